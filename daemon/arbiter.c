@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program is run for each question, as "PROGRAM claim EPOCH GUID", and says its answer in a line of its
- * standard output. Nothing waits for it: it is a process group of its own, which is killed when the time
- * is over or the next question comes. Its exit is the end of the answer, and of all others in its
- * group.
+ * For each question the program runs as "PROGRAM claim EPOCH GUID" and writes its answer as a line
+ * to its standard output. The daemon does not wait for it. The program is a process group of its
+ * own, which is killed when its time is over or the next question comes. When the program exits,
+ * its answer is complete, and the other processes of its group are killed.
  *
- * Whatever is wrong with it, the answer is "unknown", with the reason: it cannot be started, it ends
- * by a signal or with another status than 0, it says nothing, or nothing that means anything, or too
- * late. This is the only part of the daemon that has children.
+ * The answer is "unknown", with the reason, if the program cannot be started, ends by a signal or
+ * with a status other than 0, or gives no valid answer in time. This is the only file of the daemon
+ * that starts processes.
  */
 #include "daemon/arbiter.h"
 

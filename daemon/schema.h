@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Schemas of the service network (svc.proto): which of them this fabricd speaks, so that nodes can
- * be updated one after the other.
+ * Schemas of the service network (svc.proto) that this fabricd speaks. Nodes can be updated one
+ * after the other, because releases that follow each other have a schema in common.
  *
- * In AUTH both ends of a connection say which schemas they speak, and they use the newest that
- * both know. The end that connects speaks its oldest schema first: each peer that it can talk to
- * at all understands that. An earlier release says nothing of others, and speaks its one schema
- * alone. The answer of the listener is of the schema that both will use. AUTH and REFUSE mean the
- * same in all schemas; a peer that speaks none of ours is told so by a REFUSE in its own.
+ * In AUTH both ends of a connection name the schemas that they speak, and they use the newest one
+ * that both know. The end that connects speaks its oldest schema first, which each peer understands
+ * that has a schema in common with it. An earlier release names no other schemas, and speaks only
+ * its one schema. The answer of the listener is in the schema that both will use. AUTH and REFUSE
+ * mean the same in all schemas; a peer that speaks none of ours gets a REFUSE in its own.
  *
- * A schema gets a new number if a receiver of the former one would misunderstand what is sent. A
- * new member of a message needs no new number if it does no harm when a receiver skips it, or a
- * sender leaves it out, also when tables pass through managers of an earlier release, which drop
- * it. A new message needs one: it is sent only to peers that understand it (svc_msg_since()).
+ * A schema gets a new number if a receiver of the former one would misunderstand a message. A new
+ * member of a message needs no new number if it does no harm when a receiver skips it, or a sender
+ * leaves it out, also when tables pass through managers of an earlier release, which drop it. A new
+ * message needs one: it is sent only to peers that understand it (svc_msg_since()).
  *
  * Schema 6 has KEPT, and the AUTH that names the newest schema; schema 5 has roots that take over.
- * Earlier ones are not spoken any more.
+ * Earlier schemas are not spoken any more.
  */
 #ifndef SCHEMA_H
 #define SCHEMA_H

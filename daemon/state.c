@@ -21,8 +21,8 @@
  * to the disk (fsync), given the name (rename), and the name is brought to the disk (fsync of the
  * directory).
  *
- * A disk may hang for minutes. So a thread writes, and the manager waits for nothing. While it
- * writes, what comes replaces what waits. If writing fails it is tried again from time to time.
+ * A disk may hang for minutes. So a thread writes, and the manager does not wait for it. While it
+ * writes, a new table replaces one that waits. A write that failed is tried again every AGAIN.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,9 +47,9 @@
 #define LINE_MAX_BYTES 200
 #define BODY_MAX (16u << 20)
 #define AGAIN (30 * LOOP_S)	/* until a write that failed is tried again */
-#define SLOW (5 * LOOP_S)	/* a write that takes longer is told */
+#define SLOW (5 * LOOP_S)	/* a write that takes longer is a problem */
 
-/** struct work - one write: @data, of @len bytes, to @path in @dir; @refs: who has it, by the lock */
+/** struct work - one write: @data, of @len bytes, to @path; @refs: users, under the lock */
 struct work {
 	unsigned int refs;
 	char path[STATE_PATH_MAX];

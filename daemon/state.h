@@ -25,7 +25,7 @@ int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg
 
 /**
  * struct state_ops - called in the loop
- * @told: writing fails or takes long, and @why says so; or it is well again, and @why is ""
+ * @told: writing fails or takes long, @why is the reason; or it works again, and @why is ""
  * @kept: the table that was given last is on the disk (@ok); or not, and is tried again later
  */
 struct state_ops {
@@ -36,9 +36,9 @@ struct state_ops {
 /** state_new() - begin to keep. Return: NULL if out of memory or threads */
 struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
 			const struct state_ops *ops, void *arg);
-/** state_save() - keep @table for that NIC; nothing is waited for, and only the last one is written */
+/** state_save() - keep @table for that NIC; does not wait, and only the last one is written */
 void state_save(struct state *s, uint64_t guid, const struct fm_msg *table);
-/** state_free() - waits a second at most for what is being written. @s may be NULL */
+/** state_free() - waits at most a second for a write under way. @s may be NULL */
 void state_free(struct state *s);
 
 #endif /* STATE_H */

@@ -6,9 +6,9 @@
 struct fm;
 struct fm_lead;
 
-/** fm_handover() - the root has said so, or this node, as the root, does: all below are told */
+/** fm_handover() - the root hands over, or this node as the root does: tells all nodes below */
 void fm_handover(struct fm *fm, const struct fm_lead *l);
-/** fm_handover_obey() - this node asks to be root, or follows the one that does */
+/** fm_handover_obey() - asks to be root if this node is named, else follows the named node */
 void fm_handover_obey(struct fm *fm, const struct fm_lead *l);
 
 #endif /* FM_HANDOVER_H */

@@ -36,8 +36,8 @@ void fm_uplink_send(struct fm *fm, const struct fm_msg *msg)
 
 /*
  * A node that lost a cable may have lost its parent with it. Then no row gets through, and perhaps
- * no other node has noticed. So a node that sends a changed row up, its own or that of a node below,
- * asks its parent for a sign of life; a parent that lives answers at once.
+ * no other node has noticed. So a node that sends a changed row up, its own or that of a node
+ * below, asks its parent for a sign of life; a parent that lives answers at once.
  */
 void fm_uplink_ask(struct fm *fm)
 {

@@ -437,8 +437,8 @@ static void place(struct placing *g, enum trust least)
 
 /*
  * A node whose place no cable tells keeps the place at which its NIC works, if that is free. A root
- * that starts anew while other nodes are dead may learn late of nodes that have no neighbour which it
- * knows.
+ * that starts anew while other nodes are dead may learn late of nodes of which it knows no
+ * neighbour.
  */
 static void keep_places(struct fm *fm)
 {

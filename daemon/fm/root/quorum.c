@@ -136,7 +136,7 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const s
 	return fm_past_same(&its, t) ? said->votes : 0;
 }
 
-/* The root that made a table is up in it: known even if its manager began anew, but not its NIC. */
+/* The root that made a table is up in it, also if its manager began anew, but its NIC did not. */
 static uint16_t votes(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_told *t = &fm->root->told;

@@ -3,7 +3,7 @@
  * Problems of candidates whose configuration cannot be what the administrator wants. They do no
  * harm as long as the root lives, so they are reported before it is lost:
  *
- *  - Two nodes have the same priority, by configuration or because both are marked as bootstrap:
+ *  - Two nodes have the same priority, by configuration or because both have the bootstrap flag:
  *    their ids decide which of them asks first. Nodes without a configured priority have one in
  *    common on purpose.
  *  - A node has a priority, but no place: it never asks.

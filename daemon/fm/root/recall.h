@@ -16,7 +16,7 @@ struct fm_root;
 struct fm_voters;
 
 /**
- * struct fm_told - what the former root told last, as nodes say that have its latest table
+ * struct fm_told - the last state of the former root, as told by nodes that have its latest table
  * @epoch, @root: of that root, and its GUID; @table: version, 0: none; @ups: nodes up in it
  * @voters, @line, @clean, @open: as in fm_hello
  */
@@ -34,13 +34,13 @@ static inline struct fm_past fm_told_id(const struct fm_told *t)
 	return (struct fm_past) { .epoch = t->epoch, .version = t->table, .root = t->root };
 }
 
-/** fm_past_same() - is that one table? */
+/** fm_past_same() - Return: true if both are the same table */
 bool fm_past_same(const struct fm_past *a, const struct fm_past *b);
 
 /**
  * struct fm_sent - the latest table, as a node has sent it to this one, which asks to be root
- * @book: NULL: none has; @id, @voters: of it
- * @asked: when one was asked last
+ * @book: NULL: no node has sent one; @id, @voters: of it
+ * @asked: when a node was asked for it last
  * @foreign, @wanted, @wanted_at: tables of other parts, and the last one asked for (parts.c)
  */
 struct fm_sent {
@@ -54,7 +54,7 @@ struct fm_sent {
 
 /* Takes this node's own table, which may be the latest. */
 void fm_recall_own(struct fm *fm);
-/* The node of that HELLO has kept a later table than this one: it is asked for it. */
+/* If the node of that HELLO has kept a later table than this one, asks it for that. */
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);	/* the answer to that */
 /* This one asks to be root, and the node of that HELLO has the latest table, which this one lacks. */
@@ -62,16 +62,16 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);	/* the answer to that */
 /* That table and its voters, if this node has it, or was sent it; or NULL. */
 struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id, const struct fm_voters **voters);
-/* How many nodes there were when that was kept which the first table begins with; 0: not known. */
+/* The number of nodes in the kept table with which the first table begins; 0: not known. */
 uint32_t fm_recall_nodes(const struct fm *fm);
-/* This node has the latest table that any has who has said HELLO, or was sent it. */
+/* True if this node has, or was sent, the latest table of all nodes that have said HELLO. */
 bool fm_recall_has_latest(const struct fm *fm);
 /* The place that the NIC had in the table before the first of this root, or TORUS_NO_NODE. */
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
 /* The table before the first of this root, if it was of that shape, and its voters: for fm_book_put(), or NULL. */
 struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape, struct fm_voters *voters);
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
-/* The fabric gets that shape: what was said is taken over. */
+/* The fabric gets that shape: takes over the statements of all nodes. */
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape);
 void fm_recall_free(struct fm_root *r);
 void fm_recall_forget(struct fm_root *r);	/* the same, and the table that was sent */

@@ -27,24 +27,24 @@
 /* Of a node as a candidate for the root; 0: it is none. */
 #define FM_PRIORITY_MAX 255u
 #define FM_PRIORITY_DEFAULT 100u	/* of the first nodes */
-#define FM_PRIORITY_AUTO 256u		/* as the node is: the jumper's, one of the first, or none */
+#define FM_PRIORITY_AUTO 256u		/* the default for its bootstrap flag and its id */
 
 enum fm_msg_type {
-	FM_MSG_HELLO = 1,	/* node to root or parent: who I am */
-	FM_MSG_WELCOME,		/* back: you are in; your parent is ... */
-	FM_MSG_REFUSE,		/* back: you are not, because ... */
-	FM_MSG_ROW,		/* up to the root: what my ports are like */
-	FM_MSG_LEFT,		/* up to the root: a child of mine is gone */
+	FM_MSG_HELLO = 1,	/* node to root or parent: introduces the node */
+	FM_MSG_WELCOME,		/* answer: the node is taken; its parent is ... */
+	FM_MSG_REFUSE,		/* answer: the node is not taken, because ... */
+	FM_MSG_ROW,		/* up to the root: states of the node's ports */
+	FM_MSG_LEFT,		/* up to the root: a child has gone */
 	FM_MSG_TABLE,		/* down: exclusion table, whole or changes; up: that of a former root */
-	FM_MSG_FETCH,		/* child to parent: send me the whole table; down: one you have, or kept */
+	FM_MSG_FETCH,		/* up: asks for the whole table; down: for one that the node has or kept */
 	FM_MSG_STEP,		/* down: next step of a recovery */
-	FM_MSG_REPORT,		/* up, summed: the step is done, here are counts */
+	FM_MSG_REPORT,		/* up, summed: the step is done, with counts */
 	FM_MSG_PING,
 	FM_MSG_PONG,
-	FM_MSG_ADOPTED = 15,	/* up to the root: a child of mine is here */
-	FM_MSG_DROP = 18,	/* from the root: close your connections to that node */
-	FM_MSG_FAILED,		/* up to the root: I, or a child, cannot do the step at hand */
-	FM_MSG_CLAIM,		/* back to HELLO: I ask to be root, or: obey me first; an Init */
+	FM_MSG_ADOPTED = 15,	/* up to the root: a child has come */
+	FM_MSG_DROP = 18,	/* from the root: close all connections to that node */
+	FM_MSG_FAILED,		/* up to the root: the node, or a child, cannot do the step at hand */
+	FM_MSG_CLAIM,		/* answer to HELLO of a node that asks or claims; or a call */
 	FM_MSG_LEAD,		/* down from the root: that node is to be root; up: it is ready */
 	FM_MSG_KEPT,		/* up to the root: I have the table on my disk */
 	FM_MSG_TYPES,
@@ -175,7 +175,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @line: as in fm_table_msg
  * @voters: as in fm_table_msg; @votes: mask of the sets in which this node is
  * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
- * @marked: its NIC is marked as bootstrap
+ * @marked: its NIC has the bootstrap flag
  * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c);
  *	@kept_root: GUID of the root that made it, 0: not known
  * @keeps: it has a disk for the table, and tells by FM_MSG_KEPT what is on it
