@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The service connections of a node, found by their number and by the NIC of the
- * child they lead to. A root is joined by all nodes at once, so neither may take
- * longer the more there are.
+ * The service connections of a node, found by their number and by the NIC of the child at the other
+ * end. All nodes join a root at once, so neither search may take longer if there are more of them.
  *
- * conns->due is a lower bound of when one of them must be looked at: it falls with
- * every connection that is used, and is made exact when it is reached.
+ * conns->due is a lower bound of the time at which a connection must be looked at: it falls with
+ * each connection that is used, and is made exact when it is reached.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Books: the nodes of a table, one copy of each version for all machines of a
- * library. The root, its term and the version name a table's contents: no root has
- * a term twice, or gives a version to two tables. Who takes a
- * version first makes the book, from its former one and what has changed; who
- * comes later is given that. The last to let go of it frees it.
+ * Books: the nodes of a table, one copy of each version for all machines of a library. Root, term
+ * and version identify the content of a table, because no root has a term twice, or gives a version
+ * to two tables. The first machine that takes a version makes the book, from its former book and
+ * the changes. Machines that take the version later get the same book. The last user frees it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,11 +5,11 @@
  * it ends, not while it lasts.
  *
  * A neighbour, or a cable that is half broken, can make a problem begin and end as often as it
- * likes. So a problem is known by its kind and key after it has ended, too: its first line is
+ * likes. So a problem is remembered by its kind and key after it has ended, too: its first line is
  * logged at once, the next not before GAP_MIN has passed, and this gap doubles with each line up
- * to GAP_MAX. A problem that stands when its gap is over and that has not been logged as it
- * stands is logged then; one that stood meanwhile is only counted. An end is logged if the
- * beginning was. What has been quiet for FORGET begins with the first line again.
+ * to GAP_MAX. A problem that stands when its gap is over, and has not been logged with its present
+ * text, is logged then; one that stood meanwhile is only counted. An end is logged if the
+ * beginning was. A problem that has not come for FORGET is treated as new.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the nodes below report of the step at hand: the sum of it, and of whom the part is
+ * The reports of the nodes below for the step at hand: their sum, and the nodes whose report is
  * missing.
  */
 #include <string.h>

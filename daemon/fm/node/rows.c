@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * From the table to the NIC: rows that change go on hold and are switched in
- * one step, and what is parked on dead links is settled.
+ * one step, and packets that are parked on dead links are resolved.
  *
  * A row that was on hold stays so, whatever becomes of its path: the hold of an
  * older version is still in force, and only a release of the version that is
@@ -9,8 +9,8 @@
  * well: the nodes on its path may not be placed yet. Rows through relays are held
  * by the NIC itself, changed or not: which of the relays' rows change is not known here.
  *
- * Two roots may make tables of one version, with the same rows: a former root that hung told
- * nobody its last version. The table of the later epoch is written all the same, also if no row
+ * Two roots may make tables of one version, with the same rows, if a former root hung before it
+ * sent its last version. The table of the later epoch is written all the same, also if no row
  * differs. The NIC stores the epoch of its rows; a claim can count a node whose manager began anew
  * only by that epoch (root/quorum.c).
  */

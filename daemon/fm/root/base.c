@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The base: how many packets are missing for good, which is known as long as the same NICs
+ * The base: the number of packets that are missing for good. It is known as long as the same NICs
  * are counted (recovery.c).
  */
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* That a new table is wanted, and when it is due: changes that come together share one. */
+/* The demand for a new table, and when it is due: changes that come together share one table. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ void fm_demand(struct fm *fm, uint64_t delay, const char *fmt, ...)
 		vsnprintf(d->cause, sizeof(d->cause), fmt, ap);
 		va_end(ap);
 	}
-	/* Once more only brings it forward, so that rows coming in pairs meet. */
+	/* A further demand can only make it due earlier, so that the rows of both ends share it. */
 	d->at = earlier(d->at, fm->now + delay);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* That a new table is wanted, and when it is due. */
+/* The demand for a new table, and when it is due. */
 #ifndef FM_DEMAND_H
 #define FM_DEMAND_H
 

@@ -2,26 +2,23 @@
 /*
  * DOC: sizes and coordinates from reported cables
  *
- * Every node reports for every port the GUID and port at the other end. From
- * that the root knows the whole graph, and need not trust the positions which
- * the wave handed out.
+ * Every node reports for every port the GUID and port at the other end. So the root knows the whole
+ * graph, and need not trust the positions from the wave of Inits.
  *
- * Size of a dimension: follow its + ports until they come back to the start;
- * each line votes for its length, the majority wins, the shorter if they are
- * even. Crossed cables change the length of a few lines; two lines that became
- * one have one vote, not one for each node. If no line closes (every one has a
- * link that is down, or the dimension is a mesh), lay the nodes out by
- * breadth first search without reducing; what a cable says beyond one step is a
- * multiple of the size, so the greatest common divisor of these is the size. If
- * there are none either, the dimension is a mesh as long as it extends.
+ * Size of a dimension: the root follows + ports until they come back to the start. Each such line
+ * votes for its length; the majority wins, and the shorter length if there are equally many.
+ * Crossed cables change the length of a few lines; two lines that became one have one vote, not one
+ * for each node. If no line closes (each has a link that is down, or the dimension is a mesh), the
+ * nodes are laid out by breadth first search without reducing. Then the distance of a cable that is
+ * not a single step is a multiple of the size, so the greatest common divisor of these is the size.
+ * If there is no such cable either, the dimension is a mesh as long as its nodes.
  *
- * Coordinates: lines that close after as many nodes as they should are believed
- * first, those that do not close next. The root is 0; of all nodes not placed yet
- * the one goes first on whose place most of its placed neighbours agree; then
- * nodes that most of their neighbours would rather see elsewhere move there,
- * trading places if need be, while this makes more cables right. A crossed pair
- * of cables is thus reported as two wrong cables, not as two wrong nodes. All of
- * this takes time in proportion to the cables, and none if nobody waits.
+ * Coordinates: lines that close after the right number of nodes are believed first, then those that
+ * do not close. The root is at 0. Of all nodes without a place, the node is placed next on whose
+ * place most of its placed neighbours agree. Then nodes move to the place at which most of their
+ * neighbours see them, or exchange places, as long as that makes more cables right. So a crossed
+ * pair of cables is reported as two wrong cables, not as two wrong nodes. All of this takes time in
+ * proportion to the cables, and none if no node waits for a place.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: which shape late nodes ask for
+ * DOC: the larger shape for nodes that join later
  *
- * Nodes that have a place keep their coordinates, and with them their addresses. So a dimension
- * can grow at its far end only: behind the last node there are new ones, and if one of these leads
- * back to the nodes at 0, that closes it. A dimension whose ends are cabled together has no far
+ * Nodes that have a place keep their coordinates, and with them their addresses. So a dimension can
+ * grow only at its far end: there are new nodes behind the last one, and if one of these leads back
+ * to the nodes at 0, the dimension is closed. A dimension whose ends are cabled together has no far
  * end. New nodes are laid out from the last ones onward, without reducing along a dimension that
- * can grow; a cable that leads back says that its size is a multiple of what is missing to one
- * step, as in discover.c. Without such a cable the dimension is open, and as long as it extends.
+ * can grow. For a cable that leads back, the distance that is not a single step is a multiple of
+ * the size, as in discover.c. Without such a cable the dimension is open, and as long as its nodes.
  *
  * Nodes before 0 are at the far end of a size that is not known yet: they wait until cables join
- * them to the others from behind. One whose cable says that it is where others may be already is
- * not laid out at all, for it can only be a spare one or have a wrong cable. But of those that are
- * laid out each cable must agree, and each must have a place of its own; else nothing grows,
- * because a shape that was wrong once can never shrink again.
+ * them to the others from behind. A node whose cable leads to a place that may be taken is not laid
+ * out at all: it is a spare node, or has a wrong cable. For the nodes that are laid out, all cables
+ * must agree, and each node must have its own place; else nothing grows, because a wrong shape can
+ * never shrink again.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,9 @@
 /*
  * Nodes that answer, but that no packet can reach.
  *
- * Whether all are joined is known by looking at all. It need not be looked at again
- * for a table by which nobody comes or goes, if both ends of every cable that is out
- * at a node that it changes are joined by a short way round: whatever went over the
- * cable can go that way.
+ * A search over all nodes finds them. A table needs no new search if no node comes or goes by it,
+ * and if for each cable that is out at a changed node a short way joins the two ends: all packets
+ * that went over the cable can go that way.
  */
 #include <stdlib.h>
 #include <torus/topology.h>
@@ -71,7 +70,7 @@ static void look_at_all(struct fm *fm)
 		if (e->state != FM_NODE_UP || seen[i])
 			continue;
 		fm->root->joined = false;
-		/* Unless it is wished so. */
+		/* A node that the administrator has excluded is cut off on purpose. */
 		if ((e->admin & all) != all)
 			fm_problem_set(fm, "isolated", e->guid,
 				       "node %s ('%s') is cut off: its manager answers, but no path of healthy links joins it to the root",
@@ -133,7 +132,7 @@ void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t)
 
 	for (uint32_t i = 0; joined && i < t->nentries; i++)
 		joined = still_joined(&fm->table, t->entries[i].node);
-	/* Of one that is cut off because it has no power more is known soon. */
+	/* Of a node that is cut off because it has no power, more is known soon. */
 	if (fm->root->vanish.n)
 		fm->root->joined = joined;
 	else if (!joined)

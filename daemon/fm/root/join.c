@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How nodes come and go: HELLO, the parent that each is given, and what comes up the tree
- * of rows and connections.
+ * Nodes come and go: HELLO, the parent that each node is given, and the rows and notices that come
+ * up the tree.
  */
 #include <stdio.h>
 #include <string.h>

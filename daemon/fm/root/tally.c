@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who takes part in the version at hand: how many, and the sum of their fingerprints. Both
- * are kept up to date instead of being added up for each report (changes.c).
+ * The nodes that take part in the version at hand: their number, and the sum of their fingerprints.
+ * Both are kept up to date instead of being added up for each report (changes.c).
  */
 #include <stdlib.h>
 
