@@ -19,12 +19,12 @@ COMMAND(cmd_exclude) = {
 	.args = "NODE | LINK...",
 	.brief = "Route around links or nodes, for maintenance",
 	.help = "Traffic moves away without loss; then the cable can be pulled or the node stopped.\n"
-		"It stays so until 'fabricctl include', also when the root starts anew.\n"
-		"Only root and the control group may; anyone may ask with --dry-run, whose exit\n"
-		"status is 1 if pairs of other nodes would lose their way.\n"
-		"Exit status 1: not in force after 2 s, or no root answers; 3: in force, but most\n"
-		"candidates for the root do not have it on disk, so that it would be forgotten if\n"
-		"all nodes lost their power now ('fabricctl root' shows which have not).",
+		"The exclusion lasts until 'fabricctl include', also when the root starts anew.\n"
+		"Only root and the control group may exclude; anyone may use --dry-run, whose exit\n"
+		"status is 1 if pairs of other nodes would lose their path.\n"
+		"Exit status 1: not in force after 2 s, or no root answers. 3: in force, but not\n"
+		"more than half of the candidates for the root have it on disk, so it could be\n"
+		"forgotten if all nodes lost their power now ('fabricctl root' shows them).",
 	.opts = exclude_opts,
 	.min = 1,
 	.max = ANY_ARGS,

@@ -6,19 +6,19 @@
  * that takes part. A node of the latest table has no such link if the managers at the other ends
  * of its cables hang or are away. Then it is called: the root connects to the address that the
  * table has of it, and says its Init there (node/called.c says what the node does then). If the
- * node follows, its own Inits reach the nodes behind it. Two kinds of nodes are not called. One
- * that is beside a node that takes part has been told by that one's Inits, and does not answer.
- * One to which no links lead at all, through whatever NICs, is in a part that is cut off: that
- * part has a root of its own, and joins when a cable is back.
+ * node follows, its own Inits reach the nodes behind it. Two kinds of nodes are not called:
+ *  - a neighbour of a node that takes part: it has got Inits, and does not answer;
+ *  - a node to which no links lead at all, through whatever NICs: it is in a part that is cut off,
+ *    which has a root of its own, and joins when a cable is back.
  *
  * A node that asks to be root waits until the wave has ended: for SETTLE without a new HELLO, but
  * at most for SETTLE_MAX in all. A node that has claimed goes on calling while it leads. Else a
  * node that the majority did not need would be without a root until a neighbour's manager is back.
  * A root that has no node left to call begins again when it finds a node silent (judge.c).
  *
- * Calls go round by round through the table, at most ROOM at once. None is waited for longer than
- * CALL_WAIT (node/conns.c): so a call ends where the service network is cut, too, or where a
- * manager hangs; a refused one ends at once. A node that has not answered is called in every
+ * Calls go round by round through the table, at most ROOM at once. A call ends after CALL_WAIT at
+ * the latest (node/conns.c), also if the service network is cut or a manager hangs; a refused call
+ * ends at once. A node that has not answered is called in every
  * second round, then in every fourth, and at last in one of 2 ^ (TRIES_MAX - 1) rounds. A node
  * that answered that it follows another root may soon leave that: it is called in every second
  * round at least.

@@ -2,50 +2,51 @@
 /*
  * DOC: epochs
  *
- * Each life of a root has an epoch, and within it all that the root says has numbers of its own:
- * tables, steps, connections. Nodes and NICs take orders of one epoch only, the latest. An epoch
- * is a number and the GUID of a root. Two roots may not use one number if links join the nodes
- * that they lead. Nor may two lives of one root.
+ * Each life of a root has an epoch, and numbers of its own for all that it says within it: tables,
+ * steps, connections. Nodes and NICs take orders of one epoch only, the latest. An epoch is a
+ * number and the GUID of a root. Two roots may not use one number if links join the nodes that they
+ * lead. Nor may two lives of one root.
  *
- *  - A root begins above the epochs that its own NIC and all whom it asked obey (claim.c), and
- *    welcomes nobody before its NIC obeys the new one. The NIC keeps it while its manager starts
- *    anew: the next life is above.
- *  - A NIC that lost its memory knows nothing of former lives. But those that took part in them
- *    do: each node says in HELLO what its NIC obeys. If that is not below, or is of this
- *    epoch though this life has not told the node so, the root gives up what it leads, and
- *    claims an epoch above that: those who obeyed another may have a table that came into force
- *    since, and may lead on with a quorum of their own.
+ *  - A root begins above the epochs that its own NIC, and all nodes that it asked, obey (claim.c),
+ *    and welcomes no node before its NIC obeys the new epoch. The NIC keeps the epoch while its
+ *    manager starts anew, so the next life is above it.
+ *  - A NIC that lost its memory knows nothing of former lives. But the nodes that took part in them
+ *    do: each node says in HELLO which epoch its NIC obeys. If that is above the root's epoch, or
+ *    is the root's epoch although this life has not told the node so, the root gives up what it
+ *    leads, and claims an epoch above that one. For the nodes that obeyed another root may have a
+ *    table that came into force since, and may lead on with a quorum of their own.
  *  - No NIC obeys two roots in epochs of one number (kernel/req/fence.c).
  *
  * Two parts that no link joins may have roots in epochs of one number: neither can know of the
  * other. That is safe, because nothing takes one of the two epochs for the other:
  *
  *  - A claim is won in one of two ways (claim.c). By quorums of one table no two claims of one
- *    number are won: a node of both quorums would have obeyed both roots, which its NIC refuses.
- *    If a claim is won because no link leads out of the part, each node is in one part only, and
- *    obeys its root.
- *  - A link that comes back carries Inits, and no data, until a table in which both its ends are
- *    up has it opened by a replay (node/rows.c). A root has no node of the other part in a table
+ *    number are won: a node of both quorums would have obeyed both roots, which its NIC refuses. If
+ *    a claim is won because no link leads out of the part, each node is in one part only, and obeys
+ *    its root.
+ *  - A link that comes back carries Inits, and no data, until it is opened by a replay of a table
+ *    in which both its ends are up (node/rows.c). A root has no node of the other part in a table
  *    before the node has said HELLO to it. But that node obeys another root in the same number. So
- *    the root asks anew (see above), and welcomes it in a number above both. So no packet passes
- *    rows of both roots. The NIC knows this, too: it takes no row, release or replay of the second
- *    root under that number.
- *  - Where tables are compared, the GUIDs of their roots are, too (recall.c): votes by a table of
- *    one root do not count for a claim with that of the other, and what is excluded in either
- *    stays so (parts.c). A node that has rows, but no table any more, tells only the number of its
- *    rows. It may count by a voter from before the parts were separated. No second root leads by
- *    that, for its NIC obeys the claim; and what its part decided is taken from what was kept
- *    there.
+ *    the root asks anew (see above), and welcomes the node in a number above both. So no packet
+ *    passes rows of both roots. The NIC checks this, too: it takes no row, release or replay of the
+ *    second root under that number.
+ *  - Where tables are compared, the GUIDs of their roots are compared, too (recall.c). Votes by a
+ *    table of one root do not count for a claim with that of the other, and exclusions of either
+ *    part stay (parts.c). A node that has rows, but no table any more, tells only the number of its
+ *    rows. It may be counted by a voter from before the parts were separated. No second root leads
+ *    by that, because its NIC obeys the claim; and the decisions of its part are taken from the
+ *    table that was kept there.
  *  - Of two roots of one number the one of the lesser GUID gives way when they hear of each other
  *    (claim.c), and its nodes leave it (node/follow.c).
  *
- * tests/sim/check_epoch.c checks in all random histories that no data passes between NICs with
- * rows of two such roots.
+ * tests/sim/check_epoch.c checks in all random histories that no data passes between NICs with rows
+ * of two such roots.
  *
  * A peer that says an epoch far above those known is not believed: after the highest number there
- * would be none for the next root. Only a node that knows of no epoch believes any: its own NIC
- * has obeyed no root when it began, no table was kept, and no other node is in its own. The same is true of versions: the next table of a root
- * has one above all that nodes say, and after the highest number there would be no next table.
+ * would be none for the next root. Only a node that knows of no epoch believes any: its own NIC had
+ * obeyed no root when it began, no table was kept, and no other node is in its own table. The same
+ * is true of versions: the next table of a root has a version above all that nodes say, and after
+ * the highest number there would be no next table.
  */
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/root.h"

@@ -3,28 +3,28 @@
  * DOC: parts that meet
  *
  * A fabric that is cut in two may have two roots, and the administrator may exclude ports in both
- * parts. When a cable is mended the nodes of one part join the root of the other, whose table says
- * nothing of what was decided in theirs.
+ * parts. When a cable is mended, the nodes of one part join the root of the other part, whose table
+ * lacks the decisions of their part.
  *
- * Each table says from which tables it comes: its line, which has the last table of each former
- * root that the next one began with. All that was decided in a table of the line, or before one,
- * is known in that table. A node that joins with a table that is not in the line comes from
- * another part, or has the last word of a root that died, which nobody else heard. Then
+ * Each table names the tables from which it comes: its line, which has the last table of each
+ * former root with which the next root began. All decisions of a table of the line, and of tables
+ * before it, are in the present table. A node that joins with a table that is not in the line comes
+ * from another part, or has the last table of a root that died, which no other node has. Then the
+ * exclusions of both stay:
  *
- *	what is excluded in either part stays excluded.
- *
- * Each node tells the exclusions of its own ports, and of those at the far ends of its cables, for
- * neighbours whose managers do not answer. But the other part may have excluded ports of nodes
- * that do not take part, nor any neighbour of theirs. So one node of each other part is asked for
- * its whole table, before it is welcomed and gets another one. If its manager began anew, it is
- * asked for the table that it has kept (node/keep.c). So no exclusion that was acknowledged is
- * forgotten.
+ *  - Each node tells the exclusions of its own ports, and of those at the far ends of its cables,
+ *    for neighbours whose managers do not answer.
+ *  - But the other part may have excluded ports of nodes that do not take part, nor any neighbour
+ *    of theirs. So the root asks one node of each other part for its whole table, before that node
+ *    is welcomed and gets another one. If its manager began anew, the root asks for the table that
+ *    it has kept (node/keep.c). So no exclusion that was acknowledged is forgotten.
  *
  * A table does not say when a port was excluded, before the parts were separated or after. A port
- * may have been excluded before, and included meanwhile in one part. If the other part still has
- * it excluded, it is excluded again, until the administrator includes it once more: whichever root
- * leads then, and whoever joins first. A line has room for FM_LINE_MAX tables: a node with an
- * older one counts as of another part. The log names what is excluded by this.
+ * may have been excluded before, and included meanwhile in one part. If the other part still has it
+ * excluded, it is excluded again, until the administrator includes it once more. That does not
+ * depend on which root leads then, or which node joins first. A line has room for FM_LINE_MAX
+ * tables: a node with an older one counts as of another part. The log names the ports that are
+ * excluded by this.
  */
 #include <stdio.h>
 #include <stdlib.h>

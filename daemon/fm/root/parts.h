@@ -12,7 +12,7 @@ struct fm_mate;
 struct fm_root;
 struct fm_table_msg;
 
-/** fm_parts_hello() - @m has said HELLO to a root that has a table, or will soon: what it excludes stays so */
+/** fm_parts_hello() - @m has said HELLO to a root that has, or soon makes, a table: keeps its exclusions */
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
 /** fm_parts_own() - this node asks to be root: does its own table come from another part? */
 void fm_parts_own(struct fm *fm);
@@ -21,7 +21,7 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 /** fm_parts_sent() - Return: true if that table is the answer */
 bool fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);
 void fm_parts_free(struct fm_root *r);
-/** fm_parts_end() - the first table begins: its line is known, and what all excluded who came from others */
+/** fm_parts_end() - the first table begins: takes the exclusions of all nodes of other parts */
 void fm_parts_end(struct fm *fm);
 
 #endif /* FM_PARTS_H */
