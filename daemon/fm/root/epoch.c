@@ -44,9 +44,9 @@
  *
  * A peer that says an epoch far above those known is not believed: after the highest number there
  * would be none for the next root. Only a node that knows of no epoch believes any: its own NIC had
- * obeyed no root when it began, no table was kept, and no other node is in its own table. The same
- * is true of versions: the next table of a root has a version above all that nodes say, and after
- * the highest number there would be no next table.
+ * obeyed no root when it began, no table was kept, and it has not led any other node. The same is
+ * true of versions: the next table of a root has a version above all that nodes say, and after the
+ * highest number there would be no next table.
  */
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/root.h"

@@ -12,7 +12,7 @@ struct fm_mate;
 struct fm_root;
 struct fm_table_msg;
 
-/** fm_parts_hello() - @m has said HELLO to a root that has, or soon makes, a table: keeps its exclusions */
+/** fm_parts_hello() - @m says HELLO to a root that has, or soon makes, a table: keeps exclusions */
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
 /** fm_parts_own() - this node asks to be root: does its own table come from another part? */
 void fm_parts_own(struct fm *fm);

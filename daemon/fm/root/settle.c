@@ -4,11 +4,14 @@
  *
  * The fabric settles at once when the picture is whole: every port that is up leads to a node that
  * has joined, and there are as many nodes as the shape asks for or, if the shape is to be
- * discovered, every port of every node is up. If it is known that something is missing, the fabric
- * settles when nothing new came for `quiet`. If a row mentions nodes that have not joined, the root
- * waits member_max for them. A node that joins later is placed then, or the discovered shape grows
- * by it (grow.c). A root alone would discover a fabric of one node; if it has any cables, it waits
- * for a neighbour instead. news.c limits how long news can delay the first table.
+ * discovered, every port of every node is up. For a root that has the latest table of a former one,
+ * the picture is also whole if each node that was up in that table has joined, or a neighbour that
+ * has joined has lost its link to it. So the first table does not wait for the lost host of a
+ * former root. If it is known that something is missing, the fabric settles when nothing new came
+ * for `quiet`. If a row mentions nodes that have not joined, the root waits member_max for them. A
+ * node that joins later is placed then, or the discovered shape grows by it (grow.c). A root alone
+ * would discover a fabric of one node; if it has any cables, it waits for a neighbour instead.
+ * news.c limits how long news can delay the first table.
  *
  * A root that starts anew on a placed NIC keeps the shape, and waits in the same way, twice as
  * long, for the nodes to come back; the network works on meanwhile. Nodes that do not come although
