@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Random histories in which roots end. The fabrics are small and have little traffic, so that
- * thousands of histories are cheap. The node that leads loses its power or its manager, or hangs for
- * 10 us to 10 s, also in a given step of a recovery, together with a second fault. Node 0 has no
- * special role. The service network is cut in two or loses all messages in one direction, NICs are
- * slow or fail, and an administrator excludes ports at the node that is root then. At the end all
- * but the exclusions is mended: one root must lead, with all exclusions that were acknowledged, and
- * the checks of the campaign must pass.
+ * thousands of histories are cheap. The node that leads loses its power or its manager, or hangs
+ * for 10 us to 10 s, also in a given step of a recovery, together with a second fault. Node 0 has
+ * no special role. The service network is cut in two or loses all messages in one direction, NICs
+ * are slow or fail, and an administrator excludes ports at the node that is root then. At the end
+ * all but the exclusions is mended: one root must lead, with all exclusions that were acknowledged,
+ * and the checks of the campaign must pass.
  *
  *	test_storms [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
  */
