@@ -58,7 +58,7 @@ enum fm_root_state {
 	FM_ROOT_UNKNOWN,	/* no Init has come yet */
 	FM_ROOT_LEADS,
 	FM_ROOT_LOST,
-	FM_ROOT_ASKS,		/* the former one is lost, and this one asks who would obey it */
+	FM_ROOT_ASKS,		/* the former one is lost; this one asks which nodes would obey */
 	FM_ROOT_CLAIMS,		/* nodes promise to obey it */
 	FM_ROOT_STATES,
 };
@@ -167,7 +167,7 @@ bool fm_in_force(const struct fm *fm, uint64_t version);
 /**
  * struct fm_kept_count - candidates, also those that are away, and what they have on their disks
  * @of: all; @keep: of them, those that have a disk for it
- * @have: of these, those whose disk has what the table says
+ * @have: of these, those that have the content of the table on disk
  * @wait: of these, those that are up, and have not told yet
  */
 struct fm_kept_count {

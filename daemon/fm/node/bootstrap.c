@@ -31,7 +31,7 @@
 #include "daemon/fm/wire/init.h"
 
 #define INIT_BACKOFF_MAX 20
-#define LONELY (30000 * MS)	/* until it is said that nobody was heard */
+#define LONELY (30000 * MS)	/* until the problem that no Init has come */
 
 /*
  * Return: true if this node's place is final: it has a table, and its coordinates fit the sizes of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The half of the tree below this node: who may be a child, and who is. */
+/* The half of the tree below this node: accepts children, and keeps the list of them. */
 #include <stdio.h>
 #include <string.h>
 

@@ -31,7 +31,7 @@ bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c)
 	return fm->member.version && c->awaited;
 }
 
-/* All others wait for those whose parent is the root to find that it does not answer. */
+/* Nodes with the root as parent find first that it does not answer; all others wait for them. */
 static bool below_root(const struct fm *fm, const struct fm_conn *c)
 {
 	return c->role == FM_CONN_ROOT && c->confirmed && fm->cfg.takeover;

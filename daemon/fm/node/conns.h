@@ -30,7 +30,7 @@ struct fm_conn {
 	bool reported, awaited, failed;	/* child: @report of the step at hand; missing; cannot */
 	bool guest;		/* child of the root: was given another parent */
 	bool waits;		/* stranger: the root that it said HELLO to has not welcomed it */
-	uint64_t guid;		/* child; of a notice: whom to drop; of a probe or call: its peer */
+	uint64_t guid;		/* child; of a notice: node to drop; of a probe or call: peer */
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
 	uint64_t heard, attach;	/* when something came last; its number, as its maker counts */

@@ -2,15 +2,15 @@
 /*
  * DOC: handing over
  *
- * A root that is told to hand over asks the node that is to be root, by LEAD down the tree, whether it
- * is ready, and leads on if no answer comes. When it comes, the root sends LEAD down again and ends.
- * Each node passes it on, leaves the root, and follows the node that is named there. That node asks
- * to be root at once, and the others come to it: they are all there, so it leads after three messages
- * each way.
+ * A root that is told to hand over asks the node that is to be root, by LEAD down the tree, whether
+ * it is ready, and leads on if no answer comes. When it comes, the root sends LEAD down again and
+ * ends. Each node passes it on, leaves the root, and follows the node that is named there. That
+ * node asks to be root at once, and the others come to it: they are all there, so it leads after
+ * three messages each way.
  *
- * LEAD binds nobody. The table stays in force, no row changes and no packet waits. What the new root
- * needs to lead is what it always needs (root/claim.c). If LEAD is lost on its way, or the node that
- * is named there dies, candidates ask to be root as after any loss of a root.
+ * LEAD binds no node. The table stays in force, no row changes and no packet waits. What the new
+ * root needs to lead is what it always needs (root/claim.c). If LEAD is lost on its way, or the
+ * node that is named there dies, candidates ask to be root as after any loss of a root.
  */
 #include <string.h>
 

@@ -123,7 +123,7 @@ static bool report_waits(const struct fm *fm)
 }
 
 /*
- * The step at hand is asked for again: who cannot report it yet shows that it lives, and says
+ * The step at hand is asked for again: a node that cannot report yet shows that it lives, and says
  * whether it waits.
  */
 static void answer_again(struct fm *fm)

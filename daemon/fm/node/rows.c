@@ -331,7 +331,7 @@ int fm_rows_apply(struct fm *fm)
 }
 
 /*
- * Of each row that a failed write was to change, nobody knows what stands in the NIC, the
+ * Of each row that a failed write was to change, it is not known what stands in the NIC, the
  * former or the new one. It is kept as one that is on hold and leads nowhere, which no row
  * is: so whatever the next table says, it differs and is written, and on hold.
  */
@@ -374,7 +374,7 @@ bool fm_rows_in_force(const struct fm *fm)
 /*
  * A dead link leaves packets that were sent but not acknowledged. The other end
  * has told the root how far it received, or the root tells that it is dead; after
- * resolve_max nobody is waited for (@orphans). What was received is forgotten,
+ * resolve_max it is not waited for (@orphans). Packets that were received are forgotten,
  * the rest stays to be replayed. A packet kept wrongly is one too many, which
  * its receiver discards; one forgotten wrongly would be lost.
  */

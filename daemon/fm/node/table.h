@@ -18,7 +18,7 @@ struct fm_book;
  * struct fm_table - the exclusion table as this node has it
  * @entry, @closed: of @book
  * @news: nodes whose entries changed since the rows followed last (rows.c)
- * @nnews: of them; more than FM_NEWS_MAX: nobody knows which
+ * @nnews: of them; more than FM_NEWS_MAX: not listed
  */
 struct fm_table {
 	uint64_t term, root_guid;	/* of the root that made it */

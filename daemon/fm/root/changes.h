@@ -37,7 +37,7 @@ void fm_mark(struct fm_marks *m, uint32_t node);
 bool fm_unmark(struct fm_marks *m, uint32_t *node);
 /* Something about @node changed, which may be TORUS_NO_NODE. */
 void fm_change_node(struct fm *fm, uint32_t node);
-/* ... who stands there. */
+/* The same, if another node stands there. */
 void fm_change_place(struct fm *fm, uint32_t node);
 
 #endif /* FM_CHANGES_H */

@@ -35,7 +35,7 @@
  *
  * A NIC whose manager hangs or is away passes no Init on. A node that can be reached only through
  * such NICs is called over the service network by the node that asks (calls.c). A call says what an
- * Init says, and binds nobody. It changes neither how many nodes are enough nor what a promise is.
+ * Init says, and binds no node. It changes neither how many nodes are enough nor what a promise is.
  * The called node believes a call under the same conditions as an Init (node/called.c). Then it
  * does what all nodes do: it connects, says HELLO, and tells its NIC to obey if a CLAIM comes back
  * on that connection. However the manager heard of the root, its NIC still promises one root at
@@ -83,7 +83,7 @@ bool fm_claim_leads(const struct fm *fm)
 /* Return: true if a link leads from @m to a NIC whose manager does not take part. */
 static bool beside_other(const struct fm *fm, const struct fm_mate *m)
 {
-	/* All ports: who asks may not know yet how many dimensions the fabric has. */
+	/* All ports: a node that asks may not know yet how many dimensions the fabric has. */
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 		const struct fm_mate *o;
@@ -159,7 +159,7 @@ static void answer(struct fm *fm, const struct fm_conn *c)
 }
 
 /*
- * Asks who would obey it, after a claim that has not won. Those who promised in that claim are
+ * Asks again, after a claim that has not won, which nodes would obey. Those that promised in it are
  * welcomed, and do not say HELLO any more: they would not hear of the next epoch, and would count in
  * it although their NICs obey this root in the former one only. So all say HELLO anew.
  */

@@ -16,7 +16,7 @@ struct fm_mate;
 struct fm_root;
 
 enum fm_stage {
-	FM_STAGE_ASKS,		/* who would obey it */
+	FM_STAGE_ASKS,		/* which nodes would obey it */
 	FM_STAGE_CLAIMS,	/* an epoch: nodes promise to obey it there */
 	FM_STAGE_LEADS,
 };
@@ -24,7 +24,7 @@ enum fm_stage {
 /**
  * struct fm_asking - of this root
  * @stage: enum fm_stage
- * @said: all who wait have been told the epoch
+ * @said: all nodes that wait have been told the epoch
  * @won: it leads because it asked and claimed, not as the first root
  * @handed: the former root has handed over to it; @relieves: because its own NIC fails
  * @anew: it was root before, and found a later epoch

@@ -193,7 +193,7 @@ static void look(struct fm *fm)
 
 /* --- what happens ------------------------------------------------------------------ */
 
-/* Return: true if there is room for @m among those who have held ports. */
+/* Adds @m to the nodes that have held ports. Return: false: no memory. */
 static bool remember(struct fm_root *r, const struct fm_mate *m)
 {
 	struct fm_damp *d = &r->damp;

@@ -68,7 +68,7 @@ static uint32_t find_peer(const struct fm *fm, const struct fm_mate *m, unsigned
 }
 
 /*
- * Follows the line through @i. All who are on a line that closes, or on the way to
+ * Follows the line through @i. All nodes on a line that closes, or on the way to
  * where one ends, are done with; a way that runs into another circle tells of @i only.
  */
 static void find_line(const struct cables *c, uint32_t i, unsigned int d)
@@ -267,7 +267,7 @@ struct fifo {
 
 /**
  * struct placing - one run
- * @turn: for each number of votes, who has as many; or had when it was put there
+ * @turn: for each number of votes, the nodes that have, or had when added, as many
  */
 struct placing {
 	struct fm *fm;
@@ -401,7 +401,7 @@ static uint32_t next(struct placing *g)
 }
 
 /*
- * Places all who can be. Votes rise when a neighbour is placed, and one is then
+ * Places all nodes for which it can. Votes rise when a neighbour is placed; a node is then
  * queued again; they fall when a place is taken, which is seen when its turn comes.
  */
 static void place(struct placing *g, enum trust least)

@@ -9,7 +9,7 @@
 struct fm;
 
 bool fm_discover_shape(struct fm *fm, struct torus_shape *shape);
-/* Places all who can be. False: there was too little memory. */
+/* Places all nodes for which it can. Return: false: too little memory. */
 bool fm_discover_place(struct fm *fm, const struct torus_shape *shape);
 
 #endif /* FM_DISCOVER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Cables whose ends say different things. */
+/* Cables that one end reports as up and the other as down. */
 #ifndef FM_DISPUTE_H
 #define FM_DISPUTE_H
 
@@ -19,7 +19,7 @@ struct fm_suspect {
 };
 
 /**
- * struct fm_disputes - cables whose ends say different things (dispute.c)
+ * struct fm_disputes - cables that one end reports as up and the other as down (dispute.c)
  * @more: than fit
  * @at: next look; NEVER
  */

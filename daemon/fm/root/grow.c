@@ -47,7 +47,7 @@
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"
 
-#define LISTEN (20 * MS)	/* how long nobody may want to send */
+#define LISTEN (20 * MS)	/* time in which no host may want to send */
 #define WAIT_MAX (30000 * MS)
 #define BUSY_MAX 3	/* attempts until it is told that they fail */
 
@@ -246,7 +246,7 @@ bool fm_grow_table(struct fm *fm, uint64_t version)
 	return true;
 }
 
-/* --- those who have the shape before ------------------------------------------------ */
+/* --- NICs that have the former shape ------------------------------------------------ */
 
 void fm_grow_applied(struct fm *fm)
 {

@@ -43,7 +43,7 @@ const char *fm_grow_why(struct fm *fm);
 bool fm_grow_table(struct fm *fm, uint64_t version);
 /* The network is drained. Return: true if another table follows at once. */
 bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven);
-/* All who take part have applied the table. */
+/* All nodes that take part have applied the table. */
 void fm_grow_applied(struct fm *fm);
 void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h);
 void fm_grow_due(struct fm *fm);

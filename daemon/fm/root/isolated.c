@@ -14,7 +14,7 @@
 
 #define ROUND_MAX 128	/* nodes seen on the search for a way round */
 
-/* Marks who is joined to the root by healthy links. False: no memory. */
+/* Marks the nodes that healthy links join to the root. Return: false: no memory. */
 static bool mark_joined(const struct fm_table *t, uint32_t root, bool *seen)
 {
 	uint32_t *queue = malloc(t->nodes * sizeof(*queue)), head = 0, tail = 0;

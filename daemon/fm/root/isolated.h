@@ -7,9 +7,9 @@
 
 struct fm;
 
-/* The table at hand came by @t: who is cut off is told. */
+/* The table at hand came by @t: reports nodes that are cut off. */
 void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t);
-/* The same, once nobody is in doubt any more (vanish.c). */
+/* The same, once no node is in doubt any more (vanish.c). */
 void fm_isolated_again(struct fm *fm);
 
 #endif /* FM_ISOLATED_H */

@@ -18,10 +18,10 @@ struct fm_flap;
  * @worked_at: the node id that its NIC had when it joined, by the shape of the table, or
  *	TORUS_NO_NODE
  * @fixed: @node is in the table or was its own before: not moved any more
- * @via: GUID of who holds its connection; 0: nobody, since @missing
+ * @via: GUID of the node that holds its connection; 0: none, since @missing
  * @above, @first, @next, @prev: numbers in the roster + 1, of who @via is, if known;
  *	of one who hangs below it; of others who hang below @above
- * @listed: in fm_root's list of those who are missing
+ * @listed: in fm_root's list of missing nodes
  * @attach: number of the newest connection heard of; older notices mean nothing
  * @state: FM_NODE_UP, _SILENT or _DEAD
  * @bare: its NIC may not work at @node; @banned: it was not to join until then, for @ban
@@ -34,7 +34,7 @@ struct fm_mate {
 	uint16_t priority;	/* as a candidate, as it says in HELLO */
 	bool moving;		/* left the root for the parent it was given */
 	bool old_shape, bare;	/* @old_shape: its NIC may work with the shape before (grow.c) */
-	bool vouched;		/* judge.c: missing, and somebody has a link to it */
+	bool vouched;		/* judge.c: missing, and a neighbour has a link to it */
 	uint64_t via, parent;	/* @parent: @via, or what it was last */
 	uint32_t above, first, next, prev;
 	uint32_t given;		/* number of the parent it was given last; 0: the root */

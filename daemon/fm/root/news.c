@@ -8,7 +8,7 @@
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/root.h"
 
-#define ROWS_MAX 3	/* times member_max that rows can put the table off, while nobody new comes */
+#define ROWS_MAX 3	/* times member_max that rows can delay the table, while no new node comes */
 #define NODES_MAX 20	/* ... that new nodes can put it off in all */
 
 void fm_news_begin(struct fm *fm)

@@ -186,7 +186,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The entry @was becomes @e in that version: who is up is another, or at least where. */
+/* The entry @was becomes @e in that version: if another node is up there, or none, votes change. */
 static void votes(struct fm *fm, const struct fm_entry *was, const struct fm_entry *e, uint64_t version)
 {
 	struct fm_mate *m = fm_mate(fm->root, was->guid);

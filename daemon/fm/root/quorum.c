@@ -152,7 +152,7 @@ static uint16_t votes(const struct fm *fm, const struct fm_mate *m)
 	return mask;
 }
 
-/* Of the latest table that anybody has who takes part in the claim, and its voters. Return: how many */
+/* The sets of the latest table of all nodes that take part in the claim. Return: how many */
 static unsigned int claim_sets(const struct fm *fm, struct fm_set *set)
 {
 	const struct fm_root *r = fm->root;

@@ -57,7 +57,7 @@ void fm_quorum_hello(const struct fm *fm, struct fm_mate *m);
 void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v, const struct fm_entry *e);
 /** fm_quorum_differs() - for the entry of @m in the table @version, where it is up, or is not */
 uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up, uint64_t version);
-/** fm_quorum_voters() - for the table @version, whose entries are made */
+/** fm_quorum_voters() - of the table @version, after its entries are made */
 void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v);
 /** fm_quorum_entry() - @m is up in the table @version, or is not */
 void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version);
@@ -67,7 +67,7 @@ void fm_quorum_forgot(struct fm *fm, struct fm_mate *m);
  * fm_quorum_took() - Return: true if those who take the table at hand are enough for it to go on
  */
 bool fm_quorum_took(struct fm *fm);
-/** fm_quorum_taken() - all who are up in @version have taken it */
+/** fm_quorum_taken() - all nodes that are up in @version have taken it */
 void fm_quorum_taken(struct fm *fm, uint64_t version);
 /** fm_quorum_look() - Return: true if the root may go on without nodes whose NICs work on */
 bool fm_quorum_look(struct fm *fm);

@@ -216,7 +216,7 @@ struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 	return s->book && !order_of(&s->id, id) ? s->book : NULL;
 }
 
-/* The latest that anybody has who has said HELLO; NULL: this node lacks it. */
+/* The latest table of all nodes that have said HELLO; NULL: this node lacks it. */
 static struct fm_book *latest(const struct fm *fm, const struct fm_voters **voters)
 {
 	const struct fm_past id = fm_told_id(&fm->root->told);

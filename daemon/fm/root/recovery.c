@@ -129,7 +129,7 @@
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/status.h"
 
-#define PATIENCE 10	/* times a step is said again before it is told who is slow */
+#define PATIENCE 10	/* times a step is repeated before a problem names a slow node */
 
 #define COUNT_FIRST MS		/* between the first rounds of counts */
 #define COUNT_LAST (20 * MS)
@@ -226,7 +226,7 @@ static void will_open(struct fm *fm)
 	}
 }
 
-/* Gives everybody the next step. */
+/* Sends the next step to all nodes. */
 static void step(struct fm *fm, enum fm_step_kind kind)
 {
 	struct fm_root *r = fm->root;

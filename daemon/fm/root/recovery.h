@@ -33,7 +33,7 @@ struct fm_rec {
 	uint64_t unresolved_since;
 	uint64_t lost_before;	/* sum of lost_get at the beginning */
 	struct fm_sums sums;	/* of the last complete round */
-	uint64_t set;		/* fingerprint of who is in @sums; 0: there was none */
+	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was none */
 	bool began;		/* @first is known */
 	struct fm_sums first;	/* of the first */
 	int64_t gone;		/* missing beyond the base, when bounded */

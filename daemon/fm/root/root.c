@@ -59,7 +59,7 @@ static void restore(struct fm *fm, struct fm_mate *m)
 	m->fixed = true;
 }
 
-/* @first: it leads at once, and asks nobody. */
+/* @first: it leads at once, without asking. */
 static int start(struct fm *fm, bool first)
 {
 	struct fm_root *r = calloc(1, sizeof(*r));

@@ -27,13 +27,13 @@ struct fm_root {
 	uint32_t nmissing;
 	uint32_t search;	/* number of the last search through the links of nodes */
 	uint32_t *at;		/* node id to number in the roster + 1 */
-	uint32_t witness;	/* number of who was seen to wait for another */
+	uint32_t witness;	/* number of a node that was seen to wait for another */
 
 	bool settled, restored, kept; /* nodes work at places already, in @shape; that was kept */
 	struct torus_shape shape;
 	struct fm_asking asking;
 	struct fm_quorum quorum;
-	bool alone;		/* said that nobody else has joined */
+	bool alone;		/* the problem that no other node has joined stands */
 	struct fm_news news;
 	uint16_t *admin;	/* ports excluded by the administrator */
 	struct fm_told told;
@@ -56,7 +56,7 @@ struct fm_root {
 	struct fm_grow grow;
 	struct fm_changes changes;
 	struct fm_tally tally;
-	bool joined, bare;	/* links join all who are up, and none came since; a mate may be @bare */
+	bool joined, bare;	/* links join all that are up, and none came since; a mate may be @bare */
 };
 
 extern const struct fm_up fm_root_up;

@@ -22,7 +22,7 @@
  * @free, @nfree: a number that is free again, + 1, which begins the list of them by @next, and how
  *	many there are; other members of a free one are still those of the dead node
  * @by_guid, @by_name: numbers in @mate
- * @uncounted: somebody hangs below a node that is not known
+ * @uncounted: a node is below a node that is not known
  */
 struct fm_roster {
 	struct fm_mate *mate;
@@ -281,7 +281,7 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	return m;
 }
 
-#define CLAIM_WAIT 50	/* times resend, that one who was told to obey this root may take */
+#define CLAIM_WAIT 50	/* times resend: time for a node that was told to obey this root */
 
 /* Return: true if no node has @m as parent, and the root neither waits for it nor looks at it. */
 static bool forgettable(const struct fm *fm, const struct fm_mate *m)

@@ -23,17 +23,17 @@ uint32_t fm_roster_known(const struct fm_root *r);
 /* The node of number @i, which is below that size; and its number. */
 struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i);
 uint32_t fm_mate_number(const struct fm_root *r, const struct fm_mate *m);
-/* Room for as many numbers, for who looks at the missing (judge.c). */
+/* Room for as many numbers, for searches among missing nodes (judge.c). */
 uint32_t *fm_roster_scratch(const struct fm_root *r);
 
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
-bool fm_mate_joined(const struct fm_mate *m);	/* it has said who it is */
+bool fm_mate_joined(const struct fm_mate *m);	/* it has said HELLO */
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);
 void fm_mate_missing(struct fm *fm, struct fm_mate *m);
-/* Gives @m another node id; who has it in fm_root's @at is the caller's matter. */
+/* Gives @m another node id; the caller updates fm_root's @at. */
 void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node);
-/* Forgets all who are dead and have no place: they join like others if they come back. */
+/* Forgets all dead nodes without a place: they join like new ones if they come back. */
 void fm_roster_forget(struct fm *fm);
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
 

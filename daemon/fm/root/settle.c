@@ -38,7 +38,7 @@
 #include "daemon/fm/status.h"
 
 #define TOLD_MAX 16	/* nodes that have not joined: problems of other kinds need room, too */
-#define LONELY (30000 * MS)	/* until it is said that nobody joined */
+#define LONELY (30000 * MS)	/* until the problem that no node has joined */
 
 /* Return: true if a port of the fabric leads to a node that has not joined. */
 static bool unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
@@ -176,7 +176,7 @@ static void alone_tell(struct fm *fm)
 	}
 }
 
-/* A node that nobody has heard of, but that a neighbour has a link to. */
+/* A node that has not joined, but to which a neighbour has a link. */
 static struct fm_mate *silent_mate(struct fm *fm, const struct torus_shape *shape,
 				   uint64_t guid, uint32_t node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* When the table may begin, and who joins it later. */
+/* The time of the first table, and nodes that join later. */
 #ifndef FM_SETTLE_H
 #define FM_SETTLE_H
 

@@ -18,7 +18,7 @@ enum fm_part {
 };
 
 /**
- * struct fm_tally - who takes part
+ * struct fm_tally - the nodes that take part
  * @kind, @counted: of each node, as what it was counted, and its fingerprint
  * @parts: how many are what (enum fm_part), modulo 2^32; @set: sum of fingerprints
  */
@@ -29,11 +29,11 @@ struct fm_tally {
 	uint64_t set;
 };
 
-/* All who take part work at the places that the table at hand gives them. */
+/* All nodes that take part work at the places that the table at hand gives them. */
 void fm_tally_applied(struct fm *fm);
 bool fm_tally_start(struct fm_root *r, uint32_t nodes);
 void fm_tally_free(struct fm_root *r);
-/* Up to date as to who takes part. */
+/* The tally, brought up to date. */
 const struct fm_tally *fm_tally(const struct fm *fm);
 
 #endif /* FM_TALLY_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hosts that vanish: nodes without power, whose connections nobody closes. */
+/* Hosts that vanish: nodes without power, whose connections stay open. */
 #ifndef FM_VANISH_H
 #define FM_VANISH_H
 

@@ -309,7 +309,7 @@ struct fm_entry {
  * @pause: all rows go on hold, for the next table may have another shape
  * @voters: of the other tables that may have been in force when this one was made
  * @line: from which tables of former roots it comes
- * @former: it goes to one who asks to be root, and binds nobody (root/recall.c)
+ * @former: it goes to a node that asks to be root, and binds no node (root/recall.c)
  * @maker: of a @former or a kept one: GUID of the root that made it; 0: not said
  * @nentries, @entries: ids ascending
  */
@@ -344,7 +344,7 @@ enum fm_step_kind {
 	FM_STEPS,
 };
 
-#define FM_SEQ_GONE 0xffff	/* the NIC is dead: nobody knows */
+#define FM_SEQ_GONE 0xffff	/* the NIC is dead: not known */
 
 /** struct fm_ended - @node expected @seq next when @session of @port ended, or _GONE */
 struct fm_ended {
@@ -403,7 +403,7 @@ struct fm_pong {
 
 /**
  * struct fm_drop - node @guid seems to have lost its power: nothing comes of waiting for it
- * @address: its service address; who has it as parent knows it by that
+ * @address: its service address, by which its children know it
  */
 struct fm_drop {
 	uint64_t term;
