@@ -441,10 +441,10 @@ void fm_claim_due(struct fm *fm)
 	fm_quorum_count(fm, &a->here, &a->need);
 	if (a->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && enough(fm))
 		claims(fm);
-	else if (asks_in_vain(fm) && !fm_root_back(fm))
-		ask_around(fm);
 	else if (a->stage == FM_STAGE_CLAIMS)
 		claim_on(fm);
+	else if (asks_in_vain(fm) && !fm_root_back(fm))
+		ask_around(fm);
 }
 
 uint64_t fm_claim_expiry(const struct fm *fm)
