@@ -119,7 +119,8 @@ struct fm_counts {
  *	it had received
  * @member_max: bound on waiting for a node whose manager does not answer, or does not report;
  *	twice that of one whose NIC fails
- * @keepalive: of service connections; a peer that is silent for four intervals is lost
+ * @keepalive: of service connections; a peer that is silent for four intervals is lost, the
+ *	parent after one and a half if nodes can take over
  * @flap_limit: losses of a link in quick succession until it is held down; 0: never
  * @flap_half_life: in which what was counted of them halves; at least 1 ms
  * @hold_max: bound on holding a link down after its last loss

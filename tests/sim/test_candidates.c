@@ -14,18 +14,13 @@
 #include "ends.h"
 
 #define CANDIDATES 8		/* nodes that are candidates where nothing is configured */
-/*
- * Nodes notice within two seconds that the root hangs, if its children in the tree live. If these
- * hang too, their own children notice that only when they have been silent for 4 s.
- */
-#define TAKEOVER (3 * W_S)
-#define ALL_HANG (5500 * W_MS)
+#define TAKEOVER (3 * W_S)	/* as long as a majority lives, whoever hangs */
 
 static struct story s;
 static char name[120];		/* of the scenario */
 
-/* @priority: of each node, or NULL: none is configured. */
-static void begin(const char *shape, const unsigned int *priority, uint64_t seed)
+/* @priority: of each node, or NULL: none is configured. @fanout: of the tree of managers; 0: the default. */
+static void begin_tree(const char *shape, const unsigned int *priority, uint64_t seed, unsigned int fanout)
 {
 	struct world_config c;
 
@@ -35,6 +30,7 @@ static void begin(const char *shape, const unsigned int *priority, uint64_t seed
 	c.seed = seed;
 	c.discover = false;
 	c.vanish = true;
+	c.fanout = fanout ? fanout : c.fanout;
 	story_begin(&s, &c);
 	for (uint32_t i = 0; priority && i < world_nodes(s.w); i++)
 		world_priority(s.w, i, priority[i]);
@@ -43,6 +39,11 @@ static void begin(const char *shape, const unsigned int *priority, uint64_t seed
 	s.sparing = true;
 	story_traffic(&s, 1 * W_MS);
 	world_run(s.w, 5 * W_MS);
+}
+
+static void begin(const char *shape, const unsigned int *priority, uint64_t seed)
+{
+	begin_tree(shape, priority, seed, 0);
 }
 
 static void finish(void)
@@ -92,7 +93,7 @@ static void the_eighth(void **state)
 				 end_names[end]);
 			begin("4x4", NULL, last);
 			all_but(last, (enum ending)end, true);
-			ends_await(&s, 0, end == HANG ? ALL_HANG : TAKEOVER);
+			ends_await(&s, 0, TAKEOVER);
 			leads(last);
 			story_run(&s, 300 * W_MS);
 			all_but(last, (enum ending)end, false);
@@ -100,6 +101,30 @@ static void the_eighth(void **state)
 			leads(last);
 			finish();
 		}
+}
+
+/*
+ * The same if they hang, and the tree of managers is deep: nodes whose parents hang together with the
+ * root learn it from nobody else.
+ */
+static void the_eighth_in_a_deep_tree(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed += story_every()) {
+		unsigned int fanout = 1 + (unsigned int)seed % 3;
+		uint32_t last = 1 + (uint32_t)seed % 7;
+
+		snprintf(name, sizeof(name), "only node %u is left, fanout %u, seed %u", last, fanout,
+			 (unsigned int)seed);
+		begin_tree(seed % 2 ? "4x4" : "16", NULL, seed, fanout);
+		story_run(&s, seed * 41 % 1000 * W_MS);
+		all_but(last, HANG, true);
+		ends_await(&s, 0, TAKEOVER);
+		leads(last);
+		all_but(last, HANG, false);
+		story_rest(&s, 20 * W_S);
+		finish();
+	}
 }
 
 /* Of 9 nodes 2 live, and the NICs of the others work on: nobody may lead until enough come back. */
@@ -157,7 +182,8 @@ static const unsigned int priorities[16] = { 250, 0, 60, 0, AUTO, 150, 0, 0,
 
 /*
  * The highest that lives leads, also if that is not among the first eight nodes, and leads on when
- * all higher ones come back. Nodes that never lead are a majority.
+ * all higher ones come back. Nodes that never lead are a majority. If the root loses its power, nodes
+ * notice that one after the other, so another candidate may ask first.
  */
 static void by_priority(void **state)
 {
@@ -165,20 +191,25 @@ static void by_priority(void **state)
 
 	(void)state;
 	for (unsigned int end = POWER; end <= KILL; end++) {
-		unsigned int last = end == POWER ? 5 : 4;
+		unsigned int last = end == POWER ? 5 : 4, n = 0;
+		uint32_t ended[5], root = 0;
 
 		snprintf(name, sizeof(name), "by priority: each %s", end_names[end]);
 		begin("4x4", priorities, 1 + end);
-		for (unsigned int i = 0; i < last; i++) {
-			end_node(s.w, order[i], (enum ending)end);
-			taken_over(order[i]);
-			leads(order[i + 1]);
+		while (n < last && root != TORUS_NO_NODE) {
+			ended[n++] = root;
+			end_node(s.w, root, (enum ending)end);
+			root = taken_over(root);
+			if (end == KILL)
+				leads(order[n]);
+			else if (root != TORUS_NO_NODE && !priorities[root])
+				story_fail(&s, "node %u leads", root);
 			story_rest(&s, 20 * W_S);
 		}
-		for (unsigned int i = 0; i < last; i++)
-			end_undo(s.w, order[i], (enum ending)end);
+		for (unsigned int i = 0; i < n; i++)
+			end_undo(s.w, ended[i], (enum ending)end);
 		story_rest(&s, 20 * W_S);
-		leads(order[last]);
+		leads(root);
 		finish();
 	}
 }
@@ -274,6 +305,7 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_eighth),
+		cmocka_unit_test(the_eighth_in_a_deep_tree),
 		cmocka_unit_test(no_majority),
 		cmocka_unit_test(the_next_ends_too),
 		cmocka_unit_test(by_priority),

@@ -184,7 +184,7 @@ static void silent_root(void **state)
 
 /*
  * Where others can take over, those below the root ask it four times in a keep-alive, and count it as
- * lost after six: all others learn it from them.
+ * lost after one and a half.
  */
 static void silent_root_that_can_be_replaced(void **state)
 {
@@ -206,6 +206,39 @@ static void silent_root_that_can_be_replaced(void **state)
 	pass(heard + 6 * KEEPALIVE / 4);
 	assert_int_equal(did.closes, 1);
 	assert_int_equal(did.closed, UP);
+	fm_free(fm);
+	takeover = 0;
+}
+
+/* The same of a parent that is not the root: asked twice in a keep-alive, and lost after one and a half. */
+static void silent_parent(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_WELCOME, .welcome = { .term = TERM, .root_guid = ROOT } };
+	uint64_t heard;
+
+	(void)state;
+	takeover = KEEPALIVE / 5;
+	join();
+	strcpy(m.welcome.parent, "10.0.0.3:1");
+	fm_msg(fm, UP, &m, now);
+	assert_int_equal(did.connects, 2);
+	fm_conn_up(fm, UP + 1, now);
+	m.welcome.parent[0] = '\0';
+	fm_msg(fm, UP + 1, &m, now);
+	assert_int_equal(did.closed, UP);
+	heard = now;
+	did.pings = did.closes = 0;
+	for (unsigned int i = 1; i <= 2; i++) {
+		pass(heard + i * KEEPALIVE / 2 - 1);
+		assert_int_equal(did.pings, i - 1);
+		pass(heard + i * KEEPALIVE / 2);
+		assert_int_equal(did.pings, i);
+	}
+	pass(heard + 3 * KEEPALIVE / 2 - 1);
+	assert_int_equal(did.closes, 0);
+	pass(heard + 3 * KEEPALIVE / 2);
+	assert_int_equal(did.closes, 1);
+	assert_int_equal(did.closed, UP + 1);
 	fm_free(fm);
 	takeover = 0;
 }
@@ -299,6 +332,7 @@ int main(void)
 		cmocka_unit_test(never_up),
 		cmocka_unit_test(silent_root),
 		cmocka_unit_test(silent_root_that_can_be_replaced),
+		cmocka_unit_test(silent_parent),
 		cmocka_unit_test(parent_asked),
 		cmocka_unit_test(silent_stranger),
 		cmocka_unit_test(silent_child),

@@ -25,6 +25,7 @@
 #define UNFIT 20		/* times member_max without asking, after its NIC failed as root */
 #define FOLLOW_WAIT 10		/* times takeover: time for a node that asks to lead */
 #define ANSWER_WAIT 5		/* times resend: for the first word of a root, after HELLO */
+#define LOOKS 4			/* times in takeover, whether it still waits for that */
 
 /* The priority by its configuration. */
 static unsigned int configured(const struct fm *fm)
@@ -147,7 +148,7 @@ bool fm_candidate_due(struct fm *fm)
 	if (fm->now < c->at)
 		return false;
 	if (!c->called && joins(fm)) {
-		c->at = fm->now + fm->cfg.takeover;
+		c->at = fm->now + fm->cfg.takeover / LOOKS;
 		return false;
 	}
 	c->at = NEVER;

@@ -12,9 +12,10 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
 
-#define PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
+#define PEER_WAIT 4		/* keep-alives without a word, then it is lost */
 #define ROOT_ASKED 4		/* times in a keep-alive that those below the root ask it */
-#define ROOT_WAIT 6		/* ... until it is lost: the others learn it from them */
+#define PARENT_ASKED 2		/* ... and that others ask their parent */
+#define UPWARD_WAIT 3		/* halves of a keep-alive, until either is lost */
 #define URGENT_WAIT 2		/* times resend */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
 #define CLAIMER_WAIT 10		/* times resend, to a word of a node that claims: no root leads */
@@ -31,10 +32,22 @@ bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c)
 	return fm->member.version && c->awaited;
 }
 
-/* Nodes with the root as parent find first that it does not answer; all others wait for them. */
-static bool below_root(const struct fm *fm, const struct fm_conn *c)
+/*
+ * The way up, where others can take over. A takeover waits for the nodes that find that the root does
+ * not answer: its own children, from whom those below them learn it, and each node whose parent
+ * hangs at the same time.
+ */
+static bool watched(const struct fm *fm, const struct fm_conn *c)
 {
-	return c->role == FM_CONN_ROOT && c->confirmed && fm->cfg.takeover;
+	return fm_conn_upward(c) && c->confirmed && fm->cfg.takeover;
+}
+
+/* How often in a keep-alive a silent peer is asked for a sign of life. */
+static unsigned int asked(const struct fm *fm, const struct fm_conn *c)
+{
+	if (!watched(fm, c))
+		return 1;
+	return c->role == FM_CONN_ROOT ? ROOT_ASKED : PARENT_ASKED;
 }
 
 /* To one that asks to be root, and that may be gone itself: then another one can be followed. */
@@ -45,15 +58,15 @@ static bool to_asker(const struct fm *fm, const struct fm_conn *c)
 
 uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 {
-	uint64_t lost = c->heard + PARENT_WAIT * fm->cfg.keepalive;
+	uint64_t lost = c->heard + PEER_WAIT * fm->cfg.keepalive;
 
 	if (c->role == FM_CONN_CALL)
 		return c->heard + CALL_WAIT * fm->cfg.resend;
 	if (to_asker(fm, c))
 		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend;
-	if (below_root(fm, c))
-		lost = c->heard + ROOT_WAIT * fm->cfg.keepalive / ROOT_ASKED;
-	if (below_root(fm, c) && fm->root_asks)
+	if (watched(fm, c))
+		lost = c->heard + UPWARD_WAIT * fm->cfg.keepalive / 2;
+	if (watched(fm, c) && c->role == FM_CONN_ROOT && fm->root_asks)
 		lost = earlier(lost, c->heard + CLAIMER_WAIT * fm->cfg.resend);
 	return c->urgent ? earlier(lost, c->urgent + URGENT_WAIT * fm->cfg.resend) : lost;
 }
@@ -70,7 +83,7 @@ uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 		return lost;
 	if (!c->confirmed)
 		return earlier(lost, c->asked + fm->cfg.resend);
-	return earlier(lost, last + fm->cfg.keepalive / (below_root(fm, c) ? ROOT_ASKED : 1));
+	return earlier(lost, last + fm->cfg.keepalive / asked(fm, c));
 }
 
 void fm_conn_look(struct fm *fm, const struct fm_conn *c)

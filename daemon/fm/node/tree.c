@@ -23,11 +23,12 @@
  * up in it for ever. So a node with a new connection upward sends its row there. If that row comes
  * back from a child, the circle is closed, and that child is dropped.
  *
- * A manager that hangs keeps its connections. It is found by its silence, after four keep-alives. A
- * parent that waits for its report in a recovery finds it sooner, because a manager that lives
- * answers a repeated step at once. A manager that answers and does not report is reported by its
- * parent (member.c). A node without a way to the root tells its children, so that each node knows
- * if its picture of the fabric is old.
+ * A manager that hangs keeps its connections. It is found by its silence: by its children after one
+ * and a half keep-alives, because if the root hangs, too, nobody else tells them of that; by its
+ * parent after four keep-alives. A parent that waits for its report in a recovery finds it sooner,
+ * because a manager that lives answers a repeated step at once. A manager that answers and does not
+ * report is reported by its parent (member.c). A node without a way to the root tells its children,
+ * so that each node knows if its picture of the fabric is old.
  *
  * A host without power closes no connection either. The root finds it by its cables, and tells the
  * nodes that are connected to it to drop the connection (root/vanish.c). If only its own children
