@@ -213,7 +213,7 @@ static void nobody_asks(void **state)
 	assert_int_equal(status().problems, 1);
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "root");
 	assert_string_equal(fm_problem(s.fm, 0)->text, "no root, and no node asks to be root: start the "
-			    "manager of one whose root_priority is not 0");
+			    "manager of a candidate (root_priority is not 0)");
 	i = stage_neighbour(&s, 0);
 	i.root_guid = NIC + 6;
 	i.epoch = TERM;

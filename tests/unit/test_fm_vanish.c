@@ -54,7 +54,7 @@ static void not_who_is_vouched_for(void **state)
 	s.refuse_connect = -1;
 	stage_run_ns(&s, s.now + 60 * MS);
 	assert_true(stage_count(&s, "connect 10.0.0.5:1: fails\n") > 0);
-	assert_int_equal(stage_count(&s, "'n5' does not tell of links"), 1);
+	assert_int_equal(stage_count(&s, "'n5' does not report links that its neighbours have lost"), 1);
 	stage_end(&s);
 }
 
