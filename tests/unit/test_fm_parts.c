@@ -11,33 +11,51 @@
 
 static struct fm_entry entry[4];
 
-/* Node @i joins anew, with table 9 of root @maker, of the epoch before this root's. */
-static void comes(uint32_t i, uint64_t maker)
+/*
+ * Node @i joins anew, with table @version that root @maker made, of the epoch that was @before
+ * epochs before this root's.
+ */
+static void comes_with(uint32_t i, uint64_t maker, uint64_t version, uint64_t before)
 {
 	struct fm_msg m = hello(i);
 
 	stage_down(&s, 100 + (int)i);
 	s.joiner[100 + i].known = false;
 	m.hello.placed = true;
-	m.hello.version = m.hello.table = 9;
+	m.hello.version = m.hello.table = version;
 	m.hello.shape = s.shape;
 	m.hello.coords.c[0] = (int16_t)i;
-	m.hello.term = fm_epoch(s.fm) - 1;
+	m.hello.term = fm_epoch(s.fm) - before;
 	m.hello.table_root = maker;
 	m.hello.row.serial = 100;
 	joins(&m);
 }
 
-/* That table: the ports of @node are excluded in it. */
-static void sends(uint32_t i, uint64_t maker, uint32_t node)
+/* ... with table 9, of the epoch before this root's. */
+static void comes(uint32_t i, uint64_t maker)
 {
-	struct fm_msg m = stage_table(&s, 9, entry);
+	comes_with(i, maker, 9, 1);
+}
+
+/*
+ * Node @i sends table @version of epoch @before epochs before this root's, which @maker made: two
+ * ports of @node are excluded in it.
+ */
+static void sends_table(uint32_t i, uint64_t maker, uint64_t version, uint64_t before, uint32_t node)
+{
+	struct fm_msg m = stage_table(&s, version, entry);
 
 	entry[node].admin = 3;
-	m.table.term = fm_epoch(s.fm) - 1;
+	m.table.term = fm_epoch(s.fm) - before;
 	m.table.former = true;
 	m.table.maker = maker;
 	stage_msg(&s, 100 + (int)i, &m);
+}
+
+/* The table of comes(). */
+static void sends(uint32_t i, uint64_t maker, uint32_t node)
+{
+	sends_table(i, maker, 9, 1, node);
 }
 
 /* Node 1 is none of that part, and no neighbour of node 3. */
@@ -51,7 +69,10 @@ static void of_nodes_elsewhere(void **state)
 	sends(3, THERE, 1);
 	assert_int_equal(s.fm->root->admin[1], 3);
 	stage_did_some(&s, "led another part: 2 ports excluded there stay so, 1,0:+x first");
-	/* Others of that part have the same. */
+	/* Others of that part have the same, whenever they come. */
+	comes(2, THERE);
+	assert_int_equal(stage_count(&s, "fetch former"), 0);
+	stage_run_ns(&s, s.now + 2 * s.cfg.resend);
 	comes(2, THERE);
 	assert_int_equal(stage_count(&s, "fetch former"), 0);
 	stage_end(&s);
@@ -63,13 +84,41 @@ static void what_was_asked_for(void **state)
 	(void)state;
 	ring();
 	sends(3, THERE, 1);
+	sends_table(3, 0, 0, fm_epoch(s.fm), 1);
 	assert_int_equal(s.fm->root->admin[1], 0);
 	comes(3, THERE);
 	sends(3, THERE + 1, 1);
+	sends(3, 0, 1);
+	sends_table(3, THERE, 8, 1, 1);
+	sends_table(3, THERE, 9, 2, 1);
 	assert_int_equal(s.fm->root->admin[1], 0);
 	sends(3, THERE, 1);
 	assert_int_equal(s.fm->root->admin[1], 3);
+	/* Once more: it is had already. */
+	sends(3, THERE, 2);
+	assert_int_equal(s.fm->root->admin[2], 0);
 	stage_end(&s);
+}
+
+/* Others of that part have a later table, or are of a third part: theirs are asked for, too. */
+static void tables_that_are_not_had(void **state)
+{
+	static const struct { uint64_t maker, version, before; } other[] = {
+		{ THERE, 10, 1 }, { THERE, 9, 2 }, { THERE + 1, 9, 1 },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(other) / sizeof(other[0]); k++) {
+		ring();
+		comes(3, THERE);
+		sends(3, THERE, 1);
+		stage_forget(&s);
+		comes_with(2, other[k].maker, other[k].version, other[k].before);
+		assert_int_equal(stage_count(&s, "102 < fetch former"), 1);
+		sends_table(2, other[k].maker, other[k].version, other[k].before, 2);
+		assert_int_equal(s.fm->root->admin[2], 3);
+		stage_end(&s);
+	}
 }
 
 /* A table of this root's line: it knows all that was decided in that. */
@@ -88,6 +137,10 @@ static void of_its_line(void **state)
 	/* Another root of that epoch. */
 	comes(2, THERE + 1);
 	assert_int_equal(stage_count(&s, "102 < fetch former"), 1);
+	/* A table after the one of the line: the last word of that root, which only node 3 heard. */
+	l->past[0].version = 8;
+	comes(3, THERE);
+	assert_int_equal(stage_count(&s, "103 < fetch former"), 1);
 	stage_end(&s);
 }
 
@@ -132,6 +185,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(of_nodes_elsewhere),
 		cmocka_unit_test(what_was_asked_for),
+		cmocka_unit_test(tables_that_are_not_had),
 		cmocka_unit_test(of_its_line),
 		cmocka_unit_test(kept_of_the_same_numbers),
 	};
