@@ -235,22 +235,31 @@ static void by_priority_if_it_hangs(void **state)
 	}
 }
 
-/* Where all have the same, one leads soon: first the one with the lowest id that is left. */
+/*
+ * Where all have the same, one leads soon. With the default it is the one with the lowest id that
+ * is left, unless some notice later than others that the root has ended.
+ */
 static void equal_priorities(void **state)
 {
-	static const unsigned int values[] = { 9, FM_PRIORITY_DEFAULT, 200, FM_PRIORITY_MAX };
+	static const unsigned int values[] = {
+		9, FM_PRIORITY_DEFAULT, FM_PRIORITY_DEFAULT, FM_PRIORITY_DEFAULT, 200, FM_PRIORITY_MAX,
+	};
 
 	(void)state;
-	for (unsigned int k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
-		unsigned int priority[9];
+	for (unsigned int k = 0; k < ENDS * sizeof(values) / sizeof(values[0]); k++) {
+		enum ending end = (enum ending)(k % ENDS);
+		unsigned int priority[CANDIDATES];
 
-		for (unsigned int i = 0; i < 9; i++)
-			priority[i] = values[k];
-		snprintf(name, sizeof(name), "all have the priority %u", values[k]);
-		begin("3x3", priority, 1 + k);
-		end_node(s.w, 0, (enum ending)(k % ENDS));
+		for (unsigned int i = 0; i < CANDIDATES; i++)
+			priority[i] = values[k / ENDS];
+		snprintf(name, sizeof(name), "all have the priority %u: the root %s", values[k / ENDS],
+			 end_names[end]);
+		begin("4x2", priority, 1 + k);
+		end_node(s.w, 0, end);
 		taken_over(0);
-		end_undo(s.w, 0, (enum ending)(k % ENDS));
+		if (values[k / ENDS] == FM_PRIORITY_DEFAULT && end != HANG)
+			leads(1);
+		end_undo(s.w, 0, end);
 		story_rest(&s, 20 * W_S);
 		finish();
 	}
