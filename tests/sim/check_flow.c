@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Watches every flow (source, destination, VC) of a world. This file checks the order in which
- * hosts get packets, check_fate.c the fate of each packet, check_hold.c, check_drain.c, check_epoch.c
- * and check_admin.c what managers do to NICs, at the moment when they do it, and check_takeover.c,
- * now and then, whether somebody leads.
+ * hosts get packets, check_fate.c the fate of each packet, check_hold.c, check_drain.c,
+ * check_order.c, check_epoch.c and check_admin.c what managers do to NICs, at the moment when they
+ * do it, and check_takeover.c, now and then, whether somebody leads.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,6 +105,11 @@ static void power(void *arg, uint32_t node, bool on)
 			flow_of(c, i, node, vc)->anew = true;
 }
 
+static void ends(void *arg, uint32_t node)
+{
+	orders_ended(arg, node);
+}
+
 static bool is_open(const struct tn_nic *nic, unsigned int port)
 {
 	return nic->link[port].state == TORUS_LINK_UP && !nic->link[port].closed;
@@ -188,13 +193,13 @@ static const struct fm *root_of(const struct check_flow *c, uint32_t node)
 	return NULL;
 }
 
-/* Notes whether the root goes on without proof (or is not there), or takes a node for dead. */
+/* Notes whether the root goes on, or went on, without proof, or takes a node for dead. */
 static void hear_root(struct check_flow *c, uint32_t node, uint64_t version)
 {
 	const struct fm *root = root_of(c, node);
 
 	c->unproven |= root && root->root && root->root->rec.log.bounded;
-	if (!root || !root->root || root->root->rec.log.bounded) {
+	if (root ? !root->root || root->root->rec.log.bounded : !orders_proven(c, node, version)) {
 		c->bounded_at = c->w->now;
 		c->bounded = version;
 	}
@@ -238,11 +243,13 @@ static void tick(void *arg)
 	epochs_look(arg);
 }
 
-static void goes_on(struct check_flow *c, uint32_t node, uint64_t version)
+static void goes_on(struct check_flow *c, uint32_t node, uint64_t version, bool replays)
 {
 	char buf[150];
-	const char *wrong = check_drain(root_of(c, node), c->w, version, buf, sizeof(buf));
+	const struct fm *root = root_of(c, node);
+	const char *wrong = check_drain(root, c->w, version, buf, sizeof(buf));
 
+	orders_look(c, root, node, version, replays);
 	/* A root that restarted may know no free colour; then it must publish a second version. */
 	if (version == c->mixed)
 		flow_wrong(c, "node %u replays or lifts holds: %s", node, c->mixed_text);
@@ -253,7 +260,7 @@ static void goes_on(struct check_flow *c, uint32_t node, uint64_t version)
 
 static void replays(void *arg, uint32_t node, uint64_t version)
 {
-	goes_on(arg, node, version);
+	goes_on(arg, node, version, true);
 }
 
 static void releases(void *arg, uint32_t node, uint64_t version, bool give_up)
@@ -261,7 +268,7 @@ static void releases(void *arg, uint32_t node, uint64_t version, bool give_up)
 	struct check_flow *c = arg;
 
 	(void)give_up;
-	goes_on(c, node, version);
+	goes_on(c, node, version, false);
 	if (c->w->node[node].nic->version != version)
 		return;
 	fate_released(c, node);
@@ -281,6 +288,7 @@ struct check_flow *check_flow_new(struct world *w)
 		abort();
 	c->holds = holds_new(w);
 	c->epochs = epochs_new(w);
+	c->orders = orders_new();
 	c->admin = admin_new(w);
 	c->takeover = takeover_new(w);
 	world_watch(w, &(struct world_watch) {
@@ -290,6 +298,7 @@ struct check_flow *check_flow_new(struct world *w)
 		.copied = copied,
 		.freed = freed,
 		.power = power,
+		.ends = ends,
 		.keeps = keeps,
 		.switched = switched,
 		.replays = replays,
@@ -306,6 +315,7 @@ void check_flow_free(struct check_flow *c)
 		fate_free(&c->flow[i]);
 	holds_free(c->holds);
 	epochs_free(c->epochs);
+	orders_free(c->orders);
 	admin_free(c->admin);
 	takeover_free(c->takeover);
 	free(c->flow);

@@ -9,6 +9,7 @@
 struct fate;
 struct holds;
 struct epochs;
+struct orders;
 struct admin;
 struct takeover;
 
@@ -32,10 +33,11 @@ struct flow {
  * @alive: packets in the network or queued at their source
  * @holds: which rows must be on hold, check_hold.c
  * @epochs: which tables there were, check_epoch.c
+ * @orders: what roots had ordered when they ended, check_order.c
  * @admin: what administrators have excluded, check_admin.c
  * @takeover: since when nobody leads, check_takeover.c
  * @bounded_at: when a node last replayed or lifted holds although the root had no proof that
- *	the network was drained: packets sent before may come late; 0: never
+ *	the network was drained, or it is not known: packets sent before may come late; 0: never
  * @bounded: the version of that recovery
  * @mixed: a version that began with older packets of its colour in the network: it must not
  *	replay or lift holds; @mixed_text: where these packets were
@@ -56,6 +58,7 @@ struct check_flow {
 	struct flow *flow;
 	struct holds *holds;
 	struct epochs *epochs;
+	struct orders *orders;
 	struct admin *admin;
 	struct takeover *takeover;
 	uint64_t alive;
@@ -116,6 +119,20 @@ void epochs_free(struct epochs *e);
 void epochs_power(struct check_flow *c, uint32_t node);
 void epochs_switched(struct check_flow *c, uint32_t node, uint64_t version);
 void epochs_look(struct check_flow *c);
+
+/* check_order.c */
+struct orders *orders_new(void);
+void orders_free(struct orders *o);
+/* The manager of @node is about to end. */
+void orders_ended(struct check_flow *c, uint32_t node);
+/*
+ * Whether the root of the NIC of @node had proof that the network was drained for @version, its
+ * last, when its manager ended.
+ */
+bool orders_proven(const struct check_flow *c, uint32_t node, uint64_t version);
+/* @node is about to replay, or to lift holds. @root: the root of its NIC; NULL: it leads no more. */
+void orders_look(struct check_flow *c, const struct fm *root, uint32_t node, uint64_t version,
+		 bool replays);
 
 /* check_admin.c */
 struct admin *admin_new(const struct world *w);

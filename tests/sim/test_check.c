@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The checkers of tables, deaths, exclusions and takeovers find what is wrong: each test makes a fault. */
+/* The checkers of tables, orders, deaths, exclusions and takeovers find what is wrong: each test makes a fault. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "kernel/core/nic_impl.h"
 #include "story.h"
 #include "tools/fabricsim/world_impl.h"
 
@@ -168,6 +169,34 @@ static void no_majority(void **state)
 	end(NULL);
 }
 
+/* A node lifts its holds, or replays, before the root says so; with @ends the root has ended. */
+static void without_order(bool ends, bool replays)
+{
+	const struct fm *fm;
+
+	begin();
+	world_cut(s.w, 0, true);
+	fm = world_fm(s.w, VICTIM);
+	for (unsigned int i = 0; i < 20000 && s.w->node[VICTIM].nic->version != 2; i++)
+		world_run(s.w, 5 * W_US);
+	assert_int_equal(story_step(&s), STEP_APPLY);
+	if (ends)
+		world_manager(s.w, 0, false);
+	if (replays)
+		fm->ops.park_replay(fm->io, 0, fm_version(fm), 0);
+	else
+		fm->ops.release(fm->io, 0, fm_version(fm), true);
+	world_run(s.w, 1 * W_MS);
+	end(replays ? "node 4 replays at version 2, which" : "node 4 lifts holds at version 2, which");
+}
+
+static void goes_on_unasked(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++)
+		without_order(k & 1, k & 2);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest all[] = {
@@ -180,6 +209,7 @@ int main(void)
 		cmocka_unit_test(exclusion_is_ended),
 		cmocka_unit_test(no_takeover),
 		cmocka_unit_test(no_majority),
+		cmocka_unit_test(goes_on_unasked),
 	};
 
 	return cmocka_run_group_tests_name("check", all, NULL, NULL);

@@ -288,6 +288,8 @@ void world_manager(struct world *w, uint32_t node, bool on)
 
 	if (n->managed == on || (on && !n->on))
 		return;
+	if (!on && w->watch.ends)
+		w->watch.ends(w->watch.arg, node);
 	n->managed = on;
 	world_hang(w, node, false);
 	n->fm_life++;

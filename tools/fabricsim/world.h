@@ -39,6 +39,7 @@ struct world_packet {
  * @copied: @node has one more copy of the packet in its memory
  * @freed: @node frees its copy @pkt
  * @power: @node has got power, with a new NIC; or it is about to lose power and its NIC
+ * @ends: the manager of @node is about to end
  * @keeps: @node is about to keep for replay all packets that it parked unresolved from @port in
  *	@session, because it will not learn which of them the far end accepted
  * @switched: the NIC of @node has switched to the rows of @version
@@ -55,6 +56,7 @@ struct world_watch {
 	void (*freed)(void *arg, uint32_t node, const struct world_packet *p,
 		      const struct tn_pkt *pkt);
 	void (*power)(void *arg, uint32_t node, bool on);
+	void (*ends)(void *arg, uint32_t node);
 	void (*keeps)(void *arg, uint32_t node, unsigned int port, uint32_t session);
 	void (*switched)(void *arg, uint32_t node, uint64_t version);
 	void (*replays)(void *arg, uint32_t node, uint64_t version);
