@@ -370,9 +370,7 @@ static void *run(void *arg)
 		eventfd_write(s->event, 1);
 	}
 	free_it = s->free_it;
-	s->ended = true;
 	pthread_mutex_unlock(&s->lock);
-	eventfd_write(s->event, 1);
 	if (free_it)
 		free_all(s);
 	return NULL;

@@ -61,12 +61,18 @@ tests/unit/test_nic_call-libs = $(call pkg-libs,cmocka libevent_core libsystemd 
 $(B)/tests/unit/test_nic_call.o: CPPFLAGS += $(lib-cflags)
 
 # The disk is the test's: it hangs and fails.
-tests += tests/unit/test_state
-tests/unit/test_state-objs := tests/unit/test_state.o tests/unit/clock.o daemon/state.o daemon/loop.o daemon/log.o \
-	lib/deps/crc32c.o $(svc-objs)
+state-objs := tests/unit/clock.o daemon/state.o daemon/loop.o daemon/log.o lib/deps/crc32c.o $(svc-objs)
+state-libs = $(call pkg-libs,cmocka libevent_core libsystemd) $(svc-libs) $(lib-libs) \
+	-Wl,--wrap=fsync -Wl,--wrap=close -Wl,--wrap=pthread_cond_signal
+
+tests += tests/unit/test_state tests/unit/test_state_disk
+tests/unit/test_state-objs := tests/unit/test_state.o $(state-objs)
 tests/unit/test_state-deps := $(B)/libtorus.a
-tests/unit/test_state-libs = $(call pkg-libs,cmocka libevent_core libsystemd) $(svc-libs) $(lib-libs) \
-	-Wl,--wrap=fsync
+tests/unit/test_state-libs = $(state-libs)
+
+tests/unit/test_state_disk-objs := tests/unit/test_state_disk.o $(state-objs)
+tests/unit/test_state_disk-deps := $(B)/libtorus.a
+tests/unit/test_state_disk-libs = $(state-libs)
 
 # The walk to the node that keeps credits: it needs the topology alone.
 tests += tests/unit/test_stall_walk

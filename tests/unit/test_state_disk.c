@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keeping a table on a disk that hangs or fails: it is told, nothing waits for it, and what was
+ * given last is kept once it works.
+ */
+#include "state_disk.h"
+
+static bool writing(void)
+{
+	return syncs > 0;
+}
+
+/* What comes while the disk hangs replaces what waits; when it works again, the last one is kept. */
+static void a_disk_that_hangs(void **state)
+{
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
+
+	(void)state;
+	hangs = 1;
+	state_save(s, GUID, table(5));
+	wait_until(writing);
+	for (uint64_t version = 6; version <= 9; version++)
+		state_save(s, GUID, table(version));
+	assert_int_equal(kept(), 0);
+	assert_int_equal(kept_told, 0);
+	hangs = 0;
+	wait_until(is_kept);
+	assert_in_range(syncs, 2, 4);	/* the first and the last */
+	wait_until(last_kept_told);
+	assert_true(kept_ok);
+	state_free(s);
+}
+
+/*
+ * One table is on the disk, and another one was given before the loop heard of that: nothing is
+ * said to be kept until the latter is.
+ */
+static void one_given_as_another_ends(void **state)
+{
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
+	uint64_t end;
+
+	(void)state;
+	state_save(s, GUID, table(8));
+	while (kept() != 8 || syncs < 2)
+		usleep(500);
+	usleep(20000);
+	sleeps = 1;
+	state_save(s, GUID, table(9));
+	end = loop_now() + 50 * LOOP_MS;
+	while (loop_now() < end)
+		wait_until(writing);
+	assert_int_equal(kept_told, 0);
+	wake();
+	wait_until(last_kept_told);
+	assert_true(kept_ok);
+	assert_int_equal(kept(), 9);
+	state_free(s);
+}
+
+static struct state *slow;
+static uint64_t next_version, started;
+
+/* A table comes each half second. */
+static bool is_told_of_slowness(void)
+{
+	state_save(slow, GUID, table(next_version++));
+	clock_move(LOOP_S / 2);
+	return told[0] || loop_now() > started + 60 * LOOP_S;
+}
+
+static bool is_version_30(void)
+{
+	is_told_of_slowness();
+	return next_version == 30;
+}
+
+static bool is_over(void)
+{
+	return !told[0];
+}
+
+/* ... and it is told, once, after 5 s, however many tables come meanwhile. */
+static void a_disk_that_hangs_is_told(void **state)
+{
+	(void)state;
+	slow = state_new(loop, dir, "lab", &ops, NULL);
+	state_save(slow, GUID, table(9));
+	wait_until(last_kept_told);
+	syncs = 0;
+	hangs = 1;
+	state_save(slow, GUID, table(1));
+	wait_until(writing);
+	clock_stop();
+	started = loop_now();
+	next_version = 2;
+	wait_until(is_told_of_slowness);
+	assert_non_null(strstr(told, "takes more than 5 s"));
+	assert_in_range(loop_now() - started, 5 * LOOP_S - LOOP_S / 2, 6 * LOOP_S);
+	told[0] = '\0';
+	next_version = 2;
+	wait_until(is_version_30);
+	assert_string_equal(told, "");
+	state_save(slow, GUID, table(9));
+	strcpy(told, "not over");
+	clock_go();
+	hangs = 0;
+	wait_until(is_over);
+	assert_int_equal(ntold, 2);
+	assert_int_equal(kept(), 9);
+	state_free(slow);
+}
+
+/* What was given last is written before the end. */
+static void an_end_at_once(void **state)
+{
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
+
+	(void)state;
+	state_save(s, GUID, table(9));
+	state_free(s);
+	assert_int_equal(kept(), 9);
+}
+
+static int lowest;	/* descriptor that was free before state_new() */
+
+/* The thread has ended, and freed all. */
+static bool is_all_closed(void)
+{
+	return fcntl(lowest, F_GETFD) < 0;
+}
+
+/* The daemon ends although the disk does not answer. */
+static void an_end_while_the_disk_hangs(void **state)
+{
+	uint64_t began;
+	struct state *s;
+
+	(void)state;
+	lowest = dup(0);
+	close(lowest);
+	s = state_new(loop, dir, "lab", &ops, NULL);
+	hangs = 1;
+	state_save(s, GUID, table(8));
+	wait_until(writing);
+	state_save(s, GUID, table(9));
+	began = loop_now();
+	state_free(s);
+	assert_in_range(loop_now() - began, LOOP_S / 2, 10 * LOOP_S);
+	hangs = 0;
+	wait_until(is_kept);
+	wait_until(is_all_closed);
+}
+
+static bool is_told(void)
+{
+	return told[0];
+}
+
+static void a_disk_that_fails(void **state)
+{
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
+	char beside[140];
+
+	(void)state;
+	fails = ENOSPC;
+	close_fails = EDQUOT;	/* of the two the first is told */
+	state_save(s, GUID, table(8));
+	wait_until(is_told);
+	assert_non_null(strstr(told, "No space left on device"));
+	assert_non_null(strstr(told, dir));
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	assert_int_not_equal(access(beside, F_OK), 0);
+	assert_int_equal(kept_told, 8);
+	assert_false(kept_ok);
+	fails = 0;
+	state_save(s, GUID, table(9));
+	wait_until(is_over);
+	wait_until(last_kept_told);
+	assert_true(kept_ok);
+	assert_int_equal(ntold, 2);
+	assert_int_equal(kept(), 9);
+	state_free(s);
+}
+
+static bool is_kept_in_time(void)
+{
+	if (!is_kept() && loop_now() < started + 300 * LOOP_S)
+		clock_move(LOOP_S / 2);
+	return is_kept();
+}
+
+/* What could not be written is tried again after 30 s, though nothing is given any more. */
+static void a_disk_that_fails_for_a_while(void **state)
+{
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
+
+	(void)state;
+	fails = EIO;
+	state_save(s, GUID, table(9));
+	wait_until(is_told);
+	fails = 0;
+	clock_stop();
+	started = loop_now();
+	wait_until(is_kept_in_time);
+	assert_true(loop_now() - started >= 29 * LOOP_S);
+	wait_until(last_kept_told);
+	clock_go();
+	state_free(s);
+}
+
+/* The file is written, but cannot be closed, or its name is taken: it is not left beside. */
+static void a_file_that_does_not_come(void **state)
+{
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
+	char beside[140], within[140];
+
+	(void)state;
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	snprintf(within, sizeof(within), "%s/x", path);
+	close_fails = EDQUOT;
+	state_save(s, GUID, table(8));
+	wait_until(is_told);
+	assert_non_null(strstr(told, "Disk quota exceeded"));
+	assert_int_equal(kept(), 0);
+	assert_int_not_equal(access(beside, F_OK), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(mkdir(within, 0700), 0);
+	told[0] = '\0';
+	state_save(s, GUID, table(8));
+	wait_until(is_told);
+	assert_non_null(strstr(told, "irectory"));
+	assert_false(kept_ok);
+	assert_int_not_equal(access(beside, F_OK), 0);
+	rmdir(within);
+	rmdir(path);
+	state_save(s, GUID, table(9));
+	wait_until(is_kept);
+	state_free(s);
+}
+
+static void no_directory(void **state)
+{
+	struct state *s = state_new(loop, "/proc/no/such", "lab", &ops, NULL);
+
+	(void)state;
+	state_save(s, GUID, table(9));
+	wait_until(is_told);
+	assert_non_null(strstr(told, "/proc/no/such: No such file or directory"));
+	state_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_disk_that_hangs),
+		TEST(one_given_as_another_ends),
+		TEST(a_disk_that_hangs_is_told),
+		TEST(an_end_at_once),
+		TEST(an_end_while_the_disk_hangs),
+		TEST(a_disk_that_fails),
+		TEST(a_disk_that_fails_for_a_while),
+		TEST(a_file_that_does_not_come),
+		TEST(no_directory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
