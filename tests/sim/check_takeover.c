@@ -11,8 +11,8 @@
  *
  * A claim needs a quorum of each table that may have been in force (daemon/fm/root/quorum.c). So
  * the nodes of the set must also be more than half of those that were up in each of the table's
- * voters, with the same NIC, and more than half of the world. Nodes that a root elsewhere leads
- * over the service network do not lack one.
+ * voters, with the same NIC. Nodes that a root elsewhere leads over the service network do not lack
+ * one: there must be others.
  */
 #include "check_impl.h"
 #include "daemon/fm/node/candidate.h"
@@ -181,7 +181,7 @@ static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint
 {
 	const struct world *w = c->w;
 	bool candidate = false;
-	uint32_t all = 0;
+	bool adrift = false;
 
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		const struct wnode *n = &w->node[i];
@@ -190,14 +190,14 @@ static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint
 			continue;
 		if (leads(n) || n->act_time)
 			return false;
-		all += !is_led(w, n);
+		adrift |= !is_led(w, n);
 		candidate |= n->fm->cfg.takeover &&
 			     fm_candidate_priority(fm_candidate_said(n->fm), fm_own(n->fm));
 		for (uint32_t k = 0; k < w->nodes; k++)
 			if (c->takeover->part[k] == p && world_lost(w, i, k))
 				return false;
 	}
-	return candidate && 2 * all > w->nodes && is_quorum(c, &latest->table, p);
+	return candidate && adrift && is_quorum(c, &latest->table, p);
 }
 
 void takeover_look(struct check_flow *c)

@@ -147,6 +147,31 @@ static void no_majority(void **state)
 	}
 }
 
+/*
+ * Four of nine nodes have died before, and a table without them has been in force before the
+ * latest. Of the other five the root and one more hang: the NICs of these work on, so the three
+ * that are left need to be a majority of five.
+ */
+static void majority_of_the_rest(void **state)
+{
+	(void)state;
+	snprintf(name, sizeof(name), "3 of 5 are left of 9");
+	begin("3x3", NULL, 1);
+	for (uint32_t i = 5; i < 9; i++)
+		end_node(s.w, i, POWER);
+	story_rest(&s, 20 * W_S);
+	world_cut(s.w, 0, true);
+	story_rest(&s, 20 * W_S);
+	end_node(s.w, 0, HANG);
+	end_node(s.w, 3, HANG);
+	if (ends_await(&s, 0, ALL_HANG) == TORUS_NO_NODE)
+		story_fail(&s, "nobody leads, though 3 of 5 live");
+	end_undo(s.w, 0, HANG);
+	end_undo(s.w, 3, HANG);
+	story_rest(&s, 20 * W_S);
+	finish();
+}
+
 /* --- two at once -------------------------------------------------------------------- */
 
 /* The root and the candidate that would be next end at one moment, in whatever ways. */
@@ -316,6 +341,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_eighth),
 		cmocka_unit_test(the_eighth_in_a_deep_tree),
 		cmocka_unit_test(no_majority),
+		cmocka_unit_test(majority_of_the_rest),
 		cmocka_unit_test(the_next_ends_too),
 		cmocka_unit_test(by_priority),
 		cmocka_unit_test(by_priority_if_it_hangs),

@@ -158,6 +158,22 @@ static void no_takeover(void **state)
 	end("nobody leads");
 }
 
+/* ... of five nodes that are left of nine, since the table before the latest. */
+static void no_takeover_by_the_rest(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t i = 5; i < 9; i++)
+		world_power(s.w, i, false);
+	story_rest(&s, 10 * W_S);
+	change();
+	for (uint32_t i = 0; i < 5; i++)
+		world_ignore(s.w, i, 1u << FM_MSG_HELLO);
+	world_hang(s.w, 0, true);
+	world_run(s.w, 3300 * W_MS);
+	end("nobody leads");
+}
+
 /* Half of the nodes are no majority, so nobody need lead. */
 static void no_majority(void **state)
 {
@@ -208,6 +224,7 @@ int main(void)
 		cmocka_unit_test(exclusion_is_forgotten),
 		cmocka_unit_test(exclusion_is_ended),
 		cmocka_unit_test(no_takeover),
+		cmocka_unit_test(no_takeover_by_the_rest),
 		cmocka_unit_test(no_majority),
 		cmocka_unit_test(goes_on_unasked),
 	};
