@@ -3,6 +3,7 @@
  * Which nodes a root takes as lost by what their neighbours say of links, and which it does not;
  * and how long it waits for one that hangs while others wait for its report.
  */
+#include "daemon/fm/root/root.h"
 #include "stage_root.h"
 
 /* Of the cable at @port of @node only the far end says that it is lost. */
@@ -130,12 +131,42 @@ static void hangs_in_a_step(void **state)
 	}
 }
 
+/*
+ * All 15 others are missing, and their last rows join them: each time that the root looks it judges
+ * them together, and searches through their links once, not once for each of them.
+ */
+static void one_set_at_once(void **state)
+{
+	uint32_t before;
+
+	(void)state;
+	root("4x4");
+	for (uint32_t i = 1; i < 16; i++)
+		join(i);
+	settle(16);
+	stage_run_ns(&s, s.now + 1000 * MS);
+	for (int i = 1; i < 16; i++)
+		stage_down(&s, 100 + i);
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_lost(&s, p, 1);
+	before = s.fm->root->search;
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(s.fm->root->search, before + 1);
+	assert_int_equal(fm_node(s.fm, 5)->state, FM_NODE_UP);
+	stage_run_ns(&s, s.now + 500 * MS);
+	assert_in_range(s.fm->root->search, before + 2, before + 8);
+	for (uint32_t i = 1; i < 16; i++)
+		assert_int_equal(fm_node(s.fm, i)->state, FM_NODE_DEAD);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(not_who_is_vouched_for),
 		cmocka_unit_test(a_cabinet),
 		cmocka_unit_test(hangs_in_a_step),
+		cmocka_unit_test(one_set_at_once),
 	};
 
 	return cmocka_run_group_tests_name("fm_vanish", all, NULL, NULL);

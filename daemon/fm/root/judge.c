@@ -278,13 +278,14 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
 	return NEVER;
 }
 
-/* When more is known of a missing node. */
-static uint64_t judge_mate(struct fm *fm, struct fm_mate *m)
+/* When more is known of a missing node. @searches: how many there were before all are judged */
+static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches)
 {
 	uint64_t silent_at = m->missing + fm->cfg.member_max;
 
+	/* Links join in both ways: each of a set finds the same set, which is judged once. */
 	if (!m->vouched)
-		return judge_set(fm, m);
+		return m->search > searches ? NEVER : judge_set(fm, m);
 	if (m->state == FM_NODE_SILENT)
 		return NEVER;
 	if (fm->now < silent_at)
@@ -326,7 +327,7 @@ static bool some_silent(const struct fm *fm)
 void fm_judge_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	uint32_t i = 0;
+	uint32_t i = 0, searches = r->search;
 
 	if (fm->now < r->judge_at || !r->settled)
 		return;
@@ -338,7 +339,7 @@ void fm_judge_due(struct fm *fm)
 		struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
 		if (!judged(fm, m))
-			r->judge_at = earlier(r->judge_at, judge_mate(fm, m));
+			r->judge_at = earlier(r->judge_at, judge_mate(fm, m, searches));
 		if (judged(fm, m)) {
 			m->listed = false;
 			r->missing[i] = r->missing[--r->nmissing];
