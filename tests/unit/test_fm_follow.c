@@ -54,6 +54,48 @@ static void an_asker_that_gave_up(void **state)
 	stage_end(&s);
 }
 
+/*
+ * No root has led the node. One that asks refuses it, or cannot be reached: neighbours tell of that
+ * one again and again, and for a while the node does not follow it, but another.
+ */
+static void an_asker_in_vain(void **state)
+{
+	(void)state;
+	for (unsigned int refuses = 0; refuses < 2; refuses++) {
+		struct fm_init i, other;
+		uint64_t shuns;
+
+		node_1();
+		s.cfg.takeover = 200 * MS;
+		stage_start(&s);
+		i = asks_init(2, OTHER, TERM);
+		other = asks_init(0, NIC, TERM);
+		stage_hear(&s, 2, &i);
+		assert_int_equal(s.fm->root_guid, OTHER);
+		if (refuses) {
+			stage_up(&s, 1);
+			stage_refuse(&s, 1, "'n1' obeys epoch 5000; a root of epoch 3 believes 1027 at most");
+		} else {
+			stage_down(&s, 1);
+		}
+		shuns = s.now + 10 * (s.cfg.takeover + 2 * s.cfg.resend);
+		stage_hear(&s, 2, &i);
+		assert_false(s.fm->have_root);
+		stage_run_ns(&s, shuns - 1);
+		stage_hear(&s, 2, &i);
+		assert_false(s.fm->have_root);
+		if (refuses) {
+			stage_hear(&s, 0, &other);
+			assert_int_equal(s.fm->root_guid, NIC);
+		} else {
+			stage_run_ns(&s, shuns);
+			stage_hear(&s, 2, &i);
+			assert_int_equal(s.fm->root_guid, OTHER);
+		}
+		stage_end(&s);
+	}
+}
+
 /* A node that took a claim follows none that asks in the epoch before. */
 static void claimed_by_an_init_of_before(void **state)
 {
@@ -220,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(an_asker_that_gave_up),
+		cmocka_unit_test(an_asker_in_vain),
 		cmocka_unit_test(claimed_by_an_init_of_before),
 		cmocka_unit_test(an_asker_that_learns),
 		cmocka_unit_test(an_asker_is_not_lost),

@@ -32,7 +32,8 @@
  * An Init tells that a node asks, not that the service network leads there. A node to which no
  * connection can be made is not followed for a while: long enough for this node to ask itself, or
  * to follow another one. Otherwise neighbours that reach it, or that try in vain as well, would
- * name it again at once, and this node would wait for it for ever.
+ * name it again at once, and this node would wait for it for ever. The same holds for a node that
+ * refuses this one, which no root has led.
  *
  * A node that gets a CLAIM takes the epoch of the CLAIM as that of its root (tree.c). Then it
  * follows no node that asks in an earlier epoch. If the root answers that it has no way to a root,

@@ -34,7 +34,10 @@ void fm_follow_epoch(struct fm *fm, uint64_t epoch);
  * last; if none has, no root
  */
 void fm_follow_back(struct fm *fm);
-/** fm_follow_unreached() - there was no connection to the followed node: it is left for a while if it asks */
+/**
+ * fm_follow_unreached() - no connection came up to the followed node, or it refuses this one: it is
+ * not followed for a while if it asks
+ */
 void fm_follow_unreached(struct fm *fm);
 /** fm_follow_shuns() - the Init is of a node that asks, and that this one could not reach lately */
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init);

@@ -271,6 +271,8 @@ static void refused(struct fm *fm, struct fm_conn *c, const char *why)
 	}
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
 	fm_conn_drop(fm, c);
+	if (!fm->led.guid)
+		fm_follow_unreached(fm);
 	fm_follow_back(fm);
 	fm_uplink_retry(fm, 10 * fm->cfg.resend);
 }
