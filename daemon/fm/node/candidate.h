@@ -19,7 +19,8 @@ struct fm;
  * @unfit: until then this node does not ask: it was root and its NIC failed; 0: it may ask
  * @tries: how often it has asked in vain since a root led it
  * @backs: how often a node that asked, and that it followed, was lost or gave up
- * @unreached: GUID of the last node that asked and could not be reached; not followed until @shuns
+ * @unreached: GUID of the last node that was followed and could not be reached; if it asks, it is not
+ *	followed until @shuns
  */
 struct fm_candidate {
 	uint64_t at, around, turns, unfit;

@@ -30,8 +30,8 @@
  * GUID.
  *
  * An Init tells that a node asks, not that the service network leads there. A node to which no
- * connection can be made is not followed for a while: long enough for this node to ask itself, or
- * to follow another one. Otherwise neighbours that reach it, or that try in vain as well, would
+ * connection comes up, twice, is not followed for a while: long enough for this node to ask itself,
+ * or to follow another one. Otherwise neighbours that reach it, or that try in vain as well, would
  * name it again at once, and this node would wait for it for ever. The same holds for a node that
  * refuses this one, which no root has led.
  *
@@ -61,7 +61,7 @@ bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_
 	return epoch > than_epoch || (epoch == than_epoch && guid > than_guid);
 }
 
-void fm_follow_unreached(struct fm *fm)
+void fm_follow_shun(struct fm *fm)
 {
 	struct fm_candidate *c = &fm->candidate;
 
@@ -69,6 +69,24 @@ void fm_follow_unreached(struct fm *fm)
 		return;
 	c->unreached = fm->root_guid;
 	c->shuns = fm->now + SHUN * ((fm->cfg.takeover << c->tries) + 2 * fm->cfg.resend);
+}
+
+void fm_follow_unreached(struct fm *fm)
+{
+	struct fm_candidate *c = &fm->candidate;
+
+	if (c->unreached == fm->root_guid) {
+		fm_follow_shun(fm);
+		return;
+	}
+	c->unreached = fm->root_guid;
+	c->shuns = 0;
+}
+
+void fm_follow_reached(struct fm *fm)
+{
+	if (fm->candidate.unreached == fm->root_guid)
+		fm->candidate.unreached = 0;
 }
 
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init)

@@ -34,12 +34,13 @@ void fm_follow_epoch(struct fm *fm, uint64_t epoch);
  * last; if none has, no root
  */
 void fm_follow_back(struct fm *fm);
-/**
- * fm_follow_unreached() - no connection came up to the followed node, or it refuses this one: it is
- * not followed for a while if it asks
- */
+/** fm_follow_shun() - if the followed node only asks, it is not followed for a while */
+void fm_follow_shun(struct fm *fm);
+/** fm_follow_unreached() - no connection came up to the followed node: the second time, it is shunned */
 void fm_follow_unreached(struct fm *fm);
-/** fm_follow_shuns() - the Init is of a node that asks, and that this one could not reach lately */
+/** fm_follow_reached() - a connection to the followed node is up */
+void fm_follow_reached(struct fm *fm);
+/** fm_follow_shuns() - the Init is of a node that asks, and that this one shuns */
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init);
 /** fm_follow_later() - is a root of that epoch and GUID later than the other? */
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);

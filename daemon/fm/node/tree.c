@@ -69,6 +69,8 @@ void fm_tree_up(struct fm *fm, int id)
 		return;
 	c->ready = true;
 	c->heard = fm->now;
+	if (c->role == FM_CONN_ROOT)
+		fm_follow_reached(fm);
 	/* By the clock, for a counter would begin anew when the manager restarts. */
 	if (fm->uplink.attach < fm->now)
 		fm->uplink.attach = fm->now;
@@ -272,7 +274,7 @@ static void refused(struct fm *fm, struct fm_conn *c, const char *why)
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
 	fm_conn_drop(fm, c);
 	if (!fm->led.guid)
-		fm_follow_unreached(fm);
+		fm_follow_shun(fm);
 	fm_follow_back(fm);
 	fm_uplink_retry(fm, 10 * fm->cfg.resend);
 }
