@@ -201,6 +201,51 @@ static void test_wait_for_kept(void **state)
 	}
 }
 
+/* The same after the root has asked for longer than new nodes can put the first table off. */
+static void test_wait_for_kept_after_long(void **state)
+{
+	(void)state;
+	root(true);
+	join(7, has_kept);
+	stage_run(&s, 1);
+	memset(s.joiner, 0, sizeof(s.joiner));
+	join(6, has_kept);
+	stage_run(&s, 70000);
+	memset(s.joiner, 0, sizeof(s.joiner));
+	stage_forget(&s);
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, has_kept);
+	stage_run(&s, 70080);
+	assert_true(stage_count(&s, "107 < fetch\n") > 0);
+	assert_int_equal(fm_version(s.fm), 0);
+	stage_run(&s, 70120);
+	assert_int_not_equal(fm_version(s.fm), 0);
+	stage_end(&s);
+}
+
+/* One that begins anew all the time, and never sends what it has kept, does not put it off for ever. */
+static void test_kept_never_comes(void **state)
+{
+	double ms = 1;
+
+	(void)state;
+	root(true);
+	join(7, has_kept);
+	stage_run(&s, ms);
+	memset(s.joiner, 0, sizeof(s.joiner));
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, has_kept);
+	for (; !fm_version(s.fm) && ms < 70000; ms += 50) {
+		stage_run(&s, ms);
+		stage_down(&s, 107);
+		join(7, has_kept);
+		stage_forget(&s);
+	}
+	assert_true(ms > 50000);
+	assert_int_not_equal(fm_version(s.fm), 0);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -208,6 +253,8 @@ int main(void)
 		cmocka_unit_test(test_recall_words),
 		cmocka_unit_test(test_recall_tell),
 		cmocka_unit_test(test_wait_for_kept),
+		cmocka_unit_test(test_wait_for_kept_after_long),
+		cmocka_unit_test(test_kept_never_comes),
 	};
 
 	return cmocka_run_group_tests_name("fm_recall", all, NULL, NULL);

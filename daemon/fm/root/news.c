@@ -3,7 +3,9 @@
  * News must not delay the first table (settle.c) for ever. A node that restarts again and again is
  * not a new one: it counts like a row that changes, and rows count for ROWS_MAX * member_max after
  * the last new node. NICs that come with another GUID each time are new nodes: they count for
- * NODES_MAX * member_max after the first new node since the root began to lead.
+ * NODES_MAX * member_max after the first new node since the root began to lead, and so does
+ * everything else that is waited for. While the root only asks, nothing counts: it may ask for long,
+ * and the kept table of a node, which comes last, is waited for nevertheless.
  */
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/root.h"
@@ -24,8 +26,8 @@ void fm_news_wait(struct fm *fm, uint64_t at)
 {
 	struct fm_news *n = &fm->root->news;
 
-	if (n->since)
-		at = earlier(at, n->since + NODES_MAX * fm->cfg.member_max);
+	if (fm->root->asking.stage == FM_STAGE_LEADS)
+		at = earlier(at, (n->since ? n->since : n->newest) + NODES_MAX * fm->cfg.member_max);
 	n->last = later(n->last, at);
 }
 
