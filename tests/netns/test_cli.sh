@@ -41,7 +41,8 @@ usage() {
 	says 2 "no option '--frob'" fabricctl lab up --frob &&
 	says 2 "there is no lab 'nolab'" fabricctl status --lab nolab &&
 	says 2 "lab name '../x'" fabricctl status --lab ../x &&
-	says 2 "/nope: No such file" fabricctl status --control /nope &&
+	says 5 "/nope: No such file" fabricctl status --control /nope &&
+	says 2 "--timeout: 'x'.*allowed 0.01 to 86400" fabricctl status --timeout x &&
 	says 2 "control socket ''" fabricctl status --control '' &&
 	says 0 "" fabricctl --help && says 0 "" fabricctl lab traffic --help
 }
@@ -156,10 +157,17 @@ not_root() {
 	until_true 20 says 0 "" "${as[@]}" status --lab "$lab" &&
 	until_true 20 says 0 "" "${as[@]}" verify --lab "$lab" &&
 	until_true 20 says 0 "" "${as[@]}" lab status --name "$lab" &&
-	says 2 "only root may" "${as[@]}" exclude 0,0:+x --lab "$lab" &&
-	says 2 "needs root" "${as[@]}" lab up 2 --name "${lab}b" &&
-	says 2 "needs root" "${as[@]}" lab down --name "$lab" &&
-	says 2 "root" "${as[@]}" lab cut 0,0:+x --name "$lab"
+	says 4 "only root may" "${as[@]}" exclude 0,0:+x --lab "$lab" &&
+	says 4 "needs root" "${as[@]}" lab up 2 --name "${lab}b" &&
+	says 4 "needs root" "${as[@]}" lab down --name "$lab" &&
+	says 4 "root" "${as[@]}" lab cut 0,0:+x --name "$lab" &&
+	says 4 "only root may" "${as[@]}" root move 1,0 --lab "$lab" && locked_out
+}
+
+# A socket in a directory that is not open to this user.
+locked_out() {
+	mkdir -m 700 "$tmp/locked" && says 4 "Permission denied; run it with sudo" "${as[@]}" status \
+		--control "$tmp/locked/control"
 }
 
 # The manager of the first node hangs: others are asked, which have a root within some seconds.
@@ -167,7 +175,11 @@ hung() {
 	local pid
 	read -r pid _ <"/run/torus/$lab/0.0/fabricd.pid" && kill -STOP "$pid" || return 1
 	until_true 20 says 0 "" bash -c "timeout 3 fabricctl root --lab $lab" || { kill -CONT "$pid"; return 1; }
-	says 2 "Connection timed out" fabricctl coord --lab "$lab" --node 0,0
+	says 6 "the manager of node 0,0 of lab '$lab' .*does not answer within 3 s: it hangs" \
+		fabricctl coord --lab "$lab" --node 0,0 &&
+		says 6 "within 0.2 s" fabricctl status --lab "$lab" --node 0,0 --timeout 0.2 &&
+		says 6 "within 0.2 s" fabricctl exclude 1,1 --lab "$lab" --node 0,0 --timeout 0.2 &&
+		says 6 "within 0.2 s" fabricctl status --watch --lab "$lab" --node 0,0 --timeout 0.2
 	local rc=$?
 	kill -CONT "$pid"
 	return $rc
@@ -181,7 +193,8 @@ root_away() {
 		says 0 "" fabricctl lab revive 1,1 --name "$lab" &&
 		until_true 20 led_by_10 && fabricctl lab kill --manager 1,0 --name "$lab" &&
 		fabricctl lab kill --manager 1,1 --name "$lab" &&
-		in_lab revive "no node is root, and too few are left to choose one" 1,1 --timeout 2 &&
+		says 6 "no node is root, and too few are left to choose one" \
+			fabricctl lab revive 1,1 --name "$lab" --timeout 2 &&
 		says 0 "" fabricctl lab revive 0,0 --name "$lab" &&
 		says 0 "" fabricctl lab revive 1,0 --name "$lab" &&
 		until_true 20 all_up &&

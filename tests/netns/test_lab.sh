@@ -232,7 +232,7 @@ refusals() {
 }
 
 no_root() {
-	exits 2 root setpriv --reuid=65534 --regid=65534 --clear-groups \
+	exits 4 root setpriv --reuid=65534 --regid=65534 --clear-groups \
 		"$copy" lab up --name "$lab"y 2x2 && [[ ! -e /run/torus/"$lab"y ]]
 }
 
@@ -246,8 +246,8 @@ privileges() {
 	local control nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	control=$(lab exec 0,0 -- printenv TORUS_CONTROL) || return 1
 	until_true 10 lab exec 0,0 -- "${nobody[@]}" "$copy" status --control "$control" &&
-		exits 2 'only root' lab exec 0,0 -- "${nobody[@]}" "$copy" exclude --control "$control" 0,0:+x &&
-		exits 2 'only root' lab exec 0,0 -- "${nobody[@]}" "$copy" link down --control "$control" 0,0:+x &&
+		exits 4 'only root' lab exec 0,0 -- "${nobody[@]}" "$copy" exclude --control "$control" 0,0:+x &&
+		exits 4 'only root' lab exec 0,0 -- "${nobody[@]}" "$copy" link down --control "$control" 0,0:+x &&
 		is .links.excluded 0
 }
 

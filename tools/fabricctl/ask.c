@@ -10,14 +10,17 @@
 
 #include "ask.h"
 #include "json.h"
+#include "kind.h"
 #include "lab.h"
 #include "number.h"
 #include "say.h"
 
 #define TIMEOUT_MS 10000
+#define FIRST_MS 3000		/* for a first sign of life */
 #define LOOK_MS 500		/* how long it is tried whether a manager of a lab hangs */
 #define HUNG_MAX 8		/* ... and of how many, before it is given up */
 #define DEFAULT_CONTROL "/run/fabricd/control"
+#define FIRST_QUESTION "{\"cmd\":\"coord\"}"
 
 static int try(struct ask *ask, const char *path)
 {
@@ -25,7 +28,53 @@ static int try(struct ask *ask, const char *path)
 	return torus_fabric_open(ask->path, &ask->fabric);
 }
 
-static int open_path(struct ask *ask, const char *path, const char *hint)
+/* Says why there is no answer. Return: the exit status. */
+static int no_answer(const struct ask *ask, int err, int waited_ms)
+{
+	enum status kind = kind_of_errno(err);
+
+	if (kind == TIMEOUT)
+		return fail_as(kind, "%s does not answer within %g s: it hangs, or is stopped or "
+			       "overloaded; --timeout SECONDS waits longer", ask->who,
+			       waited_ms / 1e3);
+	return fail_as(kind, "no answer from %s: %s", ask->who, strerror(-err));
+}
+
+/* A manager that took too many clients says so to each further one at once. */
+static int turned_away(const char *text)
+{
+	json_t *reply = json_loads(text, 0, NULL);
+	const char *code = json_text(reply, "code");
+	int status = OK;
+
+	if (code && !strcmp(code, "failed"))
+		status = fail_as(PROBLEM, "%s", json_text(reply, "error") ? json_text(reply, "error") :
+				 "the manager refused without saying why");
+	json_decref(reply);
+	return status;
+}
+
+/* One that hangs takes connections, too. So it is asked what every manager knows itself. */
+static int sign_of_life(struct ask *ask)
+{
+	char *text;
+	int err = torus_fabric_call(ask->fabric, FIRST_QUESTION, &text, ask->first_ms);
+	int status = err ? no_answer(ask, err, ask->first_ms) : turned_away(text);
+
+	if (!err)
+		free(text);
+	if (status != OK)
+		ask_close(ask);
+	return status;
+}
+
+static const char *advice(int err, const char *hint)
+{
+	return kind_of_errno(err) == DENIED ? "run it with sudo" : hint;
+}
+
+/* @who: the manager by the name of its node, or NULL: by @path */
+static int open_path(struct ask *ask, const char *path, const char *who, const char *hint)
 {
 	int err;
 
@@ -33,86 +82,109 @@ static int open_path(struct ask *ask, const char *path, const char *hint)
 		return fail("control socket '': name the socket of a manager, such as "
 			    DEFAULT_CONTROL);
 	if (strlen(path) >= sizeof(ask->path))
-		return fail("control socket '%s': the path is too long", path);
+		return fail("control socket '%s': the path is too long, allowed are %zu bytes", path,
+			    sizeof(ask->path) - 1);
+	if (who)
+		snprintf(ask->who, sizeof(ask->who), "%s (%s)", who, path);
+	else
+		snprintf(ask->who, sizeof(ask->who), "the manager behind %s", path);
 	err = try(ask, path);
 	if (!err)
-		return OK;
-	return fail("cannot ask the manager behind %s: %s%s%s", path, strerror(-err),
-		    *hint ? "; " : "", hint);
+		return sign_of_life(ask);
+	hint = advice(err, hint);
+	return fail_as(kind_of_errno(err), "cannot ask %s: %s%s%s", ask->who, strerror(-err),
+		       *hint ? "; " : "", hint);
 }
 
-/* A manager that hangs accepts connections, too, but does not answer. */
 static bool hangs(const char *path)
 {
 	json_t *data = NULL;
-	int err = ask_quietly(path, "{\"cmd\":\"coord\"}", LOOK_MS, &data);
+	int err = ask_quietly(path, FIRST_QUESTION, LOOK_MS, &data);
 
 	if (!err)
 		json_decref(data);
 	return err == -ETIMEDOUT;
 }
 
-/* Any node passes questions on to the root: the first that answers is asked. */
+/*
+ * Any node passes questions on to the root: the first that answers is asked. Return: OK, or why the
+ * last one was not asked; a manager that hangs counts before one that is away.
+ */
 static int open_any(struct ask *ask, const struct lab *lab)
 {
 	char path[LAB_TEXT_MAX];
 	unsigned int hung = 0;
+	int err = 0;
 
 	for (uint32_t node = 0; node < lab->nodes && hung < HUNG_MAX; node++) {
-		if (try(ask, lab_path(lab, node, "control", path)))
+		err = try(ask, lab_path(lab, node, "control", path));
+		if (err)
 			continue;
-		if (!hangs(path))
+		if (!hangs(path)) {
+			snprintf(ask->who, sizeof(ask->who), "the manager behind %s", path);
 			return OK;
+		}
 		ask_close(ask);
 		hung++;
 	}
-	return CANNOT;
+	return hung ? TIMEOUT : kind_of_errno(err);
+}
+
+static int open_node(struct ask *ask, const struct lab *lab, const char *text, const char *hint)
+{
+	char path[LAB_TEXT_MAX], who[128], at[TORUS_TEXT_MAX];
+	uint32_t node;
+	int status = lab_node_parse(lab, text, &node);
+
+	if (status != OK)
+		return status;
+	snprintf(who, sizeof(who), "the manager of node %s of lab '%s'",
+		 torus_node_text(&lab->shape, node, at), lab->name);
+	return open_path(ask, lab_path(lab, node, "control", path), who, hint);
 }
 
 static int open_lab(struct ask *ask, const struct ctl *ctl)
 {
-	char path[LAB_TEXT_MAX], hint[128];
+	char hint[128];
 	struct lab lab;
-	uint32_t node;
-	int status;
+	int status = lab_open(&lab, ctl->lab, LAB_READ);
 
-	if (lab_open(&lab, ctl->lab, LAB_READ))
-		return CANNOT;
+	if (status != OK)
+		return status;
 	snprintf(hint, sizeof(hint), "'fabricctl lab status --name %s' shows what runs", lab.name);
 	if (ctl->node) {
-		status = lab_node_parse(&lab, ctl->node, &node);
-		if (status == OK)
-			status = open_path(ask, lab_path(&lab, node, "control", path), hint);
-		lab_free(&lab);
-		return status;
+		status = open_node(ask, &lab, ctl->node, hint);
+	} else {
+		status = open_any(ask, &lab);
+		if (status != OK)
+			fail("no manager of lab '%s' answers; %s", lab.name, hint);
 	}
-	status = open_any(ask, &lab);
-	if (status != OK)
-		status = fail("no manager of lab '%s' answers; %s", lab.name, hint);
 	lab_free(&lab);
 	return status;
 }
 
 int ask_open(const struct ctl *ctl, struct ask *ask)
 {
+	int timeout_ms = (int)(ctl->timeout * 1e3);
 	const char *env = getenv("TORUS_CONTROL");
 
-	*ask = (struct ask){ 0 };
+	*ask = (struct ask){ .timeout_ms = timeout_ms ? timeout_ms : TIMEOUT_MS,
+			     .first_ms = timeout_ms ? timeout_ms : FIRST_MS };
 	if (ctl->control && (ctl->lab || ctl->node))
 		return fail("--control names one manager: --lab and --node do not go with it");
 	if (ctl->control)
-		return open_path(ask, ctl->control, "is fabricd running?");
+		return open_path(ask, ctl->control, NULL, "is fabricd running?");
 	if (ctl->lab || ctl->node)
 		return open_lab(ask, ctl);
 	if (env && *env)
-		return open_path(ask, env, "it is what $TORUS_CONTROL names");
+		return open_path(ask, env, NULL, "it is what $TORUS_CONTROL names");
 	if (!access(DEFAULT_CONTROL, F_OK))
-		return open_path(ask, DEFAULT_CONTROL,
+		return open_path(ask, DEFAULT_CONTROL, NULL,
 				 "is fabricd running? 'systemctl status fabricd'");
 	if (!access(LAB_RUN, F_OK))
 		return open_lab(ask, ctl);
-	return fail("no manager to ask: " DEFAULT_CONTROL " is not there and no lab is up; "
-		    "start fabricd, or raise a lab with 'fabricctl lab up 4x4'");
+	return fail_as(UNREACHABLE, "no manager to ask: " DEFAULT_CONTROL " is not there and no lab is "
+		       "up; start fabricd, or raise a lab with 'fabricctl lab up 4x4'");
 }
 
 void ask_close(struct ask *ask)
@@ -175,12 +247,12 @@ static int unpack(struct ask *ask, char *text, json_t **data, bool *more)
 
 	free(text);
 	if (!reply)
-		return fail("%s answered what is no JSON: %s", ask->path, error.text);
+		return fail_as(PROBLEM, "%s answered what is no JSON: %s", ask->who, error.text);
 	if (!json_is_true(json_object_get(reply, "ok"))) {
 		why = json_text(reply, "error");
 		code = json_text(reply, "code");
 		fail("%s", why ? why : "the manager refused without saying why");
-		status = code && !strcmp(code, "unreachable") ? PROBLEM : CANNOT;
+		status = kind_of_code(code);
 		json_decref(reply);
 		return status;
 	}
@@ -190,12 +262,7 @@ static int unpack(struct ask *ask, char *text, json_t **data, bool *more)
 	*data = json_object_get(reply, "data");
 	json_incref(*data);
 	json_decref(reply);
-	return *data ? OK : fail("%s answered without data", ask->path);
-}
-
-static int no_answer(const struct ask *ask, int err)
-{
-	return fail("no answer from the manager behind %s: %s", ask->path, strerror(-err));
+	return *data ? OK : fail_as(PROBLEM, "%s answered without data", ask->who);
 }
 
 int ask_next(struct ask *ask, int timeout_ms, json_t **data)
@@ -204,7 +271,7 @@ int ask_next(struct ask *ask, int timeout_ms, json_t **data)
 	bool more;
 	int err = torus_fabric_next(ask->fabric, &text, timeout_ms);
 
-	return err ? no_answer(ask, err) : unpack(ask, text, data, &more);
+	return err ? no_answer(ask, err, timeout_ms) : unpack(ask, text, data, &more);
 }
 
 static int first(struct ask *ask, json_t *request, int timeout_ms, json_t **data, bool *more)
@@ -213,12 +280,14 @@ static int first(struct ask *ask, json_t *request, int timeout_ms, json_t **data
 	char *text;
 	int err;
 
+	if (!request)
+		return fail("an argument is no text in UTF-8");
 	json_decref(request);
 	if (!line)
 		return fail("out of memory");
 	err = torus_fabric_call(ask->fabric, line, &text, timeout_ms);
 	free(line);
-	return err ? no_answer(ask, err) : unpack(ask, text, data, more);
+	return err ? no_answer(ask, err, timeout_ms) : unpack(ask, text, data, more);
 }
 
 int ask_first(struct ask *ask, json_t *request, json_t **data)
@@ -233,13 +302,14 @@ int ask(struct ask *ask, json_t *request, json_t **data)
 	bool more = false;
 	json_t *part;
 	char *text;
-	int err, status = first(ask, request, TIMEOUT_MS, data, &more);
+	int err, status = first(ask, request, ask->timeout_ms, data, &more);
 
 	if (status != OK)
 		return status;
 	while (more) {
-		err = torus_fabric_next(ask->fabric, &text, TIMEOUT_MS);
-		status = err ? no_answer(ask, err) : unpack(ask, text, &part, &more);
+		err = torus_fabric_next(ask->fabric, &text, ask->timeout_ms);
+		status = err ? no_answer(ask, err, ask->timeout_ms) :
+			       unpack(ask, text, &part, &more);
 		if (status != OK) {
 			json_decref(*data);
 			return status;
@@ -259,11 +329,11 @@ int ask_nodes(struct ask *a, json_t *request, uint32_t max, uint32_t each, json_
 	struct torus_shape shape;
 	uint32_t nodes, batch;
 	json_t *part, *some;
-	int status = OK;
+	int status = ask_shape(a, &shape);
 
-	if (ask_shape(a, &shape)) {
+	if (status != OK) {
 		json_decref(request);
-		return CANNOT;
+		return status;
 	}
 	nodes = torus_nodes(&shape);
 	batch = each ? max / (each * shape.ndims) : max;
@@ -319,14 +389,14 @@ int ask_status(const struct ask *ask)
 int ask_shape(struct ask *a, struct torus_shape *shape)
 {
 	json_t *data;
-	int err;
+	int err, status = ask(a, json_pack("{ss}", "cmd", "coord"), &data);
 
-	if (ask(a, json_pack("{ss}", "cmd", "coord"), &data))
-		return CANNOT;
+	if (status != OK)
+		return status;
 	err = json_shape_read(json_object_get(data, "shape"), shape);
 	json_decref(data);
 	if (err)
-		return fail("the fabric has no shape yet: it is still bootstrapping; try again");
+		return fail_as(PROBLEM, "the fabric has no shape yet: it is still bootstrapping; try again");
 	return OK;
 }
 
@@ -337,16 +407,19 @@ int ask_node(struct ask *a, const char *text, char *buf)
 	struct torus_coords at;
 	char last[TORUS_TEXT_MAX];
 	json_t *data;
+	int status;
 
 	if (!isdigit((unsigned char)*text)) {
-		if (ask(a, json_pack("{ss ss}", "cmd", "coord", "name", text), &data))
-			return CANNOT;
+		status = ask(a, json_pack("{ss ss}", "cmd", "coord", "name", text), &data);
+		if (status != OK)
+			return status;
 		json_node_text(json_object_get(data, "node"), buf);
 		json_decref(data);
 		return OK;
 	}
-	if (ask_shape(a, &shape))
-		return CANNOT;
+	status = ask_shape(a, &shape);
+	if (status != OK)
+		return status;
 	if (torus_coords_parse(text, &shape, &at))
 		return fail("node '%s': allowed are %s to %s, or a name; 'fabricctl nodes' lists "
 			    "them", text, torus_node_text(&shape, 0, buf),
@@ -361,13 +434,17 @@ int ask_link(struct ask *a, const char *text, char *node, char *port)
 	char left[TORUS_TEXT_MAX];
 	struct torus_shape shape;
 	unsigned int number;
+	int status;
 
 	if (!colon || (size_t)(colon - text) >= sizeof(left))
 		return fail("link '%s': write a node and its port, such as 1,0:+x", text);
 	memcpy(left, text, (size_t)(colon - text));
 	left[colon - text] = '\0';
-	if (ask_shape(a, &shape) || ask_node(a, left, node))
-		return CANNOT;
+	status = ask_shape(a, &shape);
+	if (status == OK)
+		status = ask_node(a, left, node);
+	if (status != OK)
+		return status;
 	if (torus_port_parse(colon + 1, shape.ndims, &number))
 		return fail("link '%s': '%s' is no port, allowed are + or - and one of %.*s", text,
 			    colon + 1, (int)shape.ndims, "xyzabc");

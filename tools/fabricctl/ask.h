@@ -16,6 +16,9 @@
 struct ask {
 	struct torus_fabric *fabric;
 	char path[128];
+	char who[256];		/* the manager, for messages: "the manager of node 1,0 of lab 'a'" */
+	int timeout_ms;		/* for each answer */
+	int first_ms;		/* ... and for the first, which every manager can give at once */
 	bool missing;		/* an answer lacked nodes: the fabric has a problem */
 	bool rootless;		/* an answer was made without the root: likewise */
 	char knows[256];	/* ... what such an answer is, as text */
@@ -24,7 +27,8 @@ struct ask {
 /**
  * ask_open() - --control; --lab and --node; $TORUS_CONTROL; this machine's own
  * manager; the only lab that is up
- * Says what is wrong. Return: OK or CANNOT.
+ * A manager that does not answer a first question soon is given up: it hangs, or it is stopped.
+ * Says what is wrong. Return: OK, or why not (kind.h).
  */
 int ask_open(const struct ctl *ctl, struct ask *ask);
 void ask_close(struct ask *ask);
@@ -32,8 +36,8 @@ void ask_close(struct ask *ask);
 /**
  * ask() - one question; @request is dropped
  * @data: to be dropped by the caller. More parts of an answer are joined.
- * Says what is wrong, also which nodes did not answer. Return: OK, CANNOT, or PROBLEM if the root
- * or the node that should answer does not.
+ * Says what is wrong, also which nodes did not answer. Return: OK, or why not (kind.h): UNREACHABLE
+ * also if the root or the node that should answer does not.
  */
 int ask(struct ask *ask, json_t *request, json_t **data);
 /**

@@ -34,8 +34,8 @@ static void show(const struct lab *lab, const json_t *status)
 		 lab->nodes);
 }
 
-/* Says of the first process that ended how it ended. */
-static int somebody_died(const struct lab *lab)
+/* Says of the first process that ended how it ended. Return: whether there is one. */
+static bool somebody_died(const struct lab *lab)
 {
 	char text[TORUS_TEXT_MAX];
 
@@ -47,9 +47,9 @@ static int somebody_died(const struct lab *lab)
 			continue;
 		fail("%s of node %s has ended", what, torus_node_text(&lab->shape, id, text));
 		node_show_log(lab, id, missing & LAB_NO_NIC ? "torusemu" : "fabricd");
-		return CANNOT;
+		return true;
 	}
-	return OK;
+	return false;
 }
 
 static int too_late(const struct lab *lab, int seconds, const json_t *status)
@@ -72,7 +72,7 @@ static int too_late(const struct lab *lab, int seconds, const json_t *status)
 			fprintf(stderr, "  %s\n", json_text(v, "text"));
 	}
 	node_show_log(lab, 0, "fabricd");
-	return CANNOT;
+	return TIMEOUT;
 }
 
 int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_t *stop)
@@ -96,11 +96,13 @@ int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_
 		show(lab, status);
 		if (seconds_now() - looked > 0.5) {
 			looked = seconds_now();
-			if (somebody_died(lab))
+			if (somebody_died(lab)) {
+				result = PROBLEM;
 				break;
+			}
 		}
 		if (seconds_now() - start > seconds) {
-			too_late(lab, seconds, status);
+			result = too_late(lab, seconds, status);
 			break;
 		}
 		nanosleep(&pause, NULL);
@@ -184,5 +186,5 @@ int await_node(const struct lab *lab, uint32_t node, int seconds,
 		fail("after %.0f s node %s is not up; its processes run",
 		     seconds_now() - start, text);
 	node_show_log(lab, node, "fabricd");
-	return CANNOT;
+	return TIMEOUT;
 }

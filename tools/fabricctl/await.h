@@ -9,7 +9,7 @@
 /**
  * await_running() - until the fabric is running with all its nodes and links
  * Shows progress; says what is missing when the time is over or a process died.
- * Return: OK or CANNOT.
+ * Return: OK; PROBLEM if a process died, TIMEOUT; CANNOT if @stop was set.
  */
 int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_t *stop);
 /** await_node() - until the fabric counts it as up and recovers no more */

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cable.h"
+#include "kind.h"
 #include "node.h"
 #include "say.h"
 
@@ -37,14 +38,15 @@ int cable_set(const char *lab_name, const char *link, bool cut)
 	int err, status;
 
 	if (geteuid())
-		return fail("cables can be cut and mended by root only: run it with sudo");
-	if (lab_open(&lab, lab_name, LAB_ALONE))
-		return CANNOT;
+		return fail_as(DENIED, "cables can be cut and mended by root only: run it with sudo");
+	status = lab_open(&lab, lab_name, LAB_ALONE);
+	if (status != OK)
+		return status;
 	status = lab_link_parse(&lab, link, &node, &port);
 	if (status == OK) {
 		err = set(&lab, node, port, cut);
 		if (err)
-			status = fail("link '%s': %s", link, strerror(-err));
+			status = fail_as(kind_of_errno(err), "link '%s': %s", link, strerror(-err));
 	}
 	lab_free(&lab);
 	return status;
@@ -58,9 +60,10 @@ int cable_fault(const char *lab_name, const char *link, const struct fault_wish 
 	int status;
 
 	if (geteuid())
-		return fail("faults can be made by root only: run it with sudo");
-	if (lab_open(&lab, lab_name, LAB_SHARED))
-		return CANNOT;
+		return fail_as(DENIED, "faults can be made by root only: run it with sudo");
+	status = lab_open(&lab, lab_name, LAB_SHARED);
+	if (status != OK)
+		return status;
 	status = lab_link_parse(&lab, link, &node, &port);
 	if (status == OK)
 		status = fault_put(&lab, node, port, wish);

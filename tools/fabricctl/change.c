@@ -22,19 +22,21 @@ static void show(const json_t *table)
 		       json_text(v, "why") ? json_text(v, "why") : "-");
 }
 
-/* Return: the request, or NULL after saying what is wrong. */
-static json_t *request(struct ask *a, const char *cmd, const char *what)
+/* Adds the request to @list. Return: OK, or why not, which is said. */
+static int add_request(struct ask *a, const char *cmd, const char *what, json_t *list)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 	bool link = strchr(what, ':');
+	int status = link ? ask_link(a, what, node, port) : ask_node(a, what, node);
 	json_t *j;
 
-	if (link ? ask_link(a, what, node, port) : ask_node(a, what, node))
-		return NULL;
+	if (status != OK)
+		return status;
 	j = json_pack("{ss ss}", "cmd", cmd, "node", node);
 	if (link)
 		json_object_set_new(j, "port", json_string(port));
-	return j;
+	json_array_append_new(list, j);
+	return OK;
 }
 
 /* What is not as it should be after the last change. Return: the exit status. */
@@ -60,13 +62,14 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n)
 	int status = OK;
 	struct ask a;
 
-	if (ask_open(ctl, &a)) {
+	status = ask_open(ctl, &a);
+	if (status != OK) {
 		json_decref(requests);
-		return CANNOT;
+		return status;
 	}
 	/* All are understood before the first is done. */
 	for (int i = 0; status == OK && i < n; i++)
-		status = json_array_append_new(requests, request(&a, cmd, what[i])) ? CANNOT : OK;
+		status = add_request(&a, cmd, what[i], requests);
 	for (int i = 0; status == OK && i < n; i++) {
 		json_decref(data);
 		data = NULL;
@@ -92,9 +95,10 @@ static int change_end(const struct ctl *ctl, const char *link, json_t *request, 
 	struct ask a;
 	int status;
 
-	if (ask_open(ctl, &a)) {
+	status = ask_open(ctl, &a);
+	if (status != OK) {
 		json_decref(request);
-		return CANNOT;
+		return status;
 	}
 	status = ask_link(&a, link, node, port);
 	if (status == OK) {

@@ -22,11 +22,14 @@ static int cmd_coord(struct ctl *ctl, int argc, char **argv)
 	struct ask a;
 	int status;
 
-	if (argc)
-		json_object_set_new(request, "name", json_string(argv[0]));
-	if (ask_open(ctl, &a)) {
+	if (argc && json_object_set_new(request, "name", json_string(argv[0]))) {
 		json_decref(request);
-		return CANNOT;
+		return fail("an argument is no text in UTF-8");
+	}
+	status = ask_open(ctl, &a);
+	if (status != OK) {
+		json_decref(request);
+		return status;
 	}
 	status = ask(&a, request, &data);
 	if (status == OK) {

@@ -62,14 +62,15 @@ static void show(const struct ctl *ctl, const json_t *events)
 static int keep_on(const struct ctl *ctl, struct ask *a)
 {
 	json_t *data;
+	int status;
 
-	while (ask_next(a, INT_MAX, &data) == OK) {
+	while ((status = ask_next(a, INT_MAX, &data)) == OK) {
 		show(ctl, data);
 		json_decref(data);
 		if (ferror(stdout))
 			return OK;
 	}
-	return CANNOT;
+	return status;
 }
 
 static int cmd_events(struct ctl *ctl, int argc, char **argv)
@@ -89,9 +90,10 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 		json_object_set_new(request, "since", json_integer((json_int_t)from));
 	if (follow)
 		json_object_set_new(request, "follow", json_true());
-	if (ask_open(ctl, &a)) {
+	status = ask_open(ctl, &a);
+	if (status != OK) {
 		json_decref(request);
-		return CANNOT;
+		return status;
 	}
 	status = follow ? ask_first(&a, request, &data) : ask(&a, request, &data);
 	if (status == OK) {

@@ -22,7 +22,7 @@ COMMAND(cmd_exclude) = {
 		"The exclusion lasts until 'fabricctl include', also when the root starts anew.\n"
 		"Only root and the control group may exclude; anyone may use --dry-run, whose exit\n"
 		"status is 1 if pairs of other nodes would lose their path.\n"
-		"Exit status 1: not in force after 2 s, or no root answers. 3: in force, but not\n"
+		"Exit status 1: not in force after 2 s. 5: no root answers. 3: in force, but not\n"
 		"more than half of the candidates for the root have it on disk, so it could be\n"
 		"forgotten if all nodes lost their power now ('fabricctl root' shows them).",
 	.opts = exclude_opts,

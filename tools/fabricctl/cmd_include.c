@@ -11,8 +11,8 @@ COMMAND(cmd_include) = {
 	.args = "NODE | LINK...",
 	.brief = "Use excluded links or nodes again",
 	.help = "Only what was excluded by an admin; a link that is faulty returns by itself.\n"
-		"A link that is held down because it flaps is used again at once. Exit status 1 and 3\n"
-		"as with exclude.",
+		"A link that is held down because it flaps is used again at once. Exit status 1, 3 and\n"
+		"5 as with exclude.",
 	.min = 1,
 	.max = ANY_ARGS,
 	.asks = true,

@@ -23,8 +23,11 @@ static int cmd_log(struct ctl *ctl, int argc, char **argv)
 	int status;
 
 	(void)argc;
-	if (level_check(argv[0]) || ask_open(ctl, &a))
-		return CANNOT;
+	status = level_check(argv[0]);
+	if (status == OK)
+		status = ask_open(ctl, &a);
+	if (status != OK)
+		return status;
 	status = ask(&a, json_pack("{ss ss}", "cmd", "log", "level", argv[0]), &data);
 	if (status == OK) {
 		if (ctl->json)

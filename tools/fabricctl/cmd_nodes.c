@@ -66,8 +66,9 @@ static int show_map(const struct ctl *ctl)
 	struct ask a;
 	int status;
 
-	if (ask_open(ctl, &a))
-		return CANNOT;
+	status = ask_open(ctl, &a);
+	if (status != OK)
+		return status;
 	status = ask_shape(&a, &shape);
 	if (status == OK)
 		status = ask_nodes(&a, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0, &nodes);

@@ -14,7 +14,7 @@
 
 #define LOOK_MS 20
 
-static uint64_t timeout = 10;
+#define TIMEOUT_S 10		/* until the new root leads */
 
 /* The arbiter of the root, and what it said last. */
 static void show_arbiter(const json_t *arbiter)
@@ -58,39 +58,41 @@ static void show(const json_t *root)
 	table_print(t, "no node here would become root: root_priority is 0");
 }
 
-/* Whether the manager that is asked knows @node as the root that leads. */
-static bool leads(struct ask *a, const json_t *node)
+/* @yes: whether the manager that is asked knows @node as the root that leads. */
+static int leads(struct ask *a, const json_t *node, bool *yes)
 {
 	json_t *root;
-	bool yes;
+	int status = ask(a, json_pack("{ss}", "cmd", "root"), &root);
 
-	if (ask(a, json_pack("{ss}", "cmd", "root"), &root))
-		return false;
-	yes = json_text(root, "state") && !strcmp(json_text(root, "state"), "leads") &&
+	*yes = false;
+	if (status != OK)
+		return status;
+	*yes = json_text(root, "state") && !strcmp(json_text(root, "state"), "leads") &&
 	      json_is_true(json_object_get(root, "reachable")) &&
 	      json_equal(json_object_get(root, "node"), node);
 	json_decref(root);
-	return yes;
+	return OK;
 }
 
-static int await(struct ask *a, const json_t *node)
+static int await(const struct ctl *ctl, struct ask *a, const json_t *node)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
-	double start = seconds_now();
+	double start = seconds_now(), timeout = ctl->timeout > 0 ? ctl->timeout : TIMEOUT_S;
 	char at[TORUS_TEXT_MAX];
+	int status;
+	bool yes;
 
-	while (!leads(a, node)) {
+	while ((status = leads(a, node, &yes)) == OK && !yes) {
 		progress("node %s takes over", json_node_text(node, at));
-		if (seconds_now() - start > (double)timeout) {
+		if (seconds_now() - start > timeout) {
 			progress("%s", "");
-			fail("after %llu s node %s is not root; 'fabricctl root' shows which one is",
-			     (unsigned long long)timeout, json_node_text(node, at));
-			return PROBLEM;
+			return fail_as(TIMEOUT, "after %g s node %s is not root; 'fabricctl root' shows "
+				       "which one is", timeout, json_node_text(node, at));
 		}
 		nanosleep(&pause, NULL);
 	}
 	progress("%s", "");
-	return OK;
+	return status;
 }
 
 static int move(const struct ctl *ctl, const char *what)
@@ -100,13 +102,14 @@ static int move(const struct ctl *ctl, const char *what)
 	struct ask a;
 	int status;
 
-	if (ask_open(ctl, &a))
-		return CANNOT;
+	status = ask_open(ctl, &a);
+	if (status != OK)
+		return status;
 	status = ask_node(&a, what, node);
 	if (status == OK)
 		status = ask(&a, json_pack("{ss ss}", "cmd", "move", "node", node), &data);
 	if (status == OK)
-		status = await(&a, json_object_get(data, "node"));
+		status = await(ctl, &a, json_object_get(data, "node"));
 	if (status == OK && ctl->json)
 		json_show(json_incref(data));
 	else if (status == OK)
@@ -128,20 +131,14 @@ static int cmd_root(struct ctl *ctl, int argc, char **argv)
 	return move(ctl, argv[1]);
 }
 
-static const struct opt opts[] = {
-	{ OPT_NUMBER, "timeout", 't', "SECONDS", &timeout, 1, 3600,
-	  "move: wait so long at most, default 10" },
-	{ .kind = OPT_END },
-};
-
 COMMAND(cmd_root) = {
 	.name = "root",
 	.args = "[move NODE]",
 	.brief = "Which node is root, why, and who would be next; hand over",
 	.help = "Candidates ask to be root in this order when the root is lost (root_priority in\n"
 		"fabricd.conf). 'move' hands over to a node at once, for maintenance of the root:\n"
-		"no packet waits, and it stays so until that node is lost or hands over.",
-	.opts = opts,
+		"no packet waits, and it stays so until that node is lost or hands over. It waits 10 s\n"
+		"until that node is root, or --timeout. Exit status 1 if that node cannot become root.",
 	.max = 2,
 	.asks = true,
 	.json = true,

@@ -132,9 +132,10 @@ static int find(struct ask *a, const struct torus_shape *shape, const char *text
 {
 	struct torus_coords at;
 	char node[TORUS_TEXT_MAX];
+	int status = ask_node(a, text, node);
 
-	if (ask_node(a, text, node))
-		return CANNOT;
+	if (status != OK)
+		return status;
 	if (torus_coords_parse(node, shape, &at))
 		return fail("node '%s' has no coordinates in this fabric", text);
 	*id = torus_node_id(shape, &at);
@@ -143,13 +144,18 @@ static int find(struct ask *a, const struct torus_shape *shape, const char *text
 
 static int look(struct ask *a, struct view *v, int argc, char **argv)
 {
-	if (ask_shape(a, &v->shape) || find(a, &v->shape, argv[0], &v->node))
-		return CANNOT;
+	int status = ask_shape(a, &v->shape);
+
+	if (status == OK)
+		status = find(a, &v->shape, argv[0], &v->node);
+	if (status != OK)
+		return status;
 	v->first = 0;
 	v->last = torus_nodes(&v->shape) - 1;
 	if (argc > 1) {
-		if (find(a, &v->shape, argv[1], &v->first))
-			return CANNOT;
+		status = find(a, &v->shape, argv[1], &v->first);
+		if (status != OK)
+			return status;
 		v->last = v->first;
 	}
 	return rows_get(a, &v->shape, v->node, &v->rows);
@@ -161,8 +167,9 @@ static int cmd_routes(struct ctl *ctl, int argc, char **argv)
 	struct ask a;
 	int status;
 
-	if (ask_open(ctl, &a))
-		return CANNOT;
+	status = ask_open(ctl, &a);
+	if (status != OK)
+		return status;
 	status = look(&a, &v, argc, argv);
 	if (status == OK) {
 		if (ctl->json)

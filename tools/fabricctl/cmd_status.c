@@ -199,8 +199,9 @@ static int cmd_status(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (ask_open(ctl, &a))
-		return CANNOT;
+	status = ask_open(ctl, &a);
+	if (status != OK)
+		return status;
 	status = ask(&a, json_pack("{ss}", "cmd", "status"), &data);
 	if (status == OK) {
 		status = verdict(data);

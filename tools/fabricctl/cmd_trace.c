@@ -17,9 +17,10 @@ static int find(struct trace *t, const char *text, uint32_t *id)
 {
 	struct torus_coords at;
 	char node[TORUS_TEXT_MAX];
+	int status = ask_node(&t->ask, text, node);
 
-	if (ask_node(&t->ask, text, node))
-		return CANNOT;
+	if (status != OK)
+		return status;
 	if (torus_coords_parse(node, &t->table.shape, &at))
 		return fail("node '%s' has no coordinates in this fabric", text);
 	*id = torus_node_id(&t->table.shape, &at);
@@ -92,15 +93,16 @@ static void show(const struct trace *t)
 static int walk(struct trace *t, char **argv)
 {
 	struct rows rows;
-	int err;
+	int err, status = exclusions_get(&t->ask, &t->table);
 
-	if (exclusions_get(&t->ask, &t->table))
-		return CANNOT;
-	if (find(t, argv[0], &t->from) || find(t, argv[1], &t->to))
-		return CANNOT;
-	err = rows_get(&t->ask, &t->table.shape, t->from, &rows);
-	if (err)
-		return err;
+	if (status == OK)
+		status = find(t, argv[0], &t->from);
+	if (status == OK)
+		status = find(t, argv[1], &t->to);
+	if (status == OK)
+		status = rows_get(&t->ask, &t->table.shape, t->from, &rows);
+	if (status != OK)
+		return status;
 	err = path_init(&t->path, &t->table.shape);
 	if (!err)
 		err = path_walk(&t->path, &t->table.shape, t->table.port, t->from, t->to,
@@ -115,8 +117,9 @@ static int cmd_trace(struct ctl *ctl, int argc, char **argv)
 	int status;
 
 	(void)argc;
-	if (ask_open(ctl, &t.ask))
-		return CANNOT;
+	status = ask_open(ctl, &t.ask);
+	if (status != OK)
+		return status;
 	status = walk(&t, argv);
 	if (status == OK) {
 		if (ctl->json)
@@ -135,7 +138,7 @@ COMMAND(cmd_trace) = {
 	.name = "trace",
 	.args = "FROM TO",
 	.brief = "The way a packet takes, by the rows in the NICs",
-	.help = "Exit status 1 if it does not arrive, or there is no root to read the rows.",
+	.help = "Exit status 1 if it does not arrive, 5 if there is no root to read the rows.",
 	.min = 2,
 	.max = 2,
 	.asks = true,

@@ -115,7 +115,7 @@ static int read_all(struct verify *v)
 	if (v->read)
 		return OK;
 	fail("no NIC's rows could be read: nothing is verified");
-	return status == PROBLEM ? PROBLEM : CANNOT;
+	return status == OK ? PROBLEM : status;
 }
 
 /* Who was taken out on purpose is up, and no problem of the fabric. */
@@ -228,10 +228,10 @@ static int report(const struct ctl *ctl, struct verify *v)
 
 static int verify(const struct ctl *ctl, struct verify *v)
 {
-	int status;
+	int status = exclusions_get(&v->ask, &v->table);
 
-	if (exclusions_get(&v->ask, &v->table))
-		return CANNOT;
+	if (status != OK)
+		return status;
 	v->nodes = torus_nodes(&v->table.shape);
 	v->rows = calloc(v->nodes, sizeof(*v->rows));
 	v->row = calloc(v->nodes, sizeof(uint64_t *));
@@ -255,8 +255,9 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (ask_open(ctl, &v.ask))
-		return CANNOT;
+	status = ask_open(ctl, &v.ask);
+	if (status != OK)
+		return status;
 	status = verify(ctl, &v);
 	if (status == OK && v.ask.rootless)	/* of a table that may be old */
 		status = PROBLEM;
@@ -280,7 +281,7 @@ COMMAND(cmd_verify) = {
 		"able to wait for each other in a circle; all rows must be of the table's version.\n"
 		"Exit status 1 and a list of culprits otherwise. A node that an admin took out is shown\n"
 		"as excluded and is none. Rows are read by the root: while there is none, nothing is\n"
-		"verified, and the exit status is 1, too.",
+		"verified, and the exit status is 5.",
 	.asks = true,
 	.json = true,
 	.run = cmd_verify,

@@ -18,6 +18,8 @@ static const struct opt ask_opts[] = {
 	{ OPT_TEXT, "control", 0, "PATH", NULL, 0, 0, "ask the manager behind this socket" },
 	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "ask the lab of this name" },
 	{ OPT_TEXT, "node", 0, "NODE", NULL, 0, 0, "ask this node of the lab, not its first" },
+	{ OPT_TEXT, "timeout", 't', "SECONDS", NULL, 0, 0,
+	  "wait so long for each answer; usually 3 for a sign of life, then 10" },
 	{ .kind = OPT_END },
 };
 static const struct opt lab_opts[] = {
@@ -120,14 +122,18 @@ static void usage_hint(const struct command *cmd)
 		this_program.name, name);
 }
 
+static int seconds_take(const char *option, const char *value, double *to)
+{
+	if (!seconds_parse(value, to))
+		return OK;
+	return fail("--%s: '%s' is not a number of seconds, allowed 0.01 to 86400", option, value);
+}
+
 static int watch_take(struct ctl *ctl, const char *value)
 {
 	ctl->watch = true;
 	ctl->interval = 2;
-	if (value && seconds_parse(value, &ctl->interval))
-		return fail("--watch: '%s' is not a number of seconds, allowed 0.01 to 86400",
-			    value);
-	return OK;
+	return value ? seconds_take("watch", value, &ctl->interval) : OK;
 }
 
 static int list_take(const struct opt *opt, const char *value)
@@ -195,6 +201,8 @@ static int option_take(const struct command *cmd, struct ctl *ctl, const struct 
 		ctl->lab = value;
 	else if (opt == &ask_opts[2])
 		ctl->node = value;
+	else if (opt == &ask_opts[3])
+		return seconds_take("timeout", value, &ctl->timeout);
 	else
 		return own_take(opt, value);
 	return OK;

@@ -16,8 +16,11 @@
 enum status {
 	OK = 0,
 	PROBLEM = 1,		/* the fabric has a problem */
-	CANNOT = 2,		/* usage, or nobody to ask */
-	NOT_KEPT = 3,		/* done, but it may be forgotten */
+	CANNOT = 2,		/* usage, or this machine cannot do it */
+	NOT_KEPT = 3,		/* a warning: done, but it may be forgotten */
+	DENIED = 4,		/* not allowed to this user */
+	UNREACHABLE = 5,	/* no manager, NIC or node there that could answer */
+	TIMEOUT = 6,		/* no answer in time, or not what was waited for */
 };
 
 /** struct family - commands of two words; the first, name "", has those of one */
@@ -53,6 +56,7 @@ struct ctl {
 	const char *control;	/* --control */
 	const char *lab;	/* --lab */
 	const char *node;	/* --node */
+	double timeout;		/* --timeout, in seconds; 0: as usual */
 	const char *svg;	/* --svg */
 	uint64_t seed;		/* --seed */
 	bool csv;		/* --csv */
@@ -93,7 +97,7 @@ struct opt {
  * @help: the rest of its help
  * @opts: its own options, ended by OPT_END, or NULL
  * @min, @max: number of arguments; @max may be ANY_ARGS
- * @asks: questions fabricd: --control, --lab, --node
+ * @asks: questions fabricd: --control, --lab, --node, --timeout
  * @in_lab: works on a lab: --name
  * @json, @watch: has these options
  * @simulates: has --csv, --svg and --seed

@@ -13,6 +13,7 @@
 
 #include "../torusemu/param.h"
 #include "device.h"
+#include "kind.h"
 #include "say.h"
 
 #define KIND "torus"
@@ -136,11 +137,11 @@ int device_open(const char *name, struct torus_dev **dev)
 {
 	struct search s = { .name = name };
 	char where[TORUS_NAME_MAX + 8];
+	int err;
 
 	if (!strncmp(name, "unix:", 5) || !strncmp(name, "genl:", 5)) {
-		if (!torus_open(name, dev))
-			return OK;
-		return fail("%s", torus_error(NULL));
+		err = torus_open(name, dev);
+		return err ? fail_as(kind_of_errno(err), "%s", torus_error(NULL)) : OK;
 	}
 	if (!*name || strlen(name) > TORUS_NAME_MAX)
 		return fail("NIC '%s': a name has 1 to %d bytes", name, TORUS_NAME_MAX);
@@ -156,9 +157,10 @@ int device_open(const char *name, struct torus_dev **dev)
 static int port_of(struct torus_dev *dev, const char *text, unsigned int *port)
 {
 	struct torus_device info;
+	int err = torus_device_get(dev, &info);
 
-	if (torus_device_get(dev, &info))
-		return fail("%s", torus_error(dev));
+	if (err)
+		return fail_as(kind_of_errno(err), "%s", torus_error(dev));
 	if (!torus_port_parse(text, info.nports / 2u, port))
 		return OK;
 	return fail("'%s' is no port of a NIC with %u, allowed are + or - and one of %.*s", text,
@@ -169,31 +171,35 @@ int device_port(const char *text, struct torus_dev **dev, unsigned int *port)
 {
 	const char *colon = strrchr(text, ':');
 	char name[160];
+	int status;
 
 	if (!colon || colon == text || (size_t)(colon - text) >= sizeof(name))
 		return fail("port '%s': write a NIC and its port, such as torus0:+x", text);
 	memcpy(name, text, (size_t)(colon - text));
 	name[colon - text] = '\0';
-	if (device_open(name, dev))
-		return CANNOT;
-	if (port_of(*dev, colon + 1, port) == OK)
-		return OK;
-	torus_close(*dev);
-	return CANNOT;
+	status = device_open(name, dev);
+	if (status != OK)
+		return status;
+	status = port_of(*dev, colon + 1, port);
+	if (status != OK)
+		torus_close(*dev);
+	return status;
 }
 
 int device_plug(const char *text, const char *lower)
 {
 	struct torus_dev *dev;
 	unsigned int port;
-	int status = OK;
+	int err, status;
 
 	if (geteuid())
-		return fail("cables can be plugged by root only: run it with sudo");
-	if (device_port(text, &dev, &port))
-		return CANNOT;
-	if (torus_attach(dev, port, lower))
-		status = fail("%s: %s", text, torus_error(dev));
+		return fail_as(DENIED, "cables can be plugged by root only: run it with sudo");
+	status = device_port(text, &dev, &port);
+	if (status != OK)
+		return status;
+	err = torus_attach(dev, port, lower);
+	if (err)
+		status = fail_as(kind_of_errno(err), "%s: %s", text, torus_error(dev));
 	torus_close(dev);
 	return status;
 }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "kind.h"
 #include "number.h"
 #include "say.h"
 
@@ -30,20 +31,21 @@ static int device_add(struct ctl *ctl, int argc, char **argv)
 {
 	struct device_spec spec = { .ifname = argv[0] };
 	struct nl_sock *sk;
-	int status;
+	int err, status;
 
 	(void)ctl;
 	(void)argc;
 	if (spec_parse(&spec))
 		return CANNOT;
 	if (geteuid())
-		return fail("device add needs root: run it with sudo");
+		return fail_as(DENIED, "device add needs root: run it with sudo");
 	if (device_kernel())
 		return CANNOT;
 	sk = wire_open();
 	if (!sk)
 		return fail("cannot open rtnetlink: %m");
-	status = device_make(sk, &spec) ? fail("NIC '%s': %s", argv[0], wire_error()) : OK;
+	err = device_make(sk, &spec);
+	status = err ? fail_as(kind_of_errno(err), "NIC '%s': %s", argv[0], wire_error()) : OK;
 	wire_close(sk);
 	return status;
 }

@@ -3,22 +3,23 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "kind.h"
 #include "say.h"
 
 /* The interface of a kernel NIC; nothing else is to be removed by a slip. */
 static int interface_of(const char *name, struct torus_device *info)
 {
 	struct torus_dev *dev;
-	int err;
+	int err, status = device_open(name, &dev);
 
-	if (device_open(name, &dev))
-		return CANNOT;
+	if (status != OK)
+		return status;
 	err = torus_device_get(dev, info);
 	if (err)
-		fail("%s", torus_error(dev));
+		status = fail_as(kind_of_errno(err), "%s", torus_error(dev));
 	torus_close(dev);
-	if (err)
-		return CANNOT;
+	if (status != OK)
+		return status;
 	if (!strcmp(info->driver, "torusemu"))
 		return fail("NIC '%s' is a process: end its torusemu", name);
 	return OK;
@@ -28,18 +29,20 @@ static int device_del(struct ctl *ctl, int argc, char **argv)
 {
 	struct torus_device info;
 	struct nl_sock *sk;
-	int status;
+	int err, status;
 
 	(void)ctl;
 	(void)argc;
 	if (geteuid())
-		return fail("device del needs root: run it with sudo");
-	if (interface_of(argv[0], &info))
-		return CANNOT;
+		return fail_as(DENIED, "device del needs root: run it with sudo");
+	status = interface_of(argv[0], &info);
+	if (status != OK)
+		return status;
 	sk = wire_open();
 	if (!sk)
 		return fail("cannot open rtnetlink: %m");
-	status = device_remove(sk, info.ifname) ? fail("NIC '%s': %s", argv[0], wire_error()) : OK;
+	err = device_remove(sk, info.ifname);
+	status = err ? fail_as(kind_of_errno(err), "NIC '%s': %s", argv[0], wire_error()) : OK;
 	wire_close(sk);
 	return status;
 }

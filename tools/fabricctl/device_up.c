@@ -123,7 +123,7 @@ static int device_up(struct ctl *ctl, int argc, char **argv)
 	if (!f.spec.guid)
 		f.spec.guid = guid_lasting(f.spec.name ? f.spec.name : argv[0]);
 	if (geteuid())
-		return fail("device up needs root: run it with sudo");
+		return fail_as(DENIED, "device up needs root: run it with sudo");
 	if (device_kernel())
 		return CANNOT;
 	sk = wire_open();

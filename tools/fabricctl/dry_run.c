@@ -179,8 +179,10 @@ static int report(const struct ctl *ctl, const struct dry_run *r, char **what, i
 
 static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 {
-	int status = exclusions_get(&r->ask, &r->table) || prepare(r) ? CANNOT : OK;
+	int status = exclusions_get(&r->ask, &r->table);
 
+	if (status == OK)
+		status = prepare(r);
 	for (int i = 0; status == OK && i < n; i++)
 		status = take_out(r, what[i]);
 	if (status != OK)
@@ -205,8 +207,9 @@ int dry_run_exclude(const struct ctl *ctl, char **what, int n)
 	struct dry_run r = { .nodes = 0 };
 	int status;
 
-	if (ask_open(ctl, &r.ask))
-		return CANNOT;
+	status = ask_open(ctl, &r.ask);
+	if (status != OK)
+		return status;
 	status = dry_run(ctl, &r, what, n);
 	for (int i = 0; i < 2; i++) {
 		torus_health_free(r.health[i]);

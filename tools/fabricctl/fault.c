@@ -3,6 +3,7 @@
 #include <torus/torus.h>
 
 #include "fault.h"
+#include "kind.h"
 #include "line.h"
 #include "nic.h"
 #include "number.h"
@@ -77,16 +78,17 @@ static int end(const struct lab *lab, uint32_t node, unsigned int port,
 {
 	char text[LAB_TEXT_MAX];
 	struct torus_dev *dev;
-	int err = nic_open(lab, node, &dev);
+	int status = OK, err = nic_open(lab, node, &dev);
 
 	if (err)
-		return fail("NIC of node %s: %s; 'fabricctl lab revive' starts a killed one",
-			    torus_node_text(&lab->shape, node, text), torus_error(NULL));
+		return fail_as(kind_of_errno(err), "NIC of node %s: %s; 'fabricctl lab revive' starts a killed one",
+			       torus_node_text(&lab->shape, node, text), torus_error(NULL));
 	err = put_end(dev, port, wish);
 	if (err)
-		fail("link %s: %s", lab_link_text(lab, node, port, text), torus_error(dev));
+		status = fail_as(kind_of_errno(err), "link %s: %s", lab_link_text(lab, node, port, text),
+				 torus_error(dev));
 	torus_close(dev);
-	return err ? CANNOT : OK;
+	return status;
 }
 
 int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
@@ -94,22 +96,24 @@ int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
 {
 	unsigned int peer_port;
 	uint32_t peer;
+	int status;
 
 	lab_peer(lab, node, port, &peer, &peer_port);
-	if (end(lab, node, port, wish))
-		return CANNOT;
-	return end(lab, peer, peer_port, wish);
+	status = end(lab, node, port, wish);
+	return status == OK ? end(lab, peer, peer_port, wish) : status;
 }
 
 int fault_everywhere(const struct lab *lab, const struct fault_wish *wish)
 {
+	int status = OK;
+
 	if (!wish->set_ber && !wish->set_latency && !wish->set_silence)
 		return OK;
-	for (uint32_t id = 0; id < lab->nodes; id++)
-		for (unsigned int port = 0; port < lab->shape.ndims; port++)
-			if (lab_cable(lab, port) && fault_put(lab, id, port, wish))
-				return CANNOT;
-	return OK;
+	for (uint32_t id = 0; status == OK && id < lab->nodes; id++)
+		for (unsigned int port = 0; status == OK && port < lab->shape.ndims; port++)
+			if (lab_cable(lab, port))
+				status = fault_put(lab, id, port, wish);
+	return status;
 }
 
 static int get_end(const struct lab *lab, uint32_t node, unsigned int port,
@@ -143,9 +147,10 @@ static struct fault_wish as(const struct torus_link *l)
 int fault_copy(const struct lab *lab, uint32_t node)
 {
 	unsigned int peer_port;
+	int status = OK;
 	uint32_t peer;
 
-	for (unsigned int port = 0; port < 2u * lab->shape.ndims; port++) {
+	for (unsigned int port = 0; status == OK && port < 2u * lab->shape.ndims; port++) {
 		struct torus_link link;
 		struct fault_wish wish;
 
@@ -156,8 +161,7 @@ int fault_copy(const struct lab *lab, uint32_t node)
 		if (get_end(lab, peer, peer_port, &link))
 			continue;
 		wish = as(&link);
-		if (end(lab, node, port, &wish))
-			return CANNOT;
+		status = end(lab, node, port, &wish);
 	}
-	return OK;
+	return status;
 }

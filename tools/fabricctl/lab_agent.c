@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kind.h"
 #include "lab.h"
 #include "node.h"
 #include "say.h"
@@ -35,16 +36,19 @@ static int lab_agent(struct ctl *ctl, int argc, char **argv)
 	struct lab lab;
 	uint32_t node;
 	char *line;
-	int status;
+	int err, status;
 
 	host = host ? host + 1 : argv[0];
 	if (geteuid())
-		return fail("lab agent needs root: run mpirun by 'sudo fabricctl lab exec'");
-	if (lab_open(&lab, ctl->lab, LAB_READ))
-		return CANNOT;
+		return fail_as(DENIED, "lab agent needs root: run mpirun by 'sudo fabricctl lab exec'");
+	status = lab_open(&lab, ctl->lab, LAB_READ);
+	if (status != OK)
+		return status;
 	status = lab_node_parse(&lab, host, &node);
-	if (status == OK && node_enter(&lab, node))
-		status = CANNOT;
+	if (status == OK) {
+		err = node_enter(&lab, node);
+		status = err ? (int)kind_of_errno(err) : OK;
+	}
 	lab_free(&lab);
 	if (status != OK)
 		return status;

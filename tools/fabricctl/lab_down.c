@@ -89,7 +89,7 @@ static int lab_down(struct ctl *ctl, int argc, char **argv)
 		return CANNOT;
 	status = choose(name, &labs);
 	if (status == OK && labs.n && geteuid())
-		status = fail("lab down needs root: run it with sudo");
+		status = fail_as(DENIED, "lab down needs root: run it with sudo");
 	if (status != OK)
 		labs.n = 0;
 	else if (!labs.n)

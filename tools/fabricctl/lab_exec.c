@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kind.h"
 #include "lab.h"
 #include "node.h"
 #include "say.h"
@@ -11,7 +12,7 @@ static int lab_exec(struct ctl *ctl, int argc, char **argv)
 {
 	struct lab lab;
 	uint32_t node;
-	int status;
+	int err, status;
 
 	if (argc > 1 && !strcmp(argv[1], "--")) {
 		argv++;
@@ -22,12 +23,15 @@ static int lab_exec(struct ctl *ctl, int argc, char **argv)
 		return fail("lab exec: which command? write it after the node: "
 			    "fabricctl lab exec %s -- ip address", argv[0]);
 	if (geteuid())
-		return fail("lab exec needs root: run it with sudo");
-	if (lab_open(&lab, ctl->lab, LAB_READ))
-		return CANNOT;
+		return fail_as(DENIED, "lab exec needs root: run it with sudo");
+	status = lab_open(&lab, ctl->lab, LAB_READ);
+	if (status != OK)
+		return status;
 	status = lab_node_parse(&lab, argv[0], &node);
-	if (status == OK && node_enter(&lab, node))
-		status = CANNOT;
+	if (status == OK) {
+		err = node_enter(&lab, node);
+		status = err ? (int)kind_of_errno(err) : OK;
+	}
 	lab_free(&lab);
 	if (status != OK)
 		return status;

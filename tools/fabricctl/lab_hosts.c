@@ -41,13 +41,15 @@ static void show_list(const struct lab *lab)
 static int lab_hosts(struct ctl *ctl, int argc, char **argv)
 {
 	struct lab lab;
+	int status;
 
 	(void)argc;
 	(void)argv;
 	if (list && ctl->json)
 		return fail("--list and --json exclude each other");
-	if (lab_open(&lab, ctl->lab, LAB_READ))
-		return CANNOT;
+	status = lab_open(&lab, ctl->lab, LAB_READ);
+	if (status != OK)
+		return status;
 	if (ctl->json)
 		json_show(to_json(&lab));
 	else if (list)

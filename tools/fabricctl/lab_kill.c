@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kind.h"
 #include "lab.h"
 #include "node.h"
 #include "power.h"
@@ -25,7 +26,7 @@ static int kill_node(struct lab *lab, uint32_t node, const char *text)
 		err = err ? err : node_kill(lab, node, what);
 	if (!err && what & LAB_NO_POWER)
 		err = node_wires(lab, node);
-	return err ? fail("node '%s': %s", text, strerror(-err)) : OK;
+	return err ? fail_as(kind_of_errno(err), "node '%s': %s", text, strerror(-err)) : OK;
 }
 
 static int check(const struct lab *lab)
@@ -45,9 +46,10 @@ static int lab_kill(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	if (geteuid())
-		return fail("lab kill needs root: run it with sudo");
-	if (lab_open(&lab, ctl->lab, LAB_ALONE))
-		return CANNOT;
+		return fail_as(DENIED, "lab kill needs root: run it with sudo");
+	status = lab_open(&lab, ctl->lab, LAB_ALONE);
+	if (status != OK)
+		return status;
 	status = check(&lab);
 	if (status == OK)
 		status = lab_node_parse(&lab, argv[0], &node);

@@ -6,6 +6,7 @@
 
 #include "await.h"
 #include "fault.h"
+#include "kind.h"
 #include "lab.h"
 #include "netns.h"
 #include "nic.h"
@@ -36,27 +37,29 @@ static int start(struct lab *lab, uint32_t node, int ns)
 {
 	unsigned int missing = node_missing(lab, node);
 	struct programs p;
-	int err = 0;
+	int err = 0, status = programs_find(&p);
 
-	if (programs_find(&p))
-		return CANNOT;
+	if (status != OK)
+		return status;
 	if (lab->killed[node] & LAB_NO_POWER && !lab->packed)
 		err = power_on(lab, node);
 	lab->killed[node] = 0;
 	err = err ? err : lab_save(lab);
 	err = err ? err : node_wires(lab, node);
-	if (!err && missing & LAB_NO_NIC && start_nic(lab, node, ns, &p))
-		return CANNOT;
+	if (!err && missing & LAB_NO_NIC)
+		status = start_nic(lab, node, ns, &p);
+	if (status != OK)
+		return status;
 	if (!err && missing & LAB_NO_MANAGER) {
 		int pid = node_start_manager(lab, node, ns, &p);
 
 		err = pid < 0 ? pid : 0;
 	}
 	if (err) {
-		fail("cannot revive: %s", strerror(-err));
+		status = fail_as(kind_of_errno(err), "cannot revive: %s", strerror(-err));
 		node_show_log(lab, node, "fabricd");
 	}
-	return err ? CANNOT : OK;
+	return status;
 }
 
 static int lab_revive(struct ctl *ctl, int argc, char **argv)
@@ -68,13 +71,14 @@ static int lab_revive(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	if (geteuid())
-		return fail("lab revive needs root: run it with sudo");
-	if (lab_open(&lab, ctl->lab, LAB_ALONE))
-		return CANNOT;
+		return fail_as(DENIED, "lab revive needs root: run it with sudo");
+	status = lab_open(&lab, ctl->lab, LAB_ALONE);
+	if (status != OK)
+		return status;
 	status = lab_node_parse(&lab, argv[0], &node);
 	if (status == OK) {
 		ns = netns_open(lab_process_netns(&lab, node, name));
-		status = ns < 0 ? fail("namespace %s: %s", name, strerror(-ns)) :
+		status = ns < 0 ? fail_as(kind_of_errno(ns), "namespace %s: %s", name, strerror(-ns)) :
 				  start(&lab, node, ns);
 	}
 	signal(SIGINT, on_signal);

@@ -194,8 +194,9 @@ static int lab_status(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (lab_open(&lab, ctl->lab, LAB_READ))
-		return CANNOT;
+	status = lab_open(&lab, ctl->lab, LAB_READ);
+	if (status != OK)
+		return status;
 	j = to_json(&lab);
 	if (!j) {
 		lab_free(&lab);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "json.h"
+#include "kind.h"
 #include "lab.h"
 #include "netns.h"
 #include "number.h"
@@ -238,8 +239,8 @@ static int run(const struct lab *lab, const uint32_t node[2], const struct load 
 			waitpid(pid[i / 2][i % 2], NULL, 0);
 		}
 	if (err)
-		return fail("cannot open a connection through the fabric: %s; "
-			    "'fabricctl trace' shows the way", strerror(-err));
+		return fail_as(kind_of_errno(err), "cannot open a connection through the fabric: %s; "
+			       "'fabricctl trace' shows the way", strerror(-err));
 	return OK;
 }
 
@@ -257,8 +258,9 @@ static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv,
 		return CANNOT;
 	if (node[0] == node[1])
 		return fail("'%s' and '%s' are one node", argv[0], argv[1]);
-	if (run(lab, node, load, flow))
-		return CANNOT;
+	status = run(lab, node, load, flow);
+	if (status != OK)
+		return status;
 	if (ctl->json)
 		show_json(lab, node, flow);
 	else
@@ -284,9 +286,10 @@ static int lab_traffic(struct ctl *ctl, int argc, char **argv)
 	if (dscp_text && number_parse(dscp_text, 0, 63, &dscp))
 		return fail("--dscp '%s': allowed are 0 to 63", dscp_text);
 	if (geteuid())
-		return fail("lab traffic needs root: run it with sudo");
-	if (lab_open(&lab, ctl->lab, LAB_READ))
-		return CANNOT;
+		return fail_as(DENIED, "lab traffic needs root: run it with sudo");
+	status = lab_open(&lab, ctl->lab, LAB_READ);
+	if (status != OK)
+		return status;
 	load.size = (uint32_t)size;
 	load.rate = rate;
 	status = lab.tun ? traffic(ctl, &lab, argv, &load) :

@@ -14,6 +14,7 @@
 #include "device.h"
 #include "fault.h"
 #include "json.h"
+#include "kind.h"
 #include "lab.h"
 #include "launcher.h"
 #include "names.h"
@@ -136,7 +137,7 @@ static int check(const char *shape_text, struct torus_shape *shape, struct progr
 static int check_machine(const struct lab *lab)
 {
 	if (geteuid())
-		return fail("lab up needs root, to make network namespaces: run it with sudo");
+		return fail_as(DENIED, "lab up needs root, to make network namespaces: run it with sudo");
 	if (!bare && memchr(lab->kernel, true, lab->nodes) && device_kernel())
 		return CANNOT;
 	return free_check();
@@ -295,41 +296,44 @@ static void make_room_for_neighbours(const struct lab *lab)
 		     lab->nodes, max, max / 2);
 }
 
-static int give_up(struct lab *lab)
+/* Return: @status, why it is given up. */
+static int give_up(struct lab *lab, int status)
 {
 	if (keep) {
 		warn("what was made of lab '%s' is kept, with its logs in " LAB_RUN "/%s",
 		     lab->name, lab->name);
-		return CANNOT;
+		return status;
 	}
 	progress("clearing away");
 	teardown(lab->name);
 	progress("%s", "");
-	return CANNOT;
+	return status;
 }
 
 static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 	      const char *extra, const struct fault_wish *wish)
 {
 	struct took took = { 0 };
-	int err = lab_create(lab);
+	int err = lab_create(lab), status;
 
 	if (err == -EEXIST)
 		return fail("lab '%s' is being made by somebody else", name);
 	if (err) {
-		fail("cannot make " LAB_RUN "/%s: %s", name, strerror(-err));
-		return give_up(lab);
+		status = fail_as(kind_of_errno(err), "cannot make " LAB_RUN "/%s: %s", name, strerror(-err));
+		return give_up(lab, status);
 	}
 	if (!bare && !lab->packed)
 		make_room_for_neighbours(lab);
-	if (bring_up(lab, p, extra, &took) || (!bare && fault_everywhere(lab, wish)))
-		return give_up(lab);
+	status = bring_up(lab, p, extra, &took);
+	if (status == OK && !bare)
+		status = fault_everywhere(lab, wish);
+	if (status != OK)
+		return give_up(lab, status);
 	lab->state = LAB_UP;
 	lab->pid = 0;
 	err = lab_save(lab);
 	if (err) {
-		fail("cannot write lab.json: %s", strerror(-err));
-		return give_up(lab);
+		return give_up(lab, fail("cannot write lab.json: %s", strerror(-err)));
 	}
 	report(ctl, lab, &took);
 	return OK;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kind.h"
 #include "lab.h"
 #include "say.h"
 
@@ -311,7 +312,7 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 	if (!name || !*name) {
 		lab_each(count, &only);
 		if (!only.n)
-			return fail("no lab is up; 'fabricctl lab up 4x4' raises one");
+			return fail_as(UNREACHABLE, "no lab is up; 'fabricctl lab up 4x4' raises one");
 		if (only.n > 1)
 			return fail("there are %u labs: %s; choose one by name", only.n, only.all);
 		name = only.name;
@@ -321,15 +322,17 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 	err = lab_load(lab, name);
 	if (err == -ENOENT)
 		return fail("there is no lab '%s'; 'fabricctl lab list' shows them", name);
+	if (err && kind_of_errno(err) == DENIED)
+		return fail_as(DENIED, "lab '%s': lab.json: %s; run it with sudo", name, strerror(-err));
 	if (err)
-		return fail("lab '%s' is damaged (lab.json: %s); 'fabricctl lab down --name %s' "
+		return fail_as(PROBLEM, "lab '%s' is damaged (lab.json: %s); 'fabricctl lab down --name %s' "
 			    "clears it away", name, strerror(-err), name);
 	if (lock == LAB_READ)
 		return OK;
 	if (lab->state != LAB_UP) {
 		refuse(lab);
 		lab_free(lab);
-		return CANNOT;
+		return PROBLEM;
 	}
 	err = lab_lock(lab, lock);
 	if (err)
@@ -337,5 +340,5 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 		     "another fabricctl changes it right now; try again" : strerror(-err));
 	if (err)
 		lab_free(lab);
-	return err ? CANNOT : OK;
+	return err ? PROBLEM : OK;
 }

@@ -38,16 +38,17 @@ static int eye_read(const json_t *j, struct eye *e)
 		const char *text = json_string_value(json_array_get(rows, r));
 
 		if (!text || strlen(text) != 2 * TORUS_EYE_COLS)
-			return fail("the manager's answer is no eye");
+			return fail_as(PROBLEM, "the manager's answer is no eye");
 		for (size_t c = 0; c < TORUS_EYE_COLS; c++) {
 			const char two[3] = { text[2 * c], text[2 * c + 1] };
 
 			e->map[r][c] = (int)strtol(two, NULL, 16);
 			if (e->map[r][c] > DECADES)
-				return fail("the manager's answer is no eye");
+				return fail_as(PROBLEM, "the manager's answer is no eye");
 		}
 	}
-	return e->swing > 0 ? OK : fail("the manager's answer is an eye without a size");
+	return e->swing > 0 ? OK :
+				fail_as(PROBLEM, "the manager's answer is an eye without a size");
 }
 
 static int offset_of(const struct eye *e, int row)
@@ -225,7 +226,7 @@ static int svg_write(const json_t *j, const struct eye *e)
 static int show_eye(const struct ctl *ctl, json_t *data)
 {
 	struct eye e;
-	int status = eye_read(data, &e) ? CANNOT : OK;
+	int status = eye_read(data, &e);
 
 	if (status == OK && svg)
 		status = svg_write(data, &e);
@@ -244,8 +245,9 @@ static int link_eye(struct ctl *ctl, int argc, char **argv)
 	int status;
 
 	(void)argc;
-	if (ask_open(ctl, &a))
-		return CANNOT;
+	status = ask_open(ctl, &a);
+	if (status != OK)
+		return status;
 	status = ask_link(&a, argv[0], node, port);
 	if (status == OK)
 		status = ask(&a, json_pack("{ss ss ss sI}", "cmd", "eye", "node", node, "port",

@@ -25,8 +25,8 @@ const struct program this_program = {
 	.help = "NODE is coordinates or a name: 1,0,3 or n1-0-3; LINK is a node and its port:\n"
 		"1,0,3:+y",
 	.manual = "fabricctl(8)",
-	.status = "0 fine, 1 the fabric has a problem or does not answer, 2 usage or no manager\n"
-		"to ask, 3 in force but not on the disks of most candidates (exclude, include)",
+	.status = "0 fine, 1 the fabric has a problem, 2 usage, 3 a warning only, 4 denied,\n"
+		"5 unreachable: no manager, NIC or node that could answer, 6 no answer in time",
 	.family = families,
 };
 

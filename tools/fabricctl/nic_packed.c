@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kind.h"
 #include "nic_args.h"
 #include "nic_backend.h"
 #include "node_proc.h"
@@ -177,7 +178,7 @@ static int begin(const struct lab *lab)
 			if (lab_cable(lab, port) && !is_whole(lab, id, port))
 				err = pack_wire(lab, id, port);
 			if (err)
-				return fail("link %s: %s", lab_link_text(lab, id, port, text),
+				return fail_as(kind_of_errno(err), "link %s: %s", lab_link_text(lab, id, port, text),
 					    strerror(-err));
 		}
 	return OK;

@@ -50,6 +50,12 @@ static bool reader_left(void)
 	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
+/* Whether a first look says that further ones are in vain. */
+static bool failed(int status)
+{
+	return status == CANNOT || status >= DENIED;
+}
+
 /* Looks until the user has seen enough; the exit status is that of the last. */
 static int watch(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
 {
@@ -66,7 +72,7 @@ static int watch(const struct command *cmd, struct ctl *ctl, int argc, char **ar
 		if (!ctl->json && !*paint(PLAIN))
 			putchar('\n');
 		fflush(stdout);
-		if ((status == CANNOT && !ctl->again) || ferror(stdout) || reader_left())
+		if ((failed(status) && !ctl->again) || ferror(stdout) || reader_left())
 			return status;
 		ctl->again = true;
 		nanosleep(&pause, NULL);

@@ -51,8 +51,8 @@ static int unpack(const json_t *data, uint32_t nodes, struct rows *out)
 	const json_t *rows = json_object_get(data, "rows");
 
 	if (rows_count(rows) != nodes)
-		return fail("a NIC has %zu rows, the fabric %u nodes: it has not its table yet; "
-			    "try again", rows_count(rows), nodes);
+		return fail_as(PROBLEM, "a NIC has %zu rows, the fabric %u nodes: it has not its table yet; "
+			       "try again", rows_count(rows), nodes);
 	out->version = json_count(data, "version");
 	out->n = nodes;
 	out->row = calloc(nodes, sizeof(*out->row));
@@ -62,7 +62,7 @@ static int unpack(const json_t *data, uint32_t nodes, struct rows *out)
 		if (row_read(row_text(rows, i), &out->row[i]) == OK)
 			continue;
 		rows_free(out);
-		return fail("row %u is not %d hex digits", i, ROW_DIGITS);
+		return fail_as(PROBLEM, "row %u of a NIC is not %d hex digits", i, ROW_DIGITS);
 	}
 	return OK;
 }
@@ -188,16 +188,17 @@ int exclusions_get(struct ask *a, struct exclusions *out)
 	uint16_t *admin;
 	uint32_t nodes;
 	json_t *data;
-	int status = OK;
+	int status;
 
 	*out = (struct exclusions){ 0 };
-	if (ask(a, json_pack("{ss}", "cmd", "table"), &data))
-		return CANNOT;
+	status = ask(a, json_pack("{ss}", "cmd", "table"), &data);
+	if (status != OK)
+		return status;
 	ask_label(a, true);
 	out->version = json_count(data, "version");
 	if (json_shape_read(json_object_get(data, "shape"), &out->shape)) {
 		json_decref(data);
-		return fail("the fabric has no table yet: it is still bootstrapping; try again");
+		return fail_as(PROBLEM, "the fabric has no table yet: it is still bootstrapping; try again");
 	}
 	nodes = torus_nodes(&out->shape);
 	out->port = calloc(nodes, sizeof(*out->port));

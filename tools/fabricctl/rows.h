@@ -14,7 +14,7 @@ struct rows {
 	uint64_t *row;
 };
 
-/** rows_get() - of @node, read from its NIC. Return: OK or CANNOT */
+/** rows_get() - of @node, read from its NIC. Return: OK, or why not (kind.h) */
 int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node,
 	     struct rows *out);
 /** rows_batch() - of how many nodes one question may be; it bounds the bytes under way */
@@ -22,7 +22,7 @@ uint32_t rows_batch(const struct torus_shape *shape);
 /**
  * rows_get_range() - of @count nodes from @first on, at most rows_batch()
  * @out: one for each; its row is NULL if that node's rows cannot be read, which is said
- * Return: OK, or CANNOT if none was read.
+ * Return: OK, or why none was read (kind.h).
  */
 int rows_get_range(struct ask *a, const struct torus_shape *shape, uint32_t first,
 		   uint32_t count, struct rows *out);
@@ -37,7 +37,7 @@ struct exclusions {
 	bool *out;		/* nodes taken out by an admin, with all their ports */
 };
 
-/** exclusions_get() - Return: OK or CANNOT */
+/** exclusions_get() - Return: OK, or why not (kind.h) */
 int exclusions_get(struct ask *a, struct exclusions *out);
 void exclusions_free(struct exclusions *e);
 

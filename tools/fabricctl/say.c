@@ -35,6 +35,16 @@ int fail(const char *fmt, ...)
 	return CANNOT;
 }
 
+int fail_as(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	return status;
+}
+
 void warn(const char *fmt, ...)
 {
 	va_list ap;

@@ -7,6 +7,8 @@
 
 /** fail() - "PROGRAM: text" to stderr; returns CANNOT, for return statements */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/** fail_as() - the same, but returns @status, as a rule by kind_of_errno() */
+int fail_as(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** warn() - the same, returning nothing */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -16,9 +16,10 @@ int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32
 	struct ask a;
 	int status;
 
-	if (ask_open(ctl, &a)) {
+	status = ask_open(ctl, &a);
+	if (status != OK) {
 		json_decref(question);
-		return CANNOT;
+		return status;
 	}
 	status = node ? ask_node(&a, node, at) : OK;
 	if (status == OK && node)
