@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The root: which node it is, who would become root next, and that another becomes root. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/answer.h"
@@ -91,30 +92,58 @@ void answer_root(struct request *rq)
 	answer_ok(rq, root_json(rq->d, &r), NULL);
 }
 
+/* Why @node cannot be handed over to now: what the root knows of its manager. */
+static const char *away(const struct fm_entry *e)
+{
+	switch (e ? e->state : FM_NODE_ABSENT) {
+	case FM_NODE_ABSENT:
+		return "no node has been seen there yet";
+	case FM_NODE_DEAD:
+		return "it is dead";
+	case FM_NODE_SILENT:
+		return "its manager does not answer; its NIC works";
+	default:
+		return "its manager does not answer";
+	}
+}
+
+/* "n1-0 (1,0)", or the coordinates alone where no node has been seen. */
+static const char *place_text(const struct fabricd *d, uint32_t node, char *buf, size_t room)
+{
+	const struct fm_entry *e = fm_node(d->fm, node);
+	char at[TORUS_TEXT_MAX];
+
+	torus_node_text(fm_shape(d->fm), node, at);
+	if (e && e->name[0])
+		snprintf(buf, room, "%s (%s)", e->name, at);
+	else
+		snprintf(buf, room, "%s", at);
+	return buf;
+}
+
 void answer_move(struct request *rq)
 {
 	struct fabricd *d = rq->d;
 	struct record_event e = { .kind = RECORD_MOVE, .now = loop_now() };
-	const struct fm_entry *entry;
+	char who[TORUS_NAME_MAX + TORUS_TEXT_MAX + 4];
 	int err;
 
 	if (!answer_ready(rq) || answer_node(rq, true, &e.move))
 		return;
-	entry = fm_node(d->fm, e.move);
+	place_text(d, e.move, who, sizeof(who));
 	err = machine_event(d, &e);
 	if (err == -EAGAIN)
 		answer_error(rq, "not-ready", "a recovery is under way; try again when it has ended");
 	else if (err == -EPERM)
 		answer_error(rq, "unreachable", "this node is not the root any more");
 	else if (err == -EHOSTUNREACH)
-		answer_error(rq, "failed", "node '%s' cannot become root: its manager does not answer",
-			     entry ? entry->name : "?");
+		answer_error(rq, "failed", "node %s cannot become root: %s", who,
+			     away(fm_node(d->fm, e.move)));
 	else if (err == -EACCES)
-		answer_error(rq, "failed", "node '%s' cannot become root: its root_priority is 0, or its NIC "
-			     "failed while it was root",
-			     entry ? entry->name : "?");
+		answer_error(rq, "failed", "node %s cannot become root: its root_priority is 0, or its NIC "
+			     "failed while it was root", who);
 	else if (err)
-		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));
+		answer_error(rq, "failed", "node %s cannot become root: %s", who, strerror(-err));
 	else
 		answer_ok(rq, json_pack("{s:o, s:b}", "node", node_json(d, e.move), "changed",
 					e.move != fm_own(d->fm)), NULL);

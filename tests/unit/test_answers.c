@@ -165,10 +165,10 @@ static void another_becomes_root(void **state)
 		{ -EAGAIN, "not-ready", "a recovery is under way; try again when it has ended" },
 		{ -EPERM, "unreachable", "this node is not the root any more" },
 		{ -EHOSTUNREACH, "failed",
-		  "node 'bob' cannot become root: its manager does not answer" },
+		  "node bob (1,0) cannot become root: its manager does not answer; its NIC works" },
 		{ -EACCES, "failed",
-		  "node 'bob' cannot become root: its root_priority is 0, or its NIC failed while it was root" },
-		{ -EINVAL, "failed", "move: Invalid argument" },
+		  "node bob (1,0) cannot become root: its root_priority is 0, or its NIC failed while it was root" },
+		{ -EINVAL, "failed", "node bob (1,0) cannot become root: Invalid argument" },
 	};
 
 	(void)state;
@@ -181,6 +181,14 @@ static void another_becomes_root(void **state)
 		refuses("{'cmd':'move','node':'1,0'}", refused[i].code, refused[i].text);
 		does("move 1 at 50\n");
 	}
+	/* What the root knows of that node says why. */
+	a.change_error = -EHOSTUNREACH;
+	refuses("{'cmd':'move','node':'0,0'}", "failed",
+		"node ann (0,0) cannot become root: its manager does not answer");
+	refuses("{'cmd':'move','node':'2,0'}", "failed", "node 2,0 cannot become root: it is dead");
+	refuses("{'cmd':'move','node':'dan'}", "failed",
+		"node dan (0,1) cannot become root: no node has been seen there yet");
+	does("move 0 at 50\nmove 2 at 50\nmove 3 at 50\n");
 	refuses("{'cmd':'move'}", "usage",
 		"move: argument 'node' is missing: coordinates such as '1,0,3', or a name");
 }
