@@ -374,8 +374,8 @@ static void test_wrong_neighbours(void **state)
 		i.root_guid = 0xbc;
 		strcpy(i.root_address, "10.9.9.9:9");
 		sprintf(text, "two roots: node '%s' at port %u obeys 00000000000000bc "
-			"(10.9.9.9:9), "
-			"this one 0000000000000100 (10.0.0.0:1)", i.name, p);
+			"at 10.9.9.9:9, "
+			"this one 0000000000000100 at 10.0.0.0:1", i.name, p);
 		problem(&i, p, "root", text);
 		over(p, "root", text);
 		i = stage_neighbour(&s, p);
@@ -625,12 +625,12 @@ static void test_root_is_root(void **state)
 	i.root_guid = 0xbc;
 	stage_hear(&s, 0, &i);
 	stage_did(&s, "log error root: two roots: node 'n1' at port 0 obeys 00000000000000bc "
-		      "(10.0.0.0:1), this one 0000000000000100 (10.0.0.0:1)\n");
+		      "at 10.0.0.0:1, this one 'n0' at 10.0.0.0:1\n");
 	i = stage_neighbour(&s, 0);
 	i.position[0] = 3;
 	stage_hear(&s, 0, &i);
 	stage_did(&s, "log info root: over: two roots: node 'n1' at port 0 obeys 00000000000000bc "
-		      "(10.0.0.0:1), this one 0000000000000100 (10.0.0.0:1)\n");
+		      "at 10.0.0.0:1, this one 'n0' at 10.0.0.0:1\n");
 	/* ... also about its address. */
 	strcpy(i.root_address, "10.9.9.9:9");
 	stage_hear(&s, 0, &i);

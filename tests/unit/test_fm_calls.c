@@ -365,7 +365,7 @@ static void epoch_far_above(void **state)
 		i.epoch = TERM + FM_EPOCH_STEP + more;
 		is_called(&i);
 		assert_int_equal(stage_count(&s, "connect"), !more);
-		assert_int_equal(has_problem("a call: node 'n2' tells of root 0000000000000103 of epoch"), more);
+		assert_int_equal(has_problem("a call: node 'n2' tells of root 'n3' (3,0) of epoch"), more);
 		stage_end(&s);
 	}
 }

@@ -69,7 +69,7 @@ static void above_its_nic(void **state)
 static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 {
 	struct fm_msg m = hello(2);
-	char want[200];
+	char want[200], who[32];
 
 	root_of(0, 0);
 	join(1);
@@ -87,8 +87,12 @@ static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 	m.hello.shape = s.shape;
 	m.hello.coords.c[0] = 2;
 	joins(&m);
-	sprintf(want, "log warning root: 'n2' obeys root %016llx of epoch %llu: all nodes are asked anew\n",
-		(unsigned long long)guid, (unsigned long long)epoch);
+	if (guid == NIC)
+		strcpy(who, "'n0' (0,0)");
+	else
+		sprintf(who, "%016llx", (unsigned long long)guid);
+	sprintf(want, "log warning root: 'n2' obeys root %s of epoch %llu: all nodes are asked anew\n", who,
+		(unsigned long long)epoch);
 	assert_int_equal(stage_count(&s, led ? want : "'n2' has rows of a former root: all nodes are asked"), 1);
 	stage_run_ns(&s, s.now + 1);
 	assert_int_equal(stage_count(&s, "close 101"), 1);

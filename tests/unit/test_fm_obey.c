@@ -167,14 +167,14 @@ static void far_above_what_was_kept(void **state)
 	i.epoch = TERM + 1025;
 	stage_hear(&s, 2, &i);
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "port 2: node 'n0' tells of root 0000000000000100 of epoch 1151; this node knows 126, and believes up to 1150");
+			    "port 2: node 'n0' tells of root 'n0' (0,0) of epoch 1151; this node knows 126, and believes up to 1150");
 	i.epoch = TERM + 1024;
 	stage_hear(&s, 2, &i);
 	assert_null(fm_problem(s.fm, 0));
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM + 1025, "");
-	assert_string_equal(fm_problem(s.fm, 0)->text, "root 0000000000000100 is of epoch 1151; the NIC obeys "
-			    "0000000000000000 of 0, and later ones up to 1150");
+	assert_string_equal(fm_problem(s.fm, 0)->text, "root 'n0' (0,0) is of epoch 1151; the NIC obeys "
+			    "none of 0, and later ones up to 1150");
 	stage_welcome(&s, 1, TERM + 1024, "");
 	assert_null(fm_problem(s.fm, 0));
 	stage_end(&s);

@@ -100,6 +100,7 @@ static bool two_roots(const struct fm *fm, const struct fm_init *init)
 static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	enum fm_port_problem problem = FM_PROBLEM_NONE;
+	char root[FM_WHO_MAX], own[FM_WHO_MAX];
 	uint64_t key = 1000 + port;
 
 	if (strcmp(init->fabric, fm->cfg.fabric)) {
@@ -110,9 +111,9 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 	} else if (two_roots(fm, init)) {
 		problem = FM_PROBLEM_ROOT;
 		fm_problem_set(fm, "root", key,
-			       "two roots: node '%s' at port %u obeys %016llx (%s), this one %016llx (%s)",
-			       init->name, port, (unsigned long long)init->root_guid,
-			       init->root_address, (unsigned long long)fm->root_guid,
+			       "two roots: node '%s' at port %u obeys %s at %s, this one %s at %s",
+			       init->name, port, fm_table_who(fm, init->root_guid, root),
+			       init->root_address, fm_table_who(fm, fm->root_guid, own),
 			       fm->root_address);
 	} else if (init->ndims > fm->nports / 2) {
 		problem = FM_PROBLEM_FABRIC;
@@ -156,7 +157,7 @@ static void init_unknown(struct fm *fm, unsigned int port, int err)
 bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	uint64_t known = later(later(fm->nic.root_epoch, fm->led.epoch), fm->kept.term);
-	char from[32] = "a call";
+	char from[32] = "a call", root[FM_WHO_MAX];
 
 	if (!known || init->epoch <= known + FM_EPOCH_STEP) {
 		fm_problem_clear(fm, "root", 2000 + port);
@@ -165,9 +166,9 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 	if (port != FM_NO_PORT)
 		snprintf(from, sizeof(from), "port %u", port);
 	fm_problem_set(fm, "root", 2000 + port,
-		       "%s: node '%s' tells of root %016llx of epoch %llu; this node knows %llu, "
+		       "%s: node '%s' tells of root %s of epoch %llu; this node knows %llu, "
 		       "and believes up to %llu",
-		       from, init->name, (unsigned long long)init->root_guid,
+		       from, init->name, fm_table_who(fm, init->root_guid, root),
 		       (unsigned long long)init->epoch, (unsigned long long)known,
 		       (unsigned long long)known + FM_EPOCH_STEP);
 	return false;

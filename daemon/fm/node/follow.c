@@ -209,10 +209,12 @@ bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init)
 
 void fm_follow(struct fm *fm, const struct fm_init *init)
 {
+	char root[FM_WHO_MAX], other[FM_WHO_MAX];
+
 	if (fm->have_root && fm->root_guid != init->root_guid)
-		fm_say(fm, init->asks ? FM_INFO : FM_WARNING, "root",
-		       "root %016llx gives way to %016llx%s", (unsigned long long)fm->root_guid,
-		       (unsigned long long)init->root_guid, init->asks ? ", which asks to be root" : "");
+		fm_say(fm, init->asks ? FM_INFO : FM_WARNING, "root", "root %s gives way to %s%s",
+		       fm_table_who(fm, fm->root_guid, root), fm_table_who(fm, init->root_guid, other),
+		       init->asks ? ", which asks to be root" : "");
 	if (!fm->placed && fm->root_guid != init->root_guid)
 		fm->have_position = false;
 	if (follows_in_vain(fm) && !init->asks)

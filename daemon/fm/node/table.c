@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The exclusion table as a node has it: taking whole tables and changes. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
@@ -43,6 +44,45 @@ void fm_table_free(struct fm_table *t)
 uint32_t fm_table_find(const struct fm *fm, uint64_t guid)
 {
 	return fm->table.book ? fm_book_find(fm->table.book, guid) : TORUS_NO_NODE;
+}
+
+/* The book that has the NIC, and its node there; NULL: neither table has it. */
+static struct fm_book *find_book(const struct fm *fm, uint64_t guid, uint32_t *node)
+{
+	struct fm_book *const books[] = { fm->table.book, fm->kept.book };
+
+	for (unsigned int i = 0; guid && i < 2; i++) {
+		*node = books[i] ? fm_book_find(books[i], guid) : TORUS_NO_NODE;
+		if (*node != TORUS_NO_NODE)
+			return books[i];
+	}
+	return NULL;
+}
+
+const struct fm_entry *fm_table_entry(const struct fm *fm, uint64_t guid)
+{
+	uint32_t node;
+	const struct fm_book *b = find_book(fm, guid, &node);
+
+	return b ? &b->entry[node] : NULL;
+}
+
+const char *fm_table_who(const struct fm *fm, uint64_t guid, char *buf)
+{
+	char at[TORUS_TEXT_MAX];
+	uint32_t node;
+	const struct fm_book *b = find_book(fm, guid, &node);
+
+	if (b)
+		snprintf(buf, FM_WHO_MAX, "'%s' (%s)", b->entry[node].name,
+			 torus_node_text(&b->shape, node, at));
+	else if (guid == fm->guid)
+		snprintf(buf, FM_WHO_MAX, "'%s'", fm->cfg.name);
+	else if (!guid)
+		snprintf(buf, FM_WHO_MAX, "none");
+	else
+		snprintf(buf, FM_WHO_MAX, "%016llx", (unsigned long long)guid);
+	return buf;
 }
 
 /* Mostly where it is placed: only else others are looked through. */

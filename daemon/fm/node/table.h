@@ -13,6 +13,7 @@ struct fm;
 struct fm_book;
 
 #define FM_NEWS_MAX 64
+#define FM_WHO_MAX (TORUS_NAME_MAX + TORUS_TEXT_MAX + 8)
 
 /**
  * struct fm_table - the exclusion table as this node has it
@@ -44,6 +45,13 @@ void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg);
 /* Node id of the NIC in the table, TORUS_NO_NODE if it is not; of this node's own. */
 uint32_t fm_table_find(const struct fm *fm, uint64_t guid);
 uint32_t fm_table_self(const struct fm *fm);
+/* Its entry in the table, else in the one from the disk; NULL: in neither. */
+const struct fm_entry *fm_table_entry(const struct fm *fm, uint64_t guid);
+/*
+ * Writes how people know the node of that NIC: 'n1-0' (1,0); or its GUID, if neither table has it.
+ * @buf: FM_WHO_MAX bytes. Return: @buf.
+ */
+const char *fm_table_who(const struct fm *fm, uint64_t guid, char *buf);
 /* Says in HELLO what the administrator excluded beside this node (recall.c of the root). */
 void fm_table_tell(const struct fm *fm, struct fm_hello *h);
 void fm_table_ended(struct fm *fm, const struct fm_ended *e);

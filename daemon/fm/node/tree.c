@@ -180,6 +180,7 @@ static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 	const struct fm_nic *nic = &fm->nic;
 	uint64_t known = later(nic->root_epoch, fm->kept.term);
 	bool same = w->term == nic->root_epoch && w->root_guid == nic->root_guid;
+	char root[FM_WHO_MAX], obeyed[FM_WHO_MAX];
 
 	if (same || (w->term > nic->root_epoch &&
 		     (!known || w->term <= known + FM_EPOCH_STEP))) {
@@ -187,9 +188,9 @@ static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 		return true;
 	}
 	fm_problem_set(fm, "root", 1,
-		       "root %016llx is of epoch %llu; the NIC obeys %016llx of %llu, and later ones up to %llu",
-		       (unsigned long long)w->root_guid, (unsigned long long)w->term,
-		       (unsigned long long)nic->root_guid, (unsigned long long)nic->root_epoch,
+		       "root %s is of epoch %llu; the NIC obeys %s of %llu, and later ones up to %llu",
+		       fm_table_who(fm, w->root_guid, root), (unsigned long long)w->term,
+		       fm_table_who(fm, nic->root_guid, obeyed), (unsigned long long)nic->root_epoch,
 		       (unsigned long long)known + FM_EPOCH_STEP);
 	return false;
 }

@@ -310,11 +310,11 @@ static void tell_why(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 	struct fm_asking *a = &fm->root->asking;
-	uint32_t node = fm_table_find(fm, r->told.root);
+	const struct fm_entry *e = fm_table_entry(fm, r->told.root);
 	char former[TORUS_NAME_MAX + 1];
 
-	if (node != TORUS_NO_NODE)
-		strcpy(former, fm->table.entry[node].name);
+	if (e)
+		strcpy(former, e->name);
 	else
 		snprintf(former, sizeof(former), "%016llx", (unsigned long long)r->told.root);
 	if (!r->told.table || r->told.root == fm->guid)

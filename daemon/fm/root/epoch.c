@@ -89,12 +89,14 @@ static bool obeys_other(const struct fm *fm, const struct fm_hello *h)
 
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)
 {
+	char root[FM_WHO_MAX];
+
 	if (!fm->root->settled && h->kept_term >= fm->uplink.term)
 		fm_say(fm, FM_INFO, "root", "'%s' has kept a table of epoch %llu: all nodes are asked anew",
 		       h->name, (unsigned long long)h->kept_term);
 	else if (obeys_other(fm, h))
-		fm_say(fm, FM_WARNING, "root", "'%s' obeys root %016llx of epoch %llu: all nodes are asked anew",
-		       h->name, (unsigned long long)h->root_guid, (unsigned long long)h->root_epoch);
+		fm_say(fm, FM_WARNING, "root", "'%s' obeys root %s of epoch %llu: all nodes are asked anew",
+		       h->name, fm_table_who(fm, h->root_guid, root), (unsigned long long)h->root_epoch);
 	else
 		return true;
 	return false;

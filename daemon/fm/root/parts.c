@@ -122,7 +122,7 @@ static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	uint16_t all = (uint16_t)((1u << 2 * shape->ndims) - 1);
-	char text[2 * TORUS_TEXT_MAX] = "";
+	char text[2 * TORUS_TEXT_MAX] = "", root[FM_WHO_MAX];
 	unsigned int n = 0;
 
 	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id, f->kept))
@@ -131,8 +131,8 @@ static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
 		n += exclude(fm, i, f->admin[i] & all, text, sizeof(text));
 	if (!n)
 		return;
-	fm_say(fm, FM_WARNING, "table", "root %016llx of epoch %llu led another part: "
-	       "%u port%s excluded there stay%s so, %s first", (unsigned long long)f->id.root,
+	fm_say(fm, FM_WARNING, "table", "root %s of epoch %llu led another part: "
+	       "%u port%s excluded there stay%s so, %s first", fm_table_who(fm, f->id.root, root),
 	       (unsigned long long)f->id.epoch, n, n == 1 ? "" : "s",
 	       n == 1 ? "s" : "", text);
 	if (fm->root->settled)
