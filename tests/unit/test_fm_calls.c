@@ -354,6 +354,37 @@ static bool has_problem(const char *part)
 	return false;
 }
 
+/*
+ * An epoch far above is a problem until 30 s after the last call that told of it: as long as the
+ * caller goes on, whoever else calls, and not for ever.
+ */
+static void doubt_ends(void **state)
+{
+	static const char doubt[] = "a call: node 'n2' tells of root 'n3' (3,0) of epoch";
+	struct fm_init wrong, right;
+	uint64_t from;
+
+	(void)state;
+	member(false);
+	wrong = right = of_asker();
+	wrong.epoch = TERM + FM_EPOCH_STEP + 1;
+	is_called(&wrong);
+	from = s.now;
+	assert_true(has_problem(doubt));
+	is_called(&right);
+	assert_true(has_problem(doubt));
+	stage_run_ns(&s, from + 20000 * MS);
+	is_called(&wrong);
+	stage_run_ns(&s, from + 49999 * MS);
+	assert_true(has_problem(doubt));
+	stage_run_ns(&s, from + 50000 * MS);
+	assert_false(has_problem(doubt));
+	/* The next one is told as the first was. */
+	is_called(&wrong);
+	assert_true(has_problem(doubt));
+	stage_end(&s);
+}
+
 static void epoch_far_above(void **state)
 {
 	struct fm_init i;
@@ -439,7 +470,7 @@ int main(void)
 		cmocka_unit_test(no_address),
 		cmocka_unit_test(called_and_led),
 		cmocka_unit_test(called_and_adrift),
-		cmocka_unit_test(epoch_far_above),
+		cmocka_unit_test(epoch_far_above), cmocka_unit_test(doubt_ends),
 		cmocka_unit_test(not_believed),
 		cmocka_unit_test(called_and_leads),
 	};

@@ -31,6 +31,7 @@
 #include "daemon/fm/wire/init.h"
 
 #define INIT_BACKOFF_MAX 20
+#define DOUBT (30000 * MS)	/* a call that is not believed is a problem for so long */
 #define LONELY (30000 * MS)	/* until the problem that no Init has come */
 
 /*
@@ -160,7 +161,9 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 	char from[32] = "a call", root[FM_WHO_MAX];
 
 	if (!known || init->epoch <= known + FM_EPOCH_STEP) {
-		fm_problem_clear(fm, "root", 2000 + port);
+		/* A call may be another node's than the one that was not believed. */
+		if (port != FM_NO_PORT)
+			fm_problem_clear(fm, "root", 2000 + port);
 		return true;
 	}
 	if (port != FM_NO_PORT)
@@ -171,6 +174,8 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 		       from, init->name, fm_table_who(fm, init->root_guid, root),
 		       (unsigned long long)init->epoch, (unsigned long long)known,
 		       (unsigned long long)known + FM_EPOCH_STEP);
+	if (port == FM_NO_PORT)
+		fm_problem_limit(fm, "root", 2000 + port, fm->now + DOUBT);
 	return false;
 }
 

@@ -23,7 +23,8 @@ void fm_bootstrap_tell(const struct fm *fm, struct fm_init *init);
  * fm_bootstrap_credible() - whether to believe an Init that came by @port. If its epoch is far
  * above those that the NIC has obeyed, and that of the kept table, it is a mistake or a lie: a
  * node that followed it, and told others, would find no root any more.
- * Return: false then; it is also told as a problem.
+ * Return: false then; it is also told as a problem: until such an Init comes by that port that is
+ * believed, or, of a call, for 30 s: a caller that goes on calls again long before.
  */
 bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_init *init);
 void fm_bootstrap_due(struct fm *fm);

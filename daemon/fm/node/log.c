@@ -31,13 +31,14 @@
  * @missed: how often it was not logged since the last line, this time included
  * @said: when it was logged last
  * @gap: from then until it may be logged again
+ * @until: when it ends by itself; 0: it does not
  */
 struct fm_trouble {
 	struct fm_problem problem;
 	uint64_t key;
 	bool mark, open, unsaid;
 	unsigned int missed;
-	uint64_t said, gap;
+	uint64_t said, gap, until;
 };
 
 static void say(struct fm *fm, enum fm_level level, const char *kind, const char *text)
@@ -173,6 +174,7 @@ static void problem_drop(struct fm *fm, unsigned int i)
 	if (t->open)
 		fm_say(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
 	t->open = t->unsaid = false;
+	t->until = 0;
 	trouble_swap(&fm->problems, t, --fm->problems.n);
 }
 
@@ -184,13 +186,26 @@ void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
 		problem_drop(fm, (unsigned int)i);
 }
 
+void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t until)
+{
+	int i = problem_find(fm, kind, key);
+
+	if (i >= 0 && (unsigned int)i < fm->problems.n)
+		fm->problems.trouble[i].until = until;
+}
+
 void fm_problems_due(struct fm *fm)
 {
-	for (unsigned int i = 0; i < fm->problems.n; i++) {
+	for (unsigned int i = 0; i < fm->problems.n;) {
 		struct fm_trouble *t = &fm->problems.trouble[i];
 
+		if (t->until && fm->now >= t->until) {
+			problem_drop(fm, i);	/* another is in its place */
+			continue;
+		}
 		if (t->unsaid && fm->now >= t->said + t->gap)
 			trouble_say(fm, t, t->missed - 1);
+		i++;
 	}
 }
 
@@ -203,6 +218,8 @@ uint64_t fm_problems_expiry(const struct fm *fm)
 
 		if (t->unsaid)
 			at = earlier(at, t->said + t->gap);
+		if (t->until)
+			at = earlier(at, t->until);
 	}
 	return at;
 }

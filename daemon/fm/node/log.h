@@ -21,11 +21,13 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key);
+/* If it stands, it ends at @until by itself; told again before it is over, it stands as long. */
+void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t until);
 /* Those of @kind not set again between the two calls are cleared. */
 void fm_problems_mark(struct fm *fm, const char *kind);
 void fm_problems_sweep(struct fm *fm, const char *kind);
 
-/* Problems that could not be logged yet. */
+/* Problems that could not be logged yet, and those that end by themselves. */
 void fm_problems_due(struct fm *fm);
 uint64_t fm_problems_expiry(const struct fm *fm);
 
