@@ -18,9 +18,15 @@
 # cables of MTU 1500, the default, and of 65535.
 
 set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+# shellcheck source=tests/bench/usage.sh
+. "$TOP/tests/bench/usage.sh"
+asks_help "$@"
+check_count 2 "$@"
 seconds=${1:-3}
 rounds=${2:-3}
-TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+check_number SECONDS "$seconds" 1 3600
+check_number ROUNDS "$rounds" 1 9999
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
 # shellcheck source=tests/bench/chain.sh

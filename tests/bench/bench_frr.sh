@@ -31,27 +31,44 @@
 # whole processor: a gap of 50 ms and more says that the rate was too high for the machine.
 
 set -u
-[[ ${AT_ONCE-} ]] || AT_ONCE=1 exec chrt -f 1 bash "$0" "$@"
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/bench/usage.sh
+. "$TOP/tests/bench/usage.sh"
+asks_help "$@"
+given=("$@")
+rates=20000,100000 rounds=1 backend=user shape=4x4 cases=way,own,dead
+while (($#)); do
+	case $1 in
+	--rates | --rounds | --backend | --shape | --cases) (($# > 1)) || usage_error "$1 needs a value" ;;&
+	--rates) rates=$2 ;;
+	--rounds) rounds=$2 ;;
+	--backend) backend=$2 ;;
+	--shape) shape=$2 ;;
+	--cases) cases=$2 ;;
+	-*) usage_error "unknown option '$1'" ;;
+	*) usage_error "'$1' is one argument too many" ;;
+	esac
+	shift 2
+done
+check_number --rounds "$rounds" 1 9999
+[[ $rates ]] || usage_error "--rates '': allowed are numbers from 1 to 1000000, with commas"
+for rate in ${rates//,/ }; do check_number --rates "$rate" 1 1000000; done
+[[ $backend == user || $backend == kernel ]] ||
+	usage_error "--backend '$backend': allowed are user and kernel"
+[[ $shape == 4x4 || $shape == 4x4x4 ]] || usage_error "--shape '$shape': allowed are 4x4 and 4x4x4"
+for case in ${cases//,/ }; do
+	[[ $case =~ ^(way|own|dead|both)$ ]] ||
+		usage_error "--cases '$cases': allowed are way, own, dead and both, with commas"
+done
+[[ $cases ]] || usage_error "--cases '': allowed are way, own, dead and both, with commas"
+[[ ${AT_ONCE-} ]] || AT_ONCE=1 exec chrt -f 1 bash "$0" ${given[@]+"${given[@]}"}
 # shellcheck source=tests/bench/peers.sh
 . "$TOP/tests/bench/peers.sh"
 need_peers bench_frr
 # shellcheck source=tests/bench/sample.sh
 . "$TOP/tests/bench/sample.sh"
-rates=20000,100000 rounds=1 backend=user shape=4x4 cases=way,own,dead
-while (($#)); do
-	case $1 in
-	--rates) rates=${2?--rates LIST} ;;
-	--rounds) rounds=${2?--rounds N} ;;
-	--backend) backend=${2?--backend NAME} ;;
-	--shape) shape=${2?--shape SHAPE} ;;
-	--cases) cases=${2?--cases LIST} ;;
-	*) sed -n '8,9s/^#//p' "$0" >&2; exit 2 ;;
-	esac
-	shift 2
-done
 
 size=4 z_size=1 seconds=8 datagram=512
 daemons=/usr/lib/frr

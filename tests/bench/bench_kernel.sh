@@ -33,13 +33,24 @@
 # copies byte by byte.
 
 set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+# shellcheck source=tests/bench/usage.sh
+. "$TOP/tests/bench/usage.sh"
+asks_help "$@"
 clock=()
 [[ ${1-} != --icount ]] || { clock=(--icount); shift; }
-[[ ${1-} != --cpu ]] || { clock+=(--cpu "${2?}"); shift 2; }
+if [[ ${1-} == --cpu ]]; then
+	(($# > 1)) && [[ $2 && $2 != -* ]] || usage_error "--cpu needs a value"
+	clock+=(--cpu "$2")
+	shift 2
+fi
+check_count 3 "$@"
 seconds=${1:-3}
 rounds=${2:-3}
 payload=${3:-16368}
-TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+check_number SECONDS "$seconds" 1 3600
+check_number ROUNDS "$rounds" 1 9999
+check_number PAYLOAD "$payload" 64 16368
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
 

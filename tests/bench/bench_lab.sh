@@ -9,9 +9,15 @@
 # the end of the last hold. The pause is the longest gap of a UDP flow over the cut cable.
 
 set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+# shellcheck source=tests/bench/usage.sh
+. "$TOP/tests/bench/usage.sh"
+asks_help "$@"
+check_count 2 "$@"
 cuts=${1:-100}
 shape=${2:-4x4x4}
-TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+check_number CUTS "$cuts" 1 100000
+check_shape "$shape" 0 1024
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
 # shellcheck source=tests/bench/sample.sh

@@ -11,7 +11,11 @@
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
+# shellcheck source=tests/bench/usage.sh
+. "$TOP/tests/bench/usage.sh"
+asks_help "$@"
 (($#)) || set -- 4x4x4 8x8x8
+for shape; do check_shape "$shape" 3 32768; done
 
 # shellcheck source=tests/bench/peers.sh
 . "$TOP/tests/bench/peers.sh"

@@ -16,14 +16,18 @@ set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/bench/usage.sh
+. "$TOP/tests/bench/usage.sh"
+asks_help "$@"
 ups=0
 if [[ ${1-} == --ups ]]; then
-	ups=${2-}
-	[[ $ups =~ ^[1-9][0-9]{0,2}$ ]] ||
-		{ echo "usage: bench_packed.sh [--ups N] [SHAPE...], N 1 to 999" >&2; exit 2; }
+	(($# > 1)) || usage_error "--ups needs a value"
+	check_number --ups "$2" 1 999
+	ups=$2
 	shift 2
 fi
 (($#)) || set -- 4x4x4 8x8x8
+for shape; do check_shape "$shape" 3 1024; done
 # shellcheck source=tests/bench/peers.sh
 . "$TOP/tests/bench/peers.sh"
 # shellcheck source=tests/bench/sample.sh

@@ -26,24 +26,32 @@
 # case quiet shows this. FRR has no root; bench_frr measures "dead" beside it.
 
 set -u
-[[ ${AT_ONCE-} ]] || AT_ONCE=1 exec chrt -f 1 bash "$0" "$@"
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
-# shellcheck source=tests/bench/sample.sh
-. "$TOP/tests/bench/sample.sh"
-usage() { echo "usage: bench_takeover.sh [--rounds N] [--each] [CASE...]" >&2; exit 2; }
-rounds=5 each='' cases=()
+# shellcheck source=tests/bench/usage.sh
+. "$TOP/tests/bench/usage.sh"
+asks_help "$@"
+rounds=5 each='' cases=() given=("$@")
 while (($#)); do
 	case $1 in
-	--rounds) rounds=${2-}; shift; [[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || usage ;;
+	--rounds)
+		(($# > 1)) || usage_error "--rounds needs a value"
+		check_number --rounds "$2" 1 9999
+		rounds=$2
+		shift
+		;;
 	--each) each=1 ;;
 	quiet | dead | root | hung | move) cases+=("$1") ;;
-	*) usage ;;
+	-*) usage_error "unknown option '$1'" ;;
+	*) usage_error "case '$1': allowed are quiet, dead, root, hung and move" ;;
 	esac
 	shift
 done
 ((${#cases[@]})) || cases=(quiet dead root hung move)
+[[ ${AT_ONCE-} ]] || AT_ONCE=1 exec chrt -f 1 bash "$0" ${given[@]+"${given[@]}"}
+# shellcheck source=tests/bench/sample.sh
+. "$TOP/tests/bench/sample.sh"
 
 lab=bt$$
 run=/run/torus/$lab
