@@ -73,6 +73,22 @@ lab_arguments() {
 	[[ ! -e /run/torus/${lab}b ]] && ! ip netns list | grep -q "^${lab}b-"
 }
 
+# What a file says of keys that are alike at all nodes holds; of others it is refused.
+config() {
+	local key
+	for key in fabric name shape device service_address control; do
+		printf '# name = x\nmember_max = 3s\n\t%s=x\n' $key >"$tmp/own.conf"
+		says 2 "--config $tmp/own.conf:3: '$key' is not allowed: lab up sets it for each node" \
+			fabricctl lab up 2 --bare --name "${lab}b" --config "$tmp/own.conf" || return 1
+	done
+	printf 'state_dir = %s\nlog_level=error\n key_file : %s' "$tmp/kept" "$tmp/key" >"$tmp/own.conf"
+	says 0 "" fabricctl lab up 2 --bare --name "${lab}b" --config "$tmp/own.conf" || return 1
+	[[ $(grep -hE 'state_dir|log_level|key_file' "/run/torus/${lab}b/1/fabricd.conf") == "$(<"$tmp/own.conf")" ]] &&
+		mkdir "$tmp/kept" && cp "/run/torus/${lab}b/key" "$tmp/key" &&
+		says 0 "" fabricd --check --config "/run/torus/${lab}b/1/fabricd.conf" &&
+		says 0 "" fabricctl lab down --name "${lab}b"
+}
+
 owners() {
 	local etc=$tmp/etc
 	mkdir "$etc" && printf '+x = left\nports = 4\n-y = right ; by the window\n' >"$etc/torus0.conf" &&
@@ -185,6 +201,22 @@ hung() {
 	return $rc
 }
 
+# Who is away is named, and what is the matter with it; what is not there is wrong usage.
+away() {
+	fabricctl lab kill 1,1 --name "$lab" &&
+		says 5 "cannot ask the manager of node 1,1 of lab '$lab'.*Connection refused.*lab status" \
+			fabricctl status --lab "$lab" --node n1-1 &&
+		says 5 "NIC of node 1,1: .*lab revive" fabricctl lab ber 1,1:+x 0 --name "$lab" &&
+		says 5 "node '1,1' does not answer" fabricctl link eye 1,1:+x --lab "$lab" &&
+		until_true 10 says 1 "node n1-1 \(1,1\) cannot become root: it is dead" \
+			fabricctl root move 1,1 --lab "$lab" &&
+		says 2 "n9-9" fabricctl root move n9-9 --lab "$lab" &&
+		fabricctl lab revive 1,1 --name "$lab" && fabricctl lab kill 1,1 --manager --name "$lab" &&
+		until_true 10 says 1 "node n1-1 \(1,1\) cannot become root: its manager does not answer; its NIC works" \
+			fabricctl root move 1,1 --lab "$lab" &&
+		fabricctl lab revive 1,1 --name "$lab" && until_true 20 at_rest
+}
+
 # Another node becomes root, and who comes back joins there; if too few are left, that is said.
 # The exclusion remains, for the manager of 0,1 runs on.
 root_away() {
@@ -222,12 +254,14 @@ fi
 check "usage errors" usage
 check "wrong nodes, links and numbers" nodes_and_links
 check "arguments of lab commands" lab_arguments
+check "lines of the user in the configuration of managers" config
 check "device owner finds the NIC of an interface" owners
 check "exit status of lab exec" exec_status
 check "JSON everywhere, no colour in pipes" until_true 20 json
 check "--watch shows changes, and ends" watch
 check "colours on a terminal, unless NO_COLOR is set" colours
 check "full disk, closed output, closed pipe" outputs
+check "nodes that are away are named" away
 check "a manager that hangs is not the one that is asked" hung
 check "the first node is root again" moved_back
 check "the root is away and returns" root_away

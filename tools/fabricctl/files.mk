@@ -7,7 +7,7 @@ ctl-lab := up down list status exec hosts agent cut mend silence ber latency lin
 ctl-link := down up eye retrain
 ctl-device := up owner add del list attach detach
 ctl-shared := main program command say kind table number json ask show map change dry_run rows path \
-	lab labfile names netns wire device nicfile nic nic_args nic_user \
+	lab labfile labconf names netns wire device nicfile nic nic_args nic_user \
 	nic_packed nic_kernel raise node node_proc power enter launcher proc teardown await \
 	fault cable line root traffic_record traffic_judge traffic_udp \
 	traffic_tcp

@@ -16,6 +16,7 @@
 #include "json.h"
 #include "kind.h"
 #include "lab.h"
+#include "labconf.h"
 #include "launcher.h"
 #include "names.h"
 #include "nic.h"
@@ -339,30 +340,6 @@ static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 	return OK;
 }
 
-static const char *read_config(char *text, size_t max)
-{
-	FILE *f = fopen(config, "re");
-	size_t n;
-
-	if (!f) {
-		fail("--config %s: %m", config);
-		return NULL;
-	}
-	n = fread(text, 1, max, f);
-	if (ferror(f)) {
-		fail("--config %s: %m", config);
-		fclose(f);
-		return NULL;
-	}
-	fclose(f);
-	if (n == max) {
-		fail("--config %s: is larger than %zu bytes", config, max - 1);
-		return NULL;
-	}
-	text[n] = '\0';
-	return text;
-}
-
 /* Every other node, so that each cable joins one of either kind; the root is user. */
 static bool alternate(const struct lab *lab, uint32_t node)
 {
@@ -436,7 +413,7 @@ static int settings(struct lab *lab)
 static int lab_up(struct ctl *ctl, int argc, char **argv)
 {
 	static char text[65537];
-	const char *extra = config ? read_config(text, sizeof(text)) : "";
+	const char *extra = config ? labconf_read(config, text, sizeof(text)) : "";
 	struct fault_wish wish = { 0 };
 	struct torus_shape shape;
 	struct programs p;
@@ -482,7 +459,7 @@ static const struct opt opts[] = {
 	{ OPT_LIST, "set", 0, "PARAM=VALUE", sets, 0, 0,
 	  "parameter of every NIC, see torusemu(8); may be given again" },
 	{ OPT_TEXT, "config", 0, "FILE", &config, 0, 0,
-	  "further lines for every fabricd.conf, see fabricd.conf(5)" },
+	  "further lines for every fabricd.conf(5); keys of each node are refused" },
 	{ OPT_TEXT, "log-level", 0, "LEVEL", &log_level, 0, 0,
 	  "of NICs and managers: error, warning, info (default), debug" },
 	{ OPT_NUMBER, "timeout", 't', "SECONDS", &timeout, 1, 3600,

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <arpa/inet.h>
 
+#include "labconf.h"
 #include "nic.h"
 #include "node.h"
 #include "node_proc.h"
@@ -39,10 +40,14 @@ static int write_config(const struct lab *lab, uint32_t node, const char *extra)
 		torus_shape_text(&lab->shape, text));
 	fprintf(f, "device = %s\n", lab_device(lab, node, path));
 	fprintf(f, "service_address = %s:%d\n", service, LAB_SERVICE_PORT);
-	fprintf(f, "key_file = %s\n", lab_path(lab, TORUS_NO_NODE, "key", path));
 	fprintf(f, "control = %s\n", lab_path(lab, node, "control", path));
-	fprintf(f, "state_dir = %s\n", lab_path(lab, node, "state", path));
-	fprintf(f, "log_level = %s\n%s", lab->log_level, extra);
+	if (!labconf_has(extra, "key_file"))
+		fprintf(f, "key_file = %s\n", lab_path(lab, TORUS_NO_NODE, "key", path));
+	if (!labconf_has(extra, "state_dir"))
+		fprintf(f, "state_dir = %s\n", lab_path(lab, node, "state", path));
+	if (!labconf_has(extra, "log_level"))
+		fprintf(f, "log_level = %s\n", lab->log_level);
+	fputs(extra, f);
 	return fclose(f) ? -errno : 0;
 }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+
+#include "labconf.h"
+#include "say.h"
+
+/* Of each node another: node.c writes them. */
+static const char *const own_keys[] = { "fabric", "name", "shape", "device", "service_address",
+					"control" };
+
+/* Whether the line at @p sets @key; the manager reads files as inih does. */
+static bool sets(const char *p, const char *key)
+{
+	size_t n = strlen(key);
+
+	p += strspn(p, " \t");
+	if (strncmp(p, key, n))
+		return false;
+	p += n;
+	p += strspn(p, " \t");
+	return *p == '=' || *p == ':';
+}
+
+/* Return: the number of the first line that sets @key, or 0. */
+static unsigned int find_line(const char *text, const char *key)
+{
+	unsigned int line = 1;
+
+	for (const char *p = text; p; line++) {
+		if (sets(p, key))
+			return line;
+		p = strchr(p, '\n');
+		p = p ? p + 1 : NULL;
+	}
+	return 0;
+}
+
+bool labconf_has(const char *text, const char *key)
+{
+	return find_line(text, key);
+}
+
+static bool check(const char *path, const char *text)
+{
+	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++) {
+		unsigned int line = find_line(text, own_keys[i]);
+
+		if (!line)
+			continue;
+		fail("--config %s:%u: '%s' is not allowed: lab up sets it for each node, as it does fabric, name, shape, device, service_address and control",
+		     path, line, own_keys[i]);
+		return false;
+	}
+	return true;
+}
+
+const char *labconf_read(const char *path, char *text, size_t room)
+{
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	if (!f) {
+		fail("--config %s: %m", path);
+		return NULL;
+	}
+	n = fread(text, 1, room, f);
+	if (ferror(f)) {
+		fail("--config %s: %m", path);
+		fclose(f);
+		return NULL;
+	}
+	fclose(f);
+	if (n == room) {
+		fail("--config %s: the file is too long, allowed are %zu bytes", path, room - 1);
+		return NULL;
+	}
+	text[n] = '\0';
+	return check(path, text) ? text : NULL;
+}
