@@ -23,7 +23,7 @@ bool answer_ready(struct request *rq)
 
 static void wrong_node(struct request *rq, const struct torus_shape *shape, const char *text)
 {
-	char all[TORUS_TEXT_MAX];
+	char all[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
 	const char *p = text;
 
 	for (unsigned int i = 0; i < shape->ndims; i++) {
@@ -40,8 +40,9 @@ static void wrong_node(struct request *rq, const struct torus_shape *shape, cons
 		}
 		p = end + 1;
 	}
-	answer_error(rq, "usage", "node '%.64s' is neither a node's name nor coordinates in %s",
-		     text, torus_shape_text(shape, all));
+	answer_error(rq, "usage", "node '%.64s' is neither a node's name nor coordinates in %s: "
+		     "allowed are names ('fabricctl nodes' lists them), and coordinates up to %s", text,
+		     torus_shape_text(shape, all), torus_node_text(shape, torus_nodes(shape) - 1, last));
 }
 
 int answer_node(struct request *rq, bool needed, uint32_t *out)

@@ -53,7 +53,7 @@ nodes_and_links() {
 		ask "$cmd" "node '9,0'.*allowed" 9,0 && ask "$cmd" "node 'n9-9'" n9-9 || return 1
 	done
 	ask coord "x is 99999999999, allowed 0 to 1" 99999999999,0 &&
-	ask exclude "'\+z' is no port.*xy" 0,0:+z && ask exclude "arguments are missing" &&
+	ask exclude "'\+z' is no port.*one of x, y$" 0,0:+z && ask exclude "arguments are missing" &&
 	ask trace "an argument is missing" 0,0 && ask events "'x'.*number" --since x &&
 	ask log "'loud'.*error, warning, info, debug" loud &&
 	ask status "'0' is not a number.*allowed 0.01" --watch=0

@@ -515,7 +515,8 @@ static void wrong_nodes_and_ports(void **state)
 	refuses("{'cmd':'rows','node':'3,0'}", "usage", "node '3,0': x is 3, allowed 0 to 2");
 	refuses("{'cmd':'rows','node':'0,2'}", "usage", "node '0,2': y is 2, allowed 0 to 1");
 	refuses("{'cmd':'rows','node':'who'}", "usage",
-		"node 'who' is neither a node's name nor coordinates in 3x2");
+		"node 'who' is neither a node's name nor coordinates in 3x2: allowed are names "
+		"('fabricctl nodes' lists them), and coordinates up to 2,1");
 	refuses("{'cmd':'retrain','node':'0,0','port':'+z'}", "usage",
 		"port '+z', allowed: +x to -y");
 	refuses("{'cmd':'retrain','node':'0,0'}", "usage", "'retrain' needs a port");

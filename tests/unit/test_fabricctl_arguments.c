@@ -50,6 +50,7 @@ static void wrong_questions(void **state)
 		{ "nodes --map --json", "exclude each other" },
 		{ "links --json --all", "--all" },
 		{ "links 4,0", "4,0" },
+		{ "links -1,0", "'-1...' is neither an option nor a coordinate: these are numbers from 0 on" },
 		{ "links 1,0,0", "1,0,0" },
 		{ "links nobody", "no such thing" },
 		{ "links 1,0 2,0", "one argument too many" },
@@ -72,7 +73,7 @@ static void wrong_changes(void **state)
 	static const struct wrong wrong[] = {
 		{ "exclude", "arguments are missing" },
 		{ "exclude 0,0:+z", "+z" },
-		{ "exclude 0,0:x", "allowed are + or -" },
+		{ "exclude 0,0:x", "'x' is no port, allowed are + or - and one of x, y\n" },
 		{ "exclude :+x", "no such thing" },
 		{ "exclude 0,0:", "no port" },
 		{ "include 0,7:+x", "0,7" },

@@ -124,6 +124,7 @@ static void finds_nobody(void **state)
 	has(err, "cannot ask the manager behind /nowhere/at/all: No such file or directory; "
 		 "is fabricd running?");
 	expect("status --control /dev/null", 5);
+	has(err, "/dev/null: Connection refused; it is no socket\n");
 	expect("status --control /dev/null/x", 5);
 	expect("device attach genl:no-such-nic:+x eth0", 5);
 	has(err, "torus");

@@ -42,7 +42,7 @@ static void shows_root_and_moves_it(void **state)
 	has(out, "node 2,1 is root already\n");
 	fake.refuses_move = true;
 	expect("root move 3,1 --timeout 1", 6);
-	has(err, "after 1 s node 3,1 is not root; 'fabricctl root' shows which one is");
+	has(err, "after 1 s node 3,1 is not root; 'fabricctl root' shows which one is, and 'fabricctl events' there says why");
 	expect("root", 0);
 	has(out, "arbiter  /lib/arbiter, unknown for epoch 3 ");
 	has(out, " ago: it is down\n");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ask.h"
@@ -68,9 +69,13 @@ static int sign_of_life(struct ask *ask)
 	return status;
 }
 
-static const char *advice(int err, const char *hint)
+static const char *advice(const char *path, int err, const char *hint)
 {
-	return kind_of_errno(err) == DENIED ? "run it with sudo" : hint;
+	struct stat st;
+
+	if (kind_of_errno(err) == DENIED)
+		return "run it with sudo";
+	return stat(path, &st) || S_ISSOCK(st.st_mode) ? hint : "it is no socket";
 }
 
 /* @who: the manager by the name of its node, or NULL: by @path */
@@ -91,7 +96,7 @@ static int open_path(struct ask *ask, const char *path, const char *who, const c
 	err = try(ask, path);
 	if (!err)
 		return sign_of_life(ask);
-	hint = advice(err, hint);
+	hint = advice(path, err, hint);
 	return fail_as(kind_of_errno(err), "cannot ask %s: %s%s%s", ask->who, strerror(-err),
 		       *hint ? "; " : "", hint);
 }
@@ -431,7 +436,7 @@ int ask_node(struct ask *a, const char *text, char *buf)
 int ask_link(struct ask *a, const char *text, char *node, char *port)
 {
 	const char *colon = strchr(text, ':');
-	char left[TORUS_TEXT_MAX];
+	char left[TORUS_TEXT_MAX], dims[32];
 	struct torus_shape shape;
 	unsigned int number;
 	int status;
@@ -446,8 +451,8 @@ int ask_link(struct ask *a, const char *text, char *node, char *port)
 	if (status != OK)
 		return status;
 	if (torus_port_parse(colon + 1, shape.ndims, &number))
-		return fail("link '%s': '%s' is no port, allowed are + or - and one of %.*s", text,
-			    colon + 1, (int)shape.ndims, "xyzabc");
+		return fail("link '%s': '%s' is no port, allowed are + or - and one of %s", text,
+			    colon + 1, dims_text(shape.ndims, dims));
 	torus_port_text(shape.ndims, number, port);
 	return OK;
 }

@@ -87,7 +87,8 @@ static int await(const struct ctl *ctl, struct ask *a, const json_t *node)
 		if (seconds_now() - start > timeout) {
 			progress("%s", "");
 			return fail_as(TIMEOUT, "after %g s node %s is not root; 'fabricctl root' shows "
-				       "which one is", timeout, json_node_text(node, at));
+				       "which one is, and 'fabricctl events' there says why",
+				       timeout, json_node_text(node, at));
 		}
 		nanosleep(&pause, NULL);
 	}

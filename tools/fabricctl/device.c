@@ -14,6 +14,7 @@
 #include "../torusemu/param.h"
 #include "device.h"
 #include "kind.h"
+#include "number.h"
 #include "say.h"
 
 #define KIND "torus"
@@ -158,13 +159,14 @@ static int port_of(struct torus_dev *dev, const char *text, unsigned int *port)
 {
 	struct torus_device info;
 	int err = torus_device_get(dev, &info);
+	char dims[32];
 
 	if (err)
 		return fail_as(kind_of_errno(err), "%s", torus_error(dev));
 	if (!torus_port_parse(text, info.nports / 2u, port))
 		return OK;
-	return fail("'%s' is no port of a NIC with %u, allowed are + or - and one of %.*s", text,
-		    info.nports, info.nports / 2, "xyzabc");
+	return fail("'%s' is no port of a NIC with %u, allowed are + or - and one of %s", text,
+		    info.nports, dims_text(info.nports / 2u, dims));
 }
 
 int device_port(const char *text, struct torus_dev **dev, unsigned int *port)

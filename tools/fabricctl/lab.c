@@ -11,6 +11,7 @@
 
 #include "lab.h"
 #include "lib/util/fnv.h"
+#include "number.h"
 #include "say.h"
 
 int lab_name_check(const char *name)
@@ -215,7 +216,7 @@ int lab_link_parse(const struct lab *lab, const char *text, uint32_t *node,
 		   unsigned int *port)
 {
 	const char *colon = strchr(text, ':');
-	char at[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
+	char at[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX], dims[32];
 	unsigned int n = lab->shape.ndims;
 
 	if (!colon || (size_t)(colon - text) >= sizeof(at))
@@ -226,8 +227,8 @@ int lab_link_parse(const struct lab *lab, const char *text, uint32_t *node,
 	if (lab_node_parse(lab, at, node))
 		return CANNOT;
 	if (torus_port_parse(colon + 1, n, port))
-		return fail("link '%s': '%s' is no port of it, allowed are + or - and one of %.*s",
-			    text, colon + 1, (int)n, "xyzabc");
+		return fail("link '%s': '%s' is no port of it, allowed are + or - and one of %s",
+			    text, colon + 1, dims_text(n, dims));
 	if (!lab_cable(lab, *port))
 		return fail("link '%s': dimension %c has one node, hence no cables", text,
 			    "xyzabc"[*port % n]);

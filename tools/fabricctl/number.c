@@ -75,6 +75,14 @@ char *count_text(uint64_t n, char *buf)
 	return scaled((double)n, 1000, units, buf);
 }
 
+char *dims_text(unsigned int n, char *buf)
+{
+	static const char all[] = "x, y, z, a, b, c";
+
+	snprintf(buf, TEXT_MAX, "%.*s", n ? (int)(3 * n - 2) : 0, all);
+	return buf;
+}
+
 char *duration_text(double seconds, char *buf)
 {
 	unsigned long s = (unsigned long)seconds;

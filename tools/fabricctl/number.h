@@ -19,5 +19,7 @@ double age(double since);
 char *bytes_text(uint64_t bytes, char *buf);
 char *count_text(uint64_t n, char *buf);
 char *duration_text(double seconds, char *buf);
+/* The letters of the first @n dimensions: "x, y, z". */
+char *dims_text(unsigned int n, char *buf);
 
 #endif /* NUMBER_H */
