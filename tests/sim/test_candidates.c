@@ -164,7 +164,7 @@ static void majority_of_the_rest(void **state)
 	story_rest(&s, 20 * W_S);
 	end_node(s.w, 0, HANG);
 	end_node(s.w, 3, HANG);
-	if (ends_await(&s, 0, ALL_HANG) == TORUS_NO_NODE)
+	if (ends_await(&s, 0, TAKEOVER) == TORUS_NO_NODE)
 		story_fail(&s, "nobody leads, though 3 of 5 live");
 	end_undo(s.w, 0, HANG);
 	end_undo(s.w, 3, HANG);
