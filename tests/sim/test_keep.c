@@ -336,6 +336,59 @@ static void parts_meet(uint64_t seed, unsigned int starts)
 	finish("two parts meet", seed);
 }
 
+/*
+ * The same, but all nodes lose their power before the parts meet: then the disks of the candidates tell
+ * what either part has decided.
+ */
+static void parts_meet_on_disk(uint64_t seed, unsigned int starts)
+{
+	begin("4x4", seed, false);
+	exclude(4, 1, true);
+	exclude(14, 1, true);
+	cut_between();
+	for (unsigned int i = 0; i < starts; i++)
+		begins_anew(0);
+	assert_ptr_not_equal(root_of(0), root_of(2));
+	order(5, 1, true);
+	order(10, 1, true);
+	order(14, 1, false);
+	order(6, 1, true);
+	order(6, 1, false);
+	all(true, false);
+	for (uint32_t i = 1; i < 16; i += 2)
+		world_cut(s.w, 2 * i, false);
+	all(true, true);
+	story_rest(&s, 30 * W_S);
+	places_are_as_before();
+	assert_true(is_excluded(5, 1));
+	assert_true(is_excluded(10, 1));
+	assert_true(is_excluded(4, 1));
+	assert_true(is_excluded(14, 1));
+	assert_false(is_excluded(6, 1));
+	/* From now on one root decides. A candidate that is away, and comes back, does not know better. */
+	world_power(s.w, 3, false);
+	story_run(&s, 1 * W_S);
+	assert_int_equal(fm_exclude(world_fm(s.w, world_root(s.w)), 10, 1, false, world_now(s.w)), 0);
+	assert_int_equal(fm_exclude(world_fm(s.w, world_root(s.w)), 5, 1, false, world_now(s.w)), 0);
+	story_run(&s, 1 * W_S);
+	all(true, false);
+	all(true, true);
+	story_rest(&s, 30 * W_S);
+	assert_false(is_excluded(5, 1));
+	assert_false(is_excluded(10, 1));
+	assert_true(is_excluded(4, 1));
+	exclude(4, 1, false);
+	exclude(14, 1, false);
+	finish("two parts meet on disks", seed);
+}
+
+static void two_parts_meet_on_disk(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+		parts_meet_on_disk(seed, 1 + (unsigned int)seed % 3);
+}
+
 static void two_parts_meet(void **state)
 {
 	(void)state;
@@ -354,6 +407,7 @@ int main(void)
 		cmocka_unit_test(one_is_missing),
 		cmocka_unit_test(one_has_no_manager),
 		cmocka_unit_test(two_parts_meet),
+		cmocka_unit_test(two_parts_meet_on_disk),
 	};
 
 	return cmocka_run_group_tests_name("keep", all_tests, NULL, NULL);

@@ -180,6 +180,59 @@ static void kept_of_the_same_numbers(void **state)
 	}
 }
 
+/*
+ * All managers began anew. The root has kept a table of epoch 7, node 3 one of epoch 5. That is of
+ * another part if it is not in the line that was kept with the former.
+ */
+static void kept_of_two_parts(void **state)
+{
+	const struct fm_past past = { .epoch = 5, .version = 9, .root = THERE };
+	struct fm_entry own[4];
+
+	(void)state;
+	for (unsigned int other = 0; other < 2; other++) {
+		struct fm_msg kept, m = hello(3), t;
+		const struct fm_line *l;
+
+		stage_init(&s, "4x1", 0);
+		s.deaf = "init ping pong report lost rows place release ";
+		stage_link_up(&s, 0, 1);
+		stage_link_up(&s, 1, 1);
+		kept = stage_table(&s, 6, own);
+		own[2].admin = 1;
+		kept.table.term = 7;
+		kept.table.maker = NIC;
+		kept.table.line.past[0] = past;
+		kept.table.line.n = other ? 0 : 1;
+		s.cfg.kept = &kept.table;
+		stage_start(&s);
+		s.cfg.kept = NULL;
+		join(1);
+		join(2);
+		m.hello.kept_term = past.epoch;
+		m.hello.kept = past.version;
+		m.hello.kept_root = past.root;
+		joins(&m);
+		assert_int_equal(stage_count(&s, "103 < fetch"), other);
+		if (other) {
+			t = stage_table(&s, 9, entry);
+			entry[1].admin = 3;
+			t.table.term = past.epoch;
+			t.table.maker = past.root;
+			stage_msg(&s, 103, &t);
+		}
+		settle(4);
+		assert_true(fm_version(s.fm) > 0);
+		assert_int_equal(s.fm->root->admin[1] & 3, other ? 3 : 0);
+		assert_int_equal(s.fm->root->admin[2], 1);
+		l = &s.fm->root->quorum.line;
+		assert_int_equal(l->n, 2);
+		assert_int_equal(l->past[0].epoch, 7);
+		assert_int_equal(l->past[1].epoch, 5);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -188,6 +241,7 @@ int main(void)
 		cmocka_unit_test(tables_that_are_not_had),
 		cmocka_unit_test(of_its_line),
 		cmocka_unit_test(kept_of_the_same_numbers),
+		cmocka_unit_test(kept_of_two_parts),
 	};
 
 	return cmocka_run_group_tests_name("fm_parts", all, NULL, NULL);

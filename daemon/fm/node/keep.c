@@ -14,7 +14,9 @@
  * memory (root/quorum.c): other nodes may have been up in the last one.
  *
  * The epoch of a root is later than that of any kept table that it knows of. So of two kept tables
- * the one of the later epoch and version has the later decisions.
+ * the one of the later epoch and version has the later decisions, unless their roots led two parts of
+ * the fabric. The line of a table, which is kept with it, tells this: a kept table that is not in the
+ * line of the latest one is of another part, and its exclusions stay (root/parts.c).
  *
  * No recovery waits for the host: a disk may hang. When the host has the table on its disk, the
  * candidate tells the root by KEPT. The root tells the administrator when most candidates have his
@@ -63,6 +65,7 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 	k->term = m->term;
 	k->version = m->version;
 	k->root = m->maker;
+	k->line = m->line;
 	k->open = m->open;
 	return true;
 }
@@ -78,6 +81,7 @@ bool fm_keep_whole(const struct fm *fm, struct fm_msg *out)
 	out->table.term = k->term;
 	out->table.version = k->version;
 	out->table.maker = k->root;
+	out->table.line = k->line;
 	out->table.shape = k->book->shape;
 	out->table.open = k->open;
 	out->table.entries = k->book->entry;

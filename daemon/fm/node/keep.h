@@ -6,16 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/fm/wire/msg.h"
+
 struct fm;
 struct fm_book;
-struct fm_hello;
-struct fm_msg;
-struct fm_table_msg;
 
 /**
  * struct fm_kept - the table that was kept last, as it was found, or as another node has it
  * @book: NULL: there is none
- * @term, @version, @open: of it; @root: GUID of the root that made it, 0: not known
+ * @term, @version, @open, @line: of it; @root: GUID of the root that made it, 0: not known
  * @sum: of what must survive, as it was given to the host last; 0: nothing was
  * @given_term, @given: epoch and version of the table that was given to the host last
  * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not answered yet
@@ -24,6 +23,7 @@ struct fm_table_msg;
 struct fm_kept {
 	struct fm_book *book;
 	uint64_t term, version, root;
+	struct fm_line line;
 	uint8_t open;
 	uint64_t sum;
 	uint64_t given_term, given;

@@ -485,12 +485,11 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		fm_judge_failed(fm, &msg->failed);
 		break;
 	case FM_MSG_TABLE:
-		if (msg->table.former) {
+		fm_parts_sent(fm, &msg->table);
+		if (msg->table.former)
 			fm_recall_sent(fm, &msg->table);
-			fm_parts_sent(fm, &msg->table);
-		} else if (!fm_parts_sent(fm, &msg->table)) {
+		else if (!fm->root->settled)
 			fm_recall_kept(fm, &msg->table);
-		}
 		fm_claim_look(fm);
 		break;
 	case FM_MSG_LEAD:

@@ -17,7 +17,17 @@
  *  - But the other part may have excluded ports of nodes that do not take part, nor any neighbour
  *    of theirs. So the root asks one node of each other part for its whole table, before that node
  *    is welcomed and gets another one. If its manager began anew, the root asks for the table that
- *    it has kept (node/keep.c). So no exclusion that was acknowledged is forgotten.
+ *    it has kept (node/keep.c).
+ *
+ * The same holds if all managers began anew, and NICs have forgotten everything. Then the root
+ * begins with the latest of the kept tables. Its line is that table, and the line that was kept with
+ * it; the root fetches other kept tables as above, and unites them with it in the same way. So an
+ * acknowledged exclusion is not forgotten if one of the candidates joins that have it on disk: these
+ * are more than half of all candidates (admin.c). If fewer had it, as the administrator was told
+ * then, it is lost unless one of these few comes back with its disk. One gap is left: a node that
+ * joins a root which has a table keeps that table on disk. It may be in force some milliseconds
+ * before the next table, which has the exclusions of this node's part. If all nodes lose their power
+ * between the two, these exclusions are lost.
  *
  * A table does not say when a port was excluded, before the parts were separated or after. A port
  * may have been excluded before, and included meanwhile in one part. If the other part still has it
@@ -37,6 +47,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
@@ -44,33 +55,33 @@
 
 /**
  * struct fm_foreign - a table that may be of another part
- * @id, @shape: of it; @kept: it comes from a disk; @admin: mask of ports of each node that it excludes by order
+ * @id, @line, @shape: of it; @admin: mask of ports of each node that it excludes by order
  */
 struct fm_foreign {
 	struct fm_foreign *next;
 	struct fm_past id;
+	struct fm_line line;
 	struct torus_shape shape;
-	bool kept;
 	uint16_t admin[];
 };
+
+/* Whether both are of one root, and of one epoch. Old state files and releases do not say the root. */
+static bool same_root(const struct fm_past *a, const struct fm_past *b)
+{
+	return a->epoch == b->epoch && (!a->root || !b->root || a->root == b->root);
+}
 
 static bool is_past(const struct fm_line *l, const struct fm_past *t)
 {
 	for (unsigned int i = 0; i < l->n; i++)
-		if (l->past[i].epoch == t->epoch && (!t->root || l->past[i].root == t->root))
+		if (same_root(&l->past[i], t))
 			return t->version <= l->past[i].version;
 	return false;
 }
 
-/*
- * Return: true if table @t is in the line of this root's tables, or was made by this root. A root
- * that began with a kept table has no line: which of the kept tables counts is then decided by
- * their age (recall.c). @kept: so was this one.
- */
-static bool in_line(const struct fm *fm, const struct fm_past *t, bool kept)
+/* Return: true if table @t is in the line of this root's tables, or was made by this root. */
+static bool in_line(const struct fm *fm, const struct fm_past *t)
 {
-	if (kept && !fm->root->quorum.line.n)
-		return true;
 	return (t->epoch == fm->uplink.term && (!t->root || t->root == fm->guid)) ||
 	       is_past(&fm->root->quorum.line, t);
 }
@@ -101,7 +112,7 @@ static void merge(struct fm *fm, const struct fm_mate *m)
 	const struct fm_past id = { .epoch = v->term, .version = v->table, .root = v->root };
 	unsigned int n;
 
-	if (!v->table || memcmp(&v->shape, shape, sizeof(*shape)) || in_line(fm, &id, false))
+	if (!v->table || memcmp(&v->shape, shape, sizeof(*shape)) || in_line(fm, &id))
 		return;
 	n = exclude(fm, v->at, v->admin & all, text, sizeof(text));
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
@@ -118,17 +129,21 @@ static void merge(struct fm *fm, const struct fm_mate *m)
 
 /* --- whole tables of other parts ------------------------------------------------------- */
 
+/* What that table excludes is in the next table, too, so it is in the line from now on. */
 static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	uint16_t all = (uint16_t)((1u << 2 * shape->ndims) - 1);
 	char text[2 * TORUS_TEXT_MAX] = "", root[FM_WHO_MAX];
+	struct fm_line *l = &fm->root->quorum.line;
 	unsigned int n = 0;
 
-	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id, f->kept))
+	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id))
 		return;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++)
 		n += exclude(fm, i, f->admin[i] & all, text, sizeof(text));
+	if (l->n < FM_LINE_MAX)
+		l->past[l->n++] = f->id;
 	if (!n)
 		return;
 	fm_say(fm, FM_WARNING, "table", "root %s of epoch %llu led another part: "
@@ -139,14 +154,15 @@ static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
 
-static struct fm_foreign *foreign_new(const struct fm_past *id, bool kept, const struct torus_shape *shape)
+static struct fm_foreign *foreign_new(const struct fm_past *id, const struct fm_line *line,
+				      const struct torus_shape *shape)
 {
 	struct fm_foreign *f = calloc(1, sizeof(*f) + torus_nodes(shape) * sizeof(f->admin[0]));
 
 	if (!f)
 		return NULL;
 	f->id = *id;
-	f->kept = kept;
+	f->line = *line;
 	f->shape = *shape;
 	return f;
 }
@@ -166,7 +182,8 @@ void fm_parts_own(struct fm *fm)
 	};
 	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 	const struct fm_book *b = t->version ? t->book : k->book;
-	struct fm_foreign *f = b ? foreign_new(t->version ? &had : &kept, !t->version, &b->shape) : NULL;
+	struct fm_foreign *f = !b ? NULL : t->version ? foreign_new(&had, &t->line, &b->shape) :
+							foreign_new(&kept, &k->line, &b->shape);
 
 	if (!f)
 		return;
@@ -175,25 +192,30 @@ void fm_parts_own(struct fm *fm)
 	add_foreign(fm, f);
 }
 
-/* Return: true if table @id, with @line, may be of another part, by all that is known now. */
-static bool is_foreign(const struct fm *fm, const struct fm_past *id, bool kept,
-		       const struct fm_line *line)
+/*
+ * Return: true if table @id, with @line, may be of another part, by all that is known now. As long
+ * as no node is known to have a table in memory, the latest kept one counts (recall.c).
+ */
+static bool is_foreign(const struct fm *fm, const struct fm_past *id, const struct fm_line *line)
 {
 	const struct fm_told *told = &fm->root->told;
+	const struct fm_kept *k = &fm->kept;
 	const struct fm_past latest = fm_told_id(told);
+	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 
 	if (fm->root->settled)
-		return id->version && !in_line(fm, id, kept);
-	return id->version && told->table &&
-	       !(told->epoch == id->epoch && (!id->root || told->root == id->root)) &&
-	       !is_past(&told->line, id) && !is_past(line, &latest);
+		return id->version && !in_line(fm, id);
+	if (!told->table)	/* a later one is asked for by recall.c */
+		return id->version && k->book && id->epoch <= k->term && !same_root(&kept, id) &&
+		       !is_past(&k->line, id);
+	return id->version && !same_root(&latest, id) && !is_past(&told->line, id) &&
+	       !is_past(line, &latest);
 }
 
 static bool is_had(const struct fm_root *r, const struct fm_past *id)
 {
 	for (const struct fm_foreign *f = r->sent.foreign; f; f = f->next)
-		if (f->id.epoch == id->epoch && (!id->root || f->id.root == id->root) &&
-		    f->id.version >= id->version)
+		if (same_root(&f->id, id) && f->id.version >= id->version)
 			return true;
 	return false;
 }
@@ -206,7 +228,7 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = h->table > 0 } };
 	struct fm_sent *s = &fm->root->sent;
 
-	if (!is_foreign(fm, &id, !h->table, &h->line) || is_had(fm->root, &id) ||
+	if (!is_foreign(fm, &id, &h->line) || is_had(fm->root, &id) ||
 	    (fm_past_same(&s->wanted, &id) && fm->now < s->wanted_at + fm->cfg.resend))
 		return;
 	s->wanted = id;
@@ -214,24 +236,32 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 	fm_conn_send(fm, c, &msg);
 }
 
-bool fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
+/* Takes over what the table of that message excludes, now or when the first table begins. */
+static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_table_msg *m)
 {
-	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
-	struct fm_sent *s = &fm->root->sent;
-	struct fm_foreign *f;
+	struct fm_foreign *f = foreign_new(id, &m->line, &m->shape);
 
-	if (m->base || !s->wanted.version || s->wanted.root != id.root ||
-	    !fm_past_same(&s->wanted, &id) || is_had(fm->root, &id))
-		return false;
-	f = foreign_new(&id, !m->former, &m->shape);
 	if (!f)
-		return false;
+		return;
 	for (uint32_t i = 0; i < m->nentries; i++)
 		f->admin[m->entries[i].node] = m->entries[i].admin;
 	add_foreign(fm, f);
 	if (fm->root->settled)
 		merge_foreign(fm, f);
-	return true;
+}
+
+void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
+{
+	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
+	struct fm_sent *s = &fm->root->sent;
+
+	bool wanted = s->wanted.version && s->wanted.root == id.root && fm_past_same(&s->wanted, &id);
+
+	/* Before the first table recall.c asks for kept ones, too. */
+	if (m->base || is_had(fm->root, &id) || m->term > fm_epoch_believed(fm) ||
+	    (!wanted && (m->former || fm->root->settled)))
+		return;
+	take_table(fm, &id, m);
 }
 
 void fm_parts_free(struct fm_root *r)
@@ -252,19 +282,46 @@ void fm_parts_hello(struct fm *fm, const struct fm_mate *m)
 		merge(fm, m);
 }
 
+static void add_past(struct fm_line *l, const struct fm_past *first, const struct fm_line *rest)
+{
+	l->past[l->n++] = *first;
+	for (unsigned int i = 0; i < rest->n && l->n < FM_LINE_MAX; i++)
+		l->past[l->n++] = rest->past[i];
+}
+
+/* The table that this root begins with: the latest that a node has, or else the latest kept one. */
+static void begin_line(struct fm *fm)
+{
+	const struct fm_told *t = &fm->root->told;
+	const struct fm_kept *k = &fm->kept;
+	const struct fm_past latest = fm_told_id(t);
+	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
+
+	if (t->table)
+		add_past(&fm->root->quorum.line, &latest, &t->line);
+	else if (k->book && !memcmp(&k->book->shape, &fm->table.shape, sizeof(k->book->shape)))
+		add_past(&fm->root->quorum.line, &kept, &k->line);
+}
+
+/* Whether all that table @f excludes was known when another one that was sent was made. */
+static bool is_outdone(const struct fm_root *r, const struct fm_foreign *f)
+{
+	for (const struct fm_foreign *o = r->sent.foreign; o; o = o->next)
+		if (o != f && (is_past(&o->line, &f->id) ||
+			       (same_root(&o->id, &f->id) && o->id.version > f->id.version)))
+			return true;
+	return false;
+}
+
 void fm_parts_end(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	const struct fm_told *t = &r->told;
-	struct fm_line *l = &r->quorum.line;
 
-	if (t->table)
-		l->past[l->n++] = (struct fm_past) { .epoch = t->epoch, .version = t->table, .root = t->root };
-	for (unsigned int i = 0; i < t->line.n && l->n < FM_LINE_MAX; i++)
-		l->past[l->n++] = t->line.past[i];
+	begin_line(fm);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		merge(fm, fm_mate_no(r, i));
 	for (const struct fm_foreign *f = r->sent.foreign; f; f = f->next)
-		merge_foreign(fm, f);
+		if (!is_outdone(r, f))
+			merge_foreign(fm, f);
 	fm_parts_free(r);
 }

@@ -3,8 +3,6 @@
 #ifndef FM_PARTS_H
 #define FM_PARTS_H
 
-#include <stdbool.h>
-
 struct fm;
 struct fm_conn;
 struct fm_hello;
@@ -18,8 +16,8 @@ void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
 void fm_parts_own(struct fm *fm);
 /** fm_parts_ask() - the node of that HELLO may have a table of another part: asks it for that */
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-/** fm_parts_sent() - Return: true if that table is the answer */
-bool fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);
+/** fm_parts_sent() - takes a table that a node has sent: the answer, or one that it has kept */
+void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);
 void fm_parts_free(struct fm_root *r);
 /** fm_parts_end() - the first table begins: takes the exclusions of all nodes of other parts */
 void fm_parts_end(struct fm *fm);
