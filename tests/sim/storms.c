@@ -15,6 +15,7 @@
 #include "series.h"
 #include "story.h"
 #include "tests/unit/random.h"
+#include "tools/fabricsim/world_impl.h"
 
 #define NODES_MAX 9
 
@@ -150,7 +151,7 @@ static void act(struct story *s, unsigned int acts, uint64_t *random)
 		slow(w, node, random);
 		break;
 	case MOVE:
-		if (world_managed(w, world_root(w)))
+		if (world_managed(w, world_root(w)) && !w->node[world_root(w)].hung)
 			world_move(w, world_root(w), node);
 		break;
 	}
