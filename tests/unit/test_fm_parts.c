@@ -121,6 +121,20 @@ static void tables_that_are_not_had(void **state)
 	}
 }
 
+/* Nodes of two parts come before either has sent its table. */
+static void of_two_parts_at_once(void **state)
+{
+	(void)state;
+	ring();
+	comes(2, THERE);
+	comes(3, THERE + 1);
+	sends(2, THERE, 1);
+	assert_int_equal(s.fm->root->admin[1], 3);
+	sends(3, THERE + 1, 2);
+	assert_int_equal(s.fm->root->admin[2], 3);
+	stage_end(&s);
+}
+
 /* A table of this root's line: it knows all that was decided in that. */
 static void of_its_line(void **state)
 {
@@ -239,6 +253,7 @@ int main(void)
 		cmocka_unit_test(of_nodes_elsewhere),
 		cmocka_unit_test(what_was_asked_for),
 		cmocka_unit_test(tables_that_are_not_had),
+		cmocka_unit_test(of_two_parts_at_once),
 		cmocka_unit_test(of_its_line),
 		cmocka_unit_test(kept_of_the_same_numbers),
 		cmocka_unit_test(kept_of_two_parts),

@@ -220,6 +220,20 @@ static bool is_had(const struct fm_root *r, const struct fm_past *id)
 	return false;
 }
 
+/* Where @id is among the tables asked for, or else the one that was asked for longest ago. */
+static unsigned int find_wanted(const struct fm_sent *s, const struct fm_past *id)
+{
+	unsigned int oldest = 0;
+
+	for (unsigned int i = 0; i < FM_WANTED; i++) {
+		if (s->wanted[i].version && s->wanted[i].root == id->root && fm_past_same(&s->wanted[i], id))
+			return i;
+		if (s->wanted_at[i] < s->wanted_at[oldest])
+			oldest = i;
+	}
+	return oldest;
+}
+
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
 {
 	const struct fm_past had = { .epoch = h->term, .version = h->table, .root = h->table_root };
@@ -227,12 +241,13 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 	const struct fm_past id = h->table ? had : kept;
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = h->table > 0 } };
 	struct fm_sent *s = &fm->root->sent;
+	unsigned int at = find_wanted(s, &id);
 
 	if (!is_foreign(fm, &id, &h->line) || is_had(fm->root, &id) ||
-	    (fm_past_same(&s->wanted, &id) && fm->now < s->wanted_at + fm->cfg.resend))
+	    (fm_past_same(&s->wanted[at], &id) && fm->now < s->wanted_at[at] + fm->cfg.resend))
 		return;
-	s->wanted = id;
-	s->wanted_at = fm->now;
+	s->wanted[at] = id;
+	s->wanted_at[at] = fm->now;
 	fm_conn_send(fm, c, &msg);
 }
 
@@ -253,9 +268,9 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 {
 	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
-	struct fm_sent *s = &fm->root->sent;
-
-	bool wanted = s->wanted.version && s->wanted.root == id.root && fm_past_same(&s->wanted, &id);
+	const struct fm_sent *s = &fm->root->sent;
+	const struct fm_past *w = &s->wanted[find_wanted(s, &id)];
+	bool wanted = w->version && w->root == id.root && fm_past_same(w, &id);
 
 	/* Before the first table recall.c asks for kept ones, too. */
 	if (m->base || is_had(fm->root, &id) || m->term > fm_epoch_believed(fm) ||

@@ -34,22 +34,22 @@ static inline struct fm_past fm_told_id(const struct fm_told *t)
 	return (struct fm_past) { .epoch = t->epoch, .version = t->table, .root = t->root };
 }
 
-/** fm_past_same() - Return: true if both are the same table */
-bool fm_past_same(const struct fm_past *a, const struct fm_past *b);
+bool fm_past_same(const struct fm_past *a, const struct fm_past *b);	/* one table? */
+#define FM_WANTED 4	/* tables of other parts that are asked for at once */
 
 /**
  * struct fm_sent - the latest table, as a node has sent it to this one, which asks to be root
  * @book: NULL: no node has sent one; @id, @voters: of it
  * @asked: when a node was asked for it last
- * @foreign, @wanted, @wanted_at: tables of other parts, and the last one asked for (parts.c)
+ * @foreign, @wanted, @wanted_at: tables of other parts, and those asked for last (parts.c)
  */
 struct fm_sent {
 	struct fm_book *book;
 	struct fm_past id;
 	struct fm_voters voters;
-	uint64_t asked, wanted_at;
+	uint64_t asked, wanted_at[FM_WANTED];
 	struct fm_foreign *foreign;
-	struct fm_past wanted;
+	struct fm_past wanted[FM_WANTED];
 };
 
 /* Takes this node's own table, which may be the latest. */
