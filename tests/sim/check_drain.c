@@ -5,6 +5,7 @@
  * colour in the network.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "check_impl.h"
 #include "daemon/fm/node/machine.h"
@@ -104,12 +105,43 @@ const char *check_drain(const struct fm *root, struct world *w, uint64_t version
 	return NULL;
 }
 
-/* Whether its packets may reach nodes that the table counts on: the node is up, or silent. */
-static bool is_joined(const struct fm *fm, const struct wnode *n)
+/* Whether the table counts on that NIC: its node is up, or silent. */
+static bool is_counted_on(const struct fm *fm, const struct wnode *n)
 {
-	const struct fm_entry *e = fm ? fm_node(fm, fm_table_find(fm, n->guid)) : NULL;
+	const struct fm_entry *e = fm_node(fm, fm_table_find(fm, n->guid));
 
-	return !fm || (e && e->epoch == n->epoch && e->state != FM_NODE_DEAD && e->state != FM_NODE_ABSENT);
+	return e && e->epoch == n->epoch && e->state != FM_NODE_DEAD && e->state != FM_NODE_ABSENT;
+}
+
+/* Whether packets may pass over the cable: both ends are up, and none is closed until a replay. */
+static bool is_open(const struct world *w, const struct cable *k)
+{
+	for (unsigned int e = 0; e < 2; e++) {
+		const struct tn_nic *nic = k->there ? w->node[k->node[e]].nic : NULL;
+
+		if (!nic || nic->link[k->port[e]].state != TORUS_LINK_UP || nic->link[k->port[e]].closed)
+			return false;
+	}
+	return true;
+}
+
+/* Marks the nodes whose packets may reach a NIC that the table of @fm counts on; NULL: all. */
+static void find_joined(const struct world *w, const struct fm *fm, bool *joined)
+{
+	bool more = true;
+
+	for (uint32_t i = 0; i < w->nodes; i++)
+		joined[i] = !fm || is_counted_on(fm, &w->node[i]);
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < w->ncables; i++) {
+			const struct cable *k = &w->cable[i];
+
+			if (joined[k->node[0]] == joined[k->node[1]] || !is_open(w, k))
+				continue;
+			joined[k->node[0]] = joined[k->node[1]] = more = true;
+		}
+	}
 }
 
 const char *check_colour(struct world *w, uint32_t node, uint64_t version, char *buf,
@@ -117,6 +149,7 @@ const char *check_colour(struct world *w, uint32_t node, uint64_t version, char 
 {
 	const struct fm *fm = world_fm(w, node);
 	uint8_t colour = (uint8_t)(1u << version % TORUS_COLOURS);
+	bool *joined;
 
 	/*
 	 * Only at the first switch: later there are packets of the new version with this colour.
@@ -127,12 +160,15 @@ const char *check_colour(struct world *w, uint32_t node, uint64_t version, char 
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (i != node && w->node[i].on && w->node[i].nic->version >= version)
 			return NULL;
-	for (uint32_t i = 0; i < w->nodes; i++) {
-		if (!w->node[i].on || !is_joined(fm, &w->node[i]) || !left_in(w, i, colour, false))
-			continue;
-		snprintf(buf, room, "version %llu begins, but node %u has %u packets of its colour",
-			 (unsigned long long)version, i, left_in(w, i, colour, false));
-		return buf;
-	}
-	return NULL;
+	joined = calloc(w->nodes, sizeof(*joined));
+	if (!joined)
+		abort();
+	find_joined(w, fm, joined);
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < w->nodes && !buf[0]; i++)
+		if (w->node[i].on && joined[i] && left_in(w, i, colour, false))
+			snprintf(buf, room, "version %llu begins, but node %u has %u packets of its colour",
+				 (unsigned long long)version, i, left_in(w, i, colour, false));
+	free(joined);
+	return buf[0] ? buf : NULL;
 }
