@@ -223,7 +223,10 @@ static void test_wait_for_kept_after_long(void **state)
 	stage_end(&s);
 }
 
-/* One that begins anew all the time, and never sends what it has kept, does not put it off for ever. */
+/*
+ * A node that begins anew all the time, and never sends what it has kept, does not put the table off
+ * for ever.
+ */
 static void test_kept_never_comes(void **state)
 {
 	double ms = 1;

@@ -36,7 +36,7 @@ void fm_follow_epoch(struct fm *fm, uint64_t epoch);
 void fm_follow_back(struct fm *fm);
 /** fm_follow_shun() - if the followed node only asks, it is not followed for a while */
 void fm_follow_shun(struct fm *fm);
-/** fm_follow_unreached() - no connection came up to the followed node: the second time, it is shunned */
+/** fm_follow_unreached() - no connection to the followed node came up; twice: it is shunned */
 void fm_follow_unreached(struct fm *fm);
 /** fm_follow_reached() - a connection to the followed node is up */
 void fm_follow_reached(struct fm *fm);
