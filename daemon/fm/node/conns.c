@@ -13,9 +13,9 @@
 #include "daemon/fm/node/random.h"
 
 #define PEER_WAIT 4		/* keep-alives without a word, then it is lost */
-#define ROOT_ASKED 4		/* times in a keep-alive that those below the root ask it */
-#define PARENT_ASKED 2		/* ... and that others ask their parent */
-#define UPWARD_WAIT 3		/* halves of a keep-alive, until either is lost */
+#define ROOT_ASKED 1		/* quarters of a keep-alive, after which those below the root ask it */
+#define PARENT_ASKED 3		/* ... after which others ask their parent: a ping costs more than all else */
+#define UPWARD_WAIT 6		/* ... until either is lost */
 #define URGENT_WAIT 2		/* times resend */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
 #define CLAIMER_WAIT 10		/* times resend, to a word of a node that claims: no root leads */
@@ -42,12 +42,12 @@ static bool watched(const struct fm *fm, const struct fm_conn *c)
 	return fm_conn_upward(c) && c->confirmed && fm->cfg.takeover;
 }
 
-/* How often in a keep-alive a silent peer is asked for a sign of life. */
-static unsigned int asked(const struct fm *fm, const struct fm_conn *c)
+/* After which silence a peer is asked for a sign of life. */
+static uint64_t ask_after(const struct fm *fm, const struct fm_conn *c)
 {
 	if (!watched(fm, c))
-		return 1;
-	return c->role == FM_CONN_ROOT ? ROOT_ASKED : PARENT_ASKED;
+		return fm->cfg.keepalive;
+	return (c->role == FM_CONN_ROOT ? ROOT_ASKED : PARENT_ASKED) * fm->cfg.keepalive / 4;
 }
 
 /* To one that asks to be root, and that may be gone itself: then another one can be followed. */
@@ -65,7 +65,7 @@ uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 	if (to_asker(fm, c))
 		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend;
 	if (watched(fm, c))
-		lost = c->heard + UPWARD_WAIT * fm->cfg.keepalive / 2;
+		lost = c->heard + UPWARD_WAIT * fm->cfg.keepalive / 4;
 	if (watched(fm, c) && c->role == FM_CONN_ROOT && fm->root_asks)
 		lost = earlier(lost, c->heard + CLAIMER_WAIT * fm->cfg.resend);
 	return c->urgent ? earlier(lost, c->urgent + URGENT_WAIT * fm->cfg.resend) : lost;
@@ -83,7 +83,7 @@ uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 		return lost;
 	if (!c->confirmed)
 		return earlier(lost, c->asked + fm->cfg.resend);
-	return earlier(lost, last + fm->cfg.keepalive / asked(fm, c));
+	return earlier(lost, last + ask_after(fm, c));
 }
 
 void fm_conn_look(struct fm *fm, const struct fm_conn *c)
