@@ -282,6 +282,11 @@ static void test_one_sided(void **state)
 
 /* --- alone ------------------------------------------------------------------------------ */
 
+static void marked(struct fm_hello *h)
+{
+	h->marked = true;
+}
+
 /* A root with cables that knows no shape waits for a neighbour, and logs it after 30 s. */
 static void test_alone(void **state)
 {
@@ -294,9 +299,12 @@ static void test_alone(void **state)
 		      "neighbours run, with links that are up? shape = auto finds nothing without "
 		      "them\n");
 	assert_int_equal(fm_version(s.fm), 0);
-	join(1, NULL);
+	join(1, marked);
 	fm_timer(s.fm, START + s.now);
 	stage_did_some(&s, "log info bootstrap: over: no other node joined for 30 s");
+	/* A second node with the bootstrap flag is another problem, and stays one. */
+	assert_non_null(fm_problem(s.fm, 0));
+	assert_non_null(strstr(fm_problem(s.fm, 0)->text, "two NICs have the bootstrap flag"));
 	stage_end(&s);
 	/* A root that knows the shape is not alone. */
 	root(true);

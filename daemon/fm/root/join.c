@@ -252,9 +252,9 @@ static void check_marked(struct fm *fm, struct fm_mate *m, bool marked)
 		if (fm_mate_no(r, i)->marked)
 			of[n++] = fm_mate_no(r, i);
 	if (n < 2)
-		fm_problem_clear(fm, "bootstrap", 1);
+		fm_problem_clear(fm, "bootstrap", 2);
 	else
-		fm_problem_set(fm, "bootstrap", 1,
+		fm_problem_set(fm, "bootstrap", 2,
 			       "two NICs have the bootstrap flag, of '%s' and '%s': remove one flag, or they lead two fabrics when all nodes start anew",
 			       of[0]->name, of[1]->name);
 }
