@@ -171,7 +171,7 @@ void answer_include(struct request *rq);
 json_t *local_nodes(struct fabricd *d, json_t *cmd);
 /* Puts what a status says of the node asked into it. */
 void add_own_status(struct fabricd *d, json_t *status);
-/* Adds those that no other node knows of. */
+/* Adds the problems that this node knows; a member and its root know different ones. */
 void add_local_problems(struct fabricd *d, json_t *list);
 
 /* answer_root.c */

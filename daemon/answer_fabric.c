@@ -98,7 +98,10 @@ void add_local_problems(struct fabricd *d, json_t *list)
 	const struct svc_stats *st = svc_stats(d->svc);
 	char text[sizeof(st->last_refused) + FM_TEXT_MAX], mixed[FM_TEXT_MAX];
 	unsigned int n = svc_mixed(d->svc, mixed, sizeof(mixed));
+	const struct fm_problem *p;
 
+	for (unsigned int i = 0; d->fm && (p = fm_problem(d->fm, i)); i++)
+		add_problem(list, p->kind, p->text);
 	if (!d->fm)
 		add_problem(list, "nic", d->nic_text);
 	if (d->state_text[0])
@@ -122,18 +125,11 @@ static json_t *problems_json(struct fabricd *d)
 	json_t *list = json_array(), *stalls, *v;
 	size_t k;
 
-	for (unsigned int i = 0; d->fm; i++) {
-		const struct fm_problem *p = fm_problem(d->fm, i);
-
-		if (!p)
-			break;
-		add_problem(list, p->kind, p->text);
-	}
+	add_local_problems(d, list);
 	stalls = stall_problems(d);
 	json_array_foreach(stalls, k, v)
 		add_problem(list, "stall", json_string_value(v));
 	json_decref(stalls);
-	add_local_problems(d, list);
 	return list;
 }
 

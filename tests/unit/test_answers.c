@@ -55,9 +55,9 @@ static void status_of_root(void **state)
 	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("'a stranger'")
 	     "'root':" ROOT ",'heard':{'nodes':116,'links':117},"
-	     "'problems':[" PROBLEMS ",{'kind':'stall','text':'1,0:-x was taken down, for node 0,0 returned no "
-	     "credits: take it up again when that node is repaired'},"
-	     "{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
+	     "'problems':[" PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'},"
+	     "{'kind':'stall','text':'1,0:-x was taken down, for node 0,0 returned no "
+	     "credits: take it up again when that node is repaired'}],"
 	     "'held_links':["
 	     "{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5},"
 	     "{'node':[2,0],'port':'+y','peer':{'node':[2,1],'port':'-y'},'left_ms':31.25},"
@@ -94,14 +94,14 @@ static void status_without_root(void **state)
 	assert_string_equal(a.passed_on, "root -1 privileged 2500 ms: {\"cmd\":\"status\"}");
 }
 
-/* Of the root's reply all is passed on but what it says of itself. */
+/* The root's reply is passed on, but for what it says of itself; the problems of this node are added. */
 static void status_by_the_root(void **state)
 {
 	(void)state;
 	a.root = a.status.is_root = a.privileged = false;
 	a.root_says = "{'ok':true,'data':{'own':1,'service':2,'seal':5,'problems':[6],'root':3},'missing':[4]}";
 	says("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'")
-	     "'problems':[6,{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
+	     "'problems':[6," PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
 	     "'root':3},'missing':[4]}");
 	/* One of before told no problems. */
 	a.root_says = "{'ok':true,'data':{'root':3}}";
