@@ -134,6 +134,11 @@ static int look(const char *where, void *arg)
 	return *s->where != '\0';
 }
 
+int device_kind(int err)
+{
+	return kind_of_errno(err) == DENIED ? DENIED : CANNOT;
+}
+
 int device_open(const char *name, struct torus_dev **dev)
 {
 	struct search s = { .name = name };
@@ -142,7 +147,7 @@ int device_open(const char *name, struct torus_dev **dev)
 
 	if (!strncmp(name, "unix:", 5) || !strncmp(name, "genl:", 5)) {
 		err = torus_open(name, dev);
-		return err ? fail_as(kind_of_errno(err), "%s", torus_error(NULL)) : OK;
+		return err ? fail_as(device_kind(err), "%s", torus_error(NULL)) : OK;
 	}
 	if (!*name || strlen(name) > TORUS_NAME_MAX)
 		return fail("NIC '%s': a name has 1 to %d bytes", name, TORUS_NAME_MAX);
@@ -162,7 +167,7 @@ static int port_of(struct torus_dev *dev, const char *text, unsigned int *port)
 	char dims[32];
 
 	if (err)
-		return fail_as(kind_of_errno(err), "%s", torus_error(dev));
+		return fail_as(device_kind(err), "%s", torus_error(dev));
 	if (!torus_port_parse(text, info.nports / 2u, port))
 		return OK;
 	return fail("'%s' is no port of a NIC with %u, allowed are + or - and one of %s", text,
@@ -201,7 +206,7 @@ int device_plug(const char *text, const char *lower)
 		return status;
 	err = torus_attach(dev, port, lower);
 	if (err)
-		status = fail_as(kind_of_errno(err), "%s: %s", text, torus_error(dev));
+		status = fail_as(device_kind(err), "%s: %s", text, torus_error(dev));
 	torus_close(dev);
 	return status;
 }

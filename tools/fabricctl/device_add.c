@@ -45,7 +45,7 @@ static int device_add(struct ctl *ctl, int argc, char **argv)
 	if (!sk)
 		return fail("cannot open rtnetlink: %m");
 	err = device_make(sk, &spec);
-	status = err ? fail_as(kind_of_errno(err), "NIC '%s': %s", argv[0], wire_error()) : OK;
+	status = err ? fail_as(device_kind(err), "NIC '%s': %s", argv[0], wire_error()) : OK;
 	wire_close(sk);
 	return status;
 }

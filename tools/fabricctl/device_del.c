@@ -16,7 +16,7 @@ static int interface_of(const char *name, struct torus_device *info)
 		return status;
 	err = torus_device_get(dev, info);
 	if (err)
-		status = fail_as(kind_of_errno(err), "%s", torus_error(dev));
+		status = fail_as(device_kind(err), "%s", torus_error(dev));
 	torus_close(dev);
 	if (status != OK)
 		return status;
@@ -42,7 +42,7 @@ static int device_del(struct ctl *ctl, int argc, char **argv)
 	if (!sk)
 		return fail("cannot open rtnetlink: %m");
 	err = device_remove(sk, info.ifname);
-	status = err ? fail_as(kind_of_errno(err), "NIC '%s': %s", argv[0], wire_error()) : OK;
+	status = err ? fail_as(device_kind(err), "NIC '%s': %s", argv[0], wire_error()) : OK;
 	wire_close(sk);
 	return status;
 }

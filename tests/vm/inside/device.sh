@@ -82,7 +82,7 @@ refused() {
 		exits 2 nosuch dev dev0 attach torus0:+x nosuch &&
 		exits 2 nosuch dev dev0 del nosuch &&
 		exits 2 "'ca'" dev dev0 del ca &&
-		exits 2 'sudo' ip netns exec dev0 setpriv --reuid=65534 --regid=65534 --clear-groups \
+		exits 4 'sudo' ip netns exec dev0 setpriv --reuid=65534 --regid=65534 --clear-groups \
 			"$tmp/fabricctl" device attach torus0:+x ca &&
 		listed dev0 '[.[].ports[].lower] | unique | join(",")' ''
 }
