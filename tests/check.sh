@@ -95,7 +95,12 @@ until_true() {
 }
 
 # answered PING...: whether each request was answered, once; ping itself is content with one answer
-answered() { "$@" | grep ' received, 0% packet loss'; }
+answered() {
+	local said
+	said=$("$@")
+	echo "$said"
+	grep -q ' received, 0% packet loss' <<<"$said"
+}
 
 # exits STATUS TEXT COMMAND...: whether the command exits with STATUS and prints TEXT. What say()
 # shows of the command does not count, because it has the arguments that TEXT is to name.

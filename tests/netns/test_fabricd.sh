@@ -159,7 +159,7 @@ followed() {
 }
 
 traffic() {
-	answered ip netns exec "$lab-0.0" ping -q -c 5 -i 0.05 -W 20 "$1"
+	answered ip netns exec "$lab-0.0" ping -q -c 5 -i 0.3 -W 20 "$1"
 }
 
 member_killed() {

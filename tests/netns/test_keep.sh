@@ -118,7 +118,7 @@ root_ends() {
 	(sleep 0.5; lab kill --manager 0,0 >/dev/null) &
 	changes 9 '[null,false]' exclude 1,1:+y --node 2,2
 	wait
-	[[ $rc == [12] ]] && until_true 10 led_by_other "[0,0]" && other links 1,1 --json |
+	[[ $rc == [125] ]] && until_true 10 led_by_other "[0,0]" && other links 1,1 --json |
 		jq -e '.[] | select(.port == "+y") | .excluded == "admin"' || return 1
 	hang_no_more
 	lab revive 0,0 >/dev/null && until_true 20 all_up && until_true 10 no_problem && fabricctl include 1,1:+y
