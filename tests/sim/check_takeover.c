@@ -11,8 +11,8 @@
  *
  * A claim needs a quorum of each table that may have been in force (daemon/fm/root/quorum.c). So
  * the nodes of the set must also be more than half of those that were up in each of the table's
- * voters, with the same NIC. Nodes that a root elsewhere leads over the service network do not lack
- * one: there must be others.
+ * voters, with the same NIC. Nodes that a root elsewhere leads over the service network lack none,
+ * and promise nothing to a node beside them that has none: only the others of the set count.
  */
 #include "check_impl.h"
 #include "daemon/fm/node/candidate.h"
@@ -144,7 +144,10 @@ static bool is_led(const struct world *w, const struct wnode *n)
 	return false;
 }
 
-/* How many nodes of part @p are in set @set, of which a claim with that table needs a quorum. */
+/*
+ * How many nodes of part @p without a root are in set @set, of which a claim with that table needs a
+ * quorum.
+ */
 static uint32_t votes_of(const struct check_flow *c, const struct fm_table *t, uint32_t p, unsigned int set)
 {
 	const struct world *w = c->w;
@@ -156,12 +159,16 @@ static uint32_t votes_of(const struct check_flow *c, const struct fm_table *t, u
 
 		for (uint32_t k = 0; k < w->nodes; k++)
 			n += c->takeover->part[k] == p && w->node[k].guid == e->guid &&
-			     w->node[k].epoch == e->epoch && w->node[k].fm->table.version && (votes & 1u << set);
+			     w->node[k].epoch == e->epoch && w->node[k].fm->table.version &&
+			     (votes & 1u << set) && !is_led(w, &w->node[k]);
 	}
 	return n;
 }
 
-/* Whether part @p has more than half of the nodes up in the table, and in each of its voters. */
+/*
+ * Whether the nodes of part @p without a root are more than half of those up in the table, and in each
+ * of its voters.
+ */
 static bool is_quorum(const struct check_flow *c, const struct fm_table *t, uint32_t p)
 {
 	uint32_t up = 0;
@@ -181,7 +188,6 @@ static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint
 {
 	const struct world *w = c->w;
 	bool candidate = false;
-	bool adrift = false;
 
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		const struct wnode *n = &w->node[i];
@@ -190,14 +196,13 @@ static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint
 			continue;
 		if (leads(n) || n->act_time)
 			return false;
-		adrift |= !is_led(w, n);
-		candidate |= n->fm->cfg.takeover &&
+		candidate |= n->fm->cfg.takeover && !is_led(w, n) &&
 			     fm_candidate_priority(fm_candidate_said(n->fm), fm_own(n->fm));
 		for (uint32_t k = 0; k < w->nodes; k++)
 			if (c->takeover->part[k] == p && world_lost(w, i, k))
 				return false;
 	}
-	return candidate && adrift && is_quorum(c, &latest->table, p);
+	return candidate && is_quorum(c, &latest->table, p);
 }
 
 void takeover_look(struct check_flow *c)
