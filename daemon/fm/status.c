@@ -416,13 +416,13 @@ void fm_root_status(const struct fm *fm, struct fm_root_status *r)
 
 const struct fm_recovery *fm_last(const struct fm *fm)
 {
-	return fm_is_root(fm) ? &fm->root->last : NULL;
+	return fm_is_root(fm) ? fm_recovery_last(fm->root) : NULL;
 }
 
 static bool under_way(const struct fm *fm)
 {
 	if (fm_is_root(fm))
-		return fm->root->rec.phase != FM_PHASE_REST || fm->root->demand.is;
+		return fm_recovery_phase(fm->root) != FM_PHASE_REST || fm->root->demand.is;
 	return fm->member.step.step != FM_STEP_RESUME || fm->task.todo != FM_TODO_NOTHING;
 }
 
@@ -488,8 +488,8 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	if (s->state == FM_RUNNING && (s->nodes_up < s->nodes || s->links_up < s->links))
 		s->state = FM_DEGRADED;
 	if (fm_is_root(fm)) {
-		s->parked = fm->root->rec.sums.parked;
-		s->relayed = fm->root->rec.sums.relayed;
-		s->last = fm->root->last;
+		s->parked = fm_recovery_sums(fm->root)->parked;
+		s->relayed = fm_recovery_sums(fm->root)->relayed;
+		s->last = *fm_recovery_last(fm->root);
 	}
 }

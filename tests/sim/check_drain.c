@@ -91,7 +91,7 @@ const char *check_drain(const struct fm *root, struct world *w, uint64_t version
 	uint8_t older = (uint8_t)(ALL_COLOURS & ~(1u << version % TORUS_COLOURS));
 
 	if (!root || !root->root || root->table.version != version ||
-	    root->root->rec.phase < FM_PHASE_REPLAY || root->root->rec.log.bounded)
+	    fm_recovery_phase(root->root) < FM_PHASE_REPLAY || fm_recovery_log(root->root)->bounded)
 		return NULL;
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		if (!takes_part(root, w, i) || w->node[i].nic->version != version ||

@@ -12,6 +12,7 @@
 #include "check_impl.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "kernel/core/nic_impl.h"
@@ -198,8 +199,8 @@ static void hear_root(struct check_flow *c, uint32_t node, uint64_t version)
 {
 	const struct fm *root = root_of(c, node);
 
-	c->unproven |= root && root->root && root->root->rec.log.bounded;
-	if (root ? !root->root || root->root->rec.log.bounded : !orders_proven(c, node, version)) {
+	c->unproven |= root && root->root && fm_recovery_log(root->root)->bounded;
+	if (root ? !root->root || fm_recovery_log(root->root)->bounded : !orders_proven(c, node, version)) {
 		c->bounded_at = c->w->now;
 		c->bounded = version;
 	}
@@ -215,7 +216,7 @@ static void keeps(void *arg, uint32_t node, unsigned int port, uint32_t session)
 	const struct fm *root = root_of(c, node);
 
 	hear_root(c, node, fm_version(c->w->node[node].fm));
-	if (c->deaths || c->judged_dead || !root || !root->root || root->root->rec.orphans)
+	if (c->deaths || c->judged_dead || !root || !root->root || fm_recovery_orphans(root->root))
 		fate_unsure(c, node, port, session);
 }
 

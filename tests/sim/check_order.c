@@ -37,11 +37,11 @@ void orders_free(struct orders *o)
 
 static struct order order_of(const struct fm *root)
 {
-	const struct fm_rec *rec = &root->root->rec;
+	const struct fm_root *r = root->root;
 
 	return (struct order) {
 		.epoch = fm_epoch(root), .root = root->guid, .version = root->table.version,
-		.phase = rec->phase, .bounded = rec->log.bounded,
+		.phase = (uint8_t)fm_recovery_phase(r), .bounded = fm_recovery_log(r)->bounded,
 	};
 }
 

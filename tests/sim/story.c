@@ -207,9 +207,9 @@ enum story_step story_step(const struct story *s)
 
 	if (!root || !root->root)
 		return STEP_NO_ROOT;
-	if (root->root->rec.phase == FM_PHASE_REST && root->root->demand.is)
+	if (fm_recovery_phase(root->root) == FM_PHASE_REST && root->root->demand.is)
 		return STEP_TABLE;
-	return steps[root->root->rec.phase];
+	return steps[fm_recovery_phase(root->root)];
 }
 
 int story_exclude(struct story *s, uint32_t node, int port, bool excluded)

@@ -104,7 +104,7 @@ static int may_move(const struct fm *fm, uint32_t node)
 	const struct fm_root *r = fm->root;
 	const struct fm_mate *m;
 
-	if (!r->settled || r->rec.phase != FM_PHASE_REST || r->demand.is)
+	if (!r->settled || fm_recovery_phase(r) != FM_PHASE_REST || r->demand.is)
 		return -EAGAIN;
 	if (node >= fm->table.nodes)
 		return -EINVAL;

@@ -110,7 +110,7 @@ const char *fm_grow_why(struct fm *fm)
 	return NULL;
 }
 
-void fm_grow_due(struct fm *fm)
+void fm_grow_due(struct fm *fm, bool recovers)
 {
 	struct fm_root *r = fm->root;
 	struct torus_shape shape;
@@ -126,7 +126,7 @@ void fm_grow_due(struct fm *fm)
 		try_later(fm);
 		return;
 	}
-	if (r->demand.is || r->rec.phase != FM_PHASE_REST || !all_take_part(fm)) {
+	if (r->demand.is || recovers || !all_take_part(fm)) {
 		give_up(fm);
 		return;
 	}
@@ -139,7 +139,8 @@ uint64_t fm_grow_expiry(const struct fm *fm)
 	return fm->root->grow.at;
 }
 
-bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven)
+bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64_t since,
+		     uint64_t *count_at)
 {
 	struct fm_root *r = fm->root;
 
@@ -150,8 +151,8 @@ bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven)
 		return false;
 	}
 	/* The first counts come from the moment in which each began to hold. */
-	if (fm->now < r->rec.phase_began + LISTEN) {
-		r->rec.next = r->rec.phase_began + LISTEN;
+	if (fm->now < since + LISTEN) {
+		*count_at = since + LISTEN;
 		return true;
 	}
 	r->grow.step = FM_GROW_GO;

@@ -41,12 +41,17 @@ void fm_grow_look(struct fm *fm);
 const char *fm_grow_why(struct fm *fm);
 /* The table to be made: it may have another shape, and may have all rows on hold. */
 bool fm_grow_table(struct fm *fm, uint64_t version);
-/* The network is drained. Return: true if another table follows at once. */
-bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven);
+/*
+ * The network, which has been draining @since then, is drained. Return: true if another table
+ * follows at once, or if the nodes are to be counted once more first, at *@count_at.
+ */
+bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64_t since,
+		     uint64_t *count_at);
 /* All nodes that take part have applied the table. */
 void fm_grow_applied(struct fm *fm);
 void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h);
-void fm_grow_due(struct fm *fm);
+/* @recovers: a recovery is under way */
+void fm_grow_due(struct fm *fm, bool recovers);
 uint64_t fm_grow_expiry(const struct fm *fm);
 
 #endif /* FM_GROW_H */

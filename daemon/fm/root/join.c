@@ -311,7 +311,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		r->version_seen = h->version;
 	/* A manager that missed versions, or has seen those of a former root. */
 	if (h->placed && h->version != r->version &&
-	    (r->rec.phase == FM_PHASE_REST || h->version > r->version))
+	    (fm_recovery_phase(r) == FM_PHASE_REST || h->version > r->version))
 		fm_demand(fm, COALESCE, "node '%s' has version %llu", m->name,
 				 (unsigned long long)h->version);
 	if (fresh || m->node == TORUS_NO_NODE)

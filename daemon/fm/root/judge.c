@@ -190,15 +190,15 @@ static void ban(const struct fm *fm, struct fm_mate *m)
 /* Its parent says that @m has not reported, though it answers. */
 static void lacks_report(struct fm *fm, struct fm_mate *m, const struct fm_failed *f)
 {
-	const struct fm_rec *rec = &fm->root->rec;
+	const struct fm_root *r = fm->root;
 	char why[FM_TEXT_MAX / 2 + FM_ADDR_MAX];
 
-	if (!rec->waiting || f->round != rec->round || !fm_quorum_look(fm))
+	if (!fm_recovery_waits(r) || f->round != fm_recovery_round(r) || !fm_quorum_look(fm))
 		return;
 	ban(fm, m);
 	snprintf(why, sizeof(why), ": it cannot follow version %llu: its manager (%s) answers, but has not reported for %llu ms; it may join again after %llu ms",
 		 (unsigned long long)f->version, m->address,
-		 (unsigned long long)((fm->now - rec->round_began) / MS),
+		 (unsigned long long)((fm->now - fm_recovery_round_began(r)) / MS),
 		 (unsigned long long)(m->ban / MS));
 	mate_gone(fm, m, FM_NODE_SILENT, why);
 	fm_vanish_drop(fm, m);

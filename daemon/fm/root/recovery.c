@@ -112,15 +112,16 @@
  * so what v replayed is drained too. Colours return after four versions, hence
  * v+1 waits if its colour is not known to be gone (publish.c).
  */
+#include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
 
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/reports.h"
-#include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/claim.h"
+#include "daemon/fm/root/ended.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
@@ -139,6 +140,82 @@
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 #define REPLAY_KNOWN (1u << TORUS_COLOURS)
 
+/** struct fm_rec - the recovery at hand; @last: the log of the last one that ended */
+struct fm_rec {
+	uint8_t phase;
+	bool waiting;		/* for reports of @round */
+	bool orphans;
+	bool base_was_known;
+	uint32_t round;
+	uint64_t asked;		/* when the round began, or was repeated last */
+	uint64_t round_began;
+	uint64_t next;		/* when the next round of counts is due; NEVER */
+	uint64_t interval;
+	uint64_t phase_began;
+	uint64_t still_since;	/* sums have not moved since */
+	uint64_t unresolved_since;
+	uint64_t lost_before;	/* sum of lost_get at the beginning */
+	struct fm_sums sums;	/* of the last complete round */
+	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was none */
+	bool began;		/* @first is known */
+	struct fm_sums first;	/* of the first */
+	int64_t gone;		/* missing beyond the base, when bounded */
+	struct fm_recovery log, last;
+};
+
+bool fm_recovery_start(struct fm_root *r)
+{
+	r->rec = calloc(1, sizeof(*r->rec));
+	if (r->rec)
+		r->rec->next = NEVER;
+	return r->rec;
+}
+
+void fm_recovery_free(struct fm_root *r)
+{
+	free(r->rec);
+}
+
+enum fm_phase fm_recovery_phase(const struct fm_root *r)
+{
+	return r->rec->phase;
+}
+
+bool fm_recovery_waits(const struct fm_root *r)
+{
+	return r->rec->waiting;
+}
+
+uint32_t fm_recovery_round(const struct fm_root *r)
+{
+	return r->rec->round;
+}
+
+uint64_t fm_recovery_round_began(const struct fm_root *r)
+{
+	return r->rec->round_began;
+}
+
+bool fm_recovery_orphans(const struct fm_root *r)
+{
+	return r->rec->orphans;
+}
+
+const struct fm_sums *fm_recovery_sums(const struct fm_root *r)
+{
+	return &r->rec->sums;
+}
+
+const struct fm_recovery *fm_recovery_log(const struct fm_root *r)
+{
+	return &r->rec->log;
+}
+
+const struct fm_recovery *fm_recovery_last(const struct fm_root *r)
+{
+	return &r->rec->last;
+}
+
 static bool someone_silent(const struct fm *fm)
 {
 	return fm_tally(fm)->parts[FM_PART_LIVES];
@@ -152,85 +229,15 @@ static bool outdated(const struct fm *fm)
 
 static void stamp(struct fm *fm, enum fm_stamp at)
 {
-	if (!fm->root->rec.log.at[at])
-		fm->root->rec.log.at[at] = fm->now;
-}
-
-static bool told(const struct fm_entry *e, const struct fm_ended *n)
-{
-	return e->session[n->port] == n->session &&
-	       (e->seq[n->port] == n->seq || n->seq == FM_SEQ_GONE);
-}
-
-/* The session of a port that is up and open is 0. */
-static void amend_port(const struct fm *fm, struct fm_step *s, const struct fm_ended *n)
-{
-	if (n->session && s->nended < FM_ENDED_MAX && !told(&fm->table.entry[n->node], n))
-		s->ended[s->nended++] = *n;
-}
-
-/* It is dead: how far it received will not be told. */
-static void amend_dead(struct fm *fm, struct fm_step *s, uint32_t node)
-{
-	const struct torus_shape *shape = &fm->table.shape;
-
-	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
-		const struct fm_mate *o = fm_mate_at(fm->root, torus_neighbour(shape, node, p));
-		const struct fm_port_row *far = o ? &o->row.port[torus_dir_opposite(shape, p)] : NULL;
-
-		if (far)
-			amend_port(fm, s, &(struct fm_ended) { node, far->session, FM_SEQ_GONE,
-							      (uint8_t)p });
-	}
-}
-
-static void amend_node(struct fm *fm, struct fm_step *s, uint32_t node)
-{
-	const struct fm_mate *m = fm_mate_at(fm->root, node);
-
-	if (!m)
-		return;
-	if (m->state == FM_NODE_DEAD)
-		amend_dead(fm, s, node);
-	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
-		amend_port(fm, s, &(struct fm_ended) { node, m->row.port[p].session,
-						      m->row.port[p].seq, (uint8_t)p });
-}
-
-/*
- * The second end of a cable may tell of its end after the table was made, or turn out to
- * be dead. Those who wait for it get that with the next count; a version of its own would cost a
- * colour.
- */
-static void amend(struct fm *fm, struct fm_step *s)
-{
-	const struct fm_marks *changed = &fm->root->changes.table;
-
-	for (uint32_t i = 0; i < changed->n; i++)
-		amend_node(fm, s, changed->node[i]);
-}
-
-/* The ports that are open after REPLAY at nodes that have said that some are closed. */
-static void will_open(struct fm *fm)
-{
-	const struct fm_marks *closed = &fm->root->changes.closed;
-
-	for (uint32_t i = 0; i < closed->n; i++) {
-		uint32_t node = closed->node[i];
-		struct fm_mate *m = fm_mate_at(fm->root, node);
-
-		for (unsigned int p = 0; m && p < 2 * fm->ndims; p++)
-			if (m->row.port[p].state == FM_PORT_UP &&
-			    !(fm->table.closed[node] & 1u << p))
-				m->opening |= (uint16_t)(1u << p);
-	}
+	if (!fm->root->rec->log.at[at])
+		fm->root->rec->log.at[at] = fm->now;
 }
 
 /* Sends the next step to all nodes. */
 static void step(struct fm *fm, enum fm_step_kind kind)
 {
 	struct fm_root *r = fm->root;
-	struct fm_rec *rec = &r->rec;
+	struct fm_rec *rec = r->rec;
 	struct fm_step s = {
 		.term = fm->uplink.term,
 		.version = r->version,
@@ -245,9 +252,9 @@ static void step(struct fm *fm, enum fm_step_kind kind)
 		s.base.version = r->version;
 	}
 	if (rec->sums.unresolved)
-		amend(fm, &s);
+		fm_ended_tell(fm, &s);
 	if (kind == FM_STEP_REPLAY)
-		will_open(fm);
+		fm_ended_reopen(fm);
 	rec->waiting = true;
 	rec->next = NEVER;
 	rec->asked = rec->round_began = fm->now;
@@ -256,7 +263,7 @@ static void step(struct fm *fm, enum fm_step_kind kind)
 
 static void phase(struct fm *fm, enum fm_phase phase)
 {
-	struct fm_rec *rec = &fm->root->rec;
+	struct fm_rec *rec = fm->root->rec;
 
 	rec->phase = (uint8_t)phase;
 	rec->phase_began = rec->still_since = fm->now;
@@ -267,7 +274,7 @@ static void phase(struct fm *fm, enum fm_phase phase)
 /* Return: true if waiting any longer is pointless. @known: there could still be proof. */
 static bool bound_reached(const struct fm *fm, bool known)
 {
-	const struct fm_rec *rec = &fm->root->rec;
+	const struct fm_rec *rec = fm->root->rec;
 	uint64_t still = fm->cfg.drain_max * (known ? PROVEN_FACTOR : 1);
 	uint64_t at_all = fm->cfg.drain_max * (someone_silent(fm) ? 2 : STILL_FACTOR);
 
@@ -279,7 +286,7 @@ static bool bound_reached(const struct fm *fm, bool known)
 
 static void count_later(struct fm *fm)
 {
-	struct fm_rec *rec = &fm->root->rec;
+	struct fm_rec *rec = fm->root->rec;
 
 	rec->next = fm->now + rec->interval;
 	rec->interval = earlier(rec->interval + rec->interval / 2, COUNT_LAST);
@@ -290,34 +297,30 @@ static void count_later(struct fm *fm)
 void fm_recovery_begin(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	struct fm_rec *rec = &r->rec;
-	uint64_t detected = r->demand.since;
-	bool ongoing = rec->phase != FM_PHASE_REST;
-	struct fm_recovery old = rec->log;
-	struct fm_sums first = rec->first;
-	bool began = ongoing && rec->began;
-	int64_t gone = ongoing ? rec->gone : 0;
+	struct fm_rec *rec = r->rec, old = *rec;
+	bool ongoing = old.phase != FM_PHASE_REST;
 	bool base_known = r->base.known == (ALL_COLOURS | REPLAY_KNOWN);
-	uint64_t lost_before = ongoing ? rec->lost_before : ~0ULL;
 
-	base_known &= !ongoing || rec->base_was_known;
-	memset(rec, 0, sizeof(*rec));
+	*rec = (struct fm_rec) {
+		.began = ongoing && old.began,
+		.first = old.first,
+		.gone = ongoing ? old.gone : 0,
+		.base_was_known = base_known && (!ongoing || old.base_was_known),
+		.lost_before = ongoing ? old.lost_before : ~0ULL,
+		.waiting = true,
+		.asked = fm->now,
+		.round_began = fm->now,
+		.last = old.last,
+	};
 	rec->log.version = r->version;
 	memcpy(rec->log.cause, r->demand.cause, sizeof(rec->log.cause));
-	rec->log.at[FM_AT_DETECTED] = detected;
+	rec->log.at[FM_AT_DETECTED] = r->demand.since;
 	rec->log.at[FM_AT_TABLE] = fm->now;
 	if (ongoing) {		/* what it supersedes is part of its story */
-		rec->log.parked = old.parked;
-		rec->log.bounded = old.bounded;
-		rec->log.at[FM_AT_DETECTED] = old.at[FM_AT_DETECTED];
+		rec->log.parked = old.log.parked;
+		rec->log.bounded = old.log.bounded;
+		rec->log.at[FM_AT_DETECTED] = old.log.at[FM_AT_DETECTED];
 	}
-	rec->began = began;
-	rec->first = first;
-	rec->gone = gone;
-	rec->base_was_known = base_known;
-	rec->lost_before = lost_before;
-	rec->waiting = true;
-	rec->asked = rec->round_began = fm->now;
 	phase(fm, FM_PHASE_APPLY);
 }
 
@@ -343,7 +346,7 @@ static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
 		if (c == colour)
 			continue;
 		if (r->base.known & 1u << c)
-			r->rec.gone += fm_sums_missing(s, c) - r->base.missing[c];
+			r->rec->gone += fm_sums_missing(s, c) - r->base.missing[c];
 		r->base.missing[c] = fm_sums_missing(s, c);
 		r->base.known |= (uint8_t)(1u << c);
 	}
@@ -351,13 +354,14 @@ static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
 	r->base.known |= REPLAY_KNOWN;
 	r->clean |= ALL_COLOURS & (uint8_t)~(1u << colour);
 	if (!proven) {
-		r->rec.log.bounded = true;
+		r->rec->log.bounded = true;
 		fm_say(fm, FM_WARNING, "recovery",
 		       "version %llu: drained without proof, sums at rest for %llu ms",
 		       (unsigned long long)r->version,
-		       (unsigned long long)((fm->now - r->rec.still_since) / MS));
+		       (unsigned long long)((fm->now - r->rec->still_since) / MS));
 	}
-	if (fm_demand_free(fm) || outdated(fm) || fm_grow_drained(fm, s, proven))
+	if (fm_demand_free(fm) || outdated(fm) ||
+	    fm_grow_drained(fm, s, proven, r->rec->phase_began, &r->rec->next))
 		return;
 	if (s->parked || s->reopen)
 		replay(fm);
@@ -371,7 +375,7 @@ static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
  */
 static void drain_later(struct fm *fm, const struct fm_sums *s)
 {
-	struct fm_rec *rec = &fm->root->rec;
+	struct fm_rec *rec = fm->root->rec;
 	unsigned int colour = fm->root->version % TORUS_COLOURS;
 
 	count_later(fm);
@@ -383,7 +387,7 @@ static void drain_later(struct fm *fm, const struct fm_sums *s)
 static void wait_for_end(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	struct fm_rec *rec = &r->rec;
+	struct fm_rec *rec = r->rec;
 
 	if (!rec->unresolved_since)
 		rec->unresolved_since = fm->now;
@@ -398,7 +402,7 @@ static void wait_for_end(struct fm *fm)
 static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 {
 	struct fm_root *r = fm->root;
-	struct fm_rec *rec = &r->rec;
+	struct fm_rec *rec = r->rec;
 	unsigned int colour = r->version % TORUS_COLOURS;
 	uint8_t older = ALL_COLOURS & (uint8_t)~(1u << colour);
 	bool provable = !someone_silent(fm), equal = true;
@@ -434,8 +438,8 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 		resume(fm);
 	} else if (bound_reached(fm, known)) {
 		if (known)
-			r->rec.gone += fm_sums_replay_missing(s) - r->base.replay_missing;
-		r->rec.log.bounded = true;
+			r->rec->gone += fm_sums_replay_missing(s) - r->base.replay_missing;
+		r->rec->log.bounded = true;
 		stamp(fm, FM_AT_REPLAYED);
 		resume(fm);
 	} else {
@@ -443,61 +447,19 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	}
 }
 
-/*
- * Forgets the ended sessions of ports that @node opened at REPLAY. A port that closed again since
- * keeps its own, for the other end waits for it. Return: true if ports stay closed.
- */
-static bool node_opened(struct fm *fm, uint32_t node)
-{
-	struct fm_mate *m = fm_mate_at(fm->root, node);
-	bool left = false;
-
-	for (unsigned int p = 0; m && p < 2 * fm->ndims; p++) {
-		if (!m->row.port[p].closed)
-			continue;
-		if (!(m->opening & 1u << p)) {
-			left = true;
-			continue;
-		}
-		m->row.port[p].closed = false;
-		m->row.port[p].session = 0;
-		m->row.port[p].seq = 0;
-		fm_mark(&fm->root->changes.table, node);
-	}
-	if (m)
-		m->opening = 0;
-	return left;
-}
-
-/* The nodes' rows no longer say closed, and the root's copies follow. */
-static void opened(struct fm *fm)
-{
-	struct fm_marks *closed = &fm->root->changes.closed;
-	uint32_t left = 0;
-
-	for (uint32_t i = 0; i < closed->n; i++) {
-		uint32_t node = closed->node[i];
-
-		closed->is[node] = node_opened(fm, node);
-		if (closed->is[node])
-			closed->node[left++] = node;
-	}
-	closed->n = left;
-}
-
 static void done(struct fm *fm, const struct fm_sums *s)
 {
 	struct fm_root *r = fm->root;
-	struct fm_rec *rec = &r->rec;
+	struct fm_rec *rec = r->rec;
 	struct fm_recovery *log = &rec->log;
 	int64_t lost = rec->base_was_known ? rec->gone : (int64_t)(s->lost - rec->lost_before);
 
 	stamp(fm, FM_AT_RESUMED);
 	log->lost = lost > 0 ? (uint64_t)lost : 0;
 	log->replayed = fm_sums_replayed(s) - fm_sums_replayed(&rec->first);
-	r->last = *log;
+	rec->last = *log;
 	rec->phase = FM_PHASE_REST;
-	opened(fm);
+	fm_ended_forget(fm);
 	fm_say(fm, log->lost ? FM_WARNING : FM_INFO, "recovery",
 	       "version %llu in force after %llu.%03llu ms: %llu parked, %llu replayed, %llu lost",
 	       (unsigned long long)log->version,
@@ -511,7 +473,7 @@ static void done(struct fm *fm, const struct fm_sums *s)
 
 void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 {
-	struct fm_rec *rec = &fm->root->rec;
+	struct fm_rec *rec = fm->root->rec;
 	unsigned int colour = fm->root->version % TORUS_COLOURS;
 	const struct fm_tally *t = fm_tally(fm);
 	struct fm_sums s = rep->sums;
@@ -564,10 +526,9 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	}
 }
 
-/* Fewer nodes are waited for: perhaps all that are left have reported. */
 void fm_recovery_recheck(struct fm *fm)
 {
-	if (fm->root->rec.waiting)
+	if (fm->root->rec->waiting)
 		fm_member_check(fm, true);
 }
 
@@ -595,7 +556,7 @@ static void tell_awaited(struct fm *fm)
 
 void fm_recovery_due(struct fm *fm)
 {
-	struct fm_rec *rec = &fm->root->rec;
+	struct fm_rec *rec = fm->root->rec;
 
 	if (rec->waiting && fm->now >= rec->asked + fm->cfg.resend) {
 		rec->asked = fm->now;
@@ -611,7 +572,7 @@ void fm_recovery_due(struct fm *fm)
 
 uint64_t fm_recovery_expiry(const struct fm *fm)
 {
-	const struct fm_rec *rec = &fm->root->rec;
+	const struct fm_rec *rec = fm->root->rec;
 
 	return earlier(rec->next, rec->waiting ? rec->asked + fm->cfg.resend : NEVER);
 }

@@ -9,6 +9,9 @@
 #include "daemon/fm/status.h"
 #include "daemon/fm/wire/msg.h"
 
+struct fm;
+struct fm_root;
+
 enum fm_phase {
 	FM_PHASE_REST,
 	FM_PHASE_APPLY,		/* table out, waiting for all to be ready */
@@ -17,31 +20,28 @@ enum fm_phase {
 	FM_PHASE_RESUME,	/* holds lifted, waiting for all to say so */
 };
 
-/** struct fm_rec - the recovery at hand (recovery.c) */
-struct fm_rec {
-	uint8_t phase;
-	bool waiting;		/* for reports of @round */
-	bool orphans;
-	bool base_was_known;
-	uint32_t round;
-	uint64_t asked;		/* when the round began, or was repeated last */
-	uint64_t round_began;
-	uint64_t next;		/* when the next round of counts is due; NEVER */
-	uint64_t interval;
-	uint64_t phase_began;
-	uint64_t still_since;	/* sums have not moved since */
-	uint64_t unresolved_since;
-	uint64_t lost_before;	/* sum of lost_get at the beginning */
-	struct fm_sums sums;	/* of the last complete round */
-	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was none */
-	bool began;		/* @first is known */
-	struct fm_sums first;	/* of the first */
-	int64_t gone;		/* missing beyond the base, when bounded */
-	struct fm_recovery log;
-};
+/* A root begins: nothing is recovered. Return: false: no memory. */
+bool fm_recovery_start(struct fm_root *r);
+void fm_recovery_free(struct fm_root *r);
 
+enum fm_phase fm_recovery_phase(const struct fm_root *r);
+/* Return: true if reports of nodes are waited for */
+bool fm_recovery_waits(const struct fm_root *r);
+/* The number of the round of reports at hand; when it began. */
+uint32_t fm_recovery_round(const struct fm_root *r);
+uint64_t fm_recovery_round_began(const struct fm_root *r);
+/* Return: true if ends of sessions that nobody tells are not waited for any more */
+bool fm_recovery_orphans(const struct fm_root *r);
+/* The sums over all nodes, of the last complete round. */
+const struct fm_sums *fm_recovery_sums(const struct fm_root *r);
+/* What is logged of the recovery at hand, and of the last one that ended; its version 0: none has. */
+const struct fm_recovery *fm_recovery_log(const struct fm_root *r);
+const struct fm_recovery *fm_recovery_last(const struct fm_root *r);
+
+/* The table at hand has gone out: its recovery begins. */
 void fm_recovery_begin(struct fm *fm);
 void fm_recovery_report(struct fm *fm, const struct fm_report *r);
+/* Fewer nodes are waited for: perhaps all that are left have reported. */
 void fm_recovery_recheck(struct fm *fm);
 void fm_recovery_due(struct fm *fm);
 uint64_t fm_recovery_expiry(const struct fm *fm);

@@ -28,6 +28,7 @@
 #include "daemon/fm/root/resign.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/handover.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
@@ -40,7 +41,7 @@ static uint64_t fails_at(const struct fm *fm)
 
 	if (!fm_claim_leads(fm) || !fm->root->settled || !fm->table.version)
 		return NEVER;
-	if (fm->root->rec.waiting && !fm->member.own)
+	if (fm_recovery_waits(fm->root) && !fm->member.own)
 		at = later(fm->member.began, fm->task.did) +
 		     (fm->task.err ? 1 : 2) * fm->cfg.member_max;
 	if (fm->task.refused)

@@ -59,19 +59,48 @@ static void restore(struct fm *fm, struct fm_mate *m)
 	m->fixed = true;
 }
 
+static void root_free(struct fm_root *r)
+{
+	if (r->roster) {
+		fm_damp_free(r);
+		fm_roster_free(r->roster);
+	}
+	fm_changes_free(r);
+	fm_tally_free(r);
+	fm_calls_free(&r->asking.calls);
+	free(r->missing);
+	free(r->vanish.doubted);
+	free(r->at);
+	free(r->admin);
+	fm_recall_forget(r);
+	fm_parts_free(r);
+	fm_recovery_free(r);
+	free(r);
+}
+
+/* What its parts keep, without any node. Return: NULL: no memory. */
+static struct fm_root *root_new(void)
+{
+	struct fm_root *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->roster = fm_roster_new();
+	if (r->roster && fm_recovery_start(r))
+		return r;
+	root_free(r);
+	return NULL;
+}
+
 /* @first: it leads at once, without asking. */
 static int start(struct fm *fm, bool first)
 {
-	struct fm_root *r = calloc(1, sizeof(*r));
+	struct fm_root *r = root_new();
 	struct fm_hello own;
 	struct fm_mate *m;
 
-	if (r)
-		r->roster = fm_roster_new();
-	if (!r || !r->roster) {
-		free(r);
+	if (!r)
 		return -ENOMEM;
-	}
 	fm_uplink_leave(fm);
 	fm_children_drop(fm);
 	fm->root = r;
@@ -90,7 +119,6 @@ static int start(struct fm *fm, bool first)
 	r->vanish.at = NEVER;
 	r->grow.at = NEVER;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
-	r->rec.next = NEVER;
 	m = fm_mate_add(r, fm->guid);
 	if (!m)
 		return -ENOMEM;
@@ -208,22 +236,8 @@ static bool yields(struct fm *fm, const struct fm_init *init)
 
 void fm_root_free(struct fm *fm)
 {
-	struct fm_root *r = fm->root;
-
-	if (!r)
-		return;
-	fm_damp_free(r);
-	fm_changes_free(r);
-	fm_tally_free(r);
-	fm_calls_free(&r->asking.calls);
-	fm_roster_free(r->roster);
-	free(r->missing);
-	free(r->vanish.doubted);
-	free(r->at);
-	free(r->admin);
-	fm_recall_forget(r);
-	fm_parts_free(r);
-	free(r);
+	if (fm->root)
+		root_free(fm->root);
 }
 
 static void up_send(struct fm *fm, const struct fm_msg *msg)
@@ -263,7 +277,7 @@ static void parts_due(struct fm *fm)
 	fm_damp_due(fm);
 	fm_vanish_due(fm);
 	fm_judge_due(fm);
-	fm_grow_due(fm);
+	fm_grow_due(fm, fm_recovery_phase(fm->root) != FM_PHASE_REST);
 	fm_publish_due(fm);
 	fm_recovery_due(fm);
 	fm_dispute_due(fm);

@@ -48,8 +48,7 @@ struct fm_root {
 	uint64_t judge_at, version, version_seen;	/* @version_seen: highest that any node has */
 	uint8_t open, clean;	/* @clean: mask of colours that no packet in the network has */
 	struct fm_base base;
-	struct fm_rec rec;
-	struct fm_recovery last;
+	struct fm_rec *rec;
 	struct fm_disputes disputes;
 	struct fm_damp damp;
 	struct fm_vanish vanish;

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ends of sessions of links: how far each end of a lost link received, which the other end must
+ * know (a table tells it, or a later step of its recovery), and ports that are closed until a replay.
+ */
+#include <torus/topology.h>
+
+#include "daemon/fm/root/ended.h"
+#include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+
+static bool in_table(const struct fm_entry *e, const struct fm_ended *n)
+{
+	return e->session[n->port] == n->session &&
+	       (e->seq[n->port] == n->seq || n->seq == FM_SEQ_GONE);
+}
+
+/* The session of a port that is up and open is 0. */
+static void amend_port(const struct fm *fm, struct fm_step *s, const struct fm_ended *n)
+{
+	if (n->session && s->nended < FM_ENDED_MAX && !in_table(&fm->table.entry[n->node], n))
+		s->ended[s->nended++] = *n;
+}
+
+/* It is dead: how far it received will not be told. */
+static void amend_dead(struct fm *fm, struct fm_step *s, uint32_t node)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+
+	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
+		const struct fm_mate *o = fm_mate_at(fm->root, torus_neighbour(shape, node, p));
+		const struct fm_port_row *far = o ? &o->row.port[torus_dir_opposite(shape, p)] : NULL;
+
+		if (far)
+			amend_port(fm, s, &(struct fm_ended) { node, far->session, FM_SEQ_GONE,
+							      (uint8_t)p });
+	}
+}
+
+static void amend_node(struct fm *fm, struct fm_step *s, uint32_t node)
+{
+	const struct fm_mate *m = fm_mate_at(fm->root, node);
+
+	if (!m)
+		return;
+	if (m->state == FM_NODE_DEAD)
+		amend_dead(fm, s, node);
+	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
+		amend_port(fm, s, &(struct fm_ended) { node, m->row.port[p].session,
+						      m->row.port[p].seq, (uint8_t)p });
+}
+
+/*
+ * The second end of a cable may tell of its end after the table was made, or turn out to
+ * be dead. Those who wait for it get that with the next count; a version of its own would cost a
+ * colour.
+ */
+void fm_ended_tell(struct fm *fm, struct fm_step *s)
+{
+	const struct fm_marks *changed = &fm->root->changes.table;
+
+	for (uint32_t i = 0; i < changed->n; i++)
+		amend_node(fm, s, changed->node[i]);
+}
+
+/* The ports that are open after REPLAY at nodes that have said that some are closed. */
+void fm_ended_reopen(struct fm *fm)
+{
+	const struct fm_marks *closed = &fm->root->changes.closed;
+
+	for (uint32_t i = 0; i < closed->n; i++) {
+		uint32_t node = closed->node[i];
+		struct fm_mate *m = fm_mate_at(fm->root, node);
+
+		for (unsigned int p = 0; m && p < 2 * fm->ndims; p++)
+			if (m->row.port[p].state == FM_PORT_UP &&
+			    !(fm->table.closed[node] & 1u << p))
+				m->opening |= (uint16_t)(1u << p);
+	}
+}
+
+/*
+ * Forgets the ended sessions of ports that @node opened at REPLAY. A port that closed again since
+ * keeps its own, for the other end waits for it. Return: true if ports stay closed.
+ */
+static bool node_opened(struct fm *fm, uint32_t node)
+{
+	struct fm_mate *m = fm_mate_at(fm->root, node);
+	bool left = false;
+
+	for (unsigned int p = 0; m && p < 2 * fm->ndims; p++) {
+		if (!m->row.port[p].closed)
+			continue;
+		if (!(m->opening & 1u << p)) {
+			left = true;
+			continue;
+		}
+		m->row.port[p].closed = false;
+		m->row.port[p].session = 0;
+		m->row.port[p].seq = 0;
+		fm_mark(&fm->root->changes.table, node);
+	}
+	if (m)
+		m->opening = 0;
+	return left;
+}
+
+/* The nodes' rows no longer say closed, and the root's copies follow. */
+void fm_ended_forget(struct fm *fm)
+{
+	struct fm_marks *closed = &fm->root->changes.closed;
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < closed->n; i++) {
+		uint32_t node = closed->node[i];
+
+		closed->is[node] = node_opened(fm, node);
+		if (closed->is[node])
+			closed->node[left++] = node;
+	}
+	closed->n = left;
+}
