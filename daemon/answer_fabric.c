@@ -188,12 +188,13 @@ static json_t *status_json(struct fabricd *d)
 
 	if (d->fm)
 		fm_status(d->fm, &s);
-	j = json_pack("{s:o, s:s, s:I, s:{s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:I, s:o,"
+	j = json_pack("{s:o, s:s, s:I, s:{s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:I, s:o,"
 		      " s:s, s:s, s:o, s:o, s:o, s:{s:i, s:i}}",
 		      "shape", s.placed ? shape_json(&s.shape) : json_array(),
 		      "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
 		      "table_version", (json_int_t)s.version,
 		      "nodes", "total", (int)s.nodes, "up", (int)s.nodes_up,
+		      "excluded", (int)s.nodes_excluded,
 		      "links", "total", (int)s.links, "up", (int)s.links_up,
 		      "faulty", (int)s.links_faulty, "excluded", (int)s.links_excluded,
 		      "parked_packets", (json_int_t)s.parked,
@@ -259,23 +260,24 @@ static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
 	bool lately;
 
 	heard = heard_json(rq, node, told != NULL, &lately);
-	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o}",
+	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o, s:b}",
 			 "node", node_json(d, node), "name", text_json(e ? e->name : NULL),
 			 "id", (json_int_t)node, "guid", guid_json(e ? e->guid : 0),
 			 "state", state_text(rq, e, lately), "address", address_json(shape, node),
 			 "service", text_json(e ? e->address : NULL),
 			 "table_version", version ? version : json_null(),
 			 "parent", node_json(d, parent),
-			 "software", software ? software : json_null(), "heard_ms", heard);
+			 "software", software ? software : json_null(), "heard_ms", heard,
+			 "excluded", fm_out_of_service(d->fm, node));
 }
 
 static json_t *joiner_json(const struct fm_joiner *j)
 {
-	return json_pack("{s:n, s:o, s:n, s:o, s:s, s:n, s:o, s:n, s:n, s:n, s:n}",
+	return json_pack("{s:n, s:o, s:n, s:o, s:s, s:n, s:o, s:n, s:n, s:n, s:n, s:b}",
 			 "node", "name", text_json(j->name), "id", "guid", guid_json(j->guid),
 			 "state", fm_node_state_name(FM_NODE_JOINING), "address",
 			 "service", text_json(j->address), "table_version", "parent", "software",
-			 "heard_ms");
+			 "heard_ms", "excluded", 0);
 }
 
 /* Whether a request about some nodes is about @node. */

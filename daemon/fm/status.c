@@ -221,6 +221,13 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 	return "fault";
 }
 
+bool fm_out_of_service(const struct fm *fm, uint32_t node)
+{
+	const struct fm_entry *e = fm_node(fm, node);
+
+	return e && fm_table_out(&fm->table.shape, e->admin);
+}
+
 const uint16_t *fm_exclusions(const struct fm *fm)
 {
 	return fm->table.version ? fm->table.closed : NULL;
@@ -288,6 +295,7 @@ static void count_nodes(const struct fm *fm, struct fm_status *s)
 		bool here = heard(fm, i), told = told_of(fm, i);
 
 		s->nodes_heard += here;
+		s->nodes_excluded += fm_table_out(&t->shape, t->entry[i].admin);
 		s->nodes_up += told && t->entry[i].state == FM_NODE_UP;
 		for (unsigned int d = 0; d < t->shape.ndims; d++) {
 			const char *why = fm_excluded(fm, i, d);

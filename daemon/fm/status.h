@@ -109,6 +109,7 @@ struct fm_status {
 	uint64_t version;		/* of the table */
 	uint64_t applied;		/* of the NIC's rows */
 	uint32_t nodes, nodes_up;	/* up: in the table, and fm_heard() is true */
+	uint32_t nodes_excluded;	/* out of service, whether they are up or not */
 	uint32_t links, links_up, links_faulty, links_excluded;	/* cables; up: at such a node */
 	uint32_t nodes_heard;		/* whose managers this one has a way to now */
 	uint32_t links_heard;		/* with an end at one of them */
@@ -257,6 +258,9 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 
 /** fm_excluded() - why a cable is out: "admin", "wiring", "held", "stall", "fault", or NULL */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
+
+/** fm_out_of_service() - all cables of the node are excluded by the administrator */
+bool fm_out_of_service(const struct fm *fm, uint32_t node);
 
 /**
  * struct fm_hold - a cable that is held down because it flaps (root)

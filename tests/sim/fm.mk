@@ -55,6 +55,11 @@ tests/sim/test_relays-objs := tests/sim/test_relays.o $(sim-objs)
 tests/sim/test_relays-deps := $(B)/libtorus.a
 tests/sim/test_relays-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_service
+tests/sim/test_service-objs := tests/sim/test_service.o tests/sim/ends.o $(sim-objs)
+tests/sim/test_service-deps := $(B)/libtorus.a
+tests/sim/test_service-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_dead
 tests/sim/test_dead-objs := tests/sim/test_dead.o $(sim-objs)
 tests/sim/test_dead-deps := $(B)/libtorus.a

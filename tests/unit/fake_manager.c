@@ -86,13 +86,19 @@ static json_t *move(struct fake *f, uint32_t node)
 	return json_pack("{so sb}", "node", place(f, node), "changed", changed);
 }
 
+static bool is_out(const struct fake *f, uint32_t id)
+{
+	return f->admin[id] == (1u << 2 * f->shape.ndims) - 1;
+}
+
 static json_t *status(const struct fake *f)
 {
 	json_t *problems = json_array(), *held = json_array();
-	uint32_t up = 0;
+	uint32_t up = 0, out = 0;
 
 	for (uint32_t id = 0; id < f->nodes; id++) {
 		up += !f->dead[id];
+		out += is_out(f, id);
 		if (f->dead[id])
 			json_array_append_new(problems, json_pack("{ss ss}", "kind", "node",
 					      "text", "a node is dead"));
@@ -100,10 +106,10 @@ static json_t *status(const struct fake *f)
 			json_array_append_new(held, json_pack("{so ss sn sf}", "node", place(f, id),
 					      "port", "+x", "peer", "left_ms", 12500.0));
 	}
-	return json_pack("{so ss sI s{si si} s{si si si si} si si so s{si si} s{so ss} ss so so "
+	return json_pack("{so ss sI s{si si si} s{si si si si} si si so s{si si} s{so ss} ss so so "
 			 "s{sI ss sf sf si si si s{sf sf sf sf sn sf}}}",
 			 "shape", shape_of(f), "state", f->state, "table_version",
-			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up,
+			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up, "excluded", out,
 			 "links", "total", 2 * f->nodes, "up", 2 * f->nodes - 1, "faulty", 1,
 			 "excluded", 0, "parked_packets", 3, "relayed_pairs", 12,
 			 "root", root(f), "heard", "nodes", f->rootless ? 1 : f->nodes, "links",
@@ -126,13 +132,14 @@ static json_t *nodes(const struct fake *f, struct range of)
 	char name[TORUS_TEXT_MAX];
 
 	for (uint32_t id = of.from; id < of.to; id++)
-		json_array_append_new(list, json_pack("{so ss si ss ss ss so sn ss so sb}", "node",
+		json_array_append_new(list, json_pack("{so ss si ss ss ss so sn ss so sb sb}", "node",
 				      place(f, id), "name", name_of(f, id, name), "id", id,
 				      "guid", "00000000000000aa", "state", state_of(f, id),
 				      "address", "10.0.0.0", "table_version", f->silent[id] ?
 				      json_null() : json_integer((json_int_t)f->version[id]),
 				      "parent", "software", "0.1.0", "heard_ms", f->silent[id] ?
-				      json_real(2100) : json_real(0), "rootless", f->rootless));
+				      json_real(2100) : json_real(0), "excluded", is_out(f, id),
+				      "rootless", f->rootless));
 	return list;
 }
 

@@ -26,7 +26,7 @@
 #define ROOTLESS(since, node) \
 	"'rootless':{'since':" since ",'table_version':119,'own':{'node':" node ",'name':'myself'}}"
 #define NUMBERS \
-	"'table_version':101,'nodes':{'total':103,'up':104}," \
+	"'table_version':101,'nodes':{'total':103,'up':104,'excluded':123}," \
 	"'links':{'total':105,'up':106,'faulty':107,'excluded':108}," \
 	"'parked_packets':109,'relayed_pairs':110,"
 #define ROOT \
@@ -122,7 +122,7 @@ static void status_without_a_place(void **state)
 	a.status = (struct fm_status){ .root = { .known = false, .reachable = true,
 						 .node = TORUS_NO_NODE, .address = "x" } };
 	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("null", "null") ",'data':{'shape':[],'state':'bootstrapping',"
-	     "'table_version':0,'nodes':{'total':0,'up':0},"
+	     "'table_version':0,'nodes':{'total':0,'up':0,'excluded':0},"
 	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0},"
 	     "'parked_packets':0,'relayed_pairs':0,'own':{'node':null,'name':'myself'}," FABRIC
 	     "'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,6],'refused_fabric':0,"
@@ -198,34 +198,34 @@ static void another_becomes_root(void **state)
 #define ANN(state, heard, rootless) \
 	"{'node':[0,0],'name':'ann','id':0,'guid':null,'state':" state ",'address':'10.0.0.0'," \
 	"'service':'192.168.0.0:8','table_version':117,'parent':[1,0],'software':'5.6'," \
-	"'heard_ms':" heard ",'rootless':" rootless "}"
+	"'heard_ms':" heard ",'excluded':false,'rootless':" rootless "}"
 #define BOB(state, heard, rootless) \
 	"{'node':[1,0],'name':'bob','id':1,'guid':'0000000000000f01','state':" state "," \
 	"'address':'10.1.0.0','service':'192.168.0.1:8','table_version':null," \
-	"'parent':[2,0],'software':null,'heard_ms':" heard ",'rootless':" rootless "}"
+	"'parent':[2,0],'software':null,'heard_ms':" heard ",'excluded':false,'rootless':" rootless "}"
 #define NO_NAME(rootless) \
 	"{'node':[2,0],'name':null,'id':2,'guid':'0000000000000f02','state':'dead'," \
 	"'address':'10.2.0.0','service':null,'table_version':null,'parent':[0,1]," \
-	"'software':null,'heard_ms':null,'rootless':" rootless "}"
+	"'software':null,'heard_ms':null,'excluded':true,'rootless':" rootless "}"
 #define DAN(rootless) \
 	"{'node':[0,1],'name':'dan','id':3,'guid':'0000000000000f03','state':'absent'," \
 	"'address':'10.0.1.0','service':'192.168.0.3:8','table_version':null," \
-	"'parent':[1,1],'software':null,'heard_ms':null,'rootless':" rootless "}"
+	"'parent':[1,1],'software':null,'heard_ms':null,'excluded':false,'rootless':" rootless "}"
 #define EVE(state, heard, rootless) \
 	"{'node':[1,1],'name':'eve','id':4,'guid':'0000000000000f04','state':" state "," \
 	"'address':'10.1.1.0','service':'192.168.0.4:8','table_version':null," \
-	"'parent':[2,1],'software':null,'heard_ms':" heard ",'rootless':" rootless "}"
+	"'parent':[2,1],'software':null,'heard_ms':" heard ",'excluded':false,'rootless':" rootless "}"
 #define OWN_NODE(rootless) \
 	"{'node':[2,1],'name':'own','id':5,'guid':'0000000000000f05','state':'up'," \
 	"'address':'10.2.1.0','service':'192.168.0.5:8','table_version':118,'parent':null," \
-	"'software':'" TORUS_VERSION "','heard_ms':0.0,'rootless':" rootless "}"
+	"'software':'" TORUS_VERSION "','heard_ms':0.0,'excluded':false,'rootless':" rootless "}"
 #define JOINERS(rootless) \
 	"{'node':null,'name':'new','id':null,'guid':'0000000000000900','state':'joining'," \
 	"'address':null,'service':'192.168.0.9:9','table_version':null,'parent':null," \
-	"'software':null,'heard_ms':null,'rootless':" rootless "}," \
+	"'software':null,'heard_ms':null,'excluded':false,'rootless':" rootless "}," \
 	"{'node':null,'name':null,'id':null,'guid':null,'state':'joining'," \
 	"'address':null,'service':null,'table_version':null,'parent':null," \
-	"'software':null,'heard_ms':null,'rootless':" rootless "}"
+	"'software':null,'heard_ms':null,'excluded':false,'rootless':" rootless "}"
 
 /* With a root the state is what the table says. One that has not answered now was heard before. */
 static void nodes(void **state)

@@ -400,6 +400,11 @@ static void excludes_on_purpose(void **state)
 	fake_rows(&fake);
 	expect("verify", 0);
 	has(out, "excluded   2,2: an admin took it out\n210 pairs of 16 nodes walked");
+	expect("nodes", 0);
+	has(out, "2,2   n2-2  up, excluded    now  ");
+	has(out, "1,2   n1-2  up              now  ");
+	expect("status", 0);
+	has(out, "nodes    16 of 16 up, 1 excluded\n");
 	expect("verify --json", 0);
 	j = printed();
 	assert_int_equal(json_array_size(json_object_get(j, "culprits")), 0);

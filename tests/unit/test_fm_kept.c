@@ -261,6 +261,21 @@ static void test_root_counts(void **state)
 	stage_end(&s);
 }
 
+/* A candidate that is away and out of service does not come back with its disk. */
+static void test_out_of_service(void **state)
+{
+	(void)state;
+	root();
+	assert_int_equal(fm_exclude(s.fm, 1, -1, true, START + s.now), 0);
+	all_do();
+	counts(3, 2, 0, 2);	/* it is there */
+	stage_down(&s, 101);
+	counts(2, 1, 0, 1);
+	assert_int_equal(fm_exclude(s.fm, 1, 0, false, START + s.now), 0);
+	counts(3, 2, 0, 1);
+	stage_end(&s);
+}
+
 static void test_others_do_not_count(void **state)
 {
 	struct fm_kept_count k;
@@ -280,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_says_it_again),
 		cmocka_unit_test(test_no_candidate_says_nothing),
 		cmocka_unit_test(test_root_counts),
+		cmocka_unit_test(test_out_of_service),
 		cmocka_unit_test(test_others_do_not_count),
 	};
 

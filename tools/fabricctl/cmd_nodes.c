@@ -41,10 +41,11 @@ static void show(const json_t *nodes)
 
 	json_array_foreach(nodes, i, v) {
 		const char *state = or_dash(json_text(v, "state"));
+		bool out = json_is_true(json_object_get(v, "excluded"));
 
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
 		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
-		table_cell(t, map_colour(state), "%s", state);
+		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s", state, out ? ", excluded" : "");
 		heard_cell(t, json_object_get(v, "heard_ms"));
 		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "address")));
 		if (json_is_integer(json_object_get(v, "table_version")))
@@ -111,7 +112,8 @@ COMMAND(cmd_nodes) = {
 		"and\n"
 		"the manager that is asked has not heard of it lately). HEARD: when its manager "
 		"was\n"
-		"known last to be there.",
+		"known last to be there. 'excluded' follows the state of nodes that an admin took out of\n"
+		"service.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

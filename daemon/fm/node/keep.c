@@ -121,7 +121,7 @@ static uint64_t sum_of(const struct fm_table *t)
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		const struct fm_entry *e = &t->entry[i];
 
-		if (e->state == FM_NODE_ABSENT)
+		if (fm_table_blank(e))
 			continue;
 		sum = text_sum(fm_mix(fm_mix(sum + i) + e->guid) + e->admin, e->name);
 	}

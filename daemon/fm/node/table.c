@@ -21,6 +21,23 @@ bool fm_table_counts(const struct fm_entry *e)
 	return e->state == FM_NODE_UP;
 }
 
+uint16_t fm_cable_ports(const struct torus_shape *shape)
+{
+	uint16_t mask = 0;
+
+	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
+		if (shape->size[p % shape->ndims] > 1)
+			mask |= (uint16_t)(1u << p);
+	return mask;
+}
+
+bool fm_table_out(const struct torus_shape *shape, uint16_t admin)
+{
+	uint16_t all = fm_cable_ports(shape);
+
+	return all && (admin & all) == all;
+}
+
 uint8_t fm_table_votes(const struct fm_voters *v, const struct fm_entry *e)
 {
 	return (uint8_t)((e->differs ^ (fm_table_counts(e) ? ~0u : 0)) & ((1u << v->n) - 1));
@@ -200,8 +217,14 @@ void fm_table_ended(struct fm *fm, const struct fm_ended *e)
 	entry->seq[e->port] = e->seq;
 }
 
+/* A place may be excluded before a node has ever been seen there. */
+bool fm_table_blank(const struct fm_entry *e)
+{
+	return e->state == FM_NODE_ABSENT && !e->admin;
+}
+
 /*
- * As a receiver takes it: without nodes that are absent, and without differences from sets that
+ * As a receiver takes it: without entries that say nothing, and without differences from sets that
  * there are no more, which entries keep if a root makes fewer sets and does not tell of them anew.
  */
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
@@ -223,7 +246,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->clean = fm->member.clean;
 	m->entries = t->entry;
 	for (uint32_t i = 0; i < t->nodes; i++) {
-		there += t->entry[i].state != FM_NODE_ABSENT;
+		there += !fm_table_blank(&t->entry[i]);
 		more |= t->entry[i].differs >> t->voters.n;
 	}
 	if (there == t->nodes && !more) {
@@ -234,7 +257,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	if (!m->entries)
 		return false;
 	for (uint32_t i = 0; i < t->nodes; i++) {
-		if (t->entry[i].state == FM_NODE_ABSENT)
+		if (fm_table_blank(&t->entry[i]))
 			continue;
 		m->entries[m->nentries] = t->entry[i];
 		m->entries[m->nentries++].differs &= (uint8_t)((1u << t->voters.n) - 1);

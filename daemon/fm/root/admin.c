@@ -16,6 +16,7 @@
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/service.h"
 
 #define READY_MAX 10	/* times resend: time for the next root to answer */
 
@@ -35,7 +36,9 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
 	else
 		r->admin[node] &= (uint16_t)~mask;
 	fm_change_node(fm, node);
-	if (!excluded)
+	if (excluded)
+		r->judge_at = fm->now;	/* one out of service is silent sooner */
+	else
 		fm_damp_end(fm, node, mask);
 	if (port >= 0)
 		torus_port_text(fm->ndims, (unsigned int)port, name);
@@ -76,9 +79,9 @@ static bool is_candidate(const struct fm_mate *m)
 }
 
 /*
- * Counts all candidates that have a place, also those that are away. If all lose their power and
- * more than half of the candidates come back, one of them has on its disk what more than half had
- * there before.
+ * Counts all candidates that have a place, also those that are away unless they are out of service.
+ * If all lose their power and more than half of the candidates come back, one of them has on its
+ * disk what more than half had there before.
  */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 {
@@ -89,7 +92,7 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 		const struct fm_mate *m = fm_mate_no(r, i);
 		uint8_t disk = fm_admin_disk(fm, m);
 
-		if (!is_candidate(m))
+		if (!is_candidate(m) || (!m->via && fm_service_is_out(fm, m->node)))
 			continue;
 		out->of++;
 		out->keep += disk != FM_DISK_NONE;

@@ -176,8 +176,11 @@ static void move_all(struct fm *fm, const struct torus_shape *from, const uint16
 	const struct torus_shape *to = &fm->table.shape;
 	struct fm_root *r = fm->root;
 
-	for (uint32_t i = 0; i < torus_nodes(from); i++)
+	for (uint32_t i = 0; i < torus_nodes(from); i++) {
 		r->admin[new_id(from, to, i)] = admin[i];
+		if (admin[i])
+			fm_change_node(fm, new_id(from, to, i));
+	}
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		struct fm_mate *m = fm_mate_no(r, i);
 

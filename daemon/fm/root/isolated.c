@@ -39,21 +39,9 @@ static bool mark_joined(const struct fm_table *t, uint32_t root, bool *seen)
 	return true;
 }
 
-/* Dimensions of one node have no cables. */
-static uint16_t cable_ports(const struct torus_shape *shape)
-{
-	uint16_t mask = 0;
-
-	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
-		if (shape->size[p % shape->ndims] > 1)
-			mask |= (uint16_t)(1u << p);
-	return mask;
-}
-
 static void look_at_all(struct fm *fm)
 {
 	const struct fm_table *t = &fm->table;
-	uint16_t all = cable_ports(&t->shape);
 	bool *seen = calloc(t->nodes, sizeof(*seen));
 	char node[TORUS_TEXT_MAX];
 
@@ -70,8 +58,8 @@ static void look_at_all(struct fm *fm)
 		if (e->state != FM_NODE_UP || seen[i])
 			continue;
 		fm->root->joined = false;
-		/* A node that the administrator has excluded is cut off on purpose. */
-		if ((e->admin & all) != all)
+		/* A node that is out of service is cut off on purpose. */
+		if (!fm_table_out(&t->shape, e->admin))
 			fm_problem_set(fm, "isolated", e->guid,
 				       "node %s ('%s') is cut off: its manager answers, but no path of healthy links joins it to the root",
 				       torus_node_text(&t->shape, i, node), e->name);

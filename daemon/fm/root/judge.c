@@ -22,8 +22,9 @@
  *  - Any other set is given longer, because many managers may have lost the root at once and be on
  *    their way back.
  *
- * Silent. A node for which a neighbour vouches is silent after member_max. Its NIC goes on
- * forwarding and stays in the table, but no recovery waits for its manager.
+ * Silent. A node for which a neighbour vouches is silent after member_max, or sooner if it is out of
+ * service (service.c). Its NIC goes on forwarding and stays in the table, but no recovery waits for
+ * its manager.
  *
  * A node that answers but cannot follow is silent, too. If its NIC fails, it says so itself
  * (node/member.c) and keeps its connections, so the nodes below it in the tree are not disturbed.
@@ -51,6 +52,7 @@
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/service.h"
 #include "daemon/fm/root/vanish.h"
 #include "daemon/fm/status.h"
 
@@ -133,17 +135,12 @@ static const char silence[] =
 /* @m is dead or silent from now on. @why: added to the text of the problem. */
 static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state, const char *why)
 {
-	char node[TORUS_TEXT_MAX];
-
 	m->state = (uint8_t)state;
 	fm_change_node(fm, m->node);
 	fm_ranks_look(fm);
 	fm_problem_clear(fm, "relay", m->guid);
 	fm_base_forget(fm->root);
-	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s",
-		       m->node == TORUS_NO_NODE ? "?" :
-						  torus_node_text(&fm->table.shape, m->node, node),
-		       m->name, fm_node_state_name(state), why);
+	fm_service_gone(fm, m, why);
 	fm_demand(fm, 0, "node '%s' is %s", m->name, fm_node_state_name(state));
 	if (state == FM_NODE_DEAD)
 		fm_vanish_dead(fm, m);
@@ -281,7 +278,7 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
 /* When more is known of a missing node. @searches: how many there were before all are judged */
 static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches)
 {
-	uint64_t silent_at = m->missing + fm->cfg.member_max;
+	uint64_t silent_at = m->missing + fm_service_patience(fm, m);
 
 	/* Links join in both ways: each of a set finds the same set, which is judged once. */
 	if (!m->vouched)
@@ -309,7 +306,7 @@ static bool judged(struct fm *fm, const struct fm_mate *m)
 	return true;
 }
 
-/* Return: true if a node for which a neighbour vouches has been missing for member_max. */
+/* Return: true if a node for which a neighbour vouches is to be silent. */
 static bool some_silent(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -318,7 +315,7 @@ static bool some_silent(const struct fm *fm)
 		const struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
 		if (m->vouched && !m->via && m->state == FM_NODE_UP &&
-		    fm->now >= m->missing + fm->cfg.member_max)
+		    fm->now >= m->missing + fm_service_patience(fm, m))
 			return true;
 	}
 	return false;

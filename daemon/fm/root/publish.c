@@ -23,6 +23,7 @@
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/service.h"
 #include "daemon/fm/root/wiring.h"
 
 /* The next version whose colour is none of @used; 0: there is none. */
@@ -130,7 +131,6 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version,
 	e->wiring = fm_wiring_check(fm, m);
 	if (fm_wiring_odd(fm, m))
 		fm_mark(&fm->root->changes.odd, m->node);
-	e->admin = fm->root->admin[m->node];
 	e->held = fm_damp_mask(fm, m);
 	e->fault = e->held;
 	if ((m->old_shape || m->bare) && m->state != FM_NODE_UP)
@@ -156,9 +156,10 @@ bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_
 
 	memset(e, 0, sizeof(*e));
 	e->node = node;
+	e->admin = fm->root->admin[node];
 	if (m)
 		make_entry(fm, m, version, e);
-	return m || fm->table.entry[node].state != FM_NODE_ABSENT;
+	return m || !fm_table_blank(e) || !fm_table_blank(&fm->table.entry[node]);
 }
 
 static void unplaced(struct fm *fm)
@@ -222,6 +223,7 @@ static bool changes(struct fm *fm, struct fm_table_msg *t)
 
 		node = told->node[i];
 		told->is[node] = false;
+		fm_service_look(fm, node);
 		if (!fm_publish_entry(fm, node, t->version, e))
 			continue;
 		if (e->differs)

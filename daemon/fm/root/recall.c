@@ -29,6 +29,7 @@
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/root.h"
@@ -375,6 +376,8 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
 
 	for (uint32_t i = 0; r->said && i < torus_nodes(shape); i++) {
 		r->admin[i] = excluded(r->said, shape, i);
+		if (r->admin[i])
+			fm_change_node(fm, i);
 		ports += (uint32_t)__builtin_popcount(r->admin[i]);
 	}
 	if (ports)

@@ -34,6 +34,7 @@
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/service.h"
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/status.h"
 
@@ -281,7 +282,6 @@ static void remember(struct fm *fm, const struct fm_book *former, const struct f
 	for (uint32_t i = 0; i < former->nodes; i++) {
 		const struct fm_entry *e = &former->entry[i];
 		struct fm_mate *m = e->state == FM_NODE_ABSENT ? NULL : fm_mate(fm->root, e->guid);
-		char text[TORUS_TEXT_MAX];
 
 		if (e->state == FM_NODE_ABSENT || fm_mate_joined(m))
 			continue;
@@ -297,12 +297,8 @@ static void remember(struct fm *fm, const struct fm_book *former, const struct f
 		fm_quorum_former(fm, m, voters, e);
 		fm_mate_name(fm->root, m, e->name);
 		strcpy(m->address, e->address);
-		if (told++ >= TOLD_MAX)
-			continue;
-		fm_problem_set(fm, "node", m->guid,
-			       "node %s ('%s') is %s: it has not joined since this root leads",
-			       torus_node_text(&former->shape, i, text), m->name,
-			       fm_node_state_name(m->state));
+		if (told < TOLD_MAX)
+			told += fm_service_gone(fm, m, ": it has not joined since this root leads");
 	}
 }
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes out of service: the administrator has excluded all their cables, for repair or for good.
+ *
+ * The exclusion belongs to the place, not to the node: it is in the table also while the node is
+ * dead, and where no node has ever been seen. So each later root knows it, and a node that comes,
+ * or comes back, gets no traffic until it is included.
+ *
+ * No packet depends on such a node, so it is no problem if it is dead or silent, and no recovery
+ * waits for its manager longer than it takes to find another parent in the tree.
+ */
+#include <torus/topology.h>
+
+#include "daemon/fm/root/service.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/status.h"
+
+#define ON_THE_WAY 4	/* times resend, until it has another parent or never */
+
+bool fm_service_is_out(const struct fm *fm, uint32_t node)
+{
+	return fm->root->admin && node < torus_nodes(&fm->table.shape) &&
+	       fm_table_out(&fm->table.shape, fm->root->admin[node]);
+}
+
+bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why)
+{
+	char node[TORUS_TEXT_MAX] = "?";
+
+	m->out = fm_service_is_out(fm, m->node);
+	if (m->out)
+		return false;
+	if (m->node != TORUS_NO_NODE)
+		torus_node_text(&fm->table.shape, m->node, node);
+	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s", node, m->name,
+		       fm_node_state_name(m->state), why);
+	return true;
+}
+
+void fm_service_look(struct fm *fm, uint32_t node)
+{
+	struct fm_mate *m = fm_mate_at(fm->root, node);
+	bool was = m && m->out;
+
+	if (!m)
+		return;
+	m->out = fm_service_is_out(fm, node);
+	if (m->out && !was)
+		fm_problem_clear(fm, "node", m->guid);
+	else if (was && !m->out && m->state != FM_NODE_UP)
+		fm_service_gone(fm, m, ": it was when it was included");
+}
+
+uint64_t fm_service_patience(const struct fm *fm, const struct fm_mate *m)
+{
+	return fm_service_is_out(fm, m->node) ? ON_THE_WAY * fm->cfg.resend : fm->cfg.member_max;
+}

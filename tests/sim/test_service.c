@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes that the administrator takes out of service, while they are dead, silent, or were never
+ * seen: they stay excluded, whoever leads, until they are included, and nothing waits for them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "ends.h"
+
+#define NODE 10			/* 2,2 of 4x4: no candidate */
+#define ANSWER (2 * W_S)	/* as long as fabricd waits until the change is in force */
+#define TAKEOVER (3 * W_S)
+
+static struct story s;
+
+static void begin(uint64_t seed, bool absent)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	assert_int_equal(torus_shape_parse("4x4", &c.shape), 0);
+	c.seed = seed;
+	c.discover = false;
+	c.vanish = true;
+	story_begin(&s, &c);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_power(s.w, i, i != NODE || !absent);
+	story_rest(&s, 10 * W_S);
+	story_traffic(&s, 1 * W_MS);
+	s.sparing = true;
+	story_run(&s, 20 * W_MS);
+}
+
+static const struct fm *root(void)
+{
+	return world_fm(s.w, world_root(s.w));
+}
+
+static bool in_force(struct world *w)
+{
+	const struct fm *fm = world_fm(w, world_root(w));
+
+	return fm && fm_is_root(fm) && fm_in_force(fm, fm_version(fm));
+}
+
+static void order(bool excluded)
+{
+	assert_int_equal(story_exclude(&s, NODE, -1, excluded), 0);
+	if (!world_until(s.w, in_force, ANSWER))
+		fail_msg("not in force");
+}
+
+/* What status, nodes and the table say of the node. */
+static void expect(const char *when, bool out, unsigned int state)
+{
+	struct fm_status st;
+
+	fm_status(root(), &st);
+	if (st.nodes_excluded != out || fm_out_of_service(root(), NODE) != out)
+		fail_msg("%s: %u nodes excluded, not %u", when, st.nodes_excluded, out);
+	if (fm_node(root(), NODE)->state != state)
+		fail_msg("%s: it is %s", when, fm_node_state_name(fm_node(root(), NODE)->state));
+	for (unsigned int p = 0; out && p < 4; p++)
+		if (!(fm_exclusions(root())[NODE] & 1u << p))
+			fail_msg("%s: port %u is in use", when, p);
+	if (out && story_problem(&s, "node", "2,2"))
+		fail_msg("%s: it is a problem", when);
+}
+
+static void finish(const char *what)
+{
+	if (!story_end(&s))
+		fail_msg("%s: %s", what, s.wrong);
+}
+
+/* A manager that hangs has not taken the latest table, so it is never rest. */
+static void rest(enum ending how)
+{
+	if (how == HANG && !world_until(s.w, in_force, 10 * W_S))
+		fail_msg("not in force");
+	else if (how != HANG)
+		story_rest(&s, 10 * W_S);
+}
+
+/* The last root ends, and another one takes over. @how: in which way the node has ended */
+static void take_over(enum ending how)
+{
+	uint32_t former = world_root(s.w);
+
+	end_node(s.w, former, KILL);
+	assert_int_not_equal(ends_await(&s, former, TAKEOVER), TORUS_NO_NODE);
+	rest(how);
+	end_undo(s.w, former, KILL);
+	story_run(&s, 100 * W_MS);
+	rest(how);
+}
+
+/* It comes back under another root, is still excluded, and works once it is included. */
+static void back(enum ending how, const char *what)
+{
+	end_undo(s.w, NODE, how);
+	story_rest(&s, 10 * W_S);
+	story_run(&s, 100 * W_MS);
+	expect("back", true, FM_NODE_UP);
+	order(false);
+	story_rest(&s, 10 * W_S);
+	expect("included", false, FM_NODE_UP);
+	finish(what);
+}
+
+static void dead(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+		begin(seed, false);
+		end_node(s.w, NODE, POWER);
+		story_rest(&s, 10 * W_S);
+		assert_true(story_problem(&s, "node", "2,2"));
+		order(true);
+		expect("excluded", true, FM_NODE_DEAD);
+		take_over(POWER);
+		expect("taken over", true, FM_NODE_DEAD);
+		back(POWER, "dead");
+	}
+}
+
+/* The manager has ended only just: the order does not wait until the node is silent. */
+static void without_manager(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+		enum ending how = seed % 2 ? KILL : HANG;
+
+		begin(seed, false);
+		end_node(s.w, NODE, how);
+		story_run(&s, how == KILL ? seed * W_MS : 4 * W_S);
+		order(true);
+		expect("excluded", true, FM_NODE_SILENT);
+		take_over(how);
+		expect("taken over", true, FM_NODE_SILENT);
+		back(how, "without manager");
+	}
+}
+
+/* A place where no node has been yet. */
+static void never_seen(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+		begin(seed, true);
+		order(true);
+		expect("excluded", true, FM_NODE_ABSENT);
+		take_over(POWER);
+		expect("taken over", true, FM_NODE_ABSENT);
+		back(POWER, "never seen");
+	}
+}
+
+/* A node that is still dead when it is included is a problem again. */
+static void included_dead(void **state)
+{
+	(void)state;
+	begin(1, false);
+	end_node(s.w, NODE, POWER);
+	story_rest(&s, 10 * W_S);
+	order(true);
+	assert_false(story_problem(&s, "node", "2,2"));
+	order(false);
+	expect("included", false, FM_NODE_DEAD);
+	assert_true(story_problem(&s, "node", "node 2,2 ('n10') is dead"));
+	end_undo(s.w, NODE, POWER);
+	story_rest(&s, 10 * W_S);
+	assert_false(story_problem(&s, "node", "2,2"));
+	finish("included dead");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dead),
+		cmocka_unit_test(without_manager),
+		cmocka_unit_test(never_seen),
+		cmocka_unit_test(included_dead),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
