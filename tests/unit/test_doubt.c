@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/vanish.h"
 #include "tests/unit/one_fm.h"
 
 #define WAIT (4 * ONE_MS)		/* until it is probed */
@@ -129,12 +130,12 @@ static void ends_without_a_row(void **state)
 	one_lose(&o, 1, 0, 9, 1);
 	one_finish(&o);
 	one_run(&o, 100 * ONE_MS);
-	assert_int_equal(r->vanish.n, 1);
+	assert_int_equal(fm_vanish_doubts(r), 1);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		if (fm_mate_no(r, i)->node == 2)
 			fm_mate_no(r, i)->row.port[1].state = FM_PORT_FAULTY;
 	one_run(&o, 10000 * ONE_MS);
-	assert_int_equal(r->vanish.n, 0);
+	assert_int_equal(fm_vanish_doubts(r), 0);
 	one_end(&o);
 }
 

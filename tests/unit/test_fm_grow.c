@@ -12,6 +12,7 @@
 #include "stage.h"
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/root.h"
 
 #define NODES 32
@@ -370,10 +371,10 @@ static void test_fails_at_the_last_moment(void **state)
 	arrives(2);
 	arrives(5);
 	s.deaf = "init ping pong report lost rows welcome close log release ";
-	for (unsigned int k = 0; s.fm->root->grow.step != FM_GROW_GO; k++) {
+	for (unsigned int k = 0; fm_grow_step(s.fm->root) != FM_GROW_GO; k++) {
 		assert_true(k < 3000);
 		stage_run_ns(&s, s.now + MS);
-		for (uint32_t i = 1; i < 6 && s.fm->root->grow.step != FM_GROW_GO; i++)
+		for (uint32_t i = 1; i < 6 && fm_grow_step(s.fm->root) != FM_GROW_GO; i++)
 			reports(i, s.fm->member.round);
 	}
 	assert_string_equal(shape(), "2x2");

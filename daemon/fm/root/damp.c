@@ -38,6 +38,32 @@
 #define UNIT 1024U		/* of penalty: one flap */
 #define PENALTY_MAX (UINT32_MAX - UNIT)
 
+/** struct fm_flap - @penalty of a port for its losses, as it was @at */
+struct fm_flap {
+	uint64_t at;
+	uint32_t penalty;
+	bool held;
+};
+
+/**
+ * struct fm_damp - ports that are held down
+ * @held: numbers in the roster of the @n nodes that have some
+ * @at: when the next is used again; NEVER
+ */
+struct fm_damp {
+	uint32_t *held;
+	uint32_t n, room;
+	uint64_t at;
+};
+
+bool fm_damp_start(struct fm_root *r)
+{
+	r->damp = calloc(1, sizeof(*r->damp));
+	if (r->damp)
+		r->damp->at = NEVER;
+	return r->damp;
+}
+
 /* Halved every @half, on a straight line between; good to 6 %. */
 static uint32_t faded(uint32_t penalty, uint64_t ns, uint64_t half)
 {
@@ -124,7 +150,7 @@ static bool tells(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 
 bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out)
 {
-	const struct fm_damp *d = fm->root ? &fm->root->damp : NULL;
+	const struct fm_damp *d = fm->root ? fm->root->damp : NULL;
 
 	for (uint32_t k = 0; d && k < d->n; k++) {
 		const struct fm_mate *m = fm_mate_no(fm->root, d->held[k]), *o;
@@ -168,7 +194,7 @@ static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
 /* Reports all holds as problems, and finds when the next one ends. */
 static void look(struct fm *fm)
 {
-	struct fm_damp *d = &fm->root->damp;
+	struct fm_damp *d = fm->root->damp;
 	uint32_t left = 0;
 
 	d->at = NEVER;
@@ -196,7 +222,7 @@ static void look(struct fm *fm)
 /* Adds @m to the nodes that have held ports. Return: false: no memory. */
 static bool remember(struct fm_root *r, const struct fm_mate *m)
 {
-	struct fm_damp *d = &r->damp;
+	struct fm_damp *d = r->damp;
 	uint32_t self = fm_mate_number(r, m), room = d->room ? 2 * d->room : 16;
 	uint32_t *more;
 
@@ -304,10 +330,10 @@ void fm_damp_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	if (fm->now < r->damp.at)
+	if (fm->now < r->damp->at)
 		return;
-	for (uint32_t i = 0; i < r->damp.n; i++) {
-		struct fm_mate *m = fm_mate_no(r, r->damp.held[i]);
+	for (uint32_t i = 0; i < r->damp->n; i++) {
+		struct fm_mate *m = fm_mate_no(r, r->damp->held[i]);
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 			if (fm_damp_held(m, p) && fm->now >= cable_time(fm, m, p))
@@ -318,12 +344,15 @@ void fm_damp_due(struct fm *fm)
 
 uint64_t fm_damp_expiry(const struct fm *fm)
 {
-	return fm->root->damp.at;
+	return fm->root->damp->at;
 }
 
 void fm_damp_free(struct fm_root *r)
 {
+	if (!r->damp)
+		return;
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		free(fm_mate_no(r, i)->flap);
-	free(r->damp.held);
+	free(r->damp->held);
+	free(r->damp);
 }

@@ -8,10 +8,43 @@
  * The root looks at nodes whose rows, when they came, did not fit those of their neighbours. If
  * there are more than it can remember, it looks at all nodes.
  */
+#include <stdlib.h>
+
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+
+/** struct suspect - a node with disputed cables; @seen: at the last look as well */
+struct suspect {
+	uint64_t guid;
+	bool seen;
+};
+
+/**
+ * struct fm_disputes - cables that one end reports as up and the other as down
+ * @more: than fit
+ * @at: next look; NEVER
+ */
+struct fm_disputes {
+	struct suspect suspect[FM_SUSPECTS];
+	unsigned int n;
+	bool more;
+	uint64_t at;
+};
+
+bool fm_dispute_start(struct fm_root *r)
+{
+	r->disputes = calloc(1, sizeof(*r->disputes));
+	if (r->disputes)
+		r->disputes->at = NEVER;
+	return r->disputes;
+}
+
+void fm_dispute_free(struct fm_root *r)
+{
+	free(r->disputes);
+}
 
 bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
@@ -40,14 +73,14 @@ static void suspect(struct fm_disputes *d, uint64_t guid, bool seen)
 		if (d->suspect[i].guid == guid)
 			return;
 	if (d->n < FM_SUSPECTS)
-		d->suspect[d->n++] = (struct fm_suspect) { guid, seen };
+		d->suspect[d->n++] = (struct suspect) { guid, seen };
 	else
 		d->more = true;
 }
 
 void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
 {
-	struct fm_disputes *d = &fm->root->disputes;
+	struct fm_disputes *d = fm->root->disputes;
 
 	if (fm_disputed_any(fm, m))
 		suspect(d, m->guid, false);
@@ -75,13 +108,13 @@ static void look(struct fm *fm, const struct fm_mate *m, bool seen)
 		if (fm_disputed(fm, m, p))
 			tell(fm, m, p);
 	if (fm_disputed_any(fm, m))
-		suspect(&fm->root->disputes, m->guid, true);
+		suspect(fm->root->disputes, m->guid, true);
 }
 
 void fm_dispute_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	struct fm_disputes *d = &r->disputes, old = *d;
+	struct fm_disputes *d = r->disputes, old = *d;
 	bool first = false;
 
 	if (fm->now < d->at)
@@ -104,5 +137,5 @@ void fm_dispute_due(struct fm *fm)
 
 uint64_t fm_dispute_expiry(const struct fm *fm)
 {
-	return fm->root->disputes.at;
+	return fm->root->disputes->at;
 }

@@ -9,26 +9,13 @@
 
 struct fm;
 struct fm_mate;
+struct fm_root;
 
-#define FM_SUSPECTS 64
+#define FM_SUSPECTS 64	/* that are remembered; more: all nodes are looked at */
 
-/** struct fm_suspect - a node with disputed cables; @seen: at the last look as well */
-struct fm_suspect {
-	uint64_t guid;
-	bool seen;
-};
-
-/**
- * struct fm_disputes - cables that one end reports as up and the other as down (dispute.c)
- * @more: than fit
- * @at: next look; NEVER
- */
-struct fm_disputes {
-	struct fm_suspect suspect[FM_SUSPECTS];
-	unsigned int n;
-	bool more;
-	uint64_t at;
-};
+/* A root begins. Return: false: no memory. */
+bool fm_dispute_start(struct fm_root *r);
+void fm_dispute_free(struct fm_root *r);
 
 /* Return: true if the two ends of the cable at port @p differ about it. */
 bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p);

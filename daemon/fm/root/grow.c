@@ -51,6 +51,46 @@
 #define WAIT_MAX (30000 * MS)
 #define BUSY_MAX 3	/* attempts until it is told that they fail */
 
+/**
+ * struct fm_grow
+ * @step: enum fm_grow_step
+ * @version: of the table that has all rows on hold; 0: it is not made yet
+ * @at: when it is looked at again whether the shape can grow; NEVER
+ * @wait: until then; longer after each attempt that was given up
+ * @busy: attempts that were given up, because something was sent or changed
+ * @old: some NIC may work with the shape before
+ */
+struct fm_grow {
+	uint8_t step;
+	uint64_t version;
+	uint64_t at, wait;
+	unsigned int busy;
+	bool old;
+};
+
+bool fm_grow_start(struct fm_root *r)
+{
+	r->grow = calloc(1, sizeof(*r->grow));
+	if (r->grow)
+		r->grow->at = NEVER;
+	return r->grow;
+}
+
+void fm_grow_free(struct fm_root *r)
+{
+	free(r->grow);
+}
+
+enum fm_grow_step fm_grow_step(const struct fm_root *r)
+{
+	return r->grow->step;
+}
+
+bool fm_grow_mixed(const struct fm_root *r)
+{
+	return r->grow->old;
+}
+
 /* Return: true if a discovered shape could grow for some node. */
 static bool wanted(const struct fm *fm)
 {
@@ -69,7 +109,7 @@ static bool all_take_part(const struct fm *fm)
 
 static void try_later(struct fm *fm)
 {
-	struct fm_grow *g = &fm->root->grow;
+	struct fm_grow *g = fm->root->grow;
 
 	g->step = FM_GROW_REST;
 	g->version = 0;
@@ -79,7 +119,7 @@ static void try_later(struct fm *fm)
 
 static void give_up(struct fm *fm)
 {
-	struct fm_grow *g = &fm->root->grow;
+	struct fm_grow *g = fm->root->grow;
 
 	g->busy++;
 	try_later(fm);
@@ -88,7 +128,7 @@ static void give_up(struct fm *fm)
 
 void fm_grow_look(struct fm *fm)
 {
-	struct fm_grow *g = &fm->root->grow;
+	struct fm_grow *g = fm->root->grow;
 
 	if (!wanted(fm))
 		*g = (struct fm_grow) { .at = NEVER, .old = g->old };
@@ -105,7 +145,7 @@ const char *fm_grow_why(struct fm *fm)
 		return "";
 	if (!fm_extend(fm, &shape, &open))
 		return "; shape = auto found the fabric before it came, and cannot grow by it: set the whole shape (shape = 4x4) in the root's fabricd.conf, then restart the root: systemctl restart fabricd";
-	if (fm->root->grow.busy >= BUSY_MAX || !all_take_part(fm))
+	if (fm->root->grow->busy >= BUSY_MAX || !all_take_part(fm))
 		return "; the shape can grow by it, but not while packets are sent or parked, or a node is silent: stop the traffic for a while";
 	return NULL;
 }
@@ -117,9 +157,9 @@ void fm_grow_due(struct fm *fm, bool recovers)
 	char text[TORUS_TEXT_MAX];
 	uint8_t open;
 
-	if (fm->now < r->grow.at)
+	if (fm->now < r->grow->at)
 		return;
-	r->grow.at = NEVER;
+	r->grow->at = NEVER;
 	if (!wanted(fm) || !fm_extend(fm, &shape, &open))
 		return;
 	if (fm->now < r->news.newest + fm->cfg.quiet) {	/* others may follow at once */
@@ -130,13 +170,13 @@ void fm_grow_due(struct fm *fm, bool recovers)
 		give_up(fm);
 		return;
 	}
-	r->grow.step = FM_GROW_PAUSE;
+	r->grow->step = FM_GROW_PAUSE;
 	fm_demand(fm, 0, "a pause, to grow to %s", torus_shape_text(&shape, text));
 }
 
 uint64_t fm_grow_expiry(const struct fm *fm)
 {
-	return fm->root->grow.at;
+	return fm->root->grow->at;
 }
 
 bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64_t since,
@@ -144,7 +184,7 @@ bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64
 {
 	struct fm_root *r = fm->root;
 
-	if (r->grow.step != FM_GROW_PAUSE || r->grow.version != r->version)
+	if (r->grow->step != FM_GROW_PAUSE || r->grow->version != r->version)
 		return false;
 	if (!proven || s->held || s->parked || s->reopen || !all_take_part(fm)) {
 		give_up(fm);
@@ -155,7 +195,7 @@ bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64
 		*count_at = since + LISTEN;
 		return true;
 	}
-	r->grow.step = FM_GROW_GO;
+	r->grow->step = FM_GROW_GO;
 	fm_demand(fm, 0, "the shape grows");
 	return true;
 }
@@ -231,14 +271,14 @@ static void grow(struct fm *fm)
 		give_up(fm);
 		return;
 	}
-	r->grow = (struct fm_grow) { .at = NEVER, .old = true };
+	*r->grow = (struct fm_grow) { .at = NEVER, .old = true };
 	r->joined = false;
 	fm_say(fm, FM_INFO, "bootstrap", "the shape grows to %s", torus_shape_text(&shape, text));
 }
 
 bool fm_grow_table(struct fm *fm, uint64_t version)
 {
-	struct fm_grow *g = &fm->root->grow;
+	struct fm_grow *g = fm->root->grow;
 
 	if (g->step == FM_GROW_GO)
 		grow(fm);
@@ -257,16 +297,16 @@ void fm_grow_applied(struct fm *fm)
 	struct fm_root *r = fm->root;
 	const struct fm_tally *t = fm_tally(fm);
 
-	if (!r->grow.old)
+	if (!r->grow->old)
 		return;
-	r->grow.old = false;
+	r->grow->old = false;
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		struct fm_mate *m = fm_mate_no(r, i);
 
 		if (m->node == TORUS_NO_NODE || m->state == FM_NODE_DEAD ||
 		    t->kind[m->node] == FM_PART_TAKES)
 			m->old_shape = false;
-		r->grow.old |= m->old_shape;
+		r->grow->old |= m->old_shape;
 	}
 }
 

@@ -10,6 +10,7 @@
 struct fm;
 struct fm_hello;
 struct fm_mate;
+struct fm_root;
 struct fm_sums;
 
 enum fm_grow_step {
@@ -18,23 +19,14 @@ enum fm_grow_step {
 	FM_GROW_GO,		/* the next table has the new shape */
 };
 
-/**
- * struct fm_grow
- * @step: enum fm_grow_step
- * @version: of the table that has all rows on hold; 0: it is not made yet
- * @at: when it is looked at again whether the shape can grow; NEVER
- * @wait: until then; longer after each attempt that was given up
- * @busy: attempts that were given up, because something was sent or changed
- * @old: some NIC may work with the shape before
- */
-struct fm_grow {
-	uint8_t step;
-	uint64_t version;
-	uint64_t at, wait;
-	unsigned int busy;
-	bool old;
-};
+/* A root begins. Return: false: no memory. */
+bool fm_grow_start(struct fm_root *r);
+void fm_grow_free(struct fm_root *r);
 
+/* Return: how far an attempt to grow is. */
+enum fm_grow_step fm_grow_step(const struct fm_root *r);
+/* Return: true if some NIC may work with the shape before */
+bool fm_grow_mixed(const struct fm_root *r);
 /* A table is made: may be it leaves nodes without a place, for which the shape can grow. */
 void fm_grow_look(struct fm *fm);
 /* Text on nodes without a place, for the problem; NULL: not known yet. */

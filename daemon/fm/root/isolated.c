@@ -114,14 +114,14 @@ static bool still_joined(const struct fm_table *t, uint32_t node)
 	return true;
 }
 
-void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t)
+void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts)
 {
 	bool joined = fm->root->joined;
 
 	for (uint32_t i = 0; joined && i < t->nentries; i++)
 		joined = still_joined(&fm->table, t->entries[i].node);
 	/* Of a node that is cut off because it has no power, more is known soon. */
-	if (fm->root->vanish.n)
+	if (doubts)
 		fm->root->joined = joined;
 	else if (!joined)
 		look_at_all(fm);

@@ -24,6 +24,7 @@
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
+#include "daemon/fm/root/vanish.h"
 #include "daemon/fm/root/wiring.h"
 
 /* The next version whose colour is none of @used; 0: there is none. */
@@ -274,7 +275,7 @@ static void publish(struct fm *fm, uint64_t version)
 	fm_member_table(fm, &t);
 	for (uint32_t i = 0; fm->table.version != version && i < t.nentries; i++)
 		fm_change_node(fm, t.entries[i].node);
-	fm_isolated_tell(fm, &t);
+	fm_isolated_tell(fm, &t, fm_vanish_doubts(fm->root) > 0);
 	free(t.entries);
 	if (!placed)
 		fm_demand(fm, fm->cfg.member_max, "nodes wait for memory to be placed");

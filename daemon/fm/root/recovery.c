@@ -224,7 +224,7 @@ static bool someone_silent(const struct fm *fm)
 /* A NIC that the table relies on has started anew, or has an old shape: the next table is due. */
 static bool outdated(const struct fm *fm)
 {
-	return fm->root->demand.is && (fm_tally(fm)->parts[FM_PART_ANEW] || fm->root->grow.old);
+	return fm->root->demand.is && (fm_tally(fm)->parts[FM_PART_ANEW] || fm_grow_mixed(fm->root));
 }
 
 static void stamp(struct fm *fm, enum fm_stamp at)

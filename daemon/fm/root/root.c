@@ -61,20 +61,20 @@ static void restore(struct fm *fm, struct fm_mate *m)
 
 static void root_free(struct fm_root *r)
 {
-	if (r->roster) {
-		fm_damp_free(r);
-		fm_roster_free(r->roster);
-	}
+	fm_damp_free(r);
+	fm_roster_free(r);
 	fm_changes_free(r);
 	fm_tally_free(r);
 	fm_calls_free(&r->asking.calls);
 	free(r->missing);
-	free(r->vanish.doubted);
 	free(r->at);
 	free(r->admin);
 	fm_recall_forget(r);
 	fm_parts_free(r);
 	fm_recovery_free(r);
+	fm_dispute_free(r);
+	fm_vanish_free(r);
+	fm_grow_free(r);
 	free(r);
 }
 
@@ -85,8 +85,8 @@ static struct fm_root *root_new(void)
 
 	if (!r)
 		return NULL;
-	r->roster = fm_roster_new();
-	if (r->roster && fm_recovery_start(r))
+	if (fm_roster_start(r) && fm_recovery_start(r) && fm_dispute_start(r) && fm_damp_start(r) &&
+	    fm_vanish_start(r) && fm_grow_start(r))
 		return r;
 	root_free(r);
 	return NULL;
@@ -114,10 +114,6 @@ static int start(struct fm *fm, bool first)
 	r->judge_at = r->move.at = r->ranks_at = NEVER;
 	r->knows = fm->nic.root_epoch;
 	r->obey = fm->now + fm->cfg.resend;
-	r->disputes.at = NEVER;
-	r->damp.at = NEVER;
-	r->vanish.at = NEVER;
-	r->grow.at = NEVER;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	m = fm_mate_add(r, fm->guid);
 	if (!m)

@@ -7,17 +7,12 @@
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/claim.h"
-#include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
-#include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/recall.h"
-#include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/quorum.h"
-#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
-#include "daemon/fm/root/vanish.h"
 
 /** struct fm_root - what only the root has */
 struct fm_root {
@@ -49,10 +44,10 @@ struct fm_root {
 	uint8_t open, clean;	/* @clean: mask of colours that no packet in the network has */
 	struct fm_base base;
 	struct fm_rec *rec;
-	struct fm_disputes disputes;
-	struct fm_damp damp;
-	struct fm_vanish vanish;
-	struct fm_grow grow;
+	struct fm_disputes *disputes;
+	struct fm_damp *damp;
+	struct fm_vanish *vanish;
+	struct fm_grow *grow;
 	struct fm_changes changes;
 	struct fm_tally tally;
 	bool joined, bare;	/* links join all that are up, and none came since; a mate may be @bare */

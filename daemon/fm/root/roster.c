@@ -32,13 +32,18 @@ struct fm_roster {
 	bool uncounted;
 };
 
-struct fm_roster *fm_roster_new(void)
+bool fm_roster_start(struct fm_root *r)
 {
-	return calloc(1, sizeof(struct fm_roster));
+	r->roster = calloc(1, sizeof(*r->roster));
+	return r->roster;
 }
 
-void fm_roster_free(struct fm_roster *list)
+void fm_roster_free(struct fm_root *r)
 {
+	struct fm_roster *list = r->roster;
+
+	if (!list)
+		return;
 	free(list->mate);
 	hash_free(&list->by_guid);
 	hash_free(&list->by_name);

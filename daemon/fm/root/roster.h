@@ -12,10 +12,9 @@
 struct fm;
 struct fm_root;
 
-struct fm_roster;
-
-struct fm_roster *fm_roster_new(void);	/* NULL: no memory */
-void fm_roster_free(struct fm_roster *list);
+/* A root begins: knows no node. Return: false: no memory. */
+bool fm_roster_start(struct fm_root *r);
+void fm_roster_free(struct fm_root *r);
 
 /* Numbers that were given, those that are free again included; and nodes that have one. */
 uint32_t fm_roster_size(const struct fm_root *r);

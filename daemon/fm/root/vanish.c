@@ -39,6 +39,38 @@
 #define DEPTH_MAX 64	/* of the tree; it has no circles but those of late notices */
 #define PART_MAX 1024	/* nodes: a search ends there; larger parts do not vanish at once */
 
+/**
+ * struct fm_vanish - nodes whose last row may be out of date
+ * @doubted: their numbers in the roster
+ * @at: when they are looked at
+ */
+struct fm_vanish {
+	uint32_t *doubted;
+	uint32_t n, room;
+	uint64_t at;
+};
+
+bool fm_vanish_start(struct fm_root *r)
+{
+	r->vanish = calloc(1, sizeof(*r->vanish));
+	if (r->vanish)
+		r->vanish->at = NEVER;
+	return r->vanish;
+}
+
+void fm_vanish_free(struct fm_root *r)
+{
+	if (!r->vanish)
+		return;
+	free(r->vanish->doubted);
+	free(r->vanish);
+}
+
+uint32_t fm_vanish_doubts(const struct fm_root *r)
+{
+	return r->vanish->n;
+}
+
 /* The row of the other end of the link at port @p of @m. @o: the node there. */
 static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_mate *m,
 					 unsigned int p, const struct fm_mate **o)
@@ -135,13 +167,13 @@ static bool vouched(struct fm *fm, const struct fm_mate *m)
 
 static void look_soon(struct fm *fm)
 {
-	fm->root->vanish.at = earlier(fm->root->vanish.at, fm->now + WAIT);
+	fm->root->vanish->at = earlier(fm->root->vanish->at, fm->now + WAIT);
 }
 
 /* Without memory for it a node is found by its keep-alive. */
 static void doubt(struct fm *fm, struct fm_mate *m)
 {
-	struct fm_vanish *v = &fm->root->vanish;
+	struct fm_vanish *v = fm->root->vanish;
 	uint32_t room = v->room ? 2 * v->room : 16, *more;
 
 	if (m->doubted || m->lost || m->state != FM_NODE_UP || m == fm_mate_no(fm->root, 0))
@@ -167,7 +199,7 @@ static void doubt_neighbours(struct fm *fm, const struct fm_mate *m, bool all)
 		if (o && o != m && (all || port->state != FM_PORT_UP))
 			doubt(fm, o);
 	}
-	if (fm->root->vanish.n)
+	if (fm->root->vanish->n)
 		look_soon(fm);
 }
 
@@ -306,7 +338,7 @@ static bool looked_at(struct fm *fm, struct fm_mate *m)
 		if (vouched(fm, m)) {
 			m->probed = 0;
 			/* A doubt also ends if a neighbour that was dead joins with its old row. */
-			fm->root->vanish.at = earlier(fm->root->vanish.at,
+			fm->root->vanish->at = earlier(fm->root->vanish->at,
 						      fm->now + fm->cfg.keepalive);
 			return false;
 		}
@@ -317,14 +349,14 @@ static bool looked_at(struct fm *fm, struct fm_mate *m)
 		m->probed = fm->now;
 		reach(fm, m->address, FM_CONN_PROBE, m);
 	}
-	fm->root->vanish.at = earlier(fm->root->vanish.at, next_look(fm, m));
+	fm->root->vanish->at = earlier(fm->root->vanish->at, next_look(fm, m));
 	return false;
 }
 
 void fm_vanish_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	struct fm_vanish *v = &r->vanish;
+	struct fm_vanish *v = r->vanish;
 	uint32_t i = 0, was;
 
 	if (fm->now < v->at)
@@ -347,5 +379,5 @@ void fm_vanish_due(struct fm *fm)
 
 uint64_t fm_vanish_expiry(const struct fm *fm)
 {
-	return fm->root->vanish.at;
+	return fm->root->vanish->at;
 }

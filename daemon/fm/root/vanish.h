@@ -3,23 +3,20 @@
 #ifndef FM_VANISH_H
 #define FM_VANISH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fm;
 struct fm_conn;
 struct fm_mate;
+struct fm_root;
 
-/**
- * struct fm_vanish - nodes whose last row may be out of date
- * @doubted: their numbers in the roster
- * @at: when they are looked at
- */
-struct fm_vanish {
-	uint32_t *doubted;
-	uint32_t n, room;
-	uint64_t at;
-};
+/* A root begins. Return: false: no memory. */
+bool fm_vanish_start(struct fm_root *r);
+void fm_vanish_free(struct fm_root *r);
 
+/* How many nodes are in doubt. */
+uint32_t fm_vanish_doubts(const struct fm_root *r);
 /* The row of @m is new. */
 void fm_vanish_row(struct fm *fm, const struct fm_mate *m);
 /* A node has a connection to @m, which was missing and has not said anything since. */
