@@ -197,6 +197,8 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.relay_packets = h->relay_packets;
 	b.root_epoch = h->root_epoch;
 	b.root_guid = h->root_guid;
+	b.maybe_epoch = h->maybe_epoch;
+	b.maybe_guid = h->maybe_guid;
 	b.rows_term = h->rows_term;
 	b.clean = h->clean;
 	b.open = h->open;

@@ -131,7 +131,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
 	    from->priority > FM_PRIORITY_AUTO || from->kept_term > FM_EPOCH_MAX ||
-	    from->rows_term > FM_EPOCH_MAX ||
+	    from->rows_term > FM_EPOCH_MAX || from->maybe_epoch > FM_EPOCH_MAX ||
 	    from->clean >> TORUS_COLOURS || from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||
 	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
 	    !codec_text(to->name, sizeof(to->name), from->name) ||
@@ -154,6 +154,8 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->relay_packets = from->relay_packets;
 	to->root_epoch = from->root_epoch;
 	to->root_guid = from->root_guid;
+	to->maybe_epoch = from->maybe_epoch;
+	to->maybe_guid = from->maybe_guid;
 	to->rows_term = from->rows_term;
 	to->clean = (uint8_t)from->clean;
 	to->open = (uint8_t)from->open;

@@ -278,6 +278,9 @@ static const struct origin named[] = {
 	  "doubles" },
 	{ "claims_and_hangs", 392, 0, MOVE + 1, false, false,
 	  "a root hung after it had claimed; members below another member waited for it for long" },
+	{ "obeys_after_a_time_out", 60339, 0, MOVE + 1, false, false,
+	  "a NIC obeyed a claim that had timed out, and then refused the root of the same epoch, which did "
+	  "not know why" },
 	{ "one_beside_the_led", 60350, 0, MOVE + 1, false, false,
 	  "an error of the check for takeovers: it took a node without a root for able to lead, although "
 	  "its neighbours were led over the service network by a root that no cable reached" },

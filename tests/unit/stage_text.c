@@ -153,6 +153,9 @@ static void hello(struct stage *s, const struct fm_hello *h)
 	if (s->roots)
 		add(s, " obeys %llx of %llu", (unsigned long long)h->root_guid,
 		    (unsigned long long)h->root_epoch);
+	if (h->maybe_epoch)
+		add(s, " or %llx of %llu", (unsigned long long)h->maybe_guid,
+		    (unsigned long long)h->maybe_epoch);
 	number(s, "relay", h->relay_packets);
 	number(s, "table", h->table);
 	number(s, "admin", h->admin);

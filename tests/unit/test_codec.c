@@ -120,6 +120,8 @@ static void rnd_hello(struct fm_hello *h)
 	h->relay_packets = (uint32_t)rnd();
 	h->root_epoch = rnd() >> 2;
 	h->root_guid = rnd();
+	h->maybe_epoch = rnd() >> 2;
+	h->maybe_guid = rnd();
 	h->rows_term = rnd() >> 2;
 	h->clean = rnd() & 0xf;
 	h->open = rnd() & 0x3f;

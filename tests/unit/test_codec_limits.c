@@ -220,6 +220,8 @@ static void of_hello(void **state)
 	WRONG(h->votes, 4);
 	voters_limits(h->voters);
 	AT_MOST(h, voters, FM_VOTERS_MAX);
+	RIGHT(h->maybe_epoch, FM_EPOCH_MAX);
+	WRONG(h->maybe_epoch, FM_EPOCH_MAX + 1);
 	RIGHT(h->rows_term, FM_EPOCH_MAX);
 	WRONG(h->rows_term, FM_EPOCH_MAX + 1);
 	RIGHT(h->kept_term, FM_EPOCH_MAX);

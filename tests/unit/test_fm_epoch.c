@@ -252,6 +252,68 @@ static void above_all_others(void **state)
 	not_asked(1, 0xabc, 2);
 }
 
+/*
+ * A NIC that did not answer in time may obey another root of this epoch, or a later one: all nodes
+ * are asked anew. If it may obey what this root told it, it is told again.
+ */
+static void may_obey(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
+{
+	struct fm_msg m = hello(2);
+
+	root_of(5, NIC);
+	all_join();
+	if (led)
+		settle(4);
+	assert_int_equal(fm_epoch(s.fm), 6);
+	stage_down(&s, 102);
+	stage_forget(&s);
+	m.hello.root_epoch = 5;
+	m.hello.root_guid = NIC;
+	m.hello.maybe_epoch = epoch;
+	m.hello.maybe_guid = guid;
+	joins(&m);
+	assert_int_equal(stage_count(&s, "'n2' may obey epoch"), next > 6);
+	stage_run_ns(&s, s.now + 1);
+	assert_int_equal(fm_reachable(s.fm), next == 6 || !led);
+	all_join();
+	epoch_is(next);
+	stage_end(&s);
+}
+
+static void above_what_nics_may_obey(void **state)
+{
+	(void)state;
+	for (unsigned int led = 0; led < 2; led++) {
+		may_obey(led, 6, NIC, 6);
+		may_obey(led, 6, 0xabc, 7);
+		may_obey(led, 6, 0, 7);
+		may_obey(led, 9, NIC, 10);
+		may_obey(led, 5, 0xabc, 6);
+	}
+}
+
+/* It is no promise. */
+static void may_obey_is_no_promise(void **state)
+{
+	struct fm_msg m = hello(1);
+
+	(void)state;
+	root_of(5, NIC);
+	s.stubborn = true;
+	for (unsigned int i = 0; i < 3; i++) {
+		joins(&m);
+		stage_did_no(&s, "welcome");
+		m.hello.maybe_epoch = fm_epoch(s.fm);
+		m.hello.maybe_guid = NIC;
+	}
+	m.hello.root_epoch = m.hello.maybe_epoch;
+	m.hello.root_guid = NIC;
+	m.hello.maybe_epoch = m.hello.maybe_guid = 0;
+	joins(&m);
+	stage_did_some(&s, "welcome");
+	stage_end(&s);
+}
+
 static void not_above_its_own(void **state)
 {
 	(void)state;
@@ -382,6 +444,8 @@ int main(void)
 		cmocka_unit_test(above_all_others),
 		cmocka_unit_test(first_among_others),
 		cmocka_unit_test(told_by_init),
+		cmocka_unit_test(above_what_nics_may_obey),
+		cmocka_unit_test(may_obey_is_no_promise),
 		cmocka_unit_test(not_above_its_own),
 		cmocka_unit_test(far_above),
 		cmocka_unit_test(far_above_what_was_kept),

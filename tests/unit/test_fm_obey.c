@@ -106,6 +106,43 @@ static void a_nic_that_does_not(void **state)
 	stage_end(&s);
 }
 
+/* The node loses its root and says HELLO once more. */
+static void says_hello_again(int was, int now)
+{
+	stage_down(&s, was);
+	stage_wait(&s, "connect");
+	assert_int_equal(s.next_conn, now + 1);
+	stage_up(&s, now);
+}
+
+/* The NIC does not answer in time: it may obey that root, and HELLO says so. The former stays said. */
+static void one_that_times_out(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	with_nic_of(TERM - 1, 0xabc);
+	joins();
+	s.err.root = -ETIMEDOUT;
+	table(1);
+	says_hello_again(1, 2);
+	stage_did_some(&s, " obeys abc of 125 or 100 of 126");
+	/* Its answer that it refuses tells nothing more. */
+	s.err.root = -ESTALE;
+	stage_welcome(&s, 2, TERM, "");
+	m = stage_table(&s, 2, entry);
+	stage_msg(&s, 2, &m);
+	says_hello_again(2, 3);
+	stage_did_some(&s, " obeys abc of 125 or 100 of 126");
+	s.err.root = 0;
+	stage_welcome(&s, 3, TERM, "");
+	m = stage_table(&s, 3, entry);
+	stage_msg(&s, 3, &m);
+	says_hello_again(3, 4);
+	stage_did_some(&s, " obeys 100 of 126 table 3");
+	stage_end(&s);
+}
+
 /* Of a root that the NIC may not obey the node is no member. */
 static void refuses(uint64_t epoch, uint64_t guid, uint64_t welcome, const char *text)
 {
@@ -261,6 +298,7 @@ int main(void)
 		cmocka_unit_test(once_in_each_life),
 		cmocka_unit_test(as_hello_says),
 		cmocka_unit_test(a_nic_that_does_not),
+		cmocka_unit_test(one_that_times_out),
 		cmocka_unit_test(former_roots),
 		cmocka_unit_test(one_far_above),
 		cmocka_unit_test(far_above_what_was_kept),

@@ -157,7 +157,7 @@ static void init_unknown(struct fm *fm, unsigned int port, int err)
 
 bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
-	uint64_t known = later(later(fm->nic.root_epoch, fm->led.epoch), fm->kept.term);
+	uint64_t known = later(later(fm_nic_latest(fm), fm->led.epoch), fm->kept.term);
 	char from[32] = "a call", root[FM_WHO_MAX];
 
 	if (!known || init->epoch <= known + FM_EPOCH_STEP) {

@@ -28,11 +28,17 @@
  * manager starts anew, and takes no order of a root of an earlier epoch any more, nor of another
  * one of the same (kernel/req/fence.c).
  *
+ * A NIC that failed or timed out when it was told to obey a root may obey it all the same, and then
+ * refuses other roots of that epoch and earlier ones. HELLO says so to other roots: they ask all
+ * nodes anew, in a later epoch (root/epoch.c). It is no promise.
+ *
  * An action that failed may have been done or not: a time-out does not tell. So nothing is
  * reported that depends on it; it is tried again when the step is asked for again. All
  * actions may be done twice. rows.c says how rows are written of which it is not known what
  * stands in the NIC.
  */
+#include <errno.h>
+
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/machine.h"
 
@@ -72,6 +78,30 @@ void fm_nic_obey(struct fm *fm)
 	nic->asked_epoch = fm->uplink.term;
 	nic->asked_guid = fm->root_guid;
 	fm->ops.root_set(fm->io, fm_nic_begin(fm, FM_ACT_OBEY), nic->asked_epoch, nic->asked_guid);
+}
+
+void fm_nic_obeyed(struct fm *fm, int err)
+{
+	struct fm_nic *nic = &fm->nic;
+
+	if (!err) {
+		nic->root_epoch = nic->asked_epoch;
+		nic->root_guid = nic->asked_guid;
+		nic->maybe_epoch = nic->maybe_guid = 0;
+		nic->told = true;
+	} else if (err == -ESTALE || nic->asked_epoch < nic->maybe_epoch) {
+		return;
+	} else if (nic->asked_epoch == nic->maybe_epoch && nic->asked_guid != nic->maybe_guid) {
+		nic->maybe_guid = 0;
+	} else {
+		nic->maybe_epoch = nic->asked_epoch;
+		nic->maybe_guid = nic->asked_guid;
+	}
+}
+
+uint64_t fm_nic_latest(const struct fm *fm)
+{
+	return later(fm->nic.root_epoch, fm->nic.maybe_epoch);
 }
 
 void fm_nic_obey_soon(struct fm *fm)

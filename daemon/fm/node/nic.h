@@ -26,6 +26,8 @@ enum fm_act {
  * @old: it was begun for a step that is not at hand any more
  * @hello: counters are wanted for a HELLO
  * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
+ * @maybe_epoch, @maybe_guid: ... that it may obey instead, for it failed or timed out when it was
+ *	told to; epoch 0: none. GUID 0: one of several roots of that epoch
  * @rows_epoch: epoch of the root by whose order the NIC took its rows; 0: none
  * @told: this manager has told it so, and acts by order of that root
  * @obey: it is to be told as soon as it can be
@@ -37,6 +39,7 @@ struct fm_nic {
 	bool old;
 	bool hello;
 	uint64_t root_epoch, root_guid;
+	uint64_t maybe_epoch, maybe_guid;
 	uint64_t rows_epoch;
 	bool told;
 	bool obey;
@@ -53,6 +56,10 @@ bool fm_nic_obeys(const struct fm *fm);
 void fm_nic_obey(struct fm *fm);
 /** fm_nic_obey_soon() - the same as soon as no other action is under way */
 void fm_nic_obey_soon(struct fm *fm);
+/** fm_nic_obeyed() - what the NIC was told to obey last has ended, as fm_done() says */
+void fm_nic_obeyed(struct fm *fm, int err);
+/** fm_nic_latest() - the latest epoch that the NIC obeys, or may obey */
+uint64_t fm_nic_latest(const struct fm *fm);
 /** fm_nic_count() - read the counters; @lost: of lost packets, too */
 void fm_nic_count(struct fm *fm, bool lost);
 /** fm_nic_hello() - read the counters for a HELLO as soon as no other action is under way */

@@ -271,11 +271,7 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 {
 	switch (act) {
 	case FM_ACT_OBEY:
-		if (!err) {
-			fm->nic.root_epoch = fm->nic.asked_epoch;
-			fm->nic.root_guid = fm->nic.asked_guid;
-			fm->nic.told = true;
-		}
+		fm_nic_obeyed(fm, err);
 		break;
 	case FM_ACT_PLACE:
 		fm_rows_placed(fm, err);

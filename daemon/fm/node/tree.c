@@ -178,7 +178,7 @@ static void upstream_new(struct fm *fm)
 static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 {
 	const struct fm_nic *nic = &fm->nic;
-	uint64_t known = later(nic->root_epoch, fm->kept.term);
+	uint64_t known = later(fm_nic_latest(fm), fm->kept.term);
 	bool same = w->term == nic->root_epoch && w->root_guid == nic->root_guid;
 	char root[FM_WHO_MAX], obeyed[FM_WHO_MAX];
 

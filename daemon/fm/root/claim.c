@@ -185,7 +185,7 @@ static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 		fm_change_node(fm, m->node);
 	}
 	fm_quorum_note(m, h);
-	a->high = later(a->high, later(h->root_epoch, h->kept_term));
+	a->high = later(a->high, later(fm_epoch_said(h), h->kept_term));
 	if (a->stage == FM_STAGE_LEADS)
 		fm_quorum_hello(fm, m);
 	fm_claim_look(fm);
@@ -254,9 +254,9 @@ static bool above(struct fm *fm, const struct fm_hello *h)
 	if (first && history)
 		fm_say(fm, FM_INFO, "root", "'%s' has rows of a former root: all nodes are asked anew", h->name);
 	if (first && !history && !h->kept)
-		join_anew(fm, h->root_epoch + 1);
+		join_anew(fm, fm_epoch_said(h) + 1);
 	else
-		fm_claim_anew(fm, h->root_epoch);
+		fm_claim_anew(fm, fm_epoch_said(h));
 	return false;
 }
 
@@ -287,7 +287,7 @@ static void claims(struct fm *fm)
 	a->stage = FM_STAGE_CLAIMS;
 	a->since = fm->now;
 	a->said = false;
-	fm_epoch_raise(fm, later(a->high, later(fm->nic.root_epoch, fm->uplink.term)) + 1);
+	fm_epoch_raise(fm, later(a->high, later(fm_nic_latest(fm), fm->uplink.term)) + 1);
 	fm_ports_spread(fm);
 	fm_say(fm, FM_INFO, "root", "claims epoch %llu", (unsigned long long)fm->uplink.term);
 }
@@ -358,7 +358,7 @@ void fm_claim_start(struct fm *fm, bool leads)
 	a->stage = leads ? FM_STAGE_LEADS : FM_STAGE_ASKS;
 	a->at = leads ? NEVER : fm->now;
 	a->since = fm->now;
-	a->high = later(fm->nic.root_epoch, fm->kept.term);
+	a->high = later(fm_nic_latest(fm), fm->kept.term);
 	a->handed = fm->candidate.called;
 	a->relieves = a->handed && fm->candidate.relieves;
 	fm->candidate.called = false;

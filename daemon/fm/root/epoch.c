@@ -15,6 +15,10 @@
  *    is the root's epoch although this life has not told the node so, the root gives up what it
  *    leads, and claims an epoch above that one. For the nodes that obeyed another root may have a
  *    table that came into force since, and may lead on with a quorum of their own.
+ *  - A NIC that was told to obey a root, and did not answer in time, may obey it. HELLO says both
+ *    epochs, and counts as a promise by the first only. If this life has not told the node the
+ *    second one, and it is not below the root's epoch, the root asks anew in the same way: else
+ *    that NIC could refuse all that it is told, and nobody would know why.
  *  - No NIC obeys two roots in epochs of one number (kernel/req/fence.c).
  *
  * Two parts that no link joins may have roots in epochs of one number: neither can know of the
@@ -77,14 +81,19 @@ uint64_t fm_version_believed(const struct fm *fm)
 	return known ? known + FM_VERSION_STEP : FM_VERSION_MAX;
 }
 
-/* Return: true if the NIC of @h has obeyed a root that this life knows nothing of. */
-static bool obeys_other(const struct fm *fm, const struct fm_hello *h)
+uint64_t fm_epoch_said(const struct fm_hello *h)
 {
-	const struct fm_mate *m = fm_mate(fm->root, h->guid);
+	return later(h->root_epoch, h->maybe_epoch);
+}
 
-	if (h->root_epoch != fm->uplink.term)
-		return h->root_epoch > fm->uplink.term;
-	return h->root_guid != fm->guid || !m || m->voice.claimed != fm->uplink.term;
+/* Return: true if this life has not told node @node to obey that root, and is not above it. */
+static bool is_other(const struct fm *fm, uint64_t node, uint64_t epoch, uint64_t root)
+{
+	const struct fm_mate *m = fm_mate(fm->root, node);
+
+	if (epoch != fm->uplink.term)
+		return epoch > fm->uplink.term;
+	return root != fm->guid || !m || m->voice.claimed != fm->uplink.term;
 }
 
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)
@@ -94,9 +103,13 @@ bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)
 	if (!fm->root->settled && h->kept_term >= fm->uplink.term)
 		fm_say(fm, FM_INFO, "root", "'%s' has kept a table of epoch %llu: all nodes are asked anew",
 		       h->name, (unsigned long long)h->kept_term);
-	else if (obeys_other(fm, h))
+	else if (is_other(fm, h->guid, h->root_epoch, h->root_guid))
 		fm_say(fm, FM_WARNING, "root", "'%s' obeys root %s of epoch %llu: all nodes are asked anew",
 		       h->name, fm_table_who(fm, h->root_guid, root), (unsigned long long)h->root_epoch);
+	else if (is_other(fm, h->guid, h->maybe_epoch, h->maybe_guid))
+		fm_say(fm, FM_WARNING, "root",
+		       "the NIC of '%s' may obey epoch %llu, for it did not answer: all nodes are asked anew",
+		       h->name, (unsigned long long)h->maybe_epoch);
 	else
 		return true;
 	return false;

@@ -15,9 +15,11 @@ void fm_epoch_raise(struct fm *fm, uint64_t epoch);
 uint64_t fm_epoch_believed(const struct fm *fm);
 /* The latest version of a table, or of the rows of a node, that is believed. */
 uint64_t fm_version_believed(const struct fm *fm);
+/* The latest epoch that the NIC of @h obeys, or may obey. */
+uint64_t fm_epoch_said(const struct fm_hello *h);
 /*
- * Return: true if the epoch of this root is above all that the NIC of @h has obeyed, and what it
- * kept; else that is logged.
+ * Return: true if the epoch of this root is above all that the NIC of @h has obeyed, or may have,
+ * and what it kept; else that is logged.
  */
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h);
 void fm_epoch_due(struct fm *fm);

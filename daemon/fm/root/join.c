@@ -130,7 +130,7 @@ static bool crowded(struct fm *fm)
 /* Whether @h says an epoch or a version that cannot be true; @text says which. */
 static bool disbelieved(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
-	uint64_t epoch = later(h->root_epoch, h->kept_term), version = later(h->version, h->table);
+	uint64_t epoch = later(fm_epoch_said(h), h->kept_term), version = later(h->version, h->table);
 
 	epoch = later(epoch, h->table ? h->term : 0);
 	if (epoch > fm_epoch_believed(fm)) {

@@ -109,10 +109,10 @@ static int start(struct fm *fm, bool first)
 	fm->have_root = true;
 	fm->root_guid = fm->guid;
 	strcpy(fm->root_address, fm->cfg.address);
-	fm->uplink.term = later(fm->uplink.term, fm->nic.root_epoch) + first;
+	fm->uplink.term = later(fm->uplink.term, fm_nic_latest(fm)) + first;
 	r->clean = (1u << TORUS_COLOURS) - 1;
 	r->judge_at = r->move.at = r->ranks_at = NEVER;
-	r->knows = fm->nic.root_epoch;
+	r->knows = fm_nic_latest(fm);
 	r->obey = fm->now + fm->cfg.resend;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	m = fm_mate_add(r, fm->guid);

@@ -164,6 +164,8 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @version: of its NIC's rows
  * @term: JOIN: epoch of the root that made @table; CHILD: of the root that it has joined
  * @root_epoch, @root_guid: the root that its NIC obeys; 0: none
+ * @maybe_epoch, @maybe_guid: a later one that it may obey: it was told to, and failed or did not
+ *	answer in time; epoch 0: none; GUID 0: not known which root of that epoch
  * @rows_term: epoch of the root by whose order its NIC took its rows. 0: not known, or not needed:
  *	said only if the manager began anew and has had no table since
  * @attach: rises with every connection that the node makes upward
@@ -199,6 +201,8 @@ struct fm_hello {
 	uint64_t term;
 	uint64_t root_epoch;
 	uint64_t root_guid;
+	uint64_t maybe_epoch;
+	uint64_t maybe_guid;
 	uint64_t rows_term;
 	uint64_t attach;
 	uint32_t relay_packets;
