@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a request says, checked: its arguments, and whether there is a fabric to ask about. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +22,35 @@ bool answer_ready(struct request *rq)
 	return true;
 }
 
-static void wrong_node(struct request *rq, const struct torus_shape *shape, const char *text)
+/* How many nodes there are whose managers have not said their names to this root or the former one. */
+static uint32_t nameless(const struct fm *fm)
+{
+	const struct fm_entry *e;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; (e = fm_node(fm, i)); i++)
+		n += (e->state == FM_NODE_SILENT || e->state == FM_NODE_DEAD) && !e->name[0];
+	return n;
+}
+
+static void unknown_name(struct request *rq, const struct torus_shape *shape, const char *text)
 {
 	char all[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
+	uint32_t n = isdigit((unsigned char)*text) ? 0 : nameless(rq->d->fm);
+
+	torus_node_text(shape, torus_nodes(shape) - 1, last);
+	if (n)
+		answer_error(rq, "failed", "no node is known as '%.64s', but the names of %u node%s are not "
+			     "known, because the manager is away: write coordinates up to %s", text, n,
+			     n == 1 ? "" : "s", last);
+	else
+		answer_error(rq, "usage", "node '%.64s' is neither a node's name nor coordinates in %s: "
+			     "allowed are names ('fabricctl nodes' lists them), and coordinates up to %s",
+			     text, torus_shape_text(shape, all), last);
+}
+
+static void wrong_node(struct request *rq, const struct torus_shape *shape, const char *text)
+{
 	const char *p = text;
 
 	for (unsigned int i = 0; i < shape->ndims; i++) {
@@ -40,9 +67,7 @@ static void wrong_node(struct request *rq, const struct torus_shape *shape, cons
 		}
 		p = end + 1;
 	}
-	answer_error(rq, "usage", "node '%.64s' is neither a node's name nor coordinates in %s: "
-		     "allowed are names ('fabricctl nodes' lists them), and coordinates up to %s", text,
-		     torus_shape_text(shape, all), torus_node_text(shape, torus_nodes(shape) - 1, last));
+	unknown_name(rq, shape, text);
 }
 
 int answer_node(struct request *rq, bool needed, uint32_t *out)

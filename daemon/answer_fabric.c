@@ -389,8 +389,6 @@ void answer_coord(struct request *rq)
 
 /* --- exclude, include ------------------------------------------------------ */
 
-#define FORCE_MAX (2 * LOOP_S)	/* less than others wait for the root's answer */
-
 static bool in_force(const struct fm *fm)
 {
 	return fm && fm_is_root(fm) && fm_in_force(fm, fm_version(fm));
@@ -455,7 +453,7 @@ static void exclude(struct request *rq, bool on)
 	else if (err)
 		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));
 	else
-		answer_wait(rq, in_force_and_kept, excluded, FORCE_MAX);
+		answer_wait(rq, in_force_and_kept, excluded, ANSWER_CHANGE_NS);
 }
 
 void answer_exclude(struct request *rq)

@@ -121,30 +121,61 @@ static const char *place_text(const struct fabricd *d, uint32_t node, char *buf,
 	return buf;
 }
 
-void answer_move(struct request *rq)
+static void moved(struct request *rq, int err)
 {
 	struct fabricd *d = rq->d;
-	struct record_event e = { .kind = RECORD_MOVE, .now = loop_now() };
 	char who[TORUS_NAME_MAX + TORUS_TEXT_MAX + 4];
-	int err;
 
-	if (!answer_ready(rq) || answer_node(rq, true, &e.move))
-		return;
-	place_text(d, e.move, who, sizeof(who));
-	err = machine_event(d, &e);
+	place_text(d, rq->node, who, sizeof(who));
 	if (err == -EAGAIN)
-		answer_error(rq, "not-ready", "a recovery is under way; try again when it has ended");
+		answer_error(rq, "not-ready", "a recovery is under way, and has not ended within 2 s: "
+			     "'fabricctl status' shows the state; try again when it has ended");
 	else if (err == -EPERM)
 		answer_error(rq, "unreachable", "this node is not the root any more");
 	else if (err == -EHOSTUNREACH)
 		answer_error(rq, "failed", "node %s cannot become root: %s", who,
-			     away(fm_node(d->fm, e.move)));
+			     away(fm_node(d->fm, rq->node)));
 	else if (err == -EACCES)
 		answer_error(rq, "failed", "node %s cannot become root: its root_priority is 0, or its NIC "
 			     "failed while it was root", who);
 	else if (err)
 		answer_error(rq, "failed", "node %s cannot become root: %s", who, strerror(-err));
 	else
-		answer_ok(rq, json_pack("{s:o, s:b}", "node", node_json(d, e.move), "changed",
-					e.move != fm_own(d->fm)), NULL);
+		answer_ok(rq, json_pack("{s:o, s:b}", "node", node_json(d, rq->node), "changed",
+					rq->node != fm_own(d->fm)), NULL);
+}
+
+static int move(const struct request *rq)
+{
+	struct record_event e = { .kind = RECORD_MOVE, .now = loop_now(), .move = rq->node };
+
+	return machine_event(rq->d, &e);
+}
+
+/* Return: true if the recovery that was under way has ended, or this node does not lead it any more. */
+static bool at_rest(struct request *rq)
+{
+	const struct fm *fm = rq->d->fm;
+
+	return !fm || !fm_is_root(fm) || fm_in_force(fm, fm_version(fm));
+}
+
+static void move_again(struct request *rq, bool late)
+{
+	if (answer_ready(rq))
+		moved(rq, late ? -EAGAIN : move(rq));
+}
+
+/* There are recoveries of some ms at any time, so the request waits for the end of one. */
+void answer_move(struct request *rq)
+{
+	int err;
+
+	if (!answer_ready(rq) || answer_node(rq, true, &rq->node))
+		return;
+	err = move(rq);
+	if (err == -EAGAIN)
+		answer_wait(rq, at_rest, move_again, ANSWER_CHANGE_NS);
+	else
+		moved(rq, err);
 }

@@ -289,7 +289,7 @@ void forgets(const char *request, const char *code, const char *text)
 	forgetting = false;
 }
 
-void waits(const char *request, uint64_t ns, const char *wanted)
+static void waits_json(const char *request, uint64_t ns, json_t *wanted)
 {
 	json_t *reply = NULL;
 	struct request *rq;
@@ -305,7 +305,17 @@ void waits(const char *request, uint64_t ns, const char *wanted)
 	answer_look(&a.d);
 	a.passed = 0;
 	a.pending = false;
-	compare(request, reply, json_of(wanted));
+	compare(request, reply, wanted);
+}
+
+void waits(const char *request, uint64_t ns, const char *wanted)
+{
+	waits_json(request, ns, json_of(wanted));
+}
+
+void waits_refused(const char *request, uint64_t ns, const char *code, const char *text)
+{
+	waits_json(request, ns, json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", text));
 }
 
 void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted)

@@ -30,7 +30,7 @@
  * @nic_error: what each call of the NIC returns
  * @link: of the NIC
  * @stats: of the service network
- * @change_error: what the manager returns when it is told to exclude or include
+ * @change_error: what the manager returns when it is told to change something; @once: the first time
  * @privileged: whoever asks may change things
  * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
  * @root_says: reply of the root to what is passed on to it; NULL: it is silent
@@ -56,6 +56,7 @@ struct asked {
 	unsigned int ncandidates;
 	unsigned int rows_read;
 	int nic_error, change_error;
+	bool once;
 	struct torus_link link[PORTS];
 	struct svc_stats stats;
 	const char *told_by[NODES];
@@ -88,6 +89,8 @@ void serves(const char *request, const char *wanted);
 void drops(const char *request);
 void forgets(const char *request, const char *code, const char *text);
 void waits(const char *request, uint64_t ns, const char *wanted);
+/* waits_refused() - the same, and it is refused then */
+void waits_refused(const char *request, uint64_t ns, const char *code, const char *text);
 /* The same, until @kept or @ns: the table is in force from the start. */
 void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted);
 void refuses(const char *request, const char *code, const char *text);

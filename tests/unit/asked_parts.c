@@ -225,6 +225,8 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 
 int machine_event(struct fabricd *d, const struct record_event *e)
 {
+	int err;
+
 	(void)d;
 	if (e->kind == RECORD_MOVE)
 		note("move %u at %llu\n", e->move, (unsigned long long)(e->now / LOOP_S));
@@ -232,7 +234,10 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 		note("%s %u %d at %llu\n", e->kind != RECORD_EXCLUDE ? "?" :
 	     e->exclude.on ? "exclude" : "include", e->exclude.node, e->exclude.port,
 	     (unsigned long long)(e->now / LOOP_S));
-	return a.change_error;
+	err = a.change_error;
+	if (a.once)
+		a.change_error = 0;
+	return err;
 }
 
 const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room)

@@ -162,7 +162,6 @@ static void another_becomes_root(void **state)
 		int err;
 		const char *code, *text;
 	} refused[] = {
-		{ -EAGAIN, "not-ready", "a recovery is under way; try again when it has ended" },
 		{ -EPERM, "unreachable", "this node is not the root any more" },
 		{ -EHOSTUNREACH, "failed",
 		  "node bob (1,0) cannot become root: its manager does not answer; its NIC works" },
@@ -191,6 +190,28 @@ static void another_becomes_root(void **state)
 	does("move 0 at 50\nmove 2 at 50\nmove 3 at 50\n");
 	refuses("{'cmd':'move'}", "usage",
 		"move: argument 'node' is missing: coordinates such as '1,0,3', or a name");
+}
+
+/* During a recovery the answer waits for its end, and then the root is told once more. */
+static void another_becomes_root_later(void **state)
+{
+	static const char request[] = "{'cmd':'move','node':'bob'}", late[] =
+		"a recovery is under way, and has not ended within 2 s: 'fabricctl status' shows the state; "
+		"try again when it has ended";
+
+	(void)state;
+	a.change_error = -EAGAIN;
+	a.once = true;
+	waits(request, 0, "{'ok':true,'data':{'node':[1,0],'changed':true}}");
+	does("move 1 at 50\nmove 1 at 50\n");
+	a.change_error = -EAGAIN;
+	waits_refused(request, 2 * LOOP_S, "not-ready", late);
+	does("move 1 at 50\n");
+	/* The next one has begun already. */
+	a.change_error = -EAGAIN;
+	a.once = false;
+	waits_refused(request, 0, "not-ready", late);
+	does("move 1 at 50\nmove 1 at 50\n");
 }
 
 /* --- nodes ------------------------------------------------------------------- */
@@ -514,6 +535,10 @@ static void wrong_nodes_and_ports(void **state)
 		"rows: argument 'node' is missing: coordinates such as '1,0,3', or a name");
 	refuses("{'cmd':'rows','node':'3,0'}", "usage", "node '3,0': x is 3, allowed 0 to 2");
 	refuses("{'cmd':'rows','node':'0,2'}", "usage", "node '0,2': y is 2, allowed 0 to 1");
+	refuses("{'cmd':'rows','node':'who'}", "failed",
+		"no node is known as 'who', but the names of 1 node are not known, because the manager is "
+		"away: write coordinates up to 2,1");
+	strcpy(a.entry[2].name, "cy");
 	refuses("{'cmd':'rows','node':'who'}", "usage",
 		"node 'who' is neither a node's name nor coordinates in 3x2: allowed are names "
 		"('fabricctl nodes' lists them), and coordinates up to 2,1");
@@ -538,6 +563,7 @@ int main(void)
 		TEST(status_without_a_place),
 		TEST(root_and_candidates),
 		TEST(another_becomes_root),
+		TEST(another_becomes_root_later),
 		TEST(nodes), TEST(some_nodes), TEST(nodes_without_root),
 		TEST(coord),
 		TEST(table),

@@ -75,6 +75,8 @@ static void answers(void **state)
 	assert_int_equal(move(2), -EHOSTUNREACH);
 	assert_int_equal(fm_exclude(s.fm, 1, 0, true, START + s.now), 0);
 	assert_int_equal(move(1), -EAGAIN);
+	assert_int_equal(move(2), -EHOSTUNREACH);	/* its end would change nothing */
+	assert_int_equal(move(3), -EACCES);
 	stage_end(&s);
 	stage_init(&s, "4x1", 1);
 	stage_start(&s);

@@ -101,20 +101,22 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 	}
 }
 
-/* Return: true if the root can hand over to @node now, as fm_root_move(). */
+/* Return: 0 if the root can hand over to @node now, or as fm_root_move(). */
 static int may_move(const struct fm *fm, uint32_t node)
 {
 	const struct fm_root *r = fm->root;
 	const struct fm_mate *m;
 
-	if (!r->settled || fm_recovery_phase(r) != FM_PHASE_REST || r->demand.is)
+	if (!r->settled)
 		return -EAGAIN;
 	if (node >= fm->table.nodes)
 		return -EINVAL;
 	m = fm_mate_at(r, node);
 	if (!m || !m->via || m->state != FM_NODE_UP)
-		return -EHOSTUNREACH;
-	return m->priority ? 0 : -EACCES;
+		return -EHOSTUNREACH;	/* the end of a recovery changes nothing of that */
+	if (!m->priority)
+		return -EACCES;
+	return fm_recovery_phase(r) != FM_PHASE_REST || r->demand.is ? -EAGAIN : 0;
 }
 
 /* The root hands over a moment later, so that it can still answer the node that asked. */
