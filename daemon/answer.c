@@ -331,6 +331,18 @@ struct request *answer_new(struct fabricd *d, json_t *args, bool privileged,
 	return rq;
 }
 
+static void deny(struct request *rq, const char *name, const char *group)
+{
+	if (*group)
+		answer_error(rq, "denied", "%s changes the fabric: only root and members of group '%s' may "
+			     "(control_group in fabricd.conf): run it as one of them, or with sudo",
+			     name, group);
+	else
+		answer_error(rq, "denied", "%s changes the fabric: only root may: run it with sudo, or set "
+			     "control_group in fabricd.conf, which is not set, to a group of yours and "
+			     "restart fabricd", name);
+}
+
 void answer_begin(struct request *rq)
 {
 	const char *name = json_string_value(json_object_get(rq->args, "cmd"));
@@ -343,9 +355,7 @@ void answer_begin(struct request *rq)
 	if (!answer_args(rq))
 		return;
 	if ((rq->cmd->flags & ANSWER_CHANGE) && !rq->privileged) {
-		answer_error(rq, "denied", "%s changes the fabric: only root%s%s may",
-			     name, rq->d->config.control_group[0] ? " and group " : "",
-			     rq->d->config.control_group);
+		deny(rq, name, rq->d->config.control_group);
 		return;
 	}
 	if ((rq->cmd->flags & ANSWER_ROOT) && !is_root(rq->d))

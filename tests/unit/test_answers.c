@@ -454,17 +454,20 @@ static void only_admins_change(void **state)
 {
 	static const char *const change[] = { "move", "exclude", "include", "port", "retrain",
 					      "replay", "log" };
-	char request[64], text[64];
+	char request[64], text[256];
 
 	(void)state;
 	a.privileged = false;
 	for (unsigned int i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
 		snprintf(request, sizeof(request), "{'cmd':'%s'}", change[i]);
-		snprintf(text, sizeof(text), "%s changes the fabric: only root may", change[i]);
+		snprintf(text, sizeof(text), "%s changes the fabric: only root may: run it with sudo, or set "
+			 "control_group in fabricd.conf, which is not set, to a group of yours and restart "
+			 "fabricd", change[i]);
 		refuses(request, "denied", text);
 	}
 	strcpy(a.d.config.control_group, "staff");
-	refuses("{'cmd':'log'}", "denied", "log changes the fabric: only root and group staff may");
+	refuses("{'cmd':'log'}", "denied", "log changes the fabric: only root and members of group 'staff' may "
+		"(control_group in fabricd.conf): run it as one of them, or with sudo");
 	does("");
 }
 
@@ -524,7 +527,9 @@ static void passed_on_to_the_root(void **state)
 	drops("{'cmd':'park'}");
 	a.privileged = false;
 	serves("{'cmd':'exclude','node':'0,0'}", "{'ok':false,'code':'denied',"
-	       "'error':'exclude changes the fabric: only root may'}");
+	       "'error':'exclude changes the fabric: only root may: run it with sudo, or set "
+	       "control_group in fabricd.conf, which is not set, to a group of yours and restart "
+	       "fabricd'}");
 	does("");
 }
 

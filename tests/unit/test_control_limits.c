@@ -90,13 +90,13 @@ static void control_group(void **state)
 	for (gid_t i = 0; i < 100; i++)
 		members[5].group[i] = GROUP - 99 + i;
 	for (unsigned int i = 0; i < 5; i++)
-		expect_as(&others[i], CHANGE, "\"error\":\"log changes the fabric: only root may\"");
+		expect_as(&others[i], CHANGE, "\"error\":\"log changes the fabric: only root may: ");
 	for (unsigned int i = 0; i < 6; i++)
 		expect_as(&members[i], CHANGE, "\"code\":\"denied\"");
 	strcpy(d.config.control_group, "wheel");
 	d.config.control_gid = GROUP;
 	for (unsigned int i = 0; i < 5; i++) {
-		expect_as(&others[i], CHANGE, "only root and group wheel may");
+		expect_as(&others[i], CHANGE, "only root and members of group 'wheel' may");
 		expect_as(&others[i], "{\"cmd\":\"status\"}", "\"ok\":true");
 	}
 	for (unsigned int i = 0; i < 6; i++)
