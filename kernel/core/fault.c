@@ -114,6 +114,18 @@ bool tn_fault_hits(struct tn_fault *f, u32 bytes)
 	return false;
 }
 
+bool tn_fault_next(struct tn_fault *f)
+{
+	if (!f->ber)
+		return false;
+	if (f->skip) {
+		f->skip--;
+		return false;
+	}
+	f->skip = distance(f);
+	return true;
+}
+
 void tn_fault_corrupt(struct tn_fault *f, u8 *data, u32 bytes)
 {
 	u64 bits = 8ull * bytes;

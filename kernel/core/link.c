@@ -529,8 +529,40 @@ bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles)
 	       tn_credit_may(&l->credit, vc, bubbles);
 }
 
+/* Does @pkt, that may be pushed, still go at once if another packet goes before it? */
+static bool room_before(const struct tn_link *l, const struct tn_pkt *pkt)
+{
+	return l->retry.tx.sent.count + 2 <= l->retry_packets &&
+	       tn_credit_may(&l->credit, pkt->hdr.vc, 2);	/* its own buffer, and a bubble */
+}
+
+/* What a cut-through NIC sends that finds @good damaged when it has sent most of it. */
+static void push_marked(struct tn_link *l, const struct tn_pkt *good, u64 now)
+{
+	struct tn_pkt *pkt = l->host_ops->pkt_new(l->host, good->hdr.len);
+
+	if (!pkt)
+		return;
+	pkt->hdr = good->hdr;
+	pkt->tail = good->tail;
+	pkt->tail.vb = TN_VB_BAD;
+	pkt->via = good->via;
+	pkt->in_port = TN_PORT_HOST;
+	pkt->unresolved = 0;
+	pkt->stalled = 0;
+	pkt->unsummed = 0;
+	if (good->hdr.len) {
+		memcpy(pkt->payload, good->payload, (size_t)good->hdr.len * TN_FLIT);
+		pkt->payload[0] ^= 1;
+	}
+	tn_credit_take(&l->credit, pkt->hdr.vc);
+	tn_retry_push(&l->retry, pkt, now);
+}
+
 void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
+	if (tn_fault_next(&l->marks) && room_before(l, pkt))
+		push_marked(l, pkt, now);
 	tn_credit_take(&l->credit, pkt->hdr.vc);
 	tn_retry_push(&l->retry, pkt, now);
 }

@@ -37,6 +37,16 @@
  * that its peer does not come up before it. Frames that came while it was deaf are
  * replayed. Without a SerDes all of this is over at once.
  *
+ * Marked copies. A NIC that begins to send a packet before it has come to its end
+ * (cut-through) finds out too late that it is damaged, and says so in VB; the good one
+ * follows, as a packet of its own. This NIC stores a packet whole and checks it before it
+ * goes on, so it never has to; but it can be told to (@marks), so that its peers' handling
+ * can be tried. The copy has a TSEQ and takes a packet buffer like any packet, and none is
+ * made if the good packet might then have to wait for one. The peer gives the buffer back at
+ * once and counts the copy in vb_drops. It is nobody's: neither end counts it as a packet of
+ * a colour (TORUS_FC_LINK_TX, _RX), or the sums of a recovery would never agree; and if the
+ * link fails it is dropped, not parked.
+ *
  * Failing gives the RETRY buffer to the NIC, with the session and TSEQs: the
  * peer may have accepted a first part of it. How much, it says itself: in its
  * next INIT (last session, RSEQ) or through the fabric manager.
@@ -45,6 +55,7 @@
 #define TN_LINK_H
 
 #include "credit.h"
+#include "fault.h"
 #include "nic.h"
 #include "retry.h"
 #include "train.h"
@@ -104,6 +115,7 @@ struct tn_link {
 	u8 retry_wanted;	/* enum torus_retry */
 	u8 retry_said;		/* in the INITs of this attempt */
 	struct tn_credit credit;
+	struct tn_fault marks;	/* DATA and UNREACH packets that a marked copy goes before */
 	struct tn_train train;
 	u64 look_at;		/* at the eyes, or when to train again after a failure */
 	bool was_faulty;	/* before this training */

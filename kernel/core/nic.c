@@ -37,7 +37,8 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
 	nic->reopening &= (u16)~(1u << l->port);
 	nic->park.through = false;
 	while ((pkt = tn_queue_pop(retry))) {
-		if ((pkt->hdr.type != TN_DATA && pkt->hdr.type != TN_UNREACH) || pkt->hdr.nic) {
+		if ((pkt->hdr.type != TN_DATA && pkt->hdr.type != TN_UNREACH) || pkt->hdr.nic ||
+		    pkt->tail.vb == TN_VB_BAD) {
 			nic->ops->pkt_put(nic->host, pkt);
 			continue;
 		}
@@ -554,6 +555,20 @@ void tn_nic_retry(struct tn_nic *nic, unsigned int port, unsigned int protocol, 
 void tn_nic_serdes(struct tn_nic *nic, unsigned int port, const struct tn_serdes *serdes)
 {
 	tn_link_serdes(&nic->link[port], serdes);
+}
+
+void tn_nic_marks(struct tn_nic *nic, unsigned int port, u64 rate, u64 seed)
+{
+	struct tn_fault *marks = &nic->link[port].marks;
+
+	marks->ber = rate;
+	marks->seed = seed;
+	tn_fault_arm(marks);
+}
+
+u64 tn_nic_marked(const struct tn_nic *nic, unsigned int port)
+{
+	return nic->link[port].marks.ber;
 }
 
 void tn_nic_cable(struct tn_nic *nic, unsigned int port, u64 now)

@@ -275,6 +275,14 @@ void tn_nic_retry(struct tn_nic *nic, unsigned int port, unsigned int protocol, 
  * @serdes: kept; without one a link trains at once
  */
 void tn_nic_serdes(struct tn_nic *nic, unsigned int port, const struct tn_serdes *serdes);
+/**
+ * tn_nic_marks() - let copies marked bad (VB) go before some packets that @port sends
+ * @rate: of DATA and UNREACH packets that get one, in units of 1e-18, at most TORUS_BER_ONE
+ * @seed: of the choice
+ */
+void tn_nic_marks(struct tn_nic *nic, unsigned int port, u64 rate, u64 seed);
+/** tn_nic_marked() - the rate of tn_nic_marks() */
+u64 tn_nic_marked(const struct tn_nic *nic, unsigned int port);
 /** tn_nic_cable() - the eyes of @port may have changed: it looks at them soon */
 void tn_nic_cable(struct tn_nic *nic, unsigned int port, u64 now);
 /** tn_nic_train() - what training found at @port; its serdes may be NULL */

@@ -120,10 +120,13 @@ static inline bool tn_on_hold(const struct tn_nic *nic, u32 dst)
 	       ((row & TORUS_ROW_RELAY) && nic->relays_held);
 }
 
-/* Does the packet count in the sums of a recovery? VCD data and all that is relayed does. */
+/*
+ * Does the packet count in the sums of a recovery? VCD data and all that is relayed does, a copy
+ * marked bad does not.
+ */
 static inline bool tn_counts(const struct tn_pkt *pkt)
 {
-	return pkt->hdr.type == TN_DATA && !pkt->hdr.nic &&
+	return pkt->hdr.type == TN_DATA && !pkt->hdr.nic && pkt->tail.vb != TN_VB_BAD &&
 	       (!(pkt->tail.flags & TN_TAIL_ADAPTIVE) || pkt->hdr.relayed);
 }
 

@@ -26,7 +26,7 @@
  *        (INIT packets: ~0).
  *        Set anew at every transmission.
  *   8-11 ESEQ: number of the packet in its flow (source, destination, VC)
- *   12   VB: 0, or 0xea for a packet found bad after cut-through began
+ *   12   VB: 0xea: this copy is bad, another one follows; else 0 (see Cut-through)
  *   13   bits 0-3 unused bytes at the end of the last payload flit,
  *        4 FIRST, 5 LAST packet of a message, 6 ADAPTIVE: the flow's VC is
  *        VCA, whatever VC carries it now, 7 REPLAYED from a parking segment
@@ -53,6 +53,14 @@
  * retry_hippi.c say what the others put there. ACKNAK is 8 bytes between packets:
  *   0-2 type   3 NAK   4-15 last good TSEQ   16-31 zero
  *   32-63 CRC-32C of the first 4 bytes, started from the seed of the LCRC
+ *
+ * Cut-through. This NIC stores a packet whole, and checks LCRC and ECRC, before it sends any of
+ * it on; so what it sends on is good, VB is 0, and a damaged packet is asked for again where it
+ * was damaged. A peer with cut-through has sent the header on when it finds the ECRC wrong: it
+ * asks for the packet again itself, ends what it is sending with VB = 0xea and an LCRC that holds,
+ * and sends the good one when that has come, with the next TSEQ. The receiver takes a packet with
+ * VB = 0xea as the next in sequence without looking at its ECRC, sends no E, drops it, counts it
+ * (vb_drops), and returns its packet buffer. In sums of a recovery it is not a packet (link.h).
  *
  * E with RSEQ and GE: the receiver misses packet RSEQ; GE is the generation G
  * of the last good packet it saw. The sender turns G over each time it goes

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core: one for each of its files, and of one NIC alone (lone.c) some more.
 core-tests := params wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
-core-tests += link_rx link_tx link_times link_states link_retrain link_serdes nic_host nic_flow nic_ways nic_relay
+core-tests += marks link_rx link_tx link_times link_states link_retrain link_serdes nic_host nic_flow nic_ways nic_relay
 core-tests += table_rows flow_waits train_eye serdes_eye
 core-test-libs-fault := -lm
 core-test-libs-train := -lm
@@ -20,6 +20,7 @@ core-test-nic := $(core-test-router) tests/unit/lone.o
 core-test-table_rows := $(core-test-router) tests/unit/lone.o
 core-test-via := $(core-test-router)
 core-test-lone := tests/unit/lone.o tests/unit/cable.o
+core-test-marks := $(core-test-router) tests/unit/lone.o
 core-test-link_rx := $(core-test-lone)
 core-test-link_tx := $(core-test-lone)
 core-test-link_times := $(core-test-lone)

@@ -89,6 +89,26 @@ static void test_seed(void **state)
 	assert_int_not_equal(a, c);
 }
 
+/* Bit by bit, the same bits are wrong as in a stream of bytes. */
+static void test_next(void **state)
+{
+	static const u64 rates[] = { 0, 1, TORUS_BER_ONE / 50, TORUS_BER_ONE / 2, TORUS_BER_ONE };
+
+	(void)state;
+	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+		u8 bytes[2000] = { 0 };
+		struct tn_fault a, b;
+
+		arm(&a, rates[r], r + 3);
+		arm(&b, rates[r], r + 3);
+		if (tn_fault_hits(&a, sizeof(bytes)))
+			tn_fault_corrupt(&a, bytes, sizeof(bytes));
+		for (u32 i = 0; i < 8 * sizeof(bytes); i++)
+			assert_int_equal(tn_fault_next(&b), bytes[i / 8] >> i % 8 & 1);
+		assert_true(a.skip == b.skip && a.rng == b.rng);
+	}
+}
+
 /*
  * The share of distances of at least n bits must be (1 - p)^n. The distance is
  * what is left to skip when the bit before it has just been hit.
@@ -201,6 +221,7 @@ int main(void)
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_seed),
+		cmocka_unit_test(test_next),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_place),
