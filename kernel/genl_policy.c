@@ -9,6 +9,7 @@ static struct netlink_range_validation ber_range = { .min = 0, .max = 1000000000
 static struct netlink_range_validation latency_range = { .min = 0, .max = 10000000000ULL };
 static struct netlink_range_validation loss_range = { .min = 0, .max = 50000 };
 static struct netlink_range_validation ageing_range = { .min = 0, .max = 50000 };
+static struct netlink_range_validation vb_range = { .min = 0, .max = 1000000000000000000ULL };
 static struct netlink_range_validation first_range = { .min = 0, .max = 16777215 };
 static struct netlink_range_validation data_range = { .min = 8, .max = 65536 };
 static struct netlink_range_validation ifindex_range = { .min = 1, .max = 2147483647 };
@@ -28,6 +29,7 @@ static const struct nla_policy fault_policy[] = {
 	[TORUS_FAULT_AGED] = NLA_POLICY_RANGE(NLA_U16, 0, 4095),
 	[TORUS_FAULT_DEAD] = NLA_POLICY_RANGE(NLA_U16, 0, 4095),
 	[TORUS_FAULT_TEMPERATURE] = NLA_POLICY_RANGE(NLA_U32, 200, 400),
+	[TORUS_FAULT_VB] = NLA_POLICY_FULL_RANGE(NLA_U64, &vb_range),
 };
 
 static const struct nla_policy rows_policy[] = {

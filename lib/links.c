@@ -124,14 +124,15 @@ int torus_fault_set(struct torus_dev *dev, unsigned int port, const struct torus
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port_msg(dev, TORUS_CMD_LINK_SET, port, 64, &msg);
+	err = lt_port_msg(dev, TORUS_CMD_LINK_SET, port, 80, &msg);
 	if (err)
 		return err;
 	nest = nla_nest_start(msg, TORUS_A_FAULT);
 	if (!nest || nla_put_u64(msg, TORUS_FAULT_BER, f->ber) ||
 	    nla_put_u8(msg, TORUS_FAULT_SILENCE, f->silence) ||
 	    nla_put_u64(msg, TORUS_FAULT_LATENCY, f->latency_ns) ||
-	    nla_put_u64(msg, TORUS_FAULT_SEED, f->seed))
+	    nla_put_u64(msg, TORUS_FAULT_SEED, f->seed) ||
+	    nla_put_u64(msg, TORUS_FAULT_VB, f->vb))
 		return lt_drop(dev, msg);
 	nla_nest_end(msg, nest);
 	return lt_do(dev, msg, NULL, NULL);

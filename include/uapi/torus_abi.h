@@ -288,7 +288,7 @@ enum torus_fault_attr {
 	TORUS_FAULT_BER,	/* u64: bit error rate in units of 1e-18 */
 	TORUS_FAULT_SILENCE,	/* u8: 1: send nothing, hear nothing */
 	TORUS_FAULT_LATENCY,	/* u64: ns added to every frame */
-	TORUS_FAULT_SEED,	/* u64: of bit errors, and of differences between lanes */
+	TORUS_FAULT_SEED,	/* u64: of bit errors, of VB, and of differences between lanes */
 	TORUS_FAULT_CABLE,	/* u32: length, cm; 0: none, nothing to train */
 	TORUS_FAULT_LOSS,	/* u32: mdB per metre at the highest rate */
 	TORUS_FAULT_CROSSTALK,	/* u32: from each neighbouring lane, per mille */
@@ -297,6 +297,8 @@ enum torus_fault_attr {
 	TORUS_FAULT_AGED,	/* u16: mask of lanes */
 	TORUS_FAULT_DEAD,	/* u16: mask of lanes */
 	TORUS_FAULT_TEMPERATURE,	/* u32: of the cable, K; 293 is what LOSS is said of */
+	/* U64: packets before which a copy marked bad (VB) is sent, in units of 1e-18. */
+	TORUS_FAULT_VB,
 	__TORUS_FAULT_MAX,
 };
 #define TORUS_FAULT_MAX (__TORUS_FAULT_MAX - 1)

@@ -46,6 +46,7 @@ static const struct torus_rule fault_rules[TORUS_FAULT_MAX + 1] = {
 	[TORUS_FAULT_AGED] = { .name = "AGED", .kind = TORUS_U16, .min = 0, .max = 4095 },
 	[TORUS_FAULT_DEAD] = { .name = "DEAD", .kind = TORUS_U16, .min = 0, .max = 4095 },
 	[TORUS_FAULT_TEMPERATURE] = { .name = "TEMPERATURE", .kind = TORUS_U32, .min = 200, .max = 400 },
+	[TORUS_FAULT_VB] = { .name = "VB", .kind = TORUS_U64, .min = 0, .max = 1000000000000000000ULL },
 };
 
 const struct torus_set torus_set_fault = {

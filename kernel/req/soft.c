@@ -121,6 +121,10 @@ static void set_fault(struct tn_soft *s, unsigned int port, const struct nlattr 
 		f->bits.ber = torus_attr_number(tb[TORUS_FAULT_BER]);
 	if (tb[TORUS_FAULT_BER] || tb[TORUS_FAULT_SEED])
 		tn_fault_arm(&f->bits);
+	if (tb[TORUS_FAULT_VB] || tb[TORUS_FAULT_SEED])
+		tn_nic_marks(s->nic, port, tb[TORUS_FAULT_VB] ?
+			     torus_attr_number(tb[TORUS_FAULT_VB]) :
+			     tn_nic_marked(s->nic, port), f->bits.seed);
 	set_cable(s, port, tb, now);
 }
 

@@ -63,6 +63,7 @@ void tn_soft_link(struct tn_soft *s, unsigned int port, struct torus_link *out, 
 		.seed = p->fault.bits.seed,
 		.latency_ns = p->fault.latency,
 		.silence = p->fault.silence,
+		.vb = tn_nic_marked(s->nic, port),
 	};
 	fill_line(&out->line, &p->serdes.cable);
 	memcpy(out->counter, tn_nic_port_counters(s->nic, port, now), sizeof(out->counter));

@@ -32,6 +32,7 @@ static const struct torus_field nest_fault_fields[] = {
 	{ .attr = TORUS_FAULT_AGED, NUMBER(torus_link, line.aged, 2) },
 	{ .attr = TORUS_FAULT_DEAD, NUMBER(torus_link, line.dead, 2) },
 	{ .attr = TORUS_FAULT_TEMPERATURE, NUMBER(torus_link, line.temperature, 4) },
+	{ .attr = TORUS_FAULT_VB, NUMBER(torus_link, fault.vb, 8) },
 };
 
 static const struct torus_tree nest_fault = {

@@ -90,6 +90,7 @@ void put_link(struct nl_msg *msg, unsigned int port)
 	nla_put_u8(msg, TORUS_FAULT_SILENCE, 1);
 	nla_put_u64(msg, TORUS_FAULT_LATENCY, 2000);
 	nla_put_u64(msg, TORUS_FAULT_SEED, 3);
+	nla_put_u64(msg, TORUS_FAULT_VB, 4);
 	nla_nest_end(msg, nest);
 	put_counters(msg, TORUS_A_PORT_COUNTERS, TORUS_PC_COUNT, 1000 * port);
 	put_counters(msg, TORUS_A_GAUGES, TORUS_PG_COUNT, 10);

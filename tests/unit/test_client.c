@@ -26,7 +26,8 @@ static void test_sets(void **state)
 {
 	struct torus_shape shape = { 3, { 4, 4, 2, 1, 1, 1 } };
 	struct torus_coords at = { { 3, 0, 1 } };
-	struct torus_fault fault = { .ber = 5, .latency_ns = 6, .seed = 7, .silence = true };
+	struct torus_fault fault = { .ber = 5, .latency_ns = 6, .seed = 7, .silence = true,
+				      .vb = 8 };
 	struct nlattr *tb[TORUS_FAULT_MAX + 1];
 	uint16_t two[2] = { 4, 4 };
 
@@ -50,6 +51,7 @@ static void test_sets(void **state)
 	assert_int_equal(nla_get_u8(tb[TORUS_FAULT_SILENCE]), 1);
 	assert_int_equal(nla_get_u64(tb[TORUS_FAULT_LATENCY]), 6);
 	assert_int_equal(nla_get_u64(tb[TORUS_FAULT_SEED]), 7);
+	assert_int_equal(nla_get_u64(tb[TORUS_FAULT_VB]), 8);
 
 	assert_int_equal(torus_retry_set(dev, 2, TORUS_RETRY_HIPPI), 0);
 	assert_int_equal(nla_get_u8(fake_attr(&nic, TORUS_A_RETRY_WANTED)), TORUS_RETRY_HIPPI);
@@ -202,6 +204,7 @@ static void test_link(void **state)
 	assert_int_equal(l.fault.ber, 1000000);
 	assert_int_equal(l.fault.latency_ns, 2000);
 	assert_int_equal(l.fault.seed, 3);
+	assert_int_equal(l.fault.vb, 4);
 	for (i = 0; i < TORUS_PC_COUNT; i++)
 		assert_int_equal(l.counter[i], 3000 + i);
 	for (i = 0; i < TORUS_PG_COUNT; i++)

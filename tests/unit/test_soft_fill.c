@@ -33,6 +33,7 @@ static void begin(void)
 	tn_serdes_model_lay(&s.port[0].serdes, &cable, l.now);
 	tn_nic_serdes(l.nic, 0, &s.port[0].serdes.serdes);
 	tn_nic_carrier(l.nic, 0, true, l.now);
+	tn_nic_marks(l.nic, 0, 8, 6);
 	memset(&link, 0x5a, sizeof(link));
 }
 
@@ -91,6 +92,7 @@ static void test_receiver(void **state)
 	assert_int_equal(link.fault.seed, 6);
 	assert_int_equal(link.fault.latency_ns, 7);
 	assert_true(link.fault.silence);
+	assert_int_equal(link.fault.vb, 8);
 	assert_int_equal(link.line.length, 150);
 	assert_int_equal(link.line.loss, 2000);
 	assert_int_equal(link.line.crosstalk, 3);

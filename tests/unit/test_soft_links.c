@@ -46,6 +46,7 @@ static void test_faults(void **state)
 		F(AGEING, 40, line.ageing), F(AGED, 0xf0f, line.aged), F(DEAD, 0x0f0, line.dead),
 		F(TEMPERATURE, 250, line.temperature), F(TEMPERATURE, 350, line.temperature),
 		F(LOSS, 0, line.loss), F(DEAD, 0, line.dead), F(BER, 0, fault.ber),
+		F(VB, 2000, fault.vb),
 #undef F
 	};
 	struct torus_link want, other, got;
@@ -87,6 +88,30 @@ static void test_errors_repeat(void **state)
 	tn_fault_corrupt(f, data, sizeof(data));
 	set_fault(2, TORUS_FAULT_BER, 8, TORUS_BER_ONE / 1000);
 	assert_memory_equal(f, &first, sizeof(first));
+	softnic_end();
+}
+
+/* So do marks; a seed alone keeps their rate. */
+static void test_marks_repeat(void **state)
+{
+	struct tn_fault *marks, first;
+
+	(void)state;
+	softnic_begin();
+	marks = &lone_link(&w.l, 2)->marks;
+	set_fault(2, TORUS_FAULT_SEED, 8, 99);
+	set_fault(2, TORUS_FAULT_VB, 8, TORUS_BER_ONE / 1000);
+	assert_true(link_of(2).fault.vb == TORUS_BER_ONE / 1000);
+	first = *marks;
+	assert_int_equal(first.seed, 99);
+	tn_fault_next(marks);
+	set_fault(2, TORUS_FAULT_LATENCY, 8, 5);
+	set_fault(2, TORUS_FAULT_BER, 8, 5);
+	assert_memory_not_equal(marks, &first, sizeof(first));
+	set_fault(2, TORUS_FAULT_SEED, 8, 99);
+	assert_memory_equal(marks, &first, sizeof(first));
+	set_fault(2, TORUS_FAULT_VB, 8, 0);
+	assert_int_equal(link_of(2).fault.vb, 0);
 	softnic_end();
 }
 
@@ -221,6 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_errors_repeat),
+		cmocka_unit_test(test_marks_repeat),
 		cmocka_unit_test(test_cable),
 		cmocka_unit_test(test_link_set),
 		cmocka_unit_test(test_link_set_retrain),
