@@ -150,6 +150,20 @@ noise() {
 	return $rc
 }
 
+# The copies before packets are dropped, and no error is seen.
+marked() { ask links --json | jq -e '[.[].vb_drops] | add > 100'; }
+no_errors() { ask links --json | jq -e '[.[] | .e_sent + .crc_errors] | add'; }
+cut_through() {
+	local link before rc=0
+	link=$(way)
+	before=$(no_errors)
+	lab vb "$link" 0.1 || return 1
+	under 4 "$some" until_true 10 marked || rc=1
+	lab vb "$link" 0 || rc=1
+	[[ $(no_errors) == "$before" ]] || { echo "errors were seen"; rc=1; }
+	return $rc
+}
+
 manager_killed() {
 	local node=$1
 	lab kill "$node" --manager && sleep 1 && revive "$node" && until_true 20 running && verified
@@ -298,6 +312,7 @@ suite() {
 	check "traffic stays whole: cut and mend" under 6 "" cut_and_mend
 	check "traffic stays whole: silence" under 6 "$some" silence
 	check "traffic stays whole: two cuts at once" under 6 "" two_cuts
+	check "traffic stays whole: copies marked bad" cut_through
 	check "traffic stays whole: bit errors" noise
 	check "traffic stays whole: exclude and include" under 5 "$some" exclude_include
 	check "traffic stays whole: a port is taken down and up" under 6 "$some" port_down_up

@@ -181,9 +181,10 @@ cables() {
 	[[ $(lab status --json | jq -c '[.nodes[] | select(.cut != []) | [.node, .cut]]') == \
 		'[[[1,0],["+x"]],[[2,0],["-x"]]]' ]] || { lab status; return 1; }
 	operstate 1.0 px+ DOWN && operstate 2.0 px- DOWN || return 1
-	lab ber 0,0:+y 1e-7 && lab latency 0,0:+y 10us && lab silence 0,0:-y on || return 1
-	[[ $(lab status --json | jq -c '.nodes[3].faults | sort_by(.port) | map([.port, .latency_ns, .silence])') == \
-		'[["+y",0,true],["-y",10000,false]]' ]] || { lab status; return 1; }
+	lab ber 0,0:+y 1e-7 && lab latency 0,0:+y 10us && lab silence 0,0:-y on &&
+		lab vb 0,0:-y 0.25 || return 1
+	[[ $(lab status --json | jq -c '.nodes[3].faults | sort_by(.port) | map([.port, .latency_ns, .silence, .vb])') == \
+		'[["+y",0,true,0.25],["-y",10000,false,0]]' ]] || { lab status; return 1; }
 	lab mend 1,0:+x && until_true 5 operstate 1.0 px+ UP && until_true 5 operstate 2.0 px- UP &&
 		lab down && nothing_left
 }

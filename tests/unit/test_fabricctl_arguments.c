@@ -117,6 +117,7 @@ static void wrong_labs(void **state)
 		{ "lab silence", "missing" },
 		{ "lab silence 0,0:+x maybe", "on and off" },
 		{ "lab ber 0,0:+x 2", "'2'" },
+		{ "lab vb 0,0:+x 1.1", "'1.1': allowed are 0 and 1e-18 to 1" }, { "lab vb 0,0:+x", "missing" },
 		{ "lab line 0,0:+x --class copper", "'copper': allowed are dac24" },
 		{ "lab line 0,0:+x --dead 3,12", "'3,12': allowed are lanes 0 to 11" },
 		{ "lab line 0,0:+x --aged 5-", "'5-'" },
@@ -176,7 +177,7 @@ static void helps(void **state)
 		"status", "nodes", "links", "counters", "routes", "trace", "verify", "exclude",
 		"root", "include", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
-		"lab silence", "lab ber", "lab latency", "lab kill", "lab revive", "lab traffic",
+		"lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab revive", "lab traffic",
 	};
 	char args[64];
 

@@ -35,7 +35,7 @@ _fabricctl_options() {
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local commands='status root nodes links counters routes trace verify exclude include park events coord log link device lab'
-	local labs='up down list status exec hosts agent cut mend silence ber latency line retry kill revive traffic'
+	local labs='up down list status exec hosts agent cut mend silence ber vb latency line retry kill revive traffic'
 	local devices='up owner add del list attach detach'
 	local at=1 command words=''
 
@@ -75,7 +75,7 @@ _fabricctl() {
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
 			links | counters | routes | trace | exclude | include | park | coord | \
-				exec | cut | mend | silence | ber | latency | line | link | retry | kill | revive | traffic)
+				exec | cut | mend | silence | ber | vb | latency | line | link | retry | kill | revive | traffic)
 				words=$(_fabricctl_nodes)
 				[[ $command != retry ]] || words+=' auto angara acknak hippi'
 				;;

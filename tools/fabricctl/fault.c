@@ -64,6 +64,8 @@ static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_
 		link.fault.latency_ns = wish->latency_ns;
 	if (wish->set_silence)
 		link.fault.silence = wish->silence;
+	if (wish->set_vb)
+		link.fault.vb = wish->vb;
 	if (wish->set_seed)
 		link.fault.seed = wish->seed;
 	if (wish->set_retry)
@@ -135,6 +137,7 @@ static struct fault_wish as(const struct torus_link *l)
 
 	return (struct fault_wish){
 		.set_ber = true, .set_latency = true, .set_silence = true, .set_seed = true,
+		.set_vb = true, .vb = l->fault.vb,
 		.ber = l->fault.ber, .latency_ns = l->fault.latency_ns,
 		.silence = l->fault.silence, .seed = l->fault.seed,
 		.set_retry = true, .retry = l->retry_wanted,

@@ -16,8 +16,9 @@ struct fault_line {
 
 /** struct fault_wish - what to change; what is not set stays as it is */
 struct fault_wish {
-	bool set_ber, set_latency, set_silence, set_seed;
+	bool set_ber, set_latency, set_silence, set_seed, set_vb;
 	uint64_t ber;
+	uint64_t vb;
 	uint64_t latency_ns;
 	bool silence;
 	uint64_t seed;

@@ -2,8 +2,8 @@
 # Commands first, in the order in which help lists them; then what they share.
 ctl-commands := status root nodes links counters routes trace verify exclude include park \
 	events coord log
-ctl-lab := up down list status exec hosts agent cut mend silence ber latency line retry \
-	kill revive traffic
+ctl-lab := up down list status exec hosts agent cut mend silence ber vb latency line \
+	retry kill revive traffic
 ctl-link := down up eye retrain
 ctl-device := up owner add del list attach detach
 ctl-shared := main program command say kind table number json ask show map change dry_run rows path \

@@ -27,11 +27,11 @@ static json_t *faults_of(const struct torus_link *link, unsigned int n, unsigned
 	for (unsigned int i = 0; i < n; i++) {
 		const struct torus_fault *f = &link[i].fault;
 
-		if (!f->ber && !f->latency_ns && !f->silence)
+		if (!f->ber && !f->latency_ns && !f->silence && !f->vb)
 			continue;
-		json_array_append_new(list, json_pack("{ss sf sI sb}", "port",
+		json_array_append_new(list, json_pack("{ss sf sf sI sb}", "port",
 				      torus_port_text(ndims, link[i].port, port), "ber",
-				      (double)f->ber / 1e18, "latency_ns",
+				      (double)f->ber / 1e18, "vb", (double)f->vb / 1e18, "latency_ns",
 				      (json_int_t)f->latency_ns, "silence", f->silence));
 	}
 	return list;
@@ -124,6 +124,7 @@ static void fault_cell(struct table *t, const json_t *faults)
 
 	json_array_foreach(faults, i, v) {
 		double ber = json_number_value(json_object_get(v, "ber"));
+		double vb = json_number_value(json_object_get(v, "vb"));
 		uint64_t ns = json_count(v, "latency_ns");
 
 		if (len > sizeof(text) - 96)
@@ -133,6 +134,8 @@ static void fault_cell(struct table *t, const json_t *faults)
 			len += (size_t)sprintf(text + len, " silent");
 		if (ber > 0)
 			len += (size_t)sprintf(text + len, " ber %.3g", ber);
+		if (vb > 0)
+			len += (size_t)sprintf(text + len, " vb %.3g", vb);
 		if (ns)
 			len += (size_t)sprintf(text + len, " +%s", ns < 1000000 ?
 				(snprintf(time, sizeof(time), "%llu us",
