@@ -335,6 +335,41 @@ static void asker_not_reached(void **state)
 	}
 }
 
+/*
+ * All managers begin anew, so no node has been led. Of the two candidates the one of the greater
+ * GUID reaches the other one over the service network, and no third node: it asks in vain. The
+ * other one reaches all nodes, and gives way to it as long as it asks.
+ */
+static void asker_without_a_majority(void **state)
+{
+	static const unsigned int priority[7] = { AUTO, 0, 0, 0, 0, 0, 200 };
+
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		snprintf(name, sizeof(name), "node 6 asks in vain, seed %u", k);
+		begin("7", priority, k);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			world_manager(s.w, i, false);
+		for (uint32_t i = 1; i < 6; i++) {
+			world_one_way(s.w, i, 6, true);
+			world_one_way(s.w, 6, i, true);
+		}
+		story_run(&s, 10 * W_MS);
+		for (uint32_t i = 1; i < world_nodes(s.w); i++)
+			world_manager(s.w, i, true);
+		story_run(&s, 500 * W_MS);
+		world_manager(s.w, 0, true);
+		ends_await(&s, TORUS_NO_NODE, 6 * W_S);
+		leads(0);
+		for (uint32_t i = 1; i < 6; i++) {
+			world_one_way(s.w, i, 6, false);
+			world_one_way(s.w, 6, i, false);
+		}
+		story_rest(&s, 20 * W_S);
+		finish();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -348,6 +383,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(equal_priorities),
 		cmocka_unit_test(none_but_the_root),
 		cmocka_unit_test(asker_not_reached),
+		cmocka_unit_test(asker_without_a_majority),
 	};
 
 	if (argc > 1)

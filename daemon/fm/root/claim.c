@@ -26,7 +26,8 @@
  *
  * A node asks only while no neighbour tells of a root that leads in its epoch or a later one. If it
  * asks in vain for long, it also joins a root of an earlier epoch. That root learns the later epoch
- * from it, and asks all nodes anew. If two nodes ask, the one of the later epoch, or of the greater
+ * from it, and asks all nodes anew. If no root has led it, it gives up after a random time if another
+ * candidate is there, which may reach more nodes; then it asks later. If two nodes ask, the one of the later epoch, or of the greater
  * GUID in one epoch, goes on, and the other one ends. If both claim, either their epochs differ, or
  * no node promises to both. A node that asks, and finds a node that obeys a later epoch, or another
  * root in its own epoch, asks anew (epoch.c).
@@ -62,6 +63,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/node/random.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/changes.h"
@@ -74,6 +76,7 @@
 
 #define ASK_MAX 20	/* times resend, until it tries again whether the former root is there */
 #define CLAIM_MAX 10	/* ... for promises to come */
+#define TURN 8		/* ... once to twice, after ASK_MAX, until another candidate has its turn */
 
 bool fm_claim_leads(const struct fm *fm)
 {
@@ -135,15 +138,49 @@ static bool asks_in_vain(const struct fm *fm)
 	return a->stage == FM_STAGE_ASKS && fm->now >= a->since + ASK_MAX * fm->cfg.resend;
 }
 
-/* No root has led this node since its NIC began: it asks on, and asks its neighbours for a root. */
+/* Follows the root that led this node last, if one has, or waits for a node that asks. */
+static void step_back(struct fm *fm)
+{
+	if (fm_root_back(fm))
+		return;
+	fm_root_end(fm);
+	fm->root_asks = false;
+	fm_candidate_adrift(fm);
+	fm_ports_ask(fm);
+}
+
+/* Return: true if another node that takes part could ask instead. */
+static bool candidate_here(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+
+	for (uint32_t i = 1; i < fm_roster_size(r); i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
+
+		if (fm_quorum_here(fm, m) && fm_candidate_priority(m->priority, m->node))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * No root has led this node since its NIC began. It asks its neighbours for a root, and asks on; if
+ * another candidate is there, only for a while: that one follows this node as long as it asks, and
+ * may reach more nodes than this one.
+ */
 static void ask_around(struct fm *fm)
 {
 	struct fm_asking *a = &fm->root->asking;
+	uint64_t turn = TURN * fm->cfg.resend;
 
-	if (fm->now < a->around)
-		return;
-	a->around = fm->now + ASK_MAX * fm->cfg.resend;
-	fm_ports_ask(fm);
+	if (fm->now >= a->around) {
+		a->around = fm->now + ASK_MAX * fm->cfg.resend;
+		fm_ports_ask(fm);
+	}
+	if (!a->turn)
+		a->turn = turn + fm_random(fm) % turn;
+	if (fm->now >= a->since + ASK_MAX * fm->cfg.resend + a->turn && candidate_here(fm))
+		step_back(fm);
 }
 
 static void answer(struct fm *fm, const struct fm_conn *c)
@@ -392,14 +429,7 @@ static void give_up(struct fm *fm)
 {
 	fm_say(fm, FM_ERROR, "root", "does not become root: this node's NIC does not obey it");
 	fm_candidate_unfit(fm);
-	if (fm->led.guid && fm->led.guid != fm->guid) {
-		fm_root_back(fm);
-		return;
-	}
-	fm_root_end(fm);
-	fm->root_asks = false;
-	fm_candidate_adrift(fm);
-	fm_ports_ask(fm);
+	step_back(fm);
 }
 
 static void claim_on(struct fm *fm)

@@ -31,6 +31,7 @@ enum fm_stage {
  * @at: when it is looked at next; NEVER
  * @since: when the stage began
  * @around: when it asks its neighbours next whether one leads, if it asks in vain
+ * @turn: how long it still asks in vain if another candidate is there; 0: not drawn yet
  * @high: the latest epoch that any node has obeyed
  * @calls: to nodes that its Inits do not reach
  * @witness: number of a node that had a link to one that is not here
@@ -40,7 +41,7 @@ enum fm_stage {
 struct fm_asking {
 	uint8_t stage;
 	bool said, won, handed, relieves, anew;
-	uint64_t at, since, around, high;
+	uint64_t at, since, around, turn, high;
 	struct fm_calls calls;
 	uint32_t witness, here, need;
 	char why[FM_TEXT_MAX / 4];
