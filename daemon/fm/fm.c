@@ -20,7 +20,9 @@
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/node/verdict.h"
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/root.h"
 
@@ -200,6 +202,16 @@ void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now)
 {
 	fm->now = now;
 	fm_tree_msg(fm, conn, msg);
+}
+
+void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
+		uint64_t now)
+{
+	fm->now = now;
+	if (!fm_verdict_take(fm, epoch, verdict, high, why) || !fm->root)
+		return;
+	fm_claim_look(fm);
+	fm_arbiter_answered(fm);
 }
 
 void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t now)

@@ -8,6 +8,9 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/root/calls.h"
+#include "daemon/fm/root/claim.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -370,16 +373,16 @@ static void own_root_status(const struct fm *fm, struct fm_root_status *r)
 		[FM_STAGE_CLAIMS] = FM_ROOT_CLAIMS,
 		[FM_STAGE_LEADS] = FM_ROOT_LEADS,
 	};
-	const struct fm_asking *a = &fm->root->asking;
+	const struct fm_root *root = fm->root;
 
 	fm_calls_count(fm, &r->calls);
 	r->own = true;
 	r->node = fm_own(fm);
-	r->state = states[a->stage];
+	r->state = states[root->stage];
 	r->epoch = fm->uplink.term;
-	if (a->stage == FM_STAGE_LEADS) {
-		r->why = a->why;
-		r->since = a->since;
+	if (root->stage == FM_STAGE_LEADS) {
+		r->why = fm_claim_why(root);
+		r->since = root->since;
 	} else {
 		fm_quorum_count(fm, &r->here, &r->need);
 	}

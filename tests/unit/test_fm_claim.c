@@ -5,6 +5,7 @@
  */
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/root.h"
 #include "stage_root.h"
 
@@ -257,8 +258,8 @@ static void take_stage(unsigned int stage)
 {
 	struct fm_root *r = s.fm->root;
 
-	r->asking.stage = stage == ASKS || stage == ASKS_LONG ? FM_STAGE_ASKS : FM_STAGE_LEADS;
-	r->asking.since = s.fm->now - (stage == ASKS_LONG ? 20 : 19) * RESEND;
+	r->stage = stage == ASKS || stage == ASKS_LONG ? FM_STAGE_ASKS : FM_STAGE_LEADS;
+	r->since = s.fm->now - (stage == ASKS_LONG ? 20 : 19) * RESEND;
 	r->settled = stage == SETTLED || stage == SETTLED_ALONE;
 	r->joiners = stage == SETTLED_ALONE ? 1 : 4;
 }

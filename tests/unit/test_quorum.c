@@ -64,7 +64,7 @@ static void claim_of_each_set(void **state)
 
 	(void)state;
 	begin();
-	r->asking.stage = FM_STAGE_ASKS;
+	r->stage = FM_STAGE_ASKS;
 	for (unsigned int c = 0; c < 1u << 12; c++) {
 		/* The root itself, node 0, always takes part. */
 		unsigned int set[2] = { c & 15, c >> 4 & 15 }, who = c >> 8 | 1;
@@ -93,7 +93,7 @@ static void of_the_latest_only(void **state)
 	(void)state;
 	begin();
 	former(set, 1, CLAIMED);
-	r->asking.stage = FM_STAGE_ASKS;
+	r->stage = FM_STAGE_ASKS;
 	assert_true(fm_quorum_claimed(s.fm));
 	/* Nor does one of the same numbers, of the root of another part. */
 	fm_mate_no(r, 1)->voice.root = fm_mate_no(r, 2)->voice.root = CLAIMED + 1;
@@ -124,7 +124,7 @@ static void count_of_the_one_that_lacks_most(void **state)
 	(void)state;
 	begin();
 	former(set, 3, NIC);
-	r->asking.stage = FM_STAGE_ASKS;
+	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 2; k < NODES; k++)
 		fm_mate_no(r, k)->voice.heard = 0;
 	fm_quorum_count(s.fm, &here, &need);
@@ -205,7 +205,7 @@ static void of_those_that_began_anew(void **state)
 	begin();
 	s.fm->table.version = 0;
 	r->settled = false;
-	r->asking.stage = FM_STAGE_ASKS;
+	r->stage = FM_STAGE_ASKS;
 	m = sent(e, 0x1f, 0x3f);
 	former((const unsigned int[]) { 0x1f, 0x3f }, 2, CLAIMED);
 	for (uint32_t k = 0; k < NODES; k++)
@@ -249,7 +249,7 @@ static void of_those_that_remember(void **state)
 	begin();
 	s.fm->table.version = 0;
 	r->settled = false;
-	r->asking.stage = FM_STAGE_ASKS;
+	r->stage = FM_STAGE_ASKS;
 	m = sent(e, 7, 7);
 	former((const unsigned int[]) { 7, 7 }, 2, CLAIMED);
 	for (uint32_t k = 0; k < NODES; k++)
@@ -290,7 +290,7 @@ static void of_those_kept(void **state)
 	s.fm->table.version = 0;
 	r->restored = true;
 	r->shape = s.shape;
-	r->asking.stage = FM_STAGE_ASKS;
+	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 3; k < NODES; k++)
 		fm_mate_no(r, k)->voice.heard = 0;
 	fm_quorum_count(s.fm, &here, &need);

@@ -25,6 +25,9 @@ struct fm_arbiter {
 	char why[FM_TEXT_MAX / 2];
 };
 
+/** fm_verdict_take() - as in fm_arbiter(). Return: false if that question was not asked last */
+bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
+		     const char *why);
 /** fm_verdict_forget() - this node is led by another: what its arbiter said does not matter any more */
 void fm_verdict_forget(struct fm *fm);
 

@@ -24,8 +24,6 @@
  * arbiter is back; whatever it says then, the node goes on leading. The gap between two
  * questions doubles, from GAP_MIN to GAP_MAX, until a grant.
  */
-#include <stdio.h>
-
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/root/root.h"
@@ -108,29 +106,9 @@ bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends)
 	return false;
 }
 
-void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
-		uint64_t now)
+void fm_arbiter_answered(struct fm *fm)
 {
-	struct fm_arbiter *a = &fm->arbiter;
-
-	fm->now = now;
-	if (!a->asked || epoch != a->epoch)
-		return;
-	a->asked = false;
-	a->at = now;
-	a->answered = epoch;
-	a->verdict = (uint8_t)verdict;
-	a->high = verdict == FM_REFUSED ? high : 0;
-	snprintf(a->why, sizeof(a->why), "%s", verdict == FM_GRANTED ? "" : why);
-	if (verdict == FM_GRANTED) {
-		a->again = a->gap = 0;
-		fm_problem_clear(fm, kind, 0);
-		fm_say(fm, FM_INFO, kind, "the arbiter grants epoch %llu", (unsigned long long)epoch);
-	}
-	if (!fm->root)
-		return;
-	fm_claim_look(fm);
-	if (fm_claim_leads(fm) && verdict != FM_GRANTED) {
+	if (fm->root->stage == FM_STAGE_LEADS && fm->arbiter.verdict != FM_GRANTED) {
 		put_off(fm);
 		tell(fm, true);
 	}
@@ -140,7 +118,7 @@ static bool asks_on(const struct fm *fm)
 {
 	const struct fm_arbiter *a = &fm->arbiter;
 
-	return fm->cfg.arbiter && fm_claim_leads(fm) && a->again && !a->asked;
+	return fm->cfg.arbiter && fm->root->stage == FM_STAGE_LEADS && a->again && !a->asked;
 }
 
 void fm_arbiter_due(struct fm *fm)

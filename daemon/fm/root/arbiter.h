@@ -16,6 +16,8 @@ bool fm_arbiter_waits(const struct fm *fm);
  * Return: true: yes. false: the claim waits for the answer, or it is to end: @ends
  */
 bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends);
+/** fm_arbiter_answered() - the arbiter has answered the last question of this node */
+void fm_arbiter_answered(struct fm *fm);
 /* A root that leads without a grant asks again. */
 void fm_arbiter_due(struct fm *fm);
 uint64_t fm_arbiter_expiry(const struct fm *fm);

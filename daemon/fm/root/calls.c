@@ -44,6 +44,55 @@
 #define TRIES_MAX 8
 #define TRIES_OTHER 2
 
+/** enum call_state - of a node */
+enum call_state {
+	CALL_NONE,		/* not called */
+	CALL_OPEN,		/* called */
+	CALL_OTHER,		/* its last answer: it follows another root */
+	CALL_UNKNOWN,	/* the table has no address of it */
+};
+
+/** struct call - of a node; @tries: calls since it answered last, up to a bound */
+struct call {
+	uint8_t state, tries;
+	bool near;		/* links may lead there from nodes that take part */
+};
+
+/**
+ * struct fm_calls - of a root, as long as it asks or leads
+ * @node: of each node of the latest table, by its id, @nodes of them; NULL: none yet
+ * @queue: room for as many ids
+ * @next: id of the node that is looked at next in this @round
+ * @found: in this round a node was found that is to be called
+ * @at: when it goes on; NEVER
+ */
+struct fm_calls {
+	struct call *node;
+	uint32_t *queue;
+	uint32_t nodes, next, round;
+	bool found;
+	uint64_t at;
+};
+
+bool fm_calls_start(struct fm_root *r)
+{
+	r->calls = calloc(1, sizeof(*r->calls));
+	return r->calls;
+}
+
+static void free_room(struct fm_calls *c)
+{
+	free(c->node);
+	free(c->queue);
+}
+
+void fm_calls_free(struct fm_root *r)
+{
+	if (r->calls)
+		free_room(r->calls);
+	free(r->calls);
+}
+
 /* The latest table that this node has, or has been sent; NULL: none. */
 static struct fm_book *latest(const struct fm *fm)
 {
@@ -149,35 +198,35 @@ static bool is_open(const struct fm *fm, uint64_t guid)
 }
 
 /* Return: true if a node that has not answered @n->tries calls is called in this round. */
-static bool is_turn(const struct fm_calls *c, const struct fm_call *n)
+static bool is_turn(const struct fm_calls *c, const struct call *n)
 {
 	return !n->tries || !(c->round & ((1u << (n->tries - 1)) - 1));
 }
 
-static void tell_unknown(struct fm *fm, const struct fm_entry *e, struct fm_call *n)
+static void tell_unknown(struct fm *fm, const struct fm_entry *e, struct call *n)
 {
-	if (n->state != FM_CALL_UNKNOWN)
+	if (n->state != CALL_UNKNOWN)
 		fm_say(fm, FM_WARNING, "root",
 		       "'%s' cannot be called, and no link leads to it from nodes that take part: "
 		       "the table has no address of it",
 		       e->name);
-	n->state = FM_CALL_UNKNOWN;
+	n->state = CALL_UNKNOWN;
 }
 
 /* Return: true if a connection is under way. */
-static bool open_call(struct fm *fm, const struct fm_entry *e, struct fm_call *n)
+static bool open_call(struct fm *fm, const struct fm_entry *e, struct call *n)
 {
 	int id = fm->ops.connect(fm->io, e->address);
 	struct fm_conn *c = id < 0 ? NULL : fm_conn_add(fm, id, FM_CONN_CALL);
 
-	if (n->state != FM_CALL_OPEN && n->state != FM_CALL_OTHER)
+	if (n->state != CALL_OPEN && n->state != CALL_OTHER)
 		fm_say(fm, FM_INFO, "root",
 		       "'%s' is called over the service network: no link leads to it from nodes "
 		       "that take part",
 		       e->name);
 	if (n->tries < TRIES_MAX)
 		n->tries++;
-	n->state = FM_CALL_OPEN;
+	n->state = CALL_OPEN;
 	if (c)
 		c->guid = e->guid;
 	else if (id >= 0)
@@ -198,13 +247,13 @@ void fm_calls_reached(struct fm *fm, const struct fm_conn *c)
 
 void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows)
 {
-	struct fm_calls *c = &fm->root->asking.calls;
+	struct fm_calls *c = fm->root->calls;
 	struct fm_book *b = latest(fm);
 	uint32_t node = b ? fm_book_find(b, guid) : TORUS_NO_NODE;
 
 	if (node >= c->nodes)
 		return;
-	c->node[node].state = follows ? FM_CALL_OPEN : FM_CALL_OTHER;
+	c->node[node].state = follows ? CALL_OPEN : CALL_OTHER;
 	if (c->node[node].tries > TRIES_OTHER)
 		c->node[node].tries = TRIES_OTHER;
 }
@@ -218,7 +267,7 @@ static bool make_room(struct fm_calls *c, uint32_t nodes)
 		return true;
 	room.node = calloc(nodes, sizeof(*room.node));
 	room.queue = calloc(nodes, sizeof(*room.queue));
-	fm_calls_free(room.node && room.queue ? c : &room);
+	free_room(room.node && room.queue ? c : &room);
 	if (!room.node || !room.queue)
 		return false;
 	*c = room;
@@ -228,7 +277,7 @@ static bool make_room(struct fm_calls *c, uint32_t nodes)
 /* Return: true if the round has come to its end. */
 static bool go_on(struct fm *fm, const struct fm_book *b)
 {
-	struct fm_calls *c = &fm->root->asking.calls;
+	struct fm_calls *c = fm->root->calls;
 	unsigned int n = open_calls(fm);
 
 	if (!c->next)
@@ -249,20 +298,20 @@ static bool go_on(struct fm *fm, const struct fm_book *b)
 
 void fm_calls_due(struct fm *fm)
 {
-	struct fm_calls *c = &fm->root->asking.calls;
+	struct fm_calls *c = fm->root->calls;
 	struct fm_book *b;
 
 	if (fm->now < c->at)
 		return;
 	b = latest(fm);
 	c->at = fm->now + ROUND * fm->cfg.resend;
-	if (fm->root->asking.stage == FM_STAGE_CLAIMS || !b || !make_room(c, b->nodes))
+	if (fm->root->stage == FM_STAGE_CLAIMS || !b || !make_room(c, b->nodes))
 		return;
 	if (!go_on(fm, b)) {
 		c->at = fm->now + fm->cfg.resend / 4;
 		return;
 	}
-	if (!c->found && fm_claim_leads(fm))
+	if (!c->found && fm->root->stage == FM_STAGE_LEADS)
 		c->at = NEVER;
 	c->next = 0;
 	c->round++;
@@ -271,51 +320,45 @@ void fm_calls_due(struct fm *fm)
 
 uint64_t fm_calls_expiry(const struct fm *fm)
 {
-	return fm->root->asking.calls.at;
+	return fm->root->calls->at;
 }
 
-void fm_calls_start(struct fm *fm, bool leads)
+void fm_calls_begin(struct fm *fm, bool leads)
 {
-	fm->root->asking.calls.at = leads ? NEVER : fm->now + SETTLE * fm->cfg.resend;
+	fm->root->calls->at = leads ? NEVER : fm->now + SETTLE * fm->cfg.resend;
 }
 
 void fm_calls_joined(struct fm *fm)
 {
-	const struct fm_asking *a = &fm->root->asking;
-	struct fm_calls *c = &fm->root->asking.calls;
-	uint64_t last = a->since + SETTLE_MAX * fm->cfg.resend;
+	const struct fm_root *r = fm->root;
+	struct fm_calls *c = fm->root->calls;
+	uint64_t last = r->since + SETTLE_MAX * fm->cfg.resend;
 
-	if (a->stage == FM_STAGE_ASKS && !c->round && !c->next)
+	if (r->stage == FM_STAGE_ASKS && !c->round && !c->next)
 		c->at = later(c->at, earlier(fm->now + SETTLE * fm->cfg.resend, last));
 }
 
 void fm_calls_look(struct fm *fm)
 {
-	struct fm_calls *c = &fm->root->asking.calls;
+	struct fm_calls *c = fm->root->calls;
 
 	c->at = earlier(c->at, fm->now + fm->cfg.resend);
 }
 
 void fm_calls_count(const struct fm *fm, struct fm_calls_status *out)
 {
-	const struct fm_calls *c = &fm->root->asking.calls;
+	const struct fm_calls *c = fm->root->calls;
 	const struct fm_book *b = latest(fm);
 
 	*out = (struct fm_calls_status) { 0 };
 	for (uint32_t i = 0; b && i < b->nodes && i < c->nodes; i++) {
 		const struct fm_mate *m = fm_mate(fm->root, b->entry[i].guid);
-		bool is = c->node[i].state == FM_CALL_OPEN || c->node[i].state == FM_CALL_OTHER;
+		bool is = c->node[i].state == CALL_OPEN || c->node[i].state == CALL_OTHER;
 		bool follows = m && takes_part(fm, m);
 
 		out->called += is;
 		out->follow += is && follows;
-		out->others += c->node[i].state == FM_CALL_OTHER && !follows;
-		out->unknown += c->node[i].state == FM_CALL_UNKNOWN && !follows;
+		out->others += c->node[i].state == CALL_OTHER && !follows;
+		out->unknown += c->node[i].state == CALL_UNKNOWN && !follows;
 	}
-}
-
-void fm_calls_free(struct fm_calls *c)
-{
-	free(c->node);
-	free(c->queue);
 }

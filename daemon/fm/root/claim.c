@@ -55,6 +55,7 @@
  * fabricd(8) says.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/fm/root/claim.h"
@@ -66,6 +67,7 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/arbiter.h"
+#include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/news.h"
@@ -78,9 +80,51 @@
 #define CLAIM_MAX 10	/* ... for promises to come */
 #define TURN 8		/* ... once to twice, after ASK_MAX, until another candidate has its turn */
 
+/**
+ * struct fm_asking - the claim of this root
+ * @said: all nodes that wait have been told the epoch
+ * @won: it leads because it asked and claimed, not as the first root
+ * @handed: the former root has handed over to it; @relieves: because its own NIC fails
+ * @anew: it was root before, and found a later epoch
+ * @at: when it is looked at next; NEVER
+ * @around: when it asks its neighbours next whether one leads, if it asks in vain
+ * @turn: how long it still asks in vain if another candidate is there; 0: not drawn yet
+ * @witness: number of a node that had a link to one that is not here
+ * @here, @need: what fm_quorum_count() said when this node last looked at its claim
+ * @why: this node leads, as text for people; once it does
+ */
+struct fm_asking {
+	bool said, won, handed, relieves, anew;
+	uint64_t at, around, turn;
+	uint32_t witness, here, need;
+	char why[FM_TEXT_MAX / 4];
+};
+
+bool fm_claim_new(struct fm_root *r)
+{
+	r->asking = calloc(1, sizeof(*r->asking));
+	return r->asking;
+}
+
+void fm_claim_free(struct fm_root *r)
+{
+	free(r->asking);
+}
+
+void fm_claim_count(const struct fm_root *r, uint32_t *here, uint32_t *need)
+{
+	*here = r->asking->here;
+	*need = r->asking->need;
+}
+
+const char *fm_claim_why(const struct fm_root *r)
+{
+	return r->asking->why;
+}
+
 bool fm_claim_leads(const struct fm *fm)
 {
-	return fm->root->asking.stage == FM_STAGE_LEADS;
+	return fm->root->stage == FM_STAGE_LEADS;
 }
 
 /* Return: true if a link leads from @m to a NIC whose manager does not take part. */
@@ -104,7 +148,7 @@ static bool beside_other(const struct fm *fm, const struct fm_mate *m)
 static bool alone(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	struct fm_asking *a = &r->asking;
+	struct fm_asking *a = r->asking;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		uint32_t at = (a->witness + i) % fm_roster_size(r);
@@ -124,18 +168,16 @@ static bool enough(struct fm *fm)
 
 void fm_claim_look(struct fm *fm)
 {
-	struct fm_asking *a = &fm->root->asking;
+	struct fm_asking *a = fm->root->asking;
 
-	if (a->stage != FM_STAGE_LEADS)
+	if (fm->root->stage != FM_STAGE_LEADS)
 		a->at = earlier(a->at, fm->now + MS / 2);
 }
 
 /* This node would lead by now if the nodes that it reaches were enough. */
 static bool asks_in_vain(const struct fm *fm)
 {
-	const struct fm_asking *a = &fm->root->asking;
-
-	return a->stage == FM_STAGE_ASKS && fm->now >= a->since + ASK_MAX * fm->cfg.resend;
+	return fm->root->stage == FM_STAGE_ASKS && fm->now >= fm->root->since + ASK_MAX * fm->cfg.resend;
 }
 
 /* Follows the root that led this node last, if one has, or waits for a node that asks. */
@@ -170,7 +212,7 @@ static bool candidate_here(const struct fm *fm)
  */
 static void ask_around(struct fm *fm)
 {
-	struct fm_asking *a = &fm->root->asking;
+	struct fm_asking *a = fm->root->asking;
 	uint64_t turn = TURN * fm->cfg.resend;
 
 	if (fm->now >= a->around) {
@@ -179,7 +221,7 @@ static void ask_around(struct fm *fm)
 	}
 	if (!a->turn)
 		a->turn = turn + fm_random(fm) % turn;
-	if (fm->now >= a->since + ASK_MAX * fm->cfg.resend + a->turn && candidate_here(fm))
+	if (fm->now >= fm->root->since + ASK_MAX * fm->cfg.resend + a->turn && candidate_here(fm))
 		step_back(fm);
 }
 
@@ -187,11 +229,11 @@ static void answer(struct fm *fm, const struct fm_conn *c)
 {
 	struct fm_msg msg = { .type = FM_MSG_CLAIM };
 
-	if (fm->root->asking.stage != FM_STAGE_ASKS)
+	if (fm->root->stage != FM_STAGE_ASKS)
 		msg.claim.epoch = fm->uplink.term;
 	msg.claim.guid = fm->guid;
-	msg.claim.here = fm->root->asking.here;
-	msg.claim.need = fm->root->asking.need;
+	msg.claim.here = fm->root->asking->here;
+	msg.claim.need = fm->root->asking->need;
 	fm_conn_send(fm, c, &msg);
 }
 
@@ -204,7 +246,7 @@ static void ask(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	r->asking.stage = FM_STAGE_ASKS;
+	r->stage = FM_STAGE_ASKS;
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
 		if (fm_mate_no(r, i)->via)
 			r->anew = true;
@@ -212,8 +254,6 @@ static void ask(struct fm *fm)
 
 static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 {
-	struct fm_asking *a = &fm->root->asking;
-
 	if (!fm_quorum_here(fm, m))
 		fm_calls_joined(fm);
 	m->voice.heard = fm->now;
@@ -222,8 +262,8 @@ static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 		fm_change_node(fm, m->node);
 	}
 	fm_quorum_note(m, h);
-	a->high = later(a->high, later(fm_epoch_said(h), h->kept_term));
-	if (a->stage == FM_STAGE_LEADS)
+	fm->root->high = later(fm->root->high, later(fm_epoch_said(h), h->kept_term));
+	if (fm->root->stage == FM_STAGE_LEADS)
 		fm_quorum_hello(fm, m);
 	fm_claim_look(fm);
 }
@@ -231,20 +271,29 @@ static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 /* Return: true if this node leads as the first root of the fabric, and has no table yet. */
 static bool is_first(const struct fm *fm)
 {
-	return fm_claim_leads(fm) && !fm->root->settled && !fm->root->asking.won;
+	return fm_claim_leads(fm) && !fm->root->settled && !fm->root->asking->won;
 }
 
 void fm_claim_anew(struct fm *fm, uint64_t epoch)
 {
-	struct fm_asking *a = &fm->root->asking;
+	struct fm_asking *a = fm->root->asking;
 
-	a->high = later(a->high, epoch);
-	if (a->stage == FM_STAGE_LEADS) {
+	fm->root->high = later(fm->root->high, epoch);
+	if (fm->root->stage == FM_STAGE_LEADS) {
 		fm->root->anew = true;
 		return;
 	}
 	ask(fm);
-	a->since = a->at = fm->now;
+	fm->root->since = a->at = fm->now;
+}
+
+void fm_claim_again(struct fm *fm, uint64_t high)
+{
+	struct fm_root *r = fm->root;
+
+	r->high = later(high, r->high);
+	r->asking->anew = true;
+	fm->root_epoch = later(high, fm->root_epoch);
 }
 
 void fm_claim_history(struct fm *fm, const struct fm_init *init)
@@ -252,8 +301,8 @@ void fm_claim_history(struct fm *fm, const struct fm_init *init)
 	/* Inits of neighbours also tell of this life of this root. */
 	if (init->root_guid == fm->guid ? init->epoch <= fm->uplink.term : !init->lost && !init->asks)
 		return;
-	if (fm->root->asking.stage == FM_STAGE_ASKS && init->lost && init->epoch > fm->root->asking.high) {
-		fm->root->asking.high = init->epoch;
+	if (fm->root->stage == FM_STAGE_ASKS && init->lost && init->epoch > fm->root->high) {
+		fm->root->high = init->epoch;
 		fm_claim_look(fm);
 	}
 	/* It has lost its own root, and can follow this one, but not into an earlier epoch. */
@@ -284,7 +333,7 @@ static bool above(struct fm *fm, const struct fm_hello *h)
 {
 	bool history = h->placed && h->version, first = is_first(fm);
 
-	if (fm->root->asking.stage == FM_STAGE_ASKS)
+	if (fm->root->stage == FM_STAGE_ASKS)
 		return false;
 	if (!(first && history) && fm_epoch_above(fm, h))
 		return true;
@@ -319,12 +368,12 @@ bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 
 static void claims(struct fm *fm)
 {
-	struct fm_asking *a = &fm->root->asking;
+	struct fm_asking *a = fm->root->asking;
 
-	a->stage = FM_STAGE_CLAIMS;
-	a->since = fm->now;
+	fm->root->stage = FM_STAGE_CLAIMS;
+	fm->root->since = fm->now;
 	a->said = false;
-	fm_epoch_raise(fm, later(a->high, later(fm_nic_latest(fm), fm->uplink.term)) + 1);
+	fm_epoch_raise(fm, later(fm->root->high, later(fm_nic_latest(fm), fm->uplink.term)) + 1);
 	fm_ports_spread(fm);
 	fm_say(fm, FM_INFO, "root", "claims epoch %llu", (unsigned long long)fm->uplink.term);
 }
@@ -334,7 +383,7 @@ static void tell_all(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	r->asking.said = true;
+	r->asking->said = true;
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
 		fm_mate_no(r, i)->voice.claimed = fm->uplink.term;
 	for (unsigned int i = 0; i < fm->conns.n; i++)
@@ -346,7 +395,7 @@ static void tell_all(struct fm *fm)
 static void tell_why(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
-	struct fm_asking *a = &fm->root->asking;
+	struct fm_asking *a = fm->root->asking;
 	const struct fm_entry *e = fm_table_entry(fm, r->told.root);
 	char former[TORUS_NAME_MAX + 1];
 
@@ -370,10 +419,10 @@ static void leads(struct fm *fm, bool alone)
 	fm_quorum_begin(fm);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		n += fm_quorum_here(fm, fm_mate_no(r, i));
-	r->asking.stage = FM_STAGE_LEADS;
-	r->asking.since = fm->now;
-	r->asking.at = NEVER;
-	r->asking.won = true;
+	r->stage = FM_STAGE_LEADS;
+	r->since = fm->now;
+	r->asking->at = NEVER;
+	r->asking->won = true;
 	tell_why(fm);
 	fm_follow_led(fm, fm->uplink.term);
 	fm_uplink_adrift(fm, false);
@@ -382,20 +431,20 @@ static void leads(struct fm *fm, bool alone)
 			fm_mate_missing(fm, fm_mate_no(r, i));
 	fm_news_begin(fm);
 	fm_say(fm, r->told.table && r->told.root != fm->guid &&
-	       (!r->asking.handed || r->asking.relieves) ? FM_WARNING : FM_INFO, "root",
+	       (!r->asking->handed || r->asking->relieves) ? FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u nodes obey%s",
-	       (unsigned long long)fm->uplink.term, r->asking.why, n,
+	       (unsigned long long)fm->uplink.term, r->asking->why, n,
 	       alone ? ", all that links lead to" : "");
 }
 
 void fm_claim_start(struct fm *fm, bool leads)
 {
-	struct fm_asking *a = &fm->root->asking;
+	struct fm_asking *a = fm->root->asking;
 
-	a->stage = leads ? FM_STAGE_LEADS : FM_STAGE_ASKS;
+	fm->root->stage = leads ? FM_STAGE_LEADS : FM_STAGE_ASKS;
 	a->at = leads ? NEVER : fm->now;
-	a->since = fm->now;
-	a->high = later(fm_nic_latest(fm), fm->kept.term);
+	fm->root->since = fm->now;
+	fm->root->high = later(fm_nic_latest(fm), fm->kept.term);
 	a->handed = fm->candidate.called;
 	a->relieves = a->handed && fm->candidate.relieves;
 	fm->candidate.called = false;
@@ -403,7 +452,7 @@ void fm_claim_start(struct fm *fm, bool leads)
 	fm->root_asks = !leads;
 	fm->root_lost = false;
 	fm->root_epoch = fm->uplink.term;
-	fm_calls_start(fm, leads);
+	fm_calls_begin(fm, leads);
 	if (leads)
 		fm_uplink_adrift(fm, false);
 }
@@ -411,16 +460,15 @@ void fm_claim_start(struct fm *fm, bool leads)
 /* The promises are enough. */
 static void won(struct fm *fm)
 {
-	struct fm_asking *a = &fm->root->asking;
 	bool ends;
 
 	if (fm_arbiter_lets(fm, fm_quorum_claimed(fm), &ends)) {
 		leads(fm, alone(fm));
 	} else if (ends) {
 		ask(fm);
-		a->since = fm->now;
+		fm->root->since = fm->now;
 		if (fm->arbiter.high <= fm_epoch_believed(fm))
-			a->high = later(a->high, fm->arbiter.high);
+			fm->root->high = later(fm->root->high, fm->arbiter.high);
 	}
 }
 
@@ -434,10 +482,10 @@ static void give_up(struct fm *fm)
 
 static void claim_on(struct fm *fm)
 {
-	struct fm_asking *a = &fm->root->asking;
+	struct fm_asking *a = fm->root->asking;
 
 	if (!fm_nic_obeys(fm)) {
-		if (fm->now >= a->since + CLAIM_MAX * fm->cfg.resend)
+		if (fm->now >= fm->root->since + CLAIM_MAX * fm->cfg.resend)
 			give_up(fm);
 		return;
 	}
@@ -445,33 +493,31 @@ static void claim_on(struct fm *fm)
 		tell_all(fm);
 	if (enough(fm))
 		won(fm);
-	else if (fm->now >= a->since + CLAIM_MAX * fm->cfg.resend)
+	else if (fm->now >= fm->root->since + CLAIM_MAX * fm->cfg.resend)
 		ask(fm);
 }
 
 /* Has its Inits say the latest epoch that it knows of. */
 static void tell_latest(struct fm *fm)
 {
-	const struct fm_asking *a = &fm->root->asking;
-
-	if (a->stage != FM_STAGE_ASKS || a->high <= fm->root_epoch)
+	if (fm->root->stage != FM_STAGE_ASKS || fm->root->high <= fm->root_epoch)
 		return;
-	fm->root_epoch = a->high;
+	fm->root_epoch = fm->root->high;
 	fm_ports_spread(fm);
 }
 
 void fm_claim_due(struct fm *fm)
 {
-	struct fm_asking *a = &fm->root->asking;
+	struct fm_asking *a = fm->root->asking;
 
 	if (fm->now < a->at)
 		return;
 	a->at = fm->now + fm->cfg.resend;
 	tell_latest(fm);
 	fm_quorum_count(fm, &a->here, &a->need);
-	if (a->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && enough(fm))
+	if (fm->root->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && enough(fm))
 		claims(fm);
-	else if (a->stage == FM_STAGE_CLAIMS)
+	else if (fm->root->stage == FM_STAGE_CLAIMS)
 		claim_on(fm);
 	else if (asks_in_vain(fm) && !fm_root_back(fm))
 		ask_around(fm);
@@ -479,7 +525,7 @@ void fm_claim_due(struct fm *fm)
 
 uint64_t fm_claim_expiry(const struct fm *fm)
 {
-	return fm->root->asking.at;
+	return fm->root->asking->at;
 }
 
 bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)

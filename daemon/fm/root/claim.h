@@ -6,47 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/fm/root/calls.h"
-#include "daemon/fm/wire/msg.h"
-
 struct fm;
 struct fm_conn;
+struct fm_hello;
 struct fm_init;
 struct fm_mate;
 struct fm_root;
 
-enum fm_stage {
-	FM_STAGE_ASKS,		/* which nodes would obey it */
-	FM_STAGE_CLAIMS,	/* an epoch: nodes promise to obey it there */
-	FM_STAGE_LEADS,
-};
+/* A root begins: neither asks nor leads yet. Return: false: no memory. */
+bool fm_claim_new(struct fm_root *r);
+void fm_claim_free(struct fm_root *r);
 
-/**
- * struct fm_asking - of this root
- * @stage: enum fm_stage
- * @said: all nodes that wait have been told the epoch
- * @won: it leads because it asked and claimed, not as the first root
- * @handed: the former root has handed over to it; @relieves: because its own NIC fails
- * @anew: it was root before, and found a later epoch
- * @at: when it is looked at next; NEVER
- * @since: when the stage began
- * @around: when it asks its neighbours next whether one leads, if it asks in vain
- * @turn: how long it still asks in vain if another candidate is there; 0: not drawn yet
- * @high: the latest epoch that any node has obeyed
- * @calls: to nodes that its Inits do not reach
- * @witness: number of a node that had a link to one that is not here
- * @here, @need: what fm_quorum_count() said when this node last looked at its claim
- * @why: this node leads, as text for people; once it does
- */
-struct fm_asking {
-	uint8_t stage;
-	bool said, won, handed, relieves, anew;
-	uint64_t at, since, around, turn, high;
-	struct fm_calls calls;
-	uint32_t witness, here, need;
-	char why[FM_TEXT_MAX / 4];
-};
-
+/** fm_claim_start() - this node asks to be root, or @leads at once as the first root */
 void fm_claim_start(struct fm *fm, bool leads);
 /**
  * fm_claim_hello() - @m says HELLO. Return: true if it may be welcomed; else it has been answered
@@ -58,6 +29,12 @@ bool fm_claim_leads(const struct fm *fm);
  * asking all nodes anew. A root that leads ends soon, and asks.
  */
 void fm_claim_anew(struct fm *fm, uint64_t epoch);
+/** fm_claim_again() - this root led, and asks again: in an epoch after @high */
+void fm_claim_again(struct fm *fm, uint64_t high);
+/** fm_claim_count() - @here of the @need nodes that were enough took part, when it was last looked at */
+void fm_claim_count(const struct fm_root *r, uint32_t *here, uint32_t *need);
+/** fm_claim_why() - Return: why this node leads, as text for people; once it does */
+const char *fm_claim_why(const struct fm_root *r);
 /** fm_claim_history() - does a neighbour remember a root before this one? Then that counts */
 void fm_claim_history(struct fm *fm, const struct fm_init *init);
 /** fm_claim_yields() - Return: true if the root of that Init is to lead, and not this one */

@@ -67,7 +67,7 @@ uint64_t fm_epoch_believed(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	uint64_t known = later(later(fm->uplink.term, r->asking.high), fm->kept.term);
+	uint64_t known = later(later(fm->uplink.term, r->high), fm->kept.term);
 	bool has_led = r->settled && r->joiners > 1;
 
 	return r->knows || has_led || fm->kept.term ? known + FM_EPOCH_STEP : FM_EPOCH_MAX;
@@ -119,7 +119,7 @@ void fm_epoch_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	if (fm->now < r->obey || r->asking.stage == FM_STAGE_ASKS)
+	if (fm->now < r->obey || r->stage == FM_STAGE_ASKS)
 		return;
 	r->obey = fm_nic_obeys(fm) ? NEVER : fm->now + fm->cfg.resend;
 	if (!fm_nic_obeys(fm))
@@ -128,5 +128,5 @@ void fm_epoch_due(struct fm *fm)
 
 uint64_t fm_epoch_expiry(const struct fm *fm)
 {
-	return fm->root->asking.stage == FM_STAGE_ASKS ? NEVER : fm->root->obey;
+	return fm->root->stage == FM_STAGE_ASKS ? NEVER : fm->root->obey;
 }

@@ -362,10 +362,8 @@ static void welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 	msg.welcome.term = fm->uplink.term;
 	msg.welcome.root_guid = fm->guid;
 	msg.welcome.adrift = fm->uplink.cut_off;
-	if (msg.welcome.adrift) {
-		msg.welcome.here = fm->root->asking.here;
-		msg.welcome.need = fm->root->asking.need;
-	}
+	if (msg.welcome.adrift)
+		fm_claim_count(fm->root, &msg.welcome.here, &msg.welcome.need);
 	strcpy(msg.welcome.parent, parent_of(fm, m, c->role != FM_CONN_CHILD, h->stray));
 	c->guest = msg.welcome.parent[0];
 	fm_conn_send(fm, c, &msg);

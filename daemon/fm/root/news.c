@@ -26,7 +26,7 @@ void fm_news_wait(struct fm *fm, uint64_t at)
 {
 	struct fm_news *n = &fm->root->news;
 
-	if (fm->root->asking.stage == FM_STAGE_LEADS)
+	if (fm->root->stage == FM_STAGE_LEADS)
 		at = earlier(at, (n->since ? n->since : n->newest) + NODES_MAX * fm->cfg.member_max);
 	n->last = later(n->last, at);
 }

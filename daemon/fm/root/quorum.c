@@ -69,7 +69,7 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
 
 	if (m == fm_mate_no(r, 0))
 		return true;
-	if (r->asking.stage == FM_STAGE_ASKS)
+	if (r->stage == FM_STAGE_ASKS)
 		return m->voice.heard && fm->now < m->voice.heard + HEARD_MAX * fm->cfg.resend;
 	return m->via && m->voice.claimed == fm->uplink.term;
 }

@@ -104,7 +104,7 @@ void fm_ranks_due(struct fm *fm)
 	if (fm->now < r->ranks_at)
 		return;
 	r->ranks_at = NEVER;
-	if (!r->settled || !fm_claim_leads(fm))
+	if (!r->settled || fm->root->stage != FM_STAGE_LEADS)
 		return;
 	fm_problems_mark(fm, KIND);
 	check_all(fm);

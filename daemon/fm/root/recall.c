@@ -288,7 +288,7 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 	const struct fm_past latest = fm_told_id(&fm->root->told), id = hello_id(h);
 	struct fm_sent *s = &fm->root->sent;
 
-	if (fm->root->asking.stage == FM_STAGE_LEADS || !h->table || order_of(&id, &latest) ||
+	if (fm->root->stage == FM_STAGE_LEADS || !h->table || order_of(&id, &latest) ||
 	    fm_recall_has_latest(fm) || fm->now < s->asked + fm->cfg.resend)
 		return;
 	s->asked = fm->now;
@@ -303,7 +303,7 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	struct fm_sent *s = &r->sent;
 	struct fm_book *b;
 
-	if (r->asking.stage == FM_STAGE_LEADS || m->base || order_of(&id, &latest) ||
+	if (r->stage == FM_STAGE_LEADS || m->base || order_of(&id, &latest) ||
 	    fm_recall_has_latest(fm))
 		return;
 	b = fm_book_new(&m->shape);

@@ -39,7 +39,7 @@ static uint64_t fails_at(const struct fm *fm)
 {
 	uint64_t at = NEVER;
 
-	if (!fm_claim_leads(fm) || !fm->root->settled || !fm->table.version)
+	if (fm->root->stage != FM_STAGE_LEADS || !fm->root->settled || !fm->table.version)
 		return NEVER;
 	if (fm_recovery_waits(fm->root) && !fm->member.own)
 		at = later(fm->member.began, fm->task.did) +

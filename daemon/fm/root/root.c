@@ -65,7 +65,8 @@ static void root_free(struct fm_root *r)
 	fm_roster_free(r);
 	fm_changes_free(r);
 	fm_tally_free(r);
-	fm_calls_free(&r->asking.calls);
+	fm_claim_free(r);
+	fm_calls_free(r);
 	free(r->missing);
 	free(r->at);
 	free(r->admin);
@@ -86,7 +87,7 @@ static struct fm_root *root_new(void)
 	if (!r)
 		return NULL;
 	if (fm_roster_start(r) && fm_recovery_start(r) && fm_dispute_start(r) && fm_damp_start(r) &&
-	    fm_vanish_start(r) && fm_grow_start(r))
+	    fm_vanish_start(r) && fm_grow_start(r) && fm_claim_new(r) && fm_calls_start(r))
 		return r;
 	root_free(r);
 	return NULL;
@@ -196,16 +197,14 @@ void fm_root_end(struct fm *fm)
  */
 static void anew(struct fm *fm)
 {
-	uint64_t high = fm->root->asking.high;
+	uint64_t high = fm->root->high;
 
 	end(fm);
 	if (start(fm, false)) {
 		fm_say(fm, FM_ERROR, "root", "no memory to ask to be root");
 		return;
 	}
-	fm->root->asking.high = later(high, fm->root->asking.high);
-	fm->root->asking.anew = true;
-	fm->root_epoch = later(high, fm->root_epoch);
+	fm_claim_again(fm, high);
 }
 
 bool fm_root_back(struct fm *fm)

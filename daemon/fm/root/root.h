@@ -6,13 +6,18 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/changes.h"
-#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
+
+enum fm_stage {
+	FM_STAGE_ASKS,		/* which nodes would obey it */
+	FM_STAGE_CLAIMS,	/* an epoch: nodes promise to obey it there */
+	FM_STAGE_LEADS,
+};
 
 /** struct fm_root - what only the root has */
 struct fm_root {
@@ -26,7 +31,10 @@ struct fm_root {
 
 	bool settled, restored, kept; /* nodes work at places already, in @shape; that was kept */
 	struct torus_shape shape;
-	struct fm_asking asking;
+	enum fm_stage stage;
+	uint64_t since, high;	/* when the stage began; the latest epoch that any node has obeyed */
+	struct fm_asking *asking;
+	struct fm_calls *calls;
 	struct fm_quorum quorum;
 	bool alone;		/* the problem that no other node has joined stands */
 	struct fm_news news;

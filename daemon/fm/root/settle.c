@@ -26,6 +26,7 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/base.h"
+#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/discover.h"
@@ -138,7 +139,7 @@ static uint64_t settle_at(const struct fm *fm)
 	struct fm_root *r = fm->root;
 	bool waits = false, gap = false;
 
-	if (r->settled || alone(fm) || r->asking.stage != FM_STAGE_LEADS)
+	if (r->settled || alone(fm) || r->stage != FM_STAGE_LEADS)
 		return NEVER;
 	/* One that waits is enough, and mostly the one found last still does. */
 	if (unheard(fm, fm_mate_no(r, r->witness), &gap))
@@ -374,7 +375,7 @@ static void settle(struct fm *fm)
 	r->version = r->version_seen;
 	fm_say(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
 	       fm_roster_size(r), nodes);
-	fm_demand(fm, 0, "%s", r->version ? r->asking.why : "bootstrap");
+	fm_demand(fm, 0, "%s", r->version ? fm_claim_why(r) : "bootstrap");
 }
 
 void fm_settle_due(struct fm *fm)
