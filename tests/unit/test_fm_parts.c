@@ -248,6 +248,84 @@ static void kept_of_two_parts(void **state)
 	}
 }
 
+/* --- a member that lies ----------------------------------------------------------------------- */
+
+#define KEPT_MAX 16	/* tables of other parts that a root keeps */
+
+/* The tables that it asked for first are forgotten; what they exclude stays. */
+static void of_too_many_parts(void **state)
+{
+	/* The first ones are in the line of the next table, and not asked for again. */
+	uint32_t first = FM_LINE_MAX;
+
+	(void)state;
+	ring();
+	for (uint32_t i = 0; i <= first + KEPT_MAX; i++) {
+		comes(3, THERE + i);
+		sends(3, THERE + i, i > first ? 2 : 1);
+	}
+	assert_int_equal(s.fm->root->quorum.line.n, FM_LINE_MAX);
+	assert_int_equal(s.fm->root->admin[1], 3);
+	assert_int_equal(s.fm->root->admin[2], 3);
+	stage_did_no(&s, "is dropped");
+	comes(3, THERE + first + 1);
+	assert_int_equal(stage_count(&s, "fetch former"), 0);
+	comes(3, THERE + first);
+	assert_int_equal(stage_count(&s, "fetch former"), 1);
+	stage_end(&s);
+}
+
+/* Node 3 sends a table that it has kept, which nobody asked for: port +x of @node is excluded. */
+static void sends_kept(uint64_t epoch, uint32_t node)
+{
+	struct fm_msg m = stage_table(&s, 9, entry);
+
+	entry[node].admin = 1;
+	m.table.term = epoch;
+	m.table.maker = THERE + epoch;
+	stage_msg(&s, 103, &m);
+}
+
+/*
+ * All managers began anew, and a node sends too many tables before the root has made its first one:
+ * those of the earliest epochs are dropped, but not what the root has kept itself.
+ */
+static void of_too_many_parts_at_first(void **state)
+{
+	struct fm_entry own[4];
+	struct fm_msg kept;
+
+	(void)state;
+	stage_init(&s, "4x1", 0);
+	s.deaf = "init ping pong report lost rows place release ";
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 1, 1);
+	kept = stage_table(&s, 6, own);
+	own[0].admin = 2;
+	kept.table.term = 10;
+	kept.table.maker = NIC;
+	s.cfg.kept = &kept.table;
+	stage_start(&s);
+	s.cfg.kept = NULL;
+	join(1);
+	stage_up(&s, 103);
+	join(3);
+	for (uint32_t i = 0; i < KEPT_MAX + 8; i++) {
+		/* This root kept the one of epoch 10. */
+		sends_kept(11 + i * 7 % (KEPT_MAX + 8), i * 7 % (KEPT_MAX + 8) < 9 ? 1 : 2);
+		assert_true(stage_count(&s, "is dropped") <= 4);
+	}
+	assert_int_equal(stage_count(&s, "is dropped"), 4);
+	assert_int_equal(stage_count(&s, "may be lost (8 so far)"), 1);
+	join(2);
+	settle(4);
+	assert_true(fm_version(s.fm) > 0);
+	assert_int_equal(s.fm->root->admin[0], 2);
+	assert_int_equal(s.fm->root->admin[1], 0);
+	assert_int_equal(s.fm->root->admin[2], 1);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -258,6 +336,8 @@ int main(void)
 		cmocka_unit_test(of_its_line),
 		cmocka_unit_test(kept_of_the_same_numbers),
 		cmocka_unit_test(kept_of_two_parts),
+		cmocka_unit_test(of_too_many_parts),
+		cmocka_unit_test(of_too_many_parts_at_first),
 	};
 
 	return cmocka_run_group_tests_name("fm_parts", all, NULL, NULL);

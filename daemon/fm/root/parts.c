@@ -35,6 +35,12 @@
  * depend on which root leads then, or which node joins first. A line has room for FM_LINE_MAX
  * tables: a node with an older one counts as of another part. The log names the ports that are
  * excluded by this.
+ *
+ * A node with the key may lie, and send a table of as many other parts as it likes. The root keeps
+ * FOREIGN_MAX of them. Once it has made its first table, each is united with that when it comes, and
+ * is kept only so that it is not asked for again: the oldest goes. Before, one goes that is outdone
+ * by another, or else that of the earliest epoch, and the log says so. The table that the root had
+ * itself stays.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,16 +58,18 @@
 #include "daemon/fm/root/roster.h"
 
 #define COALESCE (2 * MS)	/* others of that part join, too */
+#define FOREIGN_MAX 16		/* tables of other parts */
 
 /**
  * struct fm_foreign - a table that may be of another part
- * @id, @line, @shape: of it; @admin: mask of ports of each node that it excludes by order
+ * @id, @line, @shape: of it; @own: this node had it; @admin: mask of ports of each node that it excludes by order
  */
 struct fm_foreign {
 	struct fm_foreign *next;
 	struct fm_past id;
 	struct fm_line line;
 	struct torus_shape shape;
+	bool own;
 	uint16_t admin[];
 };
 
@@ -167,10 +175,72 @@ static struct fm_foreign *foreign_new(const struct fm_past *id, const struct fm_
 	return f;
 }
 
+/* Whether all that table @f excludes was known when another one that was sent was made. */
+static bool is_outdone(const struct fm_root *r, const struct fm_foreign *f)
+{
+	for (const struct fm_foreign *o = r->sent.foreign; o; o = o->next)
+		if (o != f && (is_past(&o->line, &f->id) ||
+			       (same_root(&o->id, &f->id) && o->id.version > f->id.version)))
+			return true;
+	return false;
+}
+
+static bool is_earlier(const struct fm_past *a, const struct fm_past *b)
+{
+	return a->epoch != b->epoch ? a->epoch < b->epoch : a->version < b->version;
+}
+
+/* Where the list has the table that is missed least. */
+static struct fm_foreign **find_least(struct fm_root *r)
+{
+	struct fm_foreign **least = NULL;
+
+	for (struct fm_foreign **at = &r->sent.foreign; *at; at = &(*at)->next) {
+		if ((*at)->own)
+			continue;
+		if (!r->settled && is_outdone(r, *at))
+			return at;
+		if (!least || r->settled || is_earlier(&(*at)->id, &(*least)->id))
+			least = at;	/* the last of the list came first */
+	}
+	return least;
+}
+
+/* Logs that what the table excludes is lost; one that lies could cause such a line for ever. */
+static void tell_dropped(struct fm *fm, const struct fm_past *id)
+{
+	uint32_t n = ++fm->root->sent.dropped;
+	char root[FM_WHO_MAX];
+
+	if (n & (n - 1))
+		return;
+	fm_say(fm, FM_WARNING, "table",
+	       "more than %u tables of other parts were sent: the one of root %s, epoch %llu, is dropped, "
+	       "and what it excludes may be lost (%u so far)", FOREIGN_MAX,
+	       fm_table_who(fm, id->root, root), (unsigned long long)id->epoch, n);
+}
+
+static void drop_least(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct fm_foreign **at = find_least(r), *f = *at;
+
+	if (!r->settled && !is_outdone(r, f))
+		tell_dropped(fm, &f->id);
+	*at = f->next;
+	free(f);
+}
+
 static void add_foreign(struct fm *fm, struct fm_foreign *f)
 {
+	unsigned int n = 0;
+
 	f->next = fm->root->sent.foreign;
 	fm->root->sent.foreign = f;
+	for (; f; f = f->next)
+		n++;
+	if (n > FOREIGN_MAX)
+		drop_least(fm);
 }
 
 void fm_parts_own(struct fm *fm)
@@ -189,6 +259,7 @@ void fm_parts_own(struct fm *fm)
 		return;
 	for (uint32_t i = 0; i < b->nodes; i++)
 		f->admin[i] = b->entry[i].admin;
+	f->own = true;
 	add_foreign(fm, f);
 }
 
@@ -260,9 +331,9 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 		return;
 	for (uint32_t i = 0; i < m->nentries; i++)
 		f->admin[m->entries[i].node] = m->entries[i].admin;
-	add_foreign(fm, f);
 	if (fm->root->settled)
 		merge_foreign(fm, f);
+	add_foreign(fm, f);
 }
 
 void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
@@ -316,16 +387,6 @@ static void begin_line(struct fm *fm)
 		add_past(&fm->root->quorum.line, &latest, &t->line);
 	else if (k->book && !memcmp(&k->book->shape, &fm->table.shape, sizeof(k->book->shape)))
 		add_past(&fm->root->quorum.line, &kept, &k->line);
-}
-
-/* Whether all that table @f excludes was known when another one that was sent was made. */
-static bool is_outdone(const struct fm_root *r, const struct fm_foreign *f)
-{
-	for (const struct fm_foreign *o = r->sent.foreign; o; o = o->next)
-		if (o != f && (is_past(&o->line, &f->id) ||
-			       (same_root(&o->id, &f->id) && o->id.version > f->id.version)))
-			return true;
-	return false;
 }
 
 void fm_parts_end(struct fm *fm)

@@ -41,6 +41,7 @@ bool fm_past_same(const struct fm_past *a, const struct fm_past *b);	/* one tabl
  * struct fm_sent - the latest table, as a node has sent it to this one, which asks to be root
  * @book: NULL: no node has sent one; @id, @voters: of it
  * @asked: when a node was asked for it last
+ * @dropped: how many tables of other parts were sent and are not known any more
  * @foreign, @wanted, @wanted_at: tables of other parts, and those asked for last (parts.c)
  */
 struct fm_sent {
@@ -49,6 +50,7 @@ struct fm_sent {
 	struct fm_voters voters;
 	uint64_t asked, wanted_at[FM_WANTED];
 	struct fm_foreign *foreign;
+	uint32_t dropped;
 	struct fm_past wanted[FM_WANTED];
 };
 
