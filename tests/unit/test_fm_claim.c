@@ -384,6 +384,110 @@ static void link_of_another_dimension(void **state)
 	}
 }
 
+/* --- whose words count ----------------------------------------------------------------------- */
+
+/* Node 1 or 2 has table 10 of root 0xabc, in which three nodes are up. Node 3 is away. */
+static struct fm_msg of_three(uint32_t i)
+{
+	struct fm_msg m = with_table(i, 0xabc);
+
+	m.hello.version = m.hello.table = 10;
+	m.hello.ups = 3;
+	return m;
+}
+
+/* Nodes 1 and 2 say that to a node that asks. Return: true if it claims: these two are enough. */
+static bool enough(struct fm_msg *one, struct fm_msg *two)
+{
+	bool is;
+
+	asks_anew();
+	says(1, one);
+	says(2, two);
+	stage_run_ns(&s, s.now + MS);
+	is = state_of() != FM_ROOT_ASKS;
+	stage_end(&s);
+	return is;
+}
+
+/* Those count that are up in the same table, and in each of its voters. */
+static void of_the_same_table(void **state)
+{
+	struct fm_msg one = of_three(1), two = of_three(2);
+
+	(void)state;
+	assert_true(enough(&one, &two));
+	two.hello.counted = false;
+	assert_false(enough(&one, &two));
+	two = of_three(2);
+	two.hello.table_root = 0xabb;	/* of another part */
+	assert_false(enough(&one, &two));
+	two = of_three(2);
+	two.hello.term = 40;
+	assert_false(enough(&one, &two));
+	for (unsigned int votes = 0; votes < 4; votes++) {
+		two = of_three(2);
+		one.hello.voters.n = two.hello.voters.n = 1;
+		one.hello.voters.set[0] = two.hello.voters.set[0] = (struct fm_set) { 3, 0xabb };
+		one.hello.votes = votes & 1;
+		two.hello.votes = votes >> 1;
+		assert_int_equal(enough(&one, &two), votes == 3);
+	}
+}
+
+/*
+ * The manager of node 2 began anew. By the table that node 1 sends it was up, unless its NIC has rows of a
+ * later table, or may have, or is in another life.
+ */
+static void of_one_that_began_anew(void **state)
+{
+	static const struct {
+		uint64_t rows, term;
+		uint32_t node, life;
+		bool maker, counts;
+	} is[] = {
+		{ 10, 41, 2, 1, false, true },
+		{ 9, 41, 2, 1, false, true },
+		{ 11, 41, 2, 1, false, false },
+		{ 1, 42, 2, 1, false, false },
+		{ 10, 0, 2, 1, false, false },
+		{ 10, 41, 2, 2, false, false },
+		{ 10, 41, 9, 1, false, false },	/* the table does not have it */
+		/* That it made the table counts only as long as nobody has that. */
+		{ 10, 41, 2, 1, true, true },
+		{ 10, 41, 2, 2, true, false },
+	};
+	struct fm_entry entry[4];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		uint64_t maker = is[i].maker ? NIC + 2 : 0xabc;
+		struct fm_msg one = of_three(1), two = hello(is[i].node), table;
+
+		asks_anew();
+		one.hello.table_root = maker;
+		one.hello.ups = 4;	/* this node, which is new, was there, too */
+		says(1, &one);
+		table = stage_table(&s, 10, entry);
+		table.table.term = 41;
+		table.table.former = true;
+		table.table.maker = maker;
+		stage_msg(&s, 101, &table);
+		two.hello.placed = true;
+		two.hello.shape = s.shape;
+		two.hello.coords.c[0] = 2;
+		two.hello.row = stage_row(&s, 2);
+		two.hello.version = is[i].rows;
+		two.hello.rows_term = is[i].term;
+		two.hello.epoch = is[i].life;
+		says(is[i].node, &two);
+		stage_run_ns(&s, s.now + MS);
+		if ((state_of() != FM_ROOT_ASKS) != is[i].counts)
+			fail_msg("case %zu: not %d", i, is[i].counts);
+		stage_end(&s);
+	}
+}
+
 /* --- promises of a former claim --------------------------------------------------------------- */
 
 /* A node says that its NIC obeys that root, by order of this claim or of another. */
@@ -440,6 +544,8 @@ int main(void)
 		cmocka_unit_test(to_whom),
 		cmocka_unit_test(not_reached),
 		cmocka_unit_test(link_of_another_dimension),
+		cmocka_unit_test(of_the_same_table),
+		cmocka_unit_test(of_one_that_began_anew),
 	};
 
 	return cmocka_run_group_tests_name("claim", tests, NULL, NULL);

@@ -326,6 +326,96 @@ static void of_too_many_parts_at_first(void **state)
 	stage_end(&s);
 }
 
+/* --- what each node says of its own cables ------------------------------------------------- */
+
+/* Node 3 joins from another part: in its table +x of itself and the far end of its -x are excluded. */
+static struct fm_msg excludes(void)
+{
+	struct fm_msg m = hello(3);
+
+	stage_down(&s, 103);
+	s.joiner[103].known = false;
+	m.hello.placed = true;
+	m.hello.version = m.hello.table = 9;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = 3;
+	m.hello.term = fm_epoch(s.fm) - 1;
+	m.hello.table_root = THERE;
+	m.hello.admin = 1;
+	m.hello.across = 4;
+	m.hello.row.serial = 100;
+	return m;
+}
+
+/* Checks the ports of nodes 2 and 3 that are excluded once that node has joined. */
+static void excluded_by(const struct fm_msg *m, uint16_t two, uint16_t three)
+{
+	joins(m);
+	assert_int_equal(s.fm->root->admin[2], two);
+	assert_int_equal(s.fm->root->admin[3], three);
+	stage_end(&s);
+	ring();
+}
+
+/* Both ends, and no port that there is not; of the same shape, and not of this root's line. */
+static void of_own_cables(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	ring();
+	m = excludes();
+	excluded_by(&m, 1, 1);
+	m = excludes();
+	m.hello.admin |= 0xff0;
+	m.hello.across |= 0xff0;
+	excluded_by(&m, 1, 1);
+	m = excludes();
+	m.hello.table = 0;
+	excluded_by(&m, 0, 0);
+	m = excludes();
+	m.hello.shape.size[1] = 2;
+	excluded_by(&m, 0, 0);
+	m = excludes();
+	s.fm->root->quorum.line.n = 1;
+	s.fm->root->quorum.line.past[0] = (struct fm_past) { fm_epoch(s.fm) - 1, 9, THERE };
+	excluded_by(&m, 0, 0);
+	m = excludes();
+	m.hello.term++;	/* this root's own */
+	m.hello.table_root = NIC;
+	excluded_by(&m, 0, 0);
+	stage_end(&s);
+}
+
+/* The log says how many ports, and which; what is excluded here already is not news. */
+static void said_in_the_log(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	ring();
+	m = excludes();
+	stage_forget(&s);
+	joins(&m);
+	assert_int_equal(stage_count(&s, "log warning table: 'n3' had another root: "
+				     "2 ports excluded there stay so, 3,0:+x first\n"), 1);
+	stage_end(&s);
+	ring();
+	s.fm->root->admin[3] = 1;
+	m = excludes();
+	stage_forget(&s);
+	joins(&m);
+	assert_int_equal(stage_count(&s, "1 port excluded there stays so, 2,0:+x first\n"), 1);
+	stage_end(&s);
+	ring();
+	s.fm->root->admin[2] = s.fm->root->admin[3] = 1;
+	m = excludes();
+	stage_forget(&s);
+	joins(&m);
+	assert_int_equal(stage_count(&s, "had another root"), 0);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -338,6 +428,8 @@ int main(void)
 		cmocka_unit_test(kept_of_two_parts),
 		cmocka_unit_test(of_too_many_parts),
 		cmocka_unit_test(of_too_many_parts_at_first),
+		cmocka_unit_test(of_own_cables),
+		cmocka_unit_test(said_in_the_log),
 	};
 
 	return cmocka_run_group_tests_name("fm_parts", all, NULL, NULL);

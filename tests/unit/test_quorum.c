@@ -5,55 +5,9 @@
  */
 #include "tests/unit/seeds.h"
 #include "daemon/fm/node/keep.h"
-#include "daemon/fm/root/root.h"
-#include "stage_root.h"
+#include "stage_quorum.h"
 
-#define NODES 6
-#define ALL ((1u << NODES) - 1)
 #define VERSIONS 24
-#define CLAIMED 0xc0ffee	/* GUID of the root before */
-
-static struct fm_root *r;
-
-static uint32_t ones(unsigned int mask)
-{
-	return (uint32_t)__builtin_popcount(mask);
-}
-
-/* A root of six nodes that remembers nothing of its quorum. */
-static void begin(void)
-{
-	root("6x1");
-	for (uint32_t i = 1; i < NODES; i++)
-		join(i);
-	settle(NODES);
-	r = s.fm->root;
-	assert_int_equal(fm_roster_size(r), NODES);
-	for (uint32_t i = 0; i < NODES; i++)
-		fm_mate_no(r, i)->voice = (struct fm_voice) { .heard = s.fm->now };
-	r->quorum = (struct fm_quorum) { .n = 0 };
-	r->told = (struct fm_told) { .epoch = 0 };
-}
-
-/* The latest table of a former root: who is up in it, and in each of its voters. */
-static void former(const unsigned int *set, unsigned int n, uint64_t maker)
-{
-	r->told = (struct fm_told) { .epoch = 9, .table = 4, .root = maker, .ups = ones(set[0]) };
-	for (unsigned int i = 1; i < n; i++)
-		r->told.voters.set[r->told.voters.n++] = (struct fm_set) { ones(set[i]), maker + i };
-	for (uint32_t k = 0; k < NODES; k++) {
-		fm_mate_no(r, k)->voice.term = 9;
-		fm_mate_no(r, k)->voice.table = 4;
-		fm_mate_no(r, k)->voice.votes = 0;
-		for (unsigned int i = 0; i < n; i++)
-			fm_mate_no(r, k)->voice.votes |= (uint16_t)((set[i] >> k & 1) << i);
-	}
-}
-
-static bool quorum(unsigned int who, unsigned int of, unsigned int maker)
-{
-	return ones(of) && 2 * ones(who & of) + (maker < NODES && (who & of) >> maker & 1) > ones(of);
-}
 
 /* --- claims ------------------------------------------------------------------------------ */
 
@@ -106,12 +60,43 @@ static void of_the_latest_only(void **state)
 	r->told.root = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
 	/* So it was in each of the voters that it made. */
-	former((const unsigned int[]) { 7, 7 }, 2, NIC);
+	former((const unsigned int[]) { 7, 7, 7 }, 3, NIC);
 	fm_mate_no(r, 1)->voice.term = 8;
 	fm_mate_no(r, 2)->voice.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	r->told.root = r->told.voters.set[0].maker = NIC + 1;
+	assert_false(fm_quorum_claimed(s.fm));
+	r->told.voters.set[1].maker = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
+	stage_end(&s);
+}
+
+/* A node takes part for five times resend after HELLO; once the root claims, if it obeys in that epoch. */
+static void takes_part(void **state)
+{
+	struct fm_mate *m;
+
+	(void)state;
+	begin();
+	m = fm_mate_no(r, 1);
+	r->stage = FM_STAGE_ASKS;
+	s.fm->now = m->voice.heard + 5 * s.cfg.resend - 1;
+	assert_true(fm_quorum_here(s.fm, m));
+	s.fm->now++;
+	assert_false(fm_quorum_here(s.fm, m));
+	assert_true(fm_quorum_here(s.fm, fm_mate_no(r, 0)));
+	/* Soon after the host has started, one that has said nothing does not. */
+	s.fm->now = s.cfg.resend;
+	m->voice.heard = 0;
+	assert_false(fm_quorum_here(s.fm, m));
+	r->stage = FM_STAGE_CLAIMS;
+	m->via = NIC;
+	m->voice.claimed = s.fm->uplink.term - 1;
+	assert_false(fm_quorum_here(s.fm, m));
+	m->voice.claimed++;
+	assert_true(fm_quorum_here(s.fm, m));
+	m->via = 0;
+	assert_false(fm_quorum_here(s.fm, m));
 	stage_end(&s);
 }
 
@@ -140,6 +125,13 @@ static void count_of_the_one_that_lacks_most(void **state)
 		fm_mate_no(r, k)->voice.heard = k < 4 ? s.fm->now : 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 0);
+	assert_int_equal(need, 2);
+	/* Of two that lack as many it is the first. */
+	former((const unsigned int[]) { 3, ALL }, 2, NIC + 4);
+	for (uint32_t k = 0; k < NODES; k++)
+		fm_mate_no(r, k)->voice.heard = k != 1 && k < 4 ? s.fm->now : 0;
+	fm_quorum_count(s.fm, &here, &need);
+	assert_int_equal(here, 1);
 	assert_int_equal(need, 2);
 	stage_end(&s);
 }
@@ -302,6 +294,41 @@ static void of_those_kept(void **state)
 	/* One that was not there then does not count. */
 	fm_mate_no(r, 5)->voice.heard = s.fm->now;
 	assert_false(fm_quorum_claimed(s.fm));
+	/* In one that was kept later there is one node alone. */
+	m.table.version = 8;
+	m.table.nentries = 1;
+	assert_true(fm_keep_take(s.fm, &m.table));
+	fm_quorum_count(s.fm, &here, &need);
+	assert_int_equal(here, 1);
+	assert_int_equal(need, 1);
+	assert_true(fm_quorum_claimed(s.fm));
+	stage_end(&s);
+}
+
+/* Nobody has a table, and none was kept: more than half of the places must be those of NICs that have rows. */
+static void of_places(void **state)
+{
+	uint32_t here, need;
+
+	(void)state;
+	begin();
+	s.fm->table.version = 0;
+	r->stage = FM_STAGE_ASKS;
+	for (uint32_t k = 0; k < NODES; k++)
+		fm_mate_no(r, k)->version = k < 4 ? k + 1 : 0;
+	/* It does not know how many places there are. */
+	assert_false(r->restored);
+	assert_false(fm_quorum_claimed(s.fm));
+	fm_quorum_count(s.fm, &here, &need);
+	assert_int_equal(need, 0);
+	r->restored = true;
+	r->shape = s.shape;
+	assert_true(fm_quorum_claimed(s.fm));
+	fm_quorum_count(s.fm, &here, &need);
+	assert_int_equal(here, 4);
+	assert_int_equal(need, 4);
+	fm_mate_no(r, 1)->voice.heard = 0;
+	assert_false(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
 
@@ -398,8 +425,9 @@ static void looks(struct history *h, unsigned int who)
 
 		want &= 2 * ones(mask[i] & who) + maker > set[i].ups;
 	}
+	/* No connection leads to the root itself. */
 	for (unsigned int k = 0; k < NODES; k++)
-		fm_mate_no(r, k)->via = who >> k & 1 ? NIC : 0;
+		fm_mate_no(r, k)->via = k && who >> k & 1 ? NIC : 0;
 	expect(&h->rnd, fm_quorum_look(s.fm) == want, "version %u, nodes %x", h->version, who);
 }
 
@@ -454,13 +482,20 @@ static void former_ones(void **state)
 	/* It was another's table. */
 	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
 	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 0);
-	r->quorum.own = true;
+	/* Now this node has the latest table, too. */
+	r->told.epoch = s.fm->table.term;
+	r->told.table = s.fm->table.version;
+	r->told.root = s.fm->table.root_guid;
+	fm_quorum_begin(s.fm);
+	fm_mate_no(r, 4)->voice.chose = 0;
 	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
 	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 2);
 	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 1), 2);
 	e = (struct fm_entry) { .state = FM_NODE_UP };
 	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
 	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 3);
+	former(set, 2, CLAIMED);
+	fm_quorum_begin(s.fm);
 	/* One that says HELLO late counts, too; not any more once a table of this root is taken. */
 	fm_mate_no(r, 5)->voice.chose = 0;
 	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
@@ -513,11 +548,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(claim_of_each_set),
 		cmocka_unit_test(of_the_latest_only),
+		cmocka_unit_test(takes_part),
 		cmocka_unit_test(count_of_the_one_that_lacks_most),
 		cmocka_unit_test(told_by_most),
 		cmocka_unit_test(of_those_that_began_anew),
 		cmocka_unit_test(of_those_that_remember),
 		cmocka_unit_test(of_those_kept),
+		cmocka_unit_test(of_places),
 		cmocka_unit_test(random_tables),
 		cmocka_unit_test(former_ones),
 		cmocka_unit_test(memory_is_lost),

@@ -143,7 +143,7 @@ static uint16_t votes(const struct fm *fm, const struct fm_mate *m)
 	const struct fm_past id = fm_told_id(t);
 	uint16_t mask = votes_with(fm, m, &id);
 
-	if (!t->table || fm_recall_has_latest(fm) || (!m->voice.table && !m->voice.rows) ||
+	if (fm_recall_has_latest(fm) || (!m->voice.table && !m->voice.rows) ||
 	    forgot_later(&m->voice, t->epoch, t->table))
 		return mask;
 	mask |= m->guid == t->root;
@@ -164,7 +164,7 @@ static unsigned int claim_sets(const struct fm *fm, struct fm_set *set)
 		return 1 + t->voters.n;
 	}
 	set[0] = (struct fm_set) { .ups = fm_recall_nodes(fm) };
-	if (!set[0].ups && r->restored)
+	if (!set[0].ups)	/* 0 also of a shape that is not known */
 		set[0].ups = torus_nodes(&r->shape);
 	return set[0].ups > 0;
 }
@@ -182,7 +182,7 @@ static uint32_t here_of(const struct fm *fm, unsigned int i, uint64_t maker, uin
 		if (!fm_quorum_here(fm, m) || !(votes(fm, m) & 1u << i))
 			continue;
 		n++;
-		*half += 2 + (maker && m->guid == maker);
+		*half += 2 + (m->guid == maker);
 	}
 	return n;
 }
@@ -245,7 +245,7 @@ void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_vo
 {
 	const struct fm_quorum *q = &fm->root->quorum;
 
-	if (q->own && q->nclaimed)
+	if (q->own)
 		m->voice.chose = q->with.version ? entry_votes(v, e) : 1;
 }
 
@@ -362,7 +362,7 @@ static bool stands(const struct fm *fm, bool (*counts)(const struct fm *fm, cons
 			const struct fm_mate *m = fm_mate_no(r, k);
 
 			if (is_in(m, i, version) && counts(fm, m))
-				n += 2 + (set.maker && m->guid == set.maker);
+				n += 2 + (m->guid == set.maker);
 		}
 		if (n <= set.ups)
 			return false;

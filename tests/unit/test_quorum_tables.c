@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Of which tables a root needs a quorum while none is taken, and when a node forgets; and when a
+ * table may go on with the nodes that have taken it.
+ */
+#include "daemon/fm/node/keep.h"
+#include "stage_quorum.h"
+
+/* The root makes the table @version, in which the nodes of @up are. */
+static void make(unsigned int up, uint64_t version)
+{
+	for (uint32_t k = 0; k < NODES; k++)
+		fm_quorum_entry(s.fm, fm_mate_no(r, k), up >> k & 1, version);
+}
+
+/* Checks of which sets the next table needs a quorum: how many nodes are in each. */
+static void voters(uint64_t version, unsigned int n, const uint32_t *ups)
+{
+	struct fm_voters v;
+
+	fm_quorum_voters(s.fm, version, &v);
+	assert_int_equal(v.n, n);
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(v.set[i].ups, ups[i]);
+}
+
+#define VOTERS(version, ...) \
+	voters(version, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4, (uint32_t[]){ __VA_ARGS__ })
+
+/* --- tables that are made one after the other ---------------------------------------------- */
+
+/* An earlier table is taken: what came after it may be in force, too. */
+static void an_earlier_one_is_taken(void **state)
+{
+	(void)state;
+	begin();
+	make(ALL, 1);
+	make(ALL - 2, 2);
+	make(ALL - 6, 3);
+	make(ALL - 14, 4);
+	VOTERS(5, 6, 5, 4, 3);
+	fm_quorum_taken(s.fm, 2);
+	VOTERS(5, 5, 4, 3);
+	fm_quorum_taken(s.fm, 3);
+	VOTERS(5, 4, 3);
+	stage_end(&s);
+}
+
+/* No table is taken for long: there is no quorum of all, until the last one is. */
+static void too_many(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t k = 1; k < NODES; k++)
+		fm_mate_no(r, k)->via = NIC;
+	for (uint64_t v = 1; v <= FM_QUORUM_OPEN + 4; v++) {
+		make(v & 1 ? ALL : ALL - 2, v);
+		assert_int_equal(fm_quorum_look(s.fm), v < FM_QUORUM_OPEN);
+	}
+	fm_quorum_taken(s.fm, FM_QUORUM_OPEN + 4);
+	assert_true(fm_quorum_look(s.fm));
+	VOTERS(FM_QUORUM_OPEN + 5, 5);
+	stage_end(&s);
+}
+
+/* --- a NIC loses its memory ------------------------------------------------------------------ */
+
+/* It counts for no table from before, and in the next one as one that was not there. */
+static void forgets(void **state)
+{
+	const unsigned int set[1] = { ALL };
+
+	(void)state;
+	begin();
+	former(set, 1, CLAIMED);
+	fm_quorum_begin(s.fm);
+	make(ALL - 2, 1);
+	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 2), 3);
+	fm_quorum_forgot(s.fm, fm_mate_no(r, 4));
+	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 2), 0);
+	/* One that was not up, and one that is not any more. */
+	fm_quorum_forgot(s.fm, fm_mate_no(r, 1));
+	make(ALL - 0x12, 2);
+	make(ALL - 0x1a, 3);
+	fm_quorum_forgot(s.fm, fm_mate_no(r, 3));
+	make(ALL - 8, 4);
+	VOTERS(4, 6, 5, 3);
+	VOTERS(5, 6, 5, 3, 5);
+	stage_end(&s);
+}
+
+/* --- the claim was made without a table ------------------------------------------------------ */
+
+/* No node had a table, and one was kept, in which the first five were. */
+static void kept(void)
+{
+	struct fm_entry e[NODES];
+	struct fm_msg m;
+
+	begin();
+	m = stage_table(&s, 7, e);
+	m.table.nentries = 5;
+	assert_true(fm_keep_take(s.fm, &m.table));
+	s.fm->table.version = 0;
+	r->settled = false;
+	r->restored = true;
+	r->shape = s.shape;
+	r->stage = FM_STAGE_ASKS;
+}
+
+/* All that were in the kept table count: who joined, who comes before the first table, who is away. */
+static void begins_with_a_kept_one(void **state)
+{
+	struct fm_entry e = { .state = FM_NODE_UP };
+	struct fm_voters v = { .n = 0 };
+	const struct fm_mate *late;
+
+	(void)state;
+	kept();
+	late = fm_mate_no(r, 4);
+	fm_quorum_begin(s.fm);
+	for (uint32_t k = 0; k < NODES; k++)
+		assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, k), false, 1), k < 5);
+	fm_mate_no(r, 4)->voice.chose = 0;
+	fm_quorum_hello(s.fm, fm_mate_no(r, 4));
+	assert_int_equal(fm_quorum_differs(s.fm, late, false, 1), 1);
+	/* One that comes when there is a first table counts by that. */
+	fm_mate_no(r, 4)->voice.chose = 0;
+	r->settled = true;
+	fm_quorum_hello(s.fm, fm_mate_no(r, 4));
+	assert_int_equal(fm_quorum_differs(s.fm, late, false, 1), 0);
+	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
+	assert_int_equal(fm_quorum_differs(s.fm, late, false, 1), 1);
+	stage_end(&s);
+}
+
+/* --- who has taken a table -------------------------------------------------------------------- */
+
+/* The cable at port +x of @node is there, or is not. */
+static void cable(uint32_t node, bool is)
+{
+	uint8_t state = is ? FM_PORT_UP : FM_PORT_DOWN;
+
+	fm_mate(r, NIC + node)->row.port[0].state = state;
+	fm_mate(r, NIC + (node + 1) % NODES)->row.port[2].state = state;
+}
+
+/* All nodes are in the table that was taken last; now those of @who take the next one. */
+static bool took(unsigned int who)
+{
+	for (uint32_t k = 0; k < NODES; k++)
+		fm_mate(r, NIC + k)->state = who >> k & 1 ? FM_NODE_UP : FM_NODE_SILENT;
+	return fm_quorum_took(s.fm);
+}
+
+static void begin_taken(void)
+{
+	begin();
+	make(ALL, 1);
+	fm_quorum_taken(s.fm, 1);
+}
+
+/* Return: true if a cable of those in @cables, each at +x of a node, leads from @who to another. */
+static bool leads_on(unsigned int who, unsigned int cables)
+{
+	unsigned int next = (who << 1 | who >> (NODES - 1)) & ALL, ends = (who ^ next) & ALL;
+
+	return (ends >> 1 | ends << (NODES - 1)) & ALL & cables;
+}
+
+/* All sets of nodes that take it, with all sets of cables. */
+static void goes_on(void **state)
+{
+	unsigned int few = 0;
+
+	(void)state;
+	begin_taken();
+	for (unsigned int cables = 0; cables <= ALL; cables++) {
+		for (uint32_t k = 0; k < NODES; k++)
+			cable(k, cables >> k & 1);
+		for (unsigned int who = 1; who <= ALL; who += 2) {
+			bool most = quorum(who, ALL, 0), want = most || !leads_on(who, cables);
+
+			if (took(who) != want)
+				fail_msg("nodes %x, cables %x: not %d", who, cables, want);
+			few += !most && want;
+		}
+	}
+	assert_true(few > 50);
+	stage_end(&s);
+}
+
+/* A cable to a NIC that nobody knows leads to another; one to a NIC that did not say who it is does not. */
+static void to_a_stranger(void **state)
+{
+	struct fm_port_row *p;
+
+	(void)state;
+	begin_taken();
+	for (uint32_t k = 0; k < NODES; k++)
+		cable(k, k == 0);
+	assert_true(took(3));
+	p = &fm_mate(r, NIC + 1)->row.port[1];
+	*p = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = 0xdead };
+	assert_false(took(3));
+	p->state = FM_PORT_FAULTY;
+	assert_true(took(3));
+	*p = (struct fm_port_row) { .state = FM_PORT_UP };
+	assert_true(took(3));
+	stage_end(&s);
+}
+
+/* A node that has no place has not taken it. */
+static void without_a_place(void **state)
+{
+	uint32_t had;
+
+	(void)state;
+	begin_taken();
+	assert_true(took(0xf));
+	had = fm_mate(r, NIC + 1)->node;
+	fm_mate(r, NIC + 1)->node = TORUS_NO_NODE;
+	assert_true(took(0xf));
+	assert_false(took(7));
+	fm_mate(r, NIC + 1)->node = had;
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_earlier_one_is_taken),
+		cmocka_unit_test(too_many),
+		cmocka_unit_test(forgets),
+		cmocka_unit_test(begins_with_a_kept_one),
+		cmocka_unit_test(goes_on),
+		cmocka_unit_test(to_a_stranger),
+		cmocka_unit_test(without_a_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
