@@ -3,6 +3,7 @@
 #ifndef TESTS_STAGE_QUORUM_H
 #define TESTS_STAGE_QUORUM_H
 
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
 #include "stage_root.h"
 
@@ -26,10 +27,10 @@ static inline void begin(void)
 	settle(NODES);
 	r = s.fm->root;
 	assert_int_equal(fm_roster_size(r), NODES);
+	r->told = (struct fm_told) { .epoch = 0 };
+	fm_quorum_begin(s.fm);
 	for (uint32_t i = 0; i < NODES; i++)
 		fm_mate_no(r, i)->voice = (struct fm_voice) { .heard = s.fm->now };
-	r->quorum = (struct fm_quorum) { .n = 0 };
-	r->told = (struct fm_told) { .epoch = 0 };
 }
 
 /* The latest table of a former root: who is up in it, and in each of its voters. */

@@ -143,7 +143,7 @@ static void of_its_line(void **state)
 
 	(void)state;
 	ring();
-	l = &s.fm->root->quorum.line;
+	l = &s.fm->root->line;
 	l->n = 1;
 	l->past[0] = (struct fm_past) { .epoch = fm_epoch(s.fm) - 1, .version = 9, .root = THERE };
 	stage_forget(&s);
@@ -173,7 +173,7 @@ static void kept_of_the_same_numbers(void **state)
 		struct fm_msg m = hello(3), t;
 
 		ring();
-		l = &s.fm->root->quorum.line;
+		l = &s.fm->root->line;
 		same = (struct fm_past) { .epoch = fm_epoch(s.fm) - 1, .version = 9, .root = THERE + 1 };
 		l->past[l->n++] = same;
 		stage_forget(&s);
@@ -240,7 +240,7 @@ static void kept_of_two_parts(void **state)
 		assert_true(fm_version(s.fm) > 0);
 		assert_int_equal(s.fm->root->admin[1] & 3, other ? 3 : 0);
 		assert_int_equal(s.fm->root->admin[2], 1);
-		l = &s.fm->root->quorum.line;
+		l = &s.fm->root->line;
 		assert_int_equal(l->n, 2);
 		assert_int_equal(l->past[0].epoch, 7);
 		assert_int_equal(l->past[1].epoch, 5);
@@ -264,7 +264,7 @@ static void of_too_many_parts(void **state)
 		comes(3, THERE + i);
 		sends(3, THERE + i, i > first ? 2 : 1);
 	}
-	assert_int_equal(s.fm->root->quorum.line.n, FM_LINE_MAX);
+	assert_int_equal(s.fm->root->line.n, FM_LINE_MAX);
 	assert_int_equal(s.fm->root->admin[1], 3);
 	assert_int_equal(s.fm->root->admin[2], 3);
 	stage_did_no(&s, "is dropped");
@@ -377,8 +377,8 @@ static void of_own_cables(void **state)
 	m.hello.shape.size[1] = 2;
 	excluded_by(&m, 0, 0);
 	m = excludes();
-	s.fm->root->quorum.line.n = 1;
-	s.fm->root->quorum.line.past[0] = (struct fm_past) { fm_epoch(s.fm) - 1, 9, THERE };
+	s.fm->root->line.n = 1;
+	s.fm->root->line.past[0] = (struct fm_past) { fm_epoch(s.fm) - 1, 9, THERE };
 	excluded_by(&m, 0, 0);
 	m = excludes();
 	m.hello.term++;	/* this root's own */

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/seeds.h"
 #include "daemon/fm/node/keep.h"
+#include "daemon/fm/root/recall.h"
 #include "stage_quorum.h"
 
 #define VERSIONS 24
@@ -258,11 +259,11 @@ static void of_those_that_remember(void **state)
 		v->life = fm_mate_no(r, 1)->epoch + was[i].life;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes);
 		/* So it is with the root that made that table, if that is all there is to say. */
-		r->sent.id.version++;
+		fm_recall_forget(r);
 		r->told.root = r->told.voters.set[0].maker = fm_mate_no(r, 1)->guid;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes && was[i].rows);
-		r->sent.id.version--;
 		r->told.root = r->told.voters.set[0].maker = CLAIMED;
+		fm_recall_sent(s.fm, &m.table);
 	}
 	stage_end(&s);
 }
@@ -340,13 +341,14 @@ static void of_places(void **state)
  * @claimed: @nclaimed sets
  * @up: of each version; @changed: other nodes are up than before
  * @version, @taken: the last made, and the last taken; 0: none
+ * @untaken: those made since in which other nodes are up
  */
 struct history {
 	struct rnd rnd;
 	unsigned int nclaimed, claimed[FM_QUORUM_SETS];
 	unsigned int up[VERSIONS + 1];
 	bool changed[VERSIONS + 1];
-	unsigned int version, taken;
+	unsigned int version, taken, untaken;
 };
 
 /* A node that has been down since does not count in what was made before. */
@@ -394,6 +396,7 @@ static void makes(struct history *h, unsigned int up)
 	h->version = v;
 	h->up[v] = up;
 	h->changed[v] = up != h->up[v - 1];
+	h->untaken += h->changed[v];
 	for (unsigned int k = 0; k < NODES; k++) {
 		differs[k] = fm_quorum_differs(s.fm, fm_mate_no(r, k), up >> k & 1, v);
 		fm_quorum_entry(s.fm, fm_mate_no(r, k), up >> k & 1, v);
@@ -452,9 +455,10 @@ static void one_history(uint64_t seed)
 			up ^= 1u << (1 + rnd_below(rnd, NODES - 1));
 		makes(&h, up);
 		looks(&h, 1 | (unsigned int)rnd_below(rnd, ALL + 1));
-		if (r->quorum.n > 10 || !rnd_below(rnd, 3)) {
+		if (h.untaken > 10 || !rnd_below(rnd, 3)) {
 			fm_quorum_taken(s.fm, h.version);
 			h.taken = h.version;
+			h.untaken = 0;
 			looks(&h, 1 | (unsigned int)rnd_below(rnd, ALL + 1));
 		}
 	}
@@ -501,7 +505,7 @@ static void former_ones(void **state)
 	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
 	assert_int_equal(fm_mate_no(r, 5)->voice.chose, 2);
 	fm_mate_no(r, 5)->voice.chose = 0;
-	r->quorum.taken.version = 1;
+	fm_quorum_taken(s.fm, 1);
 	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
 	assert_int_equal(fm_mate_no(r, 5)->voice.chose, 0);
 	stage_end(&s);

@@ -26,6 +26,7 @@
  */
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/node/verdict.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
 
 #define GAP_MIN (250 * MS)

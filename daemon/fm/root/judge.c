@@ -288,7 +288,7 @@ static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches)
 	if (fm->now < silent_at)
 		return silent_at;
 	/* It is looked at once for all. */
-	if (fm->root->quorum.lacks)
+	if (fm_quorum_lacks(fm->root))
 		return fm->now + fm->cfg.resend;
 	mate_gone(fm, m, FM_NODE_SILENT, silence);
 	return NEVER;
@@ -330,7 +330,7 @@ void fm_judge_due(struct fm *fm)
 		return;
 	r->judge_at = NEVER;
 	vouch(fm);
-	if (some_silent(fm) || r->quorum.lacks)
+	if (some_silent(fm) || fm_quorum_lacks(r))
 		fm_quorum_look(fm);
 	while (i < r->nmissing) {
 		struct fm_mate *m = fm_mate_no(r, r->missing[i]);

@@ -54,6 +54,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/epoch.h"
+#include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
@@ -61,11 +62,11 @@
 #define FOREIGN_MAX 16		/* tables of other parts */
 
 /**
- * struct fm_foreign - a table that may be of another part
+ * struct foreign - a table that may be of another part
  * @id, @line, @shape: of it; @own: this node had it; @admin: mask of ports of each node that it excludes by order
  */
-struct fm_foreign {
-	struct fm_foreign *next;
+struct foreign {
+	struct foreign *next;
 	struct fm_past id;
 	struct fm_line line;
 	struct torus_shape shape;
@@ -73,7 +74,28 @@ struct fm_foreign {
 	uint16_t admin[];
 };
 
-/* Whether both are of one root, and of one epoch. Old state files and releases do not say the root. */
+#define WANTED 4	/* tables that are asked for at once */
+
+/**
+ * struct fm_parts - tables of other parts
+ * @foreign: those that nodes have sent
+ * @dropped: how many were sent and are not known any more
+ * @wanted, @wanted_at: those asked for last, and when
+ */
+struct fm_parts {
+	struct foreign *foreign;
+	uint32_t dropped;
+	struct fm_past wanted[WANTED];
+	uint64_t wanted_at[WANTED];
+};
+
+bool fm_parts_start(struct fm_root *r)
+{
+	r->parts = calloc(1, sizeof(*r->parts));
+	return r->parts;
+}
+
+/* Return: true if both are of one root, and of one epoch. Old state files and releases do not say the root. */
 static bool same_root(const struct fm_past *a, const struct fm_past *b)
 {
 	return a->epoch == b->epoch && (!a->root || !b->root || a->root == b->root);
@@ -91,7 +113,7 @@ static bool is_past(const struct fm_line *l, const struct fm_past *t)
 static bool in_line(const struct fm *fm, const struct fm_past *t)
 {
 	return (t->epoch == fm->uplink.term && (!t->root || t->root == fm->guid)) ||
-	       is_past(&fm->root->quorum.line, t);
+	       is_past(&fm->root->line, t);
 }
 
 /* Excludes ports of @node, and names the first in @text. Return: how many were not excluded here. */
@@ -138,12 +160,12 @@ static void merge(struct fm *fm, const struct fm_mate *m)
 /* --- whole tables of other parts ------------------------------------------------------- */
 
 /* What that table excludes is in the next table, too, so it is in the line from now on. */
-static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
+static void merge_foreign(struct fm *fm, const struct foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	uint16_t all = (uint16_t)((1u << 2 * shape->ndims) - 1);
 	char text[2 * TORUS_TEXT_MAX] = "", root[FM_WHO_MAX];
-	struct fm_line *l = &fm->root->quorum.line;
+	struct fm_line *l = &fm->root->line;
 	unsigned int n = 0;
 
 	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id))
@@ -162,10 +184,10 @@ static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
 
-static struct fm_foreign *foreign_new(const struct fm_past *id, const struct fm_line *line,
+static struct foreign *foreign_new(const struct fm_past *id, const struct fm_line *line,
 				      const struct torus_shape *shape)
 {
-	struct fm_foreign *f = calloc(1, sizeof(*f) + torus_nodes(shape) * sizeof(f->admin[0]));
+	struct foreign *f = calloc(1, sizeof(*f) + torus_nodes(shape) * sizeof(f->admin[0]));
 
 	if (!f)
 		return NULL;
@@ -175,10 +197,10 @@ static struct fm_foreign *foreign_new(const struct fm_past *id, const struct fm_
 	return f;
 }
 
-/* Whether all that table @f excludes was known when another one that was sent was made. */
-static bool is_outdone(const struct fm_root *r, const struct fm_foreign *f)
+/* Return: true if all that table @f excludes was known when another one that was sent was made. */
+static bool is_outdone(const struct fm_root *r, const struct foreign *f)
 {
-	for (const struct fm_foreign *o = r->sent.foreign; o; o = o->next)
+	for (const struct foreign *o = r->parts->foreign; o; o = o->next)
 		if (o != f && (is_past(&o->line, &f->id) ||
 			       (same_root(&o->id, &f->id) && o->id.version > f->id.version)))
 			return true;
@@ -191,11 +213,11 @@ static bool is_earlier(const struct fm_past *a, const struct fm_past *b)
 }
 
 /* Where the list has the table that is missed least. */
-static struct fm_foreign **find_least(struct fm_root *r)
+static struct foreign **find_least(struct fm_root *r)
 {
-	struct fm_foreign **least = NULL;
+	struct foreign **least = NULL;
 
-	for (struct fm_foreign **at = &r->sent.foreign; *at; at = &(*at)->next) {
+	for (struct foreign **at = &r->parts->foreign; *at; at = &(*at)->next) {
 		if ((*at)->own)
 			continue;
 		if (!r->settled && is_outdone(r, *at))
@@ -209,7 +231,7 @@ static struct fm_foreign **find_least(struct fm_root *r)
 /* Logs that what the table excludes is lost; one that lies could cause such a line for ever. */
 static void tell_dropped(struct fm *fm, const struct fm_past *id)
 {
-	uint32_t n = ++fm->root->sent.dropped;
+	uint32_t n = ++fm->root->parts->dropped;
 	char root[FM_WHO_MAX];
 
 	if (n & (n - 1))
@@ -223,7 +245,7 @@ static void tell_dropped(struct fm *fm, const struct fm_past *id)
 static void drop_least(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	struct fm_foreign **at = find_least(r), *f = *at;
+	struct foreign **at = find_least(r), *f = *at;
 
 	if (!r->settled && !is_outdone(r, f))
 		tell_dropped(fm, &f->id);
@@ -231,12 +253,12 @@ static void drop_least(struct fm *fm)
 	free(f);
 }
 
-static void add_foreign(struct fm *fm, struct fm_foreign *f)
+static void add_foreign(struct fm *fm, struct foreign *f)
 {
 	unsigned int n = 0;
 
-	f->next = fm->root->sent.foreign;
-	fm->root->sent.foreign = f;
+	f->next = fm->root->parts->foreign;
+	fm->root->parts->foreign = f;
 	for (; f; f = f->next)
 		n++;
 	if (n > FOREIGN_MAX)
@@ -252,7 +274,7 @@ void fm_parts_own(struct fm *fm)
 	};
 	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 	const struct fm_book *b = t->version ? t->book : k->book;
-	struct fm_foreign *f = !b ? NULL : t->version ? foreign_new(&had, &t->line, &b->shape) :
+	struct foreign *f = !b ? NULL : t->version ? foreign_new(&had, &t->line, &b->shape) :
 							foreign_new(&kept, &k->line, &b->shape);
 
 	if (!f)
@@ -285,18 +307,18 @@ static bool is_foreign(const struct fm *fm, const struct fm_past *id, const stru
 
 static bool is_had(const struct fm_root *r, const struct fm_past *id)
 {
-	for (const struct fm_foreign *f = r->sent.foreign; f; f = f->next)
+	for (const struct foreign *f = r->parts->foreign; f; f = f->next)
 		if (same_root(&f->id, id) && f->id.version >= id->version)
 			return true;
 	return false;
 }
 
 /* Where @id is among the tables asked for, or else the one that was asked for longest ago. */
-static unsigned int find_wanted(const struct fm_sent *s, const struct fm_past *id)
+static unsigned int find_wanted(const struct fm_parts *s, const struct fm_past *id)
 {
 	unsigned int oldest = 0;
 
-	for (unsigned int i = 0; i < FM_WANTED; i++) {
+	for (unsigned int i = 0; i < WANTED; i++) {
 		if (s->wanted[i].version && s->wanted[i].root == id->root && fm_past_same(&s->wanted[i], id))
 			return i;
 		if (s->wanted_at[i] < s->wanted_at[oldest])
@@ -311,7 +333,7 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 	const struct fm_past kept = { .epoch = h->kept_term, .version = h->kept, .root = h->kept_root };
 	const struct fm_past id = h->table ? had : kept;
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = h->table > 0 } };
-	struct fm_sent *s = &fm->root->sent;
+	struct fm_parts *s = fm->root->parts;
 	unsigned int at = find_wanted(s, &id);
 
 	if (!is_foreign(fm, &id, &h->line) || is_had(fm->root, &id) ||
@@ -325,7 +347,7 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 /* Takes over what the table of that message excludes, now or when the first table begins. */
 static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_table_msg *m)
 {
-	struct fm_foreign *f = foreign_new(id, &m->line, &m->shape);
+	struct foreign *f = foreign_new(id, &m->line, &m->shape);
 
 	if (!f)
 		return;
@@ -339,7 +361,7 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 {
 	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
-	const struct fm_sent *s = &fm->root->sent;
+	const struct fm_parts *s = fm->root->parts;
 	const struct fm_past *w = &s->wanted[find_wanted(s, &id)];
 	bool wanted = w->version && w->root == id.root && fm_past_same(w, &id);
 
@@ -350,14 +372,21 @@ void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 	take_table(fm, &id, m);
 }
 
-void fm_parts_free(struct fm_root *r)
+static void forget_foreign(struct fm_root *r)
 {
-	struct fm_foreign *f;
+	struct foreign *f;
 
-	while ((f = r->sent.foreign)) {
-		r->sent.foreign = f->next;
+	while ((f = r->parts->foreign)) {
+		r->parts->foreign = f->next;
 		free(f);
 	}
+}
+
+void fm_parts_free(struct fm_root *r)
+{
+	if (r->parts)
+		forget_foreign(r);
+	free(r->parts);
 }
 
 /* --- parts that meet --------------------------------------------------------------------- */
@@ -384,9 +413,9 @@ static void begin_line(struct fm *fm)
 	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 
 	if (t->table)
-		add_past(&fm->root->quorum.line, &latest, &t->line);
+		add_past(&fm->root->line, &latest, &t->line);
 	else if (k->book && !memcmp(&k->book->shape, &fm->table.shape, sizeof(k->book->shape)))
-		add_past(&fm->root->quorum.line, &kept, &k->line);
+		add_past(&fm->root->line, &kept, &k->line);
 }
 
 void fm_parts_end(struct fm *fm)
@@ -396,8 +425,8 @@ void fm_parts_end(struct fm *fm)
 	begin_line(fm);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		merge(fm, fm_mate_no(r, i));
-	for (const struct fm_foreign *f = r->sent.foreign; f; f = f->next)
+	for (const struct foreign *f = r->parts->foreign; f; f = f->next)
 		if (!is_outdone(r, f))
 			merge_foreign(fm, f);
-	fm_parts_free(r);
+	forget_foreign(r);
 }

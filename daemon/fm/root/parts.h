@@ -3,12 +3,18 @@
 #ifndef FM_PARTS_H
 #define FM_PARTS_H
 
+#include <stdbool.h>
+
 struct fm;
 struct fm_conn;
 struct fm_hello;
 struct fm_mate;
 struct fm_root;
 struct fm_table_msg;
+
+/* A root begins. Return: false: no memory. */
+bool fm_parts_start(struct fm_root *r);
+void fm_parts_free(struct fm_root *r);
 
 /** fm_parts_hello() - @m says HELLO to a root that has, or soon makes, a table: keeps exclusions */
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
@@ -18,7 +24,6 @@ void fm_parts_own(struct fm *fm);
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
 /** fm_parts_sent() - takes a table that a node has sent: the answer, or one that it has kept */
 void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);
-void fm_parts_free(struct fm_root *r);
 /** fm_parts_end() - the first table begins: takes the exclusions of all nodes of other parts */
 void fm_parts_end(struct fm *fm);
 

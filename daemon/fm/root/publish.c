@@ -253,7 +253,7 @@ static void publish(struct fm *fm, uint64_t version)
 		.shape = fm->table.shape,
 		.open = r->open,
 		.pause = pause,
-		.line = r->quorum.line,
+		.line = r->line,
 	};
 
 	bool placed = fm_discover_place(fm, &fm->table.shape);

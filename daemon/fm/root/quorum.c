@@ -52,16 +52,54 @@
  *
  * A root without a quorum goes on leading those that it has. It only cannot leave out others.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
 
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
 #define HEARD_MAX 5	/* times resend, that HELLO counts: it is said again by then */
+
+/** struct quorum_table - a table of this root: its @version, and how many nodes are up in it */
+struct quorum_table {
+	uint64_t version;
+	uint32_t ups;
+};
+
+/**
+ * struct fm_quorum - of the tables of this root
+ * @with: the table that it was claimed with; version 0: there was none
+ * @nclaimed, @claimed: of which sets that needed a quorum
+ * @own: the root had that table itself, or no node had one
+ * @ups: nodes that are up in the last table
+ * @taken: the latest table that all nodes have taken that are up in it; version 0: none
+ * @lacks: the last that was asked for did not stand
+ * @open: @n tables after it in which other nodes are up than in the one before
+ */
+struct fm_quorum {
+	struct fm_past with;
+	unsigned int nclaimed, n;
+	struct fm_set claimed[FM_QUORUM_SETS];
+	uint32_t ups;
+	bool own, lacks;
+	struct quorum_table taken, open[FM_QUORUM_OPEN];
+};
+
+bool fm_quorum_start(struct fm_root *r)
+{
+	r->quorum = calloc(1, sizeof(*r->quorum));
+	return r->quorum;
+}
+
+void fm_quorum_free(struct fm_root *r)
+{
+	free(r->quorum);
+}
 
 bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
 {
@@ -221,7 +259,7 @@ void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need)
 void fm_quorum_begin(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	struct fm_quorum *q = &r->quorum;
+	struct fm_quorum *q = r->quorum;
 
 	*q = (struct fm_quorum) { .with = fm_told_id(&r->told) };
 	q->own = !q->with.version || fm_recall_has_latest(fm);
@@ -232,7 +270,7 @@ void fm_quorum_begin(struct fm *fm)
 
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
 {
-	const struct fm_quorum *q = &fm->root->quorum;
+	const struct fm_quorum *q = fm->root->quorum;
 	uint16_t votes;
 
 	if (q->taken.version)
@@ -243,7 +281,7 @@ void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
 
 void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v, const struct fm_entry *e)
 {
-	const struct fm_quorum *q = &fm->root->quorum;
+	const struct fm_quorum *q = fm->root->quorum;
 
 	if (q->own)
 		m->voice.chose = q->with.version ? entry_votes(v, e) : 1;
@@ -253,7 +291,7 @@ void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_vo
 
 void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version)
 {
-	struct fm_quorum *q = &fm->root->quorum;
+	struct fm_quorum *q = fm->root->quorum;
 
 	if (up == (m->voice.since && !m->voice.until))
 		return;
@@ -271,14 +309,14 @@ void fm_quorum_forgot(struct fm *fm, struct fm_mate *m)
 	struct fm_voice *v = &m->voice;
 
 	if (v->since && !v->until)
-		fm->root->quorum.ups--;
+		fm->root->quorum->ups--;
 	v->since = v->until = 0;
 	v->chose = 0;
 }
 
 void fm_quorum_taken(struct fm *fm, uint64_t version)
 {
-	struct fm_quorum *q = &fm->root->quorum;
+	struct fm_quorum *q = fm->root->quorum;
 	unsigned int n = 0;
 
 	q->taken.version = version;
@@ -293,8 +331,8 @@ void fm_quorum_taken(struct fm *fm, uint64_t version)
 /* Set number @i of those that are needed now. False: there are not so many. */
 static bool needed(const struct fm *fm, unsigned int i, struct fm_set *set, uint64_t *version)
 {
-	const struct fm_quorum *q = &fm->root->quorum;
-	const struct fm_quorum_table *t = &q->taken;
+	const struct fm_quorum *q = fm->root->quorum;
+	const struct quorum_table *t = &q->taken;
 	unsigned int claimed = q->taken.version ? 1 : q->nclaimed;
 
 	*version = 0;
@@ -353,7 +391,7 @@ static bool stands(const struct fm *fm, bool (*counts)(const struct fm *fm, cons
 	struct fm_set set;
 	uint64_t version;
 
-	if (r->quorum.n == FM_QUORUM_OPEN)
+	if (r->quorum->n == FM_QUORUM_OPEN)
 		return false;
 	for (unsigned int i = 0; needed(fm, i, &set, &version); i++) {
 		uint32_t n = 0;
@@ -403,7 +441,7 @@ static bool beside_others(const struct fm *fm)
 
 static bool lacks(struct fm *fm, bool is)
 {
-	fm->root->quorum.lacks = is;
+	fm->root->quorum->lacks = is;
 	if (is)
 		fm_problem_set(fm, "quorum", 0,
 			       "not more than half of the nodes answer: recoveries wait for the others until more do");
@@ -420,4 +458,9 @@ bool fm_quorum_took(struct fm *fm)
 bool fm_quorum_look(struct fm *fm)
 {
 	return !lacks(fm, !stands(fm, connected));
+}
+
+bool fm_quorum_lacks(const struct fm_root *r)
+{
+	return r->quorum->lacks;
 }

@@ -10,36 +10,14 @@
 
 struct fm;
 struct fm_mate;
+struct fm_root;
 
+#define FM_QUORUM_OPEN	16	/* tables that none has taken; more than colours */
 #define FM_QUORUM_SETS	(FM_VOTERS_MAX + 1)	/* a table's own, and its voters */
-#define FM_QUORUM_OPEN	16	/* more than colours */
 
-/** struct fm_quorum_table - a table of this root: its @version, and how many nodes are up in it */
-struct fm_quorum_table {
-	uint64_t version;
-	uint32_t ups;
-};
-
-/**
- * struct fm_quorum - of the tables of this root
- * @with: the table that it was claimed with; version 0: there was none
- * @nclaimed, @claimed: of which sets that needed a quorum
- * @line: from which tables of former roots all its tables come (parts.c)
- * @own: the root had that table itself, or no node had one
- * @ups: nodes that are up in the last table
- * @taken: the latest table that all nodes have taken that are up in it; version 0: none
- * @lacks: the last that was asked for did not stand
- * @open: @n tables after it in which other nodes are up than in the one before
- */
-struct fm_quorum {
-	struct fm_past with;
-	unsigned int nclaimed, n;
-	struct fm_set claimed[FM_QUORUM_SETS];
-	uint32_t ups;
-	struct fm_line line;
-	bool own, lacks;
-	struct fm_quorum_table taken, open[FM_QUORUM_OPEN];
-};
+/* A root begins. Return: false: no memory. */
+bool fm_quorum_start(struct fm_root *r);
+void fm_quorum_free(struct fm_root *r);
 
 /** fm_quorum_note() - @m says HELLO: what its votes depend on */
 void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h);
@@ -71,5 +49,7 @@ bool fm_quorum_took(struct fm *fm);
 void fm_quorum_taken(struct fm *fm, uint64_t version);
 /** fm_quorum_look() - Return: true if the root may go on without nodes whose NICs work on */
 bool fm_quorum_look(struct fm *fm);
+/** fm_quorum_lacks() - Return: true if the last that was asked for did not stand */
+bool fm_quorum_lacks(const struct fm_root *r);
 
 #endif /* FM_QUORUM_H */

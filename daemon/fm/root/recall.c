@@ -35,12 +35,53 @@
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
-/** struct fm_said - as in fm_hello, of the former root's table @id */
-struct fm_said {
+/** struct said - as in fm_hello, of the former root's table @id */
+struct said {
 	struct fm_past id;
 	uint16_t admin;
 	uint16_t across;
 };
+
+/**
+ * struct fm_recall
+ * @said: of each node, until the first table; NULL: nothing
+ * @book: the latest table, as a node has sent it to this one, which asks to be root; NULL: none has;
+ *	@id, @voters: of it
+ * @asked: when a node was asked for it last
+ */
+struct fm_recall {
+	struct said *said;
+	struct fm_book *book;
+	struct fm_past id;
+	struct fm_voters voters;
+	uint64_t asked;
+};
+
+bool fm_recall_start(struct fm_root *r)
+{
+	r->recall = calloc(1, sizeof(*r->recall));
+	return r->recall;
+}
+
+static void forget_said(struct fm_root *r)
+{
+	free(r->recall->said);
+	r->recall->said = NULL;
+}
+
+void fm_recall_forget(struct fm_root *r)
+{
+	forget_said(r);
+	fm_book_put(r->recall->book);
+	r->recall->book = NULL;
+}
+
+void fm_recall_free(struct fm_root *r)
+{
+	if (r->recall)
+		fm_recall_forget(r);
+	free(r->recall);
+}
 
 /*
  * The order of tables. Two roots of one epoch led parts that no link joined, so neither table is
@@ -63,7 +104,7 @@ bool fm_past_same(const struct fm_past *a, const struct fm_past *b)
 	return !order_of(a, b);
 }
 
-static bool said_later(const struct fm_said *a, const struct fm_said *b)
+static bool said_later(const struct said *a, const struct said *b)
 {
 	return order_of(&a->id, &b->id) >= 0;
 }
@@ -106,9 +147,9 @@ static const struct torus_shape *coming(const struct fm *fm)
 
 static bool said_room(struct fm_root *r, const struct torus_shape *shape)
 {
-	if (!r->said)
-		r->said = calloc(torus_nodes(shape), sizeof(*r->said));
-	return r->said;
+	if (!r->recall->said)
+		r->recall->said = calloc(torus_nodes(shape), sizeof(*r->recall->said));
+	return r->recall->said;
 }
 
 /*
@@ -124,7 +165,7 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 	    (cfg->ndims && memcmp(cfg, &h->shape, sizeof(*cfg))) ||
 	    (r->restored && !memcmp(&r->shape, &h->shape, sizeof(h->shape))))
 		return false;
-	fm_recall_free(r);
+	forget_said(r);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		if (fm_mate_no(r, i)->node != TORUS_NO_NODE)
 			fm_mate_move(fm, fm_mate_no(r, i), TORUS_NO_NODE);
@@ -137,7 +178,7 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 }
 
 /* Takes what one table says of all nodes: it needs no neighbours that speak for absent nodes. */
-static void said_all(struct fm *fm, const struct fm_entry *entry, const struct fm_said *as)
+static void said_all(struct fm *fm, const struct fm_entry *entry, const struct said *as)
 {
 	const struct torus_shape *shape = &fm->root->shape;
 	struct fm_root *r = fm->root;
@@ -145,7 +186,7 @@ static void said_all(struct fm *fm, const struct fm_entry *entry, const struct f
 	if (!said_room(r, shape))
 		return;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++) {
-		struct fm_said *s = &r->said[i];
+		struct said *s = &r->recall->said[i];
 
 		if (!said_later(as, s))
 			continue;
@@ -170,7 +211,7 @@ static void recall_kept(struct fm *fm)
 	if (!r->restored || (r->kept && !r->version_seen)) {
 		if (cfg->ndims && memcmp(cfg, &k->book->shape, sizeof(*cfg)))
 			return;
-		fm_recall_free(r);
+		forget_said(r);
 		r->restored = r->kept = true;
 		r->shape = k->book->shape;
 		for (uint32_t i = 0; i < fm_roster_size(r); i++)
@@ -182,7 +223,7 @@ static void recall_kept(struct fm *fm)
 		return;
 	r->open = k->open;
 	said_all(fm, k->book->entry,
-		 &(struct fm_said) { .id = { .epoch = k->term, .version = k->version } });
+		 &(struct said) { .id = { .epoch = k->term, .version = k->version } });
 }
 
 static bool kept_fits(const struct fm *fm)
@@ -206,7 +247,7 @@ uint32_t fm_recall_nodes(const struct fm *fm)
 struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 				const struct fm_voters **voters)
 {
-	const struct fm_sent *s = &fm->root->sent;
+	const struct fm_recall *s = fm->root->recall;
 	const struct fm_past own = own_id(&fm->table);
 
 	if (id->version && !order_of(&own, id)) {
@@ -267,7 +308,7 @@ void fm_recall_own(struct fm *fm)
 
 	recall_kept(fm);
 	if (t->version && r->restored && !memcmp(&t->shape, &r->shape, sizeof(t->shape)))
-		said_all(fm, t->entry, &(struct fm_said) { .id = own_id(t) });
+		said_all(fm, t->entry, &(struct said) { .id = own_id(t) });
 }
 
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
@@ -286,7 +327,7 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 {
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
 	const struct fm_past latest = fm_told_id(&fm->root->told), id = hello_id(h);
-	struct fm_sent *s = &fm->root->sent;
+	struct fm_recall *s = fm->root->recall;
 
 	if (fm->root->stage == FM_STAGE_LEADS || !h->table || order_of(&id, &latest) ||
 	    fm_recall_has_latest(fm) || fm->now < s->asked + fm->cfg.resend)
@@ -300,7 +341,7 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	const struct fm_past latest = fm_told_id(&fm->root->told);
 	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
 	struct fm_root *r = fm->root;
-	struct fm_sent *s = &r->sent;
+	struct fm_recall *s = r->recall;
 	struct fm_book *b;
 
 	if (r->stage == FM_STAGE_LEADS || m->base || order_of(&id, &latest) ||
@@ -315,7 +356,7 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	s->id = id;
 	s->voters = m->voters;
 	if (r->restored && !memcmp(&r->shape, &m->shape, sizeof(r->shape)))
-		said_all(fm, b->entry, &(struct fm_said) { .id = id });
+		said_all(fm, b->entry, &(struct said) { .id = id });
 }
 
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
@@ -334,9 +375,9 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 {
 	const struct torus_shape *shape = coming(fm);
-	const struct fm_said now = { hello_id(h), h->admin, h->across };
+	const struct said now = { hello_id(h), h->admin, h->across };
 	struct fm_root *r = fm->root;
-	struct fm_said *s;
+	struct said *s;
 
 	if (r->settled || !h->placed)
 		return;
@@ -346,20 +387,20 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 		shape = coming(fm);
 	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) || !said_room(r, shape))
 		return;
-	s = &r->said[torus_node_id(shape, &h->coords)];
+	s = &r->recall->said[torus_node_id(shape, &h->coords)];
 	if (said_later(&now, s))
 		*s = now;
 }
 
 /* Of @node's ports those that were excluded when it, or its neighbour, heard of it last. */
-static uint16_t excluded(const struct fm_said *said, const struct torus_shape *shape,
+static uint16_t excluded(const struct said *said, const struct torus_shape *shape,
 			 uint32_t node)
 {
 	uint16_t mask = 0;
 
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
-		const struct fm_said *own = &said[node];
-		const struct fm_said *far = &said[torus_neighbour(shape, node, p)];
+		const struct said *own = &said[node];
+		const struct said *far = &said[torus_neighbour(shape, node, p)];
 		unsigned int q = torus_dir_opposite(shape, p);
 		bool is = said_later(own, far) ? own->admin & 1u << p : far->across & 1u << q;
 
@@ -374,8 +415,8 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
 	struct fm_root *r = fm->root;
 	uint32_t ports = 0;
 
-	for (uint32_t i = 0; r->said && i < torus_nodes(shape); i++) {
-		r->admin[i] = excluded(r->said, shape, i);
+	for (uint32_t i = 0; r->recall->said && i < torus_nodes(shape); i++) {
+		r->admin[i] = excluded(r->recall->said, shape, i);
 		if (r->admin[i])
 			fm_change_node(fm, i);
 		ports += (uint32_t)__builtin_popcount(r->admin[i]);
@@ -384,17 +425,4 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
 		fm_say(fm, FM_INFO, "table", "%u port%s stay%s excluded as before", ports,
 		       ports == 1 ? "" : "s", ports == 1 ? "s" : "");
 	fm_recall_forget(r);
-}
-
-void fm_recall_free(struct fm_root *r)
-{
-	free(r->said);
-	r->said = NULL;
-}
-
-void fm_recall_forget(struct fm_root *r)
-{
-	fm_recall_free(r);
-	fm_book_put(r->sent.book);
-	r->sent.book = NULL;
 }

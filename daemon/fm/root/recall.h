@@ -10,7 +10,6 @@
 struct fm;
 struct fm_book;
 struct fm_conn;
-struct fm_foreign;
 struct fm_table_msg;
 struct fm_root;
 struct fm_voters;
@@ -35,24 +34,10 @@ static inline struct fm_past fm_told_id(const struct fm_told *t)
 }
 
 bool fm_past_same(const struct fm_past *a, const struct fm_past *b);	/* one table? */
-#define FM_WANTED 4	/* tables of other parts that are asked for at once */
 
-/**
- * struct fm_sent - the latest table, as a node has sent it to this one, which asks to be root
- * @book: NULL: no node has sent one; @id, @voters: of it
- * @asked: when a node was asked for it last
- * @dropped: how many tables of other parts were sent and are not known any more
- * @foreign, @wanted, @wanted_at: tables of other parts, and those asked for last (parts.c)
- */
-struct fm_sent {
-	struct fm_book *book;
-	struct fm_past id;
-	struct fm_voters voters;
-	uint64_t asked, wanted_at[FM_WANTED];
-	struct fm_foreign *foreign;
-	uint32_t dropped;
-	struct fm_past wanted[FM_WANTED];
-};
+/* A root begins. Return: false: no memory. */
+bool fm_recall_start(struct fm_root *r);
+void fm_recall_free(struct fm_root *r);
 
 /* Takes this node's own table, which may be the latest. */
 void fm_recall_own(struct fm *fm);
@@ -75,7 +60,7 @@ struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *sh
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
 /* The fabric gets that shape: takes over the statements of all nodes. */
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape);
-void fm_recall_free(struct fm_root *r);
-void fm_recall_forget(struct fm_root *r);	/* the same, and the table that was sent */
+/* Forgets what nodes have said, and the table that was sent. */
+void fm_recall_forget(struct fm_root *r);
 
 #endif /* FM_RECALL_H */

@@ -28,6 +28,7 @@
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
 #include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
@@ -70,8 +71,9 @@ static void root_free(struct fm_root *r)
 	free(r->missing);
 	free(r->at);
 	free(r->admin);
-	fm_recall_forget(r);
+	fm_recall_free(r);
 	fm_parts_free(r);
+	fm_quorum_free(r);
 	fm_recovery_free(r);
 	fm_dispute_free(r);
 	fm_vanish_free(r);
@@ -87,7 +89,8 @@ static struct fm_root *root_new(void)
 	if (!r)
 		return NULL;
 	if (fm_roster_start(r) && fm_recovery_start(r) && fm_dispute_start(r) && fm_damp_start(r) &&
-	    fm_vanish_start(r) && fm_grow_start(r) && fm_claim_new(r) && fm_calls_start(r))
+	    fm_vanish_start(r) && fm_grow_start(r) && fm_claim_new(r) && fm_calls_start(r) &&
+	    fm_quorum_start(r) && fm_recall_start(r) && fm_parts_start(r))
 		return r;
 	root_free(r);
 	return NULL;

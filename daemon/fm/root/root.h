@@ -9,7 +9,6 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/news.h"
-#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
 
@@ -35,13 +34,14 @@ struct fm_root {
 	uint64_t since, high;	/* when the stage began; the latest epoch that any node has obeyed */
 	struct fm_asking *asking;
 	struct fm_calls *calls;
-	struct fm_quorum quorum;
+	struct fm_quorum *quorum;
 	bool alone;		/* the problem that no other node has joined stands */
 	struct fm_news news;
 	uint16_t *admin;	/* ports excluded by the administrator */
 	struct fm_told told;
-	struct fm_sent sent;
-	struct fm_said *said;	/* of each node, until the first table; NULL: nothing */
+	struct fm_line line;	/* from which tables of former roots all its tables come (parts.c) */
+	struct fm_recall *recall;
+	struct fm_parts *parts;
 	struct fm_base base_seen;
 
 	bool knows, anew;	/* of an epoch before this life; it is to ask all nodes once more */
