@@ -42,6 +42,14 @@ static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 	return why;
 }
 
+/* The one node that the request is about has not answered. */
+static void silent(struct request *rq)
+{
+	answer_error(rq, "unreachable", "node '%s' does not answer%s",
+		     json_string_value(json_object_get(rq->args, "node")), rq->rootless ?
+		     ", nor does a root: ask the manager of that node itself" : "");
+}
+
 /* Some commands give an array over all nodes, each node a part of it. */
 static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
 {
@@ -66,10 +74,7 @@ static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
 	if (rq->node != TORUS_NO_NODE && !rq->count && !by_node[rq->node]) {
 		json_decref(all);
 		json_decref(missing);
-		answer_error(rq, "unreachable", "node '%s' does not answer%s",
-			     json_string_value(json_object_get(rq->args, "node")),
-			     rq->rootless ?
-			     ", and there is no root: ask the manager of that node itself" : "");
+		silent(rq);
 		return;
 	}
 	if (rq->cmd->flags & ANSWER_KNOWN)
@@ -82,13 +87,15 @@ static void one_end(struct request *rq, json_t **by_node, uint32_t n)
 	json_t *data = rq->node < n ? by_node[rq->node] : NULL;
 	const char *error = json_string_value(json_object_get(data, "error"));
 
-	if (!data)
-		answer_error(rq, "unreachable", "node '%s' does not answer",
-			     json_string_value(json_object_get(rq->args, "node")));
-	else if (error)
+	if (!data) {
+		silent(rq);
+	} else if (error) {
 		answer_error(rq, "failed", "%s", error);
-	else
+	} else {
+		if (rq->cmd->flags & ANSWER_KNOWN)
+			json_object_set_new(data, "rootless", json_boolean(rq->rootless));
 		answer_ok(rq, json_incref(data), NULL);
+	}
 }
 
 /* --- links ----------------------------------------------------------------- */

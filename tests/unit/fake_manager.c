@@ -262,7 +262,7 @@ static json_t *table(const struct fake *f)
 
 	for (uint32_t id = 0; id < f->nodes; id++) {
 		json_array_append_new(list, json_pack("{so ss}", "node", place(f, id), "state",
-				      state_of(f, id)));
+				      f->dead[id] ? "dead" : "up"));
 		for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
 			if (f->excluded[id] & 1 << p)
 				json_array_append_new(excluded, json_pack("{so ss ss}", "node",

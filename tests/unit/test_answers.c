@@ -498,7 +498,7 @@ static void no_root(void **state)
 	(void)state;
 	a.root = false;
 	a.status.root.address = "192.168.0.1:8";
-	refuses("{'cmd':'rows','node':'0,0'}", "unreachable", "the root at 192.168.0.1:8 does not answer");
+	refuses("{'cmd':'replay','node':'0,0'}", "unreachable", "the root at 192.168.0.1:8 does not answer");
 	a.status.root.address = NULL;
 	refuses("{'cmd':'include','node':'0,0'}", "unreachable", "the root does not answer");
 	a.status.root.lost = NOW - LOOP_S;

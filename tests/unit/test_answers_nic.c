@@ -153,7 +153,7 @@ static void links_without_root(void **state)
 	says_json("{'cmd':'links'}", wanted);
 	assert_string_equal(a.passed_on, "all -1 privileged 1500 ms: {\"cmd\":\"links\"}");
 	refuses("{'cmd':'links','node':'0,0'}", "unreachable",
-		"node '0,0' does not answer, and there is no root: ask the manager of that node itself");
+		"node '0,0' does not answer, nor does a root: ask the manager of that node itself");
 	says("{'cmd':'park','node':'2,1'}",
 	     "{'ok':true," ROOTLESS ",'data':[" OF_PARK ",'rootless':true}]}");
 }
@@ -268,26 +268,43 @@ static void rows(void **state)
 {
 	(void)state;
 	says("{'cmd':'rows','node':'2,1'}", "{'ok':true,'data':{'node':[2,1],'version':141,"
-	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0']}}");
+	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0'],'rootless':false}}");
 }
 
-#define OF(node) "{'node':" node ",'version':1,'rows':[]}"
+/* Those of this node, and of nodes that it reaches; never more than that. */
+static void rows_without_root(void **state)
+{
+	(void)state;
+	a.root = false;
+	a.cut_off = NOW - 7 * LOOP_S;
+	says("{'cmd':'rows','node':'2,1'}", "{'ok':true," ROOTLESS ",'data':{'node':[2,1],'version':141,"
+	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0'],'rootless':true}}");
+	refuses("{'cmd':'rows','node':'0,0'}", "unreachable",
+		"node '0,0' does not answer, nor does a root: ask the manager of that node itself");
+	a.told_by[4] = "{'node':[1,1],'version':1,'rows':''}";
+	says("{'cmd':'rows','node':'0,0','count':5}",
+	     "{'ok':true," ROOTLESS ",'missing':[[0,0],[1,0]],'data':["
+	     "{'node':[1,1],'version':1,'rows':'','rootless':true}]}");
+}
+
+#define TOLD(node) "{'node':" node ",'version':1,'rows':[]}"
+#define OF(node) "{'node':" node ",'version':1,'rows':[],'rootless':false}"
 #define OWN_ROWS "{'node':[2,1],'version':141,'rows':" \
-	"'0123456789abcdef0000000000000002fffffffffffffff0'}"
+	"'0123456789abcdef0000000000000002fffffffffffffff0','rootless':false}"
 
 /* In the order of the nodes; who should have answered and did not is missing, and no others. */
 static void rows_of_several(void **state)
 {
 	(void)state;
-	a.told_by[0] = OF("[0,0]");		/* a node that was not asked */
-	a.told_by[2] = OF("[2,0]");
+	a.told_by[0] = TOLD("[0,0]");		/* a node that was not asked */
+	a.told_by[2] = TOLD("[2,0]");
 	says("{'cmd':'rows','node':'bob','count':4}",
 	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[" OF("[2,0]") "]}");
 	assert_string_equal(a.passed_on, "all 1 privileged 1500 ms: "
 			    "{\"cmd\":\"rows\",\"node\":\"1,0\",\"count\":4}");
 	says("{'cmd':'rows','node':'1,1','count':1}", "{'ok':true,'missing':[[1,1]],'data':[]}");
 	assert_false(a.enough);
-	a.told_by[4] = OF("[1,1]");
+	a.told_by[4] = TOLD("[1,1]");
 	says("{'cmd':'rows','node':'1,1','count':9}",
 	     "{'ok':true,'data':[" OF("[1,1]") "," OWN_ROWS "]}");
 	a.own = TORUS_NO_NODE - 1;
@@ -424,6 +441,7 @@ int main(void)
 		TEST(idle_node),
 		TEST(counters),
 		TEST(rows),
+		TEST(rows_without_root),
 		TEST(rows_of_several),
 		TEST(rows_are_limited),
 		TEST(park),

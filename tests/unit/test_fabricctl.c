@@ -271,6 +271,17 @@ static void traces_relay(void **state)
 	json_decref(j);
 	expect("trace 0,0 2,2", 0);
 	has(out, "0,0 +y--> 0,1 (relay) +x--> 1,1 (relay) +x--> ");
+	/* Where the rows of a relay cannot be read, it is not known how the way goes on. */
+	fake.silent[5] = true;
+	expect("trace 0,0 2,2", 1);
+	has(out, "0,0 +y--> 0,1 (relay) +x--> 1,1 (relay)\n"
+		 "its rows cannot be read: whether the packet arrives is not known\n");
+	expect("trace 0,0 2,2 --json", 1);
+	j = printed();
+	assert_string_equal(json_string_value(json_object_get(j, "end")), "unread");
+	assert_int_equal(json_array_size(json_object_get(j, "via")), 2);
+	json_decref(j);
+	fake.silent[5] = false;
 	relay(5, 10, 4);
 	expect("trace 0,0 2,2 --json", 1);
 	j = printed();

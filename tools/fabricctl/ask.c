@@ -206,14 +206,17 @@ static void tell_missing(struct ask *ask, const json_t *missing)
 
 	if (!n)
 		return;
+	ask->missing = true;
 	json_array_foreach(missing, i, v)
 		if (len < sizeof(list) - 80)
 			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
 						json_node_text(v, text));
+	if (!strcmp(list, ask->told))	/* a command may ask several questions */
+		return;
+	strcpy(ask->told, list);
 	warn("%zu node%s %s:%s%s", n, n == 1 ? "" : "s",
 	     ask->rootless ? "cannot be asked from here" : "did not answer", list,
 	     len >= sizeof(list) - 80 ? " ..." : "");
-	ask->missing = true;
 }
 
 static void take_rootless(struct ask *ask, const json_t *r)

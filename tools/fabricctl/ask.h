@@ -20,6 +20,7 @@ struct ask {
 	int timeout_ms;		/* for each answer */
 	int first_ms;		/* ... and for the first, which every manager can give at once */
 	bool missing;		/* an answer lacked nodes: the fabric has a problem */
+	char told[512];		/* ... those named last */
 	bool rootless;		/* an answer was made without the root: likewise */
 	char knows[256];	/* ... what such an answer is, as text */
 };

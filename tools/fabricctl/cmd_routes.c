@@ -64,14 +64,14 @@ static json_t *row_json(const struct view *v, uint32_t to)
 			 row & TORUS_ROW_VALID ? (int)hops(v, to, row) : 0, "row", hex);
 }
 
-static json_t *to_json(const struct view *v)
+static json_t *to_json(const struct view *v, bool rootless)
 {
 	json_t *list = json_array();
 
 	for (uint32_t to = v->first; to <= v->last; to++)
 		json_array_append_new(list, row_json(v, to));
-	return json_pack("{so sI so}", "node", json_node(&v->shape, v->node), "version",
-			 (json_int_t)v->rows.version, "rows", list);
+	return json_pack("{so sI so sb}", "node", json_node(&v->shape, v->node), "version",
+			 (json_int_t)v->rows.version, "rows", list, "rootless", rootless);
 }
 
 static void step_cell(struct table *t, const struct view *v, uint64_t row, unsigned int shift)
@@ -172,10 +172,12 @@ static int cmd_routes(struct ctl *ctl, int argc, char **argv)
 		return status;
 	status = look(&a, &v, argc, argv);
 	if (status == OK) {
+		ask_label(&a, ctl->json);
 		if (ctl->json)
-			json_show(to_json(&v));
+			json_show(to_json(&v, a.rootless));
 		else
 			show(&v);
+		status = ask_status(&a);
 	}
 	rows_free(&v.rows);
 	ask_close(&a);
@@ -188,7 +190,9 @@ COMMAND(cmd_routes) = {
 	.brief = "Routing rows as they stand in a NIC, decoded",
 	.help = "A packet takes the first step, then the directions in the fixed order\n"
 		"+x +y +z ... -x -y -z ..., then the last step. ADAPTIVE: what VCA may take too.\n"
-		"HOLD: packets wait at their source for the end of a recovery.",
+		"HOLD: packets wait at their source for the end of a recovery. Without a root the\n"
+		"manager that is asked reads those NICs that it can reach; the exit status is 1, or 5\n"
+		"if NODE is not among them.",
 	.min = 1,
 	.max = 2,
 	.asks = true,

@@ -51,9 +51,10 @@ static json_t *to_json(const struct trace *t)
 				      torus_port_text(shape->ndims, t->path.hop[i].port, port)));
 	for (uint32_t i = 0; i < t->path.nvia; i++)
 		json_array_append_new(via, json_node(shape, t->path.via[i]));
-	return json_pack("{so si so ss so so}", "hops", hops, "length", t->path.n, "via", via,
-			 "end", path_end_name(t->path.end), "from", json_node(shape, t->from),
-			 "to", json_node(shape, t->to));
+	return json_pack("{so si so ss so so sb}", "hops", hops, "length", t->path.n, "via", via,
+			 "end", t->path.unread ? "unread" : path_end_name(t->path.end), "from",
+			 json_node(shape, t->from), "to", json_node(shape, t->to), "rootless",
+			 t->ask.rootless);
 }
 
 /* Relays come in order; @seen is how many have been passed. */
@@ -74,7 +75,7 @@ static void show(const struct trace *t)
 	const char *arrow = wide() ? "\u2500\u2500\u25b6" : "-->";
 
 	for (uint32_t i = 0; i < t->path.n; i++) {
-		bool bad = !arrived && i + 1 == t->path.n;
+		bool bad = !arrived && !t->path.unread && i + 1 == t->path.n;
 
 		printf("%s%s %s%s%s%s ", torus_node_text(shape, t->path.hop[i].node, text),
 		       is_relay(t, t->path.hop[i].node, &relays) ? " (relay)" : "",
@@ -82,7 +83,11 @@ static void show(const struct trace *t)
 		       torus_port_text(shape->ndims, t->path.hop[i].port, port), arrow,
 		       paint(PLAIN));
 	}
-	if (arrived)
+	if (t->path.unread)
+		printf("%s (relay)\n%sits rows cannot be read: whether the packet arrives is not known%s\n",
+		       torus_node_text(shape, t->path.via[t->path.nvia - 1], text), paint(DOUBTFUL),
+		       paint(PLAIN));
+	else if (arrived)
 		printf("%s\n%u hop%s, shortest %u\n", torus_node_text(shape, t->to, text),
 		       t->path.n, t->path.n == 1 ? "" : "s",
 		       torus_distance(shape, t->from, t->to));
@@ -126,7 +131,7 @@ static int cmd_trace(struct ctl *ctl, int argc, char **argv)
 			json_show(to_json(&t));
 		else
 			show(&t);
-		status = t.path.end == TORUS_WALK_ARRIVED ? OK : PROBLEM;
+		status = t.path.end == TORUS_WALK_ARRIVED ? ask_status(&t.ask) : PROBLEM;
 	}
 	path_free(&t.path);
 	exclusions_free(&t.table);
@@ -138,7 +143,9 @@ COMMAND(cmd_trace) = {
 	.name = "trace",
 	.args = "FROM TO",
 	.brief = "The way a packet takes, by the rows in the NICs",
-	.help = "Exit status 1 if it does not arrive, 5 if there is no root to read the rows.",
+	.help = "Exit status 1 if it does not arrive. Without a root the manager that is asked reads\n"
+		"the rows that it can reach, says so, and the exit status is 1, or 5 if those of FROM\n"
+		"are not among them.",
 	.min = 2,
 	.max = 2,
 	.asks = true,

@@ -87,6 +87,8 @@ static void take_node(struct verify *v, uint32_t node)
 
 	if (!v->table.up[node])
 		return;
+	if (!v->rows[node].row && v->ask.rootless)
+		return;
 	if (!v->rows[node].row) {
 		snprintf(text, sizeof(text), "%s: its rows cannot be read",
 			 torus_node_text(&v->table.shape, node, at));
@@ -170,12 +172,18 @@ static int prove(struct verify *v)
 	return torus_verify(&what, &v->found);
 }
 
-static json_t *out_json(const struct verify *v)
+/* Return: true if that node is up, and its rows have not been read. */
+static bool is_unread(const struct verify *v, uint32_t id)
+{
+	return v->table.up[id] && !v->row[id];
+}
+
+static json_t *list_json(const struct verify *v, bool (*is)(const struct verify *v, uint32_t id))
 {
 	json_t *list = json_array();
 
 	for (uint32_t id = 0; id < v->nodes; id++)
-		if (is_out(v, id))
+		if (is(v, id))
 			json_array_append_new(list, json_node(&v->table.shape, id));
 	return list;
 }
@@ -190,19 +198,50 @@ static void show_out(const struct verify *v)
 			       paint(PLAIN), torus_node_text(&v->table.shape, id, at));
 }
 
+/* What the walk has shown: without a root that is little, and never that all is well. */
+static void show_verdict(const struct verify *v, size_t culprits)
+{
+	uint32_t unread = 0;
+
+	for (uint32_t id = 0; id < v->nodes; id++)
+		unread += is_unread(v, id);
+	printf("%" PRIu64 " pairs of %u node%s walked, table version %" PRIu64 ": ",
+	       v->found.pairs, v->read, v->read == 1 ? "" : "s", v->table.version);
+	if (culprits)
+		printf("%s%zu culprit%s%s", paint(BAD), culprits, culprits == 1 ? "" : "s", paint(PLAIN));
+	else if (v->ask.rootless)
+		printf("%sno culprit among these, by a table that may be old%s", paint(DOUBTFUL), paint(PLAIN));
+	else
+		printf("%sall arrive, over no dead link, and nothing can deadlock%s", paint(GOOD), paint(PLAIN));
+	if (v->ask.rootless && unread)
+		printf("; %snothing is known of the rows of %u other node%s%s", paint(BAD), unread,
+		       unread == 1 ? "" : "s", paint(PLAIN));
+	if (v->held)
+		printf("; %" PRIu64 " on hold", v->held);
+	putchar('\n');
+}
+
+static json_t *verdict_json(const struct verify *v)
+{
+	bool ok = !json_array_size(v->culprits) && !v->ask.rootless;
+
+	return json_pack("{sb sI sI sI sI si sI sI si so so sb sO}", "ok", ok, "version",
+			 (json_int_t)v->table.version, "pairs",
+			 (json_int_t)v->found.pairs, "held", (json_int_t)v->held,
+			 "cut_off_pairs", (json_int_t)v->found.apart, "nodes", v->read,
+			 "relayed", (json_int_t)v->found.relayed, "adaptive",
+			 (json_int_t)v->found.adaptive, "hops_max", v->found.hops_max,
+			 "excluded", list_json(v, is_out), "unread", list_json(v, is_unread),
+			 "rootless", v->ask.rootless, "culprits", v->culprits);
+}
+
 static int report(const struct ctl *ctl, struct verify *v)
 {
 	size_t i, n = json_array_size(v->culprits);
 	json_t *c;
 
 	if (ctl->json) {
-		json_show(json_pack("{sb sI sI sI sI si sI sI si so sO}", "ok", n == 0, "version",
-				    (json_int_t)v->table.version, "pairs",
-				    (json_int_t)v->found.pairs, "held", (json_int_t)v->held,
-				    "cut_off_pairs", (json_int_t)v->found.apart, "nodes", v->read,
-				    "relayed", (json_int_t)v->found.relayed, "adaptive",
-				    (json_int_t)v->found.adaptive, "hops_max", v->found.hops_max,
-				    "excluded", out_json(v), "culprits", v->culprits));
+		json_show(verdict_json(v));
 		return n ? PROBLEM : OK;
 	}
 	show_out(v);
@@ -214,15 +253,7 @@ static int report(const struct ctl *ctl, struct verify *v)
 		printf("%s%-10s%s %s\n", paint(BAD), json_text(c, "kind"), paint(PLAIN),
 		       json_text(c, "text"));
 	}
-	printf("%" PRIu64 " pairs of %u nodes walked, table version %" PRIu64 ": %s%s%s",
-	       v->found.pairs, v->read, v->table.version, paint(n ? BAD : GOOD),
-	       n ? "" : "all arrive, over no dead link, and nothing can deadlock",
-	       paint(PLAIN));
-	if (n)
-		printf("%s%zu culprit%s%s", paint(BAD), n, n == 1 ? "" : "s", paint(PLAIN));
-	if (v->held)
-		printf("; %" PRIu64 " on hold", v->held);
-	putchar('\n');
+	show_verdict(v, n);
 	return n ? PROBLEM : OK;
 }
 
@@ -280,8 +311,8 @@ COMMAND(cmd_verify) = {
 		"link, through relays and wherever adaptivity may carry a packet; links must not be\n"
 		"able to wait for each other in a circle; all rows must be of the table's version.\n"
 		"Exit status 1 and a list of culprits otherwise. A node that an admin took out is shown\n"
-		"as excluded and is none. Rows are read by the root: while there is none, nothing is\n"
-		"verified, and the exit status is 5.",
+		"as excluded and is none. Without a root the manager that is asked reads the rows that it\n"
+		"can reach, and says so; the exit status is 1.",
 	.asks = true,
 	.json = true,
 	.run = cmd_verify,

@@ -152,19 +152,21 @@ static void find_cut_off(struct dry_run *r)
 	free(size);
 }
 
+/* Without a root the table may be an old one, and whatever comes of it is no promise. */
 static int report(const struct ctl *ctl, const struct dry_run *r, char **what, int n)
 {
+	int status = r->lost ? PROBLEM : ask_status(&r->ask);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
 	json_t *v;
 
 	if (ctl->json) {
-		json_show(json_pack("{sb sI sI sI sI sI sO}", "ok", !r->lost, "version",
+		json_show(json_pack("{sb sI sI sI sI sI sO sb}", "ok", status == OK, "version",
 				    (json_int_t)r->table.version, "pairs", (json_int_t)r->pairs,
 				    "moved", (json_int_t)r->moved, "longer",
 				    (json_int_t)r->longer, "lost", (json_int_t)r->lost, "cut_off",
-				    r->cut_off));
-		return r->lost ? PROBLEM : OK;
+				    r->cut_off, "rootless", r->ask.rootless));
+		return status;
 	}
 	printf("without %s", what[0]);
 	for (int k = 1; k < n; k++)
@@ -174,7 +176,7 @@ static int report(const struct ctl *ctl, const struct dry_run *r, char **what, i
 	       r->moved, r->longer, paint(r->lost ? BAD : GOOD), r->lost, paint(PLAIN));
 	json_array_foreach(r->cut_off, i, v)
 		printf("%scut off%s %s\n", paint(BAD), paint(PLAIN), json_node_text(v, text));
-	return r->lost ? PROBLEM : OK;
+	return status;
 }
 
 static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)

@@ -46,6 +46,7 @@ int path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *e
 	const uint64_t relayed = TORUS_ROW_VALID | TORUS_ROW_RELAY;
 
 	p->n = p->nvia = 0;
+	p->unread = false;
 	while ((row & relayed) == relayed) {
 		uint32_t relay = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
 
@@ -58,8 +59,11 @@ int path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *e
 		if (p->end != TORUS_WALK_ARRIVED)
 			return 0;
 		p->via[p->nvia++] = from = relay;
-		if (!row_of(arg, relay, to, &row))
-			row = 0;
+		p->unread = !row_of(arg, relay, to, &row);
+		if (p->unread) {
+			p->end = TORUS_WALK_NO_ROW;
+			return 0;
+		}
 	}
 	return leg(p, shape, excluded, from, to, row);
 }

@@ -9,6 +9,7 @@
  * struct path - where a packet goes
  * @n: hops taken
  * @via: the relays that it passes, in order
+ * @unread: it ends at a relay whose row cannot be had: whether the packet arrives is not known
  * @room, @leg_max: hops that @hop has room for, that a leg takes
  */
 struct path {
@@ -16,6 +17,7 @@ struct path {
 	uint32_t n, room, leg_max;
 	uint32_t *via;
 	uint32_t nvia;
+	bool unread;
 	enum torus_walk_end end;
 };
 
