@@ -73,7 +73,7 @@ running() { # NODE
 # --- 2x2 ----------------------------------------------------------------------
 
 commands() {
-	is 0.0 '.data.shape == [2,2] and .data.nodes == {total:4,up:4} and .data.links.up == 8
+	is 0.0 '.data.shape == [2,2] and .data.nodes == {total:4,up:4,excluded:0} and .data.links.up == 8
 		and .data.own.node == [0,0] and .data.problems == []' status &&
 	is 1.1 '.data.own.node == [1,1] and .data.root.node == [0,0] and
 		.data.service.connections >= 1' status &&
