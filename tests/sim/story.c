@@ -9,6 +9,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
+#include "kernel/core/nic_impl.h"
 #include "story.h"
 #include "tests/unit/random.h"
 #include "tools/fabricsim/world_impl.h"
@@ -59,12 +60,19 @@ static void tally(struct story *s)
 		story_fail(s, "%s", wrong);
 }
 
+/**
+ * struct pace - of the traffic
+ * @state: a hash of all that changes while something happens
+ * @events: of managers and links, when @state was computed; 0: never
+ * @quiet: ms since it changed
+ */
 struct pace {
 	uint64_t state;
-	unsigned int quiet;	/* ms since it changed */
+	uint64_t events;
+	unsigned int quiet;
 };
 
-/* A hash of all that changes while something happens: links, table versions, recoveries. */
+/* Links, table versions, recoveries. */
 static uint64_t state_of(struct story *s)
 {
 	uint64_t state = 0;
@@ -73,12 +81,8 @@ static uint64_t state_of(struct story *s)
 		struct tn_nic *nic = world_nic(s->w, i);
 		struct fm_outline o = { 0 };
 
-		for (unsigned int p = 0; nic && p < 2u * world_config(s->w)->shape.ndims; p++) {
-			struct tn_link_info link;
-
-			tn_nic_link_info(nic, p, &link, world_now(s->w));
-			state = state * 31 + (link.state == TORUS_LINK_UP);
-		}
+		for (unsigned int p = 0; nic && p < 2u * world_config(s->w)->shape.ndims; p++)
+			state = state * 31 + (nic->link[p].state == TORUS_LINK_UP);
 		if (world_fm(s->w, i))
 			fm_outline(world_fm(s->w, i), &o);
 		state = state * 31 + 2 * o.version + o.under_way;
@@ -93,11 +97,15 @@ static uint64_t state_of(struct story *s)
 /* Runs for 1 ms, then sets the traffic: full if something changed lately, else reduced. */
 static void pace(struct story *s, struct pace *p)
 {
-	uint64_t was = p->state;
+	uint64_t was = p->state, events;
 
 	world_run(s->w, W_MS);
-	tally(s);
-	p->state = state_of(s);
+	events = 1 + s->w->fm_events + s->w->link_events;
+	if (events != p->events) {	/* else nothing has changed */
+		tally(s);
+		p->state = state_of(s);
+		p->events = events;
+	}
 	p->quiet = p->state == was ? p->quiet + 1 : 0;
 	world_traffic(s->w, p->quiet < QUIET || s->interval > CALM ? s->interval : CALM);
 }

@@ -374,6 +374,7 @@ void host_settle(struct world *w, uint32_t node)
 {
 	struct ended e;
 
+	w->fm_events++;
 	while (w->ended.tag) {
 		e = w->ended;
 		w->ended.tag = 0;

@@ -141,8 +141,10 @@ static void event(void *host, const struct tn_event *e)
 {
 	struct host *h = host;
 
-	if (e->type == TN_EV_LINK)
-		h->w->node[h->node].links_changed |= 1u << e->port;
+	if (e->type != TN_EV_LINK)
+		return;
+	h->w->node[h->node].links_changed |= 1u << e->port;
+	h->w->link_events++;
 }
 
 static u32 nic_random(void *host)

@@ -152,6 +152,8 @@ struct world {
 	bool *lost;		/* from each node to each other on the service network; or NULL */
 	unsigned int svc_changes;	/* of @lost */
 	uint64_t tick;		/* when the checker looks next */
+	uint64_t fm_events;	/* that managers got */
+	uint64_t link_events;	/* links that changed their state */
 	bool calling;		/* a manager has got an event */
 	bool flow;		/* there is no other traffic than from @flow_src to @flow_dst */
 	uint32_t flow_src, flow_dst;
