@@ -118,19 +118,24 @@ static const struct state_ops state_ops = {
 	.kept = on_kept,
 };
 
+/* If there is no memory the machine gives the table again after a while. */
 static void op_keep(void *io, const struct fm_msg *table)
 {
+	static const char no_thread[] = "nothing is kept: no memory for the thread that writes";
 	struct fabricd *d = io;
 	const char *dir = state_dir(d);
 
 	if (!dir)
 		return;
-	if (!d->state)
+	if (!d->state) {
 		d->state = state_new(d->loop, dir, d->config.fm.fabric, &state_ops, d);
+		if (!d->state)
+			on_state(d, no_thread);
+		else if (!strcmp(d->state_text, no_thread))
+			on_state(d, "");
+	}
 	if (d->state)
 		state_save(d->state, d->guid, table);
-	else
-		on_state(d, "nothing is kept: no memory for the thread that writes");
 }
 
 /* Reads the table that was kept before this start. */

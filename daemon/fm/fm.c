@@ -36,10 +36,11 @@ static void due(struct fm *fm)
 	fm_tree_due(fm);
 	fm_task_due(fm);
 	if (fm_candidate_due(fm) && fm_root_start(fm))
-		fm_say(fm, FM_ERROR, "root", "no memory to ask to be root");
+		fm_candidate_memory(fm);
 	if (fm->root)
 		fm_root_due(fm);
 	fm_bootstrap_due(fm);
+	fm_keep_due(fm);
 	if (to_keep(fm))
 		fm_keep(fm);
 	fm_problems_due(fm);
@@ -56,7 +57,7 @@ uint64_t fm_expiry(const struct fm *fm)
 	uint64_t at = earlier(fm_bootstrap_expiry(fm), fm_tree_expiry(fm));
 
 	at = earlier(at, earlier(fm_task_expiry(fm), fm_problems_expiry(fm)));
-	at = earlier(at, fm_candidate_expiry(fm));
+	at = earlier(at, earlier(fm_candidate_expiry(fm), fm_keep_expiry(fm)));
 	if (to_keep(fm))
 		at = fm->now;
 	return fm->root ? earlier(at, fm_root_expiry(fm)) : at;
@@ -119,6 +120,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (park)
 		fm->park = *park;
+	fm_keep_start(fm);
 	if (c->kept)
 		fm_keep_take(fm, c->kept);
 	fm->cfg.kept = NULL;

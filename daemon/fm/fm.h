@@ -63,7 +63,8 @@ struct fm_log {
  *
  * @keep: what must outlive this manager and its NIC has changed: @table, whole, is to be given to
  *	the next fm_new() in fm_config. It stays the caller's. The host tells by fm_kept() whether
- *	it has stored the table; no recovery waits for that
+ *	it has stored the table; no recovery waits for that. If the host has a disk (fm_config) and
+ *	says nothing for 40 s, the table is given again
  * @log: tell people
  */
 struct fm_ops {

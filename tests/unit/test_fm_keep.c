@@ -65,6 +65,61 @@ static void with_absent_nodes(void **state)
 	memory_guard(false);
 }
 
+/* Return: whether a problem of that kind stands. */
+static bool has_problem(const char *kind)
+{
+	for (unsigned int i = 0; fm_problem(s.fm, i); i++)
+		if (!strcmp(fm_problem(s.fm, i)->kind, kind))
+			return true;
+	return false;
+}
+
+/* There is no memory to give a table: that is told, and it is given later. Return: whether any was asked for */
+static bool given_later(unsigned int fails, unsigned int *told)
+{
+	struct fm_msg m;
+	unsigned int given, at_once;
+	bool failed;
+
+	node_1();
+	s.cfg.takeover = 300 * MS;
+	s.cfg.keeps = true;
+	joins();
+	m = stage_table(&s, 1, entry);
+	entry[2] = (struct fm_entry) { .node = 2 };
+	entry[3] = (struct fm_entry) { .node = 3 };
+	stage_msg(&s, 1, &m);
+	step(1, 1, FM_STEP_RESUME);
+	stage_forget(&s);
+	memory_fails_at(fails);
+	stage_run_ns(&s, s.now + MS);
+	failed = memory_failed();
+	*told += has_problem("memory");
+	given = at_once = stage_count(&s, "keep version 1 of epoch 126\n");
+	assert_int_equal(at_once, !has_problem("memory"));
+	for (unsigned int i = 0; i < 401; i++) {
+		stage_forget(&s);
+		stage_say(&s, 1, FM_MSG_PONG);
+		stage_run_ns(&s, s.now + 100 * MS);
+		given += stage_count(&s, "keep version 1 of epoch 126\n");
+	}
+	/* Nor has the host answered. */
+	assert_int_equal(given, 1 + at_once);
+	assert_false(has_problem("memory"));
+	stage_end(&s);
+	return failed;
+}
+
+static void without_memory(void **state)
+{
+	unsigned int told = 0;
+
+	(void)state;
+	for (unsigned int n = 1; given_later(n, &told); n++)
+		;
+	assert_int_equal(told, 1);
+}
+
 /* The root, which lacks the table that this node has, fetches it; the memory for that is freed. */
 static void for_a_root_that_lacks_it(void **state)
 {
@@ -143,6 +198,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(whole_tables_only),
 		cmocka_unit_test(with_absent_nodes),
+		cmocka_unit_test(without_memory),
 		cmocka_unit_test(for_a_root_that_lacks_it),
 		cmocka_unit_test(without_former_sets),
 		cmocka_unit_test(kept_with_absent_nodes),

@@ -5,18 +5,24 @@
  */
 #include <stdio.h>
 
+#include "daemon/fm/clock.h"
 #include "stage_member.h"
 
 /* --- a candidate ------------------------------------------------------------------------ */
 
-/* Node 1 of a ring of four, and a candidate, has joined. */
-static void candidate(void)
+/* Node 1 of a ring of four, and a candidate, has joined. @keeps: it has a disk. */
+static void candidate_that(bool keeps)
 {
 	node_1();
 	s.cfg.takeover = 1000 * MS;
-	s.cfg.keeps = true;
+	s.cfg.keeps = keeps;
 	s.deaf = "init ping pong report rows place release lost log ";
 	joins();
+}
+
+static void candidate(void)
+{
+	candidate_that(true);
 }
 
 /* Table @version comes into force; @admin is excluded at node 3. */
@@ -103,6 +109,46 @@ static void test_says_that_it_fails(void **state)
 	stage_did_some(&s, "1 < kept 101 version 2 term 126 failed\n");
 	disk(1, true);	/* it was tried again */
 	stage_did_some(&s, "1 < kept 101 version 2 term 126\n");
+	stage_end(&s);
+}
+
+/* The root lives meanwhile. */
+static void waits(uint64_t ms)
+{
+	for (uint64_t until = s.now + ms * MS; s.now < until;) {
+		stage_say(&s, 1, FM_MSG_PONG);
+		stage_run_ns(&s, earlier(until, s.now + 100 * MS));
+	}
+}
+
+/* The host says nothing of it for 40 s: perhaps it had no memory for it. */
+static void test_gives_it_again(void **state)
+{
+	(void)state;
+	candidate();
+	comes(1, 0);
+	stage_forget(&s);
+	waits(39990);
+	assert_true(says_nothing());
+	waits(20);
+	stage_did_some(&s, "keep version 1 of epoch 126\n");
+	disk(1, true);
+	stage_did_some(&s, "1 < kept 101 version 1 term 126\n");
+	waits(50000);
+	assert_int_equal(stage_count(&s, "keep version"), 0);
+	/* The host tries again itself if its disk fails. */
+	comes(2, 1);
+	disk(2, false);
+	stage_forget(&s);
+	waits(50000);
+	assert_int_equal(stage_count(&s, "keep version"), 0);
+	stage_end(&s);
+	/* Without a disk there is no answer. */
+	candidate_that(false);
+	comes(1, 0);
+	stage_forget(&s);
+	waits(50000);
+	assert_int_equal(stage_count(&s, "keep version"), 0);
 	stage_end(&s);
 }
 
@@ -292,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_says_when_it_is_on_disk),
 		cmocka_unit_test(test_writes_after_a_gap),
 		cmocka_unit_test(test_says_that_it_fails),
+		cmocka_unit_test(test_gives_it_again),
 		cmocka_unit_test(test_says_it_again),
 		cmocka_unit_test(test_no_candidate_says_nothing),
 		cmocka_unit_test(test_root_counts),

@@ -237,6 +237,55 @@ static void test_root_discovers(void **state)
 	at_each(root_lives, true, 1);
 }
 
+/*
+ * All nodes have joined when one of them obeys a later root: this one gives up what it leads, and
+ * asks all nodes anew.
+ */
+static void root_asks_anew(bool arg)
+{
+	struct fm_msg m;
+	uint64_t epoch;
+
+	(void)arg;
+	stage_init(&s, "4x3", 0);
+	memset(peer, 0, sizeof(peer));
+	s.sees = sees;
+	s.in_one = true;
+	s.closes = closes;
+	s.deaf = "init hello welcome table step report place rows release ping pong lost close "
+		 "refuse replay resolve log ";
+	s.dev.placed = true;
+	s.dev.shape = s.shape;
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	stage_start(&s);
+	settles();
+	epoch = fm_epoch(s.fm);
+	m = stage_hello(&s, 3);
+	m.hello.attach = 1 + s.now;
+	m.hello.root_epoch = epoch + 1;
+	m.hello.root_guid = 0xabc;
+	peer[FIRST + 3].open = false;
+	stage_down(&s, FIRST + 3);
+	up(FIRST + 3);
+	asked = 0;
+	counting = true;
+	stage_msg(&s, FIRST + 3, &m);
+	stage_run_ns(&s, s.now + MS);
+	for (unsigned int k = 0; k < 100 && fm_epoch(s.fm) == epoch; k++)
+		passes(100 * MS, 1);
+	settles();
+	counting = false;
+	assert_true(fm_epoch(s.fm) > epoch);
+	stage_end(&s);
+}
+
+static void test_root_asks_anew(void **state)
+{
+	(void)state;
+	at_each(root_asks_anew, false, 1);
+}
+
 /* --- a node ----------------------------------------------------------------------------- */
 
 static struct fm_entry entry[NODES];
@@ -337,6 +386,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_root_discovers),
+		cmocka_unit_test(test_root_asks_anew),
 		cmocka_unit_test(test_member),
 	};
 

@@ -25,6 +25,7 @@
 #define UNFIT 20		/* times member_max without asking, after its NIC failed as root */
 #define FOLLOW_WAIT 10		/* times takeover: time for a node that asks to lead */
 #define ANSWER_WAIT 5		/* times resend: for the first word of a root, after HELLO */
+#define MEMORY_WAIT 10		/* times resend: until it tries again for which there was no memory */
 #define LOOKS 4			/* times in takeover, whether it still waits for that */
 
 /* The priority by its configuration. */
@@ -111,6 +112,12 @@ void fm_candidate_called(struct fm *fm, bool relieves)
 	fm->candidate.at = fm->now;
 	fm->candidate.called = true;
 	fm->candidate.relieves = relieves;
+}
+
+void fm_candidate_memory(struct fm *fm)
+{
+	fm_say(fm, FM_ERROR, "root", "no memory to ask to be root: tries again");
+	fm->candidate.at = fm->now + MEMORY_WAIT * fm->cfg.resend;
 }
 
 /*

@@ -39,6 +39,8 @@ void fm_candidate_called(struct fm *fm, bool relieves);
 void fm_candidate_unfit(struct fm *fm);
 /** fm_candidate_fit() - its NIC has taken part in a whole recovery: it is a candidate again */
 void fm_candidate_fit(struct fm *fm);
+/** fm_candidate_memory() - it cannot ask to be root, for there is no memory: it tries again */
+void fm_candidate_memory(struct fm *fm);
 /** fm_candidate_adrift() - this node has lost its root, follows one that asks, or is led again */
 void fm_candidate_adrift(struct fm *fm);
 /** fm_candidate_due() - Return: true if it has to ask to be root now */

@@ -26,6 +26,9 @@
  * one may have differed, and another candidate may have kept it: then it would count as later than
  * the content of this disk.
  *
+ * If there is no memory to give a table to the host, or if the host says nothing of it for 40 s, it is
+ * given once more. The host itself tries again if its disk fails.
+ *
  * A KEPT may be lost with its connection, so it is sent again on the next one, and with
  * keep-alives.
  */
@@ -39,6 +42,14 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/up.h"
+
+#define AGAIN (40000 * MS)
+#define MEMORY 2	/* key of this problem of kind "memory"; root/discover.c has lower ones */
+
+void fm_keep_start(struct fm *fm)
+{
+	fm->kept.again = NEVER;
+}
 
 static bool later_than(const struct fm_kept *k, uint64_t term, uint64_t version)
 {
@@ -154,6 +165,7 @@ void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok)
 	if (!k->sum || epoch != k->given_term || version != k->given)
 		return;
 	k->disk = ok ? FM_DISK_HAS : FM_DISK_FAILS;
+	k->again = NEVER;
 	fm_keep_say(fm);
 }
 
@@ -170,6 +182,7 @@ void fm_keep(struct fm *fm)
 	if (!fm_candidate_priority(fm_candidate_said(fm), fm->node)) {
 		k->sum = 0;
 		k->disk = FM_DISK_UNKNOWN;
+		k->again = NEVER;
 		return;
 	}
 	sum = sum_of(t);
@@ -179,14 +192,36 @@ void fm_keep(struct fm *fm)
 	}
 	k->disk = FM_DISK_UNKNOWN;
 	k->sum = 0;
-	if (!fm_table_whole(fm, &msg))
+	k->again = fm->cfg.keeps ? fm->now + AGAIN : NEVER;
+	if (!fm_table_whole(fm, &msg)) {
+		fm_problem_set(fm, "memory", MEMORY, "no memory to keep a table: it is tried again in %u s",
+			       (unsigned int)(AGAIN / (1000 * MS)));
 		return;
+	}
+	fm_problem_clear(fm, "memory", MEMORY);
 	k->sum = sum;
 	k->given = t->version;
 	k->given_term = t->term;
 	msg.table.maker = t->root_guid;
 	fm->ops.keep(fm->io, &msg);
 	fm_table_whole_end(fm, &msg);
+}
+
+/* The table at hand is given as if it were another, once it is in force. */
+void fm_keep_due(struct fm *fm)
+{
+	struct fm_kept *k = &fm->kept;
+
+	if (fm->now < k->again)
+		return;
+	k->again = NEVER;
+	k->sum = 0;
+	k->seen = k->seen_term = 0;
+}
+
+uint64_t fm_keep_expiry(const struct fm *fm)
+{
+	return fm->kept.again;
 }
 
 void fm_keep_free(struct fm *fm)

@@ -19,6 +19,7 @@ struct fm_book;
  * @given_term, @given: epoch and version of the table that was given to the host last
  * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not answered yet
  * @seen_term, @seen: the last table that was in force here, and was looked at
+ * @again: when it is given once more, for it could not be given, or the host has not answered; NEVER
  */
 struct fm_kept {
 	struct fm_book *book;
@@ -29,7 +30,10 @@ struct fm_kept {
 	uint64_t given_term, given;
 	uint8_t disk;
 	uint64_t seen_term, seen;
+	uint64_t again;
 };
+
+void fm_keep_start(struct fm *fm);
 
 /** fm_keep_take() - that table was kept. Return: false if what is known is as late, or no memory */
 bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m);
@@ -47,6 +51,8 @@ void fm_keep(struct fm *fm);
 void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok);
 /** fm_keep_say() - tells the root what is on the disk, if there is something to tell */
 void fm_keep_say(struct fm *fm);
+void fm_keep_due(struct fm *fm);
+uint64_t fm_keep_expiry(const struct fm *fm);
 void fm_keep_free(struct fm *fm);
 
 #endif /* FM_KEEP_H */

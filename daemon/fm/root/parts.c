@@ -265,7 +265,7 @@ static void add_foreign(struct fm *fm, struct foreign *f)
 		drop_least(fm);
 }
 
-void fm_parts_own(struct fm *fm)
+bool fm_parts_own(const struct fm *fm, struct fm_root *r)
 {
 	const struct fm_table *t = &fm->table;
 	const struct fm_kept *k = &fm->kept;
@@ -278,11 +278,12 @@ void fm_parts_own(struct fm *fm)
 							foreign_new(&kept, &k->line, &b->shape);
 
 	if (!f)
-		return;
+		return !b;
 	for (uint32_t i = 0; i < b->nodes; i++)
 		f->admin[i] = b->entry[i].admin;
 	f->own = true;
-	add_foreign(fm, f);
+	r->parts->foreign = f;
+	return true;
 }
 
 /*
@@ -349,8 +350,10 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 {
 	struct foreign *f = foreign_new(id, &m->line, &m->shape);
 
-	if (!f)
+	if (!f) {
+		fm_say(fm, FM_ERROR, "table", "no memory for a table of another part: what it excludes may be lost");
 		return;
+	}
 	for (uint32_t i = 0; i < m->nentries; i++)
 		f->admin[m->entries[i].node] = m->entries[i].admin;
 	if (fm->root->settled)

@@ -18,8 +18,11 @@ void fm_parts_free(struct fm_root *r);
 
 /** fm_parts_hello() - @m says HELLO to a root that has, or soon makes, a table: keeps exclusions */
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
-/** fm_parts_own() - this node asks to be root: does its own table come from another part? */
-void fm_parts_own(struct fm *fm);
+/**
+ * fm_parts_own() - this node asks to be root: does its own table come from another part?
+ * Return: false: no memory
+ */
+bool fm_parts_own(const struct fm *fm, struct fm_root *r);
 /** fm_parts_ask() - the node of that HELLO may have a table of another part: asks it for that */
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
 /** fm_parts_sent() - takes a table that a node has sent: the answer, or one that it has kept */

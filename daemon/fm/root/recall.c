@@ -145,11 +145,15 @@ static const struct torus_shape *coming(const struct fm *fm)
 	return fm->cfg.shape.ndims ? &fm->cfg.shape : NULL;
 }
 
-static bool said_room(struct fm_root *r, const struct torus_shape *shape)
+static bool said_room(struct fm *fm, const struct torus_shape *shape)
 {
-	if (!r->recall->said)
-		r->recall->said = calloc(torus_nodes(shape), sizeof(*r->recall->said));
-	return r->recall->said;
+	struct fm_recall *l = fm->root->recall;
+
+	if (!l->said)
+		l->said = calloc(torus_nodes(shape), sizeof(*l->said));
+	if (!l->said)
+		fm_say(fm, FM_ERROR, "table", "no memory for what nodes say is excluded: that may be lost");
+	return l->said;
 }
 
 /*
@@ -183,7 +187,7 @@ static void said_all(struct fm *fm, const struct fm_entry *entry, const struct s
 	const struct torus_shape *shape = &fm->root->shape;
 	struct fm_root *r = fm->root;
 
-	if (!said_room(r, shape))
+	if (!said_room(fm, shape))
 		return;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++) {
 		struct said *s = &r->recall->said[i];
@@ -385,7 +389,7 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 		told(&r->told, h);
 	if (shape_take(fm, h))
 		shape = coming(fm);
-	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) || !said_room(r, shape))
+	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) || !said_room(fm, shape))
 		return;
 	s = &r->recall->said[torus_node_id(shape, &h->coords)];
 	if (said_later(&now, s))

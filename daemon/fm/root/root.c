@@ -81,8 +81,8 @@ static void root_free(struct fm_root *r)
 	free(r);
 }
 
-/* What its parts keep, without any node. Return: NULL: no memory. */
-static struct fm_root *root_new(void)
+/* What its parts keep, with this node alone. Return: NULL: no memory. */
+static struct fm_root *root_new(const struct fm *fm)
 {
 	struct fm_root *r = calloc(1, sizeof(*r));
 
@@ -90,21 +90,23 @@ static struct fm_root *root_new(void)
 		return NULL;
 	if (fm_roster_start(r) && fm_recovery_start(r) && fm_dispute_start(r) && fm_damp_start(r) &&
 	    fm_vanish_start(r) && fm_grow_start(r) && fm_claim_new(r) && fm_calls_start(r) &&
-	    fm_quorum_start(r) && fm_recall_start(r) && fm_parts_start(r))
+	    fm_quorum_start(r) && fm_recall_start(r) && fm_parts_start(r) &&
+	    fm_mate_add(r, fm->guid) && fm_parts_own(fm, r))
 		return r;
 	root_free(r);
 	return NULL;
 }
 
-/* @first: it leads at once, without asking. */
+/* @first: it leads at once, without asking. Return: -ENOMEM: nothing has changed; else 0. */
 static int start(struct fm *fm, bool first)
 {
-	struct fm_root *r = root_new();
+	struct fm_root *r = root_new(fm);
 	struct fm_hello own;
 	struct fm_mate *m;
 
 	if (!r)
 		return -ENOMEM;
+	m = fm_mate_no(r, 0);
 	fm_uplink_leave(fm);
 	fm_children_drop(fm);
 	fm->root = r;
@@ -119,9 +121,6 @@ static int start(struct fm *fm, bool first)
 	r->knows = fm_nic_latest(fm);
 	r->obey = fm->now + fm->cfg.resend;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
-	m = fm_mate_add(r, fm->guid);
-	if (!m)
-		return -ENOMEM;
 	m->epoch = fm->epoch;
 	m->priority = (uint16_t)fm_candidate_said(fm);
 	m->marked = fm->jumper;
@@ -135,7 +134,6 @@ static int start(struct fm *fm, bool first)
 	fm_uplink_describe(fm, &own);
 	fm_table_tell(fm, &own);
 	fm_recall_own(fm);
-	fm_parts_own(fm);
 	fm_recall_hello(fm, &own);
 	fm_base_count(fm, m, &own);
 	fm_quorum_note(m, &own);
@@ -204,7 +202,9 @@ static void anew(struct fm *fm)
 
 	end(fm);
 	if (start(fm, false)) {
-		fm_say(fm, FM_ERROR, "root", "no memory to ask to be root");
+		fm->root_asks = false;
+		fm_uplink_adrift(fm, true);
+		fm_candidate_memory(fm);
 		return;
 	}
 	fm_claim_again(fm, high);
