@@ -86,12 +86,22 @@ static bool takes_part(const struct fm *root, const struct world *w, uint32_t no
 	return n->nic && fm_table_takes(root, fm_table_find(root, n->guid), n->guid, n->epoch);
 }
 
+/* A root of a later epoch may have made tables since, whose packets have any colour. */
+static bool is_superseded(const struct fm *root, const struct world *w)
+{
+	for (uint32_t i = 0; i < w->nodes; i++)
+		if (w->node[i].on && w->node[i].by_epoch > fm_epoch(root))
+			return true;
+	return false;
+}
+
 const char *check_drain(const struct fm *root, struct world *w, uint64_t version, char *buf, size_t room)
 {
 	uint8_t older = (uint8_t)(ALL_COLOURS & ~(1u << version % TORUS_COLOURS));
 
 	if (!root || !root->root || root->table.version != version ||
-	    fm_recovery_phase(root->root) < FM_PHASE_REPLAY || fm_recovery_log(root->root)->bounded)
+	    fm_recovery_phase(root->root) < FM_PHASE_REPLAY || fm_recovery_log(root->root)->bounded ||
+	    is_superseded(root, w))
 		return NULL;
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		if (!takes_part(root, w, i) || w->node[i].nic->version != version ||

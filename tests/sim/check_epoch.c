@@ -6,7 +6,9 @@
  *
  * Two roots may lead in epochs of one number if they lead parts that no link joins, and each part
  * is all that its root can reach (daemon/fm/root/epoch.c says why that is safe). So no NIC that
- * has rows of one of these roots sends data to a NIC that has rows of the other.
+ * has rows of one of these roots sends data to a NIC that has rows of the other, except where
+ * the sender's root counts it as silent: then its manager hangs, nobody can know whom its NIC obeys,
+ * and nothing is proven by it.
  */
 #include "check_impl.h"
 #include "daemon/fm/node/machine.h"
@@ -149,10 +151,12 @@ void epochs_switched(struct check_flow *c, uint32_t node, uint64_t version)
 
 /*
  * Whether the NIC may send data over the cable's end @e now: the link is up, it is not closed
- * until a replay, and the table @t, if the NIC's manager has it, does not exclude it.
+ * until a replay, and the table @t, if the NIC's manager has it, does not exclude it and counts
+ * on the manager of the other end.
  */
 static bool is_open(const struct world *w, const struct cable *c, unsigned int e, const struct seen_table *t)
 {
+	const struct fm_entry *far;
 	const struct wnode *n = &w->node[c->node[e]];
 	const struct tn_link *l = n->nic ? &n->nic->link[c->port[e]] : NULL;
 	const struct fm *fm = n->fm;
@@ -160,7 +164,8 @@ static bool is_open(const struct world *w, const struct cable *c, unsigned int e
 	if (!l || l->state != TORUS_LINK_UP || l->closed || !fm || fm->table.term != t->epoch ||
 	    fm->table.version != t->version || fm->node >= fm->table.nodes)
 		return false;
-	return !(fm->table.closed[fm->node] & 1u << c->port[e]);
+	far = fm_node(fm, fm_table_find(fm, w->node[c->node[!e]].guid));
+	return !(fm->table.closed[fm->node] & 1u << c->port[e]) && far && far->state != FM_NODE_SILENT;
 }
 
 void epochs_look(struct check_flow *c)

@@ -34,6 +34,10 @@
  *    the root asks anew (see above), and welcomes the node in a number above both. So no packet
  *    passes rows of both roots. The NIC checks this, too: it takes no row, release or replay of the
  *    second root under that number.
+ *  - Only a node whose manager hangs may be in the table without having said HELLO: it is silent
+ *    there, and its NIC may obey the other root, because all who knew that have lost their memory.
+ *    Packets pass it by the paths in their headers. It gets no rows and no orders, and no drain is
+ *    proven while it is silent (recovery.c), so nothing is concluded from what its NIC has.
  *  - Where tables are compared, the GUIDs of their roots are compared, too (recall.c). Votes by a
  *    table of one root do not count for a claim with that of the other, and exclusions of either
  *    part stay (parts.c). A node that has rows, but no table any more, tells only the number of its
