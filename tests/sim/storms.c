@@ -284,6 +284,14 @@ static const struct origin named[] = {
 	{ "one_beside_the_led", 60350, 0, MOVE + 1, false, false,
 	  "an error of the check for takeovers: it took a node without a root for able to lead, although "
 	  "its neighbours were led over the service network by a root that no cable reached" },
+	{ "silent_in_the_same_epoch", 4446, 0, MOVE + 1, false, false,
+	  "an error of check_epoch: a node that a root counts as silent may obey another root of the same "
+	  "number" },
+	{ "drain_of_a_former_root", 9081, 0, MOVE + 1, false, false,
+	  "an error of check_drain: a hung root woke and ended its recovery when a later root had made tables" },
+	{ "lost_in_two_lives", 1359, 0, MOVE + 1, false, false,
+	  "an error of the check of losses: what a NIC gave up in one life came in its next one, which missed "
+	  "what the former had got" },
 };
 
 int main(int argc, char **argv)
