@@ -5,6 +5,7 @@
  * connection and whose manager hangs.
  */
 #include "daemon/fm/clock.h"
+#include "daemon/fm/node/bootstrap.h"
 #include "daemon/fm/node/machine.h"
 #include "stage_member.h"
 
@@ -98,6 +99,73 @@ static void an_asker_in_vain(void **state)
 		}
 		stage_end(&s);
 	}
+}
+
+/* The Init with which it tells neighbours of its root. */
+static const char *told_address(void)
+{
+	struct fm_init i;
+	static char address[FM_ADDR_MAX];
+
+	fm_bootstrap_tell(s.fm, &i);
+	strcpy(address, i.root_address);
+	return address;
+}
+
+/*
+ * The manager of the root begins anew at another address, and asks, while the node tries the former
+ * one. It is told of it by the root itself, or by another node in a later epoch.
+ */
+static void a_root_that_begins_elsewhere(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	for (unsigned int direct = 0; direct < 2; direct++) {
+		in_force();
+		stage_down(&s, 1);
+		stage_wait(&s, "connect 10.0.0.0:1");
+		i = asks_init(2, NIC, TERM + !direct);
+		strcpy(i.root_address, "10.9.9.9:9");
+		i.guid = direct ? NIC : NIC + 2;
+		stage_hear(&s, 2, &i);
+		stage_did_some(&s, "connect 10.9.9.9:9");
+		assert_string_equal(told_address(), "10.9.9.9:9");
+		/* Of the same epoch, from a neighbour that does not know it yet. */
+		strcpy(i.root_address, "10.0.0.0:1");
+		i.guid = NIC + 2;
+		stage_hear(&s, 2, &i);
+		assert_string_equal(told_address(), "10.9.9.9:9");
+		/* It asks on, from a third one. */
+		strcpy(i.root_address, "10.8.8.8:8");
+		i.epoch++;
+		stage_hear(&s, 2, &i);
+		stage_did_some(&s, "connect 10.8.8.8:8");
+		assert_string_equal(told_address(), "10.8.8.8:8");
+		stage_end(&s);
+	}
+}
+
+/* It leads the node over a connection to the former address. */
+static void a_root_that_leads_elsewhere(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	in_force();
+	i = stage_neighbour(&s, 2);
+	i.epoch = TERM;
+	strcpy(i.root_address, "10.9.9.9:9");
+	i.guid = NIC + 2;
+	stage_hear(&s, 2, &i);
+	assert_string_equal(told_address(), "10.0.0.0:1");
+	i.guid = NIC;
+	stage_hear(&s, 2, &i);
+	assert_string_equal(told_address(), "10.9.9.9:9");
+	stage_did_no(&s, "connect");
+	stage_down(&s, 1);
+	stage_wait(&s, "connect 10.9.9.9:9");
+	stage_end(&s);
 }
 
 /* A node that took a claim follows none that asks in the epoch before. */
@@ -267,6 +335,8 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(an_asker_that_gave_up),
 		cmocka_unit_test(an_asker_in_vain),
+		cmocka_unit_test(a_root_that_begins_elsewhere),
+		cmocka_unit_test(a_root_that_leads_elsewhere),
 		cmocka_unit_test(claimed_by_an_init_of_before),
 		cmocka_unit_test(an_asker_that_learns),
 		cmocka_unit_test(an_asker_is_not_lost),

@@ -117,6 +117,24 @@ static bool was_led(const struct fm *fm, const struct fm_init *init)
 	return init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch;
 }
 
+/*
+ * The followed node tells of another address than this node knows, itself or in a later epoch: its
+ * manager began anew there. A neighbour that has not heard of that yet tells the former one.
+ */
+static bool has_moved(const struct fm *fm, const struct fm_init *init)
+{
+	return strcmp(fm->root_address, init->root_address) && init->epoch >= fm->root_epoch &&
+	       (init->epoch > fm->root_epoch || init->guid == init->root_guid);
+}
+
+/* This node has a way to the root, and needs no other one; its Inits tell the present address. */
+static void take_address(struct fm *fm, const struct fm_init *init)
+{
+	strcpy(fm->root_address, init->root_address);
+	strcpy(fm->led.address, init->root_address);
+	fm_ports_spread(fm);
+}
+
 /* The Init is of the root that this node follows already. */
 static bool takes_again(struct fm *fm, const struct fm_init *init)
 {
@@ -128,6 +146,8 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 		if (init->lost)
 			return false;
 	}
+	if (has_moved(fm, init) && !fm_uplink_conn(fm))
+		return true;
 	/* It has learned of a later epoch: passes that on. */
 	if (init->asks && fm->root_asks && init->epoch > fm->root_epoch)
 		fm_follow_epoch(fm, init->epoch);
@@ -137,6 +157,8 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 		       !fm_conn_of_role(fm, FM_CONN_ROOT);
 	if (leads && !fm_uplink_conn(fm) && strcmp(fm->root_address, init->root_address))
 		return true;
+	if (leads && !fm->uplink.cut_off && init->guid == init->root_guid && has_moved(fm, init))
+		take_address(fm, init);
 	if (leads && fm->root_lost)
 		fm_uplink_hurry(fm);
 	return false;
