@@ -6,6 +6,8 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/fm.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/port.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/bootstrap.h"
 #include "daemon/fm/node/candidate.h"
@@ -25,6 +27,7 @@
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/wire/msg.h"
 
 static bool to_keep(const struct fm *fm)
 {
@@ -164,8 +167,8 @@ void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now)
 void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now)
 {
 	fm->now = now;
-	if (port < fm->nports)
-		fm_port_stalled(fm, port, is);
+	if (port < fm->nports && fm_port_stalled(fm, port, is))
+		fm_uplink_row(fm);
 }
 
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now)

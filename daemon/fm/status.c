@@ -5,7 +5,10 @@
 
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/library.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/calls.h"

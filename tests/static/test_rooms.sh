@@ -53,6 +53,9 @@ headers() {
 	done
 }
 
+# dependence CHECK DIR: what rooms.py says of DIR
+dependence() { python3 tests/static/rooms.py "$@"; }
+
 # The checks see what they are to see.
 faults_seen() {
 	local d=$tmp/fm
@@ -65,6 +68,11 @@ faults_seen() {
 	[[ -z $(circles "$d") ]] || return 1
 	echo '#include "daemon/fm/node/member.h"' >>"$d/node/table.c"
 	[[ $(circles "$d") == *node/table* ]] || return 1
+	echo 'bool f(const struct fm *fm) { return fm_discover_shape(0, 0); }' >>"$d/node/rows.c"
+	[[ $(dependence calls "$d") == 'node/rows.c calls fm_discover_shape() and'*root/discover.h ]] ||
+		return 1
+	echo '#include "daemon/fm/root/join.h"' >>"$d/root/tally.c"
+	[[ $(dependence order "$d") == 'tally includes join.h, which is below it'* ]] || return 1
 	yes '' | head -n 80 >>"$d/node/rows.h"
 	: >"$d/node/new.c"
 	[[ $(headers "$d") == *'new.c has no header'*'rows.h has '* ]]
@@ -72,6 +80,8 @@ faults_seen() {
 
 check 'root/ stands on node/, both on wire/, and nothing the other way' silent wrong_rooms daemon/fm
 check 'no two files of the manager include each other, in whatever way' silent circles daemon/fm
+check 'each file includes the headers of all functions that it calls' dependence calls daemon/fm
+check 'a file of the root uses only files above it in root/README.md' dependence order daemon/fm
 check 'each file of the manager has a short header' silent headers daemon/fm
-check 'a wrong include, a circle and a long header are seen' faults_seen
+check 'a wrong include, a hidden one, a circle and a long header are seen' faults_seen
 done_testing

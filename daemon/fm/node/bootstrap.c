@@ -25,8 +25,12 @@
 #include <string.h>
 
 #include "daemon/fm/node/bootstrap.h"
+#include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
 

@@ -14,6 +14,7 @@
  */
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"

@@ -47,8 +47,10 @@
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
 

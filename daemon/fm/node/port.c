@@ -141,14 +141,13 @@ bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem
 }
 
 /* The row of this node tells all others, once the link is down. */
-void fm_port_stalled(struct fm *fm, unsigned int p, bool is)
+bool fm_port_stalled(struct fm *fm, unsigned int p, bool is)
 {
 	struct fm_port_row r = fm->row.port[p];
 
 	fm->port[p].stalled = is;
 	r.stalled = is && r.state != FM_PORT_UP;
-	if (row_set(fm, p, &r))
-		fm_uplink_row(fm);
+	return row_set(fm, p, &r);
 }
 
 /* The root knows that all do this and needs no row for it. */

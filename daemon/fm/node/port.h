@@ -39,8 +39,11 @@ void fm_ports_start(struct fm *fm, const struct torus_link *links);
 bool fm_port_link(struct fm *fm, const struct torus_link *l);
 /* The neighbour's Init says what is wrong with the cable. Return: true if the row is another. */
 bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem);
-/* @is: it is taken down, because the neighbour returns no credits; else it is not, after all. */
-void fm_port_stalled(struct fm *fm, unsigned int p, bool is);
+/*
+ * @is: it is taken down, because the neighbour returns no credits; else it is not, after all.
+ * Return: true if the row is another.
+ */
+bool fm_port_stalled(struct fm *fm, unsigned int p, bool is);
 /* @ports were opened for the replay: how far their sessions came need not be told any more. */
 void fm_ports_opened(struct fm *fm, uint16_t ports);
 /* The content of Inits has changed: sends them again on all ports. */

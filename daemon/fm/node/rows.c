@@ -21,7 +21,9 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/node/rows.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/table.h"
 
 int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)

@@ -16,9 +16,14 @@
 
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/port.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/rows.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/uplink.h"
 
 #define BACKOFF_MAX 20	/* times member_max, between attempts of a node whose NIC failed */
 

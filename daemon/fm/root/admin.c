@@ -5,6 +5,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/handover.h"

@@ -25,6 +25,7 @@
  * questions doubles, from GAP_MIN to GAP_MAX, until a grant.
  */
 #include "daemon/fm/root/arbiter.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"

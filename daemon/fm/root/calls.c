@@ -30,6 +30,7 @@
 #include "daemon/fm/node/bootstrap.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/library.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"

@@ -27,6 +27,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/damp.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/changes.h"

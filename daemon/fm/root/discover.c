@@ -25,6 +25,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/discover.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"

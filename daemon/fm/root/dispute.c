@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "daemon/fm/root/dispute.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"

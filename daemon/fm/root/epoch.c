@@ -57,6 +57,9 @@
  * highest number there would be no next table.
  */
 #include "daemon/fm/root/epoch.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 

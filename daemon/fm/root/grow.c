@@ -38,6 +38,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/grow.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"

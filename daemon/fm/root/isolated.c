@@ -10,6 +10,8 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/isolated.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
 
 #define ROUND_MAX 128	/* nodes seen on the search for a way round */

@@ -10,6 +10,7 @@
 #include "daemon/fm/root/join.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/admin.h"

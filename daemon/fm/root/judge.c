@@ -42,6 +42,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/judge.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/calls.h"

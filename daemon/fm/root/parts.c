@@ -51,6 +51,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/epoch.h"

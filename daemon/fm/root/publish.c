@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/fm/root/publish.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
@@ -20,6 +21,7 @@
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/isolated.h"
 #include "daemon/fm/root/quorum.h"
+#include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"

@@ -58,6 +58,7 @@
 
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/node/library.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/root.h"

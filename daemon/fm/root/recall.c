@@ -28,6 +28,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/library.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/epoch.h"
@@ -48,6 +49,7 @@ struct said {
  * @book: the latest table, as a node has sent it to this one, which asks to be root; NULL: none has;
  *	@id, @voters: of it
  * @asked: when a node was asked for it last
+ * @kept: the shape that is restored is that of the kept table
  */
 struct fm_recall {
 	struct said *said;
@@ -55,6 +57,7 @@ struct fm_recall {
 	struct fm_past id;
 	struct fm_voters voters;
 	uint64_t asked;
+	bool kept;
 };
 
 bool fm_recall_start(struct fm_root *r)
@@ -175,7 +178,7 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 			fm_mate_move(fm, fm_mate_no(r, i), TORUS_NO_NODE);
 	fm_mate_no(r, 0)->fixed = false;
 	r->restored = true;
-	r->kept = false;
+	r->recall->kept = false;
 	r->open = 0;
 	r->shape = h->shape;
 	return true;
@@ -212,11 +215,11 @@ static void recall_kept(struct fm *fm)
 
 	if (!k->book || r->settled || fm->table.version)
 		return;
-	if (!r->restored || (r->kept && !r->version_seen)) {
+	if (!r->restored || (r->recall->kept && !r->version_seen)) {
 		if (cfg->ndims && memcmp(cfg, &k->book->shape, sizeof(*cfg)))
 			return;
 		forget_said(r);
-		r->restored = r->kept = true;
+		r->restored = r->recall->kept = true;
 		r->shape = k->book->shape;
 		for (uint32_t i = 0; i < fm_roster_size(r); i++)
 			fm_mate_move(fm, fm_mate_no(r, i),

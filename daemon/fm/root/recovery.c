@@ -117,6 +117,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/recovery.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/root/demand.h"

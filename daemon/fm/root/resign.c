@@ -28,6 +28,7 @@
 #include "daemon/fm/root/resign.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/handover.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"

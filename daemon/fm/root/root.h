@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The root: joins the structs of its parts, each of which has its own header. */
+/* The root: its plain facts, and what joins its parts. */
 #ifndef FM_ROOT_H
 #define FM_ROOT_H
 
@@ -7,58 +7,62 @@
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
-#include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/news.h"
+#include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
 
+/** enum fm_stage - of a claim (claim.c) */
 enum fm_stage {
 	FM_STAGE_ASKS,		/* which nodes would obey it */
 	FM_STAGE_CLAIMS,	/* an epoch: nodes promise to obey it there */
 	FM_STAGE_LEADS,
 };
 
-/** struct fm_root - what only the root has */
+/**
+ * struct fm_root - what only the root has
+ *
+ * First the plain facts: most parts need them, and a function for each would hide nothing. Then
+ * what parts keep for themselves, in structs that only their own files know.
+ */
 struct fm_root {
-	struct fm_roster *roster;
-	uint32_t joiners, unplaced;	/* of them, that have said HELLO; without a node id */
-	uint32_t *missing;	/* numbers of those to be judged, in the roster */
-	uint32_t nmissing;
-	uint32_t search;	/* number of the last search through the links of nodes */
-	uint32_t *at;		/* node id to number in the roster + 1 */
-	uint32_t witness;	/* number of a node that was seen to wait for another */
-
-	bool settled, restored, kept; /* nodes work at places already, in @shape; that was kept */
+	bool settled, restored;	/* nodes work at places already, in @shape */
 	struct torus_shape shape;
+	uint8_t open;		/* dimensions whose ends are not cabled together */
+	uint32_t *at;		/* node id to number in the roster + 1 */
 	enum fm_stage stage;
-	uint64_t since, high;	/* when the stage began; the latest epoch that any node has obeyed */
+	uint64_t since, high;	/* of the stage; the latest epoch that any node has obeyed */
+	bool knows, anew;	/* of an epoch before this life; it is to ask all nodes once more */
+	struct fm_told told;
+	struct fm_line line;	/* tables of former roots that its own come from (parts.c) */
+	uint16_t *admin;	/* ports excluded by the administrator */
+	uint64_t version, version_seen;	/* @version_seen: highest that any node has */
+	uint8_t clean;		/* mask of colours that no packet in the network has */
+	bool joined, bare;	/* by links, as far as is known; a mate may be @bare */
+	uint32_t joiners, unplaced;	/* nodes that have said HELLO; without a node id */
+	uint32_t *missing, nmissing;	/* numbers of those to be judged, in the roster */
+	uint64_t judge_at, obey, ranks_at; /* when that is due; NEVER */
+	uint32_t search;	/* number of the last search through the links of nodes */
+	uint32_t witness;	/* number of a node that was seen to wait for another (settle.c) */
+	bool alone;		/* the problem that no other node has joined stands */
+	struct fm_news news;
+	struct fm_demand demand;
+	struct fm_move move;
+	struct fm_base base, base_seen;
+	struct fm_changes changes;
+	struct fm_tally tally;
+
+	struct fm_roster *roster;
 	struct fm_asking *asking;
 	struct fm_calls *calls;
 	struct fm_quorum *quorum;
-	bool alone;		/* the problem that no other node has joined stands */
-	struct fm_news news;
-	uint16_t *admin;	/* ports excluded by the administrator */
-	struct fm_told told;
-	struct fm_line line;	/* from which tables of former roots all its tables come (parts.c) */
 	struct fm_recall *recall;
 	struct fm_parts *parts;
-	struct fm_base base_seen;
-
-	bool knows, anew;	/* of an epoch before this life; it is to ask all nodes once more */
-	uint64_t obey, ranks_at; /* when the NIC is told the epoch; ranks.c looks; NEVER */
-	struct fm_demand demand;
-	struct fm_move move;
-	uint64_t judge_at, version, version_seen;	/* @version_seen: highest that any node has */
-	uint8_t open, clean;	/* @clean: mask of colours that no packet in the network has */
-	struct fm_base base;
 	struct fm_rec *rec;
 	struct fm_disputes *disputes;
 	struct fm_damp *damp;
 	struct fm_vanish *vanish;
 	struct fm_grow *grow;
-	struct fm_changes changes;
-	struct fm_tally tally;
-	bool joined, bare;	/* links join all that are up, and none came since; a mate may be @bare */
 };
 
 extern const struct fm_up fm_root_up;

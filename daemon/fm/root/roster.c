@@ -9,6 +9,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/root.h"

@@ -12,6 +12,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/service.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"

@@ -24,6 +24,7 @@
 
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/node/library.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/claim.h"

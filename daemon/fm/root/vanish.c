@@ -29,6 +29,7 @@
 
 #include "daemon/fm/root/vanish.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/root/isolated.h"
 #include "daemon/fm/root/root.h"

@@ -8,6 +8,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/wiring.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"

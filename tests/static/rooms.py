@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the rooms of the manager know of each other: prints each violation.
+
+usage: rooms.py calls DIR    a file that calls a function without including its header: such a
+                             dependence would be missing from the picture of includes
+       rooms.py order DIR    a file of root/ that includes one below it in the table of README.md
+"""
+
+import glob
+import os
+import re
+import sys
+
+JOINTS = ("node/machine.h", "root/root.h", "root/mate.h", "root/voice.h")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+
+
+def declared(top):
+    """Function: the header that declares it."""
+    where = {}
+    for path in sorted(glob.glob(top + "/*/*.h")):
+        for name in re.findall(r"^[a-z][^;{}=]*?\b(fm_\w+)\(", read(path), re.M):
+            where.setdefault(name, os.path.relpath(path, top))
+    return where
+
+
+def included(text):
+    return re.findall(r'^#include "daemon/fm/([^"]+)"', text, re.M)
+
+
+def check_calls(top):
+    where = declared(top)
+    for path in sorted(glob.glob(top + "/*.c") + glob.glob(top + "/*/*.c")):
+        name = os.path.relpath(path, top)
+        text = read(path)
+        for call in sorted(set(re.findall(r"\b(fm_\w+)\(", text)) & where.keys()):
+            header = where[call]
+            if header not in included(text) and header[:-2] != name[:-2]:
+                yield f"{name} calls {call}() and does not include {header}"
+
+
+def check_order(top):
+    place = {}
+    with open(top + "/root/README.md", encoding="utf-8") as f:
+        for line in f:
+            cells = line.split("|")
+            for name in re.findall(r"`(\w+)\.[ch]`", cells[1]) if len(cells) > 2 else []:
+                place[name] = len(place)
+    for path in sorted(glob.glob(top + "/root/*.[ch]")):
+        name = os.path.basename(path)[:-2]
+        if name not in place:
+            yield f"root/README.md says nothing of {name}"
+            continue
+        for header in included(read(path)):
+            room, other = header.split("/") if "/" in header else ("", header)
+            if room == "root" and header not in JOINTS and place.get(other[:-2], 0) > place[name]:
+                yield f"{name} includes {other}, which is below it in root/README.md"
+
+
+def main(argv):
+    check = {"calls": check_calls, "order": check_order}.get(argv[1] if len(argv) == 3 else "")
+    if not check:
+        sys.exit(__doc__)
+    wrong = list(check(argv[2]))
+    print("".join(line + "\n" for line in wrong), end="")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
