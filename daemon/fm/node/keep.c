@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "daemon/fm/node/keep.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/library.h"

@@ -38,7 +38,7 @@ struct fm_root {
 	uint16_t *admin;	/* ports excluded by the administrator */
 	uint64_t version, version_seen;	/* @version_seen: highest that any node has */
 	uint8_t clean;		/* mask of colours that no packet in the network has */
-	bool joined, bare;	/* by links, as far as is known; a mate may be @bare */
+	bool joined, bare;	/* links join all that are up; a mate may be @bare */
 	uint32_t joiners, unplaced;	/* nodes that have said HELLO; without a node id */
 	uint32_t *missing, nmissing;	/* numbers of those to be judged, in the roster */
 	uint64_t judge_at, obey, ranks_at; /* when that is due; NEVER */
