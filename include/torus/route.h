@@ -241,6 +241,7 @@ struct torus_verify {
  * @unroutable: of @pairs, those whose row is invalid or goes wrong
  * @relayed, @adaptive: such rows
  * @hops_max, @legs_max: of a packet's whole way, through all relays
+ * @hops: of all pairs that are served, added up
  * @load_max: rows whose way, through all relays, crosses the busiest channel
  * @cycles: sets of channels that can wait for each other in a circle
  */
@@ -250,6 +251,7 @@ struct torus_verified {
 	uint32_t hops_max, legs_max;
 	uint64_t load_max;
 	uint32_t cycles;
+	uint64_t hops;
 };
 
 /**

@@ -411,6 +411,7 @@ static void tally(struct proof *p, uint32_t to)
 			load_on(p, t, from, to);
 		out->pairs++;
 		out->unroutable += p->bad[from];
+		out->hops += p->bad[from] ? 0 : p->hops[from];
 		out->hops_max = p->hops[from] > out->hops_max ? p->hops[from] : out->hops_max;
 		out->legs_max = p->legs[from] > out->legs_max ? p->legs[from] : out->legs_max;
 	}

@@ -32,7 +32,7 @@ struct covered {
 static struct covered cover(const char *shape, unsigned int dead_nodes, unsigned int cut_links)
 {
 	struct route_case c = {
-		.dead_nodes = dead_nodes, .cut_links = cut_links, .relays = true,
+		.dead_nodes = dead_nodes, .cut_links = cut_links, .engine = ROUTE_RELAYS,
 	};
 	struct covered all = { 0 };
 	uint64_t seed = random_seed(1);

@@ -38,5 +38,11 @@ tests/unit/test_fabricsim_availability-objs := tests/unit/test_fabricsim_availab
 tests/unit/test_fabricsim_availability-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_availability-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -lpthread
 
+tests += tests/unit/test_fabricsim_route
+tests/unit/test_fabricsim_route-objs := tests/unit/test_fabricsim_route.o tests/unit/program.o \
+	tests/unit/naive.o tools/fabricsim/route_engine.o
+tests/unit/test_fabricsim_route-deps := $(B)/libtorus.a $(B)/fabricsim
+tests/unit/test_fabricsim_route-libs := $(call pkg-libs,cmocka) $(lib-libs)
+
 $(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_recovery.o test_fabricsim_flow.o \
-	test_fabricsim_retry.o test_fabricsim_train.o test_fabricsim_availability.o): CPPFLAGS += $(lib-cflags)
+	test_fabricsim_retry.o test_fabricsim_train.o test_fabricsim_availability.o test_fabricsim_route.o): CPPFLAGS += $(lib-cflags)

@@ -386,6 +386,7 @@ static void test_counts(void **state)
 	good(&f, 1, 0);
 	assert_int_equal(f.found.pairs, 12);
 	assert_int_equal(f.found.hops_max, 2);
+	assert_int_equal(f.found.hops, 16);
 	assert_int_equal(f.found.legs_max, 1);
 	/* Distances 1 2 1 from each of four: 16 hops over 8 channels, evenly. */
 	assert_int_equal(f.found.load_max, 2);
@@ -393,6 +394,7 @@ static void test_counts(void **state)
 	f.list[0][2] = NULL;
 	good(&f, 1, 0);
 	assert_int_equal(f.found.pairs, 9);
+	assert_int_equal(f.found.hops, 12);
 	assert_int_equal(f.found.hops_max, 2);
 	f.list[0][2] = f.rows[0][2];
 	/* In two halves. */

@@ -21,9 +21,8 @@
 #define POINTS_MAX 256
 #define ALL_FABRICS UINT64_MAX
 
-static const char *shape_text, *dead_text, *cut_text;
+static const char *shape_text, *dead_text, *cut_text, *engine_text;
 static uint64_t fabrics = 100, threads, only = ALL_FABRICS;
-static bool no_relays;
 
 /** struct point - one kind of fabric, and its fabrics' results */
 struct point {
@@ -46,7 +45,7 @@ struct plan {
 struct sum {
 	uint64_t fabrics, connected, routed, pairs, apart, unroutable, relayed, adaptive, wrong, unsafe;
 	uint64_t cycles, unequal, hops_max, legs_max, load_max;
-	uint64_t tables, tables_ns, increment_ns;
+	uint64_t tables, tables_ns, increment_ns, hops;
 };
 
 static void sum_add(struct sum *s, const struct route_result *r)
@@ -65,6 +64,7 @@ static void sum_add(struct sum *s, const struct route_result *r)
 	s->unsafe += r->unsafe;
 	s->cycles += v->cycles;
 	s->unequal += r->unequal;
+	s->hops += v->hops;
 	s->hops_max = v->hops_max > s->hops_max ? v->hops_max : s->hops_max;
 	s->legs_max = v->legs_max > s->legs_max ? v->legs_max : s->legs_max;
 	s->load_max = v->load_max > s->load_max ? v->load_max : s->load_max;
@@ -77,8 +77,9 @@ static json_t *sum_json(const struct plan *p, const struct sum *s)
 {
 	double n = (double)(s->fabrics ? s->fabrics : 1);
 	double tables = (double)(s->tables ? s->tables : 1);
+	uint64_t served = s->pairs - s->unroutable;
 
-	return json_pack("{sI sI sI sI sI sI sI sI sb sI sI sI sI sf sI sf sf sf}",
+	return json_pack("{sI sI sI sI sI sI sI sI sb sI sf sI sI sI sf sI sf sf sf}",
 			 "fabrics", (json_int_t)s->fabrics, "connected", (json_int_t)s->connected,
 			 "routed", (json_int_t)s->routed, "pairs", (json_int_t)s->pairs,
 			 "apart_pairs", (json_int_t)s->apart,
@@ -87,6 +88,7 @@ static json_t *sum_json(const struct plan *p, const struct sum *s)
 			 "adaptive_pairs", (json_int_t)s->adaptive,
 			 "deadlock_free", !s->unsafe && !s->cycles,
 			 "wrong_rows", (json_int_t)s->wrong,
+			 "mean_hops", served ? (double)s->hops / (double)served : 0.0,
 			 "max_hops", (json_int_t)s->hops_max, "max_legs", (json_int_t)s->legs_max,
 			 "max_link_load", (json_int_t)s->load_max,
 			 "link_load_ratio",
@@ -113,7 +115,7 @@ static int shape_make(struct plan *p)
 	return OK;
 }
 
-static int point_add(struct plan *p, double dead, double cut)
+static int point_add(struct plan *p, enum route_engine engine, double dead, double cut)
 {
 	struct point *new = &p->point[p->n];
 	uint32_t nodes = torus_nodes(&p->shape), links = route_links(&p->shape);
@@ -123,7 +125,7 @@ static int point_add(struct plan *p, double dead, double cut)
 		return fail("more than %d points", POINTS_MAX);
 	new->c = (struct route_case){
 		.shape = p->shape, .dead_nodes = (unsigned int)dead,
-		.cut_links = (unsigned int)cut, .relays = !no_relays,
+		.cut_links = (unsigned int)cut, .engine = engine,
 	};
 	if (new->c.dead_nodes != dead || new->c.cut_links != cut)
 		return fail("--dead-nodes %g, --cut-links %g: allowed are whole numbers", dead, cut);
@@ -142,7 +144,8 @@ static int point_add(struct plan *p, double dead, double cut)
 	return OK;
 }
 
-static int points_make(struct plan *p)
+/* All combinations of faults for one engine: the same fabrics for each. */
+static int points_add(struct plan *p, enum route_engine engine)
 {
 	struct range dead = { .n = 0 }, cut = { .n = 0 };
 	int status = range_parse("dead-nodes", dead_text ? dead_text : "0", 0, NODES_MAX, &dead);
@@ -152,9 +155,28 @@ static int points_make(struct plan *p)
 				     NODES_MAX * TORUS_MAX_DIMS, &cut);
 	for (size_t i = 0; status == OK && i < dead.n; i++)
 		for (size_t j = 0; status == OK && j < cut.n; j++)
-			status = point_add(p, dead.v[i], cut.v[j]);
+			status = point_add(p, engine, dead.v[i], cut.v[j]);
 	free(dead.v);
 	free(cut.v);
+	return status;
+}
+
+static int points_make(struct plan *p)
+{
+	const char *at = engine_text ? engine_text : route_engines[ROUTE_RELAYS];
+	int status = OK;
+
+	while (status == OK) {
+		size_t len = strcspn(at, ",");
+		int engine = word_option("engine", at, len, route_engines);
+
+		if (engine < 0)
+			return CANNOT;
+		status = points_add(p, (enum route_engine)engine);
+		if (!at[len])
+			break;
+		at += len + 1;
+	}
 	return status;
 }
 
@@ -170,6 +192,13 @@ static int plan_make(struct plan *p, const struct ctl *ctl)
 
 /* --- the run --------------------------------------------------------------- */
 
+/* Only the last engine is to serve all pairs; what any of them makes must be right. */
+static bool is_problem(enum route_engine engine, uint64_t unroutable, uint64_t unsafe, uint64_t cycles,
+		       uint64_t unequal)
+{
+	return (engine == ROUTE_RELAYS && unroutable) || unsafe || cycles || unequal;
+}
+
 static int job(void *arg, size_t i)
 {
 	struct plan *p = arg;
@@ -181,13 +210,13 @@ static int job(void *arg, size_t i)
 
 	if (route_fabric(&point->c, seed, r))
 		return -ENOMEM;
-	if (r->sound.wrong || r->sound.unroutable || r->sound.cycles || r->unequal)
+	if (is_problem(point->c.engine, r->sound.unroutable, r->unsafe, r->sound.cycles, r->unequal))
 		warn("%llu wrong rows, %llu unroutable pairs, %llu unequal rows: fabricsim route "
-		     "--shape %s --dead-nodes %u --cut-links %u%s --seed %llu --only %llu",
+		     "--shape %s --dead-nodes %u --cut-links %u --engine %s --seed %llu --only %llu",
 		     (unsigned long long)r->sound.wrong,
 		     (unsigned long long)r->sound.unroutable, (unsigned long long)r->unequal,
 		     torus_shape_text(&p->shape, shape), point->c.dead_nodes, point->c.cut_links,
-		     no_relays ? " --no-relays" : "", (unsigned long long)p->seed,
+		     route_engines[point->c.engine], (unsigned long long)p->seed,
 		     (unsigned long long)(p->first + i % p->each));
 	return 0;
 }
@@ -195,43 +224,44 @@ static int job(void *arg, size_t i)
 static int show(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const columns[] = {
-		"dead_nodes", "cut_links", "fabrics", "connected", "routed", "unroutable_pairs",
-		"relayed_pairs", "deadlock_free", "max_hops", "max_link_load", "link_load_ratio",
+		"engine", "dead_nodes", "cut_links", "fabrics", "connected", "routed", "unroutable_pairs",
+		"relayed_pairs", "deadlock_free", "mean_hops", "max_hops", "max_link_load", "link_load_ratio",
 		"table_us_one", "tables_ms_all", "increment_ms_all", NULL
 	};
 	struct sum all = { .fabrics = 0 };
 	json_t *points = json_array(), *about, *total;
 	char shape[TORUS_TEXT_MAX];
-	int status;
+	int status = OK;
 
 	for (size_t i = 0; i < p->n; i++) {
+		const struct route_case *c = &p->point[i].c;
 		struct sum s = { .fabrics = 0 };
-		json_t *point = json_pack("{si si}", "dead_nodes", p->point[i].c.dead_nodes,
-					  "cut_links", p->point[i].c.cut_links), *found;
+		json_t *point = json_pack("{ss si si}", "engine", route_engines[c->engine], "dead_nodes",
+					  c->dead_nodes, "cut_links", c->cut_links), *found;
 
 		for (size_t j = 0; j < p->each; j++) {
 			sum_add(&s, &p->point[i].result[j]);
 			sum_add(&all, &p->point[i].result[j]);
 		}
+		if (is_problem(c->engine, s.unroutable, s.unsafe, s.cycles, s.unequal))
+			status = PROBLEM;
 		found = sum_json(p, &s);
 		json_object_update(point, found);
 		json_decref(found);
 		json_array_append_new(points, point);
 	}
-	about = json_pack("{ss si si sI sb sI}", "shape", torus_shape_text(&p->shape, shape),
+	about = json_pack("{ss si si sI sI}", "shape", torus_shape_text(&p->shape, shape),
 			  "nodes", torus_nodes(&p->shape), "links", route_links(&p->shape), "seed",
-			  (json_int_t)p->seed, "relays", !no_relays, "fault_free_link_load",
-			  (json_int_t)p->healthy_load);
+			  (json_int_t)p->seed, "fault_free_link_load", (json_int_t)p->healthy_load);
 	total = sum_json(p, &all);
 	json_object_update(about, total);
 	json_decref(total);
-	status = all.wrong || all.unroutable || all.cycles || all.unequal ? PROBLEM : OK;
 	return points_show(ctl, about, points, columns) ? CANNOT : status;
 }
 
 static int run(const struct ctl *ctl, struct plan *p)
 {
-	struct route_case healthy = { .shape = p->shape };
+	struct route_case healthy = { .shape = p->shape, .engine = ROUTE_STEPS };
 	struct route_result r;
 
 	if (route_fabric(&healthy, 1, &r) ||
@@ -271,7 +301,7 @@ static const struct opt route_opts[] = {
 	{ OPT_TEXT, "cut-links", 0, "LIST", &cut_text, 0, 0, "cut links besides theirs (0)" },
 	{ OPT_NUMBER, "fabrics", 0, "N", &fabrics, 1, 1000000, "of each combination, 100 by default" },
 	{ OPT_NUMBER, "only", 0, "N", &only, 0, 999999, "only the fabric of this number" },
-	{ OPT_FLAG, "no-relays", 0, NULL, &no_relays, 0, 0, "headers alone: pairs that no header serves have no row" },
+	{ OPT_TEXT, "engine", 0, "LIST", &engine_text, 0, 0, "how rows are found: walk, signs, steps, relays (relays)" },
 	{ OPT_NUMBER, "threads", 0, "N", &threads, 1, 256, "how many at once (all cores)" },
 	{ .kind = OPT_END }
 };
@@ -284,7 +314,9 @@ COMMAND(cmd_route) = {
 		"proves them: every pair that healthy links join is delivered, by relays where no\n"
 		"header will do, and channels cannot deadlock. Then one more link fails and comes\n"
 		"back: the rows must be what they are when made anew. Times are processor time.\n"
-		"Exit status 1 if a pair is not routed or a proof fails; the fabric is named.",
+		"Engines to compare with serve fewer pairs: walk is the Angara paper's (fig. 6), signs\n"
+		"and steps are parts of ours. Exit status 1 if relays leave a pair without a row, or a\n"
+		"proof fails; the fabric is named.",
 	.opts = route_opts,
 	.json = true,
 	.simulates = true,

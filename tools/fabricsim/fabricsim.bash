@@ -28,6 +28,7 @@ _fabricsim() {
 		--preset) words=mbs2012 ;;
 		--bubble-test) words='downstream local either' ;;
 		--scenario) words='bring-up cut fault burst during dark flap root' ;;
+		--engine) words='walk signs steps relays' ;;
 		--nics) words='packets links' ;;
 		--slot-free) words='tail head' ;;
 		--consumption) words='single multiple' ;;

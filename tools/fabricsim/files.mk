@@ -6,7 +6,7 @@ sim-shared := main range points plot jobs
 sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check \
 	$(patsubst tools/fabricsim/%.c,%,$(sort $(wildcard tools/fabricsim/flow_policy*.c)))
 sim-flow := flow_option flow_sweep flow_trace $(sim-flow-engine)
-sim-route := route_fabric
+sim-route := route_fabric route_engine
 sim-recovery := recovery_scene recovery_block
 sim-availability := avail_formula avail_sample avail_option
 sim-core := bubble retry retry_angara retry_acknak retry_hippi

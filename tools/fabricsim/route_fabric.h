@@ -7,13 +7,14 @@
 #define ROUTE_FABRIC_H
 
 #include <torus/route.h>
+#include "route_engine.h"
 
 /** struct route_case - what kind of fabric */
 struct route_case {
 	struct torus_shape shape;
 	unsigned int dead_nodes;
 	unsigned int cut_links;	/* besides those of dead nodes */
-	bool relays;
+	enum route_engine engine;
 };
 
 /**
@@ -21,7 +22,8 @@ struct route_case {
  * @connected: healthy links join all nodes that live
  * @sound: what torus_verify() found
  * @unsafe: of these, what is more than a missing row
- * @unequal: rows that an increment left other than they are when made anew
+ * @unequal: rows that an increment left other than they are when made anew; only of engines that
+ *	libtorus has, ROUTE_STEPS and ROUTE_RELAYS, as are the times
  * @tables: of nodes that live; @tables_ns, @increment_ns: processor time of all of
  *	them, of one increment of all of them (mean of a fault and its repair)
  */
