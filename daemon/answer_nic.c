@@ -100,13 +100,18 @@ static void one_end(struct request *rq, json_t **by_node, uint32_t n)
 
 /* --- links ----------------------------------------------------------------- */
 
+/* Where the cable ends: not at the neighbour, if it is connected wrongly. */
 static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 {
+	const struct fm_entry *e;
 	uint32_t node;
 
 	if (!l->peer_guid)
 		return json_null();
 	node = torus_neighbour(fm_shape(d->fm), fm_own(d->fm), l->port);
+	e = fm_node(d->fm, node);
+	if (!e || e->guid != l->peer_guid)
+		node = fm_node_by_guid(d->fm, l->peer_guid);
 	return json_pack("{s:o, s:o}", "node", node_json(d, node), "port",
 			 port_json(d, l->peer_port));
 }

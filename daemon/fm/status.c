@@ -72,6 +72,11 @@ uint32_t fm_node_by_name(const struct fm *fm, const char *name)
 	return TORUS_NO_NODE;
 }
 
+uint32_t fm_node_by_guid(const struct fm *fm, uint64_t guid)
+{
+	return fm->table.version ? fm_table_find(fm, guid) : TORUS_NO_NODE;
+}
+
 uint32_t fm_node_parent(const struct fm *fm, uint32_t node)
 {
 	const struct fm_mate *m, *up;

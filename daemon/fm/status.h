@@ -227,6 +227,9 @@ uint32_t fm_node_parent(const struct fm *fm, uint32_t node);
 /** fm_node_by_name() - node id or TORUS_NO_NODE */
 uint32_t fm_node_by_name(const struct fm *fm, const char *name);
 
+/** fm_node_by_guid() - node id or TORUS_NO_NODE */
+uint32_t fm_node_by_guid(const struct fm *fm, uint64_t guid);
+
 /** fm_joiner() - false past the last (root) */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 

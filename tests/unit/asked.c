@@ -442,6 +442,8 @@ static void set_up_links(void)
 	static const uint8_t state[PORTS] = {
 		TORUS_LINK_UP, TORUS_LINK_DOWN, TORUS_LINK_FAULTY, TORUS_LINK_INIT,
 	};
+	/* The neighbour, nobody, another node than the neighbour, and a NIC of another fabric. */
+	static const uint64_t peer[PORTS] = { 0xf03, 0, 0xf01, 241 };
 
 	for (unsigned int p = 0; p < PORTS; p++) {
 		struct torus_link *l = &a.link[p];
@@ -451,7 +453,7 @@ static void set_up_links(void)
 			.state_age = 222 + p, .old_state = TORUS_LINK_TRAINING,
 			.reason = (uint8_t)(TORUS_REASON_SILENCE + p), .admin = p == 1,
 			.closed = p == 2, .carrier = p == 3, .session = 230 + p, .seq = 240,
-			.peer_guid = p == 1 ? 0 : 241, .peer_port = (uint8_t)((p + 2) % PORTS),
+			.peer_guid = peer[p], .peer_port = (uint8_t)((p + 2) % PORTS),
 			.retry = (uint8_t)(1 + p % 2), .retry_wanted = (uint8_t)(2 + p % 2),
 			.modelled = p == 0,
 			.line = { 251, 252, 253, 254, 255, 273 + 256, 257, 258 },

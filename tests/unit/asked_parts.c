@@ -192,6 +192,15 @@ uint32_t fm_node_by_name(const struct fm *fm, const char *name)
 	return TORUS_NO_NODE;
 }
 
+uint32_t fm_node_by_guid(const struct fm *fm, uint64_t guid)
+{
+	(void)fm;
+	for (uint32_t i = 0; i < NODES; i++)
+		if (a.entry[i].guid == guid)
+			return i;
+	return TORUS_NO_NODE;
+}
+
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 {
 	(void)fm;

@@ -51,10 +51,10 @@ static json_t *own_links(const char *lanes, const char *no_lanes)
 		"'port':'+y','peer':null,'state':'down','state_age':223,'reason':'retry',"
 		"'admin':true,'excluded':'wiring','held_ms':null,'closed':false,'lower':'',"
 		"'session':231,'retry':'acknak','retry_wanted':'hippi'",
-		"'port':'-x','peer':{'node':[1,1],'port':'+x'},'state':'faulty','state_age':224,"
+		"'port':'-x','peer':{'node':[1,0],'port':'+x'},'state':'faulty','state_age':224,"
 		"'reason':'peer','admin':false,'excluded':null,'held_ms':8120.5,'closed':true,"
 		"'lower':'eth2','session':232,'retry':'angara','retry_wanted':'acknak'",
-		"'port':'-y','peer':{'node':[2,0],'port':'+y'},'state':'init','state_age':225,"
+		"'port':'-y','peer':{'node':null,'port':'+y'},'state':'init','state_age':225,"
 		"'reason':'protocol','admin':false,'excluded':'held','held_ms':31.25,"
 		"'closed':false,'lower':'eth3','session':233,'retry':'acknak',"
 		"'retry_wanted':'hippi'",

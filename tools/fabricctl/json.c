@@ -88,8 +88,11 @@ char *json_node_text(const json_t *j, char *buf)
 char *json_end_text(const json_t *j, char *buf)
 {
 	const char *port = json_text(j, "port");
+	const json_t *node = json_object_get(j, "node");
 
-	json_node_text(json_object_get(j, "node"), buf);
+	json_node_text(node, buf);
+	if (port && json_is_null(node))
+		strcpy(buf, "?");	/* of a NIC that is in no table */
 	if (port && strlen(buf) + strlen(port) + 2 < TORUS_TEXT_MAX)
 		sprintf(buf + strlen(buf), ":%s", port);
 	return buf;
