@@ -417,6 +417,9 @@ static void on_link(void *arg, const struct torus_link *link)
 
 	if (d->seal)
 		seal_link(d->seal, link);
+	if (link->port == d->refused_port && link->state != TORUS_LINK_UP &&
+	    link->state != TORUS_LINK_RETRAINING)
+		d->refused_at = 0;	/* whoever was there is gone */
 	if (machine_event(arg, &e) != -ENODEV)
 		line_note(arg, link);
 }

@@ -326,6 +326,18 @@ stranger() { # LINE NODE KIND PATTERN: node 4 has this line; the other eight run
 	until_true 5 state 0 degraded && all_reach 0 1 2 3 5 6 7 8
 }
 
+# Its NIC is in no table; and what was wrong with it is over when its cables are unplugged.
+stranger_leaves() { # KIND: of the problem that its neighbours know
+	is 1 'any(.[]; .port == "+y" and .peer == {node: null, port: "-y"})' links 1,0 &&
+	plug 4 down && until_true 15 problems 1 0 "$1" && until_true 5 problems 0 0 wiring
+}
+
+wrong_fabric() {
+	stranger 'fabric = elsewhere' 0 wiring 'NIC 00000000000000a4:.*another fabric' &&
+	until_true 5 problem 1 fabric "port [+]y leads to node 'n4' of fabric 'elsewhere'" &&
+	stranger_leaves fabric
+}
+
 wrong_key() {
 	(umask 077 && echo "a key of another fabric" >"$work.key")
 	# Its neighbours believe nothing that it says, and it believes nothing of them; the root is told.
@@ -334,7 +346,8 @@ wrong_key() {
 	stranger "key_file = $work.key" 1 seal 'port (\+y|1): .*without the seal of this fabric' &&
 		until_true 5 problem 4 seal 'port .*without the seal' && state 4 bootstrapping &&
 		is 1 '.seal.refused > 0 and .seal.late < 100' status && is 0 '.seal.refused == 0' status &&
-		until_true 20 is 0 'any(.[]; .kind == "seal" and .node == [1,0])' events
+		until_true 20 is 0 'any(.[]; .kind == "seal" and .node == [1,0])' events &&
+		stranger_leaves seal
 	local rc=$?
 	rm -f "$work.key"
 	return "$rc"
@@ -358,5 +371,5 @@ run_one "no root" no_root
 run_one "a shape that is not that of the cables" wrong_shape
 run_one "a node's name twice" name_twice
 run_one "wrong key" wrong_key
-run_one "wrong fabric" stranger 'fabric = elsewhere' 0 wiring 'NIC 00000000000000a4:.*another fabric'
+run_one "wrong fabric" wrong_fabric
 done_testing

@@ -356,6 +356,7 @@ static void over(unsigned int port, const char *kind, const char *text)
 
 static void test_wrong_neighbours(void **state)
 {
+	static const char *const at[] = { "+x", "+y", "-x", "-y" };
 	struct fm_init i;
 	uint8_t buf[TORUS_MGMT_MAX];
 	char text[200];
@@ -366,24 +367,24 @@ static void test_wrong_neighbours(void **state)
 		joined();
 		i = stage_neighbour(&s, p);
 		strcpy(i.fabric, "other");
-		sprintf(text, "port %u leads to node '%s' of fabric 'other'; this is "
-			"'fab'", p, i.name);
+		sprintf(text, "port %s leads to node '%s' of fabric 'other'; this is "
+			"'fab'", at[p], i.name);
 		problem(&i, p, "fabric", text);
 		over(p, "fabric", text);
 		i = stage_neighbour(&s, p);
 		i.root_guid = 0xbc;
 		strcpy(i.root_address, "10.9.9.9:9");
-		sprintf(text, "two roots: node '%s' at port %u obeys 00000000000000bc "
+		sprintf(text, "two roots: node '%s' at port %s obeys 00000000000000bc "
 			"at 10.9.9.9:9, "
-			"this one 0000000000000100 at 10.0.0.0:1", i.name, p);
+			"this one 0000000000000100 at 10.0.0.0:1", i.name, at[p]);
 		problem(&i, p, "root", text);
 		over(p, "root", text);
 		i = stage_neighbour(&s, p);
 		i.ndims = 3;
 		i.size[2] = 3;
-		sprintf(text, "port %u: node '%s' is in a fabric of 3 dimensions; this NIC has 4 "
+		sprintf(text, "port %s: node '%s' is in a fabric of 3 dimensions; this NIC has 4 "
 			"ports",
-			p, i.name);
+			at[p], i.name);
 		problem(&i, p, "fabric", text);
 		over(p, "fabric", text);
 		/* A node that only asks follows no root yet. */
@@ -402,13 +403,38 @@ static void test_wrong_neighbours(void **state)
 		stage_forget(&s);
 		fm_mgmt(s.fm, p, buf, len, START + s.now);
 		stage_did_nothing(&s);
-		sprintf(text, "the neighbour at port %u speaks another version of Init; this is "
-			"2", p);
+		sprintf(text, "the neighbour at port %s speaks another version of Init; this is "
+			"2", at[p]);
 		assert_string_equal(fm_problem(s.fm, 0)->text, text);
 		over(p, "fabric", text);
 		/* A packet that is no Init is not answered. */
 		fm_mgmt(s.fm, p, buf, 3, START + s.now);
 		stage_did_nothing(&s);
+		stage_end(&s);
+	}
+}
+
+/* What a neighbour is was known of its link: it is over when that is lost, and nobody is heard there. */
+static void test_wrong_neighbour_is_gone(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		joined();
+		i = stage_neighbour(&s, 1);
+		if (k == 0)
+			strcpy(i.fabric, "other");
+		else
+			i.root_guid = 0xbc;
+		if (k == 2)
+			i.epoch += 100000;
+		stage_hear(&s, 1, &i);
+		assert_string_equal(fm_problem(s.fm, 0)->kind, k ? "root" : "fabric");
+		stage_link_lost(&s, 2, 7);
+		assert_non_null(fm_problem(s.fm, 0));
+		stage_link_lost(&s, 1, 7);
+		assert_null(fm_problem(s.fm, 0));
 		stage_end(&s);
 	}
 }
@@ -469,7 +495,7 @@ static void test_another_root(void **state)
 	stage_run(&s, 6);
 	assert_non_null(strstr(s.text, "log warning root: root 0000000000000100 gives way to "
 				       "00000000000000bc\n"));
-	assert_non_null(strstr(s.text, "log info bootstrap: position from node 'n2' at port 0\n"));
+	assert_non_null(strstr(s.text, "log info bootstrap: position from node 'n2' at port +x\n"));
 	assert_non_null(strstr(s.text, "connect 10.9.9.9:9: 2\n"));
 	assert_int_equal(stage_count(&s, "6/9 6/9 root bc 10.9.9.9:9\n"), 4);
 	/* The neighbour at port 2 was heard when the root was another: it says again whom it obeys. */
@@ -624,12 +650,12 @@ static void test_root_is_root(void **state)
 	i = stage_neighbour(&s, 0);
 	i.root_guid = 0xbc;
 	stage_hear(&s, 0, &i);
-	stage_did(&s, "log error root: two roots: node 'n1' at port 0 obeys 00000000000000bc "
+	stage_did(&s, "log error root: two roots: node 'n1' at port +x obeys 00000000000000bc "
 		      "at 10.0.0.0:1, this one 'n0' at 10.0.0.0:1\n");
 	i = stage_neighbour(&s, 0);
 	i.position[0] = 3;
 	stage_hear(&s, 0, &i);
-	stage_did(&s, "log info root: over: two roots: node 'n1' at port 0 obeys 00000000000000bc "
+	stage_did(&s, "log info root: over: two roots: node 'n1' at port +x obeys 00000000000000bc "
 		      "at 10.0.0.0:1, this one 'n0' at 10.0.0.0:1\n");
 	/* ... also about its address. */
 	strcpy(i.root_address, "10.9.9.9:9");
@@ -652,6 +678,7 @@ int main(void)
 		cmocka_unit_test(test_restarted),
 		cmocka_unit_test(test_spare_ports),
 		cmocka_unit_test(test_wrong_neighbours),
+		cmocka_unit_test(test_wrong_neighbour_is_gone),
 		cmocka_unit_test(test_problems_in_row),
 		cmocka_unit_test(test_another_root),
 		cmocka_unit_test(test_two_roots),

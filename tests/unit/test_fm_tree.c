@@ -30,7 +30,7 @@ static void at_root(void)
 {
 	begin();
 	stage_up(&s, 1);
-	stage_did(&s, "at 0 ms\nlog info bootstrap: position from node 'n0' at port 2\n"
+	stage_did(&s, "at 0 ms\nlog info bootstrap: position from node 'n0' at port -x\n"
 		      "connect 10.0.0.0:1: 1\n"
 		      "1 < " HELLO("join", " position 1,0 attach +1") ROW);
 }

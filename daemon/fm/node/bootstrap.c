@@ -85,10 +85,22 @@ static void send_init(struct fm *fm, unsigned int p)
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
 }
 
+/* What the neighbour at @port was found to be is over with the link. */
+static void clear_problems(struct fm *fm, unsigned int port)
+{
+	fm_problem_clear(fm, "fabric", 1000 + port);
+	fm_problem_clear(fm, "root", 1000 + port);
+	fm_problem_clear(fm, "root", 2000 + port);
+}
+
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 {
-	if (l->port < fm->nports && fm_port_link(fm, l))
+	if (l->port >= fm->nports)
+		return;
+	if (fm_port_link(fm, l))
 		fm_uplink_row(fm);
+	if (!fm->port[l->port].up)
+		clear_problems(fm, l->port);
 }
 
 /*
@@ -105,26 +117,27 @@ static bool two_roots(const struct fm *fm, const struct fm_init *init)
 static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	enum fm_port_problem problem = FM_PROBLEM_NONE;
-	char root[FM_WHO_MAX], own[FM_WHO_MAX];
+	char root[FM_WHO_MAX], own[FM_WHO_MAX], at[TORUS_TEXT_MAX];
 	uint64_t key = 1000 + port;
 
+	fm_port_text(fm, port, at);
 	if (strcmp(init->fabric, fm->cfg.fabric)) {
 		problem = FM_PROBLEM_FABRIC;
 		fm_problem_set(fm, "fabric", key,
-			       "port %u leads to node '%s' of fabric '%s'; this is '%s'", port,
+			       "port %s leads to node '%s' of fabric '%s'; this is '%s'", at,
 			       init->name, init->fabric, fm->cfg.fabric);
 	} else if (two_roots(fm, init)) {
 		problem = FM_PROBLEM_ROOT;
 		fm_problem_set(fm, "root", key,
-			       "two roots: node '%s' at port %u obeys %s at %s, this one %s at %s",
-			       init->name, port, fm_table_who(fm, init->root_guid, root),
+			       "two roots: node '%s' at port %s obeys %s at %s, this one %s at %s",
+			       init->name, at, fm_table_who(fm, init->root_guid, root),
 			       init->root_address, fm_table_who(fm, fm->root_guid, own),
 			       fm->root_address);
 	} else if (init->ndims > fm->nports / 2) {
 		problem = FM_PROBLEM_FABRIC;
 		fm_problem_set(fm, "fabric", key,
-			       "port %u: node '%s' is in a fabric of %u dimensions; this NIC has %u ports",
-			       port, init->name, init->ndims, fm->nports);
+			       "port %s: node '%s' is in a fabric of %u dimensions; this NIC has %u ports",
+			       at, init->name, init->ndims, fm->nports);
 	} else {
 		fm_problem_clear(fm, "fabric", key);
 		fm_problem_clear(fm, "root", key);
@@ -137,6 +150,7 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 static void position_take(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	unsigned int d = init->port % init->ndims;
+	char at[TORUS_TEXT_MAX];
 
 	if (fm->have_position || port != fm_opposite(init->ndims, init->port))
 		return;
@@ -145,16 +159,19 @@ static void position_take(struct fm *fm, unsigned int port, const struct fm_init
 	if (fm->size[d])
 		fm->position[d] = (fm->position[d] + fm->size[d]) % fm->size[d];
 	fm->have_position = true;
-	fm_say(fm, FM_INFO, "bootstrap", "position from node '%s' at port %u", init->name, port);
+	fm_say(fm, FM_INFO, "bootstrap", "position from node '%s' at port %s", init->name,
+	       fm_port_text(fm, port, at));
 }
 
 static void init_unknown(struct fm *fm, unsigned int port, int err)
 {
+	char at[TORUS_TEXT_MAX];
+
 	if (err != -EPROTONOSUPPORT)
 		return;
 	fm_problem_set(fm, "fabric", 1000 + port,
-		       "the neighbour at port %u speaks another version of Init; this is %u", port,
-		       FM_INIT_VERSION);
+		       "the neighbour at port %s speaks another version of Init; this is %u",
+		       fm_port_text(fm, port, at), FM_INIT_VERSION);
 	if (fm_port_problem(fm, port, FM_PROBLEM_VERSION))
 		fm_uplink_row(fm);
 }
@@ -162,7 +179,7 @@ static void init_unknown(struct fm *fm, unsigned int port, int err)
 bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	uint64_t known = later(later(fm_nic_latest(fm), fm->led.epoch), fm->kept.term);
-	char from[32] = "a call", root[FM_WHO_MAX];
+	char from[TORUS_TEXT_MAX + 8] = "a call", at[TORUS_TEXT_MAX], root[FM_WHO_MAX];
 
 	if (!known || init->epoch <= known + FM_EPOCH_STEP) {
 		/* A call may be another node's than the one that was not believed. */
@@ -171,7 +188,7 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 		return true;
 	}
 	if (port != FM_NO_PORT)
-		snprintf(from, sizeof(from), "port %u", port);
+		snprintf(from, sizeof(from), "port %s", fm_port_text(fm, port, at));
 	fm_problem_set(fm, "root", 2000 + port,
 		       "%s: node '%s' tells of root %s of epoch %llu; this node knows %llu, "
 		       "and believes up to %llu",

@@ -3,6 +3,9 @@
  * The ports of this node: what its links are like, as its row tells the root, and when
  * the next Init is due on each.
  */
+#include <stdio.h>
+#include <torus/topology.h>
+
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/machine.h"
 
@@ -17,6 +20,14 @@ bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b)
 unsigned int fm_opposite(unsigned int ndims, unsigned int port)
 {
 	return port < ndims ? port + ndims : port - ndims;
+}
+
+const char *fm_port_text(const struct fm *fm, unsigned int p, char *buf)
+{
+	if (p < 2 * fm->ndims)
+		return torus_port_text(fm->ndims, p, buf);
+	snprintf(buf, TORUS_TEXT_MAX, "%u", p);
+	return buf;
 }
 
 unsigned int fm_ports_used(const struct fm *fm)

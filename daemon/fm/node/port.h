@@ -30,6 +30,12 @@ bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b);
 /* The port of a neighbour to which a cable of @port leads. */
 unsigned int fm_opposite(unsigned int ndims, unsigned int port);
 
+/*
+ * Writes the direction of a port, such as +y, or its number as long as there are no directions.
+ * @buf: TORUS_TEXT_MAX bytes. Return: @buf.
+ */
+const char *fm_port_text(const struct fm *fm, unsigned int p, char *buf);
+
 /* Ports that take part: a NIC may have more than the fabric has directions. */
 unsigned int fm_ports_used(const struct fm *fm);
 
