@@ -361,6 +361,63 @@ static void two_roots(void **state)
 			two_marked(second, leads[i]);
 }
 
+/* Each half is led by a node of its own, and has all its nodes up. @first: of the first half */
+static void halves_led(struct story *s, uint32_t first, uint32_t second)
+{
+	struct fm_status st;
+
+	for (uint32_t i = 0; i < 8; i++) {
+		uint32_t root = i < 4 ? first : second;
+
+		fm_status(world_fm(s->w, i), &st);
+		if (fm_is_root(world_fm(s->w, i)) != (i == root) || st.nodes != 4)
+			story_fail(s, "node %u: root %d, %u nodes", i, st.is_root, st.nodes);
+	}
+}
+
+/*
+ * Two fabrics of one name and key, each of four nodes, that a cable joins: both go on as they were,
+ * also when one of the roots is lost. Nobody uses the cable, and its ends tell of it until it is pulled.
+ */
+static void two_fabrics(void **state)
+{
+	static const char *const at[] = { "two roots: node 'n4' at port +x", "two roots: node 'n3' at port -x" };
+	struct world_config c;
+	struct story s;
+
+	(void)state;
+	shape_of(&c, "8");
+	story_begin(&s, &c);
+	world_jumper(s.w, 4, true);
+	world_cut(s.w, 3, true);
+	world_cut(s.w, 7, true);
+	story_power_all(&s);
+	world_run(s.w, 2 * W_S);
+	halves_led(&s, 0, 4);
+	for (unsigned int k = 0; k < 2; k++) {
+		world_cut(s.w, 3, false);
+		world_run(s.w, 2 * W_S);
+		halves_led(&s, 0, k ? 5 : 4);
+		for (unsigned int end = 0; end < 2; end++)
+			if (!story_problem(&s, "root", at[end]))
+				story_fail(&s, "it is not told that %s", at[end]);
+		if (!story_problem(&s, "wiring", "leads to nodes that obey another root"))
+			story_fail(&s, "the roots do not tell of the cable");
+		world_cut(s.w, 3, true);
+		world_run(s.w, 2 * W_S);
+		if (story_problem(&s, "root", "two roots") || story_problem(&s, "wiring", ""))
+			story_fail(&s, "it is told of a cable that was pulled");
+		world_manager(s.w, 4, false);
+		world_run(s.w, 4 * W_S);
+		world_manager(s.w, 4, true);
+		world_run(s.w, 2 * W_S);
+	}
+	if (s.wrong[0])
+		fail_msg("%s", s.wrong);
+	check_flow_free(s.flow);
+	world_free(s.w);
+}
+
 static void no_root(void **state)
 {
 	struct world_config c;
@@ -447,7 +504,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(adopted_late),
 		cmocka_unit_test(crossed),	    cmocka_unit_test(to_itself),
 		cmocka_unit_test(wrong_port),	    cmocka_unit_test(other_fabric),
-		cmocka_unit_test(two_roots),	    cmocka_unit_test(no_root),
+		cmocka_unit_test(two_roots),	    cmocka_unit_test(two_fabrics),
+		cmocka_unit_test(no_root),
 		cmocka_unit_test(same_names),	    cmocka_unit_test(plugged_in_later),
 	};
 
