@@ -8,6 +8,7 @@
 #include "daemon/fm/root/root.h"
 
 #define THERE (NIC + 3)	/* the root of the other part */
+#define OTHER (NIC + 77)
 
 static struct fm_entry entry[4];
 
@@ -58,6 +59,11 @@ static void sends(uint32_t i, uint64_t maker, uint32_t node)
 	sends_table(i, maker, 9, 1, node);
 }
 
+static unsigned int asked(void)
+{
+	return stage_count(&s, "< fetch");
+}
+
 /* Node 1 is none of that part, and no neighbour of node 3. */
 static void of_nodes_elsewhere(void **state)
 {
@@ -66,9 +72,14 @@ static void of_nodes_elsewhere(void **state)
 	stage_forget(&s);
 	comes(3, THERE);
 	assert_int_equal(stage_count(&s, "103 < fetch former"), 1);
+	settle(4);
+	assert_int_equal(fm_version(s.fm), 10);
 	sends(3, THERE, 1);
 	assert_int_equal(s.fm->root->admin[1], 3);
 	stage_did_some(&s, "led another part: 2 ports excluded there stay so, 1,0:+x first");
+	settle(4);
+	assert_int_equal(fm_version(s.fm), 11);
+	assert_int_equal(fm_node(s.fm, 1)->admin, 3);
 	/* Others of that part have the same, whenever they come. */
 	comes(2, THERE);
 	assert_int_equal(stage_count(&s, "fetch former"), 0);
@@ -248,6 +259,139 @@ static void kept_of_two_parts(void **state)
 	}
 }
 
+/* Of former releases and old state files it is not known which root made a table. */
+static void of_an_unknown_root(void **state)
+{
+	static const struct {
+		uint64_t past, maker, before;
+		bool asks;
+	} is[] = {
+		{ THERE, 0, 1, false }, { 0, THERE, 1, false }, { 0, 0, 1, false },
+		/* One that this root made, or another one in its epoch. */
+		{ THERE, NIC, 0, false }, { THERE, 0, 0, false }, { THERE, THERE, 0, true },
+		{ THERE, NIC, 1, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		struct fm_line *l;
+
+		ring();
+		l = &s.fm->root->line;
+		l->past[l->n++] = (struct fm_past) { fm_epoch(s.fm) + 7, 2, OTHER };
+		l->past[l->n++] = (struct fm_past) { fm_epoch(s.fm) - 1, 9, is[i].past };
+		stage_forget(&s);
+		comes_with(3, is[i].maker, 9, is[i].before);
+		if (asked() != is[i].asks)
+			fail_msg("case %zu: asked %u times", i, asked());
+		stage_end(&s);
+	}
+}
+
+/* It is asked for once in a while, until it comes; one without a table is not asked. */
+static void asked_again(void **state)
+{
+	(void)state;
+	ring();
+	stage_down(&s, 103);
+	s.joiner[103].known = false;
+	join(3);
+	assert_int_equal(asked(), 0);
+	comes_with(3, THERE, 1, 1);
+	assert_int_equal(stage_count(&s, "103 < fetch former"), 1);
+	stage_run_ns(&s, s.now + s.cfg.resend - 1);
+	comes_with(3, THERE, 1, 1);
+	assert_int_equal(asked(), 1);
+	stage_run_ns(&s, s.now + 1);
+	comes_with(3, THERE, 1, 1);
+	assert_int_equal(asked(), 2);
+	stage_end(&s);
+}
+
+/* Four are asked for at once: the fifth takes the place of the first. */
+static void four_at_once(void **state)
+{
+	(void)state;
+	ring();
+	for (uint32_t i = 0; i < 5; i++) {
+		stage_run_ns(&s, s.now + MS);
+		comes(3, THERE + i);
+	}
+	sends(3, THERE, 1);
+	assert_int_equal(s.fm->root->admin[1], 0);
+	for (uint32_t i = 1; i < 5; i++) {
+		sends(3, THERE + i, i % 4);
+		assert_int_equal(s.fm->root->admin[i % 4], 3);
+	}
+	stage_end(&s);
+}
+
+/* What excludes nothing more is no news, nor is what is of another shape. */
+static void nothing_new(void **state)
+{
+	(void)state;
+	for (unsigned int shape = 0; shape < 2; shape++) {
+		struct fm_msg m;
+
+		ring();
+		comes(3, THERE);
+		m = stage_table(&s, 9, entry);
+		m.table.term = fm_epoch(s.fm) - 1;
+		m.table.former = true;
+		m.table.maker = THERE;
+		if (shape) {
+			entry[2].admin = 1;
+			assert_int_equal(torus_shape_parse("2x2", &m.table.shape), 0);
+		}
+		stage_msg(&s, 103, &m);
+		assert_int_equal(stage_count(&s, "another part"), 0);
+		assert_int_equal(s.fm->root->admin[2], 0);
+		settle(4);
+		stage_run_ns(&s, s.now + 100 * MS);
+		assert_int_equal(stage_count(&s, "another part"), 0);
+		stage_end(&s);
+	}
+}
+
+/* Ports of three dimensions, and no others. */
+static void three_dimensions(void **state)
+{
+	static struct fm_entry all[8];
+	struct fm_msg m;
+
+	(void)state;
+	root("2x2x2");
+	for (uint32_t i = 1; i < 8; i++)
+		join(i);
+	settle(8);
+	assert_true(fm_version(s.fm) > 0);
+	m = hello(3);
+	stage_down(&s, 103);
+	s.joiner[103].known = false;
+	m.hello.placed = true;
+	m.hello.version = m.hello.table = 9;
+	m.hello.shape = s.shape;
+	torus_node_coords(&s.shape, 3, &m.hello.coords);
+	m.hello.term = fm_epoch(s.fm) - 1;
+	m.hello.table_root = THERE;
+	m.hello.admin = 0xe0;
+	m.hello.across = 0x21;
+	m.hello.row.serial = 100;
+	joins(&m);
+	assert_int_equal(s.fm->root->admin[3], 0x20);
+	assert_int_equal(s.fm->root->admin[2], 0x8);	/* -x, opposite of +x */
+	assert_int_equal(s.fm->root->admin[7], 0x4);
+	m = stage_table(&s, 9, all);
+	all[5].admin = 0xe0;
+	m.table.term = fm_epoch(s.fm) - 1;
+	m.table.former = true;
+	m.table.maker = THERE;
+	stage_msg(&s, 103, &m);
+	assert_int_equal(s.fm->root->admin[5], 0x20);
+	assert_int_equal(stage_count(&s, ": 1 port excluded there stays so, 1,0,1:-z first"), 1);
+	stage_end(&s);
+}
+
 /* --- a member that lies ----------------------------------------------------------------------- */
 
 #define KEPT_MAX 16	/* tables of other parts that a root keeps */
@@ -387,6 +531,35 @@ static void of_own_cables(void **state)
 	stage_end(&s);
 }
 
+/* It says HELLO once more, and nothing else has changed: there is a new table for that. */
+static void in_the_next_table(void **state)
+{
+	struct fm_msg m = hello(3);
+
+	(void)state;
+	ring();
+	m.hello.placed = true;
+	m.hello.version = 1;
+	m.hello.table = 9;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = 3;
+	m.hello.term = fm_epoch(s.fm) - 1;
+	m.hello.table_root = THERE;
+	m.hello.attach = 2;
+	stage_up(&s, 203);
+	stage_msg(&s, 203, &m);
+	stage_run_ns(&s, s.now + 10 * MS);
+	assert_int_equal(fm_version(s.fm), 1);
+	m.hello.attach = 3;
+	m.hello.admin = 1;
+	stage_up(&s, 303);
+	stage_msg(&s, 303, &m);
+	stage_run_ns(&s, s.now + 10 * MS);
+	assert_int_equal(fm_version(s.fm), 2);
+	assert_int_equal(fm_node(s.fm, 3)->admin, 1);
+	stage_end(&s);
+}
+
 /* The log says how many ports, and which; what is excluded here already is not news. */
 static void said_in_the_log(void **state)
 {
@@ -424,11 +597,17 @@ int main(void)
 		cmocka_unit_test(tables_that_are_not_had),
 		cmocka_unit_test(of_two_parts_at_once),
 		cmocka_unit_test(of_its_line),
+		cmocka_unit_test(of_an_unknown_root),
+		cmocka_unit_test(asked_again),
+		cmocka_unit_test(four_at_once),
+		cmocka_unit_test(nothing_new),
+		cmocka_unit_test(three_dimensions),
 		cmocka_unit_test(kept_of_the_same_numbers),
 		cmocka_unit_test(kept_of_two_parts),
 		cmocka_unit_test(of_too_many_parts),
 		cmocka_unit_test(of_too_many_parts_at_first),
 		cmocka_unit_test(of_own_cables),
+		cmocka_unit_test(in_the_next_table),
 		cmocka_unit_test(said_in_the_log),
 	};
 

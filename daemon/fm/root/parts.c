@@ -202,8 +202,8 @@ static struct foreign *foreign_new(const struct fm_past *id, const struct fm_lin
 static bool is_outdone(const struct fm_root *r, const struct foreign *f)
 {
 	for (const struct foreign *o = r->parts->foreign; o; o = o->next)
-		if (o != f && (is_past(&o->line, &f->id) ||
-			       (same_root(&o->id, &f->id) && o->id.version > f->id.version)))
+		if (is_past(&o->line, &f->id) ||
+		    (same_root(&o->id, &f->id) && o->id.version > f->id.version))
 			return true;
 	return false;
 }
@@ -301,7 +301,7 @@ static bool is_foreign(const struct fm *fm, const struct fm_past *id, const stru
 	if (fm->root->settled)
 		return id->version && !in_line(fm, id);
 	if (!told->table)	/* a later one is asked for by recall.c */
-		return id->version && k->book && id->epoch <= k->term && !same_root(&kept, id) &&
+		return id->version && id->epoch <= k->term && !same_root(&kept, id) &&
 		       !is_past(&k->line, id);
 	return id->version && !same_root(&latest, id) && !is_past(&told->line, id) &&
 	       !is_past(line, &latest);
@@ -315,13 +315,19 @@ static bool is_had(const struct fm_root *r, const struct fm_past *id)
 	return false;
 }
 
+/* Return: true if @w is the table @id, and that was asked for. */
+static bool is_wanted(const struct fm_past *w, const struct fm_past *id)
+{
+	return w->version && w->root == id->root && fm_past_same(w, id);
+}
+
 /* Where @id is among the tables asked for, or else the one that was asked for longest ago. */
 static unsigned int find_wanted(const struct fm_parts *s, const struct fm_past *id)
 {
 	unsigned int oldest = 0;
 
 	for (unsigned int i = 0; i < WANTED; i++) {
-		if (s->wanted[i].version && s->wanted[i].root == id->root && fm_past_same(&s->wanted[i], id))
+		if (is_wanted(&s->wanted[i], id))
 			return i;
 		if (s->wanted_at[i] < s->wanted_at[oldest])
 			oldest = i;
@@ -339,7 +345,7 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 	unsigned int at = find_wanted(s, &id);
 
 	if (!is_foreign(fm, &id, &h->line) || is_had(fm->root, &id) ||
-	    (fm_past_same(&s->wanted[at], &id) && fm->now < s->wanted_at[at] + fm->cfg.resend))
+	    (is_wanted(&s->wanted[at], &id) && fm->now < s->wanted_at[at] + fm->cfg.resend))
 		return;
 	s->wanted[at] = id;
 	s->wanted_at[at] = fm->now;
@@ -366,8 +372,7 @@ void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 {
 	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
 	const struct fm_parts *s = fm->root->parts;
-	const struct fm_past *w = &s->wanted[find_wanted(s, &id)];
-	bool wanted = w->version && w->root == id.root && fm_past_same(w, &id);
+	bool wanted = is_wanted(&s->wanted[find_wanted(s, &id)], &id);
 
 	/* Before the first table recall.c asks for kept ones, too. */
 	if (m->base || is_had(fm->root, &id) || m->term > fm_epoch_believed(fm) ||

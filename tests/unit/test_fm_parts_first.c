@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a root makes of tables of other parts before its own first table: which it asks for, which
+ * it takes, and what is excluded in the first table then.
+ */
+#include "stage_root.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/epoch.h"
+
+#define OLD 0xabc	/* the root that made the latest table, number 9 of epoch 41 */
+#define OTHER 0xdef
+
+static struct fm_entry entry[8];
+
+/* Node @i says that it has the table @t. */
+static struct fm_msg has(uint32_t i, struct fm_past t)
+{
+	struct fm_msg m = hello(i);
+
+	m.hello.placed = true;
+	m.hello.version = m.hello.table = t.version;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = (int16_t)i;
+	m.hello.term = t.epoch;
+	m.hello.table_root = t.root;
+	m.hello.ups = 4;
+	m.hello.counted = true;
+	return m;
+}
+
+static const struct fm_past latest = { 41, 9, OLD }, former = { 40, 5, OTHER };
+
+/* The root of a ring of four begins anew: it asks who would obey it. Node 1 has the latest table. */
+static void asks(void)
+{
+	struct fm_msg m = { .type = 0 };
+
+	root("4x1");
+	m = has(1, latest);
+	joins(&m);
+	stage_run_ns(&s, s.now + 1);
+	memset(s.joiner, 0, sizeof(s.joiner));
+	m = has(1, latest);
+	m.hello.line.n = 1;
+	m.hello.line.past[0] = former;
+	joins(&m);
+	stage_forget(&s);
+}
+
+/* How many tables node @i is asked for. */
+static unsigned int asked(uint32_t i)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "1%02u < fetch", i);
+	return stage_count(&s, text);
+}
+
+/* Node @i sends table @t: port +x of node @node is excluded in it. */
+static struct fm_msg sent(struct fm_past t, uint32_t node)
+{
+	struct fm_msg m = stage_table(&s, t.version, entry);
+
+	entry[node].admin = 1;
+	m.table.term = t.epoch;
+	m.table.maker = t.root;
+	return m;
+}
+
+static void sends(uint32_t i, struct fm_past t, uint32_t node)
+{
+	struct fm_msg m = sent(t, node);
+
+	stage_msg(&s, 100 + (int)i, &m);
+}
+
+/* --- one node has a table ---------------------------------------------------------------------- */
+
+/* Which tables of node 2 are asked for when the latest of all is known. */
+static void beside_the_latest(void **state)
+{
+	static const struct {
+		struct fm_past t, line;
+		unsigned int times;
+	} is[] = {
+		{ { 0, 0, 0 }, { 0 }, 0 },
+		{ { 41, 9, OLD }, { 0 }, 1 },		/* for itself, as this node lacks it */
+		{ { 41, 8, OLD }, { 0 }, 0 },
+		{ { 41, 9, OLD - 1 }, { 0 }, 1 },	/* of two roots in one epoch */
+		{ { 40, 5, OTHER }, { 0 }, 0 },
+		{ { 40, 4, OTHER }, { 0 }, 0 },
+		{ { 40, 6, OTHER }, { 0 }, 1 },
+		{ { 40, 5, OTHER + 1 }, { 0 }, 1 },
+		{ { 42, 1, OTHER }, { 41, 9, OLD }, 1 },	/* the latest now, and comes from that */
+		{ { 42, 1, OTHER }, { 41, 9, OTHER }, 2 },	/* and that is of another part */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		struct fm_msg m;
+
+		asks();
+		stage_run_ns(&s, s.now + s.cfg.resend);
+		m = is[i].t.version ? has(2, is[i].t) : hello(2);
+		if (is[i].line.version) {
+			m.hello.line.n = 1;
+			m.hello.line.past[0] = is[i].line;
+		}
+		joins(&m);
+		if (asked(2) != is[i].times)
+			fail_msg("case %zu: asked %u times", i, asked(2));
+		stage_end(&s);
+	}
+}
+
+/* All nodes but 1 and 3 are new. Waits for the first table. */
+static void first_table(void)
+{
+	struct fm_msg m = has(1, latest);
+
+	stage_run_ns(&s, s.now + MS);
+	join(2);
+	joins(&m);
+	settle(4);
+	assert_true(fm_version(s.fm) > 0);
+}
+
+/* Node 3 is of another part: what it says of its own cables is excluded, though others know better. */
+static void words_of_another_part(void **state)
+{
+	(void)state;
+	for (unsigned int other = 0; other < 2; other++) {
+		struct fm_msg m, two;
+		uint64_t version;
+
+		asks();
+		m = has(3, other ? (struct fm_past) { 40, 5, OTHER + 1 } : former);
+		m.hello.admin = 4;
+		joins(&m);
+		two = has(2, latest);
+		joins(&two);
+		stage_run_ns(&s, s.now + MS);
+		m = has(1, latest);
+		joins(&m);
+		settle(4);
+		assert_true(fm_version(s.fm) > 0);
+		assert_int_equal(fm_node(s.fm, 3)->admin, other ? 4 : 0);
+		/* It was in the first table: no other one comes for it. */
+		version = fm_version(s.fm);
+		stage_run_ns(&s, s.now + 100 * MS);
+		assert_int_equal(fm_version(s.fm), version);
+		stage_end(&s);
+	}
+}
+
+/* A table that another one outdoes is not taken: what that excluded was included since. */
+static void outdone(void **state)
+{
+	const struct fm_past old = { 39, 5, OTHER + 1 }, later = { 39, 6, OTHER + 1 },
+		other = { 40, 5, OTHER + 2 };
+
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		struct fm_msg m, t;
+
+		asks();
+		m = has(3, old);
+		joins(&m);
+		t = sent(old, 2);
+		t.table.former = true;
+		stage_msg(&s, 103, &t);
+		/* One of that root's, or one whose line has it, or has another one. */
+		m = has(2, k ? other : later);
+		joins(&m);
+		t = sent(k ? other : later, 1);
+		t.table.former = true;
+		t.table.line.n = 1;
+		t.table.line.past[0] = k == 1 ? later : former;
+		stage_msg(&s, 102, &t);
+		first_table();
+		assert_int_equal(fm_node(s.fm, 1)->admin, 1);
+		assert_int_equal(fm_node(s.fm, 2)->admin, k == 2);
+		stage_end(&s);
+	}
+}
+
+/* --- what is taken -------------------------------------------------------------------------------- */
+
+/* What a node sends of itself: the table that it has only if it was asked for, and whole. */
+static void taken(void **state)
+{
+	const struct fm_past other = { 40, 5, OTHER + 1 };
+
+	(void)state;
+	for (unsigned int k = 0; k < 6; k++) {
+		struct fm_past t = other;
+		struct fm_msg m;
+
+		asks();
+		m = has(3, other);
+		if (k)
+			joins(&m);
+		else
+			join(3);
+		if (k == 4)
+			sends(3, other, 1);	/* and once more, with something else in it */
+		m = sent(t, 2);
+		m.table.former = true;
+		m.table.base = k == 1 ? 4 : 0;
+		m.table.maker += k == 2;
+		m.table.version += k == 3;
+		stage_msg(&s, 103, &m);
+		first_table();
+		if (fm_node(s.fm, 2)->admin != (k == 5))
+			fail_msg("case %u: %u", k, fm_node(s.fm, 2)->admin);
+		assert_int_equal(fm_node(s.fm, 1)->admin, k == 4);
+		stage_end(&s);
+	}
+}
+
+/* A kept one, which recall.c may have asked for: of no epoch far above those that are known. */
+static void of_an_epoch_far_above(void **state)
+{
+	(void)state;
+	for (unsigned int above = 0; above < 2; above++) {
+		asks();
+		sends(1, (struct fm_past) { fm_epoch_believed(s.fm) + above, 5, OTHER }, 2);
+		join(3);
+		first_table();
+		assert_int_equal(fm_node(s.fm, 2)->admin, !above);
+		stage_end(&s);
+	}
+}
+
+/* --- no node has a table, but some were kept --------------------------------------------------------- */
+
+/* This node has kept table 6 of epoch 7, with that line: at node @node port +x is excluded. */
+static void has_kept(const struct fm_line *line, const char *shape, uint32_t node)
+{
+	struct fm_msg kept;
+
+	stage_init(&s, "4x1", 0);
+	s.deaf = "init ping pong report lost rows place release ";
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 2, 1);
+	assert_int_equal(torus_shape_parse(shape, &s.shape), 0);
+	kept = sent((struct fm_past) { 7, 6, NIC }, node);
+	kept.table.line = *line;
+	s.cfg.kept = &kept.table;
+	stage_start(&s);
+	assert_int_equal(torus_shape_parse("4x1", &s.shape), 0);
+	s.cfg.kept = NULL;
+	stage_forget(&s);
+}
+
+/* Node 3 says that it has kept the table @t. */
+static void keeps(struct fm_past t)
+{
+	struct fm_msg m = hello(3);
+
+	m.hello.kept_term = t.epoch;
+	m.hello.kept = t.version;
+	m.hello.kept_root = t.root;
+	joins(&m);
+}
+
+static void beside_the_kept(void **state)
+{
+	static const struct {
+		struct fm_past t;
+		unsigned int times;
+	} is[] = {
+		{ { 0, 0, 0 }, 0 },
+		{ { 7, 5, NIC }, 0 }, { { 7, 5, 0 }, 0 }, { { 7, 7, NIC }, 1 },
+		{ { 7, 5, OTHER }, 1 }, { { 7, 6, OTHER }, 1 },
+		{ { 8, 1, OTHER }, 1 },		/* a later one */
+		{ { 5, 9, OLD }, 0 }, { { 5, 8, OLD }, 0 }, { { 5, 10, OLD }, 1 },
+		{ { 5, 9, 0 }, 0 }, { { 5, 9, OTHER }, 1 },
+		{ { 4, 3, OLD }, 0 }, { { 4, 3, OTHER }, 0 }, { { 4, 4, OTHER }, 1 },
+		{ { 3, 1, OTHER }, 1 },
+	};
+	/* Whoever made the second one, it was not said. */
+	const struct fm_line line = { .n = 2, .past = { { 5, 9, OLD }, { 4, 3, 0 } } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		has_kept(&line, "4x1", 0);
+		keeps(is[i].t);
+		if (asked(3) != is[i].times)
+			fail_msg("case %zu: asked %u times", i, asked(3));
+		stage_end(&s);
+	}
+}
+
+/* Its table has the kept one in its line, and the latest eight of that one's. */
+static void line_of_the_kept(void **state)
+{
+	struct fm_line line = { .n = 0 };
+
+	(void)state;
+	for (; line.n <= FM_LINE_MAX; line.n++) {
+		unsigned int n = line.n < FM_LINE_MAX ? line.n + 1 : FM_LINE_MAX;
+
+		has_kept(&line, "4x1", 0);
+		for (uint32_t i = 1; i < 4; i++)
+			join(i);
+		settle(4);
+		assert_true(fm_version(s.fm) > 0);
+		assert_int_equal(s.fm->table.line.n, n);
+		for (unsigned int i = 0; i < n; i++)
+			assert_int_equal(s.fm->table.line.past[i].epoch, 7 - i);
+		stage_end(&s);
+		if (line.n < FM_LINE_MAX)
+			line.past[line.n] = (struct fm_past) { 6 - line.n, 1, OLD };
+		if (line.n == FM_LINE_MAX)
+			break;
+	}
+	/* One of another shape is not what it begins with. */
+	has_kept(&line, "8x1", 0);
+	for (uint32_t i = 1; i < 4; i++)
+		join(i);
+	stage_run_ns(&s, s.now + 100 * MS);
+	settle(4);
+	assert_true(fm_version(s.fm) > 0);
+	assert_int_equal(s.fm->table.line.n, 0);
+	stage_end(&s);
+}
+
+/* A node that has the latest table joins: what this one has kept may be of another part. */
+static void kept_of_another_part(void **state)
+{
+	const struct fm_line none = { .n = 0 };
+
+	(void)state;
+	for (unsigned int other = 0; other < 2; other++) {
+		has_kept(&none, "4x1", 2);
+		stage_run_ns(&s, s.now + 1);
+		for (uint32_t i = 1; i < 4; i++) {
+			struct fm_msg m = has(i, latest);
+
+			m.hello.line.n = 1;
+			m.hello.line.past[0] = (struct fm_past) { 7, 6, other ? OTHER : NIC };
+			joins(&m);
+		}
+		settle(4);
+		assert_true(fm_version(s.fm) > 0);
+		assert_int_equal(fm_node(s.fm, 2)->admin, other);
+		assert_int_equal(s.fm->table.line.n, 2 + other);
+		stage_end(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(beside_the_latest),
+		cmocka_unit_test(words_of_another_part),
+		cmocka_unit_test(outdone),
+		cmocka_unit_test(taken),
+		cmocka_unit_test(of_an_epoch_far_above),
+		cmocka_unit_test(beside_the_kept),
+		cmocka_unit_test(line_of_the_kept),
+		cmocka_unit_test(kept_of_another_part),
+	};
+
+	return cmocka_run_group_tests_name("fm_parts_first", tests, NULL, NULL);
+}
