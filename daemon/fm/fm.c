@@ -103,6 +103,10 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 
 	if (!fm)
 		return NULL;
+	if (!fm_conns_start(fm) || !fm_problems_start(fm) || !fm_rows_start(fm)) {
+		fm_free(fm);
+		return NULL;
+	}
 	fm->cfg = *c;
 	if (!fm->cfg.fanout)
 		fm->cfg.fanout = 1;
@@ -118,7 +122,6 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->relay_packets = dev->relay_packets;
 	fm->jumper = dev->bootstrap;
 	fm->up = &fm_up_parent;
-	fm->conns.due = NEVER;
 	fm->task.rejoin = NEVER;
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (park)

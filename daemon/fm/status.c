@@ -7,6 +7,7 @@
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/library.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
@@ -139,7 +140,7 @@ static uint64_t vouched(const struct fm *fm)
 {
 	if (!fm->led.since || fm->led.guid == fm->guid)
 		return 0;
-	return fm->uplink.cut_off ? fm->uplink.cut_off : fm->now;
+	return fm->cut_off ? fm->cut_off : fm->now;
 }
 
 /* When this root, or node that asks to be root, last knew that @m lives; 0: it never did. */
@@ -169,7 +170,7 @@ bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
 		return m && (m->via || fm->now < later(*at, m->missing) + fm->cfg.member_max);
 	*at = later(*at, heard_directly(fm, e));
 	/* The table's word does not count for the lost root itself. */
-	lost = fm->uplink.cut_off && e->guid == fm->led.guid && *at < fm->uplink.cut_off;
+	lost = fm->cut_off && e->guid == fm->led.guid && *at < fm->cut_off;
 	*at = later(*at, vouched(fm));
 	return !lost && *at && fm->now < *at + fm->cfg.member_max;
 }
@@ -292,7 +293,7 @@ static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
 	const struct torus_shape *shape = &fm->table.shape;
 	unsigned int q = torus_dir_opposite(shape, d);
 
-	if (!fm->uplink.cut_off || !fm->placed)
+	if (!fm->cut_off || !fm->placed)
 		return false;
 	return (node == fm->node && !fm->port[d].up) ||
 	       (torus_neighbour(shape, node, d) == fm->node && !fm->port[q].up);
@@ -341,17 +342,17 @@ bool fm_is_root(const struct fm *fm)
 
 uint64_t fm_epoch(const struct fm *fm)
 {
-	return fm->uplink.term;
+	return fm->term;
 }
 
 bool fm_reachable(const struct fm *fm)
 {
-	return !fm->uplink.cut_off;
+	return !fm->cut_off;
 }
 
 uint64_t fm_cut_off(const struct fm *fm)
 {
-	return fm->uplink.cut_off;
+	return fm->cut_off;
 }
 
 uint32_t fm_own(const struct fm *fm)
@@ -387,7 +388,7 @@ static void own_root_status(const struct fm *fm, struct fm_root_status *r)
 	r->own = true;
 	r->node = fm_own(fm);
 	r->state = states[root->stage];
-	r->epoch = fm->uplink.term;
+	r->epoch = fm->term;
 	if (root->stage == FM_STAGE_LEADS) {
 		r->why = fm_claim_why(root);
 		r->since = root->since;
@@ -412,7 +413,7 @@ void fm_root_status(const struct fm *fm, struct fm_root_status *r)
 	memset(r, 0, sizeof(*r));
 	r->known = fm->have_root;
 	r->reachable = fm_reachable(fm);
-	r->lost = fm->uplink.cut_off;
+	r->lost = fm->cut_off;
 	r->guid = fm->root_guid;
 	r->node = fm->table.version ? fm_table_find(fm, fm->root_guid) : TORUS_NO_NODE;
 	r->address = fm->root_address;
@@ -464,7 +465,7 @@ void fm_outline(const struct fm *fm, struct fm_outline *out)
 	out->term = fm->table.term;
 	out->version = fm->table.version;
 	out->own = fm_own(fm);
-	out->problems = fm->problems.n;
+	out->problems = fm_problems_count(fm);
 	out->under_way = under_way(fm);
 	out->cut_off = !fm_reachable(fm);
 }
@@ -477,7 +478,7 @@ enum fm_state fm_state(const struct fm *fm)
 		return FM_BOOTSTRAPPING;
 	if (under_way(fm))
 		return FM_RECOVERING;
-	if (up < nodes || cables_of(fm)->up < cables_of(fm)->all || fm->problems.n ||
+	if (up < nodes || cables_of(fm)->up < cables_of(fm)->all || fm_problems_count(fm) ||
 	    !fm_reachable(fm))
 		return FM_DEGRADED;
 	return FM_RUNNING;
@@ -494,7 +495,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	s->own = fm_own(fm);
 	s->version = t->version;
 	s->applied = fm->applied;
-	s->problems = fm->problems.n;
+	s->problems = fm_problems_count(fm);
 	s->parked = fm->park.parked;
 	s->relayed = fm->relayed;
 	fm_root_status(fm, &s->root);

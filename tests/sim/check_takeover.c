@@ -140,7 +140,7 @@ static bool is_led(const struct world *w, const struct wnode *n)
 {
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (runs(w, i) && w->node[i].guid == n->fm->root_guid)
-			return !n->fm->uplink.cut_off && leads(&w->node[i]);
+			return !n->fm->cut_off && leads(&w->node[i]);
 	return false;
 }
 

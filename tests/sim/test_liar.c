@@ -80,7 +80,7 @@ static void shape(struct torus_shape *out)
 /* An epoch in use, a later one, or, seldom, any. */
 static uint64_t epoch(void)
 {
-	return random_below(&r, 6) ? some_machine()->uplink.term + random_below(&r, 3) : random_next(&r);
+	return random_below(&r, 6) ? some_machine()->term + random_below(&r, 3) : random_next(&r);
 }
 
 static void voters(struct fm_voters *v)
@@ -135,7 +135,7 @@ static void hello(struct fm_hello *h)
 		.guid = guid(),
 		.epoch = (uint32_t)number(who->epoch),
 		.version = number(who->applied),
-		.term = who->uplink.term,
+		.term = who->term,
 		.attach = number(who->uplink.attach),
 	};
 	strcpy(h->fabric, who->cfg.fabric);
@@ -193,7 +193,7 @@ static void table(struct fm_table_msg *t)
 	const struct fm *who = some_machine();
 	uint32_t nodes;
 
-	t->term = random_below(&r, 8) ? who->uplink.term : random_next(&r);
+	t->term = random_below(&r, 8) ? who->term : random_next(&r);
 	t->version = number(who->table.version);
 	t->former = random_below(&r, 2);
 	t->maker = random_below(&r, 2) ? guid() : 0;
@@ -226,7 +226,7 @@ static void step(struct fm_step *s)
 {
 	const struct fm *who = some_machine();
 
-	s->term = who->uplink.term;
+	s->term = who->term;
 	s->version = number(who->table.version);
 	s->round = (uint32_t)number(who->member.round);
 	s->step = (uint8_t)(FM_STEP_COUNT + random_below(&r, 3));
@@ -243,7 +243,7 @@ static void report(struct fm_report *rep)
 {
 	const struct fm *who = some_machine();
 
-	rep->term = who->uplink.term;
+	rep->term = who->term;
 	rep->version = number(who->table.version);
 	rep->round = (uint32_t)number(who->member.round);
 	rep->count = (uint32_t)number(world_nodes(w));
@@ -268,7 +268,7 @@ static void lie(void)
 		hello(&m.hello);
 		break;
 	case FM_MSG_WELCOME:
-		m.welcome.term = random_below(&r, 4) ? some_machine()->uplink.term : random_next(&r);
+		m.welcome.term = random_below(&r, 4) ? some_machine()->term : random_next(&r);
 		m.welcome.root_guid = guid();
 		strcpy(m.welcome.parent, some_machine()->cfg.address);
 		break;
@@ -320,7 +320,7 @@ static void lie(void)
 		m.failed.err = random_below(&r, 200);
 		break;
 	case FM_MSG_DROP:
-		m.drop.term = random_below(&r, 4) ? some_machine()->uplink.term : random_next(&r);
+		m.drop.term = random_below(&r, 4) ? some_machine()->term : random_next(&r);
 		m.drop.guid = guid();
 		strcpy(m.drop.address, some_machine()->cfg.address);
 		break;

@@ -375,7 +375,7 @@ struct fm_msg stage_report(const struct stage *s, uint32_t node, uint64_t versio
 {
 	struct fm_msg m = { .type = FM_MSG_REPORT };
 
-	m.report.term = s->fm->uplink.term;
+	m.report.term = s->fm->term;
 	m.report.version = version;
 	m.report.round = round;
 	m.report.count = 1;

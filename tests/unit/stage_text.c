@@ -75,7 +75,7 @@ static void number(struct stage *s, const char *name, uint64_t n)
 
 static void term(struct stage *s, uint64_t t)
 {
-	if (s->fm && s->fm->root && t == s->fm->uplink.term)
+	if (s->fm && s->fm->root && t == s->fm->term)
 		add(s, " own term");
 	else
 		number(s, "term", t);

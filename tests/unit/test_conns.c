@@ -40,7 +40,7 @@ static void check_one(struct fm *fm, const struct known *k)
 
 	assert_ptr_equal(fm_conn_find(fm, k->id), k->c);
 	assert_int_equal(k->c->id, k->id);
-	assert_true(k->c->at < n && fm->conns.list[k->c->at] == k->c);
+	assert_true(k->c->at < n && fm_conn_no(fm, k->c->at) == k->c);
 	for (unsigned int i = 0; k->guid && i < n; i++) {
 		if (list[i].c == k->c || list[i].guid != k->guid)
 			continue;
@@ -52,7 +52,7 @@ static void check_one(struct fm *fm, const struct known *k)
 
 static void check(struct fm *fm, int last_id)
 {
-	assert_int_equal(fm->conns.n, n);
+	assert_int_equal(fm_conns_count(fm), n);
 	for (unsigned int i = 0; i < n; i++)
 		check_one(fm, &list[i]);
 	for (int id = last_id > 2 * MOST ? last_id - 2 * MOST : 0; id <= last_id + 1; id++) {
@@ -102,6 +102,7 @@ static void lives(void **state)
 		int id = 0;
 
 		assert_non_null(fm);
+		assert_true(fm_conns_start(fm));
 		assert_null(fm_conn_find(fm, 1));
 		n = 0;
 		for (unsigned int i = 0; i < 600; i++) {
@@ -128,6 +129,7 @@ static void begins(void **state)
 
 	(void)state;
 	assert_non_null(fm);
+	assert_true(fm_conns_start(fm));
 	for (unsigned int role = FM_CONN_STRANGER; role <= FM_CONN_PARENT; role++) {
 		struct fm_conn *c;
 

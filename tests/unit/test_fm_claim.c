@@ -182,7 +182,7 @@ static void says_the_latest_epoch(void **state)
 	/* What it claims is later than both. */
 	all_say_hello();
 	stage_run_ns(&s, s.now + MS);
-	assert_int_equal(s.fm->uplink.term, 20);
+	assert_int_equal(s.fm->term, 20);
 	stage_end(&s);
 }
 

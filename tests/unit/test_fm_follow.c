@@ -235,7 +235,7 @@ static void an_asker_is_not_lost(void **state)
 	assert_false(s.fm->root_lost);
 	stage_msg(&s, 2, &pong);
 	assert_false(s.fm->root_lost);
-	assert_true(s.fm->root_asks && s.fm->uplink.cut_off);
+	assert_true(s.fm->root_asks && s.fm->cut_off);
 	stage_end(&s);
 }
 

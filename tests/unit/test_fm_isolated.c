@@ -91,15 +91,15 @@ static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, uns
 			"no "
 			 "path of healthy links joins it to the root", torus_node_text(s, i, node),
 			 entry[i].name);
-		for (unsigned int k = 0; k < fm->problems.n; k++)
+		for (unsigned int k = 0; k < fm_problems_count(fm); k++)
 			is |= !strcmp(fm_problem(fm, k)->text, text);
 		/* Only a limited number of problems is kept. */
-		expect(r, is || fm->problems.n == FM_PROBLEMS_MAX, "step %u: not told: %s", step,
+		expect(r, is || fm_problems_count(fm) == FM_PROBLEMS_MAX, "step %u: not told: %s", step,
 		       text);
 	}
-	expect(r, fm->problems.n == (want < FM_PROBLEMS_MAX ? want : FM_PROBLEMS_MAX),
-	       "step %u: %u told, %u are", step, fm->problems.n, want);
-	expect(r, errors - over == fm->problems.n, "logged");
+	expect(r, fm_problems_count(fm) == (want < FM_PROBLEMS_MAX ? want : FM_PROBLEMS_MAX),
+	       "step %u: %u told, %u are", step, fm_problems_count(fm), want);
+	expect(r, errors - over == fm_problems_count(fm), "logged");
 }
 
 static void isolated(uint64_t seed)
@@ -113,6 +113,7 @@ static void isolated(uint64_t seed)
 
 	memset(&fm, 0, sizeof(fm));
 	memset(&root, 0, sizeof(root));
+	assert_true(fm_problems_start(&fm));
 	memset(entry, 0, sizeof(entry));
 	errors = over = 0;
 	fm.root = &root;
@@ -209,6 +210,7 @@ static void fabric(const char *shape)
 
 	memset(&fm, 0, sizeof(fm));
 	memset(&root, 0, sizeof(root));
+	assert_true(fm_problems_start(&fm));
 	assert_int_equal(torus_shape_parse(shape, &m.shape), 0);
 	fm.root = &root;
 	fm.ops.log = do_log;
@@ -255,11 +257,11 @@ static void test_looks(void **state)
 	assert_int_equal(change(255, 0, 7, FM_NODE_UP), 0);
 	/* A node without cables is joined to no other. */
 	assert_int_equal(change(37, 15, 0, FM_NODE_UP), 1);
-	assert_int_equal(fm.problems.n, 1);
+	assert_int_equal(fm_problems_count(&fm), 1);
 	/* As long as a node is cut off, a full search is made. */
 	assert_int_equal(change(255, 0, 0, FM_NODE_UP), 1);
 	assert_int_equal(change(37, 0, 0, FM_NODE_UP), 1);
-	assert_int_equal(fm.problems.n, 0);
+	assert_int_equal(fm_problems_count(&fm), 0);
 	assert_int_equal(change(37, 1, 0, FM_NODE_UP), 0);
 	/* No way round a missing NIC is needed. */
 	assert_int_equal(change(100, 0, 0, FM_NODE_DEAD), 0);
@@ -279,19 +281,19 @@ static void test_looks(void **state)
 	assert_int_equal(change(3, 8, 0, FM_NODE_UP), 0);
 	/* Nor is anything searched if all its cables were excluded by wish. */
 	change(3, 5, 0, FM_NODE_UP);
-	assert_int_equal(fm.problems.n, 1);
+	assert_int_equal(fm_problems_count(&fm), 1);
 	change(3, 5, 1, FM_NODE_UP);
-	assert_int_equal(fm.problems.n, 1);
+	assert_int_equal(fm_problems_count(&fm), 1);
 	change(3, 5, 4, FM_NODE_UP);
-	assert_int_equal(fm.problems.n, 1);
+	assert_int_equal(fm_problems_count(&fm), 1);
 	change(3, 0, 5, FM_NODE_UP);
-	assert_int_equal(fm.problems.n, 0);
+	assert_int_equal(fm_problems_count(&fm), 0);
 	fabric_end();
 	fabric("1x16");
 	change(3, 10, 0, FM_NODE_UP);
-	assert_int_equal(fm.problems.n, 1);
+	assert_int_equal(fm_problems_count(&fm), 1);
 	change(3, 0, 10, FM_NODE_UP);
-	assert_int_equal(fm.problems.n, 0);
+	assert_int_equal(fm_problems_count(&fm), 0);
 	fabric_end();
 }
 
@@ -303,9 +305,9 @@ static void test_no_memory(void **state)
 	fails = true;
 	assert_int_equal(change(3, 5, 0, FM_NODE_UP), 1);
 	fails = false;
-	assert_int_equal(fm.problems.n, 0);
+	assert_int_equal(fm_problems_count(&fm), 0);
 	assert_int_equal(change(10, 2, 0, FM_NODE_UP), 1);
-	assert_int_equal(fm.problems.n, 1);
+	assert_int_equal(fm_problems_count(&fm), 1);
 	fabric_end();
 }
 
@@ -315,9 +317,9 @@ static void test_third_dimension(void **state)
 	(void)state;
 	fabric("1x1x16");
 	change(10, 1 << 5, 0, FM_NODE_UP);
-	assert_int_equal(fm.problems.n, 0);
+	assert_int_equal(fm_problems_count(&fm), 0);
 	change(3, 1 << 5, 0, FM_NODE_UP);
-	assert_int_equal(fm.problems.n, 7);
+	assert_int_equal(fm_problems_count(&fm), 7);
 	fabric_end();
 }
 

@@ -92,7 +92,7 @@ static void takes_part(void **state)
 	assert_false(fm_quorum_here(s.fm, m));
 	r->stage = FM_STAGE_CLAIMS;
 	m->via = NIC;
-	m->voice.claimed = s.fm->uplink.term - 1;
+	m->voice.claimed = s.fm->term - 1;
 	assert_false(fm_quorum_here(s.fm, m));
 	m->voice.claimed++;
 	assert_true(fm_quorum_here(s.fm, m));

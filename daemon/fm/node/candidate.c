@@ -88,9 +88,9 @@ void fm_candidate_adrift(struct fm *fm)
 
 	c->at = c->around = NEVER;
 	c->called = false;
-	if (!fm->uplink.cut_off || fm->root_asks)
+	if (!fm->cut_off || fm->root_asks)
 		fm_problem_clear(fm, "root", VAIN_KEY);
-	if (!fm->uplink.cut_off) {
+	if (!fm->cut_off) {
 		c->tries = c->backs = 0;
 		return;
 	}
@@ -136,8 +136,8 @@ static bool joins(const struct fm *fm)
 /* Reports the problem that no candidate asks to be root. */
 static void tell_vain(struct fm *fm)
 {
-	if (!fm->have_root || fm->root_asks || fm->is_root || !fm->uplink.cut_off ||
-	    fm->now < fm->uplink.cut_off + VAIN)
+	if (!fm->have_root || fm->root_asks || fm->is_root || !fm->cut_off ||
+	    fm->now < fm->cut_off + VAIN)
 		return;
 	fm_problem_set(fm, "root", VAIN_KEY,
 		       "no root, and no node asks to be root: start the manager of a "
@@ -150,7 +150,7 @@ bool fm_candidate_due(struct fm *fm)
 
 	if (fm->now >= c->around) {
 		tell_vain(fm);
-		c->around = fm->uplink.cut_off ? fm->now + FOLLOW_WAIT * fm->cfg.takeover : NEVER;
+		c->around = fm->cut_off ? fm->now + FOLLOW_WAIT * fm->cfg.takeover : NEVER;
 		fm_ports_ask(fm);
 	}
 	if (fm->now < c->at)
@@ -162,7 +162,7 @@ bool fm_candidate_due(struct fm *fm)
 	c->at = NEVER;
 	if (c->tries < TRIES_MAX)
 		c->tries++;
-	return fm->uplink.cut_off && !fm->is_root;
+	return fm->cut_off && !fm->is_root;
 }
 
 uint64_t fm_candidate_expiry(const struct fm *fm)

@@ -59,7 +59,7 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	drop_older(fm, c);
 	fm_reports_await(fm, c);
 	announce(fm, c, FM_MSG_ADOPTED);
-	if (fm->uplink.cut_off)
+	if (fm->cut_off)
 		fm_uplink_pong(fm, c);
 	if (!c->guest)
 		fm_member_child(fm, c, h->version);
@@ -71,12 +71,12 @@ void fm_child_ask(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 
 	if (h->role == FM_ROLE_JOIN) {
 		fm_child_refuse(fm, c, "this node is not the root");
-	} else if (!fm_uplink_conn(fm) || h->term != fm->uplink.term) {
+	} else if (!fm_uplink_conn(fm) || h->term != fm->term) {
 		fm_child_refuse(fm, c, "this node has not joined the root of that term");
 	} else {
-		msg.welcome.term = fm->uplink.term;
+		msg.welcome.term = fm->term;
 		msg.welcome.root_guid = fm->root_guid;
-		msg.welcome.adrift = fm->uplink.cut_off;
+		msg.welcome.adrift = fm->cut_off;
 		fm_conn_send(fm, c, &msg);
 		fm_child_accept(fm, c, h);
 	}
@@ -110,20 +110,20 @@ void fm_children_announce(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
 
-	msg.welcome.term = fm->uplink.term;
+	msg.welcome.term = fm->term;
 	msg.welcome.root_guid = fm->root_guid;
-	msg.welcome.adrift = fm->uplink.cut_off;
-	for (unsigned int i = 0; i < fm->conns.n; i++) {
-		if (fm->conns.list[i]->role != FM_CONN_CHILD)
+	msg.welcome.adrift = fm->cut_off;
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
+		if (fm_conn_no(fm, i)->role != FM_CONN_CHILD)
 			continue;
-		announce(fm, fm->conns.list[i], FM_MSG_ADOPTED);
-		fm_conn_send(fm, fm->conns.list[i], &msg);
+		announce(fm, fm_conn_no(fm, i), FM_MSG_ADOPTED);
+		fm_conn_send(fm, fm_conn_no(fm, i), &msg);
 	}
 }
 
 void fm_children_drop(struct fm *fm)
 {
-	for (unsigned int i = fm->conns.n; i-- > 0;)
-		if (fm->conns.list[i]->role == FM_CONN_CHILD)
-			drop(fm, fm->conns.list[i]);
+	for (unsigned int i = fm_conns_count(fm); i-- > 0;)
+		if (fm_conn_no(fm, i)->role == FM_CONN_CHILD)
+			drop(fm, fm_conn_no(fm, i));
 }

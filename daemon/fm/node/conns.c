@@ -11,6 +11,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
+#include "lib/util/hash.h"
 
 #define PEER_WAIT 4		/* keep-alives without a word, then it is lost */
 #define ROOT_ASKED 1		/* quarters of a keep-alive, after which those below the root ask it */
@@ -21,6 +22,41 @@
 #define CLAIMER_WAIT 10		/* times resend, to a word of a node that claims: no root leads */
 #define ASKER_WAIT 5		/* times resend, to connect to one that asks to be root, or for its answer */
 #define CALL_WAIT 5		/* times resend, for a call to be answered */
+
+/**
+ * struct fm_conns - all of them
+ * @by_id, @by_guid: places in @list; @by_guid: of children
+ * @due: none must be looked at before
+ */
+struct fm_conns {
+	struct fm_conn **list;
+	unsigned int n, room;
+	struct hash by_id, by_guid;
+	uint64_t due;
+};
+
+bool fm_conns_start(struct fm *fm)
+{
+	fm->conns = calloc(1, sizeof(*fm->conns));
+	if (fm->conns)
+		fm->conns->due = NEVER;
+	return fm->conns;
+}
+
+unsigned int fm_conns_count(const struct fm *fm)
+{
+	return fm->conns->n;
+}
+
+struct fm_conn *fm_conn_no(const struct fm *fm, unsigned int i)
+{
+	return i < fm->conns->n ? fm->conns->list[i] : NULL;
+}
+
+uint64_t fm_conns_expiry(const struct fm *fm)
+{
+	return fm->conns->due;
+}
 
 bool fm_conn_upward(const struct fm_conn *c)
 {
@@ -89,7 +125,7 @@ uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 void fm_conn_look(struct fm *fm, const struct fm_conn *c)
 {
 	if (c)
-		fm->conns.due = earlier(fm->conns.due, fm_conn_expiry(fm, c));
+		fm->conns->due = earlier(fm->conns->due, fm_conn_expiry(fm, c));
 }
 
 static uint32_t id_key(int id)
@@ -121,7 +157,7 @@ static bool make_room(struct fm_conns *t)
 
 struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role)
 {
-	struct fm_conns *t = &fm->conns;
+	struct fm_conns *t = fm->conns;
 	struct fm_conn *c = calloc(1, sizeof(*c));
 
 	if (!c || !make_room(t)) {
@@ -151,7 +187,7 @@ static void move(struct fm_conns *t, struct fm_conn *c, unsigned int at)
 
 void fm_conn_forget(struct fm *fm, struct fm_conn *c)
 {
-	struct fm_conns *t = &fm->conns;
+	struct fm_conns *t = fm->conns;
 
 	hash_del(&t->by_id, id_key(c->id), c->at);
 	if (c->role == FM_CONN_CHILD)
@@ -163,18 +199,21 @@ void fm_conn_forget(struct fm *fm, struct fm_conn *c)
 
 void fm_conns_free(struct fm *fm)
 {
-	struct fm_conns *t = &fm->conns;
+	struct fm_conns *t = fm->conns;
 
+	if (!t)
+		return;
 	for (unsigned int i = 0; i < t->n; i++)
 		free(t->list[i]);
 	free(t->list);
 	hash_free(&t->by_id);
 	hash_free(&t->by_guid);
+	free(t);
 }
 
 void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid)
 {
-	struct fm_conns *t = &fm->conns;
+	struct fm_conns *t = fm->conns;
 
 	if (c->role == FM_CONN_CHILD)
 		hash_del(&t->by_guid, guid_key(c->guid), c->at);
@@ -185,7 +224,7 @@ void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid)
 
 struct fm_conn *fm_conn_find(struct fm *fm, int id)
 {
-	const struct fm_conns *t = &fm->conns;
+	const struct fm_conns *t = fm->conns;
 	uint32_t i;
 
 	for (uint32_t at = 0; hash_next(&t->by_id, id_key(id), &at, &i);)
@@ -196,7 +235,7 @@ struct fm_conn *fm_conn_find(struct fm *fm, int id)
 
 struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struct fm_conn *but)
 {
-	const struct fm_conns *t = &fm->conns;
+	const struct fm_conns *t = fm->conns;
 	uint32_t i;
 
 	for (uint32_t at = 0; hash_next(&t->by_guid, guid_key(guid), &at, &i);)
@@ -207,9 +246,9 @@ struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struc
 
 struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role)
 {
-	for (unsigned int i = 0; i < fm->conns.n; i++)
-		if (fm->conns.list[i]->role == role)
-			return fm->conns.list[i];
+	for (unsigned int i = 0; i < fm->conns->n; i++)
+		if (fm->conns->list[i]->role == role)
+			return fm->conns->list[i];
 	return NULL;
 }
 
@@ -226,12 +265,12 @@ void fm_conn_drop(struct fm *fm, struct fm_conn *c)
 
 void fm_conns_await(struct fm *fm)
 {
-	fm->conns.due = earlier(fm->conns.due, fm->now + ANSWER_WAIT * fm->cfg.resend);
+	fm->conns->due = earlier(fm->conns->due, fm->now + ANSWER_WAIT * fm->cfg.resend);
 }
 
 void fm_conns_look(struct fm *fm)
 {
-	struct fm_conns *t = &fm->conns;
+	struct fm_conns *t = fm->conns;
 
 	t->due = NEVER;
 	for (unsigned int i = 0; i < t->n; i++)

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "daemon/fm/wire/msg.h"
-#include "lib/util/hash.h"
 
 struct fm;
 /* The purpose of a connection of the service network. */
@@ -38,26 +37,21 @@ struct fm_conn {
 	uint64_t asked;		/* ours: last PING or HELLO; child: the step at hand, first */
 	uint64_t busy;		/* child: when it said of that step that it waits, too; 0 */
 	struct fm_report report;
-	unsigned int at;	/* in fm_conns' list */
+	unsigned int at;	/* its number among all */
 };
-/**
- * struct fm_conns - all of them
- * @by_id, @by_guid: places in @list; @by_guid: of children
- * @due: none must be looked at before
- */
-struct fm_conns {
-	struct fm_conn **list;
-	unsigned int n, room;
-	struct hash by_id, by_guid;
-	uint64_t due;
-};
+
+/* A machine begins, without connections. Return: false: no memory. */
+bool fm_conns_start(struct fm *fm);
+void fm_conns_free(struct fm *fm);
+/* All that there are, in no order: how many; number @i of them, or NULL if that are not so many. */
+unsigned int fm_conns_count(const struct fm *fm);
+struct fm_conn *fm_conn_no(const struct fm *fm, unsigned int i);
 
 /* A new one; that it leads to a child comes later, by fm_conn_child(). NULL: no memory. */
 struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role);
 /* It leads to a child, the NIC @guid. */
 void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid);
 void fm_conn_forget(struct fm *fm, struct fm_conn *c);
-void fm_conns_free(struct fm *fm);
 struct fm_conn *fm_conn_find(struct fm *fm, int id);
 /* That of the child with that GUID, which is not @but, or NULL. */
 struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struct fm_conn *but);
@@ -75,5 +69,7 @@ uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c);
 uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c);
 void fm_conn_look(struct fm *fm, const struct fm_conn *c);
 void fm_conns_look(struct fm *fm);
+/* Before that none must be looked at. */
+uint64_t fm_conns_expiry(const struct fm *fm);
 
 #endif /* FM_CONNS_H */

@@ -143,7 +143,7 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	bool leads = !init->asks && !init->lost;
 
 	if (init->lost || init->asks) {
-		if (!fm->uplink.cut_off)
+		if (!fm->cut_off)
 			look_up(fm, init);
 		if (init->lost)
 			return false;
@@ -159,7 +159,7 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 		       !fm_conn_of_role(fm, FM_CONN_ROOT);
 	if (leads && !fm_uplink_conn(fm) && strcmp(fm->root_address, init->root_address))
 		return true;
-	if (leads && !fm->uplink.cut_off && init->guid == init->root_guid && has_moved(fm, init))
+	if (leads && !fm->cut_off && init->guid == init->root_guid && has_moved(fm, init))
 		take_address(fm, init);
 	if (leads && fm->root_lost)
 		fm_uplink_hurry(fm);
@@ -182,7 +182,7 @@ static bool may_lead(const struct fm *fm)
 static bool follows_in_vain(const struct fm *fm)
 {
 	return (fm->root_asks || fm->root_lost) &&
-	       fm->now >= fm->uplink.cut_off + VAIN * fm->cfg.resend;
+	       fm->now >= fm->cut_off + VAIN * fm->cfg.resend;
 }
 
 /*
@@ -211,7 +211,7 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 	if (init->root_guid == fm->root_guid)
 		return takes_again(fm, init);
 	later = fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->root_guid);
-	if (!fm->uplink.cut_off) {
+	if (!fm->cut_off) {
 		if (!leads)
 			look_up(fm, init);
 		return leads && later && one_fabric(fm, init);

@@ -56,9 +56,9 @@ void fm_handover(struct fm *fm, const struct fm_lead *l)
 {
 	struct fm_msg msg = { .type = FM_MSG_LEAD, .lead = *l };
 
-	for (unsigned int i = 0; i < fm->conns.n; i++)
-		if (fm->conns.list[i]->role == FM_CONN_CHILD)
-			fm_conn_send(fm, fm->conns.list[i], &msg);
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
+		if (fm_conn_no(fm, i)->role == FM_CONN_CHILD)
+			fm_conn_send(fm, fm_conn_no(fm, i), &msg);
 	if (fm->is_root)
 		return;
 	if (l->now)

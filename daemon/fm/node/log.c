@@ -25,7 +25,7 @@
 #define FORGET (3600 * 1000 * MS)
 
 /**
- * struct fm_trouble - a problem that stands, or that stood
+ * struct trouble - a problem that stands, or that stood
  * @open: a line of it was logged, and not that it is over
  * @unsaid: it stands, and has not been logged as it stands
  * @missed: how often it was not logged since the last line, this time included
@@ -33,13 +33,37 @@
  * @gap: from then until it may be logged again
  * @until: when it ends by itself; 0: it does not
  */
-struct fm_trouble {
+struct trouble {
 	struct fm_problem problem;
 	uint64_t key;
 	bool mark, open, unsaid;
 	unsigned int missed;
 	uint64_t said, gap, until;
 };
+
+/** struct fm_problems - the first @n stand; of the others it is known when they were logged */
+struct fm_problems {
+	struct trouble *trouble;
+	unsigned int n, known, room;
+};
+
+bool fm_problems_start(struct fm *fm)
+{
+	fm->problems = calloc(1, sizeof(*fm->problems));
+	return fm->problems;
+}
+
+void fm_problems_free(struct fm *fm)
+{
+	if (fm->problems)
+		free(fm->problems->trouble);
+	free(fm->problems);
+}
+
+unsigned int fm_problems_count(const struct fm *fm)
+{
+	return fm->problems->n;
+}
 
 static void say(struct fm *fm, enum fm_level level, const char *kind, const char *text)
 {
@@ -62,16 +86,16 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 /* Among the problems that stand and those that stood. */
 static int problem_find(const struct fm *fm, const char *kind, uint64_t key)
 {
-	for (unsigned int i = 0; i < fm->problems.known; i++)
-		if (fm->problems.trouble[i].key == key && !strcmp(fm->problems.trouble[i].problem.kind, kind))
+	for (unsigned int i = 0; i < fm->problems->known; i++)
+		if (fm->problems->trouble[i].key == key && !strcmp(fm->problems->trouble[i].problem.kind, kind))
 			return (int)i;
 	return -1;
 }
 
 /* Of those that stood, the one that was logged longest ago makes room for another. */
-static struct fm_trouble *trouble_replace(struct fm_problems *p)
+static struct trouble *trouble_replace(struct fm_problems *p)
 {
-	struct fm_trouble *oldest = &p->trouble[p->n];
+	struct trouble *oldest = &p->trouble[p->n];
 
 	for (unsigned int i = p->n; i < p->known; i++)
 		if (p->trouble[i].said < oldest->said)
@@ -80,10 +104,10 @@ static struct fm_trouble *trouble_replace(struct fm_problems *p)
 }
 
 /* Most machines never have any. Return: one that does not stand yet; NULL: no room, no memory. */
-static struct fm_trouble *trouble_add(struct fm_problems *p, const char *kind, uint64_t key)
+static struct trouble *trouble_add(struct fm_problems *p, const char *kind, uint64_t key)
 {
 	unsigned int room = p->room ? 2 * p->room : 2;
-	struct fm_trouble *t;
+	struct trouble *t;
 
 	if (p->known == FM_PROBLEMS_KNOWN) {
 		t = trouble_replace(p);
@@ -97,22 +121,22 @@ static struct fm_trouble *trouble_add(struct fm_problems *p, const char *kind, u
 		}
 		t = &p->trouble[p->known++];
 	}
-	*t = (struct fm_trouble) { .key = key };
+	*t = (struct trouble) { .key = key };
 	snprintf(t->problem.kind, sizeof(t->problem.kind), "%s", kind);
 	return t;
 }
 
 /* Puts @t in the place of trouble @i, and that one in the place of @t. Return: where @t is now. */
-static struct fm_trouble *trouble_swap(struct fm_problems *p, struct fm_trouble *t, unsigned int i)
+static struct trouble *trouble_swap(struct fm_problems *p, struct trouble *t, unsigned int i)
 {
-	struct fm_trouble other = p->trouble[i];
+	struct trouble other = p->trouble[i];
 
 	p->trouble[i] = *t;
 	*t = other;
 	return &p->trouble[i];
 }
 
-static void trouble_say(struct fm *fm, struct fm_trouble *t, unsigned int missed)
+static void trouble_say(struct fm *fm, struct trouble *t, unsigned int missed)
 {
 	if (missed)
 		fm_say(fm, FM_ERROR, t->problem.kind, "%s (said %u time%s more meanwhile)",
@@ -127,7 +151,7 @@ static void trouble_say(struct fm *fm, struct fm_trouble *t, unsigned int missed
 }
 
 /* It begins, or becomes another: it is logged, or counted. */
-static void trouble_begin(struct fm *fm, struct fm_trouble *t)
+static void trouble_begin(struct fm *fm, struct trouble *t)
 {
 	if (fm->now >= t->said + FORGET)
 		t->gap = t->missed = 0;
@@ -141,9 +165,9 @@ static void trouble_begin(struct fm *fm, struct fm_trouble *t)
 
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 {
-	struct fm_problems *p = &fm->problems;
+	struct fm_problems *p = fm->problems;
 	int i = problem_find(fm, kind, key);
-	struct fm_trouble *t = i < 0 ? NULL : &p->trouble[i];
+	struct trouble *t = i < 0 ? NULL : &p->trouble[i];
 	bool stands = i >= 0 && (unsigned int)i < p->n;
 	char text[FM_TEXT_MAX];
 	va_list ap;
@@ -169,20 +193,20 @@ void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *f
 /* The last of those that stand takes its place. */
 static void problem_drop(struct fm *fm, unsigned int i)
 {
-	struct fm_trouble *t = &fm->problems.trouble[i];
+	struct trouble *t = &fm->problems->trouble[i];
 
 	if (t->open)
 		fm_say(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
 	t->open = t->unsaid = false;
 	t->until = 0;
-	trouble_swap(&fm->problems, t, --fm->problems.n);
+	trouble_swap(fm->problems, t, --fm->problems->n);
 }
 
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
 {
 	int i = problem_find(fm, kind, key);
 
-	if (i >= 0 && (unsigned int)i < fm->problems.n)
+	if (i >= 0 && (unsigned int)i < fm->problems->n)
 		problem_drop(fm, (unsigned int)i);
 }
 
@@ -190,14 +214,14 @@ void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t un
 {
 	int i = problem_find(fm, kind, key);
 
-	if (i >= 0 && (unsigned int)i < fm->problems.n)
-		fm->problems.trouble[i].until = until;
+	if (i >= 0 && (unsigned int)i < fm->problems->n)
+		fm->problems->trouble[i].until = until;
 }
 
 void fm_problems_due(struct fm *fm)
 {
-	for (unsigned int i = 0; i < fm->problems.n;) {
-		struct fm_trouble *t = &fm->problems.trouble[i];
+	for (unsigned int i = 0; i < fm->problems->n;) {
+		struct trouble *t = &fm->problems->trouble[i];
 
 		if (t->until && fm->now >= t->until) {
 			problem_drop(fm, i);	/* another is in its place */
@@ -213,8 +237,8 @@ uint64_t fm_problems_expiry(const struct fm *fm)
 {
 	uint64_t at = NEVER;
 
-	for (unsigned int i = 0; i < fm->problems.n; i++) {
-		const struct fm_trouble *t = &fm->problems.trouble[i];
+	for (unsigned int i = 0; i < fm->problems->n; i++) {
+		const struct trouble *t = &fm->problems->trouble[i];
 
 		if (t->unsaid)
 			at = earlier(at, t->said + t->gap);
@@ -226,24 +250,19 @@ uint64_t fm_problems_expiry(const struct fm *fm)
 
 void fm_problems_mark(struct fm *fm, const char *kind)
 {
-	for (unsigned int i = 0; i < fm->problems.n; i++)
-		if (!strcmp(fm->problems.trouble[i].problem.kind, kind))
-			fm->problems.trouble[i].mark = true;
+	for (unsigned int i = 0; i < fm->problems->n; i++)
+		if (!strcmp(fm->problems->trouble[i].problem.kind, kind))
+			fm->problems->trouble[i].mark = true;
 }
 
 void fm_problems_sweep(struct fm *fm, const char *kind)
 {
-	for (unsigned int i = fm->problems.n; i-- > 0;)
-		if (fm->problems.trouble[i].mark && !strcmp(fm->problems.trouble[i].problem.kind, kind))
+	for (unsigned int i = fm->problems->n; i-- > 0;)
+		if (fm->problems->trouble[i].mark && !strcmp(fm->problems->trouble[i].problem.kind, kind))
 			problem_drop(fm, i);
 }
 
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i)
 {
-	return i < fm->problems.n ? &fm->problems.trouble[i].problem : NULL;
-}
-
-void fm_problems_free(struct fm *fm)
-{
-	free(fm->problems.trouble);
+	return i < fm->problems->n ? &fm->problems->trouble[i].problem : NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef FM_LOG_H
 #define FM_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/fm/fm.h"
@@ -10,11 +11,11 @@
 #define FM_PROBLEMS_MAX 64			/* that stand */
 #define FM_PROBLEMS_KNOWN (2 * FM_PROBLEMS_MAX)	/* with those that stood */
 
-/** struct fm_problems - the first @n stand; of the others it is known when they were logged */
-struct fm_problems {
-	struct fm_trouble *trouble;
-	unsigned int n, known, room;
-};
+/* A machine begins, without problems. Return: false: no memory. */
+bool fm_problems_start(struct fm *fm);
+void fm_problems_free(struct fm *fm);
+/* How many stand. */
+unsigned int fm_problems_count(const struct fm *fm);
 
 void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -30,7 +31,5 @@ void fm_problems_sweep(struct fm *fm, const char *kind);
 /* Problems that could not be logged yet, and those that end by themselves. */
 void fm_problems_due(struct fm *fm);
 uint64_t fm_problems_expiry(const struct fm *fm);
-
-void fm_problems_free(struct fm *fm);
 
 #endif /* FM_LOG_H */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The machine: what joins the parts of a node. Each part has the struct named after it
- * in its own header, a function for every event that it cares about, one that runs what is due,
- * and one that says when that will be.
+ * The machine: what joins the parts of a node. Each part has a function for every event that it
+ * cares about, one that runs what is due, and one that says when that will be.
  */
 #ifndef FM_MACHINE_H
 #define FM_MACHINE_H
@@ -12,14 +11,11 @@
 #include "daemon/fm/clock.h"
 #include "daemon/fm/fm.h"
 #include "daemon/fm/node/candidate.h"
-#include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/keep.h"
-#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/port.h"
-#include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/up.h"
@@ -28,6 +24,7 @@
 
 struct fm_root;
 
+/* Facts that many parts use stand here. What a part keeps for itself, only its own file knows. */
 struct fm {
 	struct fm_config cfg;
 	struct fm_ops ops;
@@ -47,7 +44,7 @@ struct fm {
 	struct torus_health *health;
 	struct torus_routes *routes;	/* what the table asks for; NULL before the first */
 	bool merged;		/* @rows are those of @routes, and holds */
-	struct fm_writing writing;
+	struct fm_writing *writing;
 	struct torus_park park;
 	struct fm_nic nic;
 	struct fm_port port[TORUS_MAX_PORTS];
@@ -58,6 +55,8 @@ struct fm {
 	bool have_root, have_position, cabled, lonely; /* some port had a cable; said: no root */
 	int32_t position[TORUS_MAX_DIMS];
 	uint64_t root_guid, root_epoch;
+	uint64_t term;		/* epoch of the root that it has joined, or in which it claims */
+	uint64_t cut_off;	/* since when there is no way to the root; 0: there is */
 	bool root_asks, root_lost, said_lost; /* not root yet; no way to it now; neighbours know */
 	struct fm_led led;
 	struct fm_candidate candidate;
@@ -66,14 +65,13 @@ struct fm {
 
 	const struct fm_up *up;
 	struct fm_uplink uplink;
-	struct fm_conns conns;
+	struct fm_conns *conns;
 	struct fm_table table;
 	struct fm_kept kept;
 	struct fm_member member;
 	struct fm_task task;
 	struct fm_root *root;	/* NULL on all nodes but the root */
-
-	struct fm_problems problems;
+	struct fm_problems *problems;
 };
 
 #endif /* FM_MACHINE_H */

@@ -53,7 +53,7 @@ void fm_member_check(struct fm *fm, bool again)
 	if (!sum->count)
 		return;
 	m->sent = true;
-	sum->term = fm->uplink.term;
+	sum->term = fm->term;
 	sum->version = m->version;
 	sum->round = m->round;
 	fm->up->send(fm, &msg);
@@ -63,7 +63,7 @@ void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *
 {
 	const struct fm_member *m = &fm->member;
 
-	if (r->term != fm->uplink.term || r->version != m->version || r->round != m->round)
+	if (r->term != fm->term || r->version != m->version || r->round != m->round)
 		return;
 	fm_reports_take(fm, c, r);
 	fm->member.sent = false;
@@ -81,8 +81,8 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 	fm->task.reached = FM_ACT_NONE;
 	m->own = false;
 	m->sent = false;
-	for (unsigned int i = 0; i < fm->conns.n; i++) {
-		struct fm_conn *c = fm->conns.list[i];
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
+		struct fm_conn *c = fm_conn_no(fm, i);
 
 		c->reported = false;
 		c->failed &= round > 0;
@@ -97,8 +97,8 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 
 static void forward(struct fm *fm, const struct fm_msg *msg, bool guests)
 {
-	for (unsigned int i = 0; i < fm->conns.n; i++) {
-		const struct fm_conn *c = fm->conns.list[i];
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
+		const struct fm_conn *c = fm_conn_no(fm, i);
 
 		if (c->role == FM_CONN_CHILD && !c->reported && (guests || !c->guest))
 			fm_conn_send(fm, c, msg);
@@ -109,7 +109,7 @@ static void forward(struct fm *fm, const struct fm_msg *msg, bool guests)
 static void step_msg(const struct fm *fm, struct fm_msg *msg)
 {
 	*msg = (struct fm_msg) { .type = FM_MSG_STEP, .step = fm->member.step };
-	msg->step.term = fm->uplink.term;
+	msg->step.term = fm->term;
 	msg->step.version = fm->member.version;
 }
 
@@ -137,7 +137,7 @@ static void answer_again(struct fm *fm)
 	fm_member_check(fm, false);
 	if (fm->member.sent)
 		return;
-	msg.pong.adrift = fm->uplink.cut_off;
+	msg.pong.adrift = fm->cut_off;
 	msg.pong.waits = report_waits(fm);
 	fm_uplink_send(fm, &msg);
 }
@@ -147,7 +147,7 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
 {
 	struct fm_msg msg;
 
-	if (!fm->table.version || fm->table.term != fm->uplink.term)
+	if (!fm->table.version || fm->table.term != fm->term)
 		return;
 	if (version != fm->table.version && fm_table_whole(fm, &msg)) {
 		fm_conn_send(fm, c, &msg);
@@ -186,8 +186,8 @@ static void tell_lacking(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_FAILED };
 
-	for (unsigned int i = fm->conns.n; i-- > 0;) {
-		const struct fm_conn *c = i < fm->conns.n ? fm->conns.list[i] : NULL;
+	for (unsigned int i = fm_conns_count(fm); i-- > 0;) {
+		const struct fm_conn *c = fm_conn_no(fm, i);
 
 		if (!c || !fm_conn_awaited(fm, c) || c->heard <= c->asked ||
 		    fm->now < later(c->asked, c->busy) + fm->cfg.member_max)
@@ -249,7 +249,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 	bool same_term = t->term == fm->table.term;
 	struct fm_msg msg = { .type = FM_MSG_TABLE, .table = *t };
 
-	if (t->term != fm->uplink.term || (same_term && t->version < fm->table.version))
+	if (t->term != fm->term || (same_term && t->version < fm->table.version))
 		return;
 	if (same_term && t->version == fm->table.version) {
 		again(fm);
@@ -272,7 +272,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	struct fm_member *m = &fm->member;
 	struct fm_msg msg = { .type = FM_MSG_STEP, .step = *s };
 
-	if (s->term != fm->uplink.term || s->version < fm->table.version)
+	if (s->term != fm->term || s->version < fm->table.version)
 		return;
 	if (s->version > fm->table.version || fm->table.term != s->term) {
 		fetch(fm);

@@ -66,7 +66,7 @@ enum fm_act fm_nic_end(struct fm *fm, uint32_t tag)
 
 bool fm_nic_obeys(const struct fm *fm)
 {
-	return fm->nic.told && fm->nic.root_epoch == fm->uplink.term &&
+	return fm->nic.told && fm->nic.root_epoch == fm->term &&
 	       fm->nic.root_guid == fm->root_guid;
 }
 
@@ -75,7 +75,7 @@ void fm_nic_obey(struct fm *fm)
 	struct fm_nic *nic = &fm->nic;
 
 	nic->obey = false;
-	nic->asked_epoch = fm->uplink.term;
+	nic->asked_epoch = fm->term;
 	nic->asked_guid = fm->root_guid;
 	fm->ops.root_set(fm->io, fm_nic_begin(fm, FM_ACT_OBEY), nic->asked_epoch, nic->asked_guid);
 }

@@ -72,17 +72,17 @@ void fm_reports_forget(struct fm *fm, const struct fm_conn *c)
 
 uint64_t fm_reports_awaited(const struct fm *fm)
 {
-	for (unsigned int i = 0; i < fm->conns.n; i++)
-		if (fm_conn_awaited(fm, fm->conns.list[i]))
-			return fm->conns.list[i]->guid;
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
+		if (fm_conn_awaited(fm, fm_conn_no(fm, i)))
+			return fm_conn_no(fm, i)->guid;
 	return 0;
 }
 
 /* The table is new: children may have other ids, or none any more. */
 void fm_reports_lookup(struct fm *fm)
 {
-	for (unsigned int i = 0; i < fm->conns.n; i++) {
-		struct fm_conn *c = fm->conns.list[i];
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
+		struct fm_conn *c = fm_conn_no(fm, i);
 
 		if (c->role != FM_CONN_CHILD)
 			continue;

@@ -26,9 +26,65 @@
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/table.h"
 
+/**
+ * struct fm_writing - what is under way at the NIC, and what came of the last write
+ * @shape, @place, @at, @rows: of a new place; @rows are empty
+ * @epoch, @version, @node, @n: of rows
+ * @doubt: version that a failed write may have put in force, or 0
+ */
+struct fm_writing {
+	struct torus_shape shape;
+	uint32_t place;
+	struct torus_coords at;
+	uint64_t *rows;
+	uint64_t epoch, version;
+	uint32_t *node, n;
+	uint64_t doubt;
+};
+
+bool fm_rows_start(struct fm *fm)
+{
+	fm->writing = calloc(1, sizeof(*fm->writing));
+	return fm->writing;
+}
+
+uint64_t fm_rows_version(const struct fm *fm)
+{
+	return fm->writing->doubt ? fm->writing->doubt : fm->applied;
+}
+
+static void routes_free(struct fm *fm)
+{
+	torus_routes_free(fm->routes);
+	torus_health_free(fm->health);
+	fm->routes = NULL;
+	fm->health = NULL;
+}
+
+static void forget_rows(struct fm *fm)
+{
+	struct fm_writing *w = fm->writing;
+
+	routes_free(fm);
+	fm->relayed = 0;
+	free(fm->rows);
+	fm->rows = NULL;
+	free(w->rows);
+	w->rows = NULL;
+	free(w->node);
+	w->node = NULL;
+}
+
+void fm_rows_free(struct fm *fm)
+{
+	if (fm->writing)
+		forget_rows(fm);
+	free(fm->writing);
+}
+
 int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 {
-	struct fm_writing *w = &fm->writing;
+	struct fm_writing *w = fm->writing;
 	uint32_t nodes = torus_nodes(shape);
 	struct torus_coords at;
 	uint64_t *rows;
@@ -52,7 +108,7 @@ int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 
 void fm_rows_placed(struct fm *fm, int err)
 {
-	struct fm_writing *w = &fm->writing;
+	struct fm_writing *w = fm->writing;
 	uint64_t *rows = w->rows;
 
 	w->rows = NULL;
@@ -64,7 +120,7 @@ void fm_rows_placed(struct fm *fm, int err)
 		fm_say(fm, FM_INFO, "bootstrap", "this node keeps its coordinates in another shape");
 	else if (fm->placed)
 		fm_say(fm, FM_WARNING, "bootstrap", "this node moves to another place");
-	fm_rows_free(fm);
+	forget_rows(fm);
 	fm->rows = rows;
 	fm->nrows = torus_nodes(&w->shape);
 	fm->shape = w->shape;
@@ -78,33 +134,11 @@ void fm_rows_placed(struct fm *fm, int err)
 #define ORDERED_WAY (~(TORUS_ROW_HOLD | TORUS_ROW_ADAPTIVE | \
 		       TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))
 
-static void routes_free(struct fm *fm)
-{
-	torus_routes_free(fm->routes);
-	torus_health_free(fm->health);
-	fm->routes = NULL;
-	fm->health = NULL;
-}
-
 void fm_rows_taken(struct fm *fm)
 {
 	fm->relayed = 0;
 	for (uint32_t i = 0; i < fm->nrows; i++)
 		fm->relayed += !!(fm->rows[i] & TORUS_ROW_RELAY);
-}
-
-void fm_rows_free(struct fm *fm)
-{
-	struct fm_writing *w = &fm->writing;
-
-	routes_free(fm);
-	fm->relayed = 0;
-	free(fm->rows);
-	fm->rows = NULL;
-	free(w->rows);
-	w->rows = NULL;
-	free(w->node);
-	w->node = NULL;
 }
 
 /* --- what the table asks for ---------------------------------------------------- */
@@ -274,7 +308,7 @@ static void merge(struct fm *fm, struct rows_change *c)
 /* Which rows are written is kept until it is known what has become of them. */
 static void rows_write(struct fm *fm, struct rows_change *c)
 {
-	struct fm_writing *w = &fm->writing;
+	struct fm_writing *w = fm->writing;
 
 	w->epoch = fm->table.term;
 	w->version = fm->table.version;
@@ -318,8 +352,8 @@ int fm_rows_apply(struct fm *fm)
 	int err = 0;
 
 	if (fm->ops.rows_apply) {
-		fm->writing.epoch = fm->table.term;
-		fm->writing.version = fm->table.version;
+		fm->writing->epoch = fm->table.term;
+		fm->writing->version = fm->table.version;
 		fm->ops.rows_apply(fm->io, fm_nic_begin(fm, FM_ACT_ROWS), fm->table.version,
 				   fm->table.closed);
 	} else {
@@ -339,7 +373,7 @@ int fm_rows_apply(struct fm *fm)
  */
 static void doubt(struct fm *fm)
 {
-	struct fm_writing *w = &fm->writing;
+	struct fm_writing *w = fm->writing;
 
 	for (uint32_t i = 0; i < w->n; i++)
 		row_set(fm, w->node[i], w->node[i] == fm->node ? 0 : TORUS_ROW_HOLD);
@@ -348,7 +382,7 @@ static void doubt(struct fm *fm)
 
 void fm_rows_written(struct fm *fm, int err)
 {
-	struct fm_writing *w = &fm->writing;
+	struct fm_writing *w = fm->writing;
 
 	if (err) {
 		doubt(fm);

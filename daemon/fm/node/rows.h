@@ -9,22 +9,11 @@
 
 struct fm;
 
-/**
- * struct fm_writing - what is under way at the NIC, and what came of the last write
- * @shape, @place, @at, @rows: of a new place; @rows are empty
- * @epoch, @version, @node, @n: of rows
- * @doubt: version that a failed write may have put in force, or 0
- */
-struct fm_writing {
-	struct torus_shape shape;
-	uint32_t place;
-	struct torus_coords at;
-	uint64_t *rows;
-	uint64_t epoch, version;
-	uint32_t *node, n;
-	uint64_t doubt;
-};
-
+/** fm_rows_start() - a machine begins, with no write under way. Return: false: no memory */
+bool fm_rows_start(struct fm *fm);
+void fm_rows_free(struct fm *fm);
+/** fm_rows_version() - Return: the version that the NIC has in force, or may have after a failed write */
+uint64_t fm_rows_version(const struct fm *fm);
 /**
  * fm_rows_place() - begin to place the NIC, unless it is there
  * Return: 0 or negative errno; what is begun ends with fm_rows_placed().
@@ -41,7 +30,6 @@ void fm_rows_written(struct fm *fm, int err);
 bool fm_rows_in_force(const struct fm *fm);
 /* @rows are as in the NIC: what is known of them is counted. */
 void fm_rows_taken(struct fm *fm);
-void fm_rows_free(struct fm *fm);
 void fm_rows_resolve(struct fm *fm, bool orphans);
 uint16_t fm_rows_reopen(const struct fm *fm);
 void fm_rows_released(struct fm *fm);

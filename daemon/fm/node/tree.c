@@ -145,7 +145,7 @@ static void drop(struct fm *fm, const struct fm_drop *d)
 {
 	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_PARENT);
 
-	if (d->term != fm->uplink.term)
+	if (d->term != fm->term)
 		return;
 	fm_tree_lose(fm, d->guid);
 	if (!c || strcmp(fm->uplink.parent, d->address))
@@ -201,9 +201,9 @@ static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 
 static void new_term(struct fm *fm, uint64_t term)
 {
-	if (fm->uplink.term == term)
+	if (fm->term == term)
 		return;
-	fm->uplink.term = term;
+	fm->term = term;
 	fm_task_stop(fm);
 	fm_children_drop(fm);
 }
@@ -255,7 +255,7 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 	if (c->role == FM_CONN_PARENT) {
 		t->stray = false;
 		c = fm_conn_of_role(fm, FM_CONN_ROOT);
-		if (c && w->term == t->term)
+		if (c && w->term == fm->term)
 			fm_conn_drop(fm, c);
 		upstream_new(fm);
 		return;
@@ -290,12 +290,12 @@ static void refused(struct fm *fm, struct fm_conn *c, const char *why)
  */
 static void ponged(struct fm *fm, const struct fm_conn *c, bool adrift)
 {
-	if (adrift && c->role == FM_CONN_ROOT && fm->uplink.cut_off) {
+	if (adrift && c->role == FM_CONN_ROOT && fm->cut_off) {
 		fm_follow_met(fm);
 		return;
 	}
 	if (!adrift)
-		fm_follow_led(fm, fm->uplink.term);
+		fm_follow_led(fm, fm->term);
 	fm_uplink_adrift(fm, adrift);
 }
 
@@ -350,7 +350,7 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 		send_former(fm, c, &msg->fetch);
 		break;
 	case FM_MSG_LEAD:
-		if (c->confirmed && msg->lead.term == fm->uplink.term)
+		if (c->confirmed && msg->lead.term == fm->term)
 			fm_handover(fm, &msg->lead);
 		break;
 	}
@@ -472,22 +472,20 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 
 static void conns_due(struct fm *fm)
 {
-	const struct fm_conns *conns = &fm->conns;
-
-	for (unsigned int i = 0; i < conns->n;)
-		if (!conn_due(fm, conns->list[i]))
+	for (unsigned int i = 0; i < fm_conns_count(fm);)
+		if (!conn_due(fm, fm_conn_no(fm, i)))
 			i++;
 	fm_conns_look(fm);
 }
 
 void fm_tree_due(struct fm *fm)
 {
-	if (fm->now >= fm->conns.due)
+	if (fm->now >= fm_conns_expiry(fm))
 		conns_due(fm);
 	fm_uplink_due(fm);
 }
 
 uint64_t fm_tree_expiry(const struct fm *fm)
 {
-	return earlier(fm->conns.due, fm_uplink_expiry(fm));
+	return earlier(fm_conns_expiry(fm), fm_uplink_expiry(fm));
 }

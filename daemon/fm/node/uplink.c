@@ -15,6 +15,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/reports.h"
+#include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/verdict.h"
 
@@ -59,7 +60,7 @@ void fm_uplink_pong(struct fm *fm, const struct fm_conn *c)
 {
 	struct fm_msg msg = { .type = FM_MSG_PONG };
 
-	msg.pong.adrift = fm->uplink.cut_off;
+	msg.pong.adrift = fm->cut_off;
 	fm_conn_send(fm, c, &msg);
 }
 
@@ -72,16 +73,16 @@ void fm_uplink_adrift(struct fm *fm, bool adrift)
 		fm->root_lost = true;
 	if (!adrift && !fm->is_root)
 		fm_verdict_forget(fm);
-	if (!fm->uplink.cut_off == !adrift)
+	if (!fm->cut_off == !adrift)
 		return;
-	fm->uplink.cut_off = adrift ? fm->now : 0;
+	fm->cut_off = adrift ? fm->now : 0;
 	fm_candidate_adrift(fm);
 	if (fm->said_lost && !adrift)
 		fm_ports_spread(fm);
 	fm->said_lost &= adrift;
-	for (unsigned int i = 0; i < fm->conns.n; i++)
-		if (fm->conns.list[i]->role == FM_CONN_CHILD)
-			fm_uplink_pong(fm, fm->conns.list[i]);
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
+		if (fm_conn_no(fm, i)->role == FM_CONN_CHILD)
+			fm_uplink_pong(fm, fm_conn_no(fm, i));
 }
 
 void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
@@ -120,7 +121,7 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 	h->row = fm->row;
 	h->base = fm->member.base;
 	fm_reports_own(fm, &h->sums);
-	h->version = fm->writing.doubt ? fm->writing.doubt : fm->applied;
+	h->version = fm_rows_version(fm);
 }
 
 static void send_hello(struct fm *fm, struct fm_conn *c)
@@ -132,8 +133,8 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 	h->attach = c->attach;
 	if (c->role == FM_CONN_PARENT) {
 		h->role = FM_ROLE_CHILD;
-		h->term = fm->uplink.term;
-		h->version = fm->table.term == fm->uplink.term ? fm->table.version : 0;
+		h->term = fm->term;
+		h->version = fm->table.term == fm->term ? fm->table.version : 0;
 	} else {
 		fm_table_tell(fm, h);
 		fm->uplink.row_told = fm->row.serial;
@@ -145,8 +146,8 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 
 void fm_uplink_counted(struct fm *fm)
 {
-	for (unsigned int i = 0; i < fm->conns.n; i++) {
-		struct fm_conn *c = fm->conns.list[i];
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
+		struct fm_conn *c = fm_conn_no(fm, i);
 
 		if (c->hello)
 			send_hello(fm, c);
@@ -209,16 +210,16 @@ void fm_uplink_parent(struct fm *fm, const char *address)
 void fm_uplink_start(struct fm *fm)
 {
 	fm->uplink.retry = NEVER;
-	fm->uplink.cut_off = fm->now;
+	fm->cut_off = fm->now;
 	fm_candidate_adrift(fm);
 }
 
 /* Leaves the root that it has followed, or the parent that led there. */
 void fm_uplink_leave(struct fm *fm)
 {
-	for (unsigned int i = fm->conns.n; i-- > 0;)
-		if (fm_conn_upward(fm->conns.list[i]))
-			fm_conn_drop(fm, fm->conns.list[i]);
+	for (unsigned int i = fm_conns_count(fm); i-- > 0;)
+		if (fm_conn_upward(fm_conn_no(fm, i)))
+			fm_conn_drop(fm, fm_conn_no(fm, i));
 	fm->uplink.retry = NEVER;
 	fm_problem_clear(fm, "refused", 0);	/* by the root that it followed before */
 	fm->uplink.asker.need = 0;

@@ -18,13 +18,11 @@ struct fm_uplink {
 	uint64_t backoff;
 	bool stray;		/* the parent we were given did not take us */
 	char parent[FM_ADDR_MAX];
-	uint64_t term;
 	uint64_t attach;	/* last number given to a connection upward */
 	uint32_t row_told;	/* serial in the last HELLO */
 	uint32_t row_acked;
 	uint64_t row_next;	/* when to say the row again */
 	uint64_t row_wait;	/* ... and how much later once more */
-	uint64_t cut_off;	/* since when there is no way to the root; 0: there is */
 	struct fm_claim asker;	/* last CLAIM of the followed node that asks to be root */
 };
 

@@ -132,7 +132,7 @@ int fm_admin_move(struct fm *fm, uint32_t node)
 
 static void move_on(struct fm *fm, bool now)
 {
-	struct fm_lead lead = { .term = fm->uplink.term, .now = now };
+	struct fm_lead lead = { .term = fm->term, .now = now };
 	const struct fm_mate *m = fm_mate_at(fm->root, fm->root->move.node);
 
 	lead.guid = m->guid;

@@ -40,7 +40,7 @@ static void ask(struct fm *fm)
 	struct fm_arbiter *a = &fm->arbiter;
 
 	a->asked = true;
-	a->epoch = fm->uplink.term;
+	a->epoch = fm->term;
 	fm->ops.arbitrate(fm->io, a->epoch, fm->guid);
 }
 
@@ -91,7 +91,7 @@ bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends)
 	*ends = false;
 	if (!fm->cfg.arbiter)
 		return true;
-	if (a->epoch != fm->uplink.term)
+	if (a->epoch != fm->term)
 		ask(fm);
 	if (a->asked)
 		return false;

@@ -185,15 +185,15 @@ static unsigned int open_calls(const struct fm *fm)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < fm->conns.n; i++)
-		n += fm->conns.list[i]->role == FM_CONN_CALL;
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
+		n += fm_conn_no(fm, i)->role == FM_CONN_CALL;
 	return n;
 }
 
 static bool is_open(const struct fm *fm, uint64_t guid)
 {
-	for (unsigned int i = 0; i < fm->conns.n; i++)
-		if (fm->conns.list[i]->role == FM_CONN_CALL && fm->conns.list[i]->guid == guid)
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
+		if (fm_conn_no(fm, i)->role == FM_CONN_CALL && fm_conn_no(fm, i)->guid == guid)
 			return true;
 	return false;
 }

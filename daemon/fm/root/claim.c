@@ -233,7 +233,7 @@ static void answer(struct fm *fm, const struct fm_conn *c)
 	struct fm_msg msg = { .type = FM_MSG_CLAIM };
 
 	if (fm->root->stage != FM_STAGE_ASKS)
-		msg.claim.epoch = fm->uplink.term;
+		msg.claim.epoch = fm->term;
 	msg.claim.guid = fm->guid;
 	msg.claim.here = fm->root->asking->here;
 	msg.claim.need = fm->root->asking->need;
@@ -302,16 +302,16 @@ void fm_claim_again(struct fm *fm, uint64_t high)
 void fm_claim_history(struct fm *fm, const struct fm_init *init)
 {
 	/* Inits of neighbours also tell of this life of this root. */
-	if (init->root_guid == fm->guid ? init->epoch <= fm->uplink.term : !init->lost && !init->asks)
+	if (init->root_guid == fm->guid ? init->epoch <= fm->term : !init->lost && !init->asks)
 		return;
 	if (fm->root->stage == FM_STAGE_ASKS && init->lost && init->epoch > fm->root->high) {
 		fm->root->high = init->epoch;
 		fm_claim_look(fm);
 	}
 	/* It has lost its own root, and can follow this one, but not into an earlier epoch. */
-	if (is_first(fm) ? init->epoch >= fm->uplink.term :
-	    fm_claim_leads(fm) && init->epoch > fm->uplink.term &&
-	    init->epoch <= fm->uplink.term + FM_EPOCH_STEP && !fm_follow_kin(fm, init->guid))
+	if (is_first(fm) ? init->epoch >= fm->term :
+	    fm_claim_leads(fm) && init->epoch > fm->term &&
+	    init->epoch <= fm->term + FM_EPOCH_STEP && !fm_follow_kin(fm, init->guid))
 		fm_claim_anew(fm, init->epoch);
 }
 
@@ -360,9 +360,9 @@ bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 		/* Without that, this root could take the epoch once more after a restart. */
 		if (!fm_nic_obeys(fm))
 			return false;
-		if (h->root_epoch == fm->uplink.term)
+		if (h->root_epoch == fm->term)
 			return true;
-		m->voice.claimed = fm->uplink.term;
+		m->voice.claimed = fm->term;
 	}
 	c->waits = true;
 	answer(fm, c);
@@ -376,9 +376,9 @@ static void claims(struct fm *fm)
 	fm->root->stage = FM_STAGE_CLAIMS;
 	fm->root->since = fm->now;
 	a->said = false;
-	fm_epoch_raise(fm, later(fm->root->high, later(fm_nic_latest(fm), fm->uplink.term)) + 1);
+	fm_epoch_raise(fm, later(fm->root->high, later(fm_nic_latest(fm), fm->term)) + 1);
 	fm_ports_spread(fm);
-	fm_say(fm, FM_INFO, "root", "claims epoch %llu", (unsigned long long)fm->uplink.term);
+	fm_say(fm, FM_INFO, "root", "claims epoch %llu", (unsigned long long)fm->term);
 }
 
 /* Tells all nodes that have said HELLO, and wait, to obey. */
@@ -388,10 +388,10 @@ static void tell_all(struct fm *fm)
 
 	r->asking->said = true;
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
-		fm_mate_no(r, i)->voice.claimed = fm->uplink.term;
-	for (unsigned int i = 0; i < fm->conns.n; i++)
-		if (fm->conns.list[i]->role == FM_CONN_STRANGER && fm->conns.list[i]->waits)
-			answer(fm, fm->conns.list[i]);
+		fm_mate_no(r, i)->voice.claimed = fm->term;
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
+		if (fm_conn_no(fm, i)->role == FM_CONN_STRANGER && fm_conn_no(fm, i)->waits)
+			answer(fm, fm_conn_no(fm, i));
 }
 
 /* Sets the text that says why this node leads. */
@@ -427,7 +427,7 @@ static void leads(struct fm *fm, bool alone)
 	r->asking->at = NEVER;
 	r->asking->won = true;
 	tell_why(fm);
-	fm_follow_led(fm, fm->uplink.term);
+	fm_follow_led(fm, fm->term);
 	fm_uplink_adrift(fm, false);
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
 		if (!fm_mate_no(r, i)->via && !fm_mate_no(r, i)->missing)
@@ -436,7 +436,7 @@ static void leads(struct fm *fm, bool alone)
 	fm_say(fm, r->told.table && r->told.root != fm->guid &&
 	       (!r->asking->handed || r->asking->relieves) ? FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u nodes obey%s",
-	       (unsigned long long)fm->uplink.term, r->asking->why, n,
+	       (unsigned long long)fm->term, r->asking->why, n,
 	       alone ? ", all that links lead to" : "");
 }
 
@@ -454,7 +454,7 @@ void fm_claim_start(struct fm *fm, bool leads)
 	strcpy(a->why, "first root");
 	fm->root_asks = !leads;
 	fm->root_lost = false;
-	fm->root_epoch = fm->uplink.term;
+	fm->root_epoch = fm->term;
 	fm_calls_begin(fm, leads);
 	if (leads)
 		fm_uplink_adrift(fm, false);

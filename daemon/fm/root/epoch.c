@@ -65,7 +65,7 @@
 
 void fm_epoch_raise(struct fm *fm, uint64_t epoch)
 {
-	fm->uplink.term = fm->root_epoch = epoch;
+	fm->term = fm->root_epoch = epoch;
 	fm->root->obey = fm->now + fm->cfg.resend;
 	fm_nic_obey_soon(fm);
 }
@@ -74,7 +74,7 @@ uint64_t fm_epoch_believed(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	uint64_t known = later(later(fm->uplink.term, r->high), fm->kept.term);
+	uint64_t known = later(later(fm->term, r->high), fm->kept.term);
 	bool has_led = r->settled && r->joiners > 1;
 
 	return r->knows || has_led || fm->kept.term ? known + FM_EPOCH_STEP : FM_EPOCH_MAX;
@@ -98,16 +98,16 @@ static bool is_other(const struct fm *fm, uint64_t node, uint64_t epoch, uint64_
 {
 	const struct fm_mate *m = fm_mate(fm->root, node);
 
-	if (epoch != fm->uplink.term)
-		return epoch > fm->uplink.term;
-	return root != fm->guid || !m || m->voice.claimed != fm->uplink.term;
+	if (epoch != fm->term)
+		return epoch > fm->term;
+	return root != fm->guid || !m || m->voice.claimed != fm->term;
 }
 
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)
 {
 	char root[FM_WHO_MAX];
 
-	if (!fm->root->settled && h->kept_term >= fm->uplink.term)
+	if (!fm->root->settled && h->kept_term >= fm->term)
 		fm_say(fm, FM_INFO, "root", "'%s' has kept a table of epoch %llu: all nodes are asked anew",
 		       h->name, (unsigned long long)h->kept_term);
 	else if (is_other(fm, h->guid, h->root_epoch, h->root_guid))

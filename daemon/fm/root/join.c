@@ -136,7 +136,7 @@ static bool disbelieved(const struct fm *fm, const struct fm_hello *h, char *tex
 	epoch = later(epoch, h->table ? h->term : 0);
 	if (epoch > fm_epoch_believed(fm)) {
 		snprintf(text, room, "'%s' obeys epoch %llu; a root of epoch %llu believes %llu at most",
-			 h->name, (unsigned long long)epoch, (unsigned long long)fm->uplink.term,
+			 h->name, (unsigned long long)epoch, (unsigned long long)fm->term,
 			 (unsigned long long)fm_epoch_believed(fm));
 		return true;
 	}
@@ -360,9 +360,9 @@ static void welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
 
 	hello(fm, c, m, h);
-	msg.welcome.term = fm->uplink.term;
+	msg.welcome.term = fm->term;
 	msg.welcome.root_guid = fm->guid;
-	msg.welcome.adrift = fm->uplink.cut_off;
+	msg.welcome.adrift = fm->cut_off;
 	if (msg.welcome.adrift)
 		fm_claim_count(fm->root, &msg.welcome.here, &msg.welcome.need);
 	strcpy(msg.welcome.parent, parent_of(fm, m, c->role != FM_CONN_CHILD, h->stray));
@@ -492,7 +492,7 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		fm_claim_look(fm);
 		break;
 	case FM_MSG_LEAD:
-		if (msg->lead.term == fm->uplink.term)
+		if (msg->lead.term == fm->term)
 			fm_admin_ready(fm, msg->lead.guid);
 		break;
 	case FM_MSG_KEPT:

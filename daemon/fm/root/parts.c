@@ -113,7 +113,7 @@ static bool is_past(const struct fm_line *l, const struct fm_past *t)
 /* Return: true if table @t is in the line of this root's tables, or was made by this root. */
 static bool in_line(const struct fm *fm, const struct fm_past *t)
 {
-	return (t->epoch == fm->uplink.term && (!t->root || t->root == fm->guid)) ||
+	return (t->epoch == fm->term && (!t->root || t->root == fm->guid)) ||
 	       is_past(&fm->root->line, t);
 }
 

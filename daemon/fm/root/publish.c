@@ -249,7 +249,7 @@ static void publish(struct fm *fm, uint64_t version)
 	struct fm_root *r = fm->root;
 	bool pause = fm_grow_table(fm, version);
 	struct fm_table_msg t = {
-		.term = fm->uplink.term,
+		.term = fm->term,
 		.version = version,
 		.base = fm->table.version,
 		.shape = fm->table.shape,

@@ -110,7 +110,7 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
 		return true;
 	if (r->stage == FM_STAGE_ASKS)
 		return m->voice.heard && fm->now < m->voice.heard + HEARD_MAX * fm->cfg.resend;
-	return m->via && m->voice.claimed == fm->uplink.term;
+	return m->via && m->voice.claimed == fm->term;
 }
 
 /* --- the sets of which a claim needs a quorum ------------------------------------------------ */

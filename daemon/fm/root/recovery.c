@@ -240,7 +240,7 @@ static void step(struct fm *fm, enum fm_step_kind kind)
 	struct fm_root *r = fm->root;
 	struct fm_rec *rec = r->rec;
 	struct fm_step s = {
-		.term = fm->uplink.term,
+		.term = fm->term,
 		.version = r->version,
 		.round = ++rec->round,
 		.step = (uint8_t)kind,
@@ -541,7 +541,7 @@ static void call_the_roll(struct fm *fm)
 {
 	fm_say(fm, FM_WARNING, "recovery", "version %llu does not go on: all nodes are asked to join anew",
 	       (unsigned long long)fm->root->version);
-	fm_claim_anew(fm, fm->uplink.term);
+	fm_claim_anew(fm, fm->term);
 }
 
 /* A manager that hangs is waited for until its connection counts as lost. */

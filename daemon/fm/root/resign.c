@@ -74,7 +74,7 @@ static const struct fm_mate *successor(const struct fm *fm)
 static void hand_over(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_lead lead = {
-		.term = fm->uplink.term, .guid = m->guid, .now = true, .unfit = true,
+		.term = fm->term, .guid = m->guid, .now = true, .unfit = true,
 	};
 	int err = -fm->task.err;
 

@@ -119,7 +119,7 @@ static int start(struct fm *fm, bool first)
 	fm->have_root = true;
 	fm->root_guid = fm->guid;
 	strcpy(fm->root_address, fm->cfg.address);
-	fm->uplink.term = later(fm->uplink.term, fm_nic_latest(fm)) + first;
+	fm->term = later(fm->term, fm_nic_latest(fm)) + first;
 	r->clean = (1u << TORUS_COLOURS) - 1;
 	r->judge_at = r->move.at = r->ranks_at = NEVER;
 	r->knows = fm_nic_latest(fm);
@@ -170,8 +170,8 @@ static void forget_problems(struct fm *fm)
 
 static void end(struct fm *fm)
 {
-	for (unsigned int i = fm->conns.n; i-- > 0;) {
-		struct fm_conn *c = fm->conns.list[i];
+	for (unsigned int i = fm_conns_count(fm); i-- > 0;) {
+		struct fm_conn *c = fm_conn_no(fm, i);
 
 		if (c->role != FM_CONN_CHILD && !fm_conn_upward(c))
 			fm_conn_drop(fm, c);

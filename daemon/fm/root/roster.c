@@ -292,7 +292,7 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 /* Return: true if no node has @m as parent, and the root neither waits for it nor looks at it. */
 static bool forgettable(const struct fm *fm, const struct fm_mate *m)
 {
-	bool comes = !fm_mate_joined(m) && m->voice.claimed == fm->uplink.term &&
+	bool comes = !fm_mate_joined(m) && m->voice.claimed == fm->term &&
 		     fm->now < m->voice.heard + CLAIM_WAIT * fm->cfg.resend;
 
 	return m->guid && !comes && m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE && !m->via &&

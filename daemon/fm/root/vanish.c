@@ -228,7 +228,7 @@ static void drop_send(struct fm *fm, const struct fm_conn *c, const struct fm_ma
 {
 	struct fm_msg msg = { .type = FM_MSG_DROP };
 
-	msg.drop.term = fm->uplink.term;
+	msg.drop.term = fm->term;
 	msg.drop.guid = m->guid;
 	strcpy(msg.drop.address, m->address);
 	fm_conn_send(fm, c, &msg);
@@ -284,12 +284,12 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
 		if (o->parent == m->guid && !o->via)
 			notify(fm, o, m);
 	}
-	for (unsigned int i = 0; i < fm->conns.n; i++) {
-		if (!fm->conns.list[i]->guest)
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
+		if (!fm_conn_no(fm, i)->guest)
 			continue;
-		o = fm_mate(r, fm->conns.list[i]->guid);
+		o = fm_mate(r, fm_conn_no(fm, i)->guid);
 		if (o && o->given == fm_mate_number(r, m))
-			drop_send(fm, fm->conns.list[i], m);
+			drop_send(fm, fm_conn_no(fm, i), m);
 	}
 }
 
