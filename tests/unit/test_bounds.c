@@ -444,6 +444,47 @@ static void counts_from_the_first(void **state)
 	one_end(&o);
 }
 
+/* --- packets left parked ------------------------------------------------------------------ */
+
+/* Replay in vain, until the recovery is over. Return: when the next one begins, after that */
+static uint64_t until_next(uint64_t within)
+{
+	uint64_t was;
+
+	one_until(&o, FM_STEP_RESUME);
+	one_answer(&o);
+	was = o.now;
+	return one_asked(&o, within) == FM_STEP_APPLY ? o.now - was : 0;
+}
+
+/* The next recovery comes later each time, because flows are on hold meanwhile. */
+static void parked_for_good(void **state)
+{
+	static const uint64_t waits[] = { 1, 2, 4, 8, 16, 32, 32, 32 };
+
+	(void)state;
+	one_root(&o, 4, 8);
+	o.node[1].sums.parked = 1;
+	one_version(&o, 2);
+	for (unsigned int i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		assert_in_range(until_next(40000 * ONE_MS), waits[i] * 1000 * ONE_MS,
+				waits[i] * 1000 * ONE_MS + 2 * ONE_MS);
+	/* Another reason for one, while nothing is under way: it is made at once. */
+	one_until(&o, FM_STEP_RESUME);
+	one_answer(&o);
+	assert_true(fm_in_force(o.fm, fm_version(o.fm)));
+	one_lose(&o, 3, 1, 9, 5);
+	assert_int_equal(one_asked(&o, 20 * ONE_MS), FM_STEP_APPLY);
+	assert_in_range(until_next(40000 * ONE_MS), 1000 * ONE_MS, 1002 * ONE_MS);
+	o.node[1].sums.parked = 0;
+	assert_int_equal(until_next(2500 * ONE_MS), 0);
+	/* From the beginning. */
+	o.node[1].sums.parked = 1;
+	one_version(&o, fm_version(o.fm) + 1);
+	assert_in_range(until_next(40000 * ONE_MS), 1000 * ONE_MS, 1002 * ONE_MS);
+	one_end(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +505,7 @@ int main(void)
 		cmocka_unit_test(left_parked),
 		cmocka_unit_test(tells_of_both),
 		cmocka_unit_test(counts_from_the_first),
+		cmocka_unit_test(parked_for_good),
 	};
 
 	return cmocka_run_group_tests_name("bounds", tests, NULL, NULL);

@@ -578,9 +578,14 @@ bool world_settled(struct world *w)
 {
 	const struct wnode *n = &w->node[world_root(w)];
 	const struct fm *root = n->fm;
+	struct fm_status st;
 
 	/* A new root has made no table yet while its NIC has rows of a former one. */
 	if (!root || !fm_is_root(root) || n->rows_epoch != fm_epoch(root) || !fm_in_force(root, fm_version(root)))
+		return false;
+	/* Another recovery follows later. */
+	fm_status(root, &st);
+	if (st.parked)
 		return false;
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (w->node[i].managed &&

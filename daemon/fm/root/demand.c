@@ -15,12 +15,14 @@ void fm_demand(struct fm *fm, uint64_t delay, const char *fmt, ...)
 		return;
 	if (!d->is) {
 		d->is = true;
+		d->asks = 0;
 		d->since = fm->now;
 		d->at = NEVER;
 		va_start(ap, fmt);
 		vsnprintf(d->cause, sizeof(d->cause), fmt, ap);
 		va_end(ap);
 	}
+	d->asks++;
 	/* A further demand can only make it due earlier, so that the rows of both ends share it. */
 	d->at = earlier(d->at, fm->now + delay);
 }

@@ -12,12 +12,13 @@ struct fm;
 
 /**
  * struct fm_demand - for a new table
- * @is: there is one, @since then
+ * @is: there is one, @since then; @asks: how often it was asked for
  * @at: the table is made; NEVER: it waits for a colour
  * @cause: what was first to ask for it
  */
 struct fm_demand {
 	bool is;
+	uint32_t asks;
 	uint64_t since;
 	uint64_t at;
 	char cause[FM_TEXT_MAX];

@@ -102,6 +102,10 @@
  * would be tried again for ever, and its closed ports take packets meanwhile. So its manager says
  * after 2 * member_max of that, too, that it fails, and these ports are excluded.
  *
+ * Packets that are left parked get another recovery. It holds flows that have nothing to do with
+ * them, so if it is in vain the next one comes later, at most 32 s, unless there is another reason
+ * for one.
+ *
  * A NIC that starts anew is empty: it has no rows and no place, and drops what comes. One that
  * did since the table was made may have links again that this table has for healthy. Neither
  * REPLAY nor RESUME follows then, but the next table, which its HELLO has demanded.
@@ -133,6 +137,9 @@
 
 #define PATIENCE 10	/* times a step is repeated before a problem names a slow node */
 
+#define PARKED_FIRST (1000 * MS)	/* until the next attempt, if replay was in vain */
+#define PARKED_SOON (20 * MS)		/* ... if not */
+#define PARKED_LAST (32000 * MS)
 #define COUNT_FIRST MS		/* between the first rounds of counts */
 #define COUNT_LAST (20 * MS)
 #define PROVEN_FACTOR 10	/* a missing packet is more likely late than lost */
@@ -141,7 +148,14 @@
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 #define REPLAY_KNOWN (1u << TORUS_COLOURS)
 
-/** struct fm_rec - the recovery at hand; @last: the log of the last one that ended */
+/**
+ * struct fm_rec - the recovery at hand
+ * @parked_wait: if the one before left packets parked, and there is no other reason for this one:
+ *	how long it waited; else 0
+ * @parked_at: when the next one is asked for, because this one left packets parked; NEVER
+ * @parked_asked: it has been
+ * @last: the log of the last one that ended
+ */
 struct fm_rec {
 	uint8_t phase;
 	bool waiting;		/* for reports of @round */
@@ -160,6 +174,8 @@ struct fm_rec {
 	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was none */
 	bool began;		/* @first is known */
 	struct fm_sums first;	/* of the first */
+	uint64_t parked_wait, parked_at;
+	bool parked_asked;
 	int64_t gone;		/* missing beyond the base, when bounded */
 	struct fm_recovery log, last;
 };
@@ -168,7 +184,7 @@ bool fm_recovery_start(struct fm_root *r)
 {
 	r->rec = calloc(1, sizeof(*r->rec));
 	if (r->rec)
-		r->rec->next = NEVER;
+		r->rec->next = r->rec->parked_at = NEVER;
 	return r->rec;
 }
 
@@ -312,6 +328,8 @@ void fm_recovery_begin(struct fm *fm)
 		.asked = fm->now,
 		.round_began = fm->now,
 		.last = old.last,
+		.parked_wait = old.parked_asked && r->demand.asks == 1 ? old.parked_wait : 0,
+		.parked_at = NEVER,
 	};
 	rec->log.version = r->version;
 	memcpy(rec->log.cause, r->demand.cause, sizeof(rec->log.cause));
@@ -448,6 +466,32 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	}
 }
 
+/*
+ * Packets are left parked, or ports closed. Ports take packets that wait: they are tried again as
+ * often as at first.
+ */
+static void try_again(struct fm *fm, bool closed)
+{
+	struct fm_rec *rec = fm->root->rec;
+	uint64_t wait = rec->log.bounded ? PARKED_FIRST : PARKED_SOON;
+
+	if (rec->parked_wait && !closed)
+		wait = later(wait, earlier(2 * rec->parked_wait, PARKED_LAST));
+	rec->parked_wait = wait;
+	rec->parked_at = fm->now + wait;
+}
+
+void fm_recovery_again_due(struct fm *fm)
+{
+	struct fm_rec *rec = fm->root->rec;
+
+	if (fm->now < rec->parked_at)
+		return;
+	rec->parked_at = NEVER;
+	rec->parked_asked = true;
+	fm_demand(fm, 0, "packets left parked");
+}
+
 static void done(struct fm *fm, const struct fm_sums *s)
 {
 	struct fm_root *r = fm->root;
@@ -469,7 +513,9 @@ static void done(struct fm *fm, const struct fm_sums *s)
 	       (unsigned long long)log->parked, (unsigned long long)log->replayed,
 	       (unsigned long long)log->lost);
 	if (s->parked || s->reopen)
-		fm_demand(fm, log->bounded ? 1000 * MS : 20 * MS, "packets left parked");
+		try_again(fm, s->reopen);
+	else
+		rec->parked_wait = 0;
 }
 
 void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
@@ -575,5 +621,6 @@ uint64_t fm_recovery_expiry(const struct fm *fm)
 {
 	const struct fm_rec *rec = fm->root->rec;
 
-	return earlier(rec->next, rec->waiting ? rec->asked + fm->cfg.resend : NEVER);
+	return earlier(earlier(rec->next, rec->parked_at),
+		       rec->waiting ? rec->asked + fm->cfg.resend : NEVER);
 }

@@ -280,6 +280,7 @@ static void parts_due(struct fm *fm)
 	fm_vanish_due(fm);
 	fm_judge_due(fm);
 	fm_grow_due(fm, fm_recovery_phase(fm->root) != FM_PHASE_REST);
+	fm_recovery_again_due(fm);
 	fm_publish_due(fm);
 	fm_recovery_due(fm);
 	fm_dispute_due(fm);
