@@ -102,7 +102,35 @@ static void hands_over(void **state)
 	stage_end(&s);
 }
 
-/* It does not answer in ten times resend; or something else happens before it does. */
+/*
+ * A recovery begins after the order was accepted, before that node is asked or while it answers:
+ * the root hands over once the recovery is over.
+ */
+static void after_a_recovery(void **state)
+{
+	for (unsigned int asked = 0; asked < 2; asked++) {
+		(void)state;
+		candidates();
+		assert_int_equal(move(1), 0);
+		stage_run_ns(&s, s.now + (asked ? 30 : 1) * MS);
+		assert_int_equal(stage_count(&s, "101 < lead\n"), asked);
+		assert_int_equal(fm_exclude(s.fm, 2, 0, true, START + s.now), 0);
+		if (asked)
+			ready(1);
+		stage_run_ns(&s, s.now + 100 * MS);
+		assert_int_equal(stage_count(&s, "101 < lead\n"), asked);
+		assert_true(fm_is_root(s.fm));
+		settle(4);
+		stage_run_ns(&s, s.now + 30 * MS);
+		assert_int_equal(stage_count(&s, "101 < lead\n"), asked + 1);
+		ready(1);
+		assert_false(fm_is_root(s.fm));
+		assert_int_equal(stage_count(&s, "log info root: hands over to 'n1'\n"), 1);
+		stage_end(&s);
+	}
+}
+
+/* It does not answer in ten times resend; or it is gone when a recovery is over. */
 static void stays(void **state)
 {
 	for (unsigned int k = 0; k < 2; k++) {
@@ -113,9 +141,10 @@ static void stays(void **state)
 		if (k) {
 			assert_int_equal(fm_exclude(s.fm, 2, 0, true, START + s.now), 0);
 			ready(1);
+			stage_down(&s, 101);
 		}
-		stage_run_ns(&s, s.now + (k ? 1 : 1000) * MS);
-		stage_did_some(&s, k ? "log warning root: does not hand over to 'n1': a recovery has begun" :
+		stage_run_ns(&s, s.now + (k ? 30 : 1000) * MS);
+		stage_did_some(&s, k ? "log warning root: does not hand over to 'n1': its manager is lost\n" :
 				       "log warning root: does not hand over to 'n1': it does not answer\n");
 		assert_true(fm_is_root(s.fm));
 		ready(1);
@@ -130,6 +159,7 @@ int main(void)
 		cmocka_unit_test(lists_candidates),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(hands_over),
+		cmocka_unit_test(after_a_recovery),
 		cmocka_unit_test(stays),
 	};
 

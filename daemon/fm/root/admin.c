@@ -20,6 +20,7 @@
 #include "daemon/fm/root/service.h"
 
 #define READY_MAX 10	/* times resend: time for the next root to answer */
+#define MOVE_MAX 80	/* times resend: time until it is asked */
 
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
 {
@@ -126,7 +127,11 @@ int fm_admin_move(struct fm *fm, uint32_t node)
 	int err = may_move(fm, node);
 
 	if (!err && node != fm->node)
-		fm->root->move = (struct fm_move) { .at = fm->now + fm->cfg.resend / 4, .node = node };
+		fm->root->move = (struct fm_move) {
+			.at = fm->now + fm->cfg.resend / 4, .node = node,
+			.until = fm->now + MOVE_MAX * fm->cfg.resend,
+			.look = fm->root->move.look,
+		};
 	return err;
 }
 
@@ -145,22 +150,39 @@ static void move_on(struct fm *fm, bool now)
 	fm_handover_obey(fm, &lead);
 }
 
+/* Asks the node, or waits for the end of a recovery that has begun. Return: 0; errno: it cannot */
+static int ask(struct fm *fm)
+{
+	struct fm_move *move = &fm->root->move;
+	int err = may_move(fm, move->node);
+
+	if (err == -EAGAIN && fm->now < move->until) {
+		move->at = fm->now + fm->cfg.resend / 4;
+		return 0;
+	}
+	if (err)
+		return err;
+	move->asked = true;
+	move->at = fm->now + READY_MAX * fm->cfg.resend;
+	move_on(fm, false);
+	return 0;
+}
+
 void fm_admin_due(struct fm *fm)
 {
 	struct fm_move *move = &fm->root->move;
 	const char *why = "it does not answer";
+	int err;
 
 	if (fm->now < move->at)
 		return;
 	move->at = NEVER;
-	if (!move->asked && !may_move(fm, move->node)) {
-		move->asked = true;
-		move->at = fm->now + READY_MAX * fm->cfg.resend;
-		move_on(fm, false);
-		return;
+	if (!move->asked) {
+		err = ask(fm);
+		if (!err)
+			return;
+		why = err == -EAGAIN ? "a recovery does not end" : "its manager is lost";
 	}
-	if (!move->asked)
-		why = "a recovery has begun, or its manager is lost";
 	fm_say(fm, FM_WARNING, "root", "does not hand over to '%s': %s",
 	       fm->table.entry[move->node].name, why);
 	move->asked = false;

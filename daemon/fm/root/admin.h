@@ -14,10 +14,11 @@ struct fm_mate;
 /**
  * struct fm_move - the root is to hand over to @node
  * @at: when the root asks that node, or stops waiting for its answer; NEVER
+ * @until: how long it waits for the end of a recovery that has begun meanwhile
  * @look: when the root looks next whether its own NIC fails (resign.c)
  */
 struct fm_move {
-	uint64_t at, look;
+	uint64_t at, until, look;
 	bool asked;
 	uint32_t node;
 };
