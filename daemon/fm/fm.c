@@ -103,7 +103,8 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 
 	if (!fm)
 		return NULL;
-	if (!fm_conns_start(fm) || !fm_problems_start(fm) || !fm_rows_start(fm)) {
+	if (!fm_conns_start(fm) || !fm_problems_start(fm) || !fm_rows_start(fm) ||
+	    !fm_uplink_new(fm)) {
 		fm_free(fm);
 		return NULL;
 	}
@@ -153,6 +154,7 @@ void fm_free(struct fm *fm)
 	fm_problems_free(fm);
 	fm_keep_free(fm);
 	fm_rows_free(fm);
+	fm_uplink_free(fm);
 	free(fm);
 }
 

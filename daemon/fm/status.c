@@ -11,6 +11,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/claim.h"
@@ -126,7 +127,7 @@ static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
 	uint64_t at = c ? c->heard : 0;
 
 	c = e->guid == fm->root_guid ? fm_conn_of_role(fm, FM_CONN_ROOT) :
-	    !strcmp(e->address, fm->uplink.parent) ? fm_conn_of_role(fm, FM_CONN_PARENT) : NULL;
+	    fm_uplink_is_parent(fm, e->address) ? fm_conn_of_role(fm, FM_CONN_PARENT) : NULL;
 	if (c && c->ready)
 		at = later(at, c->heard);
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
@@ -425,10 +426,10 @@ void fm_root_status(const struct fm *fm, struct fm_root_status *r)
 	} else if (!fm->have_root) {
 		r->state = FM_ROOT_UNKNOWN;
 	} else if (fm->root_asks) {
-		r->state = fm->uplink.asker.need && fm->uplink.asker.epoch ? FM_ROOT_CLAIMS :
+		r->state = fm->asker.need && fm->asker.epoch ? FM_ROOT_CLAIMS :
 			   FM_ROOT_ASKS;
-		r->here = fm->uplink.asker.need ? fm->uplink.asker.here : 0;
-		r->need = fm->uplink.asker.need;
+		r->here = fm->asker.need ? fm->asker.here : 0;
+		r->need = fm->asker.need;
 	} else {
 		r->state = r->reachable ? FM_ROOT_LEADS : FM_ROOT_LOST;
 	}

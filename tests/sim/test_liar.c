@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/wire/init.h"
 #include "story.h"
@@ -136,7 +137,7 @@ static void hello(struct fm_hello *h)
 		.epoch = (uint32_t)number(who->epoch),
 		.version = number(who->applied),
 		.term = who->term,
-		.attach = number(who->uplink.attach),
+		.attach = number(fm_uplink_attach(who)),
 	};
 	strcpy(h->fabric, who->cfg.fabric);
 	strcpy(h->name, who->cfg.name);
@@ -282,7 +283,7 @@ static void lie(void)
 		m.left.guid = guid();
 		m.left.parent = guid();
 		m.left.epoch = some_machine()->epoch;
-		m.left.attach = number(some_machine()->uplink.attach);
+		m.left.attach = number(fm_uplink_attach(some_machine()));
 		break;
 	case FM_MSG_TABLE:
 		table(&m.table);

@@ -175,7 +175,7 @@ static bool one_fabric(const struct fm *fm, const struct fm_init *init)
 /* As far as this node knows, the root that it follows and does not reach leads. */
 static bool may_lead(const struct fm *fm)
 {
-	return !fm->root_lost && !fm->root_asks && fm->uplink.backoff < fm->cfg.resend;
+	return !fm->root_lost && !fm->root_asks && fm_uplink_backoff(fm) < fm->cfg.resend;
 }
 
 /* The followed node would lead by now if it reached enough nodes; or it is lost for as long. */

@@ -38,8 +38,7 @@ static void follow(struct fm *fm, const struct fm_lead *l)
 	strcpy(init.root_address, l->address);
 	fm_follow(fm, &init);
 	fm_ports_ask(fm);
-	fm->uplink.backoff = 0;
-	fm->uplink.retry = fm->now + fm->cfg.resend / 4 + fm_random(fm) % (fm->cfg.resend / 8 + 1);
+	fm_uplink_retry_after(fm, fm->cfg.resend / 4 + fm_random(fm) % (fm->cfg.resend / 8 + 1));
 }
 
 void fm_handover_obey(struct fm *fm, const struct fm_lead *l)

@@ -19,7 +19,6 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/up.h"
-#include "daemon/fm/node/uplink.h"
 #include "daemon/fm/node/verdict.h"
 
 struct fm_root;
@@ -62,9 +61,10 @@ struct fm {
 	struct fm_candidate candidate;
 	struct fm_arbiter arbiter;
 	char root_address[FM_ADDR_MAX];
+	struct fm_claim asker;	/* last CLAIM of the followed node that asks to be root */
 
 	const struct fm_up *up;
-	struct fm_uplink uplink;
+	struct fm_uplink *uplink;
 	struct fm_conns *conns;
 	struct fm_table table;
 	struct fm_kept kept;

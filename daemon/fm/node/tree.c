@@ -75,11 +75,7 @@ void fm_tree_up(struct fm *fm, int id)
 	c->heard = fm->now;
 	if (c->role == FM_CONN_ROOT)
 		fm_follow_reached(fm);
-	/* By the clock, for a counter would begin anew when the manager restarts. */
-	if (fm->uplink.attach < fm->now)
-		fm->uplink.attach = fm->now;
-	c->attach = ++fm->uplink.attach;
-	fm_uplink_hello(fm, c);
+	fm_uplink_reached(fm, c);
 	fm_conn_look(fm, c);
 }
 
@@ -89,9 +85,9 @@ static void parent_lost(struct fm *fm, bool confirmed)
 	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
 
 	if (!confirmed) {
-		fm->uplink.stray = true;
+		fm_uplink_stray(fm, true);
 	} else {
-		fm->uplink.backoff = 0;
+		fm_uplink_forgive(fm);
 		fm_say(fm, FM_WARNING, "tree", "parent lost; back to the root");
 	}
 	if (c && c->ready)
@@ -148,7 +144,7 @@ static void drop(struct fm *fm, const struct fm_drop *d)
 	if (d->term != fm->term)
 		return;
 	fm_tree_lose(fm, d->guid);
-	if (!c || strcmp(fm->uplink.parent, d->address))
+	if (!c || !fm_uplink_is_parent(fm, d->address))
 		return;
 	end(fm, c);
 	fm_uplink_hurry(fm);
@@ -169,8 +165,7 @@ void fm_tree_down(struct fm *fm, int id)
 static void upstream_new(struct fm *fm)
 {
 	fm_children_announce(fm);
-	fm->uplink.row_next = fm->now;
-	fm->uplink.row_wait = fm->cfg.resend;
+	fm_uplink_row_again(fm);
 	fm_member_check(fm, true);
 	fm_keep_say(fm);
 }
@@ -219,7 +214,7 @@ static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
 		return;
-	fm->uplink.asker = *m;
+	fm->asker = *m;
 	/* Perhaps only the address of that root was known, by no Init: Inits tell of it now. */
 	if (fm->root_asks || !m->epoch)
 		fm_follow_met(fm);
@@ -234,7 +229,6 @@ static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 
 static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w)
 {
-	struct fm_uplink *t = &fm->uplink;
 	bool first = !c->confirmed;
 	int id = c->id;
 
@@ -245,27 +239,26 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 		fm_follow_led(fm, w->term);
 		fm_uplink_adrift(fm, false);
 	} else if (c->role == FM_CONN_ROOT) {
-		fm->uplink.asker = (struct fm_claim) {
+		fm->asker = (struct fm_claim) {
 			.epoch = w->term, .guid = w->root_guid, .here = w->here, .need = w->need,
 		};
 		fm_follow_met(fm);
 	}
-	t->backoff = 0;
+	fm_uplink_welcomed(fm, c->role == FM_CONN_ROOT);
 	fm_problem_clear(fm, "refused", 0);
 	if (c->role == FM_CONN_PARENT) {
-		t->stray = false;
+		fm_uplink_stray(fm, false);
 		c = fm_conn_of_role(fm, FM_CONN_ROOT);
 		if (c && w->term == fm->term)
 			fm_conn_drop(fm, c);
 		upstream_new(fm);
 		return;
 	}
-	t->row_acked = t->row_told;
 	new_term(fm, w->term);
 	if (w->parent[0])
 		fm_uplink_parent(fm, w->parent);
 	else
-		t->stray = false;
+		fm_uplink_stray(fm, false);
 	if (first && fm_conn_find(fm, id))
 		upstream_new(fm);
 }

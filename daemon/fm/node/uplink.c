@@ -3,6 +3,7 @@
  * The way up: the connections of this node to the root and to its parent, what it says on
  * them of itself, and when it tries again.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/fm/node/uplink.h"
@@ -20,6 +21,30 @@
 #include "daemon/fm/node/verdict.h"
 
 #define ROW_WAIT_MAX 16	/* times resend, between sayings of a row that no table takes */
+
+/** struct fm_uplink - this node's place in the distribution tree */
+struct fm_uplink {
+	uint64_t retry;		/* when to try the root again; NEVER */
+	uint64_t backoff;
+	bool stray;		/* the parent we were given did not take us */
+	char parent[FM_ADDR_MAX];
+	uint64_t attach;	/* last number given to a connection upward */
+	uint32_t row_told;	/* serial in the last HELLO */
+	uint32_t row_acked;
+	uint64_t row_next;	/* when to say the row again */
+	uint64_t row_wait;	/* ... and how much later once more */
+};
+
+bool fm_uplink_new(struct fm *fm)
+{
+	fm->uplink = calloc(1, sizeof(*fm->uplink));
+	return fm->uplink;
+}
+
+void fm_uplink_free(struct fm *fm)
+{
+	free(fm->uplink);
+}
 
 struct fm_conn *fm_uplink_conn(const struct fm *fm)
 {
@@ -92,12 +117,38 @@ void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
 	fm_nic_hello(fm);
 }
 
+void fm_uplink_reached(struct fm *fm, struct fm_conn *c)
+{
+	/* By the clock, for a counter would begin anew when the manager restarts. */
+	if (fm->uplink->attach < fm->now)
+		fm->uplink->attach = fm->now;
+	c->attach = ++fm->uplink->attach;
+	fm_uplink_hello(fm, c);
+}
+
+uint64_t fm_uplink_attach(const struct fm *fm)
+{
+	return fm->uplink->attach;
+}
+
+void fm_uplink_welcomed(struct fm *fm, bool root)
+{
+	fm_uplink_forgive(fm);
+	if (root)
+		fm->uplink->row_acked = fm->uplink->row_told;
+}
+
+void fm_uplink_stray(struct fm *fm, bool is)
+{
+	fm->uplink->stray = is;
+}
+
 void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 {
 	memset(h, 0, sizeof(*h));
 	h->role = FM_ROLE_JOIN;
 	h->placed = fm->placed;
-	h->stray = fm->uplink.stray;
+	h->stray = fm->uplink->stray;
 	strcpy(h->fabric, fm->cfg.fabric);
 	strcpy(h->name, fm->cfg.name);
 	strcpy(h->address, fm->cfg.address);
@@ -137,7 +188,7 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 		h->version = fm->table.term == fm->term ? fm->table.version : 0;
 	} else {
 		fm_table_tell(fm, h);
-		fm->uplink.row_told = fm->row.serial;
+		fm->uplink->row_told = fm->row.serial;
 	}
 	fm_conn_send(fm, c, &msg);
 	if (!c->greeted)
@@ -158,7 +209,7 @@ void fm_uplink_counted(struct fm *fm)
 /* Tries the root again, later each time and not all nodes at once. */
 void fm_uplink_retry(struct fm *fm, uint64_t least)
 {
-	struct fm_uplink *t = &fm->uplink;
+	struct fm_uplink *t = fm->uplink;
 
 	t->backoff = t->backoff ? earlier(2 * t->backoff, fm->cfg.member_max / 6) :
 				  fm->cfg.resend / 4 + 1;
@@ -167,17 +218,33 @@ void fm_uplink_retry(struct fm *fm, uint64_t least)
 	t->retry = fm->now + t->backoff / 2 + fm_random(fm) % t->backoff;
 }
 
+void fm_uplink_retry_after(struct fm *fm, uint64_t ns)
+{
+	fm_uplink_forgive(fm);
+	fm->uplink->retry = fm->now + ns;
+}
+
+void fm_uplink_forgive(struct fm *fm)
+{
+	fm->uplink->backoff = 0;
+}
+
+uint64_t fm_uplink_backoff(const struct fm *fm)
+{
+	return fm->uplink->backoff;
+}
+
 void fm_uplink_hurry(struct fm *fm)
 {
-	if (fm->uplink.retry != NEVER)
-		fm->uplink.retry = fm->now;
+	if (fm->uplink->retry != NEVER)
+		fm->uplink->retry = fm->now;
 }
 
 static void connect_root(struct fm *fm)
 {
 	int id;
 
-	fm->uplink.retry = NEVER;
+	fm->uplink->retry = NEVER;
 	id = fm->ops.connect(fm->io, fm->root_address);
 	if (id >= 0 && fm_conn_add(fm, id, FM_CONN_ROOT))
 		return;
@@ -191,25 +258,30 @@ void fm_uplink_parent(struct fm *fm, const char *address)
 	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_PARENT);
 	int id;
 
-	if (c && !strcmp(fm->uplink.parent, address))
+	if (c && !strcmp(fm->uplink->parent, address))
 		return;
 	if (c)
 		fm_conn_drop(fm, c);
-	strcpy(fm->uplink.parent, address);
+	strcpy(fm->uplink->parent, address);
 	id = fm->ops.connect(fm->io, address);
 	if (id >= 0 && fm_conn_add(fm, id, FM_CONN_PARENT))
 		return;
 	if (id >= 0)
 		fm->ops.close(fm->io, id);
 	c = fm_conn_of_role(fm, FM_CONN_ROOT);
-	fm->uplink.stray = true;
+	fm->uplink->stray = true;
 	if (c)
 		fm_uplink_hello(fm, c);
 }
 
+bool fm_uplink_is_parent(const struct fm *fm, const char *address)
+{
+	return !strcmp(fm->uplink->parent, address);
+}
+
 void fm_uplink_start(struct fm *fm)
 {
-	fm->uplink.retry = NEVER;
+	fm->uplink->retry = NEVER;
 	fm->cut_off = fm->now;
 	fm_candidate_adrift(fm);
 }
@@ -220,9 +292,9 @@ void fm_uplink_leave(struct fm *fm)
 	for (unsigned int i = fm_conns_count(fm); i-- > 0;)
 		if (fm_conn_upward(fm_conn_no(fm, i)))
 			fm_conn_drop(fm, fm_conn_no(fm, i));
-	fm->uplink.retry = NEVER;
+	fm->uplink->retry = NEVER;
 	fm_problem_clear(fm, "refused", 0);	/* by the root that it followed before */
-	fm->uplink.asker.need = 0;
+	fm->asker.need = 0;
 	fm_uplink_adrift(fm, true);
 }
 
@@ -233,7 +305,7 @@ void fm_uplink_root_known(struct fm *fm)
 	if (c && !c->confirmed)
 		fm_conn_drop(fm, c);
 	if (!fm_uplink_conn(fm)) {
-		fm->uplink.backoff = 0;
+		fm->uplink->backoff = 0;
 		connect_root(fm);
 	}
 }
@@ -246,21 +318,27 @@ static void send_row(struct fm *fm)
 	msg.row.epoch = fm->epoch;
 	msg.row.row = fm->row;
 	fm->up->send(fm, &msg);
-	fm->uplink.row_next = fm->now + fm->uplink.row_wait;
-	fm->uplink.row_wait = earlier(2 * fm->uplink.row_wait, ROW_WAIT_MAX * fm->cfg.resend);
+	fm->uplink->row_next = fm->now + fm->uplink->row_wait;
+	fm->uplink->row_wait = earlier(2 * fm->uplink->row_wait, ROW_WAIT_MAX * fm->cfg.resend);
 }
 
 void fm_uplink_row(struct fm *fm)
 {
-	fm->uplink.row_wait = fm->cfg.resend;
+	fm->uplink->row_wait = fm->cfg.resend;
 	send_row(fm);
 	fm_uplink_ask(fm);
+}
+
+void fm_uplink_row_again(struct fm *fm)
+{
+	fm->uplink->row_next = fm->now;
+	fm->uplink->row_wait = fm->cfg.resend;
 }
 
 void fm_uplink_row_acked(struct fm *fm, uint32_t serial)
 {
 	if (serial == fm->row.serial)
-		fm->uplink.row_acked = serial;
+		fm->uplink->row_acked = serial;
 }
 
 /* The root does not know that we are here: it is told again, from the start. */
@@ -272,14 +350,14 @@ void fm_uplink_rejoin(struct fm *fm)
 
 static bool row_waits(const struct fm *fm)
 {
-	return !fm->is_root && fm->row.serial != fm->uplink.row_acked;
+	return !fm->is_root && fm->row.serial != fm->uplink->row_acked;
 }
 
 void fm_uplink_due(struct fm *fm)
 {
-	if (row_waits(fm) && fm_uplink_conn(fm) && fm->now >= fm->uplink.row_next)
+	if (row_waits(fm) && fm_uplink_conn(fm) && fm->now >= fm->uplink->row_next)
 		send_row(fm);
-	if (fm->now >= fm->uplink.retry)
+	if (fm->now >= fm->uplink->retry)
 		connect_root(fm);
 }
 
@@ -287,5 +365,5 @@ uint64_t fm_uplink_expiry(const struct fm *fm)
 {
 	bool waits = row_waits(fm) && fm_uplink_conn(fm);
 
-	return waits ? earlier(fm->uplink.retry, fm->uplink.row_next) : fm->uplink.retry;
+	return waits ? earlier(fm->uplink->retry, fm->uplink->row_next) : fm->uplink->retry;
 }
