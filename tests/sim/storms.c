@@ -284,6 +284,12 @@ static const struct origin named[] = {
 	{ "one_beside_the_led", 60350, 0, MOVE + 1, false, false,
 	  "an error of the check for takeovers: it took a node without a root for able to lead, although "
 	  "its neighbours were led over the service network by a root that no cable reached" },
+	{ "lost_root_that_leads", 9876, 0, MOVE + 1, false, false,
+	  "a node without memory heard of a lost root and told its neighbours that it leads; the only one "
+	  "that could ask gave way to it each time, for ever" },
+	{ "shunned_for_long", 4776, 0, MOVE + 1, false, false,
+	  "nodes that once had not reached the one that asked did not follow it for 4 s, though by then "
+	  "they could" },
 	{ "silent_in_the_same_epoch", 4446, 0, MOVE + 1, false, false,
 	  "an error of check_epoch: a node that a root counts as silent may obey another root of the same "
 	  "number" },

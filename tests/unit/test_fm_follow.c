@@ -83,7 +83,7 @@ static void an_asker_in_vain(void **state)
 			assert_int_equal(s.fm->root_guid, OTHER);
 			stage_down(&s, s.next_conn - 1);
 		}
-		shuns = s.now + 10 * (s.cfg.takeover + 2 * s.cfg.resend);
+		shuns = s.now + 4 * (s.cfg.takeover + 2 * s.cfg.resend);
 		stage_hear(&s, 2, &i);
 		assert_false(s.fm->have_root);
 		stage_run_ns(&s, shuns - 1);
@@ -166,6 +166,36 @@ static void a_root_that_leads_elsewhere(void **state)
 	stage_down(&s, 1);
 	stage_wait(&s, "connect 10.9.9.9:9");
 	stage_end(&s);
+}
+
+/*
+ * No root has led the node. It passes on that a root is lost as it was told, also if it learns that
+ * only by being refused: else one that asks would give way to a root that nobody follows.
+ */
+static void a_lost_root_passed_on(void **state)
+{
+	struct fm_init i, told;
+
+	(void)state;
+	for (unsigned int lost = 0; lost < 2; lost++) {
+		node_1();
+		stage_start(&s);
+		i = stage_neighbour(&s, 2);
+		i.lost = lost;
+		stage_hear(&s, 2, &i);
+		fm_bootstrap_tell(s.fm, &told);
+		assert_int_equal(told.root_guid, NIC);
+		assert_int_equal(told.lost, lost);
+		stage_up(&s, 1);
+		s.deaf = "ping ";
+		stage_refuse(&s, 1, "this node is not the root");
+		fm_bootstrap_tell(s.fm, &told);
+		assert_int_equal(told.root_guid, NIC);
+		assert_true(told.lost && !told.asks);
+		if (!lost)
+			stage_wait(&s, "init 2:");
+		stage_end(&s);
+	}
 }
 
 /* A node that took a claim follows none that asks in the epoch before. */
@@ -337,6 +367,7 @@ int main(void)
 		cmocka_unit_test(an_asker_in_vain),
 		cmocka_unit_test(a_root_that_begins_elsewhere),
 		cmocka_unit_test(a_root_that_leads_elsewhere),
+		cmocka_unit_test(a_lost_root_passed_on),
 		cmocka_unit_test(claimed_by_an_init_of_before),
 		cmocka_unit_test(an_asker_that_learns),
 		cmocka_unit_test(an_asker_is_not_lost),

@@ -14,7 +14,8 @@
  *
  * A node learns the state of its root only from that root, not from neighbours. Otherwise news of a
  * root that is gone would go round in circles. Until the root answers, it counts as lost. Only
- * where no NIC has been led before, the first Init is passed on at once.
+ * where no NIC has been led before, the first Init is passed on at once, as it came; and if that root
+ * refuses this node, it counts as lost, too.
  *
  * A node that has lost its root follows
  *  - a root that leads, if its epoch is not before the one that the node knows. It follows a root
@@ -56,7 +57,7 @@
 
 #define BACKS_MAX 6
 #define VAIN 20		/* times resend: time for a root that asks, or is lost, to lead */
-#define SHUN 10		/* times takeover, or twice resend: all candidates ask in less */
+#define SHUN 4		/* times takeover, or twice resend: all candidates ask in less */
 
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid)
 {
@@ -248,7 +249,7 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 	fm->root_guid = init->root_guid;
 	fm->root_epoch = init->epoch;
 	fm->root_asks = init->asks;
-	fm->root_lost = fm->led.guid || fm->placed;	/* until it answers */
+	fm->root_lost = init->lost || fm->led.guid || fm->placed;	/* until it answers */
 	strcpy(fm->root_address, init->root_address);
 	fm->ndims = init->ndims;
 	memcpy(fm->size, init->size, sizeof(fm->size));
@@ -278,6 +279,14 @@ void fm_follow_met(struct fm *fm)
 	fm->root_lost = false;
 	if (news)
 		fm_ports_spread(fm);
+}
+
+void fm_follow_refused(struct fm *fm)
+{
+	if (fm->root_lost || fm->root_asks)
+		return;
+	fm->root_lost = true;
+	fm_ports_spread(fm);
 }
 
 void fm_follow_epoch(struct fm *fm, uint64_t epoch)

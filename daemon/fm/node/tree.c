@@ -271,6 +271,7 @@ static void refused(struct fm *fm, struct fm_conn *c, const char *why)
 	}
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
 	fm_conn_drop(fm, c);
+	fm_follow_refused(fm);
 	if (!fm->led.guid)
 		fm_follow_shun(fm);
 	fm_follow_back(fm);
