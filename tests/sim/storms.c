@@ -304,7 +304,7 @@ int main(int argc, char **argv)
 {
 	return series_main(&(struct series) {
 		.name = "storms",
-		.count = 1200,
+		.count = 10000,
 		.history = history,
 		.named = named,
 		.nnamed = sizeof(named) / sizeof(named[0]),
