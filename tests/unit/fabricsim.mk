@@ -15,7 +15,7 @@ tests/unit/test_fabricsim_flow-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -
 
 tests += tests/unit/test_fabricsim_retry
 tests/unit/test_fabricsim_retry-objs := tests/unit/test_fabricsim_retry.o tests/unit/program.o \
-	$(sim-retry:%=tools/fabricsim/%.o) $(sim-core:%=kernel/core/%.o)
+	$(filter-out %/retry_play.o,$(sim-retry:%=tools/fabricsim/%.o)) $(sim-core:%=kernel/core/%.o)
 tests/unit/test_fabricsim_retry-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_retry-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 #include <torus/torus.h>
 
@@ -282,6 +283,153 @@ static void test_program(void **state)
 	has(out, "measured");
 }
 
+/* What one end of a play does, such as "sent 2 again", in the order of time. */
+static json_t *play(const char *args, const char *protocol, int timeouts)
+{
+	char text[128];
+	json_t *all;
+
+	snprintf(text, sizeof(text), "retry --json --play %s", args);
+	expect(text, OK);
+	all = printed();
+	assert_string_equal(json_string_value(json_object_get(all, "protocol")), protocol);
+	assert_int_equal(json_integer_value(json_object_get(all, "timeouts")), timeouts);
+	assert_true(json_is_true(json_object_get(all, "ended")));
+	return all;
+}
+
+/* How many events have these values; copy: at least that many; -1, NULL: any. */
+static unsigned int events(const json_t *all, const char *event, int unit, int copy, int says,
+			   const char *verdict)
+{
+	unsigned int n = 0;
+	const json_t *ev;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "events"), i, ev) {
+		const char *v = json_string_value(json_object_get(ev, "verdict"));
+		const json_t *p = json_object_get(ev, "packet"), *s = json_object_get(ev, "says");
+
+		n += !strcmp(json_string_value(json_object_get(ev, "event")), event) &&
+		     (unit < 0 || (json_is_integer(p) && json_integer_value(p) == unit)) &&
+		     json_integer_value(json_object_get(ev, "copy")) >= copy &&
+		     (says < 0 || (json_is_integer(s) && json_integer_value(s) == says)) &&
+		     (!verdict || (v && !strcmp(v, verdict)));
+	}
+	return n;
+}
+
+/* Each packet is taken once, and only once, in all six figures; and what each of them shows. */
+static void test_figures(void **state)
+{
+	json_t *p;
+
+	(void)state;
+	for (unsigned int fig = 3; fig <= 8; fig++) {
+		char args[8];
+
+		snprintf(args, sizeof(args), "fig%u", fig);
+		p = play(args, fig == 4 || fig == 6 || fig == 8 ? "hippi" : "acknak", fig >= 7);
+		for (int k = 0; k < 6; k++)
+			assert_int_equal(events(p, "came", k, 0, -1, "taken"), fig == 6 ? 2 : 1);
+		/* A lost answer of ACK/NAK costs nothing; else the bad packet is sent again. */
+		assert_int_equal(json_integer_value(json_object_get(p, "backs")), fig != 5);
+		assert_int_equal(events(p, "sent", 2, 1, -1, NULL), fig != 5);
+		/* Good packets only if the NAK is lost, which would have acknowledged them. */
+		assert_int_equal(events(p, "sent", 1, 1, -1, NULL), fig == 7);
+		assert_int_equal(events(p, "came", 1, 0, -1, "behind"), fig == 7);
+		/* The same answer twice: 2 is expected. */
+		if (fig == 4)
+			assert_int_equal(events(p, "came", -1, 0, 2, "heard"), 2);
+		json_decref(p);
+	}
+	/* With the answers of packets out of sequence the first end hears of its packets at once. */
+	p = play("fig6 --answers always", "hippi", 0);
+	json_decref(p);
+}
+
+/* Two steps for one packet hit it twice; with none behind it only the timer helps. */
+static void test_script(void **state)
+{
+	json_t *p;
+
+	(void)state;
+	p = play("lose-2,damage-2 --protocol angara --one-way --messages 3", "angara", 2);
+	assert_int_equal(json_integer_value(json_object_get(p, "sent")), 5);
+	assert_int_equal(events(p, "sent", 2, 1, -1, NULL), 2);
+	assert_int_equal(events(p, "came", 2, 0, -1, "taken"), 1);
+	json_decref(p);
+	p = play("lose-answer-0 --protocol acknak --one-way --messages 2", "acknak", 0);
+	assert_int_equal(json_integer_value(json_object_get(p, "sent")), 2);
+	json_decref(p);
+	p = play("lose-back-1 --protocol hippi --messages 4", "hippi", 0);
+	assert_int_equal(events(p, "sent", 1, 1, -1, NULL), 1);
+	json_decref(p);
+	expect("retry --play fig7", OK);
+	has(out, "NAK 1  (lost)");
+	has(out, "timer runs out; goes back");
+	has(out, "packet 1: came before, dropped");
+	has(out, "12 packets sent, 1 times back, 1 of these by a timer");
+}
+
+static double value_of(const char *args, const char *key)
+{
+	json_t *all;
+	double v;
+
+	expect(args, OK);
+	all = printed();
+	v = json_number_value(json_object_get(json_array_get(json_object_get(all, "points"), 0), key));
+	json_decref(all);
+	return v;
+}
+
+/*
+ * If only answers in sequence count, HIPPI has more time-outs, and two full directions can block each
+ * other for good: each has said its answer twice, on packets that the other does not take. One way
+ * there is no difference.
+ */
+static void test_in_sequence(void **state)
+{
+#define HIPPI "retry --json --protocol hippi --micro 0 --ber 1e-6 "
+	(void)state;
+	assert_true(value_of(HIPPI "--messages 500 --answers in-sequence", "timeouts") >
+		    value_of(HIPPI "--messages 500", "timeouts"));
+	assert_true(value_of(HIPPI "--messages 500 --one-way --answers in-sequence", "measured") ==
+		    value_of(HIPPI "--messages 500 --one-way", "measured"));
+	expect(HIPPI "--messages 20000", OK);
+	expect(HIPPI "--messages 20000 --answers in-sequence", PROBLEM);
+	has(out, "\"ended\":false");
+#undef HIPPI
+}
+
+/* With one overhead for both, whole packets of two protocols cost the same on a good line. */
+static void test_overhead(void **state)
+{
+	(void)state;
+	assert_float_equal(value_of("retry --json --one-way --protocol hippi --micro 0 --ber 0 --overhead 28 "
+				    "--messages 500", "measured"), 4096.0 / (4124 + 8), 1e-4);
+	assert_float_equal(value_of("retry --json --one-way --protocol acknak --ber 0 --messages 500",
+				    "measured"), 4096.0 / (4124 + 8), 1e-4);
+}
+
+static void test_measured_crossing(void **state)
+{
+	double at;
+	json_t *all;
+
+	(void)state;
+	expect("retry --json --ber 1e-6 --protocol acknak,hippi --messages 1500 --crossover", OK);
+	all = printed();
+	at = json_number_value(json_object_get(json_object_get(all, "crossover"), "measured"));
+	json_decref(all);
+	assert_true(at > 1.8e-6 && at < 2.9e-6);
+	expect("retry --json --ber 1e-6 --messages 10", OK);
+	all = printed();
+	assert_true(json_is_null(json_object_get(json_object_get(all, "crossover"), "measured")));
+	json_decref(all);
+}
+
 static void test_same(void **state)
 {
 	struct wire_plan p = plan_of(TORUS_RETRY_ANGARA);
@@ -307,6 +455,12 @@ static void test_refused(void **state)
 		{ "--protocol tcp", "angara" }, { "--window 1024", "at most 127" },
 		{ "--protocol acknak --micro 32", "12 bits" },
 		{ "--payload 100", "multiple" }, { "--retries 1 --ber 1e-6", "--ber" },
+		{ "--answers some", "in-sequence" }, { "--overhead 65537", "65536" },
+		{ "--play lose-9 --protocol acknak", "0 to 5" }, { "--play loose-3 --protocol acknak", "fig3 to fig8" },
+		{ "--play lose-2", "one protocol" }, { "--play lose-answer-99 --protocol acknak", "answers were sent" },
+		{ "--play lose-back-1 --protocol hippi --one-way", "--one-way" },
+		{ "--play fig9 --protocol hippi", "fig3 to fig8" }, { "--play lose-1,,lose-2 --protocol hippi", "''" },
+		{ "--play fig3 --svg x", "--json" }, { "--play lose-2-3 --protocol hippi", "lose 2-3" },
 		{ "--coalesce 0", "1 to 1024" }, { "--payload 0", "1 to" },
 	};
 	char args[128];
@@ -327,6 +481,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_second_hit), cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_ends),	  cmocka_unit_test(test_crossing),
 		cmocka_unit_test(test_program),
+		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_script),
+		cmocka_unit_test(test_in_sequence), cmocka_unit_test(test_overhead),
+		cmocka_unit_test(test_measured_crossing),
 		cmocka_unit_test(test_same),	  cmocka_unit_test(test_refused),
 	};
 

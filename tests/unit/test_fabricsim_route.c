@@ -49,8 +49,8 @@ static uint32_t best_signs(uint32_t from, uint32_t to)
 }
 
 /*
- * The directions that the paper's walk takes, said in another way: the first that is healthy of +x
- * from the source; then +y from where that led, or from the source; ... Return: false: it ends elsewhere.
+ * The directions that the paper's walk takes, said in another way: +x from the source, if it is
+ * healthy; then +y from where that led, or from the source; ... Return: false: it ends elsewhere.
  */
 static bool paper_walk(uint32_t from, uint32_t to, unsigned int *dirs)
 {
@@ -143,7 +143,8 @@ static void test_engines(void **state)
 	json_t *all, *points;
 
 	(void)state;
-	expect("route --json --shape 4x4x4 --cut-links 2,9 --fabrics 30 --engine walk,signs,steps,relays", OK);
+	expect("route --json --shape 4x4x4 --cut-links 2,9 --fabrics 30 "
+	       "--engine walk,signs,steps,relays", OK);
 	all = printed();
 	points = json_object_get(all, "points");
 	assert_int_equal(json_array_size(points), 8);

@@ -12,6 +12,7 @@
 #include "points.h"
 #include "range.h"
 #include "retry_formula.h"
+#include "retry_play.h"
 #include "retry_wire.h"
 #include "tools/fabricctl/json.h"
 #include "tools/fabricctl/say.h"
@@ -19,6 +20,9 @@
 #define DECADES 25		/* points of --ber FROM:TO */
 #define HIT_UNIT 20		/* --retries: the message that is hit */
 #define HIT_MESSAGES 60
+#define MESSAGES 20000
+#define PLAY_MESSAGES 6
+#define CROSS_STEPS 12		/* halvings of the decades in which a crossing is searched */
 #define PAPER_WASTE 2		/* packets that follow a damaged one, in the paper */
 #define PAPER_WASTE_MICRO 49
 
@@ -31,9 +35,22 @@ static const struct {
 
 static const char *protocol_list = "angara,acknak,hippi", *ber_list, *payload_list = "4096";
 static const char *delay_list, *coalesce_list = "1", *retries_list;
-static uint64_t micro = 32, window, timeout, messages = 20000;
-static bool micro_asked, one_way;
-static const char *micro_text;
+static uint64_t micro = 32, window, timeout, messages, overhead = UINT64_MAX;
+static bool micro_asked, one_way, cross_asked;
+static const char *micro_text, *answers_text, *play_text;
+
+static unsigned int overhead_of(unsigned int protocol)
+{
+	return overhead == UINT64_MAX ? format[protocol].overhead : (unsigned int)overhead;
+}
+
+/* --answers: only those in sequence count. Return: 0 or 1, or -1 when it has said what is wrong. */
+static int in_sequence(void)
+{
+	static const char *const words[] = { "always", "in-sequence", NULL };
+
+	return answers_text ? word_option("answers", answers_text, strlen(answers_text), words) : 0;
+}
 
 /** struct point - one combination, and what came of it */
 struct point {
@@ -85,6 +102,10 @@ static int ber_parse(struct range *r)
 
 static int ranges_parse(struct plan *p)
 {
+	if (in_sequence() < 0)
+		return CANNOT;
+	if (!messages)
+		messages = MESSAGES;
 	if (protocols_parse(p) || ber_parse(&p->ber) ||
 	    range_parse("payload", payload_list, 1, 1 << 20, &p->payload) ||
 	    range_parse("delay", delay_list ? delay_list : "0", 0, 1e9, &p->delay) ||
@@ -146,17 +167,17 @@ static struct point point_of(unsigned int protocol, double payload, double delay
 	uint64_t line;
 
 	t.f = (struct formula) {
-		.payload = payload, .unit = unit, .overhead = format[protocol].overhead,
+		.payload = payload, .unit = unit, .overhead = overhead_of(protocol),
 		.answer = protocol == 1 && !t.fixed ? format[1].answer / coalesce : 0,
 		.ber = t.fixed ? 0 : ber,
 	};
 	t.plan = (struct wire_plan) {
 		.protocol = protocol + 1, .payload = (unsigned int)unit,
-		.overhead = format[protocol].overhead, .answer = format[protocol].answer,
+		.overhead = overhead_of(protocol), .answer = format[protocol].answer,
 		.delay = (uint64_t)line_delay(&t, delay),
 		.window = window ? (unsigned int)window : wire_window_max(protocol + 1),
 		.coalesce = (unsigned int)coalesce, .ber = t.f.ber, .seed = seed,
-		.one_way = one_way || t.fixed,
+		.one_way = one_way || t.fixed, .in_sequence = in_sequence(),
 		.units = (t.fixed ? HIT_MESSAGES : messages) * (uint64_t)(payload / unit),
 		.hit = (unsigned int)retries,
 		.hit_unit = HIT_UNIT * (uint64_t)(payload / unit),
@@ -235,19 +256,45 @@ static json_t *point_json(const struct point *t)
 			 "timeouts", (json_int_t)t->cost.timeouts, "ended", t->cost.ended);
 }
 
+static double measure(struct point t, double ber)
+{
+	t.plan.ber = ber;
+	t.cost = wire_run(&t.plan);
+	return t.cost.flow ? (double)t.cost.payload / (double)t.cost.flow : 0;
+}
+
+/* By halving: below 1e-9 errors are too seldom to be measured; above 1e-4 micro-packets have won. */
+static double measured_crossing(const struct point *a, const struct point *b)
+{
+	double low = -9, high = -4;
+
+	if (measure(*a, 1e-9) <= measure(*b, 1e-9) || measure(*a, 1e-4) >= measure(*b, 1e-4))
+		return NAN;
+	for (unsigned int i = 0; i < CROSS_STEPS; i++) {
+		double middle = (low + high) / 2, ber = pow(10, middle);
+
+		if (measure(*a, ber) > measure(*b, ber))
+			low = middle;
+		else
+			high = middle;
+	}
+	return pow(10, (low + high) / 2);
+}
+
 /* Where packets and micro-packets are equally efficient, for the first payload. */
-static json_t *crossover(const struct plan *p)
+static json_t *crossover(const struct plan *p, uint64_t seed)
 {
 	struct point a, b;
 	double payload = floor(p->payload.v[0]);
 
 	if (!micro || fmod(payload, (double)micro))
 		return json_null();
-	a = point_of(1, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, 0);
-	b = point_of(2, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, 0);
+	a = point_of(1, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
+	b = point_of(2, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
 	a.f.answer = 0;		/* the paper leaves answers out here */
-	return json_pack("{so so}", "analytic", number(crossing(a.f, b.f, paper_efficiency)),
-			 "exact", number(crossing(a.f, b.f, exact_efficiency)));
+	return json_pack("{so so so}", "analytic", number(crossing(a.f, b.f, paper_efficiency)),
+			 "exact", number(crossing(a.f, b.f, exact_efficiency)),
+			 "measured", cross_asked ? number(measured_crossing(&a, &b)) : json_null());
 }
 
 static int draw(const struct plan *p, const char *file)
@@ -291,12 +338,39 @@ static int show(const struct ctl *ctl, const struct plan *p)
 	}
 	about = json_pack("{sI sI sI sb so}", "seed", (json_int_t)ctl->seed, "micro",
 			  (json_int_t)micro, "messages", (json_int_t)messages, "one_way", one_way,
-			  "crossover", crossover(p));
+			  "crossover", crossover(p, ctl->seed));
 	if (ctl->svg && draw(p, ctl->svg))
 		status = CANNOT;
 	if (points_show(ctl, about, points, columns))
 		return CANNOT;
 	return status;
+}
+
+/* --play: the figures fix what they are about; all else is as asked, or such that a chart is short. */
+static int play(struct ctl *ctl, struct plan *p)
+{
+	const struct play *figure = play_figure(play_text);
+	struct play asked = {
+		.name = play_text, .script = play_text, .protocol = p->protocol[0] + 1,
+		.coalesce = (unsigned int)p->coalesce.v[0], .units = messages, .two_way = !one_way,
+		.in_sequence = in_sequence(),
+	};
+	struct point t;
+
+	if (!figure && p->nprotocols > 1)
+		return fail("--play '%s': it needs one protocol, such as --protocol acknak", play_text);
+	if (ctl->svg || ctl->csv)
+		return fail("--play: it is drawn as text, or told by --json");
+	if (figure) {
+		asked = *figure;
+		if (answers_text)
+			asked.in_sequence = in_sequence();
+	}
+	micro = micro_asked ? micro : 0;
+	t = point_of(asked.protocol - 1, p->payload.v[0], p->delay.v[0], 1, 0, 0, ctl->seed);
+	if (!delay_list)
+		t.plan.delay = (t.plan.payload + t.plan.overhead) / 2;
+	return play_run(ctl, &asked, &t.plan);
 }
 
 static int cmd_retry(struct ctl *ctl, int argc, char **argv)
@@ -308,12 +382,16 @@ static int cmd_retry(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (points_check(ctl))
 		return CANNOT;
+	if (play_text && !messages)
+		messages = PLAY_MESSAGES;
 	status = ranges_parse(&p);
-	if (status == OK)
+	if (status == OK && !play_text)
 		status = check(&p);
-	if (status == OK)
+	if (status == OK && play_text)
+		status = play(ctl, &p);
+	else if (status == OK)
 		status = points_make(&p, ctl->seed);
-	if (status == OK)
+	if (status == OK && !play_text)
 		status = jobs_run(p.n, 0, "running", run, &p) ? CANNOT : show(ctl, &p);
 	free(p.point);
 	free(p.ber.v);
@@ -341,7 +419,15 @@ static const struct opt opts[] = {
 	  "the sender's timer, in bytes of time" },
 	{ OPT_TEXT, "retries", 0, "RANGE", &retries_list, 0, 0,
 	  "instead of --ber: hit one message so many times, count its flow" },
-	{ OPT_NUMBER, "messages", 0, "N", &messages, 1, 100000000, "each way, 20000 by default" },
+	{ OPT_NUMBER, "messages", 0, "N", &messages, 1, 100000000, "each way, 20000 by default; --play: 6" },
+	{ OPT_NUMBER, "overhead", 0, "BYTES", &overhead, 0, 65536,
+	  "of each packet besides its payload, instead of the protocol's own" },
+	{ OPT_TEXT, "answers", 0, "WHICH", &answers_text, 0, 0,
+	  "count: always (as the NIC does), or in-sequence (as in the HIPPI paper's fig. 6)" },
+	{ OPT_FLAG, "crossover", 0, NULL, &cross_asked, 0, 0,
+	  "measure at which rate packets and micro-packets are equal, for --json" },
+	{ OPT_TEXT, "play", 0, "WHAT", &play_text, 0, 0,
+	  "draw one run: fig3 to fig8 of the paper, or 'lose 2, damage 3, lose answer 0'" },
 	{ OPT_FLAG, "one-way", 0, NULL, &one_way, 0, 0, "the other direction carries answers only" },
 	{ .kind = OPT_END },
 };

@@ -301,7 +301,8 @@ static const struct opt route_opts[] = {
 	{ OPT_TEXT, "cut-links", 0, "LIST", &cut_text, 0, 0, "cut links besides theirs (0)" },
 	{ OPT_NUMBER, "fabrics", 0, "N", &fabrics, 1, 1000000, "of each combination, 100 by default" },
 	{ OPT_NUMBER, "only", 0, "N", &only, 0, 999999, "only the fabric of this number" },
-	{ OPT_TEXT, "engine", 0, "LIST", &engine_text, 0, 0, "how rows are found: walk, signs, steps, relays (relays)" },
+	{ OPT_TEXT, "engine", 0, "LIST", &engine_text, 0, 0,
+	  "how rows are found: walk, signs, steps, relays (relays)" },
 	{ OPT_NUMBER, "threads", 0, "N", &threads, 1, 256, "how many at once (all cores)" },
 	{ .kind = OPT_END }
 };

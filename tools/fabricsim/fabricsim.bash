@@ -28,6 +28,8 @@ _fabricsim() {
 		--preset) words=mbs2012 ;;
 		--bubble-test) words='downstream local either' ;;
 		--scenario) words='bring-up cut fault burst during dark flap root' ;;
+		--answers) words='always in-sequence' ;;
+		--play) words='fig3 fig4 fig5 fig6 fig7 fig8' ;;
 		--engine) words='walk signs steps relays' ;;
 		--nics) words='packets links' ;;
 		--slot-free) words='tail head' ;;

@@ -11,7 +11,7 @@ sim-recovery := recovery_scene recovery_block
 sim-availability := avail_formula avail_sample avail_option
 sim-core := bubble retry retry_angara retry_acknak retry_hippi
 sim-train := train_run
-sim-retry := retry_wire retry_formula
+sim-retry := retry_wire retry_formula retry_play
 sim-ctl := program command say table number json line
 
 # Managers and NICs in virtual time; the tests' worlds are made of the same objects.

@@ -21,7 +21,8 @@ struct flight {
 	struct tn_hdr h;
 	uint64_t arrives;
 	uint64_t unit;
-	bool damaged;
+	enum wire_fate fate;
+	unsigned int copy;
 };
 
 struct end {
@@ -103,12 +104,37 @@ static bool damaged(struct wire *w, struct end *e, unsigned int bytes)
 
 /* --- sending -------------------------------------------------------------- */
 
+/* The number that the answer in @h says, or -1. */
+static int said(const struct tn_retry *r, const struct tn_hdr *h)
+{
+	if (r->ops->alone)
+		return h->type == TN_ACKNAK ? (h->rseq + 1) & TN_SEQ_MASK : -1;
+	return r->ops->number && h->rseq == 255 ? -1 : h->rseq;
+}
+
+static struct wire_event event_of(struct wire *w, const struct end *e, const struct flight *f,
+				  enum wire_what what)
+{
+	return (struct wire_event) {
+		.at = w->now, .what = what, .end = e != w->end, .answer = f->h.type != TN_DATA,
+		.unit = f->unit, .copy = f->copy, .says = said(&e->retry, &f->h), .nak = f->h.e,
+		.fate = f->fate,
+	};
+}
+
+static void tell(struct wire *w, const struct wire_event *ev)
+{
+	if (w->plan->watch)
+		w->plan->watch->tell(w->plan->watch->arg, ev);
+}
+
 static void put(struct wire *w, struct end *e, const struct tn_hdr *h, unsigned int bytes,
-		uint64_t unit)
+		uint64_t unit, unsigned int copy)
 {
 	struct flight *f = &e->line[(e->first + e->flying++) % FLYING];
 	bool chosen = h->type == TN_DATA && e == w->end && unit == w->plan->hit_unit &&
 		      w->hits < w->plan->hit;
+	struct wire_event ev;
 
 	w->hits += chosen;
 	e->free_at = w->now + bytes;
@@ -117,8 +143,14 @@ static void put(struct wire *w, struct end *e, const struct tn_hdr *h, unsigned 
 		.h = *h,
 		.arrives = e->free_at + w->plan->delay,
 		.unit = unit,
-		.damaged = damaged(w, e, bytes) || chosen,
+		.copy = copy,
+		.fate = damaged(w, e, bytes) || chosen ? WIRE_DAMAGED : WIRE_WHOLE,
 	};
+	if (!w->plan->watch)
+		return;
+	ev = event_of(w, e, f, WIRE_SENT);
+	ev.fate = f->fate = w->plan->watch->fate(w->plan->watch->arg, &ev);
+	tell(w, &ev);
 }
 
 static void push(struct wire *w, struct end *e)
@@ -129,6 +161,7 @@ static void push(struct wire *w, struct end *e)
 		pkt = tn_queue_pop(&e->idle);
 		pkt->hdr = (struct tn_hdr) { .type = TN_DATA };
 		pkt->session = (u32)e->pushed++;
+		pkt->stalled = 0;	/* here: how often it was sent */
 		tn_retry_push(&e->retry, pkt, w->now + 1);
 	}
 }
@@ -146,7 +179,7 @@ static void answer(struct wire *w, struct end *e)
 	e->answer_now = tn_retry_urgent(&e->retry);
 	e->unanswered = 0;
 	w->cost.answers++;
-	put(w, e, &h, w->plan->answer, 0);
+	put(w, e, &h, w->plan->answer, 0, 0);
 }
 
 static void transmit(struct wire *w, struct end *e)
@@ -166,7 +199,7 @@ static void transmit(struct wire *w, struct end *e)
 		e->unanswered = 0;
 	}
 	w->cost.sent++;
-	put(w, e, &h, w->plan->payload + w->plan->overhead, pkt->session);
+	put(w, e, &h, w->plan->payload + w->plan->overhead, pkt->session, pkt->stalled++);
 }
 
 /* --- receiving ------------------------------------------------------------ */
@@ -215,28 +248,55 @@ static void wrong(struct end *e, unsigned int gen)
 	e->eager = TN_RETRY_EAGER;
 }
 
-static bool arrive(struct wire *w, struct end *e, struct flight *f)
+static enum wire_verdict verdict_of(struct end *e, struct flight *f)
 {
-	if (f->damaged) {
-		/* A damaged answer is only missed; a receiver cannot tell it from data. */
-		if (f->h.type != TN_ACKNAK)
-			wrong(e, e->retry.rx.gen_seen);
-		return true;
-	}
-	if (!hear(w, e, &f->h))
-		return false;
 	if (f->h.type != TN_DATA)
-		return true;
+		return WIRE_HEARD;
 	switch (tn_retry_check(&e->retry, &f->h)) {
 	case TN_RX_ACCEPT:
-		return take(w, e, f);
+		return WIRE_TAKEN;
 	case TN_RX_AHEAD:
-		wrong(e, f->h.gen);
-		return true;
+		return WIRE_AHEAD;
 	default:
-		e->answer_now |= tn_retry_behind(&e->retry, &f->h);
-		return true;
+		return WIRE_BEHIND;
 	}
+}
+
+/* Return: false if the protocol broke its promise. */
+static bool arrive_whole(struct wire *w, struct end *e, struct flight *f, struct wire_event *ev)
+{
+	struct tn_hdr answer = f->h;
+	uint64_t backs = w->cost.backs;
+
+	ev->verdict = verdict_of(e, f);
+	if (!w->plan->in_sequence || ev->verdict == WIRE_HEARD || ev->verdict == WIRE_TAKEN) {
+		if (!hear(w, e, &answer))
+			return false;
+		ev->back = w->cost.backs > backs;
+	}
+	if (ev->verdict == WIRE_TAKEN)
+		return take(w, e, f);
+	if (ev->verdict == WIRE_AHEAD)
+		wrong(e, f->h.gen);
+	if (ev->verdict == WIRE_BEHIND)
+		e->answer_now |= tn_retry_behind(&e->retry, &f->h);
+	return true;
+}
+
+static bool arrive(struct wire *w, struct end *e, struct flight *f)
+{
+	struct wire_event ev = event_of(w, e, f, WIRE_CAME);
+	bool kept = true;
+
+	if (f->fate == WIRE_LOST)
+		return true;
+	/* A damaged answer is only missed; a receiver cannot tell it from data. */
+	if (f->fate == WIRE_WHOLE)
+		kept = arrive_whole(w, e, f, &ev);
+	else if (f->h.type != TN_ACKNAK)
+		wrong(e, e->retry.rx.gen_seen);
+	tell(w, &ev);
+	return kept;
 }
 
 /* --- time ----------------------------------------------------------------- */
@@ -254,11 +314,15 @@ static uint64_t timer_at(const struct wire *w, const struct end *e)
 
 static void timer(struct wire *w, struct end *e)
 {
+	struct wire_event ev = { .at = w->now, .what = WIRE_TIMER, .end = e != w->end, .says = -1 };
+
 	e->progress_at = w->now;
 	e->retry.tx.sent_at = w->now;
 	if (e->retry.tx.on_wire && tn_retry_back(&e->retry)) {
 		w->cost.backs++;
 		w->cost.timeouts++;
+		ev.back = true;
+		tell(w, &ev);
 	}
 	e->answer_now |= e->unanswered > 0;
 	if (e->retry.rx.ignoring && e->retry.ops->remind) {

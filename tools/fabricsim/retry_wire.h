@@ -12,6 +12,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum wire_what { WIRE_SENT, WIRE_CAME, WIRE_TIMER };
+enum wire_fate { WIRE_WHOLE, WIRE_DAMAGED, WIRE_LOST };
+/** enum wire_verdict - what the receiver made of a unit; WIRE_HEARD: it was an answer alone */
+enum wire_verdict { WIRE_HEARD, WIRE_TAKEN, WIRE_AHEAD, WIRE_BEHIND };
+
+/**
+ * struct wire_event - a frame was sent or came, or a sender's timer ran out
+ * @end: who sent it, to whom it came, or whose timer it is: 0 or 1
+ * @answer: it is an answer alone; else it carries @unit, sent @copy times before
+ * @says: the answer in it: the number that is expected next, modulo what the protocol counts to;
+ *	-1: none
+ * @nak: ... and what follows came damaged or is missing
+ * @fate, @verdict: if it came
+ * @back: the one to whom it came, or whose timer it is, goes back to its oldest unit
+ */
+struct wire_event {
+	uint64_t at, unit;
+	enum wire_what what;
+	unsigned int end, copy;
+	bool answer;
+	int says;
+	bool nak;
+	enum wire_fate fate;
+	enum wire_verdict verdict;
+	bool back;
+};
+
+/**
+ * struct wire_watch - who looks at a run, and may lose frames
+ * @fate: of a frame that is sent
+ * @tell: what happened, in the order of time
+ */
+struct wire_watch {
+	enum wire_fate (*fate)(void *arg, const struct wire_event *sent);
+	void (*tell)(void *arg, const struct wire_event *ev);
+	void *arg;
+};
+
 /**
  * struct wire_plan - one run
  * @protocol: enum torus_retry
@@ -25,6 +63,9 @@
  * @ber: bit error rate, of both directions
  * @units: to be delivered each way
  * @one_way: the other direction carries answers alone
+ * @in_sequence: an answer that rides on a unit which is not taken does not count, as in the paper's
+ *	fig. 6; else all intact answers do, as in the NIC (retry.h)
+ * @watch: NULL: nobody looks
  * @hit: instead of @ber: the transmissions of unit @hit_unit that are damaged
  */
 struct wire_plan {
@@ -35,7 +76,8 @@ struct wire_plan {
 	uint64_t timeout;
 	double ber;
 	uint64_t units;
-	bool one_way;
+	bool one_way, in_sequence;
+	const struct wire_watch *watch;
 	unsigned int hit;
 	uint64_t hit_unit;
 	uint64_t seed;

@@ -7,8 +7,8 @@
 
 /**
  * enum route_engine - how rows are found; each serves all pairs that the one before serves
- * @ROUTE_WALK: the paper's fig. 6 ("Algorithms of fault-tolerant routing", Angara paper): the directions
- *	in their order; one whose links are healthy up to the destination's coordinate is taken
+ * @ROUTE_WALK: figure 6 of the Angara paper: the directions in their order; one whose links are
+ *	healthy up to the destination's coordinate is taken
  * @ROUTE_SIGNS: a direction for each dimension, of all choices the shortest whose links are healthy
  * @ROUTE_STEPS: signs, and a first and a last step (lib/route/search.h)
  * @ROUTE_RELAYS: steps, and through the memory of other nodes (lib/route/relay.h): what fabricd does

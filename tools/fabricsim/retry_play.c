@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "retry_play.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/torus.h>
+
+#include "tools/fabricctl/json.h"
+#include "tools/fabricctl/say.h"
+
+#define STEPS_MAX 16
+#define EVENTS_MAX 4096
+#define TEXT_MAX 64
+
+static const struct play figures[] = {
+	{ "fig3", "ACK/NAK: a packet is lost; a NAK tells, and acknowledges what was before it",
+	  TORUS_RETRY_ACKNAK, 2, 6, false, false, "lose 2" },
+	{ "fig4", "HIPPI: a packet is lost; the same answer, said twice, tells",
+	  TORUS_RETRY_HIPPI, 1, 6, false, false, "lose 2" },
+	{ "fig5", "ACK/NAK: an ACK is lost; the next one covers it",
+	  TORUS_RETRY_ACKNAK, 2, 6, false, false, "lose answer 1" },
+	{ "fig6", "HIPPI: a packet that carries an answer is lost; those of the next ones do not count",
+	  TORUS_RETRY_HIPPI, 1, 6, true, true, "lose back 2" },
+	{ "fig7", "ACK/NAK: a NAK is lost; the timer runs out, and good packets are sent again, too",
+	  TORUS_RETRY_ACKNAK, 4, 6, false, false, "damage 2, lose answer 0" },
+	{ "fig8", "HIPPI: one of two equal answers is lost; what is sent again begins with the bad packet",
+	  TORUS_RETRY_HIPPI, 1, 6, false, false, "damage 2, lose answer 2" },
+};
+
+const struct play *play_figure(const char *name)
+{
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		if (!strcmp(figures[i].name, name))
+			return &figures[i];
+	return NULL;
+}
+
+/**
+ * struct step - what happens to one frame
+ * @end: that sends it
+ * @answer: it is the @n-th answer alone, from 0; else a transmission of packet @n
+ */
+struct step {
+	enum wire_fate fate;
+	unsigned int end;
+	bool answer, done;
+	uint64_t n;
+	char text[TEXT_MAX];
+};
+
+struct run {
+	const struct play *play;
+	struct step step[STEPS_MAX];
+	unsigned int nsteps;
+	uint64_t answers[2];
+	struct wire_event event[EVENTS_MAX];
+	unsigned int nevents;
+	bool cut;		/* there were more events */
+};
+
+/* --- the script ---------------------------------------------------------------- */
+
+static int bad_step(const char *text)
+{
+	return fail("--play '%s': allowed are fig3 to fig8, or steps with commas between: lose N, "
+		    "damage N (packet N, from 0), lose answer N, lose back N (of the other end)", text);
+}
+
+/* One step, "lose answer 2". */
+static int step_parse(const struct play *play, const char *text, struct step *s)
+{
+	char verb[8], kind[8];
+	int used = 0;
+
+	*s = (struct step) { .fate = WIRE_LOST };
+	snprintf(s->text, sizeof(s->text), "%s", text);
+	if (sscanf(text, " %7[a-z] %7[a-z] %" SCNu64 " %n", verb, kind, &s->n, &used) != 3) {
+		kind[0] = '\0';
+		if (sscanf(text, " %7[a-z] %" SCNu64 " %n", verb, &s->n, &used) != 2)
+			return bad_step(text);
+	}
+	if (text[used] || (strcmp(verb, "lose") && strcmp(verb, "damage")))
+		return bad_step(text);
+	if (!strcmp(verb, "damage"))
+		s->fate = WIRE_DAMAGED;
+	s->answer = !strcmp(kind, "answer");
+	s->end = s->answer || !strcmp(kind, "back");
+	if (kind[0] && !s->end)
+		return bad_step(text);
+	if (s->end && !s->answer && !play->two_way)
+		return fail("--play '%s': the other end sends no packets with --one-way", text);
+	if (!s->answer && s->n >= play->units)
+		return fail("--play '%s': there are packets 0 to %" PRIu64 " (--messages)", text,
+			    play->units - 1);
+	return OK;
+}
+
+static int script_parse(struct run *r)
+{
+	char script[256], *rest = script, *text;
+
+	if (strlen(r->play->script) >= sizeof(script))
+		return bad_step(r->play->script);
+	strcpy(script, r->play->script);
+	/* lose-answer-2 needs no quotes in a shell. */
+	for (char *c = script; *c; c++)
+		if (c > script && *c == '-' && c[-1] >= 'a' && c[-1] <= 'z')
+			*c = ' ';
+	while ((text = strsep(&rest, ","))) {
+		text += strspn(text, " ");
+		if (r->nsteps == STEPS_MAX)
+			return fail("--play: more than %d steps", STEPS_MAX);
+		if (step_parse(r->play, text, &r->step[r->nsteps++]))
+			return CANNOT;
+	}
+	return OK;
+}
+
+/* --- the run ------------------------------------------------------------------- */
+
+/* The first step that is for the frame and was not done yet: two for one packet hit it twice. */
+static enum wire_fate fate(void *arg, const struct wire_event *ev)
+{
+	struct run *r = arg;
+	uint64_t n = ev->answer ? r->answers[ev->end]++ : ev->unit;
+
+	for (unsigned int i = 0; i < r->nsteps; i++) {
+		struct step *s = &r->step[i];
+
+		if (s->done || s->end != ev->end || s->answer != ev->answer || s->n != n)
+			continue;
+		s->done = true;
+		return s->fate;
+	}
+	return WIRE_WHOLE;
+}
+
+static void note(void *arg, const struct wire_event *ev)
+{
+	struct run *r = arg;
+
+	if (r->nevents < EVENTS_MAX)
+		r->event[r->nevents++] = *ev;
+	else
+		r->cut = true;
+}
+
+/* --- what is shown -------------------------------------------------------------- */
+
+/* The answer in a frame, "" if there is none. */
+static const char *answer_text(const struct run *r, const struct wire_event *ev, char *buf)
+{
+	*buf = '\0';
+	if (ev->says < 0)
+		return buf;
+	if (r->play->protocol == TORUS_RETRY_ACKNAK)
+		snprintf(buf, TEXT_MAX, "%s %d", ev->nak ? "NAK" : "ACK", ev->says - 1);
+	else if (r->play->protocol == TORUS_RETRY_HIPPI)
+		snprintf(buf, TEXT_MAX, "answer %d", ev->says);
+	else
+		snprintf(buf, TEXT_MAX, "RSEQ %d%s", ev->says, ev->nak ? ", E" : "");
+	return buf;
+}
+
+static void frame_text(const struct run *r, const struct wire_event *ev, char *buf, size_t room)
+{
+	char answer[TEXT_MAX];
+
+	answer_text(r, ev, answer);
+	if (ev->answer)
+		snprintf(buf, room, "%s", *answer ? answer : "no answer");
+	else if (r->play->two_way && *answer)
+		snprintf(buf, room, "packet %" PRIu64 ", %s", ev->unit, answer);
+	else
+		snprintf(buf, room, "packet %" PRIu64, ev->unit);
+}
+
+static void event_text(const struct run *r, const struct wire_event *ev, char *buf, size_t room)
+{
+	static const char *const verdicts[] = {
+		[WIRE_HEARD] = "", [WIRE_TAKEN] = ": taken", [WIRE_AHEAD] = ": out of sequence, dropped",
+		[WIRE_BEHIND] = ": came before, dropped",
+	};
+	const char *back = ev->back ? "; goes back" : "";
+	char frame[2 * TEXT_MAX];
+
+	frame_text(r, ev, frame, sizeof(frame));
+	if (ev->what == WIRE_TIMER)
+		snprintf(buf, room, "timer runs out; goes back");
+	else if (ev->what == WIRE_SENT)
+		snprintf(buf, room, "%s%s%s", frame, ev->copy ? " again" : "",
+			 ev->fate == WIRE_LOST ? "  (lost)" : ev->fate == WIRE_DAMAGED ? "  (damaged)" : "");
+	else if (ev->fate == WIRE_DAMAGED)
+		snprintf(buf, room, "damaged");
+	else
+		snprintf(buf, room, "%s%s%s", frame, verdicts[ev->verdict], back);
+}
+
+static void show_chart(const struct run *r, const struct wire_cost *cost)
+{
+	char text[4 * TEXT_MAX];
+
+	if (r->play->about)
+		printf("%s: %s\n\n", r->play->name, r->play->about);
+	printf("%7s  %-42s    %s\n", "time", "sender", r->play->two_way ? "the other end" : "receiver");
+	for (unsigned int i = 0; i < r->nevents; i++) {
+		const struct wire_event *ev = &r->event[i];
+		bool to_right = (ev->what == WIRE_SENT) == !ev->end;
+		const char *arrow = ev->what == WIRE_TIMER ? "  " : to_right ? "->" : "<-";
+
+		event_text(r, ev, text, sizeof(text));
+		if (!ev->end)
+			printf("%7" PRIu64 "  %-42s %s\n", ev->at, text, arrow);
+		else
+			printf("%7" PRIu64 "  %-42s %s %s\n", ev->at, "", arrow, text);
+	}
+	printf("\n%" PRIu64 " packets sent, %" PRIu64 " times back, %" PRIu64 " of these by a timer%s\n",
+	       cost->sent, cost->backs, cost->timeouts, r->cut ? "; not all is shown" : "");
+}
+
+static json_t *event_json(const struct wire_event *ev)
+{
+	static const char *const whats[] = { "sent", "came", "timer" };
+	static const char *const fates[] = { "whole", "damaged", "lost" };
+	static const char *const verdicts[] = { "heard", "taken", "ahead", "behind" };
+	bool came = ev->what == WIRE_CAME, timer = ev->what == WIRE_TIMER;
+
+	return json_pack("{sI si ss so so so sb so so sb}", "time", (json_int_t)ev->at, "end", (int)ev->end,
+			 "event", whats[ev->what],
+			 "packet", ev->answer || timer ? json_null() : json_integer((json_int_t)ev->unit),
+			 "copy", ev->answer || timer ? json_null() : json_integer(ev->copy),
+			 "says", ev->says < 0 ? json_null() : json_integer(ev->says), "nak", ev->nak,
+			 "fate", timer ? json_null() : json_string(fates[ev->fate]),
+			 "verdict", came && ev->fate == WIRE_WHOLE ? json_string(verdicts[ev->verdict]) :
+			 json_null(), "back", ev->back);
+}
+
+static void show_json(const struct run *r, const struct wire_cost *cost)
+{
+	static const char *const protocols[] = { "auto", "angara", "acknak", "hippi" };
+	json_t *events = json_array();
+
+	for (unsigned int i = 0; i < r->nevents; i++)
+		json_array_append_new(events, event_json(&r->event[i]));
+	json_show(json_pack("{ss ss ss sI sI sI sb so}", "play", r->play->name, "script", r->play->script,
+			    "protocol", protocols[r->play->protocol], "sent", (json_int_t)cost->sent,
+			    "backs", (json_int_t)cost->backs, "timeouts", (json_int_t)cost->timeouts,
+			    "ended", cost->ended, "events", events));
+}
+
+static int all_done(const struct run *r)
+{
+	for (unsigned int i = 0; i < r->nsteps; i++) {
+		const struct step *s = &r->step[i];
+
+		if (!s->done && s->answer)
+			return fail("--play '%s': %" PRIu64 " answers were sent", s->text,
+				    r->answers[s->end]);
+		if (!s->done)
+			return fail("--play '%s': that packet was not sent so often", s->text);
+	}
+	return OK;
+}
+
+int play_run(const struct ctl *ctl, const struct play *play, struct wire_plan *plan)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	struct wire_watch watch = { fate, note, r };
+	struct wire_cost cost;
+	int status;
+
+	if (!r)
+		return fail("out of memory");
+	r->play = play;
+	plan->protocol = play->protocol;
+	plan->coalesce = play->coalesce;
+	plan->units = play->units;
+	plan->one_way = !play->two_way;
+	plan->in_sequence = play->in_sequence;
+	plan->watch = &watch;
+	status = script_parse(r);
+	if (status == OK) {
+		cost = wire_run(plan);
+		status = all_done(r);
+	}
+	if (status == OK && ctl->json)
+		show_json(r, &cost);
+	else if (status == OK)
+		show_chart(r, &cost);
+	if (status == OK && !cost.ended)
+		status = PROBLEM;
+	free(r);
+	return status;
+}

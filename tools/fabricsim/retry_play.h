@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A few packets over a line that loses some of them, drawn as a message chart. */
+#ifndef RETRY_PLAY_H
+#define RETRY_PLAY_H
+
+#include "retry_wire.h"
+#include "tools/fabricctl/command.h"
+
+/**
+ * struct play - what to play
+ * @name: "fig3" to "fig8", the figures of the paper ("Comparison of ACK/NAK and HIPPI link retry",
+ *	section 4), or the script itself
+ * @about: of a figure: what it shows
+ * @protocol: enum torus_retry
+ * @script: what happens to frames: "lose 2, damage 2, lose answer 0, lose back 1"
+ */
+struct play {
+	const char *name, *about;
+	unsigned int protocol;
+	unsigned int coalesce;
+	uint64_t units;
+	bool two_way, in_sequence;
+	const char *script;
+};
+
+/** play_figure() - Return: the figure of that name, or NULL */
+const struct play *play_figure(const char *name);
+
+/**
+ * play_run() - plays @play by @plan, which has the rest: sizes, line, window, timer
+ * Prints the chart, or with ctl->json its events. Says what is wrong with the script.
+ * Return: OK, PROBLEM if the run made no progress any more, CANNOT.
+ */
+int play_run(const struct ctl *ctl, const struct play *play, struct wire_plan *plan);
+
+#endif /* RETRY_PLAY_H */
