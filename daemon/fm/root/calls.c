@@ -111,21 +111,21 @@ static bool takes_part(const struct fm *fm, const struct fm_mate *m)
 	return m->moving || fm_quorum_here(fm, m);
 }
 
-/* Return: true if the entry is of a node that may live, and does not take part. */
-static bool is_missing(const struct fm *fm, const struct fm_entry *e)
+/* Return: the node of the entry, if it takes part; else NULL. */
+static const struct fm_mate *find_part(const struct fm *fm, const struct fm_entry *e)
 {
 	const struct fm_mate *m = fm_mate(fm->root, e->guid);
 
-	return e->state != FM_NODE_ABSENT && e->guid != fm->guid && !(m && takes_part(fm, m));
+	return m && takes_part(fm, m) ? m : NULL;
 }
 
 /* The port @p of @node may have a link: by its row, if it takes part, else by the table. */
 static bool may_be_up(const struct fm *fm, const struct fm_book *b, uint32_t node, unsigned int p)
 {
 	const struct fm_entry *e = &b->entry[node];
-	const struct fm_mate *m = e->guid ? fm_mate(fm->root, e->guid) : NULL;
+	const struct fm_mate *m = find_part(fm, e);
 
-	if (!m || !takes_part(fm, m))
+	if (!m)
 		return e->state != FM_NODE_ABSENT && !(e->fault & 1u << p);
 	return p < m->row.nports && m->row.port[p].state == FM_PORT_UP;
 }
@@ -144,8 +144,7 @@ static void mark_near(const struct fm *fm, struct fm_calls *c, const struct fm_b
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < c->nodes; i++) {
-		c->node[i].near = b->entry[i].state != FM_NODE_ABSENT &&
-				  !is_missing(fm, &b->entry[i]);
+		c->node[i].near = find_part(fm, &b->entry[i]);
 		if (c->node[i].near)
 			c->queue[n++] = i;
 	}
@@ -165,11 +164,11 @@ static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t nod
 {
 	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++) {
 		const struct fm_entry *o = &b->entry[torus_neighbour(&b->shape, node, p)];
-		const struct fm_mate *m = o->guid ? fm_mate(fm->root, o->guid) : NULL;
+		const struct fm_mate *m = find_part(fm, o);
 		unsigned int q = torus_dir_opposite(&b->shape, p);
 
 		if (m && q < m->row.nports && m->row.port[q].state == FM_PORT_UP &&
-		    m->row.port[q].peer_guid == b->entry[node].guid && takes_part(fm, m))
+		    m->row.port[q].peer_guid == b->entry[node].guid)
 			return true;
 	}
 	return false;
@@ -178,7 +177,7 @@ static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t nod
 static bool to_call(const struct fm *fm, const struct fm_calls *c, const struct fm_book *b,
 		    uint32_t node)
 {
-	return c->node[node].near && is_missing(fm, &b->entry[node]) && !is_beside(fm, b, node);
+	return c->node[node].near && !find_part(fm, &b->entry[node]) && !is_beside(fm, b, node);
 }
 
 static unsigned int open_calls(const struct fm *fm)
@@ -353,9 +352,8 @@ void fm_calls_count(const struct fm *fm, struct fm_calls_status *out)
 
 	*out = (struct fm_calls_status) { 0 };
 	for (uint32_t i = 0; b && i < b->nodes && i < c->nodes; i++) {
-		const struct fm_mate *m = fm_mate(fm->root, b->entry[i].guid);
 		bool is = c->node[i].state == CALL_OPEN || c->node[i].state == CALL_OTHER;
-		bool follows = m && takes_part(fm, m);
+		bool follows = find_part(fm, &b->entry[i]);
 
 		out->called += is;
 		out->follow += is && follows;
