@@ -162,7 +162,7 @@ static void look(struct ruin *r)
 	story_rest(s, 30 * W_S);
 	if (s->wrong[0])
 		return;
-	wrong = r->nexcluded ? NULL : check_table(s->w, buf, sizeof(buf));
+	wrong = story_excluded(s) ? NULL : check_table(s->w, buf, sizeof(buf));
 	if (!wrong)
 		wrong = check_rows(s->w, buf, sizeof(buf));
 	if (wrong) {
@@ -370,14 +370,11 @@ static void begin(struct ruin *r, struct world_config *c)
 		world_cut(r->s.w, i, cut[i]);
 }
 
-/* Includes all ports again: with a root, which there need not be before all is mended. */
-static void mend(struct ruin *r)
+/* Mends all, and includes what could not be included before, because there was no root. */
+static void mend_all(struct ruin *r)
 {
 	struct world *w = r->s.w;
 
-	include_all(r);
-	if (!r->nexcluded)
-		return;
 	for (uint32_t i = 0; i < world_cables(w); i++) {
 		world_cut(w, i, false);
 		world_silence(w, i, false);
@@ -387,6 +384,19 @@ static void mend(struct ruin *r)
 	for (unsigned int tries = 0; tries < 100 && r->nexcluded; tries++) {
 		story_run(&r->s, 100 * W_MS);
 		include_all(r);
+	}
+}
+
+/* Includes all ports again. If a root ends, so may do orders that it has not acknowledged. */
+static void mend(struct ruin *r)
+{
+	include_all(r);
+	if (r->nexcluded)
+		mend_all(r);
+	for (unsigned int tries = 0; tries < 100 && story_excluded(&r->s); tries++) {
+		for (uint32_t i = 0; i < world_nodes(r->s.w); i++)
+			story_exclude(&r->s, i, -1, false);
+		story_run(&r->s, 50 * W_MS);
 	}
 }
 
@@ -437,6 +447,9 @@ static const struct origin named[] = {
 	{ "asks_in_an_earlier_epoch", 1813, 0, 0, false, false,
 	  "a node asked to be root, and told of an earlier epoch than its neighbours knew of: they "
 	  "followed a later root, which was lost, for ever" },
+	{ "included_at_a_root_that_ended", 80123, 0, 0, false, false,
+	  "an error of the history: a root ended before it acknowledged that a port was included, and "
+	  "nobody ordered it again" },
 };
 
 int main(int argc, char **argv)

@@ -157,23 +157,13 @@ static void act(struct story *s, unsigned int acts, uint64_t *random)
 	}
 }
 
-static bool any_excluded(struct story *s)
-{
-	const struct fm *root = world_fm(s->w, world_root(s->w));
-
-	for (uint32_t i = 0; root && i < world_nodes(s->w); i++)
-		if (fm_node(root, i) && fm_node(root, i)->admin)
-			return true;
-	return !root;
-}
-
 /*
  * A root may just be handing over, or give way to another, which knows nothing of what it did
  * last.
  */
 static void include_all(struct story *s)
 {
-	for (unsigned int tries = 0; tries < 100 && (any_excluded(s) || !world_settled(s->w)); tries++) {
+	for (unsigned int tries = 0; tries < 100 && (story_excluded(s) || !world_settled(s->w)); tries++) {
 		for (uint32_t i = 0; i < world_nodes(s->w); i++)
 			story_exclude(s, i, -1, false);
 		world_run(s->w, 50 * W_MS);

@@ -220,6 +220,16 @@ enum story_step story_step(const struct story *s)
 	return steps[fm_recovery_phase(root->root)];
 }
 
+bool story_excluded(const struct story *s)
+{
+	const struct fm *root = world_fm(s->w, world_root(s->w));
+
+	for (uint32_t i = 0; root && i < world_nodes(s->w); i++)
+		if (fm_node(root, i) && fm_node(root, i)->admin)
+			return true;
+	return !root;
+}
+
 int story_exclude(struct story *s, uint32_t node, int port, bool excluded)
 {
 	uint32_t root = world_root(s->w);

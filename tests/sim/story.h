@@ -47,6 +47,8 @@ void story_rest(struct story *s, uint64_t limit);
 bool story_end(struct story *s);
 enum story_step story_step(const struct story *s);
 void story_fail(struct story *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Whether the administrator has any port excluded in the table of the root; or there is no root. */
+bool story_excluded(const struct story *s);
 /*
  * An administrator excludes a port of @node, or -1: all, or includes it. Return: as fm_exclude();
  * -EPERM: nobody leads.
