@@ -83,7 +83,7 @@ static void an_asker_in_vain(void **state)
 			assert_int_equal(s.fm->root_guid, OTHER);
 			stage_down(&s, s.next_conn - 1);
 		}
-		shuns = s.now + 4 * (s.cfg.takeover + 2 * s.cfg.resend);
+		shuns = s.now + 2 * s.cfg.takeover + 10 * s.cfg.resend;
 		stage_hear(&s, 2, &i);
 		assert_false(s.fm->have_root);
 		stage_run_ns(&s, shuns - 1);

@@ -57,7 +57,7 @@
 
 #define BACKS_MAX 6
 #define VAIN 20		/* times resend: time for a root that asks, or is lost, to lead */
-#define SHUN 4		/* times takeover, or twice resend: all candidates ask in less */
+#define SHUN 10		/* times resend, besides twice the wait of this node: its turn comes in less */
 
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid)
 {
@@ -71,7 +71,7 @@ void fm_follow_shun(struct fm *fm)
 	if (!fm->root_asks)
 		return;
 	c->unreached = fm->root_guid;
-	c->shuns = fm->now + SHUN * ((fm->cfg.takeover << c->tries) + 2 * fm->cfg.resend);
+	c->shuns = fm->now + 2 * (fm->cfg.takeover << c->tries) + SHUN * fm->cfg.resend;
 }
 
 void fm_follow_unreached(struct fm *fm)
