@@ -473,6 +473,33 @@ static void test_recovery(void **state)
 	has(out, "\"with\":0.99389");
 }
 
+/* The paper's figure, and that its text and its times contradict each other. */
+static void test_figure(void **state)
+{
+	json_t *all, *points;
+
+	(void)state;
+	expect("availability --figure simonov-8 --json", OK);
+	all = printed();
+	points = json_object_get(all, "points");
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(points, 0), "nodes")), 8);
+	assert_string_equal(json_string_value(json_object_get(json_object_get(all, "figure"), "name")),
+			    "simonov-8");
+	assert_int_equal(json_array_size(json_object_get(json_object_get(all, "figure"), "says")), 3);
+	for (size_t i = 0; i < json_array_size(points); i++) {
+		const json_t *at = json_array_get(points, i);
+
+		/* What is said of 64 nodes. */
+		if (json_integer_value(json_object_get(at, "nodes")) <= 64)
+			assert_true(json_real_value(json_object_get(at, "without")) > 0.998);
+	}
+	json_decref(all);
+	expect("availability --figure simonov-8", OK);
+	has(out, "contradict each other");
+	expect("availability --json --nodes 64", OK);
+	has(out, "\"figure\":null");
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
@@ -484,6 +511,7 @@ static void test_refused(void **state)
 		{ "--mtbf-node 0", "0.001" }, { "--mtbf-link=-1", "0.001" }, { "--mttr 0", "1e-06" },
 		{ "--mttr x", "--mttr" }, { "--target 2", "0 to 1" }, { "--recovery-link=-1", "0 to" },
 		{ "--recovery-node /nonexistent", "no file" }, { "--shape 4x4 --dims 2", "--shape" },
+		{ "--figure simonov-7", "simonov-8" }, { "--figure simonov-8 --nodes 9", "--nodes: --figure" },
 		{ "--shape 1x1", "2 nodes" }, { "--shape 4y4", "16x16x16" }, { "--no-relays", "--monte" },
 		{ "--monte-carlo --no-relays --nodes 8192", "4096" },
 		{ "--monte-carlo --dims 1 --nodes 8192", "4096" },
@@ -508,7 +536,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_intervals), cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_rings),	  cmocka_unit_test(test_same),
 		cmocka_unit_test(test_shapes),	  cmocka_unit_test(test_recovery),
-		cmocka_unit_test(test_refused),   cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_figure), cmocka_unit_test(test_refused),   cmocka_unit_test(test_clock),
 	};
 
 	(void)argc;

@@ -58,6 +58,9 @@ static void wrong_options(void **state)
 		{ "--cycles 0", "1 to" },
 		{ "--hop 0", "1 to" },
 		{ "--timer 0", "1 to" },
+		{ "--figure wang2012-4", "allowed: wang2012-3" },
+		{ "--figure wang2012-3 --policy mbs", "--policy: --figure wang2012-3" },
+		{ "--figure wang2012-3 --queue 1", "--queue: --figure wang2012-3" },
 		{ "--trace /nonexistent", "cannot read '/nonexistent'" },
 		{ "--trace /dev/null", "has no packets" },
 		{ "--pattern transpose --shape 4x8", "read backwards" },
@@ -154,6 +157,55 @@ static void cbs_falls_apart(void **state)
 	few = accepted("--policy cbs --bubbles 1 --load 1 --warmup 100000 --cycles 20000");
 	many = accepted("--policy cbs --bubbles 4 --load 1 --warmup 100000 --cycles 20000");
 	assert_true(few > 0.38 && many < few / 2);
+}
+
+static double real_of(const json_t *curve, const char *key)
+{
+	return json_real_value(json_object_get(curve, key));
+}
+
+/* The curves of Wang and Zhang's figure 3 in one command, and which of them hold past saturation. */
+static void figure(void **state)
+{
+	static const struct { const char *policy; int queue, bubbles; } want[] = {
+		{ "bloc", 2, 0 }, { "mbs", 1, 2 }, { "mbs", 2, 2 },
+		{ "cbs", 2, 1 }, { "cbs", 2, 2 }, { "cbs", 2, 4 },
+	};
+	json_t *j, *curves;
+
+	(void)state;
+	expect("flow --json --figure wang2012-3 --seeds 1 --load 0.3,0.6,1 --pattern uniform", 0);
+	j = printed();
+	assert_string_equal(json_string_value(json_object_get(j, "figure")), "wang2012-3");
+	assert_string_equal(json_string_value(json_object_get(j, "bubble_test")), "local");
+	assert_int_equal(json_array_size(json_object_get(j, "points")), 6 * 3);
+	curves = json_object_get(j, "curves");
+	assert_int_equal(json_array_size(curves), 6);
+	for (size_t i = 0; i < 6; i++) {
+		const json_t *c = json_array_get(curves, i);
+		const json_t *peak = json_array_get(json_object_get(j, "points"), 3 * i);
+
+		assert_string_equal(json_string_value(json_object_get(c, "policy")), want[i].policy);
+		assert_int_equal(json_integer_value(json_object_get(c, "queue")), want[i].queue);
+		assert_int_equal(json_integer_value(json_object_get(c, "bubbles")), want[i].bubbles);
+		assert_true(real_of(c, "peak") >= real_of(peak, "accepted"));
+		assert_true(real_of(c, "peak") >= real_of(c, "saturated"));
+		/* BLOC and MBS hold past saturation; CBS with four bubbles is far below MBS then. */
+		if (strcmp(want[i].policy, "cbs"))
+			assert_true(real_of(c, "saturated") > 0.97 * real_of(c, "peak"));
+	}
+	assert_true(real_of(json_array_get(curves, 5), "saturated") <
+		    0.85 * real_of(json_array_get(curves, 2), "saturated"));
+	json_decref(j);
+	/* People see the curves; 15 seeds unless they ask for others. */
+	expect("flow --figure wang2012-3 --seeds 1 --load 0.1 --warmup 10 --cycles 100", 0);
+	has(out, "hotregion");
+	has(out, "saturated");
+	expect("flow --json --figure wang2012-3 --load 0.1 --warmup 10 --cycles 50", 0);
+	j = printed();
+	assert_int_equal(json_integer_value(json_object_get(j, "seeds")), 15);
+	assert_int_equal(json_array_size(json_object_get(j, "curves")), 4 * 6);
+	json_decref(j);
 }
 
 static void deadlock_is_a_problem(void **state)
@@ -330,6 +382,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(wrong_options),
 		cmocka_unit_test(json_has_the_points),
 		cmocka_unit_test(cells_of_the_readme),
+		cmocka_unit_test(figure),
 		cmocka_unit_test(cbs_falls_apart),
 		cmocka_unit_test(deadlock_is_a_problem),
 		cmocka_unit_test(threads_do_not_matter),

@@ -26,7 +26,7 @@
 /* What has failed: part of the seed, and which curve it is for. */
 enum { LINKS, NODES_TOO, KINDS };
 
-static const char *dims_text, *nodes_text, *shape_text;
+static const char *dims_text, *nodes_text, *shape_text, *figure_text;
 static const char *mtbf_node_text = "1e6", *mtbf_link_text = "1e5", *mttr_text = "1";
 /* What fabricsim recovery measures on 4x4x4 to 32x32x32 of links and nodes, rounded up. */
 static const char *recovery_link_text = "0.003", *recovery_node_text = "0.003";
@@ -174,8 +174,51 @@ static int points_make(struct plan *p)
 	return p->point ? point_add(p, &shape, torus_nodes(&shape)) : fail("out of memory");
 }
 
+/*
+ * Figure 8 of Simonov and Zhabin: the paper's text has three times, and what it says of the two curves.
+ * The values of the figure itself are in no text, so what is printed is our formula's.
+ */
+#define FIGURE "simonov-8"
+static const char *const figure_says[] = {
+	"The paper's text gives MTBF 10^6 h of a node and 10^5 h of a link, MTTR 1 h, and no formula, no "
+	"number of dimensions and no value: the formula and all values here are ours.",
+	"Paper: without the method K is unacceptably low for a few dozen nodes. With these times it is "
+	"above 0.998 for up to 64 nodes; the text and the times contradict each other.",
+	"Paper: with the method K is above 0.99 even for large systems. Here it is up to 10100 nodes; "
+	"beyond, faults of nodes decide, which the paper does not mask.",
+};
+
+static int figure_parse(void)
+{
+	static const struct { const char *option; const char **text; } fixed[] = {
+		{ "dims", &dims_text }, { "nodes", &nodes_text }, { "shape", &shape_text },
+	};
+
+	if (!figure_text)
+		return OK;
+	if (strcmp(figure_text, FIGURE))
+		return fail("--figure '%s': allowed is " FIGURE, figure_text);
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (*fixed[i].text)
+			return fail("--%s: --figure " FIGURE " says which points there are",
+				    fixed[i].option);
+	nodes_text = "8:1000000";
+	return OK;
+}
+
+static json_t *figure_json(void)
+{
+	json_t *says = json_array();
+
+	for (size_t i = 0; i < sizeof(figure_says) / sizeof(figure_says[0]); i++)
+		json_array_append_new(says, json_string(figure_says[i]));
+	return json_pack("{ss so}", "name", FIGURE, "says", says);
+}
+
 static int options_parse(struct plan *p)
 {
+	if (figure_parse())
+		return CANNOT;
 	if (range_parse("dims", dims_text ? dims_text : "3", 1, TORUS_MAX_DIMS, &p->dims) ||
 	    nodes_option(nodes_text ? nodes_text : "64:1000000", 2, TORUS_MAX_NODES, &p->nodes) ||
 	    real_option("mtbf-node", mtbf_node_text, 1e-3, HOURS_MAX, &p->mtbf_node) ||
@@ -368,6 +411,7 @@ static int show(const struct ctl *ctl, const struct plan *p)
 	static const char *const columns[] = { "dims", "nodes", "without", "with",
 		"with_nodes_masked", "without_independent", "with_independent", "cut_links",
 		"cut_nodes", NULL };
+	static const char *const of_figure[] = { "dims", "nodes", "without", "with", NULL };
 	static const char *const drawn[] = { "shape", "nodes", "without", "with", "mc_with",
 		"mc_with_ci95", "with_nodes_masked", "mc_with_nodes_masked",
 		"cut_nodes", "mc_cut_nodes", "mc_cut_nodes_ci95", "mc_unseen_nodes", NULL };
@@ -383,10 +427,14 @@ static int show(const struct ctl *ctl, const struct plan *p)
 			  "restart_s", p->restart, "target", p->target, "monte_carlo", monte_carlo,
 			  "relays", !no_relays, "seeds", (json_int_t)seeds, "states",
 			  (json_int_t)states, "limits", limits_json(p));
-	if (points_show(ctl, about, points, monte_carlo ? drawn : columns))
+	json_object_set_new(about, "figure", figure_text ? figure_json() : json_null());
+	if (points_show(ctl, about, points, monte_carlo ? drawn : figure_text ? of_figure : columns))
 		return CANNOT;
 	if (!ctl->json && !ctl->csv)
 		limits_print(p);
+	for (size_t i = 0; figure_text && !ctl->json && !ctl->csv &&
+	     i < sizeof(figure_says) / sizeof(figure_says[0]); i++)
+		printf("%s\n", figure_says[i]);
 	return OK;
 }
 
@@ -426,6 +474,8 @@ static int cmd_availability(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
+	{ OPT_TEXT, "figure", 0, "NAME", &figure_text, 0, 0,
+	  "the two curves of a paper's figure, and how they fit its text: " FIGURE },
 	{ OPT_TEXT, "dims", 0, "LIST", &dims_text, 0, 0, "dimensions, 1 to 6 (3)" },
 	{ OPT_TEXT, "nodes", 0, "RANGE", &nodes_text, 0, 0,
 	  "how many; FROM:TO doubles (64:1000000)" },

@@ -88,6 +88,33 @@ static bool same_curve(const struct flow_params *a, const struct flow_params *b)
 	       a->pattern == b->pattern;
 }
 
+/*
+ * What each curve carries at most, at which load, and at the highest load: whether it holds what it
+ * carries past saturation.
+ */
+static json_t *curves_json(const struct flow_plan *plan)
+{
+	json_t *curves = json_array();
+
+	for (size_t first = 0, end; first < plan->n; first = end) {
+		const struct flow_point *best = &plan->point[first], *last = best;
+		const struct flow_params *p = &best->params;
+
+		for (end = first; end < plan->n && same_curve(p, &plan->point[end].params); end++) {
+			last = &plan->point[end];
+			if (last->accepted.mean > best->accepted.mean)
+				best = last;
+		}
+		json_array_append_new(curves, json_pack(
+			"{ss ss si si so so so so}", "pattern", flow_patterns[p->pattern], "policy",
+			flow_policy_name(p->policy), "bubbles", most_bubbles(p), "queue", p->queue,
+			"peak", real(best->accepted.mean), "peak_ci95", real(best->accepted.ci95),
+			"peak_load", p->trace ? json_null() : json_real(best->params.load),
+			"saturated", real(last->accepted.mean)));
+	}
+	return curves;
+}
+
 static void draw_panel(struct plot *plot, const struct flow_plan *plan,
 		       enum flow_pattern pattern, bool latency)
 {
@@ -140,17 +167,25 @@ static int show(const struct ctl *ctl, const struct flow_plan *plan)
 		"policy", "bubbles", "queue", "pattern", "load", "accepted", "ci95",
 		"latency_mean", "latency_p99", "wait_max", "deadlocks", NULL
 	};
-	json_t *points = json_array();
+	static const char *const of_curves[] = {
+		"pattern", "policy", "queue", "bubbles", "peak", "peak_ci95", "peak_load", "saturated", NULL
+	};
+	bool table = plan->figure && !ctl->json && !ctl->csv;
+	json_t *points = table ? curves_json(plan) : json_array(), *all;
 	int status = OK;
 
 	for (size_t i = 0; i < plan->n; i++) {
-		json_array_append_new(points, point_json(plan, &plan->point[i]));
+		if (!table)
+			json_array_append_new(points, point_json(plan, &plan->point[i]));
 		if (plan->point[i].deadlocks)
 			status = PROBLEM;
 	}
 	if (ctl->svg && draw(plan, ctl->svg))
 		status = CANNOT;
-	if (points_show(ctl, about(plan, ctl->seed), points, columns))
+	all = about(plan, ctl->seed);
+	json_object_set_new(all, "figure", plan->figure ? json_string(plan->figure) : json_null());
+	json_object_set_new(all, "curves", curves_json(plan));
+	if (points_show(ctl, all, points, table ? of_curves : columns))
 		return CANNOT;
 	return status;
 }
@@ -179,7 +214,9 @@ COMMAND(cmd_flow) = {
 	.brief = "Load against throughput and latency under bubble flow control",
 	.help = "Simulates the torus cycle by cycle: virtual cut-through, dimension order, a phit a\n"
 		"link and cycle. Each combination of policy, pattern, queue, bubbles and load is a\n"
-		"point. Exit status 1 if a point deadlocks, as --policy none does.\n"
+		"point. Exit status 1 if a point deadlocks, as --policy none does. --figure runs an\n"
+		"experiment of a paper whole and shows what each curve carries at most, and past\n"
+		"saturation.\n"
 		"\n"
 		"Which policy, and how many bubbles? Most that uniform traffic is carried, phits a\n"
 		"node and cycle, two buffers an input; * = twice the buffers (two virtual channels):\n"

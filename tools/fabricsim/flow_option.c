@@ -13,17 +13,19 @@
 
 static struct {
 	const char *shape, *preset, *policy, *pattern, *load, *trace, *bubbles, *queue;
-	const char *test, *freed, *arbiter, *sink, *tie, *place;
+	const char *test, *freed, *arbiter, *sink, *tie, *place, *figure;
 	uint64_t seeds, warmup, cycles, packet, hop, credit_delay, timer, response, source_queue;
 	uint64_t threads;
 } asked = {
-	.shape = "8x8", .preset = "mbs2012", .policy = "bloc,cbs,mbs", .pattern = "uniform",
-	.seeds = 5, .warmup = UNSET, .cycles = UNSET, .packet = UNSET, .hop = UNSET,
+	.shape = "8x8", .preset = "mbs2012",
+	.warmup = UNSET, .cycles = UNSET, .packet = UNSET, .hop = UNSET,
 	.credit_delay = UNSET, .timer = UNSET, .response = UNSET, .source_queue = UNSET,
 };
 
 const struct opt flow_opts[] = {
 	{ OPT_TEXT, "shape", 0, "SHAPE", &asked.shape, 0, 0, "sizes of the torus, 8x8 by default" },
+	{ OPT_TEXT, "figure", 0, "NAME", &asked.figure, 0, 0,
+	  "the curves of a paper's figure, and what each carries at most: wang2012-3" },
 	{ OPT_TEXT, "policy", 0, "LIST", &asked.policy, 0, 0,
 	  "of bloc, cbs, mbs, dateline, adaptive, none; the first three by default" },
 	{ OPT_TEXT, "bubbles", 0, "RANGE", &asked.bubbles, 0, 0,
@@ -36,7 +38,7 @@ const struct opt flow_opts[] = {
 	  "instead of --pattern and --load: lines TIME SRC DST" },
 	{ OPT_TEXT, "load", 0, "RANGE", &asked.load, 0, 0,
 	  "phits a node and cycle, 0 to 1; 0.1:1.0:0.1 by default" },
-	{ OPT_NUMBER, "seeds", 0, "N", &asked.seeds, 1, 1000, "runs of each point, 5 by default" },
+	{ OPT_NUMBER, "seeds", 0, "N", &asked.seeds, 1, 1000, "runs of each point, 5 by default; --figure: 15" },
 	{ OPT_NUMBER, "warmup", 0, "N", &asked.warmup, 0, CYCLES_MAX, "cycles not measured" },
 	{ OPT_NUMBER, "cycles", 0, "N", &asked.cycles, 1, CYCLES_MAX, "cycles measured" },
 	{ OPT_TEXT, "preset", 0, "NAME", &asked.preset, 0, 0,
@@ -79,6 +81,34 @@ static const struct flow_params preset_params[] = {
 		.timer = 16, .response = 1, .test = FLOW_DOWNSTREAM, .freed = FLOW_TAIL,
 		.arbiter = FLOW_ROUND_ROBIN, .sink = FLOW_MULTIPLE, .tie = FLOW_TIE_RANDOM,
 		.place = FLOW_PLACE_RANDOM, .warmup = 25000, .cycles = 20000,
+	},
+};
+
+/**
+ * struct figure - the curves of a paper's figure
+ * @test: where bloc looks, unless asked otherwise
+ * @seeds: runs of each point, unless asked otherwise
+ */
+struct figure {
+	const char *patterns;
+	unsigned int seeds;
+	enum flow_test test;
+	struct { const char *policy; unsigned int queue, bubbles; } curve[8];
+};
+
+static const char *const figures[] = { "wang2012-3", NULL };
+
+/*
+ * Wang and Zhang, figure 3: MBS1 and MBS2 with one and two packet buffers an input, BLOC with two, and
+ * CBS2, of which the paper does not say how many critical bubbles a ring it has.
+ */
+static const struct figure figure_of[] = {
+	{
+		.patterns = "uniform,distribute,transpose,hotregion", .seeds = 15, .test = FLOW_LOCAL,
+		.curve = {
+			{ "bloc", 2, 0 }, { "mbs", 1, 2 }, { "mbs", 2, 2 },
+			{ "cbs", 2, 1 }, { "cbs", 2, 2 }, { "cbs", 2, 4 },
+		},
 	},
 };
 
@@ -125,13 +155,13 @@ static int word_list(const char *option, const char *text, const char *const *wo
 	}
 }
 
-static int policy_list(int *to)
+static int policy_list(const char *text, int *to)
 {
 	const char *name[LIST_MAX + 1] = { NULL };
 
 	for (int i = 0; flow_policies[i] && i < LIST_MAX; i++)
 		name[i] = flow_policy_name(flow_policies[i]);
-	return word_list("policy", asked.policy, name, to);
+	return word_list("policy", text, name, to);
 }
 
 static int take_words(struct flow_params *p)
@@ -155,6 +185,31 @@ static int take_words(struct flow_params *p)
 	return OK;
 }
 
+static const struct figure *figure_now(void)
+{
+	return &figure_of[word_option("figure", asked.figure, strlen(asked.figure), figures)];
+}
+
+/* A figure says which curves there are. */
+static int take_figure(struct flow_plan *plan)
+{
+	static const struct { const char *option; const char **text; } fixed[] = {
+		{ "policy", &asked.policy }, { "bubbles", &asked.bubbles }, { "queue", &asked.queue },
+		{ "trace", &asked.trace },
+	};
+
+	if (!asked.figure)
+		return OK;
+	if (word_option("figure", asked.figure, strlen(asked.figure), figures) < 0)
+		return CANNOT;
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (*fixed[i].text)
+			return fail("--%s: --figure %s says which curves there are", fixed[i].option,
+				    asked.figure);
+	plan->figure = asked.figure;
+	return OK;
+}
+
 static int take_base(struct flow_plan *plan)
 {
 	struct flow_params *p = &plan->base;
@@ -165,6 +220,8 @@ static int take_base(struct flow_plan *plan)
 		return CANNOT;
 	plan->preset = presets[preset];
 	*p = preset_params[preset];
+	if (plan->figure)
+		p->test = figure_now()->test;
 	err = torus_shape_parse(asked.shape, &p->shape);
 	if (err || !torus_nodes(&p->shape))
 		return fail("--shape: '%s' is no shape: 1 to %d sizes with x between, each up to %d, "
@@ -178,7 +235,7 @@ static int take_base(struct flow_plan *plan)
 	number(asked.timer, &p->timer);
 	number(asked.response, &p->response);
 	number(asked.source_queue, &p->source_queue);
-	plan->seeds = (unsigned int)asked.seeds;
+	plan->seeds = asked.seeds ? (unsigned int)asked.seeds : plan->figure ? figure_now()->seeds : 5;
 	plan->threads = (unsigned int)asked.threads;
 	return take_words(p);
 }
@@ -212,8 +269,10 @@ static int take_axes(struct axes *a, const char *queue)
 	*a = (struct axes){ .policies = 0 };
 	if (asked.trace && asked.load)
 		return fail("--trace says when packets are sent: --load cannot too");
-	a->policies = policy_list(a->policy);
-	a->patterns = word_list("pattern", asked.pattern, flow_patterns, a->pattern);
+	a->policies = policy_list(asked.policy ? asked.policy : "bloc,cbs,mbs", a->policy);
+	a->patterns = word_list("pattern", asked.pattern ? asked.pattern :
+				asked.figure ? figure_now()->patterns : "uniform", flow_patterns,
+				a->pattern);
 	if (!a->policies || !a->patterns)
 		return CANNOT;
 	for (int i = 0; i < a->patterns && !asked.trace; i++)
@@ -280,19 +339,45 @@ static int cross(struct flow_plan *plan, const struct axes *a)
 	return OK;
 }
 
+/* The curves of a figure, for each pattern and load that was asked. */
+static int draw_figure(struct flow_plan *plan, const struct axes *a)
+{
+	const struct figure *f = figure_now();
+	struct flow_params p = plan->base;
+
+	for (int pattern = 0; pattern < a->patterns; pattern++)
+		for (int c = 0; f->curve[c].policy; c++) {
+			int policy[LIST_MAX];
+
+			policy_list(f->curve[c].policy, policy);
+			p.pattern = (enum flow_pattern)a->pattern[pattern];
+			p.policy = flow_policies[policy[0]];
+			p.queue = f->curve[c].queue;
+			p.bubbles = f->curve[c].bubbles;
+			for (size_t l = 0; l < a->load.n; l++) {
+				p.load = a->load.v[l];
+				if (add_point(plan, p))
+					return CANNOT;
+			}
+		}
+	return OK;
+}
+
 int flow_plan_make(struct flow_plan *plan)
 {
 	struct axes a = { .policies = 0 };
 	int status;
 
 	*plan = (struct flow_plan){ .n = 0 };
-	status = take_base(plan);
+	status = take_figure(plan);
+	if (status == OK)
+		status = take_base(plan);
 	if (status == OK)
 		status = take_axes(&a, asked.queue ? asked.queue : "2");
 	if (status == OK && asked.trace)
 		status = flow_trace_read(asked.trace, &plan->base.shape, &plan->trace);
 	if (status == OK)
-		status = cross(plan, &a);
+		status = plan->figure ? draw_figure(plan, &a) : cross(plan, &a);
 	free_axes(&a);
 	return status;
 }
