@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+papers.py TOP [FILE]: checks doc/PAPERS.md. In each line of its tables the files and tests that are
+named exist, fabricsim and fabricctl have the command and its option, the status is one of those
+that the head explains, and what is built names a file; no number stands twice in a table.
+"""
+import glob
+import os
+import re
+import sys
+
+STATUS = {"built", "differs", "inferred", "not yet", "no"}
+
+
+def manual(top, program):
+    name = {"fabricsim": "tools/fabricsim/fabricsim.1", "fabricctl": "tools/fabricctl/fabricctl.8"}[program]
+    return open(os.path.join(top, name)).read().replace("\\-", "-")
+
+
+def has_test(top, name):
+    return any(glob.glob(os.path.join(top, "tests", "*", name + ext)) for ext in (".c", ".sh"))
+
+
+def command_wrong(top, text):
+    words = text.split()
+    if words[0] == "lab":
+        words.insert(0, "fabricctl")
+    program, options = words[0], [w for w in words if w.startswith("--")]
+    if program not in ("fabricsim", "fabricctl"):
+        return "is no command"
+    name = " ".join(w for w in words[1:] if not w.startswith("--"))
+    page = manual(top, program)
+    section = re.search(r"^\.SS %s\n(.*?)(?=^\.S[SH] |\Z)" % re.escape(name), page, re.M | re.S)
+    if not section:
+        return "is no command of %s(%s)" % (program, name)
+    for o in options:
+        if o not in page:
+            return "has no option %s" % o
+    return None
+
+
+def cell_wrong(top, kind, text):
+    for token in re.findall(r"`([^`]*)`", text):
+        if kind == "file" and not os.path.exists(os.path.join(top, token)):
+            return "there is no %s" % token
+        if kind == "test" and not has_test(top, token):
+            return "there is no test %s" % token
+        if kind == "command":
+            wrong = command_wrong(top, token)
+            if wrong:
+                return "'%s' %s" % (token, wrong)
+    if re.sub(r"`[^`]*`", "", text).strip():
+        return "'%s' is not in backquotes" % text.strip()
+    return None
+
+
+def row_wrong(top, cells):
+    number, claim, built, tests, command, status = cells
+    if status not in STATUS:
+        return "status '%s', allowed are %s" % (status, ", ".join(sorted(STATUS)))
+    if not claim:
+        return "says nothing"
+    if status in ("built", "differs", "inferred") and not built:
+        return "is %s, and no file is named" % status
+    for kind, text in (("file", built), ("test", tests), ("command", command)):
+        wrong = cell_wrong(top, kind, text)
+        if wrong:
+            return wrong
+    return None
+
+
+def main():
+    top = sys.argv[1]
+    path = sys.argv[2] if len(sys.argv) > 2 else os.path.join(top, "doc/PAPERS.md")
+    bad = rows = 0
+    section, seen = "", set()
+    for line in open(path):
+        if line.startswith("## "):
+            section, seen = line[3:].strip(), set()
+        cells = [c.strip() for c in line.strip().strip("|").split("|")]
+        if not line.startswith("|") or not re.match(r"[A-Z][0-9]+$", cells[0]):
+            continue
+        rows += 1
+        wrong = "has %d columns, not 6" % len(cells) if len(cells) != 6 else row_wrong(top, cells)
+        if cells[0] in seen:
+            wrong = "stands twice"
+        seen.add(cells[0])
+        if wrong:
+            print("%s, %s: %s" % (section, cells[0], wrong))
+            bad += 1
+    if not rows:
+        print("no rows")
+    sys.exit(bad > 0 or not rows)
+
+
+main()
