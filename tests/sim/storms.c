@@ -271,7 +271,7 @@ static const struct origin named[] = {
 	{ "obeys_after_a_time_out", 60339, 0, MOVE + 1, false, false,
 	  "a NIC obeyed a claim that had timed out, and then refused the root of the same epoch, which did "
 	  "not know why" },
-	{ "shunned_for_long", 82987, 0, MOVE + 1, false, false,
+	{ "shunned_after_many_tries", 82987, 0, MOVE + 1, false, false,
 	  "a node that could not be reached, and asked, was not followed for 10 s, also when it could be "
 	  "reached again" },
 	{ "one_beside_the_led", 60350, 0, MOVE + 1, false, false,
