@@ -34,7 +34,7 @@ static bool to_keep(const struct fm *fm)
 	return fm_keep_news(fm) && fm_in_force(fm, fm->table.version);
 }
 
-static void due(struct fm *fm)
+static void run_due(struct fm *fm)
 {
 	fm_tree_due(fm);
 	fm_task_due(fm);
@@ -52,7 +52,7 @@ static void due(struct fm *fm)
 void fm_timer(struct fm *fm, uint64_t now)
 {
 	fm->now = now;
-	due(fm);
+	run_due(fm);
 }
 
 uint64_t fm_expiry(const struct fm *fm)

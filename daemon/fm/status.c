@@ -108,7 +108,7 @@ bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 }
 
 /* Return: true if the manager of @node answers this one. */
-static bool heard(const struct fm *fm, uint32_t node)
+static bool is_heard(const struct fm *fm, uint32_t node)
 {
 	const struct fm_mate *m;
 
@@ -137,7 +137,7 @@ static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
 }
 
 /* Until the root was lost, it vouched for all nodes that are up in the table. */
-static uint64_t vouched(const struct fm *fm)
+static uint64_t vouched_at(const struct fm *fm)
 {
 	if (!fm->led.since || fm->led.guid == fm->guid)
 		return 0;
@@ -172,7 +172,7 @@ bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
 	*at = later(*at, heard_directly(fm, e));
 	/* The table's word does not count for the lost root itself. */
 	lost = fm->cut_off && e->guid == fm->led.guid && *at < fm->cut_off;
-	*at = later(*at, vouched(fm));
+	*at = later(*at, vouched_at(fm));
 	return !lost && *at && fm->now < *at + fm->cfg.member_max;
 }
 
@@ -305,7 +305,7 @@ static void count_nodes(const struct fm *fm, struct fm_status *s)
 	const struct fm_table *t = &fm->table;
 
 	for (uint32_t i = 0; i < t->nodes; i++) {
-		bool here = heard(fm, i), told = told_of(fm, i);
+		bool here = is_heard(fm, i), told = told_of(fm, i);
 
 		s->nodes_heard += here;
 		s->nodes_excluded += fm_table_out(&t->shape, t->entry[i].admin);
@@ -316,7 +316,7 @@ static void count_nodes(const struct fm *fm, struct fm_status *s)
 			if (t->shape.size[d] == 1 || no_cable(t, i, d))
 				continue;
 			s->links++;
-			s->links_heard += here || heard(fm, torus_neighbour(&t->shape, i, d));
+			s->links_heard += here || is_heard(fm, torus_neighbour(&t->shape, i, d));
 			if (why && (why[0] == 'a' || why[0] == 'w'))
 				s->links_excluded++;
 			else if (why || own_down(fm, i, d))

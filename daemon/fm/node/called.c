@@ -51,7 +51,7 @@ static bool leads_later(const struct fm *fm, const struct fm_init *init)
  * Does what fm_bootstrap_init() does, except for what belongs to a port. After it this node may
  * not be root any more, and its connections may be closed.
  */
-static void hear(struct fm *fm, const struct fm_init *init)
+static void take_call(struct fm *fm, const struct fm_init *init)
 {
 	if (!fm_bootstrap_credible(fm, FM_NO_PORT, init) || leads_later(fm, init) ||
 	    !fm_follow_takes(fm, init))
@@ -71,7 +71,7 @@ void fm_called(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 		fm_conn_drop(fm, c);
 		return;
 	}
-	hear(fm, &init);
+	take_call(fm, &init);
 	c = fm_conn_find(fm, id);
 	if (!c)
 		return;

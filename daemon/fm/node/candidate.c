@@ -30,7 +30,7 @@
 #define LOOKS 4			/* times in takeover, whether it still waits for that */
 
 /* The priority by its configuration. */
-static unsigned int configured(const struct fm *fm)
+static unsigned int configured_priority(const struct fm *fm)
 {
 	if (!fm->cfg.takeover)
 		return 0;
@@ -39,7 +39,7 @@ static unsigned int configured(const struct fm *fm)
 
 unsigned int fm_candidate_said(const struct fm *fm)
 {
-	return fm->now < fm->candidate.unfit ? 0 : configured(fm);
+	return fm->now < fm->candidate.unfit ? 0 : configured_priority(fm);
 }
 
 void fm_candidate_unfit(struct fm *fm)
@@ -59,9 +59,10 @@ unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
 	return node < CANDIDATES ? FM_PRIORITY_DEFAULT : 0;
 }
 
-static unsigned int priority(const struct fm *fm)
+static unsigned int priority_now(const struct fm *fm)
 {
-	return fm_candidate_priority(configured(fm), fm->placed ? fm->node : TORUS_NO_NODE);
+	return fm_candidate_priority(configured_priority(fm),
+				     fm->placed ? fm->node : TORUS_NO_NODE);
 }
 
 /*
@@ -70,14 +71,14 @@ static unsigned int priority(const struct fm *fm)
  * it. The delays of neighbouring priorities differ by less than the times at which nodes notice
  * that the root is lost; otherwise the last candidate would wait for seconds.
  */
-static uint64_t turn(struct fm *fm)
+static uint64_t turn_delay(struct fm *fm)
 {
-	uint64_t first = FM_PRIORITY_MAX - priority(fm), second = fm->placed ? fm->node % CANDIDATES : 0;
+	uint64_t first = FM_PRIORITY_MAX - priority_now(fm), second = fm->placed ? fm->node % CANDIDATES : 0;
 	uint64_t slot = fm->cfg.takeover / 4, some = fm_random(fm);
 
-	if (priority(fm) < FM_PRIORITY_DEFAULT)
+	if (priority_now(fm) < FM_PRIORITY_DEFAULT)
 		return first * MS + CANDIDATES * slot + second * MS / 8 + some % (MS / 16);
-	if (priority(fm) > FM_PRIORITY_DEFAULT)
+	if (priority_now(fm) > FM_PRIORITY_DEFAULT)
 		return first * MS / 2 + second * MS / 16 + some % (MS / 32);
 	return first * MS / 2 + second * slot + some % (slot / 2 + 1);
 }
@@ -101,9 +102,9 @@ void fm_candidate_adrift(struct fm *fm)
 	else if (fm->root_asks)
 		c->around = fm->now + FOLLOW_WAIT * fm->cfg.takeover;
 	c->heard = false;
-	if (!priority(fm) || (!fm->placed && !fm->jumper))
+	if (!priority_now(fm) || (!fm->placed && !fm->jumper))
 		return;
-	c->at = later(fm->now, c->unfit) + (fm->cfg.takeover << c->tries) + turn(fm);
+	c->at = later(fm->now, c->unfit) + (fm->cfg.takeover << c->tries) + turn_delay(fm);
 	if (fm->root_asks)
 		c->at += FOLLOW_WAIT * fm->cfg.takeover;
 }
@@ -126,7 +127,7 @@ void fm_candidate_memory(struct fm *fm)
  * slow NICs both take a while. An open connection alone says nothing: a host accepts connections
  * for a manager that hangs, too.
  */
-static bool joins(const struct fm *fm)
+static bool is_joining(const struct fm *fm)
 {
 	const struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
 
@@ -155,7 +156,7 @@ bool fm_candidate_due(struct fm *fm)
 	}
 	if (fm->now < c->at)
 		return false;
-	if (!c->called && joins(fm)) {
+	if (!c->called && is_joining(fm)) {
 		c->at = fm->now + fm->cfg.takeover / LOOKS;
 		return false;
 	}

@@ -11,7 +11,7 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
 
-static void drop(struct fm *fm, struct fm_conn *c)
+static void drop_child(struct fm *fm, struct fm_conn *c)
 {
 	fm_reports_forget(fm, c);
 	fm_conn_drop(fm, c);
@@ -23,10 +23,10 @@ void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why)
 
 	snprintf(msg.refuse.text, sizeof(msg.refuse.text), "%s", why);
 	fm_conn_send(fm, c, &msg);
-	drop(fm, c);
+	drop_child(fm, c);
 }
 
-static void announce(struct fm *fm, const struct fm_conn *c, enum fm_msg_type type)
+static void announce_child(struct fm *fm, const struct fm_conn *c, enum fm_msg_type type)
 {
 	struct fm_msg msg = { .type = (uint8_t)type };
 
@@ -43,7 +43,7 @@ static void drop_older(struct fm *fm, const struct fm_conn *c)
 	struct fm_conn *o = fm_conn_of_child(fm, c->guid, c);
 
 	if (o)
-		drop(fm, o);
+		drop_child(fm, o);
 }
 
 void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
@@ -58,7 +58,7 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	c->busy = 0;
 	drop_older(fm, c);
 	fm_reports_await(fm, c);
-	announce(fm, c, FM_MSG_ADOPTED);
+	announce_child(fm, c, FM_MSG_ADOPTED);
 	if (fm->cut_off)
 		fm_uplink_pong(fm, c);
 	if (!c->guest)
@@ -98,7 +98,7 @@ void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 
 void fm_child_gone(struct fm *fm, const struct fm_conn *c)
 {
-	announce(fm, c, FM_MSG_LEFT);
+	announce_child(fm, c, FM_MSG_LEFT);
 	if (c->guest)
 		fm->up->guest_left(fm, c->guid);
 	/* Its part may have been in the sum, and by now in that of its new parent too. */
@@ -116,7 +116,7 @@ void fm_children_announce(struct fm *fm)
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
 		if (fm_conn_no(fm, i)->role != FM_CONN_CHILD)
 			continue;
-		announce(fm, fm_conn_no(fm, i), FM_MSG_ADOPTED);
+		announce_child(fm, fm_conn_no(fm, i), FM_MSG_ADOPTED);
 		fm_conn_send(fm, fm_conn_no(fm, i), &msg);
 	}
 }
@@ -125,5 +125,5 @@ void fm_children_drop(struct fm *fm)
 {
 	for (unsigned int i = fm_conns_count(fm); i-- > 0;)
 		if (fm_conn_no(fm, i)->role == FM_CONN_CHILD)
-			drop(fm, fm_conn_no(fm, i));
+			drop_child(fm, fm_conn_no(fm, i));
 }

@@ -73,7 +73,7 @@ bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c)
  * not answer: its own children, from whom those below them learn it, and each node whose parent
  * hangs at the same time.
  */
-static bool watched(const struct fm *fm, const struct fm_conn *c)
+static bool is_watched(const struct fm *fm, const struct fm_conn *c)
 {
 	return fm_conn_upward(c) && c->confirmed && fm->cfg.takeover;
 }
@@ -81,7 +81,7 @@ static bool watched(const struct fm *fm, const struct fm_conn *c)
 /* After which silence a peer is asked for a sign of life. */
 static uint64_t ask_after(const struct fm *fm, const struct fm_conn *c)
 {
-	if (!watched(fm, c))
+	if (!is_watched(fm, c))
 		return fm->cfg.keepalive;
 	return (c->role == FM_CONN_ROOT ? ROOT_ASKED : PARENT_ASKED) * fm->cfg.keepalive / 4;
 }
@@ -100,9 +100,9 @@ uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 		return c->heard + CALL_WAIT * fm->cfg.resend;
 	if (to_asker(fm, c))
 		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend;
-	if (watched(fm, c))
+	if (is_watched(fm, c))
 		lost = c->heard + UPWARD_WAIT * fm->cfg.keepalive / 4;
-	if (watched(fm, c) && c->role == FM_CONN_ROOT && fm->root_asks)
+	if (is_watched(fm, c) && c->role == FM_CONN_ROOT && fm->root_asks)
 		lost = earlier(lost, c->heard + CLAIMER_WAIT * fm->cfg.resend);
 	return c->urgent ? earlier(lost, c->urgent + URGENT_WAIT * fm->cfg.resend) : lost;
 }
@@ -176,7 +176,7 @@ struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role)
 }
 
 /* Takes the place of one that ends. */
-static void move(struct fm_conns *t, struct fm_conn *c, unsigned int at)
+static void move_conn(struct fm_conns *t, struct fm_conn *c, unsigned int at)
 {
 	hash_change(&t->by_id, id_key(c->id), c->at, at);
 	if (c->role == FM_CONN_CHILD)
@@ -193,7 +193,7 @@ void fm_conn_forget(struct fm *fm, struct fm_conn *c)
 	if (c->role == FM_CONN_CHILD)
 		hash_del(&t->by_guid, guid_key(c->guid), c->at);
 	if (c->at != --t->n)
-		move(t, t->list[t->n], c->at);
+		move_conn(t, t->list[t->n], c->at);
 	free(c);
 }
 

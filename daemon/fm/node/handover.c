@@ -25,7 +25,7 @@
 #include "daemon/fm/wire/init.h"
 
 /* As if a neighbour had told of it. It is tried when LEAD has surely come there. */
-static void follow(struct fm *fm, const struct fm_lead *l)
+static void follow_named(struct fm *fm, const struct fm_lead *l)
 {
 	struct fm_init init = {
 		.root_guid = l->guid,
@@ -44,7 +44,7 @@ static void follow(struct fm *fm, const struct fm_lead *l)
 void fm_handover_obey(struct fm *fm, const struct fm_lead *l)
 {
 	if (l->guid != fm->guid) {
-		follow(fm, l);
+		follow_named(fm, l);
 		return;
 	}
 	fm_uplink_leave(fm);

@@ -71,7 +71,7 @@ void fm_book_put(struct fm_book *b)
 }
 
 /* Ports that the entry alone excludes. */
-static uint16_t excluded(const struct fm_book *b, uint32_t node)
+static uint16_t excluded_by(const struct fm_book *b, uint32_t node)
 {
 	const struct fm_entry *e = &b->entry[node];
 	uint16_t all = (uint16_t)((1u << 2 * b->shape.ndims) - 1);
@@ -84,17 +84,17 @@ static uint16_t excluded(const struct fm_book *b, uint32_t node)
 void fm_book_close(struct fm_book *b)
 {
 	for (uint32_t i = 0; i < b->nodes; i++)
-		b->closed[i] = excluded(b, i);
+		b->closed[i] = excluded_by(b, i);
 	torus_exclusions_close(&b->shape, b->closed);
 	hash_free(&b->by_guid);
 }
 
 static void close_at(struct fm_book *b, uint32_t node)
 {
-	uint16_t mask = excluded(b, node);
+	uint16_t mask = excluded_by(b, node);
 
 	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++)
-		if (excluded(b, torus_neighbour(&b->shape, node, p)) &
+		if (excluded_by(b, torus_neighbour(&b->shape, node, p)) &
 		    1u << torus_dir_opposite(&b->shape, p))
 			mask |= (uint16_t)(1u << p);
 	b->closed[node] = mask;

@@ -65,7 +65,7 @@ unsigned int fm_problems_count(const struct fm *fm)
 	return fm->problems->n;
 }
 
-static void say(struct fm *fm, enum fm_level level, const char *kind, const char *text)
+static void write_line(struct fm *fm, enum fm_level level, const char *kind, const char *text)
 {
 	struct fm_log line = { .level = level, .kind = kind, .text = text };
 
@@ -80,7 +80,7 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	say(fm, level, kind, text);
+	write_line(fm, level, kind, text);
 }
 
 /* Among the problems that stand and those that stood. */
@@ -142,7 +142,7 @@ static void trouble_say(struct fm *fm, struct trouble *t, unsigned int missed)
 		fm_say(fm, FM_ERROR, t->problem.kind, "%s (said %u time%s more meanwhile)",
 		       t->problem.text, missed, missed == 1 ? "" : "s");
 	else
-		say(fm, FM_ERROR, t->problem.kind, t->problem.text);
+		write_line(fm, FM_ERROR, t->problem.kind, t->problem.text);
 	t->open = true;
 	t->unsaid = false;
 	t->missed = 0;

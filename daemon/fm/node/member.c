@@ -95,7 +95,7 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 	fm_conns_await(fm);
 }
 
-static void forward(struct fm *fm, const struct fm_msg *msg, bool guests)
+static void forward_down(struct fm *fm, const struct fm_msg *msg, bool guests)
 {
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
 		const struct fm_conn *c = fm_conn_no(fm, i);
@@ -159,7 +159,7 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
 	}
 }
 
-static void fetch(struct fm *fm)
+static void fetch_table(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_FETCH };
 
@@ -208,7 +208,7 @@ void fm_member_repeat(struct fm *fm)
 	if (!fm->member.version)
 		return;
 	step_msg(fm, &msg);
-	forward(fm, &msg, true);
+	forward_down(fm, &msg, true);
 	tell_lacking(fm);
 	if (!fm->is_root)
 		return;
@@ -237,7 +237,7 @@ static void tell_failure(struct fm *fm, bool fails)
 }
 
 /* The step at hand comes again. */
-static void again(struct fm *fm)
+static void repeat_step(struct fm *fm)
 {
 	tell_failure(fm, fm_task_fails(fm));
 	fm_task_again(fm);
@@ -252,17 +252,17 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 	if (t->term != fm->term || (same_term && t->version < fm->table.version))
 		return;
 	if (same_term && t->version == fm->table.version) {
-		again(fm);
+		repeat_step(fm);
 		return;
 	}
 	if (!fm_table_take(fm, t)) {
-		fetch(fm);
+		fetch_table(fm);
 		return;
 	}
 	new_step(fm, t->version, 0);
 	fm->member.clean = t->clean;
 	memset(&fm->member.step, 0, sizeof(fm->member.step));
-	forward(fm, &msg, false);
+	forward_down(fm, &msg, false);
 	fm_task_begin(fm, FM_TODO_APPLY);
 	fm_member_check(fm, false);
 }
@@ -275,13 +275,13 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	if (s->term != fm->term || s->version < fm->table.version)
 		return;
 	if (s->version > fm->table.version || fm->table.term != s->term) {
-		fetch(fm);
+		fetch_table(fm);
 		return;
 	}
 	if (s->round < m->round)
 		return;
 	if (s->round == m->round) {
-		again(fm);
+		repeat_step(fm);
 		return;
 	}
 	new_step(fm, s->version, s->round);
@@ -291,7 +291,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 		fm_table_ended(fm, &s->ended[i]);
 	if (s->step == FM_STEP_RESUME)
 		m->base = s->base;
-	forward(fm, &msg, false);
+	forward_down(fm, &msg, false);
 	/* A node that could not apply the table cannot do a later step of it. */
 	fm_task_begin(fm, fm_task_mine(fm) && fm_rows_in_force(fm) ?
 		      FM_TODO_STEP : FM_TODO_NOTHING);

@@ -267,7 +267,7 @@ static int change_room(const struct fm *fm, struct rows_change *c)
 /* --- what the NIC gets ---------------------------------------------------------- */
 
 /* The row that is to stand in the NIC, of one that the table asks for. */
-static uint64_t merged(const struct fm *fm, uint32_t to, uint64_t new)
+static uint64_t merge_row(const struct fm *fm, uint32_t to, uint64_t new)
 {
 	uint64_t old = fm->rows[to];
 
@@ -285,7 +285,7 @@ static void row_set(struct fm *fm, uint32_t to, uint64_t row)
 	fm->rows[to] = row;
 }
 
-static void merge(struct fm *fm, struct rows_change *c)
+static void merge_rows(struct fm *fm, struct rows_change *c)
 {
 	const uint64_t *rows = torus_routes_rows(fm->routes);
 	uint32_t next = 0;
@@ -294,7 +294,7 @@ static void merge(struct fm *fm, struct rows_change *c)
 		const struct torus_range *r = &c->range[i];
 
 		for (next = next > r->first ? next : r->first; next < r->first + r->count; next++) {
-			uint64_t row = merged(fm, next, rows[next]);
+			uint64_t row = merge_row(fm, next, rows[next]);
 
 			if (row == fm->rows[next])
 				continue;
@@ -330,7 +330,7 @@ static int rows_make(struct fm *fm)
 	/* Until it has come to its end, no row is known to be the table's. */
 	fm->merged = false;
 	if (!err)
-		merge(fm, &c);
+		merge_rows(fm, &c);
 	if (!err && (c.n || !fm_rows_in_force(fm)))
 		rows_write(fm, &c);
 	else
@@ -371,7 +371,7 @@ int fm_rows_apply(struct fm *fm)
  * former or the new one. It is kept as one that is on hold and leads nowhere, which no row
  * is: so whatever the next table says, it differs and is written, and on hold.
  */
-static void doubt(struct fm *fm)
+static void doubt_rows(struct fm *fm)
 {
 	struct fm_writing *w = fm->writing;
 
@@ -385,7 +385,7 @@ void fm_rows_written(struct fm *fm, int err)
 	struct fm_writing *w = fm->writing;
 
 	if (err) {
-		doubt(fm);
+		doubt_rows(fm);
 		not_applied(fm, w->version, err);
 	} else {
 		fm->applied = w->version;

@@ -135,7 +135,7 @@ bool fm_table_begin(struct fm *fm, const struct torus_shape *shape)
 }
 
 /* The book that the message makes of the one at hand. NULL: no memory. */
-static struct fm_book *rewritten(const struct fm *fm, const struct fm_table_msg *m)
+static struct fm_book *rewrite_book(const struct fm *fm, const struct fm_table_msg *m)
 {
 	const struct fm_table *t = &fm->table;
 	bool same = t->book && !memcmp(&t->shape, &m->shape, sizeof(m->shape));
@@ -186,7 +186,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 		return false;
 	b = fm_library_find(fm->cfg.library, fm->root_guid, m->term, m->version, &m->shape);
 	if (!b)
-		b = rewritten(fm, m);
+		b = rewrite_book(fm, m);
 	if (!b)
 		return false;
 	table_put(t, b);

@@ -36,19 +36,19 @@ bool fm_task_mine(const struct fm *fm)
 }
 
 /* The time that a NIC may fail until the others do not wait for it any more. */
-static uint64_t limit(const struct fm *fm)
+static uint64_t fail_limit(const struct fm *fm)
 {
 	return fm->task.backoff ? fm->cfg.member_max / AGAIN : 2 * fm->cfg.member_max;
 }
 
 bool fm_task_fails(const struct fm *fm)
 {
-	return !fm->member.own && fm->now >= later(fm->member.began, fm->task.did) + limit(fm);
+	return !fm->member.own && fm->now >= later(fm->member.began, fm->task.did) + fail_limit(fm);
 }
 
 bool fm_task_refuses(const struct fm *fm)
 {
-	return fm->task.refused && fm->now >= fm->task.refused + limit(fm);
+	return fm->task.refused && fm->now >= fm->task.refused + fail_limit(fm);
 }
 
 /* Reports the end of an action as a problem or its end; rows.c does that for rows. */
@@ -80,7 +80,7 @@ static void end_replay(struct fm *fm)
 	fm_problem_clear(fm, "nic", FM_ACT_REPLAY);
 }
 
-static void count(struct fm *fm, bool lost)
+static void begin_count(struct fm *fm, bool lost)
 {
 	fm->task.lost = lost;
 	fm_nic_count(fm, lost);
@@ -121,10 +121,10 @@ static int take_place(struct fm *fm, uint32_t node)
 }
 
 /* The table's rows are in force. */
-static void applied(struct fm *fm)
+static void end_apply(struct fm *fm)
 {
 	fm_rows_resolve(fm, false);
-	count(fm, true);
+	begin_count(fm, true);
 }
 
 /* Return: true if the table has this node at @node, and does not count on it. */
@@ -186,7 +186,7 @@ static void begin_apply(struct fm *fm)
 	if (err)
 		fm->task.err = err;
 	else if (fm->nic.act == FM_ACT_NONE)
-		applied(fm);
+		end_apply(fm);
 }
 
 /* --- a step -------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static void begin_step(struct fm *fm)
 	default:
 		if (s->orphans || s->nended)
 			fm_rows_resolve(fm, s->orphans);
-		count(fm, false);
+		begin_count(fm, false);
 	}
 }
 
@@ -249,7 +249,7 @@ void fm_task_again(struct fm *fm)
 }
 
 /* The counters are the node's own part in the report. */
-static void report(struct fm *fm, const struct fm_counts *counts)
+static void report_counts(struct fm *fm, const struct fm_counts *counts)
 {
 	struct fm_member *m = &fm->member;
 
@@ -316,16 +316,16 @@ static bool step_on(struct fm *fm, enum fm_act act, int err, const struct fm_cou
 	case FM_ACT_PLACE:
 		return false;
 	case FM_ACT_ROWS:
-		applied(fm);
+		end_apply(fm);
 		return false;
 	case FM_ACT_RELEASE:
-		count(fm, true);
+		begin_count(fm, true);
 		return false;
 	case FM_ACT_REPLAY:
-		count(fm, false);
+		begin_count(fm, false);
 		return false;
 	default:
-		report(fm, counts);
+		report_counts(fm, counts);
 		return true;
 	}
 }

@@ -122,7 +122,7 @@ static void conn_lost(struct fm *fm, struct fm_conn *c)
 	}
 }
 
-static void end(struct fm *fm, struct fm_conn *c)
+static void end_conn(struct fm *fm, struct fm_conn *c)
 {
 	fm->ops.close(fm->io, c->id);
 	conn_lost(fm, c);
@@ -133,11 +133,11 @@ void fm_tree_lose(struct fm *fm, uint64_t guid)
 	struct fm_conn *c = fm_conn_of_child(fm, guid, NULL);
 
 	if (c)
-		end(fm, c);
+		end_conn(fm, c);
 }
 
 /* A node without power closes no connection: the root tells those that have one to it. */
-static void drop(struct fm *fm, const struct fm_drop *d)
+static void take_drop(struct fm *fm, const struct fm_drop *d)
 {
 	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_PARENT);
 
@@ -146,7 +146,7 @@ static void drop(struct fm *fm, const struct fm_drop *d)
 	fm_tree_lose(fm, d->guid);
 	if (!c || !fm_uplink_is_parent(fm, d->address))
 		return;
-	end(fm, c);
+	end_conn(fm, c);
 	fm_uplink_hurry(fm);
 }
 
@@ -208,7 +208,7 @@ static void new_term(struct fm *fm, uint64_t term)
  * nodes would obey it. With an epoch it claims: the NIC is told to obey it, and then HELLO is said
  * again. That HELLO is the promise: this NIC does no order of a root of an earlier epoch any more.
  */
-static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
+static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 {
 	const struct fm_welcome w = { .term = m->epoch, .root_guid = m->guid };
 
@@ -227,7 +227,7 @@ static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 	fm_uplink_hello(fm, c);
 }
 
-static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w)
+static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w)
 {
 	bool first = !c->confirmed;
 	int id = c->id;
@@ -263,10 +263,10 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 		upstream_new(fm);
 }
 
-static void refused(struct fm *fm, struct fm_conn *c, const char *why)
+static void take_refusal(struct fm *fm, struct fm_conn *c, const char *why)
 {
 	if (c->role == FM_CONN_PARENT) {
-		end(fm, c);
+		end_conn(fm, c);
 		return;
 	}
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
@@ -282,7 +282,7 @@ static void refused(struct fm *fm, struct fm_conn *c, const char *why)
  * The parent lives, and knows whether there is a way to the root. A root that answers that there
  * is none does not lead yet (root/claim.c): it is not lost.
  */
-static void ponged(struct fm *fm, const struct fm_conn *c, bool adrift)
+static void take_pong(struct fm *fm, const struct fm_conn *c, bool adrift)
 {
 	if (adrift && c->role == FM_CONN_ROOT && fm->cut_off) {
 		fm_follow_met(fm);
@@ -316,17 +316,17 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 {
 	switch (msg->type) {
 	case FM_MSG_WELCOME:
-		welcome(fm, c, &msg->welcome);
+		take_welcome(fm, c, &msg->welcome);
 		break;
 	case FM_MSG_REFUSE:
-		refused(fm, c, msg->refuse.text);
+		take_refusal(fm, c, msg->refuse.text);
 		break;
 	case FM_MSG_CLAIM:
-		claimed(fm, c, &msg->claim);
+		take_claim(fm, c, &msg->claim);
 		break;
 	case FM_MSG_PONG:
 		if (c == fm_uplink_conn(fm))
-			ponged(fm, c, msg->pong.adrift);
+			take_pong(fm, c, msg->pong.adrift);
 		break;
 	case FM_MSG_TABLE:
 		if (c->confirmed)
@@ -338,7 +338,7 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 		break;
 	case FM_MSG_DROP:
 		if (c->confirmed)
-			drop(fm, &msg->drop);
+			take_drop(fm, &msg->drop);
 		break;
 	case FM_MSG_FETCH:
 		send_former(fm, c, &msg->fetch);
@@ -351,7 +351,7 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 }
 
 /* Return: true if this node sent the message; a notice about a child comes from its parent. */
-static bool ours(const struct fm *fm, const struct fm_msg *msg)
+static bool is_ours(const struct fm *fm, const struct fm_msg *msg)
 {
 	switch (msg->type) {
 	case FM_MSG_ROW:
@@ -388,8 +388,8 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_FAILED:
 	case FM_MSG_LEAD:
 	case FM_MSG_KEPT:
-		if (!fm->is_root && ours(fm, msg)) {
-			end(fm, c);
+		if (!fm->is_root && is_ours(fm, msg)) {
+			end_conn(fm, c);
 		} else {
 			fm->up->send(fm, msg);
 			if (msg->type == FM_MSG_ROW)
@@ -404,11 +404,11 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 /* A message by a connection that the root has opened for it. */
 static void from_root(struct fm *fm, struct fm_conn *c, const struct fm_drop *d)
 {
-	end(fm, c);
-	drop(fm, d);
+	end_conn(fm, c);
+	take_drop(fm, d);
 }
 
-static bool accepted(const struct fm_conn *c)
+static bool is_accepted(const struct fm_conn *c)
 {
 	return c->role == FM_CONN_STRANGER || c->role == FM_CONN_CHILD;
 }
@@ -429,9 +429,9 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 		fm_called(fm, c, &msg->claim);
 	else if (c->role == FM_CONN_CALL && msg->type == FM_MSG_CLAIM)
 		fm_called_back(fm, c, &msg->claim);
-	else if (accepted(c) && msg->type == FM_MSG_HELLO)
+	else if (is_accepted(c) && msg->type == FM_MSG_HELLO)
 		fm_child_hello(fm, c, &msg->hello);
-	else if (accepted(c) && msg->type == FM_MSG_TABLE && fm->is_root)
+	else if (is_accepted(c) && msg->type == FM_MSG_TABLE && fm->is_root)
 		fm->up->send(fm, msg);
 	else if (c->role == FM_CONN_CHILD)
 		from_child(fm, c, msg);
@@ -447,7 +447,7 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 		return false;
 	if (!fm_conn_upward(c) || !c->ready ||
 	    fm->now >= fm_conn_lost_at(fm, c)) {
-		end(fm, c);
+		end_conn(fm, c);
 		return true;
 	}
 	if (!c->confirmed) {

@@ -151,7 +151,7 @@ static void move_on(struct fm *fm, bool now)
 }
 
 /* Asks the node, or waits for the end of a recovery that has begun. Return: 0; errno: it cannot */
-static int ask(struct fm *fm)
+static int ask_node(struct fm *fm)
 {
 	struct fm_move *move = &fm->root->move;
 	int err = may_move(fm, move->node);
@@ -178,7 +178,7 @@ void fm_admin_due(struct fm *fm)
 		return;
 	move->at = NEVER;
 	if (!move->asked) {
-		err = ask(fm);
+		err = ask_node(fm);
 		if (!err)
 			return;
 		why = err == -EAGAIN ? "a recovery does not end" : "its manager is lost";

@@ -35,7 +35,7 @@
 
 static const char kind[] = "arbiter";
 
-static void ask(struct fm *fm)
+static void ask_arbiter(struct fm *fm)
 {
 	struct fm_arbiter *a = &fm->arbiter;
 
@@ -53,7 +53,7 @@ static void put_off(struct fm *fm)
 	a->again = fm->now + a->gap;
 }
 
-static void tell(struct fm *fm, bool leads)
+static void set_problem(struct fm *fm, bool leads)
 {
 	struct fm_arbiter *a = &fm->arbiter;
 	const char *what = a->verdict == FM_REFUSED ? "the arbiter refuses that this node leads" :
@@ -76,7 +76,7 @@ bool fm_arbiter_waits(const struct fm *fm)
  * Return: true if this node may lead without an answer: it has a majority, or it is not known of
  * which nodes a majority would be.
  */
-static bool decides(const struct fm *fm, bool quorum)
+static bool may_decide(const struct fm *fm, bool quorum)
 {
 	uint32_t here, need;
 
@@ -92,18 +92,18 @@ bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends)
 	if (!fm->cfg.arbiter)
 		return true;
 	if (a->epoch != fm->term)
-		ask(fm);
+		ask_arbiter(fm);
 	if (a->asked)
 		return false;
 	if (a->verdict == FM_GRANTED)
 		return true;
-	if (a->verdict == FM_UNKNOWN && decides(fm, quorum)) {
+	if (a->verdict == FM_UNKNOWN && may_decide(fm, quorum)) {
 		put_off(fm);
-		tell(fm, true);
+		set_problem(fm, true);
 		return true;
 	}
 	put_off(fm);
-	tell(fm, false);
+	set_problem(fm, false);
 	*ends = true;
 	return false;
 }
@@ -112,7 +112,7 @@ void fm_arbiter_answered(struct fm *fm)
 {
 	if (fm->root->stage == FM_STAGE_LEADS && fm->arbiter.verdict != FM_GRANTED) {
 		put_off(fm);
-		tell(fm, true);
+		set_problem(fm, true);
 	}
 }
 
@@ -126,7 +126,7 @@ static bool asks_on(const struct fm *fm)
 void fm_arbiter_due(struct fm *fm)
 {
 	if (asks_on(fm) && fm->now >= fm->arbiter.again)
-		ask(fm);
+		ask_arbiter(fm);
 }
 
 uint64_t fm_arbiter_expiry(const struct fm *fm)

@@ -95,7 +95,7 @@ void fm_calls_free(struct fm_root *r)
 }
 
 /* The latest table that this node has, or has been sent; NULL: none. */
-static struct fm_book *latest(const struct fm *fm)
+static struct fm_book *latest_book(const struct fm *fm)
 {
 	const struct fm_past id = fm_told_id(&fm->root->told);
 	const struct fm_voters *v;
@@ -248,7 +248,7 @@ void fm_calls_reached(struct fm *fm, const struct fm_conn *c)
 void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows)
 {
 	struct fm_calls *c = fm->root->calls;
-	struct fm_book *b = latest(fm);
+	struct fm_book *b = latest_book(fm);
 	uint32_t node = b ? fm_book_find(b, guid) : TORUS_NO_NODE;
 
 	if (node >= c->nodes)
@@ -303,7 +303,7 @@ void fm_calls_due(struct fm *fm)
 
 	if (fm->now < c->at)
 		return;
-	b = latest(fm);
+	b = latest_book(fm);
 	c->at = fm->now + ROUND * fm->cfg.resend;
 	if (fm->root->stage == FM_STAGE_CLAIMS || !b || !make_room(c, b->nodes))
 		return;
@@ -348,7 +348,7 @@ void fm_calls_look(struct fm *fm)
 void fm_calls_count(const struct fm *fm, struct fm_calls_status *out)
 {
 	const struct fm_calls *c = fm->root->calls;
-	const struct fm_book *b = latest(fm);
+	const struct fm_book *b = latest_book(fm);
 
 	*out = (struct fm_calls_status) { 0 };
 	for (uint32_t i = 0; b && i < b->nodes && i < c->nodes; i++) {

@@ -148,7 +148,7 @@ static bool beside_other(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Return: true if no packet of a NIC that takes part can reach one that does not. */
-static bool alone(struct fm *fm)
+static bool is_alone(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	struct fm_asking *a = r->asking;
@@ -164,9 +164,9 @@ static bool alone(struct fm *fm)
 	return true;
 }
 
-static bool enough(struct fm *fm)
+static bool are_enough(struct fm *fm)
 {
-	return alone(fm) || fm_quorum_claimed(fm);
+	return is_alone(fm) || fm_quorum_claimed(fm);
 }
 
 void fm_claim_look(struct fm *fm)
@@ -228,7 +228,7 @@ static void ask_around(struct fm *fm)
 		step_back(fm);
 }
 
-static void answer(struct fm *fm, const struct fm_conn *c)
+static void send_claim(struct fm *fm, const struct fm_conn *c)
 {
 	struct fm_msg msg = { .type = FM_MSG_CLAIM };
 
@@ -245,7 +245,7 @@ static void answer(struct fm *fm, const struct fm_conn *c)
  * welcomed, and do not say HELLO any more: they would not hear of the next epoch, and would count in
  * it although their NICs obey this root in the former one only. So all say HELLO anew.
  */
-static void ask(struct fm *fm)
+static void ask_again(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
@@ -255,7 +255,7 @@ static void ask(struct fm *fm)
 			r->anew = true;
 }
 
-static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
+static void note_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 {
 	if (!fm_quorum_here(fm, m))
 		fm_calls_joined(fm);
@@ -286,7 +286,7 @@ void fm_claim_anew(struct fm *fm, uint64_t epoch)
 		fm->root->anew = true;
 		return;
 	}
-	ask(fm);
+	ask_again(fm);
 	fm->root->since = a->at = fm->now;
 }
 
@@ -332,7 +332,7 @@ static void join_anew(struct fm *fm, uint64_t epoch)
 }
 
 /* Return: true if the root leads or claims, in an epoch above all that the node knows. */
-static bool above(struct fm *fm, const struct fm_hello *h)
+static bool is_above(struct fm *fm, const struct fm_hello *h)
 {
 	bool history = h->placed && h->version, first = is_first(fm);
 
@@ -351,9 +351,9 @@ static bool above(struct fm *fm, const struct fm_hello *h)
 
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h)
 {
-	bool is = above(fm, h);
+	bool is = is_above(fm, h);
 
-	note(fm, m, h);
+	note_hello(fm, m, h);
 	if (!is && fm_claim_leads(fm))
 		return false;
 	if (is) {
@@ -365,11 +365,11 @@ bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 		m->voice.claimed = fm->term;
 	}
 	c->waits = true;
-	answer(fm, c);
+	send_claim(fm, c);
 	return false;
 }
 
-static void claims(struct fm *fm)
+static void begin_claim(struct fm *fm)
 {
 	struct fm_asking *a = fm->root->asking;
 
@@ -391,7 +391,7 @@ static void tell_all(struct fm *fm)
 		fm_mate_no(r, i)->voice.claimed = fm->term;
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
 		if (fm_conn_no(fm, i)->role == FM_CONN_STRANGER && fm_conn_no(fm, i)->waits)
-			answer(fm, fm_conn_no(fm, i));
+			send_claim(fm, fm_conn_no(fm, i));
 }
 
 /* Sets the text that says why this node leads. */
@@ -414,7 +414,7 @@ static void tell_why(struct fm *fm)
 			a->handed ? "root moved from '%s'" : "root '%s' lost", former);
 }
 
-static void leads(struct fm *fm, bool alone)
+static void begin_lead(struct fm *fm, bool alone)
 {
 	struct fm_root *r = fm->root;
 	uint32_t n = 0;
@@ -461,14 +461,14 @@ void fm_claim_start(struct fm *fm, bool leads)
 }
 
 /* The promises are enough. */
-static void won(struct fm *fm)
+static void end_claim(struct fm *fm)
 {
 	bool ends;
 
 	if (fm_arbiter_lets(fm, fm_quorum_claimed(fm), &ends)) {
-		leads(fm, alone(fm));
+		begin_lead(fm, is_alone(fm));
 	} else if (ends) {
-		ask(fm);
+		ask_again(fm);
 		fm->root->since = fm->now;
 		if (fm->arbiter.high <= fm_epoch_believed(fm))
 			fm->root->high = later(fm->root->high, fm->arbiter.high);
@@ -494,10 +494,10 @@ static void claim_on(struct fm *fm)
 	}
 	if (!a->said)
 		tell_all(fm);
-	if (enough(fm))
-		won(fm);
+	if (are_enough(fm))
+		end_claim(fm);
 	else if (fm->now >= fm->root->since + CLAIM_MAX * fm->cfg.resend)
-		ask(fm);
+		ask_again(fm);
 }
 
 /* Has its Inits say the latest epoch that it knows of. */
@@ -518,8 +518,8 @@ void fm_claim_due(struct fm *fm)
 	a->at = fm->now + fm->cfg.resend;
 	tell_latest(fm);
 	fm_quorum_count(fm, &a->here, &a->need);
-	if (fm->root->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && enough(fm))
-		claims(fm);
+	if (fm->root->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && are_enough(fm))
+		begin_claim(fm);
 	else if (fm->root->stage == FM_STAGE_CLAIMS)
 		claim_on(fm);
 	else if (asks_in_vain(fm) && !fm_root_back(fm))

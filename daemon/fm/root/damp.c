@@ -66,7 +66,7 @@ bool fm_damp_start(struct fm_root *r)
 }
 
 /* Halved every @half, on a straight line between; good to 6 %. */
-static uint32_t faded(uint32_t penalty, uint64_t ns, uint64_t half)
+static uint32_t fade_penalty(uint32_t penalty, uint64_t ns, uint64_t half)
 {
 	uint64_t halvings = ns / half, rest = ns % half / 1024;
 
@@ -141,7 +141,7 @@ uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Of a cable with two ends held, the end for which it is told. */
-static bool tells(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+static bool tells_of_hold(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	unsigned int q;
 	const struct fm_mate *o = other_end(fm, m, p, &q);
@@ -159,7 +159,7 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 		for (unsigned int p = 0; m->node != TORUS_NO_NODE && p < 2 * fm->ndims; p++) {
 			uint64_t at;
 
-			if (!tells(fm, m, p) || i--)
+			if (!tells_of_hold(fm, m, p) || i--)
 				continue;
 			*out = (struct fm_hold) { .node = m->node, .port = p };
 			o = other_end(fm, m, p, &out->peer_port);
@@ -175,14 +175,14 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 /* --- what is told ------------------------------------------------------------------ */
 
 /* Of a cable with two ends held the same is told twice, that is once. */
-static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
+static void set_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	char here[160], there[160] = "a node that is not known";
 	unsigned int q;
 	const struct fm_mate *o = other_end(fm, m, p, &q);
 
 	if (o && o->guid < m->guid) {
-		tell(fm, o, q);
+		set_problem(fm, o, q);
 		return;
 	}
 	if (o)
@@ -193,7 +193,7 @@ static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
 }
 
 /* Reports all holds as problems, and finds when the next one ends. */
-static void look(struct fm *fm)
+static void look_at_holds(struct fm *fm)
 {
 	struct fm_damp *d = fm->root->damp;
 	uint32_t left = 0;
@@ -209,7 +209,7 @@ static void look(struct fm *fm)
 				continue;
 			some = true;
 			d->at = earlier(d->at, cable_time(fm, m, p));
-			tell(fm, m, p);
+			set_problem(fm, m, p);
 		}
 		if (some)
 			d->held[left++] = d->held[i];
@@ -221,7 +221,7 @@ static void look(struct fm *fm)
 /* --- what happens ------------------------------------------------------------------ */
 
 /* Adds @m to the nodes that have held ports. Return: false: no memory. */
-static bool remember(struct fm_root *r, const struct fm_mate *m)
+static bool add_held(struct fm_root *r, const struct fm_mate *m)
 {
 	struct fm_damp *d = r->damp;
 	uint32_t self = fm_mate_number(r, m), room = d->room ? 2 * d->room : 16;
@@ -242,7 +242,7 @@ static bool remember(struct fm_root *r, const struct fm_mate *m)
 }
 
 /* A link that was up is lost. If there is no memory, it is not counted. */
-static void lost(struct fm *fm, struct fm_mate *m, unsigned int p)
+static void count_loss(struct fm *fm, struct fm_mate *m, unsigned int p)
 {
 	struct fm_flap *f;
 
@@ -251,16 +251,16 @@ static void lost(struct fm *fm, struct fm_mate *m, unsigned int p)
 	if (!m->flap)
 		return;
 	f = &m->flap[p];
-	f->penalty = faded(f->penalty, fm->now - f->at, fm->cfg.flap_half_life);
+	f->penalty = fade_penalty(f->penalty, fm->now - f->at, fm->cfg.flap_half_life);
 	if (f->penalty < PENALTY_MAX)
 		f->penalty += UNIT;
 	f->at = fm->now;
 	if (!f->held && f->penalty >= hold_at(fm))
-		f->held = remember(fm->root, m);
+		f->held = add_held(fm->root, m);
 }
 
 /* Return: true if the table excludes each port of which @row says anything new. */
-static bool known(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
+static bool is_known(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
 	const struct fm_entry *e = m->node == TORUS_NO_NODE ? NULL : fm_node(fm, m->node);
 
@@ -274,7 +274,7 @@ static bool known(const struct fm *fm, const struct fm_mate *m, const struct fm_
 }
 
 /* Return: true if a port that was up is down, has a problem, or has another neighbour. */
-static bool breaks(const struct fm_port_row *was, const struct fm_port_row *is)
+static bool is_loss(const struct fm_port_row *was, const struct fm_port_row *is)
 {
 	if (was->state != FM_PORT_UP)
 		return false;
@@ -288,17 +288,17 @@ bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	bool any = false;
 
 	for (unsigned int p = 0; fm->cfg.flap_limit && p < row->nports; p++) {
-		if (!breaks(&m->row.port[p], &row->port[p]))
+		if (!is_loss(&m->row.port[p], &row->port[p]))
 			continue;
-		lost(fm, m, p);
+		count_loss(fm, m, p);
 		any |= fm_damp_held(m, p);
 	}
 	if (any)
-		look(fm);
-	return known(fm, m, row);
+		look_at_holds(fm);
+	return is_known(fm, m, row);
 }
 
-static void end(struct fm *fm, struct fm_mate *m, unsigned int p)
+static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p)
 {
 	char text[160];
 
@@ -320,11 +320,11 @@ void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports)
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		if (!(ports & 1u << p))
 			continue;
-		end(fm, fm_mate_at(fm->root, node), p);
-		end(fm, fm_mate_at(fm->root, torus_neighbour(shape, node, p)),
-		    torus_dir_opposite(shape, p));
+		end_hold(fm, fm_mate_at(fm->root, node), p);
+		end_hold(fm, fm_mate_at(fm->root, torus_neighbour(shape, node, p)),
+			 torus_dir_opposite(shape, p));
 	}
-	look(fm);
+	look_at_holds(fm);
 }
 
 void fm_damp_due(struct fm *fm)
@@ -338,9 +338,9 @@ void fm_damp_due(struct fm *fm)
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 			if (fm_damp_held(m, p) && fm->now >= cable_time(fm, m, p))
-				end(fm, m, p);
+				end_hold(fm, m, p);
 	}
-	look(fm);
+	look_at_holds(fm);
 }
 
 uint64_t fm_damp_expiry(const struct fm *fm)

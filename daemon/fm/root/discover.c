@@ -46,7 +46,7 @@ struct cables {
 	uint32_t *line;
 };
 
-static uint32_t peer(const struct cables *c, uint32_t i, unsigned int p)
+static uint32_t peer_of(const struct cables *c, uint32_t i, unsigned int p)
 {
 	return c->peer[(size_t)i * 2 * c->ndims + p];
 }
@@ -77,13 +77,13 @@ static void find_line(const struct cables *c, uint32_t i, unsigned int d)
 	uint32_t at = i, n = 0, length;
 
 	do {
-		at = peer(c, at, d);
+		at = peer_of(c, at, d);
 		n++;
 	} while (at != NONE && at != i && n < TORUS_MAX_SIZE);
 	length = at == i ? n : 0;
 	if (at != NONE && at != i)
 		n = 1;
-	for (at = i; n; n--, at = peer(c, at, d))
+	for (at = i; n; n--, at = peer_of(c, at, d))
 		*line(c, at, d) = length;
 }
 
@@ -153,7 +153,7 @@ static void lay_out(const struct cables *c, struct layout *l)
 		uint32_t i = l->queue[head++];
 
 		for (unsigned int p = 0; p < 2 * c->ndims; p++) {
-			uint32_t j = peer(c, i, p);
+			uint32_t j = peer_of(c, i, p);
 
 			if (j == NONE || l->known[j])
 				continue;
@@ -172,7 +172,7 @@ static uint32_t size_by_closing(const struct cables *c, const struct layout *l, 
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		for (unsigned int p = 0; l->known[i] && p < c->ndims; p++) {
-			uint32_t j = peer(c, i, p);
+			uint32_t j = peer_of(c, i, p);
 			int32_t step = p == d ? 1 : 0;
 
 			if (j != NONE && l->known[j])
@@ -182,7 +182,7 @@ static uint32_t size_by_closing(const struct cables *c, const struct layout *l, 
 	return g;
 }
 
-static uint32_t extent(const struct cables *c, const struct layout *l, unsigned int d)
+static uint32_t find_extent(const struct cables *c, const struct layout *l, unsigned int d)
 {
 	int32_t low = 0, high = 0;
 
@@ -202,7 +202,7 @@ static uint32_t size_of(struct fm *fm, const struct cables *c, const struct layo
 
 	if (size)
 		return size;
-	wide = extent(c, l, d);
+	wide = find_extent(c, l, d);
 	size = size_by_closing(c, l, d);
 	if (size > 1)
 		return size;
@@ -278,7 +278,7 @@ struct placing {
 	bool no_memory;
 };
 
-static enum trust trust(const struct placing *g, uint32_t i, unsigned int p)
+static enum trust trust_of(const struct placing *g, uint32_t i, unsigned int p)
 {
 	unsigned int d = p % g->cables.ndims;
 	uint32_t n = *line(&g->cables, i, d);
@@ -305,7 +305,7 @@ static bool past_the_end(const struct placing *g, uint32_t node, unsigned int q)
 /* Where the neighbour at port @p, if placed, sees @i; or TORUS_NO_NODE. */
 static uint32_t seen_at(const struct placing *g, uint32_t i, unsigned int p)
 {
-	uint32_t j = peer(&g->cables, i, p), node;
+	uint32_t j = peer_of(&g->cables, i, p), node;
 
 	if (j == NONE || g->shape->size[p % g->cables.ndims] == 1)
 		return TORUS_NO_NODE;
@@ -317,12 +317,13 @@ static uint32_t seen_at(const struct placing *g, uint32_t i, unsigned int p)
 }
 
 /* How many of its neighbours would see @i at @node. */
-static unsigned int agree(const struct placing *g, uint32_t i, uint32_t node, enum trust least)
+static unsigned int count_agreeing(const struct placing *g, uint32_t i, uint32_t node,
+				   enum trust least)
 {
 	unsigned int n = 0;
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++)
-		n += seen_at(g, i, p) == node && trust(g, i, p) >= least;
+		n += seen_at(g, i, p) == node && trust_of(g, i, p) >= least;
 	return n;
 }
 
@@ -340,7 +341,7 @@ static unsigned int best_place(const struct placing *g, uint32_t i, enum trust l
 
 		if (at == TORUS_NO_NODE || (there && there->state != FM_NODE_DEAD))
 			continue;
-		n = agree(g, i, at, least);
+		n = count_agreeing(g, i, at, least);
 		if (n > best) {
 			best = n;
 			*node = at;
@@ -349,7 +350,7 @@ static unsigned int best_place(const struct placing *g, uint32_t i, enum trust l
 	return best;
 }
 
-static void put(struct fm *fm, uint32_t i, uint32_t node)
+static void put_node(struct fm *fm, uint32_t i, uint32_t node)
 {
 	struct fm_root *r = fm->root;
 	struct fm_mate *m = fm_mate_no(r, i), *there = fm_mate_at(r, node);
@@ -360,16 +361,17 @@ static void put(struct fm *fm, uint32_t i, uint32_t node)
 	r->at[node] = i + 1;
 }
 
-static bool waits(const struct fm_mate *m)
+static bool is_waiting(const struct fm_mate *m)
 {
 	return m->node == TORUS_NO_NODE && m->state != FM_NODE_DEAD;
 }
 
 /* Queues @i with the nodes that have as many votes. */
-static void queue(struct placing *g, uint32_t i, enum trust least)
+static void queue_node(struct placing *g, uint32_t i, enum trust least)
 {
 	uint32_t node;
-	unsigned int votes = waits(fm_mate_no(g->fm->root, i)) ? best_place(g, i, least, &node) : 0;
+	bool waits = is_waiting(fm_mate_no(g->fm->root, i));
+	unsigned int votes = waits ? best_place(g, i, least, &node) : 0;
 	struct fifo *f = &g->turn[votes];
 
 	if (!votes)
@@ -389,7 +391,7 @@ static void queue(struct placing *g, uint32_t i, enum trust least)
 }
 
 /* Return: the next of the nodes with most votes; NONE if there is none. */
-static uint32_t next(struct placing *g)
+static uint32_t take_next(struct placing *g)
 {
 	for (unsigned int votes = VOTES; votes-- > 0;) {
 		struct fifo *f = &g->turn[votes];
@@ -405,31 +407,31 @@ static uint32_t next(struct placing *g)
  * Places all nodes for which it can. Votes rise when a neighbour is placed; a node is then
  * queued again; they fall when a place is taken, which is seen when its turn comes.
  */
-static void place(struct placing *g, enum trust least)
+static void place_nodes(struct placing *g, enum trust least)
 {
 	struct fm_root *r = g->fm->root;
 	uint32_t i, node;
 
 	for (i = 0; i < fm_roster_size(r); i++)
-		queue(g, i, least);
-	while ((i = next(g)) != NONE) {
+		queue_node(g, i, least);
+	while ((i = take_next(g)) != NONE) {
 		const struct fm_mate *m = fm_mate_no(r, i);
-		unsigned int votes = waits(m) ? best_place(g, i, least, &node) : 0;
+		unsigned int votes = is_waiting(m) ? best_place(g, i, least, &node) : 0;
 		unsigned int most = 0;
 
 		for (unsigned int v = 0; v < VOTES; v++)
 			if (g->turn[v].head < g->turn[v].n)
 				most = v;
 		if (votes < most) {
-			queue(g, i, least);
+			queue_node(g, i, least);
 			continue;
 		}
 		if (!votes)
 			continue;
-		put(g->fm, i, node);
+		put_node(g->fm, i, node);
 		for (unsigned int p = 0; p < 2 * g->cables.ndims; p++)
-			if (peer(&g->cables, i, p) != NONE)
-				queue(g, peer(&g->cables, i, p), least);
+			if (peer_of(&g->cables, i, p) != NONE)
+				queue_node(g, peer_of(&g->cables, i, p), least);
 	}
 }
 
@@ -445,17 +447,17 @@ static void keep_places(struct fm *fm)
 	for (uint32_t i = 0; r->unplaced && i < fm_roster_size(r); i++) {
 		const struct fm_mate *m = fm_mate_no(r, i);
 
-		if (waits(m) && m->worked_at != TORUS_NO_NODE && !r->at[m->worked_at])
-			put(fm, i, m->worked_at);
+		if (is_waiting(m) && m->worked_at != TORUS_NO_NODE && !r->at[m->worked_at])
+			put_node(fm, i, m->worked_at);
 	}
 }
 
 /* Moves @i to a place that fits better, and exchanges places with a node there. */
-static bool refine(struct placing *g, uint32_t i)
+static bool refine_place(struct placing *g, uint32_t i)
 {
 	struct fm_root *r = g->fm->root;
 	uint32_t from = fm_mate_no(r, i)->node;
-	int here = (int)agree(g, i, from, CROSSED);
+	int here = (int)count_agreeing(g, i, from, CROSSED);
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++) {
 		uint32_t at = seen_at(g, i, p);
@@ -465,16 +467,17 @@ static bool refine(struct placing *g, uint32_t i)
 
 		if (at == TORUS_NO_NODE || at == from || (o && o->fixed))
 			continue;
-		gain = (int)agree(g, i, at, CROSSED) - here;
+		gain = (int)count_agreeing(g, i, at, CROSSED) - here;
 		if (o)
-			gain += (int)agree(g, j, from, CROSSED) - (int)agree(g, j, at, CROSSED);
+			gain += (int)count_agreeing(g, j, from, CROSSED) -
+				(int)count_agreeing(g, j, at, CROSSED);
 		if (gain <= 0)
 			continue;
 		r->at[from] = 0;
 		r->at[at] = 0;
-		put(g->fm, i, at);
+		put_node(g->fm, i, at);
 		if (o)
-			put(g->fm, j, from);
+			put_node(g->fm, j, from);
 		return true;
 	}
 	return false;
@@ -489,10 +492,10 @@ static void refine_all(struct placing *g)
 		moved = false;
 		for (uint32_t i = 0; i < fm_roster_size(r); i++)
 			if (!fm_mate_no(r, i)->fixed && fm_mate_no(r, i)->node != TORUS_NO_NODE)
-				moved |= refine(g, i);
+				moved |= refine_place(g, i);
 		/* Places that became free may be those of others. */
 		if (moved)
-			place(g, CROSSED);
+			place_nodes(g, CROSSED);
 	}
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		if (fm_mate_no(r, i)->node != TORUS_NO_NODE)
@@ -509,7 +512,7 @@ bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 	}
 	if (cables_find(fm, &g.cables)) {
 		for (int least = SURE; least >= CROSSED; least--)
-			place(&g, (enum trust)least);
+			place_nodes(&g, (enum trust)least);
 		keep_places(fm);
 		refine_all(&g);
 		cables_free(&g.cables);

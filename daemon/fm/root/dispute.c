@@ -68,7 +68,7 @@ bool fm_disputed_any(const struct fm *fm, const struct fm_mate *m)
 	return false;
 }
 
-static void suspect(struct fm_disputes *d, uint64_t guid, bool seen)
+static void add_suspect(struct fm_disputes *d, uint64_t guid, bool seen)
 {
 	for (unsigned int i = 0; i < d->n; i++)
 		if (d->suspect[i].guid == guid)
@@ -84,12 +84,12 @@ void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
 	struct fm_disputes *d = fm->root->disputes;
 
 	if (fm_disputed_any(fm, m))
-		suspect(d, m->guid, false);
+		add_suspect(d, m->guid, false);
 	if (d->n && d->at == NEVER)
 		d->at = fm->now + fm->cfg.keepalive;
 }
 
-static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
+static void set_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct fm_port_row *mine = &m->row.port[p];
 	const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
@@ -103,13 +103,13 @@ static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
 		       up ? a : b, up ? b : a);
 }
 
-static void look(struct fm *fm, const struct fm_mate *m, bool seen)
+static void look_at_node(struct fm *fm, const struct fm_mate *m, bool seen)
 {
 	for (unsigned int p = 0; seen && p < m->row.nports; p++)
 		if (fm_disputed(fm, m, p))
-			tell(fm, m, p);
+			set_problem(fm, m, p);
 	if (fm_disputed_any(fm, m))
-		suspect(fm->root->disputes, m->guid, true);
+		add_suspect(fm->root->disputes, m->guid, true);
 }
 
 void fm_dispute_due(struct fm *fm)
@@ -126,11 +126,11 @@ void fm_dispute_due(struct fm *fm)
 		const struct fm_mate *m = fm_mate(r, old.suspect[i].guid);
 
 		if (m)
-			look(fm, m, old.suspect[i].seen);
+			look_at_node(fm, m, old.suspect[i].seen);
 		first |= !old.suspect[i].seen;
 	}
 	for (uint32_t i = 0; old.more && i < fm_roster_size(r); i++)
-		look(fm, fm_mate_no(r, i), false);
+		look_at_node(fm, fm_mate_no(r, i), false);
 	fm_problems_sweep(fm, "dispute");
 	if (d->n && (first || old.more))
 		d->at = fm->now + fm->cfg.keepalive;

@@ -45,7 +45,7 @@ struct extension {
 	uint32_t multiple[TORUS_MAX_DIMS];
 };
 
-static const struct fm_mate *mate(const struct extension *x, uint32_t i)
+static const struct fm_mate *mate_of(const struct extension *x, uint32_t i)
 {
 	return fm_mate_no(x->fm->root, i);
 }
@@ -53,7 +53,7 @@ static const struct fm_mate *mate(const struct extension *x, uint32_t i)
 /* The node that the cable at port @p of @i leads to, if it joins opposite ports. */
 static uint32_t find_peer(const struct extension *x, uint32_t i, unsigned int p)
 {
-	const struct fm_mate *m = mate(x, i), *o;
+	const struct fm_mate *m = mate_of(x, i), *o;
 	const struct fm_port_row *port = &m->row.port[p];
 
 	if (p >= m->row.nports || port->state != FM_PORT_UP || port->problem ||
@@ -63,9 +63,9 @@ static uint32_t find_peer(const struct extension *x, uint32_t i, unsigned int p)
 	return !o || o == m || o->state == FM_NODE_DEAD ? NONE : fm_mate_number(x->fm->root, o);
 }
 
-static bool placed(const struct extension *x, uint32_t i)
+static bool is_placed(const struct extension *x, uint32_t i)
 {
-	return mate(x, i)->node != TORUS_NO_NODE;
+	return mate_of(x, i)->node != TORUS_NO_NODE;
 }
 
 /* One step through port @p. Return: true if it ends at a position that is known. */
@@ -81,7 +81,7 @@ static bool step_to(const struct extension *x, const int32_t *from, unsigned int
 	return to[d] >= 0;
 }
 
-static bool inside(const struct extension *x, const int32_t *pos)
+static bool is_inside(const struct extension *x, const int32_t *pos)
 {
 	for (unsigned int d = 0; d < x->old.ndims; d++)
 		if (pos[d] >= x->old.size[d])
@@ -108,9 +108,9 @@ static void start_from_placed(struct extension *x)
 	for (uint32_t i = 0; i < fm_roster_size(x->fm->root); i++) {
 		struct torus_coords at;
 
-		if (!placed(x, i) || mate(x, i)->state == FM_NODE_DEAD)
+		if (!is_placed(x, i) || mate_of(x, i)->state == FM_NODE_DEAD)
 			continue;
-		torus_node_coords(&x->old, mate(x, i)->node, &at);
+		torus_node_coords(&x->old, mate_of(x, i)->node, &at);
 		for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++)
 			x->pos[i][d] = at.c[d];
 		x->known[i] = true;
@@ -127,8 +127,8 @@ static void lay_out(struct extension *x)
 		for (unsigned int p = 0; p < 2u * x->old.ndims; p++) {
 			uint32_t i = x->queue[k], j = find_peer(x, i, p);
 
-			if (j == NONE || x->known[j] || placed(x, j) ||
-			    !step_to(x, x->pos[i], p, to) || inside(x, to))
+			if (j == NONE || x->known[j] || is_placed(x, j) ||
+			    !step_to(x, x->pos[i], p, to) || is_inside(x, to))
 				continue;
 			memcpy(x->pos[j], to, sizeof(to));
 			x->known[j] = true;
@@ -140,7 +140,7 @@ static void lay_out(struct extension *x)
  * Return: true if the cable from @i to @j fits their positions. Stores the multiple of a size that
  * the cable gives.
  */
-static bool agrees(struct extension *x, uint32_t i, unsigned int d, uint32_t j)
+static bool cable_agrees(struct extension *x, uint32_t i, unsigned int d, uint32_t j)
 {
 	int32_t to[TORUS_MAX_DIMS];
 
@@ -160,9 +160,9 @@ static bool cables_agree(struct extension *x)
 		for (unsigned int d = 0; d < x->old.ndims; d++) {
 			uint32_t i = x->queue[k], j = find_peer(x, i, d);
 
-			if (j == NONE || !x->known[j] || (placed(x, i) && placed(x, j)))
+			if (j == NONE || !x->known[j] || (is_placed(x, i) && is_placed(x, j)))
 				continue;
-			if (!agrees(x, i, d, j))
+			if (!cable_agrees(x, i, d, j))
 				return false;
 		}
 	return true;
@@ -212,9 +212,9 @@ static bool each_has_its_own(const struct extension *x)
 
 		fine = !taken[id];
 		taken[id] = true;
-		if (placed(x, i))
+		if (is_placed(x, i))
 			fine &= torus_addr4(&x->new, id).s_addr ==
-				torus_addr4(&x->old, mate(x, i)->node).s_addr;
+				torus_addr4(&x->old, mate_of(x, i)->node).s_addr;
 	}
 	free(taken);
 	return fine;

@@ -93,7 +93,7 @@ bool fm_grow_mixed(const struct fm_root *r)
 }
 
 /* Return: true if a discovered shape could grow for some node. */
-static bool wanted(const struct fm *fm)
+static bool is_wanted(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -131,7 +131,7 @@ void fm_grow_look(struct fm *fm)
 {
 	struct fm_grow *g = fm->root->grow;
 
-	if (!wanted(fm))
+	if (!is_wanted(fm))
 		*g = (struct fm_grow) { .at = NEVER, .old = g->old };
 	else if (g->step == FM_GROW_REST && g->at == NEVER)
 		try_later(fm);
@@ -161,7 +161,7 @@ void fm_grow_due(struct fm *fm, bool recovers)
 	if (fm->now < r->grow->at)
 		return;
 	r->grow->at = NEVER;
-	if (!wanted(fm) || !fm_extend(fm, &shape, &open))
+	if (!is_wanted(fm) || !fm_extend(fm, &shape, &open))
 		return;
 	if (fm->now < r->news.newest + fm->cfg.quiet) {	/* others may follow at once */
 		try_later(fm);
@@ -260,7 +260,7 @@ static bool take_shape(struct fm *fm, const struct torus_shape *shape, uint8_t o
 	return true;
 }
 
-static void grow(struct fm *fm)
+static void grow_shape(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	struct torus_shape shape;
@@ -282,7 +282,7 @@ bool fm_grow_table(struct fm *fm, uint64_t version)
 	struct fm_grow *g = fm->root->grow;
 
 	if (g->step == FM_GROW_GO)
-		grow(fm);
+		grow_shape(fm);
 	else if (g->step == FM_GROW_PAUSE && g->version)
 		try_later(fm);	/* another change came first */
 	if (g->step != FM_GROW_PAUSE)

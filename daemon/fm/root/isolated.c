@@ -70,7 +70,7 @@ static void look_at_all(struct fm *fm)
 	free(seen);
 }
 
-static bool among(const uint32_t *list, uint32_t n, uint32_t node)
+static bool is_among(const uint32_t *list, uint32_t n, uint32_t node)
 {
 	while (n)
 		if (list[--n] == node)
@@ -91,7 +91,7 @@ static bool way_round(const struct fm_table *t, uint32_t from, uint32_t to)
 				continue;
 			if (next == to)
 				return true;
-			if (n < ROUND_MAX && !among(seen, n, next))
+			if (n < ROUND_MAX && !is_among(seen, n, next))
 				seen[n++] = next;
 		}
 	}

@@ -111,25 +111,25 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 }
 
 /* How many places there can be; a shape that was found may have been found too small. */
-static uint32_t places(const struct fm *fm)
+static uint32_t count_places(const struct fm *fm)
 {
 	return fm->cfg.shape.ndims ? torus_nodes(&fm->cfg.shape) : TORUS_MAX_NODES;
 }
 
 /* Return: true if there are as many nodes without a place as there are places, or more. */
-static bool crowded(struct fm *fm)
+static bool is_crowded(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	if (fm_roster_known(r) < 2 * places(fm))
+	if (fm_roster_known(r) < 2 * count_places(fm))
 		return false;
 	if (r->settled)
 		fm_roster_forget(fm);
-	return fm_roster_known(r) >= 2 * places(fm);
+	return fm_roster_known(r) >= 2 * count_places(fm);
 }
 
-/* Whether @h says an epoch or a version that cannot be true; @text says which. */
-static bool disbelieved(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
+/* Return: true if @h says an epoch or a version that cannot be true; @text says which. */
+static bool is_disbelieved(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
 	uint64_t epoch = later(fm_epoch_said(h), h->kept_term), version = later(h->version, h->table);
 
@@ -150,7 +150,7 @@ static bool disbelieved(const struct fm *fm, const struct fm_hello *h, char *tex
 }
 
 /* Why a HELLO cannot be accepted, or NULL. */
-static const char *objection(struct fm *fm, const struct fm_hello *h, char *text, size_t room)
+static const char *find_objection(struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
 	const struct fm_mate *m = fm_mate(fm->root, h->guid);
 
@@ -164,12 +164,12 @@ static const char *objection(struct fm *fm, const struct fm_hello *h, char *text
 			 h->row.nports, fm->ndims, 2 * fm->ndims);
 		return text;
 	}
-	if (!m && crowded(fm)) {
+	if (!m && is_crowded(fm)) {
 		snprintf(text, room, "too many nodes: '%s' is not taken, for %u nodes and as many without a place are known",
-			 h->name, places(fm));
+			 h->name, count_places(fm));
 		return text;
 	}
-	if (disbelieved(fm, h, text, room))
+	if (is_disbelieved(fm, h, text, room))
 		return text;
 	m = fm_mate_namesake(fm->root, h->name, h->guid);
 	if (m) {
@@ -191,7 +191,7 @@ void fm_join_moves(struct fm *fm, uint64_t guid)
 
 #define RESTLESS 10	/* keep-alives since it joined last */
 
-static bool there(const struct fm_mate *m)
+static bool is_there(const struct fm_mate *m)
 {
 	return (m->via || m->moving) && m->state == FM_NODE_UP;
 }
@@ -213,7 +213,7 @@ static const char *parent_of(struct fm *fm, struct fm_mate *m, bool joins, bool 
 		i = fm_mate_number(r, m);
 	if (joins)
 		m->joined = fm->now;
-	while (i > 0 && (joins || stray || !there(fm_mate_no(r, i)))) {
+	while (i > 0 && (joins || stray || !is_there(fm_mate_no(r, i)))) {
 		i = (i - 1) / fm->cfg.fanout;
 		joins = stray = false;
 	}
@@ -340,8 +340,8 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 }
 
 /* Takes a HELLO; perhaps only the GUID of @m is known yet. */
-static void hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m,
-		  const struct fm_hello *h)
+static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m,
+		       const struct fm_hello *h)
 {
 	bool fresh = !fm_mate_joined(m);
 
@@ -355,11 +355,12 @@ static void hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m,
 		mate_hello(fm, m, h, fresh);
 }
 
-static void welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h)
+static void send_welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m,
+			 const struct fm_hello *h)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
 
-	hello(fm, c, m, h);
+	take_hello(fm, c, m, h);
 	msg.welcome.term = fm->term;
 	msg.welcome.root_guid = fm->guid;
 	msg.welcome.adrift = fm->cut_off;
@@ -376,7 +377,7 @@ static void welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 /*
  * Return: true if it has not reported to this root (judge.c), and is to wait until it joins again.
  */
-static bool banned(const struct fm *fm, const struct fm_hello *h)
+static bool is_banned(const struct fm *fm, const struct fm_hello *h)
 {
 	const struct fm_mate *m = fm_mate(fm->root, h->guid);
 
@@ -387,9 +388,9 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 {
 	struct fm_mate *m;
 	char text[FM_TEXT_MAX];
-	const char *why = objection(fm, h, text, sizeof(text));
+	const char *why = find_objection(fm, h, text, sizeof(text));
 
-	if (!why && banned(fm, h)) {	/* that is a problem of its own */
+	if (!why && is_banned(fm, h)) {	/* that is a problem of its own */
 		fm_child_refuse(fm, c, "it has not reported what it was asked for, and may join again later");
 		return;
 	}
@@ -412,16 +413,16 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	fm_recall_ask(fm, c, h);
 	fm_parts_ask(fm, c, h);
 	if (fm_claim_hello(fm, c, m, h))
-		welcome(fm, c, m, h);
+		send_welcome(fm, c, m, h);
 	else if (!fm_claim_leads(fm))
-		hello(fm, c, m, h);
+		take_hello(fm, c, m, h);
 	fm_recall_fetch(fm, c, h);
 }
 
 /* --- what comes up the tree ------------------------------------------------- */
 
 /* The node of a notice; NULL: it is late, or names this root, or a node as its own parent. */
-static struct fm_mate *noticed(const struct fm *fm, const struct fm_left *l)
+static struct fm_mate *find_noticed(const struct fm *fm, const struct fm_left *l)
 {
 	struct fm_mate *m = fm_mate(fm->root, l->guid);
 
@@ -430,9 +431,9 @@ static struct fm_mate *noticed(const struct fm *fm, const struct fm_left *l)
 	return m->epoch == l->epoch && l->attach >= m->attach ? m : NULL;
 }
 
-static void left(struct fm *fm, const struct fm_left *l)
+static void take_left(struct fm *fm, const struct fm_left *l)
 {
-	struct fm_mate *m = noticed(fm, l);
+	struct fm_mate *m = find_noticed(fm, l);
 
 	if (!m)
 		return;
@@ -442,9 +443,9 @@ static void left(struct fm *fm, const struct fm_left *l)
 	fm_say(fm, FM_DEBUG, "node", "connection to '%s' lost", m->name);
 }
 
-static void adopted(struct fm *fm, const struct fm_left *l)
+static void take_adopted(struct fm *fm, const struct fm_left *l)
 {
-	struct fm_mate *m = noticed(fm, l);
+	struct fm_mate *m = find_noticed(fm, l);
 
 	if (!m)
 		return;
@@ -475,10 +476,10 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 			row_take(fm, m, &msg->row.row);
 		break;
 	case FM_MSG_LEFT:
-		left(fm, &msg->left);
+		take_left(fm, &msg->left);
 		break;
 	case FM_MSG_ADOPTED:
-		adopted(fm, &msg->left);
+		take_adopted(fm, &msg->left);
 		break;
 	case FM_MSG_FAILED:
 		fm_judge_failed(fm, &msg->failed);

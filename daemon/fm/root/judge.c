@@ -61,8 +61,8 @@
 #define BAN_MAX 20		/* times member_max, until one joins again that did not report */
 
 /* The neighbour at port @p, if it knows @m at the other end. */
-static struct fm_mate *beside(const struct fm *fm, const struct fm_mate *m, unsigned int p,
-			      bool *up)
+static struct fm_mate *neighbour_at(const struct fm *fm, const struct fm_mate *m, unsigned int p,
+				    bool *up)
 {
 	const struct fm_port_row *mine = &m->row.port[p], *its;
 	struct fm_mate *o = mine->peer_guid ? fm_mate(fm->root, mine->peer_guid) : NULL;
@@ -90,7 +90,7 @@ static struct word word_of(const struct fm *fm, const struct fm_mate *m)
 	bool up;
 
 	for (unsigned int p = 0; p < m->row.nports; p++) {
-		const struct fm_mate *o = beside(fm, m, p, &up);
+		const struct fm_mate *o = neighbour_at(fm, m, p, &up);
 
 		if (!o || !o->via)
 			continue;
@@ -102,7 +102,7 @@ static struct word word_of(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Marks those of the missing nodes for which a neighbour vouches. */
-static void vouch(struct fm *fm)
+static void mark_vouched(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	uint32_t *queue = fm_roster_scratch(r), n = 0;
@@ -119,7 +119,7 @@ static void vouch(struct fm *fm)
 		const struct fm_mate *o = fm_mate_no(r, queue[i]);
 
 		for (unsigned int q = 0; q < o->row.nports; q++) {
-			struct fm_mate *m = beside(fm, o, q, &up);
+			struct fm_mate *m = neighbour_at(fm, o, q, &up);
 
 			if (!m || m->via || !m->listed || m->vouched ||
 			    o->row.port[q].state != FM_PORT_UP)
@@ -176,7 +176,7 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
 }
 
 /* The ban is longer each time, unless the node has reported for as long as the longest ban. */
-static void ban(const struct fm *fm, struct fm_mate *m)
+static void ban_node(const struct fm *fm, struct fm_mate *m)
 {
 	uint64_t most = BAN_MAX * fm->cfg.member_max;
 	bool lately = m->ban && fm->now < m->banned + most;
@@ -193,7 +193,7 @@ static void lacks_report(struct fm *fm, struct fm_mate *m, const struct fm_faile
 
 	if (!fm_recovery_waits(r) || f->round != fm_recovery_round(r) || !fm_quorum_look(fm))
 		return;
-	ban(fm, m);
+	ban_node(fm, m);
 	snprintf(why, sizeof(why), ": it cannot follow version %llu: its manager (%s) answers, but has not reported for %llu ms; it may join again after %llu ms",
 		 (unsigned long long)f->version, m->address,
 		 (unsigned long long)((fm->now - fm_recovery_round_began(r)) / MS),
@@ -225,13 +225,13 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 }
 
 /* Adds to @set, of @n, the missing that a link joins to @m. Return: how many they are now. */
-static uint32_t spread(struct fm *fm, const struct fm_mate *m, uint32_t *set, uint32_t n)
+static uint32_t add_joined(struct fm *fm, const struct fm_mate *m, uint32_t *set, uint32_t n)
 {
 	struct fm_root *r = fm->root;
 	bool up;
 
 	for (unsigned int p = 0; p < m->row.nports; p++) {
-		struct fm_mate *o = beside(fm, m, p, &up);
+		struct fm_mate *o = neighbour_at(fm, m, p, &up);
 
 		if (!o || o->via || !o->listed || o->vouched || o->search == r->search ||
 		    (!up && m->row.port[p].state != FM_PORT_UP))
@@ -266,7 +266,7 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
 	set[0] = fm_mate_number(r, m);
 	m->search = ++r->search;
 	for (uint32_t i = 0; i < n; i++)
-		n = spread(fm, fm_mate_no(r, set[i]), set, n);
+		n = add_joined(fm, fm_mate_no(r, set[i]), set, n);
 	for (uint32_t i = 0; i < n; i++)
 		at = later(at, dead_at(fm, fm_mate_no(r, set[i]), n));
 	if (fm->now < at)
@@ -296,7 +296,7 @@ static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches)
 }
 
 /* Return: true if @m needs no judgement any more. */
-static bool judged(struct fm *fm, const struct fm_mate *m)
+static bool is_judged(struct fm *fm, const struct fm_mate *m)
 {
 	if (m->state == FM_NODE_DEAD)
 		return true;
@@ -330,15 +330,15 @@ void fm_judge_due(struct fm *fm)
 	if (fm->now < r->judge_at || !r->settled)
 		return;
 	r->judge_at = NEVER;
-	vouch(fm);
+	mark_vouched(fm);
 	if (some_silent(fm) || fm_quorum_lacks(r))
 		fm_quorum_look(fm);
 	while (i < r->nmissing) {
 		struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
-		if (!judged(fm, m))
+		if (!is_judged(fm, m))
 			r->judge_at = earlier(r->judge_at, judge_mate(fm, m, searches));
-		if (judged(fm, m)) {
+		if (is_judged(fm, m)) {
 			m->listed = false;
 			r->missing[i] = r->missing[--r->nmissing];
 		} else {

@@ -118,7 +118,8 @@ static bool in_line(const struct fm *fm, const struct fm_past *t)
 }
 
 /* Excludes ports of @node, and names the first in @text. Return: how many were not excluded here. */
-static unsigned int exclude(struct fm *fm, uint32_t node, uint16_t mask, char *text, size_t room)
+static unsigned int exclude_ports(struct fm *fm, uint32_t node, uint16_t mask, char *text,
+				  size_t room)
 {
 	char at[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 	uint16_t *admin = &fm->root->admin[node];
@@ -134,7 +135,7 @@ static unsigned int exclude(struct fm *fm, uint32_t node, uint16_t mask, char *t
 	return (unsigned int)__builtin_popcount(mask);
 }
 
-static void merge(struct fm *fm, const struct fm_mate *m)
+static void merge_node(struct fm *fm, const struct fm_mate *m)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	const struct fm_voice *v = &m->voice;
@@ -145,11 +146,11 @@ static void merge(struct fm *fm, const struct fm_mate *m)
 
 	if (!v->table || memcmp(&v->shape, shape, sizeof(*shape)) || in_line(fm, &id))
 		return;
-	n = exclude(fm, v->at, v->admin & all, text, sizeof(text));
+	n = exclude_ports(fm, v->at, v->admin & all, text, sizeof(text));
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
 		if (v->across & 1u << p)
-			n += exclude(fm, torus_neighbour(shape, v->at, p),
-				     (uint16_t)(1u << torus_dir_opposite(shape, p)), text, sizeof(text));
+			n += exclude_ports(fm, torus_neighbour(shape, v->at, p),
+					   (uint16_t)(1u << torus_dir_opposite(shape, p)), text, sizeof(text));
 	if (!n)
 		return;
 	fm_say(fm, FM_WARNING, "table", "'%s' had another root: %u port%s excluded there stay%s so, %s first",
@@ -172,7 +173,7 @@ static void merge_foreign(struct fm *fm, const struct foreign *f)
 	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id))
 		return;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++)
-		n += exclude(fm, i, f->admin[i] & all, text, sizeof(text));
+		n += exclude_ports(fm, i, f->admin[i] & all, text, sizeof(text));
 	if (l->n < FM_LINE_MAX)
 		l->past[l->n++] = f->id;
 	if (!n)
@@ -403,7 +404,7 @@ void fm_parts_free(struct fm_root *r)
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m)
 {
 	if (fm->root->settled)
-		merge(fm, m);
+		merge_node(fm, m);
 }
 
 static void add_past(struct fm_line *l, const struct fm_past *first, const struct fm_line *rest)
@@ -433,7 +434,7 @@ void fm_parts_end(struct fm *fm)
 
 	begin_line(fm);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		merge(fm, fm_mate_no(r, i));
+		merge_node(fm, fm_mate_no(r, i));
 	for (const struct foreign *f = r->parts->foreign; f; f = f->next)
 		if (!is_outdone(r, f))
 			merge_foreign(fm, f);

@@ -165,7 +165,7 @@ bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_
 	return m || !fm_table_blank(e) || !fm_table_blank(&fm->table.entry[node]);
 }
 
-static void unplaced(struct fm *fm)
+static void tell_unplaced(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -191,7 +191,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The entry @was becomes @e in that version: if another node is up there, or none, votes change. */
-static void votes(struct fm *fm, const struct fm_entry *was, const struct fm_entry *e, uint64_t version)
+static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm_entry *e, uint64_t version)
 {
 	struct fm_mate *m = fm_mate(fm->root, was->guid);
 
@@ -207,7 +207,7 @@ static void votes(struct fm *fm, const struct fm_entry *was, const struct fm_ent
  * end of a link (recovery.c) differs, for some may have missed that: by the serial of its row,
  * or by the end itself.
  */
-static bool changes(struct fm *fm, struct fm_table_msg *t)
+static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 {
 	struct fm_changes *c = &fm->root->changes;
 	struct fm_marks *told = &c->table;
@@ -237,14 +237,14 @@ static bool changes(struct fm *fm, struct fm_table_msg *t)
 		fm_mark(&c->part, node);
 		if (e->state != fm->table.entry[node].state)
 			fm->root->joined = false;
-		votes(fm, &fm->table.entry[node], e, t->version);
+		move_vote(fm, &fm->table.entry[node], e, t->version);
 	}
 	told->n = 0;
 	fm_problems_sweep(fm, "wiring");
 	return true;
 }
 
-static void publish(struct fm *fm, uint64_t version)
+static void publish_table(struct fm *fm, uint64_t version)
 {
 	struct fm_root *r = fm->root;
 	bool pause = fm_grow_table(fm, version);
@@ -261,9 +261,9 @@ static void publish(struct fm *fm, uint64_t version)
 	bool placed = fm_discover_place(fm, &fm->table.shape);
 
 	fm_roster_forget(fm);
-	unplaced(fm);
+	tell_unplaced(fm);
 	fm_grow_look(fm);
-	if (!changes(fm, &t)) {
+	if (!fill_changes(fm, &t)) {
 		r->demand.at = fm->now + fm->cfg.resend;
 		return;
 	}
@@ -294,7 +294,7 @@ void fm_publish_due(struct fm *fm)
 	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
 	if (version)
-		publish(fm, version);
+		publish_table(fm, version);
 	else
 		r->demand.at = NEVER;	/* recovery.c brings it forward */
 	if (doubtful && fm->table.version) {

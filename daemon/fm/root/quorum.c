@@ -176,7 +176,7 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const s
 }
 
 /* The root that made a table is up in it, also if its manager began anew, but its NIC did not. */
-static uint16_t votes(const struct fm *fm, const struct fm_mate *m)
+static uint16_t votes_of(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_told *t = &fm->root->told;
 	const struct fm_past id = fm_told_id(t);
@@ -218,7 +218,7 @@ static uint32_t here_of(const struct fm *fm, unsigned int i, uint64_t maker, uin
 	for (uint32_t k = 0; k < fm_roster_size(r); k++) {
 		const struct fm_mate *m = fm_mate_no(r, k);
 
-		if (!fm_quorum_here(fm, m) || !(votes(fm, m) & 1u << i))
+		if (!fm_quorum_here(fm, m) || !(votes_of(fm, m) & 1u << i))
 			continue;
 		n++;
 		*half += 2 + (m->guid == maker);
@@ -266,7 +266,7 @@ void fm_quorum_begin(struct fm *fm)
 	q->own = !q->with.version || fm_recall_has_latest(fm);
 	q->nclaimed = claim_sets(fm, q->claimed);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		fm_mate_no(r, i)->voice.chose = votes(fm, fm_mate_no(r, i));
+		fm_mate_no(r, i)->voice.chose = votes_of(fm, fm_mate_no(r, i));
 }
 
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
@@ -330,7 +330,7 @@ void fm_quorum_taken(struct fm *fm, uint64_t version)
 }
 
 /* Set number @i of those that are needed now. False: there are not so many. */
-static bool needed(const struct fm *fm, unsigned int i, struct fm_set *set, uint64_t *version)
+static bool needed_set(const struct fm *fm, unsigned int i, struct fm_set *set, uint64_t *version)
 {
 	const struct fm_quorum *q = fm->root->quorum;
 	const struct quorum_table *t = &q->taken;
@@ -366,7 +366,8 @@ uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up,
 	struct fm_set set;
 	uint64_t of;
 
-	for (unsigned int i = 0; i < FM_VOTERS_MAX && needed(fm, i, &set, &of) && of < version; i++)
+	for (unsigned int i = 0;
+	     i < FM_VOTERS_MAX && needed_set(fm, i, &set, &of) && of < version; i++)
 		if (is_in(m, i, of) != up)
 			differs |= (uint8_t)(1u << i);
 	return differs;
@@ -378,7 +379,7 @@ void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v
 	uint64_t of;
 
 	v->n = 0;
-	for (unsigned int i = 0; needed(fm, i, &set, &of) && of < version; i++)
+	for (unsigned int i = 0; needed_set(fm, i, &set, &of) && of < version; i++)
 		if (i < FM_VOTERS_MAX)
 			v->set[v->n++] = set;
 		else
@@ -386,7 +387,7 @@ void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v
 }
 
 /* Return: true if the nodes for which @counts is true are a quorum of each set that is needed. */
-static bool stands(const struct fm *fm, bool (*counts)(const struct fm *fm, const struct fm_mate *m))
+static bool is_quorum(const struct fm *fm, bool (*counts)(const struct fm *fm, const struct fm_mate *m))
 {
 	const struct fm_root *r = fm->root;
 	struct fm_set set;
@@ -394,7 +395,7 @@ static bool stands(const struct fm *fm, bool (*counts)(const struct fm *fm, cons
 
 	if (r->quorum->n == FM_QUORUM_OPEN)
 		return false;
-	for (unsigned int i = 0; needed(fm, i, &set, &version); i++) {
+	for (unsigned int i = 0; needed_set(fm, i, &set, &version); i++) {
 		uint32_t n = 0;
 
 		for (uint32_t k = 0; k < fm_roster_size(r); k++) {
@@ -409,13 +410,13 @@ static bool stands(const struct fm *fm, bool (*counts)(const struct fm *fm, cons
 	return true;
 }
 
-static bool connected(const struct fm *fm, const struct fm_mate *m)
+static bool is_connected(const struct fm *fm, const struct fm_mate *m)
 {
 	return m->via || m == fm_mate_no(fm->root, 0);
 }
 
 /* The table at hand has come into force there, or is to: its reports are waited for. */
-static bool takes(const struct fm *fm, const struct fm_mate *m)
+static bool takes_table(const struct fm *fm, const struct fm_mate *m)
 {
 	(void)fm;
 	return m->state == FM_NODE_UP && m->node != TORUS_NO_NODE;
@@ -429,18 +430,19 @@ static bool beside_others(const struct fm *fm)
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		const struct fm_mate *m = fm_mate_no(r, i);
 
-		for (unsigned int p = 0; takes(fm, m) && p < m->row.nports; p++) {
+		for (unsigned int p = 0; takes_table(fm, m) && p < m->row.nports; p++) {
 			const struct fm_port_row *port = &m->row.port[p];
 			const struct fm_mate *o = fm_mate(r, port->peer_guid);
 
-			if (port->state == FM_PORT_UP && port->peer_guid && (!o || !takes(fm, o)))
+			if (port->state == FM_PORT_UP && port->peer_guid &&
+			    (!o || !takes_table(fm, o)))
 				return true;
 		}
 	}
 	return false;
 }
 
-static bool lacks(struct fm *fm, bool is)
+static bool set_lacks(struct fm *fm, bool is)
 {
 	fm->root->quorum->lacks = is;
 	if (is)
@@ -453,12 +455,12 @@ static bool lacks(struct fm *fm, bool is)
 
 bool fm_quorum_took(struct fm *fm)
 {
-	return !lacks(fm, !stands(fm, takes) && beside_others(fm));
+	return !set_lacks(fm, !is_quorum(fm, takes_table) && beside_others(fm));
 }
 
 bool fm_quorum_look(struct fm *fm)
 {
-	return !lacks(fm, !stands(fm, connected));
+	return !set_lacks(fm, !is_quorum(fm, is_connected));
 }
 
 bool fm_quorum_lacks(const struct fm_root *r)

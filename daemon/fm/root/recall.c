@@ -123,7 +123,7 @@ static struct fm_past own_id(const struct fm_table *t)
 }
 
 /* Within a version more and more colours are clean: the node that heard the root last knows all. */
-static void told(struct fm_told *t, const struct fm_hello *h)
+static void take_told(struct fm_told *t, const struct fm_hello *h)
 {
 	const struct fm_past id = hello_id(h), had = fm_told_id(t);
 	int order = order_of(&id, &had);
@@ -141,7 +141,7 @@ static void told(struct fm_told *t, const struct fm_hello *h)
 }
 
 /* The shape that the fabric will have, if it is known before it settles. */
-static const struct torus_shape *coming(const struct fm *fm)
+static const struct torus_shape *coming_shape(const struct fm *fm)
 {
 	if (fm->root->restored)
 		return &fm->root->shape;
@@ -266,7 +266,7 @@ struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 }
 
 /* The latest table of all nodes that have said HELLO; NULL: this node lacks it. */
-static struct fm_book *latest(const struct fm *fm, const struct fm_voters **voters)
+static struct fm_book *latest_table(const struct fm *fm, const struct fm_voters **voters)
 {
 	const struct fm_past id = fm_told_id(&fm->root->told);
 
@@ -277,14 +277,14 @@ bool fm_recall_has_latest(const struct fm *fm)
 {
 	const struct fm_voters *v;
 
-	return latest(fm, &v);
+	return latest_table(fm, &v);
 }
 
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid)
 {
 	const struct fm_table *t = &fm->table;
 	const struct fm_voters *v;
-	struct fm_book *b = latest(fm, &v);
+	struct fm_book *b = latest_table(fm, &v);
 
 	if (b && !memcmp(&b->shape, &fm->root->shape, sizeof(b->shape)))
 		return fm_book_find(b, guid);
@@ -298,7 +298,7 @@ struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *sh
 {
 	const struct fm_table *t = &fm->table;
 	const struct fm_voters *v;
-	struct fm_book *b = latest(fm, &v);
+	struct fm_book *b = latest_table(fm, &v);
 
 	*voters = b ? *v : t->voters;
 	if (b && !memcmp(&b->shape, shape, sizeof(*shape)))
@@ -381,7 +381,7 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 {
-	const struct torus_shape *shape = coming(fm);
+	const struct torus_shape *shape = coming_shape(fm);
 	const struct said now = { hello_id(h), h->admin, h->across };
 	struct fm_root *r = fm->root;
 	struct said *s;
@@ -389,9 +389,9 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 	if (r->settled || !h->placed)
 		return;
 	if (h->table)
-		told(&r->told, h);
+		take_told(&r->told, h);
 	if (shape_take(fm, h))
-		shape = coming(fm);
+		shape = coming_shape(fm);
 	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) || !said_room(fm, shape))
 		return;
 	s = &r->recall->said[torus_node_id(shape, &h->coords)];
@@ -400,8 +400,8 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 }
 
 /* Of @node's ports those that were excluded when it, or its neighbour, heard of it last. */
-static uint16_t excluded(const struct said *said, const struct torus_shape *shape,
-			 uint32_t node)
+static uint16_t excluded_ports(const struct said *said, const struct torus_shape *shape,
+			       uint32_t node)
 {
 	uint16_t mask = 0;
 
@@ -423,7 +423,7 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
 	uint32_t ports = 0;
 
 	for (uint32_t i = 0; r->recall->said && i < torus_nodes(shape); i++) {
-		r->admin[i] = excluded(r->recall->said, shape, i);
+		r->admin[i] = excluded_ports(r->recall->said, shape, i);
 		if (r->admin[i])
 			fm_change_node(fm, i);
 		ports += (uint32_t)__builtin_popcount(r->admin[i]);

@@ -239,19 +239,19 @@ static bool someone_silent(const struct fm *fm)
 }
 
 /* A NIC that the table relies on has started anew, or has an old shape: the next table is due. */
-static bool outdated(const struct fm *fm)
+static bool is_outdated(const struct fm *fm)
 {
 	return fm->root->demand.is && (fm_tally(fm)->parts[FM_PART_ANEW] || fm_grow_mixed(fm->root));
 }
 
-static void stamp(struct fm *fm, enum fm_stamp at)
+static void set_stamp(struct fm *fm, enum fm_stamp at)
 {
 	if (!fm->root->rec->log.at[at])
 		fm->root->rec->log.at[at] = fm->now;
 }
 
 /* Sends the next step to all nodes. */
-static void step(struct fm *fm, enum fm_step_kind kind)
+static void send_step(struct fm *fm, enum fm_step_kind kind)
 {
 	struct fm_root *r = fm->root;
 	struct fm_rec *rec = r->rec;
@@ -278,7 +278,7 @@ static void step(struct fm *fm, enum fm_step_kind kind)
 	fm_member_step(fm, &s);
 }
 
-static void phase(struct fm *fm, enum fm_phase phase)
+static void begin_phase(struct fm *fm, enum fm_phase phase)
 {
 	struct fm_rec *rec = fm->root->rec;
 
@@ -340,27 +340,27 @@ void fm_recovery_begin(struct fm *fm)
 		rec->log.bounded = old.log.bounded;
 		rec->log.at[FM_AT_DETECTED] = old.log.at[FM_AT_DETECTED];
 	}
-	phase(fm, FM_PHASE_APPLY);
+	begin_phase(fm, FM_PHASE_APPLY);
 }
 
-static void resume(struct fm *fm)
+static void begin_resume(struct fm *fm)
 {
-	phase(fm, FM_PHASE_RESUME);
-	step(fm, FM_STEP_RESUME);
+	begin_phase(fm, FM_PHASE_RESUME);
+	send_step(fm, FM_STEP_RESUME);
 }
 
-static void replay(struct fm *fm)
+static void begin_replay(struct fm *fm)
 {
-	phase(fm, FM_PHASE_REPLAY);
-	step(fm, FM_STEP_REPLAY);
+	begin_phase(fm, FM_PHASE_REPLAY);
+	send_step(fm, FM_STEP_REPLAY);
 }
 
-static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
+static void end_drain(struct fm *fm, const struct fm_sums *s, bool proven)
 {
 	struct fm_root *r = fm->root;
 	unsigned int colour = r->version % TORUS_COLOURS;
 
-	stamp(fm, FM_AT_DRAINED);
+	set_stamp(fm, FM_AT_DRAINED);
 	for (unsigned int c = 0; c < TORUS_COLOURS; c++) {
 		if (c == colour)
 			continue;
@@ -379,13 +379,13 @@ static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
 		       (unsigned long long)r->version,
 		       (unsigned long long)((fm->now - r->rec->still_since) / MS));
 	}
-	if (fm_demand_free(fm) || outdated(fm) ||
+	if (fm_demand_free(fm) || is_outdated(fm) ||
 	    fm_grow_drained(fm, s, proven, r->rec->phase_began, &r->rec->next))
 		return;
 	if (s->parked || s->reopen)
-		replay(fm);
+		begin_replay(fm);
 	else
-		resume(fm);
+		begin_resume(fm);
 }
 
 /*
@@ -437,9 +437,9 @@ static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 	rec->unresolved_since = 0;
 	rec->orphans = false;
 	if (provable && (empty || (known && equal)))
-		drained(fm, s, true);
+		end_drain(fm, s, true);
 	else if (bound_reached(fm, known))
-		drained(fm, s, false);
+		end_drain(fm, s, false);
 	else
 		drain_later(fm, s);
 }
@@ -449,18 +449,18 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	struct fm_root *r = fm->root;
 	bool known = r->base.known & REPLAY_KNOWN;
 
-	if (outdated(fm))
+	if (is_outdated(fm))
 		return;
 	if (known && !s->parked && !s->reopen &&
 	    fm_sums_replay_missing(s) == r->base.replay_missing) {
-		stamp(fm, FM_AT_REPLAYED);
-		resume(fm);
+		set_stamp(fm, FM_AT_REPLAYED);
+		begin_resume(fm);
 	} else if (bound_reached(fm, known)) {
 		if (known)
 			r->rec->gone += fm_sums_replay_missing(s) - r->base.replay_missing;
 		r->rec->log.bounded = true;
-		stamp(fm, FM_AT_REPLAYED);
-		resume(fm);
+		set_stamp(fm, FM_AT_REPLAYED);
+		begin_resume(fm);
 	} else {
 		count_later(fm);
 	}
@@ -492,14 +492,14 @@ void fm_recovery_again_due(struct fm *fm)
 	fm_demand(fm, 0, "packets left parked");
 }
 
-static void done(struct fm *fm, const struct fm_sums *s)
+static void end_recovery(struct fm *fm, const struct fm_sums *s)
 {
 	struct fm_root *r = fm->root;
 	struct fm_rec *rec = r->rec;
 	struct fm_recovery *log = &rec->log;
 	int64_t lost = rec->base_was_known ? rec->gone : (int64_t)(s->lost - rec->lost_before);
 
-	stamp(fm, FM_AT_RESUMED);
+	set_stamp(fm, FM_AT_RESUMED);
 	log->lost = lost > 0 ? (uint64_t)lost : 0;
 	log->replayed = fm_sums_replayed(s) - fm_sums_replayed(&rec->first);
 	rec->last = *log;
@@ -536,7 +536,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	fm_problem_clear(fm, "recovery", 0);
 	empty = rec->set == rep->set && fm_sums_in(&s, colour) == fm_sums_out(&rec->sums, colour);
 	if (rec->phase == FM_PHASE_APPLY) {
-		stamp(fm, FM_AT_REBUILT);
+		set_stamp(fm, FM_AT_REBUILT);
 		fm_grow_applied(fm);
 		fm_tally_applied(fm);
 		fm_quorum_taken(fm, rep->version);
@@ -545,7 +545,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		rec->began = true;
 		if (rec->lost_before == ~0ULL)
 			rec->lost_before = s.lost;
-		phase(fm, FM_PHASE_DRAIN);
+		begin_phase(fm, FM_PHASE_DRAIN);
 	} else if (fm_sums_moved(&rec->sums, &s, colour, rec->phase == FM_PHASE_REPLAY)) {
 		rec->still_since = fm->now;
 	}
@@ -568,7 +568,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		replay_check(fm, &s);
 		break;
 	case FM_PHASE_RESUME:
-		done(fm, &s);
+		end_recovery(fm, &s);
 		break;
 	}
 }
@@ -614,7 +614,7 @@ void fm_recovery_due(struct fm *fm)
 		fm_member_repeat(fm);
 	}
 	if (fm->now >= rec->next)
-		step(fm, rec->phase == FM_PHASE_REPLAY ? FM_STEP_REPLAY : FM_STEP_COUNT);
+		send_step(fm, rec->phase == FM_PHASE_REPLAY ? FM_STEP_REPLAY : FM_STEP_COUNT);
 }
 
 uint64_t fm_recovery_expiry(const struct fm *fm)

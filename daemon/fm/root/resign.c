@@ -51,7 +51,7 @@ static uint64_t fails_at(const struct fm *fm)
 }
 
 /* The candidate that would ask first; NULL: there is none. */
-static const struct fm_mate *successor(const struct fm *fm)
+static const struct fm_mate *find_successor(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 	const struct fm_mate *best = NULL;
@@ -97,7 +97,7 @@ void fm_resign_due(struct fm *fm)
 			fm_problem_clear(fm, "nic", PROBLEM);
 		return;
 	}
-	m = successor(fm);
+	m = find_successor(fm);
 	if (m) {
 		hand_over(fm, m);
 		return;

@@ -43,7 +43,7 @@
 #include "daemon/fm/root/vanish.h"
 
 /* The shape and the place with which the NIC works, if they can be what the fabric has. */
-static void restore(struct fm *fm, struct fm_mate *m)
+static void restore_place(struct fm *fm, struct fm_mate *m)
 {
 	const struct torus_shape *cfg = &fm->cfg.shape;
 	struct fm_root *r = fm->root;
@@ -102,7 +102,7 @@ static struct fm_root *root_new(const struct fm *fm)
 }
 
 /* @first: it leads at once, without asking. Return: -ENOMEM: nothing has changed; else 0. */
-static int start(struct fm *fm, bool first)
+static int start_root(struct fm *fm, bool first)
 {
 	struct fm_root *r = root_new(fm);
 	struct fm_hello own;
@@ -134,7 +134,7 @@ static int start(struct fm *fm, bool first)
 	r->joiners = 1;
 	strcpy(m->address, fm->cfg.address);
 	m->row = fm->row;
-	restore(fm, m);
+	restore_place(fm, m);
 	fm_uplink_describe(fm, &own);
 	fm_table_tell(fm, &own);
 	fm_recall_own(fm);
@@ -151,7 +151,7 @@ static int start(struct fm *fm, bool first)
 
 int fm_root_start(struct fm *fm)
 {
-	return start(fm, !fm->placed && !fm->led.guid && !fm->kept.book);
+	return start_root(fm, !fm->placed && !fm->led.guid && !fm->kept.book);
 }
 
 /* Problems that only a root finds. */
@@ -168,7 +168,7 @@ static void forget_problems(struct fm *fm)
 	}
 }
 
-static void end(struct fm *fm)
+static void end_root(struct fm *fm)
 {
 	for (unsigned int i = fm_conns_count(fm); i-- > 0;) {
 		struct fm_conn *c = fm_conn_no(fm, i);
@@ -190,7 +190,7 @@ void fm_root_end(struct fm *fm)
 {
 	bool led = fm_claim_leads(fm);
 
-	end(fm);
+	end_root(fm);
 	fm_say(fm, led ? FM_WARNING : FM_INFO, "root",
 	       led ? "this node is not root any more: another leads" :
 		     "this node does not ask to be root any more");
@@ -200,12 +200,12 @@ void fm_root_end(struct fm *fm)
  * As if its manager had started anew: connections are closed, nodes say HELLO again, and it leads once
  * those who promise to obey it are enough. The table stays in force meanwhile.
  */
-static void anew(struct fm *fm)
+static void ask_anew(struct fm *fm)
 {
 	uint64_t high = fm->root->high;
 
-	end(fm);
-	if (start(fm, false)) {
+	end_root(fm);
+	if (start_root(fm, false)) {
 		fm->root_asks = false;
 		fm_uplink_adrift(fm, true);
 		fm_candidate_memory(fm);
@@ -226,7 +226,7 @@ bool fm_root_back(struct fm *fm)
 	return true;
 }
 
-static bool yields(struct fm *fm, const struct fm_init *init)
+static bool root_yields(struct fm *fm, const struct fm_init *init)
 {
 	fm_claim_history(fm, init);
 	if (!fm_claim_yields(fm, init))
@@ -250,7 +250,7 @@ static void up_send(struct fm *fm, const struct fm_msg *msg)
 		fm_join_msg(fm, msg);
 }
 
-static void reached(struct fm *fm, struct fm_conn *c)
+static void conn_reached(struct fm *fm, struct fm_conn *c)
 {
 	if (c->role == FM_CONN_CALL)
 		fm_calls_reached(fm, c);
@@ -262,9 +262,9 @@ const struct fm_up fm_root_up = {
 	.send = up_send,
 	.hello = fm_join_hello,
 	.guest_left = fm_join_moves,
-	.reached = reached,
+	.reached = conn_reached,
 	.answered = fm_calls_answered,
-	.yields = yields,
+	.yields = root_yields,
 };
 
 static void parts_due(struct fm *fm)
@@ -294,7 +294,7 @@ void fm_root_due(struct fm *fm)
 {
 	do {
 		if (fm->root->anew)
-			anew(fm);
+			ask_anew(fm);
 		if (fm->root)
 			parts_due(fm);
 	} while (fm->root && fm->root->anew);

@@ -91,7 +91,7 @@ bool fm_mate_joined(const struct fm_mate *m)
 	return m && m->name[0];
 }
 
-static void unhang(struct fm_root *r, struct fm_mate *m)
+static void unhang_mate(struct fm_root *r, struct fm_mate *m)
 {
 	if (m->next)
 		fm_mate_no(r, m->next - 1)->prev = m->prev;
@@ -102,7 +102,7 @@ static void unhang(struct fm_root *r, struct fm_mate *m)
 	m->above = m->next = m->prev = 0;
 }
 
-static void hang(struct fm_root *r, struct fm_mate *m, struct fm_mate *top)
+static void hang_mate(struct fm_root *r, struct fm_mate *m, struct fm_mate *top)
 {
 	uint32_t self = fm_mate_number(r, m) + 1;
 
@@ -120,12 +120,12 @@ void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
 
 	if (m->via == via && m->above)
 		return;
-	unhang(r, m);
+	unhang_mate(r, m);
 	m->via = via;
 	if (via)
 		m->parent = via;
 	if (top)
-		hang(r, m, top);
+		hang_mate(r, m, top);
 	else
 		r->roster->uncounted |= via != 0;
 }
@@ -165,9 +165,9 @@ static void forget_tree(struct fm *fm, struct fm_mate *top)
 		while (m->first) {
 			struct fm_mate *lower = fm_mate_no(r, m->first - 1);
 
-			unhang(r, lower);
+			unhang_mate(r, lower);
 			if (lower != top)	/* late words may have made a circle */
-				hang(r, lower, top);
+				hang_mate(r, lower, top);
 		}
 		fm_mate_missing(fm, m);
 	}
@@ -290,7 +290,7 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 #define CLAIM_WAIT 50	/* times resend: time for a node that was told to obey this root */
 
 /* Return: true if no node has @m as parent, and the root neither waits for it nor looks at it. */
-static bool forgettable(const struct fm *fm, const struct fm_mate *m)
+static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
 {
 	bool comes = !fm_mate_joined(m) && m->voice.claimed == fm->term &&
 		     fm->now < m->voice.heard + CLAIM_WAIT * fm->cfg.resend;
@@ -300,7 +300,7 @@ static bool forgettable(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Frees its number, which the next new node gets. */
-static void forget(struct fm *fm, struct fm_mate *m)
+static void forget_mate(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
 	uint32_t self = fm_mate_number(r, m);
@@ -321,8 +321,8 @@ void fm_roster_forget(struct fm *fm)
 	struct fm_root *r = fm->root;
 
 	for (uint32_t i = 1; r->unplaced && i < fm_roster_size(r); i++)
-		if (forgettable(fm, fm_mate_no(r, i)))
-			forget(fm, fm_mate_no(r, i));
+		if (is_forgettable(fm, fm_mate_no(r, i)))
+			forget_mate(fm, fm_mate_no(r, i));
 }
 
 const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,

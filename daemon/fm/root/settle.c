@@ -44,7 +44,7 @@
 #define LONELY (30000 * MS)	/* until the problem that no node has joined */
 
 /* Return: true if a port of the fabric leads to a node that has not joined. */
-static bool unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
+static bool has_unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
 {
 	bool found = false;
 
@@ -67,7 +67,7 @@ static bool whole_shape(const struct fm *fm)
 	return fm->root->joiners == torus_nodes(s);	/* 0, if the shape is not known */
 }
 
-static bool alone(const struct fm *fm)
+static bool is_alone(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -127,7 +127,7 @@ static bool all_known(const struct fm *fm)
  * How long nodes are waited for that links lead to. One who has the table, with all exclusions, can
  * do without what they would say: there, the wait for a root was long enough.
  */
-static uint64_t patience(const struct fm *fm)
+static uint64_t node_wait(const struct fm *fm)
 {
 	if (fm->table.version && fm->root->restored)
 		return fm->cfg.quiet;
@@ -140,19 +140,19 @@ static uint64_t settle_at(const struct fm *fm)
 	struct fm_root *r = fm->root;
 	bool waits = false, gap = false;
 
-	if (r->settled || alone(fm) || r->stage != FM_STAGE_LEADS)
+	if (r->settled || is_alone(fm) || r->stage != FM_STAGE_LEADS)
 		return NEVER;
 	/* One that waits is enough, and mostly the one found last still does. */
-	if (unheard(fm, fm_mate_no(r, r->witness), &gap))
-		return r->news.last + patience(fm);
+	if (has_unheard(fm, fm_mate_no(r, r->witness), &gap))
+		return r->news.last + node_wait(fm);
 	gap = false;
 	for (uint32_t i = 0; i < fm_roster_size(r) && !waits; i++) {
-		waits = unheard(fm, fm_mate_no(r, (r->witness + i) % fm_roster_size(r)), &gap);
+		waits = has_unheard(fm, fm_mate_no(r, (r->witness + i) % fm_roster_size(r)), &gap);
 		if (waits)
 			r->witness = (r->witness + i) % fm_roster_size(r);
 	}
 	if (waits)
-		return r->news.last + patience(fm);
+		return r->news.last + node_wait(fm);
 	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored) || all_known(fm))
 		return r->news.last;
 	return r->news.last + fm->cfg.quiet;
@@ -160,14 +160,14 @@ static uint64_t settle_at(const struct fm *fm)
 
 uint64_t fm_settle_expiry(const struct fm *fm)
 {
-	if (alone(fm))
+	if (is_alone(fm))
 		return fm->root->alone ? NEVER : fm->started + LONELY;
 	return settle_at(fm);
 }
 
 static void alone_tell(struct fm *fm)
 {
-	if (!alone(fm)) {
+	if (!is_alone(fm)) {
 		if (fm->root->alone)
 			fm_problem_clear(fm, "bootstrap", 1);
 		fm->root->alone = false;
@@ -277,7 +277,7 @@ static void find_silent_behind(struct fm *fm, const struct fm_book *former)
  * places. Those that no link leads to are dead. Problems name at most TOLD_MAX of them; 'nodes'
  * has all.
  */
-static void remember(struct fm *fm, const struct fm_book *former, const struct fm_voters *voters)
+static void add_former(struct fm *fm, const struct fm_book *former, const struct fm_voters *voters)
 {
 	unsigned int told = 0;
 
@@ -327,7 +327,7 @@ bool fm_settle_room(struct fm *fm, const struct torus_shape *shape)
 	return false;
 }
 
-static void settle(struct fm *fm)
+static void settle_fabric(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	struct torus_shape shape = fm->cfg.shape;
@@ -360,7 +360,7 @@ static void settle(struct fm *fm)
 	if (former && r->restored)
 		find_silent_behind(fm, former);
 	if (former)
-		remember(fm, former, &voters);
+		add_former(fm, former, &voters);
 	fm_book_put(former);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		uint32_t node = fm_mate_no(r, i)->node;
@@ -383,7 +383,7 @@ void fm_settle_due(struct fm *fm)
 {
 	alone_tell(fm);
 	if (fm->now >= settle_at(fm)) {
-		settle(fm);
+		settle_fabric(fm);
 		if (!fm->root->settled)
 			fm->root->news.last = fm->now;
 	}

@@ -54,7 +54,7 @@ static enum fm_part part_of(const struct fm *fm, uint32_t node)
 	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT ? FM_PART_LIVES : FM_PART_NONE;
 }
 
-static void count(const struct fm *fm, struct fm_tally *t, uint32_t node)
+static void count_node(const struct fm *fm, struct fm_tally *t, uint32_t node)
 {
 	const struct fm_entry *e = &fm->table.entry[node];
 
@@ -72,7 +72,7 @@ const struct fm_tally *fm_tally(const struct fm *fm)
 	uint32_t node;
 
 	while (fm_unmark(&fm->root->changes.part, &node))
-		count(fm, t, node);
+		count_node(fm, t, node);
 	return t;
 }
 

@@ -86,7 +86,7 @@ static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_ma
 }
 
 /* Return: true if @m reports a link as up that is lost, or that leads to a lost node. */
-static bool late(const struct fm *fm, const struct fm_mate *m)
+static bool is_late(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_mate *o;
 
@@ -101,14 +101,14 @@ static bool late(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Return: true if reports of @m arrive, as far as is known. */
-static bool reliable(const struct fm *fm, const struct fm_mate *m)
+static bool is_reliable(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_root *r = fm->root;
 
 	if (!m->via || m->state != FM_NODE_UP)
 		return false;
 	for (unsigned int i = 0; i < DEPTH_MAX && m != fm_mate_no(r, 0); i++) {
-		if (late(fm, m))
+		if (is_late(fm, m))
 			return false;
 		if (!m->above)
 			break;
@@ -118,7 +118,8 @@ static bool reliable(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Adds to @part, of @n nodes, those that @m has links to. Return: how many they are now. */
-static unsigned int spread(struct fm *fm, const struct fm_mate *m, uint32_t *part, unsigned int n)
+static unsigned int add_reliable(struct fm *fm, const struct fm_mate *m, uint32_t *part,
+				 unsigned int n)
 {
 	struct fm_root *r = fm->root;
 	const struct fm_mate *o;
@@ -128,7 +129,7 @@ static unsigned int spread(struct fm *fm, const struct fm_mate *m, uint32_t *par
 		uint32_t number = its ? fm_mate_number(r, o) : 0;
 
 		if (!its || m->row.port[p].state != FM_PORT_UP || its->state != FM_PORT_UP ||
-		    o->search == r->search || !reliable(fm, o))
+		    o->search == r->search || !is_reliable(fm, o))
 			continue;
 		fm_mate_no(r, number)->search = r->search;
 		part[n++] = number;
@@ -137,7 +138,7 @@ static unsigned int spread(struct fm *fm, const struct fm_mate *m, uint32_t *par
 }
 
 /* Return: true if links between reliable nodes join @m, which is reliable, to the root. */
-static bool joined(struct fm *fm, const struct fm_mate *m)
+static bool is_joined(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
 	uint32_t part[PART_MAX] = { fm_mate_number(r, m) };
@@ -147,20 +148,20 @@ static bool joined(struct fm *fm, const struct fm_mate *m)
 	for (unsigned int i = 0; i < n && n < PART_MAX; i++) {
 		if (fm_mate_no(r, part[i]) == fm_mate_no(r, 0))
 			return true;
-		n = spread(fm, fm_mate_no(r, part[i]), part, n);
+		n = add_reliable(fm, fm_mate_no(r, part[i]), part, n);
 	}
 	return n == PART_MAX;
 }
 
 /* Return: true if a neighbour vouches for @m. */
-static bool vouched(struct fm *fm, const struct fm_mate *m)
+static bool is_vouched(struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_mate *o;
 
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *its = far_end(fm, m, p, &o);
 
-		if (its && its->state == FM_PORT_UP && reliable(fm, o) && joined(fm, o))
+		if (its && its->state == FM_PORT_UP && is_reliable(fm, o) && is_joined(fm, o))
 			return true;
 	}
 	return false;
@@ -172,7 +173,7 @@ static void look_soon(struct fm *fm)
 }
 
 /* Without memory for it a node is found by its keep-alive. */
-static void doubt(struct fm *fm, struct fm_mate *m)
+static void add_doubt(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_vanish *v = fm->root->vanish;
 	uint32_t room = v->room ? 2 * v->room : 16, *more;
@@ -198,7 +199,7 @@ static void doubt_neighbours(struct fm *fm, const struct fm_mate *m, bool all)
 		struct fm_mate *o = port->peer_guid ? fm_mate(fm->root, port->peer_guid) : NULL;
 
 		if (o && o != m && (all || port->state != FM_PORT_UP))
-			doubt(fm, o);
+			add_doubt(fm, o);
 	}
 	if (fm->root->vanish->n)
 		look_soon(fm);
@@ -213,9 +214,9 @@ void fm_vanish_row(struct fm *fm, const struct fm_mate *m)
 void fm_vanish_adopted(struct fm *fm, struct fm_mate *m)
 {
 	m->lost = false;
-	if (!fm->root->settled || !late(fm, m))
+	if (!fm->root->settled || !is_late(fm, m))
 		return;
-	doubt(fm, m);
+	add_doubt(fm, m);
 	look_soon(fm);
 }
 
@@ -250,8 +251,8 @@ void fm_vanish_reached(struct fm *fm, struct fm_conn *c)
 }
 
 /* Opens a connection for something about @m. */
-static void reach(struct fm *fm, const char *address, enum fm_conn_role role,
-		  const struct fm_mate *m)
+static void open_conn(struct fm *fm, const char *address, enum fm_conn_role role,
+		      const struct fm_mate *m)
 {
 	int id = fm->ops.connect(fm->io, address);
 	struct fm_conn *c = id < 0 ? NULL : fm_conn_add(fm, id, role);
@@ -263,14 +264,14 @@ static void reach(struct fm *fm, const char *address, enum fm_conn_role role,
 }
 
 /* Tells @to, the parent or a child of @m, that @m is lost. */
-static void notify(struct fm *fm, const struct fm_mate *to, const struct fm_mate *m)
+static void notify_node(struct fm *fm, const struct fm_mate *to, const struct fm_mate *m)
 {
 	const struct fm_conn *c = fm_conn_of_child(fm, to->guid, NULL);
 
 	if (c)
 		drop_send(fm, c, m);
 	else
-		reach(fm, to->address, FM_CONN_NOTICE, m);
+		open_conn(fm, to->address, FM_CONN_NOTICE, m);
 }
 
 /* Tells nodes that have @m as parent, or are on their way to it, to look for another parent. */
@@ -282,7 +283,7 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
 	for (uint32_t i = 0; i < r->nmissing; i++) {
 		o = fm_mate_no(r, r->missing[i]);
 		if (o->parent == m->guid && !o->via)
-			notify(fm, o, m);
+			notify_node(fm, o, m);
 	}
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
 		if (!fm_conn_no(fm, i)->guest)
@@ -300,7 +301,7 @@ void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 	const struct fm_mate *parent = m->parent ? fm_mate(r, m->parent) : NULL;
 
 	if (parent && parent != fm_mate_no(r, 0))
-		notify(fm, parent, m);
+		notify_node(fm, parent, m);
 	fm_tree_lose(fm, m->guid);
 	m->attach++;
 	if (m->via) {
@@ -310,7 +311,7 @@ void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 	notify_children(fm, m);
 }
 
-static void lose(struct fm *fm, struct fm_mate *m)
+static void take_lost(struct fm *fm, struct fm_mate *m)
 {
 	fm_say(fm, FM_INFO, "node", "'%s' does not report links that its neighbours have lost, and does not answer: taken as lost",
 	       m->name);
@@ -333,10 +334,10 @@ static uint64_t next_look(const struct fm *fm, const struct fm_mate *m)
 /* Return: true if @m need not be looked at again. */
 static bool looked_at(struct fm *fm, struct fm_mate *m)
 {
-	if (m->state != FM_NODE_UP || !late(fm, m))
+	if (m->state != FM_NODE_UP || !is_late(fm, m))
 		return true;
 	if (fm->now >= next_look(fm, m)) {
-		if (vouched(fm, m)) {
+		if (is_vouched(fm, m)) {
 			m->probed = 0;
 			/* A doubt also ends if a neighbour that was dead joins with its old row. */
 			fm->root->vanish->at = earlier(fm->root->vanish->at,
@@ -344,11 +345,11 @@ static bool looked_at(struct fm *fm, struct fm_mate *m)
 			return false;
 		}
 		if (m->probed) {
-			lose(fm, m);
+			take_lost(fm, m);
 			return true;
 		}
 		m->probed = fm->now;
-		reach(fm, m->address, FM_CONN_PROBE, m);
+		open_conn(fm, m->address, FM_CONN_PROBE, m);
 	}
 	fm->root->vanish->at = earlier(fm->root->vanish->at, next_look(fm, m));
 	return false;

@@ -82,7 +82,7 @@ static bool get_text(const uint8_t *buf, size_t len, size_t *at, char *to, size_
 	return true;
 }
 
-static bool sane(const struct fm_init *i)
+static bool is_sane(const struct fm_init *i)
 {
 	uint64_t nodes = 1;
 
@@ -131,7 +131,7 @@ int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out)
 	if (!get_text(buf, len, &at, out->fabric, sizeof(out->fabric)) ||
 	    !get_text(buf, len, &at, out->name, sizeof(out->name)) ||
 	    !get_text(buf, len, &at, out->root_address, sizeof(out->root_address)) ||
-	    at != len || !sane(out))
+	    at != len || !is_sane(out))
 		return -EBADMSG;
 	return 0;
 }
