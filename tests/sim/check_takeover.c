@@ -6,8 +6,9 @@
  * any node has, then after TAKEOVER one of them leads, and its NIC has a table of its epoch. The
  * time begins anew with each further fault and repair, for a takeover may have to begin anew too.
  *
- * Not checked where a NIC is slow, since its node may be needed; in worlds with an arbiter, which
- * may refuse; and in worlds with liars.
+ * A node whose NIC is so slow that a claim may not wait for it counts neither as a candidate nor for the
+ * majority: the others must have a root without it. Not checked in worlds with an arbiter, which may
+ * refuse, and in worlds with liars.
  *
  * A claim needs a quorum of each table that may have been in force (daemon/fm/root/quorum.c). So
  * the nodes of the set must also be more than half of those that were up in each of the table's
@@ -20,6 +21,7 @@
 
 #define TAKEOVER (3 * W_S)
 #define OFTEN (10 * W_MS)	/* how often it looks, while anything happens */
+#define SLOW (5 * W_MS)		/* for an action at a NIC: one that takes longer may be left out */
 
 /**
  * struct takeover
@@ -60,6 +62,11 @@ static uint64_t limit_of(const struct world *w)
 static bool runs(const struct world *w, uint32_t node)
 {
 	return w->node[node].managed && !w->node[node].hung;
+}
+
+static bool is_slow(const struct wnode *n)
+{
+	return n->act_time > SLOW;
 }
 
 static uint64_t hash_faults(const struct world *w)
@@ -160,7 +167,7 @@ static uint32_t votes_of(const struct check_flow *c, const struct fm_table *t, u
 		for (uint32_t k = 0; k < w->nodes; k++)
 			n += c->takeover->part[k] == p && w->node[k].guid == e->guid &&
 			     w->node[k].epoch == e->epoch && w->node[k].fm->table.version &&
-			     (votes & 1u << set) && !is_led(w, &w->node[k]);
+			     (votes & 1u << set) && !is_led(w, &w->node[k]) && !is_slow(&w->node[k]);
 	}
 	return n;
 }
@@ -194,9 +201,9 @@ static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint
 
 		if (c->takeover->part[i] != p)
 			continue;
-		if (leads(n) || n->act_time)
+		if (leads(n))
 			return false;
-		candidate |= n->fm->cfg.takeover && !is_led(w, n) &&
+		candidate |= n->fm->cfg.takeover && !is_led(w, n) && !is_slow(n) &&
 			     fm_candidate_priority(fm_candidate_said(n->fm), fm_own(n->fm));
 		for (uint32_t k = 0; k < w->nodes; k++)
 			if (c->takeover->part[k] == p && world_lost(w, i, k))

@@ -174,6 +174,35 @@ static void no_takeover_by_the_rest(void **state)
 	end("nobody leads");
 }
 
+/* ... beside NICs that are somewhat slow, and one that is so slow that it does not count. */
+static void no_takeover_beside_slow_nics(void **state)
+{
+	(void)state;
+	begin();
+	world_slow(s.w, 4, 500 * W_MS, 0);
+	world_slow(s.w, 5, 2 * W_MS, 0);
+	world_slow(s.w, 6, 2 * W_MS, 0);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_ignore(s.w, i, 1u << FM_MSG_HELLO);
+	world_hang(s.w, 0, true);
+	world_run(s.w, 3300 * W_MS);
+	end("nobody leads");
+}
+
+/* With four of nine NICs that are so slow, no root is expected: the others are no majority. */
+static void no_majority_without_slow_nics(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_ignore(s.w, i, 1u << FM_MSG_HELLO);
+	for (uint32_t i = 5; i < 9; i++)
+		world_slow(s.w, i, 500 * W_MS, 0);
+	world_hang(s.w, 0, true);
+	world_run(s.w, 5 * W_S);
+	end(NULL);
+}
+
 /* Half of the nodes are no majority, so nobody need lead. */
 static void no_majority(void **state)
 {
@@ -224,6 +253,8 @@ int main(void)
 		cmocka_unit_test(exclusion_is_forgotten),
 		cmocka_unit_test(exclusion_is_ended),
 		cmocka_unit_test(no_takeover),
+		cmocka_unit_test(no_takeover_beside_slow_nics),
+		cmocka_unit_test(no_majority_without_slow_nics),
 		cmocka_unit_test(no_takeover_by_the_rest),
 		cmocka_unit_test(no_majority),
 		cmocka_unit_test(goes_on_unasked),
