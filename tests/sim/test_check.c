@@ -20,16 +20,22 @@
 
 static struct story s;
 
-static void begin(void)
+static void begin_with(uint64_t latency)
 {
 	struct world_config c;
 
 	world_config_default(&c);
+	c.link_latency = latency ? latency : c.link_latency;
 	assert_int_equal(torus_shape_parse("3x3", &c.shape), 0);
 	c.member_max = 300 * W_MS;
 	story_begin(&s, &c);
 	story_power_all(&s);
 	story_rest(&s, 10 * W_S);
+}
+
+static void begin(void)
+{
+	begin_with(0);
 }
 
 /* All nodes get a further table. */
@@ -214,6 +220,22 @@ static void no_majority(void **state)
 	end(NULL);
 }
 
+/*
+ * A root that waits for nothing ends each drain without proof, while older packets are about: no NIC is
+ * silent, so these would have come to rest.
+ */
+static void drains_in_no_time(void **state)
+{
+	(void)state;
+	begin_with(3 * W_MS);
+	story_traffic(&s, 20 * W_US);
+	world_run(s.w, 20 * W_MS);
+	world_fm(s.w, 0)->cfg.drain_max = 0;
+	world_cut(s.w, 0, true);
+	world_run(s.w, 50 * W_MS);
+	end("is bounded, but node");
+}
+
 /* A node lifts its holds, or replays, before the root says so; with @ends the root has ended. */
 static void without_order(bool ends, bool replays)
 {
@@ -252,6 +274,7 @@ int main(void)
 		cmocka_unit_test(wrong_death),
 		cmocka_unit_test(exclusion_is_forgotten),
 		cmocka_unit_test(exclusion_is_ended),
+		cmocka_unit_test(drains_in_no_time),
 		cmocka_unit_test(no_takeover),
 		cmocka_unit_test(no_takeover_beside_slow_nics),
 		cmocka_unit_test(no_majority_without_slow_nics),
