@@ -287,10 +287,12 @@ static void add_former(struct fm *fm, const struct fm_book *former, const struct
 
 		if (e->state == FM_NODE_ABSENT || fm_mate_joined(m))
 			continue;
-		if (!m) {
+		if (!m)
 			m = fm_mate_add(fm->root, e->guid);
-			if (!m)
-				return;
+		if (!m)
+			return;
+		/* New, or it was asked to obey, and has not done so yet. */
+		if (m->node == TORUS_NO_NODE) {
 			m->state = FM_NODE_DEAD;
 			m->row.nports = (uint8_t)(2 * former->shape.ndims);
 			fm_mate_move(fm, m, i);
