@@ -218,6 +218,121 @@ static void fetches_the_latest(void **state)
 	stage_end(&s);
 }
 
+/* Node 1 sends the latest table, which 0xabc made: +x of node 3 is excluded. */
+static void sends_the_latest(void)
+{
+	static struct fm_entry entry[4];
+	struct fm_msg m = stage_table(&s, 9, entry);
+
+	entry[3].admin = 1;
+	m.table.term = 41;
+	m.table.maker = 0xabc;
+	m.table.former = true;
+	stage_msg(&s, 101, &m);
+}
+
+static void has_first_table(void)
+{
+	stage_run_ns(&s, s.now + 3 * s.cfg.member_max);
+	assert_true(fm_version(s.fm) > 0);
+	assert_non_null(fm_node(s.fm, 3));
+}
+
+/* Node 2 works at another place than that table says, and says HELLO before the table comes. */
+static void place_of_the_latest(void **state)
+{
+	(void)state;
+	for (unsigned int late = 0; late < 2; late++) {
+		struct fm_msg m, old;
+
+		asks_anew();
+		old = hello(2);
+		old.hello.placed = true;
+		old.hello.version = 8;
+		old.hello.shape = s.shape;
+		old.hello.coords.c[0] = 3;
+		if (!late)
+			says(2, &old);
+		m = with_table(1, 0xabc);
+		says(1, &m);
+		sends_the_latest();
+		if (late)
+			says(2, &old);
+		says_hello(3);
+		has_first_table();
+		for (uint32_t i = 0; i < 4; i++)
+			assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
+		stage_end(&s);
+	}
+}
+
+/*
+ * That table comes when the node leads already: it takes names, votes and exclusions of a node that is
+ * away, as it does when the table comes before.
+ */
+static void table_comes_late(void **state)
+{
+	(void)state;
+	for (unsigned int late = 0; late < 2; late++) {
+		asks_anew();
+		for (uint32_t i = 1; i < 3; i++) {
+			struct fm_msg m = with_table(i, 0xabc);
+
+			says(i, &m);
+		}
+		s.fm->root->told.ups = 3;	/* so these two are enough */
+		if (!late)
+			sends_the_latest();
+		stage_run_ns(&s, s.now + 2 * MS);
+		assert_int_equal(state_of(), FM_ROOT_LEADS);
+		assert_int_equal(fm_version(s.fm), 0);
+		if (late)
+			sends_the_latest();
+		has_first_table();
+		assert_string_equal(fm_node(s.fm, 3)->name, "n3");
+		assert_int_equal(fm_node(s.fm, 3)->admin, 1);
+		assert_int_equal(fm_node(s.fm, 3)->differs, 1);
+		/* After that a table is nothing to it. */
+		stage_forget(&s);
+		sends_the_latest();
+		stage_run_ns(&s, s.now + MS);
+		assert_int_equal(fm_node(s.fm, 3)->differs, 1);
+		stage_end(&s);
+	}
+}
+
+/* A node says HELLO to the new root, and has not obeyed when the first table comes: it keeps its place there. */
+static void place_of_one_that_waits(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	asks_anew();
+	stage_link_lost(&s, 2, 0);
+	for (uint32_t i = 1; i < 3; i++) {
+		m = with_table(i, 0xabc);
+		/* The manager of a stranger is waited for. No cable leads to node 3. */
+		m.hello.row.port[0].state = i < 2 ? FM_PORT_UP : FM_PORT_DOWN;
+		m.hello.row.port[1].state = i < 2 ? FM_PORT_DOWN : FM_PORT_UP;
+		m.hello.row.port[1].peer_guid = 0xdead;
+		says(i, &m);
+	}
+	sends_the_latest();
+	stage_run_ns(&s, s.now + 2 * MS);
+	assert_int_equal(state_of(), FM_ROOT_LEADS);
+	assert_int_equal(fm_version(s.fm), 0);
+	s.stubborn = true;
+	m = with_table(3, 0xabc);
+	m.hello.row.port[0].state = m.hello.row.port[2].state = FM_PORT_DOWN;
+	says(3, &m);
+	assert_int_equal(fm_version(s.fm), 0);
+	has_first_table();
+	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_DEAD);
+	assert_int_equal(fm_node(s.fm, 3)->guid, NIC + 3);
+	assert_string_equal(fm_node(s.fm, 3)->name, "n3");
+	stage_end(&s);
+}
+
 /* --- whose place it takes ------------------------------------------------------------------ */
 
 /* All nodes have the latest table, made by that root. */
@@ -540,6 +655,9 @@ int main(void)
 		cmocka_unit_test(promised_before),
 		cmocka_unit_test(says_the_latest_epoch),
 		cmocka_unit_test(fetches_the_latest),
+		cmocka_unit_test(place_of_the_latest),
+		cmocka_unit_test(table_comes_late),
+		cmocka_unit_test(place_of_one_that_waits),
 		cmocka_unit_test(why),
 		cmocka_unit_test(to_whom),
 		cmocka_unit_test(not_reached),

@@ -269,6 +269,18 @@ void fm_quorum_begin(struct fm *fm)
 		fm_mate_no(r, i)->voice.chose = votes_of(fm, fm_mate_no(r, i));
 }
 
+void fm_quorum_sent(struct fm *fm)
+{
+	struct fm_quorum *q = fm->root->quorum;
+	const struct fm_past latest = fm_told_id(&fm->root->told);
+
+	if (!q->with.version || !fm_past_same(&q->with, &latest))
+		return;
+	q->own = true;
+	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++)
+		fm_quorum_hello(fm, fm_mate_no(fm->root, i));
+}
+
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
 {
 	const struct fm_quorum *q = fm->root->quorum;

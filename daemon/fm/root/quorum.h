@@ -29,6 +29,8 @@ bool fm_quorum_claimed(const struct fm *fm);
 void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need);
 /** fm_quorum_begin() - the claim has won */
 void fm_quorum_begin(struct fm *fm);
+/** fm_quorum_sent() - this root, which leads and has no table yet, was sent the latest one: who was in it */
+void fm_quorum_sent(struct fm *fm);
 /** fm_quorum_hello() - @m has said HELLO: it counts, if it was up in the table of the claim */
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m);
 /** fm_quorum_former() - @m, which has not joined, has that entry in the table from before this root */

@@ -33,6 +33,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/news.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
@@ -343,6 +344,20 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 	fm_conn_send(fm, c, &msg);
 }
 
+/* Nodes said HELLO before that table came: it knows better than they did where they were. */
+static void move_all(struct fm *fm, struct fm_book *b)
+{
+	struct fm_root *r = fm->root;
+
+	for (uint32_t i = 1; i < fm_roster_size(r); i++) {
+		struct fm_mate *m = fm_mate_no(r, i);
+		uint32_t node = fm_book_find(b, m->guid);
+
+		if (fm_mate_joined(m) && node != TORUS_NO_NODE && node != m->node)
+			fm_mate_move(fm, m, node);
+	}
+}
+
 void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 {
 	const struct fm_past latest = fm_told_id(&fm->root->told);
@@ -351,8 +366,7 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	struct fm_recall *s = r->recall;
 	struct fm_book *b;
 
-	if (r->stage == FM_STAGE_LEADS || m->base || order_of(&id, &latest) ||
-	    fm_recall_has_latest(fm))
+	if (r->settled || m->base || order_of(&id, &latest) || fm_recall_has_latest(fm))
 		return;
 	b = fm_book_new(&m->shape);
 	if (!b)
@@ -362,8 +376,12 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	s->book = b;
 	s->id = id;
 	s->voters = m->voters;
-	if (r->restored && !memcmp(&r->shape, &m->shape, sizeof(r->shape)))
-		said_all(fm, b->entry, &(struct said) { .id = id });
+	if (r->stage == FM_STAGE_LEADS)
+		fm_quorum_sent(fm);
+	if (!r->restored || memcmp(&r->shape, &m->shape, sizeof(r->shape)))
+		return;
+	said_all(fm, b->entry, &(struct said) { .id = id });
+	move_all(fm, b);
 }
 
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
