@@ -334,7 +334,13 @@ enum torus_fault_attr {
 	X(NS_FAULTY, ns_faulty, ns, "time faulty") \
 	X(EYE_RETRAINS, eye_retrains, events, "retrainings since a mask fitted its eye no more") \
 	X(LANES_SHED, lanes_shed, lanes, "lanes that a training switched off") \
-	X(TRAIN_FAILURES, train_failures, events, "trainings that left no lane")
+	X(TRAIN_FAILURES, train_failures, events, "trainings that left no lane") \
+	X(TX_VCD0, tx_vcd0, packets, "data packets sent on VCD0, first time") \
+	X(TX_VCD1, tx_vcd1, packets, "likewise, VCD1") \
+	X(TX_VCA, tx_vca, packets, "likewise, VCA") \
+	X(STALLS_VCD0, stalls_vcd0, events, "of credit_stalls, for VCD0") \
+	X(STALLS_VCD1, stalls_vcd1, events, "likewise, VCD1") \
+	X(STALLS_VCA, stalls_vca, events, "likewise, VCA")
 
 enum torus_port_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_PC_##id,
@@ -358,7 +364,15 @@ enum torus_port_counter {
 	X(MARGIN, margin, percent, "how large the mask could be in the worst lane's eye") \
 	X(LINE_BER, line_ber, 1e-18, "bit error rate that the eyes let expect") \
 	X(MARGIN_TRAIN, margin_train, percent, "margin that a lane must reach in training") \
-	X(WAITED, waited, ns, "since when VCD packets wait and none was let through")
+	X(WAITED, waited, ns, "since when VCD packets wait and none was let through") \
+	X(CTTR, cttr, number, "TSEQ of the next packet to enter the RETRY buffer") \
+	X(CTRP, ctrp, number, "TSEQ expected next from the peer") \
+	X(CT_VCD0, ct_vcd0, slots, "packet buffers taken at the peer, VCD0") \
+	X(CT_VCD1, ct_vcd1, slots, "likewise, VCD1") \
+	X(CT_VCA, ct_vca, slots, "likewise, VCA") \
+	X(N_INP_VCD0, n_inp_vcd0, slots, "packet buffers that the peer has, VCD0") \
+	X(N_INP_VCD1, n_inp_vcd1, slots, "likewise, VCD1") \
+	X(N_INP_VCA, n_inp_vca, slots, "likewise, VCA")
 
 enum torus_port_gauge {
 #define TORUS_X_(id, name, unit, help) TORUS_PG_##id,

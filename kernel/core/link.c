@@ -375,6 +375,8 @@ static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
 		l->counter[TORUS_PC_REPLAYED_PACKETS]++;
 		return;
 	}
+	if (pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH)
+		l->counter[TORUS_PC_TX_VCD0 + pkt->hdr.vc]++;
 	l->counter[TORUS_PC_TX_PACKETS]++;
 	l->counter[TORUS_PC_TX_FLITS] += tn_pkt_flits(pkt);
 	l->counter[TORUS_PC_TX_BYTES] += tn_pkt_bytes(pkt);

@@ -646,10 +646,15 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 	info->gauge[TORUS_PG_CREDITS_VCD0] = tn_credit_free(&l->credit, TORUS_VC_D0);
 	info->gauge[TORUS_PG_CREDITS_VCD1] = tn_credit_free(&l->credit, TORUS_VC_D1);
 	info->gauge[TORUS_PG_CREDITS_VCA] = tn_credit_free(&l->credit, TORUS_VC_A);
+	info->gauge[TORUS_PG_CTTR] = l->retry.tx.tseq;
+	info->gauge[TORUS_PG_CTRP] = l->retry.rx.expected;
 	info->gauge[TORUS_PG_WAITED] = waited(l, now);
 	serdes_gauges(&l->train, info->gauge);
-	for (vc = 0; vc < TORUS_VCS; vc++)
+	for (vc = 0; vc < TORUS_VCS; vc++) {
+		info->gauge[TORUS_PG_CT_VCD0 + vc] = l->credit.ct[vc];
+		info->gauge[TORUS_PG_N_INP_VCD0 + vc] = l->credit.n_inp[vc];
 		info->gauge[TORUS_PG_QUEUED_PACKETS] += nic->input[port * TORUS_VCS + vc].count;
+	}
 }
 
 const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now)

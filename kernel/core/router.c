@@ -307,8 +307,10 @@ static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned in
 
 static enum moved stall(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
-	if (!pkt->stalled)
+	if (!pkt->stalled) {
 		l->counter[TORUS_PC_CREDIT_STALLS]++;
+		l->counter[TORUS_PC_STALLS_VCD0 + pkt->hdr.vc]++;
+	}
 	pkt->stalled = 1;
 	/* An adaptive one may go another way, and would leave this behind. */
 	if (pkt->hdr.vc != TORUS_VC_A && !l->waiting[pkt->hdr.vc])

@@ -74,6 +74,8 @@ static void test_packets(void **state)
 	}
 	assert_int_equal(pc(TORUS_PC_TX_FRAMES), frames + 1);
 	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 3);
+	assert_int_equal(pc(TORUS_PC_TX_VCD0), 3);
+	assert_int_equal(pc(TORUS_PC_TX_VCD1), 0);
 	assert_int_equal(pc(TORUS_PC_TX_FLITS), 12);
 	assert_int_equal(pc(TORUS_PC_TX_BYTES), 96);
 	assert_int_equal(lone_tx(&l, 0), 0);
@@ -572,10 +574,40 @@ static void test_retry_packets(void **state)
 	end();
 }
 
+/* The numbers of the Angara paper: CTTR, CTRP, CT and N_inp; and packets of each VC. */
+static void test_gauges(void **state)
+{
+	struct tn_link_info info;
+	struct tn_link *link;
+
+	(void)state;
+	link = begin(NULL);
+	assert_int_equal(lone_send(&l, 1, 1, 1), 0);
+	ready(2, 1);
+	lone_tx(&l, 0);
+	freed(0);
+	tn_nic_link_info(l.nic, 0, &info, l.now);
+	assert_int_equal(info.gauge[TORUS_PG_CTTR], (l.peer[0].heard.first_tseq + 3) & TN_SEQ_MASK);
+	assert_int_equal(info.gauge[TORUS_PG_CTRP], link->retry.rx.expected);
+	assert_int_equal(info.gauge[TORUS_PG_CTRP], info.seq);
+	assert_int_equal(info.gauge[TORUS_PG_CT_VCD0], 2);
+	assert_int_equal(info.gauge[TORUS_PG_CT_VCD1], 1);
+	assert_int_equal(info.gauge[TORUS_PG_CT_VCA], 0);
+	for (unsigned int vc = 0; vc < TORUS_VCS; vc++)
+		assert_int_equal(info.gauge[TORUS_PG_N_INP_VCD0 + vc],
+				 info.gauge[TORUS_PG_CT_VCD0 + vc] +
+				 info.gauge[TORUS_PG_CREDITS_VCD0 + vc]);
+	assert_true(info.gauge[TORUS_PG_N_INP_VCA] > 0);
+	assert_int_equal(pc(TORUS_PC_TX_VCD0), 2);
+	assert_int_equal(pc(TORUS_PC_TX_VCD1), 1);
+	assert_int_equal(pc(TORUS_PC_TX_VCA), 0);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_gauges), cmocka_unit_test(test_packets),
 		cmocka_unit_test(test_replay),
 		cmocka_unit_test(test_frame_max),
 		cmocka_unit_test(test_frame_segs),

@@ -137,6 +137,8 @@ static void test_bubble(void **state)
 	frees(0, 0, 2);
 	assert_int_equal(link->credit.ct[0], 1);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 3);	/* each once */
+	assert_int_equal(lone_pc(&l, 0, TORUS_PC_STALLS_VCD0), 3);
+	assert_int_equal(lone_pc(&l, 0, TORUS_PC_STALLS_VCD1), 0);
 	assert_int_equal(waited(0), 0);
 	assert_int_equal(nc(TORUS_NC_FORWARDED), 3);
 	end();
@@ -208,6 +210,7 @@ static void test_adaptive(void **state)
 	sends(1, 4, TORUS_VC_A);
 	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 1);
+	assert_int_equal(lone_pc(&l, 0, TORUS_PC_STALLS_VCA), 1);
 	assert_int_equal(waited(0), 0);	/* only counted for VCD packets */
 	frees(1, TORUS_VC_A, 1);
 	assert_int_equal(went(1, 2), 1);
