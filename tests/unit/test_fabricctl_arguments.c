@@ -34,6 +34,7 @@ static void wrong_questions(void **state)
 		{ "", "" },
 		{ "stats", "did you mean 'status'" },
 		{ "up", "lab up" },
+		{ "--json status", "options follow it, as in 'fabricctl COMMAND --json'" },
 		{ "status extra", "'extra' is one argument too many" },
 		{ "status --nothing", "--nothing" },
 		{ "status -x", "-x" },
@@ -98,6 +99,7 @@ static void wrong_labs(void **state)
 	static const struct wrong wrong[] = {
 		{ "lab", "" },
 		{ "lab stauts", "did you mean 'lab status'" },
+		{ "lab --name x down", "as in 'fabricctl lab COMMAND --name'" },
 		{ "lab up", "missing" },
 		{ "lab up 4x0", "4x0" },
 		{ "lab up 4x4x4x4x4x4x4", "4x4x4x4x4x4x4" },

@@ -371,7 +371,11 @@ const struct command *command_find(const char *family, const char *name)
 	for_each_command(p)
 		if (!strcmp(family_of(*p), family) && !strcmp((*p)->name, name))
 			return *p;
-	warn("there is no command '%s%s%s'", family, *family ? " " : "", name);
+	if (*name == '-')
+		warn("'%s' stands before the command: options follow it, as in '%s%s%s COMMAND %s'", name,
+		     this_program.name, *family ? " " : "", family, name);
+	else
+		warn("there is no command '%s%s%s'", family, *family ? " " : "", name);
 	suggest(family, name);
 	fprintf(stderr, "try '%s --help'\n", this_program.name);
 	return NULL;
