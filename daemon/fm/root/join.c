@@ -25,6 +25,7 @@
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
@@ -464,6 +465,17 @@ static void take_adopted(struct fm *fm, const struct fm_left *l)
 	}
 }
 
+/* A node sends the table that it has (@former), or one that it has kept. */
+static void table_sent(struct fm *fm, const struct fm_table_msg *t)
+{
+	fm_parts_sent(fm, t);
+	if (!t->former && !fm->root->settled)
+		fm_recall_kept(fm, t);
+	if (t->former && fm_recall_sent(fm, t) && fm_claim_leads(fm))
+		fm_quorum_sent(fm);
+	fm_claim_look(fm);
+}
+
 void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 {
 	struct fm_mate *m;
@@ -485,12 +497,7 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		fm_judge_failed(fm, &msg->failed);
 		break;
 	case FM_MSG_TABLE:
-		fm_parts_sent(fm, &msg->table);
-		if (msg->table.former)
-			fm_recall_sent(fm, &msg->table);
-		else if (!fm->root->settled)
-			fm_recall_kept(fm, &msg->table);
-		fm_claim_look(fm);
+		table_sent(fm, &msg->table);
 		break;
 	case FM_MSG_LEAD:
 		if (msg->lead.term == fm->term)

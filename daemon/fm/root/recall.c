@@ -33,7 +33,6 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/news.h"
-#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
@@ -358,7 +357,7 @@ static void move_all(struct fm *fm, struct fm_book *b)
 	}
 }
 
-void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
+bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 {
 	const struct fm_past latest = fm_told_id(&fm->root->told);
 	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
@@ -367,21 +366,20 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	struct fm_book *b;
 
 	if (r->settled || m->base || order_of(&id, &latest) || fm_recall_has_latest(fm))
-		return;
+		return false;
 	b = fm_book_new(&m->shape);
 	if (!b)
-		return;
+		return false;
 	fm_book_change(b, m->entries, m->nentries);
 	fm_book_put(s->book);
 	s->book = b;
 	s->id = id;
 	s->voters = m->voters;
-	if (r->stage == FM_STAGE_LEADS)
-		fm_quorum_sent(fm);
-	if (!r->restored || memcmp(&r->shape, &m->shape, sizeof(r->shape)))
-		return;
-	said_all(fm, b->entry, &(struct said) { .id = id });
-	move_all(fm, b);
+	if (r->restored && !memcmp(&r->shape, &m->shape, sizeof(r->shape))) {
+		said_all(fm, b->entry, &(struct said) { .id = id });
+		move_all(fm, b);
+	}
+	return true;
 }
 
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)

@@ -46,7 +46,8 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);	/* the answer to that */
 /* This one asks to be root, and the node of that HELLO has the latest table, which this one lacks. */
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);	/* the answer to that */
+/* The answer to that. Return: true if it is taken. */
+bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);
 /* That table and its voters, if this node has it, or was sent it; or NULL. */
 struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id, const struct fm_voters **voters);
 /* The number of nodes in the kept table with which the first table begins; 0: not known. */
