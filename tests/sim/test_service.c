@@ -180,12 +180,45 @@ static void included_dead(void **state)
 	finish("included dead");
 }
 
+/* The shape that was discovered grows: the place is the same one, with another id. */
+static void never_seen_and_grows(void **state)
+{
+	struct world_config c;
+	char text[TORUS_TEXT_MAX];
+
+	(void)state;
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse("4x2", &c.shape), 0);
+	c.discover = true;
+	story_begin(&s, &c);
+	for (uint32_t i = 0; i < 8; i++)
+		world_power(s.w, i, i % 4 < 3 && i != 5);
+	world_run(s.w, 5 * W_S);
+	assert_string_equal(torus_shape_text(fm_shape(root()), text), "3x2");
+	assert_int_equal(fm_exclude(world_fm(s.w, 0), 4, -1, true, world_now(s.w)), 0);
+	world_run(s.w, 1 * W_S);
+	assert_true(fm_out_of_service(root(), 4));
+	world_power(s.w, 3, true);
+	world_power(s.w, 7, true);
+	world_run(s.w, 10 * W_S);
+	assert_string_equal(torus_shape_text(fm_shape(root()), text), "4x2");
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(fm_out_of_service(root(), i), i == 5);
+	world_power(s.w, 5, true);
+	world_run(s.w, 5 * W_S);
+	assert_int_equal(fm_node(root(), 5)->state, FM_NODE_UP);
+	assert_true(fm_out_of_service(root(), 5));
+	fm_exclude(world_fm(s.w, 0), 5, -1, false, world_now(s.w));
+	finish("never seen, and grows");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dead),
 		cmocka_unit_test(without_manager),
 		cmocka_unit_test(never_seen),
+		cmocka_unit_test(never_seen_and_grows),
 		cmocka_unit_test(included_dead),
 	};
 
