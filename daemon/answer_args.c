@@ -41,8 +41,8 @@ static void unknown_name(struct request *rq, const struct torus_shape *shape, co
 	torus_node_text(shape, torus_nodes(shape) - 1, last);
 	if (n)
 		answer_error(rq, "failed", "no node is known as '%.64s', but the names of %u node%s are not "
-			     "known, because the manager is away: write coordinates up to %s", text, n,
-			     n == 1 ? "" : "s", last);
+			     "known, because %s away: write coordinates up to %s", text, n,
+			     n == 1 ? "" : "s", n == 1 ? "its manager is" : "their managers are", last);
 	else
 		answer_error(rq, "usage", "node '%.64s' is neither a node's name nor coordinates in %s: "
 			     "allowed are names ('fabricctl nodes' lists them), and coordinates up to %s",

@@ -47,7 +47,7 @@ struct torus_fault {
 	uint64_t latency_ns;
 	uint64_t seed;
 	bool silence;
-	uint64_t vb;			/* packets that follow a copy marked bad, 1e-18 */
+	uint64_t vb;			/* share of packets that follow a copy marked bad, 1e-18 */
 };
 
 /**

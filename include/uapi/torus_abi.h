@@ -297,7 +297,10 @@ enum torus_fault_attr {
 	TORUS_FAULT_AGED,	/* u16: mask of lanes */
 	TORUS_FAULT_DEAD,	/* u16: mask of lanes */
 	TORUS_FAULT_TEMPERATURE,	/* u32: of the cable, K; 293 is what LOSS is said of */
-	/* U64: packets before which a copy marked bad (VB) is sent, in units of 1e-18. */
+	/*
+	 * U64: share of packets before which a copy marked bad (VB) is sent, in units
+	 * of 1e-18.
+	 */
 	TORUS_FAULT_VB,
 	__TORUS_FAULT_MAX,
 };

@@ -35,7 +35,10 @@ void tn_fault_arm(struct tn_fault *f);
 void tn_fault_rate(struct tn_fault *f, u64 ber);
 /** tn_fault_hits() - will an error fall into the next @bytes? If not, they are passed */
 bool tn_fault_hits(struct tn_fault *f, u32 bytes);
-/** tn_fault_next() - is the next bit, or whatever else @f counts, wrong? It is passed */
+/**
+ * tn_fault_next() - steps over one bit, or one of whatever else @f counts
+ * Return: true if it is a wrong one.
+ */
 bool tn_fault_next(struct tn_fault *f);
 /** tn_fault_corrupt() - flip the bits of @data whose turn it is, and pass it */
 void tn_fault_corrupt(struct tn_fault *f, u8 *data, u32 bytes);

@@ -531,14 +531,14 @@ bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles)
 	       tn_credit_may(&l->credit, vc, bubbles);
 }
 
-/* Does @pkt, that may be pushed, still go at once if another packet goes before it? */
+/* Return: true if @pkt, which may be sent now, still could be after another packet of its VC. */
 static bool room_before(const struct tn_link *l, const struct tn_pkt *pkt)
 {
 	return l->retry.tx.sent.count + 2 <= l->retry_packets &&
 	       tn_credit_may(&l->credit, pkt->hdr.vc, 2);	/* its own buffer, and a bubble */
 }
 
-/* What a cut-through NIC sends that finds @good damaged when it has sent most of it. */
+/* Sends the copy that a cut-through NIC would send if it found @good damaged too late. */
 static void push_marked(struct tn_link *l, const struct tn_pkt *good, u64 now)
 {
 	struct tn_pkt *pkt = l->host_ops->pkt_new(l->host, good->hdr.len);

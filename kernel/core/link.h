@@ -41,13 +41,13 @@
  * that its peer does not come up before it. Frames that came while it was deaf are
  * replayed. Without a SerDes all of this is over at once.
  *
- * Marked copies. A NIC that begins to send a packet before it has come to its end
+ * Marked copies. A NIC that begins to send a packet before it has received all of it
  * (cut-through) finds out too late that it is damaged, and says so in VB; the good one
  * follows, as a packet of its own. This NIC stores a packet whole and checks it before it
  * goes on, so it never has to; but it can be told to (@marks), so that its peers' handling
  * can be tried. The copy has a TSEQ and takes a packet buffer like any packet, and none is
  * made if the good packet might then have to wait for one. The peer gives the buffer back at
- * once and counts the copy in vb_drops. It is nobody's: neither end counts it as a packet of
+ * once and counts the copy in vb_drops. It belongs to no flow: neither end counts it as a packet of
  * a colour (TORUS_FC_LINK_TX, _RX), or the sums of a recovery would never agree; and if the
  * link fails it is dropped, not parked.
  *

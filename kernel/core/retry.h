@@ -2,7 +2,7 @@
 /*
  * Link retry: the RETRY buffer, and three protocols that say how the far end
  * answers. Whichever is spoken, the buffer and the sequence numbers inside a NIC
- * are the same (12 bits, TTCR and CTRP of the Angara paper); a protocol decides
+ * are the same (12 bits, CTTR and CTRP of the Angara paper); a protocol decides
  * what a header carries of them and what an answer means:
  *
  *   retry_angara.c  RSEQ and E in every header; the default

@@ -387,7 +387,7 @@ static void mend_all(struct ruin *r)
 	}
 }
 
-/* Includes all ports again. If a root ends, so may do orders that it has not acknowledged. */
+/* Includes all ports again. A root that ends takes with it orders that it has not acknowledged. */
 static void mend(struct ruin *r)
 {
 	include_all(r);

@@ -3,7 +3,7 @@
 """
 papers.py TOP [FILE]: checks doc/PAPERS.md. In each line of its tables the files and tests that are
 named exist, fabricsim and fabricctl have the command and its option, the status is one of those
-that the head explains, and what is built names a file; no number stands twice in a table.
+that the head explains, and what is built names a file; no number stands twice.
 """
 import glob
 import os
@@ -33,9 +33,9 @@ def command_wrong(top, text):
     page = manual(top, program)
     section = re.search(r"^\.SS %s\n(.*?)(?=^\.S[SH] |\Z)" % re.escape(name), page, re.M | re.S)
     if not section:
-        return "is no command of %s(%s)" % (program, name)
+        return "is no command of %s" % program
     for o in options:
-        if o not in page:
+        if o not in section.group(1):
             return "has no option %s" % o
     return None
 
@@ -77,7 +77,7 @@ def main():
     section, seen = "", set()
     for line in open(path):
         if line.startswith("## "):
-            section, seen = line[3:].strip(), set()
+            section = line[3:].strip()
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
         if not line.startswith("|") or not re.match(r"[A-Z][0-9]+$", cells[0]):
             continue

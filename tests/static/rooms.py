@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the rooms of the manager know of each other: prints each violation.
+"""Dependences between the files of daemon/fm: prints each violation.
 
 usage: rooms.py calls DIR    a file that calls a function without including its header: such a
                              dependence would be missing from the picture of includes

@@ -541,7 +541,7 @@ static void wrong_nodes_and_ports(void **state)
 	refuses("{'cmd':'rows','node':'3,0'}", "usage", "node '3,0': x is 3, allowed 0 to 2");
 	refuses("{'cmd':'rows','node':'0,2'}", "usage", "node '0,2': y is 2, allowed 0 to 1");
 	refuses("{'cmd':'rows','node':'who'}", "failed",
-		"no node is known as 'who', but the names of 1 node are not known, because the manager is "
+		"no node is known as 'who', but the names of 1 node are not known, because its manager is "
 		"away: write coordinates up to 2,1");
 	strcpy(a.entry[2].name, "cy");
 	refuses("{'cmd':'rows','node':'who'}", "usage",

@@ -137,6 +137,11 @@ static void cells_of_the_readme(void **state)
 		{ "--policy mbs --bubbles 4 --load 0.8 --pattern hotregion", 0.4553875 },
 		{ "--policy cbs --bubbles 1 --load 1", 0.4214750 },
 		{ "--policy adaptive --load 1", 0.7403000 },
+		{ "--policy mbs --bubbles 2 --load 0.8 --pattern distribute", 0.5591625 },
+		{ "--policy mbs --bubbles 2 --load 0.7 --pattern transpose", 0.2375500 },
+		{ "--policy bloc --bubble-test local --load 0.3 --pattern transpose", 0.2286125 },
+		{ "--policy bloc --bubble-test local --load 1 --pattern hotregion", 0.3624375 },
+		{ "--policy mbs --bubbles 2 --queue 1 --load 0.8 --pattern hotregion", 0.3343250 },
 	};
 
 	(void)state;

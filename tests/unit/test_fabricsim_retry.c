@@ -369,7 +369,7 @@ static void test_script(void **state)
 	has(out, "NAK 1  (lost)");
 	has(out, "timer runs out; goes back");
 	has(out, "packet 1: came before, dropped");
-	has(out, "12 packets sent, 1 times back, 1 of these by a timer");
+	has(out, "12 packets sent; a sender went back 1 time, 1 of them by its timer");
 }
 
 static double value_of(const char *args, const char *key)

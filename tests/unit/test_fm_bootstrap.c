@@ -414,7 +414,7 @@ static void test_wrong_neighbours(void **state)
 	}
 }
 
-/* What a neighbour is was known of its link: it is over when that is lost, and nobody is heard there. */
+/* What was wrong with a neighbour ends with the link, if nobody is heard there any more. */
 static void test_wrong_neighbour_is_gone(void **state)
 {
 	struct fm_init i;

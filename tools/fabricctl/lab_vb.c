@@ -18,7 +18,7 @@ COMMAND(lab_vb) = {
 	.family = "lab",
 	.name = "vb",
 	.args = "LINK RATE",
-	.brief = "Let copies marked bad (VB) go before this part of packets, such as 0.01",
+	.brief = "Send a copy marked bad (VB) before this share of packets, such as 0.01",
 	.help = "This is what a NIC with cut-through sends before a packet that it found damaged too\n"
 		"late. The other end drops the copies and counts them in vb_drops; nothing is lost.\n"
 		"0 ends it.",

@@ -346,7 +346,7 @@ static int show(const struct ctl *ctl, const struct plan *p)
 	return status;
 }
 
-/* --play: the figures fix what they are about; all else is as asked, or such that a chart is short. */
+/* --play: a figure fixes protocol, packets and script; the rest is as asked, or makes charts short. */
 static int play(struct ctl *ctl, struct plan *p)
 {
 	const struct play *figure = play_figure(play_text);

@@ -99,8 +99,8 @@ struct figure {
 static const char *const figures[] = { "wang2012-3", NULL };
 
 /*
- * Wang and Zhang, figure 3: MBS1 and MBS2 with one and two packet buffers an input, BLOC with two, and
- * CBS2, of which the paper does not say how many critical bubbles a ring it has.
+ * Wang and Zhang, figure 3: MBS1 and MBS2 with one and two packet buffers an input, BLOC and CBS2
+ * with two. The paper does not say how many critical bubbles a ring has: 2 for MBS; for CBS 1, 2, 4.
  */
 static const struct figure figure_of[] = {
 	{

@@ -26,7 +26,7 @@ static const struct play figures[] = {
 	  TORUS_RETRY_HIPPI, 1, 6, true, true, "lose back 2" },
 	{ "fig7", "ACK/NAK: a NAK is lost; the timer runs out, and good packets are sent again, too",
 	  TORUS_RETRY_ACKNAK, 4, 6, false, false, "damage 2, lose answer 0" },
-	{ "fig8", "HIPPI: one of two equal answers is lost; what is sent again begins with the bad packet",
+	{ "fig8", "HIPPI: one of two equal answers is lost; after the timer, only the bad packet and on is sent again",
 	  TORUS_RETRY_HIPPI, 1, 6, false, false, "damage 2, lose answer 2" },
 };
 
@@ -167,15 +167,16 @@ static const char *answer_text(const struct run *r, const struct wire_event *ev,
 
 static void frame_text(const struct run *r, const struct wire_event *ev, char *buf, size_t room)
 {
+	const char *again = ev->what == WIRE_SENT && ev->copy ? " again" : "";
 	char answer[TEXT_MAX];
 
 	answer_text(r, ev, answer);
 	if (ev->answer)
 		snprintf(buf, room, "%s", *answer ? answer : "no answer");
 	else if (r->play->two_way && *answer)
-		snprintf(buf, room, "packet %" PRIu64 ", %s", ev->unit, answer);
+		snprintf(buf, room, "packet %" PRIu64 "%s, %s", ev->unit, again, answer);
 	else
-		snprintf(buf, room, "packet %" PRIu64, ev->unit);
+		snprintf(buf, room, "packet %" PRIu64 "%s", ev->unit, again);
 }
 
 static void event_text(const struct run *r, const struct wire_event *ev, char *buf, size_t room)
@@ -191,8 +192,8 @@ static void event_text(const struct run *r, const struct wire_event *ev, char *b
 	if (ev->what == WIRE_TIMER)
 		snprintf(buf, room, "timer runs out; goes back");
 	else if (ev->what == WIRE_SENT)
-		snprintf(buf, room, "%s%s%s", frame, ev->copy ? " again" : "",
-			 ev->fate == WIRE_LOST ? "  (lost)" : ev->fate == WIRE_DAMAGED ? "  (damaged)" : "");
+		snprintf(buf, room, "%s%s", frame, ev->fate == WIRE_LOST ? "  (lost)" :
+			 ev->fate == WIRE_DAMAGED ? "  (damaged)" : "");
 	else if (ev->fate == WIRE_DAMAGED)
 		snprintf(buf, room, "damaged");
 	else
@@ -217,8 +218,9 @@ static void show_chart(const struct run *r, const struct wire_cost *cost)
 		else
 			printf("%7" PRIu64 "  %-42s %s %s\n", ev->at, "", arrow, text);
 	}
-	printf("\n%" PRIu64 " packets sent, %" PRIu64 " times back, %" PRIu64 " of these by a timer%s\n",
-	       cost->sent, cost->backs, cost->timeouts, r->cut ? "; not all is shown" : "");
+	printf("\n%" PRIu64 " packets sent; a sender went back %" PRIu64 " time%s, %" PRIu64 " of them by "
+	       "its timer%s\n", cost->sent, cost->backs, cost->backs == 1 ? "" : "s", cost->timeouts,
+	       r->cut ? "; not all is shown" : "");
 }
 
 static json_t *event_json(const struct wire_event *ev)

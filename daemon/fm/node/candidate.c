@@ -26,7 +26,7 @@
 #define UNFIT 20		/* times member_max without asking, after its NIC failed as root */
 #define FOLLOW_WAIT 10		/* times takeover: time for a node that asks to lead */
 #define ANSWER_WAIT 5		/* times resend: for the first word of a root, after HELLO */
-#define MEMORY_WAIT 10		/* times resend: until it tries again for which there was no memory */
+#define MEMORY_WAIT 10		/* times resend: until it tries again what failed for lack of memory */
 #define LOOKS 4			/* times in takeover, whether it still waits for that */
 
 /* The priority by its configuration. */
@@ -118,7 +118,7 @@ void fm_candidate_called(struct fm *fm, bool relieves)
 
 void fm_candidate_memory(struct fm *fm)
 {
-	fm_say(fm, FM_ERROR, "root", "no memory to ask to be root: tries again");
+	fm_say(fm, FM_ERROR, "root", "no memory to ask to be root; it is tried again soon");
 	fm->candidate.at = fm->now + MEMORY_WAIT * fm->cfg.resend;
 }
 

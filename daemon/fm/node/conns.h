@@ -43,7 +43,7 @@ struct fm_conn {
 /* A machine begins, without connections. Return: false: no memory. */
 bool fm_conns_start(struct fm *fm);
 void fm_conns_free(struct fm *fm);
-/* All that there are, in no order: how many; number @i of them, or NULL if that are not so many. */
+/* All that there are, in no order: how many; number @i of them, or NULL if there are fewer. */
 unsigned int fm_conns_count(const struct fm *fm);
 struct fm_conn *fm_conn_no(const struct fm *fm, unsigned int i);
 

@@ -35,7 +35,7 @@ void fm_uplink_reached(struct fm *fm, struct fm_conn *c);
 uint64_t fm_uplink_attach(const struct fm *fm);
 /* The root, or else the parent, takes this node: attempts that failed do not count any more. */
 void fm_uplink_welcomed(struct fm *fm, bool root);
-/* The parent that this node was given did not take it; or it has one, or needs none. */
+/* @is: the parent that this node was given did not take it; false: it has a parent, or needs none. */
 void fm_uplink_stray(struct fm *fm, bool is);
 /* Says HELLO there as soon as the counters that are in it are read. */
 void fm_uplink_hello(struct fm *fm, struct fm_conn *c);
@@ -54,7 +54,7 @@ uint64_t fm_uplink_backoff(const struct fm *fm);
 void fm_uplink_hurry(struct fm *fm);
 /* The root gives this node that parent. */
 void fm_uplink_parent(struct fm *fm, const char *address);
-/* Return: true if the parent that this node was given last is there. */
+/* Return: true if @address is that of the parent that this node was given last. */
 bool fm_uplink_is_parent(const struct fm *fm, const char *address);
 void fm_uplink_root_known(struct fm *fm);
 void fm_uplink_rejoin(struct fm *fm);

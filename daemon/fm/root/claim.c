@@ -26,10 +26,10 @@
  *
  * A node asks only while no neighbour tells of a root that leads in its epoch or a later one. If it
  * asks in vain for long, it also joins a root of an earlier epoch. That root learns the later epoch
- * from it, and asks all nodes anew. If no root has led it, it gives up after a random time if another
- * candidate is there, which may reach more nodes; then it asks later. If two nodes ask, the one of the later epoch, or of the greater
- * GUID in one epoch, goes on, and the other one ends. If both claim, either their epochs differ, or
- * no node promises to both. A node that asks, and finds a node that obeys a later epoch, or another
+ * from it, and asks all nodes anew. If no root has led it, and another candidate takes part, it gives
+ * up after a random time, because that one may reach more nodes; it asks again later. If two nodes
+ * ask, the one of the later epoch, or of the greater GUID in one epoch, goes on, and the other one
+ * ends. If both claim, either their epochs differ, or no node promises to both. A node that asks, and finds a node that obeys a later epoch, or another
  * root in its own epoch, asks anew (epoch.c).
  *
  * Messages may be lost or late: HELLO is repeated until WELCOME, and answered each time.

@@ -93,7 +93,10 @@ uint64_t fm_epoch_said(const struct fm_hello *h)
 	return later(h->root_epoch, h->maybe_epoch);
 }
 
-/* Return: true if this life has not told node @node to obey that root, and is not above it. */
+/*
+ * Return: true if @epoch is after this root's, or the same and this life has not told the node to obey
+ * @root in it. @node: its GUID
+ */
 static bool is_other(const struct fm *fm, uint64_t node, uint64_t epoch, uint64_t root)
 {
 	const struct fm_mate *m = fm_mate(fm->root, node);

@@ -36,11 +36,11 @@
  * tables: a node with an older one counts as of another part. The log names the ports that are
  * excluded by this.
  *
- * A node with the key may lie, and send a table of as many other parts as it likes. The root keeps
+ * A node with the key may lie, and send tables of as many other parts as it likes. The root keeps
  * FOREIGN_MAX of them. Once it has made its first table, each is united with that when it comes, and
- * is kept only so that it is not asked for again: the oldest goes. Before, one goes that is outdone
- * by another, or else that of the earliest epoch, and the log says so. The table that the root had
- * itself stays.
+ * is kept only so that it is not asked for again: the oldest goes. Before that, a table goes that
+ * another one outdoes; if there is none, that of the earliest epoch, and then the log says so. The
+ * table that the root had itself stays.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,7 +214,7 @@ static bool is_earlier(const struct fm_past *a, const struct fm_past *b)
 	return a->epoch != b->epoch ? a->epoch < b->epoch : a->version < b->version;
 }
 
-/* Where the list has the table that is missed least. */
+/* Return: the link in the list to the table whose loss matters least. */
 static struct foreign **find_least(struct fm_root *r)
 {
 	struct foreign **least = NULL;
@@ -230,7 +230,10 @@ static struct foreign **find_least(struct fm_root *r)
 	return least;
 }
 
-/* Logs that what the table excludes is lost; one that lies could cause such a line for ever. */
+/*
+ * Logs that what the table excludes may be lost: the 1st, 2nd, 4th ... time, because a node that lies
+ * could cause it for ever.
+ */
 static void tell_dropped(struct fm *fm, const struct fm_past *id)
 {
 	uint32_t n = ++fm->root->parts->dropped;

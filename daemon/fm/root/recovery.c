@@ -467,8 +467,8 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 }
 
 /*
- * Packets are left parked, or ports closed. Ports take packets that wait: they are tried again as
- * often as at first.
+ * Packets are left parked, or ports closed. While a port is closed packets may wait for it, so the
+ * wait does not grow then.
  */
 static void try_again(struct fm *fm, bool closed)
 {

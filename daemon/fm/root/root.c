@@ -85,7 +85,7 @@ static void root_free(struct fm_root *r)
 	free(r);
 }
 
-/* What its parts keep, with this node alone. Return: NULL: no memory. */
+/* The root and the state of each of its files, with this node alone. Return: NULL: no memory. */
 static struct fm_root *root_new(const struct fm *fm)
 {
 	struct fm_root *r = calloc(1, sizeof(*r));
