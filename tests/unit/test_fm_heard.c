@@ -223,6 +223,37 @@ static void nobody_asks(void **state)
 	stage_end(&s);
 }
 
+/* A candidate asks for long, and answers: that is no problem of this node. Then that one ends, too. */
+static void one_asks_no_more(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = NIC + 6 } };
+	struct fm_init i;
+
+	(void)state;
+	led();
+	s.fm->cfg.takeover = 200 * MS;
+	s.fm->cfg.priority = 0;
+	stage_down(&s, ROOT_CONN);
+	i = stage_neighbour(&s, 0);
+	i.root_guid = NIC + 6;
+	i.epoch = TERM;
+	i.asks = true;
+	strcpy(i.root_address, "10.0.0.6:1");
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 2);
+	for (unsigned int k = 0; k < 400; k++) {
+		stage_run_ns(&s, s.now + 100 * MS);
+		stage_msg(&s, 2, &m);
+	}
+	assert_int_equal(status().problems, 0);
+	s.refuse_connect = -1;
+	stage_down(&s, 2);
+	stage_run_ns(&s, s.now + 2200 * MS);
+	assert_int_equal(status().problems, 1);
+	assert_non_null(strstr(fm_problem(s.fm, 0)->text, "no node asks to be root"));
+	stage_end(&s);
+}
+
 /* --- a node that asks to be root --------------------------------------------- */
 
 static void shows(enum fm_root_state state, unsigned int here, unsigned int need)
@@ -389,6 +420,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(the_roots_word), cmocka_unit_test(never_led),
 		cmocka_unit_test(neighbours),	  cmocka_unit_test(connections),
+		cmocka_unit_test(one_asks_no_more),
 		cmocka_unit_test(nobody_asks),	  cmocka_unit_test(progress),
 		cmocka_unit_test(tells_progress), cmocka_unit_test(of_a_root),
 	};
