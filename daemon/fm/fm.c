@@ -113,7 +113,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		fm->cfg.fanout = 1;
 	fm->ops = *ops;
 	fm->io = io;
-	fm->now = fm->started = now;
+	fm->now = fm->rootless = now;
 	fm->random = fm_mix(c->seed) ^ fm_mix(now + dev->guid);
 	fm->guid = dev->guid;
 	fm->epoch = dev->epoch;

@@ -55,6 +55,43 @@ static void an_asker_that_gave_up(void **state)
 	stage_end(&s);
 }
 
+static bool has_problem(const char *part)
+{
+	const struct fm_problem *p;
+
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		if (!strcmp(p->kind, "root") && strstr(p->text, part))
+			return true;
+	return false;
+}
+
+/* A node that has had no root for 30 s says so: from when it began, and from when it had none again. */
+static void without_a_root(void **state)
+{
+	static const char text[] = "no Init has told of a root for 30 s";
+	struct fm_init i;
+
+	(void)state;
+	node_1();
+	stage_start(&s);
+	stage_run(&s, 29999);
+	assert_false(has_problem(text));
+	stage_run(&s, 30000);
+	assert_true(has_problem(text));
+	i = asks_init(2, OTHER, TERM);
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 30100);
+	assert_false(has_problem(text));
+	stage_up(&s, 1);
+	stage_refuse(&s, 1, "this node is not the root");
+	assert_false(s.fm->have_root);
+	stage_run(&s, 60099);
+	assert_false(has_problem(text));
+	stage_run(&s, 60100);
+	assert_true(has_problem(text));
+	stage_end(&s);
+}
+
 /*
  * No root has led the node. One that asks refuses it, or cannot be reached: neighbours tell of that
  * one again and again, and for a while the node does not follow it, but another.
@@ -364,6 +401,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(an_asker_that_gave_up),
+		cmocka_unit_test(without_a_root),
 		cmocka_unit_test(an_asker_in_vain),
 		cmocka_unit_test(a_root_that_begins_elsewhere),
 		cmocka_unit_test(a_root_that_leads_elsewhere),

@@ -265,7 +265,7 @@ void fm_bootstrap_due(struct fm *fm)
 		if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
 			port->interval += port->interval / 2;
 	}
-	if (!fm->have_root && !fm->lonely && fm->now >= fm->started + LONELY) {
+	if (!fm->have_root && !fm->lonely && fm->now >= fm->rootless + LONELY) {
 		fm->lonely = true;
 		fm_problem_set(fm, "root", 0, "no Init has told of a root for 30 s: does a NIC have the "
 					      "bootstrap flag, and do links that are up join it to this "
@@ -284,7 +284,7 @@ uint64_t fm_bootstrap_expiry(const struct fm *fm)
 		if (fm->port[p].up)
 			at = earlier(at, fm->port[p].next);
 	if (!fm->have_root && !fm->lonely)
-		at = earlier(at, fm->started + LONELY);
+		at = earlier(at, fm->rootless + LONELY);
 	return at;
 }
 

@@ -303,6 +303,7 @@ void fm_follow_back(struct fm *fm)
 		return;
 	if (!fm->led.guid) {
 		fm->have_root = fm->root_asks = fm->root_lost = false;
+		fm->rootless = fm->now;
 		fm_candidate_adrift(fm);
 		fm_ports_ask(fm);
 		return;
@@ -312,6 +313,7 @@ void fm_follow_back(struct fm *fm)
 	fm->root_asks = false;
 	fm->have_root = fm->led.guid != fm->guid;
 	fm->root_lost = fm->have_root;
+	fm->rootless = fm->now;
 	fm->root_guid = fm->led.guid;
 	strcpy(fm->root_address, fm->led.address);
 	fm_candidate_adrift(fm);

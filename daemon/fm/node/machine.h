@@ -28,7 +28,8 @@ struct fm {
 	struct fm_config cfg;
 	struct fm_ops ops;
 	void *io;
-	uint64_t now, started, random;
+	uint64_t now, random;
+	uint64_t rootless;	/* since when it has had no root, as long as it has none */
 
 	/* the NIC */
 	uint64_t guid;

@@ -183,6 +183,7 @@ static void end_root(struct fm *fm)
 	fm->is_root = false;
 	fm->up = &fm_up_parent;
 	fm->have_root = false;
+	fm->rootless = fm->now;
 	fm_task_stop(fm);
 }
 

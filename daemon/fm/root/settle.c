@@ -161,7 +161,7 @@ static uint64_t settle_at(const struct fm *fm)
 uint64_t fm_settle_expiry(const struct fm *fm)
 {
 	if (is_alone(fm))
-		return fm->root->alone ? NEVER : fm->started + LONELY;
+		return fm->root->alone ? NEVER : fm->root->since + LONELY;
 	return settle_at(fm);
 }
 
@@ -171,7 +171,7 @@ static void alone_tell(struct fm *fm)
 		if (fm->root->alone)
 			fm_problem_clear(fm, "bootstrap", 1);
 		fm->root->alone = false;
-	} else if (!fm->root->alone && fm->now >= fm->started + LONELY) {
+	} else if (!fm->root->alone && fm->now >= fm->root->since + LONELY) {
 		fm->root->alone = true;
 		fm_problem_set(fm, "bootstrap", 1,
 			       "no other node joined for 30 s: do neighbours run, with links that "
