@@ -274,6 +274,12 @@ static const struct origin named[] = {
 	{ "shunned_after_many_tries", 82987, 0, MOVE + 1, false, false,
 	  "a node that could not be reached, and asked, was not followed for 10 s, also when it could be "
 	  "reached again" },
+	{ "hung_asker_is_told_of", 90068, 0, MOVE + 1, false, false,
+	  "a node without memory followed one that asked and hung, for 4 s, and others heard of that one "
+	  "from it again and again" },
+	{ "tried_while_cut_off", 91813, 0, MOVE + 1, false, false,
+	  "a node tried to reach the root that it had lost, from before the service network was mended "
+	  "on, and did not follow it when it asked" },
 	{ "one_beside_the_led", 60350, 0, MOVE + 1, false, false,
 	  "an error of the check for takeovers: it took a node without a root for able to lead, although "
 	  "its neighbours were led over the service network by a root that no cable reached" },

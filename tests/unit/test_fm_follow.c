@@ -138,6 +138,54 @@ static void an_asker_in_vain(void **state)
 	}
 }
 
+/*
+ * No root has led the node, so it tells its neighbours at once of one that asks; the host of that one
+ * takes its connection, but no manager answers.
+ */
+static void an_asker_that_hangs(void **state)
+{
+	struct fm_init i;
+	uint64_t ends;
+
+	(void)state;
+	node_1();
+	stage_start(&s);
+	i = asks_init(2, OTHER, TERM);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	ends = s.now + 5 * s.cfg.resend;
+	stage_run_ns(&s, ends - 1);
+	assert_int_equal(s.fm->root_guid, OTHER);
+	assert_true(s.fm->have_root);
+	stage_run_ns(&s, ends);
+	assert_false(s.fm->have_root);
+	stage_did_some(&s, "close 1");
+	stage_end(&s);
+}
+
+/*
+ * The root that led the node last begins anew, and asks. The node tries to reach it since a time
+ * when it was cut off.
+ */
+static void tried_too_early(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	in_force();
+	stage_down(&s, 1);
+	stage_wait(&s, "connect 10.0.0.0:1");
+	i = asks_init(2, NIC, TERM);
+	i.guid = NIC + 2;
+	stage_hear(&s, 2, &i);
+	assert_int_equal(stage_count(&s, "connect 10.0.0.0:1"), 1);
+	stage_did_some(&s, "close ");
+	/* Now it is known to ask. */
+	stage_hear(&s, 2, &i);
+	stage_did_no(&s, "connect");
+	stage_end(&s);
+}
+
 /* The Init with which it tells neighbours of its root. */
 static const char *told_address(void)
 {
@@ -403,6 +451,8 @@ int main(void)
 		cmocka_unit_test(an_asker_that_gave_up),
 		cmocka_unit_test(without_a_root),
 		cmocka_unit_test(an_asker_in_vain),
+		cmocka_unit_test(an_asker_that_hangs),
+		cmocka_unit_test(tried_too_early),
 		cmocka_unit_test(a_root_that_begins_elsewhere),
 		cmocka_unit_test(a_root_that_leads_elsewhere),
 		cmocka_unit_test(a_lost_root_passed_on),

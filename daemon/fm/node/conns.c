@@ -86,10 +86,14 @@ static uint64_t ask_after(const struct fm *fm, const struct fm_conn *c)
 	return (c->role == FM_CONN_ROOT ? ROOT_ASKED : PARENT_ASKED) * fm->cfg.keepalive / 4;
 }
 
-/* To one that asks to be root, and that may be gone itself: then another one can be followed. */
+/*
+ * To one that asks to be root, and that may be gone itself: then another one can be followed. A node
+ * that no root has led does not count it as lost, and tells its neighbours of it meanwhile.
+ */
 static bool to_asker(const struct fm *fm, const struct fm_conn *c)
 {
-	return c->role == FM_CONN_ROOT && (!c->ready || c->greeted) && fm->root_asks && fm->root_lost;
+	return c->role == FM_CONN_ROOT && (!c->ready || c->greeted) && fm->root_asks &&
+	       (fm->root_lost || !c->answered);
 }
 
 uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)

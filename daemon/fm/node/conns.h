@@ -25,6 +25,7 @@ struct fm_conn {
 	int id;
 	uint8_t role;
 	bool ready, confirmed;	/* ours: established; answered by WELCOME */
+	bool answered;		/* something has come */
 	bool hello;		/* ours: HELLO is to be sent when the counters are read */
 	bool reported, awaited, failed;	/* child: @report of the step at hand; missing; cannot */
 	bool guest;		/* child of the root: was given another parent */

@@ -141,6 +141,7 @@ static void take_address(struct fm *fm, const struct fm_init *init)
 /* The Init is of the root that this node follows already. */
 static bool takes_again(struct fm *fm, const struct fm_init *init)
 {
+	const struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
 	bool leads = !init->asks && !init->lost;
 
 	if (init->lost || init->asks) {
@@ -154,10 +155,12 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	/* It has learned of a later epoch: passes that on. */
 	if (init->asks && fm->root_asks && init->epoch > fm->root_epoch)
 		fm_follow_epoch(fm, init->epoch);
-	/* It has begun anew, and asks: the present connection upward does not lead to it. */
+	/*
+	 * It has begun anew, and asks: the present connection upward does not lead to it. One that has
+	 * not come up may have been tried while it was not reached.
+	 */
 	if (init->asks)
-		return !fm->root_asks && init->epoch >= fm->root_epoch &&
-		       !fm_conn_of_role(fm, FM_CONN_ROOT);
+		return !fm->root_asks && init->epoch >= fm->root_epoch && (!c || !c->ready);
 	if (leads && !fm_uplink_conn(fm) && strcmp(fm->root_address, init->root_address))
 		return true;
 	if (leads && !fm->cut_off && init->guid == init->root_guid && has_moved(fm, init))

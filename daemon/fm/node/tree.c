@@ -420,6 +420,7 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 	if (!c)
 		return;
 	c->heard = fm->now;
+	c->answered = true;
 	c->urgent = 0;
 	if (fm_conn_upward(c))
 		from_above(fm, c, msg);
