@@ -19,7 +19,7 @@ struct fm_led {
 	char address[FM_ADDR_MAX];
 };
 
-/** fm_follow_takes() - does this node follow the root of that Init from now on, and did not? */
+/** fm_follow_takes() - Return: true if this node is to follow the root of that Init, and did not */
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init);
 /** fm_follow() - it does, and leaves the one that it has followed; the way up is not opened yet */
 void fm_follow(struct fm *fm, const struct fm_init *init);
@@ -44,11 +44,11 @@ void fm_follow_unreached(struct fm *fm);
 void fm_follow_reached(struct fm *fm);
 /** fm_follow_shuns() - the Init is of a node that asks, and that this one shuns */
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init);
-/** fm_follow_later() - is a root of that epoch and GUID later than the other? */
+/** fm_follow_later() - Return: true if a root of that epoch and GUID is later than the other */
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);
 /** fm_follow_outdoes() - both roots lead, and this node's is later than that of the Init */
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init);
-/** fm_follow_kin() - is the NIC in the table that this node has? */
+/** fm_follow_kin() - Return: true if the NIC is in the table that this node has */
 bool fm_follow_kin(const struct fm *fm, uint64_t guid);
 
 #endif /* FM_FOLLOW_H */

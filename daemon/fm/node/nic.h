@@ -50,7 +50,10 @@ struct fm_nic {
 uint32_t fm_nic_begin(struct fm *fm, enum fm_act act);
 /** fm_nic_end() - Return: the action that has ended, FM_ACT_NONE if none with that tag was under way */
 enum fm_act fm_nic_end(struct fm *fm, uint32_t tag);
-/** fm_nic_obeys() - does the NIC know that this manager acts by order of the root that it has joined? */
+/**
+ * fm_nic_obeys() - Return: true if the NIC knows that this manager acts by order of the root that
+ * it has joined
+ */
 bool fm_nic_obeys(const struct fm *fm);
 /** fm_nic_obey() - the NIC is told to; no action may be under way */
 void fm_nic_obey(struct fm *fm);

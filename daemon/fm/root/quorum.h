@@ -21,9 +21,9 @@ void fm_quorum_free(struct fm_root *r);
 
 /** fm_quorum_note() - @m says HELLO: what its votes depend on */
 void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h);
-/** fm_quorum_here() - does @m take part in the claim, as far as it has come? */
+/** fm_quorum_here() - Return: true if @m takes part in the claim, as far as it has come */
 bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m);
-/** fm_quorum_claimed() - are those that take part in the claim enough to lead? */
+/** fm_quorum_claimed() - Return: true if those that take part in the claim are enough to lead */
 bool fm_quorum_claimed(const struct fm *fm);
 /** fm_quorum_count() - @here of the @need that are enough take part, where most are missing; @need 0: not known */
 void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need);
