@@ -67,7 +67,7 @@ struct answer_cmd {
 #define ANSWER_CHANGE	1u	/* privileged */
 #define ANSWER_ROOT	2u	/* the root's to answer */
 #define ANSWER_NODES_MAX 4096	/* nodes in a reply, where each takes 2 KiB or less */
-#define ANSWER_CHANGE_NS (2 * LOOP_S)	/* a change is waited for: less than others wait for the root */
+#define ANSWER_CHANGE_NS (2 * SEC)	/* a change is waited for: less than others wait for the root */
 #define ANSWER_KNOWN	4u	/* without a root, the node answers from what it knows */
 
 /** answer_start() - sets fabricd.query up */

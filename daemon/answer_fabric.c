@@ -10,7 +10,7 @@
 #include "daemon/seal.h"
 #include "daemon/fm/wire/msg.h"
 
-#define REFUSED_RECENT	(60 * LOOP_S)
+#define REFUSED_RECENT	(60 * SEC)
 
 json_t *shape_json(const struct torus_shape *shape)
 {

@@ -142,7 +142,7 @@ static void on_timer(void *arg)
 	if (a->failed)
 		snprintf(is.why, sizeof(is.why), "%.60s: %s", a->program, strerror(a->failed));
 	else
-		snprintf(is.why, sizeof(is.why), "nothing within %llu ms", (unsigned long long)(a->max / LOOP_MS));
+		snprintf(is.why, sizeof(is.why), "nothing within %llu ms", (unsigned long long)(a->max / MS));
 	answer(a, &is);
 }
 

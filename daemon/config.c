@@ -192,19 +192,19 @@ static const struct key keys[] = {
 	{ "", "fanout", set_count, AT(fm.fanout), 1, 64, "1 to 64" },
 	{ "", "root_priority", set_count, AT(fm.priority), 0, FM_PRIORITY_MAX, "0 (never root) to 255" },
 	{ "", "flap_limit", set_count, AT(fm.flap_limit), 0, 1000, "0 (never) to 1000" },
-	TIME_KEY(init_interval, 1 * LOOP_MS, 60 * LOOP_S, "1ms to 60s"),
-	TIME_KEY(quiet, 1 * LOOP_MS, 600 * LOOP_S, "1ms to 10min"),
-	TIME_KEY(resend, 1 * LOOP_MS, 60 * LOOP_S, "1ms to 60s"),
-	TIME_KEY(drain_max, 1 * LOOP_MS, 600 * LOOP_S, "1ms to 10min"),
-	TIME_KEY(resolve_max, 1 * LOOP_MS, 600 * LOOP_S, "1ms to 10min"),
-	TIME_KEY(member_max, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
-	TIME_KEY(keepalive, 10 * LOOP_MS, 600 * LOOP_S, "10ms to 10min"),
-	TIME_KEY(takeover, 10 * LOOP_MS, 60 * LOOP_S, "10ms to 60s"),
-	{ "timers", "arbiter_max", set_time, AT(arbiter_max), 10 * LOOP_MS, 60 * LOOP_S,
+	TIME_KEY(init_interval, 1 * MS, 60 * SEC, "1ms to 60s"),
+	TIME_KEY(quiet, 1 * MS, 600 * SEC, "1ms to 10min"),
+	TIME_KEY(resend, 1 * MS, 60 * SEC, "1ms to 60s"),
+	TIME_KEY(drain_max, 1 * MS, 600 * SEC, "1ms to 10min"),
+	TIME_KEY(resolve_max, 1 * MS, 600 * SEC, "1ms to 10min"),
+	TIME_KEY(member_max, 10 * MS, 3600 * SEC, "10ms to 60min"),
+	TIME_KEY(keepalive, 10 * MS, 600 * SEC, "10ms to 10min"),
+	TIME_KEY(takeover, 10 * MS, 60 * SEC, "10ms to 60s"),
+	{ "timers", "arbiter_max", set_time, AT(arbiter_max), 10 * MS, 60 * SEC,
 	  "10ms to 60s (units ns, us, ms, s, min)" },
-	TIME_KEY(flap_half_life, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
-	TIME_KEY(hold_max, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
-	{ "timers", "stall_max", set_time_or_none, AT(stall_max), 2 * LOOP_S, 3600 * LOOP_S,
+	TIME_KEY(flap_half_life, 10 * MS, 3600 * SEC, "10ms to 60min"),
+	TIME_KEY(hold_max, 10 * MS, 3600 * SEC, "10ms to 60min"),
+	{ "timers", "stall_max", set_time_or_none, AT(stall_max), 2 * SEC, 3600 * SEC,
 	  "2s to 60min (units ns, us, ms, s, min), or none" },
 };
 #undef AT
@@ -276,8 +276,8 @@ void config_default(struct config *c)
 	snprintf(c->device, sizeof(c->device), "auto");
 	snprintf(c->key_file, sizeof(c->key_file), "/etc/fabricd.key");
 	snprintf(c->control, sizeof(c->control), "/run/fabricd/control");
-	c->stall_max = 10 * LOOP_S;
-	c->arbiter_max = 1 * LOOP_S;
+	c->stall_max = 10 * SEC;
+	c->arbiter_max = 1 * SEC;
 	c->level = FM_INFO;
 }
 

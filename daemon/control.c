@@ -14,9 +14,9 @@
 
 #define CLIENTS_MAX	64
 #define CLIENTS_RESERVED 16		/* of these, for the privileged */
-#define TAKE_MAX	(30 * LOOP_S)	/* for a client to take a reply */
+#define TAKE_MAX	(30 * SEC)	/* for a client to take a reply */
 #define FOLLOW_CHUNK	65536		/* bytes of events waiting for a follower */
-#define ACCEPT_PAUSE	LOOP_S
+#define ACCEPT_PAUSE	SEC
 
 /**
  * struct client - one connection

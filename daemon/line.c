@@ -9,10 +9,10 @@
 #include "daemon/nic.h"
 #include "daemon/query.h"
 
-#define LINES_SOON	(20 * LOOP_MS)	/* several change at a time */
-#define LINES_GAP	LOOP_S		/* and may go on changing */
-#define LINES_EVERY	(10 * LOOP_S)
-#define LINES_OLD	(35 * LOOP_S)
+#define LINES_SOON	(20 * MS)	/* several change at a time */
+#define LINES_GAP	SEC		/* and may go on changing */
+#define LINES_EVERY	(10 * SEC)
+#define LINES_OLD	(35 * SEC)
 #define LINES_TIMES	3		/* that nothing is degraded any more */
 
 static uint64_t gauge(const struct torus_link *l, enum torus_port_gauge g)

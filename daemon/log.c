@@ -13,7 +13,7 @@
 
 #define LINE_MAX_	1024
 #define BACKLOG_MAX	65536
-#define RETRY_AFTER	(500 * LOOP_MS)
+#define RETRY_AFTER	(500 * MS)
 
 static struct {
 	enum fm_level level;

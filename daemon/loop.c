@@ -77,7 +77,7 @@ uint64_t loop_now(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * LOOP_S + (uint64_t)ts.tv_nsec;
+	return (uint64_t)ts.tv_sec * SEC + (uint64_t)ts.tv_nsec;
 }
 
 double loop_wall(void)
@@ -180,7 +180,7 @@ void loop_timer_set(struct loop_timer *t, uint64_t at)
 	}
 	now = loop_now();
 	/* Rounded up: a timer that fires early would only be set again. */
-	left = at > now ? (at - now + LOOP_US - 1) / LOOP_US : 0;
+	left = at > now ? (at - now + US - 1) / US : 0;
 	tv.tv_sec = (time_t)(left / 1000000);
 	tv.tv_usec = (suseconds_t)(left % 1000000);
 	event_add(&t->ev, &tv);

@@ -8,13 +8,11 @@
 
 #include <stdint.h>
 
+#include "lib/util/times.h"
+
 #define LOOP_READ	1u
 #define LOOP_WRITE	2u
 #define LOOP_NEVER	UINT64_MAX
-
-#define LOOP_US		1000ull
-#define LOOP_MS		1000000ull
-#define LOOP_S		1000000000ull
 
 struct loop;
 struct loop_fd;

@@ -286,7 +286,7 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 
 /* --- what goes over links, sealed ------------------------------------------------- */
 
-#define REFUSED_EVERY (10000 * LOOP_MS)	/* an event tells of it at most so often */
+#define REFUSED_EVERY (10000 * MS)	/* an event tells of it at most so often */
 
 static void sealed_send(void *arg, unsigned int port, const void *data, size_t len)
 {
@@ -509,7 +509,7 @@ int machine_start(struct fabricd *d)
 	const struct fm_config *c = &d->config.fm;
 	struct svc_config sc = {
 		.address = c->address,
-		.user_timeout_ms = (unsigned int)(3 * c->keepalive / LOOP_MS),
+		.user_timeout_ms = (unsigned int)(3 * c->keepalive / MS),
 		.oldest = schema_oldest,
 		.newest = schema_newest,
 		.auth = &d->auth,

@@ -129,7 +129,7 @@ static void on_reload(void *arg)
 	struct config c;
 
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
-		   (unsigned long long)(loop_now() / LOOP_US));
+		   (unsigned long long)(loop_now() / US));
 	if (config_load(&c, d->config_path, complain, (void *)d->config_path) == 0) {
 		log_level_set(c.level);
 		d->config.level = c.level;
@@ -154,7 +154,7 @@ static void watchdog_start(struct fabricd *d, struct watchdog *w)
 	if (sd_watchdog_enabled(0, &us) <= 0)
 		return;
 	w->timer = loop_timer_new(d->loop, on_watchdog, w);
-	w->every = us * LOOP_US / 2;
+	w->every = us * US / 2;
 	if (w->timer)
 		on_watchdog(w);
 }

@@ -24,8 +24,8 @@
 #include "daemon/nic_impl.h"
 #include "daemon/nicq.h"
 
-#define RETRY_MIN	(100 * LOOP_MS)
-#define RETRY_MAX	(5 * LOOP_S)
+#define RETRY_MIN	(100 * MS)
+#define RETRY_MAX	(5 * SEC)
 #define CALLS_LATE	3
 #define ROWS_AT_ONCE	4096
 

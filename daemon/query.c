@@ -285,7 +285,7 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 	if (is_for_others(a))
 		ask_spread_json(a, cmd, privileged, timeout_ms);
 	if (a->npending || a->asking)
-		wait_for(a, timeout_ms * LOOP_MS);
+		wait_for(a, timeout_ms * MS);
 	else
 		wait_no_more(a);
 	return a;
@@ -356,7 +356,7 @@ static void take_question(struct query *q, int conn, const struct svc_ask *ask)
 	if (json_is_object(cmd) && !seen(q, ask->id))
 		a = ask_new(q, ask->id, conn, (enum svc_to)ask->to, ask->node);
 	if (a) {
-		wait_for(a, (uint64_t)ask->ttl * LOOP_MS);
+		wait_for(a, (uint64_t)ask->ttl * MS);
 		serve(a, ask, cmd);
 	} else {
 		send_end(q, conn, ask->id);

@@ -47,7 +47,7 @@
 #define VERSION	1
 #define LABEL	"fabricd seal 1"
 #define ENDS	18		/* GUID and port of both ends */
-#define ANSWER_EVERY LOOP_S	/* what is refused is answered at most so often */
+#define ANSWER_EVERY SEC	/* what is refused is answered at most so often */
 
 enum { HELLO, DATA };
 

@@ -11,11 +11,11 @@
 #include "daemon/record.h"
 #include "daemon/stall.h"
 
-#define TELL		LOOP_S
-#define READ_EVERY	(2 * LOOP_S)
-#define READ_IDLE	(8 * LOOP_S)	/* at most, while nothing is sent */
-#define TELL_EVERY	(30 * LOOP_S)	/* the root may be another, or have missed it */
-#define LOOK_EVERY	(2 * LOOP_S)
+#define TELL		SEC
+#define READ_EVERY	(2 * SEC)
+#define READ_IDLE	(8 * SEC)	/* at most, while nothing is sent */
+#define TELL_EVERY	(30 * SEC)	/* the root may be another, or have missed it */
+#define LOOK_EVERY	(2 * SEC)
 
 static double seconds(uint64_t ns)
 {

@@ -46,8 +46,8 @@
 #define MAGIC "torus-state"
 #define LINE_MAX_BYTES 200
 #define BODY_MAX (16u << 20)
-#define AGAIN (30 * LOOP_S)	/* until a write that failed is tried again */
-#define SLOW (5 * LOOP_S)	/* a write that takes longer is a problem */
+#define AGAIN (30 * SEC)	/* until a write that failed is tried again */
+#define SLOW (5 * SEC)	/* a write that takes longer is a problem */
 
 /** struct work - one write: @data, of @len bytes, to @path; @refs: users, under the lock */
 struct work {

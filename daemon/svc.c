@@ -17,10 +17,10 @@
 #define CONNS_MAX	4096
 #define STRANGERS_MAX	256		/* connections that have proved nothing yet */
 #define STRANGERS_EACH	(STRANGERS_MAX / 4)	/* of them from one address */
-#define HANDSHAKE_MAX	(5 * LOOP_S)
+#define HANDSHAKE_MAX	(5 * SEC)
 #define OUT_MAX		(24u << 20)
-#define ACCEPT_PAUSE	LOOP_S		/* after running out of files */
-#define LINGER_MAX	(2 * LOOP_S)
+#define ACCEPT_PAUSE	SEC		/* after running out of files */
+#define LINGER_MAX	(2 * SEC)
 #define BACKLOG		256
 #define NAMED_MAX	4		/* peers of another release */
 
@@ -467,7 +467,7 @@ struct svc *svc_new(struct loop *loop, const struct svc_config *c,
 	svc->user_timeout_ms = c->user_timeout_ms;
 	svc->oldest = c->oldest;
 	svc->newest = c->newest;
-	svc->limit.every = svc->mixed_limit.every = 10 * LOOP_S;
+	svc->limit.every = svc->mixed_limit.every = 10 * SEC;
 	svc->fd = -1;
 	*err = address_parse(c->address, &svc->own, &svc->own_len);
 	if (!*err)

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-#define MS 1000000ULL
+#include "lib/util/times.h"
+
 #define NEVER (~0ULL)
 
 static inline uint64_t earlier(uint64_t a, uint64_t b)

@@ -188,7 +188,7 @@ static void make_manager(void)
 	d.fm = fm_new(&c, &ops, &d, &dev, links, NULL, NULL, now);
 	for (unsigned int i = 0; i < 1000 && fm_expiry(d.fm) != UINT64_MAX; i++) {
 		now = fm_expiry(d.fm) > now ? fm_expiry(d.fm) : now + 1;
-		if (now > loop_now() + 5 * LOOP_S)
+		if (now > loop_now() + 5 * SEC)
 			break;
 		fm_timer(d.fm, now);
 		ends(now);
@@ -275,7 +275,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	answer_begin(rq);
 	if (!replies) {
 		/* Requests to missing nodes end at once. */
-		loop_timer_set(stop, loop_now() + 100 * LOOP_MS);
+		loop_timer_set(stop, loop_now() + 100 * MS);
 		loop_run(d.loop);
 	}
 	if (replies > 1)

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include "tests/flits.h"
 #include "kernel/core/nic_impl.h"
+#include "lib/util/times.h"
 
 #define PORTS 4
-#define MS 1000000ull
 
 static unsigned int live;
 static struct tn_nic *nic;

@@ -39,7 +39,7 @@ static void cut_and_restart(struct story *s, uint32_t cable, uint32_t node, uint
 	world_manager(s->w, node, false);
 	if (!cut_first)
 		world_cut(s->w, cable, true);
-	story_run(s, story_some_time(random, W_US, 10));
+	story_run(s, story_some_time(random, US, 10));
 	world_manager(s->w, node, true);
 }
 
@@ -90,7 +90,7 @@ static void act(struct story *s, unsigned int acts, bool any, uint64_t *random)
 			break;
 		}
 		world_manager(s->w, 0, false);
-		story_run(s, story_some_time(random, W_US, 10));
+		story_run(s, story_some_time(random, US, 10));
 		world_manager(s->w, 0, true);
 		break;
 	case CUT_AND_RESTART:
@@ -123,29 +123,29 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	} while (torus_nodes(&c.shape) < 3);
 	c.discover = random_below(&random, 2);
 	c.fanout = 1 + random_below(&random, 8);
-	c.member_max = 300 * W_MS;
+	c.member_max = 300 * MS;
 	c.vanish = o->seed % 2;
 	if (o->seed % 5 == 0) {		/* links are held down after each loss */
 		c.flap_limit = 1;
-		c.flap_half_life = 100 * W_MS;
+		c.flap_half_life = 100 * MS;
 	}
-	c.link_latency = (2 * W_US) << random_below(&random, 10);
+	c.link_latency = (2 * US) << random_below(&random, 10);
 	c.frame_loss = random_below(&random, 3) ? 0 : 1000;
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	s.sparing = !o->crowded;
-	story_traffic(&s, c.frame_loss ? 2 * W_MS : 300 * W_US);
-	world_run(s.w, 5 * W_MS);
+	story_traffic(&s, c.frame_loss ? 2 * MS : 300 * US);
+	world_run(s.w, 5 * MS);
 	if (random_below(&random, 2))
 		story_disturb(s.w, &random, 200, 1000, 10);
 	for (unsigned int i = 3 + random_below(&random, 8); i; i--) {
 		act(&s, o->acts ? o->acts : ACTS, o->seed % 3 == 2, &random);
-		story_run(&s, story_some_time(&random, W_US, 10));
+		story_run(&s, story_some_time(&random, US, 10));
 	}
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_hang(s.w, i, false);
-	world_disturb(s.w, 0, 0, 50 * W_US);
+	world_disturb(s.w, 0, 0, 50 * US);
 	good = story_end(&s);
 	snprintf(wrong, room, "%s: %s", torus_shape_text(&c.shape, text), s.wrong);
 	return good;

@@ -19,9 +19,9 @@
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/machine.h"
 
-#define TAKEOVER (3 * W_S)
-#define OFTEN (10 * W_MS)	/* how often it looks, while anything happens */
-#define SLOW (5 * W_MS)		/* for an action at a NIC: one that takes longer may be left out */
+#define TAKEOVER (3 * SEC)
+#define OFTEN (10 * MS)	/* how often it looks, while anything happens */
+#define SLOW (5 * MS)		/* for an action at a NIC: one that takes longer may be left out */
 
 /**
  * struct takeover
@@ -234,5 +234,5 @@ void takeover_look(struct check_flow *c)
 	t->faults = faults;
 	if (c->w->now - t->since > limit_of(c->w))
 		flow_wrong(c, "nobody leads for %llu ms, though a majority could",
-			   (unsigned long long)((c->w->now - t->since) / W_MS));
+			   (unsigned long long)((c->w->now - t->since) / MS));
 }

@@ -56,7 +56,7 @@ uint32_t ends_await(struct story *s, uint32_t but, uint64_t limit)
 	uint32_t root = ends_leader(s->w, but);
 
 	while (root == TORUS_NO_NODE && world_now(s->w) < end) {
-		story_run(s, 10 * W_MS);
+		story_run(s, 10 * MS);
 		root = ends_leader(s->w, but);
 	}
 	return root;

@@ -122,7 +122,7 @@ static void make(uint64_t seed, uint64_t *random, struct world_config *c)
 	} while (torus_nodes(&c->shape) < 3);
 	c->lines = true;
 	c->fanout = 1 + random_below(random, 8);
-	c->link_latency = (2 * W_US) << random_below(random, 6);
+	c->link_latency = (2 * US) << random_below(random, 6);
 }
 
 static bool history(const struct origin *o, char *wrong, size_t room)
@@ -144,19 +144,19 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 		world_line(s.w, i, &line[i]);
 	}
 	story_power_all(&s);
-	world_run(s.w, 50 * W_MS);
-	story_rest(&s, 10 * W_S);
-	world_traffic(s.w, 1 * W_MS);
+	world_run(s.w, 50 * MS);
+	story_rest(&s, 10 * SEC);
+	world_traffic(s.w, 1 * MS);
 	for (unsigned int i = 10 + random_below(&random, 20); i; i--) {
 		act(s.w, line, &random);
-		world_run(s.w, (1 + random_below(&random, 300)) * W_MS);
+		world_run(s.w, (1 + random_below(&random, 300)) * MS);
 	}
 	for (uint32_t i = 0; i < world_cables(s.w); i++) {
 		line[i] = new_line(line[i].seed);
 		world_line(s.w, i, &line[i]);
 		world_cut(s.w, i, false);
 	}
-	world_run(s.w, 2 * W_S);
+	world_run(s.w, 2 * SEC);
 	whole_again(&s);
 	count(s.w);
 	free(line);

@@ -159,7 +159,7 @@ static void look(struct ruin *r)
 
 	if (!has_root(r))
 		return;
-	story_rest(s, 30 * W_S);
+	story_rest(s, 30 * SEC);
 	if (s->wrong[0])
 		return;
 	wrong = story_excluded(s) ? NULL : check_table(s->w, buf, sizeof(buf));
@@ -183,9 +183,9 @@ static void look(struct ruin *r)
 	for (a = 0; a < s->w->nodes; a++)
 		for (b = 0; b < s->w->nodes; b++)
 			l.before[a][b] = check_flow_between(s->flow, a, b);
-	world_traffic(s->w, 2 * W_MS);
+	world_traffic(s->w, 2 * MS);
 	for (unsigned int i = 0; i < 3000 && waits(&l, &a, &b); i++)
-		world_run(s->w, 20 * W_MS);
+		world_run(s->w, 20 * MS);
 	world_traffic(s->w, s->interval);
 	if (waits(&l, &a, &b))
 		story_fail(s, "no packet from %u arrives at %u any more", a, b);
@@ -230,7 +230,7 @@ static void restart(struct ruin *r, uint32_t node)
 		return;
 	r->ended = true;
 	world_manager(r->s.w, node, false);
-	story_run(&r->s, story_some_time(&r->random, W_US, 8));
+	story_run(&r->s, story_some_time(&r->random, US, 8));
 	world_manager(r->s.w, node, true);
 }
 
@@ -249,7 +249,7 @@ static void act(struct ruin *r)
 		break;
 	case FLAP:
 		world_cut(w, cable, true);
-		story_run(&r->s, story_some_time(&r->random, W_US, 8) / 16);
+		story_run(&r->s, story_some_time(&r->random, US, 8) / 16);
 		world_cut(w, cable, false);
 		break;
 	case MUTE:
@@ -283,7 +283,7 @@ static void act(struct ruin *r)
 		restart(r, world_root(w));
 		break;
 	case LOOK:
-		story_run(&r->s, 400 * W_MS);	/* time for silence to be noticed */
+		story_run(&r->s, 400 * MS);	/* time for silence to be noticed */
 		look(r);
 		break;
 	}
@@ -350,8 +350,8 @@ static void begin(struct ruin *r, struct world_config *c)
 		story_shape(&r->random, NODES_MAX, &c->shape);
 	} while (torus_nodes(&c->shape) < 6 || !draw(r, &c->shape, cut, &whole));
 	c->fanout = 1 + random_below(&r->random, 8);
-	c->member_max = 300 * W_MS;
-	c->link_latency = (2 * W_US) << random_below(&r->random, 8);
+	c->member_max = 300 * MS;
+	c->link_latency = (2 * US) << random_below(&r->random, 8);
 	c->frame_loss = random_below(&r->random, 3) ? 0 : 500;
 	/* Cut the cables after the bring-up? A node that no Init reaches would never join. */
 	late = random_below(&r->random, 2) || !whole;
@@ -361,11 +361,11 @@ static void begin(struct ruin *r, struct world_config *c)
 			world_power(r->s.w, i, true);
 	for (uint32_t i = 0; !late && i < world_cables(r->s.w); i++)
 		world_cut(r->s.w, i, cut[i]);
-	world_run(r->s.w, 1 * W_S);
-	story_rest(&r->s, 20 * W_S);
-	story_traffic(&r->s, c->frame_loss ? 2 * W_MS :
-			     100 * W_US << random_below(&r->random, 4));
-	world_run(r->s.w, 5 * W_MS);
+	world_run(r->s.w, 1 * SEC);
+	story_rest(&r->s, 20 * SEC);
+	story_traffic(&r->s, c->frame_loss ? 2 * MS :
+			     100 * US << random_below(&r->random, 4));
+	world_run(r->s.w, 5 * MS);
 	for (uint32_t i = 0; late && i < world_cables(r->s.w); i++)
 		world_cut(r->s.w, i, cut[i]);
 }
@@ -382,7 +382,7 @@ static void mend_all(struct ruin *r)
 	for (uint32_t i = 0; i < w->nodes; i++)
 		world_power(w, i, true);
 	for (unsigned int tries = 0; tries < 100 && r->nexcluded; tries++) {
-		story_run(&r->s, 100 * W_MS);
+		story_run(&r->s, 100 * MS);
 		include_all(r);
 	}
 }
@@ -396,7 +396,7 @@ static void mend(struct ruin *r)
 	for (unsigned int tries = 0; tries < 100 && story_excluded(&r->s); tries++) {
 		for (uint32_t i = 0; i < world_nodes(r->s.w); i++)
 			story_exclude(&r->s, i, -1, false);
-		story_run(&r->s, 50 * W_MS);
+		story_run(&r->s, 50 * MS);
 	}
 }
 
@@ -420,10 +420,10 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 		story_disturb(r.s.w, &r.random, 200, 1000, 8);
 	for (unsigned int i = 3 + random_below(&r.random, 8); i && !r.s.wrong[0]; i--) {
 		act(&r);
-		story_run(&r.s, story_some_time(&r.random, W_US, 8));
+		story_run(&r.s, story_some_time(&r.random, US, 8));
 	}
-	world_disturb(r.s.w, 0, 0, 50 * W_US);
-	story_run(&r.s, 400 * W_MS);
+	world_disturb(r.s.w, 0, 0, 50 * US);
+	story_run(&r.s, 400 * MS);
 	if (!r.s.wrong[0])
 		look(&r);
 	mend(&r);

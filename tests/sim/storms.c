@@ -80,7 +80,7 @@ static void end_in_step(struct story *s, uint64_t *random)
 
 	world_cut(s->w, cable, random_below(random, 4) > 0);
 	for (unsigned int i = 0; i < 2000 && story_step(s) != step; i++)
-		world_run(s->w, 10 * W_US);
+		world_run(s->w, 10 * US);
 	end_node(s, world_root(s->w), random);
 	if (random_below(random, 2))
 		end_node(s, node, random);
@@ -92,7 +92,7 @@ static void end_in_step(struct story *s, uint64_t *random)
 static void slow(struct world *w, uint32_t node, uint64_t *random)
 {
 	unsigned int fails = random_below(random, 100);
-	uint64_t time = random_below(random, 2) ? 20 * W_US << random_below(random, 8) : 0;
+	uint64_t time = random_below(random, 2) ? 20 * US << random_below(random, 8) : 0;
 
 	world_slow(w, node, time, fails);
 }
@@ -166,7 +166,7 @@ static void include_all(struct story *s)
 	for (unsigned int tries = 0; tries < 100 && (story_excluded(s) || !world_settled(s->w)); tries++) {
 		for (uint32_t i = 0; i < world_nodes(s->w); i++)
 			story_exclude(s, i, -1, false);
-		world_run(s->w, 50 * W_MS);
+		world_run(s->w, 50 * MS);
 	}
 }
 
@@ -177,14 +177,14 @@ static void mend(struct story *s)
 	char buf[100];
 
 	world_partition(s->w, 0);
-	world_disturb(s->w, 0, 0, 50 * W_US);
+	world_disturb(s->w, 0, 0, 50 * US);
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
 		world_slow(s->w, i, 0, 0);
 	for (uint32_t i = 0; i < world_cables(s->w); i++)
 		world_cut(s->w, i, false);
 	wake(s);
 	back(s);
-	story_rest(s, 60 * W_S);
+	story_rest(s, 60 * SEC);
 	wrong = check_admin(s->flow, buf, sizeof(buf));
 	if (wrong)
 		story_fail(s, "%s", wrong);
@@ -208,19 +208,19 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	c.discover = random_below(&random, 2);
 	c.fanout = 1 + random_below(&random, 8);
 	c.vanish = random_below(&random, 2);
-	c.member_max = 300 * W_MS;
-	c.link_latency = (2 * W_US) << random_below(&random, 6);
+	c.member_max = 300 * MS;
+	c.link_latency = (2 * US) << random_below(&random, 6);
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 2 * W_MS);
-	world_run(s.w, 5 * W_MS);
+	story_traffic(&s, 2 * MS);
+	world_run(s.w, 5 * MS);
 	if (!random_below(&random, 3))
 		story_disturb(s.w, &random, 100, 300, 8);
 	for (unsigned int i = 3 + random_below(&random, 8); i && !s.wrong[0]; i--) {
 		act(&s, o->acts ? o->acts : ACTS, &random);
-		story_run(&s, story_some_time(&random, 10 * W_US, 10));
+		story_run(&s, story_some_time(&random, 10 * US, 10));
 	}
 	mend(&s);
 	good = story_end(&s);

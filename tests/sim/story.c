@@ -90,7 +90,7 @@ static uint64_t state_of(struct story *s)
 	return state;
 }
 
-#define CALM (4 * W_MS)		/* between a node's packets while nothing happens */
+#define CALM (4 * MS)		/* between a node's packets while nothing happens */
 #define QUIET 10		/* ms without a change */
 #define FILLING (2 * CALM)	/* until all nodes send again, and inputs are full */
 
@@ -99,7 +99,7 @@ static void pace(struct story *s, struct pace *p)
 {
 	uint64_t was = p->state, events;
 
-	world_run(s->w, W_MS);
+	world_run(s->w, MS);
 	events = 1 + s->w->fm_events + s->w->link_events;
 	if (events != p->events) {	/* else nothing has changed */
 		tally(s);
@@ -129,16 +129,16 @@ void story_rest(struct story *s, uint64_t limit)
 	uint64_t end = world_now(s->w) + limit;
 	struct pace p = { 0 };
 
-	world_run(s->w, 10 * W_MS);
+	world_run(s->w, 10 * MS);
 	tally(s);
 	while (s->sparing && s->interval && !world_settled(s->w) && world_now(s->w) < end)
 		pace(s, &p);
 	if (!world_until(s->w, world_settled, limit))
-		story_fail(s, "not at rest after %llu ms", (unsigned long long)(limit / W_MS));
+		story_fail(s, "not at rest after %llu ms", (unsigned long long)(limit / MS));
 	if (s->sparing)
 		world_traffic(s->w, s->interval);
 	tally(s);
-	world_run(s->w, 5 * W_MS);
+	world_run(s->w, 5 * MS);
 	tally(s);
 }
 
@@ -146,7 +146,7 @@ void story_rest(struct story *s, uint64_t limit)
 static void wait_out_holds(struct story *s)
 {
 	for (unsigned int i = 0; i < 1300 && story_problem(s, "flap", ""); i++)
-		world_run(s->w, 100 * W_MS);
+		world_run(s->w, 100 * MS);
 	if (story_problem(s, "flap", ""))
 		story_fail(s, "a link is still held down after 130 s");
 }
@@ -160,8 +160,8 @@ static void flows_again(struct story *s)
 	uint64_t before = check_flow_arrived(s->flow);
 
 	if (!world_config(s->w)->traffic)
-		world_traffic(s->w, 1 * W_MS);
-	story_run(s, 50 * W_MS);
+		world_traffic(s->w, 1 * MS);
+	story_run(s, 50 * MS);
 	if (world_nodes(s->w) > 1 && check_flow_arrived(s->flow) == before)
 		story_fail(s, "no packet arrives in 50 ms although all is whole");
 }
@@ -179,15 +179,15 @@ bool story_end(struct story *s)
 		world_power(s->w, i, true);
 		world_manager(s->w, i, true);
 	}
-	story_rest(s, 60 * W_S);
+	story_rest(s, 60 * SEC);
 	flows_again(s);
 	story_traffic(s, 0);
 	wait_out_holds(s);
-	world_run(s->w, 100 * W_MS);
-	story_rest(s, 60 * W_S);
+	world_run(s->w, 100 * MS);
+	story_rest(s, 60 * SEC);
 	/* Where links lose frames it takes a while until all queued packets have arrived. */
 	for (unsigned int i = 0; i < 100 && check_flow_alive(s->flow); i++)
-		world_run(s->w, 200 * W_MS);
+		world_run(s->w, 200 * MS);
 	wrong = check_flow_end(s->flow);
 	if (wrong)
 		story_fail(s, "%s", wrong);
@@ -317,7 +317,7 @@ uint64_t story_some_time(uint64_t *random, uint64_t unit, uint32_t shifts)
 
 void story_disturb(struct world *w, uint64_t *random, uint32_t doubled, uint32_t breaks, uint32_t shifts)
 {
-	uint64_t jitter = (20 * W_US) << random_below(random, shifts);
+	uint64_t jitter = (20 * US) << random_below(random, shifts);
 	unsigned int broken = random_below(random, breaks), twice = random_below(random, doubled);
 
 	world_disturb(w, twice, broken, jitter);

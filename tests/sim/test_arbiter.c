@@ -14,7 +14,7 @@
 #include "story.h"
 
 #define NOBODY UINT32_MAX
-#define TAKEOVER (3 * W_S)
+#define TAKEOVER (3 * SEC)
 
 static struct story s;
 
@@ -33,17 +33,17 @@ static void begin(const char *shape, enum fm_verdict verdict, uint64_t delay)
 	story_begin(&s, &c);
 	world_arbiter(s.w, verdict, delay);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	/* The first root of all claims nothing. */
 	assert_int_equal(world_arbiter_asked(s.w), 0);
 	s.sparing = true;
-	story_traffic(&s, 500 * W_US);
+	story_traffic(&s, 500 * US);
 }
 
 /* The node that leads and has a table, once there is one within @limit; else NOBODY. */
 static uint32_t leader(uint64_t limit)
 {
-	for (limit += world_now(s.w); world_now(s.w) < limit; story_run(&s, 10 * W_MS))
+	for (limit += world_now(s.w); world_now(s.w) < limit; story_run(&s, 10 * MS))
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			if (world_managed(s.w, i) && fm_is_root(world_fm(s.w, i)) &&
 			    fm_version(world_fm(s.w, i)))
@@ -86,7 +86,7 @@ static void granted(void **state)
 	uint32_t root;
 
 	(void)state;
-	begin("4x4", FM_GRANTED, 300 * W_MS);
+	begin("4x4", FM_GRANTED, 300 * MS);
 	world_power(s.w, 0, false);
 	root = leader(TAKEOVER);
 	assert_int_not_equal(root, NOBODY);
@@ -94,10 +94,10 @@ static void granted(void **state)
 	last_answer(root, FM_GRANTED);
 	assert_false(problem(""));
 	world_power(s.w, 0, true);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	/* Who leads by a grant has no more questions. */
 	asked = world_arbiter_asked(s.w);
-	story_run(&s, 20 * W_S);
+	story_run(&s, 20 * SEC);
 	assert_int_equal(world_arbiter_asked(s.w), asked);
 	finish();
 }
@@ -108,24 +108,24 @@ static void down(void **state)
 	uint32_t root;
 
 	(void)state;
-	begin("4x4", FM_UNKNOWN, 1 * W_S);
+	begin("4x4", FM_UNKNOWN, 1 * SEC);
 	world_power(s.w, 0, false);
 	root = leader(TAKEOVER);
 	assert_int_not_equal(root, NOBODY);
 	assert_true(problem("the arbiter gives no answer: it is down; this node leads"));
 	last_answer(root, FM_UNKNOWN);
-	story_run(&s, 10 * W_S);
+	story_run(&s, 10 * SEC);
 	assert_in_range(world_arbiter_asked(s.w), 3, 8);
 	/* A root that leads goes on, whatever it says then. */
-	world_arbiter(s.w, FM_REFUSED, W_MS);
-	story_run(&s, 10 * W_S);
-	assert_int_equal(leader(W_MS), root);
+	world_arbiter(s.w, FM_REFUSED, MS);
+	story_run(&s, 10 * SEC);
+	assert_int_equal(leader(MS), root);
 	assert_true(problem("refuses that this node leads: no; this node leads"));
-	world_arbiter(s.w, FM_GRANTED, W_MS);
-	story_run(&s, 10 * W_S);
+	world_arbiter(s.w, FM_GRANTED, MS);
+	story_run(&s, 10 * SEC);
 	assert_false(problem(""));
 	last_answer(root, FM_GRANTED);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), root);
 	finish();
 }
@@ -133,15 +133,15 @@ static void down(void **state)
 static void refused(void **state)
 {
 	(void)state;
-	begin("4x4", FM_REFUSED, 5 * W_MS);
+	begin("4x4", FM_REFUSED, 5 * MS);
 	world_power(s.w, 0, false);
-	assert_int_equal(leader(20 * W_S), NOBODY);
+	assert_int_equal(leader(20 * SEC), NOBODY);
 	assert_true(problem("the arbiter refuses that this node leads: no; this node asks again"));
 	/* Each time later: not hundreds of times, but often enough. */
 	assert_in_range(world_arbiter_asked(s.w), 5, 100);
-	world_arbiter(s.w, FM_GRANTED, 5 * W_MS);
-	assert_int_not_equal(leader(20 * W_S), NOBODY);
-	story_rest(&s, 20 * W_S);
+	world_arbiter(s.w, FM_GRANTED, 5 * MS);
+	assert_int_not_equal(leader(20 * SEC), NOBODY);
+	story_rest(&s, 20 * SEC);
 	assert_false(problem(""));
 	finish();
 }
@@ -152,13 +152,13 @@ static void granted_later_epoch(void **state)
 	uint32_t root;
 
 	(void)state;
-	begin("4x4", FM_GRANTED, 5 * W_MS);
+	begin("4x4", FM_GRANTED, 5 * MS);
 	world_arbiter_granted(s.w, 40, 1);
 	world_power(s.w, 0, false);
 	root = leader(TAKEOVER);
 	assert_int_not_equal(root, NOBODY);
 	assert_int_equal(fm_epoch(world_fm(s.w, root)), 41);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	finish();
 }
 
@@ -166,31 +166,31 @@ static void granted_later_epoch(void **state)
 static void granted_last_epoch(void **state)
 {
 	(void)state;
-	begin("4x4", FM_GRANTED, 5 * W_MS);
+	begin("4x4", FM_GRANTED, 5 * MS);
 	world_arbiter_granted(s.w, 1ULL << 60, 1);
 	world_power(s.w, 0, false);
-	assert_int_equal(leader(10 * W_S), NOBODY);
+	assert_int_equal(leader(10 * SEC), NOBODY);
 	for (uint32_t i = 1; i < 16; i++)
 		assert_true(fm_epoch(world_fm(s.w, i)) < 1024);
 	assert_true(problem("refuses"));
 	world_arbiter_granted(s.w, 1, 1);
-	assert_int_not_equal(leader(20 * W_S), NOBODY);
+	assert_int_not_equal(leader(20 * SEC), NOBODY);
 	finish();
 }
 
 /* A part without a majority, of which no link leads out, leads only by a grant. */
 static void few_left(enum fm_verdict verdict, const char *text)
 {
-	begin("5", verdict, 5 * W_MS);
+	begin("5", verdict, 5 * MS);
 	for (uint32_t i = 0; i < 3; i++)
 		world_power(s.w, i, false);
 	if (verdict != FM_GRANTED) {
-		assert_int_equal(leader(10 * W_S), NOBODY);
+		assert_int_equal(leader(10 * SEC), NOBODY);
 		assert_true(problem(text));
-		world_arbiter(s.w, FM_GRANTED, 5 * W_MS);
+		world_arbiter(s.w, FM_GRANTED, 5 * MS);
 	}
-	assert_int_not_equal(leader(verdict == FM_GRANTED ? TAKEOVER : 20 * W_S), NOBODY);
-	story_run(&s, 1 * W_S);
+	assert_int_not_equal(leader(verdict == FM_GRANTED ? TAKEOVER : 20 * SEC), NOBODY);
+	story_run(&s, 1 * SEC);
 	assert_false(problem(""));
 	finish();
 }
@@ -207,13 +207,13 @@ static void part_without_majority(void **state)
 static void back_while_refused(void **state)
 {
 	(void)state;
-	begin("4x4", FM_REFUSED, 5 * W_MS);
+	begin("4x4", FM_REFUSED, 5 * MS);
 	world_hang(s.w, 0, true);
-	story_run(&s, 6 * W_S);
+	story_run(&s, 6 * SEC);
 	assert_true(problem("refuses"));
-	world_arbiter(s.w, FM_GRANTED, 5 * W_MS);
+	world_arbiter(s.w, FM_GRANTED, 5 * MS);
 	world_hang(s.w, 0, false);
-	story_rest(&s, 30 * W_S);
+	story_rest(&s, 30 * SEC);
 	assert_false(problem(""));
 	finish();
 }
@@ -228,17 +228,17 @@ static void granted_after_refusals(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < 24 / story_every(); k++) {
 		seed = 100 + k;
-		begin("3x2", FM_REFUSED, 5 * W_MS);
+		begin("3x2", FM_REFUSED, 5 * MS);
 		if (k % 2)
 			world_power(s.w, 0, false);
 		else
 			world_manager(s.w, 0, false);
-		story_run(&s, (1000 + k * 7919 % 9000) * W_MS);
-		world_arbiter(s.w, FM_GRANTED, 5 * W_MS);
-		assert_int_not_equal(leader(20 * W_S), NOBODY);
+		story_run(&s, (1000 + k * 7919 % 9000) * MS);
+		world_arbiter(s.w, FM_GRANTED, 5 * MS);
+		assert_int_not_equal(leader(20 * SEC), NOBODY);
 		world_power(s.w, 0, true);
 		world_manager(s.w, 0, true);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		assert_false(problem(""));
 		finish();
 	}
@@ -249,21 +249,21 @@ static void granted_after_refusals(void **state)
 static void answers_nobody_asked_for(void **state)
 {
 	(void)state;
-	begin("4x4", FM_GRANTED, 400 * W_MS);
+	begin("4x4", FM_GRANTED, 400 * MS);
 	fm_arbiter(world_fm(s.w, 1), 2, FM_REFUSED, 9, "no", world_now(s.w));
 	world_power(s.w, 0, false);
 	for (unsigned int i = 0; i < 1000 && !world_arbiter_asked(s.w); i++)
-		world_run(s.w, 2 * W_MS);
+		world_run(s.w, 2 * MS);
 	assert_int_equal(world_arbiter_asked(s.w), 1);
 	for (uint32_t i = 1; i < 16; i++) {
 		fm_arbiter(world_fm(s.w, i), 1, FM_GRANTED, 0, "", world_now(s.w));
 		fm_arbiter(world_fm(s.w, i), 77, FM_REFUSED, 0, "no", world_now(s.w));
 	}
-	story_run(&s, 200 * W_MS);
-	assert_int_equal(leader(W_MS), NOBODY);
+	story_run(&s, 200 * MS);
+	assert_int_equal(leader(MS), NOBODY);
 	assert_int_not_equal(leader(TAKEOVER), NOBODY);
 	assert_false(problem(""));
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	finish();
 }
 

@@ -55,9 +55,9 @@ static void one_order(const struct world_config *c, const uint32_t *order, uint3
 	story_begin(&s, c);
 	for (uint32_t i = 0; i < n; i++) {
 		world_power(s.w, order[i], true);
-		world_run(s.w, 3 * W_MS);
+		world_run(s.w, 3 * MS);
 	}
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	end(&s, shape, c->seed);
 }
 
@@ -102,7 +102,7 @@ static void one_seed(uint64_t seed)
 	if (!random_below(&random, 4))
 		c.open = (uint8_t)random_below(&random, 1u << c.shape.ndims);
 	c.fanout = 1 + random_below(&random, 8);
-	c.svc_jitter = 10 * W_US << random_below(&random, 10);
+	c.svc_jitter = 10 * US << random_below(&random, 10);
 	c.svc_double = random_below(&random, 2) * 50;
 	c.svc_break = random_below(&random, 2) * 500;
 	story_begin(&s, &c);
@@ -110,12 +110,12 @@ static void one_seed(uint64_t seed)
 	for (uint32_t k = 0, i = random_below(&random, n); k < n; k++, i = (i + 1) % n) {
 		world_power(s.w, i, true);
 		if (random_below(&random, 2))
-			world_run(s.w, 1 + random_below(&random, 10) * W_MS);
+			world_run(s.w, 1 + random_below(&random, 10) * MS);
 	}
-	story_rest(&s, 30 * W_S);
-	world_disturb(s.w, 0, 0, 50 * W_US);
-	world_traffic(s.w, 200 * W_US);
-	world_run(s.w, 20 * W_MS);
+	story_rest(&s, 30 * SEC);
+	world_disturb(s.w, 0, 0, 50 * US);
+	world_traffic(s.w, 200 * US);
+	world_run(s.w, 20 * MS);
 	if (n > 1 && !check_flow_arrived(s.flow))
 		story_fail(&s, "no packet arrived");
 	end(&s, torus_shape_text(&c.shape, text), seed);
@@ -151,7 +151,7 @@ static void flapping(void **state)
 	world_manager(s.w, 7, false);
 	for (unsigned int k = 0; k < 20; k++) {
 		world_cut(s.w, 10, k % 2);
-		world_run(s.w, 1 * W_S);
+		world_run(s.w, 1 * SEC);
 	}
 	assert_true(fm_version(world_fm(s.w, 0)) > 0);
 	end(&s, "a link that comes and goes", 0);
@@ -176,31 +176,31 @@ static void adopted_late(void **state)
 	story_begin(&s, &c);
 	for (uint32_t i = 0; i < 5; i++) {
 		world_power(s.w, i, true);
-		world_run(s.w, 100 * W_MS);
+		world_run(s.w, 100 * MS);
 	}
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	world_hang(s.w, 2, true);
 	for (unsigned int i = 0; i < 6; i++) {
 		world_cut(s.w, 0, !(i & 1));
-		world_run(s.w, 50 * W_MS);
+		world_run(s.w, 50 * MS);
 	}
 	world_power(s.w, 5, true);
-	world_run(s.w, 20 * W_MS);
+	world_run(s.w, 20 * MS);
 	world_cut(s.w, 4, true);		/* no neighbour vouches for node 5 */
 	world_cut(s.w, 5, true);
-	world_run(s.w, 100 * W_MS);
+	world_run(s.w, 100 * MS);
 	if (!story_problem(&s, "node", "('n5') is dead"))
 		story_fail(&s, "node 5 is not judged dead");
 	fm_status(world_fm(s.w, 5), &st);
 	if (st.placed)
 		story_fail(&s, "node 5 has coordinates");
 	world_hang(s.w, 2, false);
-	world_run(s.w, 1 * W_S);
+	world_run(s.w, 1 * SEC);
 	if (story_problem(&s, "node", ""))
 		story_fail(&s, "node 5 stays dead");
 	world_cut(s.w, 4, false);
 	world_cut(s.w, 5, false);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	end(&s, "adopted late", 0);
 }
 
@@ -211,7 +211,7 @@ static void wrong_cables(struct story *s, unsigned int healthy, const char *a, c
 {
 	struct fm_status st;
 
-	world_run(s->w, 2 * W_S);
+	world_run(s->w, 2 * SEC);
 	assert_true(world_fm(s->w, 0));
 	fm_status(world_fm(s->w, 0), &st);
 	if (memcmp(&st.shape, &world_config(s->w)->shape, sizeof(st.shape)))
@@ -230,10 +230,10 @@ static void wrong_cables(struct story *s, unsigned int healthy, const char *a, c
 		story_fail(s, "no wiring problem has '%s' in its text", b);
 	if (s->wrong[0])
 		fail_msg("%s", s->wrong);
-	world_traffic(s->w, 100 * W_US);
-	world_run(s->w, 50 * W_MS);
+	world_traffic(s->w, 100 * US);
+	world_run(s->w, 50 * MS);
 	world_traffic(s->w, 0);
-	world_run(s->w, 50 * W_MS);
+	world_run(s->w, 50 * MS);
 	if (!check_flow_arrived(s->flow) || check_flow_alive(s->flow))
 		story_fail(s, "traffic: %llu arrived, %llu missing",
 			   (unsigned long long)check_flow_arrived(s->flow),
@@ -302,7 +302,7 @@ static void other_fabric(void **state)
 	story_begin(&s, &c);
 	world_fabric(s.w, 3, "other");
 	story_power_all(&s);
-	world_run(s.w, 5 * W_S);
+	world_run(s.w, 5 * SEC);
 	fm_status(world_fm(s.w, 0), &st);
 	if (!story_problem(&s, "fabric", "'other'"))
 		story_fail(&s, "the other fabric is not reported");
@@ -333,9 +333,9 @@ static void two_marked(uint32_t second, uint64_t lead)
 	for (uint32_t i = 0; i < 16; i++)
 		if (i != second)
 			world_power(s.w, i, true);
-	world_run(s.w, lead * W_MS);
+	world_run(s.w, lead * MS);
 	world_power(s.w, second, true);
-	world_run(s.w, 10 * W_S);
+	world_run(s.w, 10 * SEC);
 	for (uint32_t i = 0; i < 16; i++)
 		roots += fm_is_root(world_fm(s.w, i));
 	fm_status(world_fm(s.w, world_root(s.w)), &st);
@@ -392,11 +392,11 @@ static void two_fabrics(void **state)
 	world_cut(s.w, 3, true);
 	world_cut(s.w, 7, true);
 	story_power_all(&s);
-	world_run(s.w, 2 * W_S);
+	world_run(s.w, 2 * SEC);
 	halves_led(&s, 0, 4);
 	for (unsigned int k = 0; k < 2; k++) {
 		world_cut(s.w, 3, false);
-		world_run(s.w, 2 * W_S);
+		world_run(s.w, 2 * SEC);
 		halves_led(&s, 0, k ? 5 : 4);
 		for (unsigned int end = 0; end < 2; end++)
 			if (!story_problem(&s, "root", at[end]))
@@ -404,13 +404,13 @@ static void two_fabrics(void **state)
 		if (!story_problem(&s, "wiring", "leads to nodes that obey another root"))
 			story_fail(&s, "the roots do not tell of the cable");
 		world_cut(s.w, 3, true);
-		world_run(s.w, 2 * W_S);
+		world_run(s.w, 2 * SEC);
 		if (story_problem(&s, "root", "two roots") || story_problem(&s, "wiring", ""))
 			story_fail(&s, "it is told of a cable that was pulled");
 		world_manager(s.w, 4, false);
-		world_run(s.w, 4 * W_S);
+		world_run(s.w, 4 * SEC);
 		world_manager(s.w, 4, true);
-		world_run(s.w, 2 * W_S);
+		world_run(s.w, 2 * SEC);
 	}
 	if (s.wrong[0])
 		fail_msg("%s", s.wrong);
@@ -428,7 +428,7 @@ static void no_root(void **state)
 	story_begin(&s, &c);
 	world_jumper(s.w, 0, false);
 	story_power_all(&s);
-	world_run(s.w, 31 * W_S);
+	world_run(s.w, 31 * SEC);
 	assert_true(story_problem(&s, "root", "no Init has told of a root"));
 	check_flow_free(s.flow);
 	world_free(s.w);
@@ -452,7 +452,7 @@ static void same_names(void **state)
 			world_name(s.w, 6, "n3");
 		}
 		story_power_all(&s);
-		world_run(s.w, 5 * W_S);
+		world_run(s.w, 5 * SEC);
 		fm_status(world_fm(s.w, 0), &st);
 		if (!story_problem(&s, "refused", "in use by"))
 			story_fail(&s, "no node is reported as refused");
@@ -483,14 +483,14 @@ static void plugged_in_later(void **state)
 			if (i != 7)
 				world_power(s.w, i, true);
 		world_cut(s.w, 3, true);
-		world_run(s.w, 1 * W_S);
-		story_rest(&s, 10 * W_S);
-		world_traffic(s.w, 50 * W_US);
-		world_run(s.w, 50 * W_MS);
+		world_run(s.w, 1 * SEC);
+		story_rest(&s, 10 * SEC);
+		world_traffic(s.w, 50 * US);
+		world_run(s.w, 50 * MS);
 		world_power(s.w, 7, true);
-		story_rest(&s, 10 * W_S);
+		story_rest(&s, 10 * SEC);
 		world_cut(s.w, 3, false);
-		story_rest(&s, 10 * W_S);
+		story_rest(&s, 10 * SEC);
 		end(&s, "4x3", seed);
 	}
 }

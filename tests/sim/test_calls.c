@@ -13,7 +13,7 @@
 
 #include "story.h"
 
-#define TAKEOVER (3 * W_S)
+#define TAKEOVER (3 * SEC)
 #define BIT(n) (1ULL << (n))
 
 enum end { POWER, KILL, HANG, ENDS };
@@ -31,10 +31,10 @@ static void begin(const char *shape, uint64_t seed)
 	c.vanish = true;
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 300 * W_US);
-	world_run(s.w, 5 * W_MS);
+	story_traffic(&s, 300 * US);
+	world_run(s.w, 5 * MS);
 }
 
 static void hang(uint64_t nodes, bool hung)
@@ -78,7 +78,7 @@ static uint32_t taken_over(uint64_t but, const char *what)
 	uint64_t limit = world_now(s.w) + TAKEOVER;
 
 	while (world_now(s.w) < limit && leader(but) == TORUS_NO_NODE)
-		story_run(&s, 10 * W_MS);
+		story_run(&s, 10 * MS);
 	if (leader(but) == TORUS_NO_NODE) {
 		story_fail(&s, "%s: nobody leads", what);
 		return 0;
@@ -138,14 +138,14 @@ static void around(const char *shape, uint64_t hung, enum end end, uint64_t seed
 	hang(hung, true);
 	ends_by(0, end);
 	root = taken_over(hung | BIT(0), what);
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	all_follow(hung | BIT(0), what);
 	/* A cable between two that live is lost: flows move on. */
 	world_cut(s.w, root * world_config(s.w)->shape.ndims, true);
-	story_run(&s, 1 * W_S);
+	story_run(&s, 1 * SEC);
 	hang(hung, false);
 	comes_back(0, end);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	if (world_root(s.w) != root)
 		story_fail(&s, "%s: node %u leads, and no more node %u", what, world_root(s.w), root);
 	finish(what, seed);
@@ -187,7 +187,7 @@ static void all_around(const char *shape, uint64_t hung, enum end end, uint64_t 
 	hang(hung, true);
 	ends_by(0, end);
 	root = taken_over(hung | BIT(0), "all around hang");
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		const struct fm_entry *e = fm_node(world_fm(s.w, root), i);
 
@@ -196,7 +196,7 @@ static void all_around(const char *shape, uint64_t hung, enum end end, uint64_t 
 	}
 	hang(hung, false);
 	comes_back(0, end);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	finish("all around hang", seed);
 }
 
@@ -221,14 +221,14 @@ static void dead_among_hung(void **state)
 	world_power(s.w, 10, false);
 	ends_by(0, KILL);
 	root = taken_over(hung | BIT(10) | BIT(0), "a dead one among hung ones");
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	hang(hung, false);
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	if (fm_node(world_fm(s.w, root), 10)->state != FM_NODE_DEAD)
 		story_fail(&s, "node 10 is in state %u", fm_node(world_fm(s.w, root), 10)->state);
 	world_power(s.w, 10, true);
 	comes_back(0, KILL);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	finish("a dead one among hung ones", 8);
 }
 
@@ -251,7 +251,7 @@ static void called_one_hangs(void **state)
 	hang(hung, true);
 	ends_by(0, POWER);
 	for (unsigned int i = 0; i < 80; i++) {
-		story_run(&s, 100 * W_MS);
+		story_run(&s, 100 * MS);
 		told |= calls_in_vain();
 	}
 	if (leader(hung | BIT(0)) != TORUS_NO_NODE)
@@ -260,11 +260,11 @@ static void called_one_hangs(void **state)
 		story_fail(&s, "nobody says that a call is not answered");
 	hang(BIT(3), false);
 	taken_over(BIT(2) | BIT(4) | BIT(0), "node 3 has woken");
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	all_follow(BIT(2) | BIT(4) | BIT(0), "node 3 has woken");
 	hang(hung, false);
 	comes_back(0, POWER);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	finish("the one that is called hangs", 5);
 }
 
@@ -281,7 +281,7 @@ static void called_one_is_cut_off(void **state)
 	hang(hung, true);
 	world_partition(s.w, BIT(3));
 	world_counts(s.w);
-	story_run(&s, 8 * W_S);
+	story_run(&s, 8 * SEC);
 	c = world_counts(s.w);
 	if (leader(hung) != TORUS_NO_NODE)
 		story_fail(&s, "four of eight have a root");
@@ -289,10 +289,10 @@ static void called_one_is_cut_off(void **state)
 		story_fail(&s, "%llu messages in 8 s", (unsigned long long)c.messages);
 	world_partition(s.w, 0);
 	taken_over(hung, "the service network is whole");
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	all_follow(hung, "the service network is whole");
 	hang(hung, false);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	finish("the one that is called is cut off", 6);
 }
 
@@ -310,13 +310,13 @@ static void root_lives(void **state)
 	hang(BIT(2) | BIT(4), true);
 	world_one_way(s.w, 0, 1, true);
 	world_one_way(s.w, 1, 0, true);
-	story_run(&s, 12 * W_S);
+	story_run(&s, 12 * SEC);
 	if (leader(0) != 0 || fm_epoch(world_fm(s.w, 0)) != epoch || leader(BIT(0)) != TORUS_NO_NODE)
 		story_fail(&s, "the root was there, and node %u leads", leader(BIT(0)));
 	world_one_way(s.w, 0, 1, false);
 	world_one_way(s.w, 1, 0, false);
 	hang(BIT(2) | BIT(4), false);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	if (world_root(s.w) != 0)
 		story_fail(&s, "node %u leads", world_root(s.w));
 	finish("the root lives", 7);

@@ -14,7 +14,7 @@
 #include "ends.h"
 
 #define CANDIDATES 8		/* nodes that are candidates where nothing is configured */
-#define TAKEOVER (3 * W_S)	/* as long as a majority lives, whoever hangs */
+#define TAKEOVER (3 * SEC)	/* as long as a majority lives, whoever hangs */
 
 static struct story s;
 static char name[120];		/* of the scenario */
@@ -35,10 +35,10 @@ static void begin_tree(const char *shape, const unsigned int *priority, uint64_t
 	for (uint32_t i = 0; priority && i < world_nodes(s.w); i++)
 		world_priority(s.w, i, priority[i]);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 1 * W_MS);
-	world_run(s.w, 5 * W_MS);
+	story_traffic(&s, 1 * MS);
+	world_run(s.w, 5 * MS);
 }
 
 static void begin(const char *shape, const unsigned int *priority, uint64_t seed)
@@ -95,9 +95,9 @@ static void the_eighth(void **state)
 			all_but(last, (enum ending)end, true);
 			ends_await(&s, 0, TAKEOVER);
 			leads(last);
-			story_run(&s, 300 * W_MS);
+			story_run(&s, 300 * MS);
 			all_but(last, (enum ending)end, false);
-			story_rest(&s, 20 * W_S);
+			story_rest(&s, 20 * SEC);
 			leads(last);
 			finish();
 		}
@@ -117,12 +117,12 @@ static void the_eighth_in_a_deep_tree(void **state)
 		snprintf(name, sizeof(name), "only node %u is left, fanout %u, seed %u", last, fanout,
 			 (unsigned int)seed);
 		begin_tree(seed % 2 ? "4x4" : "16", NULL, seed, fanout);
-		story_run(&s, seed * 41 % 1000 * W_MS);
+		story_run(&s, seed * 41 % 1000 * MS);
 		all_but(last, HANG, true);
 		ends_await(&s, 0, TAKEOVER);
 		leads(last);
 		all_but(last, HANG, false);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		finish();
 	}
 }
@@ -135,14 +135,14 @@ static void no_majority(void **state)
 		snprintf(name, sizeof(name), "7 of 9: each %s", end_names[end]);
 		begin("3x3", NULL, 1);
 		all_but(7, (enum ending)end, true);
-		story_run(&s, 5 * W_S);
+		story_run(&s, 5 * SEC);
 		assert_int_equal(ends_leader(s.w, TORUS_NO_NODE), TORUS_NO_NODE);
 		for (uint32_t i = 1; i < 4; i++)
 			end_undo(s.w, i, (enum ending)end);
-		if (ends_await(&s, 0, 20 * W_S) == TORUS_NO_NODE)
+		if (ends_await(&s, 0, 20 * SEC) == TORUS_NO_NODE)
 			story_fail(&s, "nobody leads, though 5 of 9 live again");
 		all_but(7, (enum ending)end, false);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		finish();
 	}
 }
@@ -159,16 +159,16 @@ static void majority_of_the_rest(void **state)
 	begin("3x3", NULL, 1);
 	for (uint32_t i = 5; i < 9; i++)
 		end_node(s.w, i, POWER);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	world_cut(s.w, 0, true);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	end_node(s.w, 0, HANG);
 	end_node(s.w, 3, HANG);
 	if (ends_await(&s, 0, TAKEOVER) == TORUS_NO_NODE)
 		story_fail(&s, "nobody leads, though 3 of 5 live");
 	end_undo(s.w, 0, HANG);
 	end_undo(s.w, 3, HANG);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	finish();
 }
 
@@ -188,10 +188,10 @@ static void the_next_ends_too(void **state)
 		end_node(s.w, 1, second);
 		taken_over(0);
 		world_cut(s.w, world_cables(s.w) - 1, true);
-		story_run(&s, 500 * W_MS);
+		story_run(&s, 500 * MS);
 		end_undo(s.w, 1, second);
 		end_undo(s.w, 0, first);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		if (world_root(s.w) < 2)
 			story_fail(&s, "node %u leads again", world_root(s.w));
 		finish();
@@ -229,11 +229,11 @@ static void by_priority(void **state)
 				leads(order[n]);
 			else if (root != TORUS_NO_NODE && !priorities[root])
 				story_fail(&s, "node %u leads", root);
-			story_rest(&s, 20 * W_S);
+			story_rest(&s, 20 * SEC);
 		}
 		for (unsigned int i = 0; i < n; i++)
 			end_undo(s.w, ended[i], (enum ending)end);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		leads(root);
 		finish();
 	}
@@ -252,9 +252,9 @@ static void by_priority_if_it_hangs(void **state)
 		root = taken_over(0);
 		if (root != TORUS_NO_NODE && !priorities[root])
 			story_fail(&s, "node %u leads", root);
-		story_run(&s, 1 * W_S);
+		story_run(&s, 1 * SEC);
 		end_undo(s.w, 0, HANG);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		leads(root);
 		finish();
 	}
@@ -285,7 +285,7 @@ static void equal_priorities(void **state)
 		if (values[k / ENDS] == FM_PRIORITY_DEFAULT && end != HANG)
 			leads(1);
 		end_undo(s.w, 0, end);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		finish();
 	}
 }
@@ -299,11 +299,11 @@ static void none_but_the_root(void **state)
 	snprintf(name, sizeof(name), "no candidate is left");
 	begin("3x3", priority, 1);
 	end_node(s.w, 0, POWER);
-	story_run(&s, 35 * W_S);
+	story_run(&s, 35 * SEC);
 	assert_int_equal(ends_roots(s.w), 0);
 	assert_true(story_problem(&s, "root", "no node asks to be root"));
 	end_undo(s.w, 0, POWER);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), 0);
 	assert_false(story_problem(&s, "root", ""));
 	finish();
@@ -323,14 +323,14 @@ static void asker_not_reached(void **state)
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			world_manager(s.w, i, false);
 		world_partition(s.w, 1);
-		story_run(&s, 10 * W_MS);
+		story_run(&s, 10 * MS);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			world_manager(s.w, i, true);
 		/* No node has a table: the first one waits for node 0, to which links lead, for 6 s. */
-		ends_await(&s, 0, TAKEOVER + 6 * W_S);
+		ends_await(&s, 0, TAKEOVER + 6 * SEC);
 		leads(1);
 		world_partition(s.w, 0);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		finish();
 	}
 }
@@ -354,18 +354,18 @@ static void asker_without_a_majority(void **state)
 			world_one_way(s.w, i, 6, true);
 			world_one_way(s.w, 6, i, true);
 		}
-		story_run(&s, 10 * W_MS);
+		story_run(&s, 10 * MS);
 		for (uint32_t i = 1; i < world_nodes(s.w); i++)
 			world_manager(s.w, i, true);
-		story_run(&s, 500 * W_MS);
+		story_run(&s, 500 * MS);
 		world_manager(s.w, 0, true);
-		ends_await(&s, TORUS_NO_NODE, 6 * W_S);
+		ends_await(&s, TORUS_NO_NODE, 6 * SEC);
 		leads(0);
 		for (uint32_t i = 1; i < 6; i++) {
 			world_one_way(s.w, i, 6, false);
 			world_one_way(s.w, 6, i, false);
 		}
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		finish();
 	}
 }

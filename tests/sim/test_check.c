@@ -27,10 +27,10 @@ static void begin_with(uint64_t latency)
 	world_config_default(&c);
 	c.link_latency = latency ? latency : c.link_latency;
 	assert_int_equal(torus_shape_parse("3x3", &c.shape), 0);
-	c.member_max = 300 * W_MS;
+	c.member_max = 300 * MS;
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 }
 
 static void begin(void)
@@ -42,7 +42,7 @@ static void begin(void)
 static void change(void)
 {
 	world_cut(s.w, 0, true);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 }
 
 static void end(const char *found)
@@ -62,7 +62,7 @@ static void nothing_is_wrong(void **state)
 	(void)state;
 	begin();
 	world_hang(s.w, 0, true);
-	world_run(s.w, 4 * W_S);
+	world_run(s.w, 4 * SEC);
 	world_hang(s.w, 0, false);
 	change();
 	end(NULL);
@@ -76,7 +76,7 @@ static void epoch_falls(void **state)
 	(void)state;
 	begin();
 	world_hang(s.w, 0, true);
-	world_run(s.w, 4 * W_S);
+	world_run(s.w, 4 * SEC);
 	n = &s.w->node[VICTIM];
 	n->root_epoch = --n->by_epoch;
 	change();
@@ -158,9 +158,9 @@ static void no_takeover(void **state)
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_ignore(s.w, i, 1u << FM_MSG_HELLO);
 	world_hang(s.w, 0, true);
-	world_run(s.w, 2900 * W_MS);
+	world_run(s.w, 2900 * MS);
 	assert_null(check_flow_wrong(s.flow));
-	world_run(s.w, 200 * W_MS);
+	world_run(s.w, 200 * MS);
 	end("nobody leads");
 }
 
@@ -171,12 +171,12 @@ static void no_takeover_by_the_rest(void **state)
 	begin();
 	for (uint32_t i = 5; i < 9; i++)
 		world_power(s.w, i, false);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	change();
 	for (uint32_t i = 0; i < 5; i++)
 		world_ignore(s.w, i, 1u << FM_MSG_HELLO);
 	world_hang(s.w, 0, true);
-	world_run(s.w, 3300 * W_MS);
+	world_run(s.w, 3300 * MS);
 	end("nobody leads");
 }
 
@@ -185,13 +185,13 @@ static void no_takeover_beside_slow_nics(void **state)
 {
 	(void)state;
 	begin();
-	world_slow(s.w, 4, 500 * W_MS, 0);
-	world_slow(s.w, 5, 2 * W_MS, 0);
-	world_slow(s.w, 6, 2 * W_MS, 0);
+	world_slow(s.w, 4, 500 * MS, 0);
+	world_slow(s.w, 5, 2 * MS, 0);
+	world_slow(s.w, 6, 2 * MS, 0);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_ignore(s.w, i, 1u << FM_MSG_HELLO);
 	world_hang(s.w, 0, true);
-	world_run(s.w, 3300 * W_MS);
+	world_run(s.w, 3300 * MS);
 	end("nobody leads");
 }
 
@@ -203,9 +203,9 @@ static void no_majority_without_slow_nics(void **state)
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_ignore(s.w, i, 1u << FM_MSG_HELLO);
 	for (uint32_t i = 5; i < 9; i++)
-		world_slow(s.w, i, 500 * W_MS, 0);
+		world_slow(s.w, i, 500 * MS, 0);
 	world_hang(s.w, 0, true);
-	world_run(s.w, 5 * W_S);
+	world_run(s.w, 5 * SEC);
 	end(NULL);
 }
 
@@ -216,7 +216,7 @@ static void no_majority(void **state)
 	begin();
 	for (uint32_t i = 0; i < 5; i++)
 		world_hang(s.w, i, true);
-	world_run(s.w, 5 * W_S);
+	world_run(s.w, 5 * SEC);
 	end(NULL);
 }
 
@@ -227,12 +227,12 @@ static void no_majority(void **state)
 static void drains_in_no_time(void **state)
 {
 	(void)state;
-	begin_with(3 * W_MS);
-	story_traffic(&s, 20 * W_US);
-	world_run(s.w, 20 * W_MS);
+	begin_with(3 * MS);
+	story_traffic(&s, 20 * US);
+	world_run(s.w, 20 * MS);
 	world_fm(s.w, 0)->cfg.drain_max = 0;
 	world_cut(s.w, 0, true);
-	world_run(s.w, 50 * W_MS);
+	world_run(s.w, 50 * MS);
 	end("is bounded, but node");
 }
 
@@ -245,7 +245,7 @@ static void without_order(bool ends, bool replays)
 	world_cut(s.w, 0, true);
 	fm = world_fm(s.w, VICTIM);
 	for (unsigned int i = 0; i < 20000 && s.w->node[VICTIM].nic->version != 2; i++)
-		world_run(s.w, 5 * W_US);
+		world_run(s.w, 5 * US);
 	assert_int_equal(story_step(&s), STEP_APPLY);
 	if (ends)
 		world_manager(s.w, 0, false);
@@ -253,7 +253,7 @@ static void without_order(bool ends, bool replays)
 		fm->ops.park_replay(fm->io, 0, fm_version(fm), 0);
 	else
 		fm->ops.release(fm->io, 0, fm_version(fm), true);
-	world_run(s.w, 1 * W_MS);
+	world_run(s.w, 1 * MS);
 	end(replays ? "node 4 replays at version 2, which" : "node 4 lifts holds at version 2, which");
 }
 

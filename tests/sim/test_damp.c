@@ -32,9 +32,9 @@ static void start_bounded(struct story *s, uint64_t half_life, uint64_t hold_max
 	c.hold_max = hold_max;
 	story_begin(s, &c);
 	story_power_all(s);
-	story_rest(s, 10 * W_S);
-	world_traffic(s->w, 500 * W_US);
-	world_run(s->w, 5 * W_MS);
+	story_rest(s, 10 * SEC);
+	world_traffic(s->w, 500 * US);
+	world_run(s->w, 5 * MS);
 }
 
 static void start(struct story *s, uint64_t half_life)
@@ -53,12 +53,12 @@ static void end(struct story *s, const char *what)
 static void loss(struct story *s)
 {
 	world_cut(s->w, CABLE, true);
-	story_rest(s, 5 * W_S);
+	story_rest(s, 5 * SEC);
 	assert_string_equal(fm_excluded(world_fm(s->w, 0), 1, 0),
 			    story_problem(s, "flap", "") ? "held" : "fault");
 	world_cut(s->w, CABLE, false);
-	world_run(s->w, 20 * W_MS);
-	story_rest(s, 5 * W_S);
+	world_run(s->w, 20 * MS);
+	story_rest(s, 5 * SEC);
 }
 
 static const char *excluded(struct story *s, uint32_t node)
@@ -70,9 +70,9 @@ static const char *excluded(struct story *s, uint32_t node)
 
 static void until_used(struct story *s, uint64_t most)
 {
-	for (uint64_t t = 0; t < most && !strcmp(excluded(s, 0), "held"); t += 10 * W_MS)
-		world_run(s->w, 10 * W_MS);
-	story_rest(s, 5 * W_S);
+	for (uint64_t t = 0; t < most && !strcmp(excluded(s, 0), "held"); t += 10 * MS)
+		world_run(s->w, 10 * MS);
+	story_rest(s, 5 * SEC);
 	assert_string_equal(excluded(s, 0), "no");
 }
 
@@ -86,7 +86,7 @@ static void held_at_the_limit(void **state)
 	uint64_t from;
 
 	(void)state;
-	start(&s, 1 * W_S);
+	start(&s, 1 * SEC);
 	for (unsigned int i = 1; i < LIMIT; i++) {
 		loss(&s);
 		assert_string_equal(excluded(&s, 0), "no");
@@ -104,9 +104,9 @@ static void held_at_the_limit(void **state)
 	fm_status(world_fm(s.w, 0), &st);
 	assert_int_equal(st.links_faulty, 1);
 	assert_int_equal(st.links_excluded, 0);
-	until_used(&s, 2 * W_S);
+	until_used(&s, 2 * SEC);
 	/* About a half-life for LIMIT losses at once. */
-	assert_in_range(world_now(s.w) - from, 600 * W_MS, 1100 * W_MS);
+	assert_in_range(world_now(s.w) - from, 600 * MS, 1100 * MS);
 	assert_false(story_problem(&s, "flap", ""));
 	end(&s, "held at the limit");
 }
@@ -118,7 +118,7 @@ static void no_recovery_while_held(void **state)
 	uint64_t version, from;
 
 	(void)state;
-	start(&s, 1 * W_S);
+	start(&s, 1 * SEC);
 	for (unsigned int i = 0; i < LIMIT; i++)
 		loss(&s);
 	version = fm_version(world_fm(s.w, 0));
@@ -126,8 +126,8 @@ static void no_recovery_while_held(void **state)
 		loss(&s);
 	assert_int_equal(fm_version(world_fm(s.w, 0)), version);
 	from = world_now(s.w);
-	until_used(&s, 10 * W_S);
-	assert_in_range(world_now(s.w) - from, 1500 * W_MS, 3000 * W_MS);
+	until_used(&s, 10 * SEC);
+	assert_in_range(world_now(s.w) - from, 1500 * MS, 3000 * MS);
 	assert_int_equal(fm_version(world_fm(s.w, 0)), version + 1);
 	end(&s, "no recovery while held");
 }
@@ -138,11 +138,11 @@ static void seldom(void **state)
 	struct story s;
 
 	(void)state;
-	start(&s, 100 * W_MS);
+	start(&s, 100 * MS);
 	for (unsigned int i = 0; i < 3 * LIMIT; i++) {
 		loss(&s);
 		assert_string_equal(excluded(&s, 0), "no");
-		world_run(s.w, 100 * W_MS);
+		world_run(s.w, 100 * MS);
 	}
 	end(&s, "seldom");
 }
@@ -154,13 +154,13 @@ static void bounded(void **state)
 	uint64_t from;
 
 	(void)state;
-	start_bounded(&s, 100 * W_S, 2 * W_S);
+	start_bounded(&s, 100 * SEC, 2 * SEC);
 	for (unsigned int i = 0; i < 3 * LIMIT; i++)
 		loss(&s);
 	from = world_now(s.w);
 	assert_string_equal(excluded(&s, 0), "held");
-	until_used(&s, 10 * W_S);
-	assert_in_range(world_now(s.w) - from, 1700 * W_MS, 2100 * W_MS);
+	until_used(&s, 10 * SEC);
+	assert_in_range(world_now(s.w) - from, 1700 * MS, 2100 * MS);
 	end(&s, "bounded");
 }
 
@@ -172,7 +172,7 @@ static void how_long(void **state)
 	struct fm *fm;
 
 	(void)state;
-	start(&s, 2 * W_S);
+	start(&s, 2 * SEC);
 	fm = world_fm(s.w, 0);
 	assert_false(fm_held(fm, 0, world_now(s.w), &h));
 	for (unsigned int i = 0; i < LIMIT + 1; i++)
@@ -185,9 +185,9 @@ static void how_long(void **state)
 	world_run(s.w, h.left / 2);
 	assert_true(fm_held(fm, 0, world_now(s.w), &more));
 	assert_int_equal(more.left, h.left - h.left / 2);
-	world_run(s.w, more.left - W_MS);
+	world_run(s.w, more.left - MS);
 	assert_string_equal(excluded(&s, 0), "held");
-	world_run(s.w, 5 * W_MS);
+	world_run(s.w, 5 * MS);
 	assert_false(fm_held(fm, 0, world_now(s.w), &h));
 	end(&s, "how long");
 }
@@ -199,15 +199,15 @@ static void said_seldom(void **state)
 	struct story s;
 
 	(void)state;
-	start(&s, 10 * W_S);
-	world_run(s.w, 1 * W_S);
+	start(&s, 10 * SEC);
+	world_run(s.w, 1 * SEC);
 	world_counts(s.w);
-	world_run(s.w, 8 * W_S);
+	world_run(s.w, 8 * SEC);
 	quiet = world_counts(s.w).messages;
 	for (unsigned int i = 0; i < LIMIT + 1; i++)
 		loss(&s);
 	world_counts(s.w);
-	world_run(s.w, 8 * W_S);
+	world_run(s.w, 8 * SEC);
 	held = world_counts(s.w).messages;
 	assert_string_equal(excluded(&s, 0), "held");
 	/* Two ends, seven times each within 8 s, passed on by at most two nodes. */
@@ -221,15 +221,15 @@ static void down_at_the_end(void **state)
 	struct story s;
 
 	(void)state;
-	start(&s, 500 * W_MS);
+	start(&s, 500 * MS);
 	for (unsigned int i = 0; i < LIMIT; i++)
 		loss(&s);
 	world_cut(s.w, CABLE, true);
-	world_run(s.w, 4 * W_S);
+	world_run(s.w, 4 * SEC);
 	assert_string_equal(excluded(&s, 0), "fault");
 	assert_false(story_problem(&s, "flap", ""));
 	world_cut(s.w, CABLE, false);
-	story_rest(&s, 5 * W_S);
+	story_rest(&s, 5 * SEC);
 	assert_string_equal(excluded(&s, 0), "no");
 	end(&s, "down at the end");
 }
@@ -240,17 +240,17 @@ static void administrator(void **state)
 	struct story s;
 
 	(void)state;
-	start(&s, 10 * W_S);
+	start(&s, 10 * SEC);
 	for (unsigned int i = 0; i < LIMIT; i++)
 		loss(&s);
 	assert_string_equal(excluded(&s, 0), "held");
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 2, 2, false, world_now(s.w)), 0);
-	story_rest(&s, 5 * W_S);
+	story_rest(&s, 5 * SEC);
 	assert_string_equal(excluded(&s, 0), "no");
 	assert_false(story_problem(&s, "flap", ""));
 	for (unsigned int i = 0; i < 3 * LIMIT; i++) {
 		fm_exclude(world_fm(s.w, 0), 4, 0, i % 2 == 0, world_now(s.w));
-		story_rest(&s, 5 * W_S);
+		story_rest(&s, 5 * SEC);
 	}
 	assert_false(story_problem(&s, "flap", ""));
 	end(&s, "administrator");
@@ -262,21 +262,21 @@ static void restarts(void **state)
 	struct story s;
 
 	(void)state;
-	start(&s, 10 * W_S);
+	start(&s, 10 * SEC);
 	for (uint32_t node = 1; node < 9; node += 3) {
 		world_power(s.w, node, false);
-		world_run(s.w, 1 * W_S);
+		world_run(s.w, 1 * SEC);
 		world_power(s.w, node, true);
-		story_rest(&s, 10 * W_S);
+		story_rest(&s, 10 * SEC);
 		assert_false(story_problem(&s, "flap", ""));
 	}
 	for (unsigned int i = 0; i < LIMIT; i++)
 		loss(&s);
 	assert_true(story_problem(&s, "flap", ""));
 	world_manager(s.w, 0, false);
-	world_run(s.w, 100 * W_MS);
+	world_run(s.w, 100 * MS);
 	world_manager(s.w, 0, true);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	assert_false(story_problem(&s, "flap", ""));
 	assert_string_equal(excluded(&s, 0), "no");
 	end(&s, "restarts");

@@ -35,9 +35,9 @@ static void watch(uint64_t ns)
 
 		if (story_step(&s) != STEP_REST)
 			busy = world_now(s.w);
-		calm = world_now(s.w) - busy > 20 * W_MS && end - world_now(s.w) > 10 * W_MS;
-		world_traffic(s.w, calm ? 4 * W_MS : s.interval);
-		world_run(s.w, 50 * W_US);
+		calm = world_now(s.w) - busy > 20 * MS && end - world_now(s.w) > 10 * MS;
+		world_traffic(s.w, calm ? 4 * MS : s.interval);
+		world_run(s.w, 50 * US);
 		last = world_fm(s.w, world_root(s.w)) ? fm_last(world_fm(s.w, world_root(s.w))) : NULL;
 		if (!last || last->version == seen)
 			continue;
@@ -56,13 +56,13 @@ static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
 	c.seed = seed;
 	c.discover = false;
-	c.member_max = 500 * W_MS;
+	c.member_max = 500 * MS;
 	c.vanish = seed / 2 % 2;
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	story_traffic(&s, traffic);
-	world_run(s.w, 10 * W_MS);
+	world_run(s.w, 10 * MS);
 	seen = fm_last(world_fm(s.w, 0))->version;
 	proven = bounded = 0;
 }
@@ -84,9 +84,9 @@ static void one_dies(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
-		begin(seed % 2 ? "4x4" : "3x3x3", seed, 20 * W_US);
+		begin(seed % 2 ? "4x4" : "3x3x3", seed, 20 * US);
 		world_power(s.w, 1 + (uint32_t)seed, false);
-		watch(200 * W_MS);
+		watch(200 * MS);
 		end(seed, NULL);
 	}
 }
@@ -98,11 +98,11 @@ static void several_die(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
 		uint64_t random = seed;
 
-		begin("4x4x2", seed, 30 * W_US);
+		begin("4x4x2", seed, 30 * US);
 		for (uint32_t k = 0; k < 2 + seed % 3; k++)
 			world_power(s.w, 1 + (uint32_t)seed + k, false);
 		world_power(s.w, 1 + random_below(&random, 31), false);
-		watch(800 * W_MS);
+		watch(800 * MS);
 		end(seed, NULL);
 	}
 }
@@ -110,8 +110,8 @@ static void several_die(void **state)
 /* Runs until the recovery that was begun is at @step. */
 static void until(enum story_step step, uint64_t seed)
 {
-	for (uint64_t end = world_now(s.w) + 1 * W_S; story_step(&s) != step;) {
-		watch(10 * W_US);
+	for (uint64_t end = world_now(s.w) + 1 * SEC; story_step(&s) != step;) {
+		watch(10 * US);
 		if (world_now(s.w) > end)
 			fail_msg("seed %llu: no step %u", (unsigned long long)seed, step);
 	}
@@ -124,11 +124,11 @@ static void one_after_another(void **state)
 	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += story_every()) {
 		enum story_step step = (enum story_step)(STEP_TABLE + seed % (STEPS - STEP_TABLE));
 
-		begin("4x3", seed, 40 * W_US);
+		begin("4x3", seed, 40 * US);
 		world_power(s.w, 5, false);
 		until(step, seed);
 		world_power(s.w, 7, false);
-		watch(300 * W_MS);
+		watch(300 * MS);
 		end(seed, NULL);
 	}
 }
@@ -140,11 +140,11 @@ static void comes_back(void **state)
 	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += story_every()) {
 		enum story_step step = (enum story_step)(STEP_REST + seed % (STEPS - STEP_REST));
 
-		begin("4x3", seed, 40 * W_US);
+		begin("4x3", seed, 40 * US);
 		world_power(s.w, 5, false);
 		until(step, seed);
 		world_power(s.w, 5, true);
-		watch(1500 * W_MS);
+		watch(1500 * MS);
 		end(seed, "the node may be back without taking part yet");
 	}
 }
@@ -154,17 +154,17 @@ static void cut_off(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
-		begin("4x4", seed, 40 * W_US);
+		begin("4x4", seed, 40 * US);
 		for (uint32_t c = 0; c < world_cables(s.w); c++)
 			if (c / 2 == 10 || c == 2 * 6 || c == 2 * 9 + 1 || c == 2 * 9 ||
 			    c == 2 * 6 + 1)
 				world_cut(s.w, c, true);
 		world_manager(s.w, 10, false);
-		watch(300 * W_MS);
+		watch(300 * MS);
 		world_manager(s.w, 10, true);
 		for (uint32_t c = 0; c < world_cables(s.w); c++)
 			world_cut(s.w, c, false);
-		watch(300 * W_MS);
+		watch(300 * MS);
 		end(seed, "its manager was away");
 	}
 }
@@ -174,12 +174,12 @@ static void split(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
-		begin("9", seed, 40 * W_US);
+		begin("9", seed, 40 * US);
 		world_cut(s.w, 2, true);
 		world_cut(s.w, 6, true);
 		for (uint32_t i = 3; i <= 6; i++)
 			world_manager(s.w, i, false);
-		watch(800 * W_MS);
+		watch(800 * MS);
 		end(seed, NULL);
 	}
 }
@@ -192,7 +192,7 @@ static uint32_t need_relay(uint64_t *random)
 	for (unsigned int cuts = 0; !relay; cuts++) {
 		assert_true(cuts < world_cables(s.w));
 		world_cut(s.w, random_below(random, world_cables(s.w)), true);
-		watch(100 * W_MS);
+		watch(100 * MS);
 		story_relays(&world_config(s.w)->shape, fm_exclusions(world_fm(s.w, 0)), random,
 			     &relay);
 	}
@@ -207,11 +207,11 @@ static void relay_dies(void **state)
 		uint64_t random = seed;
 		uint32_t relay;
 
-		begin("4x4", seed, 40 * W_US);
+		begin("4x4", seed, 40 * US);
 		relay = need_relay(&random);
 		proven = bounded = 0;
 		world_power(s.w, relay, false);
-		watch(600 * W_MS);
+		watch(600 * MS);
 		end(seed, NULL);
 	}
 }
@@ -221,9 +221,9 @@ static void nobody_dies(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
-		begin("4x4", seed, 20 * W_US);
+		begin("4x4", seed, 20 * US);
 		world_cut(s.w, (uint32_t)seed * 3, true);
-		watch(50 * W_MS);
+		watch(50 * MS);
 		end(seed, NULL);
 	}
 }

@@ -17,7 +17,7 @@
 #include "daemon/fm/root/root.h"
 #include "story.h"
 
-#define MEMBER_MAX (600 * W_MS)	/* the node answers in less: a step is said again each 100 ms */
+#define MEMBER_MAX (600 * MS)	/* the node answers in less: a step is said again each 100 ms */
 #define ALL_STEPS (1u << FM_MSG_TABLE | 1u << FM_MSG_STEP)
 
 static void begin(struct story *s, const char *shape, uint64_t seed, bool discover)
@@ -61,7 +61,7 @@ static void ends_within(struct story *s, uint64_t limit)
 	uint64_t until = world_now(s->w) + limit;
 
 	while (under_way(s) && world_now(s->w) < until)
-		story_run(s, 10 * W_MS);
+		story_run(s, 10 * MS);
 	assert_false(under_way(s));
 }
 
@@ -88,8 +88,8 @@ static void new_node(uint32_t node, unsigned int times)
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		if (i != node)
 			world_power(s.w, i, true);
-	story_rest(&s, 10 * W_S);
-	story_traffic(&s, 300 * W_US);
+	story_rest(&s, 10 * SEC);
+	story_traffic(&s, 300 * US);
 	world_refuse(s.w, node, WORLD_PLACE, times);
 	world_power(s.w, node, true);
 	story_run(&s, MEMBER_MAX / 2);
@@ -134,7 +134,7 @@ static void no_place_in_growth(void **state)
 		begin(&s, "3x3", 20 + k, true);
 		for (uint32_t i = 0; i < 6; i++)
 			world_power(s.w, i, true);
-		story_rest(&s, 10 * W_S);
+		story_rest(&s, 10 * SEC);
 		s.sparing = false;
 		world_traffic(s.w, 0);
 		world_refuse(s.w, node, WORLD_PLACE, WORLD_ALWAYS);
@@ -148,8 +148,8 @@ static void no_place_in_growth(void **state)
 		story_run(&s, 21 * MEMBER_MAX);
 		assert_int_equal(state_of(&s, node), FM_NODE_UP);
 		assert_true(world_settled(s.w) && !under_way(&s));
-		story_traffic(&s, 300 * W_US);
-		story_run(&s, 20 * W_MS);
+		story_traffic(&s, 300 * US);
+		story_run(&s, 20 * MS);
 		end(&s, "growth");
 	}
 }
@@ -191,9 +191,9 @@ static void mute(const char *shape, bool inner, uint32_t depth, uint32_t types, 
 
 	begin(&s, shape, seed, false);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
-	story_traffic(&s, 300 * W_US);
-	story_run(&s, 5 * W_MS);
+	story_rest(&s, 10 * SEC);
+	story_traffic(&s, 300 * US);
+	story_run(&s, 5 * MS);
 	node = place_in_tree(&s, inner, depth);
 	last = world_cables(s.w) - 1;
 	term = fm_epoch(world_fm(s.w, 0));
@@ -207,8 +207,8 @@ static void mute(const char *shape, bool inner, uint32_t depth, uint32_t types, 
 		assert_int_equal(state_of(&s, i), i == node ? FM_NODE_SILENT : FM_NODE_UP);
 	/* While it is refused recoveries do not wait for it. */
 	world_cut(s.w, last - 1, true);
-	story_run(&s, 10 * W_MS);
-	ends_within(&s, 1 * W_S);
+	story_run(&s, 10 * MS);
+	ends_within(&s, 1 * SEC);
 	/* It comes back, seldom, and still does not report. */
 	story_run(&s, 30 * MEMBER_MAX);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
@@ -243,13 +243,13 @@ static void no_replay(void **state)
 	(void)state;
 	begin(&s, "3x3", 40, false);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
-	story_traffic(&s, 300 * W_US);
+	story_rest(&s, 10 * SEC);
+	story_traffic(&s, 300 * US);
 	world_refuse(s.w, 4, WORLD_REPLAY, WORLD_ALWAYS);
 	world_cut(s.w, 8, true);
-	story_run(&s, 100 * W_MS);
+	story_run(&s, 100 * MS);
 	world_cut(s.w, 8, false);
-	story_run(&s, 12 * W_S);
+	story_run(&s, 12 * SEC);
 	assert_int_equal(state_of(&s, 4), FM_NODE_SILENT);
 	is_told(&s, "n4", "cannot follow version");
 	assert_false(under_way(&s));

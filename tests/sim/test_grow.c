@@ -70,7 +70,7 @@ static void check_addresses(struct growth *g)
 static void runs(struct growth *g, uint64_t ns)
 {
 	for (uint64_t until = world_now(g->s.w) + ns; world_now(g->s.w) < until;) {
-		world_run(g->s.w, 1 * W_MS);
+		world_run(g->s.w, 1 * MS);
 		check_addresses(g);
 	}
 }
@@ -103,15 +103,15 @@ static void one_after_the_other(void **state)
 		n = world_nodes(g.s.w);
 		for (uint32_t i = 0; i < n; i++) {
 			boots(&g, i, 1);
-			runs(&g, 2 * W_S);
+			runs(&g, 2 * SEC);
 		}
-		story_rest(&g.s, 10 * W_S);
+		story_rest(&g.s, 10 * SEC);
 		check_addresses(&g);
 		for (uint32_t i = 0; i < n; i++)
 			if (!g.has_addr[i])
 				story_fail(&g.s, "node %u has no address", i);
-		world_traffic(g.s.w, 200 * W_US);
-		world_run(g.s.w, 20 * W_MS);
+		world_traffic(g.s.w, 200 * US);
+		world_run(g.s.w, 20 * MS);
 		end(&g, shapes[k]);
 	}
 }
@@ -150,11 +150,11 @@ static void half_after_half(void **state)
 				if (first != late)
 					boots(&g, i, 1);
 			}
-			runs(&g, 8 * W_S);
+			runs(&g, 8 * SEC);
 			assert_string_equal(shape_now(&g, text), late ? t[k].shape : t[k].first);
 		}
-		world_traffic(g.s.w, 200 * W_US);
-		story_rest(&g.s, 10 * W_S);
+		world_traffic(g.s.w, 200 * US);
+		story_rest(&g.s, 10 * SEC);
 		end(&g, t[k].shape);
 	}
 }
@@ -173,23 +173,23 @@ static void not_under_traffic(void **state)
 	(void)state;
 	begin(&g, "4x4", 1);
 	boots(&g, 0, 8);
-	runs(&g, 3 * W_S);
-	world_traffic(g.s.w, 2 * W_MS);
-	runs(&g, 20 * W_MS);
+	runs(&g, 3 * SEC);
+	world_traffic(g.s.w, 2 * MS);
+	runs(&g, 20 * MS);
 	boots(&g, 8, 8);
-	runs(&g, 10 * W_S);
+	runs(&g, 10 * SEC);
 	assert_string_equal(shape_now(&g, text), "4x2");
 	assert_true(waits(&g));
 	assert_true(check_flow_arrived(g.s.flow));
 	/* It is tried ever more seldom. */
 	world_counts(g.s.w);
-	runs(&g, 20 * W_S);
+	runs(&g, 20 * SEC);
 	assert_in_range(world_counts(g.s.w).versions, 1, 3);
 	world_traffic(g.s.w, 0);
-	runs(&g, 31 * W_S);
+	runs(&g, 31 * SEC);
 	assert_string_equal(shape_now(&g, text), "4x4");
 	assert_false(waits(&g));
-	world_traffic(g.s.w, 200 * W_US);
+	world_traffic(g.s.w, 200 * US);
 	end(&g, "not under traffic");
 }
 
@@ -228,19 +228,19 @@ static void one_seed(uint64_t seed)
 	node = node % 2 + 4 * (node / 2);
 	begin(&g, "4x2", seed);
 	half_of_4x2(&g, 0);
-	runs(&g, 3 * W_S);
+	runs(&g, 3 * SEC);
 	half_of_4x2(&g, 2);
 	/* It begins half a second after they came, and takes some milliseconds. */
-	runs(&g, 500 * W_MS + random_below(&random, 40) * 250 * W_US);
+	runs(&g, 500 * MS + random_below(&random, 40) * 250 * US);
 	hit(&g, what, node, cable, true);
-	runs(&g, 100 * W_MS + random_below(&random, 6) * W_S);
-	world_traffic(g.s.w, 500 * W_US);
-	runs(&g, 20 * W_MS);
+	runs(&g, 100 * MS + random_below(&random, 6) * SEC);
+	world_traffic(g.s.w, 500 * US);
+	runs(&g, 20 * MS);
 	world_traffic(g.s.w, 0);
 	hit(&g, what, node, cable, false);
-	world_run(g.s.w, 12 * W_S);
+	world_run(g.s.w, 12 * SEC);
 	check_addresses(&g);
-	world_traffic(g.s.w, 200 * W_US);
+	world_traffic(g.s.w, 200 * US);
 	if (!story_end(&g.s))
 		fail_msg("seed %llu: %s", (unsigned long long)seed, g.s.wrong);
 }

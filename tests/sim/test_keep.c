@@ -30,7 +30,7 @@ static void begin_open(const char *shape, uint64_t seed, bool discover, uint8_t 
 	c.open = open;
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 }
 
 static void begin(const char *shape, uint64_t seed, bool discover)
@@ -41,7 +41,7 @@ static void begin(const char *shape, uint64_t seed, bool discover)
 static void exclude(uint32_t node, int port, bool is)
 {
 	assert_int_equal(fm_exclude(world_fm(s.w, world_root(s.w)), node, port, is, world_now(s.w)), 0);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 }
 
 static bool is_excluded(uint32_t node, unsigned int port)
@@ -94,9 +94,9 @@ static void all_begin_anew(void **state)
 				exclude(7, 0, false);
 				exclude(10, 3, true);
 				all(power, false);
-				story_run(&s, 100 * W_MS);
+				story_run(&s, 100 * MS);
 				all(power, true);
-				story_rest(&s, 30 * W_S);
+				story_rest(&s, 30 * SEC);
 				places_are_as_before();
 				assert_true(is_excluded(5, 2));
 				assert_false(is_excluded(7, 0));
@@ -128,14 +128,14 @@ static void service_network_is_late(uint64_t seed, bool power, bool discover)
 	exclude(5, 2, true);
 	exclude(10, 3, true);
 	all(power, false);
-	story_run(&s, 100 * W_MS);
+	story_run(&s, 100 * MS);
 	service_network(false);
 	all(power, true);
-	story_run(&s, 20 * W_S);
+	story_run(&s, 20 * SEC);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		assert_false(fm_is_root(world_fm(s.w, i)));
 	service_network(true);
-	story_rest(&s, 30 * W_S);
+	story_rest(&s, 30 * SEC);
 	places_are_as_before();
 	assert_true(is_excluded(5, 2));
 	assert_true(is_excluded(10, 3));
@@ -176,17 +176,17 @@ static void open_dimensions(void **state)
 			is_open(open, "at first");
 			exclude(5, 2, true);
 			world_power(s.w, 0, false);
-			story_run(&s, 5 * W_S);
+			story_run(&s, 5 * SEC);
 			assert_true(world_root(s.w) != TORUS_NO_NODE && world_root(s.w) != 0);
 			assert_int_equal(world_fm(s.w, world_root(s.w))->table.open, open);
 			world_power(s.w, 0, true);
-			story_rest(&s, 10 * W_S);
+			story_rest(&s, 10 * SEC);
 			is_open(open, "after a takeover");
 			places_are_as_before();
 			all(seed % 2, false);
-			story_run(&s, 100 * W_MS);
+			story_run(&s, 100 * MS);
 			all(seed % 2, true);
-			story_rest(&s, 30 * W_S);
+			story_rest(&s, 30 * SEC);
 			is_open(open, "when all began anew");
 			places_are_as_before();
 			assert_true(is_excluded(5, 2));
@@ -203,13 +203,13 @@ static void the_latest_counts(void **state)
 		begin("4x3", seed, seed % 2);
 		exclude(5, 2, true);
 		world_power(s.w, 0, false);
-		story_run(&s, 3 * W_S);
+		story_run(&s, 3 * SEC);
 		exclude(5, 2, false);
 		exclude(9, 1, true);
 		all(true, false);
-		story_run(&s, 100 * W_MS);
+		story_run(&s, 100 * MS);
 		all(true, true);
-		story_rest(&s, 30 * W_S);
+		story_rest(&s, 30 * SEC);
 		places_are_as_before();
 		assert_false(is_excluded(5, 2));
 		assert_true(is_excluded(9, 1));
@@ -226,15 +226,15 @@ static void one_is_missing(void **state)
 		begin("4x3", seed, true);
 		exclude(5, 2, true);
 		all(true, false);
-		story_run(&s, 100 * W_MS);
+		story_run(&s, 100 * MS);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			if (i != 6)
 				world_power(s.w, i, true);
-		story_run(&s, 30 * W_S);
+		story_run(&s, 30 * SEC);
 		assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_DEAD);
 		places_are_as_before();
 		world_power(s.w, 6, true);
-		story_rest(&s, 10 * W_S);
+		story_rest(&s, 10 * SEC);
 		places_are_as_before();
 		exclude(5, 2, false);
 		finish("one is missing", seed);
@@ -249,15 +249,15 @@ static void one_has_no_manager(void **state)
 		begin("4x3", seed, seed % 2);
 		exclude(5, 2, true);
 		all(true, false);
-		story_run(&s, 100 * W_MS);
+		story_run(&s, 100 * MS);
 		all(true, true);
 		world_manager(s.w, 6, false);
-		story_run(&s, 30 * W_S);
+		story_run(&s, 30 * SEC);
 		assert_true(world_root(s.w) != TORUS_NO_NODE);
 		places_are_as_before();
 		assert_true(is_excluded(5, 2));
 		world_manager(s.w, 6, true);
-		story_rest(&s, 10 * W_S);
+		story_rest(&s, 10 * SEC);
 		places_are_as_before();
 		exclude(5, 2, false);
 		finish("one has no manager", seed);
@@ -286,15 +286,15 @@ static struct fm *root_of(uint32_t node)
 static void order(uint32_t node, unsigned int port, bool is)
 {
 	assert_int_equal(fm_exclude(root_of(node), node, (int)port, is, world_now(s.w)), 0);
-	story_run(&s, 1 * W_S);
+	story_run(&s, 1 * SEC);
 }
 
 static void begins_anew(uint32_t node)
 {
 	world_manager(s.w, node, false);
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	world_manager(s.w, node, true);
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 }
 
 /*
@@ -317,7 +317,7 @@ static void parts_meet(uint64_t seed, unsigned int starts)
 	order(6, 1, true);
 	order(6, 1, false);
 	world_cut(s.w, 2 * 5, false);
-	story_run(&s, 20 * W_S);
+	story_run(&s, 20 * SEC);
 	assert_true(world_root(s.w) != TORUS_NO_NODE);
 	assert_true(is_excluded(5, 1));
 	assert_true(is_excluded(10, 1));
@@ -328,7 +328,7 @@ static void parts_meet(uint64_t seed, unsigned int starts)
 	exclude(5, 1, false);
 	/* Who comes later does not know better. */
 	begins_anew(13);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	assert_false(is_excluded(14, 1));
 	assert_false(is_excluded(5, 1));
 	exclude(4, 1, false);
@@ -358,7 +358,7 @@ static void parts_meet_on_disk(uint64_t seed, unsigned int starts)
 	for (uint32_t i = 1; i < 16; i += 2)
 		world_cut(s.w, 2 * i, false);
 	all(true, true);
-	story_rest(&s, 30 * W_S);
+	story_rest(&s, 30 * SEC);
 	places_are_as_before();
 	assert_true(is_excluded(5, 1));
 	assert_true(is_excluded(10, 1));
@@ -367,13 +367,13 @@ static void parts_meet_on_disk(uint64_t seed, unsigned int starts)
 	assert_false(is_excluded(6, 1));
 	/* From now on one root decides. A candidate that is away, and comes back, does not know better. */
 	world_power(s.w, 3, false);
-	story_run(&s, 1 * W_S);
+	story_run(&s, 1 * SEC);
 	assert_int_equal(fm_exclude(world_fm(s.w, world_root(s.w)), 10, 1, false, world_now(s.w)), 0);
 	assert_int_equal(fm_exclude(world_fm(s.w, world_root(s.w)), 5, 1, false, world_now(s.w)), 0);
-	story_run(&s, 1 * W_S);
+	story_run(&s, 1 * SEC);
 	all(true, false);
 	all(true, true);
-	story_rest(&s, 30 * W_S);
+	story_rest(&s, 30 * SEC);
 	assert_false(is_excluded(5, 1));
 	assert_false(is_excluded(10, 1));
 	assert_true(is_excluded(4, 1));

@@ -12,8 +12,8 @@
 
 #include "ends.h"
 
-#define CPU_NS (20 * W_US)	/* of a message; fabricd needs less */
-#define TAKEOVER (3 * W_S)
+#define CPU_NS (20 * US)	/* of a message; fabricd needs less */
+#define TAKEOVER (3 * SEC)
 
 static struct story s;
 
@@ -33,17 +33,17 @@ static void root_of_512(void **state)
 	story_begin(&s, &c);
 	s.sparing = true;
 	story_power_all(&s);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	world_flow(s.w, world_nodes(s.w) - 1, 1);
-	story_traffic(&s, 1 * W_MS);
-	world_run(s.w, 5 * W_MS);
+	story_traffic(&s, 1 * MS);
+	world_run(s.w, 5 * MS);
 	since = world_now(s.w);
 	end_node(s.w, 0, POWER);
 	root = ends_await(&s, 0, TAKEOVER);
 	if (root == TORUS_NO_NODE)
 		story_fail(&s, "nobody leads");
 	printf("# node %d leads after %.0f ms\n", (int)root, (double)(world_now(s.w) - since) / 1e6);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	printf("# all is done after %.0f ms\n", (double)(world_now(s.w) - since) / 1e6);
 	if (!story_end(&s))
 		fail_msg("%s", s.wrong);

@@ -372,22 +372,22 @@ static void lies(uint64_t seed)
 	c.seed = seed;
 	c.discover = false;
 	c.fanout = 1 + (unsigned int)seed % 4;
-	c.member_max = 300 * W_MS;
+	c.member_max = 300 * MS;
 	story_begin(&s, &c);
 	w = s.w;
 	check_flow_lies(s.flow);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	for (int i = 0; i < 300; i++) {
 		lie();
 		if (seed % 3 == 0 && !random_below(&r, 30))
 			disturb();
-		world_run(w, random_below(&r, seed % 3 ? 1000 : 20000) * W_US);
+		world_run(w, random_below(&r, seed % 3 ? 1000 : 20000) * US);
 	}
 	restart();
 	assert_true(heard > 50);	/* the codec rejected the rest, or no connection was there */
 	world_counts(w);
-	world_run(w, 1 * W_S);
+	world_run(w, 1 * SEC);
 	said = world_counts(w).messages;
 	if (said > 1000) {
 		print_error("seed %llu: %llu messages go round after the last lie\n",
@@ -399,7 +399,7 @@ static void lies(uint64_t seed)
 		world_power(w, i, false);
 		world_wipe(w, i);
 	}
-	world_run(w, 1 * W_S);
+	world_run(w, 1 * SEC);
 	story_power_all(&s);
 	if (!story_end(&s)) {
 		print_error("seed %llu: %s\n", (unsigned long long)seed, s.wrong);

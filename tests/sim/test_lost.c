@@ -27,14 +27,14 @@ static void begin(const char *shape, uint64_t seed)
 	c.seed = seed;
 	c.discover = false;
 	c.vanish = true;
-	c.member_max = 300 * W_MS;
-	c.link_latency = 50 * W_US;
+	c.member_max = 300 * MS;
+	c.link_latency = 50 * US;
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 15 * W_US);
-	world_run(s.w, 10 * W_MS);
+	story_traffic(&s, 15 * US);
+	world_run(s.w, 10 * MS);
 }
 
 /*
@@ -48,7 +48,7 @@ static void fill(uint64_t mask)
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		for (uint32_t d = 0; d < 2 && mask & 1ull << i; d++)
 			world_silence(s.w, i * ndims + d, true);
-	world_run(s.w, 300 * W_US);
+	world_run(s.w, 300 * US);
 }
 
 /* Nodes of @mask have lost their power. All recoveries from that have ended. */
@@ -82,7 +82,7 @@ static void die(const char *what, const char *shape, uint64_t mask, uint64_t see
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		if (mask & 1ull << i)
 			world_power(s.w, i, false);
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	look(what, mask);
 }
 
@@ -129,10 +129,10 @@ static void during_a_recovery(void **state)
 		fill(step < STEP_REPLAY ? mask : 1 << 5);
 		world_power(s.w, 5, false);
 		for (unsigned int i = 0; i < 20000 && story_step(&s) != step; i++)
-			world_run(s.w, 5 * W_US);
+			world_run(s.w, 5 * US);
 		assert_int_equal(story_step(&s), step);
 		world_power(s.w, 10, false);
-		story_run(&s, 2 * W_S);
+		story_run(&s, 2 * SEC);
 		look("one in the recovery from another", mask);
 	}
 	assert_int_not_equal(total, 0);
@@ -146,7 +146,7 @@ static uint64_t await_replay(uint64_t version)
 	for (unsigned int i = 0; i < 20000; i++) {
 		if (story_step(&s) == STEP_REPLAY && fm_version(root) > version)
 			return fm_version(root);
-		world_run(s.w, 5 * W_US);
+		world_run(s.w, 5 * US);
 	}
 	fail_msg("nothing is replayed after version %llu", (unsigned long long)version);
 	return 0;
@@ -172,7 +172,7 @@ static void cuts_during_a_recovery(void **state)
 		world_cut(s.w, 2 * 10, true);
 		version = await_replay(version);
 		world_cut(s.w, 2 * 2, true);
-		story_run(&s, 2 * W_S);
+		story_run(&s, 2 * SEC);
 		look("cuts in the recovery from a death", 1 << 5);
 	}
 	assert_int_not_equal(total, 0);

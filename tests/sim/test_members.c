@@ -27,10 +27,10 @@ static void start_as(struct story *s, const char *shape, uint64_t seed, unsigned
 	c.discover = discover;
 	story_begin(s, &c);
 	story_power_all(s);
-	story_rest(s, 10 * W_S);
-	story_traffic(s, 300 * W_US);
+	story_rest(s, 10 * SEC);
+	story_traffic(s, 300 * US);
 	s->sparing = true;
-	world_run(s->w, 5 * W_MS);
+	world_run(s->w, 5 * MS);
 }
 
 static void start(struct story *s, const char *shape, uint64_t seed, unsigned int fanout)
@@ -66,20 +66,20 @@ static void node_without_links(void **state)
 	(void)state;
 	start(&s, "4x4", 1, 4);
 	cut_node(s.w, 5, true);
-	world_run(s.w, 20 * W_MS);
-	assert_true(world_until(s.w, world_settled, 5 * W_S));
+	world_run(s.w, 20 * MS);
+	assert_true(world_until(s.w, world_settled, 5 * SEC));
 	assert_true(story_problem(&s, "isolated", "node 1,1 ('n5') is cut off"));
 	assert_false(story_problem(&s, "isolated", "'n6'"));
 	cut_node(s.w, 5, false);
-	world_run(s.w, 20 * W_MS);
-	assert_true(world_until(s.w, world_settled, 5 * W_S));
+	world_run(s.w, 20 * MS);
+	assert_true(world_until(s.w, world_settled, 5 * SEC));
 	assert_false(story_problem(&s, "isolated", ""));
 	/* A node that the administrator has excluded is no problem. */
 	fm_exclude(world_fm(s.w, 0), 5, -1, true, world_now(s.w));
-	story_rest(&s, 5 * W_S);
+	story_rest(&s, 5 * SEC);
 	assert_false(story_problem(&s, "isolated", ""));
 	fm_exclude(world_fm(s.w, 0), 5, -1, false, world_now(s.w));
-	story_rest(&s, 5 * W_S);
+	story_rest(&s, 5 * SEC);
 	end(&s, "a node without links");
 }
 
@@ -98,13 +98,13 @@ static void restart_root(struct story *s, bool nic)
 		world_power(s->w, 0, false);
 	else
 		world_manager(s->w, 0, false);
-	world_run(s->w, 50 * W_MS);
+	world_run(s->w, 50 * MS);
 	if (nic)
 		world_power(s->w, 0, true);
 	else
 		world_manager(s->w, 0, true);
 	if (!nic)
-		story_rest(s, 60 * W_S);
+		story_rest(s, 60 * SEC);
 }
 
 /*
@@ -122,16 +122,16 @@ static void outlive_root(bool nic, bool discover)
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 0, 0, true, now), 0);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 10, -1, true, now), 0);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 7, 1, true, now), 0);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	world_manager(s.w, 7, false);
 	world_power(s.w, 10, false);
-	story_run(&s, 5 * W_S);
+	story_run(&s, 5 * SEC);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 7, 1, false, world_now(s.w)), 0);
-	story_run(&s, 5 * W_S);
+	story_run(&s, 5 * SEC);
 	restart_root(&s, nic);
 	world_manager(s.w, 7, true);
 	world_power(s.w, 10, true);
-	story_rest(&s, 60 * W_S);
+	story_rest(&s, 60 * SEC);
 	for (uint32_t by = 0; by < 16; by++) {
 		assert_true(is_out(&s, by, 0, 0));
 		assert_false(is_out(&s, by, 7, 1));
@@ -141,7 +141,7 @@ static void outlive_root(bool nic, bool discover)
 	assert_false(story_problem(&s, "isolated", ""));
 	for (uint32_t i = 0; i < 16; i++)
 		fm_exclude(world_fm(s.w, 0), i, -1, false, world_now(s.w));
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	assert_false(is_out(&s, 3, 10, 0));
 	end(&s, "exclusions outlive the root");
 }
@@ -169,8 +169,8 @@ static void ring_in_two(void **state)
 	start(&s, "6", 2, 4);
 	world_cut(s.w, 1, true);
 	world_cut(s.w, 3, true);
-	world_run(s.w, 20 * W_MS);
-	assert_true(world_until(s.w, world_settled, 5 * W_S));
+	world_run(s.w, 20 * MS);
+	assert_true(world_until(s.w, world_settled, 5 * SEC));
 	assert_true(story_problem(&s, "isolated", "'n2'"));
 	assert_true(story_problem(&s, "isolated", "'n3'"));
 	assert_false(story_problem(&s, "isolated", "'n1'"));
@@ -204,16 +204,16 @@ static void root_away(void **state)
 	assert_true(all_reach_root(s.w));
 	gone = world_now(s.w);
 	world_manager(s.w, 0, false);
-	world_run(s.w, 100 * W_MS);
+	world_run(s.w, 100 * MS);
 	for (uint32_t i = 1; i < 9; i++) {
 		fm_status(world_fm(s.w, i), &st);
 		assert_false(st.root.reachable);
-		assert_in_range(st.root.lost, gone, gone + 50 * W_MS);
+		assert_in_range(st.root.lost, gone, gone + 50 * MS);
 		assert_int_equal(st.state, FM_DEGRADED);
 		assert_int_equal(st.nodes_up, 8);	/* all but the root, for a while */
 	}
 	world_manager(s.w, 0, true);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	assert_true(all_reach_root(s.w));
 	end(&s, "root away");
 }
@@ -241,13 +241,13 @@ static void hung(uint32_t node, unsigned int fanout)
 	start(&s, "3x3", 4, fanout);
 	world_hang(s.w, node, true);
 	world_cut(s.w, 2, true);
-	world_run(s.w, 20 * W_MS);
-	if (!world_until(s.w, recovered, 6 * W_S))
+	world_run(s.w, 20 * MS);
+	if (!world_until(s.w, recovered, 6 * SEC))
 		story_fail(&s, "the recovery still waits");
 	if (!story_problem(&s, "node", "is silent"))
 		story_fail(&s, "no node is reported as silent");
 	world_hang(s.w, node, false);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	if (story_problem(&s, "node", ""))
 		story_fail(&s, "a node is still reported as silent");
 	end(&s, what);
@@ -288,24 +288,24 @@ static void ends_differ(void **state)
 	start(&s, "3x3", 5, 8);
 	world_cut(s.w, 2, true);
 	for (unsigned int i = 0; i < 3000; i++) {
-		world_run(s.w, 1 * W_MS);
+		world_run(s.w, 1 * MS);
 		assert_false(story_problem(&s, "dispute", ""));
 	}
 	world_cut(s.w, 2, false);
-	story_rest(&s, 5 * W_S);
+	story_rest(&s, 5 * SEC);
 	say_down(s.w, 4, 0);
-	world_run(s.w, 100 * W_MS);
+	world_run(s.w, 100 * MS);
 	closed = fm_exclusions(world_fm(s.w, 0));
 	assert_true(closed[4] & 1 && closed[5] & 1 << 2);
 	assert_false(story_problem(&s, "dispute", ""));
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	assert_true(story_problem(&s, "dispute", "is up, says 2,1:-x ('n5'), and down, says 1,1:+x"));
 	assert_false(story_problem(&s, "dispute", "2,1:+x"));
 	world_cut(s.w, 8, true);		/* makes node 4 send its true row again */
-	world_run(s.w, 100 * W_MS);
+	world_run(s.w, 100 * MS);
 	world_cut(s.w, 8, false);
-	story_rest(&s, 5 * W_S);
-	story_run(&s, 3 * W_S);
+	story_rest(&s, 5 * SEC);
+	story_run(&s, 3 * SEC);
 	assert_false(story_problem(&s, "dispute", ""));
 	end(&s, "ends differ");
 }
@@ -319,19 +319,19 @@ static void relay_memory(void **state)
 	start(&s, "3x3", 6, 8);
 	assert_false(story_problem(&s, "relay", ""));
 	world_power(s.w, 4, false);
-	story_run(&s, 1 * W_S);
-	story_rest(&s, 5 * W_S);
+	story_run(&s, 1 * SEC);
+	story_rest(&s, 5 * SEC);
 	world_relay_packets(s.w, 4, 100);
 	world_power(s.w, 4, true);
-	story_rest(&s, 5 * W_S);
+	story_rest(&s, 5 * SEC);
 	assert_true(story_problem(&s, "relay", "'n4' keeps 100 packets as a relay, the root 'n0' 4096"));
 	world_power(s.w, 4, false);
-	story_run(&s, 1 * W_S);
-	story_rest(&s, 5 * W_S);
+	story_run(&s, 1 * SEC);
+	story_rest(&s, 5 * SEC);
 	assert_false(story_problem(&s, "relay", ""));
 	world_relay_packets(s.w, 4, 4096);
 	world_power(s.w, 4, true);
-	story_rest(&s, 5 * W_S);
+	story_rest(&s, 5 * SEC);
 	assert_false(story_problem(&s, "relay", ""));
 	end(&s, "memory for relays");
 }
@@ -350,8 +350,8 @@ static void dark_branch(void **state)
 		start(&s, "3x8", 1, fanout);
 		for (uint32_t node = 9; node < 18; node++)
 			world_power(s.w, node, false);
-		story_run(&s, 1 * W_S);
-		assert_true(world_until(s.w, world_settled, 500 * W_MS));
+		story_run(&s, 1 * SEC);
+		assert_true(world_until(s.w, world_settled, 500 * MS));
 		for (uint32_t node = 9; node < 18; node++)
 			assert_int_equal(fm_node(world_fm(s.w, 0), node)->state, FM_NODE_DEAD);
 		end(&s, "a dark branch of the tree");
@@ -372,23 +372,23 @@ static void late_replay(void **state)
 
 	(void)state;
 	start(&s, "6", 7, 8);
-	world_traffic(s.w, 20 * W_US);
-	world_run(s.w, 2 * W_MS);
+	world_traffic(s.w, 20 * US);
+	world_run(s.w, 2 * MS);
 	world_manager(s.w, 2, false);
 	world_cut(s.w, 2, true);
-	world_run(s.w, 1 * W_MS);
+	world_run(s.w, 1 * MS);
 	world_traffic(s.w, 0);
-	story_run(&s, 4 * W_S);		/* the others recover without node 2 */
+	story_run(&s, 4 * SEC);		/* the others recover without node 2 */
 	world_power(s.w, 1, false);
-	world_run(s.w, 100 * W_MS);
+	world_run(s.w, 100 * MS);
 	world_power(s.w, 1, true);
-	story_run(&s, 2 * W_S);
-	world_traffic(s.w, 100 * W_US);
-	world_run(s.w, 20 * W_MS);
+	story_run(&s, 2 * SEC);
+	world_traffic(s.w, 100 * US);
+	world_run(s.w, 20 * MS);
 	between = check_flow_between(s.flow, 1, 3);
 	assert_true(between > 0);
 	world_manager(s.w, 2, true);
-	world_run(s.w, 500 * W_MS);
+	world_run(s.w, 500 * MS);
 	assert_true(check_flow_between(s.flow, 1, 3) > between);
 	end(&s, "late replay");
 }

@@ -49,7 +49,7 @@ struct cost {
 	bool unproven;
 };
 
-#define MEMBER_MAX (500 * W_MS)
+#define MEMBER_MAX (500 * MS)
 
 static const struct cost costs[FAULTS] = {
 	[CUT] = { 10, 0, false },
@@ -81,7 +81,7 @@ static void happen(struct story *s, enum fault f, uint32_t k)
 		break;
 	case FLAP:
 		world_cut(s->w, cable, true);
-		world_run(s->w, 30 * W_US);
+		world_run(s->w, 30 * US);
 		world_cut(s->w, cable, false);
 		break;
 	case NODE_DIES:
@@ -92,12 +92,12 @@ static void happen(struct story *s, enum fault f, uint32_t k)
 		break;
 	case MANAGER_RESTARTS:
 		world_manager(s->w, node, false);
-		world_run(s->w, 100 * W_US);
+		world_run(s->w, 100 * US);
 		world_manager(s->w, node, true);
 		break;
 	case ROOT_RESTARTS:
 		world_manager(s->w, 0, false);
-		world_run(s->w, 500 * W_US);
+		world_run(s->w, 500 * US);
 		world_manager(s->w, 0, true);
 		break;
 	case NODE_COMES_BACK:
@@ -137,10 +137,10 @@ static void begin(struct story *s, struct world_config *c, enum fault a, enum fa
 			world_power(s->w, i, true);
 	if (a == MEND || b == MEND)
 		world_cut(s->w, 1, true);
-	world_run(s->w, absent ? 1000 * W_MS : 0);
-	story_rest(s, 10 * W_S);
-	story_traffic(s, 150 * W_US);
-	world_run(s->w, 10 * W_MS);
+	world_run(s->w, absent ? 1000 * MS : 0);
+	story_rest(s, 10 * SEC);
+	story_traffic(s, 150 * US);
+	world_run(s->w, 10 * MS);
 	s->sparing = !noticed_late(a) && !noticed_late(b);
 }
 
@@ -157,9 +157,9 @@ static void judge_cost(struct story *s, enum fault a, enum fault b, uint64_t mos
 	uint64_t missed = absent ? check_flow_returned(s->flow) :
 				   check_flow_counted(s->flow, TORUS_NC_UNREACHABLE);
 
-	if (held > most * W_MS)
+	if (held > most * MS)
 		story_fail(s, "rows were on hold for %llu ms, allowed are %llu",
-			   (unsigned long long)(held / W_MS), (unsigned long long)most);
+			   (unsigned long long)(held / MS), (unsigned long long)most);
 	if (missed && !dies)
 		story_fail(s, "%llu packets were unreachable", (unsigned long long)missed);
 	if (doubled && !dies && !unproven)
@@ -176,15 +176,15 @@ static uint64_t most_of_both(enum fault a, enum fault b)
 
 	/* A restarted root waits for a dead node, because no node has reported the death to it. */
 	if (dies && (a == ROOT_RESTARTS || b == ROOT_RESTARTS))
-		most += 2 * MEMBER_MAX / W_MS;
+		most += 2 * MEMBER_MAX / MS;
 	return most;
 }
 
 /* Waits until silence is noticed and the world is at rest. */
 static void settle(struct story *s)
 {
-	story_run(s, 400 * W_MS);
-	story_rest(s, 30 * W_S);
+	story_run(s, 400 * MS);
+	story_rest(s, 30 * SEC);
 }
 
 static void finish(struct story *s, const char *what, uint64_t seed, uint64_t gap)
@@ -194,7 +194,7 @@ static void finish(struct story *s, const char *what, uint64_t seed, uint64_t ga
 	if (story_end(s))
 		return;
 	print_error("%s, seed %llu, gap %llu us: %s\n", what, (unsigned long long)seed,
-		    (unsigned long long)(gap / W_US), s->wrong);
+		    (unsigned long long)(gap / US), s->wrong);
 	failures++;
 }
 
@@ -269,14 +269,14 @@ static void two_faults(void **state)
 				config(&c, g % 2 ? "4x3" : "3x2x2", a * 1000 + b * 100 + g);
 				begin(&s, &c, (enum fault)a, (enum fault)b);
 				happen(&s, (enum fault)a, 0);
-				world_run(s.w, gaps[g] * W_US);
+				world_run(s.w, gaps[g] * US);
 				met |= 1u << story_step(&s);
 				happen(&s, (enum fault)b, 1);
 				settle(&s);
 				judge_cost(&s, (enum fault)a, (enum fault)b,
 					   most_of_both((enum fault)a, (enum fault)b));
 				snprintf(what, sizeof(what), "%s, then %s", names[a], names[b]);
-				finish(&s, what, c.seed, gaps[g] * W_US);
+				finish(&s, what, c.seed, gaps[g] * US);
 			}
 		}
 	}
@@ -302,16 +302,16 @@ static void disturbed(void **state)
 
 		config(&c, "4x3", seed);
 		begin(&s, &c, FAULTS, FAULTS);
-		world_disturb(s.w, 100, 300, 5 * W_MS);
+		world_disturb(s.w, 100, 300, 5 * MS);
 		for (unsigned int i = 0; i < 4; i++) {
 			f = (enum fault)random_below(&random, EXCLUDE);
 			if (f == NODE_COMES_BACK || f == MEND)
 				f = CUT;
 			happen(&s, f, random_below(&random, 100));
-			world_run(s.w, random_below(&random, 20000) * W_US);
+			world_run(s.w, random_below(&random, 20000) * US);
 		}
-		world_run(s.w, 300 * W_MS);
-		world_disturb(s.w, 0, 0, 50 * W_US);
+		world_run(s.w, 300 * MS);
+		world_disturb(s.w, 0, 0, 50 * US);
 		finish(&s, "disturbed", seed, 0);
 	}
 	assert_int_equal(failures, 0);
@@ -330,8 +330,8 @@ static void pause_of_a_cut(void **state)
 	c.fanout = 8;
 	begin(&s, &c, FAULTS, FAULTS);
 	happen(&s, CUT, 3);
-	world_run(s.w, 5 * W_MS);
-	story_rest(&s, 1 * W_S);
+	world_run(s.w, 5 * MS);
+	story_rest(&s, 1 * SEC);
 	fm_status(world_fm(s.w, 0), &st);
 	print_message("4x4x4 recovery: table %.3f ms, rebuilt %.3f, drained %.3f, replayed %.3f, resumed %.3f\n",
 		      (double)(st.last.at[FM_AT_TABLE] - st.last.at[FM_AT_DETECTED]) / 1e6,

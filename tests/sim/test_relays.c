@@ -57,12 +57,12 @@ static void happen(struct story *s, const struct scene *scene, enum event e)
 		break;
 	case RELAY_RESTARTS:
 		world_manager(s->w, scene->relay, false);
-		world_run(s->w, 100 * W_US);
+		world_run(s->w, 100 * US);
 		world_manager(s->w, scene->relay, true);
 		break;
 	case ROOT_RESTARTS:
 		world_manager(s->w, 0, false);
-		world_run(s->w, 500 * W_US);
+		world_run(s->w, 500 * US);
 		world_manager(s->w, 0, true);
 		break;
 	case EXCLUDE:
@@ -95,21 +95,21 @@ static void begin(struct story *s, const struct scene *scene, uint64_t seed, uin
 	assert_int_equal(torus_shape_parse(scene->shape, &c.shape), 0);
 	c.seed = seed;
 	c.discover = false;
-	c.member_max = 500 * W_MS;
+	c.member_max = 500 * MS;
 	story_begin(s, &c);
 	for (uint32_t i = 0; packets && i < world_nodes(s->w); i++)
 		world_relay_packets(s->w, i, packets);
 	story_power_all(s);
-	story_rest(s, 10 * W_S);
+	story_rest(s, 10 * SEC);
 	for (unsigned int i = 0; i < scene->cuts; i++)
 		world_cut(s->w, scene->cut[i], true);
-	story_rest(s, 10 * W_S);
+	story_rest(s, 10 * SEC);
 	fm_status(world_fm(s->w, 0), &st);
 	if (!st.relayed)
 		story_fail(s, "no pair needs a relay");
-	story_traffic(s, 150 * W_US);
+	story_traffic(s, 150 * US);
 	s->sparing = true;
-	world_run(s->w, 10 * W_MS);
+	world_run(s->w, 10 * MS);
 	if (!tn_nic_counters(world_nic(s->w, scene->relay))[TORUS_NC_RELAY_FORWARDED])
 		story_fail(s, "node %u is no relay", scene->relay);
 }
@@ -119,8 +119,8 @@ static void look(struct story *s)
 	char buf[200];
 	const char *wrong;
 
-	story_run(s, 100 * W_MS);
-	story_rest(s, 30 * W_S);
+	story_run(s, 100 * MS);
+	story_rest(s, 30 * SEC);
 	wrong = s->wrong[0] ? NULL : check_rows(s->w, buf, sizeof(buf));
 	if (wrong)
 		story_fail(s, "%s", wrong);
@@ -149,7 +149,7 @@ static void phases(void **state)
 	for (unsigned int k = 0; k < SCENES * EVENTS * EVENTS * 16; k++) {
 		const struct scene *scene = &scenes[k % SCENES];
 		enum event a = k / SCENES % EVENTS, b = k / SCENES / EVENTS % EVENTS;
-		uint64_t gap = gaps[k / SCENES / EVENTS / EVENTS] * W_US;
+		uint64_t gap = gaps[k / SCENES / EVENTS / EVENTS] * US;
 		struct story s;
 		char what[120];
 
@@ -162,7 +162,7 @@ static void phases(void **state)
 		met |= 1u << story_step(&s);
 		happen(&s, scene, b);
 		snprintf(what, sizeof(what), "SEED=%u %s: %s, %llu us later %s", k, scene->shape,
-			 names[a], (unsigned long long)(gap / W_US), names[b]);
+			 names[a], (unsigned long long)(gap / US), names[b]);
 		failures += !finish(&s, what);
 	}
 	assert_int_equal(failures, 0);
@@ -210,7 +210,7 @@ static void small_windows(void **state)
 
 		begin(&s, scene, 8, 1);
 		before = counted(&s, TORUS_NC_RELAY_FORWARDED);
-		world_run(s.w, 50 * W_MS);
+		world_run(s.w, 50 * MS);
 		since = counted(&s, TORUS_NC_RELAY_FORWARDED) - before;
 		if (since < 100)
 			story_fail(&s, "%llu packets through relays", (unsigned long long)since);

@@ -13,7 +13,7 @@
 
 #include "ends.h"
 
-#define TAKEOVER (3 * W_S)
+#define TAKEOVER (3 * SEC)
 
 static struct story s;
 static char name[100];		/* of the scenario */
@@ -30,11 +30,11 @@ static void begin(uint32_t nodes, uint64_t seed)
 	c.vanish = true;
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	s.sparing = true;
 	s.none_late = true;
-	story_traffic(&s, 40 * W_US);
-	world_run(s.w, 5 * W_MS);
+	story_traffic(&s, 40 * US);
+	world_run(s.w, 5 * MS);
 }
 
 /* A cable is cut, unless @step is STEP_REST. Return: whether the recovery came to @step. */
@@ -43,7 +43,7 @@ static bool reach(enum story_step step)
 	if (step != STEP_REST)
 		world_cut(s.w, 0, true);
 	for (unsigned int i = 0; i < 4000 && story_step(&s) != step; i++)
-		world_run(s.w, 2 * W_US);
+		world_run(s.w, 2 * US);
 	return story_step(&s) == step;
 }
 
@@ -53,7 +53,7 @@ static uint32_t look_who_leads(uint32_t node, enum ending end)
 	uint32_t root;
 
 	if (node) {
-		story_run(&s, 1 * W_S);
+		story_run(&s, 1 * SEC);
 		root = ends_leader(s.w, TORUS_NO_NODE);
 		if (root)
 			story_fail(&s, "node 0 does not lead any more");
@@ -75,10 +75,10 @@ static void look_who_joins(uint32_t node, uint32_t root)
 {
 	const struct fm *fm;
 
-	story_run(&s, 20 * W_MS);
+	story_run(&s, 20 * MS);
 	if (root != TORUS_NO_NODE && ends_leader(s.w, root) != TORUS_NO_NODE)
 		story_fail(&s, "node %u leads beside node %u", ends_leader(s.w, root), root);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	if (root == TORUS_NO_NODE)
 		return;
 	fm = world_fm(s.w, node);
@@ -97,7 +97,7 @@ static bool at(uint32_t nodes, uint32_t node, enum ending end, enum story_step s
 	met = reach(step);
 	end_node(s.w, node, end);
 	root = look_who_leads(node, end);
-	story_run(&s, 500 * W_MS);
+	story_run(&s, 500 * MS);
 	end_undo(s.w, node, end);
 	look_who_joins(node, root);
 	if (ends_roots(s.w) != 1)

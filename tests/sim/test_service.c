@@ -13,8 +13,8 @@
 #include "ends.h"
 
 #define NODE 10			/* 2,2 of 4x4: no candidate */
-#define ANSWER (2 * W_S)	/* as long as fabricd waits until the change is in force */
-#define TAKEOVER (3 * W_S)
+#define ANSWER (2 * SEC)	/* as long as fabricd waits until the change is in force */
+#define TAKEOVER (3 * SEC)
 
 static struct story s;
 
@@ -31,10 +31,10 @@ static void begin(uint64_t seed, bool absent)
 	story_begin(&s, &c);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_power(s.w, i, i != NODE || !absent);
-	story_rest(&s, 10 * W_S);
-	story_traffic(&s, 1 * W_MS);
+	story_rest(&s, 10 * SEC);
+	story_traffic(&s, 1 * MS);
 	s.sparing = true;
-	story_run(&s, 20 * W_MS);
+	story_run(&s, 20 * MS);
 }
 
 static const struct fm *root(void)
@@ -82,10 +82,10 @@ static void finish(const char *what)
 /* A manager that hangs has not taken the latest table, so it is never rest. */
 static void rest(enum ending how)
 {
-	if (how == HANG && !world_until(s.w, in_force, 10 * W_S))
+	if (how == HANG && !world_until(s.w, in_force, 10 * SEC))
 		fail_msg("not in force");
 	else if (how != HANG)
-		story_rest(&s, 10 * W_S);
+		story_rest(&s, 10 * SEC);
 }
 
 /* The last root ends, and another one takes over. @how: in which way the node has ended */
@@ -97,7 +97,7 @@ static void take_over(enum ending how)
 	assert_int_not_equal(ends_await(&s, former, TAKEOVER), TORUS_NO_NODE);
 	rest(how);
 	end_undo(s.w, former, KILL);
-	story_run(&s, 100 * W_MS);
+	story_run(&s, 100 * MS);
 	rest(how);
 }
 
@@ -105,11 +105,11 @@ static void take_over(enum ending how)
 static void back(enum ending how, const char *what)
 {
 	end_undo(s.w, NODE, how);
-	story_rest(&s, 10 * W_S);
-	story_run(&s, 100 * W_MS);
+	story_rest(&s, 10 * SEC);
+	story_run(&s, 100 * MS);
 	expect("back", true, FM_NODE_UP);
 	order(false);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	expect("included", false, FM_NODE_UP);
 	finish(what);
 }
@@ -120,7 +120,7 @@ static void dead(void **state)
 	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
 		begin(seed, false);
 		end_node(s.w, NODE, POWER);
-		story_rest(&s, 10 * W_S);
+		story_rest(&s, 10 * SEC);
 		assert_true(story_problem(&s, "node", "2,2"));
 		order(true);
 		expect("excluded", true, FM_NODE_DEAD);
@@ -139,7 +139,7 @@ static void without_manager(void **state)
 
 		begin(seed, false);
 		end_node(s.w, NODE, how);
-		story_run(&s, how == KILL ? seed * W_MS : 4 * W_S);
+		story_run(&s, how == KILL ? seed * MS : 4 * SEC);
 		order(true);
 		expect("excluded", true, FM_NODE_SILENT);
 		take_over(how);
@@ -168,14 +168,14 @@ static void included_dead(void **state)
 	(void)state;
 	begin(1, false);
 	end_node(s.w, NODE, POWER);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	order(true);
 	assert_false(story_problem(&s, "node", "2,2"));
 	order(false);
 	expect("included", false, FM_NODE_DEAD);
 	assert_true(story_problem(&s, "node", "node 2,2 ('n10') is dead"));
 	end_undo(s.w, NODE, POWER);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	assert_false(story_problem(&s, "node", "2,2"));
 	finish("included dead");
 }
@@ -193,19 +193,19 @@ static void never_seen_and_grows(void **state)
 	story_begin(&s, &c);
 	for (uint32_t i = 0; i < 8; i++)
 		world_power(s.w, i, i % 4 < 3 && i != 5);
-	world_run(s.w, 5 * W_S);
+	world_run(s.w, 5 * SEC);
 	assert_string_equal(torus_shape_text(fm_shape(root()), text), "3x2");
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 4, -1, true, world_now(s.w)), 0);
-	world_run(s.w, 1 * W_S);
+	world_run(s.w, 1 * SEC);
 	assert_true(fm_out_of_service(root(), 4));
 	world_power(s.w, 3, true);
 	world_power(s.w, 7, true);
-	world_run(s.w, 10 * W_S);
+	world_run(s.w, 10 * SEC);
 	assert_string_equal(torus_shape_text(fm_shape(root()), text), "4x2");
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(fm_out_of_service(root(), i), i == 5);
 	world_power(s.w, 5, true);
-	world_run(s.w, 5 * W_S);
+	world_run(s.w, 5 * SEC);
 	assert_int_equal(fm_node(root(), 5)->state, FM_NODE_UP);
 	assert_true(fm_out_of_service(root(), 5));
 	fm_exclude(world_fm(s.w, 0), 5, -1, false, world_now(s.w));

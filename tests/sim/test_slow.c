@@ -11,7 +11,7 @@
 
 #include "story.h"
 
-#define SLOW (500 * W_MS)	/* for each action */
+#define SLOW (500 * MS)	/* for each action */
 #define FAULTS 12		/* cables cut or mended in a history */
 
 static void start(struct story *s, const char *shape, uint64_t seed)
@@ -25,10 +25,10 @@ static void start(struct story *s, const char *shape, uint64_t seed)
 	c.discover = false;
 	story_begin(s, &c);
 	story_power_all(s);
-	story_rest(s, 10 * W_S);
-	story_traffic(s, 300 * W_US);
+	story_rest(s, 10 * SEC);
+	story_traffic(s, 300 * US);
 	s->sparing = true;
-	world_run(s->w, 5 * W_MS);
+	world_run(s->w, 5 * MS);
 }
 
 static void end(struct story *s, const char *what, uint64_t seed)
@@ -45,7 +45,7 @@ static void nobody_is_lost(struct story *s, uint64_t ns)
 	uint64_t until = world_now(s->w) + ns;
 
 	while (world_now(s->w) < until) {
-		story_run(s, 50 * W_MS);
+		story_run(s, 50 * MS);
 		for (uint32_t i = 0; i < world_nodes(s->w); i++) {
 			assert_int_equal(fm_node(world_fm(s->w, 0), i)->state, FM_NODE_UP);
 			assert_true(fm_reachable(world_fm(s->w, i)));
@@ -56,10 +56,10 @@ static void nobody_is_lost(struct story *s, uint64_t ns)
 static void cut_and_mended(struct story *s, uint32_t cable)
 {
 	world_cut(s->w, cable, true);
-	nobody_is_lost(s, 15 * W_S);
+	nobody_is_lost(s, 15 * SEC);
 	assert_true(world_settled(s->w));
 	world_cut(s->w, cable, false);
-	nobody_is_lost(s, 15 * W_S);
+	nobody_is_lost(s, 15 * SEC);
 	assert_true(world_settled(s->w));
 }
 
@@ -100,12 +100,12 @@ static void death_beside_a_slow_nic(void **state)
 	start(&s, "4x4", 4);
 	world_slow(s.w, 5, SLOW, 0);
 	world_power(s.w, 6, false);
-	story_run(&s, 15 * W_S);
+	story_run(&s, 15 * SEC);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_DEAD);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 5)->state, FM_NODE_UP);
 	assert_true(world_settled(s.w));
 	world_power(s.w, 6, true);
-	story_run(&s, 15 * W_S);
+	story_run(&s, 15 * SEC);
 	assert_true(world_settled(s.w));
 	end(&s, "death beside a slow NIC", 4);
 }
@@ -128,19 +128,19 @@ static void one_nic_fails(void **state)
 
 	(void)state;
 	start(&s, "4x4", 5);
-	world_slow(s.w, 6, W_MS, 1000);
+	world_slow(s.w, 6, MS, 1000);
 	world_cut(s.w, 31, true);
-	story_run(&s, 5 * W_S);
+	story_run(&s, 5 * SEC);
 	assert_true(under_way(&s));
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	assert_false(under_way(&s));
 	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_SILENT);
 	assert_true(story_problem(&s, "node", "cannot follow version"));
 	/* It tries again some times, and fails. */
-	story_run(&s, 30 * W_S);
+	story_run(&s, 30 * SEC);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 5)->state, FM_NODE_UP);
 	world_slow(s.w, 6, 0, 0);
-	story_run(&s, 60 * W_S);
+	story_run(&s, 60 * SEC);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_UP);
 	assert_false(story_problem(&s, "node", "cannot follow"));
 	assert_true(world_settled(s.w) && !under_way(&s));
@@ -158,14 +158,14 @@ static void history(uint64_t seed)
 	start(&s, seed % 2 ? "4x4" : "3x2x2", seed);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		if (world_random(s.w) % 2)
-			world_slow(s.w, i, 1 + world_random(s.w) % (20 * W_MS),
+			world_slow(s.w, i, 1 + world_random(s.w) % (20 * MS),
 				   world_random(s.w) % 400);
 	for (unsigned int k = 0; k < FAULTS; k++) {
 		uint32_t cable = (uint32_t)(world_random(s.w) % world_cables(s.w));
 
 		if (world_cable_there(s.w, cable))
 			world_cut(s.w, cable, world_cable_whole(s.w, cable));
-		story_run(&s, world_random(s.w) % (100 * W_MS));
+		story_run(&s, world_random(s.w) % (100 * MS));
 	}
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_slow(s.w, i, 0, 0);

@@ -18,9 +18,9 @@
 #include "kernel/core/nic_impl.h"
 #include "story.h"
 
-#define LOOK (2 * W_S)
-#define TELL (1 * W_S)
-#define STALL_MAX (4 * W_S)
+#define LOOK (2 * SEC)
+#define TELL (1 * SEC)
+#define STALL_MAX (4 * SEC)
 
 u16 __real_tn_credit_report(struct tn_credit *c, u8 *vc);
 u16 __wrap_tn_credit_report(struct tn_credit *c, u8 *vc);
@@ -51,7 +51,7 @@ static void begin(const char *shape, uint64_t seed)
 	victim = NULL;
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 }
 
 /* Walks from all links that wait to their ends. Return: how many wait. */
@@ -106,10 +106,10 @@ static bool under_way(void)
 
 static void comes_to_rest(void)
 {
-	uint64_t until = world_now(s.w) + 5 * W_S;
+	uint64_t until = world_now(s.w) + 5 * SEC;
 
 	while (under_way() && world_now(s.w) < until)
-		story_run(&s, 10 * W_MS);
+		story_run(&s, 10 * MS);
 	assert_false(under_way());
 }
 
@@ -149,8 +149,8 @@ static void story_of(const char *shape, uint32_t sink, unsigned int port, unsign
 	if (hops > 1)
 		src = torus_neighbour(torus, src, port);
 	world_flow(s.w, src, sink);
-	story_traffic(&s, 300 * W_US);
-	story_run(&s, 50 * W_MS);
+	story_traffic(&s, 300 * US);
+	story_run(&s, 50 * MS);
 	victim = &world_nic(s.w, sink)->link[port].credit;
 	w = stalled();
 	/* That port is named and no other, however far the wait has spread. */
@@ -159,7 +159,7 @@ static void story_of(const char *shape, uint32_t sink, unsigned int port, unsign
 	all_know(w.node, w.port, NULL);
 	parked = check_flow_counted(s.flow, TORUS_NC_PARKED);
 	world_admin(s.w, w.node, w.port, false, true);
-	story_run(&s, 50 * W_MS);
+	story_run(&s, 50 * MS);
 	comes_to_rest();
 	assert_true(check_flow_counted(s.flow, TORUS_NC_PARKED) > parked);
 	all_know(w.node, w.port, "stall");
@@ -174,14 +174,14 @@ static void story_of(const char *shape, uint32_t sink, unsigned int port, unsign
 	}
 	if (new_root) {
 		world_manager(s.w, world_root(s.w), false);
-		story_run(&s, 5 * W_S);
+		story_run(&s, 5 * SEC);
 		comes_to_rest();
 		all_know(w.node, w.port, "stall");
 	}
 	/* Repaired. */
 	victim = NULL;
 	world_admin(s.w, w.node, w.port, true, false);
-	story_run(&s, 3 * W_S);
+	story_run(&s, 3 * SEC);
 	comes_to_rest();
 	all_know(w.node, w.port, NULL);
 	if (!story_end(&s))

@@ -17,7 +17,7 @@
 #include "tests/unit/random.h"
 
 #define SEEDS 3
-#define TAKEOVER (3 * W_S)	/* within which another node leads, whatever became of the first */
+#define TAKEOVER (3 * SEC)	/* within which another node leads, whatever became of the first */
 
 static struct story s;
 
@@ -33,10 +33,10 @@ static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 	c.vanish = true;
 	story_begin(&s, &c);
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	s.sparing = true;
 	story_traffic(&s, traffic);
-	world_run(s.w, 5 * W_MS);
+	world_run(s.w, 5 * MS);
 }
 
 /* A node other than @former leads; all is as it says. Return: it. */
@@ -46,7 +46,7 @@ static uint32_t taken_over(uint32_t former, const char *what)
 	uint32_t root = former;
 
 	while (world_now(s.w) < limit && (root == former || !fm_version(world_fm(s.w, root)))) {
-		story_run(&s, 10 * W_MS);
+		story_run(&s, 10 * MS);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			if (i != former && world_managed(s.w, i) && fm_is_root(world_fm(s.w, i)))
 				root = i;
@@ -72,14 +72,14 @@ static void one(const char *shape, enum ending end, uint64_t seed)
 	char what[100];
 	uint32_t root;
 
-	begin(shape, seed, 300 * W_US);
+	begin(shape, seed, 300 * US);
 	snprintf(what, sizeof(what), "the root of %s %s", shape, end_names[end]);
 	end_node(s.w, 0, end);
 	root = taken_over(0, what);
 	world_cut(s.w, world_cables(s.w) - 1, true);
-	story_run(&s, 500 * W_MS);
+	story_run(&s, 500 * MS);
 	end_undo(s.w, 0, end);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	if (world_root(s.w) != root)
 		story_fail(&s, "node %u leads, and no more node %u", world_root(s.w), root);
 	finish(what, seed);
@@ -102,17 +102,17 @@ static void all_candidates(void **state)
 	uint32_t root = 0;
 
 	(void)state;
-	begin("4x4", 7, 1 * W_MS);
+	begin("4x4", 7, 1 * MS);
 	for (unsigned int i = 0; i < 7; i++) {
 		end_node(s.w, root, KILL);
 		root = taken_over(root, "one after the other");
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		assert_true(root < 8);
 	}
 	for (uint32_t i = 0; i < 8; i++)
 		if (i != root)
 			end_undo(s.w, i, KILL);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), root);
 	finish("all candidates but one end", 7);
 }
@@ -125,18 +125,18 @@ static bool at(enum story_step step, enum ending end, uint64_t seed)
 	char what[100];
 	bool met;
 
-	begin("4x4", seed, 200 * W_US);
+	begin("4x4", seed, 200 * US);
 	world_cut(s.w, 5, true);
 	for (unsigned int i = 0; i < 4000 && story_step(&s) != step; i++)
-		world_run(s.w, 5 * W_US);
+		world_run(s.w, 5 * US);
 	met = story_step(&s) == step;
 	end_node(s.w, 0, end);
 	world_cut(s.w, 11 + (uint32_t)seed, true);
 	snprintf(what, sizeof(what), "the root %s at step %u", end_names[end], step);
 	taken_over(0, what);
-	story_run(&s, 1 * W_S);
+	story_run(&s, 1 * SEC);
 	end_undo(s.w, 0, end);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	finish(what, seed);
 	return met;
 }
@@ -161,11 +161,11 @@ static void two_nodes(void **state)
 {
 	(void)state;
 	for (unsigned int n = 2; n < 4; n++) {
-		begin(n == 2 ? "2" : "3", n, 300 * W_US);
+		begin(n == 2 ? "2" : "3", n, 300 * US);
 		end_node(s.w, 0, POWER);
 		taken_over(0, "few nodes");
 		end_undo(s.w, 0, POWER);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		finish("few nodes", n);
 	}
 }
@@ -174,12 +174,12 @@ static void two_nodes(void **state)
 static void half_is_not_enough(void **state)
 {
 	(void)state;
-	begin("2", 3, 300 * W_US);
+	begin("2", 3, 300 * US);
 	end_node(s.w, 0, HANG);
-	story_run(&s, 10 * W_S);
+	story_run(&s, 10 * SEC);
 	assert_false(fm_is_root(world_fm(s.w, 1)));
 	end_undo(s.w, 0, HANG);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), 0);
 	finish("half of two", 3);
 }
@@ -194,20 +194,20 @@ static void all_but_one_began_anew(void **state)
 	for (uint64_t seed = 1; seed <= 6; seed += story_every()) {
 		uint32_t knows = 1 + (uint32_t)seed % 7, hung = 1 + (uint32_t)(seed + 3) % 7;
 
-		begin("4x2", seed, 300 * W_US);
+		begin("4x2", seed, 300 * US);
 		end_node(s.w, hung, HANG);
 		for (uint32_t i = 0; i < 8; i++)
 			if (i != knows && i != hung)
 				end_node(s.w, i, KILL);
-		story_run(&s, 20 * W_MS);
+		story_run(&s, 20 * MS);
 		for (uint32_t i = 1; i < 8; i++)
 			if (i != knows && i != hung)
 				end_undo(s.w, i, KILL);
 		taken_over(0, "all but one began anew");
-		story_run(&s, 1 * W_S);
+		story_run(&s, 1 * SEC);
 		end_undo(s.w, hung, HANG);
 		end_undo(s.w, 0, KILL);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		finish("all but one began anew", seed);
 	}
 }
@@ -219,16 +219,16 @@ static void moved(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
-		begin("4x4", seed, 100 * W_US);
+		begin("4x4", seed, 100 * US);
 		for (uint32_t to = 7; to < 8; to--) {
 			uint32_t root = world_root(s.w);
 
 			assert_int_equal(world_move(s.w, root, to), 0);
-			story_run(&s, 30 * W_MS);
+			story_run(&s, 30 * MS);
 			world_cut(s.w, to, to % 2);
 			if (root != to)
 				assert_int_equal(taken_over(root, "by order"), to);
-			story_rest(&s, 20 * W_S);
+			story_rest(&s, 20 * SEC);
 			assert_int_equal(world_root(s.w), to);
 		}
 		finish("root moves", seed);
@@ -245,15 +245,15 @@ static void moved_to_one_that_ends(void **state)
 	for (unsigned int k = 0; k < 3; k++)
 		for (unsigned int end = 0; end < ENDS; end++)
 			for (uint64_t at = 0; at < 60; at += 3 * story_every()) {
-				begin("4x4", 100 + at, 300 * W_US);
+				begin("4x4", 100 + at, 300 * US);
 				assert_int_equal(world_move(s.w, 0, to), 0);
-				story_run(&s, 20 * W_MS + at * W_MS / 2);
+				story_run(&s, 20 * MS + at * MS / 2);
 				end_node(s.w, victims[k], (enum ending)end);
 				story_run(&s, TAKEOVER);
 				if (ends_roots(s.w) < 1)
 					story_fail(&s, "no root after node %u %s", victims[k], end_names[end]);
 				end_undo(s.w, victims[k], (enum ending)end);
-				story_rest(&s, 20 * W_S);
+				story_rest(&s, 20 * SEC);
 				finish("the root moves and a node ends", 100 + at);
 			}
 }
@@ -261,20 +261,20 @@ static void moved_to_one_that_ends(void **state)
 static void who_cannot_be_root(void **state)
 {
 	(void)state;
-	begin("4x4", 1, 1 * W_MS);
+	begin("4x4", 1, 1 * MS);
 	assert_int_equal(world_move(s.w, 1, 2), -EPERM);
 	assert_int_equal(world_move(s.w, 0, 16), -EINVAL);
 	assert_int_equal(world_move(s.w, 0, 0), 0);
 	end_node(s.w, 3, KILL);
-	story_run(&s, 50 * W_MS);
+	story_run(&s, 50 * MS);
 	assert_int_equal(world_move(s.w, 0, 3), -EHOSTUNREACH);
 	end_undo(s.w, 3, KILL);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	world_cut(s.w, 9, true);
 	for (unsigned int i = 0; i < 4000 && story_step(&s) != STEP_APPLY; i++)
-		world_run(s.w, 5 * W_US);
+		world_run(s.w, 5 * US);
 	assert_int_equal(world_move(s.w, 0, 3), -EAGAIN);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), 0);
 	finish("nobody becomes root", 1);
 }
@@ -288,7 +288,7 @@ static void orders_too_early(void **state)
 	unsigned int done[2] = { 0, 0 };
 
 	(void)state;
-	begin("4x4", 4, 300 * W_US);
+	begin("4x4", 4, 300 * US);
 	end_node(s.w, 6, HANG);
 	end_node(s.w, 0, POWER);
 	for (unsigned int i = 0; i < 3000 && !done[1]; i++) {
@@ -299,12 +299,12 @@ static void orders_too_early(void **state)
 		assert_true(!err || err == -EAGAIN || err == -EPERM);
 		done[0] += err == -EAGAIN;
 		done[1] += !err;
-		world_run(s.w, 1 * W_MS);
+		world_run(s.w, 1 * MS);
 	}
 	assert_true(done[0] && done[1]);
 	end_undo(s.w, 0, POWER);
 	end_undo(s.w, 6, HANG);
-	story_rest(&s, 20 * W_S);
+	story_rest(&s, 20 * SEC);
 	finish("orders", 4);
 }
 
@@ -318,17 +318,17 @@ static void table_at_once(void **state)
 	for (unsigned int seed = 5; seed < 9; seed++) {
 		uint64_t died;
 
-		begin("4x4", seed, 300 * W_US);
+		begin("4x4", seed, 300 * US);
 		died = world_now(s.w);
 		end_node(s.w, 0, POWER);
-		story_run(&s, 500 * W_MS);
+		story_run(&s, 500 * MS);
 		world_cut(s.w, 9, seed % 2);
 		while (ends_leader(s.w, 0) == TORUS_NO_NODE && world_now(s.w) < died + TAKEOVER)
-			world_run(s.w, 1 * W_MS);
-		assert_in_range(world_now(s.w) - died, 0, 800 * W_MS);
+			world_run(s.w, 1 * MS);
+		assert_in_range(world_now(s.w) - died, 0, 800 * MS);
 		world_cut(s.w, 9, false);
 		end_undo(s.w, 0, POWER);
-		story_rest(&s, 20 * W_S);
+		story_rest(&s, 20 * SEC);
 		finish("the first table", seed);
 	}
 }

@@ -18,8 +18,8 @@
 #include "daemon/fm/root/root.h"
 #include "story.h"
 
-#define MEMBER_MAX (600 * W_MS)
-#define TAKEOVER (3 * W_S)
+#define MEMBER_MAX (600 * MS)
+#define TAKEOVER (3 * SEC)
 
 static const char *const acts[WORLD_ACTS] = { "obey", "place", "rows", "release", "replay", "count" };
 
@@ -43,10 +43,10 @@ static void power_up(const char *shape, uint64_t seed)
 static void begin(const char *shape, uint64_t seed)
 {
 	power_up(shape, seed);
-	story_rest(&s, 10 * W_S);
+	story_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 300 * W_US);
-	world_run(s.w, 5 * W_MS);
+	story_traffic(&s, 300 * US);
+	world_run(s.w, 5 * MS);
 }
 
 static void finish(const char *what)
@@ -74,7 +74,7 @@ static uint32_t another_leads(uint32_t former, uint64_t limit, const char *what)
 	uint32_t root = former;
 
 	while (world_now(s.w) < until && (roots(&root) != 1 || root == former))
-		story_run(&s, 10 * W_MS);
+		story_run(&s, 10 * MS);
 	if (roots(&root) != 1 || root == former)
 		fail_msg("%s: node %u leads, of %u", what, root, roots(&root));
 	return root;
@@ -94,7 +94,7 @@ static void ends(uint32_t root, const char *what)
 	uint64_t until = world_now(s.w) + 6 * MEMBER_MAX;
 
 	while (under_way(root) && world_now(s.w) < until)
-		story_run(&s, 10 * W_MS);
+		story_run(&s, 10 * MS);
 	if (under_way(root))
 		fail_msg("%s: no recovery ends", what);
 }
@@ -114,7 +114,7 @@ static void root_fails(enum world_act act, unsigned int times, uint64_t seed)
 	begin("4x4", seed);
 	if (act == WORLD_REPLAY) {
 		world_cut(s.w, 0, true);
-		story_rest(&s, 5 * W_S);
+		story_rest(&s, 5 * SEC);
 	}
 	world_refuse(s.w, 0, act, times);
 	world_cut(s.w, act == WORLD_REPLAY ? 0 : 9, act != WORLD_REPLAY);
@@ -139,7 +139,7 @@ static void root_fails(enum world_act act, unsigned int times, uint64_t seed)
 	world_refuse(s.w, 0, act, 0);
 	if (times == WORLD_STUCK) {
 		world_manager(s.w, 0, false);
-		story_run(&s, 100 * W_MS);
+		story_run(&s, 100 * MS);
 		world_manager(s.w, 0, true);
 	}
 	story_run(&s, 25 * MEMBER_MAX);
@@ -192,7 +192,7 @@ static void first_root(void **state)
 	(void)state;
 	power_up("4x4", 20);
 	world_refuse(s.w, 0, WORLD_PLACE, WORLD_ALWAYS);
-	root = another_leads(0, 2 * W_S + 2 * MEMBER_MAX + TAKEOVER, "first root");
+	root = another_leads(0, 2 * SEC + 2 * MEMBER_MAX + TAKEOVER, "first root");
 	ends(root, "first root");
 	world_refuse(s.w, 0, WORLD_PLACE, 0);
 	story_run(&s, 25 * MEMBER_MAX);
@@ -208,14 +208,14 @@ static void asker(unsigned int times, uint64_t seed)
 	begin("4x4", seed);
 	world_refuse(s.w, 1, WORLD_OBEY, times);
 	world_power(s.w, 0, false);
-	root = another_leads(0, 4 * W_S, "asker");
+	root = another_leads(0, 4 * SEC, "asker");
 	assert_int_not_equal(root, 1);
 	story_run(&s, 10 * MEMBER_MAX);
 	ends(root, "asker");
 	world_refuse(s.w, 1, WORLD_OBEY, 0);
 	if (times == WORLD_STUCK) {
 		world_manager(s.w, 1, false);
-		story_run(&s, 100 * W_MS);
+		story_run(&s, 100 * MS);
 		world_manager(s.w, 1, true);
 	}
 	story_run(&s, 25 * MEMBER_MAX);

@@ -14,7 +14,7 @@
 #include "story.h"
 #include "tests/unit/random.h"
 
-#define HELD_MAX (60 * W_MS)	/* of flows, while keep-alives end after seconds */
+#define HELD_MAX (60 * MS)	/* of flows, while keep-alives end after seconds */
 
 static struct story s;
 static char name[100];		/* of the scenario */
@@ -32,9 +32,9 @@ static void begin(const char *shape, unsigned int fanout, uint64_t seed)
 	story_begin(&s, &c);
 	s.sparing = true;
 	story_power_all(&s);
-	story_rest(&s, 10 * W_S);
-	story_traffic(&s, 20 * W_US);
-	story_run(&s, 20 * W_MS);
+	story_rest(&s, 10 * SEC);
+	story_traffic(&s, 20 * US);
+	story_run(&s, 20 * MS);
 }
 
 static enum fm_node_state state_of(uint32_t node)
@@ -47,7 +47,7 @@ static void vanish(const uint32_t *node, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		world_power(s.w, node[i], false);
-	story_run(&s, 100 * W_MS);
+	story_run(&s, 100 * MS);
 	for (unsigned int i = 0; i < n; i++)
 		if (state_of(node[i]) != FM_NODE_DEAD)
 			story_fail(&s, "node %u is not known to be dead", node[i]);
@@ -146,9 +146,9 @@ static void some_nodes(void **state)
 		for (unsigned int k = 0; k < 2 + seed % 4; k++) {
 			last = 1 + random_below(&random, 31);
 			world_power(s.w, last, false);
-			story_run(&s, random_below(&random, 20) * W_MS);
+			story_run(&s, random_below(&random, 20) * MS);
 		}
-		story_run(&s, 100 * W_MS);
+		story_run(&s, 100 * MS);
 		if (state_of(last) != FM_NODE_DEAD)
 			story_fail(&s, "node %u is not known to be dead", last);
 		end();
@@ -158,17 +158,17 @@ static void some_nodes(void **state)
 /* It has power again before its old connections have ended. */
 static void soon_back(void **state)
 {
-	static const uint64_t after[] = { W_MS, 4 * W_MS, 6 * W_MS, 12 * W_MS, 300 * W_MS };
+	static const uint64_t after[] = { MS, 4 * MS, 6 * MS, 12 * MS, 300 * MS };
 
 	(void)state;
 	for (unsigned int k = 0; k < 5; k++) {
 		snprintf(name, sizeof(name), "back after %llu ms",
-			 (unsigned long long)(after[k] / W_MS));
+			 (unsigned long long)(after[k] / MS));
 		begin("4x4", 2, 1 + k);
 		world_power(s.w, 1, false);
 		story_run(&s, after[k]);
 		world_power(s.w, 1, true);
-		story_run(&s, 2 * W_S);
+		story_run(&s, 2 * SEC);
 		assert_int_equal(state_of(1), FM_NODE_UP);
 		assert_true(world_settled(s.w));
 		end();
@@ -189,10 +189,10 @@ static void hung_with_one_cable(void **state)
 		world_cut(s.w, 10, true);	/* its cables are 10, 11, 8 and 3 */
 		world_cut(s.w, 11, true);
 		world_cut(s.w, 8, true);
-		story_run(&s, 2 * W_S);
+		story_run(&s, 2 * SEC);
 		assert_int_not_equal(state_of(5), FM_NODE_DEAD);
 		world_hang(s.w, 5, false);
-		story_run(&s, 4 * W_S);
+		story_run(&s, 4 * SEC);
 		assert_int_equal(state_of(5), FM_NODE_UP);
 		end();
 	}
@@ -208,11 +208,11 @@ static void all_cables_pulled(void **state)
 	begin("4x4", 2, 1);
 	for (unsigned int i = 0; i < 4; i++)
 		world_cut(s.w, cables[i], true);
-	story_run(&s, 300 * W_MS);
+	story_run(&s, 300 * MS);
 	assert_int_equal(state_of(5), FM_NODE_UP);
 	for (unsigned int i = 0; i < 4; i++)
 		world_cut(s.w, cables[i], false);
-	story_run(&s, 300 * W_MS);
+	story_run(&s, 300 * MS);
 	assert_int_equal(state_of(5), FM_NODE_UP);
 	assert_true(world_settled(s.w));
 	end();

@@ -367,25 +367,25 @@ static void set_up_status(void)
 		.links_up = 106, .links_faulty = 107, .links_excluded = 108, .parked = 109,
 		.relayed = 110, .problems = 111,
 		.root = { .state = FM_ROOT_LEADS, .own = true, .known = true, .reachable = true,
-			  .epoch = 115, .since = NOW - 9 * LOOP_S, .guid = 112, .node = OWN,
+			  .epoch = 115, .since = NOW - 9 * SEC, .guid = 112, .node = OWN,
 			  .address = "192.168.0.7:7", .why = "root bob lost", .arbiter = true,
-			  .verdict = FM_REFUSED, .asked_epoch = 118, .answered = NOW - LOOP_S,
+			  .verdict = FM_REFUSED, .asked_epoch = 118, .answered = NOW - SEC,
 			  .refusal = "not quorate" },
 		.nodes_heard = 116, .links_heard = 117,
 		.last = { .version = 121, .cause = "a link went down", .parked = 122,
 			  .replayed = 123, .lost = 124, .bounded = true },
 	};
 	for (unsigned int i = 0; i < FM_STAMPS; i++)
-		s->last.at[i] = 40 * LOOP_S + i * i * 125 * LOOP_US;
+		s->last.at[i] = 40 * SEC + i * i * 125 * US;
 	strcpy(a.d.config.arbiter, "/lib/arbiter");
 	a.outline = (struct fm_outline){ .term = 113, .version = 114 };
 	a.stats = (struct svc_stats){
 		.refused_fabric = 131, .refused_key = 132, .refused_malformed = 133,
-		.refused_busy = 134, .refused_schema = 138, .refused_at = NOW - 59 * LOOP_S, .up = 135,
+		.refused_busy = 134, .refused_schema = 138, .refused_at = NOW - 59 * SEC, .up = 135,
 		.last_refused = "a stranger",
 	};
 	a.d.seal = (struct seal *)&a;
-	a.d.refused_at = NOW - 59 * LOOP_S;
+	a.d.refused_at = NOW - 59 * SEC;
 }
 
 static void set_up_nodes(void)
@@ -413,11 +413,11 @@ static void set_up_nodes(void)
 	a.entry[4].fault = 0xf;
 	a.entry[1].stalled = 0x4;
 	a.hold[0] = (struct fm_hold){ .node = OWN, .peer = 4, .port = 2, .peer_port = 0,
-				      .left = 8120500 * LOOP_US };
+				      .left = 8120500 * US };
 	a.hold[1] = (struct fm_hold){ .node = 2, .peer = OWN, .port = 1, .peer_port = 3,
-				      .left = 31250 * LOOP_US };
+				      .left = 31250 * US };
 	a.hold[2] = (struct fm_hold){ .node = 1, .peer = TORUS_NO_NODE, .port = 3, .peer_port = 2,
-				      .left = 500 * LOOP_US };
+				      .left = 500 * US };
 	a.nholds = 3;
 	a.candidate[0] = (struct fm_candidate_status){ 4, 100, true, 1, "eve" };
 	a.candidate[1] = (struct fm_candidate_status){ OWN, 255, true, 2, "myself" };

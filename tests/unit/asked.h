@@ -14,7 +14,7 @@
 #define OWN	5		/* [2,1] */
 #define PORTS	4
 #define WALL	1700000050.0	/* the time of day */
-#define NOW	(50 * LOOP_S)
+#define NOW	(50 * SEC)
 
 /**
  * struct asked - the fakes

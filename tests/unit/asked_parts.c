@@ -238,11 +238,11 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 
 	(void)d;
 	if (e->kind == RECORD_MOVE)
-		note("move %u at %llu\n", e->move, (unsigned long long)(e->now / LOOP_S));
+		note("move %u at %llu\n", e->move, (unsigned long long)(e->now / SEC));
 	else
 		note("%s %u %d at %llu\n", e->kind != RECORD_EXCLUDE ? "?" :
 	     e->exclude.on ? "exclude" : "include", e->exclude.node, e->exclude.port,
-	     (unsigned long long)(e->now / LOOP_S));
+	     (unsigned long long)(e->now / SEC));
 	err = a.change_error;
 	if (a.once)
 		a.change_error = 0;

@@ -84,7 +84,7 @@ void hear(struct client *c, unsigned int n)
 {
 	c->wanted = n;
 	late = false;
-	loop_timer_set(limit, loop_now() + 60 * LOOP_S);
+	loop_timer_set(limit, loop_now() + 60 * SEC);
 	while (c->n < n && !c->closed && !late)
 		loop_run(d.loop);
 	assert_false(late);

@@ -268,7 +268,7 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 	struct fm_config cfg;
 
 	assert_true(nodes >= 3 && nodes <= ONE_NODES);
-	*o = (struct one_fm) { .nodes = nodes, .self = self, .now = 1000 * ONE_MS };
+	*o = (struct one_fm) { .nodes = nodes, .self = self, .now = 1000 * MS };
 	wire(o);
 	fm_config_default(&cfg);
 	cfg.takeover = 0;
@@ -286,7 +286,7 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 	cfg.drain_max = ONE_DRAIN_MAX;
 	cfg.resolve_max = ONE_RESOLVE_MAX;
 	cfg.member_max = ONE_MEMBER_MAX;
-	cfg.keepalive = 10000 * ONE_MS;
+	cfg.keepalive = 10000 * MS;
 	for (unsigned int p = 0; p < ONE_PORTS + ONE_SPARE; p++)
 		links[p] = (struct torus_link) {
 			.port = (uint8_t)p, .session = 1 + p, .closed = p >= ONE_PORTS,
@@ -347,7 +347,7 @@ void one_root_without(struct one_fm *o, uint32_t nodes, uint32_t absent)
 		if (i != absent)
 			one_join(o, i);
 	}
-	assert_int_equal(one_asked(o, 1000 * ONE_MS), FM_STEP_APPLY);
+	assert_int_equal(one_asked(o, 1000 * MS), FM_STEP_APPLY);
 	one_finish(o);
 	assert_int_equal(fm_last(o->fm)->version, 1);
 }
@@ -480,7 +480,7 @@ uint64_t one_until(struct one_fm *o, unsigned int step)
 	uint64_t began = o->now;
 
 	while (one_asked(o, ONE_SOON) != step) {
-		assert_true(o->now < began + 60000 * ONE_MS);
+		assert_true(o->now < began + 60000 * MS);
 		one_answer(o);
 	}
 	return o->now - began;

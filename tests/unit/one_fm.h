@@ -8,16 +8,16 @@
 
 #include "daemon/fm/fm.h"
 #include "daemon/fm/status.h"
+#include "lib/util/times.h"
 
 #define ONE_NODES 40
 #define ONE_PORTS 2		/* of a ring: 0 is +x, 1 is -x */
 #define ONE_SPARE 2		/* ports of its NICs that the ring does not use */
-#define ONE_MS 1000000ULL
-#define ONE_RESEND (20 * ONE_MS)
-#define ONE_DRAIN_MAX (100 * ONE_MS)
-#define ONE_RESOLVE_MAX (300 * ONE_MS)
-#define ONE_MEMBER_MAX (400 * ONE_MS)
-#define ONE_SOON (50 * ONE_MS)	/* what is due at once, or after a count, comes sooner */
+#define ONE_RESEND (20 * MS)
+#define ONE_DRAIN_MAX (100 * MS)
+#define ONE_RESOLVE_MAX (300 * MS)
+#define ONE_MEMBER_MAX (400 * MS)
+#define ONE_SOON (50 * MS)	/* what is due at once, or after a count, comes sooner */
 
 /* What nodes can be asked for: a step (enum fm_step_kind), or nothing. */
 #define ONE_NOTHING FM_STEPS

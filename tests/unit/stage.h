@@ -17,8 +17,8 @@
 #include <torus/topology.h>
 #include "daemon/fm/wire/init.h"
 #include "daemon/fm/status.h"
+#include "lib/util/times.h"
 
-#define MS 1000000ULL
 #define NIC 0x100ULL
 #define TERM 0x7e		/* term of the root that a member knows */
 #define START (1000000 * MS)	/* the manager's clock when the test begins */

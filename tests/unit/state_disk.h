@@ -114,7 +114,7 @@ static inline void on_poll(void *arg)
 	if (until())
 		loop_stop(loop);
 	else
-		loop_timer_set(poll_timer, loop_now() + LOOP_MS);
+		loop_timer_set(poll_timer, loop_now() + MS);
 }
 
 static inline void wait_until(bool (*is)(void))

@@ -73,15 +73,15 @@ static void status_without_root(void **state)
 {
 	(void)state;
 	a.root = a.status.is_root = false;
-	a.cut_off = NOW - 7 * LOOP_S;
-	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * LOOP_S,
+	a.cut_off = NOW - 7 * SEC;
+	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * SEC,
 						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5, .calls = { 9, 8, 7, 6 },
 						 .node = 1, .address = "192.168.0.1:8" };
 	a.ncandidates = 0;
 	a.status.last.at[FM_AT_DRAINED] = 0;
 	a.status.last.at[FM_AT_RESUMED] = 0;
 	a.status.last.bounded = false;
-	a.d.refused_at = a.stats.refused_at = NOW - 60 * LOOP_S;
+	a.d.refused_at = a.stats.refused_at = NOW - 60 * SEC;
 	a.stats.last_refused[0] = '\0';
 	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]") ",'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("null")
@@ -145,7 +145,7 @@ static void root_and_candidates(void **state)
 	says("{'cmd':'root'}", "{'ok':true,'data':" ROOT "}");
 	a.root = false;
 	a.ncandidates = 0;
-	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * LOOP_S,
+	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * SEC,
 						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5, .calls = { 9, 8, 7, 6 },
 						 .node = 1, .address = "192.168.0.1:8" };
 	says("{'cmd':'root'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':" ROOT_THAT_ASKS "}");
@@ -205,7 +205,7 @@ static void another_becomes_root_later(void **state)
 	waits(request, 0, "{'ok':true,'data':{'node':[1,0],'changed':true}}");
 	does("move 1 at 50\nmove 1 at 50\n");
 	a.change_error = -EAGAIN;
-	waits_refused(request, 2 * LOOP_S, "not-ready", late);
+	waits_refused(request, 2 * SEC, "not-ready", late);
 	does("move 1 at 50\n");
 	/* The next one has begun already. */
 	a.change_error = -EAGAIN;
@@ -253,8 +253,8 @@ static void nodes(void **state)
 {
 	(void)state;
 	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
-	a.heard[0] = a.heard[1] = NOW - 20 * LOOP_S;
-	a.heard[4] = NOW + LOOP_S;
+	a.heard[0] = a.heard[1] = NOW - 20 * SEC;
+	a.heard[4] = NOW + SEC;
 	says("{'cmd':'nodes'}", "{'ok':true,'missing':[[1,0],[1,1]],'data':["
 	     ANN("'up'", "0.0", "false") "," BOB("'silent'", "20000.0", "false") ","
 	     NO_NAME("false") "," DAN("false") "," EVE("'up'", "0.0", "false") ","
@@ -289,9 +289,9 @@ static void nodes_without_root(void **state)
 {
 	(void)state;
 	a.root = false;
-	a.cut_off = NOW - 7 * LOOP_S;
-	a.heard[1] = NOW - 7 * LOOP_S;
-	a.heard[4] = NOW - 2 * LOOP_S;
+	a.cut_off = NOW - 7 * SEC;
+	a.heard[1] = NOW - 7 * SEC;
+	a.heard[4] = NOW - 2 * SEC;
 	a.lately[4] = true;
 	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
 	says("{'cmd':'nodes'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]") ",'missing':[[1,0],[1,1]],'data':["
@@ -354,7 +354,7 @@ static void excluded_and_included(void **state)
 	does("include 2 1 at 50\n");
 	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 0, EXCLUDED("true"));
 	does("exclude 4 3 at 50\n");
-	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 2 * LOOP_S, EXCLUDED("false"));
+	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 2 * SEC, EXCLUDED("false"));
 	does("exclude 4 3 at 50\n");
 	a.change_error = -EAGAIN;
 	refuses("{'cmd':'exclude','node':'0,0'}", "not-ready",
@@ -383,7 +383,7 @@ static void excluded_and_kept(void **state)
 	waits_kept(request, 0, &enough, KEPT("5", "8"));
 	says(request, KEPT("5", "8"));
 	a.kept = waiting;
-	waits_kept(request, 2 * LOOP_S, &waiting, KEPT("4", "8"));
+	waits_kept(request, 2 * SEC, &waiting, KEPT("4", "8"));
 	/* So few are left that it cannot be a majority; what they have is told all the same. */
 	a.kept = too_few;
 	waits_kept(request, 0, &none_left, KEPT("4", "8"));
@@ -393,7 +393,7 @@ static void excluded_and_kept(void **state)
 	a.kept = (struct fm_kept_count) { .of = 3 };	/* none has a disk */
 	says(request, EXCLUDED("true"));
 	a.kept = waiting;
-	waits(request, 2 * LOOP_S, IN_FORCE("false", "{'have':4,'of':8}"));
+	waits(request, 2 * SEC, IN_FORCE("false", "{'have':4,'of':8}"));
 }
 
 /* --- events, log ------------------------------------------------------------------ */
@@ -501,7 +501,7 @@ static void no_root(void **state)
 	refuses("{'cmd':'replay','node':'0,0'}", "unreachable", "the root at 192.168.0.1:8 does not answer");
 	a.status.root.address = NULL;
 	refuses("{'cmd':'include','node':'0,0'}", "unreachable", "the root does not answer");
-	a.status.root.lost = NOW - LOOP_S;
+	a.status.root.lost = NOW - SEC;
 	a.status.root.address = "192.168.0.1:8";	/* may be this node's own, which takes over */
 	refuses("{'cmd':'include','node':'0,0'}", "unreachable",
 		"there is no root: 'fabricctl root' shows which node takes over");

@@ -142,7 +142,7 @@ static void links_without_root(void **state)
 
 	(void)state;
 	a.root = false;
-	a.cut_off = NOW - 7 * LOOP_S;
+	a.cut_off = NOW - 7 * SEC;
 	a.told_by[4] = "[{'node':[1,1],'port':'-x','held_ms':null}]";
 	own = own_links("", "");
 	json_object_set_new(json_array_get(own, 2), "held_ms", json_null());
@@ -221,21 +221,21 @@ static void idle_node(void **state)
 	for (unsigned int p = 0; p < PORTS; p++)
 		a.link[p].gauge[TORUS_PG_WAITED] = 0;
 	for (unsigned int round = 0; round < 2; round++) {
-		uint64_t most = round ? 5 * LOOP_S : 8 * LOOP_S;
+		uint64_t most = round ? 5 * SEC : 8 * SEC;
 
 		a.d.config.stall_max = round ? 2 * most : 0;
 		a.link[1].counter[TORUS_PC_TX_PACKETS]++;
 		stall_read(&a.d, a.link, PORTS);
-		assert_int_equal(a.d.stalls.read_at, NOW + 2 * LOOP_S);
+		assert_int_equal(a.d.stalls.read_at, NOW + 2 * SEC);
 		stall_read(&a.d, a.link, PORTS);
-		assert_int_equal(a.d.stalls.read_at, NOW + 4 * LOOP_S);
+		assert_int_equal(a.d.stalls.read_at, NOW + 4 * SEC);
 		stall_read(&a.d, a.link, PORTS);
 		assert_int_equal(a.d.stalls.read_at, NOW + most);
 		stall_read(&a.d, a.link, PORTS);
 		assert_int_equal(a.d.stalls.read_at, NOW + most);
 		a.link[0].gauge[TORUS_PG_WAITED] = 1;
 		stall_read(&a.d, a.link, PORTS);
-		assert_int_equal(a.d.stalls.read_at, NOW + 2 * LOOP_S);
+		assert_int_equal(a.d.stalls.read_at, NOW + 2 * SEC);
 		a.link[0].gauge[TORUS_PG_WAITED] = 0;
 	}
 }
@@ -276,7 +276,7 @@ static void rows_without_root(void **state)
 {
 	(void)state;
 	a.root = false;
-	a.cut_off = NOW - 7 * LOOP_S;
+	a.cut_off = NOW - 7 * SEC;
 	says("{'cmd':'rows','node':'2,1'}", "{'ok':true," ROOTLESS ",'data':{'node':[2,1],'version':141,"
 	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0'],'rootless':true}}");
 	refuses("{'cmd':'rows','node':'0,0'}", "unreachable",

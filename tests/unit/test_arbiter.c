@@ -16,7 +16,7 @@
 #include "daemon/arbiter.h"
 #include "daemon/log.h"
 
-#define PATIENCE (10 * LOOP_S)
+#define PATIENCE (10 * SEC)
 
 static struct loop *loop;
 static char dir[] = "/tmp/test_arbiter.XXXXXX";
@@ -155,20 +155,20 @@ static bool lives(const char *name)
 static void is_gone(const char *name)
 {
 	for (unsigned int i = 0; i < 500 && lives(name); i++)
-		run_for(10 * LOOP_MS);
+		run_for(10 * MS);
 	assert_false(lives(name));
 }
 
 static void slow(void **state)
 {
-	struct arbiter *a = script("sleep 60 & echo $! > child; echo $$ > self; echo granted; wait", 300 * LOOP_MS);
+	struct arbiter *a = script("sleep 60 & echo $! > child; echo $$ > self; echo granted; wait", 300 * MS);
 	uint64_t began = loop_now();
 
 	(void)state;
 	arbiter_ask(a, 7, 1);
 	run_for(PATIENCE);
 	assert_int_equal(answers, 1);
-	assert_true(loop_now() >= began + 300 * LOOP_MS);
+	assert_true(loop_now() >= began + 300 * MS);
 	assert_int_equal(got.verdict, FM_UNKNOWN);
 	assert_string_equal(got.why, "nothing within 300 ms");
 	is_gone("self");
@@ -199,8 +199,8 @@ static void asked_again(void **state)
 	(void)state;
 	arbiter_ask(a, 7, 1);
 	while (access(path("self.7"), F_OK))
-		run_for(10 * LOOP_MS);
-	run_for(50 * LOOP_MS);
+		run_for(10 * MS);
+	run_for(50 * MS);
 	arbiter_ask(a, 8, 1);
 	run_for(PATIENCE);
 	assert_int_equal(answers, 1);
@@ -210,7 +210,7 @@ static void asked_again(void **state)
 	/* The manager ends in the middle of a question. */
 	arbiter_ask(a, 7, 1);
 	arbiter_free(a);
-	run_for(50 * LOOP_MS);
+	run_for(50 * MS);
 	assert_int_equal(answers, 1);
 }
 

@@ -59,11 +59,11 @@ static void counts_follow(void **state)
 		assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
 		assert_true(o.now - was >= gap);
 		gap = o.now - was;
-		assert_true(gap <= (i ? 20 : 1) * ONE_MS);
+		assert_true(gap <= (i ? 20 : 1) * MS);
 		was = o.now;
 		one_answer(&o);
 	}
-	assert_int_equal(gap, 20 * ONE_MS);
+	assert_int_equal(gap, 20 * MS);
 	one_end(&o);
 }
 
@@ -378,14 +378,14 @@ static void left_parked(void **state)
 	one_answer(&o);
 	began = o.now;
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_APPLY);
-	assert_int_equal(o.now, began + 20 * ONE_MS);
+	assert_int_equal(o.now, began + 20 * MS);
 	one_answer(&o);
 	takes(FM_STEP_RESUME, LATE);
 	one_answer(&o);
 	assert_true(fm_last(o.fm)->bounded);
 	began = o.now;
-	assert_int_equal(one_asked(&o, 1100 * ONE_MS), FM_STEP_APPLY);
-	assert_int_equal(o.now, began + 1000 * ONE_MS);
+	assert_int_equal(one_asked(&o, 1100 * MS), FM_STEP_APPLY);
+	assert_int_equal(o.now, began + 1000 * MS);
 	assert_int_equal(fm_version(o.fm), 4);
 	one_end(&o);
 }
@@ -467,21 +467,21 @@ static void parked_for_good(void **state)
 	o.node[1].sums.parked = 1;
 	one_version(&o, 2);
 	for (unsigned int i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
-		assert_in_range(until_next(40000 * ONE_MS), waits[i] * 1000 * ONE_MS,
-				waits[i] * 1000 * ONE_MS + 2 * ONE_MS);
+		assert_in_range(until_next(40000 * MS), waits[i] * 1000 * MS,
+				waits[i] * 1000 * MS + 2 * MS);
 	/* Another reason for one, while nothing is under way: it is made at once. */
 	one_until(&o, FM_STEP_RESUME);
 	one_answer(&o);
 	assert_true(fm_in_force(o.fm, fm_version(o.fm)));
 	one_lose(&o, 3, 1, 9, 5);
-	assert_int_equal(one_asked(&o, 20 * ONE_MS), FM_STEP_APPLY);
-	assert_in_range(until_next(40000 * ONE_MS), 1000 * ONE_MS, 1002 * ONE_MS);
+	assert_int_equal(one_asked(&o, 20 * MS), FM_STEP_APPLY);
+	assert_in_range(until_next(40000 * MS), 1000 * MS, 1002 * MS);
 	o.node[1].sums.parked = 0;
-	assert_int_equal(until_next(2500 * ONE_MS), 0);
+	assert_int_equal(until_next(2500 * MS), 0);
 	/* From the beginning. */
 	o.node[1].sums.parked = 1;
 	one_version(&o, fm_version(o.fm) + 1);
-	assert_in_range(until_next(40000 * ONE_MS), 1000 * ONE_MS, 1002 * ONE_MS);
+	assert_in_range(until_next(40000 * MS), 1000 * MS, 1002 * MS);
 	one_end(&o);
 }
 

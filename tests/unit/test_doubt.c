@@ -11,8 +11,8 @@
 #include "daemon/fm/root/vanish.h"
 #include "tests/unit/one_fm.h"
 
-#define WAIT (4 * ONE_MS)		/* until it is probed */
-#define PROBE_WAIT (6 * ONE_MS)
+#define WAIT (4 * MS)		/* until it is probed */
+#define PROBE_WAIT (6 * MS)
 #define MOMENT (ONE_RESEND / 4)		/* until one that is lost is dead */
 
 static struct one_fm o;
@@ -97,7 +97,7 @@ static void answers(void **state)
 	probed(WAIT, "2:1");
 	began = o.now;
 	one_finish(&o);
-	probed(began + 10000 * ONE_MS - o.now, "2:1");
+	probed(began + 10000 * MS - o.now, "2:1");
 	assert_int_not_equal(o.node[2].conn, 0);
 	one_end(&o);
 }
@@ -109,7 +109,7 @@ static void has_another_link(void **state)
 	begin(5);
 	one_lose(&o, 1, 0, 9, 1);
 	one_finish(&o);
-	quiet(1000 * ONE_MS);
+	quiet(1000 * MS);
 	/* It is no longer any of that when the last link is lost, too. */
 	one_lose(&o, 3, 1, 9, 1);
 	probed(WAIT, "2:1");
@@ -129,12 +129,12 @@ static void ends_without_a_row(void **state)
 	r = o.fm->root;
 	one_lose(&o, 1, 0, 9, 1);
 	one_finish(&o);
-	one_run(&o, 100 * ONE_MS);
+	one_run(&o, 100 * MS);
 	assert_int_equal(fm_vanish_doubts(r), 1);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		if (fm_mate_no(r, i)->node == 2)
 			fm_mate_no(r, i)->row.port[1].state = FM_PORT_FAULTY;
-	one_run(&o, 10000 * ONE_MS);
+	one_run(&o, 10000 * MS);
 	assert_int_equal(fm_vanish_doubts(r), 0);
 	one_end(&o);
 }
@@ -145,7 +145,7 @@ static void has_just_joined(void **state)
 	(void)state;
 	begin(5);
 	alone(2);
-	one_run(&o, 1 * ONE_MS);
+	one_run(&o, 1 * MS);
 	one_gone(&o, 2);
 	one_join(&o, 2);
 	probed(WAIT, "2:1");
@@ -220,7 +220,7 @@ static void inner_one(void **state)
 	assert_int_equal(o.node[2].conn, 0);
 	/* They are judged together. */
 	assert_false(dead(1) || dead(2) || dead(3));
-	one_run(&o, MOMENT + ONE_MS);
+	one_run(&o, MOMENT + MS);
 	assert_true(dead(1) && dead(2) && dead(3));
 	one_end(&o);
 }
@@ -231,7 +231,7 @@ static void at_the_beginning(void **state)
 	(void)state;
 	one_root_without(&o, 5, 2);
 	o.unreachable = true;
-	quiet(100 * ONE_MS);
+	quiet(100 * MS);
 	one_end(&o);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A link that trains again, by itself or with its peer: what is kept, what ends it. */
 #include "tests/unit/lone.h"
+#include "lib/util/times.h"
 
-#define MS 1000000ull
 #define UP TORUS_LINK_UP
 
 static struct lone l;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A link whose SerDes is the test: when it trains, what it sends meanwhile, what it counts. */
 #include "tests/unit/lone.h"
+#include "lib/util/times.h"
 
-#define MS	1000000ull
 #define NEVER	(~0ull)
 #define UP	TORUS_LINK_UP
 #define SETTLE	1000

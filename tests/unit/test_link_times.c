@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* INITs and timers of a link, to the nanosecond; the test is the peer. */
 #include "tests/unit/lone.h"
+#include "lib/util/times.h"
 
-#define MS 1000000ull
 #define NEVER (~0ull)
 #define UP TORUS_LINK_UP
 

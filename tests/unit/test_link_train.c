@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/linkpair.h"
+#include "lib/util/times.h"
 
-#define MS 1000000ull
 #define UP TORUS_LINK_UP
 
 static const struct tn_cable five_metres = {

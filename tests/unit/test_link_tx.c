@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a link puts into frames and when, and what it counts. */
 #include "tests/unit/lone.h"
-
-#define MS 1000000ull
+#include "lib/util/times.h"
 
 static struct lone l;
 static u8 flits[TN_PACKET_MAX];

@@ -2,8 +2,8 @@
 /* States, handshake and timers of two joined links. */
 #include "tests/flits.h"
 #include "tests/unit/linkpair.h"
+#include "lib/util/times.h"
 
-#define MS 1000000ull
 #define UP TORUS_LINK_UP
 #define FAULTY TORUS_LINK_FAULTY
 

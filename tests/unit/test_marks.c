@@ -5,8 +5,7 @@
  */
 #include "tests/unit/fabric.h"
 #include "tests/unit/lone.h"
-
-#define MS 1000000ull
+#include "lib/util/times.h"
 
 static struct lone l;
 

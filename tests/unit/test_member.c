@@ -292,7 +292,7 @@ static void hello_anew(void)
 	o.up = 0;
 	fm_conn_down(o.fm, up, o.now);
 	while (!o.up)
-		one_run(&o, ONE_MS);
+		one_run(&o, MS);
 	fm_conn_up(o.fm, o.up, o.now);
 	one_ends(&o);
 	assert_int_equal(o.ntold[FM_MSG_HELLO], n + 1);

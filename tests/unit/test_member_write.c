@@ -155,7 +155,7 @@ static void left_out_for(uint64_t version, uint64_t wait)
 	asks_for(version, ONE_RESEND);
 	assert_int_equal(o.up, 0);
 	while (!o.up)
-		one_run(&o, ONE_MS);
+		one_run(&o, MS);
 	fm_conn_up(o.fm, o.up, o.now);
 	one_ends(&o);
 	one_say(&o, &welcome);

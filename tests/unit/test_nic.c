@@ -3,8 +3,8 @@
 #include "tests/flits.h"
 #include "tests/unit/fabric.h"
 #include "tests/unit/lone.h"
+#include "lib/util/times.h"
 
-#define MS 1000000ull
 #define STILL 1000000000
 
 static struct fabric f;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Packets that come to a node: order, gaps, duplicates, packets that cannot go on; counters. */
 #include "tests/unit/lone.h"
-
-#define MS 1000000ull
+#include "lib/util/times.h"
 
 static struct lone l;
 

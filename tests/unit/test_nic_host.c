@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The NIC and its host, call by call: limits, fields, queues, counters and events. */
 #include "tests/unit/lone.h"
-
-#define MS 1000000ull
+#include "lib/util/times.h"
 
 static struct lone l;
 static const struct tn_tail good;

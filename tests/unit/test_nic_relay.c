@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One NIC as a relay and as source and destination of relayed packets, packet by packet. */
 #include "tests/unit/lone.h"
+#include "lib/util/times.h"
 
-#define MS 1000000ull
 #define NONE TORUS_NO_NODE
 
 static struct lone l;

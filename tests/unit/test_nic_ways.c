@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The port by which a packet leaves, and when; packets that wait, are parked, and are replayed. */
 #include "tests/unit/lone.h"
-
-#define MS 1000000ull
+#include "lib/util/times.h"
 
 static struct lone l;
 

@@ -10,8 +10,7 @@
 
 #include "kernel/core/params.h"
 #include "kernel/core/retry.h"
-
-#define MS 1000000ull
+#include "lib/util/times.h"
 
 /* The defaults that nic.h and the manual pages state. */
 static void test_defaults(void **state)

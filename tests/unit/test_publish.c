@@ -28,13 +28,13 @@ static void ends_of_a_cable(void **state)
 	one_root(&o, SIZE, 8);
 	one_lose(&o, 1, 0, 9, 5);
 	began = o.now;
-	one_run(&o, 2 * ONE_MS);
+	one_run(&o, 2 * MS);
 	assert_int_equal(fm_version(o.fm), 1);
 	one_lose(&o, 2, 1, 9, 3);
 	/* Other cables may have failed at the same instant. */
-	one_run(&o, ONE_MS / 5);
+	one_run(&o, MS / 5);
 	assert_int_equal(fm_version(o.fm), 1);
-	assert_int_equal(one_asked(&o, ONE_MS / 2), FM_STEP_APPLY);
+	assert_int_equal(one_asked(&o, MS / 2), FM_STEP_APPLY);
 	assert_int_equal(fm_version(o.fm), 2);
 	assert_true(o.in_table[1] && o.in_table[2]);
 	assert_false(o.in_table[0] || o.in_table[3]);
@@ -45,7 +45,7 @@ static void ends_of_a_cable(void **state)
 	assert_int_equal(fm_version(o.fm), 2);
 	/* The second end may never report. */
 	one_lose(&o, 3, 0, 8, 5);
-	assert_int_equal(one_asked(&o, 10 * ONE_MS), FM_STEP_APPLY);
+	assert_int_equal(one_asked(&o, 10 * MS), FM_STEP_APPLY);
 	assert_int_equal(fm_version(o.fm), 3);
 	one_end(&o);
 }
@@ -195,7 +195,7 @@ static void only_what_changed(void **state)
 	one_root(&o, 6, 8);
 	for (uint32_t i = 5; i > 1; i--)
 		one_lose(&o, i, 0, 9, 5);
-	assert_int_equal(one_asked(&o, 10 * ONE_MS), FM_STEP_APPLY);
+	assert_int_equal(one_asked(&o, 10 * MS), FM_STEP_APPLY);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(o.in_table[i], i > 1);
 	one_finish(&o);

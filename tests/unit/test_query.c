@@ -309,10 +309,10 @@ static void too_late(void **state)
 {
 	(void)state;
 	asks(LEFT, 7, SVC_TO_ROOT, 0, false, 800);
-	clock_move(800 * LOOP_MS - LOOP_US);
+	clock_move(800 * MS - US);
 	run_due();
 	assert_int_equal(nsent, 1);
-	clock_move(LOOP_US);
+	clock_move(US);
 	run_due();
 	assert_int_equal(nsent, 2);
 	went(1, LEFT, SVC_ANSWER, 7, false, "0: ");
@@ -343,7 +343,7 @@ static void served(void **state)
 	query_conn_down(query, LEFT);
 	assert_int_equal(did.dropped, 1);
 	asks(RIGHT, 9, SVC_TO_ROOT, 0, true, 800);
-	clock_move(800 * LOOP_MS);
+	clock_move(800 * MS);
 	run_due();
 	assert_int_equal(did.dropped, 2);
 	asks(RIGHT, 10, SVC_TO_ROOT, 0, true, 800);
@@ -417,7 +417,7 @@ static void own_forgotten(void **state)
 	(void)state;
 	did.later = true;
 	asks(UP, 7, SVC_TO_NODE, OWN, false, 800);
-	clock_move(800 * LOOP_MS);
+	clock_move(800 * MS);
 	run_due();
 	assert_int_equal(did.forgotten, 1);
 	assert_int_equal(nsent, 1);
@@ -545,10 +545,10 @@ static void own_question(void **state)
 	answers(UP, id, 7, "1");
 	assert_int_equal(did.items, 2);
 	ends(LEFT, id);
-	clock_move(1000 * LOOP_MS - LOOP_US);
+	clock_move(1000 * MS - US);
 	run_due();
 	assert_int_equal(did.ends, 0);
-	clock_move(LOOP_US);
+	clock_move(US);
 	run_due();
 	assert_int_equal(did.ends, 1);
 	assert_int_equal(did.items, 2);
@@ -589,7 +589,7 @@ static void enough(void **state)
 	assert_int_equal(did.ends, 1);
 	assert_int_equal(did.items, 2);
 	answers(RIGHT, id, 7, "late");
-	clock_move(1000 * LOOP_MS);
+	clock_move(1000 * MS);
 	run_due();
 	assert_int_equal(did.ends, 1);
 	assert_int_equal(did.items, 2);
@@ -609,15 +609,15 @@ static void renewed(void **state)
 	query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, false, 1000, &done, NULL);
 	id = sent[0].id;
 	for (unsigned int i = 0; i < 3; i++) {
-		clock_move(999 * LOOP_MS);
+		clock_move(999 * MS);
 		run_due();
 		answers(LEFT, id, 6, "1");
 	}
 	ends(LEFT, id);
-	clock_move(999 * LOOP_MS);
+	clock_move(999 * MS);
 	run_due();
 	assert_int_equal(did.ends, 0);
-	clock_move(LOOP_MS);
+	clock_move(MS);
 	run_due();
 	assert_int_equal(did.ends, 1);
 	assert_int_equal(did.items, 4);
@@ -626,13 +626,13 @@ static void renewed(void **state)
 	asks(LEFT, 7, SVC_TO_ALL, 0, false, 800);
 	for (unsigned int i = 0; i < 6; i++) {
 		answers(RIGHT, 7, 6, "1");
-		clock_move(799 * LOOP_MS);
+		clock_move(799 * MS);
 		run_due();
 	}
 	assert_int_equal(nsent, 8);
 	answers(RIGHT, 7, 6, "1");
 	assert_int_equal(nsent, 9);
-	clock_move(6 * LOOP_MS);
+	clock_move(6 * MS);
 	run_due();
 	assert_int_equal(nsent, 10);
 	went(9, LEFT, SVC_ANSWER, 7, false, "0: ");

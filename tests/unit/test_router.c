@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Tori at saturation: no deadlock, no loss, packets in order, bubbles kept. */
 #include "tests/unit/fabric.h"
-
-#define MS 1000000ull
+#include "lib/util/times.h"
 
 static struct fabric f;
 

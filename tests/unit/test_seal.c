@@ -549,7 +549,7 @@ static void refused_is_answered(void **state)
 		says(0, "from A");
 	arrive();
 	assert_int_equal(nsaid, was + 7);
-	now += LOOP_S - 1000;
+	now += SEC - 1000;
 	says(0, "from A");
 	arrive();
 	assert_int_equal(nsaid, was + 8);

@@ -10,8 +10,7 @@
 
 #include "kernel/core/serdes_model.h"
 #include "tests/unit/random.h"
-
-#define MS	1000000ull
+#include "lib/util/times.h"
 
 static const struct tn_train_params params = {
 	.target_ber = 1000000, .mask_height = 60, .mask_width = 100,

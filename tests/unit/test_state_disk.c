@@ -47,7 +47,7 @@ static void one_given_as_another_ends(void **state)
 	usleep(20000);
 	sleeps = 1;
 	state_save(s, GUID, table(9));
-	end = loop_now() + 50 * LOOP_MS;
+	end = loop_now() + 50 * MS;
 	while (loop_now() < end)
 		wait_until(writing);
 	assert_int_equal(kept_told, 0);
@@ -65,8 +65,8 @@ static uint64_t next_version, started;
 static bool is_told_of_slowness(void)
 {
 	state_save(slow, GUID, table(next_version++));
-	clock_move(LOOP_S / 2);
-	return told[0] || loop_now() > started + 60 * LOOP_S;
+	clock_move(SEC / 2);
+	return told[0] || loop_now() > started + 60 * SEC;
 }
 
 static bool is_version_30(void)
@@ -96,7 +96,7 @@ static void a_disk_that_hangs_is_told(void **state)
 	next_version = 2;
 	wait_until(is_told_of_slowness);
 	assert_non_null(strstr(told, "takes more than 5 s"));
-	assert_in_range(loop_now() - started, 5 * LOOP_S - LOOP_S / 2, 6 * LOOP_S);
+	assert_in_range(loop_now() - started, 5 * SEC - SEC / 2, 6 * SEC);
 	told[0] = '\0';
 	next_version = 2;
 	wait_until(is_version_30);
@@ -146,7 +146,7 @@ static void an_end_while_the_disk_hangs(void **state)
 	state_save(s, GUID, table(9));
 	began = loop_now();
 	state_free(s);
-	assert_in_range(loop_now() - began, LOOP_S / 2, 10 * LOOP_S);
+	assert_in_range(loop_now() - began, SEC / 2, 10 * SEC);
 	hangs = 0;
 	wait_until(is_kept);
 	wait_until(is_all_closed);
@@ -185,8 +185,8 @@ static void a_disk_that_fails(void **state)
 
 static bool is_kept_in_time(void)
 {
-	if (!is_kept() && loop_now() < started + 300 * LOOP_S)
-		clock_move(LOOP_S / 2);
+	if (!is_kept() && loop_now() < started + 300 * SEC)
+		clock_move(SEC / 2);
 	return is_kept();
 }
 
@@ -203,7 +203,7 @@ static void a_disk_that_fails_for_a_while(void **state)
 	clock_stop();
 	started = loop_now();
 	wait_until(is_kept_in_time);
-	assert_true(loop_now() - started >= 29 * LOOP_S);
+	assert_true(loop_now() - started >= 29 * SEC);
 	wait_until(last_kept_told);
 	clock_go();
 	state_free(s);

@@ -437,7 +437,7 @@ static void conversation(void **state)
 			run_due();
 		failed = memory_failed();
 		if (!both_through())
-			clock_move(5 * LOOP_S);
+			clock_move(5 * SEC);
 		run_until(both_through);
 		ended += a.down;
 		clock_go();

@@ -133,14 +133,14 @@ static void handshake_limit(void **state)
 	slow = stranger();
 	all_accepted();
 	for (unsigned int i = 0; i < 4; i++) {
-		clock_move(LOOP_S);
+		clock_move(SEC);
 		assert_int_equal(send(slow, begins + i, 1, 0), 1);
 	}
-	clock_move(LOOP_S - LOOP_US);
+	clock_move(SEC - US);
 	all_accepted();
 	run_due();
 	assert_false(closed(silent) || closed(slow));
-	clock_move(LOOP_US);
+	clock_move(US);
 	close_awaited(silent);
 	close_awaited(slow);
 	assert_int_equal(b.up + b.down, 0);
@@ -158,10 +158,10 @@ static void handshake_limit_of_own(void **state)
 	end_open(&a, HERE, "green", "n0", KEY_A);
 	clock_stop();
 	assert_true(svc_connect(a.svc, address) > 0);
-	clock_move(5 * LOOP_S - LOOP_US);
+	clock_move(5 * SEC - US);
 	run_due();
 	assert_int_equal(a.down, 0);
-	clock_move(LOOP_US);
+	clock_move(US);
 	run_until(a_down);
 	assert_int_equal(a.up, 0);
 	close(fd);
@@ -183,7 +183,7 @@ static void no_limit_for_members(void **state)
 	clock_stop();
 	assert_true(svc_connect(a.svc, b.address) > 0);
 	run_until(both_up);
-	clock_move(3600 * LOOP_S);
+	clock_move(3600 * SEC);
 	run_due();
 	send_text(&a, "{}");
 	run_until(b_was_told);
@@ -277,12 +277,12 @@ static void linger_limit(void **state)
 	/* For its owner it is closed: no message passes, and closing again adds no time. */
 	member_say(&m, &ask);
 	all_accepted();
-	clock_move(LOOP_S);
+	clock_move(SEC);
 	svc_close(b.svc, b.conn);
-	clock_move(LOOP_S - LOOP_US);
+	clock_move(SEC - US);
 	run_due();
 	assert_int_equal(svc_stats(b.svc)->up, 1);
-	clock_move(LOOP_US);
+	clock_move(US);
 	run_due();
 	assert_int_equal(svc_stats(b.svc)->up, 0);
 	assert_int_equal(b.msgs + b.down, 0);
@@ -345,7 +345,7 @@ static void closed_before_it_is_up(void **state)
 	svc_close(a.svc, svc_connect(a.svc, address));
 	peer = accept(fd, NULL, NULL);
 	close_awaited(peer);
-	clock_move(10 * LOOP_S);
+	clock_move(10 * SEC);
 	run_due();
 	assert_int_equal(a.down, 0);
 	close(fd);
@@ -406,7 +406,7 @@ static void log_limit(void **state)
 	assert_int_equal(logged("warning: service: refused 127.0.0.1:"), 1);
 	assert_int_equal(logged("(0 more since the last such line)"), 1);
 	assert_true(svc_stats(b.svc)->refused_at == loop_now());
-	clock_move(10 * LOOP_S - 1);
+	clock_move(10 * SEC - 1);
 	refused_when_heard(stranger());
 	assert_int_equal(logged(""), 1);
 	clock_move(1);
@@ -414,7 +414,7 @@ static void log_limit(void **state)
 	assert_int_equal(logged(""), 2);
 	assert_int_equal(logged("(5 more since the last such line)"), 1);
 	assert_true(svc_stats(b.svc)->refused_at == loop_now());
-	clock_move(10 * LOOP_S);
+	clock_move(10 * SEC);
 	refused_when_heard(stranger());
 	assert_int_equal(logged("(0 more since the last such line)"), 2);
 	assert_int_equal(svc_stats(b.svc)->refused_malformed, 8);
@@ -451,12 +451,12 @@ static void out_of_files(void **state)
 		run_due();
 	files_allowed(before.rlim_cur);
 	assert_int_equal(logged("error: service: accept: Too many open files"), 1);
-	clock_move(LOOP_S - LOOP_US);
+	clock_move(SEC - US);
 	assert_int_equal(send(fd, "\0\0\0\0", 4, 0), 4);
 	for (unsigned int i = 0; i < 5; i++)
 		run_due();
 	assert_int_equal(svc_stats(b.svc)->refused_malformed, 0);
-	clock_move(LOOP_US);
+	clock_move(US);
 	refused = 0;
 	run_until(one_more_refused);
 	close(fd);
@@ -493,7 +493,7 @@ static void strangers_limit(void **state)
 		/* None of them is closed before 5 s; then all are, and there is room again. */
 		for (unsigned int i = 0; i < ALL; i++)
 			assert_false(closed(fd[i]));
-		clock_move(5 * LOOP_S);
+		clock_move(5 * SEC);
 		for (unsigned int i = 0; i < ALL; i++)
 			close_awaited(fd[i]);
 	}

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Recoveries, parking and replay in a torus whose cables die; rows are in test_table_rows.c. */
 #include "tests/unit/fabric.h"
-
-#define MS 1000000ull
-#define US 1000ull
+#include "lib/util/times.h"
 
 static struct fabric f;
 

@@ -2,8 +2,7 @@
 /* Rows and holds: what is refused, tables in parts, and long histories compared with a model. */
 #include "tests/unit/fabric.h"
 #include "tests/unit/lone.h"
-
-#define MS 1000000ull
+#include "lib/util/times.h"
 
 static struct fabric f;
 

@@ -7,8 +7,7 @@
 #include <torus/route.h>
 #include <torus/topology.h>
 #include "tests/unit/fabric.h"
-
-#define MS 1000000ull
+#include "lib/util/times.h"
 
 static struct fabric f;
 

@@ -6,8 +6,8 @@
 
 #include "tests/flits.h"
 #include "tests/vm/framefuzz.h"
+#include "lib/util/times.h"
 
-#define MS 1000000ull
 #define PATIENCE_MS 60000
 #define TURN_MAX 256	/* frames received before other work has its turn */
 

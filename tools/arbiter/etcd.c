@@ -26,13 +26,13 @@
 #include <time.h>
 #include "claim.h"
 #include "lib/util/inifile.h"
+#include "lib/util/times.h"
 #include "lib/util/units.h"
 
 #define CONFIG		"/etc/torus-arbiter-etcd.conf"
 #define CONFIG_MAX	65536
 #define ANSWER_MAX	65536
 #define ENDPOINTS_MAX	16
-#define MS		1000000ull
 
 static const char help[] =
 	"usage: torus-arbiter-etcd [--config FILE] claim EPOCH GUID\n"

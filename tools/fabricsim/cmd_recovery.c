@@ -103,11 +103,11 @@ static int plan_make(struct plan *p, const struct ctl *ctl)
 	c->share = true;
 	c->discover = false;
 	c->seed = ctl->seed;
-	c->link_latency = link_us * W_US;
-	c->svc_latency = hop_us * W_US;
-	c->svc_jitter = jitter_us * W_US;
+	c->link_latency = link_us * US;
+	c->svc_latency = hop_us * US;
+	c->svc_jitter = jitter_us * US;
 	c->svc_mbps = (uint64_t)(gbps * 1000);
-	c->traffic = traffic_us * W_US;
+	c->traffic = traffic_us * US;
 	c->fanout = (unsigned int)fanout;
 	c->verbose = verbose ? 3 : 0;
 	p->scene.faults = (uint32_t)faults;
@@ -119,7 +119,7 @@ static int plan_make(struct plan *p, const struct ctl *ctl)
 
 static double ms(uint64_t ns)
 {
-	return (double)ns / W_MS;
+	return (double)ns / MS;
 }
 
 /* When a step of the first recovery was reached, from the act on; null: it was not. */
@@ -177,7 +177,7 @@ static int act_done(void *arg, const struct scene_act *a)
 	phases_set(point, a);
 	counts_set(point, a);
 	if (cost) {
-		json_object_set_new(point, "cpu_s", json_real((double)a->cpu / W_S));
+		json_object_set_new(point, "cpu_s", json_real((double)a->cpu / SEC));
 		count_set(point, "peak_mib", a->peak >> 20);
 	}
 	if (!a->settled) {

@@ -120,7 +120,7 @@ static void mgmt(void *host, unsigned int port, const u8 *data, unsigned int len
 	struct host *h = host;
 	struct wnode *n = &h->w->node[h->node];
 	struct ev ev = {
-		.at = h->w->now + 20 * W_US,
+		.at = h->w->now + 20 * US,
 		.kind = EV_MGMT,
 		.node = h->node,
 		.port = (uint8_t)port,
@@ -305,7 +305,7 @@ static void send_frame(struct world *w, uint32_t node, unsigned int port,
 void tell_link(struct world *w, uint32_t node, unsigned int port)
 {
 	struct ev ev = {
-		.at = w->now + 20 * W_US,
+		.at = w->now + 20 * US,
 		.kind = EV_LINK,
 		.node = node,
 		.life = w->node[node].fm_life,

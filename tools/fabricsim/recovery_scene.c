@@ -16,9 +16,9 @@
 #include "recovery_scene.h"
 #include "tools/fabricctl/say.h"
 
-#define REST_MAX (120 * W_S)	/* virtual time after which a scene is given up */
-#define AFTERMATH (1 * W_S)	/* between two acts: all tell that they are there */
-#define SLICE (2 * W_MS)	/* between two lines of progress */
+#define REST_MAX (120 * SEC)	/* virtual time after which a scene is given up */
+#define AFTERMATH (1 * SEC)	/* between two acts: all tell that they are there */
+#define SLICE (2 * MS)	/* between two lines of progress */
 
 /** struct scene - one being played */
 struct scene {
@@ -40,7 +40,7 @@ static uint64_t since(const struct timespec *t)
 	struct timespec now;
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (uint64_t)(now.tv_sec - t->tv_sec) * W_S + (uint64_t)now.tv_nsec -
+	return (uint64_t)(now.tv_sec - t->tv_sec) * SEC + (uint64_t)now.tv_nsec -
 	       (uint64_t)t->tv_nsec;
 }
 
@@ -92,7 +92,7 @@ static void to_rest(struct scene *s, uint64_t least)
 		a->settled = world_until(s->w, world_settled, SLICE);
 		look(s);
 		progress("%s: %s: %.1f ms", s->name, a->what,
-			 (double)(world_now(s->w) - a->began) / W_MS);
+			 (double)(world_now(s->w) - a->began) / MS);
 	}
 	progress("%s", "");
 	a->rest = world_now(s->w) - a->began;
@@ -160,7 +160,7 @@ static void bring_up(struct scene *s)
 	begin(s, "power on %u nodes", world_nodes(s->w));
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
 		world_power(s->w, i, true);
-	finish(s, 10 * W_MS);
+	finish(s, 10 * MS);
 }
 
 /* Return: which cable. */
@@ -170,7 +170,7 @@ static uint32_t cut_one(struct scene *s, char text[2 * TORUS_TEXT_MAX])
 
 	begin(s, "cut %s", cable_text(s, c, text));
 	world_cut(s->w, c, true);
-	finish(s, 2 * W_MS);
+	finish(s, 2 * MS);
 	return c;
 }
 
@@ -188,14 +188,14 @@ static void fault(struct scene *s)
 
 	begin(s, "mend %s", text);
 	world_cut(s->w, c, false);
-	finish(s, 2 * W_MS);
+	finish(s, 2 * MS);
 	torus_node_text(&s->plan->world.shape, n, text);
 	begin(s, "kill %s", text);
 	world_power(s->w, n, false);
-	finish(s, 2 * W_MS);
+	finish(s, 2 * MS);
 	begin(s, "revive %s", text);
 	world_power(s->w, n, true);
-	finish(s, 10 * W_MS);
+	finish(s, 10 * MS);
 }
 
 /* Never more than half of all: the list must be drawn to an end. */
@@ -215,12 +215,12 @@ static void burst(struct scene *s)
 	begin(s, "cut %u links at once", n);
 	for (uint32_t i = 0; i < n; i++)
 		world_cut(s->w, any_cable(s), true);
-	finish(s, 2 * W_MS);
+	finish(s, 2 * MS);
 	begin(s, "mend all");
 	for (uint32_t c = 0; c < world_cables(s->w); c++)
 		if (!world_cable_whole(s->w, c) && world_cable_there(s->w, c))
 			world_cut(s->w, c, false);
-	finish(s, 2 * W_MS);
+	finish(s, 2 * MS);
 }
 
 /* One more in each millisecond, so that they fall into each other's recoveries. */
@@ -231,9 +231,9 @@ static void during(struct scene *s)
 	begin(s, "cut %u links, 1 ms apart", n);
 	for (uint32_t i = 0; i < n; i++) {
 		world_cut(s->w, any_cable(s), true);
-		pass(s, W_MS);
+		pass(s, MS);
 	}
-	finish(s, 2 * W_MS);
+	finish(s, 2 * MS);
 }
 
 static uint64_t chance_of(void *scene)
@@ -257,13 +257,13 @@ static void dark(struct scene *s)
 	block_place(shape, &b, chance_of, s);
 	begin(s, "cabinet %s goes dark", block_text(shape, &b, text));
 	cabinet(s, &b, false);
-	finish(s, 2 * W_MS);
+	finish(s, 2 * MS);
 	begin(s, "cabinet %s returns", text);
 	cabinet(s, &b, true);
-	finish(s, 10 * W_MS);
+	finish(s, 10 * MS);
 }
 
-#define FLAP_TIME (50 * W_MS)
+#define FLAP_TIME (50 * MS)
 
 static void flap(struct scene *s)
 {
@@ -277,7 +277,7 @@ static void flap(struct scene *s)
 		world_cut(s->w, c, false);
 		pass(s, FLAP_TIME);
 	}
-	finish(s, 2 * W_MS);
+	finish(s, 2 * MS);
 }
 
 static void root(struct scene *s)
@@ -287,11 +287,11 @@ static void root(struct scene *s)
 
 	begin(s, "root's manager gone, %s cut", cable_text(s, c, text));
 	world_manager(s->w, 0, false);
-	pass(s, 100 * W_MS);
+	pass(s, 100 * MS);
 	world_cut(s->w, c, true);
-	pass(s, 100 * W_MS);
+	pass(s, 100 * MS);
 	world_manager(s->w, 0, true);
-	finish(s, 2 * W_MS);
+	finish(s, 2 * MS);
 }
 
 static void (*const scenes[])(struct scene *s) = { NULL, cut, fault, burst, during, dark, flap, root };

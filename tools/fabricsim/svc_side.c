@@ -303,7 +303,7 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 	if (world_chance(w, w->cfg.svc_double, 1000)) {
 		struct end *to = &w->end[e->peer - 1];
 		struct ev ev = {
-			.at = w->now + svc_delay(w) + world_random(w) % (20 * W_MS),
+			.at = w->now + svc_delay(w) + world_random(w) % (20 * MS),
 			.kind = EV_MSG,
 			.node = to->node,
 			.life = to->life,

@@ -11,9 +11,9 @@ void world_config_default(struct world_config *c)
 		.shape = { .ndims = 2, .size = { 4, 4, 1, 1, 1, 1 } },
 		.discover = true,
 		.seed = 1,
-		.link_latency = 2 * W_US,
-		.svc_latency = 100 * W_US,
-		.svc_jitter = 50 * W_US,
+		.link_latency = 2 * US,
+		.svc_latency = 100 * US,
+		.svc_jitter = 50 * US,
 		.fanout = 4,
 	};
 }
@@ -122,7 +122,7 @@ static void tick(struct world *w)
 {
 	if (w->now < w->tick)
 		return;
-	w->tick = w->now + W_MS;
+	w->tick = w->now + MS;
 	if (w->watch.tick)
 		w->watch.tick(w->watch.arg);
 }
@@ -139,7 +139,7 @@ bool world_until(struct world *w, bool (*done)(struct world *w), uint64_t ns)
 		if (done && w->now >= check) {
 			if (done(w))
 				return true;
-			check = w->now + W_MS;
+			check = w->now + MS;
 		}
 	}
 	w->now = end;
@@ -191,7 +191,7 @@ struct world *world_new(const struct world_config *cfg)
 	if (!w)
 		abort();
 	w->cfg = *cfg;
-	w->now = W_MS;
+	w->now = MS;
 	w->random = cfg->seed;
 	w->nodes = torus_nodes(&cfg->shape);
 	w->nports = 2u * cfg->shape.ndims;

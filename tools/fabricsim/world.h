@@ -17,10 +17,8 @@
 #include "daemon/fm/status.h"
 #include "kernel/core/nic.h"
 #include "kernel/core/serdes_model.h"
+#include "lib/util/times.h"
 
-#define W_US 1000ULL
-#define W_MS 1000000ULL
-#define W_S 1000000000ULL
 
 struct world;
 

@@ -13,8 +13,7 @@
 
 #include "log.h"
 #include "param.h"
-
-#define MS		1000000ull
+#include "lib/util/times.h"
 
 const char args_help[] =
 	"usage: torusemu --name NAME --ports N --socket PATH [--port PORT=LOWER]...\n"
