@@ -1,40 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Packets that come to a node: order, gaps, duplicates, packets that cannot go on; counters. */
-#include "tests/unit/lone.h"
-#include "lib/util/times.h"
-
-static struct lone l;
+#include "tests/unit/one_lone.h"
 
 /* Node 0 of 3x3; port 0 leads to 1, port 1 to 3. */
-static void begin_tuned(void (*tune)(struct lone *l))
-{
-	lone_start(&l, "3x3", 0, tune);
-	lone_all_up(&l);
-}
-
 static void begin(void)
 {
-	begin_tuned(NULL);
-}
-
-static void end(void)
-{
-	lone_end(&l);
-}
-
-static u64 nc(enum torus_node_counter c)
-{
-	return lone_nc(&l, c);
-}
-
-static u64 fc(enum torus_flow_counter c)
-{
-	return lone_fc(&l, c);
-}
-
-static void work(void)
-{
-	tn_nic_work(l.nic, l.now);
+	lone_begin(NULL);
 }
 
 static struct tn_hdr to_here(u32 src)
@@ -262,7 +233,7 @@ static void little_park(struct lone *t)
 static void test_wait_room(void **state)
 {
 	(void)state;
-	begin_tuned(little_park);
+	lone_begin(little_park);
 	comes(0);
 	got(0);
 	for (u32 n = 0; n < 16; n++)

@@ -1,33 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The NIC and its host, call by call: limits, fields, queues, counters and events. */
-#include "tests/unit/lone.h"
-#include "lib/util/times.h"
+#include "tests/unit/one_lone.h"
 
-static struct lone l;
 static const struct tn_tail good;
-
-/* Node 0 of 3x3; port 0 leads to 1, port 1 to 3. */
-static void begin(void (*tune)(struct lone *l))
-{
-	lone_start(&l, "3x3", 0, tune);
-	lone_all_up(&l);
-}
-
-/* ... and the holds that a commit has left are lifted. */
-static void release(void)
-{
-	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
-}
-
-static void end(void)
-{
-	lone_end(&l);
-}
-
-static u64 nc(enum torus_node_counter c)
-{
-	return lone_nc(&l, c);
-}
 
 /* --- set-up ----------------------------------------------------------------------------- */
 
@@ -122,7 +97,7 @@ static void test_place(void **state)
 	struct torus_coords at, is;
 
 	(void)state;
-	begin(NULL);
+	lone_begin(NULL);
 	for (unsigned int i = 1; i < ARRAY_SIZE(places); i++) {
 		shape = (struct torus_shape) { places[i].ndims, { 1, 1, 1, 1, 1, 1 } };
 		at = (struct torus_coords) { { 0 } };
@@ -158,7 +133,7 @@ static void test_moved(void **state)
 	u32 held = 4, live;
 
 	(void)state;
-	begin(NULL);
+	lone_begin(NULL);
 	lone_row(&l, 1, lone_dirs(1));
 	lone_row(&l, 2, lone_dirs(1));
 	lone_row(&l, 4, lone_dirs(3));
@@ -223,7 +198,7 @@ static void test_send(void **state)
 			3ull << TORUS_ROW_ADAPT_SHIFT;
 
 	(void)state;
-	begin(NULL);
+	lone_begin(NULL);
 	lone_row(&l, 4, row);
 	lone_row(&l, 1, lone_dirs(1));
 	release();
@@ -260,7 +235,7 @@ static void test_self(void **state)
 	struct tn_pkt *pkt;
 
 	(void)state;
-	begin(NULL);
+	lone_begin(NULL);
 	l.busy = true;
 	assert_int_equal(lone_send(&l, 0, 0, 1), -EAGAIN);
 	assert_int_equal(nc(TORUS_NC_INJECTED) + nc(TORUS_NC_DELIVERED), 0);
@@ -279,7 +254,7 @@ static void test_self(void **state)
 static void test_refused(void **state)
 {
 	(void)state;
-	begin(NULL);
+	lone_begin(NULL);
 	lone_row(&l, 8, lone_dirs(3));
 	release();
 	assert_int_equal(lone_send(&l, 9, 0, 1), -EINVAL);
@@ -297,7 +272,7 @@ static void test_refused(void **state)
 static void test_room(void **state)
 {
 	(void)state;
-	begin(NULL);
+	lone_begin(NULL);
 	lone_row(&l, 1, lone_dirs(1));
 	release();
 	for (u32 n = 0; n < TN_INJECT_MAX; n++) {
@@ -331,7 +306,7 @@ static void test_hold(void **state)
 	u32 held = 1;
 
 	(void)state;
-	begin(hold_some);
+	lone_begin(hold_some);
 	lone_row(&l, 1, lone_dirs(1));
 	lone_row(&l, 3, lone_dirs(2));
 	release();
@@ -368,7 +343,7 @@ static void test_hold_lost(void **state)
 	for (int busy = 0; busy < 2; busy++) {
 		u32 held[] = { 1, 4 };
 
-		begin(NULL);
+		lone_begin(NULL);
 		lone_row(&l, 1, lone_dirs(1));
 		lone_row(&l, 4, lone_dirs(3));
 		release();
@@ -405,7 +380,7 @@ static void test_hold_lost(void **state)
 static void test_tx_ports(void **state)
 {
 	(void)state;
-	begin(NULL);
+	lone_begin(NULL);
 	assert_int_equal(tn_nic_tx_ports(l.nic), 0);
 	for (unsigned int p = 0; p < 4; p++) {
 		assert_int_equal(tn_nic_mgmt_send(l.nic, p, (const u8 *)"x", 1, l.now), 0);

@@ -1,47 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One NIC as a relay and as source and destination of relayed packets, packet by packet. */
-#include "tests/unit/lone.h"
-#include "lib/util/times.h"
+#include "tests/unit/one_lone.h"
 
 #define NONE TORUS_NO_NODE
-
-static struct lone l;
 
 /* Node 0 of 3x3; rows lead to 1 by port 0, to 3 by port 1, and to 8 through node 1. */
 static void begin(void (*tune)(struct lone *l))
 {
-	lone_start(&l, "3x3", 0, tune);
-	lone_all_up(&l);
+	lone_begin(tune);
 	lone_row(&l, 1, lone_dirs(1));
 	lone_row(&l, 3, lone_dirs(2));
 	lone_row(&l, 8, lone_dirs(1) | TORUS_ROW_RELAY | 1ull << TORUS_ROW_RELAY_SHIFT);
-	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
+	release();
 	l.events = 0;
-}
-
-static void release(void)
-{
-	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
-}
-
-static void end(void)
-{
-	lone_end(&l);
-}
-
-static u64 nc(enum torus_node_counter c)
-{
-	return lone_nc(&l, c);
-}
-
-static u64 fc(enum torus_flow_counter c)
-{
-	return lone_fc(&l, c);
-}
-
-static void work(void)
-{
-	tn_nic_work(l.nic, l.now);
 }
 
 /* A packet from node 6 through this one to @dst, in the window of @payer, comes in at port 2. */
@@ -214,7 +185,7 @@ static void test_on_hold(void **state)
 	l.no_park = true;
 	relayed(TN_DATA, 3, 6, 0, (u8)(l.nic->colour ^ 1));
 	assert_int_equal(nc(TORUS_NC_PARKED), 2);
-	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
+	release();
 	relayed(TN_DATA, 3, 6, 0, (u8)(l.nic->colour ^ 1));
 	assert_int_equal(nc(TORUS_NC_PARKED), 2);
 	end();

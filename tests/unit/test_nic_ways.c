@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The port by which a packet leaves, and when; packets that wait, are parked, and are replayed. */
-#include "tests/unit/lone.h"
-#include "lib/util/times.h"
-
-static struct lone l;
+#include "tests/unit/one_lone.h"
 
 static void few_slots(struct lone *t)
 {
@@ -14,32 +11,11 @@ static void few_slots(struct lone *t)
 /* Node 0 of 3x3: +x, +y, -x, -y are ports 0 to 3; rows lead to 1, 3, 4. */
 static void begin(void (*tune)(struct lone *l))
 {
-	lone_start(&l, "3x3", 0, tune);
-	lone_all_up(&l);
+	lone_begin(tune);
 	lone_row(&l, 1, lone_dirs(1));
 	lone_row(&l, 3, lone_dirs(2));
 	lone_row(&l, 4, lone_dirs(3) | TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT);
-	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
-}
-
-static void end(void)
-{
-	lone_end(&l);
-}
-
-static u64 nc(enum torus_node_counter c)
-{
-	return lone_nc(&l, c);
-}
-
-static u64 fc(enum torus_flow_counter c)
-{
-	return lone_fc(&l, c);
-}
-
-static void work(void)
-{
-	tn_nic_work(l.nic, l.now);
+	release();
 }
 
 static void sends(unsigned int n, u32 dst, unsigned int vc)
