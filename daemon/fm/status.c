@@ -246,6 +246,20 @@ const uint16_t *fm_exclusions(const struct fm *fm)
 	return fm->table.version ? fm->table.closed : NULL;
 }
 
+enum cable { CABLE_NONE, CABLE_UP, CABLE_FAULTY, CABLE_EXCLUDED };
+
+/* What the table says of a cable; it is excluded by order, or because it is wrong. */
+static enum cable cable_state(const struct fm *fm, uint32_t node, unsigned int d)
+{
+	const char *why = fm_excluded(fm, node, d);
+
+	if (fm->table.shape.size[d] == 1 || no_cable(&fm->table, node, d))
+		return CABLE_NONE;
+	if (!why)
+		return CABLE_UP;
+	return why[0] == 'a' || why[0] == 'w' ? CABLE_EXCLUDED : CABLE_FAULTY;
+}
+
 static void count_cables(const struct fm *fm, struct fm_cables *n)
 {
 	const struct fm_table *t = &fm->table;
@@ -253,17 +267,12 @@ static void count_cables(const struct fm *fm, struct fm_cables *n)
 	*n = (struct fm_cables) { .counted = true };
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		for (unsigned int d = 0; d < t->shape.ndims; d++) {
-			const char *why = fm_excluded(fm, i, d);
+			enum cable is = cable_state(fm, i, d);
 
-			if (t->shape.size[d] == 1 || no_cable(t, i, d))
-				continue;
-			n->all++;
-			if (!why)
-				n->up++;
-			else if (why[0] != 'a' && why[0] != 'w')
-				n->faulty++;
-			else
-				n->excluded++;
+			n->all += is != CABLE_NONE;
+			n->up += is == CABLE_UP;
+			n->faulty += is == CABLE_FAULTY;
+			n->excluded += is == CABLE_EXCLUDED;
 		}
 	}
 }
@@ -311,15 +320,15 @@ static void count_nodes(const struct fm *fm, struct fm_status *s)
 		s->nodes_excluded += fm_table_out(&t->shape, t->entry[i].admin);
 		s->nodes_up += told && t->entry[i].state == FM_NODE_UP;
 		for (unsigned int d = 0; d < t->shape.ndims; d++) {
-			const char *why = fm_excluded(fm, i, d);
+			enum cable is = cable_state(fm, i, d);
 
-			if (t->shape.size[d] == 1 || no_cable(t, i, d))
+			if (is == CABLE_NONE)
 				continue;
 			s->links++;
 			s->links_heard += here || is_heard(fm, torus_neighbour(&t->shape, i, d));
-			if (why && (why[0] == 'a' || why[0] == 'w'))
+			if (is == CABLE_EXCLUDED)
 				s->links_excluded++;
-			else if (why || own_down(fm, i, d))
+			else if (is == CABLE_FAULTY || own_down(fm, i, d))
 				s->links_faulty++;
 			else
 				s->links_up += told ||
