@@ -162,7 +162,8 @@ static bool at_rest(struct request *rq)
 
 static void move_again(struct request *rq, bool late)
 {
-	if (answer_ready(rq))
+	/* The shape may have grown meanwhile: then nodes have other ids. */
+	if (answer_ready(rq) && !answer_node(rq, true, &rq->node))
 		moved(rq, late ? -EAGAIN : move(rq));
 }
 

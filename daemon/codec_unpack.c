@@ -129,7 +129,7 @@ static bool get_line(struct fm_line *to, size_t n, Svc__Past **from)
 
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
-	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
+	if (!from->guid || from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
 	    from->priority > FM_PRIORITY_AUTO || from->kept_term > FM_EPOCH_MAX ||
 	    from->rows_term > FM_EPOCH_MAX || from->maybe_epoch > FM_EPOCH_MAX ||
 	    from->clean >> TORUS_COLOURS || from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||

@@ -322,6 +322,34 @@ static void root_lives(void **state)
 	finish("the root lives", 7);
 }
 
+/*
+ * So many of a long ring hang that calls bring a majority only after 3 s: the one that asks goes on as
+ * long as more and more nodes take part. It gave up after 2 s, and began anew, for ever.
+ */
+static void more_and_more(void **state)
+{
+	struct world_config c;
+	struct world *w;
+
+	(void)state;
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse("256", &c.shape), 0);
+	c.vanish = true;
+	c.links_only = true;
+	w = world_new(&c);
+	for (uint32_t i = 0; i < world_nodes(w); i++)
+		world_power(w, i, true);
+	world_run(w, 8 * W_S);
+	assert_true(world_settled(w));
+	for (uint32_t i = 1; i < world_nodes(w) - 4; i += 2)
+		world_hang(w, i, true);
+	world_manager(w, 0, false);
+	world_run(w, 6 * W_S);
+	assert_int_not_equal(world_root(w), 0);
+	assert_true(fm_is_root(world_fm(w, world_root(w))));
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -333,6 +361,7 @@ int main(void)
 		cmocka_unit_test(called_one_hangs),
 		cmocka_unit_test(called_one_is_cut_off),
 		cmocka_unit_test(root_lives),
+		cmocka_unit_test(more_and_more),
 	};
 
 	return cmocka_run_group_tests_name("calls", all, NULL, NULL);

@@ -184,6 +184,7 @@ static struct fm_msg hello(void)
 {
 	struct fm_msg msg = { .type = FM_MSG_HELLO };
 
+	msg.hello.guid = 1;
 	msg.hello.placed = true;
 	msg.hello.shape = (struct torus_shape) { .ndims = 2, .size = { 4, 3, 1, 1, 1, 1 } };
 	msg.hello.row.nports = 4;
@@ -204,6 +205,8 @@ static void of_hello(void **state)
 	text(&h->fabric, TORUS_NAME_MAX + 1);
 	text(&h->name, TORUS_NAME_MAX + 1);
 	text(&h->address, FM_ADDR_MAX);
+	RIGHT(h->guid, ~0ull);
+	WRONG(h->guid, 0);	/* means nobody elsewhere */
 	RIGHT(h->role, FM_ROLE_CHILD);
 	WRONG(h->role, FM_ROLE_CHILD + 1);
 	RIGHT(h->clean, 0xf);

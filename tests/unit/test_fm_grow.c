@@ -23,6 +23,7 @@ static struct fm_row rows[NODES];
 static uint64_t waiting;	/* packets that wait for rows on hold, at node 1 */
 static uint64_t parked;		/* at node 1 */
 static uint32_t mute;		/* a node that does not report; 0: none */
+static unsigned int priority;	/* that nodes say of themselves */
 
 /* The row of @i, with the cables to nodes that are not there down. */
 static void make_row(uint32_t i)
@@ -50,6 +51,7 @@ static void joins(uint32_t i)
 	struct fm_msg m = stage_hello(&s, i);
 
 	m.hello.row = rows[i];
+	m.hello.priority = priority;
 	stage_up(&s, 100 + (int)i);
 	stage_msg(&s, 100 + (int)i, &m);
 }
@@ -199,6 +201,45 @@ static void test_two_tables(void **state)
 	/* And that is all. */
 	lives(5000);
 	assert_int_equal(fm_version(s.fm), version + 2);
+	stage_end(&s);
+}
+
+static void ready(uint32_t node)
+{
+	struct fm_msg m = { .type = FM_MSG_LEAD };
+
+	m.lead.term = fm_epoch(s.fm);
+	m.lead.guid = NIC + node;
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+/* The root is told to hand over, and the shape grows before it does: ids change, the node does not. */
+static void test_move_while_it_grows(void **state)
+{
+	unsigned int ordered = 0;
+
+	(void)state;
+	priority = FM_PRIORITY_AUTO;
+	fabric("3x2", "2x2");
+	priority = 0;
+	arrives(2);
+	arrives(5);
+	for (unsigned int i = 0; strcmp(shape(), "3x2"); i++) {
+		assert_true(i < 2000);
+		ordered += !fm_root_move(s.fm, 3, START + s.now);	/* n4, at 1,1 */
+		lives(1);
+	}
+	s.deaf = "init ping pong report lost rows release welcome close log ";
+	stage_forget(&s);
+	lives(300);
+	assert_true(ordered > 0);
+	assert_int_equal(fm_node(s.fm, 4)->guid, NIC + 4);
+	assert_true(stage_count(&s, "104 < lead\n") > 0);
+	assert_int_equal(s.fm->root->move.guid, NIC + 4);
+	ready(3);
+	assert_true(fm_is_root(s.fm));
+	ready(4);
+	assert_false(fm_is_root(s.fm));
 	stage_end(&s);
 }
 
@@ -556,6 +597,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_two_tables),
+		cmocka_unit_test(test_move_while_it_grows),
 		cmocka_unit_test(test_exclusions_stay),
 		cmocka_unit_test(test_not_while_sending),
 		cmocka_unit_test(test_superseded),

@@ -3,6 +3,8 @@
  * Which tables are given to the host to be kept, and which are taken from it; and what is sent to
  * one who asks to be root.
  */
+#include "daemon/fm/node/keep.h"
+#include "daemon/fm/node/machine.h"
 #include "memory.h"
 #include "stage_member.h"
 
@@ -120,6 +122,34 @@ static void without_memory(void **state)
 	assert_int_equal(told, 1);
 }
 
+/* It is no candidate any more when the next table comes: then it keeps none, and nothing is wrong. */
+static void without_memory_and_no_candidate(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	node_1();
+	s.cfg.takeover = 300 * MS;
+	s.cfg.keeps = true;
+	joins();
+	m = stage_table(&s, 1, entry);
+	entry[2] = (struct fm_entry) { .node = 2 };
+	entry[3] = (struct fm_entry) { .node = 3 };
+	stage_msg(&s, 1, &m);
+	step(1, 1, FM_STEP_RESUME);
+	for (unsigned int n = 1; !has_problem("memory"); n++) {
+		assert_true(n < 20);
+		memory_fails_at(n);
+		s.fm->kept.seen = s.fm->kept.sum = 0;
+		fm_keep(s.fm);
+	}
+	memory_fails_at(0);
+	s.fm->cfg.priority = 0;
+	fm_keep(s.fm);
+	assert_false(has_problem("memory"));
+	stage_end(&s);
+}
+
 /* The root, which lacks the table that this node has, fetches it; the memory for that is freed. */
 static void for_a_root_that_lacks_it(void **state)
 {
@@ -199,6 +229,7 @@ int main(void)
 		cmocka_unit_test(whole_tables_only),
 		cmocka_unit_test(with_absent_nodes),
 		cmocka_unit_test(without_memory),
+		cmocka_unit_test(without_memory_and_no_candidate),
 		cmocka_unit_test(for_a_root_that_lacks_it),
 		cmocka_unit_test(without_former_sets),
 		cmocka_unit_test(kept_with_absent_nodes),

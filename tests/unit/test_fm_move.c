@@ -130,6 +130,21 @@ static void after_a_recovery(void **state)
 	}
 }
 
+/* Who orders that the present root stays root takes back an order that waits. */
+static void taken_back(void **state)
+{
+	(void)state;
+	candidates();
+	assert_int_equal(move(1), 0);
+	assert_int_equal(fm_exclude(s.fm, 2, 0, true, START + s.now), 0);
+	settle(4);
+	assert_int_equal(move(0), 0);
+	stage_run_ns(&s, s.now + 100 * MS);
+	assert_int_equal(stage_count(&s, "101 < lead\n"), 0);
+	assert_true(fm_is_root(s.fm));
+	stage_end(&s);
+}
+
 /* It does not answer in ten times resend; or it is gone when a recovery is over. */
 static void stays(void **state)
 {
@@ -160,6 +175,7 @@ int main(void)
 		cmocka_unit_test(answers),
 		cmocka_unit_test(hands_over),
 		cmocka_unit_test(after_a_recovery),
+		cmocka_unit_test(taken_back),
 		cmocka_unit_test(stays),
 	};
 

@@ -531,6 +531,24 @@ static void of_own_cables(void **state)
 	stage_end(&s);
 }
 
+/* A node without a place tells of a shape and of exclusions: no honest one does. They are of no node. */
+static void of_no_place(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	ring();
+	m = excludes();
+	m.hello.placed = false;
+	m.hello.coords.c[0] = 0;
+	excluded_by(&m, 0, 0);
+	m = excludes();
+	m.hello.placed = false;
+	m.hello.admin = 0;
+	excluded_by(&m, 0, 0);
+	stage_end(&s);
+}
+
 /* It says HELLO once more, and nothing else has changed: there is a new table for that. */
 static void in_the_next_table(void **state)
 {
@@ -607,6 +625,7 @@ int main(void)
 		cmocka_unit_test(of_too_many_parts),
 		cmocka_unit_test(of_too_many_parts_at_first),
 		cmocka_unit_test(of_own_cables),
+		cmocka_unit_test(of_no_place),
 		cmocka_unit_test(in_the_next_table),
 		cmocka_unit_test(said_in_the_log),
 	};

@@ -184,6 +184,7 @@ void fm_keep(struct fm *fm)
 		k->sum = 0;
 		k->disk = FM_DISK_UNKNOWN;
 		k->again = NEVER;
+		fm_problem_clear(fm, "memory", MEMORY);
 		return;
 	}
 	sum = sum_of(t);

@@ -103,17 +103,13 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 	}
 }
 
-/* Return: 0 if the root can hand over to @node now, or as fm_root_move(). */
-static int may_move(const struct fm *fm, uint32_t node)
+/* Return: 0 if the root can hand over to @m now, or as fm_root_move(). @m: NULL: no node is there */
+static int may_move(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_root *r = fm->root;
-	const struct fm_mate *m;
 
 	if (!r->settled)
 		return -EAGAIN;
-	if (node >= fm->table.nodes)
-		return -EINVAL;
-	m = fm_mate_at(r, node);
 	if (!m || !m->via || m->state != FM_NODE_UP)
 		return -EHOSTUNREACH;	/* the end of a recovery changes nothing of that */
 	if (!m->priority)
@@ -124,21 +120,29 @@ static int may_move(const struct fm *fm, uint32_t node)
 /* The root hands over a moment later, so that it can still answer the node that asked. */
 int fm_admin_move(struct fm *fm, uint32_t node)
 {
-	int err = may_move(fm, node);
+	struct fm_move *move = &fm->root->move;
+	const struct fm_mate *m;
+	int err;
 
-	if (!err && node != fm->node)
-		fm->root->move = (struct fm_move) {
-			.at = fm->now + fm->cfg.resend / 4, .node = node,
-			.until = fm->now + MOVE_MAX * fm->cfg.resend,
-			.look = fm->root->move.look,
-		};
-	return err;
+	if (fm->root->settled && node >= fm->table.nodes)
+		return -EINVAL;
+	m = fm->root->settled ? fm_mate_at(fm->root, node) : NULL;
+	err = may_move(fm, m);
+	if (err)
+		return err;
+	*move = (struct fm_move) { .at = NEVER, .look = move->look };	/* an order before is void */
+	if (node == fm->node)
+		return 0;
+	move->guid = m->guid;
+	move->at = fm->now + fm->cfg.resend / 4;
+	move->until = fm->now + MOVE_MAX * fm->cfg.resend;
+	return 0;
 }
 
 static void move_on(struct fm *fm, bool now)
 {
 	struct fm_lead lead = { .term = fm->term, .now = now };
-	const struct fm_mate *m = fm_mate_at(fm->root, fm->root->move.node);
+	const struct fm_mate *m = fm_mate(fm->root, fm->root->move.guid);
 
 	lead.guid = m->guid;
 	strcpy(lead.address, m->address);
@@ -154,7 +158,7 @@ static void move_on(struct fm *fm, bool now)
 static int ask_node(struct fm *fm)
 {
 	struct fm_move *move = &fm->root->move;
-	int err = may_move(fm, move->node);
+	int err = may_move(fm, fm_mate(fm->root, move->guid));
 
 	if (err == -EAGAIN && fm->now < move->until) {
 		move->at = fm->now + fm->cfg.resend / 4;
@@ -172,6 +176,7 @@ void fm_admin_due(struct fm *fm)
 {
 	struct fm_move *move = &fm->root->move;
 	const char *why = "it does not answer";
+	const struct fm_mate *m;
 	int err;
 
 	if (fm->now < move->at)
@@ -183,8 +188,8 @@ void fm_admin_due(struct fm *fm)
 			return;
 		why = err == -EAGAIN ? "a recovery does not end" : "its manager is lost";
 	}
-	fm_say(fm, FM_WARNING, "root", "does not hand over to '%s': %s",
-	       fm->table.entry[move->node].name, why);
+	m = fm_mate(fm->root, move->guid);
+	fm_say(fm, FM_WARNING, "root", "does not hand over to '%s': %s", m ? m->name : "?", why);
 	move->asked = false;
 }
 
@@ -193,12 +198,10 @@ void fm_admin_ready(struct fm *fm, uint64_t guid)
 	struct fm_move *move = &fm->root->move;
 	const struct fm_mate *m;
 
-	if (!move->asked)
+	if (!move->asked || guid != move->guid)
 		return;
-	m = fm_mate_at(fm->root, move->node);
-	if (!m || m->guid != guid)
-		return;
-	if (!may_move(fm, move->node)) {
+	m = fm_mate(fm->root, guid);
+	if (!may_move(fm, m)) {
 		move_on(fm, true);
 	} else {
 		move->asked = false;

@@ -12,15 +12,14 @@ struct fm_kept_msg;
 struct fm_mate;
 
 /**
- * struct fm_move - the root is to hand over to @node
+ * struct fm_move - the root is to hand over to the node @guid: ids may change meanwhile (grow.c)
  * @at: when the root asks that node, or stops waiting for its answer; NEVER
  * @until: how long it waits for the end of a recovery that has begun meanwhile
  * @look: when the root looks next whether its own NIC fails (resign.c)
  */
 struct fm_move {
-	uint64_t at, until, look;
+	uint64_t guid, at, until, look;
 	bool asked;
-	uint32_t node;
 };
 
 /* As fm_exclude() and fm_root_move(), at the root. */

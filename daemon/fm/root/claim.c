@@ -94,12 +94,13 @@
  * @turn: how long it still asks in vain if another candidate is there; 0: not drawn yet
  * @witness: number of a node that had a link to one that is not here
  * @here, @need: what fm_quorum_count() said when this node last looked at its claim
+ * @most: the most of @here so far; @grew: when it rose last
  * @why: this node leads, as text for people; once it does
  */
 struct fm_asking {
 	bool said, won, handed, relieves, anew;
-	uint64_t at, around, turn;
-	uint32_t witness, here, need;
+	uint64_t at, around, turn, grew;
+	uint32_t witness, here, need, most;
 	char why[FM_TEXT_MAX / 4];
 };
 
@@ -177,10 +178,16 @@ void fm_claim_look(struct fm *fm)
 		a->at = earlier(a->at, fm->now + MS / 2);
 }
 
-/* This node would lead by now if the nodes that it reaches were enough. */
+/*
+ * This node would lead by now if the nodes that it reaches were enough. As long as more take part than
+ * ever before, it may reach more: calls go to 16 nodes at a time, and each that hangs takes 500 ms.
+ */
 static bool asks_in_vain(const struct fm *fm)
 {
-	return fm->root->stage == FM_STAGE_ASKS && fm->now >= fm->root->since + ASK_MAX * fm->cfg.resend;
+	const struct fm_root *r = fm->root;
+
+	return r->stage == FM_STAGE_ASKS && fm->now >= r->since + ASK_MAX * fm->cfg.resend &&
+	       fm->now >= r->asking->grew + ASK_MAX / 2 * fm->cfg.resend;
 }
 
 /* Follows the root that led this node last, if one has, or waits for a node that asks. */
@@ -518,6 +525,10 @@ void fm_claim_due(struct fm *fm)
 	a->at = fm->now + fm->cfg.resend;
 	tell_latest(fm);
 	fm_quorum_count(fm, &a->here, &a->need);
+	if (a->here > a->most) {
+		a->most = a->here;
+		a->grew = fm->now;
+	}
 	if (fm->root->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && are_enough(fm))
 		begin_claim(fm);
 	else if (fm->root->stage == FM_STAGE_CLAIMS)

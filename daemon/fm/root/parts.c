@@ -144,7 +144,9 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 	const struct fm_past id = { .epoch = v->term, .version = v->table, .root = v->root };
 	unsigned int n;
 
-	if (!v->table || memcmp(&v->shape, shape, sizeof(*shape)) || in_line(fm, &id))
+	/* Of a node without a place, a shape says nothing. */
+	if (!v->table || v->at == TORUS_NO_NODE || memcmp(&v->shape, shape, sizeof(*shape)) ||
+	    in_line(fm, &id))
 		return;
 	n = exclude_ports(fm, v->at, v->admin & all, text, sizeof(text));
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
