@@ -6,7 +6,7 @@
  *
  * A drain that ended without proof, by drain_max, is checked in the same way where the root must
  * have waited until nothing moved: no node is silent, so no NIC puts in older packets, and no link
- * is up that loses everything, so none waits for the end of one.
+ * that the table has as up loses everything, so none waits for the end of one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,16 +99,28 @@ static bool is_superseded(const struct fm *root, const struct world *w)
 	return false;
 }
 
-/* A link that no NIC has given up yet loses all: packets wait for its end, and others behind them. */
-static bool is_stuck(const struct world *w)
+/* Whether the table has that port of the NIC as down. */
+static bool is_known_down(const struct fm *root, uint64_t guid, unsigned int port)
+{
+	const struct fm_entry *e = fm_node(root, fm_table_find(root, guid));
+
+	return !e || e->fault & 1u << port;
+}
+
+/*
+ * A link loses all, and no NIC has given it up yet, or only since the table was made, perhaps after
+ * the drain: packets wait for its end, and others behind them.
+ */
+static bool is_stuck(const struct fm *root, const struct world *w)
 {
 	for (uint32_t i = 0; i < w->ncables; i++) {
 		const struct cable *k = &w->cable[i];
 
 		for (unsigned int e = 0; e < 2 && k->there && !world_cable_whole(w, i); e++) {
-			const struct tn_nic *nic = w->node[k->node[e]].nic;
+			const struct wnode *n = &w->node[k->node[e]];
 
-			if (nic && nic->link[k->port[e]].state == TORUS_LINK_UP)
+			if (n->nic && (n->nic->link[k->port[e]].state == TORUS_LINK_UP ||
+				       !is_known_down(root, n->guid, k->port[e])))
 				return true;
 		}
 	}
@@ -127,7 +139,7 @@ static bool is_at_rest(const struct fm *root, const struct world *w)
 	for (uint32_t i = 0; (e = fm_node(root, i)); i++)
 		if (e->state == FM_NODE_SILENT)
 			return false;
-	return !is_stuck(w);
+	return !is_stuck(root, w);
 }
 
 const char *check_drain(const struct fm *root, struct world *w, uint64_t version, char *buf, size_t room)

@@ -447,6 +447,9 @@ static const struct origin named[] = {
 	{ "asks_in_an_earlier_epoch", 1813, 0, 0, false, false,
 	  "a node asked to be root, and told of an earlier epoch than its neighbours knew of: they "
 	  "followed a later root, which was lost, for ever" },
+	{ "given_up_after_the_drain", 90010, 0, 0, false, false,
+	  "an error of check_drain: a link that loses all was given up between the end of the drain, which "
+	  "had waited for its packets in vain, and the replay" },
 	{ "included_at_a_root_that_ended", 80123, 0, 0, false, false,
 	  "an error of the history: a root ended before it acknowledged that a port was included, and "
 	  "nobody ordered it again" },
