@@ -251,17 +251,66 @@ static void place_of_the_latest(void **state)
 		old.hello.version = 8;
 		old.hello.shape = s.shape;
 		old.hello.coords.c[0] = 3;
+		/* The table does not have node 9: it stays where it says that it works. */
+		m = hello(9);
+		m.hello.placed = true;
+		m.hello.version = 8;
+		m.hello.shape = s.shape;
+		m.hello.coords.c[0] = 1;
+		says(9, &m);
 		if (!late)
 			says(2, &old);
 		m = with_table(1, 0xabc);
 		says(1, &m);
 		sends_the_latest();
+		assert_int_equal(fm_mate(s.fm->root, NIC + 9)->node, 1);
 		if (late)
 			says(2, &old);
+		assert_int_equal(fm_mate(s.fm->root, NIC + 2)->node, 2);
+		stage_down(&s, 109);
 		says_hello(3);
 		has_first_table();
-		for (uint32_t i = 0; i < 4; i++)
-			assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
+		assert_int_equal(fm_node(s.fm, 2)->guid, NIC + 2);
+		assert_int_equal(fm_node(s.fm, 3)->guid, NIC + 3);
+		stage_end(&s);
+	}
+}
+
+/* What that table excludes holds, whatever is said by an older one of that root. */
+static void older_words(void **state)
+{
+	static struct fm_entry entry[8];
+	struct fm_msg m;
+
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		asks_anew();
+		m = with_table(1, 0xabc);
+		says(1, &m);
+		m = stage_table(&s, 9, entry);
+		entry[0].admin = 2;
+		entry[3].admin = 1;
+		m.table.term = 41;
+		m.table.maker = 0xabc;
+		m.table.former = true;
+		/* It is not the whole table, or one of another shape. */
+		m.table.base = k == 1 ? 8 : 0;
+		if (k == 2)
+			assert_int_equal(torus_shape_parse("2x2", &m.table.shape), 0);
+		stage_msg(&s, 101, &m);
+		assert_int_equal(fm_recall_has_latest(s.fm), k != 1);
+		/* The same once more, with other words, is not taken. */
+		entry[3].admin = 8;
+		m.table.base = 0;
+		if (k != 1)
+			stage_msg(&s, 101, &m);
+		m = with_table(3, 0xabc);
+		m.hello.table = 8;
+		says(3, &m);
+		says_hello(2);
+		has_first_table();
+		assert_int_equal(fm_node(s.fm, 0)->admin, k ? 0 : 2);
+		assert_int_equal(fm_node(s.fm, 3)->admin, k ? 0 : 1);
 		stage_end(&s);
 	}
 }
@@ -292,11 +341,9 @@ static void table_comes_late(void **state)
 		assert_string_equal(fm_node(s.fm, 3)->name, "n3");
 		assert_int_equal(fm_node(s.fm, 3)->admin, 1);
 		assert_int_equal(fm_node(s.fm, 3)->differs, 1);
-		/* After that a table is nothing to it. */
-		stage_forget(&s);
+		/* After that it does not take the table any more. */
 		sends_the_latest();
-		stage_run_ns(&s, s.now + MS);
-		assert_int_equal(fm_node(s.fm, 3)->differs, 1);
+		assert_false(fm_recall_has_latest(s.fm));
 		stage_end(&s);
 	}
 }
@@ -656,6 +703,7 @@ int main(void)
 		cmocka_unit_test(says_the_latest_epoch),
 		cmocka_unit_test(fetches_the_latest),
 		cmocka_unit_test(place_of_the_latest),
+		cmocka_unit_test(older_words),
 		cmocka_unit_test(table_comes_late),
 		cmocka_unit_test(place_of_one_that_waits),
 		cmocka_unit_test(why),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "stage_shape.h"
+#include "daemon/fm/root/root.h"
 
 static uint64_t table_of[16];
 static uint16_t admin_of[16], across_of[16];
@@ -161,6 +162,100 @@ static void test_recall_tell(void **state)
 	stage_end(&s);
 }
 
+/* --- in which shape NICs work ----------------------------------------------------------------- */
+
+/* Node @node says that its NIC works at that place of that shape, with rows of @version. */
+static void works(uint32_t node, const char *shape, uint32_t place, uint64_t version)
+{
+	struct fm_msg m = stage_hello(&s, node);
+
+	m.hello.placed = true;
+	assert_int_equal(torus_shape_parse(shape, &m.hello.shape), 0);
+	torus_node_coords(&m.hello.shape, place, &m.hello.coords);
+	m.hello.version = version;
+	m.hello.attach = version;
+	stage_up(&s, 100 + (int)node);
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+static void is_shape(const char *shape)
+{
+	struct torus_shape want = { .ndims = 0 };
+
+	if (shape)
+		assert_int_equal(torus_shape_parse(shape, &want), 0);
+	assert_int_equal(s.fm->root->restored, shape != NULL);
+	assert_memory_equal(&s.fm->root->shape, &want, sizeof(want));
+}
+
+static uint32_t place_of(uint32_t node)
+{
+	return fm_mate(s.fm->root, NIC + node)->node;
+}
+
+/* The fabric has the shape in which the NIC of the latest version works; then others have no place. */
+static void test_shape_of_the_latest(void **state)
+{
+	(void)state;
+	root(false);
+	s.stubborn = true;
+	works(1, "1x1", 0, 9);		/* that is no fabric */
+	is_shape(NULL);
+	stage_run_ns(&s, s.now + 1);	/* it asks all anew now */
+	works(1, "2x1", 1, 10);
+	is_shape("2x1");
+	assert_int_equal(place_of(1), 1);
+	works(2, "4x4", 2, 10);		/* no later one */
+	is_shape("2x1");
+	works(2, "4x4", 2, 11);
+	is_shape("4x4");
+	assert_int_equal(place_of(1), TORUS_NO_NODE);
+	assert_int_equal(place_of(2), 2);
+	/* The same shape again: nobody loses the place. */
+	works(3, "4x4", 3, 12);
+	is_shape("4x4");
+	assert_int_equal(place_of(2), 2);
+	assert_int_equal(place_of(3), 3);
+	stage_end(&s);
+	/* Where the shape is configured, another one is not taken. */
+	root(true);
+	s.stubborn = true;
+	works(1, "8x2", 1, 9);
+	is_shape(NULL);
+	stage_run_ns(&s, s.now + 1);
+	works(1, "8x2", 1, 10);
+	is_shape(NULL);
+	works(2, "4x4", 2, 11);
+	is_shape("4x4");
+	stage_end(&s);
+}
+
+/* What was said of places of the former shape is forgotten, and there is room for a larger one. */
+static void test_said_of_another_shape(void **state)
+{
+	(void)state;
+	root(false);
+	s.stubborn = true;
+	works(1, "4x4", 1, 9);
+	stage_run_ns(&s, s.now + 1);
+	for (unsigned int k = 0; k < 2; k++) {
+		struct fm_msg m = stage_hello(&s, 2 + k);
+
+		m.hello.placed = true;
+		assert_int_equal(torus_shape_parse(k ? "4x5" : "4x4", &m.hello.shape), 0);
+		torus_node_coords(&m.hello.shape, k ? 16 : 2, &m.hello.coords);
+		m.hello.version = m.hello.table = 10 + k;
+		m.hello.term = 3;
+		m.hello.table_root = NIC + 1;
+		m.hello.admin = k ? 0 : 1;
+		stage_up(&s, 102 + (int)k);
+		stage_msg(&s, 102 + (int)k, &m);
+	}
+	is_shape("4x5");
+	assert_int_equal(place_of(3), 16);
+	stage_end(&s);		/* the fence behind the memory is whole */
+}
+
 /* --- what was kept ----------------------------------------------------------------------- */
 
 static void has_kept(struct fm_hello *h)
@@ -255,6 +350,8 @@ int main(void)
 		cmocka_unit_test(test_recall),
 		cmocka_unit_test(test_recall_words),
 		cmocka_unit_test(test_recall_tell),
+		cmocka_unit_test(test_shape_of_the_latest),
+		cmocka_unit_test(test_said_of_another_shape),
 		cmocka_unit_test(test_wait_for_kept),
 		cmocka_unit_test(test_wait_for_kept_after_long),
 		cmocka_unit_test(test_kept_never_comes),

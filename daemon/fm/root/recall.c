@@ -168,9 +168,9 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 	const struct torus_shape *cfg = &fm->cfg.shape;
 	struct fm_root *r = fm->root;
 
-	if (!h->version || h->version <= r->version_seen || torus_nodes(&h->shape) < 2 ||
+	if (h->version <= r->version_seen || torus_nodes(&h->shape) < 2 ||
 	    (cfg->ndims && memcmp(cfg, &h->shape, sizeof(*cfg))) ||
-	    (r->restored && !memcmp(&r->shape, &h->shape, sizeof(h->shape))))
+	    !memcmp(&r->shape, &h->shape, sizeof(h->shape)))
 		return false;
 	forget_said(r);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
@@ -352,7 +352,7 @@ static void move_all(struct fm *fm, struct fm_book *b)
 		struct fm_mate *m = fm_mate_no(r, i);
 		uint32_t node = fm_book_find(b, m->guid);
 
-		if (fm_mate_joined(m) && node != TORUS_NO_NODE && node != m->node)
+		if (fm_mate_joined(m) && node != TORUS_NO_NODE)
 			fm_mate_move(fm, m, node);
 	}
 }
@@ -375,7 +375,7 @@ bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	s->book = b;
 	s->id = id;
 	s->voters = m->voters;
-	if (r->restored && !memcmp(&r->shape, &m->shape, sizeof(r->shape))) {
+	if (!memcmp(&r->shape, &m->shape, sizeof(r->shape))) {
 		said_all(fm, b->entry, &(struct said) { .id = id });
 		move_all(fm, b);
 	}
