@@ -339,12 +339,12 @@ static void more_and_more(void **state)
 	w = world_new(&c);
 	for (uint32_t i = 0; i < world_nodes(w); i++)
 		world_power(w, i, true);
-	world_run(w, 8 * W_S);
+	world_run(w, 8 * SEC);
 	assert_true(world_settled(w));
 	for (uint32_t i = 1; i < world_nodes(w) - 4; i += 2)
 		world_hang(w, i, true);
 	world_manager(w, 0, false);
-	world_run(w, 6 * W_S);
+	world_run(w, 6 * SEC);
 	assert_int_not_equal(world_root(w), 0);
 	assert_true(fm_is_root(world_fm(w, world_root(w))));
 	world_free(w);
