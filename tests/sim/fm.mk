@@ -86,7 +86,7 @@ tests/sim/test_takeover-deps := $(B)/libtorus.a
 tests/sim/test_takeover-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
 tests += tests/sim/test_calls
-tests/sim/test_calls-objs := tests/sim/test_calls.o $(sim-objs)
+tests/sim/test_calls-objs := tests/sim/test_calls.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_calls-deps := $(B)/libtorus.a
 tests/sim/test_calls-libs := $(svc-libs) $(call pkg-libs,cmocka)
 

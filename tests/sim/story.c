@@ -27,6 +27,15 @@ void story_fail(struct story *s, const char *fmt, ...)
 	snprintf(s->wrong, sizeof(s->wrong), "at %.3f ms: %s", (double)world_now(s->w) / 1e6, text);
 }
 
+void story_config(struct world_config *c, const char *shape, uint64_t seed)
+{
+	world_config_default(c);
+	c->adaptive = true;
+	c->seed = seed;
+	if (torus_shape_parse(shape, &c->shape))
+		abort();
+}
+
 void story_begin(struct story *s, const struct world_config *c)
 {
 	struct world_config cfg = *c;
@@ -202,6 +211,14 @@ bool story_end(struct story *s)
 	world_free(s->w);
 	check_flow_free(s->flow);
 	return !s->wrong[0];
+}
+
+bool story_under_way(const struct story *s, uint32_t node)
+{
+	struct fm_outline o = { 0 };
+
+	fm_outline(world_fm(s->w, node), &o);
+	return o.under_way;
 }
 
 enum story_step story_step(const struct story *s)

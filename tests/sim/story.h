@@ -35,6 +35,8 @@ enum story_step {
 	STEPS,
 };
 
+/** story_config() - a world of that shape, in which packets take any shortest way */
+void story_config(struct world_config *c, const char *shape, uint64_t seed);
 void story_begin(struct story *s, const struct world_config *c);
 void story_power_all(struct story *s);
 void story_traffic(struct story *s, uint64_t interval);
@@ -43,18 +45,20 @@ void story_run(struct story *s, uint64_t ns);
 /* Runs until the world is at rest; it is an error if this takes longer than @limit. */
 void story_rest(struct story *s, uint64_t limit);
 /* Mends all cables, starts all nodes and managers, waits for rest, runs all checks and frees
- * the world. Return: whether no error was found. */
+ * the world. Return: true if no error was found. */
 bool story_end(struct story *s);
+/** story_under_way() - Return: true if a recovery is under way, as @node knows */
+bool story_under_way(const struct story *s, uint32_t node);
 enum story_step story_step(const struct story *s);
 void story_fail(struct story *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Whether the administrator has any port excluded in the table of the root; or there is no root. */
+/* Return: true if the administrator has any port excluded in the table of the root; or there is no root. */
 bool story_excluded(const struct story *s);
 /*
  * An administrator excludes a port of @node, or -1: all, or includes it. Return: as fm_exclude();
  * -EPERM: nobody leads.
  */
 int story_exclude(struct story *s, uint32_t node, int port, bool excluded);
-/* Whether some running manager reports a problem of @kind with @part in its text. */
+/* Return: true if some running manager reports a problem of @kind with @part in its text. */
 bool story_problem(struct story *s, const char *kind, const char *part);
 /* A shape of up to @nodes nodes in 1 to 6 dimensions, sizes 1 and 2 included. */
 void story_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out);

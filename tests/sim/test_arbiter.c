@@ -24,10 +24,7 @@ static void begin(const char *shape, enum fm_verdict verdict, uint64_t delay)
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.vanish = true;
 	c.arbiter = true;
 	story_begin(&s, &c);

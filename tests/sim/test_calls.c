@@ -11,12 +11,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "ends.h"
 
 #define TAKEOVER (3 * SEC)
 #define BIT(n) (1ULL << (n))
-
-enum end { POWER, KILL, HANG, ENDS };
 
 static struct story s;
 
@@ -24,10 +22,7 @@ static void begin(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.vanish = true;
 	story_begin(&s, &c);
 	story_power_all(&s);
@@ -42,26 +37,6 @@ static void hang(uint64_t nodes, bool hung)
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		if (nodes & BIT(i))
 			world_hang(s.w, i, hung);
-}
-
-static void ends_by(uint32_t node, enum end end)
-{
-	if (end == POWER)
-		world_power(s.w, node, false);
-	else if (end == KILL)
-		world_manager(s.w, node, false);
-	else
-		world_hang(s.w, node, true);
-}
-
-static void comes_back(uint32_t node, enum end end)
-{
-	if (end == POWER)
-		world_power(s.w, node, true);
-	else if (end == KILL)
-		world_manager(s.w, node, true);
-	else
-		world_hang(s.w, node, false);
 }
 
 /* A node that leads, and is not in @but; or TORUS_NO_NODE. */
@@ -128,7 +103,7 @@ static void finish(const char *what, uint64_t seed)
  * The managers of @hung hang, and the root ends: another one leads soon, and all that live follow
  * it.
  */
-static void around(const char *shape, uint64_t hung, enum end end, uint64_t seed)
+static void around(const char *shape, uint64_t hung, enum ending end, uint64_t seed)
 {
 	char what[100];
 	uint32_t root;
@@ -136,7 +111,7 @@ static void around(const char *shape, uint64_t hung, enum end end, uint64_t seed
 	snprintf(what, sizeof(what), "%s, hung %llx, end %u", shape, (unsigned long long)hung, end);
 	begin(shape, seed);
 	hang(hung, true);
-	ends_by(0, end);
+	end_node(s.w, 0, end);
 	root = taken_over(hung | BIT(0), what);
 	story_run(&s, 3 * SEC);
 	all_follow(hung | BIT(0), what);
@@ -144,7 +119,7 @@ static void around(const char *shape, uint64_t hung, enum end end, uint64_t seed
 	world_cut(s.w, root * world_config(s.w)->shape.ndims, true);
 	story_run(&s, 1 * SEC);
 	hang(hung, false);
-	comes_back(0, end);
+	end_undo(s.w, 0, end);
 	story_rest(&s, 20 * SEC);
 	if (world_root(s.w) != root)
 		story_fail(&s, "%s: node %u leads, and no more node %u", what, world_root(s.w), root);
@@ -160,7 +135,7 @@ static void ring(void **state)
 	(void)state;
 	for (unsigned int end = 0; end < ENDS; end++)
 		for (uint64_t seed = 1; seed <= 3; seed += story_every())
-			around("8", BIT(2) | BIT(4), (enum end)end, seed);
+			around("8", BIT(2) | BIT(4), (enum ending)end, seed);
 }
 
 /*
@@ -172,20 +147,21 @@ static void checkerboard(void **state)
 	(void)state;
 	for (unsigned int end = 0; end < ENDS; end++)
 		for (uint64_t seed = 1; seed <= 2; seed += story_every())
-			around("4x4", BIT(1) | BIT(3) | BIT(4) | BIT(6) | BIT(9) | BIT(12), (enum end)end, seed);
+			around("4x4", BIT(1) | BIT(3) | BIT(4) | BIT(6) | BIT(9) | BIT(12),
+			       (enum ending)end, seed);
 }
 
 /*
  * Node 10 and all its neighbours hang: no manager that answers tells of node 10. Its NIC works on, so it is
  * not dead, and its traffic goes on. The same in a ring, with three in a row.
  */
-static void all_around(const char *shape, uint64_t hung, enum end end, uint64_t seed)
+static void all_around(const char *shape, uint64_t hung, enum ending end, uint64_t seed)
 {
 	uint32_t root;
 
 	begin(shape, seed);
 	hang(hung, true);
-	ends_by(0, end);
+	end_node(s.w, 0, end);
 	root = taken_over(hung | BIT(0), "all around hang");
 	story_run(&s, 3 * SEC);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
@@ -195,7 +171,7 @@ static void all_around(const char *shape, uint64_t hung, enum end end, uint64_t 
 			story_fail(&s, "node %u hangs, and is in state %u", i, e ? e->state : 0);
 	}
 	hang(hung, false);
-	comes_back(0, end);
+	end_undo(s.w, 0, end);
 	story_rest(&s, 20 * SEC);
 	finish("all around hang", seed);
 }
@@ -204,8 +180,8 @@ static void hung_among_hung(void **state)
 {
 	(void)state;
 	for (unsigned int end = 0; end < ENDS; end++) {
-		all_around("4x4", BIT(6) | BIT(9) | BIT(10) | BIT(11) | BIT(14), (enum end)end, 1);
-		all_around("9", BIT(3) | BIT(4) | BIT(5), (enum end)end, 2);
+		all_around("4x4", BIT(6) | BIT(9) | BIT(10) | BIT(11) | BIT(14), (enum ending)end, 1);
+		all_around("9", BIT(3) | BIT(4) | BIT(5), (enum ending)end, 2);
 	}
 }
 
@@ -219,7 +195,7 @@ static void dead_among_hung(void **state)
 	begin("4x4", 8);
 	hang(hung, true);
 	world_power(s.w, 10, false);
-	ends_by(0, KILL);
+	end_node(s.w, 0, KILL);
 	root = taken_over(hung | BIT(10) | BIT(0), "a dead one among hung ones");
 	story_run(&s, 3 * SEC);
 	hang(hung, false);
@@ -227,7 +203,7 @@ static void dead_among_hung(void **state)
 	if (fm_node(world_fm(s.w, root), 10)->state != FM_NODE_DEAD)
 		story_fail(&s, "node 10 is in state %u", fm_node(world_fm(s.w, root), 10)->state);
 	world_power(s.w, 10, true);
-	comes_back(0, KILL);
+	end_undo(s.w, 0, KILL);
 	story_rest(&s, 20 * SEC);
 	finish("a dead one among hung ones", 8);
 }
@@ -249,7 +225,7 @@ static void called_one_hangs(void **state)
 	(void)state;
 	begin("8", 5);
 	hang(hung, true);
-	ends_by(0, POWER);
+	end_node(s.w, 0, POWER);
 	for (unsigned int i = 0; i < 80; i++) {
 		story_run(&s, 100 * MS);
 		told |= calls_in_vain();
@@ -263,7 +239,7 @@ static void called_one_hangs(void **state)
 	story_run(&s, 3 * SEC);
 	all_follow(BIT(2) | BIT(4) | BIT(0), "node 3 has woken");
 	hang(hung, false);
-	comes_back(0, POWER);
+	end_undo(s.w, 0, POWER);
 	story_rest(&s, 20 * SEC);
 	finish("the one that is called hangs", 5);
 }

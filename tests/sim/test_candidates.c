@@ -24,10 +24,7 @@ static void begin_tree(const char *shape, const unsigned int *priority, uint64_t
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.discover = false;
 	c.vanish = true;
 	c.fanout = fanout ? fanout : c.fanout;

@@ -24,14 +24,10 @@ static void begin(struct story *s, const char *shape, uint64_t seed, bool discov
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.fanout = 2;
 	c.member_max = MEMBER_MAX;
 	c.discover = discover;
-	c.verbose = getenv("VERBOSE") ? (unsigned int)atoi(getenv("VERBOSE")) : 0;
 	story_begin(s, &c);
 	s->sparing = true;
 }
@@ -47,22 +43,14 @@ static uint8_t state_of(const struct story *s, uint32_t node)
 	return fm_node(world_fm(s->w, 0), node)->state;
 }
 
-static bool under_way(const struct story *s)
-{
-	struct fm_outline o = { 0 };
-
-	fm_outline(world_fm(s->w, 0), &o);
-	return o.under_way;
-}
-
 /* Runs until the recovery at hand has ended. It is an error if that takes longer than @limit. */
 static void ends_within(struct story *s, uint64_t limit)
 {
 	uint64_t until = world_now(s->w) + limit;
 
-	while (under_way(s) && world_now(s->w) < until)
+	while (story_under_way(s, 0) && world_now(s->w) < until)
 		story_run(s, 10 * MS);
-	assert_false(under_way(s));
+	assert_false(story_under_way(s, 0));
 }
 
 static void is_told(struct story *s, const char *name, const char *why)
@@ -96,7 +84,7 @@ static void new_node(uint32_t node, unsigned int times)
 	if (times == WORLD_ALWAYS) {
 		uint64_t term = fm_epoch(world_fm(s.w, 0));
 
-		assert_true(under_way(&s));
+		assert_true(story_under_way(&s, 0));
 		ends_within(&s, 3 * MEMBER_MAX);
 		assert_int_equal(state_of(&s, node), FM_NODE_SILENT);
 		is_told(&s, fm_node(world_fm(s.w, 0), node)->name, "cannot follow version");
@@ -109,7 +97,7 @@ static void new_node(uint32_t node, unsigned int times)
 	story_run(&s, 21 * MEMBER_MAX);
 	assert_int_equal(state_of(&s, node), FM_NODE_UP);
 	assert_false(story_problem(&s, "node", ""));
-	assert_true(world_settled(s.w) && !under_way(&s));
+	assert_true(world_settled(s.w) && !story_under_way(&s, 0));
 	end(&s, "a new node");
 }
 
@@ -147,7 +135,7 @@ static void no_place_in_growth(void **state)
 		world_refuse(s.w, node, WORLD_PLACE, 0);
 		story_run(&s, 21 * MEMBER_MAX);
 		assert_int_equal(state_of(&s, node), FM_NODE_UP);
-		assert_true(world_settled(s.w) && !under_way(&s));
+		assert_true(world_settled(s.w) && !story_under_way(&s, 0));
 		story_traffic(&s, 300 * US);
 		story_run(&s, 20 * MS);
 		end(&s, "growth");
@@ -200,7 +188,7 @@ static void mute(const char *shape, bool inner, uint32_t depth, uint32_t types, 
 	world_ignore(s.w, node, types);
 	world_cut(s.w, last, true);
 	story_run(&s, MEMBER_MAX / 2);
-	assert_true(under_way(&s));
+	assert_true(story_under_way(&s, 0));
 	ends_within(&s, 2 * MEMBER_MAX);
 	is_told(&s, fm_node(world_fm(s.w, 0), node)->name, "has not reported");
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
@@ -220,7 +208,7 @@ static void mute(const char *shape, bool inner, uint32_t depth, uint32_t types, 
 	story_run(&s, 25 * MEMBER_MAX);
 	assert_int_equal(state_of(&s, node), FM_NODE_UP);
 	assert_false(story_problem(&s, "node", ""));
-	assert_true(world_settled(s.w) && !under_way(&s));
+	assert_true(world_settled(s.w) && !story_under_way(&s, 0));
 	end(&s, "mute");
 }
 
@@ -252,12 +240,12 @@ static void no_replay(void **state)
 	story_run(&s, 12 * SEC);
 	assert_int_equal(state_of(&s, 4), FM_NODE_SILENT);
 	is_told(&s, "n4", "cannot follow version");
-	assert_false(under_way(&s));
+	assert_false(story_under_way(&s, 0));
 	assert_int_equal(fm_node(world_fm(s.w, 0), 4)->fault & 1, 1);
 	world_refuse(s.w, 4, WORLD_REPLAY, 0);
 	story_run(&s, 21 * MEMBER_MAX);
 	assert_int_equal(state_of(&s, 4), FM_NODE_UP);
-	assert_true(world_settled(s.w) && !under_way(&s));
+	assert_true(world_settled(s.w) && !story_under_way(&s, 0));
 	end(&s, "no replay");
 }
 

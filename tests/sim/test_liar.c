@@ -366,10 +366,7 @@ static void lies(uint64_t seed)
 
 	r = seed;
 	heard = 0;
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(seed % 2 ? "3x3" : "2x2x2", &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, seed % 2 ? "3x3" : "2x2x2", seed);
 	c.discover = false;
 	c.fanout = 1 + (unsigned int)seed % 4;
 	c.member_max = 300 * MS;

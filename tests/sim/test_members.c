@@ -19,10 +19,7 @@ static void start_as(struct story *s, const char *shape, uint64_t seed, unsigned
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.fanout = fanout;
 	c.discover = discover;
 	story_begin(s, &c);

@@ -200,10 +200,7 @@ static void finish(struct story *s, const char *what, uint64_t seed, uint64_t ga
 
 static void config(struct world_config *c, const char *shape, uint64_t seed)
 {
-	world_config_default(c);
-	c->adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c->shape), 0);
-	c->seed = seed;
+	story_config(c, shape, seed);
 	c->discover = false;
 	c->member_max = MEMBER_MAX;
 }

@@ -90,10 +90,7 @@ static void begin(struct story *s, const struct scene *scene, uint64_t seed, uin
 	struct world_config c;
 	struct fm_status st;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(scene->shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, scene->shape, seed);
 	c.discover = false;
 	c.member_max = 500 * MS;
 	story_begin(s, &c);

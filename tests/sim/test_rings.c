@@ -22,10 +22,7 @@ static void begin(uint32_t nodes, uint64_t seed)
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(nodes == 2 ? "2" : "3", &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, nodes == 2 ? "2" : "3", seed);
 	c.discover = seed % 2;
 	c.vanish = true;
 	story_begin(&s, &c);

@@ -22,10 +22,7 @@ static void begin(uint64_t seed, bool absent)
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse("4x4", &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, "4x4", seed);
 	c.discover = false;
 	c.vanish = true;
 	story_begin(&s, &c);

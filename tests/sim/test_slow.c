@@ -18,10 +18,7 @@ static void start(struct story *s, const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.discover = false;
 	story_begin(s, &c);
 	story_power_all(s);
@@ -110,14 +107,6 @@ static void death_beside_a_slow_nic(void **state)
 	end(&s, "death beside a slow NIC", 4);
 }
 
-static bool under_way(const struct story *s)
-{
-	struct fm_outline o = { 0 };
-
-	fm_outline(world_fm(s->w, 0), &o);
-	return o.under_way;
-}
-
 /*
  * A manager lives, and its NIC refuses all that it is asked: the recoveries of the others end
  * without it. Once all of them waited for it, for ever. When its NIC works again it is back.
@@ -131,9 +120,9 @@ static void one_nic_fails(void **state)
 	world_slow(s.w, 6, MS, 1000);
 	world_cut(s.w, 31, true);
 	story_run(&s, 5 * SEC);
-	assert_true(under_way(&s));
+	assert_true(story_under_way(&s, 0));
 	story_run(&s, 3 * SEC);
-	assert_false(under_way(&s));
+	assert_false(story_under_way(&s, 0));
 	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_SILENT);
 	assert_true(story_problem(&s, "node", "cannot follow version"));
 	/* It tries again some times, and fails. */
@@ -143,7 +132,7 @@ static void one_nic_fails(void **state)
 	story_run(&s, 60 * SEC);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_UP);
 	assert_false(story_problem(&s, "node", "cannot follow"));
-	assert_true(world_settled(s.w) && !under_way(&s));
+	assert_true(world_settled(s.w) && !story_under_way(&s, 0));
 	end(&s, "one NIC fails", 5);
 }
 

@@ -43,10 +43,7 @@ static void begin(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.discover = false;
 	victim = NULL;
 	story_begin(&s, &c);
@@ -96,21 +93,13 @@ static struct stall_wait stalled(void)
 	return (struct stall_wait) { .ns = 0 };
 }
 
-static bool under_way(void)
-{
-	struct fm_outline o = { 0 };
-
-	fm_outline(world_fm(s.w, world_root(s.w)), &o);
-	return o.under_way;
-}
-
 static void comes_to_rest(void)
 {
 	uint64_t until = world_now(s.w) + 5 * SEC;
 
-	while (under_way() && world_now(s.w) < until)
+	while (story_under_way(&s, world_root(s.w)) && world_now(s.w) < until)
 		story_run(&s, 10 * MS);
-	assert_false(under_way());
+	assert_false(story_under_way(&s, world_root(s.w)));
 }
 
 /* Checks that all managers give this reason at both ends of the cable. */

@@ -25,10 +25,7 @@ static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.discover = seed % 2;
 	c.vanish = true;
 	story_begin(&s, &c);

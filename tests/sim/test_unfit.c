@@ -29,13 +29,9 @@ static void power_up(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	c.adaptive = true;
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.member_max = MEMBER_MAX;
 	c.discover = false;
-	c.verbose = getenv("VERBOSE") ? (unsigned int)atoi(getenv("VERBOSE")) : 0;
 	story_begin(&s, &c);
 	story_power_all(&s);
 }
@@ -80,22 +76,14 @@ static uint32_t another_leads(uint32_t former, uint64_t limit, const char *what)
 	return root;
 }
 
-static bool under_way(uint32_t root)
-{
-	struct fm_outline o = { 0 };
-
-	fm_outline(world_fm(s.w, root), &o);
-	return o.under_way;
-}
-
 /* The recovery that the former root did not end, ends. */
 static void ends(uint32_t root, const char *what)
 {
 	uint64_t until = world_now(s.w) + 6 * MEMBER_MAX;
 
-	while (under_way(root) && world_now(s.w) < until)
+	while (story_under_way(&s, root) && world_now(s.w) < until)
 		story_run(&s, 10 * MS);
-	if (under_way(root))
+	if (story_under_way(&s, root))
 		fail_msg("%s: no recovery ends", what);
 }
 
@@ -179,7 +167,7 @@ static void now_and_then(void **state)
 		story_run(&s, 4 * MEMBER_MAX);
 		assert_int_equal(roots(&root), 1);
 		assert_int_equal(root, 0);
-		assert_false(under_way(0));
+		assert_false(story_under_way(&s, 0));
 		finish("now and then");
 	}
 }
@@ -270,7 +258,7 @@ static void only_candidate(void **state)
 	world_refuse(s.w, 0, WORLD_ROWS, 0);
 	story_run(&s, 6 * MEMBER_MAX);
 	assert_false(story_problem(&s, "nic", ""));
-	assert_false(under_way(0));
+	assert_false(story_under_way(&s, 0));
 	finish("only candidate");
 }
 
