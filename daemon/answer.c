@@ -224,7 +224,11 @@ static bool is_awaited(const struct request *rq, uint32_t node)
 {
 	const struct fm_entry *e = rq->d->fm && is_asked(rq, node) ? fm_node(rq->d->fm, node) : NULL;
 
-	return e && (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT);
+	if (!e || e->state == FM_NODE_UP)
+		return e;
+	/* Nobody waits for a silent node that is out of service, unless it alone is asked. */
+	return e->state == FM_NODE_SILENT &&
+	       (rq->node != TORUS_NO_NODE || !fm_out_of_service(rq->d->fm, node));
 }
 
 static void gathered_item(void *arg, uint32_t node, json_t *data)

@@ -152,12 +152,12 @@ static int move(const struct request *rq)
 	return machine_event(rq->d, &e);
 }
 
-/* Return: true if the recovery that was under way has ended, or this node does not lead it any more. */
+/* Return: true if the root has settled and no recovery is under way, or this node does not lead. */
 static bool at_rest(struct request *rq)
 {
 	const struct fm *fm = rq->d->fm;
 
-	return !fm || !fm_is_root(fm) || fm_in_force(fm, fm_version(fm));
+	return !fm || !fm_root_busy(fm);
 }
 
 static void move_again(struct request *rq, bool late)

@@ -461,6 +461,11 @@ bool fm_in_force(const struct fm *fm, uint64_t version)
 	return version && fm->table.version == version && fm_rows_in_force(fm) && !under_way(fm);
 }
 
+bool fm_root_busy(const struct fm *fm)
+{
+	return fm_is_root(fm) && (!fm->root->settled || under_way(fm));
+}
+
 bool fm_kept_count(const struct fm *fm, struct fm_kept_count *out)
 {
 	if (!fm_is_root(fm))

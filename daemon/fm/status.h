@@ -165,6 +165,9 @@ const char *fm_node_state_name(unsigned int state);
 /** fm_in_force() - the node has @version, in its NIC as well, and no step is at hand */
 bool fm_in_force(const struct fm *fm, uint64_t version);
 
+/** fm_root_busy() - this root has not settled yet, or a recovery is under way: it cannot hand over */
+bool fm_root_busy(const struct fm *fm);
+
 /**
  * struct fm_kept_count - candidates, also those that are away, and what they have on their disks
  * @of: all; @keep: of them, those that have a disk for it

@@ -110,6 +110,12 @@ bool fm_in_force(const struct fm *fm, uint64_t version)
 	return !a.pending;
 }
 
+bool fm_root_busy(const struct fm *fm)
+{
+	(void)fm;
+	return a.pending;
+}
+
 bool fm_kept_count(const struct fm *fm, struct fm_kept_count *out)
 {
 	(void)fm;

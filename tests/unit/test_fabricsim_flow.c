@@ -202,6 +202,13 @@ static void figure(void **state)
 	assert_true(real_of(json_array_get(curves, 5), "saturated") <
 		    0.85 * real_of(json_array_get(curves, 2), "saturated"));
 	json_decref(j);
+	/* What is carried at the highest load, in whichever order loads are given. */
+	expect("flow --json --figure wang2012-3 --seeds 1 --load 1,0.2 --pattern uniform --warmup 500 "
+	       "--cycles 1000", 0);
+	j = printed();
+	assert_true(real_of(json_array_get(json_object_get(j, "curves"), 0), "saturated") ==
+		    real_of(json_array_get(json_object_get(j, "points"), 0), "accepted"));
+	json_decref(j);
 	/* People see the curves; 15 seeds unless they ask for others. */
 	expect("flow --figure wang2012-3 --seeds 1 --load 0.1 --warmup 10 --cycles 100", 0);
 	has(out, "hotregion");

@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/root.h"
 #include "stage_root.h"
 
 /* A ring whose node 3 is no candidate. */
@@ -130,6 +132,22 @@ static void after_a_recovery(void **state)
 	}
 }
 
+/* A request that waits for the end of a recovery waits for the first table of a new root, too. */
+static void busy(void **state)
+{
+	(void)state;
+	candidates();
+	assert_false(fm_root_busy(s.fm));
+	assert_int_equal(fm_exclude(s.fm, 2, 0, true, START + s.now), 0);
+	assert_true(fm_root_busy(s.fm));
+	settle(4);
+	assert_false(fm_root_busy(s.fm));
+	s.fm->root->settled = false;
+	assert_true(fm_root_busy(s.fm));
+	s.fm->root->settled = true;
+	stage_end(&s);
+}
+
 /* Who orders that the present root stays root takes back an order that waits. */
 static void taken_back(void **state)
 {
@@ -176,6 +194,7 @@ int main(void)
 		cmocka_unit_test(hands_over),
 		cmocka_unit_test(after_a_recovery),
 		cmocka_unit_test(taken_back),
+		cmocka_unit_test(busy),
 		cmocka_unit_test(stays),
 	};
 

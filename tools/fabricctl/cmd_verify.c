@@ -120,6 +120,11 @@ static int read_all(struct verify *v)
 	return status == OK ? PROBLEM : status;
 }
 
+static bool is_excluded(const struct verify *v, uint32_t id)
+{
+	return v->table.out[id];
+}
+
 /* Who was taken out on purpose is up, and no problem of the fabric. */
 static bool is_out(const struct verify *v, uint32_t id)
 {
@@ -193,7 +198,7 @@ static void show_out(const struct verify *v)
 	char at[TORUS_TEXT_MAX];
 
 	for (uint32_t id = 0; id < v->nodes; id++)
-		if (is_out(v, id))
+		if (is_excluded(v, id))
 			printf("%sexcluded%s   %s: an admin took it out\n", paint(DOUBTFUL),
 			       paint(PLAIN), torus_node_text(&v->table.shape, id, at));
 }
@@ -231,7 +236,7 @@ static json_t *verdict_json(const struct verify *v)
 			 "cut_off_pairs", (json_int_t)v->found.apart, "nodes", v->read,
 			 "relayed", (json_int_t)v->found.relayed, "adaptive",
 			 (json_int_t)v->found.adaptive, "hops_max", v->found.hops_max,
-			 "excluded", list_json(v, is_out), "unread", list_json(v, is_unread),
+			 "excluded", list_json(v, is_excluded), "unread", list_json(v, is_unread),
 			 "rootless", v->ask.rootless, "culprits", v->culprits);
 }
 

@@ -27,10 +27,8 @@
 enum { LINKS, NODES_TOO, KINDS };
 
 static const char *dims_text, *nodes_text, *shape_text, *figure_text;
-static const char *mtbf_node_text = "1e6", *mtbf_link_text = "1e5", *mttr_text = "1";
-/* What fabricsim recovery measures on 4x4x4 to 32x32x32 of links and nodes, rounded up. */
-static const char *recovery_link_text = "0.003", *recovery_node_text = "0.003";
-static const char *restart_text = "0", *target_text = "0.99";
+static const char *mtbf_node_text, *mtbf_link_text, *mttr_text, *recovery_link_text;
+static const char *recovery_node_text, *restart_text, *target_text;
 static uint64_t seeds = 15, states = 1000, threads;
 static bool monte_carlo, no_relays;
 
@@ -192,6 +190,10 @@ static int figure_parse(void)
 {
 	static const struct { const char *option; const char **text; } fixed[] = {
 		{ "dims", &dims_text }, { "nodes", &nodes_text }, { "shape", &shape_text },
+		{ "mtbf-node", &mtbf_node_text }, { "mtbf-link", &mtbf_link_text },
+		{ "mttr", &mttr_text }, { "recovery-link", &recovery_link_text },
+		{ "recovery-node", &recovery_node_text }, { "restart", &restart_text },
+		{ "target", &target_text },
 	};
 
 	if (!figure_text)
@@ -202,6 +204,8 @@ static int figure_parse(void)
 		if (*fixed[i].text)
 			return fail("--%s: --figure " FIGURE " says which points there are",
 				    fixed[i].option);
+	if (monte_carlo)
+		return fail("--monte-carlo: --figure " FIGURE " has two curves of formulas");
 	nodes_text = "8:1000000";
 	return OK;
 }
@@ -215,19 +219,28 @@ static json_t *figure_json(void)
 	return json_pack("{ss so}", "name", FIGURE, "says", says);
 }
 
+/* What is asked, or else the default: MTBF and MTTR of the paper. */
+static const char *or_else(const char *asked, const char *usual)
+{
+	return asked ? asked : usual;
+}
+
+/* What fabricsim recovery measures on 4x4x4 to 32x32x32 of links and nodes, rounded up. */
+#define RECOVERY "0.003"
+
 static int options_parse(struct plan *p)
 {
 	if (figure_parse())
 		return CANNOT;
 	if (range_parse("dims", dims_text ? dims_text : "3", 1, TORUS_MAX_DIMS, &p->dims) ||
 	    nodes_option(nodes_text ? nodes_text : "64:1000000", 2, TORUS_MAX_NODES, &p->nodes) ||
-	    real_option("mtbf-node", mtbf_node_text, 1e-3, HOURS_MAX, &p->mtbf_node) ||
-	    real_option("mtbf-link", mtbf_link_text, 1e-3, HOURS_MAX, &p->mtbf_link) ||
-	    real_option("mttr", mttr_text, 1e-6, 1e6, &p->mttr) ||
-	    real_option("restart", restart_text, 0, 1e6, &p->restart) ||
-	    real_option("target", target_text, 0, 1, &p->target) ||
-	    recovery_option("recovery-link", recovery_link_text, "cut", &p->link) ||
-	    recovery_option("recovery-node", recovery_node_text, "kill", &p->node))
+	    real_option("mtbf-node", or_else(mtbf_node_text, "1e6"), 1e-3, HOURS_MAX, &p->mtbf_node) ||
+	    real_option("mtbf-link", or_else(mtbf_link_text, "1e5"), 1e-3, HOURS_MAX, &p->mtbf_link) ||
+	    real_option("mttr", or_else(mttr_text, "1"), 1e-6, 1e6, &p->mttr) ||
+	    real_option("restart", or_else(restart_text, "0"), 0, 1e6, &p->restart) ||
+	    real_option("target", or_else(target_text, "0.99"), 0, 1, &p->target) ||
+	    recovery_option("recovery-link", or_else(recovery_link_text, RECOVERY), "cut", &p->link) ||
+	    recovery_option("recovery-node", or_else(recovery_node_text, RECOVERY), "kill", &p->node))
 		return CANNOT;
 	for (size_t i = 0; i < p->dims.n; i++)
 		if (p->dims.v[i] != floor(p->dims.v[i]))

@@ -101,9 +101,12 @@ static json_t *curves_json(const struct flow_plan *plan)
 		const struct flow_params *p = &best->params;
 
 		for (end = first; end < plan->n && same_curve(p, &plan->point[end].params); end++) {
-			last = &plan->point[end];
-			if (last->accepted.mean > best->accepted.mean)
-				best = last;
+			const struct flow_point *at = &plan->point[end];
+
+			if (at->params.load >= last->params.load)
+				last = at;
+			if (at->accepted.mean > best->accepted.mean)
+				best = at;
 		}
 		json_array_append_new(curves, json_pack(
 			"{ss ss si si so so so so}", "pattern", flow_patterns[p->pattern], "policy",

@@ -22,6 +22,7 @@
 #define HIT_MESSAGES 60
 #define MESSAGES 20000
 #define PLAY_MESSAGES 6
+#define PLAY_MESSAGES_MAX 1000
 #define CROSS_STEPS 12		/* halvings of the decades in which a crossing is searched */
 #define PAPER_WASTE 2		/* packets that follow a damaged one, in the paper */
 #define PAPER_WASTE_MICRO 49
@@ -33,8 +34,8 @@ static const struct {
 	unsigned int overhead, answer;
 } format[] = { { 32, 32 }, { 28, 8 }, { 8, 8 } };
 
-static const char *protocol_list = "angara,acknak,hippi", *ber_list, *payload_list = "4096";
-static const char *delay_list, *coalesce_list = "1", *retries_list;
+static const char *protocol_list, *ber_list, *payload_list = "4096";
+static const char *delay_list, *coalesce_list, *retries_list;
 static uint64_t micro = 32, window, timeout, messages, overhead = UINT64_MAX;
 static bool micro_asked, one_way, cross_asked;
 static const char *micro_text, *answers_text, *play_text;
@@ -74,7 +75,7 @@ struct plan {
 
 static int protocols_parse(struct plan *p)
 {
-	const char *at = protocol_list;
+	const char *at = protocol_list ? protocol_list : "angara,acknak,hippi";
 
 	while (p->nprotocols < 3) {
 		size_t len = strcspn(at, ",");
@@ -109,7 +110,7 @@ static int ranges_parse(struct plan *p)
 	if (protocols_parse(p) || ber_parse(&p->ber) ||
 	    range_parse("payload", payload_list, 1, 1 << 20, &p->payload) ||
 	    range_parse("delay", delay_list ? delay_list : "0", 0, 1e9, &p->delay) ||
-	    range_parse("coalesce", coalesce_list, 1, 1024, &p->coalesce) ||
+	    range_parse("coalesce", coalesce_list ? coalesce_list : "1", 1, 1024, &p->coalesce) ||
 	    range_parse("retries", retries_list ? retries_list : "0", 0, 100, &p->retries))
 		return CANNOT;
 	if (retries_list && ber_list)
@@ -128,6 +129,9 @@ static int ranges_parse(struct plan *p)
 /* Combinations that cannot be: refused, never mended in silence. */
 static int check(const struct plan *p)
 {
+	if (cross_asked && window > wire_window_max(3))
+		return fail("--window %" PRIu64 ": --crossover measures hippi, too, whose numbers allow at "
+			    "most %u outstanding", window, wire_window_max(3));
 	for (size_t i = 0; i < p->nprotocols; i++) {
 		const char *name = protocols[p->protocol[i]];
 		bool hippi = p->protocol[i] == 2;
@@ -260,6 +264,8 @@ static double measure(struct point t, double ber)
 {
 	t.plan.ber = ber;
 	t.cost = wire_run(&t.plan);
+	if (!t.cost.ended)
+		return NAN;		/* it has stopped for good */
 	return t.cost.flow ? (double)t.cost.payload / (double)t.cost.flow : 0;
 }
 
@@ -268,12 +274,15 @@ static double measured_crossing(const struct point *a, const struct point *b)
 {
 	double low = -9, high = -4;
 
-	if (measure(*a, 1e-9) <= measure(*b, 1e-9) || measure(*a, 1e-4) >= measure(*b, 1e-4))
+	if (!(measure(*a, 1e-9) > measure(*b, 1e-9)) || !(measure(*a, 1e-4) < measure(*b, 1e-4)))
 		return NAN;
 	for (unsigned int i = 0; i < CROSS_STEPS; i++) {
 		double middle = (low + high) / 2, ber = pow(10, middle);
+		double of_a = measure(*a, ber), of_b = measure(*b, ber);
 
-		if (measure(*a, ber) > measure(*b, ber))
+		if (isnan(of_a) || isnan(of_b))
+			return NAN;
+		if (of_a > of_b)
 			low = middle;
 		else
 			high = middle;
@@ -295,6 +304,17 @@ static json_t *crossover(const struct plan *p, uint64_t seed)
 	return json_pack("{so so so}", "analytic", number(crossing(a.f, b.f, paper_efficiency)),
 			 "exact", number(crossing(a.f, b.f, exact_efficiency)),
 			 "measured", cross_asked ? number(measured_crossing(&a, &b)) : json_null());
+}
+
+static void crossover_print(const json_t *about)
+{
+	const json_t *at = json_object_get(json_object_get(about, "crossover"), "measured");
+
+	if (json_is_real(at))
+		printf("packets (acknak) and micro-packets (hippi) are equally efficient at %.3g\n\n",
+		       json_real_value(at));
+	else
+		printf("packets (acknak) and micro-packets (hippi): no equal point from 1e-9 to 1e-4\n\n");
 }
 
 static int draw(const struct plan *p, const char *file)
@@ -341,9 +361,43 @@ static int show(const struct ctl *ctl, const struct plan *p)
 			  "crossover", crossover(p, ctl->seed));
 	if (ctl->svg && draw(p, ctl->svg))
 		status = CANNOT;
+	if (cross_asked && !ctl->json && !ctl->csv)
+		crossover_print(about);
 	if (points_show(ctl, about, points, columns))
 		return CANNOT;
 	return status;
+}
+
+/* What a chart has no use for, or a figure fixes, is refused; it says which protocol is played. */
+static int play_parse(void)
+{
+	const struct play *figure = play_text ? play_figure(play_text) : NULL;
+	const struct { const char *option; bool asked; } never[] = {
+		{ "ber", ber_list }, { "retries", retries_list }, { "crossover", cross_asked },
+	}, fixed[] = {
+		{ "protocol", protocol_list }, { "coalesce", coalesce_list }, { "messages", messages },
+		{ "one-way", one_way },
+	};
+
+	if (!play_text)
+		return OK;
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		if (never[i].asked)
+			return fail("--%s: --play says what happens to packets", never[i].option);
+	for (size_t i = 0; figure && i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (fixed[i].asked)
+			return fail("--%s: --play %s says what is played", fixed[i].option, play_text);
+	if (!figure && (!protocol_list || strchr(protocol_list, ',')))
+		return fail("--play '%s': it is none of fig3 to fig8, and steps need one protocol, such as "
+			    "--protocol acknak", play_text);
+	if (messages > PLAY_MESSAGES_MAX)
+		return fail("--messages %" PRIu64 ": --play draws %d at most", messages, PLAY_MESSAGES_MAX);
+	messages = messages ? messages : PLAY_MESSAGES;
+	if (figure)
+		protocol_list = protocols[figure->protocol - 1];
+	if (!micro_text)
+		micro = 0;
+	return OK;
 }
 
 /* --play: a figure fixes protocol, packets and script; the rest is as asked, or makes charts short. */
@@ -357,8 +411,8 @@ static int play(struct ctl *ctl, struct plan *p)
 	};
 	struct point t;
 
-	if (!figure && p->nprotocols > 1)
-		return fail("--play '%s': it needs one protocol, such as --protocol acknak", play_text);
+	if (p->payload.n > 1 || p->delay.n > 1 || p->coalesce.n > 1)
+		return fail("--play: it takes one --payload, --delay and --coalesce");
 	if (ctl->svg || ctl->csv)
 		return fail("--play: it is drawn as text, or told by --json");
 	if (figure) {
@@ -366,7 +420,6 @@ static int play(struct ctl *ctl, struct plan *p)
 		if (answers_text)
 			asked.in_sequence = in_sequence();
 	}
-	micro = micro_asked ? micro : 0;
 	t = point_of(asked.protocol - 1, p->payload.v[0], p->delay.v[0], 1, 0, 0, ctl->seed);
 	if (!delay_list)
 		t.plan.delay = (t.plan.payload + t.plan.overhead) / 2;
@@ -382,10 +435,10 @@ static int cmd_retry(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (points_check(ctl))
 		return CANNOT;
-	if (play_text && !messages)
-		messages = PLAY_MESSAGES;
-	status = ranges_parse(&p);
-	if (status == OK && !play_text)
+	status = play_parse();
+	if (status == OK)
+		status = ranges_parse(&p);
+	if (status == OK)
 		status = check(&p);
 	if (status == OK && play_text)
 		status = play(ctl, &p);
@@ -425,7 +478,7 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "answers", 0, "WHICH", &answers_text, 0, 0,
 	  "count: always (as the NIC does), or in-sequence (as in the HIPPI paper's fig. 6)" },
 	{ OPT_FLAG, "crossover", 0, NULL, &cross_asked, 0, 0,
-	  "measure at which rate packets and micro-packets are equal, for --json" },
+	  "measure at which rate packets and micro-packets are equal" },
 	{ OPT_TEXT, "play", 0, "WHAT", &play_text, 0, 0,
 	  "draw one run: fig3 to fig8 of the paper, or 'lose 2, damage 3, lose answer 0'" },
 	{ OPT_FLAG, "one-way", 0, NULL, &one_way, 0, 0, "the other direction carries answers only" },

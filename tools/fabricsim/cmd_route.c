@@ -45,7 +45,7 @@ struct plan {
 struct sum {
 	uint64_t fabrics, connected, routed, pairs, apart, unroutable, relayed, adaptive, wrong, unsafe;
 	uint64_t cycles, unequal, hops_max, legs_max, load_max;
-	uint64_t tables, tables_ns, increment_ns, hops;
+	uint64_t timed, tables, tables_ns, increment_ns, hops;
 };
 
 static void sum_add(struct sum *s, const struct route_result *r)
@@ -68,6 +68,7 @@ static void sum_add(struct sum *s, const struct route_result *r)
 	s->hops_max = v->hops_max > s->hops_max ? v->hops_max : s->hops_max;
 	s->legs_max = v->legs_max > s->legs_max ? v->legs_max : s->legs_max;
 	s->load_max = v->load_max > s->load_max ? v->load_max : s->load_max;
+	s->timed += r->tables > 0;
 	s->tables += r->tables;
 	s->tables_ns += r->tables_ns;
 	s->increment_ns += r->increment_ns;
@@ -75,7 +76,7 @@ static void sum_add(struct sum *s, const struct route_result *r)
 
 static json_t *sum_json(const struct plan *p, const struct sum *s)
 {
-	double n = (double)(s->fabrics ? s->fabrics : 1);
+	double n = (double)(s->timed ? s->timed : 1);
 	double tables = (double)(s->tables ? s->tables : 1);
 	uint64_t served = s->pairs - s->unroutable;
 

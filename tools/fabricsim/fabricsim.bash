@@ -30,7 +30,10 @@ _fabricsim() {
 		--scenario) words='bring-up cut fault burst during dark flap root' ;;
 		--answers) words='always in-sequence' ;;
 		--play) words='fig3 fig4 fig5 fig6 fig7 fig8' ;;
-		--figure) words='wang2012-3 simonov-8' ;;
+		--figure)
+			words=wang2012-3
+			[[ ${COMP_WORDS[1]} != availability ]] || words=simonov-8
+			;;
 		--engine) words='walk signs steps relays' ;;
 		--nics) words='packets links' ;;
 		--slot-free) words='tail head' ;;

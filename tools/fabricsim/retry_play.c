@@ -22,7 +22,7 @@ static const struct play figures[] = {
 	  TORUS_RETRY_HIPPI, 1, 6, false, false, "lose 2" },
 	{ "fig5", "ACK/NAK: an ACK is lost; the next one covers it",
 	  TORUS_RETRY_ACKNAK, 2, 6, false, false, "lose answer 1" },
-	{ "fig6", "HIPPI: a packet that carries an answer is lost; those of the next ones do not count",
+	{ "fig6", "HIPPI: a packet that carries an answer is lost, and the next ones are out of sequence",
 	  TORUS_RETRY_HIPPI, 1, 6, true, true, "lose back 2" },
 	{ "fig7", "ACK/NAK: a NAK is lost; the timer runs out, and good packets are sent again, too",
 	  TORUS_RETRY_ACKNAK, 4, 6, false, false, "damage 2, lose answer 0" },
@@ -156,7 +156,9 @@ static const char *answer_text(const struct run *r, const struct wire_event *ev,
 	*buf = '\0';
 	if (ev->says < 0)
 		return buf;
-	if (r->play->protocol == TORUS_RETRY_ACKNAK)
+	if (r->play->protocol == TORUS_RETRY_ACKNAK && !ev->says)
+		snprintf(buf, TEXT_MAX, "%s (none yet)", ev->nak ? "NAK" : "ACK");
+	else if (r->play->protocol == TORUS_RETRY_ACKNAK)
 		snprintf(buf, TEXT_MAX, "%s %d", ev->nak ? "NAK" : "ACK", ev->says - 1);
 	else if (r->play->protocol == TORUS_RETRY_HIPPI)
 		snprintf(buf, TEXT_MAX, "answer %d", ev->says);
@@ -247,10 +249,10 @@ static void show_json(const struct run *r, const struct wire_cost *cost)
 
 	for (unsigned int i = 0; i < r->nevents; i++)
 		json_array_append_new(events, event_json(&r->event[i]));
-	json_show(json_pack("{ss ss ss sI sI sI sb so}", "play", r->play->name, "script", r->play->script,
+	json_show(json_pack("{ss ss ss sI sI sI sb sb so}", "play", r->play->name, "script", r->play->script,
 			    "protocol", protocols[r->play->protocol], "sent", (json_int_t)cost->sent,
 			    "backs", (json_int_t)cost->backs, "timeouts", (json_int_t)cost->timeouts,
-			    "ended", cost->ended, "events", events));
+			    "ended", cost->ended, "cut", r->cut, "events", events));
 }
 
 static int all_done(const struct run *r)
