@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A claim to be root, and tables of former roots: with which one it begins, when that comes, and of
+ * whom it is enough.
+ */
+#include "stage_claim.h"
+
+/* --- with which table it begins ------------------------------------------------------------- */
+
+/*
+ * It fetches the latest table that is told of; one of the same number, but a former epoch, is
+ * another.
+ */
+static void fetches_the_latest(void **state)
+{
+	struct fm_entry entry[4];
+	struct fm_msg m;
+
+	(void)state;
+	asks_anew();
+	s.stubborn = true;
+	m = with_table(1, 0xabc);
+	says(1, &m);
+	stage_did_some(&s, "101 < fetch former\n");
+	m = stage_table(&s, 9, entry);
+	m.table.term = 41;
+	m.table.former = true;
+	stage_msg(&s, 101, &m);
+	stage_run_ns(&s, s.now + RESEND);
+	m = with_table(1, 0xabc);
+	says(1, &m);
+	stage_did_no(&s, "fetch");
+	m = with_table(2, 0xabd);
+	m.hello.term = 42;
+	says(2, &m);
+	stage_did_some(&s, "102 < fetch former\n");
+	stage_end(&s);
+}
+
+/* Node 1 sends the latest table, which 0xabc made: +x of node 3 is excluded. */
+static void sends_the_latest(void)
+{
+	static struct fm_entry entry[4];
+	struct fm_msg m = stage_table(&s, 9, entry);
+
+	entry[3].admin = 1;
+	m.table.term = 41;
+	m.table.maker = 0xabc;
+	m.table.former = true;
+	stage_msg(&s, 101, &m);
+}
+
+static void has_first_table(void)
+{
+	stage_run_ns(&s, s.now + 3 * s.cfg.member_max);
+	assert_true(fm_version(s.fm) > 0);
+	assert_non_null(fm_node(s.fm, 3));
+}
+
+/* Node 2 works at another place than that table says, and says HELLO before the table comes. */
+static void place_of_the_latest(void **state)
+{
+	(void)state;
+	for (unsigned int late = 0; late < 2; late++) {
+		struct fm_msg m, old;
+
+		asks_anew();
+		old = hello(2);
+		old.hello.placed = true;
+		old.hello.version = 8;
+		old.hello.shape = s.shape;
+		old.hello.coords.c[0] = 3;
+		/* The table does not have node 9: it stays where it says that it works. */
+		m = hello(9);
+		m.hello.placed = true;
+		m.hello.version = 8;
+		m.hello.shape = s.shape;
+		m.hello.coords.c[0] = 1;
+		says(9, &m);
+		if (!late)
+			says(2, &old);
+		m = with_table(1, 0xabc);
+		says(1, &m);
+		sends_the_latest();
+		assert_int_equal(fm_mate(s.fm->root, NIC + 9)->node, 1);
+		if (late)
+			says(2, &old);
+		assert_int_equal(fm_mate(s.fm->root, NIC + 2)->node, 2);
+		stage_down(&s, 109);
+		says_hello(3);
+		has_first_table();
+		assert_int_equal(fm_node(s.fm, 2)->guid, NIC + 2);
+		assert_int_equal(fm_node(s.fm, 3)->guid, NIC + 3);
+		stage_end(&s);
+	}
+}
+
+/* What that table excludes holds, whatever is said by an older one of that root. */
+static void older_words(void **state)
+{
+	static struct fm_entry entry[8];
+	struct fm_msg m;
+
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		asks_anew();
+		m = with_table(1, 0xabc);
+		says(1, &m);
+		m = stage_table(&s, 9, entry);
+		entry[0].admin = 2;
+		entry[3].admin = 1;
+		m.table.term = 41;
+		m.table.maker = 0xabc;
+		m.table.former = true;
+		/* It is not the whole table, or one of another shape. */
+		m.table.base = k == 1 ? 8 : 0;
+		if (k == 2)
+			assert_int_equal(torus_shape_parse("2x2", &m.table.shape), 0);
+		stage_msg(&s, 101, &m);
+		assert_int_equal(fm_recall_has_latest(s.fm), k != 1);
+		/* The same once more, with other words, is not taken. */
+		entry[3].admin = 8;
+		m.table.base = 0;
+		if (k != 1)
+			stage_msg(&s, 101, &m);
+		m = with_table(3, 0xabc);
+		m.hello.table = 8;
+		says(3, &m);
+		says_hello(2);
+		has_first_table();
+		assert_int_equal(fm_node(s.fm, 0)->admin, k ? 0 : 2);
+		assert_int_equal(fm_node(s.fm, 3)->admin, k ? 0 : 1);
+		stage_end(&s);
+	}
+}
+
+/*
+ * That table comes when the node leads already: it takes names, votes and exclusions of a node that is
+ * away, as it does when the table comes before.
+ */
+static void table_comes_late(void **state)
+{
+	(void)state;
+	for (unsigned int late = 0; late < 2; late++) {
+		asks_anew();
+		for (uint32_t i = 1; i < 3; i++) {
+			struct fm_msg m = with_table(i, 0xabc);
+
+			says(i, &m);
+		}
+		s.fm->root->told.ups = 3;	/* so these two are enough */
+		if (!late)
+			sends_the_latest();
+		stage_run_ns(&s, s.now + 2 * MS);
+		assert_int_equal(state_of(), FM_ROOT_LEADS);
+		assert_int_equal(fm_version(s.fm), 0);
+		if (late)
+			sends_the_latest();
+		has_first_table();
+		assert_string_equal(fm_node(s.fm, 3)->name, "n3");
+		assert_int_equal(fm_node(s.fm, 3)->admin, 1);
+		assert_int_equal(fm_node(s.fm, 3)->differs, 1);
+		/* After that it does not take the table any more. */
+		sends_the_latest();
+		assert_false(fm_recall_has_latest(s.fm));
+		stage_end(&s);
+	}
+}
+
+/* A node says HELLO to the new root, and has not obeyed when the first table comes: it keeps its place there. */
+static void place_of_one_that_waits(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	asks_anew();
+	stage_link_lost(&s, 2, 0);
+	for (uint32_t i = 1; i < 3; i++) {
+		m = with_table(i, 0xabc);
+		/* The manager of a stranger is waited for. No cable leads to node 3. */
+		m.hello.row.port[0].state = i < 2 ? FM_PORT_UP : FM_PORT_DOWN;
+		m.hello.row.port[1].state = i < 2 ? FM_PORT_DOWN : FM_PORT_UP;
+		m.hello.row.port[1].peer_guid = 0xdead;
+		says(i, &m);
+	}
+	sends_the_latest();
+	stage_run_ns(&s, s.now + 2 * MS);
+	assert_int_equal(state_of(), FM_ROOT_LEADS);
+	assert_int_equal(fm_version(s.fm), 0);
+	s.stubborn = true;
+	m = with_table(3, 0xabc);
+	m.hello.row.port[0].state = m.hello.row.port[2].state = FM_PORT_DOWN;
+	says(3, &m);
+	assert_int_equal(fm_version(s.fm), 0);
+	has_first_table();
+	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_DEAD);
+	assert_int_equal(fm_node(s.fm, 3)->guid, NIC + 3);
+	assert_string_equal(fm_node(s.fm, 3)->name, "n3");
+	stage_end(&s);
+}
+
+/* --- whose words count ----------------------------------------------------------------------- */
+
+/* Node 1 or 2 has table 10 of root 0xabc, in which three nodes are up. Node 3 is away. */
+static struct fm_msg of_three(uint32_t i)
+{
+	struct fm_msg m = with_table(i, 0xabc);
+
+	m.hello.version = m.hello.table = 10;
+	m.hello.ups = 3;
+	return m;
+}
+
+/* Nodes 1 and 2 say that to a node that asks. Return: true if it claims: these two are enough. */
+static bool enough(struct fm_msg *one, struct fm_msg *two)
+{
+	bool is;
+
+	asks_anew();
+	says(1, one);
+	says(2, two);
+	stage_run_ns(&s, s.now + MS);
+	is = state_of() != FM_ROOT_ASKS;
+	stage_end(&s);
+	return is;
+}
+
+/* Those count that are up in the same table, and in each of its voters. */
+static void of_the_same_table(void **state)
+{
+	struct fm_msg one = of_three(1), two = of_three(2);
+
+	(void)state;
+	assert_true(enough(&one, &two));
+	two.hello.counted = false;
+	assert_false(enough(&one, &two));
+	two = of_three(2);
+	two.hello.table_root = 0xabb;	/* of another part */
+	assert_false(enough(&one, &two));
+	two = of_three(2);
+	two.hello.term = 40;
+	assert_false(enough(&one, &two));
+	for (unsigned int votes = 0; votes < 4; votes++) {
+		two = of_three(2);
+		one.hello.voters.n = two.hello.voters.n = 1;
+		one.hello.voters.set[0] = two.hello.voters.set[0] = (struct fm_set) { 3, 0xabb };
+		one.hello.votes = votes & 1;
+		two.hello.votes = votes >> 1;
+		assert_int_equal(enough(&one, &two), votes == 3);
+	}
+}
+
+/*
+ * The manager of node 2 began anew. By the table that node 1 sends it was up, unless its NIC has rows of a
+ * later table, or may have, or is in another life.
+ */
+static void of_one_that_began_anew(void **state)
+{
+	static const struct {
+		uint64_t rows, term;
+		uint32_t node, life;
+		bool maker, counts;
+	} is[] = {
+		{ 10, 41, 2, 1, false, true },
+		{ 9, 41, 2, 1, false, true },
+		{ 11, 41, 2, 1, false, false },
+		{ 1, 42, 2, 1, false, false },
+		{ 10, 0, 2, 1, false, false },
+		{ 10, 41, 2, 2, false, false },
+		{ 10, 41, 9, 1, false, false },	/* the table does not have it */
+		/* That it made the table counts only as long as nobody has that. */
+		{ 10, 41, 2, 1, true, true },
+		{ 10, 41, 2, 2, true, false },
+	};
+	struct fm_entry entry[4];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		uint64_t maker = is[i].maker ? NIC + 2 : 0xabc;
+		struct fm_msg one = of_three(1), two = hello(is[i].node), table;
+
+		asks_anew();
+		one.hello.table_root = maker;
+		one.hello.ups = 4;	/* this node, which is new, was there, too */
+		says(1, &one);
+		table = stage_table(&s, 10, entry);
+		table.table.term = 41;
+		table.table.former = true;
+		table.table.maker = maker;
+		stage_msg(&s, 101, &table);
+		two.hello.placed = true;
+		two.hello.shape = s.shape;
+		two.hello.coords.c[0] = 2;
+		two.hello.row = stage_row(&s, 2);
+		two.hello.version = is[i].rows;
+		two.hello.rows_term = is[i].term;
+		two.hello.epoch = is[i].life;
+		says(is[i].node, &two);
+		stage_run_ns(&s, s.now + MS);
+		if ((state_of() != FM_ROOT_ASKS) != is[i].counts)
+			fail_msg("case %zu: not %d", i, is[i].counts);
+		stage_end(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fetches_the_latest),
+		cmocka_unit_test(place_of_the_latest),
+		cmocka_unit_test(older_words),
+		cmocka_unit_test(table_comes_late),
+		cmocka_unit_test(place_of_one_that_waits),
+		cmocka_unit_test(of_the_same_table),
+		cmocka_unit_test(of_one_that_began_anew),
+	};
+
+	return cmocka_run_group_tests_name("claim_table", tests, NULL, NULL);
+}
