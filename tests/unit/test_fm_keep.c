@@ -46,6 +46,72 @@ static void whole_tables_only(void **state)
 	}
 }
 
+/* Table @version of epoch @term, made by NIC 0xabc. */
+static bool takes(uint64_t term, uint64_t version, const char *shape)
+{
+	struct fm_entry entries[4];
+	struct fm_msg m = stage_table(&s, version, entries);
+
+	assert_int_equal(torus_shape_parse(shape, &m.table.shape), 0);
+	m.table.nentries = torus_nodes(&m.table.shape);
+	m.table.term = term;
+	m.table.maker = 0xabc;
+	m.table.open = 1;
+	m.table.line = (struct fm_line) { .n = 1, .past = { { 6, version, 0xdef } } };
+	entries[0].differs = entries[1].differs = 1;
+	return fm_keep_take(s.fm, &m.table);
+}
+
+/* A later table than the one at hand is taken, and passed on as it came, but without votes. */
+static void later_ones(void **state)
+{
+	struct fm_hello h = { .kept = 0 };
+	struct fm_msg out;
+
+	(void)state;
+	node_1();
+	s.cfg.keeps = true;
+	joins();
+	fm_keep_tell(s.fm, &h);
+	assert_true(h.keeps && !h.kept && !h.kept_term && !h.kept_root);
+	assert_false(fm_keep_whole(s.fm, &out));
+	assert_true(takes(0, 0, "2x1"));	/* any table is later than none */
+	assert_true(takes(7, 5, "4x1"));
+	assert_false(takes(7, 5, "4x1"));
+	assert_false(takes(7, 4, "4x1"));
+	assert_false(takes(6, 9, "4x1"));
+	assert_true(takes(7, 6, "4x1"));
+	assert_false(takes(8, 1, "1x1"));
+	assert_true(takes(8, 1, "4x1"));
+	fm_keep_tell(s.fm, &h);
+	assert_int_equal(h.kept_term, 8);
+	assert_int_equal(h.kept, 1);
+	assert_int_equal(h.kept_root, 0xabc);
+	memset(&out, 0xff, sizeof(out));
+	assert_true(fm_keep_whole(s.fm, &out));
+	assert_true(!out.table.base && !out.table.former && !out.table.voters.n);
+	assert_int_equal(out.table.line.n, 1);
+	assert_int_equal(out.table.line.past[0].version, 1);
+	assert_int_equal(out.type, FM_MSG_TABLE);
+	assert_int_equal(out.table.term, 8);
+	assert_int_equal(out.table.version, 1);
+	assert_int_equal(out.table.maker, 0xabc);
+	assert_int_equal(out.table.open, 1);
+	assert_int_equal(out.table.nentries, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(out.table.entries[i].guid, NIC + i);
+		assert_int_equal(out.table.entries[i].node, i);
+		assert_int_equal(out.table.entries[i].differs, 0);
+	}
+	stage_end(&s);
+	/* One without a disk for it says so. */
+	joined();
+	h.keeps = true;
+	fm_keep_tell(s.fm, &h);
+	assert_false(h.keeps);
+	stage_end(&s);
+}
+
 /* A table in which nodes are absent is kept as well; nothing behind its last node is read. */
 static void with_absent_nodes(void **state)
 {
@@ -227,6 +293,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(whole_tables_only),
+		cmocka_unit_test(later_ones),
 		cmocka_unit_test(with_absent_nodes),
 		cmocka_unit_test(without_memory),
 		cmocka_unit_test(without_memory_and_no_candidate),
