@@ -11,7 +11,8 @@ model=${model:?}
 verifier=''
 search='-m1000000 -w22'
 
-# search SIZES: the verifier's verdict in $answer, "states" in $states
+# search SIZES: the verifier's verdict in $answer, their number in $states, and in $factor how many bits
+# there were for each, if they are not kept whole
 search() {
 	rm -f pan* ./*.trail
 	cp "$model" model.pml
@@ -24,6 +25,7 @@ search() {
 	# shellcheck disable=SC2086 # options
 	./pan $search >pan.log 2>&1
 	states=$(awk '/states, stored/ { print $1 }' pan.log)
+	factor=$(awk '/^hash factor/ { print ", hash factor " $3 }' pan.log)
 	if grep -q 'errors: 0$' pan.log && ! grep -q 'max search depth too small\|out of memory' pan.log; then
 		answer=right
 	elif grep -q '^pan:1:' pan.log; then
@@ -39,7 +41,7 @@ expect() { check "$2 ($3)" found "$1" "$3"; }
 # found VERDICT SIZES
 found() {
 	search "$2"
-	echo "$answer, $states states"
+	echo "$answer, $states states$factor"
 	[[ $answer != "$1" ]] || return 0
 	cat spin.log
 	grep -E '^pan|errors' pan.log

@@ -18,12 +18,14 @@
  *
  * It begins with node 0 as root of epoch 1, and a table in which all are up and which all have taken.
  * Asserted:
- *   - an epoch has one root, and each (epoch, version) one table;
+ *   - an epoch has one root, and each (epoch, version) one table. With FORGETS another one may lead in an
+ *     epoch if all NICs that obeyed the first one there have lost their memory: nothing is left of
+ *     its tables but on disks, and what those say of one epoch is told apart by the root (parts.c);
  *   - what a NIC obeys and the (epoch, version) of its rows never fall;
  *   - no two roots put tables in force side by side: if all whom a root needs have taken its
  *     table, and all whom the root of a later epoch needs have taken one of that, then one of
  *     those who promised to obey the latter had the former table, or a later one, and said so; or
- *     no cable joins them;
+ *     no cable joins them. A table is not in force any more where a NIC has lost its memory;
  *   - with HUNG: when nothing moves any more, one of the others is root and its table is in force;
  *   - with PARTS, where two parts meet that have a root each: when nothing moves any more, one of
  *     these roots leads all nodes, and they have its table. Until then the two tables may be in
@@ -120,6 +122,12 @@ byte lives[E * V + 1];		/* ... those in their second life */
 short older[E * V + 1];		/* tables that might have been in force when a table was made */
 byte took[E * V + 1];		/* NICs that have taken it */
 byte root_of[E + 1];		/* + 1; 0: none has led in that epoch */
+#if FORGETS
+byte obeyed[E + 1];		/* NICs that have obeyed that root, and lost no memory since */
+#define REMEMBER(e, who) obeyed[e] = obeyed[e] | (who)
+#else
+#define REMEMBER(e, who) skip
+#endif
 
 /* For the assertions: what those knew who promised; the last table in force, and where. */
 byte known[E + 1], last[E + 1], where[E + 1];
@@ -222,6 +230,10 @@ inline obey(n, r) {
 	assert(root[r].epoch >= nic[n].epoch);
 	nic[n].epoch = root[r].epoch;
 	nic[n].root = r;
+	if
+	:: root[r].stage == LEADS -> REMEMBER(root[r].epoch, BIT(n))
+	:: else
+	fi;
 #ifdef BREAK_ESTALE
 	node[n].late = node[n].order;
 #endif
@@ -301,10 +313,30 @@ inline hear(c, n) {
 	root[c].said[n] = 0;
 }
 
+#if FORGETS
+/* Nobody remembers the root that led in epoch @e, nor its tables. */
+inline nothing_left(e) {
+	if
+	:: root_of[e] && !obeyed[e] ->
+		printf("nobody knows that %d led in epoch %d\n", root_of[e] - 1, e);
+		for (i : TABLE(e, 1) .. TABLE(e, V)) { ups[i] = 0; lives[i] = 0; older[i] = 0; took[i] = 0 }
+		root_of[e] = 0;
+		last[e] = 0;
+		where[e] = 0
+	:: else
+	fi
+}
+#else
+#define nothing_left(e) skip
+#endif
+
 inline lead(c) {
 	printf("%d leads in epoch %d\n", c, root[c].epoch);
+	j = root[c].epoch;
+	nothing_left(j);
 	assert(!root_of[root[c].epoch]);
 	root_of[root[c].epoch] = c + 1;
+	REMEMBER(root[c].epoch, (root[c].promised & ~(root[c].lives ^ second)) | BIT(c));
 	known[root[c].epoch] = root[c].told;
 	root[c].open = KNOWN(root[c].told);
 #ifdef BREAK_ALONE
@@ -416,6 +448,11 @@ inline lose_memory(n) {
 	printf("NIC %d loses its memory\n", n);
 	forgot++;
 	second = second | BIT(n);
+	for (i : 1 .. E) {
+		obeyed[i] = obeyed[i] & ~BIT(n);
+		where[i] = where[i] & ~BIT(n);
+		last[i] = (where[i] -> last[i] : 0)
+	}
 	nic[n].epoch = 0; nic[n].root = 0; nic[n].rows = 0;
 	node[n].epoch = 0; node[n].root = 0; node[n].table = 0; node[n].order = 0; node[n].late = 0;
 	forget(n)
@@ -582,6 +619,7 @@ init {
 		root[0].version = 1;
 		root[0].open = BIT(TABLE(1, 1));
 		root_of[1] = 1;
+		REMEMBER(1, ALL);
 		ups[TABLE(1, 1)] = ALL;
 		took[TABLE(1, 1)] = ALL;
 		last[1] = TABLE(1, 1);
@@ -593,6 +631,7 @@ init {
 		 * until a table opens them.
 		 */
 		root_of[2] = LATER + 1;
+		REMEMBER(2, PARTS);
 		root[0].up = ALL & ~PARTS;
 		root[0].promised = ALL & ~PARTS & ~1;
 		ups[TABLE(1, 2)] = root[0].up;

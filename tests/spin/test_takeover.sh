@@ -3,7 +3,7 @@
 #
 # Model checking of the takeover: takeover.pml as it is, and with one rule broken at a time, which must
 # be found. STATES=many in the environment runs larger sizes (tests/run --states): more epochs, and
-# four nodes, of which spin sees most states, but not all.
+# four nodes, of which spin sees a part of the states, in bits of a table of 4 MB.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 model=$PWD/tests/spin/takeover.pml
