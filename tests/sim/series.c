@@ -132,12 +132,20 @@ static void mind(int sig)
 		sigaction(sig, &ours, NULL);
 }
 
+/* Of a series: all of it, or a part where each history costs more. */
+static uint64_t share_of(uint64_t count)
+{
+	uint64_t share = (count + story_every() - 1) / story_every();
+
+	return story_every() > 1 && share > 100 ? 100 : share;
+}
+
 int series_main(const struct series *s, int argc, char **argv)
 {
 	const char *jobs = getenv("JOBS");
 	unsigned int threads = jobs ? (unsigned int)strtoul(jobs, NULL, 10) : 1;
 	struct run r = { .s = s, .program = argv[0], .first = 1 };
-	uint64_t count = argc > 1 ? 1 : (s->count + story_every() - 1) / story_every();
+	uint64_t count = argc > 1 ? 1 : share_of(s->count);
 
 	mind(SIGABRT);
 	mind(SIGSEGV);
