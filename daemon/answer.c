@@ -226,7 +226,7 @@ static bool is_awaited(const struct request *rq, uint32_t node)
 
 	if (!e || e->state == FM_NODE_UP)
 		return e;
-	/* Nobody waits for a silent node that is out of service, unless it alone is asked. */
+	/* A silent node that is out of service is waited for only if it alone is asked. */
 	return e->state == FM_NODE_SILENT &&
 	       (rq->node != TORUS_NO_NODE || !fm_out_of_service(rq->d->fm, node));
 }

@@ -248,7 +248,7 @@ const uint16_t *fm_exclusions(const struct fm *fm)
 
 enum cable { CABLE_NONE, CABLE_UP, CABLE_FAULTY, CABLE_EXCLUDED };
 
-/* What the table says of a cable; it is excluded by order, or because it is wrong. */
+/* The state of a cable in the table; it is excluded by order, or because it is wrong. */
 static enum cable cable_state(const struct fm *fm, uint32_t node, unsigned int d)
 {
 	const char *why = fm_excluded(fm, node, d);

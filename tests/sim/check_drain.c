@@ -99,7 +99,7 @@ static bool is_superseded(const struct fm *root, const struct world *w)
 	return false;
 }
 
-/* Whether the table has that port of the NIC as down. */
+/* Return: true if that port of the NIC is down in the table. */
 static bool is_known_down(const struct fm *root, uint64_t guid, unsigned int port)
 {
 	const struct fm_entry *e = fm_node(root, fm_table_find(root, guid));

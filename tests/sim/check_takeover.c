@@ -173,8 +173,8 @@ static uint32_t votes_of(const struct check_flow *c, const struct fm_table *t, u
 }
 
 /*
- * Whether the nodes of part @p without a root are more than half of those up in the table, and in each
- * of its voters.
+ * Return: true if the nodes of part @p without a root are more than half of those up in the table, and
+ * in each of its voters.
  */
 static bool is_quorum(const struct check_flow *c, const struct fm_table *t, uint32_t p)
 {

@@ -132,7 +132,7 @@ static void mind(int sig)
 		sigaction(sig, &ours, NULL);
 }
 
-/* Of a series: all of it, or a part where each history costs more. */
+/* How many histories of a series are played: all, or with sanitizers a share, at most 100. */
 static uint64_t share_of(uint64_t count)
 {
 	uint64_t share = (count + story_every() - 1) / story_every();

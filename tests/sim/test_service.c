@@ -53,7 +53,7 @@ static void order(bool excluded)
 		fail_msg("not in force");
 }
 
-/* What status, nodes and the table say of the node. */
+/* The state of the node in status, nodes and the table. */
 static void expect(const char *when, bool out, unsigned int state)
 {
 	struct fm_status st;

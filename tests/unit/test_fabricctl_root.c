@@ -158,7 +158,7 @@ static void reads_rows_without_a_root(void **state)
 	expect("verify", 1);
 	has(out, "240 pairs of 16 nodes walked, table version 7: no culprit among these, by a table that may be "
 		 "old\n");
-	/* What is wrong is wrong without a root, too. */
+	/* A missing row is a culprit without a root, too. */
 	fake.row[1][2] = 0;
 	expect("verify", 1);
 	has(out, "no-row     1,0 to 2,0: ");

@@ -85,7 +85,7 @@ static void send_init(struct fm *fm, unsigned int p)
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
 }
 
-/* What the neighbour at @port was found to be is over with the link. */
+/* Ends the problems of the neighbour at @port: the link to it is gone. */
 static void clear_problems(struct fm *fm, unsigned int port)
 {
 	fm_problem_clear(fm, "fabric", 1000 + port);

@@ -144,7 +144,7 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 	const struct fm_past id = { .epoch = v->term, .version = v->table, .root = v->root };
 	unsigned int n;
 
-	/* Of a node without a place, a shape says nothing. */
+	/* If a node has no place, its exclusions belong to none, whatever shape it names. */
 	if (!v->table || v->at == TORUS_NO_NODE || memcmp(&v->shape, shape, sizeof(*shape)) ||
 	    in_line(fm, &id))
 		return;

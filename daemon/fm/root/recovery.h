@@ -34,7 +34,7 @@ uint64_t fm_recovery_round_began(const struct fm_root *r);
 bool fm_recovery_orphans(const struct fm_root *r);
 /* The sums over all nodes, of the last complete round. */
 const struct fm_sums *fm_recovery_sums(const struct fm_root *r);
-/* What is logged of the recovery at hand, and of the last one that ended; its version 0: none has. */
+/* The logs of the recovery at hand, and of the last one that ended; its version 0: none has. */
 const struct fm_recovery *fm_recovery_log(const struct fm_root *r);
 const struct fm_recovery *fm_recovery_last(const struct fm_root *r);
 
