@@ -150,8 +150,9 @@ noise() {
 	return $rc
 }
 
-# The copies before packets are dropped, and no error is seen.
-marked() { ask links --json | jq -e '[.[].vb_drops] | add > 100'; }
+# The copies before packets are dropped, and no error is seen. On a busy machine a guest sends
+# few packets in these seconds.
+marked() { ask links --json | jq -e '[.[].vb_drops] | add | (. > 10) or ("copies: \(.)" | halt_error(1))'; }
 no_errors() { ask links --json | jq -e '[.[] | .e_sent + .crc_errors] | add'; }
 cut_through() {
 	local link before rc=0
