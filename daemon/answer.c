@@ -31,6 +31,8 @@ static const struct answer_cmd commands[] = {
 	  &question_port_set },
 	{ "retrain", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_retrain, NULL,
 	  &question_retrain },
+	{ "retry", " node port protocol", ANSWER_ROOT | ANSWER_CHANGE, answer_set_retry, NULL,
+	  &question_retry_set },
 	{ "replay", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_replay, NULL,
 	  &question_replay },
 	{ "log", " level", ANSWER_CHANGE, answer_log, NULL, NULL },

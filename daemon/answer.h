@@ -189,8 +189,10 @@ void answer_park(struct request *rq);
 void answer_replay(struct request *rq);
 void answer_set_port(struct request *rq);
 void answer_retrain(struct request *rq);
+void answer_set_retry(struct request *rq);
 extern const struct question_kind question_links_get, question_counters_get, question_eye_get,
-	question_rows_get, question_park_get, question_replay, question_port_set, question_retrain;
+	question_rows_get, question_park_get, question_replay, question_port_set, question_retrain,
+	question_retry_set;
 
 /* answer_log.c */
 void answer_events(struct request *rq);

@@ -420,6 +420,30 @@ const struct question_kind question_retrain = {
 	.begin = begin_port, .run = run_retrain, .tell = tell_retrain, .words = true,
 };
 
+static bool begin_retry(struct question *q, const json_t *cmd)
+{
+	const char *protocol = json_string_value(json_object_get(cmd, "protocol"));
+
+	return protocol && !torus_retry_parse(protocol, &q->protocol) && begin_port(q, cmd);
+}
+
+static int run_set_retry(struct nic_question *nq, struct torus_dev *dev)
+{
+	struct question *q = (struct question *)nq;
+
+	return torus_retry_set(dev, q->port, q->protocol);
+}
+
+static json_t *tell_set_retry(struct question *q)
+{
+	return json_pack("{s:o, s:o, s:s}", "node", node_json(q->d, fm_own(q->d->fm)), "port",
+			 port_json(q->d, q->port), "retry_wanted", torus_retry_name(q->protocol));
+}
+
+const struct question_kind question_retry_set = {
+	.begin = begin_retry, .run = run_set_retry, .tell = tell_set_retry, .words = true,
+};
+
 void answer_set_port(struct request *rq)
 {
 	if (json_is_boolean(json_object_get(rq->args, "up")))
@@ -431,6 +455,18 @@ void answer_set_port(struct request *rq)
 void answer_retrain(struct request *rq)
 {
 	gather_end_of_cable(rq);
+}
+
+void answer_set_retry(struct request *rq)
+{
+	const char *protocol = json_string_value(json_object_get(rq->args, "protocol"));
+	enum torus_retry parsed;
+
+	if (protocol && !torus_retry_parse(protocol, &parsed))
+		gather_end_of_cable(rq);
+	else
+		answer_error(rq, "usage", "retry: protocol '%s': allowed angara, acknak, hippi, auto",
+			     protocol ? protocol : "");
 }
 
 /* --- counters -------------------------------------------------------------- */

@@ -67,6 +67,7 @@ enum torus_ifla {
 	IFLA_TORUS_MARGIN_RETRAIN,	/* and below which the link trains again */
 	IFLA_TORUS_RELAY_PACKETS, /* what may be kept for others as a relay */
 	IFLA_TORUS_PAYLOAD_MAX,	/* bytes that the largest packet carries; the same in a fabric */
+	IFLA_TORUS_RETRY,	/* enum torus_retry: what ports ask for when they begin */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)

@@ -343,7 +343,12 @@ enum torus_fault_attr {
 	X(TX_VCA, tx_vca, packets, "likewise, VCA") \
 	X(STALLS_VCD0, stalls_vcd0, events, "of credit_stalls, for VCD0") \
 	X(STALLS_VCD1, stalls_vcd1, events, "likewise, VCD1") \
-	X(STALLS_VCA, stalls_vca, events, "likewise, VCA")
+	X(STALLS_VCA, stalls_vca, events, "likewise, VCA") \
+	X(ACKS_SENT, acks_sent, packets, "ACK packets sent (protocol acknak)") \
+	X(ACKS_RECEIVED, acks_received, packets, "ACK packets received") \
+	X(NAKS_SENT, naks_sent, packets, "NAK packets sent (protocol acknak)") \
+	X(NAKS_RECEIVED, naks_received, packets, "NAK packets received") \
+	X(REPLAY_TIMEOUTS, replay_timeouts, events, "of retries, those after replay_timeout without an acknowledgement")
 
 enum torus_port_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_PC_##id,

@@ -10,7 +10,8 @@
 /*
  * Parameters of a NIC, given when it is made: IFLA_TORUS_<ID> of a kernel NIC, and by
  * name to torusemu and fabricctl. X(ID, name, KIND, UNIT, MIN, MAX): KIND is U32 or
- * U64; UNIT is TIME (ns), SIZE (bytes), RATE (of bit errors, in 1e-18) or COUNT.
+ * U64; UNIT is TIME (ns), SIZE (bytes), RATE (of bit errors, in 1e-18), COUNT or
+ * PROTOCOL (enum torus_retry).
  * Besides, SILENCE must be longer than KEEPALIVE, REPLAY_TIMEOUT than ACK_DELAY,
  * MARGIN_TRAIN no less than MARGIN_RETRAIN, and FRAME_MAX and PARK_BYTES no less than
  * PAYLOAD_MAX and the 48 bytes around it.
@@ -38,6 +39,7 @@
 	X(MASK_HEIGHT, mask_height, U32, COUNT, 1, 10000) \
 	X(MASK_WIDTH, mask_width, U32, COUNT, 1, 500) \
 	X(MARGIN_TRAIN, margin_train, U32, COUNT, 1, 9999) \
-	X(MARGIN_RETRAIN, margin_retrain, U32, COUNT, 1, 9999)
+	X(MARGIN_RETRAIN, margin_retrain, U32, COUNT, 1, 9999) \
+	X(RETRY, retry, U32, PROTOCOL, 0, 3)
 
 #endif /* _UAPI_LINUX_TORUS_POLICY_H */

@@ -221,6 +221,7 @@ static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
 	}
+	l->counter[h.e ? TORUS_PC_NAKS_RECEIVED : TORUS_PC_ACKS_RECEIVED]++;
 	return rx_ack(l, &h, now);
 }
 
@@ -465,6 +466,7 @@ static void acknak(struct tn_link *l, struct tn_frame *f)
 	struct tn_hdr h = { .type = TN_ACKNAK };
 
 	l->retry.ops->stamp(&l->retry, &h);
+	l->counter[h.e ? TORUS_PC_NAKS_SENT : TORUS_PC_ACKS_SENT]++;
 	tn_acknak_put(l->ctl, &h, l->seed);
 	seg_add(f, l->ctl, TN_ACKNAK_BYTES);
 }

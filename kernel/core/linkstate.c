@@ -50,7 +50,7 @@ void tn_link_init(struct tn_link *l, u64 now)
 	tn_link_serdes(l, NULL);
 	stop_timers(l);
 	tn_retry_start(&l->retry, &tn_retry_angara, 0, 0, now);
-	l->retry_wanted = (u8)l->params->retry_protocol;
+	l->retry_wanted = (u8)l->params->retry;
 }
 
 /* --- training ---------------------------------------------------------------- */
@@ -572,6 +572,7 @@ static void poll_up(struct tn_link *l, u64 now)
 	}
 	if (now >= replay_at(l) && tn_retry_back(&l->retry)) {
 		l->counter[TORUS_PC_RETRIES]++;
+		l->counter[TORUS_PC_REPLAY_TIMEOUTS]++;
 		again = true;
 	}
 	if (l->retry.tx.sent.head && l->retry.tx.tries >= l->params->retry_count &&

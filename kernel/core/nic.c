@@ -98,7 +98,7 @@ int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
 
 	if (cfg->nports < 2 || cfg->nports > TORUS_MAX_PORTS || cfg->nports % 2 ||
 	    (cfg->small_max && cfg->small_max < TN_PAYLOAD_MIN) ||
-	    cfg->params.retry_protocol >= TORUS_RETRIES || tn_params_check(&cfg->params, &why))
+	    tn_params_check(&cfg->params, &why))
 		return -EINVAL;
 	memset(nic, 0, sizeof(*nic));
 	nic->ops = cfg->ops;

@@ -88,7 +88,7 @@ struct tn_ops {
  * @eye_interval: how often an up link looks at its eyes
  * @target_ber, @mask_height, @mask_width, @margin_train, @margin_retrain: of SerDes
  *	training, struct tn_train_params
- * @retry_protocol: enum torus_retry, what links ask for in their next new beginning
+ * @retry: enum torus_retry, the protocol that each link asks for until tn_link_retry() says another
  * @relay_packets: what the node keeps for others as a relay; at least one of each node
  *	(relay.h)
  * @park_bytes: size of the parking segment
@@ -112,7 +112,7 @@ struct tn_params {
 	u32 margin_retrain;
 	u32 retry_count;
 	u32 retry_packets;
-	u32 retry_protocol;
+	u32 retry;
 	u32 slots;
 	u32 payload_max;
 	u32 frame_max;

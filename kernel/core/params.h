@@ -5,14 +5,14 @@
 
 #include "nic.h"
 
-enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE };
+enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE, TN_PROTOCOL };
 
 /**
  * struct tn_param - one of struct tn_params
  * @name: as people write it
  * @attr: enum torus_ifla
  * @offset, @is_wide: where it is kept, as u64 or u32
- * @min, @max: what is allowed: ns, bytes, or errors per bit in 1e-18
+ * @min, @max: what is allowed: ns, bytes, errors per bit in 1e-18, or enum torus_retry
  */
 struct tn_param {
 	const char *name;

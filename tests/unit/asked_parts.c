@@ -393,6 +393,13 @@ int torus_retrain(struct torus_dev *dev, unsigned int port)
 	return a.nic_error;
 }
 
+int torus_retry_set(struct torus_dev *dev, unsigned int port, enum torus_retry protocol)
+{
+	(void)dev;
+	note("retry %u %s\n", port, torus_retry_name(protocol));
+	return a.nic_error;
+}
+
 /* Two at once, and the first time a version that is written anew meanwhile. */
 int torus_rows_get(struct torus_dev *dev, uint32_t first, uint64_t *row, uint32_t *n,
 		   uint64_t *version)

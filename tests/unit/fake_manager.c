@@ -383,6 +383,10 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "retrain"))
 		return json_pack("{so sO}", "node", place(f, (uint32_t)node), "port",
 				 json_object_get(request, "port"));
+	if (!strcmp(cmd, "retry"))
+		return json_pack("{so sO sO}", "node", place(f, (uint32_t)node), "port",
+				 json_object_get(request, "port"), "retry_wanted",
+				 json_object_get(request, "protocol"));
 	if (!strcmp(cmd, "replay"))
 		return json_pack("{si}", "parked", node);
 	if (!strcmp(cmd, "log"))

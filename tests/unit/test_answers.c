@@ -447,13 +447,13 @@ static void all_commands(void **state)
 {
 	(void)state;
 	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park "
-		"events coord table root move exclude include port retrain replay log");
+		"events coord table root move exclude include port retrain retry replay log");
 }
 
 static void only_admins_change(void **state)
 {
 	static const char *const change[] = { "move", "exclude", "include", "port", "retrain",
-					      "replay", "log" };
+					      "retry", "replay", "log" };
 	char request[64], text[256];
 
 	(void)state;
@@ -550,6 +550,11 @@ static void wrong_nodes_and_ports(void **state)
 	refuses("{'cmd':'retrain','node':'0,0','port':'+z'}", "usage",
 		"port '+z', allowed: +x to -y");
 	refuses("{'cmd':'retrain','node':'0,0'}", "usage", "'retrain' needs a port");
+	refuses("{'cmd':'retry','node':'0,0','port':'+x','protocol':'pcie'}", "usage",
+		"retry: protocol 'pcie': allowed angara, acknak, hippi, auto");
+	refuses("{'cmd':'retry','node':'0,0','port':'+x'}", "usage",
+		"retry: protocol '': allowed angara, acknak, hippi, auto");
+	refuses("{'cmd':'retry','node':'0,0','protocol':'auto'}", "usage", "'retry' needs a port");
 	refuses("{'cmd':'eye','node':'0,0','port':'+x','lane':12}", "usage",
 		"lane: allowed 0 to 11");
 	refuses("{'cmd':'port','node':'0,0','port':'+x'}", "usage",

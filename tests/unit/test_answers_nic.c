@@ -207,6 +207,9 @@ static void port_commands(void **state)
 	says("{'cmd':'retrain','node':'2,1','port':'+y'}",
 	     "{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
 	does("retrain 1\n");
+	says("{'cmd':'retry','node':'2,1','port':'-y','protocol':'acknak'}",
+	     "{'ok':true,'data':{'node':[2,1],'port':'-y','retry_wanted':'acknak'}}");
+	does("retry 3 acknak\n");
 }
 
 /* --- links that wait ------------------------------------------------------------------ */
@@ -379,6 +382,7 @@ static const char *const of_one[] = {
 	"{'cmd':'eye','node':'2,1','port':'+x'}",
 	"{'cmd':'port','node':'2,1','port':'-x','up':true}",
 	"{'cmd':'retrain','node':'2,1','port':'+y'}",
+	"{'cmd':'retry','node':'2,1','port':'+y','protocol':'hippi'}",
 	"{'cmd':'replay','node':'2,1'}",
 };
 
@@ -393,7 +397,7 @@ static void refused_by_nic(void **state)
 		refuses(of_one[i], "unreachable", "node '2,1' does not answer");
 	for (unsigned int i = 4; i < OF_ONE; i++)
 		refuses(of_one[i], "failed", "the NIC refuses");
-	does("eye 0 0\nport 2 up\nretrain 1\nreplay 118 0\n");
+	does("eye 0 0\nport 2 up\nretrain 1\nretry 1 hippi\nreplay 118 0\n");
 }
 
 /* Too many questions wait. Of several nodes it is one that is missing. */

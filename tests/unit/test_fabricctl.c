@@ -111,6 +111,8 @@ static void json_is_the_data(void **state)
 		{ "link down 1,0:-x --json", "{\"cmd\":\"port\",\"node\":\"1,0\",\"port\":\"-x\",\"up\":false}" },
 		{ "link up n1-0:-x --json", "{\"cmd\":\"port\",\"node\":\"1,0\",\"port\":\"-x\",\"up\":true}" },
 		{ "link retrain n1-0:+y --json", "{\"cmd\":\"retrain\",\"node\":\"1,0\",\"port\":\"+y\"}" },
+		{ "link retry 1,0:+y hippi --json",
+		  "{\"cmd\":\"retry\",\"protocol\":\"hippi\",\"node\":\"1,0\",\"port\":\"+y\"}" },
 		{ "include n0-1 --json", "{\"cmd\":\"include\",\"node\":\"0,1\"}" },
 		{ "log debug --json", "{\"cmd\":\"log\",\"level\":\"debug\"}" },
 	};
@@ -182,6 +184,10 @@ static void says_what_it_did(void **state)
 	has(out, "1,0:-x is down until 'fabricctl link up'");
 	expect("link retrain 1,0:-x", 0);
 	has(out, "1,0:-x trains anew\n");
+	expect("link retry 1,0:-x acknak", 0);
+	has(out, "1,0:-x asks for it when the link begins its next session\n");
+	expect("link retry 1,0:-x pcie", 2);
+	has(err, "retry protocol 'pcie': allowed are angara, acknak, hippi and auto");
 	expect("log debug", 0);
 	has(out, "log level debug\n");
 	expect("park --replay n1-0", 0);

@@ -50,6 +50,7 @@ static void decides_by_code(void **state)
 		"trace 0,0 1,1", "verify", "exclude 0,0:+x", "exclude --dry-run 0,0", "include 0,0",
 		"park", "park --replay 0,0", "events", "events --follow", "coord 1,0", "log debug",
 		"link down 0,0:+x", "link up 0,0:+x", "link retrain 0,0:+x", "link eye 0,0:+x",
+		"link retry 0,0:+x auto",
 		"root move 1,0", "status --watch=0.01",
 	};
 	char reply[128];

@@ -427,6 +427,13 @@ static void test_answers_are_heard(void **state)
 	h.rseq = (u16)((link->retry.tx.tseq - 1) & TN_SEQ_MASK);
 	tn_acknak_put(bytes, &h, l.peer[0].seed);
 	lone_rx(&l, 0, bytes, sizeof(bytes));
+	assert_int_equal(link->counter[TORUS_PC_ACKS_RECEIVED], 1);
+	assert_int_equal(link->counter[TORUS_PC_NAKS_RECEIVED], 0);
+	h.e = 1;
+	tn_acknak_put(bytes, &h, l.peer[0].seed);
+	lone_rx(&l, 0, bytes, sizeof(bytes));
+	assert_int_equal(link->counter[TORUS_PC_ACKS_RECEIVED], 1);
+	assert_int_equal(link->counter[TORUS_PC_NAKS_RECEIVED], 1);
 	stays_up_until(last + 350 * MS - 1);
 	tn_nic_poll(l.nic, ++l.now);
 	told(UP, TORUS_LINK_FAULTY, TORUS_REASON_SILENCE);

@@ -466,6 +466,7 @@ static void test_alone(void **state)
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.bytes, TN_ACKNAK_BYTES + 3 * TN_FLIT);
 	assert_int_equal(tn_type_of(l.frame), TN_ACKNAK);
+	assert_int_equal(pc(TORUS_PC_ACKS_SENT), 1);
 	assert_int_equal(link->unacked, 0);
 	assert_true(link->ack_at == ~0ull);
 	mgmt_came();
@@ -473,6 +474,13 @@ static void test_alone(void **state)
 	tn_nic_poll(l.nic, l.now);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	assert_int_equal(l.bytes, TN_ACKNAK_BYTES);	/* and no IDLE */
+	assert_int_equal(pc(TORUS_PC_ACKS_SENT), 2);
+	assert_int_equal(pc(TORUS_PC_NAKS_SENT), 0);
+	lone_rx(&l, 0, (const u8[TN_FLIT]) { TN_MGMT }, TN_FLIT);	/* damaged */
+	assert_int_equal(lone_tx(&l, 0), 0);
+	assert_int_equal(tn_type_of(l.frame), TN_ACKNAK);
+	assert_int_equal(pc(TORUS_PC_ACKS_SENT), 2);
+	assert_int_equal(pc(TORUS_PC_NAKS_SENT), 1);
 	end();
 }
 

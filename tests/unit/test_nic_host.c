@@ -24,9 +24,9 @@ static void test_config(void **state)
 	assert_int_equal(tn_nic_init(mem, &cfg, 1), -EINVAL);
 	cfg.small_max = TN_PAYLOAD_MIN;
 	assert_int_equal(tn_nic_init(mem, &cfg, 1), 0);
-	cfg.params.retry_protocol = TORUS_RETRIES;
+	cfg.params.retry = TORUS_RETRIES;
 	assert_int_equal(tn_nic_init(mem, &cfg, 1), -EINVAL);
-	cfg.params.retry_protocol = TORUS_RETRIES - 1;
+	cfg.params.retry = TORUS_RETRIES - 1;
 	assert_int_equal(tn_nic_init(mem, &cfg, 1), 0);
 	cfg.params.slots = 3;
 	assert_int_equal(tn_nic_init(mem, &cfg, 1), -EINVAL);

@@ -94,7 +94,7 @@ static void wrong(void **state)
 	static const char *const text[] = {
 		"ports = 3", "ports = 0", "ports = 14", "ports = four", "ports =",
 		"bootstrap = 1", "bootstrap", "guid = 0", "guid = xyz",
-		"guid = 10000000000000000", "name =", "park_bytes = 0", "park_bytes = 16Q", "silence = 350", "silence = 2h",
+		"guid = 10000000000000000", "name =", "retry = pcie", "retry = 1", "park_bytes = 0", "park_bytes = 16Q", "silence = 350", "silence = 2h",
 		"mtu = 1071", "mtu = 65536", "mtu = -1",
 		"+x =", "+x = a/b", "+x = sixteen_bytes_xx", "+q = eth1", "x = eth1",
 		"+y = eth1\nports = 2", "+x = eth1\n-x = eth1", "+x = eth1\n+x = eth2",

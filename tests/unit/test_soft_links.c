@@ -154,7 +154,7 @@ static void test_link_set(void **state)
 	link = link_of(1);
 	assert_int_equal(link.state, TORUS_LINK_UP);
 	assert_true(link.admin);
-	assert_int_equal(link.retry_wanted, w.s.params.retry_protocol);
+	assert_int_equal(link.retry_wanted, w.s.params.retry);
 	set_link(1, (struct torus_link_order) { .retry = TORUS_RETRY_HIPPI, .admin = -1 });
 	assert_int_equal(link_of(1).retry_wanted, TORUS_RETRY_HIPPI);
 	set_link(1, (struct torus_link_order) { .retry = TORUS_RETRY_AUTO, .admin = -1 });

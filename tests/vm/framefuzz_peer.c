@@ -241,7 +241,7 @@ void peer_begin(unsigned int retry, bool patient)
 	else if (posix_memalign((void **)&peer.nic, 64, tn_nic_size()))
 		abort();
 	tn_params_default(&cfg.params);
-	cfg.params.retry_protocol = retry;
+	cfg.params.retry = retry;
 	if (patient)
 		cfg.params.silence = cfg.params.retry_time = PATIENCE_MS * MS;
 	if (tn_nic_init(peer.nic, &cfg, now_ns()) || sizeof(table) < tn_nic_table_size(&shape) ||

@@ -124,6 +124,12 @@ int change_port(const struct ctl *ctl, const char *link, bool up)
 			  "is down until 'fabricctl link up', or until its NIC begins anew");
 }
 
+int change_retry(const struct ctl *ctl, const char *link, const char *protocol)
+{
+	return change_end(ctl, link, json_pack("{ss ss}", "cmd", "retry", "protocol", protocol),
+			  "asks for it when the link begins its next session");
+}
+
 int change_retrain(const struct ctl *ctl, const char *link)
 {
 	return change_end(ctl, link, json_pack("{ss}", "cmd", "retrain"), "trains anew");

@@ -10,6 +10,8 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n)
 
 /** change_port() - @link, an end of a cable, goes down or @up */
 int change_port(const struct ctl *ctl, const char *link, bool up);
+/** change_retry() - @link, an end of a cable, asks for another retry protocol */
+int change_retry(const struct ctl *ctl, const char *link, const char *protocol);
 /** change_retrain() - the receiver at @link trains anew */
 int change_retrain(const struct ctl *ctl, const char *link);
 

@@ -46,7 +46,7 @@ _fabricctl() {
 		words="$commands --help --version"
 		((at == 1)) || words=$labs
 		[[ ${COMP_WORDS[1]-} != device ]] || words=$devices
-		[[ ${COMP_WORDS[1]-} != link ]] || words='down up eye retrain'
+		[[ ${COMP_WORDS[1]-} != link ]] || words='down up eye retrain retry'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi

@@ -4,7 +4,7 @@ ctl-commands := status root nodes links counters routes trace verify exclude inc
 	events coord log
 ctl-lab := up down list status exec hosts agent cut mend silence ber vb latency line \
 	retry kill revive traffic
-ctl-link := down up eye retrain
+ctl-link := down up eye retrain retry
 ctl-device := up owner add del list attach detach
 ctl-shared := main program command say kind table number json ask show map change dry_run rows path \
 	lab labfile labconf names netns wire device nicfile nic nic_args nic_user \

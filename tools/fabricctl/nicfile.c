@@ -126,7 +126,7 @@ static bool on_param(struct reading *r, const char *name, const char *value)
 {
 	const struct tn_param *p = param_find(name, strlen(name));
 	struct nicfile *f = r->f;
-	char why[PARAM_WHY_MAX];
+	char why[PARAM_WHY_MAX], range[PARAM_RANGE_MAX];
 	unsigned int n = 0;
 	uint64_t v;
 
@@ -140,9 +140,8 @@ static bool on_param(struct reading *r, const char *name, const char *value)
 		n++;
 	if (snprintf(f->set[n], sizeof(f->set[n]), "%s=%s", name, value) >=
 	    (int)sizeof(f->set[n]) || !param_parse(f->set[n], &v, why, sizeof(why)))
-		inifile_refuse(&r->file, r->file.line, "%s is '%s', allowed: %s, %" PRIu64 " to %" PRIu64 "%s", name,
-			 value, param_allowed(p), (uint64_t)p->min, (uint64_t)p->max,
-			 p->unit == TN_TIME ? " ns" : "");
+		inifile_refuse(&r->file, r->file.line, "%s is '%s', allowed: %s%s", name, value,
+			       param_allowed(p), param_range(p, range));
 	else
 		f->sets[n] = f->set[n];
 	return true;

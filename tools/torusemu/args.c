@@ -128,7 +128,7 @@ static int set_retry(const struct parse *to, const char *text)
 
 	if (torus_retry_parse(text, &protocol))
 		return bad(to, "--retry '%s': allowed angara, acknak, hippi, auto", text);
-	a->params.retry_protocol = protocol;
+	a->params.retry = protocol;
 	return 0;
 }
 

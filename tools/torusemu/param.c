@@ -5,7 +5,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <torus/torus.h>
 #include "lib/util/units.h"
+
+static int protocol_parse(const char *text, uint64_t *out)
+{
+	enum torus_retry protocol;
+	int err = torus_retry_parse(text, &protocol);
+
+	if (!err)
+		*out = protocol;
+	return err;
+}
 
 static int parse_value(const char *text, enum tn_unit unit, uint64_t *out)
 {
@@ -16,6 +27,8 @@ static int parse_value(const char *text, enum tn_unit unit, uint64_t *out)
 		return size_parse(text, out);
 	case TN_RATE:
 		return rate_parse(text, out);
+	case TN_PROTOCOL:
+		return protocol_parse(text, out);
 	default:
 		return number_parse(text, 0, UINT64_MAX, out);
 	}
@@ -27,7 +40,18 @@ const char *param_allowed(const struct tn_param *p)
 		return "a number with ns, us, ms, s or min";
 	if (p->unit == TN_RATE)
 		return "an error rate such as 1e-12";
+	if (p->unit == TN_PROTOCOL)
+		return "angara, acknak, hippi or auto";
 	return p->unit == TN_SIZE ? "a number, or one with K, M or G" : "a number";
+}
+
+const char *param_range(const struct tn_param *p, char *buf)
+{
+	if (p->unit == TN_PROTOCOL)
+		return strcpy(buf, "");
+	snprintf(buf, PARAM_RANGE_MAX, ", %" PRIu64 " to %" PRIu64 "%s", (uint64_t)p->min,
+		 (uint64_t)p->max, p->unit == TN_TIME ? " ns" : p->unit == TN_RATE ? " e-18" : "");
+	return buf;
 }
 
 const struct tn_param *param_find(const char *name, size_t len)
@@ -50,6 +74,7 @@ const struct tn_param *param_parse(const char *text, uint64_t *v, char *why, siz
 {
 	const char *eq = strchr(text, '=');
 	const struct tn_param *p = eq ? param_find(text, (size_t)(eq - text)) : NULL;
+	char range[PARAM_RANGE_MAX];
 	int err;
 
 	if (!p) {
@@ -63,9 +88,8 @@ const struct tn_param *param_parse(const char *text, uint64_t *v, char *why, siz
 		return NULL;
 	}
 	if (err || *v < p->min || *v > p->max) {
-		snprintf(why, size, "--set %s: '%s' is out of range, allowed %" PRIu64 " to %" PRIu64
-			 "%s", p->name, eq + 1, (uint64_t)p->min, (uint64_t)p->max, p->unit == TN_TIME ? " ns" :
-			 p->unit == TN_RATE ? " e-18" : "");
+		snprintf(why, size, "--set %s: '%s' is out of range, allowed%s", p->name, eq + 1,
+			 param_range(p, range) + 1);
 		return NULL;
 	}
 	return p;
