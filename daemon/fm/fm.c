@@ -15,6 +15,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/member.h"
+#include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
@@ -103,8 +104,9 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 
 	if (!fm)
 		return NULL;
-	if (!fm_conns_start(fm) || !fm_problems_start(fm) || !fm_rows_start(fm) ||
-	    !fm_uplink_new(fm)) {
+	if (!fm_conns_start(fm) || !fm_problems_start(fm) || !fm_uplink_new(fm) ||
+	    !fm_nic_new(fm, dev->root_epoch, dev->root_guid) ||
+	    !fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0)) {
 		fm_free(fm);
 		return NULL;
 	}
@@ -117,9 +119,6 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->random = fm_mix(c->seed) ^ fm_mix(now + dev->guid);
 	fm->guid = dev->guid;
 	fm->epoch = dev->epoch;
-	fm->nic.root_epoch = dev->root_epoch;
-	fm->nic.root_guid = dev->root_guid;
-	fm->nic.rows_epoch = dev->placed ? dev->rows_epoch : 0;
 	fm->relay_packets = dev->relay_packets;
 	fm->jumper = dev->bootstrap;
 	fm->up = &fm_up_parent;
@@ -154,6 +153,7 @@ void fm_free(struct fm *fm)
 	fm_problems_free(fm);
 	fm_keep_free(fm);
 	fm_rows_free(fm);
+	fm_nic_free(fm);
 	fm_uplink_free(fm);
 	free(fm);
 }

@@ -6,14 +6,15 @@
 #include <errno.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/nic.h"
 #include "stage_member.h"
 
 /* At a NIC that obeys the root already: test_fm_roots.c has others. */
 static void slow_from_now(void)
 {
-	s.fm->nic.root_epoch = TERM;
-	s.fm->nic.root_guid = NIC;
-	s.fm->nic.told = true;
+	fm_nic_obey_soon(s.fm);
+	stage_end_of(&s);
+	assert_true(fm_nic_obeys(s.fm));
 	s.slow = true;
 	stage_forget(&s);
 }

@@ -14,7 +14,6 @@
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/member.h"
-#include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
@@ -46,7 +45,7 @@ struct fm {
 	bool merged;		/* @rows are those of @routes, and holds */
 	struct fm_writing *writing;
 	struct torus_park park;
-	struct fm_nic nic;
+	struct fm_nic *nic;
 	struct fm_port port[TORUS_MAX_PORTS];
 	struct fm_row row;
 

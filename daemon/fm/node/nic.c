@@ -38,13 +38,69 @@
  * stands in the NIC.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/machine.h"
 
+/**
+ * struct fm_nic - the action under way
+ * @tag: of the last action
+ * @act: what is under way
+ * @old: it was begun for a step that is not at hand any more
+ * @hello: counters are wanted for a HELLO
+ * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
+ * @maybe_epoch, @maybe_guid: ... that it may obey instead, for it failed or timed out when it was
+ *	told to; epoch 0: none. GUID 0: one of several roots of that epoch
+ * @told: this manager has told it so, and acts by order of that root
+ * @obey: it is to be told as soon as it can be
+ * @asked_epoch, @asked_guid: ... that it was told to obey last
+ */
+struct fm_nic {
+	uint32_t tag;
+	uint8_t act;
+	bool old;
+	bool hello;
+	uint64_t root_epoch, root_guid;
+	uint64_t maybe_epoch, maybe_guid;
+	bool told;
+	bool obey;
+	uint64_t asked_epoch, asked_guid;
+};
+
+bool fm_nic_new(struct fm *fm, uint64_t root_epoch, uint64_t root_guid)
+{
+	fm->nic = calloc(1, sizeof(*fm->nic));
+	if (!fm->nic)
+		return false;
+	fm->nic->root_epoch = root_epoch;
+	fm->nic->root_guid = root_guid;
+	return true;
+}
+
+void fm_nic_free(struct fm *fm)
+{
+	free(fm->nic);
+}
+
+bool fm_nic_idle(const struct fm *fm)
+{
+	return fm->nic->act == FM_ACT_NONE;
+}
+
+void fm_nic_step(struct fm *fm)
+{
+	fm->nic->old = true;
+}
+
+bool fm_nic_at_hand(const struct fm *fm)
+{
+	return !fm->nic->old;
+}
+
 uint32_t fm_nic_begin(struct fm *fm, enum fm_act act)
 {
-	struct fm_nic *nic = &fm->nic;
+	struct fm_nic *nic = fm->nic;
 
 	nic->act = (uint8_t)act;
 	nic->old = false;
@@ -53,7 +109,7 @@ uint32_t fm_nic_begin(struct fm *fm, enum fm_act act)
 
 enum fm_act fm_nic_end(struct fm *fm, uint32_t tag)
 {
-	struct fm_nic *nic = &fm->nic;
+	struct fm_nic *nic = fm->nic;
 	enum fm_act act = nic->act;
 
 	if (tag != nic->tag)
@@ -66,13 +122,13 @@ enum fm_act fm_nic_end(struct fm *fm, uint32_t tag)
 
 bool fm_nic_obeys(const struct fm *fm)
 {
-	return fm->nic.told && fm->nic.root_epoch == fm->term &&
-	       fm->nic.root_guid == fm->root_guid;
+	return fm->nic->told && fm->nic->root_epoch == fm->term &&
+	       fm->nic->root_guid == fm->root_guid;
 }
 
 void fm_nic_obey(struct fm *fm)
 {
-	struct fm_nic *nic = &fm->nic;
+	struct fm_nic *nic = fm->nic;
 
 	nic->obey = false;
 	nic->asked_epoch = fm->term;
@@ -82,7 +138,7 @@ void fm_nic_obey(struct fm *fm)
 
 void fm_nic_obeyed(struct fm *fm, int err)
 {
-	struct fm_nic *nic = &fm->nic;
+	struct fm_nic *nic = fm->nic;
 
 	if (!err) {
 		nic->root_epoch = nic->asked_epoch;
@@ -99,18 +155,34 @@ void fm_nic_obeyed(struct fm *fm, int err)
 	}
 }
 
+uint64_t fm_nic_root(const struct fm *fm, uint64_t *epoch)
+{
+	*epoch = fm->nic->root_epoch;
+	return fm->nic->root_guid;
+}
+
+void fm_nic_tell(const struct fm *fm, struct fm_hello *h)
+{
+	const struct fm_nic *nic = fm->nic;
+
+	h->root_epoch = nic->root_epoch;
+	h->root_guid = nic->root_guid;
+	h->maybe_epoch = nic->maybe_epoch;
+	h->maybe_guid = nic->maybe_guid;
+}
+
 uint64_t fm_nic_latest(const struct fm *fm)
 {
-	return later(fm->nic.root_epoch, fm->nic.maybe_epoch);
+	return later(fm->nic->root_epoch, fm->nic->maybe_epoch);
 }
 
 void fm_nic_obey_soon(struct fm *fm)
 {
-	fm->nic.obey = true;
-	if (fm->nic.act != FM_ACT_NONE)
+	fm->nic->obey = true;
+	if (!fm_nic_idle(fm))
 		return;
 	fm_nic_obey(fm);
-	fm->nic.old = true;	/* it is of no step */
+	fm->nic->old = true;	/* it is of no step */
 }
 
 void fm_nic_count(struct fm *fm, bool lost)
@@ -120,9 +192,17 @@ void fm_nic_count(struct fm *fm, bool lost)
 
 void fm_nic_hello(struct fm *fm)
 {
-	fm->nic.hello = true;
-	if (fm->nic.act != FM_ACT_NONE)
+	fm->nic->hello = true;
+	if (!fm_nic_idle(fm))
 		return;
 	fm_nic_count(fm, false);
-	fm->nic.old = true;	/* it is of no step */
+	fm->nic->old = true;	/* it is of no step */
+}
+
+void fm_nic_next(struct fm *fm)
+{
+	if (fm->nic->obey)
+		fm_nic_obey_soon(fm);
+	else if (fm->nic->hello)
+		fm_nic_hello(fm);
 }

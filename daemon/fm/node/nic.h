@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct fm;
+struct fm_hello;
 
 /* The action under way at the NIC. */
 enum fm_act {
@@ -19,37 +20,22 @@ enum fm_act {
 	FM_ACT_COUNT,
 };
 
-/**
- * struct fm_nic - the action under way
- * @tag: of the last action
- * @act: what is under way
- * @old: it was begun for a step that is not at hand any more
- * @hello: counters are wanted for a HELLO
- * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
- * @maybe_epoch, @maybe_guid: ... that it may obey instead, for it failed or timed out when it was
- *	told to; epoch 0: none. GUID 0: one of several roots of that epoch
- * @rows_epoch: epoch of the root by whose order the NIC took its rows; 0: none
- * @told: this manager has told it so, and acts by order of that root
- * @obey: it is to be told as soon as it can be
- * @asked_epoch, @asked_guid: ... that it was told to obey last
- */
-struct fm_nic {
-	uint32_t tag;
-	uint8_t act;
-	bool old;
-	bool hello;
-	uint64_t root_epoch, root_guid;
-	uint64_t maybe_epoch, maybe_guid;
-	uint64_t rows_epoch;
-	bool told;
-	bool obey;
-	uint64_t asked_epoch, asked_guid;
-};
+/* The NIC is found to obey that root, or none if @root_guid is 0. Return: false: no memory. */
+bool fm_nic_new(struct fm *fm, uint64_t root_epoch, uint64_t root_guid);
+void fm_nic_free(struct fm *fm);
 
 /** fm_nic_begin() - an action begins, none may be under way. Return: its tag */
 uint32_t fm_nic_begin(struct fm *fm, enum fm_act act);
 /** fm_nic_end() - Return: the action that has ended, FM_ACT_NONE if none with that tag was under way */
 enum fm_act fm_nic_end(struct fm *fm, uint32_t tag);
+/** fm_nic_idle() - Return: true if no action is under way */
+bool fm_nic_idle(const struct fm *fm);
+/** fm_nic_step() - the step at hand is new: the action under way was begun for an older one */
+void fm_nic_step(struct fm *fm);
+/** fm_nic_at_hand() - Return: true if the last action was begun for the step at hand */
+bool fm_nic_at_hand(const struct fm *fm);
+/** fm_nic_next() - no action is under way: begins one that was to be begun soon */
+void fm_nic_next(struct fm *fm);
 /**
  * fm_nic_obeys() - Return: true if the NIC knows that this manager acts by order of the root that
  * it has joined
@@ -63,6 +49,10 @@ void fm_nic_obey_soon(struct fm *fm);
 void fm_nic_obeyed(struct fm *fm, int err);
 /** fm_nic_latest() - the latest epoch that the NIC obeys, or may obey */
 uint64_t fm_nic_latest(const struct fm *fm);
+/** fm_nic_root() - Return: GUID of the root that the NIC obeys, and its @epoch; 0: none */
+uint64_t fm_nic_root(const struct fm *fm, uint64_t *epoch);
+/** fm_nic_tell() - says in HELLO which roots the NIC obeys, and may obey */
+void fm_nic_tell(const struct fm *fm, struct fm_hello *h);
 /** fm_nic_count() - read the counters; @lost: of lost packets, too */
 void fm_nic_count(struct fm *fm, bool lost);
 /** fm_nic_hello() - read the counters for a HELLO as soon as no other action is under way */

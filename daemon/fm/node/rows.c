@@ -30,6 +30,7 @@
  * struct fm_writing - what is under way at the NIC, and what came of the last write
  * @shape, @place, @at, @rows: of a new place; @rows are empty
  * @epoch, @version, @node, @n: of rows
+ * @in_force: epoch of the root by whose order the NIC took the rows that it has; 0: none
  * @doubt: version that a failed write may have put in force, or 0
  */
 struct fm_writing {
@@ -39,13 +40,22 @@ struct fm_writing {
 	uint64_t *rows;
 	uint64_t epoch, version;
 	uint32_t *node, n;
+	uint64_t in_force;
 	uint64_t doubt;
 };
 
-bool fm_rows_start(struct fm *fm)
+bool fm_rows_new(struct fm *fm, uint64_t epoch)
 {
 	fm->writing = calloc(1, sizeof(*fm->writing));
-	return fm->writing;
+	if (!fm->writing)
+		return false;
+	fm->writing->in_force = epoch;
+	return true;
+}
+
+uint64_t fm_rows_epoch(const struct fm *fm)
+{
+	return fm->writing->in_force;
 }
 
 uint64_t fm_rows_version(const struct fm *fm)
@@ -361,7 +371,7 @@ int fm_rows_apply(struct fm *fm)
 	}
 	if (err)
 		not_applied(fm, fm->table.version, err);
-	else if (fm->nic.act == FM_ACT_NONE)
+	else if (fm_nic_idle(fm))
 		fm_problem_clear(fm, "table", 0);
 	return err;
 }
@@ -389,7 +399,7 @@ void fm_rows_written(struct fm *fm, int err)
 		not_applied(fm, w->version, err);
 	} else {
 		fm->applied = w->version;
-		fm->nic.rows_epoch = w->epoch;
+		w->in_force = w->epoch;
 		fm->merged = true;
 		w->doubt = 0;
 		fm_problem_clear(fm, "table", 0);
@@ -402,7 +412,7 @@ void fm_rows_written(struct fm *fm, int err)
 bool fm_rows_in_force(const struct fm *fm)
 {
 	return fm->table.version && fm->applied == fm->table.version &&
-	       fm->nic.rows_epoch == fm->table.term;
+	       fm->writing->in_force == fm->table.term;
 }
 
 /* --- parking -------------------------------------------------------------------- */

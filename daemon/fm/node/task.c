@@ -113,9 +113,9 @@ static int take_place(struct fm *fm, uint32_t node)
 	if (node == TORUS_NO_NODE)
 		return 0;
 	err = fm_rows_place(fm, &fm->table.shape, node);
-	if (fm->nic.act == FM_ACT_NONE)
+	if (fm_nic_idle(fm))
 		tell_end(fm, FM_ACT_PLACE, err);
-	if (!err && fm->nic.act == FM_ACT_NONE)
+	if (!err && fm_nic_idle(fm))
 		take_position(fm);
 	return err;
 }
@@ -179,13 +179,13 @@ static void begin_apply(struct fm *fm)
 	err = take_place(fm, node);
 	if (err)
 		fm->task.err = err;
-	if (err || fm->nic.act != FM_ACT_NONE || !fm_task_mine(fm))
+	if (err || !fm_nic_idle(fm) || !fm_task_mine(fm))
 		return;
 	fm_uplink_row_acked(fm, fm->table.entry[fm->node].serial);
 	err = fm_rows_apply(fm);
 	if (err)
 		fm->task.err = err;
-	else if (fm->nic.act == FM_ACT_NONE)
+	else if (fm_nic_idle(fm))
 		end_apply(fm);
 }
 
@@ -213,7 +213,7 @@ static void begin_step(struct fm *fm)
 
 static void go_on(struct fm *fm)
 {
-	if (fm->nic.act != FM_ACT_NONE || fm->task.todo == FM_TODO_NOTHING)
+	if (!fm_nic_idle(fm) || fm->task.todo == FM_TODO_NOTHING)
 		return;
 	if (!fm_nic_obeys(fm))
 		fm_nic_obey(fm);
@@ -221,21 +221,21 @@ static void go_on(struct fm *fm)
 		begin_apply(fm);
 	else
 		begin_step(fm);
-	if (fm->nic.act == FM_ACT_NONE)
+	if (fm_nic_idle(fm))
 		fm->task.todo = FM_TODO_NOTHING;
 }
 
 void fm_task_begin(struct fm *fm, enum fm_todo todo)
 {
 	fm->task.todo = (uint8_t)todo;
-	fm->nic.old = true;
+	fm_nic_step(fm);
 	go_on(fm);
 }
 
 void fm_task_stop(struct fm *fm)
 {
 	fm->task.todo = FM_TODO_NOTHING;
-	fm->nic.old = true;
+	fm_nic_step(fm);
 }
 
 void fm_task_again(struct fm *fm)
@@ -342,12 +342,9 @@ bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 	}
 	tell_end(fm, act, err);
 	take_end(fm, act, err);
-	if (!fm->nic.old)
+	if (fm_nic_at_hand(fm))
 		done = step_on(fm, act, err, counts);
-	if (fm->nic.obey)
-		fm_nic_obey_soon(fm);
-	else if (fm->nic.hello)
-		fm_nic_hello(fm);
+	fm_nic_next(fm);
 	go_on(fm);
 	return done;
 }

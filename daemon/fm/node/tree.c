@@ -176,12 +176,12 @@ static void upstream_new(struct fm *fm)
  */
 static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 {
-	const struct fm_nic *nic = &fm->nic;
-	uint64_t known = later(fm_nic_latest(fm), fm->kept.term);
-	bool same = w->term == nic->root_epoch && w->root_guid == nic->root_guid;
+	uint64_t known = later(fm_nic_latest(fm), fm->kept.term), obeys;
+	uint64_t guid = fm_nic_root(fm, &obeys);
+	bool same = w->term == obeys && w->root_guid == guid;
 	char root[FM_WHO_MAX], obeyed[FM_WHO_MAX];
 
-	if (same || (w->term > nic->root_epoch &&
+	if (same || (w->term > obeys &&
 		     (!known || w->term <= known + FM_EPOCH_STEP))) {
 		fm_problem_clear(fm, "root", 1);
 		return true;
@@ -189,7 +189,7 @@ static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 	fm_problem_set(fm, "root", 1,
 		       "root %s is of epoch %llu; the NIC obeys %s of %llu, and later ones up to %llu",
 		       fm_table_who(fm, w->root_guid, root), (unsigned long long)w->term,
-		       fm_table_who(fm, nic->root_guid, obeyed), (unsigned long long)nic->root_epoch,
+		       fm_table_who(fm, guid, obeyed), (unsigned long long)obeys,
 		       (unsigned long long)known + FM_EPOCH_STEP);
 	return false;
 }

@@ -160,11 +160,8 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 	}
 	memcpy(h->position, fm->position, sizeof(h->position));
 	h->term = fm->table.term;
-	h->root_epoch = fm->nic.root_epoch;
-	h->root_guid = fm->nic.root_guid;
-	h->maybe_epoch = fm->nic.maybe_epoch;
-	h->maybe_guid = fm->nic.maybe_guid;
-	h->rows_term = fm->table.version ? 0 : fm->nic.rows_epoch;
+	fm_nic_tell(fm, h);
+	h->rows_term = fm->table.version ? 0 : fm_rows_epoch(fm);
 	h->relay_packets = fm->relay_packets;
 	h->priority = (uint16_t)fm_candidate_said(fm);
 	h->marked = fm->jumper;
