@@ -105,7 +105,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	if (!fm)
 		return NULL;
 	if (!fm_conns_start(fm) || !fm_problems_start(fm) || !fm_uplink_new(fm) ||
-	    !fm_nic_new(fm, dev->root_epoch, dev->root_guid) ||
+	    !fm_task_new(fm) || !fm_nic_new(fm, dev->root_epoch, dev->root_guid) ||
 	    !fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0)) {
 		fm_free(fm);
 		return NULL;
@@ -122,7 +122,6 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->relay_packets = dev->relay_packets;
 	fm->jumper = dev->bootstrap;
 	fm->up = &fm_up_parent;
-	fm->task.rejoin = NEVER;
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (park)
 		fm->park = *park;
@@ -154,6 +153,7 @@ void fm_free(struct fm *fm)
 	fm_keep_free(fm);
 	fm_rows_free(fm);
 	fm_nic_free(fm);
+	fm_task_free(fm);
 	fm_uplink_free(fm);
 	free(fm);
 }

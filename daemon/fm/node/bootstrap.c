@@ -31,6 +31,7 @@
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/node/task.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
 
@@ -97,6 +98,7 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 {
 	if (l->port >= fm->nports)
 		return;
+	fm_task_port(fm, l->port);
 	if (fm_port_link(fm, l))
 		fm_uplink_row(fm);
 	if (!fm->port[l->port].up)

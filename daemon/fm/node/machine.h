@@ -16,7 +16,6 @@
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/node/task.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/verdict.h"
 
@@ -69,7 +68,7 @@ struct fm {
 	struct fm_table table;
 	struct fm_kept kept;
 	struct fm_member member;
-	struct fm_task task;
+	struct fm_task *task;
 	struct fm_root *root;	/* NULL on all nodes but the root */
 	struct fm_problems *problems;
 };

@@ -40,15 +40,16 @@
 void fm_member_check(struct fm *fm, bool again)
 {
 	struct fm_member *m = &fm->member;
+	const struct fm_report *own = fm_task_report(fm);
 	struct fm_msg msg = { .type = FM_MSG_REPORT };
 	struct fm_report *sum = &msg.report;
 
 	if (!m->version || m->nawaited || (m->sent && !again))
 		return;
-	if (!m->failed && (fm->task.todo != FM_TODO_NOTHING || (fm_task_mine(fm) && !m->own)))
+	if (!m->failed && (fm_task_busy(fm) || (fm_task_mine(fm) && !own)))
 		return;
-	if (m->own && !m->failed)
-		fm_report_add(sum, &m->report, 1);
+	if (own && !m->failed)
+		fm_report_add(sum, own, 1);
 	fm_report_add(sum, &m->below, 1);
 	if (!sum->count)
 		return;
@@ -77,9 +78,6 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 	m->failed &= round > 0;
 	m->version = version;
 	m->round = round;
-	m->began = fm->now;
-	fm->task.reached = FM_ACT_NONE;
-	m->own = false;
 	m->sent = false;
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
 		struct fm_conn *c = fm_conn_no(fm, i);
@@ -121,7 +119,8 @@ static bool report_waits(const struct fm *fm)
 	const struct fm_member *m = &fm->member;
 
 	return m->nawaited ||
-	       (fm_task_mine(fm) && !m->own && (fm->task.todo != FM_TODO_NOTHING || fm->task.err));
+	       (fm_task_mine(fm) && !fm_task_report(fm) &&
+		(fm_task_busy(fm) || fm_task_error(fm)));
 }
 
 /*
@@ -232,7 +231,7 @@ static void tell_failure(struct fm *fm, bool fails)
 	msg.failed.guid = fm->guid;
 	msg.failed.epoch = fm->epoch;
 	msg.failed.version = fm->member.version;
-	msg.failed.err = (uint32_t)-fm->task.err;
+	msg.failed.err = (uint32_t)-fm_task_error(fm);
 	fm->up->send(fm, &msg);
 }
 
@@ -263,7 +262,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 	fm->member.clean = t->clean;
 	memset(&fm->member.step, 0, sizeof(fm->member.step));
 	forward_down(fm, &msg, false);
-	fm_task_begin(fm, FM_TODO_APPLY);
+	fm_task_table(fm);
 	fm_member_check(fm, false);
 }
 
@@ -292,9 +291,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	if (s->step == FM_STEP_RESUME)
 		m->base = s->base;
 	forward_down(fm, &msg, false);
-	/* A node that could not apply the table cannot do a later step of it. */
-	fm_task_begin(fm, fm_task_mine(fm) && fm_rows_in_force(fm) ?
-		      FM_TODO_STEP : FM_TODO_NOTHING);
+	fm_task_step(fm, s);
 	fm_member_check(fm, false);
 }
 

@@ -16,12 +16,9 @@ struct fm_counts;
 struct fm_member {
 	uint64_t version;
 	uint32_t round;
-	uint64_t began;		/* when the step at hand came */
 	struct fm_step step;	/* the last one of this version */
-	bool own;		/* @report holds our own part */
 	bool sent;
 	bool failed;		/* it has said that it cannot: it counts only those below it */
-	struct fm_report report;
 	unsigned int nawaited;	/* children */
 	struct fm_report below;	/* sum of those that have reported */
 	struct fm_base base;	/* as the root told last */

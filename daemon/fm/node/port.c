@@ -127,8 +127,6 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	bool up = r.state == FM_PORT_UP;
 
 	fm->cabled |= has_cable(l);
-	/* Whether a replay under way opens it before or after this is not known. */
-	fm->task.replay &= (uint16_t)~(1u << l->port);
 	if (up && (!port->up || port->session != l->session)) {
 		port->stalled = false;
 		port->told = false;

@@ -12,6 +12,7 @@
  * another replay. If a NIC fails for too long, in one step or at every replay, the root is told
  * (member.c).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/fm/node/task.h"
@@ -29,6 +30,73 @@
 
 #define AGAIN 4		/* part of member_max that a NIC gets which failed before */
 
+/* The work that is left. */
+enum fm_todo {
+	FM_TODO_NOTHING,
+	FM_TODO_APPLY,		/* the table at hand */
+	FM_TODO_STEP,		/* @step */
+};
+
+/**
+ * struct fm_task - the part of this node in the step at hand
+ * @todo: what is left to do, the action under way included
+ * @lost: the count is one of lost packets, too
+ * @stepped: the step at hand is not the table itself: @step; @orphans, @ended: as in fm_step
+ * @began: when it came
+ * @own: it is done, and @report is what came of it
+ * @err: of the last action that failed; 0: none did, or it has not ended
+ * @reached: the last action that was done for the step at hand, besides counting
+ * @did: when that was; what is done again is no progress
+ * @refused: since when replay fails; 0: it does not
+ * @rejoin: when this node, whose NIC failed, joins again; NEVER
+ * @backoff: until then, when it failed last
+ * @replay: ports that REPLAY opens, but for those that have changed since it began
+ */
+struct fm_task {
+	uint8_t todo, reached;
+	bool lost;
+	bool stepped, orphans, ended, own;
+	uint8_t step;
+	uint16_t replay;
+	int err;
+	uint64_t began, did, refused, rejoin, backoff;
+	struct fm_report report;
+};
+
+bool fm_task_new(struct fm *fm)
+{
+	fm->task = calloc(1, sizeof(*fm->task));
+	if (!fm->task)
+		return false;
+	fm->task->rejoin = NEVER;
+	return true;
+}
+
+void fm_task_free(struct fm *fm)
+{
+	free(fm->task);
+}
+
+const struct fm_report *fm_task_report(const struct fm *fm)
+{
+	return fm->task->own ? &fm->task->report : NULL;
+}
+
+bool fm_task_busy(const struct fm *fm)
+{
+	return fm->task->todo != FM_TODO_NOTHING;
+}
+
+int fm_task_error(const struct fm *fm)
+{
+	return fm->task->err;
+}
+
+void fm_task_port(struct fm *fm, unsigned int port)
+{
+	fm->task->replay &= (uint16_t)~(1u << port);
+}
+
 /* True also if the NIC is at another place than the table gives it, or at none. */
 bool fm_task_mine(const struct fm *fm)
 {
@@ -38,17 +106,31 @@ bool fm_task_mine(const struct fm *fm)
 /* The time that a NIC may fail until the others do not wait for it any more. */
 static uint64_t fail_limit(const struct fm *fm)
 {
-	return fm->task.backoff ? fm->cfg.member_max / AGAIN : 2 * fm->cfg.member_max;
+	return fm->task->backoff ? fm->cfg.member_max / AGAIN : 2 * fm->cfg.member_max;
 }
 
 bool fm_task_fails(const struct fm *fm)
 {
-	return !fm->member.own && fm->now >= later(fm->member.began, fm->task.did) + fail_limit(fm);
+	const struct fm_task *t = fm->task;
+
+	return !t->own && fm->now >= later(t->began, t->did) + fail_limit(fm);
 }
 
 bool fm_task_refuses(const struct fm *fm)
 {
-	return fm->task.refused && fm->now >= fm->task.refused + fail_limit(fm);
+	return fm->task->refused && fm->now >= fm->task->refused + fail_limit(fm);
+}
+
+uint64_t fm_task_fails_at(const struct fm *fm, bool counts)
+{
+	const struct fm_task *t = fm->task;
+	uint64_t at = NEVER;
+
+	if (counts && !t->own)
+		at = later(t->began, t->did) + (t->err ? 1 : 2) * fm->cfg.member_max;
+	if (t->refused)
+		at = earlier(at, t->refused + fm->cfg.member_max);
+	return at;
 }
 
 /* Reports the end of an action as a problem or its end; rows.c does that for rows. */
@@ -76,13 +158,13 @@ static void end_replay(struct fm *fm)
 	fm_rows_released(fm);
 	if (fm_rows_reopen(fm) || fm->park.parked)
 		return;
-	fm->task.refused = 0;
+	fm->task->refused = 0;
 	fm_problem_clear(fm, "nic", FM_ACT_REPLAY);
 }
 
 static void begin_count(struct fm *fm, bool lost)
 {
-	fm->task.lost = lost;
+	fm->task->lost = lost;
 	fm_nic_count(fm, lost);
 }
 
@@ -138,7 +220,7 @@ static bool is_left_out(const struct fm *fm, uint32_t node)
 /* If that is because its NIC failed, it joins again after a while, longer each time; else at once. */
 static void left_out(struct fm *fm)
 {
-	struct fm_task *t = &fm->task;
+	struct fm_task *t = fm->task;
 
 	if (!t->err) {
 		fm_uplink_rejoin(fm);
@@ -153,16 +235,16 @@ static void left_out(struct fm *fm)
 
 void fm_task_due(struct fm *fm)
 {
-	if (fm->now < fm->task.rejoin)
+	if (fm->now < fm->task->rejoin)
 		return;
-	fm->task.rejoin = NEVER;
-	fm->task.err = 0;
+	fm->task->rejoin = NEVER;
+	fm->task->err = 0;
 	fm_uplink_rejoin(fm);
 }
 
 uint64_t fm_task_expiry(const struct fm *fm)
 {
-	return fm->task.rejoin;
+	return fm->task->rejoin;
 }
 
 /* Begins the next action that the table needs, if there is one and it can be begun. */
@@ -178,13 +260,13 @@ static void begin_apply(struct fm *fm)
 	}
 	err = take_place(fm, node);
 	if (err)
-		fm->task.err = err;
+		fm->task->err = err;
 	if (err || !fm_nic_idle(fm) || !fm_task_mine(fm))
 		return;
 	fm_uplink_row_acked(fm, fm->table.entry[fm->node].serial);
 	err = fm_rows_apply(fm);
 	if (err)
-		fm->task.err = err;
+		fm->task->err = err;
 	else if (fm_nic_idle(fm))
 		end_apply(fm);
 }
@@ -193,79 +275,111 @@ static void begin_apply(struct fm *fm)
 
 static void begin_step(struct fm *fm)
 {
-	const struct fm_step *s = &fm->member.step;
+	const struct fm_task *t = fm->task;
 
-	switch (s->step) {
+	switch (t->step) {
 	case FM_STEP_REPLAY:
-		fm->task.replay = fm_rows_reopen(fm);
+		fm->task->replay = fm_rows_reopen(fm);
 		fm->ops.park_replay(fm->io, fm_nic_begin(fm, FM_ACT_REPLAY), fm->table.version,
-				    fm->task.replay);
+				    fm->task->replay);
 		break;
 	case FM_STEP_RESUME:
 		fm->ops.release(fm->io, fm_nic_begin(fm, FM_ACT_RELEASE), fm->table.version, true);
 		break;
 	default:
-		if (s->orphans || s->nended)
-			fm_rows_resolve(fm, s->orphans);
+		if (t->orphans || t->ended)
+			fm_rows_resolve(fm, t->orphans);
 		begin_count(fm, false);
 	}
 }
 
 static void go_on(struct fm *fm)
 {
-	if (!fm_nic_idle(fm) || fm->task.todo == FM_TODO_NOTHING)
+	if (!fm_nic_idle(fm) || fm->task->todo == FM_TODO_NOTHING)
 		return;
 	if (!fm_nic_obeys(fm))
 		fm_nic_obey(fm);
-	else if (fm->task.todo == FM_TODO_APPLY)
+	else if (fm->task->todo == FM_TODO_APPLY)
 		begin_apply(fm);
 	else
 		begin_step(fm);
 	if (fm_nic_idle(fm))
-		fm->task.todo = FM_TODO_NOTHING;
+		fm->task->todo = FM_TODO_NOTHING;
 }
 
-void fm_task_begin(struct fm *fm, enum fm_todo todo)
+static void begin_work(struct fm *fm, enum fm_todo todo)
 {
-	fm->task.todo = (uint8_t)todo;
+	fm->task->todo = (uint8_t)todo;
 	fm_nic_step(fm);
 	go_on(fm);
 }
 
+static void reset_step(struct fm_task *t, uint64_t now)
+{
+	t->began = now;
+	t->reached = FM_ACT_NONE;
+	t->own = false;
+}
+
+void fm_task_table(struct fm *fm)
+{
+	reset_step(fm->task, fm->now);
+	fm->task->stepped = false;
+	begin_work(fm, FM_TODO_APPLY);
+}
+
+/* A node that could not apply the table cannot do a later step of it. */
+static bool can_step(const struct fm *fm)
+{
+	return fm_task_mine(fm) && fm_rows_in_force(fm);
+}
+
+void fm_task_step(struct fm *fm, const struct fm_step *s)
+{
+	struct fm_task *t = fm->task;
+
+	reset_step(t, fm->now);
+	t->stepped = true;
+	t->step = s->step;
+	t->orphans = s->orphans;
+	t->ended = s->nended;
+	begin_work(fm, can_step(fm) ? FM_TODO_STEP : FM_TODO_NOTHING);
+}
+
 void fm_task_stop(struct fm *fm)
 {
-	fm->task.todo = FM_TODO_NOTHING;
+	fm->task->todo = FM_TODO_NOTHING;
 	fm_nic_step(fm);
 }
 
 void fm_task_again(struct fm *fm)
 {
-	if (fm->member.own || fm->task.todo != FM_TODO_NOTHING)
+	if (fm->task->own || fm_task_busy(fm))
 		return;
-	if (!fm->member.round)
-		fm_task_begin(fm, FM_TODO_APPLY);
-	else if (fm_task_mine(fm) && fm_rows_in_force(fm))
-		fm_task_begin(fm, FM_TODO_STEP);
+	if (!fm->task->stepped)
+		begin_work(fm, FM_TODO_APPLY);
+	else if (can_step(fm))
+		begin_work(fm, FM_TODO_STEP);
 }
 
 /* The counters are the node's own part in the report. */
 static void report_counts(struct fm *fm, const struct fm_counts *counts)
 {
-	struct fm_member *m = &fm->member;
+	struct fm_task *t = fm->task;
 
-	memset(&m->report, 0, sizeof(m->report));
-	m->report.count = 1;
-	m->report.set = fm_fingerprint(fm->guid, fm->epoch);
-	fm_reports_own(fm, &m->report.sums);
-	if (fm->task.lost)
-		m->report.sums.lost = counts->lost;
-	m->own = true;
-	fm->task.todo = FM_TODO_NOTHING;
-	if (fm->task.refused)
+	memset(&t->report, 0, sizeof(t->report));
+	t->report.count = 1;
+	t->report.set = fm_fingerprint(fm->guid, fm->epoch);
+	fm_reports_own(fm, &t->report.sums);
+	if (t->lost)
+		t->report.sums.lost = counts->lost;
+	t->own = true;
+	t->todo = FM_TODO_NOTHING;
+	if (t->refused)
 		return;
-	fm->task.err = 0;
-	fm->task.backoff = 0;
-	if (m->step.step == FM_STEP_RESUME)
+	t->err = 0;
+	t->backoff = 0;
+	if (t->stepped && t->step == FM_STEP_RESUME)
 		fm_candidate_fit(fm);
 }
 
@@ -293,11 +407,11 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 	case FM_ACT_REPLAY:
 		/* Ports that stay closed for it are in the count: the root has it replayed again. */
 		if (!err)
-			fm->task.refused = 0;
-		else if (!fm->task.refused)
-			fm->task.refused = fm->now;
+			fm->task->refused = 0;
+		else if (!fm->task->refused)
+			fm->task->refused = fm->now;
 		if (!err)
-			fm_ports_opened(fm, fm->task.replay);
+			fm_ports_opened(fm, fm->task->replay);
 		break;
 	default:
 		break;
@@ -308,7 +422,7 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 static bool step_on(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
 {
 	if (err && act != FM_ACT_REPLAY) {
-		fm->task.todo = FM_TODO_NOTHING;
+		fm->task->todo = FM_TODO_NOTHING;
 		return false;
 	}
 	switch (act) {
@@ -335,10 +449,10 @@ bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 	bool done = false;
 
 	if (err) {
-		fm->task.err = err;
-	} else if (act != FM_ACT_COUNT && act > fm->task.reached) {
-		fm->task.reached = (uint8_t)act;
-		fm->task.did = fm->now;
+		fm->task->err = err;
+	} else if (act != FM_ACT_COUNT && act > fm->task->reached) {
+		fm->task->reached = (uint8_t)act;
+		fm->task->did = fm->now;
 	}
 	tell_end(fm, act, err);
 	take_end(fm, act, err);

@@ -29,6 +29,7 @@
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/handover.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/node/task.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -38,16 +39,9 @@
 /* When the NIC will have failed for too long in the step at hand; NEVER: it does not fail. */
 static uint64_t fails_at(const struct fm *fm)
 {
-	uint64_t at = NEVER;
-
 	if (fm->root->stage != FM_STAGE_LEADS || !fm->root->settled || !fm->table.version)
 		return NEVER;
-	if (fm_recovery_waits(fm->root) && !fm->member.own)
-		at = later(fm->member.began, fm->task.did) +
-		     (fm->task.err ? 1 : 2) * fm->cfg.member_max;
-	if (fm->task.refused)
-		at = earlier(at, fm->task.refused + fm->cfg.member_max);
-	return at;
+	return fm_task_fails_at(fm, fm_recovery_waits(fm->root));
 }
 
 /* The candidate that would ask first; NULL: there is none. */
@@ -76,7 +70,7 @@ static void hand_over(struct fm *fm, const struct fm_mate *m)
 	struct fm_lead lead = {
 		.term = fm->term, .guid = m->guid, .now = true, .unfit = true,
 	};
-	int err = -fm->task.err;
+	int err = -fm_task_error(fm);
 
 	strcpy(lead.address, m->address);
 	fm_say(fm, FM_ERROR, "root",
