@@ -17,6 +17,7 @@
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/random.h"
+#include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
@@ -105,7 +106,8 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	if (!fm)
 		return NULL;
 	if (!fm_conns_start(fm) || !fm_problems_start(fm) || !fm_uplink_new(fm) ||
-	    !fm_task_new(fm) || !fm_nic_new(fm, dev->root_epoch, dev->root_guid) ||
+	    !fm_reports_new(fm) || !fm_task_new(fm) || !fm_member_new(fm) ||
+	    !fm_nic_new(fm, dev->root_epoch, dev->root_guid) ||
 	    !fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0)) {
 		fm_free(fm);
 		return NULL;
@@ -154,6 +156,8 @@ void fm_free(struct fm *fm)
 	fm_rows_free(fm);
 	fm_nic_free(fm);
 	fm_task_free(fm);
+	fm_reports_free(fm);
+	fm_member_free(fm);
 	fm_uplink_free(fm);
 	free(fm);
 }

@@ -8,10 +8,10 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/node/member.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/node/task.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/calls.h"
@@ -454,7 +454,7 @@ static bool under_way(const struct fm *fm)
 {
 	if (fm_is_root(fm))
 		return fm_recovery_phase(fm->root) != FM_PHASE_REST || fm->root->demand.is;
-	return fm->member.step.step != FM_STEP_RESUME || fm_task_busy(fm);
+	return !fm_member_ended(fm);
 }
 
 bool fm_in_force(const struct fm *fm, uint64_t version)

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/wire/init.h"
@@ -229,7 +230,7 @@ static void step(struct fm_step *s)
 
 	s->term = who->term;
 	s->version = number(who->table.version);
-	s->round = (uint32_t)number(who->member.round);
+	s->round = (uint32_t)number(fm_member_round(who));
 	s->step = (uint8_t)(FM_STEP_COUNT + random_below(&r, 3));
 	s->orphans = random_below(&r, 2);
 	s->nended = random_below(&r, 8);
@@ -246,7 +247,7 @@ static void report(struct fm_report *rep)
 
 	rep->term = who->term;
 	rep->version = number(who->table.version);
-	rep->round = (uint32_t)number(who->member.round);
+	rep->round = (uint32_t)number(fm_member_round(who));
 	rep->count = (uint32_t)number(world_nodes(w));
 	rep->set = random_next(&r);
 	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)

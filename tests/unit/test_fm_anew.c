@@ -4,6 +4,7 @@
  * open ports nor lift holds, which let packets go to it. The next table is due.
  */
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
 #include "stage_root.h"
 
 /* The cable from 1 to 2 is lost, and all are told. */
@@ -28,7 +29,7 @@ static void report_all(uint32_t nodes)
 {
 	for (uint64_t until = s.now + 19 * MS / 10; s.now < until;) {
 		for (uint32_t i = 1; i < nodes; i++)
-			reports(i, s.fm->member.round);
+			reports(i, fm_member_round(s.fm));
 		stage_run_ns(&s, s.now + MS / 20);
 	}
 }

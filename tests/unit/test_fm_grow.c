@@ -12,6 +12,7 @@
 #include "stage.h"
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/root.h"
 
@@ -100,7 +101,7 @@ static void lives(uint64_t ms)
 		for (unsigned int k = 0; k < 3; k++)
 			for (uint32_t i = 1; i < torus_nodes(&s.shape); i++)
 				if (there[i] && i != mute)
-					reports(i, s.fm->member.round);
+					reports(i, fm_member_round(s.fm));
 	}
 }
 
@@ -352,7 +353,7 @@ static void test_silent_with_old_shape(void **state)
 	for (unsigned int k = 0; strcmp(shape(), "3x2") && k < 3000; k++) {
 		stage_run_ns(&s, s.now + MS);
 		for (uint32_t i = 1; i < 6 && strcmp(shape(), "3x2"); i++)
-			reports(i, s.fm->member.round);
+			reports(i, fm_member_round(s.fm));
 	}
 	/* The table is out; node 1 has not reported it. */
 	assert_string_equal(shape(), "3x2");
@@ -416,7 +417,7 @@ static void test_fails_at_the_last_moment(void **state)
 		assert_true(k < 3000);
 		stage_run_ns(&s, s.now + MS);
 		for (uint32_t i = 1; i < 6 && fm_grow_step(s.fm->root) != FM_GROW_GO; i++)
-			reports(i, s.fm->member.round);
+			reports(i, fm_member_round(s.fm));
 	}
 	assert_string_equal(shape(), "2x2");
 	m.failed.guid = NIC + 1;

@@ -102,8 +102,7 @@ void fm_child_gone(struct fm *fm, const struct fm_conn *c)
 	if (c->guest)
 		fm->up->guest_left(fm, c->guid);
 	/* Its part may have been in the sum, and by now in that of its new parent too. */
-	fm->member.sent = false;
-	fm_member_check(fm, false);
+	fm_member_left(fm);
 }
 
 void fm_children_announce(struct fm *fm)

@@ -63,11 +63,6 @@ bool fm_conn_upward(const struct fm_conn *c)
 	return c->role == FM_CONN_ROOT || c->role == FM_CONN_PARENT;
 }
 
-bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c)
-{
-	return fm->member.version && c->awaited;
-}
-
 /*
  * The way up, where others can take over. A takeover waits for the nodes that find that the root does
  * not answer: its own children, from whom those below them learn it, and each node whose parent
@@ -117,7 +112,7 @@ uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 	uint64_t lost = fm_conn_lost_at(fm, c);
 	uint64_t last = c->heard > c->asked ? c->heard : c->asked;
 
-	if (fm_conn_awaited(fm, c))
+	if (c->awaited)
 		lost = earlier(lost, last + ANSWER_WAIT * fm->cfg.resend);
 	if (!fm_conn_upward(c) || !c->ready)
 		return lost;

@@ -61,8 +61,6 @@ void fm_conn_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *m
 void fm_conn_drop(struct fm *fm, struct fm_conn *c);
 /* Return: true if it is ours and leads up. */
 bool fm_conn_upward(const struct fm_conn *c);
-/* Return: true if the report of the step at hand is missing from that child. */
-bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c);
 /* Reports of a new step are waited for. */
 void fm_conns_await(struct fm *fm);
 /* When it counts as lost if nothing comes; must be looked at next; it is; all are. */

@@ -13,7 +13,6 @@
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/keep.h"
-#include "daemon/fm/node/member.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/up.h"
@@ -47,6 +46,7 @@ struct fm {
 	struct fm_nic *nic;
 	struct fm_port port[TORUS_MAX_PORTS];
 	struct fm_row row;
+	struct fm_base base;	/* packets missing for good, as the root told last */
 
 	unsigned int ndims;	/* of the fabric; 0 while unknown */
 	uint16_t size[TORUS_MAX_DIMS];
@@ -67,7 +67,8 @@ struct fm {
 	struct fm_conns *conns;
 	struct fm_table table;
 	struct fm_kept kept;
-	struct fm_member member;
+	struct fm_reports *reports;
+	struct fm_member *member;
 	struct fm_task *task;
 	struct fm_root *root;	/* NULL on all nodes but the root */
 	struct fm_problems *problems;

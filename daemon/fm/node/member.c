@@ -23,6 +23,7 @@
  * The root's node runs this code, too; its report goes to its recovery.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/fm/node/member.h"
@@ -36,21 +37,51 @@
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/uplink.h"
 
+/** struct fm_member - this node's part in the step at hand */
+struct fm_member {
+	uint64_t version;
+	uint32_t round;
+	struct fm_step step;	/* the last one of this version */
+	bool sent;
+	bool failed;		/* it has said that it cannot: it counts only those below it */
+};
+
+bool fm_member_new(struct fm *fm)
+{
+	fm->member = calloc(1, sizeof(*fm->member));
+	return fm->member;
+}
+
+void fm_member_free(struct fm *fm)
+{
+	free(fm->member);
+}
+
+uint32_t fm_member_round(const struct fm *fm)
+{
+	return fm->member->round;
+}
+
+bool fm_member_ended(const struct fm *fm)
+{
+	return fm->member->step.step == FM_STEP_RESUME && !fm_task_busy(fm);
+}
+
 /* Sends the sum upward if it is complete, and new or asked for again. */
 void fm_member_check(struct fm *fm, bool again)
 {
-	struct fm_member *m = &fm->member;
+	struct fm_member *m = fm->member;
 	const struct fm_report *own = fm_task_report(fm);
 	struct fm_msg msg = { .type = FM_MSG_REPORT };
 	struct fm_report *sum = &msg.report;
 
-	if (!m->version || m->nawaited || (m->sent && !again))
+	if (!m->version || fm_reports_missing(fm) || (m->sent && !again))
 		return;
 	if (!m->failed && (fm_task_busy(fm) || (fm_task_mine(fm) && !own)))
 		return;
 	if (own && !m->failed)
 		fm_report_add(sum, own, 1);
-	fm_report_add(sum, &m->below, 1);
+	fm_report_add(sum, fm_reports_sum(fm), 1);
 	if (!sum->count)
 		return;
 	m->sent = true;
@@ -62,18 +93,18 @@ void fm_member_check(struct fm *fm, bool again)
 
 void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *r)
 {
-	const struct fm_member *m = &fm->member;
+	const struct fm_member *m = fm->member;
 
 	if (r->term != fm->term || r->version != m->version || r->round != m->round)
 		return;
 	fm_reports_take(fm, c, r);
-	fm->member.sent = false;
+	fm->member->sent = false;
 	fm_member_check(fm, false);
 }
 
 static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 {
-	struct fm_member *m = &fm->member;
+	struct fm_member *m = fm->member;
 
 	m->failed &= round > 0;
 	m->version = version;
@@ -89,7 +120,7 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 		if (c->role == FM_CONN_CHILD)
 			c->asked = fm->now;
 	}
-	memset(&m->below, 0, sizeof(m->below));
+	fm_reports_step(fm);
 	fm_conns_await(fm);
 }
 
@@ -106,9 +137,9 @@ static void forward_down(struct fm *fm, const struct fm_msg *msg, bool guests)
 /* The step at hand as a message. */
 static void step_msg(const struct fm *fm, struct fm_msg *msg)
 {
-	*msg = (struct fm_msg) { .type = FM_MSG_STEP, .step = fm->member.step };
+	*msg = (struct fm_msg) { .type = FM_MSG_STEP, .step = fm->member->step };
 	msg->step.term = fm->term;
-	msg->step.version = fm->member.version;
+	msg->step.version = fm->member->version;
 }
 
 /*
@@ -116,9 +147,7 @@ static void step_msg(const struct fm *fm, struct fm_msg *msg)
  */
 static bool report_waits(const struct fm *fm)
 {
-	const struct fm_member *m = &fm->member;
-
-	return m->nawaited ||
+	return fm_reports_missing(fm) ||
 	       (fm_task_mine(fm) && !fm_task_report(fm) &&
 		(fm_task_busy(fm) || fm_task_error(fm)));
 }
@@ -132,9 +161,9 @@ static void answer_again(struct fm *fm)
 	struct fm_msg msg = { .type = FM_MSG_PONG };
 
 	fm_member_repeat(fm);
-	fm->member.sent = false;
+	fm->member->sent = false;
 	fm_member_check(fm, false);
-	if (fm->member.sent)
+	if (fm->member->sent)
 		return;
 	msg.pong.adrift = fm->cut_off;
 	msg.pong.waits = report_waits(fm);
@@ -152,7 +181,7 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
 		fm_conn_send(fm, c, &msg);
 		fm_table_whole_end(fm, &msg);
 	}
-	if (fm->member.round) {
+	if (fm->member->round) {
 		step_msg(fm, &msg);
 		fm_conn_send(fm, c, &msg);
 	}
@@ -170,7 +199,7 @@ void fm_member_excuse(struct fm *fm, const struct fm_failed *f)
 {
 	struct fm_conn *c = fm_conn_of_child(fm, f->guid, NULL);
 
-	if (!c || f->by || c->epoch != f->epoch || f->version != fm->member.version)
+	if (!c || f->by || c->epoch != f->epoch || f->version != fm->member->version)
 		return;
 	c->failed = true;
 	fm_reports_await(fm, c);
@@ -188,12 +217,12 @@ static void tell_lacking(struct fm *fm)
 	for (unsigned int i = fm_conns_count(fm); i-- > 0;) {
 		const struct fm_conn *c = fm_conn_no(fm, i);
 
-		if (!c || !fm_conn_awaited(fm, c) || c->heard <= c->asked ||
+		if (!c || !c->awaited || c->heard <= c->asked ||
 		    fm->now < later(c->asked, c->busy) + fm->cfg.member_max)
 			continue;
 		msg.failed = (struct fm_failed) {
 			.guid = c->guid, .epoch = c->epoch, .by = fm->guid,
-			.version = fm->member.version, .round = fm->member.round,
+			.version = fm->member->version, .round = fm->member->round,
 		};
 		fm->up->send(fm, &msg);
 	}
@@ -204,7 +233,7 @@ void fm_member_repeat(struct fm *fm)
 {
 	struct fm_msg msg;
 
-	if (!fm->member.version)
+	if (!fm->member->version)
 		return;
 	step_msg(fm, &msg);
 	forward_down(fm, &msg, true);
@@ -224,13 +253,13 @@ static void tell_failure(struct fm *fm, bool fails)
 {
 	struct fm_msg msg = { .type = FM_MSG_FAILED };
 
-	if ((!fails && !fm->member.failed) || fm->is_root || !fm_task_mine(fm))
+	if ((!fails && !fm->member->failed) || fm->is_root || !fm_task_mine(fm))
 		return;
-	fm->member.failed = true;
-	fm->member.sent = false;
+	fm->member->failed = true;
+	fm->member->sent = false;
 	msg.failed.guid = fm->guid;
 	msg.failed.epoch = fm->epoch;
-	msg.failed.version = fm->member.version;
+	msg.failed.version = fm->member->version;
 	msg.failed.err = (uint32_t)-fm_task_error(fm);
 	fm->up->send(fm, &msg);
 }
@@ -259,8 +288,8 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 		return;
 	}
 	new_step(fm, t->version, 0);
-	fm->member.clean = t->clean;
-	memset(&fm->member.step, 0, sizeof(fm->member.step));
+	fm->table.clean = t->clean;
+	memset(&fm->member->step, 0, sizeof(fm->member->step));
 	forward_down(fm, &msg, false);
 	fm_task_table(fm);
 	fm_member_check(fm, false);
@@ -268,7 +297,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 
 void fm_member_step(struct fm *fm, const struct fm_step *s)
 {
-	struct fm_member *m = &fm->member;
+	struct fm_member *m = fm->member;
 	struct fm_msg msg = { .type = FM_MSG_STEP, .step = *s };
 
 	if (s->term != fm->term || s->version < fm->table.version)
@@ -285,11 +314,11 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	}
 	new_step(fm, s->version, s->round);
 	m->step = *s;
-	m->clean = s->clean;
+	fm->table.clean = s->clean;
 	for (uint32_t i = 0; i < s->nended; i++)
 		fm_table_ended(fm, &s->ended[i]);
 	if (s->step == FM_STEP_RESUME)
-		m->base = s->base;
+		fm->base = s->base;
 	forward_down(fm, &msg, false);
 	fm_task_step(fm, s);
 	fm_member_check(fm, false);
@@ -308,8 +337,14 @@ void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts
 		fm_uplink_counted(fm);
 	}
 	if (fm_task_done(fm, act, err, counts))
-		fm->member.sent = false;
+		fm->member->sent = false;
 	if (act == FM_ACT_REPLAY && err)
 		tell_failure(fm, fm_task_refuses(fm));
+	fm_member_check(fm, false);
+}
+
+void fm_member_left(struct fm *fm)
+{
+	fm->member->sent = false;
 	fm_member_check(fm, false);
 }

@@ -3,6 +3,7 @@
  * The reports of the nodes below for the step at hand: their sum, and the nodes whose report is
  * missing.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/fm/node/reports.h"
@@ -10,6 +11,42 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
+
+/**
+ * struct fm_reports
+ * @missing: how many children have to report
+ * @sum: of those that have reported
+ */
+struct fm_reports {
+	unsigned int missing;
+	struct fm_report sum;
+};
+
+bool fm_reports_new(struct fm *fm)
+{
+	fm->reports = calloc(1, sizeof(*fm->reports));
+	return fm->reports;
+}
+
+void fm_reports_free(struct fm *fm)
+{
+	free(fm->reports);
+}
+
+void fm_reports_step(struct fm *fm)
+{
+	memset(&fm->reports->sum, 0, sizeof(fm->reports->sum));
+}
+
+const struct fm_report *fm_reports_sum(const struct fm *fm)
+{
+	return &fm->reports->sum;
+}
+
+bool fm_reports_missing(const struct fm *fm)
+{
+	return fm->reports->missing;
+}
 
 void fm_reports_own(struct fm *fm, struct fm_sums *out)
 {
@@ -46,10 +83,10 @@ void fm_report_add(struct fm_report *to, const struct fm_report *r, int sign)
 void fm_reports_take(struct fm *fm, struct fm_conn *c, const struct fm_report *r)
 {
 	if (c->reported)
-		fm_report_add(&fm->member.below, &c->report, -1);
+		fm_report_add(&fm->reports->sum, &c->report, -1);
 	c->report = *r;
 	c->reported = true;
-	fm_report_add(&fm->member.below, r, 1);
+	fm_report_add(&fm->reports->sum, r, 1);
 	fm_reports_await(fm, c);
 }
 
@@ -59,21 +96,21 @@ void fm_reports_await(struct fm *fm, struct fm_conn *c)
 		       fm_table_takes(fm, c->node, c->guid, c->epoch) && !c->reported &&
 		       !c->failed;
 
-	fm->member.nawaited += awaited - c->awaited;
+	fm->reports->missing += awaited - c->awaited;
 	c->awaited = awaited;
 }
 
 void fm_reports_forget(struct fm *fm, const struct fm_conn *c)
 {
-	fm->member.nawaited -= c->awaited;
+	fm->reports->missing -= c->awaited;
 	if (c->reported)
-		fm_report_add(&fm->member.below, &c->report, -1);
+		fm_report_add(&fm->reports->sum, &c->report, -1);
 }
 
 uint64_t fm_reports_awaited(const struct fm *fm)
 {
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
-		if (fm_conn_awaited(fm, fm_conn_no(fm, i)))
+		if (fm_conn_no(fm, i)->awaited)
 			return fm_conn_no(fm, i)->guid;
 	return 0;
 }

@@ -3,10 +3,23 @@
 #ifndef FM_REPORTS_H
 #define FM_REPORTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
 struct fm_conn;
+
+/* A machine begins, without reports. Return: false: no memory. */
+bool fm_reports_new(struct fm *fm);
+void fm_reports_free(struct fm *fm);
+/* The step at hand is new: none has been reported. */
+void fm_reports_step(struct fm *fm);
+/* The sum of those that have come for the step at hand. */
+const struct fm_report *fm_reports_sum(const struct fm *fm);
+/* Return: true if one is missing. */
+bool fm_reports_missing(const struct fm *fm);
 
 /* The counters of this node, as they were read last. */
 void fm_reports_own(struct fm *fm, struct fm_sums *out);

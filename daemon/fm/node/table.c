@@ -243,7 +243,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->pause = t->pause;
 	m->voters = t->voters;
 	m->line = t->line;
-	m->clean = fm->member.clean;
+	m->clean = fm->table.clean;
 	m->entries = t->entry;
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		there += !fm_table_blank(&t->entry[i]);
@@ -286,7 +286,7 @@ void fm_table_tell(const struct fm *fm, struct fm_hello *h)
 	h->line = t->line;
 	if (t->entry[fm->node].guid == fm->guid && t->entry[fm->node].epoch == fm->epoch)
 		h->votes = fm_table_votes(&t->voters, &t->entry[fm->node]);
-	h->clean = fm->member.clean;
+	h->clean = fm->table.clean;
 	h->open = t->open;
 	h->admin = t->entry[fm->node].admin;
 	for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {

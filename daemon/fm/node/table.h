@@ -29,6 +29,7 @@ struct fm_table {
 	bool pause;		/* all rows are to be on hold */
 	struct fm_voters voters;
 	struct fm_line line;
+	uint8_t clean;		/* mask of colours without packets, as the root told last */
 	uint32_t nodes;
 	struct fm_book *book;
 	struct fm_entry *entry;

@@ -167,7 +167,7 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 	h->marked = fm->jumper;
 	fm_keep_tell(fm, h);
 	h->row = fm->row;
-	h->base = fm->member.base;
+	h->base = fm->base;
 	fm_reports_own(fm, &h->sums);
 	h->version = fm_rows_version(fm);
 }
