@@ -3,6 +3,8 @@
  * A claim to be root: who takes part, how long it is waited for, and to which other root this one
  * gives way, for all that an Init can say.
  */
+#include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/follow.h"
 #include "stage_claim.h"
 
 /* --- how long ----------------------------------------------------------------------------- */
@@ -234,6 +236,18 @@ static void to_whom(void **state)
 	stage_end(&s);
 }
 
+/* It shuns that node, which asks, as if it had not reached it so long ago that @left ns are left. */
+static void shun(uint64_t guid, uint64_t left)
+{
+	uint64_t followed = s.fm->root_guid, now = s.fm->now;
+
+	s.fm->now = now + left - 2 * fm_candidate_wait(s.fm) - 10 * s.fm->cfg.resend;
+	s.fm->root_guid = guid;
+	fm_follow_shun(s.fm);
+	s.fm->root_guid = followed;
+	s.fm->now = now;
+}
+
 /* A later node that asks, and that it could not reach lately: it goes on asking, unless that one leads. */
 static void not_reached(void **state)
 {
@@ -246,12 +260,11 @@ static void not_reached(void **state)
 	init.epoch = 9;
 	for (unsigned int asks = 0; asks < 2; asks++) {
 		init.asks = asks;
-		s.fm->candidate.unreached = 0xabc;
-		s.fm->candidate.shuns = s.fm->now;
+		shun(0xabc, 0);
 		assert_true(fm_claim_yields(s.fm, &init));
-		s.fm->candidate.shuns = s.fm->now + 1;
+		shun(0xabc, 1);
 		assert_int_equal(fm_claim_yields(s.fm, &init), !asks);
-		s.fm->candidate.unreached = 0xabd;
+		shun(0xabd, 1);
 		assert_true(fm_claim_yields(s.fm, &init));
 	}
 	stage_end(&s);

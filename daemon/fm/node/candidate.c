@@ -12,6 +12,8 @@
  * led it, it did not need to know. It asks them again as long as no root leads it. If no candidate
  * has asked to be root for 30 s, the node reports a problem.
  */
+#include <stdlib.h>
+
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/log.h"
@@ -21,6 +23,7 @@
 
 #define CANDIDATES 8		/* nodes from 0 on that are candidates where nothing is configured */
 #define TRIES_MAX 5
+#define BACKS_MAX 6
 #define VAIN (30000 * MS)	/* no root, and no node that asks, until it is told as a problem */
 #define VAIN_KEY 3000		/* of this problem of kind "root"; bootstrap.c has lower keys */
 #define UNFIT 20		/* times member_max without asking, after its NIC failed as root */
@@ -28,6 +31,33 @@
 #define ANSWER_WAIT 5		/* times resend: for the first word of a root, after HELLO */
 #define MEMORY_WAIT 10		/* times resend: until it tries again what failed for lack of memory */
 #define LOOKS 4			/* times in takeover, whether it still waits for that */
+
+/**
+ * struct fm_candidate
+ * @at: when this node asks to be root, if nothing leads it until then; NEVER
+ * @around: when it asks its neighbours which root they follow; NEVER
+ * @heard: while this node was led, a neighbour's Init named a node that asks
+ * @called: the root has handed over to this node; @relieves: because the root's NIC fails
+ * @unfit: until then this node does not ask: it was root and its NIC failed; 0: it may ask
+ * @tries: how often it has asked in vain since a root led it
+ * @backs: how often a node that asked, and that it followed, was lost or gave up
+ */
+struct fm_candidate {
+	uint64_t at, around, unfit;
+	bool heard, called, relieves;
+	unsigned int tries, backs;
+};
+
+bool fm_candidate_new(struct fm *fm)
+{
+	fm->candidate = calloc(1, sizeof(*fm->candidate));
+	return fm->candidate;
+}
+
+void fm_candidate_free(struct fm *fm)
+{
+	free(fm->candidate);
+}
 
 /* The priority by its configuration. */
 static unsigned int configured_priority(const struct fm *fm)
@@ -39,17 +69,17 @@ static unsigned int configured_priority(const struct fm *fm)
 
 unsigned int fm_candidate_said(const struct fm *fm)
 {
-	return fm->now < fm->candidate.unfit ? 0 : configured_priority(fm);
+	return fm->now < fm->candidate->unfit ? 0 : configured_priority(fm);
 }
 
 void fm_candidate_unfit(struct fm *fm)
 {
-	fm->candidate.unfit = fm->now + UNFIT * fm->cfg.member_max;
+	fm->candidate->unfit = fm->now + UNFIT * fm->cfg.member_max;
 }
 
 void fm_candidate_fit(struct fm *fm)
 {
-	fm->candidate.unfit = 0;
+	fm->candidate->unfit = 0;
 }
 
 unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
@@ -85,7 +115,7 @@ static uint64_t turn_delay(struct fm *fm)
 
 void fm_candidate_adrift(struct fm *fm)
 {
-	struct fm_candidate *c = &fm->candidate;
+	struct fm_candidate *c = fm->candidate;
 
 	c->at = c->around = NEVER;
 	c->called = false;
@@ -104,22 +134,48 @@ void fm_candidate_adrift(struct fm *fm)
 	c->heard = false;
 	if (!priority_now(fm) || (!fm->placed && !fm->jumper))
 		return;
-	c->at = later(fm->now, c->unfit) + (fm->cfg.takeover << c->tries) + turn_delay(fm);
+	c->at = later(fm->now, c->unfit) + fm_candidate_wait(fm) + turn_delay(fm);
 	if (fm->root_asks)
 		c->at += FOLLOW_WAIT * fm->cfg.takeover;
 }
 
 void fm_candidate_called(struct fm *fm, bool relieves)
 {
-	fm->candidate.at = fm->now;
-	fm->candidate.called = true;
-	fm->candidate.relieves = relieves;
+	fm->candidate->at = fm->now;
+	fm->candidate->called = true;
+	fm->candidate->relieves = relieves;
+}
+
+bool fm_candidate_take_call(struct fm *fm, bool *relieves)
+{
+	struct fm_candidate *c = fm->candidate;
+	bool called = c->called;
+
+	*relieves = called && c->relieves;
+	c->called = false;
+	return called;
+}
+
+void fm_candidate_heard(struct fm *fm)
+{
+	fm->candidate->heard = true;
+}
+
+void fm_candidate_back(struct fm *fm)
+{
+	if (fm->candidate->backs < BACKS_MAX)
+		fm->candidate->backs++;
+}
+
+uint64_t fm_candidate_wait(const struct fm *fm)
+{
+	return fm->cfg.takeover << fm->candidate->tries;
 }
 
 void fm_candidate_memory(struct fm *fm)
 {
 	fm_say(fm, FM_ERROR, "root", "no memory to ask to be root; it is tried again soon");
-	fm->candidate.at = fm->now + MEMORY_WAIT * fm->cfg.resend;
+	fm->candidate->at = fm->now + MEMORY_WAIT * fm->cfg.resend;
 }
 
 /*
@@ -147,7 +203,7 @@ static void tell_vain(struct fm *fm)
 
 bool fm_candidate_due(struct fm *fm)
 {
-	struct fm_candidate *c = &fm->candidate;
+	struct fm_candidate *c = fm->candidate;
 
 	if (fm->now >= c->around) {
 		tell_vain(fm);
@@ -168,5 +224,5 @@ bool fm_candidate_due(struct fm *fm)
 
 uint64_t fm_candidate_expiry(const struct fm *fm)
 {
-	return earlier(fm->candidate.at, fm->candidate.around);
+	return earlier(fm->candidate->at, fm->candidate->around);
 }

@@ -43,6 +43,7 @@
  * The choice of the root decides how soon there is a root, not safety: the epoch that a NIC obeys
  * only rises (kernel/req/fence.c), whichever root its manager follows.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/fm/node/follow.h"
@@ -55,9 +56,31 @@
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
 
-#define BACKS_MAX 6
 #define VAIN 20		/* times resend: time for a root that asks, or is lost, to lead */
 #define SHUN 10		/* times resend, besides twice the wait of this node: its turn comes in less */
+
+/**
+ * struct fm_following
+ * @turns: until then this node follows no node that asks, because it has turned from one that asked
+ *	in vain to a root that leads
+ * @unreached: GUID of the last node that was followed and could not be reached; if it asks, it is
+ *	not followed until @shuns
+ */
+struct fm_following {
+	uint64_t turns;
+	uint64_t unreached, shuns;
+};
+
+bool fm_follow_new(struct fm *fm)
+{
+	fm->following = calloc(1, sizeof(*fm->following));
+	return fm->following;
+}
+
+void fm_follow_free(struct fm *fm)
+{
+	free(fm->following);
+}
 
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid)
 {
@@ -66,36 +89,36 @@ bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_
 
 void fm_follow_shun(struct fm *fm)
 {
-	struct fm_candidate *c = &fm->candidate;
+	struct fm_following *f = fm->following;
 
 	if (!fm->root_asks)
 		return;
-	c->unreached = fm->root_guid;
-	c->shuns = fm->now + 2 * (fm->cfg.takeover << c->tries) + SHUN * fm->cfg.resend;
+	f->unreached = fm->root_guid;
+	f->shuns = fm->now + 2 * fm_candidate_wait(fm) + SHUN * fm->cfg.resend;
 }
 
 void fm_follow_unreached(struct fm *fm)
 {
-	struct fm_candidate *c = &fm->candidate;
+	struct fm_following *f = fm->following;
 
-	if (c->unreached == fm->root_guid) {
+	if (f->unreached == fm->root_guid) {
 		fm_follow_shun(fm);
 		return;
 	}
-	c->unreached = fm->root_guid;
-	c->shuns = 0;
+	f->unreached = fm->root_guid;
+	f->shuns = 0;
 }
 
 void fm_follow_reached(struct fm *fm)
 {
-	if (fm->candidate.unreached == fm->root_guid)
-		fm->candidate.unreached = 0;
+	if (fm->following->unreached == fm->root_guid)
+		fm->following->unreached = 0;
 }
 
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init)
 {
-	return init->asks && init->root_guid == fm->candidate.unreached &&
-	       fm->now < fm->candidate.shuns;
+	return init->asks && init->root_guid == fm->following->unreached &&
+	       fm->now < fm->following->shuns;
 }
 
 bool fm_follow_kin(const struct fm *fm, uint64_t guid)
@@ -109,7 +132,8 @@ bool fm_follow_kin(const struct fm *fm, uint64_t guid)
  */
 static void look_up(struct fm *fm, const struct fm_init *init)
 {
-	fm->candidate.heard |= init->asks && !init->lost;
+	if (init->asks && !init->lost)
+		fm_candidate_heard(fm);
 	if (fm_follow_kin(fm, init->guid))
 		fm_uplink_ask(fm);
 }
@@ -225,7 +249,7 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 	if (leads)
 		return follows_in_vain(fm) || (init->epoch >= fm->root_epoch && !was_led(fm, init));
 	return init->asks && !init->lost && init->epoch >= fm->root_epoch &&
-	       (!fm->root_asks || later || lost_by_parent(fm)) && fm->now >= fm->candidate.turns;
+	       (!fm->root_asks || later || lost_by_parent(fm)) && fm->now >= fm->following->turns;
 }
 
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init)
@@ -246,7 +270,7 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 	if (!fm->placed && fm->root_guid != init->root_guid)
 		fm->have_position = false;
 	if (follows_in_vain(fm) && !init->asks)
-		fm->candidate.turns = fm->now + VAIN / 4 * fm->cfg.resend;
+		fm->following->turns = fm->now + VAIN / 4 * fm->cfg.resend;
 	fm_uplink_leave(fm);
 	fm->have_root = true;
 	fm->root_guid = init->root_guid;
@@ -311,8 +335,7 @@ void fm_follow_back(struct fm *fm)
 		fm_ports_ask(fm);
 		return;
 	}
-	if (fm->candidate.backs < BACKS_MAX)
-		fm->candidate.backs++;
+	fm_candidate_back(fm);
 	fm->root_asks = false;
 	fm->have_root = fm->led.guid != fm->guid;
 	fm->root_lost = fm->have_root;

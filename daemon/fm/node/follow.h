@@ -19,6 +19,10 @@ struct fm_led {
 	char address[FM_ADDR_MAX];
 };
 
+/* A machine begins. Return: false: no memory. */
+bool fm_follow_new(struct fm *fm);
+void fm_follow_free(struct fm *fm);
+
 /** fm_follow_takes() - Return: true if this node is to follow the root of that Init, and did not */
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init);
 /** fm_follow() - it does, and leaves the one that it has followed; the way up is not opened yet */

@@ -10,7 +10,6 @@
 
 #include "daemon/fm/clock.h"
 #include "daemon/fm/fm.h"
-#include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/port.h"
@@ -57,7 +56,8 @@ struct fm {
 	uint64_t cut_off;	/* since when there is no way to the root; 0: there is */
 	bool root_asks, root_lost, said_lost; /* not root yet; no way to it now; neighbours know */
 	struct fm_led led;
-	struct fm_candidate candidate;
+	struct fm_candidate *candidate;
+	struct fm_following *following;
 	struct fm_arbiter arbiter;
 	char root_address[FM_ADDR_MAX];
 	struct fm_claim asker;	/* last CLAIM of the followed node that asks to be root */

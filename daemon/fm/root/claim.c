@@ -455,9 +455,7 @@ void fm_claim_start(struct fm *fm, bool leads)
 	a->at = leads ? NEVER : fm->now;
 	fm->root->since = fm->now;
 	fm->root->high = later(fm_nic_latest(fm), fm->kept.term);
-	a->handed = fm->candidate.called;
-	a->relieves = a->handed && fm->candidate.relieves;
-	fm->candidate.called = false;
+	a->handed = fm_candidate_take_call(fm, &a->relieves);
 	strcpy(a->why, "first root");
 	fm->root_asks = !leads;
 	fm->root_lost = false;
