@@ -107,7 +107,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	if (!fm)
 		return NULL;
 	if (!fm_conns_start(fm) || !fm_problems_start(fm) || !fm_uplink_new(fm) ||
-	    !fm_candidate_new(fm) || !fm_follow_new(fm) ||
+	    !fm_ports_new(fm) || !fm_candidate_new(fm) || !fm_follow_new(fm) ||
 	    !fm_reports_new(fm) || !fm_task_new(fm) || !fm_member_new(fm) ||
 	    !fm_nic_new(fm, dev->root_epoch, dev->root_guid) ||
 	    !fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0)) {
@@ -157,6 +157,7 @@ void fm_free(struct fm *fm)
 	fm_keep_free(fm);
 	fm_rows_free(fm);
 	fm_nic_free(fm);
+	fm_ports_free(fm);
 	fm_candidate_free(fm);
 	fm_follow_free(fm);
 	fm_task_free(fm);

@@ -132,8 +132,8 @@ static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
 	if (c && c->ready)
 		at = later(at, c->heard);
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
-		if (fm->port[p].up && fm->row.port[p].peer_guid == e->guid)
-			at = later(at, fm->port[p].last);
+		if (fm_port_up(fm, p) && fm->row.port[p].peer_guid == e->guid)
+			at = later(at, fm_port_last(fm, p));
 	return at;
 }
 
@@ -306,8 +306,8 @@ static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
 
 	if (!fm->cut_off || !fm->placed)
 		return false;
-	return (node == fm->node && !fm->port[d].up) ||
-	       (torus_neighbour(shape, node, d) == fm->node && !fm->port[q].up);
+	return (node == fm->node && !fm_port_up(fm, d)) ||
+	       (torus_neighbour(shape, node, d) == fm->node && !fm_port_up(fm, q));
 }
 
 static void count_nodes(const struct fm *fm, struct fm_status *s)

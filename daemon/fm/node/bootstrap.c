@@ -35,7 +35,6 @@
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
 
-#define INIT_BACKOFF_MAX 20
 #define DOUBT (30000 * MS)	/* a call that is not believed is a problem for so long */
 #define LONELY (30000 * MS)	/* until the problem that no Init has come */
 
@@ -80,7 +79,7 @@ static void send_init(struct fm *fm, unsigned int p)
 	uint8_t buf[TORUS_MGMT_MAX];
 
 	fm_bootstrap_tell(fm, &init);
-	init.heard = fm->port[p].heard;
+	init.heard = fm_port_heard(fm, p);
 	init.port = (uint8_t)p;
 	fm->said_lost |= fm->root_lost || fm->root_asks;
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
@@ -101,7 +100,7 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 	fm_task_port(fm, l->port);
 	if (fm_port_link(fm, l))
 		fm_uplink_row(fm);
-	if (!fm->port[l->port].up)
+	if (!fm_port_up(fm, l->port))
 		clear_problems(fm, l->port);
 }
 
@@ -210,20 +209,9 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
  * then leaves that root. A neighbour that takes no position from us is never satisfied: answers to
  * it are at least half an interval apart.
  */
-static void port_heard(struct fm *fm, struct fm_port *port, const struct fm_init *init)
+static bool is_answered(const struct fm *fm, const struct fm_init *init)
 {
-	bool answers = !init->heard || fm_follow_outdoes(fm, init);
-	bool first = init->placed && !port->heard;
-
-	port->last = fm->now;
-	port->heard |= init->placed;
-	port->told |= init->heard;
-	if (first)
-		port->next = fm->now;
-	else if (answers && fm->have_root)
-		port->next = earlier(port->next, port->sent + fm->cfg.init_interval / 2);
-	else if (port->told && port->heard)
-		port->next = NEVER;
+	return fm->have_root && (!init->heard || fm_follow_outdoes(fm, init));
 }
 
 void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len)
@@ -249,7 +237,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		position_take(fm, port, &init);
 	if (follows)
 		fm_ports_ask(fm);
-	port_heard(fm, &fm->port[port], &init);
+	fm_port_init(fm, port, &init, is_answered(fm, &init));
 	if (follows)
 		fm_uplink_root_known(fm);
 }
@@ -257,15 +245,10 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 void fm_bootstrap_due(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
-		struct fm_port *port = &fm->port[p];
-
-		if (!port->up || port->next > fm->now)
+		if (!fm_port_due(fm, p))
 			continue;
 		send_init(fm, p);
-		port->sent = fm->now;
-		port->next = port->told && port->heard ? NEVER : fm->now + port->interval;
-		if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
-			port->interval += port->interval / 2;
+		fm_port_sent(fm, p);
 	}
 	if (!fm->have_root && !fm->lonely && fm->now >= fm->rootless + LONELY) {
 		fm->lonely = true;
@@ -280,11 +263,8 @@ void fm_bootstrap_due(struct fm *fm)
 
 uint64_t fm_bootstrap_expiry(const struct fm *fm)
 {
-	uint64_t at = NEVER;
+	uint64_t at = fm_ports_expiry(fm);
 
-	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
-		if (fm->port[p].up)
-			at = earlier(at, fm->port[p].next);
 	if (!fm->have_root && !fm->lonely)
 		at = earlier(at, fm->rootless + LONELY);
 	return at;

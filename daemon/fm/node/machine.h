@@ -12,7 +12,6 @@
 #include "daemon/fm/fm.h"
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/keep.h"
-#include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/verdict.h"
@@ -43,7 +42,7 @@ struct fm {
 	struct fm_writing *writing;
 	struct torus_park park;
 	struct fm_nic *nic;
-	struct fm_port port[TORUS_MAX_PORTS];
+	struct fm_port *port;	/* TORUS_MAX_PORTS */
 	struct fm_row row;
 	struct fm_base base;	/* packets missing for good, as the root told last */
 

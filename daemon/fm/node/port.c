@@ -4,10 +4,38 @@
  * the next Init is due on each.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <torus/topology.h>
 
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/wire/init.h"
+
+#define INIT_BACKOFF_MAX 20
+
+/** struct fm_port - what this node knows of its own port, and the Init talk on it */
+struct fm_port {
+	bool up;
+	bool told;		/* the neighbour has an Init of ours */
+	bool heard;		/* we have one of its, since the link came up */
+	bool stalled;		/* it is taken down, because the neighbour returned no credits */
+	uint64_t last;		/* when its last Init came; 0: none has */
+	uint64_t next;		/* next Init; NEVER for none */
+	uint64_t sent;		/* last Init */
+	uint64_t interval;
+	uint32_t session;	/* the link's present or last one */
+};
+
+bool fm_ports_new(struct fm *fm)
+{
+	fm->port = calloc(TORUS_MAX_PORTS, sizeof(*fm->port));
+	return fm->port;
+}
+
+void fm_ports_free(struct fm *fm)
+{
+	free(fm->port);
+}
 
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b)
 {
@@ -58,6 +86,62 @@ void fm_ports_ask(struct fm *fm)
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
 		fm->port[p].heard = false;
 	fm_ports_spread(fm);
+}
+
+bool fm_port_up(const struct fm *fm, unsigned int p)
+{
+	return fm->port[p].up;
+}
+
+bool fm_port_heard(const struct fm *fm, unsigned int p)
+{
+	return fm->port[p].heard;
+}
+
+uint64_t fm_port_last(const struct fm *fm, unsigned int p)
+{
+	return fm->port[p].last;
+}
+
+void fm_port_init(struct fm *fm, unsigned int p, const struct fm_init *init, bool answers)
+{
+	struct fm_port *port = &fm->port[p];
+	bool first = init->placed && !port->heard;
+
+	port->last = fm->now;
+	port->heard |= init->placed;
+	port->told |= init->heard;
+	if (first)
+		port->next = fm->now;
+	else if (answers)
+		port->next = earlier(port->next, port->sent + fm->cfg.init_interval / 2);
+	else if (port->told && port->heard)
+		port->next = NEVER;
+}
+
+bool fm_port_due(const struct fm *fm, unsigned int p)
+{
+	return fm->port[p].up && fm->port[p].next <= fm->now;
+}
+
+void fm_port_sent(struct fm *fm, unsigned int p)
+{
+	struct fm_port *port = &fm->port[p];
+
+	port->sent = fm->now;
+	port->next = port->told && port->heard ? NEVER : fm->now + port->interval;
+	if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
+		port->interval += port->interval / 2;
+}
+
+uint64_t fm_ports_expiry(const struct fm *fm)
+{
+	uint64_t at = NEVER;
+
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
+		if (fm->port[p].up)
+			at = earlier(at, fm->port[p].next);
+	return at;
 }
 
 /* The row's entry of a port, from the link's present state. */

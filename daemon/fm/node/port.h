@@ -10,19 +10,11 @@
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
+struct fm_init;
 
-/** struct fm_port - what this node knows of its own port, and the Init talk on it */
-struct fm_port {
-	bool up;
-	bool told;		/* the neighbour has an Init of ours */
-	bool heard;		/* we have one of its, since the link came up */
-	bool stalled;		/* it is taken down, because the neighbour returned no credits */
-	uint64_t last;		/* when its last Init came; 0: none has */
-	uint64_t next;		/* next Init; NEVER for none */
-	uint64_t sent;		/* last Init */
-	uint64_t interval;
-	uint32_t session;	/* the link's present or last one */
-};
+/* A machine begins. Return: false: no memory. */
+bool fm_ports_new(struct fm *fm);
+void fm_ports_free(struct fm *fm);
 
 /* Return: true if two rows say the same of a port. */
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b);
@@ -52,6 +44,18 @@ bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem
 bool fm_port_stalled(struct fm *fm, unsigned int p, bool is);
 /* @ports were opened for the replay: how far their sessions came need not be told any more. */
 void fm_ports_opened(struct fm *fm, uint16_t ports);
+bool fm_port_up(const struct fm *fm, unsigned int p);
+/* Return: true if an Init of a node that has a place has come by that port since the link came up. */
+bool fm_port_heard(const struct fm *fm, unsigned int p);
+/* When the last Init came by that port; 0: none has. */
+uint64_t fm_port_last(const struct fm *fm, unsigned int p);
+/* An Init has come; @answers: this node's own is to follow soon. */
+void fm_port_init(struct fm *fm, unsigned int p, const struct fm_init *init, bool answers);
+/* Return: true if an Init is due on that port; it has been sent. */
+bool fm_port_due(const struct fm *fm, unsigned int p);
+void fm_port_sent(struct fm *fm, unsigned int p);
+/* When the next one is due on any port. */
+uint64_t fm_ports_expiry(const struct fm *fm);
 /* The content of Inits has changed: sends them again on all ports. */
 void fm_ports_spread(struct fm *fm);
 /* The root is another one: asks neighbours for their Inits, too, to judge them anew. */
