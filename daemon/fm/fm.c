@@ -98,6 +98,15 @@ static bool ops_whole(const struct fm_ops *o, bool arbiter)
 	       o->close && o->keep && o->log && (o->arbitrate || !arbiter);
 }
 
+static bool parts_new(struct fm *fm, const struct torus_device *dev)
+{
+	return fm_conns_start(fm) && fm_problems_start(fm) && fm_ports_new(fm) && fm_keep_new(fm) &&
+	       fm_nic_new(fm, dev->root_epoch, dev->root_guid) &&
+	       fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0) && fm_reports_new(fm) &&
+	       fm_uplink_new(fm) && fm_candidate_new(fm) && fm_verdict_new(fm) &&
+	       fm_follow_new(fm) && fm_task_new(fm) && fm_member_new(fm);
+}
+
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		  const struct torus_device *dev, const struct torus_link *links,
 		  const struct torus_park *park, const uint64_t *rows, uint64_t now)
@@ -106,11 +115,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 
 	if (!fm)
 		return NULL;
-	if (!fm_conns_start(fm) || !fm_problems_start(fm) || !fm_uplink_new(fm) ||
-	    !fm_ports_new(fm) || !fm_candidate_new(fm) || !fm_follow_new(fm) ||
-	    !fm_reports_new(fm) || !fm_task_new(fm) || !fm_member_new(fm) ||
-	    !fm_nic_new(fm, dev->root_epoch, dev->root_guid) ||
-	    !fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0)) {
+	if (!parts_new(fm, dev)) {
 		fm_free(fm);
 		return NULL;
 	}
@@ -129,7 +134,6 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (park)
 		fm->park = *park;
-	fm_keep_start(fm);
 	if (c->kept)
 		fm_keep_take(fm, c->kept);
 	fm->cfg.kept = NULL;
@@ -152,18 +156,19 @@ void fm_free(struct fm *fm)
 		return;
 	fm_root_free(fm);
 	fm_table_free(&fm->table);
-	fm_conns_free(fm);
-	fm_problems_free(fm);
-	fm_keep_free(fm);
+	fm_member_free(fm);
+	fm_task_free(fm);
+	fm_follow_free(fm);
+	fm_verdict_free(fm);
+	fm_candidate_free(fm);
+	fm_uplink_free(fm);
+	fm_reports_free(fm);
 	fm_rows_free(fm);
 	fm_nic_free(fm);
+	fm_keep_free(fm);
 	fm_ports_free(fm);
-	fm_candidate_free(fm);
-	fm_follow_free(fm);
-	fm_task_free(fm);
-	fm_reports_free(fm);
-	fm_member_free(fm);
-	fm_uplink_free(fm);
+	fm_problems_free(fm);
+	fm_conns_free(fm);
 	free(fm);
 }
 

@@ -13,6 +13,7 @@
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/node/verdict.h"
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/claim.h"
@@ -410,11 +411,11 @@ static void own_root_status(const struct fm *fm, struct fm_root_status *r)
 
 static void arbiter_status(const struct fm *fm, struct fm_root_status *r)
 {
-	const struct fm_arbiter *a = &fm->arbiter;
+	const struct fm_answer *a = fm_verdict(fm);
 
 	r->arbiter = fm->cfg.arbiter;
 	r->verdict = a->verdict;
-	r->asked_epoch = a->at ? a->answered : 0;
+	r->asked_epoch = a->at ? a->epoch : 0;
 	r->answered = a->at;
 	r->refusal = a->why;
 }

@@ -206,7 +206,8 @@ static void without_memory_and_no_candidate(void **state)
 	for (unsigned int n = 1; !has_problem("memory"); n++) {
 		assert_true(n < 20);
 		memory_fails_at(n);
-		s.fm->kept.seen = s.fm->kept.sum = 0;
+		s.fm->now = fm_keep_expiry(s.fm);
+		fm_keep_due(s.fm);
 		fm_keep(s.fm);
 	}
 	memory_fails_at(0);

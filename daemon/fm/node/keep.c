@@ -32,6 +32,7 @@
  * A KEPT may be lost with its connection, so it is sent again on the next one, and with
  * keep-alives.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/fm/node/keep.h"
@@ -47,9 +48,29 @@
 #define AGAIN (40000 * MS)
 #define MEMORY 2	/* key of this problem of kind "memory"; root/discover.c has lower ones */
 
-void fm_keep_start(struct fm *fm)
+/**
+ * struct fm_keeping - what was given to the host
+ * @sum: of what must survive, as it was given to the host last; 0: nothing was
+ * @given_term, @given: epoch and version of the table that was given to the host last
+ * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not answered yet
+ * @seen_term, @seen: the last table that was in force here, and was looked at
+ * @again: when it is given once more, for it could not be given, or the host has not answered; NEVER
+ */
+struct fm_keeping {
+	uint64_t sum;
+	uint64_t given_term, given;
+	uint8_t disk;
+	uint64_t seen_term, seen;
+	uint64_t again;
+};
+
+bool fm_keep_new(struct fm *fm)
 {
-	fm->kept.again = NEVER;
+	fm->keeping = calloc(1, sizeof(*fm->keeping));
+	if (!fm->keeping)
+		return false;
+	fm->keeping->again = NEVER;
+	return true;
 }
 
 static bool later_than(const struct fm_kept *k, uint64_t term, uint64_t version)
@@ -142,13 +163,15 @@ static uint64_t sum_of(const struct fm_table *t)
 
 bool fm_keep_news(const struct fm *fm)
 {
-	return fm->kept.seen != fm->table.version || fm->kept.seen_term != fm->table.term;
+	const struct fm_keeping *k = fm->keeping;
+
+	return k->seen != fm->table.version || k->seen_term != fm->table.term;
 }
 
 void fm_keep_say(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_KEPT };
-	const struct fm_kept *k = &fm->kept;
+	const struct fm_keeping *k = fm->keeping;
 
 	if (k->disk == FM_DISK_UNKNOWN)
 		return;
@@ -161,7 +184,7 @@ void fm_keep_say(struct fm *fm)
 
 void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok)
 {
-	struct fm_kept *k = &fm->kept;
+	struct fm_keeping *k = fm->keeping;
 
 	if (!k->sum || epoch != k->given_term || version != k->given)
 		return;
@@ -172,7 +195,7 @@ void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok)
 
 void fm_keep(struct fm *fm)
 {
-	struct fm_kept *k = &fm->kept;
+	struct fm_keeping *k = fm->keeping;
 	const struct fm_table *t = &fm->table;
 	bool next = t->term == k->seen_term && t->version == k->seen + 1;
 	struct fm_msg msg;
@@ -212,7 +235,7 @@ void fm_keep(struct fm *fm)
 /* The table at hand is given as if it were another, once it is in force. */
 void fm_keep_due(struct fm *fm)
 {
-	struct fm_kept *k = &fm->kept;
+	struct fm_keeping *k = fm->keeping;
 
 	if (fm->now < k->again)
 		return;
@@ -223,10 +246,11 @@ void fm_keep_due(struct fm *fm)
 
 uint64_t fm_keep_expiry(const struct fm *fm)
 {
-	return fm->kept.again;
+	return fm->keeping->again;
 }
 
 void fm_keep_free(struct fm *fm)
 {
 	fm_book_put(fm->kept.book);
+	free(fm->keeping);
 }

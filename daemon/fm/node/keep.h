@@ -15,25 +15,16 @@ struct fm_book;
  * struct fm_kept - the table that was kept last, as it was found, or as another node has it
  * @book: NULL: there is none
  * @term, @version, @open, @line: of it; @root: GUID of the root that made it, 0: not known
- * @sum: of what must survive, as it was given to the host last; 0: nothing was
- * @given_term, @given: epoch and version of the table that was given to the host last
- * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not answered yet
- * @seen_term, @seen: the last table that was in force here, and was looked at
- * @again: when it is given once more, for it could not be given, or the host has not answered; NEVER
  */
 struct fm_kept {
 	struct fm_book *book;
 	uint64_t term, version, root;
 	struct fm_line line;
 	uint8_t open;
-	uint64_t sum;
-	uint64_t given_term, given;
-	uint8_t disk;
-	uint64_t seen_term, seen;
-	uint64_t again;
 };
 
-void fm_keep_start(struct fm *fm);
+/* A machine begins. Return: false: no memory. */
+bool fm_keep_new(struct fm *fm);
 
 /** fm_keep_take() - that table was kept. Return: false if what is known is as late, or no memory */
 bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m);

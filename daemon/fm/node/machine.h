@@ -14,7 +14,6 @@
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/up.h"
-#include "daemon/fm/node/verdict.h"
 
 struct fm_root;
 
@@ -57,7 +56,7 @@ struct fm {
 	struct fm_led led;
 	struct fm_candidate *candidate;
 	struct fm_following *following;
-	struct fm_arbiter arbiter;
+	struct fm_arbitration *verdict;
 	char root_address[FM_ADDR_MAX];
 	struct fm_claim asker;	/* last CLAIM of the followed node that asks to be root */
 
@@ -66,6 +65,7 @@ struct fm {
 	struct fm_conns *conns;
 	struct fm_table table;
 	struct fm_kept kept;
+	struct fm_keeping *keeping;
 	struct fm_reports *reports;
 	struct fm_member *member;
 	struct fm_task *task;

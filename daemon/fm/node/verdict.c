@@ -4,25 +4,83 @@
  * outlive the struct fm_root that asked.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 
+#define GAP_MIN (250 * MS)
+#define GAP_MAX (8000 * MS)
+
+/**
+ * struct fm_arbitration - what was asked
+ * @asked: the question has not been answered yet; @epoch: of it
+ * @again: when it may be asked the next time, if the last answer was no grant; @gap: from then on
+ */
+struct fm_arbitration {
+	bool asked;
+	uint64_t epoch, again, gap;
+	struct fm_answer answer;
+};
+
+bool fm_verdict_new(struct fm *fm)
+{
+	fm->verdict = calloc(1, sizeof(*fm->verdict));
+	return fm->verdict;
+}
+
+void fm_verdict_free(struct fm *fm)
+{
+	free(fm->verdict);
+}
+
+const struct fm_answer *fm_verdict(const struct fm *fm)
+{
+	return &fm->verdict->answer;
+}
+
+void fm_verdict_ask(struct fm *fm)
+{
+	fm->verdict->asked = true;
+	fm->verdict->epoch = fm->term;
+	fm->ops.arbitrate(fm->io, fm->term, fm->guid);
+}
+
+uint64_t fm_verdict_asked(const struct fm *fm, bool *waits)
+{
+	*waits = fm->verdict->asked;
+	return fm->verdict->epoch;
+}
+
+void fm_verdict_put_off(struct fm *fm)
+{
+	struct fm_arbitration *v = fm->verdict;
+
+	v->gap = v->gap ? earlier(2 * v->gap, GAP_MAX) : GAP_MIN;
+	v->again = fm->now + v->gap;
+}
+
+uint64_t fm_verdict_again(const struct fm *fm)
+{
+	return fm->verdict->again;
+}
+
 bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why)
 {
-	struct fm_arbiter *a = &fm->arbiter;
+	struct fm_arbitration *v = fm->verdict;
+	struct fm_answer *a = &v->answer;
 
-	if (!a->asked || epoch != a->epoch)
+	if (!v->asked || epoch != v->epoch)
 		return false;
-	a->asked = false;
+	v->asked = false;
 	a->at = fm->now;
-	a->answered = epoch;
+	a->epoch = epoch;
 	a->verdict = (uint8_t)verdict;
 	a->high = verdict == FM_REFUSED ? high : 0;
 	snprintf(a->why, sizeof(a->why), "%s", verdict == FM_GRANTED ? "" : why);
 	if (verdict == FM_GRANTED) {
-		a->again = a->gap = 0;
+		v->again = v->gap = 0;
 		fm_problem_clear(fm, "arbiter", 0);
 		fm_say(fm, FM_INFO, "arbiter", "the arbiter grants epoch %llu",
 		       (unsigned long long)epoch);
@@ -32,6 +90,6 @@ bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uin
 
 void fm_verdict_forget(struct fm *fm)
 {
-	fm->arbiter.again = fm->arbiter.gap = 0;
+	fm->verdict->again = fm->verdict->gap = 0;
 	fm_problem_clear(fm, "arbiter", 0);
 }

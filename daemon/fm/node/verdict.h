@@ -9,22 +9,30 @@
 #include "daemon/fm/fm.h"
 
 /**
- * struct fm_arbiter - the arbiter, as this node knows it; it outlives claims
- * @verdict: enum fm_verdict, the last one
- * @asked: a question has not been answered yet
- * @epoch: of the last question; @answered: of the last that was answered
- * @at: when that was; 0: never
- * @again: when it may be asked the next time, if the last answer was no grant; @gap: from then on
+ * struct fm_answer - the last one
+ * @verdict: enum fm_verdict
+ * @epoch: which it answers; @at: when; 0: never
  * @high: the epoch that the arbiter said it has granted
- * @why: of the last answer, if it was no grant, as text for people
+ * @why: if it was no grant, as text for people
  */
-struct fm_arbiter {
+struct fm_answer {
 	uint8_t verdict;
-	bool asked;
-	uint64_t epoch, answered, at, again, gap, high;
+	uint64_t epoch, at, high;
 	char why[FM_TEXT_MAX / 2];
 };
 
+/* A machine begins. Return: false: no memory. */
+bool fm_verdict_new(struct fm *fm);
+void fm_verdict_free(struct fm *fm);
+const struct fm_answer *fm_verdict(const struct fm *fm);
+/** fm_verdict_ask() - asks whether this node may lead in its epoch */
+void fm_verdict_ask(struct fm *fm);
+/** fm_verdict_asked() - Return: the epoch of the last question, and in @waits: it is not answered */
+uint64_t fm_verdict_asked(const struct fm *fm, bool *waits);
+/** fm_verdict_put_off() - the next question is to wait, longer each time */
+void fm_verdict_put_off(struct fm *fm);
+/** fm_verdict_again() - Return: when it may be asked, if it is not to be asked at once; or 0 */
+uint64_t fm_verdict_again(const struct fm *fm);
 /** fm_verdict_take() - as in fm_arbiter(). Return: false if that question was not asked last */
 bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
 		     const char *why);

@@ -30,32 +30,11 @@
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
 
-#define GAP_MIN (250 * MS)
-#define GAP_MAX (8000 * MS)
-
 static const char kind[] = "arbiter";
-
-static void ask_arbiter(struct fm *fm)
-{
-	struct fm_arbiter *a = &fm->arbiter;
-
-	a->asked = true;
-	a->epoch = fm->term;
-	fm->ops.arbitrate(fm->io, a->epoch, fm->guid);
-}
-
-/* The gap until the next question. */
-static void put_off(struct fm *fm)
-{
-	struct fm_arbiter *a = &fm->arbiter;
-
-	a->gap = a->gap ? earlier(2 * a->gap, GAP_MAX) : GAP_MIN;
-	a->again = fm->now + a->gap;
-}
 
 static void set_problem(struct fm *fm, bool leads)
 {
-	struct fm_arbiter *a = &fm->arbiter;
+	const struct fm_answer *a = fm_verdict(fm);
 	const char *what = a->verdict == FM_REFUSED ? "the arbiter refuses that this node leads" :
 						      "the arbiter gives no answer";
 
@@ -69,7 +48,7 @@ static void set_problem(struct fm *fm, bool leads)
 
 bool fm_arbiter_waits(const struct fm *fm)
 {
-	return fm->cfg.arbiter && fm->now < fm->arbiter.again;
+	return fm->cfg.arbiter && fm->now < fm_verdict_again(fm);
 }
 
 /*
@@ -86,23 +65,26 @@ static bool may_decide(const struct fm *fm, bool quorum)
 
 bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends)
 {
-	struct fm_arbiter *a = &fm->arbiter;
+	const struct fm_answer *a = fm_verdict(fm);
+	bool waits;
 
 	*ends = false;
 	if (!fm->cfg.arbiter)
 		return true;
-	if (a->epoch != fm->term)
-		ask_arbiter(fm);
-	if (a->asked)
+	if (fm_verdict_asked(fm, &waits) != fm->term) {
+		fm_verdict_ask(fm);
+		return false;
+	}
+	if (waits)
 		return false;
 	if (a->verdict == FM_GRANTED)
 		return true;
 	if (a->verdict == FM_UNKNOWN && may_decide(fm, quorum)) {
-		put_off(fm);
+		fm_verdict_put_off(fm);
 		set_problem(fm, true);
 		return true;
 	}
-	put_off(fm);
+	fm_verdict_put_off(fm);
 	set_problem(fm, false);
 	*ends = true;
 	return false;
@@ -110,26 +92,28 @@ bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends)
 
 void fm_arbiter_answered(struct fm *fm)
 {
-	if (fm->root->stage == FM_STAGE_LEADS && fm->arbiter.verdict != FM_GRANTED) {
-		put_off(fm);
+	if (fm->root->stage == FM_STAGE_LEADS && fm_verdict(fm)->verdict != FM_GRANTED) {
+		fm_verdict_put_off(fm);
 		set_problem(fm, true);
 	}
 }
 
 static bool asks_on(const struct fm *fm)
 {
-	const struct fm_arbiter *a = &fm->arbiter;
+	bool waits;
 
-	return fm->cfg.arbiter && fm->root->stage == FM_STAGE_LEADS && a->again && !a->asked;
+	fm_verdict_asked(fm, &waits);
+	return fm->cfg.arbiter && fm->root->stage == FM_STAGE_LEADS && fm_verdict_again(fm) &&
+	       !waits;
 }
 
 void fm_arbiter_due(struct fm *fm)
 {
-	if (asks_on(fm) && fm->now >= fm->arbiter.again)
-		ask_arbiter(fm);
+	if (asks_on(fm) && fm->now >= fm_verdict_again(fm))
+		fm_verdict_ask(fm);
 }
 
 uint64_t fm_arbiter_expiry(const struct fm *fm)
 {
-	return asks_on(fm) ? fm->arbiter.again : NEVER;
+	return asks_on(fm) ? fm_verdict_again(fm) : NEVER;
 }

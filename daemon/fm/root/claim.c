@@ -65,6 +65,7 @@
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/verdict.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/table.h"
@@ -475,8 +476,8 @@ static void end_claim(struct fm *fm)
 	} else if (ends) {
 		ask_again(fm);
 		fm->root->since = fm->now;
-		if (fm->arbiter.high <= fm_epoch_believed(fm))
-			fm->root->high = later(fm->root->high, fm->arbiter.high);
+		if (fm_verdict(fm)->high <= fm_epoch_believed(fm))
+			fm->root->high = later(fm->root->high, fm_verdict(fm)->high);
 	}
 }
 
