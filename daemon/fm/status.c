@@ -17,6 +17,7 @@
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/claim.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
@@ -454,7 +455,7 @@ const struct fm_recovery *fm_last(const struct fm *fm)
 static bool under_way(const struct fm *fm)
 {
 	if (fm_is_root(fm))
-		return fm_recovery_phase(fm->root) != FM_PHASE_REST || fm->root->demand.is;
+		return fm_recovery_phase(fm->root) != FM_PHASE_REST || fm_demand_is(fm->root);
 	return !fm_member_ended(fm);
 }
 

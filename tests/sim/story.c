@@ -7,6 +7,7 @@
 #include <torus/route.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "kernel/core/nic_impl.h"
@@ -232,7 +233,7 @@ enum story_step story_step(const struct story *s)
 
 	if (!root || !root->root)
 		return STEP_NO_ROOT;
-	if (fm_recovery_phase(root->root) == FM_PHASE_REST && root->root->demand.is)
+	if (fm_recovery_phase(root->root) == FM_PHASE_REST && fm_demand_is(root->root))
 		return STEP_TABLE;
 	return steps[fm_recovery_phase(root->root)];
 }

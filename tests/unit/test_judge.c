@@ -14,6 +14,7 @@
 
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -229,15 +230,15 @@ static void judge(void)
 		before[i] = mates[i].state;
 		due[i] = mates[i].via ? before[i] : due_state(i, vouched);
 	}
-	root->demand.is = false;
+	fm_demand_end(fm);
 	fm_judge_due(fm);
 	for (unsigned int i = 0; i < NODES; i++) {
 		changed += mates[i].state != before[i];
 		assert_int_equal(mates[i].state, due[i]);
 	}
 	/* Whoever is judged gets another table, at once. */
-	assert_int_equal(root->demand.is, changed > 0);
-	assert_true(!changed || root->demand.at == fm->now);
+	assert_int_equal(fm_demand_is(root), changed > 0);
+	assert_true(!changed || fm_demand_expiry(root) == fm->now);
 }
 
 static void fabrics(void **state)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
@@ -87,8 +88,7 @@ static unsigned int settles(unsigned int fail)
 		assert_true(memory_is_short(fm));
 		assert_null(r->at);
 		assert_null(r->admin);
-		assert_null(r->tally.kind);
-		assert_int_equal(r->tally.set, 0);
+		assert_null(r->counted);
 		assert_int_equal(r->changes.nodes, 0);
 		assert_int_equal(fm->table.nodes, 0);
 		fm->now = fm_settle_expiry(fm);
@@ -97,7 +97,7 @@ static unsigned int settles(unsigned int fail)
 	fm_settle_due(fm);
 	assert_true(r->settled);
 	assert_false(memory_is_short(fm));
-	assert_true(r->demand.is);
+	assert_true(fm_demand_is(r));
 	for (uint32_t i = 0; i < NODES; i++)
 		assert_int_equal(r->at[i], i + 1);
 	fail = asked;

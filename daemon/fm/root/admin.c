@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Orders of the administrator. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
 
@@ -73,6 +74,30 @@ uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m)
 	return d->failed ? FM_DISK_FAILS : FM_DISK_HAS;
 }
 
+/**
+ * struct fm_move - the root is to hand over to the node @guid: ids may change meanwhile (grow.c)
+ * @at: when the root asks that node, or stops waiting for its answer; NEVER
+ * @until: how long it waits for the end of a recovery that has begun meanwhile
+ */
+struct fm_move {
+	uint64_t guid, at, until;
+	bool asked;
+};
+
+bool fm_admin_new(struct fm_root *r)
+{
+	r->move = calloc(1, sizeof(*r->move));
+	if (!r->move)
+		return false;
+	r->move->at = NEVER;
+	return true;
+}
+
+void fm_admin_free(struct fm_root *r)
+{
+	free(r->move);
+}
+
 /* The configuration of a node that has not joined this root is unknown: the default is taken. */
 static bool is_candidate(const struct fm_mate *m)
 {
@@ -114,13 +139,13 @@ static int may_move(const struct fm *fm, const struct fm_mate *m)
 		return -EHOSTUNREACH;	/* the end of a recovery changes nothing of that */
 	if (!m->priority)
 		return -EACCES;
-	return fm_recovery_phase(r) != FM_PHASE_REST || r->demand.is ? -EAGAIN : 0;
+	return fm_recovery_phase(r) != FM_PHASE_REST || fm_demand_is(r) ? -EAGAIN : 0;
 }
 
 /* The root hands over a moment later, so that it can still answer the node that asked. */
 int fm_admin_move(struct fm *fm, uint32_t node)
 {
-	struct fm_move *move = &fm->root->move;
+	struct fm_move *move = fm->root->move;
 	const struct fm_mate *m;
 	int err;
 
@@ -130,7 +155,7 @@ int fm_admin_move(struct fm *fm, uint32_t node)
 	err = may_move(fm, m);
 	if (err)
 		return err;
-	*move = (struct fm_move) { .at = NEVER, .look = move->look };	/* an order before is void */
+	*move = (struct fm_move) { .at = NEVER };	/* an order before is void */
 	if (node == fm->node)
 		return 0;
 	move->guid = m->guid;
@@ -142,7 +167,7 @@ int fm_admin_move(struct fm *fm, uint32_t node)
 static void move_on(struct fm *fm, bool now)
 {
 	struct fm_lead lead = { .term = fm->term, .now = now };
-	const struct fm_mate *m = fm_mate(fm->root, fm->root->move.guid);
+	const struct fm_mate *m = fm_mate(fm->root, fm->root->move->guid);
 
 	lead.guid = m->guid;
 	strcpy(lead.address, m->address);
@@ -157,7 +182,7 @@ static void move_on(struct fm *fm, bool now)
 /* Asks the node, or waits for the end of a recovery that has begun. Return: 0; errno: it cannot */
 static int ask_node(struct fm *fm)
 {
-	struct fm_move *move = &fm->root->move;
+	struct fm_move *move = fm->root->move;
 	int err = may_move(fm, fm_mate(fm->root, move->guid));
 
 	if (err == -EAGAIN && fm->now < move->until) {
@@ -174,7 +199,7 @@ static int ask_node(struct fm *fm)
 
 void fm_admin_due(struct fm *fm)
 {
-	struct fm_move *move = &fm->root->move;
+	struct fm_move *move = fm->root->move;
 	const char *why = "it does not answer";
 	const struct fm_mate *m;
 	int err;
@@ -195,7 +220,7 @@ void fm_admin_due(struct fm *fm)
 
 void fm_admin_ready(struct fm *fm, uint64_t guid)
 {
-	struct fm_move *move = &fm->root->move;
+	struct fm_move *move = fm->root->move;
 	const struct fm_mate *m;
 
 	if (!move->asked || guid != move->guid)
@@ -211,5 +236,5 @@ void fm_admin_ready(struct fm *fm, uint64_t guid)
 
 uint64_t fm_admin_expiry(const struct fm *fm)
 {
-	return fm->root->move.at;
+	return fm->root->move->at;
 }

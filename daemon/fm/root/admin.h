@@ -10,17 +10,11 @@ struct fm;
 struct fm_kept_count;
 struct fm_kept_msg;
 struct fm_mate;
+struct fm_root;
 
-/**
- * struct fm_move - the root is to hand over to the node @guid: ids may change meanwhile (grow.c)
- * @at: when the root asks that node, or stops waiting for its answer; NEVER
- * @until: how long it waits for the end of a recovery that has begun meanwhile
- * @look: when the root looks next whether its own NIC fails (resign.c)
- */
-struct fm_move {
-	uint64_t guid, at, until, look;
-	bool asked;
-};
+/* A root begins. Return: false: no memory. */
+bool fm_admin_new(struct fm_root *r);
+void fm_admin_free(struct fm_root *r);
 
 /* As fm_exclude() and fm_root_move(), at the root. */
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded);

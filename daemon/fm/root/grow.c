@@ -43,6 +43,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/extend.h"
+#include "daemon/fm/root/news.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
@@ -163,11 +164,11 @@ void fm_grow_due(struct fm *fm, bool recovers)
 	r->grow->at = NEVER;
 	if (!is_wanted(fm) || !fm_extend(fm, &shape, &open))
 		return;
-	if (fm->now < r->news.newest + fm->cfg.quiet) {	/* others may follow at once */
+	if (fm->now < fm_news_newest(r) + fm->cfg.quiet) {	/* others may follow at once */
 		try_later(fm);
 		return;
 	}
-	if (r->demand.is || recovers || !all_take_part(fm)) {
+	if (fm_demand_is(r) || recovers || !all_take_part(fm)) {
 		give_up(fm);
 		return;
 	}
@@ -242,10 +243,10 @@ static bool take_shape(struct fm *fm, const struct torus_shape *shape, uint8_t o
 	struct torus_shape from = fm->table.shape;
 
 	memset(&r->changes, 0, sizeof(r->changes));
-	memset(&r->tally, 0, sizeof(r->tally));
+	r->counted = NULL;
 	if (!fm_settle_room(fm, shape)) {
 		r->changes = old.changes;
-		r->tally = old.tally;
+		r->counted = old.counted;
 		r->admin = old.admin;
 		r->at = old.at;
 		return false;
@@ -296,7 +297,6 @@ bool fm_grow_table(struct fm *fm, uint64_t version)
 void fm_grow_applied(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	const struct fm_tally *t = fm_tally(fm);
 
 	if (!r->grow->old)
 		return;
@@ -305,7 +305,7 @@ void fm_grow_applied(struct fm *fm)
 		struct fm_mate *m = fm_mate_no(r, i);
 
 		if (m->node == TORUS_NO_NODE || m->state == FM_NODE_DEAD ||
-		    t->kind[m->node] == FM_PART_TAKES)
+		    fm_tally_part(fm, m->node) == FM_PART_TAKES)
 			m->old_shape = false;
 		r->grow->old |= m->old_shape;
 	}

@@ -7,15 +7,47 @@
  * everything else that is waited for. While the root only asks, nothing counts: it may ask for long,
  * and the kept table of a node, which comes last, is waited for nevertheless.
  */
+#include <stdlib.h>
+
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/root.h"
 
 #define ROWS_MAX 3	/* times member_max that rows can delay the table, while no new node comes */
 #define NODES_MAX 20	/* ... that new nodes can put it off in all */
 
+/**
+ * struct fm_news - changes among the nodes
+ * @last: when something changed last, as far as that counts
+ * @newest: when a new node came last; @since: when the first one did, 0: none
+ */
+struct fm_news {
+	uint64_t last, newest, since;
+};
+
+bool fm_news_new(struct fm_root *r)
+{
+	r->news = calloc(1, sizeof(*r->news));
+	return r->news;
+}
+
+void fm_news_free(struct fm_root *r)
+{
+	free(r->news);
+}
+
+uint64_t fm_news_last(const struct fm_root *r)
+{
+	return r->news->last;
+}
+
+uint64_t fm_news_newest(const struct fm_root *r)
+{
+	return r->news->newest;
+}
+
 void fm_news_begin(struct fm *fm)
 {
-	struct fm_news *n = &fm->root->news;
+	struct fm_news *n = fm->root->news;
 
 	n->newest = fm->now;
 	n->last = later(n->last, fm->now);	/* fm_news_wait() may have set it already */
@@ -24,7 +56,7 @@ void fm_news_begin(struct fm *fm)
 
 void fm_news_wait(struct fm *fm, uint64_t at)
 {
-	struct fm_news *n = &fm->root->news;
+	struct fm_news *n = fm->root->news;
 
 	if (fm->root->stage == FM_STAGE_LEADS)
 		at = earlier(at, (n->since ? n->since : n->newest) + NODES_MAX * fm->cfg.member_max);
@@ -33,7 +65,7 @@ void fm_news_wait(struct fm *fm, uint64_t at)
 
 void fm_news_node(struct fm *fm)
 {
-	struct fm_news *n = &fm->root->news;
+	struct fm_news *n = fm->root->news;
 
 	n->newest = fm->now;
 	if (!n->since)
@@ -43,7 +75,12 @@ void fm_news_node(struct fm *fm)
 
 void fm_news_row(struct fm *fm)
 {
-	const struct fm_news *n = &fm->root->news;
+	const struct fm_news *n = fm->root->news;
 
 	fm_news_wait(fm, earlier(fm->now, n->newest + ROWS_MAX * fm->cfg.member_max));
+}
+
+void fm_news_again(struct fm *fm)
+{
+	fm->root->news->last = fm->now;
 }

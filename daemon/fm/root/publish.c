@@ -264,16 +264,16 @@ static void publish_table(struct fm *fm, uint64_t version)
 	tell_unplaced(fm);
 	fm_grow_look(fm);
 	if (!fill_changes(fm, &t)) {
-		r->demand.at = fm->now + fm->cfg.resend;
+		fm_demand_put_off(fm, fm->now + fm->cfg.resend);
 		return;
 	}
 	fm_quorum_voters(fm, version, &t.voters);
-	r->demand.is = false;
+	fm_demand_end(fm);
 	r->version = version;
 	r->clean &= (uint8_t)~(1u << version % TORUS_COLOURS);
 	t.clean = r->clean;
 	fm_recovery_begin(fm);
-	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version, r->demand.cause);
+	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version, fm_demand_cause(r));
 	fm_member_table(fm, &t);
 	for (uint32_t i = 0; fm->table.version != version && i < t.nentries; i++)
 		fm_change_node(fm, t.entries[i].node);
@@ -289,21 +289,21 @@ void fm_publish_due(struct fm *fm)
 	uint64_t version;
 	bool doubtful;
 
-	if (!r->demand.is || fm->now < r->demand.at)
+	if (fm->now < fm_demand_expiry(r))
 		return;
 	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
 	if (version)
 		publish_table(fm, version);
 	else
-		r->demand.at = NEVER;	/* recovery.c brings it forward */
+		fm_demand_put_off(fm, NEVER);	/* recovery.c brings it forward */
 	if (doubtful && fm->table.version) {
 		fm_demand(fm, 0, "root restarted in a recovery");
-		r->demand.at = NEVER;	/* no colour is free before the drain */
+		fm_demand_put_off(fm, NEVER);	/* no colour is free before the drain */
 	}
 }
 
 uint64_t fm_publish_expiry(const struct fm *fm)
 {
-	return fm->root->demand.is ? fm->root->demand.at : NEVER;
+	return fm_demand_expiry(fm->root);
 }

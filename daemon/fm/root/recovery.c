@@ -241,7 +241,7 @@ static bool someone_silent(const struct fm *fm)
 /* A NIC that the table relies on has started anew, or has an old shape: the next table is due. */
 static bool is_outdated(const struct fm *fm)
 {
-	return fm->root->demand.is && (fm_tally(fm)->parts[FM_PART_ANEW] || fm_grow_mixed(fm->root));
+	return fm_demand_is(fm->root) && (fm_tally(fm)->parts[FM_PART_ANEW] || fm_grow_mixed(fm->root));
 }
 
 static void set_stamp(struct fm *fm, enum fm_stamp at)
@@ -328,12 +328,12 @@ void fm_recovery_begin(struct fm *fm)
 		.asked = fm->now,
 		.round_began = fm->now,
 		.last = old.last,
-		.parked_wait = old.parked_asked && r->demand.asks == 1 ? old.parked_wait : 0,
+		.parked_wait = old.parked_asked && fm_demand_asks(r) == 1 ? old.parked_wait : 0,
 		.parked_at = NEVER,
 	};
 	rec->log.version = r->version;
-	memcpy(rec->log.cause, r->demand.cause, sizeof(rec->log.cause));
-	rec->log.at[FM_AT_DETECTED] = r->demand.since;
+	memcpy(rec->log.cause, fm_demand_cause(r), sizeof(rec->log.cause));
+	rec->log.at[FM_AT_DETECTED] = fm_demand_since(r);
 	rec->log.at[FM_AT_TABLE] = fm->now;
 	if (ongoing) {		/* what it supersedes is part of its story */
 		rec->log.parked = old.log.parked;
@@ -379,7 +379,7 @@ static void end_drain(struct fm *fm, const struct fm_sums *s, bool proven)
 		       (unsigned long long)r->version,
 		       (unsigned long long)((fm->now - r->rec->still_since) / MS));
 	}
-	if (fm_demand_free(fm) || is_outdated(fm) ||
+	if (fm_demand_drained(fm) || is_outdated(fm) ||
 	    fm_grow_drained(fm, s, proven, r->rec->phase_began, &r->rec->next))
 		return;
 	if (s->parked || s->reopen)

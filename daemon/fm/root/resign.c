@@ -86,7 +86,7 @@ void fm_resign_due(struct fm *fm)
 {
 	const struct fm_mate *m;
 
-	if (fm->now < fm->root->move.look || fm->now < fails_at(fm)) {
+	if (fm->now < fm->root->resign_at || fm->now < fails_at(fm)) {
 		if (fails_at(fm) == NEVER)
 			fm_problem_clear(fm, "nic", PROBLEM);
 		return;
@@ -96,7 +96,7 @@ void fm_resign_due(struct fm *fm)
 		hand_over(fm, m);
 		return;
 	}
-	fm->root->move.look = fm->now + fm->cfg.resend;
+	fm->root->resign_at = fm->now + fm->cfg.resend;
 	fm_problem_set(fm, "nic", PROBLEM,
 		       "the NIC of the root does not do what version %llu asks of it, and no other "
 		       "candidate is connected that could lead",
@@ -105,5 +105,5 @@ void fm_resign_due(struct fm *fm)
 
 uint64_t fm_resign_expiry(const struct fm *fm)
 {
-	return later(fails_at(fm), fm->root->move.look);
+	return later(fails_at(fm), fm->root->resign_at);
 }

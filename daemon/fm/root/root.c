@@ -24,6 +24,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/damp.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/grow.h"
@@ -70,6 +71,9 @@ static void root_free(struct fm_root *r)
 	fm_roster_free(r);
 	fm_changes_free(r);
 	fm_tally_free(r);
+	fm_news_free(r);
+	fm_demand_free(r);
+	fm_admin_free(r);
 	fm_claim_free(r);
 	fm_calls_free(r);
 	free(r->missing);
@@ -92,7 +96,7 @@ static struct fm_root *root_new(const struct fm *fm)
 
 	if (!r)
 		return NULL;
-	if (fm_roster_start(r) && fm_recovery_start(r) && fm_dispute_start(r) && fm_damp_start(r) &&
+	if (fm_roster_start(r) && fm_news_new(r) && fm_demand_new(r) && fm_admin_new(r) && fm_recovery_start(r) && fm_dispute_start(r) && fm_damp_start(r) &&
 	    fm_vanish_start(r) && fm_grow_start(r) && fm_claim_new(r) && fm_calls_start(r) &&
 	    fm_quorum_start(r) && fm_recall_start(r) && fm_parts_start(r) &&
 	    fm_mate_add(r, fm->guid) && fm_parts_own(fm, r))
@@ -121,7 +125,7 @@ static int start_root(struct fm *fm, bool first)
 	strcpy(fm->root_address, fm->cfg.address);
 	fm->term = later(fm->term, fm_nic_latest(fm)) + first;
 	r->clean = (1u << TORUS_COLOURS) - 1;
-	r->judge_at = r->move.at = r->ranks_at = NEVER;
+	r->judge_at = r->ranks_at = NEVER;
 	r->knows = fm_nic_latest(fm);
 	r->obey = fm->now + fm->cfg.resend;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;

@@ -4,13 +4,8 @@
 #define FM_ROOT_H
 
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/changes.h"
-#include "daemon/fm/root/demand.h"
-#include "daemon/fm/root/news.h"
 #include "daemon/fm/root/recall.h"
-#include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/tally.h"
 
 /** enum fm_stage - of a claim (claim.c) */
 enum fm_stage {
@@ -44,14 +39,15 @@ struct fm_root {
 	uint64_t judge_at, obey, ranks_at; /* when that is due; NEVER */
 	uint32_t search;	/* number of the last search through the links of nodes */
 	uint32_t witness;	/* number of a node that was seen to wait for another (settle.c) */
+	uint64_t resign_at;	/* when it looks next whether its own NIC fails (resign.c) */
 	bool alone;		/* the problem that no other node has joined stands */
-	struct fm_news news;
-	struct fm_demand demand;
-	struct fm_move move;
 	struct fm_base base, base_seen;
 	struct fm_changes changes;
-	struct fm_tally tally;
 
+	struct fm_news *news;
+	struct fm_demand *demand;
+	struct fm_move *move;
+	struct fm_counted *counted;
 	struct fm_roster *roster;
 	struct fm_asking *asking;
 	struct fm_calls *calls;

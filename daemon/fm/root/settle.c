@@ -31,6 +31,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/discover.h"
+#include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"
@@ -144,7 +145,7 @@ static uint64_t settle_at(const struct fm *fm)
 		return NEVER;
 	/* One that waits is enough, and mostly the one found last still does. */
 	if (has_unheard(fm, fm_mate_no(r, r->witness), &gap))
-		return r->news.last + node_wait(fm);
+		return fm_news_last(r) + node_wait(fm);
 	gap = false;
 	for (uint32_t i = 0; i < fm_roster_size(r) && !waits; i++) {
 		waits = has_unheard(fm, fm_mate_no(r, (r->witness + i) % fm_roster_size(r)), &gap);
@@ -152,10 +153,10 @@ static uint64_t settle_at(const struct fm *fm)
 			r->witness = (r->witness + i) % fm_roster_size(r);
 	}
 	if (waits)
-		return r->news.last + node_wait(fm);
+		return fm_news_last(r) + node_wait(fm);
 	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored) || all_known(fm))
-		return r->news.last;
-	return r->news.last + fm->cfg.quiet;
+		return fm_news_last(r);
+	return fm_news_last(r) + fm->cfg.quiet;
 }
 
 uint64_t fm_settle_expiry(const struct fm *fm)
@@ -317,7 +318,7 @@ bool fm_settle_room(struct fm *fm, const struct torus_shape *shape)
 
 	r->admin = calloc(nodes, sizeof(*r->admin));
 	r->at = calloc(nodes, sizeof(*r->at));
-	if (r->admin && r->at && fm_changes_start(r, nodes) && fm_tally_start(r, nodes) &&
+	if (r->admin && r->at && fm_changes_start(r, nodes) && fm_tally_new(r, nodes) &&
 	    fm_table_begin(fm, shape))
 		return true;
 	fm_changes_free(r);
@@ -387,6 +388,6 @@ void fm_settle_due(struct fm *fm)
 	if (fm->now >= settle_at(fm)) {
 		settle_fabric(fm);
 		if (!fm->root->settled)
-			fm->root->news.last = fm->now;
+			fm_news_again(fm);
 	}
 }

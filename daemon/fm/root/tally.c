@@ -11,19 +11,40 @@
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
+/**
+ * struct fm_counted
+ * @kind, @print: of each node, as what it was counted, and its fingerprint
+ * @sum: of all
+ */
+struct fm_counted {
+	uint8_t *kind;
+	uint64_t *print;
+	struct fm_tally sum;
+};
+
 void fm_tally_free(struct fm_root *r)
 {
-	free(r->tally.counted);
-	free(r->tally.kind);
-	r->tally = (struct fm_tally) { .set = 0 };
+	struct fm_counted *c = r->counted;
+
+	if (c) {
+		free(c->print);
+		free(c->kind);
+	}
+	free(c);
+	r->counted = NULL;
 }
 
-bool fm_tally_start(struct fm_root *r, uint32_t nodes)
+bool fm_tally_new(struct fm_root *r, uint32_t nodes)
 {
-	r->tally.counted = calloc(nodes, sizeof(*r->tally.counted));
-	r->tally.kind = calloc(nodes, sizeof(*r->tally.kind));
-	if (r->tally.counted && r->tally.kind)
-		return true;
+	struct fm_counted *c = calloc(1, sizeof(*c));
+
+	r->counted = c;
+	if (c) {
+		c->print = calloc(nodes, sizeof(*c->print));
+		c->kind = calloc(nodes, sizeof(*c->kind));
+		if (c->print && c->kind)
+			return true;
+	}
 	fm_tally_free(r);
 	return false;
 }
@@ -54,38 +75,47 @@ static enum fm_part part_of(const struct fm *fm, uint32_t node)
 	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT ? FM_PART_LIVES : FM_PART_NONE;
 }
 
-static void count_node(const struct fm *fm, struct fm_tally *t, uint32_t node)
+static void count_node(const struct fm *fm, struct fm_counted *c, uint32_t node)
 {
 	const struct fm_entry *e = &fm->table.entry[node];
+	struct fm_tally *t = &c->sum;
 
-	t->set -= t->counted[node];
-	t->parts[t->kind[node]]--;
-	t->kind[node] = (uint8_t)part_of(fm, node);
-	t->counted[node] = t->kind[node] == FM_PART_TAKES ? fm_fingerprint(e->guid, e->epoch) : 0;
-	t->parts[t->kind[node]]++;
-	t->set += t->counted[node];
+	t->set -= c->print[node];
+	t->parts[c->kind[node]]--;
+	c->kind[node] = (uint8_t)part_of(fm, node);
+	c->print[node] = c->kind[node] == FM_PART_TAKES ? fm_fingerprint(e->guid, e->epoch) : 0;
+	t->parts[c->kind[node]]++;
+	t->set += c->print[node];
 }
 
 const struct fm_tally *fm_tally(const struct fm *fm)
 {
-	struct fm_tally *t = &fm->root->tally;
+	static const struct fm_tally none;
+	struct fm_counted *c = fm->root->counted;
 	uint32_t node;
 
+	if (!c)
+		return &none;
 	while (fm_unmark(&fm->root->changes.part, &node))
-		count_node(fm, t, node);
-	return t;
+		count_node(fm, c, node);
+	return &c->sum;
+}
+
+enum fm_part fm_tally_part(const struct fm *fm, uint32_t node)
+{
+	fm_tally(fm);
+	return fm->root->counted->kind[node];
 }
 
 void fm_tally_applied(struct fm *fm)
 {
-	const struct fm_tally *t = fm_tally(fm);
 	struct fm_root *r = fm->root;
 	bool left = false;
 
 	for (uint32_t i = 0; r->bare && i < fm_roster_size(r); i++) {
 		struct fm_mate *m = fm_mate_no(r, i);
 
-		m->bare &= m->node == TORUS_NO_NODE || t->kind[m->node] != FM_PART_TAKES;
+		m->bare &= m->node == TORUS_NO_NODE || fm_tally_part(fm, m->node) != FM_PART_TAKES;
 		left |= m->bare && m->guid;
 	}
 	r->bare = left;

@@ -19,21 +19,22 @@ enum fm_part {
 
 /**
  * struct fm_tally - the nodes that take part
- * @kind, @counted: of each node, as what it was counted, and its fingerprint
  * @parts: how many are what (enum fm_part), modulo 2^32; @set: sum of fingerprints
  */
 struct fm_tally {
-	uint8_t *kind;
-	uint64_t *counted;
 	uint32_t parts[FM_PARTS];
 	uint64_t set;
 };
 
 /* All nodes that take part work at the places that the table at hand gives them. */
 void fm_tally_applied(struct fm *fm);
-bool fm_tally_start(struct fm_root *r, uint32_t nodes);
+/* A fabric of that many nodes begins. Return: false: no memory. */
+bool fm_tally_new(struct fm_root *r, uint32_t nodes);
 void fm_tally_free(struct fm_root *r);
-/* The tally, brought up to date. */
+/* The tally, brought up to date; nothing before there is a fabric. */
 const struct fm_tally *fm_tally(const struct fm *fm);
+
+/* What @node of the table is counted as, brought up to date. */
+enum fm_part fm_tally_part(const struct fm *fm, uint32_t node);
 
 #endif /* FM_TALLY_H */
