@@ -41,7 +41,7 @@ static void run_due(struct fm *fm)
 {
 	fm_tree_due(fm);
 	fm_task_due(fm);
-	if (fm_candidate_due(fm) && fm_root_start(fm))
+	if (fm_candidate_due(fm) && fm_root_begin(fm))
 		fm_candidate_memory(fm);
 	if (fm->root)
 		fm_root_due(fm);
@@ -100,7 +100,7 @@ static bool ops_whole(const struct fm_ops *o, bool arbiter)
 
 static bool parts_new(struct fm *fm, const struct torus_device *dev)
 {
-	return fm_conns_start(fm) && fm_problems_start(fm) && fm_ports_new(fm) && fm_keep_new(fm) &&
+	return fm_conns_new(fm) && fm_problems_new(fm) && fm_ports_new(fm) && fm_keep_new(fm) &&
 	       fm_nic_new(fm, dev->root_epoch, dev->root_guid) &&
 	       fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0) && fm_reports_new(fm) &&
 	       fm_uplink_new(fm) && fm_candidate_new(fm) && fm_verdict_new(fm) &&
@@ -141,9 +141,9 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		fm_free(fm);
 		return NULL;
 	}
-	fm_bootstrap_start(fm, dev, links);
-	fm_uplink_start(fm);
-	if (fm->jumper && fm_root_start(fm)) {
+	fm_bootstrap_begin(fm, dev, links);
+	fm_uplink_begin(fm);
+	if (fm->jumper && fm_root_begin(fm)) {
 		fm_free(fm);
 		return NULL;
 	}

@@ -102,7 +102,7 @@ static void lives(void **state)
 		int id = 0;
 
 		assert_non_null(fm);
-		assert_true(fm_conns_start(fm));
+		assert_true(fm_conns_new(fm));
 		assert_null(fm_conn_find(fm, 1));
 		n = 0;
 		for (unsigned int i = 0; i < 600; i++) {
@@ -129,7 +129,7 @@ static void begins(void **state)
 
 	(void)state;
 	assert_non_null(fm);
-	assert_true(fm_conns_start(fm));
+	assert_true(fm_conns_new(fm));
 	for (unsigned int role = FM_CONN_STRANGER; role <= FM_CONN_PARENT; role++) {
 		struct fm_conn *c;
 

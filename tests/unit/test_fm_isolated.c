@@ -113,7 +113,7 @@ static void isolated(uint64_t seed)
 
 	memset(&fm, 0, sizeof(fm));
 	memset(&root, 0, sizeof(root));
-	assert_true(fm_problems_start(&fm));
+	assert_true(fm_problems_new(&fm));
 	memset(entry, 0, sizeof(entry));
 	errors = over = 0;
 	fm.root = &root;
@@ -210,7 +210,7 @@ static void fabric(const char *shape)
 
 	memset(&fm, 0, sizeof(fm));
 	memset(&root, 0, sizeof(root));
-	assert_true(fm_problems_start(&fm));
+	assert_true(fm_problems_new(&fm));
 	assert_int_equal(torus_shape_parse(shape, &m.shape), 0);
 	fm.root = &root;
 	fm.ops.log = do_log;

@@ -270,7 +270,7 @@ uint64_t fm_bootstrap_expiry(const struct fm *fm)
 	return at;
 }
 
-void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
+void fm_bootstrap_begin(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links)
 {
 	if (fm->jumper) {
@@ -286,5 +286,5 @@ void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 			fm->position[d] = dev->coords.c[d];
 		fm->have_position = true;
 	}
-	fm_ports_start(fm, links);
+	fm_ports_begin(fm, links);
 }

@@ -13,7 +13,7 @@ struct fm_init;
 
 #define FM_NO_PORT TORUS_MAX_PORTS	/* an Init that came over the service network */
 
-void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
+void fm_bootstrap_begin(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links);
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *link);
 void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len);

@@ -35,7 +35,7 @@ struct fm_conns {
 	uint64_t due;
 };
 
-bool fm_conns_start(struct fm *fm)
+bool fm_conns_new(struct fm *fm)
 {
 	fm->conns = calloc(1, sizeof(*fm->conns));
 	if (fm->conns)

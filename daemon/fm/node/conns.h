@@ -42,7 +42,7 @@ struct fm_conn {
 };
 
 /* A machine begins, without connections. Return: false: no memory. */
-bool fm_conns_start(struct fm *fm);
+bool fm_conns_new(struct fm *fm);
 void fm_conns_free(struct fm *fm);
 /* All that there are, in no order: how many; number @i of them, or NULL if there are fewer. */
 unsigned int fm_conns_count(const struct fm *fm);

@@ -47,7 +47,7 @@ struct fm_problems {
 	unsigned int n, known, room;
 };
 
-bool fm_problems_start(struct fm *fm)
+bool fm_problems_new(struct fm *fm)
 {
 	fm->problems = calloc(1, sizeof(*fm->problems));
 	return fm->problems;

@@ -12,7 +12,7 @@
 #define FM_PROBLEMS_KNOWN (2 * FM_PROBLEMS_MAX)	/* with those that stood */
 
 /* A machine begins, without problems. Return: false: no memory. */
-bool fm_problems_start(struct fm *fm);
+bool fm_problems_new(struct fm *fm);
 void fm_problems_free(struct fm *fm);
 /* How many stand. */
 unsigned int fm_problems_count(const struct fm *fm);

@@ -255,7 +255,7 @@ void fm_ports_opened(struct fm *fm, uint16_t ports)
 	}
 }
 
-void fm_ports_start(struct fm *fm, const struct torus_link *links)
+void fm_ports_begin(struct fm *fm, const struct torus_link *links)
 {
 	fm->row.nports = (uint8_t)fm->nports;
 	fm->row.serial = (uint32_t)(fm->now / MS);

@@ -32,7 +32,7 @@ const char *fm_port_text(const struct fm *fm, unsigned int p, char *buf);
 unsigned int fm_ports_used(const struct fm *fm);
 
 /* Takes all links as the NIC found them. */
-void fm_ports_start(struct fm *fm, const struct torus_link *links);
+void fm_ports_begin(struct fm *fm, const struct torus_link *links);
 /* Takes the state of a link. Return: true if the row is another. */
 bool fm_port_link(struct fm *fm, const struct torus_link *l);
 /* The neighbour's Init says what is wrong with the cable. Return: true if the row is another. */

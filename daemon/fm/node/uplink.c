@@ -276,7 +276,7 @@ bool fm_uplink_is_parent(const struct fm *fm, const char *address)
 	return !strcmp(fm->uplink->parent, address);
 }
 
-void fm_uplink_start(struct fm *fm)
+void fm_uplink_begin(struct fm *fm)
 {
 	fm->uplink->retry = NEVER;
 	fm->cut_off = fm->now;

@@ -16,7 +16,7 @@ struct fm_hello;
 bool fm_uplink_new(struct fm *fm);
 void fm_uplink_free(struct fm *fm);
 /* The machine begins: it has no way to the root. */
-void fm_uplink_start(struct fm *fm);
+void fm_uplink_begin(struct fm *fm);
 void fm_uplink_due(struct fm *fm);
 uint64_t fm_uplink_expiry(const struct fm *fm);
 

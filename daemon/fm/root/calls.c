@@ -75,7 +75,7 @@ struct fm_calls {
 	uint64_t at;
 };
 
-bool fm_calls_start(struct fm_root *r)
+bool fm_calls_new(struct fm_root *r)
 {
 	r->calls = calloc(1, sizeof(*r->calls));
 	return r->calls;
@@ -112,7 +112,7 @@ static bool takes_part(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Return: the node of the entry, if it takes part; else NULL. */
-static const struct fm_mate *find_part(const struct fm *fm, const struct fm_entry *e)
+static const struct fm_mate *find_taker(const struct fm *fm, const struct fm_entry *e)
 {
 	const struct fm_mate *m = fm_mate(fm->root, e->guid);
 
@@ -123,7 +123,7 @@ static const struct fm_mate *find_part(const struct fm *fm, const struct fm_entr
 static bool may_be_up(const struct fm *fm, const struct fm_book *b, uint32_t node, unsigned int p)
 {
 	const struct fm_entry *e = &b->entry[node];
-	const struct fm_mate *m = find_part(fm, e);
+	const struct fm_mate *m = find_taker(fm, e);
 
 	if (!m)
 		return e->state != FM_NODE_ABSENT && !(e->fault & 1u << p);
@@ -144,7 +144,7 @@ static void mark_near(const struct fm *fm, struct fm_calls *c, const struct fm_b
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < c->nodes; i++) {
-		c->node[i].near = find_part(fm, &b->entry[i]);
+		c->node[i].near = find_taker(fm, &b->entry[i]);
 		if (c->node[i].near)
 			c->queue[n++] = i;
 	}
@@ -164,7 +164,7 @@ static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t nod
 {
 	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++) {
 		const struct fm_entry *o = &b->entry[torus_neighbour(&b->shape, node, p)];
-		const struct fm_mate *m = find_part(fm, o);
+		const struct fm_mate *m = find_taker(fm, o);
 		unsigned int q = torus_dir_opposite(&b->shape, p);
 
 		if (m && q < m->row.nports && m->row.port[q].state == FM_PORT_UP &&
@@ -177,7 +177,7 @@ static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t nod
 static bool to_call(const struct fm *fm, const struct fm_calls *c, const struct fm_book *b,
 		    uint32_t node)
 {
-	return c->node[node].near && !find_part(fm, &b->entry[node]) && !is_beside(fm, b, node);
+	return c->node[node].near && !find_taker(fm, &b->entry[node]) && !is_beside(fm, b, node);
 }
 
 static unsigned int open_calls(const struct fm *fm)
@@ -353,7 +353,7 @@ void fm_calls_count(const struct fm *fm, struct fm_calls_status *out)
 	*out = (struct fm_calls_status) { 0 };
 	for (uint32_t i = 0; b && i < b->nodes && i < c->nodes; i++) {
 		bool is = c->node[i].state == CALL_OPEN || c->node[i].state == CALL_OTHER;
-		bool follows = find_part(fm, &b->entry[i]);
+		bool follows = find_taker(fm, &b->entry[i]);
 
 		out->called += is;
 		out->follow += is && follows;

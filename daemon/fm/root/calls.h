@@ -12,7 +12,7 @@ struct fm_conn;
 struct fm_root;
 
 /* A root begins. Return: false: no memory. */
-bool fm_calls_start(struct fm_root *r);
+bool fm_calls_new(struct fm_root *r);
 void fm_calls_free(struct fm_root *r);
 
 /** fm_calls_begin() - this node asks to be root, or @leads at once as the first root */

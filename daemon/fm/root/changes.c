@@ -20,7 +20,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/root.h"
 
-static bool marks_start(struct fm_marks *m, uint32_t nodes)
+static bool marks_new(struct fm_marks *m, uint32_t nodes)
 {
 	m->is = calloc(nodes, sizeof(*m->is));
 	m->node = malloc(nodes * sizeof(*m->node));
@@ -63,12 +63,12 @@ void fm_changes_free(struct fm_root *r)
 	c->nodes = 0;
 }
 
-bool fm_changes_start(struct fm_root *r, uint32_t nodes)
+bool fm_changes_new(struct fm_root *r, uint32_t nodes)
 {
 	struct fm_changes *c = &r->changes;
 
-	if (!marks_start(&c->table, nodes) || !marks_start(&c->odd, nodes) ||
-	    !marks_start(&c->differ, nodes) || !marks_start(&c->closed, nodes) || !marks_start(&c->part, nodes)) {
+	if (!marks_new(&c->table, nodes) || !marks_new(&c->odd, nodes) ||
+	    !marks_new(&c->differ, nodes) || !marks_new(&c->closed, nodes) || !marks_new(&c->part, nodes)) {
 		fm_changes_free(r);
 		return false;
 	}

@@ -29,7 +29,7 @@ struct fm_changes {
 	struct fm_marks table, odd, differ, closed, part;
 };
 
-bool fm_changes_start(struct fm_root *r, uint32_t nodes);
+bool fm_changes_new(struct fm_root *r, uint32_t nodes);
 void fm_changes_free(struct fm_root *r);
 
 void fm_mark(struct fm_marks *m, uint32_t node);

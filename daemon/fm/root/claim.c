@@ -448,7 +448,7 @@ static void begin_lead(struct fm *fm, bool alone)
 	       alone ? ", all that links lead to" : "");
 }
 
-void fm_claim_start(struct fm *fm, bool leads)
+void fm_claim_begin(struct fm *fm, bool leads)
 {
 	struct fm_asking *a = fm->root->asking;
 

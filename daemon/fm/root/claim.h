@@ -17,8 +17,8 @@ struct fm_root;
 bool fm_claim_new(struct fm_root *r);
 void fm_claim_free(struct fm_root *r);
 
-/** fm_claim_start() - this node asks to be root, or @leads at once as the first root */
-void fm_claim_start(struct fm *fm, bool leads);
+/** fm_claim_begin() - this node asks to be root, or @leads at once as the first root */
+void fm_claim_begin(struct fm *fm, bool leads);
 /**
  * fm_claim_hello() - @m says HELLO. Return: true if it may be welcomed; else it has been answered
  */

@@ -57,7 +57,7 @@ struct fm_damp {
 	uint64_t at;
 };
 
-bool fm_damp_start(struct fm_root *r)
+bool fm_damp_new(struct fm_root *r)
 {
 	r->damp = calloc(1, sizeof(*r->damp));
 	if (r->damp)

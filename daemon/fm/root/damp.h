@@ -13,7 +13,7 @@ struct fm_mate;
 struct fm_root;
 
 /* A root begins. Return: false: no memory. */
-bool fm_damp_start(struct fm_root *r);
+bool fm_damp_new(struct fm_root *r);
 
 void fm_damp_free(struct fm_root *r);	/* while it has its roster */
 

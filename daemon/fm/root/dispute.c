@@ -34,7 +34,7 @@ struct fm_disputes {
 	uint64_t at;
 };
 
-bool fm_dispute_start(struct fm_root *r)
+bool fm_dispute_new(struct fm_root *r)
 {
 	r->disputes = calloc(1, sizeof(*r->disputes));
 	if (r->disputes)

@@ -14,7 +14,7 @@ struct fm_root;
 #define FM_SUSPECTS 64	/* that are remembered; more: all nodes are looked at */
 
 /* A root begins. Return: false: no memory. */
-bool fm_dispute_start(struct fm_root *r);
+bool fm_dispute_new(struct fm_root *r);
 void fm_dispute_free(struct fm_root *r);
 
 /* Return: true if the two ends of the cable at port @p differ about it. */

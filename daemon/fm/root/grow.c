@@ -70,7 +70,7 @@ struct fm_grow {
 	bool old;
 };
 
-bool fm_grow_start(struct fm_root *r)
+bool fm_grow_new(struct fm_root *r)
 {
 	r->grow = calloc(1, sizeof(*r->grow));
 	if (r->grow)

@@ -20,7 +20,7 @@ enum fm_grow_step {
 };
 
 /* A root begins. Return: false: no memory. */
-bool fm_grow_start(struct fm_root *r);
+bool fm_grow_new(struct fm_root *r);
 void fm_grow_free(struct fm_root *r);
 
 /* Return: how far an attempt to grow is. */

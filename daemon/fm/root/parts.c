@@ -90,7 +90,7 @@ struct fm_parts {
 	uint64_t wanted_at[WANTED];
 };
 
-bool fm_parts_start(struct fm_root *r)
+bool fm_parts_new(struct fm_root *r)
 {
 	r->parts = calloc(1, sizeof(*r->parts));
 	return r->parts;

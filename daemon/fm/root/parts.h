@@ -13,7 +13,7 @@ struct fm_root;
 struct fm_table_msg;
 
 /* A root begins. Return: false: no memory. */
-bool fm_parts_start(struct fm_root *r);
+bool fm_parts_new(struct fm_root *r);
 void fm_parts_free(struct fm_root *r);
 
 /** fm_parts_hello() - @m says HELLO to a root that has, or soon makes, a table: keeps exclusions */

@@ -91,7 +91,7 @@ struct fm_quorum {
 	struct quorum_table taken, open[FM_QUORUM_OPEN];
 };
 
-bool fm_quorum_start(struct fm_root *r)
+bool fm_quorum_new(struct fm_root *r)
 {
 	r->quorum = calloc(1, sizeof(*r->quorum));
 	return r->quorum;

@@ -16,7 +16,7 @@ struct fm_root;
 #define FM_QUORUM_SETS	(FM_VOTERS_MAX + 1)	/* a table's own, and its voters */
 
 /* A root begins. Return: false: no memory. */
-bool fm_quorum_start(struct fm_root *r);
+bool fm_quorum_new(struct fm_root *r);
 void fm_quorum_free(struct fm_root *r);
 
 /** fm_quorum_note() - @m says HELLO: what its votes depend on */

@@ -60,7 +60,7 @@ struct fm_recall {
 	bool kept;
 };
 
-bool fm_recall_start(struct fm_root *r)
+bool fm_recall_new(struct fm_root *r)
 {
 	r->recall = calloc(1, sizeof(*r->recall));
 	return r->recall;

@@ -36,7 +36,7 @@ static inline struct fm_past fm_told_id(const struct fm_told *t)
 bool fm_past_same(const struct fm_past *a, const struct fm_past *b);	/* one table? */
 
 /* A root begins. Return: false: no memory. */
-bool fm_recall_start(struct fm_root *r);
+bool fm_recall_new(struct fm_root *r);
 void fm_recall_free(struct fm_root *r);
 
 /* Takes this node's own table, which may be the latest. */

@@ -180,7 +180,7 @@ struct fm_rec {
 	struct fm_recovery log, last;
 };
 
-bool fm_recovery_start(struct fm_root *r)
+bool fm_recovery_new(struct fm_root *r)
 {
 	r->rec = calloc(1, sizeof(*r->rec));
 	if (r->rec)

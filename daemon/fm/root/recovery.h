@@ -21,7 +21,7 @@ enum fm_phase {
 };
 
 /* A root begins: nothing is recovered. Return: false: no memory. */
-bool fm_recovery_start(struct fm_root *r);
+bool fm_recovery_new(struct fm_root *r);
 void fm_recovery_free(struct fm_root *r);
 
 enum fm_phase fm_recovery_phase(const struct fm_root *r);

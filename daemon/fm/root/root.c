@@ -96,9 +96,9 @@ static struct fm_root *root_new(const struct fm *fm)
 
 	if (!r)
 		return NULL;
-	if (fm_roster_start(r) && fm_news_new(r) && fm_demand_new(r) && fm_admin_new(r) && fm_recovery_start(r) && fm_dispute_start(r) && fm_damp_start(r) &&
-	    fm_vanish_start(r) && fm_grow_start(r) && fm_claim_new(r) && fm_calls_start(r) &&
-	    fm_quorum_start(r) && fm_recall_start(r) && fm_parts_start(r) &&
+	if (fm_roster_new(r) && fm_news_new(r) && fm_demand_new(r) && fm_admin_new(r) && fm_recovery_new(r) && fm_dispute_new(r) && fm_damp_new(r) &&
+	    fm_vanish_new(r) && fm_grow_new(r) && fm_claim_new(r) && fm_calls_new(r) &&
+	    fm_quorum_new(r) && fm_recall_new(r) && fm_parts_new(r) &&
 	    fm_mate_add(r, fm->guid) && fm_parts_own(fm, r))
 		return r;
 	root_free(r);
@@ -145,7 +145,7 @@ static int start_root(struct fm *fm, bool first)
 	fm_recall_hello(fm, &own);
 	fm_base_count(fm, m, &own);
 	fm_quorum_note(m, &own);
-	fm_claim_start(fm, first);
+	fm_claim_begin(fm, first);
 	fm_ports_ask(fm);
 	fm_news_begin(fm);
 	if (first)
@@ -153,7 +153,7 @@ static int start_root(struct fm *fm, bool first)
 	return 0;
 }
 
-int fm_root_start(struct fm *fm)
+int fm_root_begin(struct fm *fm)
 {
 	return start_root(fm, !fm->placed && !fm->led.guid && !fm->kept.book);
 }

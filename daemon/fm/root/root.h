@@ -64,7 +64,7 @@ struct fm_root {
 extern const struct fm_up fm_root_up;
 
 /* This node asks to be root; if no NIC knows of a former one, it is at once. */
-int fm_root_start(struct fm *fm);
+int fm_root_begin(struct fm *fm);
 void fm_root_end(struct fm *fm);	/* it gives way to another */
 /* It stops asking, and tries the root that led it last. Return: false: none has. */
 bool fm_root_back(struct fm *fm);

@@ -33,7 +33,7 @@ struct fm_roster {
 	bool uncounted;
 };
 
-bool fm_roster_start(struct fm_root *r)
+bool fm_roster_new(struct fm_root *r)
 {
 	r->roster = calloc(1, sizeof(*r->roster));
 	return r->roster;

@@ -13,7 +13,7 @@ struct fm;
 struct fm_root;
 
 /* A root begins: knows no node. Return: false: no memory. */
-bool fm_roster_start(struct fm_root *r);
+bool fm_roster_new(struct fm_root *r);
 void fm_roster_free(struct fm_root *r);
 
 /* Numbers that were given, those that are free again included; and nodes that have one. */

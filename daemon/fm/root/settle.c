@@ -318,7 +318,7 @@ bool fm_settle_room(struct fm *fm, const struct torus_shape *shape)
 
 	r->admin = calloc(nodes, sizeof(*r->admin));
 	r->at = calloc(nodes, sizeof(*r->at));
-	if (r->admin && r->at && fm_changes_start(r, nodes) && fm_tally_new(r, nodes) &&
+	if (r->admin && r->at && fm_changes_new(r, nodes) && fm_tally_new(r, nodes) &&
 	    fm_table_begin(fm, shape))
 		return true;
 	fm_changes_free(r);

@@ -51,7 +51,7 @@ struct fm_vanish {
 	uint64_t at;
 };
 
-bool fm_vanish_start(struct fm_root *r)
+bool fm_vanish_new(struct fm_root *r)
 {
 	r->vanish = calloc(1, sizeof(*r->vanish));
 	if (r->vanish)

@@ -12,7 +12,7 @@ struct fm_mate;
 struct fm_root;
 
 /* A root begins. Return: false: no memory. */
-bool fm_vanish_start(struct fm_root *r);
+bool fm_vanish_new(struct fm_root *r);
 void fm_vanish_free(struct fm_root *r);
 
 /* How many nodes are in doubt. */
