@@ -8,6 +8,7 @@
 #include "daemon/fm/fm.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/root/root.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/bootstrap.h"
 #include "daemon/fm/node/candidate.h"
@@ -29,7 +30,7 @@
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/claim.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/wire/msg.h"
 
 static bool to_keep(const struct fm *fm)

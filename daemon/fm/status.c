@@ -20,7 +20,7 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 const char *fm_state_name(unsigned int state)

@@ -15,7 +15,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "kernel/core/nic_impl.h"
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)

@@ -12,6 +12,7 @@
  */
 #include "check_impl.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
 #include "kernel/core/nic_impl.h"
 
 /** struct seen_table - a table of a NIC; @root: GUID; @hash: of its content, 0: not known */

@@ -6,7 +6,7 @@
 #include "check_impl.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 /** struct order - how far a root's last recovery was, when its manager ended */
 struct order {

@@ -18,6 +18,7 @@
 #include "check_impl.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
 
 #define TAKEOVER (3 * SEC)
 #define OFTEN (10 * MS)	/* how often it looks, while anything happens */

@@ -9,7 +9,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "kernel/core/nic_impl.h"
 #include "story.h"
 #include "tests/unit/random.h"

@@ -10,7 +10,7 @@
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/changes.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "kernel/core/nic_impl.h"
 #include "story.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "story.h"
 
 #define CABLE 2U			/* 3x3: 1,0:+x to 2,0:-x */

@@ -14,7 +14,8 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 #include "story.h"
 
 #define MEMBER_MAX (600 * MS)	/* the node answers in less: a step is said again each 100 ms */

@@ -19,7 +19,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/uplink.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/wire/init.h"
 #include "story.h"
 #include "tests/unit/random.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "story.h"
 
 static void start_as(struct story *s, const char *shape, uint64_t seed, unsigned int fanout, bool discover)

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "story.h"
 
 #define MEMBER_MAX (600 * MS)

@@ -4,15 +4,14 @@
 
 usage: rooms.py calls DIR    a file that calls a function without including its header: such a
                              dependence would be missing from the picture of includes
-       rooms.py order DIR    a file of root/ that includes one below it in the table of README.md
+       rooms.py order DIR    a file of node/ or root/ that includes one below it in the table of the
+                             folder's README.md
 """
 
 import glob
 import os
 import re
 import sys
-
-JOINTS = ("node/machine.h", "root/root.h", "root/mate.h", "root/voice.h")
 
 
 def read(path):
@@ -45,21 +44,22 @@ def check_calls(top):
 
 
 def check_order(top):
-    place = {}
-    with open(top + "/root/README.md", encoding="utf-8") as f:
-        for line in f:
-            cells = line.split("|")
-            for name in re.findall(r"`(\w+)\.[ch]`", cells[1]) if len(cells) > 2 else []:
-                place[name] = len(place)
-    for path in sorted(glob.glob(top + "/root/*.[ch]")):
-        name = os.path.basename(path)[:-2]
-        if name not in place:
-            yield f"root/README.md says nothing of {name}"
-            continue
-        for header in included(read(path)):
-            room, other = header.split("/") if "/" in header else ("", header)
-            if room == "root" and header not in JOINTS and place.get(other[:-2], 0) > place[name]:
-                yield f"{name} includes {other}, which is below it in root/README.md"
+    for folder in ("node", "root"):
+        place = {}
+        with open(f"{top}/{folder}/README.md", encoding="utf-8") as f:
+            for line in f:
+                cells = line.split("|")
+                for name in re.findall(r"`(\w+)\.[ch]`", cells[1]) if len(cells) > 2 else []:
+                    place[name] = len(place)
+        for path in sorted(glob.glob(f"{top}/{folder}/*.[ch]")):
+            name = os.path.basename(path)[:-2]
+            if name not in place:
+                yield f"{folder}/README.md says nothing of {name}"
+                continue
+            for header in included(read(path)):
+                room, other = header.split("/") if "/" in header else ("", header)
+                if room == folder and place.get(other[:-2], 0) > place[name]:
+                    yield f"{name} includes {other}, which is below it in {folder}/README.md"
 
 
 def main(argv):

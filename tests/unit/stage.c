@@ -6,7 +6,7 @@
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 /* --- beginning and end, time ---------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
 #define RESEND (100 * MS)

@@ -4,7 +4,8 @@
 #define TESTS_STAGE_QUORUM_H
 
 #include "daemon/fm/root/quorum.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 #include "stage_root.h"
 
 #define NODES 6

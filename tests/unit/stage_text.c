@@ -8,7 +8,7 @@
 #include "stage.h"
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 /* --- what it does, as text ---------------------------------------------------------- */
 

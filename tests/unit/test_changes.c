@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which nodes the next table looks at after a change. */
 #include "daemon/fm/root/changes.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
 #define NODES 9

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/vanish.h"
 #include "tests/unit/one_fm.h"
 

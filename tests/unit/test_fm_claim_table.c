@@ -3,6 +3,8 @@
  * A claim to be root, and tables of former roots: with which one it begins, when that comes, and of
  * whom it is enough.
  */
+#include "daemon/fm/root/recall.h"
+#include "daemon/fm/root/roster.h"
 #include "stage_claim.h"
 
 /* --- with which table it begins ------------------------------------------------------------- */

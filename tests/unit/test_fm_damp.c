@@ -8,7 +8,7 @@
 
 #include "stage_flaps.h"
 #include "daemon/fm/root/dispute.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 #define HELD "the link from 1,1:+x ('n5') to 2,1:-x ('n6') fails again and again: it is " \
 	     "held down until it has been quiet for a while"

@@ -13,8 +13,9 @@
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/grow.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 #define NODES 32
 

@@ -7,7 +7,7 @@
 
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "stage.h"
 
 #define BOUND (3000 * MS)	/* member_max */

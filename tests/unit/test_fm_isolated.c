@@ -18,7 +18,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/isolated.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/status.h"
 #include "tests/unit/seeds.h"
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
 /* A ring whose node 3 is no candidate. */

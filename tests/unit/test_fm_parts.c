@@ -5,7 +5,7 @@
  */
 #include "stage_root.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 #define THERE (NIC + 3)	/* the root of the other part */
 #define OTHER (NIC + 77)

@@ -10,7 +10,8 @@
 #include "stage.h"
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 #include "tests/unit/memory.h"
 
 static struct stage s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a root says of candidates that are configured wrongly, until they are not. */
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
 static const char same[] = "'n1' and 'n2' have the same root_priority 7: the one with the lowest "

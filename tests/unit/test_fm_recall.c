@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "stage_shape.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 
 static uint64_t table_of[16];
 static uint16_t admin_of[16], across_of[16];

@@ -8,7 +8,7 @@
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 /* The shape stays; nodes that join keep their places; the root waits twice as long. */
 static void test_restart(void **state)

@@ -11,7 +11,7 @@
 #include "stage.h"
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 static struct stage s;
 static struct fm_entry entry[16];

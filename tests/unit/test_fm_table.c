@@ -17,7 +17,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "tests/unit/seeds.h"
 
 #define NODES_MAX 400

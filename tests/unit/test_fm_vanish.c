@@ -3,7 +3,7 @@
  * Which nodes a root takes as lost by what their neighbours say of links, and which it does not;
  * and how long it waits for one that hangs while others wait for its report.
  */
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
 /* Of the cable at @port of @node only the far end says that it is lost. */

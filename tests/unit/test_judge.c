@@ -16,7 +16,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/judge.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "tests/unit/idle_ops.h"
 #include "tests/unit/random.h"

@@ -10,7 +10,7 @@
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/demand.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/status.h"

@@ -11,14 +11,6 @@
 struct fm;
 struct fm_init;
 
-/** struct fm_led - the root that has welcomed this node last, and when; @guid 0: none has */
-struct fm_led {
-	uint64_t guid;
-	uint64_t epoch;
-	uint64_t since;
-	char address[FM_ADDR_MAX];
-};
-
 /* A machine begins. Return: false: no memory. */
 bool fm_follow_new(struct fm *fm);
 void fm_follow_free(struct fm *fm);

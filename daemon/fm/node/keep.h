@@ -11,18 +11,6 @@
 struct fm;
 struct fm_book;
 
-/**
- * struct fm_kept - the table that was kept last, as it was found, or as another node has it
- * @book: NULL: there is none
- * @term, @version, @open, @line: of it; @root: GUID of the root that made it, 0: not known
- */
-struct fm_kept {
-	struct fm_book *book;
-	uint64_t term, version, root;
-	struct fm_line line;
-	uint8_t open;
-};
-
 /* A machine begins. Return: false: no memory. */
 bool fm_keep_new(struct fm *fm);
 

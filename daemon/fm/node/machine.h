@@ -10,9 +10,7 @@
 
 #include "daemon/fm/clock.h"
 #include "daemon/fm/fm.h"
-#include "daemon/fm/node/follow.h"
-#include "daemon/fm/node/keep.h"
-#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/facts.h"
 #include "daemon/fm/node/up.h"
 
 struct fm_root;

@@ -10,32 +10,10 @@
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
-struct fm_book;
+struct fm_table;
 
 #define FM_NEWS_MAX 64
 #define FM_WHO_MAX (TORUS_NAME_MAX + TORUS_TEXT_MAX + 8)
-
-/**
- * struct fm_table - the exclusion table as this node has it
- * @entry, @closed: of @book
- * @news: nodes whose entries changed since the rows followed last (rows.c)
- * @nnews: of them; more than FM_NEWS_MAX: not listed
- */
-struct fm_table {
-	uint64_t term, root_guid;	/* of the root that made it */
-	uint64_t version;	/* 0: none */
-	struct torus_shape shape;
-	uint8_t open;
-	bool pause;		/* all rows are to be on hold */
-	struct fm_voters voters;
-	struct fm_line line;
-	uint8_t clean;		/* mask of colours without packets, as the root told last */
-	uint32_t nodes;
-	struct fm_book *book;
-	struct fm_entry *entry;
-	uint16_t *closed;
-	uint32_t *news, nnews;
-};
 
 bool fm_table_begin(struct fm *fm, const struct torus_shape *shape);
 bool fm_table_take(struct fm *fm, const struct fm_table_msg *t);

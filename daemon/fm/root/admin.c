@@ -16,7 +16,7 @@
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
 
@@ -175,8 +175,8 @@ static void move_on(struct fm *fm, bool now)
 	if (!now)
 		return;
 	fm_say(fm, FM_INFO, "root", "hands over to '%s'", m->name);
-	fm_root_end(fm);
-	fm_handover_obey(fm, &lead);
+	fm->root->ending = FM_ENDS_MOVED;
+	fm->root->successor = lead;
 }
 
 /* Asks the node, or waits for the end of a recovery that has begun. Return: 0; errno: it cannot */

@@ -19,7 +19,7 @@ void fm_admin_free(struct fm_root *r);
 /* As fm_exclude() and fm_root_move(), at the root. */
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded);
 int fm_admin_move(struct fm *fm, uint32_t node);
-/* That node is ready to be root. This root may end by the call. */
+/* That node is ready to be root: this root may be ending then. */
 void fm_admin_ready(struct fm *fm, uint64_t guid);
 /* A node tells what its disk has. */
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k);

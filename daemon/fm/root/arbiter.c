@@ -28,7 +28,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/root/quorum.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 static const char kind[] = "arbiter";
 

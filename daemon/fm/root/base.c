@@ -7,7 +7,7 @@
 
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 void fm_base_forget(struct fm_root *r)

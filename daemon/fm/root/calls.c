@@ -31,10 +31,11 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/told.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/wire/init.h"
 

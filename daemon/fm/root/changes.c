@@ -18,7 +18,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/changes.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 static bool marks_new(struct fm_marks *m, uint32_t nodes)
 {

@@ -76,7 +76,7 @@
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/quorum.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/wire/init.h"
 
@@ -191,15 +191,16 @@ static bool asks_in_vain(const struct fm *fm)
 	       fm->now >= r->asking->grew + ASK_MAX / 2 * fm->cfg.resend;
 }
 
-/* Follows the root that led this node last, if one has, or waits for a node that asks. */
+/* Return: true if another root has led this node, which it can try again. */
+static bool was_led(const struct fm *fm)
+{
+	return fm->led.guid && fm->led.guid != fm->guid;
+}
+
+/* It stops asking: follows the root that led this node last, if one has, or waits for a node that asks. */
 static void step_back(struct fm *fm)
 {
-	if (fm_root_back(fm))
-		return;
-	fm_root_end(fm);
-	fm->root_asks = false;
-	fm_candidate_adrift(fm);
-	fm_ports_ask(fm);
+	fm->root->ending = was_led(fm) ? FM_ENDS_BACK : FM_ENDS_ALONE;
 }
 
 /* Return: true if another node that takes part could ask instead. */
@@ -532,7 +533,9 @@ void fm_claim_due(struct fm *fm)
 		begin_claim(fm);
 	else if (fm->root->stage == FM_STAGE_CLAIMS)
 		claim_on(fm);
-	else if (asks_in_vain(fm) && !fm_root_back(fm))
+	else if (asks_in_vain(fm) && was_led(fm))
+		step_back(fm);
+	else if (asks_in_vain(fm))
 		ask_around(fm);
 }
 

@@ -32,7 +32,7 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
 

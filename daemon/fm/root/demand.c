@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "daemon/fm/root/demand.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 /**
  * struct fm_demand - for a new table

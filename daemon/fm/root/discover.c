@@ -27,7 +27,7 @@
 #include "daemon/fm/root/discover.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "lib/util/gcd.h"
 

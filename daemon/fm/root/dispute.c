@@ -13,7 +13,7 @@
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/random.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 /** struct suspect - a node with disputed cables; @seen: at the last look as well */

@@ -7,7 +7,7 @@
 
 #include "daemon/fm/root/ended.h"
 #include "daemon/fm/root/changes.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 static bool in_table(const struct fm_entry *e, const struct fm_ended *n)

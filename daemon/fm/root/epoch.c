@@ -60,7 +60,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 void fm_epoch_raise(struct fm *fm, uint64_t epoch)

@@ -21,7 +21,7 @@
 
 #include "daemon/fm/root/extend.h"
 #include "daemon/fm/node/port.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "lib/util/gcd.h"
 

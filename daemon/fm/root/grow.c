@@ -44,7 +44,7 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/extend.h"
 #include "daemon/fm/root/news.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"

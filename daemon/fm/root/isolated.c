@@ -12,7 +12,7 @@
 #include "daemon/fm/root/isolated.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 #define ROUND_MAX 128	/* nodes seen on the search for a way round */
 

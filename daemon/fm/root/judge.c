@@ -51,7 +51,7 @@
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
 #include "daemon/fm/root/vanish.h"

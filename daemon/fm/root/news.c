@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "daemon/fm/root/news.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 
 #define ROWS_MAX 3	/* times member_max that rows can delay the table, while no new node comes */
 #define NODES_MAX 20	/* ... that new nodes can put it off in all */

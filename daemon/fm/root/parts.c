@@ -56,8 +56,9 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/recall.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/told.h"
 
 #define COALESCE (2 * MS)	/* others of that part join, too */
 #define FOREIGN_MAX 16		/* tables of other parts */

@@ -23,9 +23,10 @@
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
+#include "daemon/fm/root/told.h"
 #include "daemon/fm/root/vanish.h"
 #include "daemon/fm/root/wiring.h"
 

@@ -61,8 +61,9 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/recall.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/told.h"
 
 #define HEARD_MAX 5	/* times resend, that HELLO counts: it is said again by then */
 

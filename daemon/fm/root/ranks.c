@@ -19,7 +19,7 @@
 #include "daemon/fm/root/ranks.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/log.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 #define KIND "candidate"

@@ -33,8 +33,9 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/news.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/told.h"
 
 /** struct said - as in fm_hello, of the former root's table @id */
 struct said {

@@ -14,25 +14,6 @@ struct fm_table_msg;
 struct fm_root;
 struct fm_voters;
 
-/**
- * struct fm_told - the last state of the former root, as told by nodes that have its latest table
- * @epoch, @root: of that root, and its GUID; @table: version, 0: none; @ups: nodes up in it
- * @voters, @line, @clean, @open: as in fm_hello
- */
-struct fm_told {
-	uint64_t epoch;
-	uint64_t table, root;
-	uint32_t ups;
-	struct fm_voters voters;
-	struct fm_line line;
-	uint8_t clean, open;
-};
-
-static inline struct fm_past fm_told_id(const struct fm_told *t)
-{
-	return (struct fm_past) { .epoch = t->epoch, .version = t->table, .root = t->root };
-}
-
 bool fm_past_same(const struct fm_past *a, const struct fm_past *b);	/* one table? */
 
 /* A root begins. Return: false: no memory. */

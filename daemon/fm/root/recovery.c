@@ -129,7 +129,7 @@
 #include "daemon/fm/root/ended.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/quorum.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/sums.h"
 #include "daemon/fm/root/tally.h"

@@ -31,7 +31,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 #define PROBLEM 100	/* of kind "nic": those of node/task.c have lower keys */
@@ -77,9 +77,8 @@ static void hand_over(struct fm *fm, const struct fm_mate *m)
 	       "hands over to '%s': this node's NIC %s%s, and so no recovery ends",
 	       m->name, err ? "says " : "does not answer", err ? strerror(err) : "");
 	fm_handover(fm, &lead);
-	fm_root_end(fm);
-	fm_candidate_unfit(fm);
-	fm_handover_obey(fm, &lead);
+	fm->root->ending = FM_ENDS_UNFIT;
+	fm->root->successor = lead;
 }
 
 void fm_resign_due(struct fm *fm)

@@ -7,7 +7,7 @@
 
 struct fm;
 
-/** fm_resign_due() - may hand over: then this node is not root any more */
+/** fm_resign_due() - may hand over: then this root is ending */
 void fm_resign_due(struct fm *fm);
 uint64_t fm_resign_expiry(const struct fm *fm);
 

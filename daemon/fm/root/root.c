@@ -10,6 +10,7 @@
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/handover.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/port.h"
@@ -27,6 +28,7 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/epoch.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/join.h"
 #include "daemon/fm/root/judge.h"
@@ -191,7 +193,8 @@ static void end_root(struct fm *fm)
 	fm_task_stop(fm);
 }
 
-void fm_root_end(struct fm *fm)
+/* It gives way to another root, or stops asking. */
+static void leave_root(struct fm *fm)
 {
 	bool led = fm_claim_leads(fm);
 
@@ -219,15 +222,52 @@ static void ask_anew(struct fm *fm)
 	fm_claim_again(fm, high);
 }
 
-bool fm_root_back(struct fm *fm)
+/* Tries the root that led it last. */
+static void go_back(struct fm *fm)
 {
-	if (!fm->led.guid || fm->led.guid == fm->guid)
-		return false;
-	fm_root_end(fm);
+	leave_root(fm);
 	fm->root_asks = true;
 	fm_follow_back(fm);
 	fm_uplink_retry(fm, 0);
 	fm_ports_ask(fm);
+}
+
+/* Waits for a node that asks. */
+static void stay_alone(struct fm *fm)
+{
+	leave_root(fm);
+	fm->root_asks = false;
+	fm_candidate_adrift(fm);
+	fm_ports_ask(fm);
+}
+
+static void follow_successor(struct fm *fm, bool unfit)
+{
+	const struct fm_lead lead = fm->root->successor;
+
+	leave_root(fm);
+	if (unfit)
+		fm_candidate_unfit(fm);
+	fm_handover_obey(fm, &lead);
+}
+
+/* Ends the root if one of its parts has said so. Return: true if there is none any more. */
+static bool has_ended(struct fm *fm)
+{
+	switch (fm->root->ending) {
+	case FM_ENDS_NOT:
+		return false;
+	case FM_ENDS_BACK:
+		go_back(fm);
+		break;
+	case FM_ENDS_ALONE:
+		stay_alone(fm);
+		break;
+	case FM_ENDS_MOVED:
+	case FM_ENDS_UNFIT:
+		follow_successor(fm, fm->root->ending == FM_ENDS_UNFIT);
+		break;
+	}
 	return true;
 }
 
@@ -236,7 +276,7 @@ static bool root_yields(struct fm *fm, const struct fm_init *init)
 	fm_claim_history(fm, init);
 	if (!fm_claim_yields(fm, init))
 		return false;
-	fm_root_end(fm);
+	leave_root(fm);
 	fm->root_asks = false;
 	return true;
 }
@@ -249,10 +289,12 @@ void fm_root_free(struct fm *fm)
 
 static void up_send(struct fm *fm, const struct fm_msg *msg)
 {
-	if (msg->type == FM_MSG_REPORT)
+	if (msg->type == FM_MSG_REPORT) {
 		fm_recovery_report(fm, &msg->report);
-	else
-		fm_join_msg(fm, msg);
+		return;
+	}
+	fm_join_msg(fm, msg);
+	has_ended(fm);
 }
 
 static void conn_reached(struct fm *fm, struct fm_conn *c)
@@ -276,7 +318,7 @@ static void parts_due(struct fm *fm)
 {
 	fm_epoch_due(fm);
 	fm_claim_due(fm);
-	if (!fm->root)
+	if (has_ended(fm))
 		return;
 	fm_calls_due(fm);
 	fm_arbiter_due(fm);
@@ -290,9 +332,9 @@ static void parts_due(struct fm *fm)
 	fm_recovery_due(fm);
 	fm_dispute_due(fm);
 	fm_ranks_due(fm);
-	fm_admin_due(fm);	/* may end it */
-	if (fm->root)
-		fm_resign_due(fm);
+	fm_admin_due(fm);
+	fm_resign_due(fm);
+	has_ended(fm);
 }
 
 void fm_root_due(struct fm *fm)

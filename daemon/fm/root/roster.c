@@ -12,7 +12,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/changes.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "lib/util/fnv.h"
 #include "lib/util/hash.h"
 

@@ -14,7 +14,7 @@
 #include "daemon/fm/root/service.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
 

@@ -35,10 +35,11 @@
 #include "daemon/fm/root/parts.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
 #include "daemon/fm/root/tally.h"
+#include "daemon/fm/root/told.h"
 #include "daemon/fm/status.h"
 
 #define TOLD_MAX 16	/* nodes that have not joined: problems of other kinds need room, too */

@@ -8,7 +8,7 @@
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 /**

@@ -32,7 +32,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/root/isolated.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 #define PROBE_WAIT (6 * MS)

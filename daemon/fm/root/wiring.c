@@ -10,7 +10,7 @@
 #include "daemon/fm/root/wiring.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
 /* "1,0,3:+x of 'name'"; for a node without place its name alone. */
