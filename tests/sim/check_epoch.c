@@ -14,6 +14,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
 #include "kernel/core/nic_impl.h"
+#include "kernel/core/splitmix64.h"
 
 /** struct seen_table - a table of a NIC; @root: GUID; @hash: of its content, 0: not known */
 struct seen_table {
@@ -75,7 +76,7 @@ void epochs_power(struct check_flow *c, uint32_t node)
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
-	return (hash ^ value) * 0x100000001b3ULL ^ hash >> 29;
+	return splitmix64_mix(hash ^ value);
 }
 
 /*
@@ -86,7 +87,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t hash_table(const struct fm *fm, uint64_t epoch, uint64_t version)
 {
 	const struct fm_table *t = &fm->table;
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = 1;
 
 	if (t->term != epoch || t->version != version)
 		return 0;
