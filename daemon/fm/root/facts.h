@@ -58,6 +58,7 @@ struct fm_root {
 	struct fm_recall *recall;
 	struct fm_parts *parts;
 	struct fm_rec *rec;
+	struct fm_leftover *leftover;
 	struct fm_disputes *disputes;
 	struct fm_damp *damp;
 	struct fm_vanish *vanish;

@@ -102,9 +102,7 @@
  * would be tried again for ever, and its closed ports take packets meanwhile. So its manager says
  * after 2 * member_max of that, too, that it fails, and these ports are excluded.
  *
- * Packets that are left parked get another recovery. It holds flows that have nothing to do with
- * them, so if it is in vain the next one comes later, at most 32 s, unless there is another reason
- * for one.
+ * Packets that are left parked get another recovery (leftover.c).
  *
  * A NIC that starts anew is empty: it has no rows and no place, and drops what comes. One that
  * did since the table was made may have links again that this table has for healthy. Neither
@@ -124,12 +122,13 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/reports.h"
-#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/claim.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/ended.h"
-#include "daemon/fm/root/grow.h"
-#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/grow.h"
+#include "daemon/fm/root/leftover.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/sums.h"
 #include "daemon/fm/root/tally.h"
@@ -137,9 +136,6 @@
 
 #define PATIENCE 10	/* times a step is repeated before a problem names a slow node */
 
-#define PARKED_FIRST (1000 * MS)	/* until the next attempt, if replay was in vain */
-#define PARKED_SOON (20 * MS)		/* ... if not */
-#define PARKED_LAST (32000 * MS)
 #define COUNT_FIRST MS		/* between the first rounds of counts */
 #define COUNT_LAST (20 * MS)
 #define PROVEN_FACTOR 10	/* a missing packet is more likely late than lost */
@@ -150,10 +146,6 @@
 
 /**
  * struct fm_rec - the recovery at hand
- * @parked_wait: if the one before left packets parked, and there is no other reason for this one:
- *	how long it waited; else 0
- * @parked_at: when the next one is asked for, because this one left packets parked; NEVER
- * @parked_asked: it has been
  * @last: the log of the last one that ended
  */
 struct fm_rec {
@@ -174,8 +166,6 @@ struct fm_rec {
 	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was none */
 	bool began;		/* @first is known */
 	struct fm_sums first;	/* of the first */
-	uint64_t parked_wait, parked_at;
-	bool parked_asked;
 	int64_t gone;		/* missing beyond the base, when bounded */
 	struct fm_recovery log, last;
 };
@@ -184,7 +174,7 @@ bool fm_recovery_new(struct fm_root *r)
 {
 	r->rec = calloc(1, sizeof(*r->rec));
 	if (r->rec)
-		r->rec->next = r->rec->parked_at = NEVER;
+		r->rec->next = NEVER;
 	return r->rec;
 }
 
@@ -328,9 +318,8 @@ void fm_recovery_begin(struct fm *fm)
 		.asked = fm->now,
 		.round_began = fm->now,
 		.last = old.last,
-		.parked_wait = old.parked_asked && fm_demand_asks(r) == 1 ? old.parked_wait : 0,
-		.parked_at = NEVER,
 	};
+	fm_leftover_begin(fm);
 	rec->log.version = r->version;
 	memcpy(rec->log.cause, fm_demand_cause(r), sizeof(rec->log.cause));
 	rec->log.at[FM_AT_DETECTED] = fm_demand_since(r);
@@ -466,32 +455,6 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	}
 }
 
-/*
- * Packets are left parked, or ports closed. While a port is closed packets may wait for it, so the
- * wait does not grow then.
- */
-static void try_again(struct fm *fm, bool closed)
-{
-	struct fm_rec *rec = fm->root->rec;
-	uint64_t wait = rec->log.bounded ? PARKED_FIRST : PARKED_SOON;
-
-	if (rec->parked_wait && !closed)
-		wait = later(wait, earlier(2 * rec->parked_wait, PARKED_LAST));
-	rec->parked_wait = wait;
-	rec->parked_at = fm->now + wait;
-}
-
-void fm_recovery_again_due(struct fm *fm)
-{
-	struct fm_rec *rec = fm->root->rec;
-
-	if (fm->now < rec->parked_at)
-		return;
-	rec->parked_at = NEVER;
-	rec->parked_asked = true;
-	fm_demand(fm, 0, "packets left parked");
-}
-
 static void end_recovery(struct fm *fm, const struct fm_sums *s)
 {
 	struct fm_root *r = fm->root;
@@ -512,10 +475,7 @@ static void end_recovery(struct fm *fm, const struct fm_sums *s)
 	       (unsigned long long)((fm->now - log->at[FM_AT_DETECTED]) / 1000 % 1000),
 	       (unsigned long long)log->parked, (unsigned long long)log->replayed,
 	       (unsigned long long)log->lost);
-	if (s->parked || s->reopen)
-		try_again(fm, s->reopen);
-	else
-		rec->parked_wait = 0;
+	fm_leftover_end(fm, s, log->bounded);
 }
 
 void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
@@ -621,6 +581,5 @@ uint64_t fm_recovery_expiry(const struct fm *fm)
 {
 	const struct fm_rec *rec = fm->root->rec;
 
-	return earlier(earlier(rec->next, rec->parked_at),
-		       rec->waiting ? rec->asked + fm->cfg.resend : NEVER);
+	return earlier(rec->next, rec->waiting ? rec->asked + fm->cfg.resend : NEVER);
 }

@@ -43,8 +43,6 @@ void fm_recovery_begin(struct fm *fm);
 void fm_recovery_report(struct fm *fm, const struct fm_report *r);
 /* Fewer nodes are waited for: perhaps all that are left have reported. */
 void fm_recovery_recheck(struct fm *fm);
-/* Another recovery is asked for, if the last one left packets parked: before fm_publish_due(). */
-void fm_recovery_again_due(struct fm *fm);
 void fm_recovery_due(struct fm *fm);
 uint64_t fm_recovery_expiry(const struct fm *fm);
 

@@ -34,6 +34,7 @@
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
+#include "daemon/fm/root/leftover.h"
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/ranks.h"
@@ -85,6 +86,7 @@ static void root_free(struct fm_root *r)
 	fm_parts_free(r);
 	fm_quorum_free(r);
 	fm_recovery_free(r);
+	fm_leftover_free(r);
 	fm_dispute_free(r);
 	fm_vanish_free(r);
 	fm_grow_free(r);
@@ -98,7 +100,7 @@ static struct fm_root *root_new(const struct fm *fm)
 
 	if (!r)
 		return NULL;
-	if (fm_roster_new(r) && fm_news_new(r) && fm_demand_new(r) && fm_admin_new(r) && fm_recovery_new(r) && fm_dispute_new(r) && fm_damp_new(r) &&
+	if (fm_roster_new(r) && fm_news_new(r) && fm_demand_new(r) && fm_admin_new(r) && fm_recovery_new(r) && fm_leftover_new(r) && fm_dispute_new(r) && fm_damp_new(r) &&
 	    fm_vanish_new(r) && fm_grow_new(r) && fm_claim_new(r) && fm_calls_new(r) &&
 	    fm_quorum_new(r) && fm_recall_new(r) && fm_parts_new(r) &&
 	    fm_mate_add(r, fm->guid) && fm_parts_own(fm, r))
@@ -327,7 +329,7 @@ static void parts_due(struct fm *fm)
 	fm_vanish_due(fm);
 	fm_judge_due(fm);
 	fm_grow_due(fm, fm_recovery_phase(fm->root) != FM_PHASE_REST);
-	fm_recovery_again_due(fm);
+	fm_leftover_due(fm);
 	fm_publish_due(fm);
 	fm_recovery_due(fm);
 	fm_dispute_due(fm);
@@ -357,7 +359,7 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
 	at = earlier(at, earlier(fm_admin_expiry(fm), fm_arbiter_expiry(fm)));
-	at = earlier(at, fm_calls_expiry(fm));
+	at = earlier(at, earlier(fm_calls_expiry(fm), fm_leftover_expiry(fm)));
 	at = earlier(at, earlier(fm_ranks_expiry(fm), fm_resign_expiry(fm)));
 	return earlier(at, earlier(fm_epoch_expiry(fm), fm_claim_expiry(fm)));
 }
