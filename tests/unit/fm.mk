@@ -6,7 +6,7 @@ tests/unit/test_conns-libs := $(call pkg-libs,cmocka)
 
 # A whole manager, of which the test is the NIC and all other nodes; or a part of it is
 # looked at by itself.
-manager-tests := judge settle
+manager-tests := judge vanish settle
 one-fm-tests := drain bounds doubt steps sums publish member member_write
 tests += $(one-fm-tests:%=tests/unit/test_%) $(manager-tests:%=tests/unit/test_%)
 

@@ -18,6 +18,7 @@
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/vanish.h"
 #include "tests/unit/idle_ops.h"
 #include "tests/unit/random.h"
 
@@ -179,6 +180,9 @@ static void draw(uint64_t *random)
 		m->state = FM_NODE_UP;
 		m->row.nports = PORTS;
 		m->via = i && random_below(random, 10) < gone ? 0 : 1;
+		/* Judged dead before: it was adopted since, or that connection was lost, too. */
+		if (i && !random_below(random, 12))
+			m->state = FM_NODE_DEAD;
 		for (unsigned int p = 0; p < PORTS; p++) {
 			unsigned int x = i % 4, y = i / 4, step = p < 2 ? 1 : 0;
 			unsigned int nx = p % 2 ? x : (x + (step ? 1 : 3)) % 4;
@@ -192,13 +196,16 @@ static void draw(uint64_t *random)
 		/* Behind the last port stands what is not to be read. */
 		m->row.port[PORTS] = m->row.port[random_below(random, PORTS)];
 		m->row.port[PORTS].state = FM_PORT_UP;
-		if (m->via)
+		if (m->via && random_below(random, 8))
+			continue;
+		m->listed = i != 0;
+		if (m->listed)
+			root->missing[root->nmissing++] = i;
+		if (m->via)	/* it was missing just now */
 			continue;
 		m->missing = fm->now - random_below(random, 20) * MS;
 		m->joined = m->missing - random_below(random, 40) * MS;
-		m->listed = true;
 		m->lost = !random_below(random, 4);
-		root->missing[root->nmissing++] = i;
 	}
 }
 
@@ -219,8 +226,44 @@ static uint8_t due_state(unsigned int i, const bool vouched[NODES])
 	return FM_NODE_DEAD;
 }
 
+/* When @i, which is missing and not yet judged, is to be judged; NEVER: nothing more is to come. */
+static uint64_t next_at(unsigned int i, const bool vouched[NODES])
+{
+	bool set[NODES];
+	uint64_t at_last = 0;
+	unsigned int n;
+
+	if (vouched[i])
+		return mates[i].state == FM_NODE_UP ? mates[i].missing + MEMBER_MAX : NEVER;
+	n = set_of(i, vouched, set);
+	for (unsigned int o = 0; o < NODES; o++)
+		if (set[o])
+			at_last = later(at_last, dead_at(o, n));
+	return at_last;
+}
+
+/* The neighbours of who is dead are doubted, those of who is silent are not (vanish.c). */
+static void doubts(const uint8_t before[NODES])
+{
+	bool is[NODES] = { false };
+
+	for (unsigned int i = 0; i < NODES; i++)
+		for (unsigned int p = 0; p < PORTS; p++) {
+			uint64_t o = mates[i].row.port[p].peer_guid;
+
+			if (before[i] != FM_NODE_DEAD && mates[i].state == FM_NODE_DEAD && o > 1)
+				is[o - 1] = true;
+		}
+	for (unsigned int i = 0; i < NODES; i++)
+		if (mates[i].doubted)
+			assert_true(is[i]);
+		else if (is[i])
+			assert_true(mates[i].lost || mates[i].state != FM_NODE_UP);
+}
+
 static void judge(void)
 {
+	uint64_t next = NEVER;
 	uint8_t before[NODES], due[NODES];
 	unsigned int changed = 0;
 	bool vouched[NODES];
@@ -228,6 +271,7 @@ static void judge(void)
 	vouched_of(vouched);
 	for (unsigned int i = 0; i < NODES; i++) {
 		before[i] = mates[i].state;
+		mates[i].doubted = 0;
 		due[i] = mates[i].via ? before[i] : due_state(i, vouched);
 	}
 	fm_demand_end(fm);
@@ -236,6 +280,16 @@ static void judge(void)
 		changed += mates[i].state != before[i];
 		assert_int_equal(mates[i].state, due[i]);
 	}
+	doubts(before);
+	/* Those of whom more is to come are listed, no others. */
+	for (unsigned int i = 1; i < NODES; i++) {
+		bool open = !mates[i].via && mates[i].state != FM_NODE_DEAD;
+
+		assert_int_equal(mates[i].listed, open);
+		if (open)
+			next = earlier(next, next_at(i, vouched));
+	}
+	assert_int_equal(root->judge_at, next);
 	/* Whoever is judged gets another table, at once. */
 	assert_int_equal(fm_demand_is(root), changed > 0);
 	assert_true(!changed || fm_demand_expiry(root) == fm->now);
@@ -262,8 +316,9 @@ static void fabrics(void **state)
 		assert_int_equal(root->judge_at, NEVER);
 		vouched_of(vouched);
 		for (unsigned int i = 0; i < NODES; i++) {
-			assert_int_equal(mates[i].state, mates[i].via ? FM_NODE_UP :
-					 vouched[i] ? FM_NODE_SILENT : FM_NODE_DEAD);
+			if (mates[i].state != FM_NODE_DEAD)
+				assert_int_equal(mates[i].state, mates[i].via ? FM_NODE_UP : FM_NODE_SILENT);
+			assert_int_equal(!mates[i].via && mates[i].state == FM_NODE_SILENT, vouched[i]);
 			dead += mates[i].state == FM_NODE_DEAD;
 			silent += mates[i].state == FM_NODE_SILENT;
 			up += mates[i].state == FM_NODE_UP;

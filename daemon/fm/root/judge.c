@@ -67,7 +67,7 @@ static struct fm_mate *neighbour_at(const struct fm *fm, const struct fm_mate *m
 	const struct fm_port_row *mine = &m->row.port[p], *its;
 	struct fm_mate *o = mine->peer_guid ? fm_mate(fm->root, mine->peer_guid) : NULL;
 
-	if (!o || o == m || o->state == FM_NODE_DEAD || mine->peer_port >= o->row.nports)
+	if (!o || o->state == FM_NODE_DEAD || mine->peer_port >= o->row.nports)
 		return NULL;
 	its = &o->row.port[mine->peer_port];
 	*up = its->state == FM_PORT_UP;
@@ -157,9 +157,10 @@ static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is,
 }
 
 /*
- * A neighbour that was judged dead together with @m, and has had a link to it all the time, works
- * on, whatever became of its manager. Of nodes that the root knows only from the table of a former one
- * it does not know since when they have it: both may come from a part that had another root.
+ * A neighbour that was judged dead together with @m, which is back now, and has had a link to it all
+ * the time, works on, whatever became of its manager. Of nodes that the root knows only from the
+ * table of a former one it does not know since when they have it: both may come from a part that had
+ * another root.
  */
 void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
@@ -167,8 +168,8 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
 		const struct fm_port_row *is = &row->port[p];
 		struct fm_mate *o = is->peer_guid ? fm_mate(fm->root, is->peer_guid) : NULL;
 
-		if (!o || o == m || o->state != FM_NODE_DEAD || !fm->root->settled ||
-		    is->peer_port >= o->row.nports || is->state != FM_PORT_UP)
+		if (!o || o->state != FM_NODE_DEAD || is->peer_port >= o->row.nports ||
+		    is->state != FM_PORT_UP)
 			continue;
 		if (kept_up(&m->row.port[p], is, o) || (!m->joined && !o->joined))
 			mate_gone(fm, o, FM_NODE_SILENT, silence);
@@ -296,15 +297,9 @@ static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches)
 }
 
 /* Return: true if @m needs no judgement any more. */
-static bool is_judged(struct fm *fm, const struct fm_mate *m)
+static bool is_judged(const struct fm_mate *m)
 {
-	if (m->state == FM_NODE_DEAD)
-		return true;
-	if (!m->via && m->missing)
-		return false;
-	if (m->state == FM_NODE_UP)
-		fm_problem_clear(fm, "node", m->guid);
-	return true;
+	return m->state == FM_NODE_DEAD || m->via || !m->missing;
 }
 
 /* Return: true if a node for which a neighbour vouches is to be silent. */
@@ -336,9 +331,9 @@ void fm_judge_due(struct fm *fm)
 	while (i < r->nmissing) {
 		struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
-		if (!is_judged(fm, m))
+		if (!is_judged(m))
 			r->judge_at = earlier(r->judge_at, judge_mate(fm, m, searches));
-		if (is_judged(fm, m)) {
+		if (is_judged(m)) {
 			m->listed = false;
 			r->missing[i] = r->missing[--r->nmissing];
 		} else {
