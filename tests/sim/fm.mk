@@ -65,6 +65,11 @@ tests/sim/test_dead-objs := tests/sim/test_dead.o $(sim-objs)
 tests/sim/test_dead-deps := $(B)/libtorus.a
 tests/sim/test_dead-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_replace
+tests/sim/test_replace-objs := tests/sim/test_replace.o $(sim-objs)
+tests/sim/test_replace-deps := $(B)/libtorus.a
+tests/sim/test_replace-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_slow
 tests/sim/test_slow-objs := tests/sim/test_slow.o $(sim-objs)
 tests/sim/test_slow-deps := $(B)/libtorus.a

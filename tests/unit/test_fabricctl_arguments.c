@@ -127,6 +127,7 @@ static void wrong_labs(void **state)
 		{ "lab ber 0,0:+x 1e-6x", "1e-6x" },
 		{ "lab latency 0,0:+x 5", "with a unit" },
 		{ "lab latency 0,0:+x 11s", "11s" },
+		{ "lab replace", "missing" }, { "lab replace 0,0 --as a=b", "--as 'a=b': allowed are" },
 		{ "lab exec 0,0", "which command" },
 		{ "lab agent n0-0", "missing" },
 		{ "lab traffic 0,0 1,1 --tcp --udp", "exclude each other" },
@@ -179,7 +180,8 @@ static void helps(void **state)
 		"status", "nodes", "links", "counters", "routes", "trace", "verify", "exclude",
 		"root", "include", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
-		"lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab revive", "lab traffic",
+		"lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab revive", "lab replace",
+		"lab traffic",
 	};
 	char args[64];
 

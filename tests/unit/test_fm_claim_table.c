@@ -97,6 +97,31 @@ static void place_of_the_latest(void **state)
 	}
 }
 
+/* By that table another NIC was where the root is now: it was replaced, and nothing is said of it. */
+static void replaced_since(void **state)
+{
+	static struct fm_entry entry[4];
+	struct fm_msg m;
+
+	(void)state;
+	asks_anew();
+	m = with_table(1, 0xabc);
+	says(1, &m);
+	m = stage_table(&s, 9, entry);
+	entry[0].guid = 0x777;
+	m.table.term = 41;
+	m.table.maker = 0xabc;
+	m.table.former = true;
+	stage_msg(&s, 101, &m);
+	says_hello(2);
+	says_hello(3);
+	has_first_table();
+	assert_int_equal(fm_node(s.fm, 0)->guid, s.fm->guid);
+	stage_did_some(&s, "shape 4x1, 4 of 4 nodes");
+	assert_int_equal(stage_count(&s, "is dead"), 0);
+	stage_end(&s);
+}
+
 /* What that table excludes holds, whatever is said by an older one of that root. */
 static void older_words(void **state)
 {
@@ -310,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fetches_the_latest),
 		cmocka_unit_test(place_of_the_latest),
+		cmocka_unit_test(replaced_since),
 		cmocka_unit_test(older_words),
 		cmocka_unit_test(table_comes_late),
 		cmocka_unit_test(place_of_one_that_waits),

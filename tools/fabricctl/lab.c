@@ -42,7 +42,8 @@ int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 	lab->cut = calloc(n, sizeof(*lab->cut));
 	lab->killed = calloc(n, sizeof(*lab->killed));
 	lab->kernel = calloc(n, sizeof(*lab->kernel));
-	if (lab->cut && lab->killed && lab->kernel)
+	lab->replaced = calloc(n, sizeof(*lab->replaced));
+	if (lab->cut && lab->killed && lab->kernel && lab->replaced)
 		return 0;
 	lab_free(lab);
 	return -ENOMEM;
@@ -53,6 +54,7 @@ void lab_free(struct lab *lab)
 	free(lab->cut);
 	free(lab->killed);
 	free(lab->kernel);
+	free(lab->replaced);
 	for (int i = 0; i < OPT_LIST_MAX; i++) {
 		free(lab->sets[i]);
 		lab->sets[i] = NULL;
@@ -62,6 +64,7 @@ void lab_free(struct lab *lab)
 	lab->cut = NULL;
 	lab->killed = NULL;
 	lab->kernel = NULL;
+	lab->replaced = NULL;
 	lab->lock = -1;
 }
 
@@ -155,10 +158,10 @@ struct in_addr lab_service(const struct lab *lab, uint32_t node)
 	return (struct in_addr){ htonl(ntohl(lab->service.s_addr) + 1 + node) };
 }
 
-/* A hash of the lab's name above, the node's number below. */
+/* A hash of the lab's name above, then how often it was replaced, the node's number below. */
 uint64_t lab_guid(const struct lab *lab, uint32_t node)
 {
-	return fnv1a(FNV1A_START, lab->name) << 24 | (node + 1);
+	return fnv1a(FNV1A_START, lab->name) << 24 | (uint32_t)lab->replaced[node] << 11 | (node + 1);
 }
 
 static int node_error(const struct lab *lab, const char *text)

@@ -35,6 +35,8 @@ enum lab_state {
 #define LAB_NO_MANAGER 2
 #define LAB_NO_POWER 4		/* and its cables */
 
+#define LAB_REPLACED_MAX 8191	/* as many as a GUID has room for */
+
 /**
  * struct lab - one lab
  * @lock: of its run directory, or -1
@@ -48,6 +50,7 @@ enum lab_state {
  * @cut: a bit for each port whose cable is cut, at both its ends
  * @killed: LAB_NO_... for each node
  * @kernel: for each node, is its NIC one of the kernel?
+ * @replaced: how often each node was replaced by another one, LAB_REPLACED_MAX at most
  * @log_level, @sets: what every NIC and manager is told
  */
 struct lab {
@@ -66,6 +69,7 @@ struct lab {
 	uint16_t *cut;
 	uint8_t *killed;
 	uint8_t *kernel;
+	uint16_t *replaced;
 	char log_level[16];
 	char *sets[OPT_LIST_MAX + 1];
 };
@@ -116,7 +120,7 @@ char *lab_device(const struct lab *lab, uint32_t node, char *buf);
 #define LAB_TEXT_MAX 128
 
 struct in_addr lab_service(const struct lab *lab, uint32_t node);
-/** lab_guid() - of a node's NIC; the same whenever it is started */
+/** lab_guid() - of a node's NIC; the same whenever it is started, until the node is replaced */
 uint64_t lab_guid(const struct lab *lab, uint32_t node);
 
 /** lab_node_parse() - "x,y,z" or "nx-y-z"; says what is wrong. OK or CANNOT */

@@ -47,6 +47,18 @@ static json_t *killed_json(const struct lab *lab)
 	return all;
 }
 
+static json_t *replaced_json(const struct lab *lab)
+{
+	json_t *all = json_object();
+	char text[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		if (lab->replaced[id])
+			json_object_set_new(all, torus_node_text(&lab->shape, id, text),
+					    json_integer(lab->replaced[id]));
+	return all;
+}
+
 static json_t *kernel_json(const struct lab *lab)
 {
 	json_t *list = json_array();
@@ -76,11 +88,11 @@ int lab_save(const struct lab *lab)
 	int err = 0;
 
 	inet_ntop(AF_INET, &lab->service, service, sizeof(service));
-	j = json_pack("{ss ss sb sb sb ss si ss si sf so so so ss so}", "name", lab->name, "shape",
+	j = json_pack("{ss ss sb sb sb ss si ss si sf so so so so ss so}", "name", lab->name, "shape",
 		      torus_shape_text(&lab->shape, shape), "auto_shape", lab->auto_shape,
 		      "packed", lab->packed, "tun", lab->tun, "service", service, "service_bits", lab->service_bits, "state",
 		      state_names[lab->state], "pid", lab->pid, "since", lab->since, "cut",
-		      cuts_json(lab), "killed", killed_json(lab), "kernel", kernel_json(lab),
+		      cuts_json(lab), "killed", killed_json(lab), "replaced", replaced_json(lab), "kernel", kernel_json(lab),
 		      "log_level", lab->log_level, "sets", sets_json(lab));
 	if (!j)
 		return -ENOMEM;
@@ -104,6 +116,22 @@ static int parse_kernel(struct lab *lab, json_t *kernel)
 		if (!text || torus_coords_parse(text, &lab->shape, &at))
 			return -EINVAL;
 		lab->kernel[torus_node_id(&lab->shape, &at)] = true;
+	}
+	return 0;
+}
+
+static int parse_replaced(struct lab *lab, json_t *replaced)
+{
+	struct torus_coords at;
+	const char *text;
+	json_t *v;
+
+	json_object_foreach(replaced, text, v) {
+		json_int_t times = json_integer_value(v);
+
+		if (torus_coords_parse(text, &lab->shape, &at) || times < 1 || times > LAB_REPLACED_MAX)
+			return -EINVAL;
+		lab->replaced[torus_node_id(&lab->shape, &at)] = (uint16_t)times;
 	}
 	return 0;
 }
@@ -155,13 +183,13 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 {
 	const char *shape_text, *service, *state, *log_level;
 	struct torus_shape shape;
-	json_t *cut, *killed, *kernel, *sets;
+	json_t *cut, *killed, *replaced, *kernel, *sets;
 	int auto_shape, packed, tun, bits, pid, err;
 	double since;
 
-	if (json_unpack(j, "{ss sb sb sb ss si ss si sF so so so ss so}", "shape", &shape_text,
+	if (json_unpack(j, "{ss sb sb sb ss si ss si sF so so so so ss so}", "shape", &shape_text,
 			"auto_shape", &auto_shape, "packed", &packed, "tun", &tun, "service", &service, "service_bits", &bits, "state", &state,
-			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed,
+			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed, "replaced", &replaced,
 			"kernel", &kernel, "log_level", &log_level, "sets", &sets) ||
 	    torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) > LAB_NODES_MAX)
 		return -EINVAL;
@@ -180,6 +208,8 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 		err = parse_done(lab, cut, killed);
 	else
 		err = -EINVAL;
+	if (!err)
+		err = parse_replaced(lab, replaced);
 	if (!err)
 		err = parse_kernel(lab, kernel);
 	if (!err)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,6 +59,53 @@ int node_files(const struct lab *lab, uint32_t node, const char *extra)
 	if (mkdir(lab_path(lab, node, "", path), 0755))
 		return -errno;
 	return write_config(lab, node, extra);
+}
+
+/* Writes fabricd.conf anew with another name; the rest stays. */
+static int rename_manager(const struct lab *lab, uint32_t node, const char *name)
+{
+	char path[LAB_TEXT_MAX], fresh[LAB_TEXT_MAX], line[1024];
+	FILE *in, *out;
+	int err = 0;
+
+	in = fopen(lab_path(lab, node, "fabricd.conf", path), "re");
+	if (!in)
+		return -errno;
+	out = fopen(lab_path(lab, node, "fabricd.conf.new", fresh), "we");
+	if (!out) {
+		err = -errno;
+		fclose(in);
+		return err;
+	}
+	while (fgets(line, sizeof(line), in))
+		if (!strncmp(line, "name = ", 7))
+			fprintf(out, "name = %s\n", name);
+		else
+			fputs(line, out);
+	if (ferror(in))
+		err = -EIO;
+	fclose(in);
+	if (fclose(out) || (!err && rename(fresh, path)))
+		err = -errno;
+	return err;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path) && errno != ENOENT ? -1 : 0;
+}
+
+int node_renew(const struct lab *lab, uint32_t node, const char *name)
+{
+	char path[LAB_TEXT_MAX];
+
+	if (nftw(lab_path(lab, node, "state", path), remove_one, 16, FTW_DEPTH | FTW_PHYS) &&
+	    errno != ENOENT)
+		return -errno;
+	return name ? rename_manager(lab, node, name) : 0;
 }
 
 int node_start_manager(const struct lab *lab, uint32_t node, int netns,

@@ -17,6 +17,12 @@ int programs_find(struct programs *p);
 int node_files(const struct lab *lab, uint32_t node, const char *extra);
 
 /**
+ * node_renew() - the node is another machine: its manager has a new name, and no state on disk
+ * @name: NULL: the name stays. Return: 0 or a negative errno
+ */
+int node_renew(const struct lab *lab, uint32_t node, const char *name);
+
+/**
  * node_start_manager() - @netns: descriptor of the node's namespace
  * Return: pid, or a negative errno.
  */

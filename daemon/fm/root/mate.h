@@ -34,6 +34,7 @@ struct fm_mate {
 	uint16_t priority;	/* as a candidate, as it says in HELLO */
 	bool moving;		/* left the root for the parent it was given */
 	bool old_shape, bare;	/* @old_shape: its NIC may work with the shape before (grow.c) */
+	bool unheard;		/* settle.c: the former table has it, but it has not joined */
 	bool out;		/* service.c: all its cables are excluded by order */
 	bool vouched;		/* judge.c: missing, and a neighbour has a link to it */
 	uint64_t via, parent;	/* @parent: @via, or what it was last */

@@ -276,13 +276,10 @@ static void find_silent_behind(struct fm *fm, const struct fm_book *former)
 
 /*
  * Nodes that the former table has, and that have not been heard of yet. They keep their names and
- * places. Those that no link leads to are dead. Problems name at most TOLD_MAX of them; 'nodes'
- * has all.
+ * places. Those that no link leads to are dead.
  */
 static void add_former(struct fm *fm, const struct fm_book *former, const struct fm_voters *voters)
 {
-	unsigned int told = 0;
-
 	for (uint32_t i = 0; i < former->nodes; i++) {
 		const struct fm_entry *e = &former->entry[i];
 		struct fm_mate *m = e->state == FM_NODE_ABSENT ? NULL : fm_mate(fm->root, e->guid);
@@ -299,13 +296,32 @@ static void add_former(struct fm *fm, const struct fm_book *former, const struct
 			m->row.nports = (uint8_t)(2 * former->shape.ndims);
 			fm_mate_move(fm, m, i);
 		}
+		m->unheard = true;
 		m->epoch = e->epoch;
 		fm_quorum_former(fm, m, voters, e);
 		fm_mate_name(fm->root, m, e->name);
 		strcpy(m->address, e->address);
-		if (told < TOLD_MAX)
-			told += fm_service_gone(fm, m, ": it has not joined since this root leads");
 	}
+}
+
+/*
+ * Problems name at most TOLD_MAX of the nodes that have not joined; 'nodes' has all. One in whose
+ * place another node was found is none of them: it was replaced. Return: how many were replaced.
+ */
+static unsigned int tell_unheard(struct fm *fm)
+{
+	unsigned int told = 0, replaced = 0;
+
+	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++) {
+		struct fm_mate *m = fm_mate_no(fm->root, i);
+
+		if (m->unheard && m->node == TORUS_NO_NODE)
+			replaced++;
+		else if (m->unheard && told < TOLD_MAX)
+			told += fm_service_gone(fm, m, ": it has not joined since this root leads");
+		m->unheard = false;
+	}
+	return replaced;
 }
 
 /*
@@ -338,7 +354,7 @@ static void settle_fabric(struct fm *fm)
 	struct fm_voters voters;
 	char text[TORUS_TEXT_MAX];
 	struct fm_book *former;
-	uint32_t nodes;
+	uint32_t nodes, replaced;
 
 	if (r->restored)
 		shape = r->shape;
@@ -378,8 +394,10 @@ static void settle_fabric(struct fm *fm)
 	}
 	r->settled = true;
 	r->version = r->version_seen;
+	fm_discover_place(fm, &shape);
+	replaced = tell_unheard(fm);
 	fm_say(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
-	       fm_roster_size(r), nodes);
+	       fm_roster_size(r) - replaced, nodes);
 	fm_demand(fm, 0, "%s", r->version ? fm_claim_why(r) : "bootstrap");
 }
 

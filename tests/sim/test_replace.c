@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A node is replaced by another one under traffic: same place and cables, another GUID, no memory
+ * and an empty disk; its name is that of the old one, or another. It may come at once or after
+ * seconds, before or after the old one counts as dead, and the root may be the one that goes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "story.h"
+#include "tests/unit/random.h"
+#include "tools/fabricsim/world_impl.h"
+
+#define SEEDS 60
+
+static struct story s;
+
+static void begin(const char *shape, uint64_t seed)
+{
+	struct world_config c;
+
+	story_config(&c, shape, seed);
+	c.discover = seed % 3 == 0;
+	c.vanish = seed / 2 % 2;
+	story_begin(&s, &c);
+	s.sparing = true;
+	story_power_all(&s);
+	story_rest(&s, 10 * SEC);
+	story_traffic(&s, 200 * US);
+	story_run(&s, 10 * MS);
+}
+
+/* @higher: whether its GUID is above or below all others: of those without a place the lowest asks. */
+static uint64_t new_guid(uint64_t *random, bool higher)
+{
+	return higher ? ~random_below(random, 1000) : 1 + random_below(random, 0x6000);
+}
+
+static void replace(uint32_t node, uint64_t *random)
+{
+	uint64_t guid = new_guid(random, random_below(random, 2));
+	char name[16];
+
+	world_power(s.w, node, false);
+	story_run(&s, story_some_time(random, 100 * US, 5));
+	world_wipe(s.w, node);
+	world_guid(s.w, node, guid);
+	snprintf(name, sizeof(name), "new%u", node);
+	if (random_below(random, 2))
+		world_name(s.w, node, name);
+	world_power(s.w, node, true);
+}
+
+/* All have their places in the table of the root, under their GUIDs, and no problem is left. */
+static void in_place(uint64_t seed)
+{
+	const struct fm *root = world_fm(s.w, world_root(s.w));
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		const struct fm_entry *e = fm_node(root, i);
+
+		if (!e || e->state != FM_NODE_UP || e->guid != s.w->node[i].guid)
+			fail_msg("seed %llu: node %u is not up in the table, or another one is",
+				 (unsigned long long)seed, i);
+	}
+	if (story_problem(&s, "node", "") || story_problem(&s, "name", ""))
+		fail_msg("seed %llu: a problem of a node is left", (unsigned long long)seed);
+}
+
+static void one(uint64_t seed, const char *shape, unsigned int times, bool root_too)
+{
+	uint64_t random = seed;
+
+	begin(shape, seed);
+	for (unsigned int i = 0; i < times; i++) {
+		uint32_t n = world_nodes(s.w);
+
+		replace(root_too && !i ? world_root(s.w) : random_below(&random, n), &random);
+		story_run(&s, story_some_time(&random, MS, 2));
+	}
+	story_rest(&s, 20 * SEC);
+	in_place(seed);
+	if (!story_end(&s))
+		fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
+}
+
+static void one_is_replaced(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+		one(seed, seed % 2 ? "3x3" : "4x2x2", 1, false);
+}
+
+static void the_root_is_replaced(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+		one(1000 + seed, seed % 2 ? "3x3" : "4x2x2", 1, true);
+}
+
+/* Some twice, or the new one before it has joined. */
+static void several_are_replaced(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+		one(2000 + seed, seed % 2 ? "2x2" : "4x3", 3, seed % 4 == 0);
+}
+
+/* What the administrator excluded at that place stays excluded: it belongs to the place. */
+static void exclusions_stay(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += 10 * story_every()) {
+		uint64_t random = seed;
+
+		begin("3x3", 3000 + seed);
+		assert_int_equal(story_exclude(&s, 4, 0, true), 0);
+		story_rest(&s, 10 * SEC);
+		replace(4, &random);
+		story_rest(&s, 20 * SEC);
+		if (!(fm_node(world_fm(s.w, world_root(s.w)), 4)->admin & 1))
+			fail_msg("seed %llu: the exclusion is lost", (unsigned long long)seed);
+		assert_int_equal(story_exclude(&s, 4, 0, false), 0);
+		story_rest(&s, 10 * SEC);
+		if (!story_end(&s))
+			fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(one_is_replaced),
+		cmocka_unit_test(the_root_is_replaced),
+		cmocka_unit_test(several_are_replaced),
+		cmocka_unit_test(exclusions_stay),
+	};
+
+	return cmocka_run_group_tests_name("replace", all, NULL, NULL);
+}

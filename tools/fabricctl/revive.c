@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "await.h"
+#include "fault.h"
+#include "kind.h"
+#include "netns.h"
+#include "nic.h"
+#include "node.h"
+#include "node_proc.h"
+#include "power.h"
+#include "revive.h"
+#include "say.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = sig;
+}
+
+static int start_nic(const struct lab *lab, uint32_t node, int ns, const struct programs *p)
+{
+	int status = nic_start(lab, node, ns, p->nic);
+
+	if (status == OK)
+		status = nic_wait(lab, node);
+	return status == OK ? fault_copy(lab, node) : status;
+}
+
+static int start(struct lab *lab, uint32_t node, int ns)
+{
+	unsigned int missing = node_missing(lab, node);
+	struct programs p;
+	int err = 0, status = programs_find(&p);
+
+	if (status != OK)
+		return status;
+	if (lab->killed[node] & LAB_NO_POWER && !lab->packed)
+		err = power_on(lab, node);
+	lab->killed[node] = 0;
+	err = err ? err : lab_save(lab);
+	err = err ? err : node_wires(lab, node);
+	if (!err && missing & LAB_NO_NIC)
+		status = start_nic(lab, node, ns, &p);
+	if (status != OK)
+		return status;
+	if (!err && missing & LAB_NO_MANAGER) {
+		int pid = node_start_manager(lab, node, ns, &p);
+
+		err = pid < 0 ? pid : 0;
+	}
+	if (err) {
+		status = fail_as(kind_of_errno(err), "cannot revive: %s", strerror(-err));
+		node_show_log(lab, node, "fabricd");
+	}
+	return status;
+}
+
+int revive(struct lab *lab, uint32_t node, const struct revive *how)
+{
+	char name[LAB_TEXT_MAX];
+	int ns = netns_open(lab_process_netns(lab, node, name)), status;
+
+	if (ns < 0)
+		return fail_as(kind_of_errno(ns), "namespace %s: %s", name, strerror(-ns));
+	status = start(lab, node, ns);
+	close(ns);
+	signal(SIGINT, on_signal);
+	if (status == OK && !how->no_wait)
+		status = await_node(lab, node, (int)how->timeout, &interrupted);
+	return status;
+}
