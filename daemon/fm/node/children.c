@@ -55,7 +55,6 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	fm_reports_forget(fm, c);
 	c->reported = c->awaited = c->failed = false;
 	c->asked = fm->now;
-	c->busy = 0;
 	drop_older(fm, c);
 	fm_reports_await(fm, c);
 	announce_child(fm, c, FM_MSG_ADOPTED);

@@ -123,16 +123,16 @@ bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init)
 
 bool fm_follow_kin(const struct fm *fm, uint64_t guid)
 {
-	return fm->table.version && fm_table_find(fm, guid) != TORUS_NO_NODE;
+	return fm_table_find(fm, guid) != TORUS_NO_NODE;
 }
 
 /*
- * A neighbour has lost the root. If it is this one's, too, that may be dead, and this node cannot know
- * yet: it makes sure that its parent lives.
+ * A neighbour has lost its root, or follows a node that asks. If that root was this node's, too, it
+ * may be dead, and this node cannot know yet: it makes sure that its parent lives.
  */
 static void look_up(struct fm *fm, const struct fm_init *init)
 {
-	if (init->asks && !init->lost)
+	if (!init->lost)
 		fm_candidate_heard(fm);
 	if (fm_follow_kin(fm, init->guid))
 		fm_uplink_ask(fm);
@@ -166,7 +166,6 @@ static void take_address(struct fm *fm, const struct fm_init *init)
 static bool takes_again(struct fm *fm, const struct fm_init *init)
 {
 	const struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
-	bool leads = !init->asks && !init->lost;
 
 	if (init->lost || init->asks) {
 		if (!fm->cut_off)
@@ -185,11 +184,11 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	 */
 	if (init->asks)
 		return !fm->root_asks && init->epoch >= fm->root_epoch && (!c || !c->ready);
-	if (leads && !fm_uplink_conn(fm) && strcmp(fm->root_address, init->root_address))
+	if (!fm_uplink_conn(fm) && strcmp(fm->root_address, init->root_address))
 		return true;
-	if (leads && !fm->cut_off && init->guid == init->root_guid && has_moved(fm, init))
+	if (init->guid == init->root_guid && has_moved(fm, init))
 		take_address(fm, init);
-	if (leads && fm->root_lost)
+	if (fm->root_lost)
 		fm_uplink_hurry(fm);
 	return false;
 }
@@ -248,7 +247,7 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 		return later;
 	if (leads)
 		return follows_in_vain(fm) || (init->epoch >= fm->root_epoch && !was_led(fm, init));
-	return init->asks && !init->lost && init->epoch >= fm->root_epoch &&
+	return !init->lost && init->epoch >= fm->root_epoch &&
 	       (!fm->root_asks || later || lost_by_parent(fm)) && fm->now >= fm->following->turns;
 }
 

@@ -115,7 +115,6 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 
 		c->reported = false;
 		c->failed &= round > 0;
-		c->busy = 0;
 		fm_reports_await(fm, c);
 		if (c->role == FM_CONN_CHILD)
 			c->asked = fm->now;

@@ -87,7 +87,6 @@ static void parent_lost(struct fm *fm, bool confirmed)
 	if (!confirmed) {
 		fm_uplink_stray(fm, true);
 	} else {
-		fm_uplink_forgive(fm);
 		fm_say(fm, FM_WARNING, "tree", "parent lost; back to the root");
 	}
 	if (c && c->ready)
@@ -230,7 +229,6 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w)
 {
 	bool first = !c->confirmed;
-	int id = c->id;
 
 	if (w->root_guid != fm->root_guid || !w->term || !may_obey(fm, w))
 		return;
@@ -259,7 +257,7 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 		fm_uplink_parent(fm, w->parent);
 	else
 		fm_uplink_stray(fm, false);
-	if (first && fm_conn_find(fm, id))
+	if (first)
 		upstream_new(fm);
 }
 
@@ -446,8 +444,7 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 
 	if (fm_conn_expiry(fm, c) > fm->now)
 		return false;
-	if (!fm_conn_upward(c) || !c->ready ||
-	    fm->now >= fm_conn_lost_at(fm, c)) {
+	if (!c->ready || fm->now >= fm_conn_lost_at(fm, c)) {
 		end_conn(fm, c);
 		return true;
 	}

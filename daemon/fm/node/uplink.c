@@ -297,14 +297,8 @@ void fm_uplink_leave(struct fm *fm)
 
 void fm_uplink_root_known(struct fm *fm)
 {
-	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
-
-	if (c && !c->confirmed)
-		fm_conn_drop(fm, c);
-	if (!fm_uplink_conn(fm)) {
-		fm->uplink->backoff = 0;
-		connect_root(fm);
-	}
+	fm_uplink_forgive(fm);
+	connect_root(fm);
 }
 
 static void send_row(struct fm *fm)
@@ -345,14 +339,15 @@ void fm_uplink_rejoin(struct fm *fm)
 	fm_uplink_retry(fm, 0);
 }
 
+/* A root has no way up, and its row does not wait. */
 static bool row_waits(const struct fm *fm)
 {
-	return !fm->is_root && fm->row.serial != fm->uplink->row_acked;
+	return fm->row.serial != fm->uplink->row_acked && fm_uplink_conn(fm);
 }
 
 void fm_uplink_due(struct fm *fm)
 {
-	if (row_waits(fm) && fm_uplink_conn(fm) && fm->now >= fm->uplink->row_next)
+	if (row_waits(fm) && fm->now >= fm->uplink->row_next)
 		send_row(fm);
 	if (fm->now >= fm->uplink->retry)
 		connect_root(fm);
@@ -360,7 +355,5 @@ void fm_uplink_due(struct fm *fm)
 
 uint64_t fm_uplink_expiry(const struct fm *fm)
 {
-	bool waits = row_waits(fm) && fm_uplink_conn(fm);
-
-	return waits ? earlier(fm->uplink->retry, fm->uplink->row_next) : fm->uplink->retry;
+	return row_waits(fm) ? earlier(fm->uplink->retry, fm->uplink->row_next) : fm->uplink->retry;
 }

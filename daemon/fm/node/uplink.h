@@ -56,6 +56,7 @@ void fm_uplink_hurry(struct fm *fm);
 void fm_uplink_parent(struct fm *fm, const char *address);
 /* Return: true if @address is that of the parent that this node was given last. */
 bool fm_uplink_is_parent(const struct fm *fm, const char *address);
+/* It follows another root, and has left the former: connects to it. */
 void fm_uplink_root_known(struct fm *fm);
 void fm_uplink_rejoin(struct fm *fm);
 void fm_uplink_leave(struct fm *fm);

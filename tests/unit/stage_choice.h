@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Situations of a node that follows a root, or none, and what it is told of others. */
+#ifndef TESTS_STAGE_CHOICE_H
+#define TESTS_STAGE_CHOICE_H
+
+#include <stdio.h>
+
+#include "daemon/fm/node/bootstrap.h"
+#include "stage_member.h"
+
+#define TAKEOVER (200 * MS)
+#define VAIN (20 * s.cfg.resend)
+
+/* The roots; the followed one is in the middle. */
+#define FOLLOWED (NIC + 0x10)
+#define LESSER (NIC + 0x8)
+#define GREATER (NIC + 0x20)
+
+static inline struct fm_init told(void)
+{
+	struct fm_init i;
+
+	fm_bootstrap_tell(s.fm, &i);
+	return i;
+}
+
+static inline bool follows(uint64_t root)
+{
+	return told().root_guid == root && told().root_address[0];
+}
+
+static inline void run(uint64_t ns)
+{
+	stage_run_ns(&s, s.now + ns);
+}
+
+enum kind { LEADS, ASKS, LOST, LOST_ASKS, KINDS };
+
+/* The Init of the neighbour at @port, which is in the table that joined nodes have. */
+static inline struct fm_init init_of(unsigned int port, enum kind kind, uint64_t root, uint64_t epoch)
+{
+	struct fm_init i = stage_neighbour(&s, port);
+
+	i.asks = kind == ASKS || kind == LOST_ASKS;
+	i.lost = kind == LOST || kind == LOST_ASKS;
+	i.heard = true;
+	i.root_guid = root;
+	i.epoch = epoch;
+	snprintf(i.root_address, sizeof(i.root_address), "10.1.0.%u:1", (unsigned int)(root - NIC));
+	return i;
+}
+
+static inline void hear(unsigned int port, enum kind kind, uint64_t root, uint64_t epoch)
+{
+	struct fm_init i = init_of(port, kind, root, epoch);
+
+	stage_hear(&s, port, &i);
+}
+
+static inline void welcome(int conn, uint64_t root, uint64_t term, bool adrift, const char *parent)
+{
+	struct fm_msg m = { .type = FM_MSG_WELCOME };
+
+	m.welcome.root_guid = root;
+	m.welcome.term = term;
+	m.welcome.adrift = adrift;
+	strcpy(m.welcome.parent, parent);
+	stage_msg(&s, conn, &m);
+}
+
+static inline int last_conn(void)
+{
+	return s.next_conn - 1;
+}
+
+static inline void fresh(void)
+{
+	node_1();
+	s.cfg.takeover = TAKEOVER;
+	s.cfg.priority = 0;
+	s.deaf = "ping log hello row place rows release report lost init ";
+	stage_start(&s);
+}
+
+/* --- situations ------------------------------------------------------------------------- */
+
+/* It follows no root, and hears the first one of TERM. */
+static inline void none(void)
+{
+	fresh();
+}
+
+static inline void first(void)
+{
+	fresh();
+	hear(2, LEADS, FOLLOWED, TERM);
+	assert_true(follows(FOLLOWED));
+}
+
+/* ... which cannot be reached. */
+static inline void first_tried(void)
+{
+	fresh();
+	s.refuse_connect = -1;
+	hear(2, LEADS, FOLLOWED, TERM);
+	run(2 * VAIN);
+	assert_true(follows(FOLLOWED));
+}
+
+/* A root leads it, and it has a table. */
+static inline void led(void)
+{
+	first();
+	stage_up(&s, 1);
+	welcome(1, FOLLOWED, TERM, false, "");
+	table(1);
+	run(MS);
+}
+
+static inline void led_no_table(void)
+{
+	first();
+	stage_up(&s, 1);
+	welcome(1, FOLLOWED, TERM, false, "");
+}
+
+static inline void lost(void)
+{
+	led();
+	s.refuse_connect = -1;
+	stage_down(&s, 1);
+	assert_true(told().lost);
+}
+
+static inline void lost_long(void)
+{
+	lost();
+	run(VAIN);
+}
+
+static inline void lost_nearly_long(void)
+{
+	lost();
+	run(VAIN - 1);
+}
+
+/* It was led by LESSER - 1 in the epoch before, and tries to reach FOLLOWED, which asks. */
+static inline void tried(void)
+{
+	fresh();
+	hear(2, LEADS, LESSER - 1, TERM - 1);
+	stage_up(&s, 1);
+	welcome(1, LESSER - 1, TERM - 1, false, "");
+	stage_down(&s, 1);
+	hear(2, ASKS, FOLLOWED, TERM);
+	assert_true(follows(FOLLOWED) && told().asks && told().lost);
+}
+
+static inline void claim(void)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = FOLLOWED } };
+
+	stage_msg(&s, last_conn(), &m);
+}
+
+/* ... which has answered. */
+static inline void asked(void)
+{
+	tried();
+	stage_up(&s, last_conn());
+	claim();
+	assert_true(follows(FOLLOWED) && told().asks && !told().lost);
+}
+
+static inline void asked_long(void)
+{
+	asked();
+	for (unsigned int i = 0; i < 10; i++) {
+		run(VAIN / 10);
+		claim();
+	}
+	assert_true(follows(FOLLOWED));
+}
+
+static inline void asked_with_parent(void)
+{
+	asked();
+	welcome(last_conn(), FOLLOWED, TERM, true, "10.0.0.2:1");
+	stage_up(&s, last_conn());
+	welcome(last_conn(), FOLLOWED, TERM, true, "");
+	assert_true(follows(FOLLOWED) && told().asks && !told().lost);
+}
+
+/* The parent has lost the one that asks. */
+static inline void asked_parent_lost(void)
+{
+	struct fm_msg pong = { .type = FM_MSG_PONG, .pong = { .adrift = true } };
+
+	asked_with_parent();
+	stage_msg(&s, last_conn(), &pong);
+	assert_true(follows(FOLLOWED) && told().lost);
+}
+
+#endif /* TESTS_STAGE_CHOICE_H */

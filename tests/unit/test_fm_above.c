@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The word of nodes above: CLAIM, DROP, PONG, FETCH and LEAD. Each counts on some connections only,
+ * and only in the epoch of the root that leads.
+ */
+#include <stdio.h>
+
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/bootstrap.h"
+#include "stage_member.h"
+
+#define OTHER (NIC + 3)
+
+/* Node 1 has said HELLO to the root, by connection 1, and is not welcome yet. */
+static void at_root(void)
+{
+	struct fm_init i;
+
+	node_1();
+	s.roots = true;
+	s.deaf = "init ping log ";
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	i.epoch = 1;
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_did_some(&s, "1 < hello join");
+}
+
+/* Node 2 is its parent, by connection 2. */
+static void with_parent(void)
+{
+	at_root();
+	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_up(&s, 2);
+	stage_welcome(&s, 2, TERM, "");
+	stage_did_some(&s, "close 1\n");
+}
+
+static struct fm_init told(void)
+{
+	struct fm_init i;
+
+	fm_bootstrap_tell(s.fm, &i);
+	return i;
+}
+
+/* --- CLAIM ------------------------------------------------------------------------------ */
+
+static void claim(int conn, uint64_t guid, uint64_t epoch)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .epoch = epoch, .guid = guid } };
+
+	stage_msg(&s, conn, &m);
+}
+
+/* The NIC is told once, and each claim is answered by the HELLO that promises. */
+static void a_claim_is_answered(void **state)
+{
+	(void)state;
+	at_root();
+	claim(1, NIC, TERM);
+	assert_int_equal(stage_count(&s, "root 100 of 126\n1 < hello join"), 1);
+	stage_did_some(&s, " obeys 100 of 126 ");
+	claim(1, NIC, TERM);
+	assert_int_equal(stage_count(&s, "root 100"), 0);
+	stage_did_some(&s, "1 < hello join");
+	/* A later epoch: the NIC is told that one. */
+	claim(1, NIC, TERM + 1);
+	stage_did_some(&s, "root 100 of 127\n1 < hello join");
+	stage_end(&s);
+}
+
+/* Of another node than the followed one, on another connection, of one that leads already. */
+static void a_claim_that_is_not_obeyed(void **state)
+{
+	(void)state;
+	at_root();
+	claim(1, OTHER, TERM);
+	stage_did_nothing(&s);
+	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_up(&s, 2);
+	stage_forget(&s);
+	claim(2, NIC, TERM + 1);
+	stage_did_nothing(&s);
+	claim(1, NIC, TERM + 1);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* The NIC obeys a root of a later epoch: a claim of an earlier one is a problem, and no order. */
+static void a_claim_of_the_past(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	node_1();
+	s.roots = true;
+	s.deaf = "init ping ";
+	s.dev.root_epoch = 500;
+	s.dev.root_guid = OTHER;
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_forget(&s);
+	claim(1, NIC, 400);
+	assert_int_equal(stage_count(&s, "root 100 of"), 0);
+	assert_int_equal(stage_count(&s, "hello"), 0);
+	stage_did_some(&s, "log error root: root");
+	claim(1, NIC, 501);
+	stage_did_some(&s, "root 100 of 501\n");
+	stage_end(&s);
+}
+
+/*
+ * The node does not know that the root which it follows only asks: a claim without an epoch says so,
+ * and its Inits do from then on. A claim with an epoch says so of one that was known to ask.
+ */
+static void a_claim_tells_that_it_asks(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	at_root();
+	assert_false(told().asks);
+	claim(1, NIC, TERM);
+	assert_false(told().asks);
+	claim(1, NIC, 0);
+	assert_true(told().asks);
+	stage_end(&s);
+	in_force();
+	stage_down(&s, 1);
+	i = stage_neighbour(&s, 2);
+	i.asks = true;
+	i.root_guid = OTHER;
+	i.epoch = TERM + 1;
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 2);
+	assert_true(told().asks && told().lost);
+	claim(2, OTHER, TERM + 1);
+	assert_true(told().asks && !told().lost);
+	stage_end(&s);
+}
+
+/* --- DROP ------------------------------------------------------------------------------- */
+
+static struct fm_msg drop_of(uint32_t node)
+{
+	struct fm_msg m = { .type = FM_MSG_DROP };
+
+	m.drop.term = TERM;
+	m.drop.guid = NIC + node;
+	snprintf(m.drop.address, sizeof(m.drop.address), "10.0.0.%u:1", node);
+	return m;
+}
+
+/* The root opens a connection to say that the parent has no power: the root is tried at once. */
+static void a_parent_without_power(void **state)
+{
+	struct fm_msg m = drop_of(3);
+
+	(void)state;
+	with_parent();
+	stage_up(&s, 70);
+	stage_msg(&s, 70, &m);
+	stage_did(&s, "close 70\n");
+	stage_up(&s, 71);
+	m = drop_of(2);
+	stage_msg(&s, 71, &m);
+	assert_int_equal(stage_count(&s, "close 71\n"), 1);
+	stage_did_some(&s, "close 2\n");
+	stage_run_ns(&s, s.now);
+	stage_did(&s, "connect 10.0.0.0:1: 3\n");
+	stage_end(&s);
+}
+
+/* A child cannot have others dropped, and gives no table. */
+static void a_child_says_drop(void **state)
+{
+	struct fm_msg m = drop_of(3);
+
+	(void)state;
+	joined();
+	stage_msg(&s, 52, &m);
+	m = stage_table(&s, 1, entry);
+	stage_msg(&s, 52, &m);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* --- PONG ------------------------------------------------------------------------------- */
+
+static void pong(int conn, bool adrift)
+{
+	struct fm_msg m = { .type = FM_MSG_PONG, .pong = { .adrift = adrift } };
+
+	stage_msg(&s, conn, &m);
+}
+
+/* A root that has no way to a root asks; a parent without one does not. */
+static void adrift_at_root_and_parent(void **state)
+{
+	(void)state;
+	joined();
+	pong(1, true);
+	assert_true(told().lost && !told().asks);
+	pong(1, true);
+	assert_true(!told().lost && told().asks);
+	pong(1, false);
+	assert_true(!told().lost && !told().asks);
+	stage_end(&s);
+	with_parent();
+	pong(2, true);
+	pong(2, true);
+	assert_true(told().lost && !told().asks);
+	stage_end(&s);
+}
+
+/* One that asked leads since the node knew of it by PONG. */
+static void a_pong_that_it_leads(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_WELCOME };
+	struct fm_status st;
+
+	(void)state;
+	at_root();
+	m.welcome.term = TERM;
+	m.welcome.root_guid = NIC;
+	m.welcome.adrift = true;
+	stage_msg(&s, 1, &m);
+	fm_status(s.fm, &st);
+	assert_int_equal(st.root.since, 0);
+	assert_true(told().asks);
+	stage_run(&s, 50);
+	pong(1, false);
+	fm_status(s.fm, &st);
+	assert_int_equal(st.root.since, START + 50 * MS);
+	assert_false(told().asks);
+	assert_int_equal(told().epoch, TERM);
+	stage_end(&s);
+}
+
+/* A root of the first epoch: the node has no table yet. */
+static void pong_in_the_first_epoch(void **state)
+{
+	(void)state;
+	at_root();
+	stage_welcome(&s, 1, 1, "");
+	stage_forget(&s);
+	pong(1, true);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* --- FETCH ------------------------------------------------------------------------------ */
+
+static void fetch(int conn, bool former, uint64_t version)
+{
+	struct fm_msg m = { .type = FM_MSG_FETCH };
+
+	m.fetch.former = former;
+	m.fetch.version = version;
+	stage_msg(&s, conn, &m);
+}
+
+/* Only the root gets the table of a node; a node that has none sends none. */
+static void who_fetches_the_table(void **state)
+{
+	(void)state;
+	with_parent();
+	table(1);
+	stage_msg(&s, 2, &(struct fm_msg) { .type = FM_MSG_PING });
+	stage_forget(&s);
+	fetch(2, true, 0);
+	stage_did_nothing(&s);
+	stage_end(&s);
+	joined();
+	fetch(1, true, 0);
+	fetch(1, false, 0);
+	stage_did_nothing(&s);
+	table(1);
+	stage_forget(&s);
+	fetch(1, true, 0);
+	stage_did(&s, "1 < table 1 term 126 4x1 former" ALL);
+	/* Its number is no order to anyone. */
+	fetch(1, false, TERM);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* A node that has kept a table sends it at FETCH alone. */
+static void a_kept_table(void **state)
+{
+	struct fm_entry kept_entry[4];
+	struct fm_msg kept, m;
+
+	(void)state;
+	node_1();
+	kept = stage_table(&s, 5, kept_entry);
+	s.cfg.kept = &kept.table;
+	joins();
+	m = drop_of(3);
+	stage_msg(&s, 1, &m);
+	stage_did(&s, "close 53\n1 < left 103/1 parent 101 attach 1\n");
+	fetch(1, false, 0);
+	stage_did(&s, "1 < table 5 term 126 4x1" ALL);
+	stage_end(&s);
+}
+
+/* --- LEAD ------------------------------------------------------------------------------- */
+
+static unsigned int leads[STAGE_JOINERS];	/* LEADs by connection */
+
+static void sees(int conn, const struct fm_msg *msg)
+{
+	if (msg->type == FM_MSG_LEAD)
+		leads[conn]++;
+}
+
+static struct fm_msg lead(uint64_t guid, bool now)
+{
+	struct fm_msg m = { .type = FM_MSG_LEAD };
+
+	m.lead.term = TERM;
+	m.lead.guid = guid;
+	m.lead.now = now;
+	strcpy(m.lead.address, "10.0.0.3:1");
+	memset(leads, 0, sizeof(leads));
+	s.sees = sees;
+	return m;
+}
+
+/* Children get it; the node that is asked says that it is ready, others do nothing. */
+static void asked_whether_it_is_ready(void **state)
+{
+	(void)state;
+	for (unsigned int own = 0; own < 2; own++) {
+		struct fm_msg m;
+
+		joined();
+		m = lead(NIC + (own ? 1 : 3), false);
+		stage_msg(&s, 1, &m);
+		assert_int_equal(leads[52] + leads[53], 2);
+		assert_int_equal(leads[1], own);
+		stage_did_no(&s, "close");
+		assert_int_equal(told().root_guid, NIC);
+		stage_end(&s);
+	}
+}
+
+/* Of another epoch, or on a connection that is not confirmed, it is no order. */
+static void lead_that_does_not_count(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	joined();
+	m = lead(OTHER, true);
+	m.lead.term = TERM + 1;
+	stage_msg(&s, 1, &m);
+	m.lead.term = TERM;
+	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_up(&s, 2);
+	stage_forget(&s);
+	stage_msg(&s, 2, &m);
+	assert_int_equal(leads[52] + leads[53], 0);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* All leave the root; one that is not named connects to the named one when that knows of it. */
+static void the_root_hands_over(void **state)
+{
+	uint64_t least = NEVER, most = 0;
+
+	(void)state;
+	for (unsigned int seed = 0; seed < 30; seed++) {
+		struct fm_msg m;
+		uint64_t ns;
+
+		node_1();
+		s.cfg.seed = seed;
+		s.cfg.takeover = 200 * MS;
+		joins();
+		m = lead(OTHER, true);
+		stage_msg(&s, 1, &m);
+		assert_int_equal(leads[52] + leads[53], 2);
+		assert_int_equal(leads[1], 0);
+		stage_did_some(&s, "close 1\n");
+		assert_int_equal(told().root_guid, OTHER);
+		assert_true(told().asks);
+		ns = stage_wait(&s, "connect 10.0.0.3:1: 2");
+		least = ns < least ? ns : least;
+		most = ns > most ? ns : most;
+		stage_end(&s);
+	}
+	assert_in_range(least, s.cfg.resend / 4, s.cfg.resend * 9 / 32);
+	assert_in_range(most, s.cfg.resend * 11 / 32, s.cfg.resend * 3 / 8);
+}
+
+/* The named one leaves the root, and asks to be root at once. */
+static void it_is_named(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	node_1();
+	s.cfg.takeover = 200 * MS;
+	joins();
+	table(1);
+	stage_forget(&s);
+	m = lead(NIC + 1, true);
+	stage_msg(&s, 1, &m);
+	stage_did_some(&s, "close 1\n");
+	stage_run_ns(&s, s.now);
+	assert_int_equal(told().root_guid, NIC + 1);
+	assert_true(told().asks);
+	stage_end(&s);
+}
+
+/* The answer comes up from a child, and is passed on; one's own answer never comes from there. */
+static void the_answer_of_a_child(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	joined();
+	m = lead(NIC + 2, false);
+	stage_msg(&s, 52, &m);
+	assert_int_equal(leads[1], 1);
+	stage_did_no(&s, "close");
+	m = lead(NIC + 1, false);
+	stage_msg(&s, 52, &m);
+	assert_int_equal(leads[1], 0);
+	stage_did_some(&s, "close 52\n");
+	stage_end(&s);
+}
+
+/* --- a new root ------------------------------------------------------------------------- */
+
+/* What the former root asked of the NIC is not gone on with. */
+static void nothing_is_left_of_the_former_root(void **state)
+{
+	(void)state;
+	joined();
+	s.roots = true;
+	s.slow = true;
+	table(1);
+	stage_end_of(&s);	/* the NIC obeys */
+	stage_did_some(&s, "place ");
+	stage_welcome(&s, 1, TERM + 1, "");
+	stage_end_of(&s);
+	stage_end_of(&s);
+	stage_did_no(&s, "rows");
+	stage_end(&s);
+}
+
+/* It names a parent, by an address of any length, or none: a complaint about a former one ends. */
+static void the_parent_it_names(void **state)
+{
+	(void)state;
+	at_root();
+	stage_welcome(&s, 1, TERM, "p");
+	stage_did(&s, "connect p: 2\n");
+	stage_down(&s, 2);
+	stage_did_some(&s, " stray ");
+	stage_welcome(&s, 1, TERM, "");
+	stage_down(&s, 1);
+	stage_wait(&s, "connect 10.0.0.0:1: 3");
+	stage_up(&s, 3);
+	assert_int_equal(stage_count(&s, "3 < hello join"), 1);
+	stage_did_no(&s, "stray");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(a_claim_is_answered),
+		cmocka_unit_test(a_claim_that_is_not_obeyed),
+		cmocka_unit_test(a_claim_of_the_past),
+		cmocka_unit_test(a_claim_tells_that_it_asks),
+		cmocka_unit_test(a_parent_without_power),
+		cmocka_unit_test(a_child_says_drop),
+		cmocka_unit_test(adrift_at_root_and_parent),
+		cmocka_unit_test(a_pong_that_it_leads),
+		cmocka_unit_test(pong_in_the_first_epoch),
+		cmocka_unit_test(who_fetches_the_table),
+		cmocka_unit_test(a_kept_table),
+		cmocka_unit_test(asked_whether_it_is_ready),
+		cmocka_unit_test(lead_that_does_not_count),
+		cmocka_unit_test(the_root_hands_over),
+		cmocka_unit_test(it_is_named),
+		cmocka_unit_test(the_answer_of_a_child),
+		cmocka_unit_test(nothing_is_left_of_the_former_root),
+		cmocka_unit_test(the_parent_it_names),
+	};
+
+	return cmocka_run_group_tests_name("fm_above", all, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which of the roots that Inits tell of a node follows: in each situation of the node, all kinds of
+ * Inits, by epoch and GUID.
+ */
+#include "stage_choice.h"
+
+/*
+ * Columns: a root of the epoch before, lesser and greater GUID; of the same epoch; of the next one.
+ * The neighbour is in the table, or is unknown.
+ */
+static const struct {
+	const char *name;
+	void (*make)(void);
+	const char *leads, *asks, *lost;	/* y: it follows */
+	const char *unknown;			/* leads, by an unknown neighbour */
+} situations[] = {
+	{ "none", none, "yyyyyy", "yyyyyy", "yyyyyy", "yyyyyy" },
+	{ "first", first, "...yyy", "..yyyy", "......", "...yyy" },
+	{ "first, tried", first_tried, "..yyyy", "..yyyy", "......", "..yyyy" },
+	{ "led", led, "...yyy", "......", "......", "......" },
+	{ "led, no table", led_no_table, "...yyy", "......", "......", "...yyy" },
+	{ "lost", lost, "..yyyy", "..yyyy", "......", "..yyyy" },
+	{ "lost nearly long", lost_nearly_long, "..yyyy", "..yyyy", "......", "..yyyy" },
+	{ "lost long", lost_long, "yyyyyy", "..yyyy", "......", "yyyyyy" },
+	{ "tried", tried, "..yyyy", "...yyy", "......", "..yyyy" },
+	{ "asked", asked, "..yyyy", "...yyy", "......", "..yyyy" },
+	{ "asked long", asked_long, "yyyyyy", "...yyy", "......", "yyyyyy" },
+	{ "asked, with parent", asked_with_parent, "..yyyy", "...yyy", "......", "..yyyy" },
+	{ "asked, parent lost", asked_parent_lost, "..yyyy", "..yyyy", "......", "..yyyy" },
+};
+
+static void in_each_situation(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(situations) / sizeof(situations[0]); k++) {
+		const char *const want[] = { situations[k].leads, situations[k].asks,
+					     situations[k].lost, situations[k].lost,
+					     situations[k].unknown };
+
+		for (unsigned int n = 0; n < 5 * 6; n++) {
+			enum kind kind = n / 6 < KINDS ? (enum kind)(n / 6) : LEADS;
+			uint64_t epoch = TERM - 1 + n % 6 / 2, root = n % 2 ? GREATER : LESSER;
+			struct fm_init i;
+			bool is;
+
+			situations[k].make();
+			i = init_of(0, kind, root, epoch);
+			if (n / 6 == KINDS)
+				i.guid = 0xdead;
+			stage_hear(&s, 0, &i);
+			is = follows(root);
+			if (is != (want[n / 6][n % 6] == 'y'))
+				fail_msg("%s: row %u, column %u", situations[k].name, n / 6, n % 6);
+			if (is)
+				assert_int_equal(told().epoch, epoch);
+			stage_end(&s);
+		}
+	}
+}
+
+/* An Init without a place, or of this node itself as root, counts in none of them. */
+static void never(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(situations) / sizeof(situations[0]); k++) {
+		struct fm_init i;
+
+		situations[k].make();
+		i = init_of(0, LEADS, GREATER, TERM + 1);
+		i.placed = false;
+		stage_hear(&s, 0, &i);
+		assert_false(follows(GREATER));
+		hear(0, ASKS, NIC + 1, TERM + 1);
+		hear(0, LEADS, NIC + 1, TERM + 1);
+		assert_false(follows(NIC + 1));
+		stage_end(&s);
+	}
+}
+
+/* The root that led the node last counts as lost, until an Init tells of a later epoch of it. */
+static void the_root_that_led_it(void **state)
+{
+	(void)state;
+	for (unsigned int later = 0; later < 2; later++) {
+		asked();
+		hear(0, LEADS, LESSER - 1, TERM - 1);
+		assert_true(follows(FOLLOWED));
+		stage_end(&s);
+		lost();
+		hear(0, ASKS, GREATER, TERM);
+		assert_true(follows(GREATER));
+		hear(0, LEADS, FOLLOWED, TERM + later);
+		assert_int_equal(follows(FOLLOWED), later);
+		stage_end(&s);
+	}
+}
+
+/* --- the followed root ------------------------------------------------------------------ */
+
+/* A neighbour tells that the lost root leads: the node tries it at once. */
+static void it_leads_again(void **state)
+{
+	(void)state;
+	lost();
+	s.refuse_connect = 0;
+	stage_forget(&s);
+	hear(0, LOST, FOLLOWED, TERM);
+	stage_run_ns(&s, s.now);
+	assert_int_equal(stage_count(&s, "connect"), 0);
+	hear(0, LEADS, FOLLOWED, TERM);
+	stage_run_ns(&s, s.now);
+	stage_did_some(&s, "connect 10.1.0.16:1");
+	stage_end(&s);
+	/* One that the node tries for the first time is not tried more often for that. */
+	first_tried();
+	stage_forget(&s);
+	hear(0, LEADS, FOLLOWED, TERM);
+	stage_run_ns(&s, s.now);
+	stage_did_no(&s, "connect");
+	stage_end(&s);
+}
+
+/* An Init of an epoch before, or one that comes while the root leads the node, changes nothing. */
+static void it_asks(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	lost();
+	stage_forget(&s);
+	hear(0, ASKS, FOLLOWED, TERM - 1);
+	i = init_of(0, ASKS, FOLLOWED, TERM - 1);
+	i.guid = FOLLOWED;
+	strcpy(i.root_address, "10.9.9.9:9");
+	stage_hear(&s, 0, &i);
+	assert_false(told().asks);
+	assert_int_equal(told().epoch, TERM);
+	hear(0, ASKS, FOLLOWED, TERM);
+	assert_true(told().asks);
+	stage_end(&s);
+	led();
+	hear(0, ASKS, FOLLOWED, TERM + 1);
+	assert_false(told().asks);
+	assert_int_equal(told().epoch, TERM);
+	stage_did_no(&s, "close");
+	stage_end(&s);
+	/* That it leads in a later epoch it tells by itself. */
+	asked();
+	hear(0, LEADS, FOLLOWED, TERM + 1);
+	assert_int_equal(told().epoch, TERM);
+	stage_end(&s);
+}
+
+/* Its manager began anew at another address; neighbours and the next try have that one. */
+static void its_new_address(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	led();
+	s.deaf = "ping log hello row place rows release report lost ";
+	i = init_of(0, LEADS, FOLLOWED, TERM);
+	strcpy(i.root_address, "10.9.9.9:9");
+	stage_hear(&s, 0, &i);
+	run(MS);
+	i.epoch++;
+	stage_hear(&s, 0, &i);
+	i.epoch--;
+	run(MS);
+	assert_string_equal(told().root_address, "10.1.0.16:1");
+	stage_forget(&s);
+	i.guid = FOLLOWED;
+	stage_hear(&s, 0, &i);
+	run(MS);
+	assert_int_equal(stage_count(&s, "init 2: "), 1);
+	stage_did_some(&s, "10.9.9.9:9");
+	/* One that asks is lost, and the node goes back to it. */
+	stage_down(&s, 1);
+	hear(0, ASKS, GREATER, TERM + 1);
+	stage_up(&s, last_conn());
+	stage_msg(&s, last_conn(), &(struct fm_msg) { .type = FM_MSG_CLAIM,
+						      .claim = { .guid = GREATER } });
+	assert_false(told().lost);
+	stage_down(&s, last_conn());
+	assert_true(follows(FOLLOWED));
+	assert_string_equal(told().root_address, "10.9.9.9:9");
+	assert_true(told().lost);
+	stage_end(&s);
+}
+
+/* --- in vain ---------------------------------------------------------------------------- */
+
+/* A node that turned from one that asked in vain follows no other that asks for a while. */
+static void no_other_that_asks(void **state)
+{
+	(void)state;
+	for (unsigned int leads = 0; leads < 2; leads++) {
+		asked_long();
+		hear(0, leads ? LEADS : ASKS, GREATER, TERM + 1);
+		assert_true(follows(GREATER));
+		hear(0, ASKS, GREATER + 1, TERM + 2);
+		assert_int_equal(follows(GREATER + 1), !leads);
+		run(5 * s.cfg.resend - 1);
+		hear(0, ASKS, GREATER + 2, TERM + 2);
+		assert_int_equal(follows(GREATER + 2), !leads);
+		run(1);
+		hear(0, ASKS, GREATER + 3, TERM + 3);
+		assert_true(follows(GREATER + 3));
+		stage_end(&s);
+	}
+}
+
+/* One that was not reached twice is not followed as one that asks; it is as one that leads. */
+static void not_reached(void **state)
+{
+	(void)state;
+	for (unsigned int reached = 0; reached < 2; reached++) {
+		fresh();
+		hear(2, ASKS, FOLLOWED, TERM);
+		stage_down(&s, last_conn());
+		hear(2, ASKS, FOLLOWED, TERM);
+		if (reached)
+			stage_up(&s, last_conn());
+		stage_down(&s, last_conn());
+		/* Once it was reached: that was the first time since. */
+		hear(2, ASKS, FOLLOWED, TERM);
+		if (reached)
+			stage_down(&s, last_conn());
+		hear(2, ASKS, FOLLOWED, TERM);
+		assert_int_equal(follows(FOLLOWED), reached);
+		hear(2, LEADS, FOLLOWED, TERM);
+		assert_true(follows(FOLLOWED));
+		stage_end(&s);
+	}
+	/* How long: no node that asks leads before. */
+	for (unsigned int long_enough = 0; long_enough < 2; long_enough++) {
+		fresh();
+		for (unsigned int k = 0; k < 2; k++) {
+			hear(2, ASKS, FOLLOWED, TERM);
+			stage_down(&s, last_conn());
+		}
+		run(2 * TAKEOVER + 10 * s.cfg.resend - !long_enough);
+		hear(2, ASKS, FOLLOWED, TERM);
+		assert_int_equal(follows(FOLLOWED), long_enough);
+		stage_end(&s);
+	}
+	/* Another one was not reached once, also if the first one is not followed now. */
+	for (unsigned int times = 1; times < 3; times++) {
+		fresh();
+		for (unsigned int k = 0; k < times; k++) {
+			hear(2, ASKS, FOLLOWED, TERM);
+			stage_down(&s, last_conn());
+		}
+		hear(2, ASKS, GREATER, TERM);
+		stage_down(&s, last_conn());
+		hear(2, ASKS, GREATER, TERM);
+		assert_true(follows(GREATER));
+		stage_end(&s);
+	}
+	/* One that led, as far as the node knew, and refused it. */
+	first();
+	stage_up(&s, 1);
+	stage_refuse(&s, 1, "no");
+	hear(2, ASKS, FOLLOWED, TERM);
+	assert_true(follows(FOLLOWED) && told().asks);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(in_each_situation),
+		cmocka_unit_test(never),
+		cmocka_unit_test(the_root_that_led_it),
+		cmocka_unit_test(it_leads_again),
+		cmocka_unit_test(it_asks),
+		cmocka_unit_test(its_new_address),
+		cmocka_unit_test(no_other_that_asks),
+		cmocka_unit_test(not_reached),
+	};
+
+	return cmocka_run_group_tests_name("fm_choice", all, NULL, NULL);
+}

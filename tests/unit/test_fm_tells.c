@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a node tells its neighbours of the root that it follows, which of them it answers, and when it
+ * asks them.
+ */
+#include "stage_choice.h"
+
+/* A root counts as lost until it answers, where one has led before, or the NIC has a place. */
+static void until_it_answers(void **state)
+{
+	(void)state;
+	first();
+	assert_false(told().lost);
+	stage_end(&s);
+	led_no_table();
+	hear(0, LEADS, GREATER, TERM + 1);
+	assert_true(follows(GREATER) && told().lost);
+	stage_end(&s);
+	node_1();
+	s.dev.placed = true;
+	s.dev.shape = s.shape;
+	s.dev.coords.c[0] = 1;
+	s.dev.node = 1;
+	stage_start(&s);
+	hear(2, LEADS, FOLLOWED, TERM);
+	assert_true(told().lost);
+	/* It is lost again if it ends before it led. */
+	stage_up(&s, 1);
+	welcome(1, FOLLOWED, TERM, true, "");
+	assert_false(told().lost);
+	stage_down(&s, 1);
+	assert_true(told().lost);
+	stage_end(&s);
+}
+
+/* Forgets what was recorded until ports are silent, and hears Inits that are sent from then on. */
+static void silent(void)
+{
+	run(60 * MS);
+	s.deaf = "ping log hello row place rows release report lost connect close ";
+	stage_forget(&s);
+}
+
+static bool tells_at_once(void)
+{
+	bool tells;
+
+	run(MS);
+	tells = stage_count(&s, "init 0: ");
+	stage_forget(&s);
+	return tells;
+}
+
+/* Both neighbours have been heard, and heard the node. */
+static void known_to_both(void)
+{
+	hear(0, LEADS, FOLLOWED, TERM);
+	hear(2, LEADS, FOLLOWED, TERM);
+	silent();
+}
+
+/* A neighbour that follows an earlier root, which leads, has to hear of the later one. */
+static void which_neighbours_it_answers(void **state)
+{
+	static const struct {
+		uint64_t root, epoch;
+		bool answers;
+	} init[] = {
+		{ LESSER, TERM, true }, { GREATER, TERM - 1, true }, { FOLLOWED, TERM - 1, false },
+		{ FOLLOWED, TERM, false }, { GREATER, TERM, false }, { LESSER, TERM + 1, false },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < 6; k++)
+		for (unsigned int kind = 0; kind < 2 * KINDS; kind++) {
+			struct fm_init i = init_of(0, (enum kind)(kind % KINDS), init[k].root,
+						   init[k].epoch);
+
+			led();
+			known_to_both();
+			i.guid = 0xdead;
+			i.placed = kind < KINDS;
+			stage_hear(&s, 0, &i);
+			run(60 * MS);
+			assert_int_equal(stage_count(&s, "init 0: ") > 0,
+					 init[k].answers && kind == LEADS);
+			stage_end(&s);
+		}
+	/* One whose own root is lost, or asks, has nothing to tell. */
+	for (unsigned int asks = 0; asks < 2; asks++) {
+		if (asks)
+			asked();
+		else
+			lost();
+		known_to_both();
+		hear(0, LEADS, LESSER - 1, TERM - 1);
+		assert_true(follows(FOLLOWED));
+		run(30 * MS);
+		stage_did_no(&s, "init 0: ");
+		stage_end(&s);
+	}
+}
+
+/* All neighbours are told once what is news to them. */
+static void what_it_tells_at_once(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM };
+
+	(void)state;
+	/* The root leads in another epoch. */
+	led();
+	known_to_both();
+	welcome(1, FOLLOWED, TERM, false, "");
+	assert_false(tells_at_once());
+	welcome(1, FOLLOWED, TERM + 1, false, "");
+	assert_true(tells_at_once());
+	stage_end(&s);
+	/* It does not lead, but asks; it asks in another epoch. */
+	first();
+	stage_up(&s, 1);
+	known_to_both();
+	m.claim.guid = FOLLOWED;
+	for (unsigned int epoch = 0; epoch < 3; epoch++) {
+		m.claim.epoch = epoch ? TERM + epoch : 0;
+		stage_msg(&s, 1, &m);
+		assert_true(tells_at_once());
+		stage_msg(&s, 1, &m);
+		assert_false(tells_at_once());
+	}
+	stage_end(&s);
+	/* It refuses the node, and so is lost. */
+	first();
+	for (unsigned int again = 0; again < 2; again++) {
+		stage_up(&s, last_conn());
+		if (!again)
+			known_to_both();
+		stage_refuse(&s, last_conn(), "no");
+		assert_int_equal(tells_at_once(), !again);
+		run(2000 * MS);
+		stage_forget(&s);
+	}
+	stage_end(&s);
+	/* One that asks refuses it: neighbours are asked at once if no root ever led this node. */
+	for (unsigned int was_led = 0; was_led < 2; was_led++) {
+		if (was_led)
+			asked();
+		else
+			fresh();
+		hear(2, ASKS, FOLLOWED, TERM);
+		hear(0, ASKS, FOLLOWED, TERM);
+		stage_up(&s, last_conn());
+		silent();
+		stage_refuse(&s, last_conn(), "no");
+		assert_int_equal(tells_at_once(), !was_led);
+		stage_end(&s);
+	}
+}
+
+/* Of two roots of one epoch the later one leads it: since then, not since the first did. */
+static void since_when(void **state)
+{
+	struct fm_status st;
+
+	(void)state;
+	led_no_table();
+	run(50 * MS);
+	hear(0, LEADS, GREATER, TERM);
+	stage_up(&s, last_conn());
+	welcome(last_conn(), GREATER, TERM, false, "");
+	fm_status(s.fm, &st);
+	assert_int_equal(st.root.since, START + s.now);
+	stage_end(&s);
+}
+
+/* A node with a place, which no root has led, and whose asker is gone, asks to be root soon. */
+static void its_own_turn(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	node_1();
+	s.cfg.takeover = TAKEOVER;
+	s.dev.placed = true;
+	s.dev.shape = s.shape;
+	s.dev.coords.c[0] = 1;
+	s.dev.node = 1;
+	stage_start(&s);
+	hear(2, ASKS, FOLLOWED, TERM);
+	stage_down(&s, 1);
+	for (from = s.now; !follows(NIC + 1) && s.now < from + 3000 * MS;)
+		run(10 * MS);
+	assert_true(follows(NIC + 1) && told().asks);
+	assert_true(s.now - from < 3 * TAKEOVER);
+	stage_end(&s);
+}
+
+static uint64_t asks_around(void)
+{
+	s.deaf = "ping log hello row place rows release report lost connect close ";
+	return stage_wait(&s, "init 0: ");
+}
+
+/*
+ * A node that lost its root asks its neighbours: at once if one has told of a node that asks, else
+ * later each time that one which asked was lost.
+ */
+static void when_it_asks_around(void **state)
+{
+	uint64_t after[9];
+
+	(void)state;
+	for (unsigned int n = 0; n < 2 * KINDS; n++) {
+		enum kind kind = (enum kind)(n % KINDS);
+
+		led();
+		run(200 * MS);
+		if (n < KINDS)
+			hear(0, kind, GREATER, TERM - 1);
+		else
+			hear(0, kind, FOLLOWED, TERM);
+		run(100 * MS);
+		s.refuse_connect = -1;
+		stage_down(&s, 1);
+		assert_int_equal(asks_around(), kind == ASKS ? 0 : TAKEOVER / 2);
+		stage_end(&s);
+	}
+	lost();
+	for (unsigned int k = 0; k < 9; k++) {
+		s.refuse_connect = 0;
+		hear(0, ASKS, GREATER + k, TERM + 1);
+		assert_true(follows(GREATER + k));
+		run(200 * MS);
+		s.refuse_connect = -1;
+		stage_down(&s, last_conn());
+		assert_true(follows(FOLLOWED));
+		after[k] = asks_around();
+		assert_int_equal(after[k], TAKEOVER / 2 << (k < 6 ? k + 1 : 6));
+	}
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(until_it_answers),
+		cmocka_unit_test(which_neighbours_it_answers),
+		cmocka_unit_test(what_it_tells_at_once),
+		cmocka_unit_test(since_when),
+		cmocka_unit_test(its_own_turn),
+		cmocka_unit_test(when_it_asks_around),
+	};
+
+	return cmocka_run_group_tests_name("fm_tells", all, NULL, NULL);
+}
