@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes 3 and 4 of a ring were judged dead together. Node 3 comes back, and what its row says of the
- * link to 4 decides if the NIC of 4 works on. And nodes that say, or of which a parent says, that
- * they cannot follow a version, and when the root may do without them.
+ * Nodes 3 and 4 of a ring were judged dead together. Node 3 comes back, and what its row says of
+ * the link to 4 decides if the NIC of 4 works on. And nodes that say, or of which a parent says,
+ * that they cannot follow a version, and when the root may do without them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -156,7 +156,7 @@ static void behind_the_row(void **state)
 	}
 }
 
-/* A cable from a node to itself says nothing of it, and a node that is not dead stays what it is. */
+/* A cable from a node to itself says nothing of it; a node that is not dead stays what it is. */
 static void beside_itself_and_the_living(void **state)
 {
 	struct fm_row now;
@@ -198,7 +198,7 @@ static void both_back(void **state)
 	stage_end(&s);
 }
 
-/* --- nodes that cannot follow ------------------------------------------------------------------ */
+/* --- nodes that cannot follow -------------------------------------------------------- */
 
 static struct fm_failed says_failed(uint32_t node)
 {
@@ -212,7 +212,7 @@ static void failed(struct fm_failed f)
 	stage_msg(&s, 101, &m);
 }
 
-/* Its NIC fails, with an error or without an answer: it is silent at once, and its connection stands. */
+/* Its NIC fails, with an error or without an answer: it is silent at once, but connected. */
 static void nic_fails(void **state)
 {
 	(void)state;
@@ -226,8 +226,10 @@ static void nic_fails(void **state)
 		assert_non_null(fm_problem(s.fm, 0));
 		assert_string_equal(fm_problem(s.fm, 0)->kind, "node");
 		assert_string_equal(fm_problem(s.fm, 0)->text,
-				    k ? "node 2,0 ('n2') is silent: it cannot follow version 1: its NIC says Input/output error, and works on with the rows that it has" :
-					"node 2,0 ('n2') is silent: it cannot follow version 1: its NIC does not answer, and works on with the rows that it has");
+				    k ?	"node 2,0 ('n2') is silent: it cannot follow version 1: its NIC says Input/output error, "
+					"and works on with the rows that it has" :
+					"node 2,0 ('n2') is silent: it cannot follow version 1: its NIC does not answer, "
+					"and works on with the rows that it has");
 		stage_run_ns(&s, s.now + MS);
 		assert_int_equal(stage_count(&s, "version 2: node 'n2' is silent\n"), 1);
 		assert_int_equal(stage_count(&s, "close"), 0);
@@ -244,7 +246,7 @@ static void nic_fails(void **state)
 	}
 }
 
-/* What names another life, another version, the root, or a node that is not known is late or wrong. */
+/* Late or wrong: it names another life, another version, the root, or an unknown node. */
 static void failed_is_late(void **state)
 {
 	struct fm_failed f;
@@ -320,7 +322,7 @@ static void lacks_at_rest(void **state)
 	stage_end(&s);
 }
 
-/* --- without more than half of the nodes --------------------------------------------------------- */
+/* --- without more than half of the nodes ---------------------------------------------- */
 
 static void live(unsigned int first, unsigned int last, uint64_t ms)
 {
@@ -424,7 +426,8 @@ static unsigned long long refused_for(uint64_t attach)
 	assert_non_null(fm_problem(s.fm, 0));
 	at = strstr(fm_problem(s.fm, 0)->text, "node 3,0 ('n3') is silent: it cannot follow version");
 	assert_non_null(at);
-	assert_int_equal(sscanf(strstr(at, "version"), "version %llu: its manager (10.0.0.3:1) answers, but has not reported for %llu ms; it may join again after %llu ms",
+	assert_int_equal(sscanf(strstr(at, "version"), "version %llu: its manager (10.0.0.3:1) answers, "
+				"but has not reported for %llu ms; it may join again after %llu ms",
 				&version, &passed, &ms), 3);
 	assert_int_equal(passed, 10);
 	/* Its connections end, and so do the children's to it. */
@@ -444,8 +447,8 @@ static unsigned long long refused_for(uint64_t attach)
 }
 
 /*
- * Each ban is twice as long as the one before, up to 20 times member_max, unless it has reported for
- * longer than that.
+ * Each ban is twice as long as the one before, up to 20 times member_max, unless it has reported
+ * for longer than that.
  */
 static void bans(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which nodes the root takes as lost, when it probes them, and whom it tells: random fabrics in
- * which hosts lose power and others are slow, compared with a literal implementation of the rules in
- * vanish.c.
+ * which hosts lose power and others are slow, compared with a literal implementation of the rules
+ * in vanish.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,9 +45,9 @@ static bool accepts;	/* nodes that are probed do */
 static unsigned int at(unsigned int i, unsigned int p)
 {
 	const struct fm_port_row *mine = &mates[i].row.port[p];
-	unsigned int o = mine->peer_guid && mine->peer_guid <= NODES ? (unsigned int)mine->peer_guid - 1 : NODES;
+	unsigned int o = (unsigned int)mine->peer_guid - 1;	/* large, if it is 0 */
 
-	if (o == NODES || o == i || mine->peer_port >= mates[o].row.nports ||
+	if (o >= NODES || o == i || mine->peer_port >= mates[o].row.nports ||
 	    mates[o].row.port[mine->peer_port].peer_guid != i + 1)
 		return NODES;
 	return o;
@@ -288,7 +288,9 @@ static void row_comes(unsigned int i)
 	fm_vanish_row(fm, &mates[i]);
 	for (unsigned int o = 0; o < NODES; o++)
 		assert_int_equal(mates[o].doubted != 0, is[o]);
-	assert_int_equal(fm_vanish_expiry(fm), fm_vanish_doubts(root) ? earlier(due, fm->now + WAIT) : due);
+	if (fm_vanish_doubts(root))
+		due = earlier(due, fm->now + WAIT);
+	assert_int_equal(fm_vanish_expiry(fm), due);
 }
 
 static void adopted(unsigned int i)
@@ -475,7 +477,7 @@ static void do_send(void *io, int conn, const struct fm_msg *msg)
 	sent_by = conn;
 }
 
-/* A connection that was opened for a notice says whom to drop; of a node that was forgotten, nothing. */
+/* A connection opened for a notice says whom to drop; of a node forgotten since, nothing. */
 static void notices(void **state)
 {
 	struct fm_conn *c;
@@ -500,7 +502,7 @@ static void notices(void **state)
 	fm_free(fm);
 }
 
-/* Nodes on their way to the lost one, as the root told them, are told to look for another parent. */
+/* Nodes that the root sent to the lost one are told to look for another parent. */
 static void guests(void **state)
 {
 	static const struct {
