@@ -201,4 +201,28 @@ static inline void asked_parent_lost(void)
 	assert_true(follows(FOLLOWED) && told().lost);
 }
 
+/* --- Inits ------------------------------------------------------------------------------ */
+
+/* Forgets what was recorded until ports are silent, and hears Inits that are sent from then on. */
+static inline void silent(void)
+{
+	run(60 * MS);
+	s.deaf = "ping log hello row place rows release report lost connect close ";
+	stage_forget(&s);
+}
+
+/* Both neighbours have been heard, and heard the node. */
+static inline void known_to_both(void)
+{
+	hear(0, LEADS, FOLLOWED, TERM);
+	hear(2, LEADS, FOLLOWED, TERM);
+	silent();
+}
+
+static inline uint64_t asks_around(void)
+{
+	s.deaf = "ping log hello row place rows release report lost connect close ";
+	return stage_wait(&s, "init 0: ");
+}
+
 #endif /* TESTS_STAGE_CHOICE_H */

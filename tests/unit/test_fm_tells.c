@@ -33,14 +33,6 @@ static void until_it_answers(void **state)
 	stage_end(&s);
 }
 
-/* Forgets what was recorded until ports are silent, and hears Inits that are sent from then on. */
-static void silent(void)
-{
-	run(60 * MS);
-	s.deaf = "ping log hello row place rows release report lost connect close ";
-	stage_forget(&s);
-}
-
 static bool tells_at_once(void)
 {
 	bool tells;
@@ -49,14 +41,6 @@ static bool tells_at_once(void)
 	tells = stage_count(&s, "init 0: ");
 	stage_forget(&s);
 	return tells;
-}
-
-/* Both neighbours have been heard, and heard the node. */
-static void known_to_both(void)
-{
-	hear(0, LEADS, FOLLOWED, TERM);
-	hear(2, LEADS, FOLLOWED, TERM);
-	silent();
 }
 
 /* A neighbour that follows an earlier root, which leads, has to hear of the later one. */
@@ -192,12 +176,6 @@ static void its_own_turn(void **state)
 	assert_true(follows(NIC + 1) && told().asks);
 	assert_true(s.now - from < 3 * TAKEOVER);
 	stage_end(&s);
-}
-
-static uint64_t asks_around(void)
-{
-	s.deaf = "ping log hello row place rows release report lost connect close ";
-	return stage_wait(&s, "init 0: ");
 }
 
 /*
