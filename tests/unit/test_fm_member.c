@@ -522,6 +522,66 @@ static void test_late_ends(void **state)
 	stage_end(&s);
 }
 
+/* A node that the table does not have waits for nothing; one whose NIC failed at the table does. */
+static void test_whether_it_waits(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	joined();
+	stage_down(&s, 52);
+	stage_down(&s, 53);
+	s.slow = true;
+	m = stage_table(&s, 1, entry);
+	entry[1] = (struct fm_entry) { .node = 1 };
+	stage_msg(&s, 1, &m);
+	stage_forget(&s);
+	stage_msg(&s, 1, &m);
+	assert_int_equal(stage_count(&s, "waits"), 0);
+	stage_did_some(&s, "1 < pong\n");
+	stage_end(&s);
+	joined();
+	stage_down(&s, 52);
+	stage_down(&s, 53);
+	s.err.rows = -5;
+	table(1);
+	step(1, 1, FM_STEP_COUNT);
+	stage_forget(&s);
+	step(1, 1, FM_STEP_COUNT);
+	stage_did(&s, "1 < pong waits\n");
+	/* It has no way to the root for a moment. */
+	stage_msg(&s, 1, &(struct fm_msg) { .type = FM_MSG_PONG, .pong = { .adrift = true } });
+	step(1, 1, FM_STEP_COUNT);
+	stage_did_some(&s, "1 < pong adrift waits\n");
+	stage_end(&s);
+}
+
+/* A table that asks for a pause holds all rows, and is passed on as it is. */
+static void test_pause(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	in_force();
+	step(1, 1, FM_STEP_RESUME);
+	reports(52, 2, 1, 1);
+	reports(53, 3, 1, 1);
+	stage_forget(&s);
+	m = stage_table(&s, 2, entry);
+	m.table.pause = true;
+	stage_msg(&s, 1, &m);
+	assert_int_equal(stage_count(&s, "rows 2: 3\n"), 1);
+	assert_int_equal(stage_count(&s, " pause"), 2);
+	stage_forget(&s);
+	/* A child that comes later gets it whole. */
+	child(52, 2, 0);
+	stage_did_some(&s, "52 < table 2 term 126 4x1 pause" ALL);
+	m = stage_table(&s, 3, entry);
+	stage_msg(&s, 1, &m);
+	stage_did_no(&s, "pause");
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -542,6 +602,8 @@ int main(void)
 		cmocka_unit_test(test_base),
 		cmocka_unit_test(test_reopen),
 		cmocka_unit_test(test_late_ends),
+		cmocka_unit_test(test_whether_it_waits),
+		cmocka_unit_test(test_pause),
 	};
 
 	return cmocka_run_group_tests_name("fm_member", all, NULL, NULL);

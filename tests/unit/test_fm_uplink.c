@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include <torus/topology.h>
+
 #include "stage_member.h"
 
 static struct fm_hello said;	/* the last HELLO */
@@ -93,6 +95,177 @@ static void ports_to_open(void **state)
 	}
 }
 
+/* Spare ports of its NIC, which the table does not have, are none of them. */
+static void spare_ports(void **state)
+{
+	(void)state;
+	stage_init(&s, "4", 1);
+	s.deaf = "init ping ";
+	s.dev.nports = 6;
+	for (unsigned int p = 0; p < 6; p++) {
+		s.link[p].state = TORUS_LINK_UP;
+		s.link[p].session = 1;
+		s.link[p].closed = p > 0;
+		s.link[p].peer_guid = NIC + (p ? 0 : 2);
+		s.link[p].peer_port = !p;
+	}
+	stage_start(&s);
+	stage_hear(&s, 1, &(struct fm_init) {
+		.placed = true, .ndims = 1, .size = { 4 }, .guid = NIC, .root_guid = NIC,
+		.fabric = "fab", .root_address = "10.0.0.0:1" });
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	table(1);
+	assert_int_equal(hello_again(2)->sums.reopen, 1);
+	stage_end(&s);
+}
+
+/* Votes are those of the entry at its place, if that is this NIC in its present life. */
+static void votes_of_its_entry(void **state)
+{
+	(void)state;
+	for (unsigned int other = 0; other < 3; other++) {
+		const struct fm_hello *h;
+		struct fm_msg m;
+
+		joined();
+		table(1);
+		m = stage_table(&s, 2, entry);
+		m.table.voters = (struct fm_voters) { .n = 2, .set = { { 3, 0xabc }, { 4, 0xdef } } };
+		entry[1].differs = 2;
+		if (other == 1)
+			entry[1].guid = 0xbad;
+		if (other == 2)
+			entry[1].epoch = 2;
+		stage_msg(&s, 1, &m);
+		h = hello_again(2);
+		assert_int_equal(h->table, 2);
+		assert_int_equal(h->votes, other ? 0 : 1);
+		assert_int_equal(h->counted, !other);
+		stage_end(&s);
+	}
+}
+
+/* Exclusions across each cable, in three dimensions. */
+static void excluded_across(void **state)
+{
+	static struct fm_entry all[27];
+	struct fm_init i;
+	struct fm_msg m;
+
+	(void)state;
+	stage_init(&s, "3x3x3", 13);
+	s.deaf = "init ping ";
+	stage_link_up(&s, 0, 1);
+	stage_start(&s);
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	m = stage_table(&s, 1, all);
+	for (unsigned int p = 0; p < 6; p++)
+		all[torus_neighbour(&s.shape, 13, p)].admin =
+			(uint16_t)(1u << torus_dir_opposite(&s.shape, p));
+	all[13].admin = 0x5;
+	stage_msg(&s, 1, &m);
+	hello_again(2);
+	assert_int_equal(said.across, 0x3f);
+	assert_int_equal(said.admin, 0x5);
+	stage_end(&s);
+}
+
+/* Its NIC has not taken the place that the table of another shape gives it. */
+static void a_table_of_another_shape(void **state)
+{
+	static struct fm_entry all[8];
+	struct fm_msg m;
+
+	(void)state;
+	joined();
+	table(1);
+	assert_int_equal(hello_again(2)->table, 1);
+	stage_welcome(&s, 2, TERM, "");
+	s.err.place = -5;
+	assert_int_equal(torus_shape_parse("8x1", &s.shape), 0);
+	m = stage_table(&s, 2, all);
+	stage_msg(&s, 2, &m);
+	assert_int_equal(hello_again(3)->table, 0);
+	assert_int_equal(said.ups, 0);
+	stage_end(&s);
+}
+
+/* A write that failed may have been done; a later one that was done leaves no doubt. */
+static void rows_that_failed(void **state)
+{
+	(void)state;
+	joined();
+	s.err.rows = -5;
+	table(1);
+	assert_int_equal(hello_again(2)->version, 1);
+	stage_welcome(&s, 2, TERM, "");
+	s.err.rows = 0;
+	struct fm_msg m = stage_table(&s, 2, entry);
+
+	stage_msg(&s, 2, &m);
+	assert_int_equal(hello_again(3)->version, 2);
+	stage_welcome(&s, 3, TERM, "");
+	m = stage_table(&s, 3, entry);
+	stage_msg(&s, 3, &m);
+	assert_int_equal(hello_again(4)->version, 3);
+	stage_end(&s);
+}
+
+/* What the host needs of itself: its priority, its bootstrap flag, the epoch of rows. */
+static void what_it_says_of_itself(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	for (unsigned int candidate = 0; candidate < 2; candidate++) {
+		node_1();
+		s.cfg.takeover = candidate ? 200 * MS : 0;
+		s.cfg.priority = 77;
+		s.dev.placed = true;
+		s.dev.shape = s.shape;
+		s.dev.coords.c[0] = 1;
+		s.dev.node = 1;
+		s.dev.version = 4;
+		s.dev.rows_epoch = 99;
+		s.sees = sees;
+		joins();
+		assert_int_equal(said.priority, candidate ? 77 : 0);
+		assert_false(said.marked);
+		assert_int_equal(said.rows_term, 99);
+		assert_int_equal(said.version, 4);
+		if (!candidate) {
+			m = stage_table(&s, 5, entry);
+			stage_msg(&s, 1, &m);
+			assert_int_equal(hello_again(2)->rows_term, 0);
+		}
+		stage_end(&s);
+	}
+}
+
+/* To a parent it says which table of the present root it has. */
+static void hello_to_a_parent(void **state)
+{
+	(void)state;
+	joined();
+	table(7);
+	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	s.sees = sees;
+	stage_up(&s, 2);
+	assert_int_equal(said.role, FM_ROLE_CHILD);
+	assert_int_equal(said.version, 7);
+	stage_down(&s, 2);
+	stage_welcome(&s, 1, TERM + 1, "10.0.0.2:1");
+	stage_up(&s, 3);
+	assert_int_equal(said.role, FM_ROLE_CHILD);
+	assert_int_equal(said.term, TERM + 1);
+	assert_int_equal(said.version, 0);
+	stage_end(&s);
+}
+
 /* --- its parent ------------------------------------------------------------------------- */
 
 /* A neighbour that is in the table has lost the root: the parent may have vanished with it. */
@@ -174,6 +347,65 @@ static void since_when_it_leads(void **state)
 	stage_end(&s);
 }
 
+/* --- connections ------------------------------------------------------------------------ */
+
+/* The host may give a connection any number from 0 on. */
+static void connection_0(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	node_1();
+	s.next_conn = 0;
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 0);
+	stage_did_some(&s, "0 < hello join");
+	stage_end(&s);
+	joined();
+	s.next_conn = 0;
+	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_up(&s, 0);
+	stage_did_some(&s, "0 < hello child");
+	stage_end(&s);
+}
+
+/* The root refuses the node while it still tries its parent, which then cannot be reached. */
+static void not_before_it_stands(void **state)
+{
+	(void)state;
+	node_1();
+	joins();
+	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_refuse(&s, 1, "no");
+	stage_wait(&s, "connect 10.0.0.0:1: 3");
+	stage_down(&s, 2);
+	stage_did_no(&s, "3 <");
+	stage_up(&s, 3);
+	stage_did_some(&s, "3 < hello join");
+	stage_end(&s);
+}
+
+/* It has waited longer and longer for a root; to another one it waits for a short time again. */
+static void another_root_is_tried_soon(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	in_force();
+	s.refuse_connect = -1;
+	stage_down(&s, 1);
+	stage_run_ns(&s, s.now + 3000 * MS);
+	i = stage_neighbour(&s, 2);
+	i.epoch = TERM + 1;
+	i.root_guid = 0xabc;
+	strcpy(i.root_address, "10.0.0.9:1");
+	stage_hear(&s, 2, &i);
+	assert_in_range(stage_wait(&s, "connect 10.0.0.9:1: fails"), 12 * MS, 38 * MS);
+	stage_end(&s);
+}
+
 /* --- a root that cannot be reached ------------------------------------------------------ */
 
 /*
@@ -205,9 +437,19 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(tells_of_its_table),
 		cmocka_unit_test(ports_to_open),
+		cmocka_unit_test(spare_ports),
+		cmocka_unit_test(votes_of_its_entry),
+		cmocka_unit_test(excluded_across),
+		cmocka_unit_test(a_table_of_another_shape),
+		cmocka_unit_test(rows_that_failed),
+		cmocka_unit_test(what_it_says_of_itself),
+		cmocka_unit_test(hello_to_a_parent),
 		cmocka_unit_test(a_neighbour_lost_the_root),
 		cmocka_unit_test(drops_for_its_root_only),
 		cmocka_unit_test(since_when_it_leads),
+		cmocka_unit_test(connection_0),
+		cmocka_unit_test(not_before_it_stands),
+		cmocka_unit_test(another_root_is_tried_soon),
 		cmocka_unit_test(tries_it_again),
 	};
 

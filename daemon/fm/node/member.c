@@ -147,8 +147,7 @@ static void step_msg(const struct fm *fm, struct fm_msg *msg)
 static bool report_waits(const struct fm *fm)
 {
 	return fm_reports_missing(fm) ||
-	       (fm_task_mine(fm) && !fm_task_report(fm) &&
-		(fm_task_busy(fm) || fm_task_error(fm)));
+	       (fm_task_mine(fm) && (fm_task_busy(fm) || fm_task_error(fm)));
 }
 
 /*
@@ -335,8 +334,7 @@ void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts
 		fm->park = counts->park;
 		fm_uplink_counted(fm);
 	}
-	if (fm_task_done(fm, act, err, counts))
-		fm->member->sent = false;
+	fm_task_done(fm, act, err, counts);
 	if (act == FM_ACT_REPLAY && err)
 		tell_failure(fm, fm_task_refuses(fm));
 	fm_member_check(fm, false);

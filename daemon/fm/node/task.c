@@ -367,7 +367,6 @@ static void report_counts(struct fm *fm, const struct fm_counts *counts)
 {
 	struct fm_task *t = fm->task;
 
-	memset(&t->report, 0, sizeof(t->report));
 	t->report.count = 1;
 	t->report.set = fm_fingerprint(fm->guid, fm->epoch);
 	fm_reports_own(fm, &t->report.sums);
@@ -418,36 +417,33 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 	}
 }
 
-/* Goes on with the step at hand. Return: true if it is done. */
-static bool step_on(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
+/* Goes on with the step at hand. */
+static void step_on(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
 {
 	if (err && act != FM_ACT_REPLAY) {
 		fm->task->todo = FM_TODO_NOTHING;
-		return false;
+		return;
 	}
 	switch (act) {
-	case FM_ACT_OBEY:
-	case FM_ACT_PLACE:
-		return false;
+	case FM_ACT_COUNT:
+		report_counts(fm, counts);
+		break;
 	case FM_ACT_ROWS:
 		end_apply(fm);
-		return false;
+		break;
 	case FM_ACT_RELEASE:
 		begin_count(fm, true);
-		return false;
+		break;
 	case FM_ACT_REPLAY:
 		begin_count(fm, false);
-		return false;
+		break;
 	default:
-		report_counts(fm, counts);
-		return true;
+		break;
 	}
 }
 
-bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
+void fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
 {
-	bool done = false;
-
 	if (err) {
 		fm->task->err = err;
 	} else if (act != FM_ACT_COUNT && act > fm->task->reached) {
@@ -457,8 +453,7 @@ bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 	tell_end(fm, act, err);
 	take_end(fm, act, err);
 	if (fm_nic_at_hand(fm))
-		done = step_on(fm, act, err, counts);
+		step_on(fm, act, err, counts);
 	fm_nic_next(fm);
 	go_on(fm);
-	return done;
 }

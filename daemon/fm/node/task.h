@@ -47,7 +47,7 @@ bool fm_task_refuses(const struct fm *fm);
 uint64_t fm_task_fails_at(const struct fm *fm, bool counts);
 void fm_task_due(struct fm *fm);
 uint64_t fm_task_expiry(const struct fm *fm);
-/** fm_task_done() - an action has ended. Return: true if the step at hand is done */
-bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts);
+/** fm_task_done() - an action has ended */
+void fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts);
 
 #endif /* FM_TASK_H */
