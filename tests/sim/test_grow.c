@@ -134,7 +134,7 @@ static void half_after_half(void **state)
 	};
 
 	(void)state;
-	for (size_t k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
+	for (size_t k = 0; k < sizeof(t) / sizeof(t[0]); k += story_every() > 1 ? 3 : 1) {
 		char text[TORUS_TEXT_MAX];
 		struct torus_coords at;
 		struct growth g;

@@ -129,8 +129,8 @@ static void a_cabinet(void **state)
 static void a_plane(void **state)
 {
 	(void)state;
-	block("5x5x3", (uint16_t[]){ 0, 0, 1 }, (uint16_t[]){ 4, 4, 1 }, 8);
-	block("5x5x3", (uint16_t[]){ 0, 0, 1 }, (uint16_t[]){ 4, 4, 1 }, 3);
+	for (unsigned int fanout = 8; fanout > 2; fanout /= 2 * story_every())
+		block("5x5x3", (uint16_t[]){ 0, 0, 1 }, (uint16_t[]){ 4, 4, 1 }, fanout);
 }
 
 /* Nodes drawn by lot, which may cut the fabric in parts: then no more than that all ends well. */
