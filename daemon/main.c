@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include "daemon/answer.h"
 #include "daemon/arbiter.h"
@@ -18,6 +17,7 @@
 #include "daemon/priv.h"
 #include "daemon/query.h"
 #include "daemon/recorder.h"
+#include "lib/util/priority.h"
 
 #define NICE (-10)
 
@@ -175,7 +175,7 @@ static int start(struct fabricd *d)
 		return err;
 	}
 	/* A recovery waits for the slowest manager; jobs fill the processors. */
-	setpriority(PRIO_PROCESS, 0, NICE);
+	priority_raise(NICE);
 	err = priv_drop();
 	if (err)
 		log_error("start", "cannot drop privileges: %s", strerror(-err));

@@ -53,6 +53,19 @@ one_of_each() {
 	[[ $(find "$run" -name nic.sock | wc -l) == "$nodes" ]] && lab_is .packed true
 }
 
+# Managers wait for NICs, so the process of all NICs goes before them; by the nice value of its
+# session, too, where the kernel has autogroups.
+nics_first() {
+	[[ -z $(nice -n -20 true 2>&1) ]] || { say "this user may not raise priorities"; return 0; }
+	[[ $(nice_of "$(pack)") == "-20 -20" ]] &&
+		[[ $(nice_of "$(cut -d' ' -f1 "$run/${aside//,/.}/fabricd.pid")") == "-10 -10" ]]
+}
+nice_of() {
+	local group=/proc/$1/autogroup nice
+	nice=$(ps -o ni= -p "$1" | xargs)
+	echo "$nice $([[ -e $group ]] && awk '{ print $3 }' "$group" || echo "$nice")"
+}
+
 each_answers() {
 	local n all
 	all=$(places)
@@ -293,6 +306,7 @@ suite() {
 	check "options that exclude --packed are refused" refusals
 	check "up, all links" up_right || return
 	check "one process of NICs, one namespace, one manager per node" one_of_each
+	check "NICs go before managers" nics_first
 	check "each node answers for itself" each_answers
 	check "a command on a node" on_a_node
 	check "cut and mend" cut_and_mend

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "make.h"
 #include "pack.h"
 #include "priv.h"
+#include "lib/util/priority.h"
 
 #define NICE (-10)
 #define NICE_PACK (-20)		/* of many NICs, each with a manager that has NICE as well */
@@ -91,7 +91,7 @@ static int start_nic(struct program *p, struct args *a)
 
 static int start(struct program *p, struct args *a)
 {
-	int err, nice;
+	int err;
 
 	if (geteuid()) {
 		log_err(p->who, "only root may make a NIC");
@@ -106,9 +106,7 @@ static int start(struct program *p, struct args *a)
 	err = a->pack ? start_pack(p, a->pack) : start_nic(p, a);
 	if (err)
 		return err;
-	nice = a->pack ? NICE_PACK : NICE;
-	if (getpriority(PRIO_PROCESS, 0) > nice)
-		setpriority(PRIO_PROCESS, 0, nice);
+	priority_raise(a->pack ? NICE_PACK : NICE);
 	err = priv_drop(a->pack || a->netns);
 	return err ? failed(p, "dropping privileges", err) : 0;
 }
