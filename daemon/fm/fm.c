@@ -16,6 +16,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/keep.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/random.h"
@@ -53,9 +54,23 @@ static void run_due(struct fm *fm)
 	fm_problems_due(fm);
 }
 
+/*
+ * An event comes at @now. The host sets a timer after each event; what has been due since the last
+ * event, or longer, still waits for it.
+ */
+static void set_time(struct fm *fm, uint64_t now)
+{
+	uint64_t due = fm_expiry(fm);
+
+	fm->alarm = due > fm->now ? due : earlier(fm->alarm, fm->now);
+	fm->now = now;
+}
+
 void fm_timer(struct fm *fm, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
+	if (fm_lag_note(fm))
+		fm_conns_look(fm);
 	run_due(fm);
 }
 
@@ -126,6 +141,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->ops = *ops;
 	fm->io = io;
 	fm->now = fm->rootless = now;
+	fm->alarm = NEVER;
 	fm->random = fm_mix(c->seed) ^ fm_mix(now + dev->guid);
 	fm->guid = dev->guid;
 	fm->epoch = dev->epoch;
@@ -180,32 +196,32 @@ void *fm_io(const struct fm *fm)
 
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	fm_bootstrap_link(fm, link);
 }
 
 void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	if (port < fm->nports && fm_port_stalled(fm, port, is))
 		fm_uplink_row(fm);
 }
 
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	fm_bootstrap_init(fm, port, data, len);
 }
 
 void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	fm->park = *park;
 }
 
 void fm_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	fm_member_done(fm, tag, err, counts);
 	if (fm->root)
 		fm_claim_look(fm);
@@ -213,26 +229,26 @@ void fm_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *count
 
 void fm_conn_up(struct fm *fm, int conn, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	fm_tree_up(fm, conn);
 }
 
 void fm_conn_down(struct fm *fm, int conn, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	fm_tree_down(fm, conn);
 }
 
 void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	fm_tree_msg(fm, conn, msg);
 }
 
 void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
 		uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	if (!fm_verdict_take(fm, epoch, verdict, high, why) || !fm->root)
 		return;
 	fm_claim_look(fm);
@@ -241,18 +257,18 @@ void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t
 
 void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	fm_keep_ended(fm, epoch, version, ok);
 }
 
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	return fm_is_root(fm) ? fm_admin_exclude(fm, node, port, excluded) : -EPERM;
 }
 
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now)
 {
-	fm->now = now;
+	set_time(fm, now);
 	return fm_is_root(fm) ? fm_admin_move(fm, node) : -EPERM;
 }

@@ -141,6 +141,11 @@ tests/sim/test_lost-objs := tests/sim/test_lost.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_lost-deps := $(B)/libtorus.a
 tests/sim/test_lost-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_scarce
+tests/sim/test_scarce-objs := tests/sim/test_scarce.o $(sim-objs)
+tests/sim/test_scarce-deps := $(B)/libtorus.a
+tests/sim/test_scarce-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_large
 tests/sim/test_large-objs := tests/sim/test_large.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_large-deps := $(B)/libtorus.a

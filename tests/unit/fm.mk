@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A part of the manager by itself; what it calls of the rest is in the test.
-tests += tests/unit/test_conns
-tests/unit/test_conns-objs := tests/unit/test_conns.o daemon/fm/node/conns.o lib/util/hash.o
-tests/unit/test_conns-libs := $(call pkg-libs,cmocka)
+conns-tests := conns lag
+tests += $(conns-tests:%=tests/unit/test_%)
+define conns-test
+tests/unit/test_$(1)-objs := $(addprefix daemon/fm/node/,conns.o lag.o) tests/unit/test_$(1).o lib/util/hash.o
+tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
+endef
+$(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 # A whole manager, of which the test is the NIC and all other nodes; or a part of it is
 # looked at by itself.

@@ -68,15 +68,15 @@ static uint64_t pass(struct world *w, uint64_t *busy, uint64_t at, size_t len)
 	return *busy;
 }
 
-/* When a message of @node leaves it, whose processor has other messages to handle as well. */
+/*
+ * When a message of @node leaves it, whose processor has other messages to handle as well. Of a
+ * processor that all share, the one who sends has it.
+ */
 static uint64_t leaves(struct world *w, uint32_t node)
 {
-	struct wnode *n = &w->node[node];
+	uint64_t done = w->cfg.svc_cpu_ns ? world_work(w, node) : w->now;
 
-	if (!w->cfg.svc_cpu_ns)
-		return w->now;
-	n->cpu_busy = (n->cpu_busy > w->now ? n->cpu_busy : w->now) + w->cfg.svc_cpu_ns;
-	return n->cpu_busy;
+	return w->cfg.svc_shared ? w->now + w->cfg.svc_cpu_ns : done;
 }
 
 /* Counts a message. Return: when it is at @to. */
@@ -370,7 +370,7 @@ static void fm_arm(struct world *w, uint32_t node)
 	uint64_t due = fm_expiry(n->fm);
 	struct ev ev = { .kind = EV_FM, .node = node, .life = n->fm_life };
 
-	if (due == ~0ULL || due >= n->fm_due)
+	if (due == ~0ULL || due >= n->fm_due || n->fm_late)
 		return;
 	ev.at = due > w->now ? due : w->now + 1;
 	n->fm_due = ev.at;
@@ -446,6 +446,7 @@ void fm_start(struct world *w, uint32_t node)
 		abort();
 	fm_msg_clear(&kept);
 	n->fm_due = ~0ULL;
+	n->fm_late = false;
 	fm_arm(w, node);
 }
 
@@ -563,6 +564,7 @@ void fm_event(struct world *w, struct ev *ev)
 	switch (ev->kind) {
 	case EV_FM:
 		n->fm_due = ~0ULL;
+		n->fm_late = false;
 		fm_timer(n->fm, w->now);
 		break;
 	case EV_LINK:

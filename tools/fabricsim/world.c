@@ -62,18 +62,31 @@ static void put_off(struct world *w, struct ev *ev)
 	n->late[n->nlate++] = *ev;
 }
 
+uint64_t world_work(struct world *w, uint32_t node)
+{
+	uint64_t *busy = w->cfg.svc_shared ? &w->cpu_busy : &w->node[node].cpu_busy;
+
+	*busy = (*busy > w->now ? *busy : w->now) + w->cfg.svc_cpu_ns;
+	return *busy;
+}
+
 /* Whether the manager only begins to handle what it received: it has done so a moment later. */
 static bool takes_cpu(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
 	bool message = ev->kind == EV_MSG || ev->kind == EV_TABLE || ev->kind == EV_MGMT ||
 		       ev->kind == EV_CONN_UP || ev->kind == EV_CONN_DOWN;
+	bool timer = w->cfg.svc_shared && ev->kind == EV_FM && n->managed &&
+		     ev->life == n->fm_life && ev->at == n->fm_due;
 
-	if (!w->cfg.svc_cpu_ns || !message || ev->handled)
+	if (!w->cfg.svc_cpu_ns || !(message || timer) || ev->handled)
 		return false;
-	n->cpu_busy = (n->cpu_busy > w->now ? n->cpu_busy : w->now) + w->cfg.svc_cpu_ns;
-	ev->at = n->cpu_busy;
+	ev->at = world_work(w, ev->node);
 	ev->handled = true;
+	if (timer) {
+		n->fm_due = ev->at;
+		n->fm_late = true;
+	}
 	world_post(w, ev);
 	return true;
 }

@@ -76,6 +76,8 @@ struct world_watch {
  * @svc_break: of 100000 messages, this many break their connection
  * @svc_cpu_ns: processor time of a manager for each message that it sends or receives, on either network,
  *	one after the other; 0: none
+ * @svc_shared: all managers share one processor, which also needs that time for each timer that is
+ *	due, and does everything in the order in which it comes; false: each manager has its own
  * @frame_loss: of 100000 frames, this many are lost
  * @traffic: ns between a node's packets; 0: no traffic
  * @adaptive: a third of the packets uses VCA; false: none does
@@ -101,6 +103,7 @@ struct world_config {
 	unsigned int svc_double;
 	unsigned int svc_break;
 	uint64_t svc_cpu_ns;
+	bool svc_shared;
 	unsigned int frame_loss;
 	uint64_t traffic;
 	bool adaptive;

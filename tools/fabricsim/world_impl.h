@@ -90,6 +90,7 @@ struct wnode {
 	uint64_t nic_due, fm_due;
 	int first_end, last_end;	/* list of open ends of service connections; 0: none */
 	uint64_t cpu_busy;	/* until when its processor is */
+	bool fm_late;		/* its timer is due, and waits for a processor */
 	uint64_t svc_out, svc_in;	/* until when its service link is busy, each way */
 	uint64_t act_time;	/* that an action at the NIC takes */
 	uint64_t act_busy;	/* until when the NIC is busy with one */
@@ -141,6 +142,7 @@ struct world {
 	struct cable *cable;
 	uint32_t ncables;
 	struct queue queue;
+	uint64_t cpu_busy;	/* until when the processor is that all managers share */
 	struct end *end;
 	size_t nends, ends_room;
 	struct world_counts counts;
@@ -162,6 +164,8 @@ struct world {
 
 struct ev *world_at(struct world *w, uint64_t at, enum ev_kind kind, uint32_t node);
 void world_post(struct world *w, struct ev *ev);
+/* Gives the processor of @node one message more, or a timer. Return: when it has handled that. */
+uint64_t world_work(struct world *w, uint32_t node);
 bool world_chance(struct world *w, unsigned int n, unsigned int of);
 void frame_put(struct frame *f);
 

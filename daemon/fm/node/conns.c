@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
 #include "lib/util/hash.h"
@@ -91,7 +92,7 @@ static bool to_asker(const struct fm *fm, const struct fm_conn *c)
 	       (fm->root_lost || !c->answered);
 }
 
-uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
+static uint64_t lost_at(const struct fm *fm, const struct fm_conn *c)
 {
 	uint64_t lost = c->heard + PEER_WAIT * fm->cfg.keepalive;
 
@@ -106,6 +107,11 @@ uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 	return c->urgent ? earlier(lost, c->urgent + URGENT_WAIT * fm->cfg.resend) : lost;
 }
 
+uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
+{
+	return lost_at(fm, c) + fm_lag_answer(fm);
+}
+
 /* When a connection must be looked at next. */
 uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 {
@@ -113,11 +119,11 @@ uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 	uint64_t last = c->heard > c->asked ? c->heard : c->asked;
 
 	if (c->awaited)
-		lost = earlier(lost, last + ANSWER_WAIT * fm->cfg.resend);
+		lost = earlier(lost, last + ANSWER_WAIT * fm->cfg.resend + fm_lag_answer(fm));
 	if (!fm_conn_upward(c) || !c->ready)
 		return lost;
 	if (!c->confirmed)
-		return earlier(lost, c->asked + fm->cfg.resend);
+		return earlier(lost, c->asked + fm->cfg.resend + fm_lag_late(fm));
 	return earlier(lost, last + ask_after(fm, c));
 }
 

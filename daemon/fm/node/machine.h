@@ -69,6 +69,7 @@ struct fm {
 	struct fm_task *task;
 	struct fm_root *root;	/* NULL on all nodes but the root */
 	struct fm_problems *problems;
+	uint64_t alarm, lag, lag_at;	/* when its timer is due; by how much it was late, then (lag.c) */
 };
 
 #endif /* FM_MACHINE_H */

@@ -63,6 +63,7 @@
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/verdict.h"
@@ -186,9 +187,10 @@ void fm_claim_look(struct fm *fm)
 static bool asks_in_vain(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
+	uint64_t more = fm_lag_answer(fm);
 
-	return r->stage == FM_STAGE_ASKS && fm->now >= r->since + ASK_MAX * fm->cfg.resend &&
-	       fm->now >= r->asking->grew + ASK_MAX / 2 * fm->cfg.resend;
+	return r->stage == FM_STAGE_ASKS && fm->now >= r->since + ASK_MAX * fm->cfg.resend + more &&
+	       fm->now >= r->asking->grew + ASK_MAX / 2 * fm->cfg.resend + more;
 }
 
 /* Return: true if another root has led this node, which it can try again. */
@@ -493,9 +495,10 @@ static void give_up(struct fm *fm)
 static void claim_on(struct fm *fm)
 {
 	struct fm_asking *a = fm->root->asking;
+	uint64_t end = fm->root->since + CLAIM_MAX * fm->cfg.resend + fm_lag_answer(fm);
 
 	if (!fm_nic_obeys(fm)) {
-		if (fm->now >= fm->root->since + CLAIM_MAX * fm->cfg.resend)
+		if (fm->now >= end)
 			give_up(fm);
 		return;
 	}
@@ -503,7 +506,7 @@ static void claim_on(struct fm *fm)
 		tell_all(fm);
 	if (are_enough(fm))
 		end_claim(fm);
-	else if (fm->now >= fm->root->since + CLAIM_MAX * fm->cfg.resend)
+	else if (fm->now >= end)
 		ask_again(fm);
 }
 

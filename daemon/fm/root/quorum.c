@@ -57,6 +57,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/quorum.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
@@ -65,7 +66,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/told.h"
 
-#define HEARD_MAX 5	/* times resend, that HELLO counts: it is said again by then */
+#define HEARD_MAX 5	/* times resend, that HELLO counts: it is said again by then, if neither end is late */
 
 /** struct quorum_table - a table of this root: its @version, and how many nodes are up in it */
 struct quorum_table {
@@ -110,7 +111,8 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
 	if (m == fm_mate_no(r, 0))
 		return true;
 	if (r->stage == FM_STAGE_ASKS)
-		return m->voice.heard && fm->now < m->voice.heard + HEARD_MAX * fm->cfg.resend;
+		return m->voice.heard && fm->now < m->voice.heard + HEARD_MAX * fm->cfg.resend +
+							   2 * fm_lag_answer(fm);
 	return m->via && m->voice.claimed == fm->term;
 }
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How late a manager is, and how much longer it waits for others because of that. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/lag.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/random.h"
+
+uint64_t fm_mix(uint64_t v)
+{
+	return v;
+}
+
+static void begin(struct fm *fm)
+{
+	*fm = (struct fm) { .now = SEC };
+	fm->cfg.resend = 100 * MS;
+	fm->cfg.keepalive = SEC;
+	fm->cfg.takeover = 200 * MS;
+	assert_true(fm_conns_new(fm));
+}
+
+/* The timer comes so late at @at. */
+static bool late_at(struct fm *fm, uint64_t at, uint64_t late)
+{
+	fm->now = at;
+	fm->alarm = at - late;
+	return fm_lag_note(fm);
+}
+
+/* Small delays of timers are ordinary. */
+static void on_time(void **state)
+{
+	struct fm fm;
+
+	(void)state;
+	begin(&fm);
+	assert_false(late_at(&fm, SEC, 12 * MS));
+	assert_int_equal(fm_lag_late(&fm), 0);
+	assert_int_equal(fm.alarm, NEVER);
+	assert_false(late_at(&fm, 2 * SEC, 0));
+	assert_false(fm_lag_note(&fm));
+	assert_int_equal(fm_lag_late(&fm), 0);
+	assert_false(late_at(&fm, 2 * SEC, 13 * MS));
+	assert_int_equal(fm_lag_late(&fm), 13 * MS);
+	assert_int_equal(fm_lag_answer(&fm), 52 * MS);
+	fm_conns_free(&fm);
+}
+
+/* The longest delay counts, up to two seconds; half of it after each keep-alive, and then none. */
+static void longest(void **state)
+{
+	struct fm fm;
+
+	(void)state;
+	begin(&fm);
+	assert_false(late_at(&fm, 10 * SEC, 9 * SEC));
+	assert_int_equal(fm_lag_late(&fm), 2 * SEC);
+	assert_false(late_at(&fm, 11 * SEC - 1, 300 * MS));
+	assert_int_equal(fm_lag_late(&fm), 2 * SEC);
+	assert_true(late_at(&fm, 11 * SEC, 300 * MS));
+	assert_int_equal(fm_lag_late(&fm), SEC);
+	assert_false(late_at(&fm, 12 * SEC - 1, 0));
+	assert_false(late_at(&fm, 12 * SEC - 1, SEC));	/* as late as before: from now on */
+	assert_false(late_at(&fm, 13 * SEC - 2, 0));
+	assert_true(late_at(&fm, 13 * SEC - 1, 0));
+	assert_int_equal(fm_lag_late(&fm), 500 * MS);
+	for (unsigned int s = 14; s < 20; s++)
+		late_at(&fm, s * SEC, 0);
+	assert_int_equal(fm_lag_late(&fm), 0);
+	fm_conns_free(&fm);
+}
+
+/* A parent, a child and the root are lost, and the root is told HELLO again, so much later. */
+static void connections(void **state)
+{
+	struct fm_conn *parent, *child, *root;
+	uint64_t lost[3], next;
+	struct fm fm;
+
+	(void)state;
+	begin(&fm);
+	parent = fm_conn_add(&fm, 1, FM_CONN_PARENT);
+	child = fm_conn_add(&fm, 2, FM_CONN_CHILD);
+	root = fm_conn_add(&fm, 3, FM_CONN_ROOT);
+	assert_true(parent && child && root);
+	parent->ready = parent->confirmed = root->ready = true;
+	lost[0] = fm_conn_lost_at(&fm, parent);
+	lost[1] = fm_conn_lost_at(&fm, child);
+	lost[2] = fm_conn_lost_at(&fm, root);
+	next = fm_conn_expiry(&fm, root);
+	late_at(&fm, SEC, 70 * MS);
+	assert_int_equal(fm_conn_lost_at(&fm, parent), lost[0] + 280 * MS);
+	assert_int_equal(fm_conn_lost_at(&fm, child), lost[1] + 280 * MS);
+	assert_int_equal(fm_conn_lost_at(&fm, root), lost[2] + 280 * MS);
+	assert_int_equal(fm_conn_expiry(&fm, root), next + 70 * MS);
+	/* One that is awaited in a recovery is lost sooner, but also later than before. */
+	child->awaited = true;
+	assert_int_equal(fm_conn_expiry(&fm, child), SEC + 2 * SEC + 280 * MS);
+	fm_conns_free(&fm);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(on_time),
+		cmocka_unit_test(longest),
+		cmocka_unit_test(connections),
+	};
+
+	return cmocka_run_group_tests_name("lag", tests, NULL, NULL);
+}
