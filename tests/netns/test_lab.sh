@@ -195,6 +195,20 @@ host_vanishes() {
 	revive "$node" && until_true 30 running && is .nodes.up "$nodes" && verified
 }
 
+# Traffic that it sends ends soon, instead of waiting for it, and none begins.
+source_vanishes() {
+	local node=$1 pid rc=0
+	timeout 60 "$bin/fabricctl" lab traffic --name "$lab" -s 3 $some "$node" 0,0 >"$tmp/source" 2>&1 &
+	pid=$!
+	sleep 1
+	lab kill "$node" --power
+	wait "$pid" || rc=$?
+	cat "$tmp/source"
+	[[ $rc == 1 ]] && grep -q "node $node has no NIC" "$tmp/source" &&
+		exits 1 "node $node has no NIC" lab traffic 0,0 "$node" || return 1
+	revive "$node" && until_true 30 running && verified
+}
+
 nic_killed() {
 	local node=$1
 	lab kill "$node" --nic && until_true 20 is .nodes.up $((nodes - 1)) && revive "$node" &&
@@ -324,6 +338,7 @@ suite() {
 		check "traffic stays whole: kill -9 of the root's manager" under 6 "" manager_killed 0,0
 	fi
 	check "traffic stays whole: the host of a node vanishes" under 6 "$some" host_vanishes "$aside"
+	check "traffic ends when its source has no power" source_vanishes "$aside"
 	check "receivers count no lost and no duplicate packets" all_came_once
 	check "TCP stays whole: a node dies and returns" under 8 --tcp node_killed "$aside"
 	check "TCP stays whole: kill -9 of a NIC" under 8 "--tcp $some" nic_killed "$aside"

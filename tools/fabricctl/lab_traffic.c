@@ -14,12 +14,15 @@
 #include "kind.h"
 #include "lab.h"
 #include "netns.h"
+#include "nic.h"
 #include "number.h"
 #include "say.h"
 #include "table.h"
 #include "traffic_judge.h"
 
 #define FLOWS 2
+#define LOOK_US 50000
+#define GONE_S 3		/* without a NIC, and a node does not come back by itself */
 #define BUFFER (8 << 20)
 #define DSCP_ADAPTIVE 8		/* CS1 takes the adaptive channel: any order */
 
@@ -219,6 +222,66 @@ static void show(const struct flow *flow)
 	table_print(t, "no flows");
 }
 
+static int no_nic(const struct lab *lab, uint32_t node)
+{
+	char text[TORUS_TEXT_MAX];
+
+	torus_node_text(&lab->shape, node, text);
+	return fail_as(PROBLEM, "node %s has no NIC: it has no power, or its NIC was killed; "
+		       "'fabricctl lab revive %s' starts it", text, text);
+}
+
+/* Return: true if any of these processes has not ended. */
+static bool any_runs(pid_t pid[FLOWS][2])
+{
+	bool any = false;
+
+	for (int i = 0; i < FLOWS; i++)
+		for (int end = 0; end < 2; end++) {
+			if (pid[i][end] > 0 && waitpid(pid[i][end], NULL, WNOHANG))
+				pid[i][end] = 0;
+			any |= pid[i][end] > 0;
+		}
+	return any;
+}
+
+static void end_all(pid_t pid[FLOWS][2])
+{
+	for (int i = 0; i < FLOWS; i++)
+		for (int end = 0; end < 2; end++) {
+			if (pid[i][end] <= 0)
+				continue;
+			kill(pid[i][end], SIGKILL);
+			waitpid(pid[i][end], NULL, 0);
+		}
+}
+
+/*
+ * A flow waits for long, because the fabric may take long to deliver again. For an end without a
+ * NIC it would wait in vain.
+ */
+static int wait_for_end(const struct lab *lab, const uint32_t node[2], pid_t pid[FLOWS][2],
+			struct flow *flow)
+{
+	double seen[2] = { traffic_now(), traffic_now() };
+
+	while (any_runs(pid)) {
+		usleep(LOOK_US);
+		for (int end = 0; end < 2; end++) {
+			if (nic_running(lab, node[end]))
+				seen[end] = traffic_now();
+			if (traffic_now() < seen[end] + GONE_S)
+				continue;
+			end_all(pid);
+			for (int i = 0; i < FLOWS; i++)
+				if (flow[i].protocol)
+					flow[i].err = -ENODEV;
+			return no_nic(lab, node[end]);
+		}
+	}
+	return OK;
+}
+
 static int run(const struct lab *lab, const uint32_t node[2], const struct load *load,
 	       struct flow *flow)
 {
@@ -232,16 +295,11 @@ static int run(const struct lab *lab, const uint32_t node[2], const struct load 
 		err = joined(lab, node, types[i], fd);
 		err = err ? err : start(types[i], fd, load, &flow[i], pid[i]);
 	}
-	for (int i = 0; i < 2 * FLOWS; i++)
-		if (pid[i / 2][i % 2] > 0) {
-			if (err)
-				kill(pid[i / 2][i % 2], SIGKILL);
-			waitpid(pid[i / 2][i % 2], NULL, 0);
-		}
-	if (err)
-		return fail_as(kind_of_errno(err), "cannot open a connection through the fabric: %s; "
-			       "'fabricctl trace' shows the way", strerror(-err));
-	return OK;
+	if (!err)
+		return wait_for_end(lab, node, pid, flow);
+	end_all(pid);
+	return fail_as(kind_of_errno(err), "cannot open a connection through the fabric: %s; "
+		       "'fabricctl trace' shows the way", strerror(-err));
 }
 
 static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv,
@@ -258,8 +316,11 @@ static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv,
 		return CANNOT;
 	if (node[0] == node[1])
 		return fail("'%s' and '%s' are one node", argv[0], argv[1]);
+	for (int end = 0; end < 2; end++)
+		if (!nic_running(lab, node[end]))
+			return no_nic(lab, node[end]);
 	status = run(lab, node, load, flow);
-	if (status != OK)
+	if (status != OK && status != PROBLEM)
 		return status;
 	if (ctl->json)
 		show_json(lab, node, flow);
