@@ -337,8 +337,21 @@ struct request *answer_new(struct fabricd *d, json_t *args, bool privileged,
 	return rq;
 }
 
-static void deny(struct request *rq, const char *name, const char *group)
+/* Return: the command of fabricctl that asks for this. */
+static const char *typed(const struct request *rq)
 {
+	const char *name = rq->cmd->name;
+
+	if (!strcmp(name, "port"))
+		return json_is_true(json_object_get(rq->args, "up")) ? "link up" : "link down";
+	return !strcmp(name, "retrain") ? "link retrain" : !strcmp(name, "retry") ? "link retry" :
+	       !strcmp(name, "replay") ? "park --replay" : !strcmp(name, "move") ? "root move" : name;
+}
+
+static void deny(struct request *rq, const char *group)
+{
+	const char *name = typed(rq);
+
 	if (*group)
 		answer_error(rq, "denied", "%s changes the fabric: only root and members of group '%s' may "
 			     "(control_group in fabricd.conf): run it as one of them, or with sudo",
@@ -361,7 +374,7 @@ void answer_begin(struct request *rq)
 	if (!answer_args(rq))
 		return;
 	if ((rq->cmd->flags & ANSWER_CHANGE) && !rq->privileged) {
-		deny(rq, name, rq->d->config.control_group);
+		deny(rq, rq->d->config.control_group);
 		return;
 	}
 	if ((rq->cmd->flags & ANSWER_ROOT) && !is_root(rq->d))

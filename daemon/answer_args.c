@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a request says, checked: its arguments, and whether there is a fabric to ask about. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +35,8 @@ static uint32_t nameless(const struct fm *fm)
 static void unknown_name(struct request *rq, const struct torus_shape *shape, const char *text)
 {
 	char all[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
-	uint32_t n = isdigit((unsigned char)*text) ? 0 : nameless(rq->d->fm);
+	bool coordinates = !text[strspn(text, "0123456789,")];
+	uint32_t n = coordinates ? 0 : nameless(rq->d->fm);
 
 	torus_node_text(shape, torus_nodes(shape) - 1, last);
 	if (n)

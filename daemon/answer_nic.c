@@ -45,9 +45,9 @@ static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 /* The one node that the request is about has not answered. */
 static void silent(struct request *rq)
 {
-	answer_error(rq, "unreachable", "node '%s' does not answer%s",
-		     json_string_value(json_object_get(rq->args, "node")), rq->rootless ?
-		     ", nor does a root: ask the manager of that node itself" : "");
+	answer_error(rq, "unreachable", rq->rootless ?
+		     "no root answers, so node '%s' cannot be asked from here: run the command on that node" :
+		     "node '%s' does not answer", json_string_value(json_object_get(rq->args, "node")));
 }
 
 /* Some commands give an array over all nodes, each node a part of it. */

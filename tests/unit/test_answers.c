@@ -452,17 +452,24 @@ static void all_commands(void **state)
 
 static void only_admins_change(void **state)
 {
-	static const char *const change[] = { "move", "exclude", "include", "port", "retrain",
-					      "retry", "replay", "log" };
+	static const struct {
+		const char *asked, *typed;
+	} change[] = {
+		{ "'move'", "root move" }, { "'exclude'", "exclude" }, { "'include'", "include" },
+		{ "'port','up':true", "link up" }, { "'port','up':false", "link down" },
+		{ "'port'", "link down" }, { "'retrain'", "link retrain" },
+		{ "'retry'", "link retry" }, { "'replay'", "park --replay" },
+		{ "'log'", "log" },
+	};
 	char request[64], text[256];
 
 	(void)state;
 	a.privileged = false;
 	for (unsigned int i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
-		snprintf(request, sizeof(request), "{'cmd':'%s'}", change[i]);
+		snprintf(request, sizeof(request), "{'cmd':%s}", change[i].asked);
 		snprintf(text, sizeof(text), "%s changes the fabric: only root may: run it with sudo, or set "
 			 "control_group in fabricd.conf, which is not set, to a group of yours and restart "
-			 "fabricd", change[i]);
+			 "fabricd", change[i].typed);
 		refuses(request, "denied", text);
 	}
 	strcpy(a.d.config.control_group, "staff");
@@ -543,6 +550,12 @@ static void wrong_nodes_and_ports(void **state)
 	refuses("{'cmd':'rows','node':'who'}", "failed",
 		"no node is known as 'who', but the names of 1 node are not known, because its manager is "
 		"away: write coordinates up to 2,1");
+	refuses("{'cmd':'rows','node':'1u-rack3'}", "failed",
+		"no node is known as '1u-rack3', but the names of 1 node are not known, because its manager "
+		"is away: write coordinates up to 2,1");
+	refuses("{'cmd':'rows','node':'1,1,1'}", "usage",
+		"node '1,1,1' is neither a node's name nor coordinates in 3x2: allowed are names "
+		"('fabricctl nodes' lists them), and coordinates up to 2,1");
 	strcpy(a.entry[2].name, "cy");
 	refuses("{'cmd':'rows','node':'who'}", "usage",
 		"node 'who' is neither a node's name nor coordinates in 3x2: allowed are names "

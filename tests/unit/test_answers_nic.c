@@ -153,7 +153,7 @@ static void links_without_root(void **state)
 	says_json("{'cmd':'links'}", wanted);
 	assert_string_equal(a.passed_on, "all -1 privileged 1500 ms: {\"cmd\":\"links\"}");
 	refuses("{'cmd':'links','node':'0,0'}", "unreachable",
-		"node '0,0' does not answer, nor does a root: ask the manager of that node itself");
+		"no root answers, so node '0,0' cannot be asked from here: run the command on that node");
 	says("{'cmd':'park','node':'2,1'}",
 	     "{'ok':true," ROOTLESS ",'data':[" OF_PARK ",'rootless':true}]}");
 }
@@ -283,7 +283,7 @@ static void rows_without_root(void **state)
 	says("{'cmd':'rows','node':'2,1'}", "{'ok':true," ROOTLESS ",'data':{'node':[2,1],'version':141,"
 	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0'],'rootless':true}}");
 	refuses("{'cmd':'rows','node':'0,0'}", "unreachable",
-		"node '0,0' does not answer, nor does a root: ask the manager of that node itself");
+		"no root answers, so node '0,0' cannot be asked from here: run the command on that node");
 	a.told_by[4] = "{'node':[1,1],'version':1,'rows':''}";
 	says("{'cmd':'rows','node':'0,0','count':5}",
 	     "{'ok':true," ROOTLESS ",'missing':[[0,0],[1,0]],'data':["
