@@ -10,7 +10,7 @@ $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 # A whole manager, of which the test is the NIC and all other nodes; or a part of it is
 # looked at by itself.
-manager-tests := judge vanish settle
+manager-tests := judge vanish settle extend
 one-fm-tests := drain bounds doubt steps sums publish member member_write
 tests += $(one-fm-tests:%=tests/unit/test_%) $(manager-tests:%=tests/unit/test_%)
 

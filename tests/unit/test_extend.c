@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * By which nodes a discovered shape can grow, and to which sizes: random fabrics that grow along one
+ * dimension, compared with a search in true coordinates; and cables by which no shape can grow.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/extend.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
+#include "tests/unit/idle_ops.h"
+#include "tests/unit/random.h"
+
+#define NODES 128
+
+static struct fm *fm;
+static struct torus_shape whole;	/* the fabric, if all nodes of it were there */
+static unsigned int closed;		/* mask of dimensions whose ends are joined */
+static bool is_there[NODES];
+static struct torus_shape found;
+static uint8_t open;
+
+static struct fm_mate *mate(uint32_t node)
+{
+	return fm_mate(fm->root, node + 1);
+}
+
+/* Return: the node at the other end of port @p of @node in the whole fabric, or NODES. */
+static uint32_t beside(uint32_t node, unsigned int p)
+{
+	unsigned int d = p % whole.ndims;
+	struct torus_coords at;
+
+	torus_node_coords(&whole, node, &at);
+	if (whole.size[d] == 1 ||
+	    (!(closed & 1u << d) && at.c[d] == (p < whole.ndims ? whole.size[d] - 1 : 0)))
+		return NODES;
+	return torus_neighbour(&whole, node, p);
+}
+
+static bool has(const struct torus_shape *shape, uint32_t node)
+{
+	struct torus_coords at;
+
+	torus_node_coords(&whole, node, &at);
+	for (unsigned int d = 0; d < whole.ndims; d++)
+		if (at.c[d] >= shape->size[d])
+			return false;
+	return true;
+}
+
+/* Makes a root with all nodes that are there; those in @old have their places. */
+static void fabric(const struct torus_shape *old)
+{
+	const struct fm_ops ops = idle_ops();
+	struct torus_device dev = { .guid = 1, .nports = TORUS_MAX_PORTS, .bootstrap = true };
+	struct torus_link links[TORUS_MAX_PORTS] = { 0 };
+	struct fm_config c;
+
+	fm_config_default(&c);
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		links[p].port = (uint8_t)p;
+	fm = fm_new(&c, &ops, NULL, &dev, links, NULL, NULL, 0);
+	assert_non_null(fm);
+	fm->table.shape = *old;
+	for (uint32_t i = 0; i < torus_nodes(&whole); i++) {
+		struct fm_mate *m;
+
+		if (!is_there[i])
+			continue;
+		m = i ? fm_mate_add(fm->root, i + 1) : mate(0);
+		m->row = (struct fm_row) { .nports = (uint8_t)(2 * whole.ndims) };
+		for (unsigned int p = 0; p < m->row.nports; p++) {
+			uint32_t o = beside(i, p);
+
+			if (o != NODES && is_there[o])
+				m->row.port[p] = (struct fm_port_row) {
+					.state = FM_PORT_UP, .peer_guid = o + 1,
+					.peer_port = (uint8_t)torus_dir_opposite(&whole, p),
+				};
+		}
+		if (has(old, i)) {
+			struct torus_coords at;
+
+			torus_node_coords(&whole, i, &at);
+			m->node = torus_node_id(old, &at);
+		}
+	}
+}
+
+static bool extends(void)
+{
+	return fm_extend(fm, &found, &open);
+}
+
+/* --- along one dimension ---------------------------------------------------------------------- */
+
+/* The nodes that cables join to those of @old, without going round dimension @d. */
+static void joined(const struct torus_shape *old, unsigned int d, bool known[NODES])
+{
+	bool more = true;
+
+	for (uint32_t i = 0; i < torus_nodes(&whole); i++)
+		known[i] = has(old, i);
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < torus_nodes(&whole); i++)
+			for (unsigned int p = 0; known[i] && p < 2u * whole.ndims; p++) {
+				uint32_t o = beside(i, p);
+				struct torus_coords a, b;
+
+				if (o == NODES || !is_there[o] || known[o] ||
+				    mate(o)->state == FM_NODE_DEAD)
+					continue;
+				torus_node_coords(&whole, i, &a);
+				torus_node_coords(&whole, o, &b);
+				if (abs(a.c[d] - b.c[d]) > 1 ||
+				    (p % whole.ndims == d && whole.size[d] == 2 && p >= whole.ndims))
+					continue;
+				known[o] = more = true;
+			}
+	}
+}
+
+/* How far the known nodes reach along @d, and if a cable leads from the last to the first. */
+static uint16_t reach(const bool known[NODES], const struct torus_shape *old, unsigned int d,
+		      bool *round)
+{
+	uint16_t wide = old->size[d];
+
+	*round = false;
+	for (uint32_t i = 0; i < torus_nodes(&whole); i++) {
+		struct torus_coords at;
+
+		if (!known[i])
+			continue;
+		torus_node_coords(&whole, i, &at);
+		if (at.c[d] >= wide)
+			wide = (uint16_t)(at.c[d] + 1);
+		*round |= closed & 1u << d && at.c[d] == whole.size[d] - 1 && !has(old, i);
+	}
+	return wide;
+}
+
+static void fabrics(void **state)
+{
+	uint64_t seed = random_seed(1), random = seed;
+	unsigned int grew = 0, went_round = 0, not = 0;
+
+	(void)state;
+	for (unsigned int k = 0; k < 1500; k++) {
+		unsigned int d, missing = random_below(&random, 8);
+		bool known[NODES], round;
+		struct torus_shape old;
+		uint8_t before;
+		uint16_t wide;
+
+		whole = (struct torus_shape) { .ndims = (uint8_t)(1 + random_below(&random, 3)) };
+		for (unsigned int e = 0; e < TORUS_MAX_DIMS; e++)
+			whole.size[e] = (uint16_t)(e < whole.ndims ? 1 + random_below(&random, 5) : 1);
+		d = random_below(&random, whole.ndims);
+		closed = random_below(&random, 8);
+		old = whole;
+		old.size[d] = (uint16_t)(1 + random_below(&random, whole.size[d]));
+		for (uint32_t i = 0; i < torus_nodes(&whole); i++)
+			is_there[i] = has(&old, i) || random_below(&random, 8) >= missing;
+		fabric(&old);
+		before = fm->root->open = (uint8_t)random_below(&random, 1u << whole.ndims);
+		for (uint32_t i = 0; i < torus_nodes(&whole); i++)
+			if (is_there[i] && !has(&old, i) && !random_below(&random, 30))
+				mate(i)->state = FM_NODE_DEAD;
+		joined(&old, d, known);
+		wide = reach(known, &old, d, &round);
+		if (wide == old.size[d]) {
+			assert_false(extends());
+			not++;
+		} else {
+			assert_true(extends());
+			old.size[d] = round ? whole.size[d] : wide;
+			assert_memory_equal(found.size, old.size, sizeof(old.size));
+			if (round)
+				assert_int_equal(open, before & ~(1u << d));
+			else
+				assert_int_equal(open, before | 1u << d);
+			went_round += round;
+			grew++;
+		}
+		fm_free(fm);
+	}
+	assert_true(grew > 300 && went_round > 50 && not > 300);
+}
+
+/* --- by which no shape can grow --------------------------------------------------------------- */
+
+/* A fabric of 4x3, of which the first two columns have places. */
+static void columns(void)
+{
+	struct torus_shape old = { .ndims = 2, .size = { 2, 3, 1, 1, 1, 1 } };
+
+	whole = (struct torus_shape) { .ndims = 2, .size = { 4, 3, 1, 1, 1, 1 } };
+	closed = 3;
+	for (uint32_t i = 0; i < 12; i++)
+		is_there[i] = true;
+	fabric(&old);
+}
+
+static void as_it_is(void **state)
+{
+	(void)state;
+	columns();
+	assert_true(extends());
+	assert_memory_equal(found.size, whole.size, sizeof(whole.size));
+	fm_free(fm);
+}
+
+/* Two cables of the new nodes are exchanged: their positions contradict each other. */
+static void cables_exchanged(void **state)
+{
+	(void)state;
+	for (unsigned int p = 0; p < 2; p++) {
+		struct fm_port_row was;
+		uint32_t a = 6, b = p ? 7 : 10;		/* at 2,1 and 3,1, or 2,2 */
+
+		columns();
+		was = mate(a)->row.port[p];
+		mate(a)->row.port[p] = mate(b)->row.port[p];
+		mate(b)->row.port[p] = was;
+		assert_false(extends());
+		fm_free(fm);
+	}
+}
+
+/* The cables to the new nodes are down, wrong, of a row too short, or lead nowhere: none is found. */
+static void cables_without_use(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 6; k++) {
+		columns();
+		for (uint32_t i = 0; i < 12; i++) {
+			struct fm_row *r = &mate(i)->row;
+
+			if (i % 4 > 1)
+				continue;
+			for (unsigned int p = 0; p < 4; p += 2) {
+				struct fm_port_row *port = &r->port[p];
+
+				if (port->peer_guid % 4 == 1 || port->peer_guid % 4 == 2)
+					continue;
+				if (k == 0)
+					port->state = FM_PORT_FAULTY;
+				if (k == 1)
+					port->problem = FM_PROBLEM_FABRIC;
+				if (k == 2)
+					port->peer_port = (uint8_t)p;
+				if (k == 3)
+					port->peer_guid = i + 1;
+				if (k == 4)
+					port->peer_guid = 500;
+			}
+			if (k == 5)
+				r->nports = 0;
+		}
+		assert_false(extends());
+		fm_free(fm);
+	}
+}
+
+/* A cable of a new node leads to a known one that is elsewhere. */
+static void cable_astray(void **state)
+{
+	static const struct {
+		uint32_t from, to;
+		unsigned int port;
+	} t[] = {
+		{ 2, 4, 1 },	/* from 2,0 by +y to 0,1 */
+		{ 6, 8, 0 },	/* from 2,1 by +x to 0,2 */
+		{ 2, 10, 1 },	/* from 2,0 by +y to 2,2; that dimension is closed, and has 3 nodes */
+		{ 3, 1, 0 },	/* from 3,0 by +x to 1,0: a ring of 3, but there are 4 */
+		{ 3, 2, 0 },	/* from 3,0 by +x to 2,0: a ring of 2 */
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(t) / sizeof(*t); k++) {
+		columns();
+		for (uint32_t i = 3; i < 12; i += 4)	/* it is open in the first dimension */
+			mate(i)->row.port[0].state = FM_PORT_DOWN;
+		assert_true(extends());
+		mate(t[k].from)->row.port[t[k].port] = (struct fm_port_row) {
+			.state = FM_PORT_UP, .peer_guid = t[k].to + 1,
+			.peer_port = (uint8_t)(t[k].port + 2),
+		};
+		assert_false(extends());
+		fm_free(fm);
+	}
+}
+
+/* Nodes that are dead tell nothing, though they have places. */
+static void beside_the_dead(void **state)
+{
+	(void)state;
+	columns();
+	for (uint32_t i = 0; i < 12; i += 4) {
+		mate(i)->row.port[2].state = FM_PORT_DOWN;
+		mate(i + 3)->row.port[0].state = FM_PORT_DOWN;
+	}
+	assert_true(extends());
+	for (uint32_t i = 1; i < 12; i += 4)
+		mate(i)->state = FM_NODE_DEAD;
+	assert_false(extends());
+	fm_free(fm);
+}
+
+/* Two nodes would have the same place. */
+static void one_place_for_two(void **state)
+{
+	struct fm_mate *m;
+
+	(void)state;
+	columns();
+	for (uint32_t i = 0; i < 12; i++)
+		if (i % 4 > 1)
+			for (unsigned int p = 0; p < 4; p++)
+				mate(i)->row.port[p].state = FM_PORT_DOWN;
+	assert_true(extends());		/* by the word of those that have places */
+	assert_int_equal(found.size[0], 3);
+	assert_int_equal(open & 1, 1);
+	/* Another node is below the one at 2,1, where one is already. */
+	m = fm_mate_add(fm->root, 100);
+	m->row.nports = 4;
+	mate(6)->row.port[3] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = 100,
+						      .peer_port = 1 };
+	assert_false(extends());
+	fm_free(fm);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fabrics),
+		cmocka_unit_test(as_it_is),
+		cmocka_unit_test(cables_exchanged),
+		cmocka_unit_test(cables_without_use),
+		cmocka_unit_test(cable_astray),
+		cmocka_unit_test(beside_the_dead),
+		cmocka_unit_test(one_place_for_two),
+	};
+
+	return cmocka_run_group_tests_name("extend", tests, NULL, NULL);
+}
