@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A whole manager, with its NIC, the service network and time played by the test.
+member-tests := test_fm_above test_fm_choice test_fm_tells test_fm_turn test_fm_silence test_fm_port
+
 stage-tests := test_fm_init test_fm_bootstrap test_fm_row test_fm_tree test_fm_children \
 	test_fm_member test_fm_task test_fm_sums test_fm_roster test_fm_missing \
 	test_fm_discover test_fm_grow test_fm_settle test_fm_restart test_fm_recall test_fm_damp \
@@ -10,7 +12,7 @@ stage-tests := test_fm_init test_fm_bootstrap test_fm_row test_fm_tree test_fm_c
 	test_fm_keep test_fm_kept test_fm_parts test_fm_parts_first test_fm_move test_fm_calls test_fm_calls_who test_fm_heard test_fm_ranks \
 	test_fm_back \
 	test_fm_former test_fm_losses
-stage-tests += test_fm_above test_fm_choice test_fm_tells test_fm_turn
+stage-tests += $(member-tests)
 stage-objs := tests/unit/stage.o tests/unit/stage_text.o $(fm-objs) $(svc-objs)
 tests += $(addprefix tests/unit/,$(stage-tests))
 

@@ -71,7 +71,7 @@ bool fm_conn_upward(const struct fm_conn *c)
  */
 static bool is_watched(const struct fm *fm, const struct fm_conn *c)
 {
-	return fm_conn_upward(c) && c->confirmed && fm->cfg.takeover;
+	return c->confirmed && fm->cfg.takeover;
 }
 
 /* After which silence a peer is asked for a sign of life. */
@@ -120,7 +120,7 @@ uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 
 	if (c->awaited)
 		lost = earlier(lost, last + ANSWER_WAIT * fm->cfg.resend + fm_lag_answer(fm));
-	if (!fm_conn_upward(c) || !c->ready)
+	if (!c->ready)
 		return lost;
 	if (!c->confirmed)
 		return earlier(lost, c->asked + fm->cfg.resend + fm_lag_late(fm));

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* After which silence a node takes the one that asks to be root, or its parent, for lost. */
+#include <errno.h>
+
+#include "stage_choice.h"
+
+static uint64_t until_closed(int conn)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "close %d\n", conn);
+	return stage_wait(&s, text);
+}
+
+static void tried_unled(void)
+{
+	fresh();
+	hear(2, ASKS, FOLLOWED, TERM);
+	assert_true(follows(FOLLOWED));
+}
+
+/* It cannot be reached, or takes the connection and does not answer HELLO. */
+static void no_answer(void **state)
+{
+	(void)state;
+	for (unsigned int was_led = 0; was_led < 2; was_led++)
+		for (unsigned int up = 0; up < 2; up++) {
+			if (was_led)
+				tried();
+			else
+				tried_unled();
+			if (up) {
+				run(300 * MS);
+				stage_up(&s, last_conn());
+			}
+			assert_int_equal(until_closed(last_conn()), 5 * s.cfg.resend);
+			stage_end(&s);
+		}
+}
+
+/* HELLO waits for the NIC, which is slow: the silence begins when it has been said. */
+static void hello_that_waits(void **state)
+{
+	(void)state;
+	tried();
+	s.slow = true;
+	stage_up(&s, last_conn());
+	run(900 * MS);
+	stage_did_no(&s, "close");
+	s.slow = false;
+	stage_end_of(&s);
+	assert_int_equal(until_closed(last_conn()), 5 * s.cfg.resend);
+	stage_end(&s);
+}
+
+/* It has answered: it lives, and is given the time of any peer. */
+static void an_answer(void **state)
+{
+	(void)state;
+	for (unsigned int was_led = 0; was_led < 2; was_led++) {
+		if (was_led)
+			tried();
+		else
+			tried_unled();
+		stage_up(&s, last_conn());
+		claim();
+		assert_int_equal(until_closed(last_conn()), 4 * s.cfg.keepalive);
+		stage_end(&s);
+	}
+}
+
+/* It has welcomed the node, and does not lead yet: no root is lost sooner than one that claims. */
+static void welcomed(void **state)
+{
+	(void)state;
+	asked();
+	welcome(last_conn(), FOLLOWED, TERM, true, "");
+	assert_int_equal(until_closed(last_conn()), 10 * s.cfg.resend);
+	stage_end(&s);
+	asked_with_parent();
+	assert_int_equal(until_closed(last_conn()), s.cfg.keepalive * 6 / 4);
+	stage_end(&s);
+	/* One that leads; and where no other can take over. */
+	led();
+	assert_int_equal(until_closed(1), s.cfg.keepalive * 6 / 4 - MS);
+	stage_end(&s);
+	joined();
+	assert_int_equal(until_closed(1), 4 * s.cfg.keepalive - MS);
+	stage_end(&s);
+}
+
+/* --- the NIC, which may obey ------------------------------------------------------------ */
+
+static void claims(uint64_t root, uint64_t epoch)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = root, .epoch = epoch } };
+
+	s.deaf = "ping log row place rows release report lost init connect close ";
+	stage_forget(&s);
+	stage_msg(&s, last_conn(), &m);
+}
+
+/* An order that failed may have been done, unless the NIC obeys a later root: HELLO says so. */
+static void orders_that_failed(void **state)
+{
+	(void)state;
+	fresh();
+	s.roots = true;
+	hear(2, ASKS, FOLLOWED, TERM);
+	stage_up(&s, last_conn());
+	s.err.root = -ESTALE;
+	claims(FOLLOWED, TERM);
+	assert_int_equal(stage_count(&s, "hello"), 1);
+	stage_did_no(&s, " or ");
+	s.err.root = -EIO;
+	claims(FOLLOWED, TERM + 5);
+	stage_did_some(&s, " or 110 of 131 ");
+	s.err.root = -ESTALE;
+	claims(FOLLOWED, TERM + 6);
+	stage_did_some(&s, " or 110 of 131 ");
+	s.err.root = -EIO;
+	/* Of an earlier epoch, of the same, and of a later one. */
+	claims(FOLLOWED, TERM + 4);
+	stage_did_some(&s, " or 110 of 131 ");
+	claims(FOLLOWED, TERM + 5);
+	stage_did_some(&s, " or 110 of 131 ");
+	s.err.root = 0;
+	claims(FOLLOWED, TERM + 7);
+	stage_did_no(&s, " or ");
+	stage_end(&s);
+}
+
+/* Two roots of one epoch: which of them it obeys is not known. */
+static void orders_of_two(void **state)
+{
+	(void)state;
+	fresh();
+	s.roots = true;
+	s.err.root = -EIO;
+	hear(2, ASKS, FOLLOWED, TERM);
+	stage_up(&s, last_conn());
+	claims(FOLLOWED, TERM);
+	stage_did_some(&s, " or 110 of 126 ");
+	hear(2, ASKS, GREATER, TERM);
+	stage_up(&s, last_conn());
+	claims(GREATER, TERM);
+	stage_did_some(&s, " or 0 of 126 ");
+	claims(GREATER, TERM + 1);
+	stage_did_some(&s, " or 120 of 127 ");
+	stage_end(&s);
+}
+
+/* A claim comes while the NIC is busy: it is told after that. */
+static void a_busy_nic(void **state)
+{
+	(void)state;
+	fresh();
+	s.roots = true;
+	s.slow = true;
+	hear(2, ASKS, FOLLOWED, TERM);
+	stage_up(&s, last_conn());
+	claims(FOLLOWED, TERM);
+	stage_did_no(&s, "root 110");
+	stage_end_of(&s);
+	stage_did_some(&s, "root 110 of 126\n");
+	stage_end_of(&s);
+	run(s.cfg.resend);
+	stage_end_of(&s);
+	stage_did_some(&s, " obeys 110 of 126 ");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(no_answer),
+		cmocka_unit_test(hello_that_waits),
+		cmocka_unit_test(an_answer),
+		cmocka_unit_test(welcomed),
+		cmocka_unit_test(orders_that_failed),
+		cmocka_unit_test(orders_of_two),
+		cmocka_unit_test(a_busy_nic),
+	};
+
+	return cmocka_run_group_tests_name("fm_silence", all, NULL, NULL);
+}
