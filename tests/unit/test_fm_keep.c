@@ -3,6 +3,8 @@
  * Which tables are given to the host to be kept, and which are taken from it; and what is sent to
  * one who asks to be root.
  */
+#include <stdio.h>
+
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/machine.h"
 #include "memory.h"
@@ -290,6 +292,143 @@ static void kept_with_absent_nodes(void **state)
 	assert_int_equal(memory_blocks(), 0);
 }
 
+/* --- what must survive ------------------------------------------------------------------ */
+
+static void put(uint64_t version, unsigned int change)
+{
+	struct fm_msg m = stage_table(&s, version, entry);
+
+	entry[3] = (struct fm_entry) { .node = 3 };
+	switch (change) {
+	case 1:
+		m.table.open = 1;
+		break;
+	case 2:
+		strcpy(entry[0].name, "m0");
+		break;
+	case 3:
+		entry[0].guid = 0xabc;
+		break;
+	case 4:
+		entry[2].admin = 1;
+		break;
+	case 5:
+		entry[3] = entry[2];
+		entry[3].node = 3;
+		entry[2] = (struct fm_entry) { .node = 2 };
+		break;
+	case 6:
+		m.table.shape.size[0] = 5;
+		m.table.nentries = 4;
+		break;
+	case 7:
+		strcpy(entry[2].name, "n");
+		break;
+	case 8:
+		entry[2].state = FM_NODE_DEAD;
+		break;
+	case 9:
+		entry[2].fault = 1;
+		strcpy(entry[2].address, "10.0.0.9:1");
+		entry[2].epoch = 5;
+		break;
+	}
+	stage_forget(&s);
+	stage_msg(&s, 1, &m);
+	step(version, 1, FM_STEP_RESUME);
+	stage_run_ns(&s, s.now + MS);
+}
+
+static void host_says(uint64_t term, uint64_t version, bool ok)
+{
+	fm_kept(s.fm, term, version, ok, START + s.now);
+}
+
+/*
+ * A table goes to the host if shape, open dimensions, places, GUIDs, names or exclusions differ from
+ * those of the table before, and not for what only lives as long as the managers.
+ */
+static void what_must_survive(void **state)
+{
+	uint64_t version = 1;
+	char text[40];
+
+	(void)state;
+	node_1();
+	s.cfg.takeover = 300 * MS;
+	s.cfg.keeps = true;
+	joins();
+	put(version, 0);
+	assert_int_equal(stage_count(&s, "keep version 1 of"), 1);
+	host_says(TERM, version, true);
+	for (unsigned int change = 1; change < 10; change++)
+		for (unsigned int back = 0; back < 2; back++) {
+			put(++version, back ? 0 : change);
+			snprintf(text, sizeof(text), "keep version %u of epoch 126",
+				 (unsigned int)version);
+			assert_int_equal(stage_count(&s, text), change < 8);
+			/* It is told by KEPT when the host has it; the others at once. */
+			assert_int_equal(stage_count(&s, "1 < kept"), change >= 8);
+			host_says(TERM, version, true);
+		}
+	stage_end(&s);
+}
+
+/* Only an answer for the table that was given last counts; it is repeated on a new connection. */
+static void what_the_host_says(void **state)
+{
+	(void)state;
+	node_1();
+	s.cfg.takeover = 300 * MS;
+	s.cfg.keeps = true;
+	joins();
+	host_says(0, 0, true);
+	put(1, 0);
+	put(2, 1);
+	host_says(TERM, 1, true);
+	host_says(TERM - 1, 2, true);
+	assert_int_equal(stage_count(&s, "kept"), 0);
+	host_says(TERM, 2, false);
+	stage_did_some(&s, "1 < kept 101 version 2 term 126 failed\n");
+	host_says(TERM, 2, true);
+	stage_did_some(&s, "1 < kept 101 version 2 term 126\n");
+	stage_down(&s, 1);
+	stage_wait(&s, "connect");
+	stage_up(&s, 2);
+	stage_forget(&s);
+	stage_welcome(&s, 2, TERM, "");
+	stage_did_some(&s, "2 < kept 101 version 2 term 126\n");
+	stage_end(&s);
+}
+
+/* A root of a new epoch makes a table of the next number: it is not known what came between. */
+static void of_another_epoch(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	for (unsigned int next = 0; next < 2; next++) {
+		node_1();
+		s.cfg.takeover = 300 * MS;
+		s.cfg.keeps = true;
+		joins();
+		put(1, 0);
+		host_says(TERM, 1, true);
+		stage_welcome(&s, 1, TERM + 1, "");
+		stage_forget(&s);
+		m = stage_table(&s, 1 + next, entry);
+		entry[3] = (struct fm_entry) { .node = 3 };
+		m.table.term = TERM + 1;
+		stage_msg(&s, 1, &m);
+		m = stage_step(1 + next, 1, FM_STEP_RESUME);
+		m.step.term = TERM + 1;
+		stage_msg(&s, 1, &m);
+		stage_run_ns(&s, s.now + MS);
+		assert_int_equal(stage_count(&s, "of epoch 127\n"), 1);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -301,6 +440,9 @@ int main(void)
 		cmocka_unit_test(for_a_root_that_lacks_it),
 		cmocka_unit_test(without_former_sets),
 		cmocka_unit_test(kept_with_absent_nodes),
+		cmocka_unit_test(what_must_survive),
+		cmocka_unit_test(what_the_host_says),
+		cmocka_unit_test(of_another_epoch),
 	};
 
 	return cmocka_run_group_tests_name("fm_keep", all, NULL, NULL);
