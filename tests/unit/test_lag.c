@@ -53,14 +53,14 @@ static void on_time(void **state)
 	fm_conns_free(&fm);
 }
 
-/* The longest delay counts, up to two seconds; half of it after each keep-alive, and then none. */
+/* The longest delay counts; half of it after each keep-alive, and then none. */
 static void longest(void **state)
 {
 	struct fm fm;
 
 	(void)state;
 	begin(&fm);
-	assert_false(late_at(&fm, 10 * SEC, 9 * SEC));
+	assert_false(late_at(&fm, 10 * SEC, 2 * SEC));
 	assert_int_equal(fm_lag_late(&fm), 2 * SEC);
 	assert_false(late_at(&fm, 11 * SEC - 1, 300 * MS));
 	assert_int_equal(fm_lag_late(&fm), 2 * SEC);
@@ -74,6 +74,21 @@ static void longest(void **state)
 	for (unsigned int s = 14; s < 20; s++)
 		late_at(&fm, s * SEC, 0);
 	assert_int_equal(fm_lag_late(&fm), 0);
+	fm_conns_free(&fm);
+}
+
+/* A manager that was stopped for longer than two seconds is not late. */
+static void stopped(void **state)
+{
+	struct fm fm;
+
+	(void)state;
+	begin(&fm);
+	assert_false(late_at(&fm, 10 * SEC, 2 * SEC + 1));
+	assert_int_equal(fm_lag_late(&fm), 0);
+	assert_false(late_at(&fm, 11 * SEC, 300 * MS));
+	assert_false(late_at(&fm, 12 * SEC - 1, 9 * SEC));
+	assert_int_equal(fm_lag_late(&fm), 300 * MS);
 	fm_conns_free(&fm);
 }
 
@@ -111,6 +126,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(on_time),
 		cmocka_unit_test(longest),
+		cmocka_unit_test(stopped),
 		cmocka_unit_test(connections),
 	};
 

@@ -14,7 +14,8 @@
  * (A. Dadgar, J. Phillips, J. Currey: Lifeguard: Local health awareness for more accurate failure
  * detection, 2018).
  *
- * A manager that was stopped for long, as by a debugger, would wait too long: so there is a bound.
+ * A manager that was stopped for longer, as by a debugger, is not late: what it knows is old. Others
+ * have left it meanwhile, and it does not wait for them.
  */
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
@@ -25,11 +26,11 @@
 
 bool fm_lag_note(struct fm *fm)
 {
-	uint64_t late = fm->now > fm->alarm ? earlier(fm->now - fm->alarm, LATE_MAX) : 0;
+	uint64_t late = fm->now > fm->alarm ? fm->now - fm->alarm : 0;
 	uint64_t least = fm->cfg.resend / ON_TIME;
 
 	fm->alarm = NEVER;
-	if (late < least)
+	if (late < least || late > LATE_MAX)
 		late = 0;
 	if (late >= fm->lag) {
 		fm->lag = late;
