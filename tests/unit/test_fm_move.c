@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/facts.h"
 #include "stage_root.h"
@@ -186,6 +187,64 @@ static void stays(void **state)
 	}
 }
 
+/* A change follows another, so that the root is never at rest: after eight seconds it gives up. */
+static void without_end(void **state)
+{
+	const char *said = "log warning root: does not hand over to 'n1': a recovery does not end\n";
+	uint64_t from;
+
+	(void)state;
+	candidates();
+	from = s.now;
+	assert_int_equal(move(1), 0);
+	for (bool out = true; s.now < from + 7900 * MS; out = !out) {
+		assert_int_equal(fm_exclude(s.fm, 2, 0, out, START + s.now), 0);
+		stage_run_ns(&s, s.now + 50 * MS);
+		for (uint32_t i = 1; i < 4; i++)
+			reports(i, 0);
+		assert_int_equal(stage_count(&s, "101 < lead\n"), 0);
+		assert_int_equal(stage_count(&s, said), 0);
+		stage_forget(&s);
+	}
+	assert_int_equal(fm_exclude(s.fm, 2, 1, true, START + s.now), 0);
+	stage_run_ns(&s, s.now + 200 * MS);
+	assert_int_equal(stage_count(&s, said), 1);
+	assert_true(fm_is_root(s.fm));
+	/* It can be ordered again. */
+	settle(4);
+	assert_int_equal(move(1), 0);
+	stage_run_ns(&s, s.now + 30 * MS);
+	assert_int_equal(stage_count(&s, "101 < lead\n"), 1);
+	stage_end(&s);
+}
+
+static unsigned int problems(const char *text)
+{
+	const struct fm_problem *p;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		n += !strcmp(p->kind, "memory") && !strcmp(p->text, text);
+	return n;
+}
+
+/* Its lack of memory as root ends with its time as root, but not its lack as a candidate. */
+static void lack_of_memory(void **state)
+{
+	(void)state;
+	candidates();
+	fm_problem_set(s.fm, "memory", 0, "for the shape");
+	fm_problem_set(s.fm, "memory", 1, "for places");
+	fm_problem_set(s.fm, "memory", 2, "for the disk");
+	assert_int_equal(move(1), 0);
+	stage_run_ns(&s, s.now + 30 * MS);
+	ready(1);
+	assert_false(fm_is_root(s.fm));
+	assert_int_equal(problems("for the shape") + problems("for places"), 0);
+	assert_int_equal(problems("for the disk"), 1);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -196,6 +255,8 @@ int main(void)
 		cmocka_unit_test(taken_back),
 		cmocka_unit_test(busy),
 		cmocka_unit_test(stays),
+		cmocka_unit_test(without_end),
+		cmocka_unit_test(lack_of_memory),
 	};
 
 	return cmocka_run_group_tests_name("fm_move", all, NULL, NULL);
