@@ -60,6 +60,41 @@ static void hello_is_late(void **state)
 }
 
 /*
+ * Too few nodes say HELLO. If one of them is a candidate, this node lets it ask, after 2.8 to 3.6 s. Else
+ * it goes on: nobody else would ask.
+ */
+static void in_vain(void **state)
+{
+	(void)state;
+	for (unsigned int candidate = 0; candidate < 2; candidate++) {
+		uint64_t from;
+
+		asks_anew();
+		from = s.now;
+		for (unsigned int i = 0; i < 50; i++) {
+			struct fm_msg m = hello(1);
+
+			m.hello.priority = candidate ? 100 : 0;
+			if (!fm_is_root(s.fm) && state_of() != FM_ROOT_ASKS)
+				break;
+			says(1, &m);
+			m = hello(2);
+			m.hello.priority = 0;
+			says(2, &m);
+			stage_run_ns(&s, from + (i + 1) * RESEND);
+		}
+		assert_int_equal(state_of() == FM_ROOT_ASKS, !candidate);
+		assert_true(!candidate || (s.now >= from + 28 * RESEND && s.now <= from + 37 * RESEND));
+		if (!candidate) {
+			all_say_hello();
+			stage_run_ns(&s, s.now + 2 * MS);
+			assert_int_equal(state_of(), FM_ROOT_LEADS);
+		}
+		stage_end(&s);
+	}
+}
+
+/*
  * A neighbour that has lost another root knows of a later epoch: that does not break off a claim.
  */
 static void not_broken_off(void **state)
@@ -461,6 +496,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_promise),
 		cmocka_unit_test(hello_is_late),
+		cmocka_unit_test(in_vain),
 		cmocka_unit_test(not_broken_off),
 		cmocka_unit_test(promised_before),
 		cmocka_unit_test(says_the_latest_epoch),
