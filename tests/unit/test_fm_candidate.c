@@ -80,6 +80,26 @@ static void not_while_it_joins(void **state)
 	stage_end(&s);
 }
 
+/* It asks in vain, again and again: the time until it asks once more doubles, five times. */
+static void ever_more_seldom(void **state)
+{
+	(void)state;
+	lost(FM_PRIORITY_AUTO);
+	s.refuse_connect = -1;
+	for (unsigned int k = 0; k < 8; k++) {
+		uint64_t since = s.now, least = (uint64_t)TAKEOVER * MS << (k < 5 ? k : 5);
+
+		while (!asks() && s.now < since + 60 * SEC)
+			stage_run_ns(&s, s.now + 10 * MS);
+		assert_true(s.now >= since + least - 10 * MS);
+		assert_true(s.now < since + least + TAKEOVER * MS);
+		while (asks() && s.now < since + 60 * SEC)
+			stage_run_ns(&s, s.now + 10 * MS);
+		assert_false(asks());
+	}
+	stage_end(&s);
+}
+
 /* --- once it leads --------------------------------------------------------------------- */
 
 /* The HELLO of a node that has table 1, in which all are up. */
@@ -135,6 +155,7 @@ int main(void)
 		cmocka_unit_test(after_a_while),
 		cmocka_unit_test(by_priority),
 		cmocka_unit_test(not_while_it_joins),
+		cmocka_unit_test(ever_more_seldom),
 		cmocka_unit_test(no_way_back_to_the_one_before),
 	};
 
