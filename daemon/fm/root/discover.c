@@ -268,11 +268,13 @@ struct fifo {
 
 /**
  * struct placing - one run
+ * @joined: dimensions whose last nodes are cabled to the first ones
  * @turn: for each number of votes, the nodes that have, or had when added, as many
  */
 struct placing {
 	struct fm *fm;
 	const struct torus_shape *shape;
+	unsigned int joined;
 	struct cables cables;
 	struct fifo turn[VOTES];
 	bool no_memory;
@@ -286,17 +288,48 @@ static enum trust trust_of(const struct placing *g, uint32_t i, unsigned int p)
 	return !n ? UNSURE : n == g->shape->size[d] ? SURE : CROSSED;
 }
 
+/* Return: true if port @p of @m, which is at the end of a dimension, was cabled to the other end. */
+static bool leads_round(const struct placing *g, const struct fm_mate *m, unsigned int p)
+{
+	const struct fm_port_row *port = &m->row.port[p];
+	const struct fm_mate *o = port->peer_guid ? fm_mate(g->fm->root, port->peer_guid) : NULL;
+
+	return p < m->row.nports && o && port->peer_port == fm_opposite(g->cables.ndims, p) &&
+	       o->node == torus_neighbour(g->shape, m->node, p);
+}
+
+/* Return: mask of the dimensions that some node at the end of says to be joined to the beginning. */
+static unsigned int find_joined(const struct placing *g)
+{
+	const struct fm_root *r = g->fm->root;
+	unsigned int joined = 0;
+
+	for (uint32_t i = 0; r->open && i < fm_roster_size(r); i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
+		struct torus_coords at;
+
+		if (m->node == TORUS_NO_NODE)
+			continue;
+		torus_node_coords(g->shape, m->node, &at);
+		for (unsigned int d = 0; d < g->cables.ndims; d++)
+			if (at.c[d] == g->shape->size[d] - 1 && leads_round(g, m, d))
+				joined |= 1u << d;
+	}
+	return joined;
+}
+
 /*
  * Return: true if port @q of @node leads past the end of a dimension that was open when the shape
  * was found. What comes there later is not the node at the other end, but one for which the shape
- * would have to grow (grow.c).
+ * would have to grow (grow.c). The root is at 0 wherever it is on its line. If it was not the first,
+ * the last place is before it, and joined to it by a cable: the line is open between other places.
  */
 static bool past_the_end(const struct placing *g, uint32_t node, unsigned int q)
 {
 	unsigned int d = q % g->cables.ndims;
 	struct torus_coords at;
 
-	if (!g->fm->table.version || !(g->fm->root->open & 1u << d))
+	if (!g->fm->table.version || !(g->fm->root->open & ~g->joined & 1u << d))
 		return false;
 	torus_node_coords(g->shape, node, &at);
 	return at.c[d] == (q < g->cables.ndims ? g->shape->size[d] - 1 : 0);
@@ -511,6 +544,7 @@ bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 		return true;
 	}
 	if (cables_find(fm, &g.cables)) {
+		g.joined = find_joined(&g);
 		for (int least = SURE; least >= CROSSED; least--)
 			place_nodes(&g, (enum trust)least);
 		keep_places(fm);
