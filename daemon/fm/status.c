@@ -55,14 +55,6 @@ const char *fm_disk_name(unsigned int disk)
 	return disk < FM_DISKS ? names[disk] : NULL;
 }
 
-const char *fm_node_state_name(unsigned int state)
-{
-	static const char *const names[FM_NODE_STATES] = { "absent", "joining", "up", "silent",
-							   "dead" };
-
-	return state < FM_NODE_STATES ? names[state] : NULL;
-}
-
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node)
 {
 	return fm->table.version && node < fm->table.nodes ? &fm->table.entry[node] : NULL;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Dependences between the files of daemon/fm: prints each violation.
 
-usage: rooms.py calls DIR    a file that calls a function without including its header: such a
+usage: rooms.py up DIR       a file of a room that calls a function of a file above the rooms
+       rooms.py calls DIR    a file that calls a function without including its header: such a
                              dependence would be missing from the picture of includes
        rooms.py order DIR    a file of node/ or root/ that includes one below it in the table of the
                              folder's README.md
@@ -30,6 +31,17 @@ def declared(top):
 
 def included(text):
     return re.findall(r'^#include "daemon/fm/([^"]+)"', text, re.M)
+
+
+def check_up(top):
+    above = {}
+    for path in sorted(glob.glob(top + "/*.c")):
+        defined = re.findall(r"^(?!static)[a-z][^;{}=]*?\b(fm_\w+)\([^;{]*\)\n\{", read(path), re.M)
+        for name in defined:
+            above[name] = os.path.relpath(path, top)
+    for path in sorted(glob.glob(top + "/*/*.c")):
+        for call in sorted(set(re.findall(r"\b(fm_\w+)\(", read(path))) & above.keys()):
+            yield f"{os.path.relpath(path, top)} calls {call}() of {above[call]}"
 
 
 def check_calls(top):
@@ -63,7 +75,8 @@ def check_order(top):
 
 
 def main(argv):
-    check = {"calls": check_calls, "order": check_order}.get(argv[1] if len(argv) == 3 else "")
+    checks = {"up": check_up, "calls": check_calls, "order": check_order}
+    check = checks.get(argv[1] if len(argv) == 3 else "")
     if not check:
         sys.exit(__doc__)
     wrong = list(check(argv[2]))

@@ -70,6 +70,8 @@ faults_seen() {
 	echo 'bool f(const struct fm *fm) { return fm_discover_shape(0, 0); }' >>"$d/node/rows.c"
 	[[ $(dependence calls "$d") == 'node/rows.c calls fm_discover_shape() and'*root/discover.h ]] ||
 		return 1
+	echo 'bool g(const struct fm *fm) { return fm_node(fm, 0); }' >>"$d/node/rows.c"
+	[[ $(dependence up "$d") == 'node/rows.c calls fm_node() of status.c' ]] || return 1
 	echo '#include "daemon/fm/root/join.h"' >>"$d/root/tally.c"
 	[[ $(dependence order "$d") == *'table includes member.h,'*'tally includes join.h, which is below it'* ]] ||
 		return 1
@@ -80,6 +82,7 @@ faults_seen() {
 
 check 'root/ stands on node/, both on wire/, and nothing the other way' silent wrong_rooms daemon/fm
 check 'no two files of the manager include each other, in whatever way' silent circles daemon/fm
+check 'no file of a room calls fm.c or status.c, which stand on the rooms' dependence up daemon/fm
 check 'each file includes the headers of all functions that it calls' dependence calls daemon/fm
 check 'a file of node/ or root/ uses only files above it in the README.md there' dependence order daemon/fm
 check 'each file of the manager has a short header' silent headers daemon/fm

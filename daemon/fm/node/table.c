@@ -6,6 +6,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/status.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
@@ -110,6 +111,14 @@ uint32_t fm_table_self(const struct fm *fm)
 	if (fm->placed && fm->node < t->nodes && t->entry[fm->node].guid == fm->guid)
 		return fm->node;
 	return fm_table_find(fm, fm->guid);
+}
+
+const char *fm_node_state_name(unsigned int state)
+{
+	static const char *const names[FM_NODE_STATES] = { "absent", "joining", "up", "silent",
+							   "dead" };
+
+	return state < FM_NODE_STATES ? names[state] : NULL;
 }
 
 bool fm_table_takes(const struct fm *fm, uint32_t node, uint64_t guid, uint32_t epoch)

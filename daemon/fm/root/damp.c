@@ -262,7 +262,8 @@ static void count_loss(struct fm *fm, struct fm_mate *m, unsigned int p)
 /* Return: true if the table excludes each port of which @row says anything new. */
 static bool is_known(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
-	const struct fm_entry *e = m->node == TORUS_NO_NODE ? NULL : fm_node(fm, m->node);
+	const struct fm_table *t = &fm->table;
+	const struct fm_entry *e = m->node < t->nodes ? &t->entry[m->node] : NULL;
 
 	if (!e || e->guid != m->guid || e->epoch != m->epoch || m->row.nports != row->nports)
 		return false;
