@@ -194,7 +194,8 @@ static void root_silent(void *arg)
 	if (fm_own(rq->d->fm) == TORUS_NO_NODE)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
 	else if (r.lost)
-		answer_error(rq, "unreachable", "there is no root: 'fabricctl root' shows which node takes over");
+		answer_error(rq, "unreachable",
+			     "there is no root: 'fabricctl root' shows which node takes over");
 	else
 		answer_error(rq, "unreachable", "the root%s%s does not answer",
 			     r.address ? " at " : "", r.address ? r.address : "");
@@ -224,7 +225,8 @@ static bool is_asked(const struct request *rq, uint32_t node)
 /* Whether it is missing if it does not answer. */
 static bool is_awaited(const struct request *rq, uint32_t node)
 {
-	const struct fm_entry *e = rq->d->fm && is_asked(rq, node) ? fm_node(rq->d->fm, node) : NULL;
+	const struct fm_entry *e =
+		rq->d->fm && is_asked(rq, node) ? fm_node(rq->d->fm, node) : NULL;
 
 	if (!e || e->state == FM_NODE_UP)
 		return e;
@@ -353,13 +355,16 @@ static void deny(struct request *rq, const char *group)
 	const char *name = typed(rq);
 
 	if (*group)
-		answer_error(rq, "denied", "%s changes the fabric: only root and members of group '%s' may "
+		answer_error(rq, "denied",
+			     "%s changes the fabric: only root and members of group '%s' may "
 			     "(control_group in fabricd.conf): run it as one of them, or with sudo",
 			     name, group);
 	else
-		answer_error(rq, "denied", "%s changes the fabric: only root may: run it with sudo, or set "
-			     "control_group in fabricd.conf, which is not set, to a group of yours and "
-			     "restart fabricd", name);
+		answer_error(rq, "denied",
+			     "%s changes the fabric: only root may: run it with sudo, or set "
+			     "control_group in fabricd.conf, which is not set, to a group of yours "
+			     "and restart fabricd",
+			     name);
 }
 
 void answer_begin(struct request *rq)

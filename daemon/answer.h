@@ -67,7 +67,8 @@ struct answer_cmd {
 #define ANSWER_CHANGE	1u	/* privileged */
 #define ANSWER_ROOT	2u	/* the root's to answer */
 #define ANSWER_NODES_MAX 4096	/* nodes in a reply, where each takes 2 KiB or less */
-#define ANSWER_CHANGE_NS (2 * SEC)	/* a change is waited for: less than others wait for the root */
+#define ANSWER_CHANGE_NS (2 * SEC)	/* a change is waited for: less than others wait for the
+					 * root */
 #define ANSWER_KNOWN	4u	/* without a root, the node answers from what it knows */
 
 /** answer_start() - sets fabricd.query up */
@@ -88,7 +89,8 @@ void answer_begin(struct request *rq);
 void answer_drop(struct request *rq);
 
 /**
- * answer_wait() - the request is answered by @end as soon as @ready says so, @ns later at the latest
+ * answer_wait() - the request is answered by @end as soon as @ready says so, @ns later at the
+ *	latest
  * @ready is asked now, and after each event of the manager.
  */
 void answer_wait(struct request *rq, bool (*ready)(struct request *rq),

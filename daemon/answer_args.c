@@ -21,7 +21,9 @@ bool answer_ready(struct request *rq)
 	return true;
 }
 
-/* How many nodes there are whose managers have not said their names to this root or the former one. */
+/*
+ * How many nodes there are whose managers have not said their names to this root or the former one.
+ */
 static uint32_t nameless(const struct fm *fm)
 {
 	const struct fm_entry *e;
@@ -40,12 +42,16 @@ static void unknown_name(struct request *rq, const struct torus_shape *shape, co
 
 	torus_node_text(shape, torus_nodes(shape) - 1, last);
 	if (n)
-		answer_error(rq, "failed", "no node is known as '%.64s', but the names of %u node%s are not "
-			     "known, because %s away: write coordinates up to %s", text, n,
-			     n == 1 ? "" : "s", n == 1 ? "its manager is" : "their managers are", last);
+		answer_error(rq, "failed",
+			     "no node is known as '%.64s', but the names of %u node%s are not "
+			     "known, because %s away: write coordinates up to %s",
+			     text, n, n == 1 ? "" : "s",
+			     n == 1 ? "its manager is" : "their managers are", last);
 	else
-		answer_error(rq, "usage", "node '%.64s' is neither a node's name nor coordinates in %s: "
-			     "allowed are names ('fabricctl nodes' lists them), and coordinates up to %s",
+		answer_error(rq, "usage",
+			     "node '%.64s' is neither a node's name nor coordinates in %s: "
+			     "allowed are names ('fabricctl nodes' lists them), and coordinates up "
+			     "to %s",
 			     text, torus_shape_text(shape, all), last);
 }
 
@@ -189,10 +195,12 @@ bool answer_args(struct request *rq)
 			return false;
 		}
 		if (!right_type(key, v)) {
-			answer_error(rq, "usage", "%s: argument '%s' has the wrong type, allowed: %s",
+			answer_error(rq, "usage",
+				     "%s: argument '%s' has the wrong type, allowed: %s",
 				     rq->cmd->name, key,
 				     is_number(key) ? "a number from 0 on" :
-				     is_flag(key) ? "true or false" : "a text");
+				     is_flag(key)   ? "true or false" :
+						      "a text");
 			return false;
 		}
 	}

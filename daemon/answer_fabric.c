@@ -424,7 +424,9 @@ static void excluded(struct request *rq, bool late)
 
 	(void)late;
 	if (!d->fm || !fm_is_root(d->fm)) {
-		answer_error(rq, "unreachable", "this node is not the root any more; whether it has come into force, 'table' says");
+		answer_error(rq, "unreachable",
+			     "this node is not the root any more; whether it has come into force, "
+			     "'table' says");
 		return;
 	}
 	j = table_json(d);

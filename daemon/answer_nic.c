@@ -465,7 +465,8 @@ void answer_set_retry(struct request *rq)
 	if (protocol && !torus_retry_parse(protocol, &parsed))
 		gather_end_of_cable(rq);
 	else
-		answer_error(rq, "usage", "retry: protocol '%s': allowed angara, acknak, hippi, auto",
+		answer_error(rq, "usage",
+			     "retry: protocol '%s': allowed angara, acknak, hippi, auto",
 			     protocol ? protocol : "");
 }
 

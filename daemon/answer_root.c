@@ -128,7 +128,8 @@ static void moved(struct request *rq, int err)
 
 	place_text(d, rq->node, who, sizeof(who));
 	if (err == -EAGAIN)
-		answer_error(rq, "not-ready", "a recovery is under way, and has not ended within 2 s: "
+		answer_error(rq, "not-ready",
+			     "a recovery is under way, and has not ended within 2 s: "
 			     "'fabricctl status' shows the state; try again when it has ended");
 	else if (err == -EPERM)
 		answer_error(rq, "unreachable", "this node is not the root any more");

@@ -142,7 +142,8 @@ static void on_timer(void *arg)
 	if (a->failed)
 		snprintf(is.why, sizeof(is.why), "%.60s: %s", a->program, strerror(a->failed));
 	else
-		snprintf(is.why, sizeof(is.why), "nothing within %llu ms", (unsigned long long)(a->max / MS));
+		snprintf(is.why, sizeof(is.why), "nothing within %llu ms",
+			 (unsigned long long)(a->max / MS));
 	answer(a, &is);
 }
 
@@ -174,7 +175,10 @@ static void on_child(void *arg)
 	siginfo_t who = { .si_pid = 0 };
 	int status;
 
-	/* As long as it is not reaped, its number is that of its group alone, whoever is left there. */
+	/*
+	 * As long as it is not reaped, its number is that of its group alone, whoever is left
+	 * there.
+	 */
 	while (!waitid(P_ALL, 0, &who, WEXITED | WNOHANG | WNOWAIT) && who.si_pid) {
 		kill(-who.si_pid, SIGKILL);
 		if (waitpid(who.si_pid, &status, 0) == a->pid && a->pid)
@@ -208,7 +212,8 @@ static void become_program(const struct arbiter *a, char *const argv[], char *co
 static int start_program(struct arbiter *a, uint64_t epoch, uint64_t guid)
 {
 	char number[24], name[20], fabric[TORUS_NAME_MAX + 20];
-	char claim[] = "claim", path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", locale[] = "LC_ALL=C.UTF-8";
+	char claim[] = "claim", path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+	     locale[] = "LC_ALL=C.UTF-8";
 	char *const argv[] = { a->program, claim, number, name, NULL };
 	char *const env[] = { path, locale, fabric, NULL };
 	int pipe[2];
@@ -244,8 +249,10 @@ void arbiter_ask(struct arbiter *a, uint64_t epoch, uint64_t guid)
 	loop_timer_set(a->timer, loop_now() + (a->failed ? 0 : a->max));
 }
 
-struct arbiter *arbiter_new(struct loop *loop, const char *program, const char *fabric, uint64_t max,
-			    void (*answered)(void *arg, const struct arbiter_answer *answer), void *arg)
+struct arbiter *arbiter_new(struct loop *loop, const char *program, const char *fabric,
+			    uint64_t max,
+			    void (*answered)(void *arg, const struct arbiter_answer *answer),
+			    void *arg)
 {
 	struct arbiter *a = calloc(1, sizeof(*a));
 

@@ -58,7 +58,8 @@ struct auth_ops {
 	int (*start)(struct auth_session *s, struct svc_auth *out);
 	enum auth_next (*step)(struct auth_session *s, const struct svc_auth *in,
 			       struct svc_auth *out);
-	int (*mac)(const struct auth *a, const char *label, const void *data, size_t len, uint8_t *out);
+	int (*mac)(const struct auth *a, const char *label, const void *data, size_t len,
+		   uint8_t *out);
 };
 
 /** struct auth - own identity and credentials */

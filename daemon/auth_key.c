@@ -7,7 +7,8 @@
  *	I -> L	HMAC-SHA256(key, label | 'I' | nonce I | nonce L | fabric | name I | name L)
  *	L -> I	... the same with 'L'
  *
- * What neighbours say over their link (seal.c) has HMAC-SHA256(key, label | bytes), with another label.
+ * What neighbours say over their link (seal.c) has HMAC-SHA256(key, label | bytes), with another
+ * label.
  *
  * The listener proves only to one who has proved, so that a stranger gets
  * nothing to try keys on. The role in the text keeps a proof from being sent
@@ -169,7 +170,8 @@ static int proof_make(const struct auth_session *s, bool initiator, uint8_t *out
 	return err || len != PROOF ? -EIO : 0;
 }
 
-static int key_mac(const struct auth *a, const char *label, const void *data, size_t len, uint8_t *out)
+static int key_mac(const struct auth *a, const char *label, const void *data, size_t len,
+		   uint8_t *out)
 {
 	const struct key *k = a->data;
 	size_t n = AUTH_MAC;

@@ -121,25 +121,27 @@ static bool get_line(struct fm_line *to, size_t n, Svc__Past **from)
 	if (n > FM_LINE_MAX)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		to->past[i] = (struct fm_past) { .epoch = from[i]->epoch, .version = from[i]->version,
-						 .root = from[i]->root };
+		to->past[i] = (struct fm_past) { .epoch = from[i]->epoch,
+						.version = from[i]->version,
+						.root = from[i]->root };
 	to->n = (uint8_t)n;
 	return true;
 }
 
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
-	if (!from->guid || from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
-	    from->priority > FM_PRIORITY_AUTO || from->kept_term > FM_EPOCH_MAX ||
-	    from->rows_term > FM_EPOCH_MAX || from->maybe_epoch > FM_EPOCH_MAX ||
-	    from->clean >> TORUS_COLOURS || from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||
+	if (!from->guid || from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX ||
+	    from->ups > TORUS_MAX_NODES || from->priority > FM_PRIORITY_AUTO ||
+	    from->kept_term > FM_EPOCH_MAX || from->rows_term > FM_EPOCH_MAX ||
+	    from->maybe_epoch > FM_EPOCH_MAX || from->clean >> TORUS_COLOURS ||
+	    from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||
 	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
 	    !codec_text(to->name, sizeof(to->name), from->name) ||
 	    !codec_text(to->address, sizeof(to->address), from->address) ||
 	    !get_shape(&to->shape, from->shape, !from->placed) || !get_row(&to->row, from->row) ||
 	    !get_sums(&to->sums, from->sums) || !get_base(&to->base, from->baseline) ||
-	    !get_voters(&to->voters, from->n_voters, from->voters) || from->votes >> from->n_voters ||
-	    !get_line(&to->line, from->n_line, from->line) ||
+	    !get_voters(&to->voters, from->n_voters, from->voters) ||
+	    from->votes >> from->n_voters || !get_line(&to->line, from->n_line, from->line) ||
 	    from->n_position != TORUS_MAX_DIMS ||
 	    from->n_coords != (from->placed ? to->shape.ndims : 0))
 		return false;
@@ -186,7 +188,8 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	uint32_t nodes = 1;
 
 	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
-	    from->term > FM_EPOCH_MAX || from->open >> TORUS_MAX_DIMS || from->clean >> TORUS_COLOURS ||
+	    from->term > FM_EPOCH_MAX || from->open >> TORUS_MAX_DIMS ||
+	    from->clean >> TORUS_COLOURS ||
 	    !get_voters(&to->voters, from->n_voters, from->voters) ||
 	    !get_line(&to->line, from->n_line, from->line))
 		return -EBADMSG;
@@ -205,8 +208,8 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 
 static bool get_step(struct fm_step *to, const Svc__Step *from)
 {
-	if (from->n_ended > FM_ENDED_MAX || from->clean >> TORUS_COLOURS || from->step >= FM_STEPS ||
-	    (from->step == FM_STEP_APPLY) != !from->round)
+	if (from->n_ended > FM_ENDED_MAX || from->clean >> TORUS_COLOURS ||
+	    from->step >= FM_STEPS || (from->step == FM_STEP_APPLY) != !from->round)
 		return false;
 	to->term = from->term;
 	to->version = from->version;

@@ -19,7 +19,8 @@
  * @key_file: the shared key
  * @control: path of the control socket
  * @state_dir: where the table is kept; "": where systemd says, "none": nowhere
- * @arbiter: program, "": none, and then @fm.arbiter is false; @arbiter_max: ns that it has for an answer
+ * @arbiter: program, "": none, and then @fm.arbiter is false; @arbiter_max: ns that it has for an
+ *	answer
  * @control_group: its name, "" for none; @control_gid is then meaningless
  * @stall_max: how long a link waits for credits until it is taken down, ns; 0: for ever
  * @level: log level

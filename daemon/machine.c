@@ -209,7 +209,8 @@ static void put_text(char *to, size_t room, const char *from)
 static void tell_root(struct fabricd *d, double time, enum fm_level level,
 		      const char *kind, const char *text)
 {
-	struct svc_msg m = { .type = SVC_EVENT, .event = { .time = time, .level = (uint8_t)level } };
+	struct svc_msg m = { .type = SVC_EVENT,
+			     .event = { .time = time, .level = (uint8_t)level } };
 
 	put_text(m.event.node, sizeof(m.event.node), d->own);
 	put_text(m.event.kind, sizeof(m.event.kind), kind);
@@ -320,7 +321,8 @@ static const struct seal_ops seal_ops = {
 	.refused = sealed_refused,
 };
 
-static int seal_begin(struct fabricd *d, const struct torus_device *dev, const struct torus_link *links)
+static int seal_begin(struct fabricd *d, const struct torus_device *dev,
+		      const struct torus_link *links)
 {
 	seal_free(d->seal);
 	d->seal = seal_new(&d->auth, dev->guid, &seal_ops, d);
@@ -358,8 +360,13 @@ static void on_found(void *arg, const struct torus_device *dev,
 {
 	struct fabricd *d = arg;
 	struct record_event e = {
-		.kind = RECORD_BEGIN, .now = loop_now(),
-		.begin = { .config = d->config.fm, .dev = *dev, .links = links, .park = *park, .rows = rows },
+		.kind = RECORD_BEGIN,
+		.now = loop_now(),
+		.begin = { .config = d->config.fm,
+			   .dev = *dev,
+			   .links = links,
+			   .park = *park,
+			   .rows = rows },
 	};
 	struct fm_config *c = &e.begin.config;
 	struct fm_msg kept = { .type = FM_MSG_PING };
@@ -520,8 +527,8 @@ int machine_start(struct fabricd *d)
 	if (!d->fm_timer || lines_start(d) || stall_start(d))
 		return -ENOMEM;
 	if (c->arbiter)
-		d->arbiter = arbiter_new(d->loop, d->config.arbiter, c->fabric, d->config.arbiter_max,
-					 on_answered, d);
+		d->arbiter = arbiter_new(d->loop, d->config.arbiter, c->fabric,
+					 d->config.arbiter_max, on_answered, d);
 	if (c->arbiter && !d->arbiter)
 		return -ENOMEM;
 	d->svc = svc_new(d->loop, &sc, &svc_ops, d, &err);

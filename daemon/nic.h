@@ -55,7 +55,9 @@ void nic_release(struct nic *nic, uint32_t tag, uint64_t version, bool give_up);
 void nic_count(struct nic *nic, uint32_t tag, bool lost);
 void nic_park_resolve(struct nic *nic, unsigned int port, uint32_t session, int seq);
 void nic_park_replay(struct nic *nic, uint32_t tag, uint64_t version, uint16_t ports);
-/** nic_links_get() - read all links, if nothing else is under way; if they can be read, @links tells */
+/**
+ * nic_links_get() - read all links, if nothing else is under way; if they can be read, @links tells
+ */
 void nic_links_get(struct nic *nic);
 
 /**

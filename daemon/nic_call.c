@@ -169,8 +169,8 @@ static int do_mgmt(struct call *c, struct torus_dev *dev)
 }
 
 /*
- * Those that are not answered are sent again by who sends them. So that a slow NIC has time for other
- * calls only one of each port waits, and of what comes meanwhile the last is sent after it.
+ * Those that are not answered are sent again by who sends them. So that a slow NIC has time for
+ * other calls only one of each port waits, and of what comes meanwhile the last is sent after it.
  */
 void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len)
 {

@@ -75,7 +75,10 @@ struct nic {
 void nic_answer(struct nic *nic, int err);
 /** nic_broken() - whether @err says that nobody is at the other end of a connection */
 bool nic_broken(int err);
-/** nic_calls_dev() - in the thread: the connection, opened again if it broke. Return: 0 or negative errno */
+/**
+ * nic_calls_dev() - in the thread: the connection, opened again if it broke. Return: 0 or negative
+ *	errno
+ */
 int nic_calls_dev(struct calls *calls, struct torus_dev **dev);
 /** nic_calls_end() - in the thread: a call ended with @err; a connection that broke is closed */
 void nic_calls_end(struct calls *calls, int err);

@@ -6,11 +6,11 @@
 #include <string.h>
 
 static const char *const names[RECORD_KINDS] = {
-	[RECORD_BEGIN] = "begin", [RECORD_LINK] = "link", [RECORD_MGMT] = "mgmt",
-	[RECORD_PARK] = "park", [RECORD_DONE] = "done", [RECORD_UP] = "up", [RECORD_DOWN] = "down", [RECORD_MSG] = "msg",
-	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",
-	[RECORD_ARBITER] = "arbiter", [RECORD_KEPT] = "kept", [RECORD_STALLED] = "stalled",
-	[RECORD_END] = "end",
+	[RECORD_BEGIN] = "begin",     [RECORD_LINK] = "link",	    [RECORD_MGMT] = "mgmt",
+	[RECORD_PARK] = "park",	      [RECORD_DONE] = "done",	    [RECORD_UP] = "up",
+	[RECORD_DOWN] = "down",	      [RECORD_MSG] = "msg",	    [RECORD_TIMER] = "timer",
+	[RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",	    [RECORD_ARBITER] = "arbiter",
+	[RECORD_KEPT] = "kept",	      [RECORD_STALLED] = "stalled", [RECORD_END] = "end",
 };
 
 /* --- bytes -------------------------------------------------------------------- */
@@ -588,8 +588,8 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		fm_stalled(fm, e->stalled.port, e->stalled.is, e->now);
 		break;
 	case RECORD_ARBITER:
-		fm_arbiter(fm, e->arbiter.epoch, e->arbiter.verdict, e->arbiter.high, e->arbiter.why,
-			   e->now);
+		fm_arbiter(fm, e->arbiter.epoch, e->arbiter.verdict, e->arbiter.high,
+			   e->arbiter.why, e->now);
 		break;
 	case RECORD_KEPT:
 		fm_kept(fm, e->kept.epoch, e->kept.version, e->kept.ok, e->now);

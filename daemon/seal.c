@@ -3,7 +3,8 @@
  * DOC: the seal of management packets
  *
  * Managers of neighbours speak over their link before they have any connection, and what they
- * say places nodes and leads them to a root. So each packet has a seal, by the key that all nodes share:
+ * say places nodes and leads them to a root. So each packet has a seal, by the key that all nodes
+ * share:
  *
  *    0  "tSEA"                 4  version (1)      5  kind (1): hello, data      6  0 (2)
  *    8  session of the link (4)
@@ -13,20 +14,26 @@
  *       port of the receiver | bytes 0 to 35 | data)
  *   52  data; a hello has none
  *
- * All little endian. Ports are one byte. What the receiver knows of the link, it takes from its own NIC.
+ * All little endian. Ports are one byte. What the receiver knows of the link, it takes from its own
+ * NIC.
  *
- *  1. A packet is passed on only if a manager with the key sent it on this link to this port: the GUIDs
+ *  1. A packet is passed on only if a manager with the key sent it on this link to this port: the
+ *  GUIDs
  *     and ports of both ends are under the seal.
- *  2. It is passed on only if it is new: its echo is the nonce that this manager has drawn for this session
- *     of the link, so it was sealed since; and only rising numbers are taken. They follow the clock, so
- *     those of a manager that began anew are above those of the one before.
- *  3. A replay changes nothing: its number was taken before. A manager that has taken none yet may take
- *     that of one which is gone, whose nonce it then echoes, to nobody's harm; what the present one says
- *     has a greater number.
- *  4. The two do not go on answering each other: what is answered has a new nonce or the wrong echo, and
+ *  2. It is passed on only if it is new: its echo is the nonce that this manager has drawn for this
+ *  session
+ *     of the link, so it was sealed since; and only rising numbers are taken. They follow the
+ *     clock, so those of a manager that began anew are above those of the one before.
+ *  3. A replay changes nothing: its number was taken before. A manager that has taken none yet may
+ *  take
+ *     that of one which is gone, whose nonce it then echoes, to nobody's harm; what the present one
+ *     says has a greater number.
+ *  4. The two do not go on answering each other: what is answered has a new nonce or the wrong
+ *  echo, and
  *     each answer has the right echo; so it is answered once more at most. If an answer is lost, it
- *     comes when something is said again. A packet that is refused is answered by a hello, at most once a
- *     second at each port: it tells a manager with another key, whose packets would otherwise vanish.
+ *     comes when something is said again. A packet that is refused is answered by a hello, at most
+ *     once a second at each port: it tells a manager with another key, whose packets would
+ *     otherwise vanish.
  *
  * Where both managers come up at once, both say hello, and what they have to say follows with the
  * echo: one way of the link later than without a seal. Whoever has said something and learns a new
@@ -116,7 +123,8 @@ static uint64_t draw(void)
 }
 
 /* The seal of a packet of @len bytes from that end. False: it cannot be made. */
-static bool mac(const struct seal *s, unsigned int port, bool outward, const uint8_t *packet, size_t len, uint8_t *out)
+static bool mac(const struct seal *s, unsigned int port, bool outward, const uint8_t *packet,
+		size_t len, uint8_t *out)
 {
 	const struct end *e = &s->end[port];
 	uint8_t text[ENDS + TORUS_MGMT_MAX], full[AUTH_MAC];
@@ -159,7 +167,8 @@ void seal_link(struct seal *s, const struct torus_link *l)
 	bool up = l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING;
 	struct end *e = &s->end[l->port];
 
-	if (e->up && up && e->session == l->session && e->peer_guid == l->peer_guid && e->peer_port == l->peer_port)
+	if (e->up && up && e->session == l->session && e->peer_guid == l->peer_guid &&
+	    e->peer_port == l->peer_port)
 		return;
 	memset(e, 0, sizeof(*e));
 	if (!up)
@@ -188,8 +197,8 @@ static bool sealed(const struct seal *s, unsigned int port, const uint8_t *p, si
 {
 	uint8_t want[MAC], diff = 0;
 
-	if (len < SEAL_BYTES || len > TORUS_MGMT_MAX || memcmp(p, magic, sizeof(magic)) || p[4] != VERSION ||
-	    !mac(s, port, false, p, len, want))
+	if (len < SEAL_BYTES || len > TORUS_MGMT_MAX || memcmp(p, magic, sizeof(magic)) ||
+	    p[4] != VERSION || !mac(s, port, false, p, len, want))
 		return false;
 	for (unsigned int i = 0; i < MAC; i++)
 		diff |= (uint8_t)(want[i] ^ p[HEAD + i]);

@@ -34,15 +34,19 @@ struct seal_counts {
 };
 
 /** seal_new() - for the NIC @guid, with the key of @auth. Return: NULL: no memory */
-struct seal *seal_new(const struct auth *auth, uint64_t guid, const struct seal_ops *ops, void *arg);
+struct seal *seal_new(const struct auth *auth, uint64_t guid, const struct seal_ops *ops,
+		      void *arg);
 void seal_free(struct seal *s);
 
-/** seal_link() - the state of a link, at first and whenever it changes; before the manager is told */
+/**
+ * seal_link() - the state of a link, at first and whenever it changes; before the manager is told
+ */
 void seal_link(struct seal *s, const struct torus_link *l);
 
 /**
  * seal_send() - send @len bytes, at most TORUS_MGMT_MAX - SEAL_BYTES, to the neighbour at @port
- * If it cannot know yet that they are new, they go once it can, unless later ones have come by then.
+ * If it cannot know yet that they are new, they go once it can, unless later ones have come by
+ * then.
  */
 void seal_send(struct seal *s, unsigned int port, const void *data, size_t len);
 

@@ -279,7 +279,8 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
 
 	if (w->verdict == STALL_SILENT) {
-		snprintf(text, sizeof(text), "%s has waited for %.1f s for a node that does not tell "
+		snprintf(text, sizeof(text),
+			 "%s has waited for %.1f s for a node that does not tell "
 			 "whether it waits, too: nobody is blamed",
 			 end_text(d, w->node, w->port, here, sizeof(here)), seconds(w->ns));
 		add_text(d, text);

@@ -20,12 +20,12 @@
  * Why the links are read and the NIC does not tell. A read costs 35 us of processor time here and
  * 30 us in the NIC (six ports of torusemu, mean of 20,000 reads, one core of an EPYC, 2026-11-25).
  * With the default of stall_max that is 13 us a second at rest, and no wake-up of its own, beside
- * the 2 ms a second that a manager with seven children takes for keep-alives. While packets are sent
- * it is 33 us a second. Nothing is later by it: a wait
- * is acted upon after stall_max only, and the interval is at most half of that. A notification by the
- * NIC would need a timer for each port and channel, in the driver and in torusemu, a message of the
- * interface that NICs of the release before do not have, so that links were read for these as now,
- * and a threshold below which the many short waits of a busy network are not told.
+ * the 2 ms a second that a manager with seven children takes for keep-alives. While packets are
+ * sent it is 33 us a second. Nothing is later by it: a wait
+ * is acted upon after stall_max only, and the interval is at most half of that. A notification by
+ * the NIC would need a timer for each port and channel, in the driver and in torusemu, a message of
+ * the interface that NICs of the release before do not have, so that links were read for these as
+ * now, and a threshold below which the many short waits of a busy network are not told.
  *
  * The port is taken down in the NIC, like one that an administrator takes down, and not only
  * excluded: what waits in the NIC has its way stamped and would wait on for ever, but the NIC
@@ -75,7 +75,9 @@ struct stalls {
 
 int stall_start(struct fabricd *d);
 void stall_stop(struct fabricd *d);
-/** stall_due() - the manager's timer has fired: a time to read the links, if they were not lately */
+/**
+ * stall_due() - the manager's timer has fired: a time to read the links, if they were not lately
+ */
 void stall_due(struct fabricd *d);
 /** stall_read() - what nic_links_get() has read */
 void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int n);

@@ -51,7 +51,9 @@ struct stall_wait {
 /** stall_walk() - sets the verdict of each of @n waits; @node: a byte for each node of @shape */
 void stall_walk(const struct torus_shape *shape, uint8_t *node, struct stall_wait *w, size_t n);
 
-/** stall_same() - the wait of @w, going on since, in an earlier walk, if it led to a sink; or NULL */
+/**
+ * stall_same() - the wait of @w, going on since, in an earlier walk, if it led to a sink; or NULL
+ */
 const struct stall_wait *stall_same(const struct stall_wait *before, size_t n,
 				    const struct stall_wait *w);
 

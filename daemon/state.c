@@ -114,8 +114,9 @@ struct head {
 /* As it was written: one that only means the same is damaged, too. */
 static int head_line(char line[LINE_MAX_BYTES], const struct head *h)
 {
-	return snprintf(line, LINE_MAX_BYTES, MAGIC " %u %s %016" PRIx64 " %" PRIu64 " %" PRIu64 " %zu ",
-			h->format, h->fabric, h->guid, h->epoch, h->version, h->len);
+	return snprintf(line, LINE_MAX_BYTES,
+			MAGIC " %u %s %016" PRIx64 " %" PRIu64 " %" PRIu64 " %zu ", h->format,
+			h->fabric, h->guid, h->epoch, h->version, h->len);
 }
 
 /* With the lock, unless nobody else can have it. */
@@ -148,7 +149,8 @@ static struct work *work_new(const struct state *s, uint64_t guid, const struct 
 	n = head_line(line, &h);
 	w->data = malloc((size_t)n + 9 + len);
 	if (w->data) {
-		snprintf((char *)w->data, (size_t)n + 10, "%s%08x", line, crc_of(line, (size_t)n, body, len));
+		snprintf((char *)w->data, (size_t)n + 10, "%s%08x", line,
+			 crc_of(line, (size_t)n, body, len));
 		w->data[n + 8] = '\n';
 		memcpy(w->data + n + 9, body, len);
 		w->len = (size_t)n + 9 + len;
@@ -246,8 +248,9 @@ static size_t head_of(const char *data, size_t len, struct head *h)
 	int before = 0, all = 0;
 
 	if (!memchr(data, '\n', len < LINE_MAX_BYTES ? len : LINE_MAX_BYTES) ||
-	    sscanf(data, MAGIC " %u %63s %" SCNx64 " %" SCNu64 " %" SCNu64 " %zu %n%8x%n", &h->format,
-		   h->fabric, &h->guid, &h->epoch, &h->version, &h->len, &before, &h->crc, &all) != 7 ||
+	    sscanf(data, MAGIC " %u %63s %" SCNx64 " %" SCNu64 " %" SCNu64 " %zu %n%8x%n",
+		   &h->format, h->fabric, &h->guid, &h->epoch, &h->version, &h->len, &before,
+		   &h->crc, &all) != 7 ||
 	    all != before + 8 || data[all] != '\n')
 		return 0;
 	snprintf(crc, sizeof(crc), "%08x", h->crc);
@@ -276,8 +279,8 @@ static int refuse(char *why, const char *path, const char *fmt, ...)
 	return -EBADMSG;
 }
 
-static int unpack(const char *path, const char *fabric, uint64_t guid, const char *data, size_t size,
-		  struct fm_msg *out, char *why)
+static int unpack(const char *path, const char *fabric, uint64_t guid, const char *data,
+		  size_t size, struct fm_msg *out, char *why)
 {
 	struct head h = { 0 };
 	size_t n, line;
@@ -298,7 +301,8 @@ static int unpack(const char *path, const char *fabric, uint64_t guid, const cha
 	if (crc_of(data, n, data + line, h.len) != h.crc)
 		return refuse(why, path, "it is damaged: its check sum is wrong");
 	if (strcmp(h.fabric, fabric))
-		return refuse(why, path, "it is of fabric '%s', and this is '%s'", h.fabric, fabric);
+		return refuse(why, path, "it is of fabric '%s', and this is '%s'", h.fabric,
+			      fabric);
 	if (h.guid != guid)
 		return refuse(why, path, "it is of NIC %016" PRIx64, h.guid);
 	err = fm_msg_unpack((const uint8_t *)data + line, h.len, out);
@@ -430,7 +434,9 @@ static void on_event(void *arg, unsigned int what)
 		return;
 	s->given = 0;
 	if (err) {
-		tell(s, "cannot write below %.160s: %s; what is excluded is forgotten if all lose their power",
+		tell(s,
+		     "cannot write below %.160s: %s; what is excluded is forgotten if all lose "
+		     "their power",
 		     strerror(-err));
 		loop_timer_set(s->timer, loop_now() + AGAIN);
 		s->ops->kept(s->arg, s->epoch, s->version, false);
@@ -494,7 +500,8 @@ void state_save(struct state *s, uint64_t guid, const struct fm_msg *table)
 	struct work *w = work_new(s, guid, table);
 
 	if (!w) {
-		tell(s, "cannot keep anything below %.160s: %s", "out of memory, or the path is too long");
+		tell(s, "cannot keep anything below %.160s: %s",
+		     "out of memory, or the path is too long");
 		return;
 	}
 	forget_last(s);

@@ -16,8 +16,8 @@ struct state;
  * state_load() - read what was kept for this NIC in this fabric
  * @out: the table, to be given to fm_msg_clear() after success
  * @why: set to what is wrong with the file after -EBADMSG and other errors but -ENOENT
- * A file that is of another fabric or version, or damaged, is not used. It is moved aside, to a name
- * that ends with ".refused", so that it is not written over.
+ * A file that is of another fabric or version, or damaged, is not used. It is moved aside, to a
+ * name that ends with ".refused", so that it is not written over.
  * Return: 0, -ENOENT there is none, -EBADMSG it was refused, or what reading it failed with.
  */
 int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg *out,

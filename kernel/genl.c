@@ -71,7 +71,8 @@ static struct torus_dev *dev_only(struct net *net, netdevice_tracker *t,
 	torus_dev_put(more, &more_t);
 	torus_dev_put(d, t);
 	NL_SET_ERR_ATTR_MISS(extack, NULL, TORUS_A_IFINDEX);
-	NL_SET_ERR_MSG(extack, "there are several torus devices here: IFINDEX or NAME must say which");
+	NL_SET_ERR_MSG(extack,
+		       "there are several torus devices here: IFINDEX or NAME must say which");
 	return ERR_PTR(-EINVAL);
 }
 

@@ -39,7 +39,8 @@ struct ethtool_coalesce;
 struct torus_dev;
 
 /**
- * struct torus_net_ops - what a NIC does for its netdev; other than in struct torus_hw_ops none may be
+ * struct torus_net_ops - what a NIC does for its netdev; other than in struct torus_hw_ops none may
+ *	be
  * NULL, and only @init and @set_coalesce can refuse
  * @init: ndo_init; -errno
  * @uninit: ndo_uninit; RTNL

@@ -113,7 +113,10 @@ struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes);
 int lt_port_msg(struct torus_dev *dev, enum torus_cmd cmd, unsigned int port, size_t bytes,
 		struct nl_msg **out);
 
-/** lt_put_root() - by whose order it is, into a request that a NIC obeys by that. Return: 0 or -ENOMEM */
+/**
+ * lt_put_root() - by whose order it is, into a request that a NIC obeys by that. Return: 0 or
+ *	-ENOMEM
+ */
 int lt_put_root(const struct torus_dev *dev, struct nl_msg *msg);
 
 /** lt_drop() - a request that memory was short for. Return: -ENOMEM */

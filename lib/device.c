@@ -24,7 +24,7 @@ int lt_conn_open(struct torus_dev *dev, struct conn *c, const struct transport *
 {
 	int err;
 
-	*c = (struct conn){ .ops = ops, .fd = -1, .poll = -1 };
+	*c = (struct conn) { .ops = ops, .fd = -1, .poll = -1 };
 	c->buf = malloc(TORUS_MSG_MAX);
 	if (!c->buf)
 		return lt_fail(dev, -ENOMEM, "out of memory");
@@ -41,7 +41,7 @@ void lt_conn_close(struct conn *c)
 	if (c->ops && c->fd >= 0)
 		c->ops->close(c);
 	free(c->buf);
-	*c = (struct conn){ .fd = -1, .poll = -1 };
+	*c = (struct conn) { .fd = -1, .poll = -1 };
 }
 
 void torus_close(struct torus_dev *dev)
@@ -170,7 +170,8 @@ static int bad_place(struct torus_dev *dev)
 }
 
 /* Shape and coordinates come together or not at all. */
-static int check_place(struct torus_dev *dev, const struct torus_attrs *seen, struct torus_device *out)
+static int check_place(struct torus_dev *dev, const struct torus_attrs *seen,
+		       struct torus_device *out)
 {
 	unsigned int d;
 
@@ -202,7 +203,7 @@ int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, v
 	int err;
 
 	(void)tb;
-	*out = (struct torus_device){ 0 };
+	*out = (struct torus_device) { 0 };
 	err = lt_tree(dev, nlh, &torus_tree_device_get, out, &seen);
 	if (err)
 		return err;

@@ -109,9 +109,9 @@ static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64
 
 static bool ops_whole(const struct fm_ops *o, bool arbiter)
 {
-	return o->mgmt_send && o->root_set && o->place_set && (o->rows_write || o->rows_apply) && o->release &&
-	       o->count && o->park_resolve && o->park_replay && o->connect && o->send &&
-	       o->close && o->keep && o->log && (o->arbitrate || !arbiter);
+	return o->mgmt_send && o->root_set && o->place_set && (o->rows_write || o->rows_apply) &&
+	       o->release && o->count && o->park_resolve && o->park_replay && o->connect &&
+	       o->send && o->close && o->keep && o->log && (o->arbitrate || !arbiter);
 }
 
 static bool parts_new(struct fm *fm, const struct torus_device *dev)
@@ -245,8 +245,8 @@ void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now)
 	fm_tree_msg(fm, conn, msg);
 }
 
-void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
-		uint64_t now)
+void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
+		const char *why, uint64_t now)
 {
 	set_time(fm, now);
 	if (!fm_verdict_take(fm, epoch, verdict, high, why) || !fm->root)

@@ -57,9 +57,10 @@ struct fm_log {
  * @send: @msg stays the caller's; loss shows as fm_conn_down()
  * @close: no event follows
  *
- * @arbitrate: the site's arbiter is asked whether the node of @guid may lead in @epoch; the answer comes as
- *	fm_arbiter(), in any case and soon. While it has not come, no other question is asked, but
- *	for one of a later epoch: then the former needs no answer. NULL if fm_config has no arbiter
+ * @arbitrate: the site's arbiter is asked whether the node of @guid may lead in @epoch; the answer
+ *	comes as fm_arbiter(), in any case and soon. While it has not come, no other question is
+ *	asked, but for one of a later epoch: then the former needs no answer. NULL if fm_config has
+ *	no arbiter
  *
  * @keep: what must outlive this manager and its NIC has changed: @table, whole, is to be given to
  *	the next fm_new() in fm_config. It stays the caller's. The host tells by fm_kept() whether
@@ -127,7 +128,8 @@ struct fm_counts {
  * @hold_max: bound on holding a link down after its last loss
  * @takeover: between the loss of the root and the first of the candidates that asks to be root;
  *	0: this node never does
- * @priority: of this node as a candidate, at most FM_PRIORITY_MAX, or FM_PRIORITY_AUTO; 0: it is none
+ * @priority: of this node as a candidate, at most FM_PRIORITY_MAX, or FM_PRIORITY_AUTO; 0: it is
+ *	none
  * @arbiter: the site has one (root/arbiter.c)
  * @library: of tables, shared with other machines of this thread, or NULL. It
  *	must outlive them
@@ -212,8 +214,8 @@ void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now);
  * @high: of FM_REFUSED: the epoch that it has granted already; 0: it did not say
  * @why: it is no grant, as text for people
  */
-void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
-		uint64_t now);
+void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
+		const char *why, uint64_t now);
 /**
  * fm_kept() - the table given to @keep is on the disk (@ok), or the disk fails. Not called for a
  *	table that a later one replaced before it was written

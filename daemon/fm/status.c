@@ -33,7 +33,8 @@ const char *fm_state_name(unsigned int state)
 
 const char *fm_root_state_name(unsigned int state)
 {
-	static const char *const names[FM_ROOT_STATES] = { "unknown", "leads", "lost", "asks", "claims" };
+	static const char *const names[FM_ROOT_STATES] = { "unknown", "leads", "lost", "asks",
+							   "claims" };
 
 	return state < FM_ROOT_STATES ? names[state] : NULL;
 }

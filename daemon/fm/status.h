@@ -114,7 +114,8 @@ struct fm_status {
 	uint32_t nodes_heard;		/* whose managers this one has a way to now */
 	uint32_t links_heard;		/* with an end at one of them */
 	uint64_t parked;		/* in the fabric (root, last count) */
-	uint64_t relayed;		/* pairs that relays serve (root, last count), else own rows */
+	uint64_t relayed;		/* pairs that relays serve (root, last count), else own
+					 * rows */
 	struct fm_root_status root;
 	struct fm_recovery last;
 	unsigned int problems;
@@ -165,7 +166,9 @@ const char *fm_node_state_name(unsigned int state);
 /** fm_in_force() - the node has @version, in its NIC as well, and no step is at hand */
 bool fm_in_force(const struct fm *fm, uint64_t version);
 
-/** fm_root_busy() - this root has not settled yet, or a recovery is under way: it cannot hand over */
+/**
+ * fm_root_busy() - this root has not settled yet, or a recovery is under way: it cannot hand over
+ */
 bool fm_root_busy(const struct fm *fm);
 
 /**

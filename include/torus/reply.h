@@ -38,7 +38,8 @@ struct torus_device {
 	uint64_t uptime;		/* ns since it began; 0: the NIC does not say */
 	uint64_t root_epoch;		/* of the root that it obeys; 0: none */
 	uint64_t root_guid;
-	uint64_t rows_epoch;		/* of the root whose rows are active, once placed; 0: none's */
+	uint64_t rows_epoch;		/* of the root whose rows are active, once placed; 0:
+					 * none's */
 };
 
 /** struct torus_fault - faults a software NIC puts into what a port sends */

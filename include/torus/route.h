@@ -121,7 +121,8 @@ uint32_t torus_routes_invalid(const struct torus_routes *r);
 /**
  * torus_routes_update() - the health has changed
  * @cables: those that changed since the rows were made or last updated; more do
- *	no harm; NULL: too many to list. The result is, bit for bit, what torus_routes_new() would make
+ *	no harm; NULL: too many to list. The result is, bit for bit, what torus_routes_new() would
+ *	make
  * @ranges, @n_ranges: rows that may have changed, in no order, perhaps more than
  *	once; valid until the next update. NULL if not wanted
  * Return: 0; -ENOMEM: the rows are not to be used, the next update makes them anew.

@@ -95,7 +95,8 @@ struct tn_flow_rx {
 #define TN_FLOW_WAITING	2	/* some packet of it waits */
 #define TN_FLOW_FRESH	4	/* nothing of the epoch was delivered or given up yet */
 #define TN_FLOW_OLD	8	/* the epoch is too old to be compared */
-#define TN_FLOW_FIRST	16	/* the first epoch that this NIC hears of: it may have begun before */
+#define TN_FLOW_FIRST	16	/* the first epoch that this NIC hears of: it may have begun
+				 * before */
 
 /**
  * struct tn_flows - all flows of a NIC

@@ -475,8 +475,8 @@ bool tn_link_wants(const struct tn_link *l)
 {
 	if (l->init_now)
 		return true;
-	return l->state == TORUS_LINK_UP &&
-	       (tn_retry_ready(&l->retry) || l->ack_now || (l->credit_now && tn_credit_owed(&l->credit)));
+	return l->state == TORUS_LINK_UP && (tn_retry_ready(&l->retry) || l->ack_now ||
+					     (l->credit_now && tn_credit_owed(&l->credit)));
 }
 
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)

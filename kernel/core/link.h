@@ -21,9 +21,9 @@
  * the same last session, and what was accepted in it; the sender drops that
  * and replays the rest. If either end cannot resume, the link fails first.
  *
- * The Angara paper also lets an init flit with a new SEQ set CTRP in a running link. Not here: of the
- * packets in between nobody could say which had arrived. A retraining asks both ends how far they
- * got, and goes on from there.
+ * The Angara paper also lets an init flit with a new SEQ set CTRP in a running link. Not here: of
+ * the packets in between nobody could say which had arrived. A retraining asks both ends how far
+ * they got, and goes on from there.
  *
  * Attempts are numbered, so that an INIT that was still on its way when its
  * sender began anew is known for what it is: what it says of the last session is

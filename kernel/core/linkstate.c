@@ -610,7 +610,8 @@ u64 tn_link_expiry(const struct tn_link *l)
 
 	if (l->state != TORUS_LINK_UP)
 		return at;
-	at = sooner(at, sooner(sooner(l->ack_at, l->credit_at), sooner(l->keepalive_at, replay_at(l))));
+	at = sooner(at,
+		    sooner(sooner(l->ack_at, l->credit_at), sooner(l->keepalive_at, replay_at(l))));
 	if (l->retry.rx.ignoring)
 		at = sooner(at, l->e_at);
 	return sooner(at, l->heard_at + l->params->silence);

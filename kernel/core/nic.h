@@ -92,7 +92,8 @@ struct tn_ops {
  * @relay_packets: what the node keeps for others as a relay; at least one of each node
  *	(relay.h)
  * @park_bytes: size of the parking segment
- * @hold_bytes: what may wait at the source on holds and for the relay window before the host must wait
+ * @hold_bytes: what may wait at the source on holds and for the relay window before the host must
+ *	wait
  */
 struct tn_params {
 	u64 keepalive;
@@ -135,7 +136,8 @@ struct tn_nic_config {
 	void *host;
 	u8 nports;		/* 2 .. TORUS_MAX_PORTS, even */
 	u32 large_max;		/* large payloads in a frame (struct tn_frame); 0: any number */
-	u32 small_max;		/* bytes in a frame beside these, TN_PAYLOAD_MIN at least; 0: any number */
+	u32 small_max;		/* bytes in a frame beside these, TN_PAYLOAD_MIN at least; 0: any
+				 * number */
 	u64 guid;
 	u32 epoch;
 	struct tn_params params;

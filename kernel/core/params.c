@@ -5,11 +5,12 @@
 
 /*
  * If the root is lost in the middle of a recovery, its holds stay until a successor releases them.
- * 5,000 datagrams of 512 bytes a second for the 3 s that this may take are 15,000. Each is a packet of 37 flits:
- * 28 bytes of headers and a virtio_net_hdr of 10 make 550 bytes, 35 flits, and a header and a tail
- * are two more. That is 592 bytes, and 8,880,000 for all. This must not depend on the queues in
- * front of the NIC, which differ between hosts (256 packets, and 4,096 messages of a tun device
- * or 500 of the driver's). 16 MiB hold 28,339 of them, 5.6 s, or the same 3 s of twice the traffic.
+ * 5,000 datagrams of 512 bytes a second for the 3 s that this may take are 15,000. Each is a packet
+ * of 37 flits: 28 bytes of headers and a virtio_net_hdr of 10 make 550 bytes, 35 flits, and a
+ * header and a tail are two more. That is 592 bytes, and 8,880,000 for all. This must not depend on
+ * the queues in front of the NIC, which differ between hosts (256 packets, and 4,096 messages of a
+ * tun device or 500 of the driver's). 16 MiB hold 28,339 of them, 5.6 s, or the same 3 s of twice
+ * the traffic.
  */
 #define HOLD_BYTES	(16 << 20)
 

@@ -22,7 +22,8 @@
  * An answer in an intact header counts, whether its packet is next in sequence or not: it says what
  * its sender has accepted, which stays true. The HIPPI paper (fig. 6) takes only those of packets
  * in sequence; then an error in one direction takes the answers of the other away, too, until the
- * replay comes, and errors in both can stop the link for good ("fabricsim retry --answers in-sequence").
+ * replay comes, and errors in both can stop the link for good ("fabricsim retry --answers
+ * in-sequence").
  *
  * The window is ours. What is on the wire behind a damaged packet is sent in
  * vain, and in software the wire is deep (queues of sockets, processes that

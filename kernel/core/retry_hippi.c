@@ -61,7 +61,9 @@ static void stamp(struct tn_retry *r, struct tn_hdr *h)
 	h->gen = 0;
 	h->gen_echo = 0;
 	h->rseq = CIRCLE;
-	/* A replay carries the answer of now, not the one that the packet had: that would be late. */
+	/*
+	 * A replay carries the answer of now, not the one that the packet had: that would be late.
+	 */
 	if (!r->owed)
 		return;
 	r->owed--;

@@ -58,8 +58,8 @@ struct tn_cable {
 static inline bool tn_cable_same(const struct tn_cable *a, const struct tn_cable *b)
 {
 	return a->length == b->length && a->loss == b->loss && a->crosstalk == b->crosstalk &&
-	       a->drift == b->drift && a->ageing == b->ageing &&
-	       a->warmer == b->warmer && a->dead == b->dead && a->aged == b->aged && a->seed == b->seed;
+	       a->drift == b->drift && a->ageing == b->ageing && a->warmer == b->warmer &&
+	       a->dead == b->dead && a->aged == b->aged && a->seed == b->seed;
 }
 
 /** struct tn_serdes_model - the receiver of one port */

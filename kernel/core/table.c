@@ -128,7 +128,9 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 	nic->colour = (u8)(version % TORUS_COLOURS);
 	nic->shadow_open = false;
 	nic->flows.licensed = false;
-	/* What is left of a replay is another version's; what has gone is drained with its colour. */
+	/*
+	 * What is left of a replay is another version's; what has gone is drained with its colour.
+	 */
 	nic->park.replaying = 0;
 	nic->park.through = false;
 	/* Which relay's row has changed, this node does not know. */

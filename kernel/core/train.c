@@ -373,6 +373,7 @@ void tn_train_eye(const struct tn_train *t, unsigned int lane, unsigned int top,
 
 	half = TORUS_EYE_COLS / 2;
 	for (col = 0; col < TORUS_EYE_COLS; col++)
-		out[col] = minus_log10(s->ops->sample(s->ctx, lane, (col - half) * TN_HALF_UI / half,
-						      offset, now));
+		out[col] =
+			minus_log10(s->ops->sample(s->ctx, lane, (col - half) * TN_HALF_UI / half,
+						   offset, now));
 }

@@ -22,8 +22,8 @@
  *        without REPLAYED (1), 0 (1), epoch (2). Set by the source and never
  *        changed on the way.
  *   4-7  LCRC: CRC-32C over the header flit, the tail flit with LCRC zero and the
- *        relay flit, if there is one, started from the seed of the link's up time (link.h) instead of ~0
- *        (INIT packets: ~0).
+ *        relay flit, if there is one, started from the seed of the link's up time (link.h) instead
+ *        of ~0 (INIT packets: ~0).
  *        Set anew at every transmission.
  *   8-11 ESEQ: number of the packet in its flow (source, destination, VC)
  *   12   VB: 0xea: this copy is bad, another one follows; else 0 (see Cut-through)

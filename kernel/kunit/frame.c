@@ -240,7 +240,8 @@ static void test_cut(struct kunit *test)
 		}
 		rng = seed;
 		if (test->status == KUNIT_FAILURE) {
-			kunit_err(test, "seed %llu: %u packets, %u bytes", seed, w->packets, w->len);
+			kunit_err(test, "seed %llu: %u packets, %u bytes", seed, w->packets,
+				  w->len);
 			return;
 		}
 	}

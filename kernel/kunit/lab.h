@@ -18,7 +18,9 @@
 #define LAB_ROW		(TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT | \
 			 15ull << TORUS_ROW_LAST_SHIFT)
 
-/** lab_nic() - a NIC in the first namespace; @park_bytes 0: some; fails the test if there is none */
+/**
+ * lab_nic() - a NIC in the first namespace; @park_bytes 0: some; fails the test if there is none
+ */
 struct torus_soft *lab_nic(struct kunit *test, u8 nports, u64 park_bytes);
 
 /** lab_own() - @dev, which is registered, goes with the test, unless it has gone before */

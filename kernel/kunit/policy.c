@@ -49,8 +49,8 @@ static bool required(unsigned int cmd, unsigned int type)
 static unsigned int width(enum torus_kind kind)
 {
 	static const u8 bytes[] = {
-		[TORUS_U8] = 1, [TORUS_U16] = 2, [TORUS_U32] = 4, [TORUS_U64] = 8, [TORUS_BYTES] = 1,
-		[TORUS_U16S] = 2, [TORUS_U32S] = 4, [TORUS_U64S] = 8,
+		[TORUS_U8] = 1,	   [TORUS_U16] = 2,  [TORUS_U32] = 4,  [TORUS_U64] = 8,
+		[TORUS_BYTES] = 1, [TORUS_U16S] = 2, [TORUS_U32S] = 4, [TORUS_U64S] = 8,
 	};
 
 	return kind < ARRAY_SIZE(bytes) ? bytes[kind] : 0;
@@ -159,7 +159,8 @@ static void test_lengths(struct kunit *test)
 		for (int off = -1; off <= (is_number(e->kind) ? -1 : 1); off += 2) {
 			struct sk_buff *skb = request(test, i, e->type);
 
-			put_zeros(skb, e->type, width(e->kind) * (is_number(e->kind) ? 1 : 2) + off);
+			put_zeros(skb, e->type,
+				  width(e->kind) * (is_number(e->kind) ? 1 : 2) + off);
 			KUNIT_EXPECT_NE_MSG(test, lab_send(NULL, skb, &bad), 0,
 					    "attr %u, %d bytes off", e->type, off);
 			KUNIT_EXPECT_EQ(test, bad, e->type);

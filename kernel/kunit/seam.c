@@ -177,7 +177,8 @@ static void match_link(struct talk *t)
 }
 
 /* Return: how many messages of a dump are right; all must be. */
-static unsigned int dump(struct kunit *test, struct null_nic *n, u8 cmd, void (*each)(struct talk *t))
+static unsigned int dump(struct kunit *test, struct null_nic *n, u8 cmd,
+			 void (*each)(struct talk *t))
 {
 	struct talk *t = talk_new(test);
 	struct sk_buff *skb = lab_msg(cmd);
@@ -197,7 +198,8 @@ static void test_dumps(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, tell_place(talk_new(test), n, 5), 0);
 	KUNIT_EXPECT_EQ(test, dump(test, n, TORUS_CMD_DEVICE_GET, match_device), 1u);
-	KUNIT_EXPECT_EQ(test, dump(test, n, TORUS_CMD_LINK_GET, match_link), (unsigned int)NULL_PORTS);
+	KUNIT_EXPECT_EQ(test, dump(test, n, TORUS_CMD_LINK_GET, match_link),
+			(unsigned int)NULL_PORTS);
 }
 
 /* Asks for all parts of a dump. Return: how it ended. */
@@ -252,12 +254,15 @@ static void test_statistics(struct kunit *test)
 {
 	struct null_nic *n = new_nic(test);
 	struct net_device *dev = n->dev.netdev;
-	struct ethtool_stats stats = { .n_stats = (u32)dev->ethtool_ops->get_sset_count(dev, ETH_SS_STATS) };
+	struct ethtool_stats stats = {
+		.n_stats = (u32)dev->ethtool_ops->get_sset_count(dev, ETH_SS_STATS)
+	};
 	u64 *v = kunit_kcalloc(test, stats.n_stats, sizeof(*v), GFP_KERNEL);
 	struct rtnl_link_stats64 s;
 
 	KUNIT_ASSERT_NOT_NULL(test, v);
-	KUNIT_ASSERT_EQ(test, stats.n_stats, TORUS_NC_COUNT + 1 + NULL_PORTS * (TORUS_PC_COUNT + 1u));
+	KUNIT_ASSERT_EQ(test, stats.n_stats,
+			TORUS_NC_COUNT + 1 + NULL_PORTS * (TORUS_PC_COUNT + 1u));
 	for (int fails = 0; fails < 2; fails++) {
 		u64 *port = v + TORUS_NC_COUNT + 1;
 
@@ -301,7 +306,9 @@ static void test_messages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->sent), 1);
 }
 
-/* --- errors ------------------------------------------------------------------------------------ */
+/*
+ * --- errors ------------------------------------------------------------------------------------
+ */
 
 static const struct order {
 	u8 cmd;
@@ -333,8 +340,8 @@ static void expect_error(struct kunit *test, struct talk *t, struct null_nic *n,
 	KUNIT_EXPECT_EQ_MSG(test, tell(t, n, cmd), err, "%s", torus_cmd_name(cmd));
 	KUNIT_EXPECT_NE_MSG(test, t->why[0], 0, "%s", torus_cmd_name(cmd));
 	KUNIT_EXPECT_EQ_MSG(test, t->replies, 0u, "%s", torus_cmd_name(cmd));
-	KUNIT_EXPECT_EQ_MSG(test, memcmp(&n->hw, &before, offsetof(struct torus_hw, reply)), 0, "%s",
-			    torus_cmd_name(cmd));
+	KUNIT_EXPECT_EQ_MSG(test, memcmp(&n->hw, &before, offsetof(struct torus_hw, reply)), 0,
+			    "%s", torus_cmd_name(cmd));
 }
 
 static void test_failures(struct kunit *test)
@@ -377,7 +384,9 @@ static void test_missing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, n->hw.node, 5u);
 }
 
-/* --- at once ------------------------------------------------------------------------------------- */
+/*
+ * --- at once -------------------------------------------------------------------------------------
+ */
 
 /* A thread that asks for FLOW_GET some times. */
 struct asker {
@@ -440,7 +449,10 @@ static void test_one_at_a_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->met), 0);
 }
 
-/* --- removed --------------------------------------------------------------------------------------- */
+/*
+ * --- removed
+ * ---------------------------------------------------------------------------------------
+ */
 
 /* A command sleeps in an operation until it is told to go on. */
 struct removal {

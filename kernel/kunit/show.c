@@ -146,7 +146,8 @@ static void expect_coalesce(struct kunit *test, struct torus_soft *s, u32 usecs,
 {
 	struct ethtool_coalesce c = { 0 };
 
-	KUNIT_EXPECT_EQ(test, s->dev.netdev->ethtool_ops->get_coalesce(s->dev.netdev, &c, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test,
+			s->dev.netdev->ethtool_ops->get_coalesce(s->dev.netdev, &c, NULL, NULL), 0);
 	KUNIT_EXPECT_EQ(test, c.tx_coalesce_usecs, usecs);
 	KUNIT_EXPECT_EQ(test, c.tx_max_coalesced_frames, frames);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Whose orders the NIC takes. A fabric has one root at a time, and the root of a later epoch
- * takes its place. The former one need not have noticed: it may have hung, or have been cut off, and
- * its managers may still pass on what it said. So the NIC keeps the epoch, also while its manager
- * starts anew, and what changes its table or moves packets by it must be an order of that root. An
- * epoch has one root: of two that took the same one, in parts of a fabric that were cut off from
- * each other, a NIC obeys the one that it heard of first.
+ * takes its place. The former one need not have noticed: it may have hung, or have been cut off,
+ * and its managers may still pass on what it said. So the NIC keeps the epoch, also while its
+ * manager starts anew, and what changes its table or moves packets by it must be an order of that
+ * root. An epoch has one root: of two that took the same one, in parts of a fabric that were cut
+ * off from each other, a NIC obeys the one that it heard of first.
  *
- * The driver runs one command at a time for each NIC: nothing comes between the check and the command.
+ * The driver runs one command at a time for each NIC: nothing comes between the check and the
+ * command.
  */
 #include "request.h"
 

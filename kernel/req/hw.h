@@ -77,7 +77,8 @@ struct torus_hw_ops {
 	int (*release)(struct torus_hw *hw, u64 version, bool give_up);
 	int (*flow_get)(struct torus_hw *hw, struct torus_flow *out);
 	int (*park_get)(struct torus_hw *hw, struct torus_park *out);
-	int (*park_resolve)(struct torus_hw *hw, unsigned int port, u32 session, u16 seq, bool dead);
+	int (*park_resolve)(struct torus_hw *hw, unsigned int port, u32 session, u16 seq,
+			    bool dead);
 	int (*park_replay)(struct torus_hw *hw, u64 version, u32 ports);
 	int (*mgmt_send)(struct torus_hw *hw, unsigned int port, const u8 *data, u32 len);
 };

@@ -73,8 +73,9 @@ int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, con
 		return check_text(a, rule, where, why);
 	case TORUS_FLAG:
 		if (torus_attr_len(a))
-			return torus_refuse(why, -EINVAL, a, "%s%s has %u bytes, allowed none: a flag",
-					    where, rule->name, torus_attr_len(a));
+			return torus_refuse(why, -EINVAL, a,
+					    "%s%s has %u bytes, allowed none: a flag", where,
+					    rule->name, torus_attr_len(a));
 		return 0;
 	case TORUS_BYTES:
 	case TORUS_U16S:
@@ -130,7 +131,8 @@ static int check_one(const struct nlattr *a, struct where *w, struct torus_refus
 	int err;
 
 	if (!rule->name)
-		return torus_refuse(why, -EINVAL, a, "attribute %u is unknown in %s", type, w->name);
+		return torus_refuse(why, -EINVAL, a, "attribute %u is unknown in %s", type,
+				    w->name);
 	if (w->allowed && !torus_attrs_has(w->allowed, type))
 		return torus_refuse(why, -EINVAL, a, "%s%s is not allowed in %s%s", w->before,
 				    rule->name, w->dump ? "a dump of " : "", w->name);
@@ -199,7 +201,8 @@ int torus_check_request(unsigned int cmd, bool dump, struct torus_span attrs,
 	if (tb)
 		memset(tb, 0, sizeof(*tb) * (TORUS_A_MAX + 1));
 	if (!c->name)
-		return torus_refuse(why, -EOPNOTSUPP, NULL, "command %u is not one to ask for", cmd);
+		return torus_refuse(why, -EOPNOTSUPP, NULL, "command %u is not one to ask for",
+				    cmd);
 	if (dump && !memcmp(&c->dump, &none, sizeof(none)))
 		return torus_refuse(why, -EOPNOTSUPP, NULL, "%s cannot be dumped", c->name);
 	err = check_all(attrs, &w, why);

@@ -72,7 +72,9 @@ int torus_req_placed(const struct torus_hw *hw, struct torus_req *r);
 /** torus_req_answer() - hw->reply is to be put by @tree. Return: @err */
 int torus_req_answer(struct torus_req *r, const struct torus_tree *tree, int err);
 
-/** torus_req_fence() - is it by order of the root that the NIC obeys, or of a later one? -ESTALE: no */
+/**
+ * torus_req_fence() - is it by order of the root that the NIC obeys, or of a later one? -ESTALE: no
+ */
 int torus_req_fence(const struct torus_hw *hw, struct torus_req *r);
 /** torus_req_obey() - @r was done: the NIC obeys the root that it names */
 void torus_req_obey(struct torus_hw *hw, const struct torus_req *r);

@@ -121,7 +121,8 @@ static int put_field(struct out *o, const struct torus_rule *rule, const struct 
 			return torus_number_at(p, f->size) < rule->min ? 0 :
 			       put_bytes(o, f->attr, p, f->size);
 		n = entries(f, from, torus_kind_width(rule->kind));
-		return n < rule->min ? 0 : put_bytes(o, f->attr, p, n * torus_kind_width(rule->kind));
+		return n < rule->min ? 0 :
+				       put_bytes(o, f->attr, p, n * torus_kind_width(rule->kind));
 	}
 }
 
@@ -186,9 +187,9 @@ static int parse_structs(const struct nlattr *nest, const struct torus_rule *rul
 
 	while ((a = torus_attr_next(&s))) {
 		if (torus_attr_type(a) != n + 1 || n >= f->size / f->nest->size)
-			return torus_refuse(why, -EBADMSG, a, "%s has entry %u after %u, allowed %u",
-					    rule->name, torus_attr_type(a), n,
-					    f->size / f->nest->size);
+			return torus_refuse(why, -EBADMSG, a,
+					    "%s has entry %u after %u, allowed %u", rule->name,
+					    torus_attr_type(a), n, f->size / f->nest->size);
 		err = torus_tree_parse(f->nest, torus_attr_inside(a),
 				       to + f->at + n * f->nest->size, &seen, why);
 		if (err)

@@ -42,8 +42,9 @@ struct torus_tree {
 /* For trees.c; NUMBER() does not compile if the member is not of @width bytes. */
 #define MEMBER(s, m) \
 	.at = offsetof(struct s, m), .size = sizeof(((struct s *)0)->m)
-#define NUMBER(s, m, width) \
-	.at = offsetof(struct s, m) + 0 * sizeof(char[sizeof(((struct s *)0)->m) == (width) ? 1 : -1]), \
+#define NUMBER(s, m, width)                                                                        \
+	.at = offsetof(struct s, m) +                                                              \
+	      0 * sizeof(char[sizeof(((struct s *)0)->m) == (width) ? 1 : -1]),                    \
 	.size = (width)
 #define COUNT(s, m) \
 	.counted = true, \

@@ -177,7 +177,8 @@ unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg)
 
 		if (PageHighMem(page) || !sendpage_ok(page))
 			return 0;
-		seg[n++] = (struct tn_seg) { .base = skb_frag_address(frag), .len = skb_frag_size(frag) };
+		seg[n++] = (struct tn_seg) { .base = skb_frag_address(frag),
+					    .len = skb_frag_size(frag) };
 	}
 	return n;
 }

@@ -246,7 +246,7 @@ static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 	if (skb->len - skb_transport_offset(skb) - sizeof(struct udphdr) <= size)
 		return 0;	/* one datagram */
 	skb_shinfo(skb)->gso_size = (u16)size;
-	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY;	/* to be checked and counted */
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY; /* to be checked and counted */
 	return 0;
 }
 

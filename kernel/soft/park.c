@@ -38,8 +38,9 @@ int torus_park_init(struct torus_soft *s)
 
 	BUILD_BUG_ON(sizeof(struct block) != TN_FLIT);
 	/* No packet takes more here than it counts for; and there may be one that wraps. */
-	p->size = (u32)min_t(u64, round_up(s->soft.params.park_bytes + 2 * TN_PACKET_MAX, PAGE_SIZE),
-			     U32_MAX & PAGE_MASK);
+	p->size =
+		(u32)min_t(u64, round_up(s->soft.params.park_bytes + 2 * TN_PACKET_MAX, PAGE_SIZE),
+			   U32_MAX & PAGE_MASK);
 	p->mem = __vmalloc(p->size, TORUS_GFP_LARGE);
 	return p->mem ? 0 : -ENOMEM;
 }

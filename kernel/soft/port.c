@@ -14,8 +14,8 @@
  * The lower device is an upper/lower neighbour in the sense of the stack, which
  * refuses loops and too high stacks. A NIC that moves to another namespace keeps the
  * cables that it has, where they are, as VLANs and macvlans keep theirs: a container can be given
- * the NIC without them. A lower device that moves is unbound, as a bridge's or bond's. A port has carrier while its lower device
- * is up, has carrier, and its MTU takes the largest packet.
+ * the NIC without them. A lower device that moves is unbound, as a bridge's or bond's. A port has
+ * carrier while its lower device is up, has carrier, and its MTU takes the largest packet.
  */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
@@ -363,11 +363,13 @@ static int check_lower(struct torus_soft *s, unsigned int num, struct net_device
 	if (lower->type != ARPHRD_ETHER || lower->flags & IFF_LOOPBACK)
 		return torus_refuse(why, -EINVAL, NULL, "lower device is not an Ethernet device");
 	if (lower->mtu < tn_packet_max(&s->soft.params))
-		return torus_refuse(why, -EINVAL, NULL, "MTU of the lower device must be %u at least",
+		return torus_refuse(why, -EINVAL, NULL,
+				    "MTU of the lower device must be %u at least",
 				    tn_packet_max(&s->soft.params));
 	for (i = 0; i < s->soft.hw.nports; i++) {
 		if (i != num && rtnl_dereference(s->port[i].lower) == lower)
-			return torus_refuse(why, -EBUSY, NULL, "lower device is bound to another port of this NIC");
+			return torus_refuse(why, -EBUSY, NULL,
+					    "lower device is bound to another port of this NIC");
 	}
 	return 0;
 }
@@ -385,7 +387,8 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	err = netdev_rx_handler_register(lower, port_rx, port);
 	if (err) {
 		netdev_upper_dev_unlink(lower, s->dev.netdev);
-		return torus_refuse(why, err, NULL, "lower device is in use by a bridge or the like");
+		return torus_refuse(why, err, NULL,
+				    "lower device is in use by a bridge or the like");
 	}
 	netdev_hold(lower, &port->lower_tracker, GFP_KERNEL);
 	rcu_assign_pointer(port->lower, lower);
@@ -406,7 +409,8 @@ int torus_port_attach(struct torus_soft *s, unsigned int num, const char *name,
 		return torus_refuse(why, -ENODEV, NULL, "the device is being removed");
 	lower = __dev_get_by_name(dev_net(s->dev.netdev), name);
 	if (!lower)
-		return torus_refuse(why, -ENODEV, NULL, "no such lower device in this network namespace");
+		return torus_refuse(why, -ENODEV, NULL,
+				    "no such lower device in this network namespace");
 	if (rtnl_dereference(port->lower) == lower)
 		return 0;
 	err = check_lower(s, num, lower, why);

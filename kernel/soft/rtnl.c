@@ -13,7 +13,9 @@ MODULE_PARM_DESC(ports, "ports of a new device if `ip link` names none: 2 to 12,
 
 static uint payload_max = 4096;
 module_param(payload_max, uint, 0644);
-MODULE_PARM_DESC(payload_max, "bytes of a new device's largest packet if `ip link` names none: 1024 to 16368 (4096)");
+MODULE_PARM_DESC(
+	payload_max,
+	"bytes of a new device's largest packet if `ip link` names none: 1024 to 16368 (4096)");
 
 static ulong park_bytes = 16 << 20;
 module_param(park_bytes, ulong, 0644);
@@ -261,7 +263,8 @@ static int torus_fill_info(struct sk_buff *skb, const struct net_device *dev)
 	    nla_put_u64_64bit(skb, IFLA_TORUS_GUID, s->soft.hw.guid, IFLA_TORUS_PAD) ||
 	    nla_put_u8(skb, IFLA_TORUS_BOOTSTRAP, bootstrap) ||
 	    nla_put_string(skb, IFLA_TORUS_NAME, name) ||
-	    nla_put_u32(skb, IFLA_TORUS_EPOCH, s->soft.hw.epoch) || !torus_params_fill(skb, &s->soft.params))
+	    nla_put_u32(skb, IFLA_TORUS_EPOCH, s->soft.hw.epoch) ||
+	    !torus_params_fill(skb, &s->soft.params))
 		return -EMSGSIZE;
 	return 0;
 }

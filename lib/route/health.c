@@ -62,7 +62,8 @@ static unsigned int last_set(const uint64_t *bits, unsigned int lo, unsigned int
 	unsigned int w;
 
 	for (w = (hi + 63) / 64; w-- > lo / 64; ) {
-		uint64_t word = hi - w * 64 < 64 ? bits[w] & ((1ull << (hi - w * 64)) - 1) : bits[w];
+		uint64_t word =
+			hi - w * 64 < 64 ? bits[w] & ((1ull << (hi - w * 64)) - 1) : bits[w];
 		unsigned int i = (w + 1) * 64 - (word ? (unsigned int)__builtin_clzll(word) : 64);
 
 		if (word)

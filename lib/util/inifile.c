@@ -37,7 +37,8 @@ static char *next_line(char *buf, int room, void *arg)
 	n = nl ? (size_t)(nl - file->at) : (size_t)(file->end - file->at);
 	buf[0] = '\0';
 	if (n >= (size_t)room) {
-		inifile_refuse(file, file->line, "the line has %zu bytes, allowed are %d", n, room - 1);
+		inifile_refuse(file, file->line, "the line has %zu bytes, allowed are %d", n,
+			       room - 1);
 	} else if (memchr(file->at, '\0', n)) {
 		inifile_refuse(file, file->line, "the line has a NUL byte in it");
 	} else {

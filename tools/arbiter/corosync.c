@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * torus-arbiter-corosync: a node leads if the cluster of corosync, as this host sees it, is quorate.
- * Two parts of a cluster never are at once. Corosync keeps no epochs: which of the nodes in the
- * quorate part leads is decided by the fabric alone, as without an arbiter.
+ * torus-arbiter-corosync: a node leads if the cluster of corosync, as this host sees it, is
+ * quorate. Two parts of a cluster never are at once. Corosync keeps no epochs: which of the nodes
+ * in the quorate part leads is decided by the fabric alone, as without an arbiter.
  */
 #include <corosync/corotypes.h>
 #include <corosync/quorum.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * torus-arbiter-etcd: the latest claim of a fabric is the value "EPOCH GUID" of a key of etcd. A claim
- * is granted if it takes the place of an earlier epoch, or is the one that is stored.
+ * torus-arbiter-etcd: the latest claim of a fabric is the value "EPOCH GUID" of a key of etcd. A
+ * claim is granted if it takes the place of an earlier epoch, or is the one that is stored.
  *
- * The value is replaced only if it is the one that was read (mod_revision; 0: there was none), so of
- * two claims at once that have read the same value one is told that it has lost, and reads again. Reads
- * are linearizable: a member of etcd without a leader gives no answer. Of a request without an answer
- * it is not known whether it was done. The next endpoint is asked from the beginning, and then
- * finds the claim stored, which it grants, or not.
+ * The value is replaced only if it is the one that was read (mod_revision; 0: there was none), so
+ * of two claims at once that have read the same value one is told that it has lost, and reads
+ * again. Reads are linearizable: a member of etcd without a leader gives no answer. Of a request
+ * without an answer it is not known whether it was done. The next endpoint is asked from the
+ * beginning, and then finds the claim stored, which it grants, or not.
  *
  * Endpoints are tried in turn, each with an equal part of the time that is left. They are
  * numeric, because looking up a name could take all of it.
@@ -109,7 +109,9 @@ static void decode(char *out, size_t room, const char *text)
 
 /* --- a request ----------------------------------------------------------------------- */
 
-/** struct reply - @body: JSON, or NULL; @done: the connection has ended, with an answer or without */
+/**
+ * struct reply - @body: JSON, or NULL; @done: the connection has ended, with an answer or without
+ */
 struct reply {
 	struct asker *a;
 	struct event_base *base;
@@ -141,38 +143,46 @@ static void on_reply(struct evhttp_request *req, void *arg)
 	}
 }
 
-static bool begin_request(struct evhttp_connection *conn, struct reply *r, const char *path, const char *text,
-			  const char *host)
+static bool begin_request(struct evhttp_connection *conn, struct reply *r, const char *path,
+			  const char *text, const char *host)
 {
 	struct evhttp_request *req = evhttp_request_new(on_reply, r);
 
 	if (!req)
 		return false;
 	evhttp_add_header(evhttp_request_get_output_headers(req), "Host", host);
-	evhttp_add_header(evhttp_request_get_output_headers(req), "Content-Type", "application/json");
+	evhttp_add_header(evhttp_request_get_output_headers(req), "Content-Type",
+			  "application/json");
 	evhttp_add_header(evhttp_request_get_output_headers(req), "Connection", "close");
 	evbuffer_add(evhttp_request_get_output_buffer(req), text, strlen(text));
 	return !evhttp_make_request(conn, req, EVHTTP_REQ_POST, path);
 }
 
-/* Posts @body, which it takes, and waits for the answer until @end. Returns NULL if there is none. */
-static json_t *post(struct asker *a, const struct evhttp_uri *to, const char *path, json_t *body, uint64_t end)
+/*
+ * Posts @body, which it takes, and waits for the answer until @end. Returns NULL if there is none.
+ */
+static json_t *post(struct asker *a, const struct evhttp_uri *to, const char *path, json_t *body,
+		    uint64_t end)
 {
 	struct reply r = { .a = a, .base = event_base_new() };
 	const char *host = evhttp_uri_get_host(to);
 	struct evhttp_connection *conn = NULL;
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL, name[64];
 	uint64_t left = end > now() ? end - now() : 0;
-	struct timeval tv = { .tv_sec = (time_t)(left / (1000 * MS)), .tv_usec = (left / 1000) % 1000000 };
+	struct timeval tv = { .tv_sec = (time_t)(left / (1000 * MS)),
+			      .tv_usec = (left / 1000) % 1000000 };
 
 	/* Without the brackets of IPv6. */
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(host + (*host == '['), "]"), host + (*host == '['));
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(host + (*host == '['), "]"),
+		 host + (*host == '['));
 	if (r.base)
-		conn = evhttp_connection_base_new(r.base, NULL, name, (uint16_t)evhttp_uri_get_port(to));
+		conn = evhttp_connection_base_new(r.base, NULL, name,
+						  (uint16_t)evhttp_uri_get_port(to));
 	if (conn && text) {
 		evhttp_connection_set_max_body_size(conn, ANSWER_MAX);
 		snprintf(a->why, sizeof(a->why), "no connection");
-		if (begin_request(conn, &r, path, text, host) && !r.done && !event_base_loopexit(r.base, &tv))
+		if (begin_request(conn, &r, path, text, host) && !r.done &&
+		    !event_base_loopexit(r.base, &tv))
 			event_base_dispatch(r.base);
 		if (!r.done)
 			snprintf(a->why, sizeof(a->why), "no answer in time");
@@ -202,8 +212,8 @@ static bool parse_stored(struct stored *s, const char *value)
 	char epoch[24], guid[20];
 	int n = 0;
 
-	if (sscanf(value, "%23[0-9] %17[0-9a-f]%n", epoch, guid, &n) != 2 || value[n] || strlen(guid) != 16 ||
-	    number_parse(epoch, 0, UINT64_MAX, &s->epoch))
+	if (sscanf(value, "%23[0-9] %17[0-9a-f]%n", epoch, guid, &n) != 2 || value[n] ||
+	    strlen(guid) != 16 || number_parse(epoch, 0, UINT64_MAX, &s->epoch))
 		return false;
 	s->guid = strtoull(guid, NULL, 16);
 	return true;
@@ -220,22 +230,29 @@ static bool read_stored(struct asker *a, const struct evhttp_uri *to, uint64_t e
 		return false;
 	*s = (struct stored) { .revision = "0" };
 	if (json_object_get(reply, "kvs")) {
-		json_unpack(reply, "{s:[{s:s, s:s}]}", "kvs", "value", &value, "mod_revision", &revision);
+		json_unpack(reply, "{s:[{s:s, s:s}]}", "kvs", "value", &value, "mod_revision",
+			    &revision);
 		decode(text, sizeof(text), value ? value : "");
-		fine = revision && strspn(revision, "0123456789") == strlen(revision) && strcmp(revision, "0") &&
-			strlen(revision) < sizeof(s->revision) && parse_stored(s, text);
+		fine = revision && strspn(revision, "0123456789") == strlen(revision) &&
+		       strcmp(revision, "0") && strlen(revision) < sizeof(s->revision) &&
+		       parse_stored(s, text);
 		if (fine)
 			snprintf(s->revision, sizeof(s->revision), "%s", revision);
 		else
-			snprintf(a->why, sizeof(a->why), "the key torus/%.40s/root does not hold EPOCH GUID",
+			snprintf(a->why, sizeof(a->why),
+				 "the key torus/%.40s/root does not hold EPOCH GUID",
 				 a->claim.fabric);
 	}
 	json_decref(reply);
 	return fine;
 }
 
-/* Puts the claim where @s was. Returns 1, 0 if @s is not there any more, or -1 if that is not known. */
-static int replace(struct asker *a, const struct evhttp_uri *to, uint64_t end, const struct stored *s)
+/*
+ * Puts the claim where @s was. Returns 1, 0 if @s is not there any more, or -1 if that is not
+ * known.
+ */
+static int replace(struct asker *a, const struct evhttp_uri *to, uint64_t end,
+		   const struct stored *s)
 {
 	char text[48], *value;
 	json_t *reply;
@@ -267,7 +284,8 @@ static void ask_endpoint(struct asker *a, const struct evhttp_uri *to, uint64_t 
 			if (s.epoch == c->epoch && s.guid == c->guid)
 				claim_answer("granted");
 			if (s.epoch >= c->epoch)
-				claim_answer("refused %" PRIu64 " is granted to %016" PRIx64, s.epoch, s.guid);
+				claim_answer("refused %" PRIu64 " is granted to %016" PRIx64,
+					     s.epoch, s.guid);
 		}
 		switch (replace(a, to, end, &s)) {
 		case 1:
@@ -286,7 +304,8 @@ static void on_key(struct inifile *file, const char *section, const char *name, 
 	struct asker *a = file->arg;
 
 	if (*section || (strcmp(name, "endpoints") && strcmp(name, "time")))
-		inifile_refuse(file, file->line, "unknown key '%s', allowed: endpoints, time", name);
+		inifile_refuse(file, file->line, "unknown key '%s', allowed: endpoints, time",
+			       name);
 	else if (!strcmp(name, "time") && time_parse(value, 10 * MS, 60000 * MS, &a->time))
 		inifile_refuse(file, file->line, "time '%s': allowed 10ms to 60s", value);
 	else if (!strcmp(name, "endpoints"))
@@ -306,7 +325,9 @@ static void complain(void *arg, unsigned int line, const char *text)
 static void read_config(struct asker *a)
 {
 	const char *endpoints = getenv("TORUS_ARBITER_ENDPOINTS"), *path = a->claim.config;
-	struct inifile file = { .key = on_key, .complain = complain, .arg = a, .forms = "KEY = VALUE" };
+	struct inifile file = {
+		.key = on_key, .complain = complain, .arg = a, .forms = "KEY = VALUE"
+	};
 
 	if (endpoints && strlen(endpoints) >= sizeof(a->endpoints))
 		claim_answer("unknown TORUS_ARBITER_ENDPOINTS is too long");
@@ -336,12 +357,15 @@ static bool is_address(const char *text)
 static struct evhttp_uri *parse_endpoint(const char *text)
 {
 	struct evhttp_uri *uri = evhttp_uri_parse(text);
-	const char *scheme = uri ? evhttp_uri_get_scheme(uri) : NULL, *host = uri ? evhttp_uri_get_host(uri) : NULL;
+	const char *scheme = uri ? evhttp_uri_get_scheme(uri) : NULL,
+		   *host = uri ? evhttp_uri_get_host(uri) : NULL;
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 
 	if (!scheme || strcmp(scheme, "http") || !host || !is_address(host) ||
 	    evhttp_uri_get_port(uri) <= 0 || (path && *path && strcmp(path, "/")))
-		claim_answer("unknown endpoint '%.60s': wanted http://ADDRESS:PORT, the address in numbers", text);
+		claim_answer("unknown endpoint '%.60s': wanted http://ADDRESS:PORT, the address in "
+			     "numbers",
+			     text);
 	return uri;
 }
 
@@ -355,7 +379,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	read_config(&a);
 	end += a.time;
-	for (word = strtok_r(a.endpoints, " \t,", &save); word; word = strtok_r(NULL, " \t,", &save)) {
+	for (word = strtok_r(a.endpoints, " \t,", &save); word;
+	     word = strtok_r(NULL, " \t,", &save)) {
 		if (n == ENDPOINTS_MAX)
 			claim_answer("unknown more than %d endpoints", ENDPOINTS_MAX);
 		names[n] = word;

@@ -49,8 +49,10 @@ static int turned_away(const char *text)
 	int status = OK;
 
 	if (code && !strcmp(code, "failed"))
-		status = fail_as(PROBLEM, "%s", json_text(reply, "error") ? json_text(reply, "error") :
-				 "the manager refused without saying why");
+		status = fail_as(PROBLEM, "%s",
+				 json_text(reply, "error") ?
+					 json_text(reply, "error") :
+					 "the manager refused without saying why");
 	json_decref(reply);
 	return status;
 }
@@ -87,8 +89,8 @@ static int open_path(struct ask *ask, const char *path, const char *who, const c
 		return fail("control socket '': name the socket of a manager, such as "
 			    DEFAULT_CONTROL);
 	if (strlen(path) >= sizeof(ask->path))
-		return fail("control socket '%s': the path is too long, allowed are %zu bytes", path,
-			    sizeof(ask->path) - 1);
+		return fail("control socket '%s': the path is too long, allowed are %zu bytes",
+			    path, sizeof(ask->path) - 1);
 	if (who)
 		snprintf(ask->who, sizeof(ask->who), "%s (%s)", who, path);
 	else
@@ -173,7 +175,7 @@ int ask_open(const struct ctl *ctl, struct ask *ask)
 	int timeout_ms = (int)(ctl->timeout * 1e3);
 	const char *env = getenv("TORUS_CONTROL");
 
-	*ask = (struct ask){ .timeout_ms = timeout_ms ? timeout_ms : TIMEOUT_MS,
+	*ask = (struct ask) { .timeout_ms = timeout_ms ? timeout_ms : TIMEOUT_MS,
 			     .first_ms = timeout_ms ? timeout_ms : FIRST_MS };
 	if (ctl->control && (ctl->lab || ctl->node))
 		return fail("--control names one manager: --lab and --node do not go with it");
@@ -188,7 +190,8 @@ int ask_open(const struct ctl *ctl, struct ask *ask)
 				 "is fabricd running? 'systemctl status fabricd'");
 	if (!access(LAB_RUN, F_OK))
 		return open_lab(ask, ctl);
-	return fail_as(UNREACHABLE, "no manager to ask: " DEFAULT_CONTROL " is not there and no lab is "
+	return fail_as(UNREACHABLE,
+		       "no manager to ask: " DEFAULT_CONTROL " is not there and no lab is "
 		       "up; start fabricd, or raise a lab with 'fabricctl lab up 4x4'");
 }
 

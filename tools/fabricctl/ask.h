@@ -16,7 +16,8 @@
 struct ask {
 	struct torus_fabric *fabric;
 	char path[128];
-	char who[256];		/* the manager, for messages: "the manager of node 1,0 of lab 'a'" */
+	char who[256];		/* the manager, for messages: "the manager of node 1,0 of lab
+				 * 'a'" */
 	int timeout_ms;		/* for each answer */
 	int first_ms;		/* ... and for the first, which every manager can give at once */
 	bool missing;		/* an answer lacked nodes: the fabric has a problem */

@@ -180,7 +180,8 @@ int await_node(const struct lab *lab, uint32_t node, int seconds,
 	if (up)
 		return OK;
 	if (rootless(path))
-		fail("after %.0f s node %s is not up: no node is root, and too few are left to choose one; next: fabricctl lab revive the others",
+		fail("after %.0f s node %s is not up: no node is root, and too few are left to "
+		     "choose one; next: fabricctl lab revive the others",
 		     seconds_now() - start, text);
 	else
 		fail("after %.0f s node %s is not up; its processes run",

@@ -38,7 +38,8 @@ int cable_set(const char *lab_name, const char *link, bool cut)
 	int err, status;
 
 	if (geteuid())
-		return fail_as(DENIED, "cables can be cut and mended by root only: run it with sudo");
+		return fail_as(DENIED,
+			       "cables can be cut and mended by root only: run it with sudo");
 	status = lab_open(&lab, lab_name, LAB_ALONE);
 	if (status != OK)
 		return status;

@@ -46,12 +46,14 @@ static int judge(const json_t *data)
 	unsigned long long have = json_count(kept, "have"), of = json_count(kept, "of");
 
 	if (json_is_false(json_object_get(data, "in_force"))) {
-		warn("not in force yet: a recovery waits for something; 'fabricctl status' says for what");
+		warn("not in force yet: a recovery waits for something; 'fabricctl status' says "
+		     "for what");
 		return PROBLEM;
 	}
 	if (!json_is_object(kept) || 2 * have > of)
 		return OK;
-	warn("in force, but only %llu of %llu candidates for the root have it on disk: it may be forgotten if all nodes lose their power now; 'fabricctl root' shows which have not",
+	warn("in force, but only %llu of %llu candidates for the root have it on disk: it may be "
+	     "forgotten if all nodes lose their power now; 'fabricctl root' shows which have not",
 	     have, of);
 	return NOT_KEPT;
 }

@@ -6,7 +6,8 @@ static bool dry;
 
 static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 {
-	return dry ? dry_run_exclude(ctl, argv, argc) : change_exclusion(ctl, "exclude", argv, argc);
+	return dry ? dry_run_exclude(ctl, argv, argc) :
+		     change_exclusion(ctl, "exclude", argv, argc);
 }
 
 static const struct opt exclude_opts[] = {

@@ -182,16 +182,15 @@ static void show_all(const json_t *links)
 	json_array_foreach(links, i, v) {
 		const char *excluded = json_text(v, "excluded");
 
-		printf("%s%s%s%s to %s: %s for %llu s, reason %s, admin %s, lower %s, session %llu, "
-		       "retry %s (asked %s)%s%s%s\n",
+		printf("%s%s%s%s to %s: %s for %llu s, reason %s, admin %s, lower %s, session "
+		       "%llu, retry %s (asked %s)%s%s%s\n",
 		       i ? "\n" : "", paint(STRONG), json_end_text(v, link), paint(PLAIN),
 		       json_end_text(json_object_get(v, "peer"), peer),
 		       or_dash(json_text(v, "state")),
 		       (unsigned long long)json_count(v, "state_age") / 1000000000,
 		       or_dash(json_text(v, "reason")),
 		       json_is_true(json_object_get(v, "admin")) ? "up" : "down",
-		       or_dash(json_text(v, "lower")),
-		       (unsigned long long)json_count(v, "session"),
+		       or_dash(json_text(v, "lower")), (unsigned long long)json_count(v, "session"),
 		       or_dash(json_text(v, "retry")), or_dash(json_text(v, "retry_wanted")),
 		       json_is_true(json_object_get(v, "closed")) ? ", closed" : "",
 		       excluded ? ", excluded: " : "", excluded ? excluded : "");

@@ -32,8 +32,8 @@ static void heard_cell(struct table *t, const json_t *ms)
 
 static void show(const json_t *nodes)
 {
-	static const char *const titles[] = { "NODE", "NAME", "STATE", ">HEARD", "ADDRESS", ">TABLE",
-					      "PARENT", "GUID", "SOFTWARE", NULL };
+	static const char *const titles[] = { "NODE",	"NAME",	  "STATE", ">HEARD",   "ADDRESS",
+					      ">TABLE", "PARENT", "GUID",  "SOFTWARE", NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
@@ -45,7 +45,8 @@ static void show(const json_t *nodes)
 
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
 		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
-		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s", state, out ? ", excluded" : "");
+		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s", state,
+			   out ? ", excluded" : "");
 		heard_cell(t, json_object_get(v, "heard_ms"));
 		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "address")));
 		if (json_is_integer(json_object_get(v, "table_version")))

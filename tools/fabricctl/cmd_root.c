@@ -25,8 +25,10 @@ static void show_arbiter(const json_t *arbiter)
 
 	printf("%-9s%s", "arbiter", program ? program : "none");
 	if (answer)
-		printf(", %s for epoch %llu %s ago", answer, (unsigned long long)json_count(arbiter, "epoch"),
-		       duration_text(age(json_number_value(json_object_get(arbiter, "time"))), ago));
+		printf(", %s for epoch %llu %s ago", answer,
+		       (unsigned long long)json_count(arbiter, "epoch"),
+		       duration_text(age(json_number_value(json_object_get(arbiter, "time"))),
+				     ago));
 	else if (program)
 		printf(", not asked yet");
 	printf("%s%s\n", why ? ": " : "", why ? why : "");
@@ -34,7 +36,8 @@ static void show_arbiter(const json_t *arbiter)
 
 static void show(const json_t *root)
 {
-	static const char *const titles[] = { "CANDIDATE", "NAME", ">PRIORITY", "MANAGER", "DISK", NULL };
+	static const char *const titles[] = { "CANDIDATE", "NAME", ">PRIORITY",
+					      "MANAGER",   "DISK", NULL };
 	const json_t *candidates = json_object_get(root, "candidates");
 	struct table *t = table_new(titles);
 	char at[TORUS_TEXT_MAX];
@@ -53,7 +56,8 @@ static void show(const json_t *root)
 		table_cell(t, STRONG, "%s", json_text(v, "name") ? json_text(v, "name") : "-");
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "priority"));
 		table_cell(t, heard ? GOOD : BAD, "%s", heard ? "answers" : "silent");
-		table_cell(t, disk && !strcmp(disk, "fails") ? BAD : PLAIN, "%s", disk ? disk : "-");
+		table_cell(t, disk && !strcmp(disk, "fails") ? BAD : PLAIN, "%s",
+			   disk ? disk : "-");
 	}
 	table_print(t, "no node here would become root: root_priority is 0");
 }
@@ -86,7 +90,8 @@ static int await(const struct ctl *ctl, struct ask *a, const json_t *node)
 		progress("node %s takes over", json_node_text(node, at));
 		if (seconds_now() - start > timeout) {
 			progress("%s", "");
-			return fail_as(TIMEOUT, "after %g s node %s is not root; 'fabricctl root' shows "
+			return fail_as(TIMEOUT,
+				       "after %g s node %s is not root; 'fabricctl root' shows "
 				       "which one is, and 'fabricctl events' there says why",
 				       timeout, json_node_text(node, at));
 		}
@@ -139,7 +144,8 @@ COMMAND(cmd_root) = {
 	.help = "Candidates ask to be root in this order when the root is lost (root_priority in\n"
 		"fabricd.conf). 'move' hands over to a node at once, for maintenance of the root:\n"
 		"no packet waits, and it stays so until that node is lost or hands over. It waits 10 s\n"
-		"until that node is root, or --timeout. Exit status 1 if that node cannot become root.",
+		"until that node is root, or --timeout. Exit status 1 if that node cannot become "
+		"root.",
 	.max = 2,
 	.asks = true,
 	.json = true,

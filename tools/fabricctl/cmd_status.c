@@ -41,10 +41,11 @@ static void show_count(const char *what, const json_t *s, const char *since)
 	unsigned long long up = json_count(c, "up"), total = json_count(c, "total");
 	unsigned long long heard = json_count(json_object_get(s, "heard"), what);
 
-	printf("%-9s%s%llu of %llu up%s", what, paint(up == total && !*since ? GOOD : BAD), up, total,
-	       paint(PLAIN));
+	printf("%-9s%s%llu of %llu up%s", what, paint(up == total && !*since ? GOOD : BAD), up,
+	       total, paint(PLAIN));
 	if (*since && up < total)
-		printf(", %sof the others nothing is known for %s%s", paint(BAD), since, paint(PLAIN));
+		printf(", %sof the others nothing is known for %s%s", paint(BAD), since,
+		       paint(PLAIN));
 	if (heard < up && json_object_get(s, "heard"))
 		printf(", %s%llu heard from now%s", paint(DOUBTFUL), heard, paint(PLAIN));
 	if (json_count(c, "faulty"))
@@ -78,7 +79,8 @@ static void show_recovery(const json_t *r, bool led)
 	char ago[32];
 
 	if (!json_is_object(r)) {
-		printf("%-9s%s\n", "recovery", led ? "none yet since this root leads" : "none without a root");
+		printf("%-9s%s\n", "recovery",
+		       led ? "none yet since this root leads" : "none without a root");
 		return;
 	}
 	printf("%-9sversion %llu: %s", "recovery", (unsigned long long)json_count(r, "version"),

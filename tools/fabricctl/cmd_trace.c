@@ -84,7 +84,8 @@ static void show(const struct trace *t)
 		       paint(PLAIN));
 	}
 	if (t->path.unread)
-		printf("%s (relay)\n%sits rows cannot be read: whether the packet arrives is not known%s\n",
+		printf("%s (relay)\n%sits rows cannot be read: whether the packet arrives is not "
+		       "known%s\n",
 		       torus_node_text(shape, t->path.via[t->path.nvia - 1], text), paint(DOUBTFUL),
 		       paint(PLAIN));
 	else if (arrived)

@@ -213,11 +213,14 @@ static void show_verdict(const struct verify *v, size_t culprits)
 	printf("%" PRIu64 " pairs of %u node%s walked, table version %" PRIu64 ": ",
 	       v->found.pairs, v->read, v->read == 1 ? "" : "s", v->table.version);
 	if (culprits)
-		printf("%s%zu culprit%s%s", paint(BAD), culprits, culprits == 1 ? "" : "s", paint(PLAIN));
+		printf("%s%zu culprit%s%s", paint(BAD), culprits, culprits == 1 ? "" : "s",
+		       paint(PLAIN));
 	else if (v->ask.rootless)
-		printf("%sno culprit among these, by a table that may be old%s", paint(DOUBTFUL), paint(PLAIN));
+		printf("%sno culprit among these, by a table that may be old%s", paint(DOUBTFUL),
+		       paint(PLAIN));
 	else
-		printf("%sall arrive, over no dead link, and nothing can deadlock%s", paint(GOOD), paint(PLAIN));
+		printf("%sall arrive, over no dead link, and nothing can deadlock%s", paint(GOOD),
+		       paint(PLAIN));
 	if (v->ask.rootless && unread)
 		printf("; %snothing is known of the rows of %u other node%s%s", paint(BAD), unread,
 		       unread == 1 ? "" : "s", paint(PLAIN));

@@ -94,8 +94,8 @@ static void show_help(const struct command *cmd)
 
 	collect(cmd, &o);
 	title(cmd, name, sizeof(name));
-	printf("usage: %s %s [OPTION...]%s%s\n\n%s.\n", this_program.name, name, *cmd->args ? " " : "",
-	       cmd->args, cmd->brief);
+	printf("usage: %s %s [OPTION...]%s%s\n\n%s.\n", this_program.name, name,
+	       *cmd->args ? " " : "", cmd->args, cmd->brief);
 	if (cmd->help)
 		printf("\n%s\n", cmd->help);
 	printf("\noptions:\n");
@@ -231,7 +231,7 @@ static void to_getopt(const struct command *cmd, const struct options *o,
 		if (maybe)
 			*shorts++ = ':';
 	}
-	longs[o->n] = (struct option){ 0 };
+	longs[o->n] = (struct option) { 0 };
 	*shorts = '\0';
 }
 
@@ -265,7 +265,8 @@ static int bad_option(const struct command *cmd, int c, char **argv)
 	if (c == ':')
 		warn("option '%s' needs a value", argv[optind - 1]);
 	else if (isdigit(optopt))
-		warn("'-%c...' is neither an option nor a coordinate: these are numbers from 0 on", optopt);
+		warn("'-%c...' is neither an option nor a coordinate: these are numbers from 0 on",
+		     optopt);
 	else if (optopt && optopt < 256)
 		warn("there is no option '-%c'", optopt);
 	else
@@ -372,8 +373,8 @@ const struct command *command_find(const char *family, const char *name)
 		if (!strcmp(family_of(*p), family) && !strcmp((*p)->name, name))
 			return *p;
 	if (*name == '-')
-		warn("'%s' stands before the command: options follow it, as in '%s%s%s COMMAND %s'", name,
-		     this_program.name, *family ? " " : "", family, name);
+		warn("'%s' stands before the command: options follow it, as in '%s%s%s COMMAND %s'",
+		     name, this_program.name, *family ? " " : "", family, name);
 	else
 		warn("there is no command '%s%s%s'", family, *family ? " " : "", name);
 	suggest(family, name);

@@ -45,7 +45,9 @@ int device_remove(struct nl_sock *sk, const char *ifname);
 int device_open(const char *name, struct torus_dev **dev);
 /** device_port() - open the NIC of "NAME:+x"; as device_open() */
 int device_port(const char *text, struct torus_dev **dev, unsigned int *port);
-/** device_kind() - exit status of an error: a name that no NIC or interface has is a wrong argument */
+/**
+ * device_kind() - exit status of an error: a name that no NIC or interface has is a wrong argument
+ */
 int device_kind(int err);
 /** device_plug() - bind the port of "NAME:+x" to @lower; "" detaches. OK or CANNOT */
 int device_plug(const char *text, const char *lower);

@@ -17,7 +17,8 @@ COMMAND(device_attach) = {
 	.name = "attach",
 	.args = "NAME:PORT INTERFACE",
 	.brief = "Plug the cable of a port: the Ethernet device INTERFACE",
-	.help = "PORT is + or - and a dimension: torus0:+x. INTERFACE must be up to have a carrier.",
+	.help = "PORT is + or - and a dimension: torus0:+x. INTERFACE must be up to have a "
+		"carrier.",
 	.min = 2,
 	.max = 2,
 	.run = device_attach,

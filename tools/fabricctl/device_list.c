@@ -86,8 +86,9 @@ static unsigned int up(const json_t *list)
 
 static void show_nics(const json_t *all)
 {
-	static const char *const titles[] = { "DEVICE", "NAME", "DRIVER", "INTERFACE", "GUID",
-					      ">PORTS UP", ">PAYLOAD", ">UP FOR", "NODE", "", NULL };
+	static const char *const titles[] = { "DEVICE", "NAME",	     "DRIVER",	 "INTERFACE",
+					      "GUID",	">PORTS UP", ">PAYLOAD", ">UP FOR",
+					      "NODE",	"",	     NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
@@ -129,7 +130,8 @@ static void show_ports(const json_t *all)
 
 			table_cell(t, STRONG, "%s", json_text(v, "device"));
 			table_cell(t, PLAIN, "%s", json_text(p, "port"));
-			table_cell(t, PLAIN, "%s", *json_text(p, "lower") ? json_text(p, "lower") : "-");
+			table_cell(t, PLAIN, "%s",
+				   *json_text(p, "lower") ? json_text(p, "lower") : "-");
 			table_cell(t, carrier ? GOOD : FAINT, "%s", carrier ? "yes" : "no");
 			table_cell(t, strcmp(state, "up") ? DOUBTFUL : GOOD, "%s", state);
 			table_cell(t, PLAIN, "%s", strcmp(reason, "none") ? reason : "-");

@@ -47,7 +47,8 @@ static int prepare(struct dry_run *r)
 		r->rows[i] = calloc(r->nodes, sizeof(uint64_t));
 		r->relay_rows[i] = calloc(r->nodes, sizeof(uint64_t));
 		r->relay[i] = TORUS_NO_NODE;
-		if (!r->rows[i] || !r->relay_rows[i] || torus_health_new(s, r->table.port, &r->health[i]))
+		if (!r->rows[i] || !r->relay_rows[i] ||
+		    torus_health_new(s, r->table.port, &r->health[i]))
 			return fail("out of memory");
 	}
 	r->cut_off = json_array();
@@ -194,7 +195,8 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 			continue;
 		progress("computing rows of node %u of %u", from + 1, r->nodes);
 		for (int i = 0; i < 2; i++)
-			if (torus_health_rows(r->health[i], from, TORUS_ROUTES_RELAY, r->rows[i]) < 0)
+			if (torus_health_rows(r->health[i], from, TORUS_ROUTES_RELAY, r->rows[i]) <
+			    0)
 				return fail("out of memory");
 		if (!compare(r, from))
 			return fail("out of memory");

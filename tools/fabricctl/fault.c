@@ -83,12 +83,13 @@ static int end(const struct lab *lab, uint32_t node, unsigned int port,
 	int status = OK, err = nic_open(lab, node, &dev);
 
 	if (err)
-		return fail_as(kind_of_errno(err), "NIC of node %s: %s; 'fabricctl lab revive' starts a killed one",
+		return fail_as(kind_of_errno(err),
+			       "NIC of node %s: %s; 'fabricctl lab revive' starts a killed one",
 			       torus_node_text(&lab->shape, node, text), torus_error(NULL));
 	err = put_end(dev, port, wish);
 	if (err)
-		status = fail_as(kind_of_errno(err), "link %s: %s", lab_link_text(lab, node, port, text),
-				 torus_error(dev));
+		status = fail_as(kind_of_errno(err), "link %s: %s",
+				 lab_link_text(lab, node, port, text), torus_error(dev));
 	torus_close(dev);
 	return status;
 }

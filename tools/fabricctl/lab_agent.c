@@ -40,7 +40,8 @@ static int lab_agent(struct ctl *ctl, int argc, char **argv)
 
 	host = host ? host + 1 : argv[0];
 	if (geteuid())
-		return fail_as(DENIED, "lab agent needs root: run mpirun by 'sudo fabricctl lab exec'");
+		return fail_as(DENIED,
+			       "lab agent needs root: run mpirun by 'sudo fabricctl lab exec'");
 	status = lab_open(&lab, ctl->lab, LAB_READ);
 	if (status != OK)
 		return status;

@@ -34,7 +34,8 @@ static int check(const struct lab *lab)
 	if (power && (manager || nic))
 		return fail("--power takes NIC and manager: without --manager and --nic");
 	if (power && lab->packed)
-		return fail("--power: the nodes of a packed lab have no interfaces of their own to take down; lab kill without --power kills one");
+		return fail("--power: the nodes of a packed lab have no interfaces of their own to "
+			    "take down; lab kill without --power kills one");
 	return OK;
 }
 

@@ -61,8 +61,8 @@ COMMAND(lab_line) = {
 	.args = "LINK",
 	.brief = "What a cable does to signals: length, loss, heat, lanes that age or die",
 	.help = "Both ends' receivers get it; what is not given stays. They train for it when they\n"
-		"see their eyes close, or by cut and mend. A cable with a length but no loss is\n"
-		LINE_USUAL ".",
+		"see their eyes close, or by cut and mend. A cable with a length but no loss "
+		"is\n" LINE_USUAL ".",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -138,7 +138,8 @@ static int check(const char *shape_text, struct torus_shape *shape, struct progr
 static int check_machine(const struct lab *lab)
 {
 	if (geteuid())
-		return fail_as(DENIED, "lab up needs root, to make network namespaces: run it with sudo");
+		return fail_as(DENIED,
+			       "lab up needs root, to make network namespaces: run it with sudo");
 	if (!bare && memchr(lab->kernel, true, lab->nodes) && device_kernel())
 		return CANNOT;
 	return free_check();
@@ -320,7 +321,8 @@ static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 	if (err == -EEXIST)
 		return fail("lab '%s' is being made by somebody else", name);
 	if (err) {
-		status = fail_as(kind_of_errno(err), "cannot make " LAB_RUN "/%s: %s", name, strerror(-err));
+		status = fail_as(kind_of_errno(err), "cannot make " LAB_RUN "/%s: %s", name,
+				 strerror(-err));
 		return give_up(lab, status);
 	}
 	if (!bare && !lab->packed)

@@ -48,8 +48,8 @@ static bool check(const char *path, const char *text)
 
 		if (!line)
 			continue;
-		fail("--config %s:%u: '%s' is not allowed: lab up sets it for each node, as it does "
-		     "fabric, name, shape, device, service_address and control",
+		fail("--config %s:%u: '%s' is not allowed: lab up sets it for each node, as it "
+		     "does fabric, name, shape, device, service_address and control",
 		     path, line, own_keys[i]);
 		return false;
 	}

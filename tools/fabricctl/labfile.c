@@ -88,11 +88,13 @@ int lab_save(const struct lab *lab)
 	int err = 0;
 
 	inet_ntop(AF_INET, &lab->service, service, sizeof(service));
-	j = json_pack("{ss ss sb sb sb ss si ss si sf so so so so ss so}", "name", lab->name, "shape",
-		      torus_shape_text(&lab->shape, shape), "auto_shape", lab->auto_shape,
-		      "packed", lab->packed, "tun", lab->tun, "service", service, "service_bits", lab->service_bits, "state",
-		      state_names[lab->state], "pid", lab->pid, "since", lab->since, "cut",
-		      cuts_json(lab), "killed", killed_json(lab), "replaced", replaced_json(lab), "kernel", kernel_json(lab),
+	j = json_pack("{ss ss sb sb sb ss si ss si sf so so so so ss so}", "name", lab->name,
+		      "shape", torus_shape_text(&lab->shape, shape),
+		      "auto_shape", lab->auto_shape, "packed", lab->packed, "tun", lab->tun,
+		      "service", service, "service_bits", lab->service_bits,
+		      "state", state_names[lab->state], "pid", lab->pid, "since", lab->since,
+		      "cut", cuts_json(lab), "killed", killed_json(lab),
+		      "replaced", replaced_json(lab), "kernel", kernel_json(lab),
 		      "log_level", lab->log_level, "sets", sets_json(lab));
 	if (!j)
 		return -ENOMEM;
@@ -129,7 +131,8 @@ static int parse_replaced(struct lab *lab, json_t *replaced)
 	json_object_foreach(replaced, text, v) {
 		json_int_t times = json_integer_value(v);
 
-		if (torus_coords_parse(text, &lab->shape, &at) || times < 1 || times > LAB_REPLACED_MAX)
+		if (torus_coords_parse(text, &lab->shape, &at) || times < 1 ||
+		    times > LAB_REPLACED_MAX)
 			return -EINVAL;
 		lab->replaced[torus_node_id(&lab->shape, &at)] = (uint16_t)times;
 	}
@@ -188,9 +191,11 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 	double since;
 
 	if (json_unpack(j, "{ss sb sb sb ss si ss si sF so so so so ss so}", "shape", &shape_text,
-			"auto_shape", &auto_shape, "packed", &packed, "tun", &tun, "service", &service, "service_bits", &bits, "state", &state,
-			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed, "replaced", &replaced,
-			"kernel", &kernel, "log_level", &log_level, "sets", &sets) ||
+			"auto_shape", &auto_shape, "packed", &packed, "tun", &tun,
+			"service", &service, "service_bits", &bits, "state", &state,
+			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed,
+			"replaced", &replaced, "kernel", &kernel, "log_level", &log_level,
+			"sets", &sets) ||
 	    torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) > LAB_NODES_MAX)
 		return -EINVAL;
 	err = lab_new(lab, name, &shape);
@@ -225,7 +230,7 @@ int lab_load(struct lab *lab, const char *name)
 	json_t *j;
 	int err;
 
-	*lab = (struct lab){ .lock = -1 };
+	*lab = (struct lab) { .lock = -1 };
 	snprintf(lab->name, sizeof(lab->name), "%s", name);
 	snprintf(path, sizeof(path), LAB_RUN "/%s/lab.json", name);
 	if (access(path, R_OK))
@@ -336,13 +341,14 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 	struct only only = { 0 };
 	int err;
 
-	*lab = (struct lab){ .lock = -1 };
+	*lab = (struct lab) { .lock = -1 };
 	if (!name || !*name)
 		name = getenv("TORUS_LAB");
 	if (!name || !*name) {
 		lab_each(count, &only);
 		if (!only.n)
-			return fail_as(UNREACHABLE, "no lab is up; 'fabricctl lab up 4x4' raises one");
+			return fail_as(UNREACHABLE,
+				       "no lab is up; 'fabricctl lab up 4x4' raises one");
 		if (only.n > 1)
 			return fail("there are %u labs: %s; choose one by name", only.n, only.all);
 		name = only.name;
@@ -353,10 +359,13 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 	if (err == -ENOENT)
 		return fail("there is no lab '%s'; 'fabricctl lab list' shows them", name);
 	if (err && kind_of_errno(err) == DENIED)
-		return fail_as(DENIED, "lab '%s': lab.json: %s; run it with sudo", name, strerror(-err));
+		return fail_as(DENIED, "lab '%s': lab.json: %s; run it with sudo", name,
+			       strerror(-err));
 	if (err)
-		return fail_as(PROBLEM, "lab '%s' is damaged (lab.json: %s); 'fabricctl lab down --name %s' "
-			    "clears it away", name, strerror(-err), name);
+		return fail_as(PROBLEM,
+			       "lab '%s' is damaged (lab.json: %s); 'fabricctl lab down --name %s' "
+			       "clears it away",
+			       name, strerror(-err), name);
 	if (lock == LAB_READ)
 		return OK;
 	if (lab->state != LAB_UP) {

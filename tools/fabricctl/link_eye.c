@@ -80,7 +80,8 @@ static void draw(const json_t *j, const struct eye *e)
 {
 	char end[TORUS_TEXT_MAX], line[TORUS_EYE_COLS + 1] = { 0 };
 
-	printf("%s lane %llu\n\n", json_end_text(j, end), (unsigned long long)json_count(j, "lane"));
+	printf("%s lane %llu\n\n", json_end_text(j, end),
+	       (unsigned long long)json_count(j, "lane"));
 	for (int r = 0; r < TORUS_EYE_ROWS; r++) {
 		for (int c = 0; c < TORUS_EYE_COLS; c++)
 			line[c] = shade(e->map[r][c], in_mask(e, r, c));

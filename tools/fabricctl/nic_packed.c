@@ -178,8 +178,8 @@ static int begin(const struct lab *lab)
 			if (lab_cable(lab, port) && !is_whole(lab, id, port))
 				err = pack_wire(lab, id, port);
 			if (err)
-				return fail_as(kind_of_errno(err), "link %s: %s", lab_link_text(lab, id, port, text),
-					    strerror(-err));
+				return fail_as(kind_of_errno(err), "link %s: %s",
+					       lab_link_text(lab, id, port, text), strerror(-err));
 		}
 	return OK;
 }

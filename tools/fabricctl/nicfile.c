@@ -100,11 +100,11 @@ static bool on_port(struct reading *r, const char *name, const char *value)
 	if (torus_port_parse(name, TORUS_MAX_DIMS, &port))
 		return false;
 	if (r->seen[NKEYS + port])
-		inifile_refuse(&r->file, r->file.line, "'%s' is given twice, first in line %u", name,
-			 r->seen[NKEYS + port]);
+		inifile_refuse(&r->file, r->file.line, "'%s' is given twice, first in line %u",
+			       name, r->seen[NKEYS + port]);
 	else if (!*value || strlen(value) >= IFNAMSIZ || strchr(value, '/'))
-		inifile_refuse(&r->file, r->file.line, "%s is '%s', allowed: the name of an Ethernet device", name,
-			 value);
+		inifile_refuse(&r->file, r->file.line,
+			       "%s is '%s', allowed: the name of an Ethernet device", name, value);
 	else
 		memcpy(r->lower[port], value, strlen(value) + 1);
 	r->seen[NKEYS + port] = r->file.line;
@@ -169,8 +169,10 @@ static void on_key(struct inifile *file, const char *section, const char *name,
 		return;
 	}
 	if (!on_port(r, name, value) && !on_param(r, name, value))
-		inifile_refuse(file, file->line, "unknown key '%s'; allowed: ports, bootstrap, guid, "
-			       "name, mtu, ports +x -x +y ... -c, and parameters such as park_bytes",
+		inifile_refuse(file, file->line,
+			       "unknown key '%s'; allowed: ports, bootstrap, guid, "
+			       "name, mtu, ports +x -x +y ... -c, and parameters such as "
+			       "park_bytes",
 			       name);
 }
 
@@ -187,8 +189,9 @@ static void place_ports(struct reading *r)
 		if (!*r->lower[p])
 			continue;
 		if (dim >= ndims) {
-			inifile_refuse(&r->file, r->seen[NKEYS + p], "a NIC of %u ports has no port %s",
-				 r->f->spec.ports, torus_port_text(TORUS_MAX_DIMS, p, text));
+			inifile_refuse(&r->file, r->seen[NKEYS + p],
+				       "a NIC of %u ports has no port %s", r->f->spec.ports,
+				       torus_port_text(TORUS_MAX_DIMS, p, text));
 			continue;
 		}
 		memcpy(r->f->lower[minus ? ndims + dim : dim], r->lower[p], IFNAMSIZ);
@@ -202,8 +205,9 @@ static void compare_ports(struct reading *r)
 		for (unsigned int b = 0; b < TORUS_MAX_PORTS; b++)
 			if (*r->lower[b] && r->seen[NKEYS + a] < r->seen[NKEYS + b] &&
 			    !strcmp(r->lower[a], r->lower[b]))
-				inifile_refuse(&r->file, r->seen[NKEYS + b], "'%s' is in another port, line %u",
-					 r->lower[b], r->seen[NKEYS + a]);
+				inifile_refuse(&r->file, r->seen[NKEYS + b],
+					       "'%s' is in another port, line %u", r->lower[b],
+					       r->seen[NKEYS + a]);
 }
 
 int nicfile_read(struct nicfile *f, const char *path, const char *ifname)

@@ -27,8 +27,8 @@ static int help(void)
 
 static int family_help(const struct family *f)
 {
-	printf("usage: %s %s COMMAND [OPTION...] [ARGUMENT...]\n\n%s\n\n", this_program.name, f->name,
-	       f->help);
+	printf("usage: %s %s COMMAND [OPTION...] [ARGUMENT...]\n\n%s\n\n", this_program.name,
+	       f->name, f->help);
 	command_list(f->name);
 	return OK;
 }

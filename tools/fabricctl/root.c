@@ -43,8 +43,10 @@ static void show_leader(const json_t *root, const char *who)
 bool root_show_calls(const json_t *root, const char *before)
 {
 	const json_t *calls = json_object_get(root, "calls");
-	unsigned long long called = json_count(calls, "called"), follow = json_count(calls, "follow");
-	unsigned long long others = json_count(calls, "others"), unknown = json_count(calls, "unknown");
+	unsigned long long called = json_count(calls, "called"),
+			   follow = json_count(calls, "follow");
+	unsigned long long others = json_count(calls, "others"),
+			   unknown = json_count(calls, "unknown");
 
 	if (!called && !unknown)
 		return false;
@@ -85,8 +87,8 @@ void root_show(const json_t *root)
 	} else if (state_is(root, "unknown")) {
 		printf("%snone heard of yet%s", paint(BAD), paint(PLAIN));
 	} else {
-		printf("%snone%s%s%s", paint(BAD), *since(root, "unreachable_since", ago) ? " for " : "", ago,
-		       paint(PLAIN));
+		printf("%snone%s%s%s", paint(BAD),
+		       *since(root, "unreachable_since", ago) ? " for " : "", ago, paint(PLAIN));
 		if (state_is(root, "lost"))
 			printf(": %s is lost", who);
 		else

@@ -51,8 +51,10 @@ static int unpack(const json_t *data, uint32_t nodes, struct rows *out)
 	const json_t *rows = json_object_get(data, "rows");
 
 	if (rows_count(rows) != nodes)
-		return fail_as(PROBLEM, "a NIC has %zu rows, the fabric %u nodes: it has not its table yet; "
-			       "try again", rows_count(rows), nodes);
+		return fail_as(PROBLEM,
+			       "a NIC has %zu rows, the fabric %u nodes: it has not its table yet; "
+			       "try again",
+			       rows_count(rows), nodes);
 	out->version = json_count(data, "version");
 	out->n = nodes;
 	out->row = calloc(nodes, sizeof(*out->row));
@@ -73,7 +75,7 @@ int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node, stru
 	json_t *data;
 	int status;
 
-	*out = (struct rows){ 0 };
+	*out = (struct rows) { 0 };
 	torus_node_text(shape, node, at);
 	status = ask(a, json_pack("{ss ss}", "cmd", "rows", "node", at), &data);
 	if (status != OK)
@@ -190,7 +192,7 @@ int exclusions_get(struct ask *a, struct exclusions *out)
 	json_t *data;
 	int status;
 
-	*out = (struct exclusions){ 0 };
+	*out = (struct exclusions) { 0 };
 	status = ask(a, json_pack("{ss}", "cmd", "table"), &data);
 	if (status != OK)
 		return status;

@@ -18,8 +18,8 @@ int show_question(const struct ctl *ctl, json_t *question, const char *node,
 		  void (*show)(const json_t *data));
 
 /** show_nodes() - a @question about one node or all, in parts as ask_nodes(); it is dropped */
-int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max, uint32_t each,
-	       void (*show)(const json_t *data));
+int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
+	       uint32_t each, void (*show)(const json_t *data));
 
 /** show_filter() - an array without what @keep refuses; a new reference */
 json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item));

@@ -55,13 +55,15 @@ static int line_read(const char *file, unsigned int at, const char *line, const 
 		return OK;
 	if (rest == '{') {
 		if (answer_read(line, act, &nodes, &seconds))
-			return fail("%s:%u: no answer of fabricsim recovery --json with an act '%s...'",
+			return fail("%s:%u: no answer of fabricsim recovery --json with an act "
+				    "'%s...'",
 				    file, at, act);
 	} else if (sscanf(line, "%lf %lf %c", &nodes, &seconds, &rest) != 2) {
 		return fail("%s:%u: allowed is NODES SECONDS", file, at);
 	}
 	if (!(nodes >= 1) || !(seconds >= 0 && seconds <= SECONDS_MAX))
-		return fail("%s:%u: %g nodes, %g seconds: allowed are 1 node or more, 0 to %g seconds",
+		return fail("%s:%u: %g nodes, %g seconds: allowed are 1 node or more, 0 to %g "
+			    "seconds",
 			    file, at, nodes, seconds, SECONDS_MAX);
 	if (r->nodes.n && nodes <= r->nodes.v[r->nodes.n - 1])
 		return fail("%s:%u: %g nodes after %g: sizes must rise", file, at, nodes,
@@ -95,7 +97,7 @@ int recovery_option(const char *option, const char *text, const char *act, struc
 	char *end;
 	double v = strtod(text, &end);
 
-	*r = (struct recovery){ .nodes.n = 0 };
+	*r = (struct recovery) { .nodes.n = 0 };
 	if (end == text || *end)
 		return file_read(option, text, act, r);
 	if (real_option(option, text, 0, SECONDS_MAX, &v))
@@ -178,7 +180,7 @@ int shape_near(unsigned int dims, double nodes, struct torus_shape *out)
 	double side = floor(pow(nodes, 1.0 / dims) + 1e-9), best = INFINITY;
 	unsigned int longer = 0;
 
-	*out = (struct torus_shape){ .ndims = (uint8_t)dims, .size = { 1, 1, 1, 1, 1, 1 } };
+	*out = (struct torus_shape) { .ndims = (uint8_t)dims, .size = { 1, 1, 1, 1, 1, 1 } };
 	if (side < 2 || side > TORUS_MAX_SIZE || nodes > TORUS_MAX_NODES)
 		return -1;
 	if (exact_shape(out, (uint32_t)nodes))

@@ -373,7 +373,7 @@ static int alone_run(struct state *s, struct sample_run *run)
 
 static int state_new(const struct sample_plan *p, uint64_t seed, struct state *s)
 {
-	*s = (struct state){ .p = p, .seed = seed };
+	*s = (struct state) { .p = p, .seed = seed };
 	s->rows = malloc(p->nodes * sizeof(*s->rows));
 	s->down = calloc(p->nodes, sizeof(*s->down));
 	s->dead = malloc(FAULTS_MAX * sizeof(*s->dead));
@@ -419,7 +419,8 @@ static void strata(struct sample_plan *p)
 	}
 	for (size_t k = 2; k < p->n; k++)
 		if (p->weight[k] >= WEIGHT_MIN)
-			p->share[k] = 2 + (uint64_t)((double)p->c.states * sqrt(p->weight[k]) / roots);
+			p->share[k] =
+				2 + (uint64_t)((double)p->c.states * sqrt(p->weight[k]) / roots);
 }
 
 int sample_plan_new(const struct sample_case *c, struct sample_plan **out)
@@ -481,8 +482,8 @@ struct sample_found sample_sum(const struct sample_plan *p, const struct sample_
 	}
 	if (count > 0) {
 		f.alone = p->alone * sum / count;
-		variance = p->alone * p->alone * fmax(0, squares / count - sum / count * (sum / count)) /
-			   count;
+		variance = p->alone * p->alone *
+			   fmax(0, squares / count - sum / count * (sum / count)) / count;
 	}
 	for (size_t k = 0; k < 2; k++)
 		f.impossible += k < p->safe && p->exact[k] > 0;

@@ -135,15 +135,15 @@ static int sizes_add(struct plan *p, unsigned int dims)
 		struct torus_shape shape;
 
 		if (nodes < 1u << dims)
-			return fail("--nodes %g: a torus of %u dimensions has %u nodes at least", nodes,
-				    dims, 1u << dims);
+			return fail("--nodes %g: a torus of %u dimensions has %u nodes at least",
+				    nodes, dims, 1u << dims);
 		if (!shape_near(dims, nodes, &shape)) {
 			if (monte_carlo)
 				nodes = torus_nodes(&shape);
 		} else if (monte_carlo || dims > 1) {
-			return fail("--nodes %g: a torus of %u dimension%s has %.0f nodes at most", nodes,
-				    dims, dims > 1 ? "s" : "", dims > 1 ? TORUS_MAX_NODES :
-				    (double)TORUS_MAX_SIZE);
+			return fail("--nodes %g: a torus of %u dimension%s has %.0f nodes at most",
+				    nodes, dims, dims > 1 ? "s" : "",
+				    dims > 1 ? TORUS_MAX_NODES : (double)TORUS_MAX_SIZE);
 		}
 		if (point_add(p, &shape, nodes))
 			return CANNOT;
@@ -163,27 +163,29 @@ static int points_make(struct plan *p)
 		return p->point ? OK : fail("out of memory");
 	}
 	if (dims_text || nodes_text)
-		return fail("--shape says how many nodes and dimensions: it does not go with --nodes, "
-			    "--dims");
+		return fail(
+			"--shape says how many nodes and dimensions: it does not go with --nodes, "
+			"--dims");
 	if (torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) < 2)
-		return fail("--shape '%s': allowed is like 16x16x16: 1 to 6 sizes of 1 to %d, 2 nodes "
-			    "or more", shape_text, TORUS_MAX_SIZE);
+		return fail("--shape '%s': allowed is like 16x16x16: 1 to 6 sizes of 1 to %d, 2 "
+			    "nodes or more",
+			    shape_text, TORUS_MAX_SIZE);
 	p->point = calloc(1, sizeof(*p->point));
 	return p->point ? point_add(p, &shape, torus_nodes(&shape)) : fail("out of memory");
 }
 
 /*
- * Figure 8 of Simonov and Zhabin: the paper's text has three times, and what it says of the two curves.
- * The values of the figure itself are in no text, so what is printed is our formula's.
+ * Figure 8 of Simonov and Zhabin: the paper's text has three times, and what it says of the two
+ * curves. The values of the figure itself are in no text, so what is printed is our formula's.
  */
 #define FIGURE "simonov-8"
 static const char *const figure_says[] = {
-	"The paper's text gives MTBF 10^6 h of a node and 10^5 h of a link, MTTR 1 h, and no formula, no "
-	"number of dimensions and no value: the formula and all values here are ours.",
-	"Paper: without the method K is unacceptably low for a few dozen nodes. With these times it is "
-	"above 0.998 for up to 64 nodes; the text and the times contradict each other.",
-	"Paper: with the method K is above 0.99 even for large systems. Here it is up to 10100 nodes; "
-	"beyond, faults of nodes decide, which the paper does not mask.",
+	"The paper's text gives MTBF 10^6 h of a node and 10^5 h of a link, MTTR 1 h, and no "
+	"formula, no number of dimensions and no value: the formula and all values here are ours.",
+	"Paper: without the method K is unacceptably low for a few dozen nodes. With these times "
+	"it is above 0.998 for up to 64 nodes; the text and the times contradict each other.",
+	"Paper: with the method K is above 0.99 even for large systems. Here it is up to 10100 "
+	"nodes; beyond, faults of nodes decide, which the paper does not mask.",
 };
 
 static int figure_parse(void)
@@ -234,13 +236,17 @@ static int options_parse(struct plan *p)
 		return CANNOT;
 	if (range_parse("dims", dims_text ? dims_text : "3", 1, TORUS_MAX_DIMS, &p->dims) ||
 	    nodes_option(nodes_text ? nodes_text : "64:1000000", 2, TORUS_MAX_NODES, &p->nodes) ||
-	    real_option("mtbf-node", or_else(mtbf_node_text, "1e6"), 1e-3, HOURS_MAX, &p->mtbf_node) ||
-	    real_option("mtbf-link", or_else(mtbf_link_text, "1e5"), 1e-3, HOURS_MAX, &p->mtbf_link) ||
+	    real_option("mtbf-node", or_else(mtbf_node_text, "1e6"), 1e-3, HOURS_MAX,
+			&p->mtbf_node) ||
+	    real_option("mtbf-link", or_else(mtbf_link_text, "1e5"), 1e-3, HOURS_MAX,
+			&p->mtbf_link) ||
 	    real_option("mttr", or_else(mttr_text, "1"), 1e-6, 1e6, &p->mttr) ||
 	    real_option("restart", or_else(restart_text, "0"), 0, 1e6, &p->restart) ||
 	    real_option("target", or_else(target_text, "0.99"), 0, 1, &p->target) ||
-	    recovery_option("recovery-link", or_else(recovery_link_text, RECOVERY), "cut", &p->link) ||
-	    recovery_option("recovery-node", or_else(recovery_node_text, RECOVERY), "kill", &p->node))
+	    recovery_option("recovery-link", or_else(recovery_link_text, RECOVERY), "cut",
+			    &p->link) ||
+	    recovery_option("recovery-node", or_else(recovery_node_text, RECOVERY), "kill",
+			    &p->node))
 		return CANNOT;
 	for (size_t i = 0; i < p->dims.n; i++)
 		if (p->dims.v[i] != floor(p->dims.v[i]))

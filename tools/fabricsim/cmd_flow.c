@@ -170,9 +170,9 @@ static int show(const struct ctl *ctl, const struct flow_plan *plan)
 		"policy", "bubbles", "queue", "pattern", "load", "accepted", "ci95",
 		"latency_mean", "latency_p99", "wait_max", "deadlocks", NULL
 	};
-	static const char *const of_curves[] = {
-		"pattern", "policy", "queue", "bubbles", "peak", "peak_ci95", "peak_load", "saturated", NULL
-	};
+	static const char *const of_curves[] = { "pattern",   "policy",	   "queue",
+						 "bubbles",   "peak",	   "peak_ci95",
+						 "peak_load", "saturated", NULL };
 	bool table = plan->figure && !ctl->json && !ctl->csv;
 	json_t *points = table ? curves_json(plan) : json_array(), *all;
 	int status = OK;

@@ -58,8 +58,9 @@ static int shape_make(struct torus_shape *s)
 	const char *text = shape_text ? shape_text : "4x4x4";
 
 	if (torus_shape_parse(text, s))
-		return fail("--shape '%s': allowed is like 8x8x8: 1 to 6 sizes of 1 to %d, %u nodes "
-			    "at most", text, TORUS_MAX_SIZE, NODES_MAX);
+		return fail("--shape '%s': allowed is like 8x8x8: 1 to 6 sizes of 1 to %d, %u "
+			    "nodes at most",
+			    text, TORUS_MAX_SIZE, NODES_MAX);
 	if (torus_nodes(s) < 2 || torus_nodes(s) > NODES_MAX)
 		return fail("--shape '%s': %u nodes; allowed are 2 to %u", text, torus_nodes(s),
 			    NODES_MAX);

@@ -170,7 +170,8 @@ static int not_parsed(struct replay *r, int err)
 	if (err == -ENOMEM)
 		return fail("out of memory");
 	if (err == -EPROTO)
-		return refuse(r, "a fabricd of another version wrote this: the format of the recording is another one");
+		return refuse(r, "a fabricd of another version wrote this: the format of the "
+				 "recording is another one");
 	return refuse(r, "it is no event of a manager");
 }
 
@@ -257,7 +258,8 @@ COMMAND(cmd_replay) = {
 		"is shown with the time since its start. Each of its actions is compared with the\n"
 		"recorded one. Exit status 1 if one differs, as when the code is another version.",
 	.opts = replay_opts,
-	.min = 1, .max = 1,
+	.min = 1,
+	.max = 1,
 	.json = true,
 	.simulates = true,
 	.run = cmd_replay,

@@ -114,7 +114,8 @@ static int ranges_parse(struct plan *p)
 	    range_parse("retries", retries_list ? retries_list : "0", 0, 100, &p->retries))
 		return CANNOT;
 	if (retries_list && ber_list)
-		return fail("--retries says which transmissions are hit: it does not go with --ber");
+		return fail(
+			"--retries says which transmissions are hit: it does not go with --ber");
 	if (micro_text) {
 		double v;
 
@@ -130,8 +131,10 @@ static int ranges_parse(struct plan *p)
 static int check(const struct plan *p)
 {
 	if (cross_asked && window > wire_window_max(3))
-		return fail("--window %" PRIu64 ": --crossover measures hippi, too, whose numbers allow at "
-			    "most %u outstanding", window, wire_window_max(3));
+		return fail("--window %" PRIu64
+			    ": --crossover measures hippi, too, whose numbers allow at "
+			    "most %u outstanding",
+			    window, wire_window_max(3));
 	for (size_t i = 0; i < p->nprotocols; i++) {
 		const char *name = protocols[p->protocol[i]];
 		bool hippi = p->protocol[i] == 2;
@@ -142,15 +145,18 @@ static int check(const struct plan *p)
 				    "outstanding%s", window, name, most,
 				    hippi ? ": 8 bits, 0 to 254" : "");
 		if (micro_asked && micro && !hippi)
-			return fail("--micro %" PRIu64 ": micro-packets go with the 8-bit numbers of "
-				    "hippi; %s numbers packets with 12 bits", micro, name);
+			return fail("--micro %" PRIu64
+				    ": micro-packets go with the 8-bit numbers of "
+				    "hippi; %s numbers packets with 12 bits",
+				    micro, name);
 	}
 	for (size_t i = 0; micro && i < p->payload.n; i++)
 		if (fmod(p->payload.v[i], (double)micro))
 			for (size_t k = 0; k < p->nprotocols; k++)
 				if (p->protocol[k] == 2)
-					return fail("--payload %g: not a multiple of the micro-packet's "
-						    "%" PRIu64 " bytes (--micro)", p->payload.v[i], micro);
+					return fail("--payload %g: not a multiple of the "
+						    "micro-packet's %" PRIu64 " bytes (--micro)",
+						    p->payload.v[i], micro);
 	return OK;
 }
 
@@ -269,7 +275,9 @@ static double measure(struct point t, double ber)
 	return t.cost.flow ? (double)t.cost.payload / (double)t.cost.flow : 0;
 }
 
-/* By halving: below 1e-9 errors are too seldom to be measured; above 1e-4 micro-packets have won. */
+/*
+ * By halving: below 1e-9 errors are too seldom to be measured; above 1e-4 micro-packets have won.
+ */
 static double measured_crossing(const struct point *a, const struct point *b)
 {
 	double low = -9, high = -4;
@@ -311,10 +319,12 @@ static void crossover_print(const json_t *about)
 	const json_t *at = json_object_get(json_object_get(about, "crossover"), "measured");
 
 	if (json_is_real(at))
-		printf("packets (acknak) and micro-packets (hippi) are equally efficient at %.3g\n\n",
+		printf("packets (acknak) and micro-packets (hippi) are equally efficient at "
+		       "%.3g\n\n",
 		       json_real_value(at));
 	else
-		printf("packets (acknak) and micro-packets (hippi): no equal point from 1e-9 to 1e-4\n\n");
+		printf("packets (acknak) and micro-packets (hippi): no equal point from 1e-9 to "
+		       "1e-4\n\n");
 }
 
 static int draw(const struct plan *p, const char *file)
@@ -322,7 +332,8 @@ static int draw(const struct plan *p, const char *file)
 	struct plot *plot = plot_new("Efficiency of link retry");
 	char name[64];
 
-	plot_panel(plot, "payload / flow", retries_list ? "retries" : "bit error rate", "efficiency");
+	plot_panel(plot, "payload / flow", retries_list ? "retries" : "bit error rate",
+		   "efficiency");
 	plot_log(plot, !retries_list, false);
 	for (int kind = 0; kind < 2; kind++) {
 		for (size_t i = 0; i < p->n; i++) {
@@ -386,12 +397,15 @@ static int play_parse(void)
 			return fail("--%s: --play says what happens to packets", never[i].option);
 	for (size_t i = 0; figure && i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (fixed[i].asked)
-			return fail("--%s: --play %s says what is played", fixed[i].option, play_text);
+			return fail("--%s: --play %s says what is played", fixed[i].option,
+				    play_text);
 	if (!figure && (!protocol_list || strchr(protocol_list, ',')))
-		return fail("--play '%s': it is none of fig3 to fig8, and steps need one protocol, such as "
-			    "--protocol acknak", play_text);
+		return fail("--play '%s': it is none of fig3 to fig8, and steps need one protocol, "
+			    "such as --protocol acknak",
+			    play_text);
 	if (messages > PLAY_MESSAGES_MAX)
-		return fail("--messages %" PRIu64 ": --play draws %d at most", messages, PLAY_MESSAGES_MAX);
+		return fail("--messages %" PRIu64 ": --play draws %d at most", messages,
+			    PLAY_MESSAGES_MAX);
 	messages = messages ? messages : PLAY_MESSAGES;
 	if (figure)
 		protocol_list = protocols[figure->protocol - 1];
@@ -400,7 +414,9 @@ static int play_parse(void)
 	return OK;
 }
 
-/* --play: a figure fixes protocol, packets and script; the rest is as asked, or makes charts short. */
+/*
+ * --play: a figure fixes protocol, packets and script; the rest is as asked, or makes charts short.
+ */
 static int play(struct ctl *ctl, struct plan *p)
 {
 	const struct play *figure = play_figure(play_text);

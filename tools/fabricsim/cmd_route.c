@@ -43,7 +43,8 @@ struct plan {
 
 /** struct sum - of some fabrics; see route_result */
 struct sum {
-	uint64_t fabrics, connected, routed, pairs, apart, unroutable, relayed, adaptive, wrong, unsafe;
+	uint64_t fabrics, connected, routed, pairs, apart, unroutable, relayed, adaptive, wrong,
+		unsafe;
 	uint64_t cycles, unequal, hops_max, legs_max, load_max;
 	uint64_t timed, tables, tables_ns, increment_ns, hops;
 };
@@ -107,8 +108,9 @@ static int shape_make(struct plan *p)
 	uint32_t nodes;
 
 	if (torus_shape_parse(shape_text ? shape_text : "4x4x4", &p->shape))
-		return fail("--shape '%s': allowed is like 4x4x4: 1 to 6 sizes of 1 to %d, %d nodes "
-			    "at most", shape_text, TORUS_MAX_SIZE, NODES_MAX);
+		return fail("--shape '%s': allowed is like 4x4x4: 1 to 6 sizes of 1 to %d, %d "
+			    "nodes at most",
+			    shape_text, TORUS_MAX_SIZE, NODES_MAX);
 	nodes = torus_nodes(&p->shape);
 	if (nodes > NODES_MAX)
 		return fail("--shape '%s': %u nodes, allowed are %d: all rows are in memory",
@@ -129,7 +131,8 @@ static int point_add(struct plan *p, enum route_engine engine, double dead, doub
 		.cut_links = (unsigned int)cut, .engine = engine,
 	};
 	if (new->c.dead_nodes != dead || new->c.cut_links != cut)
-		return fail("--dead-nodes %g, --cut-links %g: allowed are whole numbers", dead, cut);
+		return fail("--dead-nodes %g, --cut-links %g: allowed are whole numbers", dead,
+			    cut);
 	if (new->c.dead_nodes >= nodes)
 		return fail("--dead-nodes %u: allowed 0 to %u, one of %u has to live",
 			    new->c.dead_nodes, nodes - 1, nodes);
@@ -194,8 +197,8 @@ static int plan_make(struct plan *p, const struct ctl *ctl)
 /* --- the run --------------------------------------------------------------- */
 
 /* Only the last engine is to serve all pairs; what any of them makes must be right. */
-static bool is_problem(enum route_engine engine, uint64_t unroutable, uint64_t unsafe, uint64_t cycles,
-		       uint64_t unequal)
+static bool is_problem(enum route_engine engine, uint64_t unroutable, uint64_t unsafe,
+		       uint64_t cycles, uint64_t unequal)
 {
 	return (engine == ROUTE_RELAYS && unroutable) || unsafe || cycles || unequal;
 }
@@ -211,14 +214,15 @@ static int job(void *arg, size_t i)
 
 	if (route_fabric(&point->c, seed, r))
 		return -ENOMEM;
-	if (is_problem(point->c.engine, r->sound.unroutable, r->unsafe, r->sound.cycles, r->unequal))
+	if (is_problem(point->c.engine, r->sound.unroutable, r->unsafe, r->sound.cycles,
+		       r->unequal))
 		warn("%llu wrong rows, %llu unroutable pairs, %llu unequal rows: fabricsim route "
-		     "--shape %s --dead-nodes %u --cut-links %u --engine %s --seed %llu --only %llu",
-		     (unsigned long long)r->sound.wrong,
-		     (unsigned long long)r->sound.unroutable, (unsigned long long)r->unequal,
-		     torus_shape_text(&p->shape, shape), point->c.dead_nodes, point->c.cut_links,
-		     route_engines[point->c.engine], (unsigned long long)p->seed,
-		     (unsigned long long)(p->first + i % p->each));
+		     "--shape %s --dead-nodes %u --cut-links %u --engine %s --seed %llu --only "
+		     "%llu",
+		     (unsigned long long)r->sound.wrong, (unsigned long long)r->sound.unroutable,
+		     (unsigned long long)r->unequal, torus_shape_text(&p->shape, shape),
+		     point->c.dead_nodes, point->c.cut_links, route_engines[point->c.engine],
+		     (unsigned long long)p->seed, (unsigned long long)(p->first + i % p->each));
 	return 0;
 }
 

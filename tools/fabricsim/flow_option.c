@@ -100,7 +100,8 @@ static const char *const figures[] = { "wang2012-3", NULL };
 
 /*
  * Wang and Zhang, figure 3: MBS1 and MBS2 with one and two packet buffers an input, BLOC and CBS2
- * with two. The paper does not say how many critical bubbles a ring has: 2 for MBS; for CBS 1, 2, 4.
+ * with two. The paper does not say how many critical bubbles a ring has: 2 for MBS; for CBS 1, 2,
+ * 4.
  */
 static const struct figure figure_of[] = {
 	{
@@ -193,8 +194,11 @@ static const struct figure *figure_now(void)
 /* A figure says which curves there are. */
 static int take_figure(struct flow_plan *plan)
 {
-	static const struct { const char *option; const char **text; } fixed[] = {
-		{ "policy", &asked.policy }, { "bubbles", &asked.bubbles }, { "queue", &asked.queue },
+	static const struct { const char *option; const char **text;
+	} fixed[] = {
+		{ "policy", &asked.policy },
+		{ "bubbles", &asked.bubbles },
+		{ "queue", &asked.queue },
 		{ "trace", &asked.trace },
 	};
 
@@ -204,8 +208,8 @@ static int take_figure(struct flow_plan *plan)
 		return CANNOT;
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (*fixed[i].text)
-			return fail("--%s: --figure %s says which curves there are", fixed[i].option,
-				    asked.figure);
+			return fail("--%s: --figure %s says which curves there are",
+				    fixed[i].option, asked.figure);
 	plan->figure = asked.figure;
 	return OK;
 }
@@ -224,9 +228,9 @@ static int take_base(struct flow_plan *plan)
 		p->test = figure_now()->test;
 	err = torus_shape_parse(asked.shape, &p->shape);
 	if (err || !torus_nodes(&p->shape))
-		return fail("--shape: '%s' is no shape: 1 to %d sizes with x between, each up to %d, "
-			    "at most %d nodes, as 8x8 or 4x4x4", asked.shape, TORUS_MAX_DIMS,
-			    TORUS_MAX_SIZE, TORUS_MAX_NODES);
+		return fail("--shape: '%s' is no shape: 1 to %d sizes with x between, each up to "
+			    "%d, at most %d nodes, as 8x8 or 4x4x4",
+			    asked.shape, TORUS_MAX_DIMS, TORUS_MAX_SIZE, TORUS_MAX_NODES);
 	number(asked.warmup, &p->warmup);
 	number(asked.cycles, &p->cycles);
 	number(asked.packet, &p->packet);
@@ -235,7 +239,9 @@ static int take_base(struct flow_plan *plan)
 	number(asked.timer, &p->timer);
 	number(asked.response, &p->response);
 	number(asked.source_queue, &p->source_queue);
-	plan->seeds = asked.seeds ? (unsigned int)asked.seeds : plan->figure ? figure_now()->seeds : 5;
+	plan->seeds = asked.seeds  ? (unsigned int)asked.seeds :
+		      plan->figure ? figure_now()->seeds :
+				     5;
 	plan->threads = (unsigned int)asked.threads;
 	return take_words(p);
 }
@@ -266,7 +272,7 @@ static int whole_range(const char *option, const char *text, double min, double 
 
 static int take_axes(struct axes *a, const char *queue)
 {
-	*a = (struct axes){ .policies = 0 };
+	*a = (struct axes) { .policies = 0 };
 	if (asked.trace && asked.load)
 		return fail("--trace says when packets are sent: --load cannot too");
 	a->policies = policy_list(asked.policy ? asked.policy : "bloc,cbs,mbs", a->policy);
@@ -311,7 +317,7 @@ static int add_point(struct flow_plan *plan, struct flow_params p)
 	p.trace = asked.trace ? &plan->trace : NULL;
 	if (flow_check_params(&p, why))
 		return fail("%s", why);
-	more[plan->n++] = (struct flow_point){ .params = p };
+	more[plan->n++] = (struct flow_point) { .params = p };
 	return OK;
 }
 
@@ -368,7 +374,7 @@ int flow_plan_make(struct flow_plan *plan)
 	struct axes a = { .policies = 0 };
 	int status;
 
-	*plan = (struct flow_plan){ .n = 0 };
+	*plan = (struct flow_plan) { .n = 0 };
 	status = take_figure(plan);
 	if (status == OK)
 		status = take_base(plan);

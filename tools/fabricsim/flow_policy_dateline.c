@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Two virtual channels, dimension order; a packet that crosses the dateline changes to the second. */
+/*
+ * Two virtual channels, dimension order; a packet that crosses the dateline changes to the second.
+ */
 #include "flow_grant.h"
 #include "flow_policy.h"
 

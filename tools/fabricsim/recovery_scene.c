@@ -294,7 +294,9 @@ static void root(struct scene *s)
 	finish(s, 2 * MS);
 }
 
-static void (*const scenes[])(struct scene *s) = { NULL, cut, fault, burst, during, dark, flap, root };
+static void (*const scenes[])(struct scene *s) = {
+	NULL, cut, fault, burst, during, dark, flap, root
+};
 
 int scene_run(const struct scene_plan *p, unsigned int scene)
 {

@@ -18,15 +18,19 @@
 static const struct play figures[] = {
 	{ "fig3", "ACK/NAK: a packet is lost; a NAK tells, and acknowledges what was before it",
 	  TORUS_RETRY_ACKNAK, 2, 6, false, false, "lose 2" },
-	{ "fig4", "HIPPI: a packet is lost; the same answer, said twice, tells",
-	  TORUS_RETRY_HIPPI, 1, 6, false, false, "lose 2" },
-	{ "fig5", "ACK/NAK: an ACK is lost; the next one covers it",
-	  TORUS_RETRY_ACKNAK, 2, 6, false, false, "lose answer 1" },
-	{ "fig6", "HIPPI: a packet that carries an answer is lost, and the next ones are out of sequence",
+	{ "fig4", "HIPPI: a packet is lost; the same answer, said twice, tells", TORUS_RETRY_HIPPI,
+	  1, 6, false, false, "lose 2" },
+	{ "fig5", "ACK/NAK: an ACK is lost; the next one covers it", TORUS_RETRY_ACKNAK, 2, 6,
+	  false, false, "lose answer 1" },
+	{ "fig6",
+	  "HIPPI: a packet that carries an answer is lost, and the next ones are out of sequence",
 	  TORUS_RETRY_HIPPI, 1, 6, true, true, "lose back 2" },
-	{ "fig7", "ACK/NAK: a NAK is lost; the timer runs out, and good packets are sent again, too",
+	{ "fig7",
+	  "ACK/NAK: a NAK is lost; the timer runs out, and good packets are sent again, too",
 	  TORUS_RETRY_ACKNAK, 4, 6, false, false, "damage 2, lose answer 0" },
-	{ "fig8", "HIPPI: one of two equal answers is lost; after the timer, only the bad packet and on is sent again",
+	{ "fig8",
+	  "HIPPI: one of two equal answers is lost; after the timer, only the bad packet and on is "
+	  "sent again",
 	  TORUS_RETRY_HIPPI, 1, 6, false, false, "damage 2, lose answer 2" },
 };
 
@@ -66,7 +70,8 @@ struct run {
 static int bad_step(const char *text)
 {
 	return fail("--play '%s': allowed are fig3 to fig8, or steps with commas between: lose N, "
-		    "damage N (packet N, from 0), lose answer N, lose back N (of the other end)", text);
+		    "damage N (packet N, from 0), lose answer N, lose back N (of the other end)",
+		    text);
 }
 
 /* One step, "lose answer 2". */
@@ -184,7 +189,9 @@ static void frame_text(const struct run *r, const struct wire_event *ev, char *b
 static void event_text(const struct run *r, const struct wire_event *ev, char *buf, size_t room)
 {
 	static const char *const verdicts[] = {
-		[WIRE_HEARD] = "", [WIRE_TAKEN] = ": taken", [WIRE_AHEAD] = ": out of sequence, dropped",
+		[WIRE_HEARD] = "",
+		[WIRE_TAKEN] = ": taken",
+		[WIRE_AHEAD] = ": out of sequence, dropped",
 		[WIRE_BEHIND] = ": came before, dropped",
 	};
 	const char *back = ev->back ? "; goes back" : "";
@@ -208,7 +215,8 @@ static void show_chart(const struct run *r, const struct wire_cost *cost)
 
 	if (r->play->about)
 		printf("%s: %s\n\n", r->play->name, r->play->about);
-	printf("%7s  %-42s    %s\n", "time", "sender", r->play->two_way ? "the other end" : "receiver");
+	printf("%7s  %-42s    %s\n", "time", "sender",
+	       r->play->two_way ? "the other end" : "receiver");
 	for (unsigned int i = 0; i < r->nevents; i++) {
 		const struct wire_event *ev = &r->event[i];
 		bool to_right = (ev->what == WIRE_SENT) == !ev->end;
@@ -220,8 +228,9 @@ static void show_chart(const struct run *r, const struct wire_cost *cost)
 		else
 			printf("%7" PRIu64 "  %-42s %s %s\n", ev->at, "", arrow, text);
 	}
-	printf("\n%" PRIu64 " packets sent; a sender went back %" PRIu64 " time%s, %" PRIu64 " of them by "
-	       "its timer%s\n", cost->sent, cost->backs, cost->backs == 1 ? "" : "s", cost->timeouts,
+	printf("\n%" PRIu64 " packets sent; a sender went back %" PRIu64 " time%s, %" PRIu64
+	       " of them by its timer%s\n",
+	       cost->sent, cost->backs, cost->backs == 1 ? "" : "s", cost->timeouts,
 	       r->cut ? "; not all is shown" : "");
 }
 

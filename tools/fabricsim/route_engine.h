@@ -11,7 +11,8 @@
  *	healthy up to the destination's coordinate is taken
  * @ROUTE_SIGNS: a direction for each dimension, of all choices the shortest whose links are healthy
  * @ROUTE_STEPS: signs, and a first and a last step (lib/route/search.h)
- * @ROUTE_RELAYS: steps, and through the memory of other nodes (lib/route/relay.h): what fabricd does
+ * @ROUTE_RELAYS: steps, and through the memory of other nodes (lib/route/relay.h): what fabricd
+ *	does
  */
 enum route_engine { ROUTE_WALK, ROUTE_SIGNS, ROUTE_STEPS, ROUTE_RELAYS };
 

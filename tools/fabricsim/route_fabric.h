@@ -24,8 +24,8 @@ struct route_case {
  * @unsafe: of these, what is more than a missing row
  * @unequal: rows that an increment left other than they are when made anew; only of engines that
  *	libtorus has, ROUTE_STEPS and ROUTE_RELAYS, as are the times
- * @tables: that were made and timed, of nodes that live; @tables_ns, @increment_ns: processor time of all of
- *	them, of one increment of all of them (mean of a fault and its repair)
+ * @tables: that were made and timed, of nodes that live; @tables_ns, @increment_ns: processor time
+ *	of all of them, of one increment of all of them (mean of a fault and its repair)
  */
 struct route_result {
 	bool connected;

@@ -109,8 +109,9 @@ static void arrive(struct world *w, int id, enum ev_kind kind, void *data, size_
 		.len = len,
 	};
 
-	ev.at = kind == EV_MSG || kind == EV_TABLE ? carried(w, w->end[e->peer - 1].node, e->node, len) :
-				 w->now + svc_delay(w);
+	ev.at = kind == EV_MSG || kind == EV_TABLE ?
+			carried(w, w->end[e->peer - 1].node, e->node, len) :
+			w->now + svc_delay(w);
 	if (ev.at <= e->last)
 		ev.at = e->last + 1;
 	e->last = ev.at;
@@ -243,8 +244,8 @@ static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
 }
 
 /*
- * Whether what is sent from end @id to end @to is lost. If something was lost before on this connection,
- * or the other end has been closed without a word that came, it breaks.
+ * Whether what is sent from end @id to end @to is lost. If something was lost before on this
+ * connection, or the other end has been closed without a word that came, it breaks.
  */
 static bool is_lost(struct world *w, int id, int to)
 {

@@ -594,7 +594,8 @@ bool world_settled(struct world *w)
 	struct fm_status st;
 
 	/* A new root has made no table yet while its NIC has rows of a former one. */
-	if (!root || !fm_is_root(root) || n->rows_epoch != fm_epoch(root) || !fm_in_force(root, fm_version(root)))
+	if (!root || !fm_is_root(root) || n->rows_epoch != fm_epoch(root) ||
+	    !fm_in_force(root, fm_version(root)))
 		return false;
 	/* Another recovery follows later. */
 	fm_status(root, &st);

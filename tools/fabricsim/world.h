@@ -74,8 +74,8 @@ struct world_watch {
  * @svc_jitter: random delay of a message, less than this; order is kept within a connection
  * @svc_double: of 1000 messages, this many come again later
  * @svc_break: of 100000 messages, this many break their connection
- * @svc_cpu_ns: processor time of a manager for each message that it sends or receives, on either network,
- *	one after the other; 0: none
+ * @svc_cpu_ns: processor time of a manager for each message that it sends or receives, on either
+ *	network, one after the other; 0: none
  * @svc_shared: all managers share one processor, which also needs that time for each timer that is
  *	due, and does everything in the order in which it comes; false: each manager has its own
  * @frame_loss: of 100000 frames, this many are lost
@@ -173,9 +173,9 @@ void world_hang(struct world *w, uint32_t node, bool hung);
 bool world_managed(const struct world *w, uint32_t node);
 
 /*
- * The service network from @a to @b loses all from now on. What is sent so on a connection is lost with
- * it: once the way is whole again, and more is sent, that breaks. A connection that is begun meanwhile
- * hangs.
+ * The service network from @a to @b loses all from now on. What is sent so on a connection is lost
+ * with it: once the way is whole again, and more is sent, that breaks. A connection that is begun
+ * meanwhile hangs.
  */
 void world_one_way(struct world *w, uint32_t a, uint32_t b, bool lost);
 /* ... between the nodes of @mask and all others, both ways, and nothing else. 0: it is whole. */
@@ -219,8 +219,9 @@ void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, u
 void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails);
 
 /*
- * What the arbiter answers from now on, after @delay. FM_GRANTED: as an engine that compares and swaps,
- * it refuses epochs before the one that it granted last. At first it gives no answer, FM_UNKNOWN.
+ * What the arbiter answers from now on, after @delay. FM_GRANTED: as an engine that compares and
+ * swaps, it refuses epochs before the one that it granted last. At first it gives no answer,
+ * FM_UNKNOWN.
  */
 void world_arbiter(struct world *w, enum fm_verdict verdict, uint64_t delay);
 /* It remembers that it granted @epoch to @guid. */

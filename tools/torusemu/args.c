@@ -90,7 +90,8 @@ static int copy_ifname(const struct parse *to, char *name, const char *option,
 	size_t n = strlen(text);
 
 	if (!n || n >= IFNAMSIZ || strpbrk(text, "/ \t\n"))
-		return bad(to, "%s '%s': a device name has 1 to %d bytes without blanks and slashes",
+		return bad(to,
+			   "%s '%s': a device name has 1 to %d bytes without blanks and slashes",
 			   option, text, IFNAMSIZ - 1);
 	memcpy(name, text, n + 1);
 	return 0;
@@ -103,7 +104,8 @@ static int set_ports(const struct parse *to, const char *text)
 	unsigned long v = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || v < 2 || v > TORUS_MAX_PORTS || v % 2)
-		return bad(to, "--ports '%s': allowed an even number, 2 to %d", text, TORUS_MAX_PORTS);
+		return bad(to, "--ports '%s': allowed an even number, 2 to %d", text,
+			   TORUS_MAX_PORTS);
 	a->nports = (unsigned int)v;
 	return 0;
 }

@@ -83,8 +83,9 @@ static bool ether_has_carrier(const struct port *port)
 	if (!up || mtu >= (int)port->emu->soft.params.frame_max)
 		return up;
 	if (port->carrier)
-		log_warn(port->emu->soft.hw.name, "port %u: MTU of %s is now %d, frames need %u: no carrier",
-			 port->num, port->soft->lower, mtu, port->emu->soft.params.frame_max);
+		log_warn(port->emu->soft.hw.name,
+			 "port %u: MTU of %s is now %d, frames need %u: no carrier", port->num,
+			 port->soft->lower, mtu, port->emu->soft.params.frame_max);
 	return false;
 }
 

@@ -76,7 +76,8 @@ static void placed(struct emu *e, const struct torus_shape *old, u32 old_node)
 	};
 	int err;
 
-	log_info(e->soft.hw.name, "node %u of %u", e->soft.hw.node, tn_shape_nodes(&e->soft.hw.shape));
+	log_info(e->soft.hw.name, "node %u of %u", e->soft.hw.node,
+		 tn_shape_nodes(&e->soft.hw.shape));
 	if (!e->tun.ifindex)
 		return;
 	err = netns_visit(e->netns, place_tun, &p);

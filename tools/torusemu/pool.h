@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Memory of packets. A frame is a counted buffer of one of a few sizes; the
- * largest takes an Ethernet frame as it comes from the wire, or a message. Packet descriptors point into frames and hold a reference.
+ * largest takes an Ethernet frame as it comes from the wire, or a message. Packet descriptors point
+ * into frames and hold a reference.
  */
 #ifndef EMU_POOL_H
 #define EMU_POOL_H

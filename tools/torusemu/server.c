@@ -264,7 +264,8 @@ static void client_ready(struct watch *w, u32 events)
 		return;
 	}
 	if (n > 0)
-		log_warn(e->soft.hw.name, "a client sent a datagram of more than %d bytes", TORUS_MSG_MAX);
+		log_warn(e->soft.hw.name, "a client sent a datagram of more than %d bytes",
+			 TORUS_MSG_MAX);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	client_free(c);
@@ -319,8 +320,8 @@ static void server_ready(struct watch *w, u32 events)
 	if (fd < 0)
 		return;
 	if (!client_new(e, fd)) {
-		log_warn(e->soft.hw.name, "refused a client: there are %u, allowed %d", e->server.nclients,
-			 SERVER_CLIENTS_MAX);
+		log_warn(e->soft.hw.name, "refused a client: there are %u, allowed %d",
+			 e->server.nclients, SERVER_CLIENTS_MAX);
 		close(fd);
 	}
 }

@@ -83,7 +83,9 @@ void server_overflow(struct emu *emu);
 
 /** command_run() - do what @r asks; Return: 0 or negative errno */
 int command_run(struct req *r, bool dump);
-/** command_part() - the next message of a client's dump; Return: 0 that was all, or negative errno */
+/**
+ * command_part() - the next message of a client's dump; Return: 0 that was all, or negative errno
+ */
 int command_part(struct client *client);
 
 #endif /* EMU_SERVER_H */

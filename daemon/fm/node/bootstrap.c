@@ -137,7 +137,8 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 	} else if (init->ndims > fm->nports / 2) {
 		problem = FM_PROBLEM_FABRIC;
 		fm_problem_set(fm, "fabric", key,
-			       "port %s: node '%s' is in a fabric of %u dimensions; this NIC has %u ports",
+			       "port %s: node '%s' is in a fabric of %u dimensions; this NIC has "
+			       "%u ports",
 			       at, init->name, init->ndims, fm->nports);
 	} else {
 		fm_problem_clear(fm, "fabric", key);
@@ -233,7 +234,8 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 	if (follows)
 		fm_follow(fm, &init);
 	ours = init_ours(fm, port, &init);
-	if (ours && init.placed && init.root_guid == fm->root_guid && init.ndims == fm->ndims && !fm->is_root)
+	if (ours && init.placed && init.root_guid == fm->root_guid && init.ndims == fm->ndims &&
+	    !fm->is_root)
 		position_take(fm, port, &init);
 	if (follows)
 		fm_ports_ask(fm);
@@ -252,9 +254,10 @@ void fm_bootstrap_due(struct fm *fm)
 	}
 	if (!fm->have_root && !fm->lonely && fm->now >= fm->rootless + LONELY) {
 		fm->lonely = true;
-		fm_problem_set(fm, "root", 0, "no Init has told of a root for 30 s: does a NIC have the "
-					      "bootstrap flag, and do links that are up join it to this "
-					      "node (fabricctl device list --ports)?");
+		fm_problem_set(fm, "root", 0,
+			       "no Init has told of a root for 30 s: does a NIC have the "
+			       "bootstrap flag, and do links that are up join it to this "
+			       "node (fabricctl device list --ports)?");
 	} else if (fm->have_root && fm->lonely) {
 		fm->lonely = false;
 		fm_problem_clear(fm, "root", 0);

@@ -7,9 +7,9 @@
  * a node that asks to be root, sends its Init to such a node over the service network
  * (root/calls.c): this is a call. The called node treats the Init as one that a neighbour sent. It
  * believes no epoch far above those that it knows: that is a problem until 30 s after the last such
- * call, whoever else calls meanwhile. If a root leads it, it stays with that, and asks its parent for
- * a sign of life. If it follows the caller, it connects to it and says HELLO, as every node does that
- * the wave has reached. Its own Inits then tell the nodes behind it.
+ * call, whoever else calls meanwhile. If a root leads it, it stays with that, and asks its parent
+ * for a sign of life. If it follows the caller, it connects to it and says HELLO, as every node
+ * does that the wave has reached. Its own Inits then tell the nodes behind it.
  *
  * The called node always answers with an Init of its own. The caller only counts these answers,
  * for status. The called node may follow another root, or another node that asks. If links may

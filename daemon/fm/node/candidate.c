@@ -21,7 +21,8 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
 
-#define CANDIDATES 8		/* nodes from 0 on that are candidates where nothing is configured */
+#define CANDIDATES 8		/* nodes from 0 on that are candidates where nothing is
+				 * configured */
 #define TRIES_MAX 5
 #define BACKS_MAX 6
 #define VAIN (30000 * MS)	/* no root, and no node that asks, until it is told as a problem */
@@ -29,7 +30,8 @@
 #define UNFIT 20		/* times member_max without asking, after its NIC failed as root */
 #define FOLLOW_WAIT 10		/* times takeover: time for a node that asks to lead */
 #define ANSWER_WAIT 5		/* times resend: for the first word of a root, after HELLO */
-#define MEMORY_WAIT 10		/* times resend: until it tries again what failed for lack of memory */
+#define MEMORY_WAIT 10		/* times resend: until it tries again what failed for lack of
+				 * memory */
 #define LOOKS 4			/* times in takeover, whether it still waits for that */
 
 /**
@@ -64,7 +66,8 @@ static unsigned int configured_priority(const struct fm *fm)
 {
 	if (!fm->cfg.takeover)
 		return 0;
-	return fm->cfg.priority == FM_PRIORITY_AUTO && fm->jumper ? FM_PRIORITY_MAX : fm->cfg.priority;
+	return fm->cfg.priority == FM_PRIORITY_AUTO && fm->jumper ? FM_PRIORITY_MAX :
+								    fm->cfg.priority;
 }
 
 unsigned int fm_candidate_said(const struct fm *fm)
@@ -103,7 +106,8 @@ static unsigned int priority_now(const struct fm *fm)
  */
 static uint64_t turn_delay(struct fm *fm)
 {
-	uint64_t first = FM_PRIORITY_MAX - priority_now(fm), second = fm->placed ? fm->node % CANDIDATES : 0;
+	uint64_t first = FM_PRIORITY_MAX - priority_now(fm),
+		 second = fm->placed ? fm->node % CANDIDATES : 0;
 	uint64_t slot = fm->cfg.takeover / 4, some = fm_random(fm);
 
 	if (priority_now(fm) < FM_PRIORITY_DEFAULT)

@@ -17,7 +17,9 @@ unsigned int fm_candidate_said(const struct fm *fm);
 unsigned int fm_candidate_priority(unsigned int said, uint32_t node);
 /** fm_candidate_called() - the root hands over to this node, which asks to be root at once */
 void fm_candidate_called(struct fm *fm, bool relieves);
-/** fm_candidate_take_call() - Return: true if the root handed over, this time, and why: @relieves */
+/**
+ * fm_candidate_take_call() - Return: true if the root handed over, this time, and why: @relieves
+ */
 bool fm_candidate_take_call(struct fm *fm, bool *relieves);
 /** fm_candidate_unfit() - this node was root, and its NIC failed: for a while it is no candidate */
 void fm_candidate_unfit(struct fm *fm);
@@ -31,7 +33,9 @@ void fm_candidate_adrift(struct fm *fm);
 void fm_candidate_heard(struct fm *fm);
 /** fm_candidate_back() - a node that asked, and that this one followed, was lost or gave up */
 void fm_candidate_back(struct fm *fm);
-/** fm_candidate_wait() - how long this node waits until it asks, as often as it has asked in vain */
+/**
+ * fm_candidate_wait() - how long this node waits until it asks, as often as it has asked in vain
+ */
 uint64_t fm_candidate_wait(const struct fm *fm);
 /** fm_candidate_due() - Return: true if it has to ask to be root now */
 bool fm_candidate_due(struct fm *fm);

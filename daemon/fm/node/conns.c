@@ -15,13 +15,16 @@
 #include "lib/util/hash.h"
 
 #define PEER_WAIT 4		/* keep-alives without a word, then it is lost */
-#define ROOT_ASKED 1		/* quarters of a keep-alive, after which those below the root ask it */
-#define PARENT_ASKED 3		/* ... after which others ask their parent: a ping costs more than all else */
+#define ROOT_ASKED 1		/* quarters of a keep-alive, after which those below the root ask
+				 * it */
+#define PARENT_ASKED 3		/* ... after which others ask their parent: a ping costs more than
+				 * all else */
 #define UPWARD_WAIT 6		/* ... until either is lost */
 #define URGENT_WAIT 2		/* times resend */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
 #define CLAIMER_WAIT 10		/* times resend, to a word of a node that claims: no root leads */
-#define ASKER_WAIT 5		/* times resend, to connect to one that asks to be root, or for its answer */
+#define ASKER_WAIT 5		/* times resend, to connect to one that asks to be root, or for its
+				 * answer */
 #define CALL_WAIT 5		/* times resend, for a call to be answered */
 
 /**
@@ -65,9 +68,9 @@ bool fm_conn_upward(const struct fm_conn *c)
 }
 
 /*
- * The way up, where others can take over. A takeover waits for the nodes that find that the root does
- * not answer: its own children, from whom those below them learn it, and each node whose parent
- * hangs at the same time.
+ * The way up, where others can take over. A takeover waits for the nodes that find that the root
+ * does not answer: its own children, from whom those below them learn it, and each node whose
+ * parent hangs at the same time.
  */
 static bool is_watched(const struct fm *fm, const struct fm_conn *c)
 {
@@ -83,8 +86,8 @@ static uint64_t ask_after(const struct fm *fm, const struct fm_conn *c)
 }
 
 /*
- * To one that asks to be root, and that may be gone itself: then another one can be followed. A node
- * that no root has led does not count it as lost, and tells its neighbours of it meanwhile.
+ * To one that asks to be root, and that may be gone itself: then another one can be followed. A
+ * node that no root has led does not count it as lost, and tells its neighbours of it meanwhile.
  */
 static bool to_asker(const struct fm *fm, const struct fm_conn *c)
 {

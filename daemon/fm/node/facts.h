@@ -20,7 +20,8 @@ struct fm_led {
 };
 
 /**
- * struct fm_kept - the table that was kept last, as it was found, or as another node has it (keep.c)
+ * struct fm_kept - the table that was kept last, as it was found, or as another node has it
+ *	(keep.c)
  * @book: NULL: there is none
  * @term, @version, @open, @line: of it; @root: GUID of the root that made it, 0: not known
  */

@@ -14,8 +14,8 @@
  *
  * A node learns the state of its root only from that root, not from neighbours. Otherwise news of a
  * root that is gone would go round in circles. Until the root answers, it counts as lost. Only
- * where no NIC has been led before, the first Init is passed on at once, as it came; and if that root
- * refuses this node, it counts as lost, too.
+ * where no NIC has been led before, the first Init is passed on at once, as it came; and if that
+ * root refuses this node, it counts as lost, too.
  *
  * A node that has lost its root follows
  *  - a root that leads, if its epoch is not before the one that the node knows. It follows a root
@@ -57,7 +57,8 @@
 #include "daemon/fm/wire/init.h"
 
 #define VAIN 20		/* times resend: time for a root that asks, or is lost, to lead */
-#define SHUN 10		/* times resend, besides twice the wait of this node: its turn comes in less */
+#define SHUN 10		/* times resend, besides twice the wait of this node: its turn comes in
+			 * less */
 
 /**
  * struct fm_following
@@ -179,8 +180,8 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	if (init->asks && fm->root_asks && init->epoch > fm->root_epoch)
 		fm_follow_epoch(fm, init->epoch);
 	/*
-	 * It has begun anew, and asks: the present connection upward does not lead to it. One that has
-	 * not come up may have been tried while it was not reached.
+	 * It has begun anew, and asks: the present connection upward does not lead to it. One that
+	 * has not come up may have been tried while it was not reached.
 	 */
 	if (init->asks)
 		return !fm->root_asks && init->epoch >= fm->root_epoch && (!c || !c->ready);
@@ -264,7 +265,8 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 
 	if (fm->have_root && fm->root_guid != init->root_guid)
 		fm_say(fm, init->asks ? FM_INFO : FM_WARNING, "root", "root %s gives way to %s%s",
-		       fm_table_who(fm, fm->root_guid, root), fm_table_who(fm, init->root_guid, other),
+		       fm_table_who(fm, fm->root_guid, root),
+		       fm_table_who(fm, init->root_guid, other),
 		       init->asks ? ", which asks to be root" : "");
 	if (!fm->placed && fm->root_guid != init->root_guid)
 		fm->have_position = false;

@@ -25,7 +25,10 @@ void fm_follow_led(struct fm *fm, uint64_t epoch);
 void fm_follow_met(struct fm *fm);
 /** fm_follow_epoch() - the followed root leads, or claims to lead, in that epoch */
 void fm_follow_epoch(struct fm *fm, uint64_t epoch);
-/** fm_follow_refused() - the followed node has refused this one: as far as this one knows, it is lost */
+/**
+ * fm_follow_refused() - the followed node has refused this one: as far as this one knows, it is
+ *	lost
+ */
 void fm_follow_refused(struct fm *fm);
 /**
  * fm_follow_back() - the node that asked to be root is gone: follows the root that led this node

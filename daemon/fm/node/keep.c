@@ -14,9 +14,9 @@
  * memory (root/quorum.c): other nodes may have been up in the last one.
  *
  * The epoch of a root is later than that of any kept table that it knows of. So of two kept tables
- * the one of the later epoch and version has the later decisions, unless their roots led two parts of
- * the fabric. The line of a table, which is kept with it, tells this: a kept table that is not in the
- * line of the latest one is of another part, and its exclusions stay (root/parts.c).
+ * the one of the later epoch and version has the later decisions, unless their roots led two parts
+ * of the fabric. The line of a table, which is kept with it, tells this: a kept table that is not
+ * in the line of the latest one is of another part, and its exclusions stay (root/parts.c).
  *
  * No recovery waits for the host: a disk may hang. When the host has the table on its disk, the
  * candidate tells the root by KEPT. The root tells the administrator when most candidates have his
@@ -26,8 +26,8 @@
  * one may have differed, and another candidate may have kept it: then it would count as later than
  * the content of this disk.
  *
- * If there is no memory to give a table to the host, or if the host says nothing of it for 40 s, it is
- * given once more. The host itself tries again if its disk fails.
+ * If there is no memory to give a table to the host, or if the host says nothing of it for 40 s, it
+ * is given once more. The host itself tries again if its disk fails.
  *
  * A KEPT may be lost with its connection, so it is sent again on the next one, and with
  * keep-alives.
@@ -54,7 +54,8 @@
  * @given_term, @given: epoch and version of the table that was given to the host last
  * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not answered yet
  * @seen_term, @seen: the last table that was in force here, and was looked at
- * @again: when it is given once more, for it could not be given, or the host has not answered; NEVER
+ * @again: when it is given once more, for it could not be given, or the host has not answered;
+ *	NEVER
  */
 struct fm_keeping {
 	uint64_t sum;
@@ -219,7 +220,8 @@ void fm_keep(struct fm *fm)
 	k->sum = 0;
 	k->again = fm->cfg.keeps ? fm->now + AGAIN : NEVER;
 	if (!fm_table_whole(fm, &msg)) {
-		fm_problem_set(fm, "memory", MEMORY, "no memory to keep a table: it is tried again in %u s",
+		fm_problem_set(fm, "memory", MEMORY,
+			       "no memory to keep a table: it is tried again in %u s",
 			       (unsigned int)(AGAIN / (1000 * MS)));
 		return;
 	}

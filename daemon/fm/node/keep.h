@@ -16,7 +16,9 @@ bool fm_keep_new(struct fm *fm);
 
 /** fm_keep_take() - that table was kept. Return: false if what is known is as late, or no memory */
 bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m);
-/** fm_keep_whole() - as a message, to be given to fm_keep_whole_end(). Return: false: there is none */
+/**
+ * fm_keep_whole() - as a message, to be given to fm_keep_whole_end(). Return: false: there is none
+ */
 bool fm_keep_whole(const struct fm *fm, struct fm_msg *out);
 /** fm_keep_tell() - says in HELLO which one it is */
 void fm_keep_tell(const struct fm *fm, struct fm_hello *h);

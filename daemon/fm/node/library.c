@@ -165,8 +165,8 @@ uint32_t fm_book_find(struct fm_book *b, uint64_t guid)
 	return TORUS_NO_NODE;
 }
 
-struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t term, uint64_t version,
-				const struct torus_shape *shape)
+struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t term,
+				uint64_t version, const struct torus_shape *shape)
 {
 	for (struct fm_book *b = l ? l->first : NULL; b; b = b->next)
 		if (b->root == root && b->term == term && b->version == version &&
@@ -175,7 +175,8 @@ struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t te
 	return NULL;
 }
 
-void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t root, uint64_t term, uint64_t version)
+void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t root, uint64_t term,
+		    uint64_t version)
 {
 	b->root = root;
 	b->term = term;

@@ -48,8 +48,9 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
 /* How many nodes are up in it. */
 uint32_t fm_book_ups(struct fm_book *b);
-struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t term, uint64_t version,
-				const struct torus_shape *shape);
-void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t root, uint64_t term, uint64_t version);
+struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t term,
+				uint64_t version, const struct torus_shape *shape);
+void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t root, uint64_t term,
+		    uint64_t version);
 
 #endif /* FM_LIBRARY_H */

@@ -87,7 +87,8 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 static int problem_find(const struct fm *fm, const char *kind, uint64_t key)
 {
 	for (unsigned int i = 0; i < fm->problems->known; i++)
-		if (fm->problems->trouble[i].key == key && !strcmp(fm->problems->trouble[i].problem.kind, kind))
+		if (fm->problems->trouble[i].key == key &&
+		    !strcmp(fm->problems->trouble[i].problem.kind, kind))
 			return (int)i;
 	return -1;
 }
@@ -258,7 +259,8 @@ void fm_problems_mark(struct fm *fm, const char *kind)
 void fm_problems_sweep(struct fm *fm, const char *kind)
 {
 	for (unsigned int i = fm->problems->n; i-- > 0;)
-		if (fm->problems->trouble[i].mark && !strcmp(fm->problems->trouble[i].problem.kind, kind))
+		if (fm->problems->trouble[i].mark &&
+		    !strcmp(fm->problems->trouble[i].problem.kind, kind))
 			problem_drop(fm, i);
 }
 

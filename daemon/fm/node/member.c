@@ -205,8 +205,8 @@ void fm_member_excuse(struct fm *fm, const struct fm_failed *f)
 }
 
 /*
- * Tells the root of each child that does not report and, for member_max, has not said that it waits.
- * One of which nothing is heard is found by that (conns.c).
+ * Tells the root of each child that does not report and, for member_max, has not said that it
+ * waits. One of which nothing is heard is found by that (conns.c).
  */
 static void tell_lacking(struct fm *fm)
 {

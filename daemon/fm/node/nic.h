@@ -26,7 +26,9 @@ void fm_nic_free(struct fm *fm);
 
 /** fm_nic_begin() - an action begins, none may be under way. Return: its tag */
 uint32_t fm_nic_begin(struct fm *fm, enum fm_act act);
-/** fm_nic_end() - Return: the action that has ended, FM_ACT_NONE if none with that tag was under way */
+/**
+ * fm_nic_end() - Return: the action that has ended, FM_ACT_NONE if none with that tag was under way
+ */
 enum fm_act fm_nic_end(struct fm *fm, uint32_t tag);
 /** fm_nic_idle() - Return: true if no action is under way */
 bool fm_nic_idle(const struct fm *fm);

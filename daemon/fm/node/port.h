@@ -45,7 +45,9 @@ bool fm_port_stalled(struct fm *fm, unsigned int p, bool is);
 /* @ports were opened for the replay: how far their sessions came need not be told any more. */
 void fm_ports_opened(struct fm *fm, uint16_t ports);
 bool fm_port_up(const struct fm *fm, unsigned int p);
-/* Return: true if an Init of a node that has a place has come by that port since the link came up. */
+/*
+ * Return: true if an Init of a node that has a place has come by that port since the link came up.
+ */
 bool fm_port_heard(const struct fm *fm, unsigned int p);
 /* When the last Init came by that port; 0: none has. */
 uint64_t fm_port_last(const struct fm *fm, unsigned int p);

@@ -127,7 +127,8 @@ void fm_rows_placed(struct fm *fm, int err)
 		return;
 	}
 	if (fm->placed && !memcmp(&fm->coords, &w->at, sizeof(w->at)))
-		fm_say(fm, FM_INFO, "bootstrap", "this node keeps its coordinates in another shape");
+		fm_say(fm, FM_INFO, "bootstrap",
+		       "this node keeps its coordinates in another shape");
 	else if (fm->placed)
 		fm_say(fm, FM_WARNING, "bootstrap", "this node moves to another place");
 	forget_rows(fm);

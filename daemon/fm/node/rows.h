@@ -9,12 +9,18 @@
 
 struct fm;
 
-/** fm_rows_new() - @epoch: of the root by whose order the NIC took its rows; 0: none. Return: false: no memory */
+/**
+ * fm_rows_new() - @epoch: of the root by whose order the NIC took its rows; 0: none. Return: false:
+ *	no memory
+ */
 bool fm_rows_new(struct fm *fm, uint64_t epoch);
 void fm_rows_free(struct fm *fm);
 /** fm_rows_epoch() - Return: that epoch, of the rows that the NIC has now */
 uint64_t fm_rows_epoch(const struct fm *fm);
-/** fm_rows_version() - Return: the version that the NIC has in force, or may have after a failed write */
+/**
+ * fm_rows_version() - Return: the version that the NIC has in force, or may have after a failed
+ *	write
+ */
 uint64_t fm_rows_version(const struct fm *fm);
 /**
  * fm_rows_place() - begin to place the NIC, unless it is there

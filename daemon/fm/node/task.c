@@ -217,7 +217,9 @@ static bool is_left_out(const struct fm *fm, uint32_t node)
 	return e && e->guid == fm->guid && e->epoch == fm->epoch && !fm_table_counts(e);
 }
 
-/* If that is because its NIC failed, it joins again after a while, longer each time; else at once. */
+/*
+ * If that is because its NIC failed, it joins again after a while, longer each time; else at once.
+ */
 static void left_out(struct fm *fm)
 {
 	struct fm_task *t = fm->task;
@@ -404,7 +406,9 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 			end_replay(fm);
 		break;
 	case FM_ACT_REPLAY:
-		/* Ports that stay closed for it are in the count: the root has it replayed again. */
+		/*
+		 * Ports that stay closed for it are in the count: the root has it replayed again.
+		 */
 		if (!err)
 			fm->task->refused = 0;
 		else if (!fm->task->refused)

@@ -26,7 +26,9 @@ void fm_task_step(struct fm *fm, const struct fm_step *s);
 void fm_task_again(struct fm *fm);
 /** fm_task_stop() - nothing more is done for the step at hand: its root is another's now */
 void fm_task_stop(struct fm *fm);
-/** fm_task_port() - the link of a port changes: a replay under way may open it before or after this */
+/**
+ * fm_task_port() - the link of a port changes: a replay under way may open it before or after this
+ */
 void fm_task_port(struct fm *fm, unsigned int port);
 /** fm_task_report() - Return: the node's own part in the report; NULL: the step is not done */
 const struct fm_report *fm_task_report(const struct fm *fm);

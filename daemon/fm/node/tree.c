@@ -186,7 +186,8 @@ static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 		return true;
 	}
 	fm_problem_set(fm, "root", 1,
-		       "root %s is of epoch %llu; the NIC obeys %s of %llu, and later ones up to %llu",
+		       "root %s is of epoch %llu; the NIC obeys %s of %llu, and later ones up to "
+		       "%llu",
 		       fm_table_who(fm, w->root_guid, root), (unsigned long long)w->term,
 		       fm_table_who(fm, guid, obeyed), (unsigned long long)obeys,
 		       (unsigned long long)known + FM_EPOCH_STEP);

@@ -35,7 +35,9 @@ void fm_uplink_reached(struct fm *fm, struct fm_conn *c);
 uint64_t fm_uplink_attach(const struct fm *fm);
 /* The root, or else the parent, takes this node: attempts that failed do not count any more. */
 void fm_uplink_welcomed(struct fm *fm, bool root);
-/* @is: the parent that this node was given did not take it; false: it has a parent, or needs none. */
+/*
+ * @is: the parent that this node was given did not take it; false: it has a parent, or needs none.
+ */
 void fm_uplink_stray(struct fm *fm, bool is);
 /* Says HELLO there as soon as the counters that are in it are read. */
 void fm_uplink_hello(struct fm *fm, struct fm_conn *c);

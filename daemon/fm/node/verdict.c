@@ -66,7 +66,8 @@ uint64_t fm_verdict_again(const struct fm *fm)
 	return fm->verdict->again;
 }
 
-bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why)
+bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
+		     const char *why)
 {
 	struct fm_arbitration *v = fm->verdict;
 	struct fm_answer *a = &v->answer;

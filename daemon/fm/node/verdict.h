@@ -27,7 +27,9 @@ void fm_verdict_free(struct fm *fm);
 const struct fm_answer *fm_verdict(const struct fm *fm);
 /** fm_verdict_ask() - asks whether this node may lead in its epoch */
 void fm_verdict_ask(struct fm *fm);
-/** fm_verdict_asked() - Return: the epoch of the last question, and in @waits: it is not answered */
+/**
+ * fm_verdict_asked() - Return: the epoch of the last question, and in @waits: it is not answered
+ */
 uint64_t fm_verdict_asked(const struct fm *fm, bool *waits);
 /** fm_verdict_put_off() - the next question is to wait, longer each time */
 void fm_verdict_put_off(struct fm *fm);
@@ -36,7 +38,9 @@ uint64_t fm_verdict_again(const struct fm *fm);
 /** fm_verdict_take() - as in fm_arbiter(). Return: false if that question was not asked last */
 bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
 		     const char *why);
-/** fm_verdict_forget() - this node is led by another: what its arbiter said does not matter any more */
+/**
+ * fm_verdict_forget() - this node is led by another: what its arbiter said does not matter any more
+ */
 void fm_verdict_forget(struct fm *fm);
 
 #endif /* FM_VERDICT_H */

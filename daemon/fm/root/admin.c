@@ -128,7 +128,9 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 	}
 }
 
-/* Return: 0 if the root can hand over to @m now, or as fm_root_move(). @m: NULL: no node is there */
+/*
+ * Return: 0 if the root can hand over to @m now, or as fm_root_move(). @m: NULL: no node is there
+ */
 static int may_move(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_root *r = fm->root;

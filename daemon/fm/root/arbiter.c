@@ -2,26 +2,28 @@
 /*
  * DOC: the arbiter
  *
- * A site may have an engine of its own that decides who leads: a lock service, or the membership of a
- * cluster. Where one is configured, a claim (claim.c) whose promises are enough is put to it, before
- * this node leads: "this GUID, in this epoch". Only the first root of all, which claims nothing, and a
- * root that leads already are not asked for a grant.
+ * A site may have an engine of its own that decides who leads: a lock service, or the membership of
+ * a cluster. Where one is configured, a claim (claim.c) whose promises are enough is put to it,
+ * before this node leads: "this GUID, in this epoch". Only the first root of all, which claims
+ * nothing, and a root that leads already are not asked for a grant.
  *
  *	granted	The node leads.
- *	refused	The claim ends, and the node claims again later, in a later epoch. If the arbiter has
+ *	refused	The claim ends, and the node claims again later, in a later epoch. If the arbiter
+ *	has
  *		told which epoch it granted, in one above that.
- *	unknown	The arbiter is down, slow, or says what means nothing. It must not stop a recovery: a
+ *	unknown	The arbiter is down, slow, or says what means nothing. It must not stop a recovery:
+ *	a
  *		node with the promises of a quorum (quorum.c) leads all the same. One that may lead only
  *		because no link leads to any other NIC ends its claim as if refused: it may be the
  *		smaller part of a fabric that fell apart, and it is the arbiter that could tell.
  *
- * Safety does not rest on any of this: an answer takes the place of no promise. An arbiter that grants
- * everything, that refuses all, that answers late or lies makes no two roots, since each of
+ * Safety does not rest on any of this: an answer takes the place of no promise. An arbiter that
+ * grants everything, that refuses all, that answers late or lies makes no two roots, since each of
  * them needs what claim.c asks for. It can only keep nodes without a root, by refusing.
  *
  * An answer counts for the epoch that was asked about, so one that comes late, after the claim has
- * ended, counts for nothing. A node that leads without a grant asks on, so that people learn when the
- * arbiter is back; whatever it says then, the node goes on leading. The gap between two
+ * ended, counts for nothing. A node that leads without a grant asks on, so that people learn when
+ * the arbiter is back; whatever it says then, the node goes on leading. The gap between two
  * questions doubles, from GAP_MIN to GAP_MAX, until a grant.
  */
 #include "daemon/fm/root/arbiter.h"
@@ -43,7 +45,8 @@ static void set_problem(struct fm *fm, bool leads)
 	else if (a->verdict == FM_REFUSED)
 		fm_problem_set(fm, kind, 0, "%s: %s; this node asks again", what, a->why);
 	else
-		fm_problem_set(fm, kind, 0, "%s: %s; this node has no majority and asks again", what, a->why);
+		fm_problem_set(fm, kind, 0, "%s: %s; this node has no majority and asks again",
+			       what, a->why);
 }
 
 bool fm_arbiter_waits(const struct fm *fm)

@@ -68,7 +68,8 @@ bool fm_changes_new(struct fm_root *r, uint32_t nodes)
 	struct fm_changes *c = &r->changes;
 
 	if (!marks_new(&c->table, nodes) || !marks_new(&c->odd, nodes) ||
-	    !marks_new(&c->differ, nodes) || !marks_new(&c->closed, nodes) || !marks_new(&c->part, nodes)) {
+	    !marks_new(&c->differ, nodes) || !marks_new(&c->closed, nodes) ||
+	    !marks_new(&c->part, nodes)) {
 		fm_changes_free(r);
 		return false;
 	}

@@ -26,11 +26,12 @@
  *
  * A node asks only while no neighbour tells of a root that leads in its epoch or a later one. If it
  * asks in vain for long, it also joins a root of an earlier epoch. That root learns the later epoch
- * from it, and asks all nodes anew. If no root has led it, and another candidate takes part, it gives
- * up after a random time, because that one may reach more nodes; it asks again later. If two nodes
- * ask, the one of the later epoch, or of the greater GUID in one epoch, goes on, and the other one
- * ends. If both claim, either their epochs differ, or no node promises to both. A node that asks, and finds a node that obeys a later epoch, or another
- * root in its own epoch, asks anew (epoch.c).
+ * from it, and asks all nodes anew. If no root has led it, and another candidate takes part, it
+ * gives up after a random time, because that one may reach more nodes; it asks again later. If two
+ * nodes ask, the one of the later epoch, or of the greater GUID in one epoch, goes on, and the
+ * other one ends. If both claim, either their epochs differ, or no node promises to both. A node
+ * that asks, and finds a node that obeys a later epoch, or another root in its own epoch, asks anew
+ * (epoch.c).
  *
  * Messages may be lost or late: HELLO is repeated until WELCOME, and answered each time.
  *
@@ -181,8 +182,9 @@ void fm_claim_look(struct fm *fm)
 }
 
 /*
- * This node would lead by now if the nodes that it reaches were enough. As long as more take part than
- * ever before, it may reach more: calls go to 16 nodes at a time, and each that hangs takes 500 ms.
+ * This node would lead by now if the nodes that it reaches were enough. As long as more take part
+ * than ever before, it may reach more: calls go to 16 nodes at a time, and each that hangs takes
+ * 500 ms.
  */
 static bool asks_in_vain(const struct fm *fm)
 {
@@ -199,7 +201,10 @@ static bool was_led(const struct fm *fm)
 	return fm->led.guid && fm->led.guid != fm->guid;
 }
 
-/* It stops asking: follows the root that led this node last, if one has, or waits for a node that asks. */
+/*
+ * It stops asking: follows the root that led this node last, if one has, or waits for a node that
+ * asks.
+ */
 static void step_back(struct fm *fm)
 {
 	fm->root->ending = was_led(fm) ? FM_ENDS_BACK : FM_ENDS_ALONE;
@@ -253,8 +258,8 @@ static void send_claim(struct fm *fm, const struct fm_conn *c)
 
 /*
  * Asks again, after a claim that has not won, which nodes would obey. Those that promised in it are
- * welcomed, and do not say HELLO any more: they would not hear of the next epoch, and would count in
- * it although their NICs obey this root in the former one only. So all say HELLO anew.
+ * welcomed, and do not say HELLO any more: they would not hear of the next epoch, and would count
+ * in it although their NICs obey this root in the former one only. So all say HELLO anew.
  */
 static void ask_again(struct fm *fm)
 {
@@ -327,8 +332,8 @@ void fm_claim_history(struct fm *fm, const struct fm_init *init)
 }
 
 /*
- * The first root finds nodes that obey another, but have no place: neither has made a table. It goes on
- * in a later epoch, where all say HELLO again.
+ * The first root finds nodes that obey another, but have no place: neither has made a table. It
+ * goes on in a later epoch, where all say HELLO again.
  */
 static void join_anew(struct fm *fm, uint64_t epoch)
 {
@@ -352,7 +357,8 @@ static bool is_above(struct fm *fm, const struct fm_hello *h)
 	if (!(first && history) && fm_epoch_above(fm, h))
 		return true;
 	if (first && history)
-		fm_say(fm, FM_INFO, "root", "'%s' has rows of a former root: all nodes are asked anew", h->name);
+		fm_say(fm, FM_INFO, "root",
+		       "'%s' has rows of a former root: all nodes are asked anew", h->name);
 	if (first && !history && !h->kept)
 		join_anew(fm, fm_epoch_said(h) + 1);
 	else

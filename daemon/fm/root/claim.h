@@ -35,7 +35,9 @@ void fm_claim_again(struct fm *fm, uint64_t high);
 void fm_claim_count(const struct fm_root *r, uint32_t *here, uint32_t *need);
 /** fm_claim_why() - Return: why this node leads, as text for people; once it does */
 const char *fm_claim_why(const struct fm_root *r);
-/** fm_claim_history() - an Init came: if the neighbour remembers a root before this one, that counts */
+/**
+ * fm_claim_history() - an Init came: if the neighbour remembers a root before this one, that counts
+ */
 void fm_claim_history(struct fm *fm, const struct fm_init *init);
 /** fm_claim_yields() - Return: true if the root of that Init is to lead, and not this one */
 bool fm_claim_yields(const struct fm *fm, const struct fm_init *init);

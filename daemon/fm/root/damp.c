@@ -188,7 +188,8 @@ static void set_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
 	if (o)
 		fm_end_text(fm, o, q, there, sizeof(there));
 	fm_problem_set(fm, "flap", fm_mix(m->guid) ^ p,
-		       "the link from %s to %s fails again and again: it is held down until it has been quiet for a while",
+		       "the link from %s to %s fails again and again: it is held down until it has "
+		       "been quiet for a while",
 		       fm_end_text(fm, m, p, here, sizeof(here)), there);
 }
 

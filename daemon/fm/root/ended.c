@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ends of sessions of links: how far each end of a lost link received, which the other end must
- * know (a table tells it, or a later step of its recovery), and ports that are closed until a replay.
+ * know (a table tells it, or a later step of its recovery), and ports that are closed until a
+ * replay.
  */
 #include <torus/topology.h>
 
@@ -30,7 +31,8 @@ static void amend_dead(struct fm *fm, struct fm_step *s, uint32_t node)
 
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
 		const struct fm_mate *o = fm_mate_at(fm->root, torus_neighbour(shape, node, p));
-		const struct fm_port_row *far = o ? &o->row.port[torus_dir_opposite(shape, p)] : NULL;
+		const struct fm_port_row *far =
+			o ? &o->row.port[torus_dir_opposite(shape, p)] : NULL;
 
 		if (far)
 			amend_port(fm, s, &(struct fm_ended) { node, far->session, FM_SEQ_GONE,

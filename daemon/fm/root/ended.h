@@ -10,7 +10,9 @@ struct fm_step;
 void fm_ended_tell(struct fm *fm, struct fm_step *s);
 /** fm_ended_reopen() - REPLAY begins: notes the ports that it opens */
 void fm_ended_reopen(struct fm *fm);
-/** fm_ended_forget() - the recovery has ended: forgets the ends of sessions at ports that it opened */
+/**
+ * fm_ended_forget() - the recovery has ended: forgets the ends of sessions at ports that it opened
+ */
 void fm_ended_forget(struct fm *fm);
 
 #endif /* FM_ENDED_H */

@@ -83,7 +83,8 @@ uint64_t fm_epoch_believed(const struct fm *fm)
 uint64_t fm_version_believed(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
-	uint64_t known = later(later(r->version, r->version_seen), later(r->told.table, fm->kept.version));
+	uint64_t known =
+		later(later(r->version, r->version_seen), later(r->told.table, fm->kept.version));
 
 	return known ? known + FM_VERSION_STEP : FM_VERSION_MAX;
 }
@@ -94,7 +95,8 @@ uint64_t fm_epoch_said(const struct fm_hello *h)
 }
 
 /*
- * Return: true if @epoch is after this root's, or the same and this life has not told the node to obey
+ * Return: true if @epoch is after this root's, or the same and this life has not told the node to
+ * obey
  * @root in it. @node: its GUID
  */
 static bool is_other(const struct fm *fm, uint64_t node, uint64_t epoch, uint64_t root)
@@ -111,14 +113,17 @@ bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)
 	char root[FM_WHO_MAX];
 
 	if (!fm->root->settled && h->kept_term >= fm->term)
-		fm_say(fm, FM_INFO, "root", "'%s' has kept a table of epoch %llu: all nodes are asked anew",
-		       h->name, (unsigned long long)h->kept_term);
+		fm_say(fm, FM_INFO, "root",
+		       "'%s' has kept a table of epoch %llu: all nodes are asked anew", h->name,
+		       (unsigned long long)h->kept_term);
 	else if (is_other(fm, h->guid, h->root_epoch, h->root_guid))
-		fm_say(fm, FM_WARNING, "root", "'%s' obeys root %s of epoch %llu: all nodes are asked anew",
-		       h->name, fm_table_who(fm, h->root_guid, root), (unsigned long long)h->root_epoch);
+		fm_say(fm, FM_WARNING, "root",
+		       "'%s' obeys root %s of epoch %llu: all nodes are asked anew", h->name,
+		       fm_table_who(fm, h->root_guid, root), (unsigned long long)h->root_epoch);
 	else if (is_other(fm, h->guid, h->maybe_epoch, h->maybe_guid))
 		fm_say(fm, FM_WARNING, "root",
-		       "the NIC of '%s' may obey epoch %llu, for it did not answer: all nodes are asked anew",
+		       "the NIC of '%s' may obey epoch %llu, for it did not answer: all nodes are "
+		       "asked anew",
 		       h->name, (unsigned long long)h->maybe_epoch);
 	else
 		return true;

@@ -63,7 +63,8 @@ static void look_at_all(struct fm *fm)
 		/* A node that is out of service is cut off on purpose. */
 		if (!fm_table_out(&t->shape, e->admin))
 			fm_problem_set(fm, "isolated", e->guid,
-				       "node %s ('%s') is cut off: its manager answers, but no path of healthy links joins it to the root",
+				       "node %s ('%s') is cut off: its manager answers, but no "
+				       "path of healthy links joins it to the root",
 				       torus_node_text(&t->shape, i, node), e->name);
 	}
 	fm_problems_sweep(fm, "isolated");

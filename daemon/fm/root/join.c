@@ -54,7 +54,8 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 	while (p < 2 * fm->ndims && m->row.port[p].state == now->port[p].state)
 		p++;
 	if (fm->table.version && m->node != TORUS_NO_NODE && p < 2 * fm->ndims)
-		snprintf(text, room, "link %s:%s %s", torus_node_text(&fm->table.shape, m->node, node),
+		snprintf(text, room, "link %s:%s %s",
+			 torus_node_text(&fm->table.shape, m->node, node),
 			 torus_port_text(fm->ndims, p, port), states[now->port[p].state]);
 	else
 		snprintf(text, room, "links of '%s'", m->name);
@@ -132,11 +133,13 @@ static bool is_crowded(struct fm *fm)
 /* Return: true if @h says an epoch or a version that cannot be true; @text says which. */
 static bool is_disbelieved(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
-	uint64_t epoch = later(fm_epoch_said(h), h->kept_term), version = later(h->version, h->table);
+	uint64_t epoch = later(fm_epoch_said(h), h->kept_term),
+		 version = later(h->version, h->table);
 
 	epoch = later(epoch, h->table ? h->term : 0);
 	if (epoch > fm_epoch_believed(fm)) {
-		snprintf(text, room, "'%s' obeys epoch %llu; a root of epoch %llu believes %llu at most",
+		snprintf(text, room,
+			 "'%s' obeys epoch %llu; a root of epoch %llu believes %llu at most",
 			 h->name, (unsigned long long)epoch, (unsigned long long)fm->term,
 			 (unsigned long long)fm_epoch_believed(fm));
 		return true;
@@ -161,12 +164,14 @@ static const char *find_objection(struct fm *fm, const struct fm_hello *h, char 
 		return text;
 	}
 	if (h->row.nports < 2 * fm->ndims) {
-		snprintf(text, room, "'%s' has %u ports; a fabric of %u dimensions needs %u", h->name,
-			 h->row.nports, fm->ndims, 2 * fm->ndims);
+		snprintf(text, room, "'%s' has %u ports; a fabric of %u dimensions needs %u",
+			 h->name, h->row.nports, fm->ndims, 2 * fm->ndims);
 		return text;
 	}
 	if (!m && is_crowded(fm)) {
-		snprintf(text, room, "too many nodes: '%s' is not taken, for %u nodes and as many without a place are known",
+		snprintf(text, room,
+			 "too many nodes: '%s' is not taken, for %u nodes and as many without a "
+			 "place are known",
 			 h->name, count_places(fm));
 		return text;
 	}
@@ -231,15 +236,17 @@ static void check_relay(struct fm *fm, const struct fm_mate *m,
 {
 	if (packets && fm->relay_packets && packets != fm->relay_packets)
 		fm_problem_set(fm, "relay", m->guid,
-			       "'%s' keeps %u packets as a relay, the root '%s' %u: set relay_packets of all NICs to the same, or relays return what they have no room for",
+			       "'%s' keeps %u packets as a relay, the root '%s' %u: set "
+			       "relay_packets of all NICs to the same, or relays return what they "
+			       "have no room for",
 			       m->name, packets, fm->cfg.name, fm->relay_packets);
 	else
 		fm_problem_clear(fm, "relay", m->guid);
 }
 
 /*
- * Were all nodes to start anew, each that is marked would lead those who hear of it first: two fabrics,
- * and no node of one obeys the other's root.
+ * Were all nodes to start anew, each that is marked would lead those who hear of it first: two
+ * fabrics, and no node of one obeys the other's root.
  */
 static void check_marked(struct fm *fm, struct fm_mate *m, bool marked)
 {
@@ -257,7 +264,8 @@ static void check_marked(struct fm *fm, struct fm_mate *m, bool marked)
 		fm_problem_clear(fm, "bootstrap", 2);
 	else
 		fm_problem_set(fm, "bootstrap", 2,
-			       "two NICs have the bootstrap flag, of '%s' and '%s': remove one flag, or they lead two fabrics when all nodes start anew",
+			       "two NICs have the bootstrap flag, of '%s' and '%s': remove one "
+			       "flag, or they lead two fabrics when all nodes start anew",
 			       of[0]->name, of[1]->name);
 }
 
@@ -392,7 +400,9 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	const char *why = find_objection(fm, h, text, sizeof(text));
 
 	if (!why && is_banned(fm, h)) {	/* that is a problem of its own */
-		fm_child_refuse(fm, c, "it has not reported what it was asked for, and may join again later");
+		fm_child_refuse(fm, c,
+				"it has not reported what it was asked for, and may join again "
+				"later");
 		return;
 	}
 	if (why) {

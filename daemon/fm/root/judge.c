@@ -22,9 +22,9 @@
  *  - Any other set is given longer, because many managers may have lost the root at once and be on
  *    their way back.
  *
- * Silent. A node for which a neighbour vouches is silent after member_max, or sooner if it is out of
- * service (service.c). Its NIC goes on forwarding and stays in the table, but no recovery waits for
- * its manager.
+ * Silent. A node for which a neighbour vouches is silent after member_max, or sooner if it is out
+ * of service (service.c). Its NIC goes on forwarding and stays in the table, but no recovery waits
+ * for its manager.
  *
  * A node that answers but cannot follow is silent, too. If its NIC fails, it says so itself
  * (node/member.c) and keeps its connections, so the nodes below it in the tree are not disturbed.
@@ -130,8 +130,8 @@ static void mark_vouched(struct fm *fm)
 	}
 }
 
-static const char silence[] =
-	": its NIC works on, but packets that it parks wait there, uncounted, until its manager answers";
+static const char silence[] = ": its NIC works on, but packets that it parks wait there, "
+			      "uncounted, until its manager answers";
 
 /* @m is dead or silent from now on. @why: added to the text of the problem. */
 static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state, const char *why)
@@ -150,17 +150,18 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 }
 
 /* Return: true if @was and @is tell of one and the same link, to @o, which is up. */
-static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is, const struct fm_mate *o)
+static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is,
+		    const struct fm_mate *o)
 {
 	return was->state == FM_PORT_UP && was->session == is->session &&
 	       was->peer_guid == is->peer_guid && o->row.port[is->peer_port].state == FM_PORT_UP;
 }
 
 /*
- * A neighbour that was judged dead together with @m, which is back now, and has had a link to it all
- * the time, works on, whatever became of its manager. Of nodes that the root knows only from the
- * table of a former one it does not know since when they have it: both may come from a part that had
- * another root.
+ * A neighbour that was judged dead together with @m, which is back now, and has had a link to it
+ * all the time, works on, whatever became of its manager. Of nodes that the root knows only from
+ * the table of a former one it does not know since when they have it: both may come from a part
+ * that had another root.
  */
 void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
@@ -195,7 +196,9 @@ static void lacks_report(struct fm *fm, struct fm_mate *m, const struct fm_faile
 	if (!fm_recovery_waits(r) || f->round != fm_recovery_round(r) || !fm_quorum_look(fm))
 		return;
 	ban_node(fm, m);
-	snprintf(why, sizeof(why), ": it cannot follow version %llu: its manager (%s) answers, but has not reported for %llu ms; it may join again after %llu ms",
+	snprintf(why, sizeof(why),
+		 ": it cannot follow version %llu: its manager (%s) answers, but has not reported "
+		 "for %llu ms; it may join again after %llu ms",
 		 (unsigned long long)f->version, m->address,
 		 (unsigned long long)((fm->now - fm_recovery_round_began(r)) / MS),
 		 (unsigned long long)(m->ban / MS));
@@ -204,8 +207,8 @@ static void lacks_report(struct fm *fm, struct fm_mate *m, const struct fm_faile
 }
 
 /*
- * It is silent from now on, though it talks: its NIC works on, with the rows that it has, and nobody
- * waits for it.
+ * It is silent from now on, though it talks: its NIC works on, with the rows that it has, and
+ * nobody waits for it.
  */
 void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 {
@@ -219,7 +222,9 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 		lacks_report(fm, m, f);
 		return;
 	}
-	snprintf(why, sizeof(why), ": it cannot follow version %llu: its NIC %s%s, and works on with the rows that it has",
+	snprintf(why, sizeof(why),
+		 ": it cannot follow version %llu: its NIC %s%s, and works on with the rows that "
+		 "it has",
 		 (unsigned long long)f->version, f->err ? "says " : "does not answer",
 		 f->err ? strerror((int)f->err) : "");
 	mate_gone(fm, m, FM_NODE_SILENT, why);

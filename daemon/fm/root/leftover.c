@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Packets that a recovery has left parked, and ports that it has left closed, get another recovery.
- * It holds flows that have nothing to do with them, so if it is in vain the next one comes later, at
- * most 32 s, unless there is another reason for one.
+ * It holds flows that have nothing to do with them, so if it is in vain the next one comes later,
+ * at most 32 s, unless there is another reason for one.
  */
 #include <stdlib.h>
 

@@ -4,15 +4,16 @@
  * not a new one: it counts like a row that changes, and rows count for ROWS_MAX * member_max after
  * the last new node. NICs that come with another GUID each time are new nodes: they count for
  * NODES_MAX * member_max after the first new node since the root began to lead, and so does
- * everything else that is waited for. While the root only asks, nothing counts: it may ask for long,
- * and the kept table of a node, which comes last, is waited for nevertheless.
+ * everything else that is waited for. While the root only asks, nothing counts: it may ask for
+ * long, and the kept table of a node, which comes last, is waited for nevertheless.
  */
 #include <stdlib.h>
 
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/facts.h"
 
-#define ROWS_MAX 3	/* times member_max that rows can delay the table, while no new node comes */
+#define ROWS_MAX 3	/* times member_max that rows can delay the table, while no new node
+			 * comes */
 #define NODES_MAX 20	/* ... that new nodes can put it off in all */
 
 /**
@@ -59,7 +60,8 @@ void fm_news_wait(struct fm *fm, uint64_t at)
 	struct fm_news *n = fm->root->news;
 
 	if (fm->root->stage == FM_STAGE_LEADS)
-		at = earlier(at, (n->since ? n->since : n->newest) + NODES_MAX * fm->cfg.member_max);
+		at = earlier(at,
+			     (n->since ? n->since : n->newest) + NODES_MAX * fm->cfg.member_max);
 	n->last = later(n->last, at);
 }
 

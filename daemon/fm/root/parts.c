@@ -20,14 +20,14 @@
  *    it has kept (node/keep.c).
  *
  * The same holds if all managers began anew, and NICs have forgotten everything. Then the root
- * begins with the latest of the kept tables. Its line is that table, and the line that was kept with
- * it; the root fetches other kept tables as above, and unites them with it in the same way. So an
- * acknowledged exclusion is not forgotten if one of the candidates joins that have it on disk: these
- * are more than half of all candidates (admin.c). If fewer had it, as the administrator was told
- * then, it is lost unless one of these few comes back with its disk. One gap is left: a node that
- * joins a root which has a table keeps that table on disk. It may be in force some milliseconds
- * before the next table, which has the exclusions of this node's part. If all nodes lose their power
- * between the two, these exclusions are lost.
+ * begins with the latest of the kept tables. Its line is that table, and the line that was kept
+ * with it; the root fetches other kept tables as above, and unites them with it in the same way. So
+ * an acknowledged exclusion is not forgotten if one of the candidates joins that have it on disk:
+ * these are more than half of all candidates (admin.c). If fewer had it, as the administrator was
+ * told then, it is lost unless one of these few comes back with its disk. One gap is left: a node
+ * that joins a root which has a table keeps that table on disk. It may be in force some
+ * milliseconds before the next table, which has the exclusions of this node's part. If all nodes
+ * lose their power between the two, these exclusions are lost.
  *
  * A table does not say when a port was excluded, before the parts were separated or after. A port
  * may have been excluded before, and included meanwhile in one part. If the other part still has it
@@ -37,10 +37,10 @@
  * excluded by this.
  *
  * A node with the key may lie, and send tables of as many other parts as it likes. The root keeps
- * FOREIGN_MAX of them. Once it has made its first table, each is united with that when it comes, and
- * is kept only so that it is not asked for again: the oldest goes. Before that, a table goes that
- * another one outdoes; if there is none, that of the earliest epoch, and then the log says so. The
- * table that the root had itself stays.
+ * FOREIGN_MAX of them. Once it has made its first table, each is united with that when it comes,
+ * and is kept only so that it is not asked for again: the oldest goes. Before that, a table goes
+ * that another one outdoes; if there is none, that of the earliest epoch, and then the log says so.
+ * The table that the root had itself stays.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,8 @@
 
 /**
  * struct foreign - a table that may be of another part
- * @id, @line, @shape: of it; @own: this node had it; @admin: mask of ports of each node that it excludes by order
+ * @id, @line, @shape: of it; @own: this node had it; @admin: mask of ports of each node that it
+ *	excludes by order
  */
 struct foreign {
 	struct foreign *next;
@@ -97,7 +98,10 @@ bool fm_parts_new(struct fm_root *r)
 	return r->parts;
 }
 
-/* Return: true if both are of one root, and of one epoch. Old state files and releases do not say the root. */
+/*
+ * Return: true if both are of one root, and of one epoch. Old state files and releases do not say
+ * the root.
+ */
 static bool same_root(const struct fm_past *a, const struct fm_past *b)
 {
 	return a->epoch == b->epoch && (!a->root || !b->root || a->root == b->root);
@@ -118,7 +122,9 @@ static bool in_line(const struct fm *fm, const struct fm_past *t)
 	       is_past(&fm->root->line, t);
 }
 
-/* Excludes ports of @node, and names the first in @text. Return: how many were not excluded here. */
+/*
+ * Excludes ports of @node, and names the first in @text. Return: how many were not excluded here.
+ */
 static unsigned int exclude_ports(struct fm *fm, uint32_t node, uint16_t mask, char *text,
 				  size_t room)
 {
@@ -153,11 +159,13 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
 		if (v->across & 1u << p)
 			n += exclude_ports(fm, torus_neighbour(shape, v->at, p),
-					   (uint16_t)(1u << torus_dir_opposite(shape, p)), text, sizeof(text));
+					   (uint16_t)(1u << torus_dir_opposite(shape, p)), text,
+					   sizeof(text));
 	if (!n)
 		return;
-	fm_say(fm, FM_WARNING, "table", "'%s' had another root: %u port%s excluded there stay%s so, %s first",
-	       m->name, n, n == 1 ? "" : "s", n == 1 ? "s" : "", text);
+	fm_say(fm, FM_WARNING, "table",
+	       "'%s' had another root: %u port%s excluded there stay%s so, %s first", m->name, n,
+	       n == 1 ? "" : "s", n == 1 ? "s" : "", text);
 	if (fm->root->settled)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
@@ -234,8 +242,8 @@ static struct foreign **find_least(struct fm_root *r)
 }
 
 /*
- * Logs that what the table excludes may be lost: the 1st, 2nd, 4th ... time, because a node that lies
- * could cause it for ever.
+ * Logs that what the table excludes may be lost: the 1st, 2nd, 4th ... time, because a node that
+ * lies could cause it for ever.
  */
 static void tell_dropped(struct fm *fm, const struct fm_past *id)
 {
@@ -245,9 +253,9 @@ static void tell_dropped(struct fm *fm, const struct fm_past *id)
 	if (n & (n - 1))
 		return;
 	fm_say(fm, FM_WARNING, "table",
-	       "more than %u tables of other parts were sent: the one of root %s, epoch %llu, is dropped, "
-	       "and what it excludes may be lost (%u so far)", FOREIGN_MAX,
-	       fm_table_who(fm, id->root, root), (unsigned long long)id->epoch, n);
+	       "more than %u tables of other parts were sent: the one of root %s, epoch %llu, is "
+	       "dropped, and what it excludes may be lost (%u so far)",
+	       FOREIGN_MAX, fm_table_who(fm, id->root, root), (unsigned long long)id->epoch, n);
 }
 
 static void drop_least(struct fm *fm)
@@ -345,7 +353,9 @@ static unsigned int find_wanted(const struct fm_parts *s, const struct fm_past *
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
 {
 	const struct fm_past had = { .epoch = h->term, .version = h->table, .root = h->table_root };
-	const struct fm_past kept = { .epoch = h->kept_term, .version = h->kept, .root = h->kept_root };
+	const struct fm_past kept = { .epoch = h->kept_term,
+				      .version = h->kept,
+				      .root = h->kept_root };
 	const struct fm_past id = h->table ? had : kept;
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = h->table > 0 } };
 	struct fm_parts *s = fm->root->parts;
@@ -365,7 +375,8 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 	struct foreign *f = foreign_new(id, &m->line, &m->shape);
 
 	if (!f) {
-		fm_say(fm, FM_ERROR, "table", "no memory for a table of another part: what it excludes may be lost");
+		fm_say(fm, FM_ERROR, "table",
+		       "no memory for a table of another part: what it excludes may be lost");
 		return;
 	}
 	for (uint32_t i = 0; i < m->nentries; i++)

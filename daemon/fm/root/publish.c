@@ -178,7 +178,8 @@ static void tell_unplaced(struct fm *fm)
 
 		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via)
 			fm_problem_set(fm, "place", m->guid,
-				       "node '%s' (%s) has no place: no free coordinates fit its cables%s",
+				       "node '%s' (%s) has no place: no free coordinates fit its "
+				       "cables%s",
 				       m->name, m->address, why);
 	}
 	fm_problems_sweep(fm, "place");
@@ -192,7 +193,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The entry @was becomes @e in that version: if another node is up there, or none, votes change. */
-static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm_entry *e, uint64_t version)
+static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm_entry *e,
+		      uint64_t version)
 {
 	struct fm_mate *m = fm_mate(fm->root, was->guid);
 
@@ -274,7 +276,8 @@ static void publish_table(struct fm *fm, uint64_t version)
 	r->clean &= (uint8_t)~(1u << version % TORUS_COLOURS);
 	t.clean = r->clean;
 	fm_recovery_begin(fm);
-	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version, fm_demand_cause(r));
+	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version,
+	       fm_demand_cause(r));
 	fm_member_table(fm, &t);
 	for (uint32_t i = 0; fm->table.version != version && i < t.nentries; i++)
 		fm_change_node(fm, t.entries[i].node);

@@ -9,7 +9,9 @@
 struct fm;
 struct fm_entry;
 
-/* The entry of @node as table @version, the next one, would have it. False: it has none, nor had. */
+/*
+ * The entry of @node as table @version, the next one, would have it. False: it has none, nor had.
+ */
 bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_entry *e);
 void fm_publish_due(struct fm *fm);
 uint64_t fm_publish_expiry(const struct fm *fm);

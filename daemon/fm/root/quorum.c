@@ -169,7 +169,8 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const s
 	struct fm_book *b;
 
 	if (!t->version)
-		return fm_recall_nodes(fm) ? fm_recall_place(fm, m->guid) != TORUS_NO_NODE : m->version > 0;
+		return fm_recall_nodes(fm) ? fm_recall_place(fm, m->guid) != TORUS_NO_NODE :
+					     m->version > 0;
 	if (forgot_later(said, t->epoch, t->version))
 		return 0;
 	b = fm_recall_table(fm, t, &v);
@@ -211,7 +212,9 @@ static unsigned int claim_sets(const struct fm *fm, struct fm_set *set)
 	return set[0].ups > 0;
 }
 
-/* How many of set number @i take part in the claim; @half: twice that, and 1 for who made the table */
+/*
+ * How many of set number @i take part in the claim; @half: twice that, and 1 for who made the table
+ */
 static uint32_t here_of(const struct fm *fm, unsigned int i, uint64_t maker, uint32_t *half)
 {
 	const struct fm_root *r = fm->root;
@@ -295,7 +298,8 @@ void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
 	m->voice.chose |= votes;
 }
 
-void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v, const struct fm_entry *e)
+void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v,
+		      const struct fm_entry *e)
 {
 	const struct fm_quorum *q = fm->root->quorum;
 
@@ -402,7 +406,8 @@ void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v
 }
 
 /* Return: true if the nodes for which @counts is true are a quorum of each set that is needed. */
-static bool is_quorum(const struct fm *fm, bool (*counts)(const struct fm *fm, const struct fm_mate *m))
+static bool is_quorum(const struct fm *fm,
+		      bool (*counts)(const struct fm *fm, const struct fm_mate *m))
 {
 	const struct fm_root *r = fm->root;
 	struct fm_set set;
@@ -462,7 +467,8 @@ static bool set_lacks(struct fm *fm, bool is)
 	fm->root->quorum->lacks = is;
 	if (is)
 		fm_problem_set(fm, "quorum", 0,
-			       "not more than half of the nodes answer: recoveries wait for the others until more do");
+			       "not more than half of the nodes answer: recoveries wait for the "
+			       "others until more do");
 	else
 		fm_problem_clear(fm, "quorum", 0);
 	return is;

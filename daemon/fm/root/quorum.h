@@ -25,16 +25,25 @@ void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h);
 bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m);
 /** fm_quorum_claimed() - Return: true if those that take part in the claim are enough to lead */
 bool fm_quorum_claimed(const struct fm *fm);
-/** fm_quorum_count() - @here of the @need that are enough take part, where most are missing; @need 0: not known */
+/**
+ * fm_quorum_count() - @here of the @need that are enough take part, where most are missing; @need
+ *	0: not known
+ */
 void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need);
 /** fm_quorum_begin() - the claim has won */
 void fm_quorum_begin(struct fm *fm);
-/** fm_quorum_sent() - this root, which leads and has no table yet, was sent the latest one: who was in it */
+/**
+ * fm_quorum_sent() - this root, which leads and has no table yet, was sent the latest one: who was
+ *	in it
+ */
 void fm_quorum_sent(struct fm *fm);
 /** fm_quorum_hello() - @m has said HELLO: it counts, if it was up in the table of the claim */
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m);
-/** fm_quorum_former() - @m, which has not joined, has that entry in the table from before this root */
-void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v, const struct fm_entry *e);
+/**
+ * fm_quorum_former() - @m, which has not joined, has that entry in the table from before this root
+ */
+void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v,
+		      const struct fm_entry *e);
 /** fm_quorum_differs() - for the entry of @m in the table @version, where it is up, or is not */
 uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up, uint64_t version);
 /** fm_quorum_voters() - of the table @version, after its entries are made */

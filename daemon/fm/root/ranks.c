@@ -94,7 +94,8 @@ static void check_all(struct fm *fm)
 		tell_equal(fm, &equal[i], i);
 	if (wanted && others && !any)
 		fm_problem_set(fm, KIND, 0,
-			       "no node would become root if '%s' is lost: root_priority of all others that are up is 0",
+			       "no node would become root if '%s' is lost: root_priority of all "
+			       "others that are up is 0",
 			       fm->cfg.name);
 }
 

@@ -47,7 +47,8 @@ struct said {
 /**
  * struct fm_recall
  * @said: of each node, until the first table; NULL: nothing
- * @book: the latest table, as a node has sent it to this one, which asks to be root; NULL: none has;
+ * @book: the latest table, as a node has sent it to this one, which asks to be root; NULL: none
+ *	has;
  *	@id, @voters: of it
  * @asked: when a node was asked for it last
  * @kept: the shape that is restored is that of the kept table
@@ -135,7 +136,8 @@ static void take_told(struct fm_told *t, const struct fm_hello *h)
 	if (order < 0)
 		return;
 	t->clean |= h->clean;
-	if (h->voters.n > t->voters.n)	/* managers that know nothing of voters do not pass them on */
+	if (h->voters.n > t->voters.n)	/* managers that know nothing of voters do not pass them
+					 * on */
 		t->voters = h->voters;
 	if (h->line.n > t->line.n)
 		t->line = h->line;
@@ -156,13 +158,14 @@ static bool said_room(struct fm *fm, const struct torus_shape *shape)
 	if (!l->said)
 		l->said = calloc(torus_nodes(shape), sizeof(*l->said));
 	if (!l->said)
-		fm_say(fm, FM_ERROR, "table", "no memory for what nodes say is excluded: that may be lost");
+		fm_say(fm, FM_ERROR, "table",
+		       "no memory for what nodes say is excluded: that may be lost");
 	return l->said;
 }
 
 /*
- * The NIC of the latest version works in the shape that the fabric has. A root whose NIC has lost its
- * memory, or has been away for long, takes that, and all nodes keep their places.
+ * The NIC of the latest version works in the shape that the fabric has. A root whose NIC has lost
+ * its memory, or has been away for long, takes that, and all nodes keep their places.
  */
 static bool shape_take(struct fm *fm, const struct fm_hello *h)
 {
@@ -295,7 +298,8 @@ uint32_t fm_recall_place(const struct fm *fm, uint64_t guid)
 	       fm_table_find(fm, guid) : TORUS_NO_NODE;
 }
 
-struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape, struct fm_voters *voters)
+struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape,
+			       struct fm_voters *voters)
 {
 	const struct fm_table *t = &fm->table;
 	const struct fm_voters *v;
@@ -306,7 +310,8 @@ struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *sh
 		return fm_book_get(b);
 	if (kept_fits(fm))
 		return fm_book_get(fm->kept.book);
-	return t->version && !memcmp(&t->shape, shape, sizeof(*shape)) ? fm_book_get(t->book) : NULL;
+	return t->version && !memcmp(&t->shape, shape, sizeof(*shape)) ? fm_book_get(t->book) :
+									 NULL;
 }
 
 void fm_recall_own(struct fm *fm)
@@ -325,7 +330,8 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 	const struct fm_kept *k = &fm->kept;
 
 	if (fm->root->settled || fm->table.version || !h->kept ||
-	    (k->book && (h->kept_term < k->term || (h->kept_term == k->term && h->kept <= k->version))))
+	    (k->book &&
+	     (h->kept_term < k->term || (h->kept_term == k->term && h->kept <= k->version))))
 		return;
 	fm_conn_send(fm, c, &msg);
 	fm_news_wait(fm, fm->now + fm->cfg.resend);
@@ -390,7 +396,9 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 	/* Its HELLO named an epoch that was believed. */
 	if (m->term > fm_epoch_believed(fm) || !fm_keep_take(fm, m))
 		return;
-	fm_say(fm, FM_INFO, "table", "version %llu of epoch %llu was kept, shape %s: places, names and exclusions are taken from it",
+	fm_say(fm, FM_INFO, "table",
+	       "version %llu of epoch %llu was kept, shape %s: places, names and exclusions are "
+	       "taken from it",
 	       (unsigned long long)m->version, (unsigned long long)m->term,
 	       torus_shape_text(&m->shape, text));
 	recall_kept(fm);
@@ -409,7 +417,8 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 		take_told(&r->told, h);
 	if (shape_take(fm, h))
 		shape = coming_shape(fm);
-	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) || !said_room(fm, shape))
+	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) ||
+	    !said_room(fm, shape))
 		return;
 	s = &r->recall->said[torus_node_id(shape, &h->coords)];
 	if (said_later(&now, s))

@@ -94,8 +94,8 @@
  *    below it join below others (judge.c).
  * In each case one node less takes part in the next version, or in this one if none can begin,
  * and they come back not more often than after a while that doubles, up to 20 * member_max: while
- * it lasts, those that are left are waited for only. Whatever that misses, a report of nobody awaited
- * that went astray, or a node that says wrongly that it waits: all are asked anew after
+ * it lasts, those that are left are waited for only. Whatever that misses, a report of nobody
+ * awaited that went astray, or a node that says wrongly that it waits: all are asked anew after
  * 3 * member_max.
  *
  * A NIC that refuses to replay does not stop a recovery: REPLAY is bounded. But what it keeps
@@ -231,7 +231,8 @@ static bool someone_silent(const struct fm *fm)
 /* A NIC that the table relies on has started anew, or has an old shape: the next table is due. */
 static bool is_outdated(const struct fm *fm)
 {
-	return fm_demand_is(fm->root) && (fm_tally(fm)->parts[FM_PART_ANEW] || fm_grow_mixed(fm->root));
+	return fm_demand_is(fm->root) &&
+	       (fm_tally(fm)->parts[FM_PART_ANEW] || fm_grow_mixed(fm->root));
 }
 
 static void set_stamp(struct fm *fm, enum fm_stamp at)
@@ -512,7 +513,8 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	rec->sums = s;
 	rec->set = rep->set;
 	fm_say(fm, FM_DEBUG, "recovery",
-	       "version %llu phase %u round %u: missing %lld %lld %lld %lld, parked %llu, unresolved %llu, held %llu, to open %u",
+	       "version %llu phase %u round %u: missing %lld %lld %lld %lld, parked %llu, "
+	       "unresolved %llu, held %llu, to open %u",
 	       (unsigned long long)rep->version, rec->phase, rep->round,
 	       (long long)fm_sums_missing(&s, 0), (long long)fm_sums_missing(&s, 1),
 	       (long long)fm_sums_missing(&s, 2), (long long)fm_sums_missing(&s, 3),
@@ -545,7 +547,8 @@ void fm_recovery_recheck(struct fm *fm)
  */
 static void call_the_roll(struct fm *fm)
 {
-	fm_say(fm, FM_WARNING, "recovery", "version %llu does not go on: all nodes are asked to join anew",
+	fm_say(fm, FM_WARNING, "recovery",
+	       "version %llu does not go on: all nodes are asked to join anew",
 	       (unsigned long long)fm->root->version);
 	fm_claim_anew(fm, fm->term);
 }
@@ -557,7 +560,8 @@ static void tell_awaited(struct fm *fm)
 
 	if (m)
 		fm_problem_set(fm, "recovery", 0,
-			       "version %llu waits for an answer of '%s' (%s), or of a node below it in the tree",
+			       "version %llu waits for an answer of '%s' (%s), or of a node below "
+			       "it in the tree",
 			       (unsigned long long)fm->root->version, m->name, m->address);
 }
 

@@ -100,10 +100,11 @@ static struct fm_root *root_new(const struct fm *fm)
 
 	if (!r)
 		return NULL;
-	if (fm_roster_new(r) && fm_news_new(r) && fm_demand_new(r) && fm_admin_new(r) && fm_recovery_new(r) && fm_leftover_new(r) && fm_dispute_new(r) && fm_damp_new(r) &&
+	if (fm_roster_new(r) && fm_news_new(r) && fm_demand_new(r) && fm_admin_new(r) &&
+	    fm_recovery_new(r) && fm_leftover_new(r) && fm_dispute_new(r) && fm_damp_new(r) &&
 	    fm_vanish_new(r) && fm_grow_new(r) && fm_claim_new(r) && fm_calls_new(r) &&
-	    fm_quorum_new(r) && fm_recall_new(r) && fm_parts_new(r) &&
-	    fm_mate_add(r, fm->guid) && fm_parts_own(fm, r))
+	    fm_quorum_new(r) && fm_recall_new(r) && fm_parts_new(r) && fm_mate_add(r, fm->guid) &&
+	    fm_parts_own(fm, r))
 		return r;
 	root_free(r);
 	return NULL;
@@ -210,8 +211,8 @@ static void leave_root(struct fm *fm)
 }
 
 /*
- * As if its manager had started anew: connections are closed, nodes say HELLO again, and it leads once
- * those who promise to obey it are enough. The table stays in force meanwhile.
+ * As if its manager had started anew: connections are closed, nodes say HELLO again, and it leads
+ * once those who promise to obey it are enough. The table stays in force meanwhile.
  */
 static void ask_anew(struct fm *fm)
 {

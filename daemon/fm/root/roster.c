@@ -295,8 +295,8 @@ static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
 	bool comes = !fm_mate_joined(m) && m->voice.claimed == fm->term &&
 		     fm->now < m->voice.heard + CLAIM_WAIT * fm->cfg.resend;
 
-	return m->guid && !comes && m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE && !m->via &&
-	       !m->first && !m->listed && !m->doubted;
+	return m->guid && !comes && m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE &&
+	       !m->via && !m->first && !m->listed && !m->doubted;
 }
 
 /* Frees its number, which the next new node gets. */

@@ -9,7 +9,9 @@
 struct fm;
 struct fm_mate;
 
-/* Return: true if all cables of @node are excluded by order; also if no node was ever seen there. */
+/*
+ * Return: true if all cables of @node are excluded by order; also if no node was ever seen there.
+ */
 bool fm_service_is_out(const struct fm *fm, uint32_t node);
 /*
  * @m is dead or silent: a problem, unless it is out of service. @why: added to the text, or "".

@@ -113,7 +113,8 @@ static bool all_known(const struct fm *fm)
 	const struct fm_voters *voters;
 	const struct fm_book *former = fm_recall_table(fm, &latest, &voters);
 
-	if (!former || !fm->root->restored || memcmp(&former->shape, &fm->root->shape, sizeof(former->shape)))
+	if (!former || !fm->root->restored ||
+	    memcmp(&former->shape, &fm->root->shape, sizeof(former->shape)))
 		return false;
 	for (uint32_t i = 0; i < former->nodes; i++) {
 		const struct fm_entry *e = &former->entry[i];
@@ -253,10 +254,10 @@ static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i,
 }
 
 /*
- * If the managers of all neighbours of a node are silent, as its own is, no node that has joined tells of
- * it. Its NIC may work on all the same, so by the former table it is linked to the silent ones. But if a
- * neighbour that has joined was linked to it, and has lost that link, the node counts as dead, as a host
- * without power does (vanish.c).
+ * If the managers of all neighbours of a node are silent, as its own is, no node that has joined
+ * tells of it. Its NIC may work on all the same, so by the former table it is linked to the silent
+ * ones. But if a neighbour that has joined was linked to it, and has lost that link, the node
+ * counts as dead, as a host without power does (vanish.c).
  */
 static void find_silent_behind(struct fm *fm, const struct fm_book *former)
 {

@@ -10,8 +10,8 @@
 struct fm;
 
 /*
- * An empty table of @shape, and what the root has for each node of it; what it had is forgotten, but
- * not freed. False: no memory, and the table is as it was.
+ * An empty table of @shape, and what the root has for each node of it; what it had is forgotten,
+ * but not freed. False: no memory, and the table is as it was.
  */
 bool fm_settle_room(struct fm *fm, const struct torus_shape *shape);
 void fm_settle_due(struct fm *fm);

@@ -313,7 +313,9 @@ void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 
 static void take_lost(struct fm *fm, struct fm_mate *m)
 {
-	fm_say(fm, FM_INFO, "node", "'%s' does not report links that its neighbours have lost, and does not answer: taken as lost",
+	fm_say(fm, FM_INFO, "node",
+	       "'%s' does not report links that its neighbours have lost, and does not answer: "
+	       "taken as lost",
 	       m->name);
 	fm_vanish_drop(fm, m);
 	m->lost = true;

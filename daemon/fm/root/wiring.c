@@ -113,7 +113,8 @@ bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m)
 
 	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
-		const struct fm_mate *due = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
+		const struct fm_mate *due =
+			fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
 
 		if (port->state == FM_PORT_UP && port->peer_guid &&
 		    (port->problem || !due || due->guid != port->peer_guid ||

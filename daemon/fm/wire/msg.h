@@ -35,15 +35,18 @@ enum fm_msg_type {
 	FM_MSG_REFUSE,		/* answer: the node is not taken, because ... */
 	FM_MSG_ROW,		/* up to the root: states of the node's ports */
 	FM_MSG_LEFT,		/* up to the root: a child has gone */
-	FM_MSG_TABLE,		/* down: exclusion table, whole or changes; up: that of a former root */
-	FM_MSG_FETCH,		/* up: asks for the whole table; down: for one that the node has or kept */
+	FM_MSG_TABLE,		/* down: exclusion table, whole or changes; up: that of a former
+				 * root */
+	FM_MSG_FETCH,		/* up: asks for the whole table; down: for one that the node has or
+				 * kept */
 	FM_MSG_STEP,		/* down: next step of a recovery */
 	FM_MSG_REPORT,		/* up, summed: the step is done, with counts */
 	FM_MSG_PING,
 	FM_MSG_PONG,
 	FM_MSG_ADOPTED = 15,	/* up to the root: a child has come */
 	FM_MSG_DROP = 18,	/* from the root: close all connections to that node */
-	FM_MSG_FAILED,		/* up to the root: the node, or a child, cannot do the step at hand */
+	FM_MSG_FAILED,		/* up to the root: the node, or a child, cannot do the step at
+				 * hand */
 	FM_MSG_CLAIM,		/* answer to HELLO of a node that asks or claims; or a call */
 	FM_MSG_LEAD,		/* down from the root: that node is to be root; up: it is ready */
 	FM_MSG_KEPT,		/* up to the root: I have the table on my disk */
@@ -122,7 +125,8 @@ struct fm_base {
 };
 
 #define FM_VOTERS_MAX 8
-#define FM_VOTERS_ALL UINT32_MAX	/* as @ups: more than there can be, so there is no quorum of them */
+#define FM_VOTERS_ALL UINT32_MAX	/* as @ups: more than there can be, so there is no quorum of
+					 * them */
 
 /**
  * struct fm_set - the nodes that are up in a table
@@ -148,7 +152,9 @@ struct fm_past {
 	uint64_t root;
 };
 
-/** struct fm_line - from which tables another one comes: one of each former root, the latest first */
+/**
+ * struct fm_line - from which tables another one comes: one of each former root, the latest first
+ */
 struct fm_line {
 	uint8_t n;
 	struct fm_past past[FM_LINE_MAX];
@@ -333,7 +339,10 @@ struct fm_table_msg {
 	struct fm_entry *entries;
 };
 
-/** struct fm_fetch - @version: that the child has; @former: down: not the one you kept, the one you have */
+/**
+ * struct fm_fetch - @version: that the child has; @former: down: not the one you kept, the one you
+ *	have
+ */
 struct fm_fetch {
 	uint64_t version;
 	bool former;
