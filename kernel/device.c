@@ -12,7 +12,6 @@
 #include <linux/if_arp.h>
 #include <linux/virtio_net.h>
 
-#include "core/pkt.h"
 #include "torus.h"
 
 #define MTU_DEFAULT	64000	/* with header and flits it fits one frame of 65535 */
@@ -224,7 +223,6 @@ void torus_netdev_setup(struct net_device *dev)
 	dev->flags = IFF_POINTOPOINT | IFF_NOARP | IFF_MULTICAST;
 	dev->tx_queue_len = TX_QUEUE_LEN;
 	dev->needed_headroom = sizeof(struct virtio_net_hdr);
-	dev->needed_tailroom = TN_FLIT;
 	dev->mtu = MTU_DEFAULT;
 	dev->min_mtu = ETH_MIN_MTU;
 	dev->max_mtu = MTU_MAX;

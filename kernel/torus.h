@@ -40,8 +40,7 @@ struct torus_dev;
 
 /**
  * struct torus_net_ops - what a NIC does for its netdev; other than in struct torus_hw_ops none may
- *	be
- * NULL, and only @init and @set_coalesce can refuse
+ * be NULL, and only @init and @set_coalesce can refuse
  * @init: ndo_init; -errno
  * @uninit: ndo_uninit; RTNL
  * @free: of the destructor: nothing else is under way

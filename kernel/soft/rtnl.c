@@ -122,6 +122,7 @@ static void torus_setup(struct net_device *dev)
 	s->soft.hw.driver = TORUS_DRIVER;
 	spin_lock_init(&s->lock);
 	torus_netdev_setup(dev);
+	dev->needed_tailroom = TN_FLIT;	/* a message is filled up to whole flits (cut.c) */
 }
 
 /* --- rtnl link type ------------------------------------------------------------------ */
