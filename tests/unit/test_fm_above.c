@@ -86,6 +86,10 @@ static void a_claim_that_is_not_obeyed(void **state)
 	claim(1, NIC, TERM + 1);
 	stage_did_nothing(&s);
 	stage_end(&s);
+	joined();
+	claim(1, NIC, TERM + 1);
+	stage_did_nothing(&s);
+	stage_end(&s);
 }
 
 /* The NIC obeys a root of a later epoch: a claim of an earlier one is a problem, and no order. */
@@ -267,10 +271,13 @@ static void fetch(int conn, bool former, uint64_t version)
 /* Only the root gets the table of a node; a node that has none sends none. */
 static void who_fetches_the_table(void **state)
 {
+	struct fm_msg m;
+
 	(void)state;
 	with_parent();
-	table(1);
-	stage_msg(&s, 2, &(struct fm_msg) { .type = FM_MSG_PING });
+	m = stage_table(&s, 1, entry);
+	stage_msg(&s, 2, &m);
+	assert_int_equal(fm_version(s.fm), 1);
 	stage_forget(&s);
 	fetch(2, true, 0);
 	stage_did_nothing(&s);
@@ -437,6 +444,17 @@ static void the_answer_of_a_child(void **state)
 	stage_end(&s);
 }
 
+/* A step names the version of a table, which may be any number: that of a GUID, too. */
+static void a_version_like_a_guid(void **state)
+{
+	(void)state;
+	joined();
+	table(NIC + 2);
+	step(NIC + 2, 1, FM_STEP_COUNT);
+	stage_did_no(&s, "close");
+	stage_end(&s);
+}
+
 /* --- a new root ------------------------------------------------------------------------- */
 
 /* What the former root asked of the NIC is not gone on with. */
@@ -493,6 +511,7 @@ int main(void)
 		cmocka_unit_test(the_root_hands_over),
 		cmocka_unit_test(it_is_named),
 		cmocka_unit_test(the_answer_of_a_child),
+		cmocka_unit_test(a_version_like_a_guid),
 		cmocka_unit_test(nothing_is_left_of_the_former_root),
 		cmocka_unit_test(the_parent_it_names),
 	};

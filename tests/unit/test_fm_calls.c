@@ -101,6 +101,35 @@ static void one_follows_another(void **state)
 	stage_end(&s);
 }
 
+/* Only an answer to the call is taken on its connection: no child, no table, no order. */
+static void other_words_on_a_call(void **state)
+{
+	struct fm_entry entries[8];
+	struct fm_msg m;
+	uint64_t from;
+	int conn;
+
+	(void)state;
+	asks(8, &from);
+	s.deaf = "ping log ";
+	conn = s.next_conn;
+	stage_run_ns(&s, from + SETTLE + MS);
+	stage_up(&s, conn + 1);
+	stage_forget(&s);
+	stage_say(&s, conn + 1, FM_MSG_PING);
+	m = hello(3);
+	fm_msg(s.fm, conn + 1, &m, START + s.now);
+	m = stage_table(&s, 1000, entries);
+	m.table.former = true;
+	fm_msg(s.fm, conn + 1, &m, START + s.now);
+	m = (struct fm_msg) { .type = FM_MSG_DROP };
+	fm_msg(s.fm, conn + 1, &m, START + s.now);
+	stage_did_nothing(&s);
+	answers(conn + 1, 0x1, said.epoch, false);
+	assert_int_equal(count().others, 1);
+	stage_end(&s);
+}
+
 /* Nobody answers: at most 16 at once, and each less and less often. */
 static void nobody_answers(void **state)
 {
@@ -369,6 +398,7 @@ int main(void)
 		cmocka_unit_test(wave_does_not_end),
 		cmocka_unit_test(what_is_said),
 		cmocka_unit_test(one_follows_another),
+		cmocka_unit_test(other_words_on_a_call),
 		cmocka_unit_test(nobody_answers),
 		cmocka_unit_test(connections_fail),
 		cmocka_unit_test(no_address),

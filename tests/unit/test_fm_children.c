@@ -369,6 +369,47 @@ static void test_two_ways(void **state)
 	stage_end(&s);
 }
 
+static bool adrift;	/* the last WELCOME */
+static unsigned int welcomes;
+
+static void sees(int conn, const struct fm_msg *msg)
+{
+	(void)conn;
+	if (msg->type != FM_MSG_WELCOME)
+		return;
+	adrift = msg->welcome.adrift;
+	welcomes++;
+}
+
+/* WELCOME says whether this node has a way to a root: to a new child, and to all when its way is new. */
+static void test_welcome(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_WELCOME };
+
+	(void)state;
+	for (unsigned int is = 0; is < 2; is++) {
+		at_root();
+		m.welcome.term = TERM;
+		m.welcome.root_guid = NIC;
+		m.welcome.adrift = is;
+		stage_msg(&s, 1, &m);
+		s.sees = sees;
+		welcomes = 0;
+		child(50, 3);
+		assert_int_equal(welcomes, 1);
+		assert_int_equal(adrift, is);
+		/* A parent that knows no more. */
+		strcpy(m.welcome.parent, "10.0.0.2:1");
+		stage_msg(&s, 1, &m);
+		m.welcome.parent[0] = '\0';
+		stage_up(&s, 2);
+		stage_msg(&s, 2, &m);
+		assert_int_equal(welcomes, 2);
+		assert_int_equal(adrift, is);
+		stage_end(&s);
+	}
+}
+
 /* --- many connections ------------------------------------------------------------------- */
 
 #define MANY 200
@@ -434,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_new_upstream),
 		cmocka_unit_test(test_adrift),
 		cmocka_unit_test(test_two_ways),
+		cmocka_unit_test(test_welcome),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_other_child),
 	};

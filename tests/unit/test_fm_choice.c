@@ -267,6 +267,81 @@ static void not_reached(void **state)
 	stage_end(&s);
 }
 
+/* --- what it makes of a root that it does not follow -------------------------------------- */
+
+static bool says_two_roots(void)
+{
+	const struct fm_problem *p;
+
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		if (strstr(p->text, "two roots"))
+			return true;
+	return false;
+}
+
+/* Two roots that lead, and a neighbour that is in no table of this node: two fabrics of one name. */
+static void two_fabrics(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(situations) / sizeof(situations[0]); k++)
+		for (unsigned int n = 0; n < 2 * KINDS; n++) {
+			bool unknown = n < KINDS, is_led = situations[k].make == led;
+			struct fm_init i;
+
+			situations[k].make();
+			i = init_of(0, (enum kind)(n % KINDS), LESSER, TERM - 1);
+			if (unknown)
+				i.guid = 0xdead;
+			stage_hear(&s, 0, &i);
+			/* Nodes without a table know no neighbour. */
+			if (situations[k].make == first || situations[k].make == first_tried ||
+			    situations[k].make == led_no_table)
+				is_led = unknown = true;
+			assert_int_equal(says_two_roots(),
+					 is_led && unknown && n % KINDS == LEADS && !follows(LESSER));
+			stage_end(&s);
+		}
+}
+
+/* Its place is final where the fabric of the followed root has such a place. */
+static void a_place_of_another_fabric(void **state)
+{
+	(void)state;
+	for (unsigned int size = 1; size < 3; size++) {
+		struct fm_init i;
+
+		lost();
+		assert_true(told().settled);
+		i = init_of(0, LEADS, GREATER, TERM + 1);
+		i.size[0] = (uint16_t)size;
+		stage_hear(&s, 0, &i);
+		assert_true(follows(GREATER));
+		assert_int_equal(told().settled, size > 1);
+		stage_end(&s);
+	}
+	first();
+	assert_false(told().settled);
+	stage_end(&s);
+}
+
+/* A node that knows no epoch believes any; others only one that is near. */
+static void a_far_epoch(void **state)
+{
+	uint64_t far = TERM + FM_EPOCH_STEP + 1;
+
+	(void)state;
+	fresh();
+	hear(2, LEADS, FOLLOWED, far);
+	assert_true(follows(FOLLOWED));
+	stage_end(&s);
+	for (unsigned int near = 0; near < 2; near++) {
+		led();
+		hear(0, LEADS, GREATER, far - near);
+		assert_int_equal(follows(GREATER), near);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -278,6 +353,9 @@ int main(void)
 		cmocka_unit_test(its_new_address),
 		cmocka_unit_test(no_other_that_asks),
 		cmocka_unit_test(not_reached),
+		cmocka_unit_test(two_fabrics),
+		cmocka_unit_test(a_place_of_another_fabric),
+		cmocka_unit_test(a_far_epoch),
 	};
 
 	return cmocka_run_group_tests_name("fm_choice", all, NULL, NULL);

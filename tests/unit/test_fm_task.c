@@ -386,6 +386,78 @@ static void test_gone(void **state)
 	stage_end(&s);
 }
 
+static void table_with(int conn, uint64_t version, enum fm_node_state state, uint32_t epoch)
+{
+	struct fm_msg m = stage_table(&s, version, entry);
+
+	entry[1].state = (uint8_t)state;
+	entry[1].epoch = epoch;
+	stage_msg(&s, conn, &m);
+}
+
+/* The next connection to the root stands, and is accepted. Return: its number. */
+static int joins_again(void)
+{
+	int conn;
+
+	stage_wait(&s, "connect 10.0.0.0:1");
+	conn = s.next_conn - 1;
+	stage_up(&s, conn);
+	stage_welcome(&s, conn, TERM, "");
+	stage_forget(&s);
+	return conn;
+}
+
+/* The root goes on without this node, in its present life: it joins anew at once, and once. */
+static void test_left_out(void **state)
+{
+	int conn;
+
+	(void)state;
+	joined();
+	s.deaf = "init ping pong log hello row kept adopted welcome ";
+	table(1);
+	stage_forget(&s);
+	table_with(1, 2, FM_NODE_DEAD, 2);
+	stage_did_no(&s, "close 1");
+	table_with(1, 3, FM_NODE_DEAD, 1);
+	stage_did_some(&s, "close 1\n");
+	conn = joins_again();
+	for (unsigned int i = 0; i < 30; i++) {
+		stage_run_ns(&s, s.now + s.cfg.member_max / 10);
+		stage_say(&s, conn, FM_MSG_PONG);
+		stage_say(&s, 52, FM_MSG_PING);
+		stage_say(&s, 53, FM_MSG_PING);
+	}
+	stage_did_no(&s, "close");
+	stage_end(&s);
+}
+
+/* If that is because its NIC failed, it joins after a while; then its NIC is as good as any. */
+static void test_left_out_for_its_nic(void **state)
+{
+	uint64_t wait;
+	int conn;
+
+	(void)state;
+	joined();
+	s.deaf = "init ping pong log hello row kept adopted welcome ";
+	wait = s.cfg.member_max;
+	s.err.rows = -EIO;
+	table(1);
+	table_with(1, 3, FM_NODE_DEAD, 1);
+	stage_forget(&s);
+	stage_run_ns(&s, s.now + wait - 1);
+	stage_did_no(&s, "close 1");
+	stage_run_ns(&s, s.now + 1);
+	stage_did_some(&s, "close 1\n");
+	conn = joins_again();
+	s.err.rows = 0;
+	table_with(conn, 4, FM_NODE_DEAD, 1);
+	assert_true(stage_count(&s, "close ") > 0);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -403,6 +475,8 @@ int main(void)
 		cmocka_unit_test(test_hello),
 		cmocka_unit_test(test_hello_fails),
 		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_left_out_for_its_nic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

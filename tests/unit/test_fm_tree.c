@@ -191,6 +191,32 @@ static void test_tries(void **state)
 		assert_true(least[k] < 0.6 && most[k] > 1.4);
 }
 
+/* From half of ten times resend to once and a half, at random. */
+static void test_refused_again(void **state)
+{
+	uint64_t least = ~0ULL, most = 0;
+
+	(void)state;
+	for (unsigned int seed = 0; seed < 64; seed++) {
+		struct fm_init i;
+		uint64_t ns;
+
+		stage_init(&s, "4x1", 1);
+		s.cfg.seed = seed;
+		stage_start(&s);
+		i = stage_neighbour(&s, 2);
+		stage_hear(&s, 2, &i);
+		stage_up(&s, 1);
+		stage_refuse(&s, 1, "for a reason");
+		ns = stage_wait(&s, "connect 10.0.0.0:1: 2");
+		least = ns < least ? ns : least;
+		most = ns > most ? ns : most;
+		stage_end(&s);
+	}
+	assert_in_range(least, 500 * MS, 540 * MS);
+	assert_in_range(most, 1450 * MS, 1500 * MS);
+}
+
 /* A root that refuses is asked again after about a second; the reason is logged. */
 static void test_refused(void **state)
 {
@@ -583,6 +609,7 @@ int main(void)
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_any_word),
 		cmocka_unit_test(test_tries),
+		cmocka_unit_test(test_refused_again),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_parent),
 		cmocka_unit_test(test_other_parent),
