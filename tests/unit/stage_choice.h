@@ -37,7 +37,8 @@ static inline void run(uint64_t ns)
 enum kind { LEADS, ASKS, LOST, LOST_ASKS, KINDS };
 
 /* The Init of the neighbour at @port, which is in the table that joined nodes have. */
-static inline struct fm_init init_of(unsigned int port, enum kind kind, uint64_t root, uint64_t epoch)
+static inline struct fm_init init_of(unsigned int port, enum kind kind, uint64_t root,
+				     uint64_t epoch)
 {
 	struct fm_init i = stage_neighbour(&s, port);
 

@@ -118,7 +118,7 @@ static void a_claim_of_the_past(void **state)
 }
 
 /*
- * The node does not know that the root which it follows only asks: a claim without an epoch says so,
+ * The node does not know that the followed root only asks: a claim without an epoch says so,
  * and its Inits do from then on. A claim with an epoch says so of one that was known to ask.
  */
 static void a_claim_tells_that_it_asks(void **state)

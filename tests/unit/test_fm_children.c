@@ -381,7 +381,7 @@ static void sees(int conn, const struct fm_msg *msg)
 	welcomes++;
 }
 
-/* WELCOME says whether this node has a way to a root: to a new child, and to all when its way is new. */
+/* WELCOME says if this node has a way to a root: to a new child, and to all when that is new. */
 static void test_welcome(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };

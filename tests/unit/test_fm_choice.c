@@ -279,7 +279,7 @@ static bool says_two_roots(void)
 	return false;
 }
 
-/* Two roots that lead, and a neighbour that is in no table of this node: two fabrics of one name. */
+/* Two roots lead, and the neighbour is in no table of this node: two fabrics of one name. */
 static void two_fabrics(void **state)
 {
 	(void)state;
@@ -297,8 +297,8 @@ static void two_fabrics(void **state)
 			if (situations[k].make == first || situations[k].make == first_tried ||
 			    situations[k].make == led_no_table)
 				is_led = unknown = true;
-			assert_int_equal(says_two_roots(),
-					 is_led && unknown && n % KINDS == LEADS && !follows(LESSER));
+			assert_int_equal(says_two_roots(), is_led && unknown && n % KINDS == LEADS &&
+							   !follows(LESSER));
 			stage_end(&s);
 		}
 }

@@ -345,8 +345,8 @@ static void host_says(uint64_t term, uint64_t version, bool ok)
 }
 
 /*
- * A table goes to the host if shape, open dimensions, places, GUIDs, names or exclusions differ from
- * those of the table before, and not for what only lives as long as the managers.
+ * A table goes to the host if shape, open dimensions, places, GUIDs, names or exclusions differ
+ * from those of the table before, and not for what only lives as long as the managers.
  */
 static void what_must_survive(void **state)
 {

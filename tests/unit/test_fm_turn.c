@@ -99,7 +99,7 @@ static void not_a_candidate(void **state)
 	stage_end(&s);
 }
 
-/* Each time that it has asked in vain it waits twice as long, at most 32 times; anew once it is led. */
+/* After each try in vain it waits twice as long, at most 32 times; anew once it is led. */
 static void in_vain(void **state)
 {
 	(void)state;
@@ -153,7 +153,6 @@ static void behind_another(void **state)
 	/* One whose connection does not come up yet counts the same. */
 	bereft(1, FM_PRIORITY_MAX, 1);
 	s.refuse_connect = 0;
-	s.cfg.takeover = TAKEOVER;
 	hear(2, ASKS, GREATER, TERM + 1);
 	assert_in_range(its_turn(30 * TAKEOVER), TAKEOVER, 12 * TAKEOVER);
 	stage_end(&s);
@@ -188,9 +187,6 @@ static void while_it_joins(void **state)
 static void once_it_is_led(void **state)
 {
 	(void)state;
-	led();
-	s.cfg.takeover = TAKEOVER;
-	stage_end(&s);
 	bereft(1, FM_PRIORITY_MAX, 1);
 	s.refuse_connect = 0;
 	run(150 * MS);

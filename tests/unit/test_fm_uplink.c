@@ -131,7 +131,7 @@ static void votes_of_its_entry(void **state)
 		joined();
 		table(1);
 		m = stage_table(&s, 2, entry);
-		m.table.voters = (struct fm_voters) { .n = 2, .set = { { 3, 0xabc }, { 4, 0xdef } } };
+		m.table.voters = (struct fm_voters) { 2, { { 3, 0xabc }, { 4, 0xdef } } };
 		entry[1].differs = 2;
 		if (other == 1)
 			entry[1].guid = 0xbad;
