@@ -41,6 +41,36 @@ static void until_it_is_heard(void **state)
 	stage_end(&s);
 }
 
+/* The link comes up anew, perhaps to another NIC: that may not have heard of this node yet. */
+static void in_a_new_session(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	known_to_both();
+	stage_link_lost(&s, 0, 1);
+	stage_link_up(&s, 0, 2);
+	s.deaf = "hello row pong connect ping close log ";
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_run_ns(&s, s.now + 5000 * MS);
+	assert_true(stage_count(&s, "init 0: ") > 5);
+	assert_int_equal(stage_count(&s, "init 2: "), 0);
+	stage_end(&s);
+}
+
+/* What is news to all neighbours is repeated as well, until each has heard it. */
+static void news_until_they_are_heard(void **state)
+{
+	(void)state;
+	known_to_both();
+	stage_welcome(&s, 1, TERM + 1, "");
+	stage_run_ns(&s, s.now + 900 * MS);
+	assert_true(stage_count(&s, "init 0: ") > 3);
+	assert_true(stage_count(&s, "init 2: ") > 3);
+	stage_end(&s);
+}
+
 /*
  * The root is lost for a moment: neighbours are told that it is back only if they were told of the
  * loss.
@@ -106,6 +136,8 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(until_it_is_heard),
+		cmocka_unit_test(in_a_new_session),
+		cmocka_unit_test(news_until_they_are_heard),
 		cmocka_unit_test(after_a_short_loss),
 		cmocka_unit_test(of_the_place_that_it_was_given),
 	};
