@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* The priority of a process that others wait for. */
 #ifndef UTIL_PRIORITY_H
 #define UTIL_PRIORITY_H
