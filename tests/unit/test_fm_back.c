@@ -163,8 +163,9 @@ static void beside_itself_and_the_living(void **state)
 
 	(void)state;
 	ring_of_8();
-	row3.port[1] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 3, .peer_port = 3 };
-	row3.port[3] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 3, .peer_port = 1 };
+	for (unsigned int p = 1; p < 4; p += 2)
+		row3.port[p] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 3,
+						      .peer_port = (uint8_t)(4 - p) };
 	pair_dies();
 	now = row3;
 	now.port[0].state = FM_PORT_DOWN;
@@ -226,9 +227,11 @@ static void nic_fails(void **state)
 		assert_non_null(fm_problem(s.fm, 0));
 		assert_string_equal(fm_problem(s.fm, 0)->kind, "node");
 		assert_string_equal(fm_problem(s.fm, 0)->text,
-				    k ?	"node 2,0 ('n2') is silent: it cannot follow version 1: its NIC says Input/output error, "
+				    k ?	"node 2,0 ('n2') is silent: it cannot follow version 1: "
+					"its NIC says Input/output error, "
 					"and works on with the rows that it has" :
-					"node 2,0 ('n2') is silent: it cannot follow version 1: its NIC does not answer, "
+					"node 2,0 ('n2') is silent: it cannot follow version 1: "
+					"its NIC does not answer, "
 					"and works on with the rows that it has");
 		stage_run_ns(&s, s.now + MS);
 		assert_int_equal(stage_count(&s, "version 2: node 'n2' is silent\n"), 1);
@@ -426,8 +429,8 @@ static unsigned long long refused_for(uint64_t attach)
 	assert_non_null(fm_problem(s.fm, 0));
 	at = strstr(fm_problem(s.fm, 0)->text, "node 3,0 ('n3') is silent: it cannot follow version");
 	assert_non_null(at);
-	assert_int_equal(sscanf(strstr(at, "version"), "version %llu: its manager (10.0.0.3:1) answers, "
-				"but has not reported for %llu ms; it may join again after %llu ms",
+	assert_int_equal(sscanf(strstr(at, "version"), "version %llu: its manager "
+				"(10.0.0.3:1) answers, but has not reported for %llu ms; it may join again after %llu ms",
 				&version, &passed, &ms), 3);
 	assert_int_equal(passed, 10);
 	/* Its connections end, and so do the children's to it. */

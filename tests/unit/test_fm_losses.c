@@ -155,6 +155,8 @@ static void cable_lost(unsigned int port, uint64_t peer, uint32_t serial)
 /* A cable is told once if its ends agree about it; else each end is told, without the other. */
 static void each_cable_once(void **state)
 {
+	static const unsigned int port[] = { 3, 4, 2, 2 };
+	static const uint64_t peer[] = { NIC + 2, NIC + 2, NIC + 3, NIC + 1 };
 	struct fm_hold h;
 
 	(void)state;
@@ -171,7 +173,7 @@ static void each_cable_once(void **state)
 	stage_end(&s);
 	for (unsigned int k = 0; k < 4; k++) {
 		ring_of("4x1", 1);
-		cable_lost(k == 0 ? 3 : k == 1 ? 4 : 2, k == 2 ? NIC + 3 : k == 3 ? NIC + 1 : NIC + 2, 2);
+		cable_lost(port[k], peer[k], 2);
 		assert_int_equal(holds(), 2);
 		for (unsigned int i = 0; i < 2; i++) {
 			assert_true(fm_held(s.fm, i, START + s.now, &h));

@@ -162,7 +162,8 @@ static void note_due(unsigned int i)
 	if (mates[i].parent > 1 && mates[i].parent <= NODES)
 		due_told[mates[i].parent - 1]++;
 	for (unsigned int o = 1; o < NODES; o++)
-		if (mates[o].parent == i + 1 && (mates[o].via == i + 1 || (!mates[o].via && mates[o].listed)))
+		if (mates[o].parent == i + 1 &&
+		    (mates[o].via == i + 1 || (!mates[o].via && mates[o].listed)))
 			due_told[o]++;
 }
 
@@ -259,7 +260,9 @@ static void draw(uint64_t *random)
 		fm_mate_via(root, m, 0);
 		m->parent = 0;
 		/* Some hang below a node of which nothing is known. */
-		fm_mate_via(root, m, random_below(random, 20) ? 1 + random_below(random, i) : NODES + 5);
+		fm_mate_via(root, m, NODES + 5);
+		if (random_below(random, 20))
+			fm_mate_via(root, m, 1 + random_below(random, i));
 		if (!random_below(random, 25))
 			m->state = random_below(random, 2) ? FM_NODE_DEAD : FM_NODE_SILENT;
 	}
@@ -282,7 +285,8 @@ static void row_comes(unsigned int i)
 		uint64_t guid = mates[i].row.port[p].peer_guid;
 		struct fm_mate *o = guid ? &mates[guid - 1] : NULL;
 
-		if (o && o != &mates[i] && !up(i, p) && o != mates && !o->lost && o->state == FM_NODE_UP)
+		if (o && o != &mates[i] && !up(i, p) && o != mates && !o->lost &&
+		    o->state == FM_NODE_UP)
 			is[o - mates] = true;
 	}
 	fm_vanish_row(fm, &mates[i]);
