@@ -297,6 +297,12 @@ static const struct origin named[] = {
 	{ "lost_in_two_lives", 1359, 0, MOVE + 1, false, false,
 	  "an error of the check of losses: what a NIC gave up in one life came in its next one, which missed "
 	  "what the former had got" },
+	{ "kept_before_it_was_the_latest", 2019317, 0, MOVE + 1, false, false,
+	  "a root had the table of another part as one that had been kept, and forgot what that excludes when "
+	  "a node came that worked with it" },
+	{ "later_than_the_one_asked_for", 2017818, 0, MOVE + 1, false, false,
+	  "a node that asked to be root did not fetch the latest table, because it had just fetched another "
+	  "one, and forgot what that excludes" },
 };
 
 int main(int argc, char **argv)

@@ -172,21 +172,15 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 
 /* --- whole tables of other parts ------------------------------------------------------- */
 
-/* What that table excludes is in the next table, too, so it is in the line from now on. */
-static void merge_foreign(struct fm *fm, const struct foreign *f)
+static void exclude_foreign(struct fm *fm, const struct foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	uint16_t all = (uint16_t)((1u << 2 * shape->ndims) - 1);
 	char text[2 * TORUS_TEXT_MAX] = "", root[FM_WHO_MAX];
-	struct fm_line *l = &fm->root->line;
 	unsigned int n = 0;
 
-	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id))
-		return;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++)
 		n += exclude_ports(fm, i, f->admin[i] & all, text, sizeof(text));
-	if (l->n < FM_LINE_MAX)
-		l->past[l->n++] = f->id;
 	if (!n)
 		return;
 	fm_say(fm, FM_WARNING, "table", "root %s of epoch %llu led another part: "
@@ -195,6 +189,33 @@ static void merge_foreign(struct fm *fm, const struct foreign *f)
 	       n == 1 ? "s" : "", text);
 	if (fm->root->settled)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
+}
+
+/* What that table excludes is in the next table, too, so it is in the line from now on. */
+static void merge_foreign(struct fm *fm, const struct foreign *f)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	struct fm_line *l = &fm->root->line;
+
+	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id))
+		return;
+	exclude_foreign(fm, f);
+	if (l->n < FM_LINE_MAX)
+		l->past[l->n++] = f->id;
+}
+
+/*
+ * The table with which this root begins was that of another part when it was sent, by a node that had
+ * kept it. Then a node joined that works with it, while this root led: the root did not fetch it once
+ * more (recall.c).
+ */
+static void merge_latest(struct fm *fm, const struct foreign *f)
+{
+	const struct fm_past latest = fm_told_id(&fm->root->told);
+
+	if (latest.version && fm_past_same(&latest, &f->id) &&
+	    !memcmp(&f->shape, &fm->table.shape, sizeof(f->shape)))
+		exclude_foreign(fm, f);
 }
 
 static struct foreign *foreign_new(const struct fm_past *id, const struct fm_line *line,
@@ -452,8 +473,10 @@ void fm_parts_end(struct fm *fm)
 	begin_line(fm);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		merge_node(fm, fm_mate_no(r, i));
-	for (const struct foreign *f = r->parts->foreign; f; f = f->next)
+	for (const struct foreign *f = r->parts->foreign; f; f = f->next) {
+		merge_latest(fm, f);
 		if (!is_outdone(r, f))
 			merge_foreign(fm, f);
+	}
 	forget_foreign(r);
 }

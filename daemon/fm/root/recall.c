@@ -50,7 +50,7 @@ struct said {
  * @book: the latest table, as a node has sent it to this one, which asks to be root; NULL: none
  *	has;
  *	@id, @voters: of it
- * @asked: when a node was asked for it last
+ * @wanted, @asked: for which table a node was asked last, and when
  * @kept: the shape that is restored is that of the kept table
  */
 struct fm_recall {
@@ -58,6 +58,7 @@ struct fm_recall {
 	struct fm_book *book;
 	struct fm_past id;
 	struct fm_voters voters;
+	struct fm_past wanted;
 	uint64_t asked;
 	bool kept;
 };
@@ -344,8 +345,10 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 	struct fm_recall *s = fm->root->recall;
 
 	if (fm->root->stage == FM_STAGE_LEADS || !h->table || order_of(&id, &latest) ||
-	    fm_recall_has_latest(fm) || fm->now < s->asked + fm->cfg.resend)
+	    fm_recall_has_latest(fm) ||
+	    (!order_of(&id, &s->wanted) && fm->now < s->asked + fm->cfg.resend))
 		return;
+	s->wanted = id;
 	s->asked = fm->now;
 	fm_conn_send(fm, c, &msg);
 }
