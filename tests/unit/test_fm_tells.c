@@ -217,6 +217,28 @@ static void when_it_asks_around(void **state)
 	stage_end(&s);
 }
 
+/* It follows no root, for the one that asks cannot be reached: it goes on to tell a neighbour so. */
+static void without_a_root(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	fresh();
+	for (unsigned int k = 0; k < 4; k++) {
+		i = init_of(2, ASKS, FOLLOWED, TERM);
+		i.heard = false;
+		stage_hear(&s, 2, &i);
+		if (k < 2)
+			stage_down(&s, last_conn());
+		run(MS);
+	}
+	assert_false(follows(FOLLOWED));
+	silent();
+	run(500 * MS);
+	assert_true(stage_count(&s, "init 2: asks") > 1);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -224,6 +246,7 @@ int main(void)
 		cmocka_unit_test(which_neighbours_it_answers),
 		cmocka_unit_test(what_it_tells_at_once),
 		cmocka_unit_test(since_when),
+		cmocka_unit_test(without_a_root),
 		cmocka_unit_test(its_own_turn),
 		cmocka_unit_test(when_it_asks_around),
 	};
