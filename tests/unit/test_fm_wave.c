@@ -95,6 +95,20 @@ static void after_a_short_loss(void **state)
 		stage_run_ns(&s, s.now + MS);
 		assert_int_equal(stage_count(&s, "init 0: "), asked);
 		assert_int_equal(stage_count(&s, "init 2: "), asked);
+		/* The next loss, of which none is told. */
+		for (unsigned int p = 0; p < 4; p += 2) {
+			struct fm_init i = stage_neighbour(&s, p);
+
+			i.heard = true;
+			stage_hear(&s, p, &i);
+		}
+		stage_forget(&s);
+		stage_down(&s, 2);
+		stage_run_ns(&s, s.now + 60 * MS);
+		stage_up(&s, 3);
+		stage_welcome(&s, 3, TERM, "");
+		stage_run_ns(&s, s.now + MS);
+		stage_did_no(&s, "init ");
 		stage_end(&s);
 	}
 }
