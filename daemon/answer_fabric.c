@@ -330,6 +330,22 @@ static void add_ports(json_t *list, struct fabricd *d, uint32_t node, uint16_t m
 							      "why", why));
 }
 
+/* By port, why routing does not use it: a cable that is excluded at one end is so at both. */
+static json_t *reasons_json(const struct fabricd *d, uint32_t node)
+{
+	json_t *j = json_object();
+	char text[TORUS_TEXT_MAX];
+
+	for (unsigned int p = 0; p < 2u * fm_shape(d->fm)->ndims; p++) {
+		const char *why = fm_excluded(d->fm, node, p);
+
+		if (why)
+			json_object_set_new(j, torus_port_text(fm_shape(d->fm)->ndims, p, text),
+					    json_string(why));
+	}
+	return j;
+}
+
 static json_t *table_json(struct fabricd *d)
 {
 	json_t *excluded = json_array(), *nodes = json_array();
@@ -339,8 +355,9 @@ static json_t *table_json(struct fabricd *d)
 		const struct fm_entry *e = fm_node(d->fm, i);
 
 		json_array_append_new(nodes,
-			json_pack("{s:o, s:s}", "node", node_json(d, i), "state",
-				  fm_node_state_name(e ? e->state : FM_NODE_ABSENT)));
+			json_pack("{s:o, s:s, s:o}", "node", node_json(d, i), "state",
+				  fm_node_state_name(e ? e->state : FM_NODE_ABSENT),
+				  "ports", reasons_json(d, i)));
 		if (!e)
 			continue;
 		add_ports(excluded, d, i, e->admin, "admin");
@@ -350,8 +367,8 @@ static json_t *table_json(struct fabricd *d)
 		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring | e->held | e->stalled),
 			  "fault");
 	}
-	return json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)fm_version(d->fm),
-			 "shape", shape_json(shape), "excluded", excluded, "nodes", nodes);
+	return json_pack("{s:I, s:I, s:o, s:o, s:o}", "version", (json_int_t)fm_version(d->fm),
+			 "epoch", (json_int_t)fm_version_epoch(d->fm), "shape", shape_json(shape), "excluded", excluded, "nodes", nodes);
 }
 
 void answer_table(struct request *rq)

@@ -376,6 +376,11 @@ uint64_t fm_version(const struct fm *fm)
 	return fm->table.version;
 }
 
+uint64_t fm_version_epoch(const struct fm *fm)
+{
+	return fm->table.term;
+}
+
 uint64_t fm_applied(const struct fm *fm)
 {
 	return fm->applied;

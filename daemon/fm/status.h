@@ -207,6 +207,9 @@ const struct torus_shape *fm_shape(const struct fm *fm);
 /** fm_version() - of its table; 0: it has none */
 uint64_t fm_version(const struct fm *fm);
 
+/** fm_version_epoch() - epoch of the root that made its table; 0: it has none */
+uint64_t fm_version_epoch(const struct fm *fm);
+
 /** fm_applied() - version of the NIC's rows */
 uint64_t fm_applied(const struct fm *fm);
 

@@ -261,17 +261,22 @@ static json_t *table(const struct fake *f)
 	char text[TORUS_TEXT_MAX];
 
 	for (uint32_t id = 0; id < f->nodes; id++) {
-		json_array_append_new(list, json_pack("{so ss}", "node", place(f, id), "state",
-				      f->dead[id] ? "dead" : "up"));
+		json_t *ports = json_object();
+
+		json_array_append_new(list, json_pack("{so ss so}", "node", place(f, id), "state",
+				      f->dead[id] ? "dead" : "up", "ports", ports));
 		for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
-			if (f->excluded[id] & 1 << p)
+			if (f->excluded[id] & 1 << p) {
+				json_object_set_new(ports, torus_port_text(f->shape.ndims, p, text),
+						    json_string(f->admin[id] & 1 << p ? "admin" : "fault"));
 				json_array_append_new(excluded, json_pack("{so ss ss}", "node",
 						      place(f, id), "port",
 						      torus_port_text(f->shape.ndims, p, text),
 						      "why", f->admin[id] & 1 << p ?
 						      "admin" : "fault"));
+			}
 	}
-	return json_pack("{sI so so so}", "version", (json_int_t)f->table_version, "shape",
+	return json_pack("{sI si so so so}", "version", (json_int_t)f->table_version, "epoch", 3, "shape",
 			 shape_of(f), "excluded", excluded, "nodes", list);
 }
 

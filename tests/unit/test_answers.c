@@ -325,14 +325,16 @@ static void coord(void **state)
 #define KEPT(have, of) IN_FORCE("true", "{'have':" have ",'of':" of "}")
 #define IN_FORCE(in_force, kept) "{'ok':true,'data':{'in_force':" in_force ",'kept':" kept "," OF_TABLE "}}"
 #define OF_TABLE \
-	"'version':119,'shape':[3,2],'excluded':[" \
+	"'version':119,'epoch':7,'shape':[3,2],'excluded':[" \
 	"{'node':[1,0],'port':'+x','why':'admin'},{'node':[1,0],'port':'+y','why':'admin'}," \
 	"{'node':[1,0],'port':'-y','why':'admin'},{'node':[1,0],'port':'-x','why':'stall'}," \
 	"{'node':[1,1],'port':'+x','why':'wiring'},{'node':[1,1],'port':'-x','why':'wiring'}," \
 	"{'node':[1,1],'port':'+y','why':'held'},{'node':[1,1],'port':'-y','why':'held'}]," \
-	"'nodes':[{'node':[0,0],'state':'up'},{'node':[1,0],'state':'silent'}," \
-	"{'node':[2,0],'state':'dead'},{'node':[0,1],'state':'absent'}," \
-	"{'node':[1,1],'state':'up'},{'node':[2,1],'state':'up'}]"
+	"'nodes':[{'node':[0,0],'state':'up'," ALL_FAULTY "},{'node':[1,0],'state':'silent'," ALL_FAULTY "}," \
+	"{'node':[2,0],'state':'dead'," ALL_FAULTY "},{'node':[0,1],'state':'absent'," ALL_FAULTY "}," \
+	"{'node':[1,1],'state':'up'," ALL_FAULTY "}," \
+	"{'node':[2,1],'state':'up','ports':{'+x':'admin','+y':'wiring','-y':'held'}}]"
+#define ALL_FAULTY "'ports':{'+x':'fault','+y':'fault','-x':'fault','-y':'fault'}"
 
 static void table(void **state)
 {

@@ -104,6 +104,7 @@ static void json_is_the_data(void **state)
 		{ "links n1-0 --json", "{\"cmd\":\"links\",\"lanes\":true,\"node\":\"1,0\"}" },
 		{ "counters --json", "{\"cmd\":\"counters\"}" },
 		{ "counters 1,2 -j", "{\"cmd\":\"counters\",\"node\":\"1,2\"}" },
+		{ "table --json", "{\"cmd\":\"table\"}" },
 		{ "park --json", "{\"cmd\":\"park\"}" },
 		{ "events --json", "{\"cmd\":\"events\"}" },
 		{ "coord n3-1 --json", "{\"cmd\":\"coord\",\"name\":\"n3-1\"}" },
@@ -172,6 +173,25 @@ static void shows_tables(void **state)
 	has(out, "table version 7, 1 excluded:\n  1,0:+x (fault)\n");
 	expect("coord 1,0", 0);
 	has(out, "1,0  name n1-0, id 1, address 10.0.0.0");
+}
+
+/* A row for each node with an excluded port; the lowest bit is that of +x. */
+static void shows_the_table(void **state)
+{
+	(void)state;
+	expect("table", 0);
+	has(out, " of epoch 3, ");
+	has(out, "no port is excluded");
+	fake.excluded[4] = 1 << 0 | 1 << 3;
+	fake.admin[4] = 1 << 3;
+	expect("table", 0);
+	has(out, "4x4: 16 nodes of 4 ports, 2 of 64 bits set\n");
+	has(out, "NODE  STATE  BITS  +x     +y  -x  -y\n");
+	has(out, "0,1   up        9  fault  .   .   admin\n");
+	assert_null(strstr(out, "0,0"));
+	expect("table --all", 0);
+	has(out, "0,0   up        0  .      .   .   .\n");
+	fake.excluded[4] = fake.admin[4] = 0;
 }
 
 /* What is said is what was done: of a port, of a level and of parked packets. */
@@ -605,6 +625,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(names_degraded_lines, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(json_is_the_data, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(shows_tables, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(shows_the_table, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(says_what_it_did, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(joins_parts, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(draws_map, fake_setup, fake_teardown),

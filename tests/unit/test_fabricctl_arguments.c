@@ -177,7 +177,7 @@ static void wrong_devices(void **state)
 static void helps(void **state)
 {
 	static const char *const commands[] = {
-		"status", "nodes", "links", "counters", "routes", "trace", "verify", "exclude",
+		"status", "nodes", "links", "table", "counters", "routes", "trace", "verify", "exclude",
 		"root", "include", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab revive", "lab replace",

@@ -46,7 +46,7 @@ static void decides_by_code(void **state)
 		{ "failed", 1 }, { "of-a-later-release", 1 },
 	};
 	static const char *const commands[] = {
-		"status", "root", "nodes", "nodes --map", "links", "counters", "routes 0,0",
+		"status", "root", "nodes", "nodes --map", "links", "table", "counters", "routes 0,0",
 		"trace 0,0 1,1", "verify", "exclude 0,0:+x", "exclude --dry-run 0,0", "include 0,0",
 		"park", "park --replay 0,0", "events", "events --follow", "coord 1,0", "log debug",
 		"link down 0,0:+x", "link up 0,0:+x", "link retrain 0,0:+x", "link eye 0,0:+x",

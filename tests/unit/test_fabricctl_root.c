@@ -89,12 +89,12 @@ static void shows_status_without_a_root(void **state)
 /* What a node knows itself is labelled as such, in the text and beside JSON. */
 static void shows_nodes_without_a_root(void **state)
 {
-	static const char *const what[] = { "nodes", "links", "counters", "nodes --map", "park" };
+	static const char *const what[] = { "nodes", "links", "counters", "nodes --map", "park", "table" };
 	json_t *j;
 
 	(void)state;
 	fake.rootless = fake.silent[2] = true;
-	for (unsigned int i = 0; i < 5; i++) {
+	for (unsigned int i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
 		expect(what[i], 1);
 		has(out, "no root for ");
 		has(out, ": this is what n1-0 (1,0) knows itself, and who could be asked from there\n");

@@ -7,7 +7,7 @@
 
 struct table;
 
-/** table_new() - @titles ends with NULL; one that begins with '>' is aligned right */
+/** table_new() - @titles, kept until table_print(), end with NULL; one that begins with '>' is aligned right */
 struct table *table_new(const char *const *titles);
 /** table_cell() - the next cell, row after row */
 void table_cell(struct table *t, enum colour c, const char *fmt, ...)
