@@ -139,8 +139,10 @@ watched() {
 watch() {
 	local n
 	n=$(grep -l '\.watch = true' "$TOP"/tools/fabricctl/*.c | wc -l)
-	[[ $n == 7 ]] || { echo "$n commands have --watch, 7 are tested"; return 1; }
+	[[ $n == 8 ]] || { echo "$n commands have --watch, 8 are tested"; return 1; }
 	watched "fabricctl exclude 0,0:+x --lab $lab" fabricctl status --lab "$lab" &&
+		watched "fabricctl exclude 0,0:+y --lab $lab" fabricctl table --lab "$lab" &&
+		fabricctl include 0,0:+y --lab "$lab" &&
 		watched "fabricctl include 0,0:+x --lab $lab" fabricctl links --lab "$lab" &&
 		watched "fabricctl lab exec --name $lab 0,0 -- ping -q -c 1 n1-1" \
 			fabricctl counters --lab "$lab" &&

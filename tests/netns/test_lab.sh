@@ -198,7 +198,7 @@ host_vanishes() {
 # Traffic that it sends ends soon, instead of waiting for it, and none begins.
 source_vanishes() {
 	local node=$1 pid rc=0
-	timeout 60 "$bin/fabricctl" lab traffic --name "$lab" -s 3 $some "$node" 0,0 >"$tmp/source" 2>&1 &
+	timeout 60 "$bin/fabricctl" lab traffic --name "$lab" -s 40 $some "$node" 0,0 >"$tmp/source" 2>&1 &
 	pid=$!
 	sleep 1
 	lab kill "$node" --power
@@ -336,9 +336,9 @@ suite() {
 		check "traffic stays whole: SIGTERM of a manager, kill -9 of another" under 6 "$some" \
 			managers_away "$aside"
 		check "traffic stays whole: kill -9 of the root's manager" under 6 "" manager_killed 0,0
+		check "traffic ends when its source has no power" source_vanishes "$aside"
 	fi
 	check "traffic stays whole: the host of a node vanishes" under 6 "$some" host_vanishes "$aside"
-	check "traffic ends when its source has no power" source_vanishes "$aside"
 	check "receivers count no lost and no duplicate packets" all_came_once
 	check "TCP stays whole: a node dies and returns" under 8 --tcp node_killed "$aside"
 	check "TCP stays whole: kill -9 of a NIC" under 8 "--tcp $some" nic_killed "$aside"

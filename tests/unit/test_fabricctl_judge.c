@@ -239,6 +239,25 @@ static void longest_gap(void **state)
 	assert_true(flow.gap_max_ms > 250.5 && flow.gap_max_ms < 251.5);
 }
 
+/*
+ * What is missing may still come for a while after the end was told of, even if nothing came before;
+ * the end is told of again and again, which does not extend that.
+ */
+static void time_for_the_late(void **state)
+{
+	(void)state;
+	begin(64);
+	now = 7;
+	ends(64);
+	assert_true(judge.latest == 7 && judge.heard == 0);
+	now = 9;
+	ends(64);
+	assert_true(judge.latest == 7);
+	arrives(0);
+	assert_true(judge.latest == now && judge.heard == now);
+	assert_false(judge_has_all(&judge));
+}
+
 static void streams(uint64_t number, unsigned int flip)
 {
 	char buf[SIZE];
@@ -357,6 +376,7 @@ int main(void)
 		cmocka_unit_test(far_back),
 		cmocka_unit_test(window_wraps),
 		cmocka_unit_test(longest_gap),
+		cmocka_unit_test(time_for_the_late),
 		cmocka_unit_test(stream),
 		cmocka_unit_test(other_verdicts),
 		cmocka_unit_test(random_paths),

@@ -257,18 +257,19 @@ static void end_all(pid_t pid[FLOWS][2])
 }
 
 /*
- * A flow waits for long, because the fabric may take long to deliver again. For an end without a
- * NIC it would wait in vain.
+ * A flow waits for long, because the fabric may take long to deliver again. For an end that has lost
+ * its NIC it would wait in vain. In a bare lab no end has one.
  */
 static int wait_for_end(const struct lab *lab, const uint32_t node[2], pid_t pid[FLOWS][2],
 			struct flow *flow)
 {
+	bool had[2] = { nic_running(lab, node[0]), nic_running(lab, node[1]) };
 	double seen[2] = { traffic_now(), traffic_now() };
 
 	while (any_runs(pid)) {
 		usleep(LOOK_US);
 		for (int end = 0; end < 2; end++) {
-			if (nic_running(lab, node[end]))
+			if (!had[end] || nic_running(lab, node[end]))
 				seen[end] = traffic_now();
 			if (traffic_now() < seen[end] + GONE_S)
 				continue;
@@ -317,7 +318,7 @@ static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv,
 	if (node[0] == node[1])
 		return fail("'%s' and '%s' are one node", argv[0], argv[1]);
 	for (int end = 0; end < 2; end++)
-		if (!nic_running(lab, node[end]))
+		if (lab->killed[node[end]] & (LAB_NO_NIC | LAB_NO_POWER))
 			return no_nic(lab, node[end]);
 	status = run(lab, node, load, flow);
 	if (status != OK && status != PROBLEM)

@@ -186,11 +186,11 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 {
 	const char *shape_text, *service, *state, *log_level;
 	struct torus_shape shape;
-	json_t *cut, *killed, *replaced, *kernel, *sets;
+	json_t *cut, *killed, *replaced = NULL, *kernel, *sets;
 	int auto_shape, packed, tun, bits, pid, err;
 	double since;
 
-	if (json_unpack(j, "{ss sb sb sb ss si ss si sF so so so so ss so}", "shape", &shape_text,
+	if (json_unpack(j, "{ss sb sb sb ss si ss si sF so so s?o so ss so}", "shape", &shape_text,
 			"auto_shape", &auto_shape, "packed", &packed, "tun", &tun,
 			"service", &service, "service_bits", &bits, "state", &state,
 			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed,

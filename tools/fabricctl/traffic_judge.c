@@ -43,11 +43,14 @@ void judge_datagram(struct judge *j, const void *buf, uint32_t size, double now)
 	}
 	memcpy(&rec, buf, sizeof(rec));
 	if (rec.number == RECORD_END) {
+		if (!j->ended)
+			j->latest = now;
 		j->ended = true;
 		j->total = rec.last;
 		return;
 	}
 	measure_gap(j, now);
+	j->latest = now;
 	behind = rec.number < j->next;
 	if (behind && (j->next - rec.number > JUDGE_SEEN || test_and_set(j, rec.number))) {
 		j->f->doubled++;

@@ -20,6 +20,7 @@
  * @seen: a bit for each of the last numbers
  * @ended: the sender has said how many records there are: @total
  * @heard: when the last record came, in seconds
+ * @latest: the same, or when the sender had said how many there were, if that was later
  */
 struct judge {
 	struct flow *f;
@@ -27,7 +28,7 @@ struct judge {
 	uint64_t seen[JUDGE_SEEN / 64];
 	bool ended;
 	uint64_t total;
-	double heard;
+	double heard, latest;
 };
 
 /** judge_datagram() - count a datagram of @size bytes that came at @now */

@@ -11,7 +11,7 @@
 #define ACK_EVERY 16
 #define ACK_IDLE_MS 5
 #define FIN_EVERY_MS 100
-#define LATE_S 5		/* after the last record: what is still missing is lost */
+#define LATE_S 5		/* after the last record and the first end record: what is missing is lost */
 
 /** struct ack - @received of the datagrams, each once */
 struct ack {
@@ -108,7 +108,7 @@ static void acknowledge(int fd, const struct flow *f, bool done)
 /* The end record comes again until it is answered: it says nothing of those still missing. */
 static bool is_over(const struct judge *j, double now)
 {
-	return judge_has_all(j) || now - j->heard > (j->ended ? LATE_S : TRAFFIC_PATIENCE_S + 5);
+	return judge_has_all(j) || now - j->latest > (j->ended ? LATE_S : TRAFFIC_PATIENCE_S + 5);
 }
 
 void traffic_udp_receive(int fd, struct flow *f)
@@ -118,7 +118,7 @@ void traffic_udp_receive(int fd, struct flow *f)
 	unsigned int unanswered = 0;
 
 	j.f = f;
-	j.heard = traffic_now();
+	j.heard = j.latest = traffic_now();
 	/* Only nothing to read says how long nothing came: this process may have had to wait. */
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
