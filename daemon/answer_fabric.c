@@ -368,7 +368,8 @@ static json_t *table_json(struct fabricd *d)
 			  "fault");
 	}
 	return json_pack("{s:I, s:I, s:o, s:o, s:o}", "version", (json_int_t)fm_version(d->fm),
-			 "epoch", (json_int_t)fm_version_epoch(d->fm), "shape", shape_json(shape), "excluded", excluded, "nodes", nodes);
+			 "epoch", (json_int_t)fm_version_epoch(d->fm), "shape",
+			 shape_json(shape), "excluded", excluded, "nodes", nodes);
 }
 
 void answer_table(struct request *rq)

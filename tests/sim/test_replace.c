@@ -34,7 +34,7 @@ static void begin(const char *shape, uint64_t seed)
 	story_run(&s, 10 * MS);
 }
 
-/* @higher: whether its GUID is above or below all others: of those without a place the lowest asks. */
+/* @higher: its GUID is above all others, else below: of nodes without a place the lowest asks. */
 static uint64_t new_guid(uint64_t *random, bool higher)
 {
 	return higher ? ~random_below(random, 1000) : 1 + random_below(random, 0x6000);

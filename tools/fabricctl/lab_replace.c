@@ -11,7 +11,7 @@
 static const char *name;
 static struct revive how = { .timeout = REVIVE_TIMEOUT };
 
-/* Printable, without blanks, quotes and what begins a comment: it becomes a line of fabricd.conf. */
+/* It becomes a line of fabricd.conf: no blanks, quotes, or what begins a comment. */
 static int name_check(void)
 {
 	size_t len = name ? strlen(name) : 1;
