@@ -110,7 +110,7 @@ static void several_are_replaced(void **state)
 		one(2000 + seed, seed % 2 ? "2x2" : "4x3", 3, seed % 4 == 0);
 }
 
-/* What the administrator excluded at that place stays excluded: it belongs to the place. */
+/* An exclusion belongs to the place, so it stays. */
 static void exclusions_stay(void **state)
 {
 	(void)state;

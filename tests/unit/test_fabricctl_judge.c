@@ -240,7 +240,7 @@ static void longest_gap(void **state)
 }
 
 /*
- * What is missing may still come for a while after the end was told of, even if nothing came before;
+ * Records may still come for a while after the end was told of, even if none came before;
  * the end is told of again and again, which does not extend that.
  */
 static void time_for_the_late(void **state)

@@ -71,7 +71,7 @@ static void a_claim_is_answered(void **state)
 	stage_end(&s);
 }
 
-/* Of another node than the followed one, on another connection, of one that leads already. */
+/* The messages come from another node, on another connection, or from one that leads already. */
 static void a_claim_that_is_not_obeyed(void **state)
 {
 	(void)state;
@@ -356,7 +356,7 @@ static void asked_whether_it_is_ready(void **state)
 	}
 }
 
-/* Of another epoch, or on a connection that is not confirmed, it is no order. */
+/* In another epoch, or on a connection that is not confirmed, it is no order. */
 static void lead_that_does_not_count(void **state)
 {
 	struct fm_msg m;

@@ -18,7 +18,7 @@ void fm_demand_free(struct fm_root *r);
 bool fm_demand_is(const struct fm_root *r);
 uint64_t fm_demand_since(const struct fm_root *r);
 uint32_t fm_demand_asks(const struct fm_root *r);
-/* What was first to ask for it: FM_TEXT_MAX bytes. */
+/* The first cause to ask for it: FM_TEXT_MAX bytes. */
 const char *fm_demand_cause(const struct fm_root *r);
 /* When the table is to be made; NEVER: there is none, or it waits for a colour. */
 uint64_t fm_demand_expiry(const struct fm_root *r);

@@ -191,7 +191,7 @@ static void exclude_foreign(struct fm *fm, const struct foreign *f)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
 
-/* What that table excludes is in the next table, too, so it is in the line from now on. */
+/* The next table has the exclusions of that one, too, so that is in the line from now on. */
 static void merge_foreign(struct fm *fm, const struct foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;

@@ -34,7 +34,7 @@ void fm_tally_free(struct fm_root *r);
 /* The tally, brought up to date; nothing before there is a fabric. */
 const struct fm_tally *fm_tally(const struct fm *fm);
 
-/* What @node of the table is counted as, brought up to date. */
+/* Brings up to date as what @node of the table is counted. */
 enum fm_part fm_tally_part(const struct fm *fm, uint32_t node);
 
 #endif /* FM_TALLY_H */
