@@ -18,7 +18,7 @@ static const struct answer_cmd commands[] = {
 	{ "links", " node count lanes degraded", KNOWN, answer_links, NULL, &question_links_get },
 	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, NULL, &question_eye_get },
 	{ "counters", " node count", KNOWN, answer_counters, NULL, &question_counters_get },
-	{ "rows", " node count", KNOWN, answer_rows, NULL, &question_rows_get },
+	{ "rows", " node count runs", KNOWN, answer_rows, NULL, &question_rows_get },
 	{ "park", " node", KNOWN, answer_park, NULL, &question_park_get },
 	{ "events", " since follow", 0, answer_events, NULL, NULL },
 	{ "coord", " name", 0, answer_coord, NULL, NULL },

@@ -33,7 +33,7 @@ struct question_kind {
 /**
  * struct question - one under way
  * @ask: NULL: the answer is not wanted any more
- * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @joined: arguments
+ * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @joined, @runs: arguments
  * @error: if not "", the answer is a failure with this text
  * @link, @n, @eye, @dev, @flow, @park: what the NIC says
  * @row, @nrows, @rows_done, @rows_version: its rows, so far
@@ -45,7 +45,7 @@ struct question {
 	const struct question_kind *kind;
 	unsigned int port, lane;
 	enum torus_retry protocol;
-	bool up, lanes, degraded, joined;
+	bool up, lanes, degraded, joined, runs;
 	uint64_t ns, version;
 	char error[256];
 	struct torus_link link[TORUS_MAX_PORTS];

@@ -26,7 +26,7 @@
  * @passed: ns since NOW
  * @no_nic: the NIC is gone, but the manager does not know it yet
  * @busy: too many questions wait for the NIC
- * @rows_read: how often rows of it were read
+ * @rows_read: how often rows of it were read; @equal_rows: all are as the first one
  * @nic_error: what each call of the NIC returns
  * @link: of the NIC
  * @stats: of the service network
@@ -55,6 +55,7 @@ struct asked {
 	struct fm_candidate_status candidate[3];
 	unsigned int ncandidates;
 	unsigned int rows_read;
+	bool equal_rows;
 	int nic_error, change_error;
 	bool once;
 	struct torus_link link[PORTS];

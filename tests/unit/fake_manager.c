@@ -244,14 +244,32 @@ static json_t *rows(const struct fake *f, uint32_t id, bool joined)
 			 (json_int_t)f->version[id], "rows", list);
 }
 
-/* Of @count nodes from @first on, those that answer. */
-static json_t *rows_of_several(const struct fake *f, uint32_t first, json_int_t count)
+static json_t *runs(const struct fake *f, uint32_t id)
 {
+	char text[FAKE_NODES_MAX * 17 + 1] = "";
+	int n = 0;
+
+	for (uint32_t to = 0, end; to < f->nodes; to = end) {
+		for (end = to + 1; end < f->nodes && f->row[id][end] == f->row[id][to]; end++)
+			;
+		n += sprintf(text + n, "%s%016" PRIx64, to ? "," : "", f->row[id][to]);
+		if (end - to > 1)
+			n += sprintf(text + n, "*%u", end - to);
+	}
+	return json_pack("{so sI ss}", "node", place(f, id), "version",
+			 (json_int_t)f->version[id], "rows", text);
+}
+
+/* Of @count nodes from @first on, those that answer. */
+static json_t *rows_of_several(const struct fake *f, uint32_t first, const json_t *request)
+{
+	json_int_t count = json_integer_value(json_object_get(request, "count"));
+	bool as_runs = json_is_true(json_object_get(request, "runs"));
 	json_t *list = json_array();
 
 	for (uint32_t id = first; id < f->nodes && id - first < count; id++)
 		if (!f->silent[id])
-			json_array_append_new(list, rows(f, id, true));
+			json_array_append_new(list, as_runs ? runs(f, id) : rows(f, id, true));
 	return list;
 }
 
@@ -352,6 +370,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 
 	if (!cmd || node == -2)
 		return NULL;
+	if (f->former && json_object_get(request, "runs"))
+		return NULL;
 	if (f->root_away && (!strcmp(cmd, "rows") || !strcmp(cmd, "exclude") || !strcmp(cmd, "move")))
 		return NULL;
 	if (!strcmp(cmd, "status"))
@@ -369,8 +389,7 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "counters"))
 		return counters(f, of);
 	if (!strcmp(cmd, "rows") && node >= 0 && json_object_get(request, "count"))
-		return rows_of_several(f, (uint32_t)node,
-				       json_integer_value(json_object_get(request, "count")));
+		return rows_of_several(f, (uint32_t)node, request);
 	if (!strcmp(cmd, "rows") && node >= 0 && !f->silent[node])
 		return rows(f, (uint32_t)node, false);
 	if (!strcmp(cmd, "park"))

@@ -29,6 +29,7 @@
  * @calls: nodes that it called, of them those that follow it, and another; those without an address
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
+ * @former: of a release that knows no runs of rows
  * @raw: sent instead of any answer, if not NULL
  * @request: the last request
  * @path: of the control socket
@@ -53,7 +54,7 @@ struct fake {
 	uint32_t root;
 	const char *root_state;
 	unsigned int calls[4];
-	bool split;
+	bool split, former;
 	const char *raw;
 	json_t *request;
 	char path[64];

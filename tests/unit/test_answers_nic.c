@@ -331,6 +331,40 @@ static void rows_are_limited(void **state)
 		"rows: argument 'node' is missing: coordinates such as '1,0,3', or a name");
 }
 
+#define OWN_RUNS "{'node':[2,1],'version':141,'rows':" \
+	"'0123456789abcdef,0000000000000002,fffffffffffffff0','rootless':false}"
+
+/* Of more nodes than as digits alone. Of what a reply has no room for it has no rows. */
+static void rows_as_runs(void **state)
+{
+	static char digits[5 << 20], told[2][sizeof(digits) + 80];
+	json_t *wanted;
+
+	(void)state;
+	refuses("{'cmd':'rows','node':'2,1','count':174763,'runs':true}", "usage",
+		"count: allowed 1 to 174762 in a fabric of 6 nodes");
+	says("{'cmd':'rows','node':'2,1','count':174762,'runs':true}",
+	     "{'ok':true,'data':[" OWN_RUNS "]}");
+	a.equal_rows = true;
+	says("{'cmd':'rows','node':'2,1','count':1,'runs':true}",
+	     "{'ok':true,'data':[{'node':[2,1],'version':141,'rows':'0123456789abcdef*3',"
+	     "'rootless':false}]}");
+	says("{'cmd':'rows','node':'2,1','count':1,'runs':false}",
+	     "{'ok':true,'data':[{'node':[2,1],'version':141,'rows':"
+	     "'0123456789abcdef0123456789abcdef0123456789abcdef','rootless':false}]}");
+	memset(digits, '1', sizeof(digits) - 1);
+	for (unsigned int i = 0; i < 2; i++) {
+		sprintf(told[i], "{'node':[%u,1],'version':1,'rows':'%s'}", i, digits);
+		a.told_by[3 + i] = told[i];
+	}
+	wanted = json_pack("{s:b, s:[{s:[i,i], s:i, s:s, s:b}, {s:[i,i], s:i, s:n, s:b}, "
+			   "{s:[i,i], s:i, s:n, s:b}]}", "ok", 1, "data",
+			   "node", 0, 1, "version", 1, "rows", digits, "rootless", 0,
+			   "node", 1, 1, "version", 1, "rows", "rootless", 0,
+			   "node", 2, 1, "version", 141, "rows", "rootless", 0);
+	says_json("{'cmd':'rows','node':'0,1','count':3,'runs':true}", wanted);
+}
+
 static void park(void **state)
 {
 	(void)state;
@@ -448,6 +482,7 @@ int main(void)
 		TEST(rows_without_root),
 		TEST(rows_of_several),
 		TEST(rows_are_limited),
+		TEST(rows_as_runs),
 		TEST(park),
 		TEST(enough_have_answered),
 		TEST(replay),

@@ -378,6 +378,11 @@ static void verifies(void **state)
 	(void)state;
 	expect("verify", 0);
 	has(out, "240 pairs of 16 nodes walked");
+	fake.former = true;
+	expect("verify", 0);
+	has(out, "240 pairs of 16 nodes walked");
+	assert_string_equal(err, "");
+	fake.former = false;
 	fake.excluded[5] = 3;
 	fake_rows(&fake);
 	expect("verify", 0);

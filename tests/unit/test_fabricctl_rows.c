@@ -14,7 +14,11 @@
 const struct program this_program = { .name = "test_fabricctl_rows" };
 
 static const char *said;	/* JSON that the manager answers; NULL: nothing */
+static bool old;		/* ... and it knows no runs */
 static char request[128];
+static unsigned int asked;
+static struct torus_shape shape;
+static struct rows rows[2];
 
 void ask_label(const struct ask *a, bool aside)
 {
@@ -27,6 +31,7 @@ int ask(struct ask *a, json_t *json, json_t **data)
 	char *text = json_dumps(json, JSON_COMPACT);
 
 	(void)a;
+	asked++;
 	snprintf(request, sizeof(request), "%s", text);
 	free(text);
 	json_decref(json);
@@ -34,27 +39,67 @@ int ask(struct ask *a, json_t *json, json_t **data)
 	return *data ? OK : CANNOT;
 }
 
+int ask_try(struct ask *a, json_t *json, json_t **data, bool *unknown)
+{
+	int status = ask(a, json, data);
+
+	*unknown = old && status == OK;
+	if (*unknown)
+		json_decref(*data);
+	return *unknown ? CANNOT : status;
+}
+
 /* No more rows than an answer may hold, which bounds what the root has in memory; but a node. */
 static void nodes_at_once(void **state)
 {
 	static const struct {
 		const char *shape;
-		uint32_t n;
+		uint32_t runs, apart;
 	} wanted[] = {
-		{ "1", 1 }, { "4x4", 16 }, { "362", 362 }, { "363", 361 }, { "32x32", 128 },
-		{ "256x256", 2 }, { "256x512", 1 }, { "512x512", 1 },
+		{ "1", 1, 1 }, { "4x4", 16, 16 }, { "362", 362, 362 }, { "363", 363, 361 },
+		{ "32x32", 1024, 128 }, { "1025", 1023, 127 }, { "256x256", 16, 2 },
+		{ "256x512", 8, 1 }, { "1024x1024", 1, 1 }, { "2048x1024", 1, 1 },
 	};
-	struct torus_shape shape;
+	struct torus_shape of;
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		assert_int_equal(torus_shape_parse(wanted[i].shape, &shape), 0);
-		assert_int_equal(rows_batch(&shape), wanted[i].n);
+		assert_int_equal(torus_shape_parse(wanted[i].shape, &of), 0);
+		assert_int_equal(rows_batch(&(struct rows_reader){ .shape = &of }),
+				 wanted[i].runs);
+		assert_int_equal(rows_batch(&(struct rows_reader){ .shape = &of, .apart = true }),
+				 wanted[i].apart);
 	}
+}
+
+/* Return: of how many nodes the answer @text is, which is asked for from node 1 of @shape on. */
+static uint32_t reads(const char *text, int status)
+{
+	struct rows_reader r = { .shape = &shape };
+	uint32_t n;
+
+	said = text;
+	asked = 0;
+	assert_int_equal(rows_get_some(&r, 1, rows, &n), status);
+	return n;
+}
+
+static void forget_rows(void)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		rows_free(&rows[i]);
+}
+
+static void none_are_read(const char *text)
+{
+	assert_int_equal(reads(text, OK), 2);
+	assert_null(rows[0].row);
+	assert_null(rows[1].row);
 }
 
 #define OF(node, version, first) "{\"node\":[" node "],\"version\":" version ",\"rows\":" \
 	"[\"" first "\",\"0000000000000002\",\"0000000000000003\"]}"
+#define AS_TEXT(node, rows) "{\"node\":[" node "],\"version\":8,\"rows\":\"" rows "\"}"
 #define ONE "0000000000000001"
 
 /*
@@ -63,49 +108,91 @@ static void nodes_at_once(void **state)
  */
 static void answers_in_any_order(void **state)
 {
-	struct torus_shape shape;
-	struct rows rows[2];
-
 	(void)state;
-	torus_shape_parse("3", &shape);
-	said = "[" OF("2", "9", ONE) "," OF("1", "8", ONE) "," OF("1", "7", ONE) ","
-	       OF("0", "6", ONE) "," OF("3", "6", ONE) ",null]";
-	assert_int_equal(rows_get_range(NULL, &shape, 1, 2, rows), OK);
-	assert_string_equal(request, "{\"cmd\":\"rows\",\"node\":\"1\",\"count\":2}");
+	assert_int_equal(reads("[" OF("2", "9", ONE) "," OF("1", "8", ONE) "," OF("1", "7", ONE) ","
+			       OF("0", "6", ONE) "," OF("3", "6", ONE) ",null]", OK), 2);
+	assert_string_equal(request, "{\"cmd\":\"rows\",\"node\":\"1\",\"count\":2,\"runs\":true}");
+	assert_int_equal(asked, 1);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(rows[i].version, 8 + i);
 		assert_int_equal(rows[i].n, 3);
 		assert_int_equal(rows[i].row[2], 3);
-		rows_free(&rows[i]);
 	}
-	said = "[{\"node\":[1],\"version\":8,\"rows\":[]}," OF("2", "9", ONE) "]";
-	assert_int_equal(rows_get_range(NULL, &shape, 1, 2, rows), OK);
+	forget_rows();
+	reads("[{\"node\":[1],\"version\":8,\"rows\":[]}," OF("2", "9", ONE) "]", OK);
 	assert_null(rows[0].row);
 	assert_int_equal(rows[1].row[0], 1);
-	rows_free(&rows[1]);
-	said = "[" OF("1", "8", "000000000000000g") "]";
-	assert_int_equal(rows_get_range(NULL, &shape, 1, 2, rows), OK);
-	assert_null(rows[0].row);
-	assert_null(rows[1].row);
-	said = "[{\"node\":[1],\"version\":8,\"rows\":\"" ONE "fedcba9876543210FEDCBA9876543210\"},"
-	       "{\"node\":[2],\"version\":8,\"rows\":\"" ONE ONE ONE "\"}]";
-	assert_int_equal(rows_get_range(NULL, &shape, 1, 2, rows), OK);
+	forget_rows();
+	none_are_read("[" OF("1", "8", "000000000000000g") "]");
+	reads("[" AS_TEXT("1", ONE "fedcba9876543210FEDCBA9876543210") ","
+	      AS_TEXT("2", ONE ONE ONE) "]", OK);
 	assert_int_equal(rows[0].row[0], 1);
 	assert_true(rows[0].row[1] == 0xfedcba9876543210);
 	assert_true(rows[0].row[2] == 0xfedcba9876543210);
 	assert_int_equal(rows[1].row[2], 1);
-	rows_free(&rows[0]);
-	rows_free(&rows[1]);
-	said = "[{\"node\":[1],\"version\":8,\"rows\":\"" ONE ONE "\"},"
-	       "{\"node\":[2],\"version\":8,\"rows\":\"" ONE ONE "000000000000000/\"}]";
-	assert_int_equal(rows_get_range(NULL, &shape, 1, 2, rows), OK);
-	assert_null(rows[0].row);
-	assert_null(rows[1].row);
-	said = NULL;
+	forget_rows();
+	none_are_read("[" AS_TEXT("1", ONE ONE) "," AS_TEXT("2", ONE ONE "000000000000000/") "]");
 	rows[0].row = rows[1].row = (uint64_t *)rows;
-	assert_int_equal(rows_get_range(NULL, &shape, 1, 2, rows), CANNOT);
+	reads(NULL, CANNOT);
 	assert_null(rows[0].row);
 	assert_null(rows[1].row);
+}
+
+/* Equal rows that follow each other may be a run of them. */
+static void runs_of_rows(void **state)
+{
+	(void)state;
+	reads("[" AS_TEXT("1", ONE "*2,000000000000000f") "," AS_TEXT("2", ONE "*3") "]", OK);
+	assert_int_equal(rows[0].row[0], 1);
+	assert_int_equal(rows[0].row[1], 1);
+	assert_int_equal(rows[0].row[2], 15);
+	assert_int_equal(rows[1].row[2], 1);
+	forget_rows();
+	reads("[" AS_TEXT("1", ONE "," ONE "*1,000000000000000f") "]", OK);
+	assert_int_equal(rows[0].row[2], 15);
+	forget_rows();
+	none_are_read("[" AS_TEXT("1", ONE "*2") "," AS_TEXT("2", ONE "*4") "]");
+	none_are_read("[" AS_TEXT("1", ONE "*3," ONE) "," AS_TEXT("2", ONE "*0") "]");
+	none_are_read("[" AS_TEXT("1", ONE "*18446744073709551619") "," AS_TEXT("2", ONE "*") "]");
+	none_are_read("[" AS_TEXT("1", ONE "*2;" ONE) "," AS_TEXT("2", "*3") "]");
+}
+
+/* A reply has no room for the rows of all nodes: the next one begins where they are null. */
+static void replies_of_limited_size(void **state)
+{
+#define NO_ROOM(node) "{\"node\":[" node "],\"version\":8,\"rows\":null}"
+	(void)state;
+	assert_int_equal(reads("[" OF("1", "8", ONE) "," NO_ROOM("2") "]", OK), 1);
+	assert_non_null(rows[0].row);
+	forget_rows();
+	assert_int_equal(reads("[" OF("2", "8", ONE) "," NO_ROOM("2") "]", OK), 2);
+	assert_non_null(rows[1].row);
+	forget_rows();
+	/* So much is left out by no manager: each question gets further. */
+	none_are_read("[" NO_ROOM("1") "]");
+}
+
+/* A manager that knows no runs is asked once again, then never with them. */
+static void former_managers(void **state)
+{
+	struct rows_reader r = { .shape = &shape };
+	uint32_t n;
+
+	(void)state;
+	said = "[" AS_TEXT("1", ONE ONE ONE) "," AS_TEXT("2", ONE ONE ONE) "]";
+	old = true;
+	asked = 0;
+	assert_int_equal(rows_get_some(&r, 1, rows, &n), OK);
+	assert_int_equal(asked, 2);
+	assert_int_equal(n, 2);
+	assert_non_null(rows[0].row);
+	forget_rows();
+	assert_int_equal(rows_get_some(&r, 1, rows, &n), OK);
+	assert_int_equal(asked, 3);
+	assert_string_equal(request, "{\"cmd\":\"rows\",\"node\":\"1\",\"count\":2}");
+	assert_non_null(rows[1].row);
+	forget_rows();
+	old = false;
 }
 
 int main(void)
@@ -113,7 +200,11 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(nodes_at_once),
 		cmocka_unit_test(answers_in_any_order),
+		cmocka_unit_test(runs_of_rows),
+		cmocka_unit_test(replies_of_limited_size),
+		cmocka_unit_test(former_managers),
 	};
 
+	torus_shape_parse("3", &shape);
 	return cmocka_run_group_tests(t, NULL, NULL);
 }

@@ -262,6 +262,11 @@ static int unpack(struct ask *ask, char *text, json_t **data, bool *more)
 	if (!json_is_true(json_object_get(reply, "ok"))) {
 		why = json_text(reply, "error");
 		code = json_text(reply, "code");
+		ask->unknown = ask->trying && code && !strcmp(code, "usage");
+		if (ask->unknown) {
+			json_decref(reply);
+			return CANNOT;
+		}
 		fail("%s", why ? why : "the manager refused without saying why");
 		status = kind_of_code(code);
 		json_decref(reply);
@@ -332,6 +337,18 @@ int ask(struct ask *ask, json_t *request, json_t **data)
 		json_decref(part);
 	}
 	return OK;
+}
+
+int ask_try(struct ask *a, json_t *request, json_t **data, bool *unknown)
+{
+	int status;
+
+	a->trying = true;
+	a->unknown = false;
+	status = ask(a, request, data);
+	a->trying = false;
+	*unknown = a->unknown;
+	return status;
 }
 
 int ask_nodes(struct ask *a, json_t *request, uint32_t max, uint32_t each, json_t **data)

@@ -24,6 +24,7 @@ struct ask {
 	char told[512];		/* ... those named last */
 	bool rootless;		/* an answer was made without the root: likewise */
 	char knows[256];	/* ... what such an answer is, as text */
+	bool trying, unknown;	/* ask_try() is under way; its request was refused as wrong */
 };
 
 /**
@@ -42,6 +43,11 @@ void ask_close(struct ask *ask);
  * also if the root or the node that should answer does not.
  */
 int ask(struct ask *ask, json_t *request, json_t **data);
+/**
+ * ask_try() - as ask(), with an argument that a manager of an earlier release may not know
+ * @unknown: it does not; nothing was said
+ */
+int ask_try(struct ask *ask, json_t *request, json_t **data, bool *unknown);
 /**
  * ask_nodes() - a question about all nodes, in as many parts as the manager's replies have room for
  * @max: items in a reply; @each: of them of a node in each dimension; 0: one of a node

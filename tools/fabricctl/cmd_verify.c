@@ -103,13 +103,13 @@ static void take_node(struct verify *v, uint32_t node)
 /* One question after the other, each about as many nodes as an answer has room for. */
 static int read_all(struct verify *v)
 {
-	uint32_t batch = rows_batch(&v->table.shape), n;
+	struct rows_reader reader = { .ask = &v->ask, .shape = &v->table.shape };
 	int status = OK;
+	uint32_t n;
 
 	for (uint32_t first = 0; first < v->nodes; first += n) {
-		n = v->nodes - first < batch ? v->nodes - first : batch;
-		progress("reading rows of node %u of %u", first + n, v->nodes);
-		status = rows_get_range(&v->ask, &v->table.shape, first, n, v->rows + first);
+		progress("reading rows of node %u of %u", first, v->nodes);
+		status = rows_get_some(&reader, first, v->rows + first, &n);
 		for (uint32_t id = first; id < first + n; id++)
 			take_node(v, id);
 	}

@@ -8,6 +8,7 @@
 
 #define ROW_DIGITS 16
 #define ROWS_MAX 131072		/* that an answer may hold: daemon/CONTROL.md */
+#define RUNS_MAX (1 << 20)	/* ... as runs */
 
 static int digit_read(char c)
 {
@@ -29,44 +30,72 @@ static int row_read(const char *text, uint64_t *row)
 	return OK;
 }
 
-/* Each row is a text of its own, or all are one text. */
-static size_t rows_count(const json_t *rows)
+/* Rows that are texts of their own. Return: how many there are */
+static size_t read_apart(const json_t *rows, uint64_t *row, size_t max)
 {
-	return json_is_string(rows) ? json_string_length(rows) / ROW_DIGITS : json_array_size(rows);
+	size_t i, n = json_array_size(rows);
+
+	for (i = 0; i < n && i < max; i++) {
+		const char *text = json_string_value(json_array_get(rows, i));
+
+		if (!text || strlen(text) != ROW_DIGITS || row_read(text, &row[i]) != OK)
+			return i;
+	}
+	return n;
 }
 
-/* Return: at the digits of row @i; "" if there are none */
-static const char *row_text(const json_t *rows, size_t i)
+/* "*N", behind a row: so many. Return: 1 if it is not there, 0 if it is no number */
+static size_t read_times(const char **text)
 {
-	const char *text;
+	size_t n = 0;
 
-	if (json_is_string(rows))
-		return json_string_value(rows) + i * ROW_DIGITS;
-	text = json_string_value(json_array_get(rows, i));
-	return text && strlen(text) == ROW_DIGITS ? text : "";
+	if (**text != '*')
+		return 1;
+	for (++*text; **text >= '0' && **text <= '9' && n <= UINT32_MAX; ++*text)
+		n = 10 * n + (size_t)(**text - '0');
+	return n;
+}
+
+/* One text: the digits of all rows, or of runs of them. Return: how many there are, at most @max + 1 */
+static size_t read_runs(const char *text, uint64_t *row, size_t max)
+{
+	size_t n = 0;
+
+	while (*text && n < max) {
+		size_t times;
+
+		if (row_read(text, &row[n]) != OK)
+			return n;
+		text += ROW_DIGITS;
+		times = read_times(&text);
+		if (times > max - n)
+			return max + 1;
+		for (size_t i = 1; i < times; i++)
+			row[n + i] = row[n];
+		n += times;
+		text += *text == ',';
+	}
+	return n + !!*text;
 }
 
 static int unpack(const json_t *data, uint32_t nodes, struct rows *out)
 {
 	const json_t *rows = json_object_get(data, "rows");
+	size_t n;
 
-	if (rows_count(rows) != nodes)
-		return fail_as(PROBLEM,
-			       "a NIC has %zu rows, the fabric %u nodes: it has not its table yet; "
-			       "try again",
-			       rows_count(rows), nodes);
 	out->version = json_count(data, "version");
 	out->n = nodes;
 	out->row = calloc(nodes, sizeof(*out->row));
 	if (!out->row)
 		return fail("out of memory");
-	for (uint32_t i = 0; i < nodes; i++) {
-		if (row_read(row_text(rows, i), &out->row[i]) == OK)
-			continue;
-		rows_free(out);
-		return fail_as(PROBLEM, "row %u of a NIC is not %d hex digits", i, ROW_DIGITS);
-	}
-	return OK;
+	n = json_is_string(rows) ? read_runs(json_string_value(rows), out->row, nodes) :
+				   read_apart(rows, out->row, nodes);
+	if (n == nodes)
+		return OK;
+	rows_free(out);
+	return fail_as(PROBLEM,
+		       "a NIC has %zu rows of %d hex digits, the fabric %u nodes: it has not its "
+		       "table yet; try again", n, ROW_DIGITS, nodes);
 }
 
 int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node, struct rows *out)
@@ -85,40 +114,65 @@ int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node, stru
 	return status;
 }
 
-uint32_t rows_batch(const struct torus_shape *shape)
+uint32_t rows_batch(const struct rows_reader *r)
 {
-	uint32_t n = torus_nodes(shape), max = ROWS_MAX / n;
+	uint32_t n = torus_nodes(r->shape), max = (r->apart ? ROWS_MAX : RUNS_MAX) / n;
 
 	return max < 1 ? 1 : max < n ? max : n;
 }
 
-/* Those of one node in the answer about @count nodes from @first on. */
+/*
+ * Takes the rows of one node in the answer about @n nodes from @first on. Where there was no room
+ * for its rows, the answer ends.
+ */
 static void take_rows(const json_t *data, const struct torus_shape *shape, uint32_t first,
-		      uint32_t count, struct rows *out)
+		      struct rows *out, uint32_t *n)
 {
 	uint32_t id;
 
 	if (json_node_read(json_object_get(data, "node"), shape, &id) || id < first ||
-	    id - first >= count || out[id - first].row)
+	    id - first >= *n || out[id - first].row)
 		return;
-	unpack(data, torus_nodes(shape), &out[id - first]);
+	if (id > first && json_is_null(json_object_get(data, "rows")))
+		*n = id - first;
+	else
+		unpack(data, torus_nodes(shape), &out[id - first]);
 }
 
-int rows_get_range(struct ask *a, const struct torus_shape *shape, uint32_t first,
-		   uint32_t count, struct rows *out)
+/* @runs: it may be refused by a manager that does not know them. */
+static int ask_rows(struct rows_reader *r, uint32_t first, bool runs, uint32_t *n, json_t **list)
 {
+	uint32_t left = torus_nodes(r->shape) - first;
 	char at[TORUS_TEXT_MAX];
+	json_t *request;
+
+	*n = rows_batch(r) < left ? rows_batch(r) : left;
+	request = json_pack("{ss ss si}", "cmd", "rows", "node",
+			    torus_node_text(r->shape, first, at), "count", (int)*n);
+	if (!runs)
+		return ask(r->ask, request, list);
+	json_object_set_new(request, "runs", json_true());
+	return ask_try(r->ask, request, list, &r->apart);
+}
+
+int rows_get_some(struct rows_reader *r, uint32_t first, struct rows *out, uint32_t *n)
+{
+	bool runs = !r->apart;
+	uint32_t asked;
 	json_t *list, *v;
 	size_t i;
-	int status;
+	int status = ask_rows(r, first, runs, n, &list);
 
-	memset(out, 0, count * sizeof(*out));
-	torus_node_text(shape, first, at);
-	status = ask(a, json_pack("{ss ss si}", "cmd", "rows", "node", at, "count", (int)count), &list);
+	if (runs && r->apart)
+		status = ask_rows(r, first, false, n, &list);
+	asked = *n;
+	memset(out, 0, asked * sizeof(*out));
 	if (status != OK)
 		return status;
 	json_array_foreach(list, i, v)
-		take_rows(v, shape, first, count, out);
+		take_rows(v, r->shape, first, out, n);
+	for (uint32_t id = *n; id < asked; id++)
+		rows_free(&out[id]);
 	json_decref(list);
 	return OK;
 }

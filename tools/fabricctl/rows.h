@@ -17,15 +17,26 @@ struct rows {
 /** rows_get() - of @node, read from its NIC. Return: OK, or why not (kind.h) */
 int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node,
 	     struct rows *out);
-/** rows_batch() - of how many nodes one question may be; it bounds the bytes under way */
-uint32_t rows_batch(const struct torus_shape *shape);
 /**
- * rows_get_range() - of @count nodes from @first on, at most rows_batch()
- * @out: one for each; its row is NULL if that node's rows cannot be read, which is said
+ * struct rows_reader - reads the rows of all nodes, of as many at once as a reply has room for
+ * @apart: the manager is of a release that knows no runs of rows; set by the reader
+ */
+struct rows_reader {
+	struct ask *ask;
+	const struct torus_shape *shape;
+	bool apart;
+};
+
+/** rows_batch() - of how many nodes the next question is; it bounds the bytes under way */
+uint32_t rows_batch(const struct rows_reader *r);
+/**
+ * rows_get_some() - of the nodes from @first on
+ * @out: one for each node that is left; its row is NULL if that node's rows cannot be read, which
+ *	is said
+ * @n: of how many nodes the answer is
  * Return: OK, or why none was read (kind.h).
  */
-int rows_get_range(struct ask *a, const struct torus_shape *shape, uint32_t first,
-		   uint32_t count, struct rows *out);
+int rows_get_some(struct rows_reader *r, uint32_t first, struct rows *out, uint32_t *n);
 void rows_free(struct rows *r);
 
 /** struct exclusions - the table, in force all over the fabric */
