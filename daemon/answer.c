@@ -25,7 +25,7 @@ static const struct answer_cmd commands[] = {
 	{ "table", "", KNOWN, answer_table, NULL, NULL },
 	{ "root", "", KNOWN, answer_root, NULL, NULL },
 	{ "move", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_move, NULL, NULL },
-	{ "exclude", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL, NULL },
+	{ "exclude", " node port reason", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL, NULL },
 	{ "include", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL, NULL },
 	{ "port", " node port up", ANSWER_ROOT | ANSWER_CHANGE, answer_set_port, NULL,
 	  &question_port_set },
@@ -208,7 +208,7 @@ static const struct query_done root_done = {
 
 static void pass_on(struct request *rq)
 {
-	rq->ask = query_ask(rq->d->query, SVC_TO_ROOT, TORUS_NO_NODE, rq->args, rq->privileged,
+	rq->ask = query_ask(rq->d->query, SVC_TO_ROOT, TORUS_NO_NODE, rq->args, &rq->user,
 			    QUERY_ROOT_MS, &root_done, rq);
 	if (!rq->ask)
 		answer_error(rq, "failed", "too many questions at once");
@@ -280,7 +280,7 @@ void answer_gather(struct request *rq,
 		rq->g->awaited += is_awaited(rq, i);
 	rq->ask = query_ask(rq->d->query,
 			    rq->node == TORUS_NO_NODE || rq->count ? SVC_TO_ALL : SVC_TO_NODE,
-			    rq->node, rq->args, rq->privileged, QUERY_NODE_MS, &gathered, rq);
+			    rq->node, rq->args, &rq->user, QUERY_NODE_MS, &gathered, rq);
 	if (!rq->ask)
 		answer_error(rq, "failed", "too many questions at once");
 }
@@ -318,7 +318,7 @@ static void unknown_command(struct request *rq, const char *name)
 		answer_error(rq, "usage", "cmd is missing, allowed:%s", all);
 }
 
-struct request *answer_new(struct fabricd *d, json_t *args, bool privileged,
+struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_user *user,
 			   void (*reply)(void *arg, const char *line),
 			   void (*follow)(void *arg, uint64_t since), void *arg)
 {
@@ -330,7 +330,7 @@ struct request *answer_new(struct fabricd *d, json_t *args, bool privileged,
 	}
 	rq->d = d;
 	rq->args = args;
-	rq->privileged = privileged;
+	rq->user = *user;
 	rq->reply = reply;
 	rq->follow = follow;
 	rq->arg = arg;
@@ -378,7 +378,7 @@ void answer_begin(struct request *rq)
 	}
 	if (!answer_args(rq))
 		return;
-	if ((rq->cmd->flags & ANSWER_CHANGE) && !rq->privileged) {
+	if ((rq->cmd->flags & ANSWER_CHANGE) && !rq->user.privileged) {
 		deny(rq, rq->d->config.control_group);
 		return;
 	}
@@ -407,14 +407,14 @@ static void remote_reply(void *arg, const char *line)
 		free(r);
 }
 
-static void *serve(void *arg, json_t *cmd, bool privileged, struct ask *ask)
+static void *serve(void *arg, json_t *cmd, const struct svc_user *user, struct ask *ask)
 {
 	struct remote *r = calloc(1, sizeof(*r));
 
 	if (r) {
 		r->ask = ask;
 		r->beginning = true;
-		r->rq = answer_new(arg, json_incref(cmd), privileged, remote_reply, NULL, r);
+		r->rq = answer_new(arg, json_incref(cmd), user, remote_reply, NULL, r);
 	}
 	if (!r || !r->rq) {
 		free(r);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <jansson.h>
 #include "daemon/fabricd.h"
+#include "daemon/svc_msg.h"
 
 struct ask;
 struct question_kind;
@@ -18,7 +19,7 @@ struct request;
 /**
  * struct request - one under way
  * @args: the request as it came
- * @privileged: may change things
+ * @user: who asks
  * @reply: takes the reply, a line without its newline
  * @follow: in place of a reply: events are wanted from @since on, for ever
  * @ask: question to other nodes under way
@@ -32,7 +33,7 @@ struct request;
 struct request {
 	struct fabricd *d;
 	json_t *args;
-	bool privileged;
+	struct svc_user user;
 	void (*reply)(void *arg, const char *line);
 	void (*follow)(void *arg, uint64_t since);
 	void *arg;
@@ -80,7 +81,7 @@ int answer_start(struct fabricd *d);
  * @follow: see struct request; may be NULL
  * Return: NULL if out of memory.
  */
-struct request *answer_new(struct fabricd *d, json_t *args, bool privileged,
+struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_user *user,
 			   void (*reply)(void *arg, const char *line),
 			   void (*follow)(void *arg, uint64_t since), void *arg);
 /** answer_begin() - the reply may come before this returns */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "daemon/answer.h"
 #include "daemon/record.h"
 #include "daemon/schema.h"
@@ -181,6 +182,34 @@ void add_own_status(struct fabricd *d, json_t *status)
 				      "late", (json_int_t)seal.late));
 }
 
+#define STATUS_ORDERS 16	/* told by a status; a table tells all */
+
+static json_t *order_json(const struct fabricd *d, const struct fm_order *o)
+{
+	json_t *ports = json_array();
+
+	for (unsigned int p = 0; p < 2u * fm_shape(d->fm)->ndims; p++)
+		if (o->ports & 1u << p)
+			json_array_append_new(ports, port_json(d, p));
+	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o}",
+			 "node", node_json(d, o->node), "ports", ports,
+			 "uid", o->uid == SVC_NO_UID ? json_null() : json_integer(o->uid),
+			 "by", text_json(o->by), "since", (json_int_t)o->since,
+			 "until", o->until ? json_integer((json_int_t)o->until) : json_null(),
+			 "reason", text_json(o->reason));
+}
+
+/* Who excluded what, at most @max of them. */
+static json_t *orders_json(const struct fabricd *d, uint32_t max)
+{
+	json_t *list = json_array();
+	const struct fm_order *o;
+
+	for (uint32_t i = 0; i < max && d->fm && (o = fm_order(d->fm, i)); i++)
+		json_array_append_new(list, order_json(d, o));
+	return list;
+}
+
 static json_t *status_json(struct fabricd *d)
 {
 	struct fm_status s = { .root.node = TORUS_NO_NODE };
@@ -205,6 +234,7 @@ static json_t *status_json(struct fabricd *d)
 		      "held_links", holds_json(d),
 		      "last_recovery", recovery_json(&s.last),
 		      "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);
+	json_object_set_new(j, "orders", orders_json(d, STATUS_ORDERS));
 	add_own_status(d, j);
 	return j;
 }
@@ -367,9 +397,11 @@ static json_t *table_json(struct fabricd *d)
 		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring | e->held | e->stalled),
 			  "fault");
 	}
-	return json_pack("{s:I, s:I, s:o, s:o, s:o}", "version", (json_int_t)fm_version(d->fm),
+	return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "version",
+			 (json_int_t)fm_version(d->fm),
 			 "epoch", (json_int_t)fm_version_epoch(d->fm), "shape",
-			 shape_json(shape), "excluded", excluded, "nodes", nodes);
+			 shape_json(shape), "excluded", excluded, "nodes", nodes, "orders",
+			 orders_json(d, UINT32_MAX));
 }
 
 void answer_table(struct request *rq)
@@ -453,6 +485,36 @@ static void excluded(struct request *rq, bool late)
 	answer_ok(rq, j, NULL);
 }
 
+/* Return: false, and the request is answered, if the reason cannot be kept as it is. */
+static bool take_reason(struct request *rq, char *to)
+{
+	const char *text = json_string_value(json_object_get(rq->args, "reason"));
+	size_t n = text ? strlen(text) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			n = FM_REASON_MAX;
+	if (n >= FM_REASON_MAX) {
+		answer_error(rq, "usage", "reason: allowed are up to %d characters of printable "
+			     "ASCII", FM_REASON_MAX - 1);
+		return false;
+	}
+	if (text)
+		strcpy(to, text);
+	return true;
+}
+
+/* The clock is that of the root, so that orders of one root follow each other. */
+static bool take_order(struct request *rq, struct fm_order *o)
+{
+	const struct fm_entry *e = fm_node(rq->d->fm, rq->user.node);
+
+	o->uid = rq->user.uid;
+	o->since = (uint64_t)time(NULL);
+	snprintf(o->by, sizeof(o->by), "%s", e ? e->name : "");
+	return take_reason(rq, o->reason);
+}
+
 static void exclude(struct request *rq, bool on)
 {
 	struct fabricd *d = rq->d;
@@ -463,8 +525,11 @@ static void exclude(struct request *rq, bool on)
 	if (!answer_ready(rq) || answer_node(rq, true, &node) || answer_port(rq, &port))
 		return;
 	e = (struct record_event) {
-		.kind = RECORD_EXCLUDE, .now = loop_now(), .exclude = { node, port, on },
+		.kind = RECORD_EXCLUDE, .now = loop_now(),
+		.exclude = { .node = node, .port = port, .on = on },
 	};
+	if (on && !take_order(rq, &e.exclude.order))
+		return;
 	err = machine_event(d, &e);
 	if (err == -EAGAIN)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");

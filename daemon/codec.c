@@ -239,6 +239,7 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 		      size_t *len)
 {
 	Svc__Table b = SVC__TABLE__INIT;
+	struct codec_orders orders = { .of = NULL };
 	struct codec_columns *columns;
 	struct voters_room voters;
 	struct line_room line;
@@ -259,10 +260,10 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	b.line = put_line(&line, &t->line);
 	b.shape = put_shape(&shape, &t->shape);
 	columns = codec_columns_new(t, &b.entries);
-	if (!columns)
-		return -ENOMEM;
 	m->table = &b;
-	err = codec_pack(m, FM_MSG_TABLE, data, len);
+	err = columns && codec_orders_put(&orders, t, &b) ? codec_pack(m, FM_MSG_TABLE, data, len) :
+							    -ENOMEM;
+	codec_orders_free(&orders);
 	codec_columns_free(columns);
 	return err;
 }

@@ -53,7 +53,9 @@ static int pack_ask(Svc__Message *m, const struct svc_ask *a, uint8_t **data, si
 	b.id = a->id;
 	b.to = a->to;
 	b.node = a->node;
-	b.privileged = a->privileged;
+	b.privileged = a->user.privileged;
+	b.uid = a->user.uid + 1;
+	b.from = a->user.node + 1;
 	b.ttl = a->ttl;
 	b.command = a->command;
 	m->ask = &b;
@@ -153,7 +155,9 @@ static int get_ask(struct svc_ask *to, const Svc__Ask *from)
 	to->id = from->id;
 	to->to = (uint8_t)from->to;
 	to->node = from->node;
-	to->privileged = from->privileged;
+	to->user.privileged = from->privileged;
+	to->user.uid = from->uid - 1;
+	to->user.node = from->from - 1;
 	to->ttl = from->ttl;
 	return get_copy(&to->command, from->command);
 }

@@ -23,4 +23,18 @@ void codec_columns_free(struct codec_columns *c);
  */
 int codec_entries(struct fm_table_msg *t, const Svc__Entries *from, uint32_t nodes);
 
+/** struct codec_orders - room for the orders of a table; codec_orders_free() after packing */
+struct codec_orders {
+	Svc__Order *of, **list;
+};
+
+/** codec_orders_put() - Return: false if out of memory */
+bool codec_orders_put(struct codec_orders *o, const struct fm_table_msg *t, Svc__Table *out);
+void codec_orders_free(struct codec_orders *o);
+/**
+ * codec_orders_get() - @entries are there: each order is of one of these nodes
+ * Return: 0, -EBADMSG, -ENOMEM. After success the caller frees @t->orders.
+ */
+int codec_orders_get(struct fm_table_msg *t, const Svc__Table *from);
+
 #endif /* CODEC_TABLE_H */

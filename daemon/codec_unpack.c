@@ -186,6 +186,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 {
 	uint32_t nodes = 1;
+	int err;
 
 	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
 	    from->term > FM_EPOCH_MAX || from->open >> TORUS_MAX_DIMS ||
@@ -203,7 +204,13 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	to->former = from->former;
 	to->maker = from->maker;
 	to->clean = (uint8_t)from->clean;
-	return codec_entries(to, from->entries, nodes);
+	err = codec_entries(to, from->entries, nodes);
+	if (err)
+		return err;
+	err = codec_orders_get(to, from);
+	if (err)
+		free(to->entries);
+	return err;
 }
 
 static bool get_step(struct fm_step *to, const Svc__Step *from)
@@ -366,7 +373,9 @@ int fm_msg_unpack(const uint8_t *data, size_t len, struct fm_msg *out)
 
 void fm_msg_clear(struct fm_msg *msg)
 {
-	if (msg->type == FM_MSG_TABLE)
+	if (msg->type == FM_MSG_TABLE) {
 		free(msg->table.entries);
+		free(msg->table.orders);
+	}
 	memset(msg, 0, sizeof(*msg));
 }

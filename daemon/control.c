@@ -31,7 +31,7 @@ struct client {
 	struct request *rq;
 	uint64_t seq;
 	bool following;
-	bool privileged;
+	struct svc_user user;
 };
 
 struct control {
@@ -182,7 +182,8 @@ static void take_line(struct client *c, const char *line, size_t len)
 		send_error(c, "usage", error);
 		return;
 	}
-	c->rq = answer_new(c->control->d, args, c->privileged, on_reply, on_follow, c);
+	c->user.node = c->control->d->fm ? fm_own(c->control->d->fm) : TORUS_NO_NODE;
+	c->rq = answer_new(c->control->d, args, &c->user, on_reply, on_follow, c);
 	if (!c->rq) {
 		send_error(c, "failed", "out of memory");
 		return;
@@ -262,25 +263,27 @@ static bool in_group(int fd, gid_t wanted)
 	return found;
 }
 
-static bool is_privileged(const struct config *config, int fd)
+static struct svc_user user_of(const struct config *config, int fd)
 {
+	struct svc_user user = { .uid = SVC_NO_UID, .node = TORUS_NO_NODE };
 	struct ucred who;
 	socklen_t len = sizeof(who);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
-		return false;
-	if (who.uid == 0)
-		return true;
-	return config->control_group[0] &&
-	       (who.gid == config->control_gid || in_group(fd, config->control_gid));
+		return user;
+	user.uid = who.uid;
+	user.privileged = who.uid == 0 ||
+			  (config->control_group[0] && (who.gid == config->control_gid ||
+							in_group(fd, config->control_gid)));
+	return user;
 }
 
 static void client_new(struct control *control, int fd)
 {
 	struct client *c;
-	bool privileged = is_privileged(&control->d->config, fd);
+	struct svc_user user = user_of(&control->d->config, fd);
 
-	if (control->n >= (privileged ? CLIENTS_MAX : CLIENTS_MAX - CLIENTS_RESERVED)) {
+	if (control->n >= (user.privileged ? CLIENTS_MAX : CLIENTS_MAX - CLIENTS_RESERVED)) {
 		static const char busy[] = "{\"ok\":false,\"code\":\"failed\","
 			"\"error\":\"too many clients at once\"}\n";
 
@@ -292,7 +295,7 @@ static void client_new(struct control *control, int fd)
 	if (!c)
 		goto err_close;
 	c->control = control;
-	c->privileged = privileged;
+	c->user = user;
 	c->timer = loop_timer_new(control->d->loop, on_late, c);
 	if (!c->timer)
 		goto err_free;

@@ -238,12 +238,13 @@ static void wait_no_more(struct ask *a)
 }
 
 /* Sends it on; @ms is what this node waits. */
-static void ask_spread(struct ask *a, const char *command, bool privileged, unsigned int ms)
+static void ask_spread(struct ask *a, const char *command, const struct svc_user *user,
+		       unsigned int ms)
 {
 	struct svc_msg m = {
 		.type = SVC_ASK,
 		.ask = {
-			.id = a->id, .to = (uint8_t)a->to, .node = a->node, .privileged = privileged,
+			.id = a->id, .to = (uint8_t)a->to, .node = a->node, .user = *user,
 			.ttl = ms - ms / 8, .command = (char *)command,
 		},
 	};
@@ -256,17 +257,18 @@ static void ask_spread(struct ask *a, const char *command, bool privileged, unsi
 }
 
 /* The same for a command that is no text yet. Out of memory nobody is asked. */
-static void ask_spread_json(struct ask *a, const json_t *cmd, bool privileged, unsigned int ms)
+static void ask_spread_json(struct ask *a, const json_t *cmd, const struct svc_user *user,
+		       unsigned int ms)
 {
 	char *command = text_of(cmd);
 
 	if (command)
-		ask_spread(a, command, privileged, ms);
+		ask_spread(a, command, user, ms);
 	free(command);
 }
 
 struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
-		      bool privileged, unsigned int timeout_ms,
+		      const struct svc_user *user, unsigned int timeout_ms,
 		      const struct query_done *done, void *arg)
 {
 	uint64_t id;
@@ -283,7 +285,7 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 	seen(q, id);
 	ask_local(a, cmd);
 	if (is_for_others(a))
-		ask_spread_json(a, cmd, privileged, timeout_ms);
+		ask_spread_json(a, cmd, user, timeout_ms);
 	if (a->npending || a->asking)
 		wait_for(a, timeout_ms * MS);
 	else
@@ -339,12 +341,12 @@ static void serve(struct ask *a, const struct svc_ask *ask, json_t *cmd)
 
 	if (a->to == SVC_TO_ROOT && q->ops->is_root(q->arg)) {
 		a->serving = true;
-		a->handle = q->ops->serve(q->arg, cmd, ask->privileged, a);
+		a->handle = q->ops->serve(q->arg, cmd, &ask->user, a);
 		return;
 	}
 	ask_local(a, cmd);
 	if (is_for_others(a))
-		ask_spread(a, ask->command, ask->privileged, ask->ttl);
+		ask_spread(a, ask->command, &ask->user, ask->ttl);
 	ask_settle(a);
 }
 

@@ -41,7 +41,7 @@ struct query_ops {
 	uint32_t (*own)(void *arg);
 	bool (*is_root)(void *arg);
 	void *(*local)(void *arg, json_t *cmd, struct ask *ask);
-	void *(*serve)(void *arg, json_t *cmd, bool privileged, struct ask *ask);
+	void *(*serve)(void *arg, json_t *cmd, const struct svc_user *user, struct ask *ask);
 	void (*drop)(void *arg, void *handle);
 	void (*forget)(void *arg, void *handle);
 	void (*told)(void *arg, const struct svc_msg *msg);
@@ -65,13 +65,13 @@ void query_free(struct query *q);
  * query_ask() - ask others, and this node if it is meant
  * @node: with SVC_TO_NODE
  * @timeout_ms: it ends when no answer came for so long
- * @cmd: borrowed
+ * @cmd, @user: borrowed
  *
  * Nothing is called back before this returns.
  * Return: NULL if out of memory.
  */
 struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
-		      bool privileged, unsigned int timeout_ms,
+		      const struct svc_user *user, unsigned int timeout_ms,
 		      const struct query_done *done, void *arg);
 /** query_enough() - no more answers are needed: @end follows, though some are outstanding */
 void query_enough(struct ask *ask);

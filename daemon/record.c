@@ -329,6 +329,27 @@ static int msg_json(const struct record_event *e, json_t *j)
 	return bad;
 }
 
+static int order_json(const struct fm_order *o, json_t *j)
+{
+	return json_object_set_new(j, "uid", json_integer(o->uid)) |
+	       json_object_set_new(j, "by", json_string(o->by)) |
+	       json_object_set_new(j, "since", number(o->since)) |
+	       json_object_set_new(j, "until", number(o->until)) |
+	       json_object_set_new(j, "reason", json_string(o->reason));
+}
+
+/* Records of earlier releases do not have it. */
+static void get_order(const json_t *line, struct fm_order *o, int *wrong)
+{
+	if (!json_object_get(line, "since"))
+		return;
+	o->uid = (uint32_t)get(line, "uid", UINT32_MAX, wrong);
+	get_text(line, "by", o->by, sizeof(o->by), wrong);
+	o->since = get(line, "since", UINT64_MAX, wrong);
+	o->until = get(line, "until", UINT64_MAX, wrong);
+	get_text(line, "reason", o->reason, sizeof(o->reason), wrong);
+}
+
 static int body_json(const struct record_event *e, json_t *j)
 {
 	switch (e->kind) {
@@ -360,7 +381,8 @@ static int body_json(const struct record_event *e, json_t *j)
 	case RECORD_EXCLUDE:
 		return json_object_set_new(j, "node", json_integer(e->exclude.node)) |
 		       json_object_set_new(j, "port", json_integer(e->exclude.port)) |
-		       json_object_set_new(j, "on", json_boolean(e->exclude.on));
+		       json_object_set_new(j, "on", json_boolean(e->exclude.on)) |
+		       (e->exclude.order.since ? order_json(&e->exclude.order, j) : 0);
 	case RECORD_MOVE:
 		return json_object_set_new(j, "node", json_integer(e->move));
 	case RECORD_STALLED:
@@ -495,6 +517,7 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->exclude.node = (uint32_t)get(line, "node", UINT32_MAX, &wrong);
 		e->exclude.port = (int)get(line, "port", UINT64_MAX, &wrong);
 		e->exclude.on = get_bool(line, "on", &wrong);
+		get_order(line, &e->exclude.order, &wrong);
 		break;
 	case RECORD_STALLED:
 		e->stalled.port = (unsigned int)get(line, "port", TORUS_MAX_PORTS - 1, &wrong);
@@ -595,6 +618,9 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		fm_kept(fm, e->kept.epoch, e->kept.version, e->kept.ok, e->now);
 		break;
 	case RECORD_EXCLUDE:
+		if (e->exclude.on && e->exclude.order.since)
+			return fm_exclude_by(fm, e->exclude.node, e->exclude.port,
+					     &e->exclude.order, e->now);
 		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);
 	case RECORD_MOVE:
 		return fm_root_move(fm, e->move, e->now);

@@ -84,6 +84,7 @@ struct record_event {
 			uint32_t node;
 			int port;
 			bool on;
+			struct fm_order order;	/* @since 0: it is not said who excludes it */
 		} exclude;
 		uint32_t move;
 		struct {

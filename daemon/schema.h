@@ -14,6 +14,9 @@
  * leaves it out, also when tables pass through managers of an earlier release, which drop it. A new
  * message needs one: it is sent only to peers that understand it (svc_msg_since()).
  *
+ * Orders of a table, and the user of a question, are such members: between managers of a release
+ * that does not know them they are missing, and what is excluded is not changed by that.
+ *
  * Schema 6 has KEPT, and the AUTH that names the newest schema; schema 5 has roots that take over.
  * Earlier schemas are not spoken any more.
  */

@@ -267,7 +267,8 @@ static void take_down(struct fabricd *d, const struct stall_wait *w)
 	json_t *cmd = json_pack("{s:s, s:i, s:I}", "cmd", "stalled", "port", (int)w->port,
 				"waited", (json_int_t)d->config.stall_max);
 
-	d->stalls.order = query_ask(d->query, SVC_TO_NODE, w->node, cmd, true, QUERY_NODE_MS,
+	d->stalls.order = query_ask(d->query, SVC_TO_NODE, w->node, cmd, &SVC_MANAGER,
+				    QUERY_NODE_MS,
 				    &down_done, d);
 	json_decref(cmd);
 }
@@ -366,7 +367,8 @@ void stall_hint(struct fabricd *d)
 	for (uint32_t i = 0; i < s->nodes; i++)
 		s->left += is_awaited(d, i);
 	if (s->node && cmd)
-		s->ask = query_ask(d->query, SVC_TO_ALL, TORUS_NO_NODE, cmd, true, QUERY_NODE_MS,
+		s->ask = query_ask(d->query, SVC_TO_ALL, TORUS_NO_NODE, cmd, &SVC_MANAGER,
+				    QUERY_NODE_MS,
 				   &look_done, d);
 	if (!s->ask)
 		forget_look(s);

@@ -50,11 +50,26 @@ enum svc_to {
 };
 
 /**
+ * struct svc_user - who asks
+ * @privileged: may change things
+ * @uid: of the user; SVC_NO_UID: a manager, or not said
+ * @node: at which; TORUS_NO_NODE: not said
+ */
+struct svc_user {
+	bool privileged;
+	uint32_t uid;
+	uint32_t node;
+};
+
+#define SVC_NO_UID UINT32_MAX
+#define SVC_MANAGER \
+	((struct svc_user){ .privileged = true, .uid = SVC_NO_UID, .node = TORUS_NO_NODE })
+
+/**
  * struct svc_ask - a question
  * @id: of the question, everywhere
  * @to: enum svc_to
  * @node: with SVC_TO_NODE
- * @privileged: who asks may change things
  * @ttl: ms until answers are no longer waited for
  * @command: JSON
  */
@@ -62,7 +77,7 @@ struct svc_ask {
 	uint64_t id;
 	uint8_t to;
 	uint32_t node;
-	bool privileged;
+	struct svc_user user;
 	uint32_t ttl;
 	char *command;
 };

@@ -264,7 +264,14 @@ void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t 
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
 {
 	set_time(fm, now);
-	return fm_is_root(fm) ? fm_admin_exclude(fm, node, port, excluded) : -EPERM;
+	return fm_is_root(fm) ? fm_admin_exclude(fm, node, port, excluded, NULL) : -EPERM;
+}
+
+int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
+		  uint64_t now)
+{
+	set_time(fm, now);
+	return fm_is_root(fm) ? fm_admin_exclude(fm, node, port, true, order) : -EPERM;
 }
 
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now)

@@ -22,6 +22,7 @@
 struct fm;
 
 struct fm_library;
+struct fm_order;
 
 enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
 
@@ -233,6 +234,9 @@ uint64_t fm_expiry(const struct fm *fm);
  * Return: 0, -EPERM not the root, -EAGAIN still bootstrapping, -EINVAL.
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
+/** fm_exclude_by() - the same with who and why: its node and ports are not looked at */
+int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
+		  uint64_t now);
 
 /**
  * fm_root_move() - the root hands over to another node: all join that, and no row changes

@@ -230,6 +230,13 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 	return "fault";
 }
 
+const struct fm_order *fm_order(const struct fm *fm, uint32_t i)
+{
+	const struct fm_book *b = fm->table.book;
+
+	return b && i < b->orders.n ? &b->orders.of[i] : NULL;
+}
+
 bool fm_out_of_service(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = fm_node(fm, node);

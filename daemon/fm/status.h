@@ -271,6 +271,9 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 /** fm_excluded() - why a cable is out: "admin", "wiring", "held", "stall", "fault", or NULL */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
 
+/** fm_order() - the orders of the table by number; NULL past the last (node/orders.h) */
+const struct fm_order *fm_order(const struct fm *fm, uint32_t i);
+
 /** fm_out_of_service() - all cables of the node are excluded by the administrator */
 bool fm_out_of_service(const struct fm *fm, uint32_t node);
 

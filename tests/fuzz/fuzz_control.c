@@ -269,7 +269,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	}
 	replies = 0;
-	rq = answer_new(&d, args, len & 1, on_reply, on_follow, NULL);
+	rq = answer_new(&d, args, &(struct svc_user){ .privileged = len & 1 }, on_reply,
+			on_follow, NULL);
 	if (!rq)
 		return 0;
 	answer_begin(rq);

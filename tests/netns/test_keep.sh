@@ -46,10 +46,26 @@ all_come_back() {
 
 kept() {
 	names=$(ask nodes --json | jq -c '[.[] | .name]')
-	fabricctl exclude 1,0:+x && fabricctl exclude 2,2 && kept_at 0.0 && ! kept_at 2.2
+	fabricctl exclude 1,0:+x --reason 'loose plug' && fabricctl exclude 2,2 --node 1,1 && kept_at 0.0 && ! kept_at 2.2 &&
+		[[ $(orders) == '[[[1,0],["+x"],0,"loose plug"],[[2,2],["+x","+y","-x","-y"],0,null]]' ]] &&
+		fabricctl table --json | jq -e '[.orders[] | .by] == ["n0-0", "n1-1"] and (.orders | all(.until == null and .since > 1600000000))' &&
+		orders=$(fabricctl table --json | jq -c .orders)
 }
+orders() { fabricctl table --json | jq -c '[.orders[] | [.node, .ports, .uid, .reason]]'; }
+same_orders() { [[ $(fabricctl table --json | jq -c .orders) == "$orders" ]]; }
+# The next root tells who excluded what, and takes another reason.
+next_root() {
+	fabricctl root move 1,0 && until_true 10 moved && all_up && same_orders &&
+		fabricctl status | grep -E '^excluded +1,0:\+x by 0@n0-0, .* ago: loose plug$' &&
+		fabricctl table | grep -E '^  2,2 by 0@n1-1, .* ago$' &&
+		fabricctl exclude 1,0:+x --reason 'new plug' --node 2,1 &&
+		fabricctl table --json | jq -e '.orders[0] | .by == "n2-1" and .reason == "new plug"' &&
+		orders=$(fabricctl table --json | jq -c .orders) && fabricctl root move 0,0 && until_true 10 moved_back
+}
+moved() { [[ $(ask root --json | jq -c .node) == '[1,0]' ]]; }
+moved_back() { [[ $(ask root --json | jq -c .node) == '[0,0]' ]]; }
 as_before() {
-	all_lose_power && all_come_back && [[ $(excluded) == '[[2,2]]' ]] &&
+	all_lose_power && all_come_back && [[ $(excluded) == '[[2,2]]' ]] && same_orders &&
 		fabricctl links 1,0 --json | jq -e '.[] | select(.port == "+x") | .excluded == "admin"'
 }
 
@@ -189,7 +205,7 @@ one_is_enough() {
 		*) rm -rf "$run/${n//,/.}/state" ;;
 		esac
 	done
-	all_come_back && [[ $(excluded) == '[[2,2]]' ]] && problem 'is not used: it has' &&
+	all_come_back && [[ $(excluded) == '[[2,2]]' ]] && same_orders && problem 'is not used: it has' &&
 		compgen -G "$run/0.0/state/*.refused"
 }
 # refused_at NODE TEXT: the file of that node is refused with that text, in its status and its log
@@ -219,6 +235,7 @@ check "programs" hanging_programs
 check "up" lab up 3x3
 check "all run" until_true 10 all_up
 check "candidates keep what is excluded, others do not" kept
+check "who excluded what outlives the root, and goes with another reason" next_root
 check "all is as before when all lose their power" as_before
 check "exclude waits for slow disks of most candidates" waits_for_disks
 check "... not for those of a few" waits_for_most

@@ -89,7 +89,7 @@ struct query *query_new(struct loop *loop, struct svc *svc, const struct query_o
 }
 
 struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
-		      bool privileged, unsigned int timeout_ms,
+		      const struct svc_user *user, unsigned int timeout_ms,
 		      const struct query_done *done, void *arg)
 {
 	static const char *const whom[SVC_TOS] = { "root", "all", "node" };
@@ -98,7 +98,7 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 	assert_ptr_equal(q, &query);
 	assert_null(ask.cmd);
 	snprintf(a.passed_on, sizeof(a.passed_on), "%s %d %s %u ms: %s", whom[to], (int)node,
-		 privileged ? "privileged" : "open", timeout_ms, text);
+		 user->privileged ? "privileged" : "open", timeout_ms, text);
 	free(text);
 	ask = (struct ask){ to, node, json_deep_copy(cmd), done, arg, NULL, false, false };
 	return &ask;
@@ -124,6 +124,14 @@ void query_enough(struct ask *done)
 {
 	assert_ptr_equal(done, &ask);
 	a.enough = true;
+}
+
+static const struct svc_user *asker(void)
+{
+	static struct svc_user user;
+
+	user = (struct svc_user){ a.privileged, a.uid, a.at };
+	return &user;
 }
 
 static void on_reply(void *arg, const char *line)
@@ -250,7 +258,7 @@ void says_json(const char *request, json_t *wanted)
 	json_t *reply = NULL;
 	struct request *rq;
 
-	rq = answer_new(&a.d, json_of(request), a.privileged, on_reply, on_follow, &reply);
+	rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow, &reply);
 	assert_non_null(rq);
 	answer_begin(rq);
 	while (ask.cmd)		/* nodes are asked after a root that is silent */
@@ -262,7 +270,7 @@ void serves(const char *request, const char *wanted)
 {
 	json_t *cmd = json_of(request), *reply = NULL;
 
-	query.ops->serve(query.arg, cmd, a.privileged, (struct ask *)&reply);
+	query.ops->serve(query.arg, cmd, asker(), (struct ask *)&reply);
 	json_decref(cmd);
 	if (ask.cmd)
 		answer_question();
@@ -272,7 +280,7 @@ void serves(const char *request, const char *wanted)
 void drops(const char *request)
 {
 	json_t *cmd = json_of(request), *reply = NULL;
-	void *handle = query.ops->serve(query.arg, cmd, a.privileged, (struct ask *)&reply);
+	void *handle = query.ops->serve(query.arg, cmd, asker(), (struct ask *)&reply);
 
 	json_decref(cmd);
 	assert_non_null(handle);
@@ -295,7 +303,7 @@ static void waits_json(const char *request, uint64_t ns, json_t *wanted)
 	struct request *rq;
 
 	a.pending = true;
-	rq = answer_new(&a.d, json_of(request), a.privileged, on_reply, on_follow, &reply);
+	rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow, &reply);
 	assert_non_null(rq);
 	answer_begin(rq);
 	answer_look(&a.d);
@@ -321,7 +329,8 @@ void waits_refused(const char *request, uint64_t ns, const char *code, const cha
 void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted)
 {
 	json_t *reply = NULL;
-	struct request *rq = answer_new(&a.d, json_of(request), a.privileged, on_reply, on_follow, &reply);
+	struct request *rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow,
+					&reply);
 
 	assert_non_null(rq);
 	answer_begin(rq);

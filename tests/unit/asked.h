@@ -31,7 +31,7 @@
  * @link: of the NIC
  * @stats: of the service network
  * @change_error: what the manager returns when it is told to change something; @once: the first time
- * @privileged: whoever asks may change things
+ * @privileged: whoever asks may change things; @uid, @at: who and where that is
  * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
  * @root_says: reply of the root to what is passed on to it; NULL: it is silent
  * @did: what the NIC and the manager were told to do, one line each
@@ -41,6 +41,7 @@
 struct asked {
 	struct fabricd d;
 	bool root, no_nic, busy, privileged, pending;
+	uint32_t uid, at;
 	struct fm_kept_count kept;
 	unsigned int mixed;	/* connections to managers of another release */
 	uint64_t passed;

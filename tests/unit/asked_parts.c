@@ -235,6 +235,17 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 	return node == OWN ? why[port] : "fault";
 }
 
+const struct fm_order *fm_order(const struct fm *fm, uint32_t i)
+{
+	static const struct fm_order order[] = {
+		{ 1, 1000, 170, 0, 9, "bob", "dust" },
+		{ 4, SVC_NO_UID, 171, 172, 2, "", "" },
+	};
+
+	(void)fm;
+	return i < 2 && a.own != TORUS_NO_NODE ? &order[i] : NULL;
+}
+
 bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out)
 {
 	(void)fm;
@@ -252,9 +263,16 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 	if (e->kind == RECORD_MOVE)
 		note("move %u at %llu\n", e->move, (unsigned long long)(e->now / SEC));
 	else
-		note("%s %u %d at %llu\n", e->kind != RECORD_EXCLUDE ? "?" :
-	     e->exclude.on ? "exclude" : "include", e->exclude.node, e->exclude.port,
-	     (unsigned long long)(e->now / SEC));
+		note("%s %u %d at %llu", e->kind != RECORD_EXCLUDE ? "?" :
+		     e->exclude.on ? "exclude" : "include", e->exclude.node, e->exclude.port,
+		     (unsigned long long)(e->now / SEC));
+	if (e->kind == RECORD_EXCLUDE)
+		assert_int_equal(e->exclude.on, e->exclude.order.since > 1700000000);
+	if (e->kind == RECORD_EXCLUDE && e->exclude.order.reason[0])
+		note(" by %u@%s: %s\n", e->exclude.order.uid, e->exclude.order.by,
+		     e->exclude.order.reason);
+	else if (e->kind != RECORD_MOVE)
+		note("\n");
 	err = a.change_error;
 	if (a.once)
 		a.change_error = 0;

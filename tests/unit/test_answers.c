@@ -18,6 +18,10 @@
 /* --- status ------------------------------------------------------------------ */
 
 #define FABRIC "'fabric':'ring','software':'" TORUS_VERSION "',"
+#define ORDERS \
+	"'orders':[{'node':[1,0],'ports':['+x','-y'],'uid':1000,'by':'bob','since':170," \
+	"'until':null,'reason':'dust'},{'node':[1,1],'ports':['+y'],'uid':null,'by':null," \
+	"'since':171,'until':172,'reason':null}]"
 #define SERVICE(refused) \
 	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,6],'refused_fabric':131," \
 	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},'seal':{'refused':136,'late':137},"
@@ -28,7 +32,7 @@
 #define NUMBERS \
 	"'table_version':101,'nodes':{'total':103,'up':104,'excluded':123}," \
 	"'links':{'total':105,'up':106,'faulty':107,'excluded':108}," \
-	"'parked_packets':109,'relayed_pairs':110,"
+	"'parked_packets':109,'relayed_pairs':110," ORDERS ","
 #define ROOT \
 	"{'node':[2,1],'name':'myself','address':'192.168.0.7:7','state':'leads','epoch':115," \
 	"'since':1700000041.0,'why':'root bob lost','reachable':true," \
@@ -124,7 +128,7 @@ static void status_without_a_place(void **state)
 	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("null", "null") ",'data':{'shape':[],'state':'bootstrapping',"
 	     "'table_version':0,'nodes':{'total':0,'up':0,'excluded':0},"
 	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0},"
-	     "'parked_packets':0,'relayed_pairs':0,'own':{'node':null,'name':'myself'}," FABRIC
+	     "'parked_packets':0,'relayed_pairs':0,'orders':[],'own':{'node':null,'name':'myself'}," FABRIC
 	     "'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,6],'refused_fabric':0,"
 	     "'refused_key':0,'refused_schema':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
 	     "'seal':{'refused':0,'late':0},"
@@ -333,7 +337,7 @@ static void coord(void **state)
 	"'nodes':[{'node':[0,0],'state':'up'," ALL_FAULTY "},{'node':[1,0],'state':'silent'," ALL_FAULTY "}," \
 	"{'node':[2,0],'state':'dead'," ALL_FAULTY "},{'node':[0,1],'state':'absent'," ALL_FAULTY "}," \
 	"{'node':[1,1],'state':'up'," ALL_FAULTY "}," \
-	"{'node':[2,1],'state':'up','ports':{'+x':'admin','+y':'wiring','-y':'held'}}]"
+	"{'node':[2,1],'state':'up','ports':{'+x':'admin','+y':'wiring','-y':'held'}}]," ORDERS
 #define ALL_FAULTY "'ports':{'+x':'fault','+y':'fault','-x':'fault','-y':'fault'}"
 
 static void table(void **state)
@@ -345,6 +349,8 @@ static void table(void **state)
 }
 
 /* The manager is told of the very node and port that were named, and whether they go or return. */
+#define SEVENTY "1234567 1234567 1234567 1234567 1234567 1234567 1234567 1234567 12345 "
+
 static void excluded_and_included(void **state)
 {
 	(void)state;
@@ -352,6 +358,21 @@ static void excluded_and_included(void **state)
 	does("exclude 4 3 at 50\n");
 	says("{'cmd':'exclude','node':'bob'}", EXCLUDED("true"));
 	does("exclude 1 -1 at 50\n");
+	a.uid = 1000;
+	a.at = 1;
+	says("{'cmd':'exclude','node':'2,0','reason':'it ~ hums'}", EXCLUDED("true"));
+	does("exclude 2 -1 at 50 by 1000@bob: it ~ hums\n");
+	says("{'cmd':'exclude','node':'2,0','reason':'" SEVENTY "seventy n'}", EXCLUDED("true"));
+	does("exclude 2 -1 at 50 by 1000@bob: " SEVENTY "seventy n\n");
+	refuses("{'cmd':'exclude','node':'2,0','reason':'" SEVENTY "seventy ni'}", "usage",
+		"reason: allowed are up to 79 characters of printable ASCII");
+	refuses("{'cmd':'exclude','node':'2,0','reason':'it\\thums'}", "usage",
+		"reason: allowed are up to 79 characters of printable ASCII");
+	refuses("{'cmd':'exclude','node':'2,0','reason':'\xc3\xa4'}", "usage",
+		"reason: allowed are up to 79 characters of printable ASCII");
+	a.at = TORUS_NO_NODE;
+	says("{'cmd':'exclude','node':'2,0','reason':'x'}", EXCLUDED("true"));
+	does("exclude 2 -1 at 50 by 1000@: x\n");
 	says("{'cmd':'include','node':[2,0],'port':'+y'}", EXCLUDED("true"));
 	does("include 2 1 at 50\n");
 	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 0, EXCLUDED("true"));

@@ -145,6 +145,27 @@ static void rnd_hello(struct fm_hello *h)
 	rnd_base(&h->base);
 }
 
+/* Orders for some nodes: one port each, or two orders with the ports between them. */
+static void rnd_orders(struct fm_table_msg *t)
+{
+	t->orders = calloc(2 * t->nentries, sizeof(*t->orders));
+	assert_non_null(t->orders);
+	for (uint32_t i = 0; i < 2 * t->nentries; i++) {
+		struct fm_order *o = &t->orders[t->norders];
+
+		if (rnd() & 1)
+			continue;
+		o->node = t->entries[i / 2].node;
+		o->ports = i % 2 ? 0x802 : 0x405;
+		o->uid = (uint32_t)rnd();
+		o->since = rnd() % (FM_TIME_MAX + 1);
+		o->until = rnd() % 2 ? 0 : rnd() % (FM_TIME_MAX + 1);
+		rnd_text(o->by, sizeof(o->by));
+		rnd_text(o->reason, sizeof(o->reason));
+		t->norders++;
+	}
+}
+
 static void rnd_table(struct fm_table_msg *t)
 {
 	uint32_t nodes = 1;
@@ -189,6 +210,7 @@ static void rnd_table(struct fm_table_msg *t)
 			e->seq[p] = (uint16_t)rnd();
 		}
 	}
+	rnd_orders(t);
 }
 
 /* Numbers of fabricd's own messages are left out. */
@@ -324,7 +346,12 @@ static void assert_same(const struct fm_msg *a, const struct fm_msg *b)
 		assert_int_equal(a->table.nentries, b->table.nentries);
 		assert_memory_equal(a->table.entries, b->table.entries,
 				    a->table.nentries * sizeof(*a->table.entries));
+		assert_int_equal(a->table.norders, b->table.norders);
+		if (a->table.norders)
+			assert_memory_equal(a->table.orders, b->table.orders,
+					    a->table.norders * sizeof(*a->table.orders));
 		x.table.entries = y.table.entries = NULL;
+		x.table.orders = y.table.orders = NULL;
 	}
 	assert_memory_equal(&x, &y, sizeof(x));
 }

@@ -75,6 +75,8 @@ static void wrong_changes(void **state)
 		{ "exclude", "arguments are missing" },
 		{ "exclude 0,0:+z", "+z" },
 		{ "exclude 0,0:x", "'x' is no port, allowed are + or - and one of x, y\n" },
+		{ "exclude --dry-run --reason dust 0,0", "excludes nothing" },
+		{ "nodes --map 0,0", "draws all nodes" },
 		{ "exclude :+x", "no such thing" },
 		{ "exclude 0,0:", "no port" },
 		{ "include 0,7:+x", "0,7" },

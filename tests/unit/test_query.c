@@ -54,7 +54,8 @@ void svc_send(struct svc *svc, int conn, const struct svc_msg *msg)
 	if (msg->type == SVC_ASK) {
 		m->id = msg->ask.id;
 		n = asprintf(&m->text, "to %s node %u privileged %d ttl %u %s", to_name[msg->ask.to],
-			     msg->ask.node, msg->ask.privileged, msg->ask.ttl, msg->ask.command);
+			     msg->ask.node, msg->ask.user.privileged, msg->ask.ttl,
+			     msg->ask.command);
 	} else if (msg->type == SVC_ANSWER) {
 		m->id = msg->answer.id;
 		m->more = msg->answer.more;
@@ -82,7 +83,7 @@ static bool is_root;
 static struct {
 	unsigned int served, dropped, local, forgotten, events;
 	bool later;
-	bool privileged;
+	struct svc_user user;
 	struct ask *ask;
 	unsigned int items, replies, ends;
 	uint32_t node;
@@ -121,12 +122,12 @@ static void forget(void *arg, void *handle)
 	did.forgotten++;
 }
 
-static void *serve(void *arg, json_t *cmd, bool privileged, struct ask *ask)
+static void *serve(void *arg, json_t *cmd, const struct svc_user *user, struct ask *ask)
 {
 	(void)arg;
 	(void)cmd;
 	did.served++;
-	did.privileged = privileged;
+	did.user = *user;
 	did.ask = ask;
 	return &did;
 }
@@ -145,6 +146,7 @@ static void told(void *arg, const struct svc_msg *msg)
 	did.events++;
 }
 
+static const struct svc_user nobody;
 static const struct query_ops ops = {
 	.own = own, .is_root = root, .local = local, .serve = serve, .drop = drop, .told = told,
 	.forget = forget,
@@ -254,7 +256,7 @@ static void asks(int conn, uint64_t id, enum svc_to to, unsigned int node, bool 
 	struct svc_msg m = {
 		.type = SVC_ASK,
 		.ask = {
-			.id = id, .to = (uint8_t)to, .node = node, .privileged = privileged,
+			.id = id, .to = (uint8_t)to, .node = node, .user = { privileged, 1000, 5 },
 			.ttl = ttl, .command = (char *)"{\"cmd\":\"x\"}",
 		},
 	};
@@ -327,7 +329,7 @@ static void served(void **state)
 	is_root = true;
 	asks(LEFT, 7, SVC_TO_ROOT, 0, false, 800);
 	assert_int_equal(did.served, 1);
-	assert_false(did.privileged);
+	assert_false(did.user.privileged);
 	asks(RIGHT, 7, SVC_TO_ROOT, 0, true, 800);	/* the same question by another way */
 	assert_int_equal(did.served, 1);
 	assert_int_equal(nsent, 1);
@@ -338,7 +340,7 @@ static void served(void **state)
 	went(1, LEFT, SVC_ANSWER, 7, true, "done");
 	went(2, LEFT, SVC_ANSWER, 7, false, "0: ");
 	asks(LEFT, 8, SVC_TO_ROOT, 0, true, 800);
-	assert_true(did.privileged);
+	assert_true(did.user.privileged);
 	/* The asker is gone, or its time is over: neither question is answered any more. */
 	query_conn_down(query, LEFT);
 	assert_int_equal(did.dropped, 1);
@@ -522,7 +524,7 @@ static void own_question(void **state)
 	uint64_t id;
 
 	(void)state;
-	ask = query_ask(query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, false, 1000, &done, &ask);
+	ask = query_ask(query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, &nobody, 1000, &done, &ask);
 	assert_non_null(ask);
 	assert_int_equal(nsent, 1);
 	id = sent[0].id;
@@ -533,7 +535,7 @@ static void own_question(void **state)
 	assert_string_equal(did.reply, "yes");
 	/* Of all: this node's answer and theirs, until all have ended or time is over. */
 	forget_sent();
-	ask = query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, true, 1000, &done, &ask);
+	ask = query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, &SVC_MANAGER, 1000, &done, &ask);
 	assert_int_equal(nsent, 2);
 	id = sent[0].id;
 	went(1, RIGHT, SVC_ASK, id, false, "privileged 1 ");
@@ -554,14 +556,14 @@ static void own_question(void **state)
 	assert_int_equal(did.items, 2);
 	/* A question to this node alone is passed to no other. */
 	forget_sent();
-	ask = query_ask(query, SVC_TO_NODE, OWN, cmd, true, 1000, &done, &ask);
+	ask = query_ask(query, SVC_TO_NODE, OWN, cmd, &SVC_MANAGER, 1000, &done, &ask);
 	run_due();
 	assert_int_equal(nsent, 0);
 	assert_int_equal(did.items, 3);
 	assert_int_equal(did.ends, 2);
 	/* A question to another node is passed to those below. */
 	did.local = 0;
-	ask = query_ask(query, SVC_TO_NODE, OWN + 1, cmd, true, 1000, &done, &ask);
+	ask = query_ask(query, SVC_TO_NODE, OWN + 1, cmd, &SVC_MANAGER, 1000, &done, &ask);
 	assert_int_equal(did.local, 0);
 	assert_int_equal(nsent, 2);
 	query_cancel(ask);
@@ -579,7 +581,7 @@ static void enough(void **state)
 	uint64_t id;
 
 	(void)state;
-	ask = query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, false, 1000, &done, NULL);
+	ask = query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, &nobody, 1000, &done, NULL);
 	id = sent[0].id;
 	answers(LEFT, id, 6, "1");
 	assert_int_equal(did.items, 2);
@@ -606,7 +608,7 @@ static void renewed(void **state)
 	uint64_t id;
 
 	(void)state;
-	query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, false, 1000, &done, NULL);
+	query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, &nobody, 1000, &done, NULL);
 	id = sent[0].id;
 	for (unsigned int i = 0; i < 3; i++) {
 		clock_move(999 * MS);

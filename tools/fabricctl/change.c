@@ -5,6 +5,7 @@
 #include "ask.h"
 #include "change.h"
 #include "json.h"
+#include "orders.h"
 #include "say.h"
 
 static void show(const json_t *table)
@@ -20,10 +21,14 @@ static void show(const json_t *table)
 	json_array_foreach(excluded, i, v)
 		printf("  %s (%s)\n", json_end_text(v, text),
 		       json_text(v, "why") ? json_text(v, "why") : "-");
+	if (json_array_size(json_object_get(table, "orders")))
+		printf("by order:\n");
+	orders_show(json_object_get(table, "orders"), "");
 }
 
 /* Adds the request to @list. Return: OK, or why not, which is said. */
-static int add_request(struct ask *a, const char *cmd, const char *what, json_t *list)
+static int add_request(struct ask *a, const char *cmd, const char *what, const char *reason,
+		       json_t *list)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 	bool link = strchr(what, ':');
@@ -35,6 +40,8 @@ static int add_request(struct ask *a, const char *cmd, const char *what, json_t 
 	j = json_pack("{ss ss}", "cmd", cmd, "node", node);
 	if (link)
 		json_object_set_new(j, "port", json_string(port));
+	if (reason)
+		json_object_set_new(j, "reason", json_string(reason));
 	json_array_append_new(list, j);
 	return OK;
 }
@@ -58,7 +65,8 @@ static int judge(const json_t *data)
 	return NOT_KEPT;
 }
 
-int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n)
+int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
+		     char **what, int n)
 {
 	json_t *requests = json_array(), *data = NULL;
 	int status = OK;
@@ -71,7 +79,7 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n)
 	}
 	/* All are understood before the first is done. */
 	for (int i = 0; status == OK && i < n; i++)
-		status = add_request(&a, cmd, what[i], requests);
+		status = add_request(&a, cmd, what[i], reason, requests);
 	for (int i = 0; status == OK && i < n; i++) {
 		json_decref(data);
 		data = NULL;

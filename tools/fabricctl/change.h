@@ -5,8 +5,12 @@
 
 #include "command.h"
 
-/** change_exclusion() - @cmd: "exclude" or "include"; @what: @n of NODE or LINK */
-int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n);
+/**
+ * change_exclusion() - @cmd: "exclude" or "include"; @what: @n of NODE or LINK
+ * @reason: of an exclusion, or NULL
+ */
+int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
+		     char **what, int n);
 
 /** change_port() - @link, an end of a cable, goes down or @up */
 int change_port(const struct ctl *ctl, const char *link, bool up);

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "change.h"
 #include "dry_run.h"
+#include "say.h"
 
 static bool dry;
+static const char *reason;
 
 static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 {
+	if (dry && reason)
+		return fail("--reason: --dry-run excludes nothing: leave one of them out");
 	return dry ? dry_run_exclude(ctl, argv, argc) :
-		     change_exclusion(ctl, "exclude", argv, argc);
+		     change_exclusion(ctl, "exclude", reason, argv, argc);
 }
 
 static const struct opt exclude_opts[] = {
 	{ OPT_FLAG, "dry-run", 'n', NULL, &dry, 0, 0, "only say what would break" },
+	{ OPT_TEXT, "reason", 'r', "TEXT", &reason, 0, 0,
+	  "kept with who excludes it, and since when" },
 	{ .kind = OPT_END }
 };
 

@@ -90,12 +90,14 @@ static int show_map(const struct ctl *ctl)
 
 static int cmd_nodes(struct ctl *ctl, int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
 	if (map && ctl->json)
 		return fail("--map and --json exclude each other");
-	return map ? show_map(ctl) : show_nodes(ctl, json_pack("{ss}", "cmd", "nodes"), NULL,
-						      ASK_NODES_MAX, 0, show);
+	if (map && argc)
+		return fail("--map draws all nodes: leave out '%s'", argv[0]);
+	if (map)
+		return show_map(ctl);
+	return show_nodes(ctl, json_pack("{ss}", "cmd", "nodes"), argc ? argv[0] : NULL,
+			  ASK_NODES_MAX, 0, show);
 }
 
 static const struct opt opts[] = {
@@ -106,7 +108,7 @@ static const struct opt opts[] = {
 
 COMMAND(cmd_nodes) = {
 	.name = "nodes",
-	.args = "",
+	.args = "[NODE]",
 	.brief = "The nodes: coordinates, names, states",
 	.help = "states: up; joining; silent (the NIC lives, its manager does not answer or cannot\n"
 		"follow: status says why); dead; absent (never seen); unknown (there is no root, "
@@ -116,6 +118,7 @@ COMMAND(cmd_nodes) = {
 		"known last to be there. 'excluded' follows the state of nodes that an admin took out of\n"
 		"service.",
 	.opts = opts,
+	.max = 1,
 	.asks = true,
 	.json = true,
 	.watch = true,

@@ -5,6 +5,7 @@
 #include "ask.h"
 #include "json.h"
 #include "number.h"
+#include "orders.h"
 #include "root.h"
 #include "say.h"
 #include "show.h"
@@ -162,6 +163,7 @@ static void show(const json_t *s)
 		       json_node_text(json_object_get(own, "node"), at));
 	show_recovery(json_object_get(s, "last_recovery"), root_leads(root));
 	show_problems(json_object_get(s, "problems"));
+	orders_show(json_object_get(s, "orders"), "excluded");
 	show_held(json_object_get(s, "held_links"));
 	show_degraded(json_object_get(s, "degraded_links"));
 }

@@ -3,6 +3,7 @@
 
 #include "json.h"
 #include "map.h"
+#include "orders.h"
 #include "show.h"
 #include "table.h"
 
@@ -78,6 +79,9 @@ static void show(const json_t *data)
 	       (unsigned long long)json_count(data, "epoch"), torus_shape_text(&shape, text),
 	       json_array_size(nodes), 2u * shape.ndims, n, json_array_size(nodes) * 2 * shape.ndims);
 	table_print(t, "no port is excluded");
+	if (json_array_size(json_object_get(data, "orders")))
+		printf("\nby order of an administrator:\n");
+	orders_show(json_object_get(data, "orders"), "");
 }
 
 static int cmd_table(struct ctl *ctl, int argc, char **argv)
@@ -99,7 +103,8 @@ COMMAND(cmd_table) = {
 	.help = "A row for each node, a bit for each of its ports; all routing tables are made from\n"
 		"it. Reasons: admin (excluded by an admin), wiring (its cable leads to a wrong port),\n"
 		"held (it flaps), stall (taken down because the neighbour returned no credits), fault\n"
-		"(it is down, or its node is dead). A cable that is excluded at one end is so at both.",
+		"(it is down, or its node is dead). A cable that is excluded at one end is so at both.\n"
+		"Below it: which user excluded what, at which node, when, and why.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

@@ -74,7 +74,7 @@ _fabricctl() {
 			del | detach) words=$(_fabricctl_nics) ;;
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
-			links | counters | routes | trace | exclude | include | park | coord | \
+			nodes | links | counters | routes | trace | exclude | include | park | coord | \
 				exec | cut | mend | silence | ber | vb | latency | line | link | retry | kill | revive | traffic)
 				words=$(_fabricctl_nodes)
 				[[ $command != retry ]] || words+=' auto angara acknak hippi'

@@ -198,6 +198,7 @@ void parcel_put(struct parcel *p)
 	if (--p->refs)
 		return;
 	free(p->msg.table.entries);
+	free(p->msg.table.orders);
 	free(p);
 }
 
@@ -231,8 +232,13 @@ static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
 		p->msg = *msg;
 		p->msg.table.entries = malloc((msg->table.nentries + 1) *
 					      sizeof(*msg->table.entries));
-		if (!p->msg.table.entries)
+		p->msg.table.orders = malloc((msg->table.norders + 1) *
+					     sizeof(*msg->table.orders));
+		if (!p->msg.table.entries || !p->msg.table.orders)
 			abort();
+		if (msg->table.norders)
+			memcpy(p->msg.table.orders, msg->table.orders,
+			       msg->table.norders * sizeof(*msg->table.orders));
 		memcpy(p->msg.table.entries, msg->table.entries,
 		       msg->table.nentries * sizeof(*msg->table.entries));
 		if (w->last)

@@ -2,10 +2,10 @@
 /*
  * DOC: the table that is kept
  *
- * Shape, open dimensions, places, names and exclusions are in each table, which each manager has in
- * memory; a NIC has rows and a place. If all nodes lose their power, all of this is forgotten. So
- * each candidate for the root gives a table to its host, to be kept on disk, whenever a table is in
- * force that differs in these things from the one given before.
+ * Shape, open dimensions, places, names, exclusions and their orders are in each table, which each
+ * manager has in memory; a NIC has rows and a place. If all nodes lose their power, all of this is
+ * forgotten. So each candidate for the root gives a table to its host, to be kept on disk,
+ * whenever a table is in force that differs in these things from the one given before.
  *
  * A kept table binds no node. A root that has no table uses one before it makes its first
  * (root/recall.c): that of the latest epoch and version among those that nodes name in HELLO, and
@@ -41,6 +41,7 @@
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/up.h"
@@ -90,6 +91,7 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 	if (!b)
 		return false;
 	fm_book_change(b, m->entries, m->nentries);
+	fm_book_orders(b, m);
 	for (uint32_t i = 0; i < b->nodes; i++) {
 		b->entry[i].node = i;		/* the table says nothing of an absent node */
 		b->entry[i].differs = 0;	/* it has no votes: its voters are not kept */
@@ -120,6 +122,8 @@ bool fm_keep_whole(const struct fm *fm, struct fm_msg *out)
 	out->table.open = k->open;
 	out->table.entries = k->book->entry;
 	out->table.nentries = k->book->nodes;
+	out->table.orders = k->book->orders.of;
+	out->table.norders = k->book->orders.n;
 	return true;
 }
 
@@ -138,13 +142,6 @@ uint32_t fm_kept_place(const struct fm *fm, uint64_t guid)
 	return fm->kept.book ? fm_book_find(fm->kept.book, guid) : TORUS_NO_NODE;
 }
 
-static uint64_t text_sum(uint64_t sum, const char *text)
-{
-	while (*text)
-		sum = fm_mix(sum + (uint8_t)*text++);
-	return sum;
-}
-
 /* A checksum of all that must survive; never 0. */
 static uint64_t sum_of(const struct fm_table *t)
 {
@@ -157,9 +154,9 @@ static uint64_t sum_of(const struct fm_table *t)
 
 		if (fm_table_blank(e))
 			continue;
-		sum = text_sum(fm_mix(fm_mix(sum + i) + e->guid) + e->admin, e->name);
+		sum = fm_mix_text(fm_mix(fm_mix(sum + i) + e->guid) + e->admin, e->name);
 	}
-	return sum ? sum : 1;
+	return fm_orders_sum(&t->book->orders, sum) | 1;
 }
 
 bool fm_keep_news(const struct fm *fm)

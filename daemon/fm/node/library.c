@@ -12,6 +12,7 @@
 
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/fm.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/wire/msg.h"
 
@@ -66,6 +67,7 @@ void fm_book_put(struct fm_book *b)
 	}
 	free(b->entry);
 	free(b->closed);
+	fm_orders_free(&b->orders);
 	hash_free(&b->by_guid);
 	free(b);
 }
@@ -122,6 +124,18 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 		close_at(b, entry[i].node);
 		for (unsigned int p = 0; p < 2u * b->shape.ndims; p++)
 			close_at(b, torus_neighbour(&b->shape, entry[i].node, p));
+	}
+}
+
+void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m)
+{
+	for (uint32_t i = 0; b->orders.n && i < m->nentries; i++)
+		fm_orders_drop(&b->orders, m->entries[i].node, UINT16_MAX);
+	for (uint32_t i = 0; i < m->norders; i++) {
+		struct fm_order o = m->orders[i];
+
+		o.ports &= b->entry[o.node].admin;
+		fm_orders_put(&b->orders, &o);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <torus/topology.h>
 
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/wire/msg.h"
 #include "lib/util/hash.h"
 
@@ -21,6 +22,7 @@ struct fm_cables {
 /**
  * struct fm_book - the nodes of a table; may be shared, and is then not changed
  * @next: in the library
+ * @orders: why ports are excluded by order
  * @by_guid: node ids; empty: not made yet
  * @cables: status.c counts them
  */
@@ -33,6 +35,7 @@ struct fm_book {
 	uint32_t nodes;
 	struct fm_entry *entry;	/* one for each node */
 	uint16_t *closed;	/* exclusions, closed */
+	struct fm_orders orders;
 	struct hash by_guid;
 	struct fm_cables cables;
 	uint32_t ups;		/* nodes that are up, + 1; 0: not counted yet */
@@ -45,6 +48,8 @@ void fm_book_put(struct fm_book *b);
 void fm_book_close(struct fm_book *b);
 /* Some entries become others: the exclusions follow. */
 void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n);
+/* Orders of the nodes of @m become those that it has. For lack of memory they become fewer. */
+void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m);
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
 /* How many nodes are up in it. */
 uint32_t fm_book_ups(struct fm_book *b);

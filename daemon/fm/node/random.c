@@ -9,6 +9,13 @@ uint64_t fm_mix(uint64_t x)
 	return splitmix64_mix(x);
 }
 
+uint64_t fm_mix_text(uint64_t sum, const char *text)
+{
+	while (*text)
+		sum = fm_mix(sum + (uint8_t)*text++);
+	return sum;
+}
+
 uint64_t fm_random(struct fm *fm)
 {
 	return splitmix64_mix(fm->random += SPLITMIX64_STEP);

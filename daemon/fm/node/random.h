@@ -12,5 +12,6 @@ uint64_t fm_random(struct fm *fm);
 
 /* Scatters the bits of @x: for hashes and fingerprints. */
 uint64_t fm_mix(uint64_t x);
+uint64_t fm_mix_text(uint64_t sum, const char *text);
 
 #endif /* FM_RANDOM_H */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <torus/topology.h>
 
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/library.h"
@@ -158,12 +159,15 @@ static struct fm_book *rewrite_book(const struct fm *fm, const struct fm_table_m
 		return NULL;
 	if (!m->base) {
 		memset(b->entry, 0, b->nodes * sizeof(*b->entry));
+		fm_orders_free(&b->orders);
 		fm_book_close(b);
 	} else if (b != t->book) {
+		fm_orders_copy(&b->orders, &t->book->orders);
 		memcpy(b->entry, t->entry, b->nodes * sizeof(*b->entry));
 		memcpy(b->closed, t->closed, b->nodes * sizeof(*b->closed));
 	}
 	fm_book_change(b, m->entries, m->nentries);
+	fm_book_orders(b, m);
 	if (fm->cfg.library)
 		fm_library_add(fm->cfg.library, b, fm->root_guid, m->term, m->version);
 	return b;
@@ -254,6 +258,8 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->line = t->line;
 	m->clean = fm->table.clean;
 	m->entries = t->entry;
+	m->norders = t->book ? t->book->orders.n : 0;
+	m->orders = t->book ? t->book->orders.of : NULL;
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		there += !fm_table_blank(&t->entry[i]);
 		more |= t->entry[i].differs >> t->voters.n;

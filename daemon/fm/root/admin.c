@@ -10,6 +10,7 @@
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/handover.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
@@ -23,7 +24,24 @@
 #define READY_MAX 10	/* times resend: time for the next root to answer */
 #define MOVE_MAX 80	/* times resend: time until it is asked */
 
-int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
+/* The record is lost for lack of memory, but not the exclusion. */
+static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct fm_order *order)
+{
+	struct fm_order o;
+
+	if (!order) {
+		fm_orders_drop(&fm->root->orders, node, mask);
+		return;
+	}
+	o = *order;
+	o.node = node;
+	o.ports = mask;
+	if (!fm_orders_put(&fm->root->orders, &o))
+		fm_say(fm, FM_WARNING, "table", "no memory to keep who excluded what");
+}
+
+int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
+		     const struct fm_order *order)
 {
 	struct fm_root *r = fm->root;
 	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX] = "all ports";
@@ -38,6 +56,7 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
 		r->admin[node] |= mask;
 	else
 		r->admin[node] &= (uint16_t)~mask;
+	take_order(fm, node, mask, excluded ? order : NULL);
 	fm_change_node(fm, node);
 	if (excluded)
 		r->judge_at = fm->now;	/* one out of service is silent sooner */

@@ -10,6 +10,7 @@ struct fm;
 struct fm_kept_count;
 struct fm_kept_msg;
 struct fm_mate;
+struct fm_order;
 struct fm_root;
 
 /* A root begins. Return: false: no memory. */
@@ -17,7 +18,8 @@ bool fm_admin_new(struct fm_root *r);
 void fm_admin_free(struct fm_root *r);
 
 /* As fm_exclude() and fm_root_move(), at the root. */
-int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded);
+int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
+		     const struct fm_order *order);
 int fm_admin_move(struct fm *fm, uint32_t node);
 /* That node is ready to be root: this root may be ending then. */
 void fm_admin_ready(struct fm *fm, uint64_t guid);

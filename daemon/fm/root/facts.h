@@ -4,6 +4,7 @@
 #define FM_ROOT_FACTS_H
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/root/ending.h"
 #include "daemon/fm/root/marks.h"
 #include "daemon/fm/root/told.h"
@@ -34,6 +35,7 @@ struct fm_root {
 	struct fm_told told;
 	struct fm_line line;	/* tables of former roots that its own come from (parts.c) */
 	uint16_t *admin;	/* ports excluded by the administrator */
+	struct fm_orders orders;	/* why they are */
 	uint64_t version, version_seen;	/* @version_seen: highest that any node has */
 	uint8_t clean;		/* mask of colours that no packet in the network has */
 	bool joined, bare;	/* links join all that are up; a mate may be @bare */

@@ -39,6 +39,7 @@
 
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
@@ -220,7 +221,17 @@ static void move_all(struct fm *fm, const struct torus_shape *from, const uint16
 {
 	const struct torus_shape *to = &fm->table.shape;
 	struct fm_root *r = fm->root;
+	struct fm_orders was = { .n = 0 };
 
+	fm_orders_copy(&was, &r->orders);
+	fm_orders_free(&r->orders);
+	for (uint32_t i = 0; i < was.n; i++) {
+		struct fm_order o = was.of[i];
+
+		o.node = new_id(from, to, o.node);
+		fm_orders_put(&r->orders, &o);
+	}
+	fm_orders_free(&was);
 	for (uint32_t i = 0; i < torus_nodes(from); i++) {
 		r->admin[new_id(from, to, i)] = admin[i];
 		if (admin[i])

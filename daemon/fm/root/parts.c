@@ -32,8 +32,9 @@
  * A table does not say when a port was excluded, before the parts were separated or after. A port
  * may have been excluded before, and included meanwhile in one part. If the other part still has it
  * excluded, it is excluded again, until the administrator includes it once more. That does not
- * depend on which root leads then, or which node joins first. A line has room for FM_LINE_MAX
- * tables: a node with an older one counts as of another part. The log names the ports that are
+ * depend on which root leads then, or which node joins first. If both parts excluded a port, the
+ * later order for it stays, by the clocks of the roots that took them. A line has room for
+ * FM_LINE_MAX tables: a node with an older one counts as of another part. The log names the ports that are
  * excluded by this.
  *
  * A node with the key may lie, and send tables of as many other parts as it likes. The root keeps
@@ -51,6 +52,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
@@ -65,8 +67,8 @@
 
 /**
  * struct foreign - a table that may be of another part
- * @id, @line, @shape: of it; @own: this node had it; @admin: mask of ports of each node that it
- *	excludes by order
+ * @id, @line, @shape: of it; @own: this node had it; @orders: why it excludes ports;
+ *	@admin: mask of ports of each node that it excludes by order
  */
 struct foreign {
 	struct foreign *next;
@@ -74,6 +76,7 @@ struct foreign {
 	struct fm_line line;
 	struct torus_shape shape;
 	bool own;
+	struct fm_orders orders;
 	uint16_t admin[];
 };
 
@@ -172,6 +175,24 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 
 /* --- whole tables of other parts ------------------------------------------------------- */
 
+/* The later of two orders for a port stays. */
+static void merge_orders(struct fm *fm, const struct foreign *f)
+{
+	for (uint32_t i = 0; i < f->orders.n; i++) {
+		struct fm_order o = f->orders.of[i];
+
+		o.ports &= fm->root->admin[o.node];
+		if (fm_orders_merge(&fm->root->orders, &o))
+			fm_change_node(fm, o.node);
+	}
+}
+
+static void free_foreign(struct foreign *f)
+{
+	fm_orders_free(&f->orders);
+	free(f);
+}
+
 static void exclude_foreign(struct fm *fm, const struct foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -181,6 +202,7 @@ static void exclude_foreign(struct fm *fm, const struct foreign *f)
 
 	for (uint32_t i = 0; i < torus_nodes(shape); i++)
 		n += exclude_ports(fm, i, f->admin[i] & all, text, sizeof(text));
+	merge_orders(fm, f);
 	if (!n)
 		return;
 	fm_say(fm, FM_WARNING, "table", "root %s of epoch %llu led another part: "
@@ -287,7 +309,7 @@ static void drop_least(struct fm *fm)
 	if (!r->settled && !is_outdone(r, f))
 		tell_dropped(fm, &f->id);
 	*at = f->next;
-	free(f);
+	free_foreign(f);
 }
 
 static void add_foreign(struct fm *fm, struct foreign *f)
@@ -318,6 +340,7 @@ bool fm_parts_own(const struct fm *fm, struct fm_root *r)
 		return !b;
 	for (uint32_t i = 0; i < b->nodes; i++)
 		f->admin[i] = b->entry[i].admin;
+	fm_orders_copy(&f->orders, &b->orders);
 	f->own = true;
 	r->parts->foreign = f;
 	return true;
@@ -402,6 +425,8 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 	}
 	for (uint32_t i = 0; i < m->nentries; i++)
 		f->admin[m->entries[i].node] = m->entries[i].admin;
+	for (uint32_t i = 0; i < m->norders; i++)
+		fm_orders_put(&f->orders, &m->orders[i]);
 	if (fm->root->settled)
 		merge_foreign(fm, f);
 	add_foreign(fm, f);
@@ -426,7 +451,7 @@ static void forget_foreign(struct fm_root *r)
 
 	while ((f = r->parts->foreign)) {
 		r->parts->foreign = f->next;
-		free(f);
+		free_foreign(f);
 	}
 }
 

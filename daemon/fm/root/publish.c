@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "daemon/fm/root/publish.h"
+#include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
@@ -212,6 +214,7 @@ static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm
  */
 static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 {
+	const struct fm_orders *orders = &fm->root->orders, *had = &fm->table.book->orders;
 	struct fm_changes *c = &fm->root->changes;
 	struct fm_marks *told = &c->table;
 	uint32_t node;
@@ -219,8 +222,12 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 	while (fm_unmark(&c->odd, &node) || fm_unmark(&c->differ, &node))
 		fm_mark(told, node);
 	t->entries = malloc((told->n + 1) * sizeof(*t->entries));
-	if (!t->entries)
+	t->orders = malloc((orders->n + 1) * sizeof(*t->orders));
+	if (!t->entries || !t->orders) {
+		free(t->entries);
+		free(t->orders);
 		return false;
+	}
 	if (told->n)
 		qsort(told->node, told->n, sizeof(*told->node), by_number);
 	fm_problems_mark(fm, "wiring");
@@ -234,8 +241,12 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 			continue;
 		if (e->differs)
 			fm_mark(&c->differ, node);
-		if (!memcmp(e, &fm->table.entry[node], sizeof(*e)))
+		if (!memcmp(e, &fm->table.entry[node], sizeof(*e)) &&
+		    fm_orders_same(orders, had, node))
 			continue;
+		for (const struct fm_order *o = fm_orders_first(orders, node); o;
+		     o = fm_orders_next(orders, o))
+			t->orders[t->norders++] = *o;
 		t->nentries++;
 		fm_mark(&c->part, node);
 		if (e->state != fm->table.entry[node].state)
@@ -283,6 +294,7 @@ static void publish_table(struct fm *fm, uint64_t version)
 		fm_change_node(fm, t.entries[i].node);
 	fm_isolated_tell(fm, &t, fm_vanish_doubts(fm->root) > 0);
 	free(t.entries);
+	free(t.orders);
 	if (!placed)
 		fm_demand(fm, fm->cfg.member_max, "nodes wait for memory to be placed");
 }

@@ -29,6 +29,7 @@
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/epoch.h"
@@ -381,6 +382,7 @@ bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	if (!b)
 		return false;
 	fm_book_change(b, m->entries, m->nentries);
+	fm_book_orders(b, m);
 	fm_book_put(s->book);
 	s->book = b;
 	s->id = id;
@@ -446,6 +448,19 @@ static uint16_t excluded_ports(const struct said *said, const struct torus_shape
 	return mask;
 }
 
+/* Takes from the book why ports that stay excluded are so. */
+static void take_orders(struct fm *fm, const struct fm_book *b, const struct torus_shape *shape)
+{
+	if (!b || memcmp(&b->shape, shape, sizeof(*shape)))
+		return;
+	for (uint32_t i = 0; i < b->orders.n; i++) {
+		struct fm_order o = b->orders.of[i];
+
+		o.ports &= fm->root->admin[o.node];
+		fm_orders_merge(&fm->root->orders, &o);
+	}
+}
+
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_root *r = fm->root;
@@ -460,5 +475,8 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
 	if (ports)
 		fm_say(fm, FM_INFO, "table", "%u port%s stay%s excluded as before", ports,
 		       ports == 1 ? "" : "s", ports == 1 ? "s" : "");
+	take_orders(fm, r->recall->book, shape);
+	take_orders(fm, fm->table.book, shape);
+	take_orders(fm, fm->kept.book, shape);
 	fm_recall_forget(r);
 }

@@ -13,6 +13,7 @@
 #include "daemon/fm/node/handover.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
@@ -82,6 +83,7 @@ static void root_free(struct fm_root *r)
 	free(r->missing);
 	free(r->at);
 	free(r->admin);
+	fm_orders_free(&r->orders);
 	fm_recall_free(r);
 	fm_parts_free(r);
 	fm_quorum_free(r);

@@ -310,6 +310,25 @@ struct fm_entry {
 	char address[FM_ADDR_MAX];
 };
 
+#define FM_REASON_MAX 80		/* bytes of a reason, with NUL */
+#define FM_TIME_MAX 100000000000ull	/* in seconds: in the year 5138 */
+
+/**
+ * struct fm_order - why the administrator excluded ports of a node
+ * @node: its id; @ports: mask of them
+ * @uid: of the user who said so; @by: name of the node at which
+ * @since, @until: in seconds since 1970; @until 0: for ever
+ * @reason: printable ASCII; "": none was given
+ */
+struct fm_order {
+	uint32_t node;
+	uint32_t uid;
+	uint64_t since, until;
+	uint16_t ports;
+	char by[TORUS_NAME_MAX + 1];
+	char reason[FM_REASON_MAX];
+};
+
 /**
  * struct fm_table_msg - table @version
  * @base: what the entries are changes to; 0: these are all (nodes left out are
@@ -322,6 +341,8 @@ struct fm_entry {
  * @former: it goes to a node that asks to be root, and binds no node (root/recall.c)
  * @maker: of a @former or a kept one: GUID of the root that made it; 0: not said
  * @nentries, @entries: ids ascending
+ * @norders, @orders: all orders of these nodes, by node and lowest port. Managers of earlier
+ *	releases leave them out: then it is not known who excluded what
  */
 struct fm_table_msg {
 	uint64_t term;
@@ -337,6 +358,8 @@ struct fm_table_msg {
 	struct fm_line line;
 	uint32_t nentries;
 	struct fm_entry *entries;
+	uint32_t norders;
+	struct fm_order *orders;
 };
 
 /**

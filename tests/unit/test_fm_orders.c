@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who excluded what, and why: the list against a naive one, in which each port has its own record;
+ * and the way of an order through tables, disks, and parts that meet.
+ */
+#include <errno.h>
+
+#include "stage_root.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/orders.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/facts.h"
+#include "kernel/core/splitmix64.h"
+
+#define NODES 6
+#define PORTS 12
+
+/* --- the list ---------------------------------------------------------------------- */
+
+static struct fm_order naive[NODES][PORTS];	/* @since 0: none */
+static uint64_t seed;
+
+static uint32_t rnd(uint32_t n)
+{
+	seed += SPLITMIX64_STEP;
+	return (uint32_t)(splitmix64_mix(seed) % n);
+}
+
+static struct fm_order some_order(void)
+{
+	struct fm_order o = { .node = rnd(NODES), .uid = rnd(3), .since = 1 + rnd(9),
+			      .until = rnd(2), .ports = (uint16_t)(1 + rnd((1 << PORTS) - 1)) };
+
+	snprintf(o.by, sizeof(o.by), "n%u", rnd(2));
+	snprintf(o.reason, sizeof(o.reason), "r%u", rnd(2));
+	return o;
+}
+
+static void naive_put(const struct fm_order *o, bool merge)
+{
+	for (unsigned int p = 0; p < PORTS; p++)
+		if (o->ports & 1u << p && !(merge && naive[o->node][p].since >= o->since))
+			naive[o->node][p] = *o;
+}
+
+static void compare(const struct fm_orders *all)
+{
+	uint16_t seen[NODES] = { 0 };
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct fm_order *o = &all->of[i];
+
+		assert_true(o->ports && !(seen[o->node] & o->ports));
+		if (i)
+			assert_true(o[-1].node < o->node ||
+				    (o[-1].node == o->node &&
+				     __builtin_ctz(o[-1].ports) < __builtin_ctz(o->ports)));
+		seen[o->node] |= o->ports;
+		for (unsigned int p = 0; p < PORTS; p++) {
+			const struct fm_order *n = &naive[o->node][p];
+
+			if (!(o->ports & 1u << p))
+				continue;
+			assert_int_equal(n->since, o->since);
+			assert_int_equal(n->uid, o->uid);
+			assert_int_equal(n->until, o->until);
+			assert_string_equal(n->by, o->by);
+			assert_string_equal(n->reason, o->reason);
+		}
+	}
+	for (uint32_t i = 0; i < NODES; i++)
+		for (unsigned int p = 0; p < PORTS; p++)
+			assert_int_equal(naive[i][p].since > 0, seen[i] >> p & 1);
+}
+
+static void as_the_naive_list(void **state)
+{
+	struct fm_orders all = { .n = 0 }, t = { .n = 0 };
+
+	(void)state;
+	memset(naive, 0, sizeof(naive));
+	seed = 1;
+	for (unsigned int i = 0; i < 20000; i++) {
+		struct fm_order o = some_order();
+		uint32_t node;
+
+		switch (rnd(3)) {
+		case 0:
+			assert_true(fm_orders_put(&all, &o));
+			naive_put(&o, false);
+			break;
+		case 1:
+			fm_orders_merge(&all, &o);
+			naive_put(&o, true);
+			break;
+		default:
+			fm_orders_drop(&all, o.node, o.ports);
+			o.since = 0;
+			naive_put(&o, false);
+		}
+		compare(&all);
+		fm_orders_copy(&t, &all);
+		compare(&t);
+		assert_int_equal(fm_orders_sum(&all, 1), fm_orders_sum(&t, 1));
+		node = rnd(NODES);
+		assert_true(fm_orders_same(&all, &t, node));
+		if (!fm_orders_first(&t, node))
+			continue;
+		t.of[fm_orders_first(&t, node) - t.of].until ^= 2;
+		assert_false(fm_orders_same(&all, &t, node));
+		assert_int_not_equal(fm_orders_sum(&all, 1), fm_orders_sum(&t, 1));
+	}
+	fm_orders_free(&all);
+	fm_orders_free(&t);
+}
+
+/* --- in a fabric ----------------------------------------------------------------------- */
+
+#define THERE (NIC + 3)	/* the root of another part */
+
+static struct fm_entry entry[4];
+
+static struct fm_order order(uint64_t since, const char *reason)
+{
+	struct fm_order o = { .node = 99, .ports = 99, .uid = 1000, .since = since };
+
+	strcpy(o.by, "node-2");
+	strcpy(o.reason, reason);
+	return o;
+}
+
+
+static void has(uint32_t i, uint32_t node, uint16_t ports, uint64_t since, const char *reason)
+{
+	const struct fm_order *o = fm_order(s.fm, i);
+
+	assert_non_null(o);
+	assert_int_equal(o->node, node);
+	assert_int_equal(o->ports, ports);
+	assert_int_equal(o->since, since);
+	assert_int_equal(o->uid, 1000);
+	assert_string_equal(o->by, "node-2");
+	assert_string_equal(o->reason, reason);
+}
+
+/* The table has it as soon as the exclusion; another reason alone is a new table, too. */
+static void in_the_next_table(void **state)
+{
+	struct fm_order o = order(5, "loose plug");
+
+	(void)state;
+	ring();
+	assert_null(fm_order(s.fm, 0));
+	assert_int_equal(fm_exclude_by(s.fm, 2, 1, &o, START + s.now), 0);
+	settle(4);
+	assert_int_equal(fm_version(s.fm), 2);
+	assert_int_equal(fm_node(s.fm, 2)->admin, 2);
+	has(0, 2, 2, 5, "loose plug");
+	o = order(6, "");
+	assert_int_equal(fm_exclude_by(s.fm, 2, -1, &o, START + s.now), 0);
+	settle(4);
+	has(0, 2, 0xf, 6, "");
+	o = order(7, "dust");
+	assert_int_equal(fm_exclude_by(s.fm, 2, -1, &o, START + s.now), 0);
+	settle(4);
+	assert_int_equal(fm_version(s.fm), 4);
+	has(0, 2, 0xf, 7, "dust");
+	assert_int_equal(fm_exclude(s.fm, 2, 0, false, START + s.now), 0);
+	settle(4);
+	has(0, 2, 0xe, 7, "dust");
+	assert_null(fm_order(s.fm, 1));
+	assert_int_equal(fm_exclude(s.fm, 2, -1, false, START + s.now), 0);
+	settle(4);
+	assert_null(fm_order(s.fm, 0));
+	/* An order without a user is an exclusion as before. */
+	assert_int_equal(fm_exclude(s.fm, 1, 1, true, START + s.now), 0);
+	settle(4);
+	assert_int_equal(fm_node(s.fm, 1)->admin, 2);
+	assert_null(fm_order(s.fm, 0));
+	assert_int_equal(fm_exclude_by(s.fm, 4, 0, &o, START + s.now), -EINVAL);
+	stage_end(&s);
+}
+
+/* A node of the other part joins and sends its table: both ports of @node, by order @o. */
+static void other_part(uint32_t node, const struct fm_order *o, uint64_t version)
+{
+	struct fm_msg m = hello(3);
+	struct fm_order list = *o;
+
+	stage_down(&s, 103);
+	s.joiner[103].known = false;
+	m.hello.placed = true;
+	m.hello.version = m.hello.table = version;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = 3;
+	m.hello.term = fm_epoch(s.fm) - 1;
+	m.hello.table_root = THERE;
+	m.hello.row.serial = 100;
+	joins(&m);
+	settle(4);
+	m = stage_table(&s, version, entry);
+	entry[node].admin = 3;
+	list.node = node;
+	list.ports = 3;
+	m.table.orders = &list;
+	m.table.norders = 1;
+	m.table.term = fm_epoch(s.fm) - 1;
+	m.table.former = true;
+	m.table.maker = THERE;
+	stage_msg(&s, 103, &m);
+	settle(4);
+}
+
+/* Of two orders for one port the later one stays, whichever part gave it. */
+static void parts_that_meet(void **state)
+{
+	(void)state;
+	for (unsigned int later = 0; later < 2; later++) {
+		struct fm_order here = order(5, "here"), there = order(later ? 6 : 4, "there");
+
+		ring();
+		assert_int_equal(fm_exclude_by(s.fm, 1, 0, &here, START + s.now), 0);
+		settle(4);
+		has(0, 1, 1, 5, "here");
+		other_part(1, &there, 10);
+		assert_int_equal(s.fm->root->admin[1], 3);
+		if (later) {
+			has(0, 1, 3, 6, "there");
+			assert_null(fm_order(s.fm, 1));
+		} else {
+			has(0, 1, 1, 5, "here");
+			has(1, 1, 2, 4, "there");
+		}
+		stage_end(&s);
+	}
+}
+
+static struct fm_order list[2];
+static struct fm fm;
+
+static void has_order(uint32_t i, uint16_t ports, const char *reason)
+{
+	const struct fm_order *o = fm_order(&fm, i);
+
+	assert_non_null(o);
+	assert_int_equal(o->ports, ports);
+	assert_string_equal(o->reason, reason);
+}
+
+/* Table @version comes, with the entry of node 2 alone if it has a @base, and @n orders for it. */
+static void comes(uint64_t version, uint64_t base, uint16_t admin, unsigned int n)
+{
+	struct fm_table_msg m = { .version = version, .base = base, .nentries = 4,
+				  .entries = entry, .orders = list, .norders = n };
+
+	assert_int_equal(torus_shape_parse("4x1", &m.shape), 0);
+	for (uint32_t i = 0; i < 4; i++)
+		entry[i] = (struct fm_entry) { .node = i, .state = FM_NODE_UP, .guid = NIC + i };
+	entry[2].admin = admin;
+	if (base) {
+		m.entries = &entry[2];
+		m.nentries = 1;
+	}
+	assert_true(fm_table_take(&fm, &m));
+}
+
+/*
+ * A node takes the orders of those entries that a table has, and passes on all that it has. What a
+ * table says of ports that it does not exclude is not taken.
+ */
+static void at_a_node(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	list[0] = order(5, "plug");
+	list[0].node = 2;
+	list[0].ports = 1;
+	list[1] = order(6, "dust");
+	list[1].node = 2;
+	list[1].ports = 0x802;
+	comes(1, 0, 3, 2);
+	has_order(0, 1, "plug");
+	has_order(1, 2, "dust");
+	assert_true(fm_table_whole(&fm, &m));
+	assert_int_equal(m.table.norders, 2);
+	assert_memory_equal(m.table.orders, &list[0], sizeof(list[0]));
+	fm_table_whole_end(&fm, &m);
+	comes(2, 1, 3, 1);
+	has_order(0, 1, "plug");
+	assert_null(fm_order(&fm, 1));
+	comes(3, 2, 3, 0);	/* passed on by a manager that does not know them */
+	assert_null(fm_order(&fm, 0));
+	comes(4, 3, 3, 1);
+	has_order(0, 1, "plug");
+	comes(5, 0, 3, 0);
+	assert_null(fm_order(&fm, 0));
+	fm_table_free(&fm.table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_the_naive_list),
+		cmocka_unit_test(in_the_next_table),
+		cmocka_unit_test(parts_that_meet),
+		cmocka_unit_test(at_a_node),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

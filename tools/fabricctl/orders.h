@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who excluded what, and why. */
+#ifndef ORDERS_H
+#define ORDERS_H
+
+#include <jansson.h>
+
+/**
+ * orders_show() - a line for each of the orders of a table or a status
+ * @title: precedes the first one; "": none does
+ */
+void orders_show(const json_t *orders, const char *title);
+
+#endif /* ORDERS_H */
