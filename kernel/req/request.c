@@ -57,26 +57,28 @@ struct command {
 };
 
 static const struct command commands[TORUS_CMD_MAX + 1] = {
-	[TORUS_CMD_DEVICE_GET] = { .run = torus_device_get },
-	[TORUS_CMD_DEVICE_SET] = { .run = torus_device_place, .by_root = true },
-	[TORUS_CMD_LINK_GET] = { .run = torus_link_get },
-	[TORUS_CMD_LINK_SET] = { .run = torus_link_set },
-	[TORUS_CMD_LINK_ATTACH] = { .run = torus_link_attach },
-	[TORUS_CMD_ROWS_BEGIN] = { .run = torus_rows_begin, .op = OP(rows_begin), .by_root = true },
-	[TORUS_CMD_ROWS_PUT] = { .run = torus_rows_put, .op = OP(rows_put) },
-	[TORUS_CMD_ROWS_COMMIT] = { .run = torus_rows_commit,
+	[TORUS_CMD_DEVICE_GET] = { .run = torus_req_device_get },
+	[TORUS_CMD_DEVICE_SET] = { .run = torus_req_device_place, .by_root = true },
+	[TORUS_CMD_LINK_GET] = { .run = torus_req_link_get },
+	[TORUS_CMD_LINK_SET] = { .run = torus_req_link_set },
+	[TORUS_CMD_LINK_ATTACH] = { .run = torus_req_link_attach },
+	[TORUS_CMD_ROWS_BEGIN] = { .run = torus_req_rows_begin,
+				   .op = OP(rows_begin),
+				   .by_root = true },
+	[TORUS_CMD_ROWS_PUT] = { .run = torus_req_rows_put, .op = OP(rows_put) },
+	[TORUS_CMD_ROWS_COMMIT] = { .run = torus_req_rows_commit,
 				    .op = OP(rows_commit),
 				    .by_root = true },
-	[TORUS_CMD_HOLD] = { .run = torus_hold, .op = OP(hold) },
-	[TORUS_CMD_RELEASE] = { .run = torus_release, .op = OP(release), .by_root = true },
-	[TORUS_CMD_FLOW_GET] = { .run = torus_flow_get, .op = OP(flow_get) },
-	[TORUS_CMD_PARK_GET] = { .run = torus_park_get, .op = OP(park_get) },
-	[TORUS_CMD_PARK_RESOLVE] = { .run = torus_park_resolve, .op = OP(park_resolve) },
-	[TORUS_CMD_PARK_REPLAY] = { .run = torus_park_replay,
+	[TORUS_CMD_HOLD] = { .run = torus_req_hold, .op = OP(hold) },
+	[TORUS_CMD_RELEASE] = { .run = torus_req_release, .op = OP(release), .by_root = true },
+	[TORUS_CMD_FLOW_GET] = { .run = torus_req_flow_get, .op = OP(flow_get) },
+	[TORUS_CMD_PARK_GET] = { .run = torus_req_park_get, .op = OP(park_get) },
+	[TORUS_CMD_PARK_RESOLVE] = { .run = torus_req_park_resolve, .op = OP(park_resolve) },
+	[TORUS_CMD_PARK_REPLAY] = { .run = torus_req_park_replay,
 				    .op = OP(park_replay),
 				    .by_root = true },
-	[TORUS_CMD_MGMT_SEND] = { .run = torus_mgmt_send, .op = OP(mgmt_send) },
-	[TORUS_CMD_EYE_GET] = { .run = torus_eye_get, .op = OP(eye_get) },
+	[TORUS_CMD_MGMT_SEND] = { .run = torus_req_mgmt_send, .op = OP(mgmt_send) },
+	[TORUS_CMD_EYE_GET] = { .run = torus_req_eye_get, .op = OP(eye_get) },
 };
 
 static bool has_op(const struct torus_hw *hw, size_t op)
@@ -115,23 +117,23 @@ int torus_req_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts 
 {
 	r->why = (struct torus_refusal) { 0 };
 	*p = (struct torus_parts) { .end = r->cmd == TORUS_CMD_DEVICE_GET ? 1 : hw->nports };
-	return r->cmd == TORUS_CMD_ROWS_GET ? torus_rows_dump(hw, r, p) : 0;
+	return r->cmd == TORUS_CMD_ROWS_GET ? torus_req_rows_dump(hw, r, p) : 0;
 }
 
 static int put_nic(struct torus_hw *hw, void *to, size_t room)
 {
 	struct torus_req r;
 
-	torus_device_get(hw, &r);
+	torus_req_device_get(hw, &r);
 	return torus_tree_put(r.tree, r.without, &hw->reply, to, room);
 }
 
 static int put_port(struct torus_hw *hw, unsigned int port, void *to, size_t room)
 {
-	int err = torus_link_read(hw, port);
+	int err = torus_req_link_read(hw, port);
 
-	return err ? err : torus_tree_put(&torus_tree_link_get, torus_link_without(hw), &hw->reply,
-					  to, room);
+	return err ? err : torus_tree_put(&torus_tree_link_get, torus_req_link_without(hw),
+					  &hw->reply, to, room);
 }
 
 int torus_req_part(struct torus_hw *hw, unsigned int cmd, struct torus_parts *p, void *to,
@@ -142,7 +144,7 @@ int torus_req_part(struct torus_hw *hw, unsigned int cmd, struct torus_parts *p,
 	if (p->next >= p->end)
 		return 0;
 	if (cmd == TORUS_CMD_ROWS_GET)
-		return torus_rows_part(hw, p, to, room);
+		return torus_req_rows_part(hw, p, to, room);
 	n = cmd == TORUS_CMD_DEVICE_GET ? put_nic(hw, to, room) :
 	    put_port(hw, p->next, to, room);
 	if (n > 0)

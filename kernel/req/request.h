@@ -87,27 +87,27 @@ static inline u64 torus_req_version(const struct torus_req *r)
 /** torus_req_version_error() - text for an error of a NIC that was told a version. Return: @err */
 int torus_req_version_error(struct torus_hw *hw, struct torus_req *r, int err);
 
-int torus_device_get(struct torus_hw *hw, struct torus_req *r);
-int torus_device_place(struct torus_hw *hw, struct torus_req *r);
-/** torus_link_read() - a port into hw->reply.link; Return: 0 or a negative errno */
-int torus_link_read(struct torus_hw *hw, unsigned int port);
-/** torus_link_without() - attributes that a port of this NIC does not have; NULL: it has all */
-const struct torus_attrs *torus_link_without(const struct torus_hw *hw);
-int torus_link_get(struct torus_hw *hw, struct torus_req *r);
-int torus_link_set(struct torus_hw *hw, struct torus_req *r);
-int torus_link_attach(struct torus_hw *hw, struct torus_req *r);
-int torus_eye_get(struct torus_hw *hw, struct torus_req *r);
-int torus_mgmt_send(struct torus_hw *hw, struct torus_req *r);
-int torus_rows_begin(struct torus_hw *hw, struct torus_req *r);
-int torus_rows_put(struct torus_hw *hw, struct torus_req *r);
-int torus_rows_commit(struct torus_hw *hw, struct torus_req *r);
-int torus_rows_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts *p);
-int torus_rows_part(struct torus_hw *hw, struct torus_parts *p, void *to, size_t room);
-int torus_hold(struct torus_hw *hw, struct torus_req *r);
-int torus_release(struct torus_hw *hw, struct torus_req *r);
-int torus_flow_get(struct torus_hw *hw, struct torus_req *r);
-int torus_park_get(struct torus_hw *hw, struct torus_req *r);
-int torus_park_resolve(struct torus_hw *hw, struct torus_req *r);
-int torus_park_replay(struct torus_hw *hw, struct torus_req *r);
+int torus_req_device_get(struct torus_hw *hw, struct torus_req *r);
+int torus_req_device_place(struct torus_hw *hw, struct torus_req *r);
+/** torus_req_link_read() - a port into hw->reply.link; Return: 0 or a negative errno */
+int torus_req_link_read(struct torus_hw *hw, unsigned int port);
+/** torus_req_link_without() - attributes that a port of this NIC does not have; NULL: it has all */
+const struct torus_attrs *torus_req_link_without(const struct torus_hw *hw);
+int torus_req_link_get(struct torus_hw *hw, struct torus_req *r);
+int torus_req_link_set(struct torus_hw *hw, struct torus_req *r);
+int torus_req_link_attach(struct torus_hw *hw, struct torus_req *r);
+int torus_req_eye_get(struct torus_hw *hw, struct torus_req *r);
+int torus_req_mgmt_send(struct torus_hw *hw, struct torus_req *r);
+int torus_req_rows_begin(struct torus_hw *hw, struct torus_req *r);
+int torus_req_rows_put(struct torus_hw *hw, struct torus_req *r);
+int torus_req_rows_commit(struct torus_hw *hw, struct torus_req *r);
+int torus_req_rows_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts *p);
+int torus_req_rows_part(struct torus_hw *hw, struct torus_parts *p, void *to, size_t room);
+int torus_req_hold(struct torus_hw *hw, struct torus_req *r);
+int torus_req_release(struct torus_hw *hw, struct torus_req *r);
+int torus_req_flow_get(struct torus_hw *hw, struct torus_req *r);
+int torus_req_park_get(struct torus_hw *hw, struct torus_req *r);
+int torus_req_park_resolve(struct torus_hw *hw, struct torus_req *r);
+int torus_req_park_replay(struct torus_hw *hw, struct torus_req *r);
 
 #endif /* TORUS_REQ_REQUEST_H */

@@ -9,7 +9,7 @@ static const struct torus_attrs place_attrs = { {
 		1ULL << TORUS_A_ROW_COUNT % 64 | 1ULL << TORUS_A_ROWS_EPOCH % 64,
 } };
 
-int torus_device_get(struct torus_hw *hw, struct torus_req *r)
+int torus_req_device_get(struct torus_hw *hw, struct torus_req *r)
 {
 	struct torus_device *out = &hw->reply.device;
 	u64 version = 0;
@@ -91,7 +91,7 @@ static bool is_there(const struct torus_hw *hw, const struct torus_shape *shape,
 	       !memcmp(hw->at.c, at->c, sizeof(at->c));
 }
 
-int torus_device_place(struct torus_hw *hw, struct torus_req *r)
+int torus_req_device_place(struct torus_hw *hw, struct torus_req *r)
 {
 	struct torus_coords at;
 	struct torus_shape shape;

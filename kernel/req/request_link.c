@@ -7,12 +7,12 @@ static const struct torus_attrs fault_attrs = { {
 	[TORUS_A_FAULT / 64] = 1ULL << TORUS_A_FAULT % 64,
 } };
 
-const struct torus_attrs *torus_link_without(const struct torus_hw *hw)
+const struct torus_attrs *torus_req_link_without(const struct torus_hw *hw)
 {
 	return hw->ops->injects ? NULL : &fault_attrs;
 }
 
-int torus_link_read(struct torus_hw *hw, unsigned int port)
+int torus_req_link_read(struct torus_hw *hw, unsigned int port)
 {
 	struct torus_link *out = &hw->reply.link;
 	int err = hw->ops->link_get(hw, port, out);
@@ -21,13 +21,13 @@ int torus_link_read(struct torus_hw *hw, unsigned int port)
 	return err;
 }
 
-int torus_link_get(struct torus_hw *hw, struct torus_req *r)
+int torus_req_link_get(struct torus_hw *hw, struct torus_req *r)
 {
 	unsigned int port;
 	int err = torus_req_port(hw, r, &port);
 
-	r->without = torus_link_without(hw);
-	return err ? err : torus_req_answer(r, &torus_tree_link_get, torus_link_read(hw, port));
+	r->without = torus_req_link_without(hw);
+	return err ? err : torus_req_answer(r, &torus_tree_link_get, torus_req_link_read(hw, port));
 }
 
 static int number_or(const struct nlattr *a, int none)
@@ -35,7 +35,7 @@ static int number_or(const struct nlattr *a, int none)
 	return a ? (int)torus_attr_number(a) : none;
 }
 
-int torus_link_set(struct torus_hw *hw, struct torus_req *r)
+int torus_req_link_set(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *fault = r->tb[TORUS_A_FAULT], *tb[TORUS_FAULT_MAX + 1];
 	struct torus_link_order order = {
@@ -58,7 +58,7 @@ int torus_link_set(struct torus_hw *hw, struct torus_req *r)
 	return hw->ops->link_set(hw, port, &order);
 }
 
-int torus_link_attach(struct torus_hw *hw, struct torus_req *r)
+int torus_req_link_attach(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *lower = r->tb[TORUS_A_LOWER];
 	struct torus_refusal reason = { 0 };
@@ -78,7 +78,7 @@ int torus_link_attach(struct torus_hw *hw, struct torus_req *r)
 	return err;
 }
 
-int torus_eye_get(struct torus_hw *hw, struct torus_req *r)
+int torus_req_eye_get(struct torus_hw *hw, struct torus_req *r)
 {
 	struct torus_eye *out = &hw->reply.eye;
 	unsigned int port;
@@ -93,7 +93,7 @@ int torus_eye_get(struct torus_hw *hw, struct torus_req *r)
 	return torus_req_answer(r, &torus_tree_eye_get, hw->ops->eye_get(hw, port, out->lane, out));
 }
 
-int torus_mgmt_send(struct torus_hw *hw, struct torus_req *r)
+int torus_req_mgmt_send(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *data = r->tb[TORUS_A_DATA];
 	unsigned int port;

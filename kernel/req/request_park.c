@@ -2,7 +2,7 @@
 /* HOLD, RELEASE, FLOW_GET, PARK_*: what a recovery asks of a NIC. */
 #include "request.h"
 
-int torus_hold(struct torus_hw *hw, struct torus_req *r)
+int torus_req_hold(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *a = r->tb[TORUS_A_NODES];
 	u32 total = 0, n = torus_attr_len(a) / (u32)sizeof(u32);
@@ -24,7 +24,7 @@ int torus_hold(struct torus_hw *hw, struct torus_req *r)
 	return err;
 }
 
-int torus_release(struct torus_hw *hw, struct torus_req *r)
+int torus_req_release(struct torus_hw *hw, struct torus_req *r)
 {
 	int err = hw->ops->release(hw, torus_req_version(r), r->tb[TORUS_A_GIVE_UP]);
 
@@ -33,7 +33,7 @@ int torus_release(struct torus_hw *hw, struct torus_req *r)
 	return torus_req_version_error(hw, r, err);
 }
 
-int torus_flow_get(struct torus_hw *hw, struct torus_req *r)
+int torus_req_flow_get(struct torus_hw *hw, struct torus_req *r)
 {
 	int err = hw->ops->flow_get(hw, &hw->reply.flow);
 
@@ -41,7 +41,7 @@ int torus_flow_get(struct torus_hw *hw, struct torus_req *r)
 	return torus_req_answer(r, &torus_tree_flow_get, err);
 }
 
-int torus_park_get(struct torus_hw *hw, struct torus_req *r)
+int torus_req_park_get(struct torus_hw *hw, struct torus_req *r)
 {
 	int err = hw->ops->park_get(hw, &hw->reply.park);
 
@@ -49,7 +49,7 @@ int torus_park_get(struct torus_hw *hw, struct torus_req *r)
 	return torus_req_answer(r, &torus_tree_park_get, err);
 }
 
-int torus_park_resolve(struct torus_hw *hw, struct torus_req *r)
+int torus_req_park_resolve(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *seq = r->tb[TORUS_A_SEQ];
 	unsigned int port;
@@ -61,7 +61,7 @@ int torus_park_resolve(struct torus_hw *hw, struct torus_req *r)
 				     seq ? (u16)torus_attr_number(seq) : 0, !seq);
 }
 
-int torus_park_replay(struct torus_hw *hw, struct torus_req *r)
+int torus_req_park_replay(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *mask = r->tb[TORUS_A_PORTS];
 	u32 ports = (u32)torus_attr_number(mask);

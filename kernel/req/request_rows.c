@@ -30,7 +30,7 @@ static int check_order(struct torus_hw *hw, struct torus_req *r)
 	       torus_req_version(r) < active ? -ESTALE : 0;
 }
 
-int torus_rows_begin(struct torus_hw *hw, struct torus_req *r)
+int torus_req_rows_begin(struct torus_hw *hw, struct torus_req *r)
 {
 	int err = check_order(hw, r);
 
@@ -72,7 +72,7 @@ static int put_rows(struct torus_hw *hw, struct torus_req *r, const struct nlatt
 	return torus_req_version_error(hw, r, err);
 }
 
-int torus_rows_put(struct torus_hw *hw, struct torus_req *r)
+int torus_req_rows_put(struct torus_hw *hw, struct torus_req *r)
 {
 	struct torus_span left = r->attrs;
 	const struct nlattr *a;
@@ -86,7 +86,7 @@ int torus_rows_put(struct torus_hw *hw, struct torus_req *r)
 	return err;
 }
 
-int torus_rows_commit(struct torus_hw *hw, struct torus_req *r)
+int torus_req_rows_commit(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *epoch = r->tb[TORUS_A_ROOT_EPOCH];
 	int err = check_writer(hw, r);
@@ -105,7 +105,7 @@ int torus_rows_commit(struct torus_hw *hw, struct torus_req *r)
 /* --- get ------------------------------------------------------------------------------ */
 
 /* Bounds of the dump from FIRST and COUNT. */
-int torus_rows_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts *p)
+int torus_req_rows_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts *p)
 {
 	const struct nlattr *first = r->tb[TORUS_A_FIRST], *count = r->tb[TORUS_A_COUNT];
 	u32 total = 0;
@@ -152,7 +152,7 @@ static u8 *put_part(u8 *at, u64 version, u32 first, u32 n)
 }
 
 /* As many rows as fit. Of a NIC that was placed anew meanwhile the dump ends. */
-int torus_rows_part(struct torus_hw *hw, struct torus_parts *p, void *to, size_t room)
+int torus_req_rows_part(struct torus_hw *hw, struct torus_parts *p, void *to, size_t room)
 {
 	u32 total = 0, n = p->end - p->next;
 	u64 version;
