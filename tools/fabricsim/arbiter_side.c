@@ -25,7 +25,7 @@ static enum fm_verdict decide(struct world *w, uint64_t epoch, uint64_t guid)
 
 void host_arbitrate(void *io, uint64_t epoch, uint64_t guid)
 {
-	struct fm_host *h = io;
+	struct whost *h = io;
 	struct world *w = h->w;
 	struct ev ev = { .kind = EV_ARBITER, .node = h->node, .life = w->node[h->node].fm_life,
 			 .at = w->now + w->arbiter.delay };

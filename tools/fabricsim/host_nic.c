@@ -9,7 +9,10 @@
 
 #include "world_impl.h"
 
-enum act_kind { ACT_MGMT, ACT_ROOT, ACT_PLACE, ACT_ROWS, ACT_APPLY, ACT_RELEASE, ACT_COUNT, ACT_RESOLVE, ACT_REPLAY };
+enum act_kind {
+	ACT_MGMT, ACT_ROOT, ACT_PLACE, ACT_ROWS, ACT_APPLY, ACT_RELEASE, ACT_COUNT, ACT_RESOLVE,
+	ACT_REPLAY
+};
 
 #define MGMT_BACKLOG 8	/* actions; a NIC that is further behind sends no management packets */
 
@@ -41,7 +44,7 @@ struct act {
 
 /* --- a NIC with a core ---------------------------------------------------------- */
 
-/* The core keeps the memory that it has if the place is the same (torus_device_place()). */
+/* The core keeps the memory that it has if the place is the same (torus_req_device_place()). */
 static bool is_there(const struct wnode *n, const struct act *a)
 {
 	struct torus_shape shape;
@@ -346,7 +349,7 @@ void host_act(struct world *w, struct ev *ev)
 
 static void act(void *io, const struct act *a)
 {
-	struct fm_host *h = io;
+	struct whost *h = io;
 	struct world *w = h->w;
 	struct wnode *n = &w->node[h->node];
 	struct ended e;

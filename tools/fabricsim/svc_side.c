@@ -10,7 +10,7 @@
 
 static struct wnode *of(void *io)
 {
-	struct fm_host *h = io;
+	struct whost *h = io;
 
 	return &h->w->node[h->node];
 }
@@ -159,7 +159,7 @@ static void hang_up(struct world *w, uint32_t from, int id)
 
 static int svc_connect(void *io, const char *addr)
 {
-	struct fm_host *h = io;
+	struct whost *h = io;
 	struct world *w = h->w;
 	unsigned int to;
 	int a, b;
@@ -183,7 +183,7 @@ static int svc_connect(void *io, const char *addr)
 
 static void svc_close(void *io, int id)
 {
-	struct fm_host *h = io;
+	struct whost *h = io;
 	struct end *e = &h->w->end[id - 1];
 
 	if (!e->open)
@@ -280,7 +280,7 @@ static void reset(struct world *w, int id)
 
 static void svc_send(void *io, int id, const struct fm_msg *msg)
 {
-	struct fm_host *h = io;
+	struct whost *h = io;
 	struct world *w = h->w;
 	struct end *e = &w->end[id - 1];
 	uint8_t *data;
@@ -345,7 +345,7 @@ void world_wipe(struct world *w, uint32_t node)
 
 static void say(void *io, const struct fm_log *log)
 {
-	struct fm_host *h = io;
+	struct whost *h = io;
 
 	if (h->w->cfg.verbose > (unsigned int)log->level)
 		fprintf(stderr, "%10.3f ms %-6s %-9s %s\n", (double)h->w->now / 1e6,
@@ -371,7 +371,7 @@ static const struct fm_ops ops = {
 
 /* --- manager ------------------------------------------------------------------------ */
 
-static void fm_arm(struct world *w, uint32_t node)
+static void manager_arm(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
 	uint64_t due = fm_expiry(n->fm);
@@ -384,10 +384,10 @@ static void fm_arm(struct world *w, uint32_t node)
 	world_post(w, &ev);
 }
 
-void fm_start(struct world *w, uint32_t node)
+void manager_start(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
-	struct fm_host *h = malloc(sizeof(*h));
+	struct whost *h = malloc(sizeof(*h));
 	struct torus_link links[TORUS_MAX_PORTS];
 	struct torus_device dev = {
 		.guid = n->guid,
@@ -408,7 +408,7 @@ void fm_start(struct world *w, uint32_t node)
 
 	if (!h)
 		abort();
-	*h = (struct fm_host) { w, node };
+	*h = (struct whost) { w, node };
 	n->by_epoch = n->by_guid = 0;
 	fm_config_default(&c);
 	strcpy(c.fabric, n->fabric);
@@ -454,10 +454,10 @@ void fm_start(struct world *w, uint32_t node)
 	fm_msg_clear(&kept);
 	n->fm_due = ~0ULL;
 	n->fm_late = false;
-	fm_arm(w, node);
+	manager_arm(w, node);
 }
 
-void fm_stop(struct world *w, uint32_t node)
+void manager_stop(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
 
@@ -469,10 +469,10 @@ void fm_stop(struct world *w, uint32_t node)
 		if (!n->vanished && e->peer && w->end[e->peer - 1].open)
 			hang_up(w, node, e->peer);
 	}
-	fm_drop(w, node);
+	manager_drop(w, node);
 }
 
-void fm_drop(struct world *w, uint32_t node)
+void manager_drop(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
 	void *io = fm_io(n->fm);
@@ -488,7 +488,7 @@ void world_admin(struct world *w, uint32_t node, unsigned int port, bool up, boo
 
 	if (n->fm && stalled) {
 		fm_stalled(n->fm, port, !up, w->now);
-		fm_arm(w, node);
+		manager_arm(w, node);
 	}
 	tn_nic_admin(n->nic, port, up, w->now);
 	nic_pump(w, node);
@@ -498,7 +498,7 @@ int world_move(struct world *w, uint32_t root, uint32_t node)
 {
 	int err = fm_root_move(w->node[root].fm, node, w->now);
 
-	fm_arm(w, root);
+	manager_arm(w, root);
 	return err;
 }
 
@@ -524,7 +524,7 @@ bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_m
 		id = w->end[id - 1].next;
 	fm_msg(n->fm, id, &got, w->now);
 	fm_msg_clear(&got);
-	fm_arm(w, node);
+	manager_arm(w, node);
 	return true;
 }
 
@@ -561,7 +561,7 @@ static void conn_event(struct world *w, struct ev *ev)
 	}
 }
 
-void fm_event(struct world *w, struct ev *ev)
+void manager_event(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
 
@@ -590,5 +590,5 @@ void fm_event(struct world *w, struct ev *ev)
 		conn_event(w, ev);
 	}
 	host_settle(w, ev->node);
-	fm_arm(w, ev->node);
+	manager_arm(w, ev->node);
 }

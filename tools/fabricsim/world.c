@@ -126,7 +126,7 @@ static void dispatch(struct world *w, struct ev *ev)
 		}
 		if (takes_cpu(w, ev))
 			return;
-		fm_event(w, ev);
+		manager_event(w, ev);
 	}
 	ev_drop(ev);
 }
@@ -240,7 +240,7 @@ void world_free(struct world *w)
 	w->watch = (struct world_watch) { 0 };
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		if (w->node[i].managed)
-			fm_drop(w, i);
+			manager_drop(w, i);
 		if (w->node[i].on)
 			nic_stop(w, i);
 		free(w->node[i].cable);
@@ -307,9 +307,9 @@ void world_manager(struct world *w, uint32_t node, bool on)
 	world_hang(w, node, false);
 	n->fm_life++;
 	if (on)
-		fm_start(w, node);
+		manager_start(w, node);
 	else
-		fm_stop(w, node);
+		manager_stop(w, node);
 }
 
 void world_hang(struct world *w, uint32_t node, bool hung)

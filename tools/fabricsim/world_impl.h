@@ -162,7 +162,6 @@ struct world {
 	struct ended ended;	/* an action of this manager */
 };
 
-struct ev *world_at(struct world *w, uint64_t at, enum ev_kind kind, uint32_t node);
 void world_post(struct world *w, struct ev *ev);
 /* Gives the processor of @node one message more, or a timer. Return: when it has handled that. */
 uint64_t world_work(struct world *w, uint32_t node);
@@ -206,8 +205,8 @@ void tell_link(struct world *w, uint32_t node, unsigned int port);
 
 void parcel_put(struct parcel *p);
 
-/** struct fm_host - what the manager of a node knows its host by */
-struct fm_host {
+/** struct whost - what the manager of a node knows its host by */
+struct whost {
 	struct world *w;
 	uint32_t node;
 };
@@ -238,10 +237,10 @@ void host_answered(struct world *w, const struct ev *ev);
 /* svc_side.c */
 /* Whether the service network loses what @a sends to @b. */
 bool world_lost(const struct world *w, uint32_t a, uint32_t b);
-void fm_start(struct world *w, uint32_t node);
-void fm_stop(struct world *w, uint32_t node);
+void manager_start(struct world *w, uint32_t node);
+void manager_stop(struct world *w, uint32_t node);
 /* Frees a manager without telling its peers, at the end of the world. */
-void fm_drop(struct world *w, uint32_t node);
-void fm_event(struct world *w, struct ev *ev);
+void manager_drop(struct world *w, uint32_t node);
+void manager_event(struct world *w, struct ev *ev);
 
 #endif /* WORLD_IMPL_H */
