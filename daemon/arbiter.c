@@ -83,7 +83,8 @@ static const char *take_epoch(const char *text, uint64_t *epoch)
 	return text + n + strspn(text + n, " ");
 }
 
-void arbiter_read(struct arbiter_answer *out, const char *text, size_t len)
+/* The program said @text, of @len bytes. */
+static void read_answer(struct arbiter_answer *out, const char *text, size_t len)
 {
 	char line[SAID_MAX + 1];
 	const char *rest;
@@ -164,7 +165,7 @@ static void on_exit_status(struct arbiter *a, int status)
 	else if (WEXITSTATUS(status))
 		snprintf(is.why, sizeof(is.why), "it ended with status %d", WEXITSTATUS(status));
 	else
-		arbiter_read(&is, said, n > 0 ? (size_t)n : 0);
+		read_answer(&is, said, n > 0 ? (size_t)n : 0);
 	a->pid = 0;
 	answer(a, &is);
 }

@@ -39,7 +39,4 @@ void arbiter_ask(struct arbiter *a, uint64_t epoch, uint64_t guid);
 /** arbiter_free() - ends the program if it runs. @a may be NULL */
 void arbiter_free(struct arbiter *a);
 
-/** arbiter_read() - what the program said: @text, of @len bytes */
-void arbiter_read(struct arbiter_answer *out, const char *text, size_t len);
-
 #endif /* ARBITER_H */

@@ -161,7 +161,6 @@ int lt_tree(struct torus_dev *dev, struct nlmsghdr *nlh, const struct torus_tree
 	    struct torus_attrs *seen);
 
 /* Replies taken apart; shared by gets and events. */
-int lt_link(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_link *out);
 int lt_link_event(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_link *out);
 int lt_park(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_park *out);
 int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, void *arg);

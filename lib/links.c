@@ -2,7 +2,7 @@
 /* Links: state, counters, faults, lower devices. */
 #include "client.h"
 
-int lt_link(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_link *out)
+static int parse_link(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_link *out)
 {
 	struct torus_attrs seen;
 	int err;
@@ -24,7 +24,7 @@ static int link_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr
 		      void *arg)
 {
 	(void)tb;
-	return lt_link(dev, nlh, arg);
+	return parse_link(dev, nlh, arg);
 }
 int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *out)
 {
@@ -57,7 +57,7 @@ static int links_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghd
 	if (links->n == links->room)
 		return lt_fail(dev, -ENOBUFS, "more links than the %u there is room for",
 			       links->room);
-	return lt_link(dev, nlh, &links->out[links->n++]);
+	return parse_link(dev, nlh, &links->out[links->n++]);
 }
 
 static void links_restart(void *arg)

@@ -174,7 +174,8 @@ static int port_of(struct torus_dev *dev, const char *text, unsigned int *port)
 		    info.nports, dims_text(info.nports / 2u, dims));
 }
 
-int device_port(const char *text, struct torus_dev **dev, unsigned int *port)
+/* Opens the NIC of "NAME:+x"; as device_open(). */
+static int open_port(const char *text, struct torus_dev **dev, unsigned int *port)
 {
 	const char *colon = strrchr(text, ':');
 	char name[160];
@@ -201,7 +202,7 @@ int device_plug(const char *text, const char *lower)
 
 	if (geteuid())
 		return fail_as(DENIED, "cables can be plugged by root only: run it with sudo");
-	status = device_port(text, &dev, &port);
+	status = open_port(text, &dev, &port);
 	if (status != OK)
 		return status;
 	err = torus_attach(dev, port, lower);

@@ -43,8 +43,6 @@ int device_remove(struct nl_sock *sk, const char *ifname);
  * Says what is wrong. Return: OK or CANNOT.
  */
 int device_open(const char *name, struct torus_dev **dev);
-/** device_port() - open the NIC of "NAME:+x"; as device_open() */
-int device_port(const char *text, struct torus_dev **dev, unsigned int *port);
 /**
  * device_kind() - exit status of an error: a name that no NIC or interface has is a wrong argument
  */

@@ -82,11 +82,6 @@ static char *joined(const struct lab *lab, uint32_t node, char by, char *buf)
 	return buf;
 }
 
-char *lab_dots(const struct lab *lab, uint32_t node, char *buf)
-{
-	return joined(lab, node, '.', buf);
-}
-
 char *lab_host(const struct lab *lab, uint32_t node, char *buf)
 {
 	buf[0] = 'n';
@@ -136,7 +131,7 @@ char *lab_path(const struct lab *lab, uint32_t node, const char *file, char *buf
 	char dots[TORUS_TEXT_MAX] = "";
 
 	if (node != TORUS_NO_NODE)
-		lab_dots(lab, node, dots);
+		joined(lab, node, '.', dots);
 	snprintf(buf, LAB_TEXT_MAX, LAB_RUN "/%s%s%s%s%s", lab->name, *dots ? "/" : "", dots,
 		 *file ? "/" : "", file);
 	return buf;

@@ -93,8 +93,6 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock);
 int lab_load(struct lab *lab, const char *name);
 /** lab_create() - makes the run directory and locks it. Return: 0, -EEXIST, ... */
 int lab_create(struct lab *lab);
-/** lab_lock() - Return: 0, -EWOULDBLOCK, ... */
-int lab_lock(struct lab *lab, enum lab_lock lock);
 /** lab_busy() - somebody works on it right now; a half-dead lab is not busy */
 bool lab_busy(const char *name);
 /** lab_save() - writes lab.json in one step. Return: 0 or a negative errno */
@@ -103,8 +101,7 @@ int lab_save(const struct lab *lab);
 /** lab_each() - call @fn with every name in /run/torus that holds a lab */
 int lab_each(int (*fn)(const char *name, void *arg), void *arg);
 
-/* Texts of a node: "x.y.z", "n0-1-2", "NAME-x.y.z". Return @buf. */
-char *lab_dots(const struct lab *lab, uint32_t node, char *buf);
+/* Texts of a node: "n0-1-2", "NAME-x.y.z". Return @buf. */
 char *lab_host(const struct lab *lab, uint32_t node, char *buf);
 char *lab_netns(const struct lab *lab, uint32_t node, char *buf);
 /** lab_process_netns() - that of its manager and NIC; packed, all have the same */

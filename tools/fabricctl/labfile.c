@@ -243,7 +243,8 @@ int lab_load(struct lab *lab, const char *name)
 	return err;
 }
 
-int lab_lock(struct lab *lab, enum lab_lock lock)
+/* Return: 0, -EWOULDBLOCK, ... */
+static int lock_lab(struct lab *lab, enum lab_lock lock)
 {
 	char path[LAB_TEXT_MAX];
 
@@ -265,7 +266,7 @@ bool lab_busy(const char *name)
 	int err;
 
 	snprintf(lab.name, sizeof(lab.name), "%s", name);
-	err = lab_lock(&lab, LAB_ALONE);
+	err = lock_lab(&lab, LAB_ALONE);
 	if (lab.lock >= 0)
 		close(lab.lock);
 	return err == -EWOULDBLOCK;
@@ -280,7 +281,7 @@ int lab_create(struct lab *lab)
 		return -errno;
 	if (mkdir(lab_path(lab, TORUS_NO_NODE, "", path), 0755))
 		return -errno;
-	err = lab_lock(lab, LAB_ALONE);
+	err = lock_lab(lab, LAB_ALONE);
 	return err ? err : lab_save(lab);
 }
 
@@ -373,7 +374,7 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 		lab_free(lab);
 		return PROBLEM;
 	}
-	err = lab_lock(lab, lock);
+	err = lock_lab(lab, lock);
 	if (err)
 		fail("lab '%s': %s", name, err == -EWOULDBLOCK ?
 		     "another fabricctl changes it right now; try again" : strerror(-err));

@@ -11,7 +11,7 @@
 #define CELSIUS_MIN (-40)
 #define CELSIUS_MAX 125
 
-const struct line_class line_classes[] = {
+static const struct line_class line_classes[] = {
 	{ "dac24", 1600, 8, "copper, twinax of 24 AWG" },
 	{ "dac26", 2000, 10, "copper, twinax of 26 AWG" },
 	{ "dac28", 2400, 10, "copper, twinax of 28 AWG" },

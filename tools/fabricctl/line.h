@@ -22,8 +22,6 @@ struct line_class {
 /* That of cables of which nothing but a length is said. */
 #define LINE_USUAL "dac26"
 
-extern const struct line_class line_classes[];	/* ended by a name NULL */
-
 /* These say what is wrong. Return: OK or CANNOT; line_class(): NULL. */
 const struct line_class *line_class(const char *name);
 /** line_lanes() - "0,2,5-7", "all", "none": to a mask */

@@ -5,7 +5,7 @@
 int show_answer(const struct ctl *ctl, const char *request, const char *node,
 		void (*show)(const json_t *data))
 {
-	return show_question(ctl, json_pack("{ss}", "cmd", request), node, show);
+	return show_nodes(ctl, json_pack("{ss}", "cmd", request), node, 0, 0, show);
 }
 
 int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max, uint32_t each,
@@ -41,12 +41,6 @@ int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32
 	}
 	ask_close(&a);
 	return status;
-}
-
-int show_question(const struct ctl *ctl, json_t *question, const char *node,
-		  void (*show)(const json_t *data))
-{
-	return show_nodes(ctl, question, node, 0, 0, show);
 }
 
 json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item))

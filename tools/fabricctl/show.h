@@ -13,10 +13,6 @@
 int show_answer(const struct ctl *ctl, const char *request, const char *node,
 		void (*show)(const json_t *data));
 
-/** show_question() - likewise, with a whole @question, which is dropped */
-int show_question(const struct ctl *ctl, json_t *question, const char *node,
-		  void (*show)(const json_t *data));
-
 /** show_nodes() - a @question about one node or all, in parts as ask_nodes(); it is dropped */
 int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
 	       uint32_t each, void (*show)(const json_t *data));

@@ -23,7 +23,8 @@ bool fm_table_counts(const struct fm_entry *e)
 	return e->state == FM_NODE_UP;
 }
 
-uint16_t fm_cable_ports(const struct torus_shape *shape)
+/* Mask of the ports that have a cable: dimensions of one node have none. */
+static uint16_t cable_ports(const struct torus_shape *shape)
 {
 	uint16_t mask = 0;
 
@@ -35,7 +36,7 @@ uint16_t fm_cable_ports(const struct torus_shape *shape)
 
 bool fm_table_out(const struct torus_shape *shape, uint16_t admin)
 {
-	uint16_t all = fm_cable_ports(shape);
+	uint16_t all = cable_ports(shape);
 
 	return all && (admin & all) == all;
 }

@@ -38,8 +38,6 @@ void fm_table_ended(struct fm *fm, const struct fm_ended *e);
 bool fm_table_takes(const struct fm *fm, uint32_t node, uint64_t guid, uint32_t epoch);
 bool fm_table_counts(const struct fm_entry *e);
 bool fm_table_blank(const struct fm_entry *e);	/* it says nothing, so messages leave it out */
-/* Mask of the ports that have a cable: dimensions of one node have none. */
-uint16_t fm_cable_ports(const struct torus_shape *shape);
 /* Return: true if that excludes all cables of a node: the administrator took it out of service. */
 bool fm_table_out(const struct torus_shape *shape, uint16_t admin);
 /* Mask of those of @v in which the node of @e is, an entry of the same table. */

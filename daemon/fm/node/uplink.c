@@ -131,9 +131,15 @@ uint64_t fm_uplink_attach(const struct fm *fm)
 	return fm->uplink->attach;
 }
 
+/* Attempts that failed do not count any more. */
+static void forgive_failures(struct fm *fm)
+{
+	fm->uplink->backoff = 0;
+}
+
 void fm_uplink_welcomed(struct fm *fm, bool root)
 {
-	fm_uplink_forgive(fm);
+	forgive_failures(fm);
 	if (root)
 		fm->uplink->row_acked = fm->uplink->row_told;
 }
@@ -217,13 +223,8 @@ void fm_uplink_retry(struct fm *fm, uint64_t least)
 
 void fm_uplink_retry_after(struct fm *fm, uint64_t ns)
 {
-	fm_uplink_forgive(fm);
+	forgive_failures(fm);
 	fm->uplink->retry = fm->now + ns;
-}
-
-void fm_uplink_forgive(struct fm *fm)
-{
-	fm->uplink->backoff = 0;
 }
 
 uint64_t fm_uplink_backoff(const struct fm *fm)
@@ -297,7 +298,7 @@ void fm_uplink_leave(struct fm *fm)
 
 void fm_uplink_root_known(struct fm *fm)
 {
-	fm_uplink_forgive(fm);
+	forgive_failures(fm);
 	connect_root(fm);
 }
 

@@ -48,8 +48,6 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h);
 void fm_uplink_retry(struct fm *fm, uint64_t least);
 /* Tries the root after @ns, and then as if no attempt had failed. */
 void fm_uplink_retry_after(struct fm *fm, uint64_t ns);
-/* Attempts that failed do not count any more. */
-void fm_uplink_forgive(struct fm *fm);
 /* How long it waits between attempts, as so many have failed; 0: none has. */
 uint64_t fm_uplink_backoff(const struct fm *fm);
 /* Tries the root at once, unless that is under way. */

@@ -113,6 +113,11 @@ static const struct fm_mate *other_end(const struct fm *fm, const struct fm_mate
 	return o;
 }
 
+static bool is_held(const struct fm_mate *m, unsigned int p)
+{
+	return m->flap && m->flap[p].held;
+}
+
 /* Both ends of a cable together, or its return would take two tables. */
 static uint64_t cable_time(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
@@ -120,14 +125,9 @@ static uint64_t cable_time(const struct fm *fm, const struct fm_mate *m, unsigne
 	unsigned int q;
 	const struct fm_mate *o = other_end(fm, m, p, &q);
 
-	if (o && fm_damp_held(o, q))
+	if (o && is_held(o, q))
 		other = reuse_time(fm, &o->flap[q]);
 	return at > other ? at : other;
-}
-
-bool fm_damp_held(const struct fm_mate *m, unsigned int p)
-{
-	return m->flap && m->flap[p].held;
 }
 
 uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
@@ -135,7 +135,7 @@ uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
 	uint16_t mask = 0;
 
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
-		if (fm_damp_held(m, p))
+		if (is_held(m, p))
 			mask |= (uint16_t)(1u << p);
 	return mask;
 }
@@ -146,7 +146,7 @@ static bool tells_of_hold(const struct fm *fm, const struct fm_mate *m, unsigned
 	unsigned int q;
 	const struct fm_mate *o = other_end(fm, m, p, &q);
 
-	return fm_damp_held(m, p) && !(o && fm_damp_held(o, q) && o->guid < m->guid);
+	return is_held(m, p) && !(o && is_held(o, q) && o->guid < m->guid);
 }
 
 bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out)
@@ -206,7 +206,7 @@ static void look_at_holds(struct fm *fm)
 		bool some = false;
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
-			if (!fm_damp_held(m, p))
+			if (!is_held(m, p))
 				continue;
 			some = true;
 			d->at = earlier(d->at, cable_time(fm, m, p));
@@ -270,7 +270,7 @@ static bool is_known(const struct fm *fm, const struct fm_mate *m, const struct 
 		return false;
 	for (unsigned int p = 0; p < row->nports; p++)
 		if (!fm_port_row_same(&m->row.port[p], &row->port[p]) &&
-		    (!fm_damp_held(m, p) || !(e->held & 1u << p)))
+		    (!is_held(m, p) || !(e->held & 1u << p)))
 			return false;
 	return true;
 }
@@ -293,7 +293,7 @@ bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 		if (!is_loss(&m->row.port[p], &row->port[p]))
 			continue;
 		count_loss(fm, m, p);
-		any |= fm_damp_held(m, p);
+		any |= is_held(m, p);
 	}
 	if (any)
 		look_at_holds(fm);
@@ -304,7 +304,7 @@ static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p)
 {
 	char text[160];
 
-	if (!m || !fm_damp_held(m, p))
+	if (!m || !is_held(m, p))
 		return;
 	m->flap[p].held = false;
 	if (m->flap[p].penalty > reuse_at(fm))
@@ -339,7 +339,7 @@ void fm_damp_due(struct fm *fm)
 		struct fm_mate *m = fm_mate_no(r, r->damp->held[i]);
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
-			if (fm_damp_held(m, p) && fm->now >= cable_time(fm, m, p))
+			if (is_held(m, p) && fm->now >= cable_time(fm, m, p))
 				end_hold(fm, m, p);
 	}
 	look_at_holds(fm);

@@ -22,7 +22,6 @@ void fm_damp_free(struct fm_root *r);	/* while it has its roster */
  * those that are held, and that the table has as held already.
  */
 bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row);
-bool fm_damp_held(const struct fm_mate *m, unsigned int p);
 uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m);
 /* Cables at @ports of @node are used again at once. */
 void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports);

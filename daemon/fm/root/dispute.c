@@ -47,7 +47,8 @@ void fm_dispute_free(struct fm_root *r)
 	free(r->disputes);
 }
 
-bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+/* Return: true if the two ends of the cable at port @p differ about it. */
+static bool is_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct fm_port_row *mine = &m->row.port[p], *theirs;
 	const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
@@ -63,7 +64,7 @@ bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 bool fm_disputed_any(const struct fm *fm, const struct fm_mate *m)
 {
 	for (unsigned int p = 0; p < m->row.nports; p++)
-		if (fm_disputed(fm, m, p))
+		if (is_disputed(fm, m, p))
 			return true;
 	return false;
 }
@@ -106,7 +107,7 @@ static void set_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
 static void look_at_node(struct fm *fm, const struct fm_mate *m, bool seen)
 {
 	for (unsigned int p = 0; seen && p < m->row.nports; p++)
-		if (fm_disputed(fm, m, p))
+		if (is_disputed(fm, m, p))
 			set_problem(fm, m, p);
 	if (fm_disputed_any(fm, m))
 		add_suspect(fm->root->disputes, m->guid, true);

@@ -17,8 +17,6 @@ struct fm_root;
 bool fm_dispute_new(struct fm_root *r);
 void fm_dispute_free(struct fm_root *r);
 
-/* Return: true if the two ends of the cable at port @p differ about it. */
-bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p);
 bool fm_disputed_any(const struct fm *fm, const struct fm_mate *m);
 /* The row of @m is another. */
 void fm_dispute_row(struct fm *fm, const struct fm_mate *m);

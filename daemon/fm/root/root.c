@@ -112,6 +112,8 @@ static struct fm_root *root_new(const struct fm *fm)
 	return NULL;
 }
 
+static const struct fm_up root_up;
+
 /* @first: it leads at once, without asking. Return: -ENOMEM: nothing has changed; else 0. */
 static int start_root(struct fm *fm, bool first)
 {
@@ -126,7 +128,7 @@ static int start_root(struct fm *fm, bool first)
 	fm_children_drop(fm);
 	fm->root = r;
 	fm->is_root = true;
-	fm->up = &fm_root_up;
+	fm->up = &root_up;
 	fm->have_root = true;
 	fm->root_guid = fm->guid;
 	strcpy(fm->root_address, fm->cfg.address);
@@ -313,7 +315,7 @@ static void conn_reached(struct fm *fm, struct fm_conn *c)
 		fm_vanish_reached(fm, c);
 }
 
-const struct fm_up fm_root_up = {
+static const struct fm_up root_up = {
 	.send = up_send,
 	.hello = fm_join_hello,
 	.guest_left = fm_join_moves,

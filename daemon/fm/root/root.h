@@ -8,8 +8,6 @@
 
 struct fm;
 
-extern const struct fm_up fm_root_up;
-
 /* This node asks to be root; if no NIC knows of a former one, it is at once. */
 int fm_root_begin(struct fm *fm);
 void fm_root_free(struct fm *fm);
