@@ -8,6 +8,16 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
+tests += tests/unit/test_fm_arbiter tests/unit/test_fm_ports tests/unit/test_fm_wiring
+define alone-test
+tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o daemon/fm/$(2).o
+tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
+tests/unit/test_fm_$(1)-libs := $$(call pkg-libs,cmocka)
+endef
+$(eval $(call alone-test,arbiter,root/arbiter))
+$(eval $(call alone-test,ports,node/port))
+$(eval $(call alone-test,wiring,root/wiring))
+
 # A whole manager, of which the test is the NIC and all other nodes; or a part of it is
 # looked at by itself.
 manager-tests := judge vanish settle extend

@@ -418,6 +418,7 @@ static void test_crossed(void **state)
 {
 	(void)state;
 	crossed(170);	/* a node gains by a trade, and the other one loses more */
+	crossed(419);	/* a place that becomes free is that of another node */
 	for_seeds(300, crossed);
 }
 
@@ -490,6 +491,81 @@ static void now(uint32_t node, unsigned int p, struct fm_port_row is)
 	stage_forget(&s);
 	stage_msg(&s, (int)node, &m);
 	stage_run_ns(&s, s.now + 20 * MS);
+}
+
+/*
+ * So it is wherever they are crossed: lines that close as the shape wants are believed first, so no
+ * node is placed by the two wrong cables.
+ */
+static void one_pair(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	char text[32];
+	unsigned int p;
+
+	sprintf(text, "%ux%ux%u", 3 + rnd_below(&r, 4), 3 + rnd_below(&r, 3), 1 + rnd_below(&r, 3));
+	fabric(text);
+	p = rnd_below(&r, row[0].nports);
+	cross(rnd_below(&r, nodes), p, rnd_below(&r, nodes), p);
+	starts(&r);
+	shape_is(&r, &s.shape);
+	for (uint32_t i = 0; i < nodes; i++)
+		expect(&r, fm_node(s.fm, i)->guid == NIC + i, "node %u", i);
+	expect(&r, stage_count(&s, "log error wiring: ") <= 2, "%s", s.text);
+	assert_null(strstr(s.text, "memory"));
+	stage_end(&s);
+}
+
+static void test_one_pair_anywhere(void **state)
+{
+	(void)state;
+	for_seeds(480, one_pair);
+}
+
+/*
+ * The root's own line is one with another, so it tells a wrong size; the other lines are more. Each
+ * other node keeps the place of the first table, whatever its cables say later.
+ */
+static void test_later(void **state)
+{
+	struct fm_port_row was;
+	struct fm_msg m;
+
+	(void)state;
+	fabric("4x4");
+	cross(0, 0, 5, 0);
+	starts(NULL);
+	shape_is(&(struct rnd) { 0 }, &s.shape);
+	/* All cables of two nodes are exchanged, and a new node, without a place, joins. */
+	for (unsigned int p = 0; p < 4; p++) {
+		was = row[10].port[p];
+		row[10].port[p] = row[15].port[p];
+		row[15].port[p] = was;
+		row[10].port[p].state = row[15].port[p].state = FM_PORT_UP;
+	}
+	for (uint32_t i = 10; i < 16; i += 5)
+		for (unsigned int p = 0; p < 4; p++)
+			*peer(i, p) = (struct fm_port_row) { .state = FM_PORT_UP,
+				.peer_guid = NIC + i, .peer_port = (uint8_t)p };
+	for (uint32_t i = 1; i < 16; i++) {
+		m = (struct fm_msg) { .type = FM_MSG_ROW };
+		row[i].serial++;
+		m.row = (struct fm_row_msg) { .guid = NIC + i, .epoch = 1, .row = row[i] };
+		stage_msg(&s, (int)i, &m);
+	}
+	m = stage_hello(&s, 15);
+	m.hello.guid = NIC + 99;
+	strcpy(m.hello.name, "n99");
+	strcpy(m.hello.address, "10.0.0.99:1");
+	for (unsigned int p = 0; p < 4; p++)
+		m.hello.row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+	stage_up(&s, 99);
+	stage_msg(&s, 99, &m);
+	stage_run_ns(&s, s.now + 50 * MS);
+	assert_true(fm_version(s.fm) > 1);
+	for (uint32_t i = 0; i < nodes; i++)
+		assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
+	stage_end(&s);
 }
 
 /* Each fault that one cable can have, and the text for it. */
@@ -591,6 +667,8 @@ int main(void)
 		cmocka_unit_test(test_crossed),
 		cmocka_unit_test(test_side_entry),
 		cmocka_unit_test(test_one_pair),
+		cmocka_unit_test(test_one_pair_anywhere),
+		cmocka_unit_test(test_later),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_flat),
 	};

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ports of a node, by themselves: random lives of links, Inits that come and go, and what the
+ * row tells of it, beside a plain account that the test keeps of each port.
+ */
+#include <string.h>
+
+#include "tests/unit/seeds.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/wire/init.h"
+
+#define PORTS 6
+#define INTERVAL (10 * MS)
+
+/** struct account - a port: its link, and the Inits that were sent and heard since it came up */
+struct account {
+	struct torus_link link;
+	bool is_up, told, heard, stalled;
+	uint64_t last, due, sent, gap;
+	struct fm_port_row row;
+};
+
+static struct fm fm;
+static struct account account[TORUS_MAX_PORTS];
+static uint32_t serial;
+static bool cabled;
+
+static unsigned int used(void)
+{
+	return fm.ndims && 2 * fm.ndims < PORTS ? 2 * fm.ndims : PORTS;
+}
+
+/* Compares the row of a port with that of the account, which has just been changed. */
+static void note_row(struct rnd *r, unsigned int p, const struct fm_port_row *was, bool changed)
+{
+	const struct fm_port_row *now = &account[p].row;
+	bool same = was->state == now->state && was->problem == now->problem &&
+		    was->closed == now->closed && was->stalled == now->stalled &&
+		    was->session == now->session && was->seq == now->seq &&
+		    was->peer_guid == now->peer_guid && was->peer_port == now->peer_port;
+	uint32_t clock = (uint32_t)(fm.now / MS);
+
+	expect(r, changed == !same, "port %u", p);
+	if (!same)
+		serial = clock > serial + 1 ? clock : serial + 1;
+}
+
+/* --- events ------------------------------------------------------------------------------ */
+
+static void random_link(struct rnd *r, struct torus_link *l, unsigned int p)
+{
+	static const uint8_t states[] = { TORUS_LINK_DOWN, TORUS_LINK_TRAINING, TORUS_LINK_UP,
+					  TORUS_LINK_UP, TORUS_LINK_RETRAINING,
+					  TORUS_LINK_FAULTY };
+
+	memset(l, 0, sizeof(*l));
+	l->port = (uint8_t)p;
+	l->state = states[rnd_below(r, sizeof(states))];
+	l->session = rnd_below(r, 3);
+	l->seq = (uint16_t)rnd_below(r, 2);
+	l->closed = rnd_one_in(r, 3);
+	l->peer_guid = 0x100 + rnd_below(r, 2);
+	l->peer_port = (uint8_t)rnd_below(r, 2);
+}
+
+static void change_link(struct rnd *r, unsigned int p)
+{
+	struct account *a = &account[p];
+	struct fm_port_row was = a->row;
+	struct torus_link *l = &a->link;
+	uint32_t session = l->session;
+	bool changed, up;
+
+	random_link(r, l, p);
+	up = l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING;
+	cabled |= l->state != TORUS_LINK_DOWN;
+	if (up && (!a->is_up || session != l->session)) {
+		a->told = a->heard = a->stalled = false;
+		a->row.problem = FM_PROBLEM_NONE;
+		a->due = fm.now;
+		a->gap = INTERVAL;
+	}
+	a->is_up = up;
+	a->row.closed = l->closed;
+	if (up) {
+		a->row.state = FM_PORT_UP;
+		a->row.peer_guid = l->peer_guid;
+		a->row.peer_port = l->peer_port;
+		a->row.stalled = false;
+		if (!l->closed)
+			a->row.session = a->row.seq = 0;
+	} else {
+		a->due = NEVER;
+		a->row.state = l->session ? FM_PORT_FAULTY : FM_PORT_DOWN;
+		a->row.problem = FM_PROBLEM_NONE;
+		a->row.stalled = a->stalled;
+		if (l->session) {
+			a->row.session = l->session;
+			a->row.seq = l->seq;
+		}
+	}
+	changed = fm_port_link(&fm, l);
+	note_row(r, p, &was, changed);
+}
+
+static void hear(struct rnd *r, unsigned int p)
+{
+	struct fm_init init = { .placed = !rnd_one_in(r, 3), .heard = rnd_one_in(r, 2) };
+	struct account *a = &account[p];
+	bool answers = rnd_one_in(r, 3), first = init.placed && !a->heard;
+
+	fm_port_init(&fm, p, &init, answers);
+	a->last = fm.now;
+	a->heard |= init.placed;
+	a->told |= init.heard;
+	if (first)
+		a->due = fm.now;
+	else if (answers)
+		a->due = a->due < a->sent + INTERVAL / 2 ? a->due : a->sent + INTERVAL / 2;
+	else if (a->told && a->heard)
+		a->due = NEVER;
+}
+
+static void send_init(unsigned int p)
+{
+	struct account *a = &account[p];
+
+	fm_port_sent(&fm, p);
+	a->sent = fm.now;
+	a->due = a->told && a->heard ? NEVER : fm.now + a->gap;
+	if (a->gap < 20 * INTERVAL)
+		a->gap += a->gap / 2;
+}
+
+static void begin_anew(bool asks)
+{
+	if (asks)
+		fm_ports_ask(&fm);
+	else
+		fm_ports_spread(&fm);
+	for (unsigned int p = 0; p < used(); p++) {
+		struct account *a = &account[p];
+
+		if (asks)
+			a->heard = false;
+		if (!a->is_up)
+			continue;
+		a->told = false;
+		a->due = fm.now;
+		a->gap = INTERVAL;
+	}
+}
+
+static void set_problem(struct rnd *r, unsigned int p)
+{
+	struct fm_port_row was = account[p].row;
+
+	account[p].row.problem = (uint8_t)rnd_below(r, 3);
+	note_row(r, p, &was, fm_port_problem(&fm, p,
+					     (enum fm_port_problem)account[p].row.problem));
+}
+
+static void set_stalled(struct rnd *r, unsigned int p)
+{
+	struct fm_port_row was = account[p].row;
+	bool is = rnd_one_in(r, 2);
+
+	account[p].stalled = is;
+	account[p].row.stalled = is && !account[p].is_up;
+	note_row(r, p, &was, fm_port_stalled(&fm, p, is));
+}
+
+/* Ports that are opened are no news. */
+static void open_some(struct rnd *r)
+{
+	uint16_t mask = (uint16_t)rnd_below(r, 1u << PORTS);
+
+	fm_ports_opened(&fm, mask);
+	for (unsigned int p = 0; p < PORTS; p++)
+		if (mask & 1u << p) {
+			account[p].row.closed = false;
+			account[p].row.session = account[p].row.seq = 0;
+		}
+}
+
+/* --- the comparison ---------------------------------------------------------------------- */
+
+static void check(struct rnd *r)
+{
+	uint64_t first = NEVER;
+
+	expect(r, fm_ports_used(&fm) == used(), "%u ports", used());
+	for (unsigned int p = 0; p < PORTS; p++) {
+		const struct account *a = &account[p];
+		const struct fm_port_row *row = &fm.row.port[p];
+
+		expect(r, fm_port_row_same(row, &a->row), "port %u", p);
+		expect(r, row->state == a->row.state && row->problem == a->row.problem &&
+			  row->closed == a->row.closed && row->stalled == a->row.stalled &&
+			  row->session == a->row.session && row->seq == a->row.seq &&
+			  row->peer_guid == a->row.peer_guid &&
+			  row->peer_port == a->row.peer_port, "port %u", p);
+		expect(r, fm_port_up(&fm, p) == a->is_up && fm_port_heard(&fm, p) == a->heard &&
+			  fm_port_last(&fm, p) == a->last, "port %u", p);
+		expect(r, fm_port_due(&fm, p) == (a->is_up && fm.now >= a->due), "port %u", p);
+		if (p < used() && a->is_up)
+			first = earlier(first, a->due);
+	}
+	expect(r, fm_ports_expiry(&fm) == first, "due at another time");
+	expect(r, fm.row.serial == serial, "serial %u", fm.row.serial);
+	expect(r, fm.cabled == cabled, "cabled");
+}
+
+static void begin(struct rnd *r)
+{
+	struct torus_link none[PORTS] = { 0 };
+
+	memset(&fm, 0, sizeof(fm));
+	memset(account, 0, sizeof(account));
+	fm.cfg.init_interval = INTERVAL;
+	fm.nports = PORTS;
+	fm.ndims = rnd_below(r, 5);
+	fm.now = 5000 * MS;
+	cabled = false;
+	for (unsigned int p = 0; p < PORTS; p++)
+		none[p].port = (uint8_t)p;
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		account[p].due = NEVER;
+	assert_true(fm_ports_new(&fm));
+	fm_ports_begin(&fm, none);
+	assert_int_equal(fm.row.nports, PORTS);
+	serial = 5001;
+	check(r);
+}
+
+static void live(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+
+	begin(&r);
+	for (unsigned int k = 0; k < 500; k++) {
+		unsigned int p = rnd_below(&r, PORTS), what = rnd_below(&r, 12);
+
+		if (what < 3)
+			change_link(&r, p);
+		else if (what < 5)
+			hear(&r, p);
+		else if (what < 7)
+			send_init(p);
+		else if (what < 8)
+			begin_anew(rnd_one_in(&r, 2));
+		else if (what < 9)
+			set_problem(&r, p);
+		else if (what < 10)
+			set_stalled(&r, p);
+		else if (what < 11)
+			open_some(&r);
+		else
+			fm.now += rnd_below(&r, 3) * INTERVAL / 2;
+		check(&r);
+	}
+	fm_ports_free(&fm);
+}
+
+static void test_live(void **state)
+{
+	(void)state;
+	for_seeds(40, live);
+}
+
+/* An interface, a carrier, or a state tells that a port has a cable. */
+static void test_cabled(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		struct torus_link l = { .port = 1, .carrier = k == 1,
+					.state = k == 2 ? TORUS_LINK_FAULTY : TORUS_LINK_DOWN };
+		struct rnd r = rnd_new(1);
+
+		begin(&r);
+		if (k == 3)
+			strcpy(l.lower, "eth0");
+		fm_port_link(&fm, &l);
+		assert_int_equal(fm.cabled, k > 0);
+		fm_ports_free(&fm);
+	}
+}
+
+/* The gap between Inits that no neighbour answers grows by half each time, to 20 times or more. */
+static void test_backoff(void **state)
+{
+	struct torus_link l = { .port = 0, .state = TORUS_LINK_UP, .session = 1 };
+	struct rnd r = rnd_new(1);
+	uint64_t gap = INTERVAL;
+
+	(void)state;
+	begin(&r);
+	fm_port_link(&fm, &l);
+	for (unsigned int k = 0; k < 12; k++) {
+		assert_int_equal(fm_ports_expiry(&fm), fm.now);
+		fm_port_sent(&fm, 0);
+		assert_int_equal(fm_ports_expiry(&fm), fm.now + gap);
+		fm.now += gap;
+		gap += gap < 20 * INTERVAL ? gap / 2 : 0;
+	}
+	assert_int_equal(gap / INTERVAL, 25);
+	fm_ports_free(&fm);
+}
+
+/* Serials wrap around, and follow a clock that does. */
+static void test_serial(void **state)
+{
+	static const struct { uint32_t serial, clock, then; } cases[] = {
+		{ 7, 7, 8 }, { 7, 8, 8 }, { 7, 9, 9 }, { 7, 6, 8 }, { 0xffffffff, 0, 0 },
+		{ 0xffffffff, 1, 1 }, { 0xffffffff, 0xfffffffe, 0 }, { 0xfffffff0, 3, 3 },
+		{ 3, 0xfffffff0, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rnd r = rnd_new(1);
+
+		begin(&r);
+		fm.row.serial = cases[i].serial;
+		fm.now = cases[i].clock * (uint64_t)MS;
+		assert_true(fm_port_problem(&fm, 2, FM_PROBLEM_ROOT));
+		assert_int_equal(fm.row.serial, cases[i].then);
+		fm_ports_free(&fm);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_cabled),
+		cmocka_unit_test(test_backoff),
+		cmocka_unit_test(test_serial),
+	};
+
+	return cmocka_run_group_tests_name("fm_ports", all, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Wrong cables, by themselves: random cables between a few nodes, each judged in another way here.
+ * A wrong cable is named once, at the end of the lower node and port that finds it wrong, and is
+ * excluded at each end that does. What the file calls of the manager is in this test.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/seeds.h"
+#include <torus/topology.h>
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/wiring.h"
+
+#define GUID 0x100ULL
+#define MATES 12
+#define STRANGER (GUID + MATES)	/* a NIC of which the root knows only the GUID */
+#define PORTS 7			/* one more than the fabric has dimensions for */
+
+/** struct named - a problem */
+struct named {
+	uint64_t key;
+	char text[500];
+};
+
+static struct fm_root root;
+static struct fm fm = { .root = &root, .ndims = 3 };
+static struct fm_mate mate[MATES];
+static struct named named[MATES * PORTS];
+static unsigned int n_named;
+
+struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+{
+	(void)r;
+	return guid >= GUID && guid < GUID + MATES ? &mate[guid - GUID] : NULL;
+}
+
+struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
+{
+	(void)r;
+	for (unsigned int i = 0; i < MATES; i++)
+		if (mate[i].node == node)
+			return &mate[i];
+	return NULL;
+}
+
+unsigned int fm_opposite(unsigned int ndims, unsigned int port)
+{
+	return (port + ndims) % (2 * ndims);
+}
+
+void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
+{
+	va_list args;
+
+	(void)f;
+	assert_string_equal(kind, "wiring");
+	assert_true(n_named < MATES * PORTS);
+	named[n_named].key = key;
+	va_start(args, fmt);
+	vsnprintf(named[n_named++].text, sizeof(named[0].text), fmt, args);
+	va_end(args);
+}
+
+/* --- the fabric: 3x2x1 ------------------------------------------------------------------- */
+
+/* The nodes have places, but for some; a place may be empty, and some nodes are dead. */
+static void place(struct rnd *r)
+{
+	uint32_t next = 0;
+
+	n_named = 0;
+	memset(mate, 0, sizeof(mate));
+	assert_int_equal(torus_shape_parse("3x2x1", &fm.table.shape), 0);
+	for (unsigned int i = 0; i < MATES; i++) {
+		mate[i].guid = GUID + i;
+		mate[i].node = TORUS_NO_NODE;
+		next += rnd_one_in(r, 5);
+		if (next < 6 && !rnd_one_in(r, 4))
+			mate[i].node = next++;
+		mate[i].state = rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP;
+		mate[i].row.nports = (uint8_t)(rnd_one_in(r, 6) ? 5 : PORTS);
+		sprintf(mate[i].name, "n%u", i);
+	}
+}
+
+static struct fm_port_row *port(unsigned int end)
+{
+	return &mate[end / PORTS].row.port[end % PORTS];
+}
+
+static void join(unsigned int a, unsigned int b)
+{
+	port(a)->peer_guid = GUID + b / PORTS;
+	port(a)->peer_port = (uint8_t)(b % PORTS);
+	port(b)->peer_guid = GUID + a / PORTS;
+	port(b)->peer_port = (uint8_t)(a % PORTS);
+}
+
+/* Many cables are as they should be, others lead anywhere, and some to strangers. */
+static void cable(struct rnd *r)
+{
+	for (unsigned int end = 0; end < MATES * PORTS; end++) {
+		const struct fm_mate *m = &mate[end / PORTS], *due = NULL;
+		unsigned int p = end % PORTS, far = rnd_below(r, MATES * PORTS);
+
+		if (p >= m->row.nports)		/* nothing is behind the last port of a row */
+			continue;
+		port(end)->state = rnd_one_in(r, 5) ? FM_PORT_DOWN : FM_PORT_UP;
+		port(end)->problem = (uint8_t)(rnd_one_in(r, 8) ? rnd_below(r, 4) : 0);
+		if (port(end)->peer_guid)
+			continue;
+		if (m->node != TORUS_NO_NODE && p < 6)
+			due = fm_mate_at(&root, torus_neighbour(&fm.table.shape, m->node, p));
+		if (due && !rnd_one_in(r, 3))
+			far = (unsigned int)(due - mate) * PORTS + fm_opposite(3, p);
+		if (rnd_one_in(r, 12)) {
+			port(end)->peer_guid = STRANGER;
+			port(end)->peer_port = (uint8_t)(rnd_one_in(r, 2) ? fm_opposite(3, p % 6) :
+							 rnd_below(r, PORTS));
+		} else if (!port(far)->peer_guid && far != end) {
+			join(end, far);
+		}
+	}
+}
+
+/* --- the same, in another way ------------------------------------------------------------ */
+
+/* Why the cable at the port of a placed node is wrong; "": it is not. */
+static const char *fault(unsigned int end)
+{
+	static const char *const said[] = { "", "leads to another fabric",
+					    "leads to nodes that obey another root",
+					    "leads to a manager of another version" };
+	const struct fm_mate *m = &mate[end / PORTS], *o = fm_mate(&root, port(end)->peer_guid);
+	unsigned int p = end % PORTS;
+	const struct fm_mate *due;
+
+	if (p >= 6 || p >= m->row.nports || port(end)->state != FM_PORT_UP ||
+	    !port(end)->peer_guid)
+		return "";
+	if (o == m)
+		return "a cable from a node to itself";
+	if (port(end)->problem)
+		return said[port(end)->problem];
+	if (port(end)->peer_port >= 6 || port(end)->peer_port % 3 != p % 3 ||
+	    port(end)->peer_port == p)
+		return "joins ports that are not opposite";
+	if (p % 3 == 2)
+		return "in a dimension of size 1";
+	due = fm_mate_at(&root, torus_neighbour(&fm.table.shape, m->node, p));
+	if (due == o)
+		return "";	/* as it should be; or two that are not known */
+	/* The node that was there may have died, and a new one may not be known yet. */
+	if (due)
+		return !o && due->state == FM_NODE_DEAD ? "" : "leads to the wrong node";
+	return o->node == TORUS_NO_NODE ? "" : "leads to the wrong node";
+}
+
+/* Return: true if the next table may differ by this node although its own row does not change. */
+static bool is_odd(unsigned int i)
+{
+	for (unsigned int p = 0; p < 6 && p < mate[i].row.nports; p++) {
+		const struct fm_port_row *x = port(i * PORTS + p);
+
+		if (x->state != FM_PORT_UP || !x->peer_guid)
+			continue;
+		if (fault(i * PORTS + p)[0] || x->problem)
+			return true;
+		if (fm_mate_at(&root, torus_neighbour(&fm.table.shape, mate[i].node, p)) !=
+		    fm_mate(&root, x->peer_guid) || x->peer_guid == STRANGER)
+			return true;
+	}
+	return false;
+}
+
+static void end_text(char *buf, uint64_t guid, unsigned int p)
+{
+	static const char *const ports[] = { "+x", "+y", "+z", "-x", "-y", "-z", "port 6" };
+	const struct fm_mate *m = fm_mate(&root, guid);
+
+	if (!m)
+		sprintf(buf, "NIC %016llx:%s", (unsigned long long)guid, ports[p]);
+	else if (m->node == TORUS_NO_NODE)
+		sprintf(buf, "'%s':%s", m->name, ports[p]);
+	else
+		sprintf(buf, "%u,%u,0:%s ('%s')", m->node % 3, m->node / 3, ports[p], m->name);
+}
+
+static void problem_text(char *buf, unsigned int end)
+{
+	static const char *const far[] = { "-x", "-y", "-z", "+x", "+y", "+z" };
+	const struct fm_mate *m = &mate[end / PORTS];
+	unsigned int p = end % PORTS;
+	char here[100], there[100];
+	uint32_t due = torus_neighbour(&fm.table.shape, m->node, p);
+
+	end_text(here, m->guid, p);
+	end_text(there, port(end)->peer_guid, port(end)->peer_port);
+	if (port(end)->peer_guid == m->guid)
+		sprintf(buf, "%s is cabled to %s: %s", here, there, fault(end));
+	else
+		sprintf(buf, "%s is cabled to %s, expected %u,%u,0:%s: %s", here, there, due % 3,
+			due / 3, far[p], fault(end));
+}
+
+static uint64_t key_of(unsigned int end)
+{
+	return (uint64_t)mate[end / PORTS].node * TORUS_MAX_PORTS + end % PORTS;
+}
+
+/* Return: true if the cable is to be named at this end: the other one does not do it. */
+static bool is_named_here(unsigned int end)
+{
+	const struct fm_mate *o = fm_mate(&root, port(end)->peer_guid);
+	unsigned int far = o ? (unsigned int)(o - mate) * PORTS + port(end)->peer_port : 0;
+
+	if (!fault(end)[0])
+		return false;
+	return !o || o->node == TORUS_NO_NODE || key_of(end) < key_of(far) ||
+	       (end / PORTS != far / PORTS && !fault(far)[0]);
+}
+
+static void check(struct rnd *r)
+{
+	unsigned int next = 0;
+
+	for (unsigned int i = 0; i < MATES; i++) {
+		uint16_t mask = 0;
+
+		if (mate[i].node == TORUS_NO_NODE)
+			continue;
+		for (unsigned int p = 0; p < PORTS; p++)
+			if (fault(i * PORTS + p)[0])
+				mask |= (uint16_t)(1u << p);
+		expect(r, fm_wiring_check(&fm, &mate[i]) == mask, "node %u", i);
+		expect(r, fm_wiring_odd(&fm, &mate[i]) == is_odd(i), "node %u", i);
+		for (unsigned int end = i * PORTS; end < (i + 1) * PORTS; end++) {
+			char text[500];
+
+			if (!is_named_here(end))
+				continue;
+			problem_text(text, end);
+			expect(r, next < n_named, "%s is missing", text);
+			expect(r, named[next].key == key_of(end) && !strcmp(named[next].text, text),
+			       "%s, not %s", named[next].text, text);
+			next++;
+		}
+	}
+	expect(r, next == n_named, "%s", named[next].text);
+}
+
+static void cables(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+
+	place(&r);
+	cable(&r);
+	check(&r);
+}
+
+static void test_cables(void **state)
+{
+	(void)state;
+	for_seeds(4000, cables);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_cables),
+	};
+
+	return cmocka_run_group_tests_name("fm_wiring", all, NULL, NULL);
+}
