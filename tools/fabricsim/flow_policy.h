@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How packets are kept from waiting for each other in a circle: the choice of an
- * output, and who may take it. A policy is a file flow_policy_NAME.c with its struct
- * flow_policy, and a line in flow_policy.c.
+ * output, and who may take it. A policy is a struct flow_policy in a file flow_policy_NAME.c,
+ * and a line in flow_policies.h.
  */
 #ifndef FLOW_POLICY_H
 #define FLOW_POLICY_H
