@@ -6,6 +6,7 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include "daemon/loop.h"
+#include "lib/util/clock.h"
 
 struct loop {
 	struct event_base *base;
@@ -74,18 +75,12 @@ void loop_stop(struct loop *loop)
 
 uint64_t loop_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SEC + (uint64_t)ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 double loop_wall(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+	return seconds_of(CLOCK_REALTIME);
 }
 
 static void on_fd(evutil_socket_t fd, short what, void *arg)
@@ -181,8 +176,8 @@ void loop_timer_set(struct loop_timer *t, uint64_t at)
 	now = loop_now();
 	/* Rounded up: a timer that fires early would only be set again. */
 	left = at > now ? (at - now + US - 1) / US : 0;
-	tv.tv_sec = (time_t)(left / 1000000);
-	tv.tv_usec = (suseconds_t)(left % 1000000);
+	tv.tv_sec = (time_t)(left / (SEC / US));
+	tv.tv_usec = (suseconds_t)(left % (SEC / US));
 	event_add(&t->ev, &tv);
 }
 

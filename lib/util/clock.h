@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-#ifndef UTIL_SECONDS_H
-#define UTIL_SECONDS_H
+/* Clocks of clock_gettime(2). */
+#ifndef UTIL_CLOCK_H
+#define UTIL_CLOCK_H
 
+#include <stdint.h>
 #include <time.h>
 
-/** seconds_of() - what @clock shows */
-static inline double seconds_of(clockid_t clock)
+#include "lib/util/times.h"
+
+/** clock_ns() - what @clock shows, in ns */
+static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
 	clock_gettime(clock, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (uint64_t)t.tv_sec * SEC + (uint64_t)t.tv_nsec;
+}
+
+/** seconds_of() - what @clock shows, in seconds */
+static inline double seconds_of(clockid_t clock)
+{
+	return (double)clock_ns(clock) / (double)SEC;
 }
 
 static inline double seconds_now(void)
@@ -18,4 +28,4 @@ static inline double seconds_now(void)
 	return seconds_of(CLOCK_MONOTONIC);
 }
 
-#endif /* UTIL_SECONDS_H */
+#endif /* UTIL_CLOCK_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 #include "units.h"
+#include "lib/util/times.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -58,8 +59,8 @@ static uint64_t time_unit(const char *text)
 		const char *name;
 		uint64_t ns;
 	} units[] = {
-		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
-		{ "min", 60000000000 },
+		{ "ns", 1 }, { "us", US }, { "ms", MS }, { "s", SEC },
+		{ "min", 60 * SEC },
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <time.h>
 #include "claim.h"
+#include "lib/util/clock.h"
 #include "lib/util/inifile.h"
 #include "lib/util/times.h"
 #include "lib/util/units.h"
@@ -58,10 +59,7 @@ struct asker {
 
 static uint64_t now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* --- base64 -------------------------------------------------------------------------- */
@@ -169,8 +167,8 @@ static json_t *post(struct asker *a, const struct evhttp_uri *to, const char *pa
 	struct evhttp_connection *conn = NULL;
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL, name[64];
 	uint64_t left = end > now() ? end - now() : 0;
-	struct timeval tv = { .tv_sec = (time_t)(left / (1000 * MS)),
-			      .tv_usec = (left / 1000) % 1000000 };
+	struct timeval tv = { .tv_sec = (time_t)(left / SEC),
+			      .tv_usec = (suseconds_t)(left % SEC / US) };
 
 	/* Without the brackets of IPv6. */
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(host + (*host == '['), "]"),

@@ -10,7 +10,7 @@
 #include "node_proc.h"
 #include "root.h"
 #include "say.h"
-#include "lib/util/seconds.h"
+#include "lib/util/clock.h"
 
 #define LOOK_MS 20
 

@@ -4,6 +4,7 @@
 #include <torus/torus.h>
 
 #include "json.h"
+#include "lib/util/times.h"
 #include "number.h"
 #include "say.h"
 #include "show.h"
@@ -41,7 +42,7 @@ static void state_cell(struct table *t, const json_t *l)
 {
 	const char *state = or_dash(json_text(l, "state")), *reason = json_text(l, "reason");
 	bool tell = strcmp(state, "up") && reason && strcmp(reason, "none");
-	unsigned long long waited_s = json_count(l, "waited") / 1000000000;
+	unsigned long long waited_s = json_count(l, "waited") / SEC;
 
 	if (is_fine(l) && waited_s) {
 		table_cell(t, DOUBTFUL, "%s (waits %llu s)", state, waited_s);
@@ -187,7 +188,7 @@ static void show_all(const json_t *links)
 		       i ? "\n" : "", paint(STRONG), json_end_text(v, link), paint(PLAIN),
 		       json_end_text(json_object_get(v, "peer"), peer),
 		       or_dash(json_text(v, "state")),
-		       (unsigned long long)json_count(v, "state_age") / 1000000000,
+		       (unsigned long long)json_count(v, "state_age") / SEC,
 		       or_dash(json_text(v, "reason")),
 		       json_is_true(json_object_get(v, "admin")) ? "up" : "down",
 		       or_dash(json_text(v, "lower")), (unsigned long long)json_count(v, "session"),

@@ -10,7 +10,7 @@
 #include "say.h"
 #include "show.h"
 #include "table.h"
-#include "lib/util/seconds.h"
+#include "lib/util/clock.h"
 
 #define LOOK_MS 20
 

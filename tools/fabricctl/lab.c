@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lab.h"
+#include "lib/util/clock.h"
 #include "lib/util/fnv.h"
 #include "number.h"
 #include "say.h"
@@ -29,7 +29,6 @@ int lab_name_check(const char *name)
 int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 {
 	uint32_t n = torus_nodes(shape);
-	struct timespec now;
 
 	*lab = (struct lab){ .lock = -1, .shape = *shape, .nodes = n, .service_bits = 16,
 			      .tun = true };
@@ -37,8 +36,7 @@ int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 	strcpy(lab->log_level, "info");
 	inet_pton(AF_INET, "172.30.0.0", &lab->service);
 	lab->pid = getpid();
-	clock_gettime(CLOCK_REALTIME, &now);
-	lab->since = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	lab->since = seconds_of(CLOCK_REALTIME);
 	lab->cut = calloc(n, sizeof(*lab->cut));
 	lab->killed = calloc(n, sizeof(*lab->killed));
 	lab->kernel = calloc(n, sizeof(*lab->kernel));

@@ -6,6 +6,7 @@
 
 #include "json.h"
 #include "lab.h"
+#include "lib/util/times.h"
 #include "nic.h"
 #include "node.h"
 #include "number.h"
@@ -137,9 +138,9 @@ static void fault_cell(struct table *t, const json_t *faults)
 		if (vb > 0)
 			len += (size_t)sprintf(text + len, " vb %.3g", vb);
 		if (ns)
-			len += (size_t)sprintf(text + len, " +%s", ns < 1000000 ?
+			len += (size_t)sprintf(text + len, " +%s", ns < MS ?
 				(snprintf(time, sizeof(time), "%llu us",
-					  (unsigned long long)ns / 1000), time) :
+					  (unsigned long long)ns / US), time) :
 				duration_text((double)ns / 1e9, time));
 	}
 	if (json_is_null(faults))

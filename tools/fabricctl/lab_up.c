@@ -26,7 +26,7 @@
 #include "raise.h"
 #include "say.h"
 #include "teardown.h"
-#include "lib/util/seconds.h"
+#include "lib/util/clock.h"
 
 static const char *name = "lab", *backend, *kernel_nodes, *service = "172.30.0.0/16";
 static const char *log_level = "info", *config, *ber, *latency;

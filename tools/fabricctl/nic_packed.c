@@ -17,6 +17,7 @@
 #include "nic_backend.h"
 #include "node_proc.h"
 #include "proc.h"
+#include "lib/util/times.h"
 #include "say.h"
 
 #define REQUEST_MAX 8192
@@ -148,7 +149,7 @@ static int pack_wire(const struct lab *lab, uint32_t node, unsigned int port)
 
 static int wait_for(const struct lab *lab)
 {
-	struct timespec pause = { .tv_nsec = 1000000 };
+	struct timespec pause = { .tv_nsec = MS };
 	char path[LAB_TEXT_MAX];
 	int left = START_MS;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/util/times.h"
 #include "nic_args.h"
 #include "nic_backend.h"
 #include "node_proc.h"
@@ -59,7 +60,7 @@ static bool user_answers(const struct lab *lab, uint32_t node)
 
 static int user_wait(const struct lab *lab, uint32_t node)
 {
-	struct timespec pause = { .tv_nsec = 1000000 };
+	struct timespec pause = { .tv_nsec = MS };
 	int left = START_MS;
 
 	while (!user_answers(lab, node)) {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/util/clock.h"
 #include "number.h"
 
 #define TEXT_MAX 32
@@ -38,11 +38,8 @@ int hex_parse(const char *text, uint64_t *out)
 
 double age(double since)
 {
-	struct timespec t;
-	double now;
+	double now = seconds_of(CLOCK_REALTIME);
 
-	clock_gettime(CLOCK_REALTIME, &t);
-	now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 	return now > since ? now - since : 0;
 }
 

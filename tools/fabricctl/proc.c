@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/util/clock.h"
 #include "netns.h"
 #include "proc.h"
 
@@ -162,10 +163,7 @@ int proc_signal(int pidfd, int sig)
 
 static long long now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return (long long)(clock_ns(CLOCK_MONOTONIC) / MS);
 }
 
 static unsigned int wait_all(int *pidfd, unsigned int n, int ms)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tn_deps.h"
+#include "lib/util/clock.h"
 #include "traffic.h"
 
 static uint32_t crc_of(const unsigned char *buf, uint32_t size)
@@ -34,10 +34,7 @@ int record_good(const void *buf, uint32_t size)
 
 double traffic_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return seconds_now();
 }
 
 bool traffic_pace(const struct load *load, double start, uint64_t sent)

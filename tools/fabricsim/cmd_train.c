@@ -12,13 +12,13 @@
 #include "range.h"
 #include "train_run.h"
 #include "kernel/core/nic.h"
+#include "lib/util/times.h"
 #include "tools/fabricctl/json.h"
 #include "tools/fabricctl/line.h"
 #include "tools/fabricctl/number.h"
 #include "tools/fabricctl/say.h"
 
 #define CLASSES_MAX 16
-#define NS_PER_S 1e9
 
 static const char *class_list = LINE_USUAL, *length_list = "100:1500:100", *loss_list;
 static const char *crosstalk_list, *celsius_list = "20", *dead = "none", *aged = "none";
@@ -119,10 +119,10 @@ static int line_parse(struct train_plan *t)
 	if (line_lanes("dead", dead, &dead_mask) || line_lanes("aged", aged, &aged_mask) ||
 	    real_option("life", life_text, 0, 1e6, &life))
 		return CANNOT;
-	if (look_text && (time_parse(look_text, 1000000, 10000000000, &look)))
+	if (look_text && (time_parse(look_text, MS, 10 * SEC, &look)))
 		return fail("--look '%s': allowed are 1ms to 10s", look_text);
 	t->look = look;
-	t->life = (u64)(life * NS_PER_S);
+	t->life = (u64)(life * (double)SEC);
 	t->cable.drift = (u32)drift;
 	t->cable.ageing = (u32)ageing;
 	t->cable.dead = (u16)dead_mask;
@@ -228,7 +228,7 @@ static json_t *point_json(const struct point *t)
 		"pre", taps.pre, "post", taps.post,
 		"retrains", (int)r->retrains, "shed", (int)r->shed, "retraining_ms",
 		(double)r->retraining / 1e6, "worst_ber", ber_of(r->worst), "lived",
-		(double)r->lived / NS_PER_S, "width_end", (int)r->ended.width, "rate_end",
+		(double)r->lived / (double)SEC, "width_end", (int)r->ended.width, "rate_end",
 		(json_int_t)r->ended.mbps, "margin_end", (json_int_t)r->ended.margin);
 
 	json_object_update(j, more);
@@ -345,7 +345,7 @@ static int show(const struct ctl *ctl, const struct plan *p)
 			  ber_of(u->target_ber), "mask_height", (json_int_t)u->mask_height,
 			  "mask_width", (json_int_t)u->mask_width, "margin_train",
 			  (json_int_t)u->margin_train, "margin_retrain",
-			  (json_int_t)u->margin_retrain, "life", (double)p->all.life / NS_PER_S);
+			  (json_int_t)u->margin_retrain, "life", (double)p->all.life / (double)SEC);
 	if (ctl->svg && draw(p, ctl->svg)) {
 		json_decref(points);
 		json_decref(about);

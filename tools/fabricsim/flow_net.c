@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "flow_policy.h"
-#include "lib/util/seconds.h"
+#include "lib/util/clock.h"
 
 #define DEADLOCK_EVERY 1024	/* cycles between two looks */
 #define CALM_MAX 200000		/* cycles without a delivery that end a trace */

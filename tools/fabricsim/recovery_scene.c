@@ -9,10 +9,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <torus/topology.h>
 #include "jobs.h"
+#include "lib/util/clock.h"
 #include "recovery_scene.h"
 #include "tools/fabricctl/say.h"
 
@@ -26,7 +26,7 @@ struct scene {
 	const char *name;
 	struct world *w;
 	struct scene_act act;
-	struct timespec cpu;
+	uint64_t cpu;
 	uint64_t random, drawn;
 	int stop;
 };
@@ -34,15 +34,6 @@ struct scene {
 const char *const scene_names[] = {
 	"bring-up", "cut", "fault", "burst", "during", "dark", "flap", "root", NULL
 };
-
-static uint64_t since(const struct timespec *t)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (uint64_t)(now.tv_sec - t->tv_sec) * SEC + (uint64_t)now.tv_nsec -
-	       (uint64_t)t->tv_nsec;
-}
 
 static uint64_t peak(void)
 {
@@ -63,7 +54,7 @@ static void __attribute__((format(printf, 2, 3))) begin(struct scene *s, const c
 	va_start(ap, fmt);
 	vsnprintf(s->act.what, sizeof(s->act.what), fmt, ap);
 	va_end(ap);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &s->cpu);
+	s->cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Notes the first recovery that ends after the act began. */
@@ -105,7 +96,7 @@ static void end(struct scene *s)
 	struct scene_act *a = &s->act;
 
 	a->released = a->counts.released > a->began ? a->counts.released - a->began : 0;
-	a->cpu = since(&s->cpu);
+	a->cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - s->cpu;
 	a->peak = peak();
 	if (!s->stop)
 		s->stop = s->plan->done(s->plan->arg, a);

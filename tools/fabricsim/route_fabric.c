@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <torus/topology.h>
 #include "jobs.h"
+#include "lib/util/clock.h"
 #include "route_fabric.h"
 
 /**
@@ -30,10 +30,7 @@ struct fabric {
 
 static uint64_t processor_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static uint32_t below(struct fabric *f, uint32_t n)

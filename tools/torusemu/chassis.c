@@ -6,10 +6,11 @@
 #include <torus_uapi.h>
 
 #include "emu.h"
+#include "lib/util/times.h"
 
 #define FRAMES_MAX	8192	/* 64 KiB buffers: half a gigabyte */
-#define IDLE_TIME	500000000ull	/* ns without traffic */
-#define NAP		3000000		/* ns */
+#define IDLE_TIME	(500 * MS)	/* without traffic */
+#define NAP		(3 * MS)
 #define TURNS_MAX	16	/* rounds of turns before looking at sockets again */
 
 int chassis_init(struct chassis *c)

@@ -9,10 +9,11 @@
 #include <torus/topology.h>
 
 #include "kernel/core/splitmix64.h"
+#include "lib/util/times.h"
 #include "log.h"
 #include "reply.h"
 
-#define LOOK_INTERVAL	100000000ull
+#define LOOK_INTERVAL	(100 * MS)
 #define MOVES_MAX	4	/* rounds of moving before looking at sockets again */
 
 static struct tn_pkt *op_pkt_get(void *host, void *owner, const u8 *payload)

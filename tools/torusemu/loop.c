@@ -5,14 +5,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/util/clock.h"
+
 static u64 stood;	/* ns that loop_now() does not count */
 
 u64 loop_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec + 1 - stood;
+	return clock_ns(CLOCK_MONOTONIC) + 1 - stood;
 }
 
 int loop_init(struct loop *loop)
@@ -65,8 +64,8 @@ static int wait_until(struct loop *loop, struct epoll_event *ev, u64 now, u64 un
 {
 	u64 ns = until > now ? until - now : 0;
 	struct timespec ts = {
-		.tv_sec = (time_t)(ns / 1000000000u),
-		.tv_nsec = (long)(ns % 1000000000u),
+		.tv_sec = (time_t)(ns / SEC),
+		.tv_nsec = (long)(ns % SEC),
 	};
 	static bool old_kernel;
 	int n;
@@ -77,9 +76,9 @@ static int wait_until(struct loop *loop, struct epoll_event *ev, u64 now, u64 un
 			return n;
 		old_kernel = true;
 	}
-	if (ns > 60000000000u)
-		ns = 60000000000u;
-	return epoll_wait(loop->epfd, ev, LOOP_BATCH, (int)((ns + 999999) / 1000000));
+	if (ns > 60 * SEC)
+		ns = 60 * SEC;
+	return epoll_wait(loop->epfd, ev, LOOP_BATCH, (int)((ns + MS - 1) / MS));
 }
 
 /* Before anything is told the time: it never goes back. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "lib/util/times.h"
 #include "log.h"
 #include "make.h"
 #include "sock.h"
@@ -20,7 +21,7 @@
  * between them; so does their time. If it went on, the first NIC that has a turn again would
  * find all its links silent, because its neighbours have not had theirs to send keep-alives.
  */
-#define LATE_MAX	20000000u	/* ns; far less than a silence that is taken for a loss */
+#define LATE_MAX	(20 * MS)	/* far less than a silence that is taken for a loss */
 
 /** struct visitor - a connection */
 struct visitor {
