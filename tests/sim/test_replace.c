@@ -131,6 +131,50 @@ static void exclusions_stay(void **state)
 	}
 }
 
+static void cut_cables(uint32_t node)
+{
+	for (uint32_t i = 0; i < world_cables(s.w); i++) {
+		const struct cable *c = &s.w->cable[i];
+
+		if (world_cable_there(s.w, i) && (c->node[0] == node || c->node[1] == node))
+			world_cut(s.w, i, true);
+	}
+}
+
+/*
+ * A root without cables is replaced. The others reach the new one by the service network alone, at
+ * the address of the former root. It leads itself, and they need a root that is one of them.
+ */
+static void the_cut_off_root_is_replaced(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += 4 * story_every()) {
+		uint64_t random = seed;
+		uint32_t node;
+
+		begin(seed / 4 % 2 ? "3x3" : "4x2x2", 4000 + seed);
+		node = world_root(s.w);
+		cut_cables(node);
+		story_rest(&s, 10 * SEC);
+		replace(node, &random);
+		story_run(&s, 10 * SEC);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+			const struct fm *fm = world_fm(s.w, i);
+
+			if (i == node)
+				continue;
+			if (!fm_reachable(fm))
+				fail_msg("seed %llu: node %u has no root",
+					 (unsigned long long)seed, i);
+			if (fm_node(fm, i)->state != FM_NODE_UP)
+				fail_msg("seed %llu: node %u is not up in its table",
+					 (unsigned long long)seed, i);
+		}
+		if (!story_end(&s))
+			fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -138,6 +182,7 @@ int main(void)
 		cmocka_unit_test(the_root_is_replaced),
 		cmocka_unit_test(several_are_replaced),
 		cmocka_unit_test(exclusions_stay),
+		cmocka_unit_test(the_cut_off_root_is_replaced),
 	};
 
 	return cmocka_run_group_tests_name("replace", all, NULL, NULL);

@@ -71,13 +71,18 @@ static void a_claim_is_answered(void **state)
 	stage_end(&s);
 }
 
-/* The messages come from another node, on another connection, or from one that leads already. */
+/*
+ * The messages come from another node than the one at that address, on another connection, or from
+ * one that leads already.
+ */
 static void a_claim_that_is_not_obeyed(void **state)
 {
 	(void)state;
 	at_root();
 	claim(1, OTHER, TERM);
-	stage_did_nothing(&s);
+	stage_did(&s, "close 1\n");
+	stage_end(&s);
+	at_root();
 	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
 	stage_up(&s, 2);
 	stage_forget(&s);

@@ -186,6 +186,56 @@ static void tried_too_early(void **state)
 	stage_end(&s);
 }
 
+static unsigned int hellos, last;	/* how many, and on which connection */
+
+static void counts_hellos(int conn, const struct fm_msg *msg)
+{
+	hellos += msg->type == FM_MSG_HELLO;
+	if (msg->type == FM_MSG_HELLO)
+		last = (unsigned int)conn;
+}
+
+/*
+ * The host of the root was replaced, and no link leads from the node to the new one, which answers
+ * at the same address: by a claim, or a welcome. The node asks to be root, as it would if nothing
+ * answered there, and goes on trying whether its root is back.
+ */
+static void another_root_at_its_address(void **state)
+{
+	(void)state;
+	for (unsigned int welcomes = 0; welcomes < 2; welcomes++) {
+		struct fm_msg m = { .type = welcomes ? FM_MSG_WELCOME : FM_MSG_CLAIM };
+		unsigned int next = 2, answered = 0;
+
+		m.claim.guid = OTHER;
+		m.claim.epoch = TERM + 1;
+		if (welcomes)
+			m.welcome = (struct fm_welcome) { .root_guid = OTHER, .term = TERM + 1 };
+		node_1();
+		s.cfg.takeover = 200 * MS;
+		joins();
+		table(1);
+		hellos = 0;
+		s.sees = counts_hellos;
+		stage_down(&s, 1);
+		for (unsigned int i = 0; i < 40 && !fm_is_root(s.fm) && !s.fm->root; i++) {
+			stage_forget(&s);
+			stage_run_ns(&s, s.now + 50 * MS);
+			if (stage_count(&s, "connect 10.0.0.0:1"))
+				stage_up(&s, (int)next++);
+			if (hellos > answered) {
+				answered = hellos;
+				stage_msg(&s, (int)last, &m);
+			}
+		}
+		s.sees = NULL;
+		assert_true(answered > 0);
+		assert_non_null(s.fm->root);
+		assert_int_not_equal(s.fm->term, TERM + 1);
+		stage_end(&s);
+	}
+}
+
 /* The Init with which it tells neighbours of its root. */
 static const char *told_address(void)
 {
@@ -453,6 +503,7 @@ int main(void)
 		cmocka_unit_test(an_asker_in_vain),
 		cmocka_unit_test(an_asker_that_hangs),
 		cmocka_unit_test(tried_too_early),
+		cmocka_unit_test(another_root_at_its_address),
 		cmocka_unit_test(a_root_that_begins_elsewhere),
 		cmocka_unit_test(a_root_that_leads_elsewhere),
 		cmocka_unit_test(a_lost_root_passed_on),

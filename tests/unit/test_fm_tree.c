@@ -90,8 +90,9 @@ static void test_not_this_root(void **state)
 	m.welcome.root_guid = NIC + 7;
 	strcpy(m.welcome.parent, "10.0.0.2:1");
 	stage_msg(&s, 1, &m);
-	stage_run(&s, 110);
-	stage_did_some(&s, "1 < hello join");
+	assert_int_equal(stage_count(&s, "connect 10.0.0.2:1"), 0);
+	stage_did_some(&s, "close 1\n");
+	stage_wait(&s, "connect 10.0.0.0:1");
 	stage_end(&s);
 }
 

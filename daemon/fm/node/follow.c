@@ -36,6 +36,10 @@
  * name it again at once, and this node would wait for it for ever. The same holds for a node that
  * refuses this one, which no root has led.
  *
+ * Another root may answer at the address: the host of the root was replaced, or its address went to
+ * another. The node leaves that connection, and its root counts as lost. If links lead to the other
+ * root, its Inits tell of it. If none do, no order of it is for this part of the fabric.
+ *
  * A node that gets a CLAIM takes the epoch of the CLAIM as that of its root (tree.c). Then it
  * follows no node that asks in an earlier epoch. If the root answers that it has no way to a root,
  * it is not lost: it does not lead yet, but asks to be root.

@@ -204,6 +204,30 @@ static void new_term(struct fm *fm, uint64_t term)
 }
 
 /*
+ * The connection does not lead to the root that this node follows, or that one does not take it. So
+ * the root counts as lost, and another candidate can have its turn.
+ */
+static void give_up_root(struct fm *fm, struct fm_conn *c)
+{
+	fm_conn_drop(fm, c);
+	fm_follow_refused(fm);
+	if (!fm->led.guid)
+		fm_follow_shun(fm);
+	fm_follow_back(fm);
+	fm_uplink_retry(fm, 10 * fm->cfg.resend);
+}
+
+/*
+ * Return: true if another root than the one that this node follows answers at its address: its host
+ * was replaced, or another has got its address. If a link leads there, an Init will tell of it. To
+ * wait for its welcome would keep this node from asking to be root, for ever if none leads there.
+ */
+static bool answers_for_another(const struct fm *fm, const struct fm_conn *c, uint64_t guid)
+{
+	return c->role == FM_CONN_ROOT && !c->confirmed && guid != fm->root_guid;
+}
+
+/*
  * A node that is to be root, and does not welcome this one yet. Without an epoch it only asks which
  * nodes would obey it. With an epoch it claims: the NIC is told to obey it, and then HELLO is said
  * again. That HELLO is the promise: this NIC does no order of a root of an earlier epoch any more.
@@ -212,6 +236,10 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 {
 	const struct fm_welcome w = { .term = m->epoch, .root_guid = m->guid };
 
+	if (answers_for_another(fm, c, m->guid)) {
+		give_up_root(fm, c);
+		return;
+	}
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
 		return;
 	fm->asker = *m;
@@ -231,6 +259,10 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 {
 	bool first = !c->confirmed;
 
+	if (answers_for_another(fm, c, w->root_guid)) {
+		give_up_root(fm, c);
+		return;
+	}
 	if (w->root_guid != fm->root_guid || !w->term || !may_obey(fm, w))
 		return;
 	c->confirmed = true;
@@ -269,12 +301,7 @@ static void take_refusal(struct fm *fm, struct fm_conn *c, const char *why)
 		return;
 	}
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
-	fm_conn_drop(fm, c);
-	fm_follow_refused(fm);
-	if (!fm->led.guid)
-		fm_follow_shun(fm);
-	fm_follow_back(fm);
-	fm_uplink_retry(fm, 10 * fm->cfg.resend);
+	give_up_root(fm, c);
 }
 
 /*
