@@ -111,7 +111,7 @@ exec_status() {
 
 json() {
 	local cmd
-	for cmd in status nodes links counters verify park events coord "routes 0,0" "trace 0,0 1,1"; do
+	for cmd in status nodes links table counters verify park events coord "routes 0,0" "trace 0,0 1,1"; do
 		# shellcheck disable=SC2086
 		fabricctl $cmd --lab "$lab" --json | jq -es ".[0]" >/dev/null || { echo "# $cmd"; return 1; }
 		# shellcheck disable=SC2086
@@ -119,6 +119,27 @@ json() {
 	done
 	fabricctl lab list --json | jq -es ".[0]" >/dev/null &&
 	fabricctl lab status --name "$lab" --json | jq -es ".[0]" >/dev/null
+}
+
+# completes WANT WORD...: whether completion of the last of these words offers WANT
+completes() {
+	local want=$1 COMP_WORDS=("${@:2}") COMP_CWORD=$(($# - 2)) COMPREPLY=()
+	_fabricctl
+	[[ "${COMPREPLY[*]}" == "$want" ]] || { echo "# ${*:2}: ${COMPREPLY[*]}"; return 1; }
+}
+
+completion() {
+	local all='0,0 0,1 1,0 1,1' cmd
+	# shellcheck source=tools/fabricctl/fabricctl.bash
+	. "$TOP/tools/fabricctl/fabricctl.bash"
+	for cmd in cut kill revive replace traffic; do
+		completes "$all" fabricctl lab $cmd --name "$lab" '' || return 1
+	done
+	completes table fabricctl ta &&
+	completes "$all" fabricctl link retry '' && completes acknak fabricctl link retry 0,0:+x ac &&
+	completes "$all" fabricctl lab retry --name "$lab" '' &&
+	completes auto fabricctl lab retry 0,0 : +x au && completes hippi fabricctl lab retry 0,0:+x h &&
+	completes --all fabricctl table --a
 }
 
 outputs() {
@@ -260,6 +281,7 @@ check "lines of the user in the configuration of managers" config
 check "device owner finds the NIC of an interface" owners
 check "exit status of lab exec" exec_status
 check "JSON everywhere, no colour in pipes" until_true 20 json
+check "completion offers nodes, and what else a command takes" completion
 check "--watch shows changes, and ends" watch
 check "colours on a terminal, unless NO_COLOR is set" colours
 check "full disk, closed output, closed pipe" outputs

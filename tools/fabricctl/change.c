@@ -136,8 +136,11 @@ int change_port(const struct ctl *ctl, const char *link, bool up)
 
 int change_retry(const struct ctl *ctl, const char *link, const char *protocol)
 {
+	char said[128];
+
+	snprintf(said, sizeof(said), "asks for %s when the link begins its next session", protocol);
 	return change_end(ctl, link, json_pack("{ss ss}", "cmd", "retry", "protocol", protocol),
-			  "asks for it when the link begins its next session");
+			  said);
 }
 
 int change_retrain(const struct ctl *ctl, const char *link)

@@ -67,7 +67,7 @@ _fabricctl() {
 		if [[ $cur == -* ]]; then
 			words=$(_fabricctl_options "${COMP_WORDS[@]:1:at}")
 		else
-			[[ ${COMP_WORDS[1]} != link ]] || command=link
+			[[ ${COMP_WORDS[1]} != link || $command == retry ]] || command=link
 			case $command in
 			add) ;;
 			root) words=move && [[ $prev != move ]] || words=$(_fabricctl_nodes) ;;
@@ -75,9 +75,13 @@ _fabricctl() {
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
 			nodes | links | counters | routes | trace | exclude | include | park | coord | \
-				exec | cut | mend | silence | ber | vb | latency | line | link | retry | kill | revive | traffic)
+				exec | cut | mend | silence | ber | vb | latency | line | link | kill | revive | \
+				replace | traffic)
 				words=$(_fabricctl_nodes)
-				[[ $command != retry ]] || words+=' auto angara acknak hippi'
+				;;
+			retry)	# the cable, then what it is to speak
+				words=$(_fabricctl_nodes)
+				[[ ${COMP_WORDS[*]:0:COMP_CWORD} != *:* ]] || words='auto angara acknak hippi'
 				;;
 			esac
 		fi
