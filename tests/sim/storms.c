@@ -303,6 +303,11 @@ static const struct origin named[] = {
 	{ "later_than_the_one_asked_for", 2017818, 0, MOVE + 1, false, false,
 	  "a node that asked to be root did not fetch the latest table, because it had just fetched another "
 	  "one, and forgot what that excludes" },
+	{ "later_in_the_same_colour", 2045764, 0, MOVE + 1, false, false,
+	  "the number behind the version of a node that came had the colour of the table in force, so no "
+	  "table took that node, for ever" },
+	{ "later_in_the_same_colour_2", 2062923, 0, MOVE + 1, false, false,
+	  "as later_in_the_same_colour, in a larger fabric" },
 };
 
 int main(int argc, char **argv)

@@ -112,6 +112,10 @@ static bool is_later_possible(const struct fm_root *r)
  * The next version, or 0 if none may begin yet. A root makes no more tables than there are colours
  * before other nodes have taken one of them. So where the last versions may be unknown, as many
  * numbers are left out. The colour stays the same by that.
+ *
+ * A node that joins may have a later version than the present table, of which no recovery follows.
+ * The number behind that version may have the colour of the present table, which is not clean until
+ * another table is in force. So it is left out, as numbers of other colours that are not clean are.
  */
 static uint64_t next_version(struct fm *fm)
 {
@@ -121,6 +125,8 @@ static uint64_t next_version(struct fm *fm)
 	r->version = later(r->version, later(r->version_seen, r->told.table));
 	if (!fm->table.version && r->version)
 		return version_anew(r) + (is_later_possible(r) ? TORUS_COLOURS : 0);
+	if (r->version != fm->table.version)
+		return version_without(r, (uint8_t)~r->clean);
 	return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
 }
 
