@@ -8,14 +8,19 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += tests/unit/test_fm_arbiter tests/unit/test_fm_ports tests/unit/test_fm_wiring
+tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute ports resign rows sessions wiring)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
 tests/unit/test_fm_$(1)-libs := $$(call pkg-libs,cmocka)
 endef
 $(eval $(call alone-test,arbiter,root/arbiter))
+$(eval $(call alone-test,asking,node/candidate))
+$(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,ports,node/port))
+$(eval $(call alone-test,resign,root/resign))
+$(eval $(call alone-test,rows,node/rows))
+$(eval $(call alone-test,sessions,root/ended))
 $(eval $(call alone-test,wiring,root/wiring))
 
 # A whole manager, of which the test is the NIC and all other nodes; or a part of it is

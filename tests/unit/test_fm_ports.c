@@ -3,6 +3,7 @@
  * The ports of a node, by themselves: random lives of links, Inits that come and go, and what the
  * row tells of it, beside a plain account that the test keeps of each port.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/seeds.h"
@@ -269,6 +270,50 @@ static void test_live(void **state)
 	for_seeds(40, live);
 }
 
+/* Links that are up when the manager begins are due at once, each of them. */
+static void test_begin(void **state)
+{
+	(void)state;
+	for (unsigned int p = 0; p < PORTS; p++) {
+		struct torus_link links[PORTS] = { 0 };
+
+		for (unsigned int q = 0; q < PORTS; q++)
+			links[q].port = (uint8_t)q;
+		links[p].state = TORUS_LINK_UP;
+		links[p].session = 1;
+		memset(&fm, 0, sizeof(fm));
+		fm.nports = PORTS;
+		fm.now = 7 * MS;
+		assert_true(fm_ports_new(&fm));
+		fm_ports_begin(&fm, links);
+		for (unsigned int q = 0; q < PORTS; q++) {
+			assert_int_equal(fm_port_due(&fm, q), q == p);
+			assert_int_equal(fm.row.port[q].state, q == p ? FM_PORT_UP : FM_PORT_DOWN);
+		}
+		fm_ports_free(&fm);
+	}
+}
+
+/* Ports of a dimension are its number, and that plus the dimensions; others have a number only. */
+static void test_names(void **state)
+{
+	static const char *const names[] = { "+x", "+y", "+z", "-x", "-y", "-z" };
+
+	(void)state;
+	for (unsigned int ndims = 1; ndims < 4; ndims++)
+		for (unsigned int p = 0; p < 8; p++) {
+			const char *name = p < ndims ? names[p] : names[p % ndims + 3];
+			char text[TORUS_TEXT_MAX], number[8];
+
+			sprintf(number, "%u", p);
+			fm.ndims = ndims;
+			assert_ptr_equal(fm_port_text(&fm, p, text), text);
+			assert_string_equal(text, p < 2 * ndims ? name : number);
+			if (p < 2 * ndims)
+				assert_int_equal(fm_opposite(ndims, p), (p + ndims) % (2 * ndims));
+		}
+}
+
 /* An interface, a carrier, or a state tells that a port has a cable. */
 static void test_cabled(void **state)
 {
@@ -334,6 +379,8 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_begin),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_cabled),
 		cmocka_unit_test(test_backoff),
 		cmocka_unit_test(test_serial),

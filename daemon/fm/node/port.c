@@ -20,7 +20,7 @@ struct fm_port {
 	bool heard;		/* we have one of its, since the link came up */
 	bool stalled;		/* it is taken down, because the neighbour returned no credits */
 	uint64_t last;		/* when its last Init came; 0: none has */
-	uint64_t next;		/* next Init; NEVER for none */
+	uint64_t next;		/* next Init, if the link is up; NEVER for none */
 	uint64_t sent;		/* last Init */
 	uint64_t interval;
 	uint32_t session;	/* the link's present or last one */
@@ -74,8 +74,6 @@ static void port_schedule(struct fm *fm, unsigned int p)
 void fm_ports_spread(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
-		if (!fm->port[p].up)
-			continue;
 		fm->port[p].told = false;
 		port_schedule(fm, p);
 	}
@@ -218,8 +216,6 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 		port_schedule(fm, l->port);
 		r.problem = FM_PROBLEM_NONE;
 	}
-	if (!up)
-		port->next = NEVER;
 	port->up = up;
 	port->session = l->session;
 	return row_set(fm, l->port, &r);
@@ -259,8 +255,6 @@ void fm_ports_begin(struct fm *fm, const struct torus_link *links)
 {
 	fm->row.nports = (uint8_t)fm->nports;
 	fm->row.serial = (uint32_t)(fm->now / MS);
-	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
-		fm->port[p].next = NEVER;
 	for (unsigned int p = 0; p < fm->nports; p++)
 		fm_port_link(fm, &links[p]);
 	row_renumber(fm);

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ends of sessions of links, by themselves: random rows of a small torus, what a step says of
+ * their ports beyond the table, and which ports are no longer closed after a recovery. What the
+ * file calls of the manager is in this test.
+ */
+#include <string.h>
+#include <torus/topology.h>
+
+#include "tests/unit/seeds.h"
+#include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/ended.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
+
+#define NODES 20
+
+static struct fm_root root;
+static struct fm fm = { .root = &root };
+static struct fm_mate mate[NODES];
+static bool is_there[NODES];
+static struct fm_entry entry[NODES];
+static uint16_t excluded[NODES];
+static uint32_t changed[NODES], closed[NODES];
+static bool is_closed[NODES];
+static bool marked[NODES];	/* for the next table */
+
+struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
+{
+	(void)r;
+	return is_there[node] ? &mate[node] : NULL;
+}
+
+void fm_mark(struct fm_marks *m, uint32_t node)
+{
+	assert_ptr_equal(m, &root.changes.table);
+	marked[node] = true;
+}
+
+static unsigned int ports(void)
+{
+	return 2u * fm.table.shape.ndims;
+}
+
+/* Rows in which few ports have a session, and a table that may know of it. */
+static void begin(struct rnd *r)
+{
+	memset(&root, 0, sizeof(root));
+	memset(mate, 0, sizeof(mate));
+	memset(entry, 0, sizeof(entry));
+	memset(marked, 0, sizeof(marked));
+	memset(is_closed, 0, sizeof(is_closed));
+	assert_int_equal(torus_shape_parse(rnd_one_in(r, 2) ? "4x5" : "3x2x3", &fm.table.shape), 0);
+	fm.ndims = fm.table.shape.ndims;
+	fm.table.entry = entry;
+	fm.table.closed = excluded;
+	root.changes.table.node = changed;
+	root.changes.closed.node = closed;
+	root.changes.closed.is = is_closed;
+	for (uint32_t i = 0; i < torus_nodes(&fm.table.shape); i++) {
+		is_there[i] = !rnd_one_in(r, 6);
+		mate[i].state = (uint8_t)(rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP);
+		excluded[i] = (uint16_t)rnd_below(r, 64);
+		mate[i].opening = (uint16_t)rnd_below(r, 64);
+		for (unsigned int p = 0; p < ports(); p++) {
+			struct fm_port_row *port = &mate[i].row.port[p];
+
+			port->state = (uint8_t)(rnd_one_in(r, 3) ? FM_PORT_FAULTY : FM_PORT_UP);
+			port->closed = rnd_one_in(r, 2);
+			port->session = rnd_one_in(r, 3) ? 1 + rnd_below(r, 2) : 0;
+			port->seq = (uint16_t)(rnd_one_in(r, 4) ? FM_SEQ_GONE : rnd_below(r, 2));
+			entry[i].session[p] = rnd_below(r, 3);
+			entry[i].seq[p] = (uint16_t)(rnd_one_in(r, 4) ? FM_SEQ_GONE :
+						     rnd_below(r, 2));
+		}
+		if (rnd_one_in(r, 2))
+			changed[root.changes.table.n++] = i;
+		if (rnd_one_in(r, 2)) {
+			closed[root.changes.closed.n++] = i;
+			is_closed[i] = true;
+		}
+	}
+}
+
+/* --- what a step says ------------------------------------------------------------------------- */
+
+static unsigned int next;
+
+/* The end is the next that the step says, if it has one, and the table does not say it. */
+static void check_end(struct rnd *r, const struct fm_step *s, uint32_t node, unsigned int p,
+		      uint32_t session, uint16_t seq)
+{
+	const struct fm_ended *n = &s->ended[next];
+	bool known = entry[node].session[p] == session &&
+		     (seq == FM_SEQ_GONE || entry[node].seq[p] == seq);
+
+	if (!session || known || next == FM_ENDED_MAX)
+		return;
+	expect(r, next < s->nended && n->node == node && n->port == p && n->session == session &&
+		  n->seq == seq, "node %u, port %u", node, p);
+	next++;
+}
+
+static void tell(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	struct fm_step s = { .nended = 0 };
+
+	begin(&r);
+	next = 0;
+	fm_ended_tell(&fm, &s);
+	for (uint32_t k = 0; k < root.changes.table.n; k++) {
+		uint32_t i = changed[k];
+
+		if (!is_there[i])
+			continue;
+		/* A dead node will not tell what it received: of sessions of its neighbours. */
+		for (unsigned int p = 0; p < ports() && mate[i].state == FM_NODE_DEAD; p++) {
+			uint32_t o = torus_neighbour(&fm.table.shape, i, p);
+			unsigned int q = torus_dir_opposite(&fm.table.shape, p);
+
+			if (is_there[o])
+				check_end(&r, &s, i, p, mate[o].row.port[q].session, FM_SEQ_GONE);
+		}
+		for (unsigned int p = 0; p < ports(); p++)
+			check_end(&r, &s, i, p, mate[i].row.port[p].session,
+				  mate[i].row.port[p].seq);
+	}
+	expect(&r, s.nended == next, "%u ends, not %u", s.nended, next);
+}
+
+static void test_tell(void **state)
+{
+	(void)state;
+	for_seeds(300, tell);
+}
+
+/* A step has room for some ends only; what is left out is said by the next table. */
+static void test_tell_many(void **state)
+{
+	struct rnd r = rnd_new(1);
+	struct fm_step s = { .nended = 0 };
+
+	(void)state;
+	begin(&r);
+	root.changes.table.n = 0;
+	assert_int_equal(torus_shape_parse("4x5", &fm.table.shape), 0);
+	fm.ndims = 2;
+	memset(entry, 0, sizeof(entry));
+	for (uint32_t i = 0; i < NODES; i++) {
+		is_there[i] = true;
+		mate[i].state = FM_NODE_UP;
+		changed[root.changes.table.n++] = i;
+		for (unsigned int p = 0; p < 4; p++)
+			mate[i].row.port[p].session = 7;
+	}
+	fm_ended_tell(&fm, &s);
+	assert_int_equal(s.nended, FM_ENDED_MAX);
+	assert_int_equal(s.ended[FM_ENDED_MAX - 1].node, FM_ENDED_MAX / 4 - 1);
+	assert_int_equal(s.ended[FM_ENDED_MAX - 1].port, 3);
+}
+
+/* --- ports that a replay opens ---------------------------------------------------------------- */
+
+static void reopen(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	struct fm_mate before[NODES];
+
+	begin(&r);
+	memcpy(before, mate, sizeof(mate));
+	fm_ended_reopen(&fm);
+	for (uint32_t i = 0; i < torus_nodes(&fm.table.shape); i++) {
+		for (unsigned int p = 0; p < ports(); p++)
+			if (is_there[i] && is_closed[i] &&
+			    mate[i].row.port[p].state == FM_PORT_UP && !(excluded[i] & 1u << p))
+				before[i].opening |= (uint16_t)(1u << p);
+		expect(&r, mate[i].opening == before[i].opening, "node %u", i);
+	}
+}
+
+static void test_reopen(void **state)
+{
+	(void)state;
+	for_seeds(300, reopen);
+}
+
+/* A recovery has ended: ports that it opened have no ended session any more. */
+static void forget(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	struct fm_mate before[NODES];
+	uint32_t left = 0;
+	bool was[NODES];
+
+	begin(&r);
+	memcpy(before, mate, sizeof(mate));
+	memcpy(was, is_closed, sizeof(was));
+	fm_ended_forget(&fm);
+	for (uint32_t i = 0; i < torus_nodes(&fm.table.shape); i++) {
+		bool looked_at = was[i] && is_there[i], stays = false, opened = false;
+
+		for (unsigned int p = 0; p < ports(); p++) {
+			const struct fm_port_row *old = &before[i].row.port[p];
+			const struct fm_port_row *new = &mate[i].row.port[p];
+			bool opens = looked_at && old->closed && before[i].opening & 1u << p;
+
+			expect(&r, new->closed == (old->closed && !opens) &&
+				   new->session == (opens ? 0 : old->session) &&
+				   new->seq == (opens ? 0 : old->seq), "node %u, port %u", i, p);
+			opened |= opens;
+			stays |= looked_at && new->closed;
+		}
+		expect(&r, mate[i].opening == (looked_at ? 0 : before[i].opening), "node %u", i);
+		expect(&r, marked[i] == opened && is_closed[i] == stays, "node %u", i);
+		if (stays)
+			expect(&r, left < root.changes.closed.n && closed[left++] == i, "node %u",
+			       i);
+	}
+	expect(&r, root.changes.closed.n == left, "%u nodes", left);
+}
+
+static void test_forget(void **state)
+{
+	(void)state;
+	for_seeds(300, forget);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_tell),
+		cmocka_unit_test(test_tell_many),
+		cmocka_unit_test(test_reopen),
+		cmocka_unit_test(test_forget),
+	};
+
+	return cmocka_run_group_tests_name("fm_sessions", all, NULL, NULL);
+}
