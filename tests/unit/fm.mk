@@ -10,9 +10,10 @@ $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute ports resign rows sessions wiring)
 define alone-test
-tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o daemon/fm/$(2).o
+tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
-tests/unit/test_fm_$(1)-libs := $$(call pkg-libs,cmocka)
+tests/unit/test_fm_$(1)-libs = $$(call pkg-libs,cmocka) \
+	$$(addprefix -Wl$$(comma)--wrap=,malloc calloc realloc strdup free)
 endef
 $(eval $(call alone-test,arbiter,root/arbiter))
 $(eval $(call alone-test,asking,node/candidate))

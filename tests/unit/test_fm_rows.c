@@ -10,6 +10,7 @@
 #include <torus/route.h>
 #include <torus/topology.h>
 
+#include "tests/unit/memory.h"
 #include "tests/unit/seeds.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
@@ -309,6 +310,7 @@ static void live(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
 
+	memory_guard(seed <= 20);
 	begin(&r);
 	while (!fm.placed)
 		place(&r, rnd_below(&r, nodes()));
@@ -327,12 +329,76 @@ static void live(uint64_t seed)
 		check(&r);
 	}
 	fm_rows_free(&fm);
+	memory_guard(false);
 }
 
 static void test_live(void **state)
 {
 	(void)state;
+	memory_fails_at(1);
+	assert_false(fm_rows_new(&fm, 0));
+	memory_failed();
 	for_seeds(200, live);
+}
+
+/*
+ * Where memory runs out, nothing is written, and that is a problem; the next time all that differs
+ * is written.
+ */
+static void no_memory(struct rnd *r, unsigned int n)
+{
+	unsigned int writes = nic.writes;
+	bool failed;
+	int err;
+
+	new_table(r);
+	fm.table.version++;
+	stands = false;
+	memory_fails_at(n);
+	err = fm_rows_apply(&fm);
+	failed = memory_failed();
+	expect(r, failed || !err, "error %d", err);
+	if (err) {
+		expect(r, err == -ENOMEM && stands, "error %d", err);
+		expect(r, nic.writes == writes && !fm_rows_in_force(&fm), "writes");
+	} else {	/* routes that cannot follow are made anew */
+		under_way = false;
+		if (nic.writes > writes)
+			fm_rows_written(&fm, 0);
+		version = fm.table.version;
+		epoch = fm.table.term;
+		doubtful = 0;
+		for (uint32_t i = 0; i < nodes(); i++)
+			row[i] = fm.rows[i];
+	}
+	check(r);
+	apply(r);
+	check(r);
+}
+
+static void test_no_memory(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 30; seed++) {
+		struct rnd r = rnd_new(seed);
+		struct torus_shape other;
+		unsigned int places;
+
+		begin(&r);
+		places = nic.places;
+		assert_int_equal(torus_shape_parse("2x2", &other), 0);
+		memory_fails_at(1);
+		assert_int_equal(fm_rows_place(&fm, &other, 0), -ENOMEM);
+		memory_failed();
+		assert_int_equal(nic.places, places);
+		while (!fm.placed)
+			place(&r, rnd_below(&r, nodes()));
+		fm.table.version = 1;
+		for (unsigned int n = 1; n < 30; n++)
+			no_memory(&r, n);
+		fm_rows_free(&fm);
+	}
+	assert_int_equal(memory_blocks(), 0);
 }
 
 /* A NIC that makes its rows itself is given the exclusions. */
@@ -450,6 +516,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_resolve),
