@@ -8,7 +8,8 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute ports resign rows sessions wiring)
+tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute ports resign rows service \
+	sessions verdict wiring)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -21,7 +22,9 @@ $(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,ports,node/port))
 $(eval $(call alone-test,resign,root/resign))
 $(eval $(call alone-test,rows,node/rows))
+$(eval $(call alone-test,service,root/service))
 $(eval $(call alone-test,sessions,root/ended))
+$(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,wiring,root/wiring))
 
 # A whole manager, of which the test is the NIC and all other nodes; or a part of it is

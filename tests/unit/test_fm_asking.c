@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "tests/unit/memory.h"
 #include "tests/unit/seeds.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
@@ -167,6 +168,12 @@ static void pass(struct rnd *r)
 		fm.now += rnd_below(r, 2000) * MS;
 	else
 		fm.now = next - rnd_below(r, 2);
+	if (own.unfit > fm.now && rnd_one_in(r, 4))
+		fm.now = own.unfit - rnd_below(r, 2);
+	/* What there is to be seen is as old as matters, or a little younger. */
+	conn.heard = fm.now - (rnd_one_in(r, 2) ? 5 * RESEND : 5 * RESEND - 1);
+	if (fm.cut_off && rnd_one_in(r, 2))
+		fm.cut_off = fm.now - 30 * SEC + rnd_below(r, 2);
 }
 
 static void change(struct rnd *r)
@@ -277,6 +284,32 @@ static void test_live(void **state)
 	for_seeds(80, live);
 }
 
+/* Whenever a node that asked was lost, the next look around comes twice as late, up to 64 times. */
+static void test_lost(void **state)
+{
+	(void)state;
+	memset(&fm, 0, sizeof(fm));
+	fm.cfg.takeover = TAKEOVER;
+	fm.now = fm.cut_off = 1000 * SEC;
+	fm.led.guid = 1;
+	assert_true(fm_candidate_new(&fm));
+	for (unsigned int k = 0; k < 9; k++) {
+		fm_candidate_adrift(&fm);
+		assert_int_equal(fm_candidate_expiry(&fm),
+				 fm.now + (TAKEOVER / 2 << (k < 6 ? k : 6)));
+		fm_candidate_back(&fm);
+	}
+	/* A node that was never unfit has no time from which on it is fit. */
+	fm.cfg.priority = 7;
+	fm.now = 0;
+	fm_candidate_fit(&fm);
+	assert_int_equal(fm_candidate_said(&fm), 7);
+	fm_candidate_free(&fm);
+	memory_fails_at(1);
+	assert_false(fm_candidate_new(&fm));
+	assert_true(memory_failed());
+}
+
 /* A node that leaves it to its place is a candidate if it is one of the first eight. */
 static void test_priority(void **state)
 {
@@ -293,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_priority),
 	};
 

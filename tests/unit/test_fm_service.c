@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes out of service, by themselves: when a node that is gone is a problem. What the file calls
+ * of the manager is in this test.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "tests/unit/seeds.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/service.h"
+#include "daemon/fm/status.h"
+
+#define NODES 6
+
+static struct fm_root root;
+static struct fm fm = { .root = &root };
+static struct fm_mate mate;
+static bool has_mate;
+static uint16_t admin[NODES + 1];
+static char problem[200];
+static unsigned int cleared;
+
+bool fm_table_out(const struct torus_shape *shape, uint16_t excluded)
+{
+	assert_ptr_equal(shape, &fm.table.shape);
+	return excluded == 0xf;
+}
+
+struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
+{
+	(void)r;
+	return has_mate && mate.node == node ? &mate : NULL;
+}
+
+const char *fm_node_state_name(unsigned int state)
+{
+	return state == FM_NODE_DEAD ? "dead" : "silent";
+}
+
+void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
+{
+	va_list args;
+
+	(void)f;
+	assert_string_equal(kind, "node");
+	assert_int_equal(key, 0x55);
+	va_start(args, fmt);
+	vsnprintf(problem, sizeof(problem), fmt, args);
+	va_end(args);
+}
+
+void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
+{
+	(void)f;
+	assert_string_equal(kind, "node");
+	assert_int_equal(key, 0x55);
+	cleared++;
+}
+
+static void begin(void)
+{
+	memset(admin, 0, sizeof(admin));
+	assert_int_equal(torus_shape_parse("3x2", &fm.table.shape), 0);
+	fm.cfg.resend = 10 * MS;
+	fm.cfg.member_max = 5000 * MS;
+	root.admin = admin;
+	mate = (struct fm_mate) { .guid = 0x55, .node = 4, .state = FM_NODE_DEAD, .name = "n4" };
+	has_mate = true;
+	problem[0] = '\0';
+	cleared = 0;
+}
+
+/* A node is out if all its cables are excluded; a node without a place is not. */
+static void test_is_out(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t node = 0; node < NODES; node++) {
+		assert_false(fm_service_is_out(&fm, node));
+		admin[node] = 7;
+		assert_false(fm_service_is_out(&fm, node));
+		admin[node] = 0xf;
+		assert_true(fm_service_is_out(&fm, node));
+	}
+	admin[NODES] = 0xf;
+	assert_false(fm_service_is_out(&fm, NODES));
+	assert_false(fm_service_is_out(&fm, TORUS_NO_NODE));
+	root.admin = NULL;
+	assert_false(fm_service_is_out(&fm, 0));
+}
+
+/* A node that goes is a problem, unless it is out of service; no recovery waits long for one. */
+static void test_gone(void **state)
+{
+	(void)state;
+	begin();
+	assert_true(fm_service_gone(&fm, &mate, ": why"));
+	assert_string_equal(problem, "node 1,1 ('n4') is dead: why");
+	assert_false(mate.out);
+	assert_int_equal(fm_service_patience(&fm, &mate), 5000 * MS);
+	problem[0] = '\0';
+	admin[4] = 0xf;
+	assert_false(fm_service_gone(&fm, &mate, ": why"));
+	assert_string_equal(problem, "");
+	assert_true(mate.out);
+	assert_int_equal(fm_service_patience(&fm, &mate), 40 * MS);
+	mate.node = TORUS_NO_NODE;
+	mate.state = FM_NODE_SILENT;
+	assert_true(fm_service_gone(&fm, &mate, ""));
+	assert_string_equal(problem, "node ? ('n4') is silent");
+	assert_false(mate.out);
+}
+
+/* An order takes a node out of service, or back: of what state it is then. */
+static void test_look(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 16; k++) {
+		bool was = k & 1, is = k & 2, up = k & 4;
+
+		begin();
+		has_mate = !(k & 8);
+		mate.out = was;
+		mate.state = up ? FM_NODE_UP : FM_NODE_DEAD;
+		admin[4] = is ? 0xf : 3;
+		fm_service_look(&fm, 4);
+		assert_int_equal(mate.out, has_mate ? is : was);
+		assert_int_equal(cleared, has_mate && is && !was);
+		assert_string_equal(problem, has_mate && was && !is && !up ?
+				    "node 1,1 ('n4') is dead: it already was so when it was included "
+				    "again" : "");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_is_out),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_look),
+	};
+
+	return cmocka_run_group_tests_name("fm_service", all, NULL, NULL);
+}
