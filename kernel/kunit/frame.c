@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 
 #include "core/pieces.h"
+#include "core/splitmix64.h"
 #include "lab.h"
 
 #define FRAME_MAX	60000
@@ -26,8 +27,7 @@ static u64 rng;
 
 static u32 below(u32 n)
 {
-	rng = rng * 6364136223846793005ull + 1442695040888963407ull;
-	return (u32)(((rng >> 32) * n) >> 32);
+	return (u32)(((splitmix64_mix(rng += SPLITMIX64_STEP) >> 32) * n) >> 32);
 }
 
 /* --- a frame ---------------------------------------------------------------------- */
