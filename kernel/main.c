@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The module: what it registers, and in which order that goes away again. */
+#include <linux/genetlink.h>
 #include <linux/module.h>
 #include <net/rtnetlink.h>
 
@@ -38,4 +39,4 @@ MODULE_DESCRIPTION("Torus NIC over Ethernet devices");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(TORUS_VERSION);
 MODULE_ALIAS_RTNL_LINK(TORUS_DRIVER);
-MODULE_ALIAS("net-pf-16-proto-16-family-" TORUS_GENL_NAME);
+MODULE_ALIAS_GENL_FAMILY(TORUS_GENL_NAME);
