@@ -150,6 +150,7 @@ void answer_label(const struct request *rq, json_t *list);
  */
 json_t *heard_json(const struct request *rq, uint32_t node, bool told, bool *lately);
 
+/* Values as JSON, for all of these files. */
 /** node_json() - coordinates as an array, null for TORUS_NO_NODE */
 json_t *node_json(const struct fabricd *d, uint32_t node);
 json_t *port_json(const struct fabricd *d, unsigned int port);

@@ -194,8 +194,6 @@ void tn_via_poll(struct tn_nic *nic, u64 now);
 void tn_gone(struct tn_nic *nic, struct tn_queue *done);
 /** tn_launch_waiting() - own packets that waited for the relay window. Return: some went. */
 bool tn_launch_waiting(struct tn_nic *nic);
-
-/* table.c */
 /** tn_release_held() - own packets that waited go on their way */
 void tn_release_held(struct tn_nic *nic);
 

@@ -167,6 +167,9 @@ void world_post(struct world *w, struct ev *ev);
 uint64_t world_work(struct world *w, uint32_t node);
 bool world_chance(struct world *w, unsigned int n, unsigned int of);
 void frame_put(struct frame *f);
+/* Count that @rows more rows of @node are on hold; that all its holds are lifted. */
+void held_more(struct world *w, uint32_t node, uint32_t rows);
+void held_none(struct world *w, uint32_t node);
 
 /* nic_side.c */
 void nic_start(struct world *w, uint32_t node);
@@ -177,14 +180,12 @@ void nic_carrier(struct world *w, uint32_t cable);
 void nic_line(struct world *w, uint32_t cable);
 void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_link *out);
 void nic_traffic(struct world *w, uint32_t node);
+/* Sends the state of a link to the manager of @node; it arrives after 20 us. */
+void tell_link(struct world *w, uint32_t node, unsigned int port);
 /* Tells which packet of the traffic @pkt is a copy of. Return: false if of none. */
 bool nic_packet(const struct tn_pkt *pkt, struct world_packet *id);
 
-/* Count that @rows more rows of @node are on hold; that all its holds are lifted. */
-void held_more(struct world *w, uint32_t node, uint32_t rows);
-void held_none(struct world *w, uint32_t node);
-
-/* nic_plain.c: NICs that are nothing but links */
+/* nic_plain.c, nic_plain_rows.c: NICs that are nothing but links */
 void plain_start(struct world *w, uint32_t node);
 void plain_stop(struct world *w, uint32_t node);
 void plain_carrier(struct world *w, uint32_t cable);
@@ -199,11 +200,6 @@ int plain_place(struct world *w, uint32_t node, const struct torus_shape *shape,
 int plain_rows(struct world *w, uint32_t node, uint64_t version, const uint16_t *closed);
 int plain_flow(struct world *w, uint32_t node, struct torus_park *out);
 int plain_replay(struct world *w, uint32_t node, uint16_t ports);
-
-/* Sends the state of a link to the manager of @node; it arrives after 20 us. */
-void tell_link(struct world *w, uint32_t node, unsigned int port);
-
-void parcel_put(struct parcel *p);
 
 /** struct whost - what the manager of a node knows its host by */
 struct whost {
@@ -235,6 +231,7 @@ void host_arbitrate(void *io, uint64_t epoch, uint64_t guid);
 void host_answered(struct world *w, const struct ev *ev);
 
 /* svc_side.c */
+void parcel_put(struct parcel *p);
 /* Whether the service network loses what @a sends to @b. */
 bool world_lost(const struct world *w, uint32_t a, uint32_t b);
 void manager_start(struct world *w, uint32_t node);
