@@ -40,6 +40,7 @@ circles() {
 }
 
 # Each .c file has a header, which somebody who reads it can keep in mind.
+# wire/msg.h is no such part: it lists all messages.
 headers() {
 	local f lines
 	for f in "$1"/*/*.c; do
