@@ -244,29 +244,14 @@ static void check_relay(struct fm *fm, const struct fm_mate *m,
 		fm_problem_clear(fm, "relay", m->guid);
 }
 
-/*
- * Were all nodes to start anew, each that is marked would lead those who hear of it first: two
- * fabrics, and no node of one obeys the other's root.
- */
-static void check_marked(struct fm *fm, struct fm_mate *m, bool marked)
+/* A new NIC may have replaced a marked one that is dead: ranks.c looks once it has a place. */
+static void take_mark(struct fm *fm, struct fm_mate *m, bool marked, bool fresh)
 {
-	const struct fm_root *r = fm->root;
-	const struct fm_mate *of[2] = { NULL };
-	unsigned int n = 0;
+	bool changes = m->marked != marked;
 
-	if (m->marked == marked)
-		return;
 	m->marked = marked;
-	for (uint32_t i = 0; i < fm_roster_size(r) && n < 2; i++)
-		if (fm_mate_no(r, i)->marked)
-			of[n++] = fm_mate_no(r, i);
-	if (n < 2)
-		fm_problem_clear(fm, "bootstrap", 2);
-	else
-		fm_problem_set(fm, "bootstrap", 2,
-			       "two NICs have the bootstrap flag, of '%s' and '%s': remove one "
-			       "flag, or they lead two fabrics when all nodes start anew",
-			       of[0]->name, of[1]->name);
+	if (changes && !(fresh && fm->root->settled))
+		fm_ranks_marked(fm);
 }
 
 /* Where the node was before this root. The latest table knows better than it does itself. */
@@ -314,7 +299,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	fm_mate_name(r, m, h->name);
 	strcpy(m->address, h->address);
 	check_relay(fm, m, h->relay_packets);
-	check_marked(fm, m, h->marked);
+	take_mark(fm, m, h->marked, fresh);
 	if (fresh || back)
 		fm_base_count(fm, m, h);
 	if (h->version > r->version_seen)

@@ -10,6 +10,7 @@
  *  - No other node that is up would ask: when this root is lost, no root leads until it is back.
  *    This is not reported if this node's own root_priority is 0: then the administrator wants no
  *    other root.
+ *  - Two nodes have the bootstrap flag.
  *
  * No list of candidates is configured anywhere, so a candidate's name cannot be wrong.
  */
@@ -99,6 +100,31 @@ static void check_all(struct fm *fm)
 			       fm->cfg.name);
 }
 
+/*
+ * Were all nodes to start anew, each that is marked would lead those who hear of it first: two
+ * fabrics, and no node of one obeys the other's root. A dead node without a place was replaced.
+ */
+void fm_ranks_marked(struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+	const struct fm_mate *of[2] = { NULL };
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < fm_roster_size(r) && n < 2; i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
+
+		if (m->marked && (m->state != FM_NODE_DEAD || m->node != TORUS_NO_NODE))
+			of[n++] = m;
+	}
+	if (n < 2)
+		fm_problem_clear(fm, "bootstrap", 2);
+	else
+		fm_problem_set(fm, "bootstrap", 2,
+			       "two NICs have the bootstrap flag, of '%s' and '%s': remove one "
+			       "flag, or they lead two fabrics when all nodes start anew",
+			       of[0]->name, of[1]->name);
+}
+
 void fm_ranks_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -111,6 +137,7 @@ void fm_ranks_due(struct fm *fm)
 	fm_problems_mark(fm, KIND);
 	check_all(fm);
 	fm_problems_sweep(fm, KIND);
+	fm_ranks_marked(fm);
 }
 
 uint64_t fm_ranks_expiry(const struct fm *fm)
