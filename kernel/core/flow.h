@@ -36,8 +36,9 @@
  *
  * One case is left. If all NICs but one lose their power, among them the root's, and
  * the manager of that one sleeps, the versions begin anew until it wakes; what it
- * then replays looks newer than what was sent since. Its traffic is of NICs that are
- * no more; a node that is left alone with a dead manager is to be restarted whole.
+ * then replays looks newer than what was sent since, and until then it takes what is
+ * sent to it for doubles. Its traffic is of NICs that are no more; a node that is left
+ * alone with a dead manager is to be restarted whole.
  *
  * Between two numberings the row was invalid or the source dead, hence all of the
  * older one was delivered, parked or dead before the newer began, and nothing but

@@ -14,6 +14,7 @@
 #include "check_impl.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/facts.h"
 #include "kernel/core/nic_impl.h"
@@ -205,6 +206,18 @@ static void find_joined(const struct world *w, const struct fm *fm, bool *joined
 	}
 }
 
+/*
+ * Return: true if the root knew of no clean colour when it made its first table. Packets of any
+ * colour may be left then, and another table must follow whose drain is of that colour, too.
+ */
+static bool any_colour_left(struct world *w, uint64_t version)
+{
+	const struct fm *fm = world_fm(w, world_root(w));
+
+	return fm && fm->root && fm->root->version == version && !fm->root->clean &&
+	       fm_demand_is(fm->root);
+}
+
 const char *check_colour(struct world *w, uint32_t node, uint64_t version, char *buf,
 			 size_t room)
 {
@@ -221,6 +234,8 @@ const char *check_colour(struct world *w, uint32_t node, uint64_t version, char 
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (i != node && w->node[i].on && w->node[i].nic->version >= version)
 			return NULL;
+	if (any_colour_left(w, version))
+		return NULL;
 	joined = calloc(w->nodes, sizeof(*joined));
 	if (!joined)
 		abort();

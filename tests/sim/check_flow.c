@@ -227,11 +227,17 @@ static void switched(void *arg, uint32_t node, uint64_t version)
 	const char *wrong = check_colour(c->w, node, version, buf, sizeof(buf));
 
 	hear_root(c, node, version);
-	/* No error if a recovery since the last version of this colour ended without proof. */
-	if (wrong && version - c->bounded >= TORUS_COLOURS) {
+	/*
+	 * No error if a recovery since the last version of this colour ended without proof. That is
+	 * not always the fourth before this one, for a root may leave out numbers.
+	 */
+	if (wrong && version > TORUS_COLOURS &&
+	    c->bounded <= c->coloured[version % TORUS_COLOURS]) {
 		c->mixed = version;
 		snprintf(c->mixed_text, sizeof(c->mixed_text), "%s", wrong);
 	}
+	if (version > c->coloured[version % TORUS_COLOURS])
+		c->coloured[version % TORUS_COLOURS] = version;
 	holds_switched(c, node, version);
 	epochs_switched(c, node, version);
 	admin_switched(c, node, version);

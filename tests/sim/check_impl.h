@@ -17,12 +17,16 @@ struct takeover;
  * struct flow - one source, destination and VC
  * @next: sequence number after that of the last packet that arrived
  * @anew: the destination has got a new NIC since, so @next means nothing
+ * @earlier_life, @earlier_than: in that life of the source's NIC its numberings up to this version look
+ *	older to the destination than they are; 0: none
  * @fate: of each packet; @nfates are used of @room. All below @low have ended or have no copies
  */
 struct flow {
 	uint64_t sent, got, returned;
 	uint64_t next;
 	bool anew;
+	uint32_t earlier_life;
+	uint64_t earlier_than;
 	struct fate *fate;
 	uint64_t nfates, room, low;
 };
@@ -39,6 +43,7 @@ struct flow {
  * @bounded_at: when a node last replayed or lifted holds although the root had no proof that
  *	the network was drained, or it is not known: packets sent before may come late; 0: never
  * @bounded: the version of that recovery
+ * @coloured: the last version of each colour that began
  * @mixed: a version that began with older packets of its colour in the network: it must not
  *	replay or lift holds; @mixed_text: where these packets were
  * @unproven: some node ever did so
@@ -64,6 +69,7 @@ struct check_flow {
 	uint64_t alive;
 	uint64_t bounded_at;
 	uint64_t bounded;
+	uint64_t coloured[TORUS_COLOURS];
 	uint64_t mixed;
 	char mixed_text[150];
 	bool unproven;

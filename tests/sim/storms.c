@@ -308,6 +308,15 @@ static const struct origin named[] = {
 	  "table took that node, for ever" },
 	{ "later_in_the_same_colour_2", 2062923, 0, MOVE + 1, false, false,
 	  "as later_in_the_same_colour, in a larger fabric" },
+	{ "no_clean_colour", 2084667, 0, MOVE + 1, false, false,
+	  "all colours were in use when two parts met, and no table followed whose drain was of the one that "
+	  "was taken; the replay took a second" },
+	{ "numbers_left_out", 2099468, 0, MOVE + 1, false, false,
+	  "an error of the check of colours: it took the fourth version before for the last one of a colour, "
+	  "although the root had left out numbers" },
+	{ "versions_begin_anew", 2035706, 0, MOVE + 1, false, false,
+	  "an error of the check of losses: all NICs but that of a hung manager lost their power, which is the "
+	  "case that is left in kernel/core/flow.h" },
 };
 
 int main(int argc, char **argv)

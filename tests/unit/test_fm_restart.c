@@ -8,6 +8,7 @@
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
 
 /* The shape stays; nodes that join keep their places; the root waits twice as long. */
@@ -284,6 +285,8 @@ struct heard {
 	uint8_t clean, open;
 };
 
+static uint64_t base;	/* the version of which all know how many packets are lost for good */
+
 /* All nodes heard @rest but node 7, which heard @one. Return: the version of the next table. */
 static uint64_t heard(const struct heard *rest, const struct heard *one)
 {
@@ -299,6 +302,7 @@ static uint64_t heard(const struct heard *rest, const struct heard *one)
 		m.hello.table_root = NIC;
 		m.hello.clean = h->clean;
 		m.hello.open = h->open;
+		m.hello.base.version = base;
 		stage_up(&s, 100 + (int)i);
 		stage_msg(&s, 100 + (int)i, &m);
 	}
@@ -347,6 +351,33 @@ static void test_clean_colours(void **state)
 		assert_int_equal(next, t[k].next);
 		stage_end(&s);
 	}
+}
+
+/*
+ * If no colour is known to be gone, packets of the one that is taken may be about. So another table
+ * follows when those of all others are gone, also if it is known what was lost before.
+ */
+static void test_no_clean_colour(void **state)
+{
+	static const struct {
+		struct heard all;
+		uint64_t base;
+		bool again;
+	} t[] = {
+		{ { 6, 6, 1, 0x1, 0 }, 6, false },
+		{ { 6, 6, 1, 0, 0 }, 6, true },
+		{ { 6, 6, 1, 0x1, 0 }, 5, true },
+		{ { 6, 6, 1, 0, 0 }, 5, true },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
+		base = t[k].base;
+		heard(&t[k].all, &t[k].all);
+		assert_int_equal(fm_demand_is(s.fm->root), t[k].again);
+		stage_end(&s);
+	}
+	base = 0;
 }
 
 /* What was found to be a mesh is not a torus with cables that are lost. */
@@ -402,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_clean_colours),
+		cmocka_unit_test(test_no_clean_colour),
 		cmocka_unit_test(test_open_dimensions),
 		cmocka_unit_test(test_root_without_memory),
 		cmocka_unit_test(test_full_room),

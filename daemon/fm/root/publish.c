@@ -315,6 +315,7 @@ void fm_publish_due(struct fm *fm)
 		return;
 	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
+	doubtful |= !fm->table.version && r->version && !r->clean;
 	if (version)
 		publish_table(fm, version);
 	else
