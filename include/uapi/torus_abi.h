@@ -53,7 +53,8 @@ enum torus_link_reason {
 	TORUS_REASON_RETRY,	/* retry exhausted */
 	TORUS_REASON_PEER,	/* the peer restarted or began anew */
 	TORUS_REASON_PROTOCOL,	/* the peer lied about sequence or credits */
-	TORUS_REASON_MISMATCH,	/* the ends differ in retry protocol or payload_max */
+	/* The ends differ in wire version, bubble policy, retry protocol or payload_max. */
+	TORUS_REASON_MISMATCH,
 	TORUS_REASON_TRAINING,	/* no lane reached the target error rate */
 	TORUS_REASONS,
 };
@@ -380,7 +381,8 @@ enum torus_port_counter {
 	X(CT_VCA, ct_vca, slots, "likewise, VCA") \
 	X(N_INP_VCD0, n_inp_vcd0, slots, "packet buffers that the peer has, VCD0") \
 	X(N_INP_VCD1, n_inp_vcd1, slots, "likewise, VCD1") \
-	X(N_INP_VCA, n_inp_vca, slots, "likewise, VCA")
+	X(N_INP_VCA, n_inp_vca, slots, "likewise, VCA") \
+	X(WIRE, wire, number, "wire version that the link speaks; 0: none yet")
 
 enum torus_port_gauge {
 #define TORUS_X_(id, name, unit, help) TORUS_PG_##id,

@@ -164,6 +164,23 @@ static bool ecrc_ok(const struct came *c, const struct tn_hdr *h, const struct t
 	return end_to_end(c->payload, h, t, &via) == t->ecrc;
 }
 
+/*
+ * Bytes that version 5 reserves. In version 4 they may be anything, but what no ECRC covers is
+ * not sent on. Return: false: there is something in them.
+ */
+static bool rx_reserved(const struct tn_link *l, const struct came *c, const struct tn_hdr *h,
+			struct tn_tail *t)
+{
+	bool service = t->vb && t->vb != TN_VB_BAD;
+
+	if (l->wire < 5) {
+		if (service)
+			t->vb = 0;
+		return true;
+	}
+	return !service && !(h->relayed && tn_get_le16(c->end + 2 * TN_FLIT - 2));
+}
+
 /* An intact header in the up state. Return: false: stop reading the frame. */
 static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h, u64 now)
 {
@@ -194,6 +211,11 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		break;
 	}
 	tn_tail_get(c->end, &t);
+	if (!rx_reserved(l, c, h, &t)) {
+		l->counter[TORUS_PC_MALFORMED]++;
+		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
+		return false;
+	}
 	if (h->type == TN_MGMT)
 		t.vb = 0;	/* one hop: nobody upstream could have marked it */
 	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && !ecrc_ok(c, h, &t)) {

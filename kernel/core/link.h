@@ -118,6 +118,8 @@ struct tn_link {
 	u32 retry_packets;	/* RETRY buffer: as in params, or what the protocol allows */
 	u8 retry_wanted;	/* enum torus_retry */
 	u8 retry_said;		/* in the INITs of this attempt */
+	u8 wire_highest;	/* version that INITs say it speaks */
+	u8 wire;		/* version of this or the last session; 0: there was none */
 	struct tn_credit credit;
 	struct tn_fault marks;	/* DATA and UNREACH packets that a marked copy goes before */
 	struct tn_train train;

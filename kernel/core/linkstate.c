@@ -51,6 +51,7 @@ void tn_link_init(struct tn_link *l, u64 now)
 	stop_timers(l);
 	tn_retry_start(&l->retry, &tn_retry_angara, 0, 0, now);
 	l->retry_wanted = (u8)l->params->retry;
+	l->wire_highest = TN_WIRE_VERSION;
 }
 
 /* --- training ---------------------------------------------------------------- */
@@ -346,7 +347,8 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 	struct tn_tail t = { 0 };
 	struct tn_init i = {
 		.guid = l->guid,
-		.version = TN_WIRE_VERSION,
+		.lowest = TN_WIRE_OLDEST,
+		.highest = l->wire_highest > TN_WIRE_OLDEST ? l->wire_highest : 0,
 		.epoch = l->epoch,
 		.nonce = l->nonce,
 		.nonce_heard = l->train.state == TN_TRAIN_DONE ? l->peer_nonce : 0,
@@ -429,6 +431,7 @@ static bool begin_session(struct tn_link *l, const struct tn_init *i, u64 now)
 		return false;
 	}
 	begin_retry(l, i, now);
+	l->wire = (u8)tn_init_version(i, l->wire_highest);
 	return true;
 }
 
@@ -472,15 +475,33 @@ static bool stale(const struct tn_link *l, const struct tn_init *i, u64 now)
 		i->nonce_heard != l->nonce);
 }
 
+/* Can this end and the one that said @i ever come up? */
+static bool matches(const struct tn_link *l, const struct tn_init *i)
+{
+	return i->slot_flits == slot_flits(l) && !i->bubble &&
+	       (!l->retry_said || !i->retry || l->retry_said == i->retry);
+}
+
+/* What an INIT of an unknown version says is not known; that it is one, is. */
+static bool understood(struct tn_link *l, const struct tn_init *i)
+{
+	bool version = tn_init_version(i, l->wire_highest);
+
+	if (version && i->slot_flits && i->nonce)
+		return true;
+	l->counter[TORUS_PC_MALFORMED]++;
+	if (!version && l->state == TORUS_LINK_INIT)
+		l->reason = TORUS_REASON_MISMATCH;
+	return false;
+}
+
 void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 {
 	struct tn_init i;
 
 	tn_init_get(payload, &i);
-	if (i.version != TN_WIRE_VERSION || !i.slot_flits || !i.nonce) {
-		l->counter[TORUS_PC_MALFORMED]++;
+	if (!understood(l, &i))
 		return;
-	}
 	if (!l->admin || !l->carrier || i.nonce == l->nonce)
 		return;		/* our own voice, if the port is looped to itself */
 	if (stale(l, &i, now))
@@ -508,8 +529,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 		set_state(l, TORUS_LINK_TRAINING, now);
 		start_init(l, now);
 	}
-	if (i.slot_flits != slot_flits(l) ||
-	    (l->retry_said && i.retry && l->retry_said != i.retry)) {
+	if (!matches(l, &i)) {
 		l->reason = TORUS_REASON_MISMATCH;
 		l->peer_guid = i.guid;
 		l->peer_port = i.port;

@@ -86,7 +86,7 @@ void tn_init_put(u8 *p, const struct tn_init *i)
 	unsigned int vc;
 
 	memset(p, 0, TN_INIT_FLITS * TN_FLIT);
-	tn_put_le32(p, i->version);
+	tn_put_le32(p, i->lowest);
 	p[4] = i->port;
 	p[5] = (u8)((i->resume & 1) | (i->up & 1) << 1 | (i->retry & 3) << 2);
 	tn_put_le16(p + 6, i->slot_flits);
@@ -98,6 +98,8 @@ void tn_init_put(u8 *p, const struct tn_init *i)
 	tn_put_le16(p + 32, i->last_rseq);
 	tn_put_le16(p + 34, i->first_tseq);
 	tn_put_le32(p + 48, i->attempt);
+	p[52] = i->highest;
+	p[53] = i->bubble;
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		tn_put_le16(p + 36 + 2 * vc, i->slots[vc]);
 		tn_put_le16(p + 42 + 2 * vc, i->occupied[vc]);
@@ -108,7 +110,7 @@ void tn_init_get(const u8 *p, struct tn_init *i)
 {
 	unsigned int vc;
 
-	i->version = tn_get_le32(p);
+	i->lowest = tn_get_le32(p);
 	i->port = p[4];
 	i->resume = p[5] & 1;
 	i->up = p[5] >> 1 & 1;
@@ -122,10 +124,20 @@ void tn_init_get(const u8 *p, struct tn_init *i)
 	i->last_rseq = tn_get_le16(p + 32) & TN_SEQ_MASK;
 	i->first_tseq = tn_get_le16(p + 34) & TN_SEQ_MASK;
 	i->attempt = tn_get_le32(p + 48);
+	i->highest = p[52];
+	i->bubble = p[53];
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		i->slots[vc] = tn_get_le16(p + 36 + 2 * vc);
 		i->occupied[vc] = tn_get_le16(p + 42 + 2 * vc);
 	}
+}
+
+unsigned int tn_init_version(const struct tn_init *i, unsigned int highest)
+{
+	u32 theirs = i->highest ? i->highest : i->lowest;
+	u32 common = theirs < highest ? theirs : highest;
+
+	return common >= i->lowest && common >= TN_WIRE_OLDEST ? common : 0;
 }
 
 void tn_acknak_put(u8 *bytes, const struct tn_hdr *h, u32 seed)
@@ -185,7 +197,7 @@ u32 tn_ecrc(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t)
 
 	tn_put_le64(end, (u64)h->src << 32 | h->dst);
 	tn_put_le64(end + 8, t->eseq | (u64)(t->flags & (0xffu ^ TN_TAIL_REPLAYED)) << 32 |
-			     (u64)t->epoch << 48);
+			     (u64)t->vb << 40 | (u64)t->epoch << 48);
 	return tn_crc32c(tn_crc32c(~0u, payload, (size_t)h->len * TN_FLIT), end,
 			 sizeof(end));
 }

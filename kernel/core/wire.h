@@ -19,14 +19,15 @@
  * Tail:
  *   0-3  ECRC: CRC-32C over the payload flits, then over 16 bytes: destination
  *        (4; of a RELAYED packet the final one), source (4), ESEQ (4), flags
- *        without REPLAYED (1), 0 (1), epoch (2). Set by the source and never
+ *        without REPLAYED (1), service (1), epoch (2). Set by the source and never
  *        changed on the way.
  *   4-7  LCRC: CRC-32C over the header flit, the tail flit with LCRC zero and the
  *        relay flit, if there is one, started from the seed of the link's up time (link.h) instead
  *        of ~0 (INIT packets: ~0).
  *        Set anew at every transmission.
  *   8-11 ESEQ: number of the packet in its flow (source, destination, VC)
- *   12   VB: 0xea: this copy is bad, another one follows; else 0 (see Cut-through)
+ *   12   VB: 0xea: this copy is bad, another one follows (see Cut-through); else
+ *        service, which is 0 (see Versions)
  *   13   bits 0-3 unused bytes at the end of the last payload flit,
  *        4 FIRST, 5 LAST packet of a message, 6 ADAPTIVE: the flow's VC is
  *        VCA, whatever VC carries it now, 7 REPLAYED from a parking segment
@@ -67,7 +68,7 @@
  * back, and obeys E only if GE is its present G: one error, one going back.
  *
  * INIT payload, 4 flits:
- *   0 version (4 bytes: TN_WIRE_VERSION)   4 port (1)   5 flags (1: bit 0
+ *   0 lowest version spoken (4 bytes)   4 port (1)   5 flags (1: bit 0
  *   RESUME, bit 1 UP: the sender is up, no answer is needed, bits 2-3 retry
  *   protocol asked for: 0 any, 1 Angara, 2 ACK/NAK, 3 HIPPI)
  *   6 slot size, flits (2)  8 GUID (8)  16 epoch (4)
@@ -75,7 +76,23 @@
  *   28 last session (4)  32 RSEQ of the last session (2)
  *   34 first TSEQ of the new session (2)
  *   36 packet buffers of each VC (3 x 2)  42 of these occupied (3 x 2)
- *   48 attempt (4): rises by one with each nonce of an epoch  52 zero (12)
+ *   48 attempt (4): rises by one with each nonce of an epoch
+ *   52 highest version spoken (1; 0: the lowest one is the only one)
+ *   53 bubble policy (1): 0 BLOC, others are reserved   54 zero, not read (10)
+ *
+ * Versions. A link speaks the highest version that both ends do; in INITs each says the lowest
+ * and the highest one, and if they have none in common, the link stays down: reason mismatch.
+ * Both ends find the same one, for each knows what the other said; a session keeps its version
+ * through every retraining. An end that speaks version 4 alone compares the first word with 4
+ * and reads nothing behind the attempt: to it an INIT of an end that speaks 4 to 5 is one of 4.
+ *   4	The service byte and the last two bytes of a relay flit are written as zero and not read;
+ *	what is in the service byte is not sent on.
+ *   5	Both are reserved, and zero: a packet with another value is malformed, and its link
+ *	fails. The ECRC covers the service byte, so nobody can add one on the way. Ends whose
+ *	bubble policies differ do not come up (reason mismatch): what a policy changes in the
+ *	meaning of header bits needs no version of its own.
+ * An INIT that gives a running link new sequence numbers (the RESYNC of other protocols) is in
+ * neither; link.h says why a retraining does that better.
  *
  * Sources: Angara fault tolerance paper, "контроль целостности данных" and
  * fig. 3, 4 for TSEQ/RSEQ/E/VB/VCCR. G, GE, LCRC apart from ECRC, and ESEQ are
@@ -88,7 +105,8 @@
 #include <torus_uapi.h>
 
 #define TN_ETHERTYPE	0x88b5
-#define TN_WIRE_VERSION	4
+#define TN_WIRE_VERSION	5	/* the newest */
+#define TN_WIRE_OLDEST	4	/* that is spoken, too */
 #define TN_FLIT		16
 #define TN_PAYLOAD_FLITS_MAX 1023
 #define TN_PAYLOAD_MAX	(TN_PAYLOAD_FLITS_MAX * TN_FLIT)	/* bytes */
@@ -156,14 +174,14 @@ struct tn_tail {
 	u32 ecrc;
 	u32 eseq;
 	u16 epoch;
-	u8 vb;
+	u8 vb;			/* TN_VB_BAD, or the service byte */
 	u8 flags;
 };
 
 /** struct tn_init - payload of an INIT packet */
 struct tn_init {
 	u64 guid;
-	u32 version;
+	u32 lowest;		/* version spoken */
 	u32 epoch;
 	u32 nonce;
 	u32 nonce_heard;
@@ -178,6 +196,8 @@ struct tn_init {
 	u8 resume;
 	u8 up;
 	u8 retry;		/* enum torus_retry */
+	u8 highest;		/* version spoken; 0: the lowest */
+	u8 bubble;
 };
 
 /** tn_payload_bytes() - payload without the padding of its last flit */
@@ -224,6 +244,12 @@ void tn_via_put(u8 *flit, const struct tn_via *v);
 void tn_via_get(const u8 *flit, struct tn_via *v);
 void tn_init_put(u8 *payload, const struct tn_init *i);
 void tn_init_get(const u8 *payload, struct tn_init *i);
+/**
+ * tn_init_version() - the version to speak with the sender of @i
+ * @highest: that this end speaks
+ * Return: 0: none.
+ */
+unsigned int tn_init_version(const struct tn_init *i, unsigned int highest);
 
 #define TN_EDGE_FLITS	3
 

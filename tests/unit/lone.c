@@ -101,7 +101,9 @@ void lone_start(struct lone *l, const char *shape, u32 node, void (*tune)(struct
 		.guid = LONE_GUID, .epoch = 7,
 	};
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
-		l->peer[p] = (struct neighbour) { .nonce = 5000 + 100 * p, .slots = 256 };
+		l->peer[p] = (struct neighbour) {
+			.nonce = 5000 + 100 * p, .slots = 256, .highest = TN_WIRE_VERSION,
+		};
 	if (tune)
 		tune(l);
 	l->cfg.params = l->params;
@@ -150,7 +152,8 @@ struct tn_init lone_init_of(struct lone *l, unsigned int port)
 	n->nonce++;
 	n->attempt++;
 	return (struct tn_init) {
-		.guid = 2000 + port, .version = TN_WIRE_VERSION, .epoch = 70 + port,
+		.guid = 2000 + port, .lowest = TN_WIRE_OLDEST, .highest = n->highest,
+		.epoch = 70 + port,
 		.nonce = n->nonce, .nonce_heard = n->heard.nonce, .attempt = n->attempt,
 		.first_tseq = 300, .port = (u8)(port ^ 1),
 		.slot_flits = (u16)(tn_packet_max(&l->params) / TN_FLIT),
@@ -201,6 +204,7 @@ u32 lone_make(struct lone *l, unsigned int port, u8 *flits, struct tn_hdr h, str
 	      const struct tn_via *via, const u8 *payload)
 {
 	struct neighbour *n = &l->peer[port];
+	struct tn_tail source = t;	/* no mark yet; a service only in version 5 */
 	struct tn_hdr final;
 	u8 *tail = flits_tail(flits, h.len);
 
@@ -215,7 +219,9 @@ u32 lone_make(struct lone *l, unsigned int port, u8 *flits, struct tn_hdr h, str
 		final.dst = via->dst;
 		tn_via_put(tail + TN_FLIT, via);
 	}
-	t.ecrc += tn_ecrc(flits + TN_FLIT, &final, &t);
+	if (!n->highest || t.vb == TN_VB_BAD)
+		source.vb = 0;
+	t.ecrc += tn_ecrc(flits + TN_FLIT, &final, &source);
 	tn_hdr_put(flits, &h);
 	tn_tail_put(tail, &t);
 	flits_seal(flits, h.len, n->seed);
@@ -277,7 +283,7 @@ static void hear(struct neighbour *n, const struct sent *s)
 	if (type == TN_INIT) {
 		assert_true(flits_sealed(s->flits, s->hdr.len, ~0u));
 		assert_int_equal(s->tail.ecrc, tn_ecrc(s->payload, &s->hdr, &s->tail));
-		for (u32 i = 52; i < 64; i++)
+		for (u32 i = 53; i < 64; i++)
 			assert_int_equal(s->payload[i], 0);
 		tn_init_get(s->payload, &n->heard);
 	} else if (type != TN_IDLE && s->hdr.tseq == n->rseq) {

@@ -16,7 +16,7 @@
 
 /**
  * struct neighbour - what the test has sent and received on one port
- * @nonce, @attempt, @slots: of its INITs
+ * @nonce, @attempt, @slots, @highest: of its INITs
  * @heard: the NIC's last INIT
  * @seed: of LCRCs, once the link is up
  * @tseq: of its next packet; @rseq: expected from the NIC
@@ -25,6 +25,7 @@ struct neighbour {
 	u32 nonce;
 	u32 attempt;
 	u16 slots;
+	u8 highest;
 	struct tn_init heard;
 	u32 seed;
 	u16 tseq, rseq;

@@ -425,13 +425,82 @@ static void test_marked(void **state)
 	assert_int_equal(link->credit.owed[0], 1);
 	assert_int_equal(l.nic->input[0].count, 0);
 	l.no_memory = false;
-	/* Another value is no mark. */
+	end();
+}
+
+static void four(struct lone *t)
+{
+	t->peer[0].highest = 0;
+}
+
+/* In version 4 another value is no mark, is in no ECRC, and is not sent on. */
+static void test_service_of_4(void **state)
+{
+	struct tn_link *link = begin(four);
+
+	(void)state;
+	assert_int_equal(link->wire, 4);
 	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD - 1 });
-	assert_int_equal(pc(TORUS_PC_VB_DROPS), 1);
+	assert_int_equal(pc(TORUS_PC_VB_DROPS), 0);
+	assert_int_equal(pc(TORUS_PC_MALFORMED), 0);
 	assert_int_equal(l.nic->input[0].count, 1);
+	assert_int_equal(l.nic->input[0].head->tail.vb, 0);
 	once(data(2), (struct tn_tail) { .vb = TN_VB_BAD - 1, .ecrc = 1 });
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
 	end();
+	begin(four);
+	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD, .ecrc = 1 });
+	assert_int_equal(pc(TORUS_PC_VB_DROPS), 1);
+	end();
+}
+
+/* In version 5 it is reserved, in every packet that is accepted in sequence. */
+static void test_service_of_5(void **state)
+{
+	static const u8 values[] = { 1, 0x80, TN_VB_BAD - 1, 0xff };
+	const struct tn_hdr packets[] = {
+		data(2), data(0), { .type = TN_CREDIT }, { .type = TN_MGMT, .len = 1 },
+		{ .type = TN_UNREACH, .src = 1, .dst = 0, .dir = 3, .first = TN_NO_STEP,
+		  .last = TN_NO_STEP },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(values) * ARRAY_SIZE(packets); i++) {
+		struct tn_link *link = begin(NULL);
+
+		assert_int_equal(link->wire, 5);
+		lone_say(&l, 0, packets[i / ARRAY_SIZE(values)],
+			 (struct tn_tail) { .vb = values[i % ARRAY_SIZE(values)] });
+		assert_int_equal(pc(TORUS_PC_MALFORMED), 1);
+		assert_int_equal(link->state, TORUS_LINK_FAULTY);
+		assert_int_equal(link->reason, TORUS_REASON_PROTOCOL);
+		assert_int_equal(l.mgmts, 0);
+		came(0, 0, 0);
+		end();
+	}
+}
+
+/* The last two bytes of a relay flit: version 4 does not read them, version 5 has them zero. */
+static void test_relay_reserved(void **state)
+{
+	const struct tn_via via = { .dst = 2, .payer = TORUS_NO_NODE, .legs = 1 };
+	u32 len;
+
+	(void)state;
+	for (unsigned int i = 0; i < 8; i++) {
+		bool of_4 = i & 1;
+		struct tn_link *link = begin(of_4 ? four : NULL);
+
+		len = lone_make(&l, 0, flits, data(2), good, &via, NULL);
+		if (i >= 2)		/* else it is all zero */
+			flits[len - (i & 2 ? 1 : 2)] = i & 4 ? 0x80 : 1;
+		flits_seal(flits, 2, l.peer[0].seed);
+		lone_rx(&l, 0, flits, len);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), i >= 2 && !of_4);
+		assert_int_equal(link->reason, i >= 2 && !of_4 ? TORUS_REASON_PROTOCOL : 0);
+		assert_int_equal(pc(TORUS_PC_RX_PACKETS), i < 2 || of_4);
+		end();
+	}
 }
 
 /* --- memory ---------------------------------------------------------------------------- */
@@ -568,6 +637,9 @@ int main(void)
 		cmocka_unit_test(test_not_up),
 		cmocka_unit_test(test_bad_init),
 		cmocka_unit_test(test_marked),
+		cmocka_unit_test(test_service_of_4),
+		cmocka_unit_test(test_service_of_5),
+		cmocka_unit_test(test_relay_reserved),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_credit_lie),
 		cmocka_unit_test(test_overrun),

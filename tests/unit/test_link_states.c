@@ -266,7 +266,7 @@ static void test_probe(void **state)
 		assert_int_equal(l.peer[0].heard.nonce, nonce);
 	}
 	/* A peer that answers is answered with a new handshake. */
-	lone_init(&l, 0, &(struct tn_init) { .guid = 9, .version = TN_WIRE_VERSION, .nonce = 4,
+	lone_init(&l, 0, &(struct tn_init) { .guid = 9, .lowest = TN_WIRE_VERSION, .nonce = 4,
 		  .slot_flits = 259, .slots = { 9, 9, 9 } });
 	assert_int_equal(link->state, TORUS_LINK_INIT);
 	assert_int_not_equal(link->nonce, nonce);

@@ -97,7 +97,9 @@ static void test_first_inits(void **state)
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	i = l.peer[0].heard;
-	assert_true(i.guid == LONE_GUID && i.version == TN_WIRE_VERSION && i.epoch == 7);
+	assert_true(i.guid == LONE_GUID && i.epoch == 7);
+	assert_int_equal(i.lowest, TN_WIRE_OLDEST);
+	assert_int_equal(i.highest, TN_WIRE_VERSION);
 	assert_true(i.nonce && !i.nonce_heard && i.attempt == 1 && !i.last_session);
 	assert_true(i.slot_flits == 256 + 3 && !i.port && !i.resume && !i.up && !i.retry);
 	for (int vc = 0; vc < TORUS_VCS; vc++)
@@ -205,7 +207,7 @@ static void test_bad_inits(void **state)
 		lone_drain(&l, 0);
 		i = lone_init_of(&l, 0);
 		switch (what) {
-		case 0: i.version++; break;
+		case 0: i.lowest = TN_WIRE_VERSION + 1; break;
 		case 1: i.slot_flits = 0; break;
 		case 2: i.nonce = 0; break;
 		case 3: i.slots[2] = 3; break;			/* too few for a ring */
@@ -216,22 +218,72 @@ static void test_bad_inits(void **state)
 		assert_int_equal(pc(TORUS_PC_MALFORMED), what < 5);
 		assert_int_equal(link->state, TORUS_LINK_INIT);
 		assert_int_equal(link->session, 0);
+		assert_int_equal(link->reason, what ? 0 : TORUS_REASON_MISMATCH);
 		assert_int_equal(lone_tx(&l, 0), 0);
 		end();
 	}
 	/* A link that is down does not read them. */
 	begin();
-	lone_init(&l, 0, &(struct tn_init) { .version = TN_WIRE_VERSION, .slot_flits = 259,
+	lone_init(&l, 0, &(struct tn_init) { .lowest = TN_WIRE_VERSION, .slot_flits = 259,
 		  .nonce = 5 });
 	assert_int_equal(link->state, TORUS_LINK_DOWN);
 	assert_int_equal(link->peer_nonce, 0);
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	tn_nic_admin(l.nic, 0, false, l.now);
-	lone_init(&l, 0, &(struct tn_init) { .version = TN_WIRE_VERSION, .slot_flits = 259,
+	lone_init(&l, 0, &(struct tn_init) { .lowest = TN_WIRE_VERSION, .slot_flits = 259,
 		  .nonce = 5 });
 	assert_int_equal(link->state, TORUS_LINK_DOWN);
 	assert_int_equal(link->peer_nonce, 0);
 	end();
+}
+
+/* An INIT in no version that this end speaks does a link that is up no harm, nor names it. */
+static void test_bad_version_up(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin();
+	lone_up(&l, 0);
+	i = lone_init_of(&l, 0);
+	i.lowest = TN_WIRE_VERSION + 1;
+	i.highest = TN_WIRE_VERSION + 3;
+	lone_init(&l, 0, &i);
+	assert_int_equal(pc(TORUS_PC_MALFORMED), 1);
+	assert_int_equal(link->state, UP);
+	assert_int_equal(link->reason, 0);
+	end();
+}
+
+/* The highest version that both ends speak; it stays the session's in a retraining. */
+static void test_version(void **state)
+{
+	static const struct { u8 lowest, highest, speaks; } p[] = {
+		{ 4, 0, 4 }, { 4, 4, 4 }, { 4, 5, 5 }, { 4, 9, 5 }, { 5, 5, 5 }, { 5, 0, 5 }, { 3, 5, 5 },
+		{ 3, 4, 4 }, { 0, 4, 4 }, { 3, 0, 0 }, { 0, 3, 0 }, { 6, 0, 0 }, { 6, 9, 0 }, { 5, 4, 0 },
+	};
+
+	(void)state;
+	for (unsigned int n = 0; n < ARRAY_SIZE(p); n++) {
+		struct tn_link_info info;
+		struct tn_init i;
+
+		begin();
+		tn_nic_carrier(l.nic, 0, true, l.now);
+		lone_drain(&l, 0);
+		tn_nic_link_info(l.nic, 0, &info, l.now);
+		assert_int_equal(info.gauge[TORUS_PG_WIRE], 0);
+		i = lone_init_of(&l, 0);
+		i.lowest = p[n].lowest;
+		i.highest = p[n].highest;
+		lone_init(&l, 0, &i);
+		tn_nic_link_info(l.nic, 0, &info, l.now);
+		assert_int_equal(info.gauge[TORUS_PG_WIRE], p[n].speaks);
+		assert_int_equal(link->state, p[n].speaks ? UP : TORUS_LINK_INIT);
+		assert_int_equal(link->reason, p[n].speaks ? 0 : TORUS_REASON_MISMATCH);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), !p[n].speaks);
+		end();
+	}
 }
 
 /* An INIT of an attempt that its sender has given up: ignored for as long as silence takes. */
@@ -304,19 +356,22 @@ static void test_mismatch(void **state)
 	};
 
 	(void)state;
-	for (unsigned int n = 0; n <= ARRAY_SIZE(p); n++) {
-		bool size = n == ARRAY_SIZE(p), apart = size || p[n].apart;
+	for (unsigned int n = 0; n <= ARRAY_SIZE(p) + 1; n++) {
+		bool size = n == ARRAY_SIZE(p), bubble = n > ARRAY_SIZE(p);
+		bool apart = size || bubble || p[n].apart;
 		struct tn_link_info info;
 		struct tn_init i;
 
 		begin();
-		if (!size)
+		if (n < ARRAY_SIZE(p))
 			tn_nic_retry(l.nic, 0, p[n].own, l.now);
 		tn_nic_carrier(l.nic, 0, true, l.now);
 		lone_drain(&l, 0);
 		i = lone_init_of(&l, 0);
 		if (size)
 			i.slot_flits--;
+		else if (bubble)
+			i.bubble = 1;
 		else
 			i.retry = p[n].peer;
 		lone_init(&l, 0, &i);
@@ -326,7 +381,7 @@ static void test_mismatch(void **state)
 		assert_int_equal(info.peer_guid, 2000);
 		assert_int_equal(info.peer_port, 1);
 		assert_int_equal(info.retry, apart ? TORUS_RETRY_AUTO : p[n].speaks);
-		assert_int_equal(info.retry_wanted, size ? 0 : p[n].own);
+		assert_int_equal(info.retry_wanted, size || bubble ? 0 : p[n].own);
 		end();
 	}
 }
@@ -579,6 +634,8 @@ int main(void)
 		cmocka_unit_test(test_bad_inits),
 		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_last_attempt),
+		cmocka_unit_test(test_bad_version_up),
+		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_mismatch),
 		cmocka_unit_test(test_retry_wish),
 		cmocka_unit_test(test_keepalive),

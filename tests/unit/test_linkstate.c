@@ -381,7 +381,7 @@ static void forge_init(u32 ahead)
 	struct tn_hdr h = { .type = TN_INIT, .len = TN_INIT_FLITS };
 	struct tn_tail t = { 0 };
 	struct tn_init i = {
-		.guid = a->guid, .version = TN_WIRE_VERSION, .epoch = a->epoch,
+		.guid = a->guid, .lowest = TN_WIRE_VERSION, .epoch = a->epoch,
 		.nonce = a->nonce + 1, .attempt = b->peer_attempt + ahead,
 		.slot_flits = (u16)(tn_packet_max(&p.end[0].params) / TN_FLIT),
 		.slots = { 8, 8, 8 }, .port = a->port,
@@ -493,6 +493,91 @@ static void test_protocols(void **state)
 			protocol_one(a, b);
 }
 
+/* --- versions ---------------------------------------------------------------- */
+
+/* Says whether an INIT is one of version 4 to an end that knows no other; others pass. */
+static bool legal_in_4(void *arg, u64 number, const struct frame *f)
+{
+	const bool *speaks_4 = arg;
+	const u8 *init = f->data + TN_FLIT;
+
+	(void)number;
+	if (tn_type_of(f->data) != TN_INIT)
+		return true;
+	assert_int_equal(tn_get_le32(init), 4);
+	for (u32 i = *speaks_4 ? 52 : 54; i < TN_INIT_FLITS * TN_FLIT; i++)
+		assert_int_equal(init[i], 0);
+	return true;
+}
+
+/* Two ends that speak up to version @a and @b, on a bad cable; retrained, cut, and retrained. */
+static void versions_one(u8 a, u8 b)
+{
+	const u8 of[] = { a, b };
+	bool four[2];
+
+	pair_start(&p, 1 + a * 8u + b);
+	p.limit = 3000;
+	for (int i = 0; i < 2; i++) {
+		struct end *e = &p.end[i];
+
+		four[i] = of[i] == 4;
+		e->link.wire_highest = of[i];
+		e->out.filter = legal_in_4;
+		e->out.filter_arg = &four[i];
+		e->out.lose = e->out.damage = 50;
+		e->load = 2;
+		e->mgmt = 20;
+	}
+	pair_carrier(&p, true);
+	for (int i = 0; i < 6; i++) {
+		pair_up(&p, 300 * MS);
+		for (int j = 0; j < 2; j++)
+			assert_int_equal(p.end[j].link.wire, a < b ? a : b);
+		pair_run(&p, 5 * MS);
+		if (i == 2) {
+			pair_carrier(&p, false);
+			pair_run(&p, MS);
+			pair_carrier(&p, true);
+		} else {
+			tn_link_retrain(&p.end[i % 2].link, p.now);
+		}
+	}
+	pair_settle(&p, 1000 * MS);
+	assert_true(p.delivered > 500);
+	pair_end(&p);
+}
+
+static void test_versions(void **state)
+{
+	(void)state;
+	for (u8 a = TN_WIRE_OLDEST; a <= TN_WIRE_VERSION; a++)
+		for (u8 b = TN_WIRE_OLDEST; b <= TN_WIRE_VERSION; b++)
+			versions_one(a, b);
+}
+
+/* An end is replaced by one that speaks less, and then by one that speaks more. */
+static void test_version_changes(void **state)
+{
+	static const u8 speaks[] = { 5, 4, 5 };
+
+	(void)state;
+	pair_start(&p, 1);
+	p.end[0].load = p.end[1].load = 0;
+	pair_carrier(&p, true);
+	for (unsigned int i = 0; i < ARRAY_SIZE(speaks); i++) {
+		if (i)
+			end_restart(&p.end[0]);
+		p.end[0].link.wire_highest = speaks[i];
+		pair_up(&p, 1000 * MS);
+		assert_int_equal(p.end[0].link.wire, speaks[i]);
+		assert_int_equal(p.end[1].link.wire, speaks[i]);
+		pair_run(&p, 5 * MS);
+	}
+	assert_true(pair_both(&p, TORUS_LINK_UP));
+	pair_end(&p);
+}
+
 /* PCI Express: going back four times without progress retrains; no packet is lost. */
 static void test_replay_num(void **state)
 {
@@ -535,6 +620,8 @@ int main(void)
 		cmocka_unit_test(test_forged_init),
 		cmocka_unit_test(test_packet_sizes),
 		cmocka_unit_test(test_protocols),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_version_changes),
 		cmocka_unit_test(test_replay_num),
 	};
 

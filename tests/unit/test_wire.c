@@ -216,12 +216,13 @@ static void le(u8 *p, unsigned int bytes, u64 v)
 static struct tn_init random_init(struct rnd *r)
 {
 	struct tn_init i = {
-		.guid = rnd64(r), .version = (u32)rnd64(r), .epoch = (u32)rnd64(r),
+		.guid = rnd64(r), .lowest = (u32)rnd64(r), .epoch = (u32)rnd64(r),
 		.attempt = (u32)rnd64(r), .nonce = (u32)rnd64(r), .nonce_heard = (u32)rnd64(r),
 		.last_session = (u32)rnd64(r), .last_rseq = (u16)rnd_below(r, 4096),
 		.first_tseq = (u16)rnd_below(r, 4096), .slot_flits = (u16)rnd64(r),
 		.port = (u8)rnd64(r), .resume = (u8)rnd_below(r, 2),
-		.up = (u8)rnd_below(r, 2),
+		.up = (u8)rnd_below(r, 2), .retry = (u8)rnd_below(r, 4),
+		.highest = (u8)rnd64(r), .bubble = (u8)rnd64(r),
 	};
 
 	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
@@ -234,9 +235,9 @@ static struct tn_init random_init(struct rnd *r)
 static void init_by_document(u8 *p, const struct tn_init *i)
 {
 	memset(p, 0, TN_INIT_FLITS * TN_FLIT);
-	le(p, 4, i->version);
+	le(p, 4, i->lowest);
 	le(p + 4, 1, i->port);
-	le(p + 5, 1, i->resume | (u64)i->up << 1);
+	le(p + 5, 1, i->resume | (u64)i->up << 1 | (u64)i->retry << 2);
 	le(p + 6, 2, i->slot_flits);
 	le(p + 8, 8, i->guid);
 	le(p + 16, 4, i->epoch);
@@ -246,6 +247,8 @@ static void init_by_document(u8 *p, const struct tn_init *i)
 	le(p + 32, 2, i->last_rseq);
 	le(p + 34, 2, i->first_tseq);
 	le(p + 48, 4, i->attempt);
+	le(p + 52, 1, i->highest);
+	le(p + 53, 1, i->bubble);
 	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
 		le(p + 36 + 2 * vc, 2, i->slots[vc]);
 		le(p + 42 + 2 * vc, 2, i->occupied[vc]);
@@ -287,6 +290,7 @@ static void packet_make(struct rnd *r, struct packet *p, u16 len, u32 session)
 	p->hdr.relayed = 0;
 	p->tail = (struct tn_tail) {
 		.eseq = (u32)rnd64(r), .epoch = (u16)rnd64(r), .flags = (u8)rnd64(r),
+		.vb = (u8)rnd64(r),
 	};
 	tn_hdr_put(p->flits, &p->hdr);
 	rnd_fill(r, p->flits + TN_FLIT, (size_t)len * TN_FLIT);
@@ -325,6 +329,7 @@ static void crc_one(uint64_t seed)
 	le(end + 4, 4, p.hdr.src);
 	le(end + 8, 4, p.tail.eseq);
 	end[12] = p.tail.flags & 0x7f;
+	end[13] = p.tail.vb;
 	le(end + 14, 2, p.tail.epoch);
 	expect(&r, p.tail.ecrc == crc_bits(crc_bits(~0u, p.flits + TN_FLIT,
 						    (size_t)len * TN_FLIT), end, TN_FLIT),
@@ -362,7 +367,6 @@ static void test_ecrc_cover(void **state)
 	h.vc ^= 1;
 	t = p.tail;
 	t.flags ^= TN_TAIL_REPLAYED;
-	t.vb = TN_VB_BAD;
 	assert_int_equal(tn_ecrc(p.flits + TN_FLIT, &h, &t), p.tail.ecrc);
 	h = p.hdr;
 	t = p.tail;
@@ -379,6 +383,11 @@ static void test_ecrc_cover(void **state)
 	t = p.tail;
 	t.epoch ^= 1;
 	assert_int_not_equal(tn_ecrc(p.flits + TN_FLIT, &p.hdr, &t), p.tail.ecrc);
+	for (unsigned int bit = 0; bit < 8; bit++) {	/* service */
+		t = p.tail;
+		t.vb ^= (u8)(1u << bit);
+		assert_int_not_equal(tn_ecrc(p.flits + TN_FLIT, &p.hdr, &t), p.tail.ecrc);
+	}
 }
 
 /* One flipped bit, wherever it is, and every burst of up to 32 bits. */
