@@ -38,6 +38,11 @@ struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 	return guid >= GUID && guid < GUID + MATES ? &mate[guid - GUID] : NULL;
 }
 
+bool fm_mate_joined(const struct fm_mate *m)
+{
+	return m && m->name[0];
+}
+
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
 {
 	(void)r;
@@ -67,7 +72,10 @@ void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fm
 
 /* --- the fabric: 3x2x1 ------------------------------------------------------------------- */
 
-/* The nodes have places, but for some; a place may be empty, and some nodes are dead. */
+/*
+ * The nodes have places, but for some; a place may be empty, and some nodes are dead. Of some
+ * without a place the root knows little but the GUID, as they have not joined yet.
+ */
 static void place(struct rnd *r)
 {
 	uint32_t next = 0;
@@ -83,7 +91,8 @@ static void place(struct rnd *r)
 			mate[i].node = next++;
 		mate[i].state = rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP;
 		mate[i].row.nports = (uint8_t)(rnd_one_in(r, 6) ? 5 : PORTS);
-		sprintf(mate[i].name, "n%u", i);
+		if (mate[i].node != TORUS_NO_NODE || !rnd_one_in(r, 3))
+			sprintf(mate[i].name, "n%u", i);
 	}
 }
 
@@ -156,7 +165,8 @@ static const char *fault(unsigned int end)
 		return "";	/* as it should be; or two that are not known */
 	/* The node that was there may have died, and a new one may not be known yet. */
 	if (due)
-		return !o && due->state == FM_NODE_DEAD ? "" : "leads to the wrong node";
+		return (!o || !o->name[0]) && due->state == FM_NODE_DEAD ? "" :
+		       "leads to the wrong node";
 	return o->node == TORUS_NO_NODE ? "" : "leads to the wrong node";
 }
 
@@ -182,7 +192,7 @@ static void end_text(char *buf, uint64_t guid, unsigned int p)
 	static const char *const ports[] = { "+x", "+y", "+z", "-x", "-y", "-z", "port 6" };
 	const struct fm_mate *m = fm_mate(&root, guid);
 
-	if (!m)
+	if (!m || !m->name[0])
 		sprintf(buf, "NIC %016llx:%s", (unsigned long long)guid, ports[p]);
 	else if (m->node == TORUS_NO_NODE)
 		sprintf(buf, "'%s':%s", m->name, ports[p]);

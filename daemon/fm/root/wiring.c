@@ -13,7 +13,7 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
-/* "1,0,3:+x of 'name'"; for a node without place its name alone. */
+/* "1,0,3:+x ('name')"; for a node without a place its name, or, before it has joined, its GUID. */
 static const char *end_text(const struct fm *fm, const struct fm_mate *m, uint64_t guid,
 			    unsigned int p, char *buf, size_t room)
 {
@@ -23,7 +23,7 @@ static const char *end_text(const struct fm *fm, const struct fm_mate *m, uint64
 		torus_port_text(fm->ndims, p, port);
 	else
 		snprintf(port, sizeof(port), "port %u", p);
-	if (!m)
+	if (!m || (m->node == TORUS_NO_NODE && !fm_mate_joined(m)))
 		snprintf(buf, room, "NIC %016llx:%s", (unsigned long long)guid, port);
 	else if (m->node == TORUS_NO_NODE)
 		snprintf(buf, room, "'%s':%s", m->name, port);
@@ -56,7 +56,9 @@ static const char *find_fault(const struct fm *fm, const struct fm_mate *m, unsi
 	if (shape->size[p % fm->ndims] == 1)
 		return "in a dimension of size 1";
 	due = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
-	if (due && due->guid != port->peer_guid && (o || due->state != FM_NODE_DEAD))
+	/* A node that has not joined yet may come to the place of a dead one. */
+	if (due && due->guid != port->peer_guid &&
+	    (fm_mate_joined(o) || due->state != FM_NODE_DEAD))
 		return "leads to the wrong node";
 	if (!due && o && o->node != TORUS_NO_NODE)
 		return "leads to the wrong node";
