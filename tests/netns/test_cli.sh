@@ -86,6 +86,8 @@ config() {
 	[[ $(grep -hE 'state_dir|log_level|key_file' "/run/torus/${lab}b/1/fabricd.conf") == "$(<"$tmp/own.conf")" ]] &&
 		mkdir "$tmp/kept" && cp "/run/torus/${lab}b/key" "$tmp/key" &&
 		says 0 "" fabricd --check --config "/run/torus/${lab}b/1/fabricd.conf" &&
+		says 1 "one of the two nodes has no address yet" \
+			fabricctl lab traffic --name "${lab}b" 0 1 &&
 		says 0 "" fabricctl lab down --name "${lab}b"
 }
 

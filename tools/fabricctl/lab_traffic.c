@@ -124,7 +124,7 @@ static pid_t child(void)
 {
 	pid_t parent = getpid(), pid = fork();
 
-	/* Without whom they report to they end. */
+	/* It ends when the process ends that waits for its counts. */
 	if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
 		_exit(1);
 	return pid;
@@ -299,6 +299,9 @@ static int run(const struct lab *lab, const uint32_t node[2], const struct load 
 	if (!err)
 		return wait_for_end(lab, node, pid, flow);
 	end_all(pid);
+	if (err == -EADDRNOTAVAIL)
+		return fail_as(PROBLEM, "one of the two nodes has no address yet: it has no place "
+			       "in the fabric; 'fabricctl nodes' shows which have");
 	return fail_as(kind_of_errno(err), "cannot open a connection through the fabric: %s; "
 		       "'fabricctl trace' shows the way", strerror(-err));
 }

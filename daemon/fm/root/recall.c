@@ -48,9 +48,9 @@ struct said {
 /**
  * struct fm_recall
  * @said: of each node, until the first table; NULL: nothing
- * @book: the latest table, as a node has sent it to this one, which asks to be root; NULL: none
- *	has;
- *	@id, @voters: of it
+ * @book: the latest table, as a node has sent it to this one, which asks to be root; NULL: no node
+ *	has sent one
+ * @id, @voters: of @book
  * @wanted, @asked: for which table a node was asked last, and when
  * @kept: the shape that is restored is that of the kept table
  */
@@ -138,8 +138,8 @@ static void take_told(struct fm_told *t, const struct fm_hello *h)
 	if (order < 0)
 		return;
 	t->clean |= h->clean;
-	if (h->voters.n > t->voters.n)	/* managers that know nothing of voters do not pass them
-					 * on */
+	/* Managers that know nothing of voters do not pass them on. */
+	if (h->voters.n > t->voters.n)
 		t->voters = h->voters;
 	if (h->line.n > t->line.n)
 		t->line = h->line;

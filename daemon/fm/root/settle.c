@@ -127,8 +127,8 @@ static bool all_known(const struct fm *fm)
 }
 
 /*
- * How long nodes are waited for that links lead to. One who has the table, with all exclusions, can
- * do without what they would say: there, the wait for a root was long enough.
+ * How long to wait for nodes that links lead to. A root that has the latest table, with all
+ * exclusions, does not need what they would say, and the fabric has waited for a root already.
  */
 static uint64_t node_wait(const struct fm *fm)
 {
@@ -229,8 +229,8 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 }
 
 /*
- * Behind port @p of the silent node of number @i there may be a node of which nobody tells. Return:
- * whether one was added to the silent ones.
+ * Behind port @p of the silent node of number @i there may be a node of which no row tells.
+ * Return: true if one was added to the silent ones.
  */
 static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i, unsigned int p)
 {
@@ -326,8 +326,9 @@ static unsigned int tell_unheard(struct fm *fm)
 }
 
 /*
- * All or nothing, and again if there was too little: the shape may be another by then.
- * The table comes last, because the one at hand goes for it.
+ * Allocates what the root needs for each place, or nothing. If memory is short, the root tries to
+ * settle again later, perhaps with another shape. The table comes last, for it replaces the present
+ * one.
  */
 bool fm_settle_room(struct fm *fm, const struct torus_shape *shape)
 {
