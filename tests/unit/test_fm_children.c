@@ -145,7 +145,7 @@ static void test_refuses(void **state)
 	strcpy(m.hello.fabric, "fob");
 	refuses(&m, "fabric 'fob' is not 'fab'");
 	m = child_hello(1);
-	refuses(&m, "its GUID is that of this node");
+	refuses(&m, "it has connected to itself, or another NIC has its GUID");
 	m = child_hello(3);
 	m.hello.role = FM_ROLE_JOIN;
 	refuses(&m, "this node is not the root");

@@ -89,7 +89,7 @@ void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		snprintf(text, sizeof(text), "fabric '%s' is not '%s'", h->fabric, fm->cfg.fabric);
 		fm_child_refuse(fm, c, text);
 	} else if (h->guid == fm->guid) {
-		fm_child_refuse(fm, c, "its GUID is that of this node");
+		fm_child_refuse(fm, c, "it has connected to itself, or another NIC has its GUID");
 	} else {
 		fm->up->hello(fm, c, h);
 	}
