@@ -41,3 +41,6 @@ endef
 $(foreach t,$(one-fm-tests),$(eval $(call one-fm-test,$(t),tests/unit/one_fm.o)))
 $(foreach t,$(manager-tests),$(eval $(call one-fm-test,$(t))))
 tests/unit/test_settle-libs += -Wl,--wrap=malloc -Wl,--wrap=calloc
+tests/unit/test_extend-objs += tests/unit/memory.o
+tests/unit/test_extend-libs += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=strdup,--wrap=free

@@ -277,7 +277,7 @@ static void body(struct stage *s, const struct fm_msg *m)
 	}
 }
 
-/* What the receiver finds; it only takes a message if all parts of it are valid. */
+/* The message as the receiver finds it, which takes only one whose parts are all valid. */
 static void by_wire(struct stage *s, const struct fm_msg *m)
 {
 	struct fm_msg got;

@@ -159,7 +159,7 @@ static void moves(uint32_t node, uint32_t parent)
 	one_adopt(&o, node, parent);
 }
 
-/* What hangs below a late node cannot vouch for it: that it lost its link does not get through. */
+/* A node below a late one cannot vouch for it: that it lost its link does not get through. */
 static void vouched_from_below(void **state)
 {
 	(void)state;

@@ -17,6 +17,7 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "tests/unit/idle_ops.h"
+#include "tests/unit/memory.h"
 #include "tests/unit/random.h"
 
 #define NODES 128
@@ -221,6 +222,25 @@ static void as_it_is(void **state)
 	fm_free(fm);
 }
 
+/* Nothing grows while there is no memory to find out by what. */
+static void no_memory(void **state)
+{
+	bool grows, failed;
+	unsigned int n = 1;
+
+	(void)state;
+	columns();
+	do {
+		memory_fails_at(n++);
+		grows = extends();
+		failed = memory_failed();
+		assert_int_equal(grows, !failed);
+	} while (failed);
+	assert_int_equal(n, 6);		/* positions, the queue, what is known, and places */
+	assert_true(extends());
+	fm_free(fm);
+}
+
 /* Two cables of the new nodes are exchanged: their positions contradict each other. */
 static void cables_exchanged(void **state)
 {
@@ -346,6 +366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fabrics),
 		cmocka_unit_test(as_it_is),
+		cmocka_unit_test(no_memory),
 		cmocka_unit_test(cables_exchanged),
 		cmocka_unit_test(cables_without_use),
 		cmocka_unit_test(cable_astray),

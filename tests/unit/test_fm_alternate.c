@@ -8,7 +8,7 @@
 
 #include "stage_flaps.h"
 
-/* What the row of node 5 can say of its port 0, beside that all is well. */
+/* The row of node 5 can say this of its port 0, beside that all is well. */
 struct wrong {
 	enum fm_port_problem problem;
 	uint64_t guid;
@@ -103,7 +103,7 @@ static void test_held(void **state)
 	}
 }
 
-/* What is wrong once, or stays wrong, is no flapping: the link is used again at once. */
+/* A fault that comes once, or stays, is no flapping: the link is used again at once. */
 static void test_once(void **state)
 {
 	uint64_t before;

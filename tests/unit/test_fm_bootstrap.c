@@ -393,7 +393,7 @@ static void test_wrong_neighbours(void **state)
 		i.root_guid = 0xbc;
 		stage_hear(&s, p, &i);
 		stage_did_nothing(&s);
-		/* Of a neighbour with another version of the protocol nothing else can be known. */
+		/* A neighbour with another version of the protocol cannot be understood further. */
 		i = stage_neighbour(&s, p);
 		len = fm_init_put(buf, &i);
 		buf[4]++;
@@ -414,7 +414,7 @@ static void test_wrong_neighbours(void **state)
 	}
 }
 
-/* What was wrong with a neighbour ends with the link, if nobody is heard there any more. */
+/* A problem with a neighbour ends with the link, if nobody is heard there any more. */
 static void test_wrong_neighbour_is_gone(void **state)
 {
 	struct fm_init i;

@@ -45,7 +45,7 @@ static void wave_does_not_end(void **state)
 	stage_end(&s);
 }
 
-/* What it says, and what is made of the answers; the connection has done its duty then. */
+/* Its words, and what is made of the answers; the connection has done its duty then. */
 static void what_is_said(void **state)
 {
 	uint64_t from, epoch;
@@ -130,7 +130,7 @@ static void other_words_on_a_call(void **state)
 	stage_end(&s);
 }
 
-/* Nobody answers: at most 16 at once, and each less and less often. */
+/* No node answers: at most 16 are called at once, and each less and less often. */
 static void nobody_answers(void **state)
 {
 	unsigned int opened, most = 0;

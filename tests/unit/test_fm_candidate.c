@@ -25,7 +25,7 @@ static void lost(unsigned int priority)
 	assert_false(asks());
 }
 
-/* Nobody else is there: it asks after the time in which the root may come back. */
+/* It is alone: it asks after the time in which the root may come back. */
 static void after_a_while(void **state)
 {
 	(void)state;

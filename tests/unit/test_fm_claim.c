@@ -151,7 +151,7 @@ static void says_the_latest_epoch(void **state)
 	assert_int_equal(s.fm->root_epoch, 19);
 	stage_did_some(&s, "init 0:");
 	assert_int_equal(state_of(), FM_ROOT_ASKS);
-	/* What it claims is later than both. */
+	/* It claims an epoch later than both. */
 	all_say_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(s.fm->term, 20);

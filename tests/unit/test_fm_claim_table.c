@@ -122,7 +122,7 @@ static void replaced_since(void **state)
 	stage_end(&s);
 }
 
-/* What that table excludes holds, whatever is said by an older one of that root. */
+/* Exclusions of that table hold, whatever is said by an older one of that root. */
 static void older_words(void **state)
 {
 	static struct fm_entry entry[8];

@@ -321,7 +321,7 @@ static void test_several(void **state)
 	stage_end(&s);
 }
 
-/* Of any number of nodes, by ports of any dimension. */
+/* Any number of nodes, by ports of any dimension. */
 static void test_many(void **state)
 {
 	struct fm_hold h;

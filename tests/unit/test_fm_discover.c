@@ -151,7 +151,7 @@ static void test_whole(void **state)
 	for_seeds(80, whole);
 }
 
-/* Whether the remaining cables join all nodes. */
+/* Return: true if the remaining cables join all nodes. */
 static bool joined(void)
 {
 	bool seen[NODES_MAX] = { true };
@@ -171,7 +171,7 @@ static bool joined(void)
 	return n == nodes;
 }
 
-/* Whether in each dimension some line is whole. */
+/* Return: true if in each dimension some line is whole. */
 static bool lines_left(void)
 {
 	for (unsigned int d = 0; d < s.shape.ndims; d++) {
@@ -422,7 +422,7 @@ static void test_crossed(void **state)
 	for_seeds(300, crossed);
 }
 
-/* Who says that it is cabled to the middle of a line takes nothing from that line's vote. */
+/* A node that says it is cabled to the middle of a line takes nothing from that line's vote. */
 static void test_side_entry(void **state)
 {
 	(void)state;

@@ -77,7 +77,7 @@ static void arrives(uint32_t i)
 	joins(i);
 }
 
-/* Who has a place reports. */
+/* A node with a place reports. */
 static void reports(uint32_t i, uint32_t round)
 {
 	struct fm_msg m = stage_report(&s, i, fm_version(s.fm), round);
@@ -244,7 +244,7 @@ static void test_move_while_it_grows(void **state)
 	stage_end(&s);
 }
 
-/* What the administrator has excluded stays so, by coordinates and not by ids. */
+/* Exclusions of the administrator stay, by coordinates and not by ids. */
 static void test_exclusions_stay(void **state)
 {
 	(void)state;
@@ -276,7 +276,7 @@ static void test_not_while_sending(void **state)
 		arrives(2);
 		stage_forget(&s);
 		lives(700);
-		/* What is parked keeps recoveries busy: there is not even an attempt. */
+		/* Parked packets keep recoveries busy: there is not even an attempt. */
 		assert_int_equal(stage_count(&s, " pause"), k ? 0 : 2);
 		assert_true(k || stage_count(&s, "release") == 2);
 		assert_false(told("stop the traffic"));
@@ -383,7 +383,7 @@ static void test_silent_with_old_shape(void **state)
 	stage_end(&s);
 }
 
-/* Who has taken the new shape forwards by it, also if its manager hangs later. */
+/* A NIC that has taken the new shape forwards by it, also if its manager hangs later. */
 static void test_silent_after_growth(void **state)
 {
 	(void)state;

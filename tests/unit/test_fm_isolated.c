@@ -33,7 +33,7 @@ static struct torus_shape random_shape(struct rnd *r)
 	return s;
 }
 
-/* Whether the node's own entry excludes that port. */
+/* Return: true if the node's own entry excludes that port. */
 static bool out_here(const struct torus_shape *s, const struct fm_entry *e, unsigned int p)
 {
 	(void)s;
@@ -130,7 +130,7 @@ static void isolated(uint64_t seed)
 			came |= entry[change[i].node].state != change[i].state;
 			entry[change[i].node] = change[i];
 		}
-		/* What was said of a node long ago does not keep it from being said again. */
+		/* A problem of a node long ago does not keep it from being told again. */
 		fm.now += 3600 * 1000000000ULL;
 		assert_true(fm_table_take(&fm, &m));
 		/* As in publish.c. */

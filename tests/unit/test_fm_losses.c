@@ -105,7 +105,7 @@ static void losses(void **state)
 	assert_false(is_loss(stranger, up));
 	assert_false(is_loss(unknown, up));
 	assert_false(is_loss(unknown, unknown));
-	/* What was not up is not lost. */
+	/* A link that was not up is not lost. */
 	assert_false(is_loss(down, up));
 	assert_false(is_loss(faulty, down));
 	assert_false(is_loss(down, stranger));

@@ -197,7 +197,7 @@ static void test_no_index(void **state)
 		m = stage_table(&s, 2, entry);
 		entry[0].guid += 0x777 * k;
 		stage_msg(&s, 1, &m);
-		/* What the index was made for comes again: it is made anew, and cannot be. */
+		/* The table of that index comes again: it is made anew, and cannot be. */
 		m.table.version = 3;
 		stage_msg(&s, 1, &m);
 		memory_fails_at(1);

@@ -138,7 +138,7 @@ static void row(uint32_t node, uint32_t serial, unsigned int port, enum fm_port_
 	stage_msg(&s, FIRST + (int)node, &m);
 }
 
-/* Whether all nodes are up, at their places, and nothing is under way. */
+/* Return: true if all nodes are up, at their places, and nothing is under way. */
 static bool in_force(void)
 {
 	struct fm_status st;

@@ -383,7 +383,7 @@ static void test_no_place(void **state)
 	assert_string_equal(fm_problem(s.fm, 0)->text,
 			    "node 'n9' (10.0.0.9:1) has no place: no free coordinates fit its "
 				"cables");
-	/* Whose child it becomes changes nothing: no table is made for that. */
+	/* It changes nothing whose child it becomes: no table is made for that. */
 	assert_int_equal(fm_version(s.fm), 2);
 	notice(FM_MSG_ADOPTED, 9, 1, 5, 1);
 	stage_run_ns(&s, s.now + 50 * MS);
@@ -565,7 +565,7 @@ static void test_lacks_report(void **state)
 {
 	(void)state;
 	ring();
-	/* What was said of another round, or when all have reported, is late. */
+	/* Words of another round, or when all have reported, are late. */
 	lacks(3, 2, 0);
 	next_table();
 	lacks(3, 2, 1);

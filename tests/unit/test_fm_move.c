@@ -149,7 +149,7 @@ static void busy(void **state)
 	stage_end(&s);
 }
 
-/* Who orders that the present root stays root takes back an order that waits. */
+/* An order that the present root stays root takes back one that waits. */
 static void taken_back(void **state)
 {
 	(void)state;

@@ -143,7 +143,7 @@ static void one_that_times_out(void **state)
 	stage_end(&s);
 }
 
-/* Of a root that the NIC may not obey the node is no member. */
+/* A node is no member under a root that its NIC may not obey. */
 static void refuses(uint64_t epoch, uint64_t guid, uint64_t welcome, const char *text)
 {
 	struct fm_init i;
@@ -217,7 +217,7 @@ static void far_above_what_was_kept(void **state)
 	stage_end(&s);
 }
 
-/* Of an Init of such a root nothing is believed, and no row changes. */
+/* An Init of such a root is not believed, and no row changes. */
 static void an_init_far_above(void **state)
 {
 	struct fm_init i;
@@ -258,7 +258,7 @@ static void goes_on(void **state)
 	stage_msg(&s, 1, &m);
 	assert_int_equal(stage_count(&s, "root 100 of 127\n"), 1);
 	stage_did_some(&s, "rows 2");
-	/* What is still under way of the former one is old. */
+	/* Messages of the former one that are still under way are old. */
 	table(3);
 	stage_did_nothing(&s);
 	stage_end(&s);

@@ -89,7 +89,7 @@ static void of_nodes_elsewhere(void **state)
 	stage_end(&s);
 }
 
-/* What nobody asked for is not believed, nor is another table than that. */
+/* A table that was not asked for is not believed. */
 static void what_was_asked_for(void **state)
 {
 	(void)state;
@@ -259,7 +259,7 @@ static void kept_of_two_parts(void **state)
 	}
 }
 
-/* Of former releases and old state files it is not known which root made a table. */
+/* Former releases and old state files do not say which root made a table. */
 static void of_an_unknown_root(void **state)
 {
 	static const struct {
@@ -326,7 +326,7 @@ static void four_at_once(void **state)
 	stage_end(&s);
 }
 
-/* What excludes nothing more is no news, nor is what is of another shape. */
+/* A table that excludes nothing more is no news, nor is one of another shape. */
 static void nothing_new(void **state)
 {
 	(void)state;

@@ -187,7 +187,7 @@ static void outdone(void **state)
 
 /* --- what is taken -------------------------------------------------------------------------------- */
 
-/* What a node sends of itself: the table that it has only if it was asked for, and whole. */
+/* A node sends the table that it has only if it was asked for it, and whole. */
 static void taken(void **state)
 {
 	const struct fm_past other = { 40, 5, OTHER + 1 };

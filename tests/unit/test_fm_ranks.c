@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a root says of candidates that are configured wrongly, until they are not. */
+/* A root reports candidates that are configured wrongly, until they are not. */
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/facts.h"
 #include "stage_root.h"
@@ -82,7 +82,7 @@ static void equal(void **state)
 		"first to be root; give each its own");
 	says(2, 7);
 	problem(same);
-	/* Of several the two with the lowest ids are named, whoever came first. */
+	/* Among several the two with the lowest ids are named, whoever came first. */
 	says(3, 7);
 	problem("'n1' and 'n2' (and 1 more) have the same root_priority 7: the one with the lowest id asks "
 		"first to be root; give each its own");

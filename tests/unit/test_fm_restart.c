@@ -47,7 +47,7 @@ static void lost_seven(struct fm_hello *h)
 	h->base = (struct fm_base) { .version = 6, .known = 0x1f, .set = nics, .missing = { 0, 7 } };
 }
 
-/* What was lost under the former root is known still, if all NICs are the same. */
+/* Losses under the former root are known still, if all NICs are the same. */
 static void test_restart_base(void **state)
 {
 	(void)state;
@@ -81,7 +81,7 @@ static void other_end(struct fm_hello *h)
 		h->row.port[2].peer_guid = NIC + 9;
 }
 
-/* Nobody is behind ports that the fabric does not use, and each end is told as it says itself. */
+/* No node is behind ports that the fabric does not use, and each end is told as it says itself. */
 static void test_restart_cables(void **state)
 {
 	static const char *const text[] = {
@@ -320,7 +320,7 @@ static void test_clean_colours(void **state)
 		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x1, 0 }, 8 },
 		{ { 6, 6, 1, 0x8, 0 }, { 6, 6, 1, 0x8, 0 }, 7 },
 		{ { 6, 6, 1, 0x2, 0 }, { 6, 6, 1, 0x2, 0 }, 9 },
-		/* Who heard the last step knows more than who heard the table only. */
+		/* A node that heard the last step knows more than one that heard the table only. */
 		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x9, 0 }, 7 },
 		/*
 		 * With an older table, or one of a former epoch, a node knows of its own packets
@@ -380,7 +380,7 @@ static void test_no_clean_colour(void **state)
 	base = 0;
 }
 
-/* What was found to be a mesh is not a torus with cables that are lost. */
+/* A mesh that was found is not a torus with cables that are lost. */
 static void test_open_dimensions(void **state)
 {
 	const struct heard mesh = { 6, 6, 1, 0x8, 2 };

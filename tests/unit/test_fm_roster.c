@@ -100,7 +100,7 @@ static void test_forebears(void **state)
 
 /* --- who is refused --------------------------------------------------------------------- */
 
-/* Whether it is among the problems. */
+/* Return: true if it is among the problems. */
 static bool stands(const char *kind, const char *text)
 {
 	const struct fm_problem *p;
@@ -266,7 +266,7 @@ static void test_marked(void **state)
 	m.hello.row.serial++;
 	joins(&m);
 	assert_non_null(fm_problem(s.fm, 0));
-	/* Of more than two, two are named; no more are room for. */
+	/* If there are more, two are named: there is room for no more. */
 	for (uint32_t i = 1; i < 4; i += 2) {
 		struct fm_msg o = hello(i);
 
@@ -372,7 +372,7 @@ static void test_each_port(void **state)
 	}
 }
 
-/* What changed is no state: the cause names the node, and no port that did not change. */
+/* No state changed: the cause names the node, and no port. */
 static void test_other_change(void **state)
 {
 	struct fm_row r;
@@ -453,7 +453,7 @@ static void test_row_news(void **state)
 		stage_msg(&s, 101, &m);
 		stage_run_ns(&s, s.now + 10 * MS);
 		assert_int_equal(stage_count(&s, TABLE2), news);
-		/* Of a former life of the NIC, or of an unknown one. */
+		/* From a former life of the NIC, or from an unknown one. */
 		if (!news) {
 			r.port[0].closed = true;
 			m.row.row = r;

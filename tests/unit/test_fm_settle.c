@@ -244,7 +244,7 @@ static void test_late_first(void **state)
 	stage_end(&s);
 }
 
-/* Of row y the cable behind column y is cut: no row closes, but together they tell how long they are. */
+/* In row y the cable behind column y is cut: no row closes, but together they tell their length. */
 static void cut_in_each_row(struct fm_hello *h)
 {
 	uint32_t i = (uint32_t)(h->guid - NIC), x = i % 4, y = i / 4;

@@ -119,7 +119,7 @@ static void orders_that_failed(void **state)
 	claims(FOLLOWED, TERM + 6);
 	stage_did_some(&s, " or 110 of 131 ");
 	s.err.root = -EIO;
-	/* Of an earlier epoch, of the same, and of a later one. */
+	/* An earlier epoch, the same, and a later one. */
 	claims(FOLLOWED, TERM + 4);
 	stage_did_some(&s, " or 110 of 131 ");
 	claims(FOLLOWED, TERM + 5);

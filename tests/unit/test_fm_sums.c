@@ -370,7 +370,7 @@ static void test_child_fails(void **state)
 	table(2);
 	reports(52, 2, 2, 0);
 	stage_did_no(&s, "report");
-	/* What this node said of another comes back by a circle in the tree. */
+	/* Its own words of another node come back by a circle in the tree. */
 	m.failed.by = NIC + 1;
 	stage_msg(&s, 53, &m);
 	stage_did_some(&s, "close 53\n");

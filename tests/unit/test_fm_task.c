@@ -118,7 +118,7 @@ static void test_newer_count(void **state)
 	stage_end(&s);
 }
 
-/* What is told twice, or of no action under way, changes nothing. */
+/* An answer that comes twice, or to no action under way, changes nothing. */
 static void test_unknown_tags(void **state)
 {
 	static const struct fm_counts counts = { .park = { .parked = 9 } };
@@ -210,7 +210,7 @@ static void test_old_failure(void **state)
 	table(3);
 	stage_forget(&s);
 	stage_end_of(&s);
-	/* Nobody knows what stands in the NIC: all that was written is written again. */
+	/* It is not known what stands in the NIC: all that was written is written again. */
 	stage_did(&s, "log error table: table 2 cannot be applied: Connection timed out\n"
 		  "rows 3: 4\n");
 	s.err.count = -ETIMEDOUT;
@@ -265,7 +265,7 @@ static void test_told_once(void **state)
 	s.err.replay = -EBUSY;
 	assert_int_equal(told_of_50(2, FM_STEP_REPLAY), 2);
 	s.err.release = 0;
-	/* What is resumed is replayed, or another version's to replay. */
+	/* A version that is resumed is replayed, or another one's to replay. */
 	assert_int_equal(told_of_50(3, FM_STEP_RESUME), 2);
 	assert_null(fm_problem(s.fm, 0));
 	stage_end(&s);

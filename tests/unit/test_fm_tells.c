@@ -140,7 +140,7 @@ static void what_it_tells_at_once(void **state)
 	}
 }
 
-/* Of two roots of one epoch the later one leads it: since then, not since the first did. */
+/* The later of two roots of one epoch leads it: since then, not since the first did. */
 static void since_when(void **state)
 {
 	struct fm_status st;

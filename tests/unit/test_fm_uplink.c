@@ -215,7 +215,7 @@ static void rows_that_failed(void **state)
 	stage_end(&s);
 }
 
-/* What the host needs of itself: its priority, its bootstrap flag, the epoch of rows. */
+/* A HELLO says of the node itself: its priority, its bootstrap flag, the epoch of rows. */
 static void what_it_says_of_itself(void **state)
 {
 	struct fm_msg m;

@@ -105,7 +105,7 @@ static bool lost_by_one_there(unsigned int i)
 	return false;
 }
 
-/* Whether a link is lost that the node last reported as up. */
+/* Return: true if a link is lost that the node last reported as up. */
 static bool lost_what_was_up(unsigned int i)
 {
 	for (unsigned int p = 0; p < PORTS; p++) {
@@ -118,7 +118,7 @@ static bool lost_what_was_up(unsigned int i)
 	return false;
 }
 
-/* Whether links join @a and @b, both missing and not vouched for: they are up by one end's word. */
+/* Return: true if links join @a and @b, both missing and not vouched for, by one end's word. */
 static bool joined(unsigned int a, unsigned int b, const bool vouched[NODES])
 {
 	if (mates[a].via || mates[b].via || vouched[a] || vouched[b])

@@ -136,7 +136,7 @@ static void is_told(uint64_t version, uint32_t err)
 	assert_int_equal(f->err, err);
 }
 
-/* What it is told from now on is of another failure. */
+/* From now on it is told of another failure. */
 static void forget_failure(void)
 {
 	o.ntold[FM_MSG_FAILED] = 0;

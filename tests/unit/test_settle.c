@@ -142,7 +142,7 @@ static void test_ops_missing(void **state)
 	}
 	assert_int_equal(refused, n - 1);
 	c.arbiter = false;
-	/* Who makes the rows itself writes none. */
+	/* A NIC that makes the rows itself is written none. */
 	for (unsigned int both = 0; both < 2; both++) {
 		struct fm_ops ops = idle_ops();
 		struct fm *fm;

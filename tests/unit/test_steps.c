@@ -353,7 +353,7 @@ static void other_end_is_dead(void **state)
 	one_end(&o);
 }
 
-/* What it reported before it died is valid. */
+/* Its report from before it died is valid. */
 static void dead_end_has_told(void **state)
 {
 	unsigned int seq;

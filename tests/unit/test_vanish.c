@@ -33,7 +33,7 @@ static struct fm_root *root;
 static struct fm_mate *mates;
 static unsigned int was_probed, was_lost, was_vouched, was_slow;
 
-/* What the manager did since it was looked at last. */
+/* The manager's actions since it was looked at last. */
 static unsigned int probes[NODES], told[NODES], due_told[NODES];
 static unsigned int losses;
 static unsigned int losing;	/* the node that is being dropped; NODES: none */
