@@ -130,7 +130,7 @@ static void cable(struct rnd *r)
 			port(end)->peer_guid = STRANGER;
 			port(end)->peer_port = (uint8_t)(rnd_one_in(r, 2) ? fm_opposite(3, p % 6) :
 							 rnd_below(r, PORTS));
-		} else if (!port(far)->peer_guid && far != end) {
+		} else if (!port(far)->peer_guid) {	/* perhaps the same port */
 			join(end, far);
 		}
 	}
@@ -230,8 +230,7 @@ static bool is_named_here(unsigned int end)
 
 	if (!fault(end)[0])
 		return false;
-	return !o || o->node == TORUS_NO_NODE || key_of(end) < key_of(far) ||
-	       (end / PORTS != far / PORTS && !fault(far)[0]);
+	return !o || o->node == TORUS_NO_NODE || key_of(end) <= key_of(far) || !fault(far)[0];
 }
 
 static void check(struct rnd *r)

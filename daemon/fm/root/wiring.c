@@ -73,14 +73,13 @@ static void set_problem(struct fm *fm, const struct fm_mate *m, unsigned int p, 
 	char here[160], there[160], want[160];
 	uint64_t key = (uint64_t)m->node * TORUS_MAX_PORTS + p;
 
-	if (o && o != m && o->node != TORUS_NO_NODE && port->peer_port < 2 * fm->ndims) {
+	/* A node without a place has a key above all others, and names no cable. */
+	if (o && port->peer_port < 2 * fm->ndims) {
 		uint64_t other = (uint64_t)o->node * TORUS_MAX_PORTS + port->peer_port;
 
 		if (other < key && find_fault(fm, o, port->peer_port))
 			return;
 	}
-	if (o == m && port->peer_port < p)
-		return;
 	end_text(fm, m, m->guid, p, here, sizeof(here));
 	end_text(fm, o, port->peer_guid, port->peer_port, there, sizeof(there));
 	if (port->peer_guid == m->guid) {
