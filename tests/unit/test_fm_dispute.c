@@ -41,6 +41,7 @@ struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
 {
 	(void)r;
+	assert_true(i < mates);
 	return &mate[i];
 }
 

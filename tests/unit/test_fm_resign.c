@@ -56,6 +56,7 @@ unsigned int fm_candidate_priority(unsigned int priority, uint32_t node)
 struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
 {
 	(void)r;
+	assert_true(i < MATES);
 	return &mate[i];
 }
 
