@@ -167,6 +167,59 @@ static json_t *service_json(struct fabricd *d)
 			 "last_refused", text_json(st->last_refused));
 }
 
+static json_t *guid_json(uint64_t guid)
+{
+	char text[24];
+
+	if (!guid)
+		return json_null();
+	snprintf(text, sizeof(text), "%016llx", (unsigned long long)guid);
+	return json_string(text);
+}
+
+static json_t *position_json(unsigned int ndims, const int32_t *position)
+{
+	json_t *j = json_array();
+
+	for (unsigned int i = 0; i < ndims; i++)
+		json_array_append_new(j, json_integer(position[i]));
+	return j;
+}
+
+static json_t *neighbours_json(const struct fabricd *d, unsigned int ndims)
+{
+	char here[TORUS_TEXT_MAX], there[TORUS_TEXT_MAX];
+	json_t *list = json_array();
+	struct fm_neighbour n;
+
+	for (unsigned int p = 0; p < 2 * ndims; p++)
+		if (fm_neighbour(d->fm, p, &n))
+			json_array_append_new(list,
+				json_pack("{s:s, s:s, s:o, s:s, s:o, s:b, s:b}",
+					  "port", torus_port_text(ndims, p, here), "name", n.name,
+					  "guid", guid_json(n.guid),
+					  "peer_port", torus_port_text(ndims, n.port, there),
+					  "position", position_json(ndims, n.position),
+					  "confirmed", n.settled, "agrees", n.agrees));
+	return list;
+}
+
+/* Where this node is by the Inits of its neighbours. */
+static json_t *wave_json(const struct fabricd *d)
+{
+	struct fm_place at;
+	json_t *size;
+
+	if (!d->fm || !fm_place(d->fm, &at))
+		return json_null();
+	size = json_array();
+	for (unsigned int i = 0; i < at.ndims; i++)
+		json_array_append_new(size, at.size[i] ? json_integer(at.size[i]) : json_null());
+	return json_pack("{s:o, s:o, s:b, s:o}",
+			 "position", position_json(at.ndims, at.position), "size", size,
+			 "confirmed", at.confirmed, "neighbours", neighbours_json(d, at.ndims));
+}
+
 void add_own_status(struct fabricd *d, json_t *status)
 {
 	uint32_t node = d->fm ? fm_own(d->fm) : TORUS_NO_NODE;
@@ -174,8 +227,9 @@ void add_own_status(struct fabricd *d, json_t *status)
 
 	if (d->seal)
 		seal = *seal_counts(d->seal);
-	json_object_set_new(status, "own", json_pack("{s:o, s:s}", "node", node_json(d, node),
-						     "name", d->config.fm.name));
+	json_object_set_new(status, "own", json_pack("{s:o, s:s, s:o}", "node", node_json(d, node),
+						     "name", d->config.fm.name,
+						     "wave", wave_json(d)));
 	json_object_set_new(status, "service", service_json(d));
 	json_object_set_new(status, "seal",
 			    json_pack("{s:I, s:I}", "refused", (json_int_t)seal.refused,
@@ -259,16 +313,6 @@ static json_t *address_json(const struct torus_shape *shape, uint32_t node)
 	char text[INET_ADDRSTRLEN];
 
 	return json_string(inet_ntop(AF_INET, &a, text, sizeof(text)));
-}
-
-static json_t *guid_json(uint64_t guid)
-{
-	char text[24];
-
-	if (!guid)
-		return json_null();
-	snprintf(text, sizeof(text), "%016llx", (unsigned long long)guid);
-	return json_string(text);
 }
 
 /* Without the root a node that is up in the table is "unknown" unless it was heard lately. */

@@ -27,6 +27,7 @@
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/node/wave.h"
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/arbiter.h"
@@ -117,6 +118,7 @@ static bool ops_whole(const struct fm_ops *o, bool arbiter)
 static bool parts_new(struct fm *fm, const struct torus_device *dev)
 {
 	return fm_conns_new(fm) && fm_problems_new(fm) && fm_ports_new(fm) && fm_keep_new(fm) &&
+	       fm_wave_new(fm) &&
 	       fm_nic_new(fm, dev->root_epoch, dev->root_guid) &&
 	       fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0) && fm_reports_new(fm) &&
 	       fm_uplink_new(fm) && fm_candidate_new(fm) && fm_verdict_new(fm) &&
@@ -183,6 +185,7 @@ void fm_free(struct fm *fm)
 	fm_rows_free(fm);
 	fm_nic_free(fm);
 	fm_keep_free(fm);
+	fm_wave_free(fm);
 	fm_ports_free(fm);
 	fm_problems_free(fm);
 	fm_conns_free(fm);

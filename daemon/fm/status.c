@@ -14,6 +14,7 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/node/verdict.h"
+#include "daemon/fm/node/wave.h"
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/claim.h"
@@ -101,6 +102,23 @@ bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 		return true;
 	}
 	return false;
+}
+
+bool fm_place(const struct fm *fm, struct fm_place *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (!fm->placed && (!fm->have_root || !fm->have_position))
+		return false;
+	out->confirmed = fm->placed;
+	out->ndims = fm->ndims;
+	memcpy(out->size, fm->size, sizeof(out->size));
+	memcpy(out->position, fm->position, sizeof(out->position));
+	return true;
+}
+
+bool fm_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out)
+{
+	return fm->have_root && fm_wave_neighbour(fm, port, out);
 }
 
 /* Return: true if the manager of @node answers this one. */

@@ -127,6 +127,32 @@ struct fm_problem {
 	char text[FM_TEXT_MAX];
 };
 
+/**
+ * struct fm_place - where this node is by what it knows itself
+ * @confirmed: its NIC has its coordinates from a root; else they are by the Inits of neighbours
+ * @size: 0 where it is not known yet: then the position is signed
+ */
+struct fm_place {
+	bool confirmed;
+	unsigned int ndims;
+	uint16_t size[TORUS_MAX_DIMS];
+	int32_t position[TORUS_MAX_DIMS];
+};
+
+/**
+ * struct fm_neighbour - what the neighbour at a port says of itself in its Inits
+ * @port: of it, from which its Init came
+ * @settled: its coordinates are from a root
+ * @agrees: it is where this node expects it
+ */
+struct fm_neighbour {
+	const char *name;
+	uint64_t guid;
+	unsigned int port;
+	bool settled, agrees;
+	int32_t position[TORUS_MAX_DIMS];
+};
+
 /** struct fm_joiner - a node the root knows that is not in the table yet */
 struct fm_joiner {
 	const char *name;
@@ -215,6 +241,11 @@ uint64_t fm_applied(const struct fm *fm);
 
 /** fm_problem() - NULL past the last */
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
+
+/** fm_place() - Return: false: this node does not know yet where it is */
+bool fm_place(const struct fm *fm, struct fm_place *out);
+/** fm_neighbour() - Return: false: no Init of the present root has come by @port */
+bool fm_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out);
 
 /** fm_node() - a node's entry of the table; NULL without table or out of range */
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);

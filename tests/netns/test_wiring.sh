@@ -249,6 +249,63 @@ part_early() {
 	all_reach "${nodes[@]}" && verified
 }
 
+# knows NODE X,Y CONFIRMED AGREE: it knows where it is, whether a root has confirmed that, and at
+# how many ports the neighbours agree
+knows() {
+	is "$1" ".own.wave | .position == [$2] and .confirmed == $3 and
+		(.neighbours | length == 4 and ([.[] | select(.agrees)] | length) == $4)" status
+}
+
+# raise_deaf: starts everything without a service network
+raise_deaf() {
+	local n
+	config[0]='shape = 3x3'
+	lay_out
+	ip -n "$id-sw" link set br0 down
+	start_nic 0 --bootstrap
+	for n in 1 2 3 4 5 6 7 8; do
+		start_nic "$n" || return 1
+	done
+	start_managers ' 0 '
+}
+
+# Without a service network each node knows its coordinates and its neighbours, by Inits alone.
+# Once there is one, the root confirms them.
+no_service() {
+	local n
+	raise_deaf || return 1
+	for n in 1 2 3 4 5 6 7 8; do
+		until_true 20 knows "$n" "$((n % 3)),$((n / 3))" false 4 &&
+			is "$n" '.own.node == null and .shape == [] and .table_version == 0' status ||
+			{ ctl "$n" status; return 1; }
+	done
+	is 0 '.own.wave | .position == [0,0] and (.neighbours | length == 4)' status || return 1
+	ctl 4 status >"$tmp/status"
+	grep -q '^place  *1,1, unconfirmed' "$tmp/status" && grep -q ' +x: n5 (2,1)$' "$tmp/status" ||
+		{ cat "$tmp/status"; return 1; }
+	ip -n "$id-sw" link set br0 up
+	until_true 60 is 0 '.state == "running" and .problems == []' status || return 1
+	for n in "${nodes[@]}"; do
+		until_true 10 is "$n" ".own.node == [$((n % 3)),$((n / 3))] and .own.wave.confirmed" status ||
+			return 1
+	done
+	ctl 4 status >"$tmp/status"
+	! grep -q '^place' "$tmp/status" && all_reach "${nodes[@]}"
+}
+
+# Each node at a wrong cable finds it itself, and names both ends and the one that was expected.
+no_service_swapped() {
+	end[3:+x]=7:-x
+	end[6:+x]=4:-x
+	raise_deaf || return 1
+	until_true 20 problem 3 wave '0,1:\+x .*cabled to 1,2:-x .*expected 1,1:-x' &&
+	until_true 20 problem 7 wave '1,2:-x .*cabled to 0,1:\+x .*expected 0,2:\+x' &&
+	until_true 20 problem 6 wave '0,2:\+x .*cabled to 1,1:-x .*expected 1,2:-x' &&
+	until_true 20 problem 4 wave '1,1:-x .*cabled to 0,2:\+x .*expected 0,1:\+x' &&
+	until_true 5 knows 3 0,1 false 3 && knows 8 2,2 false 4 && problems 8 0 wave &&
+	{ ctl 3 status >"$tmp/status"; grep -q 'n7 (1,2), contradicts$' "$tmp/status"; }
+}
+
 # 0,1:+x and 0,2:+x exchange their far ends, and get them back: no restart is needed.
 swapped() {
 	local n
@@ -363,6 +420,8 @@ run_one() { # NAME FUNCTION ARGUMENT...
 run_one "a torus of 3x3 is found" right
 run_one "and if the root is there first" root_early
 run_one "and if a part of it is there first" part_early
+run_one "without a service network all know their places, and with it they are confirmed" no_service
+run_one "without a service network swapped cables are named by their nodes" no_service_swapped
 run_one "two swapped cables are named, all nodes reached, mended" swapped
 run_one "a cable from a node to itself" to_itself
 run_one "a cable between ports that are not opposite" not_opposite

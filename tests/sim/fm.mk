@@ -150,3 +150,8 @@ tests += tests/sim/test_large
 tests/sim/test_large-objs := tests/sim/test_large.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_large-deps := $(B)/libtorus.a
 tests/sim/test_large-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_wave
+tests/sim/test_wave-objs := tests/sim/test_wave.o $(sim-objs)
+tests/sim/test_wave-deps := $(B)/libtorus.a
+tests/sim/test_wave-libs := $(svc-libs) $(call pkg-libs,cmocka)

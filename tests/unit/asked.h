@@ -20,6 +20,7 @@
  * struct asked - the fakes
  * @root, @own, @status, @outline, @entry, @hold, @nholds, @candidate, @ncandidates: what the
  *	manager says
+ * @nowhere: it does not know where it is
  * @pending: the table is not in force yet; @kept: by candidates, on disk
  * @cut_off: since when the root is lost
  * @heard, @lately: when each node was heard last, and whether that is within the bound
@@ -40,7 +41,7 @@
  */
 struct asked {
 	struct fabricd d;
-	bool root, no_nic, busy, privileged, pending;
+	bool root, no_nic, busy, privileged, pending, nowhere;
 	uint32_t uid, at;
 	struct fm_kept_count kept;
 	unsigned int mixed;	/* connections to managers of another release */

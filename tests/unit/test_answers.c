@@ -25,7 +25,14 @@
 #define SERVICE(refused) \
 	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,6],'refused_fabric':131," \
 	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},'seal':{'refused':136,'late':137},"
-#define OWN_STATUS "'own':{'node':[2,1],'name':'myself'},"
+#define NEIGHBOURS \
+	"'neighbours':[{'port':'+y','name':'eve','guid':'0000000000000071','peer_port':'-y'," \
+	"'position':[5,-6],'confirmed':true,'agrees':false}," \
+	"{'port':'-x','name':'bob','guid':'0000000000000072','peer_port':'+x'," \
+	"'position':[5,-6],'confirmed':false,'agrees':true}]"
+#define OWN_STATUS \
+	"'own':{'node':[2,1],'name':'myself','wave':{'position':[2,1],'size':[3,2]," \
+	"'confirmed':true," NEIGHBOURS "}},"
 /* What each reply has that is not of the root. */
 #define ROOTLESS(since, node) \
 	"'rootless':{'since':" since ",'table_version':119,'own':{'node':" node ",'name':'myself'}}"
@@ -128,7 +135,8 @@ static void status_without_a_place(void **state)
 	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("null", "null") ",'data':{'shape':[],'state':'bootstrapping',"
 	     "'table_version':0,'nodes':{'total':0,'up':0,'excluded':0},"
 	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0},"
-	     "'parked_packets':0,'relayed_pairs':0,'orders':[],'own':{'node':null,'name':'myself'}," FABRIC
+	     "'parked_packets':0,'relayed_pairs':0,'orders':[],'own':{'node':null,'name':'myself',"
+	     "'wave':{'position':[-1,1],'size':[null,2],'confirmed':false," NEIGHBOURS "}}," FABRIC
 	     "'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,6],'refused_fabric':0,"
 	     "'refused_key':0,'refused_schema':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
 	     "'seal':{'refused':0,'late':0},"

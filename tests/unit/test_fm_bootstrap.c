@@ -656,7 +656,9 @@ static void test_root_is_root(void **state)
 	i.position[0] = 3;
 	stage_hear(&s, 0, &i);
 	stage_did(&s, "log info root: over: two roots: node 'n1' at port +x obeys 00000000000000bc "
-		      "at 10.0.0.0:1, this one 'n0' at 10.0.0.0:1\n");
+		      "at 10.0.0.0:1, this one 'n0' at 10.0.0.0:1\n"
+		      "log error wave: 0,0:+x ('n0') is cabled to 3,0:-x ('n1'), expected 1,0:-x, "
+		      "by the Inits of neighbours: leads to the wrong node\n");
 	/* ... also about its address. */
 	strcpy(i.root_address, "10.9.9.9:9");
 	stage_hear(&s, 0, &i);

@@ -528,6 +528,12 @@ bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_m
 	return true;
 }
 
+void world_hear(struct world *w, uint32_t node, unsigned int port, const void *data, size_t len)
+{
+	fm_mgmt(w->node[node].fm, port, data, len, w->now);
+	manager_arm(w, node);
+}
+
 static void conn_event(struct world *w, struct ev *ev)
 {
 	struct end *e = &w->end[ev->conn - 1];

@@ -14,11 +14,12 @@
  * a manager starts long after its NIC. Once both ends have each other's Init, the port is silent.
  * That also holds for an Init of another root or fabric, so that both ends know the fault of the
  * cable. A node that takes another root judges its neighbours anew, and so waits for their Inits
- * again.
+ * again. A neighbour that says another position than before, for it has moved, is answered.
  *
- * The position is provisional, and only used for the log. The root decides on coordinates from the
- * cables that all nodes report (their NICs told each other GUID and port): otherwise one wrong
- * cable would misplace all nodes that the wave reached through it. See discover.c.
+ * What the wave says of this node's position, and how each further Init checks it, is in wave.c.
+ * The root decides on coordinates from the cables that all nodes report (their NICs told each other
+ * GUID and port): otherwise one wrong cable would misplace all nodes that the wave reached through
+ * it. See discover.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/node/wave.h"
 #include "daemon/fm/wire/init.h"
 
 #define DOUBT (30000 * MS)	/* a call that is not believed is a problem for so long */
@@ -102,6 +104,8 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 		fm_uplink_row(fm);
 	if (!fm_port_up(fm, l->port))
 		clear_problems(fm, l->port);
+	if (!fm_port_up(fm, l->port) || !fm_port_heard(fm, l->port))
+		fm_wave_forget(fm, l->port);
 }
 
 /*
@@ -147,22 +151,6 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 	if (fm_port_problem(fm, port, problem))
 		fm_uplink_row(fm);
 	return !problem;
-}
-
-static void position_take(struct fm *fm, unsigned int port, const struct fm_init *init)
-{
-	unsigned int d = init->port % init->ndims;
-	char at[TORUS_TEXT_MAX];
-
-	if (fm->have_position || port != fm_opposite(init->ndims, init->port))
-		return;
-	memcpy(fm->position, init->position, sizeof(fm->position));
-	fm->position[d] += init->port < init->ndims ? 1 : -1;
-	if (fm->size[d])
-		fm->position[d] = (fm->position[d] + fm->size[d]) % fm->size[d];
-	fm->have_position = true;
-	fm_say(fm, FM_INFO, "bootstrap", "position from node '%s' at port %s", init->name,
-	       fm_port_text(fm, port, at));
 }
 
 static void init_unknown(struct fm *fm, unsigned int port, int err)
@@ -219,7 +207,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 {
 	struct fm_init init;
 	int err = fm_init_get(data, len, &init);
-	bool ours, follows;
+	bool ours, follows, news = false;
 
 	if (port >= fm->nports)
 		return;
@@ -234,12 +222,11 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 	if (follows)
 		fm_follow(fm, &init);
 	ours = init_ours(fm, port, &init);
-	if (ours && init.placed && init.root_guid == fm->root_guid && init.ndims == fm->ndims &&
-	    !fm->is_root)
-		position_take(fm, port, &init);
+	if (ours && init.placed && init.root_guid == fm->root_guid && init.ndims == fm->ndims)
+		news = fm_wave_init(fm, port, &init);
 	if (follows)
 		fm_ports_ask(fm);
-	fm_port_init(fm, port, &init, is_answered(fm, &init));
+	fm_port_init(fm, port, &init, news || is_answered(fm, &init));
 	if (follows)
 		fm_uplink_root_known(fm);
 }

@@ -17,6 +17,7 @@
 struct fm_port {
 	bool up;
 	bool told;		/* the neighbour has an Init of ours */
+	bool moved;		/* this node has another position than its last Init said */
 	bool heard;		/* we have one of its, since the link came up */
 	bool stalled;		/* it is taken down, because the neighbour returned no credits */
 	uint64_t last;		/* when its last Init came; 0: none has */
@@ -79,6 +80,13 @@ void fm_ports_spread(struct fm *fm)
 	}
 }
 
+void fm_ports_moved(struct fm *fm)
+{
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
+		fm->port[p].moved = fm->port[p].up;
+	fm_ports_spread(fm);
+}
+
 void fm_ports_ask(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
@@ -108,7 +116,7 @@ void fm_port_init(struct fm *fm, unsigned int p, const struct fm_init *init, boo
 
 	port->last = fm->now;
 	port->heard |= init->placed;
-	port->told |= init->heard;
+	port->told |= init->heard && !port->moved;
 	if (first)
 		port->next = fm->now;
 	else if (answers)
@@ -127,6 +135,7 @@ void fm_port_sent(struct fm *fm, unsigned int p)
 	struct fm_port *port = &fm->port[p];
 
 	port->sent = fm->now;
+	port->moved = false;
 	port->next = port->told && port->heard ? NEVER : fm->now + port->interval;
 	if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
 		port->interval += port->interval / 2;

@@ -25,6 +25,7 @@
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/node/wave.h"
 
 #define BACKOFF_MAX 20	/* times member_max, between attempts of a node whose NIC failed */
 
@@ -177,10 +178,9 @@ static void take_position(struct fm *fm)
 
 	fm->ndims = fm->shape.ndims;
 	memcpy(fm->size, fm->shape.size, sizeof(fm->size));
-	for (unsigned int d = 0; d < fm->ndims; d++)
-		fm->position[d] = fm->coords.c[d];
-	fm->have_position = true;
-	if (!known)
+	if (fm_wave_confirm(fm))
+		fm_ports_moved(fm);
+	else if (!known)
 		fm_ports_spread(fm);
 }
 

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: addresses by the wave
+ *
+ * An Init tells the sender's position and the port that it left by. So each neighbour implies a
+ * position of this node: one step beyond its own, modulo the size of the dimension if that is
+ * known. The first Init places the node. All further Inits check the place. This needs no service
+ * network: a node that has no way to the root knows its coordinates and its neighbours.
+ *
+ * Agreement. Where a size is not known yet, positions are signed, and two that differ by a multiple
+ * of the size are one place. The size is at least 2 wherever nodes differ, so only a difference of
+ * 1 is a contradiction there. Where it is known, any other place is one. So is a cable between
+ * ports that are not opposite, or in a dimension of size 1.
+ *
+ * Contradiction. The node names it: both ends, both ports, the end that was expected, and the one
+ * that is there. Both ends of the cable find it, each by the other's Init. What that port says does
+ * not count for the place if more ports say otherwise: the node is where most of its neighbours see
+ * it, and stays where it is if none is seen by more. Each move makes more cables of this node right
+ * than it makes wrong, and a cable is right or wrong for both its ends. So moves one after the
+ * other come to an end. Moves at one time might not, so a node moves a bounded number of times for
+ * each root. On a ring of one dimension a node has two neighbours, and no majority.
+ *
+ * Flapping. A neighbour that agreed and then says a wrong place, while this node stood still, has
+ * turned. One that turns more often than the bounded moves allow has no vote, and the problem
+ * stands, whatever it says, until its link comes up anew; and a link that comes and goes is damped
+ * by the root (root/damp.c).
+ *
+ * Confirmation. The root places nodes by their cables, as NICs report them, not by the wave, so one
+ * wrong cable or liar misplaces no node in the table (root/discover.c). Its word wins: once the NIC
+ * is placed, the position is that of the table, and only settled Inits of the same sizes are
+ * judged. Wrong cables are then named and excluded by the root (root/wiring.c).
+ *
+ * Safety. The position by the wave goes to the log, to status, to Inits and to HELLO, and nowhere
+ * else. It writes no row, and places no NIC. A NIC without place and rows forwards nothing, so a
+ * port with a contradiction carries no packet before the root has judged its cable. Rows from the
+ * positions of neighbours would be no gain: a node does not know the far cables, and two nodes that
+ * believe in different places could make a cycle. So a liar, which needs the key of the fabric
+ * (seal.c), can make nodes show a place that is not confirmed, until more neighbours, or the root,
+ * say otherwise, and that is all. The root excludes a cable for what NICs say of its ends, never
+ * for what an Init says of a place, so a liar does not take cables of others out of the table.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/fm/node/wave.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/status.h"
+#include "daemon/fm/wire/init.h"
+
+#define MOVES_MAX 6	/* for each root: see above */
+#define TURNS_MAX (MOVES_MAX / 2 + 1)	/* of an honest neighbour: it moves, and is confirmed */
+
+/**
+ * struct heard - what the neighbour at a port said last
+ * @known: it said something in this session of the link
+ * @turns: how often it agreed, and then did not, while this node stood still
+ */
+struct heard {
+	bool known, settled;
+	uint8_t port, ndims;
+	uint8_t turns;
+	uint16_t size[TORUS_MAX_DIMS];
+	int32_t position[TORUS_MAX_DIMS];
+	uint64_t guid, root_guid;
+	char name[TORUS_NAME_MAX + 1];
+};
+
+/**
+ * struct fm_wave - what the neighbours said
+ * @moves: of this node since it follows @root_guid
+ * @places: this node's position is by the wave
+ */
+struct fm_wave {
+	struct heard port[TORUS_MAX_PORTS];
+	unsigned int moves;
+	bool places;
+	uint64_t root_guid;
+};
+
+bool fm_wave_new(struct fm *fm)
+{
+	fm->wave = calloc(1, sizeof(*fm->wave));
+	return fm->wave;
+}
+
+void fm_wave_free(struct fm *fm)
+{
+	free(fm->wave);
+}
+
+/* --- places ---------------------------------------------------------------------- */
+
+static int32_t reduce(const struct fm *fm, unsigned int d, int32_t at)
+{
+	int32_t size = fm->size[d];
+
+	return size ? (at % size + size) % size : at;
+}
+
+/* Return: true if two positions may be one place: see above. */
+static bool is_same(const struct fm *fm, const int32_t *a, const int32_t *b)
+{
+	for (unsigned int d = 0; d < fm->ndims; d++) {
+		int32_t far = a[d] - b[d];
+
+		if (fm->size[d] ? far % fm->size[d] : abs(far) == 1)
+			return false;
+	}
+	return true;
+}
+
+static bool is_same_size(const struct fm *fm, const struct heard *h)
+{
+	return !memcmp(fm->size, h->size, sizeof(fm->size));
+}
+
+/* Return: true if what came by that port is of the present root and counts. */
+static bool is_judged(const struct fm *fm, const struct heard *h)
+{
+	return h->known && fm->have_root && h->root_guid == fm->root_guid && h->ndims == fm->ndims &&
+	       (!fm->placed || (h->settled && is_same_size(fm, h)));
+}
+
+/*
+ * Where the neighbour at @p sees this node.
+ * Return: false: nowhere, for no cable should be between these ports.
+ */
+static bool seen_at(const struct fm *fm, unsigned int p, int32_t *at)
+{
+	const struct heard *h = &fm->wave->port[p];
+	unsigned int d = p % fm->ndims;
+
+	if (p != fm_opposite(fm->ndims, h->port) || fm->size[d] == 1 || h->guid == fm->guid)
+		return false;
+	memcpy(at, h->position, sizeof(h->position));
+	at[d] += h->port < fm->ndims ? 1 : -1;
+	for (unsigned int k = 0; k < fm->ndims; k++)
+		at[k] = reduce(fm, k, at[k]);
+	return abs(at[d]) <= TORUS_MAX_NODES;
+}
+
+static bool agrees(const struct fm *fm, unsigned int p, const int32_t *place)
+{
+	int32_t at[TORUS_MAX_DIMS];
+
+	return seen_at(fm, p, at) && is_same(fm, at, place);
+}
+
+/* Return: true if what the neighbour at @p says counts for the place of this node. */
+static bool has_vote(const struct fm *fm, unsigned int p)
+{
+	const struct heard *h = &fm->wave->port[p];
+
+	return is_judged(fm, h) && h->turns <= TURNS_MAX;
+}
+
+/* How many neighbours see this node at a place. */
+static unsigned int votes_for(const struct fm *fm, const int32_t *place)
+{
+	unsigned int n = 0;
+
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
+		n += has_vote(fm, p) && agrees(fm, p, place);
+	return n;
+}
+
+/* --- for people ------------------------------------------------------------------- */
+
+static const char *place_text(const struct fm *fm, const int32_t *at, char *buf)
+{
+	size_t n = 0;
+
+	for (unsigned int d = 0; d < fm->ndims; d++)
+		n += (size_t)snprintf(buf + n, TORUS_TEXT_MAX - n, d ? ",%d" : "%d",
+				      (int)reduce(fm, d, at[d]));
+	return buf;
+}
+
+/* Which node should be at @p: one step from here. */
+static void due_at(const struct fm *fm, unsigned int p, int32_t *at)
+{
+	memcpy(at, fm->position, sizeof(fm->position));
+	at[p % fm->ndims] += p < fm->ndims ? 1 : -1;
+}
+
+static void tell_fault(struct fm *fm, unsigned int p, const char *what)
+{
+	const struct heard *h = &fm->wave->port[p];
+	char here[TORUS_TEXT_MAX], there[TORUS_TEXT_MAX], want[TORUS_TEXT_MAX];
+	char port[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX], due[TORUS_TEXT_MAX];
+	int32_t at[TORUS_MAX_DIMS];
+
+	due_at(fm, p, at);
+	fm_problem_set(fm, "wave", p,
+		       "%s:%s ('%s') is cabled to %s:%s ('%s'), expected %s:%s, by the Inits of "
+		       "neighbours: %s",
+		       place_text(fm, fm->position, here), torus_port_text(fm->ndims, p, port),
+		       fm->cfg.name, place_text(fm, h->position, there),
+		       torus_port_text(fm->ndims, h->port, peer), h->name,
+		       place_text(fm, at, want),
+		       torus_port_text(fm->ndims, fm_opposite(fm->ndims, p), due), what);
+}
+
+/* What is wrong with the cable at @p, as its Inits show it; NULL: nothing. */
+static const char *find_fault(const struct fm *fm, unsigned int p)
+{
+	const struct heard *h = &fm->wave->port[p];
+
+	if (!is_judged(fm, h) || !fm->have_position)
+		return NULL;
+	if (h->guid == fm->guid)
+		return "a cable from a node to itself";
+	if (p != fm_opposite(fm->ndims, h->port))
+		return "joins ports that are not opposite";
+	if (fm->size[p % fm->ndims] == 1)
+		return "in a dimension of size 1";
+	if (!agrees(fm, p, fm->position))
+		return "leads to the wrong node";
+	return h->turns <= TURNS_MAX ? NULL : "the neighbour has said several places";
+}
+
+static void judge(struct fm *fm)
+{
+	for (unsigned int p = 0; p < fm->nports; p++) {
+		const char *what = p < fm_ports_used(fm) ? find_fault(fm, p) : NULL;
+
+		if (what)
+			tell_fault(fm, p, what);
+		else
+			fm_problem_clear(fm, "wave", p);
+	}
+}
+
+/* --- this node's place ------------------------------------------------------------- */
+
+static void take(struct fm *fm, unsigned int p, const int32_t *at)
+{
+	char port[TORUS_TEXT_MAX];
+
+	memcpy(fm->position, at, sizeof(fm->position));
+	fm->have_position = true;
+	fm->wave->places = true;
+	fm_say(fm, FM_INFO, "bootstrap", "position from node '%s' at port %s",
+	       fm->wave->port[p].name, fm_port_text(fm, p, port));
+}
+
+/* Moves to where most of the neighbours see this node. */
+static void choose(struct fm *fm)
+{
+	int32_t at[TORUS_MAX_DIMS], best[TORUS_MAX_DIMS];
+	unsigned int most = votes_for(fm, fm->position), from = fm->nports;
+
+	if (fm->wave->moves >= MOVES_MAX)
+		return;
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
+		unsigned int n;
+
+		if (!has_vote(fm, p) || !seen_at(fm, p, at))
+			continue;
+		n = votes_for(fm, at);
+		if (n <= most)
+			continue;
+		most = n;
+		from = p;
+		memcpy(best, at, sizeof(best));
+	}
+	if (from == fm->nports)
+		return;
+	fm->wave->moves++;
+	take(fm, from, best);
+	fm_ports_moved(fm);
+}
+
+static void place(struct fm *fm, unsigned int port)
+{
+	int32_t at[TORUS_MAX_DIMS];
+
+	if (fm->wave->root_guid != fm->root_guid) {
+		fm->wave->root_guid = fm->root_guid;
+		fm->wave->moves = 0;
+	}
+	if (fm->is_root || fm->placed)
+		return;
+	if (fm->have_position)
+		choose(fm);
+	else if (seen_at(fm, port, at))
+		take(fm, port, at);
+}
+
+bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
+{
+	struct heard *h = &fm->wave->port[port];
+	bool agreed = fm->have_position && is_judged(fm, h) && agrees(fm, port, fm->position);
+	bool news = h->known &&
+		    memcmp(h->position, init->position, init->ndims * sizeof(*h->position));
+
+	if (h->root_guid != init->root_guid)
+		h->turns = 0;
+	h->known = true;
+	h->settled = init->settled;
+	h->port = init->port;
+	h->ndims = init->ndims;
+	h->guid = init->guid;
+	h->root_guid = init->root_guid;
+	memcpy(h->size, init->size, sizeof(h->size));
+	memcpy(h->position, init->position, sizeof(h->position));
+	strcpy(h->name, init->name);
+	if (agreed && is_judged(fm, h) && !agrees(fm, port, fm->position) && h->turns <= TURNS_MAX)
+		h->turns++;
+	place(fm, port);
+	judge(fm);
+	return news;
+}
+
+void fm_wave_forget(struct fm *fm, unsigned int port)
+{
+	memset(&fm->wave->port[port], 0, sizeof(fm->wave->port[port]));
+	fm_problem_clear(fm, "wave", port);
+}
+
+bool fm_wave_confirm(struct fm *fm)
+{
+	char was[TORUS_TEXT_MAX], is[TORUS_TEXT_MAX];
+	int32_t at[TORUS_MAX_DIMS] = { 0 };
+	bool moved;
+
+	for (unsigned int d = 0; d < fm->ndims; d++)
+		at[d] = fm->coords.c[d];
+	moved = fm->have_position && fm->wave->places && !is_same(fm, fm->position, at);
+	if (moved)
+		fm_say(fm, FM_INFO, "bootstrap", "the root places this node at %s; by the Inits of "
+		       "neighbours it was at %s", place_text(fm, at, is),
+		       place_text(fm, fm->position, was));
+	memcpy(fm->position, at, sizeof(fm->position));
+	fm->have_position = true;
+	fm->wave->places = false;
+	judge(fm);
+	return moved;
+}
+
+bool fm_wave_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out)
+{
+	const struct heard *h = &fm->wave->port[port];
+
+	if (port >= fm_ports_used(fm) || !h->known || h->root_guid != fm->root_guid ||
+	    h->ndims != fm->ndims)
+		return false;
+	*out = (struct fm_neighbour) {
+		.name = h->name, .guid = h->guid, .port = h->port, .settled = h->settled,
+		.agrees = !find_fault(fm, port),
+	};
+	for (unsigned int d = 0; d < fm->ndims; d++)
+		out->position[d] = reduce(fm, d, h->position[d]);
+	return true;
+}

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Addresses by the wave alone: in a world whose service network carries nothing, each node knows
+ * its coordinates and its neighbours; wrong cables are found by the nodes at their ends; when the
+ * service network comes, the root confirms all places.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/wire/init.h"
+#include "story.h"
+#include "tests/unit/random.h"
+
+static void isolate(struct world *w)
+{
+	for (uint32_t a = 0; a < world_nodes(w); a++)
+		for (uint32_t b = 0; b < world_nodes(w); b++)
+			if (a != b)
+				world_one_way(w, a, b, true);
+}
+
+/* A position modulo the true sizes is the place of @node. */
+static bool is_at(const struct world *w, const int32_t *position, uint32_t node)
+{
+	const struct torus_shape *shape = &world_config(w)->shape;
+	struct torus_coords at;
+
+	torus_node_coords(shape, node, &at);
+	for (unsigned int d = 0; d < shape->ndims; d++)
+		if ((position[d] - at.c[d]) % shape->size[d])
+			return false;
+	return true;
+}
+
+static bool has_link(const struct world *w, uint32_t node, unsigned int p)
+{
+	const struct torus_shape *shape = &world_config(w)->shape;
+	unsigned int d = p % shape->ndims;
+	uint32_t from = p < shape->ndims ? node : torus_neighbour(shape, node, p);
+
+	return shape->size[d] > 1 && world_cable_whole(w, from * shape->ndims + d);
+}
+
+static void check_neighbour(struct story *s, uint32_t i, unsigned int p)
+{
+	const struct torus_shape *shape = &world_config(s->w)->shape;
+	bool there = has_link(s->w, i, p);
+	struct fm_neighbour n;
+
+	if (fm_neighbour(world_fm(s->w, i), p, &n) != there) {
+		story_fail(s, "node %u, port %u: a neighbour is%s known", i, p, there ? " not" : "");
+		return;
+	}
+	if (!there)
+		return;
+	if (n.port != torus_dir_opposite(shape, p) ||
+	    !is_at(s->w, n.position, torus_neighbour(shape, i, p)))
+		story_fail(s, "node %u, port %u: the neighbour is elsewhere", i, p);
+	if (!n.agrees)
+		story_fail(s, "node %u, port %u: the neighbour does not agree", i, p);
+}
+
+/* Each node knows its coordinates and its neighbours; but for the root, by the wave alone. */
+static void check_places(struct story *s, bool confirmed)
+{
+	struct fm_status st;
+	struct fm_place at;
+
+	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+		if (!fm_place(world_fm(s->w, i), &at)) {
+			story_fail(s, "node %u does not know its place", i);
+			continue;
+		}
+		if (!is_at(s->w, at.position, i))
+			story_fail(s, "node %u thinks that it is at %d,%d", i, at.position[0],
+				   at.position[1]);
+		fm_status(world_fm(s->w, i), &st);
+		if (at.confirmed != st.placed || (i && at.confirmed != confirmed))
+			story_fail(s, "the place of node %u is%s confirmed", i,
+				   at.confirmed ? "" : " not");
+		if (i && !confirmed && (st.version || st.applied))
+			story_fail(s, "node %u has a table", i);
+		for (unsigned int p = 0; p < 2u * world_config(s->w)->shape.ndims; p++)
+			check_neighbour(s, i, p);
+	}
+	if (story_problem(s, "wave", ""))
+		story_fail(s, "a contradiction in a fabric that is cabled right");
+}
+
+static void end(struct story *s, const char *what, uint64_t seed)
+{
+	if (!story_end(s))
+		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s->wrong);
+}
+
+/* --- power-on --------------------------------------------------------------------- */
+
+static bool next_order(uint32_t *o, uint32_t n)
+{
+	uint32_t i = n - 1, j = n - 1, t;
+
+	while (i && o[i - 1] >= o[i])
+		i--;
+	if (!i)
+		return false;
+	while (o[j] <= o[i - 1])
+		j--;
+	t = o[i - 1], o[i - 1] = o[j], o[j] = t;
+	for (j = n - 1; i < j; i++, j--)
+		t = o[i], o[i] = o[j], o[j] = t;
+	return true;
+}
+
+/*
+ * @gap: between two nodes. Then the service network is there, and all is confirmed; after that
+ * nodes are where they were.
+ */
+static void one_order(const struct world_config *c, const uint32_t *order, uint64_t gap,
+		      uint64_t wait, bool comes)
+{
+	char shape[TORUS_TEXT_MAX];
+	struct story s;
+
+	story_begin(&s, c);
+	isolate(s.w);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		world_power(s.w, order[i], true);
+		world_run(s.w, gap);
+	}
+	world_run(s.w, wait);
+	check_places(&s, false);
+	world_partition(s.w, 0);
+	if (comes) {
+		story_rest(&s, 60 * SEC);
+		check_places(&s, true);
+	}
+	end(&s, torus_shape_text(&c->shape, shape), c->seed);
+}
+
+static void every_order(void **state)
+{
+	static const char *const shapes[] = { "1", "2", "3", "4", "5", "2x2", "3x2", "2x1x2" };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
+		uint32_t order[8], n;
+		struct world_config c;
+
+		story_config(&c, shapes[k], 0);
+		n = torus_nodes(&c.shape);
+		for (unsigned int discover = 0; discover < 2; discover++) {
+			c.discover = discover;
+			for (uint32_t i = 0; i < n; i++)
+				order[i] = i;
+			do {
+				if (!(c.seed++ % story_every()))
+					one_order(&c, order, 3 * MS, 1 * SEC, !(c.seed % 8));
+			} while (next_order(order, n));
+		}
+	}
+}
+
+/* One to six dimensions, sizes 1 and 2 among them, in any order and at any time. */
+static void one_seed(uint64_t seed)
+{
+	uint64_t random = seed;
+	struct world_config c;
+	uint32_t order[64], n, t;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	c.seed = seed;
+	story_shape(&random, 60, &c.shape);
+	c.discover = random_below(&random, 2);
+	if (!random_below(&random, 4))
+		c.open = (uint8_t)random_below(&random, 1u << c.shape.ndims);
+	n = torus_nodes(&c.shape);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = random_below(&random, i);
+
+		t = order[k], order[k] = order[i - 1], order[i - 1] = t;
+	}
+	one_order(&c, order, random_below(&random, 3) * random_below(&random, 10 * MS) + 1,
+		  random_below(&random, 4) ? 1 * SEC : 200 * SEC, !random_below(&random, 4));
+}
+
+static void random_orders(void **state)
+{
+	(void)state;
+	if (getenv("SEED")) {
+		one_seed(random_seed(0));
+		return;
+	}
+	for (uint64_t seed = 1; seed <= 300; seed += story_every())
+		one_seed(seed);
+}
+
+/* --- wrong cables ----------------------------------------------------------------------- */
+
+/* What a world says of the wave: places that are wrong, and contradictions. */
+struct sum {
+	unsigned int wrong, named;
+};
+
+static struct sum sum_of(struct world *w)
+{
+	struct sum n = { 0 };
+
+	for (uint32_t i = 0; i < world_nodes(w); i++) {
+		const struct fm *fm = world_fm(w, i);
+		struct fm_place at;
+
+		n.wrong += !fm_place(fm, &at) || !is_at(w, at.position, i);
+		for (unsigned int k = 0; fm_problem(fm, k); k++)
+			n.named += !strcmp(fm_problem(fm, k)->kind, "wave");
+	}
+	return n;
+}
+
+static bool disagrees(struct world *w, uint32_t node, unsigned int port)
+{
+	struct fm_neighbour n;
+
+	return fm_neighbour(world_fm(w, node), port, &n) && !n.agrees;
+}
+
+static bool is_cabled_right(struct world *w, uint32_t node, unsigned int port)
+{
+	const struct torus_shape *shape = &world_config(w)->shape;
+	struct fm_neighbour n;
+
+	return fm_neighbour(world_fm(w, node), port, &n) &&
+	       n.guid == world_fm(w, torus_neighbour(shape, node, port))->guid &&
+	       n.port == torus_dir_opposite(shape, port);
+}
+
+/*
+ * The service network comes: the root names the wrong cables, and confirms the places. Nodes join
+ * it one after the other then, and it places each by the cables that are reported by then.
+ * Return: nodes without a place, or that it misplaced by that: their first cable that is reported
+ * is a wrong one.
+ */
+static unsigned int confirmed(struct story *s, const char *what)
+{
+	const struct torus_shape *shape = &world_config(s->w)->shape;
+	unsigned int wrong = 0;
+
+	world_partition(s->w, 0);
+	world_run(s->w, 60 * SEC);
+	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+		struct fm_place at;
+
+		wrong += !fm_place(world_fm(s->w, i), &at) || !at.confirmed ||
+			 !is_at(s->w, at.position, i);
+	}
+	for (uint32_t i = 0; !wrong && i < world_nodes(s->w); i++)
+		for (unsigned int p = 0; p < 2u * shape->ndims; p++)
+			if (disagrees(s->w, i, p) && is_cabled_right(s->w, i, p))
+				story_fail(s, "%s: a contradiction by the wave stays", what);
+	if (!story_problem(s, "wiring", what))
+		story_fail(s, "the root does not say: %s", what);
+	return wrong;
+}
+
+static void drop(struct story *s)
+{
+	if (s->wrong[0])
+		fail_msg("%s", s->wrong);
+	check_flow_free(s->flow);
+	world_free(s->w);
+}
+
+/*
+ * The far ends of two cables of one dimension are swapped. Return: nodes that the wave misplaced:
+ * those that only the wrong cables have reached at first, and those that are as many as the others.
+ */
+static unsigned int one_cross(const char *shape, uint64_t seed, bool late, unsigned int *by_root)
+{
+	struct world_config c;
+	struct story s;
+	struct sum sum;
+	uint64_t r = seed;
+	uint32_t a, b;
+	unsigned int d;
+
+	story_config(&c, shape, seed);
+	c.discover = false;
+	story_begin(&s, &c);
+	isolate(s.w);
+	a = random_below(&r, world_cables(s.w));
+	do {
+		b = random_below(&r, world_cables(s.w));
+	} while (b == a || b % c.shape.ndims != a % c.shape.ndims);
+	d = a % c.shape.ndims;
+	world_cross(s.w, a, b);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		world_power(s.w, i, true);
+		if (seed & 1)
+			world_run(s.w, random_below(&r, 5 * MS));
+	}
+	world_run(s.w, 2 * SEC);
+	sum = sum_of(s.w);
+	if (!sum.named)
+		story_fail(&s, "%s, seed %llu: nothing is named", shape, (unsigned long long)seed);
+	/* Where all know their place, exactly the four ends have a contradiction. */
+	if (!sum.wrong) {
+		uint32_t from[2] = { a / c.shape.ndims, b / c.shape.ndims };
+
+		for (unsigned int k = 0; k < 2; k++)
+			if (!disagrees(s.w, from[k], d) ||
+			    !disagrees(s.w, torus_neighbour(&c.shape, from[k], d),
+				       torus_dir_opposite(&c.shape, d)))
+				story_fail(&s, "%s, seed %llu: an end is not named", shape,
+					   (unsigned long long)seed);
+		if (sum.named != 4 || !story_problem(&s, "wave", "leads to the wrong node"))
+			story_fail(&s, "%s, seed %llu: %u ends are named", shape,
+				   (unsigned long long)seed, sum.named);
+	}
+	if (late)
+		*by_root += confirmed(&s, "leads to the wrong node") > 0;
+	drop(&s);
+	return sum.wrong;
+}
+
+static void swapped_cables(void **state)
+{
+	static const char *const shapes[] = { "4x4", "5x4", "3x3x3", "4x3x2" };
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
+		unsigned int misplaced = 0, by_root = 0;
+
+		for (uint64_t seed = 1; seed <= 60; seed++)
+			misplaced += one_cross(shapes[k], seed, seed % 6 == 0, &by_root) > 0;
+		if (misplaced > 15 || by_root > 4)
+			fail_msg("%s: the wave went wrong in %u of 60 fabrics, the root in %u of 10",
+				 shapes[k], misplaced, by_root);
+	}
+}
+
+static void one_plug(uint32_t node, unsigned int port, uint32_t node2, unsigned int port2,
+		     const char *text, const char *what)
+{
+	struct world_config c;
+	struct story s;
+
+	story_config(&c, "4x4", 1);
+	c.discover = false;
+	story_begin(&s, &c);
+	isolate(s.w);
+	world_plug(s.w, 2 * node + port, node, port, node2, port2);
+	story_power_all(&s);
+	world_run(s.w, 2 * SEC);
+	if (sum_of(s.w).wrong)
+		story_fail(&s, "a node is misplaced");
+	if (!story_problem(&s, "wave", text))
+		story_fail(&s, "no problem of the wave: %s", text);
+	if (confirmed(&s, what))
+		story_fail(&s, "the root has misplaced a node");
+	drop(&s);
+}
+
+/* A cable to the node itself, and one to a port that is not opposite, are named. */
+static void wrong_ports(void **state)
+{
+	(void)state;
+	one_plug(5, 0, 6, 3, "1,1:+x ('n5') is cabled to 2,1:-y ('n6'), expected 2,1:-x, by the "
+		 "Inits of neighbours: joins ports that are not opposite", "not opposite");
+	one_plug(5, 0, 6, 3, "2,1:-y ('n6') is cabled to 1,1:+x ('n5'), expected 2,0:+y",
+		 "not opposite");
+	one_plug(5, 0, 5, 2, "a cable from a node to itself", "from a node to itself");
+}
+
+/* --- two roots ---------------------------------------------------------------------------- */
+
+/* Each node is where it is seen from the root that it follows, and the roots' meeting is named. */
+static void two_roots(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct world_config c;
+		struct torus_coords at;
+		struct story s;
+		uint64_t r = seed;
+		unsigned int roots = 0;
+		uint32_t other;
+
+		story_config(&c, seed & 1 ? "4x4" : "3x3x2", seed);
+		c.discover = seed & 2;
+		story_begin(&s, &c);
+		isolate(s.w);
+		other = 1 + random_below(&r, world_nodes(s.w) - 1);
+		torus_node_coords(&c.shape, other, &at);
+		world_jumper(s.w, other, true);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+			world_power(s.w, i, true);
+			world_run(s.w, random_below(&r, 3 * MS));
+		}
+		world_run(s.w, 2 * SEC);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+			struct fm_root_status root;
+			struct fm_place is;
+
+			fm_root_status(world_fm(s.w, i), &root);
+			if (!fm_place(world_fm(s.w, i), &is)) {
+				story_fail(&s, "node %u does not know its place", i);
+				continue;
+			}
+			roots += world_fm(s.w, i)->is_root;
+			if (root.guid == world_fm(s.w, other)->guid)
+				for (unsigned int d = 0; d < c.shape.ndims; d++)
+					is.position[d] += at.c[d];
+			if (!is_at(s.w, is.position, i))
+				story_fail(&s, "seed %llu: node %u is elsewhere",
+					   (unsigned long long)seed, i);
+		}
+		if (story_problem(&s, "wave", ""))
+			story_fail(&s, "seed %llu: places of two roots are compared",
+				   (unsigned long long)seed);
+		/* The earlier root gives way, unless it is told of the later one by none. */
+		if (roots > 1 && !story_problem(&s, "root", "two roots"))
+			story_fail(&s, "seed %llu: two roots are not named",
+				   (unsigned long long)seed);
+		drop(&s);
+	}
+}
+
+/* --- lies ------------------------------------------------------------------------------------- */
+
+/*
+ * An Init as @liar could send it by @port: of the right root, and with another place than its own;
+ * or one that it has sent by another port; or one of another node.
+ */
+static size_t lie(struct world *w, uint64_t *r, uint32_t liar, unsigned int port, uint8_t *buf)
+{
+	const struct torus_shape *shape = &world_config(w)->shape;
+	uint32_t as = random_below(r, 3) ? liar : random_below(r, world_nodes(w));
+	struct torus_coords at;
+	struct fm_init init = {
+		.placed = true, .settled = random_below(r, 2), .heard = random_below(r, 2),
+		.port = (uint8_t)(random_below(r, 4) ? port : random_below(r, 2 * shape->ndims)),
+		.ndims = shape->ndims, .guid = world_fm(w, as)->guid,
+		.root_guid = world_fm(w, 0)->guid, .epoch = 1,
+	};
+
+	torus_node_coords(shape, as, &at);
+	memcpy(init.size, shape->size, sizeof(init.size));
+	for (unsigned int d = 0; d < shape->ndims; d++)
+		init.position[d] = (int32_t)(random_below(r, 2) ? at.c[d] :
+					     random_below(r, shape->size[d]));
+	strcpy(init.fabric, "sim");
+	snprintf(init.name, sizeof(init.name), "n%u", as);
+	strcpy(init.root_address, "sim:0");
+	return fm_init_put(buf, &init);
+}
+
+/* All but the liar's own cables are judged as they were, and all nodes are where they were. */
+static void liar(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct world_config c;
+		struct story s;
+		uint64_t r = seed;
+		unsigned int lines = 0;
+		uint32_t who;
+
+		story_config(&c, seed & 1 ? "4x4" : "3x3x3", seed);
+		c.discover = false;
+		story_begin(&s, &c);
+		isolate(s.w);
+		story_power_all(&s);
+		world_run(s.w, 1 * SEC);
+		who = random_below(&r, world_nodes(s.w));
+		for (unsigned int k = 0; k < 100; k++) {
+			unsigned int p = random_below(&r, 2 * c.shape.ndims);
+			uint32_t to = torus_neighbour(&c.shape, who, p);
+			uint8_t buf[TORUS_MGMT_MAX];
+			size_t len = lie(s.w, &r, who, p, buf);
+
+			world_hear(s.w, to, torus_dir_opposite(&c.shape, p), buf, len);
+			world_run(s.w, random_below(&r, 50 * MS));
+			lines += disagrees(s.w, to, torus_dir_opposite(&c.shape, p));
+			if (sum_of(s.w).wrong)
+				story_fail(&s, "seed %llu, lie %u: a node has moved",
+					   (unsigned long long)seed, k);
+		}
+		if (!lines)
+			story_fail(&s, "seed %llu: no lie is found", (unsigned long long)seed);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			for (unsigned int p = 0; p < 2u * c.shape.ndims; p++)
+				if (disagrees(s.w, i, p) && i != who &&
+				    torus_neighbour(&c.shape, i, p) != who)
+					story_fail(&s, "seed %llu: a cable of others is named",
+						   (unsigned long long)seed);
+		/* It has turned more than once: only a new session of the link ends that. */
+		for (unsigned int p = 0; p < 2u * c.shape.ndims; p++) {
+			uint32_t from = p < c.shape.ndims ? who : torus_neighbour(&c.shape, who, p);
+
+			world_cut(s.w, from * c.shape.ndims + p % c.shape.ndims, true);
+		}
+		world_run(s.w, 1 * SEC);
+		if (story_problem(&s, "wave", ""))
+			story_fail(&s, "a contradiction outlives its link");
+		for (unsigned int p = 0; p < 2u * c.shape.ndims; p++) {
+			uint32_t from = p < c.shape.ndims ? who : torus_neighbour(&c.shape, who, p);
+
+			world_cut(s.w, from * c.shape.ndims + p % c.shape.ndims, false);
+		}
+		world_run(s.w, 1 * SEC);
+		check_places(&s, false);
+		world_partition(s.w, 0);
+		end(&s, "a liar", seed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_order),
+		cmocka_unit_test(random_orders),
+		cmocka_unit_test(swapped_cables),
+		cmocka_unit_test(wrong_ports),
+		cmocka_unit_test(two_roots),
+		cmocka_unit_test(liar),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
