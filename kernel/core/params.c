@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "params.h"
-
-#define MS	1000000ull
+#include "times.h"
 
 /*
  * If the root is lost in the middle of a recovery, its holds stay until a successor releases them.

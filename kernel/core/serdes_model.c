@@ -2,6 +2,7 @@
 /* Amplitudes are in 1/65536 of the swing; serdes_model.h has the equations. */
 #include "serdes_model.h"
 #include "splitmix64.h"
+#include "times.h"
 
 #define ONE		65536
 #define SWING		400		/* mV: from the centre to a full level */
@@ -9,8 +10,8 @@
 #define JITTER		14		/* 1/1000 UI rms */
 #define WIDTH		460		/* 1/1000 UI, of an eye without any distortion */
 #define TAP		(ONE / 40)	/* one step */
-#define SETTLE		100000ull	/* ns; 802.3 clause 72 trains in 500 ms at most */
-#define ERRORS_FOR	10000000ull	/* ns that a computed rate holds */
+#define SETTLE		(100 * US)	/* 802.3 clause 72 trains in 500 ms at most */
+#define ERRORS_FOR	(10 * MS)	/* that a computed rate holds */
 #define PER_KELVIN	2		/* per mille of the loss */
 
 /* Lanes of 6.25 Gb/s and less; the loss in dB goes with the root: 1/1000. */
@@ -59,7 +60,7 @@ static u32 loss_of(const struct tn_serdes_model *m, unsigned int lane, u64 now)
 	mdb = (u64)((s64)mdb + (s64)mdb * (s64)c->drift * swing_at(age) / 1000000);
 	mdb = (u64)((s64)mdb + (s64)mdb * c->warmer * PER_KELVIN / 1000);
 	if (c->aged >> lane & 1)
-		mdb += age / 1000000 * c->ageing / 1000;
+		mdb += age / MS * c->ageing / 1000;
 	mdb = mdb * root[m->rate] / 1000;
 	return mdb < 200000 ? (u32)mdb : 200000;
 }

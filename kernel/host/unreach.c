@@ -3,6 +3,7 @@
  * Destination unreachable, as if the destination had said so: the host would take a packet
  * from its own address for a forgery. RFC 792, 1122, 1812, 4443.
  */
+#include "../core/times.h"
 #include "host.h"
 
 #define IP4_HDR		20u
@@ -10,7 +11,7 @@
 #define ICMP_HDR	8u
 #define QUOTE4_MAX	(576 - IP4_HDR - ICMP_HDR)		/* RFC 1812 */
 #define QUOTE6_MAX	(TORUS_HOST_ANSWER_MAX - IP6_HDR - ICMP_HDR)	/* RFC 4443 */
-#define INTERVAL	5000000u	/* ns: 200 a second, */
+#define INTERVAL	(5 * MS)	/* 200 a second, */
 #define BURST		50u		/* 50 at once */
 
 #define PROTO_ICMP		1
@@ -32,8 +33,8 @@ void torus_host_unreachable(struct torus_host *h, const struct tn_pkt *pkt)
 
 static bool is_allowed(struct torus_host *h, u64 now)
 {
-	if (h->answer_at + (u64)INTERVAL * BURST < now)
-		h->answer_at = now - (u64)INTERVAL * BURST;
+	if (h->answer_at + INTERVAL * BURST < now)
+		h->answer_at = now - INTERVAL * BURST;
 	if (h->answer_at > now)
 		return false;
 	h->answer_at += INTERVAL;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-/* Units of time, wherever a time is a number of ns. */
+/* Units of time: the core's. */
 #ifndef UTIL_TIMES_H
 #define UTIL_TIMES_H
 
-#define US	1000ULL
-#define MS	1000000ULL
-#define SEC	1000000000ULL
+#include "kernel/core/times.h"
 
 #endif /* UTIL_TIMES_H */

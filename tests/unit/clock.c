@@ -5,9 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/util/times.h"
 #include "tests/unit/clock.h"
-
-#define S 1000000000ull
 
 static uint64_t shown;
 static bool stopped;
@@ -18,8 +17,8 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	if (!stopped || id != CLOCK_MONOTONIC)
 		return (int)syscall(SYS_clock_gettime, id, ts);
-	ts->tv_sec = (time_t)(shown / S);
-	ts->tv_nsec = (long)(shown % S);
+	ts->tv_sec = (time_t)(shown / SEC);
+	ts->tv_nsec = (long)(shown % SEC);
 	return 0;
 }
 
@@ -28,7 +27,7 @@ void clock_stop(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	shown = (uint64_t)ts.tv_sec * S + (uint64_t)ts.tv_nsec;
+	shown = (uint64_t)ts.tv_sec * SEC + (uint64_t)ts.tv_nsec;
 	stopped = true;
 }
 

@@ -15,11 +15,11 @@
 
 #include "daemon/fm/fm.h"
 #include "daemon/fm/wire/init.h"
+#include "lib/util/times.h"
 #include "tests/unit/idle_ops.h"
 #include "daemon/fm/status.h"
 
-#define S		1000000000ull
-#define KEEPALIVE	S
+#define KEEPALIVE	SEC
 #define ROOT		0xabcdull	/* GUID of the root */
 #define TERM		7
 #define UP		1		/* the connection that the manager opens */
@@ -102,7 +102,7 @@ static void begin(void)
 	for (uint8_t p = 0; p < 4; p++)
 		links[p].port = p;
 	memset(&did, 0, sizeof(did));
-	now = 100 * S;
+	now = 100 * SEC;
 	fm = fm_new(&c, &ops, NULL, &dev, links, NULL, NULL, now);
 	assert_non_null(fm);
 	fm_mgmt(fm, 0, buf, fm_init_put(buf, &init), now);

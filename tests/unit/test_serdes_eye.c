@@ -8,9 +8,8 @@
 #include <cmocka.h>
 
 #include "kernel/core/serdes_model.h"
+#include "kernel/core/times.h"
 #include "tests/unit/random.h"
-
-#define SECOND 1000000000ull
 
 static struct tn_serdes_model m;
 static uint64_t r;
@@ -88,8 +87,8 @@ static double open_of(const struct tn_cable *c, unsigned int lane, unsigned int 
 static void check_eye(const struct tn_cable *c, unsigned int lane, unsigned int rate,
 		      struct tn_taps taps, u64 age, unsigned int neighbours)
 {
-	struct tn_eye e = measured(lane, SECOND + age);
-	double peak, open = open_of(c, lane, rate, taps, (double)age / SECOND, neighbours, &peak);
+	struct tn_eye e = measured(lane, SEC + age);
+	double peak, open = open_of(c, lane, rate, taps, (double)age / (double)SEC, neighbours, &peak);
 
 	assert_true(e.noise == 7 && e.jitter == 14);
 	if (c->dead >> lane & 1) {
@@ -123,7 +122,7 @@ static void test_eyes(void **state)
 		unsigned int lane = random_below(&r, TORUS_LANES_MAX);
 		struct tn_taps taps = { (u8)random_below(&r, 8), (u8)random_below(&r, 16) };
 
-		lay(&c, SECOND);
+		lay(&c, SEC);
 		serdes()->ops->set_rate(serdes()->ctx, rate);
 		serdes()->ops->set_taps(serdes()->ctx, lane, taps);
 		for (unsigned int i = 0; i < TORUS_LANES_MAX; i++) {
@@ -132,7 +131,7 @@ static void test_eyes(void **state)
 			serdes()->ops->enable(serdes()->ctx, i, yes);
 			on += yes && (i + 1 == lane || i == lane + 1);
 		}
-		check_eye(&c, lane, rate, taps, random_next(&r) % (200 * SECOND), on);
+		check_eye(&c, lane, rate, taps, random_next(&r) % (200 * SEC), on);
 	}
 }
 
@@ -160,9 +159,9 @@ static void test_ends(void **state)
 	assert_int_equal(last, 0);
 	/* Before its birth a cable does not age. */
 	c = (struct tn_cable) { .length = 300, .loss = 2000, .ageing = 1000, .aged = 1 };
-	lay(&c, 10 * SECOND);
-	assert_int_equal(measured(0, SECOND).height, measured(0, 10 * SECOND).height);
-	assert_true(measured(0, 12 * SECOND).height < measured(0, 10 * SECOND).height);
+	lay(&c, 10 * SEC);
+	assert_int_equal(measured(0, SEC).height, measured(0, 10 * SEC).height);
+	assert_true(measured(0, 12 * SEC).height < measured(0, 10 * SEC).height);
 }
 
 /* The loss swings around that of the cable: new, and half a period later, it is the same. */
@@ -174,13 +173,13 @@ static void test_drift(void **state)
 	(void)state;
 	for (c.length = 50; c.length <= 1000; c.length += 10) {
 		c.drift = 0;
-		lay(&c, SECOND);
-		steady = measured(3, SECOND);
+		lay(&c, SEC);
+		steady = measured(3, SEC);
 		c.drift = 200;
-		lay(&c, SECOND);
+		lay(&c, SEC);
 		for (u64 age = 0; age <= TN_CABLE_PERIOD; age += TN_CABLE_PERIOD / 2) {
-			assert_int_equal(measured(3, SECOND + age).height, steady.height);
-			assert_int_equal(measured(3, SECOND + age).width, steady.width);
+			assert_int_equal(measured(3, SEC + age).height, steady.height);
+			assert_int_equal(measured(3, SEC + age).width, steady.width);
 		}
 	}
 }
@@ -194,7 +193,7 @@ static void test_age(void **state)
 	for (int what = 0; what < 9; what++) {
 		struct tn_cable c = base;
 
-		lay(&base, SECOND);
+		lay(&base, SEC);
 		switch (what) {
 		case 0: c.length++; break;
 		case 1: c.loss++; break;
@@ -206,8 +205,8 @@ static void test_age(void **state)
 		case 7: c.dead = 8; break;
 		case 8: c.seed++; break;
 		}
-		tn_serdes_model_lay(&m, &c, 5 * SECOND);
-		assert_int_equal(m.since, what < 5 ? 5 * SECOND : SECOND);
+		tn_serdes_model_lay(&m, &c, 5 * SEC);
+		assert_int_equal(m.since, what < 5 ? 5 * SEC : SEC);
 		assert_false(tn_cable_same(&base, &c));
 		assert_true(tn_cable_same(&m.cable, &c));
 	}
@@ -221,7 +220,7 @@ static void check_sample(const struct tn_eye *e, int phase, int offset)
 	double height = e->height * (1 - fabs(phase / (double)e->width)) - abs(offset);
 	double width = e->width * (1 - fabs(offset / (double)e->height)) - abs(phase);
 	double q = fmin(height * 16 / 7, width * 16 / 14);
-	u64 got = serdes()->ops->sample(serdes()->ctx, 0, phase, offset, SECOND);
+	u64 got = serdes()->ops->sample(serdes()->ctx, 0, phase, offset, SEC);
 
 	assert_true(got <= tn_gauss_ber((s32)floor(q - 3)));
 	assert_true(got >= tn_gauss_ber((s32)ceil(q + 3)));
@@ -236,9 +235,9 @@ static void test_sample(void **state)
 	(void)state;
 	for (u8 post = 0; post < 16; post = (u8)(post + 3)) {
 		for (c.length = 100; c.length < 1000; c.length += 150) {
-			lay(&c, SECOND);
+			lay(&c, SEC);
 			serdes()->ops->set_taps(serdes()->ctx, 0, (struct tn_taps) { 1, post });
-			e = measured(0, SECOND);
+			e = measured(0, SEC);
 			if (e.height < 30)
 				continue;
 			open++;
@@ -249,7 +248,7 @@ static void test_sample(void **state)
 		}
 	}
 	assert_true(open > 5 && by_height > 1);
-	assert_int_equal(serdes()->ops->sample(serdes()->ctx, 1, 0, 0, SECOND), TORUS_BER_ONE / 2);
+	assert_int_equal(serdes()->ops->sample(serdes()->ctx, 1, 0, 0, SEC), TORUS_BER_ONE / 2);
 }
 
 /* Bits are spread over the lanes in use, including dead ones. */
@@ -260,20 +259,20 @@ static void test_link_ber(void **state)
 	u64 sum = 0;
 
 	(void)state;
-	lay(&c, SECOND);
+	lay(&c, SEC);
 	for (unsigned int lane = 0; lane < TORUS_LANES_MAX; lane++) {
-		e = measured(lane, SECOND);
+		e = measured(lane, SEC);
 		sum += tn_eye_ber(&e);
 	}
-	assert_int_equal(tn_serdes_model_ber(&m, SECOND), sum / TORUS_LANES_MAX);
+	assert_int_equal(tn_serdes_model_ber(&m, SEC), sum / TORUS_LANES_MAX);
 	for (unsigned int lane = 2; lane < TORUS_LANES_MAX; lane++)
 		serdes()->ops->enable(serdes()->ctx, lane, false);
-	e = measured(0, SECOND);
-	assert_int_equal(tn_serdes_model_ber(&m, SECOND), (TORUS_BER_ONE / 2 + tn_eye_ber(&e)) / 2);
+	e = measured(0, SEC);
+	assert_int_equal(tn_serdes_model_ber(&m, SEC), (TORUS_BER_ONE / 2 + tn_eye_ber(&e)) / 2);
 	serdes()->ops->enable(serdes()->ctx, 1, false);
-	assert_int_equal(tn_serdes_model_ber(&m, SECOND), tn_eye_ber(&e));
+	assert_int_equal(tn_serdes_model_ber(&m, SEC), tn_eye_ber(&e));
 	serdes()->ops->enable(serdes()->ctx, 0, false);
-	assert_int_equal(tn_serdes_model_ber(&m, SECOND), TORUS_BER_ONE / 2);
+	assert_int_equal(tn_serdes_model_ber(&m, SEC), TORUS_BER_ONE / 2);
 }
 
 /* The error rate is constant for 10 ms, unless settings change; a steady cable has no errors. */
@@ -282,8 +281,8 @@ static void test_hits(void **state)
 	struct tn_cable c = { .length = 300, .loss = 2000, .ageing = 100000, .aged = 0xfff };
 
 	(void)state;
-	lay(&c, SECOND);
-	tn_serdes_errors(&m.serdes, 1, SECOND);
+	lay(&c, SEC);
+	tn_serdes_errors(&m.serdes, 1, SEC);
 	for (int what = 0; what < 6; what++) {
 		u64 at = m.errors_at, later = at + 9999999;
 
@@ -302,13 +301,13 @@ static void test_hits(void **state)
 	}
 	/* Dead lanes guess: half of their bits are wrong, a twelfth of all bits. */
 	c = (struct tn_cable) { .dead = 1 };
-	lay(&c, SECOND);
-	assert_int_equal(tn_serdes_model_ber(&m, SECOND), TORUS_BER_ONE / 2 / TORUS_LANES_MAX);
-	assert_non_null(tn_serdes_errors(&m.serdes, 1000, SECOND));
+	lay(&c, SEC);
+	assert_int_equal(tn_serdes_model_ber(&m, SEC), TORUS_BER_ONE / 2 / TORUS_LANES_MAX);
+	assert_non_null(tn_serdes_errors(&m.serdes, 1000, SEC));
 	c.dead = 0;
-	lay(&c, SECOND);
+	lay(&c, SEC);
 	m.errors.ber = TORUS_BER_ONE;
-	assert_null(tn_serdes_errors(&m.serdes, 1000, SECOND));
+	assert_null(tn_serdes_errors(&m.serdes, 1000, SEC));
 }
 
 /* The properties that the SerDes reports. */
