@@ -171,7 +171,9 @@ static void test_events(void **state)
 	assert_int_equal(b.msg.msg->type, FM_MSG_REFUSE);
 	assert_string_equal(b.msg.msg->refuse.text, "no");
 	record_event_clear(&b);
-	e = (struct record_event) { .kind = RECORD_EXCLUDE, .exclude = { 77, -1, true } };
+	e = (struct record_event) {
+		.kind = RECORD_EXCLUDE, .exclude = { .node = 77, .port = -1, .on = true },
+	};
 	b = again(&e);
 	assert_int_equal(b.exclude.node, 77);
 	assert_int_equal(b.exclude.port, -1);
