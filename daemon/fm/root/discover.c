@@ -507,7 +507,6 @@ static bool refine_place(struct placing *g, uint32_t i)
 		if (gain <= 0)
 			continue;
 		r->at[from] = 0;
-		r->at[at] = 0;
 		put_node(g->fm, i, at);
 		if (o)
 			put_node(g->fm, j, from);
