@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include "daemon/answer.h"
 #include "daemon/record.h"
 #include "daemon/schema.h"
@@ -554,7 +553,7 @@ static bool take_order(struct request *rq, struct fm_order *o)
 	const struct fm_entry *e = fm_node(rq->d->fm, rq->user.node);
 
 	o->uid = rq->user.uid;
-	o->since = (uint64_t)time(NULL);
+	o->since = (uint64_t)loop_wall();
 	snprintf(o->by, sizeof(o->by), "%s", e ? e->name : "");
 	return take_reason(rq, o->reason);
 }

@@ -133,7 +133,7 @@ wall_clock() {
 	grep -rnE "$clocks" daemon lib kernel/core tools/torusemu --include='*.[ch]' | grep -v '^daemon/loop\.c:'
 	sed '/^double loop_wall(/,/^}/d' daemon/loop.c | grep -nE "$clocks"
 	grep -rn 'loop_wall()' daemon --include='*.c' |
-		grep -vE 'fabricd_event\(|"time", loop_wall|return loop_wall\(\) -'
+		grep -vE 'fabricd_event\(|"time", loop_wall|->since = .*loop_wall|return loop_wall\(\) -'
 	return 0
 }
 
