@@ -19,7 +19,7 @@ static const struct answer_cmd commands[] = {
 	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, NULL, &question_eye_get },
 	{ "counters", " node count", KNOWN, answer_counters, NULL, &question_counters_get },
 	{ "rows", " node count runs", KNOWN, answer_rows, NULL, &question_rows_get },
-	{ "park", " node", KNOWN, answer_park, NULL, &question_park_get },
+	{ "park", " node flows", KNOWN, answer_park, NULL, &question_park_get },
 	{ "events", " since follow", 0, answer_events, NULL, NULL },
 	{ "coord", " name", 0, answer_coord, NULL, NULL },
 	{ "table", "", KNOWN, answer_table, NULL, NULL },

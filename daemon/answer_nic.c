@@ -665,22 +665,63 @@ void answer_rows(struct request *rq)
 
 /* --- park, replay ---------------------------------------------------------- */
 
+static bool begin_park(struct question *q, const json_t *cmd)
+{
+	q->flows = json_is_true(json_object_get(cmd, "flows"));
+	return true;
+}
+
+/* A NIC of an earlier release cannot tell whose packets it has. */
 static int run_park(struct nic_question *nq, struct torus_dev *dev)
 {
-	return torus_park_get(dev, &((struct question *)nq)->park);
+	struct question *q = (struct question *)nq;
+	int err = torus_park_get(dev, &q->park);
+
+	if (err || !q->flows)
+		return err;
+	err = torus_park_flows_get(dev, &q->parked);
+	q->flows = err != -EOPNOTSUPP;
+	return q->flows ? err : 0;
+}
+
+static json_t *park_flows_json(const struct question *q)
+{
+	static const char *const vc[TORUS_VCS] = { "vcd0", "vcd1", "vca" };
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < q->parked.nflows; i++) {
+		const struct torus_park_flow *f = &q->parked.flow[i];
+
+		json_array_append_new(list, json_pack("{s:o, s:o, s:s, s:I, s:I, s:I}",
+						      "from", node_json(q->d, f->from),
+						      "to", node_json(q->d, f->to),
+						      "vc", f->vc < TORUS_VCS ? vc[f->vc] : "?",
+						      "packets", (json_int_t)f->packets,
+						      "bytes", (json_int_t)f->bytes,
+						      "age", (json_int_t)f->age));
+	}
+	return list;
 }
 
 static json_t *tell_park(struct question *q)
 {
 	const struct torus_park *p = &q->park;
+	json_t *j = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "node",
+			      node_json(q->d, fm_own(q->d->fm)), "parked", (json_int_t)p->parked,
+			      "unresolved", (json_int_t)p->unresolved,
+			      "bytes", (json_int_t)p->bytes,
+			      "bytes_max", (json_int_t)p->bytes_max, "held", (json_int_t)p->held);
 
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "node",
-			 node_json(q->d, fm_own(q->d->fm)), "parked", (json_int_t)p->parked,
-			 "unresolved", (json_int_t)p->unresolved, "bytes", (json_int_t)p->bytes,
-			 "bytes_max", (json_int_t)p->bytes_max, "held", (json_int_t)p->held);
+	if (q->flows) {
+		json_object_set_new(j, "flows", park_flows_json(q));
+		json_object_set_new(j, "more", json_integer((json_int_t)q->parked.more));
+	}
+	return j;
 }
 
-const struct question_kind question_park_get = { .run = run_park, .tell = tell_park };
+const struct question_kind question_park_get = {
+	.begin = begin_park, .run = run_park, .tell = tell_park,
+};
 
 void answer_park(struct request *rq)
 {

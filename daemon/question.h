@@ -33,9 +33,10 @@ struct question_kind {
 /**
  * struct question - one under way
  * @ask: NULL: the answer is not wanted any more
- * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @joined, @runs: arguments
+ * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @joined, @runs,
+ *	@flows: arguments
  * @error: if not "", the answer is a failure with this text
- * @link, @n, @eye, @dev, @flow, @park: what the NIC says
+ * @link, @n, @eye, @dev, @flow, @park, @parked: what the NIC says
  * @row, @nrows, @rows_done, @rows_version: its rows, so far
  */
 struct question {
@@ -45,7 +46,7 @@ struct question {
 	const struct question_kind *kind;
 	unsigned int port, lane;
 	enum torus_retry protocol;
-	bool up, lanes, degraded, joined, runs;
+	bool up, lanes, degraded, joined, runs, flows;
 	uint64_t ns, version;
 	char error[256];
 	struct torus_link link[TORUS_MAX_PORTS];
@@ -54,6 +55,7 @@ struct question {
 	struct torus_device dev;
 	struct torus_flow flow;
 	struct torus_park park;
+	struct torus_park_flows parked;
 	uint64_t *row, rows_version;
 	uint32_t nrows, rows_done;
 };

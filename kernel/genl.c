@@ -177,6 +177,7 @@ static const torus_genl_op torus_ops[] = {
 	TORUS_OP_DO(PARK_REPLAY, torus_genl_do),
 	TORUS_OP_DO(MGMT_SEND, torus_genl_do),
 	TORUS_OP_DO(EYE_GET, torus_genl_do),
+	TORUS_OP_DO(PARK_FLOWS_GET, torus_genl_do),
 };
 
 static const struct genl_multicast_group torus_groups[TORUS_GROUPS] = {

@@ -42,7 +42,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
 		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
 		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
-		[TORUS_A_IFNAME ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_IFNAME ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_DEVICE_SET] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -55,7 +55,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_NODE ... TORUS_A_UPTIME] = REFUSED,
 		[TORUS_A_ROOT_EPOCH] = { .type = NLA_U64 },
 		[TORUS_A_ROOT_GUID] = { .type = NLA_U64 },
-		[TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_ROWS_EPOCH ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_LINK_GET] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -63,7 +63,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 		[TORUS_A_IFNAME ... TORUS_A_NODE_COUNTERS] = REFUSED,
 		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
-		[TORUS_A_LOWER ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_LOWER ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_LINK_SET] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -78,7 +78,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_FAULT] = NLA_POLICY_NESTED(fault_policy),
 		[TORUS_A_PORT_COUNTERS ... TORUS_A_RETRY] = REFUSED,
 		[TORUS_A_RETRY_WANTED] = NLA_POLICY_RANGE(NLA_U8, 0, 3),
-		[TORUS_A_LANES ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_LANES ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_LINK_ATTACH] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -87,7 +87,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_IFNAME ... TORUS_A_NODE_COUNTERS] = REFUSED,
 		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
 		[TORUS_A_LOWER] = { .type = NLA_NUL_STRING, .len = 15 },
-		[TORUS_A_STATE ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_STATE ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_ROWS_BEGIN] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -98,7 +98,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_ROW_COUNT ... TORUS_A_UPTIME] = REFUSED,
 		[TORUS_A_ROOT_EPOCH] = { .type = NLA_U64 },
 		[TORUS_A_ROOT_GUID] = { .type = NLA_U64 },
-		[TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_ROWS_EPOCH ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_ROWS_PUT] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -108,7 +108,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_VERSION] = { .type = NLA_U64 },
 		[TORUS_A_ROW_COUNT ... TORUS_A_GAUGES] = REFUSED,
 		[TORUS_A_ROWS] = NLA_POLICY_NESTED(rows_policy),
-		[TORUS_A_FIRST ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_FIRST ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_ROWS_COMMIT] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -119,7 +119,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_ROW_COUNT ... TORUS_A_UPTIME] = REFUSED,
 		[TORUS_A_ROOT_EPOCH] = { .type = NLA_U64 },
 		[TORUS_A_ROOT_GUID] = { .type = NLA_U64 },
-		[TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_ROWS_EPOCH ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_ROWS_GET] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -128,7 +128,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_IFNAME ... TORUS_A_ROWS] = REFUSED,
 		[TORUS_A_FIRST] = NLA_POLICY_FULL_RANGE(NLA_U32, &first_range),
 		[TORUS_A_COUNT] = NLA_POLICY_FULL_RANGE(NLA_U32, &count_range),
-		[TORUS_A_NODES ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_NODES ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_HOLD] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -136,7 +136,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 		[TORUS_A_IFNAME ... TORUS_A_COUNT] = REFUSED,
 		[TORUS_A_NODES] = NLA_POLICY_FULL_RANGE(NLA_BINARY, &nodes_range),
-		[TORUS_A_GIVE_UP ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_GIVE_UP ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_RELEASE] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -149,19 +149,19 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_FLOW ... TORUS_A_UPTIME] = REFUSED,
 		[TORUS_A_ROOT_EPOCH] = { .type = NLA_U64 },
 		[TORUS_A_ROOT_GUID] = { .type = NLA_U64 },
-		[TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_ROWS_EPOCH ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_FLOW_GET] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
 		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
 		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
-		[TORUS_A_IFNAME ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_IFNAME ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_PARK_GET] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
 		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
 		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
-		[TORUS_A_IFNAME ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_IFNAME ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_PARK_RESOLVE] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -172,7 +172,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_LOWER ... TORUS_A_CARRIER] = REFUSED,
 		[TORUS_A_SESSION] = { .type = NLA_U32 },
 		[TORUS_A_SEQ] = NLA_POLICY_RANGE(NLA_U16, 0, 4095),
-		[TORUS_A_PEER_GUID ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_PEER_GUID ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_PARK_REPLAY] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -185,7 +185,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_DATA ... TORUS_A_UPTIME] = REFUSED,
 		[TORUS_A_ROOT_EPOCH] = { .type = NLA_U64 },
 		[TORUS_A_ROOT_GUID] = { .type = NLA_U64 },
-		[TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_ROWS_EPOCH ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_MGMT_SEND] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -195,7 +195,7 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
 		[TORUS_A_LOWER ... TORUS_A_PORTS] = REFUSED,
 		[TORUS_A_DATA] = NLA_POLICY_RANGE(NLA_BINARY, 1, 1024),
-		[TORUS_A_GROUPS ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_GROUPS ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_SUBSCRIBE] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -203,16 +203,16 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 		[TORUS_A_IFNAME ... TORUS_A_DATA] = REFUSED,
 		[TORUS_A_GROUPS] = NLA_POLICY_RANGE(NLA_U32, 0, 7),
-		[TORUS_A_RETRY ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_RETRY ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_LINK_NTF] = {
-		[0 ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[0 ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_MGMT_NTF] = {
-		[0 ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[0 ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_PARK_NTF] = {
-		[0 ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[0 ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 	[TORUS_CMD_EYE_GET] = {
 		[0 ... TORUS_A_PAD] = REFUSED,
@@ -222,6 +222,12 @@ const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
 		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
 		[TORUS_A_LOWER ... TORUS_A_LANES] = REFUSED,
 		[TORUS_A_LANE] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
-		[TORUS_A_EYE ... TORUS_A_ROWS_EPOCH] = REFUSED,
+		[TORUS_A_EYE ... TORUS_A_PARK_MORE] = REFUSED,
+	},
+	[TORUS_CMD_PARK_FLOWS_GET] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_PARK_MORE] = REFUSED,
 	},
 };

@@ -62,6 +62,7 @@ static const char *const commands[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_MGMT_NTF] = "mgmt event",
 	[TORUS_CMD_PARK_NTF] = "park event",
 	[TORUS_CMD_EYE_GET] = "eye get",
+	[TORUS_CMD_PARK_FLOWS_GET] = "park flows get",
 };
 
 const char *torus_link_state_name(unsigned int state)

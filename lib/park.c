@@ -45,6 +45,25 @@ int torus_park_get(struct torus_dev *dev, struct torus_park *out)
 	return lt_do(dev, msg, park_reply, out);
 }
 
+static int park_flows_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
+			    void *arg)
+{
+	struct torus_attrs seen;
+
+	(void)tb;
+	*(struct torus_park_flows *)arg = (struct torus_park_flows){ 0 };
+	return lt_tree(dev, nlh, &torus_tree_park_flows_get, arg, &seen);
+}
+
+int torus_park_flows_get(struct torus_dev *dev, struct torus_park_flows *out)
+{
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_PARK_FLOWS_GET, 0);
+
+	if (!msg)
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, park_flows_reply, out);
+}
+
 int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t session,
 		       int seq)
 {

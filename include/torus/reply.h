@@ -139,4 +139,29 @@ struct torus_park {
 	struct torus_flow flow;
 };
 
+/**
+ * struct torus_park_flow - parked packets of one flow
+ * @from, @to: node ids
+ * @vc: enum torus_vc
+ * @bytes: that they take in the segment
+ * @age: ns since the oldest was parked
+ */
+struct torus_park_flow {
+	uint32_t from, to;
+	uint8_t vc;
+	uint64_t packets, bytes, age;
+};
+
+/**
+ * struct torus_park_flows - what PARK_FLOWS_GET says
+ * @nflows, @flow: in the order in which they were parked
+ * @more: parked packets that are not counted in these
+ */
+struct torus_park_flows {
+	uint32_t ifindex;
+	uint8_t nflows;
+	struct torus_park_flow flow[TORUS_PARK_FLOWS_MAX];
+	uint64_t more;
+};
+
 #endif /* TORUS_REPLY_H */

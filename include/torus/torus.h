@@ -90,6 +90,8 @@ int torus_release(struct torus_dev *dev, uint64_t version, bool give_up);
 
 int torus_flow_get(struct torus_dev *dev, struct torus_flow *out);
 int torus_park_get(struct torus_dev *dev, struct torus_park *out);
+/** torus_park_flows_get() - whose packets are parked; -EOPNOTSUPP: the NIC cannot tell */
+int torus_park_flows_get(struct torus_dev *dev, struct torus_park_flows *out);
 /** torus_park_resolve() - @seq < 0: the peer is dead */
 int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t session, int seq);
 int torus_park_replay(struct torus_dev *dev, uint64_t version, uint16_t ports);

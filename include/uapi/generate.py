@@ -278,7 +278,7 @@ def field(s, a, tree):
     struct, nest = tree["struct"], a.get("nested-attributes")
     text = f"\t{{ .attr = {prefix(s)}{upper(a['name'])}, "
     if nest in more["nests"] and a["type"] == "nest":
-        return text + f".nest = &nest_{nest} }},"
+        return text + f".nest = &nest_{lower(nest)} }},"
     if kind in ("U8", "U16", "U32", "U64"):
         text += f"NUMBER({struct}, {member}, {BYTES[a['type']]})"
     else:
@@ -286,7 +286,7 @@ def field(s, a, tree):
     if count:
         text += f", COUNT({struct}, {count})"
     if nest in more["nests"]:
-        text += f", .nest = &nest_{nest}"
+        text += f", .nest = &nest_{lower(nest)}"
     if a["name"] in tree.get("needs", ()):
         text += ", .needed = true"
     if "enum" in a or s is MAIN and a["name"] in more["checked"]:
@@ -308,7 +308,7 @@ def trees():
     lines = [HEAD % FREE + '#include "tree.h"', ""]
     for name, tree in more["nests"].items():
         names = [a["name"] for a in sets[name]["attributes"]]
-        lines += tree_of(sets[name], names, tree, f"nest_{name}", "static ")
+        lines += tree_of(sets[name], names, tree, f"nest_{lower(name)}", "static ")
     for op in ops:
         if op["name"] in more["replies"]:
             names = (op.get("event") or op["do"]["reply"])["attributes"]

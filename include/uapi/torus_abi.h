@@ -24,6 +24,7 @@
 #define TORUS_CABLE_KELVIN_MIN	200
 #define TORUS_CABLE_KELVIN_MAX	400
 #define TORUS_LANES_MASK	4095	/* of LANES_MAX lanes */
+#define TORUS_PARK_FLOWS_MAX	32	/* flows in one reply */
 
 /* Virtual channels. */
 enum torus_vc {
@@ -145,6 +146,8 @@ enum torus_group {
  *	EPOCH, FLOW
  * EYE_GET: the eye of a lane as its monitor sees it now; do: PORT, LANE; reply: IFINDEX, PORT,
  *	LANE, EYE, SWING, MASK_HEIGHT, MASK_WIDTH
+ * PARK_FLOWS_GET: whose packets are parked: the first PARK_FLOWS_MAX flows among the first
+ *	16384 packets; do; reply: IFINDEX, PARK_FLOWS, PARK_MORE
  */
 enum torus_cmd {
 	TORUS_CMD_UNSPEC,
@@ -169,6 +172,7 @@ enum torus_cmd {
 	TORUS_CMD_MGMT_NTF,
 	TORUS_CMD_PARK_NTF,
 	TORUS_CMD_EYE_GET,
+	TORUS_CMD_PARK_FLOWS_GET,
 	__TORUS_CMD_MAX,
 };
 #define TORUS_CMD_MAX (__TORUS_CMD_MAX - 1)
@@ -251,6 +255,9 @@ enum torus_attr {
 	 * was no commit.
 	 */
 	TORUS_A_ROWS_EPOCH,
+	/* Nest of nest, enum torus_park_flow_attr: flow + 1, as they were parked. */
+	TORUS_A_PARK_FLOWS,
+	TORUS_A_PARK_MORE,	/* u64: parked packets that PARK_FLOWS does not count */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)
@@ -279,6 +286,19 @@ enum torus_lane_attr {
 	__TORUS_LANE_A_MAX,
 };
 #define TORUS_LANE_A_MAX (__TORUS_LANE_A_MAX - 1)
+
+/* Parked packets of one flow. */
+enum torus_park_flow_attr {
+	TORUS_PARK_FLOW_A_UNSPEC,
+	TORUS_PARK_FLOW_A_FROM,	/* u32: node id of its source */
+	TORUS_PARK_FLOW_A_TO,	/* u32: and of its destination */
+	TORUS_PARK_FLOW_A_VC,	/* u8, enum torus_vc */
+	TORUS_PARK_FLOW_A_PACKETS,	/* u64 */
+	TORUS_PARK_FLOW_A_BYTES,	/* u64: that they take in the segment */
+	TORUS_PARK_FLOW_A_AGE,	/* u64: ns since the oldest was parked */
+	__TORUS_PARK_FLOW_A_MAX,
+};
+#define TORUS_PARK_FLOW_A_MAX (__TORUS_PARK_FLOW_A_MAX - 1)
 
 /*
  * Faults that a software NIC puts into what it sends; and the cable that it receives

@@ -83,7 +83,7 @@ struct tn_link;
 struct tn_link_ops {
 	void (*accept)(void *ctx, struct tn_link *l, struct tn_pkt *pkt);
 	void (*acked)(void *ctx, struct tn_queue *done);
-	void (*failed)(void *ctx, struct tn_link *l, struct tn_queue *retry);
+	void (*failed)(void *ctx, struct tn_link *l, struct tn_queue *retry, u64 now);
 	void (*changed)(void *ctx, struct tn_link *l, u8 old_state);
 	void (*peer_seq)(void *ctx, struct tn_link *l, bool none, u16 seq);
 };

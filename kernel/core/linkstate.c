@@ -264,7 +264,7 @@ void tn_link_fail(struct tn_link *l, u8 reason, u64 now)
 	tx->on_wire = 0;
 	tx->flits = 0;
 	memset(l->waiting, 0, sizeof(l->waiting));
-	l->ops->failed(l->ctx, l, &retry);
+	l->ops->failed(l->ctx, l, &retry, now);
 	probe(l, now);
 }
 

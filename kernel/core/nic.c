@@ -27,7 +27,7 @@ static void link_acked(void *ctx, struct tn_queue *done)
 }
 
 /* The RETRY buffer of a dead link is parked, unresolved; order as it was sent. */
-static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
+static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u64 now)
 {
 	struct tn_nic *nic = ctx;
 	bool first = !nic->park.q.head;
@@ -46,7 +46,7 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
 		pkt->unresolved = 1;
 		pkt->session = l->session;
 		tn_settle(nic, pkt);	/* if not, it stays: there is a RETRY buffer of these */
-		tn_park_push(&nic->park, pkt);
+		tn_park_push(&nic->park, pkt, now);
 	}
 	if (first && nic->park.q.head)
 		tn_tell(nic, TN_EV_PARK);

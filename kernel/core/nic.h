@@ -364,7 +364,10 @@ struct tn_park_info {
 	u64 held;
 };
 
+struct tn_park_flow;
 void tn_nic_park_info(const struct tn_nic *nic, struct tn_park_info *info);
+/** tn_nic_park_flows() - as tn_park_flows() */
+u32 tn_nic_park_flows(const struct tn_nic *nic, struct tn_park_flow *out, u32 max, u64 *more);
 
 /**
  * tn_nic_park_resolve() - settle what was parked from a RETRY buffer

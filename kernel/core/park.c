@@ -3,8 +3,9 @@
 #include "park.h"
 #include "retry.h"
 
-void tn_park_push(struct tn_park *p, struct tn_pkt *pkt)
+void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 {
+	pkt->parked = now;
 	p->bytes += tn_park_cost(pkt);
 	if (pkt->unresolved)
 		p->unresolved++;
@@ -50,4 +51,43 @@ void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 			tn_queue_push(&p->q, pkt);
 		}
 	}
+}
+
+/* A packet on its way to a relay is for the node behind it. */
+static u32 dst_of(const struct tn_pkt *pkt)
+{
+	return pkt->hdr.relayed ? pkt->via.dst : pkt->hdr.dst;
+}
+
+static bool is_of(const struct tn_park_flow *f, const struct tn_pkt *pkt)
+{
+	return f->src == pkt->hdr.src && f->dst == dst_of(pkt) && f->vc == pkt->hdr.vc;
+}
+
+u32 tn_park_flows(const struct tn_park *p, struct tn_park_flow *out, u32 max, u64 *more)
+{
+	const struct tn_pkt *pkt = p->q.head;
+	u32 n = 0, last = 0;
+
+	*more = p->q.count;
+	for (u32 look = 0; pkt && look < TN_PARK_LOOK; look++, pkt = pkt->next) {
+		u32 i = n && is_of(&out[last], pkt) ? last : 0;
+
+		while (i < n && !is_of(&out[i], pkt))
+			i++;
+		if (i == n && n == max)
+			continue;
+		if (i == n)
+			out[n++] = (struct tn_park_flow) {
+				.src = pkt->hdr.src, .dst = dst_of(pkt), .vc = pkt->hdr.vc,
+				.since = pkt->parked,
+			};
+		if (pkt->parked < out[i].since)
+			out[i].since = pkt->parked;
+		out[i].packets++;
+		out[i].bytes += tn_park_cost(pkt);
+		last = i;
+		--*more;
+	}
+	return n;
 }

@@ -41,7 +41,7 @@ static inline bool tn_park_room(const struct tn_park *p, const struct tn_pkt *pk
 	return p->bytes + tn_park_cost(pkt) <= p->bytes_max;
 }
 
-void tn_park_push(struct tn_park *p, struct tn_pkt *pkt);
+void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now);
 struct tn_pkt *tn_park_pop(struct tn_park *p);
 
 /**
@@ -53,5 +53,24 @@ struct tn_pkt *tn_park_pop(struct tn_park *p);
 void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 		     struct tn_queue *gone, void (*kept)(void *ctx, struct tn_pkt *pkt),
 		     void *ctx);
+
+/** struct tn_park_flow - parked packets of a flow; @since: when the oldest was parked */
+struct tn_park_flow {
+	u32 src;
+	u32 dst;
+	u8 vc;
+	u64 packets;
+	u64 bytes;
+	u64 since;
+};
+
+#define TN_PARK_LOOK 16384	/* packets looked at: a long segment costs no more time */
+
+/**
+ * tn_park_flows() - the first @max flows among the first TN_PARK_LOOK packets
+ * @more: gets how many packets are of none of these
+ * Return: how many flows
+ */
+u32 tn_park_flows(const struct tn_park *p, struct tn_park_flow *out, u32 max, u64 *more);
 
 #endif /* TN_PARK_H */

@@ -26,6 +26,7 @@
  *	it was sent without; 0: it is
  * @stalled: it has waited for a credit or bubble (counted once)
  * @session: of the dead link, while unresolved
+ * @parked: when it was parked last, ns
  *
  * Memory belongs to the host, which hands out packets by tn_ops.pkt_get and
  * pkt_new and takes them back by pkt_put.
@@ -46,6 +47,7 @@ struct tn_pkt {
 	u8 stalled;
 	u8 unsummed;
 	u32 session;
+	u64 parked;
 };
 
 #define TN_PORT_HOST	0xff

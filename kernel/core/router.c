@@ -245,14 +245,14 @@ static bool from_park(const struct tn_pkt *pkt)
 }
 
 /* There is room for @pkt. */
-static void park_it(struct tn_nic *nic, struct tn_pkt *pkt)
+static void park_it(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	struct tn_park *p = &nic->park;
 	bool first = !p->q.head;
 
 	pkt->in_port = TN_PORT_HOST;
 	tn_parked(nic, pkt);
-	tn_park_push(p, pkt);
+	tn_park_push(p, pkt, now);
 	if (p->through)
 		p->replaying = p->q.count;
 	if (first)
@@ -284,7 +284,7 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 	if (from_park(pkt))		/* rows that lead nowhere */
 		p->through = false;
 	freed(nic, pkt, now);
-	park_it(nic, pkt);
+	park_it(nic, pkt, now);
 	return MOVED;
 }
 
@@ -421,7 +421,7 @@ static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		send_back(nic, pkt);
 	} else if (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour) {
 		(void)tn_settle(nic, pkt);	/* it has room where it is, too */
-		park_it(nic, pkt);
+		park_it(nic, pkt, now);
 	} else {
 		tn_via_onward(nic, pkt, row);
 	}

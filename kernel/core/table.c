@@ -214,6 +214,11 @@ void tn_nic_park_info(const struct tn_nic *nic, struct tn_park_info *info)
 	};
 }
 
+u32 tn_nic_park_flows(const struct tn_nic *nic, struct tn_park_flow *out, u32 max, u64 *more)
+{
+	return tn_park_flows(&nic->park, out, max, more);
+}
+
 static void kept(void *ctx, struct tn_pkt *pkt)
 {
 	tn_parked(ctx, pkt);

@@ -127,6 +127,12 @@ static int null_park_get(struct torus_hw *hw, struct torus_park *out)
 	return enter(hw, NULL_OP(park_get));
 }
 
+static int null_park_flows_get(struct torus_hw *hw, struct torus_park_flows *out)
+{
+	*out = (struct torus_park_flows) { .more = 0 };
+	return enter(hw, NULL_OP(park_flows_get));
+}
+
 static int null_park_resolve(struct torus_hw *hw, unsigned int port, u32 session, u16 seq,
 			     bool dead)
 {
@@ -159,6 +165,7 @@ static const struct torus_hw_ops null_hw_ops = {
 	.release = null_release,
 	.flow_get = null_flow_get,
 	.park_get = null_park_get,
+	.park_flows_get = null_park_flows_get,
 	.park_resolve = null_park_resolve,
 	.park_replay = null_park_replay,
 	.mgmt_send = null_mgmt_send,

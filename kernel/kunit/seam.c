@@ -326,6 +326,7 @@ static const struct order {
 	{ TORUS_CMD_RELEASE, NULL_OP(release), true },
 	{ TORUS_CMD_FLOW_GET, NULL_OP(flow_get), true },
 	{ TORUS_CMD_PARK_GET, NULL_OP(park_get), true },
+	{ TORUS_CMD_PARK_FLOWS_GET, NULL_OP(park_flows_get), true },
 	{ TORUS_CMD_PARK_RESOLVE, NULL_OP(park_resolve), true },
 	{ TORUS_CMD_PARK_REPLAY, NULL_OP(park_replay), true },
 	{ TORUS_CMD_MGMT_SEND, NULL_OP(mgmt_send), true },

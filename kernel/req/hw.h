@@ -51,7 +51,7 @@ struct torus_link_order {
  * @rows_get: @n active rows from @first on; @to need not be aligned
  * @hold: -ENODEV
  * @release: -ESTALE not the active version
- * @flow_get, @park_get: all of @out but the ifindex
+ * @flow_get, @park_get, @park_flows_get: all of @out but the ifindex
  * @park_resolve: @dead: the peer is gone, and @seq says nothing
  * @park_replay: -ESTALE, -EBUSY some packets are unresolved
  * @mgmt_send: -ENETDOWN the link is not up, -EAGAIN the queue is full
@@ -77,6 +77,7 @@ struct torus_hw_ops {
 	int (*release)(struct torus_hw *hw, u64 version, bool give_up);
 	int (*flow_get)(struct torus_hw *hw, struct torus_flow *out);
 	int (*park_get)(struct torus_hw *hw, struct torus_park *out);
+	int (*park_flows_get)(struct torus_hw *hw, struct torus_park_flows *out);
 	int (*park_resolve)(struct torus_hw *hw, unsigned int port, u32 session, u16 seq,
 			    bool dead);
 	int (*park_replay)(struct torus_hw *hw, u64 version, u32 ports);
@@ -91,6 +92,7 @@ union torus_reply {
 	struct torus_link link;
 	struct torus_flow flow;
 	struct torus_park park;
+	struct torus_park_flows park_flows;
 	struct torus_eye eye;
 };
 

@@ -53,7 +53,7 @@ struct torus_scope {
 };
 
 /* rules.c */
-extern const struct torus_set torus_set_torus, torus_set_fault, torus_set_rows, torus_set_lane;
+extern const struct torus_set torus_set_torus, torus_set_fault, torus_set_rows, torus_set_lane, torus_set_park_flow;
 extern const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1];
 
 /** torus_kind_width() - bytes of a number or of an array's entry; 0: neither */

@@ -79,6 +79,7 @@ static const struct command commands[TORUS_CMD_MAX + 1] = {
 				    .by_root = true },
 	[TORUS_CMD_MGMT_SEND] = { .run = torus_req_mgmt_send, .op = OP(mgmt_send) },
 	[TORUS_CMD_EYE_GET] = { .run = torus_req_eye_get, .op = OP(eye_get) },
+	[TORUS_CMD_PARK_FLOWS_GET] = { .run = torus_req_park_flows_get, .op = OP(park_flows_get) },
 };
 
 static bool has_op(const struct torus_hw *hw, size_t op)

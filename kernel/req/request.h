@@ -107,6 +107,7 @@ int torus_req_hold(struct torus_hw *hw, struct torus_req *r);
 int torus_req_release(struct torus_hw *hw, struct torus_req *r);
 int torus_req_flow_get(struct torus_hw *hw, struct torus_req *r);
 int torus_req_park_get(struct torus_hw *hw, struct torus_req *r);
+int torus_req_park_flows_get(struct torus_hw *hw, struct torus_req *r);
 int torus_req_park_resolve(struct torus_hw *hw, struct torus_req *r);
 int torus_req_park_replay(struct torus_hw *hw, struct torus_req *r);
 

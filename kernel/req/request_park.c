@@ -49,6 +49,14 @@ int torus_req_park_get(struct torus_hw *hw, struct torus_req *r)
 	return torus_req_answer(r, &torus_tree_park_get, err);
 }
 
+int torus_req_park_flows_get(struct torus_hw *hw, struct torus_req *r)
+{
+	int err = hw->ops->park_flows_get(hw, &hw->reply.park_flows);
+
+	hw->reply.park_flows.ifindex = hw->ifindex;
+	return torus_req_answer(r, &torus_tree_park_flows_get, err);
+}
+
 int torus_req_park_resolve(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *seq = r->tb[TORUS_A_SEQ];

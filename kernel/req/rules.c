@@ -2,6 +2,23 @@
 /* Made by include/uapi/generate.py from torus.yaml: change that instead. */
 #include "policy.h"
 
+static const struct torus_rule park_flow_rules[TORUS_PARK_FLOW_A_MAX + 1] = {
+	[TORUS_PARK_FLOW_A_FROM] = { .name = "FROM", .kind = TORUS_U32, .min = 0, .max = 4294967295ULL },
+	[TORUS_PARK_FLOW_A_TO] = { .name = "TO", .kind = TORUS_U32, .min = 0, .max = 4294967295ULL },
+	[TORUS_PARK_FLOW_A_VC] = { .name = "VC", .kind = TORUS_U8, .min = 0, .max = 2 },
+	[TORUS_PARK_FLOW_A_PACKETS] = { .name = "PACKETS", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
+	[TORUS_PARK_FLOW_A_BYTES] = { .name = "BYTES", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
+	[TORUS_PARK_FLOW_A_AGE] = { .name = "AGE", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
+};
+
+const struct torus_set torus_set_park_flow = {
+	.name = "PARK_FLOW",
+	.prefix = "PARK_FLOW.",
+	.rules = park_flow_rules,
+	.max = TORUS_PARK_FLOW_A_MAX,
+	.required = { { 0 } },
+};
+
 static const struct torus_rule lane_rules[TORUS_LANE_A_MAX + 1] = {
 	[TORUS_LANE_A_STATE] = { .name = "STATE", .kind = TORUS_U8, .min = 0, .max = 3 },
 	[TORUS_LANE_A_PRE] = { .name = "PRE", .kind = TORUS_U8, .min = 0, .max = 255 },
@@ -117,6 +134,8 @@ static const struct torus_rule torus_rules[TORUS_A_MAX + 1] = {
 	[TORUS_A_ROOT_EPOCH] = { .name = "ROOT_EPOCH", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 	[TORUS_A_ROOT_GUID] = { .name = "ROOT_GUID", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 	[TORUS_A_ROWS_EPOCH] = { .name = "ROWS_EPOCH", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
+	[TORUS_A_PARK_FLOWS] = { .name = "PARK_FLOWS", .kind = TORUS_NEST, .min = 0, .max = 0 },
+	[TORUS_A_PARK_MORE] = { .name = "PARK_MORE", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 };
 
 const struct torus_set torus_set_torus = {
@@ -263,6 +282,13 @@ const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1] = {
 		.privileged = false,
 		.allowed = { { 0x200000001000cULL } },
 		.required = { { 0x2000000010000ULL } },
+		.dump = { { 0 } },
+	},
+	[TORUS_CMD_PARK_FLOWS_GET] = {
+		.name = "PARK_FLOWS_GET",
+		.privileged = false,
+		.allowed = { { 0xcULL } },
+		.required = { { 0 } },
 		.dump = { { 0 } },
 	},
 };

@@ -276,6 +276,15 @@ static int soft_park_get(struct torus_hw *hw, struct torus_park *out)
 	return unlock_read(s, 0);
 }
 
+static int soft_park_flows_get(struct torus_hw *hw, struct torus_park_flows *out)
+{
+	struct tn_soft *s = tn_soft_of(hw);
+	u64 now = lock(s);
+
+	tn_soft_park_flows(s, out, now);
+	return unlock_read(s, 0);
+}
+
 static int soft_park_resolve(struct torus_hw *hw, unsigned int port, u32 session, u16 seq,
 			     bool dead)
 {
@@ -310,6 +319,7 @@ const struct torus_hw_ops tn_soft_ops = {
 	.release = soft_release,
 	.flow_get = soft_flow_get,
 	.park_get = soft_park_get,
+	.park_flows_get = soft_park_flows_get,
 	.park_resolve = soft_park_resolve,
 	.park_replay = soft_park_replay,
 	.mgmt_send = soft_mgmt_send,

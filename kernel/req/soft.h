@@ -101,5 +101,6 @@ void tn_soft_link_event(struct tn_soft *s, const struct tn_event *ev, struct tor
 			u64 now);
 void tn_soft_flow(struct tn_soft *s, struct torus_flow *out);
 void tn_soft_park(struct tn_soft *s, struct torus_park *out);
+void tn_soft_park_flows(struct tn_soft *s, struct torus_park_flows *out, u64 now);
 
 #endif /* TN_SOFT_H */

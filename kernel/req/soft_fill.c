@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a software NIC says of itself, in the structs of <torus/reply.h>. */
+#include "../core/park.h"
 #include "soft.h"
 
 static void fill_state(struct torus_link *out, const struct tn_link_info *li, unsigned int port,
@@ -108,4 +109,20 @@ void tn_soft_park(struct tn_soft *s, struct torus_park *out)
 	out->bytes_max = pi.bytes_max;
 	out->held = pi.held;
 	tn_soft_flow(s, &out->flow);
+}
+
+void tn_soft_park_flows(struct tn_soft *s, struct torus_park_flows *out, u64 now)
+{
+	struct tn_park_flow flow[TORUS_PARK_FLOWS_MAX];
+	u64 more;
+
+	memset(out, 0, sizeof(*out));
+	out->nflows = (u8)tn_nic_park_flows(s->nic, flow, TORUS_PARK_FLOWS_MAX, &more);
+	out->more = more;
+	for (u32 i = 0; i < out->nflows; i++)
+		out->flow[i] = (struct torus_park_flow) {
+			.from = flow[i].src, .to = flow[i].dst, .vc = flow[i].vc,
+			.packets = flow[i].packets, .bytes = flow[i].bytes,
+			.age = now > flow[i].since ? now - flow[i].since : 0,
+		};
 }

@@ -51,7 +51,8 @@ struct torus_tree {
 	.count = offsetof(struct s, m) + 0 * sizeof(char[sizeof(((struct s *)0)->m) == 1 ? 1 : -1])
 
 extern const struct torus_tree torus_tree_device_get, torus_tree_link_get, torus_tree_link_ntf,
-	torus_tree_flow_get, torus_tree_park_get, torus_tree_eye_get;
+	torus_tree_flow_get, torus_tree_park_get, torus_tree_eye_get,
+	torus_tree_park_flows_get;
 
 /**
  * torus_tree_put() - write a struct as attributes

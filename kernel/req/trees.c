@@ -19,6 +19,22 @@ static const struct torus_tree nest_lane = {
 	.size = sizeof(struct torus_lane),
 };
 
+static const struct torus_field nest_park_flow_fields[] = {
+	{ .attr = TORUS_PARK_FLOW_A_FROM, NUMBER(torus_park_flow, from, 4) },
+	{ .attr = TORUS_PARK_FLOW_A_TO, NUMBER(torus_park_flow, to, 4) },
+	{ .attr = TORUS_PARK_FLOW_A_VC, NUMBER(torus_park_flow, vc, 1), .checked = true },
+	{ .attr = TORUS_PARK_FLOW_A_PACKETS, NUMBER(torus_park_flow, packets, 8) },
+	{ .attr = TORUS_PARK_FLOW_A_BYTES, NUMBER(torus_park_flow, bytes, 8) },
+	{ .attr = TORUS_PARK_FLOW_A_AGE, NUMBER(torus_park_flow, age, 8) },
+};
+
+static const struct torus_tree nest_park_flow = {
+	.set = &torus_set_park_flow,
+	.field = nest_park_flow_fields,
+	.fields = ARRAY_SIZE(nest_park_flow_fields),
+	.size = sizeof(struct torus_park_flow),
+};
+
 static const struct torus_field nest_fault_fields[] = {
 	{ .attr = TORUS_FAULT_BER, NUMBER(torus_link, fault.ber, 8) },
 	{ .attr = TORUS_FAULT_SILENCE, NUMBER(torus_link, fault.silence, 1) },
@@ -175,4 +191,17 @@ const struct torus_tree torus_tree_eye_get = {
 	.field = torus_tree_eye_get_fields,
 	.fields = ARRAY_SIZE(torus_tree_eye_get_fields),
 	.size = sizeof(struct torus_eye),
+};
+
+static const struct torus_field torus_tree_park_flows_get_fields[] = {
+	{ .attr = TORUS_A_IFINDEX, NUMBER(torus_park_flows, ifindex, 4) },
+	{ .attr = TORUS_A_PARK_FLOWS, MEMBER(torus_park_flows, flow), COUNT(torus_park_flows, nflows), .nest = &nest_park_flow },
+	{ .attr = TORUS_A_PARK_MORE, NUMBER(torus_park_flows, more, 8), .needed = true },
+};
+
+const struct torus_tree torus_tree_park_flows_get = {
+	.set = &torus_set_torus,
+	.field = torus_tree_park_flows_get_fields,
+	.fields = ARRAY_SIZE(torus_tree_park_flows_get_fields),
+	.size = sizeof(struct torus_park_flows),
 };

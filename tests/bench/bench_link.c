@@ -96,8 +96,9 @@ static void on_acked(void *ctx, struct tn_queue *done)
 		put(ctx, pkt);
 }
 
-static void on_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
+static void on_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u64 now)
 {
+	(void)now;
 	(void)ctx;
 	(void)retry;
 	fprintf(stderr, "bench_link: the link failed, reason %u\n", l->reason);

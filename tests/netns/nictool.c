@@ -311,6 +311,19 @@ static void resolve(char **arg)
 				 (int)number(arg[2])));
 }
 
+/* Whose packets are parked: source, destination, virtual channel, packets. */
+static void flows(char **arg)
+{
+	struct torus_park_flows p;
+
+	(void)arg;
+	check(torus_park_flows_get(dev, &p));
+	for (unsigned int i = 0; i < p.nflows; i++)
+		printf("%u %u %u %" PRIu64 "%s\n", p.flow[i].from, p.flow[i].to, p.flow[i].vc,
+		       p.flow[i].packets, p.flow[i].age ? "" : " new");
+	printf("more %" PRIu64 "\n", p.more);
+}
+
 static void replay(char **arg)
 {
 	struct torus_device d;
@@ -384,7 +397,7 @@ static const struct {
 	{ "place", 2, place }, { "two", 0, two }, { "roots", 0, roots }, { "invalid", 1, invalid }, { "via", 2, via }, { "state", 1, state },
 	{ "fault", 2, fault }, { "attach", 2, attach }, { "port", 2, port },
 	{ "node", 1, node }, { "hold", 1, hold }, { "release", 0, release },
-	{ "received", 1, received }, { "resolve", 3, resolve }, { "replay", 1, replay },
+	{ "received", 1, received }, { "resolve", 3, resolve }, { "replay", 1, replay }, { "flows", 0, flows },
 	{ "mgmt", 2, mgmt }, { "events", 1, events },
 };
 

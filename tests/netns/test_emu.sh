@@ -335,6 +335,8 @@ check "silence is detected" until_true 20 state_is 0 0 "faulty silence"
 check "silence is detected at the other end" until_true 20 state_is 1 1 "faulty silence"
 ns 0 ping -q -c 3 -i 0.05 -W 1 10.1.0.0 >/dev/null
 check "packets are parked" until_true 10 more_than 0 node parked 2
+parked_flows() { [[ $(nic 0 flows | xargs) =~ ^0\ 1\ 0\ [1-9][0-9]*\ more\ 0$ ]]; }
+check "a NIC tells whose packets are parked" parked_flows
 read -r session seq < <(nic 1 received 1)
 nic 0 fault 0 silence=0
 check "link returns after silence" until_true 20 state_is 0 0 "up silence"

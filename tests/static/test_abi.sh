@@ -73,7 +73,7 @@ wide() {
 	done
 	last=$(sed '1,/^enum torus_attr {/d; /};/,$d' include/uapi/torus_abi.h | grep -c '^	TORUS_A_')
 	last=$((last - 1))
-	sed -i "/ROOT_EPOCH of the commit/s/\$/\n${more%\\n}/
+	sed -i "/packets that PARK_FLOWS does not count/s/\$/\n${more%\\n}/
 		/name: hold\$/,/do:/s/nodes\]/nodes, later-$((64 - last)), later-30]/" "$tmp/top/$yaml"
 	sed -i 's/hold: \[nodes\]/hold: [nodes, later-30]/' "$tmp/top/include/uapi/torus_c.yaml"
 	python3 "$tmp/top/include/uapi/generate.py" || return 1

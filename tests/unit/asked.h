@@ -28,7 +28,7 @@
  * @no_nic: the NIC is gone, but the manager does not know it yet
  * @busy: too many questions wait for the NIC
  * @rows_read: how often rows of it were read; @equal_rows: all are as the first one
- * @nic_error: what each call of the NIC returns
+ * @nic_error: what each call of the NIC returns; @flows_error: one of parked flows
  * @link: of the NIC
  * @stats: of the service network
  * @change_error: what the manager returns when it is told to change something; @once: the first time
@@ -58,7 +58,7 @@ struct asked {
 	unsigned int ncandidates;
 	unsigned int rows_read;
 	bool equal_rows;
-	int nic_error, change_error;
+	int nic_error, flows_error, change_error;
 	bool once;
 	struct torus_link link[PORTS];
 	struct svc_stats stats;

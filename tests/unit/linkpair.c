@@ -95,8 +95,9 @@ static void on_acked(void *ctx, struct tn_queue *done)
 		memory_put(&e->mem, pkt);
 }
 
-static void on_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
+static void on_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u64 now)
 {
+	(void)now;
 	struct end *e = ctx;
 	struct tn_queue old = e->backlog;
 	struct tn_pkt *pkt;

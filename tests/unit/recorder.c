@@ -134,6 +134,13 @@ static int on_park_get(struct torus_hw *h, struct torus_park *out)
 	return note(h, "park_get");
 }
 
+static int on_park_flows_get(struct torus_hw *h, struct torus_park_flows *out)
+{
+	*out = (struct torus_park_flows) { .nflows = 1, .flow = { { 1, 2, 1, 3, 4, 5 } },
+					   .more = 6 };
+	return note(h, "park_flows_get");
+}
+
 static int on_park_resolve(struct torus_hw *h, unsigned int port, u32 session, u16 seq, bool dead)
 {
 	return note(h, "park_resolve %u session %u seq %u dead %d", port, session, seq, dead);
@@ -155,6 +162,7 @@ static const struct torus_hw_ops all_ops = {
 	.rows = on_rows, .rows_begin = on_rows_begin, .rows_put = on_rows_put,
 	.rows_commit = on_rows_commit, .rows_get = on_rows_get, .hold = on_hold,
 	.release = on_release, .flow_get = on_flow_get, .park_get = on_park_get,
+	.park_flows_get = on_park_flows_get,
 	.park_resolve = on_park_resolve, .park_replay = on_park_replay, .mgmt_send = on_mgmt_send,
 };
 

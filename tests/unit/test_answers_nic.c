@@ -369,6 +369,16 @@ static void park(void **state)
 {
 	(void)state;
 	says("{'cmd':'park','node':'2,1'}", "{'ok':true,'data':[" PARK "]}");
+	says("{'cmd':'park','node':'2,1','flows':true}", "{'ok':true,'data':[" OF_PARK ","
+	     "'flows':[{'from':[1,0],'to':[1,1],'vc':'vcd0','packets':172,'bytes':173,'age':174},"
+	     "{'from':null,'to':[0,0],'vc':'vca','packets':175,'bytes':176,'age':177}],'more':171,"
+	     "'rootless':false}]}");
+	a.flows_error = -EOPNOTSUPP;
+	says("{'cmd':'park','node':'2,1','flows':true}", "{'ok':true,'data':[" PARK "]}");
+	a.flows_error = -EIO;
+	refuses("{'cmd':'park','node':'2,1','flows':true}", "unreachable",
+		"node '2,1' does not answer");
+	a.flows_error = 0;
 	a.told_by[0] = "{'node':[0,0]}";
 	says("{'cmd':'park'}",
 	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[" AT_00 "," PARK "]}");

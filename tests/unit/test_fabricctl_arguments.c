@@ -86,6 +86,7 @@ static void wrong_changes(void **state)
 		{ "link up 1,0:+z", "no port" },
 		{ "link dwon 1,0:+x", "did you mean 'link down'" },
 		{ "park --replay", "of which node" },
+		{ "park --replay --flows 0,0", "exclude each other" },
 		{ "log loud", "allowed are error, warning, info, debug" },
 	};
 

@@ -102,7 +102,7 @@ static void park_one(uint64_t seed)
 			q->session = 1 + rnd_below(&r, 3);
 			expect(&r, tn_park_room(&p, q) ==
 			       (p.bytes + (q->hdr.len + 2u) * 16u <= 100000), "room");
-			tn_park_push(&p, q);
+			tn_park_push(&p, q, 0);
 			s.pkt[s.n++] = q;
 		} else if (what < 15) {
 			p.replaying = p.q.count ? rnd_below(&r, p.q.count + 1) : 0;
@@ -135,8 +135,8 @@ static void test_full(void **state)
 	struct tn_pkt pkt[2] = { 0 };
 
 	(void)state;
-	tn_park_push(&p, &pkt[0]);
-	tn_park_push(&p, &pkt[1]);
+	tn_park_push(&p, &pkt[0], 7);
+	tn_park_push(&p, &pkt[1], 9);
 	assert_ptr_equal(tn_park_pop(&p), &pkt[0]);
 	assert_true(p.full);
 	assert_int_equal(p.replaying, 1);
@@ -146,11 +146,57 @@ static void test_full(void **state)
 	assert_null(tn_park_pop(&p));
 }
 
+/* A packet from @src to @dst by VCD0, or by VCD1 if @vc. */
+static struct tn_pkt packet(u32 src, u32 dst, u8 vc)
+{
+	struct tn_pkt pkt = { .hdr = { .src = src, .dst = dst, .vc = vc, .len = 2 } };
+
+	return pkt;
+}
+
+/* Whose packets they are; one that waits on its way to a relay is for the node behind that. */
+static void test_flows(void **state)
+{
+	static struct tn_pkt many[TN_PARK_LOOK + 1];
+	struct tn_park p = { .bytes_max = ~0ULL };
+	struct tn_pkt pkt[] = { packet(1, 2, 0), packet(1, 2, 1), packet(1, 2, 0), packet(3, 2, 0),
+				packet(1, 4, 0) };
+	struct tn_park_flow f[3];
+	u64 more = 77;
+
+	(void)state;
+	assert_int_equal(tn_park_flows(&p, f, 3, &more), 0);
+	assert_int_equal(more, 0);
+	pkt[2].hdr.relayed = 1;
+	pkt[2].hdr.dst = 9;
+	pkt[2].via.dst = 2;
+	for (unsigned int i = 0; i < 5; i++)
+		tn_park_push(&p, &pkt[i], 20 - i);
+	assert_int_equal(tn_park_flows(&p, f, 3, &more), 3);
+	assert_int_equal(more, 1);
+	assert_true(f[0].src == 1 && f[0].dst == 2 && f[0].vc == 0);
+	assert_int_equal(f[0].packets, 2);
+	assert_int_equal(f[0].bytes, tn_park_cost(&pkt[0]) + tn_park_cost(&pkt[2]));
+	assert_int_equal(f[0].since, 18);
+	assert_true(f[1].src == 1 && f[1].dst == 2 && f[1].vc == 1 && f[1].since == 19);
+	assert_true(f[2].src == 3 && f[2].dst == 2 && f[2].vc == 0 && f[2].packets == 1);
+	/* The first so many are looked at. */
+	p = (struct tn_park) { .bytes_max = ~0ULL };
+	for (unsigned int i = 0; i <= TN_PARK_LOOK; i++) {
+		many[i] = packet(6, 7, 0);
+		tn_park_push(&p, &many[i], i);
+	}
+	assert_int_equal(tn_park_flows(&p, f, 3, &more), 1);
+	assert_int_equal(f[0].packets, TN_PARK_LOOK);
+	assert_int_equal(more, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_park),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_flows),
 	};
 
 	return cmocka_run_group_tests_name("park", all, NULL, NULL);

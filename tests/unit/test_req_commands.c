@@ -60,6 +60,8 @@ static const struct good {
 	{ TORUS_CMD_RELEASE, OP(release), { U64(VERSION, 6) }, "release 6 0", NULL, 1 },
 	{ TORUS_CMD_RELEASE, OP(release), { U64(VERSION, 6), FLAG(GIVE_UP) }, "release 6 1", NULL, 1 },
 	{ TORUS_CMD_FLOW_GET, OP(flow_get), { { 0 } }, "flow_get", &torus_tree_flow_get, 0 },
+	{ TORUS_CMD_PARK_FLOWS_GET, OP(park_flows_get), { { 0 } }, "park_flows_get",
+	  &torus_tree_park_flows_get, 0 },
 	{ TORUS_CMD_PARK_GET, OP(park_get), { { 0 } }, "park_get", &torus_tree_park_get, 0 },
 	{ TORUS_CMD_PARK_RESOLVE, OP(park_resolve),
 	  { U8(PORT, 2), U32(SESSION, 70000), U16(SEQ, 4095) },

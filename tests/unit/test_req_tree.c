@@ -21,6 +21,7 @@ static union {
 	struct torus_flow flow;
 	struct torus_park park;
 	struct torus_eye eye;
+	struct torus_park_flows park_flows;
 } in, out;
 
 static const struct tree {
@@ -30,6 +31,7 @@ static const struct tree {
 	{ "device", &torus_tree_device_get }, { "link", &torus_tree_link_get },
 	{ "link event", &torus_tree_link_ntf }, { "flow", &torus_tree_flow_get },
 	{ "park", &torus_tree_park_get }, { "eye", &torus_tree_eye_get },
+	{ "park flows", &torus_tree_park_flows_get },
 };
 
 #define for_each_tree(t) for (const struct tree *t = trees; t < trees + ARRAY_SIZE(trees); t++)

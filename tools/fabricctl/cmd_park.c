@@ -7,7 +7,7 @@
 #include "show.h"
 #include "table.h"
 
-static bool replay;
+static bool replay, flows;
 
 static void show(const json_t *all)
 {
@@ -31,6 +31,45 @@ static void show(const json_t *all)
 	table_print(t, "no nodes");
 }
 
+static void show_flow(struct table *t, const json_t *node, const json_t *f)
+{
+	char text[TORUS_TEXT_MAX];
+
+	table_cell(t, PLAIN, "%s", json_node_text(node, text));
+	table_cell(t, PLAIN, "%s", json_node_text(json_object_get(f, "from"), text));
+	table_cell(t, PLAIN, "%s", json_node_text(json_object_get(f, "to"), text));
+	table_cell(t, PLAIN, "%s", json_text(f, "vc"));
+	table_cell(t, DOUBTFUL, "%llu", (unsigned long long)json_count(f, "packets"));
+	table_cell(t, PLAIN, "%s", bytes_text(json_count(f, "bytes"), text));
+	table_cell(t, PLAIN, "%s ago", duration_text((double)json_count(f, "age") / 1e9, text));
+}
+
+/* A line for each flow; a NIC of an earlier release cannot tell them. */
+static void show_flows(const json_t *all)
+{
+	static const char *const titles[] = { "NODE", "FROM", "TO", "VC", ">PACKETS", ">BYTES",
+					      ">SINCE", NULL };
+	struct table *t = table_new(titles);
+	char text[TORUS_TEXT_MAX];
+	size_t i, k;
+	json_t *v, *f;
+
+	json_array_foreach(all, i, v) {
+		const json_t *node = json_object_get(v, "node");
+		const json_t *list = json_object_get(v, "flows");
+
+		if (json_count(v, "parked") && !json_is_array(list))
+			warn("%s: its NIC cannot tell whose packets it has",
+			     json_node_text(node, text));
+		if (json_count(v, "more"))
+			warn("%s: %llu packets more, of other flows", json_node_text(node, text),
+			     (unsigned long long)json_count(v, "more"));
+		json_array_foreach(list, k, f)
+			show_flow(t, node, f);
+	}
+	table_print(t, "no packet is parked");
+}
+
 static void show_replay(const json_t *data)
 {
 	(void)data;
@@ -41,6 +80,11 @@ static int cmd_park(struct ctl *ctl, int argc, char **argv)
 {
 	if (replay && !argc)
 		return fail("--replay: of which node? 'fabricctl park --replay NODE'");
+	if (replay && flows)
+		return fail("--replay and --flows exclude each other");
+	if (flows)
+		return show_nodes(ctl, json_pack("{ss sb}", "cmd", "park", "flows", true),
+				     argc ? argv[0] : NULL, 0, 0, show_flows);
 	if (replay)
 		return show_answer(ctl, "replay", argv[0], show_replay);
 	return show_answer(ctl, "park", argc ? argv[0] : NULL, show);
@@ -49,6 +93,8 @@ static int cmd_park(struct ctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ OPT_FLAG, "replay", 'r', NULL, &replay, 0, 0,
 	  "hand NODE's packets back to the network, which must be at rest" },
+	{ OPT_FLAG, "flows", 'F', NULL, &flows, 0, 0,
+	  "whose packets they are, where and since when" },
 	{ .kind = OPT_END },
 };
 
@@ -57,7 +103,8 @@ COMMAND(cmd_park) = {
 	.args = "[NODE]",
 	.brief = "Packets parked in host memory, waiting for a way",
 	.help = "PARKED: packets of dead links; UNRESOLVED: of these, perhaps accepted by the peer\n"
-		"already; HELD: packets at their source that wait for the end of a recovery.",
+		"already; HELD: packets at their source that wait for the end of a recovery.\n"
+		"With --flows: up to 32 flows of each node.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,
