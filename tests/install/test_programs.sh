@@ -36,6 +36,7 @@ complete() {
 		usr/lib/pkgconfig/libtorus.pc
 		usr/lib/systemd/network/70-torus.network
 		usr/lib/systemd/system/fabricd.service
+		usr/lib/systemd/system/torus-hook.service
 		usr/lib/systemd/system/torus-nic@.service
 		usr/lib/udev/rules.d/70-torus.rules
 		usr/lib/udev/rules.d/90-torus-ports.rules
@@ -88,7 +89,7 @@ uninstalled() {
 sandboxed() {
 	local unit copy=$tmp/units
 	mkdir -p "$copy"
-	for unit in fabricd.service torus-nic@.service; do
+	for unit in fabricd.service torus-hook.service torus-nic@.service; do
 		cp "$tmp/usr/lib/systemd/system/$unit" "$copy/${unit/@/@torus0}" || return 1
 	done
 	for unit in "$copy"/*; do

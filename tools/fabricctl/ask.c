@@ -290,6 +290,18 @@ int ask_next(struct ask *ask, int timeout_ms, json_t **data)
 	return err ? no_answer(ask, err, timeout_ms) : unpack(ask, text, data, &more);
 }
 
+int ask_poll(struct ask *ask, int timeout_ms, json_t **data)
+{
+	char *text;
+	bool more;
+	int err = torus_fabric_next(ask->fabric, &text, timeout_ms);
+
+	*data = NULL;
+	if (err == -ETIMEDOUT)
+		return OK;
+	return err ? no_answer(ask, err, timeout_ms) : unpack(ask, text, data, &more);
+}
+
 static int first(struct ask *ask, json_t *request, int timeout_ms, json_t **data, bool *more)
 {
 	char *line = request ? json_dumps(request, JSON_COMPACT) : NULL;

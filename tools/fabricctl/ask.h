@@ -58,6 +58,9 @@ int ask_first(struct ask *ask, json_t *request, json_t **data);
 /** ask_next() - the next reply of such a request */
 int ask_next(struct ask *ask, int timeout_ms, json_t **data);
 
+/** ask_poll() - likewise; without a reply in that time it is OK, and @data NULL */
+int ask_poll(struct ask *ask, int timeout_ms, json_t **data);
+
 /** ask_quietly() - for polling. Return: 0 or a negative errno */
 int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **data);
 

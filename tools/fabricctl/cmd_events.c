@@ -6,12 +6,14 @@
 #include <time.h>
 
 #include "ask.h"
+#include "hook.h"
 #include "json.h"
 #include "number.h"
 #include "say.h"
 
 static bool follow;
-static const char *since;
+static const char *since, *hook;
+static uint64_t hook_seconds = 60, hook_at_once = 4;
 
 static enum colour level_colour(const char *level)
 {
@@ -59,6 +61,24 @@ static void show(const struct ctl *ctl, const json_t *events)
 	fflush(stdout);
 }
 
+#define LOOK_MS 50	/* how often hooks that run are looked at */
+
+/* What was before this command began is of no hook, unless it is asked for. */
+static int run_hooks(struct ask *a, const json_t *before)
+{
+	json_t *data = since ? json_incref((json_t *)before) : NULL, *v;
+	int status = OK;
+	size_t i;
+
+	while (status == OK) {
+		json_array_foreach(data, i, v)
+			hook_run(v);
+		json_decref(data);
+		status = ask_poll(a, hook_look() ? LOOK_MS : INT_MAX, &data);
+	}
+	return status;
+}
+
 static int keep_on(const struct ctl *ctl, struct ask *a)
 {
 	json_t *data;
@@ -82,6 +102,15 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
+	if (hook && !follow) {
+		json_decref(request);
+		return fail("--exec runs for what happens from now on: it needs --follow");
+	}
+	status = hook ? hook_start(hook, hook_seconds, hook_at_once) : OK;
+	if (status != OK) {
+		json_decref(request);
+		return status;
+	}
 	if (since && number_parse(since, 0, INT64_MAX, &from)) {
 		json_decref(request);
 		return fail("--since '%s': it is the number of an event, 0 or more", since);
@@ -96,7 +125,10 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 		return status;
 	}
 	status = follow ? ask_first(&a, request, &data) : ask(&a, request, &data);
-	if (status == OK) {
+	if (status == OK && hook) {
+		status = run_hooks(&a, data);
+		json_decref(data);
+	} else if (status == OK) {
 		show(ctl, data);
 		json_decref(data);
 		status = follow ? keep_on(ctl, &a) : ask_status(&a);
@@ -108,6 +140,12 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ OPT_FLAG, "follow", 'f', NULL, &follow, 0, 0, "go on with what happens" },
 	{ OPT_TEXT, "since", 's', "NUMBER", &since, 0, 0, "only events after this one" },
+	{ OPT_TEXT, "exec", 'x', "PROGRAM", &hook, 0, 0,
+	  "run it for each event, which is its standard input" },
+	{ OPT_NUMBER, "exec-seconds", 0, "SECONDS", &hook_seconds, 1, 86400,
+	  "after which it is killed: 60" },
+	{ OPT_NUMBER, "exec-at-once", 0, "NUMBER", &hook_at_once, 1, 64,
+	  "how many may run at once: 4" },
 	{ .kind = OPT_END },
 };
 
@@ -115,7 +153,9 @@ COMMAND(cmd_events) = {
 	.name = "events",
 	.args = "",
 	.brief = "What happened lately in the fabric",
-	.help = "With --follow, --json prints one event a line.",
+	.help = "With --follow, --json prints one event a line.\n"
+		"With --exec nothing is printed; what a program leaves behind is killed when it\n"
+		"ends, and what fails is told.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

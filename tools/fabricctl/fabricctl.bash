@@ -59,7 +59,7 @@ _fabricctl() {
 	--node) words=$(_fabricctl_nodes) ;;
 	--log-level | log) words='error warning info debug' ;;
 	--backend) words='user kernel mixed' ;;
-	--control | --config)
+	--control | --config | --exec)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;

@@ -9,7 +9,7 @@ ctl-device := up owner add del list attach detach
 ctl-shared := main program command say kind table number json ask show map change orders dry_run rows path \
 	lab labfile labconf names netns wire device nicfile nic nic_args nic_user \
 	nic_packed nic_kernel raise node node_proc power revive enter launcher proc teardown await \
-	fault cable line root traffic_record traffic_judge traffic_udp \
+	hook fault cable line root traffic_record traffic_judge traffic_udp \
 	traffic_tcp
 
 programs += fabricctl
@@ -38,6 +38,8 @@ install-fabricctl: $(B)/fabricctl
 	install -m 644 tools/fabricctl/torus0.conf $(DESTDIR)$(PREFIX)/share/doc/fabricctl/
 	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/torus-nic@.service.in \
 		> $(DESTDIR)$(UNITDIR)/torus-nic@.service
+	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/torus-hook.service.in \
+		> $(DESTDIR)$(UNITDIR)/torus-hook.service
 	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/90-torus-ports.rules.in \
 		> $(DESTDIR)$(PREFIX)/lib/udev/rules.d/90-torus-ports.rules
 	install -m 644 tools/fabricctl/fabricctl.bash $(DESTDIR)$(COMPLETIONDIR)/fabricctl

@@ -1,0 +1,184 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# Hooks. Each event is the standard input of a program; one that hangs is killed with all that it
+# started, also with what left its session; one that fails is told; so many run at once. Then the
+# recipe of fabricctl(8): an MPI job writes checkpoints, a node under it dies, a hook tells the batch
+# system, and the job is begun again from its checkpoint with a spare node.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=hook$$
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+
+hook=
+# hooks OPTION...: run the program $tmp/hook for events from now on
+hooks() {
+	[[ -z $hook ]] || kill "$hook" 2>/dev/null	# of a test that failed
+	"$B/fabricctl" events --follow --exec "$tmp/hook" --lab "$lab" "$@" 2>"$tmp/said" &
+	hook=$!
+	until_true 5 follows
+}
+# It has said so, and waits for events.
+follows() { grep -q 'S (sleeping)' "/proc/$hook/status" && find "/proc/$hook/fd" -lname "socket:*" | grep -q .; }
+no_hooks() {
+	kill "$hook" && wait "$hook"
+	[[ $? == 143 ]]
+}
+program() { cat >"$tmp/hook" && chmod 755 "$tmp/hook"; }
+# Two events, of kind admin.
+happens() { "$B/fabricctl" link down 0,0:+x --lab "$lab" && "$B/fabricctl" link up 0,0:+x --lab "$lab"; }
+running() { pgrep -f "$tmp/$1" >/dev/null; }
+not_running() { ! running "$1"; }
+lines() { (($(wc -l <"$tmp/$1") >= $2)); }
+
+gets_events() {
+	program <<-EOF
+	#!/bin/sh
+	cat >>"$tmp/got"
+	EOF
+	: >"$tmp/got"
+	hooks && happens && until_true 10 grep -q '"kind":"admin"' "$tmp/got" || return 1
+	no_hooks && jq -es 'length > 0 and all(.[]; .seq > 0 and (.node | type) == "array" and .time > 1600000000)' \
+		"$tmp/got" && [[ ! -s $tmp/said ]]
+}
+
+# It hangs, and so do a child, one in a session of its own, and one whose parent has ended.
+hangs() {
+	cp /bin/sleep "$tmp/hanging"
+	program <<-EOF
+	#!/bin/sh
+	"$tmp/hanging" 1000 &
+	setsid "$tmp/hanging" 1000 &
+	(setsid "$tmp/hanging" 1000 &)
+	exec "$tmp/hanging" 1000
+	EOF
+	hooks --exec-seconds 1 --exec-at-once 1 && happens && until_true 10 running hanging &&
+		until_true 20 grep -q "hook $tmp/hook: killed after 1 s, of event [0-9]" "$tmp/said" || return 1
+	no_hooks
+	until_true 10 not_running hanging
+}
+
+# It ends, and leaves something behind.
+leaves() {
+	cp /bin/sleep "$tmp/left"
+	program <<-EOF
+	#!/bin/sh
+	(setsid "$tmp/left" 1000 >/dev/null 2>&1 &)
+	echo done >>"$tmp/ended"
+	EOF
+	: >"$tmp/ended"
+	hooks && happens && until_true 10 lines ended 2 && until_true 10 not_running left && no_hooks && [[ ! -s $tmp/said ]]
+}
+
+fails() {
+	program <<-EOF
+	#!/bin/sh
+	echo run >>"$tmp/runs"
+	mkdir "$tmp/first" 2>/dev/null && exit 7
+	kill -9 \$\$
+	EOF
+	: >"$tmp/runs"
+	hooks && happens && until_true 10 lines runs 2 &&
+		until_true 10 grep -q 'exit status 7, of event [0-9]' "$tmp/said" &&
+		until_true 10 grep -q 'died of signal 9, of event [0-9]' "$tmp/said" && kill -0 "$hook" && no_hooks
+}
+
+# All that run are ended with the command.
+ends_with_it() {
+	cp /bin/sleep "$tmp/ending"
+	program <<-EOF
+	#!/bin/sh
+	exec "$tmp/ending" 1000
+	EOF
+	hooks && happens && until_true 10 running ending || return 1
+	kill -9 "$hook"
+	wait "$hook" 2>/dev/null
+	until_true 10 not_running ending
+}
+
+# Of many at once so many run as may.
+at_once() {
+	program <<-EOF
+	#!/bin/sh
+	echo run >>"$tmp/runs"
+	while [ ! -e "$tmp/go" ]; do sleep 0.05; done
+	EOF
+	: >"$tmp/runs"
+	rm -f "$tmp/go"
+	hooks --exec-at-once 2 && happens && happens && until_true 10 lines runs 2 && rest 0.5 &&
+		[[ $(wc -l <"$tmp/runs") == 2 ]] || return 1
+	touch "$tmp/go"
+	until_true 10 lines runs 4 && no_hooks
+}
+
+# --- an MPI job -------------------------------------------------------------------------
+
+# The batch system: begins the job with the nodes of a file; if it ends before it is done, or is
+# killed, it is begun again as soon as a hook asks for it.
+batch() {
+	local tries
+	for tries in 1 2 3; do
+		"$B/fabricctl" lab exec --name "$lab" 0,0 -- mpirun --host "$(paste -sd, "$tmp/nodes")" \
+			"$tmp/job" "$tmp/checkpoints" 300 >>"$tmp/out" 2>>"$tmp/err" </dev/null &
+		echo $! >"$tmp/job.pid"
+		wait $! && return 0
+		say "try $tries ended"
+		until_true 30 test -e "$tmp/again" || return 1
+		rm "$tmp/again"
+	done
+	return 1
+}
+# Run alone it says the same sum.
+sum_is() {
+	mkdir -p "$tmp/whole"
+	"$B/fabricctl" lab exec --name "$lab" 0,0 -- mpirun --host n0-0,n1-0,n3-0 "$tmp/job" "$tmp/whole" 300 \
+		2>/dev/null | grep '^sum'
+}
+begins_again() {
+	local job
+	mpicc.openmpi -O2 -o "$tmp/job" "$TOP/tests/netns/hook_job.c" || return 1
+	printf '%s\n' n0-0 n1-0 n2-0 >"$tmp/nodes"
+	echo n3-0 >"$tmp/spare"
+	mkdir -p "$tmp/checkpoints"
+	program <<-EOF
+	#!/bin/sh
+	node=\$(jq -r 'select(.kind == "node" and .level == "error") | .text' |
+		sed -n "s/^node [0-9,]* ('\([^']*\)') is dead.*/\\1/p")
+	[ -n "\$node" ] && grep -qx "\$node" "$tmp/nodes" || exit 0
+	{ grep -vx "\$node" "$tmp/nodes"; head -n 1 "$tmp/spare"; } >"$tmp/nodes.new"
+	mv "$tmp/nodes.new" "$tmp/nodes"
+	: >"$tmp/spare"
+	kill \$(cat "$tmp/job.pid") || :
+	touch "$tmp/again"
+	EOF
+	hooks || return 1
+	: >"$tmp/out"
+	batch &
+	job=$!
+	until_true 30 test -e "$tmp/checkpoints/rank-2.1" && until_true 30 test -e "$tmp/checkpoints/rank-2.0" || { cat "$tmp/err"; return 1; }
+	"$B/fabricctl" lab kill 2,0 --power --name "$lab" >/dev/null || return 1
+	wait "$job" || { cat "$tmp/out" "$tmp/err" "$tmp/said"; ask events | tail -n 20; return 1; }
+	no_hooks
+	cat "$tmp/out"
+	[[ $(sed -n 's/^begins at step //p' "$tmp/out" | head -n 1) == 0 ]] &&
+		(($(sed -n 's/^begins at step //p' "$tmp/out" | tail -n 1) >= 10)) &&
+		[[ $(xargs <"$tmp/nodes") == "n0-0 n1-0 n3-0" ]] && [[ $(grep '^sum' "$tmp/out") == "$(sum_is)" ]]
+}
+
+check "up" lab up 4x2
+check "a hook gets each event" gets_events
+check "one that hangs is killed with all that it started" hangs
+check "one that forks leaves nothing behind" leaves
+check "one that fails is told" fails
+check "hooks end with the command" ends_with_it
+check "so many run at once" at_once
+if command -v mpicc.openmpi >/dev/null; then
+	check "an MPI job goes on from its checkpoint on a spare node" begins_again
+else
+	skip "an MPI job goes on from its checkpoint on a spare node" "there is no mpicc.openmpi"
+fi
+check "the lab ends" lab down
+done_testing
