@@ -308,6 +308,9 @@ static const struct origin named[] = {
 	  "table took that node, for ever" },
 	{ "later_in_the_same_colour_2", 2062923, 0, MOVE + 1, false, false,
 	  "as later_in_the_same_colour, in a larger fabric" },
+	{ "latest_of_a_root_that_leads", 2062480, 0, MOVE + 1, false, false,
+	  "a root that led without a table did not ask for the latest one, with which nodes came, and forgot "
+	  "what that excludes" },
 	{ "no_clean_colour", 2084667, 0, MOVE + 1, false, false,
 	  "all colours were in use when two parts met, and no table followed whose drain was of the one that "
 	  "was taken; the replay took a second" },

@@ -122,6 +122,7 @@ static void first_table(void)
 	stage_run_ns(&s, s.now + MS);
 	join(2);
 	joins(&m);
+	stage_run_ns(&s, s.now + s.cfg.resend);	/* that table is asked for, and does not come */
 	settle(4);
 	assert_true(fm_version(s.fm) > 0);
 }
@@ -143,6 +144,7 @@ static void words_of_another_part(void **state)
 		stage_run_ns(&s, s.now + MS);
 		m = has(1, latest);
 		joins(&m);
+		stage_run_ns(&s, s.now + s.cfg.resend);
 		settle(4);
 		assert_true(fm_version(s.fm) > 0);
 		assert_int_equal(fm_node(s.fm, 3)->admin, other ? 4 : 0);
@@ -343,6 +345,7 @@ static void kept_of_another_part(void **state)
 			m.hello.line.past[0] = (struct fm_past) { 7, 6, other ? OTHER : NIC };
 			joins(&m);
 		}
+		stage_run_ns(&s, s.now + s.cfg.resend);
 		settle(4);
 		assert_true(fm_version(s.fm) > 0);
 		assert_int_equal(fm_node(s.fm, 2)->admin, other);

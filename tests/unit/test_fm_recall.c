@@ -29,7 +29,8 @@ static void recalled(bool known, const char *words)
 	for (uint32_t i = 1; i < 16; i++)
 		if (i != away)
 			join(i, says);
-	stage_run(&s, away ? 6005 : 5);
+	/* Their table is asked for, and does not come. */
+	stage_run(&s, away ? 6005 : s.cfg.resend / MS + 5);
 	assert_int_not_equal(fm_version(s.fm), 0);
 	assert_int_equal(stage_count(&s, "excluded as before"), words[0] != '\0');
 	if (words[0])
@@ -124,10 +125,66 @@ static void test_recall_words(void **state)
 			stage_up(&s, 300);
 			stage_msg(&s, 300, &m);
 		}
-		stage_run(&s, 1);
+		stage_run(&s, s.cfg.resend / MS + 1);
 		assert_int_equal(stage_count(&s, "1 port stays excluded"), k == 1 || k == 2);
 		stage_end(&s);
 	}
+}
+
+/*
+ * A root that leads asks for the table with which nodes work, and waits for it: that table has
+ * exclusions of which none of these nodes tells.
+ */
+static void test_latest_is_fetched(void **state)
+{
+	struct fm_entry entry[16];
+	struct fm_msg m;
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		restart(k, "4x4", 0, 6);
+		forget_said();
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, says);
+		assert_int_equal(stage_count(&s, "fetch"), 1);
+		stage_run(&s, s.cfg.resend / MS - 10);
+		assert_int_equal(fm_version(s.fm), 0);
+		m = stage_table(&s, 6, entry);
+		entry[5].admin = 1;
+		m.table.term = s.fm->root->told.epoch;
+		m.table.maker = s.fm->root->told.root;
+		m.table.former = true;
+		stage_msg(&s, 101, &m);
+		stage_run(&s, 5);
+		assert_int_not_equal(fm_version(s.fm), 0);
+		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
+		stage_end(&s);
+	}
+}
+
+/* A node that comes again and again with a later table is not waited for for ever. */
+static void test_latest_never_comes(void **state)
+{
+	struct fm_msg m;
+	uint64_t began;
+
+	(void)state;
+	restart(true, "4x4", 0, 6);
+	forget_said();
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, says);
+	began = s.now;
+	for (unsigned int i = 0; i < 10 && !fm_version(s.fm); i++) {
+		stage_run_ns(&s, s.now + s.cfg.resend - 10 * MS);
+		m = stage_hello(&s, 1);
+		says(&m.hello);
+		m.hello.table = 7 + i;
+		m.hello.attach = 2 + i;
+		stage_up(&s, 300 + (int)i);
+		stage_msg(&s, 300 + (int)i, &m);
+	}
+	assert_in_range(s.now - began, 3 * s.cfg.resend, 6 * s.cfg.resend);
+	stage_end(&s);
 }
 
 /* A node reports what its table says, for both ends of its cables. */
@@ -350,6 +407,8 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_recall),
 		cmocka_unit_test(test_recall_words),
+		cmocka_unit_test(test_latest_is_fetched),
+		cmocka_unit_test(test_latest_never_comes),
 		cmocka_unit_test(test_recall_tell),
 		cmocka_unit_test(test_shape_of_the_latest),
 		cmocka_unit_test(test_said_of_another_shape),

@@ -306,7 +306,7 @@ static uint64_t heard(const struct heard *rest, const struct heard *one)
 		stage_up(&s, 100 + (int)i);
 		stage_msg(&s, 100 + (int)i, &m);
 	}
-	settles_then(0);
+	settles_then(s.cfg.resend / MS);	/* their table is asked for, and does not come */
 	return fm_version(s.fm);
 }
 

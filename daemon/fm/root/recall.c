@@ -48,10 +48,11 @@ struct said {
 /**
  * struct fm_recall
  * @said: of each node, until the first table; NULL: nothing
- * @book: the latest table, as a node has sent it to this one, which asks to be root; NULL: no node
- *	has sent one
+ * @book: the latest table, as a node has sent it to this one, which asks to be root or has no table
+ *	yet; NULL: no node has sent one
  * @id, @voters: of @book
  * @wanted, @asked: for which table a node was asked last, and when
+ * @since: when a node was asked first since this root leads
  * @kept: the shape that is restored is that of the kept table
  */
 struct fm_recall {
@@ -60,9 +61,11 @@ struct fm_recall {
 	struct fm_past id;
 	struct fm_voters voters;
 	struct fm_past wanted;
-	uint64_t asked;
+	uint64_t asked, since;
 	bool kept;
 };
+
+#define ASKED_MAX 4	/* times resend that the first table waits for ever later ones */
 
 bool fm_recall_new(struct fm_root *r)
 {
@@ -345,13 +348,25 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 	const struct fm_past latest = fm_told_id(&fm->root->told), id = hello_id(h);
 	struct fm_recall *s = fm->root->recall;
 
-	if (fm->root->stage == FM_STAGE_LEADS || !h->table || order_of(&id, &latest) ||
-	    fm_recall_has_latest(fm) ||
+	if (fm->root->settled || !h->table || order_of(&id, &latest) || fm_recall_has_latest(fm) ||
 	    (!order_of(&id, &s->wanted) && fm->now < s->asked + fm->cfg.resend))
 		return;
+	if (!s->since && fm->root->stage == FM_STAGE_LEADS)
+		s->since = fm->now;
 	s->wanted = id;
 	s->asked = fm->now;
 	fm_conn_send(fm, c, &msg);
+}
+
+uint64_t fm_recall_awaits(const struct fm *fm)
+{
+	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_recall *s = fm->root->recall;
+
+	if (!latest.version || order_of(&latest, &s->wanted) || fm_recall_has_latest(fm))
+		return 0;
+	return earlier(s->asked + fm->cfg.resend,
+		       later(s->since, fm->root->since) + ASKED_MAX * fm->cfg.resend);
 }
 
 /* Nodes said HELLO before that table came: it knows better than they did where they were. */

@@ -26,9 +26,12 @@ void fm_recall_own(struct fm *fm);
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);	/* the answer to that */
 /*
- * This one asks to be root, and the node of that HELLO has the latest table, which this one lacks.
+ * This one asks to be root, or leads and has no table yet. The node of that HELLO has the latest table,
+ * which this one lacks.
  */
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
+/* Return: until when the answer to that is waited for; 0: it is not. */
+uint64_t fm_recall_awaits(const struct fm *fm);
 /* The answer to that. Return: true if it is taken. */
 bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);
 /* That table and its voters, if this node has it, or was sent it; or NULL. */

@@ -137,14 +137,12 @@ static uint64_t node_wait(const struct fm *fm)
 	return (fm->root->restored ? 2 : 1) * fm->cfg.member_max;
 }
 
-/* When the table may begin, as far as is known now. */
-static uint64_t settle_at(const struct fm *fm)
+/* When nodes are not waited for any more, as far as is known now. */
+static uint64_t nodes_at(const struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	bool waits = false, gap = false;
 
-	if (r->settled || is_alone(fm) || r->stage != FM_STAGE_LEADS)
-		return NEVER;
 	/* One that waits is enough, and mostly the one found last still does. */
 	if (has_unheard(fm, fm_mate_no(r, r->witness), &gap))
 		return fm_news_last(r) + node_wait(fm);
@@ -159,6 +157,19 @@ static uint64_t settle_at(const struct fm *fm)
 	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored) || all_known(fm))
 		return fm_news_last(r);
 	return fm_news_last(r) + fm->cfg.quiet;
+}
+
+/*
+ * When the table may begin. The latest of the former tables, which a node has been asked for, has
+ * exclusions at nodes that do not join, and their places.
+ */
+static uint64_t settle_at(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+
+	if (r->settled || is_alone(fm) || r->stage != FM_STAGE_LEADS)
+		return NEVER;
+	return later(nodes_at(fm), fm_recall_awaits(fm));
 }
 
 uint64_t fm_settle_expiry(const struct fm *fm)
