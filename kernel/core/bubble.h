@@ -28,6 +28,13 @@
  * one. Hence K of the ring's buffers are free or are being freed; where the free one
  * is, the packet behind it moves.
  *
+ * Where the bubble of BLOC is after a cut: where it was. A link that fails takes no packet any
+ * more, and buffers that what it carried would have filled stay free. A new session counts the
+ * buffers that packets of former ones occupy (INIT), so CT is again what is taken, and the
+ * same test holds from the first packet on. While the cable is cut its ring is no circle; when it
+ * is one again, the last packet that had entered anywhere had left a free buffer, and one that goes
+ * on, is parked or ends takes none away. A retraining changes no credits at all.
+ *
  * The NIC uses BLOC. MBS needs a bit in every credit and false packets on the wire,
  * and gains little: two buffers an input, uniform traffic, phits a node and cycle at
  * saturation, MBS with its best number of bubbles: 4x4 0.761 and 0.839, 8x8 0.485 and
@@ -72,11 +79,21 @@ static inline unsigned int tn_bubble_reserve(enum tn_bubble_policy policy, bool 
 	return policy == TN_BUBBLE_BLOC ? 1 : critical;
 }
 
+/**
+ * tn_bubble_room() - may a packet take one of @free buffers and leave @reserve?
+ *
+ * The one condition of the NIC and of fabricsim, under each policy.
+ */
+static inline bool tn_bubble_room(unsigned int free, unsigned int reserve)
+{
+	return free > reserve;
+}
+
 /** tn_bubble_may() - may a packet be sent? */
 static inline bool tn_bubble_may(enum tn_bubble_policy policy, const struct tn_bubble *b,
 				 bool enters)
 {
-	return b->free > tn_bubble_reserve(policy, enters, b->critical);
+	return tn_bubble_room(b->free, tn_bubble_reserve(policy, enters, b->critical));
 }
 
 /** tn_bubble_stuck() - all that is free is critical: nobody may enter */

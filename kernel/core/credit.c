@@ -7,7 +7,7 @@ bool tn_credit_start(struct tn_credit *c, const u16 *slots, const u16 *occupied)
 	unsigned int vc;
 
 	for (vc = 0; vc < TORUS_VCS; vc++) {
-		if (slots[vc] < 4 || slots[vc] > TN_CRP_MAX || occupied[vc] > slots[vc])
+		if (slots[vc] < TN_SLOTS_MIN || slots[vc] > TN_CRP_MAX || occupied[vc] > slots[vc])
 			return false;
 	}
 	for (vc = 0; vc < TORUS_VCS; vc++) {

@@ -11,7 +11,11 @@
  *
  * The receiver reports what it has freed since its last report (CRP for VC#);
  * the sender's counter CT rises with each packet sent and falls by CRP; it may
- * send while CT + 1 < N_inp, and into a ring only while CT + 2 < N_inp.
+ * send while CT < N_inp, and into a ring only while CT + 1 < N_inp, which is what
+ * bubble flow control asks for (bubble.h). The paper has CT + 1 < N_inp, of flits, and does
+ * not say why; that leaves the last unit unused. A counter in hardware may be late by the flit
+ * that is just going out. Here nothing happens between the test and the counting, so it would
+ * be a whole packet buffer for nothing.
  *
  * Exactly once: a report travels in the header of a sequenced packet, is chosen
  * when that packet is first sent, and stays the same in every replay of it; the
@@ -37,7 +41,14 @@
 #ifndef TN_CREDIT_H
 #define TN_CREDIT_H
 
+#include "bubble.h"
 #include "wire.h"
+
+/*
+ * Packet buffers that BLOC needs an input: one to enter and the bubble. This NIC has four or
+ * more itself, for a peer of wire version 4 refuses fewer.
+ */
+#define TN_SLOTS_MIN 2
 
 struct tn_credit {
 	u16 ct[TORUS_VCS];	/* sender: buffers taken at the peer */
@@ -47,16 +58,16 @@ struct tn_credit {
 	u8 turn;		/* VC whose report is next */
 };
 
+static inline unsigned int tn_credit_free(const struct tn_credit *c, unsigned int vc)
+{
+	return (unsigned int)(c->n_inp[vc] - c->ct[vc]);
+}
+
 /** tn_credit_may() - may a packet be sent on @vc, leaving @bubbles buffers? */
 static inline bool tn_credit_may(const struct tn_credit *c, unsigned int vc,
 				 unsigned int bubbles)
 {
-	return c->ct[vc] + 1u + bubbles < c->n_inp[vc];
-}
-
-static inline unsigned int tn_credit_free(const struct tn_credit *c, unsigned int vc)
-{
-	return c->ct[vc] < c->n_inp[vc] ? (unsigned int)(c->n_inp[vc] - c->ct[vc]) : 0;
+	return tn_bubble_room(tn_credit_free(c, vc), bubbles);
 }
 
 /**

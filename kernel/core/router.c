@@ -5,7 +5,7 @@
  * Deadlock. VCD0 and VCD1: directions never decrease along a path (+x +y ...
  * -x -y ...), so dependences between rings are acyclic; within a ring a packet
  * that enters (injected, or turning) must leave one packet buffer free behind it
- * (CT + 2 < N_inp), one that continues need not (CT + 1 < N_inp), so every ring
+ * (CT + 1 < N_inp), one that continues need not (CT < N_inp), so every ring
  * always has a free buffer and somebody in it can move (BLOC, bubble.h). A packet that turns
  * back into its own direction's ring after a first step continues in it. VCA
  * takes any allowed direction and, when none has room, enters VCD0's ring by the

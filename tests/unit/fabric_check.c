@@ -135,9 +135,9 @@ static void check_ring(struct fabric *f, u32 node, unsigned int port, unsigned i
 		const struct tn_link *l = &f->node[at].nic->link[port];
 		unsigned int pp, have = occupancy(f, at, port, vc);
 
-		expect(&f->r, have < f->params.slots, "node %u, port %u, VC %u holds %u", at, port,
+		expect(&f->r, have <= f->params.slots, "node %u, port %u, VC %u holds %u", at, port,
 		       vc, have);
-		if (l->state != TORUS_LINK_UP || l->closed || have + 2 <= f->params.slots)
+		if (l->state != TORUS_LINK_UP || l->closed || have < f->params.slots)
 			return;
 		at = fabric_peer(f, at, port, &pp);
 	} while (at != node);

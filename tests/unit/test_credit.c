@@ -37,7 +37,7 @@ static void conserved(struct rnd *r, const struct model *m, const struct tn_cred
 		unsigned int taken = m->data[vc] + m->held[vc] + rx->owed[vc] + reported(m, vc);
 
 		expect(r, tx->ct[vc] == taken, "VC %u: CT %u, taken %u", vc, tx->ct[vc], taken);
-		expect(r, m->held[vc] + m->data[vc] < m->slots[vc], "VC %u overruns", vc);
+		expect(r, m->held[vc] + m->data[vc] <= m->slots[vc], "VC %u overruns", vc);
 		expect(r, tn_credit_free(tx, vc) == m->slots[vc] - taken, "VC %u", vc);
 	}
 }
@@ -51,7 +51,7 @@ static void step(struct rnd *r, struct model *m, struct tn_credit *tx, struct tn
 	case 0:
 	case 1:
 		expect(r, tn_credit_may(tx, vc, bubbles) ==
-		       (tn_credit_free(tx, vc) >= 2 + bubbles), "VC %u", vc);
+		       (m->slots[vc] - tx->ct[vc] >= 1 + bubbles), "VC %u", vc);
 		if (!tn_credit_may(tx, vc, bubbles))
 			return;
 		tn_credit_take(tx, vc);
@@ -109,7 +109,7 @@ static void test_conserved(void **state)
 static void test_start(void **state)
 {
 	struct tn_credit c = { 0 };
-	const u16 none[] = { 0, 0, 0 }, few[] = { 4, 3, 4 }, four[] = { 4, 4, 4 };
+	const u16 none[] = { 0, 0, 0 }, few[] = { 4, 1, 4 }, two[] = { 2, 2, 2 }, four[] = { 4, 4, 4 };
 	const u16 many[] = { 4, 4, TN_CRP_MAX + 1 }, most[] = { 4, 4, TN_CRP_MAX };
 	const u16 taken[] = { 4, 0, 2 }, over[] = { 5, 0, 0 };
 
@@ -118,6 +118,11 @@ static void test_start(void **state)
 	assert_false(tn_credit_start(&c, many, none));
 	assert_false(tn_credit_start(&c, four, over));
 	assert_int_equal(c.n_inp[0], 0);	/* refused: nothing changed */
+	assert_true(tn_credit_start(&c, two, none));
+	assert_true(tn_credit_may(&c, 0, 1));		/* one enters, and leaves a bubble, */
+	tn_credit_take(&c, 0);
+	assert_false(tn_credit_may(&c, 0, 1));
+	assert_true(tn_credit_may(&c, 0, 0));		/* into which one of the ring may go */
 	assert_true(tn_credit_start(&c, most, none));
 	assert_true(tn_credit_start(&c, four, taken));
 	assert_int_equal(c.ct[0], 4);
@@ -125,7 +130,10 @@ static void test_start(void **state)
 	assert_false(tn_credit_may(&c, 0, 0));
 	assert_true(tn_credit_may(&c, 1, 0));
 	assert_true(tn_credit_may(&c, 1, 1));
-	assert_false(tn_credit_may(&c, 1, 3));
+	assert_true(tn_credit_may(&c, 1, 3));
+	assert_false(tn_credit_may(&c, 1, 4));
+	assert_true(tn_credit_may(&c, 2, 1));		/* two are free */
+	assert_false(tn_credit_may(&c, 2, 2));
 }
 
 static void test_lies(void **state)

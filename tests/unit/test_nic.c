@@ -240,7 +240,7 @@ static void test_counters(void **state)
 static void few_slots(struct lone *t)
 {
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
-		t->peer[p].slots = 4;
+		t->peer[p].slots = 3;
 }
 
 /* A packet of @vc from node 2 to node 1, which goes through node 0 of a ring of three. */

@@ -5,7 +5,7 @@
 static void few_slots(struct lone *t)
 {
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
-		t->peer[p].slots = 4;
+		t->peer[p].slots = 3;
 }
 
 /* Node 0 of 3x3: +x, +y, -x, -y are ports 0 to 3; rows lead to 1, 3, 4. */
@@ -64,8 +64,8 @@ static struct tn_park_info parked(void)
 /* --- room ---------------------------------------------------------------------------------- */
 
 /*
- * Of four buffers a packet that enters the ring may take the first two, and one that continues in
- * it three; a packet that waits is counted once, and its waiting time is shown.
+ * Of three buffers a packet that enters the ring may take the first two, and one that continues
+ * in it all; a packet that waits is counted once, and its waiting time is shown.
  */
 static void test_bubble(void **state)
 {
