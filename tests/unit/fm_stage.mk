@@ -2,7 +2,7 @@
 # A whole manager, with its NIC, the service network and time played by the test.
 member-tests := test_fm_above test_fm_choice test_fm_tells test_fm_turn test_fm_silence test_fm_port
 
-stage-tests := test_fm_init test_fm_bootstrap test_fm_row test_fm_tree test_fm_children \
+stage-tests := test_fm_init test_fm_bootstrap test_fm_address test_fm_row test_fm_tree test_fm_children \
 	test_fm_member test_fm_task test_fm_sums test_fm_roster test_fm_missing \
 	test_fm_discover test_fm_grow test_fm_settle test_fm_restart test_fm_recall test_fm_damp \
 	test_fm_alternate test_fm_table \

@@ -89,6 +89,47 @@ static void cables(uint32_t i, uint64_t guid)
 	}
 }
 
+/*
+ * A NIC joins that the wave had placed: the root places it by its cables, and tells where the wave
+ * had it if that is another place.
+ */
+static void one_by_the_wave(int x, int y, bool told)
+{
+	struct fm_msg m;
+
+	fabric(0);
+	stage_down(&s, 110);
+	cables(10, 0);
+	lives(100);
+	m = stage_hello(&s, 10);
+	m.hello.guid = 0x777;
+	m.hello.position[0] = x;
+	m.hello.position[1] = y;
+	strcpy(m.hello.name, "new");
+	cables(10, 0x777);
+	lives(50);
+	stage_forget(&s);
+	m.hello.row = rows[10];
+	stage_up(&s, 130);
+	stage_msg(&s, 130, &m);
+	lives(300);
+	assert_int_equal(fm_node(s.fm, 10)->guid, 0x777);
+	assert_int_equal(stage_count(&s, "by its cables"), told);
+	if (told)
+		stage_did_some(&s, "node 'new' is at 2,2 by its cables; by the Inits of its "
+				   "neighbours it was at 3,1");
+	stage_end(&s);
+}
+
+static void test_by_the_wave(void **state)
+{
+	(void)state;
+	one_by_the_wave(3, 1, true);
+	one_by_the_wave(2, 2, false);
+	one_by_the_wave(-2, 6, false);	/* it did not know the sizes */
+	one_by_the_wave(0, 0, false);	/* it had no place */
+}
+
 /* A NIC dies and another one replaces it: that gets the place, and the old one is forgotten. */
 static void test_replaced(void **state)
 {
@@ -580,6 +621,7 @@ static void test_held_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_by_the_wave),
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_spares),
 		cmocka_unit_test(test_spare_with_child),

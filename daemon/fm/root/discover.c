@@ -20,6 +20,7 @@
  * pair of cables is reported as two wrong cables, not as two wrong nodes. All of this takes time in
  * proportion to the cables, and none if no node waits for a place.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
@@ -515,6 +516,39 @@ static bool refine_place(struct placing *g, uint32_t i)
 	return false;
 }
 
+/* Return: true if the wave may have placed @m here, by as many dimensions as are known. */
+static bool is_as_by_wave(const struct torus_shape *shape, const struct fm_mate *m)
+{
+	struct torus_coords at;
+	bool known = false, same = true;
+
+	torus_node_coords(shape, m->node, &at);
+	for (unsigned int d = 0; d < shape->ndims; d++) {
+		known |= m->position[d];
+		same &= !((m->position[d] - at.c[d]) % shape->size[d]);
+	}
+	return same || !known;
+}
+
+/*
+ * Confirms the place of @m. What the wave said of it does not count, but where it said something
+ * else, an admin may look for a cable that led it astray, or for a manager that lies.
+ */
+static void confirm_place(struct fm *fm, const struct torus_shape *shape, struct fm_mate *m)
+{
+	char is[TORUS_TEXT_MAX], was[TORUS_TEXT_MAX];
+	size_t n = 0;
+
+	m->fixed = true;
+	if (is_as_by_wave(shape, m))
+		return;
+	for (unsigned int d = 0; d < shape->ndims; d++)
+		n += (size_t)snprintf(was + n, sizeof(was) - n, d ? ",%d" : "%d",
+				      (int)m->position[d]);
+	fm_say(fm, FM_INFO, "bootstrap", "node '%s' is at %s by its cables; by the Inits of its "
+	       "neighbours it was at %s", m->name, torus_node_text(shape, m->node, is), was);
+}
+
 static void refine_all(struct placing *g)
 {
 	struct fm_root *r = g->fm->root;
@@ -530,8 +564,8 @@ static void refine_all(struct placing *g)
 			place_nodes(g, CROSSED);
 	}
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if (fm_mate_no(r, i)->node != TORUS_NO_NODE)
-			fm_mate_no(r, i)->fixed = true;
+		if (fm_mate_no(r, i)->node != TORUS_NO_NODE && !fm_mate_no(r, i)->fixed)
+			confirm_place(g->fm, g->shape, fm_mate_no(r, i));
 }
 
 bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)

@@ -311,6 +311,8 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 				 (unsigned long long)h->version);
 	if (fresh || m->node == TORUS_NO_NODE)
 		fm_demand(fm, COALESCE, "node '%s' joins", m->name);
+	if (m->node == TORUS_NO_NODE)
+		memcpy(m->position, h->position, sizeof(m->position));
 	if (!r->settled && m->node == TORUS_NO_NODE)
 		fm_mate_move(fm, m, former_place(fm, h));
 	m->worked_at = r->settled && h->placed &&

@@ -24,11 +24,13 @@ struct fm_flap;
  * @listed: in fm_root's list of missing nodes
  * @attach: number of the newest connection heard of; older notices mean nothing
  * @state: FM_NODE_UP, _SILENT or _DEAD
+ * @position: where the wave has placed it, as it said before it was placed here; all 0: not known
  * @bare: its NIC may not work at @node; @banned: it was not to join until then, for @ban
  */
 struct fm_mate {
 	uint64_t guid;
 	uint32_t epoch, node, worked_at;
+	int32_t position[TORUS_MAX_DIMS];
 	bool fixed, listed, marked;	/* @marked: as bootstrap, as it says in HELLO */
 	uint8_t state;
 	uint16_t priority;	/* as a candidate, as it says in HELLO */

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The place of a node by the Inits of its neighbours: what contradicts and what does not, when it
+ * moves and how often, and what ends a contradiction.
+ */
+#include <stdio.h>
+
+#include "stage.h"
+
+static struct stage s;
+
+/* What stands of the wave at that port has @part in its text; NULL: nothing stands. */
+static void stands(unsigned int port, const char *part)
+{
+	char at[TORUS_TEXT_MAX + 2];
+	const struct fm_problem *p;
+	const char *text = NULL;
+
+	sprintf(at, ":");
+	torus_port_text(s.shape.ndims, port, at + 1);
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		if (!strcmp(p->kind, "wave") && strstr(p->text, at) &&
+		    strstr(p->text, at) < strstr(p->text, " is cabled"))
+			text = p->text;
+	if (part && (!text || !strstr(text, part)))
+		fail_msg("port %u: '%s' does not stand, but '%s'", port, part, text ? text : "");
+	if (!part && text)
+		fail_msg("port %u: '%s' stands", port, text);
+}
+
+static void is_at(int x, int y)
+{
+	struct fm_place at;
+
+	assert_true(fm_place(s.fm, &at));
+	assert_false(at.confirmed);
+	assert_int_equal(at.position[0], x);
+	assert_int_equal(at.position[1], y);
+}
+
+/* Node 1,2 of a 4x4; no neighbour has said anything. */
+static void begin(const char *shape, uint32_t node)
+{
+	stage_init(&s, shape, node);
+	s.deaf = "log init hello row connect close ";
+	stage_start(&s);
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	stage_run(&s, 1);
+}
+
+static struct fm_init from(unsigned int port)
+{
+	return stage_neighbour(&s, port);
+}
+
+static void says(unsigned int port, int x, int y)
+{
+	struct fm_init i = from(port);
+
+	i.position[0] = x;
+	i.position[1] = y;
+	stage_hear(&s, port, &i);
+}
+
+/* The first Init places the node; it moves once more neighbours see it elsewhere, and not before. */
+static void most_neighbours(void **state)
+{
+	struct fm_place at;
+
+	(void)state;
+	begin("4x4", 9);
+	assert_false(fm_place(s.fm, &at));
+	says(0, 3, 1);
+	is_at(2, 1);
+	says(1, 1, 3);
+	is_at(2, 1);
+	stands(1, "2,1:+y ('n9') is cabled to 1,3:-y ('n13'), expected 2,2:-y, by the Inits of "
+		  "neighbours: leads to the wrong node");
+	stands(0, NULL);
+	says(2, 0, 2);
+	is_at(1, 2);
+	stands(0, "1,2:+x ('n9') is cabled to 3,1:-x ('n10'), expected 2,2:-x");
+	stands(1, NULL);
+	stands(2, NULL);
+	says(3, 1, 1);
+	stands(3, NULL);
+	says(0, 2, 2);
+	stands(0, NULL);
+	is_at(1, 2);
+	stage_end(&s);
+}
+
+/* Where no size is known, places that differ by one contradict, and others may be one place. */
+static void unknown_sizes(void **state)
+{
+	static const struct {
+		int x, y;
+		bool fits;
+	} t[] = {
+		{ 2, 2, true }, { 3, 2, false }, { 1, 2, false }, { 4, 2, true }, { -1, 2, true },
+		{ 2, 1, false }, { 2, 3, false }, { 2, -2, true }, { -2, 6, true }, { -2, 3, false },
+	};
+
+	(void)state;
+	begin("4x4", 9);
+	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
+		struct fm_init i;
+
+		for (unsigned int p = 3; p < 4; p--) {
+			i = from(p);
+			i.size[0] = i.size[1] = 0;
+			if (!p) {
+				i.position[0] = t[k].x;
+				i.position[1] = t[k].y;
+			}
+			stage_hear(&s, p, &i);
+		}
+		is_at(1, 2);
+		stands(0, t[k].fits ? NULL : "leads to the wrong node");
+		stage_link_lost(&s, 0, 1);
+		stands(0, NULL);
+		stage_link_up(&s, 0, 2 + k);
+	}
+	stage_end(&s);
+}
+
+/* A dimension of size 1 has no cables; what comes by one tells no place. */
+static void size_one(void **state)
+{
+	struct fm_place at;
+	struct fm_init i;
+
+	(void)state;
+	begin("4x1", 1);
+	i = from(1);
+	i.guid = NIC + 2;
+	stage_hear(&s, 1, &i);
+	assert_false(fm_place(s.fm, &at));
+	says(0, 2, 0);
+	is_at(1, 0);
+	stands(0, NULL);
+	stands(1, "in a dimension of size 1");
+	stage_end(&s);
+}
+
+/* Among those who see it elsewhere, it moves six times for a root, and then stays. */
+static void bounded_moves(void **state)
+{
+	unsigned int moves = 0;
+	int x = 1;
+
+	(void)state;
+	begin("9x9", 10);
+	for (unsigned int k = 0; k < 40; k++) {
+		struct fm_place at;
+		int to = 1 + (int)(k % 2) * 4;
+
+		if (k < 10) {
+			says(1, to, 2);
+			says(3, to, 0);
+		} else {
+			says(0, to + 1, 1);
+			says(2, to - 1, 1);
+		}
+		assert_true(fm_place(s.fm, &at));
+		moves += at.position[0] != x;
+		x = at.position[0];
+	}
+	assert_int_equal(moves, 6);
+	stage_end(&s);
+}
+
+/*
+ * A neighbour that turns again and again has no vote at last, and its contradiction stands until
+ * its link comes up anew, whatever it says meanwhile.
+ */
+static void turns(void **state)
+{
+	(void)state;
+	begin("4x4", 9);
+	for (unsigned int p = 3; p < 4; p--)
+		says(p, from(p).position[0], from(p).position[1]);
+	for (unsigned int k = 1; k <= 5; k++) {
+		stands(0, NULL);
+		says(0, 0, 0);
+		stands(0, "leads to the wrong node");
+		says(0, 2, 2);
+	}
+	stands(0, "the neighbour has said several places");
+	is_at(1, 2);
+	/* No other neighbour is left but one that sees it elsewhere: the vote at +x does not count. */
+	for (unsigned int p = 1; p < 4; p++)
+		stage_link_lost(&s, p, 1);
+	stage_link_up(&s, 1, 2);
+	says(1, 3, 0);
+	is_at(3, 3);
+	stage_link_lost(&s, 0, 1);
+	stands(0, NULL);
+	stage_link_up(&s, 0, 2);
+	says(0, 0, 3);
+	stands(0, NULL);
+	stage_end(&s);
+}
+
+/* The Inits of different roots are not compared; those of the former one count no more. */
+static void another_root(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	begin("4x4", 9);
+	says(0, 2, 2);
+	says(2, 0, 2);
+	is_at(1, 2);
+	i = from(1);
+	i.root_guid = NIC + 3;
+	i.epoch++;
+	i.position[0] = 3;
+	i.position[1] = 0;
+	strcpy(i.root_address, "10.0.0.3:1");
+	stage_hear(&s, 1, &i);
+	is_at(3, 3);
+	for (unsigned int p = 0; p < 4; p++)
+		stands(p, NULL);
+	stage_end(&s);
+}
+
+/* A neighbour that says another place than before has an answer, for it waits until it is heard. */
+static void answered(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	begin("4x4", 9);
+	i = from(0);
+	i.heard = true;
+	stage_hear(&s, 0, &i);
+	says(2, 0, 2);
+	stage_run(&s, 5000);
+	s.deaf = "log hello row connect close ";
+	stage_forget(&s);
+	stage_hear(&s, 0, &i);
+	stage_run(&s, 10000);
+	assert_int_equal(stage_count(&s, "init 0:"), 0);
+	i.position[0] = 3;
+	stage_hear(&s, 0, &i);
+	stage_run(&s, 15000);
+	assert_int_equal(stage_count(&s, "init 0:"), 1);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(most_neighbours),
+		cmocka_unit_test(unknown_sizes),
+		cmocka_unit_test(size_one),
+		cmocka_unit_test(bounded_moves),
+		cmocka_unit_test(turns),
+		cmocka_unit_test(another_root),
+		cmocka_unit_test(answered),
+	};
+
+	return cmocka_run_group_tests_name("fm_address", all, NULL, NULL);
+}
