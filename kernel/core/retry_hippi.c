@@ -23,7 +23,8 @@
  * of the oldest packet not acknowledged (head) and of the expected one (next)
  * are kept in both, what lies between is counted from there. Both start at 0
  * with the session. At most 127 packets are outstanding, so ahead and behind can
- * be told apart.
+ * be told apart. The source does not say how many. 64 of these are kept for control
+ * packets (TN_LINK_CTL_SLACK), so a link has 63 data packets under way at most.
  *
  * Micro-packets. There a message is cut into pieces of 32 bytes with 8 of control, each
  * with a number, so that an error costs a piece and not a packet. What is numbered is a

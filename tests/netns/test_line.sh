@@ -64,6 +64,16 @@ lanes_right() {
 		is_of 0,0 +x '.margin == ([.lane[].margin] | min)' true
 }
 
+# As many bit errors an hour as rate and width times the error rate: 270 at 75 Gb/s and 1e-12.
+errors_an_hour() {
+	local want
+	want=$(ctl links 0,0 --lab "$lab" --json | jq -r '.[] | select(.port == "+x") |
+		([.line_ber, 1] | max) * 1e-18 * .rate * 1e6 * .width * 3600')
+	ctl links 0,0 --all --lab "$lab" | awk -v want="$want" '
+		/^ .*0,0:\+x to / || /^0,0:\+x to / { at = 1 }
+		at && /bit errors an hour expected/ { sub(/fewer than /, ""); print; exit !(want > 0 && ($1 / want - 1) ^ 2 < 1e-4) }'
+}
+
 # Lanes die one after another; each is shed, the others go on.
 lanes_die() {
 	local dead
@@ -166,6 +176,7 @@ check "a lab is up" up || exit $failed
 check "the output says that lines are modelled" says_modelled
 check "a link trains for a longer cable under traffic" under longer
 check "each lane has state, rate, margin and expected errors" lanes_right
+check "errors an hour are told" errors_an_hour
 check "lanes that die are shed under traffic" under lanes_die
 check "status, links and events show lost lanes" named
 check "a restarted root shows them as well" named_anew

@@ -174,6 +174,19 @@ static void show_lanes(const json_t *l)
 		       (unsigned long long)json_count(v, "width"));
 }
 
+/* What the error rate of the line comes to: for people, 1e-12 is no number of errors. */
+static void show_errors(const json_t *l)
+{
+	double bits = (double)json_count(l, "rate") * 1e6 * (double)json_count(l, "width");
+	double ber = (double)json_count(l, "line_ber");
+
+	if (bits > 0)
+		printf("  %s%.3g bit errors an hour expected on %llu lanes of %llu Mb/s\n",
+		       ber > 0 ? "" : "fewer than ", (ber > 0 ? ber : 1) * 1e-18 * bits * 3600,
+		       (unsigned long long)json_count(l, "width"),
+		       (unsigned long long)json_count(l, "rate"));
+}
+
 static void show_all(const json_t *links)
 {
 	char link[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
@@ -198,6 +211,7 @@ static void show_all(const json_t *links)
 		show_counters(v, torus_port_counters, TORUS_PC_COUNT);
 		show_counters(v, torus_port_gauges, TORUS_PG_COUNT);
 		show_lanes(v);
+		show_errors(v);
 	}
 }
 
