@@ -7,6 +7,9 @@
  *   up, retraining ──carrier, silence, retry exhausted, peer──> faulty
  *   faulty ──an INIT heard, or carrier back──> init;  faulty probes meanwhile
  *
+ * That a line is trained before numbers are exchanged is our reading: the figure of the Angara
+ * paper that shows the order (2a) is not in its text.
+ *
  * Handshake. Each attempt of an end has a random nonce; its INIT carries the
  * nonce and the one it heard. An end that reads its own nonce in the peer's INIT
  * is up, with an LCRC seed made of both nonces, and says so once more by an INIT.

@@ -565,7 +565,10 @@ static u64 replay_at(const struct tn_link *l)
 	return from + (l->params->replay_timeout << shift);
 }
 
-/* PCI Express: REPLAY_NUM rolls over after four times in vain: retrain. */
+/*
+ * PCI Express: REPLAY_NUM rolls over after four times in vain: retrain. The HIPPI paper does not
+ * say it.
+ */
 #define REPLAY_NUM 4
 
 static void poll_up(struct tn_link *l, u64 now)

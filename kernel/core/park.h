@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The parking segment: host memory into which a NIC puts packets whose link is
- * dead, in the order in which they would have left (Angara paper, fig. 5), until
- * the manager has new tables and no packet stamped from old ones is left.
+ * dead, in the order in which they would have left (Angara paper), until
+ * the manager has new tables and no packet stamped from old ones is left. The paper
+ * says neither what becomes of packets on the dead link nor of those that find the
+ * segment full: both rules below are ours.
  *
  * Packets of a dead link's RETRY buffer come first and are unresolved: the peer
  * may have accepted the first of them. tn_park_resolve() drops those. Replay is

@@ -11,6 +11,10 @@
  * takes any allowed direction and, when none has room, enters VCD0's ring by the
  * same rule and stays there: the escape. Hosts always take what arrives.
  *
+ * The Angara paper says that its three subnets meet a dead link each in its own way, and tells that
+ * of VCD0 and VCD1: parking. What VCA does is our reading: another allowed direction, else the
+ * escape, else parking.
+ *
  * Order. One flow uses one path under one table; queues are FIFO; what is parked
  * goes before what comes later because a port that once diverted stays closed
  * until the manager reopens it, and then until all that is parked has gone: what

@@ -2,10 +2,10 @@
 /*
  * Training of a link's receiver: taps, rate and lanes for the cable that is there.
  *
- * The algorithm of the Angara network ("Methods for ensuring the fault tolerance
- * of the Angara network", link initialisation): transmitters have pre-emphasis,
- * receivers an eye monitor; instead of looking up a cable in a list, each power-up
- * measures it.
+ * As the Angara paper has it, transmitters have pre-emphasis and receivers an eye
+ * monitor; instead of looking up a cable in a list, each power-up measures it. The
+ * order of the steps (its figure 2) is not in its text: the search below is ours. It
+ * also chooses settings of the receiving side, which is not built here.
  *
  *   for rates from the fastest down
  *	for all settings of the taps: set them, measure the eye of every lane

@@ -20,7 +20,8 @@
  * The Angara paper (figure 6) shows a simpler walk, said there to be generalised: the directions in
  * their order, and the first of each dimension that is healthy up to the destination's coordinate.
  * It goes the long way round where + is healthy, and misses pairs that other signs reach: with two
- * cut links, in one of eight fabrics of 4x4x4. fabricsim route --engine compares the two.
+ * cut links, in one of eight fabrics of 4x4x4. fabricsim route --engine compares the two. Its text
+ * knows no first and last step: these are ours.
  */
 #ifndef LIB_ROUTE_SEARCH_H
 #define LIB_ROUTE_SEARCH_H
