@@ -532,12 +532,11 @@ static void excluded(struct request *rq, bool late)
 static bool take_reason(struct request *rq, char *to)
 {
 	const char *text = json_string_value(json_object_get(rq->args, "reason"));
-	size_t n = text ? strlen(text) : 0;
+	bool fits = !text || strlen(text) < FM_REASON_MAX;
 
-	for (size_t i = 0; i < n; i++)
-		if (text[i] < ' ' || text[i] > '~')
-			n = FM_REASON_MAX;
-	if (n >= FM_REASON_MAX) {
+	for (const char *c = text; c && *c; c++)
+		fits &= *c >= ' ' && *c <= '~';
+	if (!fits) {
 		answer_error(rq, "usage", "reason: allowed are up to %d characters of printable "
 			     "ASCII", FM_REASON_MAX - 1);
 		return false;
