@@ -226,6 +226,30 @@ static void another_root(void **state)
 	stage_end(&s);
 }
 
+/* Under another root a neighbour that has turned too often is believed again. */
+static void turned_before(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	begin("4x4", 9);
+	says(2, 0, 2);
+	for (unsigned int k = 0; k < 6; k++) {
+		says(0, 2, 2);
+		says(0, 0, 0);
+	}
+	says(0, 2, 2);
+	stands(0, "the neighbour has said several places");
+	i = from(0);
+	i.root_guid = NIC + 3;
+	i.epoch++;
+	strcpy(i.root_address, "10.0.0.3:1");
+	stage_hear(&s, 0, &i);
+	is_at(1, 2);
+	stands(0, NULL);
+	stage_end(&s);
+}
+
 /* A neighbour that says another place than before has an answer, for it waits until it is heard. */
 static void answered(void **state)
 {
@@ -259,6 +283,7 @@ int main(void)
 		cmocka_unit_test(bounded_moves),
 		cmocka_unit_test(turns),
 		cmocka_unit_test(another_root),
+		cmocka_unit_test(turned_before),
 		cmocka_unit_test(answered),
 	};
 

@@ -146,9 +146,44 @@ static void of_the_place_that_it_was_given(void **state)
 	stage_end(&s);
 }
 
+/* The wave had placed it at @x, 0. Return: Inits by port 2 once the root has placed it at 1,0. */
+static unsigned int told_of_place(int x)
+{
+	struct fm_init i;
+	unsigned int n;
+
+	node_1();
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	i.heard = true;
+	i.position[0] = x - 1;
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	s.deaf = "hello row pong connect ping close log ";
+	stage_run(&s, 20);
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 40);
+	stage_forget(&s);
+	table(1);
+	stage_run(&s, 50);
+	n = stage_count(&s, "init 2: settled heard 1/4");
+	stage_end(&s);
+	return n;
+}
+
+/* Neighbours are told of the place that the root gives it only if the wave had another one. */
+static void when_the_root_moves_it(void **state)
+{
+	(void)state;
+	assert_int_equal(told_of_place(1), 0);
+	assert_int_equal(told_of_place(3), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
+		cmocka_unit_test(when_the_root_moves_it),
 		cmocka_unit_test(until_it_is_heard),
 		cmocka_unit_test(in_a_new_session),
 		cmocka_unit_test(news_until_they_are_heard),
