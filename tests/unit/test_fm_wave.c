@@ -3,6 +3,7 @@
  * Inits of a member after it has joined: until when they are repeated, what they say of its place,
  * and that none is sent without need.
  */
+#include "daemon/fm/node/log.h"
 #include "stage_member.h"
 
 /* Both neighbours have heard this node, and it has heard both: the ports are silent. */
@@ -180,9 +181,34 @@ static void when_the_root_moves_it(void **state)
 	assert_int_equal(told_of_place(3), 1);
 }
 
+/* Once the root has placed it, only places from the table, in the same shape, contradict. */
+static void what_contradicts_a_table(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	table(1);
+	stage_run(&s, 10);
+	i = stage_neighbour(&s, 2);
+	i.position[0] = 2;
+	for (unsigned int k = 0; k < 4; k++) {
+		i.settled = k & 1;
+		i.size[0] = k & 2 ? 4 : 5;
+		stage_hear(&s, 2, &i);
+		assert_int_equal(fm_problems_count(s.fm), k == 3);
+	}
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "wave");
+	i.position[0] = 0;
+	stage_hear(&s, 2, &i);
+	assert_int_equal(fm_problems_count(s.fm), 0);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
+		cmocka_unit_test(what_contradicts_a_table),
 		cmocka_unit_test(when_the_root_moves_it),
 		cmocka_unit_test(until_it_is_heard),
 		cmocka_unit_test(in_a_new_session),

@@ -114,7 +114,7 @@ static bool is_same(const struct fm *fm, const int32_t *a, const int32_t *b)
 
 static bool is_same_size(const struct fm *fm, const struct heard *h)
 {
-	return !memcmp(fm->size, h->size, sizeof(fm->size));
+	return !memcmp(fm->size, h->size, fm->ndims * sizeof(*fm->size));
 }
 
 /* Return: true if what came by that port is of the present root and counts. */
