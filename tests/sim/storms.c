@@ -311,6 +311,9 @@ static const struct origin named[] = {
 	{ "latest_of_a_root_that_leads", 2062480, 0, MOVE + 1, false, false,
 	  "a root that led without a table did not ask for the latest one, with which nodes came, and forgot "
 	  "what that excludes" },
+	{ "version_of_the_kept", 2122966, 0, MOVE + 1, false, false,
+	  "the only NICs with the latest table lost their power; the next root had kept that table, and "
+	  "made its version once more" },
 	{ "no_clean_colour", 2084667, 0, MOVE + 1, false, false,
 	  "all colours were in use when two parts met, and no table followed whose drain was of the one that "
 	  "was taken; the replay took a second" },

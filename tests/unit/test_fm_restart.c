@@ -380,6 +380,30 @@ static void test_no_clean_colour(void **state)
 	base = 0;
 }
 
+/*
+ * The NICs that had the latest table have lost their memory, and others know their flows by its
+ * version. A candidate has kept it, so the next version is above that.
+ */
+static void test_version_of_the_kept(void **state)
+{
+	static struct fm_entry entry[16];
+	struct fm_msg kept;
+
+	(void)state;
+	root_init(true);
+	kept = stage_table(&s, 9, entry);
+	s.cfg.kept = &kept.table;
+	s.dev.placed = true;
+	assert_int_equal(torus_shape_parse("4x4", &s.dev.shape), 0);
+	s.dev.version = 6;
+	stage_start(&s);
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, placed);
+	stage_run_ns(&s, s.now + 200 * MS);
+	assert_in_range(fm_version(s.fm), 10, 10 + TORUS_COLOURS);
+	stage_end(&s);
+}
+
 /* A mesh that was found is not a torus with cables that are lost. */
 static void test_open_dimensions(void **state)
 {
@@ -434,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_clean_colours),
 		cmocka_unit_test(test_no_clean_colour),
+		cmocka_unit_test(test_version_of_the_kept),
 		cmocka_unit_test(test_open_dimensions),
 		cmocka_unit_test(test_root_without_memory),
 		cmocka_unit_test(test_full_room),

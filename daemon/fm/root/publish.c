@@ -123,6 +123,9 @@ static uint64_t next_version(struct fm *fm)
 
 	/* Also above a table that a node told of before any NIC had taken it. */
 	r->version = later(r->version, later(r->version_seen, r->told.table));
+	/* NICs that had the kept table may all have lost their memory, but not those they sent to. */
+	if (r->version && !fm->table.version)
+		r->version = later(r->version, fm->kept.version);
 	if (!fm->table.version && r->version)
 		return version_anew(r) + (is_later_possible(r) ? TORUS_COLOURS : 0);
 	if (r->version != fm->table.version)
