@@ -252,7 +252,7 @@ static json_t *order_json(const struct fabricd *d, const struct fm_order *o)
 			 "reason", text_json(o->reason));
 }
 
-/* Who excluded what, at most @max of them. */
+/* Tells which user excluded what, at most @max of them. */
 static json_t *orders_json(const struct fabricd *d, uint32_t max)
 {
 	json_t *list = json_array();

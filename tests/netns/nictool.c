@@ -311,7 +311,7 @@ static void resolve(char **arg)
 				 (int)number(arg[2])));
 }
 
-/* Whose packets are parked: source, destination, virtual channel, packets. */
+/* Prints flows of parked packets: source, destination, virtual channel, packets. */
 static void flows(char **arg)
 {
 	struct torus_park_flows p;

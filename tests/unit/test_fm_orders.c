@@ -211,7 +211,7 @@ static void other_part(uint32_t node, const struct fm_order *o, uint64_t version
 	settle(4);
 }
 
-/* Of two orders for one port the later one stays, whichever part gave it. */
+/* The later of two orders for one port stays, whichever part gave it. */
 static void parts_that_meet(void **state)
 {
 	(void)state;

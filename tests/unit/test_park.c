@@ -154,7 +154,7 @@ static struct tn_pkt packet(u32 src, u32 dst, u8 vc)
 	return pkt;
 }
 
-/* Whose packets they are; one that waits on its way to a relay is for the node behind that. */
+/* Flows are told apart; a packet on its way to a relay is for the node behind that. */
 static void test_flows(void **state)
 {
 	static struct tn_pkt many[TN_PARK_LOOK + 1];

@@ -63,7 +63,7 @@ static void show(const struct ctl *ctl, const json_t *events)
 
 #define LOOK_MS 50	/* how often hooks that run are looked at */
 
-/* What was before this command began is of no hook, unless it is asked for. */
+/* Events from before this command began are of no hook, unless they are asked for. */
 static int run_hooks(struct ask *a, const json_t *before)
 {
 	json_t *data = since ? json_incref((json_t *)before) : NULL, *v;

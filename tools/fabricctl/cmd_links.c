@@ -174,7 +174,7 @@ static void show_lanes(const json_t *l)
 		       (unsigned long long)json_count(v, "width"));
 }
 
-/* What the error rate of the line comes to: for people, 1e-12 is no number of errors. */
+/* Shows how many errors the rate comes to: 1e-12 says little to people. */
 static void show_errors(const json_t *l)
 {
 	double bits = (double)json_count(l, "rate") * 1e6 * (double)json_count(l, "width");

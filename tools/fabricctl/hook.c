@@ -146,7 +146,7 @@ static void tell_end(unsigned long long seq, bool in_time, int status)
 		warn("hook %s: exit status %d, of event %llu", program, WEXITSTATUS(status), seq);
 }
 
-/* What the keeper does; it does not return. */
+/* Runs the program as its keeper; does not return. */
 static void keep(const json_t *event, pid_t above, const sigset_t *signals)
 {
 	char *text = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));

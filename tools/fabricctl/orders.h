@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who excluded what, and why. */
+/* Shows which user excluded what, and why. */
 #ifndef ORDERS_H
 #define ORDERS_H
 
