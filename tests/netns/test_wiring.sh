@@ -275,14 +275,13 @@ no_service() {
 	local n
 	raise_deaf || return 1
 	for n in 1 2 3 4 5 6 7 8; do
-		until_true 20 knows "$n" "$((n % 3)),$((n / 3))" false 4 &&
-			is "$n" '.own.node == null and .shape == [] and .table_version == 0' status ||
-			{ ctl "$n" status; return 1; }
+		until_true 20 knows "$n" "$((n % 3)),$((n / 3))" false 4 || return 1
+		is "$n" '.own.node == null and .shape == [] and .table_version == 0' status || return 1
 	done
 	is 0 '.own.wave | .position == [0,0] and (.neighbours | length == 4)' status || return 1
 	ctl 4 status >"$tmp/status"
-	grep -q '^place  *1,1, unconfirmed' "$tmp/status" && grep -q ' +x: n5 (2,1)$' "$tmp/status" ||
-		{ cat "$tmp/status"; return 1; }
+	grep -q '^place  *1,1, unconfirmed' "$tmp/status" || return 1
+	grep -q ' +x: n5 (2,1)$' "$tmp/status" || return 1
 	ip -n "$id-sw" link set br0 up
 	until_true 60 is 0 '.state == "running" and .problems == []' status || return 1
 	for n in "${nodes[@]}"; do
