@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The module: what it registers, and in which order that goes away again. */
-#include <linux/genetlink.h>
 #include <linux/module.h>
+#include <net/genetlink.h>
 #include <net/rtnetlink.h>
 
 #include "torus.h"
