@@ -402,7 +402,8 @@ enum torus_port_counter {
 	X(N_INP_VCD0, n_inp_vcd0, slots, "packet buffers that the peer has, VCD0") \
 	X(N_INP_VCD1, n_inp_vcd1, slots, "likewise, VCD1") \
 	X(N_INP_VCA, n_inp_vca, slots, "likewise, VCA") \
-	X(WIRE, wire, number, "wire version that the link speaks; 0: none yet")
+	X(WIRE, wire, number, "wire version that the link speaks; 0: none yet") \
+	X(PEER_RATE, peer_rate, Mb/s, "what the peer's receiver takes; 0: it does not say")
 
 enum torus_port_gauge {
 #define TORUS_X_(id, name, unit, help) TORUS_PG_##id,

@@ -144,6 +144,7 @@ struct tn_link {
 	u64 attempt_at;		/* and when that was */
 	u32 up_attempt;		/* of the peer, that led to the last up time */
 	u64 peer_guid;
+	u32 peer_mbps;		/* its receiver takes; 0: it did not say */
 	u8 peer_port;
 	bool resume;		/* this attempt can resume @session */
 	u16 first_tseq;

@@ -361,6 +361,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 		.resume = l->resume,
 		.up = l->state == TORUS_LINK_UP,
 		.retry = l->retry_said,
+		.mbps = tn_train_mbps(&l->train),
 	};
 	unsigned int vc;
 
@@ -450,6 +451,7 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 	if (!resume)
 		l->session = l->seed;
 	l->up_attempt = l->peer_attempt;
+	l->peer_mbps = i->mbps;
 	l->unacked = 0;
 	l->heard_at = now;
 	l->init_now = true;		/* the peer may lack our echo */

@@ -649,6 +649,7 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 	info->gauge[TORUS_PG_CTTR] = l->retry.tx.tseq;
 	info->gauge[TORUS_PG_CTRP] = l->retry.rx.expected;
 	info->gauge[TORUS_PG_WIRE] = l->wire;
+	info->gauge[TORUS_PG_PEER_RATE] = l->peer_mbps;
 	info->gauge[TORUS_PG_WAITED] = waited(l, now);
 	serdes_gauges(&l->train, info->gauge);
 	for (vc = 0; vc < TORUS_VCS; vc++) {

@@ -373,9 +373,18 @@ static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, uns
 }
 
 /*
+ * Of two ways that are alike. What a link carries is the choice of the receiver at its other end,
+ * which said so; one that says nothing is not known to be narrow.
+ */
+static bool wider(const struct tn_link *l, const struct tn_link *than)
+{
+	return than->peer_mbps && (!l->peer_mbps || l->peer_mbps > than->peer_mbps);
+}
+
+/*
  * VCA: of the allowed directions that bring it nearer, the healthy one with most
- * credits; none has any: the escape. Return: a port, or nports: wait, or
- * nports + 1: all ways are dead.
+ * credits, and of such the one that carries most; none has any: the escape.
+ * Return: a port, or nports: wait, or nports + 1: all ways are dead.
  */
 static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int det)
 {
@@ -392,7 +401,8 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 			continue;
 		alive++;
 		n = tn_credit_free(&l->credit, TORUS_VC_A);
-		if (n > most && can_go(nic, pkt, d, TORUS_VC_A)) {
+		if (n && (n > most || (n == most && wider(l, &nic->link[best]))) &&
+		    can_go(nic, pkt, d, TORUS_VC_A)) {
 			most = n;
 			best = d;
 		}

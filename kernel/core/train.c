@@ -320,6 +320,11 @@ unsigned int tn_train_width(const struct tn_train *t)
 	return n;
 }
 
+u32 tn_train_mbps(const struct tn_train *t)
+{
+	return t->serdes ? tn_train_width(t) * t->serdes->mbps[t->rate] : 0;
+}
+
 u32 tn_train_margin(const struct tn_train *t)
 {
 	u32 margin = ~0u;

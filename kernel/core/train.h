@@ -179,6 +179,8 @@ bool tn_train_watch(struct tn_train *t, u64 now);
 
 /** tn_train_width() - lanes in use */
 unsigned int tn_train_width(const struct tn_train *t);
+/** tn_train_mbps() - Mb/s of all lanes in use together */
+u32 tn_train_mbps(const struct tn_train *t);
 /** tn_train_margin() - the smallest of lanes in use; 0: none is */
 u32 tn_train_margin(const struct tn_train *t);
 /** tn_train_ber() - to be expected: bits are spread over all lanes in use */

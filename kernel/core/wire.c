@@ -100,6 +100,7 @@ void tn_init_put(u8 *p, const struct tn_init *i)
 	tn_put_le32(p + 48, i->attempt);
 	p[52] = i->highest;
 	p[53] = i->bubble;
+	tn_put_le32(p + 54, i->mbps);
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		tn_put_le16(p + 36 + 2 * vc, i->slots[vc]);
 		tn_put_le16(p + 42 + 2 * vc, i->occupied[vc]);
@@ -126,6 +127,7 @@ void tn_init_get(const u8 *p, struct tn_init *i)
 	i->attempt = tn_get_le32(p + 48);
 	i->highest = p[52];
 	i->bubble = p[53];
+	i->mbps = tn_get_le32(p + 54);
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		i->slots[vc] = tn_get_le16(p + 36 + 2 * vc);
 		i->occupied[vc] = tn_get_le16(p + 42 + 2 * vc);

@@ -78,7 +78,9 @@
  *   36 packet buffers of each VC (3 x 2)  42 of these occupied (3 x 2)
  *   48 attempt (4): rises by one with each nonce of an epoch
  *   52 highest version spoken (1; 0: the lowest one is the only one)
- *   53 bubble policy (1): 0 BLOC, others are reserved   54 zero, not read (10)
+ *   53 bubble policy (1): 0 BLOC, others are reserved
+ *   54 Mb/s that the sender's receiver takes, all lanes together (4; 0: it does not say)
+ *   58 zero, not read (6)
  *
  * Versions. A link speaks the highest version that both ends do; in INITs each says the lowest
  * and the highest one, and if they have none in common, the link stays down: reason mismatch.
@@ -192,6 +194,7 @@ struct tn_init {
 	u16 slot_flits;
 	u16 slots[TORUS_VCS];
 	u16 occupied[TORUS_VCS];
+	u32 mbps;
 	u8 port;
 	u8 resume;
 	u8 up;

@@ -43,7 +43,10 @@ under() {
 # waits for it. No test here is about silence.
 patience+=(--set "silence=$((20 * slow))s" --set "retrain_time=$((2 * slow))s")
 
-up() { lab up 3x2 "${patience[@]}" && until_true 20 is '[.state, (.degraded_links | length)] | join(" ")' "running 0"; }
+up() {
+	lab up 3x2 "${patience[@]}" && until_true 20 is '[.state, (.degraded_links | length)] | join(" ")' "running 0" &&
+		is_of 0,0 +x .peer_rate 75000
+}
 
 says_modelled() { ask links | grep 'modelled lines' && is_of 0,0 +x .line.length 0; }
 
@@ -82,7 +85,8 @@ lanes_die() {
 		until_true 10 is_of 0,0 +x '[.lane[] | select(.state == "dead")] | length' \
 			"$(lanes_of $dead)" || return 1
 	done
-	until_true 10 is_of 0,0 +x '.lanes_shed' 3 && until_true 10 is_of 1,0 -x '.width' 9
+	until_true 10 is_of 0,0 +x '.lanes_shed' 3 && until_true 10 is_of 1,0 -x '.width' 9 &&
+		until_true 10 is_of 0,0 +x .peer_rate 56250 && until_true 10 is_of 1,0 -x .peer_rate 56250
 }
 lanes_of() { case $1 in 0) echo 1 ;; 0,5) echo 2 ;; *) echo 3 ;; esac; }
 

@@ -283,7 +283,8 @@ static void hear(struct neighbour *n, const struct sent *s)
 	if (type == TN_INIT) {
 		assert_true(flits_sealed(s->flits, s->hdr.len, ~0u));
 		assert_int_equal(s->tail.ecrc, tn_ecrc(s->payload, &s->hdr, &s->tail));
-		for (u32 i = 53; i < 64; i++)
+		assert_int_equal(s->payload[53], 0);
+		for (u32 i = 58; i < 64; i++)
 			assert_int_equal(s->payload[i], 0);
 		tn_init_get(s->payload, &n->heard);
 	} else if (type != TN_IDLE && s->hdr.tseq == n->rseq) {

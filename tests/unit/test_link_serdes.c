@@ -147,6 +147,7 @@ static void test_power_up(void **state)
 	assert_int_equal(gauge(TORUS_PG_WIDTH), LANES);
 	assert_int_equal(gauge(TORUS_PG_RATE), 1000);
 	assert_int_equal(gauge(TORUS_PG_RATE_MAX), 1000);
+	assert_int_equal(l.peer[0].heard.mbps, LANES * 1000);
 	assert_int_equal(gauge(TORUS_PG_MARGIN), 200);
 	assert_int_equal(gauge(TORUS_PG_MARGIN_TRAIN), 110);
 	assert_int_equal(gauge(TORUS_PG_LINE_BER), tn_train_ber(&link->train));
@@ -253,6 +254,7 @@ static void test_eye_closes(void **state)
 	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 1);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_true(l.peer[0].heard.resume && !l.peer[0].heard.nonce_heard);
+	assert_int_equal(l.peer[0].heard.mbps, 0);
 	/* An INIT of the peer is not received now. */
 	i = lone_init_of(&l, 0);
 	i.resume = 1;
@@ -273,9 +275,13 @@ static void test_eye_closes(void **state)
 	assert_true(link->give_up_at == l.now + l.params.retrain_time);
 	assert_int_equal(pc(TORUS_PC_LANES_SHED), 1);
 	assert_int_equal(gauge(TORUS_PG_WIDTH), 2);
+	assert_int_equal(gauge(TORUS_PG_PEER_RATE), 0);
+	i.mbps = 2500;
 	lone_init(&l, 0, &i);
+	assert_int_equal(gauge(TORUS_PG_PEER_RATE), 2500);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.peer[0].heard.nonce_heard, i.nonce);
+	assert_int_equal(l.peer[0].heard.mbps, 2 * 1000);
 	i.nonce_heard = l.peer[0].heard.nonce;
 	lone_init(&l, 0, &i);
 	told(TORUS_LINK_RETRAINING, UP);

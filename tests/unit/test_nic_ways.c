@@ -193,6 +193,27 @@ static void test_adaptive(void **state)
 	end();
 }
 
+/* Of ports with as many credits the one whose peer takes most; one that says nothing is whole. */
+static void test_adaptive_wider(void **state)
+{
+	static const struct { u32 x, y; unsigned int port; } way[] = {
+		{ 75000, 75000, 0 }, { 75000, 50000, 0 }, { 50000, 75000, 1 }, { 0, 75000, 0 },
+		{ 75000, 0, 1 }, { 0, 0, 0 },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(way); i++) {
+		begin(few_slots);
+		lone_link(&l, 0)->peer_mbps = way[i].x;
+		lone_link(&l, 1)->peer_mbps = way[i].y;
+		sends(1, 4, TORUS_VC_A);
+		assert_int_equal(went(way[i].port, 2), 1);
+		sends(1, 4, TORUS_VC_A);	/* more credits count more */
+		assert_int_equal(went(0, 2) * 10 + went(1, 2), 11);
+		end();
+	}
+}
+
 /* No port that leads away, is dead or closed; the escape if it is whole. */
 static void test_adaptive_dead(void **state)
 {
@@ -559,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_waited),
 		cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_adaptive),
+		cmocka_unit_test(test_adaptive_wider),
 		cmocka_unit_test(test_adaptive_dead),
 		cmocka_unit_test(test_parked),
 		cmocka_unit_test(test_park_full),

@@ -222,7 +222,7 @@ static struct tn_init random_init(struct rnd *r)
 		.first_tseq = (u16)rnd_below(r, 4096), .slot_flits = (u16)rnd64(r),
 		.port = (u8)rnd64(r), .resume = (u8)rnd_below(r, 2),
 		.up = (u8)rnd_below(r, 2), .retry = (u8)rnd_below(r, 4),
-		.highest = (u8)rnd64(r), .bubble = (u8)rnd64(r),
+		.highest = (u8)rnd64(r), .bubble = (u8)rnd64(r), .mbps = (u32)rnd64(r),
 	};
 
 	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
@@ -249,6 +249,7 @@ static void init_by_document(u8 *p, const struct tn_init *i)
 	le(p + 48, 4, i->attempt);
 	le(p + 52, 1, i->highest);
 	le(p + 53, 1, i->bubble);
+	le(p + 54, 4, i->mbps);
 	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
 		le(p + 36 + 2 * vc, 2, i->slots[vc]);
 		le(p + 42 + 2 * vc, 2, i->occupied[vc]);

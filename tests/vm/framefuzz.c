@@ -357,6 +357,7 @@ static void kind_init(void)
 		.lowest = one_in(20) ? edge(~0u) : TN_WIRE_OLDEST,
 		.highest = one_in(4) ? (u8)edge(255) : TN_WIRE_VERSION,
 		.bubble = one_in(20) ? (u8)edge(255) : 0,
+		.mbps = one_in(3) ? edge(~0u) : 0,
 		.epoch = one_in(3) ? l->epoch + below(3) - 1 : one_in(8) ? edge(~0u) : l->epoch,
 		.nonce = one_in(10) ? l->peer_nonce : one_in(10) ? 0 : one_in(2) ? l->nonce :
 			 (u32)random_next(&f.rng),
