@@ -274,6 +274,27 @@ static void answered(void **state)
 	stage_end(&s);
 }
 
+/* What an Init has of a dimension that the fabric does not have is not passed on. */
+static void no_further_dimension(void **state)
+{
+	struct fm_init i;
+	struct fm_place at;
+
+	(void)state;
+	begin("4x4", 9);
+	i = from(0);
+	for (unsigned int d = 2; d < TORUS_MAX_DIMS; d++) {
+		i.position[d] = INT32_MIN;
+		i.size[d] = UINT16_MAX;
+	}
+	stage_hear(&s, 0, &i);
+	is_at(1, 2);
+	assert_true(fm_place(s.fm, &at));
+	for (unsigned int d = 2; d < TORUS_MAX_DIMS; d++)
+		assert_int_equal(at.position[d], 0);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -285,6 +306,7 @@ int main(void)
 		cmocka_unit_test(another_root),
 		cmocka_unit_test(turned_before),
 		cmocka_unit_test(answered),
+		cmocka_unit_test(no_further_dimension),
 	};
 
 	return cmocka_run_group_tests_name("fm_address", all, NULL, NULL);

@@ -299,14 +299,17 @@ bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 
 	if (h->root_guid != init->root_guid)
 		h->turns = 0;
+	/* What an Init has of dimensions beyond its own goes no further. */
+	memset(h->size, 0, sizeof(h->size));
+	memset(h->position, 0, sizeof(h->position));
 	h->known = true;
 	h->settled = init->settled;
 	h->port = init->port;
 	h->ndims = init->ndims;
 	h->guid = init->guid;
 	h->root_guid = init->root_guid;
-	memcpy(h->size, init->size, sizeof(h->size));
-	memcpy(h->position, init->position, sizeof(h->position));
+	memcpy(h->size, init->size, init->ndims * sizeof(*h->size));
+	memcpy(h->position, init->position, init->ndims * sizeof(*h->position));
 	strcpy(h->name, init->name);
 	if (agreed && is_judged(fm, h) && !agrees(fm, port, fm->position) && h->turns <= TURNS_MAX)
 		h->turns++;
