@@ -68,6 +68,7 @@ enum torus_ifla {
 	IFLA_TORUS_RELAY_PACKETS, /* what may be kept for others as a relay */
 	IFLA_TORUS_PAYLOAD_MAX,	/* bytes that the largest packet carries; the same in a fabric */
 	IFLA_TORUS_RETRY,	/* enum torus_retry: what ports ask for when they begin */
+	IFLA_TORUS_PACE,	/* send 1/PACE of what the peer's receiver takes; 0: all */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)

@@ -40,6 +40,7 @@
 	X(MASK_WIDTH, mask_width, U32, COUNT, 1, 500) \
 	X(MARGIN_TRAIN, margin_train, U32, COUNT, 1, 9999) \
 	X(MARGIN_RETRAIN, margin_retrain, U32, COUNT, 1, 9999) \
-	X(RETRY, retry, U32, PROTOCOL, 0, 3)
+	X(RETRY, retry, U32, PROTOCOL, 0, 3) \
+	X(PACE, pace, U32, COUNT, 0, 100)
 
 #endif /* _UAPI_LINUX_TORUS_POLICY_H */

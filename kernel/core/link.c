@@ -2,6 +2,10 @@
 /* A link's data path: frames in, frames out, timers. States are in linkstate.c. */
 #include "linkstate.h"
 #include "pieces.h"
+#include "times.h"
+
+#define PACE_LATE	MS	/* of a timer */
+#define PACE_FRAME	MS	/* on the wire */
 
 void tn_link_account(struct tn_link *l, u64 now)
 {
@@ -410,6 +414,27 @@ static bool is_large(const struct tn_pkt *pkt)
 	return pkt->hdr.len >= TN_FRAME_LARGE / TN_FLIT;
 }
 
+/* ns that @bytes take on the wire; 0: they take none. */
+static u64 wire_time(const struct tn_link *l, u32 bytes)
+{
+	u32 mbps = l->peer_mbps;
+
+	return mbps && l->params->pace ? (u64)bytes * 8000 * l->params->pace / mbps : 0;
+}
+
+/* A frame of @bytes was sent. */
+static void pace(struct tn_link *l, u32 bytes, u64 now)
+{
+	u64 time = wire_time(l, bytes);
+
+	if (!time)
+		return;
+	if (l->free_at + PACE_LATE < now)
+		l->free_at = now;
+	l->free_at += time;
+	l->paced = l->free_at > now;
+}
+
 /* Is there room for @pkt in @f, of @max bytes? */
 static bool fits(const struct tn_link *l, const struct tn_frame *f, const struct tn_pkt *pkt,
 		 u32 max)
@@ -417,6 +442,9 @@ static bool fits(const struct tn_link *l, const struct tn_frame *f, const struct
 	u32 bytes = tn_pkt_flits(pkt) * TN_FLIT;
 
 	if (f->bytes + bytes > max || f->nsegs + 3 > TN_FRAME_SEGS)
+		return false;
+	/* An answer waits no longer than for this or for one packet. */
+	if (f->bytes > TN_ACKNAK_BYTES && wire_time(l, f->bytes + bytes) > PACE_FRAME)
 		return false;
 	if (is_large(pkt)) {
 		bytes -= pkt->hdr.len * TN_FLIT;
@@ -497,8 +525,9 @@ bool tn_link_wants(const struct tn_link *l)
 {
 	if (l->init_now)
 		return true;
-	return l->state == TORUS_LINK_UP && (tn_retry_ready(&l->retry) || l->ack_now ||
-					     (l->credit_now && tn_credit_owed(&l->credit)));
+	return l->state == TORUS_LINK_UP && !l->paced &&
+	       (tn_retry_ready(&l->retry) || l->ack_now ||
+		(l->credit_now && tn_credit_owed(&l->credit)));
 }
 
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
@@ -545,6 +574,7 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 	if (!tn_credit_owed(&l->credit))
 		l->credit_at = ~0ull;
 	tn_link_note_sent(l, now);
+	pace(l, f->bytes, now);
 	l->counter[TORUS_PC_TX_FRAMES]++;
 	return f->bytes;
 }

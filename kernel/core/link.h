@@ -54,6 +54,13 @@
  * a colour (TORUS_FC_LINK_TX, _RX), or the sums of a recovery would never agree; and if the
  * link fails it is dropped, not parked.
  *
+ * Pacing. A cable that is modelled, or is Ethernet between software NICs, does not become slow
+ * when its receiver gives up lanes or takes a lower rate. If asked to (@pace), a link sends
+ * one @pace-th of what the peer's receiver said that it takes: the whole of it is more than
+ * software sends. A frame takes its time on the wire, and nothing but INITs is sent
+ * meanwhile; RETRY buffer and credits then hold back what is behind it, as with a slow line. A
+ * timer that is late by less than PACE_LATE takes nothing from the rate.
+ *
  * Failing gives the RETRY buffer to the NIC, with the session and TSEQs: the
  * peer may have accepted a first part of it. How much, it says itself: in its
  * next INIT (last session, RSEQ) or through the fabric manager.
@@ -116,6 +123,7 @@ struct tn_link {
 	bool init_now;
 	bool ack_now;
 	bool credit_now;
+	bool paced;		/* the wire is taken until @free_at */
 
 	struct tn_retry retry;
 	u32 retry_packets;	/* RETRY buffer: as in params, or what the protocol allows */
@@ -158,6 +166,7 @@ struct tn_link {
 	u64 credit_at;
 	u64 e_at;
 	u64 keepalive_at;
+	u64 free_at;
 	u64 heard_at;
 	u64 state_at;		/* when it entered its state */
 	u64 since;		/* time counters are right up to here */

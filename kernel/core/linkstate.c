@@ -452,6 +452,8 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 		l->session = l->seed;
 	l->up_attempt = l->peer_attempt;
 	l->peer_mbps = i->mbps;
+	l->paced = false;
+	l->free_at = now;
 	l->unacked = 0;
 	l->heard_at = now;
 	l->init_now = true;		/* the peer may lack our echo */
@@ -577,6 +579,8 @@ static void poll_up(struct tn_link *l, u64 now)
 {
 	bool again = false;
 
+	if (now >= l->free_at)
+		l->paced = false;
 	if (now >= l->ack_at) {
 		l->ack_at = NEVER;
 		l->ack_now = true;
@@ -639,5 +643,7 @@ u64 tn_link_expiry(const struct tn_link *l)
 		    sooner(sooner(l->ack_at, l->credit_at), sooner(l->keepalive_at, replay_at(l))));
 	if (l->retry.rx.ignoring)
 		at = sooner(at, l->e_at);
+	if (l->paced)
+		at = sooner(at, l->free_at);
 	return sooner(at, l->heard_at + l->params->silence);
 }

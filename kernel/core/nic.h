@@ -89,6 +89,8 @@ struct tn_ops {
  * @target_ber, @mask_height, @mask_width, @margin_train, @margin_retrain: of SerDes
  *	training, struct tn_train_params
  * @retry: enum torus_retry, the protocol that each link asks for until tn_link_retry() says another
+ * @pace: a link sends one @pace-th of what its peer's receiver takes, if that says so; 0: as
+ *	much as there is
  * @relay_packets: what the node keeps for others as a relay; at least one of each node
  *	(relay.h)
  * @park_bytes: size of the parking segment
@@ -114,6 +116,7 @@ struct tn_params {
 	u32 retry_count;
 	u32 retry_packets;
 	u32 retry;
+	u32 pace;
 	u32 slots;
 	u32 payload_max;
 	u32 frame_max;

@@ -176,6 +176,18 @@ thin() {
 		until_true 10 is '.degraded_links | map(.width) | join(" ")' "12 12" && is_of 0,0 +x .eye_retrains 0
 }
 
+# With pace=100 a line of one lane, 6,250 Mb/s, carries 62.5 Mb/s: by the NIC's own clock, and so
+# however busy the machine is.
+paced() {
+	lab up 3x1 "${patience[@]}" --set pace=100 && lab line 0,0:+x --dead 0-10 &&
+		until_true 20 is_of 0,0 +x '.state == "up" and .peer_rate == 6250' true &&
+		until_true 20 is_of 1,0 -x '.state == "up" and .peer_rate == 6250' true || return 1
+	of 0,0 +x '"\(.tx_bytes) \(.ns_up)"' >"$tmp/paced" && lab traffic -s 3 --tcp 0,0 1,0 &&
+		of 0,0 +x '"\(.tx_bytes) \(.ns_up)"' >>"$tmp/paced" || return 1
+	awk 'NR == 1 { bytes = $1; ns = $2 }
+		NR == 2 { mbps = ($1 - bytes) * 8000 / ($2 - ns); print mbps " Mb/s"; exit !(mbps > 0 && mbps < 63) }' "$tmp/paced"
+}
+
 check "a lab is up" up || exit $failed
 check "the output says that lines are modelled" says_modelled
 check "a link trains for a longer cable under traffic" under longer
@@ -194,4 +206,6 @@ check "a line without lanes fails, and returns" dies_and_returns
 check "nothing is left" lab down
 check "a thin margin is reported before it is used up" thin
 check "nothing is left again" lab down
+check "a narrow line is a slow one, if NICs pace" paced
+check "nothing is left of that" lab down
 done_testing

@@ -611,6 +611,68 @@ static void test_gauges(void **state)
 	end();
 }
 
+static void paced(struct lone *t)
+{
+	t->params.pace = 10;
+}
+
+/* A bit takes 10 ns of 1,000 Mb/s by 10: nothing but INITs is sent meanwhile. */
+static void test_pace(void **state)
+{
+	struct tn_link *link = begin(paced);
+	u64 free_at;
+
+	(void)state;
+	link->peer_mbps = 1000;
+	l.now += 10 * MS;
+	ready(3, 1);
+	assert_int_equal(lone_tx(&l, 0), 3);
+	free_at = l.now + 9 * TN_FLIT * 80;
+	ready(1, 1);
+	assert_false(tn_link_wants(link));
+	assert_true(tn_nic_expiry(l.nic) == free_at);
+	tn_nic_poll(l.nic, l.now = free_at - 1);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	tn_nic_poll(l.nic, l.now = free_at);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	/* A late timer does not slow it down, and what was left unused is not caught up. */
+	free_at += 3 * TN_FLIT * 80;
+	tn_nic_poll(l.nic, l.now = free_at + MS);
+	ready(1, 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_false(link->paced);
+	assert_true(link->free_at == free_at + 3 * TN_FLIT * 80);
+	l.now = link->free_at + MS + 1;
+	ready(1, 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_true(link->free_at == l.now + 3 * TN_FLIT * 80);
+	/* Another session begins with a free wire; the peer has said nothing. */
+	assert_true(link->paced);
+	link->init_now = true;
+	assert_int_equal(lone_tx(&l, 0), 1);
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	assert_true(tn_nic_expiry(l.nic) > l.now + MS);
+	lone_up(&l, 0);
+	assert_false(link->paced);
+	end();
+}
+
+/* A frame takes a millisecond, so that answers do not wait for longer, or is one packet. */
+static void test_pace_frame(void **state)
+{
+	struct tn_link *link = begin(paced);
+
+	(void)state;
+	link->peer_mbps = 1000;
+	l.now += 10 * MS;
+	ready(30, 62);			/* 1024 bytes each; 12,500 take 1 ms */
+	assert_int_equal(lone_tx(&l, 0), 12);
+	link->peer_mbps = 10;
+	tn_nic_poll(l.nic, l.now = link->free_at);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -631,6 +693,8 @@ int main(void)
 		cmocka_unit_test(test_mgmt),
 		cmocka_unit_test(test_mgmt_full),
 		cmocka_unit_test(test_retry_packets),
+		cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_pace_frame),
 	};
 
 	return cmocka_run_group_tests_name("link_tx", all, NULL, NULL);

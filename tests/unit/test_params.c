@@ -28,7 +28,7 @@ static void test_defaults(void **state)
 	assert_true(p.mask_height == 60 && p.mask_width == 100 && p.margin_train == 110);
 	assert_true(p.margin_retrain == 100 && p.retry_packets == 256 && p.slots == 256);
 	assert_true(p.payload_max == 4096 && p.frame_max == 65520 && p.relay_packets == 4096);
-	assert_true(p.park_bytes == 16 << 20 && p.hold_bytes == 16 << 20 && !p.retry);
+	assert_true(p.park_bytes == 16 << 20 && p.hold_bytes == 16 << 20 && !p.retry && !p.pace);
 	assert_int_equal(tn_params_check(&p, &why), 0);
 }
 
@@ -98,7 +98,7 @@ static void test_limits(void **state)
 		RANGE(MASK_HEIGHT, 1, 0), RANGE(MASK_HEIGHT, 10000, 10001),
 		RANGE(MASK_WIDTH, 1, 0), RANGE(MASK_WIDTH, TN_HALF_UI, TN_HALF_UI + 1),
 		RANGE(MARGIN_TRAIN, TN_MARGIN_MAX, TN_MARGIN_MAX + 1),
-		RANGE(RETRY, TORUS_RETRY_HIPPI, TORUS_RETRIES),
+		RANGE(RETRY, TORUS_RETRY_HIPPI, TORUS_RETRIES), RANGE(PACE, 100, 101),
 		RANGE(TARGET_BER, 1, 0), RANGE(TARGET_BER, TORUS_BER_ONE / 10, TORUS_BER_ONE / 10 + 1),
 		ORDER(SILENCE, 100 * MS + 1, 100 * MS, KEEPALIVE),
 		ORDER(KEEPALIVE, 350 * MS - 1, 350 * MS, SILENCE),
@@ -124,7 +124,8 @@ static void test_ranges(void **state)
 		struct tn_params_why why;
 		struct tn_params all;
 
-		assert_true((p->min > 0 || i == TN_PARAM_RETRY) && p->min < p->max);
+		assert_true(p->min < p->max &&
+			    (p->min > 0 || i == TN_PARAM_RETRY || i == TN_PARAM_PACE));
 		tn_params_default(&all);
 		if (p->min) {
 			tn_param_set(&all, p, p->min - 1);
