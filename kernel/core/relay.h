@@ -50,8 +50,18 @@
  * destinations with a relay go on hold, changed or not, for the row of the relay may
  * have changed; and a relay parks a packet of another colour whose onward row is on
  * hold. So all legs of a packet are of one table until it is parked, and it is
- * replayed when all have the new table. (A node that sleeps through tables could still
- * be met: a packet that passes TN_RELAY_LEGS relays ends as unreachable.)
+ * replayed when all have the new table.
+ *
+ * A node whose manager sleeps through tables keeps its rows and works on. What comes to it
+ * with rows of a later table could go back, and round and round: then the packet that leaves
+ * the circle first is any of it, not the first of its flow. So such a relay parks it, and does not
+ * replay it, until its manager follows. It knows it by the window: its generation is the
+ * version that was released where the packet began or was replayed, which is not before all whose
+ * managers answer have that table. Only a later generation tells; a colour does not say
+ * which of two is the later one. The other way round, from a sleeper to a relay with later rows,
+ * there is no circle: from there on all legs are of the later table, or end at a sleeper.
+ * (TN_RELAY_LEGS is for what is wrong all the same: a packet that passes so many relays ends as
+ * unreachable.)
  *
  * Generations. At PARK_REPLAY and RELEASE of a version, whichever comes first, the
  * network holds no relayed packet of an older colour, and none of this one, for its

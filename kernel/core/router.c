@@ -417,6 +417,15 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 }
 
 /*
+ * The generation of the window that @pkt is in is a later version than that of the rows of this
+ * node: its manager did not follow (relay.h).
+ */
+static bool of_later_table(const struct tn_nic *nic, const struct tn_pkt *pkt)
+{
+	return (s32)(pkt->via.gen - (u32)nic->version) > 0;
+}
+
+/*
  * @pkt, out of its queue, has come to a relay: this node. A row on hold differs from
  * that of the table by which a packet of another colour came.
  */
@@ -433,6 +442,10 @@ static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		tn_via_onward(nic, pkt, row);
 	} else if (!(row & TORUS_ROW_VALID) || !tn_via_take(nic, pkt)) {
 		send_back(nic, pkt);
+	} else if (of_later_table(nic, pkt)) {
+		nic->park.through = false;	/* the rows of that table are not here yet */
+		(void)tn_settle(nic, pkt);	/* it has room where it is, too */
+		park_it(nic, pkt, now);
 	} else if (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour) {
 		(void)tn_settle(nic, pkt);	/* it has room where it is, too */
 		park_it(nic, pkt, now);

@@ -323,6 +323,11 @@ static const struct origin named[] = {
 	{ "versions_begin_anew", 2035706, 0, MOVE + 1, false, false,
 	  "an error of the check of losses: all NICs but that of a hung manager lost their power, which is the "
 	  "case that is left in kernel/core/flow.h" },
+	{ "relay_of_an_old_table", 2045929, 0, MOVE + 1, false, false,
+	  "the NIC of a hung manager sent packets of a later table back by its own row, and they went round "
+	  "between two relays until a cable came back, and then arrived in any order" },
+	{ "relay_of_an_old_table_2", 2165448, 0, MOVE + 1, false, false,
+	  "as relay_of_an_old_table, with a manager that could not be reached" },
 };
 
 int main(int argc, char **argv)

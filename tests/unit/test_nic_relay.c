@@ -4,10 +4,12 @@
 
 #define NONE TORUS_NO_NODE
 
-/* Node 0 of 3x3; rows lead to 1 by port 0, to 3 by port 1, and to 8 through node 1. */
+/* Node 0 of 3x3; rows of version 9 lead to 1 by port 0, to 3 by port 1, and to 8 through node 1. */
 static void begin(void (*tune)(struct lone *l))
 {
 	lone_begin(tune);
+	assert_int_equal(tn_nic_rows_begin(l.nic, 6), 0);
+	assert_int_equal(tn_nic_rows_commit(l.nic, 6, l.now), 0);
 	lone_row(&l, 1, lone_dirs(1));
 	lone_row(&l, 3, lone_dirs(2));
 	lone_row(&l, 8, lone_dirs(1) | TORUS_ROW_RELAY | 1ull << TORUS_ROW_RELAY_SHIFT);
@@ -188,6 +190,37 @@ static void test_on_hold(void **state)
 	release();
 	relayed(TN_DATA, 3, 6, 0, (u8)(l.nic->colour ^ 1));
 	assert_int_equal(nc(TORUS_NC_PARKED), 2);
+	end();
+}
+
+/* The window is of a later table than the rows here: parked, not replayed before there are others. */
+static void test_later_table(void **state)
+{
+	const struct tn_hdr h = { .type = TN_DATA, .len = 1, .src = 6, .dir = 15, .first = 15,
+				  .last = 15, .colour = 2, .vc = 1 };
+	struct tn_via via = { .dst = 3, .payer = 6, .gen = 9 };
+
+	(void)state;
+	begin(NULL);
+	assert_int_equal(tn_nic_park_replay(l.nic, 9, 0, l.now), 0);
+	lone_say_via(&l, 2, h, (struct tn_tail) { .epoch = 3 }, via);
+	work();
+	assert_int_equal(lone_drain(&l, 1), 1);
+	via.gen = 10;
+	for (u32 n = 1; n < 3; n++) {
+		lone_say_via(&l, 2, h, (struct tn_tail) { .eseq = n, .epoch = 3 }, via);
+		work();
+		assert_int_equal(nc(TORUS_NC_PARKED), n);
+		assert_int_equal(l.nic->park.q.count, n);
+		assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
+	}
+	assert_int_equal(lone_drain(&l, 1), 0);
+	lone_row(&l, 3, lone_dirs(2));		/* version 10 */
+	assert_int_equal(tn_nic_park_replay(l.nic, 10, 0, l.now), 0);
+	work();
+	assert_int_equal(l.nic->park.q.count, 0);
+	assert_int_equal(nc(TORUS_NC_REPLAYED), 2);
+	assert_int_equal(lone_drain(&l, 1), 2);
 	end();
 }
 
@@ -506,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_capacity),
 		cmocka_unit_test(test_riders),
 		cmocka_unit_test(test_on_hold),
+		cmocka_unit_test(test_later_table),
 		cmocka_unit_test(test_park_full),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_answers),

@@ -73,7 +73,8 @@
  * from the switch until RESUME each NIC holds whatever has a relay, changed or not,
  * and a relay parks what comes with an older colour and would go on by a row on hold
  * (kernel/core/relay.h). All legs of a packet are thus of one table, and what is
- * replayed by way of relays goes when all have the new one. A relay that dies takes
+ * replayed by way of relays goes when all have the new one. A relay whose manager sleeps
+ * parks what comes by a later table until it follows. A relay that dies takes
  * with it what it held, like any NIC: it is missing from the sums and ends in the
  * new base.
  *
