@@ -328,6 +328,11 @@ static const struct origin named[] = {
 	  "between two relays until a cable came back, and then arrived in any order" },
 	{ "relay_of_an_old_table_2", 2165448, 0, MOVE + 1, false, false,
 	  "as relay_of_an_old_table, with a manager that could not be reached" },
+	{ "closed_at_a_silent_node", 2063872, 0, MOVE + 1, false, false,
+	  "a port of a node that did not answer was closed, which no row told the root; what came for it "
+	  "was replayed by old rows, went round and arrived in any order" },
+	{ "closed_at_a_silent_node_2", 2130756, 0, MOVE + 1, false, false,
+	  "as closed_at_a_silent_node; a packet was dropped as a double before it had arrived" },
 };
 
 int main(int argc, char **argv)

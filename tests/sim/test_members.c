@@ -307,6 +307,39 @@ static void ends_differ(void **state)
 	end(&s, "ends differ");
 }
 
+/*
+ * A cable of a silent node is lost and comes back. The silent NIC keeps the port closed until its
+ * manager replays, so no row may lead over the cable before, although the other end reports it up.
+ */
+static void closed_at_a_silent_node(void **state)
+{
+	const uint16_t *closed;
+	struct story s;
+
+	(void)state;
+	start(&s, "3x3", 7, 8);
+	world_hang(s.w, 4, true);
+	world_cut(s.w, 2, true);
+	story_run(&s, 6 * SEC);
+	assert_true(story_problem(&s, "node", "is silent"));
+	for (unsigned int i = 0; i < 6; i++) {	/* tables of which it is no voter */
+		world_cut(s.w, 3, i % 2 == 0);
+		story_run(&s, 1 * SEC);
+	}
+	world_cut(s.w, 8, true);		/* 1,1:+x to 2,1:-x */
+	story_run(&s, 1 * SEC);
+	world_cut(s.w, 8, false);
+	story_run(&s, 3 * SEC);
+	closed = fm_exclusions(world_fm(s.w, 0));
+	assert_true(closed[4]);
+	world_hang(s.w, 4, false);
+	world_cut(s.w, 2, false);
+	story_rest(&s, 5 * SEC);
+	closed = fm_exclusions(world_fm(s.w, 0));
+	assert_false(closed[4]);
+	end(&s, "closed at a silent node");
+}
+
 /* A node whose relay_packets differs from the root's is reported as long as it is up. */
 static void relay_memory(void **state)
 {
@@ -400,6 +433,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(root_away),
 		cmocka_unit_test(manager_hangs),
 		cmocka_unit_test(ends_differ),
+		cmocka_unit_test(closed_at_a_silent_node),
 		cmocka_unit_test(relay_memory),
 		cmocka_unit_test(dark_branch),
 		cmocka_unit_test(late_replay),

@@ -98,6 +98,7 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 		m->row.serial = row->serial;
 		return;
 	}
+	fm_change_place(fm, m->node);	/* for silent neighbours, what is closed here (publish.c) */
 	row_cause(fm, m, row, cause, sizeof(cause));
 	known = fm_damp_row(fm, m, row);
 	m->row = *row;

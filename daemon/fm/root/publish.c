@@ -133,6 +133,19 @@ static uint64_t next_version(struct fm *fm)
 	return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
 }
 
+/*
+ * Whether port @p of @m, a node that does not answer, may be closed for all that its neighbour
+ * says. A link that was lost and came back is closed at both ends until a replay, which the neighbour
+ * has yet to see, and @m cannot see.
+ */
+static bool is_closed_beyond(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	const struct fm_mate *o = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
+
+	return m->state == FM_NODE_SILENT && o && o->row.port[torus_dir_opposite(shape, p)].closed;
+}
+
 /* Entries are compared whole: what follows the NUL of a text is zero, as @e was before. */
 static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version, struct fm_entry *e)
 {
@@ -153,7 +166,8 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version,
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 
-		if (port->state != FM_PORT_UP || (port->closed && m->state != FM_NODE_UP))
+		if (port->state != FM_PORT_UP || (port->closed && m->state != FM_NODE_UP) ||
+		    is_closed_beyond(fm, m, p))
 			e->fault |= (uint16_t)(1u << p);
 		if (port->state != FM_PORT_UP && port->stalled)
 			e->stalled |= (uint16_t)(1u << p);
