@@ -41,6 +41,27 @@ judged() {
 	jq -e ".flows | map($sent and .error == null) == [true]" "$tmp/verdict"
 }
 
+# killed PROTOCOL: the sender is killed early, after records that all arrived
+killed() {
+	local pid children rc=0
+	"$TOP/tests/netns/badpath.py" "$lab-0" 10.0.0.0 "$lab-1" 10.1.0.0 >"$tmp/path" 2>&1 &
+	path=$!
+	until_true 20 grep -qx ready "$tmp/path" || { cat "$tmp/path"; return 1; }
+	"$bin/fabricctl" lab traffic --name "$lab" "--$1" --json --rate 50 -s 60 0 1 \
+		>"$tmp/verdict" 2>"$tmp/warning" &
+	pid=$!
+	until_true 20 sends "$pid" || { kill "$pid"; return 1; }
+	# The receiver's process is made first, then the sender's.
+	kill -KILL "${children[1]}"
+	wait "$pid" || rc=$?
+	end_path
+	cat "$tmp/verdict" "$tmp/warning"
+	[[ $rc == 1 ]] && grep -q "$1: the sender ended early: Killed" "$tmp/warning" &&
+		jq -e '.flows | map(.clean == false and .error != null) == [true]' "$tmp/verdict"
+}
+# sends PID: whether it has both processes; sets $children
+sends() { mapfile -t children < <(pgrep -P "$1" | sort -n); ((${#children[@]} == 2)); }
+
 flags=() sent='.sent > 150'
 check "two nodes without NICs" lab up 2 --bare || exit 1
 check "UDP: a clean path" judged 0 udp "0 0 0 0"
@@ -58,5 +79,7 @@ check "VCA: one lost, doubled and altered" judged 1 udp "1 1 0 1" lose:100 doubl
 flags=(--rate 50) sent='.sent > 0 and .sent <= 15' # in 0.3 s
 check "UDP: so many records a second" judged 0 udp "0 0 0 0"
 check "TCP: so many records a second" judged 0 tcp "0 0 0 0"
+check "UDP: the sender is killed" killed udp
+check "TCP: the sender is killed" killed tcp
 check "lab down" lab down
 done_testing

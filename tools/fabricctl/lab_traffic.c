@@ -136,6 +136,7 @@ static int start(int type, const int fd[2], const struct load *load, struct flow
 	f->any_order = type == SOCK_DGRAM && dscp == DSCP_ADAPTIVE;
 	pid[0] = child();
 	if (pid[0] == 0) {
+		close(fd[0]);	/* the stream ends with its sender */
 		if (type == SOCK_STREAM)
 			traffic_tcp_receive(fd[1], f);
 		else
@@ -231,15 +232,29 @@ static int no_nic(const struct lab *lab, uint32_t node)
 		       "'fabricctl lab revive %s' starts it", text, text);
 }
 
+/* A process that was killed has not done its part: the counts are of less than was asked for. */
+static void judge_exit(struct flow *f, bool sends, int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return;
+	warn("%s: the %s ended early: %s", f->protocol, sends ? "sender" : "receiver",
+	     WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it failed");
+	if (!f->err)
+		f->err = -ECANCELED;
+}
+
 /* Return: true if any of these processes has not ended. */
-static bool any_runs(pid_t pid[FLOWS][2])
+static bool any_runs(pid_t pid[FLOWS][2], struct flow *flow)
 {
 	bool any = false;
+	int status = 0;
 
 	for (int i = 0; i < FLOWS; i++)
 		for (int end = 0; end < 2; end++) {
-			if (pid[i][end] > 0 && waitpid(pid[i][end], NULL, WNOHANG))
+			if (pid[i][end] > 0 && waitpid(pid[i][end], &status, WNOHANG)) {
 				pid[i][end] = 0;
+				judge_exit(&flow[i], end == 1, status);
+			}
 			any |= pid[i][end] > 0;
 		}
 	return any;
@@ -266,7 +281,7 @@ static int wait_for_end(const struct lab *lab, const uint32_t node[2], pid_t pid
 	bool had[2] = { nic_running(lab, node[0]), nic_running(lab, node[1]) };
 	double seen[2] = { traffic_now(), traffic_now() };
 
-	while (any_runs(pid)) {
+	while (any_runs(pid, flow)) {
 		usleep(LOOK_US);
 		for (int end = 0; end < 2; end++) {
 			if (!had[end] || nic_running(lab, node[end]))
@@ -290,6 +305,7 @@ static int run(const struct lab *lab, const uint32_t node[2], const struct load 
 	pid_t pid[FLOWS][2] = { { 0 } };
 	int fd[2], err = 0;
 
+	signal(SIGCHLD, SIG_DFL);	/* ignored, it would hide how a process ended */
 	for (int i = 0; !err && i < FLOWS; i++) {
 		if ((types[i] == SOCK_STREAM && only_udp) || (types[i] == SOCK_DGRAM && only_tcp))
 			continue;
