@@ -191,6 +191,19 @@ static void why(void **state)
 	stage_end(&s);
 }
 
+/* All its links are lost: it is the only node that obeys. */
+static void counts_itself(void **state)
+{
+	(void)state;
+	asks_anew();
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_lost(&s, p, 0);
+	stage_run_ns(&s, s.now + 10 * RESEND);
+	assert_int_equal(state_of(), FM_ROOT_LEADS);
+	stage_did_some(&s, "; 1 node obeys, all that links lead to\n");
+	stage_end(&s);
+}
+
 /* --- to whom it gives way -------------------------------------------------------------------- */
 
 enum { ASKS, LEADS, SETTLED, SETTLED_ALONE, ASKS_LONG, STAGES };
@@ -506,6 +519,7 @@ int main(void)
 		cmocka_unit_test(link_of_another_dimension),
 		cmocka_unit_test(links_to_a_stranger),
 		cmocka_unit_test(links_of_one_that_left),
+		cmocka_unit_test(counts_itself),
 		cmocka_unit_test(told_once),
 		cmocka_unit_test(no_history),
 	};

@@ -452,8 +452,8 @@ static void begin_lead(struct fm *fm, bool alone)
 	fm_news_begin(fm);
 	fm_say(fm, r->told.table && r->told.root != fm->guid &&
 	       (!r->asking->handed || r->asking->relieves) ? FM_WARNING : FM_INFO, "root",
-	       "this node is root now, in epoch %llu: %s; %u nodes obey%s",
-	       (unsigned long long)fm->term, r->asking->why, n,
+	       "this node is root now, in epoch %llu: %s; %u %s%s",
+	       (unsigned long long)fm->term, r->asking->why, n, n == 1 ? "node obeys" : "nodes obey",
 	       alone ? ", all that links lead to" : "");
 }
 
