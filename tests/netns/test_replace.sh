@@ -51,6 +51,11 @@ packed() {
 		[[ $(of 1,1 guid) != "$before" && $(of 1,1 name) == other ]] && lab down
 }
 
+bare() {
+	lab up 2 --bare && exits 2 'there is none to replace' lab replace 1 &&
+		[[ ! -e /run/torus/$lab/1/fabricd.pid ]] && lab down
+}
+
 check "six nodes are up" up 3x2 || exit 1
 check "a node is replaced by one of the same name, and this by one of another" twice
 check "it has the addresses of the place" pings
@@ -59,4 +64,5 @@ check "the root is replaced by one of the same name" replaced 0,0 first
 check "wrong arguments change nothing" refusals
 check "lab down" lab down
 check "a packed node is replaced" packed
+check "a node of a bare lab is refused" bare
 done_testing

@@ -38,10 +38,22 @@ static int take_away(struct lab *lab, uint32_t node)
 	return err ? err : node_wires(lab, node);
 }
 
+/* Return: true if no node runs and none was killed: no root would take the new one. */
+static bool is_bare(const struct lab *lab)
+{
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		if (lab->killed[id] || node_missing(lab, id) != (LAB_NO_NIC | LAB_NO_MANAGER))
+			return false;
+	return true;
+}
+
 static int replace(struct lab *lab, uint32_t node)
 {
 	int err;
 
+	if (is_bare(lab))
+		return fail("no node of lab '%s' runs, as in a bare lab: there is none to replace",
+			    lab->name);
 	if (lab->replaced[node] == LAB_REPLACED_MAX)
 		return fail("it was replaced %d times, which is all that its GUID can tell apart",
 			    LAB_REPLACED_MAX);
