@@ -6,6 +6,7 @@
  *	nictool SOCKET invalid NODE		make the row to NODE invalid
  *	nictool SOCKET two			two write one version; prints what each is told
  *	nictool SOCKET via NODE RELAY		packets to NODE go by way of RELAY
+ *	nictool SOCKET next			the rows as they are, as those of the next version
  *	nictool SOCKET state PORT		prints the link's state
  *	nictool SOCKET fault PORT [ber=E] [silence=0|1] [latency=NS] [seed=N]
  *	nictool SOCKET attach PORT IFNAME
@@ -189,6 +190,16 @@ static void invalid(char **arg)
 	check(torus_device_get(dev, &d));
 	check(torus_rows_begin(dev, d.version + 1));
 	check(torus_rows_put(dev, d.version + 1, (uint32_t)number(arg[0]), &row, 1));
+	check(torus_rows_commit(dev, d.version + 1));
+}
+
+static void next(char **arg)
+{
+	struct torus_device d;
+
+	(void)arg;
+	check(torus_device_get(dev, &d));
+	check(torus_rows_begin(dev, d.version + 1));
 	check(torus_rows_commit(dev, d.version + 1));
 }
 
@@ -394,7 +405,8 @@ static const struct {
 	int args;
 	void (*fn)(char **arg);
 } commands[] = {
-	{ "place", 2, place }, { "two", 0, two }, { "roots", 0, roots }, { "invalid", 1, invalid }, { "via", 2, via }, { "state", 1, state },
+	{ "place", 2, place }, { "two", 0, two }, { "roots", 0, roots }, { "invalid", 1, invalid }, { "via", 2, via },
+	{ "next", 0, next }, { "state", 1, state },
 	{ "fault", 2, fault }, { "attach", 2, attach }, { "port", 2, port },
 	{ "node", 1, node }, { "hold", 1, hold }, { "release", 0, release },
 	{ "received", 1, received }, { "resolve", 3, resolve }, { "replay", 1, replay }, { "flows", 0, flows },
