@@ -106,9 +106,11 @@ named() {
 named_anew() { lab kill 0,0 --manager && lab revive --timeout $((60 * slow)) 0,0 && until_true 10 both_named; }
 
 # A restarted manager tells the root what has changed, so that the root forgets the old state.
+# Both NICs see the cut before it is mended; one that does not would not train anew.
 forgotten() {
 	lab line 0,0:+x --dead 0 && until_true 10 narrow && lab kill 1,0 --manager &&
-		lab line 0,0:+x --dead none && lab cut 0,0:+x && lab mend 0,0:+x &&
+		lab line 0,0:+x --dead none && lab cut 0,0:+x &&
+		until_true 10 is_of 0,0 +x '.state != "up"' true && sleep 1 && lab mend 0,0:+x &&
 		until_true 10 is_of 0,0 +x '.state == "up" and .width == 12' true &&
 		lab revive --timeout $((60 * slow)) 1,0 && until_true 10 whole
 }
