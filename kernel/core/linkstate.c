@@ -486,7 +486,7 @@ static bool matches(const struct tn_link *l, const struct tn_init *i)
 	       (!l->retry_said || !i->retry || l->retry_said == i->retry);
 }
 
-/* What an INIT of an unknown version says is not known; that it is one, is. */
+/* The content of an INIT of an unknown version is not known; that it is one, is. */
 static bool understood(struct tn_link *l, const struct tn_init *i)
 {
 	bool version = tn_init_version(i, l->wire_highest);

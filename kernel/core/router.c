@@ -373,7 +373,7 @@ static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, uns
 }
 
 /*
- * Of two ways that are alike. What a link carries is the choice of the receiver at its other end,
+ * For two ways that are alike: what a link carries is the choice of the receiver at its other end,
  * which said so; one that says nothing is not known to be narrow.
  */
 static bool wider(const struct tn_link *l, const struct tn_link *than)

@@ -67,7 +67,7 @@ static void in_place(uint64_t seed)
 			fail_msg("seed %llu: node %u is not up in the table, or another one is",
 				 (unsigned long long)seed, i);
 	}
-	/* What candidates are is judged later (ranks.c). */
+	/* Candidates are judged later (ranks.c). */
 	story_run(&s, 200 * MS);
 	if (story_problem(&s, "node", "") || story_problem(&s, "name", "") ||
 	    story_problem(&s, "bootstrap", ""))

@@ -206,7 +206,7 @@ static void random_orders(void **state)
 
 /* --- wrong cables ----------------------------------------------------------------------- */
 
-/* What a world says of the wave: places that are wrong, and contradictions. */
+/* A world's account of the wave: places that are wrong, and contradictions. */
 struct sum {
 	unsigned int wrong, named;
 };

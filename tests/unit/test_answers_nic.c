@@ -334,7 +334,7 @@ static void rows_are_limited(void **state)
 #define OWN_RUNS "{'node':[2,1],'version':141,'rows':" \
 	"'0123456789abcdef,0000000000000002,fffffffffffffff0','rootless':false}"
 
-/* Of more nodes than as digits alone. Of what a reply has no room for it has no rows. */
+/* More nodes than as digits alone; a reply has no rows of those that it has no room for. */
 static void rows_as_runs(void **state)
 {
 	static char digits[5 << 20], told[2][sizeof(digits) + 80];

@@ -16,7 +16,7 @@
  * cable. A node that takes another root judges its neighbours anew, and so waits for their Inits
  * again. A neighbour that says another position than before, for it has moved, is answered.
  *
- * What the wave says of this node's position, and how each further Init checks it, is in wave.c.
+ * See wave.c for the position that the wave gives this node, and how each further Init checks it.
  * The root decides on coordinates from the cables that all nodes report (their NICs told each other
  * GUID and port): otherwise one wrong cable would misplace all nodes that the wave reached through
  * it. See discover.c.

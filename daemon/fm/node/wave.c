@@ -204,7 +204,7 @@ static void tell_fault(struct fm *fm, unsigned int p, const char *what)
 		       torus_port_text(fm->ndims, fm_opposite(fm->ndims, p), due), what);
 }
 
-/* What is wrong with the cable at @p, as its Inits show it; NULL: nothing. */
+/* Return: the fault of the cable at @p, as its Inits show it; NULL: none. */
 static const char *find_fault(const struct fm *fm, unsigned int p)
 {
 	const struct heard *h = &fm->wave->port[p];
@@ -299,7 +299,7 @@ bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 
 	if (h->root_guid != init->root_guid)
 		h->turns = 0;
-	/* What an Init has of dimensions beyond its own goes no further. */
+	/* Words of dimensions that the Init does not have go no further. */
 	memset(h->size, 0, sizeof(h->size));
 	memset(h->position, 0, sizeof(h->position));
 	h->known = true;

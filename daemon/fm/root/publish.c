@@ -134,9 +134,9 @@ static uint64_t next_version(struct fm *fm)
 }
 
 /*
- * Whether port @p of @m, a node that does not answer, may be closed for all that its neighbour
- * says. A link that was lost and came back is closed at both ends until a replay, which the neighbour
- * has yet to see, and @m cannot see.
+ * Return: true if port @p of @m, a node that does not answer, may be closed for all that its
+ * neighbour says. A link that was lost and came back is closed at both ends until a replay, which
+ * the neighbour has yet to see, and @m cannot see.
  */
 static bool is_closed_beyond(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
