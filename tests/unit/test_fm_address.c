@@ -9,7 +9,7 @@
 
 static struct stage s;
 
-/* What stands of the wave at that port has @part in its text; NULL: nothing stands. */
+/* The problem 'wave' at that port has @part in its text; NULL: nothing stands. */
 static void stands(unsigned int port, const char *part)
 {
 	char at[TORUS_TEXT_MAX + 2];
@@ -274,7 +274,7 @@ static void answered(void **state)
 	stage_end(&s);
 }
 
-/* What an Init has of a dimension that the fabric does not have is not passed on. */
+/* Words of an Init for a dimension that the fabric does not have are not passed on. */
 static void no_further_dimension(void **state)
 {
 	struct fm_init i;

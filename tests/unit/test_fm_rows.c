@@ -456,7 +456,7 @@ static void is_resolved(struct rnd *r, unsigned int p, uint32_t session, int seq
 	next_resolved++;
 }
 
-/* Of each link that is down: what the other end received, if it is known, or is awaited no more. */
+/* For each link that is down: what the other end received, if known, or is awaited no more. */
 static void resolve(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);

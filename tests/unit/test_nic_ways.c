@@ -193,7 +193,7 @@ static void test_adaptive(void **state)
 	end();
 }
 
-/* Of ports with as many credits the one whose peer takes most; one that says nothing is whole. */
+/* Among ports with equal credits, the one whose peer takes most; one that says nothing is whole. */
 static void test_adaptive_wider(void **state)
 {
 	static const struct { u32 x, y; unsigned int port; } way[] = {
