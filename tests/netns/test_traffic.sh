@@ -12,6 +12,15 @@ B=${B:-$TOP/build}
 lab=tr$$
 path=
 
+# begin_path FAULT...: the file of the path before says "ready", too, and the shell in the background
+# empties it late on a busy machine, so it is removed first
+begin_path() {
+	rm -f "$tmp/path"
+	"$TOP/tests/netns/badpath.py" "$lab-0" 10.0.0.0 "$lab-1" 10.1.0.0 "$@" >"$tmp/path" 2>&1 &
+	path=$!
+	until_true 20 grep -qx ready "$tmp/path" || { cat "$tmp/path"; end_path; return 1; }
+}
+
 # shellcheck disable=SC2317
 end_path() {
 	[[ -n $path ]] || return 0
@@ -27,10 +36,7 @@ cleanup() { end_path 2>/dev/null; "$B/fabricctl" lab down --name "$lab" >/dev/nu
 judged() {
 	local want=$1 protocol=$2 counts=$3 rc=0 got clean=true
 	shift 3
-	rm -f "$tmp/path"
-	"$TOP/tests/netns/badpath.py" "$lab-0" 10.0.0.0 "$lab-1" 10.1.0.0 "$@" >"$tmp/path" 2>&1 &
-	path=$!
-	until_true 20 grep -qx ready "$tmp/path" || { cat "$tmp/path"; return 1; }
+	begin_path "$@" || return 1
 	lab traffic "--$protocol" --json "${flags[@]}" -s 0.3 0 1 >"$tmp/verdict" || rc=$?
 	end_path
 	cat "$tmp/verdict"
@@ -44,13 +50,11 @@ judged() {
 # killed PROTOCOL: the sender is killed early, after records that all arrived
 killed() {
 	local pid children rc=0
-	"$TOP/tests/netns/badpath.py" "$lab-0" 10.0.0.0 "$lab-1" 10.1.0.0 >"$tmp/path" 2>&1 &
-	path=$!
-	until_true 20 grep -qx ready "$tmp/path" || { cat "$tmp/path"; return 1; }
+	begin_path || return 1
 	"$bin/fabricctl" lab traffic --name "$lab" "--$1" --json --rate 50 -s 60 0 1 \
 		>"$tmp/verdict" 2>"$tmp/warning" &
 	pid=$!
-	until_true 20 sends "$pid" || { kill "$pid"; return 1; }
+	until_true 20 sends "$pid" || { kill "$pid"; cat "$tmp/warning"; end_path; return 1; }
 	# The receiver's process is made first, then the sender's.
 	kill -KILL "${children[1]}"
 	wait "$pid" || rc=$?
