@@ -9,9 +9,9 @@ cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 
 # glossary FILE: prints what is wrong in it
 glossary() {
-	local word elsewhere meaning see more dir name rows=0
+	local word meaning see more dir name rows=0
 
-	while IFS='|' read -r _ word elsewhere meaning see more; do
+	while IFS='|' read -r _ word _ meaning see more; do
 		[[ $word != ' word ' && $word != ---* ]] || continue
 		((++rows))
 		[[ -n $meaning ]] || echo "$word has no meaning"
@@ -20,14 +20,16 @@ glossary() {
 			case $name in
 			*\(?\)) dir=${name%\(*} dir+=.${name: -2:1}
 				find . -name "$dir" -o -name "$dir.in" | grep -q . || echo "$word: there is no manual $name" ;;
-			fabricctl\ *) [[ -e tools/fabricctl/cmd_${name#* }.c ]] || echo "$word: there is no command $name" ;;
+			fabricctl\ *)
+				[[ -e tools/fabricctl/cmd_${name#* }.c ]] || echo "$word: there is no command $name" ;;
 			*) [[ -e $name ]] || echo "$word: there is no $name" ;;
 			esac
 		done < <(grep -oE '`[^`]+`|[a-z.-]+\([0-9]\)' <<<"$see" | tr -d '`')
 		grep -qE '`|\([0-9]\)' <<<"$see" || echo "$word: nothing is named"
 	done < <(sed -n '/^## Words with/q; /^|/p' "$1")
 	((rows)) || echo "no words"
-	sed -n '/^## Words with/q; s/^| \([^|]*\) |.*/\1/p' "$1" | grep -vx word | sort | uniq -d | sed 's/$/ stands twice/'
+	sed -n '/^## Words with/q; s/^| \([^|]*\) |.*/\1/p' "$1" | grep -vx word | sort |
+		uniq -d | sed 's/$/ stands twice/'
 }
 
 right() { glossary doc/GLOSSARY.md >"$tmp/out"; sed 's/^/# /' "$tmp/out"; [[ ! -s $tmp/out ]]; }
