@@ -37,8 +37,9 @@
  * closed stay closed until a replay that its manager would have to lead. While such a node is
  * silent its links, or those ports, are excluded (publish.c). So are links to it that are closed at
  * the other end, since the root may know its last row from before it lost them, or no row at all.
- * Else the NIC would park what comes for such a port and replay it by a row of its old table, and
- * packets could go round between it and a node with the latest one, and arrive in any order.
+ * Without that the NIC would park what comes for such a port and replay it by a row of its old
+ * table, and packets could go round between it and a node with the latest one, and arrive in any
+ * order.
  */
 #include <stdio.h>
 #include <string.h>
