@@ -9,7 +9,7 @@ struct answer {
 };
 
 /* As an engine that compares and swaps. */
-static enum fm_verdict decide(struct world *w, uint64_t epoch, uint64_t guid)
+static enum fm_verdict decide_claim(struct world *w, uint64_t epoch, uint64_t guid)
 {
 	struct warbiter *a = &w->arbiter;
 
@@ -34,7 +34,7 @@ void host_arbitrate(void *io, uint64_t epoch, uint64_t guid)
 	if (!a)
 		abort();
 	a->epoch = epoch;
-	a->verdict = decide(w, epoch, guid);
+	a->verdict = decide_claim(w, epoch, guid);
 	a->high = a->verdict == FM_REFUSED ? w->arbiter.epoch : 0;
 	ev.data = a;
 	world_post(w, &ev);

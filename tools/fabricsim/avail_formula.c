@@ -8,7 +8,7 @@ double avail_down(double mtbf, double mttr)
 	return mttr / (mtbf + mttr);
 }
 
-static double odds(double p)
+static double odds_of(double p)
 {
 	return p < 1 ? p / (1 - p) : INFINITY;
 }
@@ -21,8 +21,8 @@ struct avail_k avail_series(const struct avail *a)
 
 	return (struct avail_k) {
 		.without = 1 / (1 + (node_rate + link_rate) * a->mttr),
-		.with = 1 / (1 + node_rate * a->mttr + links + odds(a->cut_links)),
-		.masked = 1 / (1 + node_rate * a->outage_node + links + odds(a->cut_nodes)),
+		.with = 1 / (1 + node_rate * a->mttr + links + odds_of(a->cut_links)),
+		.masked = 1 / (1 + node_rate * a->outage_node + links + odds_of(a->cut_nodes)),
 	};
 }
 

@@ -15,7 +15,7 @@
 
 /* --- recovery ---------------------------------------------------------------- */
 
-static int append(struct range *r, double v)
+static int append_size(struct range *r, double v)
 {
 	double *more = r->n < RANGE_MAX ? realloc(r->v, (r->n + 1) * sizeof(*more)) : NULL;
 
@@ -68,7 +68,7 @@ static int line_read(const char *file, unsigned int at, const char *line, const 
 	if (r->nodes.n && nodes <= r->nodes.v[r->nodes.n - 1])
 		return fail("%s:%u: %g nodes after %g: sizes must rise", file, at, nodes,
 			    r->nodes.v[r->nodes.n - 1]);
-	return append(&r->nodes, nodes) || append(&r->seconds, seconds) ? CANNOT : OK;
+	return append_size(&r->nodes, nodes) || append_size(&r->seconds, seconds) ? CANNOT : OK;
 }
 
 static int file_read(const char *option, const char *file, const char *act, struct recovery *r)
@@ -102,7 +102,7 @@ int recovery_option(const char *option, const char *text, const char *act, struc
 		return file_read(option, text, act, r);
 	if (real_option(option, text, 0, SECONDS_MAX, &v))
 		return CANNOT;
-	return append(&r->nodes, 1) || append(&r->seconds, v) ? CANNOT : OK;
+	return append_size(&r->nodes, 1) || append_size(&r->seconds, v) ? CANNOT : OK;
 }
 
 double recovery_at(const struct recovery *r, double nodes)
@@ -134,9 +134,9 @@ int nodes_option(const char *text, double min, double max, struct range *r)
 		to = r->v[1];
 		r->n = 0;
 		for (double n = from; n < to; n *= 2)
-			if (append(r, n))
+			if (append_size(r, n))
 				return CANNOT;
-		if (append(r, to))
+		if (append_size(r, to))
 			return CANNOT;
 	}
 	for (size_t i = 0; i < r->n; i++)

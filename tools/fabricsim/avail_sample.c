@@ -35,26 +35,26 @@ struct state {
 
 /* --- chance ------------------------------------------------------------------ */
 
-static uint64_t draw(struct state *s)
+static uint64_t draw_bits(struct state *s)
 {
 	return jobs_seed(s->seed, s->drawn++);
 }
 
-static uint32_t below(struct state *s, uint32_t n)
+static uint32_t draw_below(struct state *s, uint32_t n)
 {
-	return (uint32_t)((draw(s) >> 32) * n >> 32);
+	return (uint32_t)((draw_bits(s) >> 32) * n >> 32);
 }
 
 /* Above 0, at most 1. */
-static double fraction(struct state *s)
+static double draw_fraction(struct state *s)
 {
-	return ((double)(draw(s) >> 11) + 1) * 0x1p-53;
+	return ((double)(draw_bits(s) >> 11) + 1) * 0x1p-53;
 }
 
 /* How many are up before the next of those that are down, each with chance @p. */
-static double skip(struct state *s, double p)
+static double draw_gap(struct state *s, double p)
 {
-	return p > 0 ? floor(log(fraction(s)) / log1p(-p)) : INFINITY;
+	return p > 0 ? floor(log(draw_fraction(s)) / log1p(-p)) : INFINITY;
 }
 
 /* --- a state ----------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static bool cable_fails(struct state *s, uint32_t cable)
 	return true;
 }
 
-static uint16_t ports(const struct state *s, uint32_t node)
+static uint16_t dead_ports(const struct state *s, uint32_t node)
 {
 	unsigned int all = (1u << 2 * s->p->c.shape.ndims) - 1;
 
@@ -103,17 +103,17 @@ static int tell_engine(struct state *s)
 	int ret = 0;
 
 	for (uint32_t i = 0; ret >= 0 && i < s->ndead; i++)
-		ret = torus_health_set(s->health, s->dead[i], ports(s, s->dead[i]), NULL);
+		ret = torus_health_set(s->health, s->dead[i], dead_ports(s, s->dead[i]), NULL);
 	for (uint32_t i = 0; ret >= 0 && i < s->ncables; i++) {
 		uint32_t node = cable_node(s, s->cable[i]);
 
-		ret = torus_health_set(s->health, node, ports(s, node), NULL);
+		ret = torus_health_set(s->health, node, dead_ports(s, node), NULL);
 	}
 	return ret < 0 ? ret : 0;
 }
 
 /* All is well again. */
-static int mend(struct state *s)
+static int mend_all(struct state *s)
 {
 	for (uint32_t i = 0; i < s->ndead; i++)
 		s->down[s->dead[i]] = 0;
@@ -139,7 +139,7 @@ static bool is_alone(const struct state *s, uint32_t node)
 }
 
 /* Counts a node once; the bit is taken back by see_none(). */
-static uint32_t see(struct state *s, uint32_t node)
+static uint32_t count_alone(struct state *s, uint32_t node)
 {
 	if (s->down[node] & SEEN || !is_alone(s, node))
 		return 0;
@@ -164,23 +164,23 @@ static uint32_t each_end(struct state *s, uint32_t (*what)(struct state *s, uint
 	return n;
 }
 
-static uint32_t unsee(struct state *s, uint32_t node)
+static uint32_t clear_seen(struct state *s, uint32_t node)
 {
 	s->down[node] &= (uint8_t)~SEEN;
 	return 0;
 }
 
 /* Living nodes that no link joins to any other: only next to faults. */
-static uint32_t alone(struct state *s)
+static uint32_t nodes_alone(struct state *s)
 {
-	uint32_t n = each_end(s, see);
+	uint32_t n = each_end(s, count_alone);
 
-	each_end(s, unsee);
+	each_end(s, clear_seen);
 	return n;
 }
 
 /* Rows of one node that lives: all that live are among them. Return: 0, 1, -ENOMEM */
-static int misses(struct state *s, uint32_t from)
+static int rows_missing(struct state *s, uint32_t from)
 {
 	int invalid = torus_health_rows(s->health, from, s->p->c.relays ? TORUS_ROUTES_RELAY : 0,
 					s->rows);
@@ -194,7 +194,7 @@ static int misses(struct state *s, uint32_t from)
  */
 static int is_cut(struct state *s)
 {
-	uint32_t nodes = s->p->nodes, from = below(s, nodes);
+	uint32_t nodes = s->p->nodes, from = draw_below(s, nodes);
 	int cut = 0;
 
 	if (s->ndead == nodes)
@@ -202,21 +202,21 @@ static int is_cut(struct state *s)
 	while (s->down[from] & DEAD)
 		from = from + 1 < nodes ? from + 1 : 0;
 	if (s->p->c.relays)
-		return misses(s, from);
+		return rows_missing(s, from);
 	for (from = 0; !cut && from < nodes; from++)
 		if (!(s->down[from] & DEAD))
-			cut = misses(s, from);
+			cut = rows_missing(s, from);
 	return cut;
 }
 
 /* Part 2: cut, with nobody alone. Return: 0, 1, -ENOMEM */
-static int judge(struct state *s)
+static int judge_faults(struct state *s)
 {
 	int cut = tell_engine(s), err;
 
-	if (!cut && !alone(s))
+	if (!cut && !nodes_alone(s))
 		cut = is_cut(s);
-	err = mend(s);
+	err = mend_all(s);
 	return err ? err : cut;
 }
 
@@ -226,7 +226,7 @@ static int judge(struct state *s)
 static uint32_t nodes_of(struct state *s, size_t k)
 {
 	const struct sample_plan *p = s->p;
-	double left = fraction(s) * p->weight[k];
+	double left = draw_fraction(s) * p->weight[k];
 	uint32_t best = 0, i;
 
 	for (i = 0; i <= k; i++) {
@@ -247,10 +247,10 @@ static int stratum_draw(struct state *s, size_t k)
 	uint32_t dead = nodes_of(s, k), cables = (uint32_t)k - dead;
 
 	while (dead)
-		dead -= node_fails(s, below(s, p->nodes));
+		dead -= node_fails(s, draw_below(s, p->nodes));
 	while (cables)
-		cables -= cable_fails(s, below(s, p->links));
-	return judge(s);
+		cables -= cable_fails(s, draw_below(s, p->links));
+	return judge_faults(s);
 }
 
 static int strata_run(struct state *s, struct sample_run *run)
@@ -268,21 +268,21 @@ static int strata_run(struct state *s, struct sample_run *run)
 }
 
 /* No fault, and one: a cable along each dimension, a node. */
-static int exact(struct state *s, struct sample_plan *p)
+static int measure_exact(struct state *s, struct sample_plan *p)
 {
 	double node = p->weight[1] > 0 ?
 		      exp(p->node_log[1] + p->link_log[0]) / p->weight[1] : 0;
-	int cut = judge(s);
+	int cut = judge_faults(s);
 
 	p->exact[0] = cut;
 	for (unsigned int d = 0; cut >= 0 && d < p->ndims; d++) {
 		cable_fails(s, d * p->nodes);
-		cut = judge(s);
+		cut = judge_faults(s);
 		p->exact[1] += cut * (1 - node) / p->ndims;
 	}
 	if (cut >= 0 && node > 0) {
 		node_fails(s, 0);
-		cut = judge(s);
+		cut = judge_faults(s);
 		p->exact[1] += cut * node;
 	}
 	return cut < 0 ? cut : 0;
@@ -291,16 +291,16 @@ static int exact(struct state *s, struct sample_plan *p)
 /* --- part 1: somebody is alone ----------------------------------------------- */
 
 /* The cables between @c and its neighbour @to; the neighbour, if it may be dead. */
-static void leave(struct state *s, const uint32_t *cable, unsigned int n, uint32_t to)
+static void fail_beside(struct state *s, const uint32_t *cable, unsigned int n, uint32_t to)
 {
 	double v = s->p->c.node_down, u = s->p->c.link_down;
 	double lost = n == 2 ? u * u : u;
-	bool dead = fraction(s) * (v + (1 - v) * lost) <= v && v > 0;
+	bool dead = draw_fraction(s) * (v + (1 - v) * lost) <= v && v > 0;
 
 	if (dead)
 		node_fails(s, to);
 	for (unsigned int i = 0; i < n; i++)
-		if (!dead || fraction(s) <= u)
+		if (!dead || draw_fraction(s) <= u)
 			cable_fails(s, cable[i]);
 }
 
@@ -310,14 +310,16 @@ static bool is_neighbour(const struct state *s, uint32_t node, uint32_t of)
 }
 
 /* All but node @c, its cables and neighbours: each with its own chance. */
-static void others(struct state *s, uint32_t c)
+static void fail_others(struct state *s, uint32_t c)
 {
 	const struct sample_plan *p = s->p;
 
-	for (double i = skip(s, p->c.node_down); i < p->nodes; i += 1 + skip(s, p->c.node_down))
+	for (double i = draw_gap(s, p->c.node_down); i < p->nodes;
+	     i += 1 + draw_gap(s, p->c.node_down))
 		if (!is_neighbour(s, (uint32_t)i, c))
 			node_fails(s, (uint32_t)i);
-	for (double i = skip(s, p->c.link_down); i < p->links; i += 1 + skip(s, p->c.link_down)) {
+	for (double i = draw_gap(s, p->c.link_down); i < p->links;
+	     i += 1 + draw_gap(s, p->c.link_down)) {
 		uint32_t cable = (uint32_t)i, node = cable_node(s, cable);
 
 		if (node != c && torus_neighbour(&p->c.shape, node, cable_dim(s, cable)) != c)
@@ -328,7 +330,7 @@ static void others(struct state *s, uint32_t c)
 static void alone_draw(struct state *s)
 {
 	const struct sample_plan *p = s->p;
-	uint32_t c = below(s, p->nodes);
+	uint32_t c = draw_below(s, p->nodes);
 
 	for (unsigned int d = 0; d < p->ndims; d++) {
 		unsigned int dim = p->dim[d], minus = p->c.shape.ndims + dim;
@@ -337,13 +339,13 @@ static void alone_draw(struct state *s)
 		uint32_t cable[2] = { d * p->nodes + c, d * p->nodes + down };
 
 		if (up == down) {
-			leave(s, cable, 2, up);
+			fail_beside(s, cable, 2, up);
 		} else {
-			leave(s, cable, 1, up);
-			leave(s, cable + 1, 1, down);
+			fail_beside(s, cable, 1, up);
+			fail_beside(s, cable + 1, 1, down);
 		}
 	}
-	others(s, c);
+	fail_others(s, c);
 }
 
 static int alone_run(struct state *s, struct sample_run *run)
@@ -357,8 +359,8 @@ static int alone_run(struct state *s, struct sample_run *run)
 		alone_draw(s);
 		err = tell_engine(s);
 		cut = err ? err : is_cut(s);
-		x = cut > 0 ? 1.0 / alone(s) : 0;
-		err = mend(s);
+		x = cut > 0 ? 1.0 / nodes_alone(s) : 0;
+		err = mend_all(s);
 		if (cut < 0 || err)
 			return -ENOMEM;
 		run->alone_sum += x;
@@ -393,7 +395,7 @@ static void state_free(struct state *s)
 }
 
 /* Logarithms of the chances that 0, 1, ... of @n are down. */
-static void binomial(double n, double p, double *out)
+static void binomial_logs(double n, double p, double *out)
 {
 	out[0] = n * log1p(-p);
 	for (size_t k = 1; k < SAMPLE_STRATA; k++)
@@ -402,12 +404,12 @@ static void binomial(double n, double p, double *out)
 			 -INFINITY;
 }
 
-static void strata(struct sample_plan *p)
+static void make_strata(struct sample_plan *p)
 {
 	double mean = p->nodes * p->c.node_down + p->links * p->c.link_down, roots = 0;
 
-	binomial(p->nodes, p->c.node_down, p->node_log);
-	binomial(p->links, p->c.link_down, p->link_log);
+	binomial_logs(p->nodes, p->c.node_down, p->node_log);
+	binomial_logs(p->links, p->c.link_down, p->link_log);
 	for (p->n = 0; p->n < SAMPLE_STRATA; p->n++) {
 		double *w = &p->weight[p->n];
 
@@ -444,10 +446,10 @@ int sample_plan_new(const struct sample_case *c, struct sample_plan **out)
 	    p->nodes * c->node_down + p->links * c->link_down > SAMPLE_MEAN_MAX)
 		return -EDOM;
 	p->alone = p->nodes * avail_alone(&c->shape, c->node_down, c->link_down);
-	strata(p);
+	make_strata(p);
 	err = state_new(p, 1, &s);
 	if (!err)
-		err = exact(&s, p);
+		err = measure_exact(&s, p);
 	state_free(&s);
 	return err;
 }

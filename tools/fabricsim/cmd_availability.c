@@ -57,7 +57,8 @@ static double down_of(const struct plan *p, bool node)
 	return avail_down(node ? p->mtbf_node : p->mtbf_link, p->mttr);
 }
 
-static struct avail paper(const struct plan *p, const struct torus_shape *shape, double nodes)
+static struct avail paper_formula(const struct plan *p, const struct torus_shape *shape,
+				  double nodes)
 {
 	struct avail a = {
 		.nodes = nodes, .mtbf_node = p->mtbf_node, .mtbf_link = p->mtbf_link,
@@ -73,13 +74,13 @@ static struct avail paper(const struct plan *p, const struct torus_shape *shape,
 }
 
 /* The curve of this index, 0 to 2. */
-static double curve(const struct avail_k *k, int which)
+static double curve_value(const struct avail_k *k, int which)
 {
 	return which == 0 ? k->without : which == 1 ? k->with : k->masked;
 }
 
 /* The most nodes of a large torus with K above the target. 0: none; or all there can be. */
-static uint32_t limit(const struct plan *p, unsigned int dims, int which)
+static uint32_t nodes_at_target(const struct plan *p, unsigned int dims, int which)
 {
 	struct torus_shape large = { .ndims = (uint8_t)dims };
 	uint32_t low = 0, high = TORUS_MAX_NODES + 1;
@@ -88,10 +89,10 @@ static uint32_t limit(const struct plan *p, unsigned int dims, int which)
 		large.size[d] = 3;
 	while (high - low > 1) {
 		uint32_t mid = low + (high - low) / 2;
-		struct avail a = paper(p, &large, mid);
+		struct avail a = paper_formula(p, &large, mid);
 		struct avail_k k = avail_series(&a);
 
-		if (curve(&k, which) > p->target)
+		if (curve_value(&k, which) > p->target)
 			low = mid;
 		else
 			high = mid;
@@ -108,7 +109,7 @@ static int point_add(struct plan *p, const struct torus_shape *shape, double nod
 	double faults;
 
 	new->shape = *shape;
-	new->a = paper(p, shape, nodes);
+	new->a = paper_formula(p, shape, nodes);
 	p->n++;
 	if (!monte_carlo)
 		return OK;
@@ -373,8 +374,8 @@ static json_t *limits_json(const struct plan *p)
 		unsigned int dims = (unsigned int)p->dims.v[i];
 
 		json_array_append_new(list, json_pack("{si si si si}", "dims", dims,
-			"without", limit(p, dims, 0), "with", limit(p, dims, 1),
-			"with_nodes_masked", limit(p, dims, 2)));
+			"without", nodes_at_target(p, dims, 0), "with", nodes_at_target(p, dims, 1),
+			"with_nodes_masked", nodes_at_target(p, dims, 2)));
 	}
 	return list;
 }
@@ -385,8 +386,9 @@ static void limits_print(const struct plan *p)
 		unsigned int dims = (unsigned int)p->dims.v[i];
 
 		printf("%u dimension%s: above %g up to %u nodes without, %u with, %u with nodes "
-		       "masked\n", dims, dims > 1 ? "s" : "", p->target, limit(p, dims, 0),
-		       limit(p, dims, 1), limit(p, dims, 2));
+		       "masked\n", dims, dims > 1 ? "s" : "", p->target,
+		       nodes_at_target(p, dims, 0), nodes_at_target(p, dims, 1),
+		       nodes_at_target(p, dims, 2));
 	}
 }
 
@@ -402,7 +404,7 @@ static void curves_draw(struct plot *plot, const struct plan *p, size_t first, s
 		plot_curve(plot, name);
 		for (size_t i = first; i < first + n; i++) {
 			struct avail_k k = avail_series(&p->point[i].a);
-			double error = 0, v = which < 3 ? curve(&k, which) :
+			double error = 0, v = which < 3 ? curve_value(&k, which) :
 					      drawn_k(&p->point[i], which - 3, &error);
 
 			plot_point(plot, p->point[i].a.nodes, down ? 1 - v : v, error);
@@ -410,7 +412,7 @@ static void curves_draw(struct plot *plot, const struct plan *p, size_t first, s
 	}
 }
 
-static int draw(const struct plan *p, const char *file)
+static int draw_availability(const struct plan *p, const char *file)
 {
 	struct plot *plot = plot_new("Availability of a torus");
 	size_t each = shape_text ? 1 : p->nodes.n;
@@ -425,7 +427,7 @@ static int draw(const struct plan *p, const char *file)
 	return plot_write(plot, file);
 }
 
-static int show(const struct ctl *ctl, const struct plan *p)
+static int show_availability(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const columns[] = { "dims", "nodes", "without", "with",
 		"with_nodes_masked", "without_independent", "with_independent", "cut_links",
@@ -436,7 +438,7 @@ static int show(const struct ctl *ctl, const struct plan *p)
 		"cut_nodes", "mc_cut_nodes", "mc_cut_nodes_ci95", "mc_unseen_nodes", NULL };
 	json_t *points, *about;
 
-	if (ctl->svg && draw(p, ctl->svg))
+	if (ctl->svg && draw_availability(p, ctl->svg))
 		return CANNOT;
 	points = json_array();
 	for (size_t i = 0; i < p->n; i++)
@@ -485,7 +487,7 @@ static int cmd_availability(struct ctl *ctl, int argc, char **argv)
 	if (status == OK && monte_carlo)
 		status = draw_all(&p);
 	if (status != CANNOT) {
-		shown = show(ctl, &p);
+		shown = show_availability(ctl, &p);
 		status = shown == OK ? status : shown;
 	}
 	plan_free(&p);

@@ -118,17 +118,17 @@ static int plan_make(struct plan *p, const struct ctl *ctl)
 
 /* --- results -------------------------------------------------------------- */
 
-static double ms(uint64_t ns)
+static double in_ms(uint64_t ns)
 {
 	return (double)ns / MS;
 }
 
 /* When a step of the first recovery was reached, from the act on; null: it was not. */
-static json_t *stamp(const struct scene_act *a, enum fm_stamp which)
+static json_t *stamp_json(const struct scene_act *a, enum fm_stamp which)
 {
 	uint64_t at = a->recovery.at[which];
 
-	return at ? json_real(at > a->began ? ms(at - a->began) : 0) : json_null();
+	return at ? json_real(at > a->began ? in_ms(at - a->began) : 0) : json_null();
 }
 
 static void phases_set(json_t *point, const struct scene_act *a)
@@ -138,7 +138,7 @@ static void phases_set(json_t *point, const struct scene_act *a)
 	};
 
 	for (unsigned int i = 0; i < FM_STAMPS; i++)
-		json_object_set_new(point, names[i], stamp(a, (enum fm_stamp)i));
+		json_object_set_new(point, names[i], stamp_json(a, (enum fm_stamp)i));
 }
 
 static void count_set(json_t *point, const char *key, uint64_t n)
@@ -159,9 +159,9 @@ static void counts_set(json_t *point, const struct scene_act *a)
 	count_set(point, "rows_sample", c->sampled ? c->sampled : 1);
 	count_set(point, "flows_held", c->held);
 	json_object_set_new(point, "held_mean_ms",
-			    json_real(c->held ? ms(c->held_ns) / (double)c->held : 0));
-	json_object_set_new(point, "held_max_ms", json_real(ms(c->held_max)));
-	json_object_set_new(point, "released_ms", json_real(ms(a->released)));
+			    json_real(c->held ? in_ms(c->held_ns) / (double)c->held : 0));
+	json_object_set_new(point, "held_max_ms", json_real(in_ms(c->held_max)));
+	json_object_set_new(point, "released_ms", json_real(in_ms(a->released)));
 	count_set(point, "parked", a->recovery.parked);
 	count_set(point, "replayed", a->recovery.replayed);
 	count_set(point, "lost", a->recovery.lost);
@@ -171,7 +171,7 @@ static int act_done(void *arg, const struct scene_act *a)
 {
 	struct plan *p = arg;
 	json_t *point = json_pack("{ss ss sb sf}", "scenario", a->scene, "act", a->what, "settled",
-				  a->settled, "rest_ms", ms(a->rest));
+				  a->settled, "rest_ms", in_ms(a->rest));
 
 	if (!point)
 		return -1;
@@ -184,12 +184,12 @@ static int act_done(void *arg, const struct scene_act *a)
 	if (!a->settled) {
 		p->unsettled = true;
 		warn("%s: %s: not at rest after %.0f s of virtual time", a->scene, a->what,
-		     ms(a->rest) / 1000);
+		     in_ms(a->rest) / 1000);
 	}
 	return json_array_append_new(p->points, point);
 }
 
-static int show(const struct ctl *ctl, const struct plan *p)
+static int show_recovery(const struct ctl *ctl, const struct plan *p)
 {
 	const char *const columns[] = {
 		"scenario", "act", "detected_ms", "table_ms", "rebuilt_ms", "drained_ms",
@@ -228,7 +228,7 @@ static int cmd_recovery(struct ctl *ctl, int argc, char **argv)
 	for (size_t i = 0; i < p.n; i++)
 		if (!p.points || scene_run(&p.scene, p.scenes[i]))
 			return fail("out of memory");
-	return show(ctl, &p);
+	return show_recovery(ctl, &p);
 }
 
 static const struct opt recovery_opts[] = {

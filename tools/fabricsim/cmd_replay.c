@@ -40,7 +40,7 @@ struct replay {
 
 /* --- lines ----------------------------------------------------------------------- */
 
-static int refuse(struct replay *r, const char *why)
+static int refuse_line(struct replay *r, const char *why)
 {
 	r->bad = true;
 	return fail("%s:%" PRIu64 ": %s", r->path, r->number, why);
@@ -65,7 +65,7 @@ static json_t *next_line(struct replay *r)
 	r->number++;
 	r->line = json_loadb(r->text, (size_t)n, JSON_ALLOW_NUL, &err);
 	if (!json_is_object(r->line))
-		refuse(r, err.text[0] ? err.text : "it is no JSON object");
+		refuse_line(r, err.text[0] ? err.text : "it is no JSON object");
 	return r->bad ? NULL : r->line;
 }
 
@@ -94,7 +94,7 @@ static void show_line(const struct replay *r, const json_t *line)
 
 /* --- actions --------------------------------------------------------------------- */
 
-static void differ(struct replay *r, const json_t *action)
+static void note_difference(struct replay *r, const json_t *action)
 {
 	char *now = json_dumps(action, JSON_COMPACT);
 
@@ -122,7 +122,7 @@ static int on_action(struct record_tap *tap, json_t *action)
 			result = (int)json_integer_value(json_object_get(was, "result"));
 			show_line(r, was);
 		} else {
-			differ(r, action);
+			note_difference(r, action);
 		}
 		json_decref(taken);
 	} else if (!action) {
@@ -135,7 +135,7 @@ static int on_action(struct record_tap *tap, json_t *action)
 
 /* --- events ---------------------------------------------------------------------- */
 
-static int begin(struct replay *r, const struct record_event *e)
+static int begin_manager(struct replay *r, const struct record_event *e)
 {
 	fm_free(r->fm);
 	r->begun = r->now = e->now;
@@ -146,14 +146,14 @@ static int begin(struct replay *r, const struct record_event *e)
 	return r->fm ? OK : fail("out of memory");
 }
 
-static int play(struct replay *r, const struct record_event *e)
+static int replay_event(struct replay *r, const struct record_event *e)
 {
 	if (e->kind == RECORD_BEGIN)
-		return begin(r, e);
+		return begin_manager(r, e);
 	if (!r->fm)
-		return refuse(r, "an event before the first 'begin'");
+		return refuse_line(r, "an event before the first 'begin'");
 	if (e->now < r->now)
-		return refuse(r, "the time goes backwards");
+		return refuse_line(r, "the time goes backwards");
 	r->now = e->now;
 	show_line(r, r->line);
 	if (e->kind == RECORD_END) {
@@ -170,9 +170,9 @@ static int not_parsed(struct replay *r, int err)
 	if (err == -ENOMEM)
 		return fail("out of memory");
 	if (err == -EPROTO)
-		return refuse(r, "a fabricd of another version wrote this: the format of the "
+		return refuse_line(r, "a fabricd of another version wrote this: the format of the "
 				 "recording is another one");
-	return refuse(r, "it is no event of a manager");
+	return refuse_line(r, "it is no event of a manager");
 }
 
 static int play_all(struct replay *r)
@@ -193,14 +193,14 @@ static int play_all(struct replay *r)
 		if (e.kind != RECORD_BEGIN && r->fm && e.now - r->begun > r->until)
 			r->ended = true;
 		else
-			status = play(r, &e);
+			status = replay_event(r, &e);
 		r->events += !r->ended;
 		record_event_clear(&e);
 	}
 	return r->bad ? CANNOT : status;
 }
 
-static int report(const struct ctl *ctl, const struct replay *r)
+static int report_replay(const struct ctl *ctl, const struct replay *r)
 {
 	double seconds = (double)(r->now - r->begun) / 1e9;
 	json_t *j;
@@ -235,7 +235,7 @@ static int cmd_replay(struct ctl *ctl, int argc, char **argv)
 	if (status == OK && !r.managers)
 		status = fail("%s: there is no recording in it", r.path);
 	if (status == OK)
-		status = report(ctl, &r);
+		status = report_replay(ctl, &r);
 	fm_free(r.fm);
 	json_decref(r.line);
 	free(r.text);

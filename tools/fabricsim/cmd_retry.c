@@ -128,7 +128,7 @@ static int ranges_parse(struct plan *p)
 }
 
 /* Combinations that cannot be: refused, never mended in silence. */
-static int check(const struct plan *p)
+static int check_plan(const struct plan *p)
 {
 	if (cross_asked && window > wire_window_max(3))
 		return fail("--window %" PRIu64
@@ -228,7 +228,7 @@ static int points_make(struct plan *p, uint64_t seed)
 
 /* --- the runs ------------------------------------------------------------- */
 
-static int run(void *arg, size_t i)
+static int run_point(void *arg, size_t i)
 {
 	struct point *t = &((struct plan *)arg)->point[i];
 	double unit = t->f.unit + t->f.overhead, clean = t->f.payload / t->f.unit * unit;
@@ -242,7 +242,7 @@ static int run(void *arg, size_t i)
 	return 0;
 }
 
-static json_t *number(double v)
+static json_t *number_json(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -257,16 +257,16 @@ static json_t *point_json(const struct point *t)
 			 "coalesce", (int)p->coalesce,
 			 "ber", t->fixed ? json_null() : json_real(t->f.ber),
 			 "retries", t->fixed ? json_integer(p->hit) : json_null(),
-			 "analytic", number(t->analytic), "exact", number(t->exact),
-			 "measured", number(t->measured),
-			 "utilisation", number(t->cost.time ? (double)t->cost.payload /
+			 "analytic", number_json(t->analytic), "exact", number_json(t->exact),
+			 "measured", number_json(t->measured),
+			 "utilisation", number_json(t->cost.time ? (double)t->cost.payload /
 				(double)t->cost.time / (p->one_way ? 1 : 2) : NAN),
 			 "sent", (json_int_t)t->cost.sent, "answers", (json_int_t)t->cost.answers,
 			 "backs", (json_int_t)t->cost.backs,
 			 "timeouts", (json_int_t)t->cost.timeouts, "ended", t->cost.ended);
 }
 
-static double measure(struct point t, double ber)
+static double measure_at(struct point t, double ber)
 {
 	t.plan.ber = ber;
 	t.cost = wire_run(&t.plan);
@@ -282,11 +282,12 @@ static double measured_crossing(const struct point *a, const struct point *b)
 {
 	double low = -9, high = -4;
 
-	if (!(measure(*a, 1e-9) > measure(*b, 1e-9)) || !(measure(*a, 1e-4) < measure(*b, 1e-4)))
+	if (!(measure_at(*a, 1e-9) > measure_at(*b, 1e-9)) ||
+	    !(measure_at(*a, 1e-4) < measure_at(*b, 1e-4)))
 		return NAN;
 	for (unsigned int i = 0; i < CROSS_STEPS; i++) {
 		double middle = (low + high) / 2, ber = pow(10, middle);
-		double of_a = measure(*a, ber), of_b = measure(*b, ber);
+		double of_a = measure_at(*a, ber), of_b = measure_at(*b, ber);
 
 		if (isnan(of_a) || isnan(of_b))
 			return NAN;
@@ -299,7 +300,7 @@ static double measured_crossing(const struct point *a, const struct point *b)
 }
 
 /* Where packets and micro-packets are equally efficient, for the first payload. */
-static json_t *crossover(const struct plan *p, uint64_t seed)
+static json_t *crossover_json(const struct plan *p, uint64_t seed)
 {
 	struct point a, b;
 	double payload = floor(p->payload.v[0]);
@@ -309,9 +310,11 @@ static json_t *crossover(const struct plan *p, uint64_t seed)
 	a = point_of(1, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
 	b = point_of(2, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
 	a.f.answer = 0;		/* the paper leaves answers out here */
-	return json_pack("{so so so}", "analytic", number(crossing(a.f, b.f, paper_efficiency)),
-			 "exact", number(crossing(a.f, b.f, exact_efficiency)),
-			 "measured", cross_asked ? number(measured_crossing(&a, &b)) : json_null());
+	return json_pack("{so so so}",
+			 "analytic", number_json(crossing(a.f, b.f, paper_efficiency)),
+			 "exact", number_json(crossing(a.f, b.f, exact_efficiency)),
+			 "measured", cross_asked ? number_json(measured_crossing(&a, &b)) :
+						   json_null());
 }
 
 static void crossover_print(const json_t *about)
@@ -327,7 +330,7 @@ static void crossover_print(const json_t *about)
 		       "1e-4\n\n");
 }
 
-static int draw(const struct plan *p, const char *file)
+static int draw_efficiency(const struct plan *p, const char *file)
 {
 	struct plot *plot = plot_new("Efficiency of link retry");
 	char name[64];
@@ -355,7 +358,7 @@ static int draw(const struct plan *p, const char *file)
 	return plot_write(plot, file);
 }
 
-static int show(const struct ctl *ctl, const struct plan *p)
+static int show_retry(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const columns[] = { "protocol", "payload", "unit", "delay", "ber",
 		"retries", "analytic", "exact", "measured", "backs", "timeouts", NULL };
@@ -369,8 +372,8 @@ static int show(const struct ctl *ctl, const struct plan *p)
 	}
 	about = json_pack("{sI sI sI sb so}", "seed", (json_int_t)ctl->seed, "micro",
 			  (json_int_t)micro, "messages", (json_int_t)messages, "one_way", one_way,
-			  "crossover", crossover(p, ctl->seed));
-	if (ctl->svg && draw(p, ctl->svg))
+			  "crossover", crossover_json(p, ctl->seed));
+	if (ctl->svg && draw_efficiency(p, ctl->svg))
 		status = CANNOT;
 	if (cross_asked && !ctl->json && !ctl->csv)
 		crossover_print(about);
@@ -417,7 +420,7 @@ static int play_parse(void)
 /*
  * --play: a figure fixes protocol, packets and script; the rest is as asked, or makes charts short.
  */
-static int play(struct ctl *ctl, struct plan *p)
+static int play_script(struct ctl *ctl, struct plan *p)
 {
 	const struct play *figure = play_figure(play_text);
 	struct play asked = {
@@ -455,13 +458,13 @@ static int cmd_retry(struct ctl *ctl, int argc, char **argv)
 	if (status == OK)
 		status = ranges_parse(&p);
 	if (status == OK)
-		status = check(&p);
+		status = check_plan(&p);
 	if (status == OK && play_text)
-		status = play(ctl, &p);
+		status = play_script(ctl, &p);
 	else if (status == OK)
 		status = points_make(&p, ctl->seed);
 	if (status == OK && !play_text)
-		status = jobs_run(p.n, 0, "running", run, &p) ? CANNOT : show(ctl, &p);
+		status = jobs_run(p.n, 0, "running", run_point, &p) ? CANNOT : show_retry(ctl, &p);
 	free(p.point);
 	free(p.ber.v);
 	free(p.payload.v);

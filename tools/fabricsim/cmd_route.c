@@ -203,7 +203,7 @@ static bool is_problem(enum route_engine engine, uint64_t unroutable, uint64_t u
 	return (engine == ROUTE_RELAYS && unroutable) || unsafe || cycles || unequal;
 }
 
-static int job(void *arg, size_t i)
+static int route_one(void *arg, size_t i)
 {
 	struct plan *p = arg;
 	struct point *point = &p->point[i / p->each];
@@ -226,7 +226,7 @@ static int job(void *arg, size_t i)
 	return 0;
 }
 
-static int show(const struct ctl *ctl, const struct plan *p)
+static int show_route(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const columns[] = {
 		"engine", "dead_nodes", "cut_links", "fabrics", "connected", "routed", "unroutable_pairs",
@@ -264,16 +264,16 @@ static int show(const struct ctl *ctl, const struct plan *p)
 	return points_show(ctl, about, points, columns) ? CANNOT : status;
 }
 
-static int run(const struct ctl *ctl, struct plan *p)
+static int run_plan(const struct ctl *ctl, struct plan *p)
 {
 	struct route_case healthy = { .shape = p->shape, .engine = ROUTE_STEPS };
 	struct route_result r;
 
 	if (route_fabric(&healthy, 1, &r) ||
-	    jobs_run(p->n * p->each, (unsigned int)threads, "fabrics", job, p))
+	    jobs_run(p->n * p->each, (unsigned int)threads, "fabrics", route_one, p))
 		return fail("out of memory");
 	p->healthy_load = r.sound.load_max;
-	return show(ctl, p);
+	return show_route(ctl, p);
 }
 
 static int cmd_route(struct ctl *ctl, int argc, char **argv)
@@ -292,7 +292,7 @@ static int cmd_route(struct ctl *ctl, int argc, char **argv)
 		return fail("out of memory");
 	status = plan_make(p, ctl);
 	if (status == OK)
-		status = run(ctl, p);
+		status = run_plan(ctl, p);
 	for (size_t i = 0; i < p->n; i++)
 		free(p->point[i].result);
 	free(p);

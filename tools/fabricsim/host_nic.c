@@ -101,7 +101,7 @@ static int rows_write(struct world *w, uint32_t node, const struct act *a)
 	return 0;
 }
 
-static int release(struct world *w, uint32_t node, const struct act *a)
+static int release_rows(struct world *w, uint32_t node, const struct act *a)
 {
 	int err;
 
@@ -142,7 +142,7 @@ static int core_act(struct world *w, uint32_t node, const struct act *a)
 	case ACT_ROWS:
 		return rows_write(w, node, a);
 	case ACT_RELEASE:
-		return release(w, node, a);
+		return release_rows(w, node, a);
 	case ACT_RESOLVE:
 		return park_resolve(w, node, a);
 	case ACT_REPLAY:
@@ -195,7 +195,8 @@ void host_counters(struct world *w, uint32_t node, struct torus_park *out)
 	memcpy(out->flow.counter, tn_nic_flow(nic), sizeof(out->flow.counter));
 }
 
-static void count(struct world *w, uint32_t node, const struct act *a, struct fm_counts *out)
+static void count_packets(struct world *w, uint32_t node, const struct act *a,
+			  struct fm_counts *out)
 {
 	host_counters(w, node, &out->park);
 	out->lost = a->flag && !w->cfg.links_only ?
@@ -204,7 +205,7 @@ static void count(struct world *w, uint32_t node, const struct act *a, struct fm
 
 /* --- whose order it is (kernel/req/fence.c) ------------------------------------------ */
 
-static int obey(struct wnode *n, uint64_t epoch, uint64_t guid)
+static int obey_root(struct wnode *n, uint64_t epoch, uint64_t guid)
 {
 	if (epoch < n->root_epoch || (epoch == n->root_epoch && guid != n->root_guid))
 		return -ESTALE;
@@ -213,7 +214,7 @@ static int obey(struct wnode *n, uint64_t epoch, uint64_t guid)
 	return 0;
 }
 
-static bool stale(const struct wnode *n, const struct act *a)
+static bool is_stale(const struct wnode *n, const struct act *a)
 {
 	switch (a->kind) {
 	case ACT_PLACE:
@@ -230,7 +231,7 @@ static bool stale(const struct wnode *n, const struct act *a)
 /* --- when it is done ---------------------------------------------------------------- */
 
 /* How many of the actions of that kind the NIC refuses (world_refuse()); NULL: it refuses none. */
-static unsigned int *refused(struct wnode *n, const struct act *a)
+static unsigned int *refusals_left(struct wnode *n, const struct act *a)
 {
 	static const uint8_t acts[] = {
 		[ACT_MGMT] = WORLD_ACTS, [ACT_ROOT] = WORLD_OBEY, [ACT_PLACE] = WORLD_PLACE,
@@ -241,9 +242,9 @@ static unsigned int *refused(struct wnode *n, const struct act *a)
 	return acts[a->kind] == WORLD_ACTS ? NULL : &n->refuse[acts[a->kind]];
 }
 
-static bool refuses(struct wnode *n, const struct act *a)
+static bool refuses_act(struct wnode *n, const struct act *a)
 {
-	unsigned int *left = refused(n, a);
+	unsigned int *left = refusals_left(n, a);
 
 	if (!left || !*left)
 		return false;
@@ -254,23 +255,23 @@ static bool refuses(struct wnode *n, const struct act *a)
 /* Whether it begins an action that never ends. */
 static bool is_stuck(struct wnode *n, const struct act *a)
 {
-	const unsigned int *left = refused(n, a);
+	const unsigned int *left = refusals_left(n, a);
 
 	return left && *left == WORLD_STUCK;
 }
 
-static void perform(struct world *w, uint32_t node, const struct act *a, struct ended *e)
+static void perform_act(struct world *w, uint32_t node, const struct act *a, struct ended *e)
 {
 	e->tag = a->tag;
-	if (refuses(&w->node[node], a)) {
+	if (refuses_act(&w->node[node], a)) {
 		e->err = -EBUSY;
 	} else if (a->kind == ACT_ROOT) {
-		e->err = obey(&w->node[node], a->epoch, a->guid);
-	} else if (stale(&w->node[node], a)) {
+		e->err = obey_root(&w->node[node], a->epoch, a->guid);
+	} else if (is_stale(&w->node[node], a)) {
 		e->err = -ESTALE;
 	} else if (a->kind == ACT_COUNT) {
 		e->err = 0;
-		count(w, node, a, &e->counts);
+		count_packets(w, node, a, &e->counts);
 	} else if (w->cfg.links_only) {
 		e->err = plain_act(w, node, a);
 	} else {
@@ -339,7 +340,7 @@ void host_act(struct world *w, struct ev *ev)
 		bool fails = world_chance(w, n->act_fails, 1000);
 
 		if (!fails || world_chance(w, 1, 2))
-			perform(w, ev->node, a, &e);
+			perform_act(w, ev->node, a, &e);
 		if (fails)
 			e.err = -ETIMEDOUT;
 		end_later(w, ev->node, n->act_time - n->act_time / 2, &e);
@@ -347,7 +348,7 @@ void host_act(struct world *w, struct ev *ev)
 	free(a);
 }
 
-static void act(void *io, const struct act *a)
+static void begin_act(void *io, const struct act *a)
 {
 	struct whost *h = io;
 	struct world *w = h->w;
@@ -359,9 +360,9 @@ static void act(void *io, const struct act *a)
 	if (n->act_time || n->act_busy > w->now) {
 		act_later(w, h->node, a);
 	} else if (w->calling && a->tag) {
-		perform(w, h->node, a, &w->ended);
+		perform_act(w, h->node, a, &w->ended);
 	} else {
-		perform(w, h->node, a, &e);
+		perform_act(w, h->node, a, &e);
 		end_later(w, h->node, 0, &e);
 	}
 }
@@ -390,52 +391,52 @@ void host_settle(struct world *w, uint32_t node)
 
 void host_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
-	act(io, &(struct act) { .kind = ACT_MGMT, .port = port, .data = data, .len = len });
+	begin_act(io, &(struct act) { .kind = ACT_MGMT, .port = port, .data = data, .len = len });
 }
 
 void host_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 {
-	act(io, &(struct act) { .kind = ACT_ROOT, .tag = tag, .epoch = epoch, .guid = guid });
+	begin_act(io, &(struct act) { .kind = ACT_ROOT, .tag = tag, .epoch = epoch, .guid = guid });
 }
 
 void host_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 		    const struct torus_coords *at)
 {
-	act(io, &(struct act) { .kind = ACT_PLACE, .tag = tag, .shape = *shape, .at = *at });
+	begin_act(io, &(struct act) { .kind = ACT_PLACE, .tag = tag, .shape = *shape, .at = *at });
 }
 
 void host_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
 		     const uint64_t *row, uint32_t n)
 {
-	act(io, &(struct act) { .kind = ACT_ROWS, .tag = tag, .version = version, .nodes = node,
-				.rows = row, .n = n });
+	begin_act(io, &(struct act) { .kind = ACT_ROWS, .tag = tag, .version = version,
+				      .nodes = node, .rows = row, .n = n });
 }
 
 void host_rows_apply(void *io, uint32_t tag, uint64_t version, const uint16_t *closed)
 {
-	act(io, &(struct act) { .kind = ACT_APPLY, .tag = tag, .version = version,
+	begin_act(io, &(struct act) { .kind = ACT_APPLY, .tag = tag, .version = version,
 				.closed = closed });
 }
 
 void host_release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
-	act(io, &(struct act) { .kind = ACT_RELEASE, .tag = tag, .version = version,
+	begin_act(io, &(struct act) { .kind = ACT_RELEASE, .tag = tag, .version = version,
 				.flag = give_up });
 }
 
 void host_count(void *io, uint32_t tag, bool lost)
 {
-	act(io, &(struct act) { .kind = ACT_COUNT, .tag = tag, .flag = lost });
+	begin_act(io, &(struct act) { .kind = ACT_COUNT, .tag = tag, .flag = lost });
 }
 
 void host_park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 {
-	act(io, &(struct act) { .kind = ACT_RESOLVE, .port = port, .session = session,
+	begin_act(io, &(struct act) { .kind = ACT_RESOLVE, .port = port, .session = session,
 				.seq = seq });
 }
 
 void host_park_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports)
 {
-	act(io, &(struct act) { .kind = ACT_REPLAY, .tag = tag, .version = version,
+	begin_act(io, &(struct act) { .kind = ACT_REPLAY, .tag = tag, .version = version,
 				.ports = ports });
 }

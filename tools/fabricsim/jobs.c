@@ -24,7 +24,7 @@ struct jobs {
 	int error;
 };
 
-static void report(struct jobs *j, size_t i, int error)
+static void report_job(struct jobs *j, size_t i, int error)
 {
 	pthread_mutex_lock(&j->lock);
 	j->done++;
@@ -38,17 +38,17 @@ static void report(struct jobs *j, size_t i, int error)
 		atomic_store(&j->next, j->n);
 }
 
-static void *work(void *arg)
+static void *work_on(void *arg)
 {
 	struct jobs *j = arg;
 	size_t i;
 
 	while ((i = atomic_fetch_add(&j->next, 1)) < j->n)
-		report(j, i, j->job(j->arg, i));
+		report_job(j, i, j->job(j->arg, i));
 	return NULL;
 }
 
-static unsigned int cores(void)
+static unsigned int count_cores(void)
 {
 	cpu_set_t set;
 
@@ -68,7 +68,7 @@ int jobs_run(size_t n, unsigned int threads, const char *what,
 	unsigned int started = 0;
 
 	if (!threads)
-		threads = cores();
+		threads = count_cores();
 	if (threads > THREADS_MAX)
 		threads = THREADS_MAX;
 	if (threads > n)
@@ -76,9 +76,9 @@ int jobs_run(size_t n, unsigned int threads, const char *what,
 	progress("%s: 0 of %zu", what, n);
 	/* This thread is one of them: a thread that cannot be made costs time only. */
 	while (started + 1 < threads &&
-	       !pthread_create(&thread[started], NULL, work, &j))
+	       !pthread_create(&thread[started], NULL, work_on, &j))
 		started++;
-	work(&j);
+	work_on(&j);
 	while (started)
 		pthread_join(thread[--started], NULL);
 	progress("%s", "");

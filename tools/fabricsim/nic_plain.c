@@ -28,7 +28,7 @@ void plain_stop(struct world *w, uint32_t node)
 	w->node[node].plain = NULL;
 }
 
-static void down(struct world *w, uint32_t node, unsigned int port)
+static void port_down(struct world *w, uint32_t node, unsigned int port)
 {
 	struct plain_port *p = &w->node[node].plain->port[port];
 
@@ -56,7 +56,7 @@ void plain_carrier(struct world *w, uint32_t cable)
 	}
 	for (unsigned int e = 0; e < 2; e++)
 		if (w->node[c->node[e]].plain)
-			down(w, c->node[e], c->port[e]);
+			port_down(w, c->node[e], c->port[e]);
 }
 
 void plain_trained(struct world *w, const struct ev *ev)

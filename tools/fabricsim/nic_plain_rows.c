@@ -63,7 +63,7 @@ struct plain_route {
 	uint64_t run_sum;
 };
 
-static void *grown(void *array, uint32_t n, uint32_t *room, size_t size)
+static void *grow_array(void *array, uint32_t n, uint32_t *room, size_t size)
 {
 	if (n < *room)
 		return array;
@@ -119,16 +119,16 @@ static void cable_add(struct plain_route *r, const struct torus_cable *c, uint8_
 {
 	uint32_t same = *room;
 
-	r->cable = grown(r->cable, r->ncables, room, sizeof(*r->cable));
-	r->kind = grown(r->kind, r->ncables, &same, sizeof(*r->kind));
+	r->cable = grow_array(r->cable, r->ncables, room, sizeof(*r->cable));
+	r->kind = grow_array(r->kind, r->ncables, &same, sizeof(*r->kind));
 	r->cable[r->ncables] = *c;
 	r->kind[r->ncables++] = kind;
 	r->nchanged += kind != KEPT;
 }
 
 /* What lies between two tables; the same for all nodes that go from one to the other. */
-static void compare(struct plain_route *r, uint64_t from, uint64_t to,
-		    const struct torus_health *old, const struct torus_health *new)
+static void find_changes(struct plain_route *r, uint64_t from, uint64_t to,
+			 const struct torus_health *old, const struct torus_health *new)
 {
 	const struct torus_cable *list;
 	uint32_t room = 0, n;
@@ -151,7 +151,7 @@ static void compare(struct plain_route *r, uint64_t from, uint64_t to,
 		if (!torus_health_cut(old, list[i].node, list[i].dim))
 			cable_add(r, &list[i], WENT, &room);
 	if (!r->cable)
-		r->cable = grown(NULL, 0, &room, sizeof(*r->cable));
+		r->cable = grow_array(NULL, 0, &room, sizeof(*r->cable));
 }
 
 /* --- one node ---------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static void on_path(void *arg, const struct patch *p)
 
 	for (uint32_t i = 0; i < p->lines; i++)
 		for (uint32_t j = 0; j < p->n; j++) {
-			r->dst = grown(r->dst, r->ndst, &r->dst_room, sizeof(*r->dst));
+			r->dst = grow_array(r->dst, r->ndst, &r->dst_room, sizeof(*r->dst));
 			r->dst[r->ndst++] = p->first + i * p->stride + j;
 		}
 }
@@ -176,7 +176,7 @@ static void escape_sum(void *arg, const struct patch *p)
 
 static void run_add(struct plain_route *r, uint32_t first, int8_t by)
 {
-	r->run = grown(r->run, r->nruns, &r->runs_room, sizeof(*r->run));
+	r->run = grow_array(r->run, r->nruns, &r->runs_room, sizeof(*r->run));
 	r->run[r->nruns++] = (struct run) { first, by, r->run_kind };
 }
 
@@ -203,8 +203,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Fills @dst and the runs. */
-static void boxes(struct plain_route *r, const struct torus_health *h,
-		  const struct torus_coords *own)
+static void fill_boxes(struct plain_route *r, const struct torus_health *h,
+		       const struct torus_coords *own)
 {
 	r->ndst = r->nruns = 0;
 	r->run_sum = 0;
@@ -276,7 +276,7 @@ static uint64_t rows_changed(struct plain_route *r)
 }
 
 /* How many nodes one stands for. */
-static uint32_t sampling(const struct world *w)
+static uint32_t nodes_per_sample(const struct world *w)
 {
 	uint64_t work = (uint64_t)w->nodes * w->route->ncables;
 
@@ -301,15 +301,15 @@ int plain_rows(struct world *w, uint32_t node, uint64_t version, const uint16_t 
 		w->counts.rows += w->nodes;
 		held_more(w, node, w->nodes - 1);
 	} else if (n->version != version) {
-		compare(r, n->version, version, old, new);
-		every = sampling(w);
+		find_changes(r, n->version, version, old, new);
+		every = nodes_per_sample(w);
 		if (every > 1)
 			w->counts.sampled = every;
 		if (n->node % every == 0) {
 			struct torus_coords own;
 
 			torus_node_coords(&new->shape, n->node, &own);
-			boxes(r, new, &own);
+			fill_boxes(r, new, &own);
 			ways_changed(r, n->node, old, new);
 			w->counts.rows += rows_changed(r) * every;
 			held_more(w, node, r->nheld * every);

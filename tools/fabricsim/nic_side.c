@@ -32,7 +32,7 @@ struct host {
 };
 
 /* Notes that @copy is a copy of the packet with payload @l, and tells the watch. */
-static void copied(const struct host *h, struct copy *copy, const struct load *l)
+static void note_copy(const struct host *h, struct copy *copy, const struct load *l)
 {
 	const struct world_watch *watch = &h->w->watch;
 
@@ -64,7 +64,7 @@ static struct tn_pkt *pkt_get(void *host, void *owner, const u8 *payload)
 	if (payload && payload + sizeof(l) <= f->data + f->len) {
 		memcpy(&l, payload, sizeof(l));
 		if (l.magic == MAGIC)
-			copied(host, copy, &l);
+			note_copy(host, copy, &l);
 	}
 	return &copy->pkt;
 }
@@ -96,7 +96,7 @@ static void pkt_put(void *host, struct tn_pkt *p)
 	free(copy);
 }
 
-static bool deliver(void *host, struct tn_pkt *p)
+static bool deliver_packet(void *host, struct tn_pkt *p)
 {
 	const struct copy *copy = (const struct copy *)p;
 	const struct host *h = host;
@@ -115,7 +115,7 @@ static bool deliver(void *host, struct tn_pkt *p)
 	return true;
 }
 
-static void mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static void deliver_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct host *h = host;
 	struct wnode *n = &h->w->node[h->node];
@@ -137,7 +137,7 @@ static void mgmt(void *host, unsigned int port, const u8 *data, unsigned int len
 	world_post(h->w, &ev);
 }
 
-static void event(void *host, const struct tn_event *e)
+static void handle_event(void *host, const struct tn_event *e)
 {
 	struct host *h = host;
 
@@ -158,14 +158,14 @@ static const struct tn_ops ops = {
 	.pkt_get = pkt_get,
 	.pkt_new = pkt_new,
 	.pkt_put = pkt_put,
-	.deliver = deliver,
-	.mgmt = mgmt,
-	.event = event,
+	.deliver = deliver_packet,
+	.mgmt = deliver_mgmt,
+	.event = handle_event,
 	.random = nic_random,
 };
 
 /* Connects the model of a port to its cable, which is the same both ways. */
-static void lay(struct world *w, uint32_t node, unsigned int port)
+static void lay_cable(struct world *w, uint32_t node, unsigned int port)
 {
 	struct wnode *n = &w->node[node];
 
@@ -184,7 +184,7 @@ static void lines_start(struct world *w, uint32_t node)
 		tn_serdes_model_init(&n->serdes[p]);
 		tn_nic_serdes(n->nic, p, &n->serdes[p].serdes);
 		if (n->cable[p] >= 0)
-			lay(w, node, p);
+			lay_cable(w, node, p);
 	}
 }
 
@@ -195,7 +195,7 @@ void nic_line(struct world *w, uint32_t cable)
 	for (unsigned int e = 0; c->there && e < 2; e++) {
 		if (!w->node[c->node[e]].serdes)
 			continue;
-		lay(w, c->node[e], c->port[e]);
+		lay_cable(w, c->node[e], c->port[e]);
 		nic_pump(w, c->node[e]);
 	}
 }
@@ -469,7 +469,7 @@ static bool send_one(struct world *w, uint32_t node, uint32_t dst, uint32_t id, 
 		return false;
 	}
 	/* tn_nic_send() only queues the packet, so it is not too late to register the copy. */
-	copied(&h, (struct copy *)p, &l);
+	note_copy(&h, (struct copy *)p, &l);
 	n->seq[dst * TORUS_VCS + vc]++;
 	if (w->watch.sent)
 		w->watch.sent(w->watch.arg, &((struct copy *)p)->id);

@@ -62,7 +62,7 @@ struct plot *plot_new(const char *title)
 }
 
 /* Room for one more of @size at @list, which has @n. Return: NULL: failed. */
-static void *grown(struct plot *p, void *list, size_t n, size_t size)
+static void *grow_list(struct plot *p, void *list, size_t n, size_t size)
 {
 	void *more = p->failed ? NULL : realloc(list, (n + 1) * size);
 
@@ -73,7 +73,7 @@ static void *grown(struct plot *p, void *list, size_t n, size_t size)
 
 void plot_panel(struct plot *p, const char *title, const char *x, const char *y)
 {
-	struct panel *more = p ? grown(p, p->panel, p->panels, sizeof(*more)) : NULL;
+	struct panel *more = p ? grow_list(p, p->panel, p->panels, sizeof(*more)) : NULL;
 
 	if (!more)
 		return;
@@ -100,7 +100,7 @@ void plot_top(struct plot *p, double top)
 void plot_curve(struct plot *p, const char *name)
 {
 	struct curve *more = p && p->panels ?
-			     grown(p, p->curve, p->curves, sizeof(*more)) : NULL;
+			     grow_list(p, p->curve, p->curves, sizeof(*more)) : NULL;
 
 	if (!more)
 		return;
@@ -116,7 +116,7 @@ void plot_point(struct plot *p, double x, double y, double error)
 	if (!c || !isfinite(x) || !isfinite(y) ||
 	    (p->panel[c->panel].log[0] && x <= 0) || (p->panel[c->panel].log[1] && y <= 0))
 		return;
-	more = grown(p, c->at, c->n, 3 * sizeof(*more));
+	more = grow_list(p, c->at, c->n, 3 * sizeof(*more));
 	if (!more)
 		return;
 	c->at = more;
@@ -128,7 +128,7 @@ void plot_point(struct plot *p, double x, double y, double error)
 
 /* --- drawing --------------------------------------------------------------- */
 
-static void text(FILE *f, double x, double y, const char *extra, const char *s)
+static void put_text(FILE *f, double x, double y, const char *extra, const char *s)
 {
 	fprintf(f, "<text x='%.1f' y='%.1f'%s>", x, y, extra);
 	for (; s && *s; s++) {
@@ -186,22 +186,22 @@ static struct axis axis_of(const struct plot *p, size_t panel, int which)
 	return a;
 }
 
-static double place(const struct axis *a, double v)
+static double place_on(const struct axis *a, double v)
 {
 	return ((a->log ? log10(v) : v) - a->low) / (a->high - a->low);
 }
 
 static double at_x(const struct axis *a, double v)
 {
-	return LEFT + place(a, v) * (WIDE - LEFT - RIGHT);
+	return LEFT + place_on(a, v) * (WIDE - LEFT - RIGHT);
 }
 
 static double at_y(const struct axis *a, double v)
 {
-	return HIGH - BOTTOM - fmin(fmax(place(a, v), -0.02), 1.02) * (HIGH - TOP - BOTTOM);
+	return HIGH - BOTTOM - fmin(fmax(place_on(a, v), -0.02), 1.02) * (HIGH - TOP - BOTTOM);
 }
 
-static void tick(FILE *f, const struct axis *a, int which, double v)
+static void put_tick(FILE *f, const struct axis *a, int which, double v)
 {
 	char s[32];
 
@@ -210,16 +210,16 @@ static void tick(FILE *f, const struct axis *a, int which, double v)
 		double y = at_y(a, v);
 
 		fprintf(f, "<path class='g' d='M%d %.1fH%d'/>\n", LEFT, y, WIDE - RIGHT);
-		text(f, LEFT - 6, y + 4, " text-anchor='end'", s);
+		put_text(f, LEFT - 6, y + 4, " text-anchor='end'", s);
 	} else {
 		double x = at_x(a, v);
 
 		fprintf(f, "<path class='g' d='M%.1f %dV%d'/>\n", x, TOP, HIGH - BOTTOM);
-		text(f, x, HIGH - BOTTOM + 16, " text-anchor='middle'", s);
+		put_text(f, x, HIGH - BOTTOM + 16, " text-anchor='middle'", s);
 	}
 }
 
-static void ticks(FILE *f, const struct axis *a, int which)
+static void put_ticks(FILE *f, const struct axis *a, int which)
 {
 	double step = a->log ? fmax(1, ceil((a->high - a->low) / 7)) : step_of(a->high - a->low);
 	int n = (int)floor((a->high - a->low) / step + 1e-6);
@@ -227,7 +227,7 @@ static void ticks(FILE *f, const struct axis *a, int which)
 	for (int i = 0; i <= n; i++) {
 		double v = a->low + i * step;
 
-		tick(f, a, which, a->log ? pow(10, v) : v);
+		put_tick(f, a, which, a->log ? pow(10, v) : v);
 	}
 }
 
@@ -275,7 +275,7 @@ static void draw_curve(FILE *f, const struct plot *p, const struct curve *c,
 	for (size_t k = 0; k < c->n; k++) {
 		const double *v = c->at + 3 * k;
 
-		if (place(y, v[1]) > 1.001)
+		if (place_on(y, v[1]) > 1.001)
 			continue;
 		fprintf(f, "<circle r='2.5' cx='%.1f' cy='%.1f' fill='%s'/>\n", at_x(x, v[0]),
 			at_y(y, v[1]), colour_of(p, c->name));
@@ -293,15 +293,16 @@ static void draw_panel(FILE *f, const struct plot *p, size_t i, size_t left, siz
 	char turned[96];
 
 	fprintf(f, "<g transform='translate(%zu %zu)'>\n", left, top);
-	text(f, LEFT, TOP - 10, " class='t'", panel->title);
-	ticks(f, &x, 0);
-	ticks(f, &y, 1);
+	put_text(f, LEFT, TOP - 10, " class='t'", panel->title);
+	put_ticks(f, &x, 0);
+	put_ticks(f, &y, 1);
 	fprintf(f, "<path class='a' d='M%d %dV%dH%d'/>\n", LEFT, TOP, HIGH - BOTTOM,
 		WIDE - RIGHT);
-	text(f, (LEFT + WIDE - RIGHT) / 2.0, HIGH - 12, " text-anchor='middle'", panel->label[0]);
+	put_text(f, (LEFT + WIDE - RIGHT) / 2.0, HIGH - 12, " text-anchor='middle'",
+		 panel->label[0]);
 	snprintf(turned, sizeof(turned), " text-anchor='middle' transform='rotate(-90 14 %d)'",
 		 (TOP + HIGH - BOTTOM) / 2);
-	text(f, 14, (TOP + HIGH - BOTTOM) / 2.0, turned, panel->label[1]);
+	put_text(f, 14, (TOP + HIGH - BOTTOM) / 2.0, turned, panel->label[1]);
 	for (size_t k = 0; k < p->curves; k++)
 		if (p->curve[k].panel == i && p->curve[k].n)
 			draw_curve(f, p, &p->curve[k], &x, &y);
@@ -309,7 +310,7 @@ static void draw_panel(FILE *f, const struct plot *p, size_t i, size_t left, siz
 }
 
 /* Each name once. Return: how many there are; @f NULL only counts. */
-static size_t legend(FILE *f, const struct plot *p, size_t columns, size_t top)
+static size_t put_legend(FILE *f, const struct plot *p, size_t columns, size_t top)
 {
 	size_t n = 0;
 
@@ -328,13 +329,13 @@ static size_t legend(FILE *f, const struct plot *p, size_t columns, size_t top)
 			continue;
 		fprintf(f, "<path class='c' stroke='%s'%s d='M%.1f %.1fh22'/>\n",
 			colour_of(p, p->curve[i].name), dashes_of(p, p->curve[i].name), x, y);
-		text(f, x + 28, y + 4, "", p->curve[i].name);
+		put_text(f, x + 28, y + 4, "", p->curve[i].name);
 	}
 	return n;
 }
 
 /* Up to three panels stand in a row, more in rows of two. */
-static void draw(FILE *f, const struct plot *p)
+static void put_curves(FILE *f, const struct plot *p)
 {
 	size_t across = p->panels > 3 ? 2 : p->panels ? p->panels : 1;
 	size_t rows = p->panels ? (p->panels + across - 1) / across : 1;
@@ -343,17 +344,17 @@ static void draw(FILE *f, const struct plot *p)
 
 	if (!columns)
 		columns = 1;
-	high = top + 8 + (legend(NULL, p, columns, top) + columns - 1) / columns * LEGEND_LINE;
+	high = top + 8 + (put_legend(NULL, p, columns, top) + columns - 1) / columns * LEGEND_LINE;
 	fprintf(f, "<?xml version='1.0' encoding='UTF-8'?>\n"
 		"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %zu %zu' width='%zu'"
 		" height='%zu'>\n<style>text{font:12px sans-serif}.t{font-weight:bold}"
 		".a,.c,.e,.g{fill:none}.a{stroke:#000}.c{stroke-width:1.6}.e{stroke-width:1}"
 		".g{stroke:#ddd;stroke-width:.7}</style>\n"
 		"<rect width='100%%' height='100%%' fill='#fff'/>\n", wide, high, wide, high);
-	text(f, LEFT, 22, " style='font-size:15px'", p->title);
+	put_text(f, LEFT, 22, " style='font-size:15px'", p->title);
 	for (size_t i = 0; i < p->panels; i++)
 		draw_panel(f, p, i, i % across * WIDE, i / across * HIGH);
-	legend(f, p, columns, top);
+	put_legend(f, p, columns, top);
 	fputs("</svg>\n", f);
 }
 
@@ -386,7 +387,7 @@ int plot_write(struct plot *p, const char *file)
 	}
 	f = fopen(file, "w");
 	if (f)
-		draw(f, p);
+		put_curves(f, p);
 	if (!f || fflush(f) || ferror(f))
 		status = fail("cannot write '%s': %s", file, strerror(errno));
 	if (f && fclose(f) && status == OK)

@@ -9,7 +9,7 @@
 #define COLUMNS_MAX 40
 #define CELL_MAX 64
 
-static const char *cell(const json_t *v, int digits, char *buf)
+static const char *cell_text(const json_t *v, int digits, char *buf)
 {
 	if (json_is_string(v))
 		return json_string_value(v);
@@ -54,7 +54,7 @@ static void show_csv(const json_t *points)
 		}
 		json_object_foreach(point, key, v) {
 			csv_cell(json_is_boolean(v) ? json_is_true(v) ? "1" : "0" :
-				 cell(v, 10, buf), first);
+				 cell_text(v, 10, buf), first);
 			first = false;
 		}
 		putchar('\n');
@@ -78,7 +78,7 @@ static void show_table(const json_t *points, const char *const *columns)
 	t = table_new(title);
 	json_array_foreach(points, i, point)
 		for (size_t k = 0; k < n; k++)
-			table_cell(t, PLAIN, "%s", cell(json_object_get(point, columns[k]), 4,
+			table_cell(t, PLAIN, "%s", cell_text(json_object_get(point, columns[k]), 4,
 							   buf));
 	table_print(t, "no points");
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static bool before(const struct ev *a, const struct ev *b)
+static bool comes_before(const struct ev *a, const struct ev *b)
 {
 	return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
@@ -18,7 +18,7 @@ static void add_to_heap(struct queue *q, const struct ev *ev)
 		if (!q->heap)
 			abort();
 	}
-	for (i = q->nheap++; i && before(ev, &q->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (i = q->nheap++; i && comes_before(ev, &q->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		q->heap[i] = q->heap[(i - 1) / 2];
 	q->heap[i] = *ev;
 }
@@ -29,9 +29,9 @@ static struct ev take_from_heap(struct queue *q)
 	size_t i = 0, child;
 
 	while ((child = 2 * i + 1) < q->nheap) {
-		if (child + 1 < q->nheap && before(&q->heap[child + 1], &q->heap[child]))
+		if (child + 1 < q->nheap && comes_before(&q->heap[child + 1], &q->heap[child]))
 			child++;
-		if (!before(&q->heap[child], &last))
+		if (!comes_before(&q->heap[child], &last))
 			break;
 		q->heap[i] = q->heap[child];
 		i = child;
@@ -84,7 +84,7 @@ void queue_add(struct queue *q, struct ev *ev, bool in_order)
 
 bool queue_take(struct queue *q, uint64_t end, struct ev *out)
 {
-	bool ring = q->nring && !(q->nheap && before(&q->heap[0], ring_at(q, 0)));
+	bool ring = q->nring && !(q->nheap && comes_before(&q->heap[0], ring_at(q, 0)));
 
 	if (!(ring || q->nheap) || (ring ? ring_at(q, 0) : &q->heap[0])->at > end)
 		return false;

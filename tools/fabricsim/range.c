@@ -24,7 +24,7 @@ static int real_parse(const char *text, const char **end, double *out)
 	return stop == text || !isfinite(*out) ? -1 : 0;
 }
 
-static int outside(const char *option, const char *text, double min, double max)
+static int fail_outside(const char *option, const char *text, double min, double max)
 {
 	return fail("--%s: '%s' is not allowed, a number must be %g to %g", option, text, min,
 		    max);
@@ -35,11 +35,11 @@ int real_option(const char *option, const char *text, double min, double max, do
 	const char *end;
 
 	if (real_parse(text, &end, out) || *end || *out < min || *out > max)
-		return outside(option, text, min, max);
+		return fail_outside(option, text, min, max);
 	return OK;
 }
 
-static int add(struct range *r, double v)
+static int add_value(struct range *r, double v)
 {
 	double *more;
 
@@ -54,7 +54,7 @@ static int add(struct range *r, double v)
 }
 
 /* Each number comes from its index, so that no error adds up: 0.1:1.0:0.1 ends at 1. */
-static int steps(struct range *r, double from, double to, double step)
+static int add_steps(struct range *r, double from, double to, double step)
 {
 	double count = floor((to - from) / step + 1e-9);
 
@@ -65,7 +65,7 @@ static int steps(struct range *r, double from, double to, double step)
 
 		/* what was typed in decimal is a decimal number of few digits */
 		v = round(v * 1e12) / 1e12;
-		if (add(r, v < to ? v : to))
+		if (add_value(r, v < to ? v : to))
 			return CANNOT;
 	}
 	return OK;
@@ -83,7 +83,7 @@ int range_parse(const char *option, const char *text, double min, double max,
 		if (v[n] < min || v[n] > max) {
 			/* a step may be less than what is stepped through */
 			if (n < 2 || v[n] <= 0 || v[n] > max)
-				return outside(option, text, min, max);
+				return fail_outside(option, text, min, max);
 		}
 		n++;
 		if (*at != ':')
@@ -91,9 +91,9 @@ int range_parse(const char *option, const char *text, double min, double max,
 		at++;
 	}
 	if (n == 3 && !*at && v[0] <= v[1] && v[2] > 0)
-		return steps(r, v[0], v[1], v[2]);
+		return add_steps(r, v[0], v[1], v[2]);
 	for (at = text; n == 1; at++) {
-		if (real_parse(at, &at, &v[0]) || v[0] < min || v[0] > max || add(r, v[0]))
+		if (real_parse(at, &at, &v[0]) || v[0] < min || v[0] > max || add_value(r, v[0]))
 			break;
 		if (!*at)
 			return OK;
@@ -117,7 +117,8 @@ int range_decades(const char *option, const char *text, double min, double max, 
 		return fail("--%s: '%s' is no range: FROM:TO, each %g to %g", option, text, min,
 			    max);
 	for (size_t i = 0; i < n; i++)
-		if (add(r, n == 1 ? from : from * pow(to / from, (double)i / (double)(n - 1)))) {
+		if (add_value(r, n == 1 ? from :
+					  from * pow(to / from, (double)i / (double)(n - 1)))) {
 			free(r->v);
 			return CANNOT;
 		}

@@ -35,7 +35,7 @@ const char *const scene_names[] = {
 	"bring-up", "cut", "fault", "burst", "during", "dark", "flap", "root", NULL
 };
 
-static uint64_t peak(void)
+static uint64_t peak_memory(void)
 {
 	struct rusage u;
 
@@ -58,7 +58,7 @@ static void __attribute__((format(printf, 2, 3))) begin(struct scene *s, const c
 }
 
 /* Notes the first recovery that ends after the act began. */
-static void look(struct scene *s)
+static void note_recovery(struct scene *s)
 {
 	const struct fm *root = world_fm(s->w, world_root(s->w));
 	const struct fm_recovery *last = root ? fm_last(root) : NULL;
@@ -67,10 +67,10 @@ static void look(struct scene *s)
 		s->act.recovery = *last;
 }
 
-static void pass(struct scene *s, uint64_t ns)
+static void pass_time(struct scene *s, uint64_t ns)
 {
 	world_run(s->w, ns);
-	look(s);
+	note_recovery(s);
 }
 
 static void to_rest(struct scene *s, uint64_t least)
@@ -78,10 +78,10 @@ static void to_rest(struct scene *s, uint64_t least)
 	struct scene_act *a = &s->act;
 	uint64_t end = a->began + REST_MAX;
 
-	pass(s, least);
+	pass_time(s, least);
 	while (!a->settled && world_now(s->w) < end) {
 		a->settled = world_until(s->w, world_settled, SLICE);
-		look(s);
+		note_recovery(s);
 		progress("%s: %s: %.1f ms", s->name, a->what,
 			 (double)(world_now(s->w) - a->began) / MS);
 	}
@@ -91,28 +91,28 @@ static void to_rest(struct scene *s, uint64_t least)
 }
 
 /* The act is over: what it led to is told. */
-static void end(struct scene *s)
+static void end_act(struct scene *s)
 {
 	struct scene_act *a = &s->act;
 
 	a->released = a->counts.released > a->began ? a->counts.released - a->began : 0;
 	a->cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - s->cpu;
-	a->peak = peak();
+	a->peak = peak_memory();
 	if (!s->stop)
 		s->stop = s->plan->done(s->plan->arg, a);
 	world_run(s->w, AFTERMATH);
 }
 
-static void finish(struct scene *s, uint64_t least)
+static void finish_act(struct scene *s, uint64_t least)
 {
 	to_rest(s, least);
-	end(s);
+	end_act(s);
 }
 
 /* --- what acts fall on -------------------------------------------------------- */
 
 /* Of its own, so that the same befalls NICs of both kinds. */
-static uint64_t chance(struct scene *s)
+static uint64_t draw_chance(struct scene *s)
 {
 	return jobs_seed(s->random, (size_t)s->drawn++);
 }
@@ -122,7 +122,7 @@ static uint32_t any_cable(struct scene *s)
 	uint32_t c;
 
 	do {
-		c = (uint32_t)(chance(s) % world_cables(s->w));
+		c = (uint32_t)(draw_chance(s) % world_cables(s->w));
 	} while (!world_cable_whole(s->w, c));
 	return c;
 }
@@ -130,7 +130,7 @@ static uint32_t any_cable(struct scene *s)
 /* Any but the root. */
 static uint32_t any_node(struct scene *s)
 {
-	return 1 + (uint32_t)(chance(s) % (world_nodes(s->w) - 1));
+	return 1 + (uint32_t)(draw_chance(s) % (world_nodes(s->w) - 1));
 }
 
 static const char *cable_text(struct scene *s, uint32_t c, char buf[2 * TORUS_TEXT_MAX])
@@ -151,7 +151,7 @@ static void bring_up(struct scene *s)
 	begin(s, "power on %u nodes", world_nodes(s->w));
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
 		world_power(s->w, i, true);
-	finish(s, 10 * MS);
+	finish_act(s, 10 * MS);
 }
 
 /* Return: which cable. */
@@ -161,32 +161,32 @@ static uint32_t cut_one(struct scene *s, char text[2 * TORUS_TEXT_MAX])
 
 	begin(s, "cut %s", cable_text(s, c, text));
 	world_cut(s->w, c, true);
-	finish(s, 2 * MS);
+	finish_act(s, 2 * MS);
 	return c;
 }
 
-static void cut(struct scene *s)
+static void act_cut(struct scene *s)
 {
 	char text[2 * TORUS_TEXT_MAX];
 
 	cut_one(s, text);
 }
 
-static void fault(struct scene *s)
+static void act_fault(struct scene *s)
 {
 	char text[2 * TORUS_TEXT_MAX];
 	uint32_t c = cut_one(s, text), n = any_node(s);
 
 	begin(s, "mend %s", text);
 	world_cut(s->w, c, false);
-	finish(s, 2 * MS);
+	finish_act(s, 2 * MS);
 	torus_node_text(&s->plan->world.shape, n, text);
 	begin(s, "kill %s", text);
 	world_power(s->w, n, false);
-	finish(s, 2 * MS);
+	finish_act(s, 2 * MS);
 	begin(s, "revive %s", text);
 	world_power(s->w, n, true);
-	finish(s, 10 * MS);
+	finish_act(s, 10 * MS);
 }
 
 /* Never more than half of all: the list must be drawn to an end. */
@@ -199,47 +199,47 @@ static uint32_t burst_size(const struct scene *s)
 	return s->plan->faults < there / 2 ? s->plan->faults : there / 2;
 }
 
-static void burst(struct scene *s)
+static void act_burst(struct scene *s)
 {
 	uint32_t n = burst_size(s);
 
 	begin(s, "cut %u links at once", n);
 	for (uint32_t i = 0; i < n; i++)
 		world_cut(s->w, any_cable(s), true);
-	finish(s, 2 * MS);
+	finish_act(s, 2 * MS);
 	begin(s, "mend all");
 	for (uint32_t c = 0; c < world_cables(s->w); c++)
 		if (!world_cable_whole(s->w, c) && world_cable_there(s->w, c))
 			world_cut(s->w, c, false);
-	finish(s, 2 * MS);
+	finish_act(s, 2 * MS);
 }
 
 /* One more in each millisecond, so that they fall into each other's recoveries. */
-static void during(struct scene *s)
+static void act_during(struct scene *s)
 {
 	uint32_t n = burst_size(s);
 
 	begin(s, "cut %u links, 1 ms apart", n);
 	for (uint32_t i = 0; i < n; i++) {
 		world_cut(s->w, any_cable(s), true);
-		pass(s, MS);
+		pass_time(s, MS);
 	}
-	finish(s, 2 * MS);
+	finish_act(s, 2 * MS);
 }
 
 static uint64_t chance_of(void *scene)
 {
-	return chance(scene);
+	return draw_chance(scene);
 }
 
-static void cabinet(struct scene *s, const struct block *b, bool on)
+static void power_cabinet(struct scene *s, const struct block *b, bool on)
 {
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
 		if (block_has(&s->plan->world.shape, b, i))
 			world_power(s->w, i, on);
 }
 
-static void dark(struct scene *s)
+static void act_dark(struct scene *s)
 {
 	const struct torus_shape *shape = &s->plan->world.shape;
 	char text[2 * TORUS_TEXT_MAX];
@@ -247,16 +247,16 @@ static void dark(struct scene *s)
 
 	block_place(shape, &b, chance_of, s);
 	begin(s, "cabinet %s goes dark", block_text(shape, &b, text));
-	cabinet(s, &b, false);
-	finish(s, 2 * MS);
+	power_cabinet(s, &b, false);
+	finish_act(s, 2 * MS);
 	begin(s, "cabinet %s returns", text);
-	cabinet(s, &b, true);
-	finish(s, 10 * MS);
+	power_cabinet(s, &b, true);
+	finish_act(s, 10 * MS);
 }
 
 #define FLAP_TIME (50 * MS)
 
-static void flap(struct scene *s)
+static void act_flap(struct scene *s)
 {
 	char text[2 * TORUS_TEXT_MAX];
 	uint32_t c = any_cable(s);
@@ -264,29 +264,29 @@ static void flap(struct scene *s)
 	begin(s, "%s flaps %u times", cable_text(s, c, text), s->plan->flaps);
 	for (uint32_t i = 0; i < s->plan->flaps; i++) {
 		world_cut(s->w, c, true);
-		pass(s, FLAP_TIME);
+		pass_time(s, FLAP_TIME);
 		world_cut(s->w, c, false);
-		pass(s, FLAP_TIME);
+		pass_time(s, FLAP_TIME);
 	}
-	finish(s, 2 * MS);
+	finish_act(s, 2 * MS);
 }
 
-static void root(struct scene *s)
+static void act_root(struct scene *s)
 {
 	char text[2 * TORUS_TEXT_MAX];
 	uint32_t c = any_cable(s);
 
 	begin(s, "root's manager gone, %s cut", cable_text(s, c, text));
 	world_manager(s->w, 0, false);
-	pass(s, 100 * MS);
+	pass_time(s, 100 * MS);
 	world_cut(s->w, c, true);
-	pass(s, 100 * MS);
+	pass_time(s, 100 * MS);
 	world_manager(s->w, 0, true);
-	finish(s, 2 * MS);
+	finish_act(s, 2 * MS);
 }
 
 static void (*const scenes[])(struct scene *s) = {
-	NULL, cut, fault, burst, during, dark, flap, root
+	NULL, act_cut, act_fault, act_burst, act_during, act_dark, act_flap, act_root
 };
 
 int scene_run(const struct scene_plan *p, unsigned int scene)

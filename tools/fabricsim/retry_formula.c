@@ -6,7 +6,7 @@
 #define PAPER_PACKETS 3		/* sent again for each hit */
 #define PAPER_MICRO 50		/* micro-packets, likewise */
 
-static bool micro(const struct formula *f)
+static bool is_micro(const struct formula *f)
 {
 	return f->unit < f->payload;
 }
@@ -20,7 +20,7 @@ double paper_retries(const struct formula *f, unsigned int k)
 {
 	double flow = clean_flow(f);
 
-	if (micro(f))
+	if (is_micro(f))
 		flow += (f->unit + f->overhead) * PAPER_MICRO * k;
 	else if (k)
 		flow *= (1 + PAPER_PACKETS) * (double)k;
@@ -33,14 +33,14 @@ double exact_retries(const struct formula *f, unsigned int k)
 }
 
 /* The chance that at least one bit of @bytes is hit. */
-static double hit(double bytes, double ber)
+static double hit_chance(double bytes, double ber)
 {
 	return ber >= 1 ? 1 : -expm1(8 * bytes * log1p(-ber));
 }
 
 double paper_efficiency(const struct formula *f)
 {
-	double p = hit(f->payload, f->ber), chance = 1 - p, sum = 0;
+	double p = hit_chance(f->payload, f->ber), chance = 1 - p, sum = 0;
 
 	for (unsigned int k = 0; k < 100000 && chance > 1e-15; k++, chance *= p)
 		sum += chance * paper_retries(f, k);
@@ -51,7 +51,7 @@ double paper_efficiency(const struct formula *f)
 
 double exact_efficiency(const struct formula *f)
 {
-	double p = hit(f->unit + f->overhead, f->ber), units = f->payload / f->unit;
+	double p = hit_chance(f->unit + f->overhead, f->ber), units = f->payload / f->unit;
 	double flow;
 
 	if (p >= 1)

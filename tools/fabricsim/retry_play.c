@@ -127,7 +127,7 @@ static int script_parse(struct run *r)
 /* --- the run ------------------------------------------------------------------- */
 
 /* The first step that is for the frame and was not done yet: two for one packet hit it twice. */
-static enum wire_fate fate(void *arg, const struct wire_event *ev)
+static enum wire_fate fate_of(void *arg, const struct wire_event *ev)
 {
 	struct run *r = arg;
 	uint64_t n = ev->answer ? r->answers[ev->end]++ : ev->unit;
@@ -143,7 +143,7 @@ static enum wire_fate fate(void *arg, const struct wire_event *ev)
 	return WIRE_WHOLE;
 }
 
-static void note(void *arg, const struct wire_event *ev)
+static void note_event(void *arg, const struct wire_event *ev)
 {
 	struct run *r = arg;
 
@@ -281,7 +281,7 @@ static int all_done(const struct run *r)
 int play_run(const struct ctl *ctl, const struct play *play, struct wire_plan *plan)
 {
 	struct run *r = calloc(1, sizeof(*r));
-	struct wire_watch watch = { fate, note, r };
+	struct wire_watch watch = { fate_of, note_event, r };
 	struct wire_cost cost;
 	int status;
 

@@ -67,7 +67,7 @@ double line_waste(const struct wire_plan *plan)
 
 /* --- chance --------------------------------------------------------------- */
 
-static double uniform(struct wire *w)
+static double draw_uniform(struct wire *w)
 {
 	uint64_t z = splitmix64_mix(w->rng += SPLITMIX64_STEP);
 
@@ -83,11 +83,11 @@ static uint64_t clean_bits(struct wire *w)
 		return NEVER;
 	if (w->plan->ber >= 1)
 		return 0;
-	n = floor(log(uniform(w)) / log1p(-w->plan->ber));
+	n = floor(log(draw_uniform(w)) / log1p(-w->plan->ber));
 	return n < 1e18 ? (uint64_t)n : NEVER;
 }
 
-static bool damaged(struct wire *w, struct end *e, unsigned int bytes)
+static bool is_damaged(struct wire *w, struct end *e, unsigned int bytes)
 {
 	uint64_t bits = 8ull * bytes;
 	bool hit = false;
@@ -105,7 +105,7 @@ static bool damaged(struct wire *w, struct end *e, unsigned int bytes)
 /* --- sending -------------------------------------------------------------- */
 
 /* The number that the answer in @h says, or -1. */
-static int said(const struct tn_retry *r, const struct tn_hdr *h)
+static int number_said(const struct tn_retry *r, const struct tn_hdr *h)
 {
 	if (r->ops->alone)
 		return h->type == TN_ACKNAK ? (h->rseq + 1) & TN_SEQ_MASK : -1;
@@ -117,19 +117,19 @@ static struct wire_event event_of(struct wire *w, const struct end *e, const str
 {
 	return (struct wire_event) {
 		.at = w->now, .what = what, .end = e != w->end, .answer = f->h.type != TN_DATA,
-		.unit = f->unit, .copy = f->copy, .says = said(&e->retry, &f->h), .nak = f->h.e,
-		.fate = f->fate,
+		.unit = f->unit, .copy = f->copy, .says = number_said(&e->retry, &f->h),
+		.nak = f->h.e, .fate = f->fate,
 	};
 }
 
-static void tell(struct wire *w, const struct wire_event *ev)
+static void tell_watch(struct wire *w, const struct wire_event *ev)
 {
 	if (w->plan->watch)
 		w->plan->watch->tell(w->plan->watch->arg, ev);
 }
 
-static void put(struct wire *w, struct end *e, const struct tn_hdr *h, unsigned int bytes,
-		uint64_t unit, unsigned int copy)
+static void put_frame(struct wire *w, struct end *e, const struct tn_hdr *h, unsigned int bytes,
+		      uint64_t unit, unsigned int copy)
 {
 	struct flight *f = &e->line[(e->first + e->flying++) % FLYING];
 	bool chosen = h->type == TN_DATA && e == w->end && unit == w->plan->hit_unit &&
@@ -144,16 +144,16 @@ static void put(struct wire *w, struct end *e, const struct tn_hdr *h, unsigned 
 		.arrives = e->free_at + w->plan->delay,
 		.unit = unit,
 		.copy = copy,
-		.fate = damaged(w, e, bytes) || chosen ? WIRE_DAMAGED : WIRE_WHOLE,
+		.fate = is_damaged(w, e, bytes) || chosen ? WIRE_DAMAGED : WIRE_WHOLE,
 	};
 	if (!w->plan->watch)
 		return;
 	ev = event_of(w, e, f, WIRE_SENT);
 	ev.fate = f->fate = w->plan->watch->fate(w->plan->watch->arg, &ev);
-	tell(w, &ev);
+	tell_watch(w, &ev);
 }
 
-static void push(struct wire *w, struct end *e)
+static void push_packets(struct wire *w, struct end *e)
 {
 	struct tn_pkt *pkt;
 
@@ -166,12 +166,12 @@ static void push(struct wire *w, struct end *e)
 	}
 }
 
-static bool wants(const struct end *e)
+static bool wants_wire(const struct end *e)
 {
 	return e->answer_now || tn_retry_ready(&e->retry);
 }
 
-static void answer(struct wire *w, struct end *e)
+static void send_answer(struct wire *w, struct end *e)
 {
 	struct tn_hdr h = { .type = e->retry.ops->alone ? TN_ACKNAK : TN_IDLE };
 
@@ -179,16 +179,16 @@ static void answer(struct wire *w, struct end *e)
 	e->answer_now = tn_retry_urgent(&e->retry);
 	e->unanswered = 0;
 	w->cost.answers++;
-	put(w, e, &h, w->plan->answer, 0, 0);
+	put_frame(w, e, &h, w->plan->answer, 0, 0);
 }
 
-static void transmit(struct wire *w, struct end *e)
+static void send_next(struct wire *w, struct end *e)
 {
 	struct tn_pkt *pkt = e->retry.tx.next;
 	struct tn_hdr h;
 
 	if (e->answer_now && (e->retry.ops->alone || !tn_retry_ready(&e->retry))) {
-		answer(w, e);
+		send_answer(w, e);
 		return;
 	}
 	h = pkt->hdr;
@@ -199,13 +199,13 @@ static void transmit(struct wire *w, struct end *e)
 		e->unanswered = 0;
 	}
 	w->cost.sent++;
-	put(w, e, &h, w->plan->payload + w->plan->overhead, pkt->session, pkt->stalled++);
+	put_frame(w, e, &h, w->plan->payload + w->plan->overhead, pkt->session, pkt->stalled++);
 }
 
 /* --- receiving ------------------------------------------------------------ */
 
 /* Return: the wire's fault is harmless to this protocol; false: it is broken. */
-static bool hear(struct wire *w, struct end *e, const struct tn_hdr *h)
+static bool hear_answer(struct wire *w, struct end *e, const struct tn_hdr *h)
 {
 	struct tn_queue done = { 0 };
 	enum tn_heard heard = tn_retry_hear(&e->retry, h, &done, w->now + 1);
@@ -222,7 +222,7 @@ static bool hear(struct wire *w, struct end *e, const struct tn_hdr *h)
 	return heard != TN_HEARD_LIE;
 }
 
-static bool take(struct wire *w, struct end *e, struct flight *f)
+static bool take_data(struct wire *w, struct end *e, struct flight *f)
 {
 	bool alone = e->retry.ops->alone;
 
@@ -240,7 +240,7 @@ static bool take(struct wire *w, struct end *e, struct flight *f)
 }
 
 /* As a link does: a small window must be told soon. */
-static void wrong(struct end *e, unsigned int gen)
+static void note_error(struct end *e, unsigned int gen)
 {
 	if (!tn_retry_error(&e->retry, (u8)gen))
 		return;
@@ -270,20 +270,20 @@ static bool arrive_whole(struct wire *w, struct end *e, struct flight *f, struct
 
 	ev->verdict = verdict_of(e, f);
 	if (!w->plan->in_sequence || ev->verdict == WIRE_HEARD || ev->verdict == WIRE_TAKEN) {
-		if (!hear(w, e, &answer))
+		if (!hear_answer(w, e, &answer))
 			return false;
 		ev->back = w->cost.backs > backs;
 	}
 	if (ev->verdict == WIRE_TAKEN)
-		return take(w, e, f);
+		return take_data(w, e, f);
 	if (ev->verdict == WIRE_AHEAD)
-		wrong(e, f->h.gen);
+		note_error(e, f->h.gen);
 	if (ev->verdict == WIRE_BEHIND)
 		e->answer_now |= tn_retry_behind(&e->retry, &f->h);
 	return true;
 }
 
-static bool arrive(struct wire *w, struct end *e, struct flight *f)
+static bool arrive_frame(struct wire *w, struct end *e, struct flight *f)
 {
 	struct wire_event ev = event_of(w, e, f, WIRE_CAME);
 	bool kept = true;
@@ -294,8 +294,8 @@ static bool arrive(struct wire *w, struct end *e, struct flight *f)
 	if (f->fate == WIRE_WHOLE)
 		kept = arrive_whole(w, e, f, &ev);
 	else if (f->h.type != TN_ACKNAK)
-		wrong(e, e->retry.rx.gen_seen);
-	tell(w, &ev);
+		note_error(e, e->retry.rx.gen_seen);
+	tell_watch(w, &ev);
 	return kept;
 }
 
@@ -312,7 +312,7 @@ static uint64_t timer_at(const struct wire *w, const struct end *e)
 	return tx->on_wire || e->unanswered ? from + w->plan->timeout : NEVER;
 }
 
-static void timer(struct wire *w, struct end *e)
+static void run_timer(struct wire *w, struct end *e)
 {
 	struct wire_event ev = { .at = w->now, .what = WIRE_TIMER, .end = e != w->end, .says = -1 };
 
@@ -322,7 +322,7 @@ static void timer(struct wire *w, struct end *e)
 		w->cost.backs++;
 		w->cost.timeouts++;
 		ev.back = true;
-		tell(w, &ev);
+		tell_watch(w, &ev);
 	}
 	e->answer_now |= e->unanswered > 0;
 	if (e->retry.rx.ignoring && e->retry.ops->remind) {
@@ -340,14 +340,14 @@ static uint64_t next_time(const struct wire *w)
 		uint64_t t = e->flying ? e->line[e->first].arrives : NEVER;
 
 		at = t < at ? t : at;
-		t = wants(e) ? e->free_at : timer_at(w, e);
+		t = wants_wire(e) ? e->free_at : timer_at(w, e);
 		at = t < at ? t : at;
 	}
 	return at < w->now ? w->now : at;
 }
 
 /* Return: false if the protocol broke its promise. */
-static bool step(struct wire *w)
+static bool step_wire(struct wire *w)
 {
 	for (int i = 0; i < 2; i++) {
 		struct end *e = &w->end[i];
@@ -357,25 +357,25 @@ static bool step(struct wire *w)
 
 			e->first = (e->first + 1) % FLYING;
 			e->flying--;
-			if (!arrive(w, &w->end[!i], f))
+			if (!arrive_frame(w, &w->end[!i], f))
 				return false;
 		}
 	}
 	for (int i = 0; i < 2; i++) {
 		struct end *e = &w->end[i];
 
-		push(w, e);
-		if (wants(e) && e->free_at <= w->now)
-			transmit(w, e);
-		else if (!wants(e) && timer_at(w, e) <= w->now)
-			timer(w, e);
+		push_packets(w, e);
+		if (wants_wire(e) && e->free_at <= w->now)
+			send_next(w, e);
+		else if (!wants_wire(e) && timer_at(w, e) <= w->now)
+			run_timer(w, e);
 	}
 	return true;
 }
 
 /* --- a run ---------------------------------------------------------------- */
 
-static bool begin(struct wire *w, const struct wire_plan *plan)
+static bool begin_wire(struct wire *w, const struct wire_plan *plan)
 {
 	w->plan = plan;
 	w->rng = plan->seed;
@@ -390,12 +390,12 @@ static bool begin(struct wire *w, const struct wire_plan *plan)
 		tn_retry_start(&e->retry, tn_retry_of(plan->protocol), 0, 0, 1);
 		e->to_send = i && plan->one_way ? 0 : plan->units;
 		e->clean_bits = clean_bits(w);
-		push(w, e);
+		push_packets(w, e);
 	}
 	return true;
 }
 
-static bool done(const struct wire *w)
+static bool all_acked(const struct wire *w)
 {
 	return w->end[0].acked == w->end[0].to_send && w->end[1].acked == w->end[1].to_send;
 }
@@ -406,11 +406,11 @@ struct wire_cost wire_run(const struct wire_plan *plan)
 	struct wire_cost cost = { 0 };
 	uint64_t stuck = 0, before = 0;
 
-	if (!w || !begin(w, plan))
+	if (!w || !begin_wire(w, plan))
 		goto out;
-	while (!done(w) && stuck < 1000) {
+	while (!all_acked(w) && stuck < 1000) {
 		w->now = next_time(w);
-		if (!step(w))
+		if (!step_wire(w))
 			goto out;
 		stuck = w->end[0].acked + w->end[1].acked > before ? 0 :
 			stuck + (w->cost.timeouts > cost.timeouts);
@@ -418,7 +418,7 @@ struct wire_cost wire_run(const struct wire_plan *plan)
 		cost.timeouts = w->cost.timeouts;
 	}
 	w->cost.time = w->now;
-	w->cost.ended = done(w);
+	w->cost.ended = all_acked(w);
 	cost = w->cost;
 out:
 	for (int i = 0; w && i < 2; i++)

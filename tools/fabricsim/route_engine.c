@@ -22,7 +22,7 @@ struct way {
 	unsigned int hops;
 };
 
-static unsigned int coordinate(const struct torus_shape *shape, uint32_t node, unsigned int dim)
+static unsigned int coordinate_of(const struct torus_shape *shape, uint32_t node, unsigned int dim)
 {
 	struct torus_coords c;
 
@@ -31,12 +31,12 @@ static unsigned int coordinate(const struct torus_shape *shape, uint32_t node, u
 }
 
 /* Goes along @dir to the coordinate of @to. Return: false: over an excluded link; *@w stays. */
-static bool go(struct way *w, unsigned int dir, uint32_t to)
+static bool go_along(struct way *w, unsigned int dir, uint32_t to)
 {
-	unsigned int dim = dir % w->shape->ndims, goal = coordinate(w->shape, to, dim);
+	unsigned int dim = dir % w->shape->ndims, goal = coordinate_of(w->shape, to, dim);
 	struct way on = *w;
 
-	while (coordinate(w->shape, on.at, dim) != goal) {
+	while (coordinate_of(w->shape, on.at, dim) != goal) {
 		if (on.excluded[on.at] >> dir & 1)
 			return false;
 		on.at = torus_neighbour(w->shape, on.at, dir);
@@ -51,40 +51,41 @@ static uint64_t row_of(unsigned int dirs)
 	return ROW_PLAIN | (uint64_t)dirs << TORUS_ROW_DIR_SHIFT;
 }
 
-static uint64_t walk(struct way w, uint32_t to)
+static uint64_t walk_greedy(struct way w, uint32_t to)
 {
 	unsigned int n = w.shape->ndims, dirs = 0;
 
 	for (unsigned int dir = 0; dir < 2 * n; dir++) {
 		unsigned int dim = dir % n;
-		bool reached = coordinate(w.shape, w.at, dim) == coordinate(w.shape, to, dim);
+		bool reached = coordinate_of(w.shape, w.at, dim) == coordinate_of(w.shape, to, dim);
 
-		if (!reached && go(&w, dir, to))
+		if (!reached && go_along(&w, dir, to))
 			dirs |= 1u << dir;
 	}
 	return w.at == to ? row_of(dirs) : 0;
 }
 
 /* The directions of @signs: bit d says that dimension d is crossed downwards. */
-static bool follow(struct way *w, unsigned int signs, uint32_t to, unsigned int *dirs)
+static bool follow_signs(struct way *w, unsigned int signs, uint32_t to, unsigned int *dirs)
 {
 	unsigned int n = w->shape->ndims;
 
 	*dirs = 0;
 	for (unsigned int dir = 0; dir < 2 * n; dir++) {
 		unsigned int dim = dir % n;
-		bool reached = coordinate(w->shape, w->at, dim) == coordinate(w->shape, to, dim);
+		bool reached = coordinate_of(w->shape, w->at, dim) ==
+			       coordinate_of(w->shape, to, dim);
 
 		if (reached || (signs >> dim & 1) != (dir >= n))
 			continue;
-		if (!go(w, dir, to))
+		if (!go_along(w, dir, to))
 			return false;
 		*dirs |= 1u << dir;
 	}
 	return true;
 }
 
-static uint64_t signs(struct way w, uint32_t to)
+static uint64_t best_signs(struct way w, uint32_t to)
 {
 	unsigned int dirs, fewest = ~0u;
 	uint64_t best = 0;
@@ -92,7 +93,7 @@ static uint64_t signs(struct way w, uint32_t to)
 	for (unsigned int s = 0; s < 1u << w.shape->ndims; s++) {
 		struct way on = w;
 
-		if (!follow(&on, s, to, &dirs) || on.hops >= fewest)
+		if (!follow_signs(&on, s, to, &dirs) || on.hops >= fewest)
 			continue;
 		fewest = on.hops;
 		best = row_of(dirs);
@@ -105,5 +106,5 @@ uint64_t route_engine_row(enum route_engine engine, const struct torus_shape *sh
 {
 	struct way w = { .shape = shape, .excluded = excluded, .at = from };
 
-	return engine == ROUTE_WALK ? walk(w, to) : signs(w, to);
+	return engine == ROUTE_WALK ? walk_greedy(w, to) : best_signs(w, to);
 }

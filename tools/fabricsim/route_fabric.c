@@ -33,7 +33,7 @@ static uint64_t processor_ns(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static uint32_t below(struct fabric *f, uint32_t n)
+static uint32_t draw_below(struct fabric *f, uint32_t n)
 {
 	f->random = jobs_seed(f->random, 0);
 	return (uint32_t)((f->random >> 32) * n >> 32);
@@ -54,8 +54,8 @@ static struct torus_cable some_cable(struct fabric *f)
 	struct torus_cable c;
 
 	do {
-		c.node = below(f, f->nodes);
-		c.dim = (uint8_t)below(f, f->c->shape.ndims);
+		c.node = draw_below(f, f->nodes);
+		c.dim = (uint8_t)draw_below(f, f->c->shape.ndims);
 	} while (f->c->shape.size[c.dim] < 2 || f->excluded[c.node] & 1u << c.dim);
 	return c;
 }
@@ -68,7 +68,7 @@ static void break_things(struct fabric *f)
 	for (uint32_t i = 0; i < f->nodes; i++)
 		f->up[i] = true;
 	for (n = 0; n < f->c->dead_nodes; ) {
-		uint32_t node = below(f, f->nodes);
+		uint32_t node = draw_below(f, f->nodes);
 
 		n += f->up[node];
 		f->up[node] = false;
@@ -84,7 +84,7 @@ static void break_things(struct fabric *f)
 	}
 }
 
-static unsigned int flags(const struct fabric *f)
+static unsigned int route_flags(const struct fabric *f)
 {
 	return f->c->engine == ROUTE_RELAYS ? TORUS_ROUTES_RELAY : 0;
 }
@@ -121,14 +121,14 @@ static int make_tables(struct fabric *f, struct route_result *r)
 	began = processor_ns();
 	for (uint32_t i = 0; i < f->nodes && err >= 0; i++)
 		if (f->up[i])
-			err = torus_health_rows(f->health, i, flags(f), f->again);
+			err = torus_health_rows(f->health, i, route_flags(f), f->again);
 	r->tables_ns = processor_ns() - began;
 	if (err < 0)
 		return err;
 	for (uint32_t i = 0; i < f->nodes; i++) {
 		if (!f->up[i])
 			continue;
-		err = torus_routes_new(f->health, i, flags(f), &f->routes[i]);
+		err = torus_routes_new(f->health, i, route_flags(f), &f->routes[i]);
 		if (err)
 			return err;
 		f->rows[i] = torus_routes_rows(f->routes[i]);
@@ -137,19 +137,19 @@ static int make_tables(struct fabric *f, struct route_result *r)
 	return 0;
 }
 
-static void note(void *arg, const struct torus_culprit *c)
+static void note_culprit(void *arg, const struct torus_culprit *c)
 {
 	struct route_result *r = arg;
 
 	r->unsafe += c->what != TORUS_WRONG_NO_ROW;
 }
 
-static int verify(struct fabric *f, struct route_result *r)
+static int verify_tables(struct fabric *f, struct route_result *r)
 {
 	struct torus_tables tables = { .rows = f->rows };
 	struct torus_verify v = {
 		.shape = &f->c->shape, .excluded = f->excluded, .tables = &tables, .n = 1,
-		.up = f->up, .culprit = note, .arg = r,
+		.up = f->up, .culprit = note_culprit, .arg = r,
 	};
 	int err = torus_verify(&v, &r->sound);
 
@@ -158,7 +158,8 @@ static int verify(struct fabric *f, struct route_result *r)
 }
 
 /* All tables follow the health; *@ns grows by the time it took. */
-static int follow(struct fabric *f, const struct torus_cable *cable, uint32_t n, uint64_t *ns)
+static int follow_health(struct fabric *f, const struct torus_cable *cable, uint32_t n,
+			 uint64_t *ns)
 {
 	uint64_t began = processor_ns();
 	int err = 0;
@@ -171,12 +172,12 @@ static int follow(struct fabric *f, const struct torus_cable *cable, uint32_t n,
 }
 
 /* Compares all rows with rows made anew. */
-static int compare(struct fabric *f, struct route_result *r)
+static int compare_rows(struct fabric *f, struct route_result *r)
 {
 	for (uint32_t i = 0; i < f->nodes; i++) {
 		if (!f->up[i])
 			continue;
-		if (torus_health_rows(f->health, i, flags(f), f->again) < 0)
+		if (torus_health_rows(f->health, i, route_flags(f), f->again) < 0)
 			return -ENOMEM;
 		for (uint32_t to = 0; to < f->nodes; to++)
 			r->unequal += f->again[to] != f->rows[i][to];
@@ -198,21 +199,21 @@ static int one_more_fault(struct fabric *f, struct route_result *r)
 	n = torus_health_set(f->health, c.node, ports | (uint16_t)(1u << c.dim), changed);
 	if (n < 0)
 		return n;
-	err = follow(f, changed, (uint32_t)n, &ns);
+	err = follow_health(f, changed, (uint32_t)n, &ns);
 	if (!err)
-		err = compare(f, r);
+		err = compare_rows(f, r);
 	n = torus_health_set(f->health, c.node, ports, changed);
 	if (n < 0)
 		return n;
 	if (!err)
-		err = follow(f, changed, (uint32_t)n, &ns);
+		err = follow_health(f, changed, (uint32_t)n, &ns);
 	if (!err)
-		err = compare(f, r);
+		err = compare_rows(f, r);
 	r->increment_ns = ns / 2;
 	return err;
 }
 
-static int make(struct fabric *f)
+static int make_fabric(struct fabric *f)
 {
 	f->nodes = torus_nodes(&f->c->shape);
 	f->excluded = calloc(f->nodes, sizeof(*f->excluded));
@@ -232,11 +233,11 @@ int route_fabric(const struct route_case *c, uint64_t seed, struct route_result 
 	int err;
 
 	*r = (struct route_result){ .connected = false };
-	err = make(&f);
+	err = make_fabric(&f);
 	if (!err)
 		err = is_ours(&f) ? make_tables(&f, r) : find_rows(&f);
 	if (!err)
-		err = verify(&f, r);
+		err = verify_tables(&f, r);
 	if (!err && is_ours(&f))
 		err = one_more_fault(&f, r);
 	for (uint32_t i = 0; f.routes && i < f.nodes; i++)

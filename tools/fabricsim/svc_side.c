@@ -8,7 +8,7 @@
 
 #include "world_impl.h"
 
-static struct wnode *of(void *io)
+static struct wnode *node_of(void *io)
 {
 	struct whost *h = io;
 
@@ -60,7 +60,7 @@ static uint64_t svc_delay(struct world *w)
 
 /* Sends a message of @len bytes over a link at @at, or at @busy if the link is busy until then.
  * Return: when the link has sent it; @busy is set to that. */
-static uint64_t pass(struct world *w, uint64_t *busy, uint64_t at, size_t len)
+static uint64_t pass_link(struct world *w, uint64_t *busy, uint64_t at, size_t len)
 {
 	if (!w->cfg.svc_mbps)
 		return at;
@@ -72,7 +72,7 @@ static uint64_t pass(struct world *w, uint64_t *busy, uint64_t at, size_t len)
  * When a message of @node leaves it, whose processor has other messages to handle as well. Of a
  * processor that all share, the one who sends has it.
  */
-static uint64_t leaves(struct world *w, uint32_t node)
+static uint64_t leaves_at(struct world *w, uint32_t node)
 {
 	uint64_t done = w->cfg.svc_cpu_ns ? world_work(w, node) : w->now;
 
@@ -80,7 +80,7 @@ static uint64_t leaves(struct world *w, uint32_t node)
 }
 
 /* Counts a message. Return: when it is at @to. */
-static uint64_t carried(struct world *w, uint32_t from, uint32_t to, size_t len)
+static uint64_t arrives_at(struct world *w, uint32_t from, uint32_t to, size_t len)
 {
 	size_t bytes = len + (len / SEGMENT + 1) * HEADERS;
 	struct world_counts *c = &w->counts;
@@ -92,12 +92,12 @@ static uint64_t carried(struct world *w, uint32_t from, uint32_t to, size_t len)
 		c->root_messages++;
 		c->root_bytes += bytes;
 	}
-	at = pass(w, &w->node[from].svc_out, leaves(w, from), bytes) + svc_delay(w);
-	return pass(w, &w->node[to].svc_in, at, bytes);
+	at = pass_link(w, &w->node[from].svc_out, leaves_at(w, from), bytes) + svc_delay(w);
+	return pass_link(w, &w->node[to].svc_in, at, bytes);
 }
 
 /* Sends an event to end @id. It arrives after all that was sent to this end before. */
-static void arrive(struct world *w, int id, enum ev_kind kind, void *data, size_t len)
+static void send_event(struct world *w, int id, enum ev_kind kind, void *data, size_t len)
 {
 	struct end *e = &w->end[id - 1];
 	struct ev ev = {
@@ -110,7 +110,7 @@ static void arrive(struct world *w, int id, enum ev_kind kind, void *data, size_
 	};
 
 	ev.at = kind == EV_MSG || kind == EV_TABLE ?
-			carried(w, w->end[e->peer - 1].node, e->node, len) :
+			arrives_at(w, w->end[e->peer - 1].node, e->node, len) :
 			w->now + svc_delay(w);
 	if (ev.at <= e->last)
 		ev.at = e->last + 1;
@@ -154,7 +154,7 @@ static void hang_up(struct world *w, uint32_t from, int id)
 	if (world_lost(w, from, w->end[id - 1].node))
 		w->end[id - 1].torn = true;
 	else
-		arrive(w, id, EV_CONN_DOWN, NULL, 0);
+		send_event(w, id, EV_CONN_DOWN, NULL, 0);
 }
 
 static int svc_connect(void *io, const char *addr)
@@ -170,14 +170,14 @@ static int svc_connect(void *io, const char *addr)
 	if (w->node[to].vanished || world_lost(w, h->node, to) || world_lost(w, to, h->node))
 		return a;
 	if (!w->node[to].managed) {
-		arrive(w, a, EV_CONN_DOWN, NULL, 0);
+		send_event(w, a, EV_CONN_DOWN, NULL, 0);
 		return a;
 	}
 	b = end_new(w, to);
 	w->end[a - 1].peer = b;
 	w->end[b - 1].peer = a;
-	arrive(w, b, EV_CONN_UP, NULL, 0);
-	arrive(w, a, EV_CONN_UP, NULL, 0);
+	send_event(w, b, EV_CONN_UP, NULL, 0);
+	send_event(w, a, EV_CONN_UP, NULL, 0);
 	return a;
 }
 
@@ -265,17 +265,17 @@ static bool is_lost(struct world *w, int id, int to)
 		return false;
 	hang_up(w, far->node, id);
 	if (far->open)
-		arrive(w, to, EV_CONN_DOWN, NULL, 0);
+		send_event(w, to, EV_CONN_DOWN, NULL, 0);
 	return true;
 }
 
 /* Something is sent to an end that vanished with its host. Once that has power, it says so. */
-static void reset(struct world *w, int id)
+static void reset_end(struct world *w, int id)
 {
 	const struct end *e = &w->end[id - 1];
 
 	if (!w->node[w->end[e->peer - 1].node].vanished)
-		arrive(w, id, EV_CONN_DOWN, NULL, 0);
+		send_event(w, id, EV_CONN_DOWN, NULL, 0);
 }
 
 static void svc_send(void *io, int id, const struct fm_msg *msg)
@@ -289,20 +289,20 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 	if (!e->open || !e->peer)
 		return;
 	if (w->end[e->peer - 1].vanished) {
-		reset(w, id);
+		reset_end(w, id);
 		return;
 	}
 	if (is_lost(w, id, e->peer))
 		return;
 	if (world_chance(w, w->cfg.svc_break, 100000)) {
-		arrive(w, e->peer, EV_CONN_DOWN, NULL, 0);
-		arrive(w, id, EV_CONN_DOWN, NULL, 0);
+		send_event(w, e->peer, EV_CONN_DOWN, NULL, 0);
+		send_event(w, id, EV_CONN_DOWN, NULL, 0);
 		return;
 	}
 	if (w->cfg.share && msg->type == FM_MSG_TABLE) {
 		struct parcel *p = parcel_of(w, msg);
 
-		arrive(w, e->peer, EV_TABLE, p, p->len);
+		send_event(w, e->peer, EV_TABLE, p, p->len);
 		return;
 	}
 	if (fm_msg_pack(msg, &data, &len))
@@ -324,13 +324,13 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 		memcpy(ev.data, data, len);
 		world_post(w, &ev);
 	}
-	arrive(w, e->peer, EV_MSG, data, len);
+	send_event(w, e->peer, EV_MSG, data, len);
 }
 
 /* As on a disk: it outlives the power of the node. */
-static void keep(void *io, const struct fm_msg *table)
+static void keep_table(void *io, const struct fm_msg *table)
 {
-	struct wnode *n = of(io);
+	struct wnode *n = node_of(io);
 
 	free(n->kept);
 	if (fm_msg_pack(table, &n->kept, &n->kept_len))
@@ -343,13 +343,13 @@ void world_wipe(struct world *w, uint32_t node)
 	w->node[node].kept = NULL;
 }
 
-static void say(void *io, const struct fm_log *log)
+static void print_log(void *io, const struct fm_log *log)
 {
 	struct whost *h = io;
 
 	if (h->w->cfg.verbose > (unsigned int)log->level)
 		fprintf(stderr, "%10.3f ms %-6s %-9s %s\n", (double)h->w->now / 1e6,
-			of(io)->name, log->kind, log->text);
+			node_of(io)->name, log->kind, log->text);
 }
 
 static const struct fm_ops ops = {
@@ -365,8 +365,8 @@ static const struct fm_ops ops = {
 	.send = svc_send,
 	.close = svc_close,
 	.arbitrate = host_arbitrate,
-	.keep = keep,
-	.log = say,
+	.keep = keep_table,
+	.log = print_log,
 };
 
 /* --- manager ------------------------------------------------------------------------ */

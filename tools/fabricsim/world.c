@@ -91,7 +91,7 @@ static bool takes_cpu(struct world *w, struct ev *ev)
 	return true;
 }
 
-static void dispatch(struct world *w, struct ev *ev)
+static void dispatch_event(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
 
@@ -131,7 +131,7 @@ static void dispatch(struct world *w, struct ev *ev)
 	ev_drop(ev);
 }
 
-static void tick(struct world *w)
+static void tick_watch(struct world *w)
 {
 	if (w->now < w->tick)
 		return;
@@ -147,8 +147,8 @@ bool world_until(struct world *w, bool (*done)(struct world *w), uint64_t ns)
 
 	while (queue_take(&w->queue, end, &ev)) {
 		w->now = ev.at;
-		dispatch(w, &ev);
-		tick(w);
+		dispatch_event(w, &ev);
+		tick_watch(w);
 		if (done && w->now >= check) {
 			if (done(w))
 				return true;
@@ -542,7 +542,7 @@ struct tn_nic *world_nic(struct world *w, uint32_t node)
 	return w->node[node].on ? w->node[node].nic : NULL;
 }
 
-static bool leads(const struct world *w, uint32_t node)
+static bool is_leading(const struct world *w, uint32_t node)
 {
 	return w->node[node].managed && fm_is_root(w->node[node].fm);
 }
@@ -556,7 +556,7 @@ uint32_t world_root(struct world *w)
 		if (w->node[i].jumper && w->node[i].on && !w->root)
 			w->root = i;
 	for (uint32_t i = 0; i < w->nodes; i++) {
-		if (!leads(w, i) || fm_epoch(w->node[i].fm) < latest)
+		if (!is_leading(w, i) || fm_epoch(w->node[i].fm) < latest)
 			continue;
 		latest = fm_epoch(w->node[i].fm);
 		w->root = i;
