@@ -298,7 +298,7 @@ static int receive_answer(struct exchange *x)
 	return x->err ? x->err : x->end;
 }
 
-static int exchange(struct exchange *x, struct nl_msg *msg, unsigned int flags)
+static int run_exchange(struct exchange *x, struct nl_msg *msg, unsigned int flags)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
 	struct genlmsghdr *g = nlmsg_data(nlh);
@@ -317,7 +317,7 @@ static int exchange(struct exchange *x, struct nl_msg *msg, unsigned int flags)
 int lt_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg)
 {
 	struct exchange x = { .dev = dev, .c = &dev->conn, .reply = reply, .arg = arg };
-	int err = exchange(&x, msg, 0);
+	int err = run_exchange(&x, msg, 0);
 
 	if (!err && reply && x.replies != 1)
 		err = lt_fail(dev, -EBADMSG, "%s: answered with %u replies instead of 1",
@@ -329,7 +329,7 @@ int lt_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg)
 int lt_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg)
 {
 	struct exchange x = { .dev = dev, .c = c };
-	int err = exchange(&x, msg, 0);
+	int err = run_exchange(&x, msg, 0);
 
 	nlmsg_free(msg);
 	return err;
@@ -346,7 +346,7 @@ int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 		};
 
 		restart(arg);
-		err = exchange(&x, msg, NLM_F_DUMP);
+		err = run_exchange(&x, msg, NLM_F_DUMP);
 		if (!err && x.intr)
 			err = -EAGAIN;
 		if (err != -EAGAIN)
@@ -359,7 +359,7 @@ int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 }
 
 /* Attributes of a message, if it has a whole header. */
-static bool attributes(const struct nlmsghdr *nlh, struct torus_span *s)
+static bool find_attributes(const struct nlmsghdr *nlh, struct torus_span *s)
 {
 	int len = nlmsg_datalen(nlh) - (int)GENL_HDRLEN;
 
@@ -368,7 +368,7 @@ static bool attributes(const struct nlmsghdr *nlh, struct torus_span *s)
 	return len >= 0;
 }
 
-static int malformed(struct torus_dev *dev, const struct nlmsghdr *nlh, const char *text)
+static int fail_answer(struct torus_dev *dev, const struct nlmsghdr *nlh, const char *text)
 {
 	const struct genlmsghdr *g = nlmsg_data(nlh);
 
@@ -381,7 +381,7 @@ int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb)
 	const struct nlattr *a;
 	struct torus_span s;
 
-	if (!attributes(nlh, &s))
+	if (!find_attributes(nlh, &s))
 		return lt_fail(dev, -EBADMSG, "message of the NIC cut short");
 	memset(tb, 0, sizeof(*tb) * (TORUS_A_MAX + 1));
 	while ((a = torus_attr_next(&s))) {
@@ -390,7 +390,7 @@ int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb)
 		if (type > TORUS_A_MAX || !torus_set_torus.rules[type].name)
 			continue; /* of a newer NIC */
 		if (torus_check_form(a, &torus_set_torus.rules[type], "", &why))
-			return malformed(dev, nlh, why.text);
+			return fail_answer(dev, nlh, why.text);
 		tb[type] = (struct nlattr *)a;
 	}
 	return 0;
@@ -402,8 +402,8 @@ int lt_tree(struct torus_dev *dev, struct nlmsghdr *nlh, const struct torus_tree
 	struct torus_refusal why;
 	struct torus_span s;
 
-	attributes(nlh, &s);
+	find_attributes(nlh, &s);
 	if (torus_tree_parse(tree, s, out, seen, &why))
-		return malformed(dev, nlh, why.text);
+		return fail_answer(dev, nlh, why.text);
 	return 0;
 }

@@ -76,7 +76,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh,
 	return err ? err : 1;
 }
 
-static int message(struct torus_dev *dev, struct nlmsghdr *nlh, event_fn fn, void *arg)
+static int take_message(struct torus_dev *dev, struct nlmsghdr *nlh, event_fn fn, void *arg)
 {
 	struct torus_event ev;
 	int err;
@@ -96,13 +96,13 @@ static int message(struct torus_dev *dev, struct nlmsghdr *nlh, event_fn fn, voi
  * A bad message does not hide the good ones after it; the first error is what
  * the caller hears of, but a loss goes before all others: it asks for more.
  */
-static int datagram(struct torus_dev *dev, size_t len, event_fn fn, void *arg)
+static int take_datagram(struct torus_dev *dev, size_t len, event_fn fn, void *arg)
 {
 	struct nlmsghdr *nlh = dev->events.buf;
 	int left = (int)len, err = 0, first = 0;
 
 	for (; nlmsg_ok(nlh, left); nlh = nlmsg_next(nlh, &left)) {
-		err = message(dev, nlh, fn, arg);
+		err = take_message(dev, nlh, fn, arg);
 		if (err && (!first || err == -ENOBUFS))
 			first = err;
 	}
@@ -133,7 +133,7 @@ int torus_events_read(struct torus_dev *dev,
 			return lt_fail(dev, -ENODEV, "events: the NIC went away");
 		if (n < 0)
 			return lt_fail(dev, (int)n, "events: %s", strerror((int)-n));
-		err = datagram(dev, (size_t)n, fn, arg);
+		err = take_datagram(dev, (size_t)n, fn, arg);
 		if (err)
 			return err;
 	}

@@ -54,7 +54,7 @@ int torus_fabric_fd(const struct torus_fabric *f)
 }
 
 __attribute__((format(printf, 3, 4)))
-static int failed(struct torus_fabric *f, int err, const char *fmt, ...)
+static int fail_fabric(struct torus_fabric *f, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -75,19 +75,19 @@ static void hang_up(struct torus_fabric *f)
 }
 
 /* The connect may block, while fabricd is slow to accept; SO_SNDTIMEO bounds that. */
-static int dial(struct torus_fabric *f)
+static int connect_fabricd(struct torus_fabric *f)
 {
 	struct timeval tv = { TIMEOUT_MS / 1000, 0 };
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	int fd, err;
 
 	if (!*f->path || strlen(f->path) >= sizeof(sa.sun_path))
-		return failed(f, -ENAMETOOLONG, "%s: a path has 1 to %zu bytes", f->path,
-			      sizeof(sa.sun_path) - 1);
+		return fail_fabric(f, -ENAMETOOLONG, "%s: a path has 1 to %zu bytes", f->path,
+				   sizeof(sa.sun_path) - 1);
 	strcpy(sa.sun_path, f->path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return failed(f, -errno, "socket: %s", strerror(errno));
+		return fail_fabric(f, -errno, "socket: %s", strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 	do {
 		err = connect(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
@@ -96,8 +96,8 @@ static int dial(struct torus_fabric *f)
 		close(fd);
 		if (err == -EAGAIN)
 			err = -ETIMEDOUT;
-		return failed(f, err, "%s: %s%s", f->path, strerror(-err),
-			      err == -ENOENT || err == -ECONNREFUSED
+		return fail_fabric(f, err, "%s: %s%s", f->path, strerror(-err),
+				   err == -ENOENT || err == -ECONNREFUSED
 				      ? "; is fabricd running?"
 				      : "");
 	}
@@ -120,7 +120,7 @@ int torus_fabric_open(const char *path, struct torus_fabric **fp)
 		return -ENOMEM;
 	}
 	f->fd = -1;
-	err = dial(f);
+	err = connect_fabricd(f);
 	if (err) {
 		memcpy(open_error, f->error, sizeof(open_error));
 		torus_fabric_close(f);
@@ -157,12 +157,12 @@ static int send_all(struct torus_fabric *f, const char *data, size_t len,
 		if (errno == EINTR)
 			continue;
 		if (errno != EAGAIN)
-			return failed(f, errno == EPIPE ? -ECONNRESET : -errno,
-				      "%s: sending: %s", f->path, strerror(errno));
+			return fail_fabric(f, errno == EPIPE ? -ECONNRESET : -errno,
+					   "%s: sending: %s", f->path, strerror(errno));
 		err = lt_wait(f->fd, POLLOUT, deadline);
 		if (err)
-			return failed(f, err, "%s: does not read: %s", f->path,
-				      strerror(-err));
+			return fail_fabric(f, err, "%s: does not read: %s", f->path,
+					   strerror(-err));
 	}
 	return 0;
 }
@@ -176,18 +176,18 @@ static int make_room(struct torus_fabric *f)
 	if (f->len + 1 < f->room)
 		return 0;
 	if (f->len >= REPLY_MAX)
-		return failed(f, -EMSGSIZE, "%s: a reply of more than %u bytes", f->path,
-			      REPLY_MAX);
+		return fail_fabric(f, -EMSGSIZE, "%s: a reply of more than %u bytes", f->path,
+				   REPLY_MAX);
 	buf = realloc(f->buf, room);
 	if (!buf)
-		return failed(f, -ENOMEM, "out of memory");
+		return fail_fabric(f, -ENOMEM, "out of memory");
 	f->buf = buf;
 	f->room = room;
 	return 0;
 }
 
 /* Some more bytes; -EAGAIN if none came before the deadline. */
-static int receive(struct torus_fabric *f, int64_t deadline)
+static int receive_some(struct torus_fabric *f, int64_t deadline)
 {
 	ssize_t n;
 	int err;
@@ -202,15 +202,15 @@ static int receive(struct torus_fabric *f, int64_t deadline)
 			return 0;
 		}
 		if (n == 0)
-			return failed(f, -ECONNRESET, "%s: fabricd closed the connection",
-				      f->path);
+			return fail_fabric(f, -ECONNRESET, "%s: fabricd closed the connection",
+					   f->path);
 		if (errno == EINTR)
 			continue;
 		if (errno != EAGAIN)
-			return failed(f, -errno, "%s: %s", f->path, strerror(errno));
+			return fail_fabric(f, -errno, "%s: %s", f->path, strerror(errno));
 		err = lt_wait(f->fd, POLLIN, deadline);
 		if (err)
-			return failed(f, err, "%s: no answer in time", f->path);
+			return fail_fabric(f, err, "%s: no answer in time", f->path);
 	}
 }
 
@@ -228,7 +228,7 @@ static int take_line(struct torus_fabric *f, char **line)
 	len = (size_t)(end - f->buf);
 	*line = strndup(f->buf, len);
 	if (!*line)
-		return failed(f, -ENOMEM, "out of memory");
+		return fail_fabric(f, -ENOMEM, "out of memory");
 	f->len -= len + 1;
 	memmove(f->buf, end + 1, f->len);
 	f->seen = 0;
@@ -241,9 +241,9 @@ int torus_fabric_next(struct torus_fabric *f, char **reply, int timeout_ms)
 	int err;
 
 	if (f->fd < 0)
-		return failed(f, -ENOTCONN, "%s: no request was made", f->path);
+		return fail_fabric(f, -ENOTCONN, "%s: no request was made", f->path);
 	while ((err = take_line(f, reply)) == -EAGAIN) {
-		err = receive(f, deadline);
+		err = receive_some(f, deadline);
 		if (err)
 			return err;
 	}
@@ -258,11 +258,11 @@ int torus_fabric_call(struct torus_fabric *f, const char *request, char **reply,
 	int err;
 
 	if (strchr(request, '\n') || len > REQUEST_MAX)
-		return failed(f, -EINVAL,
-			      "request of %zu bytes: allowed one line of up to %u", len,
-			      REQUEST_MAX);
+		return fail_fabric(f, -EINVAL,
+				   "request of %zu bytes: allowed one line of up to %u", len,
+				   REQUEST_MAX);
 	if (f->fd < 0) {
-		err = dial(f);
+		err = connect_fabricd(f);
 		if (err)
 			return err;
 	}
@@ -300,13 +300,13 @@ static int error_of_code(const char *code)
 	return -EIO;
 }
 
-static int malformed(struct torus_fabric *f, const char *what)
+static int fail_malformed(struct torus_fabric *f, const char *what)
 {
-	return failed(f, -EBADMSG, "fabricd answered without a valid %s", what);
+	return fail_fabric(f, -EBADMSG, "fabricd answered without a valid %s", what);
 }
 
 /* Numbers 0 to @max, at most TORUS_MAX_DIMS of them. Return: how many, or 0. */
-static unsigned int numbers(const json_t *array, long max, uint16_t *out)
+static unsigned int numbers_parse(const json_t *array, long max, uint16_t *out)
 {
 	size_t n = json_array_size(array), i;
 
@@ -329,10 +329,10 @@ static int get_shape(struct torus_fabric *f, const json_t *data,
 	const json_t *array = json_object_get(data, "shape");
 
 	if (json_is_null(array))
-		return failed(f, -EAGAIN, "the fabric has no shape yet");
+		return fail_fabric(f, -EAGAIN, "the fabric has no shape yet");
 	*shape = (struct torus_shape){ .size = { 1, 1, 1, 1, 1, 1 } };
-	shape->ndims = (uint8_t)numbers(array, TORUS_MAX_SIZE, shape->size);
-	return torus_nodes(shape) ? 0 : malformed(f, "shape");
+	shape->ndims = (uint8_t)numbers_parse(array, TORUS_MAX_SIZE, shape->size);
+	return torus_nodes(shape) ? 0 : fail_malformed(f, "shape");
 }
 
 static int get_node(struct torus_fabric *f, const json_t *data,
@@ -342,13 +342,13 @@ static int get_node(struct torus_fabric *f, const json_t *data,
 	unsigned int d;
 
 	if (json_is_null(array))
-		return failed(f, -EAGAIN, "the node has no coordinates yet");
+		return fail_fabric(f, -EAGAIN, "the node has no coordinates yet");
 	*at = (struct torus_coords){ { 0 } };
-	if (numbers(array, TORUS_MAX_SIZE - 1, at->c) != shape->ndims)
-		return malformed(f, "node");
+	if (numbers_parse(array, TORUS_MAX_SIZE - 1, at->c) != shape->ndims)
+		return fail_malformed(f, "node");
 	for (d = 0; d < shape->ndims; d++)
 		if (at->c[d] >= shape->size[d])
-			return malformed(f, "node");
+			return fail_malformed(f, "node");
 	return 0;
 }
 
@@ -366,8 +366,8 @@ static int ask_coord(struct torus_fabric *f, const char *name, struct torus_shap
 
 	json_decref(question);
 	if (!request) /* json_pack() refuses what is not UTF-8 */
-		return failed(f, -EINVAL, "name '%s': not a valid text",
-			      name ? name : "");
+		return fail_fabric(f, -EINVAL, "name '%s': not a valid text",
+				   name ? name : "");
 	err = torus_fabric_call(f, request, &reply, TIMEOUT_MS);
 	free(request);
 	if (err)
@@ -376,9 +376,9 @@ static int ask_coord(struct torus_fabric *f, const char *name, struct torus_shap
 	answer = json_loads(reply, 0, NULL);
 	free(reply);
 	if (json_unpack(answer, "{sb s?s s?s}", "ok", &ok, "error", &text, "code", &code))
-		err = malformed(f, "answer");
+		err = fail_malformed(f, "answer");
 	else if (!ok)
-		err = failed(f, error_of_code(code), "%s", text ? text : "refused");
+		err = fail_fabric(f, error_of_code(code), "%s", text ? text : "refused");
 	if (!err)
 		err = get_shape(f, json_object_get(answer, "data"), shape);
 	if (!err)

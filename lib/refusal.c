@@ -16,13 +16,14 @@ struct scope {
 	int len;
 };
 
-static bool inside(const struct nlattr *a, const char *at)
+static bool is_inside(const struct nlattr *a, const char *at)
 {
 	return at >= (const char *)a && at < (const char *)a + nla_len(a) + NLA_HDRLEN;
 }
 
 /* The innermost attribute with the byte @at. Return: NULL if there is no such. */
-static const struct nlattr *find(struct scope *s, const char *at, const struct torus_rule **rule)
+static const struct nlattr *find_attribute(struct scope *s, const char *at,
+					 const struct torus_rule **rule)
 {
 	struct nlattr *a;
 	int left;
@@ -30,20 +31,21 @@ static const struct nlattr *find(struct scope *s, const char *at, const struct t
 	nla_for_each_attr(a, s->first, s->len, left) {
 		unsigned int type = (unsigned int)nla_type(a);
 
-		if (!inside(a, at))
+		if (!is_inside(a, at))
 			continue;
 		*rule = type <= s->set->max && s->set->rules[type].name ? &s->set->rules[type] :
 			NULL;
 		if (!*rule || !(*rule)->nest || at == (const char *)a)
 			return *rule ? a : NULL;
 		*s = (struct scope) { (*rule)->nest, nla_data(a), nla_len(a) };
-		return find(s, at, rule);
+		return find_attribute(s, at, rule);
 	}
 	return NULL;
 }
 
 /* Of a text or a number that keeps its limits what it says. Return: false if it is none. */
-static bool quote(char *to, size_t size, const struct nlattr *a, const struct torus_rule *rule)
+static bool quote_value(char *to, size_t size, const struct nlattr *a,
+			const struct torus_rule *rule)
 {
 	size_t n = strnlen(nla_data(a), (size_t)nla_len(a));
 	struct torus_refusal why;
@@ -60,7 +62,8 @@ static bool quote(char *to, size_t size, const struct nlattr *a, const struct to
 }
 
 /* What @a says, and what it may say; as other errors of NICs do. */
-static void describe(char *to, size_t size, const struct nlattr *a, const struct torus_rule *rule)
+static void describe_value(char *to, size_t size, const struct nlattr *a,
+			   const struct torus_rule *rule)
 {
 	struct torus_refusal why;
 
@@ -74,7 +77,7 @@ static void describe(char *to, size_t size, const struct nlattr *a, const struct
 }
 
 /* The limits of the NIC that refused, where it tells them: it may be of another version. */
-static void limits(struct torus_rule *rule, struct nlattr *policy)
+static void take_limits(struct torus_rule *rule, struct nlattr *policy)
 {
 	struct nlattr *a;
 	int left;
@@ -111,16 +114,16 @@ void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs
 	char what[TORUS_REFUSAL_MAX];
 
 	if (offs && nla_len(offs) == sizeof(uint32_t) && nla_get_u32(offs) < req->nlmsg_len)
-		a = find(&top, (char *)req + nla_get_u32(offs), &rule);
+		a = find_attribute(&top, (char *)req + nla_get_u32(offs), &rule);
 	if (!a || (text && strstr(text, rule->name))) {
 		snprintf(to, size, "%s", text ? text : "");
 		return;
 	}
 	here = *rule;
 	if (policy)
-		limits(&here, policy);
+		take_limits(&here, policy);
 	/* What is within its limits was not refused for them. */
-	if (policy || !quote(what, sizeof(what), a, &here))
-		describe(what, sizeof(what), a, &here);
+	if (policy || !quote_value(what, sizeof(what), a, &here))
+		describe_value(what, sizeof(what), a, &here);
 	snprintf(to, size, "%s%s%s", what, text ? ": " : "", text ? text : "");
 }

@@ -11,7 +11,7 @@
 #define RUN_HEAD	  16
 #define NODES_PER_MESSAGE ((TORUS_MSG_MAX - 64) / sizeof(uint32_t))
 
-static int versioned(struct torus_dev *dev, enum torus_cmd cmd, uint64_t version)
+static int send_version(struct torus_dev *dev, enum torus_cmd cmd, uint64_t version)
 {
 	struct nl_msg *msg = lt_msg(dev, cmd, 0);
 
@@ -22,12 +22,12 @@ static int versioned(struct torus_dev *dev, enum torus_cmd cmd, uint64_t version
 
 int torus_rows_begin(struct torus_dev *dev, uint64_t version)
 {
-	return versioned(dev, TORUS_CMD_ROWS_BEGIN, version);
+	return send_version(dev, TORUS_CMD_ROWS_BEGIN, version);
 }
 
 int torus_rows_commit(struct torus_dev *dev, uint64_t version)
 {
-	return versioned(dev, TORUS_CMD_ROWS_COMMIT, version);
+	return send_version(dev, TORUS_CMD_ROWS_COMMIT, version);
 }
 
 static struct nl_msg *put_new(struct torus_dev *dev, uint64_t version, size_t bytes)

@@ -63,7 +63,7 @@ uint32_t torus_distance(const struct torus_shape *shape, uint32_t a, uint32_t b)
  * Decimal digits at *@text, moved past them. Signs, blanks and leading zeros
  * are not part of these texts, so there is one way to write each thing.
  */
-static int number(const char **text, unsigned int max, unsigned int *out)
+static int number_parse(const char **text, unsigned int max, unsigned int *out)
 {
 	const char *s = *text;
 	unsigned int v = 0;
@@ -87,7 +87,7 @@ int torus_shape_parse(const char *text, struct torus_shape *out)
 	int err;
 
 	for (;;) {
-		err = number(&text, TORUS_MAX_SIZE, &v);
+		err = number_parse(&text, TORUS_MAX_SIZE, &v);
 		if (err)
 			return err;
 		if (v < 1 || s.ndims == TORUS_MAX_DIMS)
@@ -105,8 +105,8 @@ int torus_shape_parse(const char *text, struct torus_shape *out)
 }
 
 /* Coordinates up to @end, which is left at *@text. */
-static int coords(const char **text, char end, const struct torus_shape *shape,
-		  struct torus_coords *out)
+static int coords_parse(const char **text, char end, const struct torus_shape *shape,
+			struct torus_coords *out)
 {
 	struct torus_coords at = { { 0 } };
 	unsigned int d, v;
@@ -115,7 +115,7 @@ static int coords(const char **text, char end, const struct torus_shape *shape,
 	for (d = 0; d < shape->ndims; d++) {
 		if (d && *(*text)++ != ',')
 			return -EINVAL;
-		err = number(text, shape->size[d] - 1u, &v);
+		err = number_parse(text, shape->size[d] - 1u, &v);
 		if (err)
 			return err;
 		at.c[d] = (uint16_t)v;
@@ -129,7 +129,7 @@ static int coords(const char **text, char end, const struct torus_shape *shape,
 int torus_coords_parse(const char *text, const struct torus_shape *shape,
 		       struct torus_coords *out)
 {
-	return coords(&text, '\0', shape, out);
+	return coords_parse(&text, '\0', shape, out);
 }
 
 int torus_port_parse(const char *text, unsigned int ndims, unsigned int *port)
@@ -156,7 +156,7 @@ int torus_link_parse(const char *text, const struct torus_shape *shape, uint32_t
 	unsigned int p;
 	int err;
 
-	err = coords(&text, ':', shape, &at);
+	err = coords_parse(&text, ':', shape, &at);
 	if (err)
 		return err;
 	err = torus_port_parse(text + 1, shape->ndims, &p);
@@ -167,7 +167,7 @@ int torus_link_parse(const char *text, const struct torus_shape *shape, uint32_t
 	return 0;
 }
 
-static char *join(const __u16 *v, unsigned int n, char sep, char *buf)
+static char *join_numbers(const __u16 *v, unsigned int n, char sep, char *buf)
 {
 	size_t at = 0;
 	unsigned int d;
@@ -183,13 +183,13 @@ static char *join(const __u16 *v, unsigned int n, char sep, char *buf)
 
 char *torus_shape_text(const struct torus_shape *shape, char *buf)
 {
-	return join(shape->size, shape->ndims, 'x', buf);
+	return join_numbers(shape->size, shape->ndims, 'x', buf);
 }
 
 char *torus_coords_text(const struct torus_shape *shape, const struct torus_coords *at,
 			char *buf)
 {
-	return join(at->c, shape->ndims, ',', buf);
+	return join_numbers(at->c, shape->ndims, ',', buf);
 }
 
 char *torus_node_text(const struct torus_shape *shape, uint32_t id, char *buf)

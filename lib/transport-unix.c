@@ -8,7 +8,7 @@
 
 #include "client.h"
 
-static int address(const char *path, struct sockaddr_un *sa)
+static int set_address(const char *path, struct sockaddr_un *sa)
 {
 	*sa = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	if (!*path || strlen(path) >= sizeof(sa->sun_path))
@@ -27,7 +27,7 @@ static int connect_to(const char *path, int timeout_ms)
 	struct sockaddr_un sa;
 	int fd, err;
 
-	err = address(path, &sa);
+	err = set_address(path, &sa);
 	if (err)
 		return err;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -99,7 +99,7 @@ static void unix_close(struct conn *c)
 }
 
 /* A socket that nobody listens on any more is not a NIC. */
-static bool abandoned(const char *path)
+static bool is_abandoned(const char *path)
 {
 	int fd = connect_to(path, 1000);
 
@@ -127,7 +127,7 @@ static int unix_list(list_fn fn, void *arg)
 	for (i = 0; i < g.gl_pathc && !err; i++) {
 		if (snprintf(where, sizeof(where), "unix:%s", g.gl_pathv[i]) <
 			    (int)sizeof(where) &&
-		    !abandoned(g.gl_pathv[i]))
+		    !is_abandoned(g.gl_pathv[i]))
 			err = fn(where, arg);
 	}
 	globfree(&g);

@@ -51,7 +51,7 @@ void hash_free(struct hash *h)
 	*h = (struct hash) { .size = 0 };
 }
 
-static uint32_t find(const struct hash *h, uint32_t key, uint32_t value)
+static uint32_t find_slot(const struct hash *h, uint32_t key, uint32_t value)
 {
 	uint32_t i = key;
 
@@ -63,7 +63,7 @@ static uint32_t find(const struct hash *h, uint32_t key, uint32_t value)
 /* Those behind it in its run close up, unless they would come before their own place. */
 void hash_del(struct hash *h, uint32_t key, uint32_t value)
 {
-	uint32_t hole = find(h, key, value), mask = h->size - 1;
+	uint32_t hole = find_slot(h, key, value), mask = h->size - 1;
 
 	for (uint32_t i = hole + 1; slot_at(h, i)->value; i++) {
 		if (((i - slot_at(h, i)->key) & mask) < i - hole)
@@ -77,7 +77,7 @@ void hash_del(struct hash *h, uint32_t key, uint32_t value)
 
 void hash_change(struct hash *h, uint32_t key, uint32_t from, uint32_t to)
 {
-	slot_at(h, find(h, key, from))->value = to + 1;
+	slot_at(h, find_slot(h, key, from))->value = to + 1;
 }
 
 bool hash_next(const struct hash *h, uint32_t key, uint32_t *at, uint32_t *value)

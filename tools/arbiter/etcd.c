@@ -57,7 +57,7 @@ struct asker {
 	char *key;
 };
 
-static uint64_t now(void)
+static uint64_t monotonic_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
 }
@@ -66,7 +66,7 @@ static uint64_t now(void)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-static char *encode(const char *text)
+static char *base64_encode(const char *text)
 {
 	size_t n = strlen(text), k = 0, i;
 	char *out = calloc(n / 3 + 1, 5);
@@ -87,7 +87,7 @@ static char *encode(const char *text)
 }
 
 /* As much as there is room for, up to what is no digit. */
-static void decode(char *out, size_t room, const char *text)
+static void base64_decode(char *out, size_t room, const char *text)
 {
 	uint32_t v = 0;
 	size_t n = 0;
@@ -159,14 +159,14 @@ static bool begin_request(struct evhttp_connection *conn, struct reply *r, const
 /*
  * Posts @body, which it takes, and waits for the answer until @end. Returns NULL if there is none.
  */
-static json_t *post(struct asker *a, const struct evhttp_uri *to, const char *path, json_t *body,
-		    uint64_t end)
+static json_t *post_json(struct asker *a, const struct evhttp_uri *to, const char *path,
+			 json_t *body, uint64_t end)
 {
 	struct reply r = { .a = a, .base = event_base_new() };
 	const char *host = evhttp_uri_get_host(to);
 	struct evhttp_connection *conn = NULL;
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL, name[64];
-	uint64_t left = end > now() ? end - now() : 0;
+	uint64_t left = end > monotonic_ns() ? end - monotonic_ns() : 0;
 	struct timeval tv = { .tv_sec = (time_t)(left / SEC),
 			      .tv_usec = (suseconds_t)(left % SEC / US) };
 
@@ -219,7 +219,7 @@ static bool parse_stored(struct stored *s, const char *value)
 
 static bool read_stored(struct asker *a, const struct evhttp_uri *to, uint64_t end, struct stored *s)
 {
-	json_t *reply = post(a, to, "/v3/kv/range", json_pack("{s:s}", "key", a->key), end);
+	json_t *reply = post_json(a, to, "/v3/kv/range", json_pack("{s:s}", "key", a->key), end);
 	const char *value = NULL, *revision = NULL;
 	char text[80];
 	bool fine = true;
@@ -230,7 +230,7 @@ static bool read_stored(struct asker *a, const struct evhttp_uri *to, uint64_t e
 	if (json_object_get(reply, "kvs")) {
 		json_unpack(reply, "{s:[{s:s, s:s}]}", "kvs", "value", &value, "mod_revision",
 			    &revision);
-		decode(text, sizeof(text), value ? value : "");
+		base64_decode(text, sizeof(text), value ? value : "");
 		fine = revision && strspn(revision, "0123456789") == strlen(revision) &&
 		       strcmp(revision, "0") && strlen(revision) < sizeof(s->revision) &&
 		       parse_stored(s, text);
@@ -249,19 +249,20 @@ static bool read_stored(struct asker *a, const struct evhttp_uri *to, uint64_t e
  * Puts the claim where @s was. Returns 1, 0 if @s is not there any more, or -1 if that is not
  * known.
  */
-static int replace(struct asker *a, const struct evhttp_uri *to, uint64_t end,
-		   const struct stored *s)
+static int replace_claim(struct asker *a, const struct evhttp_uri *to, uint64_t end,
+			 const struct stored *s)
 {
 	char text[48], *value;
 	json_t *reply;
 	int won;
 
 	snprintf(text, sizeof(text), "%" PRIu64 " %016" PRIx64, a->claim.epoch, a->claim.guid);
-	value = encode(text);
-	reply = post(a, to, "/v3/kv/txn",
-		     json_pack("{s:[{s:s, s:s, s:s, s:s}], s:[{s:{s:s, s:s}}]}", "compare", "target", "MOD",
-			       "result", "EQUAL", "key", a->key, "mod_revision", s->revision,
-			       "success", "request_put", "key", a->key, "value", value), end);
+	value = base64_encode(text);
+	reply = post_json(a, to, "/v3/kv/txn",
+			  json_pack("{s:[{s:s, s:s, s:s, s:s}], s:[{s:{s:s, s:s}}]}",
+				    "compare", "target", "MOD",
+				    "result", "EQUAL", "key", a->key, "mod_revision", s->revision,
+				    "success", "request_put", "key", a->key, "value", value), end);
 	free(value);
 	won = !reply ? -1 : json_is_true(json_object_get(reply, "succeeded"));
 	json_decref(reply);
@@ -285,7 +286,7 @@ static void ask_endpoint(struct asker *a, const struct evhttp_uri *to, uint64_t 
 				claim_answer("refused %" PRIu64 " is granted to %016" PRIx64,
 					     s.epoch, s.guid);
 		}
-		switch (replace(a, to, end, &s)) {
+		switch (replace_claim(a, to, end, &s)) {
 		case 1:
 			claim_answer("granted");
 		case -1:
@@ -310,7 +311,7 @@ static void on_key(struct inifile *file, const char *section, const char *name, 
 		snprintf(a->endpoints, sizeof(a->endpoints), "%s", value);
 }
 
-static void complain(void *arg, unsigned int line, const char *text)
+static void note_complaint(void *arg, unsigned int line, const char *text)
 {
 	struct asker *a = arg;
 
@@ -324,7 +325,7 @@ static void read_config(struct asker *a)
 {
 	const char *endpoints = getenv("TORUS_ARBITER_ENDPOINTS"), *path = a->claim.config;
 	struct inifile file = {
-		.key = on_key, .complain = complain, .arg = a, .forms = "KEY = VALUE"
+		.key = on_key, .complain = note_complaint, .arg = a, .forms = "KEY = VALUE"
 	};
 
 	if (endpoints && strlen(endpoints) >= sizeof(a->endpoints))
@@ -372,7 +373,7 @@ int main(int argc, char **argv)
 	struct asker a = { .claim = claim_read(argc, argv, help, 1), .time = 800 * MS };
 	struct evhttp_uri *to[ENDPOINTS_MAX];
 	char *names[ENDPOINTS_MAX], *word, *save = NULL, key[300];
-	uint64_t end = now(), n = 0, k;
+	uint64_t end = monotonic_ns(), n = 0, k;
 
 	signal(SIGPIPE, SIG_IGN);
 	read_config(&a);
@@ -387,11 +388,11 @@ int main(int argc, char **argv)
 	if (!n)
 		claim_answer("unknown no endpoints are configured in " CONFIG);
 	snprintf(key, sizeof(key), "torus/%.200s/root", a.claim.fabric);
-	a.key = encode(key);
+	a.key = base64_encode(key);
 	for (k = 0; a.key && k < n; k++) {
-		uint64_t left = end > now() ? end - now() : 0;
+		uint64_t left = end > monotonic_ns() ? end - monotonic_ns() : 0;
 
-		ask_endpoint(&a, to[k], now() + left / (n - k));
+		ask_endpoint(&a, to[k], monotonic_ns() + left / (n - k));
 	}
 	claim_answer("unknown %s: %s", names[n - 1], a.why);
 }

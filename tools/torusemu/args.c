@@ -47,7 +47,7 @@ struct parse {
 };
 
 __attribute__((format(printf, 2, 3)))
-static int bad(const struct parse *p, const char *fmt, ...)
+static int fail_args(const struct parse *p, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -66,7 +66,7 @@ static int set_param(const struct parse *to, const char *text)
 
 	p = param_parse(text, &v, why, sizeof(why));
 	if (!p)
-		return bad(to, "%s", why);
+		return fail_args(to, "%s", why);
 	tn_param_set(&a->params, p, v);
 	if (p == &tn_param_list[TN_PARAM_FRAME_MAX])
 		a->frame_max_set = true;
@@ -79,7 +79,7 @@ static int set_name(const struct parse *to, const char *text)
 	size_t n = strlen(text);
 
 	if (!n || n > TORUS_NAME_MAX)
-		return bad(to, "--name '%s': allowed 1 to %d bytes", text, TORUS_NAME_MAX);
+		return fail_args(to, "--name '%s': allowed 1 to %d bytes", text, TORUS_NAME_MAX);
 	memcpy(a->name, text, n + 1);
 	return 0;
 }
@@ -90,9 +90,9 @@ static int copy_ifname(const struct parse *to, char *name, const char *option,
 	size_t n = strlen(text);
 
 	if (!n || n >= IFNAMSIZ || strpbrk(text, "/ \t\n"))
-		return bad(to,
-			   "%s '%s': a device name has 1 to %d bytes without blanks and slashes",
-			   option, text, IFNAMSIZ - 1);
+		return fail_args(to, "%s '%s': a device name has 1 to %d bytes without blanks and "
+				 "slashes",
+				 option, text, IFNAMSIZ - 1);
 	memcpy(name, text, n + 1);
 	return 0;
 }
@@ -104,8 +104,8 @@ static int set_ports(const struct parse *to, const char *text)
 	unsigned long v = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || v < 2 || v > TORUS_MAX_PORTS || v % 2)
-		return bad(to, "--ports '%s': allowed an even number, 2 to %d", text,
-			   TORUS_MAX_PORTS);
+		return fail_args(to, "--ports '%s': allowed an even number, 2 to %d", text,
+				 TORUS_MAX_PORTS);
 	a->nports = (unsigned int)v;
 	return 0;
 }
@@ -118,7 +118,8 @@ static int set_guid(const struct parse *to, const char *text)
 	errno = 0;
 	a->guid = strtoull(text, &end, 16);
 	if (!strchr("0123456789abcdefABCDEF", *text) || *end || errno || !a->guid)
-		return bad(to, "--guid '%s': allowed 1 to 16 hexadecimal digits, not 0", text);
+		return fail_args(to, "--guid '%s': allowed 1 to 16 hexadecimal digits, not 0",
+				 text);
 	a->guid_set = true;
 	return 0;
 }
@@ -129,7 +130,7 @@ static int set_retry(const struct parse *to, const char *text)
 	enum torus_retry protocol;
 
 	if (torus_retry_parse(text, &protocol))
-		return bad(to, "--retry '%s': allowed angara, acknak, hippi, auto", text);
+		return fail_args(to, "--retry '%s': allowed angara, acknak, hippi, auto", text);
 	a->params.retry = protocol;
 	return 0;
 }
@@ -143,19 +144,19 @@ static int bind_port(const struct parse *to, const char *text)
 	char name[16], first[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
 
 	if (!eq || (size_t)(eq - text) >= sizeof(name))
-		return bad(to, "--port '%s': allowed PORT=IFNAME", text);
+		return fail_args(to, "--port '%s': allowed PORT=IFNAME", text);
 	memcpy(name, text, (size_t)(eq - text));
 	name[eq - text] = 0;
 	if (torus_port_parse(name, ndims, &port))
-		return bad(to, "--port '%s': '%s' is no port, allowed %s to %s", text, name,
-			   torus_port_text(ndims, 0, first),
-			   torus_port_text(ndims, a->nports - 1, last));
+		return fail_args(to, "--port '%s': '%s' is no port, allowed %s to %s", text, name,
+				 torus_port_text(ndims, 0, first),
+				 torus_port_text(ndims, a->nports - 1, last));
 	if (a->lower[port][0])
-		return bad(to, "--port '%s': port %s has a device already: %s", text, name,
-			   a->lower[port]);
+		return fail_args(to, "--port '%s': port %s has a device already: %s", text, name,
+				 a->lower[port]);
 	for (unsigned int i = 0; i < a->nports; i++)
 		if (!strcmp(a->lower[i], eq + 1))
-			return bad(to, "--port '%s': the device has a port already", text);
+			return fail_args(to, "--port '%s': the device has a port already", text);
 	return copy_ifname(to, a->lower[port], "--port", eq + 1);
 }
 
@@ -173,7 +174,7 @@ static int one_option(const struct parse *to, int option, char *text)
 		return set_ports(to, text);
 	case SOCKET:
 		a->socket = text;
-		return *text ? 0 : bad(to, "--socket: allowed a path");
+		return *text ? 0 : fail_args(to, "--socket: allowed a path");
 	case TUN:
 		return copy_ifname(to, a->tun, "--tun", text);
 	case GUID:
@@ -188,16 +189,16 @@ static int one_option(const struct parse *to, int option, char *text)
 	case LOG_LEVEL:
 		a->log_level = log_level(text);
 		return a->log_level >= 0 ? 0 :
-		       bad(to, "--log-level '%s': allowed error, warning, info, debug", text);
+		       fail_args(to, "--log-level '%s': allowed error, warning, info, debug", text);
 	case FOREGROUND:
 		a->foreground = true;
 		return 0;
 	case PACK:
 		a->pack = text;
-		return *text ? 0 : bad(to, "--pack: allowed a path");
+		return *text ? 0 : fail_args(to, "--pack: allowed a path");
 	case NETNS:
 		a->netns = text;
-		return *text ? 0 : bad(to, "--netns: allowed a path");
+		return *text ? 0 : fail_args(to, "--netns: allowed a path");
 	case NO_TUN:
 		a->tun[0] = '\0';
 		return 0;
@@ -206,11 +207,11 @@ static int one_option(const struct parse *to, int option, char *text)
 	case VERSION:
 		return ARGS_VERSION;
 	default:
-		return bad(to, "bad options; try --help");
+		return fail_args(to, "bad options; try --help");
 	}
 }
 
-static int check(const struct parse *to)
+static int check_args(const struct parse *to)
 {
 	const struct args *a = to->args;
 	const struct tn_params *p = &a->params;
@@ -218,23 +219,24 @@ static int check(const struct parse *to)
 
 	if (a->pack)
 		return a->name[0] || a->nports || a->socket ?
-		       bad(to, "--pack: a pack's NICs come by requests; try --help") : 0;
+		       fail_args(to, "--pack: a pack's NICs come by requests; try --help") : 0;
 	if (!a->name[0] || !a->nports || !a->socket)
-		return bad(to, "--name, --ports and --socket are needed; try --help");
+		return fail_args(to, "--name, --ports and --socket are needed; try --help");
 	if (!tn_params_check(p, &why))
 		return 0;
 	if (!why.more)
-		return bad(to, "--set %s: must not be less than %s (%" PRIu64 ")", why.param->name,
-			   why.than->name, (uint64_t)why.min);
+		return fail_args(to, "--set %s: must not be less than %s (%" PRIu64 ")",
+				 why.param->name, why.than->name, (uint64_t)why.min);
 	if (why.more == 1)
-		return bad(to, "--set %s: must be longer than %s (%" PRIu64 " ns)",
-			   why.param->name, why.than->name, (uint64_t)why.min - 1);
-	return bad(to, "--set %s: must be %" PRIu64 " at least, for packets with %s of %" PRIu64,
-		   why.param->name, (uint64_t)why.min, why.than->name,
-		   (uint64_t)why.min - why.more);
+		return fail_args(to, "--set %s: must be longer than %s (%" PRIu64 " ns)",
+				 why.param->name, why.than->name, (uint64_t)why.min - 1);
+	return fail_args(to, "--set %s: must be %" PRIu64 " at least, for packets with %s of %"
+			 PRIu64,
+			 why.param->name, (uint64_t)why.min, why.than->name,
+			 (uint64_t)why.min - why.more);
 }
 
-static void defaults(struct args *a)
+static void set_defaults(struct args *a)
 {
 	memset(a, 0, sizeof(*a));
 	tn_params_default(&a->params);
@@ -264,7 +266,7 @@ int args_parse(struct args *a, int argc, char **argv, char *why, size_t size)
 	unsigned int nport = 0;
 	int option, err = 0;
 
-	defaults(a);
+	set_defaults(a);
 	optind = 0;
 	while (!err && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option != PORT)
@@ -272,12 +274,12 @@ int args_parse(struct args *a, int argc, char **argv, char *why, size_t size)
 		else if (nport < TORUS_MAX_PORTS)
 			port[nport++] = optarg;
 		else
-			err = bad(&to, "--port '%s': more than %d", optarg, TORUS_MAX_PORTS);
+			err = fail_args(&to, "--port '%s': more than %d", optarg, TORUS_MAX_PORTS);
 	}
 	if (!err && optind < argc)
-		err = bad(&to, "'%s': no such argument; try --help", argv[optind]);
+		err = fail_args(&to, "'%s': no such argument; try --help", argv[optind]);
 	if (!err)
-		err = check(&to);
+		err = check_args(&to);
 	for (unsigned int i = 0; !err && i < nport; i++)
 		err = bind_port(&to, port[i]);
 	return err;

@@ -33,7 +33,7 @@ static struct cable *cable_get(struct chassis *c, const char *name)
 }
 
 /* Both ends see at once what has become of it. */
-static void look(struct cable *cable, u64 now)
+static void look_at_ends(struct cable *cable, u64 now)
 {
 	for (int i = 0; i < 2; i++)
 		if (cable->port[i])
@@ -47,7 +47,7 @@ int cable_cut(struct chassis *c, const char *name, bool cut)
 	if (!cable)
 		return -ENOMEM;
 	cable->cut = cut;
-	look(cable, loop_now());
+	look_at_ends(cable, loop_now());
 	return 0;
 }
 
@@ -111,7 +111,7 @@ static void cable_close(struct port *port)
 		return;
 	cable_abandon(port);
 	plug.cable->in[plug.end] = false;
-	look(plug.cable, loop_now());
+	look_at_ends(plug.cable, loop_now());
 }
 
 static bool cable_has_carrier(const struct port *port)

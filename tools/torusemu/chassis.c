@@ -87,7 +87,7 @@ void chassis_wake(struct chassis *c, struct emu *e)
 	c->ready_tail = &e->next_ready;
 }
 
-static void turn(struct chassis *c, u64 now)
+static void step_nic(struct chassis *c, u64 now)
 {
 	struct emu *e = c->ready;
 	u64 at;
@@ -105,7 +105,7 @@ static void turn(struct chassis *c, u64 now)
 }
 
 /* Those woken by others' frames have theirs in the next round. */
-static void turns(struct chassis *c, u64 now)
+static void step_nics(struct chassis *c, u64 now)
 {
 	struct emu **end = c->ready_tail;
 	struct due *d;
@@ -117,7 +117,7 @@ static void turns(struct chassis *c, u64 now)
 	}
 	for (bool last = !c->ready; !last;) {
 		last = &c->ready->next_ready == end;
-		turn(c, now);
+		step_nic(c, now);
 	}
 }
 
@@ -132,7 +132,7 @@ static u64 next_due(const struct chassis *c)
  * All idle NICs of a machine say so at the same moment. Sleeping until all have
  * done it takes their frames in one go instead of waking up for each.
  */
-static void nap(const struct chassis *c, u64 now)
+static void sleep_briefly(const struct chassis *c, u64 now)
 {
 	const struct timespec ts = { .tv_nsec = NAP };
 
@@ -152,9 +152,9 @@ void chassis_run(struct chassis *c)
 		c->passed = true;
 		for (int i = 0; i < TURNS_MAX && c->passed; i++) {
 			c->passed = false;
-			turns(c, now);
+			step_nics(c, now);
 		}
 		if (now >= until && !c->ready)
-			nap(c, now);
+			sleep_briefly(c, now);
 	}
 }

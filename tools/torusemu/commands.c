@@ -26,7 +26,7 @@ static int check_device(struct req *r)
 
 /* --- a do ----------------------------------------------------------------- */
 
-static int answer(struct req *r)
+static int send_reply(struct req *r)
 {
 	struct nl_msg *msg = reply_new(r->req.cmd, r->nlh->nlmsg_seq, 0, REPLY_BYTES);
 
@@ -54,7 +54,7 @@ static int device_set(struct req *r)
 	return 0;
 }
 
-static int run(struct req *r)
+static int run_request(struct req *r)
 {
 	int err;
 
@@ -67,7 +67,7 @@ static int run(struct req *r)
 	if (r->req.cmd == TORUS_CMD_DEVICE_SET)
 		return device_set(r);
 	err = torus_req_run(&r->emu->soft.hw, &r->req);
-	return err || !r->req.tree ? err : answer(r);
+	return err || !r->req.tree ? err : send_reply(r);
 }
 
 /* --- a dump --------------------------------------------------------------- */
@@ -121,5 +121,5 @@ int command_run(struct req *r, bool dump)
 		err = check_device(r);
 	if (err)
 		return err;
-	return dump ? dump_begin(r) : run(r);
+	return dump ? dump_begin(r) : run_request(r);
 }

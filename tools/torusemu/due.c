@@ -3,22 +3,22 @@
 
 #include <stdlib.h>
 
-static void put(struct due_heap *h, u32 place, struct due *d)
+static void put_entry(struct due_heap *h, u32 place, struct due *d)
 {
 	h->entry[place] = d;
 	d->place = place;
 }
 
-static void rise(struct due_heap *h, struct due *d)
+static void move_up(struct due_heap *h, struct due *d)
 {
 	u32 i = d->place;
 
 	for (; i && h->entry[(i - 1) / 2]->at > d->at; i = (i - 1) / 2)
-		put(h, i, h->entry[(i - 1) / 2]);
-	put(h, i, d);
+		put_entry(h, i, h->entry[(i - 1) / 2]);
+	put_entry(h, i, d);
 }
 
-static void sink(struct due_heap *h, struct due *d)
+static void move_down(struct due_heap *h, struct due *d)
 {
 	u32 i = d->place;
 
@@ -27,9 +27,9 @@ static void sink(struct due_heap *h, struct due *d)
 			child++;
 		if (h->entry[child]->at >= d->at)
 			break;
-		put(h, i, h->entry[child]);
+		put_entry(h, i, h->entry[child]);
 	}
-	put(h, i, d);
+	put_entry(h, i, d);
 }
 
 int due_add(struct due_heap *h, struct due *d)
@@ -44,7 +44,7 @@ int due_add(struct due_heap *h, struct due *d)
 		h->room = room;
 	}
 	d->at = DUE_NEVER;
-	put(h, h->n++, d);
+	put_entry(h, h->n++, d);
 	return 0;
 }
 
@@ -54,9 +54,9 @@ void due_set(struct due_heap *h, struct due *d, u64 at)
 
 	d->at = at;
 	if (at < old)
-		rise(h, d);
+		move_up(h, d);
 	else if (at > old)
-		sink(h, d);
+		move_down(h, d);
 }
 
 void due_del(struct due_heap *h, struct due *d)
@@ -65,9 +65,9 @@ void due_del(struct due_heap *h, struct due *d)
 
 	if (last == d)
 		return;
-	put(h, d->place, last);
-	rise(h, last);
-	sink(h, last);
+	put_entry(h, d->place, last);
+	move_up(h, last);
+	move_down(h, last);
 }
 
 struct due *due_first(const struct due_heap *h)

@@ -115,8 +115,8 @@ static void *table_new(size_t bytes)
 	return table ? memset(table, 0, bytes) : NULL;
 }
 
-static int attach(struct tn_soft *s, unsigned int port, const char *name,
-		  struct torus_refusal *why)
+static int attach_port(struct tn_soft *s, unsigned int port, const char *name,
+		       struct torus_refusal *why)
 {
 	struct emu *e = container_of(s, struct emu, soft);
 	const char *text = NULL;
@@ -138,7 +138,7 @@ static const struct tn_soft_shell shell = {
 	.now = loop_now,
 	.table_new = table_new,
 	.table_free = free,
-	.attach = attach,
+	.attach = attach_port,
 };
 
 /* --- lifetime --------------------------------------------------------------- */

@@ -129,7 +129,7 @@ static unsigned int rx_prepare(struct ether_rx *rx, struct pool *pool)
 	return ETHER_RX_BATCH;
 }
 
-static void give(struct port *port, struct frame *f, u32 bytes, u64 now)
+static void give_frame(struct port *port, struct frame *f, u32 bytes, u64 now)
 {
 	struct pool *pool = port->emu->pool;
 	struct frame *small = bytes < COPY_BREAK ? frame_new(pool, bytes) : NULL;
@@ -161,7 +161,7 @@ static void ether_ready(struct watch *w, u32 events)
 		port_look(port, now);
 	for (int i = 0; i < n; i++)
 		if (rx->mm[i].msg_len >= ETH_HLEN)
-			give(port, rx->frame[i], rx->mm[i].msg_len - (u32)ETH_HLEN, now);
+			give_frame(port, rx->frame[i], rx->mm[i].msg_len - (u32)ETH_HLEN, now);
 }
 
 /* --- out ------------------------------------------------------------------ */

@@ -14,7 +14,7 @@
 #define VIRTIO_NET_HDR_GSO_UDP_L4 5
 #endif
 
-static u32 be16(const u8 *p)
+static u32 get_be16(const u8 *p)
 {
 	return (u32)p[0] << 8 | p[1];
 }
@@ -25,7 +25,7 @@ static void put_be16(u8 *p, u32 v)
 	p[1] = (u8)v;
 }
 
-static u32 fold(u32 sum)
+static u32 fold_sum(u32 sum)
 {
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (sum & 0xffff) + (sum >> 16);
@@ -42,22 +42,22 @@ static u32 ip_sum(const u8 *ip)
 	u32 sum = 0;
 
 	for (u32 i = 0; i < sizeof(struct iphdr); i += 2)
-		sum += be16(ip + i);
-	return fold(sum);
+		sum += get_be16(ip + i);
+	return fold_sum(sum);
 }
 
 static bool plain_v4(const u8 *ip, size_t bytes)
 {
 	return ip[0] == 0x45 && ip[offsetof(struct iphdr, protocol)] == IPPROTO_UDP &&
-	       be16(ip + offsetof(struct iphdr, tot_len)) == bytes &&
-	       !(be16(ip + offsetof(struct iphdr, frag_off)) & (0xffff ^ IP_DF)) &&
+	       get_be16(ip + offsetof(struct iphdr, tot_len)) == bytes &&
+	       !(get_be16(ip + offsetof(struct iphdr, frag_off)) & (0xffff ^ IP_DF)) &&
 	       ip_sum(ip) == 0xffff;
 }
 
 static bool plain_v6(const u8 *ip, size_t bytes)
 {
 	return ip[0] >> 4 == 6 && ip[offsetof(struct ip6_hdr, ip6_nxt)] == IPPROTO_UDP &&
-	       be16(ip + offsetof(struct ip6_hdr, ip6_plen)) == bytes - sizeof(struct ip6_hdr);
+	       get_be16(ip + offsetof(struct ip6_hdr, ip6_plen)) == bytes - sizeof(struct ip6_hdr);
 }
 
 /* A whole, plain UDP/IP datagram. Return: bytes of its IP header, 0 if it is none. */
@@ -84,13 +84,13 @@ static size_t head_len(const u8 *msg, size_t bytes)
 	if (!n || h.flags != VIRTIO_NET_HDR_F_NEEDS_CSUM || h.gso_type != VIRTIO_NET_HDR_GSO_NONE ||
 	    tn_get_le16(&h.csum_start) != n ||
 	    tn_get_le16(&h.csum_offset) != offsetof(struct udphdr, check) ||
-	    be16(ip + n + offsetof(struct udphdr, len)) != bytes - VNET - n)
+	    get_be16(ip + n + offsetof(struct udphdr, len)) != bytes - VNET - n)
 		return 0;
 	return VNET + n + UDP;
 }
 
 /* What differs from datagram to datagram: lengths, checksums, identification. */
-static void blank(u8 *head, size_t len)
+static void blank_varying(u8 *head, size_t len)
 {
 	u8 *ip = head + VNET, *udp = head + len - UDP;
 
@@ -105,37 +105,37 @@ static void blank(u8 *head, size_t len)
 	put_be16(udp + offsetof(struct udphdr, check), 0);
 }
 
-static bool consecutive(const u8 *first, const u8 *next, u32 count)
+static bool is_consecutive(const u8 *first, const u8 *next, u32 count)
 {
 	const u8 *a = first + VNET, *b = next + VNET;
 
-	if (!is_v4(a) || be16(a + offsetof(struct iphdr, frag_off)) & IP_DF)
+	if (!is_v4(a) || get_be16(a + offsetof(struct iphdr, frag_off)) & IP_DF)
 		return true;
-	return be16(b + offsetof(struct iphdr, id)) ==
-	       ((be16(a + offsetof(struct iphdr, id)) + count) & 0xffff);
+	return get_be16(b + offsetof(struct iphdr, id)) ==
+	       ((get_be16(a + offsetof(struct iphdr, id)) + count) & 0xffff);
 }
 
 /* The pseudo header's sum, which stands for the checksum, of @bytes instead of @udp's. */
 static u32 pseudo_sum(const u8 *udp, u32 bytes)
 {
-	return fold(be16(udp + offsetof(struct udphdr, check)) +
-		    (0xffff ^ be16(udp + offsetof(struct udphdr, len))) + bytes);
+	return fold_sum(get_be16(udp + offsetof(struct udphdr, check)) +
+			(0xffff ^ get_be16(udp + offsetof(struct udphdr, len))) + bytes);
 }
 
 /* @b continues @a, both @len bytes of headers. */
-static bool belongs(const u8 *a, const u8 *b, size_t len, u32 count)
+static bool continues_flow(const u8 *a, const u8 *b, size_t len, u32 count)
 {
 	const u8 *udp = b + len - UDP;
 	u8 x[GRO_HEAD], y[GRO_HEAD];
 
-	if (!consecutive(a, b, count) ||
-	    pseudo_sum(a + len - UDP, be16(udp + offsetof(struct udphdr, len))) !=
-	    be16(udp + offsetof(struct udphdr, check)))
+	if (!is_consecutive(a, b, count) ||
+	    pseudo_sum(a + len - UDP, get_be16(udp + offsetof(struct udphdr, len))) !=
+	    get_be16(udp + offsetof(struct udphdr, check)))
 		return false;
 	memcpy(x, a, len);
 	memcpy(y, b, len);
-	blank(x, len);
-	blank(y, len);
+	blank_varying(x, len);
+	blank_varying(y, len);
 	return !memcmp(x, y, len);
 }
 
@@ -159,7 +159,7 @@ bool gro_join(struct gro *g, const u8 *msg, size_t bytes)
 
 	if (g->ended || n != g->len || !more || more > g->size ||
 	    g->len - VNET + g->bytes + more > IP_BYTES_MAX ||
-	    !belongs(g->head, msg, n, g->count))
+	    !continues_flow(g->head, msg, n, g->count))
 		return false;
 	g->bytes += (u32)more;
 	g->count++;

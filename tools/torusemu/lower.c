@@ -28,7 +28,7 @@ static struct port *port_waiting(struct emu *e, const char *name)
 	return NULL;
 }
 
-static void tell(struct emu *e, const struct ifinfomsg *ifi, const char *name, bool gone)
+static void update_port(struct emu *e, const struct ifinfomsg *ifi, const char *name, bool gone)
 {
 	struct port *port = port_of(e, ifi->ifi_index);
 	const char *why;
@@ -54,8 +54,8 @@ static int on_link(struct nl_msg *msg, void *arg)
 	    !tb[IFLA_IFNAME])
 		return NL_OK;
 	for (struct emu *e = c->nics; e; e = e->next)
-		tell(e, nlmsg_data(nlh), nla_get_string(tb[IFLA_IFNAME]),
-		     nlh->nlmsg_type == RTM_DELLINK);
+		update_port(e, nlmsg_data(nlh), nla_get_string(tb[IFLA_IFNAME]),
+			    nlh->nlmsg_type == RTM_DELLINK);
 	return NL_OK;
 }
 

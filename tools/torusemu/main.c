@@ -59,7 +59,7 @@ static int catch_signals(struct program *p)
 	return err;
 }
 
-static int failed(const struct program *p, const char *what, int err)
+static int log_failure(const struct program *p, const char *what, int err)
 {
 	log_err(p->who, "%s: %s", what, strerror(-err));
 	return err;
@@ -76,7 +76,7 @@ static int start_pack(struct program *p, const char *path)
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	err = pack_open(&p->pack, &p->chassis, path);
-	return err ? failed(p, path, err) : 0;
+	return err ? log_failure(p, path, err) : 0;
 }
 
 static int start_nic(struct program *p, struct args *a)
@@ -89,7 +89,7 @@ static int start_nic(struct program *p, struct args *a)
 	return -EINVAL;
 }
 
-static int start(struct program *p, struct args *a)
+static int start_nics(struct program *p, struct args *a)
 {
 	int err;
 
@@ -99,19 +99,19 @@ static int start(struct program *p, struct args *a)
 	}
 	err = catch_signals(p);
 	if (err)
-		return failed(p, "signals", err);
+		return log_failure(p, "signals", err);
 	err = lower_init(&p->chassis);
 	if (err)
-		return failed(p, "rtnetlink", err);
+		return log_failure(p, "rtnetlink", err);
 	err = a->pack ? start_pack(p, a->pack) : start_nic(p, a);
 	if (err)
 		return err;
 	priority_raise(a->pack ? NICE_PACK : NICE);
 	err = priv_drop(a->pack || a->netns);
-	return err ? failed(p, "dropping privileges", err) : 0;
+	return err ? log_failure(p, "dropping privileges", err) : 0;
 }
 
-static void stop(struct program *p)
+static void stop_nics(struct program *p)
 {
 	sd_notify(0, "STOPPING=1");
 	if (p->pack.chassis)
@@ -160,23 +160,23 @@ static void now_ready(const struct program *p, int pipefd)
 	close(pipefd);
 }
 
-static int run(struct program *p, struct args *a)
+static int run_program(struct program *p, struct args *a)
 {
 	int pipefd = a->foreground ? -1 : become_daemon(), err;
 
 	p->who = a->pack ? "pack" : a->name;
 	p->signals.fd = p->pack.listener.fd = -1;
 	if (!a->foreground && pipefd < 0)
-		return failed(p, "fork", pipefd);
+		return log_failure(p, "fork", pipefd);
 	err = chassis_init(&p->chassis);
 	if (err)
-		return failed(p, "start", err);
-	err = start(p, a);
+		return log_failure(p, "start", err);
+	err = start_nics(p, a);
 	if (!err) {
 		now_ready(p, pipefd);
 		chassis_run(&p->chassis);
 	}
-	stop(p);
+	stop_nics(p);
 	return err;
 }
 
@@ -201,5 +201,5 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	log_init(args.log_level);
-	return run(&program, &args) ? 2 : 0;
+	return run_program(&program, &args) ? 2 : 0;
 }

@@ -23,7 +23,7 @@ struct why {
 };
 
 __attribute__((format(printf, 3, 4)))
-static int failed(const struct why *why, int err, const char *fmt, ...)
+static int fail_make(const struct why *why, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -43,10 +43,10 @@ static int fit_frames(struct args *a, const struct why *why)
 			continue;
 		mtu = ether_mtu(a->lower[i]);
 		if (mtu < 0)
-			return failed(why, mtu, "%s: %s", a->lower[i], strerror(-mtu));
+			return fail_make(why, mtu, "%s: %s", a->lower[i], strerror(-mtu));
 		if ((u32)mtu < tn_packet_max(&a->params))
-			return failed(why, -EINVAL, "%s: its MTU is %d, allowed %u and more",
-				      a->lower[i], mtu, tn_packet_max(&a->params));
+			return fail_make(why, -EINVAL, "%s: its MTU is %d, allowed %u and more",
+					 a->lower[i], mtu, tn_packet_max(&a->params));
 		if (!a->frame_max_set && (u32)mtu < a->params.frame_max)
 			a->params.frame_max = (u32)mtu;
 	}
@@ -66,7 +66,7 @@ static int place_tun(void *arg)
 	return lt_netdev_place(&p->dev, p->text, sizeof(p->text));
 }
 
-static void placed(struct emu *e, const struct torus_shape *old, u32 old_node)
+static void follow_place(struct emu *e, const struct torus_shape *old, u32 old_node)
 {
 	struct placing p = {
 		.dev = {
@@ -88,7 +88,7 @@ static void placed(struct emu *e, const struct torus_shape *old, u32 old_node)
 			p.text[0] ? p.text : strerror(-err));
 }
 
-static int init(struct emu *e, struct chassis *c, const struct args *a, const struct why *why)
+static int init_nic(struct emu *e, struct chassis *c, const struct args *a, const struct why *why)
 {
 	int err;
 
@@ -97,14 +97,16 @@ static int init(struct emu *e, struct chassis *c, const struct args *a, const st
 	e->soft.hw.guid = a->guid_set ? a->guid : guid_lasting(a->name);
 	e->soft.hw.bootstrap = a->bootstrap;
 	e->attach = port_attach;
-	e->placed = placed;
+	e->placed = follow_place;
 	strcpy(e->soft.hw.name, a->name);
 	if (getrandom(&e->rng, sizeof(e->rng), 0) < 0)
 		e->rng = loop_now();
 	/* Not the time of day: a machine without a clock of its own repeats that. */
 	e->soft.hw.epoch = (u32)(e->rng >> 32) | 1;
 	err = emu_init(e, c, loop_now());
-	return err ? failed(why, err, "the parameters do not fit together: %s", strerror(-err)) : 0;
+	if (err)
+		fail_make(why, err, "the parameters do not fit together: %s", strerror(-err));
+	return err;
 }
 
 static int open_socket_at(struct emu *e, const char *path, const struct why *why)
@@ -118,8 +120,8 @@ static int open_socket_at(struct emu *e, const char *path, const struct why *why
 	err = server_open(e, path);
 	if (!err)
 		return 0;
-	return failed(why, err, "%s: %s", path,
-		      err == -EADDRINUSE ? "another NIC listens there" : strerror(-err));
+	return fail_make(why, err, "%s: %s", path,
+			 err == -EADDRINUSE ? "another NIC listens there" : strerror(-err));
 }
 
 static int attach_all(struct emu *e, const struct args *a, const struct why *why)
@@ -132,8 +134,8 @@ static int attach_all(struct emu *e, const struct args *a, const struct why *why
 			continue;
 		err = port_attach(&e->port[i], a->lower[i], &text, loop_now());
 		if (err)
-			return failed(why, err, "port %u on %s: %s", i, a->lower[i],
-				      text ? text : strerror(-err));
+			return fail_make(why, err, "port %u on %s: %s", i, a->lower[i],
+					 text ? text : strerror(-err));
 	}
 	return 0;
 }
@@ -159,12 +161,12 @@ static int add_host(struct emu *e, const struct args *a, const struct why *why)
 	if (a->netns)
 		e->netns = open(a->netns, O_RDONLY | O_CLOEXEC);
 	if (a->netns && e->netns < 0)
-		return failed(why, -errno, "--netns '%s': %s", a->netns, strerror(errno));
+		return fail_make(why, -errno, "--netns '%s': %s", a->netns, strerror(errno));
 	err = netns_visit(e->netns, open_tun, &o);
-	return err ? failed(why, err, "%s: %s", a->tun, strerror(-err)) : 0;
+	return err ? fail_make(why, err, "%s: %s", a->tun, strerror(-err)) : 0;
 }
 
-static int furnish(struct emu *e, const struct args *a, const struct why *why)
+static int furnish_nic(struct emu *e, const struct args *a, const struct why *why)
 {
 	int err = open_socket_at(e, a->socket, why);
 
@@ -179,15 +181,15 @@ struct emu *make_nic(struct chassis *c, struct args *a, char *text, size_t size)
 	struct emu *e = calloc(1, sizeof(*e));
 
 	if (!e) {
-		failed(&why, 0, "out of memory");
+		fail_make(&why, 0, "out of memory");
 		return NULL;
 	}
 	e->netns = -1;
-	if (fit_frames(a, &why) || init(e, c, a, &why)) {
+	if (fit_frames(a, &why) || init_nic(e, c, a, &why)) {
 		free(e);
 		return NULL;
 	}
-	if (furnish(e, a, &why)) {
+	if (furnish_nic(e, a, &why)) {
 		unmake_nic(e);
 		return NULL;
 	}

@@ -21,7 +21,7 @@ void msg_lost(void *emu, const u8 *ip, u32 len)
 	tun_write(e, &iov, 1, iov.iov_len);
 }
 
-static bool cut(struct emu *e, struct frame *f, u32 len)
+static bool cut_message(struct emu *e, struct frame *f, u32 len)
 {
 	u32 most = e->soft.host.payload_max;
 	struct tn_pkt *p;
@@ -51,7 +51,7 @@ void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 		memcpy(small->data, f->data, len);
 		f = small;
 	}
-	if (cut(e, f, (u32)len))
+	if (cut_message(e, f, (u32)len))
 		torus_host_send(&e->soft.host, now);
 	else
 		torus_host_drop(&e->soft.host, &e->soft.host.out);

@@ -40,7 +40,7 @@ struct request {
 	char why[ARGS_WHY_MAX];
 };
 
-static struct emu *find(const struct chassis *c, const char *name)
+static struct emu *find_nic(const struct chassis *c, const char *name)
 {
 	struct emu *e = c->nics;
 
@@ -49,7 +49,7 @@ static struct emu *find(const struct chassis *c, const char *name)
 	return e;
 }
 
-static bool add(struct request *r)
+static bool add_request(struct request *r)
 {
 	struct args args;
 	int what = args_parse(&args, r->n, r->word, r->why, sizeof(r->why));
@@ -58,16 +58,16 @@ static bool add(struct request *r)
 		return false;
 	if (what != ARGS_RUN || args.pack)
 		snprintf(r->why, sizeof(r->why), "add: the options are those of one NIC");
-	else if (find(r->chassis, args.name))
+	else if (find_nic(r->chassis, args.name))
 		snprintf(r->why, sizeof(r->why), "--name '%s': there is one", args.name);
 	else
 		return make_nic(r->chassis, &args, r->why, sizeof(r->why));
 	return false;
 }
 
-static bool kill(struct request *r)
+static bool kill_request(struct request *r)
 {
-	struct emu *e = find(r->chassis, r->word[1]);
+	struct emu *e = find_nic(r->chassis, r->word[1]);
 
 	if (e)
 		kill_nic(e);
@@ -88,25 +88,25 @@ static bool cut_or_mend(struct request *r, bool cut)
 	return !err;
 }
 
-static bool cut(struct request *r)
+static bool cut_request(struct request *r)
 {
 	return cut_or_mend(r, true);
 }
 
-static bool mend(struct request *r)
+static bool mend_request(struct request *r)
 {
 	return cut_or_mend(r, false);
 }
 
-static bool run(struct request *r)
+static bool run_verb(struct request *r)
 {
 	static const struct {
 		const char *word;
 		bool (*run)(struct request *r);
 		bool has_one;		/* argument, and no more */
 	} verbs[] = {
-		{ "add", add, false }, { "kill", kill, true },
-		{ "cut", cut, true }, { "mend", mend, true },
+		{ "add", add_request, false }, { "kill", kill_request, true },
+		{ "cut", cut_request, true }, { "mend", mend_request, true },
 	};
 	const char *word = r->n ? r->word[0] : "";
 
@@ -123,7 +123,7 @@ static bool run(struct request *r)
 }
 
 /* Each word has its NUL, the last one too. */
-static bool split(struct request *r, char *text, size_t len)
+static bool split_words(struct request *r, char *text, size_t len)
 {
 	if (!len || text[len - 1])
 		return false;
@@ -135,14 +135,14 @@ static bool split(struct request *r, char *text, size_t len)
 	return true;
 }
 
-static void answer(struct pack *pack, int fd, char *text, size_t len)
+static void answer_visitor(struct pack *pack, int fd, char *text, size_t len)
 {
 	struct request r = { .chassis = pack->chassis };
 	const char *said = r.why;
 
-	if (!split(&r, text, len))
+	if (!split_words(&r, text, len))
 		said = "a request is words that end with a NUL each, 128 at most";
-	else if (run(&r))
+	else if (run_verb(&r))
 		said = "ok";
 	if (send(fd, said, strlen(said), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		log_warn("pack", "an answer was not taken: %s", strerror(errno));
@@ -150,7 +150,7 @@ static void answer(struct pack *pack, int fd, char *text, size_t len)
 
 /* --- the socket ----------------------------------------------------------- */
 
-static void leave(struct visitor *v)
+static void remove_visitor(struct visitor *v)
 {
 	struct visitor **at = &v->pack->visitors;
 
@@ -169,9 +169,9 @@ static void visitor_ready(struct watch *w, u32 events)
 
 	(void)events;
 	if (n > 0)
-		answer(v->pack, w->fd, text, (size_t)n > sizeof(text) ? 0 : (size_t)n);
+		answer_visitor(v->pack, w->fd, text, (size_t)n > sizeof(text) ? 0 : (size_t)n);
 	else if (!n || (errno != EAGAIN && errno != EINTR))
-		leave(v);
+		remove_visitor(v);
 }
 
 static void listener_ready(struct watch *w, u32 events)
@@ -213,7 +213,7 @@ int pack_open(struct pack *pack, struct chassis *c, const char *path)
 void pack_close(struct pack *pack)
 {
 	while (pack->visitors)
-		leave(pack->visitors);
+		remove_visitor(pack->visitors);
 	while (pack->chassis->nics)
 		kill_nic(pack->chassis->nics);
 	loop_del(&pack->chassis->loop, &pack->listener);

@@ -49,7 +49,7 @@ static struct frame *frame_at(void *mem, u8 class)
 	return f;
 }
 
-static void push(struct pool *pool, struct frame *f)
+static void push_frame(struct pool *pool, struct frame *f)
 {
 	f->next = pool->frame[f->class];
 	pool->frame[f->class] = f;
@@ -63,12 +63,12 @@ static void refill_large(struct pool *pool)
 		return;
 	madvise(mem, CHUNK, MADV_HUGEPAGE);
 	for (size_t at = 0; at + STRIDE <= CHUNK; at += STRIDE) {
-		push(pool, frame_at(mem + at, LARGE));
+		push_frame(pool, frame_at(mem + at, LARGE));
 		pool->frames++;
 	}
 }
 
-static void refill(struct pool *pool, u8 class)
+static void refill_class(struct pool *pool, u8 class)
 {
 	size_t bytes = (ALIGN + class_bytes[class] + ALIGN - 1) / ALIGN * ALIGN;
 	void *mem;
@@ -83,7 +83,7 @@ static void refill(struct pool *pool, u8 class)
 	if (!mem)
 		return;
 	pool->frames += class == LARGE;
-	push(pool, frame_at(mem, class));
+	push_frame(pool, frame_at(mem, class));
 }
 
 struct frame *frame_new(struct pool *pool, size_t bytes)
@@ -94,7 +94,7 @@ struct frame *frame_new(struct pool *pool, size_t bytes)
 	while (class < LARGE && class_bytes[class] < bytes)
 		class++;
 	if (!pool->frame[class])
-		refill(pool, class);
+		refill_class(pool, class);
 	f = pool->frame[class];
 	if (!f)
 		return NULL;
@@ -110,7 +110,7 @@ void frame_free(struct pool *pool, struct frame *f)
 		free(f);
 		return;
 	}
-	push(pool, f);
+	push_frame(pool, f);
 }
 
 static struct tn_pkt *pkt_alloc(struct pool *pool)

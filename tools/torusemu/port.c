@@ -71,7 +71,7 @@ void port_gone(struct port *port, u64 now)
 	set_carrier(port, false, now);
 }
 
-static void detach(struct port *port, u64 now)
+static void detach_port(struct port *port, u64 now)
 {
 	port_close(port);
 	port->soft->lower[0] = 0;
@@ -85,7 +85,7 @@ int port_attach(struct port *port, const char *name, const char **why, u64 now)
 
 	*why = NULL;
 	if (!*name) {
-		detach(port, now);
+		detach_port(port, now);
 		return 0;
 	}
 	err = m->open(port, name, why);

@@ -45,7 +45,7 @@ static int send_now(struct client *c, const void *data, size_t len)
 	return -errno;
 }
 
-static void enqueue(struct client *c, const void *data, size_t len)
+static void enqueue_bytes(struct client *c, const void *data, size_t len)
 {
 	struct out *o = malloc(sizeof(*o) + len);
 
@@ -64,7 +64,7 @@ static void enqueue(struct client *c, const void *data, size_t len)
 static void send_bytes(struct client *c, const void *data, size_t len)
 {
 	if (!c->dead && (c->out || send_now(c, data, len) == -EAGAIN))
-		enqueue(c, data, len);
+		enqueue_bytes(c, data, len);
 }
 
 void client_send(struct client *c, struct nl_msg *msg)
@@ -170,7 +170,7 @@ static void run_dump(struct client *c)
 }
 
 /* Queue first, then the dump, then the confession that something was dropped. */
-static void pump(struct client *c)
+static void send_pending(struct client *c)
 {
 	send_queue(c);
 	run_dump(c);
@@ -212,7 +212,7 @@ static int check_header(struct req *r)
 	return 0;
 }
 
-static void request(struct client *c, struct nlmsghdr *nlh)
+static void handle_request(struct client *c, struct nlmsghdr *nlh)
 {
 	struct req r = { .emu = c->emu, .client = c, .nlh = nlh };
 	bool dump = (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
@@ -234,13 +234,13 @@ void client_request(struct client *c, void *data, size_t len)
 	int left = (int)len;
 
 	for (; nlmsg_ok(nlh, left) && !c->dead; nlh = nlmsg_next(nlh, &left))
-		request(c, nlh);
+		handle_request(c, nlh);
 	if (left > 0 && !c->dead) {
 		struct nlmsghdr none = { .nlmsg_len = sizeof(none) };
 
 		send_ack(c, &none, -EINVAL, "the datagram does not end with a whole message");
 	}
-	pump(c);
+	send_pending(c);
 }
 
 static void client_ready(struct watch *w, u32 events)
@@ -254,7 +254,7 @@ static void client_ready(struct watch *w, u32 events)
 	if (c->out || c->dump.cmd || c->overflow || !(events & EPOLLIN)) {
 		if (events & (EPOLLERR | EPOLLHUP))
 			c->dead = true;
-		pump(c);
+		send_pending(c);
 		return;
 	}
 	n = recvmsg(w->fd, &mh, MSG_DONTWAIT);

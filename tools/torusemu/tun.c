@@ -81,8 +81,8 @@ static ssize_t write_pieces(int fd, const struct iovec *iov, int n)
 }
 
 /* @bytes in pieces, which are @messages with @payload bytes, without their TUN_HDR. */
-static void put(struct emu *e, const struct iovec *iov, int n, size_t bytes, u32 messages,
-		size_t payload)
+static void write_counted(struct emu *e, const struct iovec *iov, int n, size_t bytes, u32 messages,
+			  size_t payload)
 {
 	u64 *counter = tn_nic_counters(e->soft.nic);
 
@@ -102,7 +102,7 @@ void tun_write(struct emu *e, const struct iovec *iov, int n, size_t bytes)
 	if (bytes < TUN_HDR)
 		tn_nic_counters(e->soft.nic)[TORUS_NC_HOST_DROPS]++;
 	else
-		put(e, iov, n, bytes, 1, bytes - TUN_HDR);
+		write_counted(e, iov, n, bytes, 1, bytes - TUN_HDR);
 }
 
 static void put_merged(struct emu *e)
@@ -117,8 +117,8 @@ static void put_merged(struct emu *e)
 
 		iov[1 + i] = (struct iovec) { p->payload + g->len, tn_pkt_bytes(p) - g->len };
 	}
-	put(e, iov, 1 + (int)g->count, g->len + g->bytes, g->count,
-	    g->count * (g->len - TUN_HDR) + g->bytes);
+	write_counted(e, iov, 1 + (int)g->count, g->len + g->bytes, g->count,
+		      g->count * (g->len - TUN_HDR) + g->bytes);
 }
 
 void tun_flush(struct emu *e)
@@ -133,7 +133,7 @@ void tun_flush(struct emu *e)
 		put_merged(e);
 	} else {
 		iov = (struct iovec) { p->payload, tn_pkt_bytes(p) };
-		put(e, &iov, 1, iov.iov_len, 1, iov.iov_len - TUN_HDR);
+		write_counted(e, &iov, 1, iov.iov_len, 1, iov.iov_len - TUN_HDR);
 	}
 	for (u32 i = 0; i < g->count; i++)
 		pkt_free(e->pool, e->tun.waiting[i]);
