@@ -203,6 +203,36 @@ static json_t *neighbours_json(const struct fabricd *d, unsigned int ndims)
 	return list;
 }
 
+static json_t *due_json(unsigned int ndims, const struct fm_cable *c)
+{
+	char port[TORUS_TEXT_MAX];
+
+	if (!c->expects)
+		return json_null();
+	return json_pack("{s:o, s:s}", "position", position_json(ndims, c->due),
+			 "port", torus_port_text(ndims, c->due_port, port));
+}
+
+/* Each port of this node: what its NIC finds there, and what should be there. */
+static json_t *cables_json(const struct fabricd *d, unsigned int ndims)
+{
+	char here[TORUS_TEXT_MAX], there[TORUS_TEXT_MAX];
+	json_t *list = json_array();
+	struct fm_cable c;
+
+	for (unsigned int p = 0; p < 2 * ndims; p++)
+		if (fm_cable(d->fm, p, &c))
+			json_array_append_new(list,
+				json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}",
+					  "port", torus_port_text(ndims, p, here), "up", c.up,
+					  "guid", guid_json(c.guid), "peer_port",
+					  text_json(c.guid ? torus_port_text(ndims, c.port, there) :
+							     NULL),
+					  "expected", due_json(ndims, &c),
+					  "fault", text_json(c.fault)));
+	return list;
+}
+
 /* Where this node is by the Inits of its neighbours. */
 static json_t *wave_json(const struct fabricd *d)
 {
@@ -214,9 +244,10 @@ static json_t *wave_json(const struct fabricd *d)
 	size = json_array();
 	for (unsigned int i = 0; i < at.ndims; i++)
 		json_array_append_new(size, at.size[i] ? json_integer(at.size[i]) : json_null());
-	return json_pack("{s:o, s:o, s:b, s:o}",
+	return json_pack("{s:o, s:o, s:b, s:o, s:o}",
 			 "position", position_json(at.ndims, at.position), "size", size,
-			 "confirmed", at.confirmed, "neighbours", neighbours_json(d, at.ndims));
+			 "confirmed", at.confirmed, "neighbours", neighbours_json(d, at.ndims),
+			 "ports", cables_json(d, at.ndims));
 }
 
 void add_own_status(struct fabricd *d, json_t *status)

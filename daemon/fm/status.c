@@ -121,6 +121,16 @@ bool fm_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *o
 	return fm->have_root && fm_wave_neighbour(fm, port, out);
 }
 
+bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out)
+{
+	struct fm_place at;
+
+	if (!fm_place(fm, &at) || port >= fm_ports_used(fm))
+		return false;
+	fm_wave_cable(fm, port, out);
+	return true;
+}
+
 /* Return: true if the manager of @node answers this one. */
 static bool is_heard(const struct fm *fm, uint32_t node)
 {

@@ -153,6 +153,22 @@ struct fm_neighbour {
 	int32_t position[TORUS_MAX_DIMS];
 };
 
+/**
+ * struct fm_cable - a port of this node: what its NIC finds there, and what should be there
+ * @guid, @port: other end, as the link's init told; @guid 0: none has come yet
+ * @expects: a cable should be there: to @due_port of the node at @due
+ * @fault: what is wrong with it by the Inits of neighbours; NULL: nothing, as far as is known
+ */
+struct fm_cable {
+	bool up;
+	uint64_t guid;
+	unsigned int port;
+	bool expects;
+	unsigned int due_port;
+	int32_t due[TORUS_MAX_DIMS];
+	const char *fault;
+};
+
 /** struct fm_joiner - a node the root knows that is not in the table yet */
 struct fm_joiner {
 	const char *name;
@@ -246,6 +262,8 @@ const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
 bool fm_place(const struct fm *fm, struct fm_place *out);
 /** fm_neighbour() - Return: false: no Init of the present root has come by @port */
 bool fm_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out);
+/** fm_cable() - Return: false: no such port, or this node does not know yet where it is */
+bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out);
 
 /** fm_node() - a node's entry of the table; NULL without table or out of range */
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);

@@ -282,6 +282,12 @@ no_service() {
 	ctl 4 status >"$tmp/status"
 	grep -q '^place  *1,1, unconfirmed' "$tmp/status" || return 1
 	grep -q ' +x: n5 (2,1)$' "$tmp/status" || return 1
+	ctl 4 nodes >"$tmp/nodes"
+	[ $? = 1 ] && grep -q '^preliminary, .* n4 knows' "$tmp/nodes" &&
+	grep -q '^1,1  *n4  *this node  *unconfirmed' "$tmp/nodes" &&
+	grep -q '^2,1  *n5  *+x  *unconfirmed  *[0-9a-f]\{16\}$' "$tmp/nodes" || return 1
+	ctl 4 links >"$tmp/links"
+	grep -q '^1,1:+x  *2,1:-x  *n5  *up  *2,1:-x  *[0-9a-f]\{16\}  *-$' "$tmp/links" || return 1
 	ip -n "$id-sw" link set br0 up
 	until_true 60 is 0 '.state == "running" and .problems == []' status || return 1
 	for n in "${nodes[@]}"; do
@@ -302,7 +308,10 @@ no_service_swapped() {
 	until_true 20 problem 6 wave '0,2:\+x .*cabled to 1,1:-x .*expected 1,2:-x' &&
 	until_true 20 problem 4 wave '1,1:-x .*cabled to 0,2:\+x .*expected 0,1:\+x' &&
 	until_true 5 knows 3 0,1 false 3 && knows 8 2,2 false 4 && problems 8 0 wave &&
-	{ ctl 3 status >"$tmp/status"; grep -q 'n7 (1,2), contradicts$' "$tmp/status"; }
+	{ ctl 3 status >"$tmp/status"; grep -q 'n7 (1,2), contradicts$' "$tmp/status"; } &&
+	{ ctl 3 links >"$tmp/links"
+	  grep -q '^0,1:+x  *1,2:-x  *n7  *up  *1,1:-x  *[0-9a-f]*  *leads to the wrong node$' "$tmp/links"; } &&
+	{ ctl 3 nodes >"$tmp/nodes"; grep -q '^1,2  *n7  *+x  *unconfirmed, contradicts ' "$tmp/nodes"; }
 }
 
 # 0,1:+x and 0,2:+x exchange their far ends, and get them back: no restart is needed.

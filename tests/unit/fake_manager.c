@@ -362,6 +362,14 @@ static struct range range_of(const struct fake *f, const json_t *request, int no
 	return r.to > f->nodes ? (struct range){ r.from, f->nodes } : r;
 }
 
+static json_t *early_answer(const struct fake *f, const char *cmd)
+{
+	if (strcmp(cmd, "status"))
+		return NULL;
+	return json_pack("{s[] ss so}", "shape", "state", "bootstrapping", "own",
+			 json_loads(f->early, 0, NULL));
+}
+
 json_t *fake_answer(struct fake *f, const json_t *request)
 {
 	const char *cmd = json_string_value(json_object_get(request, "cmd"));
@@ -370,6 +378,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 
 	if (!cmd || node == -2)
 		return NULL;
+	if (f->early)
+		return early_answer(f, cmd);
 	if (f->former && json_object_get(request, "runs"))
 		return NULL;
 	if (f->root_away && (!strcmp(cmd, "rows") || !strcmp(cmd, "exclude") || !strcmp(cmd, "move")))
@@ -460,8 +470,10 @@ static char *reply_with(struct fake *f, json_t *data, bool more)
 		reply = json_pack("{sb so so sb so}", "ok", 1, "data", data, "missing", missing(f),
 				  "more", more, "rootless", rootless(f));
 	else
-		reply = json_pack("{sb ss ss}", "ok", 0, "code", f->root_away ? "unreachable" : "usage",
-				  "error", f->root_away ? "there is no root" : "no such thing in this fabric");
+		reply = json_pack("{sb ss ss}", "ok", 0, "code", f->early ? "not-ready" :
+				  f->root_away ? "unreachable" : "usage", "error",
+				  f->early ? "the fabric is still bootstrapping" :
+				  f->root_away ? "there is no root" : "no such thing in this fabric");
 	text = json_dumps(reply, JSON_COMPACT);
 	json_decref(reply);
 	return text;

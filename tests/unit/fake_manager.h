@@ -30,6 +30,7 @@
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
  * @former: of a release that knows no runs of rows
+ * @early: there is no table: the manager knows this as "own" of its status, and nothing else
  * @raw: sent instead of any answer, if not NULL
  * @request: the last request
  * @path: of the control socket
@@ -55,6 +56,7 @@ struct fake {
 	const char *root_state;
 	unsigned int calls[4];
 	bool split, former;
+	const char *early;
 	const char *raw;
 	json_t *request;
 	char path[64];

@@ -29,7 +29,13 @@
 	"'neighbours':[{'port':'+y','name':'eve','guid':'0000000000000071','peer_port':'-y'," \
 	"'position':[5,-6],'confirmed':true,'agrees':false}," \
 	"{'port':'-x','name':'bob','guid':'0000000000000072','peer_port':'+x'," \
-	"'position':[5,-6],'confirmed':false,'agrees':true}]"
+	"'position':[5,-6],'confirmed':false,'agrees':true}]," \
+	"'ports':[{'port':'+x','up':false,'guid':null,'peer_port':null," \
+	"'expected':{'position':[7,-8],'port':'-x'},'fault':null}," \
+	"{'port':'+y','up':true,'guid':'0000000000000071','peer_port':'-y'," \
+	"'expected':{'position':[7,-8],'port':'-y'},'fault':'it is wrong'}," \
+	"{'port':'-x','up':false,'guid':'0000000000000072','peer_port':'+x'," \
+	"'expected':null,'fault':null}]"
 #define OWN_STATUS \
 	"'own':{'node':[2,1],'name':'myself','wave':{'position':[2,1],'size':[3,2]," \
 	"'confirmed':true," NEIGHBOURS "}},"

@@ -175,6 +175,108 @@ static void shows_tables(void **state)
 	has(out, "1,0  name n1-0, id 1, address 10.0.0.0");
 }
 
+/* At 1,0 with sizes that are not known: +x is right, +y wrong, -x has no cable, -y no manager. */
+#define EARLY_PORT(port, up, guid, peer, due, fault) \
+	"{\"port\":\"" port "\",\"up\":" up ",\"guid\":" guid ",\"peer_port\":" peer "," \
+	"\"expected\":" due ",\"fault\":" fault "}"
+#define EARLY_NEIGHBOUR(port, name, guid, peer, at, sure, agrees) \
+	"{\"port\":\"" port "\",\"name\":\"" name "\",\"guid\":\"" guid "\",\"peer_port\":\"" \
+	peer "\",\"position\":" at ",\"confirmed\":" sure ",\"agrees\":" agrees "}"
+#define EARLY_OWN(wave) "{\"node\":null,\"name\":\"n1-0\",\"wave\":" wave "}"
+#define EARLY_WAVE EARLY_OWN("{\"position\":[1,0],\"size\":[null,null],\"confirmed\":false," \
+	"\"neighbours\":[" \
+	EARLY_NEIGHBOUR("+x", "n2-0", "00000000000000a2", "-x", "[2,0]", "false", "true") "," \
+	EARLY_NEIGHBOUR("+y", "n3-3", "00000000000000a3", "-y", "[3,-1]", "true", "false") "],\"ports\":[" \
+	EARLY_PORT("+x", "true", "\"00000000000000a2\"", "\"-x\"", \
+		   "{\"position\":[2,0],\"port\":\"-x\"}", "null") "," \
+	EARLY_PORT("+y", "true", "\"00000000000000a3\"", "\"-y\"", \
+		   "{\"position\":[1,1],\"port\":\"-y\"}", "\"leads to the wrong node\"") "," \
+	EARLY_PORT("-x", "false", "null", "null", "{\"position\":[0,0],\"port\":\"+x\"}", "null") "," \
+	EARLY_PORT("-y", "true", "\"00000000000000a4\"", "\"+y\"", \
+		   "{\"position\":[1,-1],\"port\":\"+y\"}", "null") "]}")
+
+/* Without a table the asked node shows what it knows itself, and says that it is preliminary. */
+static void shows_nodes_without_a_table(void **state)
+{
+	json_t *j, *n;
+
+	(void)state;
+	fake.early = EARLY_WAVE;
+	expect("nodes", 1);
+	has(out, "preliminary, there is no table yet: this is what n1-0 knows itself, by its NIC and "
+		 "the Inits of its neighbours\n"
+		 "NODE  NAME  AT         PLACE                   GUID\n"
+		 "1,0   n1-0  this node  unconfirmed             -\n"
+		 "2,0   n2-0  +x         unconfirmed             00000000000000a2\n"
+		 "3,-1  n3-3  +y         confirmed, contradicts  00000000000000a3\n");
+	expect("nodes --json", 1);
+	has(err, "preliminary, there is no table yet");
+	j = printed();
+	assert_int_equal(json_array_size(j), 3);
+	n = json_array_get(j, 2);
+	assert_true(json_is_true(json_object_get(n, "preliminary")));
+	assert_true(json_is_null(json_object_get(n, "node")));
+	assert_true(json_is_false(json_object_get(n, "agrees")));
+	assert_int_equal(json_integer_value(json_array_get(json_object_get(n, "position"), 1)), -1);
+	json_decref(j);
+	/* Two cables to one neighbour, one of which is wrong. */
+	fake.early = EARLY_OWN("{\"position\":[1],\"size\":[null],\"confirmed\":false,\"neighbours\":["
+		EARLY_NEIGHBOUR("+x", "n2", "00000000000000a2", "-x", "[2]", "false", "true") ","
+		EARLY_NEIGHBOUR("-x", "n2", "00000000000000a2", "-x", "[2]", "false", "false") "]}");
+	expect("nodes", 1);
+	has(out, "\n2     n2    +x -x      unconfirmed, contradicts  00000000000000a2\n");
+}
+
+static void shows_links_without_a_table(void **state)
+{
+	json_t *j, *l;
+
+	(void)state;
+	fake.early = EARLY_WAVE;
+	expect("links", 1);
+	has(out, "preliminary, there is no table yet: this is what n1-0 knows itself");
+	has(out, "LINK    PEER     NAME  STATE  EXPECTED  GUID              CONTRADICTION\n"
+		 "1,0:+x  2,0:-x   n2-0  up     2,0:-x    00000000000000a2  -\n"
+		 "1,0:+y  3,-1:-y  n3-3  up     1,1:-y    00000000000000a3  leads to the wrong node\n"
+		 "1,0:-x  -        -     down   0,0:+x    -                 -\n"
+		 "1,0:-y  ?:+y     -     up     1,-1:+y   00000000000000a4  -\n");
+	expect("links --bad", 1);
+	has(out, "1,0:+y  ");
+	has(out, "1,0:-x  ");
+	assert_null(strstr(out, "1,0:+x"));
+	assert_null(strstr(out, "1,0:-y"));
+	expect("links --json", 1);
+	j = printed();
+	assert_int_equal(json_array_size(j), 4);
+	l = json_array_get(j, 1);
+	assert_true(json_is_true(json_object_get(l, "preliminary")));
+	assert_string_equal(json_string_value(json_object_get(l, "fault")), "leads to the wrong node");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(l, "peer"), "name")), "n3-3");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(l, "expected"), "port")), "-y");
+	assert_true(json_is_null(json_object_get(json_array_get(j, 2), "peer")));
+	json_decref(j);
+}
+
+/* A node that knows nothing, and what needs a table, are refused as before. */
+static void refuses_without_a_table(void **state)
+{
+	static const char *const refused[] = { "links 1,0", "nodes n1-0", "nodes --map", "counters" };
+
+	(void)state;
+	fake.early = EARLY_WAVE;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		expect(refused[i], 1);
+		has(err, "the fabric is still bootstrapping");
+		assert_string_equal(out, "");
+	}
+	fake.early = EARLY_OWN("null");
+	expect("nodes", 1);
+	has(err, "the fabric is still bootstrapping");
+	assert_string_equal(out, "");
+	expect("links --json", 1);
+	has(err, "the fabric is still bootstrapping");
+}
+
 /* A row for each node with an excluded port; the lowest bit is that of +x. */
 static void shows_the_table(void **state)
 {
@@ -631,6 +733,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(json_is_the_data, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(shows_tables, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(shows_the_table, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(shows_nodes_without_a_table, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(shows_links_without_a_table, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(refuses_without_a_table, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(says_what_it_did, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(joins_parts, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(draws_map, fake_setup, fake_teardown),

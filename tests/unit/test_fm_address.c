@@ -91,6 +91,41 @@ static void most_neighbours(void **state)
 	stage_end(&s);
 }
 
+static void finds(unsigned int port, bool up, int x, int y, const char *fault)
+{
+	struct fm_cable c;
+
+	assert_true(fm_cable(s.fm, port, &c));
+	assert_int_equal(c.up, up);
+	assert_true(c.expects);
+	assert_int_equal(c.due[0], x);
+	assert_int_equal(c.due[1], y);
+	assert_int_equal(c.due_port, port ^ 2);
+	assert_string_equal(c.fault ? c.fault : "none", fault);
+}
+
+/* Each cable is shown with the end that is expected there, also where no link is up. */
+static void cables(void **state)
+{
+	struct fm_cable c;
+
+	(void)state;
+	begin("4x4", 9);
+	assert_false(fm_cable(s.fm, 0, &c));
+	says(0, 2, 2);
+	says(1, 1, 2);
+	stage_link_lost(&s, 3, 1);
+	finds(0, true, 2, 2, "none");
+	finds(1, true, 1, 3, "leads to the wrong node");
+	finds(2, true, 0, 2, "none");
+	finds(3, false, 1, 1, "none");
+	assert_true(fm_cable(s.fm, 0, &c));
+	assert_int_equal(c.guid, NIC + 10);
+	assert_int_equal(c.port, 2);
+	assert_false(fm_cable(s.fm, 4, &c));
+	stage_end(&s);
+}
+
 /* Where no size is known, places that differ by one contradict, and others may be one place. */
 static void unknown_sizes(void **state)
 {
@@ -129,6 +164,7 @@ static void unknown_sizes(void **state)
 static void size_one(void **state)
 {
 	struct fm_place at;
+	struct fm_cable c;
 	struct fm_init i;
 
 	(void)state;
@@ -141,6 +177,9 @@ static void size_one(void **state)
 	is_at(1, 0);
 	stands(0, NULL);
 	stands(1, "in a dimension of size 1");
+	assert_true(fm_cable(s.fm, 1, &c));
+	assert_false(c.expects);
+	assert_string_equal(c.fault, "in a dimension of size 1");
 	stage_end(&s);
 }
 
@@ -299,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(most_neighbours),
+		cmocka_unit_test(cables),
 		cmocka_unit_test(unknown_sizes),
 		cmocka_unit_test(size_one),
 		cmocka_unit_test(bounded_moves),

@@ -262,8 +262,8 @@ static int unpack(struct ask *ask, char *text, json_t **data, bool *more)
 	if (!json_is_true(json_object_get(reply, "ok"))) {
 		why = json_text(reply, "error");
 		code = json_text(reply, "code");
-		ask->unknown = ask->trying && code && !strcmp(code, "usage");
-		if (ask->unknown) {
+		ask->spared = ask->spares && code && !strcmp(code, ask->spares);
+		if (ask->spared) {
 			json_decref(reply);
 			return CANNOT;
 		}
@@ -351,15 +351,35 @@ int ask(struct ask *ask, json_t *request, json_t **data)
 	return OK;
 }
 
-int ask_try(struct ask *a, json_t *request, json_t **data, bool *unknown)
+static int ask_sparing(struct ask *a, json_t *request, json_t **data, const char *code)
 {
 	int status;
 
-	a->trying = true;
-	a->unknown = false;
+	a->spares = code;
+	a->spared = false;
 	status = ask(a, request, data);
-	a->trying = false;
-	*unknown = a->unknown;
+	a->spares = NULL;
+	return status;
+}
+
+int ask_try(struct ask *a, json_t *request, json_t **data, bool *unknown)
+{
+	int status = ask_sparing(a, request, data, "usage");
+
+	*unknown = a->spared;
+	return status;
+}
+
+int ask_ready(struct ask *a, bool *ready)
+{
+	json_t *data;
+	int status = ask_sparing(a, json_pack("{ss}", "cmd", "coord"), &data, "not-ready");
+
+	*ready = !a->spared;
+	if (a->spared)
+		return OK;
+	if (status == OK)
+		json_decref(data);
 	return status;
 }
 

@@ -24,7 +24,8 @@ struct ask {
 	char told[512];		/* ... those named last */
 	bool rootless;		/* an answer was made without the root: likewise */
 	char knows[256];	/* ... what such an answer is, as text */
-	bool trying, unknown;	/* ask_try() is under way; its request was refused as wrong */
+	const char *spares;	/* a refusal with this code is not said now, ... */
+	bool spared;		/* ... and there was one */
 };
 
 /**
@@ -48,6 +49,11 @@ int ask(struct ask *ask, json_t *request, json_t **data);
  * @unknown: it does not; nothing was said
  */
 int ask_try(struct ask *ask, json_t *request, json_t **data, bool *unknown);
+/**
+ * ask_ready() - whether the manager has a table; says what is wrong, but not that it has none
+ * @ready: it has
+ */
+int ask_ready(struct ask *ask, bool *ready);
 /**
  * ask_nodes() - a question about all nodes, in as many parts as the manager's replies have room for
  * @max: items in a reply; @each: of them of a node in each dimension; 0: one of a node

@@ -9,6 +9,7 @@
 #include "say.h"
 #include "show.h"
 #include "table.h"
+#include "wave.h"
 
 static bool all, bad;
 
@@ -226,12 +227,89 @@ static void show(const json_t *links)
 	json_decref(some);
 }
 
+/* --- without a table ----------------------------------------------------------- */
+
+/* The other end of the cable at a port: by the Init that came there, else by the link's init. */
+static json_t *early_peer(const json_t *own, const json_t *port)
+{
+	const json_t *n = wave_neighbour(own, json_text(port, "port"));
+
+	if (n)
+		return json_pack("{sn sO? sO? sO? sO? sO?}", "node",
+				 "position", json_object_get(n, "position"),
+				 "port", json_object_get(n, "peer_port"),
+				 "name", json_object_get(n, "name"),
+				 "guid", json_object_get(n, "guid"),
+				 "confirmed", json_object_get(n, "confirmed"));
+	if (!json_text(port, "guid"))
+		return json_null();
+	return json_pack("{sn sn sO? sn sO sn}", "node", "position", "port",
+			 json_object_get(port, "peer_port"), "name", "guid",
+			 json_object_get(port, "guid"), "confirmed");
+}
+
+/* Each port of this node. */
+static json_t *early_items(const json_t *own)
+{
+	const json_t *wave = json_object_get(own, "wave");
+	json_t *list = json_array(), *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(wave, "ports"), i, v)
+		if (json_text(v, "port"))
+			json_array_append_new(list, json_pack("{sb sn sO? sO ss so sO? sO?}",
+				"preliminary", 1, "node",
+				"position", json_object_get(wave, "position"),
+				"port", json_object_get(v, "port"),
+				"state", json_is_true(json_object_get(v, "up")) ? "up" : "down",
+				"peer", early_peer(own, v),
+				"expected", json_object_get(v, "expected"),
+				"fault", json_object_get(v, "fault")));
+	return list;
+}
+
+static bool is_bad_early(const json_t *l)
+{
+	const char *state = json_text(l, "state");
+
+	return json_text(l, "fault") ||
+	       (json_is_object(json_object_get(l, "expected")) && state && strcmp(state, "up"));
+}
+
+static void show_early(const json_t *links)
+{
+	static const char *const titles[] = { "LINK", "PEER", "NAME", "STATE", "EXPECTED", "GUID",
+					      "CONTRADICTION", NULL };
+	json_t *some = bad ? show_filter(links, is_bad_early) : json_incref((json_t *)links);
+	struct table *t = table_new(titles);
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(some, i, v) {
+		const json_t *peer = json_object_get(v, "peer");
+		const char *fault = json_text(v, "fault"), *state = or_dash(json_text(v, "state"));
+
+		table_cell(t, PLAIN, "%s", wave_end_text(v, text));
+		table_cell(t, PLAIN, "%s", wave_end_text(peer, text));
+		table_cell(t, PLAIN, "%s", or_dash(json_text(peer, "name")));
+		table_cell(t, strcmp(state, "up") ? FAINT : GOOD, "%s", state);
+		table_cell(t, PLAIN, "%s", wave_end_text(json_object_get(v, "expected"), text));
+		table_cell(t, PLAIN, "%s", or_dash(json_text(peer, "guid")));
+		table_cell(t, fault ? BAD : FAINT, "%s", or_dash(fault));
+	}
+	table_print(t, bad ? "no link is bad" : "no links");
+	json_decref(some);
+}
+
+static const struct show_early early = { early_items, show_early };
+
 static int cmd_links(struct ctl *ctl, int argc, char **argv)
 {
 	if (ctl->json && (all || bad))
 		return fail("--json holds everything: --all and --bad do not go with it");
-	return show_nodes(ctl, json_pack("{ss sb}", "cmd", "links", "lanes", ctl->json || all),
-			  argc ? argv[0] : NULL, ASK_LINKS_MAX, 2, show);
+	return show_nodes_early(ctl, json_pack("{ss sb}", "cmd", "links", "lanes", ctl->json || all),
+				argc ? argv[0] : NULL, ASK_LINKS_MAX, 2, show, &early);
 }
 
 static const struct opt opts[] = {
@@ -250,7 +328,9 @@ COMMAND(cmd_links) = {
 		"peer\n"
 		"returned no credits), or held (it flaps) and for how long still. LANES in use, "
 		"their rate, "
-		"and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.",
+		"and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.\n"
+		"Before there is a table: the ports of the asked node, with the neighbour that is there,\n"
+		"the end that is expected there, and what is wrong with the cable. Exit status 1.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

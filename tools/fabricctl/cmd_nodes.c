@@ -8,6 +8,7 @@
 #include "say.h"
 #include "show.h"
 #include "table.h"
+#include "wave.h"
 
 static bool map;
 
@@ -61,6 +62,92 @@ static void show(const json_t *nodes)
 	table_print(t, "no nodes yet: the fabric is still bootstrapping");
 }
 
+/* --- without a table ----------------------------------------------------------- */
+
+/* Several cables may lead to one neighbour. Return: its item; NULL: it has none yet. */
+static json_t *find_item(const json_t *list, const json_t *guid)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(list, i, v)
+		if (json_array_size(json_object_get(v, "ports")) &&
+		    json_equal(json_object_get(v, "guid"), guid))
+			return v;
+	return NULL;
+}
+
+static void add_neighbour(json_t *list, const json_t *n)
+{
+	json_t *item = find_item(list, json_object_get(n, "guid"));
+
+	if (!item) {
+		item = json_pack("{sb sn sO? sO? sO? sO? sb s[]}", "preliminary", 1, "node",
+				 "position", json_object_get(n, "position"),
+				 "name", json_object_get(n, "name"),
+				 "guid", json_object_get(n, "guid"),
+				 "confirmed", json_object_get(n, "confirmed"), "agrees", 1, "ports");
+		json_array_append_new(list, item);
+	}
+	json_array_append(json_object_get(item, "ports"), json_object_get(n, "port"));
+	if (!json_is_true(json_object_get(n, "agrees")))
+		json_object_set_new(item, "agrees", json_false());
+}
+
+/* This node, and each neighbour that said an Init. */
+static json_t *early_items(const json_t *own)
+{
+	const json_t *wave = json_object_get(own, "wave");
+	json_t *list = json_array(), *v;
+	size_t i;
+
+	json_array_append_new(list, json_pack("{sb sn sO? sO? sn sO? sb s[]}", "preliminary", 1,
+					      "node", "position", json_object_get(wave, "position"),
+					      "name", json_object_get(own, "name"), "guid",
+					      "confirmed", json_object_get(wave, "confirmed"),
+					      "agrees", 1, "ports"));
+	json_array_foreach(json_object_get(wave, "neighbours"), i, v)
+		add_neighbour(list, v);
+	return list;
+}
+
+static const char *ports_text(const json_t *ports, char *buf)
+{
+	size_t n = 0, i;
+	json_t *v;
+
+	strcpy(buf, "this node");
+	json_array_foreach(ports, i, v)
+		if (n < TORUS_TEXT_MAX - 8)
+			n += (size_t)snprintf(buf + n, TORUS_TEXT_MAX - n, "%s%.4s", i ? " " : "",
+					      or_dash(json_string_value(v)));
+	return buf;
+}
+
+static void show_early(const json_t *nodes)
+{
+	static const char *const titles[] = { "NODE", "NAME", "AT", "PLACE", "GUID", NULL };
+	struct table *t = table_new(titles);
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(nodes, i, v) {
+		bool agrees = json_is_true(json_object_get(v, "agrees"));
+		bool sure = json_is_true(json_object_get(v, "confirmed"));
+
+		table_cell(t, PLAIN, "%s", wave_position_text(json_object_get(v, "position"), text));
+		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
+		table_cell(t, PLAIN, "%s", ports_text(json_object_get(v, "ports"), text));
+		table_cell(t, !agrees ? BAD : sure ? GOOD : DOUBTFUL, "%s%s",
+			   sure ? "confirmed" : "unconfirmed", agrees ? "" : ", contradicts");
+		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "guid")));
+	}
+	table_print(t, "no nodes");
+}
+
+static const struct show_early early = { early_items, show_early };
+
 static int show_map(const struct ctl *ctl)
 {
 	struct torus_shape shape;
@@ -96,8 +183,8 @@ static int cmd_nodes(struct ctl *ctl, int argc, char **argv)
 		return fail("--map draws all nodes: leave out '%s'", argv[0]);
 	if (map)
 		return show_map(ctl);
-	return show_nodes(ctl, json_pack("{ss}", "cmd", "nodes"), argc ? argv[0] : NULL,
-			  ASK_NODES_MAX, 0, show);
+	return show_nodes_early(ctl, json_pack("{ss}", "cmd", "nodes"), argc ? argv[0] : NULL,
+				ASK_NODES_MAX, 0, show, &early);
 }
 
 static const struct opt opts[] = {
@@ -116,7 +203,8 @@ COMMAND(cmd_nodes) = {
 		"the manager that is asked has not heard of it lately). HEARD: when its manager "
 		"was\n"
 		"known last to be there. 'excluded' follows the state of nodes that an admin took out of\n"
-		"service.",
+		"service. Before there is a table: the asked node and its neighbours, as the Inits of\n"
+		"these place them; 'contradicts': not all cables fit. Exit status 1.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

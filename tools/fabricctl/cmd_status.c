@@ -9,6 +9,7 @@
 #include "root.h"
 #include "say.h"
 #include "show.h"
+#include "wave.h"
 
 static const char *or_dash(const char *text)
 {
@@ -137,20 +138,6 @@ static void show_degraded(const json_t *links)
 		       (unsigned long long)json_count(v, "margin"));
 }
 
-/* A position may be negative as long as the size of its dimension is not known. */
-static const char *position_text(const json_t *position, char *buf)
-{
-	size_t n = 0, i;
-	json_t *v;
-
-	strcpy(buf, "-");
-	json_array_foreach(position, i, v)
-		if (n < TORUS_TEXT_MAX - 12)
-			n += (size_t)snprintf(buf + n, TORUS_TEXT_MAX - n, i ? ",%d" : "%d",
-					      (int)json_integer_value(v));
-	return buf;
-}
-
 /* Where the asked node is as its neighbours say, until a root has placed it. */
 static void show_wave(const json_t *wave)
 {
@@ -161,14 +148,14 @@ static void show_wave(const json_t *wave)
 	if (!json_is_object(wave) || json_is_true(json_object_get(wave, "confirmed")))
 		return;
 	printf("%-9s%s%s, unconfirmed%s: by the Inits of neighbours, no root has placed it yet\n",
-	       "place", paint(DOUBTFUL), position_text(json_object_get(wave, "position"), at),
+	       "place", paint(DOUBTFUL), wave_position_text(json_object_get(wave, "position"), at),
 	       paint(PLAIN));
 	json_array_foreach(json_object_get(wave, "neighbours"), i, v) {
 		bool agrees = json_is_true(json_object_get(v, "agrees"));
 
 		printf("         %s: %s (%s)%s%s%s\n", or_dash(json_text(v, "port")),
 		       or_dash(json_text(v, "name")),
-		       position_text(json_object_get(v, "position"), at), agrees ? "" : paint(BAD),
+		       wave_position_text(json_object_get(v, "position"), at), agrees ? "" : paint(BAD),
 		       agrees ? "" : ", contradicts", agrees ? "" : paint(PLAIN));
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "json.h"
 #include "show.h"
+#include "wave.h"
 
 int show_answer(const struct ctl *ctl, const char *request, const char *node,
 		void (*show)(const json_t *data))
@@ -8,39 +9,59 @@ int show_answer(const struct ctl *ctl, const char *request, const char *node,
 	return show_nodes(ctl, json_pack("{ss}", "cmd", request), node, 0, 0, show);
 }
 
-int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max, uint32_t each,
-	       void (*show)(const json_t *data))
+/* Asks @a, and shows the answer. */
+static int show_asked(const struct ctl *ctl, struct ask *a, json_t *question, const char *node,
+		      uint32_t max, uint32_t each, void (*show)(const json_t *data))
 {
-	json_t *data;
 	char at[TORUS_TEXT_MAX];
-	struct ask a;
-	int status;
+	json_t *data;
+	int status = node ? ask_node(a, node, at) : OK;
 
-	status = ask_open(ctl, &a);
-	if (status != OK) {
-		json_decref(question);
-		return status;
-	}
-	status = node ? ask_node(&a, node, at) : OK;
 	if (status == OK && node)
 		json_object_set_new(question, "node", json_string(at));
 	if (status != OK)
 		json_decref(question);
 	else if (max && !node)
-		status = ask_nodes(&a, question, max, each, &data);
+		status = ask_nodes(a, question, max, each, &data);
 	else
-		status = ask(&a, question, &data);
-	if (status == OK) {
-		ask_label(&a, ctl->json);
-		if (ctl->json)
-			json_show(json_incref(data));
-		else
-			show(data);
-		json_decref(data);
-		status = ask_status(&a);
+		status = ask(a, question, &data);
+	if (status != OK)
+		return status;
+	ask_label(a, ctl->json);
+	if (ctl->json)
+		json_show(json_incref(data));
+	else
+		show(data);
+	json_decref(data);
+	return ask_status(a);
+}
+
+int show_nodes_early(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
+		     uint32_t each, void (*show)(const json_t *data),
+		     const struct show_early *early)
+{
+	bool shown = false;
+	struct ask a;
+	int status = ask_open(ctl, &a);
+
+	if (status != OK) {
+		json_decref(question);
+		return status;
 	}
+	if (early && !node)
+		status = wave_show(ctl, &a, early->items, early->show, &shown);
+	if (status != OK || shown)
+		json_decref(question);
+	else
+		status = show_asked(ctl, &a, question, node, max, each, show);
 	ask_close(&a);
 	return status;
+}
+
+int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
+	       uint32_t each, void (*show)(const json_t *data))
+{
+	return show_nodes_early(ctl, question, node, max, each, show, NULL);
 }
 
 json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item))

@@ -17,6 +17,19 @@ int show_answer(const struct ctl *ctl, const char *request, const char *node,
 int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
 	       uint32_t each, void (*show)(const json_t *data));
 
+/**
+ * struct show_early - what a command shows while there is no table: see wave_show()
+ */
+struct show_early {
+	json_t *(*items)(const json_t *own);
+	void (*show)(const json_t *items);
+};
+
+/** show_nodes_early() - as show_nodes(); a question about all nodes is answered by @early, too */
+int show_nodes_early(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
+		     uint32_t each, void (*show)(const json_t *data),
+		     const struct show_early *early);
+
 /** show_filter() - an array without what @keep refuses; a new reference */
 json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item));
 

@@ -359,3 +359,17 @@ bool fm_wave_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbo
 		out->position[d] = reduce(fm, d, h->position[d]);
 	return true;
 }
+
+void fm_wave_cable(const struct fm *fm, unsigned int port, struct fm_cable *out)
+{
+	const struct fm_port_row *r = &fm->row.port[port];
+
+	*out = (struct fm_cable) {
+		.up = fm_port_up(fm, port), .guid = r->peer_guid, .port = r->peer_port,
+		.expects = fm->size[port % fm->ndims] != 1,
+		.due_port = fm_opposite(fm->ndims, port), .fault = find_fault(fm, port),
+	};
+	due_at(fm, port, out->due);
+	for (unsigned int d = 0; d < fm->ndims; d++)
+		out->due[d] = reduce(fm, d, out->due[d]);
+}

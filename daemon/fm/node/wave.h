@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct fm;
+struct fm_cable;
 struct fm_init;
 struct fm_neighbour;
 
@@ -29,5 +30,7 @@ void fm_wave_forget(struct fm *fm, unsigned int port);
 bool fm_wave_confirm(struct fm *fm);
 /** fm_wave_neighbour() - what the neighbour at @port says. Return: false: nothing that counts */
 bool fm_wave_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out);
+/** fm_wave_cable() - the cable at @port of this node, which has a position */
+void fm_wave_cable(const struct fm *fm, unsigned int port, struct fm_cable *out);
 
 #endif /* FM_WAVE_H */
