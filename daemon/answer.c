@@ -72,7 +72,7 @@ static void request_free(struct request *rq)
 #define BIG 65536	/* bytes of a reply, after which memory is given back */
 #define NO_MEMORY "{\"ok\":false,\"code\":\"failed\",\"error\":\"out of memory\"}"
 
-static void finish(struct request *rq, const char *line)
+static void finish_request(struct request *rq, const char *line)
 {
 	void (*reply)(void *arg, const char *line) = rq->reply;
 	void *arg = rq->arg;
@@ -112,7 +112,7 @@ void answer_ok(struct request *rq, json_t *data, json_t *missing)
 		json_object_set_new(j, "rootless", rootless_json(rq));
 	line = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 	json_decref(j);
-	finish(rq, line);
+	finish_request(rq, line);
 	free(line);
 }
 
@@ -126,7 +126,7 @@ void answer_error(struct request *rq, const char *code, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	line = error_line(code, text);
-	finish(rq, line);
+	finish_request(rq, line);
 	free(line);
 }
 
@@ -170,7 +170,7 @@ static void root_reply(void *arg, const char *text)
 	}
 	if (rq->cmd->run == answer_status)
 		line = own_status(rq->d, text);
-	finish(rq, line ? line : text);
+	finish_request(rq, line ? line : text);
 	free(line);
 }
 
@@ -297,7 +297,7 @@ json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n)
 
 /* --- running --------------------------------------------------------------- */
 
-static const struct answer_cmd *command(const char *name)
+static const struct answer_cmd *find_command(const char *name)
 {
 	for (unsigned int i = 0; i < NCOMMANDS; i++)
 		if (!strcmp(name, commands[i].name))
@@ -340,7 +340,7 @@ struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_use
 }
 
 /* Return: the command of fabricctl that asks for this. */
-static const char *typed(const struct request *rq)
+static const char *typed_name(const struct request *rq)
 {
 	const char *name = rq->cmd->name;
 
@@ -350,9 +350,9 @@ static const char *typed(const struct request *rq)
 	       !strcmp(name, "replay") ? "park --replay" : !strcmp(name, "move") ? "root move" : name;
 }
 
-static void deny(struct request *rq, const char *group)
+static void deny_request(struct request *rq, const char *group)
 {
-	const char *name = typed(rq);
+	const char *name = typed_name(rq);
 
 	if (*group)
 		answer_error(rq, "denied",
@@ -371,7 +371,7 @@ void answer_begin(struct request *rq)
 {
 	const char *name = json_string_value(json_object_get(rq->args, "cmd"));
 
-	rq->cmd = name ? command(name) : NULL;
+	rq->cmd = name ? find_command(name) : NULL;
 	if (!rq->cmd) {
 		unknown_command(rq, name);
 		return;
@@ -379,7 +379,7 @@ void answer_begin(struct request *rq)
 	if (!answer_args(rq))
 		return;
 	if ((rq->cmd->flags & ANSWER_CHANGE) && !rq->user.privileged) {
-		deny(rq, rq->d->config.control_group);
+		deny_request(rq, rq->d->config.control_group);
 		return;
 	}
 	if ((rq->cmd->flags & ANSWER_ROOT) && !is_root(rq->d))
@@ -407,7 +407,7 @@ static void remote_reply(void *arg, const char *line)
 		free(r);
 }
 
-static void *serve(void *arg, json_t *cmd, const struct svc_user *user, struct ask *ask)
+static void *serve_remote(void *arg, json_t *cmd, const struct svc_user *user, struct ask *ask)
 {
 	struct remote *r = calloc(1, sizeof(*r));
 
@@ -429,7 +429,7 @@ static void *serve(void *arg, json_t *cmd, const struct svc_user *user, struct a
 	return NULL;
 }
 
-static void drop(void *arg, void *handle)
+static void drop_remote(void *arg, void *handle)
 {
 	struct remote *r = handle;
 
@@ -452,7 +452,7 @@ static bool own_is_root(void *arg)
 
 static const struct question_kind *kind_of(const char *name)
 {
-	const struct answer_cmd *c = command(name);
+	const struct answer_cmd *c = find_command(name);
 
 	if (!strcmp(name, "waits"))
 		return &question_waits;
@@ -461,10 +461,10 @@ static const struct question_kind *kind_of(const char *name)
 	return c ? c->kind : NULL;
 }
 
-static void *local(void *arg, json_t *cmd, struct ask *ask)
+static void *serve_local(void *arg, json_t *cmd, struct ask *ask)
 {
 	const char *name = json_string_value(json_object_get(cmd, "cmd"));
-	const struct answer_cmd *c = name ? command(name) : NULL;
+	const struct answer_cmd *c = name ? find_command(name) : NULL;
 	const struct question_kind *kind = name ? kind_of(name) : NULL;
 	struct fabricd *d = arg;
 
@@ -478,13 +478,13 @@ static void *local(void *arg, json_t *cmd, struct ask *ask)
 	return NULL;
 }
 
-static void forget(void *arg, void *handle)
+static void forget_question(void *arg, void *handle)
 {
 	(void)arg;
 	question_forget(handle);
 }
 
-static void told(void *arg, const struct svc_msg *msg)
+static void take_message(void *arg, const struct svc_msg *msg)
 {
 	const struct svc_event *e = &msg->event;
 	json_t *links;
@@ -504,11 +504,11 @@ static void told(void *arg, const struct svc_msg *msg)
 static const struct query_ops query_ops = {
 	.own = own_node,
 	.is_root = own_is_root,
-	.local = local,
-	.serve = serve,
-	.drop = drop,
-	.forget = forget,
-	.told = told,
+	.local = serve_local,
+	.serve = serve_remote,
+	.drop = drop_remote,
+	.forget = forget_question,
+	.told = take_message,
 };
 
 int answer_start(struct fabricd *d)

@@ -24,7 +24,7 @@ bool answer_ready(struct request *rq)
 /*
  * How many nodes there are whose managers have not said their names to this root or the former one.
  */
-static uint32_t nameless(const struct fm *fm)
+static uint32_t count_nameless(const struct fm *fm)
 {
 	const struct fm_entry *e;
 	uint32_t n = 0;
@@ -38,7 +38,7 @@ static void unknown_name(struct request *rq, const struct torus_shape *shape, co
 {
 	char all[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
 	bool coordinates = !text[strspn(text, "0123456789,")];
-	uint32_t n = coordinates ? 0 : nameless(rq->d->fm);
+	uint32_t n = coordinates ? 0 : count_nameless(rq->d->fm);
 
 	torus_node_text(shape, torus_nodes(shape) - 1, last);
 	if (n)
@@ -142,7 +142,7 @@ static int coords_to_text(json_t *args, const char *key)
 	return json_object_set_new(args, key, json_string(text));
 }
 
-static bool named(const char *list, const char *name)
+static bool is_named(const char *list, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -156,12 +156,12 @@ static bool named(const char *list, const char *name)
 
 static bool is_number(const char *key)
 {
-	return named(" since lane count", key);
+	return is_named(" since lane count", key);
 }
 
 static bool is_flag(const char *key)
 {
-	return named(" follow lanes degraded up flows runs", key);
+	return is_named(" follow lanes degraded up flows runs", key);
 }
 
 static bool right_type(const char *key, const json_t *v)
@@ -188,7 +188,7 @@ bool answer_args(struct request *rq)
 	json_object_foreach(rq->args, key, v) {
 		if (!strcmp(key, "cmd"))
 			continue;
-		if (!named(rq->cmd->args, key)) {
+		if (!is_named(rq->cmd->args, key)) {
 			answer_error(rq, "usage", "%s: unknown argument '%.64s', allowed:%s",
 				     rq->cmd->name, key,
 				     *rq->cmd->args ? rq->cmd->args : " none");

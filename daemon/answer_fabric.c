@@ -541,7 +541,7 @@ static json_t *kept_json(const struct fm *fm)
 	return json_pack("{s:i, s:i}", "have", (int)k.have, "of", (int)k.of);
 }
 
-static void excluded(struct request *rq, bool late)
+static void answer_excluded(struct request *rq, bool late)
 {
 	struct fabricd *d = rq->d;
 	json_t *j;
@@ -588,7 +588,7 @@ static bool take_order(struct request *rq, struct fm_order *o)
 	return take_reason(rq, o->reason);
 }
 
-static void exclude(struct request *rq, bool on)
+static void exclude_ports(struct request *rq, bool on)
 {
 	struct fabricd *d = rq->d;
 	struct record_event e;
@@ -611,15 +611,15 @@ static void exclude(struct request *rq, bool on)
 	else if (err)
 		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));
 	else
-		answer_wait(rq, in_force_and_kept, excluded, ANSWER_CHANGE_NS);
+		answer_wait(rq, in_force_and_kept, answer_excluded, ANSWER_CHANGE_NS);
 }
 
 void answer_exclude(struct request *rq)
 {
-	exclude(rq, true);
+	exclude_ports(rq, true);
 }
 
 void answer_include(struct request *rq)
 {
-	exclude(rq, false);
+	exclude_ports(rq, false);
 }

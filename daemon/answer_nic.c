@@ -45,7 +45,7 @@ static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 }
 
 /* The one node that the request is about has not answered. */
-static void silent(struct request *rq)
+static void answer_silent(struct request *rq)
 {
 	answer_error(rq, "unreachable", rq->rootless ?
 		     "no root answers, so node '%s' cannot be asked from here: run the command on that node" :
@@ -76,7 +76,7 @@ static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
 	if (rq->node != TORUS_NO_NODE && !rq->count && !by_node[rq->node]) {
 		json_decref(all);
 		json_decref(missing);
-		silent(rq);
+		answer_silent(rq);
 		return;
 	}
 	if (rq->cmd->flags & ANSWER_KNOWN)
@@ -90,7 +90,7 @@ static void one_end(struct request *rq, json_t **by_node, uint32_t n)
 	const char *error = json_string_value(json_object_get(data, "error"));
 
 	if (!data) {
-		silent(rq);
+		answer_silent(rq);
 	} else if (error) {
 		answer_error(rq, "failed", "%s", error);
 	} else {
@@ -205,8 +205,8 @@ const struct question_kind question_links_get = {
 	.begin = begin_links, .run = question_links, .tell = tell_links,
 };
 
-static void gather(struct request *rq, bool needed,
-		   void (*end)(struct request *rq, json_t **by_node, uint32_t n))
+static void gather_nodes(struct request *rq, bool needed,
+			 void (*end)(struct request *rq, json_t **by_node, uint32_t n))
 {
 	if (answer_ready(rq) && !answer_node(rq, needed, &rq->node))
 		answer_gather(rq, end);
@@ -220,7 +220,7 @@ static void gather_some(struct request *rq, uint32_t max, unsigned int each,
 			void (*end)(struct request *rq, json_t **by_node, uint32_t n))
 {
 	if (!json_is_integer(json_object_get(rq->args, "count")))
-		gather(rq, false, end);
+		gather_nodes(rq, false, end);
 	else if (answer_ready(rq) &&
 		 answer_range(rq, each ? max / (each * fm_shape(rq->d->fm)->ndims) : max))
 		answer_gather(rq, end);
@@ -326,7 +326,7 @@ static void gather_end_of_cable(struct request *rq)
 	if (port < 0)
 		answer_error(rq, "usage", "'%s' needs a port", rq->cmd->name);
 	else
-		gather(rq, true, one_end);
+		gather_nodes(rq, true, one_end);
 }
 
 static bool begin_eye(struct question *q, const json_t *cmd)
@@ -657,7 +657,7 @@ void answer_rows(struct request *rq)
 	bool runs = json_is_true(json_object_get(rq->args, "runs"));
 
 	if (!json_is_integer(json_object_get(rq->args, "count")))
-		gather(rq, true, one_end);
+		gather_nodes(rq, true, one_end);
 	else if (answer_ready(rq) &&
 		 answer_range(rq, (runs ? RUNS_MAX : ROWS_MAX) / torus_nodes(fm_shape(rq->d->fm))))
 		answer_gather(rq, runs ? runs_end : flat_end);
@@ -725,7 +725,7 @@ const struct question_kind question_park_get = {
 
 void answer_park(struct request *rq)
 {
-	gather(rq, false, flat_end);
+	gather_nodes(rq, false, flat_end);
 }
 
 /*
@@ -759,5 +759,5 @@ const struct question_kind question_replay = {
 
 void answer_replay(struct request *rq)
 {
-	gather(rq, true, one_end);
+	gather_nodes(rq, true, one_end);
 }

@@ -93,7 +93,7 @@ void answer_root(struct request *rq)
 }
 
 /* Why @node cannot be handed over to now: what the root knows of its manager. */
-static const char *away(const struct fm_entry *e)
+static const char *away_reason(const struct fm_entry *e)
 {
 	switch (e ? e->state : FM_NODE_ABSENT) {
 	case FM_NODE_ABSENT:
@@ -121,7 +121,7 @@ static const char *place_text(const struct fabricd *d, uint32_t node, char *buf,
 	return buf;
 }
 
-static void moved(struct request *rq, int err)
+static void answer_moved(struct request *rq, int err)
 {
 	struct fabricd *d = rq->d;
 	char who[TORUS_NAME_MAX + TORUS_TEXT_MAX + 4];
@@ -135,7 +135,7 @@ static void moved(struct request *rq, int err)
 		answer_error(rq, "unreachable", "this node is not the root any more");
 	else if (err == -EHOSTUNREACH)
 		answer_error(rq, "failed", "node %s cannot become root: %s", who,
-			     away(fm_node(d->fm, rq->node)));
+			     away_reason(fm_node(d->fm, rq->node)));
 	else if (err == -EACCES)
 		answer_error(rq, "failed", "node %s cannot become root: its root_priority is 0, or its NIC "
 			     "failed while it was root", who);
@@ -146,7 +146,7 @@ static void moved(struct request *rq, int err)
 					rq->node != fm_own(d->fm)), NULL);
 }
 
-static int move(const struct request *rq)
+static int move_root(const struct request *rq)
 {
 	struct record_event e = { .kind = RECORD_MOVE, .now = loop_now(), .move = rq->node };
 
@@ -165,7 +165,7 @@ static void move_again(struct request *rq, bool late)
 {
 	/* The shape may have grown meanwhile: then nodes have other ids. */
 	if (answer_ready(rq) && !answer_node(rq, true, &rq->node))
-		moved(rq, late ? -EAGAIN : move(rq));
+		answer_moved(rq, late ? -EAGAIN : move_root(rq));
 }
 
 /* There are recoveries of some ms at any time, so the request waits for the end of one. */
@@ -175,9 +175,9 @@ void answer_move(struct request *rq)
 
 	if (!answer_ready(rq) || answer_node(rq, true, &rq->node))
 		return;
-	err = move(rq);
+	err = move_root(rq);
 	if (err == -EAGAIN)
 		answer_wait(rq, at_rest, move_again, ANSWER_CHANGE_NS);
 	else
-		moved(rq, err);
+		answer_moved(rq, err);
 }

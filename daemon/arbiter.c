@@ -110,7 +110,7 @@ static void read_answer(struct arbiter_answer *out, const char *text, size_t len
 
 /* --- the program --------------------------------------------------------------------- */
 
-static void forget(struct arbiter *a)
+static void forget_program(struct arbiter *a)
 {
 	if (a->out >= 0)
 		close(a->out);
@@ -125,10 +125,10 @@ static void kill_program(struct arbiter *a)
 {
 	if (a->pid)
 		kill(-a->pid, SIGKILL);
-	forget(a);
+	forget_program(a);
 }
 
-static void answer(struct arbiter *a, struct arbiter_answer *is)
+static void give_answer(struct arbiter *a, struct arbiter_answer *is)
 {
 	is->epoch = a->epoch;
 	kill_program(a);
@@ -145,7 +145,7 @@ static void on_timer(void *arg)
 	else
 		snprintf(is.why, sizeof(is.why), "nothing within %llu ms",
 			 (unsigned long long)(a->max / MS));
-	answer(a, &is);
+	give_answer(a, &is);
 }
 
 /* The program has ended with that status of wait(). */
@@ -167,7 +167,7 @@ static void on_exit_status(struct arbiter *a, int status)
 	else
 		read_answer(&is, said, n > 0 ? (size_t)n : 0);
 	a->pid = 0;
-	answer(a, &is);
+	give_answer(a, &is);
 }
 
 static void on_child(void *arg)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "daemon/auth.h"
 
-static void sign(const struct auth *a, struct svc_auth *out)
+static void sign_auth(const struct auth *a, struct svc_auth *out)
 {
 	memset(out, 0, sizeof(*out));
 	snprintf(out->fabric, sizeof(out->fabric), "%s", a->fabric);
@@ -42,7 +42,7 @@ void auth_session_init(struct auth_session *s, const struct auth *a, bool initia
 
 int auth_start(struct auth_session *s, struct svc_auth *out)
 {
-	sign(s->auth, out);
+	sign_auth(s->auth, out);
 	return s->auth->ops->start(s, out);
 }
 
@@ -62,6 +62,6 @@ enum auth_next auth_step(struct auth_session *s, const struct svc_auth *in,
 		snprintf(s->text, sizeof(s->text), "the name is missing or changes");
 		return AUTH_REFUSED;
 	}
-	sign(s->auth, out);
+	sign_auth(s->auth, out);
 	return s->auth->ops->step(s, in, out);
 }

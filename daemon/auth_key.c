@@ -35,7 +35,7 @@ struct key {
 	uint8_t data[AUTH_KEY_MAX];
 };
 
-static void wipe(void *p, size_t n)
+static void wipe_bytes(void *p, size_t n)
 {
 	explicit_bzero(p, n);
 }
@@ -113,7 +113,7 @@ static int key_open(struct auth *a, const char *where, char *text)
 static void key_close(struct auth *a)
 {
 	if (a->data)
-		wipe(a->data, sizeof(struct key));
+		wipe_bytes(a->data, sizeof(struct key));
 	free(a->data);
 	a->data = NULL;
 }
@@ -203,7 +203,7 @@ static bool proof_right(const struct auth_session *s, const struct svc_auth *in)
 	return !diff;
 }
 
-static enum auth_next refuse(struct auth_session *s, const char *text)
+static enum auth_next refuse_peer(struct auth_session *s, const char *text)
 {
 	snprintf(s->text, sizeof(s->text), "%s", text);
 	return AUTH_REFUSED;
@@ -220,21 +220,21 @@ static enum auth_next key_step(struct auth_session *s, const struct svc_auth *in
 {
 	if (s->turn++ == 0) {
 		if (in->nonce_len != NONCE)
-			return refuse(s, "the nonce has the wrong length");
+			return refuse_peer(s, "the nonce has the wrong length");
 		memcpy(s->peer_nonce, in->nonce, NONCE);
 		if (!s->initiator)
-			return nonce_make(s, out) ? refuse(s, "no random numbers") : AUTH_SEND;
+			return nonce_make(s, out) ? refuse_peer(s, "no random numbers") : AUTH_SEND;
 		if (proof_make(s, true, out->proof))
-			return refuse(s, "the proof cannot be made");
+			return refuse_peer(s, "the proof cannot be made");
 		out->proof_len = PROOF;
 		return AUTH_SEND;
 	}
 	if (!proof_right(s, in))
-		return refuse(s, "the key is another one");
+		return refuse_peer(s, "the key is another one");
 	if (s->initiator)
 		return AUTH_DONE;
 	if (proof_make(s, false, out->proof))
-		return refuse(s, "the proof cannot be made");
+		return refuse_peer(s, "the proof cannot be made");
 	out->proof_len = PROOF;
 	return AUTH_LAST;
 }

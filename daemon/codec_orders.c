@@ -64,7 +64,7 @@ static bool is_next(const struct fm_table_msg *t, const struct fm_order *o, uint
 	return *i < t->nentries && t->entries[*i].node == o->node;
 }
 
-static bool follows(const struct fm_order *before, const struct fm_order *o, uint16_t *ports)
+static bool follows_order(const struct fm_order *before, const struct fm_order *o, uint16_t *ports)
 {
 	if (before && before->node == o->node) {
 		if (*ports & o->ports ||
@@ -93,7 +93,7 @@ int codec_orders_get(struct fm_table_msg *t, const Svc__Table *from)
 		struct fm_order *o = &t->orders[i];
 
 		if (!get_order(o, from->order[i]) || !is_next(t, o, &at) ||
-		    !follows(i ? o - 1 : NULL, o, &ports)) {
+		    !follows_order(i ? o - 1 : NULL, o, &ports)) {
 			free(t->orders);
 			return -EBADMSG;
 		}

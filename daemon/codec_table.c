@@ -26,7 +26,7 @@ static const uint32_t most[COLUMNS] = {
 	FM_NODE_STATES - 1, (1u << FM_VOTERS_MAX) - 1, MASK, MASK, MASK, MASK, MASK, UINT32_MAX,
 };
 
-static uint32_t member(const struct fm_entry *e, enum column c)
+static uint32_t column_value(const struct fm_entry *e, enum column c)
 {
 	switch (c) {
 	case STATE:
@@ -120,7 +120,7 @@ static void node_runs(Svc__Runs *r, const struct fm_table_msg *t)
 static void column_runs(Svc__Runs *r, const struct fm_table_msg *t, enum column c)
 {
 	for (uint32_t i = 0; i < t->nentries; i++)
-		run_add(r, member(&t->entries[i], c));
+		run_add(r, column_value(&t->entries[i], c));
 	if (r->n_run == 2 && !r->run[0])
 		r->n_run = 0;
 }

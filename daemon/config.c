@@ -258,7 +258,7 @@ static void on_key(struct inifile *file, const char *section, const char *name,
 	refuse_unknown(file, section, name);
 }
 
-static bool given(const struct reading *r, const char *name)
+static bool is_given(const struct reading *r, const char *name)
 {
 	for (unsigned int i = 0; i < NKEYS; i++)
 		if (!strcmp(keys[i].name, name))
@@ -284,7 +284,7 @@ void config_default(struct config *c)
 /* Of a file that has been read, or of one that could not be: @err. */
 static int end_reading(struct reading *r, int err)
 {
-	if (!err && !given(r, "service_address"))
+	if (!err && !is_given(r, "service_address"))
 		inifile_refuse(&r->file, 0, "service_address is missing: the IP:PORT to listen on");
 	return err ? err : r->file.refused ? -EINVAL : 0;
 }

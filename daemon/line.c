@@ -15,29 +15,29 @@
 #define LINES_OLD	(35 * SEC)
 #define LINES_TIMES	3		/* that nothing is degraded any more */
 
-static uint64_t gauge(const struct torus_link *l, enum torus_port_gauge g)
+static uint64_t gauge_of(const struct torus_link *l, enum torus_port_gauge g)
 {
 	return l->gauge[g];
 }
 
 static bool is_whole(const struct torus_link *l)
 {
-	return gauge(l, TORUS_PG_WIDTH) == gauge(l, TORUS_PG_LANES) &&
-	       gauge(l, TORUS_PG_RATE) == gauge(l, TORUS_PG_RATE_MAX);
+	return gauge_of(l, TORUS_PG_WIDTH) == gauge_of(l, TORUS_PG_LANES) &&
+	       gauge_of(l, TORUS_PG_RATE) == gauge_of(l, TORUS_PG_RATE_MAX);
 }
 
 static bool is_up(const struct torus_link *l)
 {
-	return l->state == TORUS_LINK_UP && gauge(l, TORUS_PG_LANES);
+	return l->state == TORUS_LINK_UP && gauge_of(l, TORUS_PG_LANES);
 }
 
 bool line_degraded(const struct torus_link *l)
 {
 	return is_up(l) && (!is_whole(l) ||
-			    gauge(l, TORUS_PG_MARGIN) < gauge(l, TORUS_PG_MARGIN_TRAIN));
+			    gauge_of(l, TORUS_PG_MARGIN) < gauge_of(l, TORUS_PG_MARGIN_TRAIN));
 }
 
-static void tell(struct fabricd *d, const struct torus_link *l)
+static void tell_line(struct fabricd *d, const struct torus_link *l)
 {
 	char port[TORUS_TEXT_MAX], text[FM_TEXT_MAX];
 	bool placed = fm_own(d->fm) != TORUS_NO_NODE;
@@ -45,17 +45,17 @@ static void tell(struct fabricd *d, const struct torus_link *l)
 	snprintf(text, sizeof(text), "line %s%s%s: %llu of %llu lanes at %llu of %llu Mb/s, "
 		 "margin %llu%%", d->own, *d->own ? ":" : "",
 		 torus_port_text(placed ? fm_shape(d->fm)->ndims : d->nports / 2u, l->port, port),
-		 (unsigned long long)gauge(l, TORUS_PG_WIDTH),
-		 (unsigned long long)gauge(l, TORUS_PG_LANES),
-		 (unsigned long long)gauge(l, TORUS_PG_RATE),
-		 (unsigned long long)gauge(l, TORUS_PG_RATE_MAX),
-		 (unsigned long long)gauge(l, TORUS_PG_MARGIN));
+		 (unsigned long long)gauge_of(l, TORUS_PG_WIDTH),
+		 (unsigned long long)gauge_of(l, TORUS_PG_LANES),
+		 (unsigned long long)gauge_of(l, TORUS_PG_RATE),
+		 (unsigned long long)gauge_of(l, TORUS_PG_RATE_MAX),
+		 (unsigned long long)gauge_of(l, TORUS_PG_MARGIN));
 	fabricd_event(d, loop_wall(), "", is_whole(l) ? FM_INFO : FM_WARNING, "line", text);
 }
 
 /* --- told to the root ------------------------------------------------------ */
 
-static void soon(struct fabricd *d)
+static void report_soon(struct fabricd *d)
 {
 	uint64_t at = loop_now() + LINES_SOON;
 
@@ -70,19 +70,19 @@ void line_note(struct fabricd *d, const struct torus_link *l)
 	struct line *was = &d->line[l->port];
 	bool degraded = line_degraded(l), other;
 
-	other = is_up(l) && (was->width != gauge(l, TORUS_PG_WIDTH) ||
-			     was->rate != gauge(l, TORUS_PG_RATE));
+	other = is_up(l) && (was->width != gauge_of(l, TORUS_PG_WIDTH) ||
+			     was->rate != gauge_of(l, TORUS_PG_RATE));
 	if (degraded != was->degraded || (degraded && other)) {
 		d->lines.again = LINES_TIMES;
-		soon(d);
+		report_soon(d);
 	}
 	was->degraded = degraded;
 	if (!other)
 		return;
 	if (was->width || !is_whole(l))
-		tell(d, l);
-	was->width = gauge(l, TORUS_PG_WIDTH);
-	was->rate = gauge(l, TORUS_PG_RATE);
+		tell_line(d, l);
+	was->width = gauge_of(l, TORUS_PG_WIDTH);
+	was->rate = gauge_of(l, TORUS_PG_RATE);
 }
 
 void lines_begin(struct fabricd *d)
@@ -96,7 +96,7 @@ void lines_begin(struct fabricd *d)
 void lines_again(struct fabricd *d)
 {
 	if (d->lines.again)
-		soon(d);
+		report_soon(d);
 }
 
 static void tell_root(struct fabricd *d, json_t *links)
@@ -176,7 +176,7 @@ void lines_take(struct fabricd *d, uint32_t node, json_t *links)
 }
 
 /* Too old, or of a NIC that is there no more: one that begins anew may be whole. */
-static bool past(const struct fm_entry *e, const json_t *of)
+static bool is_past(const struct fm_entry *e, const json_t *of)
 {
 	uint64_t at = (uint64_t)json_integer_value(json_object_get(of, "at"));
 
@@ -196,7 +196,7 @@ json_t *lines_json(struct fabricd *d)
 
 		snprintf(key, sizeof(key), "%u", i);
 		of = json_object_get(d->lines.of, key);
-		if (of && past(e, of))
+		if (of && is_past(e, of))
 			json_object_del(d->lines.of, key);
 		else if (of && e->state == FM_NODE_UP)
 			json_array_extend(list, json_object_get(of, "links"));

@@ -89,7 +89,7 @@ static ssize_t write_now(const char *text, size_t len)
 	return n < 0 ? -errno : n;
 }
 
-static void keep(const char *text, size_t len)
+static void keep_text(const char *text, size_t len)
 {
 	if (!lg.backlog)
 		lg.backlog = malloc(BACKLOG_MAX);
@@ -121,13 +121,13 @@ static bool flush_backlog(void)
 				 (unsigned long long)lg.dropped);
 
 		lg.dropped = 0;
-		keep(line, (size_t)n);
+		keep_text(line, (size_t)n);
 		return flush_backlog();
 	}
 	return true;
 }
 
-static void retry(void *arg)
+static void retry_flush(void *arg)
 {
 	(void)arg;
 	if (!flush_backlog())
@@ -150,7 +150,7 @@ static void to_stderr(enum fm_level level, const char *kind, const char *text)
 	if (done < 0)
 		done = 0;
 	if (done < n)
-		keep(line + done, (size_t)(n - done));
+		keep_text(line + done, (size_t)(n - done));
 	if (lg.len && lg.timer)
 		loop_timer_set(lg.timer, loop_now() + RETRY_AFTER);
 }
@@ -159,7 +159,7 @@ void log_open(struct loop *loop)
 {
 	lg.journal = stderr_is_journal();
 	if (loop && !lg.timer)
-		lg.timer = loop_timer_new(loop, retry, NULL);
+		lg.timer = loop_timer_new(loop, retry_flush, NULL);
 }
 
 void log_close(void)

@@ -250,7 +250,7 @@ static void tell_systemd(struct fabricd *d)
 }
 
 /* Called after each event. fm_state() looks at the whole table, so only if it may have changed. */
-static void settle(struct fabricd *d)
+static void update_outline(struct fabricd *d)
 {
 	struct fm_outline o;
 	enum fm_state state;
@@ -280,7 +280,7 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 		return -ENODEV;
 	recorder_event(d->recorder, e);
 	err = record_event_play(e, d->fm);
-	settle(d);
+	update_outline(d);
 	answer_look(d);
 	return err;
 }
@@ -392,7 +392,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 		return;
 	}
 	lines_begin(d);
-	settle(d);
+	update_outline(d);
 	d->nports = dev->nports;
 	for (unsigned int i = 0; i < dev->nports; i++)
 		line_note(d, &links[i]);

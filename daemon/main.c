@@ -29,7 +29,7 @@ struct watchdog {
 	uint64_t every;
 };
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fprintf(to,
 		"Usage: fabricd [OPTION]...\n"
@@ -45,7 +45,7 @@ static void usage(FILE *to)
 		"See fabricd(8) and fabricd.conf(5).\n");
 }
 
-static void complain(void *arg, unsigned int line, const char *text)
+static void log_complaint(void *arg, unsigned int line, const char *text)
 {
 	const char *path = arg;
 
@@ -81,13 +81,13 @@ static int parse_args(int argc, char **argv, const char **config, bool *check,
 			*record = optarg;
 			break;
 		case 'h':
-			usage(stdout);
+			print_usage(stdout);
 			return 0;
 		case 'V':
 			printf("fabricd %s\n", TORUS_VERSION);
 			return 0;
 		default:
-			usage(stderr);
+			print_usage(stderr);
 			return EXIT_USAGE;
 		}
 	}
@@ -99,12 +99,12 @@ static int parse_args(int argc, char **argv, const char **config, bool *check,
 	return -1;
 }
 
-static int load(struct fabricd *d)
+static int load_config(struct fabricd *d)
 {
 	char text[AUTH_TEXT_MAX];
 	int err;
 
-	err = config_load(&d->config, d->config_path, complain, (void *)d->config_path);
+	err = config_load(&d->config, d->config_path, log_complaint, (void *)d->config_path);
 	if (err)
 		return err;
 	err = auth_open(&d->auth, &auth_key_ops, d->config.fm.fabric, d->config.fm.name,
@@ -130,7 +130,7 @@ static void on_reload(void *arg)
 
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		   (unsigned long long)(loop_now() / US));
-	if (config_load(&c, d->config_path, complain, (void *)d->config_path) == 0) {
+	if (config_load(&c, d->config_path, log_complaint, (void *)d->config_path) == 0) {
 		log_level_set(c.level);
 		d->config.level = c.level;
 		log_info("config", "log level is %s; other keys are read at start only",
@@ -159,7 +159,7 @@ static void watchdog_start(struct fabricd *d, struct watchdog *w)
 		on_watchdog(w);
 }
 
-static int start(struct fabricd *d)
+static int start_daemon(struct fabricd *d)
 {
 	int err;
 
@@ -182,7 +182,7 @@ static int start(struct fabricd *d)
 	return err;
 }
 
-static int run(struct fabricd *d)
+static int run_daemon(struct fabricd *d)
 {
 	struct loop_signal *sig[3];
 	struct watchdog dog = { NULL, 0 };
@@ -191,7 +191,7 @@ static int run(struct fabricd *d)
 	sig[0] = loop_signal_new(d->loop, SIGTERM, on_stop, d);
 	sig[1] = loop_signal_new(d->loop, SIGINT, on_stop, d);
 	sig[2] = loop_signal_new(d->loop, SIGHUP, on_reload, d);
-	err = sig[0] && sig[1] && sig[2] ? start(d) : -ENOMEM;
+	err = sig[0] && sig[1] && sig[2] ? start_daemon(d) : -ENOMEM;
 	if (!err) {
 		sd_notify(0, "READY=1");
 		log_info("start", "fabricd %s, fabric '%s', node '%s', service %s",
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 	mallopt(M_TRIM_THRESHOLD, 64 * 1024);
 	mallopt(M_ARENA_MAX, 1);
 	log_open(NULL);
-	if (load(&d))
+	if (load_config(&d))
 		return EXIT_USAGE;
 	if (check) {
 		printf("%s is right\n", d.config_path);
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	log_open(d.loop);
-	status = run(&d) ? 1 : 0;
+	status = run_daemon(&d) ? 1 : 0;
 	log_close();
 	events_free(d.events);
 	loop_free(d.loop);

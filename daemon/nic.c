@@ -44,7 +44,7 @@ bool nic_broken(int err)
 	}
 }
 
-static void lose(struct nic *nic, int err)
+static void lose_nic(struct nic *nic, int err)
 {
 	if (nic->lost || !nic->dev)
 		return;
@@ -57,14 +57,14 @@ void nic_answer(struct nic *nic, int err)
 	if (err != -ETIMEDOUT && !nic_broken(err))
 		nic->late = 0;
 	else if (++nic->late >= CALLS_LATE)
-		lose(nic, err);
+		lose_nic(nic, err);
 	else if (!nic->lost)
 		log_warning("nic", "a call of the NIC had no answer: %s", strerror(-err));
 }
 
 void nic_give_up(struct nic *nic)
 {
-	lose(nic, -ENODEV);
+	lose_nic(nic, -ENODEV);
 }
 
 /* --- its rows -------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static void reading_done(struct nicq_job *job)
 		return;
 	}
 	if (job->err)
-		lose(nic, job->err);
+		lose_nic(nic, job->err);
 	for (unsigned int i = 0; !job->err && i < r->n; i++)
 		nic->ops->link(nic->arg, &r->links[i]);
 	if (!job->err)
@@ -203,11 +203,11 @@ static void on_readable(void *arg, unsigned int what)
 	if (err == -ENOBUFS) {
 		/* Lost notices would never come again: finds the NIC anew instead. */
 		if (read_again(nic))
-			lose(nic, -ENOMEM);
+			lose_nic(nic, -ENOMEM);
 		return;
 	}
 	if (err && err != -EAGAIN && err != -EINTR && err != -ENOMEM)
-		lose(nic, -ENODEV);
+		lose_nic(nic, -ENODEV);
 }
 
 /* --- found ----------------------------------------------------------------- */
@@ -259,7 +259,7 @@ none(struct look *l, int err, const char *fmt, ...)
 }
 
 /* Finds out which NIC to open. */
-static int choose(struct look *l, char *where, size_t room)
+static int choose_nic(struct look *l, char *where, size_t room)
 {
 	struct listing found = { .n = 0 };
 	int err;
@@ -335,7 +335,7 @@ static int run_look(struct nicq_job *job)
 		l->calls = calloc(1, sizeof(*l->calls));
 	if (!l->calls)
 		return none(l, -ENOMEM, "out of memory");
-	err = l->calls->dev ? 0 : choose(l, l->calls->where, sizeof(l->calls->where));
+	err = l->calls->dev ? 0 : choose_nic(l, l->calls->where, sizeof(l->calls->where));
 	if (!err)
 		err = open_both(l);
 	if (!err)
@@ -392,7 +392,7 @@ static int bind_nic(struct nic *nic, struct look *l)
 	return 0;
 }
 
-static void absent(struct nic *nic, const char *why)
+static void note_absent(struct nic *nic, const char *why)
 {
 	if (!strcmp(why, nic->why))
 		return;
@@ -415,14 +415,14 @@ static void look_done(struct nicq_job *job)
 		nic->looking = false;
 		keep_calls(nic, l);
 		if (job->err)
-			absent(nic, l->why[0] ? l->why : strerror(-job->err));
+			note_absent(nic, l->why[0] ? l->why : strerror(-job->err));
 		if (job->err || bind_nic(nic, l))
 			look_later(nic);
 	}
 	look_free(l);
 }
 
-static void look(struct nic *nic)
+static void start_look(struct nic *nic)
 {
 	struct look *l = calloc(1, sizeof(*l));
 
@@ -462,7 +462,7 @@ static void close_calls(struct nic *nic)
 	nic->calls = NULL;
 }
 
-static void unbind(struct nic *nic)
+static void unbind_nic(struct nic *nic)
 {
 	nic->life++;
 	if (nic->lost != -ETIMEDOUT)
@@ -482,7 +482,7 @@ static void on_timer(void *arg)
 	if (nic->lost) {
 		const char *why = strerror(-nic->lost);
 
-		unbind(nic);
+		unbind_nic(nic);
 		nic->ops->gone(nic->arg, why);
 	} else if (nic->no_memory) {
 		uint32_t tag = nic->no_memory;
@@ -491,7 +491,7 @@ static void on_timer(void *arg)
 		nic->ops->done(nic->arg, tag, -ENOMEM, NULL, 0);
 	}
 	if (!nic->dev && !nic->looking)
-		look(nic);
+		start_look(nic);
 }
 
 static void on_hotplug(void *arg)
@@ -536,7 +536,7 @@ void nic_free(struct nic *nic)
 	if (!nic)
 		return;
 	if (nic->dev)
-		unbind(nic);
+		unbind_nic(nic);
 	nic->life++;
 	nicq_free(nic->queue);
 	calls_free(nic->calls);

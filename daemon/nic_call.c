@@ -52,7 +52,7 @@ struct call {
 };
 
 /* Opens the connection again. The NIC must be the same, and not have lost its memory. */
-static int reopen(struct calls *calls)
+static int reopen_nic(struct calls *calls)
 {
 	struct torus_device now;
 	int err = torus_open(calls->where, &calls->dev);
@@ -74,7 +74,7 @@ static int reopen(struct calls *calls)
 
 int nic_calls_dev(struct calls *calls, struct torus_dev **dev)
 {
-	int err = calls->dev ? 0 : reopen(calls);
+	int err = calls->dev ? 0 : reopen_nic(calls);
 
 	*dev = calls->dev;
 	return err;

@@ -125,7 +125,7 @@ static struct nicq_job *next_job(struct nicq *q)
 	return job;
 }
 
-static void *work(void *arg)
+static void *run_jobs(void *arg)
 {
 	struct nicq *q = arg;
 	struct nicq_job *job;
@@ -153,7 +153,7 @@ static int begin_thread(struct nicq *q)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	err = pthread_create(&q->thread, NULL, work, q);
+	err = pthread_create(&q->thread, NULL, run_jobs, q);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	q->running = !err;
 	return -err;
@@ -239,7 +239,7 @@ struct nicq *nicq_new(struct loop *loop)
 	return q;
 }
 
-static void cancel(struct list *l)
+static void cancel_jobs(struct list *l)
 {
 	struct nicq_job *job;
 
@@ -259,9 +259,9 @@ void nicq_free(struct nicq *q)
 	pthread_mutex_unlock(&q->lock);
 	if (q->running)
 		pthread_join(q->thread, NULL);
-	cancel(&q->ended);
-	cancel(&q->todo);
-	cancel(&q->later);
+	cancel_jobs(&q->ended);
+	cancel_jobs(&q->todo);
+	cancel_jobs(&q->later);
 	loop_fd_free(q->watch);
 	close(q->told);
 	pthread_cond_destroy(&q->wake);

@@ -65,7 +65,7 @@ static void ask_free(struct ask *a)
 	free(a);
 }
 
-static bool seen(struct query *q, uint64_t id)
+static bool was_seen(struct query *q, uint64_t id)
 {
 	for (unsigned int i = 0; i < SEEN; i++)
 		if (q->seen[i] == id)
@@ -282,7 +282,7 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 		return NULL;
 	a->done = done;
 	a->arg = arg;
-	seen(q, id);
+	was_seen(q, id);
 	ask_local(a, cmd);
 	if (is_for_others(a))
 		ask_spread_json(a, cmd, user, timeout_ms);
@@ -335,7 +335,7 @@ void query_tell(struct query *q, const struct svc_msg *msg)
 
 /* --- from others ----------------------------------------------------------- */
 
-static void serve(struct ask *a, const struct svc_ask *ask, json_t *cmd)
+static void serve_ask(struct ask *a, const struct svc_ask *ask, json_t *cmd)
 {
 	struct query *q = a->q;
 
@@ -355,11 +355,11 @@ static void take_question(struct query *q, int conn, const struct svc_ask *ask)
 	json_t *cmd = json_loads(ask->command, 0, NULL);
 	struct ask *a = NULL;
 
-	if (json_is_object(cmd) && !seen(q, ask->id))
+	if (json_is_object(cmd) && !was_seen(q, ask->id))
 		a = ask_new(q, ask->id, conn, (enum svc_to)ask->to, ask->node);
 	if (a) {
 		wait_for(a, (uint64_t)ask->ttl * MS);
-		serve(a, ask, cmd);
+		serve_ask(a, ask, cmd);
 	} else {
 		send_end(q, conn, ask->id);
 	}

@@ -70,13 +70,13 @@ static int get_bytes(const json_t *j, const char *key, void **data, size_t *len)
 /* --- members -------------------------------------------------------------------- */
 
 /* Numbers of 64 bits are signed in JSON. */
-static json_t *number(uint64_t v)
+static json_t *number_json(uint64_t v)
 {
 	return json_integer((json_int_t)v);
 }
 
 /* A member that is a number from 0 to @max, or any for UINT64_MAX. Counts what is wrong. */
-static uint64_t get(const json_t *j, const char *key, uint64_t max, int *wrong)
+static uint64_t get_number(const json_t *j, const char *key, uint64_t max, int *wrong)
 {
 	const json_t *v = json_object_get(j, key);
 	uint64_t n = (uint64_t)json_integer_value(v);
@@ -146,7 +146,7 @@ static json_t *config_json(const struct fm_config *c)
 	json_t *j = json_pack("{s:s, s:s, s:s, s:o*}", "fabric", c->fabric, "name", c->name,
 			      "address", c->address, "shape", shape_json(&c->shape));
 
-#define X(member) json_object_set_new(j, #member, number(c->member));
+#define X(member) json_object_set_new(j, #member, number_json(c->member));
 	CONFIG_NUMBERS(X)
 #undef X
 	json_object_set_new(j, "keeps", json_boolean(c->keeps));
@@ -161,7 +161,7 @@ static void get_config(const json_t *j, struct fm_config *c, int *wrong)
 	get_text(j, "address", c->address, sizeof(c->address), wrong);
 	get_shape(j, "shape", &c->shape, wrong);
 #define X(member) \
-	c->member = (__typeof__(c->member))get(j, #member, (__typeof__(c->member))-1, wrong);
+	c->member = (__typeof__(c->member))get_number(j, #member, (__typeof__(c->member))-1, wrong);
 	CONFIG_NUMBERS(X)
 #undef X
 	c->keeps = json_is_true(json_object_get(j, "keeps"));
@@ -170,9 +170,9 @@ static void get_config(const json_t *j, struct fm_config *c, int *wrong)
 static json_t *device_json(const struct torus_device *d)
 {
 	json_t *j = json_pack("{s:s, s:o*, s:I, s:o*, s:o*, s:i, s:b, s:b, s:I, s:I}", "name", d->name,
-			      "guid", number(d->guid), "epoch", (json_int_t)d->epoch,
-			      "root_epoch", number(d->root_epoch), "root_guid",
-			      number(d->root_guid), "ports",
+			      "guid", number_json(d->guid), "epoch", (json_int_t)d->epoch,
+			      "root_epoch", number_json(d->root_epoch), "root_guid",
+			      number_json(d->root_guid), "ports",
 			      d->nports, "bootstrap", d->bootstrap, "placed", d->placed,
 			      "relay_packets", (json_int_t)d->relay_packets, "payload_max",
 			      (json_int_t)d->payload_max);
@@ -180,31 +180,31 @@ static json_t *device_json(const struct torus_device *d)
 	if (d->placed) {
 		json_object_set_new(j, "shape", shape_json(&d->shape));
 		json_object_set_new(j, "node", json_integer(d->node));
-		json_object_set_new(j, "version", number(d->version));
-		json_object_set_new(j, "rows_epoch", number(d->rows_epoch));
+		json_object_set_new(j, "version", number_json(d->version));
+		json_object_set_new(j, "rows_epoch", number_json(d->rows_epoch));
 	}
 	return j;
 }
 
 static void get_device(const json_t *j, struct torus_device *d, int *wrong)
 {
-	*d = (struct torus_device) { .guid = get(j, "guid", UINT64_MAX, wrong) };
+	*d = (struct torus_device) { .guid = get_number(j, "guid", UINT64_MAX, wrong) };
 	get_text(j, "name", d->name, sizeof(d->name), wrong);
-	d->epoch = (uint32_t)get(j, "epoch", UINT32_MAX, wrong);
-	d->root_epoch = get(j, "root_epoch", UINT64_MAX, wrong);
-	d->root_guid = get(j, "root_guid", UINT64_MAX, wrong);
-	d->nports = (uint8_t)get(j, "ports", TORUS_MAX_PORTS, wrong);
+	d->epoch = (uint32_t)get_number(j, "epoch", UINT32_MAX, wrong);
+	d->root_epoch = get_number(j, "root_epoch", UINT64_MAX, wrong);
+	d->root_guid = get_number(j, "root_guid", UINT64_MAX, wrong);
+	d->nports = (uint8_t)get_number(j, "ports", TORUS_MAX_PORTS, wrong);
 	d->bootstrap = get_bool(j, "bootstrap", wrong);
 	d->placed = get_bool(j, "placed", wrong);
-	d->relay_packets = (uint32_t)get(j, "relay_packets", UINT32_MAX, wrong);
-	d->payload_max = (uint32_t)get(j, "payload_max", UINT32_MAX, wrong);
+	d->relay_packets = (uint32_t)get_number(j, "relay_packets", UINT32_MAX, wrong);
+	d->payload_max = (uint32_t)get_number(j, "payload_max", UINT32_MAX, wrong);
 	if (!d->placed)
 		return;
 	get_shape(j, "shape", &d->shape, wrong);
-	d->node = (uint32_t)get(j, "node", torus_nodes(&d->shape) - 1, wrong);
-	d->version = get(j, "version", UINT64_MAX, wrong);
+	d->node = (uint32_t)get_number(j, "node", torus_nodes(&d->shape) - 1, wrong);
+	d->version = get_number(j, "version", UINT64_MAX, wrong);
 	if (json_object_get(j, "rows_epoch"))
-		d->rows_epoch = get(j, "rows_epoch", UINT64_MAX, wrong);
+		d->rows_epoch = get_number(j, "rows_epoch", UINT64_MAX, wrong);
 	if (!*wrong)
 		torus_node_coords(&d->shape, d->node, &d->coords);
 }
@@ -215,34 +215,35 @@ static json_t *link_json(const struct torus_link *l)
 			 "port", l->port, "state", l->state, "old_state", l->old_state, "reason",
 			 l->reason, "admin", l->admin, "carrier", l->carrier, "closed", l->closed,
 			 "lower", l->lower, "session", (json_int_t)l->session, "seq", l->seq,
-			 "peer_guid", number(l->peer_guid), "peer_port", l->peer_port, "retry",
+			 "peer_guid", number_json(l->peer_guid), "peer_port", l->peer_port, "retry",
 			 l->retry, "retry_wanted", l->retry_wanted);
 }
 
 static void get_link(const json_t *j, struct torus_link *l, int *wrong)
 {
-	*l = (struct torus_link) { .port = (uint8_t)get(j, "port", TORUS_MAX_PORTS - 1, wrong) };
-	l->state = (uint8_t)get(j, "state", TORUS_LINK_STATES - 1, wrong);
-	l->old_state = (uint8_t)get(j, "old_state", TORUS_LINK_STATES - 1, wrong);
-	l->reason = (uint8_t)get(j, "reason", TORUS_REASONS - 1, wrong);
+	*l = (struct torus_link) { 0 };
+	l->port = (uint8_t)get_number(j, "port", TORUS_MAX_PORTS - 1, wrong);
+	l->state = (uint8_t)get_number(j, "state", TORUS_LINK_STATES - 1, wrong);
+	l->old_state = (uint8_t)get_number(j, "old_state", TORUS_LINK_STATES - 1, wrong);
+	l->reason = (uint8_t)get_number(j, "reason", TORUS_REASONS - 1, wrong);
 	l->admin = get_bool(j, "admin", wrong);
 	l->carrier = get_bool(j, "carrier", wrong);
 	l->closed = get_bool(j, "closed", wrong);
 	get_text(j, "lower", l->lower, sizeof(l->lower), wrong);
-	l->session = (uint32_t)get(j, "session", UINT32_MAX, wrong);
-	l->seq = (uint16_t)get(j, "seq", UINT16_MAX, wrong);
-	l->peer_guid = get(j, "peer_guid", UINT64_MAX, wrong);
-	l->peer_port = (uint8_t)get(j, "peer_port", UINT8_MAX, wrong);
-	l->retry = (uint8_t)get(j, "retry", TORUS_RETRIES - 1, wrong);
-	l->retry_wanted = (uint8_t)get(j, "retry_wanted", TORUS_RETRIES - 1, wrong);
+	l->session = (uint32_t)get_number(j, "session", UINT32_MAX, wrong);
+	l->seq = (uint16_t)get_number(j, "seq", UINT16_MAX, wrong);
+	l->peer_guid = get_number(j, "peer_guid", UINT64_MAX, wrong);
+	l->peer_port = (uint8_t)get_number(j, "peer_port", UINT8_MAX, wrong);
+	l->retry = (uint8_t)get_number(j, "retry", TORUS_RETRIES - 1, wrong);
+	l->retry_wanted = (uint8_t)get_number(j, "retry_wanted", TORUS_RETRIES - 1, wrong);
 }
 
 static json_t *park_json(const struct torus_park *p)
 {
 	return json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:I, s:o*}", "parked",
-			 number(p->parked), "unresolved", number(p->unresolved), "bytes",
-			 number(p->bytes), "bytes_max", number(p->bytes_max), "held",
-			 number(p->held), "version", number(p->flow.version), "epoch",
+			 number_json(p->parked), "unresolved", number_json(p->unresolved), "bytes",
+			 number_json(p->bytes), "bytes_max", number_json(p->bytes_max), "held",
+			 number_json(p->held), "version", number_json(p->flow.version), "epoch",
 			 (json_int_t)p->flow.epoch, "counters",
 			 record_hex(p->flow.counter, sizeof(p->flow.counter)));
 }
@@ -253,13 +254,13 @@ static int park_parse(const json_t *j, struct torus_park *p)
 	size_t len = 0;
 	int wrong = 0;
 
-	*p = (struct torus_park) { .parked = get(j, "parked", UINT64_MAX, &wrong) };
-	p->unresolved = get(j, "unresolved", UINT64_MAX, &wrong);
-	p->bytes = get(j, "bytes", UINT64_MAX, &wrong);
-	p->bytes_max = get(j, "bytes_max", UINT64_MAX, &wrong);
-	p->held = get(j, "held", UINT64_MAX, &wrong);
-	p->flow.version = get(j, "version", UINT64_MAX, &wrong);
-	p->flow.epoch = (uint32_t)get(j, "epoch", UINT32_MAX, &wrong);
+	*p = (struct torus_park) { .parked = get_number(j, "parked", UINT64_MAX, &wrong) };
+	p->unresolved = get_number(j, "unresolved", UINT64_MAX, &wrong);
+	p->bytes = get_number(j, "bytes", UINT64_MAX, &wrong);
+	p->bytes_max = get_number(j, "bytes_max", UINT64_MAX, &wrong);
+	p->held = get_number(j, "held", UINT64_MAX, &wrong);
+	p->flow.version = get_number(j, "version", UINT64_MAX, &wrong);
+	p->flow.epoch = (uint32_t)get_number(j, "epoch", UINT32_MAX, &wrong);
 	if (get_bytes(j, "counters", &counters, &len) || len != sizeof(p->flow.counter))
 		wrong++;
 	else
@@ -310,7 +311,7 @@ static int done_json(const struct record_event *e, json_t *j)
 
 	if (e->done.has_counts)
 		bad |= json_object_set_new(j, "park", park_json(&e->done.counts.park)) |
-		       json_object_set_new(j, "lost", number(e->done.counts.lost));
+		       json_object_set_new(j, "lost", number_json(e->done.counts.lost));
 	return bad;
 }
 
@@ -333,8 +334,8 @@ static int order_json(const struct fm_order *o, json_t *j)
 {
 	return json_object_set_new(j, "uid", json_integer(o->uid)) |
 	       json_object_set_new(j, "by", json_string(o->by)) |
-	       json_object_set_new(j, "since", number(o->since)) |
-	       json_object_set_new(j, "until", number(o->until)) |
+	       json_object_set_new(j, "since", number_json(o->since)) |
+	       json_object_set_new(j, "until", number_json(o->until)) |
 	       json_object_set_new(j, "reason", json_string(o->reason));
 }
 
@@ -343,10 +344,10 @@ static void get_order(const json_t *line, struct fm_order *o, int *wrong)
 {
 	if (!json_object_get(line, "since"))
 		return;
-	o->uid = (uint32_t)get(line, "uid", UINT32_MAX, wrong);
+	o->uid = (uint32_t)get_number(line, "uid", UINT32_MAX, wrong);
 	get_text(line, "by", o->by, sizeof(o->by), wrong);
-	o->since = get(line, "since", UINT64_MAX, wrong);
-	o->until = get(line, "until", UINT64_MAX, wrong);
+	o->since = get_number(line, "since", UINT64_MAX, wrong);
+	o->until = get_number(line, "until", UINT64_MAX, wrong);
 	get_text(line, "reason", o->reason, sizeof(o->reason), wrong);
 }
 
@@ -370,13 +371,13 @@ static int body_json(const struct record_event *e, json_t *j)
 	case RECORD_MSG:
 		return msg_json(e, j);
 	case RECORD_ARBITER:
-		return json_object_set_new(j, "epoch", number(e->arbiter.epoch)) |
+		return json_object_set_new(j, "epoch", number_json(e->arbiter.epoch)) |
 		       json_object_set_new(j, "verdict", json_integer(e->arbiter.verdict)) |
-		       json_object_set_new(j, "high", number(e->arbiter.high)) |
+		       json_object_set_new(j, "high", number_json(e->arbiter.high)) |
 		       json_object_set_new(j, "why", json_string(e->arbiter.why));
 	case RECORD_KEPT:
-		return json_object_set_new(j, "epoch", number(e->kept.epoch)) |
-		       json_object_set_new(j, "version", number(e->kept.version)) |
+		return json_object_set_new(j, "epoch", number_json(e->kept.epoch)) |
+		       json_object_set_new(j, "version", number_json(e->kept.version)) |
 		       json_object_set_new(j, "ok", json_boolean(e->kept.ok));
 	case RECORD_EXCLUDE:
 		return json_object_set_new(j, "node", json_integer(e->exclude.node)) |
@@ -395,7 +396,7 @@ static int body_json(const struct record_event *e, json_t *j)
 
 json_t *record_event_json(const struct record_event *e)
 {
-	json_t *j = json_pack("{s:s, s:o*}", "event", names[e->kind], "now", number(e->now));
+	json_t *j = json_pack("{s:s, s:o*}", "event", names[e->kind], "now", number_json(e->now));
 
 	if (j && !body_json(e, j))
 		return j;
@@ -460,12 +461,12 @@ static int parse_done(const json_t *line, struct record_event *e)
 	json_int_t err = json_integer_value(json_object_get(line, "err"));
 	int wrong = !json_is_integer(json_object_get(line, "err")) || err > 0 || err < -4095;
 
-	e->done.tag = (uint32_t)get(line, "tag", UINT32_MAX, &wrong);
+	e->done.tag = (uint32_t)get_number(line, "tag", UINT32_MAX, &wrong);
 	e->done.err = (int)err;
 	e->done.has_counts = json_object_get(line, "park");
 	if (wrong || !e->done.has_counts)
 		return wrong ? -EINVAL : 0;
-	e->done.counts.lost = get(line, "lost", UINT64_MAX, &wrong);
+	e->done.counts.lost = get_number(line, "lost", UINT64_MAX, &wrong);
 	wrong |= park_parse(json_object_get(line, "park"), &e->done.counts.park);
 	return wrong ? -EINVAL : 0;
 }
@@ -499,7 +500,7 @@ static int parse_body(const json_t *line, struct record_event *e)
 		get_link(json_object_get(line, "link"), &e->link, &wrong);
 		break;
 	case RECORD_MGMT:
-		e->mgmt.port = (unsigned int)get(line, "port", TORUS_MAX_PORTS - 1, &wrong);
+		e->mgmt.port = (unsigned int)get_number(line, "port", TORUS_MAX_PORTS - 1, &wrong);
 		err = get_bytes(line, "data", &data, &e->mgmt.len);
 		e->mgmt.data = data;
 		break;
@@ -509,33 +510,35 @@ static int parse_body(const json_t *line, struct record_event *e)
 		return parse_done(line, e);
 	case RECORD_UP:
 	case RECORD_DOWN:
-		e->conn = (int)get(line, "conn", UINT64_MAX, &wrong);
+		e->conn = (int)get_number(line, "conn", UINT64_MAX, &wrong);
 		break;
 	case RECORD_MSG:
 		return parse_msg(line, e);
 	case RECORD_EXCLUDE:
-		e->exclude.node = (uint32_t)get(line, "node", UINT32_MAX, &wrong);
-		e->exclude.port = (int)get(line, "port", UINT64_MAX, &wrong);
+		e->exclude.node = (uint32_t)get_number(line, "node", UINT32_MAX, &wrong);
+		e->exclude.port = (int)get_number(line, "port", UINT64_MAX, &wrong);
 		e->exclude.on = get_bool(line, "on", &wrong);
 		get_order(line, &e->exclude.order, &wrong);
 		break;
 	case RECORD_STALLED:
-		e->stalled.port = (unsigned int)get(line, "port", TORUS_MAX_PORTS - 1, &wrong);
+		e->stalled.port = (unsigned int)get_number(line, "port", TORUS_MAX_PORTS - 1,
+							   &wrong);
 		e->stalled.is = get_bool(line, "is", &wrong);
 		break;
 	case RECORD_ARBITER:
-		e->arbiter.epoch = get(line, "epoch", UINT64_MAX, &wrong);
-		e->arbiter.verdict = (enum fm_verdict)get(line, "verdict", FM_VERDICTS - 1, &wrong);
-		e->arbiter.high = get(line, "high", UINT64_MAX, &wrong);
+		e->arbiter.epoch = get_number(line, "epoch", UINT64_MAX, &wrong);
+		e->arbiter.verdict = (enum fm_verdict)get_number(line, "verdict", FM_VERDICTS - 1,
+								 &wrong);
+		e->arbiter.high = get_number(line, "high", UINT64_MAX, &wrong);
 		get_text(line, "why", e->arbiter.why, sizeof(e->arbiter.why), &wrong);
 		break;
 	case RECORD_KEPT:
-		e->kept.epoch = get(line, "epoch", UINT64_MAX, &wrong);
-		e->kept.version = get(line, "version", UINT64_MAX, &wrong);
+		e->kept.epoch = get_number(line, "epoch", UINT64_MAX, &wrong);
+		e->kept.version = get_number(line, "version", UINT64_MAX, &wrong);
 		e->kept.ok = get_bool(line, "ok", &wrong);
 		break;
 	case RECORD_MOVE:
-		e->move = (uint32_t)get(line, "node", UINT32_MAX, &wrong);
+		e->move = (uint32_t)get_number(line, "node", UINT32_MAX, &wrong);
 		break;
 	default:
 		break;
@@ -553,7 +556,7 @@ int record_event_parse(const json_t *line, struct record_event *e)
 	for (unsigned int k = 0; name && k < RECORD_KINDS; k++)
 		if (!strcmp(name, names[k]))
 			e->kind = k;
-	e->now = get(line, "now", UINT64_MAX, &wrong);
+	e->now = get_number(line, "now", UINT64_MAX, &wrong);
 	if (e->kind == RECORD_KINDS || wrong)
 		return -EINVAL;
 	err = parse_body(line, e);

@@ -112,7 +112,7 @@ const struct seal_counts *seal_counts(const struct seal *s)
 }
 
 /* Without random numbers: none that was drawn before, and that is not 0. */
-static uint64_t draw(void)
+static uint64_t draw_nonce(void)
 {
 	uint64_t nonce = 0;
 
@@ -123,8 +123,8 @@ static uint64_t draw(void)
 }
 
 /* The seal of a packet of @len bytes from that end. False: it cannot be made. */
-static bool mac(const struct seal *s, unsigned int port, bool outward, const uint8_t *packet,
-		size_t len, uint8_t *out)
+static bool make_mac(const struct seal *s, unsigned int port, bool outward, const uint8_t *packet,
+		     size_t len, uint8_t *out)
 {
 	const struct end *e = &s->end[port];
 	uint8_t text[ENDS + TORUS_MGMT_MAX], full[AUTH_MAC];
@@ -158,7 +158,7 @@ static void send_kind(struct seal *s, unsigned int port, unsigned int kind, uint
 	e->sent = e->sent < now ? now : e->sent + 1;
 	put_le(packet + 28, e->sent, 8);
 	memcpy(packet + SEAL_BYTES, e->data, len - SEAL_BYTES);
-	if (mac(s, port, true, packet, len, packet + HEAD))
+	if (make_mac(s, port, true, packet, len, packet + HEAD))
 		s->ops->send(s->arg, port, packet, len);
 }
 
@@ -177,7 +177,7 @@ void seal_link(struct seal *s, const struct torus_link *l)
 	e->session = l->session;
 	e->peer_guid = l->peer_guid;
 	e->peer_port = l->peer_port;
-	e->own = draw();
+	e->own = draw_nonce();
 	send_kind(s, l->port, HELLO, 0);
 }
 
@@ -193,19 +193,19 @@ void seal_send(struct seal *s, unsigned int port, const void *data, size_t len)
 }
 
 /* Whether a manager with the key has sent it on this link. */
-static bool sealed(const struct seal *s, unsigned int port, const uint8_t *p, size_t len)
+static bool is_sealed(const struct seal *s, unsigned int port, const uint8_t *p, size_t len)
 {
 	uint8_t want[MAC], diff = 0;
 
 	if (len < SEAL_BYTES || len > TORUS_MGMT_MAX || memcmp(p, magic, sizeof(magic)) ||
-	    p[4] != VERSION || !mac(s, port, false, p, len, want))
+	    p[4] != VERSION || !make_mac(s, port, false, p, len, want))
 		return false;
 	for (unsigned int i = 0; i < MAC; i++)
 		diff |= (uint8_t)(want[i] ^ p[HEAD + i]);
 	return !diff && p[5] <= DATA;
 }
 
-static void refuse(struct seal *s, unsigned int port)
+static void refuse_packet(struct seal *s, unsigned int port)
 {
 	struct end *e = &s->end[port];
 	uint64_t now = loop_now();
@@ -234,8 +234,8 @@ void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len)
 		s->counts.late++;
 		return;
 	}
-	if (!sealed(s, port, p, len)) {
-		refuse(s, port);
+	if (!is_sealed(s, port, p, len)) {
+		refuse_packet(s, port);
 		return;
 	}
 	number = get_le(p + 28, 8);

@@ -17,12 +17,12 @@
 #define TELL_EVERY	(30 * SEC)	/* the root may be another, or have missed it */
 #define LOOK_EVERY	(2 * SEC)
 
-static double seconds(uint64_t ns)
+static double in_seconds(uint64_t ns)
 {
 	return (double)ns * 1e-9;
 }
 
-static uint64_t waited(const struct torus_link *l)
+static uint64_t waited_ns(const struct torus_link *l)
 {
 	return l->state == TORUS_LINK_UP ? l->gauge[TORUS_PG_WAITED] : 0;
 }
@@ -76,7 +76,7 @@ static void tell_wait(struct fabricd *d, const struct torus_link *l)
 
 	snprintf(text, sizeof(text),
 		 "%s has waited for %.1f s for a buffer of its neighbour",
-		 end_text(d, fm_own(d->fm), l->port, here, sizeof(here)), seconds(waited(l)));
+		 end_text(d, fm_own(d->fm), l->port, here, sizeof(here)), in_seconds(waited_ns(l)));
 	fabricd_event(d, loop_wall(), "", FM_WARNING, "stall", text);
 	stall_hint(d);
 }
@@ -90,7 +90,8 @@ void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 		return;
 	pause_reading(d, links, n);
 	for (unsigned int i = 0; i < n && i < 2u * fm_shape(d->fm)->ndims; i++)
-		if (waited(&links[i]) >= TELL && (!most || waited(&links[i]) > waited(most)))
+		if (waited_ns(&links[i]) >= TELL &&
+		    (!most || waited_ns(&links[i]) > waited_ns(most)))
 			most = &links[i];
 	if (!most) {
 		d->stalls.told = 0;
@@ -106,9 +107,9 @@ static json_t *tell_waits(struct question *q)
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < q->n && i < ports; i++)
-		if (waited(&q->link[i]))
+		if (waited_ns(&q->link[i]))
 			json_array_append_new(list, json_pack("[i, I]", (int)q->link[i].port,
-							      (json_int_t)waited(&q->link[i])));
+							      (json_int_t)waited_ns(&q->link[i])));
 	return list;
 }
 
@@ -134,9 +135,9 @@ static int run_stalled(struct nic_question *nq, struct torus_dev *dev)
 
 	q->up = true;
 	for (unsigned int i = 0; !err && i < q->n; i++) {
-		if (q->link[i].port != q->port || waited(&q->link[i]) < q->ns)
+		if (q->link[i].port != q->port || waited_ns(&q->link[i]) < q->ns)
 			continue;
-		q->ns = waited(&q->link[i]);
+		q->ns = waited_ns(&q->link[i]);
 		err = torus_admin_set(dev, q->port, false);
 		q->up = err;
 		break;
@@ -161,7 +162,7 @@ static json_t *tell_stalled(struct question *q)
 	tell_manager(d, q->port);
 	snprintf(text, sizeof(text),
 		 "%s is taken down: no packet went for %.1f s, for its neighbour returns no credits",
-		 end_text(d, fm_own(d->fm), q->port, here, sizeof(here)), seconds(q->ns));
+		 end_text(d, fm_own(d->fm), q->port, here, sizeof(here)), in_seconds(q->ns));
 	fabricd_event(d, loop_wall(), "", FM_ERROR, "stall", text);
 	return json_pack("{s:b}", "down", 1);
 }
@@ -241,7 +242,7 @@ static const char *tell_sink(struct fabricd *d, const struct stall_wait *w, char
 	snprintf(text, room, "node %s ('%.63s') returns no credits to %s for %.1f s and waits for "
 		 "nobody: its NIC is broken, or its host takes no packets",
 		 torus_node_text(shape, sink, there), e ? e->name : "",
-		 end_text(d, w->node, w->port, here, sizeof(here)), seconds(w->ns));
+		 end_text(d, w->node, w->port, here, sizeof(here)), in_seconds(w->ns));
 	return text;
 }
 
@@ -283,7 +284,7 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 		snprintf(text, sizeof(text),
 			 "%s has waited for %.1f s for a node that does not tell "
 			 "whether it waits, too: nobody is blamed",
-			 end_text(d, w->node, w->port, here, sizeof(here)), seconds(w->ns));
+			 end_text(d, w->node, w->port, here, sizeof(here)), in_seconds(w->ns));
 		add_text(d, text);
 	}
 	if (w->verdict != STALL_SINK || !was)
@@ -298,7 +299,7 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 }
 
 /* Whether any link waits for so long that the root goes on looking. */
-static bool judge(struct fabricd *d)
+static bool judge_waits(struct fabricd *d)
 {
 	struct stalls *s = &d->stalls;
 	unsigned int circle = 0;
@@ -322,7 +323,7 @@ static bool judge(struct fabricd *d)
 }
 
 /* This look's waits are the next one's @before. */
-static void turn(struct stalls *s)
+static void turn_waits(struct stalls *s)
 {
 	free(s->before);
 	s->before = s->wait;
@@ -341,12 +342,12 @@ static void look_end(void *arg)
 	s->ask = NULL;
 	if (d->fm && fm_is_root(d->fm) && torus_nodes(fm_shape(d->fm)) == s->nodes) {
 		stall_walk(fm_shape(d->fm), s->node, s->wait, s->n);
-		any = judge(d);
+		any = judge_waits(d);
 	} else {
 		json_array_clear(s->problems);
 		s->n = 0;
 	}
-	turn(s);
+	turn_waits(s);
 	loop_timer_set(s->timer, any ? loop_now() + LOOK_EVERY : LOOP_NEVER);
 }
 

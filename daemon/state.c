@@ -260,10 +260,10 @@ static size_t head_of(const char *data, size_t len, struct head *h)
 	return (size_t)before;
 }
 
-static int refuse(char *why, const char *path, const char *fmt, ...)
+static int refuse_file(char *why, const char *path, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int refuse(char *why, const char *path, const char *fmt, ...)
+static int refuse_file(char *why, const char *path, const char *fmt, ...)
 {
 	char text[STATE_TEXT_MAX / 2 - 40], aside[STATE_PATH_MAX + 16];
 	bool moved;
@@ -279,32 +279,32 @@ static int refuse(char *why, const char *path, const char *fmt, ...)
 	return -EBADMSG;
 }
 
-static int unpack(const char *path, const char *fabric, uint64_t guid, const char *data,
-		  size_t size, struct fm_msg *out, char *why)
+static int unpack_state(const char *path, const char *fabric, uint64_t guid, const char *data,
+			size_t size, struct fm_msg *out, char *why)
 {
 	struct head h = { 0 };
 	size_t n, line;
 	int err;
 
 	if (strncmp(data, MAGIC " ", strlen(MAGIC) + 1))
-		return refuse(why, path, "it is no state file");
+		return refuse_file(why, path, "it is no state file");
 	n = head_of(data, size, &h);
 	if (h.format > FORMAT)
-		return refuse(why, path,
-			      "it has format %u, of a later fabricd; this one knows %u", h.format,
-			      FORMAT);
+		return refuse_file(why, path,
+				   "it has format %u, of a later fabricd; this one knows %u",
+				   h.format, FORMAT);
 	if (!n)
-		return refuse(why, path, "its first line is damaged");
+		return refuse_file(why, path, "its first line is damaged");
 	line = n + 9;
 	if (size - line != h.len)
-		return refuse(why, path, "it has %zu bytes of %zu", size - line, h.len);
+		return refuse_file(why, path, "it has %zu bytes of %zu", size - line, h.len);
 	if (crc_of(data, n, data + line, h.len) != h.crc)
-		return refuse(why, path, "it is damaged: its check sum is wrong");
+		return refuse_file(why, path, "it is damaged: its check sum is wrong");
 	if (strcmp(h.fabric, fabric))
-		return refuse(why, path, "it is of fabric '%s', and this is '%s'", h.fabric,
-			      fabric);
+		return refuse_file(why, path, "it is of fabric '%s', and this is '%s'", h.fabric,
+				   fabric);
 	if (h.guid != guid)
-		return refuse(why, path, "it is of NIC %016" PRIx64, h.guid);
+		return refuse_file(why, path, "it is of NIC %016" PRIx64, h.guid);
 	err = fm_msg_unpack((const uint8_t *)data + line, h.len, out);
 	if (err == -ENOMEM)
 		return err;
@@ -312,7 +312,7 @@ static int unpack(const char *path, const char *fabric, uint64_t guid, const cha
 		fm_msg_clear(out);
 		err = -EBADMSG;
 	}
-	return err ? refuse(why, path, "there is no table in it") : 0;
+	return err ? refuse_file(why, path, "there is no table in it") : 0;
 }
 
 int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg *out,
@@ -327,7 +327,7 @@ int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg
 		return -ENAMETOOLONG;
 	err = read_file(path, &data, &size);
 	if (!err) {
-		err = unpack(path, fabric, guid, data, size, out, why);
+		err = unpack_state(path, fabric, guid, data, size, out, why);
 		free(data);
 	}
 	if (err && err != -ENOENT && !why[0])
@@ -347,7 +347,7 @@ static void free_all(struct state *s)
 	free(s);
 }
 
-static void *run(void *arg)
+static void *write_states(void *arg)
 {
 	struct state *s = arg;
 	bool free_it;
@@ -407,7 +407,7 @@ static void hand_over(struct state *s)
 	loop_timer_set(s->timer, s->given + SLOW);
 }
 
-static void tell(struct state *s, const char *fmt, const char *text)
+static void tell_state(struct state *s, const char *fmt, const char *text)
 {
 	char why[STATE_TEXT_MAX];
 
@@ -434,10 +434,10 @@ static void on_event(void *arg, unsigned int what)
 		return;
 	s->given = 0;
 	if (err) {
-		tell(s,
-		     "cannot write below %.160s: %s; what is excluded is forgotten if all lose "
-		     "their power",
-		     strerror(-err));
+		tell_state(s,
+			   "cannot write below %.160s: %s; what is excluded is forgotten if all "
+			   "lose their power",
+			   strerror(-err));
 		loop_timer_set(s->timer, loop_now() + AGAIN);
 		s->ops->kept(s->arg, s->epoch, s->version, false);
 		return;
@@ -445,7 +445,7 @@ static void on_event(void *arg, unsigned int what)
 	loop_timer_set(s->timer, LOOP_NEVER);
 	forget_last(s);
 	if (s->bad)
-		tell(s, "%s%s", NULL);
+		tell_state(s, "%s%s", NULL);
 	s->ops->kept(s->arg, s->epoch, s->version, true);
 }
 
@@ -462,7 +462,7 @@ static void on_timer(void *arg)
 		hand_over(s);
 		return;
 	}
-	tell(s, "writing below %.160s takes more than 5 s: does the disk hang?%s", "");
+	tell_state(s, "writing below %.160s takes more than 5 s: does the disk hang?%s", "");
 }
 
 struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
@@ -485,7 +485,7 @@ struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
 	s->watch = s->event < 0 ? NULL : loop_fd_new(loop, s->event, LOOP_READ, on_event, s);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);	/* signals are the loop's */
-	err = s->timer && s->watch ? pthread_create(&s->thread, NULL, run, s) : ENOMEM;
+	err = s->timer && s->watch ? pthread_create(&s->thread, NULL, write_states, s) : ENOMEM;
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	if (!err)
 		return s;
@@ -500,8 +500,8 @@ void state_save(struct state *s, uint64_t guid, const struct fm_msg *table)
 	struct work *w = work_new(s, guid, table);
 
 	if (!w) {
-		tell(s, "cannot keep anything below %.160s: %s",
-		     "out of memory, or the path is too long");
+		tell_state(s, "cannot keep anything below %.160s: %s",
+			   "out of memory, or the path is too long");
 		return;
 	}
 	forget_last(s);

@@ -100,7 +100,7 @@ static void really_free(struct stream *s)
 }
 
 /* Tells the owner, once. */
-static void finish(struct stream *s, int err)
+static void finish_stream(struct stream *s, int err)
 {
 	if (s->closed || s->dead)
 		return;
@@ -121,7 +121,7 @@ static void fail_later(struct stream *s, int err)
 	loop_timer_set(s->kick, 0);
 }
 
-static int flush(struct stream *s)
+static int flush_out(struct stream *s)
 {
 	while (s->out.len) {
 		ssize_t n = send(s->fd, s->out.buf + s->out.head, s->out.len, MSG_NOSIGNAL);
@@ -135,7 +135,7 @@ static int flush(struct stream *s)
 	return 0;
 }
 
-static void deliver(struct stream *s)
+static void deliver_input(struct stream *s)
 {
 	ssize_t used;
 
@@ -144,7 +144,7 @@ static void deliver(struct stream *s)
 		if (s->dead)
 			return;
 		if (used < 0) {
-			finish(s, (int)used);
+			finish_stream(s, (int)used);
 			return;
 		}
 		if (!used)
@@ -154,7 +154,7 @@ static void deliver(struct stream *s)
 	if (s->ending)
 		bytes_free(&s->in);
 	if (s->in.len >= s->in_max && !s->held)
-		finish(s, -EMSGSIZE);
+		finish_stream(s, -EMSGSIZE);
 }
 
 static void do_read(struct stream *s)
@@ -162,7 +162,7 @@ static void do_read(struct stream *s)
 	ssize_t n;
 
 	if (bytes_reserve(&s->in, CHUNK) < 0) {
-		finish(s, -ENOMEM);
+		finish_stream(s, -ENOMEM);
 		return;
 	}
 	n = recv(s->fd, s->in.buf + s->in.head + s->in.len,
@@ -171,15 +171,15 @@ static void do_read(struct stream *s)
 		if (!s->in.len)
 			bytes_free(&s->in);
 		if (errno != EINTR && errno != EAGAIN)
-			finish(s, -errno);
+			finish_stream(s, -errno);
 		return;
 	}
 	if (!n) {
-		finish(s, 0);
+		finish_stream(s, 0);
 		return;
 	}
 	s->in.len += (size_t)n;
-	deliver(s);
+	deliver_input(s);
 }
 
 static void do_write(struct stream *s)
@@ -192,7 +192,7 @@ static void do_write(struct stream *s)
 		if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
 			err = errno;
 		if (err) {
-			finish(s, -err);
+			finish_stream(s, -err);
 			return;
 		}
 		s->connecting = false;
@@ -201,16 +201,16 @@ static void do_write(struct stream *s)
 		if (s->dead)
 			return;
 	}
-	err = flush(s);
+	err = flush_out(s);
 	if (err < 0)
-		finish(s, err);
+		finish_stream(s, err);
 	else if (!s->out.len && s->ending)
-		finish(s, 0);
+		finish_stream(s, 0);
 	else if (!s->out.len && s->ops->drained)
 		s->ops->drained(s->arg);
 }
 
-static void leave(struct stream *s)
+static void leave_call(struct stream *s)
 {
 	s->busy = false;
 	if (s->dead)
@@ -228,7 +228,7 @@ static void on_ready(void *arg, unsigned int what)
 		do_write(s);
 	if ((what & LOOP_READ) && !s->dead && !s->failed)
 		do_read(s);
-	leave(s);
+	leave_call(s);
 }
 
 static void on_kick(void *arg)
@@ -237,12 +237,12 @@ static void on_kick(void *arg)
 
 	s->busy = true;
 	if (s->failed)
-		finish(s, s->err);
+		finish_stream(s, s->err);
 	else if (s->ending && !s->out.len)
-		finish(s, 0);
+		finish_stream(s, 0);
 	else
-		deliver(s);
-	leave(s);
+		deliver_input(s);
+	leave_call(s);
 }
 
 struct stream *stream_new(struct loop *loop, int fd, bool connecting,
@@ -301,7 +301,7 @@ void stream_send(struct stream *s, const void *data, size_t len)
 	}
 	memcpy(s->out.buf + s->out.head + s->out.len, data, len);
 	s->out.len += len;
-	err = s->connecting ? 0 : flush(s);
+	err = s->connecting ? 0 : flush_out(s);
 	if (err < 0)
 		fail_later(s, err);
 	else

@@ -173,7 +173,7 @@ static ssize_t conn_refuse(struct conn *c)
 }
 
 /* Takes the newest schema that both speak, by the peer's first message (schema.h). False: none. */
-static bool agree(struct conn *c, const struct svc_msg *m)
+static bool agree_schema(struct conn *c, const struct svc_msg *m)
 {
 	const struct svc *svc = c->svc;
 	unsigned int schema = m->schema;
@@ -216,7 +216,7 @@ static ssize_t conn_prove(struct conn *c, const struct svc_msg *m)
 			     "it talks before it has proved itself");
 		return -EPROTO;
 	}
-	if (!c->schema && !agree(c, m))
+	if (!c->schema && !agree_schema(c, m))
 		return refuse_schema(c, m);
 	next = auth_step(c->session, &m->auth, &reply.auth);
 	reply.auth.newest = c->svc->newest;

@@ -6,7 +6,7 @@
 
 #define COUNT_UP 255
 
-static bool digit(char c)
+static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -16,11 +16,11 @@ static bool count_up(char *text, size_t tail)
 {
 	size_t len = strlen(text), at = len - tail;
 
-	if (!at || !digit(text[at - 1]))
+	if (!at || !is_digit(text[at - 1]))
 		return false;
 	while (at && text[at - 1] == '9')
 		text[--at] = '0';
-	if (at && digit(text[at - 1])) {
+	if (at && is_digit(text[at - 1])) {
 		text[at - 1]++;
 		return true;
 	}
@@ -31,7 +31,7 @@ static bool count_up(char *text, size_t tail)
 	return true;
 }
 
-static void put(struct texts_out *t, const void *data, size_t n)
+static void put_text(struct texts_out *t, const void *data, size_t n)
 {
 	if (t->failed)
 		return;
@@ -63,8 +63,8 @@ static void put_edit(struct texts_out *t, const char *text)
 	edit[0] = (uint8_t)head;
 	edit[1] = (uint8_t)tail;
 	edit[2] = (uint8_t)(is - head - tail);
-	put(t, edit, sizeof(edit));
-	put(t, text + head, edit[2]);
+	put_text(t, edit, sizeof(edit));
+	put_text(t, text + head, edit[2]);
 	t->tail = tail;
 	t->run = 0;
 }
@@ -82,7 +82,7 @@ void texts_put(struct texts_out *t, const char *text)
 	if (counts && t->run && t->data[t->run] < UINT8_MAX) {
 		t->data[t->run]++;
 	} else if (counts) {
-		put(t, begin, sizeof(begin));
+		put_text(t, begin, sizeof(begin));
 		t->run = t->n - 1;
 	} else {
 		put_edit(t, text);
