@@ -11,13 +11,13 @@
 #define SMALL		(TORUS_BER_ONE >> 10)
 #define FAR		(1ull << 63)
 
-static u64 rnd(struct tn_fault *f)
+static u64 draw_bits(struct tn_fault *f)
 {
 	return splitmix64_mix(f->rng += SPLITMIX64_STEP);
 }
 
 /* High 64 bits of a product; *@low gets the rest. */
-static u64 multiply(u64 a, u64 b, u64 *low)
+static u64 multiply_high(u64 a, u64 b, u64 *low)
 {
 	u64 al = (u32)a, ah = a >> 32, bl = (u32)b, bh = b >> 32;
 	u64 mid = ah * bl + (al * bl >> 32);
@@ -36,7 +36,7 @@ static u64 minus_log2(u64 u)
 	for (; !(u >> 63); u <<= 1)
 		whole++;
 	for (i = 0; i < LOG_BITS; i++) {
-		u64 square = multiply(u, u, &low);	/* u in [1, 2), 63 fraction bits */
+		u64 square = multiply_high(u, u, &low);	/* u in [1, 2), 63 fraction bits */
 
 		frac <<= 1;
 		if (square >> 63) {
@@ -50,7 +50,7 @@ static u64 minus_log2(u64 u)
 }
 
 /* @part / @whole as a fraction of 2^64; @part < @whole < 2^63. */
-static u64 fraction(u64 part, u64 whole)
+static u64 make_fraction(u64 part, u64 whole)
 {
 	u64 q = 0;
 	unsigned int i;
@@ -66,21 +66,21 @@ static u64 fraction(u64 part, u64 whole)
 	return q;
 }
 
-static u64 distance(struct tn_fault *f)
+static u64 draw_distance(struct tn_fault *f)
 {
-	u64 u = rnd(f), log, high, low, p;
+	u64 u = draw_bits(f), log, high, low, p;
 
 	if (f->ber >= TORUS_BER_ONE)
 		return 0;
 	log = minus_log2(u ? u : 1);
 	if (f->ber >= SMALL)
-		return log / minus_log2(fraction(TORUS_BER_ONE - f->ber, TORUS_BER_ONE));
+		return log / minus_log2(make_fraction(TORUS_BER_ONE - f->ber, TORUS_BER_ONE));
 	/* -ln(1 - p) is p + p^2 / 2 here, in units of 1e-18. */
 	p = f->ber / 1000000000;
 	p = f->ber + p * p / 2;
-	high = multiply(log, LN2, &low);
+	high = multiply_high(log, LN2, &low);
 	log = high << (64 - LOG_BITS) | low >> LOG_BITS;	/* now natural */
-	high = multiply(log, TORUS_BER_ONE, &low);
+	high = multiply_high(log, TORUS_BER_ONE, &low);
 	if (high >> (LOG_BITS - 1))
 		return FAR / p;
 	return (high << (64 - LOG_BITS) | low >> LOG_BITS) / p;
@@ -90,7 +90,7 @@ void tn_fault_arm(struct tn_fault *f)
 {
 	f->rng = f->seed;
 	if (f->ber)
-		f->skip = distance(f);
+		f->skip = draw_distance(f);
 }
 
 void tn_fault_rate(struct tn_fault *f, u64 ber)
@@ -99,7 +99,7 @@ void tn_fault_rate(struct tn_fault *f, u64 ber)
 		return;
 	f->ber = ber;
 	if (ber)
-		f->skip = distance(f);
+		f->skip = draw_distance(f);
 }
 
 bool tn_fault_hits(struct tn_fault *f, u32 bytes)
@@ -122,7 +122,7 @@ bool tn_fault_next(struct tn_fault *f)
 		f->skip--;
 		return false;
 	}
-	f->skip = distance(f);
+	f->skip = draw_distance(f);
 	return true;
 }
 
@@ -132,7 +132,7 @@ void tn_fault_corrupt(struct tn_fault *f, u8 *data, u32 bytes)
 
 	while (f->skip < bits) {
 		data[f->skip / 8] ^= (u8)(1u << f->skip % 8);
-		f->skip += 1 + distance(f);
+		f->skip += 1 + draw_distance(f);
 	}
 	f->skip -= bits;
 }

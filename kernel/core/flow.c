@@ -75,7 +75,7 @@ static bool is_late(const struct tn_flow_rx *rx, u16 epoch)
 }
 
 /* Above 0: its turn is yet to come; below: it had its turn. */
-static int ahead(const struct tn_flow_rx *rx, u32 eseq)
+static int how_far_ahead(const struct tn_flow_rx *rx, u32 eseq)
 {
 	u32 by = eseq - rx->expected;
 
@@ -120,7 +120,7 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 		rx->epoch = pkt->tail.epoch;
 		rx->expected = 0;
 	}
-	turn = ahead(rx, pkt->tail.eseq);
+	turn = how_far_ahead(rx, pkt->tail.eseq);
 	if (turn > 0 && may_jump) {
 		give_up(f, rx, pkt->tail.eseq);
 		look_at(f, pkt);
@@ -145,10 +145,11 @@ static struct tn_pkt **first_of(struct tn_flows *f, const struct tn_pkt *of)
 }
 
 /*
- * @a comes before @b, in the sense of ahead(). Going on in the flow changes nothing
+ * @a comes before @b, in the sense of how_far_ahead(). Going on in the flow changes nothing
  * between packets that are ahead, nor puts one of those below one that is not.
  */
-static bool before(const struct tn_flow_rx *rx, const struct tn_pkt *a, const struct tn_pkt *b)
+static bool comes_before(const struct tn_flow_rx *rx, const struct tn_pkt *a,
+			 const struct tn_pkt *b)
 {
 	if (rx->flags & TN_FLOW_FRESH)
 		return a->tail.eseq < b->tail.eseq;
@@ -156,13 +157,13 @@ static bool before(const struct tn_flow_rx *rx, const struct tn_pkt *a, const st
 }
 
 /* One heap of two. */
-static struct tn_pkt *meld(const struct tn_flow_rx *rx, struct tn_pkt *a, struct tn_pkt *b)
+static struct tn_pkt *meld_heaps(const struct tn_flow_rx *rx, struct tn_pkt *a, struct tn_pkt *b)
 {
 	struct tn_pkt *low = a, *high = b;
 
 	if (!a || !b)
 		return a ? a : b;
-	if (before(rx, b, a)) {
+	if (comes_before(rx, b, a)) {
 		low = b;
 		high = a;
 	}
@@ -171,7 +172,7 @@ static struct tn_pkt *meld(const struct tn_flow_rx *rx, struct tn_pkt *a, struct
 	return low;
 }
 
-static struct tn_pkt *pop(struct tn_pkt **chain)
+static struct tn_pkt *pop_chain(struct tn_pkt **chain)
 {
 	struct tn_pkt *p = *chain;
 
@@ -188,13 +189,13 @@ static struct tn_pkt *meld_all(const struct tn_flow_rx *rx, struct tn_pkt *chain
 	struct tn_pkt *pairs = NULL, *all = NULL;
 
 	while (chain) {
-		struct tn_pkt *a = pop(&chain), *pair = meld(rx, a, pop(&chain));
+		struct tn_pkt *a = pop_chain(&chain), *pair = meld_heaps(rx, a, pop_chain(&chain));
 
 		pair->next = pairs;
 		pairs = pair;
 	}
 	while (pairs)
-		all = meld(rx, all, pop(&pairs));
+		all = meld_heaps(rx, all, pop_chain(&pairs));
 	return all;
 }
 
@@ -225,7 +226,7 @@ void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now)
 		after = first->next;
 		first->next = NULL;
 	}
-	*p = meld(rx, first, pkt);
+	*p = meld_heaps(rx, first, pkt);
 	(*p)->next = after;
 	look_at(f, pkt);
 }
@@ -235,7 +236,7 @@ static bool is_due(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	const struct tn_flow_rx *rx = rx_of(f, pkt);
 
-	return rx->epoch != pkt->tail.epoch || ahead(rx, pkt->tail.eseq) <= 0;
+	return rx->epoch != pkt->tail.epoch || how_far_ahead(rx, pkt->tail.eseq) <= 0;
 }
 
 static struct tn_pkt *next_in(struct tn_flows *f, unsigned int bucket)

@@ -15,7 +15,7 @@
  */
 #include "retry.h"
 
-static void stamp(struct tn_retry *r, struct tn_hdr *h)
+static void acknak_stamp(struct tn_retry *r, struct tn_hdr *h)
 {
 	h->e = 0;
 	h->rseq = 0;
@@ -28,8 +28,8 @@ static void stamp(struct tn_retry *r, struct tn_hdr *h)
 	r->owed = 0;
 }
 
-static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
-			  u64 now)
+static enum tn_heard acknak_hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
+				 u64 now)
 {
 	enum tn_ack ack;
 
@@ -43,13 +43,13 @@ static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_
 	return TN_HEARD_OK;
 }
 
-static void accepted(struct tn_retry *r, const struct tn_hdr *h)
+static void acknak_accepted(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)h;
 	r->owed = 0;		/* the NAK that was not sent yet has come true */
 }
 
-static bool error(struct tn_retry *r, u8 gen)
+static bool acknak_error(struct tn_retry *r, u8 gen)
 {
 	(void)gen;
 	if (r->rx.ignoring)
@@ -59,7 +59,7 @@ static bool error(struct tn_retry *r, u8 gen)
 	return true;
 }
 
-static bool behind(struct tn_retry *r, const struct tn_hdr *h)
+static bool acknak_behind(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)r;
 	(void)h;
@@ -70,9 +70,9 @@ const struct tn_retry_ops tn_retry_acknak = {
 	.protocol = TORUS_RETRY_ACKNAK,
 	.limit = 2047,
 	.alone = true,
-	.stamp = stamp,
-	.hear = hear,
-	.accepted = accepted,
-	.error = error,
-	.behind = behind,
+	.stamp = acknak_stamp,
+	.hear = acknak_hear,
+	.accepted = acknak_accepted,
+	.error = acknak_error,
+	.behind = acknak_behind,
 };

@@ -19,7 +19,7 @@
  */
 #include "retry.h"
 
-static void stamp(struct tn_retry *r, struct tn_hdr *h)
+static void angara_stamp(struct tn_retry *r, struct tn_hdr *h)
 {
 	h->rseq = r->rx.expected;
 	h->e = r->rx.ignoring;
@@ -29,8 +29,8 @@ static void stamp(struct tn_retry *r, struct tn_hdr *h)
 		h->tseq = r->tx.next ? r->tx.next->hdr.tseq : r->tx.tseq;
 }
 
-static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
-			  u64 now)
+static enum tn_heard angara_hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
+				 u64 now)
 {
 	enum tn_ack ack = tn_retry_ack(r, h->rseq, done, now);
 
@@ -45,12 +45,12 @@ static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_
 	return h->gen_echo == r->tx.gen && tn_retry_back(r) ? TN_HEARD_BACK : TN_HEARD_OK;
 }
 
-static void accepted(struct tn_retry *r, const struct tn_hdr *h)
+static void angara_accepted(struct tn_retry *r, const struct tn_hdr *h)
 {
 	r->rx.gen_seen = h->gen;
 }
 
-static bool error(struct tn_retry *r, u8 gen)
+static bool angara_error(struct tn_retry *r, u8 gen)
 {
 	if (r->rx.ignoring && r->rx.e_gen == gen)
 		return false;
@@ -59,7 +59,7 @@ static bool error(struct tn_retry *r, u8 gen)
 	return true;
 }
 
-static bool behind(struct tn_retry *r, const struct tn_hdr *h)
+static bool angara_behind(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)r;
 	(void)h;
@@ -70,9 +70,9 @@ const struct tn_retry_ops tn_retry_angara = {
 	.protocol = TORUS_RETRY_ANGARA,
 	.limit = 2047,
 	.remind = true,
-	.stamp = stamp,
-	.hear = hear,
-	.accepted = accepted,
-	.error = error,
-	.behind = behind,
+	.stamp = angara_stamp,
+	.hear = angara_hear,
+	.accepted = angara_accepted,
+	.error = angara_error,
+	.behind = angara_behind,
 };

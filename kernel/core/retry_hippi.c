@@ -42,22 +42,22 @@
 #define CIRCLE 255	/* also: the number that says nothing */
 #define SAY_MAX 2
 
-static unsigned int ahead(unsigned int a, unsigned int b)
+static unsigned int numbers_ahead(unsigned int a, unsigned int b)
 {
 	return (a + CIRCLE - b) % CIRCLE;
 }
 
-static u16 oldest(const struct tn_retry *r)
+static u16 oldest_sent(const struct tn_retry *r)
 {
 	return r->tx.sent.head ? r->tx.sent.head->hdr.tseq : r->tx.tseq;
 }
 
-static void stamp(struct tn_retry *r, struct tn_hdr *h)
+static void hippi_stamp(struct tn_retry *r, struct tn_hdr *h)
 {
 	if (h->type == TN_IDLE)
 		h->tseq = CIRCLE;
 	else
-		h->tseq = (u16)((r->head + tn_seq_diff(h->tseq, oldest(r))) % CIRCLE);
+		h->tseq = (u16)((r->head + tn_seq_diff(h->tseq, oldest_sent(r))) % CIRCLE);
 	h->e = 0;
 	h->gen = 0;
 	h->gen_echo = 0;
@@ -72,9 +72,9 @@ static void stamp(struct tn_retry *r, struct tn_hdr *h)
 	h->rseq = r->next;
 }
 
-static void number(const struct tn_retry *r, struct tn_hdr *h)
+static void hippi_number(const struct tn_retry *r, struct tn_hdr *h)
 {
-	unsigned int d = ahead(h->tseq % CIRCLE, r->next);
+	unsigned int d = numbers_ahead(h->tseq % CIRCLE, r->next);
 
 	if (d <= CIRCLE / 2)
 		h->tseq = (u16)((r->rx.expected + d) & TN_SEQ_MASK);
@@ -82,8 +82,8 @@ static void number(const struct tn_retry *r, struct tn_hdr *h)
 		h->tseq = (u16)((r->rx.expected - (CIRCLE - d)) & TN_SEQ_MASK);
 }
 
-static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
-			  u64 now)
+static enum tn_heard hippi_hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
+				u64 now)
 {
 	unsigned int n;
 
@@ -91,18 +91,18 @@ static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_
 		return TN_HEARD_OK;
 	if (h->rseq > CIRCLE)
 		return TN_HEARD_LIE;
-	n = ahead(h->rseq, r->head);
+	n = numbers_ahead(h->rseq, r->head);
 	if (n > CIRCLE / 2)
 		return TN_HEARD_OK;	/* late */
 	if (!n && r->heard)
 		return tn_retry_back(r) ? TN_HEARD_BACK : TN_HEARD_OK;
 	r->heard = true;
-	if (tn_retry_ack(r, (u16)((oldest(r) + n) & TN_SEQ_MASK), done, now) == TN_ACK_LIE)
+	if (tn_retry_ack(r, (u16)((oldest_sent(r) + n) & TN_SEQ_MASK), done, now) == TN_ACK_LIE)
 		return TN_HEARD_LIE;
 	return TN_HEARD_OK;
 }
 
-static void accepted(struct tn_retry *r, const struct tn_hdr *h)
+static void hippi_accepted(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)h;
 	r->next = (u8)((r->next + 1) % CIRCLE);
@@ -111,7 +111,7 @@ static void accepted(struct tn_retry *r, const struct tn_hdr *h)
 	r->stuck = false;
 }
 
-static bool error(struct tn_retry *r, u8 gen)
+static bool hippi_error(struct tn_retry *r, u8 gen)
 {
 	(void)gen;
 	if (r->rx.ignoring)
@@ -121,7 +121,7 @@ static bool error(struct tn_retry *r, u8 gen)
 	return r->owed;
 }
 
-static bool behind(struct tn_retry *r, const struct tn_hdr *h)
+static bool hippi_behind(struct tn_retry *r, const struct tn_hdr *h)
 {
 	if (h->tseq != ((r->rx.expected - 1) & TN_SEQ_MASK))
 		return false;
@@ -134,10 +134,10 @@ static bool behind(struct tn_retry *r, const struct tn_hdr *h)
 const struct tn_retry_ops tn_retry_hippi = {
 	.protocol = TORUS_RETRY_HIPPI,
 	.limit = CIRCLE / 2,
-	.stamp = stamp,
-	.number = number,
-	.hear = hear,
-	.accepted = accepted,
-	.error = error,
-	.behind = behind,
+	.stamp = hippi_stamp,
+	.number = hippi_number,
+	.hear = hippi_hear,
+	.accepted = hippi_accepted,
+	.error = hippi_error,
+	.behind = hippi_behind,
 };

@@ -15,8 +15,8 @@ static bool step_ok(const struct torus_shape *shape, u8 step)
  * Where the DIR bits have to lead: the destination, or the node one hop short
  * of it if there is a last step.
  */
-static bool target(const struct torus_shape *shape, const struct tn_path *path,
-		   struct torus_coords *goal)
+static bool find_goal(const struct torus_shape *shape, const struct tn_path *path,
+		      struct torus_coords *goal)
 {
 	u32 id = path->dst;
 	unsigned int d;
@@ -40,7 +40,7 @@ unsigned int tn_route_next(const struct torus_shape *shape, const struct torus_c
 	u32 differ = 0;
 
 	if (!step_ok(shape, path->first) || !step_ok(shape, path->last) ||
-	    !target(shape, path, &goal))
+	    !find_goal(shape, path, &goal))
 		return TN_ROUTE_LOST;
 	if (path->first != TORUS_ROW_NO_STEP)
 		return path->first;
@@ -70,7 +70,7 @@ void tn_route_leave(const struct torus_shape *shape, const struct torus_coords *
 		return;
 	}
 	if (dir != path->last || !step_ok(shape, path->last) ||
-	    !target(shape, path, &goal))
+	    !find_goal(shape, path, &goal))
 		return;
 
 	/* Going in that direction is the last step only once all else is done. */

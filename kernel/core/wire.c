@@ -2,12 +2,12 @@
 /* Flits to numbers and back; wire.h has the layout. */
 #include "wire.h"
 
-static inline u16 bits16(u64 w, unsigned int shift, u16 mask)
+static inline u16 get_bits16(u64 w, unsigned int shift, u16 mask)
 {
 	return (u16)(w >> shift & mask);
 }
 
-static inline u8 bits8(u64 w, unsigned int shift, u8 mask)
+static inline u8 get_bits8(u64 w, unsigned int shift, u8 mask)
 {
 	return (u8)(w >> shift & mask);
 }
@@ -27,24 +27,24 @@ void tn_hdr_get(const u8 *flit, struct tn_hdr *h)
 {
 	u64 w0 = tn_get_le64(flit), w1 = tn_get_le64(flit + 8);
 
-	h->type = bits8(w0, 0, 7);
-	h->vc = bits8(w0, 3, 3);
-	h->e = bits8(w0, 5, 1);
-	h->gen = bits8(w0, 6, 1);
-	h->gen_echo = bits8(w0, 7, 1);
-	h->len = bits16(w0, 8, 0x3ff);
-	h->relayed = bits8(w0, 18, 1);
-	h->nic = bits8(w0, 19, 1);
-	h->tseq = bits16(w0, 20, TN_SEQ_MASK);
-	h->rseq = bits16(w0, 32, TN_SEQ_MASK);
-	h->crp_vc = bits8(w0, 44, 3);
-	h->crp = bits16(w0, 46, TN_CRP_MAX);
-	h->colour = bits8(w0, 58, 3);
-	h->first = bits8(w0, 60, 15);
+	h->type = get_bits8(w0, 0, 7);
+	h->vc = get_bits8(w0, 3, 3);
+	h->e = get_bits8(w0, 5, 1);
+	h->gen = get_bits8(w0, 6, 1);
+	h->gen_echo = get_bits8(w0, 7, 1);
+	h->len = get_bits16(w0, 8, 0x3ff);
+	h->relayed = get_bits8(w0, 18, 1);
+	h->nic = get_bits8(w0, 19, 1);
+	h->tseq = get_bits16(w0, 20, TN_SEQ_MASK);
+	h->rseq = get_bits16(w0, 32, TN_SEQ_MASK);
+	h->crp_vc = get_bits8(w0, 44, 3);
+	h->crp = get_bits16(w0, 46, TN_CRP_MAX);
+	h->colour = get_bits8(w0, 58, 3);
+	h->first = get_bits8(w0, 60, 15);
 	h->dst = (u32)(w1 & 0xffffff);
 	h->src = (u32)(w1 >> 24 & 0xffffff);
-	h->dir = bits16(w1, 48, 0xfff);
-	h->last = bits8(w1, 60, 15);
+	h->dir = get_bits16(w1, 48, 0xfff);
+	h->last = get_bits8(w1, 60, 15);
 }
 
 void tn_tail_put(u8 *flit, const struct tn_tail *t)
@@ -60,9 +60,9 @@ void tn_tail_get(const u8 *flit, struct tn_tail *t)
 
 	t->ecrc = tn_get_le32(flit);
 	t->eseq = (u32)w;
-	t->vb = bits8(w, 32, 0xff);
-	t->flags = bits8(w, 40, 0xff);
-	t->epoch = bits16(w, 48, 0xffff);
+	t->vb = get_bits8(w, 32, 0xff);
+	t->flags = get_bits8(w, 40, 0xff);
+	t->epoch = get_bits16(w, 48, 0xffff);
 }
 
 void tn_via_put(u8 *flit, const struct tn_via *v)

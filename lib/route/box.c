@@ -13,12 +13,12 @@ void lt_channels(const struct torus_health *h, const struct torus_cable *c,
 	out[1].dir = (uint8_t)(c->dim + h->shape.ndims);
 }
 
-static bool empty(const struct span *s)
+static bool is_empty(const struct span *s)
 {
 	return !s->here && s->lo[0] > s->hi[0] && s->lo[1] > s->hi[1];
 }
 
-static void side(struct span *s, unsigned int which, unsigned int lo, unsigned int hi)
+static void set_side(struct span *s, unsigned int which, unsigned int lo, unsigned int hi)
 {
 	s->lo[which] = (uint16_t)lo;
 	s->hi[which] = (uint16_t)hi;
@@ -41,14 +41,14 @@ static void span_across(const struct torus_health *h, unsigned int from, unsigne
 		if (d + which * h->shape.ndims < dir) {
 			/* Its turn was before: the coordinate is reached. */
 			if (hops && hops <= half)
-				side(s, which, hops, hops);
+				set_side(s, which, hops, hops);
 			else
-				side(s, which, 1, 0);
+				set_side(s, which, 1, 0);
 		} else if (path) {
 			/* Its turn comes later: the path has not moved in it. */
-			side(s, which, 1, hops ? 0 : half);
+			set_side(s, which, 1, hops ? 0 : half);
 		} else {
-			side(s, which, hops ? hops : 1, half);
+			set_side(s, which, hops ? hops : 1, half);
 		}
 	}
 }
@@ -60,8 +60,8 @@ static void span_along(const struct torus_health *h, unsigned int from, unsigned
 	unsigned int size = h->shape.size[d];
 
 	s->here = false;
-	side(s, !up, (up ? w + size - from : from + size - w) % size + 1, size / 2);
-	side(s, up, 1, 0);
+	set_side(s, !up, (up ? w + size - from : from + size - w) % size + 1, size / 2);
+	set_side(s, up, 1, 0);
 }
 
 static void make_span(const struct torus_health *h, const struct torus_coords *from,
@@ -75,14 +75,14 @@ static void make_span(const struct torus_health *h, const struct torus_coords *f
 		span_across(h, from->c[d], ch->at.c[d], d, ch->dir, path, s);
 }
 
-static bool make(const struct torus_health *h, const struct torus_coords *from,
-		 const struct channel *ch, bool path, struct box *box)
+static bool make_box(const struct torus_health *h, const struct torus_coords *from,
+		     const struct channel *ch, bool path, struct box *box)
 {
 	unsigned int d;
 
 	for (d = 0; d < h->shape.ndims; d++) {
 		make_span(h, from, ch, d, path, &box->dim[d]);
-		if (empty(&box->dim[d]))
+		if (is_empty(&box->dim[d]))
 			return false;
 	}
 	return true;
@@ -91,13 +91,13 @@ static bool make(const struct torus_health *h, const struct torus_coords *from,
 bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
 		 const struct channel *ch, struct box *box)
 {
-	return make(h, from, ch, true, box);
+	return make_box(h, from, ch, true, box);
 }
 
 bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from,
 		   const struct channel *ch, struct box *box)
 {
-	return make(h, from, ch, false, box);
+	return make_box(h, from, ch, false, box);
 }
 
 /* To what is in both. */
@@ -107,8 +107,8 @@ static void span_meet(struct span *s, const struct span *with)
 
 	s->here = s->here && with->here;
 	for (i = 0; i < 2; i++)
-		side(s, i, s->lo[i] > with->lo[i] ? s->lo[i] : with->lo[i],
-		     s->hi[i] < with->hi[i] ? s->hi[i] : with->hi[i]);
+		set_side(s, i, s->lo[i] > with->lo[i] ? s->lo[i] : with->lo[i],
+			 s->hi[i] < with->hi[i] ? s->hi[i] : with->hi[i]);
 }
 
 bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *from,
@@ -119,7 +119,7 @@ bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *f
 	for (d = 0; d < h->shape.ndims; d++) {
 		make_span(h, from, ch, d, false, &box->dim[d]);
 		span_meet(&box->dim[d], &in->dim[d]);
-		if (empty(&box->dim[d]))
+		if (is_empty(&box->dim[d]))
 			return false;
 	}
 	return true;
@@ -159,7 +159,7 @@ static bool on_side(const struct tour *t, unsigned int d, unsigned int to_odd,
 	return lt_tie_up(t->odd[d], to_odd) == !which;
 }
 
-static void piece(struct pieces *p, uint32_t first, uint32_t n)
+static void add_piece(struct pieces *p, uint32_t first, uint32_t n)
 {
 	if (!n)
 		return;
@@ -174,7 +174,7 @@ static void make_line(struct tour *t, unsigned int to_odd)
 	struct pieces *p = &t->line[to_odd];
 
 	if (s->here)
-		piece(p, from, 1);
+		add_piece(p, from, 1);
 	for (which = 0; which < 2; which++) {
 		unsigned int lo = s->lo[which], hi = s->hi[which], first, n;
 
@@ -184,14 +184,14 @@ static void make_line(struct tour *t, unsigned int to_odd)
 			continue;
 		first = (which ? from + size - hi : from + lo) % size;
 		n = hi - lo + 1;
-		piece(p, first, first + n > size ? size - first : n);
-		piece(p, 0, first + n > size ? first + n - size : 0);
+		add_piece(p, first, first + n > size ? size - first : n);
+		add_piece(p, 0, first + n > size ? first + n - size : 0);
 	}
 }
 
 /* @count lines of one parity. */
-static void lines(const struct tour *t, uint32_t id, unsigned int to_odd, uint32_t count,
-		  uint32_t stride)
+static void run_lines(const struct tour *t, uint32_t id, unsigned int to_odd, uint32_t count,
+		      uint32_t stride)
 {
 	const struct pieces *p = &t->line[to_odd & 1];
 
@@ -202,33 +202,33 @@ static void lines(const struct tour *t, uint32_t id, unsigned int to_odd, uint32
 	}
 }
 
-static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd);
+static void run_each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd);
 
 /* Coordinates @c to @end, not including it, of dimension @d and all that is in those below. */
-static void some(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd,
-		 unsigned int c, unsigned int end)
+static void run_some(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd,
+		     unsigned int c, unsigned int end)
 {
 	uint32_t stride = t->h->stride[d];
 
 	id += c * stride;
 	if (d == 1 && c < end) {
-		lines(t, id, to_odd ^ c, (end - c + 1) / 2, 2 * stride);
+		run_lines(t, id, to_odd ^ c, (end - c + 1) / 2, 2 * stride);
 		if (end - c > 1)
-			lines(t, id + stride, to_odd ^ c ^ 1, (end - c) / 2, 2 * stride);
+			run_lines(t, id + stride, to_odd ^ c ^ 1, (end - c) / 2, 2 * stride);
 		return;
 	}
 	for (; c < end; c++, id += stride)
-		each(t, d - 1, id, to_odd ^ c);
+		run_each(t, d - 1, id, to_odd ^ c);
 }
 
 /* Dimension @d, above 0, and those below; @id is of coordinate 0 there. */
-static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd)
+static void run_each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd)
 {
 	unsigned int size = t->h->shape.size[d], from = t->from->c[d], which;
 	const struct span *s = &t->box->dim[d];
 
 	if (s->here)
-		some(t, d, id, to_odd, from, from + 1);
+		run_some(t, d, id, to_odd, from, from + 1);
 	for (which = 0; which < 2; which++) {
 		unsigned int lo = s->lo[which], hi = s->hi[which], c, end;
 
@@ -238,8 +238,8 @@ static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int
 			continue;
 		c = (which ? from + size - hi : from + lo) % size;
 		end = c + hi - lo + 1;
-		some(t, d, id, to_odd, c, end < size ? end : size);
-		some(t, d, id, to_odd, 0, end > size ? end - size : 0);
+		run_some(t, d, id, to_odd, c, end < size ? end : size);
+		run_some(t, d, id, to_odd, 0, end > size ? end - size : 0);
 	}
 }
 
@@ -254,7 +254,7 @@ void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 	make_line(&t, 0);
 	make_line(&t, 1);
 	if (h->shape.ndims > 1)
-		each(&t, h->shape.ndims - 1u, 0, 0);
+		run_each(&t, h->shape.ndims - 1u, 0, 0);
 	else
-		lines(&t, 0, 0, 1, 0);
+		run_lines(&t, 0, 0, 1, 0);
 }

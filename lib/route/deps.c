@@ -44,7 +44,7 @@ struct solver {
 	uint32_t found, depth, height, components;
 };
 
-static void enter(struct solver *s, uint32_t c)
+static void enter_channel(struct solver *s, uint32_t c)
 {
 	s->index[c] = s->low[c] = s->found++;
 	s->todo[c] = s->g->next[c];
@@ -70,12 +70,12 @@ static void close_component(struct solver *s, uint32_t c)
 	s->components++;
 }
 
-static void search(struct solver *s, uint32_t root)
+static void search_from(struct solver *s, uint32_t root)
 {
 	struct deps *g = s->g;
 	unsigned int ports = 2u * g->shape->ndims;
 
-	enter(s, root);
+	enter_channel(s, root);
 	while (s->depth) {
 		uint32_t c = s->path[s->depth - 1], next;
 		unsigned int port;
@@ -91,7 +91,7 @@ static void search(struct solver *s, uint32_t root)
 		s->todo[c] &= (uint16_t)(s->todo[c] - 1);
 		next = lt_channel(g, torus_neighbour(g->shape, c / ports, c % ports), port);
 		if (s->index[next] == UNSEEN)
-			enter(s, next);
+			enter_channel(s, next);
 		else if (g->component[next] == UNSEEN && s->index[next] < s->low[c])
 			s->low[c] = s->index[next];
 	}
@@ -115,7 +115,7 @@ int lt_deps_solve(struct deps *g)
 			s.index[c] = g->component[c] = UNSEEN;
 		for (uint32_t c = 0; c < n; c++)
 			if (s.index[c] == UNSEEN)
-				search(&s, c);
+				search_from(&s, c);
 		bad = 0;
 		for (uint32_t i = 0; i < s.components; i++)
 			bad += g->bad[i];

@@ -88,13 +88,13 @@ static void stretch_set(struct stretch *s, uint32_t first, uint64_t which)
 }
 
 /* Hops along dimension 0 to the destination @i. */
-static uint32_t along(const struct stretch *s, unsigned int dir, unsigned int i)
+static uint32_t hops_along(const struct stretch *s, unsigned int dir, unsigned int i)
 {
 	return dir ? s->hops[dir] - i : s->hops[dir] + i;
 }
 
 /* Destinations that @reach hops along dimension 0 are enough for. */
-static uint64_t reached(const struct stretch *s, unsigned int dir, unsigned int reach)
+static uint64_t reached_by(const struct stretch *s, unsigned int dir, unsigned int reach)
 {
 	unsigned int hops = s->hops[dir], past;
 
@@ -131,18 +131,18 @@ static uint64_t side_by_side(const struct stretch *s, const struct place *p, uns
 }
 
 /* The same of a segment that all have in common. */
-static uint64_t together(const struct stretch *s, const struct place *p, unsigned int dir,
-			 unsigned int d, uint64_t which)
+static uint64_t fit_together(const struct stretch *s, const struct place *p, unsigned int dir,
+			     unsigned int d, uint64_t which)
 {
 	if (!lt_hurt(s->h, p->node, d))
 		return which;
 	if (!d)
-		return which & reached(s, dir, lt_reach(s->h, &p->at, dir));
+		return which & reached_by(s, dir, lt_reach(s->h, &p->at, dir));
 	return lt_run_ok(s->h, &p->at, dir, s->hops[dir]) ? which : 0;
 }
 
 /* Those of @which whose path by @dirs is fit. */
-static uint64_t fit(const struct stretch *s, unsigned int dirs, uint64_t which)
+static uint64_t fit_path(const struct stretch *s, unsigned int dirs, uint64_t which)
 {
 	unsigned int n = s->h->shape.ndims;
 	struct place p = { s->from_id, s->from };
@@ -153,7 +153,7 @@ static uint64_t fit(const struct stretch *s, unsigned int dirs, uint64_t which)
 		unsigned int d = dir < n ? dir : dir - n;
 
 		which = parted ? side_by_side(s, &p, dir, d, which) :
-				 together(s, &p, dir, d, which);
+				 fit_together(s, &p, dir, d, which);
 		parted |= !d;
 		p.node += s->away[d];
 		p.at.c[d] = s->to.c[d];
@@ -169,12 +169,12 @@ static bool ranks_before(const struct stretch *s, unsigned int i, unsigned int d
 	       lt_rank(hash, s->dirs[i], TORUS_ROW_NO_STEP, TORUS_ROW_NO_STEP);
 }
 
-static void compare(struct stretch *s, uint64_t which, unsigned int dirs, unsigned int dir,
-		    uint32_t len)
+static void compare_path(struct stretch *s, uint64_t which, unsigned int dirs, unsigned int dir,
+			 uint32_t len)
 {
 	for (; which; which &= which - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(which);
-		uint32_t hops = len + along(s, dir, i);
+		uint32_t hops = len + hops_along(s, dir, i);
 
 		if (hops > s->best[i] || (hops == s->best[i] && !ranks_before(s, i, dirs)))
 			continue;
@@ -184,8 +184,8 @@ static void compare(struct stretch *s, uint64_t which, unsigned int dirs, unsign
 }
 
 /* The header @dirs is fit for @which; @len: its hops but those along @dir. */
-static void offer(struct stretch *s, uint64_t which, unsigned int dirs, unsigned int dir,
-		  uint32_t len)
+static void offer_path(struct stretch *s, uint64_t which, unsigned int dirs, unsigned int dir,
+		       uint32_t len)
 {
 	unsigned int all = s->all;
 
@@ -200,14 +200,14 @@ static void offer(struct stretch *s, uint64_t which, unsigned int dirs, unsigned
 			memset(s->best, 0xff, s->n * sizeof(s->best[0]));
 		s->all = 0;
 		if (all)
-			compare(s, s->which, all, s->all_dir, s->all_hops);
-		compare(s, which, dirs, dir, len);
+			compare_path(s, s->which, all, s->all_dir, s->all_hops);
+		compare_path(s, which, dirs, dir, len);
 	}
 	s->offered = true;
 }
 
 /* The longest of all that were found; ~0 if one has none yet. */
-static uint32_t longest(const struct stretch *s)
+static uint32_t longest_found(const struct stretch *s)
 {
 	uint64_t which = s->which;
 	uint32_t max = 0;
@@ -215,7 +215,7 @@ static uint32_t longest(const struct stretch *s)
 	if (!s->offered)
 		return UINT32_MAX;
 	if (s->all)
-		return s->all_hops + along(s, s->all_dir, s->all_dir ? 0 : s->n - 1);
+		return s->all_hops + hops_along(s, s->all_dir, s->all_dir ? 0 : s->n - 1);
 	for (; which; which &= which - 1) {
 		uint32_t best = s->best[__builtin_ctzll(which)];
 
@@ -228,15 +228,15 @@ static uint32_t longest(const struct stretch *s)
  * All signs with @dir in dimension 0, shorter ones first; nothing longer than @max. Who
  * has one that is fit is not asked about longer ones.
  */
-static void search(struct stretch *s, unsigned int dir, uint32_t max)
+static void search_signs(struct stretch *s, unsigned int dir, uint32_t max)
 {
-	uint32_t shortest = along(s, dir, dir ? s->n - 1 : 0), x = s->hops[0] ? 1u << dir : 0;
+	uint32_t shortest = hops_along(s, dir, dir ? s->n - 1 : 0), x = s->hops[0] ? 1u << dir : 0;
 	struct place here = { s->from_id, s->from };
 	uint64_t left = s->which, found = 0;
 
 	/* + of dimension 0 is the first direction of all. */
 	if (x == 1)
-		left = together(s, &here, 0, 0, left);
+		left = fit_together(s, &here, 0, 0, left);
 	for (unsigned int i = 0; i < s->signs && left; i++) {
 		const struct sign *sign = &s->sign[i];
 		uint64_t good;
@@ -247,8 +247,8 @@ static void search(struct stretch *s, unsigned int dir, uint32_t max)
 			left &= ~found;
 		if ((sign->dirs | x) == s->unfit)
 			continue;
-		good = fit(s, sign->dirs | x, left);
-		offer(s, good, sign->dirs | x, dir, sign->hops);
+		good = fit_path(s, sign->dirs | x, left);
+		offer_path(s, good, sign->dirs | x, dir, sign->hops);
 		found |= good;
 	}
 }
@@ -272,7 +272,7 @@ static void put_all(const struct stretch *s, uint64_t *row)
 }
 
 /* Those without steps. Return: for which of them none is fit. */
-static uint64_t put(const struct stretch *s, uint64_t *row)
+static uint64_t put_rows(const struct stretch *s, uint64_t *row)
 {
 	uint64_t which = s->which, none = 0;
 
@@ -306,10 +306,10 @@ uint64_t lt_detours(struct torus_health *h, uint32_t from, const struct torus_co
 	s.unfit = row[__builtin_ctzll(which)] >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK;
 	stretch_set(&s, first, which);
 	near = s.hops[n] < s.hops[0] ? n : 0;
-	search(&s, near, UINT32_MAX);
+	search_signs(&s, near, UINT32_MAX);
 	if (s.hops[0])
-		search(&s, n - near, longest(&s));
-	none = put(&s, row);
+		search_signs(&s, n - near, longest_found(&s));
+	none = put_rows(&s, row);
 	for (i = none; i; i &= i - 1) {
 		unsigned int j = (unsigned int)__builtin_ctzll(i);
 		uint64_t direct = lt_direct_row(h, from, first + j);

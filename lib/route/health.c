@@ -130,7 +130,7 @@ bool lt_isolated(const struct torus_health *h, uint32_t node)
 
 /* --- components ------------------------------------------------------------ */
 
-static int searchable(struct torus_health *h)
+static int prepare_search(struct torus_health *h)
 {
 	if (!h->mark)
 		h->mark = calloc(h->nodes, sizeof(*h->mark));
@@ -171,7 +171,7 @@ int lt_spread(struct torus_health *h, uint32_t from,
 	      int (*shell)(void *arg, const uint32_t *node, uint32_t n), void *arg)
 {
 	uint32_t head = 0, tail = 0, end;
-	int ret = searchable(h);
+	int ret = prepare_search(h);
 
 	if (ret)
 		return ret;
@@ -247,7 +247,7 @@ uint32_t torus_health_component(struct torus_health *h, uint32_t node)
 /* --- changes --------------------------------------------------------------- */
 
 /* So that nothing can fail half-way. */
-static int reserve(struct torus_health *h)
+static int reserve_fault(struct torus_health *h)
 {
 	uint32_t room = h->room ? 2 * h->room : 64;
 	struct torus_cable *f;
@@ -288,7 +288,7 @@ static void hurt_set(struct torus_health *h, uint32_t node, const struct torus_c
 }
 
 /* Brings the cable in line with what its ends say. Return: whether it changed. */
-static bool settle(struct torus_health *h, const struct torus_cable *c)
+static bool update_cable(struct torus_health *h, const struct torus_cable *c)
 {
 	unsigned int n = h->shape.ndims, d = c->dim;
 	struct torus_coords at;
@@ -322,7 +322,7 @@ int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
 
 	if (node >= h->nodes || ports >> 2 * n)
 		return -EINVAL;
-	if (reserve(h))
+	if (reserve_fault(h))
 		return -ENOMEM;
 	differ = h->said[node] ^ ports;
 	h->said[node] = ports;
@@ -335,7 +335,7 @@ int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
 			c.node = torus_neighbour(&h->shape, node, dir);
 			c.dim = (uint8_t)(dir - n);
 		}
-		if (!settle(h, &c))
+		if (!update_cable(h, &c))
 			continue;
 		if (changed)
 			changed[count] = c;

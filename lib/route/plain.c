@@ -23,8 +23,8 @@ struct plain {
 	uint64_t line[2][TORUS_MAX_SIZE];
 };
 
-static uint64_t bits(const struct plain *p, unsigned int d, unsigned int to,
-		     unsigned int to_odd)
+static uint64_t direction_bit(const struct plain *p, unsigned int d, unsigned int to,
+			      unsigned int to_odd)
 {
 	unsigned int n = p->h->shape.ndims, size = p->h->shape.size[d], from = p->from->c[d];
 	unsigned int plus = to >= from ? to - from : to + size - from;
@@ -52,8 +52,8 @@ static void put_line(const struct plain *p, uint32_t id, uint64_t above, unsigne
 		rows[c] = line[c] | above;
 }
 
-static void put(const struct plain *p, unsigned int d, uint32_t id, uint64_t above,
-		unsigned int to_odd)
+static void put_dim(const struct plain *p, unsigned int d, uint32_t id, uint64_t above,
+		    unsigned int to_odd)
 {
 	unsigned int size = p->h->shape.size[d], c;
 
@@ -62,7 +62,7 @@ static void put(const struct plain *p, unsigned int d, uint32_t id, uint64_t abo
 		return;
 	}
 	for (c = 0; c < size; c++, id += p->h->stride[d])
-		put(p, d - 1, id, above | bits(p, d, c, to_odd), to_odd ^ c);
+		put_dim(p, d - 1, id, above | direction_bit(p, d, c, to_odd), to_odd ^ c);
 }
 
 void lt_plain_rows(const struct torus_health *h, uint32_t from,
@@ -77,9 +77,9 @@ void lt_plain_rows(const struct torus_health *h, uint32_t from,
 	for (d = 0; d < h->shape.ndims; d++)
 		p.odd[d] = odd ^= at->c[d];
 	for (c = 0; c < h->shape.size[0]; c++) {
-		p.line[0][c] = bits(&p, 0, c, 0);
-		p.line[1][c] = bits(&p, 0, c, 1);
+		p.line[0][c] = direction_bit(&p, 0, c, 0);
+		p.line[1][c] = direction_bit(&p, 0, c, 1);
 	}
-	put(&p, h->shape.ndims - 1u, 0, ROW_PLAIN | TORUS_ROW_ADAPTIVE, 0);
+	put_dim(&p, h->shape.ndims - 1u, 0, ROW_PLAIN | TORUS_ROW_ADAPTIVE, 0);
 	rows[from] = ROW_PLAIN;
 }

@@ -17,7 +17,7 @@ struct choice {
 	uint64_t rank;
 };
 
-static int shell(void *arg, const uint32_t *node, uint32_t n)
+static int rank_shell(void *arg, const uint32_t *node, uint32_t n)
 {
 	struct choice *c = arg;
 
@@ -54,7 +54,7 @@ int lt_relay_row(struct torus_health *h, uint32_t from, uint32_t to, const uint6
 		return ret < 0 ? ret : 0;
 	torus_node_coords(&h->shape, from, &c.from);
 	c.hash = lt_pair_hash(from, to);
-	ret = lt_spread(h, to, shell, &c);
+	ret = lt_spread(h, to, rank_shell, &c);
 	if (ret <= 0)
 		return ret;
 	*row = (rows[c.relay] & ~ROW_FLAGS) | TORUS_ROW_RELAY |

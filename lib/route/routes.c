@@ -70,7 +70,7 @@ struct torus_routes {
  * @any: dimensions in which a path from here may be at the cable whatever its
  *	destination: the cable's own, and those that the two differ in by a hop at most
  * @period, @low, @span: of ids, whose coordinate in one dimension is near enough: the
- *	first to be asked of every row that is not plain, see near()
+ *	first to be asked of every row that is not plain, see is_near()
  */
 struct change {
 	struct torus_cable cable;
@@ -81,7 +81,8 @@ struct change {
 };
 
 /* Room for @n and one more in an array that doubles. */
-static bool grow(struct torus_routes *r, void **array, uint32_t n, uint32_t *room, size_t size)
+static bool grow_array(struct torus_routes *r, void **array, uint32_t n, uint32_t *room,
+		       size_t size)
 {
 	uint32_t want = *room ? 2 * *room : 128;
 	void *bigger;
@@ -98,11 +99,11 @@ static bool grow(struct torus_routes *r, void **array, uint32_t n, uint32_t *roo
 	return true;
 }
 
-static void touched(struct torus_routes *r, uint32_t first, uint32_t n)
+static void note_range(struct torus_routes *r, uint32_t first, uint32_t n)
 {
 	void *array = r->range;
 
-	if (!r->track || !grow(r, &array, r->nranges, &r->range_room, sizeof(*r->range)))
+	if (!r->track || !grow_array(r, &array, r->nranges, &r->range_room, sizeof(*r->range)))
 		return;
 	r->range = array;
 	r->range[r->nranges++] = (struct torus_range){ first, n };
@@ -113,7 +114,7 @@ static bool is_far(uint64_t row)
 	return !row || row & TORUS_ROW_RELAY;
 }
 
-static void put(struct torus_routes *r, uint32_t to, uint64_t row)
+static void put_row(struct torus_routes *r, uint32_t to, uint64_t row)
 {
 	if (r->rows[to] == row)
 		return;
@@ -122,7 +123,7 @@ static void put(struct torus_routes *r, uint32_t to, uint64_t row)
 	r->far += is_far(row);
 	r->far -= is_far(r->rows[to]);
 	r->rows[to] = row;
-	touched(r, to, 1);
+	note_range(r, to, 1);
 }
 
 /* --- a cable that went ----------------------------------------------------- */
@@ -145,7 +146,7 @@ static void unflag_line(uint64_t *row, uint32_t n)
 		*row &= ~ROW_FLAGS;
 }
 
-static void unflag(void *arg, const struct patch *p)
+static void unflag_patch(void *arg, const struct patch *p)
 {
 	const struct torus_routes *r = arg;
 	uint64_t *row = r->rows + p->first;
@@ -157,12 +158,12 @@ static void unflag(void *arg, const struct patch *p)
 static void touched_all(struct torus_routes *r, const struct patch *p)
 {
 	for (uint32_t i = 0; i < p->lines; i++)
-		touched(r, p->first + i * p->stride, p->n);
+		note_range(r, p->first + i * p->stride, p->n);
 }
 
 static void unflag_told(void *arg, const struct patch *p)
 {
-	unflag(arg, p);
+	unflag_patch(arg, p);
 	touched_all(arg, p);
 }
 
@@ -174,7 +175,7 @@ static uint64_t crossed_word(struct torus_routes *r, uint32_t first, uint32_t n)
 	uint32_t i, *end;
 
 	new = all & ~(*word >> first % 64);
-	if (!new || !grow(r, &array, r->nodd + 64, &r->odd_room, sizeof(*r->odd)))
+	if (!new || !grow_array(r, &array, r->nodd + 64, &r->odd_room, sizeof(*r->odd)))
 		return 0;
 	r->odd = array;
 	end = r->odd + r->nodd;
@@ -202,12 +203,12 @@ static void crossed_line(struct torus_routes *r, uint32_t first, uint32_t n)
 			continue;
 		none = lt_detours(r->h, r->from, &r->own, first, new, r->rows + first);
 		for (; none; none &= none - 1)
-			put(r, first + (uint32_t)__builtin_ctzll(none), 0);
+			put_row(r, first + (uint32_t)__builtin_ctzll(none), 0);
 	}
 }
 
 /* Their paths are not fit any more. What becomes of them was told with the flags. */
-static void crossed(void *arg, const struct patch *p)
+static void cross_patch(void *arg, const struct patch *p)
 {
 	for (uint32_t i = 0; i < p->lines; i++)
 		crossed_line(arg, p->first + i * p->stride, p->n);
@@ -229,15 +230,15 @@ static void cable_went(struct torus_routes *r, const struct torus_cable *c)
 	for (i = 0; i < 2; i++) {
 		if (!lt_box_escape(r->h, &r->own, &ch[i], &box))
 			continue;
-		lt_box_each(r->h, &r->own, &box, r->track ? unflag_told : unflag, r);
+		lt_box_each(r->h, &r->own, &box, r->track ? unflag_told : unflag_patch, r);
 		if (lt_box_path(r->h, &r->own, &ch[i], &box))
-			lt_box_each(r->h, &r->own, &box, crossed, r);
+			lt_box_each(r->h, &r->own, &box, cross_patch, r);
 	}
 }
 
 /* --- a cable that came back ------------------------------------------------ */
 
-static uint64_t flagged(uint64_t row)
+static uint64_t with_adaptive(uint64_t row)
 {
 	return row | TORUS_ROW_ADAPTIVE |
 	       (row >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK) << TORUS_ROW_ADAPT_SHIFT;
@@ -248,20 +249,20 @@ static void flag_line(uint64_t *row, uint32_t n)
 	uint64_t *end = row + n;
 
 	for (; end - row >= 2; row += 2) {
-		uint64_t a = flagged(row[0]), b = flagged(row[1]);
+		uint64_t a = with_adaptive(row[0]), b = with_adaptive(row[1]);
 
 		row[0] = a;
 		row[1] = b;
 	}
 	if (row < end)
-		*row = flagged(*row);
+		*row = with_adaptive(*row);
 }
 
 /*
  * Rows that are not plain are no exception: what stands in their plain way is an
  * excluded channel, whose escape box they are in, and unflag_others() comes to it.
  */
-static void flag(void *arg, const struct patch *p)
+static void flag_patch(void *arg, const struct patch *p)
 {
 	struct torus_routes *r = arg;
 
@@ -282,7 +283,7 @@ static void unflag_others(struct torus_routes *r, const struct box *box, unsigne
 		lt_channels(r->h, &r->h->fault[f], ch);
 		for (i = 0; i < 2 * n; i++)
 			if (lt_box_escape_in(r->h, &r->own, &ch[i % 2], &box[i / 2], &both))
-				lt_box_each(r->h, &r->own, &both, unflag, r);
+				lt_box_each(r->h, &r->own, &both, unflag_patch, r);
 	}
 }
 
@@ -295,7 +296,7 @@ static void cable_came(struct torus_routes *r, const struct torus_cable *c)
 	lt_channels(r->h, c, ch);
 	for (i = 0; i < 2; i++)
 		if (lt_box_escape(r->h, &r->own, &ch[i], &box[n]))
-			lt_box_each(r->h, &r->own, &box[n++], flag, r);
+			lt_box_each(r->h, &r->own, &box[n++], flag_patch, r);
 	if (n)
 		unflag_others(r, box, n);
 }
@@ -313,7 +314,7 @@ static bool has_steps(uint64_t row)
  * in its period @to is; of what is not near it lets through next to nothing. A division
  * and a look at the row would cost as much as all else that an update does.
  */
-static bool near(uint32_t to, const struct change *c)
+static bool is_near(uint32_t to, const struct change *c)
 {
 	return to * c->period - c->low < c->span;
 }
@@ -321,7 +322,7 @@ static bool near(uint32_t to, const struct change *c)
 static bool near_any(uint32_t to, const struct change *c, uint32_t n)
 {
 	for (; n--; c++)
-		if (near(to, c))
+		if (is_near(to, c))
 			return true;
 	return false;
 }
@@ -357,7 +358,7 @@ static bool within_reach(const struct torus_routes *r, uint32_t to, const struct
 {
 	unsigned int d = r->h->shape.ndims;
 
-	if (!near(to, c))
+	if (!is_near(to, c))
 		return false;
 	while (d--) {
 		unsigned int size = r->h->shape.size[d], to_c = to / r->h->stride[d], away;
@@ -385,8 +386,8 @@ static bool signs_reach(const struct torus_routes *r, const struct torus_coords 
 }
 
 /* Whether a row that is not plain may be another now. Not asked of relays. */
-static bool concerned(const struct torus_routes *r, uint32_t to, const struct change *c,
-		      uint32_t n)
+static bool is_concerned(const struct torus_routes *r, uint32_t to, const struct change *c,
+			 uint32_t n)
 {
 	uint64_t row = r->rows[to];
 	struct torus_coords at;
@@ -417,16 +418,16 @@ static void search_odd(struct torus_routes *r, const struct change *c, uint32_t 
 		uint64_t row;
 		bool plain;
 
-		if (!near_any(to, c, n) || !concerned(r, to, c, n))
+		if (!near_any(to, c, n) || !is_concerned(r, to, c, n))
 			continue;
 		pair.to_id = to;
 		torus_node_coords(&r->h->shape, to, &pair.to);
 		row = lt_pair_row(r->h, &pair, &plain);
 		if (!row && !is_far(r->rows[to]))
-			put(r, to, 0);
+			put_row(r, to, 0);
 		if (!row)
 			continue;
-		put(r, to, row);
+		put_row(r, to, row);
 		if (plain) {
 			r->is_odd[to / 64] &= ~(1ull << to % 64);
 			odd[i] = odd[--r->nodd];
@@ -450,21 +451,21 @@ static int relay_odd(struct torus_routes *r)
 			if (err)
 				return err;
 		}
-		put(r, to, row);
+		put_row(r, to, row);
 	}
 	return 0;
 }
 
 /* --- making ---------------------------------------------------------------- */
 
-static void nobody(struct torus_routes *r)
+static void clear_rows(struct torus_routes *r)
 {
 	memset(r->rows, 0, r->h->nodes * sizeof(*r->rows));
 	r->rows[r->from] = ROW_PLAIN;
 	r->invalid = r->h->nodes - 1;
 }
 
-static int make(struct torus_routes *r)
+static int make_rows(struct torus_routes *r)
 {
 	uint32_t i;
 
@@ -474,7 +475,7 @@ static int make(struct torus_routes *r)
 		r->is_odd[r->odd[i] / 64] = 0;
 	r->nodd = 0;
 	if (r->alone) {
-		nobody(r);
+		clear_rows(r);
 	} else {
 		lt_plain_rows(r->h, r->from, &r->own, r->rows);
 		r->invalid = 0;
@@ -496,7 +497,7 @@ static void change_set(const struct torus_routes *r, const struct torus_cable *c
 	near_set(r, c);
 }
 
-static int increment(struct torus_routes *r, const struct torus_cable *cables, uint32_t n)
+static int update_rows(struct torus_routes *r, const struct torus_cable *cables, uint32_t n)
 {
 	struct change c[UPDATE_MAX];
 	uint32_t i;
@@ -524,12 +525,12 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 	r->nranges = 0;
 	if (r->stale || !cables || n > UPDATE_MAX || r->alone || lt_isolated(r->h, r->from)) {
 		r->track = false;
-		err = make(r);
+		err = make_rows(r);
 		r->track = ranges;
 		r->nranges = 0;
-		touched(r, 0, r->h->nodes);
+		note_range(r, 0, r->h->nodes);
 	} else {
-		err = increment(r, cables, n);
+		err = update_rows(r, cables, n);
 	}
 	/* Also if only the ranges found no room: the caller was not told of all rows. */
 	if (r->failed)
@@ -558,7 +559,7 @@ int torus_routes_new(struct torus_health *h, uint32_t from, unsigned int flags,
 	torus_node_coords(&h->shape, from, &r->own);
 	r->rows = malloc(h->nodes * sizeof(*r->rows));
 	if (r->rows)
-		err = make(r);
+		err = make_rows(r);
 	if (err) {
 		torus_routes_free(r);
 		return err;
@@ -567,7 +568,7 @@ int torus_routes_new(struct torus_health *h, uint32_t from, unsigned int flags,
 	return 0;
 }
 
-static void tidy(struct torus_routes *r)
+static void free_arrays(struct torus_routes *r)
 {
 	free(r->odd);
 	free(r->is_odd);
@@ -579,7 +580,7 @@ void torus_routes_free(struct torus_routes *r)
 	if (!r)
 		return;
 	free(r->rows);
-	tidy(r);
+	free_arrays(r);
 	free(r);
 }
 
@@ -602,8 +603,8 @@ int torus_health_rows(struct torus_health *h, uint32_t from, unsigned int flags,
 	if (from >= h->nodes)
 		return -EINVAL;
 	torus_node_coords(&h->shape, from, &r.own);
-	err = make(&r);
-	tidy(&r);
+	err = make_rows(&r);
+	free_arrays(&r);
 	return err ? err : (int)r.invalid;
 }
 

@@ -100,12 +100,12 @@ struct search {
 	struct header best;
 };
 
-static bool better(const struct header *a, const struct header *b)
+static bool is_better(const struct header *a, const struct header *b)
 {
 	return a->hops != b->hops ? a->hops < b->hops : a->rank < b->rank;
 }
 
-static bool ordered(const struct header *c)
+static bool is_ordered(const struct header *c)
 {
 	unsigned int low = c->dirs ? (unsigned int)__builtin_ctz(c->dirs) : c->last;
 	unsigned int high = c->dirs ? 31 - (unsigned int)__builtin_clz(c->dirs) : 0;
@@ -146,10 +146,10 @@ static void search_signs(struct search *s, const struct leg *leg, unsigned int f
 			c.dirs |= (uint16_t)(1u << dir);
 			c.hops += leg->hops[dir];
 		}
-		if (c.hops > s->best.hops || !ordered(&c))
+		if (c.hops > s->best.hops || !is_ordered(&c))
 			continue;
 		c.rank = lt_rank(s->hash, c.dirs, first, last);
-		if (better(&c, &s->best) && leg_ok(s->h, leg, c.dirs))
+		if (is_better(&c, &s->best) && leg_ok(s->h, leg, c.dirs))
 			s->best = c;
 	}
 }
@@ -255,14 +255,14 @@ struct straights {
 	uint16_t hops[DIMS + 2];
 };
 
-static void add(struct straights *s, unsigned int dir, unsigned int hops)
+static void add_straight(struct straights *s, unsigned int dir, unsigned int hops)
 {
 	s->dir[s->n] = (uint8_t)dir;
 	s->hops[s->n++] = (uint16_t)hops;
 }
 
-static void straights(const struct torus_health *h, const struct torus_coords *from,
-		      const struct torus_coords *to, uint64_t row, struct straights *s)
+static void find_straights(const struct torus_health *h, const struct torus_coords *from,
+			   const struct torus_coords *to, uint64_t row, struct straights *s)
 {
 	unsigned int dirs = row >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK;
 	unsigned int first = row >> TORUS_ROW_FIRST_SHIFT & TORUS_ROW_STEP_MASK;
@@ -273,7 +273,7 @@ static void straights(const struct torus_health *h, const struct torus_coords *f
 	s->n = 0;
 	if (first != TORUS_ROW_NO_STEP) {
 		lt_step(h, &a, 0, first);
-		add(s, first, 1);
+		add_straight(s, first, 1);
 	}
 	if (last != TORUS_ROW_NO_STEP)
 		lt_step(h, &b, 0, torus_dir_opposite(&h->shape, last));
@@ -282,10 +282,10 @@ static void straights(const struct torus_health *h, const struct torus_coords *f
 		unsigned int dir = (unsigned int)__builtin_ctz(dirs);
 
 		if (leg.hops[dir])
-			add(s, dir, leg.hops[dir]);
+			add_straight(s, dir, leg.hops[dir]);
 	}
 	if (last != TORUS_ROW_NO_STEP)
-		add(s, last, 1);
+		add_straight(s, last, 1);
 }
 
 unsigned int lt_row_hops(const struct torus_health *h, const struct torus_coords *from,
@@ -294,15 +294,15 @@ unsigned int lt_row_hops(const struct torus_health *h, const struct torus_coords
 	struct straights s;
 	unsigned int i, hops = 0;
 
-	straights(h, from, to, row, &s);
+	find_straights(h, from, to, row, &s);
 	for (i = 0; i < s.n; i++)
 		hops += s.hops[i];
 	return hops;
 }
 
 /* Whether a segment of the ring that @c is part of crosses it. */
-static bool spans(unsigned int size, unsigned int at, bool up, unsigned int hops,
-		  unsigned int cable)
+static bool spans_cable(unsigned int size, unsigned int at, bool up, unsigned int hops,
+			unsigned int cable)
 {
 	unsigned int away = up ? cable + size - at : at + size - cable - 1;
 
@@ -317,7 +317,7 @@ bool lt_row_crosses(const struct torus_health *h, const struct torus_coords *fro
 	struct straights s;
 
 	torus_node_coords(&h->shape, c->node, &cable);
-	straights(h, from, to, row, &s);
+	find_straights(h, from, to, row, &s);
 	for (i = 0; i < s.n; i++) {
 		bool up = s.dir[i] < n;
 		unsigned int size;
@@ -328,7 +328,7 @@ bool lt_row_crosses(const struct torus_health *h, const struct torus_coords *fro
 			for (j = 0; j < n; j++)
 				if (j != d && at.c[j] != cable.c[j])
 					break;
-			if (j == n && spans(size, at.c[d], up, s.hops[i], cable.c[d]))
+			if (j == n && spans_cable(size, at.c[d], up, s.hops[i], cable.c[d]))
 				return true;
 		}
 		at.c[d] = (uint16_t)((at.c[d] + (up ? s.hops[i] : size - s.hops[i])) % size);

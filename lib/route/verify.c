@@ -58,8 +58,8 @@ static uint64_t row_of(const struct proof *p, unsigned int table, uint32_t from,
 	return rows && rows[to] & TORUS_ROW_VALID ? rows[to] : 0;
 }
 
-static void blame(struct proof *p, enum torus_wrong what, unsigned int table, uint32_t from,
-		  uint32_t to, const struct torus_hop *at)
+static void report_culprit(struct proof *p, enum torus_wrong what, unsigned int table,
+			   uint32_t from, uint32_t to, const struct torus_hop *at)
 {
 	struct torus_culprit c = {
 		.what = what,
@@ -100,15 +100,15 @@ static const struct torus_hop *whole_ring(const struct proof *p, uint32_t n)
 }
 
 /* Walks a leg into @p->hop. Return: whether it is right; *@n its hops. */
-static bool leg(struct proof *p, unsigned int table, uint32_t from, uint32_t to, uint64_t row,
-		uint32_t *n)
+static bool walk_leg(struct proof *p, unsigned int table, uint32_t from, uint32_t to, uint64_t row,
+		     uint32_t *n)
 {
 	uint32_t end = leg_end(row, to), i;
 	const struct torus_hop *at;
 	enum torus_walk_end walk;
 
 	if (end >= p->nodes || end == from || (row & TORUS_ROW_RELAY && end == to)) {
-		blame(p, TORUS_WRONG_RELAY, table, from, to, NULL);
+		report_culprit(p, TORUS_WRONG_RELAY, table, from, to, NULL);
 		return false;
 	}
 	walk = torus_walk(p->v->shape, p->v->excluded, from, end, row, p->hop, p->max, n);
@@ -121,20 +121,20 @@ static bool leg(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
 		return true;
 	at = *n ? &p->hop[*n - 1] : NULL;
 	if (walk != TORUS_WALK_ARRIVED) {
-		blame(p, (enum torus_wrong)walk, table, from, to, at);
+		report_culprit(p, (enum torus_wrong)walk, table, from, to, at);
 		return false;
 	}
 	at = whole_ring(p, *n);
 	if (at)
-		blame(p, TORUS_WRONG_RING, table, from, to, at);
+		report_culprit(p, TORUS_WRONG_RING, table, from, to, at);
 	return !at;
 }
 
 /* --- the escape ------------------------------------------------------------ */
 
 /* The deterministic way on from @at; nports or more: none. */
-static unsigned int escape(const struct proof *p, const struct torus_coords *at, uint32_t to,
-			   uint16_t dirs)
+static unsigned int escape_port(const struct proof *p, const struct torus_coords *at, uint32_t to,
+				uint16_t dirs)
 {
 	struct tn_path path = {
 		.dst = to, .dir = dirs, .first = TORUS_ROW_NO_STEP, .last = TORUS_ROW_NO_STEP,
@@ -162,7 +162,7 @@ static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs
 
 	tn_node_coords(s, node, &at);
 	tn_node_coords(s, to, &goal);
-	det = escape(p, &at, to, dirs);
+	det = escape_port(p, &at, to, dirs);
 	*where = (struct torus_hop){ node, (uint8_t)det };
 	if (det == TN_ROUTE_HERE)
 		return true;
@@ -170,7 +170,7 @@ static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs
 		return false;
 	next = at;
 	tn_step(s, &next, det);
-	then = escape(p, &next, to, dirs);
+	then = escape_port(p, &next, to, dirs);
 	if (then < 2u * s->ndims)
 		lt_deps_add(&p->deps, node, det, then);
 	for (dir = 0; dir < 2u * s->ndims; dir++) {
@@ -216,15 +216,15 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 			continue;
 		/* Whoever comes here next is to be blamed as well. */
 		see_anew(p);
-		blame(p, TORUS_WRONG_ESCAPE, table, from, to, &where);
+		report_culprit(p, TORUS_WRONG_ESCAPE, table, from, to, &where);
 		return false;
 	}
 	return true;
 }
 
 /* A relay is a destination of its own, of which nothing else is seen. */
-static bool escapes(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
-		    uint64_t row)
+static bool check_escape(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
+			 uint64_t row)
 {
 	bool right;
 
@@ -249,13 +249,13 @@ static void check_row(struct proof *p, unsigned int table, uint32_t from, uint32
 		return;
 	if (!row) {
 		if (!old)
-			blame(p, TORUS_WRONG_NO_ROW, table, from, to, NULL);
+			report_culprit(p, TORUS_WRONG_NO_ROW, table, from, to, NULL);
 		p->bad[from] = p->bad[from] || !old;
 		return;
 	}
-	right = leg(p, table, from, to, row, &n);
+	right = walk_leg(p, table, from, to, row, &n);
 	if (right && row & TORUS_ROW_ADAPTIVE) {
-		right = escapes(p, table, from, to, row);
+		right = check_escape(p, table, from, to, row);
 		p->out->adaptive++;
 	}
 	p->out->relayed += !!(row & TORUS_ROW_RELAY);
@@ -301,7 +301,7 @@ static void chain_done(struct proof *p, uint32_t node, uint32_t to)
 }
 
 /* Depth first from relay to relay; a node met while open closes a circle. */
-static void chain(struct proof *p, uint32_t from, uint32_t to)
+static void walk_chain(struct proof *p, uint32_t from, uint32_t to)
 {
 	uint32_t height = 0;
 
@@ -322,7 +322,7 @@ static void chain(struct proof *p, uint32_t from, uint32_t to)
 				next = relay;
 			} else if (!p->bad[node]) {
 				p->bad[node] = true;
-				blame(p, TORUS_WRONG_RELAY, t, node, to, NULL);
+				report_culprit(p, TORUS_WRONG_RELAY, t, node, to, NULL);
 			}
 		}
 		if (next != TORUS_NO_NODE) {
@@ -337,12 +337,12 @@ static void chain(struct proof *p, uint32_t from, uint32_t to)
 
 /* --- the whole ------------------------------------------------------------- */
 
-static bool counts(const struct proof *p, uint32_t node)
+static bool is_counted(const struct proof *p, uint32_t node)
 {
 	return p->v->up ? p->v->up[node] : !lt_isolated(p->h, node);
 }
 
-static bool known(const struct proof *p, uint32_t node)
+static bool is_known(const struct proof *p, uint32_t node)
 {
 	unsigned int t;
 
@@ -364,7 +364,7 @@ static int check_to(struct proof *p, uint32_t to)
 	memset(p->bad, 0, p->nodes * sizeof(*p->bad));
 	see_anew(p);
 	for (from = 0; from < p->nodes; from++) {
-		int apart = from == to || !counts(p, from) || !known(p, from)
+		int apart = from == to || !is_counted(p, from) || !is_known(p, from)
 			    ? -1 : lt_apart(p->h, from, to);
 
 		if (apart == -ENOMEM)
@@ -375,7 +375,7 @@ static int check_to(struct proof *p, uint32_t to)
 			check_row(p, t, from, to);
 	}
 	for (from = 0; from < p->nodes; from++)
-		chain(p, from, to);
+		walk_chain(p, from, to);
 	return 0;
 }
 
@@ -397,14 +397,14 @@ static void load_on(struct proof *p, unsigned int table, uint32_t from, uint32_t
 	}
 }
 
-static void tally(struct proof *p, uint32_t to)
+static void count_pairs(struct proof *p, uint32_t to)
 {
 	struct torus_verified *out = p->out;
 	uint32_t from;
 	unsigned int t;
 
 	for (from = 0; from < p->nodes; from++) {
-		if (from == to || !counts(p, from) || !known(p, from) ||
+		if (from == to || !is_counted(p, from) || !is_known(p, from) ||
 		    lt_apart(p->h, from, to))
 			continue;
 		for (t = 0; t < p->v->n && !p->bad[from]; t++)
@@ -441,22 +441,22 @@ static void blame_cycles(struct proof *p)
 							 lt_channel(&p->deps, a->node, a->port),
 							 lt_channel(&p->deps, b->node, b->port)))
 						continue;
-					blame(p, TORUS_WRONG_CYCLE, t, from, to, b);
+					report_culprit(p, TORUS_WRONG_CYCLE, t, from, to, b);
 					break;
 				}
 			}
 }
 
-static int prove(struct proof *p)
+static int prove_all(struct proof *p)
 {
 	uint32_t to, i;
 	int ret = 0;
 
 	for (to = 0; to < p->nodes && !ret; to++) {
-		if (!counts(p, to))
+		if (!is_counted(p, to))
 			continue;
 		ret = check_to(p, to);
-		tally(p, to);
+		count_pairs(p, to);
 	}
 	if (ret)
 		return ret;
@@ -472,7 +472,7 @@ static int prove(struct proof *p)
 	return 0;
 }
 
-static int make(struct proof *p)
+static int make_proof(struct proof *p)
 {
 	const struct torus_shape *s = p->v->shape;
 	unsigned int d;
@@ -504,9 +504,9 @@ int torus_verify(const struct torus_verify *v, struct torus_verified *out)
 	int err;
 
 	*out = (struct torus_verified){ .wrong = 0 };
-	err = make(&p);
+	err = make_proof(&p);
 	if (!err)
-		err = prove(&p);
+		err = prove_all(&p);
 	lt_deps_free(&p.deps);
 	free(p.hop);
 	free(p.load);

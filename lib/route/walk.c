@@ -19,8 +19,8 @@ static uint32_t hops_max(const struct torus_shape *shape)
 	return sum;
 }
 
-static bool dead(const struct torus_shape *shape, const uint16_t *excluded, uint32_t node,
-		 unsigned int dir)
+static bool is_dead_end(const struct torus_shape *shape, const uint16_t *excluded, uint32_t node,
+			unsigned int dir)
 {
 	if (shape->size[tn_dir_dim(shape, dir)] < 2)
 		return true; /* a dimension of size 1 has no links */
@@ -44,7 +44,7 @@ enum torus_walk_end torus_walk(const struct torus_shape *shape, const uint16_t *
 		if (*n < max)
 			hops[*n] = (struct torus_hop){ node, (uint8_t)dir };
 		++*n;
-		if (dead(shape, excluded, node, dir))
+		if (is_dead_end(shape, excluded, node, dir))
 			return TORUS_WALK_DEAD_LINK;
 		if (dir < before)
 			return TORUS_WALK_ORDER;
