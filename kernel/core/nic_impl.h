@@ -14,6 +14,8 @@
 #include "route.h"
 
 #define TN_INJECT_MAX	256		/* packets in an injection queue */
+/* The same with what this NIC says itself and sends back, beside what the host may queue. */
+#define TN_ANSWERS_MAX	(TN_INJECT_MAX + TN_RELAY_RIDERS)
 
 /*
  * Inputs of the router: port * VCS + vc, then for each VC an injection queue, one of

@@ -3,13 +3,43 @@
 #include "park.h"
 #include "retry.h"
 
-void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now)
+static void account(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 {
 	pkt->parked = now;
 	p->bytes += tn_park_cost(pkt);
-	if (pkt->unresolved)
-		p->unresolved++;
+	p->unresolved += pkt->unresolved;
+	p->relayed += pkt->in_port == TN_PORT_RELAY;
+}
+
+void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now)
+{
+	account(p, pkt, now);
+	if (!p->later)
+		tn_queue_push(&p->q, pkt);
+	else if (p->last)
+		tn_queue_push_after(&p->q, p->last, pkt);
+	else
+		tn_queue_push_front(&p->q, pkt);
+	if (p->later)
+		p->last = pkt;
+	if (p->through)
+		p->replaying = p->q.count - p->later;
+}
+
+void tn_park_push_later(struct tn_park *p, struct tn_pkt *pkt, u64 now)
+{
+	account(p, pkt, now);
+	if (!p->later++)
+		p->last = p->q.tail;
 	tn_queue_push(&p->q, pkt);
+}
+
+void tn_park_replay(struct tn_park *p)
+{
+	p->later = 0;
+	p->last = NULL;
+	p->replaying = p->q.count;
+	p->through = true;
 }
 
 struct tn_pkt *tn_park_pop(struct tn_park *p)
@@ -19,6 +49,12 @@ struct tn_pkt *tn_park_pop(struct tn_park *p)
 	if (!pkt)
 		return NULL;
 	p->bytes -= tn_park_cost(pkt);
+	p->relayed -= pkt->in_port == TN_PORT_RELAY;
+	pkt->in_port = TN_PORT_HOST;
+	if (pkt == p->last)
+		p->last = NULL;
+	if (p->later > p->q.count)
+		p->later = p->q.count;
 	if (p->replaying)
 		p->replaying--;
 	if (!p->q.head)
@@ -36,7 +72,10 @@ void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 	if (!p->unresolved)
 		return;
 	p->q = (struct tn_queue) { 0 };
+	p->last = NULL;
 	while ((pkt = tn_queue_pop(&all))) {
+		if (p->later && all.count + 1 == p->later)
+			p->last = p->q.tail;
 		if (!pkt->unresolved || pkt->session != session) {
 			tn_queue_push(&p->q, pkt);
 			continue;

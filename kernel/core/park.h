@@ -16,21 +16,38 @@
  * again: the rows are then behind the times.
  *
  * A full segment refuses packets that can wait in input buffers (back-pressure);
- * RETRY buffers are always taken, for nothing waits behind a dead link's wire.
+ * RETRY buffers are always taken, for nothing waits behind a dead link's wire. A relay's
+ * packets are taken beyond that, as many of them as it has memory for; more go back as unreachable.
+ *
+ * Packets of a later table than the rows (relay.h) are behind all others, and no replay that has
+ * begun goes on with them: only the next one takes them.
  */
 #ifndef TN_PARK_H
 #define TN_PARK_H
 
 #include "pkt.h"
 
+/**
+ * struct tn_park
+ * @last: in @q, the last one that is not of a later table; NULL: there is none, or all are
+ * @later: packets of a later table, the last ones in @q
+ * @relayed: packets that came out of a relay's memory; their in_port is TN_PORT_RELAY
+ * @unresolved: packets of RETRY buffers
+ * @replaying: packets at the head that are to be re-injected
+ * @through: what is parked now is re-injected too
+ * @full: a packet was refused since it was last empty
+ */
 struct tn_park {
 	struct tn_queue q;
+	struct tn_pkt *last;
+	u32 later;
+	u32 relayed;
 	u64 bytes;
 	u64 bytes_max;
 	u32 unresolved;
-	u32 replaying;		/* packets at the head that are to be re-injected */
-	bool through;		/* what is parked now is re-injected too */
-	bool full;		/* somebody was refused since it was last empty */
+	u32 replaying;
+	bool through;
+	bool full;
 };
 
 static inline u64 tn_park_cost(const struct tn_pkt *pkt)
@@ -44,7 +61,11 @@ static inline bool tn_park_room(const struct tn_park *p, const struct tn_pkt *pk
 }
 
 void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now);
+/** tn_park_push_later() - @pkt is of a later table than the rows */
+void tn_park_push_later(struct tn_park *p, struct tn_pkt *pkt, u64 now);
 struct tn_pkt *tn_park_pop(struct tn_park *p);
+/** tn_park_replay() - all that is parked is to be re-injected, and what follows too */
+void tn_park_replay(struct tn_park *p);
 
 /**
  * tn_park_resolve() - settle the unresolved packets of @session

@@ -93,6 +93,16 @@ static inline void tn_queue_push_front(struct tn_queue *q, struct tn_pkt *p)
 	q->count++;
 }
 
+/* Behind @at, which is in @q. */
+static inline void tn_queue_push_after(struct tn_queue *q, struct tn_pkt *at, struct tn_pkt *p)
+{
+	p->next = at->next;
+	at->next = p;
+	if (q->tail == at)
+		q->tail = p;
+	q->count++;
+}
+
 static inline struct tn_pkt *tn_queue_pop(struct tn_queue *q)
 {
 	struct tn_pkt *p = q->head;

@@ -60,6 +60,10 @@
  * managers answer have that table. Only a later generation tells; a colour does not say
  * which of two is the later one. The other way round, from a sleeper to a relay with later rows,
  * there is no circle: from there on all legs are of the later table, or end at a sleeper.
+ * Each version that the sleeper does not follow opens windows to it anew. When it has parked as
+ * many packets as it would hold as a relay, and the segment is full, further ones go back as
+ * unreachable. A NIC that makes up generations or windows gets no further, and holds up no replay:
+ * what is parked so is behind all else (park.h).
  * (TN_RELAY_LEGS is for what is wrong all the same: a packet that passes so many relays ends as
  * unreachable.)
  *

@@ -73,7 +73,10 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
 }
 
-/* No row carries @pkt: counts it and sends it back to its source, as unreachable. */
+/*
+ * No row carries @pkt: counts it and sends it back to its source, as unreachable. Its input buffer
+ * is free already, so there must be an end to how many wait for a way back that takes nothing.
+ */
 static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	struct tn_hdr *h = &pkt->hdr;
@@ -107,7 +110,8 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 		return;
 	}
 	row = nic->rows[src];
-	if (!(row & TORUS_ROW_VALID)) {
+	if (!(row & TORUS_ROW_VALID) ||
+	    nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count >= TN_ANSWERS_MAX) {
 		nic->ops->pkt_put(nic->host, pkt);
 		return;
 	}
@@ -248,19 +252,46 @@ static bool from_park(const struct tn_pkt *pkt)
 	return pkt->in_port == TN_PORT_HOST && (pkt->tail.flags & TN_TAIL_REPLAYED);
 }
 
-/* There is room for @pkt. */
-static void park_it(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+static void drop_rider(struct tn_nic *nic, struct tn_pkt *pkt)
 {
-	struct tn_park *p = &nic->park;
-	bool first = !p->q.head;
+	nic->counter[TORUS_NC_RELAY_DROPS]++;
+	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);	/* data only if forged */
+	nic->ops->pkt_put(nic->host, pkt);
+}
 
-	pkt->in_port = TN_PORT_HOST;
+/*
+ * What was in a relay's memory, and is not a rider, is parked even in a full segment, where it
+ * lies, for no input buffer may wait for it. But NICs that keep to their windows leave a relay no
+ * more than its capacity, so neither may others.
+ */
+static bool has_room(const struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	if (tn_park_room(&nic->park, pkt) && tn_settle(nic, pkt))
+		return true;
+	return pkt->in_port == TN_PORT_RELAY && !tn_is_rider(pkt) &&
+	       nic->park.relayed < nic->relay.capacity;
+}
+
+/* There is room for @pkt. @push: tn_park_push(), or _later() */
+static void park_it(struct tn_nic *nic, struct tn_pkt *pkt, u64 now,
+		    void (*push)(struct tn_park *p, struct tn_pkt *pkt, u64 now))
+{
+	bool first = !nic->park.q.head;
+
+	if (pkt->in_port != TN_PORT_RELAY)
+		pkt->in_port = TN_PORT_HOST;
 	tn_parked(nic, pkt);
-	tn_park_push(p, pkt, now);
-	if (p->through)
-		p->replaying = p->q.count;
+	push(&nic->park, pkt, now);
 	if (first)
 		tn_tell(nic, TN_EV_PARK);
+}
+
+static void note_full(struct tn_nic *nic)
+{
+	if (nic->park.full)
+		return;
+	nic->park.full = true;
+	tn_tell(nic, TN_EV_PARK);
 }
 
 /*
@@ -277,18 +308,20 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 		return MOVED;
 	}
 	nic->link[out].closed = true;
-	if (!from_park(pkt) &&
-	    !((pkt->in_port == TN_PORT_RELAY || tn_park_room(p, pkt)) && tn_settle(nic, pkt))) {
-		if (!p->full) {
-			p->full = true;
-			tn_tell(nic, TN_EV_PARK);
-		}
-		return BLOCKED;
+	if (!from_park(pkt) && !has_room(nic, pkt)) {
+		note_full(nic);
+		if (pkt->in_port != TN_PORT_RELAY)
+			return BLOCKED;
+		if (tn_is_rider(pkt))
+			drop_rider(nic, pkt);
+		else
+			send_back(nic, pkt);
+		return MOVED;
 	}
 	if (from_park(pkt))		/* rows that lead nowhere */
 		p->through = false;
 	freed(nic, pkt, now);
-	park_it(nic, pkt, now);
+	park_it(nic, pkt, now, tn_park_push);
 	return MOVED;
 }
 
@@ -425,6 +458,17 @@ static bool of_later_table(const struct tn_nic *nic, const struct tn_pkt *pkt)
 	return (s32)(pkt->via.gen - (u32)nic->version) > 0;
 }
 
+/* @pkt, taken, waits here for another table. */
+static void park_relayed(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+{
+	if (has_room(nic, pkt)) {
+		park_it(nic, pkt, now, of_later_table(nic, pkt) ? tn_park_push_later : tn_park_push);
+	} else {
+		note_full(nic);
+		send_back(nic, pkt);
+	}
+}
+
 /*
  * @pkt, out of its queue, has come to a relay: this node. A row on hold differs from
  * that of the table by which a packet of another colour came.
@@ -435,20 +479,14 @@ static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 
 	freed(nic, pkt, now);
 	if (tn_is_rider(pkt) && !(tn_via_take(nic, pkt) && (row & TORUS_ROW_VALID))) {
-		nic->counter[TORUS_NC_RELAY_DROPS]++;
-		tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);	/* data only if forged */
-		nic->ops->pkt_put(nic->host, pkt);
+		drop_rider(nic, pkt);
 	} else if (tn_is_rider(pkt)) {
 		tn_via_onward(nic, pkt, row);
 	} else if (!(row & TORUS_ROW_VALID) || !tn_via_take(nic, pkt)) {
 		send_back(nic, pkt);
-	} else if (of_later_table(nic, pkt)) {
-		nic->park.through = false;	/* the rows of that table are not here yet */
-		(void)tn_settle(nic, pkt);	/* it has room where it is, too */
-		park_it(nic, pkt, now);
-	} else if (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour) {
-		(void)tn_settle(nic, pkt);	/* it has room where it is, too */
-		park_it(nic, pkt, now);
+	} else if (of_later_table(nic, pkt) ||
+		   (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour)) {
+		park_relayed(nic, pkt, now);
 	} else {
 		tn_via_onward(nic, pkt, row);
 	}

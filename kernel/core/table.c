@@ -247,8 +247,7 @@ int tn_nic_park_replay(struct tn_nic *nic, u64 version, u32 ports, u64 now)
 		return -EBUSY;
 	tn_relay_renew(&nic->relay, (u32)version);
 	nic->reopening |= (u16)(ports & ((1u << nic->nports) - 1));
-	nic->park.replaying = nic->park.q.count;
-	nic->park.through = true;
+	tn_park_replay(&nic->park);
 	tn_reopen(nic);
 	return 0;
 }

@@ -4,7 +4,6 @@
 
 #define ASK_NODES 4096	/* looked at for one to be asked, each time */
 #define ASK_SHIFT_MAX 6	/* the time between two asks has doubled so often at most */
-#define SAY_MAX (TN_INJECT_MAX + TN_RELAY_RIDERS)	/* beside what the host may queue */
 
 /*
  * Says @word to the NIC @to, before what waits to be injected, which the host may keep
@@ -16,7 +15,7 @@ static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 
 	u64 row = nic->rows[to];
 	struct tn_pkt *pkt;
 
-	if (!(row & TORUS_ROW_VALID) || to == nic->node || q->count >= SAY_MAX)
+	if (!(row & TORUS_ROW_VALID) || to == nic->node || q->count >= TN_ANSWERS_MAX)
 		return;
 	pkt = nic->ops->pkt_new(nic->host, 1);
 	if (!pkt)

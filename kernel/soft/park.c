@@ -7,7 +7,8 @@
  * a packet that does not fit keeps waiting in its input buffer, and the senders wait
  * for its credit. Packets of a dead link's RETRY buffer are always taken, but need
  * no more than they have: those that do not fit stay where they lie, at most
- * retry_packets of each port. Descriptors came with the packets.
+ * retry_packets of each port. So do packets that this node relays, at most as many as it
+ * holds as a relay. Descriptors came with the packets.
  *
  * It is a ring of blocks, for packets leave in the order in which they came, nearly:
  * a block that is freed before older ones waits for these. Positions count bytes from

@@ -224,10 +224,70 @@ static void test_later_table(void **state)
 	end();
 }
 
+/*
+ * A packet of a later window comes while a replay goes on. What a closed port diverts after it is
+ * of that replay, and goes before the port opens; the other one stays for the next replay.
+ */
+static void test_later_in_replay(void **state)
+{
+	const struct tn_hdr h = { .type = TN_DATA, .len = 1, .src = 6, .dir = 15, .first = 15,
+				  .last = 15, .colour = 2, .vc = 1 };
+	struct tn_via via = { .dst = 3, .payer = 6, .gen = 1000 };
+
+	(void)state;
+	begin(NULL);
+	tn_nic_retrain(l.nic, 1, l.now);	/* nothing can go to 3 now, and it is not dead */
+	lone_link(&l, 1)->closed = true;
+	assert_int_equal(lone_send(&l, 3, 0, 1), 0);
+	work();
+	assert_int_equal(l.nic->park.q.count, 1);
+	assert_int_equal(tn_nic_park_replay(l.nic, 9, 2, l.now), 0);
+	work();
+	assert_int_equal(l.nic->park.q.count, 0);
+	for (u32 n = 0; n < 2; n++) {
+		lone_say_via(&l, 2, h, (struct tn_tail) { .eseq = n, .epoch = 3 }, via);
+		work();
+		assert_int_equal(l.nic->park.later, n + 1);
+		assert_int_equal(lone_send(&l, 3, 0, 1), 0);	/* the port is still closed */
+		work();
+		assert_int_equal(l.nic->park.q.count, n + 1);
+		assert_int_equal(l.nic->input[TN_INPUT_REPLAY].count, n + 2);
+	}
+	assert_false(l.nic->park.replaying);
+	assert_int_equal(tn_nic_park_replay(l.nic, 9, 2, l.now), 0);
+	work();
+	assert_int_equal(l.nic->park.q.count + l.nic->park.later, 0);
+	end();
+}
+
 static void little_park(struct lone *t)
 {
 	t->params.payload_max = 1024;
 	t->params.park_bytes = 1024 + 48;	/* 22 packets of 3 flits */
+	t->params.relay_packets = 9;
+}
+
+/* However many packets of later windows come, no more of them stay than a relay has memory for. */
+static void test_later_full(void **state)
+{
+	const struct tn_hdr h = { .type = TN_DATA, .len = 1, .src = 6, .dir = 15, .first = 15,
+				  .last = 15, .colour = 2, .vc = 1 };
+
+	(void)state;
+	begin(little_park);
+	for (u32 n = 0; n < 2 * TN_ANSWERS_MAX; n++) {
+		lone_say_via(&l, 2, h, (struct tn_tail) { .eseq = n, .epoch = 3 },
+			     (struct tn_via) { .dst = 3, .payer = 6, .gen = 10 + n });
+		work();
+	}
+	assert_in_range(l.nic->park.q.count, 16, 31);	/* 16 of 4 flits, and 9 */
+	assert_int_equal(nc(TORUS_NC_PARKED), l.nic->park.q.count);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2 * TN_ANSWERS_MAX - nc(TORUS_NC_PARKED));
+	assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
+	assert_int_equal(tn_nic_park_replay(l.nic, 9, 0, l.now), 0);
+	work();
+	assert_int_equal(l.nic->park.q.count + l.nic->park.relayed, 0);
+	end();
 }
 
 /* The next link is dead and the parking segment full: it leaves the relay's memory nevertheless. */
@@ -243,6 +303,31 @@ static void test_park_full(void **state)
 	relayed(TN_DATA, 3, 6, 0, 2);
 	assert_int_equal(nc(TORUS_NC_PARKED), 23);
 	assert_int_equal(l.nic->input[TN_INPUT_RELAY + 1].count, 0);
+	/* Also without memory for it, but no more than there is relay memory. */
+	l.no_park = true;
+	for (int i = 1; i < 20; i++)
+		relayed(TN_DATA, 3, 6, 0, 2);
+	assert_int_equal(nc(TORUS_NC_PARKED), 22 + 9);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 20 - 9);
+	relayed(TN_UNREACH, 3, NONE, 0, 2);
+	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 1);
+	assert_int_equal(l.nic->input[TN_INPUT_RELAY + 1].count, 0);
+	end();
+}
+
+/* What is to go back to a source waits for a way that takes nothing: so many wait and no more. */
+static void test_way_back_full(void **state)
+{
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 6, lone_dirs(2));
+	release();
+	tn_nic_retrain(l.nic, 1, l.now);
+	for (u32 n = 0; n < 2 * TN_ANSWERS_MAX; n++)
+		relayed(TN_DATA, 5, 6, 0, 2);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2 * TN_ANSWERS_MAX);
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count, TN_ANSWERS_MAX);
+	assert_int_equal(l.mem.live, TN_ANSWERS_MAX);
 	end();
 }
 
@@ -540,7 +625,10 @@ int main(void)
 		cmocka_unit_test(test_riders),
 		cmocka_unit_test(test_on_hold),
 		cmocka_unit_test(test_later_table),
+		cmocka_unit_test(test_later_in_replay),
+		cmocka_unit_test(test_later_full),
 		cmocka_unit_test(test_park_full),
+		cmocka_unit_test(test_way_back_full),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_asks),

@@ -8,6 +8,7 @@
 struct shadow {
 	struct tn_pkt *pkt[PACKETS];
 	unsigned int n;
+	unsigned int later;
 	u64 bytes;
 	u32 unresolved;
 	struct tn_pkt *kept[PACKETS];
@@ -18,16 +19,19 @@ static void same(struct rnd *r, const struct tn_park *p, const struct shadow *s)
 {
 	const struct tn_pkt *q = p->q.head;
 	u64 bytes = 0;
-	u32 unresolved = 0;
+	u32 unresolved = 0, relayed = 0;
 
 	for (unsigned int i = 0; i < s->n; i++, q = q->next) {
 		expect(r, q == s->pkt[i], "place %u", i);
 		bytes += (q->hdr.len + 2u) * 16u;
 		unresolved += q->unresolved;
+		relayed += q->in_port == TN_PORT_RELAY;
 	}
 	expect(r, !q && p->q.count == s->n, "count %u", p->q.count);
 	expect(r, p->bytes == bytes && p->unresolved == unresolved, "%u unresolved",
 	       p->unresolved);
+	expect(r, p->relayed == relayed && p->later == s->later, "%u relayed, %u later",
+	       p->relayed, p->later);
 	expect(r, p->replaying <= p->q.count, "replaying %u", p->replaying);
 }
 
@@ -80,6 +84,22 @@ static void resolve(struct rnd *r, struct tn_park *p, struct shadow *s, struct t
 	expect(r, !gone.head && kept == s->nkept, "all settled");
 }
 
+/* One of a later table is behind all others. */
+static void push(struct rnd *r, struct tn_park *p, struct shadow *s, struct tn_pkt *q)
+{
+	unsigned int at = s->n - s->later;
+
+	if (!q->unresolved && !rnd_below(r, 8)) {
+		tn_park_push_later(p, q, 0);
+		s->pkt[s->n++] = q;
+		s->later++;
+		return;
+	}
+	tn_park_push(p, q, 0);
+	memmove(s->pkt + at + 1, s->pkt + at, (s->n++ - at) * sizeof(*s->pkt));
+	s->pkt[at] = q;
+}
+
 /* in_vc marks an unresolved packet in the model. */
 static void park_one(uint64_t seed)
 {
@@ -102,8 +122,8 @@ static void park_one(uint64_t seed)
 			q->session = 1 + rnd_below(&r, 3);
 			expect(&r, tn_park_room(&p, q) ==
 			       (p.bytes + (q->hdr.len + 2u) * 16u <= 100000), "room");
-			tn_park_push(&p, q, 0);
-			s.pkt[s.n++] = q;
+			q->in_port = q->unresolved ? TN_PORT_HOST : TN_PORT_RELAY;
+			push(&r, &p, &s, q);
 		} else if (what < 15) {
 			p.replaying = p.q.count ? rnd_below(&r, p.q.count + 1) : 0;
 			q = tn_park_pop(&p);
@@ -112,11 +132,18 @@ static void park_one(uint64_t seed)
 				continue;
 			p.unresolved -= q->unresolved;	/* the NIC replays no unresolved packet */
 			q->unresolved = 0;
+			expect(&r, q->in_port == TN_PORT_HOST, "no relay's any more");
 			memmove(s.pkt, s.pkt + 1, --s.n * sizeof(*s.pkt));
+			s.later = s.later < s.n ? s.later : s.n;
 			tn_queue_push(&idle, q);
-		} else {
+		} else if (rnd_below(&r, 4)) {
 			resolve(&r, &p, &s, &idle);
 			p.replaying = 0;
+		} else {
+			tn_park_replay(&p);
+			expect(&r, p.replaying == s.n && p.through, "all are replayed");
+			p.through = rnd_below(&r, 2);
+			s.later = 0;
 		}
 		same(&r, &p, &s);
 	}
