@@ -181,6 +181,39 @@ static void in_the_next_table(void **state)
 	stage_end(&s);
 }
 
+static void include(uint32_t node, int port)
+{
+	assert_int_equal(fm_exclude(s.fm, node, port, false, START + s.now), 0);
+	settle(4);
+}
+
+/* A cable is included by either end, but one of a node out of service only there. */
+static void by_either_end(void **state)
+{
+	struct fm_order o = order(5, "plug");
+
+	(void)state;
+	ring();
+	assert_int_equal(fm_exclude_by(s.fm, 1, 0, &o, START + s.now), 0);
+	assert_int_equal(fm_exclude_by(s.fm, 2, 0, &o, START + s.now), 0);
+	settle(4);
+	include(2, 2);				/* to 1 */
+	assert_int_equal(fm_node(s.fm, 1)->admin, 0);
+	assert_int_equal(s.fm->root->orders.n, 1);
+	has(0, 2, 1, 5, "plug");
+	assert_null(fm_order(s.fm, 1));
+	include(3, -1);				/* the node, not this cable to 2 */
+	has(0, 2, 1, 5, "plug");
+	assert_int_equal(fm_exclude_by(s.fm, 2, -1, &o, START + s.now), 0);
+	settle(4);
+	include(3, 2);
+	assert_int_equal(fm_node(s.fm, 2)->admin, 0xf);
+	has(0, 2, 0xf, 5, "plug");
+	include(2, 0);
+	assert_int_equal(fm_node(s.fm, 2)->admin, 0xe);
+	stage_end(&s);
+}
+
 /* A node of the other part joins and sends its table: both ports of @node, by order @o. */
 static void other_part(uint32_t node, const struct fm_order *o, uint64_t version)
 {
@@ -303,6 +336,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_the_naive_list),
 		cmocka_unit_test(in_the_next_table),
+		cmocka_unit_test(by_either_end),
 		cmocka_unit_test(parts_that_meet),
 		cmocka_unit_test(at_a_node),
 	};

@@ -40,6 +40,23 @@ static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct
 		fm_say(fm, FM_WARNING, "table", "no memory to keep who excluded what");
 }
 
+/*
+ * A cable that was excluded by its other end is used again, too. One of a node out of service is
+ * not: the whole node was excluded there, not this cable.
+ */
+static void include_far_end(struct fm *fm, uint32_t node, unsigned int port)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	uint32_t far = torus_neighbour(shape, node, port);
+	uint16_t bit = (uint16_t)(1u << torus_dir_opposite(shape, port));
+
+	if (!(fm->root->admin[far] & bit) || fm_service_is_out(fm, far))
+		return;
+	fm->root->admin[far] &= (uint16_t)~bit;
+	take_order(fm, far, bit, NULL);
+	fm_change_node(fm, far);
+}
+
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order)
 {
@@ -58,6 +75,8 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 		r->admin[node] &= (uint16_t)~mask;
 	take_order(fm, node, mask, excluded ? order : NULL);
 	fm_change_node(fm, node);
+	if (!excluded && port >= 0)
+		include_far_end(fm, node, (unsigned int)port);
 	if (excluded)
 		r->judge_at = fm->now;	/* one out of service is silent sooner */
 	else
