@@ -14,13 +14,16 @@ lab=hook$$
 . "$TOP/tests/netns/lab.sh"
 
 hook=
-# hooks OPTION...: run the program $tmp/hook for events from now on
-hooks() {
+# hooks OPTION...: run the program $tmp/hook for events after those that there are
+hooks() { hooks_now --since "$(last_event)" "$@"; }
+# hooks_now OPTION...: ... for events from now on, a moment later
+hooks_now() {
 	[[ -z $hook ]] || kill "$hook" 2>/dev/null	# of a test that failed
 	"$B/fabricctl" events --follow --exec "$tmp/hook" --lab "$lab" "$@" 2>"$tmp/said" &
 	hook=$!
 	until_true 5 follows
 }
+last_event() { "$B/fabricctl" events --json --lab "$lab" | jq '.[-1].seq'; }
 # It has said so, and waits for events.
 follows() { grep -q 'S (sleeping)' "/proc/$hook/status" && find "/proc/$hook/fd" -lname "socket:*" | grep -q .; }
 no_hooks() {
@@ -43,6 +46,44 @@ gets_events() {
 	hooks && happens && until_true 10 grep -q '"kind":"admin"' "$tmp/got" || return 1
 	no_hooks && jq -es 'length > 0 and all(.[]; .seq > 0 and (.node | type) == "array" and .time > 1600000000)' \
 		"$tmp/got" && [[ ! -s $tmp/said ]]
+}
+
+# What was before it began is of no hook.
+from_now() {
+	local last
+	program <<-EOF
+	#!/bin/sh
+	cat >>"$tmp/now"
+	EOF
+	: >"$tmp/now"
+	last=$(last_event)
+	hooks_now && until_true 10 happens_now && no_hooks && jq -es "all(.[]; .seq > $last)" "$tmp/now"
+}
+happens_now() { happens && until_true 1 test -s "$tmp/now"; }
+
+# The manager ends while a hook runs and others wait, and begins anew: all of them end, and its events
+# follow, each once.
+manager_begins_anew() {
+	program <<-EOF
+	#!/bin/sh
+	cat >>"$tmp/begun"
+	while [ ! -e "$tmp/go" ]; do sleep 0.05; done
+	echo end >>"$tmp/ended"
+	EOF
+	: >"$tmp/begun"
+	: >"$tmp/ended"
+	rm -f "$tmp/go"
+	hooks --exec-at-once 1 && happens && until_true 10 lines begun 1 &&
+		lab kill 0,0 --manager && until_true 10 grep -q 'no answer from' "$tmp/said" || return 1
+	touch "$tmp/go"
+	until_true 10 lines ended 2 || return 1
+	lab revive 0,0 && until_true 10 grep -q 'the manager is back' "$tmp/said" && happens || return 1
+	until_true 10 begun_again && no_hooks &&
+		jq -es 'length == (unique_by([.seq, .time]) | length)' "$tmp/begun"
+}
+# The second of two managers is told of by numbers that are low again.
+begun_again() {
+	jq -es '[.[] | select(.kind == "admin")] | length >= 4 and (map(.seq) != (map(.seq) | sort))' "$tmp/begun"
 }
 
 # It hangs, and so do a child, one in a session of its own, and one whose parent has ended.
@@ -170,6 +211,8 @@ begins_again() {
 
 check "up" lab up 4x2
 check "a hook gets each event" gets_events
+check "events from before are of no hook" from_now
+check "hooks outlive the manager and go on with the next one" manager_begins_anew
 check "one that hangs is killed with all that it started" hangs
 check "one that forks leaves nothing behind" leaves
 check "one that fails is told" fails

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "ask.h"
-#include "hook.h"
+#include "hook_follow.h"
 #include "json.h"
 #include "number.h"
 #include "say.h"
@@ -61,24 +61,6 @@ static void show(const struct ctl *ctl, const json_t *events)
 	fflush(stdout);
 }
 
-#define LOOK_MS 50	/* how often hooks that run are looked at */
-
-/* Events from before this command began are of no hook, unless they are asked for. */
-static int run_hooks(struct ask *a, const json_t *before)
-{
-	json_t *data = since ? json_incref((json_t *)before) : NULL, *v;
-	int status = OK;
-	size_t i;
-
-	while (status == OK) {
-		json_array_foreach(data, i, v)
-			hook_run(v);
-		json_decref(data);
-		status = ask_poll(a, hook_look() ? LOOK_MS : INT_MAX, &data);
-	}
-	return status;
-}
-
 static int keep_on(const struct ctl *ctl, struct ask *a)
 {
 	json_t *data;
@@ -95,40 +77,27 @@ static int keep_on(const struct ctl *ctl, struct ask *a)
 
 static int cmd_events(struct ctl *ctl, int argc, char **argv)
 {
-	json_t *request = json_pack("{ss}", "cmd", "events"), *data;
-	uint64_t from;
+	uint64_t from = 0;
+	json_t *data;
 	struct ask a;
 	int status;
 
 	(void)argc;
 	(void)argv;
-	if (hook && !follow) {
-		json_decref(request);
+	if (hook && !follow)
 		return fail("--exec runs for what happens from now on: it needs --follow");
-	}
-	status = hook ? hook_start(hook, hook_seconds, hook_at_once) : OK;
-	if (status != OK) {
-		json_decref(request);
-		return status;
-	}
-	if (since && number_parse(since, 0, INT64_MAX, &from)) {
-		json_decref(request);
+	if (since && number_parse(since, 0, INT64_MAX, &from))
 		return fail("--since '%s': it is the number of an event, 0 or more", since);
-	}
-	if (since)
-		json_object_set_new(request, "since", json_integer((json_int_t)from));
-	if (follow)
-		json_object_set_new(request, "follow", json_true());
+	if (hook)
+		return hook_follow(ctl, since ? &from : NULL, &(struct hook) {
+			.program = hook, .seconds = hook_seconds, .at_once = hook_at_once,
+		});
 	status = ask_open(ctl, &a);
-	if (status != OK) {
-		json_decref(request);
+	if (status != OK)
 		return status;
-	}
-	status = follow ? ask_first(&a, request, &data) : ask(&a, request, &data);
-	if (status == OK && hook) {
-		status = run_hooks(&a, data);
-		json_decref(data);
-	} else if (status == OK) {
+	data = json_pack("{ss sI sb}", "cmd", "events", "since", (json_int_t)from, "follow", follow);
+	status = follow ? ask_first(&a, data, &data) : ask(&a, data, &data);
+	if (status == OK) {
 		show(ctl, data);
 		json_decref(data);
 		status = follow ? keep_on(ctl, &a) : ask_status(&a);

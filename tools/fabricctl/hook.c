@@ -150,11 +150,14 @@ static void tell_end(unsigned long long seq, bool in_time, int status)
 static void keep(const json_t *event, pid_t above, const sigset_t *signals)
 {
 	char *text = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	int input = memfd_create("event", MFD_CLOEXEC), status = 0;
+	int input, status = 0;
 	unsigned long long seq = json_count(event, "seq");
 	bool in_time;
 	pid_t pid;
 
+	/* The manager would take an open connection for one that is read. */
+	close_range(3, ~0u, 0);
+	input = memfd_create("event", MFD_CLOEXEC);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (getppid() != above)
@@ -178,18 +181,18 @@ static void keep(const json_t *event, pid_t above, const sigset_t *signals)
 
 /* --- this process ------------------------------------------------------------------------- */
 
-int hook_start(const char *path, uint64_t seconds, uint64_t at_once)
+int hook_start(const struct hook *hook)
 {
 	struct stat st;
 
-	program = path;
-	seconds_max = seconds;
-	keepers_max = at_once < KEEPERS_MAX ? at_once : KEEPERS_MAX;
+	program = hook->program;
+	seconds_max = hook->seconds;
+	keepers_max = hook->at_once < KEEPERS_MAX ? hook->at_once : KEEPERS_MAX;
 	waiting = json_array();
-	if (stat(path, &st) || access(path, X_OK))
-		return fail("--exec '%s': %s", path, strerror(errno));
+	if (stat(program, &st) || access(program, X_OK))
+		return fail("--exec '%s': %s", program, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return fail("--exec '%s': it is no file", path);
+		return fail("--exec '%s': it is no file", program);
 	return OK;
 }
 

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events for hooks. A manager tells the events that it still has and then follows; each event is to
+ * be run for once. If the connection ends, hooks that run or wait go on, and the manager is tried again:
+ * it may have begun anew, as in an update. Then all its events are new, and are numbered from 1.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ask.h"
+#include "hook_follow.h"
+#include "json.h"
+#include "say.h"
+
+#define LOOK_MS 50	/* how often hooks that run are looked at */
+#define AGAIN_MS 1000	/* how often a manager that is away is tried */
+#define AGAIN_MAX 60	/* ... and how many times */
+
+/** struct last - the last event that was told; @seq 0: there was none */
+struct last {
+	unsigned long long seq;
+	double time;
+};
+
+static double time_of(const json_t *event)
+{
+	return json_number_value(json_object_get(event, "time"));
+}
+
+static void note(struct last *last, const json_t *event)
+{
+	last->seq = json_count(event, "seq");
+	last->time = time_of(event);
+}
+
+static void run_new(struct last *last, const json_t *events)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(events, i, v) {
+		if (json_count(v, "seq") <= last->seq)
+			continue;
+		note(last, v);
+		hook_run(v);
+	}
+}
+
+/* Whether the manager that has @events told @last: it has it yet, or has only later ones. */
+static bool told(const struct last *last, const json_t *events)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(events, i, v)
+		if (json_count(v, "seq") == last->seq)
+			return time_of(v) == last->time;
+	return json_count(json_array_get(events, 0), "seq") > last->seq;
+}
+
+static int list(struct ask *a, uint64_t since, json_t **events)
+{
+	return ask(a, json_pack("{ss sI}", "cmd", "events", "since", (json_int_t)since), events);
+}
+
+/* The last event is told once more: so the first reply comes at once. */
+static int follow(struct ask *a, struct last *last)
+{
+	unsigned long long from = last->seq ? last->seq - 1 : 0;
+	json_t *events;
+	int status = ask_first(a, json_pack("{ss sI sb}", "cmd", "events", "since", (json_int_t)from,
+					    "follow", 1), &events);
+
+	if (status != OK)
+		return status;
+	run_new(last, events);
+	json_decref(events);
+	return OK;
+}
+
+static int begin(struct ask *a, const uint64_t *since, struct last *last)
+{
+	json_t *events;
+	int status = list(a, since ? *since : 0, &events);
+	size_t n;
+
+	if (status != OK)
+		return status;
+	n = json_array_size(events);
+	if (since)
+		run_new(last, events);
+	else if (n)
+		note(last, json_array_get(events, n - 1));
+	json_decref(events);
+	return follow(a, last);
+}
+
+/* The manager may be back. Return: OK, or why it cannot be followed. */
+static int resume(const struct ctl *ctl, struct ask *a, struct last *last)
+{
+	struct ctl same = *ctl;
+	char path[sizeof(a->path)];
+	json_t *events;
+	int status;
+
+	strcpy(path, a->path);
+	same.control = path;
+	same.lab = same.node = NULL;
+	ask_close(a);
+	status = ask_open(&same, a);
+	if (status == OK)
+		status = list(a, 0, &events);
+	if (status != OK)
+		return status;
+	warn("hooks: the manager is back");
+	if (!told(last, events))
+		*last = (struct last) { .seq = 0 };
+	run_new(last, events);
+	json_decref(events);
+	return follow(a, last);
+}
+
+static bool answers(const char *path)
+{
+	json_t *data;
+
+	if (ask_quietly(path, "{\"cmd\":\"events\"}", AGAIN_MS, &data))
+		return false;
+	json_decref(data);
+	return true;
+}
+
+/* Hooks go on for so long. Return: whether any runs or waits */
+static bool let_run(int ms)
+{
+	const struct timespec moment = { .tv_nsec = LOOK_MS * 1000000 };
+
+	for (; ms > 0; ms -= LOOK_MS) {
+		hook_look();
+		nanosleep(&moment, NULL);
+	}
+	return hook_look();
+}
+
+/* The manager does not answer, for a reason of kind @status. Return: OK as soon as it is followed again */
+static int await(const struct ctl *ctl, struct ask *a, struct last *last, int status)
+{
+	for (int i = 0; i < AGAIN_MAX; i++) {
+		let_run(AGAIN_MS);
+		if (answers(a->path) && resume(ctl, a, last) == OK)
+			return OK;
+	}
+	while (let_run(LOOK_MS))
+		;
+	return status;
+}
+
+int hook_follow(const struct ctl *ctl, const uint64_t *since, const struct hook *hook)
+{
+	struct last last = { .seq = since ? *since : 0 };
+	int status = hook_start(hook);
+	json_t *events;
+	struct ask a;
+
+	if (status != OK)
+		return status;
+	status = ask_open(ctl, &a);
+	if (status != OK)
+		return status;
+	status = begin(&a, since, &last);
+	while (status == OK) {
+		status = ask_poll(&a, hook_look() ? LOOK_MS : INT_MAX, &events);
+		if (status == OK) {
+			run_new(&last, events);
+			json_decref(events);
+		} else {
+			status = await(ctl, &a, &last, status);
+		}
+	}
+	ask_close(&a);
+	return status;
+}
