@@ -24,7 +24,7 @@ static const struct net_device_ops torus_netdev_ops;
 
 /* --- finding ------------------------------------------------------------------ */
 
-static struct torus_dev *get(struct net_device *dev, netdevice_tracker *t)
+static struct torus_dev *hold_dev(struct net_device *dev, netdevice_tracker *t)
 {
 	struct torus_dev *d = netdev_priv(dev);
 
@@ -50,7 +50,7 @@ struct torus_dev *torus_dev_get_by_index(struct net *net, int ifindex, netdevice
 	rcu_read_lock();
 	dev = dev_get_by_index_rcu(net, ifindex);
 	if (is_torus(dev))
-		d = get(dev, t);
+		d = hold_dev(dev, t);
 	rcu_read_unlock();
 	return d;
 }
@@ -66,8 +66,8 @@ bool torus_dev_is_called(struct torus_dev *d, const char *name)
 }
 
 /* The torus device of least ifindex above @after that is called @name (NULL: any). */
-static struct torus_dev *find(struct net *net, int after, const char *name,
-			      netdevice_tracker *t)
+static struct torus_dev *find_dev(struct net *net, int after, const char *name,
+				  netdevice_tracker *t)
 {
 	struct net_device *dev, *best = NULL;
 	struct torus_dev *d = NULL;
@@ -79,7 +79,7 @@ static struct torus_dev *find(struct net *net, int after, const char *name,
 		    (!name || torus_dev_is_called(netdev_priv(dev), name)))
 			best = dev;
 	}
-	d = best ? get(best, t) : NULL;
+	d = best ? hold_dev(best, t) : NULL;
 	rcu_read_unlock();
 	return d;
 }
@@ -87,17 +87,17 @@ static struct torus_dev *find(struct net *net, int after, const char *name,
 struct torus_dev *torus_dev_get_by_name(struct net *net, const char *name,
 					netdevice_tracker *t)
 {
-	return find(net, 0, name, t);
+	return find_dev(net, 0, name, t);
 }
 
 struct torus_dev *torus_dev_get_next(struct net *net, int ifindex, netdevice_tracker *t)
 {
-	return find(net, ifindex, NULL, t);
+	return find_dev(net, ifindex, NULL, t);
 }
 
 /* --- commands --------------------------------------------------------------------- */
 
-static void label(struct torus_dev *d, const struct torus_req *r)
+static void label_dev(struct torus_dev *d, const struct torus_req *r)
 {
 	spin_lock(&d->label);
 	torus_req_label(d->hw, r);
@@ -124,7 +124,7 @@ int torus_dev_run(struct torus_dev *d, struct torus_req *r)
 	int err = torus_req_run(d->hw, r);
 
 	if (!err && r->cmd == TORUS_CMD_DEVICE_SET)
-		label(d, r);
+		label_dev(d, r);
 	return err;
 }
 

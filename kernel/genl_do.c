@@ -17,8 +17,8 @@ int torus_put(struct sk_buff *skb, const struct torus_tree *tree, const struct t
 }
 
 /* Return: the reply with what the NIC answers, or NULL. */
-static struct sk_buff *answer(struct genl_info *info, struct torus_dev *d,
-			      const struct torus_req *r)
+static struct sk_buff *make_reply(struct genl_info *info, struct torus_dev *d,
+				  const struct torus_req *r)
 {
 	struct sk_buff *skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr = skb ? genlmsg_put_reply(skb, info, &torus_family, 0, (u8)r->cmd) : NULL;
@@ -46,7 +46,7 @@ int torus_genl_do(struct sk_buff *skb, struct genl_info *info)
 	torus_dev_lock(d);
 	err = torus_dev_run(d, &r);
 	if (!err && r.tree) {
-		reply = answer(info, d, &r);
+		reply = make_reply(info, d, &r);
 		err = reply ? 0 : -ENOMEM;
 	}
 	torus_dev_unlock(d);

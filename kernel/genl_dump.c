@@ -10,7 +10,7 @@
 #define LINK_BYTES	2048	/* room for one port */
 
 /* Once, before the first part. Not in genl_ops.start: Linux 6.1 tells nobody why that failed. */
-static int begin(struct netlink_callback *cb, int (*fn)(struct netlink_callback *cb))
+static int begin_dump(struct netlink_callback *cb, int (*fn)(struct netlink_callback *cb))
 {
 	struct torus_dump *dump = torus_dump_of(cb);
 	int err = dump->begun ? 0 : fn(cb);
@@ -87,7 +87,7 @@ int torus_device_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct torus_dev *d;
 	int err;
 
-	err = begin(cb, begin_devices);
+	err = begin_dump(cb, begin_devices);
 	if (err)
 		return err;
 	cb->seq = net->dev_base_seq;
@@ -155,7 +155,7 @@ int torus_parts_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct torus_dev *d;
 	int err;
 
-	err = begin(cb, begin_parts);
+	err = begin_dump(cb, begin_parts);
 	if (err)
 		return err;
 	d = torus_dev_get_by_index(sock_net(cb->skb->sk), torus_dump_of(cb)->ifindex, &t);

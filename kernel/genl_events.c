@@ -12,7 +12,7 @@ static struct net *net_of(struct torus_dev *d)
 	return dev_net(d->netdev);
 }
 
-static void lost(struct torus_dev *d, unsigned int group)
+static void report_lost(struct torus_dev *d, unsigned int group)
 {
 	genl_set_err(&torus_family, net_of(d), 0, group, -ENOBUFS);
 }
@@ -27,7 +27,7 @@ static struct sk_buff *ntf_new(struct torus_dev *d, unsigned int group, unsigned
 		return NULL;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
 	if (!skb) {
-		lost(d, group);
+		report_lost(d, group);
 		return NULL;
 	}
 	*hdr = genlmsg_put(skb, 0, 0, &torus_family, 0, (u8)cmd);
@@ -39,7 +39,7 @@ static void ntf_send(struct torus_dev *d, unsigned int group, struct sk_buff *sk
 {
 	if (err) {
 		nlmsg_free(skb);
-		lost(d, group);
+		report_lost(d, group);
 		return;
 	}
 	genlmsg_end(skb, hdr);
@@ -51,8 +51,8 @@ bool torus_event_wanted(struct torus_dev *d, unsigned int group)
 	return genl_has_listeners(&torus_family, net_of(d), group);
 }
 
-static void tell(struct torus_dev *d, unsigned int group, unsigned int cmd,
-		 const struct torus_tree *tree, const void *from)
+static void notify_tree(struct torus_dev *d, unsigned int group, unsigned int cmd,
+			const struct torus_tree *tree, const void *from)
 {
 	struct sk_buff *skb;
 	void *hdr;
@@ -65,13 +65,13 @@ static void tell(struct torus_dev *d, unsigned int group, unsigned int cmd,
 void torus_event_link(struct torus_dev *d, struct torus_link *link)
 {
 	link->ifindex = (u32)d->netdev->ifindex;
-	tell(d, TORUS_GROUP_LINK, TORUS_CMD_LINK_NTF, &torus_tree_link_ntf, link);
+	notify_tree(d, TORUS_GROUP_LINK, TORUS_CMD_LINK_NTF, &torus_tree_link_ntf, link);
 }
 
 void torus_event_park(struct torus_dev *d, struct torus_park *park)
 {
 	park->flow.ifindex = (u32)d->netdev->ifindex;
-	tell(d, TORUS_GROUP_PARK, TORUS_CMD_PARK_NTF, &torus_tree_park_get, park);
+	notify_tree(d, TORUS_GROUP_PARK, TORUS_CMD_PARK_NTF, &torus_tree_park_get, park);
 }
 
 void torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len)
@@ -92,5 +92,5 @@ void torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, un
 void torus_event_lost(struct torus_dev *d)
 {
 	for (unsigned int group = 0; group < TORUS_GROUPS; group++)
-		lost(d, group);
+		report_lost(d, group);
 }

@@ -34,7 +34,7 @@ static u8 vc_of(u8 dsfield)
 }
 
 /* Where a message goes: a node and a VC; TORUS_NO_NODE if not into the fabric. */
-static u32 classify(const struct torus_shape *shape, const u8 *ip, size_t n, u8 *vc)
+static u32 classify_message(const struct torus_shape *shape, const u8 *ip, size_t n, u8 *vc)
 {
 	const u8 *to = ip + IP4_DST;
 
@@ -56,7 +56,7 @@ bool torus_host_begin(struct torus_host *h, const u8 *ip, size_t n, u32 len)
 
 	counter[TORUS_NC_HOST_MESSAGES_TX]++;
 	counter[TORUS_NC_HOST_BYTES_TX] += len < TORUS_HOST_HDR ? 0 : len - TORUS_HOST_HDR;
-	h->out_dst = h->shape ? classify(h->shape, ip, n, &h->out_vc) : TORUS_NO_NODE;
+	h->out_dst = h->shape ? classify_message(h->shape, ip, n, &h->out_vc) : TORUS_NO_NODE;
 	if (h->out_dst == TORUS_NO_NODE) {
 		counter[TORUS_NC_HOST_DROPS]++;
 		return false;

@@ -12,7 +12,7 @@
  */
 #include "request.h"
 
-static u64 number(const struct nlattr *a)
+static u64 attr_number(const struct nlattr *a)
 {
 	return a ? torus_attr_number(a) : 0;
 }
@@ -20,7 +20,7 @@ static u64 number(const struct nlattr *a)
 int torus_req_fence(const struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *e = r->tb[TORUS_A_ROOT_EPOCH], *g = r->tb[TORUS_A_ROOT_GUID];
-	u64 epoch = number(e), guid = number(g);
+	u64 epoch = attr_number(e), guid = attr_number(g);
 
 	if (!e != !g)
 		return torus_refuse(&r->why, -EINVAL, e ? e : g,
@@ -47,6 +47,6 @@ void torus_req_obey(struct torus_hw *hw, const struct torus_req *r)
 	if (!r->tb[TORUS_A_ROOT_EPOCH] &&
 	    (r->cmd != TORUS_CMD_DEVICE_SET || !r->tb[TORUS_A_SHAPE]))
 		return;
-	hw->root_epoch = number(r->tb[TORUS_A_ROOT_EPOCH]);
-	hw->root_guid = number(r->tb[TORUS_A_ROOT_GUID]);
+	hw->root_epoch = attr_number(r->tb[TORUS_A_ROOT_EPOCH]);
+	hw->root_guid = attr_number(r->tb[TORUS_A_ROOT_GUID]);
 }

@@ -7,14 +7,14 @@
 
 #define SLICE		8192	/* rows; 64 KiB */
 
-static u64 lock(struct tn_soft *s)
+static u64 lock_soft(struct tn_soft *s)
 {
 	s->shell->lock(s);
 	return s->shell->now();
 }
 
 /* After what may have changed something. Return: @err */
-static int unlock(struct tn_soft *s, int err)
+static int unlock_soft(struct tn_soft *s, int err)
 {
 	s->shell->unlock(s, true);
 	return err;
@@ -38,7 +38,7 @@ static int soft_place(struct torus_hw *hw, const struct torus_shape *shape,
 
 	if (!table)
 		return -ENOMEM;
-	lock(s);
+	lock_soft(s);
 	err = tn_nic_set_shape(s->nic, shape, at, table);
 	if (!err) {
 		torus_host_flush(&s->host);
@@ -47,7 +47,7 @@ static int soft_place(struct torus_hw *hw, const struct torus_shape *shape,
 		s->shape = *shape;
 		s->host.shape = &s->shape;
 	}
-	unlock(s, err);
+	unlock_soft(s, err);
 	s->shell->table_free(old);
 	return err;
 }
@@ -58,7 +58,7 @@ static void soft_device_get(struct torus_hw *hw, struct torus_device *out)
 
 	out->relay_packets = s->params.relay_packets;
 	out->payload_max = s->params.payload_max;
-	out->uptime = lock(s) - s->began;
+	out->uptime = lock_soft(s) - s->began;
 	memcpy(out->counter, tn_nic_counters(s->nic), sizeof(out->counter));
 	unlock_read(s, 0);
 }
@@ -68,7 +68,7 @@ static void soft_device_get(struct torus_hw *hw, struct torus_device *out)
 static int soft_link_get(struct torus_hw *hw, unsigned int port, struct torus_link *out)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	u64 now = lock(s);
+	u64 now = lock_soft(s);
 
 	tn_soft_link(s, port, out, now);
 	return unlock_read(s, 0);
@@ -132,7 +132,7 @@ static int soft_link_set(struct torus_hw *hw, unsigned int port,
 			 const struct torus_link_order *order)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	u64 now = lock(s);
+	u64 now = lock_soft(s);
 
 	if (order->fault)
 		set_fault(s, port, order->fault, now);
@@ -142,7 +142,7 @@ static int soft_link_set(struct torus_hw *hw, unsigned int port,
 		tn_nic_admin(s->nic, port, order->admin, now);
 	if (order->retrain)
 		tn_nic_retrain(s->nic, port, now);
-	return unlock(s, 0);
+	return unlock_soft(s, 0);
 }
 
 static int soft_link_attach(struct torus_hw *hw, unsigned int port, const char *lower,
@@ -158,7 +158,7 @@ static int soft_eye_get(struct torus_hw *hw, unsigned int port, unsigned int lan
 			struct torus_eye *out)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	u64 now = lock(s);
+	u64 now = lock_soft(s);
 	const struct tn_train *t = tn_nic_train(s->nic, port);
 
 	out->swing = (u16)tn_train_eye_top(t, lane, now);
@@ -166,7 +166,7 @@ static int soft_eye_get(struct torus_hw *hw, unsigned int port, unsigned int lan
 	out->mask_width = (u16)t->params.mask_width;
 	unlock_read(s, 0);
 	for (unsigned int row = 0; row < TORUS_EYE_ROWS; row++) {
-		now = lock(s);
+		now = lock_soft(s);
 		tn_train_eye(t, lane, out->swing, row, out->map[row], now);
 		unlock_read(s, 0);
 	}
@@ -176,9 +176,9 @@ static int soft_eye_get(struct torus_hw *hw, unsigned int port, unsigned int lan
 static int soft_mgmt_send(struct torus_hw *hw, unsigned int port, const u8 *data, u32 len)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	u64 now = lock(s);
+	u64 now = lock_soft(s);
 
-	return unlock(s, tn_nic_mgmt_send(s->nic, port, data, len, now));
+	return unlock_soft(s, tn_nic_mgmt_send(s->nic, port, data, len, now));
 }
 
 /* --- rows --------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static bool soft_rows(struct torus_hw *hw, u32 *n, u64 *version)
 	struct tn_soft *s = tn_soft_of(hw);
 	bool is_placed;
 
-	lock(s);
+	lock_soft(s);
 	is_placed = tn_nic_rows(s->nic, n, version);
 	unlock_read(s, 0);
 	return is_placed;
@@ -199,14 +199,14 @@ static int soft_rows_begin(struct torus_hw *hw, u64 version)
 	struct tn_soft *s = tn_soft_of(hw);
 	int err;
 
-	lock(s);
+	lock_soft(s);
 	err = tn_nic_rows_open(s->nic, version);
 	if (!err)
 		err = tn_nic_rows_copy(s->nic, version, SLICE);
 	while (err > 0) {
 		unlock_read(s, 0);
 		s->shell->rest();
-		lock(s);
+		lock_soft(s);
 		err = tn_nic_rows_copy(s->nic, version, SLICE);
 	}
 	return unlock_read(s, err);
@@ -216,16 +216,16 @@ static int soft_rows_put(struct torus_hw *hw, u64 version, u32 first, const void
 {
 	struct tn_soft *s = tn_soft_of(hw);
 
-	lock(s);
+	lock_soft(s);
 	return unlock_read(s, tn_nic_rows_put(s->nic, version, first, rows, n));
 }
 
 static int soft_rows_commit(struct torus_hw *hw, u64 version)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	u64 now = lock(s);
+	u64 now = lock_soft(s);
 
-	return unlock(s, tn_nic_rows_commit(s->nic, version, now));
+	return unlock_soft(s, tn_nic_rows_commit(s->nic, version, now));
 }
 
 static int soft_rows_get(struct torus_hw *hw, u32 first, u32 n, void *to)
@@ -233,7 +233,7 @@ static int soft_rows_get(struct torus_hw *hw, u32 first, u32 n, void *to)
 	struct tn_soft *s = tn_soft_of(hw);
 	const u64 *rows;
 
-	lock(s);
+	lock_soft(s);
 	rows = tn_nic_rows_get(s->nic, first, n);
 	if (rows)
 		memcpy(to, rows, n * sizeof(*rows));
@@ -246,23 +246,23 @@ static int soft_hold(struct torus_hw *hw, const u32 *nodes, u32 n)
 {
 	struct tn_soft *s = tn_soft_of(hw);
 
-	lock(s);
-	return unlock(s, tn_nic_hold(s->nic, nodes, n));
+	lock_soft(s);
+	return unlock_soft(s, tn_nic_hold(s->nic, nodes, n));
 }
 
 static int soft_release(struct torus_hw *hw, u64 version, bool give_up)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	u64 now = lock(s);
+	u64 now = lock_soft(s);
 
-	return unlock(s, tn_nic_release(s->nic, version, give_up, now));
+	return unlock_soft(s, tn_nic_release(s->nic, version, give_up, now));
 }
 
 static int soft_flow_get(struct torus_hw *hw, struct torus_flow *out)
 {
 	struct tn_soft *s = tn_soft_of(hw);
 
-	lock(s);
+	lock_soft(s);
 	tn_soft_flow(s, out);
 	return unlock_read(s, 0);
 }
@@ -271,7 +271,7 @@ static int soft_park_get(struct torus_hw *hw, struct torus_park *out)
 {
 	struct tn_soft *s = tn_soft_of(hw);
 
-	lock(s);
+	lock_soft(s);
 	tn_soft_park(s, out);
 	return unlock_read(s, 0);
 }
@@ -279,7 +279,7 @@ static int soft_park_get(struct torus_hw *hw, struct torus_park *out)
 static int soft_park_flows_get(struct torus_hw *hw, struct torus_park_flows *out)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	u64 now = lock(s);
+	u64 now = lock_soft(s);
 
 	tn_soft_park_flows(s, out, now);
 	return unlock_read(s, 0);
@@ -290,16 +290,16 @@ static int soft_park_resolve(struct torus_hw *hw, unsigned int port, u32 session
 {
 	struct tn_soft *s = tn_soft_of(hw);
 
-	lock(s);
-	return unlock(s, tn_nic_park_resolve(s->nic, port, session, seq, dead));
+	lock_soft(s);
+	return unlock_soft(s, tn_nic_park_resolve(s->nic, port, session, seq, dead));
 }
 
 static int soft_park_replay(struct torus_hw *hw, u64 version, u32 ports)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	u64 now = lock(s);
+	u64 now = lock_soft(s);
 
-	return unlock(s, tn_nic_park_replay(s->nic, version, ports, now));
+	return unlock_soft(s, tn_nic_park_replay(s->nic, version, ports, now));
 }
 
 const struct torus_hw_ops tn_soft_ops = {

@@ -7,7 +7,7 @@ static const struct torus_rule *rule_of(const struct torus_tree *t, const struct
 }
 
 /* Entries of an array: all that it has room for, if nothing counts them. */
-static unsigned int entries(const struct torus_field *f, const u8 *from, unsigned int width)
+static unsigned int count_entries(const struct torus_field *f, const u8 *from, unsigned int width)
 {
 	return f->counted ? from[f->count] : f->size / width;
 }
@@ -21,7 +21,7 @@ struct out {
 };
 
 /* An attribute of @len bytes. Return: its value, or NULL if there is no room. */
-static u8 *put(struct out *o, unsigned int type, size_t len)
+static u8 *put_attr(struct out *o, unsigned int type, size_t len)
 {
 	struct nlattr a = { .nla_len = (u16)(TORUS_ATTR_HEAD + len), .nla_type = (u16)type };
 	size_t padded = (TORUS_ATTR_HEAD + len + 3) / 4 * 4;
@@ -38,7 +38,7 @@ static u8 *put(struct out *o, unsigned int type, size_t len)
 
 static int put_bytes(struct out *o, unsigned int type, const void *from, size_t len)
 {
-	u8 *to = put(o, type, len);
+	u8 *to = put_attr(o, type, len);
 
 	if (!to)
 		return -EMSGSIZE;
@@ -49,7 +49,7 @@ static int put_bytes(struct out *o, unsigned int type, const void *from, size_t 
 /* A nest, which @o then fills. Return: its head. */
 static u8 *begin_nest(struct out *o, unsigned int type)
 {
-	u8 *value = put(o, type | NLA_F_NESTED, 0);
+	u8 *value = put_attr(o, type | NLA_F_NESTED, 0);
 
 	return value ? value - TORUS_ATTR_HEAD : NULL;
 }
@@ -77,7 +77,7 @@ static int put_structs(struct out *o, const struct torus_field *f, const u8 *fro
 {
 	int err = 0;
 
-	for (unsigned int i = 0; i < entries(f, from, f->nest->size) && !err; i++) {
+	for (unsigned int i = 0; i < count_entries(f, from, f->nest->size) && !err; i++) {
 		u8 *head = begin_nest(o, i + 1);
 
 		err = head ? put_tree(o, f->nest, NULL, from + f->at + i * f->nest->size) :
@@ -120,7 +120,7 @@ static int put_field(struct out *o, const struct torus_rule *rule, const struct 
 		if (torus_is_number(rule->kind))
 			return torus_number_at(p, f->size) < rule->min ? 0 :
 			       put_bytes(o, f->attr, p, f->size);
-		n = entries(f, from, torus_kind_width(rule->kind));
+		n = count_entries(f, from, torus_kind_width(rule->kind));
 		return n < rule->min ? 0 :
 				       put_bytes(o, f->attr, p, n * torus_kind_width(rule->kind));
 	}

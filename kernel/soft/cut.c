@@ -94,13 +94,13 @@ static bool may_refer(struct sk_buff *skb)
 }
 
 /* What the next packet must have, lest there be one more. */
-static unsigned int least(const struct place *p)
+static unsigned int least_len(const struct place *p)
 {
 	return (p->len - p->at - 1) % p->max + 1;
 }
 
 /* Bytes from the next on that lie in one page; from @from on, which may be kept. */
-static unsigned int run(struct place *p, const u8 **from)
+static unsigned int find_run(struct place *p, const u8 **from)
 {
 	const struct skb_shared_info *s = skb_shinfo(p->skb);
 	const skb_frag_t *frag;
@@ -126,8 +126,8 @@ static struct tn_pkt *refer_packet(struct place *p)
 
 	if (!p->start)
 		return NULL;
-	p->bytes = round_down(min(run(p, &from), p->max), TN_FLIT);
-	if (p->bytes < least(p) || p->bytes < TN_FRAME_LARGE)
+	p->bytes = round_down(min(find_run(p, &from), p->max), TN_FLIT);
+	if (p->bytes < least_len(p) || p->bytes < TN_FRAME_LARGE)
 		return NULL;
 	return torus_pkt_at(from);
 }
@@ -135,7 +135,7 @@ static struct tn_pkt *refer_packet(struct place *p)
 /* The next packet, copied; if it can be, so that whole flits are left for those behind it. */
 static struct tn_pkt *copy_packet(struct place *p)
 {
-	unsigned int linear = HDR + skb_headlen(p->skb), bytes = least(p);
+	unsigned int linear = HDR + skb_headlen(p->skb), bytes = least_len(p);
 
 	if (!p->start) {
 		bytes = p->len - p->at;

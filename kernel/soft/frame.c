@@ -39,7 +39,7 @@ struct plan {
 	u16 at[TORUS_LARGE_MAX];
 };
 
-static void plan(struct plan *p, const struct tn_frame *f)
+static void make_plan(struct plan *p, const struct tn_frame *f)
 {
 	u32 i;
 
@@ -56,7 +56,7 @@ static void plan(struct plan *p, const struct tn_frame *f)
 	p->rest = f->small - p->linear;
 }
 
-static u8 *copy(u8 *to, const struct tn_frame *f, u32 from, u32 up_to)
+static u8 *copy_segments(u8 *to, const struct tn_frame *f, u32 from, u32 up_to)
 {
 	for (; from < up_to; from++) {
 		memcpy(to, f->seg[from].base, f->seg[from].len);
@@ -117,7 +117,7 @@ static bool add_pieces(struct sk_buff *skb, const struct tn_frame *f, const stru
 
 		if (!add_large(skb, &f->seg[p->at[i]], whole))
 			return false;
-		to = copy(from, f, p->at[i] + 1u, next);
+		to = copy_segments(from, f, p->at[i] + 1u, next);
 		get_page(page);
 		add_page(skb, page, from, (u32)(to - from));
 	}
@@ -133,13 +133,13 @@ struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroo
 	struct plan p;
 	u8 *rest = NULL;
 
-	plan(&p, f);
+	make_plan(&p, f);
 	headroom = min_t(unsigned int, headroom, TORUS_HEADROOM);
 	skb = torus_mem_skb(headroom + p.linear, p.n ? &rest : NULL, p.rest);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
-	copy(skb_put(skb, p.linear), f, 0, p.n ? p.at[0] : f->nsegs);
+	copy_segments(skb_put(skb, p.linear), f, 0, p.n ? p.at[0] : f->nsegs);
 	if (p.n && !add_pieces(skb, f, &p, rest, whole)) {
 		kfree_skb(skb);
 		return NULL;

@@ -53,7 +53,7 @@ void torus_msg_lost(void *dev, const u8 *ip, u32 len)
 	__skb_queue_tail(&s->up, skb);
 }
 
-static void count(struct torus_soft *s, enum torus_node_counter which, u64 n)
+static void count_host(struct torus_soft *s, enum torus_node_counter which, u64 n)
 {
 	tn_nic_counters(s->soft.nic)[which] += n;
 }
@@ -102,7 +102,7 @@ static void watch_stall(struct torus_soft *s, u64 now)
 	if (now - s->full_since < STALL_TIME)
 		return;
 	while ((skb = skb_dequeue(&s->txq))) {
-		count(s, TORUS_NC_HOST_DROPS, 1);
+		count_host(s, TORUS_NC_HOST_DROPS, 1);
 		kfree_skb(skb);
 	}
 }
@@ -169,7 +169,7 @@ static struct sk_buff *message_copy(const struct tn_pkt *first, u32 len)
 }
 
 /* @bytes at @data, in a page that may be kept. Return: false: @skb has too many. */
-static bool keep(struct sk_buff *skb, struct page *page, const u8 *data, unsigned int bytes)
+static bool keep_page(struct sk_buff *skb, struct page *page, const u8 *data, unsigned int bytes)
 {
 	int n = skb_shinfo(skb)->nr_frags, at = (int)(data - (u8 *)page_address(page));
 
@@ -203,7 +203,8 @@ static struct sk_buff *message_keep(const struct tn_pkt *first)
 		struct page *page = torus_pkt_page(pkt);
 
 		if (!page || (tn_pkt_bytes(pkt) > skip &&
-			      !keep(skb, page, pkt->payload + skip, tn_pkt_bytes(pkt) - skip))) {
+			      !keep_page(skb, page, pkt->payload + skip,
+					 tn_pkt_bytes(pkt) - skip))) {
 			kfree_skb(skb);
 			return NULL;
 		}
@@ -251,7 +252,7 @@ static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 }
 
 /* The message of @first and what follows it, @bytes in all. */
-static struct sk_buff *message(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)
+static struct sk_buff *make_message(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)
 {
 	struct virtio_net_hdr hdr;
 	struct sk_buff *skb;
@@ -274,16 +275,16 @@ static struct sk_buff *message(struct torus_soft *s, const struct tn_pkt *first,
 	return skb;
 }
 
-static void deliver(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)
+static void deliver_message(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)
 {
-	struct sk_buff *skb = message(s, first, bytes);
+	struct sk_buff *skb = make_message(s, first, bytes);
 
 	if (!skb) {
-		count(s, TORUS_NC_HOST_DROPS, 1);
+		count_host(s, TORUS_NC_HOST_DROPS, 1);
 		return;
 	}
-	count(s, TORUS_NC_HOST_MESSAGES_RX, 1);
-	count(s, TORUS_NC_HOST_BYTES_RX, skb->len);
+	count_host(s, TORUS_NC_HOST_MESSAGES_RX, 1);
+	count_host(s, TORUS_NC_HOST_BYTES_RX, skb->len);
 	__skb_queue_tail(&s->up, skb);
 }
 
@@ -294,7 +295,7 @@ void torus_msg_deliver(struct torus_soft *s, struct tn_pkt *pkt)
 
 	if (!bytes)
 		return;
-	deliver(s, msg.head, bytes);
+	deliver_message(s, msg.head, bytes);
 	while ((pkt = tn_queue_pop(&msg)))
 		torus_pkt_free(pkt);
 }

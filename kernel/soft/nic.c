@@ -135,7 +135,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static u64 expiry(const struct torus_soft *s, u64 now)
+static u64 next_expiry(const struct torus_soft *s, u64 now)
 {
 	u64 at = min(tn_nic_expiry(s->soft.nic), torus_msg_expiry(s, now));
 	unsigned int i;
@@ -151,13 +151,13 @@ static u64 expiry(const struct torus_soft *s, u64 now)
  * all ports after every frame: a NIC that is @busy asks every so often, and nothing
  * that waits for a time is late by more than that.
  */
-static void arm(struct torus_soft *s, bool busy, u64 now)
+static void arm_timer(struct torus_soft *s, bool busy, u64 now)
 {
 	u64 often = min_t(u64, s->soft.params.ack_delay / 2, OFTEN_MAX), at;
 
 	if (s->armed > now && s->armed - now <= often && !s->delays)
 		return;
-	at = expiry(s, now);
+	at = next_expiry(s, now);
 	if (busy)
 		at = min(at, now + often);
 	if (at == ~0ull || (s->armed > now && s->armed <= at))
@@ -167,7 +167,7 @@ static void arm(struct torus_soft *s, bool busy, u64 now)
 }
 
 /* Return: there is more to do. */
-static bool work(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
+static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 {
 	bool more = false;
 	int i;
@@ -227,10 +227,10 @@ static int torus_poll(struct napi_struct *napi, int budget)
 
 	spin_lock(&s->lock);
 	now = torus_now();
-	more |= work(s, &rx, now);
+	more |= run_nic(s, &rx, now);
 	skb_queue_splice_init(&s->down, &down);
 	skb_queue_splice_init(&s->up, &up);
-	arm(s, done || !skb_queue_empty(&down), now);
+	arm_timer(s, done || !skb_queue_empty(&down), now);
 	spin_unlock(&s->lock);
 
 	hand_on(s, &down, &up);

@@ -6,8 +6,8 @@
 #include "../core/params.h"
 #include "nic.h"
 
-static int refuse(const struct tn_params *all, const struct tn_params_why *why,
-		  struct nlattr *data[], struct netlink_ext_ack *extack)
+static int refuse_params(const struct tn_params *all, const struct tn_params_why *why,
+			 struct nlattr *data[], struct netlink_ext_ack *extack)
 {
 	const struct tn_param *p = why->param, *q = why->than;
 	struct nlattr *a = data ? data[p->attr] : NULL;
@@ -37,7 +37,7 @@ int torus_params_take(struct tn_params *all, struct nlattr *data[],
 		if (a)
 			tn_param_set(all, p, p->is_wide ? nla_get_u64(a) : nla_get_u32(a));
 	}
-	return tn_params_check(all, &why) ? refuse(all, &why, data, extack) : 0;
+	return tn_params_check(all, &why) ? refuse_params(all, &why, data, extack) : 0;
 }
 
 bool torus_params_fill(struct sk_buff *skb, const struct tn_params *all)

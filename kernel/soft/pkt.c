@@ -40,7 +40,7 @@ struct stash {
 static DEFINE_PER_CPU(struct stash, stash);
 static struct kmem_cache *cache;
 
-static struct tn_pkt *get(void)
+static struct tn_pkt *get_pkt(void)
 {
 	struct stash *s = this_cpu_ptr(&stash);
 	struct tn_pkt *pkt = s->head;
@@ -53,7 +53,7 @@ static struct tn_pkt *get(void)
 	return pkt;
 }
 
-static void put(struct tn_pkt *pkt)
+static void put_pkt(struct tn_pkt *pkt)
 {
 	struct stash *s = this_cpu_ptr(&stash);
 
@@ -67,7 +67,7 @@ static void put(struct tn_pkt *pkt)
 }
 
 /* Another run of pages, of which nothing is in use; the first, for it may be in a cache. */
-static bool another(struct stash *s)
+static bool next_run(struct stash *s)
 {
 	struct page *page;
 	unsigned int i;
@@ -101,7 +101,7 @@ void *torus_mem_alloc(unsigned int bytes)
 	bytes = ALIGN(bytes, SMP_CACHE_BYTES);
 	if (bytes > RUN_BYTES)
 		return NULL;
-	if ((!s->run[s->now] || s->used + bytes > RUN_BYTES) && !another(s))
+	if ((!s->run[s->now] || s->used + bytes > RUN_BYTES) && !next_run(s))
 		return napi_alloc_frag(bytes);	/* pages that lie apart may be had still */
 	page = s->run[s->now];
 	get_page(page);
@@ -131,13 +131,13 @@ struct sk_buff *torus_mem_skb(unsigned int bytes, u8 **more, unsigned int more_b
 
 struct tn_pkt *torus_pkt_alloc(unsigned int nflits)
 {
-	struct tn_pkt *pkt = get();
+	struct tn_pkt *pkt = get_pkt();
 
 	if (!pkt || !nflits)
 		return pkt;
 	pkt->payload = torus_mem_alloc(nflits * TN_FLIT);
 	if (!pkt->payload) {
-		put(pkt);
+		put_pkt(pkt);
 		return NULL;
 	}
 	return pkt;
@@ -145,7 +145,7 @@ struct tn_pkt *torus_pkt_alloc(unsigned int nflits)
 
 struct tn_pkt *torus_pkt_at(const u8 *payload)
 {
-	struct tn_pkt *pkt = get();
+	struct tn_pkt *pkt = get_pkt();
 
 	if (pkt) {
 		get_page(virt_to_head_page(payload));
@@ -161,7 +161,7 @@ struct tn_pkt *torus_pkt_of(struct sk_buff *skb, const u8 *payload)
 	if (payload < skb->head || payload >= skb_end_pointer(skb) ||
 	    (skb->head_frag && !skb->pp_recycle))
 		return torus_pkt_at(payload);
-	pkt = get();
+	pkt = get_pkt();
 	if (pkt) {
 		pkt->owner = skb_get(skb);
 		pkt->payload = (u8 *)payload;
@@ -187,7 +187,7 @@ void torus_pkt_leave(struct tn_pkt *pkt)
 void torus_pkt_free(struct tn_pkt *pkt)
 {
 	torus_pkt_leave(pkt);
-	put(pkt);
+	put_pkt(pkt);
 }
 
 int torus_pkt_init(void)

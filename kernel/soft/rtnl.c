@@ -176,7 +176,7 @@ static u64 new_number(void)
 }
 
 /* Module parameters were not checked by any policy. */
-static int defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
+static int set_defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
 {
 	tn_params_default(&s->soft.params);
 	/* A peer that waits for a processor is neither lost nor dead. */
@@ -211,7 +211,7 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 			 struct nlattr *data[], struct netlink_ext_ack *extack)
 {
 	struct torus_soft *s = netdev_priv(dev);
-	int err = defaults(s, extack);
+	int err = set_defaults(s, extack);
 
 	if (err)
 		return err;

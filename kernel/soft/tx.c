@@ -46,7 +46,7 @@ static void less_of_a_stream(struct torus_tx *tx)
 	WRITE_ONCE(tx->streak, streak > STREAM ? streak - STREAM : 0);
 }
 
-static u32 most(const struct torus_tx *tx)
+static u32 longest_wait(const struct torus_tx *tx)
 {
 	return READ_ONCE(tx->usecs) * (u32)NSEC_PER_USEC;
 }
@@ -56,21 +56,21 @@ static void see_gap(struct torus_tx *tx)
 {
 	u64 now = ktime_get_ns();
 	u32 gap = READ_ONCE(tx->gap);
-	u32 last = min_t(u64, now - READ_ONCE(tx->at_once), most(tx));
+	u32 last = min_t(u64, now - READ_ONCE(tx->at_once), longest_wait(tx));
 
 	WRITE_ONCE(tx->gap, gap - gap / 8 + last / 8);
 	WRITE_ONCE(tx->at_once, now);
 }
 
 /* The first of some that wait. Return: how long, ns. */
-static u32 begin(struct torus_tx *tx)
+static u32 begin_batch(struct torus_tx *tx)
 {
 	bool trial = READ_ONCE(tx->streak) < STREAM;
 	u32 wait = READ_ONCE(tx->wait);
 
 	if (trial)
 		wait = READ_ONCE(tx->trial_wait) ?: max_t(u32, READ_ONCE(tx->gap), WAIT_MIN);
-	wait = min(wait, most(tx));
+	wait = min(wait, longest_wait(tx));
 	WRITE_ONCE(tx->trial, trial);
 	WRITE_ONCE(tx->given, wait);
 	return wait;
@@ -94,11 +94,11 @@ static void in_vain(struct torus_tx *tx)
  * @n came in the time that was given, less than wanted. If they came early, as those of a
  * host that may not send more before it is answered, that was too long.
  */
-static void adapt(struct torus_tx *tx, unsigned int n)
+static void adapt_wait(struct torus_tx *tx, unsigned int n)
 {
 	u64 idle = ktime_get_ns() - READ_ONCE(tx->last);
 	bool trial = READ_ONCE(tx->trial), pays;
-	u32 wait = READ_ONCE(tx->given), max = most(tx);
+	u32 wait = READ_ONCE(tx->given), max = longest_wait(tx);
 
 	if (n == 1) {
 		in_vain(tx);
@@ -128,7 +128,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	unsigned int n = skb_queue_len_lockless(&s->txq);
 
 	if (n) {
-		adapt(&s->tx, n);
+		adapt_wait(&s->tx, n);
 		napi_schedule(&s->napi);
 	}
 	return HRTIMER_NORESTART;
@@ -173,7 +173,7 @@ void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 		WRITE_ONCE(tx->waited, tx->waited + 1);
 		WRITE_ONCE(tx->last, ktime_get_ns());
 		if (queued == 1)
-			hrtimer_start(&tx->timer, ns_to_ktime(begin(tx)), HRTIMER_MODE_REL);
+			hrtimer_start(&tx->timer, ns_to_ktime(begin_batch(tx)), HRTIMER_MODE_REL);
 	}
 	if (streak < STREAK_MAX)
 		WRITE_ONCE(tx->streak, streak + 1);
