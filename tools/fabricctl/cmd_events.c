@@ -95,7 +95,11 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	data = json_pack("{ss sI sb}", "cmd", "events", "since", (json_int_t)from, "follow", follow);
+	data = json_pack("{ss}", "cmd", "events");
+	if (since)
+		json_object_set_new(data, "since", json_integer((json_int_t)from));
+	if (follow)
+		json_object_set_new(data, "follow", json_true());
 	status = follow ? ask_first(&a, data, &data) : ask(&a, data, &data);
 	if (status == OK) {
 		show(ctl, data);
