@@ -86,7 +86,7 @@ config() {
 	[[ $(grep -hE 'state_dir|log_level|key_file' "/run/torus/${lab}b/1/fabricd.conf") == "$(<"$tmp/own.conf")" ]] &&
 		mkdir "$tmp/kept" && cp "/run/torus/${lab}b/key" "$tmp/key" &&
 		says 0 "" fabricd --check --config "/run/torus/${lab}b/1/fabricd.conf" &&
-		says 1 "one of the two nodes has no address yet" \
+		says 1 "the lab is bare, without NICs" \
 			fabricctl lab traffic --name "${lab}b" 0 1 &&
 		says 0 "" fabricctl lab down --name "${lab}b"
 }

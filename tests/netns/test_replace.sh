@@ -37,6 +37,21 @@ twice() {
 	replaced 1,1 n1-1 && replaced 1,1 spare.7 --as spare.7
 }
 
+# The lab knows a node by its new name, too, and its programs do.
+new_name() {
+	[[ $(lab status --json | jq -r '.nodes[] | select(.node == [1,1]) | .name') == spare.7 ]] &&
+		lab status | grep -q '^1,1  *spare\.7 ' &&
+		[[ $(lab exec spare.7 -- hostname) == spare.7 ]] &&
+		lab exec 0,1 -- ping -q -c 1 -W 30 spare.7 &&
+		[[ $(lab hosts --list) == *,spare.7,* ]] &&
+		ask coord spare.7 && exits 2 "--as 'spare.7': it means node 1,1" lab replace 0,1 --as spare.7 &&
+		exits 2 "--as 'n0-0': it means node 0,0" lab replace 1,1 --as n0-0 &&
+		exits 2 'beginning with a letter' lab replace 1,1 --as 7.5 &&
+		replaced 1,1 spare.7 && lab cut spare.7:+x && lab mend spare.7:+x && until_true 20 running &&
+		lab kill spare.7 && lab revive spare.7 && until_true 20 running &&
+		replaced 1,1 n1-1 --as n1-1 && exits 2 "node 'spare.7'" lab kill spare.7
+}
+
 pings() { lab exec 0,1 -- ping -q -c 1 -W 30 n1-1 && lab exec 1,1 -- ping -q -c 1 -W 30 n0-1; }
 
 refusals() {
@@ -48,16 +63,31 @@ refusals() {
 packed() {
 	local before
 	up 3x2 --packed && before=$(of 1,1 guid) && lab replace 1,1 --as other && until_true 20 running &&
-		[[ $(of 1,1 guid) != "$before" && $(of 1,1 name) == other ]] && lab down
+		[[ $(of 1,1 guid) != "$before" && $(of 1,1 name) == other ]] &&
+		lab kill other && lab revive other && until_true 20 running && lab down
 }
 
 bare() {
-	lab up 2 --bare && exits 2 'there is none to replace' lab replace 1 &&
-		[[ ! -e /run/torus/$lab/1/fabricd.pid ]] && lab down
+	lab up 2 --bare && exits 2 'is bare: there is no node to replace' lab replace 1 &&
+		[[ ! -e /run/torus/$lab/1/fabricd.pid ]] && lab status | grep -q ', bare, up' &&
+		exits 1 'the lab is bare' lab traffic 0 1 && lab down
+}
+
+no_nics() { lab status --json | jq -e '[.nodes[].nic] == [null, null]'; }
+
+# A lab is not bare because all its nodes were killed, or ended by themselves.
+all_dead() {
+	local pid
+	up 2 && lab kill 0 && lab kill 1 && exits 1 'has no NIC' lab traffic 0 1 &&
+		lab replace 1 --no-wait && lab revive 0 && until_true 20 running || return 1
+	for pid in /run/torus/"$lab"/[01]/*.pid; do kill -KILL "$(sed 's/ .*//' "$pid")" || return 1; done
+	until_true 10 no_nics && exits 1 'has no NIC' lab traffic 0 1 && lab replace 1 --no-wait && lab revive 0 &&
+		until_true 20 running && lab down
 }
 
 check "six nodes are up" up 3x2 || exit 1
 check "a node is replaced by one of the same name, and this by one of another" twice
+check "it is known by its new name" new_name
 check "it has the addresses of the place" pings
 check "the root is replaced" replaced 0,0 first --as first
 check "the root is replaced by one of the same name" replaced 0,0 first
@@ -65,4 +95,5 @@ check "wrong arguments change nothing" refusals
 check "lab down" lab down
 check "a packed node is replaced" packed
 check "a node of a bare lab is refused" bare
+check "a lab of dead nodes is not bare" all_dead
 done_testing

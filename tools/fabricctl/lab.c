@@ -41,7 +41,8 @@ int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 	lab->killed = calloc(n, sizeof(*lab->killed));
 	lab->kernel = calloc(n, sizeof(*lab->kernel));
 	lab->replaced = calloc(n, sizeof(*lab->replaced));
-	if (lab->cut && lab->killed && lab->kernel && lab->replaced)
+	lab->names = calloc(n, sizeof(*lab->names));
+	if (lab->cut && lab->killed && lab->kernel && lab->replaced && lab->names)
 		return 0;
 	lab_free(lab);
 	return -ENOMEM;
@@ -53,6 +54,9 @@ void lab_free(struct lab *lab)
 	free(lab->killed);
 	free(lab->kernel);
 	free(lab->replaced);
+	for (uint32_t id = 0; lab->names && id < lab->nodes; id++)
+		free(lab->names[id]);
+	free(lab->names);
 	for (int i = 0; i < OPT_LIST_MAX; i++) {
 		free(lab->sets[i]);
 		lab->sets[i] = NULL;
@@ -63,6 +67,7 @@ void lab_free(struct lab *lab)
 	lab->killed = NULL;
 	lab->kernel = NULL;
 	lab->replaced = NULL;
+	lab->names = NULL;
 	lab->lock = -1;
 }
 
@@ -80,11 +85,16 @@ static char *joined(const struct lab *lab, uint32_t node, char by, char *buf)
 	return buf;
 }
 
-char *lab_host(const struct lab *lab, uint32_t node, char *buf)
+char *lab_place_name(const struct lab *lab, uint32_t node, char *buf)
 {
 	buf[0] = 'n';
 	joined(lab, node, '-', buf + 1);
 	return buf;
+}
+
+char *lab_host(const struct lab *lab, uint32_t node, char *buf)
+{
+	return lab->names[node] ? strcpy(buf, lab->names[node]) : lab_place_name(lab, node, buf);
 }
 
 char *lab_netns(const struct lab *lab, uint32_t node, char *buf)
@@ -169,26 +179,58 @@ static int node_error(const struct lab *lab, const char *text)
 		    lab_host(lab, lab->nodes - 1, host));
 }
 
-int lab_node_parse(const struct lab *lab, const char *text, uint32_t *node)
+/* Return: false: @text is neither "x,y,z" nor "nx-y-z" of this lab. */
+static bool find_by_place(const struct lab *lab, const char *text, uint32_t *node)
 {
 	char copy[TORUS_TEXT_MAX];
 	struct torus_coords at;
 	size_t len = strlen(text);
 
 	if (len >= sizeof(copy))
-		return node_error(lab, text);
+		return false;
 	memcpy(copy, text, len + 1);
 	if (copy[0] == 'n') {
 		if (strchr(copy, ','))
-			return node_error(lab, text);
+			return false;
 		for (char *p = copy; *p; p++)
 			if (*p == '-')
 				*p = ',';
 	}
 	if (torus_coords_parse(copy + (copy[0] == 'n'), &lab->shape, &at))
-		return node_error(lab, text);
+		return false;
 	*node = torus_node_id(&lab->shape, &at);
-	return OK;
+	return true;
+}
+
+bool lab_node_find(const struct lab *lab, const char *text, uint32_t *node)
+{
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		if (lab->names[id] && !strcmp(lab->names[id], text)) {
+			*node = id;
+			return true;
+		}
+	return find_by_place(lab, text, node);
+}
+
+int lab_node_parse(const struct lab *lab, const char *text, uint32_t *node)
+{
+	return lab_node_find(lab, text, node) ? OK : node_error(lab, text);
+}
+
+int lab_rename(struct lab *lab, uint32_t node, const char *name)
+{
+	uint32_t place;
+	char *own = NULL;
+
+	/* Its own by its place need not be kept. */
+	if (!find_by_place(lab, name, &place)) {
+		own = strdup(name);
+		if (!own)
+			return -ENOMEM;
+	}
+	free(lab->names[node]);
+	lab->names[node] = own;
+	return 0;
 }
 
 bool lab_cable(const struct lab *lab, unsigned int port)

@@ -43,6 +43,7 @@ enum lab_state {
  * @shape: of the cabling
  * @auto_shape: the root discovers the shape
  * @packed: all NICs are in one process, all managers in one namespace (pack.h)
+ * @bare: namespaces and cables only; no node has been started yet
  * @tun: nodes have a torus0, in namespaces of their own; not all of those packed have
  * @service, @service_bits: the service network
  * @pid, @since: who raises it, and when (unix time)
@@ -50,6 +51,7 @@ enum lab_state {
  * @cut: a bit for each port whose cable is cut, at both its ends
  * @killed: LAB_NO_... for each node
  * @kernel: for each node, is its NIC one of the kernel?
+ * @names: for each node, the name that "lab replace --as" gave it; NULL: that of its place
  * @replaced: how often each node was replaced by another one, LAB_REPLACED_MAX at most
  * @log_level, @sets: what every NIC and manager is told
  */
@@ -59,6 +61,7 @@ struct lab {
 	struct torus_shape shape;
 	bool auto_shape;
 	bool packed;
+	bool bare;
 	bool tun;
 	struct in_addr service;
 	unsigned int service_bits;
@@ -69,6 +72,7 @@ struct lab {
 	uint16_t *cut;
 	uint8_t *killed;
 	uint8_t *kernel;
+	char **names;
 	uint16_t *replaced;
 	char log_level[16];
 	char *sets[OPT_LIST_MAX + 1];
@@ -101,7 +105,11 @@ int lab_save(const struct lab *lab);
 /** lab_each() - call @fn with every name in /run/torus that holds a lab */
 int lab_each(int (*fn)(const char *name, void *arg), void *arg);
 
-/* Texts of a node: "n0-1-2", "NAME-x.y.z". Return @buf. */
+/*
+ * Texts of a node: its name; the name of its place, "n0-1-2", which is its name unless it was given
+ * another; "NAME-x.y.z". Return @buf.
+ */
+char *lab_place_name(const struct lab *lab, uint32_t node, char *buf);
 char *lab_host(const struct lab *lab, uint32_t node, char *buf);
 char *lab_netns(const struct lab *lab, uint32_t node, char *buf);
 /** lab_process_netns() - that of its manager and NIC; packed, all have the same */
@@ -120,8 +128,12 @@ struct in_addr lab_service(const struct lab *lab, uint32_t node);
 /** lab_guid() - of a node's NIC; the same whenever it is started, until the node is replaced */
 uint64_t lab_guid(const struct lab *lab, uint32_t node);
 
-/** lab_node_parse() - "x,y,z" or "nx-y-z"; says what is wrong. OK or CANNOT */
+/** lab_node_parse() - "x,y,z", "nx-y-z" or its name; says what is wrong. OK or CANNOT */
 int lab_node_parse(const struct lab *lab, const char *text, uint32_t *node);
+/** lab_node_find() - the same, quietly. Return: false: no node is meant by it */
+bool lab_node_find(const struct lab *lab, const char *text, uint32_t *node);
+/** lab_rename() - gives @node a name, which means no other node. Return: 0 or -ENOMEM */
+int lab_rename(struct lab *lab, uint32_t node, const char *name);
 int lab_link_parse(const struct lab *lab, const char *text, uint32_t *node,
 		   unsigned int *port);
 /** lab_cable() - does this port have one? */

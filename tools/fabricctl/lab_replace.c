@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "kind.h"
+#include "names.h"
 #include "node.h"
 #include "power.h"
 #include "revive.h"
@@ -11,15 +13,18 @@
 static const char *name;
 static struct revive how = { .timeout = REVIVE_TIMEOUT };
 
-/* It becomes a line of fabricd.conf: no blanks, quotes, or what begins a comment. */
+/*
+ * It becomes a line of fabricd.conf: no blanks, quotes, or what begins a comment. Coordinates begin
+ * with a digit, names do not.
+ */
 static int name_check(void)
 {
 	size_t len = name ? strlen(name) : 1;
 
-	if (name && (len < 1 || len > TORUS_NAME_MAX ||
+	if (name && (len < 1 || len > TORUS_NAME_MAX || !isalpha((unsigned char)name[0]) ||
 		     strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != len))
-		return fail("--as '%s': allowed are 1 to %d letters, digits, '.', '_' and '-'", name,
-			    TORUS_NAME_MAX);
+		return fail("--as '%s': allowed are 1 to %d letters, digits, '.', '_' and '-', "
+			    "beginning with a letter", name, TORUS_NAME_MAX);
 	return OK;
 }
 
@@ -38,28 +43,34 @@ static int take_away(struct lab *lab, uint32_t node)
 	return err ? err : node_wires(lab, node);
 }
 
-/* Return: true if no node runs and none was killed: no root would take the new one. */
-static bool is_bare(const struct lab *lab)
+/* Gives it the name that the user wants. Lists of names follow. */
+static int rename_node(struct lab *lab, uint32_t node)
 {
-	for (uint32_t id = 0; id < lab->nodes; id++)
-		if (lab->killed[id] || node_missing(lab, id) != (LAB_NO_NIC | LAB_NO_MANAGER))
-			return false;
-	return true;
+	int err = name ? lab_rename(lab, node, name) : 0;
+
+	return name && !err ? names_renew(lab) : err;
 }
 
 static int replace(struct lab *lab, uint32_t node)
 {
+	char text[TORUS_TEXT_MAX];
+	uint32_t other;
 	int err;
 
-	if (is_bare(lab))
-		return fail("no node of lab '%s' runs, as in a bare lab: there is none to replace",
-			    lab->name);
+	if (lab->bare)
+		return fail("lab '%s' is bare: there is no node to replace; 'fabricctl lab revive' "
+			    "starts one", lab->name);
+	if (name && lab_node_find(lab, name, &other) && other != node)
+		return fail("--as '%s': it means node %s of this lab", name,
+			    torus_node_text(&lab->shape, other, text));
 	if (lab->replaced[node] == LAB_REPLACED_MAX)
 		return fail("it was replaced %d times, which is all that its GUID can tell apart",
 			    LAB_REPLACED_MAX);
 	err = take_away(lab, node);
 	if (!err)
 		err = node_renew(lab, node, name);
+	if (!err)
+		err = rename_node(lab, node);
 	if (err)
 		return fail_as(kind_of_errno(err), "cannot replace: %s", strerror(-err));
 	lab->replaced[node]++;

@@ -88,8 +88,9 @@ static json_t *to_json(const struct lab *lab)
 
 	for (uint32_t id = 0; id < lab->nodes; id++)
 		json_array_append_new(nodes, node_json(lab, id));
-	return json_pack("{ss so sb ss sf ss so}", "name", lab->name, "shape",
-			 json_shape(&lab->shape), "packed", lab->packed, "state", states[lab->state], "since", lab->since,
+	return json_pack("{ss so sb sb ss sf ss so}", "name", lab->name, "shape",
+			 json_shape(&lab->shape), "packed", lab->packed, "bare", lab->bare,
+			 "state", states[lab->state], "since", lab->since,
 			 "run", lab_path(lab, TORUS_NO_NODE, "", run), "nodes", nodes);
 }
 
@@ -160,7 +161,7 @@ static void show(const struct lab *lab, const json_t *j)
 	json_t *v;
 
 	printf("lab %s%s%s: %s%s, %s, files in %s\n", paint(STRONG), lab->name, paint(PLAIN),
-	       torus_shape_text(&lab->shape, text), lab->packed ? ", packed" : "",
+	       torus_shape_text(&lab->shape, text), lab->packed ? ", packed" : lab->bare ? ", bare" : "",
 	       json_text(j, "state"), json_text(j, "run"));
 	json_array_foreach(nodes, i, v) {
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));

@@ -228,7 +228,7 @@ static int no_nic(const struct lab *lab, uint32_t node)
 	char text[TORUS_TEXT_MAX];
 
 	torus_node_text(&lab->shape, node, text);
-	return fail_as(PROBLEM, "node %s has no NIC: it has no power, or its NIC was killed; "
+	return fail_as(PROBLEM, "node %s has no NIC: it has no power, or its NIC was killed or ended; "
 		       "'fabricctl lab revive %s' starts it", text, text);
 }
 
@@ -278,13 +278,12 @@ static void end_all(pid_t pid[FLOWS][2])
 static int wait_for_end(const struct lab *lab, const uint32_t node[2], pid_t pid[FLOWS][2],
 			struct flow *flow)
 {
-	bool had[2] = { nic_running(lab, node[0]), nic_running(lab, node[1]) };
 	double seen[2] = { traffic_now(), traffic_now() };
 
 	while (any_runs(pid, flow)) {
 		usleep(LOOK_US);
 		for (int end = 0; end < 2; end++) {
-			if (!had[end] || nic_running(lab, node[end]))
+			if (lab->bare || nic_running(lab, node[end]))
 				seen[end] = traffic_now();
 			if (traffic_now() < seen[end] + GONE_S)
 				continue;
@@ -316,7 +315,9 @@ static int run(const struct lab *lab, const uint32_t node[2], const struct load 
 		return wait_for_end(lab, node, pid, flow);
 	end_all(pid);
 	if (err == -EADDRNOTAVAIL)
-		return fail_as(PROBLEM, "one of the two nodes has no address yet: it has no place "
+		return fail_as(PROBLEM, lab->bare ?
+			       "one of the two nodes has no address: the lab is bare, without NICs" :
+			       "one of the two nodes has no address yet: it has no place "
 			       "in the fabric; 'fabricctl nodes' shows which have");
 	return fail_as(kind_of_errno(err), "cannot open a connection through the fabric: %s; "
 		       "'fabricctl trace' shows the way", strerror(-err));
@@ -337,7 +338,8 @@ static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv,
 	if (node[0] == node[1])
 		return fail("'%s' and '%s' are one node", argv[0], argv[1]);
 	for (int end = 0; end < 2; end++)
-		if (lab->killed[node[end]] & (LAB_NO_NIC | LAB_NO_POWER))
+		if (!lab->bare && (lab->killed[node[end]] & LAB_NO_POWER ||
+				   !nic_running(lab, node[end])))
 			return no_nic(lab, node[end]);
 	status = run(lab, node, load, flow);
 	if (status != OK && status != PROBLEM)

@@ -405,6 +405,7 @@ static int settings(struct lab *lab)
 {
 	lab->auto_shape = auto_shape;
 	lab->packed = packed;
+	lab->bare = bare;
 	lab->tun = tun || !packed;
 	if (tun && !packed)
 		return fail("--tun: goes with --packed; all other labs have a torus0");

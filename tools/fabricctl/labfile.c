@@ -59,6 +59,18 @@ static json_t *replaced_json(const struct lab *lab)
 	return all;
 }
 
+static json_t *names_json(const struct lab *lab)
+{
+	json_t *all = json_object();
+	char text[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		if (lab->names[id])
+			json_object_set_new(all, torus_node_text(&lab->shape, id, text),
+					    json_string(lab->names[id]));
+	return all;
+}
+
 static json_t *kernel_json(const struct lab *lab)
 {
 	json_t *list = json_array();
@@ -88,13 +100,14 @@ int lab_save(const struct lab *lab)
 	int err = 0;
 
 	inet_ntop(AF_INET, &lab->service, service, sizeof(service));
-	j = json_pack("{ss ss sb sb sb ss si ss si sf so so so so ss so}", "name", lab->name,
+	j = json_pack("{ss ss sb sb sb sb ss si ss si sf so so so so so ss so}", "name", lab->name,
 		      "shape", torus_shape_text(&lab->shape, shape),
-		      "auto_shape", lab->auto_shape, "packed", lab->packed, "tun", lab->tun,
+		      "auto_shape", lab->auto_shape, "packed", lab->packed,
+		      "bare", lab->bare, "tun", lab->tun,
 		      "service", service, "service_bits", lab->service_bits,
 		      "state", state_names[lab->state], "pid", lab->pid, "since", lab->since,
 		      "cut", cuts_json(lab), "killed", killed_json(lab),
-		      "replaced", replaced_json(lab), "kernel", kernel_json(lab),
+		      "replaced", replaced_json(lab), "names", names_json(lab), "kernel", kernel_json(lab),
 		      "log_level", lab->log_level, "sets", sets_json(lab));
 	if (!j)
 		return -ENOMEM;
@@ -135,6 +148,26 @@ static int parse_replaced(struct lab *lab, json_t *replaced)
 		    times > LAB_REPLACED_MAX)
 			return -EINVAL;
 		lab->replaced[torus_node_id(&lab->shape, &at)] = (uint16_t)times;
+	}
+	return 0;
+}
+
+static int parse_names(struct lab *lab, json_t *names)
+{
+	struct torus_coords at;
+	const char *text;
+	json_t *v;
+
+	json_object_foreach(names, text, v) {
+		const char *name = json_string_value(v);
+		int err;
+
+		if (torus_coords_parse(text, &lab->shape, &at) || !name || !*name ||
+		    strlen(name) > TORUS_NAME_MAX)
+			return -EINVAL;
+		err = lab_rename(lab, torus_node_id(&lab->shape, &at), name);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -186,15 +219,16 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 {
 	const char *shape_text, *service, *state, *log_level;
 	struct torus_shape shape;
-	json_t *cut, *killed, *replaced = NULL, *kernel, *sets;
-	int auto_shape, packed, tun, bits, pid, err;
+	json_t *cut, *killed, *replaced = NULL, *names = NULL, *kernel, *sets;
+	int auto_shape, packed, bare = false, tun, bits, pid, err;
 	double since;
 
-	if (json_unpack(j, "{ss sb sb sb ss si ss si sF so so s?o so ss so}", "shape", &shape_text,
-			"auto_shape", &auto_shape, "packed", &packed, "tun", &tun,
+	if (json_unpack(j, "{ss sb sb s?b sb ss si ss si sF so so s?o s?o so ss so}", "shape",
+			&shape_text, "auto_shape", &auto_shape, "packed", &packed,
+			"bare", &bare, "tun", &tun,
 			"service", &service, "service_bits", &bits, "state", &state,
 			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed,
-			"replaced", &replaced, "kernel", &kernel, "log_level", &log_level,
+			"replaced", &replaced, "names", &names, "kernel", &kernel, "log_level", &log_level,
 			"sets", &sets) ||
 	    torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) > LAB_NODES_MAX)
 		return -EINVAL;
@@ -203,6 +237,7 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 		return err;
 	lab->auto_shape = auto_shape;
 	lab->packed = packed;
+	lab->bare = bare;
 	lab->tun = tun;
 	lab->service_bits = (unsigned int)bits;
 	lab->pid = pid;
@@ -215,6 +250,8 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 		err = -EINVAL;
 	if (!err)
 		err = parse_replaced(lab, replaced);
+	if (!err)
+		err = parse_names(lab, names);
 	if (!err)
 		err = parse_kernel(lab, kernel);
 	if (!err)

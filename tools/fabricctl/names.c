@@ -9,19 +9,43 @@
 #include "names.h"
 #include "say.h"
 
+/* An address, the node's name, and that of its place if it is another one. */
+static void print_line(FILE *f, const char *address, const char *host, const char *place,
+		       const char *what)
+{
+	fprintf(f, "%s\t%s%s", address, host, what);
+	if (strcmp(host, place))
+		fprintf(f, " %s%s", place, what);
+	fputc('\n', f);
+}
+
 void names_print(const struct lab *lab, FILE *f)
 {
-	char a[INET6_ADDRSTRLEN], host[TORUS_TEXT_MAX];
+	char a[INET6_ADDRSTRLEN], host[TORUS_TEXT_MAX], at[TORUS_TEXT_MAX];
 
 	for (uint32_t id = 0; id < lab->nodes; id++) {
 		struct in_addr a4 = torus_addr4(&lab->shape, id), s = lab_service(lab, id);
 		struct in6_addr a6 = torus_addr6(&lab->shape, id);
 
 		lab_host(lab, id, host);
-		fprintf(f, "%s\t%s\n", inet_ntop(AF_INET, &a4, a, sizeof(a)), host);
-		fprintf(f, "%s\t%s\n", inet_ntop(AF_INET6, &a6, a, sizeof(a)), host);
-		fprintf(f, "%s\t%s-svc\n", inet_ntop(AF_INET, &s, a, sizeof(a)), host);
+		lab_place_name(lab, id, at);
+		print_line(f, inet_ntop(AF_INET, &a4, a, sizeof(a)), host, at, "");
+		print_line(f, inet_ntop(AF_INET6, &a6, a, sizeof(a)), host, at, "");
+		print_line(f, inet_ntop(AF_INET, &s, a, sizeof(a)), host, at, "-svc");
 	}
+}
+
+/* Into the same file: it is mounted in nodes whose programs run. */
+int names_renew(const struct lab *lab)
+{
+	char hosts[LAB_TEXT_MAX];
+	FILE *f = fopen(lab_path(lab, TORUS_NO_NODE, "hosts", hosts), "we");
+
+	if (!f)
+		return -errno;
+	fprintf(f, "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n");
+	names_print(lab, f);
+	return fclose(f) ? -errno : 0;
 }
 
 static int link_names(const struct lab *lab, uint32_t node, const char *hosts)
@@ -42,15 +66,11 @@ static int link_names(const struct lab *lab, uint32_t node, const char *hosts)
 int names_write(const struct lab *lab)
 {
 	char hosts[LAB_TEXT_MAX];
-	FILE *f = fopen(lab_path(lab, TORUS_NO_NODE, "hosts", hosts), "we");
-	int err = 0;
+	int err = names_renew(lab);
 
-	if (!f)
-		return -errno;
-	fprintf(f, "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n");
-	names_print(lab, f);
-	if (fclose(f))
-		return -errno;
+	if (err)
+		return err;
+	lab_path(lab, TORUS_NO_NODE, "hosts", hosts);
 	/* ip-netns(8) has one file for one namespace, and here all are in one. */
 	if (!lab->tun)
 		return 0;

@@ -12,6 +12,8 @@
 #include "lab.h"
 
 int names_write(const struct lab *lab);
+/** names_renew() - the hosts file again, after a node got another name. Return: 0 or -errno */
+int names_renew(const struct lab *lab);
 void names_print(const struct lab *lab, FILE *f);
 /** names_remove() - the links of lab @name. Return: how many, or a negative errno */
 int names_remove(const char *name);

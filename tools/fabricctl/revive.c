@@ -41,6 +41,7 @@ static int start(struct lab *lab, uint32_t node, int ns)
 	if (lab->killed[node] & LAB_NO_POWER && !lab->packed)
 		err = power_on(lab, node);
 	lab->killed[node] = 0;
+	lab->bare = false;
 	err = err ? err : lab_save(lab);
 	err = err ? err : node_wires(lab, node);
 	if (!err && missing & LAB_NO_NIC)
