@@ -345,9 +345,15 @@ static json_t *address_json(const struct torus_shape *shape, uint32_t node)
 	return json_string(inet_ntop(AF_INET, &a, text, sizeof(text)));
 }
 
-/* Without the root a node that is up in the table is "unknown" unless it was heard lately. */
-static const char *state_text(const struct request *rq, const struct fm_entry *e, bool lately)
+/*
+ * Without the root a node that is up in the table is "unknown" unless it was heard lately, and the
+ * one that is asked is up, whatever the table says.
+ */
+static const char *state_text(const struct request *rq, uint32_t node, const struct fm_entry *e,
+			      bool lately)
 {
+	if (rq->rootless && node == fm_own(rq->d->fm))
+		return fm_node_state_name(FM_NODE_UP);
 	if (rq->rootless && !lately && e && (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT))
 		return "unknown";
 	return fm_node_state_name(e ? e->state : FM_NODE_ABSENT);
@@ -367,7 +373,7 @@ static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
 	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o, s:b}",
 			 "node", node_json(d, node), "name", text_json(e ? e->name : NULL),
 			 "id", (json_int_t)node, "guid", guid_json(e ? e->guid : 0),
-			 "state", state_text(rq, e, lately), "address", address_json(shape, node),
+			 "state", state_text(rq, node, e, lately), "address", address_json(shape, node),
 			 "service", text_json(e ? e->address : NULL),
 			 "table_version", version ? version : json_null(),
 			 "parent", node_json(d, parent),

@@ -340,6 +340,15 @@ static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
 	       (torus_neighbour(shape, node, d) == fm->node && !fm_port_up(fm, q));
 }
 
+/*
+ * Return: true if @node is this one, and there is no root: it works, whatever the last table says.
+ * A new root took it for silent before this node got the table, and has been lost since.
+ */
+static bool works_here(const struct fm *fm, uint32_t node)
+{
+	return fm->cut_off && fm->placed && node == fm->node;
+}
+
 static void count_nodes(const struct fm *fm, struct fm_status *s)
 {
 	const struct fm_table *t = &fm->table;
@@ -349,7 +358,7 @@ static void count_nodes(const struct fm *fm, struct fm_status *s)
 
 		s->nodes_heard += here;
 		s->nodes_excluded += fm_table_out(&t->shape, t->entry[i].admin);
-		s->nodes_up += told && t->entry[i].state == FM_NODE_UP;
+		s->nodes_up += told && (t->entry[i].state == FM_NODE_UP || works_here(fm, i));
 		for (unsigned int d = 0; d < t->shape.ndims; d++) {
 			enum cable is = cable_state(fm, i, d);
 

@@ -316,6 +316,10 @@ static void nodes_without_root(void **state)
 	     ANN("'up'", "0.0", "true") "," BOB("'unknown'", "7000.0", "true") ","
 	     NO_NAME("true") "," DAN("true") "," EVE("'up'", "2000.0", "true") ","
 	     OWN_NODE("true") "," JOINERS("true") "]}");
+	a.entry[OWN].state = FM_NODE_SILENT;
+	says("{'cmd':'nodes','node':'2,1','count':1}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]")
+	     ",'data':[" OWN_NODE("true") "," JOINERS("true") "]}");
+	a.entry[OWN].state = FM_NODE_UP;
 	a.lately[4] = false;
 	says("{'cmd':'nodes','node':'eve','count':1}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]")
 	     ",'missing':[[1,1]],'data':[" EVE("'unknown'", "2000.0", "true") "]}");
