@@ -18,22 +18,18 @@
  * NIC.
  *
  *  1. A packet is passed on only if a manager with the key sent it on this link to this port: the
- *  GUIDs
- *     and ports of both ends are under the seal.
+ *     GUIDs and ports of both ends are under the seal.
  *  2. It is passed on only if it is new: its echo is the nonce that this manager has drawn for this
- *  session
- *     of the link, so it was sealed since; and only rising numbers are taken. They follow the
- *     clock, so those of a manager that began anew are above those of the one before.
+ *     session of the link, so it was sealed since; and only rising numbers are taken. They follow
+ *     the clock, so those of a manager that began anew are above those of the one before.
  *  3. A replay changes nothing: its number was taken before. A manager that has taken none yet may
- *  take
- *     that of one which is gone, whose nonce it then echoes, to nobody's harm; what the present one
- *     says has a greater number.
+ *     take that of one which is gone, whose nonce it then echoes, to nobody's harm; what the
+ *     present one says has a greater number.
  *  4. The two do not go on answering each other: what is answered has a new nonce or the wrong
- *  echo, and
- *     each answer has the right echo; so it is answered once more at most. If an answer is lost, it
- *     comes when something is said again. A packet that is refused is answered by a hello, at most
- *     once a second at each port: it tells a manager with another key, whose packets would
- *     otherwise vanish.
+ *     echo, and each answer has the right echo; so it is answered once more at most. If an answer
+ *     is lost, it comes when something is said again. A packet that is refused is answered by a
+ *     hello, at most once a second at each port: it tells a manager with another key, whose packets
+ *     would otherwise vanish.
  *
  * Where both managers come up at once, both say hello, and what they have to say follows with the
  * echo: one way of the link later than without a seal. Whoever has said something and learns a new
