@@ -118,6 +118,12 @@ static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 			 port_json(d, l->peer_port));
 }
 
+/* null: the driver of that NIC does not set it */
+static json_t *equaliser_json(uint8_t setting)
+{
+	return setting ? json_integer(setting - 1) : json_null();
+}
+
 static json_t *lanes_json(const struct torus_link *l)
 {
 	json_t *list = json_array();
@@ -125,11 +131,12 @@ static json_t *lanes_json(const struct torus_link *l)
 	for (unsigned int i = 0; i < l->nlanes; i++) {
 		const struct torus_lane *a = &l->lane[i];
 
-		json_array_append_new(list, json_pack("{s:s, s:I, s:i, s:i, s:i, s:i, s:i, s:f}",
+		json_array_append_new(list, json_pack("{s:s, s:I, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:f}",
 			"state", torus_lane_name(a->state), "rate",
 			a->state == TORUS_LANE_ON ? (json_int_t)l->gauge[TORUS_PG_RATE] : 0,
-			"margin", a->margin, "pre", a->pre, "post", a->post, "height", a->height,
-			"width", a->width, "ber", (double)a->ber / (double)TORUS_BER_ONE));
+			"margin", a->margin, "pre", a->pre, "post", a->post,
+			"ctle", equaliser_json(a->ctle), "dfe", equaliser_json(a->dfe),
+			"height", a->height, "width", a->width, "ber", (double)a->ber / (double)TORUS_BER_ONE));
 	}
 	return list;
 }

@@ -72,12 +72,14 @@ struct torus_line {
  * @pre, @post: settings of the transmitter's taps
  * @height, @width: of the eye from its centre, mV and 1/1000 UI
  * @margin: how large the mask could be, percent
+ * @ctle, @dfe: settings of the receiver's equaliser + 1; 0: its driver sets none
  * @ber: to be expected, units of 1e-18
  */
 struct torus_lane {
 	uint8_t state, pre, post;
 	uint16_t height, width;
 	uint16_t margin;
+	uint8_t ctle, dfe;
 	uint64_t ber;
 };
 

@@ -283,6 +283,9 @@ enum torus_lane_attr {
 	TORUS_LANE_A_WIDTH,	/* u16: likewise, 1/1000 UI */
 	TORUS_LANE_A_MARGIN,	/* u16: how large the mask could be, percent */
 	TORUS_LANE_A_BER,	/* u64: bit error rate to be expected, units of 1e-18 */
+	/* U8: setting of the receiver's linear equaliser + 1; 0: the driver sets none. */
+	TORUS_LANE_A_CTLE,
+	TORUS_LANE_A_DFE,	/* u8: likewise, of the first tap of its decision feedback */
 	__TORUS_LANE_A_MAX,
 };
 #define TORUS_LANE_A_MAX (__TORUS_LANE_A_MAX - 1)

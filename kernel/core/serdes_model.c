@@ -9,9 +9,12 @@
 #define NOISE		7		/* mV rms */
 #define JITTER		14		/* 1/1000 UI rms */
 #define WIDTH		460		/* 1/1000 UI, of an eye without any distortion */
-#define TAP		(ONE / 40)	/* one step */
+#define TAP		(ONE / 40)	/* one step, of the feedback, too */
+#define CTLE		(ONE / 32)
+#define CTLE_MAX	3
 #define SETTLE		(100 * US)	/* 802.3 clause 72 trains in 500 ms at most */
 #define ERRORS_FOR	(10 * MS)	/* that a computed rate holds */
+#define PULSE		7		/* bits that a pulse spreads over; p(0) is the third */
 #define PER_KELVIN	2		/* per mille of the loss */
 
 /* Lanes of 6.25 Gb/s and less; the loss in dB goes with the root: 1/1000. */
@@ -23,6 +26,9 @@ static const u32 half[] = {
 	65536, 62757, 60097, 57549, 55109, 52773, 50535, 48393, 46341, 44376, 42495, 40693,
 	38968, 37316, 35734, 34219, 32768,
 };
+
+/* What the linear equaliser makes of noise: the root of (1 + k)^2 + k^2, in 1/1000. */
+static const u32 louder[CTLE_MAX + 1] = { 1000, 1032, 1064, 1098 };
 
 /* 10^(-mdb / 20000); 6.0206 dB halve. */
 static s32 attenuation(u32 mdb)
@@ -70,20 +76,25 @@ static s32 size(s32 v)
 	return v < 0 ? -v : v;
 }
 
-/* Pulse of the lane: p(-2) .. p(3), with its taps. */
-static void pulse(const struct tn_serdes_model *m, unsigned int lane, u64 now, s32 p[6])
+/* Pulse of the lane: p(-2) .. p(4), with its taps and its receiver's equaliser. */
+static void pulse(const struct tn_serdes_model *m, unsigned int lane, u64 now, s32 p[PULSE])
 {
 	s32 x = attenuation(loss_of(m, lane, now)), odd = (ONE - x) / 2;
 	s32 pre = m->taps[lane].pre * TAP, post = m->taps[lane].post * TAP;
 	s32 tap[3] = { -pre, ONE - pre - post, -post };
 	s32 h[4] = { odd / 4, (ONE + x) / 2 - odd / 8, odd - odd / 4, odd / 8 };
+	s32 k = m->rx[lane].ctle * CTLE;
 	unsigned int i, j;
 
-	memset(p, 0, 6 * sizeof(*p));
+	memset(p, 0, PULSE * sizeof(*p));
 	for (i = 0; i < 3; i++) {
 		for (j = 0; j < 4; j++)
 			p[i + j] += (s32)((s64)tap[i] * h[j] / ONE);
 	}
+	for (i = PULSE - 1; i > 0; i--)
+		p[i] += (s32)((s64)k * (p[i] - p[i - 1]) / ONE);
+	p[0] += (s32)((s64)k * p[0] / ONE);
+	p[3] -= m->rx[lane].dfe * TAP;
 }
 
 static unsigned int neighbours(const struct tn_serdes_model *m, unsigned int lane)
@@ -96,10 +107,13 @@ static unsigned int neighbours(const struct tn_serdes_model *m, unsigned int lan
 static void measure(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now)
 {
 	const struct tn_serdes_model *m = ctx;
-	s32 p[6], open;
+	s32 p[PULSE], open, crosstalk;
 	unsigned int i;
 
-	*eye = (struct tn_eye) { .noise = NOISE, .jitter = JITTER };
+	*eye = (struct tn_eye) {
+		.noise = (u16)((NOISE * louder[m->rx[lane].ctle] + 999) / 1000),
+		.jitter = JITTER,
+	};
 	eye->signal = !(m->cable.dead >> lane & 1);
 	if (!eye->signal)
 		return;
@@ -110,9 +124,10 @@ static void measure(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now)
 	}
 	pulse(m, lane, now, p);
 	open = 2 * p[2];
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < PULSE; i++)
 		open -= i == 2 ? p[2] : size(p[i]);
-	open -= (s32)(neighbours(m, lane) * m->cable.crosstalk * ONE / 1000);
+	crosstalk = (s32)(neighbours(m, lane) * m->cable.crosstalk * ONE / 1000);
+	open -= crosstalk + 2 * m->rx[lane].ctle * crosstalk / (ONE / CTLE);
 	if (open <= 0)
 		return;
 	eye->height = (u16)(open * SWING / ONE);
@@ -150,6 +165,14 @@ static void set_taps(void *ctx, unsigned int lane, struct tn_taps taps)
 	struct tn_serdes_model *m = ctx;
 
 	m->taps[lane] = taps;
+	m->errors_at = 0;
+}
+
+static void set_rx(void *ctx, unsigned int lane, struct tn_rx rx)
+{
+	struct tn_serdes_model *m = ctx;
+
+	m->rx[lane] = rx;
 	m->errors_at = 0;
 }
 
@@ -192,6 +215,7 @@ static struct tn_fault *errors(void *ctx, u32 bytes, u64 now)
 static const struct tn_serdes_ops ops = {
 	.set_rate = set_rate,
 	.set_taps = set_taps,
+	.set_rx = set_rx,
 	.enable = enable,
 	.measure = measure,
 	.sample = sample,
@@ -208,6 +232,8 @@ void tn_serdes_model_init(struct tn_serdes_model *m)
 		.rates = TN_RATES_MAX,
 		.pre_max = 7,
 		.post_max = 15,
+		.ctle_max = CTLE_MAX,
+		.dfe_max = 3,
 		.swing = SWING,
 		.steady = true,
 	};

@@ -15,6 +15,12 @@
  * distortion, Lucky 1965), less the crosstalk of the lanes beside it that are on.
  * An eye half as high as its pulse is half as wide. Noise and jitter are Gaussian.
  *
+ * Receiver. Its linear equaliser (CTLE) lifts what is fast: of step c it makes q(i) =
+ * (1 + k) p(i) - k p(i-1), with k = c / 32; the fastest signal and the crosstalk grow by
+ * 1 + 2k, the noise, which is white, by the root of (1 + k)^2 + k^2 (rounded up to
+ * whole mV). Then decision feedback (DFE) takes d / 40 of the swing off q(1), the bit
+ * after, and amplifies nothing. Setting 0, 0 is a receiver without equaliser.
+ *
  * Temperature. Copper's resistance grows by 0.39 % a degree, and its loss in the skin
  * with the root of it: 0.2 %.
  *
@@ -71,6 +77,7 @@ struct tn_serdes_model {
 	u16 on;
 	u8 rate;
 	struct tn_taps taps[TORUS_LANES_MAX];
+	struct tn_rx rx[TORUS_LANES_MAX];
 	struct tn_fault errors;
 	u64 errors_at;			/* when their rate was computed */
 };

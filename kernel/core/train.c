@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Search of the taps, choice of rate and lanes; train.h says why this is the best fit. */
+/* Search of taps and receiver settings, choice of rate and lanes; train.h says why so. */
 #include "train.h"
 
 #define NEAR	2		/* settings to each side, around the present ones */
@@ -91,9 +91,16 @@ static bool reaches(const struct tn_train *t, const struct tn_lane *l)
 	       l->ber <= t->params.target_ber;
 }
 
-/* Does the mask fit better? Where it fits alike, the wider eye errs less. */
-static bool better(const struct tn_lane *a, const struct tn_lane *b)
+/*
+ * A setting that errs less than the target is better: an equaliser may open the eye and amplify
+ * noise. Else the one in which the mask fits better; where it fits alike, the wider eye errs less.
+ */
+static bool better(const struct tn_train *t, const struct tn_lane *a, const struct tn_lane *b)
 {
+	bool fine = a->ber <= t->params.target_ber;
+
+	if (fine != (b->ber <= t->params.target_ber))
+		return fine;
 	if (a->margin != b->margin)
 		return a->margin > b->margin;
 	return a->eye.height * a->eye.width > b->eye.height * b->eye.width;
@@ -106,10 +113,20 @@ static bool perfect(const struct tn_train *t, const struct tn_lane *l)
 
 /* --- the search ------------------------------------------------------------------ */
 
+/* The step tries settings around what it starts from, and not all. */
+static bool is_around(const struct tn_train *t)
+{
+	return t->near || t->step == TN_STEP_AGAIN;
+}
+
 static unsigned int settings(const struct tn_train *t)
 {
-	return t->near ? NEAR_SIDE * NEAR_SIDE :
-			 (t->serdes->pre_max + 1u) * (t->serdes->post_max + 1u);
+	const struct tn_serdes *s = t->serdes;
+
+	if (is_around(t))
+		return NEAR_SIDE * NEAR_SIDE;
+	return t->step == TN_STEP_RX ? (s->ctle_max + 1u) * (s->dfe_max + 1u) :
+				       (s->pre_max + 1u) * (s->post_max + 1u);
 }
 
 static u8 clip(s32 v, u8 max)
@@ -117,17 +134,42 @@ static u8 clip(s32 v, u8 max)
 	return v < 0 ? 0 : v > max ? max : (u8)v;
 }
 
-static struct tn_taps setting(const struct tn_train *t, unsigned int lane)
+/* Number @cursor of two settings up to @max, or of those around @base. */
+static void pick(const struct tn_train *t, const u8 base[2], const u8 max[2], u8 out[2])
+{
+	u32 side = is_around(t) ? NEAR_SIDE : max[1] + 1u;
+	s32 first = (s32)(t->cursor / side), second = (s32)(t->cursor % side);
+
+	if (is_around(t)) {
+		first += base[0] - NEAR;
+		second += base[1] - NEAR;
+	}
+	out[0] = clip(first, max[0]);
+	out[1] = clip(second, max[1]);
+}
+
+static struct tn_taps taps_now(const struct tn_train *t, unsigned int lane)
 {
 	const struct tn_serdes *s = t->serdes;
-	u32 side = t->near ? NEAR_SIDE : s->post_max + 1u;
-	s32 pre = (s32)(t->cursor / side), post = (s32)(t->cursor % side);
+	const struct tn_taps *b = &t->base[lane];
+	u8 at[2];
 
-	if (t->near) {
-		pre += t->base[lane].pre - NEAR;
-		post += t->base[lane].post - NEAR;
-	}
-	return (struct tn_taps) { clip(pre, s->pre_max), clip(post, s->post_max) };
+	if (t->step == TN_STEP_RX)
+		return *b;
+	pick(t, (u8 [2]) { b->pre, b->post }, (u8 [2]) { s->pre_max, s->post_max }, at);
+	return (struct tn_taps) { at[0], at[1] };
+}
+
+static struct tn_rx rx_now(const struct tn_train *t, unsigned int lane)
+{
+	const struct tn_serdes *s = t->serdes;
+	const struct tn_rx *b = &t->base_rx[lane];
+	u8 at[2];
+
+	if (t->step != TN_STEP_RX)
+		return *b;
+	pick(t, (u8 [2]) { b->ctle, b->dfe }, (u8 [2]) { s->ctle_max, s->dfe_max }, at);
+	return (struct tn_rx) { at[0], at[1] };
 }
 
 /* Lanes that take part in the search. */
@@ -142,10 +184,33 @@ static void set_all(struct tn_train *t, u64 now)
 	unsigned int i;
 
 	for (i = 0; i < s->lanes; i++) {
-		if (searched(t, i))
-			s->ops->set_taps(s->ctx, i, setting(t, i));
+		if (!searched(t, i))
+			continue;
+		if (t->step == TN_STEP_RX)
+			s->ops->set_rx(s->ctx, i, rx_now(t, i));
+		else
+			s->ops->set_taps(s->ctx, i, taps_now(t, i));
 	}
 	t->at = now + s->settle;
+}
+
+/* The side that the step leaves alone is set once. */
+static void begin_step(struct tn_train *t, u8 step, u64 now)
+{
+	const struct tn_serdes *s = t->serdes;
+	unsigned int i;
+
+	t->step = step;
+	t->cursor = 0;
+	for (i = 0; i < s->lanes; i++) {
+		if (!searched(t, i))
+			continue;
+		if (step == TN_STEP_RX)
+			s->ops->set_taps(s->ctx, i, taps_now(t, i));
+		else if (tn_serdes_sets_rx(s))
+			s->ops->set_rx(s->ctx, i, rx_now(t, i));
+	}
+	set_all(t, now);
 }
 
 static void begin_rate(struct tn_train *t, u8 rate, u64 now)
@@ -154,14 +219,15 @@ static void begin_rate(struct tn_train *t, u8 rate, u64 now)
 	unsigned int i;
 
 	t->rate = rate;
-	t->cursor = 0;
 	s->ops->set_rate(s->ctx, rate);
 	for (i = 0; i < s->lanes; i++) {
 		t->lane[i].margin = 0;
 		t->lane[i].eye = (struct tn_eye) { 0 };
 		t->lane[i].ber = TORUS_BER_ONE / 2;
+		if (!t->near)
+			t->base_rx[i] = (struct tn_rx) { 0 };
 	}
-	set_all(t, now);
+	begin_step(t, TN_STEP_TAPS, now);
 }
 
 static void begin_search(struct tn_train *t, bool near, u64 now)
@@ -173,6 +239,7 @@ static void begin_search(struct tn_train *t, bool near, u64 now)
 	t->found_mbps = 0;
 	for (i = 0; i < s->lanes; i++) {
 		t->base[i] = t->lane[i].taps;
+		t->base_rx[i] = t->lane[i].rx;
 		if (near && t->lane[i].state != TORUS_LANE_ON)
 			continue;
 		t->lane[i].state = TORUS_LANE_ON;
@@ -203,10 +270,11 @@ static bool measure_all(struct tn_train *t, u64 now)
 		if (!searched(t, i))
 			continue;
 		look(t, i, &try, now);
-		try.taps = setting(t, i);
+		try.taps = taps_now(t, i);
+		try.rx = rx_now(t, i);
 		if (!try.eye.signal)
 			l->state = TORUS_LANE_DEAD;
-		else if (!l->eye.signal || better(&try, l))
+		else if (!l->eye.signal || better(t, &try, l))
 			*l = try;
 		if (l->state == TORUS_LANE_ON && !perfect(t, l))
 			all = false;
@@ -241,14 +309,50 @@ static void settle(struct tn_train *t)
 
 		if (l->state == TORUS_LANE_ON && !reaches(t, l))
 			l->state = TORUS_LANE_POOR;
-		if (l->state == TORUS_LANE_ON)
+		if (l->state == TORUS_LANE_ON) {
 			s->ops->set_taps(s->ctx, i, l->taps);
+			if (tn_serdes_sets_rx(s))
+				s->ops->set_rx(s->ctx, i, l->rx);
+		}
 		s->ops->enable(s->ctx, i, l->state == TORUS_LANE_ON);
 	}
 	t->state = t->found_mbps ? TN_TRAIN_DONE : TN_TRAIN_IDLE;
 }
 
-/* All settings at one rate were measured. */
+/* Return: true if some lane in the search is better with a receiver that equalises. */
+static bool is_equalised(const struct tn_train *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->serdes->lanes; i++) {
+		if (searched(t, i) && (t->lane[i].rx.ctle || t->lane[i].rx.dfe))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Begins the next step at this rate, from the best of each lane so far; that of the receiver, if
+ * only settings around the present ones are tried, from its present one. Return: false: none left.
+ */
+static bool next_step(struct tn_train *t, u64 now)
+{
+	bool again = t->step == TN_STEP_RX;
+	unsigned int i;
+
+	if (!tn_serdes_sets_rx(t->serdes) || t->step == TN_STEP_AGAIN ||
+	    (again && (t->near || !is_equalised(t))))
+		return false;
+	for (i = 0; i < t->serdes->lanes; i++) {
+		t->base[i] = t->lane[i].taps;
+		if (again)
+			t->base_rx[i] = t->lane[i].rx;
+	}
+	begin_step(t, again ? TN_STEP_AGAIN : TN_STEP_RX, now);
+	return true;
+}
+
+/* All steps at one rate were done. */
 static void end_rate(struct tn_train *t, u64 now)
 {
 	const struct tn_serdes *s = t->serdes;
@@ -274,10 +378,12 @@ u8 tn_train_poll(struct tn_train *t, u64 now)
 {
 	if (t->state != TN_TRAIN_BUSY || now < t->at)
 		return t->state;
-	if (measure_all(t, now) || ++t->cursor == settings(t))
+	if (measure_all(t, now))
 		end_rate(t, now);
-	else
+	else if (++t->cursor < settings(t))
 		set_all(t, now);
+	else if (!next_step(t, now))
+		end_rate(t, now);
 	return t->state;
 }
 

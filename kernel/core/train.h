@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Training of a link's receiver: taps, rate and lanes for the cable that is there.
+ * Training of a link: taps, equaliser, rate and lanes for the cable that is there.
  *
  * As the Angara paper has it, transmitters have pre-emphasis and receivers an eye
- * monitor; instead of looking up a cable in a list, each power-up measures it. The
- * order of the steps (its figure 2) is not in its text: the search below is ours. It
- * also chooses settings of the receiving side, which is not built here.
+ * monitor; instead of looking up a cable in a list, each power-up measures it, and
+ * chooses settings of both sides. The order of the steps (its figure 2) is not in its
+ * text, nor which settings a receiver has: both are inferred, and the search is ours.
  *
  *   for rates from the fastest down
- *	for all settings of the taps: set them, measure the eye of every lane
- *	a lane keeps the setting in which the mask fits best
+ *	1. with a flat receiver, for all settings of the taps: measure every lane's eye
+ *	2. with the best taps of each lane, for all settings of its receiver: likewise
+ *	3. with the best receiver, for settings around the best taps: likewise
+ *	a lane keeps the setting that errs less than the target and fits the mask best
  *	a lane without signal is dead; it is not asked again
  *	stop if no lower rate could carry more than the best so far
  *   take the rate that carries most: rate times lanes that reach the target
@@ -18,14 +20,24 @@
  * Margin is how far the mask could grow, in percent of its size, until it touches
  * the eye: 100 fits just so. A lane reaches the target if its margin is at least
  * margin_train and the bit error rate that its eye lets expect is at most
- * target_ber. All settings are tried, so the best is found whatever the surface
- * looks like; an eye that cannot be wider ends the search. Lanes have an eye monitor
- * each and are searched at the same time: settings x rates measurements at most.
+ * target_ber. An eye that cannot be wider ends the search. Lanes have an eye monitor
+ * each and are searched at the same time.
+ *
+ * Order and cost. The transmitter comes first: taps open an eye before the cable adds
+ * its noise, while a linear equaliser amplifies noise and crosstalk, so the receiver
+ * has to do only what is left; and eyes that are still closed cannot be compared, so
+ * the larger search must be the one that opens them. Step 3 is there because a receiver
+ * that equalises makes strong taps unnecessary, which cost amplitude. All combinations
+ * would be taps x receiver settings, with the model 2048 of 0.1 ms a rate; the steps
+ * are taps + receiver settings + 25, with the model 169. The price: step 1 finds the best
+ * taps whatever the surface looks like, and no step makes a lane worse, but the pair
+ * need not be the best of all pairs (tests/unit/test_train_rx.c measures how far it
+ * may be off with the model). A driver without set_rx has step 1 alone.
  *
  * An up link looks at its eyes now and then (tn_train_watch()). When a mask fits no
  * more, it retrains while the retry still mends what few errors there are: settings
- * around the present ones, which is all that temperature and age call for; if that
- * is not enough, from the beginning. margin_retrain is less than margin_train, so that
+ * around the present ones, first of the taps, then of the receiver, which is all that
+ * temperature and age call for; if that is not enough, from the beginning. margin_retrain is less than margin_train, so that
  * a link that has just been trained does not ask for it again.
  *
  * Each end trains what it receives; taps of the peer's transmitter are set through
@@ -48,6 +60,11 @@ struct tn_taps {
 	u8 pre, post;
 };
 
+/** struct tn_rx - receiver: steps of its linear equaliser, and of its decision feedback's tap */
+struct tn_rx {
+	u8 ctle, dfe;
+};
+
 /**
  * struct tn_eye - what an eye monitor says of a lane
  * @signal: there is any
@@ -66,6 +83,7 @@ struct tn_eye {
  * struct tn_serdes_ops - what hardware implements; called under the host's lock
  * @set_rate: of all lanes; index into tn_serdes.mbps
  * @set_taps: of the transmitter that feeds receiver lane @lane
+ * @set_rx: of receiver lane @lane; NULL: there is nothing to set, or the receiver does it itself
  * @enable: switch a lane on or off
  * @measure: the eye of @lane at @now
  * @sample: bit error rate, in units of 1e-18, if bits were decided @phase (1/1000 UI,
@@ -76,6 +94,7 @@ struct tn_eye {
 struct tn_serdes_ops {
 	void (*set_rate)(void *ctx, unsigned int rate);
 	void (*set_taps)(void *ctx, unsigned int lane, struct tn_taps taps);
+	void (*set_rx)(void *ctx, unsigned int lane, struct tn_rx rx);
 	void (*enable)(void *ctx, unsigned int lane, bool on);
 	void (*measure)(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now);
 	u64 (*sample)(void *ctx, unsigned int lane, int phase, int offset, u64 now);
@@ -88,6 +107,7 @@ struct tn_serdes_ops {
  * @rates: 1 to TN_RATES_MAX
  * @mbps: of one lane at each rate, fastest first
  * @pre_max, @post_max: tap settings are 0 to these
+ * @ctle_max, @dfe_max: likewise of the receiver, if it can be set; 0 does not equalise
  * @swing: height of the widest eye, mV
  * @settle: ns from a setting to its measurement; 0: at once
  * @steady: eyes never change: no need to look at them again. May change; then
@@ -100,10 +120,17 @@ struct tn_serdes {
 	u8 rates;
 	u32 mbps[TN_RATES_MAX];
 	u8 pre_max, post_max;
+	u8 ctle_max, dfe_max;
 	u16 swing;
 	u64 settle;
 	bool steady;
 };
+
+/** tn_serdes_sets_rx() - whether its receiver is trained */
+static inline bool tn_serdes_sets_rx(const struct tn_serdes *s)
+{
+	return s->ops->set_rx && (s->ctle_max || s->dfe_max);
+}
 
 /** tn_serdes_errors() - of the next @bytes of a link; NULL for none. Steady eyes have none */
 static inline struct tn_fault *tn_serdes_errors(const struct tn_serdes *s, u32 bytes, u64 now)
@@ -127,6 +154,7 @@ struct tn_train_params {
 struct tn_lane {
 	u8 state;
 	struct tn_taps taps;
+	struct tn_rx rx;
 	struct tn_eye eye;
 	u32 margin;
 	u64 ber;
@@ -136,6 +164,18 @@ enum tn_train_state {
 	TN_TRAIN_IDLE,		/* never trained, or failed */
 	TN_TRAIN_BUSY,
 	TN_TRAIN_DONE,
+};
+
+/**
+ * enum tn_train_step - of the search at one rate
+ * @TN_STEP_TAPS: all, or with @near around the present ones
+ * @TN_STEP_RX: of the receiver, with the best taps of each lane
+ * @TN_STEP_AGAIN: taps around the best ones, with the best receiver setting of each lane
+ */
+enum tn_train_step {
+	TN_STEP_TAPS,
+	TN_STEP_RX,
+	TN_STEP_AGAIN,
 };
 
 /**
@@ -151,11 +191,13 @@ struct tn_train {
 	struct tn_lane lane[TORUS_LANES_MAX];
 	/* private: */
 	bool near;		/* only around the former settings */
+	u8 step;		/* enum tn_train_step */
 	u8 found_rate;
-	u16 cursor;		/* which setting is measured */
+	u16 cursor;		/* which setting of the step is measured */
 	u32 found_mbps;
 	u64 at;			/* when */
-	struct tn_taps base[TORUS_LANES_MAX];
+	struct tn_taps base[TORUS_LANES_MAX];		/* what the step starts from */
+	struct tn_rx base_rx[TORUS_LANES_MAX];
 	struct tn_lane found[TORUS_LANES_MAX];
 };
 
@@ -164,8 +206,9 @@ void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,
 		   const struct tn_train_params *params);
 /**
  * tn_train_begin() - begin anew; @near: look around the present settings first
- * Ends by tn_train_poll(), after at most pre x post x rates measurements, or twice
- * that many around the present settings before.
+ * Ends by tn_train_poll(), after at most (taps + receiver settings + 25) x rates
+ * measurements, taps being pre x post, receiver settings ctle x dfe; if @near, after 50
+ * more. Without set_rx it is taps x rates, and 25 more.
  */
 void tn_train_begin(struct tn_train *t, bool near, u64 now);
 /** tn_train_poll() - at tn_train_expiry(); Return: enum tn_train_state */

@@ -27,6 +27,8 @@ static const struct torus_rule lane_rules[TORUS_LANE_A_MAX + 1] = {
 	[TORUS_LANE_A_WIDTH] = { .name = "WIDTH", .kind = TORUS_U16, .min = 0, .max = 65535 },
 	[TORUS_LANE_A_MARGIN] = { .name = "MARGIN", .kind = TORUS_U16, .min = 0, .max = 65535 },
 	[TORUS_LANE_A_BER] = { .name = "BER", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
+	[TORUS_LANE_A_CTLE] = { .name = "CTLE", .kind = TORUS_U8, .min = 0, .max = 255 },
+	[TORUS_LANE_A_DFE] = { .name = "DFE", .kind = TORUS_U8, .min = 0, .max = 255 },
 };
 
 const struct torus_set torus_set_lane = {

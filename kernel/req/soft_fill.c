@@ -37,12 +37,14 @@ static void fill_line(struct torus_line *out, const struct tn_cable *c)
 	};
 }
 
-static void fill_lane(struct torus_lane *out, const struct tn_lane *l)
+static void fill_lane(struct torus_lane *out, const struct tn_serdes *s, const struct tn_lane *l)
 {
 	*out = (struct torus_lane) {
 		.state = l->state,
 		.pre = l->taps.pre,
 		.post = l->taps.post,
+		.ctle = tn_serdes_sets_rx(s) ? (u8)(l->rx.ctle + 1) : 0,
+		.dfe = tn_serdes_sets_rx(s) ? (u8)(l->rx.dfe + 1) : 0,
 		.height = l->eye.height,
 		.width = l->eye.width,
 		.margin = (u16)l->margin,
@@ -70,7 +72,7 @@ void tn_soft_link(struct tn_soft *s, unsigned int port, struct torus_link *out, 
 	memcpy(out->counter, tn_nic_port_counters(s->nic, port, now), sizeof(out->counter));
 	out->nlanes = t->serdes ? t->serdes->lanes : 0;
 	for (unsigned int i = 0; i < out->nlanes; i++)
-		fill_lane(&out->lane[i], &t->lane[i]);
+		fill_lane(&out->lane[i], t->serdes, &t->lane[i]);
 }
 
 void tn_soft_link_event(struct tn_soft *s, const struct tn_event *ev, struct torus_link *out,

@@ -10,6 +10,8 @@ static const struct torus_field nest_lane_fields[] = {
 	{ .attr = TORUS_LANE_A_WIDTH, NUMBER(torus_lane, width, 2) },
 	{ .attr = TORUS_LANE_A_MARGIN, NUMBER(torus_lane, margin, 2) },
 	{ .attr = TORUS_LANE_A_BER, NUMBER(torus_lane, ber, 8) },
+	{ .attr = TORUS_LANE_A_CTLE, NUMBER(torus_lane, ctle, 1) },
+	{ .attr = TORUS_LANE_A_DFE, NUMBER(torus_lane, dfe, 1) },
 };
 
 static const struct torus_tree nest_lane = {

@@ -441,7 +441,8 @@ static void set_up_lanes(struct torus_link *l)
 		l->lane[i] = (struct torus_lane){
 			.state = (uint8_t)i, .pre = (uint8_t)(170 + i), .post = (uint8_t)(180 + i),
 			.height = (uint16_t)(190 + i), .width = (uint16_t)(200 + i),
-			.margin = (uint16_t)(210 + i), .ber = (i + 1) * TORUS_BER_ONE / 8,
+			.margin = (uint16_t)(210 + i), .ctle = (uint8_t)(i ? 220 + i : 0),
+			.dfe = (uint8_t)(i ? 230 + i : 0), .ber = (i + 1) * TORUS_BER_ONE / 8,
 		};
 }
 

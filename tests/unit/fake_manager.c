@@ -165,13 +165,14 @@ static json_t *link_json(const struct fake *f, uint32_t id, unsigned int port)
 /* Adds what a receiver on a modelled line reports. */
 static void add_serdes(const struct fake *f, uint32_t id, unsigned int port, json_t *link)
 {
-	json_t *more = json_pack("{si si si si si si s{si si si si si si si si} s[{ss si si sf si si si si}]}",
+	json_t *more = json_pack("{si si si si si si s{si si si si si si si si} s[{ss si si sf si si si si si si}{ss}]}",
 				 "lanes", 12, "width", f->narrow[id] & 1 << port ? 10 : 12,
 				 "rate", 5000, "rate_max", 6250, "margin", 131, "margin_train",
 				 110, "line", "length", 500, "loss", 2000, "crosstalk", 10,
 				 "temperature", -20, "drift", 0, "ageing", 0, "aged", 0, "dead",
 				 0, "lane", "state", "on", "rate", 5000, "margin", 131, "ber",
-				 2.5e-13, "pre", 3, "post", 5, "height", 120, "width", 450);
+				 2.5e-13, "pre", 3, "post", 5, "ctle", 2, "dfe", 1, "height", 120,
+				 "width", 450, "state", "off");
 
 	json_object_update(link, more);
 	json_decref(more);

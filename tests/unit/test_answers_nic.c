@@ -80,13 +80,13 @@ static void links_of_a_node(void **state)
 	assert_string_equal(a.passed_on,
 			    "node 5 privileged 1500 ms: {\"cmd\":\"links\",\"node\":\"2,1\"}");
 	says_data("{'cmd':'links','node':'2,1','lanes':true}", own_links(",'lane':["
-		  "{'state':'off','rate':0,'margin':210,'pre':170,'post':180,'height':190,"
+		  "{'state':'off','rate':0,'margin':210,'pre':170,'post':180,'ctle':null,'dfe':null,'height':190,"
 		  "'width':200,'ber':0.125},"
-		  "{'state':'on','rate':1408,'margin':211,'pre':171,'post':181,'height':191,"
+		  "{'state':'on','rate':1408,'margin':211,'pre':171,'post':181,'ctle':220,'dfe':230,'height':191,"
 		  "'width':201,'ber':0.25},"
-		  "{'state':'dead','rate':0,'margin':212,'pre':172,'post':182,'height':192,"
+		  "{'state':'dead','rate':0,'margin':212,'pre':172,'post':182,'ctle':221,'dfe':231,'height':192,"
 		  "'width':202,'ber':0.375},"
-		  "{'state':'poor','rate':0,'margin':213,'pre':173,'post':183,'height':193,"
+		  "{'state':'poor','rate':0,'margin':213,'pre':173,'post':183,'ctle':222,'dfe':232,'height':193,"
 		  "'width':203,'ber':0.5}]", ",'lane':[]"));
 }
 

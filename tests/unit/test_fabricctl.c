@@ -86,7 +86,9 @@ static void names_degraded_lines(void **state)
 	has(out, "of modelled lines\n");
 	expect("links 1,0 --all", 0);
 	has(out, "modelled line: 500 cm, 2000 mdB/m, crosstalk 10, -20 degrees C");
-	has(out, "lane 0  on    5000 Mb/s  margin  131%  ber 2.5e-13  taps 3, 5  eye 120 mV, 450 mUI\n");
+	has(out, "lane 0  on    5000 Mb/s  margin  131%  ber 2.5e-13  taps 3, 5  receiver 2, 1  eye 120 mV, 450 mUI\n");
+	has(out, "lane 1  off ");
+	has(out, "receiver -  eye 0 mV");
 	fake.narrow[1] = 0;
 	expect("links", 0);
 	assert_null(strstr(out, "modelled"));

@@ -181,7 +181,7 @@ static void test_thin(void **state)
 	c.drift = 150;
 	start(9, &c);
 	for (int i = 0; i < 2; i++)
-		p.end[i].link.train.params.margin_train = 150;
+		p.end[i].link.train.params.margin_train = 225;
 	pair_up(&p, 100 * MS);
 	for (int i = 0; i < 2000; i++) {
 		run_long(10 * MS, 8);
@@ -189,7 +189,7 @@ static void test_thin(void **state)
 			const struct tn_link *l = &p.end[e].link;
 
 			if (l->state == UP)
-				assert_int_equal(p.end[e].thin, tn_train_margin(&l->train) < 150);
+				assert_int_equal(p.end[e].thin, tn_train_margin(&l->train) < 225);
 		}
 	}
 	/* Below and above, several times. */

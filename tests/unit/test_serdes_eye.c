@@ -67,30 +67,37 @@ static double loss_db(const struct tn_cable *c, unsigned int lane, unsigned int 
 }
 
 static double open_of(const struct tn_cable *c, unsigned int lane, unsigned int rate,
-		      struct tn_taps taps, double seconds, unsigned int neighbours, double *peak)
+		      struct tn_taps taps, struct tn_rx rx, double seconds, unsigned int neighbours,
+		      double *peak)
 {
 	double x = pow(10, -loss_db(c, lane, rate, seconds) / 20), odd = (1 - x) / 2, open = 0;
 	double tap[] = { -taps.pre / 40.0, 1 - (taps.pre + taps.post) / 40.0, -taps.post / 40.0 };
-	double h[] = { odd / 4, (1 + x) / 2 - odd / 8, odd - odd / 4, odd / 8 }, p[6] = { 0 };
+	double h[] = { odd / 4, (1 + x) / 2 - odd / 8, odd - odd / 4, odd / 8 }, p[7] = { 0 };
+	double k = rx.ctle / 32.0;
 
 	for (int i = 0; i < 3; i++)
 		for (int j = 0; j < 4; j++)
 			p[i + j] += tap[i] * h[j];
-	for (int i = 0; i < 6; i++)
+	for (int i = 6; i >= 0; i--)
+		p[i] = (1 + k) * p[i] - (i ? k * p[i - 1] : 0);
+	p[3] -= rx.dfe / 40.0;
+	for (int i = 0; i < 7; i++)
 		open += i == 2 ? p[i] : -fabs(p[i]);
 	*peak = p[2];
-	return open - neighbours * c->crosstalk / 1000.0;
+	return open - neighbours * c->crosstalk / 1000.0 * (1 + 2 * k);
 }
 
 /* --- eyes ------------------------------------------------------------------------------------ */
 
 static void check_eye(const struct tn_cable *c, unsigned int lane, unsigned int rate,
-		      struct tn_taps taps, u64 age, unsigned int neighbours)
+		      struct tn_taps taps, struct tn_rx rx, u64 age, unsigned int neighbours)
 {
 	struct tn_eye e = measured(lane, SEC + age);
-	double peak, open = open_of(c, lane, rate, taps, (double)age / (double)SEC, neighbours, &peak);
+	double peak, open = open_of(c, lane, rate, taps, rx, (double)age / (double)SEC, neighbours,
+				    &peak);
+	double k = rx.ctle / 32.0, noise = 7 * sqrt((1 + k) * (1 + k) + k * k);
 
-	assert_true(e.noise == 7 && e.jitter == 14);
+	assert_true(e.noise == (u16)ceil(noise) && e.jitter == 14);
 	if (c->dead >> lane & 1) {
 		assert_true(!e.signal && !e.height && !e.width);
 		return;
@@ -103,7 +110,7 @@ static void check_eye(const struct tn_cable *c, unsigned int lane, unsigned int 
 		assert_true(fabs(e.width - 460 * open / peak) < 2.5);
 }
 
-/* Any cable, rate, taps, time and lane, whichever of its neighbours are on. */
+/* Any cable, rate, settings, time and lane, whichever of its neighbours are on. */
 static void test_eyes(void **state)
 {
 	(void)state;
@@ -121,17 +128,19 @@ static void test_eyes(void **state)
 		unsigned int rate = random_below(&r, TN_RATES_MAX), on = 0;
 		unsigned int lane = random_below(&r, TORUS_LANES_MAX);
 		struct tn_taps taps = { (u8)random_below(&r, 8), (u8)random_below(&r, 16) };
+		struct tn_rx rx = { (u8)random_below(&r, 4), (u8)random_below(&r, 4) };
 
 		lay(&c, SEC);
 		serdes()->ops->set_rate(serdes()->ctx, rate);
 		serdes()->ops->set_taps(serdes()->ctx, lane, taps);
+		serdes()->ops->set_rx(serdes()->ctx, lane, rx);
 		for (unsigned int i = 0; i < TORUS_LANES_MAX; i++) {
 			bool yes = random_below(&r, 2);
 
 			serdes()->ops->enable(serdes()->ctx, i, yes);
 			on += yes && (i + 1 == lane || i == lane + 1);
 		}
-		check_eye(&c, lane, rate, taps, random_next(&r) % (200 * SEC), on);
+		check_eye(&c, lane, rate, taps, rx, random_next(&r) % (200 * SEC), on);
 	}
 }
 
@@ -283,7 +292,7 @@ static void test_hits(void **state)
 	(void)state;
 	lay(&c, SEC);
 	tn_serdes_errors(&m.serdes, 1, SEC);
-	for (int what = 0; what < 6; what++) {
+	for (int what = 0; what < 7; what++) {
 		u64 at = m.errors_at, later = at + 9999999;
 
 		assert_int_equal(m.errors.ber, tn_serdes_model_ber(&m, at));
@@ -294,7 +303,8 @@ static void test_hits(void **state)
 		case 1: serdes()->ops->set_taps(serdes()->ctx, 0, (struct tn_taps) { 1, 1 }); break;
 		case 2: serdes()->ops->enable(serdes()->ctx, 0, false); break;
 		case 3: tn_serdes_model_lay(&m, &c, later); break;
-		case 4: case 5: later++; break;
+		case 4: serdes()->ops->set_rx(serdes()->ctx, 0, (struct tn_rx) { 1, 1 }); break;
+		case 5: case 6: later++; break;
 		}
 		tn_serdes_errors(&m.serdes, 1, later);
 		assert_int_equal(m.errors_at, later);
@@ -319,6 +329,8 @@ static void test_serdes(void **state)
 	tn_serdes_model_init(&m);
 	assert_true(serdes()->lanes == 12 && serdes()->rates == 4 && serdes()->steady);
 	assert_true(serdes()->pre_max == 7 && serdes()->post_max == 15 && serdes()->swing == 400);
+	assert_true(serdes()->ctle_max == 3 && serdes()->dfe_max == 3);
+	assert_true(tn_serdes_sets_rx(serdes()));
 	assert_memory_equal(serdes()->mbps, mbps, sizeof(mbps));
 	assert_int_equal(tn_serdes_model_ber(&m, 1), 0);
 	for (unsigned int lane = 0; lane < TORUS_LANES_MAX; lane++)

@@ -55,6 +55,7 @@ static u32 best_of(struct port *p, unsigned int l)
 	struct tn_serdes_model m = p->m;
 	u32 best = 0;
 
+	/* The receiver stays as it was trained: test_train_rx.c tries all pairs. */
 	for (u8 a = 0; a <= m.serdes.pre_max; a++)
 		for (u8 b = 0; b <= m.serdes.post_max; b++) {
 			struct tn_eye e;
@@ -112,7 +113,7 @@ static void test_length(void **state)
 	struct port p;
 
 	(void)state;
-	for (c.length = 0; c.length < 1500; c.length += 50) {
+	for (c.length = 0; c.length < 2500; c.length += 50) {
 		start(&p, &c);
 		assert_true(train(&p, false) < 100 * MS);
 		assert_true(mbps(&p) <= last);
@@ -148,7 +149,7 @@ static void test_dying(void **state)
 static void test_drift(void **state)
 {
 	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 5,
-			      .drift = 150, .ageing = 300, .aged = 0x21 };
+			      .drift = 150, .ageing = 600, .aged = 0x21 };
 	unsigned int retrains = 0;
 	struct port p;
 

@@ -108,6 +108,8 @@ static void test_receiver(void **state)
 		assert_int_equal(link.lane[i].state, t->lane[i].state);
 		assert_int_equal(link.lane[i].pre, t->lane[i].taps.pre);
 		assert_int_equal(link.lane[i].post, t->lane[i].taps.post);
+		assert_int_equal(link.lane[i].ctle, t->lane[i].rx.ctle + 1);
+		assert_int_equal(link.lane[i].dfe, t->lane[i].rx.dfe + 1);
 		assert_int_equal(link.lane[i].height, t->lane[i].eye.height);
 		assert_int_equal(link.lane[i].width, t->lane[i].eye.width);
 		assert_int_equal(link.lane[i].margin, t->lane[i].margin);

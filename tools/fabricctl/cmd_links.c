@@ -147,9 +147,19 @@ static const char *ber_text(double ber, char buf[16])
 	return buf;
 }
 
+/* "-": the driver of that NIC sets no equaliser. */
+static const char *receiver_text(const json_t *lane, char buf[48])
+{
+	if (!json_is_integer(json_object_get(lane, "ctle")))
+		return "-";
+	snprintf(buf, 48, "%llu, %llu", (unsigned long long)json_count(lane, "ctle"),
+		 (unsigned long long)json_count(lane, "dfe"));
+	return buf;
+}
+
 static void show_lanes(const json_t *l)
 {
-	char ber[16];
+	char ber[16], receiver[48];
 	const json_t *line = json_object_get(l, "line");
 	size_t i;
 	json_t *v;
@@ -165,12 +175,12 @@ static void show_lanes(const json_t *l)
 		       (unsigned long long)json_count(line, "ageing"));
 	json_array_foreach(json_object_get(l, "lane"), i, v)
 		printf("  lane %-2zu %-4s %5llu Mb/s  margin %4llu%%  ber %7s  taps %llu, "
-		       "%llu  eye %llu mV, %llu mUI\n", i, or_dash(json_text(v, "state")),
+		       "%llu  receiver %s  eye %llu mV, %llu mUI\n", i, or_dash(json_text(v, "state")),
 		       (unsigned long long)json_count(v, "rate"),
 		       (unsigned long long)json_count(v, "margin"),
 		       ber_text(json_number_value(json_object_get(v, "ber")), ber),
 		       (unsigned long long)json_count(v, "pre"),
-		       (unsigned long long)json_count(v, "post"),
+		       (unsigned long long)json_count(v, "post"), receiver_text(v, receiver),
 		       (unsigned long long)json_count(v, "height"),
 		       (unsigned long long)json_count(v, "width"));
 }

@@ -192,8 +192,8 @@ static double ber_of(u64 ber)
 	return (double)ber / (double)TORUS_BER_ONE;
 }
 
-/* Taps of the lane whose eye is the worst in use, which is where they matter. */
-static struct tn_taps worst_taps(const struct train_state *s)
+/* The lane whose eye is the worst in use, which is where its settings matter. */
+static struct tn_lane worst_lane(const struct train_state *s)
 {
 	const struct tn_lane *worst = NULL;
 
@@ -201,7 +201,7 @@ static struct tn_taps worst_taps(const struct train_state *s)
 		if (s->lane[i].state == TORUS_LANE_ON &&
 		    (!worst || s->lane[i].margin < worst->margin))
 			worst = &s->lane[i];
-	return worst && s->width ? worst->taps : (struct tn_taps) { 0 };
+	return worst && s->width ? *worst : (struct tn_lane) { .state = TORUS_LANE_OFF };
 }
 
 static json_t *cable_json(const struct point *t)
@@ -218,14 +218,15 @@ static json_t *point_json(const struct point *t)
 {
 	const struct train_result *r = &t->result;
 	const struct train_state *s = &r->trained;
-	struct tn_taps taps = worst_taps(s);
+	struct tn_lane worst = worst_lane(s);
 	json_t *j = cable_json(t);
-	json_t *more = json_pack("{sf sf si si sI sI sI sf si si si si sf sf sf si sI sI}",
+	json_t *more = json_pack("{sf sf si si sI sI sI sf si si si si si si sf sf sf si sI sI}",
 		"untrained_ber", ber_of(r->untrained), "ms", (double)r->took / 1e6, "settings",
 		(int)r->settings, "width", (int)s->width,
 		"rate", (json_int_t)s->mbps, "mbps", (json_int_t)s->mbps * s->width, "margin",
 		(json_int_t)s->margin, "ber", ber_of(s->width ? s->ber : TORUS_BER_ONE / 2),
-		"pre", taps.pre, "post", taps.post,
+		"pre", worst.taps.pre, "post", worst.taps.post,
+		"ctle", worst.rx.ctle, "dfe", worst.rx.dfe,
 		"retrains", (int)r->retrains, "shed", (int)r->shed, "retraining_ms",
 		(double)r->retraining / 1e6, "worst_ber", ber_of(r->worst), "lived",
 		(double)r->lived / (double)SEC, "width_end", (int)r->ended.width, "rate_end",
@@ -241,10 +242,11 @@ static void lanes_json(const struct point *t, json_t *points)
 	for (unsigned int i = 0; i < TORUS_LANES_MAX; i++) {
 		const struct tn_lane *l = &t->result.trained.lane[i];
 		json_t *j = cable_json(t);
-		json_t *more = json_pack("{si ss sI si si si si sI sf}", "lane", (int)i, "state",
+		json_t *more = json_pack("{si ss sI si si si si si si sI sf}", "lane", (int)i, "state",
 			torus_lane_name(l->state), "rate", l->state == TORUS_LANE_ON ?
 			(json_int_t)t->result.trained.mbps : 0, "pre", l->taps.pre, "post",
-			l->taps.post, "height", l->eye.height, "width", l->eye.width, "margin",
+			l->taps.post, "ctle", l->rx.ctle, "dfe", l->rx.dfe,
+			"height", l->eye.height, "width", l->eye.width, "margin",
 			(json_int_t)l->margin, "ber", ber_of(l->ber));
 
 		json_object_update(j, more);
@@ -326,12 +328,13 @@ static int draw(const struct plan *p, const char *file)
 static int show(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const cables[] = { "class", "length", "temperature", "untrained_ber",
-		"ms", "settings", "width", "rate", "mbps", "margin", "ber", "pre", "post", NULL };
+		"ms", "settings", "width", "rate", "mbps", "margin", "ber", "pre", "post", "ctle", "dfe",
+		NULL };
 	static const char *const lives[] = { "class", "length", "temperature", "width", "rate",
 		"margin", "retrains", "shed", "worst_ber", "lived", "width_end", "rate_end",
 		"margin_end", NULL };
 	static const char *const lanes[] = { "class", "length", "lane", "state", "rate", "pre",
-		"post", "height", "width", "margin", "ber", NULL };
+		"post", "ctle", "dfe", "height", "width", "margin", "ber", NULL };
 	const struct tn_train_params *u = &p->all.params;
 	json_t *points = json_array(), *about;
 
@@ -406,7 +409,7 @@ static const struct opt opts[] = {
 COMMAND(cmd_train) = {
 	.name = "train",
 	.args = "",
-	.brief = "What link training makes of cables: taps, rate, lanes, margin, bit errors",
+	.brief = "What link training makes of cables: settings, rate, lanes, margin, bit errors",
 	.help = "The NIC's own training on the modelled line that software NICs have, in virtual\n"
 		"time: by class, length, crosstalk and temperature of the cable. With --life it\n"
 		"ages, and retrains.",

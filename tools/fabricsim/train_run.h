@@ -28,7 +28,7 @@ struct train_state {
 
 /**
  * struct train_result - what came of it
- * @untrained: bit error rate before any training: no taps, highest rate, all lanes
+ * @untrained: bit error rate before any training: no taps, flat receiver, highest rate, all lanes
  * @took: ns of the first training
  * @settings: that it measured
  * @trained, @ended: after the first training, and at the end of life
