@@ -23,7 +23,7 @@
 #define DEFAULT_CONTROL "/run/fabricd/control"
 #define FIRST_QUESTION "{\"cmd\":\"coord\"}"
 
-static int try(struct ask *ask, const char *path)
+static int try_path(struct ask *ask, const char *path)
 {
 	snprintf(ask->path, sizeof(ask->path), "%s", path);
 	return torus_fabric_open(ask->path, &ask->fabric);
@@ -71,7 +71,7 @@ static int sign_of_life(struct ask *ask)
 	return status;
 }
 
-static const char *advice(const char *path, int err, const char *hint)
+static const char *socket_advice(const char *path, int err, const char *hint)
 {
 	struct stat st;
 
@@ -95,15 +95,15 @@ static int open_path(struct ask *ask, const char *path, const char *who, const c
 		snprintf(ask->who, sizeof(ask->who), "%s (%s)", who, path);
 	else
 		snprintf(ask->who, sizeof(ask->who), "the manager behind %s", path);
-	err = try(ask, path);
+	err = try_path(ask, path);
 	if (!err)
 		return sign_of_life(ask);
-	hint = advice(path, err, hint);
+	hint = socket_advice(path, err, hint);
 	return fail_as(kind_of_errno(err), "cannot ask %s: %s%s%s", ask->who, strerror(-err),
 		       *hint ? "; " : "", hint);
 }
 
-static bool hangs(const char *path)
+static bool is_hung(const char *path)
 {
 	json_t *data = NULL;
 	int err = ask_quietly(path, FIRST_QUESTION, LOOK_MS, &data);
@@ -124,10 +124,10 @@ static int open_any(struct ask *ask, const struct lab *lab)
 	int err = 0;
 
 	for (uint32_t node = 0; node < lab->nodes && hung < HUNG_MAX; node++) {
-		err = try(ask, lab_path(lab, node, "control", path));
+		err = try_path(ask, lab_path(lab, node, "control", path));
 		if (err)
 			continue;
-		if (!hangs(path)) {
+		if (!is_hung(path)) {
 			snprintf(ask->who, sizeof(ask->who), "the manager behind %s", path);
 			return OK;
 		}
@@ -249,7 +249,7 @@ void ask_label(const struct ask *ask, bool aside)
 }
 
 /* One reply: its data, whether more follows. */
-static int unpack(struct ask *ask, char *text, json_t **data, bool *more)
+static int unpack_reply(struct ask *ask, char *text, json_t **data, bool *more)
 {
 	json_error_t error;
 	json_t *reply = json_loads(text, 0, &error);
@@ -287,7 +287,7 @@ int ask_next(struct ask *ask, int timeout_ms, json_t **data)
 	bool more;
 	int err = torus_fabric_next(ask->fabric, &text, timeout_ms);
 
-	return err ? no_answer(ask, err, timeout_ms) : unpack(ask, text, data, &more);
+	return err ? no_answer(ask, err, timeout_ms) : unpack_reply(ask, text, data, &more);
 }
 
 int ask_poll(struct ask *ask, int timeout_ms, json_t **data)
@@ -299,10 +299,10 @@ int ask_poll(struct ask *ask, int timeout_ms, json_t **data)
 	*data = NULL;
 	if (err == -ETIMEDOUT)
 		return OK;
-	return err ? no_answer(ask, err, timeout_ms) : unpack(ask, text, data, &more);
+	return err ? no_answer(ask, err, timeout_ms) : unpack_reply(ask, text, data, &more);
 }
 
-static int first(struct ask *ask, json_t *request, int timeout_ms, json_t **data, bool *more)
+static int get_first(struct ask *ask, json_t *request, int timeout_ms, json_t **data, bool *more)
 {
 	char *line = request ? json_dumps(request, JSON_COMPACT) : NULL;
 	char *text;
@@ -315,14 +315,14 @@ static int first(struct ask *ask, json_t *request, int timeout_ms, json_t **data
 		return fail("out of memory");
 	err = torus_fabric_call(ask->fabric, line, &text, timeout_ms);
 	free(line);
-	return err ? no_answer(ask, err, timeout_ms) : unpack(ask, text, data, more);
+	return err ? no_answer(ask, err, timeout_ms) : unpack_reply(ask, text, data, more);
 }
 
 int ask_first(struct ask *ask, json_t *request, json_t **data)
 {
 	bool more;
 
-	return first(ask, request, INT_MAX, data, &more);
+	return get_first(ask, request, INT_MAX, data, &more);
 }
 
 int ask(struct ask *ask, json_t *request, json_t **data)
@@ -330,14 +330,14 @@ int ask(struct ask *ask, json_t *request, json_t **data)
 	bool more = false;
 	json_t *part;
 	char *text;
-	int err, status = first(ask, request, ask->timeout_ms, data, &more);
+	int err, status = get_first(ask, request, ask->timeout_ms, data, &more);
 
 	if (status != OK)
 		return status;
 	while (more) {
 		err = torus_fabric_next(ask->fabric, &text, ask->timeout_ms);
 		status = err ? no_answer(ask, err, ask->timeout_ms) :
-			       unpack(ask, text, &part, &more);
+			       unpack_reply(ask, text, &part, &more);
 		if (status != OK) {
 			json_decref(*data);
 			return status;

@@ -14,7 +14,7 @@
 
 #define LOOK_MS 20
 
-static bool complete(const struct lab *lab, const json_t *status)
+static bool is_complete(const struct lab *lab, const json_t *status)
 {
 	const char *state = json_text(status, "state");
 	const json_t *nodes = json_object_get(status, "nodes");
@@ -25,7 +25,7 @@ static bool complete(const struct lab *lab, const json_t *status)
 		json_count(links, "up") == json_count(links, "total");
 }
 
-static void show(const struct lab *lab, const json_t *status)
+static void show_progress(const struct lab *lab, const json_t *status)
 {
 	const char *state = json_text(status, "state");
 
@@ -89,11 +89,11 @@ int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_
 		status = NULL;
 		if (ask_quietly(path, "{\"cmd\":\"status\"}", 1000, &status))
 			status = NULL;
-		if (status && complete(lab, status)) {
+		if (status && is_complete(lab, status)) {
 			result = OK;
 			break;
 		}
-		show(lab, status);
+		show_progress(lab, status);
 		if (seconds_now() - looked > 0.5) {
 			looked = seconds_now();
 			if (somebody_died(lab)) {
@@ -142,7 +142,7 @@ static bool is_settled(const char *control)
 }
 
 /* Without a root nobody joins: the node knows whether it has one. */
-static bool rootless(const char *control)
+static bool is_rootless(const char *control)
 {
 	json_t *root;
 	bool none;
@@ -179,7 +179,7 @@ int await_node(const struct lab *lab, uint32_t node, int seconds,
 	progress("%s", "");
 	if (up)
 		return OK;
-	if (rootless(path))
+	if (is_rootless(path))
 		fail("after %.0f s node %s is not up: no node is root, and too few are left to "
 		     "choose one; next: fabricctl lab revive the others",
 		     seconds_now() - start, text);

@@ -7,7 +7,7 @@
 #include "node.h"
 #include "say.h"
 
-static void mark(struct lab *lab, uint32_t node, unsigned int port, bool cut)
+static void mark_cut(struct lab *lab, uint32_t node, unsigned int port, bool cut)
 {
 	if (cut)
 		lab->cut[node] |= (uint16_t)(1 << port);
@@ -16,15 +16,15 @@ static void mark(struct lab *lab, uint32_t node, unsigned int port, bool cut)
 }
 
 /* Written down first: a revived node must not mend what was cut. */
-static int set(struct lab *lab, uint32_t node, unsigned int port, bool cut)
+static int set_cable(struct lab *lab, uint32_t node, unsigned int port, bool cut)
 {
 	unsigned int peer_port;
 	uint32_t peer;
 	int err;
 
 	lab_peer(lab, node, port, &peer, &peer_port);
-	mark(lab, node, port, cut);
-	mark(lab, peer, peer_port, cut);
+	mark_cut(lab, node, port, cut);
+	mark_cut(lab, peer, peer_port, cut);
 	err = lab_save(lab);
 	err = err ? err : node_wire(lab, node, port);
 	return err ? err : node_wire(lab, peer, peer_port);
@@ -45,7 +45,7 @@ int cable_set(const char *lab_name, const char *link, bool cut)
 		return status;
 	status = lab_link_parse(&lab, link, &node, &port);
 	if (status == OK) {
-		err = set(&lab, node, port, cut);
+		err = set_cable(&lab, node, port, cut);
 		if (err)
 			status = fail_as(kind_of_errno(err), "link '%s': %s", link, strerror(-err));
 	}

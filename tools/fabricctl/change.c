@@ -8,7 +8,7 @@
 #include "orders.h"
 #include "say.h"
 
-static void show(const json_t *table)
+static void show_excluded(const json_t *table)
 {
 	const json_t *excluded = json_object_get(table, "excluded");
 	char text[TORUS_TEXT_MAX];
@@ -47,7 +47,7 @@ static int add_request(struct ask *a, const char *cmd, const char *what, const c
 }
 
 /* What is not as it should be after the last change. Return: the exit status. */
-static int judge(const json_t *data)
+static int judge_change(const json_t *data)
 {
 	const json_t *kept = json_object_get(data, "kept");
 	unsigned long long have = json_count(kept, "have"), of = json_count(kept, "of");
@@ -88,9 +88,9 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
 	if (status == OK && ctl->json)
 		json_show(json_incref(data));
 	else if (status == OK)
-		show(data);
+		show_excluded(data);
 	if (status == OK)
-		status = judge(data);
+		status = judge_change(data);
 	json_decref(data);
 	json_decref(requests);
 	ask_close(&a);

@@ -5,7 +5,7 @@
 #include "json.h"
 #include "say.h"
 
-static void show(const json_t *c)
+static void show_coord(const json_t *c)
 {
 	char text[TORUS_TEXT_MAX];
 
@@ -36,7 +36,7 @@ static int cmd_coord(struct ctl *ctl, int argc, char **argv)
 		if (ctl->json)
 			json_show(json_incref(data));
 		else
-			show(data);
+			show_coord(data);
 		json_decref(data);
 	}
 	ask_close(&a);

@@ -8,7 +8,7 @@
 #include "show.h"
 #include "table.h"
 
-static void cell(struct table *t, const json_t *c, const char *key, bool good)
+static void put_count(struct table *t, const json_t *c, const char *key, bool good)
 {
 	uint64_t n = json_count(c, key);
 	char text[32];
@@ -28,17 +28,17 @@ static void show_table(const json_t *all)
 
 	json_array_foreach(all, i, v) {
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
-		cell(t, v, "injected", true);
-		cell(t, v, "delivered", true);
-		cell(t, v, "forwarded", true);
-		cell(t, v, "relay_forwarded", true);
-		cell(t, v, "parked", false);
-		cell(t, v, "replayed", false);
-		cell(t, v, "unreachable", false);
-		cell(t, v, "reordered", false);
-		cell(t, v, "duplicates", false);
-		cell(t, v, "lost", false);
-		cell(t, v, "host_drops", false);
+		put_count(t, v, "injected", true);
+		put_count(t, v, "delivered", true);
+		put_count(t, v, "forwarded", true);
+		put_count(t, v, "relay_forwarded", true);
+		put_count(t, v, "parked", false);
+		put_count(t, v, "replayed", false);
+		put_count(t, v, "unreachable", false);
+		put_count(t, v, "reordered", false);
+		put_count(t, v, "duplicates", false);
+		put_count(t, v, "lost", false);
+		put_count(t, v, "host_drops", false);
 	}
 	table_print(t, "no nodes");
 }

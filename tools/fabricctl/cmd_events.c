@@ -43,7 +43,7 @@ static void show_one(const json_t *e)
 }
 
 /* Following, JSON has one event a line: nobody ever closes the array. */
-static void show(const struct ctl *ctl, const json_t *events)
+static void show_events(const struct ctl *ctl, const json_t *events)
 {
 	size_t i;
 	json_t *v;
@@ -67,7 +67,7 @@ static int keep_on(const struct ctl *ctl, struct ask *a)
 	int status;
 
 	while ((status = ask_next(a, INT_MAX, &data)) == OK) {
-		show(ctl, data);
+		show_events(ctl, data);
 		json_decref(data);
 		if (ferror(stdout))
 			return OK;
@@ -102,7 +102,7 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 		json_object_set_new(data, "follow", json_true());
 	status = follow ? ask_first(&a, data, &data) : ask(&a, data, &data);
 	if (status == OK) {
-		show(ctl, data);
+		show_events(ctl, data);
 		json_decref(data);
 		status = follow ? keep_on(ctl, &a) : ask_status(&a);
 	}

@@ -31,7 +31,7 @@ static void heard_cell(struct table *t, const json_t *ms)
 		table_cell(t, DOUBTFUL, "%s ago", duration_text(is / 1e3, text));
 }
 
-static void show(const json_t *nodes)
+static void print_nodes(const json_t *nodes)
 {
 	static const char *const titles[] = { "NODE",	"NAME",	  "STATE", ">HEARD",   "ADDRESS",
 					      ">TABLE", "PARENT", "GUID",  "SOFTWARE", NULL };
@@ -184,7 +184,7 @@ static int cmd_nodes(struct ctl *ctl, int argc, char **argv)
 	if (map)
 		return show_map(ctl);
 	return show_nodes_early(ctl, json_pack("{ss}", "cmd", "nodes"), argc ? argv[0] : NULL,
-				ASK_NODES_MAX, 0, show, &early);
+				ASK_NODES_MAX, 0, print_nodes, &early);
 }
 
 static const struct opt opts[] = {

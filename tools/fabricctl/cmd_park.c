@@ -9,7 +9,7 @@
 
 static bool replay, flows;
 
-static void show(const json_t *all)
+static void show_park(const json_t *all)
 {
 	static const char *const titles[] = { "NODE", ">PARKED", ">UNRESOLVED", ">BYTES",
 					      ">OF", ">HELD", NULL };
@@ -87,7 +87,7 @@ static int cmd_park(struct ctl *ctl, int argc, char **argv)
 				     argc ? argv[0] : NULL, 0, 0, show_flows);
 	if (replay)
 		return show_answer(ctl, "replay", argv[0], show_replay);
-	return show_answer(ctl, "park", argc ? argv[0] : NULL, show);
+	return show_answer(ctl, "park", argc ? argv[0] : NULL, show_park);
 }
 
 static const struct opt opts[] = {

@@ -34,7 +34,7 @@ static void show_arbiter(const json_t *arbiter)
 	printf("%s%s\n", why ? ": " : "", why ? why : "");
 }
 
-static void show(const json_t *root)
+static void show_root(const json_t *root)
 {
 	static const char *const titles[] = { "CANDIDATE", "NAME", ">PRIORITY",
 					      "MANAGER",   "DISK", NULL };
@@ -63,7 +63,7 @@ static void show(const json_t *root)
 }
 
 /* @yes: whether the manager that is asked knows @node as the root that leads. */
-static int leads(struct ask *a, const json_t *node, bool *yes)
+static int ask_leads(struct ask *a, const json_t *node, bool *yes)
 {
 	json_t *root;
 	int status = ask(a, json_pack("{ss}", "cmd", "root"), &root);
@@ -78,7 +78,7 @@ static int leads(struct ask *a, const json_t *node, bool *yes)
 	return OK;
 }
 
-static int await(const struct ctl *ctl, struct ask *a, const json_t *node)
+static int await_root(const struct ctl *ctl, struct ask *a, const json_t *node)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
 	double start = seconds_now(), timeout = ctl->timeout > 0 ? ctl->timeout : TIMEOUT_S;
@@ -86,7 +86,7 @@ static int await(const struct ctl *ctl, struct ask *a, const json_t *node)
 	int status;
 	bool yes;
 
-	while ((status = leads(a, node, &yes)) == OK && !yes) {
+	while ((status = ask_leads(a, node, &yes)) == OK && !yes) {
 		progress("node %s takes over", json_node_text(node, at));
 		if (seconds_now() - start > timeout) {
 			progress("%s", "");
@@ -101,7 +101,7 @@ static int await(const struct ctl *ctl, struct ask *a, const json_t *node)
 	return status;
 }
 
-static int move(const struct ctl *ctl, const char *what)
+static int move_root(const struct ctl *ctl, const char *what)
 {
 	char node[TORUS_TEXT_MAX];
 	json_t *data = NULL;
@@ -115,7 +115,7 @@ static int move(const struct ctl *ctl, const char *what)
 	if (status == OK)
 		status = ask(&a, json_pack("{ss ss}", "cmd", "move", "node", node), &data);
 	if (status == OK)
-		status = await(ctl, &a, json_object_get(data, "node"));
+		status = await_root(ctl, &a, json_object_get(data, "node"));
 	if (status == OK && ctl->json)
 		json_show(json_incref(data));
 	else if (status == OK)
@@ -129,12 +129,12 @@ static int move(const struct ctl *ctl, const char *what)
 static int cmd_root(struct ctl *ctl, int argc, char **argv)
 {
 	if (!argc)
-		return show_answer(ctl, "root", NULL, show);
+		return show_answer(ctl, "root", NULL, show_root);
 	if (strcmp(argv[0], "move"))
 		return fail("'%s': the only thing to do with the root is 'move NODE'", argv[0]);
 	if (argc < 2)
 		return fail("root move: which node is to become root?");
-	return move(ctl, argv[1]);
+	return move_root(ctl, argv[1]);
 }
 
 COMMAND(cmd_root) = {

@@ -16,7 +16,7 @@ struct view {
 	struct rows rows;
 };
 
-static uint32_t hops(const struct view *v, uint32_t to, uint64_t row)
+static uint32_t count_hops(const struct view *v, uint32_t to, uint64_t row)
 {
 	bool relay = row & TORUS_ROW_RELAY;
 	uint32_t n = 0;
@@ -61,7 +61,7 @@ static json_t *row_json(const struct view *v, uint32_t to)
 			 step_json(v, row, TORUS_ROW_LAST_SHIFT), "adaptive_dirs",
 			 rows_dirs_json(n, row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK),
 			 "via", relay_json(v, row), "length",
-			 row & TORUS_ROW_VALID ? (int)hops(v, to, row) : 0, "row", hex);
+			 row & TORUS_ROW_VALID ? (int)count_hops(v, to, row) : 0, "row", hex);
 }
 
 static json_t *to_json(const struct view *v, bool rootless)
@@ -103,7 +103,7 @@ static void show_row(struct table *t, const struct view *v, uint32_t to)
 	table_cell(t, PLAIN, "%s", rows_dirs_text(n, row & TORUS_ROW_DIR_MASK, text));
 	step_cell(t, v, row, TORUS_ROW_FIRST_SHIFT);
 	step_cell(t, v, row, TORUS_ROW_LAST_SHIFT);
-	table_cell(t, PLAIN, "%u", hops(v, to, row));
+	table_cell(t, PLAIN, "%u", count_hops(v, to, row));
 	table_cell(t, FAINT, "%s",
 		   row & TORUS_ROW_ADAPTIVE ? rows_dirs_text(n, adaptive, text) : "-");
 	if (row & TORUS_ROW_RELAY)
@@ -114,7 +114,7 @@ static void show_row(struct table *t, const struct view *v, uint32_t to)
 	table_cell(t, DOUBTFUL, "%s", row & TORUS_ROW_HOLD ? "hold" : "-");
 }
 
-static void show(const struct view *v)
+static void show_routes(const struct view *v)
 {
 	static const char *const titles[] = { "TO", "DIRECTIONS", "FIRST", "LAST", ">HOPS",
 					      "ADAPTIVE", "VIA", "HOLD", NULL };
@@ -128,7 +128,7 @@ static void show(const struct view *v)
 	table_print(t, "no rows");
 }
 
-static int find(struct ask *a, const struct torus_shape *shape, const char *text, uint32_t *id)
+static int find_node(struct ask *a, const struct torus_shape *shape, const char *text, uint32_t *id)
 {
 	struct torus_coords at;
 	char node[TORUS_TEXT_MAX];
@@ -142,18 +142,18 @@ static int find(struct ask *a, const struct torus_shape *shape, const char *text
 	return OK;
 }
 
-static int look(struct ask *a, struct view *v, int argc, char **argv)
+static int look_up_rows(struct ask *a, struct view *v, int argc, char **argv)
 {
 	int status = ask_shape(a, &v->shape);
 
 	if (status == OK)
-		status = find(a, &v->shape, argv[0], &v->node);
+		status = find_node(a, &v->shape, argv[0], &v->node);
 	if (status != OK)
 		return status;
 	v->first = 0;
 	v->last = torus_nodes(&v->shape) - 1;
 	if (argc > 1) {
-		status = find(a, &v->shape, argv[1], &v->first);
+		status = find_node(a, &v->shape, argv[1], &v->first);
 		if (status != OK)
 			return status;
 		v->last = v->first;
@@ -170,13 +170,13 @@ static int cmd_routes(struct ctl *ctl, int argc, char **argv)
 	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	status = look(&a, &v, argc, argv);
+	status = look_up_rows(&a, &v, argc, argv);
 	if (status == OK) {
 		ask_label(&a, ctl->json);
 		if (ctl->json)
 			json_show(to_json(&v, a.rootless));
 		else
-			show(&v);
+			show_routes(&v);
 		status = ask_status(&a);
 	}
 	rows_free(&v.rows);

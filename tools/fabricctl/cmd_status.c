@@ -160,7 +160,7 @@ static void show_wave(const json_t *wave)
 	}
 }
 
-static void show(const json_t *s)
+static void show_status(const json_t *s)
 {
 	unsigned long long parked = json_count(s, "parked_packets");
 	unsigned long long relayed = json_count(s, "relayed_pairs");
@@ -207,7 +207,7 @@ static void add_degraded(struct ask *a, json_t *status)
 	json_decref(links);
 }
 
-static int verdict(const json_t *s)
+static int judge_status(const json_t *s)
 {
 	const char *state = json_text(s, "state");
 	const json_t *root = json_object_get(s, "root");
@@ -232,12 +232,12 @@ static int cmd_status(struct ctl *ctl, int argc, char **argv)
 		return status;
 	status = ask(&a, json_pack("{ss}", "cmd", "status"), &data);
 	if (status == OK) {
-		status = verdict(data);
+		status = judge_status(data);
 		add_degraded(&a, data);
 		if (ctl->json)
 			json_show(json_incref(data));
 		else
-			show(data);
+			show_status(data);
 		json_decref(data);
 	}
 	ask_close(&a);

@@ -52,7 +52,7 @@ static void show_row(struct table *t, const json_t *node, unsigned int ndims)
 	}
 }
 
-static void show(const json_t *data)
+static void show_table(const json_t *data)
 {
 	json_t *nodes = json_object_get(data, "nodes"), *v;
 	struct torus_shape shape;
@@ -88,7 +88,7 @@ static int cmd_table(struct ctl *ctl, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	return show_answer(ctl, "table", NULL, show);
+	return show_answer(ctl, "table", NULL, show_table);
 }
 
 static const struct opt opts[] = {

@@ -13,7 +13,7 @@ struct trace {
 	struct path path;
 };
 
-static int find(struct trace *t, const char *text, uint32_t *id)
+static int find_node(struct trace *t, const char *text, uint32_t *id)
 {
 	struct torus_coords at;
 	char node[TORUS_TEXT_MAX];
@@ -66,7 +66,7 @@ static bool is_relay(const struct trace *t, uint32_t node, uint32_t *seen)
 	return true;
 }
 
-static void show(const struct trace *t)
+static void show_trace(const struct trace *t)
 {
 	const struct torus_shape *shape = &t->table.shape;
 	bool arrived = t->path.end == TORUS_WALK_ARRIVED;
@@ -96,15 +96,15 @@ static void show(const struct trace *t)
 		printf("%s%s%s\n", paint(BAD), torus_walk_end_text(t->path.end), paint(PLAIN));
 }
 
-static int walk(struct trace *t, char **argv)
+static int walk_trace(struct trace *t, char **argv)
 {
 	struct rows rows;
 	int err, status = exclusions_get(&t->ask, &t->table);
 
 	if (status == OK)
-		status = find(t, argv[0], &t->from);
+		status = find_node(t, argv[0], &t->from);
 	if (status == OK)
-		status = find(t, argv[1], &t->to);
+		status = find_node(t, argv[1], &t->to);
 	if (status == OK)
 		status = rows_get(&t->ask, &t->table.shape, t->from, &rows);
 	if (status != OK)
@@ -126,12 +126,12 @@ static int cmd_trace(struct ctl *ctl, int argc, char **argv)
 	status = ask_open(ctl, &t.ask);
 	if (status != OK)
 		return status;
-	status = walk(&t, argv);
+	status = walk_trace(&t, argv);
 	if (status == OK) {
 		if (ctl->json)
 			json_show(to_json(&t));
 		else
-			show(&t);
+			show_trace(&t);
 		status = t.path.end == TORUS_WALK_ARRIVED ? ask_status(&t.ask) : PROBLEM;
 	}
 	path_free(&t.path);

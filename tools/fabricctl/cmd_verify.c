@@ -132,7 +132,7 @@ static bool is_out(const struct verify *v, uint32_t id)
 }
 
 /* Of which nodes the node hangs together with: the lowest. */
-static uint32_t island(struct verify *v, uint32_t id)
+static uint32_t island_of(struct verify *v, uint32_t id)
 {
 	return torus_health_component(v->health, id);
 }
@@ -144,16 +144,16 @@ static void blame_islands(struct verify *v)
 
 	for (uint32_t id = 0; id < v->nodes; id++) {
 		size[0] = 0;
-		for (uint32_t other = id; island(v, id) == id && other < v->nodes; other++)
+		for (uint32_t other = id; island_of(v, id) == id && other < v->nodes; other++)
 			size[0] += v->table.up[other] && !is_out(v, other) &&
-				   island(v, other) == id;
+				   island_of(v, other) == id;
 		if (size[0] > size[1]) {
 			mainland = id;
 			size[1] = size[0];
 		}
 	}
 	for (uint32_t id = 0; id < v->nodes; id++) {
-		if (!v->table.up[id] || is_out(v, id) || island(v, id) == mainland)
+		if (!v->table.up[id] || is_out(v, id) || island_of(v, id) == mainland)
 			continue;
 		snprintf(text, sizeof(text), "%s: no links in use lead from it to %s",
 			 torus_node_text(&v->table.shape, id, at),
@@ -162,7 +162,7 @@ static void blame_islands(struct verify *v)
 	}
 }
 
-static int prove(struct verify *v)
+static int prove_rows(struct verify *v)
 {
 	struct torus_tables tables = { .rows = v->row };
 	struct torus_verify what = {
@@ -243,7 +243,7 @@ static json_t *verdict_json(const struct verify *v)
 			 "rootless", v->ask.rootless, "culprits", v->culprits);
 }
 
-static int report(const struct ctl *ctl, struct verify *v)
+static int report_verdict(const struct ctl *ctl, struct verify *v)
 {
 	size_t i, n = json_array_size(v->culprits);
 	json_t *c;
@@ -265,7 +265,7 @@ static int report(const struct ctl *ctl, struct verify *v)
 	return n ? PROBLEM : OK;
 }
 
-static int verify(const struct ctl *ctl, struct verify *v)
+static int verify_fabric(const struct ctl *ctl, struct verify *v)
 {
 	int status = exclusions_get(&v->ask, &v->table);
 
@@ -282,9 +282,9 @@ static int verify(const struct ctl *ctl, struct verify *v)
 	if (status != OK)
 		return status;
 	blame_islands(v);
-	if (prove(v))
+	if (prove_rows(v))
 		return fail("out of memory");
-	return report(ctl, v);
+	return report_verdict(ctl, v);
 }
 
 static int cmd_verify(struct ctl *ctl, int argc, char **argv)
@@ -297,7 +297,7 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 	status = ask_open(ctl, &v.ask);
 	if (status != OK)
 		return status;
-	status = verify(ctl, &v);
+	status = verify_fabric(ctl, &v);
 	if (status == OK && v.ask.rootless)	/* of a table that may be old */
 		status = PROBLEM;
 	for (uint32_t id = 0; v.rows && id < v.nodes; id++)

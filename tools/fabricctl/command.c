@@ -52,7 +52,7 @@ struct options {
 	int n;
 };
 
-static void add(struct options *o, const struct opt *more)
+static void add_options(struct options *o, const struct opt *more)
 {
 	for (; more && more->kind != OPT_END; more++) {
 		assert(o->n < OPTS_MAX);
@@ -60,21 +60,21 @@ static void add(struct options *o, const struct opt *more)
 	}
 }
 
-static void collect(const struct command *cmd, struct options *o)
+static void collect_options(const struct command *cmd, struct options *o)
 {
 	o->n = 0;
-	add(o, cmd->opts);
+	add_options(o, cmd->opts);
 	if (cmd->watch)
-		add(o, watch_opts);
+		add_options(o, watch_opts);
 	if (cmd->json)
-		add(o, json_opts);
+		add_options(o, json_opts);
 	if (cmd->simulates)
-		add(o, sim_opts);
+		add_options(o, sim_opts);
 	if (cmd->asks)
-		add(o, ask_opts);
+		add_options(o, ask_opts);
 	if (cmd->in_lab)
-		add(o, lab_opts);
-	add(o, help_opts);
+		add_options(o, lab_opts);
+	add_options(o, help_opts);
 }
 
 static const char *family_of(const struct command *cmd)
@@ -82,7 +82,7 @@ static const char *family_of(const struct command *cmd)
 	return cmd->family ? cmd->family : "";
 }
 
-static void title(const struct command *cmd, char *buf, size_t len)
+static void put_title(const struct command *cmd, char *buf, size_t len)
 {
 	snprintf(buf, len, "%s%s%s", family_of(cmd), cmd->family ? " " : "", cmd->name);
 }
@@ -92,8 +92,8 @@ static void show_help(const struct command *cmd)
 	struct options o;
 	char name[64];
 
-	collect(cmd, &o);
-	title(cmd, name, sizeof(name));
+	collect_options(cmd, &o);
+	put_title(cmd, name, sizeof(name));
 	printf("usage: %s %s [OPTION...]%s%s\n\n%s.\n", this_program.name, name,
 	       *cmd->args ? " " : "", cmd->args, cmd->brief);
 	if (cmd->help)
@@ -116,7 +116,7 @@ static void usage_hint(const struct command *cmd)
 {
 	char name[64];
 
-	title(cmd, name, sizeof(name));
+	put_title(cmd, name, sizeof(name));
 	fprintf(stderr, "usage: %s %s [OPTION...]%s%s\n"
 		"try '%s %s --help'\n", this_program.name, name, *cmd->args ? " " : "", cmd->args,
 		this_program.name, name);
@@ -249,7 +249,7 @@ static int count_check(const struct command *cmd, int n, char **args)
 {
 	char name[64];
 
-	title(cmd, name, sizeof(name));
+	put_title(cmd, name, sizeof(name));
 	if (n < cmd->min)
 		warn("%s: %s", name, n ? "an argument is missing" : "arguments are missing");
 	else if (cmd->max != ANY_ARGS && n > cmd->max)
@@ -290,7 +290,7 @@ int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **a
 
 	if (!args)
 		return -1 - fail("out of memory");
-	collect(cmd, &o);
+	collect_options(cmd, &o);
 	to_getopt(cmd, &o, longs, shorts);
 	optind = 1;
 	opterr = 0;
@@ -315,7 +315,7 @@ int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **a
 }
 
 /* Edit distance of two short words. */
-static size_t distance(const char *a, const char *b)
+static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[64], n = strlen(b), diagonal, above;
 
@@ -339,7 +339,7 @@ static size_t distance(const char *a, const char *b)
 	return row[n];
 }
 
-static void suggest(const char *family, const char *name)
+static void suggest_command(const char *family, const char *name)
 {
 	const struct command *const *p;
 	const char *head = "did you mean";
@@ -348,7 +348,8 @@ static void suggest(const char *family, const char *name)
 		size_t len = strlen(name);
 		bool begins = len && !strncmp((*p)->name, name, len);
 
-		if (strcmp(family_of(*p), family) || (!begins && distance(name, (*p)->name) > 2))
+		if (strcmp(family_of(*p), family) ||
+		    (!begins && edit_distance(name, (*p)->name) > 2))
 			continue;
 		fprintf(stderr, "%s '%s%s%s'", head, family, *family ? " " : "", (*p)->name);
 		head = " or";
@@ -377,7 +378,7 @@ const struct command *command_find(const char *family, const char *name)
 		     name, this_program.name, *family ? " " : "", family, name);
 	else
 		warn("there is no command '%s%s%s'", family, *family ? " " : "", name);
-	suggest(family, name);
+	suggest_command(family, name);
 	fprintf(stderr, "try '%s --help'\n", this_program.name);
 	return NULL;
 }

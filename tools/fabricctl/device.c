@@ -34,7 +34,7 @@ int device_kernel(void)
 		    "in user space (torusemu, or lab up --backend user)");
 }
 
-static struct nl_msg *request(int type, int flags, const char *ifname)
+static struct nl_msg *new_request(int type, int flags, const char *ifname)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(type, flags);
 	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
@@ -87,7 +87,7 @@ static int put_spec(struct nl_msg *msg, const struct device_spec *s)
 
 int device_make(struct nl_sock *sk, const struct device_spec *spec)
 {
-	struct nl_msg *msg = request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, spec->ifname);
+	struct nl_msg *msg = new_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, spec->ifname);
 	struct nlattr *info, *data;
 
 	if (!msg || !(info = nla_nest_start(msg, IFLA_LINKINFO)) ||
@@ -103,7 +103,7 @@ int device_make(struct nl_sock *sk, const struct device_spec *spec)
 
 int device_remove(struct nl_sock *sk, const char *ifname)
 {
-	struct nl_msg *msg = request(RTM_DELLINK, 0, ifname);
+	struct nl_msg *msg = new_request(RTM_DELLINK, 0, ifname);
 
 	return msg ? wire_send(sk, msg) : -ENOMEM;
 }
@@ -119,7 +119,7 @@ struct search {
 	char where[160];
 };
 
-static int look(const char *where, void *arg)
+static int look_at(const char *where, void *arg)
 {
 	struct search *s = arg;
 	struct torus_device info;
@@ -154,7 +154,7 @@ int device_open(const char *name, struct torus_dev **dev)
 	snprintf(where, sizeof(where), "genl:%s", name);
 	if (!torus_open(where, dev))
 		return OK;
-	torus_list(look, &s);
+	torus_list(look_at, &s);
 	if (*s.where && !torus_open(s.where, dev))
 		return OK;
 	return fail("there is no NIC '%s' here; 'fabricctl device list' shows them", name);

@@ -53,7 +53,7 @@ static json_t *device_json(const char *where, const struct torus_device *d, json
 }
 
 /* One that ends while it is asked is as if it had ended before. */
-static int gather(const char *where, void *arg)
+static int gather_device(const char *where, void *arg)
 {
 	struct torus_device info;
 	struct torus_dev *dev;
@@ -73,7 +73,7 @@ static int gather(const char *where, void *arg)
 	return 0;
 }
 
-static unsigned int up(const json_t *list)
+static unsigned int count_up(const json_t *list)
 {
 	unsigned int n = 0;
 	size_t i;
@@ -103,7 +103,7 @@ static void show_nics(const json_t *all)
 		table_cell(t, PLAIN, "%s", *json_text(v, "interface") ? json_text(v, "interface")
 								      : "-");
 		table_cell(t, FAINT, "%s", json_text(v, "guid"));
-		table_cell(t, PLAIN, "%u/%zu", up(links), json_array_size(links));
+		table_cell(t, PLAIN, "%u/%zu", count_up(links), json_array_size(links));
 		table_cell(t, PLAIN, "%" JSON_INTEGER_FORMAT,
 			   json_integer_value(json_object_get(v, "payload_max")));
 		table_cell(t, PLAIN, "%s",
@@ -146,7 +146,7 @@ static int device_list(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	err = torus_list(gather, all);
+	err = torus_list(gather_device, all);
 	if (err < 0) {
 		json_decref(all);
 		return fail("cannot look for NICs: %s", strerror(-err));

@@ -15,7 +15,7 @@
 
 static const char *dir;
 
-static bool names(const struct nicfile *f, const char *lower)
+static bool names_lower(const struct nicfile *f, const char *lower)
 {
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 		if (!strcmp(f->lower[p], lower))
@@ -24,7 +24,7 @@ static bool names(const struct nicfile *f, const char *lower)
 }
 
 /* Files that are wrong are complained of, and own nothing. */
-static int find(const glob_t *files, const char *lower)
+static int find_owner(const glob_t *files, const char *lower)
 {
 	char ifname[PATH_MAX], owner[PATH_MAX] = "";
 	struct nicfile f;
@@ -32,7 +32,7 @@ static int find(const glob_t *files, const char *lower)
 	for (size_t i = 0; i < files->gl_pathc; i++) {
 		snprintf(ifname, sizeof(ifname), "%s", basename(files->gl_pathv[i]));
 		ifname[strlen(ifname) - strlen(".conf")] = '\0';
-		if (nicfile_read(&f, files->gl_pathv[i], ifname) || !names(&f, lower))
+		if (nicfile_read(&f, files->gl_pathv[i], ifname) || !names_lower(&f, lower))
 			continue;
 		if (*owner)
 			return fail("'%s' is a port of two NICs, %s and %s", lower, owner, ifname);
@@ -60,7 +60,7 @@ static int device_owner(struct ctl *ctl, int argc, char **argv)
 	status = glob(pattern, 0, NULL, &files);
 	if (status && status != GLOB_NOMATCH)
 		return fail("%s: cannot be read", pattern);
-	status = find(&files, argv[0]);
+	status = find_owner(&files, argv[0]);
 	globfree(&files);
 	return status;
 }

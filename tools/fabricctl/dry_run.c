@@ -37,7 +37,7 @@ struct dry_run {
 	json_t *cut_off;
 };
 
-static int prepare(struct dry_run *r)
+static int prepare_run(struct dry_run *r)
 {
 	const struct torus_shape *s = &r->table.shape;
 
@@ -103,7 +103,7 @@ static bool row_of(void *arg, uint32_t at, uint32_t to, uint64_t *row)
 }
 
 /* Hops of the whole way, through all relays. False: out of memory. */
-static bool length(struct dry_run *r, int i, uint32_t from, uint32_t to, uint32_t *n)
+static bool measure_path(struct dry_run *r, int i, uint32_t from, uint32_t to, uint32_t *n)
 {
 	struct when when = { r, i };
 
@@ -114,7 +114,7 @@ static bool length(struct dry_run *r, int i, uint32_t from, uint32_t to, uint32_
 }
 
 /* False: out of memory. */
-static bool compare(struct dry_run *r, uint32_t from)
+static bool compare_rows(struct dry_run *r, uint32_t from)
 {
 	uint32_t n[2];
 
@@ -128,7 +128,8 @@ static bool compare(struct dry_run *r, uint32_t from)
 			r->lost++;
 		} else if ((was ^ is) & WAY) {
 			r->moved++;
-			if (!length(r, 0, from, to, &n[0]) || !length(r, 1, from, to, &n[1]))
+			if (!measure_path(r, 0, from, to, &n[0]) ||
+			    !measure_path(r, 1, from, to, &n[1]))
 				return false;
 			r->longer += n[1] > n[0];
 		}
@@ -154,7 +155,7 @@ static void find_cut_off(struct dry_run *r)
 }
 
 /* Without a root the table may be an old one, and whatever comes of it is no promise. */
-static int report(const struct ctl *ctl, const struct dry_run *r, char **what, int n)
+static int report_run(const struct ctl *ctl, const struct dry_run *r, char **what, int n)
 {
 	int status = r->lost ? PROBLEM : ask_status(&r->ask);
 	char text[TORUS_TEXT_MAX];
@@ -185,7 +186,7 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 	int status = exclusions_get(&r->ask, &r->table);
 
 	if (status == OK)
-		status = prepare(r);
+		status = prepare_run(r);
 	for (int i = 0; status == OK && i < n; i++)
 		status = take_out(r, what[i]);
 	if (status != OK)
@@ -198,12 +199,12 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 			if (torus_health_rows(r->health[i], from, TORUS_ROUTES_RELAY, r->rows[i]) <
 			    0)
 				return fail("out of memory");
-		if (!compare(r, from))
+		if (!compare_rows(r, from))
 			return fail("out of memory");
 	}
 	progress("%s", "");
 	find_cut_off(r);
-	return report(ctl, r, what, n);
+	return report_run(ctl, r, what, n);
 }
 
 int dry_run_exclude(const struct ctl *ctl, char **what, int n)

@@ -21,7 +21,7 @@ int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *ou
 	return OK;
 }
 
-static uint32_t choose(uint64_t wish, uint32_t is)
+static uint32_t choose_value(uint64_t wish, uint32_t is)
 {
 	return wish == FAULT_KEEP ? is : (uint32_t)wish;
 }
@@ -30,21 +30,21 @@ static int put_line(struct torus_dev *dev, unsigned int port, const struct torus
 		    const struct fault_line *wish)
 {
 	struct torus_line l = {
-		.length = choose(wish->length, is->length),
-		.loss = choose(wish->loss, is->loss),
-		.crosstalk = choose(wish->crosstalk, is->crosstalk),
-		.drift = choose(wish->drift, is->drift),
-		.ageing = choose(wish->ageing, is->ageing),
-		.temperature = choose(wish->temperature, is->temperature),
-		.aged = (uint16_t)choose(wish->aged, is->aged),
-		.dead = (uint16_t)choose(wish->dead, is->dead),
+		.length = choose_value(wish->length, is->length),
+		.loss = choose_value(wish->loss, is->loss),
+		.crosstalk = choose_value(wish->crosstalk, is->crosstalk),
+		.drift = choose_value(wish->drift, is->drift),
+		.ageing = choose_value(wish->ageing, is->ageing),
+		.temperature = choose_value(wish->temperature, is->temperature),
+		.aged = (uint16_t)choose_value(wish->aged, is->aged),
+		.dead = (uint16_t)choose_value(wish->dead, is->dead),
 	};
 
 	if (l.length && !l.loss) {
 		const struct line_class *usual = line_class(LINE_USUAL);
 
 		l.loss = usual->loss;
-		l.crosstalk = choose(wish->crosstalk, usual->crosstalk);
+		l.crosstalk = choose_value(wish->crosstalk, usual->crosstalk);
 	}
 	return torus_line_set(dev, port, &l);
 }
@@ -73,8 +73,8 @@ static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_
 	return err ? err : torus_fault_set(dev, port, &link.fault);
 }
 
-static int end(const struct lab *lab, uint32_t node, unsigned int port,
-	       const struct fault_wish *wish)
+static int set_end(const struct lab *lab, uint32_t node, unsigned int port,
+		   const struct fault_wish *wish)
 {
 	char text[LAB_TEXT_MAX];
 	struct torus_dev *dev;
@@ -100,8 +100,8 @@ int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
 	int status;
 
 	lab_peer(lab, node, port, &peer, &peer_port);
-	status = end(lab, node, port, wish);
-	return status == OK ? end(lab, peer, peer_port, wish) : status;
+	status = set_end(lab, node, port, wish);
+	return status == OK ? set_end(lab, peer, peer_port, wish) : status;
 }
 
 int fault_everywhere(const struct lab *lab, const struct fault_wish *wish)
@@ -130,7 +130,7 @@ static int get_end(const struct lab *lab, uint32_t node, unsigned int port,
 	return err;
 }
 
-static struct fault_wish as(const struct torus_link *l)
+static struct fault_wish wish_of(const struct torus_link *l)
 {
 	const struct torus_line *c = &l->line;
 
@@ -162,8 +162,8 @@ int fault_copy(const struct lab *lab, uint32_t node)
 		/* A peer that does not answer is dead, and tells when it is revived. */
 		if (get_end(lab, peer, peer_port, &link))
 			continue;
-		wish = as(&link);
-		status = end(lab, node, port, &wish);
+		wish = wish_of(&link);
+		status = set_end(lab, node, port, &wish);
 	}
 	return status;
 }

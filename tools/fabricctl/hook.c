@@ -147,7 +147,7 @@ static void tell_end(unsigned long long seq, bool in_time, int status)
 }
 
 /* Runs the program as its keeper; does not return. */
-static void keep(const json_t *event, pid_t above, const sigset_t *signals)
+static void run_keeper(const json_t *event, pid_t above, const sigset_t *signals)
 {
 	char *text = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	int input, status = 0;
@@ -196,7 +196,7 @@ int hook_start(const struct hook *hook)
 	return OK;
 }
 
-static void begin(const json_t *event)
+static void begin_hook(const json_t *event)
 {
 	pid_t above = getpid(), pid;
 	sigset_t signals, was;
@@ -210,7 +210,7 @@ static void begin(const json_t *event)
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		keep(event, above, &signals);
+		run_keeper(event, above, &signals);
 	sigprocmask(SIG_SETMASK, &was, NULL);
 	if (pid > 0)
 		keeper[keepers++] = pid;
@@ -228,7 +228,7 @@ void hook_run(const json_t *event)
 	hook_look();
 }
 
-static void reap(void)
+static void reap_keepers(void)
 {
 	for (unsigned int i = 0; i < keepers;) {
 		if (waitpid(keeper[i], NULL, WNOHANG) == 0)
@@ -240,9 +240,9 @@ static void reap(void)
 
 bool hook_look(void)
 {
-	reap();
+	reap_keepers();
 	while (keepers < keepers_max && json_array_size(waiting)) {
-		begin(json_array_get(waiting, 0));
+		begin_hook(json_array_get(waiting, 0));
 		json_array_remove(waiting, 0);
 	}
 	if (left_out && json_array_size(waiting) < WAITING_MAX / 2) {

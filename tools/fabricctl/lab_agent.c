@@ -10,7 +10,7 @@
 #include "say.h"
 
 /* As rsh and ssh do: the words become one line for the shell. */
-static char *join(int n, char **word)
+static char *join_words(int n, char **word)
 {
 	size_t len = 1;
 	char *line, *p;
@@ -53,7 +53,7 @@ static int lab_agent(struct ctl *ctl, int argc, char **argv)
 	lab_free(&lab);
 	if (status != OK)
 		return status;
-	line = join(argc - 1, argv + 1);
+	line = join_words(argc - 1, argv + 1);
 	if (!line)
 		return fail("out of memory");
 	execl("/bin/sh", "sh", "-c", line, NULL);

@@ -18,7 +18,7 @@ struct labs {
 	unsigned int n;
 };
 
-static int gather(const char *name, void *arg)
+static int gather_lab(const char *name, void *arg)
 {
 	struct labs *labs = arg;
 	void *more;
@@ -34,7 +34,7 @@ static int gather(const char *name, void *arg)
 	return 0;
 }
 
-static int down(const char *name)
+static int take_down(const char *name)
 {
 	struct lab lab;
 
@@ -54,7 +54,7 @@ static int down(const char *name)
 	return OK;
 }
 
-static int choose(const char *wanted, struct labs *labs)
+static int choose_labs(const char *wanted, struct labs *labs)
 {
 	struct leftovers l;
 
@@ -63,10 +63,10 @@ static int choose(const char *wanted, struct labs *labs)
 		if (!l.run && !l.netns && !l.names)
 			return fail("there is no lab '%s'; 'fabricctl lab list' shows them",
 				    wanted);
-		gather(wanted, labs);
+		gather_lab(wanted, labs);
 		return OK;
 	}
-	if (lab_each(gather, labs) < 0 || names_each(gather, labs) < 0)
+	if (lab_each(gather_lab, labs) < 0 || names_each(gather_lab, labs) < 0)
 		return fail("cannot look for labs: %m");
 	if (labs->n > 1 && !all)
 		return fail("there are %u labs; name one with --name, or take --all", labs->n);
@@ -87,7 +87,7 @@ static int lab_down(struct ctl *ctl, int argc, char **argv)
 		name = NULL;
 	if (name && lab_name_check(name))
 		return CANNOT;
-	status = choose(name, &labs);
+	status = choose_labs(name, &labs);
 	if (status == OK && labs.n && geteuid())
 		status = fail_as(DENIED, "lab down needs root: run it with sudo");
 	if (status != OK)
@@ -95,7 +95,7 @@ static int lab_down(struct ctl *ctl, int argc, char **argv)
 	else if (!labs.n)
 		printf("no lab is up: nothing to do\n");
 	for (unsigned int i = 0; i < labs.n; i++)
-		if (down(labs.name[i]))
+		if (take_down(labs.name[i]))
 			status = CANNOT;
 	free(labs.name);
 	return status;

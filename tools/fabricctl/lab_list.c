@@ -8,7 +8,7 @@
 #include "say.h"
 #include "table.h"
 
-static json_t *one(const char *name)
+static json_t *lab_json(const char *name)
 {
 	struct lab lab;
 	json_t *j;
@@ -23,9 +23,9 @@ static json_t *one(const char *name)
 	return j;
 }
 
-static int gather(const char *name, void *arg)
+static int add_lab(const char *name, void *arg)
 {
-	json_array_append_new(arg, one(name));
+	json_array_append_new(arg, lab_json(name));
 	return 0;
 }
 
@@ -40,7 +40,7 @@ static void shape_cell(struct table *t, const json_t *j)
 		table_cell(t, PLAIN, "%s", torus_shape_text(&shape, text));
 }
 
-static void show(const json_t *all)
+static void show_labs(const json_t *all)
 {
 	static const char *const titles[] = { "NAME", "SHAPE", ">NODES", "STATE", ">AGE", NULL };
 	struct table *t = table_new(titles);
@@ -69,7 +69,7 @@ static int lab_list(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	err = lab_each(gather, all);
+	err = lab_each(add_lab, all);
 	if (err < 0) {
 		json_decref(all);
 		return fail(LAB_RUN ": %s", strerror(-err));
@@ -78,7 +78,7 @@ static int lab_list(struct ctl *ctl, int argc, char **argv)
 		json_show(all);
 		return OK;
 	}
-	show(all);
+	show_labs(all);
 	json_decref(all);
 	return OK;
 }

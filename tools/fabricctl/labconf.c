@@ -10,7 +10,7 @@ static const char *const own_keys[] = { "fabric", "name", "shape", "device", "se
 					"control" };
 
 /* Whether the line at @p sets @key; the manager reads files as inih does. */
-static bool sets(const char *p, const char *key)
+static bool sets_key(const char *p, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -28,7 +28,7 @@ static unsigned int find_line(const char *text, const char *key)
 	unsigned int line = 1;
 
 	for (const char *p = text; p; line++) {
-		if (sets(p, key))
+		if (sets_key(p, key))
 			return line;
 		p = strchr(p, '\n');
 		p = p ? p + 1 : NULL;
@@ -41,7 +41,7 @@ bool labconf_has(const char *text, const char *key)
 	return find_line(text, key);
 }
 
-static bool check(const char *path, const char *text)
+static bool check_keys(const char *path, const char *text)
 {
 	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++) {
 		unsigned int line = find_line(text, own_keys[i]);
@@ -77,5 +77,5 @@ const char *labconf_read(const char *path, char *text, size_t room)
 		return NULL;
 	}
 	text[n] = '\0';
-	return check(path, text) ? text : NULL;
+	return check_keys(path, text) ? text : NULL;
 }

@@ -32,7 +32,7 @@ const struct line_class *line_class(const char *name)
 }
 
 /* One lane or a range of them; @text goes behind it. */
-static bool one(const char **text, uint64_t *mask)
+static bool parse_range(const char **text, uint64_t *mask)
 {
 	unsigned long first, last;
 	char *end;
@@ -56,7 +56,7 @@ int line_lanes(const char *option, const char *text, uint64_t *mask)
 	*mask = !strcmp(text, "all") ? TORUS_LANES_MASK : 0;
 	if (*mask || !strcmp(text, "none"))
 		return OK;
-	while (one(&at, mask)) {
+	while (parse_range(&at, mask)) {
 		if (!*at)
 			return OK;
 		if (*at++ != ',')

@@ -69,14 +69,14 @@ static bool in_mask(const struct eye *e, int row, int col)
 }
 
 /* The worse the darker; the target, 1e-12, is where the eye begins. */
-static char shade(int n, bool mask)
+static char eye_shade(int n, bool mask)
 {
 	if (mask)
 		return n >= GOOD_ENOUGH ? 'o' : 'X';
 	return n >= GOOD_ENOUGH ? ' ' : n >= 9 ? '.' : n >= 6 ? ':' : n >= 3 ? '+' : '#';
 }
 
-static void draw(const json_t *j, const struct eye *e)
+static void draw_eye(const json_t *j, const struct eye *e)
 {
 	char end[TORUS_TEXT_MAX], line[TORUS_EYE_COLS + 1] = { 0 };
 
@@ -84,7 +84,7 @@ static void draw(const json_t *j, const struct eye *e)
 	       (unsigned long long)json_count(j, "lane"));
 	for (int r = 0; r < TORUS_EYE_ROWS; r++) {
 		for (int c = 0; c < TORUS_EYE_COLS; c++)
-			line[c] = shade(e->map[r][c], in_mask(e, r, c));
+			line[c] = eye_shade(e->map[r][c], in_mask(e, r, c));
 		if (r % 4)
 			printf("        |%s|\n", line);
 		else
@@ -99,7 +99,7 @@ static void draw(const json_t *j, const struct eye *e)
 /* --- SVG -------------------------------------------------------------------- */
 
 /* From dark violet, a coin's throw, to bright yellow, never wrong. */
-static void colour(int n, char *buf)
+static void eye_colour(int n, char *buf)
 {
 	static const int stop[][3] = {
 		{ 68, 1, 84 }, { 71, 45, 123 }, { 59, 82, 139 }, { 44, 114, 142 },
@@ -122,7 +122,7 @@ static void svg_cells(FILE *f, const struct eye *e)
 		for (int c = 0, from = 0; c < TORUS_EYE_COLS; c++) {
 			if (c + 1 < TORUS_EYE_COLS && e->map[r][c + 1] == e->map[r][c])
 				continue;
-			colour(e->map[r][c], rgb);
+			eye_colour(e->map[r][c], rgb);
 			fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
 				"fill=\"%s\"/>\n", LEFT + CELL * from, TOP + CELL * r,
 				CELL * (c + 1 - from), CELL, rgb);
@@ -191,7 +191,7 @@ static void svg_legend(FILE *f)
 	for (int n = DECADES; n >= 0; n--) {
 		int y = TOP + (DECADES - n) * step;
 
-		colour(n, rgb);
+		eye_colour(n, rgb);
 		fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"18\" height=\"%d\" fill=\"%s\"/>\n", x,
 			y, step, rgb);
 		if (n % 3 == 0)
@@ -234,7 +234,7 @@ static int show_eye(const struct ctl *ctl, json_t *data)
 	if (status == OK && ctl->json)
 		json_show(json_incref(data));
 	else if (status == OK && !svg)
-		draw(data, &e);
+		draw_eye(data, &e);
 	return status;
 }
 

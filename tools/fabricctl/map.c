@@ -166,7 +166,7 @@ static void draw_planes(const struct map *m, unsigned int from, unsigned int to)
 	putchar('\n');
 }
 
-static void draw(const struct map *m)
+static void draw_map(const struct map *m)
 {
 	int width = m->shape.size[0] * (m->cell + ALONG) + 4;
 	unsigned int fit = (unsigned int)(screen_columns() / width);
@@ -196,7 +196,7 @@ int map_print(const struct torus_shape *shape, const json_t *nodes, const json_t
 	if (m.name && m.colour && m.cable) {
 		place_nodes(&m, nodes);
 		place_links(&m, links);
-		draw(&m);
+		draw_map(&m);
 	} else {
 		status = fail("out of memory");
 	}

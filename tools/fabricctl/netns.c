@@ -37,7 +37,7 @@ int netns_enter(int fd)
 }
 
 /* The directory must be a shared mount, or other mount namespaces pin what we delete. */
-static int prepare(void)
+static int prepare_mount(void)
 {
 	static bool done;
 
@@ -60,7 +60,7 @@ static int prepare(void)
 int netns_create(const char *name)
 {
 	char path[PATH_LEN];
-	int fd, err = prepare();
+	int fd, err = prepare_mount();
 
 	if (err)
 		return err;

@@ -20,7 +20,7 @@ static int attach_all(const struct lab *lab, uint32_t node, struct torus_dev *de
 	return OK;
 }
 
-static int make(const struct lab *lab, uint32_t node)
+static int make_nic(const struct lab *lab, uint32_t node)
 {
 	char host[TORUS_TEXT_MAX];
 	struct device_spec spec = {
@@ -42,7 +42,7 @@ static int make(const struct lab *lab, uint32_t node)
 static int make_and_attach(const struct lab *lab, uint32_t node)
 {
 	struct torus_dev *dev;
-	int status = make(lab, node);
+	int status = make_nic(lab, node);
 
 	if (status != OK)
 		return status;
@@ -88,8 +88,8 @@ static int visit_end(void *arg)
 	return err == -ENODEV ? 0 : err;
 }
 
-static int visit(const struct lab *lab, uint32_t node, int (*fn)(void *arg),
-		 struct torus_dev **dev)
+static int visit_nic(const struct lab *lab, uint32_t node, int (*fn)(void *arg),
+		     struct torus_dev **dev)
 {
 	struct visit v = { lab, node, dev };
 	char name[LAB_TEXT_MAX];
@@ -99,7 +99,7 @@ static int visit(const struct lab *lab, uint32_t node, int (*fn)(void *arg),
 
 static int kernel_start(const struct lab *lab, uint32_t node, int netns, const char *program)
 {
-	int status = visit(lab, node, visit_start, NULL);
+	int status = visit_nic(lab, node, visit_start, NULL);
 
 	(void)netns;
 	(void)program;
@@ -108,19 +108,19 @@ static int kernel_start(const struct lab *lab, uint32_t node, int netns, const c
 
 static int kernel_running(const struct lab *lab, uint32_t node)
 {
-	int index = visit(lab, node, visit_index, NULL);
+	int index = visit_nic(lab, node, visit_index, NULL);
 
 	return index < 0 ? 0 : index;
 }
 
 static int kernel_end(const struct lab *lab, uint32_t node)
 {
-	return visit(lab, node, visit_end, NULL);
+	return visit_nic(lab, node, visit_end, NULL);
 }
 
 static int kernel_open(const struct lab *lab, uint32_t node, struct torus_dev **dev)
 {
-	return visit(lab, node, visit_open, dev);
+	return visit_nic(lab, node, visit_open, dev);
 }
 
 const struct nic_backend nic_kernel = {

@@ -32,7 +32,7 @@ static char *socket_path(const struct lab *lab, char *buf)
 }
 
 /* The connection is kept: a lab that comes up has a request for each NIC. */
-static int connection(const struct lab *lab)
+static int connect_pack(const struct lab *lab)
 {
 	static int fd = -1;
 	static char to[LAB_TEXT_MAX];
@@ -58,9 +58,9 @@ static int connection(const struct lab *lab)
 }
 
 /* Return: 0 if it said "ok", -EINVAL with its words in @said, another negative errno. */
-static int ask(const struct lab *lab, char *const *word, char *said)
+static int ask_pack(const struct lab *lab, char *const *word, char *said)
 {
-	int fd = connection(lab);
+	int fd = connect_pack(lab);
 	char text[REQUEST_MAX];
 	size_t len = 0;
 	ssize_t n;
@@ -98,7 +98,7 @@ static int pack_running(const struct lab *lab, uint32_t node)
 static int pack_add(const struct lab *lab, uint32_t node, char *const *word)
 {
 	char said[ANSWER_MAX];
-	int err = ask(lab, word, said);
+	int err = ask_pack(lab, word, said);
 
 	if (!err)
 		return OK;
@@ -110,7 +110,7 @@ static int pack_kill(const struct lab *lab, uint32_t node)
 	char said[ANSWER_MAX], host[TORUS_TEXT_MAX];
 	char *const word[] = { (char *)"kill", lab_host(lab, node, host), NULL };
 
-	return pack_running(lab, node) ? ask(lab, word, said) : 0;
+	return pack_running(lab, node) ? ask_pack(lab, word, said) : 0;
 }
 
 /* --- cables ---------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static int pack_wire(const struct lab *lab, uint32_t node, unsigned int port)
 		(char *)(is_whole(lab, node, port) ? "mend" : "cut"),
 		pack_cable(lab, node, port, cable), NULL,
 	};
-	int err = ask(lab, word, said);
+	int err = ask_pack(lab, word, said);
 
 	/* Without NICs there is nothing to cut; they are told when they start. */
 	return err == -ENOENT || err == -ECONNREFUSED ? 0 : err;
@@ -153,7 +153,7 @@ static int wait_for(const struct lab *lab)
 	char path[LAB_TEXT_MAX];
 	int left = START_MS;
 
-	while (connection(lab) < 0) {
+	while (connect_pack(lab) < 0) {
 		if (!proc_running(lab_path(lab, TORUS_NO_NODE, "torusemu.pid", path)) ||
 		    --left < 0) {
 			fail("cannot start the NICs: %s",
@@ -167,7 +167,7 @@ static int wait_for(const struct lab *lab)
 }
 
 /* What one that crashed left behind, and what was cut before. */
-static int begin(const struct lab *lab)
+static int begin_pack(const struct lab *lab)
 {
 	char path[LAB_TEXT_MAX], text[LAB_TEXT_MAX];
 	int err = 0;
@@ -199,7 +199,7 @@ static int pack_start(const struct lab *lab, int netns, const char *program)
 	pid = node_start(lab, TORUS_NO_NODE, netns, "torusemu", argv);
 	if (pid < 0)
 		return fail("cannot start the NICs: %s", strerror(-pid));
-	return wait_for(lab) == OK ? begin(lab) : CANNOT;
+	return wait_for(lab) == OK ? begin_pack(lab) : CANNOT;
 }
 
 static int packed_start(const struct lab *lab, uint32_t node, int netns, const char *program)

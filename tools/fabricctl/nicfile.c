@@ -27,7 +27,7 @@ struct reading {
 	char lower[TORUS_MAX_PORTS][IFNAMSIZ];
 };
 
-static void tell(void *arg, unsigned int line, const char *text)
+static void warn_line(void *arg, unsigned int line, const char *text)
 {
 	const struct reading *r = arg;
 
@@ -111,7 +111,7 @@ static bool on_port(struct reading *r, const char *name, const char *value)
 	return true;
 }
 
-static bool given(const struct nicfile *f, const struct tn_param *p)
+static bool is_given(const struct nicfile *f, const struct tn_param *p)
 {
 	size_t n = strlen(p->name);
 
@@ -132,7 +132,7 @@ static bool on_param(struct reading *r, const char *name, const char *value)
 
 	if (!p)
 		return false;
-	if (given(f, p)) {
+	if (is_given(f, p)) {
 		inifile_refuse(&r->file, r->file.line, "'%s' is given twice", name);
 		return true;
 	}
@@ -216,7 +216,7 @@ int nicfile_read(struct nicfile *f, const char *path, const char *ifname)
 		.f = f,
 		.path = path,
 		.file = {
-			.key = on_key, .complain = tell, .arg = &r,
+			.key = on_key, .complain = warn_line, .arg = &r,
 			.forms = "'key = value', '# comment'",
 		},
 	};

@@ -43,7 +43,7 @@ double age(double since)
 	return now > since ? now - since : 0;
 }
 
-static char *scaled(double v, double step, const char *const *units, char *buf)
+static char *scaled_text(double v, double step, const char *const *units, char *buf)
 {
 	int i = 0;
 
@@ -62,14 +62,14 @@ char *bytes_text(uint64_t bytes, char *buf)
 {
 	static const char *const units[] = { " B", " KiB", " MiB", " GiB", " TiB", NULL };
 
-	return scaled((double)bytes, 1024, units, buf);
+	return scaled_text((double)bytes, 1024, units, buf);
 }
 
 char *count_text(uint64_t n, char *buf)
 {
 	static const char *const units[] = { "", " k", " M", " G", " T", NULL };
 
-	return scaled((double)n, 1000, units, buf);
+	return scaled_text((double)n, 1000, units, buf);
 }
 
 char *dims_text(unsigned int n, char *buf)

@@ -30,7 +30,7 @@ static int set_service(void *arg)
 	return err;
 }
 
-static int service(const struct lab *lab, uint32_t node, bool up)
+static int switch_service(const struct lab *lab, uint32_t node, bool up)
 {
 	struct service s = { .up = up };
 	char name[LAB_TEXT_MAX];
@@ -52,7 +52,7 @@ int power_off(const struct lab *lab, uint32_t node)
 	for (unsigned int i = 0; i < n; i++)
 		proc_signal(fd[i], SIGSTOP);
 	wires = node_wires(lab, node);
-	err = service(lab, node, false);
+	err = switch_service(lab, node, false);
 	end = node_kill(lab, node, LAB_NO_MANAGER | LAB_NO_NIC);
 	end = proc_end(fd, n, 0) ? -EBUSY : end;
 	return wires ? wires : err ? err : end;
@@ -60,5 +60,5 @@ int power_off(const struct lab *lab, uint32_t node)
 
 int power_on(const struct lab *lab, uint32_t node)
 {
-	return service(lab, node, true);
+	return switch_service(lab, node, true);
 }

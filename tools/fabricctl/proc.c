@@ -57,7 +57,7 @@ static int pidfile_write(const char *path)
 	return 0;
 }
 
-static void become(const struct proc *p, int report)
+static void become_program(const struct proc *p, int report)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int log = open(p->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
@@ -97,7 +97,7 @@ int proc_start(const struct proc *p)
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		become(p, report[1]);
+		become_program(p, report[1]);
 	close(report[1]);
 	if (pid < 0)
 		err = errno;
@@ -221,8 +221,8 @@ void proc_files(void)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static int try(const char *dir, int len, const char *sub, const char *name, char *path,
-	       unsigned int max)
+static int try_place(const char *dir, int len, const char *sub, const char *name, char *path,
+		     unsigned int max)
 {
 	int n = snprintf(path, max, "%.*s%s/%s", len, dir, sub, name);
 
@@ -238,14 +238,14 @@ int proc_find_program(const char *name, char *path, unsigned int len)
 	if (n > 0) {
 		self[n] = '\0';
 		dirname(self);
-		if (!try(self, (int)strlen(self), "", name, path, len) ||
-		    !try(self, (int)strlen(self), "/../sbin", name, path, len))
+		if (!try_place(self, (int)strlen(self), "", name, path, len) ||
+		    !try_place(self, (int)strlen(self), "/../sbin", name, path, len))
 			return 0;
 	}
 	while (dirs && *dirs) {
 		int part = (int)strcspn(dirs, ":");
 
-		if (part && !try(dirs, part, "", name, path, len))
+		if (part && !try_place(dirs, part, "", name, path, len))
 			return 0;
 		dirs += part + (dirs[part] == ':');
 	}

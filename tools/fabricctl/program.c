@@ -12,7 +12,7 @@
 #include "command.h"
 #include "say.h"
 
-static int help(void)
+static int print_help(void)
 {
 	printf("usage: %s COMMAND [OPTION...] [ARGUMENT...]\n\n%s\n", this_program.name,
 	       this_program.help);
@@ -51,13 +51,13 @@ static bool reader_left(void)
 }
 
 /* Whether a first look says that further ones are in vain. */
-static bool failed(int status)
+static bool has_failed(int status)
 {
 	return status == CANNOT || status >= DENIED;
 }
 
 /* Looks until the user has seen enough; the exit status is that of the last. */
-static int watch(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
+static int watch_command(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
 {
 	struct timespec pause = {
 		.tv_sec = (time_t)ctl->interval,
@@ -72,14 +72,14 @@ static int watch(const struct command *cmd, struct ctl *ctl, int argc, char **ar
 		if (!ctl->json && !*paint(PLAIN))
 			putchar('\n');
 		fflush(stdout);
-		if ((failed(status) && !ctl->again) || ferror(stdout) || reader_left())
+		if ((has_failed(status) && !ctl->again) || ferror(stdout) || reader_left())
 			return status;
 		ctl->again = true;
 		nanosleep(&pause, NULL);
 	}
 }
 
-static int run(const struct command *cmd, int argc, char **argv)
+static int run_command(const struct command *cmd, int argc, char **argv)
 {
 	struct ctl ctl = { .seed = 1 };
 	int first = command_parse(cmd, &ctl, argc, argv);
@@ -87,32 +87,32 @@ static int run(const struct command *cmd, int argc, char **argv)
 	if (first < 0)
 		return -1 - first;
 	if (ctl.watch)
-		return watch(cmd, &ctl, argc - first, argv + first);
+		return watch_command(cmd, &ctl, argc - first, argv + first);
 	return cmd->run(&ctl, argc - first, argv + first);
 }
 
-static bool is(const char *arg, const char *a, const char *b)
+static bool is_either(const char *arg, const char *a, const char *b)
 {
 	return !strcmp(arg, a) || !strcmp(arg, b);
 }
 
 static bool asks_help(const char *arg)
 {
-	return is(arg, "--help", "-h") || !strcmp(arg, "help");
+	return is_either(arg, "--help", "-h") || !strcmp(arg, "help");
 }
 
-static int dispatch(int argc, char **argv)
+static int dispatch_command(int argc, char **argv)
 {
 	const struct family *family;
 	const struct command *cmd;
 
 	if (argc < 2) {
-		help();
+		print_help();
 		return CANNOT;
 	}
 	if (asks_help(argv[1]))
-		return help();
-	if (is(argv[1], "--version", "-V")) {
+		return print_help();
+	if (is_either(argv[1], "--version", "-V")) {
 		printf("%s %s\n", this_program.name, TORUS_VERSION);
 		return OK;
 	}
@@ -128,7 +128,7 @@ static int dispatch(int argc, char **argv)
 			return family_help(family);
 	}
 	cmd = command_find(family ? family->name : "", argv[1]);
-	return cmd ? run(cmd, argc - 1, argv + 1) : CANNOT;
+	return cmd ? run_command(cmd, argc - 1, argv + 1) : CANNOT;
 }
 
 int program_run(int argc, char **argv)
@@ -137,7 +137,7 @@ int program_run(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	status = dispatch(argc, argv);
+	status = dispatch_command(argc, argv);
 	errno = 0;
 	if ((fflush(stdout) || ferror(stdout)) && !reader_left())
 		return fail("cannot write to standard output%s%s", errno ? ": " : "",

@@ -114,7 +114,7 @@ static int node_network(const struct lab *lab, uint32_t node, const struct servi
 	return err;
 }
 
-static int nodes(const struct lab *lab, const struct service *s, int *netns)
+static int raise_nodes(const struct lab *lab, const struct service *s, int *netns)
 {
 	char name[LAB_TEXT_MAX];
 	int err;
@@ -130,8 +130,8 @@ static int nodes(const struct lab *lab, const struct service *s, int *netns)
 	return OK;
 }
 
-static int cable(const struct lab *lab, uint32_t node, unsigned int port,
-		 struct nl_sock *sk, const int *netns)
+static int raise_cable(const struct lab *lab, uint32_t node, unsigned int port,
+		       struct nl_sock *sk, const int *netns)
 {
 	struct wire_end a, b;
 	unsigned int peer_port;
@@ -146,7 +146,7 @@ static int cable(const struct lab *lab, uint32_t node, unsigned int port,
 }
 
 /* The plus end of each cable makes it; size 2 has two between the same nodes. */
-static int cables(const struct lab *lab, struct nl_sock *sk, const int *netns)
+static int raise_cables(const struct lab *lab, struct nl_sock *sk, const int *netns)
 {
 	char text[LAB_TEXT_MAX];
 
@@ -154,7 +154,7 @@ static int cables(const struct lab *lab, struct nl_sock *sk, const int *netns)
 		if (id % 16 == 0)
 			progress("cables of node %u/%u", id, lab->nodes);
 		for (unsigned int port = 0; port < lab->shape.ndims; port++) {
-			int err = lab_cable(lab, port) ? cable(lab, id, port, sk, netns) : 0;
+			int err = lab_cable(lab, port) ? raise_cable(lab, id, port, sk, netns) : 0;
 
 			if (err)
 				return fail("cannot make cable %s: %s",
@@ -200,9 +200,9 @@ static int raise_each(const struct lab *lab, int *netns)
 	int status = service_open(lab, &s);
 
 	if (status == OK)
-		status = nodes(lab, &s, netns);
+		status = raise_nodes(lab, &s, netns);
 	if (status == OK)
-		status = cables(lab, s.sk, netns);
+		status = raise_cables(lab, s.sk, netns);
 	if (status == OK)
 		status = plug_in(lab, netns);
 	if (s.netns >= 0)

@@ -20,7 +20,7 @@ bool root_leads(const json_t *root)
 }
 
 /* How long ago @key was; "" if it is not known. */
-static const char *since(const json_t *root, const char *key, char *text)
+static const char *since_text(const json_t *root, const char *key, char *text)
 {
 	double at = json_number_value(json_object_get(root, key));
 
@@ -34,7 +34,7 @@ static void show_leader(const json_t *root, const char *who)
 	char ago[32];
 
 	printf("%s, epoch %llu", who, (unsigned long long)json_count(root, "epoch"));
-	if (*since(root, "since", ago))
+	if (*since_text(root, "since", ago))
 		printf(", for %s", ago);
 	if (why)
 		printf(": %s", why);
@@ -88,7 +88,8 @@ void root_show(const json_t *root)
 		printf("%snone heard of yet%s", paint(BAD), paint(PLAIN));
 	} else {
 		printf("%snone%s%s%s", paint(BAD),
-		       *since(root, "unreachable_since", ago) ? " for " : "", ago, paint(PLAIN));
+		       *since_text(root, "unreachable_since", ago) ? " for " : "", ago,
+		       paint(PLAIN));
 		if (state_is(root, "lost"))
 			printf(": %s is lost", who);
 		else

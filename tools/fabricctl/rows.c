@@ -78,7 +78,7 @@ static size_t read_runs(const char *text, uint64_t *row, size_t max)
 	return n + !!*text;
 }
 
-static int unpack(const json_t *data, uint32_t nodes, struct rows *out)
+static int unpack_rows(const json_t *data, uint32_t nodes, struct rows *out)
 {
 	const json_t *rows = json_object_get(data, "rows");
 	size_t n;
@@ -109,7 +109,7 @@ int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node, stru
 	status = ask(a, json_pack("{ss ss}", "cmd", "rows", "node", at), &data);
 	if (status != OK)
 		return status;
-	status = unpack(data, torus_nodes(shape), out);
+	status = unpack_rows(data, torus_nodes(shape), out);
 	json_decref(data);
 	return status;
 }
@@ -136,7 +136,7 @@ static void take_rows(const json_t *data, const struct torus_shape *shape, uint3
 	if (id > first && json_is_null(json_object_get(data, "rows")))
 		*n = id - first;
 	else
-		unpack(data, torus_nodes(shape), &out[id - first]);
+		unpack_rows(data, torus_nodes(shape), &out[id - first]);
 }
 
 /* @runs: it may be refused by a manager that does not know them. */

@@ -13,7 +13,7 @@
 
 static bool in_progress;
 
-static void say(const char *fmt, va_list ap)
+static void print_message(const char *fmt, va_list ap)
 {
 	int err = errno;	/* for %m */
 
@@ -30,7 +30,7 @@ int fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 	return CANNOT;
 }
@@ -40,7 +40,7 @@ int fail_as(int status, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 	return status;
 }
@@ -50,11 +50,11 @@ void warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 }
 
-static bool coloured(void)
+static bool is_coloured(void)
 {
 	static int known = -1;
 	const char *no = getenv("NO_COLOR");
@@ -73,7 +73,7 @@ const char *paint(enum colour c)
 		[DOUBTFUL] = "\033[33m", [FAINT] = "\033[2m", [STRONG] = "\033[1m",
 	};
 
-	return coloured() ? code[c] : "";
+	return is_coloured() ? code[c] : "";
 }
 
 bool wide(void)

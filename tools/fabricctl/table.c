@@ -54,7 +54,7 @@ static bool is_right(const char *title)
 	return *title == '>';
 }
 
-static size_t width(const struct table *t, unsigned int column)
+static size_t column_width(const struct table *t, unsigned int column)
 {
 	size_t max = strlen(t->titles[column]) - is_right(t->titles[column]);
 
@@ -64,7 +64,7 @@ static size_t width(const struct table *t, unsigned int column)
 	return max;
 }
 
-static void show(const char *text, enum colour c, size_t wide, bool right, bool last)
+static void print_cell(const char *text, enum colour c, size_t wide, bool right, bool last)
 {
 	int pad = (int)(wide - strlen(text));
 
@@ -82,16 +82,16 @@ static void show_all(const struct table *t)
 	if (!wide)
 		return;
 	for (unsigned int c = 0; c < t->columns; c++)
-		wide[c] = width(t, c);
+		wide[c] = column_width(t, c);
 	for (unsigned int c = 0; c < t->columns; c++)
-		show(t->titles[c] + is_right(t->titles[c]), STRONG, wide[c],
-		     is_right(t->titles[c]), c + 1 == t->columns);
+		print_cell(t->titles[c] + is_right(t->titles[c]), STRONG, wide[c],
+			   is_right(t->titles[c]), c + 1 == t->columns);
 	putchar('\n');
 	for (size_t i = 0; i < t->n; i++) {
 		unsigned int c = (unsigned int)(i % t->columns);
 
-		show(t->cell[i].text, t->cell[i].colour, wide[c], is_right(t->titles[c]),
-		     c + 1 == t->columns);
+		print_cell(t->cell[i].text, t->cell[i].colour, wide[c], is_right(t->titles[c]),
+			   c + 1 == t->columns);
 		if (c + 1 == t->columns)
 			putchar('\n');
 	}

@@ -61,7 +61,7 @@ static void list_free(struct list *l)
 	free(l->item);
 }
 
-static void namespaces(const char *name, struct list *l)
+static void find_namespaces(const char *name, struct list *l)
 {
 	DIR *dir = opendir(LAB_NETNS);
 	struct dirent *e;
@@ -93,7 +93,7 @@ void leftovers_find(const char *name, struct leftovers *out)
 	struct list l = { 0 };
 	char path[PATH_MAX];
 
-	namespaces(name, &l);
+	find_namespaces(name, &l);
 	snprintf(path, sizeof(path), LAB_RUN "/%s", name);
 	names_each(count_name, &count);
 	out->run = !access(path, F_OK);
@@ -144,7 +144,7 @@ static int end_inhabitants(const struct list *l)
 	return err;
 }
 
-static bool inside(const struct list *l)
+static bool is_inside(const struct list *l)
 {
 	struct stat ns;
 
@@ -178,7 +178,7 @@ static int remove_run(const char *name)
 	return 0;
 }
 
-static int clear(const char *name, const struct list *l)
+static int clear_lab(const char *name, const struct list *l)
 {
 	int err, status = OK;
 
@@ -210,11 +210,11 @@ int teardown(const char *name)
 	int status;
 
 	proc_files();
-	namespaces(name, &l);
-	if (inside(&l))
+	find_namespaces(name, &l);
+	if (is_inside(&l))
 		status = fail("this process lives in lab '%s' itself: leave it first", name);
 	else
-		status = clear(name, &l);
+		status = clear_lab(name, &l);
 	list_free(&l);
 	return status;
 }

@@ -13,7 +13,7 @@ static bool test_and_set(struct judge *j, uint64_t number)
 }
 
 /* Forget the numbers whose bits those up to @number take. */
-static void advance(struct judge *j, uint64_t number)
+static void advance_window(struct judge *j, uint64_t number)
 {
 	if (number - j->next >= JUDGE_SEEN)
 		memset(j->seen, 0, sizeof(j->seen));
@@ -57,7 +57,7 @@ void judge_datagram(struct judge *j, const void *buf, uint32_t size, double now)
 		return;
 	}
 	if (!behind) {
-		advance(j, rec.number);
+		advance_window(j, rec.number);
 		test_and_set(j, rec.number);
 	}
 	j->f->reordered += behind;

@@ -8,7 +8,7 @@
 #include "traffic_judge.h"
 
 /* -EAGAIN is the socket's timeout: the stream has stalled. */
-static int all(ssize_t (*io)(int, void *, size_t, int), int fd, void *buf, size_t size)
+static int transfer_all(ssize_t (*io)(int, void *, size_t, int), int fd, void *buf, size_t size)
 {
 	for (size_t done = 0; done < size;) {
 		ssize_t n = io(fd, (char *)buf + done, size - done, MSG_NOSIGNAL);
@@ -47,7 +47,7 @@ void traffic_tcp_send(int fd, const struct load *load, struct flow *f)
 
 	while (!f->err && traffic_pace(load, start, f->sent)) {
 		record_fill(buf, load->size, f->sent, 0);
-		f->err = all(write_some, fd, buf, load->size);
+		f->err = transfer_all(write_some, fd, buf, load->size);
 		f->sent += !f->err;
 	}
 	f->seconds = traffic_now() - start;
@@ -66,14 +66,14 @@ void traffic_tcp_receive(int fd, struct flow *f)
 	int err;
 
 	j.f = f;
-	while ((err = all(recv, fd, buf, sizeof(rec))) == 0) {
+	while ((err = transfer_all(recv, fd, buf, sizeof(rec))) == 0) {
 		memcpy(&rec, buf, sizeof(rec));
 		if (rec.size < sizeof(rec) || rec.size > sizeof(buf)) {
 			f->corrupt++;
 			err = -EBADMSG;
 			break;
 		}
-		err = all(recv, fd, buf + sizeof(rec), rec.size - sizeof(rec));
+		err = transfer_all(recv, fd, buf + sizeof(rec), rec.size - sizeof(rec));
 		if (err)
 			break;
 		judge_stream(&j, buf, traffic_now());

@@ -41,7 +41,7 @@ static bool wait_ack(int fd, struct ack *ack, int ms)
 	return take_acks(fd, ack);
 }
 
-static bool put(int fd, const void *buf, size_t size, struct flow *f)
+static bool send_datagram(int fd, const void *buf, size_t size, struct flow *f)
 {
 	while (send(fd, buf, size, 0) < 0) {
 		struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -59,13 +59,13 @@ static bool put(int fd, const void *buf, size_t size, struct flow *f)
 }
 
 /* Repeats the number of datagrams until the receiver has said that it knows. */
-static void finish(int fd, struct flow *f, struct ack *ack)
+static void finish_flow(int fd, struct flow *f, struct ack *ack)
 {
 	double end = traffic_now() + TRAFFIC_PATIENCE_S;
 	char buf[sizeof(struct record)];
 
 	record_fill(buf, sizeof(buf), RECORD_END, f->sent);
-	while (!ack->done && traffic_now() < end && put(fd, buf, sizeof(buf), f))
+	while (!ack->done && traffic_now() < end && send_datagram(fd, buf, sizeof(buf), f))
 		wait_ack(fd, ack, FIN_EVERY_MS);
 	if (!ack->done && !f->err)
 		f->err = -ETIMEDOUT;
@@ -86,17 +86,17 @@ void traffic_udp_send(int fd, const struct load *load, struct flow *f)
 			continue;
 		}
 		record_fill(buf, load->size, f->sent, 0);
-		if (!put(fd, buf, load->size, f))
+		if (!send_datagram(fd, buf, load->size, f))
 			break;
 		f->sent++;
 		if (f->sent % ACK_EVERY == 0)
 			take_acks(fd, &ack);
 	}
 	f->seconds = traffic_now() - start;
-	finish(fd, f, &ack);
+	finish_flow(fd, f, &ack);
 }
 
-static void acknowledge(int fd, const struct flow *f, bool done)
+static void send_ack(int fd, const struct flow *f, bool done)
 {
 	struct ack a = { .received = f->received, .done = done };
 
@@ -128,7 +128,7 @@ void traffic_udp_receive(int fd, struct flow *f)
 			if (is_over(&j, traffic_now()))
 				break;
 			if (unanswered)
-				acknowledge(fd, f, false);
+				send_ack(fd, f, false);
 			unanswered = 0;
 			continue;
 		}
@@ -137,12 +137,12 @@ void traffic_udp_receive(int fd, struct flow *f)
 			continue;
 		judge_datagram(&j, buf, (uint32_t)n, traffic_now());
 		if (++unanswered == ACK_EVERY) {
-			acknowledge(fd, f, false);
+			send_ack(fd, f, false);
 			unanswered = 0;
 		}
 	}
 	for (int i = 0; i < 5; i++) {
-		acknowledge(fd, f, true);
+		send_ack(fd, f, true);
 		usleep(2000);
 	}
 }

@@ -47,7 +47,7 @@ const json_t *wave_neighbour(const json_t *own, const char *port)
 }
 
 /* Says above the items, or aside, how much they are worth. */
-static void label(const json_t *own, bool aside)
+static void put_label(const json_t *own, bool aside)
 {
 	static const char text[] = "preliminary, there is no table yet: this is what %s knows itself, "
 		"by its NIC and the Inits of its neighbours";
@@ -80,7 +80,7 @@ int wave_show(const struct ctl *ctl, struct ask *a, json_t *(*items)(const json_
 	if (json_is_object(json_object_get(own, "wave"))) {
 		*shown = true;
 		list = items(own);
-		label(own, ctl->json);
+		put_label(own, ctl->json);
 		if (ctl->json)
 			json_show(json_incref(list));
 		else

@@ -114,8 +114,8 @@ static int put_end(struct nl_msg *msg, const struct wire_end *end)
  * Both ends of a veth pair in one message, straight into their namespaces. Only
  * the first can be born up: the kernel opens the second before they are joined.
  */
-static int veth(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b,
-		int master)
+static int add_veth(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b,
+		    int master)
 {
 	struct ifinfomsg up = { .ifi_flags = IFF_UP, .ifi_change = IFF_UP }, plain = { 0 };
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
@@ -141,13 +141,13 @@ static int veth(struct nl_sock *sk, const struct wire_end *a, const struct wire_
 
 int wire_cable(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b)
 {
-	return veth(sk, a, b, 0);
+	return add_veth(sk, a, b, 0);
 }
 
 int wire_plug(struct nl_sock *sk, int bridge, const struct wire_end *port,
 	      const struct wire_end *end)
 {
-	return veth(sk, port, end, bridge);
+	return add_veth(sk, port, end, bridge);
 }
 
 static int index_of(struct nl_sock *sk, const char *name)
