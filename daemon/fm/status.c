@@ -107,7 +107,7 @@ bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 bool fm_place(const struct fm *fm, struct fm_place *out)
 {
 	memset(out, 0, sizeof(*out));
-	if (!fm->placed && (!fm->have_root || !fm->have_position))
+	if (!fm->have_position || (!fm->placed && !fm->have_root))
 		return false;
 	out->confirmed = fm->placed;
 	out->ndims = fm->ndims;

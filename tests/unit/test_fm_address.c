@@ -160,6 +160,103 @@ static void unknown_sizes(void **state)
 	stage_end(&s);
 }
 
+/* An Init by port 0 of a root with so many dimensions, of no known sizes, in that epoch. */
+static void dimensions(uint8_t ndims, uint64_t epoch, bool asks, int y, int z)
+{
+	struct fm_init i = from(0);
+
+	i.ndims = ndims;
+	i.port = ndims;
+	i.epoch = epoch;
+	i.asks = asks;
+	i.settled = false;
+	memset(i.size, 0, sizeof(i.size));
+	i.position[0] = 1;
+	i.position[1] = y;
+	i.position[2] = ndims > 2 ? z : 0;
+	stage_hear(&s, 0, &i);
+}
+
+/*
+ * The root begins anew with a dimension more: by the sizes, which are not known, the place by the
+ * former dimensions might be the one that neighbours say now.
+ */
+static void other_dimensions(void **state)
+{
+	(void)state;
+	for (unsigned int asks = 0; asks < 2; asks++) {
+		struct fm_place at;
+
+		begin("4x4x4", 5);
+		dimensions(2, TERM, false, 0, 0);
+		is_at(0, 0);
+		dimensions(2, TERM, false, 2, 0);	/* the same place, as far as is known */
+		is_at(0, 0);
+		dimensions(3, TERM + 1, asks, 2, 2);
+		is_at(0, 2);
+		assert_true(fm_place(s.fm, &at));
+		assert_int_equal(at.ndims, 3);
+		assert_int_equal(at.position[2], 2);
+		/* A neighbour that has not heard of it yet is not followed back. */
+		dimensions(2, TERM, false, 0, 0);
+		is_at(0, 2);
+		stage_end(&s);
+	}
+}
+
+static uint64_t status_root(void)
+{
+	struct fm_root_status r;
+
+	fm_root_status(s.fm, &r);
+	return r.guid;
+}
+
+/* A NIC that has a place follows a root of more dimensions: its manager tells no position. */
+static void other_dimensions_placed(void **state)
+{
+	struct fm_entry entries[16];
+	struct fm_place at;
+	struct fm_init i;
+	struct fm_msg m;
+
+	(void)state;
+	stage_init(&s, "4x4", 5);
+	s.deaf = "hello row log connect close ";
+	s.dev.nports = 6;
+	stage_start(&s);
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	m = stage_table(&s, 1, entries);
+	stage_msg(&s, 1, &m);
+	assert_true(fm_place(s.fm, &at));
+	assert_true(at.confirmed);
+	stage_down(&s, 1);
+	i.asks = true;
+	i.root_guid = NIC + 77;
+	i.epoch = TERM + 1;
+	i.ndims = 3;
+	i.port = 3;
+	i.size[2] = 4;
+	stage_hear(&s, 0, &i);
+	assert_int_equal(status_root(), NIC + 77);
+	assert_false(fm_place(s.fm, &at));
+	stage_forget(&s);
+	stage_link_up(&s, 0, 2);
+	stage_run(&s, 2);
+	stage_did_some(&s, "init 0: asks ");
+	stage_did_no(&s, "/4");
+	/* That one cannot be reached: back to the root that has led. */
+	stage_down(&s, 2);
+	assert_int_equal(status_root(), NIC);
+	assert_true(fm_place(s.fm, &at));
+	assert_int_equal(at.ndims, 2);
+	assert_true(at.confirmed);
+	stage_end(&s);
+}
+
 /* A dimension of size 1 has no cables; what comes by one tells no place. */
 static void size_one(void **state)
 {
@@ -339,6 +436,8 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(most_neighbours),
 		cmocka_unit_test(cables),
+		cmocka_unit_test(other_dimensions),
+		cmocka_unit_test(other_dimensions_placed),
 		cmocka_unit_test(unknown_sizes),
 		cmocka_unit_test(size_one),
 		cmocka_unit_test(bounded_moves),

@@ -44,6 +44,10 @@
  * follows no node that asks in an earlier epoch. If the root answers that it has no way to a root,
  * it is not lost: it does not lead yet, but asks to be root.
  *
+ * A root may begin anew with another number of dimensions. What neighbours said of this node's place
+ * before is then of no use, not even as a place that might be right: its coordinates are of other
+ * directions. A NIC that has its place keeps it, but its manager tells no position meanwhile.
+ *
  * The choice of the root decides how soon there is a root, not safety: the epoch that a NIC obeys
  * only rises (kernel/req/fence.c), whichever root its manager follows.
  */
@@ -167,6 +171,12 @@ static void take_address(struct fm *fm, const struct fm_init *init)
 	fm_ports_spread(fm);
 }
 
+/* The followed root began anew with another number of dimensions. */
+static bool has_other_dimensions(const struct fm *fm, const struct fm_init *init)
+{
+	return !fm->placed && init->ndims != fm->ndims && init->epoch > fm->root_epoch;
+}
+
 /* The Init is of the root that this node follows already. */
 static bool takes_again(struct fm *fm, const struct fm_init *init)
 {
@@ -190,6 +200,8 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	if (init->asks)
 		return !fm->root_asks && init->epoch >= fm->root_epoch && (!c || !c->ready);
 	if (!fm_uplink_conn(fm) && strcmp(fm->root_address, init->root_address))
+		return true;
+	if (has_other_dimensions(fm, init))
 		return true;
 	if (init->guid == init->root_guid && has_moved(fm, init))
 		take_address(fm, init);
@@ -272,7 +284,9 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 		       fm_table_who(fm, fm->root_guid, root),
 		       fm_table_who(fm, init->root_guid, other),
 		       init->asks ? ", which asks to be root" : "");
-	if (!fm->placed && fm->root_guid != init->root_guid)
+	if (fm->placed)
+		fm->have_position = fm->shape.ndims == init->ndims;
+	else if (fm->root_guid != init->root_guid || fm->ndims != init->ndims)
 		fm->have_position = false;
 	if (follows_in_vain(fm) && !init->asks)
 		fm->following->turns = fm->now + VAIN / 4 * fm->cfg.resend;
@@ -341,6 +355,11 @@ void fm_follow_back(struct fm *fm)
 		return;
 	}
 	fm_candidate_back(fm);
+	if (fm->placed && !fm->have_position) {
+		fm->ndims = fm->shape.ndims;
+		memcpy(fm->size, fm->shape.size, sizeof(fm->size));
+		fm->have_position = true;
+	}
 	fm->root_asks = false;
 	fm->have_root = fm->led.guid != fm->guid;
 	fm->root_lost = fm->have_root;
