@@ -8,8 +8,8 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute ports resign rows service \
-	sessions verdict wiring)
+tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute growing ports resign rows \
+	service sessions verdict wiring)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -19,6 +19,7 @@ endef
 $(eval $(call alone-test,arbiter,root/arbiter))
 $(eval $(call alone-test,asking,node/candidate))
 $(eval $(call alone-test,dispute,root/dispute))
+$(eval $(call alone-test,growing,root/grow))
 $(eval $(call alone-test,ports,node/port))
 $(eval $(call alone-test,resign,root/resign))
 $(eval $(call alone-test,rows,node/rows))
