@@ -8,8 +8,8 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute growing ports resign rows \
-	service sessions verdict wiring)
+tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute equals flows growing marks ports \
+	reach resign rows service sessions taking verdict wiring)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -19,12 +19,17 @@ endef
 $(eval $(call alone-test,arbiter,root/arbiter))
 $(eval $(call alone-test,asking,node/candidate))
 $(eval $(call alone-test,dispute,root/dispute))
+$(eval $(call alone-test,equals,root/ranks))
+$(eval $(call alone-test,flows,root/sums))
 $(eval $(call alone-test,growing,root/grow))
+$(eval $(call alone-test,marks,root/changes))
 $(eval $(call alone-test,ports,node/port))
+$(eval $(call alone-test,reach,root/isolated))
 $(eval $(call alone-test,resign,root/resign))
 $(eval $(call alone-test,rows,node/rows))
 $(eval $(call alone-test,service,root/service))
 $(eval $(call alone-test,sessions,root/ended))
+$(eval $(call alone-test,taking,root/tally))
 $(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,wiring,root/wiring))
 

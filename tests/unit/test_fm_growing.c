@@ -22,7 +22,7 @@
 #include "daemon/fm/root/tally.h"
 
 #define MATES	8
-#define NODES	64		/* of the largest shape: at most 6x6 */
+#define NODES	64		/* more than the largest shape has, 6x6 */
 #define QUIET	(300 * MS)
 #define LISTEN	(20 * MS)
 #define WAIT_MAX (30000 * MS)
@@ -209,7 +209,7 @@ static void end(void)
 	free(root.at);
 }
 
-/* What the root hears meanwhile. */
+/* The root hears of changes. */
 static void change(struct rnd *r)
 {
 	static const char *const shapes[] = { "5x3", "4x4", "6x6" };

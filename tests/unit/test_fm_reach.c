@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes that no link leads to, by themselves: random exclusions in small tables, and which nodes
+ * are told as cut off. What the file calls of the manager is in this test.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "tests/unit/memory.h"
+#include "tests/unit/seeds.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/isolated.h"
+
+#define NODES 512
+
+static struct fm_root root;
+static struct fm fm = { .root = &root };
+static struct fm_entry entry[NODES];
+static bool cut[NODES];		/* that is a problem */
+static bool told_any, marked;
+
+void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
+{
+	(void)f;
+	(void)fmt;
+	assert_string_equal(kind, "isolated");
+	assert_true(marked && key < NODES);
+	cut[key] = true;
+}
+
+void fm_problems_mark(struct fm *f, const char *kind)
+{
+	(void)f;
+	assert_string_equal(kind, "isolated");
+	marked = told_any = true;
+	memset(cut, 0, sizeof(cut));
+}
+
+void fm_problems_sweep(struct fm *f, const char *kind)
+{
+	(void)f;
+	assert_string_equal(kind, "isolated");
+	assert_true(marked);
+	marked = false;
+}
+
+bool fm_table_out(const struct torus_shape *shape, uint16_t admin)
+{
+	assert_ptr_equal(shape, &fm.table.shape);
+	return admin == 0xf;
+}
+
+/* --- a table ----------------------------------------------------------------------------- */
+
+static bool open_at(uint32_t node, unsigned int p)
+{
+	return !(fm.table.closed[node] & 1u << p);
+}
+
+static void close_link(uint32_t node, unsigned int p)
+{
+	uint32_t o = torus_neighbour(&fm.table.shape, node, p);
+
+	fm.table.closed[node] |= (uint16_t)(1u << p);
+	fm.table.closed[o] |= (uint16_t)(1u << torus_dir_opposite(&fm.table.shape, p));
+}
+
+static unsigned int ports(void)
+{
+	return 2u * fm.table.shape.ndims;
+}
+
+/* Entries behind the last node are up: they would be noticed. */
+static void begin(const char *shape)
+{
+	memset(entry, 0, sizeof(entry));
+	memset(cut, 0, sizeof(cut));
+	assert_int_equal(torus_shape_parse(shape, &fm.table.shape), 0);
+	fm.table.nodes = torus_nodes(&fm.table.shape);
+	fm.table.entry = entry;
+	fm.table.closed = calloc(fm.table.nodes, sizeof(*fm.table.closed));
+	fm.table.version = 1;
+	for (uint32_t i = 0; i < NODES; i++)
+		entry[i] = (struct fm_entry) { .node = i, .guid = i, .state = FM_NODE_UP };
+	fm.node = 0;
+	told_any = false;
+}
+
+static void end(void)
+{
+	free(fm.table.closed);
+}
+
+/* All that open links join to the root, found by passing marks on until nothing changes. */
+static void join_all(bool *joined)
+{
+	bool more = true;
+
+	memset(joined, 0, NODES * sizeof(*joined));
+	joined[fm.node] = true;
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < fm.table.nodes; i++)
+			for (unsigned int p = 0; joined[i] && p < ports(); p++) {
+				uint32_t o = torus_neighbour(&fm.table.shape, i, p);
+
+				if (open_at(i, p) && !joined[o])
+					more = joined[o] = true;
+			}
+	}
+}
+
+/* Return: true if all that are up are joined. @is: those to be told */
+static bool naive(bool *is)
+{
+	bool joined[NODES], all = true;
+
+	join_all(joined);
+	for (uint32_t i = 0; i < NODES; i++) {
+		bool lacks = i < fm.table.nodes && entry[i].state == FM_NODE_UP && !joined[i];
+
+		all &= !lacks;
+		is[i] = lacks && entry[i].admin != 0xf;
+	}
+	return all;
+}
+
+/* The links of a node without a NIC are closed, at both ends. */
+static void end_some(struct rnd *r)
+{
+	for (uint32_t i = 0; i < fm.table.nodes; i++) {
+		if (rnd_one_in(r, 6) && i != fm.node)
+			entry[i].state = (uint8_t)rnd_below(r, FM_NODE_STATES);
+		if (rnd_one_in(r, 6))
+			entry[i].admin = 0xf;
+		for (unsigned int p = 0; p < ports(); p++)
+			if (entry[i].state != FM_NODE_UP && entry[i].state != FM_NODE_SILENT)
+				close_link(i, p);
+	}
+}
+
+/* The nodes at both ends of these links change, and others. */
+static void cut_some(struct rnd *r, struct fm_entry *changed, uint32_t *n)
+{
+	uint32_t links = rnd_below(r, fm.table.nodes);
+	bool is[NODES] = { false };
+
+	for (uint32_t k = 0; k < links; k++) {
+		uint32_t i = rnd_below(r, fm.table.nodes);
+		unsigned int p = rnd_below(r, ports());
+
+		close_link(i, p);
+		is[i] = is[torus_neighbour(&fm.table.shape, i, p)] = true;
+	}
+	for (uint32_t i = 0; i < fm.table.nodes; i++)
+		if (is[i] || rnd_one_in(r, 5))
+			changed[(*n)++] = entry[i];
+}
+
+static void check(struct rnd *r, bool joined)
+{
+	bool is[NODES];
+
+	expect(r, naive(is) == joined && !marked, "joined: %d", joined);
+	for (uint32_t i = 0; i < NODES; i++)
+		expect(r, cut[i] == is[i], "node %u", i);
+}
+
+static void table(uint64_t seed)
+{
+	static const char *const shapes[] = { "4", "2x2", "3x1", "4x3", "5x4", "3x2x3" };
+	struct rnd r = rnd_new(seed);
+	struct fm_entry changed[NODES];
+	struct fm_table_msg msg = { .entries = changed };
+	bool is[NODES], joined;
+
+	begin(shapes[rnd_below(&r, 6)]);
+	fm.node = rnd_below(&r, fm.table.nodes);
+	end_some(&r);
+	root.joined = naive(is) && !rnd_one_in(&r, 4);	/* in the table before */
+	cut_some(&r, changed, &msg.nentries);
+	if (rnd_one_in(&r, 4)) {	/* in doubt: it is looked at later */
+		fm_isolated_tell(&fm, &msg, true);
+		assert_false(told_any);
+		expect(&r, !root.joined || naive(is), "a node was cut off");
+		fm.table.version = rnd_below(&r, 3);
+		joined = root.joined;
+		fm_isolated_again(&fm);
+		expect(&r, told_any == (fm.table.version && !joined), "looked");
+	} else {
+		fm_isolated_tell(&fm, &msg, false);
+	}
+	if (told_any)
+		check(&r, root.joined);
+	else
+		expect(&r, !root.joined || naive(is), "a node was cut off");
+	end();
+}
+
+static void test_tables(void **state)
+{
+	(void)state;
+	for_seeds(3000, table);
+}
+
+/* Only the node that changed is looked at, as long as each of its cables has a way round. */
+static void test_way_round(void **state)
+{
+	struct fm_entry changed[2];
+	struct fm_table_msg msg = { .entries = changed, .nentries = 1 };
+
+	(void)state;
+	begin("5x5");
+	root.joined = true;
+	close_link(6, 0);
+	changed[0] = entry[6];
+	fm_isolated_tell(&fm, &msg, false);
+	assert_false(told_any);
+	/* No cable of a dead node counts, at either end. */
+	for (unsigned int p = 0; p < 4; p++)
+		close_link(12, p);
+	entry[12].state = FM_NODE_DEAD;
+	for (unsigned int i = 11; i <= 12; i++) {
+		changed[0] = entry[i];
+		fm_isolated_tell(&fm, &msg, false);
+		assert_false(told_any);
+	}
+	entry[12].state = FM_NODE_UP;
+	changed[1] = entry[12];
+	changed[0] = entry[3];
+	fm_isolated_tell(&fm, &msg, false);
+	assert_false(told_any);
+	/* A silent node has a NIC, as one that is up. */
+	msg.nentries = 2;
+	entry[12].state = FM_NODE_SILENT;
+	fm_isolated_tell(&fm, &msg, false);
+	assert_true(told_any && root.joined);
+	end();
+}
+
+/* No cable of a dimension of one node: it leads back to the node, and is not missed. */
+static void test_flat(void **state)
+{
+	struct fm_entry changed[1];
+	struct fm_table_msg msg = { .entries = changed, .nentries = 1 };
+
+	(void)state;
+	begin("5x1");
+	root.joined = true;
+	close_link(2, 1);
+	close_link(2, 0);
+	changed[0] = entry[2];
+	fm_isolated_tell(&fm, &msg, false);
+	assert_false(told_any);
+	/* Nor is it missed if no other node is there. */
+	for (uint32_t i = 1; i < 5; i++)
+		entry[i].state = FM_NODE_ABSENT;
+	for (uint32_t i = 0; i < 5; i++)
+		close_link(i, 0);
+	close_link(0, 1);
+	changed[0] = entry[0];
+	fm_isolated_tell(&fm, &msg, false);
+	assert_false(told_any);
+	end();
+}
+
+/* The way round of a long ring is longer than is looked for: then all nodes are looked at. */
+static void test_long_way(void **state)
+{
+	static const char *const shapes[] = { "129", "130", "500" };
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		struct fm_entry changed[1];
+		struct fm_table_msg msg = { .entries = changed, .nentries = 1 };
+
+		begin(shapes[i / 2]);
+		root.joined = true;
+		close_link(5, i % 2);	/* and the way begins at the other port */
+		changed[0] = entry[5];
+		fm_isolated_tell(&fm, &msg, false);
+		assert_int_equal(told_any, i >= 2);
+		assert_true(root.joined);
+		end();
+	}
+}
+
+/* Ways that lead over the last port of six dimensions. */
+static void test_last_port(void **state)
+{
+	struct fm_entry changed[1];
+	struct fm_table_msg msg = { .entries = changed, .nentries = 1 };
+
+	(void)state;
+	begin("1x1x1x1x1x4");
+	fm_isolated_again(&fm);
+	root.joined = true;
+	close_link(0, 5);
+	changed[0] = entry[0];
+	told_any = false;
+	fm_isolated_tell(&fm, &msg, false);
+	assert_false(told_any);
+	root.joined = false;
+	fm_isolated_again(&fm);
+	assert_true(told_any && root.joined);
+	close_link(3, 11);
+	changed[0] = entry[3];
+	fm_isolated_tell(&fm, &msg, false);
+	assert_true(cut[1] && cut[2] && !cut[3]);
+	end();
+}
+
+/* Without memory for the search nothing is told, and it is searched again later. */
+static void test_memory(void **state)
+{
+	struct fm_table_msg msg = { .nentries = 0 };
+
+	(void)state;
+	begin("4x3");
+	cut[3] = true;
+	for (unsigned int p = 0; p < 4; p++)
+		close_link(5, p);
+	msg.entries = &entry[5];
+	msg.nentries = 1;
+	for (unsigned int n = 1; n <= 2; n++) {
+		root.joined = true;
+		memory_fails_at(n);
+		fm_isolated_tell(&fm, &msg, false);
+		assert_true(memory_failed());
+		assert_false(told_any || root.joined);
+	}
+	fm_isolated_again(&fm);
+	assert_true(told_any && cut[5] && !cut[3]);
+	assert_int_equal(memory_blocks(), 1);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_way_round),
+		cmocka_unit_test(test_flat),
+		cmocka_unit_test(test_long_way),
+		cmocka_unit_test(test_last_port),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests_name("fm_reach", all, NULL, NULL);
+}
