@@ -9,7 +9,7 @@ endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute equals flows growing marks ports \
-	reach resign rows service sessions taking verdict wiring)
+	reach recalling resign rows service sessions taking verdict wiring)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -25,6 +25,7 @@ $(eval $(call alone-test,growing,root/grow))
 $(eval $(call alone-test,marks,root/changes))
 $(eval $(call alone-test,ports,node/port))
 $(eval $(call alone-test,reach,root/isolated))
+$(eval $(call alone-test,recalling,root/recall))
 $(eval $(call alone-test,resign,root/resign))
 $(eval $(call alone-test,rows,node/rows))
 $(eval $(call alone-test,service,root/service))
