@@ -9,7 +9,8 @@ endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute equals flows growing marks ports \
-	reach recalling resign rows service sessions taking verdict wiring)
+	reach recalling resign rows service sessions settling taking \
+	vain verdict wiring)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -30,7 +31,9 @@ $(eval $(call alone-test,resign,root/resign))
 $(eval $(call alone-test,rows,node/rows))
 $(eval $(call alone-test,service,root/service))
 $(eval $(call alone-test,sessions,root/ended))
+$(eval $(call alone-test,settling,root/settle))
 $(eval $(call alone-test,taking,root/tally))
+$(eval $(call alone-test,vain,node/follow))
 $(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,wiring,root/wiring))
 

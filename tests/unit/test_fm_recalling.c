@@ -163,7 +163,8 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m)
 {
 	b->orders.of = calloc(m->norders + 1, sizeof(*b->orders.of));
-	memcpy(b->orders.of, m->orders, m->norders * sizeof(*m->orders));
+	if (m->norders)
+		memcpy(b->orders.of, m->orders, m->norders * sizeof(*m->orders));
 	b->orders.n = m->norders;
 }
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The node that was followed asked in vain, by itself: which root this node follows then. What the
+ * file calls of the manager is in this test.
+ */
+#include <string.h>
+
+#include "tests/unit/seeds.h"
+#include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/uplink.h"
+
+#define OWN	5
+#define ASKED	9
+#define LED	7
+
+static struct fm fm;
+static unsigned int adrift, asked, back;
+
+uint64_t fm_candidate_wait(const struct fm *f)
+{
+	(void)f;
+	return 0;
+}
+
+void fm_candidate_heard(struct fm *f)
+{
+	(void)f;
+}
+
+void fm_candidate_adrift(struct fm *f)
+{
+	(void)f;
+	adrift++;
+}
+
+void fm_candidate_back(struct fm *f)
+{
+	assert_true(f->root_asks);
+	back++;
+}
+
+struct fm_conn *fm_conn_of_role(const struct fm *f, enum fm_conn_role role)
+{
+	(void)f;
+	(void)role;
+	return NULL;
+}
+
+void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+{
+	(void)f;
+	(void)level;
+	(void)kind;
+	(void)fmt;
+}
+
+void fm_ports_spread(struct fm *f)
+{
+	(void)f;
+}
+
+void fm_ports_ask(struct fm *f)
+{
+	(void)f;
+	asked++;
+}
+
+uint32_t fm_table_find(const struct fm *f, uint64_t guid)
+{
+	(void)f;
+	(void)guid;
+	return TORUS_NO_NODE;
+}
+
+const char *fm_table_who(const struct fm *f, uint64_t guid, char *buf)
+{
+	(void)f;
+	(void)guid;
+	return strcpy(buf, "?");
+}
+
+struct fm_conn *fm_uplink_conn(const struct fm *f)
+{
+	(void)f;
+	return NULL;
+}
+
+void fm_uplink_ask(struct fm *f)
+{
+	(void)f;
+}
+
+void fm_uplink_hurry(struct fm *f)
+{
+	(void)f;
+}
+
+void fm_uplink_leave(struct fm *f)
+{
+	(void)f;
+}
+
+uint64_t fm_uplink_backoff(const struct fm *f)
+{
+	(void)f;
+	return 0;
+}
+
+/* It follows a node that asks, and was led by @led before; 0: by no root. */
+static void follows(uint64_t led)
+{
+	memset(&fm, 0, sizeof(fm));
+	fm.now = 50 * SEC;
+	fm.guid = OWN;
+	fm.have_root = fm.root_asks = true;
+	fm.root_guid = ASKED;
+	fm.rootless = 3;
+	strcpy(fm.root_address, "asked:1");
+	fm.led.guid = led;
+	strcpy(fm.led.address, "led:1");
+	adrift = asked = back = 0;
+}
+
+static void test_led_by_none(void **state)
+{
+	(void)state;
+	follows(0);
+	fm.root_lost = true;
+	fm_follow_back(&fm);
+	assert_true(!fm.have_root && !fm.root_asks && !fm.root_lost);
+	assert_int_equal(fm.rootless, fm.now);
+	assert_true(adrift == 1 && asked == 1 && !back);
+}
+
+static void test_led_by_another(void **state)
+{
+	(void)state;
+	follows(LED);
+	fm_follow_back(&fm);
+	assert_true(fm.have_root && !fm.root_asks && fm.root_lost);
+	assert_int_equal(fm.root_guid, LED);
+	assert_string_equal(fm.root_address, "led:1");
+	assert_true(adrift == 1 && !asked && back == 1);
+}
+
+/* It was root itself, and is none now: so it has no root from now on. */
+static void test_led_by_itself(void **state)
+{
+	(void)state;
+	follows(OWN);
+	fm_follow_back(&fm);
+	assert_true(!fm.have_root && !fm.root_asks && !fm.root_lost);
+	assert_int_equal(fm.rootless, fm.now);
+	assert_true(adrift == 1 && back == 1);
+}
+
+/* A root that leads is followed on. */
+static void test_leads(void **state)
+{
+	(void)state;
+	follows(LED);
+	fm.root_asks = false;
+	fm_follow_back(&fm);
+	assert_true(fm.have_root && !fm.root_lost);
+	assert_int_equal(fm.root_guid, ASKED);
+	assert_int_equal(fm.rootless, 3);
+	assert_true(!adrift && !asked && !back);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_led_by_none),
+		cmocka_unit_test(test_led_by_another),
+		cmocka_unit_test(test_led_by_itself),
+		cmocka_unit_test(test_leads),
+	};
+
+	return cmocka_run_group_tests_name("fm_vain", all, NULL, NULL);
+}
