@@ -152,6 +152,15 @@ static void test_refuses(void **state)
 	m = child_hello(3);
 	m.hello.term = TERM + 1;
 	refuses(&m, "this node has not joined the root of that term");
+	/* Its NIC obeys another root of this epoch; that it obeyed one of an earlier is no matter. */
+	m = child_hello(3);
+	m.hello.root_epoch = TERM;
+	m.hello.root_guid = NIC + 7;
+	refuses(&m, "this node has not joined the root of that term");
+	m.hello.root_epoch = TERM - 1;
+	stage_up(&s, 61);
+	stage_msg(&s, 61, &m);
+	stage_did(&s, "61" WELCOME "1 < adopted 103/1 parent 101 attach 43\n");
 	stage_down(&s, 1);
 	stage_forget(&s);
 	m = child_hello(3);

@@ -332,6 +332,31 @@ static void test_stray(void **state)
 	stage_end(&s);
 }
 
+/* The parent follows another root of the same epoch by now: it is none to this node. */
+static void test_parent_of_another(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_WELCOME };
+
+	(void)state;
+	m.welcome.term = TERM;
+	m.welcome.root_guid = NIC + 7;
+	at_root();
+	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_up(&s, 2);
+	stage_forget(&s);
+	stage_msg(&s, 2, &m);
+	stage_did(&s, "close 2\n" STRAY);
+	stage_welcome(&s, 1, TERM, "");
+	stage_did_nothing(&s);
+	stage_end(&s);
+	/* It has been this node's parent, and tells its children of its new root. */
+	with_parent();
+	stage_msg(&s, 2, &m);
+	stage_did_some(&s, "close 2\nlog warning tree: parent lost; back to the root\n");
+	stage_wait(&s, "connect 10.0.0.0:1: 3");
+	stage_end(&s);
+}
+
 /* The parent is lost: the node returns to the root soon. */
 static void test_parent_lost(void **state)
 {
@@ -615,6 +640,7 @@ int main(void)
 		cmocka_unit_test(test_parent),
 		cmocka_unit_test(test_other_parent),
 		cmocka_unit_test(test_stray),
+		cmocka_unit_test(test_parent_of_another),
 		cmocka_unit_test(test_parent_lost),
 		cmocka_unit_test(test_attach),
 		cmocka_unit_test(test_hello),

@@ -64,13 +64,19 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		fm_member_child(fm, c, h->version);
 }
 
+/* Return: true if the NIC of that node obeys another root of this epoch than that of this node. */
+static bool obeys_another(const struct fm *fm, const struct fm_hello *h)
+{
+	return h->root_epoch == fm->term && h->root_guid && h->root_guid != fm->root_guid;
+}
+
 void fm_child_ask(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
 
 	if (h->role == FM_ROLE_JOIN) {
 		fm_child_refuse(fm, c, "this node is not the root");
-	} else if (!fm_uplink_conn(fm) || h->term != fm->term) {
+	} else if (!fm_uplink_conn(fm) || h->term != fm->term || obeys_another(fm, h)) {
 		fm_child_refuse(fm, c, "this node has not joined the root of that term");
 	} else {
 		msg.welcome.term = fm->term;

@@ -19,6 +19,11 @@
  * each new connection upward; steps are repeated by the node that waits for the reports (member.c,
  * recovery.c).
  *
+ * Two first roots may have one epoch, and a node that two of them reach may change from one to the
+ * other before its NIC obeys either. So a parent that one root names may follow the other by then.
+ * It refuses a child whose NIC obeys another root than its own, and a node leaves a parent that
+ * welcomes it in the name of another root: its root names another one.
+ *
  * The root never makes a circle of parents, but a peer that lies can, and messages would be passed
  * up in it for ever. So a node with a new connection upward sends its row there. If that row comes
  * back from a child, the circle is closed, and that child is dropped.
@@ -261,6 +266,10 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 
 	if (answers_for_another(fm, c, w->root_guid)) {
 		give_up_root(fm, c);
+		return;
+	}
+	if (c->role == FM_CONN_PARENT && w->root_guid != fm->root_guid) {
+		end_conn(fm, c);
 		return;
 	}
 	if (w->root_guid != fm->root_guid || !w->term || !may_obey(fm, w))
