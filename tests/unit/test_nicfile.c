@@ -67,6 +67,36 @@ static void right(void **state)
 	assert_string_equal(f.lower[3], "eth4");
 }
 
+static unsigned int param_number(const char *name)
+{
+	for (unsigned int i = 0; i < TN_PARAMS; i++)
+		if (!strcmp(tn_param_list[i].name, name))
+			return i;
+	fail_msg("no parameter %s", name);
+	return 0;
+}
+
+/* A parameter is compared with the file, if that names it. */
+static void differences(void **state)
+{
+	unsigned int silence = param_number("silence"), park = param_number("park_bytes");
+	struct nicfile f;
+	uint64_t wanted;
+
+	(void)state;
+	assert_int_equal(nicfile_of(&f, "silence = 2s\npark_bytes = 32M\n"), OK);
+	for (unsigned int i = 0; i < TN_PARAMS; i++) {
+		assert_int_equal(nicfile_differs(&f, i, 350000000, &wanted), i == silence || i == park);
+		assert_false(nicfile_differs(&f, i, UINT64_MAX, &wanted));
+	}
+	assert_true(nicfile_differs(&f, silence, 2000000001, &wanted));
+	assert_int_equal(wanted, 2000000000);
+	assert_false(nicfile_differs(&f, silence, 2000000000, &wanted));
+	assert_true(nicfile_differs(&f, park, 16 << 20, &wanted));
+	assert_int_equal(wanted, 32 << 20);
+	assert_false(nicfile_differs(&f, park, 32 << 20, &wanted));
+}
+
 /* Every port of a NIC of every size has its number. */
 static void numbering(void **state)
 {
@@ -120,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(right),
+		cmocka_unit_test(differences),
 		cmocka_unit_test(numbering),
 		cmocka_unit_test(wrong),
 	};

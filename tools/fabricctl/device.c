@@ -101,6 +101,35 @@ int device_make(struct nl_sock *sk, const struct device_spec *spec)
 	return wire_send(sk, msg);
 }
 
+/* The data of the kind of link, as the driver fills it. Leaves @arg, values by parameter, as it is. */
+static int read_params(struct nl_msg *msg, void *arg)
+{
+	struct nlattr *link[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1], *data[IFLA_TORUS_MAX + 1];
+	uint64_t *of = arg;
+
+	if (nlmsg_parse(nlmsg_hdr(msg), sizeof(struct ifinfomsg), link, IFLA_MAX, NULL) ||
+	    !link[IFLA_LINKINFO] ||
+	    nla_parse_nested(info, IFLA_INFO_MAX, link[IFLA_LINKINFO], NULL) ||
+	    !info[IFLA_INFO_DATA] ||
+	    nla_parse_nested(data, IFLA_TORUS_MAX, info[IFLA_INFO_DATA], NULL))
+		return NL_OK;
+	for (unsigned int i = 0; i < TN_PARAMS; i++) {
+		const struct nlattr *a = data[tn_param_list[i].attr];
+
+		if (a)
+			of[i] = tn_param_list[i].is_wide ? nla_get_u64(a) : nla_get_u32(a);
+	}
+	return NL_OK;
+}
+
+int device_params(struct nl_sock *sk, const char *ifname, uint64_t *of)
+{
+	struct nl_msg *msg = new_request(RTM_GETLINK, 0, ifname);
+
+	memset(of, 0xff, TN_PARAMS * sizeof(*of));
+	return msg ? wire_ask(sk, msg, read_params, of) : -ENOMEM;
+}
+
 int device_remove(struct nl_sock *sk, const char *ifname)
 {
 	struct nl_msg *msg = new_request(RTM_DELLINK, 0, ifname);

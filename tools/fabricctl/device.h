@@ -34,6 +34,11 @@ int device_kernel(void);
 int device_sets_check(const char *const *sets);
 /** device_make() - Return: 0 or a negative errno, with wire_error() */
 int device_make(struct nl_sock *sk, const struct device_spec *spec);
+/**
+ * device_params() - parameters of the kernel NIC with the interface @ifname, as they are now
+ * @of: in the order of tn_param_list. Return: as device_make()
+ */
+int device_params(struct nl_sock *sk, const char *ifname, uint64_t *of);
 /** device_remove() - the interface @ifname of a kernel NIC; as device_make() */
 int device_remove(struct nl_sock *sk, const char *ifname);
 

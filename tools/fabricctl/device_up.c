@@ -6,6 +6,7 @@
  * traffic on the other ports goes on.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <torus/topology.h>
@@ -18,9 +19,44 @@
 
 static const char *config;
 
-static bool same(const struct torus_device *info, const struct nicfile *f)
+/* What a NIC has for its whole life, and tells its neighbours. */
+static bool is_same_nic(const struct torus_device *info, const struct nicfile *f)
 {
 	return info->nports == f->spec.ports && info->guid == f->spec.guid;
+}
+
+/* What can be changed while it runs. */
+static int update(const struct nicfile *f, struct torus_dev *dev, const struct torus_device *info)
+{
+	const char *name = f->spec.name ? f->spec.name : f->spec.ifname;
+
+	if (strcmp(info->name, name) && torus_name_set(dev, name))
+		return -1;
+	return info->bootstrap != f->spec.bootstrap ?
+	       torus_bootstrap_set(dev, f->spec.bootstrap) : 0;
+}
+
+/* Return: OK; NOT_KEPT: it has other parameters, which are named: these are given when it is made. */
+static int compare_params(struct nl_sock *sk, const struct nicfile *f)
+{
+	const char *ifname = f->spec.ifname;
+	uint64_t of[TN_PARAMS], wanted;
+	int status = OK;
+
+	if (device_params(sk, ifname, of))
+		return fail("NIC '%s': %s", ifname, wire_error());
+	for (unsigned int i = 0; i < TN_PARAMS; i++) {
+		const struct tn_param *p = &tn_param_list[i];
+
+		if (!nicfile_differs(f, i, of[i], &wanted))
+			continue;
+		warn("NIC '%s' has %s %" PRIu64 ", wanted is %" PRIu64 "%s: it is changed only when "
+		     "the NIC is made anew: 'systemctl restart torus-nic@%s', or 'fabricctl device "
+		     "del %s' first", ifname, p->name, of[i], wanted,
+		     p->unit == TN_TIME ? " ns" : p->unit == TN_RATE ? " e-18" : "", ifname, ifname);
+		status = NOT_KEPT;
+	}
+	return status;
 }
 
 /* Return: OK or CANNOT, and the NIC. */
@@ -39,13 +75,12 @@ static int made(struct nl_sock *sk, const struct nicfile *f, struct torus_dev **
 		return fail("%s", torus_error(NULL));
 	if (torus_device_get(*dev, info))
 		return fail("NIC '%s': %s", ifname, torus_error(*dev));
-	if (!same(info, f))
+	if (!is_same_nic(info, f))
 		return fail("NIC '%s' has %u ports and guid %016llx, wanted are %u and %016llx: "
 			    "'fabricctl device del %s' first", ifname, info->nports,
 			    (unsigned long long)info->guid, f->spec.ports,
 			    (unsigned long long)f->spec.guid, ifname);
-	if (info->bootstrap != f->spec.bootstrap &&
-	    torus_bootstrap_set(*dev, f->spec.bootstrap))
+	if (update(f, *dev, info))
 		return fail("NIC '%s': %s", ifname, torus_error(*dev));
 	return OK;
 }
@@ -95,14 +130,16 @@ static int bring_up(struct nl_sock *sk, const struct nicfile *f)
 {
 	struct torus_dev *dev = NULL;
 	struct torus_device info;
-	int status = made(sk, f, &dev, &info);
+	int status = made(sk, f, &dev, &info), differs = OK;
 
 	if (status == OK && wire_set_up(sk, f->spec.ifname, true))
 		status = fail("NIC '%s': %s", f->spec.ifname, wire_error());
 	if (status == OK)
+		differs = compare_params(sk, f);
+	if (status == OK)
 		status = plug_all(sk, f, dev);
 	torus_close(dev);
-	return status;
+	return status == OK ? differs : status;
 }
 
 static int device_up(struct ctl *ctl, int argc, char **argv)
@@ -147,7 +184,8 @@ COMMAND(device_up) = {
 	.brief = "Make the NIC and plug its cables as " NICFILE_DIR "/NAME.conf says",
 	.help = "The file is described in torus-nic.conf(5). A NIC that is there is kept, and only\n"
 		"what differs is changed. torus-nic@NAME.service runs this at boot. Exit status 1 if\n"
-		"a cable is missing: the others are plugged in.",
+		"a cable is missing: the others are plugged in; 3 if parameters differ, which can be\n"
+		"given only to a NIC that is made.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -234,3 +234,17 @@ int nicfile_read(struct nicfile *f, const char *path, const char *ifname)
 		f->spec.name = f->name;
 	return r.file.refused ? CANNOT : OK;
 }
+
+bool nicfile_differs(const struct nicfile *f, unsigned int i, uint64_t is, uint64_t *wanted)
+{
+	char why[PARAM_WHY_MAX];
+	uint64_t v;
+
+	for (unsigned int k = 0; f->sets[k]; k++) {
+		if (param_parse(f->sets[k], &v, why, sizeof(why)) != &tn_param_list[i])
+			continue;
+		*wanted = v;
+		return is != UINT64_MAX && is != v;
+	}
+	return false;
+}

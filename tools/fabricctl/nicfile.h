@@ -30,4 +30,12 @@ struct nicfile {
 /** nicfile_read() - all that is wrong is said. Return: OK or CANNOT */
 int nicfile_read(struct nicfile *f, const char *path, const char *ifname);
 
+/**
+ * nicfile_differs() - whether parameter @i of the NIC is another one than the file wants
+ * A driver has defaults of its own: what the file does not name differs from nothing.
+ * @is: the NIC's; UINT64_MAX: it has none, as that of an earlier driver
+ * @wanted: as the file has it; set if it differs
+ */
+bool nicfile_differs(const struct nicfile *f, unsigned int i, uint64_t is, uint64_t *wanted);
+
 #endif /* NICFILE_H */

@@ -96,6 +96,22 @@ int wire_send(struct nl_sock *sk, struct nl_msg *msg)
 	return to_errno(nl_send_sync(sk, msg));
 }
 
+int wire_ask(struct nl_sock *sk, struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg),
+	     void *arg)
+{
+	int err;
+
+	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, answer, arg);
+	err = nl_send_auto(sk, msg);
+	nlmsg_free(msg);
+	if (err >= 0)
+		err = nl_recvmsgs_default(sk);
+	if (err >= 0 && !refused.err)
+		err = nl_wait_for_ack(sk);
+	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_DEFAULT, NULL, NULL);
+	return to_errno(err < 0 ? err : 0);
+}
+
 void wire_close(struct nl_sock *sk)
 {
 	nl_socket_free(sk);

@@ -26,6 +26,9 @@ void wire_close(struct nl_sock *sk);
 /* All return 0 or a negative errno. */
 /** wire_send() - a message of one's own, consumed; waits for its ACK */
 int wire_send(struct nl_sock *sk, struct nl_msg *msg);
+/** wire_ask() - likewise a question with one answer, which @answer reads from the message */
+int wire_ask(struct nl_sock *sk, struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg),
+	     void *arg);
 /** wire_error() - text of the last error, with what the kernel itself said */
 const char *wire_error(void);
 /** wire_cable() - both ends are made inside their namespaces; @a is up, @b is not */

@@ -197,6 +197,18 @@ two_nics() {
 		until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2'
 }
 
+# up_says STATUS TEXT: "device up" of a NIC by its file in dev1
+up_says() { exits "$1" "$2" ip netns exec dev1 "$B/fabricctl" device up torus5 --config "$tmp/torus5.conf"; }
+
+# Read again: a name is changed while the NIC runs, a parameter is named, and all else is done.
+read_again() {
+	printf 'ports = 2\nguid = c0ffee05\n' >"$tmp/torus5.conf" && up_says 0 '' && up_says 0 '' &&
+	printf 'name = five\nsilence = 3s\n' >>"$tmp/torus5.conf" &&
+	up_says 3 'wanted is 3000000000 ns: it is changed only when the NIC is made anew' &&
+	listed dev1 'map(.name) | index("five") != null' true && up_says 3 'has silence' &&
+	dev dev1 del torus5 && up_says 0 '' && up_says 0 '' && dev dev1 del torus5
+}
+
 cp "$B/fabricctl" "$tmp" && chmod 755 "$tmp" "$tmp/fabricctl"
 head -c 32 /dev/urandom | base64 >"$tmp/key" && chmod 600 "$tmp/key"
 check "network" network
@@ -212,4 +224,5 @@ check "one goes and comes back: by its uevent" nic_goes_and_comes
 check "one moves to another namespace" nic_moves
 check "a manager restarts: addresses that were flushed are back" manager_restarts
 check "two NICs: the manager says so" two_nics
+check "the file of a NIC is read again" read_again
 done_testing
