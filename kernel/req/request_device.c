@@ -42,7 +42,7 @@ int torus_req_device_get(struct torus_hw *hw, struct torus_req *r)
 	return torus_req_answer(r, &torus_tree_device_get, 0);
 }
 
-static int get_shape(const struct torus_hw *hw, struct torus_req *r, struct torus_shape *shape)
+static int request_shape(const struct torus_hw *hw, struct torus_req *r, struct torus_shape *shape)
 {
 	const struct nlattr *s = r->tb[TORUS_A_SHAPE], *c = r->tb[TORUS_A_COORDS];
 	unsigned int n;
@@ -83,8 +83,8 @@ static int get_coords(struct torus_req *r, const struct torus_shape *shape,
 	return 0;
 }
 
-static bool is_there(const struct torus_hw *hw, const struct torus_shape *shape,
-		     const struct torus_coords *at)
+static bool is_device_there(const struct torus_hw *hw, const struct torus_shape *shape,
+			    const struct torus_coords *at)
 {
 	return hw->placed && hw->shape.ndims == shape->ndims &&
 	       !memcmp(hw->shape.size, shape->size, sizeof(shape->size)) &&
@@ -99,10 +99,10 @@ int torus_req_device_place(struct torus_hw *hw, struct torus_req *r)
 
 	if (!r->tb[TORUS_A_SHAPE] && !r->tb[TORUS_A_COORDS])
 		return 0;
-	err = get_shape(hw, r, &shape);
+	err = request_shape(hw, r, &shape);
 	if (!err)
 		err = get_coords(r, &shape, &at);
-	if (err || is_there(hw, &shape, &at))
+	if (err || is_device_there(hw, &shape, &at))
 		return err;
 	if (!hw->ops->place)
 		return -EOPNOTSUPP;

@@ -86,7 +86,8 @@ static void set_u16(u16 *to, const struct nlattr *a)
 		*to = (u16)torus_attr_number(a);
 }
 
-static void set_cable(struct tn_soft *s, unsigned int port, const struct nlattr *const *tb, u64 now)
+static void set_soft_cable(struct tn_soft *s, unsigned int port, const struct nlattr *const *tb,
+			   u64 now)
 {
 	struct tn_soft_port *p = &s->port[port];
 	struct tn_cable c = p->serdes.cable;
@@ -125,7 +126,7 @@ static void set_fault(struct tn_soft *s, unsigned int port, const struct nlattr 
 		tn_nic_marks(s->nic, port, tb[TORUS_FAULT_VB] ?
 			     torus_attr_number(tb[TORUS_FAULT_VB]) :
 			     tn_nic_marked(s->nic, port), f->bits.seed);
-	set_cable(s, port, tb, now);
+	set_soft_cable(s, port, tb, now);
 }
 
 static int soft_link_set(struct torus_hw *hw, unsigned int port,
