@@ -76,7 +76,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh,
 	return err ? err : 1;
 }
 
-static int take_message(struct torus_dev *dev, struct nlmsghdr *nlh, event_fn fn, void *arg)
+static int take_event(struct torus_dev *dev, struct nlmsghdr *nlh, event_fn fn, void *arg)
 {
 	struct torus_event ev;
 	int err;
@@ -102,7 +102,7 @@ static int take_datagram(struct torus_dev *dev, size_t len, event_fn fn, void *a
 	int left = (int)len, err = 0, first = 0;
 
 	for (; nlmsg_ok(nlh, left); nlh = nlmsg_next(nlh, &left)) {
-		err = take_message(dev, nlh, fn, arg);
+		err = take_event(dev, nlh, fn, arg);
 		if (err && (!first || err == -ENOBUFS))
 			first = err;
 	}

@@ -66,7 +66,7 @@ static int fail_fabric(struct torus_fabric *f, int err, const char *fmt, ...)
 
 /* --- connection ------------------------------------------------------------ */
 
-static void hang_up(struct torus_fabric *f)
+static void close_fabric(struct torus_fabric *f)
 {
 	if (f->fd >= 0)
 		close(f->fd);
@@ -134,7 +134,7 @@ void torus_fabric_close(struct torus_fabric *f)
 {
 	if (!f)
 		return;
-	hang_up(f);
+	close_fabric(f);
 	free(f->buf);
 	free(f->path);
 	free(f);
@@ -142,8 +142,8 @@ void torus_fabric_close(struct torus_fabric *f)
 
 /* --- lines ----------------------------------------------------------------- */
 
-static int send_all(struct torus_fabric *f, const char *data, size_t len,
-		    int64_t deadline)
+static int send_question(struct torus_fabric *f, const char *data, size_t len,
+			 int64_t deadline)
 {
 	while (len) {
 		ssize_t n = send(f->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -168,7 +168,7 @@ static int send_all(struct torus_fabric *f, const char *data, size_t len,
 }
 
 /* Room for at least one more byte and a NUL. */
-static int make_room(struct torus_fabric *f)
+static int grow_buffer(struct torus_fabric *f)
 {
 	size_t room = f->room ? 2 * f->room : 4096;
 	char *buf;
@@ -192,7 +192,7 @@ static int receive_some(struct torus_fabric *f, int64_t deadline)
 	ssize_t n;
 	int err;
 
-	err = make_room(f);
+	err = grow_buffer(f);
 	if (err)
 		return err;
 	for (;;) {
@@ -215,7 +215,7 @@ static int receive_some(struct torus_fabric *f, int64_t deadline)
 }
 
 /* The first line received, as a text of its own. */
-static int take_line(struct torus_fabric *f, char **line)
+static int take_reply_line(struct torus_fabric *f, char **line)
 {
 	char *end = f->len > f->seen ? memchr(f->buf + f->seen, '\n', f->len - f->seen)
 				     : NULL;
@@ -242,7 +242,7 @@ int torus_fabric_next(struct torus_fabric *f, char **reply, int timeout_ms)
 
 	if (f->fd < 0)
 		return fail_fabric(f, -ENOTCONN, "%s: no request was made", f->path);
-	while ((err = take_line(f, reply)) == -EAGAIN) {
+	while ((err = take_reply_line(f, reply)) == -EAGAIN) {
 		err = receive_some(f, deadline);
 		if (err)
 			return err;
@@ -266,16 +266,16 @@ int torus_fabric_call(struct torus_fabric *f, const char *request, char **reply,
 		if (err)
 			return err;
 	}
-	err = send_all(f, request, len, deadline);
+	err = send_question(f, request, len, deadline);
 	if (!err)
-		err = send_all(f, "\n", 1, deadline);
+		err = send_question(f, "\n", 1, deadline);
 	if (!err) {
 		int64_t left = deadline - lt_now();
 
 		err = torus_fabric_next(f, reply, left > 0 ? (int)left : 0);
 	}
 	if (err)
-		hang_up(f);
+		close_fabric(f);
 	return err;
 }
 
@@ -323,8 +323,8 @@ static unsigned int numbers_parse(const json_t *array, long max, uint16_t *out)
 	return (unsigned int)n;
 }
 
-static int get_shape(struct torus_fabric *f, const json_t *data,
-		     struct torus_shape *shape)
+static int shape_parse(struct torus_fabric *f, const json_t *data,
+		       struct torus_shape *shape)
 {
 	const json_t *array = json_object_get(data, "shape");
 
@@ -380,7 +380,7 @@ static int ask_coord(struct torus_fabric *f, const char *name, struct torus_shap
 	else if (!ok)
 		err = fail_fabric(f, error_of_code(code), "%s", text ? text : "refused");
 	if (!err)
-		err = get_shape(f, json_object_get(answer, "data"), shape);
+		err = shape_parse(f, json_object_get(answer, "data"), shape);
 	if (!err)
 		err = get_node(f, json_object_get(answer, "data"), shape, at);
 	json_decref(answer);

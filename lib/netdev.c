@@ -42,7 +42,7 @@ static void address_of(const struct torus_shape *shape, uint32_t node, uint8_t f
 	memcpy(a->at, family == AF_INET ? (void *)&a4 : (void *)&a6, (size_t)a->len);
 }
 
-static struct nl_msg *new_request(int type, int flags, void *head, size_t len)
+static struct nl_msg *new_netdev_request(int type, int flags, void *head, size_t len)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(type, flags);
 
@@ -53,7 +53,7 @@ static struct nl_msg *new_request(int type, int flags, void *head, size_t len)
 }
 
 /* Sends @msg unless it could not be built (@bad). Return: 0 or a libnl error. */
-static int send_request(struct nl_sock *sk, struct nl_msg *msg, bool bad)
+static int send_netdev(struct nl_sock *sk, struct nl_msg *msg, bool bad)
 {
 	if (msg && !bad)
 		return nl_send_sync(sk, msg);
@@ -65,7 +65,7 @@ static int send_request(struct nl_sock *sk, struct nl_msg *msg, bool bad)
 static int set_no_link_local(struct nl_sock *sk, uint32_t ifindex)
 {
 	struct ifinfomsg ifi = { .ifi_index = (int)ifindex };
-	struct nl_msg *msg = new_request(RTM_NEWLINK, 0, &ifi, sizeof(ifi));
+	struct nl_msg *msg = new_netdev_request(RTM_NEWLINK, 0, &ifi, sizeof(ifi));
 	struct nlattr *spec = msg ? nla_nest_start(msg, IFLA_AF_SPEC) : NULL;
 	struct nlattr *inet6 = spec ? nla_nest_start(msg, AF_INET6) : NULL;
 	bool bad = !inet6 || nla_put_u8(msg, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
@@ -74,17 +74,17 @@ static int set_no_link_local(struct nl_sock *sk, uint32_t ifindex)
 		nla_nest_end(msg, inet6);
 		nla_nest_end(msg, spec);
 	}
-	return send_request(sk, msg, bad);
+	return send_netdev(sk, msg, bad);
 }
 
-static int set_up(struct nl_sock *sk, uint32_t ifindex, uint32_t mtu)
+static int set_netdev_up(struct nl_sock *sk, uint32_t ifindex, uint32_t mtu)
 {
 	struct ifinfomsg ifi = {
 		.ifi_index = (int)ifindex, .ifi_flags = IFF_UP, .ifi_change = IFF_UP,
 	};
-	struct nl_msg *msg = new_request(RTM_NEWLINK, 0, &ifi, sizeof(ifi));
+	struct nl_msg *msg = new_netdev_request(RTM_NEWLINK, 0, &ifi, sizeof(ifi));
 
-	return send_request(sk, msg, !msg || (mtu && nla_put_u32(msg, IFLA_MTU, mtu)));
+	return send_netdev(sk, msg, !msg || (mtu && nla_put_u32(msg, IFLA_MTU, mtu)));
 }
 
 /*
@@ -98,9 +98,10 @@ static int address_change(struct nl_sock *sk, uint32_t ifindex, const struct add
 		.ifa_family = a->family, .ifa_prefixlen = (uint8_t)(8 * a->len),
 		.ifa_flags = IFA_F_NODAD, .ifa_index = ifindex,
 	};
-	struct nl_msg *msg = new_request(add ? RTM_NEWADDR : RTM_DELADDR,
-					 add ? NLM_F_CREATE | NLM_F_EXCL : 0, &ifa, sizeof(ifa));
-	int err = send_request(sk, msg, !msg || nla_put(msg, IFA_LOCAL, a->len, a->at));
+	struct nl_msg *msg = new_netdev_request(add ? RTM_NEWADDR : RTM_DELADDR,
+						add ? NLM_F_CREATE | NLM_F_EXCL : 0, &ifa,
+						sizeof(ifa));
+	int err = send_netdev(sk, msg, !msg || nla_put(msg, IFA_LOCAL, a->len, a->at));
 
 	return err == -NLE_EXIST || (!add && err == -NLE_NOADDR) ? 0 : err;
 }
@@ -112,14 +113,14 @@ static int route_add(struct nl_sock *sk, uint32_t ifindex, const struct address 
 		.rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_STATIC,
 		.rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST,
 	};
-	struct nl_msg *msg = new_request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &rtm,
-					 sizeof(rtm));
+	struct nl_msg *msg = new_netdev_request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &rtm,
+						sizeof(rtm));
 	uint8_t dst[16] = { 0 };
 
 	memcpy(dst, a->net, a->net_len);
-	return send_request(sk, msg, !msg || nla_put(msg, RTA_DST, a->len, dst) ||
-			    nla_put(msg, RTA_PREFSRC, a->len, a->at) ||
-			    nla_put_u32(msg, RTA_OIF, ifindex));
+	return send_netdev(sk, msg, !msg || nla_put(msg, RTA_DST, a->len, dst) ||
+			   nla_put(msg, RTA_PREFSRC, a->len, a->at) ||
+			   nla_put_u32(msg, RTA_OIF, ifindex));
 }
 
 static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t family)
@@ -146,7 +147,7 @@ int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len)
 	if (!err) {
 		step = "taking it up";
 		set_no_link_local(sk, dev->ifindex); /* fails where there is no IPv6 */
-		err = set_up(sk, dev->ifindex, dev->mtu);
+		err = set_netdev_up(sk, dev->ifindex, dev->mtu);
 	}
 	if (!err) {
 		step = "IPv4";

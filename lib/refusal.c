@@ -16,7 +16,7 @@ struct scope {
 	int len;
 };
 
-static bool is_inside(const struct nlattr *a, const char *at)
+static bool holds_byte(const struct nlattr *a, const char *at)
 {
 	return at >= (const char *)a && at < (const char *)a + nla_len(a) + NLA_HDRLEN;
 }
@@ -31,7 +31,7 @@ static const struct nlattr *find_attribute(struct scope *s, const char *at,
 	nla_for_each_attr(a, s->first, s->len, left) {
 		unsigned int type = (unsigned int)nla_type(a);
 
-		if (!is_inside(a, at))
+		if (!holds_byte(a, at))
 			continue;
 		*rule = type <= s->set->max && s->set->rules[type].name ? &s->set->rules[type] :
 			NULL;
@@ -92,7 +92,7 @@ static void take_limits(struct torus_rule *rule, struct nlattr *policy)
 	}
 }
 
-static const char *text_of(struct nlattr *tlvs, int len)
+static const char *rule_text(struct nlattr *tlvs, int len)
 {
 	struct nlattr *a = nla_find(tlvs, len, NLMSGERR_ATTR_MSG);
 
@@ -107,7 +107,7 @@ void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs
 	struct genlmsghdr *g = nlmsg_data(req);
 	struct scope top = { &torus_set_torus, genlmsg_attrdata(g, 0), genlmsg_attrlen(g, 0) };
 	struct nlattr *policy = nla_find(tlvs, len, NLMSGERR_ATTR_POLICY);
-	const char *text = text_of(tlvs, len);
+	const char *text = rule_text(tlvs, len);
 	const struct torus_rule *rule = NULL;
 	const struct nlattr *a = NULL;
 	struct torus_rule here;

@@ -142,7 +142,7 @@ static int ask_device(struct torus_dev *dev, uint32_t ifindex, const char *name)
 	return err;
 }
 
-static uint32_t index_of(const char *text)
+static uint32_t ifindex_of(const char *text)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
@@ -162,8 +162,8 @@ static int genl_resolve(struct torus_dev *dev)
 
 	if (err == -ENODEV)
 		err = ask_device(dev, 0, dev->name);
-	if (err == -ENODEV && index_of(dev->name))
-		err = ask_device(dev, index_of(dev->name), NULL);
+	if (err == -ENODEV && ifindex_of(dev->name))
+		err = ask_device(dev, ifindex_of(dev->name), NULL);
 	if (err == -ENODEV)
 		lt_fail(dev, err, "genl:%s: no kernel NIC has this name, interface or index",
 			dev->name);

@@ -8,7 +8,7 @@
 
 #include "client.h"
 
-static int set_address(const char *path, struct sockaddr_un *sa)
+static int set_unix_address(const char *path, struct sockaddr_un *sa)
 {
 	*sa = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	if (!*path || strlen(path) >= sizeof(sa->sun_path))
@@ -27,7 +27,7 @@ static int connect_to(const char *path, int timeout_ms)
 	struct sockaddr_un sa;
 	int fd, err;
 
-	err = set_address(path, &sa);
+	err = set_unix_address(path, &sa);
 	if (err)
 		return err;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

@@ -228,7 +228,7 @@ static uint32_t longest_found(const struct stretch *s)
  * All signs with @dir in dimension 0, shorter ones first; nothing longer than @max. Who
  * has one that is fit is not asked about longer ones.
  */
-static void search_signs(struct stretch *s, unsigned int dir, uint32_t max)
+static void search_detours(struct stretch *s, unsigned int dir, uint32_t max)
 {
 	uint32_t shortest = hops_along(s, dir, dir ? s->n - 1 : 0), x = s->hops[0] ? 1u << dir : 0;
 	struct place here = { s->from_id, s->from };
@@ -272,7 +272,7 @@ static void put_all(const struct stretch *s, uint64_t *row)
 }
 
 /* Those without steps. Return: for which of them none is fit. */
-static uint64_t put_rows(const struct stretch *s, uint64_t *row)
+static uint64_t put_detours(const struct stretch *s, uint64_t *row)
 {
 	uint64_t which = s->which, none = 0;
 
@@ -306,10 +306,10 @@ uint64_t lt_detours(struct torus_health *h, uint32_t from, const struct torus_co
 	s.unfit = row[__builtin_ctzll(which)] >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK;
 	stretch_set(&s, first, which);
 	near = s.hops[n] < s.hops[0] ? n : 0;
-	search_signs(&s, near, UINT32_MAX);
+	search_detours(&s, near, UINT32_MAX);
 	if (s.hops[0])
-		search_signs(&s, n - near, longest_found(&s));
-	none = put_rows(&s, row);
+		search_detours(&s, n - near, longest_found(&s));
+	none = put_detours(&s, row);
 	for (i = none; i; i &= i - 1) {
 		unsigned int j = (unsigned int)__builtin_ctzll(i);
 		uint64_t direct = lt_direct_row(h, from, first + j);

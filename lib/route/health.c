@@ -30,8 +30,8 @@ void torus_exclusions_close(const struct torus_shape *shape, uint16_t *excluded)
 
 /* --- runs ------------------------------------------------------------------ */
 
-static uint64_t *ring_at(const struct torus_health *h, const struct torus_coords *at,
-			 unsigned int d)
+static uint64_t *rings_at(const struct torus_health *h, const struct torus_coords *at,
+			  unsigned int d)
 {
 	uint32_t ring = 0;
 	unsigned int j;
@@ -81,7 +81,7 @@ bool lt_run_ok(const struct torus_health *h, const struct torus_coords *at,
 
 	if (!h->nfaults)
 		return true;
-	bits = ring_at(h, at, d);
+	bits = rings_at(h, at, d);
 	if (dir >= n)
 		lo = lo >= hops ? lo - hops : lo + size - hops;
 	hi = lo + hops;
@@ -95,7 +95,7 @@ unsigned int lt_reach(const struct torus_health *h, const struct torus_coords *a
 {
 	unsigned int n = h->shape.ndims, d = dir < n ? dir : dir - n;
 	unsigned int size = h->shape.size[d], from = at->c[d], cut;
-	const uint64_t *bits = ring_at(h, at, d);
+	const uint64_t *bits = rings_at(h, at, d);
 
 	if (dir < n) {
 		cut = first_set(bits, from, size);
@@ -278,7 +278,7 @@ static void hurt_set(struct torus_health *h, uint32_t node, const struct torus_c
 		     unsigned int d)
 {
 	unsigned int size = h->shape.size[d], i;
-	bool is = first_set(ring_at(h, at, d), 0, size) < size;
+	bool is = first_set(rings_at(h, at, d), 0, size) < size;
 
 	if (is == lt_hurt(h, node, d))
 		return;
@@ -299,7 +299,7 @@ static bool update_cable(struct torus_health *h, const struct torus_cable *c)
 	far = torus_neighbour(&h->shape, c->node, d);
 	down = h->said[c->node] & 1u << d || h->said[far] & 1u << (n + d);
 	torus_node_coords(&h->shape, c->node, &at);
-	word = ring_at(h, &at, d) + at.c[d] / 64;
+	word = rings_at(h, &at, d) + at.c[d] / 64;
 	bit = 1ull << at.c[d] % 64;
 	if (down == !!(*word & bit))
 		return false;

@@ -24,7 +24,7 @@ void inifile_refuse(struct inifile *file, unsigned int line, const char *fmt, ..
 }
 
 /* inih would take the rest of a line too long for its buffer as another line. */
-static char *next_line(char *buf, int room, void *arg)
+static char *next_ini_line(char *buf, int room, void *arg)
 {
 	struct inifile *file = arg;
 	const char *nl;
@@ -49,7 +49,7 @@ static char *next_line(char *buf, int room, void *arg)
 	return buf;
 }
 
-static int on_key(void *arg, const char *section, const char *name, const char *value)
+static int pass_key(void *arg, const char *section, const char *name, const char *value)
 {
 	struct inifile *file = arg;
 
@@ -65,7 +65,7 @@ void inifile_parse(struct inifile *file, const char *text, size_t len)
 	file->end = text + len;
 	file->line = 0;
 	ini_allow_multiline = false;
-	err = ini_parse_stream(next_line, file, on_key, file);
+	err = ini_parse_stream(next_ini_line, file, pass_key, file);
 	if (err > 0 && !file->refused)
 		inifile_refuse(file, (unsigned int)err, "not understood; allowed: %s", file->forms);
 	else if (err < 0)
