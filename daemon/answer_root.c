@@ -108,7 +108,7 @@ static const char *away_reason(const struct fm_entry *e)
 }
 
 /* "n1-0 (1,0)", or the coordinates alone where no node has been seen. */
-static const char *place_text(const struct fabricd *d, uint32_t node, char *buf, size_t room)
+static const char *root_place_text(const struct fabricd *d, uint32_t node, char *buf, size_t room)
 {
 	const struct fm_entry *e = fm_node(d->fm, node);
 	char at[TORUS_TEXT_MAX];
@@ -126,7 +126,7 @@ static void answer_moved(struct request *rq, int err)
 	struct fabricd *d = rq->d;
 	char who[TORUS_NAME_MAX + TORUS_TEXT_MAX + 4];
 
-	place_text(d, rq->node, who, sizeof(who));
+	root_place_text(d, rq->node, who, sizeof(who));
 	if (err == -EAGAIN)
 		answer_error(rq, "not-ready",
 			     "a recovery is under way, and has not ended within 2 s: "
@@ -146,7 +146,7 @@ static void answer_moved(struct request *rq, int err)
 					rq->node != fm_own(d->fm)), NULL);
 }
 
-static int move_root(const struct request *rq)
+static int order_move(const struct request *rq)
 {
 	struct record_event e = { .kind = RECORD_MOVE, .now = loop_now(), .move = rq->node };
 
@@ -165,7 +165,7 @@ static void move_again(struct request *rq, bool late)
 {
 	/* The shape may have grown meanwhile: then nodes have other ids. */
 	if (answer_ready(rq) && !answer_node(rq, true, &rq->node))
-		answer_moved(rq, late ? -EAGAIN : move_root(rq));
+		answer_moved(rq, late ? -EAGAIN : order_move(rq));
 }
 
 /* There are recoveries of some ms at any time, so the request waits for the end of one. */
@@ -175,7 +175,7 @@ void answer_move(struct request *rq)
 
 	if (!answer_ready(rq) || answer_node(rq, true, &rq->node))
 		return;
-	err = move_root(rq);
+	err = order_move(rq);
 	if (err == -EAGAIN)
 		answer_wait(rq, at_rest, move_again, ANSWER_CHANGE_NS);
 	else

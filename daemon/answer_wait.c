@@ -58,14 +58,14 @@ void answer_look(struct fabricd *d)
 	arm_timer(d);
 }
 
-static void on_timer(void *arg)
+static void on_wait_timer(void *arg)
 {
 	answer_look(arg);
 }
 
 int answer_wait_start(struct fabricd *d)
 {
-	d->wait_timer = loop_timer_new(d->loop, on_timer, d);
+	d->wait_timer = loop_timer_new(d->loop, on_wait_timer, d);
 	return d->wait_timer ? 0 : -1;
 }
 

@@ -47,7 +47,7 @@ struct arbiter {
 /* --- what it says -------------------------------------------------------------------- */
 
 /* As much of @from as there is room for, on one line; what is no ASCII is shown as '?'. */
-static void put_text(char *to, size_t room, const char *from, size_t len)
+static void put_claim_text(char *to, size_t room, const char *from, size_t len)
 {
 	size_t n = 0;
 
@@ -91,7 +91,7 @@ static void read_answer(struct arbiter_answer *out, const char *text, size_t len
 
 	out->verdict = FM_UNKNOWN;
 	out->high = 0;
-	put_text(line, sizeof(line), text, len);
+	put_claim_text(line, sizeof(line), text, len);
 	if ((rest = skip_word(line, "granted")) && !*rest) {
 		out->verdict = FM_GRANTED;
 		out->why[0] = '\0';
@@ -135,7 +135,7 @@ static void give_answer(struct arbiter *a, struct arbiter_answer *is)
 	a->answered(a->arg, is);
 }
 
-static void on_timer(void *arg)
+static void on_arbiter_timer(void *arg)
 {
 	struct arbiter *a = arg;
 	struct arbiter_answer is = { .verdict = FM_UNKNOWN };
@@ -157,7 +157,7 @@ static void on_exit_status(struct arbiter *a, int status)
 
 	if (n == 1 + sizeof(int) && !said[0]) {
 		memcpy(&a->failed, said + 1, sizeof(int));
-		on_timer(a);
+		on_arbiter_timer(a);
 		return;
 	}
 	if (WIFSIGNALED(status))
@@ -189,7 +189,7 @@ static void on_child(void *arg)
 }
 
 /* In the child, where only what is safe in a signal handler may be called. Never returns. */
-static void become_program(const struct arbiter *a, char *const argv[], char *const env[], int out)
+static void become_arbiter(const struct arbiter *a, char *const argv[], char *const env[], int out)
 {
 	int null = open("/dev/null", O_RDONLY), err;
 	char said[1 + sizeof(int)] = { 0 };
@@ -227,7 +227,7 @@ static int start_program(struct arbiter *a, uint64_t epoch, uint64_t guid)
 	fcntl(pipe[0], F_SETFL, O_NONBLOCK);
 	a->pid = fork();
 	if (!a->pid)
-		become_program(a, argv, env, pipe[1]);
+		become_arbiter(a, argv, env, pipe[1]);
 	close(pipe[1]);
 	if (a->pid < 0) {
 		a->pid = 0;
@@ -263,7 +263,7 @@ struct arbiter *arbiter_new(struct loop *loop, const char *program, const char *
 	a->program = strdup(program);
 	a->fabric = strdup(fabric);
 	a->child = loop_signal_new(loop, SIGCHLD, on_child, a);
-	a->timer = loop_timer_new(loop, on_timer, a);
+	a->timer = loop_timer_new(loop, on_arbiter_timer, a);
 	if (!a->program || !a->fabric || !a->child || !a->timer) {
 		arbiter_free(a);
 		return NULL;

@@ -37,7 +37,7 @@ struct key {
 	const char *allowed;
 };
 
-static int set_name(struct config *c, const struct key *key, const char *value)
+static int set_own_name(struct config *c, const struct key *key, const char *value)
 {
 	size_t n = strlen(value);
 
@@ -108,7 +108,7 @@ static bool of_one_host(const struct sockaddr_storage *a)
 	return !IN6_IS_ADDR_UNSPECIFIED(&a6->sin6_addr) && !IN6_IS_ADDR_MULTICAST(&a6->sin6_addr);
 }
 
-static int set_address(struct config *c, const struct key *key, const char *value)
+static int set_address_key(struct config *c, const struct key *key, const char *value)
 {
 	struct sockaddr_storage a;
 	socklen_t len;
@@ -152,7 +152,7 @@ static int set_count(struct config *c, const struct key *key, const char *value)
 	return 0;
 }
 
-static int set_time(struct config *c, const struct key *key, const char *value)
+static int set_duration(struct config *c, const struct key *key, const char *value)
 {
 	return time_parse(value, key->lo, key->hi, (uint64_t *)((char *)c + key->at));
 }
@@ -160,7 +160,7 @@ static int set_time(struct config *c, const struct key *key, const char *value)
 static int set_time_or_none(struct config *c, const struct key *key, const char *value)
 {
 	if (strcmp(value, "none"))
-		return set_time(c, key, value);
+		return set_duration(c, key, value);
 	*(uint64_t *)((char *)c + key->at) = 0;
 	return 0;
 }
@@ -168,15 +168,15 @@ static int set_time_or_none(struct config *c, const struct key *key, const char 
 #define AT(member) offsetof(struct config, member)
 #define NAME_RULE "1 to 63 letters, digits, '.', '_' or '-'"
 #define TIME_KEY(key, min, max, text) \
-	{ "timers", #key, set_time, AT(fm.key), min, max, text " (units ns, us, ms, s, min)" }
+	{ "timers", #key, set_duration, AT(fm.key), min, max, text " (units ns, us, ms, s, min)" }
 
 static const struct key keys[] = {
-	{ "", "fabric", set_name, AT(fm.fabric), 1, TORUS_NAME_MAX, NAME_RULE },
-	{ "", "name", set_name, AT(fm.name), 1, TORUS_NAME_MAX, NAME_RULE },
+	{ "", "fabric", set_own_name, AT(fm.fabric), 1, TORUS_NAME_MAX, NAME_RULE },
+	{ "", "name", set_own_name, AT(fm.name), 1, TORUS_NAME_MAX, NAME_RULE },
 	{ "", "shape", set_shape, 0, 0, 0, "auto, or 1 to 6 sizes such as 4x4x2, each 1 to 4096" },
 	{ "", "device", set_device, 0, 0, CONFIG_PATH_MAX,
 	  "auto, unix:/PATH (at most 102 bytes) or genl:NAME" },
-	{ "", "service_address", set_address, 0, 0, 0,
+	{ "", "service_address", set_address_key, 0, 0, 0,
 	  "IP:PORT of one host, such as 172.16.0.3:7117 or [fd00::3]:7117" },
 	{ "", "key_file", set_path, AT(key_file), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes" },
@@ -200,7 +200,7 @@ static const struct key keys[] = {
 	TIME_KEY(member_max, 10 * MS, 3600 * SEC, "10ms to 60min"),
 	TIME_KEY(keepalive, 10 * MS, 600 * SEC, "10ms to 10min"),
 	TIME_KEY(takeover, 10 * MS, 60 * SEC, "10ms to 60s"),
-	{ "timers", "arbiter_max", set_time, AT(arbiter_max), 10 * MS, 60 * SEC,
+	{ "timers", "arbiter_max", set_duration, AT(arbiter_max), 10 * MS, 60 * SEC,
 	  "10ms to 60s (units ns, us, ms, s, min)" },
 	TIME_KEY(flap_half_life, 10 * MS, 3600 * SEC, "10ms to 60min"),
 	TIME_KEY(hold_max, 10 * MS, 3600 * SEC, "10ms to 60min"),
@@ -238,8 +238,8 @@ static void refuse_unknown(struct inifile *file, const char *section, const char
 		       *section ? " in [timers]" : "", allowed);
 }
 
-static void on_key(struct inifile *file, const char *section, const char *name,
-		   const char *value)
+static void on_config_key(struct inifile *file, const char *section, const char *name,
+			  const char *value)
 {
 	struct reading *r = (struct reading *)((char *)file - offsetof(struct reading, file));
 
@@ -258,7 +258,7 @@ static void on_key(struct inifile *file, const char *section, const char *name,
 	refuse_unknown(file, section, name);
 }
 
-static bool is_given(const struct reading *r, const char *name)
+static bool is_key_given(const struct reading *r, const char *name)
 {
 	for (unsigned int i = 0; i < NKEYS; i++)
 		if (!strcmp(keys[i].name, name))
@@ -284,7 +284,7 @@ void config_default(struct config *c)
 /* Of a file that has been read, or of one that could not be: @err. */
 static int end_reading(struct reading *r, int err)
 {
-	if (!err && !is_given(r, "service_address"))
+	if (!err && !is_key_given(r, "service_address"))
 		inifile_refuse(&r->file, 0, "service_address is missing: the IP:PORT to listen on");
 	return err ? err : r->file.refused ? -EINVAL : 0;
 }
@@ -292,7 +292,7 @@ static int end_reading(struct reading *r, int err)
 #define READING(config, tell, tell_arg) { \
 	.c = (config), \
 	.file = { \
-		.key = on_key, .complain = (tell), .arg = (tell_arg), \
+		.key = on_config_key, .complain = (tell), .arg = (tell_arg), \
 		.forms = "'key = value', '[timers]', '# comment'", \
 	}, \
 }

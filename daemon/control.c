@@ -159,7 +159,7 @@ json_t *control_parse(const char *line, size_t len, char *error, size_t room)
 	return j;
 }
 
-static void on_reply(void *arg, const char *line)
+static void on_answer(void *arg, const char *line)
 {
 	struct client *c = arg;
 
@@ -171,7 +171,7 @@ static void on_reply(void *arg, const char *line)
 	stream_hold(c->stream, false);
 }
 
-static void take_line(struct client *c, const char *line, size_t len)
+static void take_request(struct client *c, const char *line, size_t len)
 {
 	char error[256];
 	json_t *args;
@@ -183,7 +183,7 @@ static void take_line(struct client *c, const char *line, size_t len)
 		return;
 	}
 	c->user.node = c->control->d->fm ? fm_own(c->control->d->fm) : TORUS_NO_NODE;
-	c->rq = answer_new(c->control->d, args, &c->user, on_reply, on_follow, c);
+	c->rq = answer_new(c->control->d, args, &c->user, on_answer, on_follow, c);
 	if (!c->rq) {
 		send_error(c, "failed", "out of memory");
 		return;
@@ -194,7 +194,7 @@ static void take_line(struct client *c, const char *line, size_t len)
 }
 
 /* One line a call: an answer not taken yet keeps the next request waiting. */
-static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
+static ssize_t on_control_input(void *arg, const uint8_t *data, size_t len)
 {
 	struct client *c = arg;
 	const uint8_t *nl = memchr(data, '\n', len);
@@ -211,7 +211,7 @@ static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
 	if (!nl)
 		return 0;
 	if (n && !(n == 1 && data[0] == '\r'))
-		take_line(c, (const char *)data, n);
+		take_request(c, (const char *)data, n);
 	if (stream_pending(c->stream) && !c->following)
 		stream_hold(c->stream, true);
 	return (ssize_t)n + 1;
@@ -227,7 +227,7 @@ static void on_drained(void *arg)
 	follow_on(c);
 }
 
-static void on_closed(void *arg, int err)
+static void on_control_closed(void *arg, int err)
 {
 	(void)err;
 	client_free(arg);
@@ -240,9 +240,9 @@ static void on_late(void *arg)
 }
 
 static const struct stream_ops stream_ops = {
-	.input = on_input,
+	.input = on_control_input,
 	.drained = on_drained,
-	.closed = on_closed,
+	.closed = on_control_closed,
 };
 
 /* --- connections ----------------------------------------------------------- */
@@ -316,7 +316,7 @@ err_close:
 	close(fd);
 }
 
-static void on_listen(void *arg, unsigned int what)
+static void on_control_listen(void *arg, unsigned int what)
 {
 	struct control *control = arg;
 	int fd;
@@ -334,7 +334,7 @@ static void on_listen(void *arg, unsigned int what)
 	loop_timer_set(control->resume, loop_now() + ACCEPT_PAUSE);
 }
 
-static void on_resume(void *arg)
+static void on_control_resume(void *arg)
 {
 	struct control *control = arg;
 
@@ -381,7 +381,7 @@ static void make_folder(const char *path)
 	mkdir(folder, 0755);
 }
 
-static int listen_on(struct control *control)
+static int listen_control(struct control *control)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	mode_t mask;
@@ -414,10 +414,10 @@ struct control *control_new(struct fabricd *d, int *err)
 	c->d = d;
 	memcpy(c->path, d->config.control, sizeof(c->path));
 	c->fd = -1;
-	*err = listen_on(c);
+	*err = listen_control(c);
 	if (!*err) {
-		c->watch = loop_fd_new(d->loop, c->fd, LOOP_READ, on_listen, c);
-		c->resume = loop_timer_new(d->loop, on_resume, c);
+		c->watch = loop_fd_new(d->loop, c->fd, LOOP_READ, on_control_listen, c);
+		c->resume = loop_timer_new(d->loop, on_control_resume, c);
 		if (c->watch && c->resume)
 			return c;
 		*err = -ENOMEM;

@@ -138,7 +138,7 @@ void loop_fd_free(struct loop_fd *w)
 	free(w);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void fire_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_timer *t = arg;
 
@@ -157,7 +157,7 @@ struct loop_timer *loop_timer_new(struct loop *loop, void (*fn)(void *arg), void
 	t->at = LOOP_NEVER;
 	t->fn = fn;
 	t->arg = arg;
-	event_assign(&t->ev, loop->base, -1, 0, on_timer, t);
+	event_assign(&t->ev, loop->base, -1, 0, fire_timer, t);
 	return t;
 }
 
@@ -189,7 +189,7 @@ void loop_timer_free(struct loop_timer *t)
 	free(t);
 }
 
-static void on_signal(evutil_socket_t fd, short what, void *arg)
+static void on_loop_signal(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_signal *s = arg;
 
@@ -207,7 +207,7 @@ struct loop_signal *loop_signal_new(struct loop *loop, int signo, void (*fn)(voi
 		return NULL;
 	s->fn = fn;
 	s->arg = arg;
-	event_assign(&s->ev, loop->base, signo, EV_SIGNAL | EV_PERSIST, on_signal, s);
+	event_assign(&s->ev, loop->base, signo, EV_SIGNAL | EV_PERSIST, on_loop_signal, s);
 	event_add(&s->ev, NULL);
 	return s;
 }

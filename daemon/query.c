@@ -74,12 +74,12 @@ static bool was_seen(struct query *q, uint64_t id)
 	return false;
 }
 
-static char *text_of(const json_t *j)
+static char *copy_text(const json_t *j)
 {
 	return json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 }
 
-static void send_answer(struct query *q, int conn, const struct svc_answer *answer)
+static void send_query_answer(struct query *q, int conn, const struct svc_answer *answer)
 {
 	svc_send(q->svc, conn, &(struct svc_msg) { .type = SVC_ANSWER, .answer = *answer });
 }
@@ -87,7 +87,7 @@ static void send_answer(struct query *q, int conn, const struct svc_answer *answ
 /* There are no more answers to @id. */
 static void send_end(struct query *q, int conn, uint64_t id)
 {
-	send_answer(q, conn, &(struct svc_answer) { .id = id, .reply = (char *)"" });
+	send_query_answer(q, conn, &(struct svc_answer) { .id = id, .reply = (char *)"" });
 }
 
 /* Everything is answered: tell whoever asked. Frees @a. */
@@ -114,9 +114,9 @@ static void ask_item(struct ask *a, uint32_t node, json_t *data)
 		a->done->item(a->arg, node, data);
 		return;
 	}
-	answer.reply = text_of(data);
+	answer.reply = copy_text(data);
 	if (answer.reply)
-		send_answer(a->q, a->from, &answer);
+		send_query_answer(a->q, a->from, &answer);
 	free(answer.reply);
 }
 
@@ -167,7 +167,7 @@ static bool is_for_others(const struct ask *a)
 	return a->to != SVC_TO_NODE || a->node != a->q->ops->own(a->q->arg);
 }
 
-static void on_timer(void *arg)
+static void on_query_timer(void *arg)
 {
 	struct ask *a = arg;
 
@@ -207,7 +207,7 @@ static struct ask *ask_new(struct query *q, uint64_t id, int from, enum svc_to t
 	a->next = q->asks;
 	q->asks = a;
 	q->n++;
-	a->timer = loop_timer_new(q->loop, on_timer, a);
+	a->timer = loop_timer_new(q->loop, on_query_timer, a);
 	if (!a->timer) {
 		ask_free(a);
 		return NULL;
@@ -216,7 +216,7 @@ static struct ask *ask_new(struct query *q, uint64_t id, int from, enum svc_to t
 }
 
 /* The bound counts from now, and anew with each answer: it limits silence, not many answers. */
-static void wait_for(struct ask *a, uint64_t bound)
+static void wait_for_query(struct ask *a, uint64_t bound)
 {
 	a->bound = bound;
 	a->until = loop_now() + RENEWED_MAX * bound;
@@ -260,7 +260,7 @@ static void ask_spread(struct ask *a, const char *command, const struct svc_user
 static void ask_spread_json(struct ask *a, const json_t *cmd, const struct svc_user *user,
 		       unsigned int ms)
 {
-	char *command = text_of(cmd);
+	char *command = copy_text(cmd);
 
 	if (command)
 		ask_spread(a, command, user, ms);
@@ -287,7 +287,7 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 	if (is_for_others(a))
 		ask_spread_json(a, cmd, user, timeout_ms);
 	if (a->npending || a->asking)
-		wait_for(a, timeout_ms * MS);
+		wait_for_query(a, timeout_ms * MS);
 	else
 		wait_no_more(a);
 	return a;
@@ -308,7 +308,7 @@ void query_served(struct ask *a, const char *reply)
 {
 	a->serving = false;
 	a->handle = NULL;
-	send_answer(a->q, a->from, &(struct svc_answer) {
+	send_query_answer(a->q, a->from, &(struct svc_answer) {
 		.id = a->id, .more = true, .node = TORUS_NO_NODE, .reply = (char *)reply,
 	});
 	wait_no_more(a);
@@ -358,7 +358,7 @@ static void take_question(struct query *q, int conn, const struct svc_ask *ask)
 	if (json_is_object(cmd) && !was_seen(q, ask->id))
 		a = ask_new(q, ask->id, conn, (enum svc_to)ask->to, ask->node);
 	if (a) {
-		wait_for(a, (uint64_t)ask->ttl * MS);
+		wait_for_query(a, (uint64_t)ask->ttl * MS);
 		serve_ask(a, ask, cmd);
 	} else {
 		send_end(q, conn, ask->id);
@@ -399,7 +399,7 @@ static void take_item(struct ask *a, const struct svc_answer *answer)
 	json_t *data;
 
 	if (a->from) {
-		send_answer(a->q, a->from, answer);
+		send_query_answer(a->q, a->from, answer);
 		return;
 	}
 	if (a->to == SVC_TO_ROOT) {

@@ -7,7 +7,7 @@
 #include "daemon/question.h"
 
 /* Whether this node has a place, of which answers speak. */
-static bool is_placed(const struct fabricd *d)
+static bool is_node_placed(const struct fabricd *d)
 {
 	return d->fm && fm_own(d->fm) != TORUS_NO_NODE;
 }
@@ -33,14 +33,14 @@ static json_t *error_json(const struct question *q)
 	return q->error[0] ? json_pack("{s:s}", "error", q->error) : NULL;
 }
 
-static void tell_end(struct nic_question *nq, int err)
+static void end_question(struct nic_question *nq, int err)
 {
 	struct question *q = (struct question *)nq;
 	json_t *data = NULL;
 
 	if (err)
 		data = error_json(q);
-	else if (is_placed(q->d))
+	else if (is_node_placed(q->d))
 		data = q->kind->tell(q);
 	if (q->ask)
 		query_local(q->ask, data);
@@ -54,7 +54,7 @@ static bool begin_question(struct question *q, const json_t *cmd)
 {
 	int err;
 
-	if (!q->d->nic || !is_placed(q->d) || (q->kind->begin && !q->kind->begin(q, cmd)))
+	if (!q->d->nic || !is_node_placed(q->d) || (q->kind->begin && !q->kind->begin(q, cmd)))
 		return false;
 	err = nic_ask(q->d->nic, &q->nic);
 	if (err == -EBUSY)
@@ -73,7 +73,7 @@ struct question *question_ask(struct fabricd *d, const struct question_kind *kin
 		return NULL;
 	}
 	q->nic.run = run_kind;
-	q->nic.done = tell_end;
+	q->nic.done = end_question;
 	q->d = d;
 	q->ask = ask;
 	q->kind = kind;

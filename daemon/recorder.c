@@ -24,7 +24,7 @@ static void end_recording(struct recorder *rec, const char *why)
 }
 
 /* Takes @j. Each line is given to the kernel at once, so that a crash loses none. */
-static void write_line(struct recorder *rec, json_t *j)
+static void write_record(struct recorder *rec, json_t *j)
 {
 	if (!rec->file)
 		;
@@ -36,9 +36,9 @@ static void write_line(struct recorder *rec, json_t *j)
 	json_decref(j);
 }
 
-static int on_action(struct record_tap *tap, json_t *action)
+static int record_action(struct record_tap *tap, json_t *action)
 {
-	write_line((struct recorder *)tap, action);
+	write_record((struct recorder *)tap, action);
 	return 0;
 }
 
@@ -49,7 +49,7 @@ struct recorder *recorder_open(const char *path)
 
 	if (!rec)
 		return NULL;
-	rec->tap.action = on_action;
+	rec->tap.action = record_action;
 	rec->path = path;
 	/* Messages name nodes and addresses: nobody else's business. */
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -82,5 +82,5 @@ const struct fm_ops *recorder_tap(struct recorder *rec, const struct fm_ops *ops
 void recorder_event(struct recorder *rec, const struct record_event *e)
 {
 	if (rec)
-		write_line(rec, record_event_json(e));
+		write_record(rec, record_event_json(e));
 }

@@ -27,8 +27,8 @@ static uint64_t waited_ns(const struct torus_link *l)
 	return l->state == TORUS_LINK_UP ? l->gauge[TORUS_PG_WAITED] : 0;
 }
 
-static char *end_text(const struct fabricd *d, uint32_t node, unsigned int port, char *buf,
-		      size_t room)
+static char *stall_end_text(const struct fabricd *d, uint32_t node, unsigned int port, char *buf,
+			    size_t room)
 {
 	const struct torus_shape *shape = fm_shape(d->fm);
 	char at[TORUS_TEXT_MAX], dir[TORUS_TEXT_MAX];
@@ -76,7 +76,8 @@ static void tell_wait(struct fabricd *d, const struct torus_link *l)
 
 	snprintf(text, sizeof(text),
 		 "%s has waited for %.1f s for a buffer of its neighbour",
-		 end_text(d, fm_own(d->fm), l->port, here, sizeof(here)), in_seconds(waited_ns(l)));
+		 stall_end_text(d, fm_own(d->fm), l->port, here, sizeof(here)),
+		 in_seconds(waited_ns(l)));
 	fabricd_event(d, loop_wall(), "", FM_WARNING, "stall", text);
 	stall_hint(d);
 }
@@ -162,7 +163,7 @@ static json_t *tell_stalled(struct question *q)
 	tell_manager(d, q->port);
 	snprintf(text, sizeof(text),
 		 "%s is taken down: no packet went for %.1f s, for its neighbour returns no credits",
-		 end_text(d, fm_own(d->fm), q->port, here, sizeof(here)), in_seconds(q->ns));
+		 stall_end_text(d, fm_own(d->fm), q->port, here, sizeof(here)), in_seconds(q->ns));
 	fabricd_event(d, loop_wall(), "", FM_ERROR, "stall", text);
 	return json_pack("{s:b}", "down", 1);
 }
@@ -180,7 +181,7 @@ static void forget_look(struct stalls *s)
 	s->n = 0;
 }
 
-static bool is_awaited(const struct fabricd *d, uint32_t node)
+static bool is_stall_awaited(const struct fabricd *d, uint32_t node)
 {
 	const struct fm_entry *e = fm_node(d->fm, node);
 
@@ -223,7 +224,7 @@ static void look_item(void *arg, uint32_t node, json_t *data)
 						       .ns = (uint64_t)ns }))
 			s->node[node] = 0;
 	}
-	if (is_awaited(d, node) && s->left && !--s->left)
+	if (is_stall_awaited(d, node) && s->left && !--s->left)
 		query_enough(s->ask);
 }
 
@@ -242,7 +243,7 @@ static const char *tell_sink(struct fabricd *d, const struct stall_wait *w, char
 	snprintf(text, room, "node %s ('%.63s') returns no credits to %s for %.1f s and waits for "
 		 "nobody: its NIC is broken, or its host takes no packets",
 		 torus_node_text(shape, sink, there), e ? e->name : "",
-		 end_text(d, w->node, w->port, here, sizeof(here)), in_seconds(w->ns));
+		 stall_end_text(d, w->node, w->port, here, sizeof(here)), in_seconds(w->ns));
 	return text;
 }
 
@@ -263,7 +264,7 @@ static void down_end(void *arg)
 
 static const struct query_done down_done = { .item = down_item, .end = down_end };
 
-static void take_down(struct fabricd *d, const struct stall_wait *w)
+static void take_port_down(struct fabricd *d, const struct stall_wait *w)
 {
 	json_t *cmd = json_pack("{s:s, s:i, s:I}", "cmd", "stalled", "port", (int)w->port,
 				"waited", (json_int_t)d->config.stall_max);
@@ -284,7 +285,8 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 		snprintf(text, sizeof(text),
 			 "%s has waited for %.1f s for a node that does not tell "
 			 "whether it waits, too: nobody is blamed",
-			 end_text(d, w->node, w->port, here, sizeof(here)), in_seconds(w->ns));
+			 stall_end_text(d, w->node, w->port, here, sizeof(here)),
+			 in_seconds(w->ns));
 		add_text(d, text);
 	}
 	if (w->verdict != STALL_SINK || !was)
@@ -295,7 +297,7 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 	if (!was->seen)
 		fabricd_event(d, loop_wall(), "", FM_ERROR, "stall", text);
 	if (d->config.stall_max && w->ns >= d->config.stall_max && !s->order)
-		take_down(d, w);
+		take_port_down(d, w);
 }
 
 /* Whether any link waits for so long that the root goes on looking. */
@@ -366,7 +368,7 @@ void stall_hint(struct fabricd *d)
 	cmd = json_pack("{s:s}", "cmd", "waits");
 	s->left = 0;
 	for (uint32_t i = 0; i < s->nodes; i++)
-		s->left += is_awaited(d, i);
+		s->left += is_stall_awaited(d, i);
 	if (s->node && cmd)
 		s->ask = query_ask(d->query, SVC_TO_ALL, TORUS_NO_NODE, cmd, &SVC_MANAGER,
 				    QUERY_NODE_MS,
@@ -376,7 +378,7 @@ void stall_hint(struct fabricd *d)
 	json_decref(cmd);
 }
 
-static void on_timer(void *arg)
+static void on_stall_timer(void *arg)
 {
 	stall_hint(arg);
 }
@@ -389,7 +391,7 @@ static void add_down(struct fabricd *d, uint32_t node, unsigned int port, json_t
 
 	snprintf(text, sizeof(text), "%s was taken down, for node %s returned no credits: "
 		 "take it up again when that node is repaired",
-		 end_text(d, node, port, here, sizeof(here)),
+		 stall_end_text(d, node, port, here, sizeof(here)),
 		 torus_node_text(shape, torus_neighbour(shape, node, port), there));
 	json_array_append_new(list, json_string(text));
 }
@@ -411,7 +413,7 @@ json_t *stall_problems(struct fabricd *d)
 
 int stall_start(struct fabricd *d)
 {
-	d->stalls.timer = loop_timer_new(d->loop, on_timer, d);
+	d->stalls.timer = loop_timer_new(d->loop, on_stall_timer, d);
 	d->stalls.problems = json_array();
 	return d->stalls.timer && d->stalls.problems ? 0 : -ENOMEM;
 }

@@ -90,14 +90,14 @@ struct state {
 
 /* --- the file -------------------------------------------------------------------------- */
 
-static bool path_of(char *path, const char *dir, uint64_t guid, const char *end)
+static bool state_path(char *path, const char *dir, uint64_t guid, const char *end)
 {
 	int n = snprintf(path, STATE_PATH_MAX, "%s/fabricd-%016" PRIx64 ".state%s", dir, guid, end);
 
 	return n > 0 && n < STATE_PATH_MAX;
 }
 
-static uint32_t crc_of(const char *line, size_t n, const void *body, size_t len)
+static uint32_t state_crc(const char *line, size_t n, const void *body, size_t len)
 {
 	return tn_crc32c(tn_crc32c(0, line, n), body, len);
 }
@@ -139,7 +139,7 @@ static struct work *work_new(const struct state *s, uint64_t guid, const struct 
 
 	if (w)
 		w->refs = 1;
-	if (!w || !path_of(w->path, s->dir, guid, "") || fm_msg_pack(table, &body, &len)) {
+	if (!w || !state_path(w->path, s->dir, guid, "") || fm_msg_pack(table, &body, &len)) {
 		put_work(w);
 		return NULL;
 	}
@@ -150,7 +150,7 @@ static struct work *work_new(const struct state *s, uint64_t guid, const struct 
 	w->data = malloc((size_t)n + 9 + len);
 	if (w->data) {
 		snprintf((char *)w->data, (size_t)n + 10, "%s%08x", line,
-			 crc_of(line, (size_t)n, body, len));
+			 state_crc(line, (size_t)n, body, len));
 		w->data[n + 8] = '\n';
 		memcpy(w->data + n + 9, body, len);
 		w->len = (size_t)n + 9 + len;
@@ -298,7 +298,7 @@ static int unpack_state(const char *path, const char *fabric, uint64_t guid, con
 	line = n + 9;
 	if (size - line != h.len)
 		return refuse_file(why, path, "it has %zu bytes of %zu", size - line, h.len);
-	if (crc_of(data, n, data + line, h.len) != h.crc)
+	if (state_crc(data, n, data + line, h.len) != h.crc)
 		return refuse_file(why, path, "it is damaged: its check sum is wrong");
 	if (strcmp(h.fabric, fabric))
 		return refuse_file(why, path, "it is of fabric '%s', and this is '%s'", h.fabric,
@@ -323,7 +323,7 @@ int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg
 	int err;
 
 	why[0] = '\0';
-	if (!path_of(path, dir, guid, ""))
+	if (!state_path(path, dir, guid, ""))
 		return -ENAMETOOLONG;
 	err = read_file(path, &data, &size);
 	if (!err) {
@@ -391,7 +391,7 @@ static void forget_last(struct state *s)
 }
 
 /* No memory is needed for it: what the thread writes is in any case what was given last. */
-static void hand_over(struct state *s)
+static void hand_over_job(struct state *s)
 {
 	if (!s->last)
 		return;
@@ -416,7 +416,7 @@ static void tell_state(struct state *s, const char *fmt, const char *text)
 	s->ops->told(s->arg, text ? why : "");
 }
 
-static void on_event(void *arg, unsigned int what)
+static void on_state_event(void *arg, unsigned int what)
 {
 	struct state *s = arg;
 	bool ended;
@@ -449,7 +449,7 @@ static void on_event(void *arg, unsigned int what)
 	s->ops->kept(s->arg, s->epoch, s->version, true);
 }
 
-static void on_timer(void *arg)
+static void on_state_timer(void *arg)
 {
 	struct state *s = arg;
 	uint64_t began;
@@ -459,7 +459,7 @@ static void on_timer(void *arg)
 	pthread_mutex_unlock(&s->lock);
 	if (!began) {
 		s->given = 0;
-		hand_over(s);
+		hand_over_job(s);
 		return;
 	}
 	tell_state(s, "writing below %.160s takes more than 5 s: does the disk hang?%s", "");
@@ -481,8 +481,8 @@ struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->wake, NULL);
 	s->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	s->timer = loop_timer_new(loop, on_timer, s);
-	s->watch = s->event < 0 ? NULL : loop_fd_new(loop, s->event, LOOP_READ, on_event, s);
+	s->timer = loop_timer_new(loop, on_state_timer, s);
+	s->watch = s->event < 0 ? NULL : loop_fd_new(loop, s->event, LOOP_READ, on_state_event, s);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);	/* signals are the loop's */
 	err = s->timer && s->watch ? pthread_create(&s->thread, NULL, write_states, s) : ENOMEM;
@@ -508,7 +508,7 @@ void state_save(struct state *s, uint64_t guid, const struct fm_msg *table)
 	s->last = w;
 	s->epoch = table->table.term;
 	s->version = table->table.version;
-	hand_over(s);
+	hand_over_job(s);
 }
 
 void state_free(struct state *s)

@@ -92,7 +92,7 @@ static struct conn *conn_find(struct svc *svc, int id)
 }
 
 /* The owner knows of own connections and of those that are up. */
-static void conn_lost(struct conn *c)
+static void lose_conn(struct conn *c)
 {
 	struct svc *svc = c->svc;
 	bool tell = !c->closing && (c->outgoing || c->up);
@@ -250,7 +250,7 @@ static void note_malformed(struct conn *c, const uint8_t *data, ssize_t used, ss
 	note_refusal(c, &c->svc->stats.refused_malformed, why);
 }
 
-static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
+static ssize_t on_svc_input(void *arg, const uint8_t *data, size_t len)
 {
 	struct conn *c = arg;
 	const uint8_t *body;
@@ -290,20 +290,20 @@ static void on_connected(void *arg)
 	conn_put(c, &m);
 }
 
-static void on_closed(void *arg, int err)
+static void on_svc_closed(void *arg, int err)
 {
 	struct conn *c = arg;
 
 	if (!c->closing && (c->up || c->outgoing))
 		log_debug("service", "connection %s %s ended: %s", c->outgoing ? "to" : "from",
 			  c->addr, err ? strerror(-err) : "closed by the peer");
-	conn_lost(c);
+	lose_conn(c);
 }
 
 static const struct stream_ops stream_ops = {
 	.connected = on_connected,
-	.input = on_input,
-	.closed = on_closed,
+	.input = on_svc_input,
+	.closed = on_svc_closed,
 };
 
 static void on_deadline(void *arg)
@@ -313,7 +313,7 @@ static void on_deadline(void *arg)
 	if (!c->closing)
 		log_debug("service", "%s %s did not prove itself in time",
 			  c->outgoing ? "to" : "from", c->addr);
-	conn_lost(c);
+	lose_conn(c);
 }
 
 static void socket_options(const struct svc *svc, int fd)
@@ -418,7 +418,7 @@ static bool accept_one(struct svc *svc)
 	return true;
 }
 
-static void on_listen(void *arg, unsigned int what)
+static void on_svc_listen(void *arg, unsigned int what)
 {
 	struct svc *svc = arg;
 
@@ -427,7 +427,7 @@ static void on_listen(void *arg, unsigned int what)
 		;
 }
 
-static void on_resume(void *arg)
+static void on_svc_resume(void *arg)
 {
 	struct svc *svc = arg;
 
@@ -435,7 +435,7 @@ static void on_resume(void *arg)
 }
 
 /* FREEBIND: the address may come up after us. */
-static int listen_on(struct svc *svc)
+static int listen_svc(struct svc *svc)
 {
 	int on = 1;
 
@@ -447,8 +447,8 @@ static int listen_on(struct svc *svc)
 	if (bind(svc->fd, (struct sockaddr *)&svc->own, svc->own_len) ||
 	    listen(svc->fd, BACKLOG))
 		return -errno;
-	svc->watch = loop_fd_new(svc->loop, svc->fd, LOOP_READ, on_listen, svc);
-	svc->resume = loop_timer_new(svc->loop, on_resume, svc);
+	svc->watch = loop_fd_new(svc->loop, svc->fd, LOOP_READ, on_svc_listen, svc);
+	svc->resume = loop_timer_new(svc->loop, on_svc_resume, svc);
 	return svc->watch && svc->resume ? 0 : -ENOMEM;
 }
 
@@ -471,7 +471,7 @@ struct svc *svc_new(struct loop *loop, const struct svc_config *c,
 	svc->fd = -1;
 	*err = address_parse(c->address, &svc->own, &svc->own_len);
 	if (!*err)
-		*err = listen_on(svc);
+		*err = listen_svc(svc);
 	if (!*err)
 		return svc;
 	svc_free(svc);

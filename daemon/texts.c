@@ -6,21 +6,21 @@
 
 #define COUNT_UP 255
 
-static bool is_digit(char c)
+static bool is_text_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 /* Counts up the number that ends before the last @tail characters. False: there is none. */
-static bool count_up(char *text, size_t tail)
+static bool count_texts(char *text, size_t tail)
 {
 	size_t len = strlen(text), at = len - tail;
 
-	if (!at || !is_digit(text[at - 1]))
+	if (!at || !is_text_digit(text[at - 1]))
 		return false;
 	while (at && text[at - 1] == '9')
 		text[--at] = '0';
-	if (at && is_digit(text[at - 1])) {
+	if (at && is_text_digit(text[at - 1])) {
 		text[at - 1]++;
 		return true;
 	}
@@ -31,7 +31,7 @@ static bool count_up(char *text, size_t tail)
 	return true;
 }
 
-static void put_text(struct texts_out *t, const void *data, size_t n)
+static void append_text(struct texts_out *t, const void *data, size_t n)
 {
 	if (t->failed)
 		return;
@@ -63,8 +63,8 @@ static void put_edit(struct texts_out *t, const char *text)
 	edit[0] = (uint8_t)head;
 	edit[1] = (uint8_t)tail;
 	edit[2] = (uint8_t)(is - head - tail);
-	put_text(t, edit, sizeof(edit));
-	put_text(t, text + head, edit[2]);
+	append_text(t, edit, sizeof(edit));
+	append_text(t, text + head, edit[2]);
 	t->tail = tail;
 	t->run = 0;
 }
@@ -76,13 +76,13 @@ void texts_put(struct texts_out *t, const char *text)
 	bool counts;
 
 	memcpy(next, t->last, sizeof(next));
-	counts = count_up(next, t->tail) && !strcmp(next, text);
+	counts = count_texts(next, t->tail) && !strcmp(next, text);
 	if (t->failed)
 		return;
 	if (counts && t->run && t->data[t->run] < UINT8_MAX) {
 		t->data[t->run]++;
 	} else if (counts) {
-		put_text(t, begin, sizeof(begin));
+		append_text(t, begin, sizeof(begin));
 		t->run = t->n - 1;
 	} else {
 		put_edit(t, text);
@@ -127,7 +127,7 @@ bool texts_get(struct texts_in *t, char *text, size_t room)
 	}
 	if (t->left) {
 		t->left--;
-		fine = count_up(t->last, t->tail);
+		fine = count_texts(t->last, t->tail);
 	} else {
 		fine = get_edit(t);
 	}
