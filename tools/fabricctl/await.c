@@ -111,7 +111,7 @@ int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_
 	return result;
 }
 
-static bool is_up(const struct lab *lab, uint32_t node, const json_t *nodes)
+static bool is_node_up(const struct lab *lab, uint32_t node, const json_t *nodes)
 {
 	size_t i;
 	json_t *v;
@@ -127,7 +127,7 @@ static bool is_up(const struct lab *lab, uint32_t node, const json_t *nodes)
 	return false;
 }
 
-static bool is_settled(const char *control)
+static bool is_lab_settled(const char *control)
 {
 	const char *state;
 	json_t *status;
@@ -168,10 +168,10 @@ int await_node(const struct lab *lab, uint32_t node, int seconds,
 	while (!*stop && seconds_now() - start < seconds) {
 		progress("node %s comes back", text);
 		if (!ask_quietly(path, "{\"cmd\":\"nodes\"}", 1000, &nodes)) {
-			up = is_up(lab, node, nodes);
+			up = is_node_up(lab, node, nodes);
 			json_decref(nodes);
 		}
-		up = up && is_settled(path);
+		up = up && is_lab_settled(path);
 		if (up)
 			break;
 		nanosleep(&pause, NULL);

@@ -16,7 +16,7 @@ static void mark_cut(struct lab *lab, uint32_t node, unsigned int port, bool cut
 }
 
 /* Written down first: a revived node must not mend what was cut. */
-static int set_cable(struct lab *lab, uint32_t node, unsigned int port, bool cut)
+static int plug_cable(struct lab *lab, uint32_t node, unsigned int port, bool cut)
 {
 	unsigned int peer_port;
 	uint32_t peer;
@@ -45,7 +45,7 @@ int cable_set(const char *lab_name, const char *link, bool cut)
 		return status;
 	status = lab_link_parse(&lab, link, &node, &port);
 	if (status == OK) {
-		err = set_cable(&lab, node, port, cut);
+		err = plug_cable(&lab, node, port, cut);
 		if (err)
 			status = fail_as(kind_of_errno(err), "link '%s': %s", link, strerror(-err));
 	}

@@ -16,7 +16,7 @@ static void put_count(struct table *t, const json_t *c, const char *key, bool go
 	table_cell(t, good ? PLAIN : n ? DOUBTFUL : FAINT, "%s", count_text(n, text));
 }
 
-static void show_table(const json_t *all)
+static void print_counters(const json_t *all)
 {
 	static const char *const titles[] = {
 		"NODE", ">INJECTED", ">DELIVERED", ">FORWARDED", ">RELAYED", ">PARKED",
@@ -43,7 +43,7 @@ static void show_table(const json_t *all)
 	table_print(t, "no nodes");
 }
 
-static void show_flow(const json_t *flow)
+static void print_flow(const json_t *flow)
 {
 	static const char *const titles[] = { "IN FLIGHT, BY COLOUR", ">0", ">1", ">2", ">3",
 					      NULL };
@@ -61,7 +61,7 @@ static void show_flow(const json_t *flow)
 	table_print(t, "");
 }
 
-static void show_one(const json_t *all)
+static void print_node(const json_t *all)
 {
 	static const char *const titles[] = { "COUNTER", ">VALUE", "UNIT", "MEANING", NULL };
 	const json_t *c = json_array_get(all, 0);
@@ -77,13 +77,13 @@ static void show_one(const json_t *all)
 		table_cell(t, FAINT, "%s", d->help);
 	}
 	table_print(t, "");
-	show_flow(json_object_get(c, "flow"));
+	print_flow(json_object_get(c, "flow"));
 }
 
 static int cmd_counters(struct ctl *ctl, int argc, char **argv)
 {
 	return show_nodes(ctl, json_pack("{ss}", "cmd", "counters"), argc ? argv[0] : NULL,
-			  ASK_NODES_MAX, 0, argc ? show_one : show_table);
+			  ASK_NODES_MAX, 0, argc ? print_node : print_counters);
 }
 
 COMMAND(cmd_counters) = {

@@ -24,7 +24,7 @@ static enum colour level_colour(const char *level)
 	return strcmp(level, "debug") ? PLAIN : FAINT;
 }
 
-static void show_one(const json_t *e)
+static void print_one_event(const json_t *e)
 {
 	double when = json_number_value(json_object_get(e, "time"));
 	const char *level = json_text(e, "level"), *kind = json_text(e, "kind");
@@ -56,7 +56,7 @@ static void show_events(const struct ctl *ctl, const json_t *events)
 		if (ctl->json)
 			json_show(json_incref(v));
 		else
-			show_one(v);
+			print_one_event(v);
 	}
 	fflush(stdout);
 }

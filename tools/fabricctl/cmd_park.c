@@ -31,7 +31,7 @@ static void show_park(const json_t *all)
 	table_print(t, "no nodes");
 }
 
-static void show_flow(struct table *t, const json_t *node, const json_t *f)
+static void print_parked(struct table *t, const json_t *node, const json_t *f)
 {
 	char text[TORUS_TEXT_MAX];
 
@@ -65,7 +65,7 @@ static void show_flows(const json_t *all)
 			warn("%s: %llu packets more, of other flows", json_node_text(node, text),
 			     (unsigned long long)json_count(v, "more"));
 		json_array_foreach(list, k, f)
-			show_flow(t, node, f);
+			print_parked(t, node, f);
 	}
 	table_print(t, "no packet is parked");
 }

@@ -64,7 +64,7 @@ static json_t *row_json(const struct view *v, uint32_t to)
 			 row & TORUS_ROW_VALID ? (int)count_hops(v, to, row) : 0, "row", hex);
 }
 
-static json_t *to_json(const struct view *v, bool rootless)
+static json_t *routes_json(const struct view *v, bool rootless)
 {
 	json_t *list = json_array();
 
@@ -86,7 +86,7 @@ static void step_cell(struct table *t, const struct view *v, uint64_t row, unsig
 			   torus_port_text(v->shape.ndims, (unsigned int)step, text));
 }
 
-static void show_row(struct table *t, const struct view *v, uint32_t to)
+static void print_route(struct table *t, const struct view *v, uint32_t to)
 {
 	uint64_t row = v->rows.row[to];
 	unsigned int adaptive = row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK;
@@ -124,11 +124,12 @@ static void show_routes(const struct view *v)
 	printf("rows in the NIC of %s, version %" PRIu64 "\n",
 	       torus_node_text(&v->shape, v->node, text), v->rows.version);
 	for (uint32_t to = v->first; to <= v->last; to++)
-		show_row(t, v, to);
+		print_route(t, v, to);
 	table_print(t, "no rows");
 }
 
-static int find_node(struct ask *a, const struct torus_shape *shape, const char *text, uint32_t *id)
+static int find_coords(struct ask *a, const struct torus_shape *shape, const char *text,
+		       uint32_t *id)
 {
 	struct torus_coords at;
 	char node[TORUS_TEXT_MAX];
@@ -147,13 +148,13 @@ static int look_up_rows(struct ask *a, struct view *v, int argc, char **argv)
 	int status = ask_shape(a, &v->shape);
 
 	if (status == OK)
-		status = find_node(a, &v->shape, argv[0], &v->node);
+		status = find_coords(a, &v->shape, argv[0], &v->node);
 	if (status != OK)
 		return status;
 	v->first = 0;
 	v->last = torus_nodes(&v->shape) - 1;
 	if (argc > 1) {
-		status = find_node(a, &v->shape, argv[1], &v->first);
+		status = find_coords(a, &v->shape, argv[1], &v->first);
 		if (status != OK)
 			return status;
 		v->last = v->first;
@@ -174,7 +175,7 @@ static int cmd_routes(struct ctl *ctl, int argc, char **argv)
 	if (status == OK) {
 		ask_label(&a, ctl->json);
 		if (ctl->json)
-			json_show(to_json(&v, a.rootless));
+			json_show(routes_json(&v, a.rootless));
 		else
 			show_routes(&v);
 		status = ask_status(&a);

@@ -11,7 +11,7 @@
 #include "show.h"
 #include "wave.h"
 
-static const char *or_dash(const char *text)
+static const char *text_or_dash(const char *text)
 {
 	return text ? text : "-";
 }
@@ -25,15 +25,15 @@ static enum colour state_colour(const char *state)
 
 static void show_head(const json_t *s)
 {
-	const char *state = or_dash(json_text(s, "state"));
+	const char *state = text_or_dash(json_text(s, "state"));
 	struct torus_shape shape;
 	char text[TORUS_TEXT_MAX] = "shape not known yet";
 
 	if (!json_shape_read(json_object_get(s, "shape"), &shape))
 		torus_shape_text(&shape, text);
 	printf("fabric %s%s%s: %s%s%s, %s, table version %llu\n", paint(STRONG),
-	       or_dash(json_text(s, "fabric")), paint(PLAIN), paint(state_colour(state)), state,
-	       paint(PLAIN), text, (unsigned long long)json_count(s, "table_version"));
+	       text_or_dash(json_text(s, "fabric")), paint(PLAIN), paint(state_colour(state)),
+	       state, paint(PLAIN), text, (unsigned long long)json_count(s, "table_version"));
 }
 
 /* @since: for how long there has been no root: nodes not heard lately are unknown then; or "" */
@@ -71,7 +71,7 @@ static void show_step(const json_t *timeline, const char *step)
 }
 
 /* The root that leads knows its own recoveries only. */
-static void show_recovery(const json_t *r, bool led)
+static void print_recovery(const json_t *r, bool led)
 {
 	static const char *const steps[] = { "detected", "table", "rebuilt", "drained",
 					     "replayed", "resumed" };
@@ -86,7 +86,7 @@ static void show_recovery(const json_t *r, bool led)
 		return;
 	}
 	printf("%-9sversion %llu: %s", "recovery", (unsigned long long)json_count(r, "version"),
-	       or_dash(json_text(r, "cause")));
+	       text_or_dash(json_text(r, "cause")));
 	if (started > 0)
 		printf(", %s ago", duration_text(age(started), ago));
 	printf("\n         took %.1f ms; packets: %llu parked, %llu replayed, %s%llu lost%s\n",
@@ -106,7 +106,7 @@ static void show_problems(const json_t *problems)
 
 	json_array_foreach(problems, i, v)
 		printf("%s%-9s%s%s: %s\n", paint(BAD), i ? "" : "problems", paint(PLAIN),
-		       or_dash(json_text(v, "kind")), or_dash(json_text(v, "text")));
+		       text_or_dash(json_text(v, "kind")), text_or_dash(json_text(v, "text")));
 }
 
 static void show_held(const json_t *links)
@@ -153,8 +153,8 @@ static void show_wave(const json_t *wave)
 	json_array_foreach(json_object_get(wave, "neighbours"), i, v) {
 		bool agrees = json_is_true(json_object_get(v, "agrees"));
 
-		printf("         %s: %s (%s)%s%s%s\n", or_dash(json_text(v, "port")),
-		       or_dash(json_text(v, "name")),
+		printf("         %s: %s (%s)%s%s%s\n", text_or_dash(json_text(v, "port")),
+		       text_or_dash(json_text(v, "name")),
 		       wave_position_text(json_object_get(v, "position"), at), agrees ? "" : paint(BAD),
 		       agrees ? "" : ", contradicts", agrees ? "" : paint(PLAIN));
 	}
@@ -182,10 +182,10 @@ static void show_status(const json_t *s)
 	if (json_is_object(root))
 		root_show(root);
 	if (json_is_object(own))
-		printf("%-9s%s (%s)\n", "asked", or_dash(json_text(own, "name")),
+		printf("%-9s%s (%s)\n", "asked", text_or_dash(json_text(own, "name")),
 		       json_node_text(json_object_get(own, "node"), at));
 	show_wave(json_object_get(own, "wave"));
-	show_recovery(json_object_get(s, "last_recovery"), root_leads(root));
+	print_recovery(json_object_get(s, "last_recovery"), root_leads(root));
 	show_problems(json_object_get(s, "problems"));
 	orders_show(json_object_get(s, "orders"), "excluded");
 	show_held(json_object_get(s, "held_links"));

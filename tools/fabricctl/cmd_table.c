@@ -36,7 +36,7 @@ static unsigned int bits_of(const json_t *node, unsigned int ndims)
 	return bits;
 }
 
-static void show_row(struct table *t, const json_t *node, unsigned int ndims)
+static void print_row(struct table *t, const json_t *node, unsigned int ndims)
 {
 	json_t *ports = json_object_get(node, "ports");
 	const char *state = json_text(node, "state");
@@ -52,7 +52,7 @@ static void show_row(struct table *t, const json_t *node, unsigned int ndims)
 	}
 }
 
-static void show_table(const json_t *data)
+static void print_table(const json_t *data)
 {
 	json_t *nodes = json_object_get(data, "nodes"), *v;
 	struct torus_shape shape;
@@ -72,7 +72,7 @@ static void show_table(const json_t *data)
 
 		n += (unsigned int)__builtin_popcount(bits);
 		if (bits || all)
-			show_row(t, v, shape.ndims);
+			print_row(t, v, shape.ndims);
 	}
 	printf("version %llu of epoch %llu, %s: %zu nodes of %u ports, %u of %zu bits set\n",
 	       (unsigned long long)json_count(data, "version"),
@@ -88,7 +88,7 @@ static int cmd_table(struct ctl *ctl, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	return show_answer(ctl, "table", NULL, show_table);
+	return show_answer(ctl, "table", NULL, print_table);
 }
 
 static const struct opt opts[] = {

@@ -13,7 +13,7 @@ struct trace {
 	struct path path;
 };
 
-static int find_node(struct trace *t, const char *text, uint32_t *id)
+static int find_end(struct trace *t, const char *text, uint32_t *id)
 {
 	struct torus_coords at;
 	char node[TORUS_TEXT_MAX];
@@ -27,7 +27,7 @@ static int find_node(struct trace *t, const char *text, uint32_t *id)
 	return OK;
 }
 
-static bool row_of(void *arg, uint32_t at, uint32_t to, uint64_t *row)
+static bool traced_row(void *arg, uint32_t at, uint32_t to, uint64_t *row)
 {
 	struct trace *t = arg;
 	struct rows rows;
@@ -39,7 +39,7 @@ static bool row_of(void *arg, uint32_t at, uint32_t to, uint64_t *row)
 	return true;
 }
 
-static json_t *to_json(const struct trace *t)
+static json_t *trace_json(const struct trace *t)
 {
 	const struct torus_shape *shape = &t->table.shape;
 	json_t *hops = json_array(), *via = json_array();
@@ -102,9 +102,9 @@ static int walk_trace(struct trace *t, char **argv)
 	int err, status = exclusions_get(&t->ask, &t->table);
 
 	if (status == OK)
-		status = find_node(t, argv[0], &t->from);
+		status = find_end(t, argv[0], &t->from);
 	if (status == OK)
-		status = find_node(t, argv[1], &t->to);
+		status = find_end(t, argv[1], &t->to);
 	if (status == OK)
 		status = rows_get(&t->ask, &t->table.shape, t->from, &rows);
 	if (status != OK)
@@ -112,7 +112,7 @@ static int walk_trace(struct trace *t, char **argv)
 	err = path_init(&t->path, &t->table.shape);
 	if (!err)
 		err = path_walk(&t->path, &t->table.shape, t->table.port, t->from, t->to,
-				rows.row[t->to], row_of, t);
+				rows.row[t->to], traced_row, t);
 	rows_free(&rows);
 	return err ? fail("out of memory") : OK;
 }
@@ -129,7 +129,7 @@ static int cmd_trace(struct ctl *ctl, int argc, char **argv)
 	status = walk_trace(&t, argv);
 	if (status == OK) {
 		if (ctl->json)
-			json_show(to_json(&t));
+			json_show(trace_json(&t));
 		else
 			show_trace(&t);
 		status = t.path.end == TORUS_WALK_ARRIVED ? ask_status(&t.ask) : PROBLEM;

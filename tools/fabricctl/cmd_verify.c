@@ -101,7 +101,7 @@ static void take_node(struct verify *v, uint32_t node)
 }
 
 /* One question after the other, each about as many nodes as an answer has room for. */
-static int read_all(struct verify *v)
+static int read_all_rows(struct verify *v)
 {
 	struct rows_reader reader = { .ask = &v->ask, .shape = &v->table.shape };
 	int status = OK;
@@ -278,7 +278,7 @@ static int verify_fabric(const struct ctl *ctl, struct verify *v)
 	if (!v->rows || !v->row || !v->culprits ||
 	    torus_health_new(&v->table.shape, v->table.port, &v->health))
 		return fail("out of memory");
-	status = read_all(v);
+	status = read_all_rows(v);
 	if (status != OK)
 		return status;
 	blame_islands(v);

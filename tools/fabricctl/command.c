@@ -136,7 +136,7 @@ static int watch_take(struct ctl *ctl, const char *value)
 	return value ? seconds_take("watch", value, &ctl->interval) : OK;
 }
 
-static int list_take(const struct opt *opt, const char *value)
+static int take_option(const struct opt *opt, const char *value)
 {
 	const char **list = opt->to;
 	int n = 0;
@@ -167,7 +167,7 @@ static int own_take(const struct opt *opt, const char *value)
 		*(const char **)opt->to = value;
 		return OK;
 	case OPT_LIST:
-		return list_take(opt, value);
+		return take_option(opt, value);
 	case OPT_NUMBER:
 		return number_take(opt, value, opt->to);
 	case OPT_END:

@@ -36,7 +36,7 @@ static json_t *ports_json(struct torus_dev *dev, unsigned int ndims)
 	return list;
 }
 
-static json_t *device_json(const char *where, const struct torus_device *d, json_t *links)
+static json_t *listed_json(const char *where, const struct torus_device *d, json_t *links)
 {
 	char guid[20], root[20];
 
@@ -66,14 +66,14 @@ static int gather_device(const char *where, void *arg)
 	if (!torus_device_get(dev, &info))
 		links = ports_json(dev, info.nports / 2u);
 	if (links)
-		json_array_append_new(arg, device_json(where, &info, links));
+		json_array_append_new(arg, listed_json(where, &info, links));
 	else
 		warn("%s: %s", where, torus_error(dev));
 	torus_close(dev);
 	return 0;
 }
 
-static unsigned int count_up(const json_t *list)
+static unsigned int count_links_up(const json_t *list)
 {
 	unsigned int n = 0;
 	size_t i;
@@ -103,7 +103,7 @@ static void show_nics(const json_t *all)
 		table_cell(t, PLAIN, "%s", *json_text(v, "interface") ? json_text(v, "interface")
 								      : "-");
 		table_cell(t, FAINT, "%s", json_text(v, "guid"));
-		table_cell(t, PLAIN, "%u/%zu", count_up(links), json_array_size(links));
+		table_cell(t, PLAIN, "%u/%zu", count_links_up(links), json_array_size(links));
 		table_cell(t, PLAIN, "%" JSON_INTEGER_FORMAT,
 			   json_integer_value(json_object_get(v, "payload_max")));
 		table_cell(t, PLAIN, "%s",
@@ -115,7 +115,7 @@ static void show_nics(const json_t *all)
 	table_print(t, "no NIC here; 'fabricctl device add torus0' makes one");
 }
 
-static void show_ports(const json_t *all)
+static void print_ports(const json_t *all)
 {
 	static const char *const titles[] = { "DEVICE", "PORT", "INTERFACE", "CARRIER", "STATE",
 					      "REASON", NULL };
@@ -154,7 +154,7 @@ static int device_list(struct ctl *ctl, int argc, char **argv)
 	if (ctl->json)
 		json_show(json_incref(all));
 	else if (ports)
-		show_ports(all);
+		print_ports(all);
 	else
 		show_nics(all);
 	json_decref(all);

@@ -88,7 +88,7 @@ struct when {
 	int i;
 };
 
-static bool row_of(void *arg, uint32_t at, uint32_t to, uint64_t *row)
+static bool dry_row(void *arg, uint32_t at, uint32_t to, uint64_t *row)
 {
 	const struct when *when = arg;
 	struct dry_run *r = when->r;
@@ -107,14 +107,14 @@ static bool measure_path(struct dry_run *r, int i, uint32_t from, uint32_t to, u
 {
 	struct when when = { r, i };
 
-	if (path_walk(&r->path, &r->table.shape, NULL, from, to, r->rows[i][to], row_of, &when))
+	if (path_walk(&r->path, &r->table.shape, NULL, from, to, r->rows[i][to], dry_row, &when))
 		return false;
 	*n = r->path.n;
 	return true;
 }
 
 /* False: out of memory. */
-static bool compare_rows(struct dry_run *r, uint32_t from)
+static bool compare_node(struct dry_run *r, uint32_t from)
 {
 	uint32_t n[2];
 
@@ -199,7 +199,7 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 			if (torus_health_rows(r->health[i], from, TORUS_ROUTES_RELAY, r->rows[i]) <
 			    0)
 				return fail("out of memory");
-		if (!compare_rows(r, from))
+		if (!compare_node(r, from))
 			return fail("out of memory");
 	}
 	progress("%s", "");

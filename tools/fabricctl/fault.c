@@ -26,8 +26,8 @@ static uint32_t choose_value(uint64_t wish, uint32_t is)
 	return wish == FAULT_KEEP ? is : (uint32_t)wish;
 }
 
-static int put_line(struct torus_dev *dev, unsigned int port, const struct torus_line *is,
-		    const struct fault_line *wish)
+static int set_port_line(struct torus_dev *dev, unsigned int port, const struct torus_line *is,
+		      const struct fault_line *wish)
 {
 	struct torus_line l = {
 		.length = choose_value(wish->length, is->length),
@@ -49,7 +49,7 @@ static int put_line(struct torus_dev *dev, unsigned int port, const struct torus
 	return torus_line_set(dev, port, &l);
 }
 
-static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_wish *wish)
+static int set_port_fault(struct torus_dev *dev, unsigned int port, const struct fault_wish *wish)
 {
 	struct torus_link link;
 	int err = torus_link_get(dev, port, &link);
@@ -69,7 +69,7 @@ static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_
 	if (wish->set_retry)
 		err = torus_retry_set(dev, port, wish->retry);
 	if (!err && wish->set_line)
-		err = put_line(dev, port, &link.line, &wish->line);
+		err = set_port_line(dev, port, &link.line, &wish->line);
 	return err ? err : torus_fault_set(dev, port, &link.fault);
 }
 
@@ -84,7 +84,7 @@ static int set_end(const struct lab *lab, uint32_t node, unsigned int port,
 		return fail_as(kind_of_errno(err),
 			       "NIC of node %s: %s; 'fabricctl lab revive' starts a killed one",
 			       torus_node_text(&lab->shape, node, text), torus_error(NULL));
-	err = put_end(dev, port, wish);
+	err = set_port_fault(dev, port, wish);
 	if (err)
 		status = fail_as(kind_of_errno(err), "link %s: %s",
 				 lab_link_text(lab, node, port, text), torus_error(dev));

@@ -43,7 +43,7 @@ static unsigned long long left_out;
 /* --- the keeper ------------------------------------------------------------------------- */
 
 /* Return: the parent of that process, or 0. */
-static pid_t parent_of(const char *pid)
+static pid_t hook_parent(const char *pid)
 {
 	char path[64], line[512], *end;
 	int parent = 0;
@@ -66,7 +66,8 @@ static void kill_children(void)
 	struct dirent *d;
 
 	while (dir && (d = readdir(dir)))
-		if (d->d_name[0] >= '1' && d->d_name[0] <= '9' && parent_of(d->d_name) == getpid())
+		if (d->d_name[0] >= '1' && d->d_name[0] <= '9' &&
+		    hook_parent(d->d_name) == getpid())
 			kill((pid_t)atoi(d->d_name), SIGKILL);
 	if (dir)
 		closedir(dir);
@@ -90,7 +91,7 @@ static void kill_all(pid_t group)
 	}
 }
 
-static void run_program(int input)
+static void run_hook(int input)
 {
 	sigset_t none;
 
@@ -105,7 +106,7 @@ static void run_program(int input)
 	_exit(127);
 }
 
-static int64_t now_ms(void)
+static int64_t hook_now_ms(void)
 {
 	return (int64_t)(clock_ns(CLOCK_MONOTONIC) / MS);
 }
@@ -113,10 +114,10 @@ static int64_t now_ms(void)
 /* Return: whether @pid has ended within its time; else it is to be killed. */
 static bool await_program(pid_t pid, const sigset_t *signals, int *status)
 {
-	int64_t until = now_ms() + (int64_t)seconds_max * 1000;
+	int64_t until = hook_now_ms() + (int64_t)seconds_max * 1000;
 
 	for (;;) {
-		int64_t left = until - now_ms();
+		int64_t left = until - hook_now_ms();
 		struct timespec wait = { .tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000 };
 		pid_t ended;
 
@@ -135,7 +136,7 @@ static bool await_program(pid_t pid, const sigset_t *signals, int *status)
 	}
 }
 
-static void tell_end(unsigned long long seq, bool in_time, int status)
+static void report_end(unsigned long long seq, bool in_time, int status)
 {
 	if (!in_time)
 		warn("hook %s: killed after %llu s, of event %llu", program,
@@ -168,14 +169,14 @@ static void run_keeper(const json_t *event, pid_t above, const sigset_t *signals
 	}
 	pid = fork();
 	if (!pid)
-		run_program(input);
+		run_hook(input);
 	if (pid < 0) {
 		warn("hook %s: not run for event %llu: %s", program, seq, strerror(errno));
 		_exit(0);
 	}
 	in_time = await_program(pid, signals, &status);
 	kill_all(pid);
-	tell_end(seq, in_time, status);
+	report_end(seq, in_time, status);
 	_exit(0);
 }
 

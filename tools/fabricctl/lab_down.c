@@ -34,7 +34,7 @@ static int gather_lab(const char *name, void *arg)
 	return 0;
 }
 
-static int take_down(const char *name)
+static int take_lab_down(const char *name)
 {
 	struct lab lab;
 
@@ -95,7 +95,7 @@ static int lab_down(struct ctl *ctl, int argc, char **argv)
 	else if (!labs.n)
 		printf("no lab is up: nothing to do\n");
 	for (unsigned int i = 0; i < labs.n; i++)
-		if (take_down(labs.name[i]))
+		if (take_lab_down(labs.name[i]))
 			status = CANNOT;
 	free(labs.name);
 	return status;

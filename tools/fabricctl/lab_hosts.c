@@ -9,7 +9,7 @@
 
 static bool list;
 
-static json_t *to_json(const struct lab *lab)
+static json_t *hosts_json(const struct lab *lab)
 {
 	char a4[INET_ADDRSTRLEN], a6[INET6_ADDRSTRLEN], svc[INET_ADDRSTRLEN];
 	char host[TORUS_TEXT_MAX];
@@ -51,7 +51,7 @@ static int lab_hosts(struct ctl *ctl, int argc, char **argv)
 	if (status != OK)
 		return status;
 	if (ctl->json)
-		json_show(to_json(&lab));
+		json_show(hosts_json(&lab));
 	else if (list)
 		show_list(&lab);
 	else

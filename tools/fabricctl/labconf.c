@@ -23,7 +23,7 @@ static bool sets_key(const char *p, const char *key)
 }
 
 /* Return: the number of the first line that sets @key, or 0. */
-static unsigned int find_line(const char *text, const char *key)
+static unsigned int find_own_key(const char *text, const char *key)
 {
 	unsigned int line = 1;
 
@@ -38,13 +38,13 @@ static unsigned int find_line(const char *text, const char *key)
 
 bool labconf_has(const char *text, const char *key)
 {
-	return find_line(text, key);
+	return find_own_key(text, key);
 }
 
 static bool check_keys(const char *path, const char *text)
 {
 	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++) {
-		unsigned int line = find_line(text, own_keys[i]);
+		unsigned int line = find_own_key(text, own_keys[i]);
 
 		if (!line)
 			continue;

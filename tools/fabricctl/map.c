@@ -30,7 +30,7 @@ enum colour map_colour(const char *state)
 	return strcmp(state, "joining") && strcmp(state, "silent") ? BAD : DOUBTFUL;
 }
 
-static void place_nodes(struct map *m, const json_t *nodes)
+static void put_nodes(struct map *m, const json_t *nodes)
 {
 	char text[TORUS_TEXT_MAX];
 	uint32_t id;
@@ -122,7 +122,7 @@ static void draw_row(const struct map *m, unsigned int y, unsigned int z)
 	}
 }
 
-static void draw_gap(const struct map *m, unsigned int y, unsigned int z)
+static void draw_space(const struct map *m, unsigned int y, unsigned int z)
 {
 	for (unsigned int x = 0; x < m->shape.size[0]; x++)
 		draw_across(m, m->shape.ndims < 2 ? NO_CABLE :
@@ -155,7 +155,7 @@ static void draw_planes(const struct map *m, unsigned int from, unsigned int to)
 	}
 	for (unsigned int y = m->shape.size[1]; y-- > 0;) {
 		for (unsigned int z = from; z < to; z++) {
-			draw_gap(m, y, z);
+			draw_space(m, y, z);
 			printf("%s", z + 1 < to ? "    " : "\n");
 		}
 		for (unsigned int z = from; z < to; z++) {
@@ -194,7 +194,7 @@ int map_print(const struct torus_shape *shape, const json_t *nodes, const json_t
 	m.colour = calloc(m.nodes, sizeof(*m.colour));
 	m.cable = calloc((size_t)m.nodes * shape->ndims, sizeof(*m.cable));
 	if (m.name && m.colour && m.cable) {
-		place_nodes(&m, nodes);
+		put_nodes(&m, nodes);
 		place_links(&m, links);
 		draw_map(&m);
 	} else {

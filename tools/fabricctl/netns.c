@@ -18,7 +18,7 @@
 
 #define PATH_LEN (sizeof(LAB_NETNS) + LAB_TEXT_MAX + 1)
 
-static char *path_of(const char *name, char *buf)
+static char *netns_path(const char *name, char *buf)
 {
 	snprintf(buf, PATH_LEN, LAB_NETNS "/%.*s", LAB_TEXT_MAX, name);
 	return buf;
@@ -64,7 +64,7 @@ int netns_create(const char *name)
 
 	if (err)
 		return err;
-	fd = open(path_of(name, path), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+	fd = open(netns_path(name, path), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
 	close(fd);
@@ -81,7 +81,7 @@ int netns_open(const char *name)
 {
 	char path[PATH_LEN];
 	struct statfs fs;
-	int fd = open(path_of(name, path), O_RDONLY | O_CLOEXEC);
+	int fd = open(netns_path(name, path), O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
@@ -96,7 +96,7 @@ int netns_delete(const char *name)
 {
 	char path[PATH_LEN];
 
-	path_of(name, path);
+	netns_path(name, path);
 	if (umount2(path, MNT_DETACH) && errno != EINVAL && errno != ENOENT)
 		return -errno;
 	return unlink(path) && errno != ENOENT ? -errno : 0;

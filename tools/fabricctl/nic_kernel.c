@@ -9,7 +9,7 @@
 #include "nic_backend.h"
 #include "wire.h"
 
-static int attach_all(const struct lab *lab, uint32_t node, struct torus_dev *dev)
+static int attach_ports(const struct lab *lab, uint32_t node, struct torus_dev *dev)
 {
 	char name[IFNAMSIZ];
 
@@ -20,7 +20,7 @@ static int attach_all(const struct lab *lab, uint32_t node, struct torus_dev *de
 	return OK;
 }
 
-static int make_nic(const struct lab *lab, uint32_t node)
+static int make_kernel_nic(const struct lab *lab, uint32_t node)
 {
 	char host[TORUS_TEXT_MAX];
 	struct device_spec spec = {
@@ -42,13 +42,13 @@ static int make_nic(const struct lab *lab, uint32_t node)
 static int make_and_attach(const struct lab *lab, uint32_t node)
 {
 	struct torus_dev *dev;
-	int status = make_nic(lab, node);
+	int status = make_kernel_nic(lab, node);
 
 	if (status != OK)
 		return status;
 	if (torus_open("genl:" LAB_INTERFACE, &dev))
 		return nic_failed(lab, node, torus_error(NULL));
-	status = attach_all(lab, node, dev);
+	status = attach_ports(lab, node, dev);
 	torus_close(dev);
 	return status;
 }

@@ -123,7 +123,7 @@ static char *pack_cable(const struct lab *lab, uint32_t node, unsigned int port,
 	return buf;
 }
 
-static bool is_whole(const struct lab *lab, uint32_t node, unsigned int port)
+static bool is_pack_whole(const struct lab *lab, uint32_t node, unsigned int port)
 {
 	unsigned int peer_port;
 	uint32_t peer;
@@ -136,7 +136,7 @@ static int pack_wire(const struct lab *lab, uint32_t node, unsigned int port)
 {
 	char said[ANSWER_MAX], cable[IFNAMSIZ];
 	char *const word[] = {
-		(char *)(is_whole(lab, node, port) ? "mend" : "cut"),
+		(char *)(is_pack_whole(lab, node, port) ? "mend" : "cut"),
 		pack_cable(lab, node, port, cable), NULL,
 	};
 	int err = ask_pack(lab, word, said);
@@ -147,7 +147,7 @@ static int pack_wire(const struct lab *lab, uint32_t node, unsigned int port)
 
 /* --- the process ----------------------------------------------------------- */
 
-static int wait_for(const struct lab *lab)
+static int wait_for_pack(const struct lab *lab)
 {
 	struct timespec pause = { .tv_nsec = MS };
 	char path[LAB_TEXT_MAX];
@@ -176,7 +176,7 @@ static int begin_pack(const struct lab *lab)
 		unlink(lab_path(lab, id, "nic.sock", path));
 	for (uint32_t id = 0; id < lab->nodes; id++)
 		for (unsigned int port = 0; port < lab->shape.ndims; port++) {
-			if (lab_cable(lab, port) && !is_whole(lab, id, port))
+			if (lab_cable(lab, port) && !is_pack_whole(lab, id, port))
 				err = pack_wire(lab, id, port);
 			if (err)
 				return fail_as(kind_of_errno(err), "link %s: %s",
@@ -199,7 +199,7 @@ static int pack_start(const struct lab *lab, int netns, const char *program)
 	pid = node_start(lab, TORUS_NO_NODE, netns, "torusemu", argv);
 	if (pid < 0)
 		return fail("cannot start the NICs: %s", strerror(-pid));
-	return wait_for(lab) == OK ? begin_pack(lab) : CANNOT;
+	return wait_for_pack(lab) == OK ? begin_pack(lab) : CANNOT;
 }
 
 static int packed_start(const struct lab *lab, uint32_t node, int netns, const char *program)

@@ -90,7 +90,7 @@ static int rename_manager(const struct lab *lab, uint32_t node, const char *name
 	return err;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static int remove_node(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
 	(void)type;
@@ -102,7 +102,7 @@ int node_renew(const struct lab *lab, uint32_t node, const char *name)
 {
 	char path[LAB_TEXT_MAX];
 
-	if (nftw(lab_path(lab, node, "state", path), remove_one, 16, FTW_DEPTH | FTW_PHYS) &&
+	if (nftw(lab_path(lab, node, "state", path), remove_node, 16, FTW_DEPTH | FTW_PHYS) &&
 	    errno != ENOENT)
 		return -errno;
 	return name ? rename_manager(lab, node, name) : 0;

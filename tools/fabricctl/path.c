@@ -21,8 +21,8 @@ void path_free(struct path *p)
 	p->via = NULL;
 }
 
-static int walk_leg(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,
-		    uint32_t from, uint32_t to, uint64_t row)
+static int append_leg(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,
+		      uint32_t from, uint32_t to, uint64_t row)
 {
 	struct torus_hop *hop;
 	uint32_t n = 0;
@@ -54,7 +54,7 @@ int path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *e
 		/* A right way passes no relay twice. */
 		if (relay >= torus_nodes(shape) || p->nvia == torus_nodes(shape))
 			return 0;
-		if (walk_leg(p, shape, excluded, from, relay, row))
+		if (append_leg(p, shape, excluded, from, relay, row))
 			return -ENOMEM;
 		if (p->end != TORUS_WALK_ARRIVED)
 			return 0;
@@ -65,7 +65,7 @@ int path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *e
 			return 0;
 		}
 	}
-	return walk_leg(p, shape, excluded, from, to, row);
+	return append_leg(p, shape, excluded, from, to, row);
 }
 
 const char *path_end_name(enum torus_walk_end end)

@@ -125,8 +125,8 @@ uint32_t rows_batch(const struct rows_reader *r)
  * Takes the rows of one node in the answer about @n nodes from @first on. Where there was no room
  * for its rows, the answer ends.
  */
-static void take_rows(const json_t *data, const struct torus_shape *shape, uint32_t first,
-		      struct rows *out, uint32_t *n)
+static void parse_rows(const json_t *data, const struct torus_shape *shape, uint32_t first,
+		       struct rows *out, uint32_t *n)
 {
 	uint32_t id;
 
@@ -170,7 +170,7 @@ int rows_get_some(struct rows_reader *r, uint32_t first, struct rows *out, uint3
 	if (status != OK)
 		return status;
 	json_array_foreach(list, i, v)
-		take_rows(v, r->shape, first, out, n);
+		parse_rows(v, r->shape, first, out, n);
 	for (uint32_t id = *n; id < asked; id++)
 		rows_free(&out[id]);
 	json_decref(list);
@@ -184,7 +184,7 @@ void rows_free(struct rows *r)
 }
 
 /* Ports that can have a cable: dimensions of one node have none. */
-static uint16_t cable_ports(const struct torus_shape *shape)
+static uint16_t ports_of_cable(const struct torus_shape *shape)
 {
 	uint16_t mask = 0;
 
@@ -206,7 +206,7 @@ static uint16_t port_mask(const struct torus_shape *shape, const char *text)
 /* @admin: zeroed, one for each node. */
 static void take_excluded(const json_t *list, struct exclusions *e, uint16_t *admin)
 {
-	uint16_t all = cable_ports(&e->shape);
+	uint16_t all = ports_of_cable(&e->shape);
 	uint32_t id;
 	size_t i;
 	json_t *v;

@@ -75,7 +75,7 @@ static void print_cell(const char *text, enum colour c, size_t wide, bool right,
 		printf("%*s", (right ? 0 : pad) + 2, "");
 }
 
-static void show_all(const struct table *t)
+static void print_lines(const struct table *t)
 {
 	size_t *wide = calloc(t->columns, sizeof(*wide));
 
@@ -103,7 +103,7 @@ void table_print(struct table *t, const char *empty)
 	if (!t || t->failed)
 		warn("out of memory");
 	else if (t->n)
-		show_all(t);
+		print_lines(t);
 	else
 		printf("%s\n", empty);
 	for (size_t i = 0; t && i < t->n; i++)

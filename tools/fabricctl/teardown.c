@@ -26,7 +26,7 @@
 #define GRACE_MS 1500
 
 /* Is @file a namespace of this lab: NAME-1.0.3 or NAME-service? */
-static bool is_ours(const char *file, const char *name)
+static bool is_of_lab(const char *file, const char *name)
 {
 	size_t len = strlen(name);
 	const char *rest = file + len + 1;
@@ -43,7 +43,7 @@ struct list {
 	unsigned int n;
 };
 
-static void list_add(struct list *l, const char *item)
+static void add_item(struct list *l, const char *item)
 {
 	char **more = realloc(l->item, (l->n + 1) * sizeof(*more));
 
@@ -69,8 +69,8 @@ static void find_namespaces(const char *name, struct list *l)
 	if (!dir)
 		return;
 	while ((e = readdir(dir)) != NULL)
-		if (is_ours(e->d_name, name))
-			list_add(l, e->d_name);
+		if (is_of_lab(e->d_name, name))
+			add_item(l, e->d_name);
 	closedir(dir);
 }
 
@@ -144,7 +144,7 @@ static int end_inhabitants(const struct list *l)
 	return err;
 }
 
-static bool is_inside(const struct list *l)
+static bool is_in_lab(const struct list *l)
 {
 	struct stat ns;
 
@@ -154,7 +154,7 @@ static bool is_inside(const struct list *l)
 	return false;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
 	(void)type;
@@ -171,7 +171,7 @@ static int remove_run(const char *name)
 
 	snprintf(path, sizeof(path), LAB_RUN "/%s", name);
 	snprintf(json, sizeof(json), LAB_RUN "/%s/lab.json", name);
-	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) && errno != ENOENT)
+	if (nftw(path, remove_path, 16, FTW_DEPTH | FTW_PHYS) && errno != ENOENT)
 		return -errno;
 	if ((unlink(json) && errno != ENOENT) || (rmdir(path) && errno != ENOENT))
 		return -errno;
@@ -211,7 +211,7 @@ int teardown(const char *name)
 
 	proc_files();
 	find_namespaces(name, &l);
-	if (is_inside(&l))
+	if (is_in_lab(&l))
 		status = fail("this process lives in lab '%s' itself: leave it first", name);
 	else
 		status = clear_lab(name, &l);

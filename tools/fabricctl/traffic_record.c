@@ -6,7 +6,7 @@
 #include "lib/util/clock.h"
 #include "traffic.h"
 
-static uint32_t crc_of(const unsigned char *buf, uint32_t size)
+static uint32_t record_crc(const unsigned char *buf, uint32_t size)
 {
 	return ~tn_crc32c(~0U, buf + sizeof(uint32_t), size - sizeof(uint32_t));
 }
@@ -18,7 +18,7 @@ void record_fill(void *buf, uint32_t size, uint64_t number, uint64_t last)
 	memcpy(buf, &r, sizeof(r));
 	/* Bytes that differ from record to record, so that old ones are not taken for new. */
 	memset((char *)buf + sizeof(r), (int)(number * 37 & 0xff), size - sizeof(r));
-	r.crc = crc_of(buf, size);
+	r.crc = record_crc(buf, size);
 	memcpy(buf, &r.crc, sizeof(r.crc));
 }
 
@@ -29,7 +29,7 @@ int record_good(const void *buf, uint32_t size)
 	if (size < sizeof(r))
 		return 0;
 	memcpy(&r, buf, sizeof(r));
-	return r.size == size && r.crc == crc_of(buf, size);
+	return r.size == size && r.crc == record_crc(buf, size);
 }
 
 double traffic_now(void)

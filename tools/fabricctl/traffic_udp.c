@@ -96,7 +96,7 @@ void traffic_udp_send(int fd, const struct load *load, struct flow *f)
 	finish_flow(fd, f, &ack);
 }
 
-static void send_ack(int fd, const struct flow *f, bool done)
+static void send_count(int fd, const struct flow *f, bool done)
 {
 	struct ack a = { .received = f->received, .done = done };
 
@@ -128,7 +128,7 @@ void traffic_udp_receive(int fd, struct flow *f)
 			if (is_over(&j, traffic_now()))
 				break;
 			if (unanswered)
-				send_ack(fd, f, false);
+				send_count(fd, f, false);
 			unanswered = 0;
 			continue;
 		}
@@ -137,12 +137,12 @@ void traffic_udp_receive(int fd, struct flow *f)
 			continue;
 		judge_datagram(&j, buf, (uint32_t)n, traffic_now());
 		if (++unanswered == ACK_EVERY) {
-			send_ack(fd, f, false);
+			send_count(fd, f, false);
 			unanswered = 0;
 		}
 	}
 	for (int i = 0; i < 5; i++) {
-		send_ack(fd, f, true);
+		send_count(fd, f, true);
 		usleep(2000);
 	}
 }
