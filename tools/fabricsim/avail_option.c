@@ -45,8 +45,8 @@ static int answer_read(const char *line, const char *act, double *nodes, double 
 	return *seconds >= 0 ? OK : CANNOT;
 }
 
-static int line_read(const char *file, unsigned int at, const char *line, const char *act,
-		     struct recovery *r)
+static int read_recoveries(const char *file, unsigned int at, const char *line, const char *act,
+			   struct recovery *r)
 {
 	double nodes, seconds;
 	char rest;
@@ -82,7 +82,7 @@ static int file_read(const char *option, const char *file, const char *act, stru
 		return fail("--%s: '%s' is no number of seconds, 0 to %g, and no file: %s", option,
 			    file, SECONDS_MAX, strerror(errno));
 	for (unsigned int at = 1; status == OK && getline(&line, &room, f) >= 0; at++)
-		status = line_read(file, at, line, act, r);
+		status = read_recoveries(file, at, line, act, r);
 	if (status == OK && ferror(f))
 		status = fail("--%s: '%s': %s", option, file, strerror(errno));
 	free(line);

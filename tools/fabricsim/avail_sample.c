@@ -35,24 +35,24 @@ struct state {
 
 /* --- chance ------------------------------------------------------------------ */
 
-static uint64_t draw_bits(struct state *s)
+static uint64_t draw_u64(struct state *s)
 {
 	return jobs_seed(s->seed, s->drawn++);
 }
 
 static uint32_t draw_below(struct state *s, uint32_t n)
 {
-	return (uint32_t)((draw_bits(s) >> 32) * n >> 32);
+	return (uint32_t)((draw_u64(s) >> 32) * n >> 32);
 }
 
 /* Above 0, at most 1. */
 static double draw_fraction(struct state *s)
 {
-	return ((double)(draw_bits(s) >> 11) + 1) * 0x1p-53;
+	return ((double)(draw_u64(s) >> 11) + 1) * 0x1p-53;
 }
 
 /* How many are up before the next of those that are down, each with chance @p. */
-static double draw_gap(struct state *s, double p)
+static double draw_skip(struct state *s, double p)
 {
 	return p > 0 ? floor(log(draw_fraction(s)) / log1p(-p)) : INFINITY;
 }
@@ -127,7 +127,7 @@ static int mend_all(struct state *s)
 
 /* --- what is asked of it ----------------------------------------------------- */
 
-static bool is_alone(const struct state *s, uint32_t node)
+static bool is_node_alone(const struct state *s, uint32_t node)
 {
 	const struct sample_plan *p = s->p;
 	bool alone = !(s->down[node] & DEAD);
@@ -141,7 +141,7 @@ static bool is_alone(const struct state *s, uint32_t node)
 /* Counts a node once; the bit is taken back by see_none(). */
 static uint32_t count_alone(struct state *s, uint32_t node)
 {
-	if (s->down[node] & SEEN || !is_alone(s, node))
+	if (s->down[node] & SEEN || !is_node_alone(s, node))
 		return 0;
 	s->down[node] |= SEEN;
 	return 1;
@@ -314,12 +314,12 @@ static void fail_others(struct state *s, uint32_t c)
 {
 	const struct sample_plan *p = s->p;
 
-	for (double i = draw_gap(s, p->c.node_down); i < p->nodes;
-	     i += 1 + draw_gap(s, p->c.node_down))
+	for (double i = draw_skip(s, p->c.node_down); i < p->nodes;
+	     i += 1 + draw_skip(s, p->c.node_down))
 		if (!is_neighbour(s, (uint32_t)i, c))
 			node_fails(s, (uint32_t)i);
-	for (double i = draw_gap(s, p->c.link_down); i < p->links;
-	     i += 1 + draw_gap(s, p->c.link_down)) {
+	for (double i = draw_skip(s, p->c.link_down); i < p->links;
+	     i += 1 + draw_skip(s, p->c.link_down)) {
 		uint32_t cable = (uint32_t)i, node = cable_node(s, cable);
 
 		if (node != c && torus_neighbour(&p->c.shape, node, cable_dim(s, cable)) != c)

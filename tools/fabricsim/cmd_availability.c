@@ -102,7 +102,7 @@ static uint32_t nodes_at_target(const struct plan *p, unsigned int dims, int whi
 
 /* --- the plan ---------------------------------------------------------------- */
 
-static int point_add(struct plan *p, const struct torus_shape *shape, double nodes)
+static int add_availability(struct plan *p, const struct torus_shape *shape, double nodes)
 {
 	struct point *new = &p->point[p->n];
 	char text[TORUS_TEXT_MAX];
@@ -146,13 +146,13 @@ static int sizes_add(struct plan *p, unsigned int dims)
 				    nodes, dims, dims > 1 ? "s" : "",
 				    dims > 1 ? TORUS_MAX_NODES : (double)TORUS_MAX_SIZE);
 		}
-		if (point_add(p, &shape, nodes))
+		if (add_availability(p, &shape, nodes))
 			return CANNOT;
 	}
 	return OK;
 }
 
-static int points_make(struct plan *p)
+static int make_availability(struct plan *p)
 {
 	struct torus_shape shape;
 
@@ -172,7 +172,7 @@ static int points_make(struct plan *p)
 			    "nodes or more",
 			    shape_text, TORUS_MAX_SIZE);
 	p->point = calloc(1, sizeof(*p->point));
-	return p->point ? point_add(p, &shape, torus_nodes(&shape)) : fail("out of memory");
+	return p->point ? add_availability(p, &shape, torus_nodes(&shape)) : fail("out of memory");
 }
 
 /*
@@ -257,7 +257,7 @@ static int options_parse(struct plan *p)
 	if (no_relays && !monte_carlo)
 		return fail("--no-relays is about what the routing engine finds: it needs "
 			    "--monte-carlo");
-	return points_make(p);
+	return make_availability(p);
 }
 
 /* --- the draws --------------------------------------------------------------- */
@@ -348,7 +348,7 @@ static void drawn_json(json_t *point, const struct point *t)
 			    monte_carlo ? json_integer((json_int_t)drawn) : json_null());
 }
 
-static json_t *point_json(const struct point *t)
+static json_t *availability_json(const struct point *t)
 {
 	struct avail_k series = avail_series(&t->a), own = avail_independent(&t->a);
 	char text[TORUS_TEXT_MAX];
@@ -442,7 +442,7 @@ static int show_availability(const struct ctl *ctl, const struct plan *p)
 		return CANNOT;
 	points = json_array();
 	for (size_t i = 0; i < p->n; i++)
-		json_array_append_new(points, point_json(&p->point[i]));
+		json_array_append_new(points, availability_json(&p->point[i]));
 	about = json_pack("{sI sf sf sf sf sf sb sb sI sI so}", "seed", (json_int_t)p->seed,
 			  "mtbf_node_h", p->mtbf_node, "mtbf_link_h", p->mtbf_link, "mttr_h", p->mttr,
 			  "restart_s", p->restart, "target", p->target, "monte_carlo", monte_carlo,

@@ -53,7 +53,7 @@ static int scenes_parse(struct plan *p)
 	return fail("--scenario '%s': at most %u of them", scene_text, SCENES_MAX);
 }
 
-static int shape_make(struct torus_shape *s)
+static int make_scene_shape(struct torus_shape *s)
 {
 	const char *text = shape_text ? shape_text : "4x4x4";
 
@@ -86,14 +86,14 @@ static int nics_make(struct world_config *c)
 	return OK;
 }
 
-static int plan_make(struct plan *p, const struct ctl *ctl)
+static int make_scene_plan(struct plan *p, const struct ctl *ctl)
 {
 	struct world_config *c = &p->scene.world;
 	double gbps = 10;
 
 	world_config_default(c);
 	c->vanish = true;
-	if (shape_make(&c->shape) || scenes_parse(p) ||
+	if (make_scene_shape(&c->shape) || scenes_parse(p) ||
 	    (gbps_text && real_option("gbps", gbps_text, 0.001, 10000, &gbps)))
 		return CANNOT;
 	if (nics_make(c))
@@ -189,7 +189,7 @@ static int act_done(void *arg, const struct scene_act *a)
 	return json_array_append_new(p->points, point);
 }
 
-static int show_recovery(const struct ctl *ctl, const struct plan *p)
+static int show_scenes(const struct ctl *ctl, const struct plan *p)
 {
 	const char *const columns[] = {
 		"scenario", "act", "detected_ms", "table_ms", "rebuilt_ms", "drained_ms",
@@ -220,7 +220,7 @@ static int cmd_recovery(struct ctl *ctl, int argc, char **argv)
 		return CANNOT;
 	if (ctl->svg)
 		return fail("--svg: recovery has nothing to draw; --csv is for your own plots");
-	if (plan_make(&p, ctl))
+	if (make_scene_plan(&p, ctl))
 		return CANNOT;
 	p.points = json_array();
 	p.scene.done = act_done;
@@ -228,7 +228,7 @@ static int cmd_recovery(struct ctl *ctl, int argc, char **argv)
 	for (size_t i = 0; i < p.n; i++)
 		if (!p.points || scene_run(&p.scene, p.scenes[i]))
 			return fail("out of memory");
-	return show_recovery(ctl, &p);
+	return show_scenes(ctl, &p);
 }
 
 static const struct opt recovery_opts[] = {

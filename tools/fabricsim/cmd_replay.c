@@ -47,7 +47,7 @@ static int refuse_line(struct replay *r, const char *why)
 }
 
 /* The next line; NULL at the end, which a line cut short by a crash is, too. */
-static json_t *next_line(struct replay *r)
+static json_t *next_record(struct replay *r)
 {
 	json_error_t err;
 	ssize_t n;
@@ -108,10 +108,10 @@ static void note_difference(struct replay *r, const json_t *action)
  * A line with an action of the manager, which the recorded manager did next. Return: what the
  * recorded one got for it.
  */
-static int on_action(struct record_tap *tap, json_t *action)
+static int check_action(struct record_tap *tap, json_t *action)
 {
 	struct replay *r = (struct replay *)tap;
-	json_t *was = r->differs ? NULL : next_line(r), *taken;
+	json_t *was = r->differs ? NULL : next_record(r), *taken;
 	int result = 0;
 
 	if (was && action) {
@@ -180,7 +180,7 @@ static int play_all(struct replay *r)
 	struct record_event e;
 	int err, status = OK;
 
-	while (status == OK && !r->differs && next_line(r)) {
+	while (status == OK && !r->differs && next_record(r)) {
 		if (!record_is_event(r->line)) {
 			r->differs = true;
 			warn("%s:%" PRIu64 ": the manager does not do this now: %s", r->path,
@@ -221,7 +221,9 @@ static int report_replay(const struct ctl *ctl, const struct replay *r)
 
 static int cmd_replay(struct ctl *ctl, int argc, char **argv)
 {
-	struct replay r = { .tap = { .action = on_action }, .path = argv[0], .quiet = ctl->json };
+	struct replay r = {
+		.tap = { .action = check_action }, .path = argv[0], .quiet = ctl->json
+	};
 	int status;
 
 	(void)argc;

@@ -168,8 +168,8 @@ static double line_delay(const struct point *t, double asked)
 	return delay_list ? asked : floor(((waste - 0.5) * unit - format[t->protocol].answer) / 2);
 }
 
-static struct point point_of(unsigned int protocol, double payload, double delay,
-			     double coalesce, double ber, double retries, uint64_t seed)
+static struct point retry_point(unsigned int protocol, double payload, double delay,
+				double coalesce, double ber, double retries, uint64_t seed)
 {
 	struct point t = { .protocol = protocol, .fixed = retries_list };
 	bool hippi = protocol == 2;
@@ -202,7 +202,7 @@ static struct point point_of(unsigned int protocol, double payload, double delay
 	return t;
 }
 
-static int points_make(struct plan *p, uint64_t seed)
+static int make_retry(struct plan *p, uint64_t seed)
 {
 	const struct range *swept = retries_list ? &p->retries : &p->ber;
 
@@ -215,7 +215,7 @@ static int points_make(struct plan *p, uint64_t seed)
 			for (size_t c = 0; c < p->delay.n; c++)
 				for (size_t d = 0; d < p->coalesce.n; d++)
 					for (size_t e = 0; e < swept->n; e++) {
-						p->point[p->n] = point_of(
+						p->point[p->n] = retry_point(
 							p->protocol[a], floor(p->payload.v[b]),
 							p->delay.v[c], floor(p->coalesce.v[d]),
 							retries_list ? 0 : p->ber.v[e],
@@ -242,12 +242,12 @@ static int run_point(void *arg, size_t i)
 	return 0;
 }
 
-static json_t *number_json(double v)
+static json_t *finite_json(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-static json_t *point_json(const struct point *t)
+static json_t *retry_json(const struct point *t)
 {
 	const struct wire_plan *p = &t->plan;
 
@@ -257,9 +257,9 @@ static json_t *point_json(const struct point *t)
 			 "coalesce", (int)p->coalesce,
 			 "ber", t->fixed ? json_null() : json_real(t->f.ber),
 			 "retries", t->fixed ? json_integer(p->hit) : json_null(),
-			 "analytic", number_json(t->analytic), "exact", number_json(t->exact),
-			 "measured", number_json(t->measured),
-			 "utilisation", number_json(t->cost.time ? (double)t->cost.payload /
+			 "analytic", finite_json(t->analytic), "exact", finite_json(t->exact),
+			 "measured", finite_json(t->measured),
+			 "utilisation", finite_json(t->cost.time ? (double)t->cost.payload /
 				(double)t->cost.time / (p->one_way ? 1 : 2) : NAN),
 			 "sent", (json_int_t)t->cost.sent, "answers", (json_int_t)t->cost.answers,
 			 "backs", (json_int_t)t->cost.backs,
@@ -307,13 +307,13 @@ static json_t *crossover_json(const struct plan *p, uint64_t seed)
 
 	if (!micro || fmod(payload, (double)micro))
 		return json_null();
-	a = point_of(1, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
-	b = point_of(2, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
+	a = retry_point(1, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
+	b = retry_point(2, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
 	a.f.answer = 0;		/* the paper leaves answers out here */
 	return json_pack("{so so so}",
-			 "analytic", number_json(crossing(a.f, b.f, paper_efficiency)),
-			 "exact", number_json(crossing(a.f, b.f, exact_efficiency)),
-			 "measured", cross_asked ? number_json(measured_crossing(&a, &b)) :
+			 "analytic", finite_json(crossing(a.f, b.f, paper_efficiency)),
+			 "exact", finite_json(crossing(a.f, b.f, exact_efficiency)),
+			 "measured", cross_asked ? finite_json(measured_crossing(&a, &b)) :
 						   json_null());
 }
 
@@ -366,7 +366,7 @@ static int show_retry(const struct ctl *ctl, const struct plan *p)
 	int status = OK;
 
 	for (size_t i = 0; i < p->n; i++) {
-		json_array_append_new(points, point_json(&p->point[i]));
+		json_array_append_new(points, retry_json(&p->point[i]));
 		if (!p->point[i].cost.ended)
 			status = PROBLEM;
 	}
@@ -439,7 +439,7 @@ static int play_script(struct ctl *ctl, struct plan *p)
 		if (answers_text)
 			asked.in_sequence = in_sequence();
 	}
-	t = point_of(asked.protocol - 1, p->payload.v[0], p->delay.v[0], 1, 0, 0, ctl->seed);
+	t = retry_point(asked.protocol - 1, p->payload.v[0], p->delay.v[0], 1, 0, 0, ctl->seed);
 	if (!delay_list)
 		t.plan.delay = (t.plan.payload + t.plan.overhead) / 2;
 	return play_run(ctl, &asked, &t.plan);
@@ -462,7 +462,7 @@ static int cmd_retry(struct ctl *ctl, int argc, char **argv)
 	if (status == OK && play_text)
 		status = play_script(ctl, &p);
 	else if (status == OK)
-		status = points_make(&p, ctl->seed);
+		status = make_retry(&p, ctl->seed);
 	if (status == OK && !play_text)
 		status = jobs_run(p.n, 0, "running", run_point, &p) ? CANNOT : show_retry(ctl, &p);
 	free(p.point);

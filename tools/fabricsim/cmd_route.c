@@ -103,7 +103,7 @@ static json_t *sum_json(const struct plan *p, const struct sum *s)
 
 /* --- options --------------------------------------------------------------- */
 
-static int shape_make(struct plan *p)
+static int make_route_shape(struct plan *p)
 {
 	uint32_t nodes;
 
@@ -118,7 +118,7 @@ static int shape_make(struct plan *p)
 	return OK;
 }
 
-static int point_add(struct plan *p, enum route_engine engine, double dead, double cut)
+static int add_route(struct plan *p, enum route_engine engine, double dead, double cut)
 {
 	struct point *new = &p->point[p->n];
 	uint32_t nodes = torus_nodes(&p->shape), links = route_links(&p->shape);
@@ -159,13 +159,13 @@ static int points_add(struct plan *p, enum route_engine engine)
 				     NODES_MAX * TORUS_MAX_DIMS, &cut);
 	for (size_t i = 0; status == OK && i < dead.n; i++)
 		for (size_t j = 0; status == OK && j < cut.n; j++)
-			status = point_add(p, engine, dead.v[i], cut.v[j]);
+			status = add_route(p, engine, dead.v[i], cut.v[j]);
 	free(dead.v);
 	free(cut.v);
 	return status;
 }
 
-static int points_make(struct plan *p)
+static int make_routes(struct plan *p)
 {
 	const char *at = engine_text ? engine_text : route_engines[ROUTE_RELAYS];
 	int status = OK;
@@ -184,14 +184,14 @@ static int points_make(struct plan *p)
 	return status;
 }
 
-static int plan_make(struct plan *p, const struct ctl *ctl)
+static int make_route_plan(struct plan *p, const struct ctl *ctl)
 {
 	p->seed = ctl->seed;
 	p->first = only == ALL_FABRICS ? 0 : only;
 	p->each = only == ALL_FABRICS ? fabrics : 1;
-	if (shape_make(p))
+	if (make_route_shape(p))
 		return CANNOT;
-	return points_make(p);
+	return make_routes(p);
 }
 
 /* --- the run --------------------------------------------------------------- */
@@ -290,7 +290,7 @@ static int cmd_route(struct ctl *ctl, int argc, char **argv)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return fail("out of memory");
-	status = plan_make(p, ctl);
+	status = make_route_plan(p, ctl);
 	if (status == OK)
 		status = run_plan(ctl, p);
 	for (size_t i = 0; i < p->n; i++)

@@ -45,7 +45,7 @@ struct act {
 /* --- a NIC with a core ---------------------------------------------------------- */
 
 /* The core keeps the memory that it has if the place is the same (torus_req_device_place()). */
-static bool is_there(const struct wnode *n, const struct act *a)
+static bool is_nic_there(const struct wnode *n, const struct act *a)
 {
 	struct torus_shape shape;
 	struct torus_coords at;
@@ -61,7 +61,7 @@ static int place_set(struct wnode *n, const struct act *a)
 	void *mem;
 	int err;
 
-	if (is_there(n, a))
+	if (is_nic_there(n, a))
 		return 0;
 	mem = aligned_alloc(64, size);
 	if (!mem)
@@ -76,7 +76,7 @@ static int place_set(struct wnode *n, const struct act *a)
 	return 0;
 }
 
-static int rows_write(struct world *w, uint32_t node, const struct act *a)
+static int write_host_rows(struct world *w, uint32_t node, const struct act *a)
 {
 	struct tn_nic *nic = w->node[node].nic;
 	int err = tn_nic_rows_begin(nic, a->version);
@@ -140,7 +140,7 @@ static int core_act(struct world *w, uint32_t node, const struct act *a)
 	case ACT_PLACE:
 		return place_set(n, a);
 	case ACT_ROWS:
-		return rows_write(w, node, a);
+		return write_host_rows(w, node, a);
 	case ACT_RELEASE:
 		return release_rows(w, node, a);
 	case ACT_RESOLVE:

@@ -269,8 +269,8 @@ void nic_stop(struct world *w, uint32_t node)
 	held_none(w, node);
 }
 
-static void send_frame(struct world *w, uint32_t node, unsigned int port,
-		       const struct tn_frame *f)
+static void send_world_frame(struct world *w, uint32_t node, unsigned int port,
+			     const struct tn_frame *f)
 {
 	struct wnode *n = &w->node[node];
 	const struct cable *c = n->cable[port] < 0 ? NULL : &w->cable[n->cable[port]];
@@ -319,7 +319,7 @@ void tell_link(struct world *w, uint32_t node, unsigned int port)
 }
 
 /* Tells the manager of links that changed, when the NIC has nothing more to do. */
-static void tell_links(struct world *w, uint32_t node)
+static void tell_world_links(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
 
@@ -342,13 +342,13 @@ void nic_pump(struct world *w, uint32_t node)
 		bool some = false;
 
 		while (tn_nic_tx(n->nic, p, &f, w->now)) {
-			send_frame(w, node, p, &f);
+			send_world_frame(w, node, p, &f);
 			some = true;
 		}
 		if (!some)
 			break;
 	}
-	tell_links(w, node);
+	tell_world_links(w, node);
 	due = tn_nic_expiry(n->nic);
 	if (due != ~0ULL && due < n->nic_due) {
 		struct ev ev = {

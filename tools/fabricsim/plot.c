@@ -128,7 +128,7 @@ void plot_point(struct plot *p, double x, double y, double error)
 
 /* --- drawing --------------------------------------------------------------- */
 
-static void put_text(FILE *f, double x, double y, const char *extra, const char *s)
+static void put_svg_text(FILE *f, double x, double y, const char *extra, const char *s)
 {
 	fprintf(f, "<text x='%.1f' y='%.1f'%s>", x, y, extra);
 	for (; s && *s; s++) {
@@ -210,12 +210,12 @@ static void put_tick(FILE *f, const struct axis *a, int which, double v)
 		double y = at_y(a, v);
 
 		fprintf(f, "<path class='g' d='M%d %.1fH%d'/>\n", LEFT, y, WIDE - RIGHT);
-		put_text(f, LEFT - 6, y + 4, " text-anchor='end'", s);
+		put_svg_text(f, LEFT - 6, y + 4, " text-anchor='end'", s);
 	} else {
 		double x = at_x(a, v);
 
 		fprintf(f, "<path class='g' d='M%.1f %dV%d'/>\n", x, TOP, HIGH - BOTTOM);
-		put_text(f, x, HIGH - BOTTOM + 16, " text-anchor='middle'", s);
+		put_svg_text(f, x, HIGH - BOTTOM + 16, " text-anchor='middle'", s);
 	}
 }
 
@@ -286,23 +286,23 @@ static void draw_curve(FILE *f, const struct plot *p, const struct curve *c,
 	}
 }
 
-static void draw_panel(FILE *f, const struct plot *p, size_t i, size_t left, size_t top)
+static void draw_plot_panel(FILE *f, const struct plot *p, size_t i, size_t left, size_t top)
 {
 	const struct panel *panel = &p->panel[i];
 	struct axis x = axis_of(p, i, 0), y = axis_of(p, i, 1);
 	char turned[96];
 
 	fprintf(f, "<g transform='translate(%zu %zu)'>\n", left, top);
-	put_text(f, LEFT, TOP - 10, " class='t'", panel->title);
+	put_svg_text(f, LEFT, TOP - 10, " class='t'", panel->title);
 	put_ticks(f, &x, 0);
 	put_ticks(f, &y, 1);
 	fprintf(f, "<path class='a' d='M%d %dV%dH%d'/>\n", LEFT, TOP, HIGH - BOTTOM,
 		WIDE - RIGHT);
-	put_text(f, (LEFT + WIDE - RIGHT) / 2.0, HIGH - 12, " text-anchor='middle'",
-		 panel->label[0]);
+	put_svg_text(f, (LEFT + WIDE - RIGHT) / 2.0, HIGH - 12, " text-anchor='middle'",
+		     panel->label[0]);
 	snprintf(turned, sizeof(turned), " text-anchor='middle' transform='rotate(-90 14 %d)'",
 		 (TOP + HIGH - BOTTOM) / 2);
-	put_text(f, 14, (TOP + HIGH - BOTTOM) / 2.0, turned, panel->label[1]);
+	put_svg_text(f, 14, (TOP + HIGH - BOTTOM) / 2.0, turned, panel->label[1]);
 	for (size_t k = 0; k < p->curves; k++)
 		if (p->curve[k].panel == i && p->curve[k].n)
 			draw_curve(f, p, &p->curve[k], &x, &y);
@@ -329,7 +329,7 @@ static size_t put_legend(FILE *f, const struct plot *p, size_t columns, size_t t
 			continue;
 		fprintf(f, "<path class='c' stroke='%s'%s d='M%.1f %.1fh22'/>\n",
 			colour_of(p, p->curve[i].name), dashes_of(p, p->curve[i].name), x, y);
-		put_text(f, x + 28, y + 4, "", p->curve[i].name);
+		put_svg_text(f, x + 28, y + 4, "", p->curve[i].name);
 	}
 	return n;
 }
@@ -351,9 +351,9 @@ static void put_curves(FILE *f, const struct plot *p)
 		".a,.c,.e,.g{fill:none}.a{stroke:#000}.c{stroke-width:1.6}.e{stroke-width:1}"
 		".g{stroke:#ddd;stroke-width:.7}</style>\n"
 		"<rect width='100%%' height='100%%' fill='#fff'/>\n", wide, high, wide, high);
-	put_text(f, LEFT, 22, " style='font-size:15px'", p->title);
+	put_svg_text(f, LEFT, 22, " style='font-size:15px'", p->title);
 	for (size_t i = 0; i < p->panels; i++)
-		draw_panel(f, p, i, i % across * WIDE, i / across * HIGH);
+		draw_plot_panel(f, p, i, i % across * WIDE, i / across * HIGH);
 	put_legend(f, p, columns, top);
 	fputs("</svg>\n", f);
 }

@@ -61,7 +61,7 @@ static void show_csv(const json_t *points)
 	}
 }
 
-static void show_table(const json_t *points, const char *const *columns)
+static void print_points(const json_t *points, const char *const *columns)
 {
 	const char *title[COLUMNS_MAX + 1] = { NULL };
 	char text[COLUMNS_MAX][CELL_MAX], buf[CELL_MAX];
@@ -105,7 +105,7 @@ int points_show(const struct ctl *ctl, json_t *about, json_t *points, const char
 	} else if (ctl->csv) {
 		show_csv(points);
 	} else {
-		show_table(points, columns);
+		print_points(points, columns);
 	}
 	json_decref(about);
 	json_decref(points);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static bool comes_before(const struct ev *a, const struct ev *b)
+static bool is_event_earlier(const struct ev *a, const struct ev *b)
 {
 	return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
@@ -18,7 +18,7 @@ static void add_to_heap(struct queue *q, const struct ev *ev)
 		if (!q->heap)
 			abort();
 	}
-	for (i = q->nheap++; i && comes_before(ev, &q->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (i = q->nheap++; i && is_event_earlier(ev, &q->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		q->heap[i] = q->heap[(i - 1) / 2];
 	q->heap[i] = *ev;
 }
@@ -29,9 +29,9 @@ static struct ev take_from_heap(struct queue *q)
 	size_t i = 0, child;
 
 	while ((child = 2 * i + 1) < q->nheap) {
-		if (child + 1 < q->nheap && comes_before(&q->heap[child + 1], &q->heap[child]))
+		if (child + 1 < q->nheap && is_event_earlier(&q->heap[child + 1], &q->heap[child]))
 			child++;
-		if (!comes_before(&q->heap[child], &last))
+		if (!is_event_earlier(&q->heap[child], &last))
 			break;
 		q->heap[i] = q->heap[child];
 		i = child;
@@ -40,7 +40,7 @@ static struct ev take_from_heap(struct queue *q)
 	return top;
 }
 
-static struct ev *ring_at(struct queue *q, size_t i)
+static struct ev *event_at(struct queue *q, size_t i)
 {
 	return &q->ring[(q->ring_head + i) % q->ring_room];
 }
@@ -55,18 +55,18 @@ static void add_to_ring(struct queue *q, const struct ev *ev)
 		if (!more)
 			abort();
 		for (size_t i = 0; i < q->nring; i++)
-			more[i] = *ring_at(q, i);
+			more[i] = *event_at(q, i);
 		free(q->ring);
 		q->ring = more;
 		q->ring_room = room;
 		q->ring_head = 0;
 	}
-	*ring_at(q, q->nring++) = *ev;
+	*event_at(q, q->nring++) = *ev;
 }
 
 static struct ev take_from_ring(struct queue *q)
 {
-	struct ev first = *ring_at(q, 0);
+	struct ev first = *event_at(q, 0);
 
 	q->ring_head = (q->ring_head + 1) % q->ring_room;
 	q->nring--;
@@ -76,7 +76,7 @@ static struct ev take_from_ring(struct queue *q)
 void queue_add(struct queue *q, struct ev *ev, bool in_order)
 {
 	ev->order = q->order++;
-	if (in_order && !(q->nring && ev->at < ring_at(q, q->nring - 1)->at))
+	if (in_order && !(q->nring && ev->at < event_at(q, q->nring - 1)->at))
 		add_to_ring(q, ev);
 	else
 		add_to_heap(q, ev);
@@ -84,9 +84,9 @@ void queue_add(struct queue *q, struct ev *ev, bool in_order)
 
 bool queue_take(struct queue *q, uint64_t end, struct ev *out)
 {
-	bool ring = q->nring && !(q->nheap && comes_before(&q->heap[0], ring_at(q, 0)));
+	bool ring = q->nring && !(q->nheap && is_event_earlier(&q->heap[0], event_at(q, 0)));
 
-	if (!(ring || q->nheap) || (ring ? ring_at(q, 0) : &q->heap[0])->at > end)
+	if (!(ring || q->nheap) || (ring ? event_at(q, 0) : &q->heap[0])->at > end)
 		return false;
 	*out = ring ? take_from_ring(q) : take_from_heap(q);
 	return true;

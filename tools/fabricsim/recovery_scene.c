@@ -146,7 +146,7 @@ static const char *cable_text(struct scene *s, uint32_t c, char buf[2 * TORUS_TE
 
 /* --- scenes ------------------------------------------------------------------- */
 
-static void bring_up(struct scene *s)
+static void bring_up_world(struct scene *s)
 {
 	begin(s, "power on %u nodes", world_nodes(s->w));
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
@@ -295,7 +295,7 @@ int scene_run(const struct scene_plan *p, unsigned int scene)
 			   .random = p->world.seed };
 
 	s.w = world_new(&p->world);
-	bring_up(&s);
+	bring_up_world(&s);
 	if (scenes[scene] && !s.stop && s.act.settled)
 		scenes[scene](&s);
 	world_free(s.w);

@@ -251,7 +251,7 @@ static json_t *event_json(const struct wire_event *ev)
 			 json_null(), "back", ev->back);
 }
 
-static void show_json(const struct run *r, const struct wire_cost *cost)
+static void print_chart(const struct run *r, const struct wire_cost *cost)
 {
 	static const char *const protocols[] = { "auto", "angara", "acknak", "hippi" };
 	json_t *events = json_array();
@@ -300,7 +300,7 @@ int play_run(const struct ctl *ctl, const struct play *play, struct wire_plan *p
 		status = all_done(r);
 	}
 	if (status == OK && ctl->json)
-		show_json(r, &cost);
+		print_chart(r, &cost);
 	else if (status == OK)
 		show_chart(r, &cost);
 	if (status == OK && !cost.ended)

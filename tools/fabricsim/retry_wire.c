@@ -171,7 +171,7 @@ static bool wants_wire(const struct end *e)
 	return e->answer_now || tn_retry_ready(&e->retry);
 }
 
-static void send_answer(struct wire *w, struct end *e)
+static void send_wire_answer(struct wire *w, struct end *e)
 {
 	struct tn_hdr h = { .type = e->retry.ops->alone ? TN_ACKNAK : TN_IDLE };
 
@@ -188,7 +188,7 @@ static void send_next(struct wire *w, struct end *e)
 	struct tn_hdr h;
 
 	if (e->answer_now && (e->retry.ops->alone || !tn_retry_ready(&e->retry))) {
-		send_answer(w, e);
+		send_wire_answer(w, e);
 		return;
 	}
 	h = pkt->hdr;

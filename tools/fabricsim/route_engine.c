@@ -46,7 +46,7 @@ static bool go_along(struct way *w, unsigned int dir, uint32_t to)
 	return true;
 }
 
-static uint64_t row_of(unsigned int dirs)
+static uint64_t way_row(unsigned int dirs)
 {
 	return ROW_PLAIN | (uint64_t)dirs << TORUS_ROW_DIR_SHIFT;
 }
@@ -62,7 +62,7 @@ static uint64_t walk_greedy(struct way w, uint32_t to)
 		if (!reached && go_along(&w, dir, to))
 			dirs |= 1u << dir;
 	}
-	return w.at == to ? row_of(dirs) : 0;
+	return w.at == to ? way_row(dirs) : 0;
 }
 
 /* The directions of @signs: bit d says that dimension d is crossed downwards. */
@@ -96,7 +96,7 @@ static uint64_t best_signs(struct way w, uint32_t to)
 		if (!follow_signs(&on, s, to, &dirs) || on.hops >= fewest)
 			continue;
 		fewest = on.hops;
-		best = row_of(dirs);
+		best = way_row(dirs);
 	}
 	return best;
 }

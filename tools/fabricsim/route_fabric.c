@@ -33,7 +33,7 @@ static uint64_t processor_ns(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static uint32_t draw_below(struct fabric *f, uint32_t n)
+static uint32_t draw_node(struct fabric *f, uint32_t n)
 {
 	f->random = jobs_seed(f->random, 0);
 	return (uint32_t)((f->random >> 32) * n >> 32);
@@ -54,8 +54,8 @@ static struct torus_cable some_cable(struct fabric *f)
 	struct torus_cable c;
 
 	do {
-		c.node = draw_below(f, f->nodes);
-		c.dim = (uint8_t)draw_below(f, f->c->shape.ndims);
+		c.node = draw_node(f, f->nodes);
+		c.dim = (uint8_t)draw_node(f, f->c->shape.ndims);
 	} while (f->c->shape.size[c.dim] < 2 || f->excluded[c.node] & 1u << c.dim);
 	return c;
 }
@@ -68,7 +68,7 @@ static void break_things(struct fabric *f)
 	for (uint32_t i = 0; i < f->nodes; i++)
 		f->up[i] = true;
 	for (n = 0; n < f->c->dead_nodes; ) {
-		uint32_t node = draw_below(f, f->nodes);
+		uint32_t node = draw_node(f, f->nodes);
 
 		n += f->up[node];
 		f->up[node] = false;
@@ -89,7 +89,7 @@ static unsigned int route_flags(const struct fabric *f)
 	return f->c->engine == ROUTE_RELAYS ? TORUS_ROUTES_RELAY : 0;
 }
 
-static bool is_ours(const struct fabric *f)
+static bool is_own_cable(const struct fabric *f)
 {
 	return f->c->engine >= ROUTE_STEPS;
 }
@@ -172,7 +172,7 @@ static int follow_health(struct fabric *f, const struct torus_cable *cable, uint
 }
 
 /* Compares all rows with rows made anew. */
-static int compare_rows(struct fabric *f, struct route_result *r)
+static int compare_anew(struct fabric *f, struct route_result *r)
 {
 	for (uint32_t i = 0; i < f->nodes; i++) {
 		if (!f->up[i])
@@ -201,14 +201,14 @@ static int one_more_fault(struct fabric *f, struct route_result *r)
 		return n;
 	err = follow_health(f, changed, (uint32_t)n, &ns);
 	if (!err)
-		err = compare_rows(f, r);
+		err = compare_anew(f, r);
 	n = torus_health_set(f->health, c.node, ports, changed);
 	if (n < 0)
 		return n;
 	if (!err)
 		err = follow_health(f, changed, (uint32_t)n, &ns);
 	if (!err)
-		err = compare_rows(f, r);
+		err = compare_anew(f, r);
 	r->increment_ns = ns / 2;
 	return err;
 }
@@ -235,10 +235,10 @@ int route_fabric(const struct route_case *c, uint64_t seed, struct route_result 
 	*r = (struct route_result){ .connected = false };
 	err = make_fabric(&f);
 	if (!err)
-		err = is_ours(&f) ? make_tables(&f, r) : find_rows(&f);
+		err = is_own_cable(&f) ? make_tables(&f, r) : find_rows(&f);
 	if (!err)
 		err = verify_tables(&f, r);
-	if (!err && is_ours(&f))
+	if (!err && is_own_cable(&f))
 		err = one_more_fault(&f, r);
 	for (uint32_t i = 0; f.routes && i < f.nodes; i++)
 		torus_routes_free(f.routes[i]);
