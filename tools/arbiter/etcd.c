@@ -117,7 +117,7 @@ struct reply {
 	bool done;
 };
 
-static void on_reply(struct evhttp_request *req, void *arg)
+static void on_etcd_reply(struct evhttp_request *req, void *arg)
 {
 	struct reply *r = arg;
 	struct evbuffer *in = req ? evhttp_request_get_input_buffer(req) : NULL;
@@ -144,7 +144,7 @@ static void on_reply(struct evhttp_request *req, void *arg)
 static bool begin_request(struct evhttp_connection *conn, struct reply *r, const char *path,
 			  const char *text, const char *host)
 {
-	struct evhttp_request *req = evhttp_request_new(on_reply, r);
+	struct evhttp_request *req = evhttp_request_new(on_etcd_reply, r);
 
 	if (!req)
 		return false;
@@ -298,7 +298,8 @@ static void ask_endpoint(struct asker *a, const struct evhttp_uri *to, uint64_t 
 
 /* --- configuration ------------------------------------------------------------------- */
 
-static void on_key(struct inifile *file, const char *section, const char *name, const char *value)
+static void on_etcd_key(struct inifile *file, const char *section, const char *name,
+			const char *value)
 {
 	struct asker *a = file->arg;
 
@@ -325,7 +326,7 @@ static void read_config(struct asker *a)
 {
 	const char *endpoints = getenv("TORUS_ARBITER_ENDPOINTS"), *path = a->claim.config;
 	struct inifile file = {
-		.key = on_key, .complain = note_complaint, .arg = a, .forms = "KEY = VALUE"
+		.key = on_etcd_key, .complain = note_complaint, .arg = a, .forms = "KEY = VALUE"
 	};
 
 	if (endpoints && strlen(endpoints) >= sizeof(a->endpoints))

@@ -73,7 +73,7 @@ static int set_param(const struct parse *to, const char *text)
 	return 0;
 }
 
-static int set_name(const struct parse *to, const char *text)
+static int set_nic_name(const struct parse *to, const char *text)
 {
 	struct args *a = to->args;
 	size_t n = strlen(text);
@@ -97,7 +97,7 @@ static int copy_ifname(const struct parse *to, char *name, const char *option,
 	return 0;
 }
 
-static int set_ports(const struct parse *to, const char *text)
+static int set_port_count(const struct parse *to, const char *text)
 {
 	struct args *a = to->args;
 	char *end;
@@ -110,7 +110,7 @@ static int set_ports(const struct parse *to, const char *text)
 	return 0;
 }
 
-static int set_guid(const struct parse *to, const char *text)
+static int set_nic_guid(const struct parse *to, const char *text)
 {
 	struct args *a = to->args;
 	char *end;
@@ -169,16 +169,16 @@ static int one_option(const struct parse *to, int option, char *text)
 
 	switch (option) {
 	case NAME:
-		return set_name(to, text);
+		return set_nic_name(to, text);
 	case PORTS:
-		return set_ports(to, text);
+		return set_port_count(to, text);
 	case SOCKET:
 		a->socket = text;
 		return *text ? 0 : fail_args(to, "--socket: allowed a path");
 	case TUN:
 		return copy_ifname(to, a->tun, "--tun", text);
 	case GUID:
-		return set_guid(to, text);
+		return set_nic_guid(to, text);
 	case BOOTSTRAP:
 		a->bootstrap = true;
 		return 0;
@@ -236,7 +236,7 @@ static int check_args(const struct parse *to)
 			 (uint64_t)why.min - why.more);
 }
 
-static void set_defaults(struct args *a)
+static void args_defaults(struct args *a)
 {
 	memset(a, 0, sizeof(*a));
 	tn_params_default(&a->params);
@@ -266,7 +266,7 @@ int args_parse(struct args *a, int argc, char **argv, char *why, size_t size)
 	unsigned int nport = 0;
 	int option, err = 0;
 
-	set_defaults(a);
+	args_defaults(a);
 	optind = 0;
 	while (!err && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option != PORT)

@@ -143,7 +143,7 @@ static const struct tn_soft_shell shell = {
 
 /* --- lifetime --------------------------------------------------------------- */
 
-static int make_nic(struct emu *e, u64 now)
+static int make_emu_nic(struct emu *e, u64 now)
 {
 	struct tn_nic_config cfg = { .ops = &ops, .host = e };
 	void *mem = alloc_aligned(tn_nic_size());
@@ -166,7 +166,7 @@ int emu_init(struct emu *e, struct chassis *c, u64 now)
 	e->tun.watch.fd = e->server.watch.fd = -1;
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)
 		port_init(&e->port[i], e, (u8)i);
-	err = make_nic(e, now);
+	err = make_emu_nic(e, now);
 	if (err)
 		return err;
 	err = chassis_add(c, e);
@@ -191,7 +191,7 @@ void emu_fini(struct emu *e)
 	free(e->soft.nic);
 }
 
-static void send_all(struct emu *e, u64 now)
+static void send_frames(struct emu *e, u64 now)
 {
 	u32 ports = tn_nic_tx_ports(e->soft.nic);
 
@@ -222,11 +222,11 @@ void emu_step(struct emu *e, u64 now)
 	if (now >= tn_nic_expiry(e->soft.nic))
 		tn_nic_poll(e->soft.nic, now);
 	/* Answers first: the peer waits for E, and delivering takes its time. */
-	send_all(e, now);
+	send_frames(e, now);
 	for (int i = 0; i < MOVES_MAX; i++) {
 		tn_nic_work(e->soft.nic, now);
 		tun_flush(e);
-		send_all(e, now);
+		send_frames(e, now);
 		if (!e->soft.host.out.head)
 			break;
 		torus_host_send(&e->soft.host, now);

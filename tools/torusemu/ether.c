@@ -49,7 +49,8 @@ int ether_mtu(const char *name)
 	return err ? err : ifr.ifr_mtu;
 }
 
-static int check_device(struct port *port, const char *name, struct ifreq *hw, const char **why)
+static int check_packet_device(struct port *port, const char *name, struct ifreq *hw,
+			       const char **why)
 {
 	static char text[128];
 	int mtu = ether_mtu(name);
@@ -190,7 +191,7 @@ static void ether_send(struct port *port, const struct tn_seg *seg, u32 nsegs, u
 
 /* --- opening -------------------------------------------------------------- */
 
-static int open_socket(int ifindex)
+static int open_packet_socket(int ifindex)
 {
 	struct sockaddr_ll at = {
 		.sll_family = AF_PACKET,
@@ -222,11 +223,11 @@ static int ether_open(struct port *port, const char *name, const char **why)
 	struct ifreq ifr = { 0 };
 	int ifindex, fd, err;
 
-	err = check_device(port, name, &ifr, why);
+	err = check_packet_device(port, name, &ifr, why);
 	if (err)
 		return err;
 	ifindex = (int)if_nametoindex(name);
-	fd = open_socket(ifindex);
+	fd = open_packet_socket(ifindex);
 	if (fd < 0) {
 		*why = "cannot open a packet socket on it";
 		return fd;

@@ -19,7 +19,7 @@ static u32 get_be16(const u8 *p)
 	return (u32)p[0] << 8 | p[1];
 }
 
-static void put_be16(u8 *p, u32 v)
+static void write_be16(u8 *p, u32 v)
 {
 	p[0] = (u8)(v >> 8);
 	p[1] = (u8)v;
@@ -95,14 +95,14 @@ static void blank_varying(u8 *head, size_t len)
 	u8 *ip = head + VNET, *udp = head + len - UDP;
 
 	if (is_v4(ip)) {
-		put_be16(ip + offsetof(struct iphdr, tot_len), 0);
-		put_be16(ip + offsetof(struct iphdr, id), 0);
-		put_be16(ip + offsetof(struct iphdr, check), 0);
+		write_be16(ip + offsetof(struct iphdr, tot_len), 0);
+		write_be16(ip + offsetof(struct iphdr, id), 0);
+		write_be16(ip + offsetof(struct iphdr, check), 0);
 	} else {
-		put_be16(ip + offsetof(struct ip6_hdr, ip6_plen), 0);
+		write_be16(ip + offsetof(struct ip6_hdr, ip6_plen), 0);
 	}
-	put_be16(udp + offsetof(struct udphdr, len), 0);
-	put_be16(udp + offsetof(struct udphdr, check), 0);
+	write_be16(udp + offsetof(struct udphdr, len), 0);
+	write_be16(udp + offsetof(struct udphdr, check), 0);
 }
 
 static bool is_consecutive(const u8 *first, const u8 *next, u32 count)
@@ -170,13 +170,13 @@ bool gro_join(struct gro *g, const u8 *msg, size_t bytes)
 static void set_ip_len(u8 *ip, u32 bytes)
 {
 	if (!is_v4(ip)) {
-		put_be16(ip + offsetof(struct ip6_hdr, ip6_plen),
-			 bytes - (u32)sizeof(struct ip6_hdr));
+		write_be16(ip + offsetof(struct ip6_hdr, ip6_plen),
+			   bytes - (u32)sizeof(struct ip6_hdr));
 		return;
 	}
-	put_be16(ip + offsetof(struct iphdr, tot_len), bytes);
-	put_be16(ip + offsetof(struct iphdr, check), 0);
-	put_be16(ip + offsetof(struct iphdr, check), 0xffff ^ ip_sum(ip));
+	write_be16(ip + offsetof(struct iphdr, tot_len), bytes);
+	write_be16(ip + offsetof(struct iphdr, check), 0);
+	write_be16(ip + offsetof(struct iphdr, check), 0xffff ^ ip_sum(ip));
 }
 
 void gro_finish(struct gro *g)
@@ -190,7 +190,7 @@ void gro_finish(struct gro *g)
 	tn_put_le16(&h.hdr_len, (u16)(g->len - VNET));
 	tn_put_le16(&h.gso_size, (u16)g->size);
 	memcpy(g->head, &h, VNET);
-	put_be16(udp + offsetof(struct udphdr, check), pseudo_sum(udp, bytes));
-	put_be16(udp + offsetof(struct udphdr, len), bytes);
+	write_be16(udp + offsetof(struct udphdr, check), pseudo_sum(udp, bytes));
+	write_be16(udp + offsetof(struct udphdr, len), bytes);
 	set_ip_len(g->head + VNET, g->len - (u32)VNET + g->bytes);
 }

@@ -11,7 +11,7 @@
 #include "emu.h"
 #include "log.h"
 
-static struct port *port_of(struct emu *e, int ifindex)
+static struct port *port_of_lower(struct emu *e, int ifindex)
 {
 	for (unsigned int i = 0; i < e->soft.hw.nports; i++)
 		if (e->port[i].ether.ifindex == ifindex)
@@ -30,7 +30,7 @@ static struct port *port_waiting(struct emu *e, const char *name)
 
 static void update_port(struct emu *e, const struct ifinfomsg *ifi, const char *name, bool gone)
 {
-	struct port *port = port_of(e, ifi->ifi_index);
+	struct port *port = port_of_lower(e, ifi->ifi_index);
 	const char *why;
 
 	if (port && gone)
@@ -43,7 +43,7 @@ static void update_port(struct emu *e, const struct ifinfomsg *ifi, const char *
 			 why ? why : "cannot bind");
 }
 
-static int on_link(struct nl_msg *msg, void *arg)
+static int on_lower_link(struct nl_msg *msg, void *arg)
 {
 	struct chassis *c = arg;
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
@@ -89,7 +89,7 @@ int lower_init(struct chassis *c)
 	if (!sock)
 		return err;
 	nl_socket_disable_seq_check(sock);
-	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, on_link, c);
+	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, on_lower_link, c);
 	if (nl_connect(sock, NETLINK_ROUTE) < 0 ||
 	    nl_socket_add_memberships(sock, RTNLGRP_LINK, 0) < 0 ||
 	    nl_socket_set_nonblocking(sock) < 0) {

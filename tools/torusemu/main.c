@@ -79,7 +79,7 @@ static int start_pack(struct program *p, const char *path)
 	return err ? log_failure(p, path, err) : 0;
 }
 
-static int start_nic(struct program *p, struct args *a)
+static int start_first_nic(struct program *p, struct args *a)
 {
 	char why[ARGS_WHY_MAX];
 
@@ -103,7 +103,7 @@ static int start_nics(struct program *p, struct args *a)
 	err = lower_init(&p->chassis);
 	if (err)
 		return log_failure(p, "rtnetlink", err);
-	err = a->pack ? start_pack(p, a->pack) : start_nic(p, a);
+	err = a->pack ? start_pack(p, a->pack) : start_first_nic(p, a);
 	if (err)
 		return err;
 	priority_raise(a->pack ? NICE_PACK : NICE);
@@ -160,7 +160,7 @@ static void now_ready(const struct program *p, int pipefd)
 	close(pipefd);
 }
 
-static int run_program(struct program *p, struct args *a)
+static int run_emu(struct program *p, struct args *a)
 {
 	int pipefd = a->foreground ? -1 : become_daemon(), err;
 
@@ -201,5 +201,5 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	log_init(args.log_level);
-	return run_program(&program, &args) ? 2 : 0;
+	return run_emu(&program, &args) ? 2 : 0;
 }

@@ -124,7 +124,7 @@ static int open_socket_at(struct emu *e, const char *path, const struct why *why
 			 err == -EADDRINUSE ? "another NIC listens there" : strerror(-err));
 }
 
-static int attach_all(struct emu *e, const struct args *a, const struct why *why)
+static int attach_lowers(struct emu *e, const struct args *a, const struct why *why)
 {
 	for (unsigned int i = 0; i < a->nports; i++) {
 		const char *text = NULL;
@@ -172,7 +172,7 @@ static int furnish_nic(struct emu *e, const struct args *a, const struct why *wh
 
 	if (!err && a->tun[0])
 		err = add_host(e, a, why);
-	return err ? err : attach_all(e, a, why);
+	return err ? err : attach_lowers(e, a, why);
 }
 
 struct emu *make_nic(struct chassis *c, struct args *a, char *text, size_t size)

@@ -33,8 +33,8 @@ void notify_mgmt(struct emu *e, unsigned int port, const u8 *data, unsigned int 
 }
 
 /* The message of what @tree says of e->soft.hw.reply, to those who listen. */
-static void notify_tree(struct emu *e, unsigned int cmd, unsigned int group,
-			const struct torus_tree *tree)
+static void notify_clients(struct emu *e, unsigned int cmd, unsigned int group,
+			   const struct torus_tree *tree)
 {
 	struct nl_msg *msg = reply_new(cmd, 0, 0, REPLY_BYTES);
 
@@ -55,7 +55,7 @@ static void flush_link(struct emu *e, const struct tn_event *ev, u64 now)
 			 state_names[ev->old_state], state_names[ev->state],
 			 reason_names[ev->reason]);
 	tn_soft_link_event(&e->soft, ev, &e->soft.hw.reply.link, now);
-	notify_tree(e, TORUS_CMD_LINK_NTF, TORUS_GROUP_LINK, &torus_tree_link_ntf);
+	notify_clients(e, TORUS_CMD_LINK_NTF, TORUS_GROUP_LINK, &torus_tree_link_ntf);
 }
 
 void notify_flush(struct emu *e, u64 now)
@@ -67,7 +67,7 @@ void notify_flush(struct emu *e, u64 now)
 	s->nevents = 0;
 	if (s->park_event) {
 		tn_soft_park(s, &s->hw.reply.park);
-		notify_tree(e, TORUS_CMD_PARK_NTF, TORUS_GROUP_PARK, &torus_tree_park_get);
+		notify_clients(e, TORUS_CMD_PARK_NTF, TORUS_GROUP_PARK, &torus_tree_park_get);
 	}
 	s->park_event = false;
 	if (s->events_lost)

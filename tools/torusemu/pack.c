@@ -49,7 +49,7 @@ static struct emu *find_nic(const struct chassis *c, const char *name)
 	return e;
 }
 
-static bool add_request(struct request *r)
+static bool add_nic_request(struct request *r)
 {
 	struct args args;
 	int what = args_parse(&args, r->n, r->word, r->why, sizeof(r->why));
@@ -105,7 +105,7 @@ static bool run_verb(struct request *r)
 		bool (*run)(struct request *r);
 		bool has_one;		/* argument, and no more */
 	} verbs[] = {
-		{ "add", add_request, false }, { "kill", kill_request, true },
+		{ "add", add_nic_request, false }, { "kill", kill_request, true },
 		{ "cut", cut_request, true }, { "mend", mend_request, true },
 	};
 	const char *word = r->n ? r->word[0] : "";

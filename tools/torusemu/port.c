@@ -46,7 +46,7 @@ void port_look(struct port *port, u64 now)
 		set_carrier(port, port->medium->has_carrier(port), now);
 }
 
-static struct frame *take_late(struct port *port, u64 now)
+static struct frame *take_late_frame(struct port *port, u64 now)
 {
 	struct torus_host_late *late = torus_host_due(&port->soft->fault, now);
 
@@ -60,7 +60,7 @@ void port_close(struct port *port)
 	if (port->medium)
 		port->medium->close(port);
 	port->medium = NULL;
-	while ((f = take_late(port, ~0ull)))
+	while ((f = take_late_frame(port, ~0ull)))
 		frame_put(port->emu->pool, f);
 }
 
@@ -155,7 +155,7 @@ static void send_faulty(struct port *port, const struct tn_frame *tx, bool hit, 
 		frame_put(pool, f);
 }
 
-static void send_frame(struct port *port, const struct tn_frame *tx, u64 now)
+static void send_port_frame(struct port *port, const struct tn_frame *tx, u64 now)
 {
 	bool hit;
 
@@ -176,7 +176,7 @@ void port_tx(struct port *port, u64 now)
 	for (int i = 0; i < TX_BATCH; i++) {
 		if (!tn_nic_tx(e->soft.nic, port->num, tx, now))
 			return;
-		send_frame(port, tx, now);
+		send_port_frame(port, tx, now);
 	}
 }
 
@@ -184,7 +184,7 @@ void port_delayed(struct port *port, u64 now)
 {
 	struct frame *f;
 
-	while ((f = take_late(port, now))) {
+	while ((f = take_late_frame(port, now))) {
 		if (!port->medium || port->soft->fault.silence)
 			frame_put(port->emu->pool, f);
 		else

@@ -54,7 +54,7 @@ int sock_listen(const char *path)
 	return listen_at(&at);
 }
 
-static bool is_root(int fd)
+static bool is_peer_root(int fd)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
@@ -70,7 +70,7 @@ int sock_accept(int fd)
 
 	if (client < 0)
 		return -errno;
-	if (is_root(client))
+	if (is_peer_root(client))
 		return client;
 	close(client);
 	return -EPERM;

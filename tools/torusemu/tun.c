@@ -173,7 +173,7 @@ static unsigned int set_offload(int fd, const char *name)
 	return 0;
 }
 
-static int set_up(struct tun *t, int fd, const char *name, struct ifreq *ifr)
+static int set_tun_up(struct tun *t, int fd, const char *name, struct ifreq *ifr)
 {
 	int hdr = TUN_HDR, one = 1;
 
@@ -207,7 +207,7 @@ int tun_open(struct emu *e, const char *name)
 	fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	err = set_up(&e->tun, fd, name, &ifr);
+	err = set_tun_up(&e->tun, fd, name, &ifr);
 	if (!err)
 		err = loop_add(e->loop, &e->tun.watch, fd, EPOLLIN, tun_ready);
 	if (err) {
