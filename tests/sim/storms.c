@@ -333,6 +333,12 @@ static const struct origin named[] = {
 	  "was replayed by old rows, went round and arrived in any order" },
 	{ "closed_at_a_silent_node_2", 2130756, 0, MOVE + 1, false, false,
 	  "as closed_at_a_silent_node; a packet was dropped as a double before it had arrived" },
+	{ "excluded_where_it_comes_from", 2126666, 0, MOVE + 1, false, false,
+	  "a table took a node of another part just before that had told what its part excludes, so "
+	  "it was not excluded for a moment" },
+	{ "dead_to_a_former_root", 3000203, 0, MOVE + 1, false, false,
+	  "an error of the check of deaths: a root that woke had not heard yet that a node was led by a "
+	  "later one, nor that its link had come back" },
 };
 
 int main(int argc, char **argv)

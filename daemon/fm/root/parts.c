@@ -17,7 +17,8 @@
  *  - But the other part may have excluded ports of nodes that do not take part, nor any neighbour
  *    of theirs. So the root asks one node of each other part for its whole table, before that node
  *    is welcomed and gets another one. If its manager began anew, the root asks for the table that
- *    it has kept (node/keep.c).
+ *    it has kept (node/keep.c). Until the answer comes, for a resend at most, the root makes no
+ *    table (publish.c): it would take that node, whose NIC would open what its part excludes.
  *
  * The same holds if all managers began anew, and NICs have forgotten everything. Then the root
  * begins with the latest of the kept tables. Its line is that table, and the line that was kept
@@ -86,7 +87,7 @@ struct foreign {
  * struct fm_parts - tables of other parts
  * @foreign: those that nodes have sent
  * @dropped: how many were sent and are not known any more
- * @wanted, @wanted_at: those asked for last, and when
+ * @wanted, @wanted_at: those asked for last, and when; version 0: it has come
  */
 struct fm_parts {
 	struct foreign *foreign;
@@ -413,6 +414,17 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 	fm_conn_send(fm, c, &msg);
 }
 
+uint64_t fm_parts_awaits(const struct fm *fm)
+{
+	const struct fm_parts *s = fm->root->parts;
+	uint64_t until = 0;
+
+	for (unsigned int i = 0; i < WANTED; i++)
+		if (s->wanted[i].version)
+			until = later(until, s->wanted_at[i] + fm->cfg.resend);
+	return until;
+}
+
 /* Takes over what the table of that message excludes, now or when the first table begins. */
 static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_table_msg *m)
 {
@@ -435,13 +447,16 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 {
 	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
-	const struct fm_parts *s = fm->root->parts;
-	bool wanted = is_wanted(&s->wanted[find_wanted(s, &id)], &id);
+	struct fm_parts *s = fm->root->parts;
+	struct fm_past *asked = &s->wanted[find_wanted(s, &id)];
+	bool wanted = is_wanted(asked, &id);
 
 	/* Before the first table recall.c asks for kept ones, too. */
 	if (m->base || is_had(fm->root, &id) || m->term > fm_epoch_believed(fm) ||
 	    (!wanted && (m->former || fm->root->settled)))
 		return;
+	if (wanted)
+		asked->version = 0;
 	take_table(fm, &id, m);
 }
 

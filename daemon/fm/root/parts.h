@@ -4,6 +4,7 @@
 #define FM_PARTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct fm;
 struct fm_conn;
@@ -25,6 +26,8 @@ void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
 bool fm_parts_own(const struct fm *fm, struct fm_root *r);
 /** fm_parts_ask() - the node of that HELLO may have a table of another part: asks it for that */
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
+/** fm_parts_awaits() - Return: until when an answer to that is waited for; past: it is not */
+uint64_t fm_parts_awaits(const struct fm *fm);
 /** fm_parts_sent() - takes a table that a node has sent: the answer, or one that it has kept */
 void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);
 /** fm_parts_end() - the first table begins: takes the exclusions of all nodes of other parts */

@@ -6,6 +6,9 @@
  * before it can still be in the network. r->clean has the colours of which no packet is left. If
  * the next colour is not clean, the table waits until the present recovery finds the network
  * drained, which is bounded in time; further changes go into the same table.
+ *
+ * A table also waits for what another part excludes, of which a node has come (parts.c): for a
+ * resend at most, however many such nodes come.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +25,7 @@
 #include "daemon/fm/root/discover.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/isolated.h"
+#include "daemon/fm/root/parts.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
@@ -322,13 +326,21 @@ static void publish_table(struct fm *fm, uint64_t version)
 		fm_demand(fm, fm->cfg.member_max, "nodes wait for memory to be placed");
 }
 
+uint64_t fm_publish_expiry(const struct fm *fm)
+{
+	uint64_t at = fm_demand_expiry(fm->root);
+
+	return at == NEVER ? NEVER :
+			     later(at, earlier(fm_parts_awaits(fm), at + fm->cfg.resend));
+}
+
 void fm_publish_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	uint64_t version;
 	bool doubtful;
 
-	if (fm->now < fm_demand_expiry(r))
+	if (fm->now < fm_publish_expiry(fm))
 		return;
 	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
@@ -341,9 +353,4 @@ void fm_publish_due(struct fm *fm)
 		fm_demand(fm, 0, "root restarted in a recovery");
 		fm_demand_put_off(fm, NEVER);	/* no colour is free before the drain */
 	}
-}
-
-uint64_t fm_publish_expiry(const struct fm *fm)
-{
-	return fm_demand_expiry(fm->root);
 }
