@@ -148,13 +148,17 @@ static bool is_entry_of(const struct fm_entry *e, const struct wnode *n)
 	return n->nic && e->guid == n->guid && e->epoch == n->epoch;
 }
 
-/* It takes part, and its manager answers. */
+/*
+ * It takes part, and its manager answers. A NIC that obeys a later root takes no order of this one,
+ * which may have hung while links came back, and hears of it only now.
+ */
 static bool is_there(const struct check_flow *c, const struct fm *root, uint32_t node)
 {
 	const struct fm_entry *e = &root->table.entry[node];
 	const struct fm_mate *m = fm_mate(root->root, e->guid);
 
-	return fm_table_counts(e) && is_entry_of(e, &c->w->node[node]) && m && m->via;
+	return fm_table_counts(e) && is_entry_of(e, &c->w->node[node]) && m && m->via &&
+	       c->w->node[node].root_epoch <= fm_epoch(root);
 }
 
 /*
