@@ -339,6 +339,9 @@ static const struct origin named[] = {
 	{ "dead_to_a_former_root", 3000203, 0, MOVE + 1, false, false,
 	  "an error of the check of deaths: a root that woke had not heard yet that a node was led by a "
 	  "later one, nor that its link had come back" },
+	{ "claim_of_few", 2109139, 0, MOVE + 1, false, false,
+	  "a node without memory claimed, had too few promises, and asked on as if for the first time; "
+	  "another, that could reach enough, waited for it for 4.5 s" },
 };
 
 int main(int argc, char **argv)

@@ -94,6 +94,38 @@ static void in_vain(void **state)
 	}
 }
 
+/* A claim that does not win is a part of that time: the other candidate waits no longer for it. */
+static void in_vain_after_a_claim(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	asks_anew();
+	from = s.now;
+	s.stubborn = true;
+	all_say_hello();
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
+	s.joiner[102].obeys = s.joiner[103].obeys = 0;
+	s.stubborn = false;
+	says_hello(1);		/* the only promise */
+	s.stubborn = true;
+	while (state_of() == FM_ROOT_CLAIMS)
+		stage_run_ns(&s, s.now + RESEND);
+	assert_true(s.now >= from + 10 * RESEND);
+	memset(s.joiner, 0, sizeof(s.joiner));
+	for (unsigned int i = 0; i < 40 && state_of() == FM_ROOT_ASKS; i++) {
+		struct fm_msg m = hello(1);
+
+		m.hello.priority = 100;
+		says(1, &m);
+		stage_run_ns(&s, s.now + RESEND);
+	}
+	assert_true(state_of() != FM_ROOT_ASKS);
+	assert_true(s.now >= from + 28 * RESEND && s.now <= from + 38 * RESEND);
+	stage_end(&s);
+}
+
 /*
  * A neighbour that has lost another root knows of a later epoch: that does not break off a claim.
  */
@@ -213,7 +245,7 @@ static void take_stage(unsigned int stage)
 	struct fm_root *r = s.fm->root;
 
 	r->stage = stage == ASKS || stage == ASKS_LONG ? FM_STAGE_ASKS : FM_STAGE_LEADS;
-	r->since = s.fm->now - (stage == ASKS_LONG ? 20 : 19) * RESEND;
+	r->begun = s.fm->now - (stage == ASKS_LONG ? 20 : 19) * RESEND;
 	r->settled = stage == SETTLED || stage == SETTLED_ALONE;
 	r->joiners = stage == SETTLED_ALONE ? 1 : 4;
 }
@@ -510,6 +542,7 @@ int main(void)
 		cmocka_unit_test(no_promise),
 		cmocka_unit_test(hello_is_late),
 		cmocka_unit_test(in_vain),
+		cmocka_unit_test(in_vain_after_a_claim),
 		cmocka_unit_test(not_broken_off),
 		cmocka_unit_test(promised_before),
 		cmocka_unit_test(says_the_latest_epoch),

@@ -27,7 +27,8 @@
  * A node asks only while no neighbour tells of a root that leads in its epoch or a later one. If it
  * asks in vain for long, it also joins a root of an earlier epoch. That root learns the later epoch
  * from it, and asks all nodes anew. If no root has led it, and another candidate takes part, it
- * gives up after a random time, because that one may reach more nodes; it asks again later. If two
+ * gives up after a random time, because that one may reach more nodes; it asks again later. A claim
+ * that does not win for lack of promises is a part of the time in which it asks in vain. If two
  * nodes ask, the one of the later epoch, or of the greater GUID in one epoch, goes on, and the
  * other one ends. If both claim, either their epochs differ, or no node promises to both. A node
  * that asks, and finds a node that obeys a later epoch, or another root in its own epoch, asks anew
@@ -191,7 +192,8 @@ static bool asks_in_vain(const struct fm *fm)
 	const struct fm_root *r = fm->root;
 	uint64_t more = fm_lag_answer(fm);
 
-	return r->stage == FM_STAGE_ASKS && fm->now >= r->since + ASK_MAX * fm->cfg.resend + more &&
+	return r->stage == FM_STAGE_ASKS &&
+	       fm->now >= r->begun + ASK_MAX * fm->cfg.resend + more &&
 	       fm->now >= r->asking->grew + ASK_MAX / 2 * fm->cfg.resend + more;
 }
 
@@ -240,7 +242,7 @@ static void ask_around(struct fm *fm)
 	}
 	if (!a->turn)
 		a->turn = turn + fm_random(fm) % turn;
-	if (fm->now >= fm->root->since + ASK_MAX * fm->cfg.resend + a->turn && candidate_here(fm))
+	if (fm->now >= fm->root->begun + ASK_MAX * fm->cfg.resend + a->turn && candidate_here(fm))
 		step_back(fm);
 }
 
@@ -303,14 +305,15 @@ void fm_claim_anew(struct fm *fm, uint64_t epoch)
 		return;
 	}
 	ask_again(fm);
-	fm->root->since = a->at = fm->now;
+	fm->root->since = fm->root->begun = a->at = fm->now;
 }
 
-void fm_claim_again(struct fm *fm, uint64_t high)
+void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun)
 {
 	struct fm_root *r = fm->root;
 
 	r->high = later(high, r->high);
+	r->begun = begun;
 	r->asking->anew = true;
 	fm->root_epoch = later(high, fm->root_epoch);
 }
@@ -463,7 +466,7 @@ void fm_claim_begin(struct fm *fm, bool leads)
 
 	fm->root->stage = leads ? FM_STAGE_LEADS : FM_STAGE_ASKS;
 	a->at = leads ? NEVER : fm->now;
-	fm->root->since = fm->now;
+	fm->root->since = fm->root->begun = fm->now;
 	fm->root->high = later(fm_nic_latest(fm), fm->kept.term);
 	a->handed = fm_candidate_take_call(fm, &a->relieves);
 	strcpy(a->why, "first root");
@@ -484,7 +487,7 @@ static void end_claim(struct fm *fm)
 		begin_lead(fm, is_alone(fm));
 	} else if (ends) {
 		ask_again(fm);
-		fm->root->since = fm->now;
+		fm->root->since = fm->root->begun = fm->now;
 		if (fm_verdict(fm)->high <= fm_epoch_believed(fm))
 			fm->root->high = later(fm->root->high, fm_verdict(fm)->high);
 	}

@@ -29,8 +29,8 @@ bool fm_claim_leads(const struct fm *fm);
  * asking all nodes anew. A root that leads ends soon, and asks.
  */
 void fm_claim_anew(struct fm *fm, uint64_t epoch);
-/** fm_claim_again() - this root led, and asks again: in an epoch after @high */
-void fm_claim_again(struct fm *fm, uint64_t high);
+/** fm_claim_again() - this root led, or asks since @begun, and asks again: after epoch @high */
+void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun);
 /** fm_claim_count() - when the claim was last looked at, @here of the @need nodes took part */
 void fm_claim_count(const struct fm_root *r, uint32_t *here, uint32_t *need);
 /** fm_claim_why() - Return: why this node leads, as text for people; once it does */

@@ -31,6 +31,7 @@ struct fm_root {
 	enum fm_ending ending;
 	struct fm_lead successor;
 	uint64_t since, high;	/* of the stage; the latest epoch that any node has obeyed */
+	uint64_t begun;		/* when it began to ask: before claims that did not win */
 	bool knows, anew;	/* of an epoch before this life; it is to ask all nodes once more */
 	struct fm_told told;
 	struct fm_line line;	/* tables of former roots that its own come from (parts.c) */

@@ -220,7 +220,7 @@ static void leave_root(struct fm *fm)
  */
 static void ask_anew(struct fm *fm)
 {
-	uint64_t high = fm->root->high;
+	uint64_t begun = fm_claim_leads(fm) ? fm->now : fm->root->begun, high = fm->root->high;
 
 	end_root(fm);
 	if (start_root(fm, false)) {
@@ -229,7 +229,7 @@ static void ask_anew(struct fm *fm)
 		fm_candidate_memory(fm);
 		return;
 	}
-	fm_claim_again(fm, high);
+	fm_claim_again(fm, high, begun);
 }
 
 /* Tries the root that led it last. */
