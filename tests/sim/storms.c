@@ -342,6 +342,9 @@ static const struct origin named[] = {
 	{ "claim_of_few", 2109139, 0, MOVE + 1, false, false,
 	  "a node without memory claimed, had too few promises, and asked on as if for the first time; "
 	  "another, that could reach enough, waited for it for 4.5 s" },
+	{ "two_ask_and_one_is_cut_off", 2115294, 0, MOVE + 1, false, false,
+	  "of two nodes that asked a third tried the one that it could not reach twice, and the other had "
+	  "too few meanwhile" },
 };
 
 int main(int argc, char **argv)

@@ -139,6 +139,40 @@ static void an_asker_in_vain(void **state)
 }
 
 /*
+ * Two nodes ask. No connection comes up to the one of the greater GUID: the node follows the other one,
+ * and does not turn back to the first as soon as a neighbour names that again.
+ */
+static void the_other_asker(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = NIC } };
+	struct fm_init i, other;
+	uint64_t failed;
+
+	(void)state;
+	node_1();
+	stage_start(&s);
+	i = asks_init(2, OTHER, TERM);
+	other = asks_init(0, NIC, TERM);
+	stage_hear(&s, 2, &i);
+	stage_down(&s, 1);
+	failed = s.now;
+	stage_hear(&s, 0, &other);
+	assert_int_equal(s.fm->root_guid, NIC);
+	stage_up(&s, s.next_conn - 1);
+	stage_msg(&s, s.next_conn - 1, &m);
+	stage_hear(&s, 2, &i);
+	assert_int_equal(s.fm->root_guid, NIC);
+	stage_run_ns(&s, failed + 10 * s.cfg.resend - 1);
+	stage_hear(&s, 2, &i);
+	assert_int_equal(s.fm->root_guid, NIC);
+	/* It may have been by chance, and is long ago. */
+	stage_run_ns(&s, failed + 10 * s.cfg.resend);
+	stage_hear(&s, 2, &i);
+	assert_int_equal(s.fm->root_guid, OTHER);
+	stage_end(&s);
+}
+
+/*
  * No root has led the node, so it tells its neighbours at once of one that asks; the host of that one
  * takes its connection, but no manager answers.
  */
@@ -501,6 +535,7 @@ int main(void)
 		cmocka_unit_test(an_asker_that_gave_up),
 		cmocka_unit_test(without_a_root),
 		cmocka_unit_test(an_asker_in_vain),
+		cmocka_unit_test(the_other_asker),
 		cmocka_unit_test(an_asker_that_hangs),
 		cmocka_unit_test(tried_too_early),
 		cmocka_unit_test(another_root_at_its_address),

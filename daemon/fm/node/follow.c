@@ -23,7 +23,7 @@
  *    lost for as long: that one leads no node here. The root of the earlier epoch then learns the
  *    later epoch, and asks all nodes anew in an epoch after it (root/epoch.c);
  *  - else a node that asks; and of two that ask, the one of the later epoch, or of the greater
- *    GUID.
+ *    GUID, unless no connection to it came up just before.
  *
  * When the node that asked is gone, or gives up, its followers try the root that led them last. A
  * node that no root has led follows none then, and asks its neighbours. Otherwise it would try the
@@ -74,10 +74,11 @@
  *	in vain to a root that leads
  * @unreached: GUID of the last node that was followed and could not be reached; if it asks, it is
  *	not followed until @shuns
+ * @failed: when it was not reached for the first time
  */
 struct fm_following {
 	uint64_t turns;
-	uint64_t unreached, shuns;
+	uint64_t unreached, shuns, failed;
 };
 
 bool fm_follow_new(struct fm *fm)
@@ -115,6 +116,7 @@ void fm_follow_unreached(struct fm *fm)
 		return;
 	}
 	f->unreached = fm->root_guid;
+	f->failed = fm->now;
 	f->shuns = 0;
 }
 
@@ -238,6 +240,13 @@ static bool lost_by_parent(const struct fm *fm)
 	return fm->root_lost && fm_conn_of_role(fm, FM_CONN_PARENT);
 }
 
+/* The node of that Init could just not be reached; the one that is followed may be. */
+static bool has_failed(const struct fm *fm, const struct fm_init *init)
+{
+	return init->root_guid == fm->following->unreached &&
+	       fm->now < fm->following->failed + SHUN * fm->cfg.resend;
+}
+
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 {
 	bool leads = !init->asks && !init->lost, later;
@@ -265,7 +274,8 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 	if (leads)
 		return follows_in_vain(fm) || (init->epoch >= fm->root_epoch && !was_led(fm, init));
 	return !init->lost && init->epoch >= fm->root_epoch &&
-	       (!fm->root_asks || later || lost_by_parent(fm)) && fm->now >= fm->following->turns;
+	       (!fm->root_asks || (later && !has_failed(fm, init)) || lost_by_parent(fm)) &&
+	       fm->now >= fm->following->turns;
 }
 
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init)
