@@ -4,7 +4,8 @@
  * administrator excluded, and whose managers run and reach each other over the service network. If
  * a candidate is among them, and more than half of the nodes that are up in the latest table that
  * any node has, then after TAKEOVER one of them leads, and its NIC has a table of its epoch. The
- * time begins anew with each further fault and repair, for a takeover may have to begin anew too.
+ * time begins anew with each further fault and repair, for a takeover may have to begin anew too. It
+ * is longer while a manager waits longer because it was late itself.
  *
  * A node whose NIC is so slow that a claim may not wait for it counts neither as a candidate nor for the
  * majority: the others must have a root without it. Not checked in worlds with an arbiter, which may
@@ -17,6 +18,7 @@
  */
 #include "check_impl.h"
 #include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
 
@@ -51,18 +53,33 @@ void takeover_free(struct takeover *t)
 	free(t);
 }
 
+static bool runs(const struct world *w, uint32_t node)
+{
+	return w->node[node].managed && !w->node[node].hung;
+}
+
+/*
+ * A manager that hung takes the silence of others for its own delay, and waits for them so much longer,
+ * also for a root that hangs since then (daemon/fm/node/lag.c). Return: the longest that one does.
+ */
+static uint64_t longest_lag(const struct world *w)
+{
+	uint64_t lag = 0;
+
+	for (uint32_t i = 0; i < w->nodes; i++)
+		if (runs(w, i) && fm_lag_answer(w->node[i].fm) > lag)
+			lag = fm_lag_answer(w->node[i].fm);
+	return lag;
+}
+
 /*
  * A new root waits so long for a node that the former one could reach, before it makes a table. With
  * the default of fm_config that is as long as all a takeover may take, and comes on top of it.
  */
 static uint64_t limit_of(const struct world *w)
 {
-	return TAKEOVER + (w->cfg.member_max && w->cfg.member_max < TAKEOVER ? 0 : TAKEOVER);
-}
-
-static bool runs(const struct world *w, uint32_t node)
-{
-	return w->node[node].managed && !w->node[node].hung;
+	return TAKEOVER + (w->cfg.member_max && w->cfg.member_max < TAKEOVER ? 0 : TAKEOVER) +
+	       longest_lag(w);
 }
 
 static bool is_slow(const struct wnode *n)

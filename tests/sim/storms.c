@@ -345,6 +345,9 @@ static const struct origin named[] = {
 	{ "two_ask_and_one_is_cut_off", 2115294, 0, MOVE + 1, false, false,
 	  "of two nodes that asked a third tried the one that it could not reach twice, and the other had "
 	  "too few meanwhile" },
+	{ "late_itself", 2178199, 0, MOVE + 1, false, false,
+	  "an error of the check for takeovers: a node that had hung just before waited longer for the root "
+	  "that hung, as it should" },
 };
 
 int main(int argc, char **argv)
