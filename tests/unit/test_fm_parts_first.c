@@ -144,7 +144,7 @@ static void words_of_another_part(void **state)
 		stage_run_ns(&s, s.now + MS);
 		m = has(1, latest);
 		joins(&m);
-		stage_run_ns(&s, s.now + s.cfg.resend);
+		stage_run_ns(&s, s.now + 4 * s.cfg.resend);
 		settle(4);
 		assert_true(fm_version(s.fm) > 0);
 		assert_int_equal(fm_node(s.fm, 3)->admin, other ? 4 : 0);
@@ -345,7 +345,7 @@ static void kept_of_another_part(void **state)
 			m.hello.line.past[0] = (struct fm_past) { 7, 6, other ? OTHER : NIC };
 			joins(&m);
 		}
-		stage_run_ns(&s, s.now + s.cfg.resend);
+		stage_run_ns(&s, s.now + 4 * s.cfg.resend);
 		settle(4);
 		assert_true(fm_version(s.fm) > 0);
 		assert_int_equal(fm_node(s.fm, 2)->admin, other);

@@ -4,6 +4,7 @@
 
 #include "stage_shape.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/news.h"
 #include "daemon/fm/root/roster.h"
 
 static uint64_t table_of[16];
@@ -30,7 +31,7 @@ static void recalled(bool known, const char *words)
 		if (i != away)
 			join(i, says);
 	/* Their table is asked for, and does not come. */
-	stage_run(&s, away ? 6005 : s.cfg.resend / MS + 5);
+	stage_run(&s, away ? 6005 : 4 * s.cfg.resend / MS + 5);
 	assert_int_not_equal(fm_version(s.fm), 0);
 	assert_int_equal(stage_count(&s, "excluded as before"), words[0] != '\0');
 	if (words[0])
@@ -125,7 +126,7 @@ static void test_recall_words(void **state)
 			stage_up(&s, 300);
 			stage_msg(&s, 300, &m);
 		}
-		stage_run(&s, s.cfg.resend / MS + 1);
+		stage_run(&s, 4 * s.cfg.resend / MS + 5);
 		assert_int_equal(stage_count(&s, "1 port stays excluded"), k == 1 || k == 2);
 		stage_end(&s);
 	}
@@ -158,6 +159,65 @@ static void test_latest_is_fetched(void **state)
 		stage_run(&s, 5);
 		assert_int_not_equal(fm_version(s.fm), 0);
 		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
+		stage_end(&s);
+	}
+}
+
+/* The node that was asked dies. Others have that table, too: one of these is asked, then the next. */
+static void test_latest_of_another(void **state)
+{
+	struct fm_entry entry[16];
+	struct fm_msg m;
+
+	(void)state;
+	for (unsigned int dead = 1; dead < 5; dead++) {
+		restart(true, "4x4", 0, 6);
+		forget_said();
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, says);
+		assert_int_equal(stage_count(&s, "101 < fetch former"), 1);
+		for (unsigned int i = 1; i <= dead; i++) {
+			stage_down(&s, 100 + (int)i);
+			stage_forget(&s);
+			stage_run_ns(&s, s.now + s.cfg.resend + MS);
+			assert_int_equal(stage_count(&s, "fetch former"), i < 4);
+		}
+		if (dead == 4) {	/* it does not try for ever */
+			assert_int_not_equal(fm_version(s.fm), 0);
+			stage_end(&s);
+			continue;
+		}
+		assert_int_equal(fm_version(s.fm), 0);
+		m = stage_table(&s, 6, entry);
+		entry[5].admin = 1;
+		m.table.term = s.fm->root->told.epoch;
+		m.table.maker = s.fm->root->told.root;
+		m.table.former = true;
+		stage_msg(&s, 101 + (int)dead, &m);
+		stage_run_ns(&s, s.now + s.cfg.quiet + 5 * MS);
+		assert_int_not_equal(fm_version(s.fm), 0);
+		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
+		stage_end(&s);
+	}
+}
+
+/* No other has that table: the root waits only for other nodes then, and does not look again and again. */
+static void test_latest_of_one(void **state)
+{
+	(void)state;
+	for (unsigned int news = 0; news < 2; news++) {
+		restart(true, "4x4", 0, 6);
+		forget_said();
+		table_of[1] = 7;
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, says);
+		assert_int_equal(stage_count(&s, "101 < fetch former"), 1);
+		stage_forget(&s);
+		if (news)
+			fm_news_wait(s.fm, s.fm->now + 3 * s.cfg.resend);
+		stage_run_ns(&s, s.now + 2 * s.cfg.resend);
+		assert_int_equal(stage_count(&s, "fetch"), 0);
+		assert_int_equal(fm_version(s.fm) != 0, !news);
 		stage_end(&s);
 	}
 }
@@ -408,6 +468,8 @@ int main(void)
 		cmocka_unit_test(test_recall),
 		cmocka_unit_test(test_recall_words),
 		cmocka_unit_test(test_latest_is_fetched),
+		cmocka_unit_test(test_latest_of_another),
+		cmocka_unit_test(test_latest_of_one),
 		cmocka_unit_test(test_latest_never_comes),
 		cmocka_unit_test(test_recall_tell),
 		cmocka_unit_test(test_shape_of_the_latest),

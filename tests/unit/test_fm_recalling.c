@@ -39,7 +39,8 @@ struct model {
 	struct statement said[NODES];
 	bool has_said, kept, has_book;
 	struct fm_past id, wanted;
-	uint64_t asked, since;
+	uint64_t asked, since, of[4];
+	unsigned int n;		/* so many were asked for @wanted, @of are the first */
 };
 
 static struct fm_root root;
@@ -48,6 +49,8 @@ static struct fm_mate mate[MATES];
 static struct torus_shape shapes[3];	/* 4x3, 3x4, 1x1 */
 static struct fm_book *kept_next;	/* that a node sends; NULL: none is taken */
 static uint64_t believed, waits_until;
+static struct fm_conn conns[MATES];	/* of each mate */
+static uint64_t fetched_of;
 static unsigned int fetches, marked[NODES];
 static bool fetched_former;
 static char said_text[200];
@@ -65,6 +68,25 @@ struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
 	(void)r;
 	assert_true(i < MATES);
 	return &mate[i];
+}
+
+struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+{
+	(void)r;
+	return guid >= GUID && guid < GUID + MATES ? &mate[guid - GUID] : NULL;
+}
+
+unsigned int fm_conns_count(const struct fm *f)
+{
+	(void)f;
+	return MATES;
+}
+
+struct fm_conn *fm_conn_no(const struct fm *f, unsigned int i)
+{
+	(void)f;
+	assert_true(i < MATES);
+	return &conns[i];
 }
 
 bool fm_mate_joined(const struct fm_mate *m)
@@ -103,6 +125,7 @@ void fm_conn_send(struct fm *f, const struct fm_conn *c, const struct fm_msg *ms
 	assert_int_equal(c->attach, 77);
 	assert_int_equal(msg->type, FM_MSG_FETCH);
 	fetched_former = msg->fetch.former;
+	fetched_of = c->guid;
 	fetches++;
 }
 
@@ -516,6 +539,19 @@ static void hello(struct rnd *r, struct model *m)
 
 /* --- tables are asked for, and come ------------------------------------------------------ */
 
+static void note_asked(struct model *m, struct fm_past id, uint64_t guid)
+{
+	if (!m->since && root.stage == FM_STAGE_LEADS)
+		m->since = fm.now;
+	if (compare(id, m->wanted))
+		m->n = 0;
+	if (m->n < 4)
+		m->of[m->n] = guid;
+	m->n++;
+	m->wanted = id;
+	m->asked = fm.now;
+}
+
 static void ask(struct rnd *r, struct model *m)
 {
 	const struct fm_conn c = { .attach = 77 };
@@ -532,6 +568,7 @@ static void ask(struct rnd *r, struct model *m)
 	assert_true(!wants || !fetched_former);
 	assert_int_equal(waits_until, wants ? fm.now + RESEND : 0);
 
+	h.guid = GUID + rnd_below(r, MATES);
 	if (rnd_one_in(r, 2)) {
 		id = latest();
 		h.term = id.epoch;
@@ -546,10 +583,52 @@ static void ask(struct rnd *r, struct model *m)
 	if (!wants)
 		return;
 	assert_true(fetched_former);
-	if (!m->since && root.stage == FM_STAGE_LEADS)
-		m->since = fm.now;
-	m->wanted = id;
-	m->asked = fm.now;
+	note_asked(m, id, h.guid);
+}
+
+/* Return: true if the node has that table, is connected below this one, and was not asked for it. */
+static bool can_send(const struct model *m, uint32_t i)
+{
+	const struct fm_voice *v = &mate[i].voice;
+	struct fm_past its = { v->term, v->table, v->root };
+
+	for (unsigned int k = 0; k < m->n; k++)
+		if (m->of[k] == mate[i].guid)
+			return false;
+	return conns[i].role == FM_CONN_CHILD && v->table && !compare(its, m->wanted);
+}
+
+/* The one that was asked does not answer, while this root leads: another is asked, up to the fourth. */
+static void ask_another(struct rnd *r, struct model *m)
+{
+	bool due = root.stage == FM_STAGE_LEADS && m->n < 4 && latest().version &&
+		   !compare(latest(), m->wanted) && !holder(m);
+	uint32_t other = 0;
+
+	for (uint32_t i = 0; i < MATES; i++) {
+		struct fm_past id = rnd_one_in(r, 2) ? latest() : random_id(r);
+
+		mate[i].voice.term = id.epoch;
+		mate[i].voice.table = rnd_one_in(r, 5) ? 0 : id.version;
+		mate[i].voice.root = id.root;
+		conns[i] = (struct fm_conn) { .attach = 77, .guid = mate[i].guid,
+					      .role = rnd_one_in(r, 4) ? FM_CONN_STRANGER :
+									 FM_CONN_CHILD };
+	}
+	assert_true(fm_recall_expiry(&fm) == (due ? m->asked + RESEND : NEVER));
+	due &= fm.now >= m->asked + RESEND;
+	while (other < MATES && !can_send(m, other))
+		other++;
+	fetches = 0;
+	fm_recall_due(&fm);
+	expect(r, fetches == (due && other < MATES), "another");
+	if (fetches) {
+		assert_true(fetched_former);
+		assert_int_equal(fetched_of, mate[other].guid);
+		note_asked(m, m->wanted, fetched_of);
+	} else if (due) {
+		m->n = 4;
+	}
 }
 
 static void table_comes(struct rnd *r, struct model *m)
@@ -731,6 +810,8 @@ static void check_settled(struct rnd *r)
 		h.table = msg.version;
 		h.table_root = msg.maker;
 		fm_recall_fetch(&fm, &c, &h);
+		assert_true(fm_recall_expiry(&fm) == NEVER);
+		fm_recall_due(&fm);
 		assert_false(fm_recall_sent(&fm, &msg));
 	}
 	assert_int_equal(fetches, 0);
@@ -753,6 +834,7 @@ static void life(uint64_t seed)
 		if (rnd_one_in(&r, 10))
 			root.since = fm.now;
 		assert_int_equal(fm_past_same(&a, &b), !compare(a, b));
+		ask_another(&r, &m);
 		switch (rnd_below(&r, 8)) {
 		case 0:
 			take_own(&r, &m);

@@ -12,7 +12,9 @@
  *
  * A node that asks to be root, and lacks the latest table of those that have said HELLO, fetches it
  * from one of them. That table tells which nodes were up in it; nodes whose managers began anew
- * cannot tell (quorum.c).
+ * cannot tell (quorum.c). A node that does not answer may be dead: then another one is asked that
+ * has that table, when it says HELLO again; or, once this root leads and nodes say no HELLO any
+ * more, one that is connected. The first table waits for at most ASKED_MAX of these.
  *
  * If all managers and NICs have forgotten, the tables that candidates have kept tell the same
  * (node/keep.c).
@@ -45,6 +47,9 @@ struct said {
 	uint16_t across;
 };
 
+#define ASKED_MAX 4	/* nodes that are asked for one table; times resend that the first table
+			 * waits for ever later ones */
+
 /**
  * struct fm_recall
  * @said: of each node, until the first table; NULL: nothing
@@ -52,6 +57,7 @@ struct said {
  *	yet; NULL: no node has sent one
  * @id, @voters: of @book
  * @wanted, @asked: for which table a node was asked last, and when
+ * @of, @n: GUIDs of those that were asked for it, and how many: of more than ASKED_MAX the last
  * @since: when a node was asked first since this root leads
  * @kept: the shape that is restored is that of the kept table
  */
@@ -61,11 +67,10 @@ struct fm_recall {
 	struct fm_past id;
 	struct fm_voters voters;
 	struct fm_past wanted;
-	uint64_t asked, since;
+	uint64_t of[ASKED_MAX], asked, since;
+	unsigned int n;
 	bool kept;
 };
-
-#define ASKED_MAX 4	/* times resend that the first table waits for ever later ones */
 
 bool fm_recall_new(struct fm_root *r)
 {
@@ -122,6 +127,13 @@ static bool said_later(const struct said *a, const struct said *b)
 static struct fm_past hello_id(const struct fm_hello *h)
 {
 	return (struct fm_past) { .epoch = h->term, .version = h->table, .root = h->table_root };
+}
+
+static bool voice_has(const struct fm_voice *v, const struct fm_past *id)
+{
+	const struct fm_past its = { .epoch = v->term, .version = v->table, .root = v->root };
+
+	return v->table && fm_past_same(&its, id);
 }
 
 static struct fm_past own_id(const struct fm_table *t)
@@ -342,28 +354,94 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 	fm_news_wait(fm, fm->now + fm->cfg.resend);
 }
 
-void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
+/* Asks the node of that connection, @guid, for table @id. */
+static void ask_for(struct fm *fm, const struct fm_conn *c, uint64_t guid, const struct fm_past *id)
 {
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
+	struct fm_recall *s = fm->root->recall;
+
+	if (!s->since && fm->root->stage == FM_STAGE_LEADS)
+		s->since = fm->now;
+	if (order_of(id, &s->wanted))
+		s->n = 0;
+	s->wanted = *id;
+	s->asked = fm->now;
+	s->of[s->n++ % ASKED_MAX] = guid;
+	fm_conn_send(fm, c, &msg);
+}
+
+void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
+{
 	const struct fm_past latest = fm_told_id(&fm->root->told), id = hello_id(h);
 	struct fm_recall *s = fm->root->recall;
 
 	if (fm->root->settled || !h->table || order_of(&id, &latest) || fm_recall_has_latest(fm) ||
 	    (!order_of(&id, &s->wanted) && fm->now < s->asked + fm->cfg.resend))
 		return;
-	if (!s->since && fm->root->stage == FM_STAGE_LEADS)
-		s->since = fm->now;
-	s->wanted = id;
-	s->asked = fm->now;
-	fm_conn_send(fm, c, &msg);
+	ask_for(fm, c, h->guid, &id);
+}
+
+/* Return: true if the table that a node was asked for last is the latest, and has not come. */
+static bool is_awaited(const struct fm *fm)
+{
+	const struct fm_past latest = fm_told_id(&fm->root->told);
+
+	return latest.version && !order_of(&latest, &fm->root->recall->wanted) &&
+	       !fm_recall_has_latest(fm);
+}
+
+static bool was_asked(const struct fm_recall *s, uint64_t guid)
+{
+	for (unsigned int i = 0; i < s->n && i < ASKED_MAX; i++)
+		if (s->of[i] == guid)
+			return true;
+	return false;
+}
+
+/* Return: the connection of another node that has the table which one did not send; or NULL. */
+static const struct fm_conn *find_other(const struct fm *fm)
+{
+	const struct fm_recall *s = fm->root->recall;
+
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
+		const struct fm_conn *c = fm_conn_no(fm, i);
+		const struct fm_mate *m = c->role == FM_CONN_CHILD ? fm_mate(fm->root, c->guid) : NULL;
+
+		if (m && voice_has(&m->voice, &s->wanted) && !was_asked(s, c->guid))
+			return c;
+	}
+	return NULL;
+}
+
+uint64_t fm_recall_expiry(const struct fm *fm)
+{
+	const struct fm_recall *s = fm->root->recall;
+
+	if (fm->root->settled || fm->root->stage != FM_STAGE_LEADS || s->n >= ASKED_MAX ||
+	    !is_awaited(fm))
+		return NEVER;
+	return s->asked + fm->cfg.resend;
+}
+
+void fm_recall_due(struct fm *fm)
+{
+	struct fm_recall *s = fm->root->recall;
+	const struct fm_conn *c;
+
+	if (fm->now < fm_recall_expiry(fm))
+		return;
+	c = find_other(fm);
+	if (c)
+		ask_for(fm, c, c->guid, &s->wanted);
+	else
+		s->n = ASKED_MAX;
 }
 
 uint64_t fm_recall_awaits(const struct fm *fm)
 {
-	const struct fm_past latest = fm_told_id(&fm->root->told);
 	const struct fm_recall *s = fm->root->recall;
 
-	if (!latest.version || order_of(&latest, &s->wanted) || fm_recall_has_latest(fm))
+	if (!is_awaited(fm))
 		return 0;
 	return earlier(s->asked + fm->cfg.resend,
 		       later(s->since, fm->root->since) + ASKED_MAX * fm->cfg.resend);

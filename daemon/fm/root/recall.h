@@ -30,6 +30,9 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);	/* the answer 
  * which this one lacks.
  */
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
+/* It leads, and that node does not answer: asks another one that has that table. */
+void fm_recall_due(struct fm *fm);
+uint64_t fm_recall_expiry(const struct fm *fm);
 /* Return: until when the answer to that is waited for; 0: it is not. */
 uint64_t fm_recall_awaits(const struct fm *fm);
 /* The answer to that. Return: true if it is taken. */

@@ -332,6 +332,7 @@ static void parts_due(struct fm *fm)
 		return;
 	fm_calls_due(fm);
 	fm_arbiter_due(fm);
+	fm_recall_due(fm);
 	fm_settle_due(fm);
 	fm_damp_due(fm);
 	fm_vanish_due(fm);
@@ -369,5 +370,6 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_admin_expiry(fm), fm_arbiter_expiry(fm)));
 	at = earlier(at, earlier(fm_calls_expiry(fm), fm_leftover_expiry(fm)));
 	at = earlier(at, earlier(fm_ranks_expiry(fm), fm_resign_expiry(fm)));
+	at = earlier(at, fm_recall_expiry(fm));
 	return earlier(at, earlier(fm_epoch_expiry(fm), fm_claim_expiry(fm)));
 }
