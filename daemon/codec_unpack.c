@@ -128,6 +128,19 @@ static bool get_line(struct fm_line *to, size_t n, Svc__Past **from)
 	return true;
 }
 
+/* As far as in an Init. */
+static bool get_position(int32_t *to, size_t n, const int32_t *from)
+{
+	if (n != TORUS_MAX_DIMS)
+		return false;
+	for (size_t d = 0; d < n; d++) {
+		if (from[d] > TORUS_MAX_NODES || from[d] < -TORUS_MAX_NODES)
+			return false;
+		to[d] = from[d];
+	}
+	return true;
+}
+
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (!from->guid || from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX ||
@@ -142,7 +155,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	    !get_sums(&to->sums, from->sums) || !get_base(&to->base, from->baseline) ||
 	    !get_voters(&to->voters, from->n_voters, from->voters) ||
 	    from->votes >> from->n_voters || !get_line(&to->line, from->n_line, from->line) ||
-	    from->n_position != TORUS_MAX_DIMS ||
+	    !get_position(to->position, from->n_position, from->position) ||
 	    from->n_coords != (from->placed ? to->shape.ndims : 0))
 		return false;
 	to->role = (uint8_t)from->role;
@@ -174,7 +187,6 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->kept_root = from->kept_root;
 	to->kept = from->kept;
 	to->keeps = from->keeps;
-	memcpy(to->position, from->position, sizeof(to->position));
 	for (unsigned int d = 0; d < from->n_coords; d++) {
 		if (from->coords[d] >= to->shape.size[d])
 			return false;

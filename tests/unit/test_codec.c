@@ -111,7 +111,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->term = rnd();
 	h->attach = rnd();
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++)
-		h->position[d] = (int32_t)rnd();
+		h->position[d] = (int32_t)(rnd() % (2 * TORUS_MAX_NODES + 1)) - TORUS_MAX_NODES;
 	if (h->placed) {
 		rnd_shape(&h->shape);
 		for (unsigned int d = 0; d < h->shape.ndims; d++)

@@ -234,6 +234,10 @@ static void of_hello(void **state)
 	RIGHT(h->across, (1u << TORUS_MAX_PORTS) - 1);
 	WRONG(h->across, 1u << TORUS_MAX_PORTS);
 	EXACTLY(h, position, TORUS_MAX_DIMS);
+	RIGHT(h->position[5], TORUS_MAX_NODES);
+	WRONG(h->position[5], TORUS_MAX_NODES + 1);
+	RIGHT(h->position[0], -TORUS_MAX_NODES);
+	WRONG(h->position[0], -TORUS_MAX_NODES - 1);
 	EXACTLY(h, coords, 2);
 	RIGHT(h->coords[0], 3);
 	WRONG(h->coords[0], 4);
