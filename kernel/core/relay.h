@@ -77,6 +77,11 @@
  * A packet that ends on the way, because a relay has no row, stays in the window until
  * then: rows that differ so are about to be replaced.
  *
+ * Payers and generations are believed, as numbers of flows are (flow.h). A NIC that makes up
+ * packets of a later window of another one lets the destination count none of the real ones, and the
+ * window stays closed as far as these fill it. To believe only generations up to the version
+ * here would take the count of real ones from a node whose manager sleeps.
+ *
  * What waits for the window stands in one queue. Nobody in it waits for the one before
  * him, but for a free place, whichever destination's ACK opens it; a queue for each
  * destination would change the turns, not how many go. What it would not change either: a
