@@ -158,9 +158,12 @@ json_t *port_json(const struct fabricd *d, unsigned int port);
 json_t *text_json(const char *text);
 /** answer_wall() - when @at of the machine's clock was, in seconds since 1970 */
 double answer_wall(uint64_t at);
-/** links_json() - @links of this NIC, or those that are degraded; with each lane if @lanes */
+/**
+ * links_json() - @links of this NIC, or those that are degraded; with each lane if @lanes, and
+ *	without most counters if @brief
+ */
 json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
-		   bool degraded);
+		   bool degraded, bool brief);
 json_t *shape_json(const struct torus_shape *shape);
 json_t *event_json(const struct fabricd *d, const struct event_record *r);
 /** error_line() - a reply that is an error; to be freed by the caller */

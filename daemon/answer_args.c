@@ -161,7 +161,7 @@ static bool is_number(const char *key)
 
 static bool is_flag(const char *key)
 {
-	return is_named(" follow lanes degraded up flows runs", key);
+	return is_named(" follow lanes degraded brief up flows runs", key);
 }
 
 static bool right_type(const char *key, const json_t *v)

@@ -155,6 +155,36 @@ static json_t *line_json(const struct torus_link *l)
 			 "ageing", (json_int_t)a->ageing, "aged", a->aged, "dead", a->dead);
 }
 
+/*
+ * Only what a table of links shows. With all counters the links of 1024 nodes are 15 MB of text, and
+ * their root, and who asked, need most of their time to write and read it.
+ */
+static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
+{
+	static const unsigned char counters[] = {
+		TORUS_PC_TX_BYTES, TORUS_PC_RX_BYTES, TORUS_PC_RETRIES, TORUS_PC_CRC_ERRORS,
+		TORUS_PC_SEQ_ERRORS, TORUS_PC_MALFORMED, TORUS_PC_RETRAINS,
+	}, gauges[] = {
+		TORUS_PG_LANES, TORUS_PG_WIDTH, TORUS_PG_RATE, TORUS_PG_RATE_MAX, TORUS_PG_MARGIN,
+		TORUS_PG_MARGIN_TRAIN, TORUS_PG_WAITED,
+	};
+	const char *why = fm_excluded(d->fm, fm_own(d->fm), l->port);
+	const char *state = torus_link_state_name(l->state);
+	const char *reason = torus_link_reason_name(l->reason);
+	json_t *j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:o, s:n, s:s, s:o}",
+			      "node", node_json(d, fm_own(d->fm)), "port", port_json(d, l->port),
+			      "peer", peer_json(d, l), "state", state ? state : "?",
+			      "reason", reason ? reason : "?",
+			      "excluded", why ? json_string(why) : json_null(), "held_ms",
+			      "lower", l->lower, "line", line_json(l));
+
+	for (unsigned int i = 0; j && i < sizeof(counters); i++)
+		add_counters(j, &torus_port_counters[counters[i]], &l->counter[counters[i]], 1);
+	for (unsigned int i = 0; j && i < sizeof(gauges); i++)
+		add_counters(j, &torus_port_gauges[gauges[i]], &l->gauge[gauges[i]], 1);
+	return j;
+}
+
 static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 {
 	const char *why = fm_excluded(d->fm, fm_own(d->fm), l->port);
@@ -179,7 +209,7 @@ static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 }
 
 json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
-		   bool degraded)
+		   bool degraded, bool brief)
 {
 	json_t *list = json_array();
 
@@ -188,7 +218,7 @@ json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned i
 
 		if (degraded && !line_degraded(&links[i]))
 			continue;
-		j = link_json(d, &links[i]);
+		j = brief ? brief_json(d, &links[i]) : link_json(d, &links[i]);
 		if (lanes)
 			json_object_set_new(j, "lane", lanes_json(&links[i]));
 		json_array_append_new(list, j);
@@ -200,12 +230,13 @@ static bool begin_links(struct question *q, const json_t *cmd)
 {
 	q->lanes = json_is_true(json_object_get(cmd, "lanes"));
 	q->degraded = json_is_true(json_object_get(cmd, "degraded"));
+	q->brief = json_is_true(json_object_get(cmd, "brief"));
 	return true;
 }
 
 static json_t *tell_links(struct question *q)
 {
-	return links_json(q->d, q->link, q->n, q->lanes, q->degraded);
+	return links_json(q->d, q->link, q->n, q->lanes, q->degraded, q->brief);
 }
 
 const struct question_kind question_links_get = {

@@ -129,7 +129,7 @@ void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 	json_t *list = NULL;
 
 	if (d->lines.asked && may_tell(d) && d->lines.again)
-		list = links_json(d, links, n, false, true);
+		list = links_json(d, links, n, false, true, false);
 	d->lines.asked = false;
 	if (!list)
 		return;

@@ -33,7 +33,7 @@ struct question_kind {
 /**
  * struct question - one under way
  * @ask: NULL: the answer is not wanted any more
- * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @joined, @runs,
+ * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @brief, @joined, @runs,
  *	@flows: arguments
  * @error: if not "", the answer is a failure with this text
  * @link, @n, @eye, @dev, @flow, @park, @parked: what the NIC says
@@ -46,7 +46,7 @@ struct question {
 	const struct question_kind *kind;
 	unsigned int port, lane;
 	enum torus_retry protocol;
-	bool up, lanes, degraded, joined, runs, flows;
+	bool up, lanes, degraded, brief, joined, runs, flows;
 	uint64_t ns, version;
 	char error[256];
 	struct torus_link link[TORUS_MAX_PORTS];

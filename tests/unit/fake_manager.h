@@ -29,7 +29,7 @@
  * @calls: nodes that it called, of them those that follow it, and another; those without an address
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
- * @former: of a release that knows no runs of rows
+ * @former: of a release that knows no runs of rows, and no links in brief
  * @early: there is no table: the manager knows this as "own" of its status, and nothing else
  * @raw: sent instead of any answer, if not NULL
  * @request: the last request

@@ -90,6 +90,32 @@ static void links_of_a_node(void **state)
 		  "'width':203,'ber':0.5}]", ",'lane':[]"));
 }
 
+/* In brief: a part of what is told of each link otherwise. */
+static void links_in_brief(void **state)
+{
+	static const char *const keys[] = {
+		"node", "port", "peer", "state", "reason", "excluded", "held_ms", "lower", "line",
+		"rootless", "tx_bytes", "rx_bytes", "retries", "crc_errors", "seq_errors",
+		"malformed", "retrains", "lanes", "width", "rate", "rate_max", "margin",
+		"margin_train", "waited",
+	};
+	json_t *whole = own_links("", ""), *brief = json_array(), *v, *j;
+	size_t i;
+
+	(void)state;
+	json_array_foreach(whole, i, v) {
+		j = json_object();
+		for (unsigned int k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			if (json_object_get(v, keys[k]))
+				json_object_set(j, keys[k], json_object_get(v, keys[k]));
+		json_array_append_new(brief, j);
+	}
+	json_decref(whole);
+	says_data("{'cmd':'links','node':'2,1','brief':true}", brief);
+	assert_string_equal(a.passed_on, "node 5 privileged 1500 ms: {\"cmd\":\"links\","
+			    "\"node\":\"2,1\",\"brief\":true}");
+}
+
 /* How long a link is still held is shown at both its ends, whoever told of it. */
 static void links_of_all(void **state)
 {
@@ -480,7 +506,7 @@ static void no_nic(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		TEST(links_of_a_node),
+		TEST(links_of_a_node), TEST(links_in_brief),
 		TEST(links_of_all),
 		TEST(links_degraded),
 		TEST(eye),

@@ -94,6 +94,26 @@ static void names_degraded_lines(void **state)
 	assert_null(strstr(out, "modelled"));
 }
 
+/* A table needs links only in brief; a manager of an earlier release tells all of them. */
+static void asks_for_links_in_brief(void **state)
+{
+	(void)state;
+	expect("links 1,0", 0);
+	assert_true(json_is_true(json_object_get(fake.request, "brief")));
+	expect("links", 0);
+	assert_true(json_is_true(json_object_get(fake.request, "brief")));
+	fake.former = true;
+	expect("links 1,0", 0);
+	has(out, "1,0:+x  2,0:-x");
+	assert_null(json_object_get(fake.request, "brief"));
+	expect("links", 0);
+	has(out, "1,0:+x  2,0:-x");
+	assert_null(json_object_get(fake.request, "brief"));
+	fake.former = false;
+	expect("links --all", 0);
+	assert_null(json_object_get(fake.request, "brief"));
+}
+
 /* --json prints the manager's data unchanged, whatever it contains. */
 static void json_is_the_data(void **state)
 {
@@ -732,6 +752,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(shows_status, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_how_long_links_are_held, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_degraded_lines, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(asks_for_links_in_brief, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(json_is_the_data, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(shows_tables, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(shows_the_table, fake_setup, fake_teardown),

@@ -316,9 +316,12 @@ static const struct show_early early = { early_items, show_early };
 
 static int cmd_links(struct ctl *ctl, int argc, char **argv)
 {
+	bool whole = ctl->json || all;
+
 	if (ctl->json && (all || bad))
 		return fail("--json holds everything: --all and --bad do not go with it");
-	return show_nodes_early(ctl, json_pack("{ss sb}", "cmd", "links", "lanes", ctl->json || all),
+	return show_nodes_early(ctl, json_pack("{ss sb}", "cmd", "links", whole ? "lanes" : "brief",
+					       true),
 				argc ? argv[0] : NULL, ASK_LINKS_MAX, 2, show, &early);
 }
 

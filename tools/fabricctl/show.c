@@ -9,6 +9,31 @@ int show_answer(const struct ctl *ctl, const char *request, const char *node,
 	return show_nodes(ctl, json_pack("{ss}", "cmd", request), node, 0, 0, show);
 }
 
+static int ask_some(struct ask *a, json_t *question, bool all, uint32_t max, uint32_t each,
+		    json_t **data)
+{
+	return all ? ask_nodes(a, question, max, each, data) : ask(a, question, data);
+}
+
+/* A manager of an earlier release does not know "brief", and is asked for all there is. */
+static int ask_briefly(struct ask *a, json_t *question, bool all, uint32_t max, uint32_t each,
+		       json_t **data)
+{
+	json_t *whole = json_object_get(question, "brief") ? json_copy(question) : NULL;
+	int status;
+
+	a->spares = whole ? "usage" : NULL;
+	a->spared = false;
+	status = ask_some(a, question, all, max, each, data);
+	a->spares = NULL;
+	if (!whole || !a->spared) {
+		json_decref(whole);
+		return status;
+	}
+	json_object_del(whole, "brief");
+	return ask_some(a, whole, all, max, each, data);
+}
+
 /* Asks @a, and shows the answer. */
 static int show_asked(const struct ctl *ctl, struct ask *a, json_t *question, const char *node,
 		      uint32_t max, uint32_t each, void (*show)(const json_t *data))
@@ -21,10 +46,8 @@ static int show_asked(const struct ctl *ctl, struct ask *a, json_t *question, co
 		json_object_set_new(question, "node", json_string(at));
 	if (status != OK)
 		json_decref(question);
-	else if (max && !node)
-		status = ask_nodes(a, question, max, each, &data);
 	else
-		status = ask(a, question, &data);
+		status = ask_briefly(a, question, max && !node, max, each, &data);
 	if (status != OK)
 		return status;
 	ask_label(a, ctl->json);
