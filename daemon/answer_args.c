@@ -156,7 +156,7 @@ static bool is_named(const char *list, const char *name)
 
 static bool is_number(const char *key)
 {
-	return is_named(" since lane count", key);
+	return is_named(" since lane count for", key);
 }
 
 static bool is_flag(const char *key)

@@ -268,6 +268,12 @@ void add_own_status(struct fabricd *d, json_t *status)
 
 #define STATUS_ORDERS 16	/* told by a status; a table tells all */
 
+/* null: for ever */
+static json_t *until_json(uint64_t until)
+{
+	return until ? json_integer((json_int_t)until) : json_null();
+}
+
 static json_t *order_json(const struct fabricd *d, const struct fm_order *o)
 {
 	json_t *ports = json_array();
@@ -279,7 +285,7 @@ static json_t *order_json(const struct fabricd *d, const struct fm_order *o)
 			 "node", node_json(d, o->node), "ports", ports,
 			 "uid", o->uid == SVC_NO_UID ? json_null() : json_integer(o->uid),
 			 "by", text_json(o->by), "since", (json_int_t)o->since,
-			 "until", o->until ? json_integer((json_int_t)o->until) : json_null(),
+			 "until", until_json(o->until),
 			 "reason", text_json(o->reason));
 }
 
@@ -370,7 +376,7 @@ static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
 	bool lately;
 
 	heard = heard_json(rq, node, told != NULL, &lately);
-	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o, s:b}",
+	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o, s:b, s:o}",
 			 "node", node_json(d, node), "name", text_json(e ? e->name : NULL),
 			 "id", (json_int_t)node, "guid", guid_json(e ? e->guid : 0),
 			 "state", state_text(rq, node, e, lately), "address", address_json(shape, node),
@@ -378,16 +384,17 @@ static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
 			 "table_version", version ? version : json_null(),
 			 "parent", node_json(d, parent),
 			 "software", software ? software : json_null(), "heard_ms", heard,
-			 "excluded", fm_out_of_service(d->fm, node));
+			 "excluded", fm_out_of_service(d->fm, node),
+			 "until", until_json(fm_out_until(d->fm, node)));
 }
 
 static json_t *joiner_json(const struct fm_joiner *j)
 {
-	return json_pack("{s:n, s:o, s:n, s:o, s:s, s:n, s:o, s:n, s:n, s:n, s:n, s:b}",
+	return json_pack("{s:n, s:o, s:n, s:o, s:s, s:n, s:o, s:n, s:n, s:n, s:n, s:b, s:n}",
 			 "node", "name", text_json(j->name), "id", "guid", guid_json(j->guid),
 			 "state", fm_node_state_name(FM_NODE_JOINING), "address",
 			 "service", text_json(j->address), "table_version", "parent", "software",
-			 "heard_ms", "excluded", 0);
+			 "heard_ms", "excluded", 0, "until");
 }
 
 /* Whether a request about some nodes is about @node. */
@@ -583,6 +590,24 @@ static bool take_reason(struct request *rq, char *to)
 	return true;
 }
 
+#define TERM_MAX (365 * 86400)	/* seconds */
+
+/* Return: false, and the request is answered, if the exclusion cannot last as long as that. */
+static bool take_term(struct request *rq, struct fm_order *o)
+{
+	const json_t *term = json_object_get(rq->args, "for");
+	json_int_t s = json_integer_value(term);
+
+	if (!json_is_integer(term))
+		return true;
+	if (s < 1 || s > TERM_MAX) {
+		answer_error(rq, "usage", "for: allowed are 1 to %d seconds", TERM_MAX);
+		return false;
+	}
+	o->until = o->since + (uint64_t)s;
+	return true;
+}
+
 /* The clock is that of the root, so that orders of one root follow each other. */
 static bool take_order(struct request *rq, struct fm_order *o)
 {
@@ -591,7 +616,7 @@ static bool take_order(struct request *rq, struct fm_order *o)
 	o->uid = rq->user.uid;
 	o->since = (uint64_t)loop_wall();
 	snprintf(o->by, sizeof(o->by), "%s", e ? e->name : "");
-	return take_reason(rq, o->reason);
+	return take_reason(rq, o->reason) && take_term(rq, o);
 }
 
 static void exclude_ports(struct request *rq, bool on)

@@ -155,6 +155,16 @@ static json_t *line_json(const struct torus_link *l)
 			 "ageing", (json_int_t)a->ageing, "aged", a->aged, "dead", a->dead);
 }
 
+/* "excluded" and "until" of the object @j that is made of @l. */
+static void add_excluded(struct fabricd *d, const struct torus_link *l, json_t *j)
+{
+	uint64_t until = fm_excluded_until(d->fm, fm_own(d->fm), l->port);
+	const char *why = fm_excluded(d->fm, fm_own(d->fm), l->port);
+
+	json_object_set_new(j, "excluded", why ? json_string(why) : json_null());
+	json_object_set_new(j, "until", until ? json_integer((json_int_t)until) : json_null());
+}
+
 /*
  * Only what a table of links shows. With all counters the links of 1024 nodes are 15 MB of text, and
  * their root, and who asked, need most of their time to write and read it.
@@ -168,16 +178,15 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 		TORUS_PG_LANES, TORUS_PG_WIDTH, TORUS_PG_RATE, TORUS_PG_RATE_MAX, TORUS_PG_MARGIN,
 		TORUS_PG_MARGIN_TRAIN, TORUS_PG_WAITED,
 	};
-	const char *why = fm_excluded(d->fm, fm_own(d->fm), l->port);
 	const char *state = torus_link_state_name(l->state);
 	const char *reason = torus_link_reason_name(l->reason);
-	json_t *j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:o, s:n, s:s, s:o}",
+	json_t *j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:n, s:s, s:o}",
 			      "node", node_json(d, fm_own(d->fm)), "port", port_json(d, l->port),
 			      "peer", peer_json(d, l), "state", state ? state : "?",
-			      "reason", reason ? reason : "?",
-			      "excluded", why ? json_string(why) : json_null(), "held_ms",
+			      "reason", reason ? reason : "?", "held_ms",
 			      "lower", l->lower, "line", line_json(l));
 
+	add_excluded(d, l, j);
 	for (unsigned int i = 0; j && i < sizeof(counters); i++)
 		add_counters(j, &torus_port_counters[counters[i]], &l->counter[counters[i]], 1);
 	for (unsigned int i = 0; j && i < sizeof(gauges); i++)
@@ -187,22 +196,22 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 
 static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 {
-	const char *why = fm_excluded(d->fm, fm_own(d->fm), l->port);
 	const char *state = torus_link_state_name(l->state);
 	const char *reason = torus_link_reason_name(l->reason);
 	json_t *j;
 
-	j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:o, s:n, s:b, s:s, s:I, s:s*, s:s*, s:o}",
+	j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:n, s:b, s:s, s:I, s:s*, s:s*, s:o}",
 		      "node", node_json(d, fm_own(d->fm)), "port", port_json(d, l->port),
 		      "peer", peer_json(d, l), "state", state ? state : "?",
 		      "state_age", (json_int_t)l->state_age,
 		      "reason", reason ? reason : "?", "admin", l->admin,
-		      "excluded", why ? json_string(why) : json_null(), "held_ms", "closed", l->closed,
+		      "held_ms", "closed", l->closed,
 		      "lower", l->lower, "session", (json_int_t)l->session,
 		      "retry", torus_retry_name(l->retry),
 		      "retry_wanted", torus_retry_name(l->retry_wanted), "line", line_json(l));
 	if (!j)
 		return NULL;
+	add_excluded(d, l, j);
 	add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
 	add_counters(j, torus_port_gauges, l->gauge, TORUS_PG_COUNT);
 	return j;

@@ -21,6 +21,7 @@ struct query;
 struct record_event;
 struct recorder;
 struct request;
+struct wall;
 struct seal;
 
 /**
@@ -49,6 +50,7 @@ struct fabricd {
 	uint64_t guid;		/* of the NIC */
 	struct fm *fm;
 	struct loop_timer *fm_timer;
+	struct wall *wall;	/* NULL: the kernel cannot tell when the clock is set */
 	struct recorder *recorder;
 	struct query *query;
 	struct request *waiting;

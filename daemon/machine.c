@@ -16,6 +16,7 @@
 #include "daemon/recorder.h"
 #include "daemon/schema.h"
 #include "daemon/seal.h"
+#include "daemon/wall.h"
 #include "daemon/fm/wire/msg.h"
 
 /* --- what the manager asks for --------------------------------------------- */
@@ -354,6 +355,16 @@ static void on_fm_timer(void *arg)
 	stall_due(arg);
 }
 
+/* A clock before 1970 tells nothing. */
+static void on_clock(void *arg)
+{
+	double wall = loop_wall();
+
+	machine_event(arg, &(struct record_event) {
+		.kind = RECORD_CLOCK, .now = loop_now(), .wall = wall > 0 ? (uint64_t)wall : 0,
+	});
+}
+
 static void on_found(void *arg, const struct torus_device *dev,
 		     const struct torus_link *links, const struct torus_park *park,
 		     const uint64_t *rows)
@@ -391,6 +402,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 		nic_give_up(d->nic);
 		return;
 	}
+	on_clock(d);
 	lines_begin(d);
 	update_outline(d);
 	d->nports = dev->nports;
@@ -524,6 +536,9 @@ int machine_start(struct fabricd *d)
 	int err;
 
 	d->fm_timer = loop_timer_new(d->loop, on_fm_timer, d);
+	d->wall = wall_new(d->loop, on_clock, d);
+	if (!d->wall)
+		log_warning("service", "cannot tell when the clock is set");
 	if (!d->fm_timer || lines_start(d) || stall_start(d))
 		return -ENOMEM;
 	if (c->arbiter)

@@ -17,6 +17,7 @@
 #include "daemon/priv.h"
 #include "daemon/query.h"
 #include "daemon/recorder.h"
+#include "daemon/wall.h"
 #include "lib/util/priority.h"
 
 #define NICE (-10)
@@ -210,6 +211,7 @@ static int run_daemon(struct fabricd *d)
 	query_free(d->query);
 	svc_free(d->svc);
 	loop_timer_free(d->fm_timer);
+	wall_free(d->wall);
 	loop_timer_free(d->wait_timer);
 	lines_stop(d);
 	loop_timer_free(dog.timer);

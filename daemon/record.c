@@ -10,7 +10,8 @@ static const char *const names[RECORD_KINDS] = {
 	[RECORD_PARK] = "park",	      [RECORD_DONE] = "done",	    [RECORD_UP] = "up",
 	[RECORD_DOWN] = "down",	      [RECORD_MSG] = "msg",	    [RECORD_TIMER] = "timer",
 	[RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",	    [RECORD_ARBITER] = "arbiter",
-	[RECORD_KEPT] = "kept",	      [RECORD_STALLED] = "stalled", [RECORD_END] = "end",
+	[RECORD_KEPT] = "kept",	      [RECORD_STALLED] = "stalled", [RECORD_CLOCK] = "clock",
+	[RECORD_END] = "end",
 };
 
 /* --- bytes -------------------------------------------------------------------- */
@@ -384,6 +385,8 @@ static int body_json(const struct record_event *e, json_t *j)
 		       json_object_set_new(j, "port", json_integer(e->exclude.port)) |
 		       json_object_set_new(j, "on", json_boolean(e->exclude.on)) |
 		       (e->exclude.order.since ? order_json(&e->exclude.order, j) : 0);
+	case RECORD_CLOCK:
+		return json_object_set_new(j, "wall", number_json(e->wall));
 	case RECORD_MOVE:
 		return json_object_set_new(j, "node", json_integer(e->move));
 	case RECORD_STALLED:
@@ -520,6 +523,9 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->exclude.on = get_bool(line, "on", &wrong);
 		get_order(line, &e->exclude.order, &wrong);
 		break;
+	case RECORD_CLOCK:
+		e->wall = get_number(line, "wall", FM_TIME_MAX, &wrong);
+		break;
 	case RECORD_STALLED:
 		e->stalled.port = (unsigned int)get_number(line, "port", TORUS_MAX_PORTS - 1,
 							   &wrong);
@@ -625,6 +631,9 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 			return fm_exclude_by(fm, e->exclude.node, e->exclude.port,
 					     &e->exclude.order, e->now);
 		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);
+	case RECORD_CLOCK:
+		fm_clock(fm, e->wall, e->now);
+		break;
 	case RECORD_MOVE:
 		return fm_root_move(fm, e->move, e->now);
 	default:

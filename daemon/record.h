@@ -33,6 +33,7 @@ enum record_kind {
 	RECORD_ARBITER,		/* fm_arbiter() */
 	RECORD_KEPT,		/* fm_kept() */
 	RECORD_STALLED,		/* fm_stalled() */
+	RECORD_CLOCK,		/* fm_clock() */
 	RECORD_END,		/* fm_free() */
 	RECORD_KINDS,
 };
@@ -87,6 +88,7 @@ struct record_event {
 			struct fm_order order;	/* @since 0: it is not said who excludes it */
 		} exclude;
 		uint32_t move;
+		uint64_t wall;
 		struct {
 			uint64_t epoch;
 			enum fm_verdict verdict;

@@ -264,6 +264,13 @@ void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t 
 	fm_keep_ended(fm, epoch, version, ok);
 }
 
+void fm_clock(struct fm *fm, uint64_t wall, uint64_t now)
+{
+	set_time(fm, now);
+	fm->wall = wall;
+	fm->wall_at = now;
+}
+
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
 {
 	set_time(fm, now);

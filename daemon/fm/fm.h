@@ -234,7 +234,15 @@ uint64_t fm_expiry(const struct fm *fm);
  * Return: 0, -EPERM not the root, -EAGAIN still bootstrapping, -EINVAL.
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
-/** fm_exclude_by() - the same with who and why: its node and ports are not looked at */
+/**
+ * fm_clock() - the time of day is @wall, in seconds since 1970: when the manager begins, and when the
+ * clock is set. Only exclusions with a term of a former root depend on it (root/term.c).
+ */
+void fm_clock(struct fm *fm, uint64_t wall, uint64_t now);
+/**
+ * fm_exclude_by() - the same with who and why: its node and ports are not looked at
+ * If @order has an end, the root includes the ports then.
+ */
 int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);
 

@@ -9,6 +9,7 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
@@ -256,6 +257,51 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 	if (a->stalled & 1u << port || b->stalled & 1u << q)
 		return "stall";
 	return "fault";
+}
+
+/* Until when one end excludes its cable; 0: for ever. */
+static uint64_t find_until(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	const struct fm_book *b = fm->table.book;
+	const struct fm_order *o = b ? fm_orders_first(&b->orders, node) : NULL;
+
+	for (; o; o = fm_orders_next(&b->orders, o))
+		if (o->ports & 1u << port)
+			return o->until;
+	return 0;
+}
+
+uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	const struct fm_table *t = &fm->table;
+	uint64_t here, there;
+	unsigned int q;
+	uint32_t far;
+
+	if (!fm_excluded(fm, node, port))
+		return 0;
+	far = torus_neighbour(&t->shape, node, port);
+	q = torus_dir_opposite(&t->shape, port);
+	here = t->entry[node].admin & 1u << port ? find_until(fm, node, port) : 0;
+	there = t->entry[far].admin & 1u << q ? find_until(fm, far, q) : 0;
+	if (!(t->entry[node].admin & 1u << port))
+		return there;
+	if (!(t->entry[far].admin & 1u << q))
+		return here;
+	return here && there ? (here > there ? here : there) : 0;
+}
+
+uint64_t fm_out_until(const struct fm *fm, uint32_t node)
+{
+	uint64_t at = 0;
+
+	for (unsigned int p = 0; fm_out_of_service(fm, node) && p < 2u * fm->table.shape.ndims; p++) {
+		uint64_t until = find_until(fm, node, p);
+
+		if (until && (!at || until < at))
+			at = until;
+	}
+	return at;
 }
 
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i)

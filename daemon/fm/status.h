@@ -319,6 +319,13 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 
 /** fm_excluded() - why a cable is out: "admin", "wiring", "held", "stall", "fault", or NULL */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
+/**
+ * fm_excluded_until() - until when the administrator excluded that cable, at both ends if at both
+ * Return: in seconds since 1970; 0: for ever, or not at all.
+ */
+uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port);
+/** fm_out_until() - when the first port of a node out of service comes back; 0: none does by itself */
+uint64_t fm_out_until(const struct fm *fm, uint32_t node);
 
 /** fm_order() - the orders of the table by number; NULL past the last (node/orders.h) */
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i);

@@ -13,7 +13,7 @@ int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
 /**
  * time_parse() - a time as ns: "5ms", "1.5 us", "0"
- * Units are ns, us, ms, s and min; only 0 needs none. What is less than 1 ns is dropped.
+ * Units are ns, us, ms, s, min, h and d; only 0 needs none. What is less than 1 ns is dropped.
  */
 int time_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ns);
 

@@ -64,8 +64,22 @@ next_root() {
 }
 moved() { [[ $(ask root --json | jq -c .node) == '[1,0]' ]]; }
 moved_back() { [[ $(ask root --json | jq -c .node) == '[0,0]' ]]; }
+# An exclusion for a while is shown as such, and the next root ends it.
+for_a_while() {
+	fabricctl exclude 0,1:+y --for "$((15 * slow))s" --reason dust &&
+		fabricctl table | grep -E '^  0,1:\+y by 0@n0-0, .* ago, for another .*: dust$' &&
+		fabricctl links 0,1 | grep -E '^0,1:\+y .* admin [0-9.]+ ' &&
+		fabricctl links 0,1 --json | jq -e '.[] | select(.port == "+y") | .until > 1600000000' &&
+		fabricctl root move 1,0 && until_true 10 moved || return 1
+	until_true $((60 * slow)) over && fabricctl events --node 1,0 | grep '0,1:+y is included' &&
+		fabricctl root move 0,0 && until_true 10 moved_back && same_orders
+}
+over() { [[ $(fabricctl links 0,1 --json | jq -c '.[] | select(.port == "+y") | [.excluded, .until]') == '[null,null]' ]]; }
 as_before() {
+	local before=$orders
+	fabricctl exclude 0,1:+y --for 1h && orders=$(fabricctl table --json | jq -c .orders) || return 1
 	all_lose_power && all_come_back && [[ $(excluded) == '[[2,2]]' ]] && same_orders &&
+		fabricctl include 0,1:+y && orders=$before && same_orders &&
 		fabricctl links 1,0 --json | jq -e '.[] | select(.port == "+x") | .excluded == "admin"'
 }
 
@@ -236,6 +250,7 @@ check "up" lab up 3x3
 check "all run" until_true 10 all_up
 check "candidates keep what is excluded, others do not" kept
 check "who excluded what outlives the root, and goes with another reason" next_root
+check "an exclusion for a while ends by itself, under another root" for_a_while
 check "all is as before when all lose their power" as_before
 check "exclude waits for slow disks of most candidates" waits_for_disks
 check "... not for those of a few" waits_for_most

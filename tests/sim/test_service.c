@@ -177,6 +177,51 @@ static void included_dead(void **state)
 	finish("included dead");
 }
 
+#define TERM 20		/* seconds */
+#define BEGAN 1000000	/* seconds since 1970, when the world begins */
+
+/* Each manager that lives is told the time of day, as when its machine begins. */
+static void tell_clocks(void)
+{
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (world_managed(s.w, i))
+			fm_clock(world_fm(s.w, i), BEGAN + world_now(s.w) / SEC, world_now(s.w));
+}
+
+/* Out of service for a while: by the next root's doing it comes back, at that time and not before. */
+static void for_a_while(void **state)
+{
+	struct fm_order o = { .uid = 1000, .by = "n0", .reason = "new fan" };
+	uint64_t over;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+		begin(seed, false);
+		tell_clocks();
+		o.since = BEGAN + world_now(s.w) / SEC;
+		o.until = o.since + TERM;
+		over = world_now(s.w) + TERM * SEC;
+		check_flow_ordered(s.flow, world_root(s.w), NODE, -1, true);
+		assert_int_equal(fm_exclude_by(world_fm(s.w, world_root(s.w)), NODE, -1, &o,
+					       world_now(s.w)), 0);
+		assert_true(world_until(s.w, in_force, ANSWER));
+		expect("excluded", true, FM_NODE_UP);
+		story_run(&s, (1 + seed) * SEC);
+		take_over(KILL);
+		expect("taken over", true, FM_NODE_UP);
+		assert_int_equal(fm_out_until(root(), NODE), o.until);
+		assert_true(world_now(s.w) + 2 * SEC < over);
+		story_run(&s, over - 2 * SEC - world_now(s.w));
+		expect("nearly over", true, FM_NODE_UP);
+		check_flow_ordered(s.flow, world_root(s.w), NODE, -1, false);
+		story_run(&s, 3 * SEC);
+		story_rest(&s, 10 * SEC);
+		expect("over", false, FM_NODE_UP);
+		assert_null(fm_order(root(), 0));
+		finish("for a while");
+	}
+}
+
 /* The shape that was discovered grows: the place is the same one, with another id. */
 static void never_seen_and_grows(void **state)
 {
@@ -215,6 +260,7 @@ int main(void)
 		cmocka_unit_test(dead),
 		cmocka_unit_test(without_manager),
 		cmocka_unit_test(never_seen),
+		cmocka_unit_test(for_a_while),
 		cmocka_unit_test(never_seen_and_grows),
 		cmocka_unit_test(included_dead),
 	};

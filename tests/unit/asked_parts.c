@@ -259,6 +259,18 @@ bool fm_out_of_service(const struct fm *fm, uint32_t node)
 	return node == 2;
 }
 
+uint64_t fm_out_until(const struct fm *fm, uint32_t node)
+{
+	(void)fm;
+	return node == 2 ? 174 : 0;
+}
+
+uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	(void)fm;
+	return node == OWN && !port ? 173 : 0;
+}
+
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 {
 	static const char *const why[PORTS] = { "admin", "wiring", NULL, "held" };
@@ -270,8 +282,8 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i)
 {
 	static const struct fm_order order[] = {
-		{ 1, 1000, 170, 0, 9, "bob", "dust" },
-		{ 4, SVC_NO_UID, 171, 172, 2, "", "" },
+		{ 1, 1000, 170, 0, 9, "bob", "dust", 0 },
+		{ 4, SVC_NO_UID, 171, 172, 2, "", "", 0 },
 	};
 
 	(void)fm;
@@ -300,6 +312,9 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 		     (unsigned long long)(e->now / SEC));
 	if (e->kind == RECORD_EXCLUDE)
 		assert_int_equal(e->exclude.on, e->exclude.order.since > 1700000000);
+	if (e->kind == RECORD_EXCLUDE && e->exclude.order.until)
+		note(" for %llu s", (unsigned long long)(e->exclude.order.until -
+							 e->exclude.order.since));
 	if (e->kind == RECORD_EXCLUDE && e->exclude.order.reason[0])
 		note(" by %u@%s: %s\n", e->exclude.order.uid, e->exclude.order.by,
 		     e->exclude.order.reason);

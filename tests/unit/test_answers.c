@@ -237,34 +237,34 @@ static void another_becomes_root_later(void **state)
 #define ANN(state, heard, rootless) \
 	"{'node':[0,0],'name':'ann','id':0,'guid':null,'state':" state ",'address':'10.0.0.0'," \
 	"'service':'192.168.0.0:8','table_version':117,'parent':[1,0],'software':'5.6'," \
-	"'heard_ms':" heard ",'excluded':false,'rootless':" rootless "}"
+	"'heard_ms':" heard ",'excluded':false,'until':null,'rootless':" rootless "}"
 #define BOB(state, heard, rootless) \
 	"{'node':[1,0],'name':'bob','id':1,'guid':'0000000000000f01','state':" state "," \
 	"'address':'10.1.0.0','service':'192.168.0.1:8','table_version':null," \
-	"'parent':[2,0],'software':null,'heard_ms':" heard ",'excluded':false,'rootless':" rootless "}"
+	"'parent':[2,0],'software':null,'heard_ms':" heard ",'excluded':false,'until':null,'rootless':" rootless "}"
 #define NO_NAME(rootless) \
 	"{'node':[2,0],'name':null,'id':2,'guid':'0000000000000f02','state':'dead'," \
 	"'address':'10.2.0.0','service':null,'table_version':null,'parent':[0,1]," \
-	"'software':null,'heard_ms':null,'excluded':true,'rootless':" rootless "}"
+	"'software':null,'heard_ms':null,'excluded':true,'until':174,'rootless':" rootless "}"
 #define DAN(rootless) \
 	"{'node':[0,1],'name':'dan','id':3,'guid':'0000000000000f03','state':'absent'," \
 	"'address':'10.0.1.0','service':'192.168.0.3:8','table_version':null," \
-	"'parent':[1,1],'software':null,'heard_ms':null,'excluded':false,'rootless':" rootless "}"
+	"'parent':[1,1],'software':null,'heard_ms':null,'excluded':false,'until':null,'rootless':" rootless "}"
 #define EVE(state, heard, rootless) \
 	"{'node':[1,1],'name':'eve','id':4,'guid':'0000000000000f04','state':" state "," \
 	"'address':'10.1.1.0','service':'192.168.0.4:8','table_version':null," \
-	"'parent':[2,1],'software':null,'heard_ms':" heard ",'excluded':false,'rootless':" rootless "}"
+	"'parent':[2,1],'software':null,'heard_ms':" heard ",'excluded':false,'until':null,'rootless':" rootless "}"
 #define OWN_NODE(rootless) \
 	"{'node':[2,1],'name':'own','id':5,'guid':'0000000000000f05','state':'up'," \
 	"'address':'10.2.1.0','service':'192.168.0.5:8','table_version':118,'parent':null," \
-	"'software':'" TORUS_VERSION "','heard_ms':0.0,'excluded':false,'rootless':" rootless "}"
+	"'software':'" TORUS_VERSION "','heard_ms':0.0,'excluded':false,'until':null,'rootless':" rootless "}"
 #define JOINERS(rootless) \
 	"{'node':null,'name':'new','id':null,'guid':'0000000000000900','state':'joining'," \
 	"'address':null,'service':'192.168.0.9:9','table_version':null,'parent':null," \
-	"'software':null,'heard_ms':null,'excluded':false,'rootless':" rootless "}," \
+	"'software':null,'heard_ms':null,'excluded':false,'until':null,'rootless':" rootless "}," \
 	"{'node':null,'name':null,'id':null,'guid':null,'state':'joining'," \
 	"'address':null,'service':null,'table_version':null,'parent':null," \
-	"'software':null,'heard_ms':null,'excluded':false,'rootless':" rootless "}"
+	"'software':null,'heard_ms':null,'excluded':false,'until':null,'rootless':" rootless "}"
 
 /* With a root the state is what the table says. One that has not answered now was heard before. */
 static void nodes(void **state)
@@ -391,6 +391,12 @@ static void excluded_and_included(void **state)
 	a.at = TORUS_NO_NODE;
 	says("{'cmd':'exclude','node':'2,0','reason':'x'}", EXCLUDED("true"));
 	does("exclude 2 -1 at 50 by 1000@: x\n");
+	says("{'cmd':'exclude','node':'2,0','for':31536000}", EXCLUDED("true"));
+	does("exclude 2 -1 at 50 for 31536000 s\n");
+	refuses("{'cmd':'exclude','node':'2,0','for':31536001}", "usage",
+		"for: allowed are 1 to 31536000 seconds");
+	refuses("{'cmd':'exclude','node':'2,0','for':0}", "usage",
+		"for: allowed are 1 to 31536000 seconds");
 	says("{'cmd':'include','node':[2,0],'port':'+y'}", EXCLUDED("true"));
 	does("include 2 1 at 50\n");
 	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 0, EXCLUDED("true"));

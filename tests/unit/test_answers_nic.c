@@ -34,7 +34,7 @@ static json_t *link_at_x(const char *lanes)
 
 	snprintf(text, sizeof(text), "{'node':[2,1],'port':'+x','peer':{'node':[0,1],'port':'-x'},"
 		 "'state':'up','state_age':222,'reason':'silence','admin':false,"
-		 "'excluded':'admin','held_ms':null,'closed':false,'lower':'eth0','session':230,"
+		 "'excluded':'admin','until':173,'held_ms':null,'closed':false,'lower':'eth0','session':230,"
 		 "'retry':'angara','retry_wanted':'acknak',"
 		 "'line':{'length':251,'loss':252,'crosstalk':253,'drift':254,'ageing':255,"
 		 "'temperature':256,'dead':257,'aged':258},'rootless':%s%s}",
@@ -49,13 +49,13 @@ static json_t *own_links(const char *lanes, const char *no_lanes)
 {
 	static const char *const other[] = {
 		"'port':'+y','peer':null,'state':'down','state_age':223,'reason':'retry',"
-		"'admin':true,'excluded':'wiring','held_ms':null,'closed':false,'lower':'',"
+		"'admin':true,'excluded':'wiring','until':null,'held_ms':null,'closed':false,'lower':'',"
 		"'session':231,'retry':'acknak','retry_wanted':'hippi'",
 		"'port':'-x','peer':{'node':[1,0],'port':'+x'},'state':'faulty','state_age':224,"
-		"'reason':'peer','admin':false,'excluded':null,'held_ms':8120.5,'closed':true,"
+		"'reason':'peer','admin':false,'excluded':null,'until':null,'held_ms':8120.5,'closed':true,"
 		"'lower':'eth2','session':232,'retry':'angara','retry_wanted':'acknak'",
 		"'port':'-y','peer':{'node':null,'port':'+y'},'state':'init','state_age':225,"
-		"'reason':'protocol','admin':false,'excluded':'held','held_ms':31.25,"
+		"'reason':'protocol','admin':false,'excluded':'held','until':null,'held_ms':31.25,"
 		"'closed':false,'lower':'eth3','session':233,'retry':'acknak',"
 		"'retry_wanted':'hippi'",
 	};
@@ -94,7 +94,7 @@ static void links_of_a_node(void **state)
 static void links_in_brief(void **state)
 {
 	static const char *const keys[] = {
-		"node", "port", "peer", "state", "reason", "excluded", "held_ms", "lower", "line",
+		"node", "port", "peer", "state", "reason", "excluded", "until", "held_ms", "lower", "line",
 		"rootless", "tx_bytes", "rx_bytes", "retries", "crc_errors", "seq_errors",
 		"malformed", "retrains", "lanes", "width", "rate", "rate_max", "margin",
 		"margin_train", "waited",

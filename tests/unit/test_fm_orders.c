@@ -268,6 +268,133 @@ static void parts_that_meet(void **state)
 	}
 }
 
+/* --- an order that ends by itself --------------------------------------------------------- */
+
+#define BEGAN 1000000	/* seconds since 1970 */
+
+static struct fm_order order_for(uint64_t term)
+{
+	struct fm_order o = order(BEGAN, "for a while");
+
+	o.until = BEGAN + term;
+	return o;
+}
+
+static void excluded_for(uint32_t node, int port, uint64_t term)
+{
+	struct fm_order o = order_for(term);
+
+	assert_int_equal(fm_exclude_by(s.fm, node, port, &o, START + s.now), 0);
+	settle(4);
+}
+
+/* The machine's clock stands on @wall from now on. */
+static void clock_is(uint64_t wall)
+{
+	fm_clock(s.fm, wall, START + s.now);
+}
+
+static void pass(uint64_t seconds)
+{
+	stage_run_ns(&s, s.now + seconds * SEC);
+}
+
+/* At the root that took it: after its time and not before, however the clock is set meanwhile. */
+static void ends_by_itself(void **state)
+{
+	static const uint64_t set[] = { 0, BEGAN, 1, BEGAN + 59, BEGAN + 61, 2 * BEGAN };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++) {
+		ring();
+		clock_is(BEGAN);
+		excluded_for(2, 1, 60);
+		assert_int_equal(fm_excluded_until(s.fm, 2, 1), BEGAN + 60);
+		pass(20);
+		clock_is(set[i]);
+		pass(35);
+		assert_int_equal(fm_node(s.fm, 2)->admin, 2);
+		has(0, 2, 2, BEGAN, "for a while");
+		pass(6);
+		settle(4);
+		assert_int_equal(fm_node(s.fm, 2)->admin, 0);
+		assert_null(fm_order(s.fm, 0));
+		assert_int_equal(fm_excluded_until(s.fm, 2, 1), 0);
+		stage_end(&s);
+	}
+}
+
+/* Each order has its own time; the last one for a port counts, also if that is for ever. */
+static void each_has_its_own(void **state)
+{
+	struct fm_order ever = order(BEGAN, "for ever");
+
+	(void)state;
+	ring();
+	excluded_for(2, -1, 4);
+	excluded_for(2, 1, 2);
+	excluded_for(1, 0, 6);
+	assert_int_equal(fm_out_until(s.fm, 2), BEGAN + 2);
+	assert_int_equal(fm_exclude_by(s.fm, 3, 0, &ever, START + s.now), 0);
+	settle(4);
+	/* The cable between 1 and 2 is excluded by both ends; the later end counts. */
+	assert_int_equal(fm_excluded_until(s.fm, 1, 0), BEGAN + 6);
+	pass(2);
+	settle(4);
+	assert_int_equal(fm_node(s.fm, 2)->admin, 0xd);
+	pass(2);
+	settle(4);
+	assert_int_equal(fm_node(s.fm, 2)->admin, 0);
+	assert_int_equal(fm_node(s.fm, 1)->admin, 1);
+	assert_string_equal(fm_excluded(s.fm, 2, 2), "admin");
+	assert_int_equal(fm_excluded_until(s.fm, 2, 2), BEGAN + 6);
+	pass(2);
+	settle(4);
+	assert_int_equal(fm_node(s.fm, 1)->admin, 0);
+	assert_int_equal(fm_node(s.fm, 3)->admin, 1);
+	assert_int_equal(fm_excluded_until(s.fm, 3, 0), 0);
+	excluded_for(3, 0, 1);
+	assert_int_equal(fm_exclude_by(s.fm, 3, 0, &ever, START + s.now), 0);
+	pass(2);
+	settle(4);
+	assert_int_equal(fm_node(s.fm, 3)->admin, 1);
+	stage_end(&s);
+}
+
+/*
+ * A root that hears of the order from another one: what is left by its own time of day, the whole
+ * term if that shows a time before the order was given, or if nobody has told it.
+ */
+static void known_from_another(void **state)
+{
+	static const struct {
+		uint64_t wall, left;
+	} is[] = {
+		{ 0, 60 }, { 1, 60 }, { BEGAN - 100, 60 }, { BEGAN, 60 }, { BEGAN + 40, 20 },
+		{ BEGAN + 60, 0 }, { BEGAN + 1000, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		struct fm_order there = order_for(60);
+
+		there.ends = 1;		/* by another root's clock */
+		ring();
+		if (is[i].wall)
+			clock_is(is[i].wall);
+		other_part(1, &there, 10);
+		if (is[i].left) {
+			pass(is[i].left - 2);
+			assert_int_equal(s.fm->root->admin[1], 3);
+		}
+		pass(3);
+		settle(4);
+		assert_int_equal(s.fm->root->admin[1], 0);
+		assert_int_equal(fm_node(s.fm, 1)->admin, 0);
+		stage_end(&s);
+	}
+}
+
 static struct fm_order list[2];
 static struct fm fm;
 
@@ -337,6 +464,9 @@ int main(void)
 		cmocka_unit_test(as_the_naive_list),
 		cmocka_unit_test(in_the_next_table),
 		cmocka_unit_test(by_either_end),
+		cmocka_unit_test(ends_by_itself),
+		cmocka_unit_test(each_has_its_own),
+		cmocka_unit_test(known_from_another),
 		cmocka_unit_test(parts_that_meet),
 		cmocka_unit_test(at_a_node),
 	};

@@ -183,6 +183,8 @@ static void test_events(void **state)
 	assert_true(b.stalled.port == 11 && b.stalled.is);
 	e = (struct record_event) { .kind = RECORD_MOVE, .move = 78 };
 	assert_int_equal(again(&e).move, 78);
+	e = (struct record_event) { .kind = RECORD_CLOCK, .wall = 99999999999 };
+	assert_int_equal(again(&e).wall, 99999999999);
 	e = (struct record_event) { .kind = RECORD_ARBITER,
 				    .arbiter = { 1ULL << 63, FM_REFUSED, 79, "not \"quorate\"" } };
 	b = again(&e);

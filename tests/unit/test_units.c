@@ -55,7 +55,8 @@ static void test_times(void **state)
 		{ "5", -EINVAL, UNTOUCHED }, { "0.0", -EINVAL, UNTOUCHED }, { "", -EINVAL, UNTOUCHED },
 		{ "ms", -EINVAL, UNTOUCHED }, { "-1s", -EINVAL, UNTOUCHED }, { " 1s", -EINVAL, UNTOUCHED },
 		{ "1s ", -EINVAL, UNTOUCHED }, { "1..2s", -EINVAL, UNTOUCHED }, { ".5s", -EINVAL, UNTOUCHED },
-		{ "1e3s", -EINVAL, UNTOUCHED }, { "1h", -EINVAL, UNTOUCHED }, { "5 ", -EINVAL, UNTOUCHED },
+		{ "1e3s", -EINVAL, UNTOUCHED }, { "1w", -EINVAL, UNTOUCHED }, { "5 ", -EINVAL, UNTOUCHED },
+		{ "0.5h", 0, 1800000000000 }, { "1h", 0, 3600000000000 }, { "1d", -ERANGE, UNTOUCHED },
 		{ "18446744073709551616", -EINVAL, UNTOUCHED },
 	};
 
@@ -72,6 +73,7 @@ static void test_times(void **state)
 	assert_int_equal(time_parse("20ns", 10, 20, &(uint64_t){ 0 }), 0);
 	assert_int_equal(time_parse("21ns", 10, 20, &(uint64_t){ 0 }), -ERANGE);
 	assert_int_equal(time_parse("0", 10, 20, &(uint64_t){ 0 }), -ERANGE);
+	assert_int_equal(time_parse("1d", 86400000000000, 86400000000000, &(uint64_t){ 0 }), 0);
 }
 
 static void test_sizes(void **state)

@@ -28,7 +28,7 @@ static void show_excluded(const json_t *table)
 
 /* Adds the request to @list. Return: OK, or why not, which is said. */
 static int add_request(struct ask *a, const char *cmd, const char *what, const char *reason,
-		       json_t *list)
+		       uint64_t term, json_t *list)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 	bool link = strchr(what, ':');
@@ -42,6 +42,8 @@ static int add_request(struct ask *a, const char *cmd, const char *what, const c
 		json_object_set_new(j, "port", json_string(port));
 	if (reason)
 		json_object_set_new(j, "reason", json_string(reason));
+	if (term)
+		json_object_set_new(j, "for", json_integer((json_int_t)term));
 	json_array_append_new(list, j);
 	return OK;
 }
@@ -66,7 +68,7 @@ static int judge_change(const json_t *data)
 }
 
 int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
-		     char **what, int n)
+		     uint64_t term, char **what, int n)
 {
 	json_t *requests = json_array(), *data = NULL;
 	int status = OK;
@@ -79,7 +81,7 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
 	}
 	/* All are understood before the first is done. */
 	for (int i = 0; status == OK && i < n; i++)
-		status = add_request(&a, cmd, what[i], reason, requests);
+		status = add_request(&a, cmd, what[i], reason, term, requests);
 	for (int i = 0; status == OK && i < n; i++) {
 		json_decref(data);
 		data = NULL;

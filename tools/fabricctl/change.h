@@ -7,10 +7,10 @@
 
 /**
  * change_exclusion() - @cmd: "exclude" or "include"; @what: @n of NODE or LINK
- * @reason: of an exclusion, or NULL
+ * @reason: of an exclusion, or NULL; @term: seconds after which it ends, 0 for never
  */
 int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
-		     char **what, int n);
+		     uint64_t term, char **what, int n);
 
 /** change_port() - @link, an end of a cable, goes down or @up */
 int change_port(const struct ctl *ctl, const char *link, bool up);

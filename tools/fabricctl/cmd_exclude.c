@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "change.h"
 #include "dry_run.h"
+#include "lib/util/times.h"
+#include "lib/util/units.h"
 #include "say.h"
 
+#define TERM_MAX (365 * 86400 * SEC)
+
 static bool dry;
-static const char *reason;
+static const char *reason, *term;
 
 static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 {
-	if (dry && reason)
-		return fail("--reason: --dry-run excludes nothing: leave one of them out");
+	uint64_t ns = 0;
+
+	if (dry && (reason || term))
+		return fail("--%s: --dry-run excludes nothing: leave one of them out",
+			    reason ? "reason" : "for");
+	if (term && time_parse(term, SEC, TERM_MAX, &ns))
+		return fail("--for '%s': allowed are 1s to 365d, with a unit: s, min, h or d", term);
 	return dry ? dry_run_exclude(ctl, argv, argc) :
-		     change_exclusion(ctl, "exclude", reason, argv, argc);
+		     change_exclusion(ctl, "exclude", reason, ns / SEC, argv, argc);
 }
 
 static const struct opt exclude_opts[] = {
 	{ OPT_FLAG, "dry-run", 'n', NULL, &dry, 0, 0, "only say what would break" },
 	{ OPT_TEXT, "reason", 'r', "TEXT", &reason, 0, 0,
 	  "kept with who excludes it, and since when" },
+	{ OPT_TEXT, "for", 'f', "DURATION", &term, 0, 0,
+	  "include it again after that time: 30min, 2h, 1d" },
 	{ .kind = OPT_END }
 };
 
@@ -26,7 +37,8 @@ COMMAND(cmd_exclude) = {
 	.args = "NODE | LINK...",
 	.brief = "Route around links or nodes, for maintenance",
 	.help = "Traffic moves away without loss; then the cable can be pulled or the node stopped.\n"
-		"The exclusion lasts until 'fabricctl include', also when the root starts anew.\n"
+		"The exclusion lasts until 'fabricctl include' or for the time that --for says, also\n"
+		"when the root starts anew or another node becomes root.\n"
 		"Only root and the control group may exclude; anyone may use --dry-run, whose exit\n"
 		"status is 1 if pairs of other nodes would lose their path.\n"
 		"Exit status 1: not in force after 2 s. 5: no root answers. 3: in force, but not\n"

@@ -36,18 +36,20 @@ static void print_nodes(const json_t *nodes)
 	static const char *const titles[] = { "NODE",	"NAME",	  "STATE", ">HEARD",   "ADDRESS",
 					      ">TABLE", "PARENT", "GUID",  "SOFTWARE", NULL };
 	struct table *t = table_new(titles);
-	char text[TORUS_TEXT_MAX];
+	char text[TORUS_TEXT_MAX], left[32];
 	size_t i;
 	json_t *v;
 
 	json_array_foreach(nodes, i, v) {
 		const char *state = or_dash(json_text(v, "state"));
 		bool out = json_is_true(json_object_get(v, "excluded"));
+		double until = (double)json_count(v, "until");
 
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
 		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
-		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s", state,
-			   out ? ", excluded" : "");
+		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s%s%s", state,
+			   out ? ", excluded" : "", out && until > 0 ? " for " : "",
+			   out && until > 0 ? duration_text(seconds_left(until), left) : "");
 		heard_cell(t, json_object_get(v, "heard_ms"));
 		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "address")));
 		if (json_is_integer(json_object_get(v, "table_version")))

@@ -43,6 +43,13 @@ double age(double since)
 	return now > since ? now - since : 0;
 }
 
+double seconds_left(double until)
+{
+	double now = seconds_of(CLOCK_REALTIME);
+
+	return until > now ? until - now : 0;
+}
+
 static char *scaled_text(double v, double step, const char *const *units, char *buf)
 {
 	int i = 0;

@@ -14,6 +14,8 @@ int hex_parse(const char *text, uint64_t *out);
 
 /** age() - seconds since a unix time, 0 if that is yet to come */
 double age(double since);
+/** seconds_left() - until a unix time, 0 if that is past */
+double seconds_left(double until);
 
 /* These write into @buf (32 bytes) and return it. */
 char *bytes_text(uint64_t bytes, char *buf);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
-#include <time.h>
 
 #include "json.h"
 #include "number.h"
@@ -50,9 +49,7 @@ void orders_show(const json_t *orders, const char *title)
 		show_user(v);
 		printf(", %s ago", duration_text(age((double)json_count(v, "since")), text));
 		if (until > 0)
-			printf(", for another %s",
-			       duration_text(until > (double)time(NULL) ?
-						     until - (double)time(NULL) : 0, text));
+			printf(", for another %s", duration_text(seconds_left(until), text));
 		printf("%s%s\n", reason ? ": " : "", reason ? reason : "");
 	}
 }

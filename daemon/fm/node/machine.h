@@ -21,6 +21,7 @@ struct fm {
 	struct fm_ops ops;
 	void *io;
 	uint64_t now, random;
+	uint64_t wall, wall_at;	/* the time of day in seconds when it was told last, and when; 0: never */
 	uint64_t rootless;	/* since when it has had no root, as long as it has none */
 
 	/* the NIC */

@@ -90,6 +90,7 @@ bool fm_orders_merge(struct fm_orders *s, const struct fm_order *o)
 	     had = fm_orders_next(s, had))
 		if (had->since >= o->since)
 			new.ports &= (uint16_t)~had->ports;
+	new.ends = 0;	/* it is of another root */
 	fm_orders_put(s, &new);
 	return new.ports;
 }

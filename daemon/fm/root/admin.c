@@ -36,6 +36,8 @@ static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct
 	o = *order;
 	o.node = node;
 	o.ports = mask;
+	if (o.until)
+		o.ends = fm->now + (o.until > o.since ? o.until - o.since : 0) * SEC;
 	if (!fm_orders_put(&fm->root->orders, &o))
 		fm_say(fm, FM_WARNING, "table", "no memory to keep who excluded what");
 }
@@ -88,6 +90,24 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 	fm_judge_due(fm);
 	fm_publish_due(fm);
 	return 0;
+}
+
+void fm_admin_over(struct fm *fm, uint32_t node, uint16_t ports)
+{
+	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX] = "all ports";
+	uint16_t all = (uint16_t)((1u << 2 * fm->ndims) - 1);
+
+	fm->root->admin[node] &= (uint16_t)~ports;
+	take_order(fm, node, ports, NULL);
+	fm_change_node(fm, node);
+	fm_damp_end(fm, node, ports);
+	if ((ports & all) != all)
+		torus_port_text(fm->ndims, (unsigned int)__builtin_ctz(ports), name);
+	torus_node_text(&fm->table.shape, node, text);
+	fm_say(fm, FM_INFO, "table", "%s:%s is included: it was excluded until now", text, name);
+	fm_demand(fm, 0, "included %s:%s, the time is over", text, name);
+	fm_judge_due(fm);
+	fm_publish_due(fm);
 }
 
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k)

@@ -42,6 +42,7 @@
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/resign.h"
+#include "daemon/fm/root/term.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"
@@ -344,6 +345,7 @@ static void parts_due(struct fm *fm)
 	fm_dispute_due(fm);
 	fm_ranks_due(fm);
 	fm_admin_due(fm);
+	fm_term_due(fm);
 	fm_resign_due(fm);
 	has_ended(fm);
 }
@@ -368,6 +370,7 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
 	at = earlier(at, earlier(fm_admin_expiry(fm), fm_arbiter_expiry(fm)));
+	at = earlier(at, fm_term_expiry(fm));
 	at = earlier(at, earlier(fm_calls_expiry(fm), fm_leftover_expiry(fm)));
 	at = earlier(at, earlier(fm_ranks_expiry(fm), fm_resign_expiry(fm)));
 	at = earlier(at, fm_recall_expiry(fm));

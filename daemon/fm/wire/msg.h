@@ -319,6 +319,7 @@ struct fm_entry {
  * @uid: of the user who said so; @by: name of the node at which
  * @since, @until: in seconds since 1970; @until 0: for ever
  * @reason: printable ASCII; "": none was given
+ * @ends: not sent: when it ends by the monotonic clock of this root; 0: not known yet (root/term.c)
  */
 struct fm_order {
 	uint32_t node;
@@ -327,6 +328,7 @@ struct fm_order {
 	uint16_t ports;
 	char by[TORUS_NAME_MAX + 1];
 	char reason[FM_REASON_MAX];
+	uint64_t ends;
 };
 
 /**

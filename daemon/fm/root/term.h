@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Exclusions that end by themselves. */
+#ifndef FM_TERM_H
+#define FM_TERM_H
+
+#include <stdint.h>
+
+struct fm;
+
+/* Includes ports again whose time is over, and finds out when that is for orders it has not seen. */
+void fm_term_due(struct fm *fm);
+uint64_t fm_term_expiry(const struct fm *fm);
+
+#endif /* FM_TERM_H */
