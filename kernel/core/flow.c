@@ -85,7 +85,7 @@ static int how_far_ahead(const struct tn_flow_rx *rx, u32 eseq)
 }
 
 /* What is missing before @eseq will not come. */
-static void give_up(struct tn_flows *f, struct tn_flow_rx *rx, u32 eseq)
+static void skip_missing(struct tn_flows *f, struct tn_flow_rx *rx, u32 eseq)
 {
 	if ((rx->flags & (TN_FLOW_FRESH | TN_FLOW_FIRST)) != (TN_FLOW_FRESH | TN_FLOW_FIRST))
 		f->lost += eseq - rx->expected;
@@ -99,7 +99,7 @@ static unsigned int bucket_of(const struct tn_pkt *pkt)
 }
 
 /* The turn of who waits in @of's flow may have come. */
-static void look_at(struct tn_flows *f, const struct tn_pkt *of)
+static void mark_flow(struct tn_flows *f, const struct tn_pkt *of)
 {
 	unsigned int b = bucket_of(of);
 
@@ -122,8 +122,8 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 	}
 	turn = how_far_ahead(rx, pkt->tail.eseq);
 	if (turn > 0 && may_jump) {
-		give_up(f, rx, pkt->tail.eseq);
-		look_at(f, pkt);
+		skip_missing(f, rx, pkt->tail.eseq);
+		mark_flow(f, pkt);
 		turn = 0;
 	}
 	rx->licence = f->licence;
@@ -207,7 +207,7 @@ bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt)
 	rx->flags &= (u8)~TN_FLOW_FRESH;
 	if (!(rx->flags & TN_FLOW_WAITING))
 		return false;
-	look_at(f, pkt);
+	mark_flow(f, pkt);
 	return true;
 }
 
@@ -228,7 +228,7 @@ void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now)
 	}
 	*p = meld_heaps(rx, first, pkt);
 	(*p)->next = after;
-	look_at(f, pkt);
+	mark_flow(f, pkt);
 }
 
 /* Of an older epoch, or given up past it: delivered at once. */
@@ -311,8 +311,8 @@ void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of)
 
 	if (!first || is_due(f, first))
 		return;
-	give_up(f, rx_of(f, of), first->tail.eseq);
-	look_at(f, of);
+	skip_missing(f, rx_of(f, of), first->tail.eseq);
+	mark_flow(f, of);
 }
 
 void tn_flow_close_gaps(struct tn_flows *f)

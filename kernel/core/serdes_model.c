@@ -201,7 +201,7 @@ u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now)
 	return n ? sum / n : TORUS_BER_ONE / 2;
 }
 
-static struct tn_fault *errors(void *ctx, u32 bytes, u64 now)
+static struct tn_fault *bit_errors(void *ctx, u32 bytes, u64 now)
 {
 	struct tn_serdes_model *m = ctx;
 
@@ -219,7 +219,7 @@ static const struct tn_serdes_ops ops = {
 	.enable = enable,
 	.measure = measure,
 	.sample = sample,
-	.errors = errors,
+	.errors = bit_errors,
 };
 
 void tn_serdes_model_init(struct tn_serdes_model *m)

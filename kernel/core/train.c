@@ -76,7 +76,7 @@ u64 tn_eye_ber(const struct tn_eye *eye)
 
 /* --- lanes --------------------------------------------------------------------- */
 
-static void look(struct tn_train *t, unsigned int lane, struct tn_lane *out, u64 now)
+static void measure_lane(struct tn_train *t, unsigned int lane, struct tn_lane *out, u64 now)
 {
 	const struct tn_serdes *s = t->serdes;
 
@@ -119,7 +119,7 @@ static bool is_around(const struct tn_train *t)
 	return t->near || t->step == TN_STEP_AGAIN;
 }
 
-static unsigned int settings(const struct tn_train *t)
+static unsigned int count_settings(const struct tn_train *t)
 {
 	const struct tn_serdes *s = t->serdes;
 
@@ -195,7 +195,7 @@ static void set_all(struct tn_train *t, u64 now)
 }
 
 /* The side that the step leaves alone is set once. */
-static void begin_step(struct tn_train *t, u8 step, u64 now)
+static void begin_train_step(struct tn_train *t, u8 step, u64 now)
 {
 	const struct tn_serdes *s = t->serdes;
 	unsigned int i;
@@ -227,7 +227,7 @@ static void begin_rate(struct tn_train *t, u8 rate, u64 now)
 		if (!t->near)
 			t->base_rx[i] = (struct tn_rx) { 0 };
 	}
-	begin_step(t, TN_STEP_TAPS, now);
+	begin_train_step(t, TN_STEP_TAPS, now);
 }
 
 static void begin_search(struct tn_train *t, bool near, u64 now)
@@ -269,7 +269,7 @@ static bool measure_all(struct tn_train *t, u64 now)
 
 		if (!searched(t, i))
 			continue;
-		look(t, i, &try, now);
+		measure_lane(t, i, &try, now);
 		try.taps = taps_now(t, i);
 		try.rx = rx_now(t, i);
 		if (!try.eye.signal)
@@ -282,7 +282,7 @@ static bool measure_all(struct tn_train *t, u64 now)
 	return all;
 }
 
-static unsigned int count(const struct tn_train *t, bool reaching)
+static unsigned int count_lanes(const struct tn_train *t, bool reaching)
 {
 	unsigned int i, n = 0;
 
@@ -348,7 +348,7 @@ static bool next_step(struct tn_train *t, u64 now)
 		if (again)
 			t->base_rx[i] = t->lane[i].rx;
 	}
-	begin_step(t, again ? TN_STEP_AGAIN : TN_STEP_RX, now);
+	begin_train_step(t, again ? TN_STEP_AGAIN : TN_STEP_RX, now);
 	return true;
 }
 
@@ -356,7 +356,7 @@ static bool next_step(struct tn_train *t, u64 now)
 static void end_rate(struct tn_train *t, u64 now)
 {
 	const struct tn_serdes *s = t->serdes;
-	unsigned int live = count(t, false), reaching = count(t, true);
+	unsigned int live = count_lanes(t, false), reaching = count_lanes(t, true);
 	u32 mbps = reaching * s->mbps[t->rate];
 
 	if (t->near && reaching < live) {
@@ -380,7 +380,7 @@ u8 tn_train_poll(struct tn_train *t, u64 now)
 		return t->state;
 	if (measure_all(t, now))
 		end_rate(t, now);
-	else if (++t->cursor < settings(t))
+	else if (++t->cursor < count_settings(t))
 		set_all(t, now);
 	else if (!next_step(t, now))
 		end_rate(t, now);
@@ -409,7 +409,7 @@ bool tn_train_watch(struct tn_train *t, u64 now)
 
 		if (!in_use(t, i))
 			continue;
-		look(t, i, l, now);
+		measure_lane(t, i, l, now);
 		if (!l->eye.signal || l->margin < t->params.margin_retrain ||
 		    l->ber > t->params.target_ber)
 			bad = true;

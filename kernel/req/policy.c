@@ -145,7 +145,7 @@ static int check_one(const struct nlattr *a, struct where *w, struct torus_refus
 	return err || !rule->nest ? err : check_nest(a, rule->nest, why);
 }
 
-static int check_all(struct torus_span s, struct where *w, struct torus_refusal *why)
+static int check_attrs(struct torus_span s, struct where *w, struct torus_refusal *why)
 {
 	const struct nlattr *a;
 	int err = 0;
@@ -175,7 +175,7 @@ static int check_nest(const struct nlattr *nest, const struct torus_set *set,
 		      struct torus_refusal *why)
 {
 	struct where w = { .set = set, .name = set->name, .before = set->prefix };
-	int err = check_all(torus_attr_inside(nest), &w, why) ?:
+	int err = check_attrs(torus_attr_inside(nest), &w, why) ?:
 		  check_required(&set->required, &w, why);
 
 	/* What is missing is missing in the nest. */
@@ -205,7 +205,7 @@ int torus_check_request(unsigned int cmd, bool dump, struct torus_span attrs,
 				    cmd);
 	if (dump && !memcmp(&c->dump, &none, sizeof(none)))
 		return torus_refuse(why, -EOPNOTSUPP, NULL, "%s cannot be dumped", c->name);
-	err = check_all(attrs, &w, why);
+	err = check_attrs(attrs, &w, why);
 	return err || dump ? err : check_required(&c->required, &w, why);
 }
 

@@ -138,7 +138,7 @@ static u8 *put_head(u8 *at, unsigned int type, size_t len)
 }
 
 /* All but the rows of a message of @n. Return: where these go. */
-static u8 *put_part(u8 *at, u64 version, u32 first, u32 n)
+static u8 *put_rows_head(u8 *at, u64 version, u32 first, u32 n)
 {
 	size_t rows = n * sizeof(u64);
 
@@ -165,7 +165,7 @@ int torus_req_rows_part(struct torus_hw *hw, struct torus_parts *p, void *to, si
 		return -EMSGSIZE;
 	if (n > (room - PART_HEAD) / sizeof(u64))
 		n = (u32)((room - PART_HEAD) / sizeof(u64));
-	err = hw->ops->rows_get(hw, p->next, n, put_part(to, version, p->next, n));
+	err = hw->ops->rows_get(hw, p->next, n, put_rows_head(to, version, p->next, n));
 	if (err)
 		return err;
 	p->next += n;

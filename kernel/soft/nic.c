@@ -84,7 +84,7 @@ static void tell_link(struct torus_soft *s, const struct tn_event *ev)
 	torus_event_link(&s->dev, &s->told.link);
 }
 
-static void tell_park(struct torus_soft *s)
+static void send_park_event(struct torus_soft *s)
 {
 	if (!torus_event_wanted(&s->dev, TORUS_GROUP_PARK))
 		return;
@@ -101,7 +101,7 @@ static void tell_events(struct torus_soft *s)
 		tell_link(s, &soft->event[i]);
 	soft->nevents = 0;
 	if (soft->park_event)
-		tell_park(s);
+		send_park_event(s);
 	soft->park_event = false;
 	if (soft->events_lost)
 		torus_event_lost(&s->dev);

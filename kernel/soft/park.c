@@ -52,7 +52,7 @@ void torus_park_exit(struct torus_soft *s)
 	s->park.mem = NULL;
 }
 
-static struct block *take(struct torus_parking *p, u32 bytes)
+static struct block *take_block(struct torus_parking *p, u32 bytes)
 {
 	u64 pos = p->tail;
 	u32 skip = p->size - do_div(pos, p->size);
@@ -96,7 +96,7 @@ bool torus_park_take(struct torus_soft *s, struct tn_pkt *pkt)
 
 	if (torus_park_of(pkt))
 		return true;
-	b = take(&s->park, bytes + sizeof(*b));
+	b = take_block(&s->park, bytes + sizeof(*b));
 	if (!b)
 		return false;
 	memcpy(b + 1, pkt->payload, bytes);

@@ -329,7 +329,7 @@ static void drop_late(struct torus_port *port)
 	torus_soft_unlock_read(port->nic);
 }
 
-static void set_name(struct torus_port *port, const char *name)
+static void set_lower_name(struct torus_port *port, const char *name)
 {
 	torus_soft_lock(port->nic);
 	strscpy(port->soft->lower, name, sizeof(port->soft->lower));
@@ -348,7 +348,7 @@ void torus_port_detach(struct torus_soft *s, unsigned int num)
 	netdev_rx_handler_unregister(lower);	/* waits for those inside */
 	synchronize_net();			/* and for our poll, which may be sending */
 	netdev_upper_dev_unlink(lower, s->dev.netdev);
-	set_name(port, "");
+	set_lower_name(port, "");
 	port_look(port);
 	skb_queue_purge(&port->rx);
 	drop_late(port);
@@ -392,7 +392,7 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	}
 	netdev_hold(lower, &port->lower_tracker, GFP_KERNEL);
 	rcu_assign_pointer(port->lower, lower);
-	set_name(port, lower->name);
+	set_lower_name(port, lower->name);
 	port_look(port);
 	return 0;
 }
@@ -436,7 +436,7 @@ static int lower_event(struct notifier_block *nb, unsigned long event, void *ptr
 		port_look(port);
 		break;
 	case NETDEV_CHANGENAME:
-		set_name(port, dev->name);
+		set_lower_name(port, dev->name);
 		break;
 	case NETDEV_UNREGISTER:		/* it goes, or moves to another namespace */
 		torus_port_detach(port->nic, port->num);

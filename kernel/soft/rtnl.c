@@ -165,7 +165,7 @@ static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
 }
 
 /* Not 0, which means none; two starts of a NIC need only differ. */
-static u64 new_number(void)
+static u64 random_nonzero(void)
 {
 	u64 n;
 
@@ -202,8 +202,8 @@ static int set_defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
 	s->soft.hw.nports = (u8)ports;
 	s->soft.params.payload_max = payload_max;
 	s->soft.params.park_bytes = park_bytes;
-	s->soft.hw.guid = new_number();
-	s->soft.hw.epoch = (u32)new_number();
+	s->soft.hw.guid = random_nonzero();
+	s->soft.hw.epoch = (u32)random_nonzero();
 	return 0;
 }
 

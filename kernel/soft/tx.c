@@ -122,7 +122,7 @@ static void adapt_wait(struct torus_tx *tx, unsigned int n)
 	}
 }
 
-static enum hrtimer_restart timer_fired(struct hrtimer *timer)
+static enum hrtimer_restart batch_timer_fired(struct hrtimer *timer)
 {
 	struct torus_soft *s = container_of(timer, struct torus_soft, tx.timer);
 	unsigned int n = skb_queue_len_lockless(&s->txq);
@@ -193,7 +193,7 @@ void torus_tx_init(struct torus_soft *s)
 	s->tx.frames = TORUS_TX_FRAMES;
 	s->tx.wait = WAIT_MIN;
 	s->tx.patience = STREAM;
-	hrtimer_setup(&s->tx.timer, timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	hrtimer_setup(&s->tx.timer, batch_timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 }
 
 void torus_tx_stop(struct torus_soft *s)
