@@ -253,14 +253,14 @@ static void search_detours(struct stretch *s, unsigned int dir, uint32_t max)
 	}
 }
 
-static uint64_t row_of(unsigned int dirs)
+static uint64_t plain_row(unsigned int dirs)
 {
 	return ROW_PLAIN | (uint64_t)dirs << TORUS_ROW_DIR_SHIFT;
 }
 
 static void put_all(const struct stretch *s, uint64_t *row)
 {
-	uint64_t which = s->which, same = row_of(s->all);
+	uint64_t which = s->which, same = plain_row(s->all);
 	unsigned int i;
 
 	if (which == ~0ull >> (64 - s->n))
@@ -288,7 +288,7 @@ static uint64_t put_detours(const struct stretch *s, uint64_t *row)
 		if (s->best[i] == UINT32_MAX)
 			none |= 1ull << i;
 		else
-			row[i] = row_of(s->dirs[i]);
+			row[i] = plain_row(s->dirs[i]);
 	}
 	return none;
 }

@@ -36,7 +36,8 @@ static uint64_t direction_bit(const struct plain *p, unsigned int d, unsigned in
 	return BIT_OF(2 * plus < size ? d : n + d);
 }
 
-static void put_line(const struct plain *p, uint32_t id, uint64_t above, unsigned int to_odd)
+static void write_plain_line(const struct plain *p, uint32_t id, uint64_t above,
+			     unsigned int to_odd)
 {
 	const uint64_t *restrict line = p->line[to_odd & 1];
 	uint64_t *restrict rows = p->rows + id;
@@ -58,7 +59,7 @@ static void put_dim(const struct plain *p, unsigned int d, uint32_t id, uint64_t
 	unsigned int size = p->h->shape.size[d], c;
 
 	if (!d) {
-		put_line(p, id, above, to_odd);
+		write_plain_line(p, id, above, to_odd);
 		return;
 	}
 	for (c = 0; c < size; c++, id += p->h->stride[d])

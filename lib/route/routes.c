@@ -114,7 +114,7 @@ static bool is_far(uint64_t row)
 	return !row || row & TORUS_ROW_RELAY;
 }
 
-static void put_row(struct torus_routes *r, uint32_t to, uint64_t row)
+static void store_row(struct torus_routes *r, uint32_t to, uint64_t row)
 {
 	if (r->rows[to] == row)
 		return;
@@ -203,7 +203,7 @@ static void crossed_line(struct torus_routes *r, uint32_t first, uint32_t n)
 			continue;
 		none = lt_detours(r->h, r->from, &r->own, first, new, r->rows + first);
 		for (; none; none &= none - 1)
-			put_row(r, first + (uint32_t)__builtin_ctzll(none), 0);
+			store_row(r, first + (uint32_t)__builtin_ctzll(none), 0);
 	}
 }
 
@@ -424,10 +424,10 @@ static void search_odd(struct torus_routes *r, const struct change *c, uint32_t 
 		torus_node_coords(&r->h->shape, to, &pair.to);
 		row = lt_pair_row(r->h, &pair, &plain);
 		if (!row && !is_far(r->rows[to]))
-			put_row(r, to, 0);
+			store_row(r, to, 0);
 		if (!row)
 			continue;
-		put_row(r, to, row);
+		store_row(r, to, row);
 		if (plain) {
 			r->is_odd[to / 64] &= ~(1ull << to % 64);
 			odd[i] = odd[--r->nodd];
@@ -451,7 +451,7 @@ static int relay_odd(struct torus_routes *r)
 			if (err)
 				return err;
 		}
-		put_row(r, to, row);
+		store_row(r, to, row);
 	}
 	return 0;
 }

@@ -51,7 +51,7 @@ struct proof {
 	uint32_t *stack;
 };
 
-static uint64_t row_of(const struct proof *p, unsigned int table, uint32_t from, uint32_t to)
+static uint64_t valid_row(const struct proof *p, unsigned int table, uint32_t from, uint32_t to)
 {
 	const uint64_t *rows = p->v->tables[table].rows[from];
 
@@ -241,7 +241,7 @@ static bool check_escape(struct proof *p, unsigned int table, uint32_t from, uin
 /* One row: its leg, its escape. */
 static void check_row(struct proof *p, unsigned int table, uint32_t from, uint32_t to)
 {
-	uint64_t row = row_of(p, table, from, to);
+	uint64_t row = valid_row(p, table, from, to);
 	bool old = p->v->tables[table].old, right;
 	uint32_t n;
 
@@ -269,7 +269,7 @@ static void check_row(struct proof *p, unsigned int table, uint32_t from, uint32
 /* The relay that a row to @to names, TORUS_NO_NODE if none (or nonsense). */
 static uint32_t relay_of(const struct proof *p, unsigned int table, uint32_t from, uint32_t to)
 {
-	uint64_t row = row_of(p, table, from, to);
+	uint64_t row = valid_row(p, table, from, to);
 	uint32_t relay = leg_end(row, to);
 
 	return row & TORUS_ROW_RELAY && relay < p->nodes ? relay : TORUS_NO_NODE;
@@ -286,7 +286,7 @@ static void chain_done(struct proof *p, uint32_t node, uint32_t to)
 
 		if (relay == TORUS_NO_NODE)
 			continue;
-		torus_walk(p->v->shape, p->v->excluded, node, relay, row_of(p, t, node, to),
+		torus_walk(p->v->shape, p->v->excluded, node, relay, valid_row(p, t, node, to),
 			   NULL, 0, &n);
 		if (relay == to)
 			continue;
@@ -342,7 +342,7 @@ static bool is_counted(const struct proof *p, uint32_t node)
 	return p->v->up ? p->v->up[node] : !lt_isolated(p->h, node);
 }
 
-static bool is_known(const struct proof *p, uint32_t node)
+static bool is_node_known(const struct proof *p, uint32_t node)
 {
 	unsigned int t;
 
@@ -364,7 +364,7 @@ static int check_to(struct proof *p, uint32_t to)
 	memset(p->bad, 0, p->nodes * sizeof(*p->bad));
 	see_anew(p);
 	for (from = 0; from < p->nodes; from++) {
-		int apart = from == to || !is_counted(p, from) || !is_known(p, from)
+		int apart = from == to || !is_counted(p, from) || !is_node_known(p, from)
 			    ? -1 : lt_apart(p->h, from, to);
 
 		if (apart == -ENOMEM)
@@ -385,7 +385,7 @@ static void load_on(struct proof *p, unsigned int table, uint32_t from, uint32_t
 	uint32_t node = relay_of(p, table, from, to), n, i;
 
 	while (node != TORUS_NO_NODE && node != to && !p->bad[node]) {
-		uint64_t row = row_of(p, table, node, to);
+		uint64_t row = valid_row(p, table, node, to);
 
 		if (!row)
 			return;
@@ -404,7 +404,7 @@ static void count_pairs(struct proof *p, uint32_t to)
 	unsigned int t;
 
 	for (from = 0; from < p->nodes; from++) {
-		if (from == to || !is_counted(p, from) || !is_known(p, from) ||
+		if (from == to || !is_counted(p, from) || !is_node_known(p, from) ||
 		    lt_apart(p->h, from, to))
 			continue;
 		for (t = 0; t < p->v->n && !p->bad[from]; t++)
@@ -429,7 +429,7 @@ static void blame_cycles(struct proof *p)
 	for (t = 0; t < p->v->n; t++)
 		for (from = 0; from < p->nodes; from++)
 			for (to = 0; to < p->nodes; to++) {
-				uint64_t row = row_of(p, t, from, to);
+				uint64_t row = valid_row(p, t, from, to);
 
 				torus_walk(p->v->shape, p->v->excluded, from, leg_end(row, to),
 					   row, p->hop, p->max, &n);
