@@ -21,7 +21,7 @@ void answer_forget(struct request *rq)
 	unlink_request(rq);
 }
 
-static void arm_timer(struct fabricd *d)
+static void arm_wait_timer(struct fabricd *d)
 {
 	uint64_t at = LOOP_NEVER;
 
@@ -55,7 +55,7 @@ void answer_look(struct fabricd *d)
 		unlink_request(rq);
 		rq->end(rq, late);
 	}
-	arm_timer(d);
+	arm_wait_timer(d);
 }
 
 static void on_wait_timer(void *arg)
@@ -81,5 +81,5 @@ void answer_wait(struct request *rq, bool (*ready)(struct request *rq),
 	rq->until = loop_now() + ns;
 	rq->next = rq->d->waiting;
 	rq->d->waiting = rq;
-	arm_timer(rq->d);
+	arm_wait_timer(rq->d);
 }

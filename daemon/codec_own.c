@@ -183,7 +183,7 @@ static int get_event(struct svc_event *to, const Svc__Event *from)
 	return 0;
 }
 
-static int get_body(struct svc_msg *out, const Svc__Message *m)
+static int get_own_body(struct svc_msg *out, const Svc__Message *m)
 {
 	out->type = (uint8_t)(m->body_case - 1);
 	switch (out->type) {
@@ -211,7 +211,7 @@ int svc_msg_unpack(const uint8_t *data, size_t len, struct svc_msg *out)
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = get_body(out, m);
+		err = get_own_body(out, m);
 	if (m)
 		svc__message__free_unpacked(m, NULL);
 	if (err && out->type != SVC_FM)

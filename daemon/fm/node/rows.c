@@ -289,7 +289,7 @@ static uint64_t merge_row(const struct fm *fm, uint32_t to, uint64_t new)
 	return new | (old & TORUS_ROW_HOLD);
 }
 
-static void row_set(struct fm *fm, uint32_t to, uint64_t row)
+static void set_nic_row(struct fm *fm, uint32_t to, uint64_t row)
 {
 	fm->relayed -= !!(fm->rows[to] & TORUS_ROW_RELAY);
 	fm->relayed += !!(row & TORUS_ROW_RELAY);
@@ -311,7 +311,7 @@ static void merge_rows(struct fm *fm, struct rows_change *c)
 				continue;
 			c->node[c->n] = next;
 			c->row[c->n++] = row;
-			row_set(fm, next, row);
+			set_nic_row(fm, next, row);
 		}
 	}
 }
@@ -387,7 +387,7 @@ static void doubt_rows(struct fm *fm)
 	struct fm_writing *w = fm->writing;
 
 	for (uint32_t i = 0; i < w->n; i++)
-		row_set(fm, w->node[i], w->node[i] == fm->node ? 0 : TORUS_ROW_HOLD);
+		set_nic_row(fm, w->node[i], w->node[i] == fm->node ? 0 : TORUS_ROW_HOLD);
 	w->doubt = w->version;
 }
 

@@ -295,7 +295,7 @@ static void begin_step(struct fm *fm)
 	}
 }
 
-static void go_on(struct fm *fm)
+static void continue_task(struct fm *fm)
 {
 	if (!fm_nic_idle(fm) || fm->task->todo == FM_TODO_NOTHING)
 		return;
@@ -313,7 +313,7 @@ static void begin_work(struct fm *fm, enum fm_todo todo)
 {
 	fm->task->todo = (uint8_t)todo;
 	fm_nic_step(fm);
-	go_on(fm);
+	continue_task(fm);
 }
 
 static void reset_step(struct fm_task *t, uint64_t now)
@@ -459,5 +459,5 @@ void fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 	if (fm_nic_at_hand(fm))
 		step_on(fm, act, err, counts);
 	fm_nic_next(fm);
-	go_on(fm);
+	continue_task(fm);
 }

@@ -101,7 +101,7 @@ static int32_t reduce(const struct fm *fm, unsigned int d, int32_t at)
 }
 
 /* Return: true if two positions may be one place: see above. */
-static bool is_same(const struct fm *fm, const int32_t *a, const int32_t *b)
+static bool is_same_place(const struct fm *fm, const int32_t *a, const int32_t *b)
 {
 	for (unsigned int d = 0; d < fm->ndims; d++) {
 		int32_t far = a[d] - b[d];
@@ -118,7 +118,7 @@ static bool is_same_size(const struct fm *fm, const struct heard *h)
 }
 
 /* Return: true if what came by that port is of the present root and counts. */
-static bool is_judged(const struct fm *fm, const struct heard *h)
+static bool is_comparable(const struct fm *fm, const struct heard *h)
 {
 	return h->known && fm->have_root && h->root_guid == fm->root_guid && h->ndims == fm->ndims &&
 	       (!fm->placed || (h->settled && is_same_size(fm, h)));
@@ -128,7 +128,7 @@ static bool is_judged(const struct fm *fm, const struct heard *h)
  * Where the neighbour at @p sees this node.
  * Return: false: nowhere, for no cable should be between these ports.
  */
-static bool seen_at(const struct fm *fm, unsigned int p, int32_t *at)
+static bool derive_position(const struct fm *fm, unsigned int p, int32_t *at)
 {
 	const struct heard *h = &fm->wave->port[p];
 	unsigned int d = p % fm->ndims;
@@ -146,7 +146,7 @@ static bool agrees(const struct fm *fm, unsigned int p, const int32_t *place)
 {
 	int32_t at[TORUS_MAX_DIMS];
 
-	return seen_at(fm, p, at) && is_same(fm, at, place);
+	return derive_position(fm, p, at) && is_same_place(fm, at, place);
 }
 
 /* Return: true if what the neighbour at @p says counts for the place of this node. */
@@ -154,7 +154,7 @@ static bool has_vote(const struct fm *fm, unsigned int p)
 {
 	const struct heard *h = &fm->wave->port[p];
 
-	return is_judged(fm, h) && h->turns <= TURNS_MAX;
+	return is_comparable(fm, h) && h->turns <= TURNS_MAX;
 }
 
 /* How many neighbours see this node at a place. */
@@ -205,11 +205,11 @@ static void tell_fault(struct fm *fm, unsigned int p, const char *what)
 }
 
 /* Return: the fault of the cable at @p, as its Inits show it; NULL: none. */
-static const char *find_fault(const struct fm *fm, unsigned int p)
+static const char *find_init_fault(const struct fm *fm, unsigned int p)
 {
 	const struct heard *h = &fm->wave->port[p];
 
-	if (!is_judged(fm, h) || !fm->have_position)
+	if (!is_comparable(fm, h) || !fm->have_position)
 		return NULL;
 	if (h->guid == fm->guid)
 		return "a cable from a node to itself";
@@ -225,7 +225,7 @@ static const char *find_fault(const struct fm *fm, unsigned int p)
 static void judge(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm->nports; p++) {
-		const char *what = p < fm_ports_used(fm) ? find_fault(fm, p) : NULL;
+		const char *what = p < fm_ports_used(fm) ? find_init_fault(fm, p) : NULL;
 
 		if (what)
 			tell_fault(fm, p, what);
@@ -236,7 +236,7 @@ static void judge(struct fm *fm)
 
 /* --- this node's place ------------------------------------------------------------- */
 
-static void take(struct fm *fm, unsigned int p, const int32_t *at)
+static void adopt_position(struct fm *fm, unsigned int p, const int32_t *at)
 {
 	char port[TORUS_TEXT_MAX];
 
@@ -258,7 +258,7 @@ static void choose(struct fm *fm)
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
 		unsigned int n;
 
-		if (!has_vote(fm, p) || !seen_at(fm, p, at))
+		if (!has_vote(fm, p) || !derive_position(fm, p, at))
 			continue;
 		n = votes_for(fm, at);
 		if (n <= most)
@@ -270,7 +270,7 @@ static void choose(struct fm *fm)
 	if (from == fm->nports)
 		return;
 	fm->wave->moves++;
-	take(fm, from, best);
+	adopt_position(fm, from, best);
 	fm_ports_moved(fm);
 }
 
@@ -286,14 +286,14 @@ static void place(struct fm *fm, unsigned int port)
 		return;
 	if (fm->have_position)
 		choose(fm);
-	else if (seen_at(fm, port, at))
-		take(fm, port, at);
+	else if (derive_position(fm, port, at))
+		adopt_position(fm, port, at);
 }
 
 bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	struct heard *h = &fm->wave->port[port];
-	bool agreed = fm->have_position && is_judged(fm, h) && agrees(fm, port, fm->position);
+	bool agreed = fm->have_position && is_comparable(fm, h) && agrees(fm, port, fm->position);
 	bool news = h->known &&
 		    memcmp(h->position, init->position, init->ndims * sizeof(*h->position));
 
@@ -311,7 +311,8 @@ bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 	memcpy(h->size, init->size, init->ndims * sizeof(*h->size));
 	memcpy(h->position, init->position, init->ndims * sizeof(*h->position));
 	strcpy(h->name, init->name);
-	if (agreed && is_judged(fm, h) && !agrees(fm, port, fm->position) && h->turns <= TURNS_MAX)
+	if (agreed && is_comparable(fm, h) && !agrees(fm, port, fm->position) &&
+	    h->turns <= TURNS_MAX)
 		h->turns++;
 	place(fm, port);
 	judge(fm);
@@ -332,7 +333,7 @@ bool fm_wave_confirm(struct fm *fm)
 
 	for (unsigned int d = 0; d < fm->ndims; d++)
 		at[d] = fm->coords.c[d];
-	moved = fm->have_position && fm->wave->places && !is_same(fm, fm->position, at);
+	moved = fm->have_position && fm->wave->places && !is_same_place(fm, fm->position, at);
 	if (moved)
 		fm_say(fm, FM_INFO, "bootstrap", "the root places this node at %s; by the Inits of "
 		       "neighbours it was at %s", place_text(fm, at, is),
@@ -353,7 +354,7 @@ bool fm_wave_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbo
 		return false;
 	*out = (struct fm_neighbour) {
 		.name = h->name, .guid = h->guid, .port = h->port, .settled = h->settled,
-		.agrees = !find_fault(fm, port),
+		.agrees = !find_init_fault(fm, port),
 	};
 	for (unsigned int d = 0; d < fm->ndims; d++)
 		out->position[d] = reduce(fm, d, h->position[d]);
@@ -367,7 +368,7 @@ void fm_wave_cable(const struct fm *fm, unsigned int port, struct fm_cable *out)
 	*out = (struct fm_cable) {
 		.up = fm_port_up(fm, port), .guid = r->peer_guid, .port = r->peer_port,
 		.expects = fm->size[port % fm->ndims] != 1,
-		.due_port = fm_opposite(fm->ndims, port), .fault = find_fault(fm, port),
+		.due_port = fm_opposite(fm->ndims, port), .fault = find_init_fault(fm, port),
 	};
 	due_at(fm, port, out->due);
 	for (unsigned int d = 0; d < fm->ndims; d++)

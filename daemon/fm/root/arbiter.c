@@ -34,7 +34,7 @@
 
 static const char kind[] = "arbiter";
 
-static void set_problem(struct fm *fm, bool leads)
+static void set_arbiter_problem(struct fm *fm, bool leads)
 {
 	const struct fm_answer *a = fm_verdict(fm);
 	const char *what = a->verdict == FM_REFUSED ? "the arbiter refuses that this node leads" :
@@ -84,11 +84,11 @@ bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends)
 		return true;
 	if (a->verdict == FM_UNKNOWN && may_decide(fm, quorum)) {
 		fm_verdict_put_off(fm);
-		set_problem(fm, true);
+		set_arbiter_problem(fm, true);
 		return true;
 	}
 	fm_verdict_put_off(fm);
-	set_problem(fm, false);
+	set_arbiter_problem(fm, false);
 	*ends = true;
 	return false;
 }
@@ -97,7 +97,7 @@ void fm_arbiter_answered(struct fm *fm)
 {
 	if (fm->root->stage == FM_STAGE_LEADS && fm_verdict(fm)->verdict != FM_GRANTED) {
 		fm_verdict_put_off(fm);
-		set_problem(fm, true);
+		set_arbiter_problem(fm, true);
 	}
 }
 

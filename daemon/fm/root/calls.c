@@ -260,7 +260,7 @@ void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows)
 }
 
 /* Makes room for as many nodes as the table has. Return: false: no memory. */
-static bool make_room(struct fm_calls *c, uint32_t nodes)
+static bool resize_calls(struct fm_calls *c, uint32_t nodes)
 {
 	struct fm_calls room = { .nodes = nodes, .at = c->at };
 
@@ -276,7 +276,7 @@ static bool make_room(struct fm_calls *c, uint32_t nodes)
 }
 
 /* Return: true if the round has come to its end. */
-static bool go_on(struct fm *fm, const struct fm_book *b)
+static bool continue_round(struct fm *fm, const struct fm_book *b)
 {
 	struct fm_calls *c = fm->root->calls;
 	unsigned int n = open_calls(fm);
@@ -306,9 +306,9 @@ void fm_calls_due(struct fm *fm)
 		return;
 	b = latest_book(fm);
 	c->at = fm->now + ROUND * fm->cfg.resend;
-	if (fm->root->stage == FM_STAGE_CLAIMS || !b || !make_room(c, b->nodes))
+	if (fm->root->stage == FM_STAGE_CLAIMS || !b || !resize_calls(c, b->nodes))
 		return;
-	if (!go_on(fm, b)) {
+	if (!continue_round(fm, b)) {
 		c->at = fm->now + fm->cfg.resend / 4;
 		return;
 	}

@@ -175,14 +175,14 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 /* --- what is told ------------------------------------------------------------------ */
 
 /* Of a cable with two ends held the same is told twice, that is once. */
-static void set_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
+static void set_hold_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	char here[160], there[160] = "a node that is not known";
 	unsigned int q;
 	const struct fm_mate *o = other_end(fm, m, p, &q);
 
 	if (o && o->guid < m->guid) {
-		set_problem(fm, o, q);
+		set_hold_problem(fm, o, q);
 		return;
 	}
 	if (o)
@@ -210,7 +210,7 @@ static void look_at_holds(struct fm *fm)
 				continue;
 			some = true;
 			d->at = earlier(d->at, cable_time(fm, m, p));
-			set_problem(fm, m, p);
+			set_hold_problem(fm, m, p);
 		}
 		if (some)
 			d->held[left++] = d->held[i];
@@ -222,7 +222,7 @@ static void look_at_holds(struct fm *fm)
 /* --- what happens ------------------------------------------------------------------ */
 
 /* Adds @m to the nodes that have held ports. Return: false: no memory. */
-static bool add_held(struct fm_root *r, const struct fm_mate *m)
+static bool list_held(struct fm_root *r, const struct fm_mate *m)
 {
 	struct fm_damp *d = r->damp;
 	uint32_t self = fm_mate_number(r, m), room = d->room ? 2 * d->room : 16;
@@ -257,11 +257,11 @@ static void count_loss(struct fm *fm, struct fm_mate *m, unsigned int p)
 		f->penalty += UNIT;
 	f->at = fm->now;
 	if (!f->held && f->penalty >= hold_at(fm))
-		f->held = add_held(fm->root, m);
+		f->held = list_held(fm->root, m);
 }
 
 /* Return: true if the table excludes each port of which @row says anything new. */
-static bool is_known(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
+static bool is_row_excluded(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
 	const struct fm_table *t = &fm->table;
 	const struct fm_entry *e = m->node < t->nodes ? &t->entry[m->node] : NULL;
@@ -297,7 +297,7 @@ bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	}
 	if (any)
 		look_at_holds(fm);
-	return is_known(fm, m, row);
+	return is_row_excluded(fm, m, row);
 }
 
 static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p)

@@ -90,7 +90,7 @@ void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
 		d->at = fm->now + fm->cfg.keepalive;
 }
 
-static void set_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
+static void set_dispute_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct fm_port_row *mine = &m->row.port[p];
 	const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
@@ -108,7 +108,7 @@ static void look_at_node(struct fm *fm, const struct fm_mate *m, bool seen)
 {
 	for (unsigned int p = 0; seen && p < m->row.nports; p++)
 		if (is_disputed(fm, m, p))
-			set_problem(fm, m, p);
+			set_dispute_problem(fm, m, p);
 	if (fm_disputed_any(fm, m))
 		add_suspect(fm->root->disputes, m->guid, true);
 }

@@ -51,7 +51,7 @@ static const struct fm_mate *mate_of(const struct extension *x, uint32_t i)
 }
 
 /* The node that the cable at port @p of @i leads to, if it joins opposite ports. */
-static uint32_t find_peer(const struct extension *x, uint32_t i, unsigned int p)
+static uint32_t find_cabled_peer(const struct extension *x, uint32_t i, unsigned int p)
 {
 	const struct fm_mate *m = mate_of(x, i), *o;
 	const struct fm_port_row *port = &m->row.port[p];
@@ -95,7 +95,7 @@ static void find_open(struct extension *x)
 	x->can = (1u << x->old.ndims) - 1;
 	for (uint32_t k = 0; k < x->n; k++)
 		for (unsigned int d = 0; d < x->old.ndims; d++) {
-			uint32_t i = x->queue[k], j = find_peer(x, i, d);
+			uint32_t i = x->queue[k], j = find_cabled_peer(x, i, d);
 
 			if (x->pos[i][d] == x->old.size[d] - 1 && j != NONE && x->known[j] &&
 			    x->pos[j][d] == 0)
@@ -119,13 +119,13 @@ static void start_from_placed(struct extension *x)
 	find_open(x);
 }
 
-static void lay_out(struct extension *x)
+static void place_new_nodes(struct extension *x)
 {
 	int32_t to[TORUS_MAX_DIMS];
 
 	for (uint32_t k = 0; k < x->n; k++)
 		for (unsigned int p = 0; p < 2u * x->old.ndims; p++) {
-			uint32_t i = x->queue[k], j = find_peer(x, i, p);
+			uint32_t i = x->queue[k], j = find_cabled_peer(x, i, p);
 
 			if (j == NONE || x->known[j] || is_placed(x, j) ||
 			    !step_to(x, x->pos[i], p, to) || is_inside(x, to))
@@ -158,7 +158,7 @@ static bool cables_agree(struct extension *x)
 {
 	for (uint32_t k = 0; k < x->n; k++)
 		for (unsigned int d = 0; d < x->old.ndims; d++) {
-			uint32_t i = x->queue[k], j = find_peer(x, i, d);
+			uint32_t i = x->queue[k], j = find_cabled_peer(x, i, d);
 
 			if (j == NONE || !x->known[j] || (is_placed(x, i) && is_placed(x, j)))
 				continue;
@@ -193,7 +193,7 @@ static bool find_sizes(struct extension *x, uint8_t *open)
 	return nodes <= TORUS_MAX_NODES && nodes > torus_nodes(&x->old);
 }
 
-static uint32_t new_id(const struct extension *x, uint32_t i)
+static uint32_t extended_id(const struct extension *x, uint32_t i)
 {
 	struct torus_coords at = { .c = { 0 } };
 
@@ -208,7 +208,7 @@ static bool each_has_its_own(const struct extension *x)
 	bool *taken = calloc(torus_nodes(&x->new), sizeof(*taken)), fine = taken;
 
 	for (uint32_t k = 0; k < x->n && fine; k++) {
-		uint32_t i = x->queue[k], id = new_id(x, i);
+		uint32_t i = x->queue[k], id = extended_id(x, i);
 
 		fine = !taken[id];
 		taken[id] = true;
@@ -235,7 +235,7 @@ bool fm_extend(const struct fm *fm, struct torus_shape *shape, uint8_t *open)
 	*open = fm->root->open;
 	if (found) {
 		start_from_placed(&x);
-		lay_out(&x);
+		place_new_nodes(&x);
 		found = cables_agree(&x) && find_sizes(&x, open) && each_has_its_own(&x);
 	}
 	*shape = x.new;

@@ -95,7 +95,7 @@ bool fm_grow_mixed(const struct fm_root *r)
 }
 
 /* Return: true if a discovered shape could grow for some node. */
-static bool is_wanted(const struct fm *fm)
+static bool is_growth_wanted(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -120,7 +120,7 @@ static void try_later(struct fm *fm)
 	g->at = fm->now + g->wait;
 }
 
-static void give_up(struct fm *fm)
+static void postpone_growth(struct fm *fm)
 {
 	struct fm_grow *g = fm->root->grow;
 
@@ -133,7 +133,7 @@ void fm_grow_look(struct fm *fm)
 {
 	struct fm_grow *g = fm->root->grow;
 
-	if (!is_wanted(fm))
+	if (!is_growth_wanted(fm))
 		*g = (struct fm_grow) { .at = NEVER, .old = g->old };
 	else if (g->step == FM_GROW_REST && g->at == NEVER)
 		try_later(fm);
@@ -166,14 +166,14 @@ void fm_grow_due(struct fm *fm, bool recovers)
 	if (fm->now < r->grow->at)
 		return;
 	r->grow->at = NEVER;
-	if (!is_wanted(fm) || !fm_extend(fm, &shape, &open))
+	if (!is_growth_wanted(fm) || !fm_extend(fm, &shape, &open))
 		return;
 	if (fm->now < fm_news_newest(r) + fm->cfg.quiet) {	/* others may follow at once */
 		try_later(fm);
 		return;
 	}
 	if (fm_demand_is(r) || recovers || !all_take_part(fm)) {
-		give_up(fm);
+		postpone_growth(fm);
 		return;
 	}
 	r->grow->step = FM_GROW_PAUSE;
@@ -193,7 +193,7 @@ bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64
 	if (r->grow->step != FM_GROW_PAUSE || r->grow->version != r->version)
 		return false;
 	if (!proven || s->held || s->parked || s->reopen || !all_take_part(fm)) {
-		give_up(fm);
+		postpone_growth(fm);
 		return false;
 	}
 	/* The first counts come from the moment in which each began to hold. */
@@ -208,7 +208,8 @@ bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64
 
 /* --- the new shape ---------------------------------------------------------------- */
 
-static uint32_t new_id(const struct torus_shape *from, const struct torus_shape *to, uint32_t node)
+static uint32_t id_in_shape(const struct torus_shape *from, const struct torus_shape *to,
+			    uint32_t node)
 {
 	struct torus_coords at;
 
@@ -217,7 +218,7 @@ static uint32_t new_id(const struct torus_shape *from, const struct torus_shape 
 }
 
 /* Gives each node that has a place the same place in @shape. */
-static void move_all(struct fm *fm, const struct torus_shape *from, const uint16_t *admin)
+static void move_places(struct fm *fm, const struct torus_shape *from, const uint16_t *admin)
 {
 	const struct torus_shape *to = &fm->table.shape;
 	struct fm_root *r = fm->root;
@@ -228,14 +229,14 @@ static void move_all(struct fm *fm, const struct torus_shape *from, const uint16
 	for (uint32_t i = 0; i < was.n; i++) {
 		struct fm_order o = was.of[i];
 
-		o.node = new_id(from, to, o.node);
+		o.node = id_in_shape(from, to, o.node);
 		fm_orders_put(&r->orders, &o);
 	}
 	fm_orders_free(&was);
 	for (uint32_t i = 0; i < torus_nodes(from); i++) {
-		r->admin[new_id(from, to, i)] = admin[i];
+		r->admin[id_in_shape(from, to, i)] = admin[i];
 		if (admin[i])
-			fm_change_node(fm, new_id(from, to, i));
+			fm_change_node(fm, id_in_shape(from, to, i));
 	}
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		struct fm_mate *m = fm_mate_no(r, i);
@@ -243,7 +244,7 @@ static void move_all(struct fm *fm, const struct torus_shape *from, const uint16
 		m->worked_at = TORUS_NO_NODE;
 		if (m->node == TORUS_NO_NODE)
 			continue;
-		m->node = new_id(from, to, m->node);
+		m->node = id_in_shape(from, to, m->node);
 		m->old_shape = m->state != FM_NODE_DEAD;
 		r->at[m->node] = i + 1;
 		fm_change_node(fm, m->node);
@@ -267,7 +268,7 @@ static bool take_shape(struct fm *fm, const struct torus_shape *shape, uint8_t o
 	}
 	memcpy(fm->size, shape->size, sizeof(fm->size));
 	r->open = open;
-	move_all(fm, &from, old.admin);
+	move_places(fm, &from, old.admin);
 	fm_changes_free(&old);
 	fm_tally_free(&old);
 	free(old.admin);
@@ -284,7 +285,7 @@ static void grow_shape(struct fm *fm)
 
 	/* Something may have changed since the network was empty: then it goes on as it was. */
 	if (!fm_extend(fm, &shape, &open) || !all_take_part(fm) || !take_shape(fm, &shape, open)) {
-		give_up(fm);
+		postpone_growth(fm);
 		return;
 	}
 	*r->grow = (struct fm_grow) { .at = NEVER, .old = true };

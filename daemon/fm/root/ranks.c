@@ -65,7 +65,7 @@ static void tell_equal(struct fm *fm, const struct equals *e, unsigned int prior
 		       e->of[0]->name, e->of[1]->name, more, priority);
 }
 
-static void check_all(struct fm *fm)
+static void check_ranks(struct fm *fm)
 {
 	struct equals equal[FM_PRIORITY_MAX + 1] = { { .n = 0 } };
 	const struct fm_root *r = fm->root;
@@ -135,7 +135,7 @@ void fm_ranks_due(struct fm *fm)
 	if (!r->settled || fm->root->stage != FM_STAGE_LEADS)
 		return;
 	fm_problems_mark(fm, KIND);
-	check_all(fm);
+	check_ranks(fm);
 	fm_problems_sweep(fm, KIND);
 	fm_ranks_marked(fm);
 }

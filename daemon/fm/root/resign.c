@@ -65,7 +65,7 @@ static const struct fm_mate *find_successor(const struct fm *fm)
 	return best;
 }
 
-static void hand_over(struct fm *fm, const struct fm_mate *m)
+static void hand_over_lead(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_lead lead = {
 		.term = fm->term, .guid = m->guid, .now = true, .unfit = true,
@@ -92,7 +92,7 @@ void fm_resign_due(struct fm *fm)
 	}
 	m = find_successor(fm);
 	if (m) {
-		hand_over(fm, m);
+		hand_over_lead(fm, m);
 		return;
 	}
 	fm->root->resign_at = fm->now + fm->cfg.resend;

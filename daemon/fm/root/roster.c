@@ -234,7 +234,7 @@ struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
 }
 
 /* Room for one more. False: no memory. */
-static bool make_room(struct fm_root *r)
+static bool grow_roster(struct fm_root *r)
 {
 	struct fm_roster *l = r->roster;
 	uint32_t room = l->room ? 2 * l->room : 16;
@@ -257,7 +257,7 @@ static bool make_room(struct fm_root *r)
 }
 
 /* Takes a free number. Return: its node; NULL: out of memory. */
-static struct fm_mate *new_number(struct fm_root *r)
+static struct fm_mate *take_number(struct fm_root *r)
 {
 	struct fm_roster *l = r->roster;
 	struct fm_mate *m;
@@ -268,12 +268,12 @@ static struct fm_mate *new_number(struct fm_root *r)
 		l->nfree--;
 		return m;
 	}
-	return make_room(r) ? &l->mate[l->n++] : NULL;
+	return grow_roster(r) ? &l->mate[l->n++] : NULL;
 }
 
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 {
-	struct fm_mate *m = new_number(r);
+	struct fm_mate *m = take_number(r);
 
 	if (!m)
 		return NULL;

@@ -86,7 +86,7 @@ static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_ma
 }
 
 /* Return: true if @m reports a link as up that is lost, or that leads to a lost node. */
-static bool is_late(const struct fm *fm, const struct fm_mate *m)
+static bool reports_lost_link(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_mate *o;
 
@@ -108,7 +108,7 @@ static bool is_reliable(const struct fm *fm, const struct fm_mate *m)
 	if (!m->via || m->state != FM_NODE_UP)
 		return false;
 	for (unsigned int i = 0; i < DEPTH_MAX && m != fm_mate_no(r, 0); i++) {
-		if (is_late(fm, m))
+		if (reports_lost_link(fm, m))
 			return false;
 		if (!m->above)
 			break;
@@ -214,7 +214,7 @@ void fm_vanish_row(struct fm *fm, const struct fm_mate *m)
 void fm_vanish_adopted(struct fm *fm, struct fm_mate *m)
 {
 	m->lost = false;
-	if (!fm->root->settled || !is_late(fm, m))
+	if (!fm->root->settled || !reports_lost_link(fm, m))
 		return;
 	add_doubt(fm, m);
 	look_soon(fm);
@@ -336,7 +336,7 @@ static uint64_t next_look(const struct fm *fm, const struct fm_mate *m)
 /* Return: true if @m need not be looked at again. */
 static bool looked_at(struct fm *fm, struct fm_mate *m)
 {
-	if (m->state != FM_NODE_UP || !is_late(fm, m))
+	if (m->state != FM_NODE_UP || !reports_lost_link(fm, m))
 		return true;
 	if (fm->now >= next_look(fm, m)) {
 		if (is_vouched(fm, m)) {

@@ -34,7 +34,7 @@ static const char *end_text(const struct fm *fm, const struct fm_mate *m, uint64
 }
 
 /* The fault of the cable at port @p of @m, as text; NULL: none. */
-static const char *find_fault(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	const struct fm_port_row *port = &m->row.port[p];
@@ -65,7 +65,8 @@ static const char *find_fault(const struct fm *fm, const struct fm_mate *m, unsi
 	return NULL;
 }
 
-static void set_problem(struct fm *fm, const struct fm_mate *m, unsigned int p, const char *what)
+static void set_wiring_problem(struct fm *fm, const struct fm_mate *m, unsigned int p,
+			       const char *what)
 {
 	const struct fm_port_row *port = &m->row.port[p];
 	const struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
@@ -77,7 +78,7 @@ static void set_problem(struct fm *fm, const struct fm_mate *m, unsigned int p, 
 	if (o && port->peer_port < 2 * fm->ndims) {
 		uint64_t other = (uint64_t)o->node * TORUS_MAX_PORTS + port->peer_port;
 
-		if (other < key && find_fault(fm, o, port->peer_port))
+		if (other < key && find_cable_fault(fm, o, port->peer_port))
 			return;
 	}
 	end_text(fm, m, m->guid, p, here, sizeof(here));
@@ -98,12 +99,12 @@ uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m)
 	uint16_t mask = 0;
 
 	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
-		const char *what = find_fault(fm, m, p);
+		const char *what = find_cable_fault(fm, m, p);
 
 		if (!what)
 			continue;
 		mask |= (uint16_t)(1u << p);
-		set_problem(fm, m, p, what);
+		set_wiring_problem(fm, m, p, what);
 	}
 	return mask;
 }

@@ -30,7 +30,7 @@ _Static_assert(FIXED + 3 + 2 * TORUS_NAME_MAX + FM_ADDR_MAX - 1 <= FM_INIT_MAX,
 	       "room for each Init");
 _Static_assert(FM_INIT_MAX <= TORUS_MGMT_MAX, "an Init is one management packet");
 
-static size_t put_text(uint8_t *p, const char *text)
+static size_t put_init_text(uint8_t *p, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -56,14 +56,14 @@ size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
 		put_le(buf + 24 + 2 * d, init->size[d], 2);
 		put_le(buf + 36 + 4 * d, (uint32_t)init->position[d], 4);
 	}
-	at += put_text(buf + at, init->fabric);
-	at += put_text(buf + at, init->name);
-	at += put_text(buf + at, init->root_address);
+	at += put_init_text(buf + at, init->fabric);
+	at += put_init_text(buf + at, init->name);
+	at += put_init_text(buf + at, init->root_address);
 	return at;
 }
 
 /* Takes a text of at most @room - 1 bytes, all of them printable ASCII. */
-static bool get_text(const uint8_t *buf, size_t len, size_t *at, char *to, size_t room)
+static bool get_init_text(const uint8_t *buf, size_t len, size_t *at, char *to, size_t room)
 {
 	size_t n;
 
@@ -128,9 +128,9 @@ int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out)
 		out->size[d] = (uint16_t)get_le(buf + 24 + 2 * d, 2);
 		out->position[d] = (int32_t)(uint32_t)get_le(buf + 36 + 4 * d, 4);
 	}
-	if (!get_text(buf, len, &at, out->fabric, sizeof(out->fabric)) ||
-	    !get_text(buf, len, &at, out->name, sizeof(out->name)) ||
-	    !get_text(buf, len, &at, out->root_address, sizeof(out->root_address)) ||
+	if (!get_init_text(buf, len, &at, out->fabric, sizeof(out->fabric)) ||
+	    !get_init_text(buf, len, &at, out->name, sizeof(out->name)) ||
+	    !get_init_text(buf, len, &at, out->root_address, sizeof(out->root_address)) ||
 	    at != len || !is_sane(out))
 		return -EBADMSG;
 	return 0;
