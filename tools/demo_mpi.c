@@ -10,7 +10,7 @@
 
 #define WORDS 4096
 
-static long word(int rank, long round, int i)
+static long expected_word(int rank, long round, int i)
 {
 	return rank * 1000003L + round * 7919L + i;
 }
@@ -20,7 +20,7 @@ static long wrong_words(const long *block, int rank, long round)
 	long wrong = 0;
 
 	for (int i = 0; i < WORDS; i++)
-		wrong += block[i] != word(rank, round, i);
+		wrong += block[i] != expected_word(rank, round, i);
 	return wrong;
 }
 
@@ -32,7 +32,7 @@ static long turn(int rank, int ranks, long round)
 	long wrong, all = 0;
 
 	for (int i = 0; i < WORDS; i++)
-		out[i] = word(rank, round, i);
+		out[i] = expected_word(rank, round, i);
 	MPI_Sendrecv(out, WORDS, MPI_LONG, right, 0, in, WORDS, MPI_LONG, left, 0,
 		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	wrong = wrong_words(in, left, round);

@@ -97,7 +97,7 @@ static void add_neighbour(json_t *list, const json_t *n)
 }
 
 /* This node, and each neighbour that said an Init. */
-static json_t *early_items(const json_t *own)
+static json_t *early_nodes(const json_t *own)
 {
 	const json_t *wave = json_object_get(own, "wave");
 	json_t *list = json_array(), *v;
@@ -126,7 +126,7 @@ static const char *ports_text(const json_t *ports, char *buf)
 	return buf;
 }
 
-static void show_early(const json_t *nodes)
+static void show_early_nodes(const json_t *nodes)
 {
 	static const char *const titles[] = { "NODE", "NAME", "AT", "PLACE", "GUID", NULL };
 	struct table *t = table_new(titles);
@@ -148,7 +148,7 @@ static void show_early(const json_t *nodes)
 	table_print(t, "no nodes");
 }
 
-static const struct show_early early = { early_items, show_early };
+static const struct show_early early = { early_nodes, show_early_nodes };
 
 static int show_map(const struct ctl *ctl)
 {

@@ -148,7 +148,7 @@ struct search {
 	char where[160];
 };
 
-static int look_at(const char *where, void *arg)
+static int search_device(const char *where, void *arg)
 {
 	struct search *s = arg;
 	struct torus_device info;
@@ -183,7 +183,7 @@ int device_open(const char *name, struct torus_dev **dev)
 	snprintf(where, sizeof(where), "genl:%s", name);
 	if (!torus_open(where, dev))
 		return OK;
-	torus_list(look_at, &s);
+	torus_list(search_device, &s);
 	if (*s.where && !torus_open(s.where, dev))
 		return OK;
 	return fail("there is no NIC '%s' here; 'fabricctl device list' shows them", name);

@@ -71,7 +71,7 @@ void lab_free(struct lab *lab)
 	lab->lock = -1;
 }
 
-static char *joined(const struct lab *lab, uint32_t node, char by, char *buf)
+static char *join_coords(const struct lab *lab, uint32_t node, char by, char *buf)
 {
 	struct torus_coords at;
 	char *p = buf;
@@ -88,7 +88,7 @@ static char *joined(const struct lab *lab, uint32_t node, char by, char *buf)
 char *lab_place_name(const struct lab *lab, uint32_t node, char *buf)
 {
 	buf[0] = 'n';
-	joined(lab, node, '-', buf + 1);
+	join_coords(lab, node, '-', buf + 1);
 	return buf;
 }
 
@@ -101,7 +101,7 @@ char *lab_netns(const struct lab *lab, uint32_t node, char *buf)
 {
 	if (!lab->tun)
 		return lab_bridge_netns(lab, buf);
-	joined(lab, node, '.', buf + sprintf(buf, "%s-", lab->name));
+	join_coords(lab, node, '.', buf + sprintf(buf, "%s-", lab->name));
 	return buf;
 }
 
@@ -119,7 +119,7 @@ char *lab_bridge_netns(const struct lab *lab, char *buf)
 char *lab_link_text(const struct lab *lab, uint32_t node, unsigned int port, char *buf)
 {
 	char text[TORUS_TEXT_MAX];
-	char *p = joined(lab, node, ',', buf);
+	char *p = join_coords(lab, node, ',', buf);
 
 	sprintf(p + strlen(p), ":%s", torus_port_text(lab->shape.ndims, port, text));
 	return buf;
@@ -139,7 +139,7 @@ char *lab_path(const struct lab *lab, uint32_t node, const char *file, char *buf
 	char dots[TORUS_TEXT_MAX] = "";
 
 	if (node != TORUS_NO_NODE)
-		joined(lab, node, '.', dots);
+		join_coords(lab, node, '.', dots);
 	snprintf(buf, LAB_TEXT_MAX, LAB_RUN "/%s%s%s%s%s", lab->name, *dots ? "/" : "", dots,
 		 *file ? "/" : "", file);
 	return buf;

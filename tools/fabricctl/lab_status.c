@@ -15,7 +15,7 @@
 #include "table.h"
 
 /* Of a process, or of an interface; 0: there is none. */
-static json_t *number_json(int number)
+static json_t *number_or_null(int number)
 {
 	return number ? json_integer(number) : json_null();
 }
@@ -74,7 +74,7 @@ static json_t *node_json(const struct lab *lab, uint32_t node)
 	return json_pack("{so ss ss ss so so sb so so}", "node", json_node(&lab->shape, node), "name",
 			 lab_host(lab, node, host), "netns", lab_netns(lab, node, ns), "backend",
 			 lab->kernel[node] ? "kernel" : "user", "nic",
-			 number_json(nic_running(lab, node)), "manager", number_json(manager),
+			 number_or_null(nic_running(lab, node)), "manager", number_or_null(manager),
 			 "power",
 			 !(lab->killed[node] & LAB_NO_POWER), "cut", cut_ports(lab, node),
 			 "faults", faults(lab, node));
@@ -150,7 +150,7 @@ static void fault_cell(struct table *t, const json_t *faults)
 		table_cell(t, *text ? DOUBTFUL : FAINT, "%s", *text ? text : "-");
 }
 
-static void show(const struct lab *lab, const json_t *j)
+static void show_lab(const struct lab *lab, const json_t *j)
 {
 	static const char *const titles[] = { "NODE", "NAME", ">NIC", ">MANAGER", "CUT",
 					      "FAULTS", NULL };
@@ -211,7 +211,7 @@ static int lab_status(struct ctl *ctl, int argc, char **argv)
 	if (ctl->json)
 		json_show(json_incref(j));
 	else
-		show(&lab, j);
+		show_lab(&lab, j);
 	json_decref(j);
 	lab_free(&lab);
 	return status;

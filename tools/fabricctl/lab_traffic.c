@@ -93,7 +93,7 @@ static int join_udp(int from, int to[2], const struct sockaddr_in *here,
 }
 
 /* Return: 0 with both ends in @fd, or a negative errno. */
-static int joined(const struct lab *lab, const uint32_t node[2], int type, int fd[2])
+static int connect_ends(const struct lab *lab, const uint32_t node[2], int type, int fd[2])
 {
 	struct sockaddr_in here, there;
 	int from = node_socket(lab, node[0], type), to[2] = { -1, -1 }, err;
@@ -130,7 +130,8 @@ static pid_t child(void)
 	return pid;
 }
 
-static int start(int type, const int fd[2], const struct load *load, struct flow *f, pid_t pid[2])
+static int start_flow(int type, const int fd[2], const struct load *load, struct flow *f,
+		      pid_t pid[2])
 {
 	f->protocol = type == SOCK_STREAM ? "tcp" : "udp";
 	f->any_order = type == SOCK_DGRAM && dscp == DSCP_ADAPTIVE;
@@ -162,7 +163,7 @@ static double bits(const struct flow *f)
 	return f->seconds > 0 ? 8 * (double)f->bytes / f->seconds : 0;
 }
 
-static json_t *flow_json(const struct flow *f)
+static json_t *traffic_json(const struct flow *f)
 {
 	return json_pack("{ss sI sI sI sI sI sI sI sI sI sf sf sf sb so}", "protocol", f->protocol,
 			 "sent", (json_int_t)f->sent, "received", (json_int_t)f->received,
@@ -181,17 +182,17 @@ static void show_json(const struct lab *lab, const uint32_t node[2], const struc
 
 	for (int i = 0; i < FLOWS; i++)
 		if (flow[i].protocol)
-			json_array_append_new(list, flow_json(&flow[i]));
+			json_array_append_new(list, traffic_json(&flow[i]));
 	json_show(json_pack("{so so so}", "from", json_node(&lab->shape, node[0]), "to",
 			    json_node(&lab->shape, node[1]), "flows", list));
 }
 
-static void count(struct table *t, uint64_t n)
+static void loss_cell(struct table *t, uint64_t n)
 {
 	table_cell(t, n ? BAD : PLAIN, "%llu", (unsigned long long)n);
 }
 
-static void show(const struct flow *flow)
+static void show_traffic(const struct flow *flow)
 {
 	static const char *const titles[] = { "FLOW", ">SENT", ">RECEIVED", ">LOST", ">DOUBLED",
 					      ">REORDERED", ">CORRUPT", ">RETRANSMITS",
@@ -207,11 +208,11 @@ static void show(const struct flow *flow)
 		table_cell(t, STRONG, "%s", f->protocol);
 		table_cell(t, PLAIN, "%llu", (unsigned long long)f->sent);
 		table_cell(t, PLAIN, "%llu", (unsigned long long)f->received);
-		count(t, flow_lost(f));
-		count(t, f->doubled);
+		loss_cell(t, flow_lost(f));
+		loss_cell(t, f->doubled);
 		table_cell(t, flow_is_disordered(f) ? BAD : PLAIN, "%llu",
 			   (unsigned long long)f->reordered);
-		count(t, f->corrupt);
+		loss_cell(t, f->corrupt);
 		table_cell(t, f->retransmits ? DOUBTFUL : PLAIN, "%llu",
 			   (unsigned long long)f->retransmits);
 		table_cell(t, PLAIN, "%llu", (unsigned long long)f->needless);
@@ -275,8 +276,8 @@ static void end_all(pid_t pid[FLOWS][2])
  * A flow waits for long, because the fabric may take long to deliver again. For an end that has lost
  * its NIC it would wait in vain. In a bare lab no end has one.
  */
-static int wait_for_end(const struct lab *lab, const uint32_t node[2], pid_t pid[FLOWS][2],
-			struct flow *flow)
+static int await_flows(const struct lab *lab, const uint32_t node[2], pid_t pid[FLOWS][2],
+		       struct flow *flow)
 {
 	double seen[2] = { traffic_now(), traffic_now() };
 
@@ -297,8 +298,8 @@ static int wait_for_end(const struct lab *lab, const uint32_t node[2], pid_t pid
 	return OK;
 }
 
-static int run(const struct lab *lab, const uint32_t node[2], const struct load *load,
-	       struct flow *flow)
+static int run_flows(const struct lab *lab, const uint32_t node[2], const struct load *load,
+		     struct flow *flow)
 {
 	static const int types[FLOWS] = { SOCK_STREAM, SOCK_DGRAM };
 	pid_t pid[FLOWS][2] = { { 0 } };
@@ -308,11 +309,11 @@ static int run(const struct lab *lab, const uint32_t node[2], const struct load 
 	for (int i = 0; !err && i < FLOWS; i++) {
 		if ((types[i] == SOCK_STREAM && only_udp) || (types[i] == SOCK_DGRAM && only_tcp))
 			continue;
-		err = joined(lab, node, types[i], fd);
-		err = err ? err : start(types[i], fd, load, &flow[i], pid[i]);
+		err = connect_ends(lab, node, types[i], fd);
+		err = err ? err : start_flow(types[i], fd, load, &flow[i], pid[i]);
 	}
 	if (!err)
-		return wait_for_end(lab, node, pid, flow);
+		return await_flows(lab, node, pid, flow);
 	end_all(pid);
 	if (err == -EADDRNOTAVAIL)
 		return fail_as(PROBLEM, lab->bare ?
@@ -341,13 +342,13 @@ static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv,
 		if (!lab->bare && (lab->killed[node[end]] & LAB_NO_POWER ||
 				   !nic_running(lab, node[end])))
 			return no_nic(lab, node[end]);
-	status = run(lab, node, load, flow);
+	status = run_flows(lab, node, load, flow);
 	if (status != OK && status != PROBLEM)
 		return status;
 	if (ctl->json)
 		show_json(lab, node, flow);
 	else
-		show(flow);
+		show_traffic(flow);
 	for (int i = 0; i < FLOWS; i++)
 		if (flow[i].protocol && !flow_is_clean(&flow[i]))
 			status = PROBLEM;

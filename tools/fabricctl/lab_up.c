@@ -205,8 +205,8 @@ static int processes(const struct lab *lab, const int *netns, const struct progr
 	return status;
 }
 
-static int bring_up(struct lab *lab, const struct programs *p, const char *extra,
-		    struct took *took)
+static int bring_up_lab(struct lab *lab, const struct programs *p, const char *extra,
+			struct took *took)
 {
 	int *netns = calloc(lab->nodes, sizeof(*netns));
 	double start = seconds_now();
@@ -299,7 +299,7 @@ static void make_room_for_neighbours(const struct lab *lab)
 }
 
 /* Return: @status, why it is given up. */
-static int give_up(struct lab *lab, int status)
+static int abandon_lab(struct lab *lab, int status)
 {
 	if (keep) {
 		warn("what was made of lab '%s' is kept, with its logs in " LAB_RUN "/%s",
@@ -323,20 +323,20 @@ static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 	if (err) {
 		status = fail_as(kind_of_errno(err), "cannot make " LAB_RUN "/%s: %s", name,
 				 strerror(-err));
-		return give_up(lab, status);
+		return abandon_lab(lab, status);
 	}
 	if (!bare && !lab->packed)
 		make_room_for_neighbours(lab);
-	status = bring_up(lab, p, extra, &took);
+	status = bring_up_lab(lab, p, extra, &took);
 	if (status == OK && !bare)
 		status = fault_everywhere(lab, wish);
 	if (status != OK)
-		return give_up(lab, status);
+		return abandon_lab(lab, status);
 	lab->state = LAB_UP;
 	lab->pid = 0;
 	err = lab_save(lab);
 	if (err) {
-		return give_up(lab, fail("cannot write lab.json: %s", strerror(-err)));
+		return abandon_lab(lab, fail("cannot write lab.json: %s", strerror(-err)));
 	}
 	report(ctl, lab, &took);
 	return OK;
@@ -401,7 +401,7 @@ static int take_sets(struct lab *lab)
 	return lab->sets[n - 1] ? OK : fail("out of memory");
 }
 
-static int settings(struct lab *lab)
+static int take_settings(struct lab *lab)
 {
 	lab->auto_shape = auto_shape;
 	lab->packed = packed;
@@ -434,7 +434,7 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGHUP, on_signal);
-	status = settings(&lab);
+	status = take_settings(&lab);
 	if (status == OK)
 		status = check_machine(&lab);
 	if (status == OK)

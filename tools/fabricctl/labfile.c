@@ -172,7 +172,7 @@ static int parse_names(struct lab *lab, json_t *names)
 	return 0;
 }
 
-static int parse_done(struct lab *lab, json_t *cut, json_t *killed)
+static int parse_changes(struct lab *lab, json_t *cut, json_t *killed)
 {
 	const char *text;
 	uint32_t id, peer;
@@ -215,7 +215,7 @@ static int parse_settings(struct lab *lab, const char *log_level, json_t *sets)
 	return 0;
 }
 
-static int parse(struct lab *lab, const char *name, json_t *j)
+static int parse_lab(struct lab *lab, const char *name, json_t *j)
 {
 	const char *shape_text, *service, *state, *log_level;
 	struct torus_shape shape;
@@ -245,7 +245,7 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 	while (lab->state < LAB_STATES && strcmp(state, state_names[lab->state]))
 		lab->state++;
 	if (lab->state < LAB_STATES && inet_pton(AF_INET, service, &lab->service) == 1)
-		err = parse_done(lab, cut, killed);
+		err = parse_changes(lab, cut, killed);
 	else
 		err = -EINVAL;
 	if (!err)
@@ -275,7 +275,7 @@ int lab_load(struct lab *lab, const char *name)
 	j = json_load_file(path, 0, NULL);
 	if (!j)
 		return -EINVAL;
-	err = parse(lab, name, j);
+	err = parse_lab(lab, name, j);
 	json_decref(j);
 	return err;
 }
@@ -349,7 +349,7 @@ struct only {
 	unsigned int n;
 };
 
-static int count(const char *name, void *arg)
+static int count_lab(const char *name, void *arg)
 {
 	struct only *only = arg;
 	size_t len = strlen(only->all);
@@ -383,7 +383,7 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 	if (!name || !*name)
 		name = getenv("TORUS_LAB");
 	if (!name || !*name) {
-		lab_each(count, &only);
+		lab_each(count_lab, &only);
 		if (!only.n)
 			return fail_as(UNREACHABLE,
 				       "no lab is up; 'fabricctl lab up 4x4' raises one");

@@ -16,7 +16,7 @@
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int sig)
+static void on_revive_signal(int sig)
 {
 	interrupted = sig;
 }
@@ -30,7 +30,7 @@ static int start_nic(const struct lab *lab, uint32_t node, int ns, const struct 
 	return status == OK ? fault_copy(lab, node) : status;
 }
 
-static int start(struct lab *lab, uint32_t node, int ns)
+static int start_revived(struct lab *lab, uint32_t node, int ns)
 {
 	unsigned int missing = node_missing(lab, node);
 	struct programs p;
@@ -67,9 +67,9 @@ int revive(struct lab *lab, uint32_t node, const struct revive *how)
 
 	if (ns < 0)
 		return fail_as(kind_of_errno(ns), "namespace %s: %s", name, strerror(-ns));
-	status = start(lab, node, ns);
+	status = start_revived(lab, node, ns);
 	close(ns);
-	signal(SIGINT, on_signal);
+	signal(SIGINT, on_revive_signal);
 	if (status == OK && !how->no_wait)
 		status = await_node(lab, node, (int)how->timeout, &interrupted);
 	return status;
