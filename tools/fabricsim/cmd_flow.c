@@ -145,7 +145,7 @@ static void draw_panel(struct plot *plot, const struct flow_plan *plan,
 		plot_top(plot, 12 * least);
 }
 
-static int draw(const struct flow_plan *plan, const char *file)
+static int draw_sweep(const struct flow_plan *plan, const char *file)
 {
 	char shape[TORUS_TEXT_MAX], title[160];
 	struct plot *plot;
@@ -164,7 +164,7 @@ static int draw(const struct flow_plan *plan, const char *file)
 	return plot_write(plot, file);
 }
 
-static int show(const struct ctl *ctl, const struct flow_plan *plan)
+static int show_sweep(const struct ctl *ctl, const struct flow_plan *plan)
 {
 	static const char *const columns[] = {
 		"policy", "bubbles", "queue", "pattern", "load", "accepted", "ci95",
@@ -183,7 +183,7 @@ static int show(const struct ctl *ctl, const struct flow_plan *plan)
 		if (plan->point[i].deadlocks)
 			status = PROBLEM;
 	}
-	if (ctl->svg && draw(plan, ctl->svg))
+	if (ctl->svg && draw_sweep(plan, ctl->svg))
 		status = CANNOT;
 	all = about(plan, ctl->seed);
 	json_object_set_new(all, "figure", plan->figure ? json_string(plan->figure) : json_null());
@@ -206,7 +206,7 @@ static int cmd_flow(struct ctl *ctl, int argc, char **argv)
 	if (status == OK)
 		status = flow_sweep(plan.point, plan.n, plan.seeds, ctl->seed, plan.threads);
 	if (status == OK)
-		status = show(ctl, &plan);
+		status = show_sweep(ctl, &plan);
 	flow_plan_free(&plan);
 	return status;
 }

@@ -130,7 +130,7 @@ static int line_parse(struct train_plan *t)
 	return OK;
 }
 
-static int parse(struct plan *p)
+static int parse_plan(struct plan *p)
 {
 	if (loss_list && strcmp(class_list, LINE_USUAL))
 		return fail("--loss and --class both say the loss: give one");
@@ -177,7 +177,7 @@ static int points_make(struct plan *p, uint64_t seed)
 	return OK;
 }
 
-static int run(void *arg, size_t i)
+static int run_training_point(void *arg, size_t i)
 {
 	struct point *t = &((struct plan *)arg)->point[i];
 
@@ -214,7 +214,7 @@ static json_t *cable_json(const struct point *t)
 			 (json_int_t)t->seed);
 }
 
-static json_t *point_json(const struct point *t)
+static json_t *training_json(const struct point *t)
 {
 	const struct train_result *r = &t->result;
 	const struct train_state *s = &r->trained;
@@ -237,7 +237,7 @@ static json_t *point_json(const struct point *t)
 	return j;
 }
 
-static void lanes_json(const struct point *t, json_t *points)
+static void add_lanes_json(const struct point *t, json_t *points)
 {
 	for (unsigned int i = 0; i < TORUS_LANES_MAX; i++) {
 		const struct tn_lane *l = &t->result.trained.lane[i];
@@ -256,7 +256,7 @@ static void lanes_json(const struct point *t, json_t *points)
 }
 
 /* What a curve is called: what differs from point to point but the length. */
-static void curve_name(const struct plan *p, const struct point *t, char *buf, size_t size)
+static void cable_curve_name(const struct plan *p, const struct point *t, char *buf, size_t size)
 {
 	int n;
 
@@ -300,7 +300,7 @@ static void curve_point(struct plot *plot, const struct point *t, unsigned int w
 	plot_point(plot, t->plan.cable.length / 100.0, mean, squares > 0 ? sqrt(squares) : 0);
 }
 
-static int draw(const struct plan *p, const char *file)
+static int draw_training(const struct plan *p, const char *file)
 {
 	static const char *const title[][2] = {
 		{ "What the link carries", "Gbit/s" },
@@ -316,7 +316,7 @@ static int draw(const struct plan *p, const char *file)
 		plot_log(plot, false, what == 2);
 		for (size_t i = 0; i < p->n; i += seeds) {
 			if (i / seeds % p->length.n == 0) {
-				curve_name(p, &p->point[i], name, sizeof(name));
+				cable_curve_name(p, &p->point[i], name, sizeof(name));
 				plot_curve(plot, name);
 			}
 			curve_point(plot, &p->point[i], what);
@@ -325,7 +325,7 @@ static int draw(const struct plan *p, const char *file)
 	return plot_write(plot, file);
 }
 
-static int show(const struct ctl *ctl, const struct plan *p)
+static int show_training(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const cables[] = { "class", "length", "temperature", "untrained_ber",
 		"ms", "settings", "width", "rate", "mbps", "margin", "ber", "pre", "post", "ctle", "dfe",
@@ -340,16 +340,16 @@ static int show(const struct ctl *ctl, const struct plan *p)
 
 	for (size_t i = 0; i < p->n; i++) {
 		if (by_lane)
-			lanes_json(&p->point[i], points);
+			add_lanes_json(&p->point[i], points);
 		else
-			json_array_append_new(points, point_json(&p->point[i]));
+			json_array_append_new(points, training_json(&p->point[i]));
 	}
 	about = json_pack("{sI sf sI sI sI sI sf}", "seed", (json_int_t)ctl->seed, "target_ber",
 			  ber_of(u->target_ber), "mask_height", (json_int_t)u->mask_height,
 			  "mask_width", (json_int_t)u->mask_width, "margin_train",
 			  (json_int_t)u->margin_train, "margin_retrain",
 			  (json_int_t)u->margin_retrain, "life", (double)p->all.life / (double)SEC);
-	if (ctl->svg && draw(p, ctl->svg)) {
+	if (ctl->svg && draw_training(p, ctl->svg)) {
 		json_decref(points);
 		json_decref(about);
 		return CANNOT;
@@ -367,11 +367,12 @@ static int cmd_train(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (points_check(ctl))
 		return CANNOT;
-	status = parse(&p);
+	status = parse_plan(&p);
 	if (status == OK)
 		status = points_make(&p, ctl->seed);
 	if (status == OK)
-		status = jobs_run(p.n, 0, "training", run, &p) ? CANNOT : show(ctl, &p);
+		status = jobs_run(p.n, 0, "training", run_training_point, &p) ?
+			 CANNOT : show_training(ctl, &p);
 	free(p.point);
 	free(p.length.v);
 	free(p.loss.v);

@@ -90,7 +90,7 @@ uint64_t flow_buffers(const struct flow_params *p)
 
 /* --- making one ------------------------------------------------------------ */
 
-static void *take(struct flow_net *net, size_t n, size_t size)
+static void *net_alloc(struct flow_net *net, size_t n, size_t size)
 {
 	void *m = calloc(n, size);
 
@@ -214,14 +214,14 @@ struct flow_net *flow_new(const struct flow_params *p)
 		net->p.test = FLOW_DOWNSTREAM;
 	size_up(net);
 	channels = (size_t)net->nodes << net->shift;
-	net->node = take(net, net->nodes, sizeof(*net->node));
-	net->input = take(net, channels, sizeof(*net->input));
-	net->output = take(net, channels, sizeof(*net->output));
-	net->slot = take(net, (size_t)net->nodes * net->host * net->slots, sizeof(u32));
-	net->source = take(net, (size_t)net->nodes * net->source_slots, sizeof(u32));
-	net->neighbour = take(net, (size_t)net->nodes * net->dirs, sizeof(u32));
-	net->active = take(net, net->nodes / 64 + 1, sizeof(u64));
-	net->backlog = p->trace ? take(net, 2 * (size_t)net->nodes, sizeof(u32)) : NULL;
+	net->node = net_alloc(net, net->nodes, sizeof(*net->node));
+	net->input = net_alloc(net, channels, sizeof(*net->input));
+	net->output = net_alloc(net, channels, sizeof(*net->output));
+	net->slot = net_alloc(net, (size_t)net->nodes * net->host * net->slots, sizeof(u32));
+	net->source = net_alloc(net, (size_t)net->nodes * net->source_slots, sizeof(u32));
+	net->neighbour = net_alloc(net, (size_t)net->nodes * net->dirs, sizeof(u32));
+	net->active = net_alloc(net, net->nodes / 64 + 1, sizeof(u64));
+	net->backlog = p->trace ? net_alloc(net, 2 * (size_t)net->nodes, sizeof(u32)) : NULL;
 	if (net->failed || make_wheels(net)) {
 		flow_free(net);
 		return NULL;

@@ -122,7 +122,7 @@ static void number(uint64_t value, unsigned int *to)
 }
 
 /* Return: OK; *@to stays as it is where nothing was asked. */
-static int word(const char *option, const char *text, const char *const *words, int *to)
+static int parse_word(const char *option, const char *text, const char *const *words, int *to)
 {
 	int i;
 
@@ -170,12 +170,12 @@ static int take_words(struct flow_params *p)
 	int test = (int)p->test, freed = (int)p->freed, arbiter = (int)p->arbiter;
 	int sink = (int)p->sink, tie = (int)p->tie, place = (int)p->place;
 
-	if (word("bubble-test", asked.test, flow_tests, &test) ||
-	    word("slot-free", asked.freed, flow_freeds, &freed) ||
-	    word("arbitration", asked.arbiter, flow_arbiters, &arbiter) ||
-	    word("consumption", asked.sink, flow_sinks, &sink) ||
-	    word("tie", asked.tie, flow_ties, &tie) ||
-	    word("placement", asked.place, flow_places, &place))
+	if (parse_word("bubble-test", asked.test, flow_tests, &test) ||
+	    parse_word("slot-free", asked.freed, flow_freeds, &freed) ||
+	    parse_word("arbitration", asked.arbiter, flow_arbiters, &arbiter) ||
+	    parse_word("consumption", asked.sink, flow_sinks, &sink) ||
+	    parse_word("tie", asked.tie, flow_ties, &tie) ||
+	    parse_word("placement", asked.place, flow_places, &place))
 		return CANNOT;
 	p->test = (enum flow_test)test;
 	p->freed = (enum flow_freed)freed;

@@ -16,7 +16,7 @@ static unsigned int adaptive_output(struct flow_net *net, u32 node, unsigned int
  * with most room; where none has any, the escape, by dimension order and bubble, and
  * there it stays. Return: an output, or host: none now.
  */
-static unsigned int adapt(struct flow_net *net, u32 node, unsigned int number)
+static unsigned int choose_output(struct flow_net *net, u32 node, unsigned int number)
 {
 	struct packet *p = &net->packet[first_of(net, channel_of(net, node, number))];
 	const struct output *out = &net->output[channel_of(net, node, 0)];
@@ -52,7 +52,7 @@ static inline void adaptive_node(struct flow_net *net, u32 node, u32 dirs)
 	(void)dirs;	/* a packet waits for several */
 	while (left) {
 		unsigned int i = pick(net, node, left, ~(1u << net->host), &last);
-		unsigned int out = adapt(net, node, i);
+		unsigned int out = choose_output(net, node, i);
 
 		left &= ~(1u << i);
 		if (out == net->host)

@@ -32,7 +32,7 @@ static inline void give_back(struct flow_net *net, u32 channel, bool critical)
 }
 
 /* A buffer of input @channel is free; the output of the same ring has the same number. */
-static inline void freed(struct flow_net *net, u32 channel, bool critical)
+static inline void free_buffer(struct flow_net *net, u32 channel, bool critical)
 {
 	unsigned int dir = dir_of(net, number_of(net, channel));
 
@@ -52,7 +52,7 @@ static inline void first_freed(struct flow_net *net, u32 channel)
 	bool critical = net->input[channel].critical;
 
 	net->input[channel].critical = false;
-	freed(net, channel, critical);
+	free_buffer(net, channel, critical);
 }
 
 /* --- packets --------------------------------------------------------------- */
@@ -201,7 +201,7 @@ int flow_step(struct flow_net *net)
 		else if (ev & HEAD_LEFT)
 			first_freed(net, (u32)ev);
 		else
-			freed(net, (u32)ev, false);
+			free_buffer(net, (u32)ev, false);
 	}
 	b->n = 0;
 	b = bucket_now(net, &net->arrive);

@@ -44,7 +44,7 @@ struct mean mean_of(const double *sample, size_t n)
 	return m;
 }
 
-static int run(void *arg, size_t job)
+static int run_job(void *arg, size_t job)
 {
 	struct sweep *s = arg;
 	/* high loads last longest: they are given first, and come last */
@@ -109,7 +109,7 @@ int flow_sweep(struct flow_point *point, size_t n, unsigned int seeds, uint64_t 
 	int status = OK;
 
 	if (!s.result || !s.undelivered || !sample ||
-	    jobs_run(n * seeds, threads, "simulating", run, &s))
+	    jobs_run(n * seeds, threads, "simulating", run_job, &s))
 		status = fail("out of memory");
 	for (size_t i = 0; status == OK && i < n; i++)
 		status = sum_up(&point[i], s.result + i * seeds, s.undelivered + i * seeds, seeds,

@@ -63,7 +63,7 @@ struct plain_route {
 	uint64_t run_sum;
 };
 
-static void *grow_array(void *array, uint32_t n, uint32_t *room, size_t size)
+static void *grow_or_abort(void *array, uint32_t n, uint32_t *room, size_t size)
 {
 	if (n < *room)
 		return array;
@@ -119,8 +119,8 @@ static void cable_add(struct plain_route *r, const struct torus_cable *c, uint8_
 {
 	uint32_t same = *room;
 
-	r->cable = grow_array(r->cable, r->ncables, room, sizeof(*r->cable));
-	r->kind = grow_array(r->kind, r->ncables, &same, sizeof(*r->kind));
+	r->cable = grow_or_abort(r->cable, r->ncables, room, sizeof(*r->cable));
+	r->kind = grow_or_abort(r->kind, r->ncables, &same, sizeof(*r->kind));
 	r->cable[r->ncables] = *c;
 	r->kind[r->ncables++] = kind;
 	r->nchanged += kind != KEPT;
@@ -151,7 +151,7 @@ static void find_changes(struct plain_route *r, uint64_t from, uint64_t to,
 		if (!torus_health_cut(old, list[i].node, list[i].dim))
 			cable_add(r, &list[i], WENT, &room);
 	if (!r->cable)
-		r->cable = grow_array(NULL, 0, &room, sizeof(*r->cable));
+		r->cable = grow_or_abort(NULL, 0, &room, sizeof(*r->cable));
 }
 
 /* --- one node ---------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static void on_path(void *arg, const struct patch *p)
 
 	for (uint32_t i = 0; i < p->lines; i++)
 		for (uint32_t j = 0; j < p->n; j++) {
-			r->dst = grow_array(r->dst, r->ndst, &r->dst_room, sizeof(*r->dst));
+			r->dst = grow_or_abort(r->dst, r->ndst, &r->dst_room, sizeof(*r->dst));
 			r->dst[r->ndst++] = p->first + i * p->stride + j;
 		}
 }
@@ -174,28 +174,28 @@ static void escape_sum(void *arg, const struct patch *p)
 	r->run_sum += (uint64_t)p->lines * p->n;
 }
 
-static void run_add(struct plain_route *r, uint32_t first, int8_t by)
+static void append_run(struct plain_route *r, uint32_t first, int8_t by)
 {
-	r->run = grow_array(r->run, r->nruns, &r->runs_room, sizeof(*r->run));
+	r->run = grow_or_abort(r->run, r->nruns, &r->runs_room, sizeof(*r->run));
 	r->run[r->nruns++] = (struct run) { first, by, r->run_kind };
 }
 
 static void escape_run(void *arg, const struct patch *p)
 {
 	for (uint32_t i = 0; i < p->lines; i++) {
-		run_add(arg, p->first + i * p->stride, 1);
-		run_add(arg, p->first + i * p->stride + p->n, -1);
+		append_run(arg, p->first + i * p->stride, 1);
+		append_run(arg, p->first + i * p->stride + p->n, -1);
 	}
 }
 
-static int by_first(const void *a, const void *b)
+static int compare_runs(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
 
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
@@ -233,7 +233,7 @@ static void ways_changed(struct plain_route *r, uint32_t from, struct torus_heal
 
 	r->nheld = 0;
 	if (r->ndst)
-		qsort(r->dst, r->ndst, sizeof(*r->dst), by_number);
+		qsort(r->dst, r->ndst, sizeof(*r->dst), compare_ids);
 	for (uint32_t i = 0; i < r->ndst; i++) {
 		uint32_t to = r->dst[i];
 
@@ -261,7 +261,7 @@ static uint64_t rows_changed(struct plain_route *r)
 	if (r->ncables == 1)
 		return r->run_sum;
 	if (r->nruns)
-		qsort(r->run, r->nruns, sizeof(*r->run), by_first);
+		qsort(r->run, r->nruns, sizeof(*r->run), compare_runs);
 	for (uint32_t i = 0; i < r->nruns; i++) {
 		bool leave = !in[WENT] != !in[CAME] && !in[KEPT];
 

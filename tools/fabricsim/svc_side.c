@@ -97,7 +97,7 @@ static uint64_t arrives_at(struct world *w, uint32_t from, uint32_t to, size_t l
 }
 
 /* Sends an event to end @id. It arrives after all that was sent to this end before. */
-static void send_event(struct world *w, int id, enum ev_kind kind, void *data, size_t len)
+static void queue_event(struct world *w, int id, enum ev_kind kind, void *data, size_t len)
 {
 	struct end *e = &w->end[id - 1];
 	struct ev ev = {
@@ -154,7 +154,7 @@ static void hang_up(struct world *w, uint32_t from, int id)
 	if (world_lost(w, from, w->end[id - 1].node))
 		w->end[id - 1].torn = true;
 	else
-		send_event(w, id, EV_CONN_DOWN, NULL, 0);
+		queue_event(w, id, EV_CONN_DOWN, NULL, 0);
 }
 
 static int svc_connect(void *io, const char *addr)
@@ -170,14 +170,14 @@ static int svc_connect(void *io, const char *addr)
 	if (w->node[to].vanished || world_lost(w, h->node, to) || world_lost(w, to, h->node))
 		return a;
 	if (!w->node[to].managed) {
-		send_event(w, a, EV_CONN_DOWN, NULL, 0);
+		queue_event(w, a, EV_CONN_DOWN, NULL, 0);
 		return a;
 	}
 	b = end_new(w, to);
 	w->end[a - 1].peer = b;
 	w->end[b - 1].peer = a;
-	send_event(w, b, EV_CONN_UP, NULL, 0);
-	send_event(w, a, EV_CONN_UP, NULL, 0);
+	queue_event(w, b, EV_CONN_UP, NULL, 0);
+	queue_event(w, a, EV_CONN_UP, NULL, 0);
 	return a;
 }
 
@@ -253,7 +253,7 @@ static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
  * Whether what is sent from end @id to end @to is lost. If something was lost before on this
  * connection, or the other end has been closed without a word that came, it breaks.
  */
-static bool is_lost(struct world *w, int id, int to)
+static bool is_message_lost(struct world *w, int id, int to)
 {
 	struct end *e = &w->end[id - 1], *far = &w->end[to - 1];
 
@@ -265,7 +265,7 @@ static bool is_lost(struct world *w, int id, int to)
 		return false;
 	hang_up(w, far->node, id);
 	if (far->open)
-		send_event(w, to, EV_CONN_DOWN, NULL, 0);
+		queue_event(w, to, EV_CONN_DOWN, NULL, 0);
 	return true;
 }
 
@@ -275,7 +275,7 @@ static void reset_end(struct world *w, int id)
 	const struct end *e = &w->end[id - 1];
 
 	if (!w->node[w->end[e->peer - 1].node].vanished)
-		send_event(w, id, EV_CONN_DOWN, NULL, 0);
+		queue_event(w, id, EV_CONN_DOWN, NULL, 0);
 }
 
 static void svc_send(void *io, int id, const struct fm_msg *msg)
@@ -292,17 +292,17 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 		reset_end(w, id);
 		return;
 	}
-	if (is_lost(w, id, e->peer))
+	if (is_message_lost(w, id, e->peer))
 		return;
 	if (world_chance(w, w->cfg.svc_break, 100000)) {
-		send_event(w, e->peer, EV_CONN_DOWN, NULL, 0);
-		send_event(w, id, EV_CONN_DOWN, NULL, 0);
+		queue_event(w, e->peer, EV_CONN_DOWN, NULL, 0);
+		queue_event(w, id, EV_CONN_DOWN, NULL, 0);
 		return;
 	}
 	if (w->cfg.share && msg->type == FM_MSG_TABLE) {
 		struct parcel *p = parcel_of(w, msg);
 
-		send_event(w, e->peer, EV_TABLE, p, p->len);
+		queue_event(w, e->peer, EV_TABLE, p, p->len);
 		return;
 	}
 	if (fm_msg_pack(msg, &data, &len))
@@ -324,7 +324,7 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 		memcpy(ev.data, data, len);
 		world_post(w, &ev);
 	}
-	send_event(w, e->peer, EV_MSG, data, len);
+	queue_event(w, e->peer, EV_MSG, data, len);
 }
 
 /* As on a disk: it outlives the power of the node. */

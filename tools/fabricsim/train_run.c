@@ -9,7 +9,7 @@ struct receiver {
 };
 
 /* Return: ns it took. */
-static u64 train(struct receiver *r, bool near)
+static u64 run_training(struct receiver *r, bool near)
 {
 	u64 from = r->now;
 
@@ -22,7 +22,7 @@ static u64 train(struct receiver *r, bool near)
 	return r->now - from;
 }
 
-static void look(const struct receiver *r, struct train_state *out)
+static void read_state(const struct receiver *r, struct train_state *out)
 {
 	*out = (struct train_state) {
 		.width = tn_train_width(&r->train),
@@ -49,7 +49,7 @@ static void live(struct receiver *r, const struct train_plan *plan, struct train
 		if (!tn_train_watch(&r->train, r->now))
 			continue;
 		out->retrains++;
-		out->retraining += train(r, true);
+		out->retraining += run_training(r, true);
 		if (tn_train_width(&r->train) < width)
 			out->shed += width - tn_train_width(&r->train);
 	}
@@ -65,9 +65,9 @@ void train_run(const struct train_plan *plan, struct train_result *out)
 	tn_serdes_model_lay(&r.model, &plan->cable, r.now);
 	out->untrained = tn_serdes_model_ber(&r.model, r.now);
 	tn_train_init(&r.train, &r.model.serdes, &plan->params);
-	out->took = train(&r, false);
+	out->took = run_training(&r, false);
 	out->settings = r.settings;
-	look(&r, &out->trained);
+	read_state(&r, &out->trained);
 	live(&r, plan, out);
-	look(&r, &out->ended);
+	read_state(&r, &out->ended);
 }

@@ -187,7 +187,7 @@ static void make_cables(struct world *w)
 	}
 }
 
-static void plug_all(struct world *w)
+static void plug_world(struct world *w)
 {
 	for (uint32_t i = 0; i < w->nodes; i++)
 		for (unsigned int p = 0; p < w->nports; p++)
@@ -227,7 +227,7 @@ struct world *world_new(const struct world_config *cfg)
 		strcpy(n->fabric, "sim");
 	}
 	make_cables(w);
-	plug_all(w);
+	plug_world(w);
 	if (cfg->share && !(w->library = fm_library_new()))
 		abort();
 	return w;
@@ -383,7 +383,7 @@ void world_cross(struct world *w, uint32_t a, uint32_t b)
 	w->cable[a].port[1] = w->cable[b].port[1];
 	w->cable[b].node[1] = was.node[1];
 	w->cable[b].port[1] = was.port[1];
-	plug_all(w);
+	plug_world(w);
 }
 
 void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int port,
@@ -399,7 +399,7 @@ void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int por
 		.port = { (uint8_t)port, (uint8_t)port2 },
 		.there = true,
 	};
-	plug_all(w);
+	plug_world(w);
 }
 
 void world_watch(struct world *w, const struct world_watch *watch)

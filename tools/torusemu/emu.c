@@ -16,7 +16,7 @@
 #define LOOK_INTERVAL	(100 * MS)
 #define MOVES_MAX	4	/* rounds of moving before looking at sockets again */
 
-static struct tn_pkt *op_pkt_get(void *host, void *owner, const u8 *payload)
+static struct tn_pkt *emu_pkt_get(void *host, void *owner, const u8 *payload)
 {
 	struct emu *e = host;
 	struct frame *f = owner;
@@ -30,7 +30,7 @@ static struct tn_pkt *op_pkt_get(void *host, void *owner, const u8 *payload)
 	return p;
 }
 
-static struct tn_pkt *op_pkt_new(void *host, unsigned int nflits)
+static struct tn_pkt *emu_pkt_new(void *host, unsigned int nflits)
 {
 	struct emu *e = host;
 	struct frame *f = frame_new(e->pool, (size_t)nflits * TN_FLIT);
@@ -41,40 +41,40 @@ static struct tn_pkt *op_pkt_new(void *host, unsigned int nflits)
 	return p;
 }
 
-static void op_pkt_put(void *host, struct tn_pkt *pkt)
+static void emu_pkt_put(void *host, struct tn_pkt *pkt)
 {
 	pkt_free(((struct emu *)host)->pool, pkt);
 }
 
-static bool op_deliver(void *host, struct tn_pkt *pkt)
+static bool emu_deliver(void *host, struct tn_pkt *pkt)
 {
 	msg_deliver(host, pkt);
 	return true;
 }
 
-static void op_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static void emu_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	notify_mgmt(host, port, data, len);
 }
 
-static void op_event(void *host, const struct tn_event *ev)
+static void emu_event(void *host, const struct tn_event *ev)
 {
 	tn_soft_note(&((struct emu *)host)->soft, ev);
 }
 
-static u32 op_random(void *host)
+static u32 emu_random(void *host)
 {
 	return (u32)(splitmix64_mix(((struct emu *)host)->rng += SPLITMIX64_STEP) >> 32);
 }
 
 static const struct tn_ops ops = {
-	.pkt_get = op_pkt_get,
-	.pkt_new = op_pkt_new,
-	.pkt_put = op_pkt_put,
-	.deliver = op_deliver,
-	.mgmt = op_mgmt,
-	.event = op_event,
-	.random = op_random,
+	.pkt_get = emu_pkt_get,
+	.pkt_new = emu_pkt_new,
+	.pkt_put = emu_pkt_put,
+	.deliver = emu_deliver,
+	.mgmt = emu_mgmt,
+	.event = emu_event,
+	.random = emu_random,
 };
 
 /* Rounded up to what aligned_alloc() wants. */
