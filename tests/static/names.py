@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Names that headers declare: prints each that should not be there.
+"""Names of functions: prints each that should not be there.
 
-usage: names.py alone     a function or object that no file but its own uses: it ought to be static
-       names.py twice     a function that has the name of one of libtorus and is another
+usage: names.py alone     a function or object of a header that only its own file uses, or none
+       names.py twice     a function of a header that has the name of one of libtorus
+       names.py shared    static functions that have one name in several files, if above 3 %
+       names.py words     static functions that have a name of one word, if above 6 %
 
-In the directory of a tree. Whoever uses libtorus has other files, so its own names may be alone.
+In the directory of a tree. Users of libtorus have other files, so its own names may be alone.
+The last two count the .c files of the product, without kunit.
 """
 
 import collections
@@ -14,6 +17,8 @@ import re
 import sys
 
 FOLDERS = "daemon include kernel lib tools"
+SHARED_MAX = 0.03
+WORDS_MAX = 0.06
 
 
 def read(path):
@@ -60,8 +65,40 @@ def check_twice():
                 yield f"{path}: {name} is a function of libtorus"
 
 
+def statics():
+    """The static functions of the product, as pairs of a path and a name."""
+    pairs = set()
+    for path, text in sources(*FOLDERS.split()).items():
+        if path.endswith(".c") and "kunit" not in path:
+            text = re.sub(r"__attribute__\(\(.*?\)\)\s*(?=[\w*])", "", text)
+            names = re.findall(r"^static\s+[\w\s*]+?[\s*](\w+)\s*\(", text, re.M)
+            pairs.update((path, name) for name in names)
+    return sorted(pairs)
+
+
+def above(limit, what, bad, pairs):
+    """A line for each bad pair, and their share, if that is above the limit."""
+    if len(bad) > limit * len(pairs):
+        for path, name in bad:
+            yield f"{path}: {name}"
+        yield f"{what}: {len(bad)} of {len(pairs)} static functions, above {limit:.0%}"
+
+
+def check_shared():
+    pairs = statics()
+    count = collections.Counter(name for _, name in pairs)
+    bad = sorted((p for p in pairs if count[p[1]] > 1), key=lambda p: p[1])
+    return above(SHARED_MAX, "names that several files define", bad, pairs)
+
+
+def check_words():
+    pairs = statics()
+    return above(WORDS_MAX, "names of one word", [p for p in pairs if "_" not in p[1]], pairs)
+
+
 def main(argv):
-    checks = {"alone": check_alone, "twice": check_twice}
+    checks = {"alone": check_alone, "twice": check_twice, "shared": check_shared,
+              "words": check_words}
     check = checks.get(argv[1] if len(argv) == 2 else "")
     if not check:
         sys.exit(__doc__)

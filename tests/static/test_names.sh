@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Headers declare what other files use, and no function has the name of another one of libtorus.
+# Headers declare what other files use, no function has the name of another one of libtorus, and
+# static functions have names of more than one word that only their own file defines.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 # shellcheck source=tests/check.sh
@@ -55,10 +56,49 @@ twice_noticed() {
 	says twice "tools/one/one.h: torus_open is a function of libtorus"
 }
 
+# statics N: N more static functions, each with a name of its own
+statics() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		printf 'static int\tmake_thing_%d(void) { return 0; }\n' "$i"
+	done >>"$tmp/tree/lib/torus.c"
+}
+
+# Two of 50 are 4 %, two of 100 are 2 %. Functions of tests and suites do not count.
+shared_noticed() {
+	local f
+	tree && mkdir -p "$tmp/tree/tests" "$tmp/tree/kernel/kunit" && statics 48 || return 1
+	for f in tests kernel/kunit; do
+		echo 'static int make_thing_1(void) { return 0; }' >"$tmp/tree/$f/more.c"
+	done
+	(cd "$tmp/tree" && python3 "$judge" shared) || return 1
+	for f in lib/torus.c tools/one/one.c; do
+		printf 'static __attribute__((format(printf, 1, 2)))\nvoid *put_line(const char *f, ...);\n' \
+			>>"$tmp/tree/$f"
+	done
+	says shared "names that several files define: 2 of 50 static functions, above 3%" || return 1
+	says shared "tools/one/one.c: put_line" || return 1
+	sed -i 's/make_thing_/do_thing_/' "$tmp/tree/lib/torus.c" && statics 50
+	(cd "$tmp/tree" && python3 "$judge" shared)
+}
+
+words_noticed() {
+	tree && statics 93 || return 1
+	printf 'static int w%d(void)\n{\n}\n' 1 2 3 4 5 6 >>"$tmp/tree/tools/one/one.c"
+	says words "names of one word: 6 of 99 static functions, above 6%" || return 1
+	says words "tools/one/one.c: w1" || return 1
+	echo 'static int hundredth_of_all(void) { return 0; }' >>"$tmp/tree/tools/one/one.c"
+	(cd "$tmp/tree" && python3 "$judge" words)
+}
+
 check "headers declare only what another file uses" says_nothing alone
 check "no function has the name of another one of libtorus" says_nothing twice
+check "few static functions share their name with one of another file" says_nothing shared
+check "few static functions have a name of one word" says_nothing words
 check "a function or an object that only its own file uses is noticed" alone_noticed
 check "a function that is declared and not there is noticed" nowhere_noticed
 check "an inline function of a header is a use" inline_is_a_use
 check "a second function of the same name is noticed" twice_noticed
+check "too many names that several files define are noticed" shared_noticed
+check "too many names of one word are noticed" words_noticed
 done_testing
