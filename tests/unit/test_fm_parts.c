@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes of another part join a root: it asks one of them for the whole table that they had, and
+ * Nodes of another part join a root: it asks two of them for the whole table that they had, and
  * takes over what is excluded in it, also at nodes of which none of that part can tell.
  */
 #include "stage_root.h"
@@ -162,6 +162,27 @@ static void tables_that_are_not_had(void **state)
 		assert_int_equal(stage_count(&s, "102 < fetch former"), 1);
 		sends_table(2, other[k].maker, other[k].version, other[k].before, 2);
 		assert_int_equal(s.fm->root->admin[2], 3);
+		stage_end(&s);
+	}
+}
+
+/* Two nodes have that table: one may die before it answers. A third one is not asked as well. */
+static void of_two_nodes(void **state)
+{
+	(void)state;
+	for (uint32_t dead = 2; dead < 4; dead++) {
+		ring();
+		stage_forget(&s);
+		comes(3, THERE);
+		comes(3, THERE);
+		comes(2, THERE);
+		comes(1, THERE);
+		assert_int_equal(stage_count(&s, "103 < fetch former"), 1);
+		assert_int_equal(stage_count(&s, "102 < fetch former"), 1);
+		assert_int_equal(stage_count(&s, "101 < fetch former"), 0);
+		stage_down(&s, 100 + (int)dead);
+		sends(5 - dead, THERE, 1);
+		assert_int_equal(s.fm->root->admin[1], 3);
 		stage_end(&s);
 	}
 }
@@ -648,6 +669,7 @@ int main(void)
 		cmocka_unit_test(waited_for_once),
 		cmocka_unit_test(what_was_asked_for),
 		cmocka_unit_test(tables_that_are_not_had),
+		cmocka_unit_test(of_two_nodes),
 		cmocka_unit_test(of_two_parts_at_once),
 		cmocka_unit_test(of_its_line),
 		cmocka_unit_test(of_an_unknown_root),

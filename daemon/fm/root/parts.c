@@ -15,10 +15,12 @@
  *  - Each node tells the exclusions of its own ports, and of those at the far ends of its cables,
  *    for neighbours whose managers do not answer.
  *  - But the other part may have excluded ports of nodes that do not take part, nor any neighbour
- *    of theirs. So the root asks one node of each other part for its whole table, before that node
- *    is welcomed and gets another one. If its manager began anew, the root asks for the table that
- *    it has kept (node/keep.c). Until the answer comes, for a resend at most, the root makes no
- *    table (publish.c): it would take that node, whose NIC would open what its part excludes.
+ *    of theirs. So the root asks the first two nodes of each other part for its whole table, before
+ *    they are welcomed and get another one: one of them may die before it answers, and the others
+ *    lose that table and the connection to the root meanwhile. If the manager of a node began anew,
+ *    the root asks for the table that it has kept (node/keep.c). Until the first answer comes, for
+ *    a resend at most, the root makes no table (publish.c): it would take those nodes, whose NICs
+ *    would open what their part excludes.
  *
  * The same holds if all managers began anew, and NICs have forgotten everything. Then the root
  * begins with the latest of the kept tables. Its line is that table, and the line that was kept
@@ -82,18 +84,30 @@ struct foreign {
 };
 
 #define WANTED 4	/* tables that are asked for at once */
+#define ASKED_MAX 2	/* nodes that are asked for one of these, in a resend */
+
+/**
+ * struct wanted - a table that nodes were asked for
+ * @id: of it; version 0: it has come
+ * @since: when it was asked for; once a resend is over, that begins anew
+ * @of, @n: GUIDs of those that were asked since, and how many
+ */
+struct wanted {
+	struct fm_past id;
+	uint64_t since, of[ASKED_MAX];
+	unsigned int n;
+};
 
 /**
  * struct fm_parts - tables of other parts
  * @foreign: those that nodes have sent
  * @dropped: how many were sent and are not known any more
- * @wanted, @wanted_at: those asked for last, and when; version 0: it has come
+ * @wanted: those asked for last
  */
 struct fm_parts {
 	struct foreign *foreign;
 	uint32_t dropped;
-	struct fm_past wanted[WANTED];
-	uint64_t wanted_at[WANTED];
+	struct wanted wanted[WANTED];
 };
 
 bool fm_parts_new(struct fm_root *r)
@@ -376,23 +390,31 @@ static bool is_had(const struct fm_root *r, const struct fm_past *id)
 }
 
 /* Return: true if @w is the table @id, and that was asked for. */
-static bool is_wanted(const struct fm_past *w, const struct fm_past *id)
+static bool is_wanted(const struct wanted *w, const struct fm_past *id)
 {
-	return w->version && w->root == id->root && fm_past_same(w, id);
+	return w->id.version && w->id.root == id->root && fm_past_same(&w->id, id);
 }
 
-/* Where @id is among the tables asked for, or else the one that was asked for longest ago. */
-static unsigned int find_wanted(const struct fm_parts *s, const struct fm_past *id)
+/* Return: @id among the tables asked for, or else the one that was asked for longest ago. */
+static struct wanted *find_wanted(struct fm_parts *s, const struct fm_past *id)
 {
-	unsigned int oldest = 0;
+	struct wanted *oldest = s->wanted;
 
-	for (unsigned int i = 0; i < WANTED; i++) {
-		if (is_wanted(&s->wanted[i], id))
-			return i;
-		if (s->wanted_at[i] < s->wanted_at[oldest])
-			oldest = i;
+	for (struct wanted *w = s->wanted; w < s->wanted + WANTED; w++) {
+		if (is_wanted(w, id))
+			return w;
+		if (w->since < oldest->since)
+			oldest = w;
 	}
 	return oldest;
+}
+
+static bool was_asked(const struct wanted *w, uint64_t guid)
+{
+	for (unsigned int i = 0; i < w->n; i++)
+		if (w->of[i] == guid)
+			return true;
+	return false;
 }
 
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
@@ -403,14 +425,15 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 				      .root = h->kept_root };
 	const struct fm_past id = h->table ? had : kept;
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = h->table > 0 } };
-	struct fm_parts *s = fm->root->parts;
-	unsigned int at = find_wanted(s, &id);
+	struct wanted *w = find_wanted(fm->root->parts, &id);
 
-	if (!is_foreign(fm, &id, &h->line) || is_had(fm->root, &id) ||
-	    (is_wanted(&s->wanted[at], &id) && fm->now < s->wanted_at[at] + fm->cfg.resend))
+	if (!is_foreign(fm, &id, &h->line) || is_had(fm->root, &id))
 		return;
-	s->wanted[at] = id;
-	s->wanted_at[at] = fm->now;
+	if (!is_wanted(w, &id) || fm->now >= w->since + fm->cfg.resend)
+		*w = (struct wanted) { .id = id, .since = fm->now };
+	if (w->n == ASKED_MAX || was_asked(w, h->guid))
+		return;
+	w->of[w->n++] = h->guid;
 	fm_conn_send(fm, c, &msg);
 }
 
@@ -420,8 +443,8 @@ uint64_t fm_parts_awaits(const struct fm *fm)
 	uint64_t until = 0;
 
 	for (unsigned int i = 0; i < WANTED; i++)
-		if (s->wanted[i].version)
-			until = later(until, s->wanted_at[i] + fm->cfg.resend);
+		if (s->wanted[i].id.version)
+			until = later(until, s->wanted[i].since + fm->cfg.resend);
 	return until;
 }
 
@@ -447,16 +470,15 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 {
 	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
-	struct fm_parts *s = fm->root->parts;
-	struct fm_past *asked = &s->wanted[find_wanted(s, &id)];
-	bool wanted = is_wanted(asked, &id);
+	struct wanted *w = find_wanted(fm->root->parts, &id);
+	bool wanted = is_wanted(w, &id);
 
 	/* Before the first table recall.c asks for kept ones, too. */
 	if (m->base || is_had(fm->root, &id) || m->term > fm_epoch_believed(fm) ||
 	    (!wanted && (m->former || fm->root->settled)))
 		return;
 	if (wanted)
-		asked->version = 0;
+		w->id.version = 0;
 	take_table(fm, &id, m);
 }
 
