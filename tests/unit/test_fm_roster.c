@@ -144,15 +144,18 @@ static void test_refused(void **state)
 	m.hello.row.nports = 3;
 	refused(&m, "'n9' has 3 ports; a fabric of 2 dimensions needs 4");
 	m = hello(9);
+	strcpy(m.hello.address, "10.0.1.9:1");
 	m.hello.epoch = 6;
 	strcpy(m.hello.name, "n2");
-	refused(&m, "name 'n2' of 0000000000000109 (10.0.0.9:1) is in use by "
+	refused(&m, "name 'n2' of 0000000000000109 (10.0.1.9:1) is in use by "
 		    "0000000000000102 (10.0.0.2:1)");
+	strcpy(m.hello.address, "10.0.2.9:1");
 	strcpy(m.hello.name, "n0");
 	m.hello.epoch = 7;
-	refused(&m, "name 'n0' of 0000000000000109 (10.0.0.9:1) is in use by "
+	refused(&m, "name 'n0' of 0000000000000109 (10.0.2.9:1) is in use by "
 		    "0000000000000100 (10.0.0.0:1)");
-	/* With another name the node is accepted, and the problem is over. */
+	/* Its manager starts again with another name: it is accepted, and the problem is over. */
+	m.hello.epoch = 8;
 	strcpy(m.hello.name, "n9");
 	stage_up(&s, 300);
 	stage_msg(&s, 300, &m);
@@ -172,6 +175,31 @@ static void test_refused(void **state)
 	stage_msg(&s, 302, &m);
 	stage_did_some(&s, "302 < refuse name 'n2' of 0000000000000102 (10.0.0.2:1) is in use by "
 			   "000000000000010a (10.0.0.10:1)\n");
+	stage_end(&s);
+}
+
+/* A node that does not ask again for a minute is no problem any more. */
+static void test_refused_once(void **state)
+{
+	static const char why[] = "name 'n0' of 0000000000000103 (10.0.0.3:1) is in use by "
+				  "0000000000000100 (10.0.0.0:1)";
+	struct fm_msg m;
+
+	(void)state;
+	root("4x1");
+	stage_run(&s, 1);
+	stage_forget(&s);
+	m = hello(3);
+	strcpy(m.hello.name, "n0");
+	refused(&m, why);
+	stage_run(&s, 50 * 1000);
+	assert_true(stands("refused", why));
+	stage_up(&s, 300);
+	stage_msg(&s, 300, &m);
+	stage_run(&s, 109 * 1000);
+	assert_true(stands("refused", why));
+	stage_run(&s, 111 * 1000);
+	assert_false(stands("refused", why));
 	stage_end(&s);
 }
 
@@ -584,6 +612,7 @@ int main(void)
 		cmocka_unit_test(test_parents),
 		cmocka_unit_test(test_forebears),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused_once),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_relay),
 		cmocka_unit_test(test_marked),

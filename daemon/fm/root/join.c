@@ -32,6 +32,7 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/vanish.h"
+#include "lib/util/fnv.h"
 
 static bool rows_same(const struct fm_row *a, const struct fm_row *b)
 {
@@ -381,6 +382,24 @@ static bool is_banned(const struct fm *fm, const struct fm_hello *h)
 	return m && m->epoch == h->epoch && fm->now < m->banned && fm_claim_leads(fm);
 }
 
+/*
+ * Two NICs may have one GUID: they have different addresses. A manager that is configured correctly
+ * and starts again has another epoch.
+ */
+static uint64_t refusal_key(const struct fm_hello *h)
+{
+	return fm_mix(h->guid) ^ fm_mix(fnv1a(FNV1A_START, h->address));
+}
+
+/* A node that is refused asks again and again: one that does not is gone, or has what it wants. */
+#define REFUSED_MAX (60 * SEC)
+
+static void tell_refused(struct fm *fm, const struct fm_hello *h, const char *why)
+{
+	fm_problem_set(fm, "refused", refusal_key(h), "%s", why);
+	fm_problem_limit(fm, "refused", refusal_key(h), fm->now + REFUSED_MAX);
+}
+
 void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 {
 	struct fm_mate *m;
@@ -394,11 +413,11 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		return;
 	}
 	if (why) {
-		fm_problem_set(fm, "refused", fm_mix(h->guid) ^ h->epoch, "%s", why);
+		tell_refused(fm, h, why);
 		fm_child_refuse(fm, c, why);
 		return;
 	}
-	fm_problem_clear(fm, "refused", fm_mix(h->guid) ^ h->epoch);
+	fm_problem_clear(fm, "refused", refusal_key(h));
 	m = fm_mate(fm->root, h->guid);
 	if (!m) {
 		m = fm_mate_add(fm->root, h->guid);
