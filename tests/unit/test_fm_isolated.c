@@ -59,15 +59,24 @@ static void do_log(void *io, const struct fm_log *log)
 	over += log->level == FM_INFO;
 }
 
-/* All nodes that are up and not joined to the root are reported, unless excluded by wish. */
-static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, unsigned int step)
+/* Return: true if all cables of the node that lead to another are excluded by wish. */
+static bool is_wished(const struct torus_shape *s, const struct fm_entry *e)
 {
-	const struct torus_shape *s = &fm->table.shape;
-	bool seen[NODES_MAX] = { false };
-	uint32_t queue[NODES_MAX], n = 1, want = 0;
+	for (unsigned int p = 0; p < 2u * s->ndims; p++)
+		if (s->size[p % s->ndims] > 1 && !(e->admin & 1u << p))
+			return false;
+	return true;
+}
 
-	queue[0] = fm->node;
-	seen[fm->node] = true;
+/* Marks what links join to @from. Return: how many nodes. */
+static uint32_t reach(const struct torus_shape *s, const struct fm_entry *entry, uint32_t from,
+		      bool *seen)
+{
+	uint32_t queue[NODES_MAX], n = 1;
+
+	memset(seen, 0, NODES_MAX * sizeof(*seen));
+	queue[0] = from;
+	seen[from] = true;
 	for (uint32_t head = 0; head < n; head++)
 		for (unsigned int p = 0; p < 2u * s->ndims; p++) {
 			uint32_t to = torus_neighbour(s, queue[head], p);
@@ -77,20 +86,40 @@ static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, uns
 			seen[to] = true;
 			queue[n++] = to;
 		}
+	return n;
+}
+
+/*
+ * All nodes that are up and not joined to the root are reported, unless excluded by wish; or, if
+ * the root is, all that are not in the largest part.
+ */
+static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, unsigned int step)
+{
+	const struct torus_shape *s = &fm->table.shape;
+	bool seen[NODES_MAX] = { false }, out_root = is_wished(s, &entry[fm->node]);
+	uint32_t from = out_root ? NODES_MAX : fm->node, most = 0, want = 0;
+
+	for (uint32_t i = 0; out_root && i < fm->table.nodes; i++) {
+		uint32_t n = entry[i].state == FM_NODE_UP && !is_wished(s, &entry[i]) ?
+				     reach(s, entry, i, seen) : 0;
+
+		if (n > most) {
+			most = n;
+			from = i;
+		}
+	}
+	if (from < NODES_MAX)
+		reach(s, entry, from, seen);
 	for (uint32_t i = 0; i < fm->table.nodes; i++) {
 		char text[200], node[TORUS_TEXT_MAX];
-		bool wished = true, is = false;
+		bool is = false;
 
-		for (unsigned int p = 0; p < 2u * s->ndims; p++)
-			if (s->size[p % s->ndims] > 1 && !(entry[i].admin & 1u << p))
-				wished = false;
-		if (entry[i].state != FM_NODE_UP || seen[i] || wished)
+		if (entry[i].state != FM_NODE_UP || seen[i] || is_wished(s, &entry[i]))
 			continue;
 		want++;
 		snprintf(text, sizeof(text), "node %s ('%s') is cut off: its manager answers, but "
-			"no "
-			 "path of healthy links joins it to the root", torus_node_text(s, i, node),
-			 entry[i].name);
+			 "no path of healthy links joins it to the rest",
+			 torus_node_text(s, i, node), entry[i].name);
 		for (unsigned int k = 0; k < fm_problems_count(fm); k++)
 			is |= !strcmp(fm_problem(fm, k)->text, text);
 		/* Only a limited number of problems is kept. */
@@ -297,6 +326,23 @@ static void test_looks(void **state)
 	fabric_end();
 }
 
+/* A root that is out of service cuts off no other node: they are joined to each other. */
+static void test_root_out(void **state)
+{
+	(void)state;
+	fabric("4x4");
+	change(0, 0, 15, FM_NODE_UP);
+	assert_int_equal(fm_problems_count(&fm), 0);
+	/* What is cut off from the others is told nevertheless. */
+	change(5, 15, 0, FM_NODE_UP);
+	assert_int_equal(fm_problems_count(&fm), 1);
+	change(0, 0, 0, FM_NODE_UP);
+	assert_int_equal(fm_problems_count(&fm), 1);
+	change(5, 0, 0, FM_NODE_UP);
+	assert_int_equal(fm_problems_count(&fm), 0);
+	fabric_end();
+}
+
 /* A search that there was no memory for is made at the next table, whatever that changes. */
 static void test_no_memory(void **state)
 {
@@ -328,6 +374,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_isolated),
 		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_root_out),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_third_dimension),
 	};

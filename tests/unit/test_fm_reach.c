@@ -94,13 +94,14 @@ static void end(void)
 	free(fm.table.closed);
 }
 
-/* All that open links join to the root, found by passing marks on until nothing changes. */
-static void join_all(bool *joined)
+/* All that open links join to @from, found by passing marks on until nothing changes. */
+static unsigned int join_all(uint32_t from, bool *joined)
 {
+	unsigned int n = 0;
 	bool more = true;
 
 	memset(joined, 0, NODES * sizeof(*joined));
-	joined[fm.node] = true;
+	joined[from] = true;
 	while (more) {
 		more = false;
 		for (uint32_t i = 0; i < fm.table.nodes; i++)
@@ -111,14 +112,44 @@ static void join_all(bool *joined)
 					more = joined[o] = true;
 			}
 	}
+	for (uint32_t i = 0; i < NODES; i++)
+		n += joined[i];
+	return n;
+}
+
+static bool is_measure(uint32_t node)
+{
+	return entry[node].state == FM_NODE_UP && entry[node].admin != 0xf;
+}
+
+/* The root, or the first node of the largest part if the root is out of service; NODES: none. */
+static uint32_t measure(void)
+{
+	unsigned int most = 0;
+	uint32_t first = NODES;
+	bool joined[NODES];
+
+	if (entry[fm.node].admin != 0xf)
+		return fm.node;
+	for (uint32_t i = 0; i < fm.table.nodes; i++) {
+		unsigned int n = is_measure(i) ? join_all(i, joined) : 0;
+
+		if (n > most) {
+			most = n;
+			first = i;
+		}
+	}
+	return first;
 }
 
 /* Return: true if all that are up are joined. @is: those to be told */
 static bool naive(bool *is)
 {
-	bool joined[NODES], all = true;
+	bool joined[NODES] = { false }, all = true;
+	uint32_t from = measure();
 
-	join_all(joined);
+	if (from < NODES)
+		join_all(from, joined);
 	for (uint32_t i = 0; i < NODES; i++) {
 		bool lacks = i < fm.table.nodes && entry[i].state == FM_NODE_UP && !joined[i];
 

@@ -2,7 +2,8 @@
 /*
  * Nodes that answer, but that no packet can reach.
  *
- * A search over all nodes finds them. A table needs no new search if no node comes or goes by it,
+ * A search over all nodes finds those that no path joins to the root. A root that is out of service
+ * is no measure: then it finds those that are not in the largest part of the fabric. A table needs no new search if no node comes or goes by it,
  * and if for each cable that is out at a changed node a short way joins the two ends: all packets
  * that went over the cable can go that way.
  */
@@ -16,40 +17,72 @@
 
 #define ROUND_MAX 128	/* nodes seen on the search for a way round */
 
-/* Marks the nodes that healthy links join to the root. Return: false: no memory. */
-static bool mark_joined(const struct fm_table *t, uint32_t root, bool *seen)
+/* Gives @from and all nodes that healthy links join to it the mark @mark. Return: how many. */
+static uint32_t mark_part(const struct fm_table *t, uint32_t from, uint32_t mark, uint32_t *part,
+			  uint32_t *queue)
 {
-	uint32_t *queue = malloc(t->nodes * sizeof(*queue)), head = 0, tail = 0;
+	uint32_t head = 0, tail = 0;
 
-	if (!queue)
-		return false;
-	queue[tail++] = root;
-	seen[root] = true;
+	queue[tail++] = from;
+	part[from] = mark;
 	while (head < tail) {
 		uint32_t at = queue[head++];
 
 		for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
 			uint32_t to = torus_neighbour(&t->shape, at, p);
 
-			if (t->closed[at] & 1u << p || seen[to])
+			if (t->closed[at] & 1u << p || part[to])
 				continue;
-			seen[to] = true;
+			part[to] = mark;
 			queue[tail++] = to;
 		}
 	}
+	return tail;
+}
+
+/* A node that is out of service is cut off on purpose. */
+static bool is_out(const struct fm_table *t, uint32_t node)
+{
+	return fm_table_out(&t->shape, t->entry[node].admin);
+}
+
+/*
+ * Marks the part of the fabric to which the others should be joined: that of the root, or the
+ * largest one if the root is out of service. Return: its mark; 0: no memory.
+ */
+static uint32_t mark_parts(const struct fm_table *t, uint32_t root, uint32_t *part)
+{
+	uint32_t *queue = malloc(t->nodes * sizeof(*queue)), most = 0, best = root + 1;
+
+	if (!queue)
+		return 0;
+	if (!is_out(t, root))
+		mark_part(t, root, best, part, queue);
+	for (uint32_t i = 0; i < t->nodes && is_out(t, root); i++) {
+		uint32_t n;
+
+		if (part[i] || t->entry[i].state != FM_NODE_UP || is_out(t, i))
+			continue;
+		n = mark_part(t, i, i + 1, part, queue);
+		if (n <= most)
+			continue;
+		most = n;
+		best = i + 1;
+	}
 	free(queue);
-	return true;
+	return best;
 }
 
 static void look_at_all(struct fm *fm)
 {
 	const struct fm_table *t = &fm->table;
-	bool *seen = calloc(t->nodes, sizeof(*seen));
+	uint32_t *part = calloc(t->nodes, sizeof(*part)), joined;
 	char node[TORUS_TEXT_MAX];
 
 	fm->root->joined = false;
-	if (!seen || !mark_joined(t, fm->node, seen)) {
-		free(seen);
+	joined = part ? mark_parts(t, fm->node, part) : 0;
+	if (!joined) {
+		free(part);
 		return;
 	}
 	fm->root->joined = true;
@@ -57,18 +90,17 @@ static void look_at_all(struct fm *fm)
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		const struct fm_entry *e = &t->entry[i];
 
-		if (e->state != FM_NODE_UP || seen[i])
+		if (e->state != FM_NODE_UP || part[i] == joined)
 			continue;
 		fm->root->joined = false;
-		/* A node that is out of service is cut off on purpose. */
-		if (!fm_table_out(&t->shape, e->admin))
+		if (!is_out(t, i))
 			fm_problem_set(fm, "isolated", e->guid,
 				       "node %s ('%s') is cut off: its manager answers, but no "
-				       "path of healthy links joins it to the root",
+				       "path of healthy links joins it to the rest",
 				       torus_node_text(&t->shape, i, node), e->name);
 	}
 	fm_problems_sweep(fm, "isolated");
-	free(seen);
+	free(part);
 }
 
 static bool is_among(const uint32_t *list, uint32_t n, uint32_t node)
