@@ -325,6 +325,8 @@ static json_t *status_json(struct fabricd *d)
 		      "last_recovery", recovery_json(&s.last),
 		      "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);
 	json_object_set_new(j, "orders", orders_json(d, STATUS_ORDERS));
+	json_object_set_new(j, "problems_more",
+			    json_integer(d->fm ? fm_problems_more(d->fm) : 0));
 	add_own_status(d, j);
 	return j;
 }

@@ -257,6 +257,8 @@ uint64_t fm_applied(const struct fm *fm);
 
 /** fm_problem() - NULL past the last */
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
+/** fm_problems_more() - how many problems stand beside those, for which there was no room */
+unsigned int fm_problems_more(const struct fm *fm);
 
 /** fm_place() - Return: false: this node does not know yet where it is */
 bool fm_place(const struct fm *fm, struct fm_place *out);

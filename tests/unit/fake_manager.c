@@ -93,7 +93,7 @@ static bool is_out(const struct fake *f, uint32_t id)
 
 static json_t *status(const struct fake *f)
 {
-	json_t *problems = json_array(), *held = json_array();
+	json_t *problems = json_array(), *held = json_array(), *j;
 	uint32_t up = 0, out = 0;
 
 	for (uint32_t id = 0; id < f->nodes; id++) {
@@ -106,7 +106,7 @@ static json_t *status(const struct fake *f)
 			json_array_append_new(held, json_pack("{so ss sn sf}", "node", place(f, id),
 					      "port", "+x", "peer", "left_ms", 12500.0));
 	}
-	return json_pack("{so ss sI s{si si si} s{si si si si} si si so s{si si} s{so ss} ss so so "
+	j = json_pack("{so ss sI s{si si si} s{si si si si} si si so s{si si} s{so ss} ss so so "
 			 "s{sI ss sf sf si si si s{sf sf sf sf sn sf}}}",
 			 "shape", shape_of(f), "state", f->state, "table_version",
 			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up, "excluded", out,
@@ -119,6 +119,8 @@ static json_t *status(const struct fake *f)
 			 1700000000.5, "duration_ms", 12.5, "parked", 83, "replayed", 83, "lost",
 			 0, "timeline", "detected", 0.0, "table", 1.25, "rebuilt", 4.0, "drained",
 			 6.0, "replayed", "resumed", 12.5);
+	json_object_set_new(j, "problems_more", json_integer(f->more_problems));
+	return j;
 }
 
 /* Which nodes a question is about: one, some, or all. */

@@ -23,6 +23,7 @@
  * @version: of each NIC's rows
  * @silent: nodes that do not answer
  * @rootless: the root has been out of reach for years
+ * @more_problems: than are listed
  * @root_away: what needs the root is refused as unreachable
  * @root: node id of it
  * @root_state: what it does, if it does not lead
@@ -51,6 +52,7 @@ struct fake {
 	bool rootless, refuses_move;
 	bool root_away;
 	bool late;
+	unsigned int more_problems;
 	unsigned int kept_have, kept_of;
 	uint32_t root;
 	const char *root_state;

@@ -75,7 +75,7 @@ static void status_of_root(void **state)
 	     "'problems':[" PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'},"
 	     "{'kind':'stall','text':'1,0:-x was taken down, for node 0,0 returned no "
 	     "credits: take it up again when that node is repaired'}],"
-	     "'held_links':["
+	     "'problems_more':139,'held_links':["
 	     "{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5},"
 	     "{'node':[2,0],'port':'+y','peer':{'node':[2,1],'port':'-y'},'left_ms':31.25},"
 	     "{'node':[1,0],'port':'-y','peer':null,'left_ms':0.5}],"
@@ -103,7 +103,7 @@ static void status_without_root(void **state)
 	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]") ",'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("null")
 	     "'root':" ROOT_THAT_ASKS ",'heard':{'nodes':116,'links':117},"
-	     "'problems':[" PROBLEMS "],'held_links':[],"
+	     "'problems':[" PROBLEMS "],'problems_more':139,'held_links':[],"
 	     "'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0,"
 	     "'duration_ms':2.0,'parked':122,'replayed':123,'lost':124,'bounded':false,"
 	     "'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':null,"
@@ -151,7 +151,7 @@ static void status_without_a_place(void **state)
 	     NO_CALLS NO_ARBITER "'candidates':[]},"
 	     "'heard':{'nodes':0,'links':0},"
 	     "'problems':[" PROBLEMS ",{'kind':'release','text':'2 connections to managers of another release; "
-	     "service schemas: this one up to 6, bob up to 5'}],'held_links':[],'last_recovery':null}}");
+	     "service schemas: this one up to 6, bob up to 5'}],'problems_more':139,'held_links':[],'last_recovery':null}}");
 }
 
 /* --- root, move ------------------------------------------------------------------ */

@@ -39,8 +39,9 @@ static void shows_status(void **state)
 	expect("status", 1);
 	fake.state = "running";
 	fake.dead[3] = true;
+	fake.more_problems = 447;
 	expect("status", 1);
-	has(out, "problems node: a node is dead");
+	has(out, "problems node: a node is dead\n         and 447 more problems\n");
 }
 
 static void tells_how_long_links_are_held(void **state)

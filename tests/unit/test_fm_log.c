@@ -9,6 +9,7 @@
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/spare.h"
 
 #define SECOND 1000ULL
 #define HOUR (3600 * SECOND)
@@ -104,18 +105,37 @@ static void test_problems(void **state)
 	stage_end(&s);
 }
 
-/* A limited number of problems is kept; one that does not fit is logged when there is room. */
-static void test_many_problems(void **state)
+static bool is_listed(const char *text)
 {
-	struct fm *fm = start();
 	const struct fm_problem *p;
 
-	(void)state;
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		if (!strcmp(p->text, text))
+			return true;
+	return false;
+}
+
+/* There are as many as are listed, and three more. */
+static struct fm *start_many(void)
+{
+	struct fm *fm = start();
+
 	for (unsigned int i = 0; i < FM_PROBLEMS_MAX + 3; i++) {
 		stage_forget(&s);
 		fm_problem_set(fm, "many", i, "text %u.", i);
 		assert_int_equal(stage_count(&s, "log"), i < FM_PROBLEMS_MAX);
 	}
+	stage_forget(&s);
+	return fm;
+}
+
+/* A limited number of problems is listed, and the others are counted. */
+static void test_many_problems(void **state)
+{
+	struct fm *fm = start_many();
+	const struct fm_problem *p;
+
+	(void)state;
 	for (unsigned int i = 0; (p = fm_problem(fm, i)); i++) {
 		char want[32];
 
@@ -124,11 +144,100 @@ static void test_many_problems(void **state)
 		assert_string_equal(p->kind, "many");
 	}
 	assert_int_equal(standing(), FM_PROBLEMS_MAX);
+	assert_int_equal(fm_problems_more(fm), 3);
+	/* The same again is the same one, also with another text; another kind or key is not. */
+	fm_problem_set(fm, "many", FM_PROBLEMS_MAX + 1, "other");
+	assert_int_equal(fm_problems_more(fm), 3);
+	fm_problem_set(fm, "few", FM_PROBLEMS_MAX + 1, "few");
+	assert_int_equal(fm_problems_more(fm), 4);
+	/* When one ends, the oldest of the others is logged and listed. */
 	fm_problem_clear(fm, "many", 7);
+	stage_did(&s, "log info many: over: text 7.\nlog error many: text 64.\n");
+	fm_problem_clear(fm, "many", 8);
+	stage_did(&s, "log info many: over: text 8.\nlog error many: other\n");
+	assert_int_equal(standing(), FM_PROBLEMS_MAX);
+	assert_int_equal(fm_problems_more(fm), 2);
+	/* One that ends before is never listed. */
+	fm_problem_clear(fm, "many", FM_PROBLEMS_MAX + 2);
+	fm_problem_clear(fm, "many", FM_PROBLEMS_MAX + 2);
+	stage_did_nothing(&s);
+	assert_int_equal(fm_problems_more(fm), 1);
+	fm_problem_clear(fm, "many", 9);
+	stage_did(&s, "log info many: over: text 9.\nlog error few: few\n");
+	assert_int_equal(fm_problems_more(fm), 0);
+	fm_problem_clear(fm, "many", 10);
+	stage_did(&s, "log info many: over: text 10.\n");
 	assert_int_equal(standing(), FM_PROBLEMS_MAX - 1);
-	stage_forget(&s);
 	fm_problem_set(fm, "many", 900, "late");
 	stage_did(&s, "log error many: late\n");
+	stage_end(&s);
+}
+
+/* Of a kind that is swept, those that wait for a place end as well. */
+static void test_many_swept(void **state)
+{
+	struct fm *fm = start_many();
+
+	(void)state;
+	fm_problem_set(fm, "few", 1, "few");
+	fm_problems_mark(fm, "many");
+	fm_problem_set(fm, "many", FM_PROBLEMS_MAX, "text %u.", FM_PROBLEMS_MAX);
+	fm_problem_set(fm, "many", FM_PROBLEMS_MAX + 1, "other");
+	for (unsigned int i = 0; i < FM_PROBLEMS_MAX - 3; i++)
+		fm_problem_set(fm, "many", i, "text %u.", i);
+	fm_problems_sweep(fm, "other");
+	assert_int_equal(fm_problems_more(fm), 4);
+	fm_problems_sweep(fm, "many");
+	assert_int_equal(standing(), FM_PROBLEMS_MAX);
+	assert_int_equal(fm_problems_more(fm), 0);
+	assert_true(is_listed("text 64.") && is_listed("other") && is_listed("few"));
+	assert_false(is_listed("text 63.") || is_listed("text 66."));
+	/* The mark of one that has got a place meanwhile still holds. */
+	for (unsigned int i = 0; i < 3; i++)
+		fm_problem_set(fm, "more", i, "more %u.", i);
+	fm_problems_mark(fm, "more");
+	fm_problem_set(fm, "more", 1, "more 1.");
+	fm_problem_clear(fm, "many", 0);
+	assert_true(is_listed("more 0."));
+	fm_problems_sweep(fm, "more");
+	assert_false(is_listed("more 0."));
+	assert_true(is_listed("more 1."));
+	assert_int_equal(fm_problems_more(fm), 0);
+	stage_end(&s);
+}
+
+/* One that ends by itself does so wherever it is. */
+static void test_many_limited(void **state)
+{
+	struct fm *fm = start_many();
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++)
+		fm_problem_limit(fm, "many", FM_PROBLEMS_MAX + i, fm->now + (9 - i) * SECOND * MS);
+	fm_problem_clear(fm, "many", 0);
+	assert_true(is_listed("text 64."));
+	stage_forget(&s);
+	later_by(7 * SECOND - 1);
+	assert_int_equal(fm_problems_more(fm), 2);
+	later_by(1);
+	assert_int_equal(fm_problems_more(fm), 1);
+	later_by(SECOND);
+	assert_int_equal(fm_problems_more(fm), 0);
+	assert_true(is_listed("text 64."));
+	later_by(SECOND);
+	assert_false(is_listed("text 64."));
+	stage_end(&s);
+}
+
+/* As many as a large fabric may have are counted; and no more, for each takes memory. */
+static void test_very_many(void **state)
+{
+	struct fm *fm = start();
+
+	(void)state;
+	for (unsigned int i = 0; i < FM_PROBLEMS_MAX + FM_SPARES_MAX + 10; i++)
+		fm_problem_set(fm, "many", i, "text %u.", i);
+	assert_int_equal(fm_problems_more(fm), FM_SPARES_MAX);
 	stage_end(&s);
 }
 
@@ -306,6 +415,9 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_problems),
 		cmocka_unit_test(test_many_problems),
+		cmocka_unit_test(test_many_swept),
+		cmocka_unit_test(test_many_limited),
+		cmocka_unit_test(test_very_many),
 		cmocka_unit_test(test_second_time),
 		cmocka_unit_test(test_stands_later),
 		cmocka_unit_test(test_gaps),

@@ -99,7 +99,7 @@ static void print_recovery(const json_t *r, bool led)
 			show_step(timeline, steps[i]);
 }
 
-static void show_problems(const json_t *problems)
+static void show_problems(const json_t *problems, unsigned long long more)
 {
 	size_t i;
 	json_t *v;
@@ -107,6 +107,9 @@ static void show_problems(const json_t *problems)
 	json_array_foreach(problems, i, v)
 		printf("%s%-9s%s%s: %s\n", paint(BAD), i ? "" : "problems", paint(PLAIN),
 		       text_or_dash(json_text(v, "kind")), text_or_dash(json_text(v, "text")));
+	if (more)
+		printf("         %sand %llu more problem%s%s\n", paint(BAD), more,
+		       more == 1 ? "" : "s", paint(PLAIN));
 }
 
 static void show_held(const json_t *links)
@@ -186,7 +189,7 @@ static void show_status(const json_t *s)
 		       json_node_text(json_object_get(own, "node"), at));
 	show_wave(json_object_get(own, "wave"));
 	print_recovery(json_object_get(s, "last_recovery"), root_leads(root));
-	show_problems(json_object_get(s, "problems"));
+	show_problems(json_object_get(s, "problems"), json_count(s, "problems_more"));
 	orders_show(json_object_get(s, "orders"), "excluded");
 	show_held(json_object_get(s, "held_links"));
 	show_degraded(json_object_get(s, "degraded_links"));

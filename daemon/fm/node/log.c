@@ -10,6 +10,9 @@
  * to GAP_MAX. A problem that stands when its gap is over, and has not been logged with its present
  * text, is logged then; one that stood meanwhile is only counted. An end is logged if the
  * beginning was. A problem that has not come for FORGET is treated as new.
+ *
+ * If there are more problems than the list has room for, the others wait (spare.c): they are counted,
+ * and the oldest of them gets the place of the next one that ends.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +21,7 @@
 
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/spare.h"
 #include "daemon/fm/status.h"
 
 #define GAP_MIN (1000 * MS)
@@ -41,10 +45,14 @@ struct trouble {
 	uint64_t said, gap, until;
 };
 
-/** struct fm_problems - the first @n stand; of the others it is known when they were logged */
+/**
+ * struct fm_problems - the first @n stand; of the others it is known when they were logged
+ * @spares: they stand, too, but are not logged
+ */
 struct fm_problems {
 	struct trouble *trouble;
 	unsigned int n, known, room;
+	struct fm_spares spares;
 };
 
 bool fm_problems_new(struct fm *fm)
@@ -55,14 +63,21 @@ bool fm_problems_new(struct fm *fm)
 
 void fm_problems_free(struct fm *fm)
 {
-	if (fm->problems)
+	if (fm->problems) {
+		fm_spares_free(&fm->problems->spares);
 		free(fm->problems->trouble);
+	}
 	free(fm->problems);
 }
 
 unsigned int fm_problems_count(const struct fm *fm)
 {
 	return fm->problems->n;
+}
+
+unsigned int fm_problems_more(const struct fm *fm)
+{
+	return fm->problems->spares.n;
 }
 
 static void write_line(struct fm *fm, enum fm_level level, const char *kind, const char *text)
@@ -164,31 +179,63 @@ static void trouble_begin(struct fm *fm, struct trouble *t)
 	}
 }
 
-void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
+/* It stands, with that text. There is room for it, or it stands already. */
+static struct trouble *problem_put(struct fm *fm, const char *kind, uint64_t key, const char *text)
 {
 	struct fm_problems *p = fm->problems;
 	int i = problem_find(fm, kind, key);
-	struct trouble *t = i < 0 ? NULL : &p->trouble[i];
+	struct trouble *t = i < 0 ? trouble_add(p, kind, key) : &p->trouble[i];
 	bool stands = i >= 0 && (unsigned int)i < p->n;
-	char text[FM_TEXT_MAX];
-	va_list ap;
 
-	if (!stands && p->n == FM_PROBLEMS_MAX)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	if (!t)
-		t = trouble_add(p, kind, key);
-	if (!t)
-		return;
+		return NULL;
 	t->mark = false;
 	if (stands && !strcmp(t->problem.text, text))
-		return;
-	memcpy(t->problem.text, text, sizeof(text));
+		return t;
+	snprintf(t->problem.text, sizeof(t->problem.text), "%s", text);
 	if (!stands)
 		t = trouble_swap(p, t, p->n++);
 	trouble_begin(fm, t);
+	return t;
+}
+
+/* Return: true if it is among those that are listed. */
+static bool is_listed(const struct fm *fm, const char *kind, uint64_t key)
+{
+	int i = problem_find(fm, kind, key);
+
+	return i >= 0 && (unsigned int)i < fm->problems->n;
+}
+
+void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
+{
+	struct fm_problems *p = fm->problems;
+	char text[FM_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (p->n == FM_PROBLEMS_MAX && !is_listed(fm, kind, key))
+		fm_spare_put(&p->spares, kind, key, text);
+	else
+		problem_put(fm, kind, key, text);
+}
+
+/* A place is free: the problem that has waited longest gets it. */
+static void take_spare(struct fm *fm)
+{
+	struct fm_spare spare;
+	struct trouble *t;
+
+	if (!fm_spare_take(&fm->problems->spares, &spare))
+		return;
+	t = problem_put(fm, spare.kind, spare.key, spare.text);
+	if (t) {
+		t->mark = spare.mark;
+		t->until = spare.until;
+	}
+	free(spare.text);
 }
 
 /* The last of those that stand takes its place. */
@@ -201,6 +248,7 @@ static void problem_drop(struct fm *fm, unsigned int i)
 	t->open = t->unsaid = false;
 	t->until = 0;
 	trouble_swap(fm->problems, t, --fm->problems->n);
+	take_spare(fm);
 }
 
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
@@ -209,6 +257,8 @@ void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
 
 	if (i >= 0 && (unsigned int)i < fm->problems->n)
 		problem_drop(fm, (unsigned int)i);
+	else
+		fm_spare_clear(&fm->problems->spares, kind, key);
 }
 
 void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t until)
@@ -217,10 +267,13 @@ void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t un
 
 	if (i >= 0 && (unsigned int)i < fm->problems->n)
 		fm->problems->trouble[i].until = until;
+	else
+		fm_spare_limit(&fm->problems->spares, kind, key, until);
 }
 
 void fm_problems_due(struct fm *fm)
 {
+	fm_spares_due(&fm->problems->spares, fm->now);
 	for (unsigned int i = 0; i < fm->problems->n;) {
 		struct trouble *t = &fm->problems->trouble[i];
 
@@ -236,7 +289,7 @@ void fm_problems_due(struct fm *fm)
 
 uint64_t fm_problems_expiry(const struct fm *fm)
 {
-	uint64_t at = NEVER;
+	uint64_t at = fm_spares_expiry(&fm->problems->spares);
 
 	for (unsigned int i = 0; i < fm->problems->n; i++) {
 		const struct trouble *t = &fm->problems->trouble[i];
@@ -254,10 +307,12 @@ void fm_problems_mark(struct fm *fm, const char *kind)
 	for (unsigned int i = 0; i < fm->problems->n; i++)
 		if (!strcmp(fm->problems->trouble[i].problem.kind, kind))
 			fm->problems->trouble[i].mark = true;
+	fm_spares_mark(&fm->problems->spares, kind);
 }
 
 void fm_problems_sweep(struct fm *fm, const char *kind)
 {
+	fm_spares_sweep(&fm->problems->spares, kind);	/* first: none of them gets a place now */
 	for (unsigned int i = fm->problems->n; i-- > 0;)
 		if (fm->problems->trouble[i].mark &&
 		    !strcmp(fm->problems->trouble[i].problem.kind, kind))

@@ -8,13 +8,13 @@
 
 #include "daemon/fm/fm.h"
 
-#define FM_PROBLEMS_MAX 64			/* that stand */
+#define FM_PROBLEMS_MAX 64			/* that stand and are listed */
 #define FM_PROBLEMS_KNOWN (2 * FM_PROBLEMS_MAX)	/* with those that stood */
 
 /* A machine begins, without problems. Return: false: no memory. */
 bool fm_problems_new(struct fm *fm);
 void fm_problems_free(struct fm *fm);
-/* How many stand. */
+/* How many stand and are listed; the others are counted by fm_problems_more() of status.h. */
 unsigned int fm_problems_count(const struct fm *fm);
 
 void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
