@@ -441,7 +441,10 @@ enum torus_port_gauge {
 	X(RELAY_FORWARDED, relay_forwarded, packets, "packets taken in and sent on as a relay") \
 	X(RELAY_WAITED, relay_waited, packets, "packets that waited at the source for the relay window") \
 	X(RELAY_DROPS, relay_drops, packets, "acknowledgements and returns that a full relay dropped") \
-	X(HOST_MERGED, host_merged, messages, "datagrams given to the host together with others of their flow")
+	X(HOST_MERGED, host_merged, messages, "datagrams given to the host together with others of their flow") \
+	X(ESCAPED, escaped, packets, "adaptive packets that went on by VCD0, the escape") \
+	X(REROUTED, rerouted, packets, "adaptive packets of a failed link's RETRY buffer sent another way") \
+	X(UNSURE, unsure, packets, "adaptive packets that a lost neighbour may have had: they may arrive twice")
 
 enum torus_node_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_NC_##id,

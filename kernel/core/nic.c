@@ -26,7 +26,10 @@ static void link_acked(void *ctx, struct tn_queue *done)
 	tn_gone(ctx, done);
 }
 
-/* The RETRY buffer of a dead link is parked, unresolved; order as it was sent. */
+/*
+ * The RETRY buffer of a dead link is parked, unresolved; order as it was sent. Adaptive packets
+ * that were never on the wire take another way.
+ */
 static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u64 now)
 {
 	struct tn_nic *nic = ctx;
@@ -40,6 +43,10 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u6
 		if ((pkt->hdr.type != TN_DATA && pkt->hdr.type != TN_UNREACH) || pkt->hdr.nic ||
 		    pkt->tail.vb == TN_VB_BAD) {
 			nic->ops->pkt_put(nic->host, pkt);
+			continue;
+		}
+		if (tn_may_reroute(pkt) && !tn_seq_before(pkt->hdr.tseq, l->retry.tx.high)) {
+			tn_reroute(nic, pkt);
 			continue;
 		}
 		pkt->in_port = TN_PORT_HOST;

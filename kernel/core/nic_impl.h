@@ -165,6 +165,15 @@ static inline bool tn_is_rider(const struct tn_pkt *pkt)
 	return pkt->hdr.type != TN_DATA || pkt->hdr.nic || pkt->via.payer == TORUS_NO_NODE;
 }
 
+/*
+ * @pkt, in the RETRY buffer of a failed link, may go another way without a replay. One that is
+ * relayed may not: its window belongs to a version of the table.
+ */
+static inline bool tn_may_reroute(const struct tn_pkt *pkt)
+{
+	return pkt->hdr.vc == TORUS_VC_A && !pkt->hdr.relayed;
+}
+
 void tn_tell(struct tn_nic *nic, u8 type);
 
 /* router.c */
@@ -172,6 +181,8 @@ void tn_tell(struct tn_nic *nic, u8 type);
 void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 /** tn_parked() - @pkt, resolved, counts as parked from now on */
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_reroute() - @pkt, of which no other copy is known, takes another way: see tn_may_reroute() */
+void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_reopen() - open the ports that waited for the replay, if it is done */
 bool tn_reopen(struct tn_nic *nic);
 /** tn_deliver_waiting() - packets of flows whose turn has come */

@@ -63,11 +63,12 @@ struct tn_pkt *tn_park_pop(struct tn_park *p)
 }
 
 void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
-		     struct tn_queue *gone, void (*kept)(void *ctx, struct tn_pkt *pkt),
+		     struct tn_queue *gone, bool (*stays)(void *ctx, struct tn_pkt *pkt),
 		     void *ctx)
 {
 	struct tn_queue all = p->q;
 	struct tn_pkt *pkt;
+	u64 cost;
 
 	if (!p->unresolved)
 		return;
@@ -85,10 +86,13 @@ void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 		if (!dead && tn_seq_before(pkt->hdr.tseq, seq)) {
 			p->bytes -= tn_park_cost(pkt);
 			tn_queue_push(gone, pkt);
-		} else {
-			kept(ctx, pkt);
-			tn_queue_push(&p->q, pkt);
+			continue;
 		}
+		cost = tn_park_cost(pkt);
+		if (stays(ctx, pkt))
+			tn_queue_push(&p->q, pkt);
+		else
+			p->bytes -= cost;
 	}
 }
 

@@ -10,6 +10,16 @@
  * may have accepted the first of them. tn_park_resolve() drops those. Replay is
  * refused while any is unresolved.
  *
+ * Adaptive packets (VCA) of that buffer need no replay, for they have no order to keep. One
+ * that was never on the wire exists nowhere else: it takes another allowed direction at once.
+ * Of one that was, the peer may have a copy and may have passed it on; to send it another way
+ * now would double it, and adaptive packets have no number by which the destination could tell.
+ * So it waits here for the peer's last acknowledgement, as the others do, but goes on as soon
+ * as that has come, in the INIT of the next session or by way of the manager: the drain and the
+ * replay are not for it. If the peer is gone, it will never acknowledge anything. Then a packet
+ * of VCD is kept, since the destination discards a second copy by its number; an adaptive one
+ * is kept, too, and counted as unsure: it may arrive twice, where dropping it could lose it.
+ *
  * A replay goes on with what is parked after it began: packets that a full
  * segment had kept waiting, and adaptive ones, which no drain waits for. It ends
  * when a link fails, when new rows come, or when a replayed packet is parked
@@ -71,10 +81,11 @@ void tn_park_replay(struct tn_park *p);
  * tn_park_resolve() - settle the unresolved packets of @session
  * @seq: the peer accepted all before it (unless @dead)
  * @gone: gets those that the peer has
- * @kept: called for each that stays, now resolved
+ * @stays: called for each that the peer does not have, now resolved. Return: it stays parked;
+ *	false: the callback has put it into another queue
  */
 void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
-		     struct tn_queue *gone, void (*kept)(void *ctx, struct tn_pkt *pkt),
+		     struct tn_queue *gone, bool (*stays)(void *ctx, struct tn_pkt *pkt),
 		     void *ctx);
 
 /** struct tn_park_flow - parked packets of a flow; @since: when the oldest was parked */

@@ -13,7 +13,7 @@
  *
  * The Angara paper says that its three subnets meet a dead link each in its own way, and tells that
  * of VCD0 and VCD1: parking. What VCA does is our reading: another allowed direction, else the
- * escape, else parking.
+ * escape, else parking; packets in the RETRY buffer of the dead link included (park.h says when).
  *
  * Order. One flow uses one path under one table; queues are FIFO; what is parked
  * goes before what comes later because a port that once diverted stays closed
@@ -71,6 +71,18 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 	if (pkt->tail.flags & TN_TAIL_REPLAYED)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
 	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
+}
+
+/*
+ * It waits in front of the router like a packet of this host, holding no buffer of the network, so
+ * nothing in the network waits for it.
+ */
+void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	pkt->in_port = TN_PORT_HOST;
+	pkt->stalled = 0;
+	nic->counter[TORUS_NC_REROUTED]++;
+	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_A, pkt);
 }
 
 /*
@@ -444,6 +456,7 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 		return best;
 	if (!dead(nic, pkt, det) && can_go(nic, pkt, det, TORUS_VC_D0)) {
 		pkt->hdr.vc = TORUS_VC_D0;
+		nic->counter[TORUS_NC_ESCAPED]++;
 		return det;
 	}
 	return alive ? nic->nports : nic->nports + 1u;

@@ -219,19 +219,36 @@ u32 tn_nic_park_flows(const struct tn_nic *nic, struct tn_park_flow *out, u32 ma
 	return tn_park_flows(&nic->park, out, max, more);
 }
 
-static void kept(void *ctx, struct tn_pkt *pkt)
+/** struct settling - of a failed link's packets; @dead: its peer will never acknowledge them */
+struct settling {
+	struct tn_nic *nic;
+	bool dead;
+};
+
+/* The peer does not have @pkt, as far as is known. Return: it stays parked. */
+static bool stays_parked(void *ctx, struct tn_pkt *pkt)
 {
-	tn_parked(ctx, pkt);
+	const struct settling *s = ctx;
+
+	if (s->dead && (pkt->tail.flags & TN_TAIL_ADAPTIVE))
+		s->nic->counter[TORUS_NC_UNSURE]++;
+	if (tn_may_reroute(pkt)) {
+		tn_reroute(s->nic, pkt);
+		return false;
+	}
+	tn_parked(s->nic, pkt);
+	return true;
 }
 
 int tn_nic_park_resolve(struct tn_nic *nic, unsigned int port, u32 session, u16 seq,
 			bool dead)
 {
+	struct settling s = { nic, dead };
 	struct tn_queue gone = { 0 };
 
 	if (port >= nic->nports)
 		return -EINVAL;
-	tn_park_resolve(&nic->park, session, seq, dead, &gone, kept, nic);
+	tn_park_resolve(&nic->park, session, seq, dead, &gone, stays_parked, &s);
 	tn_gone(nic, &gone);
 	return 0;
 }

@@ -193,10 +193,18 @@ void fate_apart(struct check_flow *c, uint32_t node)
 	each_packet(c->w, node, mark_apart, c);
 }
 
-/* Packets of VCA have no sequence number by which the destination could tell a second copy. */
-static bool may_double(const struct world_packet *p, const struct fate *fate)
+/*
+ * @p arrived before. Packets of VCA have no sequence number by which the destination could tell a
+ * second copy. There may be one if a NIC could not know what its neighbour had, and has counted
+ * that.
+ */
+static void judge_second(struct check_flow *c, const struct world_packet *p,
+			 const struct fate *fate)
 {
-	return p->vc == TORUS_VC_A && fate->is & UNSURE;
+	if (p->vc != TORUS_VC_A || !(fate->is & UNSURE))
+		wrong_packet(c, p, "arrived twice");
+	else if (++c->twice > fate_counted(c, TORUS_NC_UNSURE))
+		wrong_packet(c, p, "arrived twice, and no NIC has counted it as unsure");
 }
 
 void fate_got(struct check_flow *c, const struct world_packet *p)
@@ -205,8 +213,8 @@ void fate_got(struct check_flow *c, const struct world_packet *p)
 	struct fate *fate = fate_of(c, p);
 	uint32_t life = c->w->node[p->dst].nic_life;
 
-	if (fate->is & ARRIVED && fate->life == life && !may_double(p, fate))
-		wrong_packet(c, p, "arrived twice");
+	if (fate->is & ARRIVED && fate->life == life)
+		judge_second(c, p, fate);
 	fate->life = life;
 	c->alive -= !ended(fate);
 	if (p->vc != TORUS_VC_A && !f->anew)

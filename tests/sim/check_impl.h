@@ -55,6 +55,7 @@ struct flow {
  * @died, @unreachable: packets lost for this reason, [0] of VCD and [1] of VCA
  * @back: VCD packets that came back to their source as unreachable
  * @late: VCD packets lost because they came after their receiver had given them up
+ * @twice: second copies of packets of VCA that arrived
  * @gone: sums of the counters of NICs that lost their power
  */
 struct check_flow {
@@ -78,6 +79,7 @@ struct check_flow {
 	bool lies;
 	bool judged_dead;
 	uint64_t died[2], unreachable[2], back, late;
+	uint64_t twice;
 	uint64_t gone[TORUS_NC_COUNT];
 	char wrong[200];
 };

@@ -66,6 +66,7 @@ static const struct cost costs[FAULTS] = {
 
 static unsigned int failures;
 static unsigned int met;	/* steps at which a second fault hit, a bit each */
+static uint64_t rerouted;	/* adaptive packets of failed links that took another way */
 
 static void happen(struct story *s, enum fault f, uint32_t k)
 {
@@ -164,6 +165,8 @@ static void judge_cost(struct story *s, enum fault a, enum fault b, uint64_t mos
 		story_fail(s, "%llu packets were unreachable", (unsigned long long)missed);
 	if (doubled && !dies && !unproven)
 		story_fail(s, "%llu duplicates arrived", (unsigned long long)doubled);
+	if (check_flow_counted(s->flow, TORUS_NC_UNSURE) && !dies && !unproven)
+		story_fail(s, "adaptive packets may have been doubled");
 	if (check_flow_unproven(s->flow) && !unproven)
 		story_fail(s, "the root went on without proof");
 	s->none_late |= !unproven;
@@ -223,6 +226,7 @@ static void single(enum fault f)
 			happen(&s, f, n);
 			settle(&s);
 			judge_cost(&s, f, f, costs[f].alone);
+			rerouted += check_flow_counted(s.flow, TORUS_NC_REROUTED);
 			snprintf(what, sizeof(what), "%s on %s", names[f], shapes[k]);
 			finish(&s, what, n + 1, 0);
 		}
@@ -236,6 +240,7 @@ static void one_fault(void **state)
 	for (unsigned int f = 0; f < FAULTS; f++)
 		single((enum fault)f);
 	assert_int_equal(failures, 0);
+	assert_true(rerouted > 0);
 }
 
 /* A recovery takes a few ms. The gaps must reach each of its steps: @met checks that. */

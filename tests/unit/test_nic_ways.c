@@ -182,6 +182,7 @@ static void test_adaptive(void **state)
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 33);
 	sends(2, 4, TORUS_VC_A);
 	assert_int_equal(went(0, 0) * 10 + went(1, 0), 20);
+	assert_int_equal(nc(TORUS_NC_ESCAPED), 2);
 	sends(1, 4, TORUS_VC_A);
 	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 1);
@@ -227,15 +228,19 @@ static void test_adaptive_dead(void **state)
 	work();
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 10);
 	tn_nic_admin(l.nic, 0, false, l.now);
+	work();
+	assert_int_equal(nc(TORUS_NC_REROUTED), 1);	/* it finds no other way */
+	assert_int_equal(nc(TORUS_NC_PARKED), 1);
 	sends(3, 4, TORUS_VC_A);
 	assert_int_equal(went(1, 2), 3);
 	/* One port is alive, but without room, and the escape is not alive: the packet waits. */
 	sends(1, 4, TORUS_VC_A);
 	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
-	assert_int_equal(nc(TORUS_NC_PARKED), 0);
+	assert_int_equal(nc(TORUS_NC_PARKED), 1);
 	tn_nic_admin(l.nic, 1, false, l.now);
 	work();
-	assert_int_equal(nc(TORUS_NC_PARKED), 1);
+	assert_int_equal(nc(TORUS_NC_REROUTED), 4);
+	assert_int_equal(nc(TORUS_NC_PARKED), 5);
 	assert_int_equal(fc(TORUS_FC_PARKED), 0);
 	end();
 }
@@ -353,6 +358,68 @@ static void test_unresolved(void **state)
 	assert_int_equal(fc(TORUS_FC_PARKED), 2);
 	assert_int_equal(tn_nic_park_resolve(l.nic, 0, info.session, 0, true), 0);
 	assert_int_equal(parked().parked, 2);
+	end();
+}
+
+/* Sends @n adaptive packets by port 0, of which the first @sent go onto the wire. It fails. */
+static u16 fail_adaptive(u32 n, u32 sent)
+{
+	u16 seq;
+
+	begin(NULL);
+	tn_nic_admin(l.nic, 1, false, l.now);
+	lone_link(&l, 0)->retry.tx.window = 4 * sent;
+	sends(n, 4, TORUS_VC_A);
+	assert_int_equal(went(0, TORUS_VC_A), n);
+	seq = l.peer[0].rseq;
+	if (sent)
+		assert_int_equal(lone_drain(&l, 0), sent);
+	tn_nic_admin(l.nic, 1, true, l.now);
+	lone_up(&l, 1);
+	lone_link(&l, 1)->closed = false;
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	work();
+	return seq;
+}
+
+/*
+ * Adaptive packets of a failed link: those never sent go another way at once, the others when it is
+ * known that the peer does not have them; none of those that it has.
+ */
+static void test_rerouted(void **state)
+{
+	u32 session;
+	u16 seq;
+
+	(void)state;
+	seq = fail_adaptive(5, 3);
+	session = lone_link(&l, 0)->session;
+	assert_int_equal(went(1, TORUS_VC_A), 2);
+	assert_int_equal(nc(TORUS_NC_REROUTED), 2);
+	assert_true(parked().parked == 3 && parked().unresolved == 3);
+	seq = (u16)((seq + 1) & TN_SEQ_MASK);
+	assert_int_equal(tn_nic_park_resolve(l.nic, 0, session, seq, false), 0);
+	work();
+	assert_int_equal(went(1, TORUS_VC_A), 4);
+	assert_int_equal(nc(TORUS_NC_REROUTED), 4);
+	assert_true(parked().parked == 0 && parked().bytes == 0);
+	assert_int_equal(nc(TORUS_NC_PARKED) + nc(TORUS_NC_UNSURE), 0);
+	assert_int_equal(lone_drain(&l, 1), 4);
+	assert_int_equal(l.mem.live, 4);
+	end();
+}
+
+/* The peer is gone and may have passed them on: they are sent again, and counted for that. */
+static void test_unsure(void **state)
+{
+	(void)state;
+	fail_adaptive(3, 2);
+	assert_int_equal(nc(TORUS_NC_UNSURE), 0);
+	assert_int_equal(tn_nic_park_resolve(l.nic, 0, lone_link(&l, 0)->session, 0, true), 0);
+	work();
+	assert_int_equal(nc(TORUS_NC_UNSURE), 2);
+	assert_int_equal(nc(TORUS_NC_REROUTED), 3);
+	assert_int_equal(went(1, TORUS_VC_A), 3);
 	end();
 }
 
@@ -585,6 +652,8 @@ int main(void)
 		cmocka_unit_test(test_parked),
 		cmocka_unit_test(test_park_full),
 		cmocka_unit_test(test_unresolved),
+		cmocka_unit_test(test_rerouted),
+		cmocka_unit_test(test_unsure),
 		cmocka_unit_test(test_replay),
 		cmocka_unit_test(test_replay_again),
 		cmocka_unit_test(test_reopen),

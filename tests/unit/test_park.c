@@ -35,11 +35,13 @@ static void same(struct rnd *r, const struct tn_park *p, const struct shadow *s)
 	expect(r, p->replaying <= p->q.count, "replaying %u", p->replaying);
 }
 
-static void on_kept(void *ctx, struct tn_pkt *pkt)
+/* Packets of odd length leave the segment. */
+static bool on_settled(void *ctx, struct tn_pkt *pkt)
 {
 	struct shadow *s = ctx;
 
 	s->kept[s->nkept++] = pkt;
+	return pkt->hdr.len % 2 == 0;
 }
 
 /* Whether @a is before @b among 12-bit numbers, computed in another way than in the core. */
@@ -63,7 +65,7 @@ static void resolve(struct rnd *r, struct tn_park *p, struct shadow *s, struct t
 	unsigned int n = 0, kept = 0;
 
 	s->nkept = 0;
-	tn_park_resolve(p, session, seq, dead, &gone, on_kept, s);
+	tn_park_resolve(p, session, seq, dead, &gone, on_settled, s);
 	for (unsigned int i = 0; i < s->n; i++) {
 		struct tn_pkt *q = s->pkt[i];
 		bool mine = q->session == session && q->in_vc;
@@ -77,6 +79,10 @@ static void resolve(struct rnd *r, struct tn_park *p, struct shadow *s, struct t
 			expect(r, kept < s->nkept && s->kept[kept] == q, "kept in order");
 			kept++;
 			q->in_vc = 0;
+			if (q->hdr.len % 2) {
+				tn_queue_push(idle, q);
+				continue;
+			}
 		}
 		s->pkt[n++] = q;
 	}
