@@ -592,7 +592,7 @@ static bool can_send(const struct model *m, uint32_t i)
 	const struct fm_voice *v = &mate[i].voice;
 	struct fm_past its = { v->term, v->table, v->root };
 
-	for (unsigned int k = 0; k < m->n; k++)
+	for (unsigned int k = 0; k < m->n && k < 4; k++)
 		if (m->of[k] == mate[i].guid)
 			return false;
 	return conns[i].role == FM_CONN_CHILD && v->table && !compare(its, m->wanted);
