@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-/* Netlink attributes in a buffer, which need not be aligned. */
+/* Reads netlink attributes from a buffer that may be unaligned. */
 #ifndef TORUS_REQ_ATTR_H
 #define TORUS_REQ_ATTR_H
 
@@ -10,7 +10,7 @@
 
 #define TORUS_REFUSAL_MAX	112	/* bytes of a text */
 
-/** struct torus_attrs - a set of attributes, of the family or of a nest */
+/** struct torus_attrs - a bitmap of attribute numbers, of the family or of a nest */
 struct torus_attrs {
 	u64 word[TORUS_ATTR_WORDS];
 };
@@ -25,7 +25,7 @@ static inline void torus_attrs_add(struct torus_attrs *s, unsigned int type)
 	s->word[type / 64] |= 1ULL << type % 64;
 }
 
-/* The macros of <linux/netlink.h> are of type int. */
+/* NLA_HDRLEN as an unsigned number: the macros of <linux/netlink.h> have type int. */
 #define TORUS_ATTR_HEAD	((unsigned int)sizeof(struct nlattr))
 
 static inline unsigned int torus_attr_type(const struct nlattr *a)
@@ -33,7 +33,7 @@ static inline unsigned int torus_attr_type(const struct nlattr *a)
 	return a->nla_type & 0x3fffu;	/* NLA_TYPE_MASK */
 }
 
-/** torus_attr_len() - bytes of its value */
+/** torus_attr_len() - number of bytes of the value */
 static inline unsigned int torus_attr_len(const struct nlattr *a)
 {
 	return a->nla_len - TORUS_ATTR_HEAD;
@@ -44,7 +44,7 @@ static inline const void *torus_attr_data(const struct nlattr *a)
 	return (const u8 *)a + TORUS_ATTR_HEAD;
 }
 
-/** torus_number_at() - a number of 1, 2, 4 or 8 bytes, anywhere */
+/** torus_number_at() - read a number of 1, 2, 4 or 8 bytes at any address */
 u64 torus_number_at(const void *p, unsigned int width);
 
 static inline u64 torus_attr_number(const struct nlattr *a)
@@ -52,7 +52,7 @@ static inline u64 torus_attr_number(const struct nlattr *a)
 	return torus_number_at(torus_attr_data(a), torus_attr_len(a));
 }
 
-/** struct torus_span - attributes that follow each other */
+/** struct torus_span - consecutive attributes that are still to be read */
 struct torus_span {
 	const void *at;
 	size_t left;
@@ -64,15 +64,15 @@ static inline struct torus_span torus_attr_inside(const struct nlattr *a)
 }
 
 /**
- * torus_attr_next() - the first attribute of @s, which then begins behind it
- * Return: NULL at the end; s->left is not 0 if what is there is no attribute.
+ * torus_attr_next() - take the first attribute from @s
+ * Return: the attribute; NULL at the end, or, with s->left not 0, before malformed bytes.
  */
 const struct nlattr *torus_attr_next(struct torus_span *s);
 
 /**
  * struct torus_refusal - why a message was refused
- * @attr: the attribute that it is about, or NULL
- * @missing: the attribute that should have been there, or 0
+ * @attr: the attribute at fault, or NULL
+ * @missing: number of a required attribute that is absent, or 0
  */
 struct torus_refusal {
 	const struct nlattr *attr;
@@ -80,7 +80,7 @@ struct torus_refusal {
 	char text[TORUS_REFUSAL_MAX];
 };
 
-/** torus_refuse() - note a reason; Return: @err */
+/** torus_refuse() - write the reason into @why; Return: @err */
 __attribute__((format(printf, 4, 5)))
 int torus_refuse(struct torus_refusal *why, int err, const struct nlattr *attr,
 		 const char *fmt, ...);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The seam between netlink and a NIC: what any NIC does for commands, be it of software
- * (soft.h) or of hardware.
+ * The interface between netlink commands and a NIC, which is implemented in software (soft.h)
+ * or by hardware.
  *
- * Calls for one NIC come one at a time: the driver holds a mutex of the NIC around each command.
- * They may sleep. What they answer is a copy, which nobody changes any more. Ports are below
- * hw->nports, nodes below the number of rows, numbers within their rules (rules.c): whoever calls
- * has checked. 0 or a negative errno is returned; what a NIC cannot do it leaves NULL, unless
- * said otherwise.
+ * The driver holds a mutex of the NIC around each command, so the calls for one NIC do not
+ * overlap. They may sleep. Answers are copies. The caller has checked the arguments: ports are
+ * below hw->nports, nodes are below the number of rows, and numbers are within their rules
+ * (rules.c). Calls return 0 or a negative errno. A NIC sets an operation that it does not support
+ * to NULL, unless the operation is marked "never NULL".
  */
 #ifndef TORUS_REQ_HW_H
 #define TORUS_REQ_HW_H
@@ -18,11 +18,11 @@
 struct torus_hw;
 
 /**
- * struct torus_link_order - what LINK_SET changes at a port, in this order
- * @fault: faults and cable, by enum torus_fault_attr; NULL: they stay
- * @retry: enum torus_retry; -1: it stays
- * @admin: 1 up, 0 down, -1: it stays
- * @retrain: train anew
+ * struct torus_link_order - changes of a port by LINK_SET; they are made in this order
+ * @fault: faults and cable, by enum torus_fault_attr; NULL: no change
+ * @retry: enum torus_retry; -1: no change
+ * @admin: 1 up, 0 down, -1: no change
+ * @retrain: retrain the link
  */
 struct torus_link_order {
 	const struct nlattr *const *fault;
@@ -32,29 +32,33 @@ struct torus_link_order {
 };
 
 /**
- * struct torus_hw_ops - what a NIC does
- * @injects: link_set() may be given faults, and link_get() tells faults and cable: the ports are
- *	of software
- * @place: its place, not the one that it has. Rows start invalid, version 0.
- *	-EINVAL (it does not take this shape), -ENOMEM
- * @device_get: all of @out that struct torus_hw does not know; never NULL
- * @link_get: all of @out but the ifindex, from zeros; fault and line only if @injects; never NULL
+ * struct torus_hw_ops - operations of a NIC
+ * @injects: the ports are simulated: link_set() accepts faults, and link_get() reports the faults
+ *	and the cable
+ * @place: set a new place in the torus. All rows become invalid, and the version 0.
+ *	-EINVAL: the NIC does not support this shape; -ENOMEM
+ * @device_get: fill the members of @out that struct torus_hw does not have; never NULL
+ * @link_get: fill @out, which is zeroed, without the ifindex; fault and line only if @injects;
+ *	never NULL
  * @link_set: never NULL
- * @link_attach: bind a port to a lower device; "" unbinds. The driver holds RTNL. NULL: ports
- *	are what they are. The text of @why is only the reason
- * @eye_get: all of @out but ifindex, port and lane
- * @rows: how many, and the version of the active ones; never NULL. Return: false without a place
- * @rows_begin: the shadow table begins as a copy of the active one. -ENODEV
- * @rows_put: @rows need not be aligned; all or none of them. -ESTALE no begin of this version,
- *	-EINVAL one is of unknown format or range
- * @rows_commit: -ESTALE
- * @rows_get: @n active rows from @first on; @to need not be aligned
- * @hold: -ENODEV
- * @release: -ESTALE not the active version
- * @flow_get, @park_get, @park_flows_get: all of @out but the ifindex
- * @park_resolve: @dead: the peer is gone, and @seq says nothing
- * @park_replay: -ESTALE, -EBUSY some packets are unresolved
- * @mgmt_send: -ENETDOWN the link is not up, -EAGAIN the queue is full
+ * @link_attach: bind a port to a lower device; "" unbinds it. The driver holds RTNL. NULL: the
+ *	NIC's ports cannot be bound. @why gets only the reason of a failure
+ * @eye_get: fill @out, without ifindex, port and lane
+ * @rows: get the number of rows and the version of the active table; never NULL.
+ *	Return: false if the NIC has no place
+ * @rows_begin: copy the active table to the shadow table. -ENODEV: no place
+ * @rows_put: write rows into the shadow table, all or none; @rows may be unaligned.
+ *	-ESTALE: no begin of this version; -EINVAL: a row with an unknown format or out of range
+ * @rows_commit: make the shadow table the active one. -ESTALE: no begin of this version
+ * @rows_get: copy @n active rows, starting with @first; @to may be unaligned
+ * @hold: stop sending to some destinations. -ENODEV: no place
+ * @release: end all holds. -ESTALE: not the active version
+ * @flow_get, @park_get, @park_flows_get: fill @out, without the ifindex
+ * @park_resolve: settle packets that were parked from a RETRY buffer: those before @seq reached
+ *	the peer; @dead: the peer is gone, @seq is ignored, and all packets are kept
+ * @park_replay: send the parked packets again. -ESTALE: not the active version; -EBUSY: some
+ *	packets are unresolved
+ * @mgmt_send: send a management packet. -ENETDOWN: the link is not up; -EAGAIN: the queue is full
  */
 struct torus_hw_ops {
 	bool injects;
@@ -85,7 +89,7 @@ struct torus_hw_ops {
 };
 
 /**
- * union torus_reply - what commands answer
+ * union torus_reply - the answer to a command
  */
 union torus_reply {
 	struct torus_device device;
@@ -97,17 +101,17 @@ union torus_reply {
 };
 
 /**
- * struct torus_hw - a NIC as commands see it
- * @guid, @epoch, @nports, @driver: fixed when it is made
- * @ifindex, @ifname: of its netdev, as they are now; 0 and "": it has none
- * @name: what the manager calls it
- * @bootstrap: the BootStrap jumper
- * @shape, @at, @node: its place, if @placed
+ * struct torus_hw - the state of a NIC that commands use
+ * @guid, @epoch, @nports, @driver: constant for the lifetime of the NIC
+ * @ifindex, @ifname: of the netdev at present; 0 and "": there is no netdev
+ * @name: node name that the manager has set
+ * @bootstrap: state of the BootStrap jumper
+ * @shape, @at, @node: place in the torus, valid if @placed
  * @root_epoch, @root_guid: the root that the NIC obeys (fence.c); 0: none yet
- * @rows_epoch: the root's that the active rows are of; 0: they are of none
- * @rows_gen: counts changes of the rows: commits, holds, releases, places; not 0
- * @rows_writer: number of the socket that began a version last; 0: it is committed, or none did
- * @reply: what a command answers
+ * @rows_epoch: epoch of the root that the active rows come from; 0: from no root
+ * @rows_gen: generation of the rows, never 0: incremented by commit, hold, release and place
+ * @rows_writer: number of the socket that sent the last begin, until its commit; 0: none
+ * @reply: the answer to the running command
  */
 struct torus_hw {
 	const struct torus_hw_ops *ops;

@@ -83,7 +83,7 @@ int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, con
 	case TORUS_U64S:
 		return check_array(a, rule, where, why);
 	case TORUS_NEST:
-		return 0;	/* what is inside has rules of its own */
+		return 0;	/* the attributes inside a nest have rules of their own */
 	default:
 		return check_number(a, rule, where, why);
 	}
@@ -105,14 +105,14 @@ static int check_nest(const struct nlattr *nest, const struct torus_set *set,
 		      struct torus_refusal *why);
 
 /**
- * struct where - attributes beside each other that are being checked
- * @set: what they may say
- * @allowed: those that may be there; NULL: all
- * @name: of what they are in, for texts
- * @dump: it is the dump of a command
- * @before: said before their names
- * @tb: gets those found, may be NULL
- * @seen: so far
+ * struct where - the list of attributes that is being checked: of a request or of a nest
+ * @set: the rules of these attributes
+ * @allowed: the attributes that may be present; NULL: all
+ * @name: name of the command or nest, for texts
+ * @dump: the request is a dump
+ * @before: prefix of attribute names in texts
+ * @tb: filled with the attributes found, by number; may be NULL
+ * @seen: the attributes found so far
  */
 struct where {
 	const struct torus_set *set;
@@ -178,7 +178,7 @@ static int check_nest(const struct nlattr *nest, const struct torus_set *set,
 	int err = check_attrs(torus_attr_inside(nest), &w, why) ?:
 		  check_required(&set->required, &w, why);
 
-	/* What is missing is missing in the nest. */
+	/* A required attribute is absent in the nest, not in the request. */
 	if (err && why->missing) {
 		why->missing = 0;
 		why->attr = nest;

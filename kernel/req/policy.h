@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-/* Which attributes a request may carry, and what they may say. */
+/* Checks the attributes of a request: which may be present, and which values they may have. */
 #ifndef TORUS_REQ_POLICY_H
 #define TORUS_REQ_POLICY_H
 
 #include "attr.h"
 
-/* TORUS_U16S to TORUS_U64S are arrays. */
+/* The type of an attribute. TORUS_U16S to TORUS_U64S are arrays of numbers. */
 enum torus_kind {
 	TORUS_NONE, TORUS_U8, TORUS_U16, TORUS_U32, TORUS_U64, TORUS_TEXT, TORUS_FLAG, TORUS_BYTES,
 	TORUS_U16S, TORUS_U32S, TORUS_U64S, TORUS_NEST
 };
 
 /**
- * struct torus_rule - what an attribute may say
- * @min, @max: of a number; of the bytes of a text (without its NUL) or of TORUS_BYTES; of the
- *	entries of an array
- * @repeats: it may be there more than once
- * @nest: what is in a nest that requests carry
+ * struct torus_rule - type and limits of an attribute
+ * @min, @max: limits of a number, of the length of a text (without its NUL) or of TORUS_BYTES, or
+ *	of the number of entries of an array
+ * @repeats: the attribute may be present more than once
+ * @nest: the attributes in a nest, if requests carry it
  */
 struct torus_rule {
 	const char *name;
@@ -28,9 +28,9 @@ struct torus_rule {
 
 /**
  * struct torus_set - the attributes of the family, or of a nest
- * @prefix: said before the names of those in a nest
- * @rules: by number, 0 to @max
- * @required: of a nest, in a request
+ * @prefix: prefix of the names of attributes in a nest, for texts
+ * @rules: rules by attribute number, 0 to @max
+ * @required: the attributes that a nest must have in a request
  */
 struct torus_set {
 	const char *name;
@@ -41,10 +41,10 @@ struct torus_set {
 };
 
 /**
- * struct torus_scope - a command
- * @privileged: it needs CAP_NET_ADMIN
- * @allowed, @required: attributes of a do
- * @dump: attributes that a dump may carry; none: it cannot be dumped
+ * struct torus_scope - the attributes of a command
+ * @privileged: the command needs CAP_NET_ADMIN
+ * @allowed, @required: attributes that a request may and must have, unless it is a dump
+ * @dump: attributes that a dump may have; none: the command has no dump
  */
 struct torus_scope {
 	const char *name;
@@ -56,18 +56,18 @@ struct torus_scope {
 extern const struct torus_set torus_set_torus, torus_set_fault, torus_set_rows, torus_set_lane, torus_set_park_flow;
 extern const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1];
 
-/** torus_kind_width() - bytes of a number or of an array's entry; 0: neither */
+/** torus_kind_width() - bytes of a number, or of an entry of an array; 0: for other types */
 unsigned int torus_kind_width(enum torus_kind kind);
 
 /**
- * torus_check_value() - is it a value of its kind, and within its limits?
- * @where: said before its name, such as "FAULT."
+ * torus_check_value() - check that an attribute has the right type and is within its limits
+ * @where: prefix of its name in texts, such as "FAULT."
  * Return: 0, -EINVAL or -ERANGE.
  */
 int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, const char *where,
 		      struct torus_refusal *why);
 
-/** torus_check_form() - the same, but a number may be out of range: in replies of newer NICs */
+/** torus_check_form() - the same without the limits of numbers, which newer NICs may exceed */
 int torus_check_form(const struct nlattr *a, const struct torus_rule *rule, const char *where,
 		     struct torus_refusal *why);
 
@@ -78,16 +78,16 @@ static inline bool torus_is_number(enum torus_kind kind)
 
 /**
  * torus_check_request() - check all attributes of a request, also those in nests
- * @tb: gets them by number, of one that repeats the first; NULL if nobody asks
+ * @tb: filled with the attributes by number, the first of each; may be NULL
  * Return: 0 or a negative errno with the reason in @why.
  */
 int torus_check_request(unsigned int cmd, bool dump, struct torus_span attrs,
 			const struct nlattr **tb, struct torus_refusal *why);
 
-/** torus_parse_nest() - by number the attributes of a nest that a check has found good */
+/** torus_parse_nest() - list the attributes of a checked nest in @tb by their numbers */
 void torus_parse_nest(const struct nlattr *nest, const struct nlattr **tb, unsigned int max);
 
-/** torus_cmd_name() - name of a command, for texts */
+/** torus_cmd_name() - the name of a command, for texts */
 const char *torus_cmd_name(unsigned int cmd);
 
 #endif /* TORUS_REQ_POLICY_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which function does which command; the rest of request_*.c are these. */
+/* Calls the function of a command; the files request_*.c have these functions. */
 #include "request.h"
 
 int torus_req_port(const struct torus_hw *hw, struct torus_req *r, unsigned int *port)
@@ -45,10 +45,10 @@ int torus_req_version_error(struct torus_hw *hw, struct torus_req *r, int err)
 #define OP(x) (offsetof(struct torus_hw_ops, x))
 
 /**
- * struct command - how a command is done
- * @run: does it
- * @op: what a NIC may leave out, and cannot do the command without; 0: nothing, or @run looks
- * @by_root: done only by order of the root that the NIC obeys
+ * struct command - how a command is executed
+ * @run: the function that executes it
+ * @op: an optional operation of the NIC that the command needs; 0: none, or @run checks it
+ * @by_root: accepted only as an order of the root that the NIC obeys (fence.c)
  */
 struct command {
 	int (*run)(struct torus_hw *hw, struct torus_req *r);

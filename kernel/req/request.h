@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What each command means, for the driver and torusemu. They bring a request that
- * torus_check_request() has found good, and put what it answers into a message.
+ * Executes commands, for the driver and torusemu. The caller passes a request that
+ * torus_check_request() has accepted, and sends the answer.
  */
 #ifndef TORUS_REQ_REQUEST_H
 #define TORUS_REQ_REQUEST_H
@@ -11,12 +11,12 @@
 
 /**
  * struct torus_req - one request for one NIC
- * @tb: its attributes by number; of one that repeats, any
- * @attrs: all of them
- * @from: number of the socket that it came by, not 0
- * @why: reason of a failure
- * @tree: how hw->reply is to be put into the answer; NULL: there is none but an acknowledgement
- * @without: attributes of it to be left out; may be NULL
+ * @tb: its attributes by number, one of each
+ * @attrs: all its attributes
+ * @from: number of the socket that sent it, not 0
+ * @why: set to the reason of a failure
+ * @tree: set to the layout of the answer in hw->reply; NULL: the answer is an acknowledgement
+ * @without: set to the attributes of @tree that the answer leaves out; may be NULL
  */
 struct torus_req {
 	unsigned int cmd;
@@ -29,23 +29,24 @@ struct torus_req {
 };
 
 /**
- * torus_req_run() - do what @r asks
- * A request that fails has changed nothing, except that of several ROWS those before the bad one
- * are in the shadow table, and that DEVICE_SET may have given the NIC its place.
+ * torus_req_run() - execute the request @r
+ * A request that fails has changed nothing, with two exceptions: if one of several ROWS is wrong,
+ * those before it are in the shadow table; and DEVICE_SET may have set the NIC's place.
  * Return: 0, or a negative errno with the reason in @r->why.
  */
 int torus_req_run(struct torus_hw *hw, struct torus_req *r);
 
 /**
- * torus_req_label() - the rest of DEVICE_SET after torus_req_run(): name and jumper
- * A function of its own, which cannot fail or sleep, for who reads these without the NIC's mutex.
+ * torus_req_label() - set the name and the jumper, after torus_req_run() of a DEVICE_SET
+ * The driver reads both without the NIC's mutex, so it calls this under another lock. It cannot
+ * fail and does not sleep.
  */
 void torus_req_label(struct torus_hw *hw, const struct torus_req *r);
 
 /**
- * struct torus_parts - a dump of a NIC, its ports or its rows that is made part by part
- * @next: port or row to go on with
- * @end: where to end
+ * struct torus_parts - progress of a dump of a NIC, its ports or its rows
+ * @next: the port or row that the next message begins with
+ * @end: the port or row before which the dump ends
  */
 struct torus_parts {
 	u32 next, end;
@@ -56,27 +57,29 @@ int torus_req_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts 
 
 /**
  * torus_req_part() - the next message of a dump of @cmd: DEVICE_GET, LINK_GET or ROWS_GET
- * @to, @room: where its attributes go, aligned to 4 bytes
- * Whether rows changed between two parts hw->rows_gen tells.
- * Return: its bytes; 0: that was all; -EMSGSIZE: it does not fit; or another negative errno.
+ * @to, @room: buffer for its attributes, aligned to 4 bytes
+ * If hw->rows_gen differs between two parts, rows have changed meanwhile.
+ * Return: the bytes written; 0: the dump is complete; -EMSGSIZE: @room is too small; or another
+ * negative errno.
  */
 int torus_req_part(struct torus_hw *hw, unsigned int cmd, struct torus_parts *p, void *to,
 		   size_t room);
 
-/* --- among the files of commands ------------------------------------------------------- */
+/* --- used by the files request_*.c ------------------------------------------------------ */
 
-/** torus_req_port() - PORT, which must be one of the NIC's. Return: 0 or -EINVAL */
+/** torus_req_port() - read PORT. Return: 0; -EINVAL: the NIC has no such port */
 int torus_req_port(const struct torus_hw *hw, struct torus_req *r, unsigned int *port);
-/** torus_req_placed() - -ENODEV if the NIC has no place */
+/** torus_req_placed() - Return: 0; -ENODEV: the NIC has no place in a torus */
 int torus_req_placed(const struct torus_hw *hw, struct torus_req *r);
-/** torus_req_answer() - hw->reply is to be put by @tree. Return: @err */
+/** torus_req_answer() - answer with hw->reply, in the layout of @tree. Return: @err */
 int torus_req_answer(struct torus_req *r, const struct torus_tree *tree, int err);
 
 /**
- * torus_req_fence() - is it by order of the root that the NIC obeys, or of a later one? -ESTALE: no
+ * torus_req_fence() - check that @r is an order of the root that the NIC obeys or of a later one
+ * Return: 0; -ESTALE: it is neither.
  */
 int torus_req_fence(const struct torus_hw *hw, struct torus_req *r);
-/** torus_req_obey() - @r was done: the NIC obeys the root that it names */
+/** torus_req_obey() - after @r was executed: the NIC obeys the root that @r names */
 void torus_req_obey(struct torus_hw *hw, const struct torus_req *r);
 
 static inline u64 torus_req_version(const struct torus_req *r)
@@ -84,14 +87,14 @@ static inline u64 torus_req_version(const struct torus_req *r)
 	return torus_attr_number(r->tb[TORUS_A_VERSION]);
 }
 
-/** torus_req_version_error() - text for an error of a NIC that was told a version. Return: @err */
+/** torus_req_version_error() - set the text of an error that concerns VERSION. Return: @err */
 int torus_req_version_error(struct torus_hw *hw, struct torus_req *r, int err);
 
 int torus_req_device_get(struct torus_hw *hw, struct torus_req *r);
 int torus_req_device_place(struct torus_hw *hw, struct torus_req *r);
-/** torus_req_link_read() - a port into hw->reply.link; Return: 0 or a negative errno */
+/** torus_req_link_read() - read a port into hw->reply.link; Return: 0 or a negative errno */
 int torus_req_link_read(struct torus_hw *hw, unsigned int port);
-/** torus_req_link_without() - attributes that a port of this NIC does not have; NULL: it has all */
+/** torus_req_link_without() - the attributes that ports of this NIC lack; NULL: none */
 const struct torus_attrs *torus_req_link_without(const struct torus_hw *hw);
 int torus_req_link_get(struct torus_hw *hw, struct torus_req *r);
 int torus_req_link_set(struct torus_hw *hw, struct torus_req *r);

@@ -3,7 +3,7 @@
 #include "../core/topo.h"
 #include "request.h"
 
-/* Attributes that a device has only with its place. */
+/* Attributes that a NIC has only after it got a place in a torus. */
 static const struct torus_attrs place_attrs = { {
 	[TORUS_A_NODE / 64] = 1ULL << TORUS_A_NODE % 64 | 1ULL << TORUS_A_VERSION % 64 |
 		1ULL << TORUS_A_ROW_COUNT % 64 | 1ULL << TORUS_A_ROWS_EPOCH % 64,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* LINK_GET, LINK_SET, LINK_ATTACH, EYE_GET, MGMT_SEND: what concerns one port. */
+/* Commands for one port: LINK_GET, LINK_SET, LINK_ATTACH, EYE_GET, MGMT_SEND. */
 #include "request.h"
 
-/* Attributes that a port has only if it is one of software. */
+/* Attributes that only a simulated port has. */
 static const struct torus_attrs fault_attrs = { {
 	[TORUS_A_FAULT / 64] = 1ULL << TORUS_A_FAULT % 64,
 } };

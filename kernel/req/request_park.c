@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* HOLD, RELEASE, FLOW_GET, PARK_*: what a recovery asks of a NIC. */
+/* Commands of a recovery: HOLD, RELEASE, FLOW_GET, PARK_*. */
 #include "request.h"
 
 int torus_req_hold(struct torus_hw *hw, struct torus_req *r)

@@ -2,22 +2,22 @@
 /*
  * ROWS_BEGIN, PUT, COMMIT, GET: the routing table.
  *
- * A NIC keeps two tables and routes by one of them; a commit exchanges them at once. The other
- * table belongs to whoever began a version last, known by his socket: a begin by somebody else, be
- * it of the same version, makes his puts and commit fail with -ESTALE.
+ * A NIC has two tables. It routes by the active one; a commit swaps them atomically. The other,
+ * the shadow table, belongs to the socket that sent the last ROWS_BEGIN. After a begin by another
+ * socket, even of the same version, a put or commit of the first socket fails with -ESTALE.
  *
- * A dump tells the version with every message, and is told to have been interrupted if anything
- * changed the rows since its last one: commits, holds, releases, places.
+ * Each message of a dump has the version. A dump is marked as interrupted if the rows were changed
+ * by a commit, hold, release or new place since its last message.
  */
 #include "request.h"
 
 #define PART_MAX	4096u	/* rows in one message of a dump */
-/* Attributes before the rows: VERSION, ROWS, FIRST, DATA. */
+/* Bytes of the attributes and heads before the rows: VERSION, ROWS, FIRST, DATA. */
 #define PART_HEAD	(12u + 4u + 8u + 4u)
 
 /*
- * The versions of one root do not fall: what comes late is old. A root of a later epoch may know
- * less, and begins where it knows.
+ * Checks the version that ROWS_BEGIN names. Versions of one root never decrease, so a lower one
+ * is a delayed request. A root of a later epoch may begin with a lower version.
  */
 static int check_order(struct torus_hw *hw, struct torus_req *r)
 {
@@ -104,7 +104,7 @@ int torus_req_rows_commit(struct torus_hw *hw, struct torus_req *r)
 
 /* --- get ------------------------------------------------------------------------------ */
 
-/* Bounds of the dump from FIRST and COUNT. */
+/* Sets the bounds of a dump from FIRST and COUNT. */
 int torus_req_rows_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts *p)
 {
 	const struct nlattr *first = r->tb[TORUS_A_FIRST], *count = r->tb[TORUS_A_COUNT];
@@ -128,7 +128,7 @@ int torus_req_rows_dump(struct torus_hw *hw, struct torus_req *r, struct torus_p
 	return 0;
 }
 
-/* The head of an attribute with @len bytes at @at. Return: where these go. */
+/* Writes the head of an attribute of @len bytes to @at. Return: the address of its value. */
 static u8 *put_head(u8 *at, unsigned int type, size_t len)
 {
 	struct nlattr a = { .nla_len = (u16)(TORUS_ATTR_HEAD + len), .nla_type = (u16)type };
@@ -137,7 +137,7 @@ static u8 *put_head(u8 *at, unsigned int type, size_t len)
 	return at + TORUS_ATTR_HEAD;
 }
 
-/* All but the rows of a message of @n. Return: where these go. */
+/* Writes all of a message with @n rows except the rows. Return: the address of the rows. */
 static u8 *put_rows_head(u8 *at, u64 version, u32 first, u32 n)
 {
 	size_t rows = n * sizeof(u64);
@@ -151,7 +151,7 @@ static u8 *put_rows_head(u8 *at, u64 version, u32 first, u32 n)
 	return put_head(at + sizeof(first), TORUS_ROWS_DATA, rows);
 }
 
-/* As many rows as fit. Of a NIC that was placed anew meanwhile the dump ends. */
+/* Writes as many rows as fit. The dump ends if the NIC got a new place meanwhile. */
 int torus_req_rows_part(struct torus_hw *hw, struct torus_parts *p, void *to, size_t room)
 {
 	u32 total = 0, n = p->end - p->next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands to a software NIC. Each holds the lock for a bounded time: a table of millions is
- * begun in slices, and an eye is looked at row by row.
+ * Operations of a software NIC for commands. Each holds the lock for a bounded time: ROWS_BEGIN
+ * copies a table of millions of rows in slices, and EYE_GET measures an eye row by row.
  */
 #include "soft.h"
 
@@ -13,14 +13,14 @@ static u64 lock_soft(struct tn_soft *s)
 	return s->shell->now();
 }
 
-/* After what may have changed something. Return: @err */
+/* Unlocks after an operation that may have changed the NIC. Return: @err */
 static int unlock_soft(struct tn_soft *s, int err)
 {
 	s->shell->unlock(s, true);
 	return err;
 }
 
-/* After what has changed nothing. Return: @err */
+/* Unlocks after an operation that only read. Return: @err */
 static int unlock_read(struct tn_soft *s, int err)
 {
 	s->shell->unlock(s, false);
@@ -154,7 +154,7 @@ static int soft_link_attach(struct torus_hw *hw, unsigned int port, const char *
 	return s->shell->attach(s, port, lower, why);
 }
 
-/* A row at a time: whoever moves packets need not wait for the whole map. */
+/* Takes the lock for each row, so that packets need not wait for the whole map. */
 static int soft_eye_get(struct torus_hw *hw, unsigned int port, unsigned int lane,
 			struct torus_eye *out)
 {

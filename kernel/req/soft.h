@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The software NIC as commands see it (hw.h): the core, its host side, and what the core
- * does not know of its ports. The same in torus.ko and torusemu; what differs is struct
- * tn_soft_shell.
+ * The software NIC behind the interface of hw.h: the core, its host side, and the state of ports
+ * that the core does not have. torus.ko and torusemu share it; where they differ, it calls
+ * struct tn_soft_shell.
  */
 #ifndef TN_SOFT_H
 #define TN_SOFT_H
@@ -12,17 +12,17 @@
 #include "../host/host.h"
 #include "hw.h"
 
-#define TN_SOFT_EVENTS	256	/* of one hold of the lock, or one round of torusemu's loop */
+#define TN_SOFT_EVENTS	256	/* while the lock is held, or in one round of torusemu's loop */
 
 struct tn_soft;
 
 /**
- * struct tn_soft_shell - what the world around a software NIC does for it
- * @lock, @unlock: the core is the caller's; what happens inside does not sleep. @changed: there may
- *	be events to tell and packets to move
- * @rest: between two holds of the lock that follow each other at once
- * @now: monotonic ns
- * @table_new: cleared, aligned to 64 bytes; NULL if out of memory
+ * struct tn_soft_shell - functions of the program or driver that contains a software NIC
+ * @lock, @unlock: protect the core; the holder must not sleep. @changed: the core may have events
+ *	to report and packets to move
+ * @rest: called between two locked sections that follow each other at once
+ * @now: monotonic time in ns
+ * @table_new: allocate zeroed memory, aligned to 64 bytes; NULL if out of memory
  * @attach: as torus_hw_ops.link_attach
  */
 struct tn_soft_shell {
@@ -37,10 +37,10 @@ struct tn_soft_shell {
 };
 
 /**
- * struct tn_soft_port - what the core does not know of a port
- * @lower: name of what carries its frames, "" for nothing
- * @fault: faults put into what it sends
- * @serdes: its receiver, and the cable that it receives from
+ * struct tn_soft_port - the state of a port that the core does not have
+ * @lower: name of the device that carries its frames, "" for none
+ * @fault: faults injected into the frames that it sends
+ * @serdes: model of its receiver, and of the cable before it
  */
 struct tn_soft_port {
 	char lower[16];
@@ -49,13 +49,13 @@ struct tn_soft_port {
 };
 
 /**
- * struct tn_soft - one software NIC; all but @hw, @shell and @params under the shell's lock
- * @began: when it was made, ns
+ * struct tn_soft - one software NIC; the shell's lock protects all but @hw, @shell and @params
+ * @began: time of its creation, ns
  * @nic: the core
- * @host: messages between it and the host
+ * @host: state of messages between the core and the host
  * @table: memory of its routing tables
- * @shape: of the fabric, while it has a place
- * @event, @nevents, @events_lost, @park_event: what the core told and nobody was told yet
+ * @shape: shape of the fabric, while it has a place
+ * @event, @nevents, @events_lost, @park_event: events of the core that were not sent yet
  */
 struct tn_soft {
 	struct torus_hw hw;
@@ -77,15 +77,15 @@ struct tn_soft {
 extern const struct torus_hw_ops tn_soft_ops;
 
 /**
- * tn_soft_init() - the core in @mem, of tn_nic_size() bytes, which stays the caller's
- * s->hw (all that is fixed), s->params and s->shell are set; @cfg has the rest.
+ * tn_soft_init() - initialise the core in @mem, tn_nic_size() bytes that the caller owns
+ * The caller has set the constant members of s->hw, s->params and s->shell; @cfg has the rest.
  * Return: 0, -EINVAL.
  */
 int tn_soft_init(struct tn_soft *s, void *mem, struct tn_nic_config *cfg, torus_host_lost lost,
 		 u64 now);
-/** tn_soft_flush() - all packets go back to where they came from, before @mem is freed */
+/** tn_soft_flush() - give all packets back to their owners, before @mem is freed */
 void tn_soft_flush(struct tn_soft *s);
-/** tn_soft_note() - tn_ops.event: the core may not be asked anything yet, so it is kept */
+/** tn_soft_note() - for tn_ops.event: store the event, as the core must not be called here */
 void tn_soft_note(struct tn_soft *s, const struct tn_event *ev);
 
 static inline struct tn_soft *tn_soft_of(struct torus_hw *hw)
@@ -93,10 +93,10 @@ static inline struct tn_soft *tn_soft_of(struct torus_hw *hw)
 	return (struct tn_soft *)((u8 *)hw - offsetof(struct tn_soft, hw));
 }
 
-/* soft_fill.c: what it says of itself, with the lock; all but the ifindex */
+/* soft_fill.c: fill answers and notifications, without the ifindex. Called with the lock. */
 
 void tn_soft_link(struct tn_soft *s, unsigned int port, struct torus_link *out, u64 now);
-/** tn_soft_link_event() - what torus_tree_link_ntf has, with the states of @ev */
+/** tn_soft_link_event() - fill the members of torus_tree_link_ntf, with the states of @ev */
 void tn_soft_link_event(struct tn_soft *s, const struct tn_event *ev, struct torus_link *out,
 			u64 now);
 void tn_soft_flow(struct tn_soft *s, struct torus_flow *out);

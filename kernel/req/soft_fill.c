@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a software NIC says of itself, in the structs of <torus/reply.h>. */
+/* Fills the structs of <torus/reply.h> from the state of a software NIC. */
 #include "../core/park.h"
 #include "soft.h"
 

@@ -6,7 +6,7 @@ static const struct torus_rule *rule_of(const struct torus_tree *t, const struct
 	return &t->set->rules[f->attr];
 }
 
-/* Entries of an array: all that it has room for, if nothing counts them. */
+/* The number of entries of an array; without a counter, as many as it has room for. */
 static unsigned int count_entries(const struct torus_field *f, const u8 *from, unsigned int width)
 {
 	return f->counted ? from[f->count] : f->size / width;
@@ -14,13 +14,13 @@ static unsigned int count_entries(const struct torus_field *f, const u8 *from, u
 
 /* --- put ------------------------------------------------------------------------------ */
 
-/** struct out - what has been written, and the room behind it */
+/** struct out - the buffer of a message, and how much of it is used */
 struct out {
 	u8 *at;
 	size_t room;
 };
 
-/* An attribute of @len bytes. Return: its value, or NULL if there is no room. */
+/* Appends an attribute of @len bytes. Return: the address of its value; NULL: no room. */
 static u8 *put_attr(struct out *o, unsigned int type, size_t len)
 {
 	struct nlattr a = { .nla_len = (u16)(TORUS_ATTR_HEAD + len), .nla_type = (u16)type };
@@ -46,7 +46,7 @@ static int put_bytes(struct out *o, unsigned int type, const void *from, size_t 
 	return 0;
 }
 
-/* A nest, which @o then fills. Return: its head. */
+/* Begins a nest; attributes appended to @o are inside it. Return: its head. */
 static u8 *begin_nest(struct out *o, unsigned int type)
 {
 	u8 *value = put_attr(o, type | NLA_F_NESTED, 0);
@@ -168,7 +168,7 @@ static int parse_counters(const struct nlattr *nest, const struct torus_rule *ru
 		unsigned int i = torus_attr_type(a) - 1;
 
 		if (i >= f->size / sizeof(u64))
-			continue;	/* of a newer NIC */
+			continue;	/* unknown: sent by a newer NIC */
 		if (torus_attr_len(a) != sizeof(u64))
 			return bad_counter(a, rule, why);
 		memcpy(to + f->at + i * sizeof(u64), torus_attr_data(a), sizeof(u64));
@@ -211,7 +211,7 @@ static int parse_nest(const struct nlattr *a, const struct torus_rule *rule,
 	return torus_tree_parse(f->nest, torus_attr_inside(a), to, &seen, why);
 }
 
-/* Arrays that share their number of entries must agree. */
+/* Parses an array. Arrays that share a counter must have the same number of entries. */
 static int parse_array(const struct nlattr *a, const struct torus_rule *rule,
 		       const struct torus_field *f, u8 *to, struct torus_refusal *why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * Replies and notifications: the structs of <torus/reply.h> as attributes. Tables say which member
- * is which attribute.
+ * Converts the structs of <torus/reply.h> to attributes of replies and notifications, and back.
+ * Tables (trees.c) map members to attributes.
  */
 #ifndef TORUS_REQ_TREE_H
 #define TORUS_REQ_TREE_H
@@ -10,14 +10,14 @@
 #include <torus_reply.h>
 
 /**
- * struct torus_field - an attribute and the member of a struct that it fills
- * @attr: of the tree's set, whose rule says of what kind it is. A nest without @nest is an array
- *	of u64, numbered from 1 on; one with it but without @size fills members of the same struct;
- *	one with both is an array of structs
- * @needed: a message without it is refused
- * @checked: and one in which this number is out of range
- * @at, @size: place of the member, and its bytes
- * @counted, @count: the number of entries, a byte, stands at @count
+ * struct torus_field - maps an attribute to a member of a struct
+ * @attr: attribute number in the tree's set, whose rule has its type. A nest without @nest is an
+ *	array of u64, numbered from 1; a nest with @nest and without @size fills members of the same
+ *	struct; a nest with both is an array of structs
+ * @needed: a message without this attribute is refused
+ * @checked: a message in which this number is out of range is refused
+ * @at, @size: offset and size of the member
+ * @counted, @count: @count is the offset of a byte with the number of entries
  */
 struct torus_field {
 	u8 attr;
@@ -30,7 +30,7 @@ struct torus_field {
 
 /**
  * struct torus_tree - the attributes of one message or nest
- * @size: of the struct
+ * @size: size of the struct
  */
 struct torus_tree {
 	const struct torus_set *set;
@@ -39,7 +39,7 @@ struct torus_tree {
 	unsigned int size;
 };
 
-/* For trees.c; NUMBER() does not compile if the member is not of @width bytes. */
+/* For trees.c. NUMBER() does not compile if the size of the member is not @width. */
 #define MEMBER(s, m) \
 	.at = offsetof(struct s, m), .size = sizeof(((struct s *)0)->m)
 #define NUMBER(s, m, width)                                                                        \
@@ -56,18 +56,18 @@ extern const struct torus_tree torus_tree_device_get, torus_tree_link_get, torus
 
 /**
  * torus_tree_put() - write a struct as attributes
- * A text, an array or a number that is below its least, such as an IFINDEX of 0, is left out.
+ * A text, array or number below its minimum, such as an IFINDEX of 0, is left out.
  * @without: further attributes to leave out; may be NULL
- * @to, @room: where, aligned to 4 bytes
+ * @to, @room: the buffer, aligned to 4 bytes
  * Return: the bytes written, or -EMSGSIZE.
  */
 int torus_tree_put(const struct torus_tree *t, const struct torus_attrs *without, const void *from,
 		   void *to, size_t room);
 
 /**
- * torus_tree_parse() - fill a struct, all zeros before, from attributes
- * Attributes that the tree does not have are ignored: they are of a newer NIC.
- * @seen: gets those found
+ * torus_tree_parse() - fill a zeroed struct from attributes
+ * Attributes that the tree does not have are ignored: a newer NIC may send them.
+ * @seen: filled with the attributes found
  * Return: 0, or -EBADMSG with the reason in @why.
  */
 int torus_tree_parse(const struct torus_tree *t, struct torus_span s, void *to,
