@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The NIC towards its host: set-up, sending, links, timers, counters. */
+/* Host side of the NIC: set-up, sending, links, timers, counters. */
 #include "nic_impl.h"
 #include "params.h"
 
@@ -10,7 +10,7 @@ void tn_tell(struct tn_nic *nic, u8 type)
 	nic->ops->event(nic->host, &ev);
 }
 
-/* --- what a link asks of the NIC (struct tn_link_ops) ----------------------- */
+/* --- callbacks of links (struct tn_link_ops) --------------------------------- */
 
 static void link_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
 {
@@ -27,8 +27,8 @@ static void link_acked(void *ctx, struct tn_queue *done)
 }
 
 /*
- * The RETRY buffer of a dead link is parked, unresolved; order as it was sent. Adaptive packets
- * that were never on the wire take another way.
+ * Parks the RETRY buffer of a dead link in the order of sending, as unresolved. Adaptive packets
+ * that were never on the wire take another path.
  */
 static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u64 now)
 {
@@ -52,7 +52,7 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u6
 		pkt->in_port = TN_PORT_HOST;
 		pkt->unresolved = 1;
 		pkt->session = l->session;
-		tn_settle(nic, pkt);	/* if not, it stays: there is a RETRY buffer of these */
+		tn_settle(nic, pkt);	/* on failure it stays where it is */
 		tn_park_push(&nic->park, pkt, now);
 	}
 	if (first && nic->park.q.head)
@@ -152,14 +152,14 @@ static void drop_all(struct tn_nic *nic, struct tn_queue *q)
 		nic->ops->pkt_put(nic->host, pkt);
 }
 
-/* Parked or not, it ends here: the sums of a recovery must not wait for it. */
+/* Drops @pkt, and counts it as ended so that the sums of a recovery do not wait for it. */
 static void drop_counted(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);
 	nic->ops->pkt_put(nic->host, pkt);
 }
 
-/* All packets but those in RETRY buffers, which belong to the links' peers. */
+/* Drops all packets except those in RETRY buffers, which peers may have accepted. */
 static void empty(struct tn_nic *nic, u64 now)
 {
 	struct tn_queue waiting = { 0 };
@@ -242,13 +242,13 @@ static bool place_ok(const struct tn_nic *nic, const struct torus_shape *shape,
 	return true;
 }
 
-/* Written out, not memcmp: padding does not count. */
+/* Compares members, not memory: the structs have padding. */
 static bool same_place(const struct tn_nic *nic, const struct torus_shape *shape,
 		       const struct torus_coords *at)
 {
 	unsigned int d;
 
-	if (nic->shape.ndims != shape->ndims)	/* 0 without a place */
+	if (nic->shape.ndims != shape->ndims)	/* 0 if the NIC has no place */
 		return false;
 	for (d = 0; d < TORUS_MAX_DIMS; d++) {
 		if (nic->shape.size[d] != shape->size[d] || nic->at.c[d] != at->c[d])
@@ -300,7 +300,7 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 
 /* --- sending --------------------------------------------------------------- */
 
-/* The first packet to @dst since the row to it became valid. */
+/* Begins new numberings with the first packet to @dst since its row became valid. */
 static void begin_flows(struct tn_nic *nic, u32 dst)
 {
 	struct tn_block *block = &nic->block[dst / TN_BLOCK];
@@ -309,11 +309,11 @@ static void begin_flows(struct tn_nic *nic, u32 dst)
 	if (!(block->begins & bit))
 		return;
 	block->begins &= ~bit;
-	nic->shadow_block[dst / TN_BLOCK].begins &= ~bit;	/* it was copied */
+	nic->shadow_block[dst / TN_BLOCK].begins &= ~bit;	/* ROWS_BEGIN has copied the bit */
 	tn_flow_begin(&nic->flows, dst, nic->version);
 }
 
-/* An own packet goes: number it, stamp it, into the injection queue. */
+/* Numbers and stamps an own packet and puts it into the injection queue. */
 static void launch(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
 	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
@@ -328,7 +328,7 @@ static void launch(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	tn_input_push(nic, TN_INPUT_INJECT + vc, pkt);
 }
 
-/* By way of a relay, and somebody else has to go first. */
+/* Return: true if @row leads through a relay whose window is full or has packets waiting. */
 static bool window_full(const struct tn_nic *nic, u64 row)
 {
 	return (row & TORUS_ROW_RELAY) && (row & TORUS_ROW_VALID) &&
@@ -344,7 +344,7 @@ bool tn_launch_waiting(struct tn_nic *nic)
 		struct tn_pkt *pkt = r->wait.head;
 		u64 row = nic->rows[pkt->hdr.dst];
 
-		if (tn_on_hold(nic, pkt->hdr.dst)) {	/* since it waits */
+		if (tn_on_hold(nic, pkt->hdr.dst)) {	/* set while it waited */
 			tn_release_held(nic);
 			break;
 		}
@@ -361,7 +361,7 @@ void tn_release_held(struct tn_nic *nic)
 	struct tn_pkt *pkt;
 
 	nic->relay.wait = nic->held = (struct tn_queue) { 0 };
-	/* Of one flow, what waits for the window came before what is on hold. */
+	/* In one flow, packets that wait for the window are older than those on hold. */
 	while ((pkt = tn_queue_pop(&waited)) || (pkt = tn_queue_pop(&held))) {
 		u64 row = nic->rows[pkt->hdr.dst];
 
@@ -378,7 +378,7 @@ void tn_release_held(struct tn_nic *nic)
 			launch(nic, pkt, row);
 			continue;
 		}
-		/* Never counted as injected, so not as unreachable in the sums. */
+		/* It was not counted as injected, so the sums must not count it as unreachable. */
 		nic->counter[TORUS_NC_UNREACHABLE]++;
 		pkt->hdr.type = TN_UNREACH;
 		pkt->hdr.src = pkt->hdr.dst;
@@ -614,7 +614,7 @@ static void serdes_gauges(const struct tn_train *t, u64 *gauge)
 	gauge[TORUS_PG_MARGIN_TRAIN] = t->params.margin_train;
 }
 
-/* Of the VC whose packets wait longest. */
+/* Return: the longest time for which the packets of a VC have been waiting, ns. */
 static u64 waited(const struct tn_link *l, u64 now)
 {
 	u64 most = 0;

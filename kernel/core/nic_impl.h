@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inside a NIC: nic.c (host side, links, counters), router.c (moves packets),
- * table.c (rows, holds, colours, parking commands).
+ * The state of a NIC, shared by nic.c (host side, links, counters), router.c (moves packets),
+ * table.c (rows, holds, colours, parking commands) and via.c (relays).
  */
 #ifndef TN_NIC_IMPL_H
 #define TN_NIC_IMPL_H
@@ -14,12 +14,12 @@
 #include "route.h"
 
 #define TN_INJECT_MAX	256		/* packets in an injection queue */
-/* The same with what this NIC says itself and sends back, beside what the host may queue. */
+/* The same with the ASKs, ACKs and returned packets that the NIC itself adds. */
 #define TN_ANSWERS_MAX	(TN_INJECT_MAX + TN_RELAY_RIDERS)
 
 /*
- * Inputs of the router: port * VCS + vc, then for each VC an injection queue, one of
- * packets that come from the parking segment and one of those that are relayed here.
+ * Inputs of the router: port * VCS + vc, then for each VC an injection queue, a queue of
+ * packets replayed from the parking segment, and a queue of packets that this node relays.
  */
 #define TN_INPUT_INJECT	(TORUS_MAX_PORTS * TORUS_VCS)
 #define TN_INPUT_REPLAY	(TN_INPUT_INJECT + TORUS_VCS)
@@ -29,12 +29,12 @@
 #define TN_BLOCK	64		/* rows */
 
 /**
- * struct tn_block - of TN_BLOCK rows of a table, so that neither a commit nor a release
- * walks a whole one, which takes long at millions of nodes
- * @releases: holds in these rows were made after so many releases: unless that
- *	is tn_nic.releases they are lifted, and are cleared when somebody looks
- * @begins: rows, a bit each, that became valid and carried no packet yet: with the
- *	first one the numbering of its flows begins
+ * struct tn_block - state of TN_BLOCK consecutive rows of a table
+ * It spares commit and release a walk over the table, which may have millions of rows.
+ * @releases: the value of tn_nic.releases when holds were last set in these rows. If it differs
+ *	from the present value, the HOLD bits are void, and are cleared at the next access
+ * @begins: bitmap of rows that became valid and carried no packet since: the first packet begins
+ *	a new numbering of the flows to that node
  */
 struct tn_block {
 	u64 releases;
@@ -42,11 +42,11 @@ struct tn_block {
 };
 
 /**
- * struct tn_way - where a header leads from here: that of the next packet is mostly the same
- * @known: the rest means something
+ * struct tn_way - cached routing result of the last header: the next packet mostly has the same
+ * @known: the cache is valid
  * @path: the header
- * @out: as of tn_route_next()
- * @last: its last step when it goes there
+ * @out: the result of tn_route_next()
+ * @last: the last step in the header after that hop
  */
 struct tn_way {
 	bool known;
@@ -64,11 +64,12 @@ struct tn_way {
  * @way: of the packet that was last moved
  * @reopening: mask of closed ports that open when the replay is done
  * @held: own packets whose destination is on hold, in order
- * @rows, @shadow: two tables of @nodes rows; @shadow_open: one was begun
- * @block, @shadow_block: of these tables
- * @copying: one is being begun, its first @copied rows are there
- * @releases: how often all holds were lifted
- * @relays_held: no release since the commit: all destinations with a relay are on hold
+ * @rows, @shadow: the active and the shadow table, @nodes rows each; @shadow_open: the shadow
+ *	accepts rows
+ * @block, @shadow_block: block states of these tables
+ * @copying: the active rows are being copied to the shadow; the first @copied are done
+ * @releases: number of releases so far; each ends all holds
+ * @relays_held: no release since the last commit: all destinations behind relays are on hold
  */
 struct tn_nic {
 	const struct tn_ops *ops;
@@ -123,8 +124,8 @@ static inline bool tn_on_hold(const struct tn_nic *nic, u32 dst)
 }
 
 /*
- * Does the packet count in the sums of a recovery? VCD data and all that is relayed does, a copy
- * marked bad does not.
+ * Return: true if the packet counts in the sums of a recovery: data on VCD0 and VCD1 and all
+ * relayed packets, but no copies that are marked bad.
  */
 static inline bool tn_counts(const struct tn_pkt *pkt)
 {
@@ -145,7 +146,7 @@ static inline void tn_input_push(struct tn_nic *nic, unsigned int input, struct 
 	nic->active |= 1ull << input;
 }
 
-/* Before all that waits there. */
+/* Puts @pkt at the head of the queue. */
 static inline void tn_input_push_front(struct tn_nic *nic, unsigned int input,
 				       struct tn_pkt *pkt)
 {
@@ -153,13 +154,13 @@ static inline void tn_input_push_front(struct tn_nic *nic, unsigned int input,
 	nic->active |= 1ull << input;
 }
 
-/* @pkt, which is to be parked, is in memory for that. False: none is left. */
+/* Moves @pkt into parking memory, if the host has such memory. Return: false: none is left. */
 static inline bool tn_settle(const struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	return !nic->ops->park || nic->ops->park(nic->host, pkt);
 }
 
-/* A relayed packet of nobody's window: relays may drop it. */
+/* Return: true if @pkt is relayed and counts in no window: a relay may drop it. */
 static inline bool tn_is_rider(const struct tn_pkt *pkt)
 {
 	return pkt->hdr.type != TN_DATA || pkt->hdr.nic || pkt->via.payer == TORUS_NO_NODE;
@@ -177,37 +178,37 @@ static inline bool tn_may_reroute(const struct tn_pkt *pkt)
 void tn_tell(struct tn_nic *nic, u8 type);
 
 /* router.c */
-/** tn_stamp() - header of a packet that starts here, from a valid @row */
+/** tn_stamp() - fill the header of a packet that starts at this node, from a valid @row */
 void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
-/** tn_parked() - @pkt, resolved, counts as parked from now on */
+/** tn_parked() - count @pkt, which is resolved, as parked */
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_reroute() - @pkt, of which no other copy is known, takes another way: see tn_may_reroute() */
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_reopen() - open the ports that waited for the replay, if it is done */
 bool tn_reopen(struct tn_nic *nic);
-/** tn_deliver_waiting() - packets of flows whose turn has come */
+/** tn_deliver_waiting() - deliver waiting packets that are next in their flows */
 void tn_deliver_waiting(struct tn_nic *nic, u64 now);
 
 /* via.c */
-/** tn_via_hear() - a NIC says something to this one; @pkt is given back */
+/** tn_via_hear() - receive an ASK or ACK of another NIC; @pkt is given back to the host */
 void tn_via_hear(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_via_ended() - a packet with this relay flit has come to its destination */
+/** tn_via_ended() - count a packet with this relay flit that has reached its destination */
 void tn_via_ended(struct tn_nic *nic, const struct tn_via *via);
-/** tn_via_charge() - @pkt, just stamped, is of this node's window if it is relayed */
+/** tn_via_charge() - put @pkt, just stamped, into this node's window if it is relayed */
 void tn_via_charge(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_via_take() - relay memory for @pkt. Return: false: there is none. */
+/** tn_via_take() - reserve relay memory for @pkt. Return: false: none is left. */
 bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_via_onward() - @pkt, taken, starts on its next leg by a valid @row */
+/** tn_via_onward() - after tn_via_take(): start @pkt on its next leg by a valid @row */
 void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 /** tn_via_poll() - ask for acknowledgements that are overdue */
 void tn_via_poll(struct tn_nic *nic, u64 now);
 
 /* nic.c */
-/** tn_gone() - neighbours have the packets of @done: count them and give them back */
+/** tn_gone() - count the packets of @done, which neighbours accepted, and give them back */
 void tn_gone(struct tn_nic *nic, struct tn_queue *done);
-/** tn_launch_waiting() - own packets that waited for the relay window. Return: some went. */
+/** tn_launch_waiting() - inject own packets that wait for the relay window. Return: any */
 bool tn_launch_waiting(struct tn_nic *nic);
-/** tn_release_held() - own packets that waited go on their way */
+/** tn_release_held() - inject the own waiting packets that no hold or window stops any more */
 void tn_release_held(struct tn_nic *nic);
 
 #endif /* TN_NIC_IMPL_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Windows of relayed packets; relay.h says why. */
+/* Windows of relayed packets; see relay.h. */
 #include "relay.h"
 
 void tn_relay_init(struct tn_relay *r, struct tn_relay_peer *peer, u32 nodes, u32 packets)
@@ -38,7 +38,7 @@ void tn_relay_charge(struct tn_relay *r, struct tn_pkt *pkt, u32 node)
 	pkt->via.payer = node;
 	pkt->via.gen = r->gen;
 	if (p->sent == p->acked)
-		p->asked = p->acked - 1;	/* not looked at yet */
+		p->asked = p->acked - 1;	/* not examined yet */
 	p->sent++;
 	r->out++;
 	r->used = true;
@@ -73,7 +73,7 @@ bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
 	struct tn_relay_peer *p = &r->peer[from];
 	u32 new = count - p->acked;
 
-	if (gen != r->gen || !new || new > p->sent - p->acked)	/* late, or no truth */
+	if (gen != r->gen || !new || new > p->sent - p->acked)	/* late, or impossible */
 		return false;
 	p->acked = count;
 	r->out -= new;
@@ -86,7 +86,7 @@ bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
 u32 tn_relay_ask(struct tn_relay *r, u32 n)
 {
 	if (n > r->nodes)
-		n = r->nodes;	/* each once */
+		n = r->nodes;	/* each node once */
 	while (r->out && n--) {
 		struct tn_relay_peer *p = &r->peer[r->cursor];
 		u32 i = r->cursor;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* What a router does with a header. */
+/* Routing decisions from a packet header. */
 #include "route.h"
 
 /*
- * A header comes from the wire: a destination or a step that this shape does
- * not have must end as a wrong row, not as an access past an array.
+ * Return: true if this shape has the step. A header comes from the network: a destination or step
+ * that the shape does not have must give TN_ROUTE_LOST, not an access past an array.
  */
 static bool step_ok(const struct torus_shape *shape, u8 step)
 {
@@ -12,8 +12,8 @@ static bool step_ok(const struct torus_shape *shape, u8 step)
 }
 
 /*
- * Where the DIR bits have to lead: the destination, or the node one hop short
- * of it if there is a last step.
+ * Sets the node to which the DIR bits must lead: the destination, or, if there is a last step, the
+ * node before it. Return: false: the header is wrong.
  */
 static bool find_goal(const struct torus_shape *shape, const struct tn_path *path,
 		      struct torus_coords *goal)
@@ -73,7 +73,7 @@ void tn_route_leave(const struct torus_shape *shape, const struct torus_coords *
 	    !find_goal(shape, path, &goal))
 		return;
 
-	/* Going in that direction is the last step only once all else is done. */
+	/* A hop in the direction of the last step is that step only if nothing else is left. */
 	for (d = 0; d < shape->ndims; d++)
 		if (at->c[d] != goal.c[d])
 			return;

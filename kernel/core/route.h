@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * What a router does with a header. Used by the NIC, and by everyone who wants
- * to know where a row leads (libtorus, fabricctl trace, verification).
+ * Routing decisions from a packet header. Used by the NIC, and by code that follows a row to its
+ * destination (libtorus, fabricctl trace, verification).
  */
 #ifndef TN_ROUTE_H
 #define TN_ROUTE_H
 
 #include "topo.h"
 
-/* Answers of tn_route_next() besides a direction. */
+/* Results of tn_route_next() other than a direction. */
 #define TN_ROUTE_HERE	0x40	/* arrived */
-#define TN_ROUTE_LOST	0x41	/* DIR bits exhausted elsewhere: a wrong row */
+#define TN_ROUTE_LOST	0x41	/* no DIR bit left before the destination: the row is wrong */
 
-/** struct tn_path - the part of a header that routing reads and changes */
+/** struct tn_path - the fields of a header that routing reads and changes */
 struct tn_path {
 	u32 dst;
 	u16 dir;		/* DIR bits */
@@ -20,7 +20,7 @@ struct tn_path {
 	u8 last;
 };
 
-/** tn_path_of_row() - header fields as stamped from a valid row */
+/** tn_path_of_row() - the header fields that a valid row gives to a packet */
 static inline struct tn_path tn_path_of_row(u32 dst, u64 row)
 {
 	return (struct tn_path) {
@@ -32,19 +32,19 @@ static inline struct tn_path tn_path_of_row(u32 dst, u64 row)
 }
 
 /**
- * tn_route_next() - the direction a packet takes from @at
- * @path: its header; tn_route_leave() with the answer updates it
+ * tn_route_next() - the direction that a packet takes from @at
+ * @path: its header; tn_route_leave() with the result updates it
  *
- * The first step, if any, goes first; then the first set direction (in the
- * order +x +y ... -x -y ...) whose coordinate differs from the one of
- * (destination minus last step); then the last step.
+ * The first step, if any, comes first; then the first direction of the DIR bits (in the order
+ * +x +y ... -x -y ...) in whose dimension the coordinates of @at and of the destination minus the
+ * last step differ; then the last step.
  *
  * Return: a direction, TN_ROUTE_HERE or TN_ROUTE_LOST.
  */
 unsigned int tn_route_next(const struct torus_shape *shape, const struct torus_coords *at,
 			   const struct tn_path *path);
 
-/** tn_route_leave() - what changes in the header when the packet goes @dir */
+/** tn_route_leave() - update the header for a hop in direction @dir */
 void tn_route_leave(const struct torus_shape *shape, const struct torus_coords *at,
 		    struct tn_path *path, unsigned int dir);
 

@@ -23,7 +23,7 @@
 #include "bubble.h"
 #include "nic_impl.h"
 
-#define BURST 16	/* packets from one input before the next has its turn */
+#define BURST 16	/* packets moved from one input before the next input is served */
 
 enum moved { BLOCKED, MOVED };
 
@@ -62,7 +62,7 @@ static void freed(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
 		tn_link_freed(&nic->link[pkt->in_port], pkt->in_vc, now);
 }
 
-/* --- ends of a packet's way ------------------------------------------------ */
+/* --- delivery, parking, packets that come back ------------------------------ */
 
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -74,8 +74,8 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 }
 
 /*
- * It waits in front of the router like a packet of this host, holding no buffer of the network, so
- * nothing in the network waits for it.
+ * Routes @pkt again. It waits in the injection queue like a packet of this host and occupies no
+ * input buffer, so nothing in the network waits for it.
  */
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -86,8 +86,9 @@ void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
 }
 
 /*
- * No row carries @pkt: counts it and sends it back to its source, as unreachable. Its input buffer
- * is free already, so there must be an end to how many wait for a way back that takes nothing.
+ * Sends @pkt, for which there is no valid row, back to its source as unreachable, and counts it.
+ * Its input buffer is free already, so the queue of packets on their way back must be bounded:
+ * if it is full, @pkt is dropped.
  */
 static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -105,7 +106,7 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
 	tn_tell(nic, TN_EV_PARK);
 	if (h->type == TN_UNREACH || src >= nic->nodes) {
-		nic->ops->pkt_put(nic->host, pkt);	/* nor can it go back */
+		nic->ops->pkt_put(nic->host, pkt);	/* it cannot go back either */
 		return;
 	}
 	tn_relay_unwrap(pkt);
@@ -132,7 +133,7 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
 }
 
-/* A VCD packet that ended here, whatever becomes of it now. */
+/* Counts a VCD packet that has reached its destination, whether or not the host takes it. */
 static void count_ended(struct tn_nic *nic, const struct tn_pkt *pkt)
 {
 	tn_flow_count(nic, pkt, TORUS_FC_DELIVERED);
@@ -170,7 +171,7 @@ void tn_deliver_waiting(struct tn_nic *nic, u64 now)
 	}
 }
 
-/* Delivers what waits of the epoch before @pkt's. Return: false: the host is full. */
+/* Delivers waiting packets of the flow's former epoch. Return: false: the host is full. */
 static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
 {
 	struct tn_flows *f = &nic->flows;
@@ -186,7 +187,7 @@ static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 
 	return true;
 }
 
-/* @pkt is for this host and was @came when it came. */
+/* Gives @pkt to this host; @came is the packet as it was received, with its relay flit. */
 static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct tn_pkt *came,
 			    u64 now)
 {
@@ -258,7 +259,7 @@ static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	return MOVED;
 }
 
-/* It comes from this node's own parking segment. */
+/* Return: true if @pkt was replayed from this node's parking segment. */
 static bool from_park(const struct tn_pkt *pkt)
 {
 	return pkt->in_port == TN_PORT_HOST && (pkt->tail.flags & TN_TAIL_REPLAYED);
@@ -272,9 +273,9 @@ static void drop_rider(struct tn_nic *nic, struct tn_pkt *pkt)
 }
 
 /*
- * What was in a relay's memory, and is not a rider, is parked even in a full segment, where it
- * lies, for no input buffer may wait for it. But NICs that keep to their windows leave a relay no
- * more than its capacity, so neither may others.
+ * Return: true if @pkt can be parked. A full segment still takes packets from relay memory, except
+ * riders, because no input buffer may wait for them; they stay in the memory where they are. Their
+ * number is limited to the relay's capacity, which only NICs that exceed their windows reach.
  */
 static bool has_room(const struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -284,7 +285,7 @@ static bool has_room(const struct tn_nic *nic, struct tn_pkt *pkt)
 	       nic->park.relayed < nic->relay.capacity;
 }
 
-/* There is room for @pkt. @push: tn_park_push(), or _later() */
+/* Parks @pkt after has_room() was true. @push: tn_park_push() or tn_park_push_later() */
 static void park_it(struct tn_nic *nic, struct tn_pkt *pkt, u64 now,
 		    void (*push)(struct tn_park *p, struct tn_pkt *pkt, u64 now))
 {
@@ -307,8 +308,8 @@ static void note_full(struct tn_nic *nic)
 }
 
 /*
- * @pkt, out of its queue, cannot go on by @out. What was in a relay's memory needs no
- * more of it when it is parked.
+ * Parks @pkt, which is out of its queue and cannot leave by @out. A parked packet no longer
+ * occupies relay memory.
  */
 static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u64 now)
 {
@@ -337,9 +338,9 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 	return MOVED;
 }
 
-/* --- onward ---------------------------------------------------------------- */
+/* --- forwarding ------------------------------------------------------------ */
 
-/* Traffic bound for such a link is diverted; a retraining one is waited for. */
+/* Return: true if @pkt must be diverted from port @out. It waits for a retraining link. */
 static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned int out)
 {
 	const struct tn_link *l = &nic->link[out];
@@ -348,7 +349,7 @@ static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned in
 		return true;
 	if (!l->closed || pkt->hdr.nic)
 		return false;
-	/* Windows open only if what is replayed by way of relays waits for no other replay. */
+	/* A relayed packet does not wait for another replay, which may wait for its window. */
 	if (pkt->hdr.relayed && (pkt->tail.flags & TN_TAIL_REPLAYED))
 		return false;
 	return !(nic->reopening >> out & 1 && from_park(pkt));
@@ -361,7 +362,7 @@ static enum moved stall(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 		l->counter[TORUS_PC_STALLS_VCD0 + pkt->hdr.vc]++;
 	}
 	pkt->stalled = 1;
-	/* An adaptive one may go another way, and would leave this behind. */
+	/* Not for VCA: the packet may leave by another port, and the time would stay set. */
 	if (pkt->hdr.vc != TORUS_VC_A && !l->waiting[pkt->hdr.vc])
 		l->waiting[pkt->hdr.vc] = now;
 	return BLOCKED;
@@ -418,8 +419,8 @@ static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, uns
 }
 
 /*
- * For two ways that are alike: what a link carries is the choice of the receiver at its other end,
- * which said so; one that says nothing is not known to be narrow.
+ * Return: true if @l carries more than @than. The peer's receiver has announced its rate in INIT;
+ * a link without an announced rate counts as wide.
  */
 static bool wider(const struct tn_link *l, const struct tn_link *than)
 {
@@ -427,9 +428,10 @@ static bool wider(const struct tn_link *l, const struct tn_link *than)
 }
 
 /*
- * VCA: of the allowed directions that bring it nearer, the healthy one with most
- * credits, and of such the one that carries most; none has any: the escape.
- * Return: a port, or nports: wait, or nports + 1: all ways are dead.
+ * Chooses the output of a packet on VCA: of the allowed directions that bring it nearer and whose
+ * link is usable, the one with most credits, then the fastest one. If none has a credit, the
+ * packet enters the escape channel by port @det.
+ * Return: a port; nports: wait; nports + 1: no link is usable.
  */
 static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int det)
 {
@@ -463,15 +465,15 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 }
 
 /*
- * The generation of the window that @pkt is in is a later version than that of the rows of this
- * node: its manager did not follow (relay.h).
+ * Return: true if the window generation of @pkt is a later version than that of this node's rows:
+ * the manager of this node did not follow (relay.h).
  */
 static bool of_later_table(const struct tn_nic *nic, const struct tn_pkt *pkt)
 {
 	return (s32)(pkt->via.gen - (u32)nic->version) > 0;
 }
 
-/* @pkt, taken, waits here for another table. */
+/* Parks @pkt, after tn_via_take(), until this node has another table. */
 static void park_relayed(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	if (has_room(nic, pkt)) {
@@ -483,8 +485,8 @@ static void park_relayed(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 }
 
 /*
- * @pkt, out of its queue, has come to a relay: this node. A row on hold differs from
- * that of the table by which a packet of another colour came.
+ * Relays @pkt, which is out of its queue. If the packet has another colour and the onward row is
+ * on hold, that row may differ from the row of the packet's table, and the packet is parked.
  */
 static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
@@ -548,7 +550,7 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	return MOVED;
 }
 
-/* Return: packets moved. */
+/* Moves up to BURST packets of one input. Return: packets moved. */
 static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
 {
 	struct tn_queue *q = &nic->input[input];
@@ -572,7 +574,7 @@ static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
 	return n;
 }
 
-/* The active ones of @inputs, each once, in order. Return: packets moved. */
+/* Serves each input of @inputs that has packets once, in order. Return: packets moved. */
 static unsigned int serve_all(struct tn_nic *nic, u64 inputs, u64 now)
 {
 	unsigned int moved = 0, input;
@@ -586,7 +588,7 @@ static unsigned int serve_all(struct tn_nic *nic, u64 inputs, u64 now)
 	return moved;
 }
 
-/* Parked packets that are to be replayed go back into the network. */
+/* Injects the parked packets that are to be replayed. Return: packets moved. */
 static unsigned int replay(struct tn_nic *nic)
 {
 	unsigned int n = 0;

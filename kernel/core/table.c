@@ -2,7 +2,7 @@
 /* Routing rows, holds, colours, and the manager's commands to the parking segment. */
 #include "nic_impl.h"
 
-/* A row this NIC can obey. */
+/* Return: true if the row is valid for the number of dimensions of this NIC. */
 static bool row_ok(const struct tn_nic *nic, u64 row)
 {
 	unsigned int ndirs = 2u * nic->shape.ndims;
@@ -22,7 +22,7 @@ static bool row_ok(const struct tn_nic *nic, u64 row)
 	       (last < ndirs || last == TORUS_ROW_NO_STEP);
 }
 
-/* Lifted holds leave @n rows of a table from @first on, and the rest of their blocks. */
+/* Clears HOLD bits that a release has ended in all blocks of rows @first to @first + @n - 1. */
 static void tidy(const struct tn_nic *nic, u64 *rows, struct tn_block *block, u32 first, u32 n)
 {
 	u32 b, i;
@@ -129,11 +129,12 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 	nic->shadow_open = false;
 	nic->flows.licensed = false;
 	/*
-	 * What is left of a replay is another version's; what has gone is drained with its colour.
+	 * End a running replay: it was of the former version. Its packets that are in the
+	 * network are drained like all others of their colour.
 	 */
 	nic->park.replaying = 0;
 	nic->park.through = false;
-	/* Which relay's row has changed, this node does not know. */
+	/* This node cannot know at which relays rows have changed. */
 	nic->relays_held = true;
 	tn_release_held(nic);
 	return 0;

@@ -14,7 +14,7 @@ u32 tn_shape_nodes(const struct torus_shape *shape)
 			return 0;
 		if (d >= shape->ndims && shape->size[d] != 1)
 			return 0;
-		/* Both factors are in range, so this cannot wrap before the test. */
+		/* Both factors are in range, so their product cannot overflow before the test. */
 		if (nodes > TORUS_MAX_NODES / shape->size[d])
 			return 0;
 		nodes *= shape->size[d];

@@ -18,7 +18,7 @@ u32 tn_node_id(const struct torus_shape *shape, const struct torus_coords *at);
 /** tn_node_coords() - node id (less than the number of nodes) to coordinates */
 void tn_node_coords(const struct torus_shape *shape, u32 id, struct torus_coords *at);
 
-/** tn_step() - coordinates one hop along direction @dir (modulo size) */
+/** tn_step() - change @at to the coordinates one hop in direction @dir (modulo size) */
 void tn_step(const struct torus_shape *shape, struct torus_coords *at, unsigned int dir);
 
 /*
@@ -27,11 +27,11 @@ void tn_step(const struct torus_shape *shape, struct torus_coords *at, unsigned 
 #define TN_ADDR4_NET	0x0a000000u
 #define TN_ADDR6_NET	0xfd746f72u	/* unique local, then "tor" */
 
-/** tn_addr4_shows_coords() - coordinates fit the bytes of an IPv4 address */
+/** tn_addr4_shows_coords() - Return: true if coordinates fit into the bytes of IPv4 addresses */
 bool tn_addr4_shows_coords(const struct torus_shape *shape);
-/** tn_node_of_addr4() - the node of @addr (host order), or TORUS_NO_NODE */
+/** tn_node_of_addr4() - the node with the address @addr (host order), or TORUS_NO_NODE */
 u32 tn_node_of_addr4(const struct torus_shape *shape, u32 addr);
-/** tn_node_of_addr6() - the node of the 16 bytes at @addr, or TORUS_NO_NODE */
+/** tn_node_of_addr6() - the node with the address in 16 bytes at @addr, or TORUS_NO_NODE */
 u32 tn_node_of_addr6(const struct torus_shape *shape, const u8 *addr);
 
 /* Direction d < ndims is +d; ndims + d is -d. */

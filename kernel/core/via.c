@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A NIC as a relay, and at both ends of a way through relays; relay.h says why. */
+/* Relays packets, and counts them at both ends of a path through relays; see relay.h. */
 #include "nic_impl.h"
 
-#define ASK_NODES 4096	/* looked at for one to be asked, each time */
-#define ASK_SHIFT_MAX 6	/* the time between two asks has doubled so often at most */
+#define ASK_NODES 4096	/* peers examined in one search for one to ask */
+#define ASK_SHIFT_MAX 6	/* limit of the back-off: 2^6 times replay_timeout */
 
 /*
- * Says @word to the NIC @to, before what waits to be injected, which the host may keep
- * full. What cannot go now is said again when it is asked for.
+ * Sends @word to the NIC of node @to. It goes to the head of the injection queue, which the host
+ * may keep full. If it cannot be sent now, the peer will ask for it again.
  */
 static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 count)
 {
