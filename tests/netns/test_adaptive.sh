@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Adaptive traffic (VCA) while cables fail: what a failed link has in its RETRY buffer takes another
+# way, nothing is lost, and counters tell what became of it. Flows of three sources meet at one
+# node, whose neighbours have few packet buffers, so that VCA has no room at times and packets
+# escape to VCD0.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+lab=ad$$
+to=1,1
+
+running() { is .state running; }
+newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)); }
+# counted COUNTER: of all NICs
+counted() { "$bin/fabricctl" counters --lab "$lab" --json | jq "map(.$1) | add"; }
+more_than() { (($(counted "$1") > $2)); }
+none() { (($(counted "$1") == 0)) || { echo "$1: $(counted "$1")"; return 1; }; }
+
+# under COMMAND...: adaptive flows of three nodes, and COMMAND a second later. Each flow must be
+# clean: no record lost, doubled or altered.
+under() {
+	local from pids=() rc=0
+	for from in 0,0 2,0 0,2; do
+		"$bin/fabricctl" lab traffic --name "$lab" -s 8 --udp --dscp 8 "$from" $to >"$tmp/$from" 2>&1 &
+		pids+=($!)
+	done
+	sleep 1
+	"$@" || rc=1
+	for from in "${pids[@]}"; do
+		wait "$from" || rc=1
+	done
+	cat "$tmp"/?,?
+	return $rc
+}
+
+went_on_vca() {
+	ask links --json | jq -e '[.[].tx_vca] | add > 100'
+}
+
+# A silent cable fails only after a while, so packets that nobody acknowledges are in the buffers
+# of its ends by then.
+silence() {
+	local v before rc=0
+	v=$(version)
+	before=$(counted rerouted)
+	lab silence 0,0:+x && until_true 20 newer "$v" && until_true 20 more_than rerouted "$before" || rc=1
+	lab silence 0,0:+x off && until_true 20 running && verified || rc=1
+	return $rc
+}
+
+# Both cables by which the packets of 0,0 come nearer, and one of another flow's.
+cuts() {
+	local v rc=0 link
+	v=$(version)
+	for link in 0,0:+x 0,0:+y 2,0:+y; do
+		lab cut $link || rc=1
+	done
+	until_true 20 newer "$v" && verified || rc=1
+	for link in 0,0:+x 0,0:+y 2,0:+y; do
+		lab mend $link || rc=1
+	done
+	until_true 20 running && verified || rc=1
+	return $rc
+}
+
+# Of one node they are shown with their meanings.
+shown() {
+	local name
+	ask counters 0,0 >"$tmp/shown" || return 1
+	for name in escaped rerouted unsure; do
+		grep -E "^$name +[0-9]+ +packets +adaptive packets" "$tmp/shown" ||
+			{ cat "$tmp/shown"; return 1; }
+	done
+	grep -E '^rerouted +[1-9]' "$tmp/shown"
+}
+
+check "a lab of nine with few packet buffers" lab up 3x3 "${patience[@]}" --set slots=4 || exit 1
+check "all links" until_true 20 running
+check "adaptive traffic stays whole: a silent cable" under silence
+check "adaptive traffic stays whole: three cuts" under cuts
+check "it went by VCA" went_on_vca
+check "packets found no room on VCA and escaped" more_than escaped 0
+check "none may have been doubled" none unsure
+check "counters shows them" shown
+check "lab down" lab down
+done_testing
