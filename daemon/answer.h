@@ -27,6 +27,7 @@ struct request;
  * @count: nodes that it is about, from @node on; 0: @node alone
  * @began: when it came
  * @rootless: the root did not answer it, so this node answers from what it knows itself
+ * @changed: an exclusion or inclusion was not in the table already
  * @ready: it waits until this says that it can be answered, or until @until; then @late
  * @next: in the list of those that wait
  */
@@ -42,7 +43,7 @@ struct request {
 	uint32_t node;
 	uint32_t count;
 	uint64_t began;
-	bool rootless;
+	bool rootless, changed;
 	struct gathering *g;
 	bool (*ready)(struct request *rq);
 	void (*end)(struct request *rq, bool late);

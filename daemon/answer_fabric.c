@@ -569,6 +569,7 @@ static void answer_excluded(struct request *rq, bool late)
 		return;
 	}
 	j = table_json(d);
+	json_object_set_new(j, "changed", json_boolean(rq->changed));
 	json_object_set_new(j, "in_force", json_boolean(in_force(d->fm)));
 	json_object_set_new(j, "kept", kept_json(d->fm));
 	answer_ok(rq, j, NULL);
@@ -636,7 +637,8 @@ static void exclude_ports(struct request *rq, bool on)
 	};
 	if (on && !take_order(rq, &e.exclude.order))
 		return;
-	err = machine_event(d, &e);
+	rq->changed = fm_exclude_changes(d->fm, node, port, on, on ? &e.exclude.order : NULL);
+	err = rq->changed ? machine_event(d, &e) : 0;
 	if (err == -EAGAIN)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
 	else if (err == -EPERM)

@@ -271,6 +271,12 @@ void fm_clock(struct fm *fm, uint64_t wall, uint64_t now)
 	fm->wall_at = now;
 }
 
+bool fm_exclude_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
+			const struct fm_order *order)
+{
+	return !fm_is_root(fm) || fm_admin_changes(fm, node, port, excluded, order);
+}
+
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
 {
 	set_time(fm, now);

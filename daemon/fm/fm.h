@@ -235,16 +235,25 @@ uint64_t fm_expiry(const struct fm *fm);
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
 /**
- * fm_clock() - the time of day is @wall, in seconds since 1970: when the manager begins, and when the
- * clock is set. Only exclusions with a term of a former root depend on it (root/term.c).
- */
-void fm_clock(struct fm *fm, uint64_t wall, uint64_t now);
-/**
  * fm_exclude_by() - the same with who and why: its node and ports are not looked at
  * If @order has an end, the root includes the ports then.
  */
 int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);
+/**
+ * fm_exclude_changes() - whether fm_exclude(), or fm_exclude_by() if there is an @order, would change
+ *	anything; for the root, others return true
+ * The same exclusion for the same reason, without an end, changes nothing: not even who gave the order.
+ */
+bool fm_exclude_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
+			const struct fm_order *order);
+
+/**
+ * fm_clock() - the time of day is @wall, in seconds since 1970: when the manager begins, and when the
+ *	clock is set
+ * Only exclusions with a term of a former root depend on it (root/term.c).
+ */
+void fm_clock(struct fm *fm, uint64_t wall, uint64_t now);
 
 /**
  * fm_root_move() - the root hands over to another node: all join that, and no row changes

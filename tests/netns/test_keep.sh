@@ -53,6 +53,14 @@ kept() {
 }
 orders() { fabricctl table --json | jq -c '[.orders[] | [.node, .ports, .uid, .reason]]'; }
 same_orders() { [[ $(fabricctl table --json | jq -c .orders) == "$orders" ]]; }
+# What is so already makes no new table, and whoever gave the order first stays.
+already_so() {
+	local version
+	version=$(fabricctl table --json | jq .version) &&
+		fabricctl include 0,0:+y 1,1 | grep "^nothing to change; table version $version," &&
+		fabricctl exclude 1,0:+x --reason 'loose plug' --node 2,1 | grep "^nothing to change; table version $version," &&
+		fabricctl exclude 2,2 --json | jq -e '.changed == false and .in_force' && same_orders
+}
 # The next root tells who excluded what, and takes another reason.
 next_root() {
 	fabricctl root move 1,0 && until_true 10 moved && all_up && same_orders &&
@@ -249,6 +257,7 @@ check "programs" hanging_programs
 check "up" lab up 3x3
 check "all run" until_true 10 all_up
 check "candidates keep what is excluded, others do not" kept
+check "to exclude or include again the same changes nothing" already_so
 check "who excluded what outlives the root, and goes with another reason" next_root
 check "an exclusion for a while ends by itself, under another root" for_a_while
 check "all is as before when all lose their power" as_before

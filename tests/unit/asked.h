@@ -31,6 +31,7 @@
  * @nic_error: what each call of the NIC returns; @flows_error: one of parked flows
  * @link: of the NIC
  * @stats: of the service network
+ * @no_change: what it is told is so already
  * @change_error: what the manager returns when it is told to change something; @once: the first time
  * @privileged: whoever asks may change things; @uid, @at: who and where that is
  * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
@@ -59,7 +60,7 @@ struct asked {
 	unsigned int rows_read;
 	bool equal_rows;
 	int nic_error, flows_error, change_error;
-	bool once;
+	bool once, no_change;
 	struct torus_link link[PORTS];
 	struct svc_stats stats;
 	const char *told_by[NODES];

@@ -301,10 +301,14 @@ static json_t *table(const struct fake *f)
 			 shape_of(f), "excluded", excluded, "nodes", list);
 }
 
-static json_t *changed(const struct fake *f)
+static json_t *changed(struct fake *f)
 {
 	json_t *j = table(f);
 
+	if (!f->former)
+		json_object_set_new(j, "changed", json_boolean(!f->unchanged));
+	if (f->unchanged)
+		f->unchanged--;
 	json_object_set_new(j, "in_force", json_boolean(!f->late));
 	json_object_set_new(j, "kept", f->kept_of ? json_pack("{si si}", "have", (int)f->kept_have,
 							      "of", (int)f->kept_of) : json_null());

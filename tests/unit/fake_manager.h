@@ -30,7 +30,8 @@
  * @calls: nodes that it called, of them those that follow it, and another; those without an address
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
- * @former: of a release that knows no runs of rows, and no links in brief
+ * @unchanged: how many changes to come are so already
+ * @former: of a release that knows no runs of rows, and no links in brief, nor if there was a change
  * @early: there is no table: the manager knows this as "own" of its status, and nothing else
  * @raw: sent instead of any answer, if not NULL
  * @request: the last request
@@ -53,7 +54,7 @@ struct fake {
 	bool root_away;
 	bool late;
 	unsigned int more_problems;
-	unsigned int kept_have, kept_of;
+	unsigned int kept_have, kept_of, unchanged;
 	uint32_t root;
 	const char *root_state;
 	unsigned int calls[4];

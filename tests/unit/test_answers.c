@@ -345,7 +345,7 @@ static void coord(void **state)
 #define TABLE "{'ok':true,'data':{" OF_TABLE "}}"
 #define EXCLUDED(in_force) IN_FORCE(in_force, "null")
 #define KEPT(have, of) IN_FORCE("true", "{'have':" have ",'of':" of "}")
-#define IN_FORCE(in_force, kept) "{'ok':true,'data':{'in_force':" in_force ",'kept':" kept "," OF_TABLE "}}"
+#define IN_FORCE(in_force, kept) "{'ok':true,'data':{'changed':true,'in_force':" in_force ",'kept':" kept "," OF_TABLE "}}"
 #define OF_TABLE \
 	"'version':119,'epoch':7,'shape':[3,2],'excluded':[" \
 	"{'node':[1,0],'port':'+x','why':'admin'},{'node':[1,0],'port':'+y','why':'admin'}," \
@@ -411,6 +411,24 @@ static void excluded_and_included(void **state)
 		"this node is not the root any more");
 	a.change_error = -EINVAL;
 	refuses("{'cmd':'exclude','node':'0,0'}", "failed", "exclude: Invalid argument");
+}
+
+/* What is so already is no event for the manager; the answer waits for it all the same. */
+static void nothing_to_change(void **state)
+{
+#define UNCHANGED(in_force) \
+	"{'ok':true,'data':{'changed':false,'in_force':" in_force ",'kept':null," OF_TABLE "}}"
+
+	(void)state;
+	a.no_change = true;
+	says("{'cmd':'exclude','node':'1,1','port':'-y'}", UNCHANGED("true"));
+	says("{'cmd':'include','node':'bob'}", UNCHANGED("true"));
+	waits("{'cmd':'include','node':'bob'}", 0, UNCHANGED("true"));
+	waits("{'cmd':'include','node':'bob'}", 2 * SEC, UNCHANGED("false"));
+	does("");
+	a.no_change = false;
+	says("{'cmd':'include','node':'bob'}", EXCLUDED("true"));
+	does("include 1 -1 at 50\n");
 }
 
 /*
@@ -637,7 +655,7 @@ int main(void)
 		TEST(nodes), TEST(some_nodes), TEST(nodes_without_root),
 		TEST(coord),
 		TEST(table),
-		TEST(excluded_and_included),
+		TEST(excluded_and_included), TEST(nothing_to_change),
 		TEST(excluded_and_kept),
 		TEST(events),
 		TEST(events_of_others),

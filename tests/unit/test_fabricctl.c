@@ -656,6 +656,32 @@ static void tells_what_is_not_safe(void **state)
 	has(err, "not in force yet");
 }
 
+/* What was so already is said, unless one of several arguments was not; an old manager cannot tell. */
+static void tells_that_nothing_changes(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	fake.unchanged = 3;
+	expect("include 1,0:+x", 0);
+	has(out, "nothing to change; table version 7, ");
+	expect("exclude 1,0:+x 0,1 --json", 0);
+	j = printed();
+	assert_true(json_is_false(json_object_get(j, "changed")));
+	json_decref(j);
+	fake.unchanged = 1;
+	expect("exclude 1,0:+x 0,1", 0);
+	assert_null(strstr(out, "nothing to change"));
+	fake.unchanged = 1;
+	expect("include 1,0:+x 0,1 --json", 0);
+	j = printed();
+	assert_true(json_is_true(json_object_get(j, "changed")));
+	json_decref(j);
+	fake.former = true;
+	expect("include 1,0:+x", 0);
+	assert_null(strstr(out, "nothing to change"));
+}
+
 static void names_who_is_missing(void **state)
 {
 	(void)state;
@@ -770,6 +796,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(excludes_on_purpose, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tries_exclusions, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_what_is_not_safe, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(tells_that_nothing_changes, fake_setup,
+						fake_teardown),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_bad_answers, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_odd_data, fake_setup, fake_teardown),

@@ -268,6 +268,10 @@ static void test_include(void **state)
 		lives(200);
 		assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
 		stage_forget(&s);
+		assert_true(fm_exclude_changes(s.fm, 5, 0, false, NULL));
+		assert_true(fm_exclude_changes(s.fm, 6, 2, false, NULL));
+		assert_true(fm_exclude_changes(s.fm, 6, -1, false, NULL));
+		assert_false(fm_exclude_changes(s.fm, 5, 2, false, NULL));
 		/* Not by another port, nor by excluding. */
 		assert_int_equal(fm_exclude(s.fm, 5, 2, false, START + s.now), 0);
 		assert_int_equal(fm_exclude(s.fm, 10, 0, false, START + s.now), 0);

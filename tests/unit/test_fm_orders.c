@@ -143,6 +143,16 @@ static void has(uint32_t i, uint32_t node, uint16_t ports, uint64_t since, const
 	assert_string_equal(o->reason, reason);
 }
 
+#define BEGAN 1000000	/* seconds since 1970 */
+
+static struct fm_order order_for(uint64_t term)
+{
+	struct fm_order o = order(BEGAN, "for a while");
+
+	o.until = BEGAN + term;
+	return o;
+}
+
 /* The table has it as soon as the exclusion; another reason alone is a new table, too. */
 static void in_the_next_table(void **state)
 {
@@ -178,6 +188,48 @@ static void in_the_next_table(void **state)
 	assert_int_equal(fm_node(s.fm, 1)->admin, 2);
 	assert_null(fm_order(s.fm, 0));
 	assert_int_equal(fm_exclude_by(s.fm, 4, 0, &o, START + s.now), -EINVAL);
+	stage_end(&s);
+}
+
+/* Whether to exclude for the reason of @o, or to include if it is NULL, would change anything. */
+static bool changes(uint32_t node, int port, const struct fm_order *o)
+{
+	return fm_exclude_changes(s.fm, node, port, o != NULL, o);
+}
+
+/* What is so already, for the same reason and without an end, is no change. */
+static void nothing_to_change(void **state)
+{
+	struct fm_order o = order(5, "plug"), later = order(6, "plug"), other = order(6, "dust"),
+		hour = order_for(3600);
+
+	(void)state;
+	ring();
+	assert_false(changes(2, 0, NULL) || changes(2, -1, NULL));
+	assert_true(changes(2, 0, &o) && changes(2, -1, &o));
+	assert_int_equal(fm_exclude_by(s.fm, 2, 0, &o, START + s.now), 0);
+	assert_false(changes(2, 0, &o) || changes(2, 0, &later));	/* not in force yet */
+	settle(4);
+	assert_false(changes(2, 0, &later));
+	assert_true(changes(2, 0, &other) && changes(2, 0, &hour) && changes(2, -1, &later));
+	assert_true(changes(2, 0, NULL) && changes(2, -1, NULL));
+	assert_true(changes(3, 2, NULL));		/* the other end of that cable */
+	assert_false(changes(3, -1, NULL) || changes(2, 2, NULL));
+	assert_true(changes(3, 2, &o));
+	assert_int_equal(fm_exclude_by(s.fm, 2, 0, &hour, START + s.now), 0);
+	assert_true(changes(2, 0, &hour) && changes(2, 0, &later));
+	assert_int_equal(fm_exclude_by(s.fm, 2, -1, &o, START + s.now), 0);
+	assert_false(changes(2, 0, &later) || changes(2, -1, &later));
+	assert_false(changes(3, 2, NULL));		/* node 2 is out of service, not this cable */
+	assert_int_equal(fm_exclude_by(s.fm, 2, 1, &other, START + s.now), 0);
+	assert_true(changes(2, -1, &later));
+	assert_false(changes(2, 0, &later));
+	/* What is no node or port is refused as before. */
+	assert_true(changes(4, 0, NULL) && changes(0, 4, NULL) && changes(0, -2, NULL));
+	/* An exclusion of which it is not known who gave the order is one without a reason. */
+	assert_int_equal(fm_exclude(s.fm, 1, 1, true, START + s.now), 0);
+	assert_false(fm_exclude_changes(s.fm, 1, 1, true, NULL));
+	assert_true(changes(1, 1, &o));
 	stage_end(&s);
 }
 
@@ -269,16 +321,6 @@ static void parts_that_meet(void **state)
 }
 
 /* --- an order that ends by itself --------------------------------------------------------- */
-
-#define BEGAN 1000000	/* seconds since 1970 */
-
-static struct fm_order order_for(uint64_t term)
-{
-	struct fm_order o = order(BEGAN, "for a while");
-
-	o.until = BEGAN + term;
-	return o;
-}
 
 static void excluded_for(uint32_t node, int port, uint64_t term)
 {
@@ -464,6 +506,7 @@ int main(void)
 		cmocka_unit_test(as_the_naive_list),
 		cmocka_unit_test(in_the_next_table),
 		cmocka_unit_test(by_either_end),
+		cmocka_unit_test(nothing_to_change),
 		cmocka_unit_test(ends_by_itself),
 		cmocka_unit_test(each_has_its_own),
 		cmocka_unit_test(known_from_another),

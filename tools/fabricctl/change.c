@@ -15,6 +15,8 @@ static void show_excluded(const json_t *table)
 	size_t i;
 	json_t *v;
 
+	if (json_is_false(json_object_get(table, "changed")))
+		printf("nothing to change; ");
 	printf("table version %llu, %zu excluded%s\n",
 	       (unsigned long long)json_count(table, "version"), json_array_size(excluded),
 	       json_array_size(excluded) ? ":" : "");
@@ -72,6 +74,7 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
 {
 	json_t *requests = json_array(), *data = NULL;
 	int status = OK;
+	bool changed = false;
 	struct ask a;
 
 	status = ask_open(ctl, &a);
@@ -86,7 +89,10 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
 		json_decref(data);
 		data = NULL;
 		status = ask(&a, json_incref(json_array_get(requests, (size_t)i)), &data);
+		changed |= status == OK && json_is_true(json_object_get(data, "changed"));
 	}
+	if (changed && json_object_get(data, "changed"))	/* the last reply is shown for all */
+		json_object_set_new(data, "changed", json_true());
 	if (status == OK && ctl->json)
 		json_show(json_incref(data));
 	else if (status == OK)

@@ -42,17 +42,32 @@ static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct
 		fm_say(fm, FM_WARNING, "table", "no memory to keep who excluded what");
 }
 
+/* Ports of @node that @port means, -1 for all. */
+static uint16_t port_mask(const struct fm *fm, int port)
+{
+	return (uint16_t)(port < 0 ? (1u << 2 * fm->ndims) - 1 : 1u << port);
+}
+
 /*
  * A cable that was excluded by its other end is used again, too. One of a node out of service is
  * not: the whole node was excluded there, not this cable.
  */
+static bool is_far_excluded(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	uint32_t far = torus_neighbour(shape, node, port);
+
+	return fm->root->admin[far] & 1u << torus_dir_opposite(shape, port) &&
+	       !fm_service_is_out(fm, far);
+}
+
 static void include_far_end(struct fm *fm, uint32_t node, unsigned int port)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	uint32_t far = torus_neighbour(shape, node, port);
 	uint16_t bit = (uint16_t)(1u << torus_dir_opposite(shape, port));
 
-	if (!(fm->root->admin[far] & bit) || fm_service_is_out(fm, far))
+	if (!is_far_excluded(fm, node, port))
 		return;
 	fm->root->admin[far] &= (uint16_t)~bit;
 	take_order(fm, far, bit, NULL);
@@ -70,7 +85,7 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 		return -EAGAIN;
 	if (node >= fm->table.nodes || port < -1 || port >= (int)(2 * fm->ndims))
 		return -EINVAL;
-	mask = (uint16_t)(port < 0 ? (1u << 2 * fm->ndims) - 1 : 1u << port);
+	mask = port_mask(fm, port);
 	if (excluded)
 		r->admin[node] |= mask;
 	else
@@ -90,6 +105,34 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 	fm_judge_due(fm);
 	fm_publish_due(fm);
 	return 0;
+}
+
+/* Whether all ports of @mask have been excluded for the reason of @order, for ever as it is. */
+static bool has_order(const struct fm *fm, uint32_t node, uint16_t mask,
+		      const struct fm_order *order)
+{
+	const struct fm_orders *s = &fm->root->orders;
+
+	for (const struct fm_order *o = fm_orders_first(s, node); o; o = fm_orders_next(s, o))
+		if (!order->until && !o->until && !strcmp(o->reason, order->reason))
+			mask &= (uint16_t)~o->ports;
+	return !mask;
+}
+
+bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
+		      const struct fm_order *order)
+{
+	const struct fm_root *r = fm->root;
+	uint16_t mask;
+
+	if (!r->settled || node >= fm->table.nodes || port < -1 || port >= (int)(2 * fm->ndims))
+		return true;
+	mask = port_mask(fm, port);
+	if (excluded)
+		return (r->admin[node] & mask) != mask ||
+		       (order && !has_order(fm, node, mask, order));
+	return r->admin[node] & mask || fm_damp_holds(fm, node, mask) ||
+	       (port >= 0 && is_far_excluded(fm, node, (unsigned int)port));
 }
 
 void fm_admin_over(struct fm *fm, uint32_t node, uint16_t ports)

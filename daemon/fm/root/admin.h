@@ -20,6 +20,9 @@ void fm_admin_free(struct fm_root *r);
 /* As fm_exclude() and fm_root_move(), at the root. */
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order);
+/* As fm_exclude_changes(), at the root. */
+bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
+		      const struct fm_order *order);
 /* The time of the order for these ports is over: they are included. Far ends have their own orders. */
 void fm_admin_over(struct fm *fm, uint32_t node, uint16_t ports);
 int fm_admin_move(struct fm *fm, uint32_t node);

@@ -315,6 +315,22 @@ static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p)
 			 fm_end_text(fm, m, p, text, sizeof(text)));
 }
 
+bool fm_damp_holds(const struct fm *fm, uint32_t node, uint16_t ports)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+
+	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
+		const struct fm_mate *here = fm_mate_at(fm->root, node);
+		const struct fm_mate *there = fm_mate_at(fm->root, torus_neighbour(shape, node, p));
+
+		if (ports & 1u << p &&
+		    ((here && is_held(here, p)) ||
+		     (there && is_held(there, torus_dir_opposite(shape, p)))))
+			return true;
+	}
+	return false;
+}
+
 void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports)
 {
 	const struct torus_shape *shape = &fm->table.shape;
