@@ -25,22 +25,22 @@ struct tn_fault {
 	u64 skip;		/* good bits before the next bad one */
 };
 
-/** tn_fault_arm() - after @ber or @seed were set */
+/** tn_fault_arm() - restart the random numbers, after @ber or @seed was set */
 void tn_fault_arm(struct tn_fault *f);
 /**
- * tn_fault_rate() - another rate from here on
- * Errors have no memory: drawing the distance to the next one anew is exact, and
- * unlike tn_fault_arm() goes on with the random numbers.
+ * tn_fault_rate() - change the rate from now on
+ * The distance to the next error is drawn again, which is exact because errors are independent.
+ * Unlike tn_fault_arm() it does not restart the random numbers.
  */
 void tn_fault_rate(struct tn_fault *f, u64 ber);
-/** tn_fault_hits() - will an error fall into the next @bytes? If not, they are passed */
+/** tn_fault_hits() - Return: true if the next @bytes have an error; if not, skip them */
 bool tn_fault_hits(struct tn_fault *f, u32 bytes);
 /**
- * tn_fault_next() - steps over one bit, or one of whatever else @f counts
- * Return: true if it is a wrong one.
+ * tn_fault_next() - step over one bit, or one packet if @f counts packets
+ * Return: true if it has an error.
  */
 bool tn_fault_next(struct tn_fault *f);
-/** tn_fault_corrupt() - flip the bits of @data whose turn it is, and pass it */
+/** tn_fault_corrupt() - flip the bits of @data that have errors, and skip it */
 void tn_fault_corrupt(struct tn_fault *f, u8 *data, u32 bytes);
 
 #endif /* TN_FAULT_H */

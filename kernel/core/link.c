@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A link's data path: frames in, frames out, timers. States are in linkstate.c. */
+/* Data path of a link: received frames, sent frames, their timers. See linkstate.c for states. */
 #include "linkstate.h"
 #include "pieces.h"
 #include "times.h"
 
-#define PACE_LATE	MS	/* of a timer */
-#define PACE_FRAME	MS	/* on the wire */
+#define PACE_LATE	MS	/* a timer may be late by this much without loss of rate */
+#define PACE_FRAME	MS	/* limit of the time that a paced frame takes on the wire */
 
 void tn_link_account(struct tn_link *l, u64 now)
 {
@@ -24,7 +24,7 @@ void tn_link_account(struct tn_link *l, u64 now)
 	}
 }
 
-/* The ECRC; the destination of a leg is not in it, for it changes on the way. */
+/* Computes the ECRC. It covers the final destination: that of a leg changes on the way. */
 static u32 end_to_end(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t,
 		      const struct tn_via *via)
 {
@@ -37,7 +37,7 @@ static u32 end_to_end(const u8 *payload, const struct tn_hdr *h, const struct tn
 
 /* --- receiving ------------------------------------------------------------- */
 
-/* A packet of generation @gen was damaged or ahead: have the peer go back. */
+/* A packet of generation @gen was damaged or out of sequence: makes the peer retransmit. */
 static void rx_error(struct tn_link *l, u8 gen, u64 now)
 {
 	if (!tn_retry_error(&l->retry, gen))
@@ -49,7 +49,7 @@ static void rx_error(struct tn_link *l, u8 gen, u64 now)
 	l->counter[TORUS_PC_E_SENT]++;
 }
 
-/* What an intact header says of our packets. Return: false: the link failed. */
+/* Processes the acknowledgement in an intact header. Return: false: the link failed. */
 static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 {
 	struct tn_queue done = { 0 };
@@ -92,11 +92,11 @@ static bool sane(const struct tn_link *l, const struct tn_hdr *h)
 }
 
 /**
- * struct came - a packet as it came
+ * struct came - a packet inside a received frame
  * @head: header flit
- * @payload: as many flits as @head says; not used if there are none
+ * @payload: payload flits, as many as @head says; unused if there are none
  * @end: tail flit and, if RELAYED, relay flit
- * @owner: of the frame that it came in
+ * @owner: owner of the frame's memory
  */
 struct came {
 	const u8 *head;
@@ -105,7 +105,7 @@ struct came {
 	void *owner;
 };
 
-/* The next packet in sequence, intact. Return: false: it could not be taken. */
+/* Accepts the next packet in sequence, which is intact. Return: false: out of memory. */
 static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		      struct tn_tail *t, u64 now)
 {
@@ -118,7 +118,7 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	}
 	if (data && t->vb != TN_VB_BAD) {
 		pkt = l->host_ops->pkt_get(l->host, c->owner, c->payload);
-		if (!pkt) {		/* no memory: as if it had not come */
+		if (!pkt) {		/* out of memory: as if it had been lost */
 			rx_error(l, h->gen, now);
 			return false;
 		}
@@ -148,7 +148,7 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		pkt->unresolved = 0;
 		pkt->unsummed = l->rx_memory ? TN_UNSUMMED : 0;
 		l->ops->accept(l->ctx, l, pkt);
-	} else if (data) {		/* marked bad upstream; a good one follows */
+	} else if (data) {		/* marked bad by the sender; a good copy follows */
 		l->counter[TORUS_PC_VB_DROPS]++;
 		l->credit.used[h->vc]++;
 		tn_link_freed(l, h->vc, now);
@@ -169,8 +169,9 @@ static bool ecrc_ok(const struct came *c, const struct tn_hdr *h, const struct t
 }
 
 /*
- * Bytes that version 5 reserves. In version 4 they may be anything, but what no ECRC covers is
- * not sent on. Return: false: there is something in them.
+ * Checks the bytes that version 5 reserves. In version 4 they may have any value, but the service
+ * byte is cleared, so that no value which the ECRC does not cover is forwarded.
+ * Return: false: a reserved byte is not zero.
  */
 static bool rx_reserved(const struct tn_link *l, const struct came *c, const struct tn_hdr *h,
 			struct tn_tail *t)
@@ -185,7 +186,10 @@ static bool rx_reserved(const struct tn_link *l, const struct came *c, const str
 	return !service && !(h->relayed && tn_get_le16(c->end + 2 * TN_FLIT - 2));
 }
 
-/* An intact header in the up state. Return: false: stop reading the frame. */
+/*
+ * Processes a packet with an intact header on an up link.
+ * Return: false: the rest of the frame is to be dropped.
+ */
 static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h, u64 now)
 {
 	struct tn_tail t;
@@ -221,7 +225,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		return false;
 	}
 	if (h->type == TN_MGMT)
-		t.vb = 0;	/* one hop: nobody upstream could have marked it */
+		t.vb = 0;	/* such a packet goes one hop, so no NIC can have marked it */
 	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && !ecrc_ok(c, h, &t)) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);
@@ -230,7 +234,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	return rx_accept(l, c, h, &t, now);
 }
 
-/* Return: false: stop reading the frame. */
+/* Processes an ACK or NAK packet. Return: false: drop the rest of the frame. */
 static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 {
 	struct tn_hdr h;
@@ -238,7 +242,7 @@ static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 	if (l->state != TORUS_LINK_UP)
 		return false;
 	if (!tn_acknak_get(bytes, &h, l->seed)) {
-		l->counter[TORUS_PC_CRC_ERRORS]++;	/* the next one says as much */
+		l->counter[TORUS_PC_CRC_ERRORS]++;	/* the next one repeats the answer */
 		return true;
 	}
 	l->heard_at = now;
@@ -263,13 +267,13 @@ static bool init_ok(const struct came *c, const struct tn_hdr *h)
 
 enum next { NEXT_PACKET, NEXT_NONE, NEXT_BROKEN };
 
-/* The next packet of a frame. */
+/* Finds the next packet of a frame. */
 static enum next rx_next(struct tn_pieces *in, struct came *c)
 {
 	unsigned int len;
 
 	c->head = tn_pieces_take(in, TN_FLIT);
-	if (!c->head)			/* the end of the frame, or of a piece? */
+	if (!c->head)			/* end of the frame, or of a piece inside a packet */
 		return in->n > 1 ? NEXT_BROKEN : NEXT_NONE;
 	if (tn_type_of(c->head) == TN_PAD)
 		return NEXT_NONE;
@@ -296,9 +300,9 @@ bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n)
 }
 
 /*
- * Reads one packet, or answer. What follows a damaged one in a frame cannot be in
- * sequence, and where it begins is not certain: the rest of the frame is dropped.
- * Return: there may be more.
+ * Processes one packet, or ACK/NAK, of a frame. After a damaged packet the rest of the frame is
+ * dropped: it cannot be in sequence, and the length in the damaged header may be wrong.
+ * Return: true if the frame may have more packets.
  */
 static bool rx_one(struct tn_link *l, struct tn_pieces *in, void *owner, u64 now)
 {
@@ -346,7 +350,7 @@ void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, voi
 
 	l->counter[TORUS_PC_RX_FRAMES]++;
 	if (l->train.state != TN_TRAIN_DONE)
-		return;		/* bits without a decision point */
+		return;		/* the receiver is not trained: no bit arrives */
 	while (rx_one(l, &in, owner, now))
 		;
 	if (l->state != TORUS_LINK_UP)
@@ -366,7 +370,7 @@ static void seg_add(struct tn_frame *f, const u8 *base, u32 len)
 	f->small += len;
 }
 
-/* The answer to the peer is as of now; VCCR is as of the first time. */
+/* Fills header and sums before a transmission: RSEQ and E as of now, VCCR as first sent. */
 static void sum(const struct tn_link *l, struct tn_pkt *pkt)
 {
 	if (l->tx_memory && pkt->unsummed == TN_UNSUMMED) {
@@ -414,7 +418,7 @@ static bool is_large(const struct tn_pkt *pkt)
 	return pkt->hdr.len >= TN_FRAME_LARGE / TN_FLIT;
 }
 
-/* ns that @bytes take on the wire; 0: they take none. */
+/* The time that @bytes take on a paced wire, ns; 0: the link is not paced. */
 static u64 wire_time(const struct tn_link *l, u32 bytes)
 {
 	u32 mbps = l->peer_mbps;
@@ -422,7 +426,7 @@ static u64 wire_time(const struct tn_link *l, u32 bytes)
 	return mbps && l->params->pace ? (u64)bytes * 8000 * l->params->pace / mbps : 0;
 }
 
-/* A frame of @bytes was sent. */
+/* Accounts the time that a sent frame of @bytes takes on the wire. */
 static void pace(struct tn_link *l, u32 bytes, u64 now)
 {
 	u64 time = wire_time(l, bytes);
@@ -435,7 +439,7 @@ static void pace(struct tn_link *l, u32 bytes, u64 now)
 	l->paced = l->free_at > now;
 }
 
-/* Is there room for @pkt in @f, of @max bytes? */
+/* Return: true if @pkt still fits into the frame @f, which may have @max bytes. */
 static bool fits(const struct tn_link *l, const struct tn_frame *f, const struct tn_pkt *pkt,
 		 u32 max)
 {
@@ -443,7 +447,7 @@ static bool fits(const struct tn_link *l, const struct tn_frame *f, const struct
 
 	if (f->bytes + bytes > max || f->nsegs + 3 > TN_FRAME_SEGS)
 		return false;
-	/* An answer waits no longer than for this or for one packet. */
+	/* A paced frame is short, or one packet, so that acknowledgements do not wait for long. */
 	if (f->bytes > TN_ACKNAK_BYTES && wire_time(l, f->bytes + bytes) > PACE_FRAME)
 		return false;
 	if (is_large(pkt)) {
@@ -454,7 +458,7 @@ static bool fits(const struct tn_link *l, const struct tn_frame *f, const struct
 	return !l->small_max || f->small + bytes <= l->small_max;
 }
 
-/* Moves packets from the RETRY buffer into the frame. */
+/* Fills the frame with packets of the RETRY buffer. */
 static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 {
 	u32 max = l->params->frame_max;
@@ -479,10 +483,10 @@ static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 	}
 }
 
-/* Credits that no data took along get CREDIT packets. */
+/* Queues CREDIT packets for freed buffers that no data packet has reported. */
 static void push_credits(struct tn_link *l, u64 now)
 {
-	while (tn_credit_owed(&l->credit)) {	/* a VC each time */
+	while (tn_credit_owed(&l->credit)) {	/* one VC each */
 		struct tn_pkt *pkt;
 
 		if (l->retry.tx.sent.count >= l->retry_packets + TN_LINK_CTL_SLACK)
@@ -510,7 +514,7 @@ static void idle_frame(struct tn_link *l, struct tn_frame *f)
 	seg_add(f, l->ctl, 2 * TN_FLIT);
 }
 
-/* Ahead of the frame's packets, so that no damage to them hides it. */
+/* Writes an ACK or NAK at the start of the frame, so that it survives a damaged packet. */
 static void acknak(struct tn_link *l, struct tn_frame *f)
 {
 	struct tn_hdr h = { .type = TN_ACKNAK };
@@ -559,7 +563,7 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 			l->credit_now = false;
 	}
 	if (!f->bytes) {
-		if (!l->ack_now) {	/* credits owed but no memory: later */
+		if (!l->ack_now) {	/* credits to report, but out of memory: retry later */
 			l->credit_now = false;
 			l->credit_at = now + l->params->ack_delay;
 			return 0;
@@ -585,7 +589,7 @@ bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles)
 	       tn_credit_may(&l->credit, vc, bubbles);
 }
 
-/* Return: true if @pkt, which may be sent now, still could be after another packet of its VC. */
+/* Return: true if the credits suffice for another packet of the same VC before @pkt. */
 static bool room_before(const struct tn_link *l, const struct tn_pkt *pkt)
 {
 	return l->retry.tx.sent.count + 2 <= l->retry_packets &&

@@ -5,65 +5,59 @@
  *   down ──carrier, admin──> training ──> init ──handshake──> up
  *   up ──retrain, or the peer's──> retraining ──handshake──> up, nothing lost
  *   up, retraining ──carrier, silence, retry exhausted, peer──> faulty
- *   faulty ──an INIT heard, or carrier back──> init;  faulty probes meanwhile
+ *   faulty ──INIT received, or carrier back──> init;  faulty sends INITs at intervals
  *
  * That a line is trained before numbers are exchanged is our reading: the figure of the Angara
  * paper that shows the order (2a) is not in its text.
  *
- * Handshake. Each attempt of an end has a random nonce; its INIT carries the
- * nonce and the one it heard. An end that reads its own nonce in the peer's INIT
- * is up, with an LCRC seed made of both nonces, and says so once more by an INIT.
- * All that an INIT promises (sequence numbers, occupied buffers) is frozen with
- * the nonce, so which copy of it the peer read does not matter. The seed starts
- * every LCRC: frames of another up time are noise. The first seed names the
- * session, which goes on, with its TSEQs, through every retraining: so what an
- * end says of the session is understood even if only one of them had come up
- * again before the next failure.
+ * Handshake. Each attempt of an end has a random nonce; its INIT carries this nonce and the one
+ * received from the peer. An end that reads its own nonce in the peer's INIT is up, and sends one
+ * more INIT. The LCRC seed is made of both nonces. The content of an INIT (sequence numbers,
+ * occupied buffers) does not change during an attempt, so it does not matter which copy the peer
+ * received. Every LCRC starts from the seed, so frames of another up time fail it. The first seed
+ * is the name of the session, which continues, with its TSEQs, through every retraining. So both
+ * ends mean the same session even if only one of them came up again before the next failure.
  *
- * Retraining keeps RETRY buffer, sequence and credits: both INITs say RESUME,
- * the same last session, and what was accepted in it; the sender drops that
- * and replays the rest. If either end cannot resume, the link fails first.
+ * A retraining keeps the RETRY buffer, the sequence numbers and the credits. Both INITs have
+ * RESUME, the same last session, and the RSEQ in it; the sender drops the packets that the peer has
+ * accepted and replays the rest. If an end cannot resume, the link fails.
  *
- * The Angara paper also lets an init flit with a new SEQ set CTRP in a running link. Not here: of
- * the packets in between nobody could say which had arrived. A retraining asks both ends how far
- * they got, and goes on from there.
+ * In the Angara paper an init flit with a new SEQ may also set CTRP of a running link. Not here: it
+ * would be unknown which packets before it had arrived. In a retraining each end tells the other
+ * which packets it has accepted.
  *
- * Attempts are numbered, so that an INIT that was still on its way when its
- * sender began anew is known for what it is: what it says of the last session is
- * older than the session that the receiver asks about.
+ * Attempts are numbered, so that an INIT which was delayed until its sender had begun another
+ * attempt is recognised: its RSEQ is of an older session than the one that the receiver needs.
  *
- * Memory. Payload that goes from NIC to NIC by memory alone (one host, virtual
- * cables) needs no ECRC, as local TCP needs no checksum: it is left out on frames
- * that the host gives straight to another such host, who says so when it gives
- * them to tn_nic_rx(), and is computed by whoever sends the packet elsewhere.
- * Should it be checked after all somewhere, the replay has it.
+ * Memory. Payload that moves between NICs only through memory (one machine, virtual cables) needs
+ * no ECRC, as local TCP needs no checksum. It is left out in frames that a host passes directly to
+ * another host which has called tn_nic_rx_memory(), and is computed by the NIC that sends the
+ * packet over a real cable. If a receiver checks it nevertheless, it asks for the packet again, and
+ * the replay has the ECRC.
  *
- * Training (train.h) comes before the handshake on every power-up, and again when
- * somebody asks or an eye has closed, the RETRY buffer kept. It is the receiver
- * that trains and is deaf meanwhile; an end that is deaf does not echo nonces, so
- * that its peer does not come up before it. Frames that came while it was deaf are
- * replayed. Without a SerDes all of this is over at once.
+ * Training (train.h) precedes the handshake at every power-up. It is repeated, with the RETRY
+ * buffer kept, on request or when an eye has closed. An end that trains its receiver receives
+ * nothing, and so does not echo nonces: its peer cannot come up before it. Frames sent to it
+ * meanwhile are replayed. Without a SerDes, training ends at once.
  *
- * Marked copies. A NIC that begins to send a packet before it has received all of it
- * (cut-through) finds out too late that it is damaged, and says so in VB; the good one
- * follows, as a packet of its own. This NIC stores a packet whole and checks it before it
- * goes on, so it never has to; but it can be told to (@marks), so that its peers' handling
- * can be tried. The copy has a TSEQ and takes a packet buffer like any packet, and none is
- * made if the good packet might then have to wait for one. The peer gives the buffer back at
- * once and counts the copy in vb_drops. It belongs to no flow: neither end counts it as a packet of
- * a colour (TORUS_FC_LINK_TX, _RX), or the sums of a recovery would never agree; and if the
- * link fails it is dropped, not parked.
+ * Marked copies. A NIC that forwards a packet before it has received all of it (cut-through) may
+ * find at the end that the packet is damaged. It marks the copy in VB and sends the good packet
+ * later, with its own TSEQ. This NIC stores and checks whole packets, so it has no need of this,
+ * but it can be told to send such copies (@marks), to test its peers. The copy has a TSEQ and takes
+ * a packet buffer; no copy is sent if the good packet might then have to wait for a buffer. The
+ * peer returns the buffer at once and counts the copy in vb_drops. The copy belongs to no flow:
+ * neither end counts it as a packet of a colour (TORUS_FC_LINK_TX, _RX), because the sums of a
+ * recovery would never agree; and if the link fails it is dropped, not parked.
  *
- * Pacing. A cable that is modelled, or is Ethernet between software NICs, does not become slow
- * when its receiver gives up lanes or takes a lower rate. If asked to (@pace), a link sends
- * one @pace-th of what the peer's receiver said that it takes: the whole of it is more than
- * software sends. A frame takes its time on the wire, and nothing but INITs is sent
- * meanwhile; RETRY buffer and credits then hold back what is behind it, as with a slow line. A
- * timer that is late by less than PACE_LATE takes nothing from the rate.
+ * Pacing. A simulated cable, or Ethernet between software NICs, does not become slower when its
+ * receiver loses lanes or takes a lower rate. With @pace set, a link sends at 1/@pace of the rate
+ * that the peer's receiver has announced; the full rate is more than software can send. While a
+ * frame takes its time on the wire only INITs are sent; RETRY buffer and credits then stop further
+ * packets, as on a slow cable. A timer that is late by less than PACE_LATE does not lower the rate.
  *
- * Failing gives the RETRY buffer to the NIC, with the session and TSEQs: the
- * peer may have accepted a first part of it. How much, it says itself: in its
- * next INIT (last session, RSEQ) or through the fabric manager.
+ * A link that fails gives its RETRY buffer to the NIC, with the session and the TSEQs. The peer may
+ * have accepted the first packets of it; it tells how many in its next INIT (last session, RSEQ) or
+ * through the fabric manager.
  */
 #ifndef TN_LINK_H
 #define TN_LINK_H
@@ -181,38 +175,38 @@ void tn_link_carrier(struct tn_link *l, bool up, u64 now);
 void tn_link_admin(struct tn_link *l, bool up, u64 now);
 void tn_link_retrain(struct tn_link *l, u64 now);
 
-/** tn_link_rx() - a frame came, in @n pieces (pieces.h) */
+/** tn_link_rx() - receive a frame that lies in @n pieces (pieces.h) */
 void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, void *owner,
 		u64 now);
-/* Return: bytes, 0 for nothing. */
+/* Builds the next frame. Return: its bytes; 0: nothing to send. */
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now);
-/** tn_link_wants() - tn_link_tx() would give a frame */
+/** tn_link_wants() - Return: true if tn_link_tx() has a frame to send */
 bool tn_link_wants(const struct tn_link *l);
 void tn_link_poll(struct tn_link *l, u64 now);
 u64 tn_link_expiry(const struct tn_link *l);
 
 /**
- * tn_link_may() - may a packet be pushed now?
- * @bubbles: free buffers that must remain behind it at the peer
+ * tn_link_may() - Return: true if tn_link_push() may be called for a packet on @vc
+ * @bubbles: free buffers that must remain at the peer
  */
 bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles);
-/** tn_link_push() - after tn_link_may(); pkt->hdr.vc says which VC */
+/** tn_link_push() - queue a packet for pkt->hdr.vc, after tn_link_may() */
 void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now);
 /** tn_link_freed() - a packet accepted here left its input buffer */
 void tn_link_freed(struct tn_link *l, unsigned int vc, u64 now);
 int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now);
 /**
  * tn_link_retry() - ask for a retry protocol
- * @protocol: enum torus_retry; a link that is up keeps to what it speaks until it
- *	begins a new session
+ * @protocol: enum torus_retry; a link that is up keeps its present protocol until the next
+ *	session
  */
 void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now);
 /**
- * tn_link_serdes() - the receiver's SerDes, before there is a carrier
- * @serdes: kept; without one a link trains at once
+ * tn_link_serdes() - set the receiver's SerDes, before the link has carrier
+ * @serdes: must stay valid; without one, training ends at once
  */
 void tn_link_serdes(struct tn_link *l, const struct tn_serdes *serdes);
-/** tn_link_cable() - eyes may have changed: look at them soon */
+/** tn_link_cable() - the eyes may have changed: measure them soon */
 void tn_link_cable(struct tn_link *l, u64 now);
 /** tn_link_account() - bring the time counters up to @now */
 void tn_link_account(struct tn_link *l, u64 now);

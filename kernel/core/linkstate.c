@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A link's states, handshake and timers; link.h draws them. */
+/* States of a link, its handshake and timers; link.h has the state diagram. */
 #include "linkstate.h"
 
 #define NEVER (~0ull)
-#define WINDOW_TIMEOUT_MIN 100000	/* ns, beside four round trips */
+#define WINDOW_TIMEOUT_MIN 100000	/* ns, added to four round trips */
 
 static void start_init(struct tn_link *l, u64 now);
 static void probe(struct tn_link *l, u64 now);
@@ -76,7 +76,7 @@ static void trained(struct tn_link *l, u64 now)
 	}
 }
 
-/* No lane: the peer hears of it by our silence; try again now and then. */
+/* No lane is usable: stop sending, so that the peer notices, and train again at intervals. */
 static void untrainable(struct tn_link *l, u64 now)
 {
 	l->counter[TORUS_PC_TRAIN_FAILURES]++;
@@ -101,7 +101,7 @@ static void train_poll(struct tn_link *l, u64 now)
 		untrainable(l, now);
 }
 
-/* The first step is done at once: often, as without a cable, it is the last. */
+/* Begins training. The first step runs at once; it is often the last, as without a cable. */
 static void train(struct tn_link *l, bool near, u64 now)
 {
 	l->look_at = NEVER;
@@ -112,7 +112,7 @@ static void train(struct tn_link *l, bool near, u64 now)
 		train_poll(l, now);
 }
 
-/* Less margin than training would take: nothing to act on, but to be told. */
+/* Return: true if the margin is below the threshold of training: worth a report, no retraining. */
 static bool thin(const struct tn_link *l)
 {
 	return tn_train_margin(&l->train) < l->train.params.margin_train;
@@ -180,8 +180,8 @@ void tn_link_cable(struct tn_link *l, u64 now)
 /* --- states ------------------------------------------------------------------ */
 
 /*
- * A new attempt: a new nonce, and with it everything that its INITs promise.
- * Credits for buffers freed from now on are reported in the session to come.
+ * Begins an attempt to bring the link up: draws a nonce and fixes the content of its INITs.
+ * Credits for buffers that are freed from now on are reported in the new session.
  */
 static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 {
@@ -212,7 +212,7 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 	l->counter[TORUS_PC_RETRAINS]++;
 }
 
-/* Trained: say so to the peer. */
+/* Training is done: begins the handshake. */
 static void start_init(struct tn_link *l, u64 now)
 {
 	stop_timers(l);
@@ -231,15 +231,15 @@ static void start(struct tn_link *l, u64 now)
 }
 
 /*
- * An end that no lane reaches keeps silent: an answer would not be heard. Who begins a
- * retraining says so before its own receiver is trained.
+ * Return: true if an INIT may be sent. Not without a trained lane: the answer could not be
+ * received. An end that begins a retraining sends an INIT before its receiver is trained.
  */
 static bool may_say(const struct tn_link *l)
 {
 	return l->train.state == TN_TRAIN_DONE || l->state == TORUS_LINK_RETRAINING;
 }
 
-/* Faulty with carrier: listen, and send an INIT now and then. */
+/* The link is faulty but has carrier: sends an INIT at intervals. */
 static void probe(struct tn_link *l, u64 now)
 {
 	stop_timers(l);
@@ -302,7 +302,7 @@ void tn_link_admin(struct tn_link *l, bool up, u64 now)
 	set_state(l, TORUS_LINK_DOWN, now);
 }
 
-/* The peer is told at once, and trains its own receiver at the same time. */
+/* Begins a retraining. The peer is told at once and trains its receiver at the same time. */
 static void retrain(struct tn_link *l, bool near, u64 now)
 {
 	stop_timers(l);
@@ -337,7 +337,7 @@ void tn_link_note_sent(struct tn_link *l, u64 now)
 {
 	u64 k = l->params->keepalive;
 
-	/* On multiples of the interval: the NICs of a machine wake together. */
+	/* At multiples of the interval, so that the NICs of a machine wake up together. */
 	l->keepalive_at = (now / k + 1) * k;
 }
 
@@ -371,7 +371,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 	}
 	if (l->state != TORUS_LINK_UP) {
 		l->init_at = now + l->init_gap;
-		/* Traffic waits for a retraining: no patience there. */
+		/* No back-off in a retraining, because traffic waits for it. */
 		if (l->state != TORUS_LINK_RETRAINING)
 			l->init_gap = sooner(2 * l->init_gap, l->params->probe_interval);
 	}
@@ -383,7 +383,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 	tn_lcrc_set(l->ctl, ~0u);
 }
 
-/* The same at both ends, and never 0. */
+/* The seed from both nonces: both ends compute the same, and never 0. */
 static u32 seed_of(u32 a, u32 b)
 {
 	u8 buf[8];
@@ -395,7 +395,7 @@ static u32 seed_of(u32 a, u32 b)
 	return s ? s : 1;
 }
 
-/* Who asks for nothing speaks what the other wants; nobody wants: Angara's. */
+/* Starts the retry protocol: ours if we ask for one, else the peer's choice, else Angara's. */
 static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
 {
 	const struct tn_retry_ops *ops = tn_retry_of(l->retry_said ? l->retry_said : i->retry);
@@ -408,7 +408,7 @@ static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
 	l->retry_packets = l->params->retry_packets < most ? l->params->retry_packets : most;
 }
 
-/* The session goes on, if the peer has a part of what was sent. Return: false: the link failed. */
+/* Resumes the session if the RSEQ in the INIT is possible. Return: false: the link failed. */
 static bool resume_session(struct tn_link *l, const struct tn_init *i, u64 now)
 {
 	struct tn_queue done = { 0 };
@@ -416,7 +416,7 @@ static bool resume_session(struct tn_link *l, const struct tn_init *i, u64 now)
 
 	l->ops->acked(l->ctx, &done);
 	if (ack != TN_ACK_OK) {
-		tn_link_fail(l, TORUS_REASON_PEER, now);	/* and begin anew */
+		tn_link_fail(l, TORUS_REASON_PEER, now);	/* and starts a new session */
 		return false;
 	}
 	tn_retry_resume(&l->retry, now);
@@ -437,8 +437,8 @@ static bool begin_session(struct tn_link *l, const struct tn_init *i, u64 now)
 }
 
 /*
- * Both ends know both nonces. @i is what the peer promised: in a retraining, as
- * tn_link_hear_init() has seen, to resume the session.
+ * Brings the link up: both ends know both nonces. @i is the INIT of the peer. In a retraining it
+ * asks to resume the session, which tn_link_hear_init() has checked.
  */
 static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 {
@@ -456,7 +456,7 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 	l->free_at = now;
 	l->unacked = 0;
 	l->heard_at = now;
-	l->init_now = true;		/* the peer may lack our echo */
+	l->init_now = true;		/* the peer may not have received our echo of its nonce */
 	if (tn_credit_owed(&l->credit))
 		l->credit_at = now + l->params->ack_delay;
 	tn_link_note_sent(l, now);
@@ -464,10 +464,10 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 }
 
 /*
- * An INIT of an attempt that its sender has given up since; or, while we are not
- * up, of the one that led to our last up time, unless it answers what we say now:
- * then the sender never came up. No INIT is on its way for as long as silence takes:
- * one that is older by then means that somebody else had spoken for its sender.
+ * Return: true if an INIT is outdated: its sender has begun a later attempt; or this end is not
+ * up, and the INIT is of the attempt that led to the last up time and does not echo the present
+ * nonce (if it does, the sender never came up). A delayed INIT arrives within the time @silence.
+ * If the newest INIT is older than that, its number is not trusted: it may have been forged.
  */
 static bool stale(const struct tn_link *l, const struct tn_init *i, u64 now)
 {
@@ -486,7 +486,7 @@ static bool matches(const struct tn_link *l, const struct tn_init *i)
 	       (!l->retry_said || !i->retry || l->retry_said == i->retry);
 }
 
-/* The content of an INIT of an unknown version is not known; that it is one, is. */
+/* Return: true if this NIC speaks a version of the INIT; else the INIT is counted as malformed. */
 static bool understood(struct tn_link *l, const struct tn_init *i)
 {
 	bool version = tn_init_version(i, l->wire_highest);
@@ -507,7 +507,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	if (!understood(l, &i))
 		return;
 	if (!l->admin || !l->carrier || i.nonce == l->nonce)
-		return;		/* our own voice, if the port is looped to itself */
+		return;		/* our own INIT, if the cable leads back to the same port */
 	if (stale(l, &i, now))
 		return;
 	if (l->state == TORUS_LINK_UP) {
@@ -527,7 +527,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 		tn_link_fail(l, TORUS_REASON_PEER, now);
 	if (l->session && l->state != TORUS_LINK_RETRAINING)
 		l->ops->peer_seq(l->ctx, l, i.last_session != l->session, i.last_rseq);
-	/* What heard an INIT need not be trained. */
+	/* A line that carried an INIT is already trained. */
 	if (l->state == TORUS_LINK_FAULTY || l->state == TORUS_LINK_DOWN) {
 		l->was_faulty = l->state == TORUS_LINK_FAULTY;
 		set_state(l, TORUS_LINK_TRAINING, now);
@@ -562,7 +562,7 @@ static u64 replay_at(const struct tn_link *l)
 
 	if (!tx->on_wire || tn_retry_ready(&l->retry))
 		return NEVER;
-	/* A window that errors made small is full: the peer answers at once. */
+	/* If errors have made the window small and it is full, the peer acknowledges at once. */
 	if (tx->on_wire >= tx->window / 4)
 		return from + (sooner(4 * tx->rtt + WINDOW_TIMEOUT_MIN,
 				      l->params->replay_timeout / 2) << shift);
@@ -570,8 +570,8 @@ static u64 replay_at(const struct tn_link *l)
 }
 
 /*
- * PCI Express: REPLAY_NUM rolls over after four times in vain: retrain. The HIPPI paper does not
- * say it.
+ * As in PCI Express: retrain after four replays without progress. The HIPPI paper has no such
+ * rule.
  */
 #define REPLAY_NUM 4
 

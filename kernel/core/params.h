@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Parameters of a NIC as a table: their names, where they are kept, and what is allowed. */
+/* Table of the parameters of a NIC: names, offsets and limits. */
 #ifndef TN_PARAMS_H
 #define TN_PARAMS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The RETRY buffer, whatever protocol is spoken; retry.h says how and why. */
+/* The RETRY buffer, common to all protocols; see retry.h. */
 #include "retry.h"
 
 const struct tn_retry_ops *tn_retry_of(unsigned int protocol)
@@ -123,7 +123,7 @@ bool tn_retry_back(struct tn_retry *r)
 	if (!tx->sent.head)
 		return false;
 	tx->next = tx->sent.head;
-	/* A quarter off what was on the wire: a window wider than that was no limit. */
+	/* Reduce by a quarter of the packets on the wire: a wider window has not been a limit. */
 	if (tx->window > 4 * tx->on_wire)
 		tx->window = 4 * tx->on_wire;
 	tx->window -= tx->window / 4;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link retry: the RETRY buffer, and three protocols that say how the far end
- * answers. Whichever is spoken, the buffer and the sequence numbers inside a NIC
- * are the same (12 bits, CTTR and CTRP of the Angara paper); a protocol decides
- * what a header carries of them and what an answer means:
+ * Link retry: the RETRY buffer, and three protocols for the acknowledgements of the peer. The
+ * buffer and the sequence numbers inside a NIC are the same for all (12 bits, CTTR and CTRP of the
+ * Angara paper); the protocol defines how a header carries them and what an answer means:
  *
  *   retry_angara.c  RSEQ and E in every header; the default
  *   retry_acknak.c  PCI Express: separate 8-byte ACK and NAK packets
@@ -11,13 +10,12 @@
  *
  * All three go back to the oldest packet that is not acknowledged and send
  * everything from there again; all receivers accept only the packet that is
- * next. So for all of them: nothing is lost, for a packet leaves the buffer only
- * when the receiver said that CTRP passed it. Nothing is doubled or reordered:
- * CTRP admits each number once and in order; at most tn_retry_limit() packets
- * are outstanding, at most half of what the protocol's numbers can tell apart,
- * so a frame that is late cannot be taken for a new one, and one from another
- * session fails its LCRC, which starts from another seed. Nothing waits for
- * ever: without progress for replay_timeout the sender goes back by itself.
+ * next. So for all of them: no packet is lost, because a packet leaves the buffer only after the
+ * receiver has acknowledged it. No packet is duplicated or reordered: the receiver accepts each
+ * number once and in order. At most tn_retry_limit() packets are outstanding, no more than half of
+ * the protocol's numbers, so a delayed frame is not mistaken for a new one; and a frame of another
+ * session fails its LCRC, which starts from another seed. No packet waits for ever: without
+ * progress for replay_timeout the sender starts a replay.
  *
  * An answer in an intact header counts, whether its packet is next in sequence or not: it says what
  * its sender has accepted, which stays true. The HIPPI paper (fig. 6) takes only those of packets
@@ -25,13 +23,12 @@
  * replay comes, and errors in both can stop the link for good ("fabricsim retry --answers
  * in-sequence").
  *
- * The window is ours. What is on the wire behind a damaged packet is sent in
- * vain, and in software the wire is deep (queues of sockets, processes that
- * wait for a processor). So going back takes a quarter off what may be on the
- * wire, and each acknowledgement gives a quarter of what it covers back: at one
- * error in 30 packets some 30 are on the wire, at one in 300 all that the peer
- * has room for. A receiver that saw an error acknowledges every frame for a
- * while (TN_RETRY_EAGER), for a small window must be told soon.
+ * The window is not in the papers. Packets on the wire behind a damaged one are sent for nothing,
+ * and in software many packets are on the wire (in socket queues, or while a process waits for a
+ * processor). So each replay reduces the window by a quarter, and each acknowledgement enlarges it
+ * by a quarter of the packets that it covers: with one error in 30 packets some 30 are on the wire,
+ * with one in 300 as many as the peer has room for. After an error a receiver acknowledges every
+ * frame for some time (TN_RETRY_EAGER), because a small window needs early acknowledgements.
  */
 #ifndef TN_RETRY_H
 #define TN_RETRY_H
@@ -112,9 +109,9 @@ struct tn_retry {
 
 enum tn_heard {
 	TN_HEARD_OK,
-	TN_HEARD_BACK,		/* a reception error: we went back */
-	TN_HEARD_ASK,		/* a reception error, but nothing was sent: say so */
-	TN_HEARD_LIE,		/* acknowledges what was never sent */
+	TN_HEARD_BACK,		/* a reception error at the peer: a replay has begun */
+	TN_HEARD_ASK,		/* the same, but nothing is outstanding: answer that */
+	TN_HEARD_LIE,		/* acknowledges packets that were never sent */
 };
 
 /**
@@ -125,12 +122,12 @@ enum tn_heard {
  * @remind: an error may be reported again after some time (tn_retry_remind())
  * @stamp: write TSEQ and answer into the header that goes onto the wire; @h
  *	holds the TSEQ of the RETRY buffer, or is an IDLE or TN_ACKNAK
- * @number: TSEQ of an intact sequenced header as the NIC counts: rewrites @h
- * @hear: the answer in an intact header; packets it covers go to @done
- * @accepted: the expected packet was taken
- * @error: a packet was damaged or ahead. Return: news that the peer should get
- *	at once
- * @behind: a packet came that was accepted before. Return: as above
+ * @number: replace the TSEQ in an intact sequenced header by the NIC's own numbering
+ * @hear: process the answer in an intact header; acknowledged packets go to @done
+ * @accepted: the expected packet was accepted
+ * @error: a packet was damaged or out of sequence. Return: true if the peer needs an answer at
+ *	once
+ * @behind: a packet was received that had been accepted before. Return: as above
  */
 struct tn_retry_ops {
 	u8 protocol;
@@ -151,13 +148,13 @@ extern const struct tn_retry_ops tn_retry_angara, tn_retry_acknak, tn_retry_hipp
 /** tn_retry_of() - the ops of @protocol, NULL if there is none */
 const struct tn_retry_ops *tn_retry_of(unsigned int protocol);
 
-/* Distance from @a to @b in sequence space. */
+/* The distance from @a to @b in sequence space. */
 static inline u16 tn_seq_diff(u16 b, u16 a)
 {
 	return (u16)((b - a) & TN_SEQ_MASK);
 }
 
-/* @a comes before @b. */
+/* Return: true if @a precedes @b in sequence space. */
 static inline bool tn_seq_before(u16 a, u16 b)
 {
 	return tn_seq_diff(a, b) > TN_SEQ_MASK / 2;
@@ -169,32 +166,32 @@ static inline bool tn_seq_before(u16 a, u16 b)
  */
 void tn_retry_start(struct tn_retry *r, const struct tn_retry_ops *ops, u16 first_tx,
 		    u16 first_rx, u64 now);
-/** tn_retry_resume() - after a retraining: everything goes onto the wire again */
+/** tn_retry_resume() - after a retraining: send all packets of the RETRY buffer again */
 void tn_retry_resume(struct tn_retry *r, u64 now);
 
 /* --- sender ---------------------------------------------------------------- */
 
 void tn_retry_push(struct tn_retry *r, struct tn_pkt *pkt, u64 now);
 
-/** tn_retry_ready() - is there something to send, and may it go? */
+/** tn_retry_ready() - Return: true if a packet is to be sent and the window allows it */
 static inline bool tn_retry_ready(const struct tn_retry *r)
 {
 	return r->tx.next && r->tx.on_wire < r->tx.window / 4;
 }
 
-/** tn_retry_sending() - tx.next goes onto the wire now; true: it is a replay */
+/** tn_retry_sending() - tx.next is being sent. Return: true if it is a replay */
 bool tn_retry_sending(struct tn_retry *r, u64 now);
 
 enum tn_ack { TN_ACK_STALE, TN_ACK_OK, TN_ACK_LIE };
 
 /**
  * tn_retry_ack() - the peer expects @rseq next
- * @done: gets the packets that it has accepted
- * Return: TN_ACK_LIE if that was never sent.
+ * @done: the packets that it has accepted are appended
+ * Return: TN_ACK_LIE if such a number was never sent.
  */
 enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u64 now);
 
-/** tn_retry_back() - go back to the oldest packet. Return: false: none there. */
+/** tn_retry_back() - replay from the oldest packet. Return: false: the buffer is empty. */
 bool tn_retry_back(struct tn_retry *r);
 
 static inline enum tn_heard tn_retry_hear(struct tn_retry *r, const struct tn_hdr *h,
@@ -208,8 +205,8 @@ static inline enum tn_heard tn_retry_hear(struct tn_retry *r, const struct tn_hd
 enum tn_verdict { TN_RX_ACCEPT, TN_RX_BEHIND, TN_RX_AHEAD };
 
 /**
- * tn_retry_check() - what to do with an intact sequenced header
- * Accepting is completed by tn_retry_accept() once the body is good too.
+ * tn_retry_check() - decide on a packet with an intact sequenced header
+ * If it is to be accepted and its body is good too, the caller calls tn_retry_accept().
  */
 static inline enum tn_verdict tn_retry_check(const struct tn_retry *r, struct tn_hdr *h)
 {
@@ -227,7 +224,7 @@ static inline void tn_retry_accept(struct tn_retry *r, const struct tn_hdr *h)
 	r->ops->accepted(r, h);
 }
 
-/** tn_retry_error() - a packet of generation @gen was ahead or damaged */
+/** tn_retry_error() - a packet of generation @gen was damaged or out of sequence */
 static inline bool tn_retry_error(struct tn_retry *r, u8 gen)
 {
 	return r->ops->error(r, gen);
@@ -244,7 +241,7 @@ static inline bool tn_retry_urgent(const struct tn_retry *r)
 	return r->rx.ignoring && r->owed;
 }
 
-/** tn_retry_remind() - the error report seems lost: make it news again */
+/** tn_retry_remind() - the error report seems lost: send it again */
 void tn_retry_remind(struct tn_retry *r);
 
 #endif /* TN_RETRY_H */

@@ -24,7 +24,7 @@ static void acknak_stamp(struct tn_retry *r, struct tn_hdr *h)
 	if (h->type != TN_ACKNAK)
 		return;
 	h->rseq = (u16)((r->rx.expected - 1) & TN_SEQ_MASK);
-	h->e = r->owed;		/* a NAK goes once */
+	h->e = r->owed;		/* a NAK is sent once */
 	r->owed = 0;
 }
 
@@ -46,7 +46,7 @@ static enum tn_heard acknak_hear(struct tn_retry *r, const struct tn_hdr *h, str
 static void acknak_accepted(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)h;
-	r->owed = 0;		/* the NAK that was not sent yet has come true */
+	r->owed = 0;		/* the expected packet has come: no NAK is needed */
 }
 
 static bool acknak_error(struct tn_retry *r, u8 gen)

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Retry as in the Angara paper ("контроль целостности данных", fig. 3): every
- * header carries RSEQ, the number expected next, and E: a reception error, I
- * ignore everything but RSEQ.
+ * header carries RSEQ, the number expected next, and E: after a reception error the receiver
+ * ignores all packets but RSEQ.
  *
- * What is ours: the paper leaves open how an E for an error already being
- * mended is told from one for a new error. Each going back turns the generation
- * bit G over; E names the generation in which the error was seen (GE) and is
- * obeyed only while that is the present one. So E may be repeated freely (it is
- * a level, not an edge), one error costs one going back, and a replay whose
- * first packet is hit again is noticed at the second. Safety never rests on G.
- * A packet behind CTRP is a replay of what was accepted: dropped without E.
+ * Not in the paper: how an E for an error that is being repaired differs from one for a new error.
+ * Here each replay inverts the generation bit G; E carries the generation in which the error was
+ * seen (GE), and the sender obeys it only if that is the present generation. So E may be repeated
+ * (it is a level, not an edge), one error causes one replay, and if the first packet of a replay is
+ * damaged again, the second one reveals it. Safety does not depend on G. A packet before CTRP is a
+ * replay of an accepted packet, and is dropped without E.
  *
- * Also ours: the TSEQ of an IDLE is that of the packet that goes onto the wire
- * next. A receiver that expects just this one has missed nothing, so it may take
- * back an E that a damaged IDLE caused; and a sender with an empty RETRY buffer
- * answers an E by an IDLE. Otherwise an idle link would complain until data come.
+ * Also not in the paper: the TSEQ of an IDLE is that of the next packet to be sent. A receiver that
+ * expects just this number has missed nothing, and withdraws an E that a damaged IDLE caused; a
+ * sender with an empty RETRY buffer answers an E by an IDLE. Otherwise E would be repeated on an
+ * idle link until there is data to send.
  */
 #include "retry.h"
 
@@ -63,7 +62,7 @@ static bool angara_behind(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)r;
 	(void)h;
-	return true;		/* the peer missed our RSEQ */
+	return true;		/* the peer has not received our RSEQ */
 }
 
 const struct tn_retry_ops tn_retry_angara = {

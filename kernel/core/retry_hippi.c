@@ -5,19 +5,16 @@
  * header answers with the number expected next, or with 255: no answer. A packet
  * numbered 255 (our IDLE, an empty packet there) needs none.
  *
- * There is no NAK. A number that is heard again, while nothing beyond it was,
- * means that this packet did not come: go back. So each number is answered once
- * when it becomes the expected one; after an error until it was said twice; and
- * then no more until the expected packet comes. If answers are lost, the sender's
- * timer helps.
+ * There is no NAK. If a number is received twice in a row, its packet did not arrive, and the
+ * sender replays from it. So each number is sent as an answer once, when it becomes the expected
+ * one, and after an error a second time, but then no more until the expected packet arrives. If
+ * answers are lost, the sender's timer starts the replay.
  *
- * What is ours: the source forbids a third answer even to a packet that is
- * behind. If both answers were lost on the wire and nothing new is sent, the
- * sender would replay for ever what has been accepted and never hear of it. So
- * the last accepted packet is answered again when it comes back a second time
- * with nothing new behind it: the sender is stuck. Answering every packet that is
- * behind would be worse than none: each answer is a number that comes again, a
- * NAK, and brings a replay that is behind too.
+ * Not in the source: it forbids a third answer even to a packet that was accepted before. If both
+ * answers were lost and no new packet is sent, the sender would replay accepted packets for ever.
+ * So when the last accepted packet arrives for the second time without a new one after it, it is
+ * answered again. To answer every packet that was accepted before would be worse: each answer
+ * repeats a number, is therefore a NAK, and causes another replay of accepted packets.
  *
  * On the wire the numbers run in a circle of 255, in the NIC of 4096: the number
  * of the oldest packet not acknowledged (head) and of the expected one (next)
@@ -39,7 +36,7 @@
  */
 #include "retry.h"
 
-#define CIRCLE 255	/* also: the number that says nothing */
+#define CIRCLE 255	/* also: the number that is no answer */
 #define SAY_MAX 2
 
 static unsigned int numbers_ahead(unsigned int a, unsigned int b)
@@ -63,7 +60,7 @@ static void hippi_stamp(struct tn_retry *r, struct tn_hdr *h)
 	h->gen_echo = 0;
 	h->rseq = CIRCLE;
 	/*
-	 * A replay carries the answer of now, not the one that the packet had: that would be late.
+	 * A replayed packet carries the present answer, not the one it was first sent with.
 	 */
 	if (!r->owed)
 		return;
