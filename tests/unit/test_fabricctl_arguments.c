@@ -96,6 +96,8 @@ static void wrong_changes(void **state)
 		{ "events --follow --exec /", "it is no file" },
 		{ "events --follow --exec /bin/true --exec-seconds 0", "allowed" },
 		{ "events --follow --exec /bin/true --exec-at-once 65", "allowed" },
+		{ "events --follow --exec-seconds 5", "--exec-seconds is a limit for programs of --exec" },
+		{ "events --exec-at-once 1", "--exec-at-once is a limit for programs of --exec" },
 		{ "park --replay", "of which node" },
 		{ "park --replay --flows 0,0", "exclude each other" },
 		{ "log loud", "allowed are error, warning, info, debug" },

@@ -11,9 +11,12 @@
 #include "number.h"
 #include "say.h"
 
+#define HOOK_SECONDS 60
+#define HOOK_AT_ONCE 4
+
 static bool follow;
 static const char *since, *hook;
-static uint64_t hook_seconds = 60, hook_at_once = 4;
+static uint64_t hook_seconds, hook_at_once;	/* 0: not given */
 
 static enum colour level_colour(const char *level)
 {
@@ -86,11 +89,15 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (hook && !follow)
 		return fail("--exec runs for what happens from now on: it needs --follow");
+	if (!hook && (hook_seconds || hook_at_once))
+		return fail("--%s is a limit for programs of --exec: there is none",
+			    hook_seconds ? "exec-seconds" : "exec-at-once");
 	if (since && number_parse(since, 0, INT64_MAX, &from))
 		return fail("--since '%s': it is the number of an event, 0 or more", since);
 	if (hook)
 		return hook_follow(ctl, since ? &from : NULL, &(struct hook) {
-			.program = hook, .seconds = hook_seconds, .at_once = hook_at_once,
+			.program = hook, .seconds = hook_seconds ? hook_seconds : HOOK_SECONDS,
+			.at_once = hook_at_once ? hook_at_once : HOOK_AT_ONCE,
 		});
 	status = ask_open(ctl, &a);
 	if (status != OK)
