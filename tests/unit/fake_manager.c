@@ -167,14 +167,14 @@ static json_t *link_json(const struct fake *f, uint32_t id, unsigned int port)
 /* Adds what a receiver on a modelled line reports. */
 static void add_serdes(const struct fake *f, uint32_t id, unsigned int port, json_t *link)
 {
-	json_t *more = json_pack("{si si si si si si s{si si si si si si si si} s[{ss si si sf si si si si si si}{ss}]}",
+	json_t *more = json_pack("{si si si si si si s{si si si si si si si si} s[{ss si si sf si si si si si si}{ss}{ss}]}",
 				 "lanes", 12, "width", f->narrow[id] & 1 << port ? 10 : 12,
 				 "rate", 5000, "rate_max", 6250, "margin", 131, "margin_train",
 				 110, "line", "length", 500, "loss", 2000, "crosstalk", 10,
 				 "temperature", -20, "drift", 0, "ageing", 0, "aged", 0, "dead",
 				 0, "lane", "state", "on", "rate", 5000, "margin", 131, "ber",
 				 2.5e-13, "pre", 3, "post", 5, "ctle", 2, "dfe", 1, "height", 120,
-				 "width", 450, "state", "off");
+				 "width", 450, "state", "off", "state", "dead");
 
 	json_object_update(link, more);
 	json_decref(more);
@@ -369,6 +369,22 @@ static struct range range_of(const struct fake *f, const json_t *request, int no
 	return r.to > f->nodes ? (struct range){ r.from, f->nodes } : r;
 }
 
+/* A lane on which no bit is right. */
+static json_t *eye(const struct fake *f, uint32_t id, const json_t *request)
+{
+	char row[2 * TORUS_EYE_COLS + 1];
+	json_t *rows = json_array();
+
+	memset(row, '0', sizeof(row) - 1);
+	row[sizeof(row) - 1] = '\0';
+	for (unsigned int r = 0; r < TORUS_EYE_ROWS; r++)
+		json_array_append_new(rows, json_string(row));
+	return json_pack("{so sO sO si si si so}", "node", place(f, id), "port",
+			 json_object_get(request, "port"), "lane",
+			 json_object_get(request, "lane"), "swing", 400, "mask_height", 60,
+			 "mask_width", 150, "rows", rows);
+}
+
 static json_t *early_answer(const struct fake *f, const char *cmd)
 {
 	if (strcmp(cmd, "status"))
@@ -423,6 +439,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return json_pack("{so sO sO}", "node", place(f, (uint32_t)node), "port",
 				 json_object_get(request, "port"), "up",
 				 json_object_get(request, "up"));
+	if (!strcmp(cmd, "eye"))
+		return eye(f, (uint32_t)node, request);
 	if (!strcmp(cmd, "retrain"))
 		return json_pack("{so sO}", "node", place(f, (uint32_t)node), "port",
 				 json_object_get(request, "port"));

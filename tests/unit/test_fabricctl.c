@@ -656,6 +656,28 @@ static void tells_what_is_not_safe(void **state)
 	has(err, "not in force yet");
 }
 
+/* The eye of a lane that is not in use looks like one that was never opened: it is said why. */
+static void tells_why_an_eye_is_shut(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	fake.narrow[1] = 1;
+	expect("link eye 1,0:+x", 0);
+	has(out, "1,0:+x lane 0\n\n");
+	expect("link eye 1,0:+x --lane 1", 0);
+	has(out, "1,0:+x lane 1: off, not trained yet\n\n");
+	expect("link eye 1,0:+x --lane 2", 0);
+	has(out, "1,0:+x lane 2: dead, without a signal, and switched off\n\n");
+	expect("link eye 1,0:+x --lane 2 --json", 0);
+	j = printed();
+	assert_string_equal(json_string_value(json_object_get(j, "state")), "dead");
+	json_decref(j);
+	fake.narrow[1] = 0;		/* a NIC that tells nothing of lanes */
+	expect("link eye 1,0:+x", 0);
+	has(out, "1,0:+x lane 0\n\n");
+}
+
 /* What was so already is said, unless one of several arguments was not; an old manager cannot tell. */
 static void tells_that_nothing_changes(void **state)
 {
@@ -796,6 +818,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(excludes_on_purpose, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tries_exclusions, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_what_is_not_safe, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(tells_why_an_eye_is_shut, fake_setup,
+						fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_that_nothing_changes, fake_setup,
 						fake_teardown),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),

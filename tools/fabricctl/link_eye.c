@@ -76,12 +76,26 @@ static char eye_shade(int n, bool mask)
 	return n >= GOOD_ENOUGH ? ' ' : n >= 9 ? '.' : n >= 6 ? ':' : n >= 3 ? '+' : '#';
 }
 
+/* What else is to be said of a lane that is not in use, or "". */
+static const char *lane_note(const json_t *j)
+{
+	const char *state = json_text(j, "state");
+
+	if (!state || !strcmp(state, "on"))
+		return "";
+	if (!strcmp(state, "dead"))
+		return ": dead, without a signal, and switched off";
+	if (!strcmp(state, "poor"))
+		return ": poor, no setting reaches the target error rate, and switched off";
+	return ": off, not trained yet";
+}
+
 static void draw_eye(const json_t *j, const struct eye *e)
 {
 	char end[TORUS_TEXT_MAX], line[TORUS_EYE_COLS + 1] = { 0 };
 
-	printf("%s lane %llu\n\n", json_end_text(j, end),
-	       (unsigned long long)json_count(j, "lane"));
+	printf("%s lane %llu%s\n\n", json_end_text(j, end),
+	       (unsigned long long)json_count(j, "lane"), lane_note(j));
 	for (int r = 0; r < TORUS_EYE_ROWS; r++) {
 		for (int c = 0; c < TORUS_EYE_COLS; c++)
 			line[c] = eye_shade(e->map[r][c], in_mask(e, r, c));
@@ -210,10 +224,10 @@ static int svg_write(const json_t *j, const struct eye *e)
 	fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-		"<text x=\"%d\" y=\"24\" font-size=\"15\">Eye of %s, lane %llu</text>\n"
+		"<text x=\"%d\" y=\"24\" font-size=\"15\">Eye of %s, lane %llu%s</text>\n"
 		"<text x=\"%d\" y=\"42\">Bit error rate by where a bit is decided; black line: "
 		"1e-%d</text>\n", LEFT + WIDE + 130, TOP + HIGH + 52, LEFT,
-		json_end_text(j, end), (unsigned long long)json_count(j, "lane"), LEFT,
+		json_end_text(j, end), (unsigned long long)json_count(j, "lane"), lane_note(j), LEFT,
 		GOOD_ENOUGH);
 	svg_cells(f, e);
 	svg_contour(f, e);
@@ -238,6 +252,26 @@ static int show_eye(const struct ctl *ctl, json_t *data)
 	return status;
 }
 
+/* Adds to the eye @data the state of its lane: training switches lanes off, and their eye is shut. */
+static int add_state(struct ask *a, const char *node, const char *port, json_t *data)
+{
+	json_t *links, *v;
+	size_t i;
+	int status = ask(a, json_pack("{ss ss sb}", "cmd", "links", "node", node, "lanes", 1), &links);
+
+	if (status != OK)
+		return status;
+	json_object_set_new(data, "state", json_null());
+	json_array_foreach(links, i, v) {
+		const json_t *l = json_array_get(json_object_get(v, "lane"), (size_t)lane);
+
+		if (json_text(v, "port") && !strcmp(json_text(v, "port"), port) && json_text(l, "state"))
+			json_object_set_new(data, "state", json_string(json_text(l, "state")));
+	}
+	json_decref(links);
+	return OK;
+}
+
 static int link_eye(struct ctl *ctl, int argc, char **argv)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
@@ -254,7 +288,9 @@ static int link_eye(struct ctl *ctl, int argc, char **argv)
 		status = ask(&a, json_pack("{ss ss ss sI}", "cmd", "eye", "node", node, "port",
 					   port, "lane", (json_int_t)lane), &data);
 	if (status == OK) {
-		status = show_eye(ctl, data);
+		status = add_state(&a, node, port, data);
+		if (status == OK)
+			status = show_eye(ctl, data);
 		json_decref(data);
 	}
 	ask_close(&a);
