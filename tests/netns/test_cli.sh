@@ -260,6 +260,16 @@ root_away() {
 }
 moved_back() {
 	until_true 20 at_rest && says 0 "" fabricctl root move 0,0 --lab "$lab" &&
+# With no manager left, one alone would wait for a quorum in vain.
+all_dead() {
+	local n
+	for n in 0,0 1,0 0,1 1,1; do fabricctl lab kill --manager $n --name "$lab" || return 1; done
+	fabricctl lab revive --no-wait 1,0 --name "$lab" && fabricctl lab status --name "$lab" --json |
+		jq -e '[.nodes[] | select(.manager != null) | .name] == ["n1-0"]' &&
+		fabricctl lab kill --manager 1,0 --name "$lab" &&
+		says 0 "no manager of lab '$lab' runs.*all 4 nodes are revived" \
+			fabricctl lab revive 1,1 --name "$lab" && until_true 20 at_rest && until_true 20 verified
+}
 		until_true 20 at_rest
 }
 led_by_10() { [[ $(fabricctl root --lab "$lab" --json | jq -c '[.node, .state]') == '[[1,0],"leads"]' ]]; }
@@ -293,3 +303,4 @@ check "the first node is root again" moved_back
 check "the root is away and returns" root_away
 check "a user who is not root may ask, but not change" not_root
 done_testing
+check "lab revive starts all nodes if no manager is left" all_dead

@@ -35,7 +35,8 @@ COMMAND(lab_revive) = {
 	.name = "revive",
 	.args = "NODE",
 	.brief = "Start again what was killed of a node",
-	.help = "Cables that were cut stay cut, and those with faults keep them.",
+	.help = "Cables that were cut stay cut, and those with faults keep them. If no manager of the\n"
+		"lab runs, all nodes are revived, unless with --no-wait.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

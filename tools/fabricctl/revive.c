@@ -60,7 +60,7 @@ static int start_revived(struct lab *lab, uint32_t node, int ns)
 	return status;
 }
 
-int revive(struct lab *lab, uint32_t node, const struct revive *how)
+static int revive_node(struct lab *lab, uint32_t node)
 {
 	char name[LAB_TEXT_MAX];
 	int ns = netns_open(lab_process_netns(lab, node, name)), status;
@@ -69,6 +69,37 @@ int revive(struct lab *lab, uint32_t node, const struct revive *how)
 		return fail_as(kind_of_errno(ns), "namespace %s: %s", name, strerror(-ns));
 	status = start_revived(lab, node, ns);
 	close(ns);
+	return status;
+}
+
+static bool has_manager(const struct lab *lab)
+{
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		if (!(node_missing(lab, id) & LAB_NO_MANAGER))
+			return true;
+	return false;
+}
+
+/* Revives @node, and @all others if no manager runs: one alone never finds a quorum. */
+static int revive_nodes(struct lab *lab, uint32_t node, bool all)
+{
+	int status;
+
+	if (all)
+		warn("no manager of lab '%s' runs, and one alone cannot become root: all %u nodes "
+		     "are revived", lab->name, lab->nodes);
+	status = revive_node(lab, node);
+	for (uint32_t id = 0; all && status == OK && id < lab->nodes; id++)
+		if (node_missing(lab, id))
+			status = revive_node(lab, id);
+	return status;
+}
+
+int revive(struct lab *lab, uint32_t node, const struct revive *how)
+{
+	bool all = !how->no_wait && !lab->bare && lab->nodes > 1 && !has_manager(lab);
+	int status = revive_nodes(lab, node, all);
+
 	signal(SIGINT, on_revive_signal);
 	if (status == OK && !how->no_wait)
 		status = await_node(lab, node, (int)how->timeout, &interrupted);

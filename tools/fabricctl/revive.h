@@ -21,6 +21,7 @@ struct revive {
 
 /**
  * revive() - starts what is missing of @node, saves @lab, and waits until the fabric has the node
+ * If it is to wait and no manager runs in the whole lab, all nodes are started.
  * Says what is wrong. Return: OK, or the exit status.
  */
 int revive(struct lab *lab, uint32_t node, const struct revive *how);
