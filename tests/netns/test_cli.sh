@@ -131,7 +131,7 @@ completes() {
 }
 
 completion() {
-	local all='0,0 0,1 1,0 1,1' cmd
+	local all='0,0 n0-0 0,1 n0-1 1,0 n1-0 1,1 n1-1' cmd
 	# shellcheck source=tools/fabricctl/fabricctl.bash
 	. "$TOP/tools/fabricctl/fabricctl.bash"
 	for cmd in cut kill revive replace traffic; do
@@ -141,6 +141,8 @@ completion() {
 	completes "$all" fabricctl link retry '' && completes acknak fabricctl link retry 0,0:+x ac &&
 	completes "$all" fabricctl lab retry --name "$lab" '' &&
 	completes auto fabricctl lab retry 0,0 : +x au && completes hippi fabricctl lab retry 0,0:+x h &&
+	completes 'n1-0 n1-1' fabricctl exclude --lab "$lab" n1 &&
+	completes '1,0 1,1' fabricctl links --lab "$lab" 1 &&
 	completes --all fabricctl table --a
 }
 
@@ -258,8 +260,6 @@ root_away() {
 		until_true 20 taken_out &&
 		fabricctl include 0,1 --lab "$lab" && until_true 20 verified
 }
-moved_back() {
-	until_true 20 at_rest && says 0 "" fabricctl root move 0,0 --lab "$lab" &&
 # With no manager left, one alone would wait for a quorum in vain.
 all_dead() {
 	local n
@@ -270,6 +270,8 @@ all_dead() {
 		says 0 "no manager of lab '$lab' runs.*all 4 nodes are revived" \
 			fabricctl lab revive 1,1 --name "$lab" && until_true 20 at_rest && until_true 20 verified
 }
+moved_back() {
+	until_true 20 at_rest && says 0 "" fabricctl root move 0,0 --lab "$lab" &&
 		until_true 20 at_rest
 }
 led_by_10() { [[ $(fabricctl root --lab "$lab" --json | jq -c '[.node, .state]') == '[[1,0],"leads"]' ]]; }
@@ -301,6 +303,6 @@ check "nodes that are away are named" away
 check "a manager that hangs is not the one that is asked" hung
 check "the first node is root again" moved_back
 check "the root is away and returns" root_away
+check "lab revive starts all nodes if no manager is left" all_dead
 check "a user who is not root may ask, but not change" not_root
 done_testing
-check "lab revive starts all nodes if no manager is left" all_dead

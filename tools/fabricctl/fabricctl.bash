@@ -9,17 +9,19 @@ _fabricctl_labs() {
 	done
 }
 
-# Nodes of the lab named on the line, else of all labs: what lies in /run/torus.
+# Nodes of the lab named on the line, else of all labs, by coordinates and by name: what lies in
+# /run/torus.
 _fabricctl_nodes() {
-	local i lab='*' d
+	local i lab='*' d name
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		[[ ${COMP_WORDS[i]} == --name || ${COMP_WORDS[i]} == --lab ]] && lab=${COMP_WORDS[i + 1]}
 	done
 	for d in /run/torus/$lab/*/; do
 		[[ -e ${d}fabricd.conf ]] || continue
+		name=$(sed -nE 's/^name = (.+)$/\1/p' "${d}fabricd.conf")
 		d=${d%/}
 		d=${d##*/}
-		printf '%s\n' "${d//./,}"
+		printf '%s\n' "${d//./,}" ${name:+"$name"}
 	done
 }
 
