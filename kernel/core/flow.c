@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* End-to-end sequence; flow.h says why. */
+/* End-to-end sequence; see flow.h. */
 #include "flow.h"
 
-#define AGE_STEP	12	/* flows are looked through every 2^12 versions */
-#define AGE_OLD		0x2000u	/* for epochs so far behind */
-#define BEFORE		0x8000u	/* an epoch less others from here on is before them */
+#define AGE_STEP	12	/* flows are examined every 2^12 versions */
+#define AGE_OLD		0x2000u	/* flows are marked whose epoch is so far behind */
+#define BEFORE		0x8000u	/* from this difference, modulo 2^16, an epoch is earlier */
 #define AHEAD_MAX	(1u << 26)	/* numbers that a flow can have lost at once */
 
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
@@ -39,7 +39,7 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 	for (vc = 0; vc < TN_FLOW_VCS; vc++) {
 		struct tn_flow_tx *tx = &f->tx[dst * TN_FLOW_VCS + vc];
 
-		if (tx->epoch == (u16)version)	/* never twice from 0 in one epoch */
+		if (tx->epoch == (u16)version)	/* an epoch has one numbering only */
 			continue;
 		tx->epoch = (u16)version;
 		tx->next = 0;
@@ -56,7 +56,7 @@ void tn_flows_age(struct tn_flows *f, u64 old, u64 version)
 		struct tn_flow_rx *rx = &f->rx[i];
 		u16 behind = (u16)((u16)version - rx->epoch);
 
-		/* Else it is of a source that has the next table already. */
+		/* Otherwise the source has the next table already. */
 		if (behind >= AGE_OLD && behind < BEFORE)
 			rx->flags |= TN_FLOW_OLD;
 	}
@@ -67,14 +67,14 @@ static struct tn_flow_rx *rx_of(struct tn_flows *f, const struct tn_pkt *pkt)
 	return &f->rx[pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc];
 }
 
-/* Of a numbering that the flow has left behind. */
+/* Return: true if @epoch is of an earlier numbering than that of the flow. */
 static bool is_late(const struct tn_flow_rx *rx, u16 epoch)
 {
 	return (rx->flags & (TN_FLOW_KNOWN | TN_FLOW_OLD)) == TN_FLOW_KNOWN &&
 	       (u16)(epoch - rx->epoch) >= BEFORE;
 }
 
-/* Above 0: its turn is yet to come; below: it had its turn. */
+/* Return: 0: @eseq is the expected number; above 0: it is ahead; below 0: it is behind. */
 static int how_far_ahead(const struct tn_flow_rx *rx, u32 eseq)
 {
 	u32 by = eseq - rx->expected;
@@ -84,7 +84,7 @@ static int how_far_ahead(const struct tn_flow_rx *rx, u32 eseq)
 	return by > AHEAD_MAX ? -1 : by != 0;
 }
 
-/* What is missing before @eseq will not come. */
+/* Gives up the missing packets before @eseq and counts them as lost. */
 static void skip_missing(struct tn_flows *f, struct tn_flow_rx *rx, u32 eseq)
 {
 	if ((rx->flags & (TN_FLOW_FRESH | TN_FLOW_FIRST)) != (TN_FLOW_FRESH | TN_FLOW_FIRST))
@@ -98,7 +98,7 @@ static unsigned int bucket_of(const struct tn_pkt *pkt)
 	return (pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc) % TN_FLOW_BUCKETS;
 }
 
-/* The turn of who waits in @of's flow may have come. */
+/* Notes that a waiting packet of the flow of @of may have become the next. */
 static void mark_flow(struct tn_flows *f, const struct tn_pkt *of)
 {
 	unsigned int b = bucket_of(of);
@@ -132,9 +132,9 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 	return turn > 0 ? TN_FLOW_EARLY : TN_FLOW_BEHIND;
 }
 
-/* --- who waits ------------------------------------------------------------- */
+/* --- waiting packets ------------------------------------------------------- */
 
-/* The place that holds, or would hold, the first waiting packet of @of's flow. */
+/* The pointer to the first waiting packet of the flow of @of, or where it is to be inserted. */
 static struct tn_pkt **first_of(struct tn_flows *f, const struct tn_pkt *of)
 {
 	struct tn_pkt **p = &f->wait[bucket_of(of)];
@@ -145,8 +145,8 @@ static struct tn_pkt **first_of(struct tn_flows *f, const struct tn_pkt *of)
 }
 
 /*
- * @a comes before @b, in the sense of how_far_ahead(). Going on in the flow changes nothing
- * between packets that are ahead, nor puts one of those below one that is not.
+ * Return: true if @a precedes @b by how_far_ahead(). Progress of the flow does not change the order
+ * of packets that are ahead, nor does it put one of these before a packet that is not ahead.
  */
 static bool comes_before(const struct tn_flow_rx *rx, const struct tn_pkt *a,
 			 const struct tn_pkt *b)
@@ -156,7 +156,7 @@ static bool comes_before(const struct tn_flow_rx *rx, const struct tn_pkt *a,
 	return (s32)(a->tail.eseq - rx->expected) < (s32)(b->tail.eseq - rx->expected);
 }
 
-/* One heap of two. */
+/* Melds two heaps. */
 static struct tn_pkt *meld_heaps(const struct tn_flow_rx *rx, struct tn_pkt *a, struct tn_pkt *b)
 {
 	struct tn_pkt *low = a, *high = b;
@@ -183,7 +183,7 @@ static struct tn_pkt *pop_chain(struct tn_pkt **chain)
 	return p;
 }
 
-/* One heap of a chain of them: in pairs first, which is why it takes log n in the mean. */
+/* Melds a chain of heaps, first in pairs, which makes it log n in the mean. */
 static struct tn_pkt *meld_all(const struct tn_flow_rx *rx, struct tn_pkt *chain)
 {
 	struct tn_pkt *pairs = NULL, *all = NULL;
@@ -231,7 +231,7 @@ void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now)
 	mark_flow(f, pkt);
 }
 
-/* Of an older epoch, or given up past it: delivered at once. */
+/* Return: true if @pkt need not wait: it is not ahead, or of an older epoch. */
 static bool is_due(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	const struct tn_flow_rx *rx = rx_of(f, pkt);

@@ -2,75 +2,70 @@
 /*
  * End-to-end sequence of the flows (source, destination, VC) of VCD0 and VCD1.
  *
- * Links deliver exactly once and in order, and so does a path that stays as it
- * is. Three things can still go wrong when hardware dies, and the number ESEQ in
- * the tail settles them at the receiver:
- *   - a link dies and the far end accepted packets whose acknowledgement never
- *     came; if the far end is dead too, nobody can tell, and they are sent
- *     again: the second copy is behind the expected number and is discarded;
- *   - parts of one flow are parked at two nodes and replayed at once: what is
- *     ahead waits here until the part before it has come;
- *   - a node dies with packets inside: the gap is seen, and when the manager
- *     says that no old packet is left (GIVE_UP), or after gap_time, what waits
- *     is delivered and the gap is counted lost.
+ * A link delivers exactly once and in order, and so does a path that does not change. When
+ * hardware fails, three cases remain, which the receiver handles by the number ESEQ in the tail:
+ *   - a link fails, and its far end has accepted packets whose acknowledgement was lost. If the far
+ *     end is dead too, it cannot be asked, and the packets are sent again. The second copy has a
+ *     number below the expected one, and is discarded as a duplicate;
+ *   - parts of one flow are parked at two nodes and replayed at the same time: packets ahead of the
+ *     expected number wait here until the earlier part has arrived;
+ *   - a node dies with packets inside: its packets are a gap in the numbers. When the manager says
+ *     that no old packet is left (GIVE_UP), or after gap_time, the waiting packets are delivered
+ *     and the gap is counted as lost.
  *
- * Numberings. A flow is numbered from 0, and anew whenever the source's row to the
- * destination becomes valid that was not: a node that was declared dead and came back
- * is met by fresh flows, and a source that died and came back has lost all its rows. It
- * begins with the first packet, and its epoch is the version of the table of that
- * moment, which is that of the table that made the row valid or a later one. The
- * versions of a fabric only grow, for the root goes on from the highest that any
- * NIC has, and a NIC that starts anew gets its rows from a table made after its
- * start. So of two numberings of one flow the later one has the higher epoch,
- * whichever NIC was restarted in between, and a receiver needs no memory of the
- * older one to know it: a packet of an epoch below the flow's is late (parked on
- * a node whose manager slept, say, and replayed when the source had long begun
- * anew) and is lost; of one above it, it begins the flow anew at number 0. What a
- * NIC that knows nothing of the flow is given first is in order, late or not.
+ * Numberings. A flow is numbered from 0. It is numbered anew when the source's row to the
+ * destination becomes valid: after a destination was declared dead and came back, or after the
+ * source died and came back, because then it has lost all its rows. The numbering begins with the
+ * first packet. Its epoch is the version of the table at that moment, which is the table that made
+ * the row valid, or a later one. The versions of a fabric only increase: the root continues from
+ * the highest version of any NIC, and a restarted NIC gets its rows from a table made after its
+ * start. So of two numberings of one flow the later has the higher epoch, whichever NIC was
+ * restarted in between, and the receiver need not remember the older one. A packet with an epoch
+ * below the flow's is late (e.g. it was parked on a node without a running manager, and replayed
+ * after the source had begun anew), and is lost. A packet with an epoch above the flow's begins the
+ * flow anew at number 0. The first packet of a flow that a NIC does not know is in order, late or
+ * not.
  *
- * A node may also die and come back while the root is off: then no table says so, and
- * the sources go on with their numbers. The node has just heard of these flows, so it
- * takes any first number (TN_FLOW_FIRST, below). Packets that came back to their source
- * as unreachable meanwhile are a gap if an earlier, parked one still arrives: the node
- * cannot know, and counts them as lost, too.
+ * A node may also die and come back while there is no root. Then no table changes, and the sources
+ * continue their numberings. The flows are unknown to the node, so it accepts any first number
+ * (TN_FLOW_FIRST, below). Packets that were meanwhile returned to their source as unreachable are a
+ * gap if an earlier, parked packet still arrives. The node counts them as lost, too.
  *
- * One case is left. If all NICs but one lose their power, among them the root's, and
- * the manager of that one sleeps, the versions begin anew until it wakes; what it
- * then replays looks newer than what was sent since, and until then it takes what is
- * sent to it for doubles. Its traffic is of NICs that are no more; a node that is left
- * alone with a dead manager is to be restarted whole.
+ * One case is not solved. If all NICs but one lose power, including the root's, and the manager of
+ * that one does not run, the versions begin anew until it runs again. Packets that it replays then
+ * seem newer than those sent since, and until then it takes packets sent to it for duplicates. Its
+ * traffic belongs to NICs that no longer exist: restart a node that was left alone without a
+ * manager.
  *
- * Between two numberings the row was invalid or the source dead, hence all of the
- * older one was delivered, parked or dead before the newer began, and nothing but
- * what the manager gave up can be late.
+ * Between two numberings the row was invalid or the source dead. So all packets of the older one
+ * were delivered, parked or lost before the newer one began, and only packets that the manager gave
+ * up can be late.
  *
- * Epochs are 16 bits of a version and are compared around the circle: right for
- * numberings begun less than 2^15 versions apart. A flow may live longer on one
- * numbering, or be silent so long. So every 2^12 versions a NIC marks flows whose
- * epoch is 2^13 or more behind its own version: of a marked flow, any other epoch
- * is a newer one. That leaves out a NIC whose manager sleeps through some 20000
- * versions, and a packet parked on one; a fabric whose table changes every second
- * takes five hours for that.
+ * Epochs are the low 16 bits of a version and are compared modulo 2^16, which is right for
+ * numberings begun less than 2^15 versions apart. A flow may keep one numbering for longer, or be
+ * idle for longer. So every 2^12 versions a NIC marks the flows whose epoch is 2^13 or more below
+ * its own version: for a marked flow, any other epoch is newer. This fails for a NIC whose manager
+ * misses some 20000 versions, and for a packet parked on it; if the table changes every second that
+ * takes five hours.
  *
- * A number is ahead of the expected one if it follows within 2^26, around the circle
- * of 2^32, and behind it otherwise: no more of one flow can be missing at once, for
- * that is more packets than the memory of all nodes on a path has room for. The rest
- * of the circle is for what comes late: a packet can be parked where the manager sleeps
- * until the receiver has given the gap up and the source has sent on. Taken for ahead,
- * it would leave the flow deaf to all numbers up to its own; so it must not be replayed
- * when the source is 2^32 - 2^26 to 2^32 packets further in the same numbering, six
- * minutes of smallest packets at 6 Gbit/s. status names nodes that hold packets and
- * have no manager. In a flow that a NIC has just heard of every number other than 0 is
- * ahead: the source may have counted for long before this NIC came. What is before the first
- * number that such a flow goes on with is therefore not counted as lost.
+ * A number is ahead of the expected one if it follows within 2^26 (modulo 2^32), else it is behind.
+ * No more packets of one flow can be missing at once, because the memory of all nodes on a path has
+ * no room for them. The other numbers are for late packets: a packet may stay parked on a node
+ * without a running manager until the receiver has given up the gap and the source has sent more.
+ * If such a packet were taken for ahead, the flow would discard all numbers up to it. So it must
+ * not be replayed when the source is 2^32 - 2^26 to 2^32 packets further in the same numbering,
+ * which is six minutes of smallest packets at 6 Gbit/s. "fabricctl status" names nodes that hold
+ * packets and have no manager. In a flow that is new to a NIC, every number other than 0 is ahead,
+ * as the source may have sent for a long time before this NIC started. Numbers before the first
+ * that such a flow continues with are therefore not counted as lost.
  *
- * Numbers are believed. Who makes up packets of another source can put any number into
- * them: one ahead waits, and when its gap is given up, the source's own packets up to it
- * count as doubles, until its next numbering. To take only what the source can have under
- * way would make that shorter, not impossible, and how much that is depends on parking
- * segments and buffers of other nodes. Whoever is on the way can drop and change packets
- * as well, for the ECRC has no key. NICs of a fabric trust each other with data; what a
- * neighbour cannot do by numbers of its link is in link.h and credit.h.
+ * Trust. Numbers are not verified. A NIC that forges packets of another source can use any number.
+ * A forged packet ahead waits, and after its gap is given up, the source's own packets up to that
+ * number count as duplicates, until its next numbering. To accept only the numbers that the source
+ * can have in flight would shorten this but not prevent it, and how many those are depends on the
+ * parking segments and buffers of other nodes. A node on the path can drop and change packets
+ * anyhow, because the ECRC has no key. The NICs of a fabric trust each other with data; link.h and
+ * credit.h say what a neighbour cannot do by the numbers of its link.
  */
 #ifndef TN_FLOW_H
 #define TN_FLOW_H
@@ -89,25 +84,25 @@ struct tn_flow_rx {
 	u32 expected;
 	u16 epoch;
 	u8 flags;		/* TN_FLOW_* */
-	u8 licence;		/* tn_flows.licence when a packet last came */
+	u8 licence;		/* tn_flows.licence when the last packet arrived */
 };
 
 #define TN_FLOW_KNOWN	1
-#define TN_FLOW_WAITING	2	/* some packet of it waits */
-#define TN_FLOW_FRESH	4	/* nothing of the epoch was delivered or given up yet */
+#define TN_FLOW_WAITING	2	/* a packet of it waits */
+#define TN_FLOW_FRESH	4	/* no packet of the epoch was delivered or given up yet */
 #define TN_FLOW_OLD	8	/* the epoch is too old to be compared */
 #define TN_FLOW_FIRST	16	/* the first epoch that this NIC hears of: it may have begun
 				 * before */
 
 /**
  * struct tn_flows - all flows of a NIC
- * @tx, @rx: TN_FLOW_VCS for each node, the caller's memory
- * @wait: packets ahead of their turn: of each flow a heap, its first packet in a chain of
- *	such; so that who leaves a gap and sends on, by mistake or not, costs others
- *	log n a packet
- * @look: buckets, a bit each, where somebody's turn may have come
- * @waiting: packets that wait
- * @wait_bytes: of their flits
+ * @tx, @rx: TN_FLOW_VCS entries for each node, in memory of the caller
+ * @wait: packets that wait for earlier ones: a heap for each flow, the first packets of the heaps
+ *	in a chain; so a source that leaves a gap and sends many packets behind it costs
+ *	log n for each
+ * @look: bitmap of buckets in which a waiting packet may have become the next of its flow
+ * @waiting: number of waiting packets
+ * @wait_bytes: bytes of their flits
  * @since: when the oldest began to wait; ~0: none
  * @licence: number of the last GIVE_UP
  * @licensed: it is still in force
@@ -141,36 +136,36 @@ void tn_flows_age(struct tn_flows *f, u64 old, u64 version);
 
 enum tn_flow_turn { TN_FLOW_NOW, TN_FLOW_EARLY, TN_FLOW_BEHIND, TN_FLOW_LATE };
 
-/** tn_flow_turn() - is it @pkt's turn? Changes nothing but a new epoch. */
+/** tn_flow_turn() - is @pkt the next of its flow? Only a new epoch changes the state. */
 enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt);
 
-/** tn_flow_done() - @pkt, whose turn it was, is delivered. Return: more of its
+/** tn_flow_done() - @pkt, the next of its flow, was delivered. Return: true if packets of the
  * flow are waiting. */
 bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt);
 
 void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now);
 
-/** tn_flow_next() - a waiting packet whose turn has come, or NULL */
+/** tn_flow_next() - a waiting packet that is now the next of its flow, or NULL */
 struct tn_pkt *tn_flow_next(struct tn_flows *f);
-/** tn_flow_unwait() - take @pkt, found by tn_flow_next(), out of the wait */
+/** tn_flow_unwait() - remove @pkt, found by tn_flow_next(), from the waiting packets */
 void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt);
 
-/** tn_flows_empty() - all that wait go to @out, in no order */
+/** tn_flows_empty() - move all waiting packets to @out, in no particular order */
 void tn_flows_empty(struct tn_flows *f, struct tn_queue *out);
 
 /**
- * tn_flow_overdue() - does @pkt begin its flow anew while packets of the flow's
- * former epoch wait behind a gap? No more of those will come: they go first.
+ * tn_flow_overdue() - Return: true if @pkt begins a new epoch of its flow while packets of the
+ * former epoch wait behind a gap. The gap will not be filled, so these are delivered first.
  */
 bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt);
 
-/** tn_flow_close_gap() - close the first gap of @of's flow, if it waits at one */
+/** tn_flow_close_gap() - give up the first gap in the flow of @of, if packets wait behind it */
 void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of);
 
-/** tn_flow_close_gaps() - close the first gap of every flow that waits */
+/** tn_flow_close_gaps() - give up the first gap of every flow with waiting packets */
 void tn_flow_close_gaps(struct tn_flows *f);
 
-/** tn_flow_license() - each flow may begin with a gap, once */
+/** tn_flow_license() - after GIVE_UP: let each flow give up one gap at once */
 void tn_flow_license(struct tn_flows *f);
 
 #endif /* TN_FLOW_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A frame that came in pieces. Header flit, payload, and what is behind it (tail flit,
- * relay flit) of each packet lie in one piece each, wherever that is, so that none of
- * them is copied. A frame in one piece always fits.
+ * Reads a frame that was received in several pieces of memory. Three parts of each packet must lie
+ * in one piece each, so that none is copied: the header flit, the payload, and the tail flit with
+ * the relay flit. A frame in one piece always fits.
  */
 #ifndef TN_PIECES_H
 #define TN_PIECES_H
@@ -11,9 +11,9 @@
 #include "wire.h"
 
 /**
- * struct tn_pieces - what is left to read
- * @seg, @n: the pieces left
- * @at: bytes of the first that were read
+ * struct tn_pieces - the part of a frame that is still to be read
+ * @seg, @n: the remaining pieces
+ * @at: bytes of the first one that were read
  */
 struct tn_pieces {
 	const struct tn_seg *seg;
@@ -21,7 +21,7 @@ struct tn_pieces {
 	u32 at;
 };
 
-/** tn_pieces_look() - the next @bytes, which stay. NULL: no piece has them. */
+/** tn_pieces_look() - get the next @bytes without reading them. NULL: not in one piece. */
 static inline const u8 *tn_pieces_look(struct tn_pieces *p, u32 bytes)
 {
 	while (p->n && p->at == p->seg->len) {
@@ -32,7 +32,7 @@ static inline const u8 *tn_pieces_look(struct tn_pieces *p, u32 bytes)
 	return p->n && p->seg->len - p->at >= bytes ? p->seg->base + p->at : NULL;
 }
 
-/** tn_pieces_take() - the same, and they are read */
+/** tn_pieces_take() - read the next @bytes. NULL: not in one piece. */
 static inline const u8 *tn_pieces_take(struct tn_pieces *p, u32 bytes)
 {
 	const u8 *here = tn_pieces_look(p, bytes);
@@ -43,8 +43,8 @@ static inline const u8 *tn_pieces_take(struct tn_pieces *p, u32 bytes)
 }
 
 /**
- * tn_pieces_fit() - does no part of a packet lie in two pieces?
- * For hosts whose frames may have been cut anywhere; these copy what does not fit.
+ * tn_pieces_fit() - Return: true if no part of a packet lies in two pieces
+ * For hosts whose frames may be cut anywhere. They copy a frame that does not fit.
  */
 bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n);
 

@@ -7,29 +7,27 @@
 
 /**
  * struct tn_pkt - one packet in memory
- * @next: in whatever queue holds it; a packet is in at most one
- * @child: of the same flow, while both wait for their turn (flow.c)
- * @payload: hdr.len flits, one behind the other; the core only reads them, so that they
- *	may lie in memory that others read too
- * @owner: the host's: whose memory @payload is
- * @hdr: header as numbers, the truth while the packet is in the NIC
- * @tail: tail as numbers
- * @via: relay flit as numbers, if hdr.relayed
- * @edge: header flit, tail flit and relay flit as they are sent, around @payload
- * @in_port: where it came in; TN_PORT_HOST for the host's own, TN_PORT_RELAY for one
- *	that this node relays
- * @in_vc: of a packet that came in at a port: which of its input buffers it occupies;
- *	hdr.vc may change on the way
- * @vccr_set: VCCR is chosen and must stay the same on replay
- * @unresolved: parked from a RETRY buffer; the peer may have it
- * @unsummed: its ECRC is not computed yet: TN_UNSUMMED, or TN_UNSUMMED_SENT once
- *	it was sent without; 0: it is
- * @stalled: it has waited for a credit or bubble (counted once)
- * @session: of the dead link, while unresolved
- * @parked: when it was parked last, ns
+ * @next: the next packet of the same queue; a packet is in at most one queue
+ * @child: a packet of the same flow in the heap of waiting packets (flow.c)
+ * @payload: hdr.len consecutive flits; the core only reads them, so their memory may be shared
+ * @owner: used by the host: the owner of the memory at @payload
+ * @hdr: decoded header; valid while the packet is in the NIC, when @edge may be outdated
+ * @tail: decoded tail
+ * @via: decoded relay flit, if hdr.relayed
+ * @edge: header flit, tail flit and relay flit in the wire format
+ * @in_port: the port that received it; TN_PORT_HOST: from the host; TN_PORT_RELAY: relayed by
+ *	this node
+ * @in_vc: the VC whose input buffer at @in_port it occupies; hdr.vc may change on the way
+ * @vccr_set: VCCR has been chosen and must not change on replay
+ * @unresolved: parked from a RETRY buffer; the peer may have accepted it
+ * @unsummed: state of the ECRC: 0: computed; TN_UNSUMMED: not computed; TN_UNSUMMED_SENT: not
+ *	computed, and the packet was sent without it
+ * @stalled: it has waited for a credit or bubble, and was counted
+ * @session: session of the failed link, while unresolved
+ * @parked: when it was last parked, ns
  *
- * Memory belongs to the host, which hands out packets by tn_ops.pkt_get and
- * pkt_new and takes them back by pkt_put.
+ * The host owns the memory: it provides packets by tn_ops.pkt_get and pkt_new and takes them back
+ * by pkt_put.
  */
 struct tn_pkt {
 	struct tn_pkt *next;
@@ -56,7 +54,7 @@ struct tn_pkt {
 #define TN_UNSUMMED	1
 #define TN_UNSUMMED_SENT 2
 
-/* Flits and bytes of the whole packet. */
+/* Number of flits of the whole packet. */
 static inline unsigned int tn_pkt_flits(const struct tn_pkt *p)
 {
 	return tn_hdr_flits(&p->hdr);
@@ -93,7 +91,7 @@ static inline void tn_queue_push_front(struct tn_queue *q, struct tn_pkt *p)
 	q->count++;
 }
 
-/* Behind @at, which is in @q. */
+/* Inserts @p after @at, which is in @q. */
 static inline void tn_queue_push_after(struct tn_queue *q, struct tn_pkt *at, struct tn_pkt *p)
 {
 	p->next = at->next;
