@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parking segment; park.h says what for. */
+/* The parking segment; see park.h. */
 #include "park.h"
 #include "retry.h"
 
@@ -96,7 +96,7 @@ void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 	}
 }
 
-/* A packet on its way to a relay is for the node behind it. */
+/* The final destination, also of a packet on its way to a relay. */
 static u32 dst_of(const struct tn_pkt *pkt)
 {
 	return pkt->hdr.relayed ? pkt->via.dst : pkt->hdr.dst;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parking segment: host memory into which a NIC puts packets whose link is
- * dead, in the order in which they would have left (Angara paper), until
- * the manager has new tables and no packet stamped from old ones is left. The paper
- * says neither what becomes of packets on the dead link nor of those that find the
- * segment full: both rules below are ours.
+ * The parking segment: host memory into which a NIC puts packets whose link is dead, in the order
+ * in which they would have been sent (Angara paper), until the manager has installed new tables and
+ * no packet with a header from the old tables is left. The paper does not say what happens to
+ * packets on the dead link, nor to packets when the segment is full. Both rules below are ours.
  *
- * Packets of a dead link's RETRY buffer come first and are unresolved: the peer
- * may have accepted the first of them. tn_park_resolve() drops those. Replay is
- * refused while any is unresolved.
+ * Packets of the RETRY buffer of a dead link come first and are unresolved: the peer may have
+ * accepted the first of them. tn_park_resolve() drops those. A replay is refused while any packet
+ * is unresolved.
  *
  * Adaptive packets (VCA) of that buffer need no replay, for they have no order to keep. One
  * that was never on the wire exists nowhere else: it takes another allowed direction at once.
@@ -25,12 +24,12 @@
  * when a link fails, when new rows come, or when a replayed packet is parked
  * again: the rows are then behind the times.
  *
- * A full segment refuses packets that can wait in input buffers (back-pressure);
- * RETRY buffers are always taken, for nothing waits behind a dead link's wire. A relay's
- * packets are taken beyond that, as many of them as it has memory for; more go back as unreachable.
+ * A full segment refuses packets that can wait in input buffers (back-pressure). It still accepts
+ * RETRY buffers, because these packets have no other place to wait, and packets of a relay, as many
+ * as the relay has memory for; further ones are returned as unreachable.
  *
- * Packets of a later table than the rows (relay.h) are behind all others, and no replay that has
- * begun goes on with them: only the next one takes them.
+ * Packets of a later table than that of this node (relay.h) are parked behind all others, and a
+ * running replay does not include them: only the next one does.
  */
 #ifndef TN_PARK_H
 #define TN_PARK_H
@@ -39,13 +38,13 @@
 
 /**
  * struct tn_park
- * @last: in @q, the last one that is not of a later table; NULL: there is none, or all are
- * @later: packets of a later table, the last ones in @q
- * @relayed: packets that came out of a relay's memory; their in_port is TN_PORT_RELAY
- * @unresolved: packets of RETRY buffers
- * @replaying: packets at the head that are to be re-injected
- * @through: what is parked now is re-injected too
- * @full: a packet was refused since it was last empty
+ * @last: the last packet in @q that is not of a later table; NULL: there is none
+ * @later: number of packets of a later table, the last ones in @q
+ * @relayed: number of packets from relay memory; their in_port is TN_PORT_RELAY
+ * @unresolved: number of packets from RETRY buffers that are unresolved
+ * @replaying: number of packets at the head that are to be re-injected
+ * @through: packets that are parked now are re-injected, too
+ * @full: a packet was refused since the segment was last empty
  */
 struct tn_park {
 	struct tn_queue q;
@@ -71,10 +70,10 @@ static inline bool tn_park_room(const struct tn_park *p, const struct tn_pkt *pk
 }
 
 void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now);
-/** tn_park_push_later() - @pkt is of a later table than the rows */
+/** tn_park_push_later() - park @pkt, which is of a later table than that of this node */
 void tn_park_push_later(struct tn_park *p, struct tn_pkt *pkt, u64 now);
 struct tn_pkt *tn_park_pop(struct tn_park *p);
-/** tn_park_replay() - all that is parked is to be re-injected, and what follows too */
+/** tn_park_replay() - begin to re-inject all parked packets, and those parked from now on */
 void tn_park_replay(struct tn_park *p);
 
 /**
@@ -98,12 +97,12 @@ struct tn_park_flow {
 	u64 since;
 };
 
-#define TN_PARK_LOOK 16384	/* packets looked at: a long segment costs no more time */
+#define TN_PARK_LOOK 16384	/* packets examined: bounds the time for a long segment */
 
 /**
  * tn_park_flows() - the first @max flows among the first TN_PARK_LOOK packets
- * @more: gets how many packets are of none of these
- * Return: how many flows
+ * @more: set to the number of packets that are of none of these flows
+ * Return: the number of flows
  */
 u32 tn_park_flows(const struct tn_park *p, struct tn_park_flow *out, u32 max, u64 *more);
 
