@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The NIC as its host sees it: torus.ko, torusemu, fabricsim and the tests.
+ * Interface between the core of a NIC and its host: torus.ko, torusemu, fabricsim or a test.
  *
  * Pattern of use, all calls on one NIC serialised by the host:
  *
@@ -38,23 +38,23 @@ struct tn_event {
 };
 
 /**
- * struct tn_ops - what a NIC asks of its host
- * @pkt_get: a descriptor for a packet whose @payload lies inside the frame @owner
- *	(the @owner given to tn_nic_rx()), taking a reference on that memory;
- *	NULL if out of memory (the packet is then refused and retried)
- * @pkt_new: a descriptor with memory of its own for a payload of @nflits flits; NULL if out
- * @pkt_put: the descriptor and its reference are free
- * @park: a packet is about to be parked: the host may move it into memory that it
- *	keeps for that. False: there is none left; the packet waits where it is. NULL:
- *	packets stay in the memory they have
- * @deliver: a data packet for the host; true: the host owns it now; false: the
- *	host is full, it is offered again at the next tn_nic_work(). Packets of
- *	one (hdr.src, flow VC) come in order for VCD0 and VCD1. type is TN_DATA,
- *	or TN_UNREACH for an own packet that came back (hdr.src is then the
- *	destination it was meant for)
- * @mgmt: a management packet from the neighbour on @port
- * @event: something to tell
- * @random: 32 random bits (nonces)
+ * struct tn_ops - callbacks of a NIC into its host
+ * @pkt_get: allocate a descriptor for a packet whose @payload lies inside the frame @owner
+ *	(the @owner given to tn_nic_rx()), and take a reference on that memory;
+ *	NULL if out of memory (the packet is then not accepted, and sent again)
+ * @pkt_new: allocate a descriptor with memory for a payload of @nflits flits; NULL if out of
+ *	memory
+ * @pkt_put: free the descriptor and its reference
+ * @park: before a packet is parked: the host may move it into memory that it reserves for
+ *	parking. Return: false: no such memory is left; the packet waits where it is. NULL:
+ *	packets stay in their memory
+ * @deliver: a data packet for the host. Return: true: the host owns it; false: the host is full,
+ *	and the packet is offered again at the next tn_nic_work(). Packets of one (hdr.src, flow
+ *	VC) are delivered in order for VCD0 and VCD1. type is TN_DATA, or TN_UNREACH for an own
+ *	packet that came back (hdr.src is then its intended destination)
+ * @mgmt: a management packet was received from the neighbour on @port
+ * @event: an event for the host
+ * @random: Return: 32 random bits (for nonces)
  */
 struct tn_ops {
 	struct tn_pkt *(*pkt_get)(void *host, void *owner, const u8 *payload);
@@ -68,34 +68,36 @@ struct tn_ops {
 };
 
 /**
- * struct tn_params - what an administrator may tune; times in ns
- * @keepalive: a link with nothing to say sends an IDLE this often
- * @silence: a link that hears nothing this long is faulty
- * @ack_delay: how long an acknowledgement or credit may wait for a ride
- * @replay_timeout: no acknowledgement for so long: go back and send again
- * @retry_time: and for so long, with at least @retry_count tries: link faulty
+ * struct tn_params - parameters that an administrator may tune; times in ns
+ * @keepalive: interval of IDLE packets on a link that has nothing else to send
+ * @silence: a link that receives nothing for this time is faulty
+ * @ack_delay: how long an acknowledgement or credit may wait for a packet that carries it
+ * @replay_timeout: time without acknowledgement after which the sender replays
+ * @retry_time: time without acknowledgement, with at least @retry_count replays, after which the
+ *	link is faulty
  * @init_interval: between INIT packets while initialising
  * @probe_interval: between INIT packets while faulty
  * @retrain_time: a retraining that takes longer makes the link faulty
  * @gap_time: how long packets wait for a missing one of their flow, unless the
- *	manager says sooner that it will not come
+ *	manager says earlier that it is lost
  * @retry_count: see @retry_time
  * @retry_packets: RETRY buffer, 1 to 1024 packets
  * @slots: packet buffers of each VC of each input, 4 to 1024
- * @payload_max: bytes that the largest packet carries, TN_PAYLOAD_MIN to TN_PAYLOAD_MAX,
- *	whole flits of them; the same at all NICs of a fabric: links to others do not come up
+ * @payload_max: payload bytes of the largest packet, TN_PAYLOAD_MIN to TN_PAYLOAD_MAX, in whole
+ *	flits; the same at all NICs of a fabric, as links between different values do not come up
  * @frame_max: bytes of an Ethernet frame's payload, at least tn_packet_max()
- * @eye_interval: how often an up link looks at its eyes
+ * @eye_interval: between measurements of the eyes of an up link
  * @target_ber, @mask_height, @mask_width, @margin_train, @margin_retrain: of SerDes
  *	training, struct tn_train_params
- * @retry: enum torus_retry, the protocol that each link asks for until tn_link_retry() says another
- * @pace: a link sends one @pace-th of what its peer's receiver takes, if that says so; 0: as
- *	much as there is
- * @relay_packets: what the node keeps for others as a relay; at least one of each node
+ * @retry: enum torus_retry, the protocol that each link asks for, unless tn_link_retry() sets
+ *	another
+ * @pace: a link sends at 1/@pace of the rate that its peer's receiver has announced, if it has;
+ *	0: without limit
+ * @relay_packets: number of packets that the node holds as a relay; at least one of each node
  *	(relay.h)
  * @park_bytes: size of the parking segment
- * @hold_bytes: what may wait at the source on holds and for the relay window before the host must
- *	wait
+ * @hold_bytes: bytes of own packets that may wait for the end of holds and for the relay window
+ *	before the host has to wait
  */
 struct tn_params {
 	u64 keepalive;
@@ -125,20 +127,20 @@ struct tn_params {
 	u64 hold_bytes;
 };
 
-/** tn_packet_max() - bytes of the largest packet: of a slot */
+/** tn_packet_max() - bytes of the largest packet, and of a packet buffer (slot) */
 static inline u32 tn_packet_max(const struct tn_params *p)
 {
 	return p->payload_max / TN_FLIT * TN_FLIT + TN_AROUND_MAX;
 }
 
-/** tn_params_default() - 100 ms keep-alive, 350 ms silence, see params.c */
+/** tn_params_default() - set the defaults, which are in params.c */
 void tn_params_default(struct tn_params *p);
 
 struct tn_nic_config {
 	const struct tn_ops *ops;
 	void *host;
 	u8 nports;		/* 2 .. TORUS_MAX_PORTS, even */
-	u32 large_max;		/* large payloads in a frame (struct tn_frame); 0: any number */
+	u32 large_max;		/* limit of large payloads in a frame (struct tn_frame); 0: none */
 	u32 small_max;		/* bytes in a frame beside these, TN_PAYLOAD_MIN at least; 0: any
 				 * number */
 	u64 guid;
@@ -146,7 +148,7 @@ struct tn_nic_config {
 	struct tn_params params;
 };
 
-/** tn_nic_size() - bytes of memory a NIC takes, without its tables */
+/** tn_nic_size() - bytes of memory that a NIC needs, without its tables */
 size_t tn_nic_size(void);
 
 /**
@@ -156,53 +158,53 @@ size_t tn_nic_size(void);
  */
 int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now);
 
-/** tn_nic_flush() - give every packet back to the host, before freeing */
+/** tn_nic_flush() - give all packets back to the host, before the NIC is freed */
 void tn_nic_flush(struct tn_nic *nic);
 
-/** tn_nic_table_size() - bytes of table memory a shape needs */
+/** tn_nic_table_size() - bytes of table memory that a shape needs */
 size_t tn_nic_table_size(const struct torus_shape *shape);
 
 /**
- * tn_nic_set_shape() - give the router its place
- * @mem: tn_nic_table_size() bytes, 64-byte aligned, owned by the caller, kept
- *	until the next tn_nic_set_shape() returns or the NIC ends
- * Rows start invalid, version 0; flow numbering starts anew. The same shape and
- * coordinates again are a no-op that returns 0 and does not use @mem (the
- * caller sees this by tn_nic_at()).
+ * tn_nic_set_shape() - set the shape of the torus and the coordinates of this node
+ * @mem: tn_nic_table_size() bytes, 64-byte aligned, owned by the caller; used until the next
+ *	tn_nic_set_shape() returns or the NIC ends
+ * All rows become invalid, the version 0, and the numbering of flows begins anew. With the same
+ * shape and coordinates as before, the call does nothing, returns 0 and does not use @mem; the
+ * caller can compare them with tn_nic_at().
  * Return: 0, -EINVAL (bad shape, coordinates, or more dimensions than ports / 2).
  */
 int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 		     const struct torus_coords *at, void *mem);
 
-/** tn_nic_at() - false while no shape is set */
+/** tn_nic_at() - get shape and coordinates. Return: false if none are set */
 bool tn_nic_at(const struct tn_nic *nic, struct torus_shape *shape, struct torus_coords *at);
 
 /* --- data path ----------------------------------------------------------- */
 
-/** struct tn_seg - a run of bytes */
+/** struct tn_seg - a piece of memory */
 struct tn_seg {
 	const u8 *base;
 	u32 len;
 };
 
 /**
- * tn_nic_rx() - a frame came in on @port
- * @frame: the Ethernet payload; the core reads it in place, packets keep
- *	pointing into it by pkt_get(@owner)
+ * tn_nic_rx() - receive a frame on @port
+ * @frame: the Ethernet payload; the core reads it in place, and packets refer to it by
+ *	pkt_get(@owner)
  */
 void tn_nic_rx(struct tn_nic *nic, unsigned int port, const u8 *frame, size_t len,
 	       void *owner, u64 now);
 
 /**
- * tn_nic_rx_pieces() - the same of a frame that lies in @n pieces
- * Unless tn_pieces_fit() (pieces.h) it is not understood.
+ * tn_nic_rx_pieces() - the same for a frame that lies in @n pieces
+ * The frame must pass tn_pieces_fit() (pieces.h), otherwise it is dropped as malformed.
  */
 void tn_nic_rx_pieces(struct tn_nic *nic, unsigned int port, const struct tn_seg *seg,
 		      unsigned int n, void *owner, u64 now);
 
 /*
- * Frames of @port that are received, or sent, from now on pass through memory
- * only, from one host that says so to another (link.h). Off at first.
+ * From now on, frames received or sent on @port pass through memory only, between two hosts that
+ * both call this ("Memory" in link.h). The initial state is off.
  */
 void tn_nic_rx_memory(struct tn_nic *nic, unsigned int port, bool on);
 void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on);
@@ -211,10 +213,10 @@ void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on);
 #define TN_FRAME_LARGE 512
 
 /**
- * struct tn_frame - one Ethernet payload, in pieces: what is around a payload, and it
- * @large: payloads of TN_FRAME_LARGE bytes or more in it, which a host may send from where
- *	they lie
- * @small: bytes beside these
+ * struct tn_frame - one Ethernet payload, in pieces: payloads, and the flits around them
+ * @large: number of payloads of TN_FRAME_LARGE bytes or more, which a host may send without a
+ *	copy
+ * @small: number of all other bytes
  */
 struct tn_frame {
 	u32 large;
@@ -230,15 +232,15 @@ u32 tn_nic_tx_ports(const struct tn_nic *nic);
 /**
  * tn_nic_tx() - next frame to send on @port
  * The bytes stay valid until the next call that is not tn_nic_tx() on another
- * port; a frame the host cannot send may be thrown away, the retry mends it.
+ * port. A frame that the host cannot send may be dropped: the link will retransmit it.
  * Return: bytes of the frame, 0 for none.
  */
 u32 tn_nic_tx(struct tn_nic *nic, unsigned int port, struct tn_frame *f, u64 now);
 
-/** tn_nic_work() - move packets until none can move */
+/** tn_nic_work() - move packets between ports, host and parking until none can move */
 void tn_nic_work(struct tn_nic *nic, u64 now);
 
-/** tn_nic_poll() - run what is due by @now */
+/** tn_nic_poll() - run the timers that have expired at @now */
 void tn_nic_poll(struct tn_nic *nic, u64 now);
 
 /** tn_nic_expiry() - when tn_nic_poll() must be called next; ~0 for never */
@@ -267,8 +269,8 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 void tn_nic_carrier(struct tn_nic *nic, unsigned int port, bool up, u64 now);
 void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now);
 /**
- * tn_nic_frame_max() - frames of @port are @bytes at most: what its wire takes
- * @bytes: tn_packet_max() at least; more than params.frame_max has no effect
+ * tn_nic_frame_max() - limit the frames sent on @port to @bytes, as its lower device requires
+ * @bytes: at least tn_packet_max(); params.frame_max still applies
  */
 void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes);
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now);
@@ -276,27 +278,27 @@ void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now);
 void tn_nic_retry(struct tn_nic *nic, unsigned int port, unsigned int protocol, u64 now);
 
 /**
- * tn_nic_serdes() - the SerDes of @port, after tn_nic_init(), before its carrier
- * @serdes: kept; without one a link trains at once
+ * tn_nic_serdes() - set the SerDes of @port, after tn_nic_init() and before it has carrier
+ * @serdes: must stay valid; without one, training ends at once
  */
 void tn_nic_serdes(struct tn_nic *nic, unsigned int port, const struct tn_serdes *serdes);
 /**
- * tn_nic_marks() - let copies marked bad (VB) go before some packets that @port sends
- * @rate: of DATA and UNREACH packets that get one, in units of 1e-18, at most TORUS_BER_ONE
- * @seed: of the choice
+ * tn_nic_marks() - for tests: send copies marked bad (VB) before some packets of @port
+ * @rate: share of DATA and UNREACH packets that get one, in units of 1e-18, at most TORUS_BER_ONE
+ * @seed: seed of the random choice
  */
 void tn_nic_marks(struct tn_nic *nic, unsigned int port, u64 rate, u64 seed);
-/** tn_nic_marked() - the rate of tn_nic_marks() */
+/** tn_nic_marked() - Return: the rate set by tn_nic_marks() */
 u64 tn_nic_marked(const struct tn_nic *nic, unsigned int port);
-/** tn_nic_cable() - the eyes of @port may have changed: it looks at them soon */
+/** tn_nic_cable() - the eyes of @port may have changed: the link measures them soon */
 void tn_nic_cable(struct tn_nic *nic, unsigned int port, u64 now);
-/** tn_nic_train() - what training found at @port; its serdes may be NULL */
+/** tn_nic_train() - the result of the training of @port; its serdes may be NULL */
 const struct tn_train *tn_nic_train(const struct tn_nic *nic, unsigned int port);
 
-/** struct tn_link_info - what can be said of a link besides its counters */
+/** struct tn_link_info - the state of a link without its counters */
 struct tn_link_info {
 	u8 state;
-	u64 state_age;		/* ns in it */
+	u64 state_age;		/* ns since it entered that state */
 	u8 reason;		/* why it last left up */
 	bool admin;
 	bool carrier;
@@ -305,7 +307,7 @@ struct tn_link_info {
 	u16 seq;		/* CTRP: next TSEQ expected from the peer */
 	u64 peer_guid;
 	u8 peer_port;
-	u8 retry;		/* enum torus_retry: spoken now or last; AUTO: never up */
+	u8 retry;		/* enum torus_retry: in use now or last; AUTO: never up */
 	u8 retry_wanted;
 	u64 gauge[TORUS_PG_COUNT];
 };
@@ -313,15 +315,15 @@ struct tn_link_info {
 void tn_nic_link_info(struct tn_nic *nic, unsigned int port,
 		      struct tn_link_info *info, u64 now);
 
-/* TORUS_PC_COUNT counters; brings the time counters up to @now. */
+/* Updates the time counters to @now. Return: TORUS_PC_COUNT counters. */
 const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now);
-/* TORUS_NC_COUNT counters; the host adds HOST_* itself. */
+/* Return: TORUS_NC_COUNT counters; the host updates those named HOST_*. */
 u64 *tn_nic_counters(struct tn_nic *nic);
-/* TORUS_FC_COUNT counters for each colour. */
+/* Return: TORUS_FC_COUNT counters for each colour. */
 const u64 (*tn_nic_flow(const struct tn_nic *nic))[TORUS_COLOURS];
 
 /**
- * tn_nic_mgmt_send() - a management packet to the neighbour on @port
+ * tn_nic_mgmt_send() - send a management packet to the neighbour on @port
  * Return: 0; -EINVAL bad port or length; -ENETDOWN link not up; -EAGAIN queue
  * full or out of memory.
  */
@@ -333,25 +335,26 @@ int tn_nic_mgmt_send(struct tn_nic *nic, unsigned int port, const u8 *data,
 /* Return: 0, -ENODEV without shape. */
 int tn_nic_rows_begin(struct tn_nic *nic, u64 version);
 /*
- * The same in parts, for a host that must not keep its lock for as long as a
- * table of millions takes to copy: open, then copy @n rows at a time until it
- * returns 0. The shadow takes rows from then on. What happens to holds between
- * the parts happened before the begin for rows not copied yet, after it for others.
- * Return: 0; 1 more to copy; -ENODEV; -ESTALE another begin or a new shape came
+ * The same in parts, for a host that must not hold its lock while millions of rows are copied:
+ * open, then copy @n rows at a time until the call returns 0. From then on rows can be put into the
+ * shadow. A change of holds between two parts counts as made before the begin for rows that were
+ * not copied yet, and as made after it for the others.
+ * Return: 0; 1: more rows are to be copied; -ENODEV; -ESTALE: another begin or a new shape came
  * in between.
  */
 int tn_nic_rows_open(struct tn_nic *nic, u64 version);
 int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n);
 /*
- * @n @rows, aligned or not, for the nodes from @first on; all or none of them.
- * Return: 0, -ENODEV, -EINVAL range or row, -ESTALE no begin of that version.
+ * Writes @n rows, for the nodes from @first on, into the shadow: all or none. @rows may be
+ * unaligned.
+ * Return: 0, -ENODEV, -EINVAL: bad range or row, -ESTALE: no begin of that version.
  */
 int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const void *rows, u32 n);
 /* Return: 0, -ENODEV, -ESTALE. */
 int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now);
-/* How many rows there are, and the version of the active ones. Return: false without shape. */
+/* Gets the number of rows and the version of the active table. Return: false without shape. */
 bool tn_nic_rows(const struct tn_nic *nic, u32 *n, u64 *version);
-/* @n active rows from @first on, until these change; NULL if there are not so many. */
+/* Return: @n active rows from @first on, valid until they change; NULL: bad range. */
 const u64 *tn_nic_rows_get(struct tn_nic *nic, u32 first, u32 n);
 
 /* Return: 0, -ENODEV, -EINVAL. */
@@ -373,18 +376,18 @@ void tn_nic_park_info(const struct tn_nic *nic, struct tn_park_info *info);
 u32 tn_nic_park_flows(const struct tn_nic *nic, struct tn_park_flow *out, u32 max, u64 *more);
 
 /**
- * tn_nic_park_resolve() - settle what was parked from a RETRY buffer
- * @dead: the peer is gone, @seq means nothing: keep all
- * Entries of other sessions are not touched; doing it again is harmless.
+ * tn_nic_park_resolve() - settle packets that were parked from the RETRY buffer of @port
+ * @dead: the peer is gone: @seq is ignored, and all packets are kept
+ * Packets of other sessions do not change. The call may be repeated.
  * Return: 0, -EINVAL bad port.
  */
 int tn_nic_park_resolve(struct tn_nic *nic, unsigned int port, u32 session,
 			u16 seq, bool dead);
 
 /**
- * tn_nic_park_replay() - re-inject what is parked, then reopen @ports
- * What comes for these ports meanwhile is parked and re-injected too, so that
- * nothing overtakes.
+ * tn_nic_park_replay() - re-inject the parked packets, then reopen @ports
+ * Packets for these ports that arrive meanwhile are parked and re-injected, too, so that no packet
+ * overtakes another.
  * Return: 0, -ENODEV, -ESTALE not the active version, -EBUSY if some entries
  * are unresolved (nothing is done).
  */

@@ -78,10 +78,10 @@ void tn_park_replay(struct tn_park *p);
 
 /**
  * tn_park_resolve() - settle the unresolved packets of @session
- * @seq: the peer accepted all before it (unless @dead)
- * @gone: gets those that the peer has
- * @stays: called for each that the peer does not have, now resolved. Return: it stays parked;
- *	false: the callback has put it into another queue
+ * @seq: the peer has accepted all packets before this TSEQ; not used if @dead
+ * @gone: packets that the peer has accepted are appended
+ * @stays: called for each packet that the peer has not accepted; it is resolved now. Return: true
+ *	if it stays parked; false if the callback has put it into another queue
  */
 void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 		     struct tn_queue *gone, bool (*stays)(void *ctx, struct tn_pkt *pkt),

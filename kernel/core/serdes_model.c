@@ -12,8 +12,8 @@
 #define TAP		(ONE / 40)	/* one step, of the feedback, too */
 #define CTLE		(ONE / 32)
 #define CTLE_MAX	3
-#define SETTLE		(100 * US)	/* 802.3 clause 72 trains in 500 ms at most */
-#define ERRORS_FOR	(10 * MS)	/* that a computed rate holds */
+#define SETTLE		(100 * US)	/* 802.3 clause 72: training ends in 500 ms */
+#define ERRORS_FOR	(10 * MS)	/* for which a computed error rate is used */
 #define PULSE		7		/* bits that a pulse spreads over; p(0) is the third */
 #define PER_KELVIN	2		/* per mille of the loss */
 
@@ -27,7 +27,7 @@ static const u32 half[] = {
 	38968, 37316, 35734, 34219, 32768,
 };
 
-/* What the linear equaliser makes of noise: the root of (1 + k)^2 + k^2, in 1/1000. */
+/* Noise gain of the linear equaliser: the root of (1 + k)^2 + k^2, in 1/1000. */
 static const u32 louder[CTLE_MAX + 1] = { 1000, 1032, 1064, 1098 };
 
 /* 10^(-mdb / 20000); 6.0206 dB halve. */
@@ -45,7 +45,7 @@ static u32 hash(u64 seed, u32 lane)
 	return (u32)(splitmix64_mix((seed + lane + 1) * SPLITMIX64_STEP) >> 33);
 }
 
-/* From -1000 to 1000 and back, in TN_CABLE_PERIOD, beginning with 0. */
+/* A triangle wave from -1000 to 1000, of period TN_CABLE_PERIOD, that begins with 0. */
 static s32 swing_at(u64 age)
 {
 	u32 phase = (u32)(age % TN_CABLE_PERIOD / (TN_CABLE_PERIOD / 4000));
@@ -76,7 +76,7 @@ static s32 size(s32 v)
 	return v < 0 ? -v : v;
 }
 
-/* Pulse of the lane: p(-2) .. p(4), with its taps and its receiver's equaliser. */
+/* Computes the pulse of the lane, p(-2) .. p(4), with its taps and its receiver's equaliser. */
 static void pulse(const struct tn_serdes_model *m, unsigned int lane, u64 now, s32 p[PULSE])
 {
 	s32 x = attenuation(loss_of(m, lane, now)), odd = (ONE - x) / 2;
@@ -134,7 +134,7 @@ static void measure(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now)
 	eye->width = (u16)((s64)WIDTH * open / p[2]);
 }
 
-/* The eye is a rhombus; whichever of noise and jitter crosses it more often counts. */
+/* Bit error rate at a point: the eye is a rhombus; the larger of noise and jitter errors counts. */
 static u64 sample(void *ctx, unsigned int lane, int phase, int offset, u64 now)
 {
 	s32 height, width, q, qt;
@@ -184,7 +184,7 @@ static void enable(void *ctx, unsigned int lane, bool on)
 	m->errors_at = 0;
 }
 
-/* A lane that is on and dead guesses; bits are spread over the lanes that are on. */
+/* The mean over the lanes that are on; a dead lane has a bit error rate of 1/2. */
 u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now)
 {
 	unsigned int i, n = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Search of taps and receiver settings, choice of rate and lanes; train.h says why so. */
+/* Search for taps and receiver settings, choice of rate and lanes; see train.h. */
 #include "train.h"
 
 #define NEAR	2		/* settings to each side, around the present ones */
@@ -15,7 +15,7 @@ void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,
 		t->state = TN_TRAIN_DONE;
 }
 
-/* --- what an eye is worth ---------------------------------------------------- */
+/* --- rating of eyes ----------------------------------------------------------- */
 
 /* erfc(i / 8 / sqrt 2) / 2 in units of 1e-18, rounded up. */
 static const u64 gauss[] = {
@@ -34,7 +34,7 @@ static const u64 gauss[] = {
 	12202, 4595, 1704, 623, 224, 80, 28, 10, 4, 2, 1, 1, 0,
 };
 
-/* Between two entries the straight line: the curve is convex, so never too little. */
+/* Interpolates linearly. The curve is convex, so the result is never too low. */
 u64 tn_gauss_ber(s32 q16)
 {
 	u32 i;
@@ -60,7 +60,7 @@ u32 tn_eye_margin(const struct tn_eye *eye, const struct tn_train_params *p)
 		     TN_MARGIN_MAX);
 }
 
-/* A rate beyond any table's end, for nobody divides by a noise of 0. */
+/* Divides the opening by 1/16 of the noise; without noise, gives a value beyond the table. */
 static u32 distance(u32 opening, u32 rms)
 {
 	return rms ? least(opening * 16u / rms, 0xffff) : 0xffff;
@@ -92,8 +92,9 @@ static bool reaches(const struct tn_train *t, const struct tn_lane *l)
 }
 
 /*
- * A setting that errs less than the target is better: an equaliser may open the eye and amplify
- * noise. Else the one in which the mask fits better; where it fits alike, the wider eye errs less.
+ * Return: true if setting @a is better than @b. A setting below the target error rate is better
+ * than one above it, since an equaliser may open the eye but amplify noise. Among equals the larger
+ * margin is better, and with the same margin the wider eye.
  */
 static bool better(const struct tn_train *t, const struct tn_lane *a, const struct tn_lane *b)
 {
@@ -113,7 +114,7 @@ static bool perfect(const struct tn_train *t, const struct tn_lane *l)
 
 /* --- the search ------------------------------------------------------------------ */
 
-/* The step tries settings around what it starts from, and not all. */
+/* Return: true if the step tries only settings around its starting point. */
 static bool is_around(const struct tn_train *t)
 {
 	return t->near || t->step == TN_STEP_AGAIN;
@@ -134,7 +135,7 @@ static u8 clip(s32 v, u8 max)
 	return v < 0 ? 0 : v > max ? max : (u8)v;
 }
 
-/* Number @cursor of two settings up to @max, or of those around @base. */
+/* Gets setting number @cursor of all up to @max, or of those around @base. */
 static void pick(const struct tn_train *t, const u8 base[2], const u8 max[2], u8 out[2])
 {
 	u32 side = is_around(t) ? NEAR_SIDE : max[1] + 1u;
@@ -172,7 +173,7 @@ static struct tn_rx rx_now(const struct tn_train *t, unsigned int lane)
 	return (struct tn_rx) { at[0], at[1] };
 }
 
-/* Lanes that take part in the search. */
+/* Return: true if the lane takes part in the search. */
 static bool searched(const struct tn_train *t, unsigned int lane)
 {
 	return t->lane[lane].state == TORUS_LANE_ON;
@@ -194,7 +195,7 @@ static void set_all(struct tn_train *t, u64 now)
 	t->at = now + s->settle;
 }
 
-/* The side that the step leaves alone is set once. */
+/* Begins a step. Settings that the step does not vary are applied once, here. */
 static void begin_train_step(struct tn_train *t, u8 step, u64 now)
 {
 	const struct tn_serdes *s = t->serdes;
@@ -258,7 +259,7 @@ void tn_train_begin(struct tn_train *t, bool near, u64 now)
 	begin_search(t, near && was_done, now);
 }
 
-/* Return: nothing can be better than what all lanes have. */
+/* Measures all lanes. Return: true if no setting can be better than those found. */
 static bool measure_all(struct tn_train *t, u64 now)
 {
 	bool all = true;
@@ -293,7 +294,7 @@ static unsigned int count_lanes(const struct tn_train *t, bool reaching)
 	return n;
 }
 
-/* All that was found into the SerDes. */
+/* Applies the settings that were found to the SerDes. */
 static void settle(struct tn_train *t)
 {
 	const struct tn_serdes *s = t->serdes;
@@ -332,8 +333,9 @@ static bool is_equalised(const struct tn_train *t)
 }
 
 /*
- * Begins the next step at this rate, from the best of each lane so far; that of the receiver, if
- * only settings around the present ones are tried, from its present one. Return: false: none left.
+ * Begins the next step at this rate, with the best settings of each lane so far. If only settings
+ * around the present ones are tried, the receiver starts from its present setting.
+ * Return: false: no step is left.
  */
 static bool next_step(struct tn_train *t, u64 now)
 {
@@ -352,7 +354,7 @@ static bool next_step(struct tn_train *t, u64 now)
 	return true;
 }
 
-/* All steps at one rate were done. */
+/* Ends the search at one rate: keeps the rate if it carries more than the best so far. */
 static void end_rate(struct tn_train *t, u64 now)
 {
 	const struct tn_serdes *s = t->serdes;
@@ -392,7 +394,7 @@ u64 tn_train_expiry(const struct tn_train *t)
 	return t->state == TN_TRAIN_BUSY ? t->at : ~0ull;
 }
 
-/* --- afterwards ------------------------------------------------------------------ */
+/* --- results --------------------------------------------------------------------- */
 
 static bool in_use(const struct tn_train *t, unsigned int lane)
 {
