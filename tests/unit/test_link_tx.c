@@ -442,6 +442,46 @@ static void test_eager(void **state)
 	end();
 }
 
+/*
+ * HIPPI: a packet numbered 255, an IDLE here, gets no answer, not even after an error, when all others
+ * are answered at once: else two idle ends would answer each other for ever.
+ */
+static void test_number_255(void **state)
+{
+	struct tn_hdr empty = { .type = TN_IDLE, .tseq = 255 }, other = { .type = TN_MGMT, .len = 1 };
+	struct tn_link *link;
+
+	(void)state;
+	lone_start(&l, "4", 0, NULL);
+	tn_nic_retry(l.nic, 0, TORUS_RETRY_HIPPI, l.now);
+	lone_up(&l, 0);
+	link = lone_link(&l, 0);
+	assert_int_equal(link->retry.ops->protocol, TORUS_RETRY_HIPPI);
+	empty.rseq = other.rseq = (u16)(255 - l.peer[0].rseq);	/* no answer, either */
+	assert_false(tn_link_wants(link));
+	for (int i = 0; i < 40; i++)
+		once(empty);
+	assert_false(tn_link_wants(link));
+	assert_true(link->ack_at == ~0ull);
+	assert_int_equal(link->unacked, 0);
+	other.tseq = (u16)(1 - l.peer[0].tseq);		/* numbers of this protocol begin at 0 */
+	once(other);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_true(l.sent[0].hdr.type == TN_IDLE && l.sent[0].hdr.tseq == 255);
+	assert_int_equal(l.sent[0].hdr.rseq, 0);
+	lone_drain(&l, 0);
+	for (int i = 0; i < 40; i++)
+		once(empty);
+	assert_false(tn_link_wants(link));
+	assert_true(link->ack_at == ~0ull);
+	other.tseq--;				/* the one that is expected */
+	once(other);
+	assert_true(tn_link_wants(link));
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.rseq, 1);
+	end();
+}
+
 /* ACK/NAK: an answer takes 8 bytes in front of the packets, and only these answer. */
 static void test_alone(void **state)
 {
@@ -689,6 +729,7 @@ int main(void)
 		cmocka_unit_test(test_credit_with_ack),
 		cmocka_unit_test(test_ack),
 		cmocka_unit_test(test_eager),
+		cmocka_unit_test(test_number_255),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_mgmt),
 		cmocka_unit_test(test_mgmt_full),
