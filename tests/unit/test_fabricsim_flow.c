@@ -164,6 +164,36 @@ static void cbs_falls_apart(void **state)
 	assert_true(few > 0.38 && many < few / 2);
 }
 
+/*
+ * Why the NIC uses BLOC (kernel/core/bubble.h, fabricsim flow --help): moved bubbles gain a tenth in
+ * rings of 4, next to nothing in rings of 8, and lose in rings of 16, with the best number of them; with
+ * one they collapse there.
+ */
+static void what_moved_bubbles_gain(void **state)
+{
+	static const struct {
+		const char *shape;
+		int bubbles;
+		double least, most;
+	} is[] = {
+		{ "4x4", 1, 1.07, 1.12 }, { "8x8", 4, 1.01, 1.05 }, { "16x16", 10, 0.93, 0.98 },
+		{ "16x16", 1, 0.10, 0.25 },
+	};
+	char args[128];
+	double bloc, mbs;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		snprintf(args, sizeof(args), "--shape %s --load 1 --policy bloc", is[i].shape);
+		bloc = accepted(args);
+		snprintf(args, sizeof(args), "--shape %s --load 1 --policy mbs --bubbles %d",
+			 is[i].shape, is[i].bubbles);
+		mbs = accepted(args);
+		if (mbs < is[i].least * bloc || mbs > is[i].most * bloc)
+			fail_msg("%s: %.4f, bloc %.4f", args, mbs, bloc);
+	}
+}
+
 static double real_of(const json_t *curve, const char *key)
 {
 	return json_real_value(json_object_get(curve, key));
@@ -394,6 +424,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(wrong_options),
 		cmocka_unit_test(json_has_the_points),
 		cmocka_unit_test(cells_of_the_readme),
+		cmocka_unit_test(what_moved_bubbles_gain),
 		cmocka_unit_test(figure),
 		cmocka_unit_test(cbs_falls_apart),
 		cmocka_unit_test(deadlock_is_a_problem),
