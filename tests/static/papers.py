@@ -3,7 +3,8 @@
 """
 papers.py TOP [FILE]: checks doc/PAPERS.md. In each line of its tables the files and tests that are
 named exist, fabricsim and fabricctl have the command and its option, the status is one of those
-that the head explains, and what is built names a file; no number stands twice.
+that the head explains, and what is built names a file; no number stands twice. What is inferred names
+a test, and its reason stands in a list "- **NUMBER**: ..." at the end, as no other line's does.
 """
 import glob
 import os
@@ -63,6 +64,8 @@ def row_wrong(top, cells):
         return "says nothing"
     if status in ("built", "differs", "inferred") and not built:
         return "is %s, and no file is named" % status
+    if status == "inferred" and not tests:
+        return "is inferred, and no test is named"
     for kind, text in (("file", built), ("test", tests), ("command", command)):
         wrong = cell_wrong(top, kind, text)
         if wrong:
@@ -74,10 +77,11 @@ def main():
     top = sys.argv[1]
     path = sys.argv[2] if len(sys.argv) > 2 else os.path.join(top, "doc/PAPERS.md")
     bad = rows = 0
-    section, seen = "", set()
+    section, seen, inferred, reasons = "", set(), set(), []
     for line in open(path):
         if line.startswith("## "):
             section = line[3:].strip()
+        reasons += re.findall(r"^- \*\*([A-Z][0-9]+)\*\*: ", line)
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
         if not line.startswith("|") or not re.match(r"[A-Z][0-9]+$", cells[0]):
             continue
@@ -86,9 +90,15 @@ def main():
         if cells[0] in seen:
             wrong = "stands twice"
         seen.add(cells[0])
+        if cells[-1] == "inferred":
+            inferred.add(cells[0])
         if wrong:
             print("%s, %s: %s" % (section, cells[0], wrong))
             bad += 1
+    for number in sorted(inferred ^ set(reasons)):
+        print("%s: %s" % (number, "is inferred, and no reason is given" if number in inferred else
+                          "a reason is given, but it is not inferred"))
+        bad += 1
     if not rows:
         print("no rows")
     sys.exit(bad > 0 or not rows)

@@ -26,6 +26,9 @@ wrong() {
 		tells "has no option --figures" 'availability --figure`' 'availability --figures`' &&
 		tells "status 'done'" '| built |$' '| done |' &&
 		tells "no file is named" '| C2 | for each virtual channel | `kernel/core/credit.h`' '| C2 | for each virtual channel | ' &&
+		tells "E3: is inferred, and no reason is given" '^- [*][*]E3[*][*]: ' '- E3: ' &&
+		tells "K15: a reason is given, but it is not inferred" '^\(| K15 .*\) inferred |$' '\1 differs |' &&
+		tells "is inferred, and no test is named" '`test_grow`' '' &&
 		tells "stands twice" '^| B2 |' '| B1 |' &&
 		tells "columns" '| B3 | CTTR' '| B3 | x | CTTR' &&
 		tells "not in backquotes" '`test_retry` `test_link`' 'test_retry `test_link`' &&
