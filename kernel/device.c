@@ -203,7 +203,7 @@ static const struct net_device_ops torus_netdev_ops = {
 	.ndo_get_stats64 = torus_ndo_get_stats64,
 };
 
-/* What a virtio_net_hdr can say of a message may be left to the receiver. */
+/* Offloads that a virtio_net_hdr can describe may be left to the receiver. */
 #define TORUS_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA | \
 			 NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN)
 

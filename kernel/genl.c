@@ -54,7 +54,7 @@ static struct torus_dev *dev_by_name(struct net *net, const struct nlattr *name,
 	return ERR_PTR(-ENODEV);
 }
 
-/* Who names none means the only one. */
+/* A request without a device selects the only device that there is. */
 static struct torus_dev *dev_only(struct net *net, netdevice_tracker *t,
 				  struct netlink_ext_ack *extack)
 {

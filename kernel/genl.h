@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the netlink family say to each other; genl.c is the table. */
+/* Interfaces between the files of the netlink family; genl.c has the table of commands. */
 #ifndef TORUS_GENL_H
 #define TORUS_GENL_H
 

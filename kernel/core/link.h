@@ -113,7 +113,7 @@ struct tn_link {
 	bool carrier;
 	bool closed;		/* the NIC's: divert to parking until reopened */
 
-	/* What has to go onto the wire. */
+	/* Packets that are to be sent. */
 	bool init_now;
 	bool ack_now;
 	bool credit_now;

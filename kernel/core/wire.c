@@ -171,8 +171,8 @@ void tn_lcrc_set(u8 *edge, u32 seed)
 }
 
 /*
- * What is summed here was written just now. It is written in words of 8 bytes, as it is
- * read by tn_crc32c(): a load of what two stores wrote would wait for both.
+ * Copies a flit that is summed at once. It is written in words of 8 bytes, as tn_crc32c() reads
+ * it: a load that spans two stores would wait for both.
  */
 static void copy_flit(u8 *to, const u8 *from)
 {

@@ -93,7 +93,7 @@ static inline u64 tn_crc32c_word(u64 crc, u64 word)
 
 #define TN_CRC32C_SHORT 64	/* bytes */
 
-/* What is around a packet is short: the way through the crypto library is longer than the sum. */
+/* The edge of a packet is short: a call into the crypto library takes longer than the sum. */
 static inline u32 tn_crc32c(u32 crc, const void *data, size_t len)
 {
 	const u8 *p = data, *end = p + len;

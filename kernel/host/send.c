@@ -67,7 +67,7 @@ bool torus_host_begin(struct torus_host *h, const u8 *ip, size_t n, u32 len)
 	return true;
 }
 
-/* What the NIC takes is the NIC's; the rest waits, or is dropped for good. */
+/* Sends as many packets as the NIC accepts; the rest waits, or is dropped. */
 void torus_host_send(struct torus_host *h, u64 now)
 {
 	struct tn_queue *q = &h->out;

@@ -84,8 +84,8 @@ struct place {
 };
 
 /*
- * Nobody writes to the pages of @skb while packets have them, not even its owner: else
- * an ECRC that was right on one try would be wrong on the next.
+ * Return: true if no one, not even its owner, writes to the pages of @skb while packets refer to
+ * them. Otherwise an ECRC that was right once would be wrong in a retransmission.
  */
 static bool may_refer(struct sk_buff *skb)
 {
@@ -93,7 +93,7 @@ static bool may_refer(struct sk_buff *skb)
 	       !skb_zcopy(skb) && !skb->pp_recycle;
 }
 
-/* What the next packet must have, lest there be one more. */
+/* The least payload of the next packet that does not increase the number of packets. */
 static unsigned int least_len(const struct place *p)
 {
 	return (p->len - p->at - 1) % p->max + 1;

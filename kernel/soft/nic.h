@@ -210,11 +210,11 @@ void torus_nic_free(struct torus_soft *s);
 
 int torus_pkt_init(void);
 void torus_pkt_exit(void);
-/* What torus_mem_skb() has room for in one run of pages, beside @headroom. */
+/* The bytes beside @headroom that torus_mem_skb() can put into one run of pages. */
 #define TORUS_MEM_MAX(headroom) (32768 - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) - \
 				 SKB_DATA_ALIGN(headroom) - 2 * SMP_CACHE_BYTES)
 #define TORUS_HEADROOM	256	/* of a frame: who needs more makes it */
-/* Of a frame that much is copied into one run at most, beside large payloads. */
+/* The most bytes of a frame, without large payloads, that are copied into one run. */
 #define TORUS_SMALL_MAX		TORUS_MEM_MAX(TORUS_HEADROOM)
 /** torus_mem_alloc() - @bytes, not cleared, for skb_free_frag(), or NULL (lock) */
 void *torus_mem_alloc(unsigned int bytes);
