@@ -88,7 +88,7 @@ struct torus_dev {
 	char error[256];
 };
 
-/* What to do with one reply: attributes are checked against the policy. */
+/* Handles one reply, whose attributes have been checked against the policy. */
 typedef int (*reply_fn)(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 			void *arg);
 

@@ -9,7 +9,7 @@ static const struct transport *const transports[] = { &lt_unix, &lt_genl };
 
 #define TIMEOUT_MS 5000
 
-/* Of torus_open(), which has no handle to keep it in. */
+/* The error of torus_open(), which has no handle to keep it in. */
 static _Thread_local char open_error[256];
 
 const char *torus_error(const struct torus_dev *dev)

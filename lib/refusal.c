@@ -43,7 +43,7 @@ static const struct nlattr *find_attribute(struct scope *s, const char *at,
 	return NULL;
 }
 
-/* Of a text or a number that keeps its limits what it says. Return: false if it is none. */
+/* Quotes a text or a number that is within its limits. Return: false if it is neither. */
 static bool quote_value(char *to, size_t size, const struct nlattr *a,
 			const struct torus_rule *rule)
 {
@@ -61,7 +61,7 @@ static bool quote_value(char *to, size_t size, const struct nlattr *a,
 	return true;
 }
 
-/* What @a says, and what it may say; as other errors of NICs do. */
+/* Writes the value of @a and its limits, in the style of other errors of NICs. */
 static void describe_value(char *to, size_t size, const struct nlattr *a,
 			   const struct torus_rule *rule)
 {
@@ -122,7 +122,7 @@ void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs
 	here = *rule;
 	if (policy)
 		take_limits(&here, policy);
-	/* What is within its limits was not refused for them. */
+	/* A value within its limits was not refused because of them. */
 	if (policy || !quote_value(what, sizeof(what), a, &here))
 		describe_value(what, sizeof(what), a, &here);
 	snprintf(to, size, "%s%s%s", what, text ? ": " : "", text ? text : "");

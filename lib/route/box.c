@@ -127,7 +127,7 @@ bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *f
 
 /* --- enumeration ----------------------------------------------------------- */
 
-/* Of a line: the node's own, and each side's, which may go round the end. */
+/* Pieces of a line: the node's own, and up to two for each side, which may wrap around. */
 #define PIECES 5
 
 /** struct pieces - of one line along dimension 0, where ids are successive */

@@ -350,9 +350,8 @@ static void near_set(const struct torus_routes *r, struct change *c)
 }
 
 /*
- * Whether any path that a header describes could cross the cable. What a path has
- * not reached of the other coordinates is still the source's, give or take a
- * step.
+ * Return: true if a path that a header describes could cross the cable. In dimensions that a path
+ * has not reached yet, its coordinates are still those of the source, give or take a step.
  */
 static bool within_reach(const struct torus_routes *r, uint32_t to, const struct change *c)
 {
@@ -385,7 +384,7 @@ static bool signs_reach(const struct torus_routes *r, const struct torus_coords 
 	return true;
 }
 
-/* Whether a row that is not plain may be another now. Not asked of relays. */
+/* Return: true if the change may alter a row that is not plain. Not called for relays. */
 static bool is_concerned(const struct torus_routes *r, uint32_t to, const struct change *c,
 			 uint32_t n)
 {

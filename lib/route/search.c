@@ -48,7 +48,7 @@ static void leg_set(const struct torus_health *h, struct leg *leg,
 	}
 }
 
-/* Whether the segments of @dirs, one for each dimension that differs, are fit. */
+/* Return: true if the segments in the directions @dirs, one for each dimension, are usable. */
 static bool leg_ok(const struct torus_health *h, const struct leg *leg, unsigned int dirs)
 {
 	unsigned int n = h->shape.ndims;
@@ -300,7 +300,7 @@ unsigned int lt_row_hops(const struct torus_health *h, const struct torus_coords
 	return hops;
 }
 
-/* Whether a segment of the ring that @c is part of crosses it. */
+/* Return: true if a segment crosses the cable, which is in the same ring. */
 static bool spans_cable(unsigned int size, unsigned int at, bool up, unsigned int hops,
 			unsigned int cable)
 {

@@ -50,7 +50,7 @@ static inline bool lt_tie_up(unsigned int from_odd, unsigned int to_odd)
 	return !((from_odd ^ to_odd) & 1);
 }
 
-/* What of two nodes goes into the rank of their headers. */
+/* The part of the rank of headers that depends on the two nodes. */
 static inline uint64_t lt_pair_hash(uint32_t from, uint32_t to)
 {
 	return splitmix64_mix(((uint64_t)from << 32 | to) + SPLITMIX64_STEP);
