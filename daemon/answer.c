@@ -89,7 +89,7 @@ char *error_line(const char *code, const char *text)
 	char *line;
 	json_t *j;
 
-	/* What was cut or came from a stranger may be no UTF-8, and JSON must be. */
+	/* A text that was cut, or is a stranger's, may be invalid UTF-8, and JSON must be valid. */
 	snprintf(plain, sizeof(plain), "%s", text);
 	for (char *p = plain; *p; p++)
 		if (*p & 0x80)
@@ -222,7 +222,7 @@ static bool is_asked(const struct request *rq, uint32_t node)
 	       (node >= rq->node && node - rq->node < (rq->count ? rq->count : 1));
 }
 
-/* Whether it is missing if it does not answer. */
+/* Return: true if the node counts as missing if it does not answer. */
 static bool is_awaited(const struct request *rq, uint32_t node)
 {
 	const struct fm_entry *e =

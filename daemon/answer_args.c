@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a request says, checked: its arguments, and whether there is a fabric to ask about. */
+/* Checks the arguments of a request, and that there is a fabric to ask about. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -399,7 +399,7 @@ static json_t *joiner_json(const struct fm_joiner *j)
 			 "heard_ms", "excluded", 0, "until");
 }
 
-/* Whether a request about some nodes is about @node. */
+/* Return: true if the request is about @node. */
 static bool is_meant(const struct request *rq, uint32_t node)
 {
 	return !rq->count || (node >= rq->node && node - rq->node < rq->count);

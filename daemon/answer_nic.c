@@ -324,7 +324,7 @@ static json_t *silent_json(struct fabricd *d)
 	return list;
 }
 
-/* Of what is degraded in the whole fabric the root has a list; holds are of this moment. */
+/* The root has a list of all degraded links in the fabric; holds are added as of now. */
 static json_t *degraded_json(struct fabricd *d)
 {
 	json_t *kept = lines_json(d), *list = json_deep_copy(kept);

@@ -132,7 +132,7 @@ static int nonce_make(struct auth_session *s, struct svc_auth *out)
 	return 0;
 }
 
-/* Of the initiator's proof if @initiator, else of the listener's. */
+/* Computes the initiator's proof if @initiator, else the listener's. */
 static int proof_make(const struct auth_session *s, bool initiator, uint8_t *out)
 {
 	const struct key *k = s->auth->data;

@@ -328,7 +328,7 @@ static bool get_ended(struct fm_entry *e, uint32_t n, const Svc__Entries *from)
 	return true;
 }
 
-/* Whether entries differ only from sets of voters that there are. */
+/* Return: true if entries refer only to sets of voters that the table has. */
 static bool sets_there(const struct fm_table_msg *t, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

@@ -281,7 +281,7 @@ void config_default(struct config *c)
 	c->level = FM_INFO;
 }
 
-/* Of a file that has been read, or of one that could not be: @err. */
+/* Ends the reading of a file. @err: why it could not be read; 0: it was read. */
 static int end_reading(struct reading *r, int err)
 {
 	if (!err && !is_key_given(r, "service_address"))

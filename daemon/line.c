@@ -92,7 +92,7 @@ void lines_begin(struct fabricd *d)
 	d->lines.again = LINES_TIMES;
 }
 
-/* Who has no way to the root yet will be asked again when it has one. */
+/* A node that has no connection to the root yet is asked again when it has one. */
 void lines_again(struct fabricd *d)
 {
 	if (d->lines.again)

@@ -161,7 +161,7 @@ static void ask_local(struct ask *a, json_t *cmd)
 	a->local = local;
 }
 
-/* Whether the question is for other nodes, too. */
+/* Return: true if the question is for other nodes, too. */
 static bool is_for_others(const struct ask *a)
 {
 	return a->to != SVC_TO_NODE || a->node != a->q->ops->own(a->q->arg);

@@ -6,7 +6,7 @@
 #include "daemon/query.h"
 #include "daemon/question.h"
 
-/* Whether this node has a place, of which answers speak. */
+/* Return: true if this node has a place in the torus, which answers contain. */
 static bool is_node_placed(const struct fabricd *d)
 {
 	return d->fm && fm_own(d->fm) != TORUS_NO_NODE;

@@ -15,7 +15,7 @@
 #include <jansson.h>
 #include "daemon/fm/fm.h"
 
-/* Of the lines; in each RECORD_BEGIN. Format 2 had no roots that NICs obey. */
+/* Format of the lines, in each RECORD_BEGIN. Format 2 had no roots that NICs obey. */
 #define RECORD_FORMAT 4
 
 enum record_kind {

@@ -188,7 +188,7 @@ void seal_send(struct seal *s, unsigned int port, const void *data, size_t len)
 	send_kind(s, port, e->peer ? DATA : HELLO, e->peer);
 }
 
-/* Whether a manager with the key has sent it on this link. */
+/* Return: true if a manager with the key has sent the packet on this link. */
 static bool is_sealed(const struct seal *s, unsigned int port, const uint8_t *p, size_t len)
 {
 	uint8_t want[MAC], diff = 0;

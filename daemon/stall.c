@@ -82,7 +82,7 @@ static void tell_wait(struct fabricd *d, const struct torus_link *l)
 	stall_hint(d);
 }
 
-/* Of several links that wait the one that waits longest is told; the root asks for all. */
+/* Reports the link that has waited longest; the root asks for all others. */
 void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int n)
 {
 	const struct torus_link *most = NULL;
@@ -300,7 +300,7 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 		take_port_down(d, w);
 }
 
-/* Whether any link waits for so long that the root goes on looking. */
+/* Judges all waits. Return: true if a link waits for so long that the root must look again. */
 static bool judge_waits(struct fabricd *d)
 {
 	struct stalls *s = &d->stalls;

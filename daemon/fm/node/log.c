@@ -108,7 +108,7 @@ static int problem_find(const struct fm *fm, const char *kind, uint64_t key)
 	return -1;
 }
 
-/* Of those that stood, the one that was logged longest ago makes room for another. */
+/* Finds the problem to be replaced: the one that was logged longest ago. */
 static struct trouble *trouble_replace(struct fm_problems *p)
 {
 	struct trouble *oldest = &p->trouble[p->n];

@@ -107,7 +107,7 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 	return 0;
 }
 
-/* Whether all ports of @mask have been excluded for the reason of @order, for ever as it is. */
+/* Return: true if all ports of @mask are excluded for the reason of @order, without an end. */
 static bool has_order(const struct fm *fm, uint32_t node, uint16_t mask,
 		      const struct fm_order *order)
 {

@@ -140,7 +140,7 @@ uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
 	return mask;
 }
 
-/* Of a cable with two ends held, the end for which it is told. */
+/* Return: true if a held cable is reported for this end; with both ends held, for one only. */
 static bool tells_of_hold(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	unsigned int q;
@@ -174,7 +174,7 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 
 /* --- what is told ------------------------------------------------------------------ */
 
-/* Of a cable with two ends held the same is told twice, that is once. */
+/* For a cable with both ends held this is called twice; it sets the same problem both times. */
 static void set_hold_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	char here[160], there[160] = "a node that is not known";

@@ -23,7 +23,7 @@ void fm_damp_free(struct fm_root *r);	/* while it has its roster */
  */
 bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row);
 uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m);
-/* Whether one of the cables at @ports of @node is held down, by either end. */
+/* Return: true if one of the cables at @ports of @node is held down, by either end. */
 bool fm_damp_holds(const struct fm *fm, uint32_t node, uint16_t ports);
 /* Cables at @ports of @node are used again at once. */
 void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports);

@@ -155,7 +155,7 @@ void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts)
 
 	for (uint32_t i = 0; joined && i < t->nentries; i++)
 		joined = still_joined(&fm->table, t->entries[i].node);
-	/* Of a node that is cut off because it has no power, more is known soon. */
+	/* If the node is cut off because it has no power, that will be known soon. */
 	if (doubts)
 		fm->root->joined = joined;
 	else if (!joined)

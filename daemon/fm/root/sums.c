@@ -9,7 +9,7 @@ int64_t fm_sums_missing(const struct fm_sums *s, unsigned int c)
 			  s->flow[TORUS_FC_UNREACHABLE][c]));
 }
 
-/* Of colours other than @colour, with what links brought: what each NIC was given ... */
+/* Counts packets of colours other than @colour, also those from links: received by NICs ... */
 uint64_t fm_sums_in(const struct fm_sums *s, unsigned int colour)
 {
 	uint64_t n = 0;
@@ -21,7 +21,7 @@ uint64_t fm_sums_in(const struct fm_sums *s, unsigned int colour)
 	return n;
 }
 
-/* ... and what it has no more. */
+/* ... and those that have left NICs again. */
 uint64_t fm_sums_out(const struct fm_sums *s, unsigned int colour)
 {
 	uint64_t n = 0;

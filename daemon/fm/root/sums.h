@@ -7,7 +7,7 @@
 
 /* Packets of colour @c that went into the network and have not come out. */
 int64_t fm_sums_missing(const struct fm_sums *s, unsigned int c);
-/* Of colours other than @colour, packets that NICs were given, and that they have no more. */
+/* Packets of colours other than @colour that NICs have received, and that have left them. */
 uint64_t fm_sums_in(const struct fm_sums *s, unsigned int colour);
 uint64_t fm_sums_out(const struct fm_sums *s, unsigned int colour);
 int64_t fm_sums_replay_missing(const struct fm_sums *s);

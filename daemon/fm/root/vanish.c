@@ -191,7 +191,7 @@ static void add_doubt(struct fm *fm, struct fm_mate *m)
 	v->doubted[v->n++] = fm_mate_number(fm->root, m);
 }
 
-/* Of links of @m that are lost, or all if @m is. */
+/* Doubts the neighbours of @m at its lost links, or at all links if @m is lost. */
 static void doubt_neighbours(struct fm *fm, const struct fm_mate *m, bool all)
 {
 	for (unsigned int p = 0; p < m->row.nports; p++) {

@@ -24,7 +24,7 @@
 #define FM_VERSION_MAX	(1ULL << 62)
 #define FM_VERSION_STEP	(1ULL << 30)
 
-/* Of a node as a candidate for the root; 0: it is none. */
+/* Priority of a node as a candidate for the root; 0: it is no candidate. */
 #define FM_PRIORITY_MAX 255u
 #define FM_PRIORITY_DEFAULT 100u	/* of the first nodes */
 #define FM_PRIORITY_AUTO 256u		/* the default for its bootstrap flag and its id */
