@@ -340,7 +340,7 @@ static void read_config(struct asker *a)
 		snprintf(a->endpoints, sizeof(a->endpoints), "%s", endpoints);
 }
 
-/* Whether @text is a number as evhttp takes it, with brackets if it is of IPv6. */
+/* Return: true if @text is a numeric address as evhttp takes it: IPv6 in brackets. */
 static bool is_address(const char *text)
 {
 	char copy[64], addr[sizeof(struct in6_addr)];

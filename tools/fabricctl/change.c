@@ -50,7 +50,7 @@ static int add_request(struct ask *a, const char *cmd, const char *what, const c
 	return OK;
 }
 
-/* What is not as it should be after the last change. Return: the exit status. */
+/* Reports anything that is wrong after the last change. Return: the exit status. */
 static int judge_change(const json_t *data)
 {
 	const json_t *kept = json_object_get(data, "kept");

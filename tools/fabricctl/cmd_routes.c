@@ -8,7 +8,7 @@
 #include "say.h"
 #include "table.h"
 
-/* What is asked: all rows of a node, or the one to a destination. */
+/* The question: all rows of a node, or the row to one destination. */
 struct view {
 	struct torus_shape shape;
 	uint32_t node;

@@ -125,13 +125,13 @@ static bool is_excluded(const struct verify *v, uint32_t id)
 	return v->table.out[id];
 }
 
-/* Who was taken out on purpose is up, and no problem of the fabric. */
+/* Return: true if the node was excluded on purpose: it is up, and no problem of the fabric. */
 static bool is_out(const struct verify *v, uint32_t id)
 {
 	return v->table.up[id] && v->table.out[id];
 }
 
-/* Of which nodes the node hangs together with: the lowest. */
+/* The lowest of all nodes that the node is connected with, as the name of its island. */
 static uint32_t island_of(struct verify *v, uint32_t id)
 {
 	return torus_health_component(v->health, id);
@@ -203,7 +203,7 @@ static void show_out(const struct verify *v)
 			       paint(PLAIN), torus_node_text(&v->table.shape, id, at));
 }
 
-/* What the walk has shown: without a root that is little, and never that all is well. */
+/* Shows the result of the walk. Without a root it proves little, and never that all is well. */
 static void show_verdict(const struct verify *v, size_t culprits)
 {
 	uint32_t unread = 0;

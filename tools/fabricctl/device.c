@@ -74,7 +74,7 @@ int device_sets_check(const char *const *sets)
 	return OK;
 }
 
-/* What is not said is the driver's to choose. */
+/* Puts the given parameters; the driver chooses the others. */
 static int put_spec(struct nl_msg *msg, const struct device_spec *s)
 {
 	if ((s->ports && nla_put_u8(msg, IFLA_TORUS_PORTS, s->ports)) ||

@@ -19,13 +19,13 @@
 
 static const char *config;
 
-/* What a NIC has for its whole life, and tells its neighbours. */
+/* Return: true if the properties that a NIC keeps for its lifetime are those of the file. */
 static bool is_same_nic(const struct torus_device *info, const struct nicfile *f)
 {
 	return info->nports == f->spec.ports && info->guid == f->spec.guid;
 }
 
-/* What can be changed while it runs. */
+/* Changes the properties that can be changed while the NIC runs. */
 static int update(const struct nicfile *f, struct torus_dev *dev, const struct torus_device *info)
 {
 	const char *name = f->spec.name ? f->spec.name : f->spec.ifname;

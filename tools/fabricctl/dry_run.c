@@ -14,7 +14,7 @@
 #include "rows.h"
 #include "say.h"
 
-/* What decides the way of packets whose order counts. */
+/* The bits of a row that decide the path of packets on VCD0 and VCD1. */
 #define WAY (~(TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What would become of the fabric if links or nodes were excluded. */
+/* Computes the fabric as it would be if links or nodes were excluded. */
 #ifndef DRY_RUN_H
 #define DRY_RUN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the NICs of a lab do to their cables, at both ends: faults, retry protocol. */
+/* Faults and retry protocols of the cables of a lab, set at both ends. */
 #ifndef FAULT_H
 #define FAULT_H
 

@@ -48,7 +48,7 @@ static void run_new(struct last *last, const json_t *events)
 	}
 }
 
-/* Whether the manager that has @events told @last: it has it yet, or has only later ones. */
+/* Return: true if @last came from the manager that has @events: it is among them, or older. */
 static bool told(const struct last *last, const json_t *events)
 {
 	size_t i;

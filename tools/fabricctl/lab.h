@@ -30,7 +30,7 @@ enum lab_state {
 	LAB_STATES,
 };
 
-/* What "lab kill" took away of a node. */
+/* The parts of a node that "lab kill" has ended. */
 #define LAB_NO_NIC 1
 #define LAB_NO_MANAGER 2
 #define LAB_NO_POWER 4		/* and its cables */

@@ -9,7 +9,7 @@ static uint64_t length = KEEP, loss = KEEP, crosstalk = KEEP, drift = KEEP, agei
 static uint64_t seed = KEEP;
 static const char *class, *aged, *dead, *celsius;
 
-/* What is said of a class holds unless it is said better. */
+/* Values of a class are defaults: single options replace them. */
 static int of_class(const char *name)
 {
 	const struct line_class *c = line_class(name);

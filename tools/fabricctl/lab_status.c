@@ -14,7 +14,7 @@
 #include "say.h"
 #include "table.h"
 
-/* Of a process, or of an interface; 0: there is none. */
+/* The number of a process or an interface; null if it is 0, which means none. */
 static json_t *number_or_null(int number)
 {
 	return number ? json_integer(number) : json_null();

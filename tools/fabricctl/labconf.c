@@ -5,11 +5,11 @@
 #include "labconf.h"
 #include "say.h"
 
-/* Of each node another: node.c writes them. */
+/* The keys that differ from node to node: node.c writes them. */
 static const char *const own_keys[] = { "fabric", "name", "shape", "device", "service_address",
 					"control" };
 
-/* Whether the line at @p sets @key; the manager reads files as inih does. */
+/* Return: true if the line at @p sets @key; it is read as by inih, like the manager does. */
 static bool sets_key(const char *p, const char *key)
 {
 	size_t n = strlen(key);

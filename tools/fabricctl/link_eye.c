@@ -12,7 +12,7 @@
 #define HALF_UI	500		/* 1/1000 UI */
 #define GOOD_ENOUGH 12		/* -log10 of the bit error rate, drawn as open */
 #define DECADES	18		/* and where the scale ends */
-/* Of the drawing, in pixels. */
+/* Sizes in the drawing, in pixels. */
 #define CELL	10
 #define LEFT	70
 #define TOP	56
@@ -76,7 +76,7 @@ static char eye_shade(int n, bool mask)
 	return n >= GOOD_ENOUGH ? ' ' : n >= 9 ? '.' : n >= 6 ? ':' : n >= 3 ? '+' : '#';
 }
 
-/* What else is to be said of a lane that is not in use, or "". */
+/* A note on a lane that is not in use, or "". */
 static const char *lane_note(const json_t *j)
 {
 	const char *state = json_text(j, "state");

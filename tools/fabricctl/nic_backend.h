@@ -29,7 +29,7 @@ extern const struct nic_backend nic_user;	/* a torusemu */
 extern const struct nic_backend nic_packed;	/* one of many in a torusemu */
 extern const struct nic_backend nic_kernel;	/* one of torus.ko */
 
-/* What several of them share: */
+/* Functions that several backends share: */
 
 /** nic_failed() - say why a NIC could not be started. Return: CANNOT */
 int nic_failed(const struct lab *lab, uint32_t node, const char *why);

@@ -166,7 +166,7 @@ static int wait_for_pack(const struct lab *lab)
 	return OK;
 }
 
-/* What one that crashed left behind, and what was cut before. */
+/* Removes the remains of a crashed pack, and applies the cuts made before. */
 static int begin_pack(const struct lab *lab)
 {
 	char path[LAB_TEXT_MAX], text[LAB_TEXT_MAX];

@@ -50,7 +50,7 @@ static bool reader_left(void)
 	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
-/* Whether a first look says that further ones are in vain. */
+/* Return: true if the first check has shown that further ones are useless. */
 static bool has_failed(int status)
 {
 	return status == CANNOT || status >= DENIED;

@@ -62,7 +62,7 @@ bool root_show_calls(const json_t *root, const char *before)
 	return true;
 }
 
-/* Who asks to be root alone knows how many nodes it has. */
+/* Only the node that asks to be root knows how many nodes obey it. */
 static void show_claim(const json_t *root, const char *who)
 {
 	unsigned long long here = json_count(root, "here"), need = json_count(root, "need");

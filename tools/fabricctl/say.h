@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What goes to people: errors, colours, progress. */
+/* Output for people: errors, colours, progress. */
 #ifndef SAY_H
 #define SAY_H
 

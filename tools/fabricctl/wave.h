@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a node without a place in a table knows itself, by its NIC and the Inits of neighbours. */
+/* Shows what a node without a place in a table knows by its NIC and the Inits of neighbours. */
 #ifndef WAVE_H
 #define WAVE_H
 

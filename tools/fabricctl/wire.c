@@ -16,7 +16,7 @@
 
 #include "wire.h"
 
-/* What the kernel said last: libnl translates its errors and forgets its words. */
+/* The last error text of the kernel: libnl translates errors and drops their texts. */
 static struct {
 	int err;
 	char text[192];
@@ -41,7 +41,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 	return NL_STOP;
 }
 
-/* Of what did not come from the kernel. */
+/* Converts an error of libnl itself, NLE_*, to a negative errno. */
 static int of_libnl(int err)
 {
 	switch (err < 0 ? -err : err) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What fabricsim availability is told: sizes of fabrics, times of recovery. */
+/* Options of fabricsim availability: sizes of fabrics, times of recovery. */
 #ifndef AVAIL_OPTION_H
 #define AVAIL_OPTION_H
 

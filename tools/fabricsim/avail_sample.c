@@ -14,7 +14,7 @@
 #define Z95 1.959964
 #define UNSEEN95 3.0	/* -log(0.05) */
 
-/* Of a node in state.down: */
+/* The bits of a node in state.down: */
 #define DEAD 0x80		/* it; bit d: its cable along +d */
 #define SEEN 0x40
 

@@ -23,7 +23,7 @@
 #define ALL_PAIRS_MAX 4096	/* --no-relays looks at the rows of all nodes */
 #define DIMS_LISTED TORUS_MAX_DIMS
 
-/* What has failed: part of the seed, and which curve it is for. */
+/* The kind of failures: part of the seed, and selects the curve. */
 enum { LINKS, NODES_TOO, KINDS };
 
 static const char *dims_text, *nodes_text, *shape_text, *figure_text;
@@ -222,13 +222,13 @@ static json_t *figure_json(void)
 	return json_pack("{ss so}", "name", FIGURE, "says", says);
 }
 
-/* What is asked, or else the default: MTBF and MTTR of the paper. */
+/* The given value, or else the default: MTBF and MTTR of the paper. */
 static const char *or_else(const char *asked, const char *usual)
 {
 	return asked ? asked : usual;
 }
 
-/* What fabricsim recovery measures on 4x4x4 to 32x32x32 of links and nodes, rounded up. */
+/* Measured by fabricsim recovery on 4x4x4 to 32x32x32, for links and nodes, rounded up. */
 #define RECOVERY "0.003"
 
 static int options_parse(struct plan *p)

@@ -35,7 +35,7 @@ static json_t *about(const struct flow_plan *plan, uint64_t seed)
 			 "bytes_per_buffer", real(bytes));
 }
 
-/* Of the longest ring, where they differ. */
+/* The number of bubbles of the longest ring, if rings differ. */
 static unsigned int most_bubbles(const struct flow_params *p)
 {
 	unsigned int most = 0;
@@ -67,7 +67,7 @@ static json_t *point_json(const struct flow_plan *plan, const struct flow_point 
 			 "cycles_per_s", real(round(r->cycles_per_s)));
 }
 
-/* What differs between the curves of a panel. */
+/* Names a curve by the parameters in which the curves of a panel differ. */
 static void curve_name(const struct flow_plan *plan, const struct flow_params *p, char *buf,
 		       size_t len)
 {

@@ -382,7 +382,7 @@ static int show_retry(const struct ctl *ctl, const struct plan *p)
 	return status;
 }
 
-/* What a chart has no use for, or a figure fixes, is refused; it says which protocol is played. */
+/* Refuses options that a chart cannot use or a figure fixes; sets the protocol to play. */
 static int play_parse(void)
 {
 	const struct play *figure = play_text ? play_figure(play_text) : NULL;

@@ -255,7 +255,7 @@ static void add_lanes_json(const struct point *t, json_t *points)
 	}
 }
 
-/* What a curve is called: what differs from point to point but the length. */
+/* Names a curve by the parameters, without the length, in which points differ. */
 static void cable_curve_name(const struct plan *p, const struct point *t, char *buf, size_t size)
 {
 	int n;

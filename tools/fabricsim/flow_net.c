@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What can be simulated, a network's memory, and runs from beginning to end. */
+/* Parameters that can be simulated, the memory of a network, and whole runs. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What "fabricsim flow" is asked: from options and a preset to the points to run. */
+/* Options of "fabricsim flow": from options and a preset to the points to run. */
 #ifndef FLOW_OPTION_H
 #define FLOW_OPTION_H
 

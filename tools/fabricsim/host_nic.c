@@ -252,7 +252,7 @@ static bool refuses_act(struct wnode *n, const struct act *a)
 	return true;
 }
 
-/* Whether it begins an action that never ends. */
+/* Return: true if the NIC begins an action that never ends. */
 static bool is_stuck(struct wnode *n, const struct act *a)
 {
 	const unsigned int *left = refusals_left(n, a);

@@ -126,7 +126,7 @@ static void cable_add(struct plain_route *r, const struct torus_cable *c, uint8_
 	r->nchanged += kind != KEPT;
 }
 
-/* What lies between two tables; the same for all nodes that go from one to the other. */
+/* Finds the differences of two tables; the same for all nodes that change from one to the other. */
 static void find_changes(struct plain_route *r, uint64_t from, uint64_t to,
 			 const struct torus_health *old, const struct torus_health *new)
 {

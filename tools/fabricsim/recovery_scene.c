@@ -111,7 +111,7 @@ static void finish_act(struct scene *s, uint64_t least)
 
 /* --- what acts fall on -------------------------------------------------------- */
 
-/* Of its own, so that the same befalls NICs of both kinds. */
+/* Random numbers of its own, so that NICs of both kinds have the same failures. */
 static uint64_t draw_chance(struct scene *s)
 {
 	return jobs_seed(s->random, (size_t)s->drawn++);

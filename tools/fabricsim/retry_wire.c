@@ -231,7 +231,7 @@ static bool take_data(struct wire *w, struct end *e, struct flight *f)
 	e->got++;
 	w->cost.payload += w->plan->payload;
 	tn_retry_accept(&e->retry, &f->h);
-	/* What rides along needs no answer of its own while there is a ride. */
+	/* An answer that another packet can carry needs no packet of its own. */
 	if (++e->unanswered >= (alone ? w->plan->coalesce : 1) || e->eager ||
 	    e->got == w->plan->units)
 		e->answer_now = true;

@@ -250,8 +250,8 @@ static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
 }
 
 /*
- * Whether what is sent from end @id to end @to is lost. If something was lost before on this
- * connection, or the other end has been closed without a word that came, it breaks.
+ * Return: true if a message from end @id to end @to is lost. The connection breaks if a message was
+ * lost on it before, or if the other end was closed and the news of it was lost.
  */
 static bool is_message_lost(struct world *w, int id, int to)
 {

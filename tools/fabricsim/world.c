@@ -70,7 +70,7 @@ uint64_t world_work(struct world *w, uint32_t node)
 	return *busy;
 }
 
-/* Whether the manager only begins to handle what it received: it has done so a moment later. */
+/* Return: true if the event takes CPU time: the manager has handled it a moment later. */
 static bool takes_cpu(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
@@ -564,7 +564,7 @@ uint32_t world_root(struct world *w)
 	return w->root;
 }
 
-/* Whether the links of all whole cables are up at both ends, and no others. */
+/* Return: true if exactly the links of whole cables are up, at both ends. */
 static bool links_as_wanted(struct world *w)
 {
 	if (w->cfg.links_only)

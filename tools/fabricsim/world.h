@@ -166,7 +166,7 @@ struct world_counts world_counts(struct world *w);
 void world_power(struct world *w, uint32_t node, bool on);
 /* Starts or ends the manager of a node; the NIC goes on. */
 void world_manager(struct world *w, uint32_t node, bool on);
-/* What the manager of a node has kept on its disk is gone. */
+/* Deletes what the manager of a node has stored on its disk. */
 void world_wipe(struct world *w, uint32_t node);
 /* Stops the manager of a node, with its connections open; later it goes on with all it missed. */
 void world_hang(struct world *w, uint32_t node, bool hung);
@@ -189,7 +189,7 @@ void world_cut(struct world *w, uint32_t cable, bool cut);
 void world_silence(struct world *w, uint32_t cable, bool silent);
 /* Loses all frames that one end of a cable sends. */
 void world_mute(struct world *w, uint32_t cable, unsigned int end, bool mute);
-/* Whether a cable works: plugged, neither cut nor silent, both nodes with power. */
+/* Return: true if a cable works: plugged, neither cut nor silent, both nodes with power. */
 bool world_cable_whole(const struct world *w, uint32_t cable);
 /* Sets what the cable does to signals, both ways; in worlds with @lines. */
 void world_line(struct world *w, uint32_t cable, const struct tn_cable *line);
@@ -263,8 +263,8 @@ struct tn_nic *world_nic(struct world *w, uint32_t node);
 uint32_t world_root(struct world *w);
 
 /*
- * Whether the world is at rest: all managers have a way to the root, its version is in force at
- * them, with no recovery under way, and exactly the links of whole cables are up.
+ * Return: true if the world is at rest: all managers have a path to the root, its version is in
+ * force at them, with no recovery under way, and exactly the links of whole cables are up.
  */
 bool world_settled(struct world *w);
 

@@ -232,7 +232,7 @@ void host_answered(struct world *w, const struct ev *ev);
 
 /* svc_side.c */
 void parcel_put(struct parcel *p);
-/* Whether the service network loses what @a sends to @b. */
+/* Return: true if the service network loses messages from @a to @b. */
 bool world_lost(const struct world *w, uint32_t a, uint32_t b);
 void manager_start(struct world *w, uint32_t node);
 void manager_stop(struct world *w, uint32_t node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who is due next: a binary heap of times. */
+/* Finds the next timer to expire: a binary heap of times. */
 #ifndef EMU_DUE_H
 #define EMU_DUE_H
 

@@ -83,7 +83,7 @@ static void *alloc_aligned(size_t bytes)
 	return aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
-/* What a NIC may keep of the largest frames, beyond those on their way. */
+/* The number of largest frames that a NIC may hold, beyond those in flight. */
 static u32 frames_kept(const struct emu *e)
 {
 	const struct tn_params *p = &e->soft.params;

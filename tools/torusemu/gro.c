@@ -36,7 +36,7 @@ static bool is_v4(const u8 *ip)
 	return ip[0] >> 4 == 4;
 }
 
-/* Of an IPv4 header: all ones if its checksum is right. */
+/* Sums an IPv4 header: all ones if its checksum is right. */
 static u32 ip_sum(const u8 *ip)
 {
 	u32 sum = 0;
@@ -89,7 +89,7 @@ static size_t head_len(const u8 *msg, size_t bytes)
 	return VNET + n + UDP;
 }
 
-/* What differs from datagram to datagram: lengths, checksums, identification. */
+/* Clears the fields that differ between datagrams: lengths, checksums, identification. */
 static void blank_varying(u8 *head, size_t len)
 {
 	u8 *ip = head + VNET, *udp = head + len - UDP;

@@ -17,8 +17,8 @@
 #include "log.h"
 
 /*
- * What the host may send while we wait for a processor; the kernel drops what does not
- * fit. Its default, 500, is half a millisecond of small packets.
+ * Packets that the host may send while this program waits for a processor; the kernel drops
+ * further ones. Its default, 500, is half a millisecond of small packets.
  */
 #define QUEUE_PACKETS 4096
 #define READ_BATCH 64		/* messages, and */
