@@ -22,6 +22,7 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/rows.h"
+#include "daemon/fm/node/square.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/tree.h"
@@ -118,7 +119,7 @@ static bool ops_whole(const struct fm_ops *o, bool arbiter)
 static bool parts_new(struct fm *fm, const struct torus_device *dev)
 {
 	return fm_conns_new(fm) && fm_problems_new(fm) && fm_ports_new(fm) && fm_keep_new(fm) &&
-	       fm_wave_new(fm) &&
+	       fm_squares_new(fm) && fm_wave_new(fm) &&
 	       fm_nic_new(fm, dev->root_epoch, dev->root_guid) &&
 	       fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0) && fm_reports_new(fm) &&
 	       fm_uplink_new(fm) && fm_candidate_new(fm) && fm_verdict_new(fm) &&
@@ -186,6 +187,7 @@ void fm_free(struct fm *fm)
 	fm_nic_free(fm);
 	fm_keep_free(fm);
 	fm_wave_free(fm);
+	fm_squares_free(fm);
 	fm_ports_free(fm);
 	fm_problems_free(fm);
 	fm_conns_free(fm);

@@ -91,6 +91,117 @@ static void most_neighbours(void **state)
 	stage_end(&s);
 }
 
+/* --- squares ---------------------------------------------------------------------------- */
+
+/* The true ends of all cables of @node, but those between the nodes 3, 4, 6 and 7: see below. */
+static void ends_of(uint32_t node, struct fm_init *i)
+{
+	static const uint32_t swapped[][3] = {
+		{ 3, 0, 7 }, { 7, 2, 3 }, { 6, 0, 4 }, { 4, 2, 6 },
+	};
+
+	i->nends = 4;
+	for (unsigned int p = 0; p < 4; p++)
+		i->end[p] = (struct fm_end) {
+			NIC + torus_neighbour(&s.shape, node, p),
+			(uint8_t)torus_dir_opposite(&s.shape, p),
+		};
+	for (unsigned int k = 0; k < 4; k++)
+		if (swapped[k][0] == node)
+			i->end[swapped[k][1]].guid = NIC + swapped[k][2];
+}
+
+/* The neighbour at @port tells all that it knows: its place, its doubt, and its cables. */
+static void tells(unsigned int port, int x, int y, uint8_t doubt)
+{
+	struct fm_init i = from(port);
+
+	i.position[0] = x;
+	i.position[1] = y;
+	i.doubt = doubt;
+	ends_of((uint32_t)(i.guid - NIC), &i);
+	stage_hear(&s, port, &i);
+}
+
+/*
+ * A torus of 3x3 nodes, node i at i modulo 3 and i / 3. The cables of the nodes 3 and 6 at +x have
+ * exchanged their far ends, 7 and 4. The wave came through 3 and 7 first, so 7 and all that it was
+ * first to reach are one row off, and agree with each other: all neighbours of node 1 but the root.
+ * Its cable to the root closes no square, because both of these have a swapped cable. But then node
+ * 2 is told by the root where it is, by a cable that closes one.
+ */
+static void by_squares(void **state)
+{
+	(void)state;
+	begin("3x3", 1);
+	tells(3, 1, 1, 1);
+	tells(1, 1, 0, 1);
+	tells(0, 2, 2, 1);
+	is_at(1, 2);
+	tells(2, 0, 0, 0);
+	is_at(1, 2);
+	stands(2, "1,2:-x ('n1') is cabled to 0,0:+x ('n0'), expected 0,2:+x");
+	tells(0, 2, 0, 0);
+	is_at(1, 0);
+	stands(2, NULL);
+	stands(0, NULL);
+	stands(1, "leads to the wrong node");
+	/* Further words of the misled ones count no more, whatever their number is. */
+	tells(3, 1, 1, 1);
+	tells(1, 1, 0, 1);
+	is_at(1, 0);
+	tells(3, 1, 2, 0);
+	tells(1, 1, 1, 0);
+	is_at(1, 0);
+	for (unsigned int p = 0; p < 4; p++)
+		stands(p, NULL);
+	stage_end(&s);
+}
+
+/* The wave comes in the other order: words of more doubt do not move it. */
+static void by_squares_first(void **state)
+{
+	(void)state;
+	begin("3x3", 1);
+	tells(2, 0, 0, 0);
+	tells(0, 2, 0, 0);
+	is_at(1, 0);
+	tells(3, 1, 1, 1);
+	tells(1, 1, 0, 1);
+	is_at(1, 0);
+	/* Of the same doubt, the number of neighbours decides. */
+	tells(3, 1, 1, 0);
+	is_at(1, 0);
+	tells(1, 1, 0, 0);
+	is_at(1, 2);
+	stage_end(&s);
+}
+
+/* A neighbour tells its cables later, without a place: then the square closes, and its word counts. */
+static void square_closes_later(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	begin("3x3", 1);
+	says(2, 0, 0);
+	tells(1, 1, 0, FM_DOUBT_MAX);
+	i = from(0);
+	i.position[0] = 2;
+	i.position[1] = 2;
+	stage_hear(&s, 0, &i);
+	is_at(1, 0);
+	stands(0, "leads to the wrong node");
+	i.placed = false;
+	i.ndims = 0;
+	i.root_guid = 0;
+	ends_of(2, &i);
+	stage_hear(&s, 0, &i);
+	is_at(1, 2);
+	stands(0, NULL);
+	stage_end(&s);
+}
+
 static void finds(unsigned int port, bool up, int x, int y, const char *fault)
 {
 	struct fm_cable c;
@@ -439,6 +550,9 @@ int main(void)
 		cmocka_unit_test(other_dimensions),
 		cmocka_unit_test(other_dimensions_placed),
 		cmocka_unit_test(unknown_sizes),
+		cmocka_unit_test(by_squares),
+		cmocka_unit_test(by_squares_first),
+		cmocka_unit_test(square_closes_later),
 		cmocka_unit_test(size_one),
 		cmocka_unit_test(bounded_moves),
 		cmocka_unit_test(turns),

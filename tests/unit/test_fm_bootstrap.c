@@ -404,7 +404,7 @@ static void test_wrong_neighbours(void **state)
 		fm_mgmt(s.fm, p, buf, len, START + s.now);
 		stage_did_nothing(&s);
 		sprintf(text, "the neighbour at port %s speaks another version of Init; this is "
-			"2", at[p]);
+			"3", at[p]);
 		assert_string_equal(fm_problem(s.fm, 0)->text, text);
 		over(p, "fabric", text);
 		/* A packet that is no Init is not answered. */

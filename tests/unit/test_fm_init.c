@@ -20,10 +20,13 @@ static const struct fm_init example = {
 	.fabric = "fab",
 	.name = "n",
 	.root_address = "10.0.0.1:7471",
+	.doubt = 4,
+	.nends = 2,
+	.end = { { 0x3132333435363738, 9 }, { 0, 0 } },
 };
 
 static const uint8_t bytes[] = {
-	't', 'I', 'N', 'I', 2, 7, 5, 3,
+	't', 'I', 'N', 'I', 3, 7, 5, 3,
 	8, 7, 6, 5, 4, 3, 2, 1,
 	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
 	2, 1, 3, 0, 4, 0, 0, 0, 0, 0, 0, 0,
@@ -31,6 +34,9 @@ static const uint8_t bytes[] = {
 	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
 	3, 'f', 'a', 'b', 1, 'n',
 	13, '1', '0', '.', '0', '.', '0', '.', '1', ':', '7', '4', '7', '1',
+	4, 2,
+	0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31, 9,
+	0, 0, 0, 0, 0, 0, 0, 0, 0,
 };
 
 static void same(const struct fm_init *a, const struct fm_init *b)
@@ -43,6 +49,12 @@ static void same(const struct fm_init *a, const struct fm_init *b)
 	assert_int_equal(a->epoch, b->epoch);
 	assert_int_equal(a->port, b->port);
 	assert_int_equal(a->ndims, b->ndims);
+	assert_int_equal(a->doubt, b->doubt);
+	assert_int_equal(a->nends, b->nends);
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
+		assert_int_equal(a->end[p].guid, b->end[p].guid);
+		assert_int_equal(a->end[p].port, b->end[p].port);
+	}
 	assert_int_equal(a->guid, b->guid);
 	assert_int_equal(a->root_guid, b->root_guid);
 	assert_memory_equal(a->size, b->size, sizeof(a->size));
@@ -181,6 +193,8 @@ static void test_texts(void **state)
 				memset(buf + len + 1, 'x', buf[len]);
 				len += 1u + buf[len];
 			}
+			memset(buf + len, 0, 2);
+			len += 2;
 			assert_int_equal(take(buf, len, &out), more ? -EBADMSG : 0);
 			/* The last byte of a text that may be this long is missing. */
 			assert_int_equal(take(buf, len - 1, &out), -EBADMSG);
@@ -188,6 +202,44 @@ static void test_texts(void **state)
 		/* ... or all but one. */
 		assert_int_equal(take(buf, 70, &out), -EBADMSG);
 	}
+}
+
+/* The other ends of at most all ports, at ports that a NIC can have; and no more doubt than the most. */
+static void test_ends(void **state)
+{
+	struct fm_init i = example;
+	uint8_t buf[TORUS_MGMT_MAX];
+	size_t len;
+
+	(void)state;
+	for (unsigned int n = 0; n <= TORUS_MAX_PORTS; n++) {
+		i.nends = (uint8_t)n;
+		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+			i.end[p] = (struct fm_end) { p < n ? ~0ULL - p : 0, p < n ? (uint8_t)p : 0 };
+		assert_int_equal(comes(&i), 0);
+	}
+	len = fm_init_put(buf, &i);
+	/* One more than a NIC can have, with its bytes. */
+	buf[len - 9 * TORUS_MAX_PORTS - 1]++;
+	memset(buf + len, 0, 9);
+	assert_int_equal(take(buf, len + 9, &i), -EBADMSG);
+	i = example;
+	i.end[1].port = TORUS_MAX_PORTS - 1;
+	assert_int_equal(comes(&i), 0);
+	i.end[1].port = TORUS_MAX_PORTS;
+	assert_int_equal(comes(&i), -EBADMSG);
+	for (unsigned int doubt = 0; doubt < 256; doubt++) {
+		i = example;
+		i.doubt = (uint8_t)doubt;
+		assert_int_equal(comes(&i), doubt <= FM_DOUBT_MAX ? 0 : -EBADMSG);
+	}
+	/* The longest one is as long as an Init may be at most, or shorter. */
+	i = example;
+	memset(i.fabric, 'f', TORUS_NAME_MAX);
+	memset(i.name, 'n', TORUS_NAME_MAX);
+	memset(i.root_address, 'a', FM_ADDR_MAX - 1);
+	i.nends = TORUS_MAX_PORTS;
+	assert_in_range(fm_init_put(buf, &i), 1, FM_INIT_MAX);
 }
 
 /* No epoch above the highest. */
@@ -289,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_epoch),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_sizes),

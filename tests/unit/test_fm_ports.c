@@ -17,7 +17,7 @@
 /** struct account - a port: its link, and the Inits that were sent and heard since it came up */
 struct account {
 	struct torus_link link;
-	bool is_up, told, heard, stalled;
+	bool is_up, said, told, moved, heard, stalled;
 	uint64_t last, due, sent, gap;
 	struct fm_port_row row;
 };
@@ -65,6 +65,20 @@ static void random_link(struct rnd *r, struct torus_link *l, unsigned int p)
 	l->peer_port = (uint8_t)rnd_below(r, 2);
 }
 
+static void spread(struct account *a)
+{
+	if (!a->is_up)
+		return;
+	a->told = false;
+	a->due = fm.now;
+	a->gap = INTERVAL;
+}
+
+static bool is_other(const struct fm_port_row *a, const struct fm_port_row *b)
+{
+	return a->peer_guid != b->peer_guid || a->peer_port != b->peer_port;
+}
+
 static void change_link(struct rnd *r, unsigned int p)
 {
 	struct account *a = &account[p];
@@ -77,7 +91,7 @@ static void change_link(struct rnd *r, unsigned int p)
 	up = l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING;
 	cabled |= l->state != TORUS_LINK_DOWN;
 	if (up && (!a->is_up || session != l->session)) {
-		a->told = a->heard = a->stalled = false;
+		a->told = a->heard = a->stalled = a->said = a->moved = false;
 		a->row.problem = FM_PROBLEM_NONE;
 		a->due = fm.now;
 		a->gap = INTERVAL;
@@ -101,6 +115,11 @@ static void change_link(struct rnd *r, unsigned int p)
 			a->row.seq = l->seq;
 		}
 	}
+	/* All neighbours are told of another cable, also those that have heard of the one before. */
+	for (unsigned int q = 0; q < used() && is_other(&was, &a->row); q++) {
+		account[q].moved = account[q].is_up && account[q].said;
+		spread(&account[q]);
+	}
 	changed = fm_port_link(&fm, l);
 	note_row(r, p, &was, changed);
 }
@@ -114,7 +133,7 @@ static void hear(struct rnd *r, unsigned int p)
 	fm_port_init(&fm, p, &init, answers);
 	a->last = fm.now;
 	a->heard |= init.placed;
-	a->told |= init.heard;
+	a->told |= init.heard && !a->moved;
 	if (first)
 		a->due = fm.now;
 	else if (answers)
@@ -129,6 +148,8 @@ static void send_init(unsigned int p)
 
 	fm_port_sent(&fm, p);
 	a->sent = fm.now;
+	a->said = true;
+	a->moved = false;
 	a->due = a->told && a->heard ? NEVER : fm.now + a->gap;
 	if (a->gap < 20 * INTERVAL)
 		a->gap += a->gap / 2;
@@ -145,11 +166,7 @@ static void begin_anew(bool asks)
 
 		if (asks)
 			a->heard = false;
-		if (!a->is_up)
-			continue;
-		a->told = false;
-		a->due = fm.now;
-		a->gap = INTERVAL;
+		spread(a);
 	}
 }
 

@@ -3,8 +3,8 @@
  * DOC: bootstrap
  *
  * The wave. A node that knows the root (the root knows itself) sends an Init on every port that is
- * up: fabric, root and its service address, and its own position. From the first Init that a node
- * gets it learns its position, one step beyond the sender's, and the address at which to join. Then
+ * up: fabric, root and its service address, its own position, and the other ends of its cables.
+ * From the first Init that a node gets it learns its position, one step beyond the sender's, and the address at which to join. Then
  * it sends Inits itself. So the wave reaches every node that healthy links join to the root, in
  * whatever order the nodes start, and also a node or cable that is added later.
  *
@@ -14,7 +14,8 @@
  * a manager starts long after its NIC. Once both ends have each other's Init, the port is silent.
  * That also holds for an Init of another root or fabric, so that both ends know the fault of the
  * cable. A node that takes another root judges its neighbours anew, and so waits for their Inits
- * again. A neighbour that says another position than before, for it has moved, is answered.
+ * again. A neighbour that says another position than before, for it has moved, or other cables, is
+ * answered.
  *
  * See wave.c for the position that the wave gives this node, and how each further Init checks it.
  * The root decides on coordinates from the cables that all nodes report (their NICs told each other
@@ -31,6 +32,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/node/square.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/uplink.h"
@@ -65,6 +67,9 @@ void fm_bootstrap_tell(const struct fm *fm, struct fm_init *init)
 		.root_guid = fm->root_guid,
 		.epoch = fm->root_epoch,
 	};
+	if (init->placed)
+		init->doubt = (uint8_t)fm_wave_doubt(fm);
+	fm_squares_tell(fm, init);
 	memcpy(init->size, fm->size, sizeof(init->size));
 	memcpy(init->position, fm->position, sizeof(init->position));
 	strcpy(init->fabric, fm->cfg.fabric);
@@ -222,8 +227,12 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 	if (follows)
 		fm_follow(fm, &init);
 	ours = init_ours(fm, port, &init);
+	if (ours)
+		news = fm_squares_heard(fm, port, &init);
 	if (ours && init.placed && init.root_guid == fm->root_guid && init.ndims == fm->ndims)
-		news = fm_wave_init(fm, port, &init);
+		news |= fm_wave_init(fm, port, &init);
+	else if (news)
+		fm_wave_squares(fm);
 	if (follows)
 		fm_ports_ask(fm);
 	fm_port_init(fm, port, &init, news || is_answered(fm, &init));

@@ -41,6 +41,7 @@ struct fm {
 	struct torus_park park;
 	struct fm_nic *nic;
 	struct fm_port *port;	/* TORUS_MAX_PORTS */
+	struct fm_squares *squares;
 	struct fm_wave *wave;
 	struct fm_row row;
 	struct fm_base base;	/* packets missing for good, as the root told last */

@@ -16,8 +16,9 @@
 /** struct fm_port - what this node knows of its own port, and the Init talk on it */
 struct fm_port {
 	bool up;
-	bool told;		/* the neighbour has an Init of ours */
-	bool moved;		/* this node has another position than its last Init said */
+	bool said;		/* an Init of ours was sent since the link came up */
+	bool told;		/* the neighbour has one */
+	bool moved;		/* this node has other things to tell than its last Init said */
 	bool heard;		/* we have one of its, since the link came up */
 	bool stalled;		/* it is taken down, because the neighbour returned no credits */
 	uint64_t last;		/* when its last Init came; 0: none has */
@@ -83,7 +84,7 @@ void fm_ports_spread(struct fm *fm)
 void fm_ports_moved(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
-		fm->port[p].moved = fm->port[p].up;
+		fm->port[p].moved = fm->port[p].up && fm->port[p].said;
 	fm_ports_spread(fm);
 }
 
@@ -135,6 +136,7 @@ void fm_port_sent(struct fm *fm, unsigned int p)
 	struct fm_port *port = &fm->port[p];
 
 	port->sent = fm->now;
+	port->said = true;
 	port->moved = false;
 	port->next = port->told && port->heard ? NEVER : fm->now + port->interval;
 	if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
@@ -214,12 +216,15 @@ static bool has_cable(const struct torus_link *l)
 bool fm_port_link(struct fm *fm, const struct torus_link *l)
 {
 	struct fm_port *port = &fm->port[l->port];
-	struct fm_port_row r = port_row(fm, l);
+	struct fm_port_row r = port_row(fm, l), *old = &fm->row.port[l->port];
 	bool up = r.state == FM_PORT_UP;
+	bool other = r.peer_guid != old->peer_guid || r.peer_port != old->peer_port, news;
 
 	fm->cabled |= has_cable(l);
 	if (up && (!port->up || port->session != l->session)) {
 		port->stalled = false;
+		port->said = false;
+		port->moved = false;
 		port->told = false;
 		port->heard = false;
 		port_schedule(fm, l->port);
@@ -227,7 +232,11 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	}
 	port->up = up;
 	port->session = l->session;
-	return row_set(fm, l->port, &r);
+	news = row_set(fm, l->port, &r);
+	/* Inits tell the other ends of all cables (square.c). */
+	if (other)
+		fm_ports_moved(fm);
+	return news;
 }
 
 bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem)

@@ -4,8 +4,8 @@
  *
  * An Init tells the sender's position and the port that it left by. So each neighbour implies a
  * position of this node: one step beyond its own, modulo the size of the dimension if that is
- * known. The first Init places the node. All further Inits check the place. This needs no service
- * network: a node that has no way to the root knows its coordinates and its neighbours.
+ * known. The first Init places the node. All further Inits check the place, and may tell a better
+ * one, so the order in which they come does not decide. This needs no service network: a node that has no way to the root knows its coordinates and its neighbours.
  *
  * Agreement. Where a size is not known yet, positions are signed, and two that differ by a multiple
  * of the size are one place. The size is at least 2 wherever nodes differ, so only a difference of
@@ -13,17 +13,36 @@
  * ports that are not opposite, or in a dimension of size 1.
  *
  * Contradiction. The node names it: both ends, both ports, the end that was expected, and the one
- * that is there. Both ends of the cable find it, each by the other's Init. What that port says does
- * not count for the place if more ports say otherwise: the node is where most of its neighbours see
- * it, and stays where it is if none is seen by more. Each move makes more cables of this node right
- * than it makes wrong, and a cable is right or wrong for both its ends. So moves one after the
- * other come to an end. Moves at one time might not, so a node moves a bounded number of times for
- * each root. On a ring of one dimension a node has two neighbours, and no majority.
+ * that is there. Both ends of the cable find it, each by the other's Init.
+ *
+ * Doubt. A cable that closes no square (square.c), or none that could be judged yet, is doubtful. An
+ * Init tells how many doubtful cables are on the way by which its sender got its place; the root
+ * has none. Of all that its neighbours say, a node believes that by which its own way has the
+ * fewest. So each node ends with the fewest that any way from the root has, whichever was the
+ * quickest. The number is counted up to FM_DOUBT_MAX, and that of a node only falls, for one root:
+ * a bounded number of times, and each time the neighbours are told.
+ *
+ * If the wrong cables are two that were exchanged, each cable that closes a square is right
+ * (square.c, also for size 2), and so is each place without doubt. All nodes that a way of such
+ * cables joins to the root get one. Where no dimension has size 1 or 2, and all links are up, these
+ * are all nodes but one that lies between both wrong cables; that one has right cables to nodes
+ * without doubt, and they agree (tests/sim/test_wave.c tries each pair on 3x3 nodes). Without the
+ * doubt the wave would go wrong for ever wherever a wrong cable is quicker than the right ones: the
+ * node that it misplaces places others, which agree with it and with each other, so that most
+ * neighbours of each say the same.
+ *
+ * Majority. Of the neighbours by which the doubt is least, those whose cable closes none of several
+ * squares count only if there are no others. The node is where most of them see it, and stays where
+ * it is if none is seen by more. Each such move makes more cables of this node right than it makes
+ * wrong, and a cable is right or wrong for both its ends. So moves one after the other come to an
+ * end. Moves at one time might not, so a node moves a bounded number of times with the same doubt.
+ * On a ring of one dimension there are no squares, a node has two neighbours, and no majority: the
+ * way with fewer cables is believed.
  *
  * Flapping. A neighbour that agreed and then says a wrong place, while this node stood still, has
- * turned. One that turns more often than the bounded moves allow has no vote, and the problem
- * stands, whatever it says, until its link comes up anew; and a link that comes and goes is damped
- * by the root (root/damp.c).
+ * turned. Turns are counted anew when it tells less doubt than ever before. One that turns more
+ * often than the bounded moves allow has no vote, and the problem stands, whatever it says, until
+ * its link comes up anew; and a link that comes and goes is damped by the root (root/damp.c).
  *
  * Confirmation. The root places nodes by their cables, as NICs report them, not by the wave, so one
  * wrong cable or liar misplaces no node in the table (root/discover.c). Its word wins: once the NIC
@@ -47,20 +66,22 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/node/square.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/wire/init.h"
 
-#define MOVES_MAX 6	/* for each root: see above */
+#define MOVES_MAX 6	/* for each root and doubt: see above */
 #define TURNS_MAX (MOVES_MAX / 2 + 1)	/* of an honest neighbour: it moves, and is confirmed */
 
 /**
  * struct heard - what the neighbour at a port said last
  * @known: it said something in this session of the link
- * @turns: how often it agreed, and then did not, while this node stood still
+ * @surest: the least doubt that it told of this root
+ * @turns: how often it agreed, and then did not, while this node stood still, since it told that
  */
 struct heard {
 	bool known, settled;
-	uint8_t port, ndims;
+	uint8_t port, ndims, doubt, surest;
 	uint8_t turns;
 	uint16_t size[TORUS_MAX_DIMS];
 	int32_t position[TORUS_MAX_DIMS];
@@ -70,12 +91,13 @@ struct heard {
 
 /**
  * struct fm_wave - what the neighbours said
- * @moves: of this node since it follows @root_guid
+ * @moves: of this node since it follows @root_guid with this @doubt
+ * @doubt: doubtful cables on the way by which it got its place
  * @places: this node's position is by the wave
  */
 struct fm_wave {
 	struct heard port[TORUS_MAX_PORTS];
-	unsigned int moves;
+	unsigned int moves, doubt;
 	bool places;
 	uint64_t root_guid;
 };
@@ -157,13 +179,56 @@ static bool has_vote(const struct fm *fm, unsigned int p)
 	return is_comparable(fm, h) && h->turns <= TURNS_MAX;
 }
 
-/* How many neighbours see this node at a place. */
-static unsigned int votes_for(const struct fm *fm, const int32_t *place)
+/* Doubtful cables on the way over the neighbour at @p. */
+static unsigned int doubt_by(const struct fm *fm, unsigned int p)
+{
+	unsigned int doubt = fm->wave->port[p].doubt;
+
+	return doubt + (doubt < FM_DOUBT_MAX && fm_squares_judge(fm, p) != FM_SQUARE_CLOSED);
+}
+
+/**
+ * struct poll - the neighbours that are asked for the place
+ * @doubt: the least that there is; more than the most: none sees this node
+ * @ports: mask of those by which it is that
+ */
+struct poll {
+	unsigned int doubt;
+	uint32_t ports;
+};
+
+/* Those whose cable closes no square of several that could be judged count only by themselves. */
+static struct poll find_poll(const struct fm *fm)
+{
+	struct poll least = { .doubt = FM_DOUBT_MAX + 1 };
+	int32_t at[TORUS_MAX_DIMS];
+	uint32_t open = 0;
+
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
+		unsigned int doubt;
+
+		if (!has_vote(fm, p) || !derive_position(fm, p, at))
+			continue;
+		doubt = doubt_by(fm, p);
+		if (doubt < least.doubt)
+			least = (struct poll) { .doubt = doubt };
+		if (doubt == least.doubt)
+			least.ports |= 1u << p;
+		if (fm_squares_judge(fm, p) == FM_SQUARE_OPEN)
+			open |= 1u << p;
+	}
+	if (least.ports & ~open)
+		least.ports &= ~open;
+	return least;
+}
+
+/* How many of the asked neighbours see this node at a place. */
+static unsigned int votes_for(const struct fm *fm, const struct poll *poll, const int32_t *place)
 {
 	unsigned int n = 0;
 
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
-		n += has_vote(fm, p) && agrees(fm, p, place);
+		n += poll->ports >> p & 1 && agrees(fm, p, place);
 	return n;
 }
 
@@ -247,30 +312,47 @@ static void adopt_position(struct fm *fm, unsigned int p, const int32_t *at)
 	       fm->wave->port[p].name, fm_port_text(fm, p, port));
 }
 
-/* Moves to where most of the neighbours see this node. */
-static void choose(struct fm *fm)
+/*
+ * Finds where most of the asked neighbours see this node, if that is more than see it where it is.
+ * Return: the first of them; the number of ports: there is none.
+ */
+static unsigned int find_better(const struct fm *fm, const struct poll *poll, unsigned int here)
 {
-	int32_t at[TORUS_MAX_DIMS], best[TORUS_MAX_DIMS];
-	unsigned int most = votes_for(fm, fm->position), from = fm->nports;
+	unsigned int most = here, from = fm->nports;
+	int32_t at[TORUS_MAX_DIMS];
 
-	if (fm->wave->moves >= MOVES_MAX)
-		return;
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
 		unsigned int n;
 
-		if (!has_vote(fm, p) || !derive_position(fm, p, at))
+		if (!(poll->ports >> p & 1) || !derive_position(fm, p, at))
 			continue;
-		n = votes_for(fm, at);
+		n = votes_for(fm, poll, at);
 		if (n <= most)
 			continue;
 		most = n;
 		from = p;
-		memcpy(best, at, sizeof(best));
 	}
-	if (from == fm->nports)
+	return from;
+}
+
+/* Moves to where most of the neighbours that are asked see this node. */
+static void choose(struct fm *fm)
+{
+	struct poll poll = find_poll(fm);
+	bool surer = poll.doubt < fm->wave->doubt;
+	int32_t at[TORUS_MAX_DIMS];
+	unsigned int from;
+
+	if (poll.doubt > fm->wave->doubt || (!surer && fm->wave->moves >= MOVES_MAX))
 		return;
-	fm->wave->moves++;
-	adopt_position(fm, from, best);
+	/* As long as a size is not known, two places may seem to be one: the surer one is taken. */
+	from = find_better(fm, &poll, surer ? 0 : votes_for(fm, &poll, fm->position));
+	if (from == fm->nports || !derive_position(fm, from, at))
+		return;
+	fm->wave->moves = surer ? 0 : fm->wave->moves + 1;
+	fm->wave->doubt = poll.doubt;
+	if (memcmp(at, fm->position, fm->ndims * sizeof(*at)))
+		adopt_position(fm, from, at);
 	fm_ports_moved(fm);
 }
 
@@ -281,24 +363,28 @@ static void place(struct fm *fm, unsigned int port)
 	if (fm->wave->root_guid != fm->root_guid) {
 		fm->wave->root_guid = fm->root_guid;
 		fm->wave->moves = 0;
+		fm->wave->doubt = FM_DOUBT_MAX;
 	}
 	if (fm->is_root || fm->placed)
 		return;
-	if (fm->have_position)
-		choose(fm);
-	else if (derive_position(fm, port, at))
+	if (!fm->have_position) {
+		if (!derive_position(fm, port, at))
+			return;
 		adopt_position(fm, port, at);
+		fm->wave->doubt = doubt_by(fm, port);
+	}
+	choose(fm);
 }
 
 bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	struct heard *h = &fm->wave->port[port];
 	bool agreed = fm->have_position && is_comparable(fm, h) && agrees(fm, port, fm->position);
+	bool surer = !h->known || h->root_guid != init->root_guid || init->doubt < h->surest;
 	bool news = h->known &&
-		    memcmp(h->position, init->position, init->ndims * sizeof(*h->position));
+		    (h->doubt != init->doubt ||
+		     memcmp(h->position, init->position, init->ndims * sizeof(*h->position)));
 
-	if (h->root_guid != init->root_guid)
-		h->turns = 0;
 	/* Words of dimensions that the Init does not have go no further. */
 	memset(h->size, 0, sizeof(h->size));
 	memset(h->position, 0, sizeof(h->position));
@@ -306,17 +392,36 @@ bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 	h->settled = init->settled;
 	h->port = init->port;
 	h->ndims = init->ndims;
+	h->doubt = init->doubt;
 	h->guid = init->guid;
 	h->root_guid = init->root_guid;
 	memcpy(h->size, init->size, init->ndims * sizeof(*h->size));
 	memcpy(h->position, init->position, init->ndims * sizeof(*h->position));
 	strcpy(h->name, init->name);
-	if (agreed && is_comparable(fm, h) && !agrees(fm, port, fm->position) &&
-	    h->turns <= TURNS_MAX)
+	if (surer) {
+		h->surest = init->doubt;
+		h->turns = 0;
+	} else if (agreed && is_comparable(fm, h) && !agrees(fm, port, fm->position) &&
+		   h->turns <= TURNS_MAX) {
 		h->turns++;
+	}
 	place(fm, port);
 	judge(fm);
 	return news;
+}
+
+void fm_wave_squares(struct fm *fm)
+{
+	if (!fm->have_root || !fm->have_position || fm->wave->root_guid != fm->root_guid ||
+	    fm->is_root || fm->placed)
+		return;
+	choose(fm);
+	judge(fm);
+}
+
+unsigned int fm_wave_doubt(const struct fm *fm)
+{
+	return fm->is_root || fm->placed ? 0 : fm->wave->doubt;
 }
 
 void fm_wave_forget(struct fm *fm, unsigned int port)

@@ -18,9 +18,13 @@ void fm_wave_free(struct fm *fm);
 /**
  * fm_wave_init() - an Init with a place, of the root that this node follows, has come by @port
  * The first one places this node; each further one checks the place, and may move it.
- * Return: true if the neighbour says another place than it said before.
+ * Return: true if the neighbour says another place than it said before, or another doubt of it.
  */
 bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init);
+/** fm_wave_squares() - other squares can be judged: checks the place by them */
+void fm_wave_squares(struct fm *fm);
+/** fm_wave_doubt() - doubtful cables on the way by which this node got its place */
+unsigned int fm_wave_doubt(const struct fm *fm);
 /** fm_wave_forget() - the link of @port is gone, or another one: what came by it counts no more */
 void fm_wave_forget(struct fm *fm, unsigned int port);
 /**

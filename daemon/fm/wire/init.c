@@ -11,6 +11,8 @@
  *   60  epoch of the root (8)
  *   68  three texts, each its length (1) and its bytes: fabric, sender's name,
  *       root's service address
+ *    .  doubt (1)              .  ports (1), and for each the other end of its
+ *       cable: GUID (8) and port (1)
  *
  * Nothing may follow. A receiver that knows another version learns from the
  * first five bytes that it does.
@@ -23,10 +25,12 @@
 
 #define FIXED 68
 #define FLAGS 31
+#define END 9		/* bytes of the other end of a cable */
 
 static const char magic[4] = "tINI";
 
-_Static_assert(FIXED + 3 + 2 * TORUS_NAME_MAX + FM_ADDR_MAX - 1 <= FM_INIT_MAX,
+_Static_assert(FIXED + 3 + 2 * TORUS_NAME_MAX + FM_ADDR_MAX - 1 + 2 + END * TORUS_MAX_PORTS <=
+	       FM_INIT_MAX,
 	       "room for each Init");
 _Static_assert(FM_INIT_MAX <= TORUS_MGMT_MAX, "an Init is one management packet");
 
@@ -59,6 +63,12 @@ size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
 	at += put_init_text(buf + at, init->fabric);
 	at += put_init_text(buf + at, init->name);
 	at += put_init_text(buf + at, init->root_address);
+	buf[at++] = init->doubt;
+	buf[at++] = init->nends;
+	for (unsigned int p = 0; p < init->nends; p++, at += END) {
+		put_le(buf + at, init->end[p].guid, 8);
+		buf[at + 8] = init->end[p].port;
+	}
 	return at;
 }
 
@@ -82,12 +92,31 @@ static bool get_init_text(const uint8_t *buf, size_t len, size_t *at, char *to, 
 	return true;
 }
 
+/* Ports that are not told lead nowhere. */
+static bool get_ends(const uint8_t *buf, size_t len, size_t *at, struct fm_init *out)
+{
+	if (len - *at < 2)
+		return false;
+	out->doubt = buf[(*at)++];
+	out->nends = buf[(*at)++];
+	if (out->nends > TORUS_MAX_PORTS || len - *at != (size_t)END * out->nends)
+		return false;
+	memset(out->end, 0, sizeof(out->end));
+	for (unsigned int p = 0; p < out->nends; p++, *at += END) {
+		out->end[p].guid = get_le(buf + *at, 8);
+		out->end[p].port = buf[*at + 8];
+		if (out->end[p].port >= TORUS_MAX_PORTS)
+			return false;
+	}
+	return true;
+}
+
 static bool is_sane(const struct fm_init *i)
 {
 	uint64_t nodes = 1;
 
 	if (i->epoch > FM_EPOCH_MAX || i->ndims > TORUS_MAX_DIMS || (i->placed && !i->ndims) ||
-	    (i->settled && !i->placed) || i->port >= TORUS_MAX_PORTS ||
+	    (i->settled && !i->placed) || i->doubt > FM_DOUBT_MAX || i->port >= TORUS_MAX_PORTS ||
 	    (i->ndims && i->port >= 2 * i->ndims))
 		return false;
 	for (unsigned int d = 0; d < i->ndims; d++) {
@@ -131,7 +160,7 @@ int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out)
 	if (!get_init_text(buf, len, &at, out->fabric, sizeof(out->fabric)) ||
 	    !get_init_text(buf, len, &at, out->name, sizeof(out->name)) ||
 	    !get_init_text(buf, len, &at, out->root_address, sizeof(out->root_address)) ||
-	    at != len || !is_sane(out))
+	    !get_ends(buf, len, &at, out) || !is_sane(out))
 		return -EBADMSG;
 	return 0;
 }

@@ -5,7 +5,14 @@
 
 #include "daemon/fm/wire/msg.h"
 
-#define FM_INIT_VERSION 2
+#define FM_INIT_VERSION 3
+#define FM_DOUBT_MAX 7	/* as many doubtful cables, or more (node/wave.c) */
+
+/** struct fm_end - the other end of a cable, as the NICs at its ends told each other; 0: not known */
+struct fm_end {
+	uint64_t guid;
+	uint8_t port;
+};
 
 /**
  * struct fm_init - one Init
@@ -18,6 +25,8 @@
  * @asks: that node is not the root, it asks to be (root/claim.c)
  * @port: it was sent from
  * @ndims: dimensions of the fabric
+ * @doubt: doubtful cables on the way by which the sender got @position (node/wave.c)
+ * @nends, @end: the other end of the sender's cable at each of its ports
  * @epoch: of the root; of one that asks: the latest that is known
  * @size: nodes along each dimension, 0 for one not known
  * @position: the sender's coordinates, not reduced by any size
@@ -30,8 +39,11 @@ struct fm_init {
 	bool asks;
 	uint8_t port;
 	uint8_t ndims;
+	uint8_t doubt;
+	uint8_t nends;
 	uint16_t size[TORUS_MAX_DIMS];
 	int32_t position[TORUS_MAX_DIMS];
+	struct fm_end end[TORUS_MAX_PORTS];
 	uint64_t guid;
 	uint64_t root_guid;
 	uint64_t epoch;

@@ -465,7 +465,7 @@ struct fm_failed {
 	uint32_t round;
 };
 
-#define FM_INIT_MAX 320		/* bytes of an Init (wire/init.c) */
+#define FM_INIT_MAX 384		/* bytes of an Init (wire/init.c) */
 
 /**
  * struct fm_claim - what a root says to a node that it does not welcome yet (root/claim.c)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: squares of cables
+ *
+ * The NICs at the ends of a cable tell each other GUID and port, and an Init tells the other ends
+ * of all cables of its sender. So a node knows the neighbours of its neighbours, before it or they
+ * have any place. In a torus, a step along p and then one along q, which is of another dimension,
+ * leads to the same node as a step along q and then one along p: the four cables are a square. A
+ * node with a neighbour at each port of n dimensions has 2(n - 1) squares with each of its cables.
+ *
+ * A right cable closes each square whose other three cables are right, too. A wrong cable leads to
+ * another node than the one that is next, so the other sides of its squares lead elsewhere, and
+ * none closes. Let the far ends of two cables from A and from A' along p be exchanged, and let all
+ * others be right. A square of A's cable with q closes then only if A' is the neighbour of A at q,
+ * and A is the neighbour of A' at q as well: a dimension of size 2. There the two rows look alike,
+ * and the square says nothing about which one goes on where. So squares with a dimension of size 2
+ * count only where all other squares close.
+ *
+ * One square that closes is enough, for a wrong cable near a right one opens some of its squares. So
+ * does one neighbour that lies about its cables: it has no part in those on the other side. Cables
+ * that were moved together, as a bundle, close the squares among themselves.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/fm/node/square.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/wire/init.h"
+
+/** struct told - the cables of the neighbour @guid, as it told last by one port of this node */
+struct told {
+	uint64_t guid;
+	struct fm_end end[TORUS_MAX_PORTS];
+};
+
+/** struct fm_squares - what came by each port */
+struct fm_squares {
+	struct told port[TORUS_MAX_PORTS];
+};
+
+bool fm_squares_new(struct fm *fm)
+{
+	fm->squares = calloc(1, sizeof(*fm->squares));
+	return fm->squares;
+}
+
+void fm_squares_free(struct fm *fm)
+{
+	free(fm->squares);
+}
+
+static bool is_same_end(const struct fm_end *a, const struct fm_end *b)
+{
+	return a->guid == b->guid && a->port == b->port;
+}
+
+bool fm_squares_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
+{
+	struct told *t = &fm->squares->port[port];
+	bool news = false;
+
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		news |= !is_same_end(&t->end[p], &init->end[p]);
+	t->guid = init->guid;
+	memcpy(t->end, init->end, sizeof(t->end));
+	return news;
+}
+
+void fm_squares_tell(const struct fm *fm, struct fm_init *init)
+{
+	init->nends = (uint8_t)fm->nports;
+	for (unsigned int p = 0; p < fm->nports; p++)
+		init->end[p] = (struct fm_end) {
+			.guid = fm->row.port[p].peer_guid, .port = fm->row.port[p].peer_port,
+		};
+}
+
+/* Return: the cables of the neighbour at @p; NULL if it has not told them. */
+static const struct told *told_by(const struct fm *fm, unsigned int p)
+{
+	const struct told *t = &fm->squares->port[p];
+
+	return t->guid && t->guid == fm->row.port[p].peer_guid ? t : NULL;
+}
+
+/* Return: true if the dimension of @p has size 2: both of its ports lead to one node. */
+static bool is_pair(const struct fm *fm, unsigned int p)
+{
+	return fm->size[p % fm->ndims] == 2 || fm->row.port[p].peer_guid ==
+	       fm->row.port[fm_opposite(fm->ndims, p)].peer_guid;
+}
+
+/* Return: true if a cable from here at @p joins two nodes at ports that are opposite. */
+static bool is_straight(const struct fm *fm, unsigned int p)
+{
+	const struct fm_port_row *r = &fm->row.port[p];
+
+	return r->peer_guid && r->peer_guid != fm->guid &&
+	       r->peer_port == fm_opposite(fm->ndims, p);
+}
+
+/* The square along @p and @q, whose neighbours told their cables. */
+static enum fm_square judge_one(const struct fm *fm, unsigned int p, unsigned int q)
+{
+	const struct fm_end *a = &told_by(fm, p)->end[q], *b = &told_by(fm, q)->end[p];
+
+	if (!a->guid || !b->guid)
+		return FM_SQUARE_NONE;
+	return a->guid == b->guid && a->port == fm_opposite(fm->ndims, q) &&
+	       b->port == fm_opposite(fm->ndims, p) ? FM_SQUARE_CLOSED : FM_SQUARE_OPEN;
+}
+
+enum fm_square fm_squares_judge(const struct fm *fm, unsigned int port)
+{
+	unsigned int open = 0, pairs = 0, silent = 0;
+
+	if (!is_straight(fm, port) || !told_by(fm, port))
+		return FM_SQUARE_NONE;
+	for (unsigned int q = 0; q < fm_ports_used(fm); q++) {
+		enum fm_square is;
+
+		if (q % fm->ndims == port % fm->ndims || !is_straight(fm, q))
+			continue;
+		if (!told_by(fm, q)) {
+			silent += fm_port_up(fm, q);
+			continue;
+		}
+		is = judge_one(fm, port, q);
+		if (is == FM_SQUARE_CLOSED && !is_pair(fm, q))
+			return is;
+		pairs += is == FM_SQUARE_CLOSED;
+		open += is == FM_SQUARE_OPEN;
+	}
+	if (open)
+		return FM_SQUARE_OPEN;
+	return pairs && !silent ? FM_SQUARE_CLOSED : FM_SQUARE_NONE;
+}
