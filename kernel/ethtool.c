@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What ethtool asks: -i, link, and -S: the counters of the NIC and of each port,
- * under the names they have everywhere else. And -c: how long small messages of the
- * host wait for company.
+ * The ethtool operations: -i, link state, -S (counters of the NIC and of each port, with the same
+ * names as elsewhere), and -c (interrupt moderation: how long small messages of the host may wait
+ * to be batched).
  */
 #include <linux/ethtool.h>
 

@@ -127,9 +127,9 @@ void torus_genl_exit(void);
 /* --- genl_events.c ------------------------------------------------------------------ */
 
 /*
- * What happened at a NIC. May be called with bottom halves off and a lock of the NIC's held;
- * nothing sleeps, so GFP_ATOMIC. Events come in the order in which they are told. The structs are
- * filled but for their ifindex, which is set here.
+ * Sends events of a NIC to listeners. May be called with bottom halves off and a lock of the NIC
+ * held, so it does not sleep and uses GFP_ATOMIC. Events are sent in the order of the calls. The
+ * caller fills the structs, without the ifindex, which is set here.
  */
 
 /** torus_event_wanted() - does anybody listen to @group? Else nothing need be filled */

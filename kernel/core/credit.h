@@ -22,21 +22,20 @@
  * receiver counts it only when it accepts the packet, which the retry does
  * exactly once. So however often a packet is replayed, its CRP counts once.
  *
- * A peer that lies. One that reports more than it had, or sends more than it has credit
- * for, is caught at once, and its link is faulty. One that keeps credits to itself is not
- * caught, for how long a credit may lawfully stay away has no bound that a neighbour
- * knows: the peer's own way on may be dead, its parking segment full, and the manager
- * that would empty it asleep. Were there a clock, it would run out on the links of all
- * who wait behind the one that is stuck, at about the same time, healthy as they are;
- * and what they held would be parked, though it was in order and its way was whole.
- * That the peer say "I wait, too" does not help: a liar would. Nothing is lost by
- * waiting, and other links go on but for who waits behind. So waiting is shown and not
- * judged: tn_link.waiting, the gauge "waited" of each port. Of a tree of links that wait
- * the one is at fault that leads to a node none of whose links waits; when it is taken
- * down, what waits for it is parked. The managers together see the whole tree, and do this
- * after stall_max (daemon/stall.h). The gauge is the time since a packet in order began to
- * wait for a buffer or bubble, as long as none of its VC went over the link since: any
- * progress ends it.
+ * A faulty peer. If a peer reports more buffers than it had, or sends more packets than it has
+ * credit for, this is detected at once, and the link becomes faulty. If a peer never returns
+ * credits, this NIC cannot detect it, because it knows no bound for the time that a credit may
+ * take: the peer's own next link may be dead, its parking segment full, and the manager that would
+ * empty it not running. A timeout would expire at about the same time on all links behind the
+ * blocked one, although these are healthy, and their packets would be parked, although their path
+ * is whole. A message "I wait, too" would not help, because a faulty peer could send it. Waiting
+ * loses no packet, and only links behind the blocked one wait. So the NIC does not judge, but shows
+ * the time: tn_link.waiting, the gauge "waited" of each port. In a tree of waiting links, the link
+ * at fault is the one that leads to a node none of whose links waits. When it is taken down, the
+ * packets that wait for it are parked. Only the managers together see the whole tree, and they do
+ * this after stall_max (daemon/stall.h). The gauge is the time since a packet on VCD0 or VCD1 began
+ * to wait for a buffer or bubble, if no packet of its VC has used the link since: any progress ends
+ * it.
  */
 #ifndef TN_CREDIT_H
 #define TN_CREDIT_H

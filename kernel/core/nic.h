@@ -83,20 +83,21 @@ struct tn_ops {
  * @retry_count: see @retry_time
  * @retry_packets: RETRY buffer, 1 to 1024 packets
  * @slots: packet buffers of each VC of each input, 4 to 1024
- * @payload_max: bytes that the largest packet carries, TN_PAYLOAD_MIN to TN_PAYLOAD_MAX,
- *	whole flits of them; the same at all NICs of a fabric: links to others do not come up
+ * @payload_max: payload bytes of the largest packet, TN_PAYLOAD_MIN to TN_PAYLOAD_MAX, in whole
+ *	flits; the same at all NICs of a fabric, as links between different values do not come up
  * @frame_max: bytes of an Ethernet frame's payload, at least tn_packet_max()
  * @eye_interval: between measurements of the eyes of an up link
  * @target_ber, @mask_height, @mask_width, @margin_train, @margin_retrain: of SerDes
  *	training, struct tn_train_params
- * @retry: enum torus_retry, the protocol that each link asks for until tn_link_retry() says another
- * @pace: a link sends one @pace-th of what its peer's receiver takes, if that says so; 0: as
- *	much as there is
- * @relay_packets: what the node keeps for others as a relay; at least one of each node
+ * @retry: enum torus_retry, the protocol that each link asks for, unless tn_link_retry() sets
+ *	another
+ * @pace: a link sends at 1/@pace of the rate that its peer's receiver has announced, if it has;
+ *	0: without limit
+ * @relay_packets: number of packets that the node holds as a relay; at least one of each node
  *	(relay.h)
  * @park_bytes: size of the parking segment
- * @hold_bytes: what may wait at the source on holds and for the relay window before the host must
- *	wait
+ * @hold_bytes: bytes of own packets that may wait for the end of holds and for the relay window
+ *	before the host has to wait
  */
 struct tn_params {
 	u64 keepalive;

@@ -34,11 +34,11 @@
  * need not be the best of all pairs (tests/unit/test_train_rx.c measures how far it
  * may be off with the model). A driver without set_rx has step 1 alone.
  *
- * An up link looks at its eyes now and then (tn_train_watch()). When a mask fits no
- * more, it retrains while the retry still mends what few errors there are: settings
- * around the present ones, first of the taps, then of the receiver, which is all that
- * temperature and age call for; if that is not enough, from the beginning. margin_retrain is less than margin_train, so that
- * a link that has just been trained does not ask for it again.
+ * An up link measures its eyes at intervals (tn_train_watch()). When a mask no longer fits, the
+ * link retrains, while errors are still few enough for the retry. It first tries settings around
+ * the present ones, of the taps and then of the receiver, which suffices after changes of
+ * temperature and age, and otherwise begins anew. margin_retrain is less than margin_train, so that
+ * a link does not retrain again at once.
  *
  * Each end trains what it receives; taps of the peer's transmitter are set through
  * the SerDes's back channel (as in IEEE 802.3 clause 72). So the directions of a
@@ -126,7 +126,7 @@ struct tn_serdes {
 	bool steady;
 };
 
-/** tn_serdes_sets_rx() - whether its receiver is trained */
+/** tn_serdes_sets_rx() - Return: true if the receiver has settings to be trained */
 static inline bool tn_serdes_sets_rx(const struct tn_serdes *s)
 {
 	return s->ops->set_rx && (s->ctle_max || s->dfe_max);
@@ -224,9 +224,9 @@ bool tn_train_watch(struct tn_train *t, u64 now);
 unsigned int tn_train_width(const struct tn_train *t);
 /** tn_train_mbps() - Mb/s of all lanes in use together */
 u32 tn_train_mbps(const struct tn_train *t);
-/** tn_train_margin() - the smallest of lanes in use; 0: none is */
+/** tn_train_margin() - the smallest margin of the lanes in use; 0: no lane is in use */
 u32 tn_train_margin(const struct tn_train *t);
-/** tn_train_ber() - to be expected: bits are spread over all lanes in use */
+/** tn_train_ber() - the expected bit error rate: bits are spread over all lanes in use */
 u64 tn_train_ber(const struct tn_train *t);
 
 /**
@@ -243,7 +243,7 @@ unsigned int tn_train_eye_top(const struct tn_train *t, unsigned int lane, u64 n
 void tn_train_eye(const struct tn_train *t, unsigned int lane, unsigned int top, unsigned int row,
 		  u8 *out, u64 now);
 
-/** tn_eye_margin() - how well the mask fits, in percent of it */
+/** tn_eye_margin() - how far the mask can grow until it touches the eye, in percent of its size */
 u32 tn_eye_margin(const struct tn_eye *eye, const struct tn_train_params *p);
 /** tn_eye_ber() - bit error rate to be expected at the eye's centre, in 1e-18 */
 u64 tn_eye_ber(const struct tn_eye *eye);

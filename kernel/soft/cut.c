@@ -117,8 +117,8 @@ static unsigned int find_run(struct place *p, const u8 **from)
 }
 
 /*
- * What is next, where it lies. Its last flit is never one that only begins there. NULL: it
- * is to be copied.
+ * Makes the next packet without a copy, so that it refers to the memory of the message. Its last
+ * flit lies in the same piece as a whole. Return: NULL: the packet is to be copied.
  */
 static struct tn_pkt *refer_packet(struct place *p)
 {
