@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What happened lately: a ring of events with sequence numbers. Readers keep a
+ * Recent events: a ring of events with sequence numbers. Readers keep a
  * number of their own, so a slow one costs nothing and knows what it missed.
  */
 #ifndef EVENTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * What a NIC says in its replies and notifications. NICs fill these structs and put them into
+ * Content of the replies and notifications of a NIC. NICs fill these structs and put them into
  * messages, libtorus parses them out of messages, both by tables that are made from
  * include/uapi/torus.yaml (kernel/req). <torus/torus.h> includes this.
  */

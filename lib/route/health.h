@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What of a torus may be used: one bit a cable, the cables of a ring side by
+ * The usable parts of a torus: one bit for each cable, the cables of a ring side by
  * side, so that a straight run of hops is checked by a look at a word or two.
  */
 #ifndef LIB_ROUTE_HEALTH_H

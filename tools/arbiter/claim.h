@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the arbiter programs share: the question, and the line that answers it (torus-arbiter(7)).
+ * Shared by the arbiter programs: the question, and the line that answers it (torus-arbiter(7)).
  */
 #ifndef ARBITER_CLAIM_H
 #define ARBITER_CLAIM_H

@@ -76,7 +76,7 @@ static void excluded_cell(struct table *t, const json_t *l)
 		table_cell(t, DOUBTFUL, "%s", why);
 }
 
-/* What is less than the receiver could do is doubtful. */
+/* Marks values that are below the ability of the receiver. */
 static void serdes_cells(struct table *t, const json_t *l)
 {
 	unsigned long long lanes = json_count(l, "lanes"), width = json_count(l, "width");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a command of fabricctl or fabricsim is: one file that ends with a COMMAND()
+ * A command of fabricctl or fabricsim is one file that ends with a COMMAND()
  * entry. The entries lie in a linker section, in the order of the files in
  * files.mk, which is the order of the help. What differs between the two programs
  * stands in struct program, in the main.c of each.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What udev asks when an Ethernet device appears (90-torus-ports.rules): whose cable is
+ * Answers udev when an Ethernet device appears (90-torus-ports.rules): whose cable is
  * it? A card that was taken out and put in again is so plugged in again.
  */
 #include <glob.h>

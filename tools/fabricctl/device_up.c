@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What torus-nic@.service does at boot, and again whenever it failed: brings a NIC
+ * Run by torus-nic@.service at boot, and again whenever it failed: brings a NIC
  * from any state to that of its file, touching only what differs. So a device that
  * comes late, or a file that has changed, needs no more than another run, and
  * traffic on the other ports goes on.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What MPI runtimes must know to run across a lab. Open MPI takes its launcher
+ * Lets MPI runtimes start processes across a lab. Open MPI takes its launcher
  * as a command with arguments, MPICH as one file to execute: that is a link to
  * this program in the lab's directory, and its name says what to do (a script
  * would not do: /run is often mounted noexec).

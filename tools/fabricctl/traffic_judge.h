@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What became of a flow's records, judged from those that arrive: no sockets, no clock.
+ * Judges a flow by the records that arrive, without sockets and clocks.
  */
 #ifndef TRAFFIC_JUDGE_H
 #define TRAFFIC_JUDGE_H

@@ -189,8 +189,8 @@ static int rows_missing(struct state *s, uint32_t from)
 }
 
 /*
- * Whether the engine cannot serve all pairs of nodes that live. With relays it serves
- * whom healthy links join, and those go both ways: the rows of one node tell.
+ * Return: 1 if the engine cannot serve all pairs of live nodes. With relays it serves all nodes
+ * that healthy links connect, in both directions, so the rows of one node suffice.
  */
 static int is_cut(struct state *s)
 {

@@ -89,8 +89,8 @@ static bool same_curve(const struct flow_params *a, const struct flow_params *b)
 }
 
 /*
- * What each curve carries at most, at which load, and at the highest load: whether it holds what it
- * carries past saturation.
+ * For each curve, the highest accepted load, where it is reached, and the accepted load at the
+ * highest offered load, which shows whether throughput is kept past saturation.
  */
 static json_t *curves_json(const struct flow_plan *plan)
 {

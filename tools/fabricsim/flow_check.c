@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What reads the simulation only: is anything lost, is anything dead?
+ * Checks that only read the simulation: is a packet lost, is one deadlocked?
  *
  * Deadlock. A packet that is first in its queue and not being sent is dead if, for
  * each way it may take, what it waits for can never come: the input behind has too

@@ -69,7 +69,7 @@ const struct opt flow_opts[] = {
 };
 
 /*
- * What Wang and Zhang leave open is set to what comes nearest to their figure 3 and to
+ * Parameters that Wang and Zhang do not give are set to come nearest to their figure 3 and to
  * the INSEE simulator that they used: a phit a cycle and router, no delay of credits,
  * a buffer free when it is empty, as many packets consumed as arrive.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who sends to whom. Deterministic patterns as in Dally and Towles, Principles and
+ * Traffic patterns. Deterministic patterns as in Dally and Towles, Principles and
  * Practices of Interconnection Networks, 3.2; distribute and hotregion as in the
  * INSEE simulator. A node whose pattern leads to itself sends nothing.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What managers ask of their NICs in a world. A NIC does it at once, and its manager hears of
- * that when it has ended what it was doing. A slow NIC (world_slow()) does actions one after
+ * Actions that managers order from their NICs. A NIC acts at once, and its manager gets the
+ * result when it has ended what it was doing. A slow NIC (world_slow()) does actions one after
  * the other, each in the middle of its time, so what it counted is already old when the manager
  * hears of it.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a simulation found: a list of points, each an object of numbers and words,
+ * The result of a simulation: a list of points, each an object of numbers and words,
  * all with the same keys in the same order. Shown as JSON, CSV or a table.
  */
 #ifndef POINTS_H

@@ -219,8 +219,8 @@ void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, u
 void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails);
 
 /*
- * What the arbiter answers from now on, after @delay. FM_GRANTED: as an engine that compares and
- * swaps, it refuses epochs before the one that it granted last. At first it gives no answer,
+ * Sets what the arbiter answers from now on, after @delay. FM_GRANTED: as an engine that compares
+ * and swaps, it refuses epochs before the one that it granted last. At first it gives no answer,
  * FM_UNKNOWN.
  */
 void world_arbiter(struct world *w, enum fm_verdict verdict, uint64_t delay);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What carries a port's frames: an Ethernet device (ether.c) or a cable in memory
+ * The carrier of a port's frames: an Ethernet device (ether.c) or a cable in memory
  * (cable.c), told apart by its name. What it brings it gives to port_take().
  */
 #ifndef EMU_MEDIUM_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is read from the host is scattered so that its packets lie ready in one
+ * A message read from the host is scattered so that its packets lie ready in one
  * buffer, with gaps for header and tail flits. The core fills these, and the
  * whole message leaves as one run of bytes.
  */

@@ -264,7 +264,7 @@ static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n
 }
 
 /*
- * Nobody vouches for @m, nor for those whom links join to it.
+ * Judges @m and the nodes that links join to it, for which no neighbour vouches.
  * Return: when they are dead; NEVER: they are.
  */
 static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
