@@ -331,7 +331,11 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 			send_back(nic, pkt);
 		return MOVED;
 	}
-	if (from_park(pkt))		/* rows that lead nowhere */
+	/*
+	 * Rows that lead nowhere. An adaptive packet of a former replay may still have waited here, for
+	 * a drain does not count it; with the present rows it has not been replayed yet.
+	 */
+	if (from_park(pkt) && pkt->hdr.colour == nic->colour)
 		p->through = false;
 	freed(nic, pkt, now);
 	park_it(nic, pkt, now, tn_park_push);

@@ -493,6 +493,54 @@ static void test_replay_again(void **state)
 	end();
 }
 
+/* @dst is reached by @port, adaptively too. */
+static void leads(u32 dst, unsigned int port)
+{
+	lone_row(&l, dst, lone_dirs(1u << port) | TORUS_ROW_ADAPTIVE |
+		 1ull << port << TORUS_ROW_ADAPT_SHIFT);
+}
+
+/*
+ * An adaptive packet of a former replay waits behind another one, for no drain counts them. When it
+ * is parked by the rows of a later one, this is not over: it is replayed by these rows.
+ */
+static void test_replay_late(void **state)
+{
+	struct tn_credit *c;
+
+	(void)state;
+	begin(NULL);
+	leads(3, 1);
+	leads(1, 0);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	tn_nic_admin(l.nic, 1, false, l.now);
+	sends(1, 3, TORUS_VC_A);
+	sends(1, 1, TORUS_VC_A);
+	assert_int_equal(parked().parked, 2);
+	for (unsigned int p = 0; p < 2; p++) {
+		tn_nic_admin(l.nic, p, true, l.now);
+		lone_up(&l, p);
+	}
+	c = &lone_link(&l, 1)->credit;
+	c->ct[TORUS_VC_A] = c->n_inp[TORUS_VC_A];
+	c->ct[TORUS_VC_D0] = c->n_inp[TORUS_VC_D0];
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 3, l.now), 0);
+	work();
+	assert_int_equal(l.nic->input[TN_INPUT_REPLAY + TORUS_VC_A].count, 2);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	leads(1, 2);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 6, l.now), 0);
+	work();
+	assert_int_equal(l.nic->input[TN_INPUT_REPLAY + TORUS_VC_A].count, 2);
+	c->ct[TORUS_VC_A] = 0;
+	work();
+	assert_int_equal(went(1, TORUS_VC_A), 1);
+	assert_int_equal(went(2, TORUS_VC_A), 1);
+	assert_int_equal(parked().parked, 0);
+	assert_true(l.nic->park.through);
+	end();
+}
+
 /* If nothing is parked the ports open at once; bits of ports that do not exist are ignored. */
 static void test_reopen(void **state)
 {
@@ -656,6 +704,7 @@ int main(void)
 		cmocka_unit_test(test_unsure),
 		cmocka_unit_test(test_replay),
 		cmocka_unit_test(test_replay_again),
+		cmocka_unit_test(test_replay_late),
 		cmocka_unit_test(test_reopen),
 		cmocka_unit_test(test_reopen_failed),
 		cmocka_unit_test(test_replay_lost),
