@@ -24,6 +24,7 @@ static const char *const reasons[TORUS_REASONS] = {
 	[TORUS_REASON_PROTOCOL] = "protocol",
 	[TORUS_REASON_MISMATCH] = "mismatch",
 	[TORUS_REASON_TRAINING] = "training",
+	[TORUS_REASON_BUBBLE] = "bubble",
 };
 
 static const char *const retries[TORUS_RETRIES] = {

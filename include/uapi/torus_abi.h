@@ -54,9 +54,9 @@ enum torus_link_reason {
 	TORUS_REASON_RETRY,	/* retry exhausted */
 	TORUS_REASON_PEER,	/* the peer restarted or began anew */
 	TORUS_REASON_PROTOCOL,	/* the peer lied about sequence or credits */
-	/* The ends differ in wire version, bubble policy, retry protocol or payload_max. */
-	TORUS_REASON_MISMATCH,
+	TORUS_REASON_MISMATCH,	/* the ends differ in wire version, retry protocol or payload_max */
 	TORUS_REASON_TRAINING,	/* no lane reached the target error rate */
+	TORUS_REASON_BUBBLE,	/* the ends differ in bubble policy */
 	TORUS_REASONS,
 };
 

@@ -79,7 +79,8 @@ struct tn_link;
  * @acked: the peer has the packets of @done; the callee takes them
  * @failed: the link left up; the callee takes the packets of @retry
  * @changed: the state changed; or, with UP as @old_state and still up, its margin has
- *	fallen below what training would take, or is above it again
+ *	fallen below what training would take, or is above it again; or the state is the same
+ *	and its reason says why the ends cannot come up
  * @peer_seq: what the peer accepted of the last session: all before @seq, or
  *	@none: it never was up in it (our packets came to a peer that lacked our
  *	last INIT), or nobody knows any more (it restarted)

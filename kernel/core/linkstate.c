@@ -221,10 +221,18 @@ static void start_init(struct tn_link *l, u64 now)
 	l->give_up_at = l->was_faulty ? now + 10 * l->params->init_interval : NEVER;
 }
 
+/* The ends are not known to differ any more: the other one may be another NIC. */
+static void forget_mismatch(struct tn_link *l)
+{
+	if (l->reason == TORUS_REASON_MISMATCH || l->reason == TORUS_REASON_BUBBLE)
+		l->reason = TORUS_REASON_NONE;
+}
+
 /* From any state with carrier and admin up, nothing to keep. */
 static void start(struct tn_link *l, u64 now)
 {
 	stop_timers(l);
+	forget_mismatch(l);
 	l->was_faulty = l->state == TORUS_LINK_FAULTY;
 	set_state(l, TORUS_LINK_TRAINING, now);
 	train(l, false, now);
@@ -479,11 +487,24 @@ static bool stale(const struct tn_link *l, const struct tn_init *i, u64 now)
 		i->nonce_heard != l->nonce);
 }
 
-/* Can this end and the one that said @i ever come up? */
-static bool matches(const struct tn_link *l, const struct tn_init *i)
+/* Why this end and the one that said @i never come up; NONE: they can. */
+static u8 find_mismatch(const struct tn_link *l, const struct tn_init *i)
 {
-	return i->slot_flits == slot_flits(l) && !i->bubble &&
-	       (!l->retry_said || !i->retry || l->retry_said == i->retry);
+	if (i->bubble)
+		return TORUS_REASON_BUBBLE;
+	if (i->slot_flits != slot_flits(l) ||
+	    (l->retry_said && i->retry && l->retry_said != i->retry))
+		return TORUS_REASON_MISMATCH;
+	return TORUS_REASON_NONE;
+}
+
+/* The state stays as it is, so a new reason is told by itself, once. */
+static void tell_mismatch(struct tn_link *l, u8 reason)
+{
+	if (l->reason == reason)
+		return;
+	l->reason = reason;
+	l->ops->changed(l->ctx, l, l->state);
 }
 
 /* Return: true if this NIC speaks a version of the INIT; else the INIT is counted as malformed. */
@@ -495,13 +516,14 @@ static bool understood(struct tn_link *l, const struct tn_init *i)
 		return true;
 	l->counter[TORUS_PC_MALFORMED]++;
 	if (!version && l->state == TORUS_LINK_INIT)
-		l->reason = TORUS_REASON_MISMATCH;
+		tell_mismatch(l, TORUS_REASON_MISMATCH);
 	return false;
 }
 
 void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 {
 	struct tn_init i;
+	u8 mismatch;
 
 	tn_init_get(payload, &i);
 	if (!understood(l, &i))
@@ -533,12 +555,14 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 		set_state(l, TORUS_LINK_TRAINING, now);
 		start_init(l, now);
 	}
-	if (!matches(l, &i)) {
-		l->reason = TORUS_REASON_MISMATCH;
+	mismatch = find_mismatch(l, &i);
+	if (mismatch) {
 		l->peer_guid = i.guid;
 		l->peer_port = i.port;
+		tell_mismatch(l, mismatch);
 		return;
 	}
+	forget_mismatch(l);
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
 	l->peer_attempt = i.attempt;

@@ -91,7 +91,7 @@
  *	what is in the service byte is not sent on.
  *   5	Both are reserved, and zero: a packet with another value is malformed, and its link
  *	fails. The ECRC covers the service byte, so nobody can add one on the way. Ends whose
- *	bubble policies differ do not come up (reason mismatch): what a policy changes in the
+ *	bubble policies differ do not come up (reason bubble): what a policy changes in the
  *	meaning of header bits needs no version of its own.
  * An INIT that gives a running link new sequence numbers (the RESYNC of other protocols) is in
  * neither; link.h says why a retraining does that better.

@@ -95,7 +95,7 @@ static const struct torus_rule torus_rules[TORUS_A_MAX + 1] = {
 	[TORUS_A_LOWER] = { .name = "LOWER", .kind = TORUS_TEXT, .min = 0, .max = 15 },
 	[TORUS_A_STATE] = { .name = "STATE", .kind = TORUS_U8, .min = 0, .max = 5 },
 	[TORUS_A_OLD_STATE] = { .name = "OLD_STATE", .kind = TORUS_U8, .min = 0, .max = 5 },
-	[TORUS_A_REASON] = { .name = "REASON", .kind = TORUS_U8, .min = 0, .max = 8 },
+	[TORUS_A_REASON] = { .name = "REASON", .kind = TORUS_U8, .min = 0, .max = 9 },
 	[TORUS_A_ADMIN] = { .name = "ADMIN", .kind = TORUS_U8, .min = 0, .max = 1 },
 	[TORUS_A_RETRAIN] = { .name = "RETRAIN", .kind = TORUS_FLAG, .min = 0, .max = 0 },
 	[TORUS_A_CLOSED] = { .name = "CLOSED", .kind = TORUS_U8, .min = 0, .max = 1 },

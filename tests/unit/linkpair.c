@@ -124,7 +124,8 @@ static void on_changed(void *ctx, struct tn_link *l, u8 old_state)
 	struct end *e = ctx;
 
 	expect(rnd_of(e), l->state < TORUS_LINK_STATES &&
-	       (old_state != l->state || l->state == TORUS_LINK_UP), "state");
+	       (old_state != l->state || l->state == TORUS_LINK_UP ||
+		l->reason == TORUS_REASON_MISMATCH || l->reason == TORUS_REASON_BUBBLE), "state");
 	e->thins += old_state == l->state;
 	e->thin = l->train.serdes && tn_train_margin(&l->train) < l->train.params.margin_train;
 	expect(rnd_of(e), l->state != TORUS_LINK_UP || !e->unresolved,

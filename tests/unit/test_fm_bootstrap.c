@@ -439,6 +439,54 @@ static void test_wrong_neighbour_is_gone(void **state)
 	}
 }
 
+/* The text of the only problem; NULL: there is none. */
+static const char *problem_text(void)
+{
+	const struct fm_problem *p = fm_problem(s.fm, 0);
+
+	assert_null(fm_problem(s.fm, 1));
+	if (p)
+		assert_string_equal(p->kind, "fabric");
+	return p ? p->text : NULL;
+}
+
+/* A NIC that this one's cannot talk to is a problem until the cable or the NIC is another. */
+static void test_mismatch(void **state)
+{
+	static const struct { unsigned int reason; const char *text; } t[] = {
+		{ TORUS_REASON_BUBBLE, "port +y: the NIC of node 0000000000000105 has another "
+		  "bubble policy (parameter bubble); no link comes up between them" },
+		{ TORUS_REASON_MISMATCH, "port +y: the NIC of node 0000000000000105 has another "
+		  "payload_max, retry protocol or wire version; no link comes up between them" },
+	};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(t) / sizeof(t[0]); n++) {
+		struct torus_link *l = &s.link[1];
+
+		joined();
+		for (unsigned int k = 0; k < 3; k++) {
+			*l = (struct torus_link) {
+				.port = 1, .state = TORUS_LINK_INIT, .carrier = true,
+				.admin = true, .reason = (uint8_t)t[n].reason, .peer_guid = 0x105,
+			};
+			stage_link_tell(&s, 1);
+			assert_string_equal(problem_text(), t[n].text);
+			l->state = TORUS_LINK_FAULTY;	/* and probing, in between */
+			stage_link_tell(&s, 1);
+			assert_string_equal(problem_text(), t[n].text);
+			switch (k) {
+			case 0: l->carrier = false; break;
+			case 1: l->admin = false; break;
+			case 2: l->reason = TORUS_REASON_NONE; break;
+			}
+			stage_link_tell(&s, 1);
+			assert_null(problem_text());
+		}
+		stage_end(&s);
+	}
+}
+
 /* Numbers of the problems in the row, and that a new session has none. */
 static void test_problems_in_row(void **state)
 {
@@ -681,6 +729,7 @@ int main(void)
 		cmocka_unit_test(test_spare_ports),
 		cmocka_unit_test(test_wrong_neighbours),
 		cmocka_unit_test(test_wrong_neighbour_is_gone),
+		cmocka_unit_test(test_mismatch),
 		cmocka_unit_test(test_problems_in_row),
 		cmocka_unit_test(test_another_root),
 		cmocka_unit_test(test_two_roots),

@@ -374,14 +374,26 @@ static void test_mismatch(void **state)
 			i.bubble = 1;
 		else
 			i.retry = p[n].peer;
+		lone_told(&l, TN_EV_LINK);
 		lone_init(&l, 0, &i);
+		assert_int_equal(lone_told(&l, TN_EV_LINK), 1);
 		assert_int_equal(link->state, apart ? TORUS_LINK_INIT : UP);
-		assert_int_equal(link->reason, apart ? TORUS_REASON_MISMATCH : 0);
+		assert_int_equal(link->reason, bubble ? TORUS_REASON_BUBBLE :
+				 apart ? TORUS_REASON_MISMATCH : 0);
 		tn_nic_link_info(l.nic, 0, &info, l.now);
 		assert_int_equal(info.peer_guid, 2000);
 		assert_int_equal(info.peer_port, 1);
 		assert_int_equal(info.retry, apart ? TORUS_RETRY_AUTO : p[n].speaks);
 		assert_int_equal(info.retry_wanted, size || bubble ? 0 : p[n].own);
+		if (apart) {
+			lone_init(&l, 0, &i);
+			assert_int_equal(lone_told(&l, TN_EV_LINK), 0);
+			i = lone_init_of(&l, 0);	/* the peer is made anew */
+			i.retry = p[0].peer;
+			lone_init(&l, 0, &i);
+			assert_int_equal(link->state, UP);
+			assert_int_equal(link->reason, TORUS_REASON_NONE);
+		}
 		end();
 	}
 }

@@ -14,7 +14,8 @@ static const char *const state_names[TORUS_LINK_STATES] = {
 };
 
 static const char *const reason_names[TORUS_REASONS] = {
-	"none", "admin", "carrier", "silence", "retry", "peer", "protocol", "mismatch", "training"
+	"none", "admin", "carrier", "silence", "retry", "peer", "protocol", "mismatch", "training",
+	"bubble"
 };
 
 void notify_mgmt(struct emu *e, unsigned int port, const u8 *data, unsigned int len)

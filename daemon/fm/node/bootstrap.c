@@ -100,10 +100,29 @@ static void clear_problems(struct fm *fm, unsigned int port)
 	fm_problem_clear(fm, "root", 2000 + port);
 }
 
+/* Their link stays in state init as long as the two NICs differ. */
+static void note_mismatch(struct fm *fm, const struct torus_link *l)
+{
+	bool bubble = l->reason == TORUS_REASON_BUBBLE;
+	char at[TORUS_TEXT_MAX], who[FM_WHO_MAX];
+	uint64_t key = 2000 + l->port;
+
+	if (!l->carrier || !l->admin || (!bubble && l->reason != TORUS_REASON_MISMATCH)) {
+		fm_problem_clear(fm, "fabric", key);
+		return;
+	}
+	fm_problem_set(fm, "fabric", key, "port %s: the NIC of node %s has another %s; no link "
+		       "comes up between them",
+		       fm_port_text(fm, l->port, at), fm_table_who(fm, l->peer_guid, who),
+		       bubble ? "bubble policy (parameter bubble)" :
+		       "payload_max, retry protocol or wire version");
+}
+
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 {
 	if (l->port >= fm->nports)
 		return;
+	note_mismatch(fm, l);
 	fm_task_port(fm, l->port);
 	if (fm_port_link(fm, l))
 		fm_uplink_row(fm);
