@@ -164,6 +164,22 @@ static bool is_flag(const char *key)
 	return is_named(" follow lanes degraded brief up flows runs", key);
 }
 
+static bool is_list(const char *key)
+{
+	return is_named(" links", key);
+}
+
+static bool are_texts(const json_t *list)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(list, i, v)
+		if (!json_is_string(v))
+			return false;
+	return json_array_size(list);
+}
+
 static bool right_type(const char *key, const json_t *v)
 {
 	if (json_is_null(v))
@@ -172,6 +188,8 @@ static bool right_type(const char *key, const json_t *v)
 		return json_is_integer(v) && json_integer_value(v) >= 0;
 	if (is_flag(key))
 		return json_is_boolean(v);
+	if (is_list(key))
+		return are_texts(v);
 	return json_is_string(v);
 }
 
@@ -200,6 +218,7 @@ bool answer_args(struct request *rq)
 				     rq->cmd->name, key,
 				     is_number(key) ? "a number from 0 on" :
 				     is_flag(key)   ? "true or false" :
+				     is_list(key)   ? "an array of texts" :
 						      "a text");
 			return false;
 		}

@@ -622,23 +622,64 @@ static bool take_order(struct request *rq, struct fm_order *o)
 	return take_reason(rq, o->reason) && take_term(rq, o);
 }
 
+/* Makes "1,0:+x" or "1,0", the item @i of "links", the arguments "node" and "port". */
+static void take_link(struct request *rq, size_t i)
+{
+	const char *text = json_string_value(json_array_get(json_object_get(rq->args, "links"), i));
+	const char *colon;
+
+	if (!text)
+		return;		/* they are the arguments already */
+	colon = strchr(text, ':');
+	json_object_set_new(rq->args, "node",
+			    json_stringn(text, colon ? (size_t)(colon - text) : strlen(text)));
+	if (colon)
+		json_object_set_new(rq->args, "port", json_string(colon + 1));
+	else
+		json_object_del(rq->args, "port");
+}
+
+/* Reads the item @i into @e. Return: false, and the request is answered, if it is wrong. */
+static bool read_link(struct request *rq, size_t i, struct record_event *e)
+{
+	take_link(rq, i);
+	return !answer_node(rq, true, &e->exclude.node) && !answer_port(rq, &e->exclude.port);
+}
+
+static bool changes_link(const struct fabricd *d, const struct record_event *e)
+{
+	const struct fm_order *o = &e->exclude.order;
+
+	return fm_exclude_changes(d->fm, e->exclude.node, e->exclude.port, e->exclude.on,
+				  e->exclude.on ? o : NULL);
+}
+
+/* All links are understood before the first is changed, and one table has all of them. */
 static void exclude_ports(struct request *rq, bool on)
 {
-	struct fabricd *d = rq->d;
-	struct record_event e;
-	uint32_t node;
-	int port, err;
+	size_t n = json_array_size(json_object_get(rq->args, "links")), last = 0;
+	struct record_event e = { .kind = RECORD_EXCLUDE, .now = loop_now(), .exclude.on = on };
+	int err = 0;
 
-	if (!answer_ready(rq) || answer_node(rq, true, &node) || answer_port(rq, &port))
+	if (!answer_ready(rq))
 		return;
-	e = (struct record_event) {
-		.kind = RECORD_EXCLUDE, .now = loop_now(),
-		.exclude = { .node = node, .port = port, .on = on },
-	};
+	n = n ? n : 1;
+	for (size_t i = 0; i < n; i++)
+		if (!read_link(rq, i, &e))
+			return;
 	if (on && !take_order(rq, &e.exclude.order))
 		return;
-	rq->changed = fm_exclude_changes(d->fm, node, port, on, on ? &e.exclude.order : NULL);
-	err = rq->changed ? machine_event(d, &e) : 0;
+	for (size_t i = 0; i < n && read_link(rq, i, &e); i++) {
+		if (!changes_link(rq->d, &e))
+			continue;
+		rq->changed = true;
+		last = i;
+	}
+	for (size_t i = 0; rq->changed && !err && i <= last && read_link(rq, i, &e); i++) {
+		e.exclude.more = i < last;
+		if (i == last || changes_link(rq->d, &e))
+			err = machine_event(rq->d, &e);
+	}
 	if (err == -EAGAIN)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
 	else if (err == -EPERM)

@@ -384,6 +384,7 @@ static int body_json(const struct record_event *e, json_t *j)
 		return json_object_set_new(j, "node", json_integer(e->exclude.node)) |
 		       json_object_set_new(j, "port", json_integer(e->exclude.port)) |
 		       json_object_set_new(j, "on", json_boolean(e->exclude.on)) |
+		       (e->exclude.more ? json_object_set_new(j, "more", json_true()) : 0) |
 		       (e->exclude.order.since ? order_json(&e->exclude.order, j) : 0);
 	case RECORD_CLOCK:
 		return json_object_set_new(j, "wall", number_json(e->wall));
@@ -521,6 +522,7 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->exclude.node = (uint32_t)get_number(line, "node", UINT32_MAX, &wrong);
 		e->exclude.port = (int)get_number(line, "port", UINT64_MAX, &wrong);
 		e->exclude.on = get_bool(line, "on", &wrong);
+		e->exclude.more = json_is_true(json_object_get(line, "more"));
 		get_order(line, &e->exclude.order, &wrong);
 		break;
 	case RECORD_CLOCK:
@@ -627,6 +629,10 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		fm_kept(fm, e->kept.epoch, e->kept.version, e->kept.ok, e->now);
 		break;
 	case RECORD_EXCLUDE:
+		if (e->exclude.more)
+			return fm_exclude_first(fm, e->exclude.node, e->exclude.port, e->exclude.on,
+						e->exclude.order.since ? &e->exclude.order : NULL,
+						e->now);
 		if (e->exclude.on && e->exclude.order.since)
 			return fm_exclude_by(fm, e->exclude.node, e->exclude.port,
 					     &e->exclude.order, e->now);

@@ -84,7 +84,7 @@ struct record_event {
 		struct {
 			uint32_t node;
 			int port;
-			bool on;
+			bool on, more;		/* @more: another one follows at once */
 			struct fm_order order;	/* @since 0: it is not said who excludes it */
 		} exclude;
 		uint32_t move;

@@ -292,6 +292,13 @@ int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order 
 	return fm_is_root(fm) ? fm_admin_exclude(fm, node, port, true, order) : -EPERM;
 }
 
+int fm_exclude_first(struct fm *fm, uint32_t node, int port, bool excluded,
+		     const struct fm_order *order, uint64_t now)
+{
+	set_time(fm, now);
+	return fm_is_root(fm) ? fm_admin_mark(fm, node, port, excluded, order) : -EPERM;
+}
+
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now)
 {
 	set_time(fm, now);

@@ -241,6 +241,13 @@ int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t n
 int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);
 /**
+ * fm_exclude_first() - the same, but the table that is due now is not made in this call
+ * So the exclusion, or inclusion, that is asked for next at the same time is in that table, too.
+ * @order: as in fm_exclude_by(), or NULL
+ */
+int fm_exclude_first(struct fm *fm, uint32_t node, int port, bool excluded,
+		     const struct fm_order *order, uint64_t now);
+/**
  * fm_exclude_changes() - whether fm_exclude(), or fm_exclude_by() if there is an @order, would change
  *	anything; for the root, others return true
  * The same exclusion for the same reason, without an end, changes nothing: not even who gave the order.

@@ -328,6 +328,8 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 		     (unsigned long long)(e->now / SEC));
 	if (e->kind == RECORD_EXCLUDE)
 		assert_int_equal(e->exclude.on, e->exclude.order.since > 1700000000);
+	if (e->kind == RECORD_EXCLUDE && e->exclude.more)
+		note(" more");
 	if (e->kind == RECORD_EXCLUDE && e->exclude.order.until)
 		note(" for %llu s", (unsigned long long)(e->exclude.order.until -
 							 e->exclude.order.since));

@@ -403,7 +403,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return NULL;
 	if (f->early)
 		return early_answer(f, cmd);
-	if (f->former && json_object_get(request, "runs"))
+	if (f->former && (json_object_get(request, "runs") ||
+			  (strcmp(cmd, "status") && json_object_get(request, "links"))))
 		return NULL;
 	if (f->root_away && (!strcmp(cmd, "rows") || !strcmp(cmd, "exclude") || !strcmp(cmd, "move")))
 		return NULL;

@@ -399,6 +399,21 @@ static void excluded_and_included(void **state)
 		"for: allowed are 1 to 31536000 seconds");
 	says("{'cmd':'include','node':[2,0],'port':'+y'}", EXCLUDED("true"));
 	does("include 2 1 at 50\n");
+	/* Links in a list come into one table. If one is wrong, nothing is done. */
+	says("{'cmd':'exclude','links':['1,1:-y','bob','2,0:+x']}", EXCLUDED("true"));
+	does("exclude 4 3 at 50 more\nexclude 1 -1 at 50 more\nexclude 2 0 at 50\n");
+	says("{'cmd':'include','links':['bob:+y']}", EXCLUDED("true"));
+	does("include 1 1 at 50\n");
+	refuses("{'cmd':'exclude','links':['1,1:-y','nobody']}", "failed",
+		"no node is known as 'nobody', but the names of 1 node are not known, because its manager "
+		"is away: write coordinates up to 2,1");
+	refuses("{'cmd':'exclude','links':['1,1:-y','bob:+z']}", "usage",
+		"port '+z', allowed: +x to -y");
+	refuses("{'cmd':'exclude','links':['1,1:-y',7]}", "usage",
+		"exclude: argument 'links' has the wrong type, allowed: an array of texts");
+	refuses("{'cmd':'exclude','links':[]}", "usage",
+		"exclude: argument 'links' has the wrong type, allowed: an array of texts");
+	does("");
 	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 0, EXCLUDED("true"));
 	does("exclude 4 3 at 50\n");
 	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 2 * SEC, EXCLUDED("false"));

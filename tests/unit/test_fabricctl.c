@@ -132,6 +132,8 @@ static void json_is_the_data(void **state)
 		{ "events --json", "{\"cmd\":\"events\"}" },
 		{ "coord n3-1 --json", "{\"cmd\":\"coord\",\"name\":\"n3-1\"}" },
 		{ "exclude 0,1:+y --json", "{\"cmd\":\"exclude\",\"node\":\"0,1\",\"port\":\"+y\"}" },
+		{ "exclude 0,1:+y n1-0 --json",
+		  "{\"cmd\":\"exclude\",\"links\":[\"0,1:+y\",\"1,0\"]}" },
 		{ "link down 1,0:-x --json", "{\"cmd\":\"port\",\"node\":\"1,0\",\"port\":\"-x\",\"up\":false}" },
 		{ "link up n1-0:-x --json", "{\"cmd\":\"port\",\"node\":\"1,0\",\"port\":\"-x\",\"up\":true}" },
 		{ "link retrain n1-0:+y --json", "{\"cmd\":\"retrain\",\"node\":\"1,0\",\"port\":\"+y\"}" },
@@ -638,6 +640,18 @@ static void tries_exclusions(void **state)
 	assert_string_not_equal(json_string_value(json_object_get(fake.request, "cmd")), "exclude");
 }
 
+/* A manager of an earlier release is asked for one link after the other. */
+static void excludes_one_by_one(void **state)
+{
+	(void)state;
+	fake.former = true;
+	expect("exclude 1,0:+x n2-0 --reason dust", 0);
+	assert_string_equal(json_string_value(json_object_get(fake.request, "node")), "2,0");
+	assert_string_equal(json_string_value(json_object_get(fake.request, "reason")), "dust");
+	assert_null(json_object_get(fake.request, "links"));
+	fake.former = false;
+}
+
 /* What is not in force, or not on the disks of most candidates, is said. */
 static void tells_what_is_not_safe(void **state)
 {
@@ -817,6 +831,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(verifies, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(excludes_on_purpose, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tries_exclusions, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(excludes_one_by_one, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_what_is_not_safe, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_why_an_eye_is_shut, fake_setup,
 						fake_teardown),

@@ -328,6 +328,36 @@ static void test_several(void **state)
 	stage_end(&s);
 }
 
+/* Exclusions and inclusions that are asked for at once come into one table. */
+static void test_one_table(void **state)
+{
+	const struct fm_order o = { .uid = 7, .since = 1700000000, .reason = "dust" };
+	uint64_t version;
+
+	(void)state;
+	root();
+	lives(100);
+	version = fm_version(s.fm);
+	assert_int_equal(fm_exclude_first(s.fm, 5, 0, true, &o, START + s.now), 0);
+	assert_int_equal(fm_exclude_first(s.fm, 9, -1, true, NULL, START + s.now), 0);
+	assert_int_equal(fm_version(s.fm), version);
+	assert_int_equal(fm_exclude(s.fm, 7, 1, true, START + s.now), 0);
+	assert_int_equal(fm_version(s.fm), version + 1);
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "admin");
+	assert_string_equal(fm_excluded(s.fm, 9, 1), "admin");
+	assert_string_equal(fm_excluded(s.fm, 7, 1), "admin");
+	assert_string_equal(fm_order(s.fm, 0)->reason, "dust");
+	lives(200);
+	assert_int_equal(fm_exclude_first(s.fm, 5, 0, false, NULL, START + s.now), 0);
+	assert_int_equal(fm_exclude_first(s.fm, 99, 0, true, NULL, START + s.now), -EINVAL);
+	/* If nothing follows after all, the table is made at the next moment. */
+	lives(200.001);
+	assert_int_equal(fm_version(s.fm), version + 2);
+	assert_null(fm_excluded(s.fm, 5, 0));
+	assert_string_equal(fm_excluded(s.fm, 7, 1), "admin");
+	stage_end(&s);
+}
+
 /* Any number of nodes, by ports of any dimension. */
 static void test_many(void **state)
 {
@@ -506,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_include),
 		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_one_table),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_one_end),
 		cmocka_unit_test(test_dispute),

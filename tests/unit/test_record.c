@@ -178,6 +178,10 @@ static void test_events(void **state)
 	assert_int_equal(b.exclude.node, 77);
 	assert_int_equal(b.exclude.port, -1);
 	assert_true(b.exclude.on);
+	assert_false(b.exclude.more);
+	e.exclude.more = true;
+	b = again(&e);
+	assert_true(b.exclude.more);
 	e = (struct record_event) { .kind = RECORD_STALLED, .stalled = { 11, true } };
 	b = again(&e);
 	assert_true(b.stalled.port == 11 && b.stalled.is);

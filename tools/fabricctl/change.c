@@ -69,12 +69,61 @@ static int judge_change(const json_t *data)
 	return NOT_KEPT;
 }
 
+/* One request for all of @requests, which differ in node and port alone. */
+static json_t *join_requests(const json_t *requests)
+{
+	json_t *all = json_copy(json_array_get(requests, 0)), *links = json_array(), *v;
+	size_t i;
+
+	json_array_foreach(requests, i, v) {
+		const char *node = json_text(v, "node"), *port = json_text(v, "port");
+
+		json_array_append_new(links, json_sprintf("%s%s%s", node, port ? ":" : "",
+							  port ? port : ""));
+	}
+	json_object_del(all, "node");
+	json_object_del(all, "port");
+	json_object_set_new(all, "links", links);
+	return all;
+}
+
+/* A manager of an earlier release takes one after the other. The last reply is shown for all. */
+static int ask_each(struct ask *a, const json_t *requests, json_t **data)
+{
+	bool changed = false;
+	int status = OK;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(requests, i, v) {
+		json_decref(*data);
+		*data = NULL;
+		status = ask(a, json_incref(v), data);
+		if (status != OK)
+			return status;
+		changed |= json_is_true(json_object_get(*data, "changed"));
+	}
+	if (changed && json_object_get(*data, "changed"))
+		json_object_set_new(*data, "changed", json_true());
+	return status;
+}
+
+static int ask_all(struct ask *a, const json_t *requests, json_t **data)
+{
+	bool unknown = false;
+	int status;
+
+	if (json_array_size(requests) == 1)
+		return ask_each(a, requests, data);
+	status = ask_try(a, join_requests(requests), data, &unknown);
+	return unknown ? ask_each(a, requests, data) : status;
+}
+
 int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
 		     uint64_t term, char **what, int n)
 {
 	json_t *requests = json_array(), *data = NULL;
 	int status = OK;
-	bool changed = false;
 	struct ask a;
 
 	status = ask_open(ctl, &a);
@@ -85,14 +134,8 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
 	/* All are understood before the first is done. */
 	for (int i = 0; status == OK && i < n; i++)
 		status = add_request(&a, cmd, what[i], reason, term, requests);
-	for (int i = 0; status == OK && i < n; i++) {
-		json_decref(data);
-		data = NULL;
-		status = ask(&a, json_incref(json_array_get(requests, (size_t)i)), &data);
-		changed |= status == OK && json_is_true(json_object_get(data, "changed"));
-	}
-	if (changed && json_object_get(data, "changed"))	/* the last reply is shown for all */
-		json_object_set_new(data, "changed", json_true());
+	if (status == OK)
+		status = ask_all(&a, requests, &data);
 	if (status == OK && ctl->json)
 		json_show(json_incref(data));
 	else if (status == OK)

@@ -74,8 +74,8 @@ static void include_far_end(struct fm *fm, uint32_t node, unsigned int port)
 	fm_change_node(fm, far);
 }
 
-int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
-		     const struct fm_order *order)
+int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
+		  const struct fm_order *order)
 {
 	struct fm_root *r = fm->root;
 	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX] = "all ports";
@@ -102,6 +102,16 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 		torus_port_text(fm->ndims, (unsigned int)port, name);
 	fm_demand(fm, 0, "%s %s:%s", excluded ? "excluded" : "included",
 			 torus_node_text(&fm->table.shape, node, text), name);
+	return 0;
+}
+
+int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
+		     const struct fm_order *order)
+{
+	int err = fm_admin_mark(fm, node, port, excluded, order);
+
+	if (err)
+		return err;
 	fm_judge_due(fm);
 	fm_publish_due(fm);
 	return 0;

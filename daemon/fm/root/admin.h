@@ -20,6 +20,9 @@ void fm_admin_free(struct fm_root *r);
 /* As fm_exclude() and fm_root_move(), at the root. */
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order);
+/* As fm_exclude_first(), at the root. */
+int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
+		  const struct fm_order *order);
 /* As fm_exclude_changes(), at the root. */
 bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
 		      const struct fm_order *order);
