@@ -79,6 +79,7 @@ static Svc__Row *put_row(struct row_room *r, const struct fm_row *row)
 		to->seq = from->seq;
 		to->peer_guid = from->peer_guid;
 		to->peer_port = from->peer_port;
+		to->reason = from->reason;
 		r->ports[r->m.n_port++] = to;
 	}
 	r->m.port = r->ports;

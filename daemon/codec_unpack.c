@@ -70,6 +70,8 @@ static bool get_row(struct fm_row *to, const Svc__Row *from)
 			.seq = (uint16_t)in->seq,
 			.peer_guid = in->peer_guid,
 			.peer_port = (uint8_t)in->peer_port,
+			/* A later release may know more of them. */
+			.reason = in->reason < TORUS_REASONS ? (uint8_t)in->reason : 0,
 		};
 	}
 	return true;

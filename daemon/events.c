@@ -18,8 +18,10 @@ void events_free(struct events *ev)
 {
 	if (!ev)
 		return;
-	for (unsigned int i = 0; i < EVENTS_KEPT; i++)
+	for (unsigned int i = 0; i < EVENTS_KEPT; i++) {
 		free(ev->ring[i].text);
+		free(ev->ring[i].link);
+	}
 	free(ev);
 }
 
@@ -32,13 +34,21 @@ uint64_t events_add(struct events *ev, double time, const char *node,
 	if (!copy)
 		return 0;
 	free(r->text);
+	free(r->link);
 	r->text = copy;
+	r->link = NULL;
 	r->seq = ++ev->last;
 	r->time = time;
 	r->level = level;
 	snprintf(r->node, sizeof(r->node), "%s", node);
 	snprintf(r->kind, sizeof(r->kind), "%s", kind);
 	return r->seq;
+}
+
+void events_link(struct events *ev, uint64_t seq, const char *json)
+{
+	if (seq == ev->last)
+		ev->ring[seq % EVENTS_KEPT].link = strdup(json);
 }
 
 const struct event_record *events_next(const struct events *ev, uint64_t seq)

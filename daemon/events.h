@@ -23,6 +23,7 @@ struct event_record {
 	char node[TORUS_TEXT_MAX];
 	char kind[16];
 	char *text;
+	char *link;		/* of kind "link": JSON; or NULL */
 };
 
 struct events;
@@ -33,6 +34,8 @@ void events_free(struct events *ev);
 /** events_add() - Return: its sequence number, or 0 if out of memory. */
 uint64_t events_add(struct events *ev, double time, const char *node,
 		    enum fm_level level, const char *kind, const char *text);
+/** events_link() - @json tells more of the event @seq, the last one */
+void events_link(struct events *ev, uint64_t seq, const char *json);
 /** events_next() - the oldest kept with a number of at least @seq, or NULL */
 const struct event_record *events_next(const struct events *ev, uint64_t seq);
 

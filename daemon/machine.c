@@ -173,9 +173,43 @@ static void on_answered(void *arg, const struct arbiter_answer *is)
 	machine_event(arg, &e);
 }
 
+static json_t *end_json(const struct fabricd *d, uint32_t node, unsigned int port, const char *name)
+{
+	return json_pack("{s:o, s:o, s:s}", "node", node_json(d, node), "port", port_json(d, port),
+			 "name", name);
+}
+
+/* An event of kind link is that of the node at the end which gives the cable its name. */
+static void link_event(struct fabricd *d, const struct fm_log *log)
+{
+	const struct fm_link_change *l = log->link;
+	json_t *j = end_json(d, l->node, l->port, l->name);
+	char node[TORUS_TEXT_MAX], *text;
+
+	json_object_set_new(j, "peer", end_json(d, l->peer, l->peer_port, l->peer_name));
+	json_object_set_new(j, "state", json_string(l->up ? "up" : "lost"));
+	json_object_set_new(j, "reason", l->reason ? json_string(l->reason) : json_null());
+	json_object_set_new(j, "excluded", json_boolean(l->excluded));
+	json_object_set_new(j, "was_for_ms", json_integer((json_int_t)(l->was_for / MS)));
+	text = json_dumps(j, JSON_COMPACT);
+	json_decref(j);
+	log_line(log->level, log->kind, log->text);
+	torus_node_text(fm_shape(d->fm), l->node, node);
+	if (text)
+		events_link(d->events, events_add(d->events, loop_wall(), node, log->level,
+						  log->kind, log->text), text);
+	free(text);
+	control_events(d->control);
+}
+
 static void op_log(void *io, const struct fm_log *log)
 {
-	fabricd_event(io, loop_wall(), "", log->level, log->kind, log->text);
+	struct fabricd *d = io;
+
+	if (log->link && d->fm)
+		link_event(d, log);
+	else
+		fabricd_event(d, loop_wall(), "", log->level, log->kind, log->text);
 }
 
 static const struct fm_ops ops = {

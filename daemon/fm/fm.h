@@ -26,11 +26,28 @@ struct fm_order;
 
 enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
 
-/** struct fm_log - something for the log and the list of events */
+/**
+ * struct fm_link_change - a cable was lost, or came back
+ * @node, @port: its end at a port with "+"; @peer, @peer_port: the other one
+ * @reason: as the end that is down says, or NULL: it is not known, or the cable is @up
+ * @excluded: an administrator excluded it
+ * @was_for: ns that it had been as it was, as far as this root knows
+ */
+struct fm_link_change {
+	uint32_t node, peer;
+	uint8_t port, peer_port;
+	bool up, excluded;
+	const char *reason;
+	uint64_t was_for;
+	char name[TORUS_NAME_MAX + 1], peer_name[TORUS_NAME_MAX + 1];
+};
+
+/** struct fm_log - something for the log and the list of events; @link: of kind "link", or NULL */
 struct fm_log {
 	enum fm_level level;
 	const char *kind;	/* "link", "wiring", "table", "recovery", "node", ... */
 	const char *text;
+	const struct fm_link_change *link;
 };
 
 /**

@@ -4,7 +4,7 @@ member-tests := test_fm_above test_fm_choice test_fm_tells test_fm_turn test_fm_
 
 stage-tests := test_fm_init test_fm_bootstrap test_fm_address test_fm_row test_fm_tree test_fm_children \
 	test_fm_member test_fm_task test_fm_sums test_fm_roster test_fm_missing \
-	test_fm_discover test_fm_grow test_fm_settle test_fm_restart test_fm_recall test_fm_damp \
+	test_fm_discover test_fm_grow test_fm_settle test_fm_restart test_fm_recall test_fm_damp test_fm_cables \
 	test_fm_alternate test_fm_table \
 	test_fm_status test_fm_log test_fm_memory test_fm_guests test_fm_places \
 	test_fm_isolated test_fm_obey test_fm_epoch test_quorum test_quorum_tables test_changes test_fm_claim test_fm_claim_table \

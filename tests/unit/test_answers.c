@@ -489,10 +489,16 @@ static void events(void **state)
 	     "'text':'text of 1'},"
 	     "{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'kind of 2',"
 	     "'text':'text of 2'}]}");
+	events_link(a.d.events, 1, "{}");	/* not the last one */
+	events_link(a.d.events, 2, "{\"state\":\"lost\"}");
+	says("{'cmd':'events','since':1}", "{'ok':true,'data':["
+	     "{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'kind of 2',"
+	     "'text':'text of 2','link':{'state':'lost'}}]}");
+	says("{'cmd':'events','since':2}", "{'ok':true,'data':[]}");
 	a.d.own[0] = '\0';	/* it has no place yet */
 	says("{'cmd':'events','since':1}", "{'ok':true,'data':["
 	     "{'seq':2,'time':302.5,'node':null,'level':'info','kind':'kind of 2',"
-	     "'text':'text of 2'}]}");
+	     "'text':'text of 2','link':{'state':'lost'}}]}");
 	says("{'cmd':'events','since':2}", "{'ok':true,'data':[]}");
 	says("{'cmd':'events','since':7,'follow':true}", "{'follow':7}");
 }
@@ -513,6 +519,8 @@ static void log_level_of_admin(void **state)
 	enum fm_level before = log_level();
 
 	(void)state;
+	says("{'cmd':'log'}", before == FM_INFO ? "{'ok':true,'data':{'level':'info'}}" :
+	     "{'ok':true,'data':{'level':'error'}}");
 	says("{'cmd':'log','level':'debug'}", "{'ok':true,'data':{'level':'debug'}}");
 	assert_int_equal(log_level(), FM_DEBUG);
 	log_level_set(before);

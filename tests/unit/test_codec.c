@@ -48,6 +48,7 @@ static void rnd_row(struct fm_row *r)
 		r->port[p].seq = (uint16_t)rnd();
 		r->port[p].peer_guid = rnd();
 		r->port[p].peer_port = (uint8_t)rnd();
+		r->port[p].reason = (uint8_t)(rnd() % TORUS_REASONS);
 	}
 }
 

@@ -138,6 +138,7 @@ static void row_limits(Svc__Row *r)
 	WRONG(p->problem, FM_PROBLEM_VERSION + 1);
 	RIGHT(p->peer_port, UINT8_MAX);
 	WRONG(p->peer_port, UINT8_MAX + 1);
+	RIGHT(p->reason, UINT32_MAX);	/* a later release may have other reasons */
 	RIGHT(p->seq, UINT16_MAX);
 	WRONG(p->seq, UINT16_MAX + 1);
 }

@@ -362,7 +362,7 @@ static void test_both_ends(void **state)
 	stage_run_ns(&s, s.now + MS / 4 - 1);
 	stage_did_nothing(&s);
 	stage_run_ns(&s, s.now + 1);
-	stage_did_some(&s, TABLE2 "link 2,0:-x down\n");
+	stage_did_some(&s, TABLE2 "link 1,0:+x down\n");
 	/* The cable is up again, reported in the same way. */
 	settle(4);
 	stage_forget(&s);
@@ -374,10 +374,11 @@ static void test_both_ends(void **state)
 	stage_end(&s);
 }
 
-/* Each port of a fabric of three dimensions is named as the cause of a table. */
+/* The cable at each port is named as the cause of a table, by its end with a "+". */
 static void test_each_port(void **state)
 {
-	static const char *const name[] = { "+x", "+y", "+z", "-x", "-y", "-z" };
+	static const char *const name[] = { "1,1,1:+x", "1,1,1:+y", "1,1,1:+z", "0,1,1:+x",
+					    "1,0,1:+y", "1,1,0:+z" };
 
 	(void)state;
 	for (unsigned int p = 0; p < 6; p++) {
@@ -394,7 +395,7 @@ static void test_each_port(void **state)
 		r.port[p].state = FM_PORT_FAULTY;
 		row(13, &r);
 		stage_run_ns(&s, s.now + 6 * MS);
-		snprintf(text, sizeof(text), TABLE2 "link 1,1,1:%s down\n", name[p]);
+		snprintf(text, sizeof(text), TABLE2 "link %s down\n", name[p]);
 		stage_did_some(&s, text);
 		stage_end(&s);
 	}

@@ -181,6 +181,7 @@ static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
 	r.stalled = fm->port[l->port].stalled && r.state != FM_PORT_UP;
 	if (r.state != FM_PORT_UP)
 		r.problem = FM_PROBLEM_NONE;
+	r.reason = r.state != FM_PORT_UP ? l->reason : TORUS_REASON_NONE;
 	return r;
 }
 

@@ -64,6 +64,7 @@ struct fm_root {
 	struct fm_leftover *leftover;
 	struct fm_disputes *disputes;
 	struct fm_damp *damp;
+	struct fm_cables *cables;
 	struct fm_vanish *vanish;
 	struct fm_grow *grow;
 };

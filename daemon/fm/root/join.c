@@ -44,6 +44,17 @@ static bool rows_same(const struct fm_row *a, const struct fm_row *b)
 	return true;
 }
 
+/* A cable has one name in all texts: that of its end at a port with "+", if it is connected right. */
+static void name_cable(const struct fm *fm, uint32_t *node, unsigned int *p)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+
+	if (*p < shape->ndims || fm->table.entry[*node].wiring & 1u << *p)
+		return;
+	*node = torus_neighbour(shape, *node, *p);
+	*p = torus_dir_opposite(shape, *p);
+}
+
 /* Names the first port that went up or down, if any did, as cause of a recovery. */
 static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct fm_row *now,
 		      char *text, size_t room)
@@ -51,15 +62,19 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 	static const char *const states[] = { "down", "up", "down" };
 	char port[TORUS_TEXT_MAX], node[TORUS_TEXT_MAX];
 	unsigned int p = 0;
+	uint32_t id = m->node;
+	const char *state;
 
 	while (p < 2 * fm->ndims && m->row.port[p].state == now->port[p].state)
 		p++;
-	if (fm->table.version && m->node != TORUS_NO_NODE && p < 2 * fm->ndims)
-		snprintf(text, room, "link %s:%s %s",
-			 torus_node_text(&fm->table.shape, m->node, node),
-			 torus_port_text(fm->ndims, p, port), states[now->port[p].state]);
-	else
+	if (!fm->table.version || id == TORUS_NO_NODE || p == 2 * fm->ndims) {
 		snprintf(text, room, "links of '%s'", m->name);
+		return;
+	}
+	state = states[now->port[p].state];
+	name_cable(fm, &id, &p);
+	snprintf(text, room, "link %s:%s %s", torus_node_text(&fm->table.shape, id, node),
+		 torus_port_text(fm->ndims, p, port), state);
 }
 
 /*

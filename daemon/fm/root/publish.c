@@ -19,6 +19,7 @@
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/cables.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
@@ -299,6 +300,7 @@ static void publish_table(struct fm *fm, uint64_t version)
 		.line = r->line,
 	};
 
+	uint32_t cables;
 	bool placed = fm_discover_place(fm, &fm->table.shape);
 
 	fm_roster_forget(fm);
@@ -314,8 +316,14 @@ static void publish_table(struct fm *fm, uint64_t version)
 	r->clean &= (uint8_t)~(1u << version % TORUS_COLOURS);
 	t.clean = r->clean;
 	fm_recovery_begin(fm);
-	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version,
-	       fm_demand_cause(r));
+	cables = fm_cables_look(fm, &t);
+	if (cables > 1)
+		fm_say(fm, FM_INFO, "table", "version %llu: %s (%u links lost or back)",
+		       (unsigned long long)version, fm_demand_cause(r), cables);
+	else
+		fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version,
+		       fm_demand_cause(r));
+	fm_cables_tell(fm);
 	fm_member_table(fm, &t);
 	for (uint32_t i = 0; fm->table.version != version && i < t.nentries; i++)
 		fm_change_node(fm, t.entries[i].node);

@@ -23,6 +23,7 @@
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/calls.h"
+#include "daemon/fm/root/cables.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/damp.h"
@@ -73,6 +74,7 @@ static void restore_place(struct fm *fm, struct fm_mate *m)
 static void root_free(struct fm_root *r)
 {
 	fm_damp_free(r);
+	fm_cables_free(r);
 	fm_roster_free(r);
 	fm_changes_free(r);
 	fm_tally_free(r);
@@ -105,6 +107,7 @@ static struct fm_root *root_new(const struct fm *fm)
 		return NULL;
 	if (fm_roster_new(r) && fm_news_new(r) && fm_demand_new(r) && fm_admin_new(r) &&
 	    fm_recovery_new(r) && fm_leftover_new(r) && fm_dispute_new(r) && fm_damp_new(r) &&
+	    fm_cables_new(r) &&
 	    fm_vanish_new(r) && fm_grow_new(r) && fm_claim_new(r) && fm_calls_new(r) &&
 	    fm_quorum_new(r) && fm_recall_new(r) && fm_parts_new(r) && fm_mate_add(r, fm->guid) &&
 	    fm_parts_own(fm, r))

@@ -77,6 +77,7 @@ enum fm_port_problem {
  * @session: session that was seen to end last; 0: none since the port was opened last
  * @seq: next TSEQ that was expected when it ended
  * @peer_guid, @peer_port: other end of the cable, as the link's init told
+ * @reason: enum torus_link_reason, why it is not up; for people alone
  */
 struct fm_port_row {
 	uint8_t state;
@@ -87,6 +88,7 @@ struct fm_port_row {
 	uint16_t seq;
 	uint64_t peer_guid;
 	uint8_t peer_port;
+	uint8_t reason;
 };
 
 /** struct fm_row - all ports of a node; @serial rises with every change */

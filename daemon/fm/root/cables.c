@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An event for each cable that is lost, or comes back, when a table says so for the first time. So
+ * both ends of a cable have told, if both can, and it is one event. A cable is lost if one of its
+ * ends is not up, is held down, or belongs to a node without a NIC. A cable that nobody has seen up
+ * yet is not lost, and that it comes up is no event: of a bring-up the nodes that join are told.
+ *
+ * A cable has one name, that of its end at a port with "+".
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/cables.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/status.h"
+#include "lib/util/hash.h"
+
+/** struct change - a cable by its node and dimension, the last time it was lost or came back */
+struct change {
+	uint32_t cable;
+	uint64_t at;
+};
+
+/**
+ * struct fm_cables
+ * @shape: of which the two arrays are, without dimensions: none yet
+ * @up, @lost: for each node the dimensions whose cable at the port with "+" was up, or is lost
+ * @begun: since when they are known
+ * @change: the @n cables that have changed, the latest time of each; @by_cable: numbers in it
+ * @found: the @nfound cables that the next table changes
+ */
+struct fm_cables {
+	struct torus_shape shape;
+	uint8_t *up, *lost;
+	uint64_t begun;
+	struct change *change;
+	uint32_t n, room;
+	struct hash by_cable;
+	struct fm_link_change *found;
+	uint32_t nfound, found_room;
+};
+
+bool fm_cables_new(struct fm_root *r)
+{
+	r->cables = calloc(1, sizeof(*r->cables));
+	return r->cables;
+}
+
+static void forget_shape(struct fm_cables *c)
+{
+	free(c->up);
+	free(c->lost);
+	free(c->change);
+	hash_free(&c->by_cable);
+	free(c->found);
+	*c = (struct fm_cables) { .n = 0 };
+}
+
+void fm_cables_free(struct fm_root *r)
+{
+	if (r->cables)
+		forget_shape(r->cables);
+	free(r->cables);
+}
+
+/* The entry of @node: that of @t, if it has one. */
+static const struct fm_entry *entry_of(const struct fm *fm, const struct fm_table_msg *t,
+				       uint32_t node)
+{
+	uint32_t low = 0, high = t ? t->nentries : 0;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (t->entries[mid].node == node)
+			return &t->entries[mid];
+		if (t->entries[mid].node < node)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return fm->table.version ? &fm->table.entry[node] : NULL;
+}
+
+static bool has_nic(const struct fm_entry *e)
+{
+	return e && (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT);
+}
+
+static bool is_up(const struct fm_entry *a, unsigned int p, const struct fm_entry *b,
+		  unsigned int q)
+{
+	return has_nic(a) && has_nic(b) && !(a->fault & 1u << p) && !(b->fault & 1u << q);
+}
+
+/* Return: false: one of the nodes has never been here. */
+static bool are_known(const struct fm_entry *a, const struct fm_entry *b)
+{
+	return a && b && a->state != FM_NODE_ABSENT && b->state != FM_NODE_ABSENT;
+}
+
+/* What the table at hand, or, if there is none, the next one says of all cables. */
+static bool begin(struct fm *fm, const struct fm_table_msg *t)
+{
+	struct fm_cables *c = fm->root->cables;
+	const struct torus_shape *shape = &fm->table.shape;
+	const struct fm_table_msg *of = fm->table.version ? NULL : t;
+	uint32_t nodes = torus_nodes(shape);
+
+	forget_shape(c);
+	c->up = calloc(nodes, 1);
+	c->lost = calloc(nodes, 1);
+	if (!c->up || !c->lost) {
+		forget_shape(c);
+		return false;
+	}
+	c->shape = *shape;
+	c->begun = fm->now;
+	for (uint32_t i = 0; i < nodes; i++) {
+		for (unsigned int d = 0; d < shape->ndims; d++) {
+			const struct fm_entry *a = entry_of(fm, of, i);
+			const struct fm_entry *b = entry_of(fm, of, torus_neighbour(shape, i, d));
+
+			if (is_up(a, d, b, torus_dir_opposite(shape, d)))
+				c->up[i] |= (uint8_t)(1u << d);
+			else if (are_known(a, b))
+				c->lost[i] |= (uint8_t)(1u << d);
+		}
+	}
+	return true;
+}
+
+/* Why the end at @port of that node is down, as its own row says. Return: NULL: it is not. */
+static const char *reason_at(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	const struct fm_mate *m = fm_mate_at(fm->root, node);
+	const struct fm_port_row *row = m ? &m->row.port[port] : NULL;
+
+	if (!row || row->state == FM_PORT_UP)
+		return NULL;
+	return row->stalled ? "stall" : row->reason ? torus_link_reason_name(row->reason) : NULL;
+}
+
+static const char *find_reason(const struct fm *fm, const struct fm_table_msg *t,
+			       const struct fm_link_change *l)
+{
+	const struct fm_entry *a = entry_of(fm, t, l->node), *b = entry_of(fm, t, l->peer);
+	const char *why = reason_at(fm, l->node, l->port);
+
+	if (!why)
+		why = reason_at(fm, l->peer, l->peer_port);
+	if (!why && ((a && a->held & 1u << l->port) || (b && b->held & 1u << l->peer_port)))
+		why = "flap";
+	return why;
+}
+
+/* Room for one more. Return: false: no memory. */
+static bool make_room(struct fm_cables *c)
+{
+	uint32_t room = c->room ? 2 * c->room : 16;
+	struct change *change;
+
+	if (c->n < c->room)
+		return true;
+	change = realloc(c->change, room * sizeof(*change));
+	if (change)
+		c->change = change;
+	if (!change || !hash_reserve(&c->by_cable, room))
+		return false;
+	c->room = room;
+	return true;
+}
+
+/* The cable changes now. Return: since when it was as it was, as far as this root knows. */
+static uint64_t take_change(struct fm *fm, uint32_t cable)
+{
+	struct fm_cables *c = fm->root->cables;
+	uint32_t key = (uint32_t)fm_mix(cable), i;
+
+	for (uint32_t slot = 0; hash_next(&c->by_cable, key, &slot, &i);) {
+		uint64_t at = c->change[i].at;
+
+		if (c->change[i].cable != cable)
+			continue;
+		c->change[i].at = fm->now;
+		return at;
+	}
+	if (make_room(c)) {
+		hash_put(&c->by_cable, key, c->n);
+		c->change[c->n++] = (struct change) { cable, fm->now };
+	}
+	return c->begun;
+}
+
+/* Without memory it is not told. */
+static void add_found(struct fm_cables *c, const struct fm_link_change *l)
+{
+	uint32_t room = c->found_room ? 2 * c->found_room : 16;
+	struct fm_link_change *found;
+
+	if (c->nfound == c->found_room) {
+		found = realloc(c->found, room * sizeof(*found));
+		if (!found)
+			return;
+		c->found = found;
+		c->found_room = room;
+	}
+	c->found[c->nfound++] = *l;
+}
+
+static bool is_excluded(const struct fm_entry *a, unsigned int p, const struct fm_entry *b,
+			unsigned int q)
+{
+	return (a && a->admin & 1u << p) || (b && b->admin & 1u << q);
+}
+
+/* Looks at the cable of @node in dimension @d. */
+static void look_at(struct fm *fm, const struct fm_table_msg *t, uint32_t node, unsigned int d)
+{
+	struct fm_cables *c = fm->root->cables;
+	const struct torus_shape *shape = &fm->table.shape;
+	struct fm_link_change l = {
+		.node = node, .port = (uint8_t)d, .peer = torus_neighbour(shape, node, d),
+		.peer_port = (uint8_t)torus_dir_opposite(shape, d),
+	};
+	const struct fm_entry *a = entry_of(fm, t, node), *b = entry_of(fm, t, l.peer);
+	uint8_t bit = (uint8_t)(1u << d);
+
+	l.up = is_up(a, d, b, l.peer_port);
+	if (l.peer == node || !(l.up ? c->lost[node] & bit : c->up[node] & bit)) {
+		c->up[node] |= l.up ? bit : 0;
+		return;
+	}
+	c->up[node] ^= bit;
+	c->lost[node] ^= bit;
+	l.was_for = fm->now - take_change(fm, node * TORUS_MAX_DIMS + d);
+	l.reason = l.up ? NULL : find_reason(fm, t, &l);
+	l.excluded = is_excluded(a, d, b, l.peer_port);
+	snprintf(l.name, sizeof(l.name), "%s", a ? a->name : "");
+	snprintf(l.peer_name, sizeof(l.peer_name), "%s", b ? b->name : "");
+	add_found(c, &l);
+}
+
+uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t)
+{
+	struct fm_cables *c = fm->root->cables;
+	const struct torus_shape *shape = &fm->table.shape;
+
+	if (memcmp(&c->shape, shape, sizeof(*shape)) && !begin(fm, t))
+		return 0;
+	c->nfound = 0;
+	for (uint32_t i = 0; i < t->nentries; i++)
+		for (unsigned int d = 0; d < shape->ndims; d++) {
+			uint32_t node = t->entries[i].node;
+
+			look_at(fm, t, node, d);
+			look_at(fm, t, torus_neighbour(shape, node, d + shape->ndims), d);
+		}
+	return c->nfound;
+}
+
+static const char *time_text(uint64_t ns, char *buf, size_t room)
+{
+	if (ns < 10 * SEC)
+		snprintf(buf, room, "%llu ms", (unsigned long long)(ns / MS));
+	else if (ns < 600 * SEC)
+		snprintf(buf, room, "%llu s", (unsigned long long)(ns / SEC));
+	else
+		snprintf(buf, room, "%llu min", (unsigned long long)(ns / (60 * SEC)));
+	return buf;
+}
+
+static void tell(struct fm *fm, const struct fm_link_change *l)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	char node[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+	char end[TORUS_TEXT_MAX], was[32], text[FM_TEXT_MAX];
+	const struct fm_log line = {
+		.level = l->up || l->excluded ? FM_INFO : FM_WARNING, .kind = "link",
+		.text = text, .link = l,
+	};
+
+	snprintf(text, sizeof(text), "%s:%s ('%s') to %s:%s ('%s') is %s%s%s, after %s",
+		 torus_node_text(shape, l->node, node), torus_port_text(shape->ndims, l->port, port),
+		 l->name, torus_node_text(shape, l->peer, peer),
+		 torus_port_text(shape->ndims, l->peer_port, end), l->peer_name,
+		 l->up ? "up again" : "lost", l->reason ? ": " : "", l->reason ? l->reason : "",
+		 time_text(l->was_for, was, sizeof(was)));
+	fm->ops.log(fm->io, &line);
+}
+
+void fm_cables_tell(struct fm *fm)
+{
+	struct fm_cables *c = fm->root->cables;
+
+	for (uint32_t i = 0; i < c->nfound; i++)
+		tell(fm, &c->found[i]);
+	c->nfound = 0;
+}

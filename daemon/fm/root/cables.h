@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* An event for each cable that is lost, or comes back. */
+#ifndef FM_CABLES_H
+#define FM_CABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fm;
+struct fm_root;
+struct fm_table_msg;
+
+/* A root begins. Return: false: no memory. */
+bool fm_cables_new(struct fm_root *r);
+void fm_cables_free(struct fm_root *r);
+/*
+ * Finds what the next table, @t, changes: before it is taken. Return: how many cables are lost or
+ * come back by it.
+ */
+uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t);
+/* Logs what was found. */
+void fm_cables_tell(struct fm *fm);
+
+#endif /* FM_CABLES_H */

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events of cables at the root: one for each cable that is lost or comes back, whichever end tells,
+ * and however many do so at once.
+ */
+#include <stdio.h>
+
+#include "stage_flaps.h"
+
+#define LOST(a, b) "log warning link: " a " to " b " is lost"
+#define BACK(a, b) "log info link: " a " to " b " is up again"
+
+/* Sets the state of these ports of 1,1 and of the other ends of their cables. */
+static void ports(uint16_t mask, enum fm_port_state is, enum torus_link_reason why)
+{
+	struct fm_row r = stage_row(&s, 5);
+
+	for (unsigned int p = 0; p < 4; p++) {
+		uint32_t o = torus_neighbour(&s.shape, 5, p);
+		struct fm_row far = stage_row(&s, o);
+		struct fm_port_row *ends[] = { &r.port[p], &far.port[torus_dir_opposite(&s.shape, p)] };
+
+		for (unsigned int k = 0; k < 2 && mask & 1u << p; k++) {
+			ends[k]->state = (uint8_t)is;
+			ends[k]->session = serial[o] + 1;
+			ends[k]->closed = true;
+			ends[k]->reason = k ? TORUS_REASON_SILENCE : (uint8_t)why;
+		}
+		if (mask & 1u << p)
+			says(o, far);
+	}
+	says(5, r);
+}
+
+static unsigned int links(void)
+{
+	return stage_count(&s, " link: ");
+}
+
+static void start(void)
+{
+	root();
+	lives(5000);
+	assert_int_equal(links(), 0);	/* that they come up is no event */
+	stage_forget(&s);
+}
+
+/* Three cables of a node are pulled at once: three events, each by its end with a "+". */
+static void test_three(void **state)
+{
+	(void)state;
+	start();
+	ports(7, FM_PORT_FAULTY, TORUS_REASON_CARRIER);
+	lives(5100);
+	assert_int_equal(links(), 3);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": carrier, after 5"), 1);
+	assert_int_equal(stage_count(&s, LOST("1,1:+y ('n5')", "1,2:-y ('n9')") ": carrier, after 5"), 1);
+	assert_int_equal(stage_count(&s, LOST("0,1:+x ('n4')", "1,1:-x ('n5')") ": silence, after 5"), 1);
+	assert_int_equal(stage_count(&s, "(3 links lost or back)\n"), 1);
+	lives(8000);
+	assert_int_equal(links(), 3);
+	stage_forget(&s);
+	ports(7, FM_PORT_UP, TORUS_REASON_CARRIER);
+	lives(8100);
+	assert_int_equal(links(), 3);
+	assert_int_equal(stage_count(&s, BACK("1,1:+x ('n5')", "2,1:-x ('n6')") ", after 3"), 1);
+	assert_int_equal(stage_count(&s, BACK("1,1:+y ('n5')", "1,2:-y ('n9')") ", after 3"), 1);
+	assert_int_equal(stage_count(&s, BACK("0,1:+x ('n4')", "1,1:-x ('n5')") ", after 3"), 1);
+	stage_end(&s);
+}
+
+/* One end is enough, and the table's cause has the name of the cable, too. */
+static void test_other_end(void **state)
+{
+	(void)state;
+	start();
+	row(5, 2, FM_PORT_FAULTY);
+	lives(5100);
+	assert_int_equal(links(), 1);
+	assert_int_equal(stage_count(&s, LOST("0,1:+x ('n4')", "1,1:-x ('n5')") ", after 5"), 1);
+	assert_int_equal(stage_count(&s, ": link 0,1:+x down\n"), 1);
+	stage_end(&s);
+}
+
+/* Seconds, then minutes. */
+static void test_how_long(void **state)
+{
+	(void)state;
+	start();
+	lives(100 * 1000);
+	row(5, 0, FM_PORT_FAULTY);
+	lives(100 * 1000 + 100);
+	stage_did_some(&s, ", after 100 s\n");
+	lives(1030 * 1000);
+	row(5, 0, FM_PORT_UP);
+	lives(1030 * 1000 + 100);
+	assert_int_equal(stage_count(&s, ", after 15 min\n"), 1);
+	stage_end(&s);
+}
+
+/* A cable that an administrator excluded may be pulled: no warning. */
+static void test_excluded(void **state)
+{
+	(void)state;
+	start();
+	assert_int_equal(fm_exclude(s.fm, 6, 2, true, START + s.now), 0);
+	lives(5100);
+	assert_int_equal(links(), 0);
+	cable(FM_PORT_FAULTY);
+	lives(5200);
+	assert_int_equal(stage_count(&s, "log info link: 1,1:+x ('n5') to 2,1:-x ('n6') is lost"), 1);
+	assert_int_equal(links(), 1);
+	stage_end(&s);
+}
+
+/* A cable that is held down because it flaps is lost until it is used again. */
+static void test_held(void **state)
+{
+	(void)state;
+	start();
+	for (unsigned int k = 0; k < LIMIT; k++) {
+		lives(5100 + 200 * k);
+		cable(FM_PORT_FAULTY);
+		lives(5200 + 200 * k);
+		cable(FM_PORT_UP);
+	}
+	lives(6500);
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
+	assert_int_equal(stage_count(&s, LOST("1,1:+x", "2,1:-x")), 0);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')")), LIMIT);
+	assert_int_equal(stage_count(&s, BACK("1,1:+x ('n5')", "2,1:-x ('n6')")), LIMIT - 1);
+	lives(60000);
+	assert_null(fm_excluded(s.fm, 5, 0));
+	assert_int_equal(stage_count(&s, BACK("1,1:+x ('n5')", "2,1:-x ('n6')")), LIMIT);
+	stage_end(&s);
+}
+
+/* A node that comes late brings cables that nobody has missed. */
+static void test_new_node(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	stage_init(&s, "4x4", 0);
+	s.deaf = "init ping pong report lost rows place release welcome step close table adopted ";
+	nodes = 15;
+	for (unsigned int p = 0; p < s.dev.nports; p++)
+		stage_link_up(&s, p, 1);
+	stage_start(&s);
+	join_all();
+	lives(9000);
+	assert_int_equal(links(), 0);
+	nodes = 16;
+	m = stage_hello(&s, 15);
+	serial[15] = 1;
+	stage_up(&s, 115);
+	stage_msg(&s, 115, &m);
+	lives(12000);
+	assert_null(fm_excluded(s.fm, 15, 0));
+	assert_int_equal(links(), 0);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_three),
+		cmocka_unit_test(test_other_end),
+		cmocka_unit_test(test_how_long),
+		cmocka_unit_test(test_excluded),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_new_node),
+	};
+
+	return cmocka_run_group_tests_name("fm_cables", all, NULL, NULL);
+}
