@@ -172,7 +172,7 @@ static void shows_tables(void **state)
 	expect("links 1,0", 0);
 	has(out, "1,0:+x  2,0:-x  faulty (carrier)  fault         -       -       -    1.5 k       2"
 		 "         4  5.0 MiB   6.0 MiB\n");
-	expect("links --bad", 0);
+	expect("links --bad", 1);
 	has(out, "1,0:+x");
 	assert_null(strstr(out, "1,0:+y  "));
 	expect("links 1,0 --all", 0);
@@ -337,6 +337,8 @@ static void says_what_it_did(void **state)
 	has(err, "retry protocol 'pcie': allowed are angara, acknak, hippi and auto");
 	expect("log debug", 0);
 	has(out, "log level debug\n");
+	expect("log", 0);
+	assert_null(json_object_get(fake.request, "level"));
 	expect("park --replay n1-0", 0);
 	assert_string_equal(json_string_value(json_object_get(fake.request, "cmd")), "replay");
 	assert_string_equal(json_string_value(json_object_get(fake.request, "node")), "1,0");
@@ -705,10 +707,9 @@ static void tells_that_nothing_changes(void **state)
 	j = printed();
 	assert_true(json_is_false(json_object_get(j, "changed")));
 	json_decref(j);
-	fake.unchanged = 1;
+	fake.unchanged = 0;
 	expect("exclude 1,0:+x 0,1", 0);
 	assert_null(strstr(out, "nothing to change"));
-	fake.unchanged = 1;
 	expect("include 1,0:+x 0,1 --json", 0);
 	j = printed();
 	assert_true(json_is_true(json_object_get(j, "changed")));
@@ -716,6 +717,22 @@ static void tells_that_nothing_changes(void **state)
 	fake.former = true;
 	expect("include 1,0:+x", 0);
 	assert_null(strstr(out, "nothing to change"));
+}
+
+/* Worst first: a link that is lost, one that an administrator excluded, one with fewer lanes, none. */
+static void judges_bad_links(void **state)
+{
+	(void)state;
+	expect("links --bad", 0);
+	has(out, "no link is bad");
+	fake.narrow[1] = 1;
+	expect("links --bad", 3);
+	has(out, "1,0:+x  2,0:-x  up     -         10/12    5000    131%");
+	fake.excluded[2] = fake.held[2] = 2;
+	expect("links --bad", 1);
+	has(out, "1,0:+x");
+	has(out, "2,0:+y  2,1:-y  faulty (carrier)");
+	expect("links", 0);
 }
 
 static void names_who_is_missing(void **state)
@@ -837,6 +854,7 @@ int main(int argc, char **argv)
 						fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_that_nothing_changes, fake_setup,
 						fake_teardown),
+		cmocka_unit_test_setup_teardown(judges_bad_links, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_bad_answers, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_odd_data, fake_setup, fake_teardown),

@@ -12,6 +12,7 @@
 #include "wave.h"
 
 static bool all, bad;
+static int found;	/* the exit status of --bad */
 
 static const char *or_dash(const char *text)
 {
@@ -31,6 +32,35 @@ static bool is_bad(const json_t *l)
 	const char *lower = json_text(l, "lower");
 
 	return !is_fine(l) && (json_is_object(json_object_get(l, "peer")) || (lower && *lower));
+}
+
+static bool is_up(const json_t *l)
+{
+	const char *state = json_text(l, "state");
+
+	return state && !strcmp(state, "up");
+}
+
+/* Its receiver uses fewer lanes, a lower rate or less margin than it should. */
+static bool is_reduced(const json_t *l)
+{
+	return is_up(l) && json_count(l, "lanes") &&
+	       (json_count(l, "width") < json_count(l, "lanes") ||
+		json_count(l, "rate") < json_count(l, "rate_max") ||
+		json_count(l, "margin") < json_count(l, "margin_train"));
+}
+
+static bool is_shown(const json_t *l)
+{
+	return is_bad(l) || is_reduced(l);
+}
+
+/* What an administrator excluded, and what works with less, is a warning. */
+static bool is_warning(const json_t *l)
+{
+	const char *why = json_text(l, "excluded");
+
+	return is_up(l) && (!why || !strcmp(why, "admin"));
 }
 
 static uint64_t errors(const json_t *l)
@@ -82,7 +112,7 @@ static void serdes_cells(struct table *t, const json_t *l)
 	unsigned long long lanes = json_count(l, "lanes"), width = json_count(l, "width");
 	unsigned long long rate = json_count(l, "rate"), margin = json_count(l, "margin");
 
-	if (!lanes) {
+	if (!lanes || !is_up(l)) {	/* what it had before it went down says nothing */
 		for (int i = 0; i < 3; i++)
 			table_cell(t, FAINT, "-");
 		return;
@@ -231,8 +261,13 @@ static void show_all(const json_t *links)
 
 static void show(const json_t *links)
 {
-	json_t *some = bad ? show_filter(links, is_bad) : json_incref((json_t *)links);
+	json_t *some = bad ? show_filter(links, is_shown) : json_incref((json_t *)links), *v;
+	size_t i;
 
+	found = OK;
+	json_array_foreach(some, i, v)
+		if (bad && found != PROBLEM)
+			found = is_warning(v) ? NOT_KEPT : PROBLEM;
 	if (all)
 		show_all(some);
 	else
@@ -321,16 +356,19 @@ static int cmd_links(struct ctl *ctl, int argc, char **argv)
 {
 	bool whole = ctl->json || all;
 
+	int status;
+
 	if (ctl->json && (all || bad))
 		return fail("--json holds everything: --all and --bad do not go with it");
-	return show_nodes_early(ctl, json_pack("{ss sb}", "cmd", "links", whole ? "lanes" : "brief",
-					       true),
-				argc ? argv[0] : NULL, ASK_LINKS_MAX, 2, show, &early);
+	status = show_nodes_early(ctl, json_pack("{ss sb}", "cmd", "links",
+						 whole ? "lanes" : "brief", true),
+				  argc ? argv[0] : NULL, ASK_LINKS_MAX, 2, show, &early);
+	return status == OK && bad ? found : status;
 }
 
 static const struct opt opts[] = {
 	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0, "every counter, with what it means, and every lane" },
-	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0, "only links that are not up, or excluded" },
+	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0, "only links that are not up, excluded, or have fewer lanes" },
 	{ .kind = OPT_END },
 };
 
@@ -346,7 +384,9 @@ COMMAND(cmd_links) = {
 		"their rate, "
 		"and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.\n"
 		"Before there is a table: the ports of the asked node, with the neighbour that is there,\n"
-		"the end that is expected there, and what is wrong with the cable. Exit status 1.",
+		"the end that is expected there, and what is wrong with the cable. Exit status 1.\n"
+		"With --bad: 1 if there are such links, 3 if all of them are up and only excluded by\n"
+		"an administrator, or have fewer lanes, a lower rate or less margin than they should.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,
