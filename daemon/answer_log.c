@@ -25,9 +25,13 @@ static json_t *coords_json(const char *text)
 /* Events from before this node had a place are shown at its present place. */
 json_t *event_json(const struct fabricd *d, const struct event_record *r)
 {
-	return json_pack("{s:I, s:f, s:o, s:s, s:s, s:s}", "seq", (json_int_t)r->seq,
-			 "time", r->time, "node", coords_json(r->node[0] ? r->node : d->own),
-			 "level", log_level_name(r->level), "kind", r->kind, "text", r->text);
+	json_t *j = json_pack("{s:I, s:f, s:o, s:s, s:s, s:s}", "seq", (json_int_t)r->seq, "time",
+			      r->time, "node", coords_json(r->node[0] ? r->node : d->own), "level",
+			      log_level_name(r->level), "kind", r->kind, "text", r->text);
+
+	if (r->link)
+		json_object_set_new(j, "link", json_loads(r->link, 0, NULL));
+	return j;
 }
 
 void answer_events(struct request *rq)
@@ -60,11 +64,12 @@ void answer_log(struct request *rq)
 	const char *text = json_string_value(json_object_get(rq->args, "level"));
 	enum fm_level level;
 
-	if (!text || log_level_parse(text, &level)) {
+	if (text && log_level_parse(text, &level)) {
 		answer_error(rq, "usage", "level '%.32s', allowed: error, warning, info, debug",
-			     text ? text : "");
+			     text);
 		return;
 	}
-	log_level_set(level);
-	answer_ok(rq, json_pack("{s:s}", "level", log_level_name(level)), NULL);
+	if (text)
+		log_level_set(level);
+	answer_ok(rq, json_pack("{s:s}", "level", log_level_name(log_level())), NULL);
 }

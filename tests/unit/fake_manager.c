@@ -452,7 +452,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "replay"))
 		return json_pack("{si}", "parked", node);
 	if (!strcmp(cmd, "log"))
-		return json_pack("{sO}", "level", json_object_get(request, "level"));
+		return json_pack("{ss}", "level", json_object_get(request, "level") ?
+				 json_string_value(json_object_get(request, "level")) : "info");
 	if (!strcmp(cmd, "events"))
 		return json_pack("[{si sf so ss ss ss}]", "seq", 7, "time", 1700000000.25, "node",
 				 place(f, 1), "level", "warning", "kind", "link", "text",

@@ -36,7 +36,13 @@ static void wrong_questions(void **state)
 		{ "up", "lab up" },
 		{ "--json status", "options follow it, as in 'fabricctl COMMAND --json'" },
 		{ "status extra", "'extra' is one argument too many" },
-		{ "status --nothing", "--nothing" },
+		{ "status --nothing", "there is no option '--nothing'\n" },
+		{ "status --jsn", "there is no option '--jsn'; did you mean '--json'?" },
+		{ "links --badd=1", "there is no option '--badd=1'; did you mean '--bad'?" },
+		{ "links --bad=1", "option '--bad' takes no value" },
+		{ "lab status --lab no-such-lab", "no-such-lab" },
+		{ "help frob", "there is no command 'frob'" },
+		{ "help lab frob", "there is no command 'lab frob'" },
 		{ "status -x", "-x" },
 		{ "status --watch=0", "allowed 0.01 to 86400" },
 		{ "status --watch=nan", "nan" },
@@ -214,6 +220,14 @@ static void helps(void **state)
 		has(out, args);
 		has(out, "--help");
 	}
+	expect("help lab up", 0);
+	has(out, "usage: fabricctl lab up");
+	expect("lab help up", 0);
+	has(out, "usage: fabricctl lab up");
+	expect("help lab", 0);
+	has(out, "usage: fabricctl lab COMMAND");
+	expect("help links", 0);
+	has(out, "usage: fabricctl links");
 	expect("--version", 0);
 	has(out, "fabricctl " TORUS_VERSION);
 }

@@ -87,10 +87,9 @@ static json_t *join_requests(const json_t *requests)
 	return all;
 }
 
-/* A manager of an earlier release takes one after the other. The last reply is shown for all. */
+/* A manager of an earlier release takes one after the other. */
 static int ask_each(struct ask *a, const json_t *requests, json_t **data)
 {
-	bool changed = false;
 	int status = OK;
 	size_t i;
 	json_t *v;
@@ -100,11 +99,8 @@ static int ask_each(struct ask *a, const json_t *requests, json_t **data)
 		*data = NULL;
 		status = ask(a, json_incref(v), data);
 		if (status != OK)
-			return status;
-		changed |= json_is_true(json_object_get(*data, "changed"));
+			break;
 	}
-	if (changed && json_object_get(*data, "changed"))
-		json_object_set_new(*data, "changed", json_true());
 	return status;
 }
 

@@ -22,18 +22,18 @@ static int cmd_log(struct ctl *ctl, int argc, char **argv)
 	json_t *data;
 	int status;
 
-	(void)argc;
-	status = level_check(argv[0]);
+	status = argc ? level_check(argv[0]) : OK;
 	if (status == OK)
 		status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	status = ask(&a, json_pack("{ss ss}", "cmd", "log", "level", argv[0]), &data);
+	data = json_pack("{ss ss*}", "cmd", "log", "level", argc ? argv[0] : NULL);
+	status = ask(&a, data, &data);
 	if (status == OK) {
 		if (ctl->json)
 			json_show(json_incref(data));
 		else
-			printf("log level %s\n", json_text(data, "level"));
+			printf("%s: log level %s\n", a.who, json_text(data, "level"));
 		json_decref(data);
 	}
 	ask_close(&a);
@@ -42,9 +42,9 @@ static int cmd_log(struct ctl *ctl, int argc, char **argv)
 
 COMMAND(cmd_log) = {
 	.name = "log",
-	.args = "LEVEL",
+	.args = "[LEVEL]",
 	.brief = "How much the asked manager logs: error, warning, info, debug",
-	.min = 1,
+	.help = "Without LEVEL, how much it logs now. 'fabricctl events' shows what it has logged.",
 	.max = 1,
 	.asks = true,
 	.json = true,

@@ -24,6 +24,7 @@ static const struct opt ask_opts[] = {
 };
 static const struct opt lab_opts[] = {
 	{ OPT_TEXT, "name", 0, "NAME", NULL, 0, 0, "the lab, if there are several" },
+	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "the same, as with all other commands" },
 	{ .kind = OPT_END },
 };
 static const struct opt json_opts[] = {
@@ -87,7 +88,7 @@ static void put_title(const struct command *cmd, char *buf, size_t len)
 	snprintf(buf, len, "%s%s%s", family_of(cmd), cmd->family ? " " : "", cmd->name);
 }
 
-static void show_help(const struct command *cmd)
+void command_help(const struct command *cmd)
 {
 	struct options o;
 	char name[64];
@@ -180,14 +181,14 @@ static int option_take(const struct command *cmd, struct ctl *ctl, const struct 
 		       const char *value)
 {
 	if (opt == help_opts) {
-		show_help(cmd);
+		command_help(cmd);
 		return DONE;
 	}
 	if (opt == json_opts)
 		ctl->json = true;
 	else if (opt == watch_opts)
 		return watch_take(ctl, value);
-	else if (opt == lab_opts)
+	else if (opt == &lab_opts[0] || opt == &lab_opts[1])
 		ctl->lab = value;
 	else if (opt == &sim_opts[0])
 		ctl->csv = true;
@@ -260,6 +261,66 @@ static int count_check(const struct command *cmd, int n, char **args)
 	return CANNOT;
 }
 
+/* Edit distance of two short words. */
+static size_t edit_distance(const char *a, const char *b)
+{
+	size_t row[64], n = strlen(b), diagonal, above;
+
+	if (n >= 64)
+		return n;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			above = row[j];
+			row[j] = diagonal + (a[i - 1] != b[j - 1]);
+			if (row[j] > above + 1)
+				row[j] = above + 1;
+			if (row[j] > row[j - 1] + 1)
+				row[j] = row[j - 1] + 1;
+			diagonal = above;
+		}
+	}
+	return row[n];
+}
+
+/* The option of @cmd that is nearest to the word, which begins with "--"; NULL: none is near. */
+static const char *nearest_option(const struct command *cmd, const char *word)
+{
+	const char *best = NULL;
+	size_t least = 3, len = strcspn(word + 2, "=");
+	struct options o;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, word + 2);
+	collect_options(cmd, &o);
+	for (int i = 0; i < o.n; i++) {
+		size_t n = edit_distance(name, o.opt[i]->name);
+
+		if (n >= least || n >= strlen(o.opt[i]->name))
+			continue;
+		least = n;
+		best = o.opt[i]->name;
+	}
+	return best;
+}
+
+/* A long option that is unknown, or that was given a value it does not take. */
+static void bad_long_option(const struct command *cmd, const char *word)
+{
+	const char *name = nearest_option(cmd, word), *value = strchr(word, '=');
+
+	if (name && value && !strncmp(word + 2, name, (size_t)(value - word) - 2) &&
+	    !name[(size_t)(value - word) - 2])
+		warn("option '--%s' takes no value", name);
+	else if (name)
+		warn("there is no option '%s'; did you mean '--%s'?", word, name);
+	else
+		warn("there is no option '%s'", word);
+}
+
 static int bad_option(const struct command *cmd, int c, char **argv)
 {
 	if (c == ':')
@@ -270,7 +331,7 @@ static int bad_option(const struct command *cmd, int c, char **argv)
 	else if (optopt && optopt < 256)
 		warn("there is no option '-%c'", optopt);
 	else
-		warn("there is no option '%s', or it takes no value", argv[optind - 1]);
+		bad_long_option(cmd, argv[optind - 1]);
 	usage_hint(cmd);
 	return CANNOT;
 }
@@ -312,31 +373,6 @@ int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **a
 	if (status == DONE)
 		return -1 - OK;
 	return status == OK ? argc - n : -1 - status;
-}
-
-/* Edit distance of two short words. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[64], n = strlen(b), diagonal, above;
-
-	if (n >= 64)
-		return n;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		diagonal = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			above = row[j];
-			row[j] = diagonal + (a[i - 1] != b[j - 1]);
-			if (row[j] > above + 1)
-				row[j] = above + 1;
-			if (row[j] > row[j - 1] + 1)
-				row[j] = row[j - 1] + 1;
-			diagonal = above;
-		}
-	}
-	return row[n];
 }
 
 static void suggest_command(const char *family, const char *name)

@@ -134,6 +134,8 @@ extern const struct command *const __stop_ctl_commands[];
 #define for_each_command(p) \
 	for (p = __start_ctl_commands; p < __stop_ctl_commands; p++)
 
+/** command_help() - what it does, and its options */
+void command_help(const struct command *cmd);
 /** command_find() - NULL if there is none; says so, with the nearest names */
 const struct command *command_find(const char *family, const char *name);
 

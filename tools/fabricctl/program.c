@@ -101,6 +101,21 @@ static bool asks_help(const char *arg)
 	return is_either(arg, "--help", "-h") || !strcmp(arg, "help");
 }
 
+/* "help lab up" is "lab up --help". */
+static int help_about(int argc, char **argv)
+{
+	const struct family *family = family_find(argv[0]);
+	const struct command *cmd;
+
+	if (family && argc == 1)
+		return family_help(family);
+	cmd = command_find(family ? family->name : "", argv[family ? 1 : 0]);
+	if (!cmd)
+		return CANNOT;
+	command_help(cmd);
+	return OK;
+}
+
 static int dispatch_command(int argc, char **argv)
 {
 	const struct family *family;
@@ -111,7 +126,7 @@ static int dispatch_command(int argc, char **argv)
 		return CANNOT;
 	}
 	if (asks_help(argv[1]))
-		return print_help();
+		return argc > 2 ? help_about(argc - 2, argv + 2) : print_help();
 	if (is_either(argv[1], "--version", "-V")) {
 		printf("%s %s\n", this_program.name, TORUS_VERSION);
 		return OK;
@@ -124,8 +139,12 @@ static int dispatch_command(int argc, char **argv)
 			family_help(family);
 			return CANNOT;
 		}
-		if (asks_help(argv[1]))
+		if (asks_help(argv[1]) && argc == 2)
 			return family_help(family);
+		if (asks_help(argv[1])) {
+			argv[1] = argv[0];	/* "lab help up" is "help lab up" */
+			return help_about(argc - 1, argv + 1);
+		}
 	}
 	cmd = command_find(family ? family->name : "", argv[1]);
 	return cmd ? run_command(cmd, argc - 1, argv + 1) : CANNOT;
