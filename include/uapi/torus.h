@@ -69,6 +69,7 @@ enum torus_ifla {
 	IFLA_TORUS_PAYLOAD_MAX,	/* bytes that the largest packet carries; the same in a fabric */
 	IFLA_TORUS_RETRY,	/* enum torus_retry: what ports ask for when they begin */
 	IFLA_TORUS_PACE,	/* send 1/PACE of what the peer's receiver takes; 0: all */
+	IFLA_TORUS_BUBBLE,	/* enum torus_bubble: who may enter a ring; the same in a fabric */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)

@@ -69,6 +69,14 @@ enum torus_retry {
 	TORUS_RETRIES,
 };
 
+/* Packets that may enter a ring (kernel/core/bubble.h). */
+enum torus_bubble {
+	TORUS_BUBBLE_BLOC,	/* a packet that leaves a buffer free where it enters */
+	TORUS_BUBBLE_CBS,	/* one that takes no critical bubble */
+	TORUS_BUBBLE_MBS,	/* likewise; bubbles in the way are moved */
+	TORUS_BUBBLES,
+};
+
 /* State of a lane of a link's receiver. */
 enum torus_lane_state {
 	TORUS_LANE_OFF,	/* not trained yet */
@@ -372,7 +380,9 @@ enum torus_fault_attr {
 	X(ACKS_RECEIVED, acks_received, packets, "ACK packets received") \
 	X(NAKS_SENT, naks_sent, packets, "NAK packets sent (protocol acknak)") \
 	X(NAKS_RECEIVED, naks_received, packets, "NAK packets received") \
-	X(REPLAY_TIMEOUTS, replay_timeouts, events, "of retries, those after replay_timeout without an acknowledgement")
+	X(REPLAY_TIMEOUTS, replay_timeouts, events, "of retries, those after replay_timeout without an acknowledgement") \
+	X(BUBBLE_REQUESTS, bubble_requests, events, "times a false packet was asked for, since only bubbles were free (MBS)") \
+	X(BUBBLE_RESPONSES, bubble_responses, packets, "false packets sent (MBS)")
 
 enum torus_port_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_PC_##id,
@@ -406,7 +416,9 @@ enum torus_port_counter {
 	X(N_INP_VCD1, n_inp_vcd1, slots, "likewise, VCD1") \
 	X(N_INP_VCA, n_inp_vca, slots, "likewise, VCA") \
 	X(WIRE, wire, number, "wire version that the link speaks; 0: none yet") \
-	X(PEER_RATE, peer_rate, Mb/s, "what the peer's receiver takes; 0: it does not say")
+	X(PEER_RATE, peer_rate, Mb/s, "what the peer's receiver takes; 0: it does not say") \
+	X(CRITICAL_VCD0, critical_vcd0, slots, "of credits_vcd0, those that are critical bubbles (CBS, MBS)") \
+	X(CRITICAL_VCD1, critical_vcd1, slots, "likewise, of credits_vcd1")
 
 enum torus_port_gauge {
 #define TORUS_X_(id, name, unit, help) TORUS_PG_##id,

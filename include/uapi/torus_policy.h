@@ -28,7 +28,7 @@
 	X(GAP_TIME, gap_time, U64, TIME, 1000000, 3600000000000ULL) \
 	X(RETRY_COUNT, retry_count, U32, COUNT, 1, 1000000) \
 	X(RETRY_PACKETS, retry_packets, U32, COUNT, 1, 1024) \
-	X(SLOTS, slots, U32, COUNT, 4, 1024) \
+	X(SLOTS, slots, U32, COUNT, 1, 1024) \
 	X(RELAY_PACKETS, relay_packets, U32, COUNT, 1, 1 << 24) \
 	X(PAYLOAD_MAX, payload_max, U32, SIZE, 1024, 16368) \
 	X(FRAME_MAX, frame_max, U32, SIZE, 1072, 65535) \
@@ -41,6 +41,7 @@
 	X(MARGIN_TRAIN, margin_train, U32, COUNT, 1, 9999) \
 	X(MARGIN_RETRAIN, margin_retrain, U32, COUNT, 1, 9999) \
 	X(RETRY, retry, U32, PROTOCOL, 0, 3) \
-	X(PACE, pace, U32, COUNT, 0, 100)
+	X(PACE, pace, U32, COUNT, 0, 100) \
+	X(BUBBLE, bubble, U32, POLICY, 0, 2)
 
 #endif /* _UAPI_LINUX_TORUS_POLICY_H */

@@ -14,6 +14,15 @@ bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool i
 	return true;
 }
 
+bool tn_bubble_hand(enum tn_bubble_policy policy, struct tn_bubble *b, bool lowest)
+{
+	if (policy != TN_BUBBLE_MBS || lowest || !tn_bubble_stuck(b))
+		return false;
+	b->free--;
+	b->critical--;
+	return true;
+}
+
 bool tn_bubble_watch(enum tn_bubble_policy policy, struct tn_bubble *b, u32 now)
 {
 	if (policy != TN_BUBBLE_MBS || !tn_bubble_stuck(b)) {

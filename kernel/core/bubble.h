@@ -35,11 +35,11 @@
  * is one again, the last packet that had entered anywhere had left a free buffer, and one that goes
  * on, is parked or ends takes none away. A retraining changes no credits at all.
  *
- * The NIC uses BLOC. MBS needs a bit in every credit and false packets on the wire,
- * and gains little: two buffers an input, uniform traffic, phits a node and cycle at
- * saturation, MBS with its best number of bubbles: 4x4 0.761 and 0.839, 8x8 0.485 and
- * 0.497, 16x16 0.270 and 0.260, 32x32 0.145 and 0.138 (fabricsim flow). A test of the
- * router's own input as well gains as much (0.812, 0.506, 0.273), but is safe only
+ * The NIC uses BLOC unless it is told otherwise (its parameter bubble, ring.h): MBS needs marks in
+ * credits and false packets on the wire, and gains little. Two buffers an input, uniform traffic,
+ * phits a node and cycle at saturation, BLOC and MBS with its best number of bubbles: 4x4 0.761
+ * and 0.839, 8x8 0.485 and 0.497, 16x16 0.270 and 0.260, 32x32 0.145 and 0.138 (fabricsim flow). A
+ * test of the router's own input as well gains as much (0.812, 0.506, 0.273), but is safe only
  * while one packet at most can be under way on a link; cables hold many.
  */
 #ifndef TN_BUBBLE_H
@@ -53,6 +53,18 @@ enum tn_bubble_policy {
 	TN_BUBBLE_CBS,
 	TN_BUBBLE_MBS,
 };
+
+/** tn_bubble_policy_of() - the policy of @bubble, an enum torus_bubble */
+static inline enum tn_bubble_policy tn_bubble_policy_of(unsigned int bubble)
+{
+	return (enum tn_bubble_policy)(TN_BUBBLE_BLOC + bubble);
+}
+
+/** tn_bubble_marks() - does the policy mark buffers as critical? */
+static inline bool tn_bubble_marks(unsigned int policy)
+{
+	return policy >= TN_BUBBLE_CBS;
+}
 
 /**
  * struct tn_bubble - an output's view of the input at the other end of its link
@@ -144,6 +156,16 @@ static inline bool tn_bubble_move(enum tn_bubble_policy policy, struct tn_bubble
  * tn_bubble_move() decides how its buffer is given back.
  */
 bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool idle);
+
+/**
+ * tn_bubble_hand() - the node below asks for a false packet, and all that is free here is critical
+ * @lowest: this node has the lowest coordinate of the ring: it keeps its bubbles
+ *
+ * A ring that has a bubble at each output may have no other buffer left. Then one that is handed
+ * down in a false packet meets that of the node that asked, and the two become one.
+ * Return: true: send a false packet that carries it.
+ */
+bool tn_bubble_hand(enum tn_bubble_policy policy, struct tn_bubble *b, bool lowest);
 
 /**
  * tn_bubble_watch() - starts or stops the timer T; call it when @b has changed

@@ -43,19 +43,32 @@
 #include "bubble.h"
 #include "wire.h"
 
-/*
- * Packet buffers that BLOC needs an input: one to enter and the bubble. This NIC has four or
- * more itself, for a peer of wire version 4 refuses fewer.
- */
-#define TN_SLOTS_MIN 2
+/* In a VCCR.CRP of CBS and MBS: buffers freed, and how many of them are critical bubbles. */
+#define TN_CRP_FREED	0xff
+#define TN_CRP_CRITICAL	8	/* shift */
 
+/**
+ * struct tn_credit - of one link
+ * @policy: enum tn_bubble_policy of the ring; set once. 0: BLOC
+ * @critical: sender: critical bubbles among the free buffers, CBS and MBS; VCD only
+ * @owed_critical: receiver: of @owed, those that are critical
+ */
 struct tn_credit {
 	u16 ct[TORUS_VCS];	/* sender: buffers taken at the peer */
 	u16 n_inp[TORUS_VCS];	/* sender: buffers the peer has */
 	u16 used[TORUS_VCS];	/* receiver: own buffers occupied */
 	u16 owed[TORUS_VCS];	/* receiver: freed, not reported yet */
 	u8 turn;		/* VC whose report is next */
+	u8 policy;
+	u8 critical[TORUS_VCS];
+	u8 owed_critical[TORUS_VCS];
 };
+
+/** tn_slots_min() - packet buffers that an input needs: BLOC and CBS one beside the bubble */
+static inline unsigned int tn_slots_min(unsigned int policy)
+{
+	return policy == TN_BUBBLE_MBS ? 1 : 2;
+}
 
 static inline unsigned int tn_credit_free(const struct tn_credit *c, unsigned int vc)
 {
@@ -68,6 +81,12 @@ static inline bool tn_credit_may(const struct tn_credit *c, unsigned int vc,
 {
 	return tn_bubble_room(tn_credit_free(c, vc), bubbles);
 }
+
+/**
+ * tn_credit_room() - may a session begin with a peer that has @slots, @occupied of them?
+ * One that puts a critical bubble into each ring needs a free buffer for it (ring.h).
+ */
+bool tn_credit_room(const struct tn_credit *c, const u16 *slots, const u16 *occupied);
 
 /**
  * tn_credit_start() - a new session: the peer has @slots, @occupied of them by
@@ -84,6 +103,14 @@ static inline unsigned int tn_credit_owed(const struct tn_credit *c)
 static inline void tn_credit_take(struct tn_credit *c, unsigned int vc)
 {
 	c->ct[vc]++;
+}
+
+/** tn_credit_freed() - a buffer of @vc is free; @critical: as a critical bubble */
+static inline void tn_credit_freed(struct tn_credit *c, unsigned int vc, bool critical)
+{
+	c->used[vc]--;
+	c->owed[vc]++;
+	c->owed_critical[vc] |= critical;	/* two that meet are one from now on */
 }
 
 /** tn_credit_returned() - the peer reports. Return: false: more than it had. */

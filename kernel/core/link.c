@@ -72,7 +72,7 @@ static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 
 static bool sane(const struct tn_link *l, const struct tn_hdr *h)
 {
-	if ((h->relayed || h->nic) && h->type != TN_DATA && h->type != TN_UNREACH)
+	if (h->relayed && h->type != TN_DATA && h->type != TN_UNREACH)
 		return false;
 	switch (h->type) {
 	case TN_DATA:
@@ -83,9 +83,11 @@ static bool sane(const struct tn_link *l, const struct tn_hdr *h)
 		       h->len <= l->params->payload_max / TN_FLIT;
 	case TN_CREDIT:
 	case TN_IDLE:
-		return !h->len && h->crp_vc < TORUS_VCS;
+		return !h->len && h->crp_vc < TORUS_VCS &&
+		       (!h->nic || (l->credit.policy == TN_BUBBLE_MBS && h->vc < TORUS_VC_A));
 	case TN_MGMT:
-		return h->len && h->len <= TORUS_MGMT_MAX / TN_FLIT && h->crp_vc < TORUS_VCS;
+		return !h->nic && h->len && h->len <= TORUS_MGMT_MAX / TN_FLIT &&
+		       h->crp_vc < TORUS_VCS;
 	default:
 		return false;
 	}
@@ -110,9 +112,10 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		      struct tn_tail *t, u64 now)
 {
 	bool data = h->type == TN_DATA || h->type == TN_UNREACH;
+	bool takes = data || h->nic;	/* a buffer: false packets do, too */
 	struct tn_pkt *pkt = NULL;
 
-	if (data && l->credit.used[h->vc] >= l->params->slots) {
+	if (takes && l->credit.used[h->vc] >= l->params->slots) {
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
 	}
@@ -151,7 +154,10 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	} else if (data) {		/* marked bad by the sender; a good copy follows */
 		l->counter[TORUS_PC_VB_DROPS]++;
 		l->credit.used[h->vc]++;
-		tn_link_freed(l, h->vc, now);
+		tn_link_freed(l, h->vc, false, now);
+	} else if (takes) {
+		l->credit.used[h->vc]++;
+		l->ops->false_came(l->ctx, l, h->vc, h->dst, now);
 	} else if (h->type == TN_MGMT) {
 		l->counter[TORUS_PC_MGMT_RX]++;
 		l->host_ops->mgmt(l->host, l->port, c->payload, tn_payload_bytes(h, t));
@@ -202,8 +208,11 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	}
 	if (!rx_ack(l, h, now))
 		return false;
-	if (h->type == TN_IDLE)
+	if (h->type == TN_IDLE) {
+		if (h->nic)
+			l->ops->asked(l->ctx, l, h->vc, now);
 		return true;
+	}
 	switch (tn_retry_check(&l->retry, h)) {
 	case TN_RX_BEHIND:
 		l->counter[TORUS_PC_DUPLICATES]++;
@@ -503,15 +512,35 @@ static void push_credits(struct tn_link *l, u64 now)
 	}
 }
 
+/* @at: in l->ctl */
+static void add_idle(struct tn_link *l, struct tn_frame *f, struct tn_hdr h, u8 *at)
+{
+	h.type = TN_IDLE;
+	l->retry.ops->stamp(&l->retry, &h);
+	memset(at, 0, 2 * TN_FLIT);
+	tn_hdr_put(at, &h);
+	tn_lcrc_set(at, l->seed);
+	seg_add(f, at, 2 * TN_FLIT);
+}
+
 static void idle_frame(struct tn_link *l, struct tn_frame *f)
 {
-	struct tn_hdr h = { .type = TN_IDLE };
+	add_idle(l, f, (struct tn_hdr) { 0 }, l->ctl);
+}
 
-	l->retry.ops->stamp(&l->retry, &h);
-	memset(l->ctl, 0, 2 * TN_FLIT);
-	tn_hdr_put(l->ctl, &h);
-	tn_lcrc_set(l->ctl, l->seed);
-	seg_add(f, l->ctl, 2 * TN_FLIT);
+/* Adds requests for false packets. An ACKNAK or IDLE of the same frame is in the first flits. */
+static void add_requests(struct tn_link *l, struct tn_frame *f)
+{
+	u8 *at = l->ctl + 2 * TN_FLIT;
+	unsigned int vc;
+
+	for (vc = 0; vc < TORUS_VC_A; vc++) {
+		if (!(l->asks >> vc & 1))
+			continue;
+		add_idle(l, f, (struct tn_hdr) { .nic = 1, .vc = (u8)vc }, at);
+		at += 2 * TN_FLIT;
+	}
+	l->asks = 0;
 }
 
 /* Writes an ACK or NAK at the start of the frame, so that it survives a damaged packet. */
@@ -530,7 +559,7 @@ bool tn_link_wants(const struct tn_link *l)
 	if (l->init_now)
 		return true;
 	return l->state == TORUS_LINK_UP && !l->paced &&
-	       (tn_retry_ready(&l->retry) || l->ack_now ||
+	       (tn_retry_ready(&l->retry) || l->ack_now || l->asks ||
 		(l->credit_now && tn_credit_owed(&l->credit)));
 }
 
@@ -555,6 +584,8 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 		return 0;
 	if (alone && l->ack_now)
 		acknak(l, f);
+	if (l->asks)
+		add_requests(l, f);
 	fill(l, f, now);
 	if (l->credit_now || l->ack_now) {
 		push_credits(l, now);
@@ -627,10 +658,26 @@ void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 	tn_retry_push(&l->retry, pkt, now);
 }
 
-void tn_link_freed(struct tn_link *l, unsigned int vc, u64 now)
+bool tn_link_false(struct tn_link *l, unsigned int vc, bool handed, u64 now)
 {
-	l->credit.used[vc]--;
-	l->credit.owed[vc]++;
+	struct tn_pkt *pkt;
+
+	if (!tn_link_may(l, vc, 0))
+		return false;
+	pkt = l->host_ops->pkt_new(l->host, 0);
+	if (!pkt)
+		return false;
+	pkt->hdr = (struct tn_hdr) { .type = TN_CREDIT, .vc = (u8)vc, .nic = 1, .dst = handed };
+	pkt->tail = (struct tn_tail) { 0 };
+	pkt->unsummed = 0;
+	tn_credit_take(&l->credit, vc);
+	tn_retry_push(&l->retry, pkt, now);
+	return true;
+}
+
+void tn_link_freed(struct tn_link *l, unsigned int vc, bool critical, u64 now)
+{
+	tn_credit_freed(&l->credit, vc, critical);
 	if (l->credit.owed[vc] >= l->params->slots / 4)
 		l->credit_now = true;
 	else if (l->credit_at == ~0ull)

@@ -81,6 +81,9 @@ struct tn_link;
  * @changed: the state changed; or, with UP as @old_state and still up, its margin has
  *	fallen below what training would take, or is above it again; or the state is the same
  *	and its reason says why the ends cannot come up
+ * @asked: MBS: the peer asks for a false packet on @vc
+ * @false_came: MBS: one came, and its buffer is occupied until tn_link_freed(); @handed: it
+ *	carries a critical bubble of the peer's
  * @peer_seq: what the peer accepted of the last session: all before @seq, or
  *	@none: it never was up in it (our packets came to a peer that lacked our
  *	last INIT), or nobody knows any more (it restarted)
@@ -90,6 +93,8 @@ struct tn_link_ops {
 	void (*acked)(void *ctx, struct tn_queue *done);
 	void (*failed)(void *ctx, struct tn_link *l, struct tn_queue *retry, u64 now);
 	void (*changed)(void *ctx, struct tn_link *l, u8 old_state);
+	void (*asked)(void *ctx, struct tn_link *l, unsigned int vc, u64 now);
+	void (*false_came)(void *ctx, struct tn_link *l, unsigned int vc, bool handed, u64 now);
 	void (*peer_seq)(void *ctx, struct tn_link *l, bool none, u16 seq);
 };
 
@@ -118,6 +123,7 @@ struct tn_link {
 	bool init_now;
 	bool ack_now;
 	bool credit_now;
+	u8 asks;		/* VCs, a bit each, to ask for a false packet on */
 	bool paced;		/* the wire is taken until @free_at */
 
 	struct tn_retry retry;
@@ -127,6 +133,7 @@ struct tn_link {
 	u8 wire_highest;	/* version that INITs say it speaks */
 	u8 wire;		/* version of this or the last session; 0: there was none */
 	struct tn_credit credit;
+	u32 stuck[TORUS_VCS];	/* tn_bubble.since of each VC */
 	struct tn_fault marks;	/* DATA and UNREACH packets that a marked copy goes before */
 	struct tn_train train;
 	u64 look_at;		/* at the eyes, or when to train again after a failure */
@@ -193,8 +200,14 @@ u64 tn_link_expiry(const struct tn_link *l);
 bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles);
 /** tn_link_push() - queue a packet for pkt->hdr.vc, after tn_link_may() */
 void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now);
-/** tn_link_freed() - a packet accepted here left its input buffer */
-void tn_link_freed(struct tn_link *l, unsigned int vc, u64 now);
+/** tn_link_freed() - a packet accepted here left its input buffer; @critical: as a bubble */
+void tn_link_freed(struct tn_link *l, unsigned int vc, bool critical, u64 now);
+/**
+ * tn_link_false() - push a false packet (ring.h)
+ * @handed: it carries a critical bubble
+ * Return: false: it cannot be sent now.
+ */
+bool tn_link_false(struct tn_link *l, unsigned int vc, bool handed, u64 now);
 int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now);
 /**
  * tn_link_retry() - ask for a retry protocol

@@ -36,6 +36,7 @@ static void stop_timers(struct tn_link *l)
 	l->e_at = NEVER;
 	l->keepalive_at = NEVER;
 	l->init_now = false;
+	l->asks = 0;
 	l->ack_now = false;
 	l->credit_now = false;
 }
@@ -52,6 +53,7 @@ void tn_link_init(struct tn_link *l, u64 now)
 	tn_retry_start(&l->retry, &tn_retry_angara, 0, 0, now);
 	l->retry_wanted = (u8)l->params->retry;
 	l->wire_highest = TN_WIRE_VERSION;
+	l->credit.policy = (u8)tn_bubble_policy_of(l->params->bubble);
 }
 
 /* --- training ---------------------------------------------------------------- */
@@ -204,6 +206,7 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 		for (vc = 0; vc < TORUS_VCS; vc++) {
 			l->occupied[vc] = l->credit.used[vc];
 			l->credit.owed[vc] = 0;
+			l->credit.owed_critical[vc] = 0;
 		}
 	}
 	l->init_gap = l->params->init_interval;
@@ -370,6 +373,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 		.up = l->state == TORUS_LINK_UP,
 		.retry = l->retry_said,
 		.mbps = tn_train_mbps(&l->train),
+		.bubble = (u8)l->params->bubble,
 	};
 	unsigned int vc;
 
@@ -490,7 +494,7 @@ static bool stale(const struct tn_link *l, const struct tn_init *i, u64 now)
 /* Why this end and the one that said @i never come up; NONE: they can. */
 static u8 find_mismatch(const struct tn_link *l, const struct tn_init *i)
 {
-	if (i->bubble)
+	if (i->bubble != l->params->bubble)
 		return TORUS_REASON_BUBBLE;
 	if (i->slot_flits != slot_flits(l) ||
 	    (l->retry_said && i->retry && l->retry_said != i->retry))
@@ -563,6 +567,9 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 		return;
 	}
 	forget_mismatch(l);
+	if (l->state != TORUS_LINK_RETRAINING &&
+	    !tn_credit_room(&l->credit, i.slots, i.occupied))
+		return;		/* it begins anew when it has freed a buffer */
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
 	l->peer_attempt = i.attempt;
@@ -637,6 +644,21 @@ static void poll_up(struct tn_link *l, u64 now)
 		retrain(l, true, now);
 }
 
+/*
+ * Does this attempt keep the peer from beginning, by the occupied buffers of which it tells, though
+ * there are free ones by now?
+ */
+static bool has_drained(const struct tn_link *l)
+{
+	u16 slots[TORUS_VCS];
+	unsigned int vc;
+
+	for (vc = 0; vc < TORUS_VCS; vc++)
+		slots[vc] = (u16)l->params->slots;
+	return !tn_credit_room(&l->credit, slots, l->occupied) &&
+	       tn_credit_room(&l->credit, slots, l->credit.used);
+}
+
 void tn_link_poll(struct tn_link *l, u64 now)
 {
 	poll_serdes(l, now);
@@ -652,6 +674,12 @@ void tn_link_poll(struct tn_link *l, u64 now)
 		return;
 	}
 	if (now >= l->init_at) {
+		if (l->state != TORUS_LINK_RETRAINING && has_drained(l)) {
+			u64 gap = l->init_gap;
+
+			begin_attempt(l, false, now);
+			l->init_gap = gap;
+		}
 		l->init_at = now + l->init_gap;
 		l->init_now = may_say(l);
 	}

@@ -2,6 +2,7 @@
 /* Host side of the NIC: set-up, sending, links, timers, counters. */
 #include "nic_impl.h"
 #include "params.h"
+#include "ring.h"
 
 void tn_tell(struct tn_nic *nic, u8 type)
 {
@@ -82,11 +83,23 @@ static void link_peer_seq(void *ctx, struct tn_link *l, bool none, u16 seq)
 	tn_nic_park_resolve(ctx, l->port, l->session, seq, none);
 }
 
+static void link_asked(void *ctx, struct tn_link *l, unsigned int vc, u64 now)
+{
+	tn_ring_respond(ctx, l, vc, now);
+}
+
+static void link_false_came(void *ctx, struct tn_link *l, unsigned int vc, bool handed, u64 now)
+{
+	tn_ring_false_came(ctx, l, vc, handed, now);
+}
+
 static const struct tn_link_ops link_ops = {
 	.accept = link_accept,
 	.acked = link_acked,
 	.failed = link_failed,
 	.changed = link_changed,
+	.asked = link_asked,
+	.false_came = link_false_came,
 	.peer_seq = link_peer_seq,
 };
 
@@ -116,6 +129,7 @@ int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
 	nic->nports = cfg->nports;
 	nic->park.bytes_max = cfg->params.park_bytes;
 	nic->relay.ask_at = ~0ull;
+	nic->ring_at = ~0ull;
 	for (p = 0; p < nic->nports; p++) {
 		struct tn_link *l = &nic->link[p];
 
@@ -169,7 +183,7 @@ static void empty(struct tn_nic *nic, u64 now)
 	for (i = 0; i < TN_INPUTS; i++) {
 		while ((pkt = tn_queue_pop(&nic->input[i]))) {
 			if (pkt->in_port < nic->nports)
-				tn_link_freed(&nic->link[pkt->in_port], pkt->in_vc, now);
+				tn_link_freed(&nic->link[pkt->in_port], pkt->in_vc, false, now);
 			drop_counted(nic, pkt);
 		}
 	}
@@ -512,6 +526,8 @@ void tn_nic_poll(struct tn_nic *nic, u64 now)
 			tn_link_poll(&nic->link[p], now);
 	}
 	tn_via_poll(nic, now);
+	if (now >= nic->ring_at)
+		tn_ring_poll(nic, now);
 	if (f->waiting && now - f->since >= nic->params.gap_time) {
 		u64 lost = f->lost;
 
@@ -530,6 +546,8 @@ u64 tn_nic_expiry(const struct tn_nic *nic)
 
 	if (nic->relay.ask_at < at)
 		at = nic->relay.ask_at;
+	if (nic->ring_at < at)
+		at = nic->ring_at;
 	for (p = 0; p < nic->nports; p++) {
 		u64 e = tn_link_expiry(&nic->link[p]);
 
@@ -658,6 +676,8 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 	info->gauge[TORUS_PG_WIRE] = l->wire;
 	info->gauge[TORUS_PG_PEER_RATE] = l->peer_mbps;
 	info->gauge[TORUS_PG_WAITED] = waited(l, now);
+	info->gauge[TORUS_PG_CRITICAL_VCD0] = l->credit.critical[TORUS_VC_D0];
+	info->gauge[TORUS_PG_CRITICAL_VCD1] = l->credit.critical[TORUS_VC_D1];
 	serdes_gauges(&l->train, info->gauge);
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		info->gauge[TORUS_PG_CT_VCD0 + vc] = l->credit.ct[vc];

@@ -82,7 +82,7 @@ struct tn_ops {
  *	manager says earlier that it is lost
  * @retry_count: see @retry_time
  * @retry_packets: RETRY buffer, 1 to 1024 packets
- * @slots: packet buffers of each VC of each input, 4 to 1024
+ * @slots: packet buffers of each VC of each input, 4 (CBS: 2, MBS: 1) to 1024
  * @payload_max: payload bytes of the largest packet, TN_PAYLOAD_MIN to TN_PAYLOAD_MAX, in whole
  *	flits; the same at all NICs of a fabric, as links between different values do not come up
  * @frame_max: bytes of an Ethernet frame's payload, at least tn_packet_max()
@@ -93,6 +93,8 @@ struct tn_ops {
  *	another
  * @pace: a link sends at 1/@pace of the rate that its peer's receiver has announced, if it has;
  *	0: without limit
+ * @bubble: enum torus_bubble: which packets may enter a ring; the same at all NICs of a fabric, as
+ *	links between different policies do not come up (ring.h)
  * @relay_packets: number of packets that the node holds as a relay; at least one of each node
  *	(relay.h)
  * @park_bytes: size of the parking segment
@@ -119,6 +121,7 @@ struct tn_params {
 	u32 retry_packets;
 	u32 retry;
 	u32 pace;
+	u32 bubble;
 	u32 slots;
 	u32 payload_max;
 	u32 frame_max;

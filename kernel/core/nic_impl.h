@@ -62,6 +62,7 @@ struct tn_way {
  * @turn: input that is served first in the next round
  * @live: mask of ports whose link is not down: others do not send
  * @way: of the packet that was last moved
+ * @ring_at: when to look at outputs that are stuck (ring.h); ~0: none is
  * @reopening: mask of closed ports that open when the replay is done
  * @held: own packets whose destination is on hold, in order
  * @rows, @shadow: the active and the shadow table, @nodes rows each; @shadow_open: the shadow
@@ -102,6 +103,7 @@ struct tn_nic {
 	u8 turn;
 	u16 live;
 	u16 reopening;
+	u64 ring_at;
 	struct tn_way way;
 	struct tn_queue input[TN_INPUTS];
 	struct tn_queue held;

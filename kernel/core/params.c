@@ -81,6 +81,12 @@ void tn_param_set(struct tn_params *all, const struct tn_param *p, u64 v)
 		*(u32 *)at = (u32)v;
 }
 
+/* BLOC does with two (credit.h), but peers of wire version 4 refuse fewer than four. */
+static u64 slots_min(u32 bubble)
+{
+	return bubble == TORUS_BUBBLE_BLOC ? 4 : bubble == TORUS_BUBBLE_CBS ? 2 : 1;
+}
+
 int tn_params_check(const struct tn_params *all, struct tn_params_why *why)
 {
 	unsigned int i;
@@ -92,6 +98,13 @@ int tn_params_check(const struct tn_params *all, struct tn_params_why *why)
 		if (tn_param_get(all, p) < why->min || tn_param_get(all, p) > why->max)
 			return -ERANGE;
 	}
+	*why = (struct tn_params_why) {
+		.param = &tn_param_list[TN_PARAM_SLOTS],
+		.min = slots_min(all->bubble),
+		.max = tn_param_list[TN_PARAM_SLOTS].max,
+	};
+	if (all->slots < why->min)
+		return -ERANGE;
 	for (i = 0; i < ARRAY_SIZE(orders); i++) {
 		*why = (struct tn_params_why) {
 			.param = &tn_param_list[orders[i].param],

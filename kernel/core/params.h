@@ -5,14 +5,15 @@
 
 #include "nic.h"
 
-enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE, TN_PROTOCOL };
+enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE, TN_PROTOCOL, TN_POLICY };
 
 /**
  * struct tn_param - one of struct tn_params
  * @name: as people write it
  * @attr: enum torus_ifla
  * @offset, @is_wide: where it is kept, as u64 or u32
- * @min, @max: what is allowed: ns, bytes, errors per bit in 1e-18, or enum torus_retry
+ * @min, @max: what is allowed: ns, bytes, errors per bit in 1e-18, enum torus_retry or enum
+ *	torus_bubble
  */
 struct tn_param {
 	const char *name;

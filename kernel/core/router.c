@@ -6,7 +6,8 @@
  * -x -y ...), so dependences between rings are acyclic; within a ring a packet
  * that enters (injected, or turning) must leave one packet buffer free behind it
  * (CT + 1 < N_inp), one that continues need not (CT < N_inp), so every ring
- * always has a free buffer and somebody in it can move (BLOC, bubble.h). A packet that turns
+ * always has a free buffer and somebody in it can move (BLOC, bubble.h; CBS and MBS keep one
+ * otherwise, ring.h). A packet that turns
  * back into its own direction's ring after a first step continues in it. VCA
  * takes any allowed direction and, when none has room, enters VCD0's ring by the
  * same rule and stays there: the escape. Hosts always take what arrives.
@@ -22,6 +23,7 @@
  */
 #include "bubble.h"
 #include "nic_impl.h"
+#include "ring.h"
 
 #define BURST 16	/* packets moved from one input before the next input is served */
 
@@ -55,11 +57,19 @@ void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	}
 }
 
-/* The packet is out of the queue of its input: its buffer is free. */
+/* A packet is out of the queue of its input: its buffer is free. */
+static void free_buffer(struct tn_nic *nic, unsigned int port, unsigned int vc, bool took, u64 now)
+{
+	if (port >= nic->nports)
+		return;
+	if (nic->params.bubble)
+		took = tn_ring_leave(nic, port, vc, took);
+	tn_link_freed(&nic->link[port], vc, took, now);
+}
+
 static void freed(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
 {
-	if (pkt->in_port < nic->nports)
-		tn_link_freed(&nic->link[pkt->in_port], pkt->in_vc, now);
+	free_buffer(nic, pkt->in_port, pkt->in_vc, false, now);
 }
 
 /* --- delivery, parking, packets that come back ------------------------------ */
@@ -359,7 +369,7 @@ static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned in
 	return !(nic->reopening >> out & 1 && from_park(pkt));
 }
 
-static enum moved stall(struct tn_link *l, struct tn_pkt *pkt, u64 now)
+static enum moved stall(struct tn_nic *nic, struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
 	if (!pkt->stalled) {
 		l->counter[TORUS_PC_CREDIT_STALLS]++;
@@ -369,6 +379,8 @@ static enum moved stall(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 	/* Not for VCA: the packet may leave by another port, and the time would stay set. */
 	if (pkt->hdr.vc != TORUS_VC_A && !l->waiting[pkt->hdr.vc])
 		l->waiting[pkt->hdr.vc] = now;
+	if (nic->params.bubble == TORUS_BUBBLE_MBS)
+		tn_ring_wait(nic, l, pkt->hdr.vc, now);
 	return BLOCKED;
 }
 
@@ -401,25 +413,30 @@ static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *pat
 
 static void forward(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u8 last, u64 now)
 {
+	struct tn_link *l = &nic->link[out];
+	unsigned int port = pkt->in_port, vc = pkt->in_vc;
+	bool took = nic->params.bubble && tn_ring_take(l, pkt->hdr.vc);
+
 	pkt->hdr.first = TN_NO_STEP;
 	pkt->hdr.last = last;
-	freed(nic, pkt, now);
-	if (pkt->in_port < nic->nports)
+	if (port < nic->nports)
 		nic->counter[TORUS_NC_FORWARDED]++;
 	pkt->in_port = TN_PORT_HOST;	/* no input buffer is occupied any more */
 	pkt->stalled = 0;
-	nic->link[out].waiting[pkt->hdr.vc] = 0;
-	tn_link_push(&nic->link[out], pkt, now);
+	l->waiting[pkt->hdr.vc] = 0;
+	tn_link_push(l, pkt, now);
+	free_buffer(nic, port, vc, took, now);
 }
 
 static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, unsigned int vc)
 {
 	bool continues = pkt->in_port < nic->nports && pkt->in_vc == vc &&
 			 out == tn_dir_opposite(&nic->shape, pkt->in_port);
+	const struct tn_link *l = &nic->link[out];
 
-	return tn_link_may(&nic->link[out], vc,
-			   tn_bubble_reserve(vc == TORUS_VC_A ? TN_BUBBLE_NONE : TN_BUBBLE_BLOC,
-					     !continues, 0));
+	return tn_link_may(l, vc, tn_bubble_reserve(vc == TORUS_VC_A ? TN_BUBBLE_NONE :
+						    l->credit.policy, !continues,
+						    l->credit.critical[vc]));
 }
 
 /*
@@ -540,7 +557,7 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 
 		out = adapt(nic, pkt, det);
 		if (out == nic->nports)
-			return stall(&nic->link[det], pkt, now);
+			return stall(nic, &nic->link[det], pkt, now);
 		if (out > nic->nports)
 			return park(nic, pkt, det, now);
 		if (out != det)
@@ -548,7 +565,7 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	} else if (dead(nic, pkt, out)) {
 		return park(nic, pkt, out, now);
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
-		return stall(&nic->link[out], pkt, now);
+		return stall(nic, &nic->link[out], pkt, now);
 	}
 	forward(nic, pkt, out, last, now);
 	return MOVED;

@@ -50,6 +50,12 @@
  *
  * The TSEQ of an IDLE is that of the packet that goes next.
  *
+ * Bubble policies (INIT byte 53; ring.h). With 1, CBS, and 2, MBS, VCCR.CRP is buffers freed, at
+ * most 255 (bits 46-53), and how many of them are critical bubbles, VCD only (54-57). With MBS an
+ * IDLE with NIC asks its receiver for a false packet on VC, VCD only. A false packet is a CREDIT
+ * with NIC: it takes a packet buffer of VC, which is freed at once; destination: 1: it carries a
+ * critical bubble of its sender's, else 0. With 0, BLOC, NIC in both is malformed.
+ *
  * TSEQ, RSEQ, E, G and GE as of the Angara protocol; retry_acknak.c and
  * retry_hippi.c say what the others put there. ACKNAK is 8 bytes between packets:
  *   0-2 type   3 NAK   4-15 last good TSEQ   16-31 zero
@@ -75,10 +81,11 @@
  *   20 own nonce (4)  24 nonce heard from the peer, 0 for none (4)
  *   28 last session (4)  32 RSEQ of the last session (2)
  *   34 first TSEQ of the new session (2)
- *   36 packet buffers of each VC (3 x 2)  42 of these occupied (3 x 2)
+ *   36 packet buffers of each VC (3 x 2)  42 of these occupied (3 x 2); CBS, MBS: not all of
+ *   VCD0 or VCD1, else the receiver waits for an attempt that says so
  *   48 attempt (4): rises by one with each nonce of an epoch
  *   52 highest version spoken (1; 0: the lowest one is the only one)
- *   53 bubble policy (1): 0 BLOC, others are reserved
+ *   53 bubble policy (1): 0 BLOC, 1 CBS, 2 MBS; others are reserved
  *   54 Mb/s that the sender's receiver takes, all lanes together (4; 0: it does not say)
  *   58 zero, not read (6)
  *

@@ -84,7 +84,7 @@ static void on_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
 	struct end *e = ctx;
 
 	e->accepted++;
-	tn_link_freed(l, pkt->in_vc, clock_ns);
+	tn_link_freed(l, pkt->in_vc, false, clock_ns);
 	put(e, pkt);
 }
 

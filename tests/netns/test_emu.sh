@@ -574,7 +574,10 @@ done 3<<'END'
 --port +x=e --port +x=w|port +x has a device already: e
 --guid 0|1 to 16 hexadecimal digits, not 0
 --guid 12z|1 to 16 hexadecimal digits
---set slots=3|'3' is out of range, allowed 4 to 1024
+--set slots=0|'0' is out of range, allowed 1 to 1024
+--set slots=3|--set slots: allowed 4 to 1024 with this bubble
+--set bubble=cbs --set slots=1|--set slots: allowed 2 to 1024 with this bubble
+--set bubble=none|'none' is not bloc, cbs or mbs
 --set slots=|'' is not a number
 --set nonsense=1|PARAM one of keepalive
 --set keepalive=100|'100' is not a number with ns, us, ms, s or min

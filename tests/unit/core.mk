@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core: one for each of its files, and of one NIC alone (lone.c) some more.
-core-tests := params wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
+core-tests := params wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble ring link linkstate router table nic park flow fault relay via train serdes_model link_train
 core-tests += marks link_rx link_tx link_times link_states link_retrain link_serdes nic_host nic_flow nic_ways nic_relay
 core-tests += table_rows flow_waits train_eye train_rx serdes_eye
 core-test-libs-fault := -lm
@@ -15,6 +15,7 @@ core-test-pieces := tests/unit/cable.o
 core-test-linkstate := $(core-test-link)
 core-test-link_train := $(core-test-link)
 core-test-router := tests/unit/fabric.o tests/unit/fabric_check.o tests/unit/cable.o
+core-test-ring := $(core-test-router)
 core-test-table := $(core-test-router)
 core-test-nic := $(core-test-router) tests/unit/lone.o
 core-test-table_rows := $(core-test-router) tests/unit/lone.o

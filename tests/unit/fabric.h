@@ -94,6 +94,12 @@ u32 fabric_peer(const struct fabric *f, u32 node, unsigned int port, unsigned in
 void fabric_carrier(struct fabric *f, u32 node, unsigned int port, bool up);
 void fabric_silence(struct fabric *f, u32 node, unsigned int port, bool on);
 
+/*
+ * Critical bubbles of the ring that leaves @node by @port; @closed: all its links are up, in one
+ * session at both ends, or retrain.
+ */
+unsigned int fabric_critical(const struct fabric *f, u32 node, unsigned int port, unsigned int vc,
+			     bool *closed);
 /* Packets that are in the network according to the counters, by colour. */
 void fabric_sums(const struct fabric *f, s64 *sum);
 u64 fabric_parked(const struct fabric *f);

@@ -119,11 +119,44 @@ static unsigned int occupancy(const struct fabric *f, u32 node, unsigned int por
 
 	n = o->credit.used[vc];
 	for (pkt = l->retry.tx.sent.head; pkt; pkt = pkt->next) {
-		if (pkt->hdr.vc == vc && (pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH) &&
+		bool takes = pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH ||
+			     pkt->hdr.nic;
+
+		if (pkt->hdr.vc == vc && takes &&
 		    !accepted(f, node, port, l->session, pkt->hdr.tseq))
 			n++;
 	}
 	return n;
+}
+
+static bool carries(const struct tn_link *l)
+{
+	return l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING;
+}
+
+static bool whole(const struct fabric *f, u32 node, unsigned int port)
+{
+	unsigned int pp;
+	u32 peer = fabric_peer(f, node, port, &pp);
+	const struct tn_link *a = &f->node[node].nic->link[port];
+	const struct tn_link *b = &f->node[peer].nic->link[pp];
+
+	return a->session == b->session && carries(a) && carries(b);
+}
+
+/*
+ * Is the ring a line that ends at the link that leaves @node by @port? BLOC keeps its bubble also
+ * while only the receiver knows that the session is over. CBS and MBS do not: the receiver drops
+ * the bubble that it has (ring.h), and what the sender adds to the session never arrives. The
+ * sender puts in another bubble when the next session begins.
+ */
+static bool ends_ring(const struct fabric *f, u32 node, unsigned int port)
+{
+	const struct tn_link *l = &f->node[node].nic->link[port];
+
+	if (l->closed)
+		return true;
+	return f->params.bubble == TORUS_BUBBLE_BLOC ? !carries(l) : !whole(f, node, port);
 }
 
 /* The ring that leaves @node by @port has a free packet buffer somewhere. */
@@ -132,20 +165,84 @@ static void check_ring(struct fabric *f, u32 node, unsigned int port, unsigned i
 	u32 at = node;
 
 	do {
-		const struct tn_link *l = &f->node[at].nic->link[port];
 		unsigned int pp, have = occupancy(f, at, port, vc);
 
 		expect(&f->r, have <= f->params.slots, "node %u, port %u, VC %u holds %u", at, port,
 		       vc, have);
-		if (l->state != TORUS_LINK_UP || l->closed || have < f->params.slots)
+		if (ends_ring(f, at, port) || have < f->params.slots)
 			return;
 		at = fabric_peer(f, at, port, &pp);
 	} while (at != node);
 	expect(&f->r, false, "ring of node %u, port %u, VC %u is full: no bubble", node, port, vc);
 }
 
+/* Critical bubbles that @node has or has sent away for the ring that leaves it by @port. */
+static unsigned int critical_at(const struct fabric *f, u32 node, unsigned int port,
+				unsigned int vc)
+{
+	unsigned int in = tn_dir_opposite(&f->shape, port), n;
+	const struct tn_link *l = &f->node[node].nic->link[port];
+	const struct tn_link *before = &f->node[node].nic->link[in];
+	const struct tn_pkt *pkt;
+
+	n = l->credit.critical[vc] + before->credit.owed_critical[vc];
+	for (pkt = l->retry.tx.sent.head; pkt; pkt = pkt->next) {
+		if (pkt->hdr.type == TN_CREDIT && pkt->hdr.nic && pkt->hdr.vc == vc &&
+		    pkt->hdr.dst && !accepted(f, node, port, l->session, pkt->hdr.tseq))
+			n++;
+	}
+	for (pkt = before->retry.tx.sent.head; pkt; pkt = pkt->next) {
+		if (pkt->vccr_set && pkt->hdr.crp_vc == vc && pkt->hdr.crp >> TN_CRP_CRITICAL &&
+		    !accepted(f, node, in, before->session, pkt->hdr.tseq))
+			n++;
+	}
+	return n;
+}
+
+unsigned int fabric_critical(const struct fabric *f, u32 node, unsigned int port,
+			     unsigned int vc, bool *closed)
+{
+	unsigned int n = 0, pp;
+	u32 at = node;
+
+	*closed = true;
+	do {
+		*closed &= whole(f, at, port);
+		n += critical_at(f, at, port, vc);
+		at = fabric_peer(f, at, port, &pp);
+	} while (at != node);
+	return n;
+}
+
+/* A closed ring has a critical bubble; no output counts two, nor more than are free. */
+static void check_critical(struct fabric *f, u32 node, unsigned int port, unsigned int vc)
+{
+	bool closed;
+	unsigned int n = fabric_critical(f, node, port, vc, &closed);
+
+	expect(&f->r, n || !closed, "ring of node %u, port %u, VC %u has no bubble", node, port,
+	       vc);
+}
+
+static void check_marks(struct fabric *f)
+{
+	for (u32 i = 0; i < f->n; i++) {
+		for (unsigned int p = 0; p < f->nports; p++) {
+			const struct tn_link *l = &f->node[i].nic->link[p];
+
+			for (unsigned int vc = 0; vc < TORUS_VCS; vc++)
+				expect(&f->r, l->credit.critical[vc] <= (vc != TORUS_VC_A) &&
+				       (l->state != TORUS_LINK_UP || l->credit.critical[vc] <=
+					tn_credit_free(&l->credit, vc)),
+				       "node %u, port %u, VC %u: %u critical of %u", i, p, vc,
+				       l->credit.critical[vc], tn_credit_free(&l->credit, vc));
+		}
+	}
+}
+
 static void check_bubbles(struct fabric *f)
 {
+	bool marks = f->params.bubble != TORUS_BUBBLE_BLOC;
 	struct torus_coords c;
 
 	for (u32 i = 0; i < f->n; i++) {
@@ -154,9 +251,15 @@ static void check_bubbles(struct fabric *f)
 			if (fabric_wired(f, p) && !c.c[tn_dir_dim(&f->shape, p)]) {
 				check_ring(f, i, p, TORUS_VC_D0);
 				check_ring(f, i, p, TORUS_VC_D1);
+				if (marks) {
+					check_critical(f, i, p, TORUS_VC_D0);
+					check_critical(f, i, p, TORUS_VC_D1);
+				}
 			}
 		}
 	}
+	if (marks)
+		check_marks(f);
 }
 
 /* --- relays ---------------------------------------------------------------------- */

@@ -409,7 +409,7 @@ static void consume(struct end *e)
 	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
 		while (e->input[vc].head && rnd_one_in(rnd_of(e), e->drain)) {
 			memory_put(&e->mem, tn_queue_pop(&e->input[vc]));
-			tn_link_freed(&e->link, vc, e->pair->now);
+			tn_link_freed(&e->link, vc, false, e->pair->now);
 		}
 	}
 }

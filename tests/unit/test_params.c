@@ -29,6 +29,7 @@ static void test_defaults(void **state)
 	assert_true(p.margin_retrain == 100 && p.retry_packets == 256 && p.slots == 256);
 	assert_true(p.payload_max == 4096 && p.frame_max == 65520 && p.relay_packets == 4096);
 	assert_true(p.park_bytes == 16 << 20 && p.hold_bytes == 16 << 20 && !p.retry && !p.pace);
+	assert_int_equal(p.bubble, TORUS_BUBBLE_BLOC);
 	assert_int_equal(tn_params_check(&p, &why), 0);
 }
 
@@ -92,13 +93,14 @@ static void test_limits(void **state)
 	static const struct limit limits[] = {
 		RANGE(PAYLOAD_MAX, TN_PAYLOAD_MIN, TN_PAYLOAD_MIN - 1),
 		RANGE(PAYLOAD_MAX, TN_PAYLOAD_MAX, TN_PAYLOAD_MAX + 1),
-		RANGE(FRAME_MAX, 65535, 65536), RANGE(SLOTS, 4, 3), RANGE(SLOTS, 1024, 1025),
+		RANGE(FRAME_MAX, 65535, 65536), RANGE(SLOTS, 1024, 1025),
 		RANGE(RETRY_PACKETS, 1, 0), RANGE(RETRY_PACKETS, TN_RETRY_MAX, TN_RETRY_MAX + 1),
 		RANGE(RETRY_COUNT, 1, 0), RANGE(RELAY_PACKETS, 1, 0),
 		RANGE(MASK_HEIGHT, 1, 0), RANGE(MASK_HEIGHT, 10000, 10001),
 		RANGE(MASK_WIDTH, 1, 0), RANGE(MASK_WIDTH, TN_HALF_UI, TN_HALF_UI + 1),
 		RANGE(MARGIN_TRAIN, TN_MARGIN_MAX, TN_MARGIN_MAX + 1),
 		RANGE(RETRY, TORUS_RETRY_HIPPI, TORUS_RETRIES), RANGE(PACE, 100, 101),
+		RANGE(BUBBLE, TORUS_BUBBLE_MBS, TORUS_BUBBLES),
 		RANGE(TARGET_BER, 1, 0), RANGE(TARGET_BER, TORUS_BER_ONE / 10, TORUS_BER_ONE / 10 + 1),
 		ORDER(SILENCE, 100 * MS + 1, 100 * MS, KEEPALIVE),
 		ORDER(KEEPALIVE, 350 * MS - 1, 350 * MS, SILENCE),
@@ -115,6 +117,30 @@ static void test_limits(void **state)
 		expect_limit(&limits[i]);
 }
 
+/* Packet buffers that each bubble policy needs an input. */
+static void test_slots(void **state)
+{
+	static const u32 least[TORUS_BUBBLES] = {
+		[TORUS_BUBBLE_BLOC] = 4, [TORUS_BUBBLE_CBS] = 2, [TORUS_BUBBLE_MBS] = 1,
+	};
+
+	(void)state;
+	for (u32 bubble = 0; bubble < TORUS_BUBBLES; bubble++) {
+		struct tn_params_why why;
+		struct tn_params all;
+
+		tn_params_default(&all);
+		all.bubble = bubble;
+		all.slots = least[bubble];
+		assert_int_equal(tn_params_check(&all, &why), 0);
+		all.slots--;
+		assert_int_equal(tn_params_check(&all, &why), -ERANGE);
+		assert_ptr_equal(why.param, &tn_param_list[TN_PARAM_SLOTS]);
+		assert_null(why.than);
+		assert_true(why.min == least[bubble] && why.max == 1024);
+	}
+}
+
 /* Each parameter is held to its range of the ABI, which is never empty. */
 static void test_ranges(void **state)
 {
@@ -125,7 +151,8 @@ static void test_ranges(void **state)
 		struct tn_params all;
 
 		assert_true(p->min < p->max &&
-			    (p->min > 0 || i == TN_PARAM_RETRY || i == TN_PARAM_PACE));
+			    (p->min > 0 || i == TN_PARAM_RETRY || i == TN_PARAM_PACE ||
+			     i == TN_PARAM_BUBBLE));
 		tn_params_default(&all);
 		if (p->min) {
 			tn_param_set(&all, p, p->min - 1);
@@ -144,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_ranges),
 	};
 

@@ -224,6 +224,10 @@ static int check_args(const struct parse *to)
 		return fail_args(to, "--name, --ports and --socket are needed; try --help");
 	if (!tn_params_check(p, &why))
 		return 0;
+	if (!why.than)
+		return fail_args(to, "--set %s: allowed %" PRIu64 " to %" PRIu64
+				 " with this bubble",
+				 why.param->name, (uint64_t)why.min, (uint64_t)why.max);
 	if (!why.more)
 		return fail_args(to, "--set %s: must not be less than %s (%" PRIu64 ")",
 				 why.param->name, why.than->name, (uint64_t)why.min);

@@ -18,6 +18,23 @@ static int protocol_parse(const char *text, uint64_t *out)
 	return err;
 }
 
+static const char *const policies[TORUS_BUBBLES] = {
+	[TORUS_BUBBLE_BLOC] = "bloc",
+	[TORUS_BUBBLE_CBS] = "cbs",
+	[TORUS_BUBBLE_MBS] = "mbs",
+};
+
+static int parse_policy(const char *text, uint64_t *out)
+{
+	for (unsigned int i = 0; i < TORUS_BUBBLES; i++) {
+		if (strcmp(text, policies[i]))
+			continue;
+		*out = i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 static int parse_value(const char *text, enum tn_unit unit, uint64_t *out)
 {
 	switch (unit) {
@@ -29,6 +46,8 @@ static int parse_value(const char *text, enum tn_unit unit, uint64_t *out)
 		return rate_parse(text, out);
 	case TN_PROTOCOL:
 		return protocol_parse(text, out);
+	case TN_POLICY:
+		return parse_policy(text, out);
 	default:
 		return number_parse(text, 0, UINT64_MAX, out);
 	}
@@ -42,12 +61,14 @@ const char *param_allowed(const struct tn_param *p)
 		return "an error rate such as 1e-12";
 	if (p->unit == TN_PROTOCOL)
 		return "angara, acknak, hippi or auto";
+	if (p->unit == TN_POLICY)
+		return "bloc, cbs or mbs";
 	return p->unit == TN_SIZE ? "a number, or one with K, M or G" : "a number";
 }
 
 const char *param_range(const struct tn_param *p, char *buf)
 {
-	if (p->unit == TN_PROTOCOL)
+	if (p->unit == TN_PROTOCOL || p->unit == TN_POLICY)
 		return strcpy(buf, "");
 	snprintf(buf, PARAM_RANGE_MAX, ", %" PRIu64 " to %" PRIu64 "%s", (uint64_t)p->min,
 		 (uint64_t)p->max, p->unit == TN_TIME ? " ns" : p->unit == TN_RATE ? " e-18" : "");

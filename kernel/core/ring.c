@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Critical bubbles of a NIC's outputs; ring.h says how and why. */
+#include "ring.h"
+
+#define TICK_SHIFT	10	/* a tick is so many bits of ns */
+
+/* The timer T: some of it passes before a credit comes that nobody waits for. */
+static u64 patience(const struct tn_nic *nic)
+{
+	return nic->params.ack_delay / 16 + 1;
+}
+
+static u32 ticks(u64 ns)
+{
+	u32 t = (u32)(ns >> TICK_SHIFT);
+
+	return t ? t : 1;
+}
+
+static struct tn_bubble bubble_of(const struct tn_link *out, unsigned int vc)
+{
+	return (struct tn_bubble) {
+		.since = out->stuck[vc],
+		.free = (u16)tn_credit_free(&out->credit, vc),
+		.critical = out->credit.critical[vc],
+	};
+}
+
+/* Where the ring that leaves by @port comes in, and the other way round; NULL: it is no ring's. */
+static struct tn_link *opposite(struct tn_nic *nic, unsigned int port)
+{
+	if (!nic->placed || port >= 2u * nic->shape.ndims)
+		return NULL;
+	return &nic->link[tn_dir_opposite(&nic->shape, port)];
+}
+
+bool tn_ring_take(struct tn_link *out, unsigned int vc)
+{
+	struct tn_bubble b = bubble_of(out, vc);
+	bool took = tn_bubble_take(&b);
+
+	out->credit.critical[vc] = (u8)b.critical;	/* b.free: the push counts it */
+	return took;
+}
+
+bool tn_ring_leave(struct tn_nic *nic, unsigned int port, unsigned int vc, bool took)
+{
+	struct tn_link *out = opposite(nic, port);
+	struct tn_bubble b;
+
+	if (took || !out)
+		return took;
+	b = bubble_of(out, vc);
+	if (!tn_bubble_move(out->credit.policy, &b))
+		return false;
+	out->credit.critical[vc] = (u8)b.critical;
+	return true;
+}
+
+static void set_look(struct tn_nic *nic, u64 now)
+{
+	u64 at = now + patience(nic);
+
+	if (at < nic->ring_at)
+		nic->ring_at = at;
+}
+
+void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 now)
+{
+	struct tn_bubble b;
+
+	if (vc == TORUS_VC_A)		/* what it waits for is its escape */
+		vc = TORUS_VC_D0;
+	b = bubble_of(out, vc);
+	if (tn_bubble_watch(out->credit.policy, &b, ticks(now)))
+		set_look(nic, now);
+	out->stuck[vc] = b.since;
+}
+
+/*
+ * Is @in the end of a line, and will a session that it begins be one that its sender has not begun
+ * yet? A sender begins when it reads that we have heard it.
+ */
+static bool is_end(const struct tn_link *in)
+{
+	return in->state != TORUS_LINK_UP && in->state != TORUS_LINK_RETRAINING &&
+	       (!in->admin || !in->carrier || !in->peer_nonce);
+}
+
+/* A bubble at @out is in the way of packets of @vc. */
+static void ask_upstream(struct tn_nic *nic, struct tn_link *out, unsigned int vc)
+{
+	struct tn_link *in = opposite(nic, out->port);
+
+	if (!in)
+		return;
+	if (is_end(in)) {
+		out->credit.critical[vc] = 0;
+		out->stuck[vc] = 0;
+	} else if (in->state == TORUS_LINK_UP) {
+		in->asks |= (u8)(1u << vc);
+		out->counter[TORUS_PC_BUBBLE_REQUESTS]++;
+	}
+}
+
+void tn_ring_poll(struct tn_nic *nic, u64 now)
+{
+	unsigned int p, vc;
+
+	nic->ring_at = ~0ull;
+	for (p = 0; p < nic->nports; p++) {
+		struct tn_link *out = &nic->link[p];
+
+		for (vc = 0; vc < TORUS_VC_A; vc++) {
+			struct tn_bubble b = bubble_of(out, vc);
+
+			if (!b.since)
+				continue;
+			tn_bubble_watch(out->credit.policy, &b, ticks(now));
+			if (tn_bubble_due(&b, ticks(now), (u32)(patience(nic) >> TICK_SHIFT)))
+				ask_upstream(nic, out, vc);
+			out->stuck[vc] = out->stuck[vc] ? b.since : 0;
+			if (out->stuck[vc])
+				set_look(nic, now);
+		}
+	}
+}
+
+void tn_ring_respond(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 now)
+{
+	const struct tn_link *in = opposite(nic, out->port);
+	struct tn_bubble b = bubble_of(out, vc);
+	bool handed;
+
+	if (!in)
+		return;
+	handed = tn_bubble_hand(out->credit.policy, &b,
+				!nic->at.c[tn_dir_dim(&nic->shape, out->port)]);
+	if (!handed && !tn_bubble_respond(out->credit.policy, &b, !out->waiting[vc])) {
+		tn_ring_wait(nic, out, vc, now);	/* what is in the way here goes first */
+		return;
+	}
+	if (!tn_link_false(out, vc, handed, now))
+		return;
+	out->credit.critical[vc] = (u8)b.critical;
+	out->counter[TORUS_PC_BUBBLE_RESPONSES]++;
+}
+
+void tn_ring_false_came(struct tn_nic *nic, struct tn_link *in, unsigned int vc, bool handed,
+			u64 now)
+{
+	const struct tn_link *out = opposite(nic, in->port);
+	bool meets = handed && out && out->credit.critical[vc];
+
+	tn_link_freed(in, vc, !meets && tn_ring_leave(nic, in->port, vc, handed), now);
+}
