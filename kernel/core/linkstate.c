@@ -407,7 +407,10 @@ static u32 seed_of(u32 a, u32 b)
 	return s ? s : 1;
 }
 
-/* Starts the retry protocol: ours if we ask for one, else the peer's choice, else Angara's. */
+/*
+ * Starts the retry protocol: ours if we ask for one, else the peer's choice, else Angara's. The
+ * papers do not say who chooses; each describes one protocol for all links.
+ */
 static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
 {
 	const struct tn_retry_ops *ops = tn_retry_of(l->retry_said ? l->retry_said : i->retry);

@@ -4,7 +4,8 @@
  * manager has the root's table in force and no cable is other than its link.
  * Which cable or node it falls on is drawn from the seed. Only the managers, the
  * NICs and the routing code act: a scene pulls cables and switches power, as a
- * person would.
+ * person would. So what a dead node costs is measured: the Angara paper, which masks no faults of
+ * nodes, has no value for it.
  */
 #include <stdarg.h>
 #include <stdio.h>

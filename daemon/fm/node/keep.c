@@ -5,7 +5,8 @@
  * Shape, open dimensions, places, names, exclusions and their orders are in each table, which each
  * manager has in memory; a NIC has rows and a place. If all nodes lose their power, all of this is
  * forgotten. So each candidate for the root gives a table to its host, to be kept on disk,
- * whenever a table is in force that differs in these things from the one given before.
+ * whenever a table is in force that differs in these things from the one given before. The Angara
+ * paper has an exclusion table, and does not say where it is kept: this is ours.
  *
  * A kept table binds no node. A root that has no table uses one before it makes its first
  * (root/recall.c): that of the latest epoch and version among those that nodes name in HELLO, and

@@ -14,6 +14,8 @@
  * out at all: it is a spare node, or has a wrong cable. For the nodes that are laid out, all cables
  * must agree, and each node must have its own place; else nothing grows, because a wrong shape can
  * never shrink again.
+ *
+ * The Angara paper shows two dimensions of a known size (figure 7): the rest is inferred.
  */
 #include <stdlib.h>
 #include <string.h>

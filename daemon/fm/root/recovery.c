@@ -12,6 +12,8 @@
  *
  * Each step goes to all nodes, and the next one begins when all have reported
  * it. REPLAY is left out if nothing is parked and no port waits to be opened.
+ * The Angara paper says that nodes make new tables, and send what is parked when
+ * all have them. Colours, holds, relays and the proof below are ours.
  *
  * Why one sum is proof that the network is drained. A node stamps colour v
  * from its switch on, and its READY, or any later report, reads its counters
