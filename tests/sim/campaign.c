@@ -174,6 +174,9 @@ static const struct origin named[] = {
 	{ "parts_that_meet", 10636, 0, 0, false, false,
 	  "two parts with a root each were joined again: managers without a table stayed with the "
 	  "root of the earlier epoch, and both led for good" },
+	{ "mended_after_the_drain", 7200351, 0, WAKE + 1, false, false,
+	  "an error of check_drain: a link that lost all while the drain waited for its packets in "
+	  "vain was whole again before the replay ended" },
 };
 
 int main(int argc, char **argv)

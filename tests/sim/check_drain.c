@@ -109,15 +109,18 @@ static bool is_known_down(const struct fm *root, uint64_t guid, unsigned int por
 }
 
 /*
- * A link loses all, and no NIC has given it up yet, or only since the table was made, perhaps after
- * the drain: packets wait for its end, and others behind them.
+ * A link loses all, or did when the drain ended, and no NIC has given it up yet, or only since the
+ * table was made, perhaps after the drain: packets wait for its end, and others behind them.
  */
 static bool is_stuck(const struct fm *root, const struct world *w)
 {
+	uint64_t drained = fm_recovery_log(root->root)->at[FM_AT_DRAINED];
+
 	for (uint32_t i = 0; i < w->ncables; i++) {
 		const struct cable *k = &w->cable[i];
+		bool lost = k->there && (!world_cable_whole(w, i) || k->mended > drained);
 
-		for (unsigned int e = 0; e < 2 && k->there && !world_cable_whole(w, i); e++) {
+		for (unsigned int e = 0; e < 2 && lost; e++) {
 			const struct wnode *n = &w->node[k->node[e]];
 
 			if (n->nic && (n->nic->link[k->port[e]].state == TORUS_LINK_UP ||

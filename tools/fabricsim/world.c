@@ -350,9 +350,19 @@ void world_ignore(struct world *w, uint32_t node, uint32_t mask)
 	w->node[node].ignore = mask;
 }
 
+static void set_faults(struct world *w, uint32_t cable, bool cut, uint8_t silent)
+{
+	struct cable *c = &w->cable[cable];
+
+	if ((c->cut || c->silent) && !cut && !silent)
+		c->mended = w->now;
+	c->cut = cut;
+	c->silent = silent;
+}
+
 void world_cut(struct world *w, uint32_t cable, bool cut)
 {
-	w->cable[cable].cut = cut;
+	set_faults(w, cable, cut, w->cable[cable].silent);
 	nic_carrier(w, cable);
 }
 
@@ -364,15 +374,15 @@ void world_line(struct world *w, uint32_t cable, const struct tn_cable *line)
 
 void world_silence(struct world *w, uint32_t cable, bool silent)
 {
-	w->cable[cable].silent = silent ? 3 : 0;
+	set_faults(w, cable, w->cable[cable].cut, silent ? 3 : 0);
 }
 
 void world_mute(struct world *w, uint32_t cable, unsigned int end, bool mute)
 {
+	const struct cable *c = &w->cable[cable];
 	uint8_t bit = (uint8_t)(1u << end);
 
-	w->cable[cable].silent = (uint8_t)(mute ? w->cable[cable].silent | bit
-						: w->cable[cable].silent & ~bit);
+	set_faults(w, cable, c->cut, (uint8_t)(mute ? c->silent | bit : c->silent & ~bit));
 }
 
 void world_cross(struct world *w, uint32_t a, uint32_t b)

@@ -49,6 +49,7 @@ struct cable {
 	uint8_t port[2];
 	bool there, cut;
 	uint8_t silent;		/* mask of ends whose frames are lost */
+	uint64_t mended;	/* when it was last neither cut nor silent any more; 0: never */
 	struct tn_cable line;	/* with world_config.lines */
 };
 
