@@ -177,6 +177,9 @@ static const struct origin named[] = {
 	{ "mended_after_the_drain", 7200351, 0, WAKE + 1, false, false,
 	  "an error of check_drain: a link that lost all while the drain waited for its packets in "
 	  "vain was whole again before the replay ended" },
+	{ "all_links_held_down", 7201275, 0, WAKE + 1, false, false,
+	  "an error of the history: all links of a small fabric were held down for flapping when it "
+	  "looked whether packets arrive" },
 };
 
 int main(int argc, char **argv)
