@@ -118,6 +118,39 @@ static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 			 port_json(d, l->peer_port));
 }
 
+/* Where the cable should end; null in a dimension of one node. */
+static json_t *expected_json(const struct fabricd *d, const struct torus_link *l)
+{
+	const struct torus_shape *shape = fm_shape(d->fm);
+	uint32_t own = fm_own(d->fm), node = torus_neighbour(shape, own, l->port);
+
+	if (node == own)
+		return json_null();
+	return json_pack("{s:o, s:o}", "node", node_json(d, node), "port",
+			 port_json(d, torus_dir_opposite(shape, l->port)));
+}
+
+/* The name of the node at the other end, by the table or by its Init; NULL: it is not known. */
+static const char *peer_name(const struct fabricd *d, const struct torus_link *l,
+			     struct fm_neighbour *n)
+{
+	const struct fm_entry *e = fm_node(d->fm, fm_node_by_guid(d->fm, l->peer_guid));
+
+	if (e && e->name[0])
+		return e->name;
+	return fm_neighbour(d->fm, l->port, n) && n->guid == l->peer_guid ? n->name : NULL;
+}
+
+static void add_names(const struct fabricd *d, const struct torus_link *l, json_t *j)
+{
+	json_t *peer = json_object_get(j, "peer");
+	struct fm_neighbour n;
+
+	json_object_set_new(j, "name", json_string(d->config.fm.name));
+	if (json_is_object(peer))
+		json_object_set_new(peer, "name", text_json(peer_name(d, l, &n)));
+}
+
 /* null: the driver of that NIC does not set it */
 static json_t *equaliser_json(uint8_t setting)
 {
@@ -186,6 +219,7 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 			      "reason", reason ? reason : "?", "held_ms",
 			      "lower", l->lower, "line", line_json(l));
 
+	json_object_set_new(j, "expected", expected_json(d, l));
 	add_excluded(d, l, j);
 	for (unsigned int i = 0; j && i < sizeof(counters); i++)
 		add_counters(j, &torus_port_counters[counters[i]], &l->counter[counters[i]], 1);
@@ -211,6 +245,8 @@ static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 		      "retry_wanted", torus_retry_name(l->retry_wanted), "line", line_json(l));
 	if (!j)
 		return NULL;
+	json_object_set_new(j, "expected", expected_json(d, l));
+	add_names(d, l, j);
 	add_excluded(d, l, j);
 	add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
 	add_counters(j, torus_port_gauges, l->gauge, TORUS_PG_COUNT);

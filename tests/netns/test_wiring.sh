@@ -393,7 +393,7 @@ stranger() { # LINE NODE KIND PATTERN: node 4 has this line; the other eight run
 
 # Its NIC is in no table; and what was wrong with it is over when its cables are unplugged.
 stranger_leaves() { # KIND: of the problem that its neighbours know
-	is 1 'any(.[]; .port == "+y" and .peer == {node: null, port: "-y"})' links 1,0 &&
+	is 1 'any(.[]; .port == "+y" and (.peer | .node == null and .port == "-y"))' links 1,0 &&
 	plug 4 down && until_true 15 problems 1 0 "$1" && until_true 5 problems 0 0 wiring
 }
 

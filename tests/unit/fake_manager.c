@@ -186,6 +186,9 @@ static json_t *link_of(const struct fake *f, uint32_t id, unsigned int port)
 
 	if (f->narrow[id] & 1 << port)
 		add_serdes(f, id, port, l);
+	if (f->swapped[id] & 1 << port)
+		json_object_set_new(l, "expected", json_pack("{so ss}", "node", place(f, f->nodes - 1),
+							     "port", "-y"));
 	return l;
 }
 

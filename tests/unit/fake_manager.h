@@ -19,6 +19,7 @@
  * @held: those of these ports that are held down for 12.5 s more because they flap
  * @dead: nodes
  * @narrow: ports whose receivers use 10 of their 12 lanes
+ * @swapped: ports whose cables should lead to port -y of the last node
  * @row: rows of each NIC; fake_rows() computes them, then the test may change them
  * @version: of each NIC's rows
  * @silent: nodes that do not answer
@@ -47,6 +48,7 @@ struct fake {
 	uint16_t held[FAKE_NODES_MAX];
 	bool dead[FAKE_NODES_MAX];
 	uint16_t narrow[FAKE_NODES_MAX];
+	uint16_t swapped[FAKE_NODES_MAX];
 	bool silent[FAKE_NODES_MAX];
 	uint64_t row[FAKE_NODES_MAX][FAKE_NODES_MAX];
 	uint64_t version[FAKE_NODES_MAX];

@@ -32,7 +32,7 @@ static json_t *link_at_x(const char *lanes)
 	char text[1024];
 	json_t *j;
 
-	snprintf(text, sizeof(text), "{'node':[2,1],'port':'+x','peer':{'node':[0,1],'port':'-x'},"
+	snprintf(text, sizeof(text), "{'node':[2,1],'port':'+x','name':'myself','peer':{'node':[0,1],'port':'-x','name':'dan'},'expected':{'node':[0,1],'port':'-x'},"
 		 "'state':'up','state_age':222,'reason':'silence','admin':false,"
 		 "'excluded':'admin','until':173,'held_ms':null,'closed':false,'lower':'eth0','session':230,"
 		 "'retry':'angara','retry_wanted':'acknak',"
@@ -48,13 +48,15 @@ static json_t *link_at_x(const char *lanes)
 static json_t *own_links(const char *lanes, const char *no_lanes)
 {
 	static const char *const other[] = {
-		"'port':'+y','peer':null,'state':'down','state_age':223,'reason':'retry',"
+		"'port':'+y','name':'myself','peer':null,'expected':{'node':[2,0],'port':'-y'},'state':'down','state_age':223,'reason':'retry',"
 		"'admin':true,'excluded':'wiring','until':null,'held_ms':null,'closed':false,'lower':'',"
 		"'session':231,'retry':'acknak','retry_wanted':'hippi'",
-		"'port':'-x','peer':{'node':[1,0],'port':'+x'},'state':'faulty','state_age':224,"
+		"'port':'-x','name':'myself','peer':{'node':[1,0],'port':'+x','name':'bob'},"
+		"'expected':{'node':[1,1],'port':'+x'},'state':'faulty','state_age':224,"
 		"'reason':'peer','admin':false,'excluded':null,'until':null,'held_ms':8120.5,'closed':true,"
 		"'lower':'eth2','session':232,'retry':'angara','retry_wanted':'acknak'",
-		"'port':'-y','peer':{'node':null,'port':'+y'},'state':'init','state_age':225,"
+		"'port':'-y','name':'myself','peer':{'node':null,'port':'+y','name':null},"
+		"'expected':{'node':[2,0],'port':'+y'},'state':'init','state_age':225,"
 		"'reason':'protocol','admin':false,'excluded':'held','until':null,'held_ms':31.25,"
 		"'closed':false,'lower':'eth3','session':233,'retry':'acknak',"
 		"'retry_wanted':'hippi'",
@@ -94,7 +96,7 @@ static void links_of_a_node(void **state)
 static void links_in_brief(void **state)
 {
 	static const char *const keys[] = {
-		"node", "port", "peer", "state", "reason", "excluded", "until", "held_ms", "lower", "line",
+		"node", "port", "peer", "expected", "state", "reason", "excluded", "until", "held_ms", "lower", "line",
 		"rootless", "tx_bytes", "rx_bytes", "retries", "crc_errors", "seq_errors",
 		"malformed", "retrains", "lanes", "width", "rate", "rate_max", "margin",
 		"margin_train", "waited",
@@ -105,6 +107,7 @@ static void links_in_brief(void **state)
 	(void)state;
 	json_array_foreach(whole, i, v) {
 		j = json_object();
+		json_object_del(json_object_get(v, "peer"), "name");
 		for (unsigned int k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
 			if (json_object_get(v, keys[k]))
 				json_object_set(j, keys[k], json_object_get(v, keys[k]));

@@ -719,6 +719,16 @@ static void tells_that_nothing_changes(void **state)
 	assert_null(strstr(out, "nothing to change"));
 }
 
+/* Of a cable that is connected wrongly both ends are shown: the one that is there, and the right one. */
+static void names_the_expected_end(void **state)
+{
+	(void)state;
+	fake.swapped[1] = 1;
+	expect("links 1,0", 0);
+	has(out, "1,0:+x  2,0:-x (expected 3,3:-y)  up ");
+	has(out, "1,0:+y  1,1:-y                    up ");
+}
+
 /* Worst first: a link that is lost, one that an administrator excluded, one with fewer lanes, none. */
 static void judges_bad_links(void **state)
 {
@@ -854,6 +864,7 @@ int main(int argc, char **argv)
 						fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_that_nothing_changes, fake_setup,
 						fake_teardown),
+		cmocka_unit_test_setup_teardown(names_the_expected_end, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(judges_bad_links, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_bad_answers, fake_setup, fake_teardown),

@@ -83,6 +83,20 @@ static void state_cell(struct table *t, const json_t *l)
 		   tell ? " (" : "", tell ? reason : "", tell ? ")" : "");
 }
 
+/* Where the cable ends, and, if that is wrong, where it should. */
+static void peer_cell(struct table *t, const json_t *l)
+{
+	const json_t *peer = json_object_get(l, "peer"), *due = json_object_get(l, "expected");
+	char text[TORUS_TEXT_MAX], wanted[TORUS_TEXT_MAX];
+
+	json_end_text(peer, text);
+	json_end_text(due, wanted);
+	if (json_is_object(peer) && json_is_object(due) && strcmp(text, wanted))
+		table_cell(t, BAD, "%s (expected %s)", text, wanted);
+	else
+		table_cell(t, PLAIN, "%s", text);
+}
+
 static void count_cell(struct table *t, uint64_t n)
 {
 	char text[32];
@@ -149,7 +163,7 @@ static void show_table(const json_t *links)
 
 	json_array_foreach(links, i, v) {
 		table_cell(t, PLAIN, "%s", json_end_text(v, text));
-		table_cell(t, PLAIN, "%s", json_end_text(json_object_get(v, "peer"), text));
+		peer_cell(t, v);
 		state_cell(t, v);
 		excluded_cell(t, v);
 		serdes_cells(t, v);
