@@ -177,7 +177,7 @@ static void by_squares_first(void **state)
 	stage_end(&s);
 }
 
-/* A neighbour tells its cables later, without a place: then the square closes, and its word counts. */
+/* A neighbour tells its cables later, without a place: then a square closes. */
 static void square_closes_later(void **state)
 {
 	struct fm_init i;

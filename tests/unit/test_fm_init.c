@@ -204,7 +204,7 @@ static void test_texts(void **state)
 	}
 }
 
-/* The other ends of at most all ports, at ports that a NIC can have; and no more doubt than the most. */
+/* Other ends of at most all ports, at ports that NICs can have; and no more doubt than the most. */
 static void test_ends(void **state)
 {
 	struct fm_init i = example;

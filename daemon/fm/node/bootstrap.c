@@ -4,9 +4,10 @@
  *
  * The wave. A node that knows the root (the root knows itself) sends an Init on every port that is
  * up: fabric, root and its service address, its own position, and the other ends of its cables.
- * From the first Init that a node gets it learns its position, one step beyond the sender's, and the address at which to join. Then
- * it sends Inits itself. So the wave reaches every node that healthy links join to the root, in
- * whatever order the nodes start, and also a node or cable that is added later.
+ * From the first Init that a node gets it learns its position, one step beyond the sender's, and
+ * the address at which to join. Then it sends Inits itself. So the wave reaches every node that
+ * healthy links join to the root, in whatever order the nodes start, and also a node or cable that
+ * is added later.
  *
  * An Init that is lost is repeated: on each port a node sends it again, at growing intervals, until
  * the neighbour's Init says that it was received. A neighbour whose Init says that it has none is

@@ -61,8 +61,8 @@ uint64_t fm_ports_expiry(const struct fm *fm);
 /* The content of Inits has changed: sends them again on all ports. */
 void fm_ports_spread(struct fm *fm);
 /*
- * This node has another position, doubt or cable: spreads that. What a neighbour has heard before, and says now
- * that it has heard, is the old one; and it answers the new one (bootstrap.c).
+ * This node has another position, doubt or cable: spreads that. What a neighbour has heard before,
+ * and says now that it has heard, is the old one; and it answers the new one (bootstrap.c).
  */
 void fm_ports_moved(struct fm *fm);
 /* The root is another one: asks neighbours for their Inits, too, to judge them anew. */

@@ -16,9 +16,9 @@
  * and the square says nothing about which one goes on where. So squares with a dimension of size 2
  * count only where all other squares close.
  *
- * One square that closes is enough, for a wrong cable near a right one opens some of its squares. So
- * does one neighbour that lies about its cables: it has no part in those on the other side. Cables
- * that were moved together, as a bundle, close the squares among themselves.
+ * One square that closes is enough, for a wrong cable near a right one opens some of its squares.
+ * So does one neighbour that lies about its cables: it has no part in those on the other side.
+ * Cables that were moved together, as a bundle, close the squares among themselves.
  */
 #include <stdlib.h>
 #include <string.h>

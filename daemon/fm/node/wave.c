@@ -5,7 +5,8 @@
  * An Init tells the sender's position and the port that it left by. So each neighbour implies a
  * position of this node: one step beyond its own, modulo the size of the dimension if that is
  * known. The first Init places the node. All further Inits check the place, and may tell a better
- * one, so the order in which they come does not decide. This needs no service network: a node that has no way to the root knows its coordinates and its neighbours.
+ * one, so the order in which they come does not decide. This needs no service network: a node that
+ * has no way to the root knows its coordinates and its neighbours.
  *
  * Agreement. Where a size is not known yet, positions are signed, and two that differ by a multiple
  * of the size are one place. The size is at least 2 wherever nodes differ, so only a difference of
@@ -15,7 +16,7 @@
  * Contradiction. The node names it: both ends, both ports, the end that was expected, and the one
  * that is there. Both ends of the cable find it, each by the other's Init.
  *
- * Doubt. A cable that closes no square (square.c), or none that could be judged yet, is doubtful. An
+ * Doubt. A cable that closes no square (square.c), or none that can be judged yet, is doubtful. An
  * Init tells how many doubtful cables are on the way by which its sender got its place; the root
  * has none. Of all that its neighbours say, a node believes that by which its own way has the
  * fewest. So each node ends with the fewest that any way from the root has, whichever was the

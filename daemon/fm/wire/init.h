@@ -8,7 +8,7 @@
 #define FM_INIT_VERSION 3
 #define FM_DOUBT_MAX 7	/* as many doubtful cables, or more (node/wave.c) */
 
-/** struct fm_end - the other end of a cable, as the NICs at its ends told each other; 0: not known */
+/** struct fm_end - the other end of a cable, as NICs told each other; @guid 0: not known */
 struct fm_end {
 	uint64_t guid;
 	uint8_t port;
