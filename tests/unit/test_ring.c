@@ -180,6 +180,12 @@ static void wait_up(void)
 	}
 }
 
+static void thaw(void)
+{
+	for (u32 i = 0; i < f.n; i++)
+		f.node[i].frozen = false;
+}
+
 /*
  * A cable is cut, by its carrier or by silence, or mended. One at a time: a ring that is cut twice
  * is two, and packets between them come back. So while one is cut the others are good.
@@ -194,6 +200,7 @@ static void cut_or_mend(s32 *down)
 		return;
 	}
 	errors(false);
+	thaw();		/* a link to buffers that a host keeps full does not come up (ring.h) */
 	wait_up();
 	if (rnd_below(&f.r, 2)) {
 		fabric_silence(&f, node, 0, true);
@@ -227,12 +234,6 @@ static void happen(s32 *down)
 	default:
 		f.load = 2 + rnd_below(&f.r, 4);
 	}
-}
-
-static void thaw(void)
-{
-	for (u32 i = 0; i < f.n; i++)
-		f.node[i].frozen = false;
 }
 
 static void mend_all(void)
