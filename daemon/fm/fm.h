@@ -265,16 +265,17 @@ int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order 
 int fm_exclude_first(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order, uint64_t now);
 /**
- * fm_exclude_changes() - whether fm_exclude(), or fm_exclude_by() if there is an @order, would change
- *	anything; for the root, others return true
- * The same exclusion for the same reason, without an end, changes nothing: not even who gave the order.
+ * fm_exclude_changes() - whether fm_exclude(), or fm_exclude_by() if there is an @order, would
+ *	change anything; for the root, others return true
+ * The same exclusion for the same reason, without an end, changes nothing: not even who gave the
+ * order.
  */
 bool fm_exclude_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
 			const struct fm_order *order);
 
 /**
- * fm_clock() - the time of day is @wall, in seconds since 1970: when the manager begins, and when the
- *	clock is set
+ * fm_clock() - the time of day is @wall, in seconds since 1970: when the manager begins, and when
+ *	the clock is set
  * Only exclusions with a term of a former root depend on it (root/term.c).
  */
 void fm_clock(struct fm *fm, uint64_t wall, uint64_t now);

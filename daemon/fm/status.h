@@ -326,7 +326,7 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
  * Return: in seconds since 1970; 0: for ever, or not at all.
  */
 uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port);
-/** fm_out_until() - when the first port of a node out of service comes back; 0: none does by itself */
+/** fm_out_until() - when the first port of a node out of service comes back; 0: none by itself */
 uint64_t fm_out_until(const struct fm *fm, uint32_t node);
 
 /** fm_order() - the orders of the table by number; NULL past the last (node/orders.h) */

@@ -252,21 +252,23 @@ static int show_eye(const struct ctl *ctl, json_t *data)
 	return status;
 }
 
-/* Adds to the eye @data the state of its lane: training switches lanes off, and their eye is shut. */
+/* Adds to the eye @data the state of its lane: lanes that are switched off have a shut eye. */
 static int add_state(struct ask *a, const char *node, const char *port, json_t *data)
 {
 	json_t *links, *v;
 	size_t i;
-	int status = ask(a, json_pack("{ss ss sb}", "cmd", "links", "node", node, "lanes", 1), &links);
+	int status = ask(a, json_pack("{ss ss sb}", "cmd", "links", "node", node, "lanes", 1),
+			 &links);
 
 	if (status != OK)
 		return status;
 	json_object_set_new(data, "state", json_null());
 	json_array_foreach(links, i, v) {
 		const json_t *l = json_array_get(json_object_get(v, "lane"), (size_t)lane);
+		const char *at = json_text(v, "port"), *state = json_text(l, "state");
 
-		if (json_text(v, "port") && !strcmp(json_text(v, "port"), port) && json_text(l, "state"))
-			json_object_set_new(data, "state", json_string(json_text(l, "state")));
+		if (at && !strcmp(at, port) && state)
+			json_object_set_new(data, "state", json_string(state));
 	}
 	json_decref(links);
 	return OK;
