@@ -45,7 +45,7 @@ static void run_due(struct fm *fm)
 {
 	fm_tree_due(fm);
 	fm_task_due(fm);
-	if (fm_candidate_due(fm) && fm_root_begin(fm))
+	if (fm_candidate_due(fm) && fm_root_ask(fm))
 		fm_candidate_memory(fm);
 	if (fm->root)
 		fm_root_due(fm);

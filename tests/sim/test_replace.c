@@ -154,6 +154,41 @@ static void the_marked_node_is_replaced(void **state)
 	}
 }
 
+/*
+ * As above, and the service network does not lead to the new one. It leads as the first root until
+ * it hears the other one, and never again: each time, its neighbours would close the links to it,
+ * and open them again. As soon as the service network leads there it has its place.
+ */
+static void the_marked_node_is_replaced_apart(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += 5 * story_every()) {
+		uint64_t random = seed;
+
+		begin("3x3", 6000 + seed);
+		assert_int_equal(world_move(s.w, 0, 1), 0);
+		story_run(&s, SEC);
+		story_rest(&s, 10 * SEC);
+		world_partition(s.w, 1);
+		replace(0, &random);
+		story_run(&s, SEC);
+		world_counts(s.w);
+		for (unsigned int i = 0; i < 1000; i++) {
+			if (fm_is_root(world_fm(s.w, 0)))
+				fail_msg("seed %llu: it leads again", (unsigned long long)seed);
+			story_run(&s, 10 * MS);
+		}
+		if (fm_epoch(world_fm(s.w, 0)) > fm_epoch(world_fm(s.w, 1)) ||
+		    world_counts(s.w).versions)
+			fail_msg("seed %llu: it disturbs the root", (unsigned long long)seed);
+		world_partition(s.w, 0);
+		story_rest(&s, 20 * SEC);
+		in_place(seed);
+		if (!story_end(&s))
+			fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
+	}
+}
+
 static void cut_cables(uint32_t node)
 {
 	for (uint32_t i = 0; i < world_cables(s.w); i++) {
@@ -206,6 +241,7 @@ int main(void)
 		cmocka_unit_test(several_are_replaced),
 		cmocka_unit_test(exclusions_stay),
 		cmocka_unit_test(the_marked_node_is_replaced),
+		cmocka_unit_test(the_marked_node_is_replaced_apart),
 		cmocka_unit_test(the_cut_off_root_is_replaced),
 	};
 

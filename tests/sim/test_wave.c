@@ -489,7 +489,7 @@ static void two_roots(void **state)
 				story_fail(&s, "node %u does not know its place", i);
 				continue;
 			}
-			roots += world_fm(s.w, i)->is_root;
+			roots += fm_is_root(world_fm(s.w, i));
 			if (root.guid == world_fm(s.w, other)->guid)
 				for (unsigned int d = 0; d < c.shape.ndims; d++)
 					is.position[d] += at.c[d];
@@ -504,6 +504,9 @@ static void two_roots(void **state)
 		if (roots > 1 && !story_problem(&s, "root", "two roots"))
 			story_fail(&s, "seed %llu: two roots are not named",
 				   (unsigned long long)seed);
+		/* Both may ask now. The service network comes, and one of them leads all. */
+		world_partition(s.w, 0);
+		story_rest(&s, 30 * SEC);
 		drop(&s);
 	}
 }

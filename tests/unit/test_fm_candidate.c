@@ -100,6 +100,35 @@ static void ever_more_seldom(void **state)
 	stage_end(&s);
 }
 
+/*
+ * A NIC with the bootstrap flag knows of no root, so it leads at once. It hears of a later one, and
+ * does not reach that. It asks when its turn comes, and does not lead as the first root again.
+ */
+static void asks_after_another_root(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	stage_init(&s, "4x1", 0);
+	s.cfg.takeover = TAKEOVER * MS;
+	s.cfg.priority = FM_PRIORITY_AUTO;
+	s.deaf = "init ping ";
+	stage_link_up(&s, 0, 1);
+	stage_start(&s);
+	assert_true(fm_is_root(s.fm));
+	i = stage_neighbour(&s, 0);
+	i.root_guid = i.guid;
+	i.epoch = fm_epoch(s.fm) + 1;
+	s.refuse_connect = -1;
+	stage_hear(&s, 0, &i);
+	assert_false(fm_is_root(s.fm));
+	for (uint64_t end = s.now + 3 * TAKEOVER * MS; s.now < end && !asks();)
+		stage_run_ns(&s, s.now + MS);
+	assert_true(asks());
+	assert_false(fm_is_root(s.fm));
+	stage_end(&s);
+}
+
 /* --- once it leads --------------------------------------------------------------------- */
 
 /* The HELLO of a node that has table 1, in which all are up. */
@@ -156,6 +185,7 @@ int main(void)
 		cmocka_unit_test(by_priority),
 		cmocka_unit_test(not_while_it_joins),
 		cmocka_unit_test(ever_more_seldom),
+		cmocka_unit_test(asks_after_another_root),
 		cmocka_unit_test(no_way_back_to_the_one_before),
 	};
 

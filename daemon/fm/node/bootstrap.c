@@ -289,15 +289,21 @@ uint64_t fm_bootstrap_expiry(const struct fm *fm)
 	return at;
 }
 
+void fm_bootstrap_origin(struct fm *fm)
+{
+	fm->have_position = true;
+	memset(fm->position, 0, sizeof(fm->position));
+	memset(fm->size, 0, sizeof(fm->size));
+	fm->ndims = fm->cfg.shape.ndims ? fm->cfg.shape.ndims : fm->nports / 2;
+	if (fm->cfg.shape.ndims)
+		memcpy(fm->size, fm->cfg.shape.size, sizeof(fm->size));
+}
+
 void fm_bootstrap_begin(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links)
 {
-	if (fm->jumper) {
-		fm->have_position = true;
-		fm->ndims = fm->cfg.shape.ndims ? fm->cfg.shape.ndims : fm->nports / 2;
-		if (fm->cfg.shape.ndims)
-			memcpy(fm->size, fm->cfg.shape.size, sizeof(fm->size));
-	}
+	if (fm->jumper)
+		fm_bootstrap_origin(fm);
 	if (dev->placed) {
 		fm->ndims = dev->shape.ndims;
 		memcpy(fm->size, dev->shape.size, sizeof(fm->size));

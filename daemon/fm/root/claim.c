@@ -2,9 +2,10 @@
 /*
  * DOC: how a node becomes root
  *
- * The node whose NIC has the bootstrap flag leads at once, and makes the first table, if no NIC
- * knows of a former root and no table was kept (node/keep.c). In all other cases, also after a
- * restart of the root's manager, a node becomes root in three stages:
+ * The node whose NIC has the bootstrap flag leads at once when its manager starts, and makes the
+ * first table, if no NIC knows of a former root and no table was kept (node/keep.c). In all other
+ * cases, also after a restart of the root's manager, or after the first root has given way to
+ * another one, a node becomes root in three stages:
  *
  *	ASKS	Its Inits say that it asks to be root. Nodes that have lost their root
  *		(node/follow.c) connect and say HELLO: their cables, their table, and the root

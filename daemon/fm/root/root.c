@@ -6,6 +6,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/node/bootstrap.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
@@ -136,6 +137,9 @@ static int start_root(struct fm *fm, bool first)
 	fm->have_root = true;
 	fm->root_guid = fm->guid;
 	strcpy(fm->root_address, fm->cfg.address);
+	/* Its position, if it has one, is that by another root. */
+	if (!fm->placed)
+		fm_bootstrap_origin(fm);
 	fm->term = later(fm->term, fm_nic_latest(fm)) + first;
 	r->clean = (1u << TORUS_COLOURS) - 1;
 	r->judge_at = r->ranks_at = NEVER;
@@ -169,6 +173,16 @@ static int start_root(struct fm *fm, bool first)
 int fm_root_begin(struct fm *fm)
 {
 	return start_root(fm, !fm->placed && !fm->led.guid && !fm->kept.book);
+}
+
+/*
+ * A node with the bootstrap flag that has given way to another root is not the first one any more,
+ * even if it knows nothing else of that root: it would lead for a moment, time and again, beside the
+ * root that its neighbours follow.
+ */
+int fm_root_ask(struct fm *fm)
+{
+	return start_root(fm, false);
 }
 
 /* Problems that only a root finds. */

@@ -8,8 +8,12 @@
 
 struct fm;
 
-/* This node asks to be root; if no NIC knows of a former one, it is at once. */
+/*
+ * This node asks to be root; fm_root_begin(): if its NIC and its disk know of no former root, it
+ * leads at once. Return: 0; -ENOMEM: nothing has changed.
+ */
 int fm_root_begin(struct fm *fm);
+int fm_root_ask(struct fm *fm);
 void fm_root_free(struct fm *fm);
 void fm_root_due(struct fm *fm);
 uint64_t fm_root_expiry(const struct fm *fm);
