@@ -395,6 +395,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		claim.init.len = msg->claim.ninit;
 		claim.here = msg->claim.here;
 		claim.need = msg->claim.need;
+		claim.again_ms = msg->claim.again_ms;
 		m->claim = &claim;
 		break;
 	case FM_MSG_LEAD:

@@ -337,6 +337,7 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 			memcpy(out->claim.init, m->claim->init.data, out->claim.ninit);
 		out->claim.here = m->claim->here;
 		out->claim.need = m->claim->need;
+		out->claim.again_ms = m->claim->again_ms;
 		break;
 	case FM_MSG_LEAD:
 		out->lead.term = m->lead->term;

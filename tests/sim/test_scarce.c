@@ -3,6 +3,7 @@
  * Processor time is scarce: all managers of 512 nodes share one processor, as those of a lab share a
  * few. They handle messages late, and must not take that for the silence of others: else they leave
  * parents and roots that live, join again, and need more processor time than before, without end.
+ * And many nodes that wait for one must not ask it the more often the more they are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,19 +18,22 @@
 #define UP_NS (200 * US)
 #define TAKEOVER_NS (100 * US)
 
-static struct world *world_of_512(uint64_t cpu_ns)
+#define ASKED_S 10
+#define HELLOS_MAX 4	/* of a node in a second; each resend would be 10 */
+
+static struct world *world_of(const char *shape, uint64_t cpu_ns)
 {
 	struct world_config c;
 	struct world *w;
 
 	world_config_default(&c);
-	assert_int_equal(torus_shape_parse("8x8x8", &c.shape), 0);
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
 	c.discover = false;
 	c.vanish = true;
 	c.share = true;
 	c.links_only = true;
 	c.svc_cpu_ns = cpu_ns;
-	c.svc_shared = true;
+	c.svc_shared = cpu_ns;
 	w = world_new(&c);
 	for (uint32_t i = 0; i < world_nodes(w); i++)
 		world_power(w, i, true);
@@ -49,7 +53,7 @@ static void await_rest(struct world *w, const char *what, uint64_t limit)
 /* They were never up: joining nodes left the root, because they handled its answers late. */
 static void all_start(void **state)
 {
-	struct world *w = world_of_512(UP_NS);
+	struct world *w = world_of("8x8x8", UP_NS);
 
 	(void)state;
 	await_rest(w, "512 nodes start", 40 * SEC);
@@ -62,7 +66,7 @@ static void all_start(void **state)
  */
 static void root_without_power(void **state)
 {
-	struct world *w = world_of_512(TAKEOVER_NS);
+	struct world *w = world_of("8x8x8", TAKEOVER_NS);
 
 	(void)state;
 	await_rest(w, "512 nodes start", 20 * SEC);
@@ -75,11 +79,41 @@ static void root_without_power(void **state)
 	world_free(w);
 }
 
+/*
+ * The root and more than half of 1024 managers end, and their NICs go on. No node can be root, and
+ * the one that asks has 464 others waiting. Each said HELLO every resend.
+ */
+static void asked_in_vain(void **state)
+{
+	struct world *w = world_of("16x8x8", 0);
+	struct world_counts counts;
+	uint32_t waiting = 0;
+
+	(void)state;
+	await_rest(w, "1024 nodes start", 20 * SEC);
+	for (uint32_t i = 0; i < world_nodes(w); i++)
+		if (!i || i >= 464)
+			world_manager(w, i, false);
+		else
+			waiting++;
+	world_run(w, 5 * SEC);
+	world_counts(w);
+	world_run(w, ASKED_S * SEC);
+	counts = world_counts(w);
+	assert_int_equal(world_root(w), 0);
+	printf("# %u nodes said HELLO %llu times in %d s\n", (unsigned int)waiting,
+	       (unsigned long long)counts.hellos, ASKED_S);
+	assert_true(counts.hellos < (uint64_t)HELLOS_MAX * ASKED_S * waiting);
+	assert_true(counts.hellos > waiting);
+	world_free(w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_start),
 		cmocka_unit_test(root_without_power),
+		cmocka_unit_test(asked_in_vain),
 	};
 
 	return cmocka_run_group_tests_name("scarce", tests, NULL, NULL);

@@ -57,25 +57,32 @@ static void with_parent(void)
 
 /* --- joining ---------------------------------------------------------------------------- */
 
-/* HELLO is repeated until it is answered; other answers have no effect. */
+/*
+ * HELLO is repeated until it is answered: after 100 ms, and then each time after twice as long and a
+ * bit more. After another answer it is repeated as at first.
+ */
 static void test_hello_again(void **state)
 {
 	(void)state;
 	at_root();
 	stage_run(&s, 99.999);
 	stage_did_nothing(&s);
-	stage_run(&s, 350);
+	stage_run(&s, 299.999);
 	assert_int_equal(stage_count(&s, "at 100 ms\n1 < hello join"), 1);
-	assert_int_equal(stage_count(&s, "at 200 ms\n1 < hello join"), 1);
-	assert_int_equal(stage_count(&s, "at 300 ms\n1 < hello join"), 1);
-	assert_int_equal(stage_count(&s, "\n"), 6);
+	assert_int_equal(stage_count(&s, "\n"), 2);
+	stage_run(&s, 350);
+	assert_int_equal(stage_count(&s, "1 < hello join"), 2);
+	stage_run(&s, 699.999);
+	assert_int_equal(stage_count(&s, "1 < hello join"), 2);
+	stage_run(&s, 850);
+	assert_int_equal(stage_count(&s, "1 < hello join"), 3);
 	stage_forget(&s);
 	stage_welcome(&s, 1, 0, "");
-	stage_run(&s, 450);
+	stage_run(&s, 949);
 	assert_int_equal(stage_count(&s, "1 < hello join"), 1);
 	stage_forget(&s);
 	stage_welcome(&s, 1, TERM, "");
-	stage_run(&s, 1449);
+	stage_run(&s, 1848);
 	stage_did_nothing(&s);
 	stage_end(&s);
 }
@@ -429,7 +436,7 @@ static void test_hello(void **state)
 	stage_run(&s, 100);
 	stage_did_nothing(&s);
 	s.err.count = 0;
-	stage_run(&s, 200);
+	stage_run(&s, 350);
 	stage_did_some(&s, "held 6\n");
 	stage_end(&s);
 }

@@ -288,6 +288,7 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 
 	if (!e->open || !e->peer)
 		return;
+	w->counts.hellos += msg->type == FM_MSG_HELLO;
 	if (w->end[e->peer - 1].vanished) {
 		reset_end(w, id);
 		return;

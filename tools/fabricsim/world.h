@@ -124,6 +124,7 @@ struct world_config {
  * struct world_counts - what the managers have done
  * @messages, @bytes: on the service network, with the headers of TCP, IP and Ethernet
  * @root_messages, @root_bytes: of these, to and from the root
+ * @hellos: HELLOs that were sent
  * @versions: tables that were applied at the root
  * @rows: rows written to NICs
  * @sampled: @rows and @held were counted on one node of so many; 0: on all nodes
@@ -136,6 +137,7 @@ struct world_config {
 struct world_counts {
 	uint64_t messages, bytes;
 	uint64_t root_messages, root_bytes;
+	uint64_t hellos;
 	uint64_t versions;
 	uint64_t rows;
 	uint32_t sampled;

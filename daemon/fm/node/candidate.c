@@ -191,7 +191,8 @@ static bool is_joining(const struct fm *fm)
 {
 	const struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
 
-	return c && c->ready && (c->hello || fm->now < c->heard + ANSWER_WAIT * fm->cfg.resend);
+	return c && c->ready &&
+	       (c->hello || fm->now < c->heard + ANSWER_WAIT * fm->cfg.resend + 2 * c->pace);
 }
 
 /* Reports the problem that no candidate asks to be root. */

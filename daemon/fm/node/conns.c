@@ -5,6 +5,17 @@
  *
  * conns->due is a lower bound of the time at which a connection must be looked at: it falls with
  * each connection that is used, and is made exact when it is reached.
+ *
+ * HELLO is said again until WELCOME. A connection loses nothing unless it breaks, so this is only
+ * for a peer that could not answer when the HELLO came, or that counts for how long none has come.
+ * If N nodes wait at one that has too little time for them, and each says HELLO every resend, this
+ * is 10 N a second, which leaves it even less time. So
+ *  - without any answer the time until the next HELLO doubles, up to 8 times resend;
+ *  - a node that asks to be root, and has answered, says when it wants HELLO again: the more nodes
+ *    wait at it, the later (root/claim.c);
+ *  - a node that has something new to say says HELLO after resend, whatever it was told.
+ * A time that is longer than resend gets up to a quarter more, another part at each node and each
+ * time, so that nodes which began at the same instant do not go on at the same instant.
  */
 #include <stdlib.h>
 
@@ -26,6 +37,8 @@
 #define ASKER_WAIT 5		/* times resend, to connect to one that asks to be root, or for its
 				 * answer */
 #define CALL_WAIT 5		/* times resend, for a call to be answered */
+#define BACKOFF_MAX 3		/* so often the time until HELLO is said again is doubled */
+#define SPREAD 4		/* ... and up to one part of so many is added to longer times */
 
 /**
  * struct fm_conns - all of them
@@ -102,7 +115,7 @@ static uint64_t lost_at(const struct fm *fm, const struct fm_conn *c)
 	if (c->role == FM_CONN_CALL)
 		return c->heard + CALL_WAIT * fm->cfg.resend;
 	if (to_asker(fm, c))
-		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend;
+		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend + 2 * c->pace;
 	if (is_watched(fm, c))
 		lost = c->heard + UPWARD_WAIT * fm->cfg.keepalive / 4;
 	if (is_watched(fm, c) && c->role == FM_CONN_ROOT && fm->root_asks)
@@ -126,8 +139,40 @@ uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 	if (!c->ready)
 		return lost;
 	if (!c->confirmed)
-		return earlier(lost, c->asked + fm->cfg.resend + fm_lag_late(fm));
+		return earlier(lost, c->again + fm_lag_late(fm));
 	return earlier(lost, last + ask_after(fm, c));
+}
+
+static void set_again(struct fm *fm, struct fm_conn *c)
+{
+	unsigned int doubled = c->hellos ? c->hellos - 1u : 0;
+	uint64_t after = later(fm->cfg.resend << doubled, c->pace);
+
+	if (after > fm->cfg.resend)
+		after += fm_mix(fm->guid ^ c->asked) % (after / SPREAD);
+	c->again = c->asked + after;
+}
+
+void fm_conn_greet(struct fm *fm, struct fm_conn *c)
+{
+	c->asked = fm->now;
+	if (c->hellos <= BACKOFF_MAX)
+		c->hellos++;
+	set_again(fm, c);
+}
+
+void fm_conn_pace(struct fm *fm, struct fm_conn *c, uint32_t ms)
+{
+	c->pace = earlier(ms * MS, fm->cfg.keepalive);
+	if (c->pace <= fm->cfg.resend)
+		c->pace = 0;
+	set_again(fm, c);
+}
+
+void fm_conn_hurry(struct fm *fm, struct fm_conn *c)
+{
+	c->again = earlier(c->again, c->asked + fm->cfg.resend);
+	fm_conn_look(fm, c);
 }
 
 void fm_conn_look(struct fm *fm, const struct fm_conn *c)

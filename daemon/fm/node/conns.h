@@ -23,7 +23,7 @@ enum fm_conn_role {
 /** struct fm_conn - a connection of the service network */
 struct fm_conn {
 	int id;
-	uint8_t role;
+	uint8_t role, hellos;	/* @hellos: that were said since something came, up to a bound */
 	bool ready, confirmed;	/* ours: established; answered by WELCOME */
 	bool answered;		/* something has come */
 	bool hello;		/* ours: HELLO is to be sent when the counters are read */
@@ -36,6 +36,7 @@ struct fm_conn {
 	uint64_t heard, attach;	/* when something came last; its number, as its maker counts */
 	uint64_t urgent, greeted; /* ours: asked since its peer may be dead; first HELLO; 0: not */
 	uint64_t asked;		/* ours: last PING or HELLO; child: the step at hand, first */
+	uint64_t again, pace;	/* ours: when HELLO comes again; after what the peer wants it; 0 */
 	uint64_t busy;		/* child: when it said of that step that it waits, too; 0 */
 	struct fm_report report;
 	unsigned int at;	/* its number among all */
@@ -59,6 +60,10 @@ struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struc
 struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role);
 void fm_conn_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
 void fm_conn_drop(struct fm *fm, struct fm_conn *c);
+/* When HELLO comes again: it is said; so is wanted; there is something new, or something came. */
+void fm_conn_greet(struct fm *fm, struct fm_conn *c);
+void fm_conn_pace(struct fm *fm, struct fm_conn *c, uint32_t ms);
+void fm_conn_hurry(struct fm *fm, struct fm_conn *c);
 /* Return: true if it is ours and leads up. */
 bool fm_conn_upward(const struct fm_conn *c);
 /* Reports of a new step are waited for. */

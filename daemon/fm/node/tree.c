@@ -248,6 +248,7 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
 		return;
 	fm->asker = *m;
+	fm_conn_pace(fm, c, m->epoch ? 0 : m->again_ms);
 	/* Perhaps only the address of that root was known, by no Init: Inits tell of it now. */
 	if (fm->root_asks || !m->epoch)
 		fm_follow_met(fm);
@@ -457,6 +458,9 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 	c->heard = fm->now;
 	c->answered = true;
 	c->urgent = 0;
+	if (c->hellos)
+		fm_conn_hurry(fm, c);
+	c->hellos = 0;
 	if (fm_conn_upward(c))
 		from_above(fm, c, msg);
 	else if (c->role == FM_CONN_STRANGER && msg->type == FM_MSG_DROP)

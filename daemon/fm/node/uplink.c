@@ -113,7 +113,7 @@ void fm_uplink_adrift(struct fm *fm, bool adrift)
 void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
 {
 	c->hello = true;
-	c->asked = fm->now;
+	fm_conn_greet(fm, c);
 	fm_nic_hello(fm);
 }
 
@@ -196,6 +196,7 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 	fm_conn_send(fm, c, &msg);
 	if (!c->greeted)
 		c->greeted = fm->now;
+	fm_conn_look(fm, c);
 }
 
 void fm_uplink_counted(struct fm *fm)
@@ -316,9 +317,13 @@ static void send_row(struct fm *fm)
 
 void fm_uplink_row(struct fm *fm)
 {
+	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
+
 	fm->uplink->row_wait = fm->cfg.resend;
 	send_row(fm);
 	fm_uplink_ask(fm);
+	if (c && c->ready && !c->confirmed)
+		fm_conn_hurry(fm, c);
 }
 
 void fm_uplink_row_again(struct fm *fm)

@@ -35,7 +35,12 @@
  * that asks, and finds a node that obeys a later epoch, or another root in its own epoch, asks anew
  * (epoch.c).
  *
- * Messages may be lost or late: HELLO is repeated until WELCOME, and answered each time.
+ * Messages may be lost or late: HELLO is repeated until WELCOME, and answered each time. While a
+ * node only asks, the HELLOs that come again merely say that their senders still live, so it says
+ * how soon it wants them: after HELLO_EACH for each connection that it has, but no sooner than
+ * resend and no later than a keep-alive. So 1000 HELLOs a second come from 100 to 1000 nodes, and
+ * from more nodes as many as keep-alives would be. First HELLOs, and those that say something new,
+ * do not wait for that, so a claim begins as soon as before; and in a claim all go on each resend.
  *
  * A NIC whose manager hangs or is away passes no Init on. A node that can be reached only through
  * such NICs is called over the service network by the node that asks (calls.c). A call says what an
@@ -87,6 +92,7 @@
 #define ASK_MAX 20	/* times resend, until it tries again whether the former root is there */
 #define CLAIM_MAX 10	/* ... for promises to come */
 #define TURN 8		/* ... once to twice, after ASK_MAX, until another candidate has its turn */
+#define HELLO_EACH MS	/* between two HELLOs, of whichever nodes, as long as it asks */
 
 /**
  * struct fm_asking - the claim of this root
@@ -247,12 +253,22 @@ static void ask_around(struct fm *fm)
 		step_back(fm);
 }
 
+/* After which time a node is to say HELLO again, if it has nothing new to say. */
+static uint64_t hello_again(const struct fm *fm)
+{
+	uint64_t all = fm_conns_count(fm) * HELLO_EACH;
+
+	return later(fm->cfg.resend, earlier(all, fm->cfg.keepalive));
+}
+
 static void send_claim(struct fm *fm, const struct fm_conn *c)
 {
 	struct fm_msg msg = { .type = FM_MSG_CLAIM };
 
 	if (fm->root->stage != FM_STAGE_ASKS)
 		msg.claim.epoch = fm->term;
+	else
+		msg.claim.again_ms = (uint32_t)(hello_again(fm) / MS);
 	msg.claim.guid = fm->guid;
 	msg.claim.here = fm->root->asking->here;
 	msg.claim.need = fm->root->asking->need;
@@ -386,6 +402,7 @@ bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 		m->voice.claimed = fm->term;
 	}
 	c->waits = true;
+	m->voice.again = hello_again(fm);
 	send_claim(fm, c);
 	return false;
 }

@@ -67,6 +67,7 @@
 #include "daemon/fm/root/told.h"
 
 #define HEARD_MAX 5	/* times resend, that HELLO counts: it is said again by then, if neither end is late */
+#define AGAIN_MAX 3	/* times the time after which the node was told to say it again, if that is longer */
 
 /** struct quorum_table - a table of this root: its @version, and how many nodes are up in it */
 struct quorum_table {
@@ -111,8 +112,10 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
 	if (m == fm_mate_no(r, 0))
 		return true;
 	if (r->stage == FM_STAGE_ASKS)
-		return m->voice.heard && fm->now < m->voice.heard + HEARD_MAX * fm->cfg.resend +
-							   2 * fm_lag_answer(fm);
+		return m->voice.heard &&
+		       fm->now < m->voice.heard + later(HEARD_MAX * fm->cfg.resend,
+							AGAIN_MAX * m->voice.again) +
+					 2 * fm_lag_answer(fm);
 	return m->via && m->voice.claimed == fm->term;
 }
 

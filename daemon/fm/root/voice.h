@@ -19,7 +19,7 @@ struct fm_disk_said {
 
 /**
  * struct fm_voice - of a node in the roster
- * @heard: when it said HELLO last; 0: never
+ * @heard: when it said HELLO last; 0: never. @again: it was told to say it again after that
  * @claimed: epoch in which it was told last to obey this root
  * @table, @term, @root: the table that it has, as in HELLO
  * @life: of its NIC; @rows, @rows_term: version of its rows, and of which root, as in HELLO
@@ -30,7 +30,7 @@ struct fm_disk_said {
  * @since, @until: versions in which it was up: from @since on, 0: none; before @until, 0: all
  */
 struct fm_voice {
-	uint64_t heard, claimed;
+	uint64_t heard, again, claimed;
 	uint64_t table, term, root;
 	uint64_t rows, rows_term;
 	uint32_t life;

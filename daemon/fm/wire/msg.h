@@ -476,13 +476,15 @@ struct fm_failed {
  *	link
  * @here, @need: nodes that answer me, or obey me, and how many I need: for people to read; @need
  *	0: not known
+ * @again_ms: say HELLO again after so long if you have nothing new to say; 0: not said, as by
+ *	earlier releases
  */
 struct fm_claim {
 	uint64_t epoch;
 	uint64_t guid;
 	uint16_t ninit;
 	uint8_t init[FM_INIT_MAX];
-	uint32_t here, need;
+	uint32_t here, need, again_ms;
 };
 
 /**
