@@ -15,7 +15,9 @@
  * detection, 2018).
  *
  * A manager that was stopped for longer, as by a debugger, is not late: what it knows is old. Others
- * have left it meanwhile, and it does not wait for them.
+ * have left it meanwhile, and it does not wait for them. It is stopped once, and on time afterwards.
+ * One that gets too little time may be late by as much, but it was late before, or is so again the
+ * next time.
  */
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
@@ -24,13 +26,22 @@
 #define ON_TIME 8	/* so many in resend: an ordinary delay of timers */
 #define PASSES 4
 
+/* Return: true if it is @late because it was stopped, and not because it gets too little time. */
+static bool was_stopped(struct fm *fm, uint64_t late)
+{
+	bool before = fm->stopped;
+
+	fm->stopped = late > LATE_MAX && late > 2 * fm->lag;
+	return fm->stopped && !before;
+}
+
 bool fm_lag_note(struct fm *fm)
 {
 	uint64_t late = fm->now > fm->alarm ? fm->now - fm->alarm : 0;
 	uint64_t least = fm->cfg.resend / ON_TIME;
 
 	fm->alarm = NEVER;
-	if (late < least || late > LATE_MAX)
+	if (late < least || was_stopped(fm, late))
 		late = 0;
 	if (late >= fm->lag) {
 		fm->lag = late;

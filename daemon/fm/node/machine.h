@@ -73,6 +73,8 @@ struct fm {
 	struct fm_root *root;	/* NULL on all nodes but the root */
 	struct fm_problems *problems;
 	uint64_t alarm, lag, lag_at;	/* when its timer is due; by how much it was late, then (lag.c) */
+	bool stopped;			/* it was late as one that was stopped */
+	unsigned int rolls;		/* this root asked all anew, since a version came into force */
 };
 
 #endif /* FM_MACHINE_H */

@@ -28,6 +28,7 @@
 
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/port.h"
@@ -216,7 +217,7 @@ static void tell_lacking(struct fm *fm)
 		const struct fm_conn *c = fm_conn_no(fm, i);
 
 		if (!c || !c->awaited || c->heard <= c->asked ||
-		    fm->now < later(c->asked, c->busy) + fm->cfg.member_max)
+		    fm->now < later(c->asked, c->busy) + fm->cfg.member_max + fm_lag_answer(fm))
 			continue;
 		msg.failed = (struct fm_failed) {
 			.guid = c->guid, .epoch = c->epoch, .by = fm->guid,

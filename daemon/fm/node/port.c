@@ -8,6 +8,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/wire/init.h"
 
@@ -138,7 +139,8 @@ void fm_port_sent(struct fm *fm, unsigned int p)
 	port->sent = fm->now;
 	port->said = true;
 	port->moved = false;
-	port->next = port->told && port->heard ? NEVER : fm->now + port->interval;
+	port->next = port->told && port->heard ? NEVER :
+						 fm->now + port->interval + fm_lag_answer(fm);
 	if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
 		port->interval += port->interval / 2;
 }

@@ -412,7 +412,8 @@ static void begin_claim(struct fm *fm)
 	struct fm_asking *a = fm->root->asking;
 
 	fm->root->stage = FM_STAGE_CLAIMS;
-	fm->root->since = fm->now;
+	fm->root->since = a->grew = fm->now;
+	a->most = 0;
 	a->said = false;
 	fm_epoch_raise(fm, later(fm->root->high, later(fm_nic_latest(fm), fm->term)) + 1);
 	fm_ports_spread(fm);
@@ -522,7 +523,8 @@ static void give_up(struct fm *fm)
 static void claim_on(struct fm *fm)
 {
 	struct fm_asking *a = fm->root->asking;
-	uint64_t end = fm->root->since + CLAIM_MAX * fm->cfg.resend + fm_lag_answer(fm);
+	uint64_t end = later(fm->root->since, fm->root->asking->grew) +
+		       CLAIM_MAX * fm->cfg.resend + fm_lag_answer(fm);
 
 	if (!fm_nic_obeys(fm)) {
 		if (fm->now >= end)

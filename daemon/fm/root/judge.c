@@ -46,6 +46,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/judge.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/root/base.h"
@@ -259,7 +260,7 @@ static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n
 	struct word w = word_of(fm, m);
 
 	if (!w.dark)
-		return m->missing + ON_THEIR_WAY * fm->cfg.resend;
+		return m->missing + ON_THEIR_WAY * fm->cfg.resend + fm_lag_answer(fm);
 	return m->missing + (n == 1 && w.ended && fm->now > m->joined + moment ? 0 : moment);
 }
 

@@ -99,7 +99,7 @@
  * and they come back not more often than after a while that doubles, up to 20 * member_max: while
  * it lasts, those that are left are waited for only. Whatever that misses, a report of nobody
  * awaited that went astray, or a node that says wrongly that it waits: all are asked anew after
- * 3 * member_max.
+ * 3 * member_max; the next time, if no version has come into force meanwhile, after twice that.
  *
  * A NIC that refuses to replay does not stop a recovery: REPLAY is bounded. But what it keeps
  * would be tried again for ever, and its closed ports take packets meanwhile. So its manager says
@@ -122,6 +122,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/recovery.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/reports.h"
@@ -139,6 +140,7 @@
 
 #define PATIENCE 10	/* times a step is repeated before a problem names a slow node */
 
+#define ROLLS_MAX 4	/* so often that time is doubled */
 #define COUNT_FIRST MS		/* between the first rounds of counts */
 #define COUNT_LAST (20 * MS)
 #define PROVEN_FACTOR 10	/* a missing packet is more likely late than lost */
@@ -471,6 +473,7 @@ static void end_recovery(struct fm *fm, const struct fm_sums *s)
 	log->replayed = fm_sums_replayed(s) - fm_sums_replayed(&rec->first);
 	rec->last = *log;
 	rec->phase = FM_PHASE_REST;
+	fm->rolls = 0;
 	fm_ended_forget(fm);
 	fm_say(fm, log->lost ? FM_WARNING : FM_INFO, "recovery",
 	       "version %llu in force after %llu.%03llu ms: %llu parked, %llu replayed, %llu lost",
@@ -546,10 +549,13 @@ void fm_recovery_recheck(struct fm *fm)
 
 /*
  * A round that will not end although nobody is missing: some report or notice
- * went astray with a connection. All are asked anew.
+ * went astray with a connection. All are asked anew. Or the nodes are too slow, and then all of
+ * that makes them slower still: so each time in a row the next one is twice as far away.
  */
 static void call_the_roll(struct fm *fm)
 {
+	if (fm->rolls < ROLLS_MAX)
+		fm->rolls++;
 	fm_say(fm, FM_WARNING, "recovery",
 	       "version %llu does not go on: all nodes are asked to join anew",
 	       (unsigned long long)fm->root->version);
@@ -568,15 +574,23 @@ static void tell_awaited(struct fm *fm)
 			       (unsigned long long)fm->root->version, m->name, m->address);
 }
 
+/* When the step at hand is asked for again, unless all have reported by then. */
+static uint64_t asks_again(const struct fm *fm)
+{
+	return fm->root->rec->asked + fm->cfg.resend + fm_lag_answer(fm);
+}
+
 void fm_recovery_due(struct fm *fm)
 {
 	struct fm_rec *rec = fm->root->rec;
 
-	if (rec->waiting && fm->now >= rec->asked + fm->cfg.resend) {
+	if (rec->waiting && fm->now >= asks_again(fm)) {
+		uint64_t late = fm_lag_answer(fm);
+
 		rec->asked = fm->now;
-		if (fm->now >= rec->round_began + PATIENCE * fm->cfg.resend)
+		if (fm->now >= rec->round_began + PATIENCE * fm->cfg.resend + late)
 			tell_awaited(fm);
-		if (fm->now >= rec->round_began + 3 * fm->cfg.member_max)
+		if (fm->now >= rec->round_began + (3 * (fm->cfg.member_max + late) << fm->rolls))
 			call_the_roll(fm);
 		fm_member_repeat(fm);
 	}
@@ -588,5 +602,5 @@ uint64_t fm_recovery_expiry(const struct fm *fm)
 {
 	const struct fm_rec *rec = fm->root->rec;
 
-	return earlier(rec->next, rec->waiting ? rec->asked + fm->cfg.resend : NEVER);
+	return earlier(rec->next, rec->waiting ? asks_again(fm) : NEVER);
 }

@@ -12,6 +12,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/service.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/facts.h"
@@ -56,5 +57,6 @@ void fm_service_look(struct fm *fm, uint32_t node)
 
 uint64_t fm_service_patience(const struct fm *fm, const struct fm_mate *m)
 {
-	return fm_service_is_out(fm, m->node) ? ON_THE_WAY * fm->cfg.resend : fm->cfg.member_max;
+	return fm_lag_answer(fm) +
+	       (fm_service_is_out(fm, m->node) ? ON_THE_WAY * fm->cfg.resend : fm->cfg.member_max);
 }

@@ -24,6 +24,7 @@
 
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/node/library.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/base.h"
@@ -134,7 +135,7 @@ static uint64_t node_wait(const struct fm *fm)
 {
 	if (fm->table.version && fm->root->restored)
 		return fm->cfg.quiet;
-	return (fm->root->restored ? 2 : 1) * fm->cfg.member_max;
+	return (fm->root->restored ? 2 : 1) * fm->cfg.member_max + fm_lag_answer(fm);
 }
 
 /* When nodes are not waited for any more, as far as is known now. */
