@@ -382,7 +382,8 @@ static void one_way_round(const char *shape, uint32_t a, uint32_t b, uint64_t se
 /* Each pair of cables of 3x3, in some orders each, and some pairs of larger fabrics. */
 static void any_way_round(void **state)
 {
-	static const char *const shapes[] = { "4x3", "4x4", "5x3", "5x5", "3x3x3", "4x3x3", "5x4x3" };
+	static const char *const shapes[] = { "4x3", "4x4", "5x3", "5x5", "3x3x3", "4x3x3", "5x4x3",
+					      "4x2x3" };
 	struct torus_shape shape;
 	uint64_t seed = 1, r = 1;
 

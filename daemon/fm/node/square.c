@@ -13,8 +13,8 @@
  * none closes. Let the far ends of two cables from A and from A' along p be exchanged, and let all
  * others be right. A square of A's cable with q closes then only if A' is the neighbour of A at q,
  * and A is the neighbour of A' at q as well: a dimension of size 2. There the two rows look alike,
- * and the square says nothing about which one goes on where. So squares with a dimension of size 2
- * count only where all other squares close.
+ * and the square says nothing about which one goes on where. So no square with a dimension of size 2
+ * counts as closed.
  *
  * One square that closes is enough, for a wrong cable near a right one opens some of its squares.
  * So does one neighbour that lies about its cables: it has no part in those on the other side.
@@ -113,26 +113,19 @@ static enum fm_square judge_one(const struct fm *fm, unsigned int p, unsigned in
 
 enum fm_square fm_squares_judge(const struct fm *fm, unsigned int port)
 {
-	unsigned int open = 0, pairs = 0, silent = 0;
+	bool open = false;
 
 	if (!is_straight(fm, port) || !told_by(fm, port))
 		return FM_SQUARE_NONE;
 	for (unsigned int q = 0; q < fm_ports_used(fm); q++) {
 		enum fm_square is;
 
-		if (q % fm->ndims == port % fm->ndims || !is_straight(fm, q))
+		if (q % fm->ndims == port % fm->ndims || !is_straight(fm, q) || !told_by(fm, q))
 			continue;
-		if (!told_by(fm, q)) {
-			silent += fm_port_up(fm, q);
-			continue;
-		}
 		is = judge_one(fm, port, q);
 		if (is == FM_SQUARE_CLOSED && !is_pair(fm, q))
 			return is;
-		pairs += is == FM_SQUARE_CLOSED;
-		open += is == FM_SQUARE_OPEN;
+		open |= is == FM_SQUARE_OPEN;
 	}
-	if (open)
-		return FM_SQUARE_OPEN;
-	return pairs && !silent ? FM_SQUARE_CLOSED : FM_SQUARE_NONE;
+	return open ? FM_SQUARE_OPEN : FM_SQUARE_NONE;
 }
