@@ -15,7 +15,7 @@ struct fm_init;
 
 void fm_bootstrap_begin(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links);
-/** fm_bootstrap_origin() - a root without a place begins at the origin, with the configured shape */
+/** fm_bootstrap_origin() - a root without a place begins at 0, with the configured shape */
 void fm_bootstrap_origin(struct fm *fm);
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *link);
 void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len);

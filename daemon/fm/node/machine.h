@@ -73,8 +73,7 @@ struct fm {
 	struct fm_root *root;	/* NULL on all nodes but the root */
 	struct fm_problems *problems;
 	uint64_t alarm, lag, lag_at;	/* when its timer is due; by how much it was late, then (lag.c) */
-	bool stopped;			/* it was late as one that was stopped */
-	unsigned int rolls;		/* this root asked all anew, since a version came into force */
+	unsigned int stopped, rolls;	/* late as if stopped; all asked anew, since a version */
 };
 
 #endif /* FM_MACHINE_H */

@@ -67,7 +67,7 @@
 #include "daemon/fm/root/told.h"
 
 #define HEARD_MAX 5	/* times resend, that HELLO counts: it is said again by then, if neither end is late */
-#define AGAIN_MAX 3	/* times the time after which the node was told to say it again, if that is longer */
+#define AGAIN_MAX 3	/* times the time after which it was told to say it again, if longer */
 
 /** struct quorum_table - a table of this root: its @version, and how many nodes are up in it */
 struct quorum_table {

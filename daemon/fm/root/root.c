@@ -177,8 +177,8 @@ int fm_root_begin(struct fm *fm)
 
 /*
  * A node with the bootstrap flag that has given way to another root is not the first one any more,
- * even if it knows nothing else of that root: it would lead for a moment, time and again, beside the
- * root that its neighbours follow.
+ * even if it knows nothing else of that root: it would lead for a moment, time and again, beside
+ * the root that its neighbours follow.
  */
 int fm_root_ask(struct fm *fm)
 {
