@@ -115,7 +115,8 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	bool takes = data || h->nic;	/* a buffer: false packets do, too */
 	struct tn_pkt *pkt = NULL;
 
-	if (takes && l->credit.used[h->vc] >= l->params->slots) {
+	/* The peer may use no buffer whose credit it cannot have received yet. */
+	if (takes && l->credit.used[h->vc] + l->credit.owed[h->vc] >= l->params->slots) {
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
 	}

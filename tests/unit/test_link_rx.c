@@ -569,6 +569,28 @@ static void test_overrun(void **state)
 	end();
 }
 
+/*
+ * Buffers that are free again, but whose credits were not sent yet, may not be used. The host has
+ * taken the first four packets; another four are accepted as soon as their credits went out.
+ */
+static void test_overrun_freed(void **state)
+{
+	(void)state;
+	for (int sent = 0; sent < 2; sent++) {
+		begin(four_slots);
+		for (int i = 0; i < 4; i++)
+			lone_say(&l, 0, data(1), good);
+		tn_nic_work(l.nic, l.now);
+		assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
+		assert_int_equal(lone_link(&l, 0)->credit.owed[0], 4);
+		if (sent)
+			lone_drain(&l, 0);
+		lone_say(&l, 0, data(1), good);
+		assert_int_equal(lone_link(&l, 0)->state, sent ? TORUS_LINK_UP : TORUS_LINK_FAULTY);
+		end();
+	}
+}
+
 /* --- cables in memory -------------------------------------------------------------------- */
 
 /* Packets that come through memory have no checksum; before they leave over a wire they get one. */
@@ -643,6 +665,7 @@ int main(void)
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_credit_lie),
 		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(test_overrun_freed),
 		cmocka_unit_test(test_rx_memory),
 		cmocka_unit_test(test_acknak),
 	};
