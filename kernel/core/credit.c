@@ -23,6 +23,7 @@ bool tn_credit_start(struct tn_credit *c, const u16 *slots, const u16 *occupied)
 		c->n_inp[vc] = slots[vc];
 		c->ct[vc] = occupied[vc];
 		c->critical[vc] = tn_bubble_marks(c->policy) && vc != TORUS_VC_A;
+		tn_assert(c->used[vc] + c->owed[vc] <= TN_CRP_MAX);
 	}
 	return true;
 }
@@ -50,6 +51,8 @@ static u16 take_owed(struct tn_credit *c, unsigned int vc)
 	u16 freed = c->owed[vc];	/* at most TN_CRP_MAX buffers exist */
 	u16 critical = c->owed_critical[vc];
 
+	tn_assert(freed <= TN_CRP_MAX);
+	tn_assert(critical <= 1 && critical <= freed);
 	if (!tn_bubble_marks(c->policy)) {
 		c->owed[vc] = 0;
 		return freed;
@@ -65,6 +68,7 @@ u16 tn_credit_report(struct tn_credit *c, u8 *vc)
 {
 	unsigned int i;
 
+	tn_assert(c->turn < TORUS_VCS);
 	for (i = 0; tn_credit_owed(c) && i < TORUS_VCS; i++) {
 		unsigned int v = (c->turn + i) % TORUS_VCS;
 

@@ -72,6 +72,8 @@ static inline unsigned int tn_slots_min(unsigned int policy)
 
 static inline unsigned int tn_credit_free(const struct tn_credit *c, unsigned int vc)
 {
+	tn_assert(vc < TORUS_VCS);
+	tn_assert(c->ct[vc] <= c->n_inp[vc]);
 	return (unsigned int)(c->n_inp[vc] - c->ct[vc]);
 }
 
@@ -102,6 +104,8 @@ static inline unsigned int tn_credit_owed(const struct tn_credit *c)
 
 static inline void tn_credit_take(struct tn_credit *c, unsigned int vc)
 {
+	tn_assert(vc < TORUS_VCS);
+	tn_assert(c->ct[vc] < c->n_inp[vc]);
 	c->ct[vc]++;
 }
 

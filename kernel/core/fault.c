@@ -55,6 +55,7 @@ static u64 make_fraction(u64 part, u64 whole)
 	u64 q = 0;
 	unsigned int i;
 
+	tn_assert(part < whole && !(whole >> 63));
 	for (i = 0; i < 64; i++) {
 		part <<= 1;
 		q <<= 1;
@@ -72,6 +73,7 @@ static u64 draw_distance(struct tn_fault *f)
 
 	if (f->ber >= TORUS_BER_ONE)
 		return 0;
+	tn_assert(f->ber);	/* divided by, below */
 	log = minus_log2(u ? u : 1);
 	if (f->ber >= SMALL)
 		return log / minus_log2(make_fraction(TORUS_BER_ONE - f->ber, TORUS_BER_ONE));
@@ -131,6 +133,7 @@ void tn_fault_corrupt(struct tn_fault *f, u8 *data, u32 bytes)
 	u64 bits = 8ull * bytes;
 
 	while (f->skip < bits) {
+		tn_assert(f->skip / 8 < bytes);
 		data[f->skip / 8] ^= (u8)(1u << f->skip % 8);
 		f->skip += 1 + draw_distance(f);
 	}

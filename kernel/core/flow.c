@@ -27,6 +27,7 @@ void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc)
 	pkt->tail.eseq = 0;
 	if (vc >= TN_FLOW_VCS)
 		return;
+	tn_assert(pkt->hdr.dst < f->nodes);
 	tx = &f->tx[pkt->hdr.dst * TN_FLOW_VCS + vc];
 	pkt->tail.epoch = tx->epoch;
 	pkt->tail.eseq = tx->next++;
@@ -36,6 +37,7 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 {
 	unsigned int vc;
 
+	tn_assert(dst < f->nodes);
 	for (vc = 0; vc < TN_FLOW_VCS; vc++) {
 		struct tn_flow_tx *tx = &f->tx[dst * TN_FLOW_VCS + vc];
 
@@ -64,6 +66,8 @@ void tn_flows_age(struct tn_flows *f, u64 old, u64 version)
 
 static struct tn_flow_rx *rx_of(struct tn_flows *f, const struct tn_pkt *pkt)
 {
+	tn_assert(pkt->hdr.src < f->nodes);
+	tn_assert(pkt->hdr.vc < TN_FLOW_VCS);
 	return &f->rx[pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc];
 }
 
@@ -91,6 +95,7 @@ static void skip_missing(struct tn_flows *f, struct tn_flow_rx *rx, u32 eseq)
 		f->lost += eseq - rx->expected;
 	rx->expected = eseq;
 	rx->flags &= (u8)~TN_FLOW_FRESH;
+	tn_assert(!how_far_ahead(rx, eseq));
 }
 
 static unsigned int bucket_of(const struct tn_pkt *pkt)
@@ -163,10 +168,14 @@ static struct tn_pkt *meld_heaps(const struct tn_flow_rx *rx, struct tn_pkt *a, 
 
 	if (!a || !b)
 		return a ? a : b;
+	tn_assert(a != b);
+	tn_assert(a->hdr.src == b->hdr.src && a->hdr.vc == b->hdr.vc);
+	tn_assert(!a->next && !b->next);
 	if (comes_before(rx, b, a)) {
 		low = b;
 		high = a;
 	}
+	tn_assert(!comes_before(rx, high, low));
 	high->next = low->child;
 	low->child = high;
 	return low;
@@ -203,6 +212,9 @@ bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 
+	tn_assert(rx->flags & TN_FLOW_KNOWN);
+	tn_assert(rx->epoch == pkt->tail.epoch);
+	tn_assert(!how_far_ahead(rx, pkt->tail.eseq));
 	rx->expected = pkt->tail.eseq + 1;
 	rx->flags &= (u8)~TN_FLOW_FRESH;
 	if (!(rx->flags & TN_FLOW_WAITING))
@@ -216,6 +228,8 @@ void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now)
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 	struct tn_pkt **p = first_of(f, pkt), *first = *p, *after = NULL;
 
+	tn_assert(rx->epoch == pkt->tail.epoch);
+	tn_assert(!first == !(rx->flags & TN_FLOW_WAITING));
 	rx->flags |= TN_FLOW_WAITING;
 	if (!f->waiting++)
 		f->since = now;
@@ -270,6 +284,10 @@ void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt)
 	struct tn_pkt **p = first_of(f, pkt), *after = pkt->next, *rest;
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 
+	tn_assert(*p == pkt);	/* the first of its flow */
+	tn_assert(rx->flags & TN_FLOW_WAITING);
+	tn_assert(f->waiting);
+	tn_assert(f->wait_bytes >= (u64)tn_pkt_flits(pkt) * TN_FLIT);
 	rest = meld_all(rx, pkt->child);
 	if (rest)
 		rest->next = after;
@@ -281,6 +299,7 @@ void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt)
 	f->wait_bytes -= (u64)tn_pkt_flits(pkt) * TN_FLIT;
 	if (!--f->waiting)
 		f->since = ~0ull;
+	tn_assert(f->waiting || !f->wait_bytes);
 }
 
 void tn_flows_empty(struct tn_flows *f, struct tn_queue *out)
@@ -295,6 +314,7 @@ void tn_flows_empty(struct tn_flows *f, struct tn_queue *out)
 			tn_queue_push(out, pkt);
 		}
 	}
+	tn_assert(!f->waiting);
 }
 
 bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt)

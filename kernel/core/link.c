@@ -18,6 +18,7 @@ void tn_link_account(struct tn_link *l, u64 now)
 		[TORUS_LINK_FAULTY] = TORUS_PC_NS_FAULTY,
 	};
 
+	tn_assert(l->state < TORUS_LINK_STATES);
 	if (now > l->since) {
 		l->counter[counter_of[l->state]] += now - l->since;
 		l->since = now;
@@ -115,6 +116,8 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	bool takes = data || h->nic;	/* a buffer: false packets do, too */
 	struct tn_pkt *pkt = NULL;
 
+	tn_assert(l->state == TORUS_LINK_UP);
+	tn_assert(h->tseq == l->retry.rx.expected);
 	/* The peer may use no buffer whose credit it cannot have received yet. */
 	if (takes && l->credit.used[h->vc] + l->credit.owed[h->vc] >= l->params->slots) {
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
@@ -142,6 +145,7 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	l->counter[TORUS_PC_RX_BYTES] += tn_payload_bytes(h, t);
 	if (pkt) {
 		l->credit.used[h->vc]++;
+		tn_assert(l->credit.used[h->vc] <= l->params->slots);
 		pkt->payload = (u8 *)c->payload;
 		pkt->hdr = *h;
 		pkt->tail = *t;
@@ -328,6 +332,7 @@ static bool rx_one(struct tn_link *l, struct tn_pieces *in, void *owner, u64 now
 	next = rx_next(in, &c);
 	if (next == NEXT_NONE)
 		return false;
+	tn_assert(next == NEXT_BROKEN || (c.head && c.payload && c.end));
 	if (c.head)
 		tn_hdr_get(c.head, &h);
 	if (next == NEXT_BROKEN) {
@@ -365,6 +370,7 @@ void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, voi
 		;
 	if (l->state != TORUS_LINK_UP)
 		return;
+	tn_assert(l->eager <= TN_RETRY_EAGER);
 	if (l->unacked && l->ack_at == ~0ull)
 		l->ack_at = now + l->params->ack_delay;
 	if (l->unacked && (l->eager || l->unacked >= l->retry_packets / 4 + 1))
@@ -375,6 +381,8 @@ void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, voi
 
 static void seg_add(struct tn_frame *f, const u8 *base, u32 len)
 {
+	tn_assert(f->nsegs < TN_FRAME_SEGS);
+	tn_assert(len);
 	f->seg[f->nsegs++] = (struct tn_seg) { .base = base, .len = len };
 	f->bytes += len;
 	f->small += len;
@@ -397,12 +405,16 @@ static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 
 	sum(l, pkt);
 
+	tn_assert(pkt->hdr.vc < TORUS_VCS);
+	tn_assert(pkt->hdr.len <= TN_PAYLOAD_MAX / TN_FLIT);
+	tn_assert(pkt->unsummed != TN_UNSUMMED);
 	if (!pkt->vccr_set) {
 		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);
 		pkt->vccr_set = 1;
 	}
 	h = pkt->hdr;
 	l->retry.ops->stamp(&l->retry, &h);
+	tn_assert(!h.crp || h.crp_vc < TORUS_VCS);
 	tn_hdr_put(pkt->edge, &h);
 	tn_tail_put(pkt->edge + TN_FLIT, &pkt->tail);
 	if (h.relayed)
@@ -489,6 +501,9 @@ static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 			f->large++;
 			f->small -= pkt->hdr.len * TN_FLIT;
 		}
+		tn_assert(f->bytes <= max);
+		tn_assert(f->small <= f->bytes);
+		tn_assert(!l->large_max || f->large <= l->large_max);
 		count_sent(l, pkt, tn_retry_sending(&l->retry, now));
 	}
 }
@@ -550,6 +565,7 @@ static void acknak(struct tn_link *l, struct tn_frame *f)
 	struct tn_hdr h = { .type = TN_ACKNAK };
 
 	l->retry.ops->stamp(&l->retry, &h);
+	tn_assert(!f->nsegs);
 	l->counter[h.e ? TORUS_PC_NAKS_SENT : TORUS_PC_ACKS_SENT]++;
 	tn_acknak_put(l->ctl, &h, l->seed);
 	seg_add(f, l->ctl, TN_ACKNAK_BYTES);
@@ -606,6 +622,7 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 		l->unacked = 0;
 		l->ack_at = ~0ull;
 	}
+	tn_assert(f->bytes && f->nsegs);
 	l->ack_now = tn_retry_urgent(&l->retry);
 	if (!tn_credit_owed(&l->credit))
 		l->credit_at = ~0ull;
@@ -635,6 +652,7 @@ static void push_marked(struct tn_link *l, const struct tn_pkt *good, u64 now)
 
 	if (!pkt)
 		return;
+	tn_assert(good->hdr.type == TN_DATA || good->hdr.type == TN_UNREACH);
 	pkt->hdr = good->hdr;
 	pkt->tail = good->tail;
 	pkt->tail.vb = TN_VB_BAD;
@@ -655,6 +673,9 @@ void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
 	if (tn_fault_next(&l->marks) && room_before(l, pkt))
 		push_marked(l, pkt, now);
+	tn_assert(tn_link_may(l, pkt->hdr.vc, 0));
+	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
+	tn_assert(pkt->in_port == TN_PORT_HOST);
 	tn_credit_take(&l->credit, pkt->hdr.vc);
 	tn_retry_push(&l->retry, pkt, now);
 }
@@ -678,7 +699,10 @@ bool tn_link_false(struct tn_link *l, unsigned int vc, bool handed, u64 now)
 
 void tn_link_freed(struct tn_link *l, unsigned int vc, bool critical, u64 now)
 {
+	tn_assert(vc < TORUS_VCS);
+	tn_assert(l->credit.used[vc]);
 	tn_credit_freed(&l->credit, vc, critical);
+	tn_assert(l->credit.used[vc] + l->credit.owed[vc] <= l->params->slots);
 	if (l->credit.owed[vc] >= l->params->slots / 4)
 		l->credit_now = true;
 	else if (l->credit_at == ~0ull)

@@ -14,12 +14,34 @@ static u64 sooner(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
+/* The arrows of link.h, and those to DOWN: any state, if the administrator or the cable says so. */
+static bool is_arrow(u8 from, u8 to)
+{
+	switch (to) {
+	case TORUS_LINK_DOWN:
+		return true;
+	case TORUS_LINK_TRAINING:
+		return from != TORUS_LINK_UP && from != TORUS_LINK_RETRAINING;
+	case TORUS_LINK_INIT:
+		return from == TORUS_LINK_TRAINING;
+	case TORUS_LINK_UP:
+		return from == TORUS_LINK_INIT || from == TORUS_LINK_RETRAINING;
+	case TORUS_LINK_RETRAINING:
+		return from == TORUS_LINK_UP;
+	case TORUS_LINK_FAULTY:
+		return from != TORUS_LINK_DOWN;
+	default:
+		return false;
+	}
+}
+
 static void set_state(struct tn_link *l, u8 state, u64 now)
 {
 	u8 old = l->state;
 
 	if (old == state)
 		return;
+	tn_assert(is_arrow(old, state));
 	tn_link_account(l, now);
 	l->state = state;
 	l->state_at = now;
@@ -192,6 +214,7 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 	do {
 		l->nonce = l->host_ops->random(l->host);
 	} while (!l->nonce);
+	tn_assert(!resume || l->session);
 	l->attempt++;
 	l->peer_nonce = 0;
 	l->resume = resume;
@@ -204,6 +227,7 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 		l->first_tseq = (u16)(l->host_ops->random(l->host) & TN_SEQ_MASK);
 		l->retry_said = l->retry_wanted;
 		for (vc = 0; vc < TORUS_VCS; vc++) {
+			tn_assert(l->credit.used[vc] <= l->params->slots);
 			l->occupied[vc] = l->credit.used[vc];
 			l->credit.owed[vc] = 0;
 			l->credit.owed_critical[vc] = 0;
@@ -234,6 +258,8 @@ static void forget_mismatch(struct tn_link *l)
 /* From any state with carrier and admin up, nothing to keep. */
 static void start(struct tn_link *l, u64 now)
 {
+	tn_assert(l->admin && l->carrier);
+	tn_assert(!l->retry.tx.sent.head);
 	stop_timers(l);
 	forget_mismatch(l);
 	l->was_faulty = l->state == TORUS_LINK_FAULTY;
@@ -275,7 +301,9 @@ void tn_link_fail(struct tn_link *l, u8 reason, u64 now)
 	tx->on_wire = 0;
 	tx->flits = 0;
 	memset(l->waiting, 0, sizeof(l->waiting));
+	tn_assert(l->session);
 	l->ops->failed(l->ctx, l, &retry, now);
+	tn_assert(!retry.head);		/* the NIC has them now */
 	probe(l, now);
 }
 
@@ -316,6 +344,7 @@ void tn_link_admin(struct tn_link *l, bool up, u64 now)
 /* Begins a retraining. The peer is told at once and trains its receiver at the same time. */
 static void retrain(struct tn_link *l, bool near, u64 now)
 {
+	tn_assert(l->state == TORUS_LINK_UP);
 	stop_timers(l);
 	begin_attempt(l, true, now);
 	set_state(l, TORUS_LINK_RETRAINING, now);
@@ -348,6 +377,7 @@ void tn_link_note_sent(struct tn_link *l, u64 now)
 {
 	u64 k = l->params->keepalive;
 
+	tn_assert(k);
 	/* At multiples of the interval, so that the NICs of a machine wake up together. */
 	l->keepalive_at = (now / k + 1) * k;
 }
@@ -377,6 +407,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 	};
 	unsigned int vc;
 
+	tn_assert(i.nonce && i.nonce != i.nonce_heard);	/* 0 means that none was received */
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		i.slots[vc] = (u16)l->params->slots;
 		i.occupied[vc] = l->occupied[vc];
@@ -419,6 +450,7 @@ static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
 	if (!ops)
 		ops = &tn_retry_angara;
 	tn_retry_start(&l->retry, ops, l->first_tseq, i->first_tseq, now);
+	tn_assert(ops->limit > TN_LINK_CTL_SLACK && ops->limit <= TN_SEQ_MASK / 2);
 	most = ops->limit - TN_LINK_CTL_SLACK;
 	l->retry_packets = l->params->retry_packets < most ? l->params->retry_packets : most;
 }
@@ -459,12 +491,18 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 {
 	bool resume = l->state == TORUS_LINK_RETRAINING;
 
+	tn_assert(resume || l->state == TORUS_LINK_INIT);
+	tn_assert(l->admin && l->carrier);
+	tn_assert(l->train.state == TN_TRAIN_DONE);
+	tn_assert(l->nonce && l->peer_nonce && l->nonce != l->peer_nonce);
 	if (!(resume ? resume_session(l, i, now) : begin_session(l, i, now)))
 		return;
 	stop_timers(l);
 	l->seed = seed_of(l->nonce, l->peer_nonce);
 	if (!resume)
 		l->session = l->seed;
+	tn_assert(l->retry_packets && l->retry_packets <= TN_RETRY_MAX);
+	tn_assert(l->wire >= TN_WIRE_OLDEST && l->wire <= l->wire_highest);
 	l->up_attempt = l->peer_attempt;
 	l->peer_mbps = i->mbps;
 	l->paced = false;
@@ -594,6 +632,7 @@ static u64 replay_at(const struct tn_link *l)
 	u64 from = tx->sent_at > tx->since ? tx->sent_at : tx->since;
 	u32 shift = tx->tries < 3 ? tx->tries : 3;
 
+	tn_assert(tx->on_wire <= tx->sent.count);
 	if (!tx->on_wire || tn_retry_ready(&l->retry))
 		return NEVER;
 	/* If errors have made the window small and it is full, the peer acknowledges at once. */
@@ -613,6 +652,7 @@ static void poll_up(struct tn_link *l, u64 now)
 {
 	bool again = false;
 
+	tn_assert(l->session && l->seed);
 	if (now >= l->free_at)
 		l->paced = false;
 	if (now >= l->ack_at) {

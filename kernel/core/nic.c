@@ -17,6 +17,9 @@ static void link_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
 {
 	struct tn_nic *nic = ctx;
 
+	tn_assert(pkt->in_port == l->port && pkt->in_vc < TORUS_VCS);
+	tn_assert(nic->input[(unsigned int)l->port * TORUS_VCS + pkt->in_vc].count <
+		  nic->params.slots);
 	pkt->stalled = 0;
 	tn_flow_count(nic, pkt, TORUS_FC_LINK_RX);
 	tn_input_push(nic, (unsigned int)l->port * TORUS_VCS + pkt->in_vc, pkt);
@@ -37,6 +40,7 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u6
 	bool first = !nic->park.q.head;
 	struct tn_pkt *pkt;
 
+	tn_assert(l->session);
 	l->closed = true;
 	nic->reopening &= (u16)~(1u << l->port);
 	nic->park.through = false;
@@ -50,7 +54,8 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u6
 			tn_reroute(nic, pkt);
 			continue;
 		}
-		pkt->in_port = TN_PORT_HOST;
+		tn_assert(pkt->in_port == TN_PORT_HOST);	/* in no input buffer any more */
+		tn_assert(!pkt->unresolved);
 		pkt->unresolved = 1;
 		pkt->session = l->session;
 		tn_settle(nic, pkt);	/* on failure it stays where it is */
@@ -187,6 +192,7 @@ static void empty(struct tn_nic *nic, u64 now)
 			drop_counted(nic, pkt);
 		}
 	}
+	tn_assert(!nic->reopening || nic->placed);
 	nic->active = 0;
 	nic->reopening = 0;
 	drop_all(nic, &nic->held);
@@ -304,6 +310,9 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	tn_flows_init(&nic->flows, tx, (struct tn_flow_rx *)m, n);
 	m += align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx));
 	tn_relay_init(&nic->relay, (struct tn_relay_peer *)m, n, nic->params.relay_packets);
+	m += align64(n * sizeof(struct tn_relay_peer));
+	tn_assert((size_t)(m - (u8 *)mem) == tn_nic_table_size(shape));
+	tn_assert(nic->node < n);
 	nic->version = 0;
 	nic->colour = 0;
 	nic->shadow_open = false;
@@ -320,6 +329,7 @@ static void begin_flows(struct tn_nic *nic, u32 dst)
 	struct tn_block *block = &nic->block[dst / TN_BLOCK];
 	u64 bit = 1ull << dst % TN_BLOCK;
 
+	tn_assert(dst < nic->nodes);
 	if (!(block->begins & bit))
 		return;
 	block->begins &= ~bit;
@@ -332,6 +342,9 @@ static void launch(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
 	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
 
+	tn_assert(vc < TORUS_VCS);
+	tn_assert(pkt->hdr.src == nic->node && pkt->hdr.dst != nic->node);
+	tn_assert(!tn_on_hold(nic, pkt->hdr.dst));
 	begin_flows(nic, pkt->hdr.dst);
 	tn_flow_stamp(&nic->flows, pkt, vc);
 	tn_stamp(nic, pkt, row);
@@ -363,6 +376,7 @@ bool tn_launch_waiting(struct tn_nic *nic)
 			break;
 		}
 		tn_queue_pop(&r->wait);
+		tn_assert(nic->held_bytes >= tn_park_cost(pkt));
 		nic->held_bytes -= tn_park_cost(pkt);
 		launch(nic, pkt, row);
 	}
@@ -387,6 +401,7 @@ void tn_release_held(struct tn_nic *nic)
 			tn_queue_push(&nic->relay.wait, pkt);
 			continue;
 		}
+		tn_assert(nic->held_bytes >= tn_park_cost(pkt));
 		nic->held_bytes -= tn_park_cost(pkt);
 		if (row & TORUS_ROW_VALID) {
 			launch(nic, pkt, row);
@@ -401,12 +416,14 @@ void tn_release_held(struct tn_nic *nic)
 			nic->ops->pkt_put(nic->host, pkt);
 		tn_tell(nic, TN_EV_PARK);
 	}
+	tn_assert(nic->held.head || nic->relay.wait.head || !nic->held_bytes);
 }
 
 unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc)
 {
 	u32 queued = nic->input[TN_INPUT_INJECT + vc].count;
 
+	tn_assert(vc < TORUS_VCS);
 	if (nic->held_bytes >= nic->params.hold_bytes || queued >= TN_INJECT_MAX)
 		return 0;
 	return TN_INJECT_MAX - queued;
@@ -490,11 +507,13 @@ void tn_nic_rx(struct tn_nic *nic, unsigned int port, const u8 *frame, size_t le
 
 void tn_nic_rx_memory(struct tn_nic *nic, unsigned int port, bool on)
 {
+	tn_assert(port < nic->nports);
 	nic->link[port].rx_memory = on;
 }
 
 void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on)
 {
+	tn_assert(port < nic->nports);
 	nic->link[port].tx_memory = on;
 }
 
@@ -505,6 +524,7 @@ u32 tn_nic_tx_ports(const struct tn_nic *nic)
 	for (left = nic->live; left; left &= left - 1) {
 		unsigned int p = tn_lowest(left);
 
+		tn_assert(p < nic->nports);
 		if (tn_link_wants(&nic->link[p]))
 			mask |= 1u << p;
 	}
@@ -513,6 +533,7 @@ u32 tn_nic_tx_ports(const struct tn_nic *nic)
 
 u32 tn_nic_tx(struct tn_nic *nic, unsigned int port, struct tn_frame *f, u64 now)
 {
+	tn_assert(port < nic->nports);
 	return tn_link_tx(&nic->link[port], f, now);
 }
 
@@ -559,26 +580,31 @@ u64 tn_nic_expiry(const struct tn_nic *nic)
 
 void tn_nic_carrier(struct tn_nic *nic, unsigned int port, bool up, u64 now)
 {
+	tn_assert(port < nic->nports);
 	tn_link_carrier(&nic->link[port], up, now);
 }
 
 void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now)
 {
+	tn_assert(port < nic->nports);
 	tn_link_admin(&nic->link[port], up, now);
 }
 
 void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes)
 {
+	tn_assert(port < nic->nports);
 	nic->link[port].frame_max = bytes;
 }
 
 void tn_nic_retry(struct tn_nic *nic, unsigned int port, unsigned int protocol, u64 now)
 {
+	tn_assert(port < nic->nports);
 	tn_link_retry(&nic->link[port], protocol, now);
 }
 
 void tn_nic_serdes(struct tn_nic *nic, unsigned int port, const struct tn_serdes *serdes)
 {
+	tn_assert(port < nic->nports);
 	tn_link_serdes(&nic->link[port], serdes);
 }
 
@@ -586,6 +612,7 @@ void tn_nic_marks(struct tn_nic *nic, unsigned int port, u64 rate, u64 seed)
 {
 	struct tn_fault *marks = &nic->link[port].marks;
 
+	tn_assert(port < nic->nports);
 	marks->ber = rate;
 	marks->seed = seed;
 	tn_fault_arm(marks);
@@ -593,21 +620,25 @@ void tn_nic_marks(struct tn_nic *nic, unsigned int port, u64 rate, u64 seed)
 
 u64 tn_nic_marked(const struct tn_nic *nic, unsigned int port)
 {
+	tn_assert(port < nic->nports);
 	return nic->link[port].marks.ber;
 }
 
 void tn_nic_cable(struct tn_nic *nic, unsigned int port, u64 now)
 {
+	tn_assert(port < nic->nports);
 	tn_link_cable(&nic->link[port], now);
 }
 
 const struct tn_train *tn_nic_train(const struct tn_nic *nic, unsigned int port)
 {
+	tn_assert(port < nic->nports);
 	return &nic->link[port].train;
 }
 
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now)
 {
+	tn_assert(port < nic->nports);
 	tn_link_retrain(&nic->link[port], now);
 }
 
@@ -651,6 +682,7 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 	struct tn_link *l = &nic->link[port];
 	unsigned int vc;
 
+	tn_assert(port < nic->nports);
 	tn_link_account(l, now);
 	*info = (struct tn_link_info) {
 		.state = l->state,
@@ -688,6 +720,7 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 
 const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now)
 {
+	tn_assert(port < nic->nports);
 	tn_link_account(&nic->link[port], now);
 	return nic->link[port].counter;
 }

@@ -121,6 +121,8 @@ static inline bool tn_on_hold(const struct tn_nic *nic, u32 dst)
 {
 	u64 row = nic->rows[dst];
 
+	tn_assert(dst < nic->nodes);
+	tn_assert(nic->block[dst / TN_BLOCK].releases <= nic->releases);
 	return ((row & TORUS_ROW_HOLD) && nic->block[dst / TN_BLOCK].releases == nic->releases) ||
 	       ((row & TORUS_ROW_RELAY) && nic->relays_held);
 }
@@ -138,12 +140,14 @@ static inline bool tn_counts(const struct tn_pkt *pkt)
 static inline void tn_flow_count(struct tn_nic *nic, const struct tn_pkt *pkt,
 				 enum torus_flow_counter which)
 {
+	tn_assert(pkt->hdr.colour < TORUS_COLOURS);
 	if (tn_counts(pkt))
 		nic->flow[which][pkt->hdr.colour]++;
 }
 
 static inline void tn_input_push(struct tn_nic *nic, unsigned int input, struct tn_pkt *pkt)
 {
+	tn_assert(input < TN_INPUTS);
 	tn_queue_push(&nic->input[input], pkt);
 	nic->active |= 1ull << input;
 }
@@ -152,6 +156,7 @@ static inline void tn_input_push(struct tn_nic *nic, unsigned int input, struct 
 static inline void tn_input_push_front(struct tn_nic *nic, unsigned int input,
 				       struct tn_pkt *pkt)
 {
+	tn_assert(input < TN_INPUTS);
 	tn_queue_push_front(&nic->input[input], pkt);
 	nic->active |= 1ull << input;
 }

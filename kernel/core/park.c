@@ -11,6 +11,16 @@ static void account(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 	p->relayed += pkt->in_port == TN_PORT_RELAY;
 }
 
+/* What is true of the segment between any two calls. */
+static void check_segment(const struct tn_park *p)
+{
+	tn_assert(!p->q.head == !p->q.count);
+	tn_assert(p->q.count || !p->bytes);
+	tn_assert(p->later <= p->q.count);
+	tn_assert(p->later || !p->last);
+	tn_assert(p->relayed <= p->q.count);
+}
+
 void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 {
 	account(p, pkt, now);
@@ -24,6 +34,7 @@ void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 		p->last = pkt;
 	if (p->through)
 		p->replaying = p->q.count - p->later;
+	check_segment(p);
 }
 
 void tn_park_push_later(struct tn_park *p, struct tn_pkt *pkt, u64 now)
@@ -32,6 +43,7 @@ void tn_park_push_later(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 	if (!p->later++)
 		p->last = p->q.tail;
 	tn_queue_push(&p->q, pkt);
+	check_segment(p);
 }
 
 void tn_park_replay(struct tn_park *p)
@@ -40,6 +52,7 @@ void tn_park_replay(struct tn_park *p)
 	p->last = NULL;
 	p->replaying = p->q.count;
 	p->through = true;
+	check_segment(p);
 }
 
 struct tn_pkt *tn_park_pop(struct tn_park *p)
@@ -48,6 +61,7 @@ struct tn_pkt *tn_park_pop(struct tn_park *p)
 
 	if (!pkt)
 		return NULL;
+	tn_assert(p->bytes >= tn_park_cost(pkt));
 	p->bytes -= tn_park_cost(pkt);
 	p->relayed -= pkt->in_port == TN_PORT_RELAY;
 	pkt->in_port = TN_PORT_HOST;
@@ -59,6 +73,7 @@ struct tn_pkt *tn_park_pop(struct tn_park *p)
 		p->replaying--;
 	if (!p->q.head)
 		p->full = false;
+	check_segment(p);
 	return pkt;
 }
 
@@ -81,6 +96,8 @@ void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 			tn_queue_push(&p->q, pkt);
 			continue;
 		}
+		tn_assert(p->unresolved);
+		tn_assert(pkt->in_port == TN_PORT_HOST);	/* out of a RETRY buffer */
 		pkt->unresolved = 0;
 		p->unresolved--;
 		if (!dead && tn_seq_before(pkt->hdr.tseq, seq)) {
@@ -112,6 +129,7 @@ u32 tn_park_flows(const struct tn_park *p, struct tn_park_flow *out, u32 max, u6
 	const struct tn_pkt *pkt = p->q.head;
 	u32 n = 0, last = 0;
 
+	tn_assert(max || !out);
 	*more = p->q.count;
 	for (u32 look = 0; pkt && look < TN_PARK_LOOK; look++, pkt = pkt->next) {
 		u32 i = n && is_of(&out[last], pkt) ? last : 0;

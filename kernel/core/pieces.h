@@ -37,6 +37,7 @@ static inline const u8 *tn_pieces_take(struct tn_pieces *p, u32 bytes)
 {
 	const u8 *here = tn_pieces_look(p, bytes);
 
+	tn_assert(!p->n || p->at < p->seg->len);
 	if (here)
 		p->at += bytes;
 	return here;

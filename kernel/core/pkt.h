@@ -73,6 +73,8 @@ struct tn_queue {
 
 static inline void tn_queue_push(struct tn_queue *q, struct tn_pkt *p)
 {
+	tn_assert(p != q->tail);
+	tn_assert(!q->head == !q->tail);
 	p->next = NULL;
 	if (q->tail)
 		q->tail->next = p;
@@ -84,6 +86,8 @@ static inline void tn_queue_push(struct tn_queue *q, struct tn_pkt *p)
 
 static inline void tn_queue_push_front(struct tn_queue *q, struct tn_pkt *p)
 {
+	tn_assert(p != q->head);
+	tn_assert(!q->head == !q->tail);
 	p->next = q->head;
 	q->head = p;
 	if (!q->tail)
@@ -94,6 +98,8 @@ static inline void tn_queue_push_front(struct tn_queue *q, struct tn_pkt *p)
 /* Inserts @p after @at, which is in @q. */
 static inline void tn_queue_push_after(struct tn_queue *q, struct tn_pkt *at, struct tn_pkt *p)
 {
+	tn_assert(p != at);
+	tn_assert(at->next || q->tail == at);
 	p->next = at->next;
 	at->next = p;
 	if (q->tail == at)
@@ -110,6 +116,7 @@ static inline struct tn_pkt *tn_queue_pop(struct tn_queue *q)
 	q->head = p->next;
 	if (!q->head)
 		q->tail = NULL;
+	tn_assert(q->count);
 	q->count--;
 	p->next = NULL;
 	return p;

@@ -6,6 +6,7 @@ void tn_relay_init(struct tn_relay *r, struct tn_relay_peer *peer, u32 nodes, u3
 {
 	u32 window = packets / nodes;
 
+	tn_assert(nodes);
 	memset(peer, 0, sizeof(*peer) * nodes);
 	*r = (struct tn_relay) {
 		.peer = peer,
@@ -24,6 +25,7 @@ void tn_relay_renew(struct tn_relay *r, u32 gen)
 		return;
 	for (i = 0; r->used && i < r->nodes; i++)
 		r->peer[i].sent = r->peer[i].acked = 0;
+	tn_assert(r->used || !r->out);
 	r->gen = gen;
 	r->used = false;
 	r->out = 0;
@@ -35,6 +37,8 @@ void tn_relay_charge(struct tn_relay *r, struct tn_pkt *pkt, u32 node)
 {
 	struct tn_relay_peer *p = &r->peer[pkt->via.dst];
 
+	tn_assert(pkt->via.dst < r->nodes);
+	tn_assert(r->out < r->window);
 	pkt->via.payer = node;
 	pkt->via.gen = r->gen;
 	if (p->sent == p->acked)
@@ -65,6 +69,7 @@ u32 tn_relay_count(const struct tn_relay *r, u32 payer, u32 gen)
 {
 	const struct tn_relay_peer *p = &r->peer[payer];
 
+	tn_assert(payer < r->nodes);
 	return p->gen == gen ? p->ended : 0;
 }
 
@@ -73,6 +78,9 @@ bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
 	struct tn_relay_peer *p = &r->peer[from];
 	u32 new = count - p->acked;
 
+	tn_assert(from < r->nodes);
+	tn_assert(p->sent - p->acked <= r->out);
+	tn_assert(r->out <= r->window);
 	if (gen != r->gen || !new || new > p->sent - p->acked)	/* late, or impossible */
 		return false;
 	p->acked = count;
@@ -87,6 +95,7 @@ u32 tn_relay_ask(struct tn_relay *r, u32 n)
 {
 	if (n > r->nodes)
 		n = r->nodes;	/* each node once */
+	tn_assert(r->cursor < r->nodes);
 	while (r->out && n--) {
 		struct tn_relay_peer *p = &r->peer[r->cursor];
 		u32 i = r->cursor;
@@ -102,6 +111,7 @@ u32 tn_relay_ask(struct tn_relay *r, u32 n)
 
 void tn_relay_wrap(struct tn_pkt *pkt)
 {
+	tn_assert(!pkt->hdr.relayed);
 	pkt->via = (struct tn_via) { .dst = pkt->hdr.dst, .payer = TORUS_NO_NODE };
 	pkt->hdr.relayed = 1;
 }

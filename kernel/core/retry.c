@@ -16,9 +16,30 @@ const struct tn_retry_ops *tn_retry_of(unsigned int protocol)
 	}
 }
 
+/* What is true of a RETRY buffer between any two calls. */
+static void check_buffer(const struct tn_retry *r)
+{
+	const struct tn_retry_tx *tx = &r->tx;
+
+	tn_assert(!tx->sent.head == !tx->sent.count);
+	tn_assert(tx->sent.head || !tx->next);
+	tn_assert(tx->sent.head || !tx->flits);
+	tn_assert(tx->sent.count <= r->ops->limit);
+	/* Its packets are numbered without a gap, and all that left it was on the wire. */
+	tn_assert(!tx->sent.head ||
+		  tn_seq_diff(tx->tseq, tx->sent.head->hdr.tseq) == tx->sent.count);
+	tn_assert(tn_seq_diff(tx->tseq, tx->high) <= tx->sent.count);
+	tn_assert(tx->on_wire <= tx->sent.count);
+	tn_assert(tx->next || tx->on_wire == tx->sent.count);
+	tn_assert(tx->window <= 4 * TN_RETRY_MAX);
+	tn_assert(tx->gen < 2);
+	tn_assert(r->rx.expected <= TN_SEQ_MASK);
+}
+
 void tn_retry_start(struct tn_retry *r, const struct tn_retry_ops *ops, u16 first_tx,
 		    u16 first_rx, u64 now)
 {
+	tn_assert(ops);
 	*r = (struct tn_retry) {
 		.ops = ops,
 		.tx = {
@@ -46,12 +67,14 @@ void tn_retry_resume(struct tn_retry *r, u64 now)
 	r->owed = 0;
 	r->said = 0;
 	r->heard = false;
+	check_buffer(r);
 }
 
 void tn_retry_push(struct tn_retry *r, struct tn_pkt *pkt, u64 now)
 {
 	struct tn_retry_tx *tx = &r->tx;
 
+	tn_assert(tx->sent.count < r->ops->limit);
 	if (!tx->sent.head) {
 		tx->since = now;
 		tx->tries = 0;
@@ -63,6 +86,7 @@ void tn_retry_push(struct tn_retry *r, struct tn_pkt *pkt, u64 now)
 	tn_queue_push(&tx->sent, pkt);
 	if (!tx->next)
 		tx->next = pkt;
+	check_buffer(r);
 }
 
 bool tn_retry_sending(struct tn_retry *r, u64 now)
@@ -71,6 +95,7 @@ bool tn_retry_sending(struct tn_retry *r, u64 now)
 	struct tn_pkt *pkt = tx->next;
 	bool replay = tn_seq_before(pkt->hdr.tseq, tx->high);
 
+	tn_assert(replay || pkt->hdr.tseq == tx->high);	/* no number is left out */
 	if (!replay)
 		tx->high = (u16)((pkt->hdr.tseq + 1) & TN_SEQ_MASK);
 	tx->next = pkt->next;
@@ -80,6 +105,7 @@ bool tn_retry_sending(struct tn_retry *r, u64 now)
 		tx->timed_at = now;
 		tx->timed_seq = pkt->hdr.tseq;
 	}
+	check_buffer(r);
 	return replay;
 }
 
@@ -106,6 +132,8 @@ enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u6
 	while (n--) {
 		struct tn_pkt *pkt = tn_queue_pop(&tx->sent);
 
+		tn_assert(pkt && tn_seq_before(pkt->hdr.tseq, rseq));
+		tn_assert(tx->flits >= tn_pkt_flits(pkt));
 		if (tx->next == pkt)
 			tx->next = tx->sent.head;
 		tx->flits -= tn_pkt_flits(pkt);
@@ -113,6 +141,7 @@ enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u6
 	}
 	tx->since = now;
 	tx->tries = 0;
+	check_buffer(r);
 	return TN_ACK_OK;
 }
 
@@ -133,6 +162,7 @@ bool tn_retry_back(struct tn_retry *r)
 	tx->timed_at = 0;
 	tx->gen ^= 1;
 	tx->tries++;
+	check_buffer(r);
 	return true;
 }
 

@@ -212,6 +212,7 @@ static inline enum tn_verdict tn_retry_check(const struct tn_retry *r, struct tn
 {
 	if (r->ops->number)
 		r->ops->number(r, h);
+	tn_assert(h->tseq <= TN_SEQ_MASK);
 	if (h->tseq == r->rx.expected)
 		return TN_RX_ACCEPT;
 	return tn_seq_before(h->tseq, r->rx.expected) ? TN_RX_BEHIND : TN_RX_AHEAD;

@@ -24,6 +24,8 @@ static void acknak_stamp(struct tn_retry *r, struct tn_hdr *h)
 	if (h->type != TN_ACKNAK)
 		return;
 	h->rseq = (u16)((r->rx.expected - 1) & TN_SEQ_MASK);
+	tn_assert(r->owed < 2);
+	tn_assert(!r->owed || r->rx.ignoring);	/* NAK_SCHEDULED goes with it */
 	h->e = r->owed;		/* a NAK is sent once */
 	r->owed = 0;
 }

@@ -20,6 +20,7 @@
 
 static void angara_stamp(struct tn_retry *r, struct tn_hdr *h)
 {
+	tn_assert(r->rx.e_gen < 2 && r->rx.gen_seen < 2);
 	h->rseq = r->rx.expected;
 	h->e = r->rx.ignoring;
 	h->gen_echo = r->rx.e_gen;
@@ -53,6 +54,7 @@ static bool angara_error(struct tn_retry *r, u8 gen)
 {
 	if (r->rx.ignoring && r->rx.e_gen == gen)
 		return false;
+	tn_assert(gen < 2);
 	r->rx.ignoring = true;
 	r->rx.e_gen = gen;
 	return true;

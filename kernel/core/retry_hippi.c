@@ -64,6 +64,7 @@ static void hippi_stamp(struct tn_retry *r, struct tn_hdr *h)
 	 */
 	if (!r->owed)
 		return;
+	tn_assert(r->owed <= SAY_MAX);
 	r->owed--;
 	r->said++;
 	h->rseq = r->next;
@@ -94,6 +95,7 @@ static enum tn_heard hippi_hear(struct tn_retry *r, const struct tn_hdr *h, stru
 	if (!n && r->heard)
 		return tn_retry_back(r) ? TN_HEARD_BACK : TN_HEARD_OK;
 	r->heard = true;
+	tn_assert(r->tx.sent.count <= CIRCLE / 2);	/* ahead and behind can be told apart */
 	if (tn_retry_ack(r, (u16)((oldest_sent(r) + n) & TN_SEQ_MASK), done, now) == TN_ACK_LIE)
 		return TN_HEARD_LIE;
 	return TN_HEARD_OK;
@@ -102,6 +104,7 @@ static enum tn_heard hippi_hear(struct tn_retry *r, const struct tn_hdr *h, stru
 static void hippi_accepted(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)h;
+	tn_assert(r->next < CIRCLE && r->head < CIRCLE);
 	r->next = (u8)((r->next + 1) % CIRCLE);
 	r->said = 0;
 	r->owed = 1;
@@ -115,6 +118,7 @@ static bool hippi_error(struct tn_retry *r, u8 gen)
 		return false;
 	r->rx.ignoring = true;
 	r->owed = r->said < SAY_MAX ? (u8)(SAY_MAX - r->said) : 0;
+	tn_assert(r->owed <= SAY_MAX);
 	return r->owed;
 }
 

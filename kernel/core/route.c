@@ -64,6 +64,7 @@ void tn_route_leave(const struct torus_shape *shape, const struct torus_coords *
 	struct torus_coords goal;
 	unsigned int d;
 
+	tn_assert(dir < 2u * shape->ndims);
 	if (path->first != TORUS_ROW_NO_STEP) {
 		if (dir == path->first)
 			path->first = TORUS_ROW_NO_STEP;

@@ -34,6 +34,8 @@ void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	struct tn_path path = tn_path_of_row(pkt->hdr.dst, row);
 	struct tn_hdr *h = &pkt->hdr;
 
+	tn_assert(row & TORUS_ROW_VALID);
+	tn_assert(nic->colour < TORUS_COLOURS);
 	if ((row & TORUS_ROW_RELAY) && !h->relayed)
 		tn_relay_wrap(pkt);
 	if (row & TORUS_ROW_RELAY)
@@ -69,6 +71,8 @@ static void free_buffer(struct tn_nic *nic, unsigned int port, unsigned int vc, 
 
 static void freed(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
 {
+	tn_assert(pkt->in_port < nic->nports || pkt->in_port == TN_PORT_HOST ||
+		  pkt->in_port == TN_PORT_RELAY);
 	free_buffer(nic, pkt->in_port, pkt->in_vc, false, now);
 }
 
@@ -76,6 +80,9 @@ static void freed(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
 
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 {
+	tn_assert(!pkt->unresolved);
+	tn_assert(!pkt->hdr.nic);
+	tn_assert(pkt->tail.vb != TN_VB_BAD);
 	nic->counter[TORUS_NC_PARKED]++;
 	tn_flow_count(nic, pkt, TORUS_FC_PARKED);
 	if (pkt->tail.flags & TN_TAIL_REPLAYED)
@@ -106,6 +113,7 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	u32 src = h->src;
 	u64 row;
 
+	tn_assert(h->type == TN_DATA || h->type == TN_UNREACH);
 	if (h->nic) {
 		nic->ops->pkt_put(nic->host, pkt);
 		return;
@@ -167,6 +175,7 @@ void tn_deliver_waiting(struct tn_nic *nic, u64 now)
 	while ((pkt = tn_flow_next(f))) {
 		struct tn_pkt seen = *pkt;
 
+		tn_assert(f->waiting);
 		f->since = now;
 		tn_flow_unwait(f, pkt);
 		if (tn_flow_turn(f, pkt) != TN_FLOW_NOW) {
@@ -203,6 +212,8 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 {
 	struct tn_pkt seen = *pkt;
 
+	tn_assert(!pkt->hdr.relayed);
+	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
 	if (pkt->hdr.type == TN_UNREACH) {
 		if (!nic->ops->deliver(nic->host, pkt))
 			return BLOCKED;
@@ -301,6 +312,7 @@ static void park_it(struct tn_nic *nic, struct tn_pkt *pkt, u64 now,
 {
 	bool first = !nic->park.q.head;
 
+	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
 	if (pkt->in_port != TN_PORT_RELAY)
 		pkt->in_port = TN_PORT_HOST;
 	tn_parked(nic, pkt);
@@ -325,6 +337,7 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 {
 	struct tn_park *p = &nic->park;
 
+	tn_assert(out < nic->nports);
 	if (pkt->hdr.nic) {
 		freed(nic, pkt, now);
 		nic->ops->pkt_put(nic->host, pkt);
@@ -359,6 +372,7 @@ static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned in
 {
 	const struct tn_link *l = &nic->link[out];
 
+	tn_assert(out < nic->nports);
 	if (l->state != TORUS_LINK_UP && l->state != TORUS_LINK_RETRAINING)
 		return true;
 	if (!l->closed || pkt->hdr.nic)
@@ -371,6 +385,7 @@ static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned in
 
 static enum moved stall(struct tn_nic *nic, struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
+	tn_assert(pkt->hdr.vc < TORUS_VCS);
 	if (!pkt->stalled) {
 		l->counter[TORUS_PC_CREDIT_STALLS]++;
 		l->counter[TORUS_PC_STALLS_VCD0 + pkt->hdr.vc]++;
@@ -417,6 +432,10 @@ static void forward(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u8
 	unsigned int port = pkt->in_port, vc = pkt->in_vc;
 	bool took = nic->params.bubble && tn_ring_take(l, pkt->hdr.vc);
 
+	tn_assert(out < 2u * nic->shape.ndims);
+	tn_assert(nic->live >> out & 1);
+	tn_assert(!pkt->unresolved);
+	tn_assert(!pkt->hdr.relayed || pkt->via.dst < nic->nodes);
 	pkt->hdr.first = TN_NO_STEP;
 	pkt->hdr.last = last;
 	if (port < nic->nports)
@@ -459,6 +478,8 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 	unsigned int d, best = nic->nports, most = 0, alive = 0;
 	struct torus_coords to;
 
+	tn_assert(pkt->hdr.dst < nic->nodes);
+	tn_assert(det < nic->nports);
 	tn_node_coords(&nic->shape, pkt->hdr.dst, &to);
 	for (d = 0; d < 2u * nic->shape.ndims; d++) {
 		unsigned int dim = tn_dir_dim(&nic->shape, d), n;
@@ -513,6 +534,8 @@ static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	u64 row = nic->rows[pkt->via.dst];
 
+	tn_assert(pkt->hdr.relayed);
+	tn_assert(pkt->hdr.dst == nic->node && pkt->via.dst != nic->node);
 	freed(nic, pkt, now);
 	if (tn_is_rider(pkt) && !(tn_via_take(nic, pkt) && (row & TORUS_ROW_VALID))) {
 		drop_rider(nic, pkt);
@@ -542,6 +565,9 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	unsigned int out = way->out;
 	u8 last = way->last;
 
+	tn_assert(pkt->hdr.vc < TORUS_VCS);
+	tn_assert(!pkt->unresolved);
+	tn_assert(pkt->in_port >= nic->nports || pkt->in_vc < TORUS_VCS);
 	if (pkt->hdr.relayed && pkt->via.dst >= nic->nodes)
 		out = TN_ROUTE_LOST;
 	else if (out == TN_ROUTE_HERE)
@@ -577,6 +603,8 @@ static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
 	struct tn_queue *q = &nic->input[input];
 	unsigned int n;
 
+	tn_assert(input < TN_INPUTS);
+	tn_assert(q->head && (nic->active >> input & 1));
 	for (n = 0; n < BURST; n++) {
 		struct tn_pkt *pkt = tn_queue_pop(q);
 		bool rider;
@@ -588,6 +616,7 @@ static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
 			tn_queue_push_front(q, pkt);
 			return n;
 		}
+		tn_assert(nic->relay.riders >= rider);
 		nic->relay.riders -= rider;
 	}
 	if (!q->head)
@@ -621,6 +650,9 @@ static unsigned int replay(struct tn_nic *nic)
 			    pkt->via.gen == nic->relay.gen;
 		u64 row = nic->rows[pkt->hdr.relayed ? pkt->via.dst : pkt->hdr.dst];
 
+		tn_assert(!pkt->unresolved);
+		tn_assert(vc < TORUS_VCS);
+		tn_assert(pkt->in_port == TN_PORT_HOST || pkt->in_port == TN_PORT_RELAY);
 		if (nic->input[TN_INPUT_REPLAY + vc].count >= TN_INJECT_MAX ||
 		    ((row & TORUS_ROW_RELAY) && !paid && !tn_relay_may(&nic->relay)))
 			break;
@@ -671,6 +703,8 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 
 	if (!nic->placed)
 		return;
+	tn_assert(nic->turn < TN_INPUTS);
+	tn_assert(!(nic->active >> TN_INPUTS));
 	do {
 		moved = nic->park.replaying ? replay(nic) : 0;
 		if (nic->active) {

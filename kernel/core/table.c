@@ -27,9 +27,11 @@ static void tidy(const struct tn_nic *nic, u64 *rows, struct tn_block *block, u3
 {
 	u32 b, i;
 
+	tn_assert(first <= nic->nodes && n <= nic->nodes - first);
 	for (b = first / TN_BLOCK; n && b <= (first + n - 1) / TN_BLOCK; b++) {
 		if (block[b].releases == nic->releases)
 			continue;
+		tn_assert(block[b].releases < nic->releases);
 		for (i = b * TN_BLOCK; i < nic->nodes && i / TN_BLOCK == b; i++)
 			rows[i] &= ~TORUS_ROW_HOLD;
 		block[b].releases = nic->releases;
@@ -53,6 +55,8 @@ int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n)
 
 	if (!nic->copying || nic->shadow_version != version)
 		return -ESTALE;
+	tn_assert(!nic->shadow_open);
+	tn_assert(nic->copied <= nic->nodes);
 	left = nic->nodes - nic->copied;
 	if (n > left)
 		n = left;
@@ -64,6 +68,7 @@ int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n)
 	nic->copied += n;
 	if (n < left)
 		return 1;
+	tn_assert(nic->copied == nic->nodes);
 	nic->copying = false;
 	nic->shadow_open = true;
 	return 0;
@@ -119,6 +124,8 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 		return -ENODEV;
 	if (!nic->shadow_open || nic->shadow_version != version)
 		return -ESTALE;
+	tn_assert(!nic->copying);
+	tn_assert(nic->rows != nic->shadow && nic->block != nic->shadow_block);
 	nic->rows = nic->shadow;
 	nic->shadow = old;
 	nic->block = nic->shadow_block;
@@ -199,6 +206,7 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 	nic->releases++;
 	nic->relays_held = false;
 	tn_release_held(nic);
+	tn_assert(!nic->held.head);	/* no hold is left */
 	return 0;
 }
 
@@ -264,8 +272,10 @@ int tn_nic_park_replay(struct tn_nic *nic, u64 version, u32 ports, u64 now)
 	if (nic->park.unresolved)
 		return -EBUSY;
 	tn_relay_renew(&nic->relay, (u32)version);
+	tn_assert(!nic->relay.out || nic->relay.used);
 	nic->reopening |= (u16)(ports & ((1u << nic->nports) - 1));
 	tn_park_replay(&nic->park);
+	tn_assert(!(nic->reopening >> nic->nports));
 	tn_reopen(nic);
 	return 0;
 }

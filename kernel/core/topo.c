@@ -27,8 +27,10 @@ u32 tn_node_id(const struct torus_shape *shape, const struct torus_coords *at)
 	unsigned int d = shape->ndims;
 	u32 id = 0;
 
-	while (d-- > 0)
+	while (d-- > 0) {
+		tn_assert(at->c[d] < shape->size[d]);
 		id = id * shape->size[d] + at->c[d];
+	}
 	return id;
 }
 
@@ -40,6 +42,7 @@ void tn_node_coords(const struct torus_shape *shape, u32 id, struct torus_coords
 		at->c[d] = (u16)(id % shape->size[d]);
 		id /= shape->size[d];
 	}
+	tn_assert(!id);		/* a node of this shape */
 	for (; d < TORUS_MAX_DIMS; d++)
 		at->c[d] = 0;
 }
@@ -49,6 +52,8 @@ void tn_step(const struct torus_shape *shape, struct torus_coords *at, unsigned 
 	unsigned int d = tn_dir_dim(shape, dir);
 	u16 size = shape->size[d];
 
+	tn_assert(dir < 2u * shape->ndims);
+	tn_assert(at->c[d] < size);
 	if (dir < shape->ndims)
 		at->c[d] = (u16)(at->c[d] + 1u < size ? at->c[d] + 1u : 0u);
 	else

@@ -8,6 +8,8 @@
 void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,
 		   const struct tn_train_params *params)
 {
+	tn_assert(!serdes || (serdes->lanes && serdes->lanes <= TORUS_LANES_MAX && serdes->rates));
+	tn_assert(params->mask_height && params->mask_width);
 	memset(t, 0, sizeof(*t));
 	t->serdes = serdes;
 	t->params = *params;
@@ -80,6 +82,7 @@ static void measure_lane(struct tn_train *t, unsigned int lane, struct tn_lane *
 {
 	const struct tn_serdes *s = t->serdes;
 
+	tn_assert(lane < s->lanes);
 	s->ops->measure(s->ctx, lane, &out->eye, now);
 	out->margin = tn_eye_margin(&out->eye, &t->params);
 	out->ber = tn_eye_ber(&out->eye);
@@ -141,12 +144,14 @@ static void pick(const struct tn_train *t, const u8 base[2], const u8 max[2], u8
 	u32 side = is_around(t) ? NEAR_SIDE : max[1] + 1u;
 	s32 first = (s32)(t->cursor / side), second = (s32)(t->cursor % side);
 
+	tn_assert(t->cursor < count_settings(t));
 	if (is_around(t)) {
 		first += base[0] - NEAR;
 		second += base[1] - NEAR;
 	}
 	out[0] = clip(first, max[0]);
 	out[1] = clip(second, max[1]);
+	tn_assert(out[0] <= max[0] && out[1] <= max[1]);
 }
 
 static struct tn_taps taps_now(const struct tn_train *t, unsigned int lane)
@@ -219,6 +224,7 @@ static void begin_rate(struct tn_train *t, u8 rate, u64 now)
 	const struct tn_serdes *s = t->serdes;
 	unsigned int i;
 
+	tn_assert(rate < s->rates);
 	t->rate = rate;
 	s->ops->set_rate(s->ctx, rate);
 	for (i = 0; i < s->lanes; i++) {
@@ -317,6 +323,7 @@ static void settle(struct tn_train *t)
 		}
 		s->ops->enable(s->ctx, i, l->state == TORUS_LANE_ON);
 	}
+	tn_assert(t->rate < s->rates);
 	t->state = t->found_mbps ? TN_TRAIN_DONE : TN_TRAIN_IDLE;
 }
 
@@ -361,6 +368,8 @@ static void end_rate(struct tn_train *t, u64 now)
 	unsigned int live = count_lanes(t, false), reaching = count_lanes(t, true);
 	u32 mbps = reaching * s->mbps[t->rate];
 
+	tn_assert(t->state == TN_TRAIN_BUSY);
+	tn_assert(reaching <= live);
 	if (t->near && reaching < live) {
 		begin_search(t, false, now);
 		return;

@@ -15,6 +15,7 @@ static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 
 	u64 row = nic->rows[to];
 	struct tn_pkt *pkt;
 
+	tn_assert(to < nic->nodes);
 	if (!(row & TORUS_ROW_VALID) || to == nic->node || q->count >= TN_ANSWERS_MAX)
 		return;
 	pkt = nic->ops->pkt_new(nic->host, 1);
@@ -74,6 +75,8 @@ bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt)
 	pkt->in_port = TN_PORT_RELAY;
 	for (vc = 0; vc < TORUS_VCS; vc++)
 		waiting += nic->input[TN_INPUT_RELAY + vc].count;
+	tn_assert(pkt->hdr.relayed);
+	tn_assert(waiting >= r->riders);
 	if (tn_is_rider(pkt) ? r->riders >= TN_RELAY_RIDERS :
 	    waiting - r->riders >= r->capacity || pkt->via.legs >= TN_RELAY_LEGS)
 		return false;
@@ -85,6 +88,9 @@ void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
 	u8 colour = pkt->hdr.colour;
 
+	tn_assert(pkt->in_port == TN_PORT_RELAY);
+	tn_assert(pkt->via.dst < nic->nodes && pkt->via.dst != nic->node);
+	tn_assert(colour < TORUS_COLOURS);
 	tn_stamp(nic, pkt, row);
 	pkt->hdr.colour = colour;
 	nic->relay.riders += tn_is_rider(pkt);
@@ -102,6 +108,8 @@ void tn_via_poll(struct tn_nic *nic, u64 now)
 
 	if (now < r->ask_at)
 		return;
+	tn_assert(nic->placed);
+	tn_assert(r->asks <= ASK_SHIFT_MAX);
 	node = tn_relay_ask(r, ASK_NODES);
 	r->ask_at = now + (nic->params.replay_timeout << r->asks);
 	if (node == TORUS_NO_NODE)

@@ -12,8 +12,25 @@ static inline u8 get_bits8(u64 w, unsigned int shift, u8 mask)
 	return (u8)(w >> shift & mask);
 }
 
+/* A field that is too large would change its neighbour. */
+static void check_fields(const struct tn_hdr *h)
+{
+	tn_assert(h->type < 8 && h->vc < 4 && h->crp_vc < 8 && h->colour < 8);
+	tn_assert(h->e < 2 && h->gen < 2 && h->gen_echo < 2);
+	tn_assert(h->relayed < 2 && h->nic < 2);
+	tn_assert(h->len <= 0x3ff);
+	tn_assert(h->tseq <= TN_SEQ_MASK);
+	tn_assert(h->rseq <= TN_SEQ_MASK);
+	tn_assert(h->crp <= TN_CRP_MAX);
+	tn_assert(h->first < 16 && h->last < 16);
+	tn_assert(h->dst < 1u << 24);
+	tn_assert(h->src < 1u << 24);
+	tn_assert(h->dir <= 0xfff);
+}
+
 void tn_hdr_put(u8 *flit, const struct tn_hdr *h)
 {
+	check_fields(h);
 	tn_put_le64(flit, (u64)h->type | (u64)h->vc << 3 | (u64)h->e << 5 |
 			  (u64)h->gen << 6 | (u64)h->gen_echo << 7 | (u64)h->len << 8 |
 			  (u64)h->relayed << 18 | (u64)h->nic << 19 | (u64)h->tseq << 20 |
@@ -67,6 +84,7 @@ void tn_tail_get(const u8 *flit, struct tn_tail *t)
 
 void tn_via_put(u8 *flit, const struct tn_via *v)
 {
+	tn_assert(v->legs <= 0xffff);
 	tn_put_le32(flit, v->dst);
 	tn_put_le32(flit + 4, v->payer);
 	tn_put_le32(flit + 8, v->gen);
@@ -85,6 +103,7 @@ void tn_init_put(u8 *p, const struct tn_init *i)
 {
 	unsigned int vc;
 
+	tn_assert(i->retry < 4);
 	memset(p, 0, TN_INIT_FLITS * TN_FLIT);
 	tn_put_le32(p, i->lowest);
 	p[4] = i->port;
@@ -144,6 +163,8 @@ unsigned int tn_init_version(const struct tn_init *i, unsigned int highest)
 
 void tn_acknak_put(u8 *bytes, const struct tn_hdr *h, u32 seed)
 {
+	tn_assert(h->e < 2 && h->rseq <= TN_SEQ_MASK);
+	tn_assert(seed);
 	tn_put_le32(bytes, TN_ACKNAK | (u32)(h->e & 1) << 3 | (u32)(h->rseq & TN_SEQ_MASK) << 4);
 	tn_put_le32(bytes + 4, tn_crc32c(seed, bytes, 4));
 }

@@ -8,6 +8,8 @@
 #define TN_DEPS_H
 
 #include <linux/bitops.h>
+#include <linux/bug.h>
+#include <linux/build_bug.h>
 #include <linux/crc32c.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -16,6 +18,12 @@
 
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 #include <asm/cpufeature.h>
+#endif
+
+#ifdef CONFIG_DEBUG_NET
+#define tn_assert(cond)	((void)WARN_ON_ONCE(!(cond)))
+#else
+#define tn_assert(cond)	BUILD_BUG_ON_INVALID(!(cond))
 #endif
 
 static inline unsigned int tn_lowest(u64 bits)

@@ -13,6 +13,16 @@
 #include <stddef.h>
 #include <string.h>		/* memcpy, memset */
 
+#include "../util/invariant.h"
+
+/**
+ * tn_assert() - an invariant, which holds whatever comes from cables, hosts and managers
+ * @cond: without side effects
+ *
+ * In the kernel it warns, once, if that is configured with DEBUG_NET.
+ */
+#define tn_assert(cond)	invariant(cond)
+
 /* The core is compiled freestanding, where these would be calls even for 8 bytes. */
 #define memcpy(to, from, n)	__builtin_memcpy(to, from, n)
 #define memset(to, byte, n)	__builtin_memset(to, byte, n)

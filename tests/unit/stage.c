@@ -311,12 +311,14 @@ void stage_say(struct stage *s, int conn, enum fm_msg_type type)
 struct fm_row stage_row(const struct stage *s, uint32_t node)
 {
 	struct fm_row r = { .serial = 1, .nports = (uint8_t)(2 * s->shape.ndims) };
+	/* A node more than the shape has says that it has the cables of another one. */
+	uint32_t at = node % torus_nodes(&s->shape);
 
 	for (unsigned int p = 0; p < r.nports; p++) {
 		if (s->shape.size[p % s->shape.ndims] == 1)
 			continue;
 		r.port[p].state = FM_PORT_UP;
-		r.port[p].peer_guid = NIC + torus_neighbour(&s->shape, node, p);
+		r.port[p].peer_guid = NIC + torus_neighbour(&s->shape, at, p);
 		r.port[p].peer_port = (uint8_t)torus_dir_opposite(&s->shape, p);
 	}
 	return r;

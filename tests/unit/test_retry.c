@@ -477,6 +477,7 @@ static void test_window(void **state)
 	}
 	assert_int_equal(n, TN_RETRY_WINDOW_MIN);
 	/* However many are acknowledged, the window is never larger than the buffer. */
+	done = (struct tn_queue) { 0 };
 	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
 	for (n = 0; n < 400; n++) {
 		tn_retry_push(&r, &pkt[n], 1);
