@@ -123,7 +123,9 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	if (pkt->tail.flags & TN_TAIL_REPLAYED)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
 	tn_tell(nic, TN_EV_PARK);
-	if (h->type == TN_UNREACH || src >= nic->nodes) {
+	/* A source of so many bits would spill over into the directions of the header. */
+	if (h->type == TN_UNREACH || src >= nic->nodes ||
+	    (h->relayed && pkt->via.dst >= TORUS_MAX_NODES)) {
 		nic->ops->pkt_put(nic->host, pkt);	/* it cannot go back either */
 		return;
 	}

@@ -319,7 +319,10 @@ static void test_park_full(void **state)
 	end();
 }
 
-/* What is to go back to a source waits for a way that takes nothing: so many wait and no more. */
+/*
+ * Packets that are to go back to a source wait for a way that takes nothing: so many wait and no
+ * more.
+ */
 static void test_way_back_full(void **state)
 {
 	(void)state;
@@ -334,6 +337,23 @@ static void test_way_back_full(void **state)
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2 * TN_ANSWERS_MAX);
 	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count, TN_ANSWERS_MAX);
 	assert_int_equal(l.mem.live, TN_ANSWERS_MAX);
+	end();
+}
+
+/* A destination that no header has room for does not come back as a source. */
+static void test_way_back_of_none(void **state)
+{
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 6, lone_dirs(2));
+	release();
+	tn_nic_retrain(l.nic, 1, l.now);
+	relayed(TN_DATA, 5, 6, 0, 2);
+	relayed(TN_DATA, TORUS_MAX_NODES, 6, 0, 2);
+	relayed(TN_DATA, ~0u, 6, 0, 2);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 3);
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count, 1);
+	assert_int_equal(l.mem.live, 1);
 	end();
 }
 
@@ -360,7 +380,7 @@ static void test_ended(void **state)
 		lone_free(&l, pkt);
 		said(0, 1, TN_NIC_ACK, 9, n);
 	}
-	/* Of no window, of a former one, of an unknown node: no message is sent. */
+	/* A packet of no window, of a former one, of an unknown node: no message is sent. */
 	relayed(TN_DATA, 0, NONE, 2, 1);
 	relayed(TN_DATA, 0, 9, 2, 1);
 	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 4);
@@ -585,7 +605,7 @@ static void test_window_hold(void **state)
 	assert_int_equal(l.nic->held.count, 2);
 	assert_int_equal(l.nic->relay.wait.count, 0);
 	assert_int_equal(l.nic->held_bytes, 2 * 3 * TN_FLIT);
-	/* Of one flow, the packets that waited for the window go first. */
+	/* The packets of a flow that waited for the window go first. */
 	release();
 	acked(7, 1);
 	acked(8, 3);
@@ -635,6 +655,7 @@ int main(void)
 		cmocka_unit_test(test_later_full),
 		cmocka_unit_test(test_park_full),
 		cmocka_unit_test(test_way_back_full),
+		cmocka_unit_test(test_way_back_of_none),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_asks),
