@@ -11,7 +11,7 @@ static void account(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 	p->relayed += pkt->in_port == TN_PORT_RELAY;
 }
 
-/* What is true of the segment between any two calls. */
+/* Asserts the invariants of the segment, which hold between any two calls. */
 static void check_segment(const struct tn_park *p)
 {
 	tn_assert(!p->q.head == !p->q.count);
@@ -111,6 +111,8 @@ void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 		else
 			p->bytes -= cost;
 	}
+	if (!p->q.head)
+		p->full = false;
 }
 
 /* The final destination, also of a packet on its way to a relay. */
