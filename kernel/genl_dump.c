@@ -7,7 +7,7 @@
  */
 #include "genl.h"
 
-#define LINK_BYTES	2048	/* room for one port */
+#define LINK_BYTES	2560	/* room for one port */
 
 /* Once, before the first part. Not in genl_ops.start: Linux 6.1 tells nobody why that failed. */
 static int begin_dump(struct netlink_callback *cb, int (*fn)(struct netlink_callback *cb))
