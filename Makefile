@@ -3,7 +3,7 @@
 # make            everything, into build/
 # make B=DIR      ... into DIR
 # make SAN=1      ... with AddressSanitizer and UBSan, into build-san/
-# make ASSERT=1   ... with assertions, as SAN=1 has them (lib/util/invariant.h); B= says where
+# make ASSERT=1   ... with assertions, as SAN=1 has them (lib/deps/invariant.h); B= says where
 # make CC=clang   ... with clang
 # make V=1        ... showing every command
 # make check      the tests that need no privileges
@@ -27,7 +27,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings -Wvla -Wimplicit-fallthrough -Werror
 OPT ?= $(if $(SAN),-O1 -g1,-O2 -g)
 SANFLAGS := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-assert-flags := $(if $(ASSERT),-DTORUS_ASSERT)
+assert-flags = $(if $(ASSERT),-DTORUS_ASSERT)
 CPPFLAGS += $(assert-flags) -D_GNU_SOURCE -DTORUS_VERSION='"$(VERSION)"' -Iinclude -Ilib/deps -I$(B)/gen -I.
 CFLAGS += -std=gnu11 $(OPT) $(WARN) -fPIC -fvisibility=hidden $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
@@ -67,9 +67,9 @@ endif
 
 # The core and its host side: conversions count, and nothing but what tn_deps.h lists.
 $(B)/kernel/core/%.o $(B)/kernel/host/%.o: CFLAGS += -Wconversion -ffreestanding -fno-builtin-printf
-$(B)/kernel/core/%.o $(B)/kernel/host/%.o: CPPFLAGS := $(assert-flags) -Ilib/deps
+$(B)/kernel/core/%.o $(B)/kernel/host/%.o: CPPFLAGS = $(assert-flags) -Ilib/deps
 $(B)/kernel/req/%.o: CFLAGS += -Wconversion -ffreestanding
-$(B)/kernel/req/%.o: CPPFLAGS := $(assert-flags) -Ilib/deps -Ikernel
+$(B)/kernel/req/%.o: CPPFLAGS = $(assert-flags) -Ilib/deps -Ikernel
 
 all: $(addprefix $(B)/,$(programs)) $(lib-targets)
 

@@ -23,6 +23,7 @@ $(foreach p,$(fuzzers),$(eval $(call fuzzer-rule,$(p))))
 
 fuzzers: CC := clang
 fuzzers: SANFLAGS := $(FUZZFLAGS)
+fuzzers: ASSERT := 1
 fuzzers: $(addprefix $(B)/,$(fuzzers))
 
 list-tests:

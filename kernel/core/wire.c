@@ -15,7 +15,7 @@ static inline u8 get_bits8(u64 w, unsigned int shift, u8 mask)
 /* A field that is too large would change its neighbour. */
 static void check_fields(const struct tn_hdr *h)
 {
-	tn_assert(h->type < 8 && h->vc < 4 && h->crp_vc < 8 && h->colour < 8);
+	tn_assert(h->type < 8 && h->vc < 4 && h->crp_vc < 4 && h->colour < 4);
 	tn_assert(h->e < 2 && h->gen < 2 && h->gen_echo < 2);
 	tn_assert(h->relayed < 2 && h->nic < 2);
 	tn_assert(h->len <= 0x3ff);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <string.h>		/* memcpy, memset */
 
-#include "../util/invariant.h"
+#include "invariant.h"
 
 /**
  * tn_assert() - an invariant, which holds whatever comes from cables, hosts and managers

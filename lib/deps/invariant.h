@@ -6,14 +6,14 @@
  *
  * They are for what no input can break. What comes from outside is checked by if, and refused.
  */
-#ifndef LIB_INVARIANT_H
-#define LIB_INVARIANT_H
+#ifndef LIB_DEPS_INVARIANT_H
+#define LIB_DEPS_INVARIANT_H
 
 #ifdef TORUS_ASSERT
 #include <assert.h>
 #define invariant(cond)	assert(cond)
 #else
-#define invariant(cond)	((void)sizeof(!(cond)))
+#define invariant(cond)	((void)(0 && (cond)))
 #endif
 
-#endif /* LIB_INVARIANT_H */
+#endif /* LIB_DEPS_INVARIANT_H */
