@@ -343,7 +343,7 @@ static void replay(char **arg)
 	check(torus_park_replay(dev, d.version, (uint16_t)(1u << number(arg[0]))));
 }
 
-/* What is sent for @text. Return: how many bytes. */
+/* Makes the data that is sent for @text. Return: how many bytes. */
 static size_t mgmt_data(const char *text, char *data, size_t room)
 {
 	size_t n = strlen(text);

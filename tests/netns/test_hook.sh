@@ -30,7 +30,8 @@ no_hooks() {
 	kill "$hook" && wait "$hook"
 	[[ $? == 143 ]]
 }
-program() { cat >"$tmp/hook" && chmod 755 "$tmp/hook"; }
+# A new file each time: one that still runs cannot be written to.
+program() { cat >"$tmp/hook.new" && chmod 755 "$tmp/hook.new" && mv "$tmp/hook.new" "$tmp/hook"; }
 # Two events, of kind admin.
 happens() { "$B/fabricctl" link down 0,0:+x --lab "$lab" && "$B/fabricctl" link up 0,0:+x --lab "$lab"; }
 running() { pgrep -f "$tmp/$1" >/dev/null; }

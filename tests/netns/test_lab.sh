@@ -42,7 +42,7 @@ coordinates_right() {
 	# shellcheck disable=SC2016 # jq's variables
 	ask links --json | jq -e --arg shape "$shape" --argjson ends $((2 * links)) '
 		($shape | split("x") | map(tonumber)) as $size
-		| (map({key: "\(.node)\(.port)", value: .peer}) | from_entries) as $peer
+		| (map({key: "\(.node)\(.port)", value: (.peer | {node, port})}) | from_entries) as $peer
 		| length == $ends and all(.[]; . as $l
 			| ("xyzabc" | index($l.port[1:])) as $d
 			| (if $l.port[:1] == "+" then 1 else $size[$d] - 1 end) as $step

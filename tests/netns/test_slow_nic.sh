@@ -43,7 +43,7 @@ cut_and_mended() {
 two_lost() {
 	echo 2 >"$tmp/lose"
 	lab cut 0,0:+x && until_true 60 is .links.faulty 1 && until_true 60 has "had no answer" &&
-		until_true 60 is .state degraded && lab mend 0,0:+x && until_true 60 settled
+		until_true 60 is .state degraded && lab mend 0,0:+x && until_true 120 settled
 }
 
 # ask_all END: questions of users to the slow NIC, one after the other until the file END comes

@@ -67,7 +67,7 @@ static bool ended(const struct fate *fate)
 	return fate->is & (ARRIVED | RETURNED);
 }
 
-/* Whether the packet may be given up although a copy can still arrive. */
+/* Return: true if the packet may be given up although a copy can still arrive. */
 static bool may_be_late(const struct check_flow *c, const struct fate *fate)
 {
 	struct tn_params params;
@@ -307,7 +307,7 @@ void fate_released(struct check_flow *c, uint32_t node)
 	if (!w.n)
 		abort();
 	each_packet(c->w, node, count_waiting, &w);
-	for (uint32_t dst = 0; dst < c->w->nodes; dst++)
+	for (uint32_t dst = 0; dst < c->w->nodes && dst < nic->nodes; dst++)
 		for (unsigned int vc = 0; tn_on_hold(nic, dst) && vc < TORUS_VC_A; vc++)
 			flow_released(c, (struct world_packet) { node, dst, vc, 0 },
 				      w.n[dst * TORUS_VCS + vc]);

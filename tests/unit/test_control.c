@@ -70,7 +70,8 @@ static void privileges(void **state)
 		assert_int_equal(log_level(), FM_WARNING);
 		log_level_set(FM_ERROR);
 		expect("{\"cmd\":\"log\",\"level\":\"loud\"}", "'loud', allowed: error, warning");
-		expect("{\"cmd\":\"log\"}", "'', allowed: error");
+		expect("{\"cmd\":\"log\",\"level\":\"\"}", "'', allowed: error");
+		expect("{\"cmd\":\"log\"}", "{\"level\":\"error\"}");
 	} else {
 		expect("{\"cmd\":\"log\",\"level\":\"warning\"}", "\"code\":\"denied\"");
 		expect("{\"cmd\":\"exclude\",\"node\":\"0\"}", "\"code\":\"denied\"");
