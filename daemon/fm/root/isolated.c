@@ -3,9 +3,9 @@
  * Nodes that answer, but that no packet can reach.
  *
  * A search over all nodes finds those that no path joins to the root. A root that is out of service
- * is no measure: then it finds those that are not in the largest part of the fabric. A table needs no new search if no node comes or goes by it,
- * and if for each cable that is out at a changed node a short way joins the two ends: all packets
- * that went over the cable can go that way.
+ * is no measure: then it finds those that are not in the largest part of the fabric. A table needs
+ * no new search if no node comes or goes by it, and if for each cable that is out at a changed node
+ * a short way joins the two ends: all packets that went over the cable can go that way.
  */
 #include <stdlib.h>
 #include <torus/topology.h>
