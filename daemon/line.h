@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the receivers of this NIC had to give up for their lines: lanes and rate, which
- * training takes away from a line that has become worse, and margin.
+ * Lines that became worse: the lanes and rate that receivers of this NIC had to give up, for
+ * training takes them away from such a line, and margin.
  *
  * The root keeps a list of all such lines, so that who asks for the state of the fabric
  * need not ask every node. A node tells the root when something changes, as it tells events: by

@@ -45,7 +45,7 @@ bool tn_credit_returned(struct tn_credit *c, unsigned int vc, unsigned int crp)
 	return true;
 }
 
-/* What is owed for @vc, as a VCCR.CRP. */
+/* Return: the buffers owed for @vc, as a VCCR.CRP. */
 static u16 take_owed(struct tn_credit *c, unsigned int vc)
 {
 	u16 freed = c->owed[vc];	/* at most TN_CRP_MAX buffers exist */

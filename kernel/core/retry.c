@@ -16,7 +16,7 @@ const struct tn_retry_ops *tn_retry_of(unsigned int protocol)
 	}
 }
 
-/* What is true of a RETRY buffer between any two calls. */
+/* Asserts the invariants of a RETRY buffer, which hold between any two calls. */
 static void check_buffer(const struct tn_retry *r)
 {
 	const struct tn_retry_tx *tx = &r->tx;

@@ -58,7 +58,7 @@ static bool add_packet(struct wire *w, unsigned int max)
 	return true;
 }
 
-/* What is no packet behind those that are: padding, the beginning of one. */
+/* Adds bytes behind the packets that are no packet: padding, or the beginning of one. */
 static void add_end(struct wire *w)
 {
 	struct tn_hdr h = { .type = TN_DATA, .len = (u16)(1 + below(TN_PAYLOAD_FLITS_MAX)) };

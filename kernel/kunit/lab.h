@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the suites of torus.ko stand on: NICs and Ethernet devices that go with the
- * test that made them, and requests of the netlink family without a socket.
+ * The ground of the suites of torus.ko: NICs and Ethernet devices that go with the test that made
+ * them, and requests of the netlink family without a socket.
  *
  * kunit/ is in the module only if it is built with TORUS_KUNIT=y, for a kernel that
  * has KUnit in it (tests/vm/test_kunit.sh). The suites run at the end of the module's

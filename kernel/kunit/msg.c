@@ -279,7 +279,7 @@ static void expect_given(struct kunit *test, struct virtio_net_hdr hdr, u8 versi
 	KUNIT_EXPECT_EQ(test, skb_mac_offset(skb), 0);
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_size, gso_size);
 	KUNIT_EXPECT_EQ(test, !!(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4), gso_size > 0);
-	/* Nobody has checked or counted its segments yet. */
+	/* Its segments have not been checked or counted yet. */
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, 0);
 	if (gso_size)
 		KUNIT_EXPECT_TRUE(test, skb_shinfo(skb)->gso_type & SKB_GSO_DODGY);
@@ -346,7 +346,10 @@ static void test_udp(struct kunit *test)
 	expect_refused(test, (struct virtio_net_hdr) { 0 }, 5, IPPROTO_UDP);
 }
 
-/* What the NIC brings back is answered by the destination, so that the stack takes it. */
+/*
+ * A packet that the NIC brings back is answered as if by its destination, so that the stack takes
+ * it.
+ */
 static void expect_unreachable(struct kunit *test, struct sk_buff *skb, u8 version)
 {
 	unsigned int ip = version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);

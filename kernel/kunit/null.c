@@ -9,7 +9,7 @@ static struct null_nic *null_of(struct torus_hw *hw)
 	return container_of(hw, struct null_nic, hw);
 }
 
-/* What is the same in all operations. Return: what @op, a NULL_OP(), returns. */
+/* The part that is the same in all operations. Return: what @op, a NULL_OP(), returns. */
 static int enter(struct torus_hw *hw, size_t op)
 {
 	struct null_nic *n = null_of(hw);

@@ -85,7 +85,7 @@ static void test_bound(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, info(s).parked, (u64)ROOM);
 	KUNIT_EXPECT_LE(test, info(s).bytes, (u64)BYTES);
-	/* What does not fit waits in the injection queue, and then the host does. */
+	/* Packets that do not fit wait in the injection queue, and then the host waits. */
 	KUNIT_EXPECT_GT(test, taken, (u32)ROOM);
 	KUNIT_EXPECT_LT(test, taken, 100000u);
 	KUNIT_EXPECT_EQ(test, inject(test, s, 1), 0u);

@@ -34,8 +34,8 @@ struct kept {
 };
 
 /*
- * Of a frame whose data was allocated as such, in the middle page, the data is kept by the skb,
- * and pages elsewhere by themselves: a message can then have them without a copy.
+ * The data of a frame that was allocated as such, in the middle page, is kept by the skb, and pages
+ * elsewhere by themselves: a message can then have them without a copy.
  */
 static void test_kept(struct kunit *test)
 {

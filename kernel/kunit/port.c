@@ -264,7 +264,7 @@ static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lo
 	left_alone = 0;
 	local_bh_disable();
 	netif_receive_skb(skb);
-	/* Else a frame that waits would lie there until a timer of the NIC fires. */
+	/* Otherwise a frame that waits would lie there until a timer of the NIC fires. */
 	told = test_bit(NAPI_STATE_SCHED, &s->napi.state) || skb_queue_empty(&s->port[0].rx);
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, told);

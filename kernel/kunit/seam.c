@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is above the seam, on a NIC that is not the software NIC: found, named, read and commanded
+ * The code above the seam, on a NIC that is not the software NIC: found, named, read and commanded
  * through sockets as by a manager. A driver of hardware would meet what fails here: commands that
  * overlap, an error without a reason, a NIC that goes while a command is inside of it.
  */
@@ -16,7 +16,7 @@
 
 /* --- NICs ---------------------------------------------------------------------------- */
 
-/* What a test may still look at after the NIC is gone. */
+/* Return: memory that a test may still look at after the NIC is gone. */
 static struct null_seen *new_seen(struct kunit *test)
 {
 	struct null_seen *seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
@@ -272,7 +272,7 @@ static void test_statistics(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, v[1], NULL_COUNTER + 1ull);
 		KUNIT_EXPECT_EQ(test, v[TORUS_NC_COUNT], NULL_WAITED + 0ull);
 		for (unsigned int p = 0; p < NULL_PORTS; p++, port += TORUS_PC_COUNT + 1) {
-			/* Of a port that cannot be read nothing is known. */
+			/* Nothing is known of a port that cannot be read. */
 			KUNIT_EXPECT_EQ(test, port[TORUS_PC_RX_FRAMES], fails ? 0ull : p + 1ull);
 			KUNIT_EXPECT_EQ(test, port[TORUS_PC_COUNT], NULL_DROPS + (u64)p);
 		}

@@ -209,7 +209,7 @@ static void test_size(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* What @cmd, which may be told a port, answers, into @skb. */
+/* Puts the answer of @cmd, which may be given a port, into @skb. */
 static int put(struct sk_buff *skb, struct torus_soft *s, unsigned int cmd)
 {
 	static const struct { struct nlattr a; u8 value; } port = {
@@ -284,7 +284,10 @@ static int next(struct socket *sock)
 	return kernel_recvmsg(sock, &msg, &vec, 1, sizeof(buf), MSG_DONTWAIT);
 }
 
-/* What a listener does not get, for whatever reason, it is told of: else it would not ask. */
+/*
+ * A listener is told of each event that it does not get, for whatever reason: otherwise it would
+ * not ask.
+ */
 static void test_lost_event(struct kunit *test)
 {
 	static const u8 data[16384];	/* more than a netlink buffer */

@@ -173,7 +173,7 @@ static void test_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->tx.wait, (u32)LONG);
 }
 
-/* Of those that wait, the last one that may is no sign of how far they are apart. */
+/* The last packet that may go is no sign of how far apart those are that wait. */
 static void test_complete(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
@@ -225,7 +225,7 @@ static void test_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->tx.waited, 0ull);
 }
 
-/* What waits when the NIC goes is forgotten, and the timer with it. */
+/* Packets that wait when the NIC goes are forgotten, and the timer with them. */
 static void test_goes(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);

@@ -114,7 +114,9 @@ static const struct tn_ops ops = { .pkt_new = op_pkt_new, .pkt_put = op_pkt_put 
 
 /* --- records ------------------------------------------------------------------------------- */
 
-/* What the model expects of a packet. Return: bytes of the message that it completes. */
+/*
+ * Computes by the model what becomes of a packet. Return: bytes of the message that it completes.
+ */
 static u32 expect(struct flow *f, const struct tn_pkt *pkt)
 {
 	bool first = pkt->tail.flags & TN_TAIL_FIRST, last = pkt->tail.flags & TN_TAIL_LAST;

@@ -170,7 +170,7 @@ const char *check_drain(const struct fm *root, struct world *w, uint64_t version
 	return NULL;
 }
 
-/* Whether the table counts on that NIC: its node is up, or silent. */
+/* Return: true if the table counts on that NIC: its node is up, or silent. */
 static bool is_counted_on(const struct fm *fm, const struct wnode *n)
 {
 	const struct fm_entry *e = fm_node(fm, fm_table_find(fm, n->guid));
@@ -178,7 +178,10 @@ static bool is_counted_on(const struct fm *fm, const struct wnode *n)
 	return e && e->epoch == n->epoch && e->state != FM_NODE_DEAD && e->state != FM_NODE_ABSENT;
 }
 
-/* Whether packets may pass over the cable: both ends are up, and none is closed until a replay. */
+/*
+ * Return: true if packets may pass over the cable: both ends are up, and none is closed until a
+ * replay.
+ */
 static bool is_open(const struct world *w, const struct cable *k)
 {
 	for (unsigned int e = 0; e < 2; e++) {

@@ -45,7 +45,7 @@ void epochs_free(struct epochs *e)
 	free(e);
 }
 
-/* Whether a NIC, or a manager other than @node's, knows of that root and epoch. */
+/* Return: true if a NIC, or a manager other than @node's, knows of that root and epoch. */
 static bool is_known(const struct check_flow *c, const struct seen_table *t, uint32_t node)
 {
 	for (uint32_t i = 0; i < c->w->nodes; i++) {
@@ -59,9 +59,7 @@ static bool is_known(const struct check_flow *c, const struct seen_table *t, uin
 	return false;
 }
 
-/*
- * What only that NIC knew is forgotten: its next life may take these numbers again, without harm.
- */
+/* Forgets what only that NIC knew: its next life may take these numbers again, without harm. */
 void epochs_power(struct check_flow *c, uint32_t node)
 {
 	struct epochs *e = c->epochs;
@@ -152,9 +150,9 @@ void epochs_switched(struct check_flow *c, uint32_t node, uint64_t version)
 }
 
 /*
- * Whether the NIC may send data over the cable's end @e now: the link is up, it is not closed
- * until a replay, and the table @t, if the NIC's manager has it, does not exclude it and counts
- * on the manager of the other end.
+ * Return: true if the NIC may send data over the cable's end @e now: the link is up, it is not
+ * closed until a replay, and the table @t, if the NIC's manager has it, does not exclude it and
+ * counts on the manager of the other end.
  */
 static bool is_open(const struct world *w, const struct cable *c, unsigned int e, const struct seen_table *t)
 {

@@ -116,7 +116,7 @@ static bool is_open(const struct tn_nic *nic, unsigned int port)
 	return nic->link[port].state == TORUS_LINK_UP && !nic->link[port].closed;
 }
 
-/* Whether some row of the NIC has @port as its next step. */
+/* Return: true if some row of the NIC has @port as its next step. */
 static bool leads_over(const struct tn_nic *nic, unsigned int port)
 {
 	for (u32 dst = 0; nic->placed && dst < nic->nodes; dst++) {
@@ -133,9 +133,9 @@ static bool leads_over(const struct tn_nic *nic, unsigned int port)
 }
 
 /*
- * Whether data may pass over the cable of @n's port @p, which leads to port @q of @o. A cable that
- * was up before is closed at both ends until a replay. One that is up for the first time is not:
- * but no row leads over it before a table in which both its ends are up.
+ * Return: true if data may pass over the cable of @n's port @p, which leads to port @q of @o. A
+ * cable that was up before is closed at both ends until a replay. One that is up for the first time
+ * is not: but no row leads over it before a table in which both its ends are up.
  */
 static bool may_carry(const struct wnode *n, unsigned int p, const struct wnode *o, unsigned int q)
 {

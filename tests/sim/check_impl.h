@@ -134,8 +134,8 @@ void orders_free(struct orders *o);
 /* The manager of @node is about to end. */
 void orders_ended(struct check_flow *c, uint32_t node);
 /*
- * Whether the root of the NIC of @node had proof that the network was drained for @version, its
- * last, when its manager ended.
+ * Return: true if the root of the NIC of @node had proof that the network was drained for @version,
+ * its last, when its manager ended.
  */
 bool orders_proven(const struct check_flow *c, uint32_t node, uint64_t version);
 /* @node is about to replay, or to lift holds. @root: the root of its NIC; NULL: it leads no more. */
@@ -164,9 +164,9 @@ bool each_packet(const struct world *w, uint32_t node,
 		 bool (*see)(void *arg, const struct tn_pkt *pkt, enum where where,
 			     unsigned int port), void *arg);
 /*
- * Whether the far end of the cable has not accepted packet @tseq of @session, which waits in the
- * RETRY buffer of @port of @node or was parked from it. False also if the far end has died or
- * started anew: it may have accepted the packet, so this may be only a copy.
+ * Return: true if the far end of the cable has not accepted packet @tseq of @session, which waits
+ * in the RETRY buffer of @port of @node or was parked from it. False also if the far end has died
+ * or started anew: it may have accepted the packet, so this may be only a copy.
  */
 bool not_accepted(const struct world *w, uint32_t node, unsigned int port, uint32_t session,
 		  uint16_t tseq);

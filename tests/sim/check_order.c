@@ -61,7 +61,10 @@ void orders_ended(struct check_flow *c, uint32_t node)
 	o->order[o->n++] = order_of(fm);
 }
 
-/* What the root of the NIC of @node last ordered, if it ended with @version as its last table. */
+/*
+ * Return: the last order of the root of the NIC of @node, if it ended with @version as its last
+ * table.
+ */
 static const struct order *find_ended(const struct check_flow *c, uint32_t node, uint64_t version)
 {
 	const struct wnode *n = &c->w->node[node];

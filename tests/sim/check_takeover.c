@@ -103,7 +103,10 @@ static uint64_t hash_faults(const struct world *w)
 	return hash;
 }
 
-/* Whether Inits pass over cable @i: whole, not excluded by an administrator, and both managers run. */
+/*
+ * Return: true if Inits pass over cable @i: whole, not excluded by an administrator, and both
+ * managers run.
+ */
 static bool passes(const struct world *w, uint32_t i, const struct fm *latest)
 {
 	const struct cable *c = &w->cable[i];
@@ -159,7 +162,8 @@ static bool leads(const struct wnode *n)
 }
 
 /*
- * Whether the node has a way to a root that leads; by the service network it may stand elsewhere.
+ * Return: true if the node has a way to a root that leads; by the service network it may stand
+ * elsewhere.
  */
 static bool is_led(const struct world *w, const struct wnode *n)
 {
@@ -208,7 +212,7 @@ static bool is_quorum(const struct check_flow *c, const struct fm_table *t, uint
 	return true;
 }
 
-/* Whether part @p could have a root and has none. */
+/* Return: true if part @p could have a root and has none. */
 static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint32_t p)
 {
 	const struct world *w = c->w;

@@ -105,7 +105,7 @@ static int first_way(const struct naive *s, unsigned int node, unsigned int dst)
 	return HERE;
 }
 
-/* Whether the link of @node in @dir leads from the last node of its ring to the first. */
+/* Return: true if the link of @node in @dir leads from the last node of its ring to the first. */
 static bool closes(const struct naive *s, unsigned int node, unsigned int dir)
 {
 	struct torus_coords c;
@@ -164,7 +164,9 @@ static unsigned int here_free(const struct naive *s, const struct in *in)
 	return n + (s->p.freed == FLOW_HEAD && in->n && in->part[0].gone);
 }
 
-/* Whether the first packet of @input may go out by @way, by credits and the bubble rules. */
+/*
+ * Return: true if the first packet of @input may go out by @way, by credits and the bubble rules.
+ */
 static bool may(const struct naive *s, unsigned int node, unsigned int input, unsigned int way)
 {
 	const struct out *o = &s->at[node].out[way];

@@ -128,8 +128,8 @@ static bool turn_off_strays(struct world *w)
 }
 
 /*
- * Whether one root must lead all nodes that run: a candidate is among them, and no part may have
- * a root of its own.
+ * Return: true if one root must lead all nodes that run: a candidate is among them, and no part may
+ * have a root of its own.
  */
 static bool has_root(struct ruin *r)
 {
@@ -291,7 +291,7 @@ static void act(struct ruin *r)
 
 /* --- begin and end --------------------------------------------------------------------- */
 
-/* Whether Inits reach all nodes that have power. */
+/* Return: true if Inits reach all nodes that have power. */
 static bool all_joined(const struct ruin *r, const struct torus_shape *shape,
 		       const uint16_t *closed)
 {

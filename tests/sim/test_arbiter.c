@@ -48,7 +48,7 @@ static uint32_t leader(uint64_t limit)
 	return NOBODY;
 }
 
-/* Whether any node has the problem, with that in its text. */
+/* Return: true if any node has the problem, with that in its text. */
 static bool problem(const char *text)
 {
 	const struct fm_problem *p;
@@ -92,7 +92,7 @@ static void granted(void **state)
 	assert_false(problem(""));
 	world_power(s.w, 0, true);
 	story_rest(&s, 20 * SEC);
-	/* Who leads by a grant has no more questions. */
+	/* A root that leads by a grant has no more questions. */
 	asked = world_arbiter_asked(s.w);
 	story_run(&s, 20 * SEC);
 	assert_int_equal(world_arbiter_asked(s.w), asked);

@@ -78,7 +78,7 @@ static void all_follow(uint64_t away, const char *what)
 	}
 }
 
-/* Whether a node that asks has called a node that does not answer. */
+/* Return: true if a node that asks has called a node that does not answer. */
 static bool calls_in_vain(void)
 {
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {

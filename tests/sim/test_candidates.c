@@ -80,7 +80,7 @@ static void all_but(uint32_t last, enum ending end, bool ends)
 			end_undo(s.w, i, end);
 }
 
-/* Of 16 nodes 9 live, one of them a candidate. The others come back, and it leads on. */
+/* Nine of 16 nodes live, one of them a candidate. The others come back, and it leads on. */
 static void the_eighth(void **state)
 {
 	(void)state;
@@ -124,7 +124,9 @@ static void the_eighth_in_a_deep_tree(void **state)
 	}
 }
 
-/* Of 9 nodes 2 live, and the NICs of the others work on: nobody may lead until enough come back. */
+/*
+ * Two of 9 nodes live, and the NICs of the others work on: no node may lead until enough come back.
+ */
 static void no_majority(void **state)
 {
 	(void)state;

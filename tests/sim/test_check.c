@@ -150,7 +150,7 @@ static void exclusion_is_ended(void **state)
 	end(NULL);
 }
 
-/* Nobody hears who would obey. */
+/* The claim reaches no node that would obey. */
 static void no_takeover(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the fabric may not forget when managers, or NICs, or both forget: shape, places, names, what is
- * excluded. It is in tables and NICs, and on the disks of the candidates for the root.
+ * Facts that the fabric may not forget when managers, or NICs, or both do: shape, places, names,
+ * what is excluded. It is in tables and NICs, and on the disks of the candidates for the root.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -326,7 +326,7 @@ static void parts_meet(uint64_t seed, unsigned int starts)
 	assert_false(is_excluded(6, 1));
 	exclude(14, 1, false);
 	exclude(5, 1, false);
-	/* Who comes later does not know better. */
+	/* A node that comes later does not know better. */
 	begins_anew(13);
 	story_rest(&s, 10 * SEC);
 	assert_false(is_excluded(14, 1));

@@ -101,7 +101,7 @@ static void line(struct fm_line *l)
 		};
 }
 
-/* What a node says of its former root, of its disk, and as a candidate. */
+/* Sets what a node says of its former root, of its disk, and as a candidate. */
 static void history(struct fm_hello *h)
 {
 	const struct fm *who = some_machine();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What last_recovery says was lost after deaths is what died: as the receiving NICs count it, and
- * as the checker does, which follows each packet. After the death of members, of the root, of two
- * at once, of one more during the recovery, and of a member with cables cut during the recovery.
- * Packets from and to dead nodes are not counted.
+ * The number that last_recovery gives as lost after deaths is that of the packets that died: as the
+ * receiving NICs count it, and as the checker does, which follows each packet. After the death of
+ * members, of the root, of two at once, of one more during the recovery, and of a member with
+ * cables cut during the recovery. Packets from and to dead nodes are not counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,8 +38,8 @@ static void begin(const char *shape, uint64_t seed)
 }
 
 /*
- * What these nodes send on two of their cables no longer arrives, so that what they accept on
- * others is in their NICs when they lose their power soon.
+ * Makes what these nodes send on two of their cables no longer arrive, so that packets that they
+ * accept on others are in their NICs when they lose their power soon.
  */
 static void fill(uint64_t mask)
 {

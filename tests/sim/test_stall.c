@@ -152,7 +152,7 @@ static void story_of(const char *shape, uint32_t sink, unsigned int port, unsign
 	comes_to_rest();
 	assert_true(check_flow_counted(s.flow, TORUS_NC_PARKED) > parked);
 	all_know(w.node, w.port, "stall");
-	/* Nobody waits any more. */
+	/* No packet waits any more. */
 	story_run(&s, 3 * LOOK);
 	{
 		struct stall_wait left[256];
@@ -186,7 +186,7 @@ static void one_link(void **state)
 	story_of("5x3", 7, 2, 2, false, 7);
 }
 
-/* Of the root, or to it; and a new root knows it from the table. */
+/* A port of the root, or one that leads to it; and a new root knows it from the table. */
 static void at_the_root(void **state)
 {
 	(void)state;

@@ -153,7 +153,7 @@ static void at_each_step(void **state)
 
 /* --- few nodes --------------------------------------------------------------------------------- */
 
-/* Of two nodes the other leads if the first has lost its power, for nobody else can be reached. */
+/* The second of two nodes leads if the first has lost its power, for no other can be reached. */
 static void two_nodes(void **state)
 {
 	(void)state;
@@ -232,7 +232,10 @@ static void moved(void **state)
 	}
 }
 
-/* Who is to become root ends, or the root itself, or another, at any moment of that. */
+/*
+ * The node that is to become root ends, or the root itself, or another, at any moment of the
+ * handover.
+ */
 static void moved_to_one_that_ends(void **state)
 {
 	static const uint32_t victims[] = { 0, 5, 3 };

@@ -243,7 +243,7 @@ static void one_after_the_other(void **state)
 	finish("one after the other");
 }
 
-/* Nobody else may lead: it goes on, and says why no recovery ends, until its NIC works again. */
+/* No other node may lead: it goes on, and says why no recovery ends, until its NIC works again. */
 static void only_candidate(void **state)
 {
 	uint32_t root = 0;

@@ -125,7 +125,7 @@ static void a_cabinet(void **state)
 		block("5x5x4", (uint16_t[]){ 1, 1, 0 }, (uint16_t[]){ 3, 3, 3 }, fanout);
 }
 
-/* Who hangs below a dead node may be the parent of another. */
+/* A node below a dead one may be the parent of another. */
 static void a_plane(void **state)
 {
 	(void)state;

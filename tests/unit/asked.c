@@ -413,7 +413,7 @@ static void set_up_nodes(void)
 		if (i != 2)
 			snprintf(e->address, sizeof(e->address), "192.168.0.%u:8", i);
 	}
-	/* Of each reason by itself, and of several: the first that holds counts. */
+	/* Each reason by itself, and several: the first that holds counts. */
 	a.entry[1].admin = 0xb;
 	a.entry[1].wiring = 0x2;
 	a.entry[1].fault = 0x4;

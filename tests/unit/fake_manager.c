@@ -266,7 +266,7 @@ static json_t *runs(const struct fake *f, uint32_t id)
 			 (json_int_t)f->version[id], "rows", text);
 }
 
-/* Of @count nodes from @first on, those that answer. */
+/* Return: those of @count nodes from @first on that answer. */
 static json_t *rows_of_several(const struct fake *f, uint32_t first, const json_t *request)
 {
 	json_int_t count = json_integer_value(json_object_get(request, "count"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is around the host side of a NIC (kernel/host): memory that is counted, and what stands
- * for the NIC.
+ * A shell around the host side of a NIC (kernel/host): memory that is counted, and what stands for
+ * the NIC.
  */
 #ifndef TEST_HOST_SHELL_H
 #define TEST_HOST_SHELL_H

@@ -19,7 +19,7 @@
 #define ONE_MEMBER_MAX (400 * MS)
 #define ONE_SOON (50 * MS)	/* what is due at once, or after a count, comes sooner */
 
-/* What nodes can be asked for: a step (enum fm_step_kind), or nothing. */
+/* Nodes can be asked for a step (enum fm_step_kind), or for nothing. */
 #define ONE_NOTHING FM_STEPS
 
 /**

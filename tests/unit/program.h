@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 extern char program[PATH_MAX];
-/* What the program printed when it was run last. */
+/* The output of the program's last run. */
 extern char out[1 << 20], err[1 << 16];
 
 /** program_is() - selects the program: @name of the build that the test @self belongs to */

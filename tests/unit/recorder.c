@@ -203,7 +203,7 @@ void recorder_request(struct recorder *r, unsigned int cmd, bool dump, const str
 		assert_true(end + 8 + with->len <= r->attrs.bytes + sizeof(r->attrs));
 		end = put(end, with);
 	}
-	/* What nobody sets is as it may lie on a stack. */
+	/* Members that are not set are as they may lie on a stack. */
 	memset(&r->req, 0xa5, sizeof(r->req));
 	r->req.cmd = cmd;
 	r->req.tb = r->tb;

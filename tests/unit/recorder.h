@@ -60,7 +60,7 @@ struct value {
 #define LETTERS(t, x)	{ TORUS_A_##t, sizeof(x) - 1, 0, x }
 #define U16S(t, ...)	{ TORUS_A_##t, sizeof((u16[]) { __VA_ARGS__ }), 0, (u16[]) { __VA_ARGS__ } }
 #define U32S(t, ...)	{ TORUS_A_##t, sizeof((u32[]) { __VA_ARGS__ }), 0, (u32[]) { __VA_ARGS__ } }
-/* Of nests, whose attributes are written as words of 4 bytes. */
+/* For nests, whose attributes are written as words of 4 bytes. */
 #define HEAD(t, len)	((len) + 4) | (t) << 16
 #define ROW(first, ...)	\
 	U32S(ROWS, HEAD(TORUS_ROWS_FIRST, 4), first, \

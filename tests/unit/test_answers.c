@@ -39,7 +39,7 @@
 #define OWN_STATUS \
 	"'own':{'node':[2,1],'name':'myself','wave':{'position':[2,1],'size':[3,2]," \
 	"'confirmed':true," NEIGHBOURS "}},"
-/* What each reply has that is not of the root. */
+/* The members of each reply that do not come from the root. */
 #define ROOTLESS(since, node) \
 	"'rootless':{'since':" since ",'table_version':119,'own':{'node':" node ",'name':'myself'}}"
 #define NUMBERS \
@@ -156,7 +156,7 @@ static void status_without_a_place(void **state)
 
 /* --- root, move ------------------------------------------------------------------ */
 
-/* Who asks first to be root comes first, and of equals the one with the lower id. */
+/* The candidate that asks first to be root comes first; of equals, that with the lower id. */
 static void root_and_candidates(void **state)
 {
 	(void)state;
@@ -198,7 +198,7 @@ static void another_becomes_root(void **state)
 		refuses("{'cmd':'move','node':'1,0'}", refused[i].code, refused[i].text);
 		does("move 1 at 50\n");
 	}
-	/* What the root knows of that node says why. */
+	/* The reason is what the root knows of that node. */
 	a.change_error = -EHOSTUNREACH;
 	refuses("{'cmd':'move','node':'0,0'}", "failed",
 		"node ann (0,0) cannot become root: its manager does not answer");
@@ -428,7 +428,9 @@ static void excluded_and_included(void **state)
 	refuses("{'cmd':'exclude','node':'0,0'}", "failed", "exclude: Invalid argument");
 }
 
-/* What is so already is no event for the manager; the answer waits for it all the same. */
+/*
+ * A change to what is so already is no event for the manager; the answer waits for it all the same.
+ */
 static void nothing_to_change(void **state)
 {
 #define UNCHANGED(in_force) \
@@ -587,7 +589,7 @@ static void not_ready(void **state)
 	does("");
 }
 
-/* What only the root can do or tell is not done or told without it. */
+/* Commands that only the root can do or answer are refused without it. */
 static void no_root(void **state)
 {
 	(void)state;

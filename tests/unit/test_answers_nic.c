@@ -486,7 +486,7 @@ static void busy(void **state)
 	does("");
 }
 
-/* What has not begun when time is over is not done. */
+/* A call that has not begun when its time is over is not made. */
 static void too_late(void **state)
 {
 	(void)state;

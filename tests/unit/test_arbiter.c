@@ -71,7 +71,7 @@ static struct arbiter *script(const char *text, uint64_t max)
 	return arbiter_new(loop, path("arbiter"), "green", max, on_answer, NULL);
 }
 
-/* What it answers to a question about epoch 7. */
+/* Sets its answer to a question about epoch 7. */
 static void says(const char *text, enum fm_verdict verdict, uint64_t high, const char *why)
 {
 	struct arbiter *a = script(text, PATIENCE);
@@ -176,7 +176,7 @@ static void slow(void **state)
 	arbiter_free(a);
 }
 
-/* Nobody waits for what it leaves behind, and that is ended. */
+/* A process that it leaves behind is not waited for, and is ended. */
 static void leaves_a_child(void **state)
 {
 	struct arbiter *a = script("sleep 60 & echo $! > child; echo granted", PATIENCE);

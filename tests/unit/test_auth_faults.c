@@ -42,7 +42,7 @@ gcry_error_t __wrap_gcry_mac_read(gcry_mac_hd_t h, void *data, size_t *len);
 void __real_gcry_mac_close(gcry_mac_hd_t h);
 void __wrap_gcry_mac_close(gcry_mac_hd_t h);
 
-/* Whether the call of this step is the one that fails. */
+/* Return: true if the call of this step is the one that fails. */
 static bool turn_of(enum step step)
 {
 	if (fails != step || --fails_at)
@@ -203,7 +203,7 @@ static void file_zero(void **state)
 	close(kept);
 }
 
-/* Whether the block with the key had been wiped when it was freed. */
+/* Return: true if the block with the key had been wiped when it was freed. */
 static bool wiped;
 
 static void look_for_key(const void *p, size_t size)

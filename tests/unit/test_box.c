@@ -141,7 +141,10 @@ static void test_boxes(void **state)
 		model_make(&s.m, shapes[i]);
 		s.m.seed = seed;
 		assert_int_equal(torus_health_new(&s.m.shape, NULL, &s.h), 0);
-		/* Of many nodes those that show every parity, and both ends of each ring. */
+		/*
+		 * If there are many nodes, those that show every parity, and both ends of each
+		 * ring.
+		 */
 		for (s.from = 0; s.from < s.m.nodes; s.from++)
 			if (s.m.nodes <= 20 || !random_below(&s.m.seed, s.m.nodes / 10))
 				check_from(&s);

@@ -86,7 +86,7 @@ static bool by_root(uint64_t epoch, uint64_t guid)
 	return e && g && nla_get_u64(e) == epoch && nla_get_u64(g) == guid;
 }
 
-/* What a root orders says whose order it is, from the moment on that the NIC obeys it. */
+/* An order of a root says whose it is, from the moment on that the NIC obeys it. */
 static void test_root(void **state)
 {
 	struct torus_shape shape = { 1, { 4, 1, 1, 1, 1, 1 } };

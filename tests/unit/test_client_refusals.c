@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the client says of a request that the NIC refuses: the error, and the attribute that it is
+ * The client's words for a request that the NIC refuses: the error, and the attribute that it is
  * about.
  */
 #include <errno.h>

@@ -114,7 +114,7 @@ static void altered(void **state)
 	assert_true(refused > 100);
 }
 
-/* Whether message @i is taken after @change. */
+/* Return: true if message @i is taken after @change. */
 static int changed(unsigned int i, void (*change)(struct svc_msg *m))
 {
 	struct svc_msg m = all[i], out;

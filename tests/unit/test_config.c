@@ -192,7 +192,7 @@ static void stated(const char *path, const char *format, const char *timers, cha
 	assert_true(n < size);
 }
 
-/* Who leaves a key out gets what the man page and the example say; both have all keys. */
+/* A key that is left out has the value of the man page and the example; both have all keys. */
 static void documented_defaults(void **state)
 {
 	static const struct {

@@ -143,7 +143,9 @@ static void much_asked(void **state)
 	client_close(&c);
 }
 
-/* Whether the server has closed the connection; unread answers may be left in the socket. */
+/*
+ * Return: true if the server has closed the connection; unread answers may be left in the socket.
+ */
 static bool dropped(const struct client *c)
 {
 	struct pollfd p = { .fd = c->fd };

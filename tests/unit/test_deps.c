@@ -67,7 +67,7 @@ static bool same_ring(const struct graph *g, unsigned int a, unsigned int b)
 	return a % ports == b % ports;
 }
 
-/* Whether a channel in a circle with @a is of another ring or direction. */
+/* Return: true if a channel in a circle with @a is of another ring or direction. */
 static bool is_bad(const struct graph *g, unsigned int a)
 {
 	for (unsigned int b = 0; b < g->channels; b++)

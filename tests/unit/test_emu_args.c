@@ -41,7 +41,7 @@ static void parse(struct args *a)
 	assert_int_equal(args_parse(a, 4, argv, why, sizeof(why)), ARGS_RUN);
 }
 
-/* Who sets nothing gets what the manual says, and it says something of each parameter. */
+/* A parameter that is not set has the value of the manual, which has one for each. */
 static void documented_defaults(void **state)
 {
 	char name[64], set[64], why[PARAM_WHY_MAX];
@@ -83,7 +83,7 @@ static void log_levels(void **state)
 	assert_int_equal(log_level("notice"), -1);
 }
 
-/* Whether a heading of the manual begins with this option, alone or with others. */
+/* Return: true if a heading of the manual begins with this option, alone or with others. */
 static bool has_heading(const char *option)
 {
 	static const char *const forms[] = { ".TP\n.B %s\n", ".TP\n.BI %s \" ", ".TP\n.BR %s \", \"" };

@@ -321,7 +321,7 @@ static void shows_the_table(void **state)
 	fake.excluded[4] = fake.admin[4] = 0;
 }
 
-/* What is said is what was done: of a port, of a level and of parked packets. */
+/* The text says what was done: to a port, to a level and to parked packets. */
 static void says_what_it_did(void **state)
 {
 	(void)state;
@@ -530,7 +530,7 @@ static void verifies(void **state)
 	expect("verify", 1);
 	has(out, "2,0 to 1,2: no valid row");
 	assert_null(strstr(out, "more"));
-	/* Of 30 the first 20 are shown. */
+	/* The first 20 of 30 are shown. */
 	memset(fake.row[2], 0, sizeof(fake.row[2]));
 	memset(fake.row[3], 0, sizeof(fake.row[3]));
 	expect("verify", 1);
@@ -654,7 +654,7 @@ static void excludes_one_by_one(void **state)
 	fake.former = false;
 }
 
-/* What is not in force, or not on the disks of most candidates, is said. */
+/* A change that is not in force, or not on the disks of most candidates, is told as such. */
 static void tells_what_is_not_safe(void **state)
 {
 	(void)state;
@@ -694,7 +694,10 @@ static void tells_why_an_eye_is_shut(void **state)
 	has(out, "1,0:+x lane 0\n\n");
 }
 
-/* What was so already is said, unless one of several arguments was not; an old manager cannot tell. */
+/*
+ * Tells that all was so already, unless one of several arguments was not; an old manager cannot
+ * tell.
+ */
 static void tells_that_nothing_changes(void **state)
 {
 	json_t *j;
@@ -719,7 +722,10 @@ static void tells_that_nothing_changes(void **state)
 	assert_null(strstr(out, "nothing to change"));
 }
 
-/* Of a cable that is connected wrongly both ends are shown: the one that is there, and the right one. */
+/*
+ * Both far ends of a cable that is connected wrongly are shown: the one that is there, and the
+ * right one.
+ */
 static void names_the_expected_end(void **state)
 {
 	(void)state;

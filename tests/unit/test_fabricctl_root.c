@@ -53,8 +53,8 @@ static void shows_root_and_moves_it(void **state)
 }
 
 /*
- * Who takes over, and that of most nodes nothing is known; it is a problem whatever the state
- * says.
+ * Tells which node takes over, and that nothing is known of most; it is a problem whatever the
+ * state says.
  */
 static void shows_status_without_a_root(void **state)
 {
@@ -86,7 +86,7 @@ static void shows_status_without_a_root(void **state)
 	expect("status", 0);
 }
 
-/* What a node knows itself is labelled as such, in the text and beside JSON. */
+/* Facts that a node knows itself are labelled as such, in the text and beside JSON. */
 static void shows_nodes_without_a_root(void **state)
 {
 	static const char *const what[] = { "nodes", "links", "counters", "nodes --map", "park", "table" };
@@ -165,7 +165,7 @@ static void reads_rows_without_a_root(void **state)
 	has(out, ": 1 culprit\n");
 }
 
-/* What only the root does or tells cannot be had while there is none. */
+/* Commands that only the root can do or answer fail while there is none. */
 static void needs_a_root(void **state)
 {
 	static const char *const what[] = { "verify", "verify --json", "trace 0,0 1,1", "routes 0,0",

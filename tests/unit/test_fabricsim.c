@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the commands of fabricsim share: ranges, words, jobs, help. */
+/* The parts that the commands of fabricsim share: ranges, words, jobs, help. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

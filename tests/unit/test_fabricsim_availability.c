@@ -489,7 +489,7 @@ static void test_figure(void **state)
 	for (size_t i = 0; i < json_array_size(points); i++) {
 		const json_t *at = json_array_get(points, i);
 
-		/* What is said of 64 nodes. */
+		/* The figures for 64 nodes. */
 		if (json_integer_value(json_object_get(at, "nodes")) <= 64)
 			assert_true(json_real_value(json_object_get(at, "without")) > 0.998);
 	}

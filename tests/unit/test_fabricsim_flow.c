@@ -232,7 +232,7 @@ static void figure(void **state)
 	assert_true(real_of(json_array_get(curves, 5), "saturated") <
 		    0.85 * real_of(json_array_get(curves, 2), "saturated"));
 	json_decref(j);
-	/* What is carried at the highest load, in whichever order loads are given. */
+	/* The traffic carried at the highest load, in whichever order loads are given. */
 	expect("flow --json --figure wang2012-3 --seeds 1 --load 1,0.2 --pattern uniform --warmup 500 "
 	       "--cycles 1000", 0);
 	j = printed();

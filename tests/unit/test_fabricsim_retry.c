@@ -248,8 +248,8 @@ static void test_crossing(void **state)
 }
 
 /*
- * What fabricsim's README advises: packets where errors are seldom, with either protocol; micro-packets,
- * which cost a fifth of the line, only on a line that is worse than any in use.
+ * The advice of fabricsim's README: packets where errors are seldom, with either protocol;
+ * micro-packets, which cost a fifth of the line, only on a line that is worse than any in use.
  */
 static void test_which_to_take(void **state)
 {
@@ -306,7 +306,7 @@ static void test_program(void **state)
 	has(out, "measured");
 }
 
-/* What one end of a play does, such as "sent 2 again", in the order of time. */
+/* Return: the actions of one end of a play, such as "sent 2 again", in the order of time. */
 static json_t *play(const char *args, const char *protocol, int timeouts)
 {
 	char text[128];

@@ -136,7 +136,7 @@ static json_int_t of(const json_t *points, size_t i, const char *key)
 	return json_integer_value(json_object_get(json_array_get(points, i), key));
 }
 
-/* Of the same fabrics each engine serves no fewer pairs than the one before; relays all of them. */
+/* On the same fabrics each engine serves no fewer pairs than the one before; relays serve all. */
 static void test_engines(void **state)
 {
 	static const char *const names[] = { "walk", "signs", "steps", "relays" };

@@ -527,7 +527,7 @@ static void test_many(void **state)
 	assert_int_equal(w.in.wait_bytes, 0);
 }
 
-/* Of flow 2, VC 1; it waits in @w if its turn has not come. */
+/* A packet of flow 2, VC 1, comes; it waits in @w if its turn has not come. */
 static enum tn_flow_turn comes(struct world *w, struct tn_pkt *p, u16 epoch, u32 eseq)
 {
 	enum tn_flow_turn turn;

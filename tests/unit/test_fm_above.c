@@ -462,7 +462,7 @@ static void a_version_like_a_guid(void **state)
 
 /* --- a new root ------------------------------------------------------------------------- */
 
-/* What the former root asked of the NIC is not gone on with. */
+/* Calls to the NIC that the former root had made are not continued. */
 static void nothing_is_left_of_the_former_root(void **state)
 {
 	(void)state;

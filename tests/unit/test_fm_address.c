@@ -169,7 +169,7 @@ static void by_squares_first(void **state)
 	tells(3, 1, 1, 1);
 	tells(1, 1, 0, 1);
 	is_at(1, 0);
-	/* Of the same doubt, the number of neighbours decides. */
+	/* At the same doubt, the number of neighbours decides. */
 	tells(3, 1, 1, 0);
 	is_at(1, 0);
 	tells(1, 1, 0, 0);

@@ -170,7 +170,7 @@ static void pass(struct rnd *r)
 		fm.now = next - rnd_below(r, 2);
 	if (own.unfit > fm.now && rnd_one_in(r, 4))
 		fm.now = own.unfit - rnd_below(r, 2);
-	/* What there is to be seen is as old as matters, or a little younger. */
+	/* The last message is as old as matters, or a little younger. */
 	conn.heard = fm.now - (rnd_one_in(r, 2) ? 5 * RESEND : 5 * RESEND - 1);
 	if (fm.cut_off && rnd_one_in(r, 2))
 		fm.cut_off = fm.now - 30 * SEC + rnd_below(r, 2);

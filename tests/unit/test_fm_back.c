@@ -359,7 +359,7 @@ static void alone_of_three(void **state)
 }
 
 /*
- * Of eight nodes the root and two others remain: that is told when the five would be silent, not
+ * The root and two others of eight nodes remain: that is told when the five would be silent, not
  * before, also if one of them is silent already. Those that come back end it.
  */
 static void three_of_eight(void **state)

@@ -553,8 +553,8 @@ static void test_another_root(void **state)
 }
 
 /*
- * Of two roots of one epoch that of the greater GUID is the later: a node that has no table yet follows
- * it, whether the other has answered already or not.
+ * The root with the greater GUID of two of one epoch is the later: a node that has no table yet
+ * follows it, whether the other has answered already or not.
  */
 static void test_two_roots(void **state)
 {

@@ -335,8 +335,8 @@ static void epoch_far_above(void **state)
 }
 
 /*
- * What is no Init, of another fabric, of another kind of fabric, or of this node itself, is not
- * answered.
+ * A message that is no Init, or an Init of another fabric, of another kind of fabric, or of this
+ * node itself, is not answered.
  */
 static void not_believed(void **state)
 {

@@ -136,7 +136,9 @@ static void not_asked(uint64_t epoch, uint64_t guid, uint64_t next)
 	stage_end(&s);
 }
 
-/* What one node knows of a root before it makes the first root ask; how, the caller says. */
+/*
+ * A node's knowledge of an earlier root makes the first root ask; the caller says how it is told.
+ */
 static void asks_for(const struct fm_msg *m)
 {
 	root_of(0, 0);
@@ -209,7 +211,10 @@ static void told_by_init(void **state)
 	assert_false(asks_by_init(true, NIC + 1, 2));
 }
 
-/* Nobody is welcomed in an epoch that the root's NIC does not keep: its next life would take it, too. */
+/*
+ * No node is welcomed in an epoch that the root's NIC does not keep: its next life would take it,
+ * too.
+ */
 static void first_its_nic(void **state)
 {
 	struct fm_msg m;

@@ -47,7 +47,7 @@ static void an_asker_that_gave_up(void **state)
 	s.deaf = "ping ";
 	stage_run(&s, 200);
 	stage_did_some(&s, "init 2:");
-	/* Of a lesser GUID. */
+	/* A root with a lesser GUID. */
 	i = asks_init(2, NIC, TERM);
 	stage_hear(&s, 2, &i);
 	stage_did_some(&s, "connect");
@@ -300,7 +300,7 @@ static void a_root_that_begins_elsewhere(void **state)
 		stage_hear(&s, 2, &i);
 		stage_did_some(&s, "connect 10.9.9.9:9");
 		assert_string_equal(told_address(), "10.9.9.9:9");
-		/* Of the same epoch, from a neighbour that does not know it yet. */
+		/* An Init of the same epoch, from a neighbour that does not know it yet. */
 		strcpy(i.root_address, "10.0.0.0:1");
 		i.guid = NIC + 2;
 		stage_hear(&s, 2, &i);
@@ -438,7 +438,7 @@ static void an_asker_is_not_lost(void **state)
 	stage_end(&s);
 }
 
-/* What the node says of its place is well formed, though that root knows no shape yet. */
+/* The place that the node gives is well formed, though that root knows no shape yet. */
 static void an_asker_without_a_shape(void **state)
 {
 	struct fm_init i;

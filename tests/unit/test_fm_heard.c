@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a manager knows of others without a root: whom it has heard and when, which nodes and cables
- * it counts as up, and how far the one has come that asks to be root.
+ * A manager's knowledge of others without a root: whom it has heard and when, which nodes and
+ * cables it counts as up, and how far the one has come that asks to be root.
  */
 #include <stdio.h>
 
@@ -75,7 +75,7 @@ static bool heard(uint32_t node, uint64_t *at)
 
 /* --- a member ------------------------------------------------------------------------------ */
 
-/* What the root said last counts for a while, but for the root itself: it is what is lost. */
+/* The last message of the root counts for a while, but for the root itself: it is what is lost. */
 static void the_roots_word(void **state)
 {
 	uint64_t at;

@@ -333,7 +333,7 @@ static void test_root_out(void **state)
 	fabric("4x4");
 	change(0, 0, 15, FM_NODE_UP);
 	assert_int_equal(fm_problems_count(&fm), 0);
-	/* What is cut off from the others is told nevertheless. */
+	/* Nodes that are cut off from the others are told nevertheless. */
 	change(5, 15, 0, FM_NODE_UP);
 	assert_int_equal(fm_problems_count(&fm), 1);
 	change(0, 0, 0, FM_NODE_UP);

@@ -236,7 +236,7 @@ static void for_a_root_that_lacks_it(void **state)
 	assert_int_equal(memory_blocks(), 0);
 }
 
-/* What was said of sets of voters that there are no more goes to nobody: it would be refused. */
+/* Words about sets of voters that no longer exist are sent to no node: they would be refused. */
 static void without_former_sets(void **state)
 {
 	struct fm_msg m, fetch = { .type = FM_MSG_FETCH, .fetch = { .former = true } };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a candidate says of its disk, and how the root counts it: nothing counts as kept that a
+ * A candidate's words about its disk, and how the root counts them: nothing counts as kept that a
  * later table on another disk could undo.
  */
 #include <stdio.h>
@@ -77,7 +77,8 @@ static void test_says_when_it_is_on_disk(void **state)
 }
 
 /*
- * Of a table that it has not seen, another may have kept what is decided later than what is here.
+ * Another candidate may have kept a table that this one has not seen, with later decisions than
+ * those here.
  */
 static void test_writes_after_a_gap(void **state)
 {
@@ -89,7 +90,7 @@ static void test_writes_after_a_gap(void **state)
 	comes(3, 1);
 	assert_int_equal(stage_count(&s, "kept"), 0);
 	stage_did_some(&s, "keep version 3 of epoch 126\n");
-	/* What becomes of a former one does not matter. */
+	/* The fate of a former one does not matter. */
 	disk(1, true);
 	assert_true(says_nothing());
 	disk(3, true);
@@ -280,7 +281,7 @@ static void test_root_counts(void **state)
 	counts(3, 2, 1, 0);
 	kept(1, 1, false);
 	counts(3, 2, 2, 0);
-	/* What they have is not what is in force now. */
+	/* They do not have what is in force now. */
 	assert_int_equal(fm_exclude(s.fm, 2, 0, true, START + s.now), 0);
 	all_do();
 	assert_true(fm_in_force(s.fm, 2));

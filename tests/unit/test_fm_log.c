@@ -173,7 +173,7 @@ static void test_many_problems(void **state)
 	stage_end(&s);
 }
 
-/* Of a kind that is swept, those that wait for a place end as well. */
+/* When a kind is swept, those of it that wait for a place end as well. */
 static void test_many_swept(void **state)
 {
 	struct fm *fm = start_many();
@@ -274,7 +274,7 @@ static void test_second_time(void **state)
 	again("bad");
 	over();
 	stage_did(&s, "log error it: bad\nlog info it: over: bad\n");
-	/* Who asks is told what is so, logged or not. */
+	/* An asker is told what is so, logged or not. */
 	again("bad");
 	assert_int_equal(standing(), 1);
 	assert_string_equal(fm_problem(s.fm, 0)->text, "bad");
@@ -300,7 +300,7 @@ static void test_second_time(void **state)
 	stage_end(&s);
 }
 
-/* What stands when it may be logged again is logged, as it is then. */
+/* A problem that stands when it may be logged again is logged, as it is then. */
 static void test_stands_later(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the root counts as the loss of a link: a single one holds the link down here. And which holds
- * it tells of: those of the fabric's own ports, each cable once.
+ * Losses of a link as the root counts them: a single one holds the link down here. And the holds
+ * that it tells of: those of the fabric's own ports, each cable once.
  */
 #include "stage_root.h"
 
@@ -249,8 +249,8 @@ static void the_last_port(void **state)
 }
 
 /*
- * What happens to a held port alone needs no table. It does as soon as another port changes, too, or
- * as the node has more ports.
+ * A change of a held port alone needs no table. It does as soon as another port changes, too, or as
+ * the node has more ports.
  */
 static void no_table_for_it(void **state)
 {

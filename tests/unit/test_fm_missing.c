@@ -111,8 +111,8 @@ static void test_own_cable(void **state)
 }
 
 /*
- * What stands in a row behind its last port says nothing: a neighbour that has lost its link
- * does not vouch by that, neither one that is there nor one that is missing itself.
+ * Entries of a row behind its last port mean nothing: a neighbour that has lost its link does not
+ * vouch by that, neither one that is there nor one that is missing itself.
  */
 static void test_behind_the_row(void **state)
 {
@@ -456,8 +456,8 @@ static void test_exclude_absent(void **state)
 }
 
 /*
- * Of a cable in a dimension of one node, which leads nowhere, nobody's place follows: not even
- * the free one of a dead node that it once was plugged into.
+ * No place follows from a cable in a dimension of one node, which leads nowhere: not even the free
+ * one of a dead node that it once was plugged into.
  */
 static void test_no_place_by_odd_cable(void **state)
 {

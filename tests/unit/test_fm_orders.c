@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who excluded what, and why: the list against a naive one, in which each port has its own record;
- * and the way of an order through tables, disks, and parts that meet.
+ * Orders to exclude, by whom and why: the list against a naive one, in which each port has its own
+ * record; and the way of an order through tables, disks, and parts that meet.
  */
 #include <errno.h>
 
@@ -191,13 +191,16 @@ static void in_the_next_table(void **state)
 	stage_end(&s);
 }
 
-/* Whether to exclude for the reason of @o, or to include if it is NULL, would change anything. */
+/*
+ * Return: true if to exclude for the reason of @o, or to include if it is NULL, would change
+ * anything.
+ */
 static bool changes(uint32_t node, int port, const struct fm_order *o)
 {
 	return fm_exclude_changes(s.fm, node, port, o != NULL, o);
 }
 
-/* What is so already, for the same reason and without an end, is no change. */
+/* An order for what is so already, for the same reason and without an end, is no change. */
 static void nothing_to_change(void **state)
 {
 	struct fm_order o = order(5, "plug"), later = order(6, "plug"), other = order(6, "dust"),
@@ -224,7 +227,7 @@ static void nothing_to_change(void **state)
 	assert_int_equal(fm_exclude_by(s.fm, 2, 1, &other, START + s.now), 0);
 	assert_true(changes(2, -1, &later));
 	assert_false(changes(2, 0, &later));
-	/* What is no node or port is refused as before. */
+	/* A node or port that does not exist is refused as before. */
 	assert_true(changes(4, 0, NULL) && changes(0, 4, NULL) && changes(0, -2, NULL));
 	/* An exclusion of which it is not known who gave the order is one without a reason. */
 	assert_int_equal(fm_exclude(s.fm, 1, 1, true, START + s.now), 0);

@@ -379,7 +379,7 @@ static void test_all_have_places(void **state)
 	}
 }
 
-/* What a table lacks for want of memory is in the next, of all nodes. */
+/* Rows that a table lacks for want of memory are in the next one, for all nodes. */
 static void test_all_in_the_next(void **state)
 {
 	bool failed = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the administrator excluded before the root restarted, as nodes remember it. */
+/* Exclusions of the administrator before the root restarted, as nodes remember them. */
 #include <string.h>
 
 #include "stage_shape.h"
@@ -99,7 +99,7 @@ static void test_recall(void **state)
 	}
 }
 
-/* Of two claims the newer one counts; a claim of another shape, or without a place, does not. */
+/* The newer of two claims counts; a claim of another shape, or without a place, does not. */
 static void test_recall_words(void **state)
 {
 	(void)state;
@@ -348,7 +348,7 @@ static void test_shape_of_the_latest(void **state)
 	stage_end(&s);
 }
 
-/* What was said of places of the former shape is forgotten, and there is room for a larger one. */
+/* Claims about places of the former shape are forgotten, and there is room for a larger one. */
 static void test_said_of_another_shape(void **state)
 {
 	(void)state;

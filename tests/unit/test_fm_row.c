@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a manager reports of its ports: states, sessions, ends of cables, and serials. */
+/* A manager's reports about its ports: states, sessions, ends of cables, and serials. */
 #include <errno.h>
 #include <stdio.h>
 

@@ -204,8 +204,8 @@ static void row_again(uint32_t k)
 }
 
 /*
- * What comes again and again cannot put the table off for ever: rows, a node that restarts, NICs that
- * have another GUID each time. Each would be waited for once, for half a second.
+ * Events that come again and again cannot put the table off for ever: rows, a node that restarts,
+ * NICs that have another GUID each time. Each would be waited for once, for half a second.
  */
 static void test_restless(void **state)
 {

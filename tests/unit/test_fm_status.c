@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What can be asked of a manager: its state, numbers of nodes and cables, why a cable is excluded,
- * and names; and its default times.
+ * Questions to a manager: its state, numbers of nodes and cables, why a cable is excluded, and
+ * names; and its default times.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -51,7 +51,7 @@ static struct fm_entry random_entry(struct rnd *r, const struct torus_shape *s, 
 	return e;
 }
 
-/* Whether the node's own entry excludes that port. */
+/* Return: true if the node's own entry excludes that port. */
 static bool out_here(const struct torus_shape *s, const struct fm_entry *e, unsigned int p)
 {
 	(void)s;

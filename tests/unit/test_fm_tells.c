@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a node tells its neighbours of the root that it follows, which of them it answers, and when
- * it asks them.
+ * A node tells its neighbours about the root that it follows: what it says, which of them it
+ * answers, and when it asks them.
  */
 #include "stage_choice.h"
 

@@ -6,7 +6,7 @@
 #include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
-/* Of the cable at @port of @node only the far end says that it is lost. */
+/* Only the far end of the cable at @port of @node says that it is lost. */
 static void far_end_lost(uint32_t node, unsigned int port, uint32_t serial)
 {
 	uint32_t o = torus_neighbour(&s.shape, node, port);

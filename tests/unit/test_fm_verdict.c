@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a node keeps of its arbiter's answers, by itself. What the file calls of the manager is in
- * this test.
+ * A node's memory of its arbiter's answers, by itself. The functions of the manager that the file
+ * calls are in this test.
  */
 #include <string.h>
 

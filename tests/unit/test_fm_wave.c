@@ -60,7 +60,7 @@ static void in_a_new_session(void **state)
 	stage_end(&s);
 }
 
-/* What is news to all neighbours is repeated as well, until each has heard it. */
+/* News for all neighbours is repeated as well, until each has received it. */
 static void news_until_they_are_heard(void **state)
 {
 	(void)state;

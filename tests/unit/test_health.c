@@ -26,7 +26,7 @@ struct both {
 	struct torus_health *h;
 };
 
-/* Whether a cable is excluded in the ring of @node along @d. */
+/* Return: true if a cable is excluded in the ring of @node along @d. */
 static bool hurt(const struct model *m, uint32_t node, unsigned int d)
 {
 	for (unsigned int i = 0; i < m->shape.size[d]; i++, node = m->next[node][d])

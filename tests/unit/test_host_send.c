@@ -165,7 +165,7 @@ static void test_packets(void **state)
 		}
 }
 
-/* What the NIC has no room for waits in its place, and is the first to go on. */
+/* A message that the NIC has no room for waits in its place, and is the first to go on. */
 static void test_wait(void **state)
 {
 	(void)state;
@@ -194,7 +194,7 @@ static void test_wait(void **state)
 	/* The next message begins behind it. */
 	cut(100, 256);
 	assert_int_equal(shell.host.out.count, 1);
-	/* What waits when the NIC gets another place or goes is dropped, as one message. */
+	/* A message that waits when the NIC gets another place or goes is dropped as one. */
 	torus_host_flush(&shell.host);
 	assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 1);
 	torus_host_flush(&shell.host);

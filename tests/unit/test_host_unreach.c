@@ -236,7 +236,7 @@ static void test_rate(void **state)
 	assert_int_equal(burst(200, 10 * EACH), 11);
 }
 
-/* Of the packets of a message only the first says what cannot arrive; no other is asked about. */
+/* Only the first packet of a message says what cannot arrive; no other is asked about. */
 static void test_which(void **state)
 {
 	static const struct { u8 ends; u32 bytes, len; } t[] = {

@@ -29,7 +29,7 @@ static struct fm *fm;
 static uint64_t takeover;	/* 0: nobody replaces the root */
 static uint64_t now;
 
-/* What the manager did. */
+/* The actions of the manager. */
 static struct {
 	unsigned int connects, pings, pongs, welcomes, closes;
 	int closed;			/* the last one that was closed */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a link does with each packet that comes in, and what it counts. */
+/* Reception by a link: what becomes of each packet, and what is counted. */
 #include "tests/unit/lone.h"
 
 static struct lone l;

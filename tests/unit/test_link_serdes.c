@@ -72,7 +72,7 @@ static void begin(void)
 	tn_nic_serdes(l.nic, 0, &serdes);
 }
 
-/* What is due next is due at @at and not before; it is done. */
+/* The next action is due at @at and not before; it is done. */
 static void due_at(u64 at)
 {
 	u8 state = link->state;

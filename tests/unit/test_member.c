@@ -213,7 +213,7 @@ static void other_end_has_told(void **state)
 	one_end(&o);
 }
 
-/* What the far end of an up link reports about an older session is ignored. */
+/* Reports of the far end of an up link about an older session are ignored. */
 static void links_that_are_up(void **state)
 {
 	(void)state;
@@ -233,9 +233,9 @@ static void links_that_are_up(void **state)
 }
 
 /*
- * Nobody knows what the other end had received. Nothing is decided until the root says that it does
- * not wait any longer; then all packets are kept, because a duplicate is recognised, and a missing
- * packet is not.
+ * It is not known what the other end had received. Nothing is decided until the root says that it
+ * does not wait any longer; then all packets are kept, because a duplicate is recognised, and a
+ * missing packet is not.
  */
 static void other_end_does_not_tell(void **state)
 {

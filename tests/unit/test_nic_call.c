@@ -21,7 +21,7 @@
 
 #define PORTS 6
 
-/* What the NIC does with actions. */
+/* The NIC's ways with actions. */
 enum manners { DOES, REFUSES, HANGS_UP, SILENT, SLOW };
 
 #define SLOW_US 1200000	/* for an action: longer than the first one is waited for */
@@ -34,7 +34,7 @@ static _Atomic int events;	/* the connection that has subscribed */
 static _Atomic bool no_memory;
 static char sent[64];		/* of each management packet port and first byte; then "|" for a count */
 
-/* What the owner was told. */
+/* The calls that the owner got. */
 static struct {
 	unsigned int found, gone, done, links, link, park;
 	uint32_t tag;
@@ -262,7 +262,7 @@ static void test_done(void **state)
 	assert_int_equal(told.done, 7);
 }
 
-/* Of packets of one port only one waits; then the last goes. Other calls wait for no more than that. */
+/* Only one packet of a port waits; then the last goes. Other calls wait for no more than that. */
 static void test_mgmt(void **state)
 {
 	(void)state;

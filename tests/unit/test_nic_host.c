@@ -6,7 +6,7 @@ static const struct tn_tail good;
 
 /* --- set-up ----------------------------------------------------------------------------- */
 
-/* What the NIC cannot work with it refuses; of the parameters test_params.c tries all. */
+/* A configuration that the NIC cannot work with is refused; test_params.c tries all parameters. */
 static void test_config(void **state)
 {
 	struct tn_nic_config cfg = { .ops = &l.ops };
@@ -250,7 +250,7 @@ static void test_self(void **state)
 	end();
 }
 
-/* What is refused, and the last valid value of each argument. */
+/* Refused arguments, and the last valid value of each. */
 static void test_refused(void **state)
 {
 	(void)state;

@@ -64,8 +64,8 @@ static struct tn_park_info parked(void)
 /* --- room ---------------------------------------------------------------------------------- */
 
 /*
- * Of three buffers a packet that enters the ring may take the first two, and one that continues
- * in it all; a packet that waits is counted once, and its waiting time is shown.
+ * A packet that enters the ring may take the first two of three buffers, and one that continues in
+ * it all; a packet that waits is counted once, and its waiting time is shown.
  */
 static void test_bubble(void **state)
 {

@@ -40,7 +40,7 @@ int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(voi
 	return no_thread ? EAGAIN : __real_pthread_create(t, a, fn, arg);
 }
 
-/* What was done first: a part of a question, or an action. */
+/* The order in which parts of questions and actions were done. */
 static char order[16];
 static unsigned int parts;
 

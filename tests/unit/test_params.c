@@ -78,7 +78,7 @@ static void expect_limit(const struct limit *t)
 		assert_true(why.min == p->min && why.max == p->max);
 		return;
 	}
-	/* Of two that contradict each other the same one is named, whichever is changed. */
+	/* The same one of two that contradict each other is named, whichever is changed. */
 	assert_true(why.param == p || why.than == p);
 	assert_true(why.param == &tn_param_list[t->than] || why.than == &tn_param_list[t->than]);
 	assert_true(why.min == tn_param_get(&all, why.than) + why.more);

@@ -44,7 +44,9 @@ static bool on_settled(void *ctx, struct tn_pkt *pkt)
 	return pkt->hdr.len % 2 == 0;
 }
 
-/* Whether @a is before @b among 12-bit numbers, computed in another way than in the core. */
+/*
+ * Return: true if @a is before @b among 12-bit numbers, computed in another way than in the core.
+ */
 static bool before(unsigned int a, unsigned int b)
 {
 	unsigned int steps = 0;

@@ -57,7 +57,7 @@ static bool cut_at(struct tn_seg *seg, unsigned int *n, const u8 *at)
 	return true;
 }
 
-/* Whether a frame may be cut before byte @at, by the document of the wire format. */
+/* Return: true if a frame may be cut before byte @at, by the document of the wire format. */
 static bool between_parts(const struct frame *f, size_t at)
 {
 	size_t here = 0;

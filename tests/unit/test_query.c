@@ -29,7 +29,7 @@ static struct loop *loop;
 static struct loop_timer *due;
 static struct query *query;
 
-/* What was sent by each connection. */
+/* The messages sent by each connection. */
 static struct sent {
 	int conn;
 	uint8_t type;
@@ -79,7 +79,7 @@ void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), v
 
 static bool is_root;
 
-/* What this node was asked for, and what the asker got. */
+/* The questions to this node, and the answers that the asker got. */
 static struct {
 	unsigned int served, dropped, local, forgotten, events;
 	bool later;
@@ -449,7 +449,7 @@ static void answer_of_one(void **state)
 	assert_int_equal(nsent, 5);
 	went(3, UP, SVC_ANSWER, 7, true, "6: 2");
 	went(4, UP, SVC_ANSWER, 7, false, "0: ");
-	/* Of all, all are awaited. */
+	/* A question to all waits for all. */
 	asks(UP, 8, SVC_TO_ALL, 6, false, 800);
 	answers(RIGHT, 8, 6, "2");
 	run_due();
@@ -491,7 +491,7 @@ static void many(void **state)
 	went(257, UP, SVC_ASK, 2001, false, "root");
 }
 
-/* What a node tells goes up by all own connections until it reaches the root. */
+/* A node's events go up by all own connections until they reach the root. */
 static void events(void **state)
 {
 	const struct svc_msg told[] = {
@@ -533,7 +533,9 @@ static void own_question(void **state)
 	went(1, RIGHT, SVC_ANSWER, id, false, "0: ");
 	answers(UP, id, 6, "yes");
 	assert_string_equal(did.reply, "yes");
-	/* Of all: this node's answer and theirs, until all have ended or time is over. */
+	/*
+	 * A question to all: this node's answer and theirs, until all have ended or time is over.
+	 */
 	forget_sent();
 	ask = query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, &SVC_MANAGER, 1000, &done, &ask);
 	assert_int_equal(nsent, 2);

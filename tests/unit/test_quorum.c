@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Of whom a root needs a quorum, beside sets that the test keeps itself: for random tables of one root,
- * what each table says of its voters, and what may go on with whom; and what a claim needs.
+ * Quorums of a root, beside sets that the test keeps itself: for random tables of one root, the
+ * voters that each table has, and which nodes suffice to go on; and what a claim needs.
  */
 #include "tests/unit/seeds.h"
 #include "daemon/fm/node/keep.h"
@@ -40,7 +40,7 @@ static void claim_of_each_set(void **state)
 	stage_end(&s);
 }
 
-/* What a node says of another table, of the same version in another epoch, does not count. */
+/* Words of a node about another table, of the same version in another epoch, do not count. */
 static void of_the_latest_only(void **state)
 {
 	const unsigned int set[1] = { 7 };
@@ -101,7 +101,7 @@ static void takes_part(void **state)
 	stage_end(&s);
 }
 
-/* What `root` shows is the set that lacks most. */
+/* The command `root` shows the set that lacks most. */
 static void count_of_the_one_that_lacks_most(void **state)
 {
 	const unsigned int set[3] = { 1, ALL, 3 };
@@ -127,7 +127,7 @@ static void count_of_the_one_that_lacks_most(void **state)
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 0);
 	assert_int_equal(need, 2);
-	/* Of two that lack as many it is the first. */
+	/* If two lack as many, it is the first. */
 	former((const unsigned int[]) { 3, ALL }, 2, NIC + 4);
 	for (uint32_t k = 0; k < NODES; k++)
 		fm_mate_no(r, k)->voice.heard = k != 1 && k < 4 ? s.fm->now : 0;
@@ -137,7 +137,7 @@ static void count_of_the_one_that_lacks_most(void **state)
 	stage_end(&s);
 }
 
-/* Who knows nothing of voters passes on a table without them. */
+/* A node that knows nothing of voters passes on a table without them. */
 static void told_by_most(void **state)
 {
 	struct fm_msg m;
@@ -205,7 +205,7 @@ static void of_those_that_began_anew(void **state)
 		if (k != 3)
 			fm_mate_no(r, k)->voice.table = fm_mate_no(r, k)->voice.votes = 0;
 	assert_false(fm_quorum_claimed(s.fm));
-	/* What is not the table that was told of is nobody's. */
+	/* A table other than the one announced belongs to no set. */
 	m.table.version = 5;
 	fm_recall_sent(s.fm, &m.table);
 	m.table.version = 4;
@@ -268,7 +268,7 @@ static void of_those_that_remember(void **state)
 	stage_end(&s);
 }
 
-/* Nobody has a table: those count that there were when one was kept. */
+/* No node has a table: those count that there were when one was kept. */
 static void of_those_kept(void **state)
 {
 	struct fm_entry e[NODES];
@@ -306,7 +306,10 @@ static void of_those_kept(void **state)
 	stage_end(&s);
 }
 
-/* Nobody has a table, and none was kept: more than half of the places must be those of NICs that have rows. */
+/*
+ * No node has a table, and none was kept: more than half of the places must be those of NICs that
+ * have rows.
+ */
 static void of_places(void **state)
 {
 	uint32_t here, need;
@@ -364,7 +367,10 @@ static bool is_in(const struct history *h, unsigned int v, unsigned int k)
 	return h->up[v] >> k & 1;
 }
 
-/* What the table @before must say: sets, how many are in each, and its maker. Return: how many */
+/*
+ * Computes what the table @before must say: sets, how many are in each, and its maker. Return: how
+ * many
+ */
 static unsigned int voters_of(const struct history *h, unsigned int before, unsigned int *mask, struct fm_set *set)
 {
 	unsigned int n = 0;
@@ -415,7 +421,7 @@ static void makes(struct history *h, unsigned int up)
 	}
 }
 
-/* Whether those with a connection are a quorum of all that the root needs. */
+/* Return: true if those with a connection are a quorum of all that the root needs. */
 static void looks(struct history *h, unsigned int who)
 {
 	unsigned int mask[VERSIONS], n;
@@ -471,7 +477,10 @@ static void random_tables(void **state)
 	for_seeds(300, one_history);
 }
 
-/* What the former root's table says of one that has not joined goes into the tables of this one. */
+/*
+ * The entry of the former root's table for a node that has not joined goes into the tables of this
+ * one.
+ */
 static void former_ones(void **state)
 {
 	const unsigned int set[2] = { 7, ALL };

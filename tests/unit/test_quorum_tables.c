@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Of which tables a root needs a quorum while none is taken, and when a node forgets; and when a
- * table may go on with the nodes that have taken it.
+ * The tables for which a root needs a quorum while none is taken, and when a node forgets; and when
+ * a table may go on with the nodes that have taken it.
  */
 #include "daemon/fm/node/keep.h"
 #include "stage_quorum.h"

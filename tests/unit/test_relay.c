@@ -310,7 +310,7 @@ static void test_renew(void **state)
 	assert_true(r.window == 1 && r.capacity == NODES);
 }
 
-/* Of the nodes without news since the last look, one after the other is asked. */
+/* The nodes without news since the last look are asked one after the other. */
 static void test_mute(void **state)
 {
 	struct tn_relay_peer peer[NODES];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What each command means, with a NIC that only writes down what it is asked. If a command asked
- * for something else, or passed on a bad request, each driver behind struct torus_hw_ops would do
- * what its manager did not order; and a manager that is not told why it was refused repeats itself.
+ * The meaning of each command, with a NIC that only writes down what it is asked. If a command
+ * asked for something else, or passed on a bad request, each driver behind struct torus_hw_ops
+ * would do what its manager did not order; and a manager that is not told why it was refused
+ * repeats itself.
  */
 #include "tests/unit/recorder.h"
 
@@ -398,7 +399,7 @@ static int run_from(u64 from, unsigned int cmd, const struct value *with)
 	return torus_req_run(&r.hw, &r.req);
 }
 
-/* Of two writers the one that began last may go on; the other is told, and his rows are kept out. */
+/* The writer of two that began last may go on; the other is told, and his rows are kept out. */
 static void test_two_writers(void **state)
 {
 	const struct value v[] = { U64(VERSION, 7), { 0 } };
@@ -458,7 +459,7 @@ static void test_device_answer(void **state)
 	assert_null(r.req.without);
 }
 
-/* What belongs to a place is not told before there is one: a node 0 would look like a place. */
+/* Attributes of a place are not told before there is one: a node 0 would look like a place. */
 static void test_device_without_place(void **state)
 {
 	(void)state;

@@ -93,7 +93,7 @@ static void test_modelled(void **state)
 	}
 }
 
-/* What does not fit is not lost: the next message begins with it. */
+/* An entry that does not fit is not lost: the next message begins with it. */
 static void test_no_room(void **state)
 {
 	static const struct { unsigned int cmd, times; } dumps[] = {

@@ -124,7 +124,7 @@ static void test_a_former_one(void **state)
 	}
 }
 
-/* What the NIC does not do is no reason to obey. */
+/* An action that the NIC does not do is no reason to obey. */
 static void test_failed(void **state)
 {
 	(void)state;
@@ -203,7 +203,7 @@ static void test_versions(void **state)
 	done(&late, 0, 0);
 }
 
-/* What tells the NIC facts, or asks, needs no root. */
+/* Commands that tell the NIC facts, or ask, need no root. */
 static void test_others(void **state)
 {
 	const struct order free[] = {

@@ -271,7 +271,7 @@ static void test_text(void **state)
 	refused(check_as(TORUS_CMD_DEVICE_GET, false), -EINVAL, TORUS_A_NAME);
 }
 
-/* What does not parse is refused as a whole, and each attribute found is handed out. */
+/* A message that does not parse is refused as a whole, and each attribute found is handed out. */
 static void test_span(void **state)
 {
 	const struct nlattr *tb[TORUS_A_MAX + 1];

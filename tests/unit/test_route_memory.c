@@ -341,7 +341,7 @@ static void test_bytes_of_a_node(void **state)
 	(void)state;
 	assert_int_equal(torus_health_new(&s, NULL, &h), 0);
 	health = memory_bytes() - before;
-	/* What nodes exclude, and in three dimensions a bit per broken ring and per cable. */
+	/* The exclusions of nodes, and in three dimensions a bit per broken ring and per cable. */
 	assert_true(health < 8 * nodes);
 	assert_int_equal(torus_routes_new(h, 77, TORUS_ROUTES_RELAY, &r), 0);
 	/* Nothing but the rows, until a cable is excluded. */

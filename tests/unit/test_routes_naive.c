@@ -55,7 +55,9 @@ static uint32_t best_steps(const struct model *m, uint32_t from, uint32_t to)
 
 /* --- adaptive packets ------------------------------------------------------ */
 
-/* Whether the first of the remaining directions is healthy at each node that @dirs reach. */
+/*
+ * Return: true if the first of the remaining directions is healthy at each node that @dirs reach.
+ */
 static bool escapes(const struct model *m, uint32_t from, uint32_t to,
 		    unsigned int dirs)
 {

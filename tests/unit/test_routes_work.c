@@ -167,7 +167,7 @@ static void test_updates(void **state)
 	assert_true(w.went > 300 && w.came > 300 && w.spared > 3000);
 }
 
-/* Whether any choice of signs can be used. */
+/* Return: true if any choice of signs can be used. */
 static bool signs_fit(uint32_t to)
 {
 	for (unsigned int signs = 0; signs < 1u << w.m.n; signs++) {

@@ -317,7 +317,7 @@ static void test_few_faults_all_reach(void **state)
 			}
 }
 
-/* What remains after random faults: printed, and compared with known figures of the engine. */
+/* The coverage after random faults: printed, and compared with known figures of the engine. */
 static void test_coverage(void **state)
 {
 	static const struct {

@@ -294,7 +294,7 @@ static void one_begins_anew(void **state)
 	}
 }
 
-/* What was to be said in a session is not said in the next; a retraining is none. */
+/* Messages of a session are not sent in the next; a retraining does not begin one. */
 static void sessions(void **state)
 {
 	struct torus_link l;
@@ -373,7 +373,7 @@ static void seal_by_hand(struct said *p)
 	memcpy(p->data + 36, out, 16);
 }
 
-/* What another release may say some day, with the right key, and what no packet can hold. */
+/* Messages of a later release, with the right key, and some that no packet can hold. */
 static void unknown(void **state)
 {
 	static uint8_t longer[2 * TORUS_MGMT_MAX];
@@ -410,7 +410,7 @@ static void changed(void **state)
 	p = said[nsaid - 1];
 	for (size_t i = 0; i < p.len * 8; i++) {
 		p.data[i / 8] ^= (uint8_t)(1u << i % 8);
-		/* Of another session it may be one that the NIC has not told of yet. */
+		/* A message of another session may be of one that the NIC has not told of yet. */
 		nothing_new(1, p.data, p.len, i / 8 < 8 || i / 8 >= 12);
 		p.data[i / 8] ^= (uint8_t)(1u << i % 8);
 	}
@@ -529,7 +529,7 @@ static void another_key(void **state)
 	end();
 }
 
-/* What is refused is answered, once a second: so a manager with another key learns of it. */
+/* Refused messages are answered, once a second: so a manager with another key learns of it. */
 static void refused_is_answered(void **state)
 {
 	unsigned int was;
@@ -561,7 +561,7 @@ static void refused_is_answered(void **state)
 	end();
 }
 
-/* What is said of a link that is not up is not heard, and nobody is blamed. */
+/* Messages for a link that is not up are ignored, and no one is blamed. */
 static void not_up(void **state)
 {
 	(void)state;

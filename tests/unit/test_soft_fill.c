@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a NIC tells of itself is what its core knows: a manager would else route by, and an admin
- * read, something else than what happens.
+ * A NIC tells of itself what its core knows: otherwise a manager would route by, and an admin read,
+ * something else than what happens.
  */
 #include "tests/unit/lone.h"
 

@@ -101,7 +101,7 @@ static void test_silent(void **state)
 	assert_int_equal(w[1].verdict, STALL_SILENT);
 }
 
-/* Of an earlier walk only the same wait counts, not another that began since. */
+/* Only the same wait of an earlier walk counts, not another that began since. */
 static void test_stale(void **state)
 {
 	struct stall_wait before[] = { W(0, 0), W(1, 0) }, now = W(1, 0);

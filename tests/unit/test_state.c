@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is kept on disk is read again as it was written, or refused. */
+/* A state file is read again as it was written, or refused. */
 #include "state_disk.h"
 #include "lib/deps/tn_deps.h"
 
@@ -96,7 +96,7 @@ static void of_others(void **state)
 
 /* --- other releases --------------------------------------------------------------------- */
 
-/* What each later release must read: written by the first fabricd that kept anything. */
+/* A file that each later release must read: written by the first fabricd that kept anything. */
 static void of_the_first_release(void **state)
 {
 	uint8_t data[BYTES];
@@ -180,7 +180,7 @@ static void descriptor_0(void **state)
 	state_free(s);
 }
 
-/* What is no file is not waited for, and no link is followed. */
+/* Something that is no file is not waited for, and no link is followed. */
 static void no_file(void **state)
 {
 	char why[STATE_TEXT_MAX];

@@ -10,7 +10,10 @@ static bool writing(void)
 	return syncs > 0;
 }
 
-/* What comes while the disk hangs replaces what waits; when it works again, the last one is kept. */
+/*
+ * A state that comes while the disk hangs replaces the one that waits; when it works again, the
+ * last one is kept.
+ */
 static void a_disk_that_hangs(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
@@ -111,7 +114,7 @@ static void a_disk_that_hangs_is_told(void **state)
 	state_free(slow);
 }
 
-/* What was given last is written before the end. */
+/* The last state is written before the end. */
 static void an_end_at_once(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
@@ -190,7 +193,7 @@ static bool is_kept_in_time(void)
 	return is_kept();
 }
 
-/* What could not be written is tried again after 30 s, though nothing is given any more. */
+/* A state that could not be written is tried again after 30 s, though no other comes. */
 static void a_disk_that_fails_for_a_while(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);

@@ -243,8 +243,8 @@ static void other_end_comes_late(void **state)
 }
 
 /*
- * What was told with a count is in the root's own table by then. The next table goes to nodes that
- * may have missed the count, so it has that end again.
+ * An end that was told with a count is in the root's own table by then. The next table goes to
+ * nodes that may have missed the count, so it has that end again.
  */
 static void told_late_is_in_the_next_table(void **state)
 {

@@ -21,7 +21,7 @@ static struct loop_timer *due;
 static struct stream *stream;
 static int peer;
 
-/* What the owner got, and how it behaves. */
+/* The data that the owner got, and how it behaves. */
 static struct {
 	size_t take;			/* bytes that it takes at a time */
 	bool hold;			/* after it has taken some */

@@ -248,8 +248,8 @@ static bool b_has_ping(void)
 }
 
 /*
- * What the other end has heard after these two messages, of which schema 5 does not know the
- * first.
+ * Return: what the other end has received after these two messages, of which schema 5 does not know
+ * the first.
  */
 static unsigned int heard_of_two(void)
 {
@@ -353,7 +353,7 @@ static void of_an_old_release(void **state)
 	assert_int_equal(m.fm.type, FM_MSG_REFUSE);
 	assert_non_null(strstr(m.fm.refuse.text, "'old' speaks service schemas 4 to 4, 'n1' 5 to 6: "));
 	close(fd);
-	/* What was agreed upon holds. */
+	/* The agreement holds. */
 	fd = stranger();
 	says_auth(fd, 5, 6);
 	says_auth(fd, 5, 6);

@@ -35,7 +35,7 @@
 
 static int watched;
 
-/* Whether the other end has closed the connection @fd. */
+/* Return: true if the other end has closed the connection @fd. */
 static bool closed(int fd)
 {
 	char c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a receiver computes from its eyes: margins, error rates, lanes in use, maps. */
+/* Results that a receiver computes from its eyes: margins, error rates, lanes in use, maps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -343,7 +343,9 @@ static void test_taps_alone(void **state)
 
 /* --- the modelled line ----------------------------------------------------------------------- */
 
-/* What some settings would carry: all pairs, or those with a flat receiver alone. */
+/*
+ * Return: the rate that some settings would carry: all pairs, or those with a flat receiver alone.
+ */
 static u32 best_mbps(const struct tn_cable *cable, bool flat)
 {
 	struct tn_serdes_model m;

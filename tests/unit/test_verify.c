@@ -299,7 +299,7 @@ static void test_escape_to_relay(void **state)
 	make_rows(&f);
 	f.rows[0][0][7] = NONE | 3 | RELAY(6) | ADAPTIVE(3);
 	good(&f, 1, 0);
-	/* What happens on the way to the final destination does not matter for it either. */
+	/* The way to the final destination does not matter for it either. */
 	f.rows[0][1][7] = NONE | 3 | ADAPTIVE(3);
 	expect(&f, TORUS_WRONG_ESCAPE, 1, 7);
 	assert_int_equal(f.last.node, 6);

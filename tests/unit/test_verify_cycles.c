@@ -108,7 +108,7 @@ static const struct row turns[4] = {
 		15ull << TORUS_ROW_LAST_SHIFT },
 };
 
-/* Whether there are circles with @row in the place of turn @missing. */
+/* Return: true if there are circles with @row in the place of turn @missing. */
 static bool closes(unsigned int missing, const struct row *row, bool old)
 {
 	static struct fabric f;

@@ -259,13 +259,13 @@ static void wait_for(bool (*done)(int i), int i, const char *what)
 	}
 }
 
-/* Whether the cable from e of @i is up at both ends. */
+/* Return: true if the cable from e of @i is up at both ends. */
 static bool link_up(int i)
 {
 	return link_of(i, 0).state == TORUS_LINK_UP && link_of(i + 1, 1).state == TORUS_LINK_UP;
 }
 
-/* What a manager does when a link is up again: packets that had arrived are not sent again. */
+/* Does what a manager does when a link is up again: packets that had arrived are not sent again. */
 static void mend(int i, unsigned int port, int peer, unsigned int peer_port)
 {
 	struct torus_link l = link_of(peer, peer_port);
@@ -343,7 +343,7 @@ static void stop(int i)
 	nodes[i].flood = 0;
 }
 
-/* Whether there was no change for too long. @since: of the links, and of anything at all */
+/* Return: true if there was no change for too long. @since: of the links, and of anything at all */
 static bool stuck(struct pulse *last, double since[2])
 {
 	struct pulse now = pulse();

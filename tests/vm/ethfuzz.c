@@ -39,7 +39,7 @@ struct state {
 	uint32_t active[WORDS];
 };
 
-/* What a request may change; and its expected result. */
+/* The things that a request may change, and its expected result. */
 enum { NOTHING = 0, WAITS = 1, FEATURES = 2 };
 enum due { TAKEN, REFUSED, EITHER };
 

@@ -108,7 +108,7 @@ static uint8_t *slot_at(unsigned int i)
 	return wire.ring + (size_t)(i % SLOTS) * SLOT_BYTES;
 }
 
-/* Whether the kernel has sent it, or refused it. */
+/* Return: true if the kernel has sent it, or refused it. */
 static bool slot_free(unsigned int i)
 {
 	struct tpacket2_hdr *h = (struct tpacket2_hdr *)slot_at(i);

@@ -179,7 +179,7 @@ static uint64_t said(unsigned int t, uint64_t otherwise)
 	return f.given[t] ? f.value[t] : otherwise;
 }
 
-/* Whether @t is larger than @than by at least @more. Defaults are those of a plain NIC. */
+/* Return: true if @t is larger than @than by at least @more. Defaults are those of a plain NIC. */
 static bool ordered(unsigned int t, unsigned int than, unsigned int more)
 {
 	return said(t, f.shown[t]) >= said(than, f.shown[than]) + more;

@@ -55,7 +55,7 @@ static bool is_shown(const json_t *l)
 	return is_bad(l) || is_reduced(l);
 }
 
-/* What an administrator excluded, and what works with less, is a warning. */
+/* Return: true if the link is excluded by an administrator or works with less: a warning. */
 static bool is_warning(const json_t *l)
 {
 	const char *why = json_text(l, "excluded");

@@ -103,7 +103,7 @@ static bool are_known(const struct fm_entry *a, const struct fm_entry *b)
 	return a && b && a->state != FM_NODE_ABSENT && b->state != FM_NODE_ABSENT;
 }
 
-/* What the table at hand, or, if there is none, the next one says of all cables. */
+/* Begins with all cables as the table at hand tells them or, if there is none, the next one. */
 static bool begin(struct fm *fm, const struct fm_table_msg *t)
 {
 	struct fm_cables *c = fm->root->cables;

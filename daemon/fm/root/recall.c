@@ -523,7 +523,10 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 		*s = now;
 }
 
-/* Of @node's ports those that were excluded when it, or its neighbour, heard of it last. */
+/*
+ * Return: the ports of @node that were excluded by the latest table that it, or its neighbour, has
+ * seen.
+ */
 static uint16_t excluded_ports(const struct said *said, const struct torus_shape *shape,
 			       uint32_t node)
 {
