@@ -289,8 +289,8 @@ static int open_both(struct look *l)
 		err = torus_open(where, &l->events);
 	if (err)
 		return none(l, err, "cannot open NIC %s: %s", where, torus_error(NULL));
-	torus_timeout_set(l->calls->dev, (int)l->calls->wait_ms);
-	torus_timeout_set(l->events, (int)l->calls->wait_ms);
+	torus_timeout_set(l->calls->dev, CALL_MAX_MS);
+	torus_timeout_set(l->events, CALL_MAX_MS);
 	/* Subscribed before it is read: no change falls in between. */
 	err = torus_events_open(l->events, (1u << TORUS_GROUPS) - 1);
 	if (err)
@@ -331,19 +331,15 @@ static int run_look(struct nicq_job *job)
 	const struct torus_device *info = &l->info;
 	int err;
 
-	if (!l->calls) {
+	if (!l->calls)
 		l->calls = calloc(1, sizeof(*l->calls));
-		if (!l->calls)
-			return none(l, -ENOMEM, "out of memory");
-		l->calls->wait_ms = CALL_LEAST_MS;
-	}
+	if (!l->calls)
+		return none(l, -ENOMEM, "out of memory");
 	err = l->calls->dev ? 0 : choose_nic(l, l->calls->where, sizeof(l->calls->where));
-	l->calls->began = loop_now();
 	if (!err)
 		err = open_both(l);
 	if (!err)
 		err = read_all(l);
-	nic_calls_end(l->calls, err);
 	if (!err && is_kernel(l->calls) && info->placed)
 		nic_interface_place(info, &info->shape, &info->coords, &l->note);
 	return err;

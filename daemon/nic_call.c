@@ -59,7 +59,7 @@ static int reopen_nic(struct calls *calls)
 
 	if (err)
 		return err;
-	torus_timeout_set(calls->dev, (int)calls->wait_ms);
+	torus_timeout_set(calls->dev, CALL_MAX_MS);
 	err = torus_device_get(calls->dev, &now);
 	if (!err && (now.guid != calls->guid || now.epoch != calls->epoch))
 		err = -ENODEV;
@@ -74,42 +74,16 @@ static int reopen_nic(struct calls *calls)
 
 int nic_calls_dev(struct calls *calls, struct torus_dev **dev)
 {
-	int err;
+	int err = calls->dev ? 0 : reopen_nic(calls);
 
-	calls->began = loop_now();
-	err = calls->dev ? 0 : reopen_nic(calls);
 	*dev = calls->dev;
 	return err;
 }
 
-/*
- * A NIC in user space may be slow, because it gets too little processor time: the NICs of a lab are
- * one process beside a manager for each of them. It does all that it was asked, also what was given
- * up meanwhile. If each call were repeated after a second, such a NIC would never catch up, and
- * managers that take it for gone begin anew, which needs more processor time than anything else. So
- * after a call without an answer the next one waits twice as long, and after one that was answered
- * at least four times as long as that took (RFC 6298 does so for TCP).
- */
-static void learn_wait(struct calls *calls, int err)
-{
-	uint64_t took_ms = (loop_now() - calls->began) / MS;
-	uint64_t wait_ms = err == -ETIMEDOUT ? 2 * calls->wait_ms : calls->wait_ms / 2;
-
-	if (err != -ETIMEDOUT && wait_ms < 4 * took_ms)
-		wait_ms = 4 * took_ms;
-	if (wait_ms < CALL_LEAST_MS)
-		wait_ms = CALL_LEAST_MS;
-	calls->wait_ms = wait_ms < CALL_MOST_MS ? (unsigned int)wait_ms : CALL_MOST_MS;
-	torus_timeout_set(calls->dev, (int)calls->wait_ms);
-}
-
 void nic_calls_end(struct calls *calls, int err)
 {
-	if (!nic_broken(err)) {
-		if (calls->dev)
-			learn_wait(calls, err);
+	if (!nic_broken(err))
 		return;
-	}
 	torus_close(calls->dev);
 	calls->dev = NULL;
 }

@@ -14,8 +14,7 @@ struct loop;
 struct loop_fd;
 struct loop_timer;
 
-#define CALL_LEAST_MS	1000
-#define CALL_MOST_MS	8000
+#define CALL_MAX_MS	1000
 
 /** struct nic_note - what went wrong with addresses, for the log; @text: "" for nothing */
 struct nic_note {
@@ -28,8 +27,6 @@ struct nic_note {
  * @dev: NULL: it broke
  * @guid, @epoch: of the NIC, so that another one is not taken for it
  * @root_epoch, @root_guid: by whose order its manager acts; 0: nobody's
- * @wait_ms: for the next answer: nic_call.c says why it changes
- * @began: when the present call began
  */
 struct calls {
 	struct nicq_job closing;	/* first */
@@ -38,8 +35,6 @@ struct calls {
 	uint64_t guid;
 	uint32_t epoch;
 	uint64_t root_epoch, root_guid;
-	unsigned int wait_ms;
-	uint64_t began;
 };
 
 /**
@@ -85,10 +80,7 @@ bool nic_broken(int err);
  *	errno
  */
 int nic_calls_dev(struct calls *calls, struct torus_dev **dev);
-/**
- * nic_calls_end() - in the thread: a call ended with @err. A connection that broke is closed; else
- *	the next call waits as long for its answer as this one lets expect
- */
+/** nic_calls_end() - in the thread: a call ended with @err; a connection that broke is closed */
 void nic_calls_end(struct calls *calls, int err);
 void nic_interface_place(const struct torus_device *before, const struct torus_shape *shape,
 			 const struct torus_coords *at, struct nic_note *note);

@@ -18,8 +18,7 @@
  * their order. Between questions and actions no order is needed: a question may be asked at any
  * time.
  *
- * A request without an answer ends after a second, or after more if the NIC is slow (nic_call.c),
- * and may be handled later still. Then it is
+ * A request without an answer ends after a second, and may be handled later still. Then it is
  * handled before all that follow on its connection; so when one that follows has been
  * answered, nothing is outstanding any more. The client skips the answers that come late, by
  * their sequence numbers. Therefore a NIC that does not answer keeps its connection, even when

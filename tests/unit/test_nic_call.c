@@ -22,9 +22,7 @@
 #define PORTS 6
 
 /* The NIC's ways with actions. */
-enum manners { DOES, REFUSES, HANGS_UP, SILENT, SLOW };
-
-#define SLOW_US 1200000	/* for an action: longer than the first one is waited for */
+enum manners { DOES, REFUSES, HANGS_UP, SILENT };
 
 static struct loop *loop;
 static struct nic *n;
@@ -106,15 +104,13 @@ static void answer(struct fake *f, int fd, struct nlmsghdr *req)
 
 	(void)f;
 	note_sent(req, cmd);
-	if (manners == SLOW)
-		usleep(SLOW_US);
 	if (cmd == TORUS_CMD_SUBSCRIBE)
 		events = fd;
 	if (cmd == TORUS_CMD_LINK_GET)
 		answer_links(fd, req);
 	else if (cmd == TORUS_CMD_DEVICE_GET || cmd == TORUS_CMD_PARK_GET)
 		answer_get(fd, req, cmd);
-	else if (cmd == TORUS_CMD_SUBSCRIBE || manners == DOES || manners == SLOW)
+	else if (cmd == TORUS_CMD_SUBSCRIBE || manners == DOES)
 		fake_ack(fd, req, 0, NULL);
 	else if (manners == REFUSES)
 		fake_ack(fd, req, -EBUSY, NULL);
@@ -489,27 +485,6 @@ static void test_no_answers(void **state)
 	assert_int_equal(told.found, 2);
 }
 
-/*
- * A NIC that gets little processor time answers all calls, but late. It does not count as gone: the
- * calls that follow one without an answer wait for longer.
- */
-static void test_slow(void **state)
-{
-	(void)state;
-	manners = SLOW;
-	nic_release(n, 1, 7, true);
-	ends(1, -ETIMEDOUT);
-	for (uint32_t tag = 2; tag <= 4; tag++) {
-		nic_release(n, tag, 7, true);
-		ends(tag, 0);
-	}
-	manners = DOES;
-	nic_count(n, 5, true);
-	ends(5, 0);
-	assert_int_equal(told.gone, 0);
-	assert_int_equal(told.found, 1);
-}
-
 /* The NIC goes away while an action is under way: the manager hears that, and of no action. */
 static void test_goes_away(void **state)
 {
@@ -583,7 +558,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		NIC_TEST(done), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused),
 		NIC_TEST(questions), NIC_TEST(questions_lost), NIC_TEST(connection_breaks),
-		NIC_TEST(no_answers), NIC_TEST(slow), NIC_TEST(goes_away), NIC_TEST(events_lost),
+		NIC_TEST(no_answers), NIC_TEST(goes_away), NIC_TEST(events_lost),
 		NIC_TEST(daemon_ends),
 	};
 
