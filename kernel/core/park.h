@@ -11,7 +11,7 @@
  *
  * Adaptive packets (VCA) of that buffer need no replay, for they have no order to keep. One
  * that was never on the wire exists nowhere else: it takes another allowed direction at once.
- * Of one that was, the peer may have a copy and may have passed it on; to send it another way
+ * If it was sent, the peer may have a copy and may have passed it on; to send it another way
  * now would double it, and adaptive packets have no number by which the destination could tell.
  * So it waits here for the peer's last acknowledgement, as the others do, but goes on as soon
  * as that has come, in the INIT of the next session or by way of the manager: the drain and the

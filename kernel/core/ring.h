@@ -10,7 +10,7 @@
  *  - by a credit on its way from there to the output before it (VCCR), or
  *  - by a false packet that carries it down (handed, below).
  *
- * What moves it: a packet that goes on in its ring and finds nothing else free takes the buffer,
+ * How it moves: a packet that goes on in its ring and finds nothing else free takes the buffer,
  * and the one that it leaves is critical instead (CBS, MBS); a buffer that is freed by any other
  * packet takes the mark over if all that is free behind the output is critical (MBS, case 3);
  * and while a packet cannot enter for that reason the output asks, by the cable on which the ring
@@ -18,13 +18,15 @@
  * Credits and false packets are sequenced packets, so each counts exactly once, however often the
  * wire has it replayed, and a retraining (RESUME) keeps all four counts.
  *
- * What makes it. Every output puts one bubble into the ring when a session of its link begins,
+ * How it begins. Every output puts one bubble into the ring when a session of its link begins,
  * instead of what it had counted before: no manager, no coordinates and no message is needed. The
  * buffer for it is there, because an end whose buffers are all occupied is not listened to until
  * it begins another attempt with a free one (tn_credit_room()); meanwhile what would go over
- * the link is parked. Two bubbles that meet in one place (at one output, or in one report) are
- * one from then on. So there are at most as many as outputs, one each, and with two buffers
- * an input there is always room to enter.
+ * the link is parked. If that segment is full, and the only way of what occupies the buffers ends
+ * there, they stay occupied and the link stays down until a recovery replays what is parked. Two
+ * bubbles that meet in one place (at one output, or in one report) are one from then on. So there
+ * are at most as many as outputs, one each, and with two buffers an input there is always room to
+ * enter.
  *
  * Why a closed ring has one. A ring is closed while each of its links is up, or retrains, with the
  * same session at both ends. Take the link whose present session began last, at its sender. The
