@@ -151,6 +151,48 @@ static json_t *holds_json(const struct fabricd *d)
 	return list;
 }
 
+#define STATUS_FAULTY 64	/* told by a status */
+
+static json_t *end_json(const struct fabricd *d, uint32_t node, unsigned int port)
+{
+	const struct fm_entry *e = fm_node(d->fm, node);
+
+	return json_pack("{s:o, s:o, s:o}", "node", node_json(d, node), "port", port_json(d, port),
+			 "name", text_json(e ? e->name : NULL));
+}
+
+static json_t *faulty_json(const struct fabricd *d, const struct fm_faulty *f)
+{
+	json_t *j = end_json(d, f->node, f->port);
+
+	json_object_set_new(j, "peer", end_json(d, f->peer, f->peer_port));
+	json_object_set_new(j, "reason", text_json(f->reason));
+	json_object_set_new(j, "dead", node_json(d, f->dead));
+	json_object_set_new(j, "for_ms", f->since ?
+			    json_real((double)(loop_now() - f->since) * 1e-6) : json_null());
+	return j;
+}
+
+/* Cables of dead nodes come last: their nodes are told of as problems already. */
+static void add_faulty(const struct fabricd *d, json_t *status)
+{
+	json_t *list = json_array();
+	struct fm_faulty f;
+	json_int_t more = 0;
+
+	for (int dead = 0; d->fm && dead < 2; dead++)
+		for (uint32_t i = 0; fm_faulty(d->fm, &i, &f);) {
+			if ((f.dead != TORUS_NO_NODE) != dead)
+				continue;
+			if (json_array_size(list) < STATUS_FAULTY)
+				json_array_append_new(list, faulty_json(d, &f));
+			else
+				more++;
+		}
+	json_object_set_new(status, "faulty", list);
+	json_object_set_new(status, "faulty_more", json_integer(more));
+}
+
 static json_t *service_json(struct fabricd *d)
 {
 	const struct svc_stats *st = svc_stats(d->svc);
@@ -276,13 +318,15 @@ static json_t *until_json(uint64_t until)
 
 static json_t *order_json(const struct fabricd *d, const struct fm_order *o)
 {
+	const struct fm_entry *e = fm_node(d->fm, o->node);
 	json_t *ports = json_array();
 
 	for (unsigned int p = 0; p < 2u * fm_shape(d->fm)->ndims; p++)
 		if (o->ports & 1u << p)
 			json_array_append_new(ports, port_json(d, p));
-	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o}",
-			 "node", node_json(d, o->node), "ports", ports,
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}",
+			 "node", node_json(d, o->node), "name", text_json(e ? e->name : NULL),
+			 "ports", ports,
 			 "uid", o->uid == SVC_NO_UID ? json_null() : json_integer(o->uid),
 			 "by", text_json(o->by), "since", (json_int_t)o->since,
 			 "until", until_json(o->until),
@@ -298,6 +342,17 @@ static json_t *orders_json(const struct fabricd *d, uint32_t max)
 	for (uint32_t i = 0; i < max && d->fm && (o = fm_order(d->fm, i)); i++)
 		json_array_append_new(list, order_json(d, o));
 	return list;
+}
+
+static void add_orders(const struct fabricd *d, json_t *status)
+{
+	uint32_t n = 0;
+
+	while (d->fm && fm_order(d->fm, n))
+		n++;
+	json_object_set_new(status, "orders", orders_json(d, STATUS_ORDERS));
+	json_object_set_new(status, "orders_more",
+			    json_integer(n > STATUS_ORDERS ? n - STATUS_ORDERS : 0));
 }
 
 static json_t *status_json(struct fabricd *d)
@@ -324,7 +379,8 @@ static json_t *status_json(struct fabricd *d)
 		      "held_links", holds_json(d),
 		      "last_recovery", recovery_json(&s.last),
 		      "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);
-	json_object_set_new(j, "orders", orders_json(d, STATUS_ORDERS));
+	add_faulty(d, j);
+	add_orders(d, j);
 	json_object_set_new(j, "problems_more",
 			    json_integer(d->fm ? fm_problems_more(d->fm) : 0));
 	add_own_status(d, j);

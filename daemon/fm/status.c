@@ -17,6 +17,7 @@
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/node/wave.h"
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/root/cables.h"
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/demand.h"
@@ -323,7 +324,7 @@ const uint16_t *fm_exclusions(const struct fm *fm)
 	return fm->table.version ? fm->table.closed : NULL;
 }
 
-enum cable { CABLE_NONE, CABLE_UP, CABLE_FAULTY, CABLE_EXCLUDED };
+enum cable { CABLE_NONE, CABLE_UP, CABLE_FAULTY, CABLE_EXCLUDED, CABLE_MISWIRED };
 
 /* The state of a cable in the table; it is excluded by order, or because it is wrong. */
 static enum cable cable_state(const struct fm *fm, uint32_t node, unsigned int d)
@@ -334,7 +335,7 @@ static enum cable cable_state(const struct fm *fm, uint32_t node, unsigned int d
 		return CABLE_NONE;
 	if (!why)
 		return CABLE_UP;
-	return why[0] == 'a' || why[0] == 'w' ? CABLE_EXCLUDED : CABLE_FAULTY;
+	return why[0] == 'a' ? CABLE_EXCLUDED : why[0] == 'w' ? CABLE_MISWIRED : CABLE_FAULTY;
 }
 
 static void count_cables(const struct fm *fm, struct fm_cables *n)
@@ -343,13 +344,15 @@ static void count_cables(const struct fm *fm, struct fm_cables *n)
 
 	*n = (struct fm_cables) { .counted = true };
 	for (uint32_t i = 0; i < t->nodes; i++) {
+		n->away += t->entry[i].state != FM_NODE_UP && !fm_out_of_service(fm, i);
 		for (unsigned int d = 0; d < t->shape.ndims; d++) {
 			enum cable is = cable_state(fm, i, d);
 
 			n->all += is != CABLE_NONE;
 			n->up += is == CABLE_UP;
 			n->faulty += is == CABLE_FAULTY;
-			n->excluded += is == CABLE_EXCLUDED;
+			n->excluded += is == CABLE_EXCLUDED || is == CABLE_MISWIRED;
+			n->miswired += is == CABLE_MISWIRED;
 		}
 	}
 }
@@ -395,16 +398,23 @@ static bool works_here(const struct fm *fm, uint32_t node)
 	return fm->cut_off && fm->placed && node == fm->node;
 }
 
-static void count_nodes(const struct fm *fm, struct fm_status *s)
+/*
+ * Return: true if a node or a cable does not work, as far as this machine knows, though no
+ * administrator has excluded it.
+ */
+static bool count_nodes(const struct fm *fm, struct fm_status *s)
 {
 	const struct fm_table *t = &fm->table;
+	bool lacks = false;
 
 	for (uint32_t i = 0; i < t->nodes; i++) {
-		bool here = is_heard(fm, i), told = told_of(fm, i);
+		bool here = is_heard(fm, i), told = told_of(fm, i), out = fm_out_of_service(fm, i);
+		bool up = told && (t->entry[i].state == FM_NODE_UP || works_here(fm, i));
 
 		s->nodes_heard += here;
-		s->nodes_excluded += fm_table_out(&t->shape, t->entry[i].admin);
-		s->nodes_up += told && (t->entry[i].state == FM_NODE_UP || works_here(fm, i));
+		s->nodes_excluded += out;
+		s->nodes_up += up;
+		lacks |= !up && !out;
 		for (unsigned int d = 0; d < t->shape.ndims; d++) {
 			enum cable is = cable_state(fm, i, d);
 
@@ -412,7 +422,8 @@ static void count_nodes(const struct fm *fm, struct fm_status *s)
 				continue;
 			s->links++;
 			s->links_heard += here || is_heard(fm, torus_neighbour(&t->shape, i, d));
-			if (is == CABLE_EXCLUDED)
+			lacks |= is == CABLE_FAULTY || is == CABLE_MISWIRED;
+			if (is == CABLE_EXCLUDED || is == CABLE_MISWIRED)
 				s->links_excluded++;
 			else if (is == CABLE_FAULTY || own_down(fm, i, d))
 				s->links_faulty++;
@@ -421,6 +432,39 @@ static void count_nodes(const struct fm *fm, struct fm_status *s)
 					       told_of(fm, torus_neighbour(&t->shape, i, d));
 		}
 	}
+	return lacks;
+}
+
+/* What the root knows of a cable that is lost: a node that is dead is the cause of all of its. */
+static void explain(const struct fm *fm, struct fm_faulty *f)
+{
+	const struct fm_entry *a = fm_node(fm, f->node), *b = fm_node(fm, f->peer);
+
+	f->dead = a->state == FM_NODE_DEAD ? f->node : b->state == FM_NODE_DEAD ? f->peer :
+		  TORUS_NO_NODE;
+	if (fm_is_root(fm))
+		f->reason = fm_cables_why(fm, f->node, f->port, &f->since);
+}
+
+bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+
+	while (fm->table.version && *i < fm->table.nodes * shape->ndims) {
+		uint32_t node = *i / shape->ndims;
+		unsigned int d = (*i)++ % shape->ndims;
+		enum cable is = cable_state(fm, node, d);
+
+		if (is != CABLE_FAULTY && (is != CABLE_UP || !own_down(fm, node, d)))
+			continue;
+		*out = (struct fm_faulty) {
+			.node = node, .port = d, .peer = torus_neighbour(shape, node, d),
+			.peer_port = torus_dir_opposite(shape, d),
+		};
+		explain(fm, out);
+		return true;
+	}
+	return false;
 }
 
 uint32_t fm_nodes(const struct fm *fm, uint32_t *up)
@@ -578,14 +622,14 @@ void fm_outline(const struct fm *fm, struct fm_outline *out)
 
 enum fm_state fm_state(const struct fm *fm)
 {
-	uint32_t up, nodes = fm_nodes(fm, &up);
+	const struct fm_cables *n;
 
 	if (!fm->table.version)
 		return FM_BOOTSTRAPPING;
 	if (under_way(fm))
 		return FM_RECOVERING;
-	if (up < nodes || cables_of(fm)->up < cables_of(fm)->all || fm_problems_count(fm) ||
-	    !fm_reachable(fm))
+	n = cables_of(fm);
+	if (n->away || n->faulty || n->miswired || fm_problems_count(fm) || !fm_reachable(fm))
 		return FM_DEGRADED;
 	return FM_RUNNING;
 }
@@ -610,8 +654,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	if (!t->version)
 		return;
 	s->nodes_up = 0;
-	count_nodes(fm, s);
-	if (s->state == FM_RUNNING && (s->nodes_up < s->nodes || s->links_up < s->links))
+	if (count_nodes(fm, s) && s->state == FM_RUNNING)
 		s->state = FM_DEGRADED;
 	if (fm_is_root(fm)) {
 		s->parked = fm_recovery_sums(fm->root)->parked;

@@ -13,7 +13,7 @@ enum fm_state {
 	FM_BOOTSTRAPPING,	/* no table yet */
 	FM_RUNNING,
 	FM_RECOVERING,		/* a version is being put into force */
-	FM_DEGRADED,		/* something is down, excluded or wrongly wired */
+	FM_DEGRADED,		/* something is down or wrongly wired, and not excluded by order */
 	FM_STATES,
 };
 
@@ -349,6 +349,24 @@ struct fm_hold {
 
 /** fm_held() - a cable is told once; false past the last, and if this is not the root */
 bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out);
+
+/**
+ * struct fm_faulty - a cable that should be used, and cannot be
+ * @node, @port: its end at a port with "+"; @peer, @peer_port: the other one
+ * @dead: which of the two nodes is dead, TORUS_NO_NODE: none
+ * @reason: why, as text; NULL: not known
+ * @since: when it was lost, in the machine's clock; 0: not known, or before this root began
+ *	(the root alone knows both)
+ */
+struct fm_faulty {
+	uint32_t node, peer, dead;
+	unsigned int port, peer_port;
+	const char *reason;
+	uint64_t since;
+};
+
+/** fm_faulty() - the next from *@i on, which begins at 0; false past the last */
+bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out);
 
 /** fm_exclusions() - the closed exclusion table, a mask for each node, or NULL */
 const uint16_t *fm_exclusions(const struct fm *fm);

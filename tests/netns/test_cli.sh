@@ -281,7 +281,7 @@ taken_out() {
 }
 # The command reads rows node by node, so these may belong to two tables.
 verified() { says 0 "" fabricctl verify --lab "$lab"; }
-all_up() { fabricctl status --lab "$lab" --json | jq -e '.nodes.up == 4 and .state == "degraded"'; }
+all_up() { fabricctl status --lab "$lab" --json | jq -e '.nodes.up == 4 and .state == "running"'; }
 
 if ! fabricctl lab up 2x2 --name "$lab" "${patience[@]}" >"$tmp/up" 2>&1; then
 	echo "not ok - lab of 2x2"

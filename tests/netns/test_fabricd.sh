@@ -109,7 +109,7 @@ agrees() {
 changes() {
 	is 1.1 '.data.excluded | any(.node == [0,0] and .port == "+x" and .why == "admin")' \
 		exclude node=0,0 port=+x &&
-	until_true 5 is 0.0 '.data.state == "degraded" and .data.links.excluded == 1' status &&
+	until_true 5 is 0.0 '.data.state == "running" and .data.links.excluded == 1' status &&
 	until_true 5 is 1.0 '.data | any(.port == "-x" and .excluded == "admin")' links node=1,0 &&
 	is 0.0 '.data.excluded == []' include node=0,0 port=+x &&
 	until_true 10 running 0.0 &&

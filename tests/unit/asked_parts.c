@@ -296,6 +296,20 @@ const struct fm_order *fm_order(const struct fm *fm, uint32_t i)
 	return i < 2 && a.own != TORUS_NO_NODE ? &order[i] : NULL;
 }
 
+bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out)
+{
+	static const struct fm_faulty of[] = {
+		{ 2, 5, 2, 1, 3, NULL, 0 },
+		{ 4, 5, TORUS_NO_NODE, 0, 2, "it is cut", NOW - 1500500 * US },
+	};
+
+	(void)fm;
+	if (*i >= 2 + a.more_faulty || a.own == TORUS_NO_NODE)
+		return false;
+	*out = of[*i < 2 ? (*i)++ : ((*i)++, 0)];
+	return true;
+}
+
 bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out)
 {
 	(void)fm;

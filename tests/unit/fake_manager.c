@@ -111,7 +111,7 @@ static json_t *status(const struct fake *f)
 			 "shape", shape_of(f), "state", f->state, "table_version",
 			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up, "excluded", out,
 			 "links", "total", 2 * f->nodes, "up", 2 * f->nodes - 1, "faulty", 1,
-			 "excluded", 0, "parked_packets", 3, "relayed_pairs", 12,
+			 "excluded", (int)f->out_links, "parked_packets", 3, "relayed_pairs", 12,
 			 "root", root(f), "heard", "nodes", f->rootless ? 1 : f->nodes, "links",
 			 f->rootless ? 4 : 2 * f->nodes, "own", "node", place(f, 1), "name", "n1-0",
 			 "fabric", "fake", "problems", problems, "held_links", held, "last_recovery", "version",
@@ -120,6 +120,15 @@ static json_t *status(const struct fake *f)
 			 0, "timeline", "detected", 0.0, "table", 1.25, "rebuilt", 4.0, "drained",
 			 6.0, "replayed", "resumed", 12.5);
 	json_object_set_new(j, "problems_more", json_integer(f->more_problems));
+	if (f->faulty)
+		json_object_set_new(j, "faulty", json_loads(f->faulty, 0, NULL));
+	for (unsigned int i = 0; i < f->orders; i++) {
+		if (!i)
+			json_object_set_new(j, "orders", json_array());
+		json_array_append_new(json_object_get(j, "orders"), json_pack("{so s[s] si ss si ss}",
+				      "node", place(f, i), "ports", "+x", "uid", 0, "by", "n0-0",
+				      "since", 1700000000, "reason", "dust"));
+	}
 	return j;
 }
 

@@ -15,6 +15,9 @@
 /**
  * struct fake - the fabric
  * @excluded: excluded ports of each node, as in the table
+ * @faulty: JSON, what a status tells as "faulty"; NULL: it is of an earlier release
+ * @orders: how many orders of exclusion a status tells
+ * @out_links: how many links are excluded
  * @admin: those of these ports that an administrator excluded
  * @held: those of these ports that are held down for 12.5 s more because they flap
  * @dead: nodes
@@ -43,6 +46,8 @@ struct fake {
 	uint32_t nodes;
 	const char *state;
 	uint64_t table_version;
+	const char *faulty;
+	unsigned int orders, out_links;
 	uint16_t excluded[FAKE_NODES_MAX];
 	uint16_t admin[FAKE_NODES_MAX];
 	uint16_t held[FAKE_NODES_MAX];

@@ -19,8 +19,8 @@
 
 #define FABRIC "'fabric':'ring','software':'" TORUS_VERSION "',"
 #define ORDERS \
-	"'orders':[{'node':[1,0],'ports':['+x','-y'],'uid':1000,'by':'bob','since':170," \
-	"'until':null,'reason':'dust'},{'node':[1,1],'ports':['+y'],'uid':null,'by':null," \
+	"'orders':[{'node':[1,0],'name':'bob','ports':['+x','-y'],'uid':1000,'by':'bob','since':170," \
+	"'until':null,'reason':'dust'},{'node':[1,1],'name':'eve','ports':['+y'],'uid':null,'by':null," \
 	"'since':171,'until':172,'reason':null}]"
 #define SERVICE(refused) \
 	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,6],'refused_fabric':131," \
@@ -45,7 +45,14 @@
 #define NUMBERS \
 	"'table_version':101,'nodes':{'total':103,'up':104,'excluded':123}," \
 	"'links':{'total':105,'up':106,'faulty':107,'excluded':108}," \
-	"'parked_packets':109,'relayed_pairs':110," ORDERS ","
+	"'parked_packets':109,'relayed_pairs':110,'orders_more':0," ORDERS "," FAULTY ","
+/* Those of dead nodes come last; the root alone knows reasons and times. */
+#define FAULTY \
+	"'faulty':[{'node':[1,1],'port':'+x','name':'eve','peer':{'node':[2,1],'port':'-x','name':'own'}," \
+	"'reason':'it is cut','dead':null,'for_ms':1500.5}," FAULTY_OF_DEAD "],'faulty_more':0"
+#define FAULTY_OF_DEAD \
+	"{'node':[2,0],'port':'+y','name':null,'peer':{'node':[2,1],'port':'-y','name':'own'}," \
+	"'reason':null,'dead':[2,0],'for_ms':null}"
 #define ROOT \
 	"{'node':[2,1],'name':'myself','address':'192.168.0.7:7','state':'leads','epoch':115," \
 	"'since':1700000041.0,'why':'root bob lost','reachable':true," \
@@ -66,23 +73,40 @@
 #define PROBLEMS \
 	"{'kind':'wiring','text':'a cable is wrong'},{'kind':'name','text':'two have one name'}"
 
+#define STATUS_OF_ROOT \
+	"{'ok':true,'data':{'shape':[3,2],'state':'degraded'," \
+	NUMBERS OWN_STATUS FABRIC SERVICE("'a stranger'") \
+	"'root':" ROOT ",'heard':{'nodes':116,'links':117}," \
+	"'problems':[" PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}," \
+	"{'kind':'stall','text':'1,0:-x was taken down, for node 0,0 returned no " \
+	"credits: take it up again when that node is repaired'}]," \
+	"'problems_more':139,'held_links':[" \
+	"{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5}," \
+	"{'node':[2,0],'port':'+y','peer':{'node':[2,1],'port':'-y'},'left_ms':31.25}," \
+	"{'node':[1,0],'port':'-y','peer':null,'left_ms':0.5}]," \
+	"'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0," \
+	"'duration_ms':3.125,'parked':122,'replayed':123,'lost':124,'bounded':true," \
+	"'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':1.125," \
+	"'replayed':2.0,'resumed':3.125}}}}"
+
 static void status_of_root(void **state)
 {
 	(void)state;
-	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
-	     NUMBERS OWN_STATUS FABRIC SERVICE("'a stranger'")
-	     "'root':" ROOT ",'heard':{'nodes':116,'links':117},"
-	     "'problems':[" PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'},"
-	     "{'kind':'stall','text':'1,0:-x was taken down, for node 0,0 returned no "
-	     "credits: take it up again when that node is repaired'}],"
-	     "'problems_more':139,'held_links':["
-	     "{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5},"
-	     "{'node':[2,0],'port':'+y','peer':{'node':[2,1],'port':'-y'},'left_ms':31.25},"
-	     "{'node':[1,0],'port':'-y','peer':null,'left_ms':0.5}],"
-	     "'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0,"
-	     "'duration_ms':3.125,'parked':122,'replayed':123,'lost':124,'bounded':true,"
-	     "'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':1.125,"
-	     "'replayed':2.0,'resumed':3.125}}}}");
+	says("{'cmd':'status'}", STATUS_OF_ROOT);
+}
+
+/* A status has room for 64 faulty cables, and tells how many there are beside them. */
+static void status_with_many_faulty(void **state)
+{
+	json_t *wanted = json_of(STATUS_OF_ROOT), *data = json_object_get(wanted, "data");
+	json_t *list = json_object_get(data, "faulty");
+
+	(void)state;
+	a.more_faulty = 63;
+	for (unsigned int i = 0; i < 62; i++)
+		json_array_append_new(list, json_of(FAULTY_OF_DEAD));
+	json_object_set_new(data, "faulty_more", json_integer(1));
+	says_json("{'cmd':'status'}", wanted);
 }
 
 /* A member, the root of which does not answer, says what it knows itself. */
@@ -141,7 +165,8 @@ static void status_without_a_place(void **state)
 	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("null", "null") ",'data':{'shape':[],'state':'bootstrapping',"
 	     "'table_version':0,'nodes':{'total':0,'up':0,'excluded':0},"
 	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0},"
-	     "'parked_packets':0,'relayed_pairs':0,'orders':[],'own':{'node':null,'name':'myself',"
+	     "'parked_packets':0,'relayed_pairs':0,'orders':[],'orders_more':0,'faulty':[],"
+	     "'faulty_more':0,'own':{'node':null,'name':'myself',"
 	     "'wave':{'position':[-1,1],'size':[null,2],'confirmed':false," NEIGHBOURS "}}," FABRIC
 	     "'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,6],'refused_fabric':0,"
 	     "'refused_key':0,'refused_schema':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
@@ -671,6 +696,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		TEST(status_of_root),
+		TEST(status_with_many_faulty),
 		TEST(status_without_root),
 		TEST(status_by_the_root),
 		TEST(status_without_a_place),

@@ -44,6 +44,57 @@ static void shows_status(void **state)
 	has(out, "problems node: a node is dead\n         and 447 more problems\n");
 }
 
+#define END(at, port, name) "\"node\":" at ",\"port\":\"" port "\",\"name\":" name
+#define FAULTY(a, b, more) "{" a ",\"peer\":{" b "}," more "}"
+#define OF_DEAD(a, b) FAULTY(a, b, "\"reason\":null,\"dead\":[2,2],\"for_ms\":3000.5")
+#define PULLED FAULTY(END("[1,1]", "+x", "\"n1-1\""), END("[2,1]", "-x", "\"n2-1\""), \
+	"\"reason\":\"carrier\",\"dead\":null,\"for_ms\":192000.0")
+#define OLD FAULTY(END("[3,3]", "+y", "\"n3-3\""), END("[3,0]", "-y", "null"), \
+	"\"reason\":null,\"dead\":null,\"for_ms\":null")
+
+/* The first lines say what is degraded: each cable by both ends, those of a dead node as one. */
+static void names_faulty_cables(void **state)
+{
+	char many[64 * 256] = "[" PULLED;
+
+	(void)state;
+	fake.state = "degraded";
+	fake.faulty = "[" PULLED "," OLD ","
+		OF_DEAD(END("[1,2]", "+x", "\"n1-2\""), END("[2,2]", "-x", "\"n2-2\"")) ","
+		OF_DEAD(END("[2,2]", "+x", "\"n2-2\""), END("[3,2]", "-x", "\"n3-2\"")) "]";
+	expect("status", 1);
+	has(out, "links    31 of 32 up, 1 faulty\n"
+		 "faulty   1,1:+x (n1-1) - 2,1:-x (n2-1) carrier, for 3 min 12 s\n"
+		 "         3,3:+y (n3-3) - 3,0:-y reason not known\n"
+		 "         2 cables of 2,2 (n2-2), which is dead, for 3.0 s\nparked ");
+	for (unsigned int i = 0; i < 12; i++)
+		strcat(many, "," PULLED);
+	strcat(many, "," OF_DEAD(END("[1,2]", "+x", "null"), END("[2,2]", "-x", "null")) "]");
+	fake.faulty = many;
+	expect("status", 1);
+	has(out, "2,1:-x (n2-1) carrier, for 3 min 12 s\n"
+		 "         and 4 more; 'fabricctl links --bad' lists all\nparked ");
+}
+
+/* What an administrator has excluded is no fault: a warning, and named in the first lines. */
+static void tells_maintenance_from_faults(void **state)
+{
+	(void)state;
+	fake.out_links = 4;
+	fake.orders = 12;
+	expect("status", 3);
+	has(out, "fabric fake: running, 4 links excluded, 4x4, table version 7\n");
+	has(out, "excluded 0,0:+x by 0@n0-0, ");
+	has(out, "         and 2 more; 'fabricctl table' lists all\nparked ");
+	assert_null(strstr(out, "2,2:+x"));
+	fake.out_links = 1;
+	expect("status", 3);
+	has(out, "running, 1 link excluded, ");
+	fake.state = "degraded";
+	expect("status", 1);
+	has(out, "fabric fake: degraded, 4x4");
+}
+
 static void tells_how_long_links_are_held(void **state)
 {
 	(void)state;
@@ -56,7 +107,7 @@ static void tells_how_long_links_are_held(void **state)
 	has(out, ", excluded: held\n");
 }
 
-/* Degraded lines are listed; JSON has all of each; they are no problem. */
+/* Degraded lines are listed; JSON has all of each; they are no problem, but a warning. */
 static void names_degraded_lines(void **state)
 {
 	json_t *got, *links;
@@ -68,9 +119,9 @@ static void names_degraded_lines(void **state)
 	assert_true(json_is_array(json_object_get(got, "degraded_links")));
 	json_decref(got);
 	fake.narrow[1] = 1;
-	expect("status", 0);
+	expect("status", 3);
 	has(out, "lines    1,0:+x: 10 of 12 lanes at 5000 of 6250 Mb/s, margin 131%\n");
-	expect("status --json", 0);
+	expect("status --json", 3);
 	got = printed();
 	links = json_object_get(got, "degraded_links");
 	assert_int_equal(json_array_size(links), 1);
@@ -572,8 +623,8 @@ static void excludes_on_purpose(void **state)
 	expect("verify", 0);
 	has(out, "excluded   2,2: an admin took it out\n210 pairs of 16 nodes walked");
 	expect("nodes", 0);
-	has(out, "2,2   n2-2  up, excluded    now  ");
-	has(out, "1,2   n1-2  up              now  ");
+	has(out, "2,2   n2-2  up (excluded)    now  ");
+	has(out, "1,2   n1-2  up               now  ");
 	expect("status", 0);
 	has(out, "nodes    16 of 16 up, 1 excluded\n");
 	expect("verify --json", 0);
@@ -846,6 +897,9 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(shows_status, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(names_faulty_cables, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(tells_maintenance_from_faults, fake_setup,
+						fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_how_long_links_are_held, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_degraded_lines, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(asks_for_links_in_brief, fake_setup, fake_teardown),

@@ -45,6 +45,22 @@ static void start(void)
 	stage_forget(&s);
 }
 
+/* So many cables are faulty, the first one at 0,1; that one since about @ms. */
+static void faulty(unsigned int n, const char *why, uint64_t ms)
+{
+	struct fm_faulty f;
+	uint32_t i = 0;
+
+	assert_true(fm_faulty(s.fm, &i, &f));
+	assert_int_equal(f.node, 4);
+	assert_int_equal(f.port, 0);
+	assert_string_equal(f.reason, why);
+	assert_in_range(f.since, START + ms * MS, START + (ms + 100) * MS);
+	while (fm_faulty(s.fm, &i, &f))
+		n--;
+	assert_int_equal(n, 1);
+}
+
 /* Three cables of a node are pulled at once: three events, each by its end with a "+". */
 static void test_three(void **state)
 {
@@ -59,6 +75,7 @@ static void test_three(void **state)
 	assert_int_equal(stage_count(&s, "(3 links lost or back)\n"), 1);
 	lives(8000);
 	assert_int_equal(links(), 3);
+	faulty(3, "silence", 5000);
 	stage_forget(&s);
 	ports(7, FM_PORT_UP, TORUS_REASON_CARRIER);
 	lives(8100);

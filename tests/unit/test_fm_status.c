@@ -213,6 +213,68 @@ static void test_degraded(void **state)
 	stage_end(&s);
 }
 
+/* Running: what is down, an administrator excluded. Degraded: also something else is. */
+static void test_maintained(void **state)
+{
+	struct fm_msg t;
+
+	(void)state;
+	for (unsigned int k = 0; k < 6; k++) {
+		joined();
+		t = stage_table(&s, 3, entry);
+		entry[9].admin = k == 4 ? 7 : 15;
+		entry[9].state = FM_NODE_DEAD;
+		if (k == 1)
+			entry[3].state = FM_NODE_SILENT;
+		if (k == 2)
+			entry[3].fault = 1;
+		if (k == 3)
+			entry[3].wiring = 1;
+		if (k == 5)
+			entry[3].held = entry[3].fault = 1;
+		takes(&t);
+		assert_int_equal(status().state, k ? FM_DEGRADED : FM_RUNNING);
+		assert_int_equal(fm_state(s.fm), k ? FM_DEGRADED : FM_RUNNING);
+		assert_int_equal(status().nodes_up, k == 1 ? 14 : 15);
+		stage_end(&s);
+	}
+}
+
+/* Each cable that is faulty is told once, by its end with a "+", with the node that is dead. */
+static void test_faulty(void **state)
+{
+	struct fm_faulty f;
+	struct fm_msg t;
+	uint32_t i = 0;
+
+	(void)state;
+	joined();
+	assert_false(fm_faulty(s.fm, &i, &f));
+	t = stage_table(&s, 3, entry);
+	entry[5].fault = 4;
+	entry[9].held = entry[9].fault = 2;
+	entry[15].state = FM_NODE_DEAD;
+	entry[10].admin = entry[10].fault = 1;
+	entry[0].wiring = 1;
+	takes(&t);
+	i = 0;
+	for (unsigned int k = 0; k < 6; k++) {
+		static const uint32_t node[] = { 4, 9, 11, 14, 15, 15 }, peer[] = { 5, 13, 15, 15, 12, 3 };
+		static const unsigned int port[] = { 0, 1, 1, 0, 0, 1 };
+
+		assert_true(fm_faulty(s.fm, &i, &f));
+		assert_int_equal(f.node, node[k]);
+		assert_int_equal(f.peer, peer[k]);
+		assert_int_equal(f.port, port[k]);
+		assert_int_equal(f.peer_port, port[k] + 2);
+		assert_int_equal(f.dead, k < 2 ? TORUS_NO_NODE : 15);
+		assert_null(f.reason);		/* the root alone knows */
+		assert_int_equal(f.since, 0);
+	}
+	assert_false(fm_faulty(s.fm, &i, &f));
+	stage_end(&s);
+}
+
 /* Without a root the node that is asked is up, also if the last table says that it is silent. */
 static void test_silent_itself(void **state)
 {
@@ -407,7 +469,7 @@ static void test_kept(void **state)
 	entry[0].admin = 1;
 	takes(&t);
 	assert_int_equal(status().links_excluded, 1);
-	assert_int_equal(status().state, FM_DEGRADED);
+	assert_int_equal(status().state, FM_RUNNING);
 	/* The same cables, but one of them was never there. */
 	t = stage_table(&s, 5, entry);
 	t.table.base = 4;
@@ -621,6 +683,8 @@ int main(void)
 		cmocka_unit_test(test_before),
 		cmocka_unit_test(test_running),
 		cmocka_unit_test(test_degraded),
+		cmocka_unit_test(test_maintained),
+		cmocka_unit_test(test_faulty),
 		cmocka_unit_test(test_silent_itself),
 		cmocka_unit_test(test_candidate),
 		cmocka_unit_test(test_why),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static void show_excluded(const json_t *table)
 		       json_text(v, "why") ? json_text(v, "why") : "-");
 	if (json_array_size(json_object_get(table, "orders")))
 		printf("by order:\n");
-	orders_show(json_object_get(table, "orders"), "");
+	orders_show(json_object_get(table, "orders"), "", SIZE_MAX);
 }
 
 /* Adds the request to @list. Return: OK, or why not, which is said. */

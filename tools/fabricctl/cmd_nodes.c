@@ -47,9 +47,10 @@ static void print_nodes(const json_t *nodes)
 
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
 		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
-		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s%s%s", state,
-			   out ? ", excluded" : "", out && until > 0 ? " for " : "",
-			   out && until > 0 ? duration_text(seconds_left(until), left) : "");
+		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s%s%s%s", state,
+			   out ? " (excluded" : "", out && until > 0 ? " for " : "",
+			   out && until > 0 ? duration_text(seconds_left(until), left) : "",
+			   out ? ")" : "");
 		heard_cell(t, json_object_get(v, "heard_ms"));
 		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "address")));
 		if (json_is_integer(json_object_get(v, "table_version")))

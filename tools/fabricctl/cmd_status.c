@@ -23,17 +23,40 @@ static enum colour state_colour(const char *state)
 	return strcmp(state, "degraded") ? DOUBTFUL : BAD;
 }
 
-static void show_head(const json_t *s)
+/* All that does not work was excluded by an administrator. */
+static bool is_maintained(const json_t *s)
+{
+	const char *state = json_text(s, "state");
+
+	return state && !strcmp(state, "running") &&
+	       json_count(json_object_get(s, "links"), "excluded");
+}
+
+/* "running, 4 links excluded" */
+static void show_state(const json_t *s)
 {
 	const char *state = text_or_dash(json_text(s, "state"));
+	unsigned long long out = json_count(json_object_get(s, "links"), "excluded");
+
+	if (is_maintained(s))
+		printf("%s%s, %llu link%s excluded%s", paint(DOUBTFUL), state, out,
+		       out == 1 ? "" : "s", paint(PLAIN));
+	else
+		printf("%s%s%s", paint(state_colour(state)), state, paint(PLAIN));
+}
+
+static void show_head(const json_t *s)
+{
 	struct torus_shape shape;
 	char text[TORUS_TEXT_MAX] = "shape not known yet";
 
 	if (!json_shape_read(json_object_get(s, "shape"), &shape))
 		torus_shape_text(&shape, text);
-	printf("fabric %s%s%s: %s%s%s, %s, table version %llu\n", paint(STRONG),
-	       text_or_dash(json_text(s, "fabric")), paint(PLAIN), paint(state_colour(state)),
-	       state, paint(PLAIN), text, (unsigned long long)json_count(s, "table_version"));
+	printf("fabric %s%s%s: ", paint(STRONG), text_or_dash(json_text(s, "fabric")),
+	       paint(PLAIN));
+	show_state(s);
+	printf(", %s, table version %llu\n", text,
+	       (unsigned long long)json_count(s, "table_version"));
 }
 
 /* @since: for how long there has been no root: nodes not heard lately are unknown then; or "" */
@@ -43,8 +66,9 @@ static void show_count(const char *what, const json_t *s, const char *since)
 	unsigned long long up = json_count(c, "up"), total = json_count(c, "total");
 	unsigned long long heard = json_count(json_object_get(s, "heard"), what);
 
-	printf("%-9s%s%llu of %llu up%s", what, paint(up == total && !*since ? GOOD : BAD), up,
-	       total, paint(PLAIN));
+	printf("%-9s%s%llu of %llu up%s", what, paint(*since || (up < total && !is_maintained(s)) ?
+						      BAD : up < total ? DOUBTFUL : GOOD),
+	       up, total, paint(PLAIN));
 	if (*since && up < total)
 		printf(", %sof the others nothing is known for %s%s", paint(BAD), since,
 		       paint(PLAIN));
@@ -57,6 +81,108 @@ static void show_count(const char *what, const json_t *s, const char *since)
 		printf(", %s%llu excluded%s", paint(DOUBTFUL),
 		       (unsigned long long)json_count(c, "excluded"), paint(PLAIN));
 	putchar('\n');
+}
+
+#define LINES_MAX 10	/* of a list in the first lines */
+
+/* "1,1:+x (n1-1)" */
+static void print_end(const json_t *end)
+{
+	const char *name = json_text(end, "name");
+	char text[TORUS_TEXT_MAX];
+
+	printf("%s%s%s%s", json_end_text(end, text), name ? " (" : "", name ? name : "",
+	       name ? ")" : "");
+}
+
+static void print_for(const json_t *f)
+{
+	const json_t *ms = json_object_get(f, "for_ms");
+	char text[32];
+
+	if (json_is_number(ms))
+		printf(", for %s", duration_text(json_number_value(ms) / 1e3, text));
+	putchar('\n');
+}
+
+static void show_cable(const json_t *f)
+{
+	const char *reason = json_text(f, "reason");
+
+	print_end(f);
+	printf(" - ");
+	print_end(json_object_get(f, "peer"));
+	printf(" %s", reason ? reason : "reason not known");
+	print_for(f);
+}
+
+/* Return: true if @i is the first cable of the list of that dead node; counts its cables. */
+static bool is_first_of(const json_t *list, size_t i, const json_t *dead, unsigned int *cables)
+{
+	size_t k;
+	json_t *v;
+
+	*cables = 0;
+	json_array_foreach(list, k, v) {
+		if (!json_equal(json_object_get(v, "dead"), dead))
+			continue;
+		if (k < i)
+			return false;
+		++*cables;
+	}
+	return true;
+}
+
+/* All cables of a dead node in one line. */
+static void show_dead(const json_t *f, unsigned int cables)
+{
+	const json_t *dead = json_object_get(f, "dead"), *peer = json_object_get(f, "peer");
+	const char *name = json_text(json_equal(json_object_get(f, "node"), dead) ? f : peer,
+				     "name");
+	char at[TORUS_TEXT_MAX];
+
+	printf("%u cable%s of %s (%s), which is dead", cables, cables == 1 ? "" : "s",
+	       json_node_text(dead, at), text_or_dash(name));
+	print_for(f);
+}
+
+static void show_faulty(const json_t *s)
+{
+	const json_t *list = json_object_get(s, "faulty");
+	unsigned long long more = json_count(s, "faulty_more");
+	unsigned int lines = 0, cables;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(list, i, v) {
+		const json_t *dead = json_object_get(v, "dead");
+		bool whole = json_is_array(dead);
+
+		if (whole && !is_first_of(list, i, dead, &cables))
+			continue;
+		if (lines == LINES_MAX) {
+			more += whole ? cables : 1;
+			continue;
+		}
+		printf("%s%-9s%s", paint(BAD), lines++ ? "" : "faulty", paint(PLAIN));
+		if (whole)
+			show_dead(v, cables);
+		else
+			show_cable(v);
+	}
+	if (more)
+		printf("         and %llu more; 'fabricctl links --bad' lists all\n", more);
+}
+
+static void show_orders(const json_t *s)
+{
+	const json_t *orders = json_object_get(s, "orders");
+	size_t n = json_array_size(orders), shown = n < LINES_MAX ? n : LINES_MAX;
+	unsigned long long more = n - shown + json_count(s, "orders_more");
+
+	orders_show(orders, "excluded", LINES_MAX);
+	if (more)
+		printf("         and %llu more; 'fabricctl table' lists all\n", more);
 }
 
 static void show_step(const json_t *timeline, const char *step)
@@ -176,6 +302,8 @@ static void show_status(const json_t *s)
 	show_head(s);
 	show_count("nodes", s, since);
 	show_count("links", s, since);
+	show_faulty(s);
+	show_orders(s);
 	printf("%-9s%s%llu packet%s%s\n", "parked", parked ? paint(DOUBTFUL) : "", parked,
 	       parked == 1 ? "" : "s", parked ? paint(PLAIN) : "");
 	if (relayed)
@@ -190,7 +318,6 @@ static void show_status(const json_t *s)
 	show_wave(json_object_get(own, "wave"));
 	print_recovery(json_object_get(s, "last_recovery"), root_leads(root));
 	show_problems(json_object_get(s, "problems"), json_count(s, "problems_more"));
-	orders_show(json_object_get(s, "orders"), "excluded");
 	show_held(json_object_get(s, "held_links"));
 	show_degraded(json_object_get(s, "degraded_links"));
 }
@@ -219,7 +346,10 @@ static int judge_status(const json_t *s)
 		return PROBLEM;
 	if (strcmp(state, "bootstrapping") && json_is_object(root) && !root_leads(root))
 		return PROBLEM;
-	return json_array_size(json_object_get(s, "problems")) ? PROBLEM : OK;
+	if (json_array_size(json_object_get(s, "problems")))
+		return PROBLEM;
+	return is_maintained(s) || json_array_size(json_object_get(s, "degraded_links")) ? NOT_KEPT :
+											    OK;
 }
 
 static int cmd_status(struct ctl *ctl, int argc, char **argv)
@@ -235,8 +365,8 @@ static int cmd_status(struct ctl *ctl, int argc, char **argv)
 		return status;
 	status = ask(&a, json_pack("{ss}", "cmd", "status"), &data);
 	if (status == OK) {
-		status = judge_status(data);
 		add_degraded(&a, data);
+		status = judge_status(data);
 		if (ctl->json)
 			json_show(json_incref(data));
 		else
@@ -251,9 +381,11 @@ COMMAND(cmd_status) = {
 	.name = "status",
 	.args = "",
 	.brief = "State of the fabric, its last recovery, its problems",
-	.help = "Exit status 1 if the fabric is degraded, has problems, or has no root. Links that\n"
-		"are up with fewer lanes, a lower rate or less margin than they should have are\n"
-		"named as lines.",
+	.help = "The first lines name faulty cables, and what is excluded. Links that are up with\n"
+		"fewer lanes, a lower rate or less margin than they should have are named as lines.\n"
+		"Exit status 1 if the fabric is degraded, has problems, or has no root. 3, a warning,\n"
+		"if all that is wrong is that links are excluded by an administrator, or are such\n"
+		"lines.",
 	.asks = true,
 	.json = true,
 	.watch = true,

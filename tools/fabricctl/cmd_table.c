@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stdint.h>
 #include <stdio.h>
 
 #include "json.h"
@@ -81,7 +82,7 @@ static void print_table(const json_t *data)
 	table_print(t, "no port is excluded");
 	if (json_array_size(json_object_get(data, "orders")))
 		printf("\nby order of an administrator:\n");
-	orders_show(json_object_get(data, "orders"), "");
+	orders_show(json_object_get(data, "orders"), "", SIZE_MAX);
 }
 
 static int cmd_table(struct ctl *ctl, int argc, char **argv)

@@ -17,7 +17,7 @@ enum status {
 	OK = 0,
 	PROBLEM = 1,		/* the fabric has a problem */
 	CANNOT = 2,		/* usage, or this machine cannot do it */
-	NOT_KEPT = 3,		/* a warning: done, but it may be forgotten */
+	NOT_KEPT = 3,		/* a warning: done, or working, but with less than there should be */
 	DENIED = 4,		/* not allowed to this user */
 	UNREACHABLE = 5,	/* no manager, NIC or node there that could answer */
 	TIMEOUT = 6,		/* no answer in time, or not what was waited for */

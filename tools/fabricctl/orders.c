@@ -31,7 +31,7 @@ static void show_user(const json_t *order)
 		printf(" by %llu@%s", (unsigned long long)json_count(order, "uid"), by ? by : "?");
 }
 
-void orders_show(const json_t *orders, const char *title)
+void orders_show(const json_t *orders, const char *title, size_t max)
 {
 	char text[32];
 	size_t i;
@@ -41,6 +41,8 @@ void orders_show(const json_t *orders, const char *title)
 		const char *reason = json_text(v, "reason");
 		double until = (double)json_count(v, "until");
 
+		if (i == max)
+			break;
 		if (*title)
 			printf("%s%-9s%s", paint(DOUBTFUL), i ? "" : title, paint(PLAIN));
 		else

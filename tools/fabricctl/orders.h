@@ -4,11 +4,13 @@
 #define ORDERS_H
 
 #include <jansson.h>
+#include <stddef.h>
 
 /**
  * orders_show() - a line for each of the orders of a table or a status
  * @title: precedes the first one; "": none does
+ * @max: how many are shown at most
  */
-void orders_show(const json_t *orders, const char *title);
+void orders_show(const json_t *orders, const char *title, size_t max);
 
 #endif /* ORDERS_H */

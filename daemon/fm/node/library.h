@@ -13,10 +13,14 @@
 
 struct fm_library;
 
-/** struct fm_cables - how many cables there are, by state, if @counted */
+/**
+ * struct fm_cables - how many cables there are, by state, if @counted
+ * @excluded: by an administrator, or because they are wired wrongly: these are @miswired
+ * @away: nodes that are not up, though no administrator has taken them out of service
+ */
 struct fm_cables {
 	bool counted;
-	uint32_t all, up, faulty, excluded;
+	uint32_t all, up, faulty, excluded, miswired, away;
 };
 
 /**

@@ -158,6 +158,29 @@ static const char *find_reason(const struct fm *fm, const struct fm_table_msg *t
 	return why;
 }
 
+/* When the cable was lost or came back last; 0: not since this root began. */
+static uint64_t find_change(const struct fm_cables *c, uint32_t cable)
+{
+	uint32_t key = (uint32_t)fm_mix(cable), i;
+
+	for (uint32_t slot = 0; hash_next(&c->by_cable, key, &slot, &i);)
+		if (c->change[i].cable == cable)
+			return c->change[i].at;
+	return 0;
+}
+
+const char *fm_cables_why(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	const struct fm_link_change l = {
+		.node = node, .peer = torus_neighbour(shape, node, port),
+		.port = (uint8_t)port, .peer_port = (uint8_t)torus_dir_opposite(shape, port),
+	};
+
+	*since = find_change(fm->root->cables, node * TORUS_MAX_DIMS + port);
+	return find_reason(fm, NULL, &l);
+}
+
 /* Room for one more. Return: false: no memory. */
 static bool make_room(struct fm_cables *c)
 {

@@ -18,6 +18,11 @@ void fm_cables_free(struct fm_root *r);
  * come back by it.
  */
 uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t);
+/*
+ * Why the cable at @port, one with "+", of that node is lost, or NULL: that is not known. @since:
+ * since when; 0: since before this root began.
+ */
+const char *fm_cables_why(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since);
 /* Logs what was found. */
 void fm_cables_tell(struct fm *fm);
 
