@@ -7,7 +7,8 @@
 It makes torus0 in both and passes on packets between them. To the datagram from the first
 namespace that carries record NUMBER it does FAULT: lose, double, swap (with the next one), or
 alter (in a way that the checksum of UDP does not detect). "tcp:NUMBER" alters the full segment of
-this number in the same way. Prints "ready" and runs until it is killed.
+this number in the same way. "done:NUMBER" loses as many of the answers that say that the flow is
+done. Prints "ready" and runs until it is killed.
 """
 import ctypes
 import fcntl
@@ -22,6 +23,7 @@ IFF_TUN_NO_PI = 0x1001
 CLONE_NEWNET = 0x40000000
 MTU = 1500
 HEAD = 24		# struct record
+ANSWER = 16		# struct ack
 TCP, UDP = 6, 17
 
 
@@ -57,6 +59,7 @@ class Path:
         self.faults = faults
         self.segments = 0
         self.kept = None
+        self.done = sum(number for what, number in faults if what == "done")
 
     def fault(self, packet):
         proto, at = payload(packet)
@@ -66,6 +69,14 @@ class Path:
             self.segments += 1
             return self.faults.pop(("tcp", self.segments), None)
         return None
+
+    def answers(self, packet):
+        """The same for a packet in the other direction."""
+        proto, at = payload(packet)
+        if self.done and proto == UDP and len(packet) == at + ANSWER and any(packet[at + 8:]):
+            self.done -= 1
+            return []
+        return [packet]
 
     def passes(self, packet):
         """What comes out for this packet."""
@@ -84,14 +95,15 @@ def main(args):
     faults = {}
     for word in args[4:]:
         what, number = word.split(":")
-        faults["tcp" if what == "tcp" else "udp", int(number)] = "alter" if what == "tcp" else what
+        kind = what if what in ("tcp", "done") else "udp"
+        faults[kind, int(number)] = "alter" if what == "tcp" else what
     near, far = open_tun(args[0], args[1]), open_tun(args[2], args[3])
     path = Path(faults)
     print("ready", flush=True)
     while True:
         for tun in select.select([near, far], [], [])[0]:
             packet = os.read(tun, 65536)
-            for out in path.passes(packet) if tun == near else [packet]:
+            for out in path.passes(packet) if tun == near else path.answers(packet):
                 os.write(far if tun == near else near, out)
 
 

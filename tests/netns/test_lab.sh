@@ -20,6 +20,14 @@ running() { is .state running; }
 # Whether the fabric has recovered at a version greater than $1.
 newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)); }
 
+# What the NICs counted beside their traffic, and what the managers said last.
+# shellcheck disable=SC2317
+explain() {
+	"$bin/fabricctl" counters --lab "$lab" --json |
+		jq -c '.[] | {node, injected, delivered, parked, replayed, unreachable, returned, held, host_drops}'
+	tail -n 20 /run/torus/"$lab"/*/fabricd.log
+}
+
 # --- bring-up -----------------------------------------------------------------
 
 raise() { lab up "$shape" "${patience[@]}"; }

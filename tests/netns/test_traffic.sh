@@ -75,6 +75,7 @@ check "UDP: two swapped" judged 1 udp "0 0 1 0" swap:100
 check "UDP: one altered" judged 1 udp "0 0 0 1" alter:100
 check "UDP: several of each" judged 1 udp "2 2 1 2" lose:20 lose:40 double:60 double:61 swap:80 \
 	alter:100 alter:101
+check "UDP: many answers to the end lost" judged 0 udp "0 0 0 0" done:20
 check "TCP: a clean path" judged 0 tcp "0 0 0 0"
 check "TCP: one altered" judged 1 tcp "0 0 0 1" tcp:100
 flags=(--dscp 8)

@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "traffic_judge.h"
 
 #define ACK_EVERY 16
 #define ACK_IDLE_MS 5
 #define FIN_EVERY_MS 100
+#define DONE_EVERY_MS 10
 #define LATE_S 5		/* after the last record and the first end record: what is missing is lost */
 
 /** struct ack - @received of the datagrams, each once */
@@ -96,19 +96,43 @@ void traffic_udp_send(int fd, const struct load *load, struct flow *f)
 	finish_flow(fd, f, &ack);
 }
 
-static void send_count(int fd, const struct flow *f, bool done)
+/* Return: false: an answer before it was refused, because the sender has closed its socket. */
+static bool send_count(int fd, const struct flow *f, bool done)
 {
 	struct ack a = { .received = f->received, .done = done };
 
 	/* A lost answer is repeated by the next one. */
-	if (send(fd, &a, sizeof(a), MSG_DONTWAIT) < 0)
-		return;
+	return send(fd, &a, sizeof(a), MSG_DONTWAIT) >= 0 || errno != ECONNREFUSED;
 }
 
 /* The end record comes again until it is answered: it says nothing of those still missing. */
 static bool is_over(const struct judge *j, double now)
 {
 	return judge_has_all(j) || now - j->latest > (j->ended ? LATE_S : TRAFFIC_PATIENCE_S + 5);
+}
+
+/* Discards what still comes for a moment. Return: false: an answer was refused. */
+static bool rest_a_moment(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char buf[sizeof(struct record)];
+
+	poll(&p, 1, DONE_EVERY_MS);
+	while (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) >= 0)
+		;
+	return errno != ECONNREFUSED;
+}
+
+/*
+ * Says that the flow is done until the sender has closed its socket. A number of answers would not
+ * do: all that are sent within a short time may be lost, and the sender would ask in vain.
+ */
+static void say_done(int fd, const struct flow *f)
+{
+	double end = traffic_now() + TRAFFIC_PATIENCE_S;
+
+	while (send_count(fd, f, true) && rest_a_moment(fd) && traffic_now() < end)
+		;
 }
 
 void traffic_udp_receive(int fd, struct flow *f)
@@ -141,8 +165,5 @@ void traffic_udp_receive(int fd, struct flow *f)
 			unanswered = 0;
 		}
 	}
-	for (int i = 0; i < 5; i++) {
-		send_count(fd, f, true);
-		usleep(2000);
-	}
+	say_done(fd, f);
 }
