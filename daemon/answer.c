@@ -25,7 +25,7 @@ static const struct answer_cmd commands[] = {
 	{ "table", "", KNOWN, answer_table, NULL, NULL },
 	{ "root", "", KNOWN, answer_root, NULL, NULL },
 	{ "move", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_move, NULL, NULL },
-	{ "exclude", " node port links reason for", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL, NULL },
+	{ "exclude", " node port links reason for force", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL, NULL },
 	{ "include", " node port links", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL, NULL },
 	{ "port", " node port up", ANSWER_ROOT | ANSWER_CHANGE, answer_set_port, NULL,
 	  &question_port_set },

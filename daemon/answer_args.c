@@ -161,7 +161,7 @@ static bool is_number(const char *key)
 
 static bool is_flag(const char *key)
 {
-	return is_named(" follow lanes degraded brief up flows runs", key);
+	return is_named(" follow lanes degraded brief up flows runs force", key);
 }
 
 static bool is_list(const char *key)

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "daemon/answer.h"
 #include "daemon/record.h"
@@ -710,6 +711,55 @@ static bool changes_link(const struct fabricd *d, const struct record_event *e)
 				  e->exclude.on ? o : NULL);
 }
 
+/* "1,1 ('n1-1'), 2,1 ('n2-1') and 3 more" */
+static void name_severed(const struct fabricd *d, const struct fm_severed *s, char *buf, size_t room)
+{
+	uint32_t n = s->nodes < FM_SEVERED_MAX ? s->nodes : FM_SEVERED_MAX;
+	char at[TORUS_TEXT_MAX];
+	size_t len = 0;
+
+	*buf = '\0';
+	for (uint32_t i = 0; i < n && len < room; i++) {
+		const struct fm_entry *e = fm_node(d->fm, s->node[i]);
+
+		len += (size_t)snprintf(buf + len, room - len, "%s%s ('%.32s')", i ? ", " : "",
+					torus_node_text(fm_shape(d->fm), s->node[i], at),
+					e ? e->name : "");
+	}
+	if (n < s->nodes && len < room)
+		snprintf(buf + len, room - len, " and %u more", s->nodes - n);
+}
+
+/*
+ * No order that cuts nodes off is taken by mistake: it is looked at when it is given, after all
+ * others. Return: false, and the request is answered.
+ */
+static bool cuts_nothing(struct request *rq, size_t n)
+{
+	struct fm_target *end = calloc(n, sizeof(*end));
+	struct fm_severed s = { .nodes = 0 };
+	struct record_event e;
+	char who[400];
+	int err = end ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < n && read_link(rq, i, &e); i++)
+		end[i] = (struct fm_target) { e.exclude.node, e.exclude.port };
+	if (!err)
+		err = fm_exclude_severs(rq->d->fm, end, (uint32_t)n, &s);
+	free(end);
+	if (err == -ENOMEM) {
+		answer_error(rq, "failed", "no memory to find out what would be cut off");
+		return false;
+	}
+	if (err || !s.nodes)	/* what else is wrong is told when the order is taken */
+		return true;
+	name_severed(rq->d, &s, who, sizeof(who));
+	answer_error(rq, "cuts-off", "would cut off %s, and leave %llu pairs of nodes without a "
+		     "path: nothing was excluded; --force excludes all the same", who,
+		     (unsigned long long)s.pairs);
+	return false;
+}
+
 /* All links are understood before the first is changed, and one table has all of them. */
 static void exclude_ports(struct request *rq, bool on)
 {
@@ -724,6 +774,8 @@ static void exclude_ports(struct request *rq, bool on)
 		if (!read_link(rq, i, &e))
 			return;
 	if (on && !take_order(rq, &e.exclude.order))
+		return;
+	if (on && !json_is_true(json_object_get(rq->args, "force")) && !cuts_nothing(rq, n))
 		return;
 	for (size_t i = 0; i < n && read_link(rq, i, &e); i++) {
 		if (!changes_link(rq->d, &e))

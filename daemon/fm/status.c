@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Answers to questions; nothing here changes a machine. */
+#include <errno.h>
 #include <string.h>
 #include <torus/topology.h>
 
@@ -21,6 +22,7 @@
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/guard.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/facts.h"
@@ -303,6 +305,14 @@ uint64_t fm_out_until(const struct fm *fm, uint32_t node)
 			at = until;
 	}
 	return at;
+}
+
+int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t n,
+		      struct fm_severed *out)
+{
+	if (!fm_is_root(fm))
+		return -EPERM;
+	return fm->root->settled && fm->table.version ? fm_guard_look(fm, end, n, out) : -EAGAIN;
 }
 
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i)

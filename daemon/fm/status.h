@@ -329,6 +329,33 @@ uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port
 /** fm_out_until() - when the first port of a node out of service comes back; 0: none by itself */
 uint64_t fm_out_until(const struct fm *fm, uint32_t node);
 
+#define FM_SEVERED_MAX 8	/* named */
+
+/** struct fm_target - what an order is about: a port of a node, -1 for all of them */
+struct fm_target {
+	uint32_t node;
+	int port;
+};
+
+/**
+ * struct fm_severed - what exclusions would part
+ * @nodes: how many would be cut off from the largest part of those that they are joined to now;
+ *	the first of them are in @node
+ * @pairs: from one node to another, that would have no path any more
+ */
+struct fm_severed {
+	uint32_t nodes, node[FM_SEVERED_MAX];
+	uint64_t pairs;
+};
+
+/**
+ * fm_exclude_severs() - what the exclusion of these @n would part, after all orders so far (root)
+ * Nodes that are excluded as a whole, or out of service, or dead, need no path.
+ * Return: 0, -EPERM not the root, -EAGAIN still bootstrapping, -ENOMEM.
+ */
+int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t n,
+		      struct fm_severed *out);
+
 /** fm_order() - the orders of the table by number; NULL past the last (node/orders.h) */
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i);
 

@@ -34,6 +34,7 @@
  * @no_change: what it is told is so already
  * @change_error: what the manager returns when it is told to change something; @once: the first time
  * @privileged: whoever asks may change things; @uid, @at: who and where that is
+ * @severs: so many nodes would be cut off by exclusions of ports -y
  * @more_faulty: cables of a dead node, beside the first two that are faulty
  * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
  * @root_says: reply of the root to what is passed on to it; NULL: it is silent
@@ -58,7 +59,8 @@ struct asked {
 	bool lately[NODES];
 	struct fm_candidate_status candidate[3];
 	unsigned int ncandidates;
-	unsigned int rows_read, more_faulty;
+	unsigned int rows_read, more_faulty, severs;
+	int severs_error;
 	bool equal_rows;
 	int nic_error, flows_error, change_error;
 	bool once, no_change;

@@ -415,7 +415,9 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return NULL;
 	if (f->early)
 		return early_answer(f, cmd);
-	if (f->former && (json_object_get(request, "runs") ||
+	if (f->cuts_off && !strcmp(cmd, "exclude") && !json_object_get(request, "force"))
+		return NULL;
+	if (f->former && (json_object_get(request, "runs") || json_object_get(request, "force") ||
 			  (strcmp(cmd, "status") && json_object_get(request, "links"))))
 		return NULL;
 	if (f->root_away && (!strcmp(cmd, "rows") || !strcmp(cmd, "exclude") || !strcmp(cmd, "move")))
@@ -512,7 +514,7 @@ static char *reply_with(struct fake *f, json_t *data, bool more)
 				  "more", more, "rootless", rootless(f));
 	else
 		reply = json_pack("{sb ss ss}", "ok", 0, "code", f->early ? "not-ready" :
-				  f->root_away ? "unreachable" : "usage", "error",
+				  f->root_away ? "unreachable" : f->cuts_off ? "cuts-off" : "usage", "error",
 				  f->early ? "the fabric is still bootstrapping" :
 				  f->root_away ? "there is no root" : "no such thing in this fabric");
 	text = json_dumps(reply, JSON_COMPACT);

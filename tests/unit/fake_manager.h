@@ -34,6 +34,7 @@
  * @calls: nodes that it called, of them those that follow it, and another; those without an address
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
+ * @cuts_off: nodes would be cut off by each exclusion
  * @unchanged: how many changes to come are so already
  * @former: of a release that knows no runs of rows, and no links in brief, nor if there was a change
  * @early: there is no table: the manager knows this as "own" of its status, and nothing else
@@ -65,7 +66,7 @@ struct fake {
 	uint32_t root;
 	const char *root_state;
 	unsigned int calls[4];
-	bool split, former;
+	bool split, former, cuts_off;
 	const char *early;
 	const char *raw;
 	json_t *request;

@@ -7,7 +7,7 @@ stage-tests := test_fm_init test_fm_bootstrap test_fm_address test_fm_row test_f
 	test_fm_discover test_fm_grow test_fm_settle test_fm_restart test_fm_recall test_fm_damp test_fm_cables \
 	test_fm_alternate test_fm_table \
 	test_fm_status test_fm_log test_fm_memory test_fm_guests test_fm_places \
-	test_fm_isolated test_fm_obey test_fm_epoch test_quorum test_quorum_tables test_changes test_fm_claim test_fm_claim_table \
+	test_fm_isolated test_fm_guard test_fm_obey test_fm_epoch test_quorum test_quorum_tables test_changes test_fm_claim test_fm_claim_table \
 	test_fm_follow test_fm_uplink test_fm_wave test_fm_candidate test_fm_vanish test_fm_anew \
 	test_fm_orders test_fm_keep test_fm_kept test_fm_parts test_fm_parts_first test_fm_move test_fm_calls test_fm_calls_who test_fm_heard test_fm_ranks \
 	test_fm_back \

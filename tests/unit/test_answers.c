@@ -383,6 +383,33 @@ static void coord(void **state)
 	"{'node':[2,1],'state':'up','ports':{'+x':'admin','+y':'wiring','-y':'held'}}]," ORDERS
 #define ALL_FAULTY "'ports':{'+x':'fault','+y':'fault','-x':'fault','-y':'fault'}"
 
+/* What cuts other nodes off is refused as a whole, unless that is said to be wanted. */
+static void guarded(void **state)
+{
+	(void)state;
+	a.severs = 2;
+	refuses("{'cmd':'exclude','node':'1,1','port':'-y'}", "cuts-off",
+		"would cut off 1,0 ('bob'), 2,0 (''), and leave 22 pairs of nodes without a path: "
+		"nothing was excluded; --force excludes all the same");
+	a.severs = 11;
+	refuses("{'cmd':'exclude','links':['bob','1,1:-y']}", "cuts-off",
+		"would cut off 1,0 ('bob'), 2,0 (''), 0,1 ('dan'), 1,1 ('eve'), 2,1 ('own'), 0,0 "
+		"('ann'), 1,0 ('bob'), 2,0 ('') and 3 more, and leave 22 pairs of nodes without a "
+		"path: nothing was excluded; --force excludes all the same");
+	refuses("{'cmd':'exclude','node':'1,1','port':'-y','force':1}", "usage",
+		"exclude: argument 'force' has the wrong type, allowed: true or false");
+	a.severs_error = -ENOMEM;
+	refuses("{'cmd':'exclude','node':'1,1','port':'-y','force':false}", "failed",
+		"no memory to find out what would be cut off");
+	does("");
+	says("{'cmd':'exclude','node':'1,1','port':'-y','force':true}", EXCLUDED("true"));
+	does("exclude 4 3 at 50\n");
+	a.severs_error = 0;
+	says("{'cmd':'include','node':'1,1','port':'-y'}", EXCLUDED("true"));
+	says("{'cmd':'exclude','node':'1,1','port':'+y'}", EXCLUDED("true"));
+	does("include 4 3 at 50\nexclude 4 1 at 50\n");
+}
+
 static void table(void **state)
 {
 	(void)state;
@@ -705,6 +732,7 @@ int main(void)
 		TEST(another_becomes_root_later),
 		TEST(nodes), TEST(some_nodes), TEST(nodes_without_root),
 		TEST(coord),
+		TEST(guarded),
 		TEST(table),
 		TEST(excluded_and_included), TEST(nothing_to_change),
 		TEST(excluded_and_kept),

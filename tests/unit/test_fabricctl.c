@@ -693,6 +693,26 @@ static void tries_exclusions(void **state)
 	assert_string_not_equal(json_string_value(json_object_get(fake.request, "cmd")), "exclude");
 }
 
+/* What the root refuses for it cuts nodes off is a problem of the fabric; --force is passed on. */
+static void forces_exclusions(void **state)
+{
+	(void)state;
+	fake.cuts_off = true;
+	expect("exclude 1,0:+x", 1);
+	has(err, "no such thing");
+	expect("exclude 1,0:+x 0,1", 1);
+	expect("exclude 1,0:+x --force", 0);
+	assert_true(json_is_true(json_object_get(fake.request, "force")));
+	expect("exclude 1,0:+x 0,1 --force", 0);
+	assert_true(json_is_true(json_object_get(fake.request, "force")));
+	fake.cuts_off = false;
+	fake.former = true;
+	expect("exclude 1,0:+x --force", 0);
+	assert_null(json_object_get(fake.request, "force"));
+	expect("exclude 1,0:+x 0,1 --force", 0);
+	assert_null(json_object_get(fake.request, "force"));
+}
+
 /* A manager of an earlier release is asked for one link after the other. */
 static void excludes_one_by_one(void **state)
 {
@@ -918,6 +938,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(verifies, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(excludes_on_purpose, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tries_exclusions, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(forces_exclusions, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(excludes_one_by_one, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_what_is_not_safe, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_why_an_eye_is_shut, fake_setup,

@@ -83,6 +83,7 @@ static void wrong_changes(void **state)
 		{ "exclude 0,0:x", "'x' is no port, allowed are + or - and one of x, y\n" },
 		{ "exclude --dry-run --reason dust 0,0", "excludes nothing" },
 		{ "exclude --dry-run --for 1h 0,0", "--for: --dry-run excludes nothing" },
+		{ "exclude -n --force 0,0", "--force: --dry-run excludes nothing" },
 		{ "exclude --for 1 0,0", "--for '1': allowed are 1s to 365d" },
 		{ "exclude --for 0.5s 0,0", "allowed are 1s to 365d" },
 		{ "exclude --for 366d 0,0", "'366d': allowed are 1s to 365d" },

@@ -30,8 +30,8 @@ static void show_excluded(const json_t *table)
 }
 
 /* Adds the request to @list. Return: OK, or why not, which is said. */
-static int add_request(struct ask *a, const char *cmd, const char *what, const char *reason,
-		       uint64_t term, json_t *list)
+static int add_request(struct ask *a, const char *cmd, const char *what,
+		       const struct exclusion *how, json_t *list)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 	bool link = strchr(what, ':');
@@ -43,10 +43,12 @@ static int add_request(struct ask *a, const char *cmd, const char *what, const c
 	j = json_pack("{ss ss}", "cmd", cmd, "node", node);
 	if (link)
 		json_object_set_new(j, "port", json_string(port));
-	if (reason)
-		json_object_set_new(j, "reason", json_string(reason));
-	if (term)
-		json_object_set_new(j, "for", json_integer((json_int_t)term));
+	if (how && how->reason)
+		json_object_set_new(j, "reason", json_string(how->reason));
+	if (how && how->term)
+		json_object_set_new(j, "for", json_integer((json_int_t)how->term));
+	if (how && how->force)
+		json_object_set_new(j, "force", json_true());
 	json_array_append_new(list, j);
 	return OK;
 }
@@ -88,7 +90,7 @@ static json_t *join_requests(const json_t *requests)
 	return all;
 }
 
-/* A manager of an earlier release takes one after the other. */
+/* A manager of an earlier release takes one after the other, whatever they cut off. */
 static int ask_each(struct ask *a, const json_t *requests, json_t **data)
 {
 	int status = OK;
@@ -96,6 +98,7 @@ static int ask_each(struct ask *a, const json_t *requests, json_t **data)
 	json_t *v;
 
 	json_array_foreach(requests, i, v) {
+		json_object_del(v, "force");
 		json_decref(*data);
 		*data = NULL;
 		status = ask(a, json_incref(v), data);
@@ -110,14 +113,14 @@ static int ask_all(struct ask *a, const json_t *requests, json_t **data)
 	bool unknown = false;
 	int status;
 
-	if (json_array_size(requests) == 1)
-		return ask_each(a, requests, data);
-	status = ask_try(a, join_requests(requests), data, &unknown);
+	status = ask_try(a, json_array_size(requests) == 1 ?
+			    json_incref(json_array_get(requests, 0)) : join_requests(requests),
+			 data, &unknown);
 	return unknown ? ask_each(a, requests, data) : status;
 }
 
-int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
-		     uint64_t term, char **what, int n)
+int change_exclusion(const struct ctl *ctl, const char *cmd, const struct exclusion *how,
+		     char **what, int n)
 {
 	json_t *requests = json_array(), *data = NULL;
 	int status = OK;
@@ -130,7 +133,7 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
 	}
 	/* All are understood before the first is done. */
 	for (int i = 0; status == OK && i < n; i++)
-		status = add_request(&a, cmd, what[i], reason, term, requests);
+		status = add_request(&a, cmd, what[i], how, requests);
 	if (status == OK)
 		status = ask_all(&a, requests, &data);
 	if (status == OK && ctl->json)

@@ -6,11 +6,22 @@
 #include "command.h"
 
 /**
- * change_exclusion() - @cmd: "exclude" or "include"; @what: @n of NODE or LINK
- * @reason: of an exclusion, or NULL; @term: seconds after which it ends, 0 for never
+ * struct exclusion - how links and nodes are excluded
+ * @reason: or NULL; @term: seconds after which it ends, 0 for never
+ * @force: also if nodes are cut off
  */
-int change_exclusion(const struct ctl *ctl, const char *cmd, const char *reason,
-		     uint64_t term, char **what, int n);
+struct exclusion {
+	const char *reason;
+	uint64_t term;
+	bool force;
+};
+
+/**
+ * change_exclusion() - @cmd: "exclude" or "include"; @what: @n of NODE or LINK
+ * @how: of an exclusion, or NULL
+ */
+int change_exclusion(const struct ctl *ctl, const char *cmd, const struct exclusion *how,
+		     char **what, int n);
 
 /** change_port() - @link, an end of a cable, goes down or @up */
 int change_port(const struct ctl *ctl, const char *link, bool up);

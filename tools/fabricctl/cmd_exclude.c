@@ -8,27 +8,30 @@
 #define TERM_MAX (365 * 86400 * SEC)
 
 static bool dry;
-static const char *reason, *term;
+static struct exclusion how;
+static const char *term;
 
 static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 {
 	uint64_t ns = 0;
 
-	if (dry && (reason || term))
+	if (dry && (how.reason || term || how.force))
 		return fail("--%s: --dry-run excludes nothing: leave one of them out",
-			    reason ? "reason" : "for");
+			    how.reason ? "reason" : term ? "for" : "force");
 	if (term && time_parse(term, SEC, TERM_MAX, &ns))
 		return fail("--for '%s': allowed are 1s to 365d, with a unit: s, min, h or d", term);
+	how.term = ns / SEC;
 	return dry ? dry_run_exclude(ctl, argv, argc) :
-		     change_exclusion(ctl, "exclude", reason, ns / SEC, argv, argc);
+		     change_exclusion(ctl, "exclude", &how, argv, argc);
 }
 
 static const struct opt exclude_opts[] = {
 	{ OPT_FLAG, "dry-run", 'n', NULL, &dry, 0, 0, "only say what would break" },
-	{ OPT_TEXT, "reason", 'r', "TEXT", &reason, 0, 0,
+	{ OPT_TEXT, "reason", 'r', "TEXT", &how.reason, 0, 0,
 	  "kept with who excludes it, and since when" },
 	{ OPT_TEXT, "for", 'f', "DURATION", &term, 0, 0,
 	  "include it again after that time: 30min, 2h, 1d" },
+	{ OPT_FLAG, "force", 0, NULL, &how.force, 0, 0, "also if nodes or pairs lose their paths" },
 	{ .kind = OPT_END }
 };
 
@@ -41,9 +44,11 @@ COMMAND(cmd_exclude) = {
 		"when the root starts anew or another node becomes root.\n"
 		"Only root and the control group may exclude; anyone may use --dry-run, whose exit\n"
 		"status is 1 if pairs of other nodes would lose their path.\n"
-		"Exit status 1: not in force after 2 s. 5: no root answers. 3: in force, but not\n"
-		"more than half of the candidates for the root have it on disk, so it could be\n"
-		"forgotten if all nodes lost their power now ('fabricctl root' shows them).",
+		"If other nodes would be cut off, the root names them and excludes nothing, unless\n"
+		"--force is given. Exit status 1: so it was, or not in force after 2 s. 5: no root\n"
+		"answers. 3: in force, but not more than half of the candidates for the root have it\n"
+		"on disk, so it could be forgotten if all nodes lost their power now ('fabricctl root'\n"
+		"shows them).",
 	.opts = exclude_opts,
 	.min = 1,
 	.max = ANY_ARGS,

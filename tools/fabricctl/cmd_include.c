@@ -3,7 +3,7 @@
 
 static int cmd_include(struct ctl *ctl, int argc, char **argv)
 {
-	return change_exclusion(ctl, "include", NULL, 0, argv, argc);
+	return change_exclusion(ctl, "include", NULL, argv, argc);
 }
 
 COMMAND(cmd_include) = {

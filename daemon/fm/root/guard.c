@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which nodes an exclusion would cut off: of the nodes that healthy links join now, all but the
+ * largest part into which they would fall. Each two nodes that links join have a path, if need be
+ * through relays, so no rows are computed.
+ *
+ * Counts with all orders given so far, also those that no table has yet.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <torus/route.h>
+
+#include "daemon/fm/root/guard.h"
+#include "daemon/fm/status.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/service.h"
+
+/**
+ * struct search - the nodes before [0] and after [1]
+ * @out: of each node, the ports that are not used
+ * @gone: nodes that need no path: they are dead, or out of service, or will be
+ * @size: nodes of each part, by its lowest node; @best: the largest part after of each one before
+ */
+struct search {
+	uint16_t *out[2];
+	bool *gone;
+	struct torus_health *health[2];
+	uint32_t *size[2];
+	uint32_t *best;
+};
+
+static bool has_nic(const struct fm_entry *e)
+{
+	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
+}
+
+static bool prepare_search(struct search *s, const struct fm *fm)
+{
+	const struct fm_table *t = &fm->table;
+
+	s->gone = calloc(t->nodes, sizeof(*s->gone));
+	s->best = calloc(t->nodes, sizeof(*s->best));
+	for (int i = 0; i < 2; i++) {
+		s->out[i] = calloc(t->nodes, sizeof(uint16_t));
+		s->size[i] = calloc(t->nodes, sizeof(uint32_t));
+		if (!s->out[i] || !s->size[i])
+			return false;
+	}
+	if (!s->gone || !s->best)
+		return false;
+	for (uint32_t node = 0; node < t->nodes; node++) {
+		s->gone[node] = !has_nic(&t->entry[node]) || fm_service_is_out(fm, node);
+		s->out[0][node] = s->out[1][node] = t->closed[node] | fm->root->admin[node];
+	}
+	return true;
+}
+
+static void free_search(struct search *s)
+{
+	for (int i = 0; i < 2; i++) {
+		torus_health_free(s->health[i]);
+		free(s->out[i]);
+		free(s->size[i]);
+	}
+	free(s->gone);
+	free(s->best);
+}
+
+static uint32_t part_of(const struct search *s, int i, uint32_t node)
+{
+	return torus_health_component(s->health[i], node);
+}
+
+/* Return: false: no memory. */
+static bool find_parts(struct search *s, const struct torus_shape *shape)
+{
+	uint32_t nodes = torus_nodes(shape);
+
+	for (int i = 0; i < 2; i++)
+		if (torus_health_new(shape, s->out[i], &s->health[i]))
+			return false;
+	for (int i = 0; i < 2; i++)
+		for (uint32_t node = 0; node < nodes; node++) {
+			uint32_t part = part_of(s, i, node);
+
+			if (part == TORUS_NO_NODE)
+				return false;
+			s->size[i][part] += !s->gone[node];
+		}
+	for (uint32_t node = 0; node < nodes; node++)
+		s->best[node] = TORUS_NO_NODE;
+	for (uint32_t node = 0; node < nodes; node++) {
+		uint32_t is = part_of(s, 1, node), *best = &s->best[part_of(s, 0, node)];
+
+		if (*best == TORUS_NO_NODE || s->size[1][is] > s->size[1][*best])
+			*best = is;
+	}
+	return true;
+}
+
+static void count_severed(const struct search *s, uint32_t nodes, struct fm_severed *out)
+{
+	*out = (struct fm_severed) { .nodes = 0 };
+	for (uint32_t node = 0; node < nodes; node++) {
+		uint32_t was = part_of(s, 0, node), is = part_of(s, 1, node);
+
+		if (s->gone[node])
+			continue;
+		out->pairs += s->size[0][was] - s->size[1][is];
+		if (is == s->best[was])
+			continue;
+		if (out->nodes < FM_SEVERED_MAX)
+			out->node[out->nodes] = node;
+		out->nodes++;
+	}
+}
+
+int fm_guard_look(const struct fm *fm, const struct fm_target *end, uint32_t n,
+		  struct fm_severed *out)
+{
+	const struct fm_table *t = &fm->table;
+	struct search s = { .gone = NULL };
+	bool fine = prepare_search(&s, fm);
+
+	for (uint32_t i = 0; fine && i < n; i++) {
+		if (end[i].port < 0)
+			s.gone[end[i].node] = true;
+		s.out[1][end[i].node] |= (uint16_t)(end[i].port < 0 ? (1u << 2 * fm->ndims) - 1 :
+						    1u << end[i].port);
+	}
+	fine = fine && find_parts(&s, &t->shape);
+	if (fine)
+		count_severed(&s, t->nodes, out);
+	free_search(&s);
+	return fine ? 0 : -ENOMEM;
+}

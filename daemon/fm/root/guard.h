@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which nodes an exclusion would cut off. */
+#ifndef FM_GUARD_H
+#define FM_GUARD_H
+
+#include <stdint.h>
+
+struct fm;
+struct fm_severed;
+struct fm_target;
+
+/* As fm_exclude_severs(), at the root. */
+int fm_guard_look(const struct fm *fm, const struct fm_target *end, uint32_t n,
+		  struct fm_severed *out);
+
+#endif /* FM_GUARD_H */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which nodes an exclusion would cut off, as the root finds it before it takes the order. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "stage_flaps.h"
+
+/* Return: how many nodes the exclusion of these would cut off; @s: also which. */
+static uint32_t severs(const struct fm_target *t, uint32_t n, struct fm_severed *out)
+{
+	assert_int_equal(fm_exclude_severs(s.fm, t, n, out), 0);
+	return out->nodes;
+}
+
+static void exclude(uint32_t node, int port)
+{
+	assert_int_equal(fm_exclude(s.fm, node, port, true, s.now), 0);
+}
+
+static void start(const char *shape)
+{
+	root_of(shape);
+	lives(5000);
+}
+
+/* A node is cut off by its last cable. Orders count that no table has yet. */
+static void test_last_cable(void **state)
+{
+	struct fm_severed out;
+
+	(void)state;
+	start("4x4");
+	for (int p = 0; p < 3; p++) {
+		const struct fm_target next = { 5, p };
+
+		assert_int_equal(severs(&next, 1, &out), 0);
+		assert_int_equal(out.pairs, 0);
+		assert_int_equal(fm_exclude_first(s.fm, 5, p, true, NULL, s.now), 0);
+		assert_int_equal(fm_node(s.fm, 5)->admin, 0);
+	}
+	assert_int_equal(severs(&(struct fm_target){ 5, 3 }, 1, &out), 1);
+	assert_int_equal(out.node[0], 5);
+	assert_int_equal(out.pairs, 30);
+	/* By its other end, too. */
+	assert_int_equal(severs(&(struct fm_target){ 1, 1 }, 1, &out), 1);
+	assert_int_equal(out.node[0], 5);
+	/* That is wanted if the node itself is named, and it is out of service then. */
+	assert_int_equal(severs(&(struct fm_target){ 5, -1 }, 1, &out), 0);
+	exclude(5, -1);
+	assert_int_equal(severs(&(struct fm_target){ 1, 1 }, 1, &out), 0);
+	stage_end(&s);
+}
+
+/* Several exclusions at once: each alone would part nothing. */
+static void test_together(void **state)
+{
+	const struct fm_target ring[] = { { 1, 0 }, { 4, 0 } };
+	const struct fm_target whole[] = { { 1, -1 }, { 4, -1 } };
+	struct fm_severed out;
+
+	(void)state;
+	start("6");
+	assert_int_equal(severs(ring, 1, &out), 0);
+	assert_int_equal(severs(ring + 1, 1, &out), 0);
+	assert_int_equal(severs(ring, 2, &out), 3);
+	assert_int_equal(out.node[0], 2);
+	assert_int_equal(out.node[2], 4);
+	assert_int_equal(out.pairs, 18);
+	/* 2 and 3 on one side of the nodes that go, 0 and 5 on the other. */
+	assert_int_equal(severs(whole, 2, &out), 2);
+	assert_int_equal(out.node[0], 2);
+	assert_int_equal(out.pairs, 8);
+	/* What is cut off already is no reason to refuse. */
+	exclude(1, 0);
+	exclude(4, 0);
+	assert_int_equal(severs(ring, 2, &out), 0);
+	assert_int_equal(severs(&(struct fm_target){ 2, 0 }, 1, &out), 1);
+	assert_int_equal(out.pairs, 4);
+	stage_end(&s);
+}
+
+static void test_who_is_told(void **state)
+{
+	struct fm_severed out;
+
+	(void)state;
+	start("24");
+	exclude(0, 0);
+	assert_int_equal(severs(&(struct fm_target){ 11, 0 }, 1, &out), 11);
+	assert_int_equal(out.node[FM_SEVERED_MAX - 1], 8);
+	assert_int_equal(out.pairs, 2 * 11 * 13);
+	stage_end(&s);
+	stage_init(&s, "4x4", 5);
+	s.deaf = "init ping log ";
+	stage_start(&s);
+	assert_int_equal(fm_exclude_severs(s.fm, &(struct fm_target){ 5, 0 }, 1, &out), -EPERM);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_last_cable),
+		cmocka_unit_test(test_together),
+		cmocka_unit_test(test_who_is_told),
+	};
+
+	return cmocka_run_group_tests_name("fm_guard", all, NULL, NULL);
+}
