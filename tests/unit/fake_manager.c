@@ -212,14 +212,20 @@ static json_t *degraded(const struct fake *f)
 	return list;
 }
 
-static json_t *links(const struct fake *f, struct range of)
+static json_t *links(struct fake *f, struct range of)
 {
 	json_t *list = json_array();
 
 	for (uint32_t id = of.from; id < of.to; id++)
 		for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
-			if (f->shape.size[p % f->shape.ndims] > 1)
-				json_array_append_new(list, link_of(f, id, p));
+			if (f->shape.size[p % f->shape.ndims] > 1) {
+				json_t *l = link_of(f, id, p);
+
+				if (f->queued)
+					json_object_set_new(l, "queued_packets", json_integer(p + 1));
+				json_array_append_new(list, l);
+			}
+	f->queued -= f->queued > 0;
 	return list;
 }
 
@@ -334,9 +340,9 @@ static json_t *park(const struct fake *f, int only)
 	for (uint32_t id = 0; id < f->nodes; id++)
 		if (only < 0 || (uint32_t)only == id)
 			json_array_append_new(list, json_pack("{so si si sI sI si}", "node",
-					      place(f, id), "parked", id, "unresolved", 2, "bytes",
-					      (json_int_t)id * 4096, "bytes_max",
-					      (json_int_t)16 << 20, "held", 5));
+					      place(f, id), "parked", f->at_rest ? 0 : id, "unresolved",
+					      2, "bytes", (json_int_t)id * 4096, "bytes_max",
+					      (json_int_t)16 << 20, "held", f->at_rest ? 0 : 5));
 	return list;
 }
 

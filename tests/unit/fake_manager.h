@@ -34,6 +34,8 @@
  * @calls: nodes that it called, of them those that follow it, and another; those without an address
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
+ * @queued: in so many answers to come, links have packets in their buffers
+ * @at_rest: no node has parked or held packets
  * @cuts_off: nodes would be cut off by each exclusion
  * @unchanged: how many changes to come are so already
  * @former: of a release that knows no runs of rows, and no links in brief, nor if there was a change
@@ -66,7 +68,8 @@ struct fake {
 	uint32_t root;
 	const char *root_state;
 	unsigned int calls[4];
-	bool split, former, cuts_off;
+	unsigned int queued;
+	bool split, former, cuts_off, at_rest;
 	const char *early;
 	const char *raw;
 	json_t *request;

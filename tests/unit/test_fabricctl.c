@@ -713,6 +713,52 @@ static void forces_exclusions(void **state)
 	assert_null(json_object_get(fake.request, "force"));
 }
 
+/* Drained: in force, no packet at either end, none parked or held; what is left is said. */
+static void drains(void **state)
+{
+	json_t *j, *wait;
+
+	(void)state;
+	fake.queued = 3;
+	expect("drain 1,0:+x --reason dust", 0);
+	has(out, "1,0:+x is drained: the cable may be pulled\n");
+	assert_int_equal(fake.queued, 0);
+	fake.at_rest = true;
+	expect("drain 1,0 2,0:+y", 0);
+	has(out, "1,0, 2,0:+y are drained: the cables may be pulled, and the node stopped\n");
+	fake.queued = 1000000;
+	expect("drain 1,0:+y --timeout 0.3", 6);
+	has(err, "not drained after 0.3 s: 1,0:+y: 2 packets queued; do not pull anything yet");
+	assert_string_equal(out, "");
+	expect("drain 1,0:+y --timeout 0.3 --json", 6);
+	j = printed();
+	assert_true(json_is_false(json_object_get(j, "drained")));
+	assert_true(json_is_true(json_object_get(j, "in_force")));
+	/* The other end of the cable, too, and no other ports. */
+	assert_int_equal(json_array_size(json_object_get(j, "waits")), 2);
+	wait = json_array_get(json_object_get(j, "waits"), 1);
+	assert_string_equal(json_string_value(json_object_get(wait, "port")), "-y");
+	assert_int_equal(json_integer_value(json_object_get(wait, "packets")), 4);
+	json_decref(j);
+	fake.queued = 0;
+	fake.at_rest = false;
+	expect("drain 1,0 --timeout 0.3", 6);
+	has(err, "1,0: 6 packets parked or held; do not pull");
+	expect("drain 1,0:+x", 0);
+	fake.state = "recovering";
+	expect("drain 1,0:+x --timeout 0.3", 6);
+	has(err, "the exclusion is not in force; do not pull");
+	fake.state = "degraded";
+	fake.cuts_off = true;
+	expect("drain 1,0:+x", 1);
+	expect("drain 1,0:+x --force", 0);
+	fake.kept_of = 8;
+	fake.kept_have = 4;
+	expect("drain 1,0:+x --force", 3);
+	has(out, "is drained");
+	fake.kept_of = 0;
+}
+
 /* A manager of an earlier release is asked for one link after the other. */
 static void excludes_one_by_one(void **state)
 {
@@ -939,6 +985,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(excludes_on_purpose, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tries_exclusions, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(forces_exclusions, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(drains, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(excludes_one_by_one, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_what_is_not_safe, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_why_an_eye_is_shut, fake_setup,

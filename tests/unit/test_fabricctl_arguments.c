@@ -89,6 +89,8 @@ static void wrong_changes(void **state)
 		{ "exclude --for 366d 0,0", "'366d': allowed are 1s to 365d" },
 		{ "exclude --for soon 0,0", "'soon': allowed are 1s to 365d" },
 		{ "nodes --map 0,0", "draws all nodes" },
+		{ "drain", "arguments are missing" },
+		{ "drain 0,0:+z", "+z" },
 		{ "exclude :+x", "no such thing" },
 		{ "exclude 0,0:", "no port" },
 		{ "include 0,7:+x", "0,7" },
@@ -201,7 +203,7 @@ static void helps(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "table", "counters", "routes", "trace", "verify", "exclude",
-		"root", "include", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
+		"root", "include", "drain", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab revive", "lab replace",
 		"lab traffic",

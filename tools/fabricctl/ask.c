@@ -351,7 +351,7 @@ int ask(struct ask *ask, json_t *request, json_t **data)
 	return OK;
 }
 
-static int ask_sparing(struct ask *a, json_t *request, json_t **data, const char *code)
+int ask_sparing(struct ask *a, json_t *request, json_t **data, const char *code, bool *spared)
 {
 	int status;
 
@@ -359,24 +359,23 @@ static int ask_sparing(struct ask *a, json_t *request, json_t **data, const char
 	a->spared = false;
 	status = ask(a, request, data);
 	a->spares = NULL;
+	*spared = a->spared;
 	return status;
 }
 
 int ask_try(struct ask *a, json_t *request, json_t **data, bool *unknown)
 {
-	int status = ask_sparing(a, request, data, "usage");
-
-	*unknown = a->spared;
-	return status;
+	return ask_sparing(a, request, data, "usage", unknown);
 }
 
 int ask_ready(struct ask *a, bool *ready)
 {
+	bool early = false;
 	json_t *data;
-	int status = ask_sparing(a, json_pack("{ss}", "cmd", "coord"), &data, "not-ready");
+	int status = ask_sparing(a, json_pack("{ss}", "cmd", "coord"), &data, "not-ready", &early);
 
-	*ready = !a->spared;
-	if (a->spared)
+	*ready = !early;
+	if (early)
 		return OK;
 	if (status == OK)
 		json_decref(data);

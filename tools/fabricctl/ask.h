@@ -50,6 +50,10 @@ int ask(struct ask *ask, json_t *request, json_t **data);
  */
 int ask_try(struct ask *ask, json_t *request, json_t **data, bool *unknown);
 /**
+ * ask_sparing() - as ask(), but a refusal with this @code is not said: @spared is true then
+ */
+int ask_sparing(struct ask *ask, json_t *request, json_t **data, const char *code, bool *spared);
+/**
  * ask_ready() - whether the manager has a table; says what is wrong, but not that it has none
  * @ready: it has
  */

@@ -53,23 +53,26 @@ static int add_request(struct ask *a, const char *cmd, const char *what,
 	return OK;
 }
 
-/* Reports anything that is wrong after the last change. Return: the exit status. */
-static int judge_change(const json_t *data)
+int change_kept(const json_t *data)
 {
 	const json_t *kept = json_object_get(data, "kept");
 	unsigned long long have = json_count(kept, "have"), of = json_count(kept, "of");
 
-	if (json_is_false(json_object_get(data, "in_force"))) {
-		warn("not in force yet: a recovery waits for something; 'fabricctl status' says "
-		     "for what");
-		return PROBLEM;
-	}
 	if (!json_is_object(kept) || 2 * have > of)
 		return OK;
 	warn("in force, but only %llu of %llu candidates for the root have it on disk: it may be "
 	     "forgotten if all nodes lose their power now; 'fabricctl root' shows which have not",
 	     have, of);
 	return NOT_KEPT;
+}
+
+/* Reports anything that is wrong after the last change. Return: the exit status. */
+static int judge_change(const json_t *data)
+{
+	if (!json_is_false(json_object_get(data, "in_force")))
+		return change_kept(data);
+	warn("not in force yet: a recovery waits for something; 'fabricctl status' says for what");
+	return PROBLEM;
 }
 
 /* One request for all of @requests, which differ in node and port alone. */
@@ -119,23 +122,30 @@ static int ask_all(struct ask *a, const json_t *requests, json_t **data)
 	return unknown ? ask_each(a, requests, data) : status;
 }
 
+int change_ask(struct ask *a, const char *cmd, const struct exclusion *how, char **what, int n,
+	       json_t *requests, json_t **data)
+{
+	int status = OK;
+
+	/* All are understood before the first is done. */
+	for (int i = 0; status == OK && i < n; i++)
+		status = add_request(a, cmd, what[i], how, requests);
+	return status == OK ? ask_all(a, requests, data) : status;
+}
+
 int change_exclusion(const struct ctl *ctl, const char *cmd, const struct exclusion *how,
 		     char **what, int n)
 {
 	json_t *requests = json_array(), *data = NULL;
-	int status = OK;
 	struct ask a;
+	int status;
 
 	status = ask_open(ctl, &a);
 	if (status != OK) {
 		json_decref(requests);
 		return status;
 	}
-	/* All are understood before the first is done. */
-	for (int i = 0; status == OK && i < n; i++)
-		status = add_request(&a, cmd, what[i], how, requests);
-	if (status == OK)
-		status = ask_all(&a, requests, &data);
+	status = change_ask(&a, cmd, how, what, n, requests, &data);
 	if (status == OK && ctl->json)
 		json_show(json_incref(data));
 	else if (status == OK)

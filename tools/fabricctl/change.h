@@ -3,6 +3,7 @@
 #ifndef CHANGE_H
 #define CHANGE_H
 
+#include "ask.h"
 #include "command.h"
 
 /**
@@ -22,6 +23,16 @@ struct exclusion {
  */
 int change_exclusion(const struct ctl *ctl, const char *cmd, const struct exclusion *how,
 		     char **what, int n);
+
+/**
+ * change_ask() - the same with a manager that is open, and shows nothing
+ * @requests: an array, which gets a request for each of @what, with its node and port as text
+ * @data: the answer, to be dropped by the caller
+ */
+int change_ask(struct ask *a, const char *cmd, const struct exclusion *how, char **what, int n,
+	       json_t *requests, json_t **data);
+/** change_kept() - says so if candidates have not kept it. Return: OK or NOT_KEPT */
+int change_kept(const json_t *data);
 
 /** change_port() - @link, an end of a cable, goes down or @up */
 int change_port(const struct ctl *ctl, const char *link, bool up);

@@ -36,7 +36,7 @@ _fabricctl_options() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status root nodes links table counters routes trace verify exclude include park events coord log link device lab'
+	local commands='status root nodes links table counters routes trace verify exclude include drain park events coord log link device lab'
 	local labs='up down list status exec hosts agent cut mend silence ber vb latency line retry kill revive replace traffic'
 	local devices='up owner add del list attach detach'
 	local at=1 command words=''
@@ -76,7 +76,7 @@ _fabricctl() {
 			del | detach) words=$(_fabricctl_nics) ;;
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
-			nodes | links | counters | routes | trace | exclude | include | park | coord | \
+			nodes | links | counters | routes | trace | exclude | include | drain | park | coord | \
 				exec | cut | mend | silence | ber | vb | latency | line | link | kill | revive | \
 				replace | traffic)
 				words=$(_fabricctl_nodes)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them; then what they share.
-ctl-commands := status root nodes links table counters routes trace verify exclude include park \
+ctl-commands := status root nodes links table counters routes trace verify exclude include drain park \
 	events coord log
 ctl-lab := up down list status exec hosts agent cut mend silence ber vb latency line \
 	retry kill revive replace traffic

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Takes cables out of use, and waits until nothing is left on them: the exclusion is in force, the
+ * ports at both ends have no packet in their buffers, and a node that is drained as a whole has
+ * none parked or held.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask.h"
+#include "change.h"
+#include "json.h"
+#include "lib/util/clock.h"
+#include "say.h"
+
+#define TIMEOUT_S 30
+#define LOOK_MS 100
+
+static struct exclusion how;
+
+/**
+ * struct drain - what is to be drained
+ * @ports: of each node, those whose cables are; @whole: nodes of which all are
+ * @version: of the table that excludes them
+ * @waits: what is not drained yet: {node, port, what, packets}
+ */
+struct drain {
+	struct ask ask;
+	struct torus_shape shape;
+	uint16_t *ports;
+	bool *whole;
+	uint64_t version;
+	bool in_force;
+	json_t *waits;
+};
+
+static void mark_port(struct drain *d, uint32_t node, unsigned int port)
+{
+	d->ports[node] |= (uint16_t)(1u << port);
+	d->ports[torus_neighbour(&d->shape, node, port)] |=
+		(uint16_t)(1u << torus_dir_opposite(&d->shape, port));
+}
+
+/* Return: OK, or PROBLEM: the request is not of this fabric, which has grown meanwhile. */
+static int mark_request(struct drain *d, const json_t *request)
+{
+	const char *node = json_text(request, "node"), *port = json_text(request, "port");
+	struct torus_coords at;
+	unsigned int p;
+	uint32_t id;
+
+	if (!node || torus_coords_parse(node, &d->shape, &at))
+		return fail_as(PROBLEM, "%s is no node of the fabric", node ? node : "?");
+	id = torus_node_id(&d->shape, &at);
+	d->whole[id] |= !port;
+	if (!port)
+		for (p = 0; p < 2u * d->shape.ndims; p++)
+			mark_port(d, id, p);
+	else if (torus_port_parse(port, d->shape.ndims, &p))
+		return fail_as(PROBLEM, "%s is no port of the fabric", port);
+	else
+		mark_port(d, id, p);
+	return OK;
+}
+
+static int mark_requests(struct drain *d, const json_t *requests)
+{
+	int status = ask_shape(&d->ask, &d->shape);
+	uint32_t nodes = status == OK ? torus_nodes(&d->shape) : 1;
+	size_t i;
+	json_t *v;
+
+	d->ports = calloc(nodes, sizeof(*d->ports));
+	d->whole = calloc(nodes, sizeof(*d->whole));
+	if (status == OK && (!d->ports || !d->whole))
+		return fail("out of memory");
+	json_array_foreach(requests, i, v)
+		if (status == OK)
+			status = mark_request(d, v);
+	return status;
+}
+
+/* @port: NULL: the node itself */
+static void add_wait(struct drain *d, uint32_t node, const char *port, const char *what,
+		     uint64_t packets)
+{
+	json_array_append_new(d->waits, json_pack("{so ss? ss sI}", "node",
+						  json_node(&d->shape, node), "port", port,
+						  "what", what, "packets", (json_int_t)packets));
+}
+
+/* A node that is dead has no packets any more; one that is silent cannot tell. */
+static int look_at_silent(struct drain *d, uint32_t node)
+{
+	char at[TORUS_TEXT_MAX];
+	const char *state;
+	json_t *data;
+	int status = ask(&d->ask, json_pack("{ss ss}", "cmd", "nodes", "node",
+					    torus_node_text(&d->shape, node, at)), &data);
+
+	if (status != OK)
+		return status;
+	state = json_text(json_array_get(data, 0), "state");
+	if (!state || (strcmp(state, "dead") && strcmp(state, "absent")))
+		add_wait(d, node, NULL, "its manager does not answer", 0);
+	json_decref(data);
+	return OK;
+}
+
+static void look_at_port(struct drain *d, uint32_t node, const json_t *l)
+{
+	const char *port = json_text(l, "port");
+	unsigned int p;
+
+	if (!port || torus_port_parse(port, d->shape.ndims, &p) || !(d->ports[node] & 1u << p))
+		return;
+	if (json_count(l, "retry_packets"))
+		add_wait(d, node, port, "sent, and not acknowledged",
+			 json_count(l, "retry_packets"));
+	if (json_count(l, "queued_packets"))
+		add_wait(d, node, port, "queued", json_count(l, "queued_packets"));
+}
+
+/* @cmd: "links" or "park" of that node. */
+static int look_at(struct drain *d, uint32_t node, const char *cmd)
+{
+	char at[TORUS_TEXT_MAX];
+	bool silent = false;
+	json_t *data, *v;
+	size_t i;
+	int status = ask_sparing(&d->ask, json_pack("{ss ss}", "cmd", cmd, "node",
+						    torus_node_text(&d->shape, node, at)),
+				 &data, "unreachable", &silent);
+
+	if (silent)
+		return look_at_silent(d, node);
+	if (status != OK)
+		return status;
+	json_array_foreach(data, i, v) {
+		if (!strcmp(cmd, "links"))
+			look_at_port(d, node, v);
+		else if (json_count(v, "parked") + json_count(v, "held"))
+			add_wait(d, node, NULL, "parked or held",
+				 json_count(v, "parked") + json_count(v, "held"));
+	}
+	json_decref(data);
+	return OK;
+}
+
+static int look_at_force(struct drain *d)
+{
+	const char *state;
+	json_t *data;
+	int status = ask(&d->ask, json_pack("{ss}", "cmd", "status"), &data);
+
+	if (status != OK)
+		return status;
+	state = json_text(data, "state");
+	d->in_force = json_count(data, "table_version") >= d->version && state &&
+		      strcmp(state, "recovering") && strcmp(state, "bootstrapping");
+	json_decref(data);
+	return OK;
+}
+
+/* Return: OK, and @d->waits is empty if all is drained; or why not all could be asked. */
+static int look(struct drain *d)
+{
+	int status = look_at_force(d);
+
+	json_array_clear(d->waits);
+	for (uint32_t i = 0; status == OK && d->in_force && i < torus_nodes(&d->shape); i++) {
+		if (d->ports[i])
+			status = look_at(d, i, "links");
+		if (status == OK && d->whole[i])
+			status = look_at(d, i, "park");
+	}
+	return status;
+}
+
+static bool is_drained(const struct drain *d)
+{
+	return d->in_force && !json_array_size(d->waits);
+}
+
+static char *wait_text(const struct drain *d, char *buf, size_t room)
+{
+	const json_t *v = json_array_get(d->waits, 0);
+	char at[TORUS_TEXT_MAX];
+
+	if (!d->in_force)
+		snprintf(buf, room, "the exclusion is not in force");
+	else if (json_count(v, "packets"))
+		snprintf(buf, room, "%s: %llu packets %s", json_end_text(v, at),
+			 (unsigned long long)json_count(v, "packets"), json_text(v, "what"));
+	else
+		snprintf(buf, room, "%s: %s", json_end_text(v, at), json_text(v, "what"));
+	return buf;
+}
+
+static int await_drained(const struct ctl *ctl, struct drain *d)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+	double start = seconds_now(), timeout = ctl->timeout > 0 ? ctl->timeout : TIMEOUT_S;
+	char why[256];
+	int status;
+
+	while ((status = look(d)) == OK && !is_drained(d)) {
+		progress("waits: %s", wait_text(d, why, sizeof(why)));
+		if (seconds_now() - start > timeout) {
+			status = fail_as(TIMEOUT, "not drained after %g s: %s; do not pull anything "
+					 "yet. What was named stays excluded: 'fabricctl include' "
+					 "ends that", timeout, wait_text(d, why, sizeof(why)));
+			break;
+		}
+		nanosleep(&pause, NULL);
+	}
+	progress("%s", "");
+	return status;
+}
+
+static void say_drained(char **what, int n)
+{
+	bool node = false;
+
+	for (int i = 0; i < n; i++) {
+		printf("%s%s", i ? ", " : "", what[i]);
+		node |= !strchr(what[i], ':');
+	}
+	printf(" %s drained: the cable%s may be pulled%s\n", n > 1 ? "are" : "is",
+	       n > 1 || node ? "s" : "", node ? ", and the node stopped" : "");
+}
+
+static int drain(const struct ctl *ctl, struct drain *d, char **what, int n)
+{
+	json_t *requests = json_array(), *table = NULL;
+	int status = change_ask(&d->ask, "exclude", &how, what, n, requests, &table), kept;
+
+	if (status == OK)
+		status = mark_requests(d, requests);
+	json_decref(requests);
+	if (status != OK) {
+		json_decref(table);
+		return status;
+	}
+	d->version = json_count(table, "version");
+	status = await_drained(ctl, d);
+	if (ctl->json && (status == OK || status == TIMEOUT))
+		json_show(json_pack("{sb sb sI sO}", "drained", status == OK, "in_force", d->in_force,
+				    "version", (json_int_t)d->version, "waits", d->waits));
+	else if (status == OK)
+		say_drained(what, n);
+	kept = status == OK ? change_kept(table) : status;
+	json_decref(table);
+	return kept;
+}
+
+static int cmd_drain(struct ctl *ctl, int argc, char **argv)
+{
+	struct drain d = { .version = 0 };
+	int status = ask_open(ctl, &d.ask);
+
+	if (status != OK)
+		return status;
+	d.waits = json_array();
+	status = drain(ctl, &d, argv, argc);
+	free(d.ports);
+	free(d.whole);
+	json_decref(d.waits);
+	ask_close(&d.ask);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_TEXT, "reason", 'r', "TEXT", &how.reason, 0, 0,
+	  "kept with who excludes it, and since when" },
+	{ OPT_FLAG, "force", 0, NULL, &how.force, 0, 0, "also if nodes or pairs lose their paths" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(cmd_drain) = {
+	.name = "drain",
+	.args = "NODE | LINK...",
+	.brief = "Exclude links or nodes, and wait until they may be pulled",
+	.help = "As 'exclude', with its guard; then it waits until the exclusion is in force, the ports\n"
+		"at both ends of each cable have no packet in their buffers, and a node that is named\n"
+		"as a whole has none parked or held. Only then it says that the cable may be pulled.\n"
+		"It waits 30 s, or --timeout: exit status 6, with what is left; it stays excluded\n"
+		"then. 1 and 3 as with 'exclude'. 'fabricctl include' uses it again.",
+	.opts = opts,
+	.min = 1,
+	.max = ANY_ARGS,
+	.asks = true,
+	.json = true,
+	.run = cmd_drain,
+};
