@@ -160,6 +160,14 @@ watched() {
 	"$TOP/tests/netns/watch.py" "$@" --watch=0.1
 }
 
+# local_nic UP: what the NIC of 1,0 tells without its manager
+local_nic() {
+	[[ $(fabricctl links --local --lab "$lab" --node 1,0 --json |
+		jq -c '[length, all(.local and .name == "n1-0" and .node == [1,0]), map(select(.state == "up")) | length]') == "[4,true,$1]" ]] &&
+		says 0 "" fabricctl links --local --lab "$lab" --node 1,0 &&
+		fabricctl counters --local --lab "$lab" --node 1,0 | grep '^delivered  '
+}
+
 # All commands that have this option, and no others.
 watch() {
 	local n
@@ -230,7 +238,7 @@ hung() {
 
 # Who is away is named, and what is the matter with it; what is not there is wrong usage.
 away() {
-	fabricctl lab kill 1,1 --name "$lab" &&
+	local_nic 4 && fabricctl lab kill 1,1 --name "$lab" && until_true 10 local_nic 2 &&
 		says 5 "cannot ask the manager of node 1,1 of lab '$lab'.*Connection refused.*lab status" \
 			fabricctl status --lab "$lab" --node n1-1 &&
 		says 5 "NIC of node 1,1: .*lab revive" fabricctl lab ber 1,1:+x 0 --name "$lab" &&

@@ -421,6 +421,10 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return NULL;
 	if (f->early)
 		return early_answer(f, cmd);
+	f->mute = !strcmp(cmd, "links") && node >= 0 && f->silent[node] &&
+		  !json_object_get(request, "count");
+	if (f->mute)
+		return NULL;
 	if (f->cuts_off && !strcmp(cmd, "exclude") && !json_object_get(request, "force"))
 		return NULL;
 	if (f->former && (json_object_get(request, "runs") || json_object_get(request, "force") ||
@@ -520,7 +524,7 @@ static char *reply_with(struct fake *f, json_t *data, bool more)
 				  "more", more, "rootless", rootless(f));
 	else
 		reply = json_pack("{sb ss ss}", "ok", 0, "code", f->early ? "not-ready" :
-				  f->root_away ? "unreachable" : f->cuts_off ? "cuts-off" : "usage", "error",
+				  f->root_away || f->mute ? "unreachable" : f->cuts_off ? "cuts-off" : "usage", "error",
 				  f->early ? "the fabric is still bootstrapping" :
 				  f->root_away ? "there is no root" : "no such thing in this fabric");
 	text = json_dumps(reply, JSON_COMPACT);

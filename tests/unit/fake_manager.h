@@ -36,6 +36,7 @@
  * @split: lists are sent in many replies to one request
  * @queued: in so many answers to come, links have packets in their buffers
  * @at_rest: no node has parked or held packets
+ * @mute: set if the node that the last request is about does not answer
  * @cuts_off: nodes would be cut off by each exclusion
  * @unchanged: how many changes to come are so already
  * @former: of a release that knows no runs of rows, and no links in brief, nor if there was a change
@@ -69,7 +70,7 @@ struct fake {
 	const char *root_state;
 	unsigned int calls[4];
 	unsigned int queued;
-	bool split, former, cuts_off, at_rest;
+	bool split, former, cuts_off, at_rest, mute;
 	const char *early;
 	const char *raw;
 	json_t *request;

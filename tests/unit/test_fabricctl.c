@@ -884,6 +884,34 @@ static void names_who_is_missing(void **state)
 	has(out, "2,0   n2-0  up     2.1 s ago  10.0.0.0      -  -");
 }
 
+/* Of a node that does not answer the neighbours know the other ends of its cables. */
+static void asks_the_neighbours(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	fake.silent[5] = true;
+	fake.excluded[6] = 4;
+	expect("links 1,1", 1);
+	has(err, "node 1,1 does not answer: these are its neighbours' ends of its cables");
+	has(out, "\n2,1:-x  1,1:+x  faulty (carrier)  fault ");
+	has(out, "\n1,2:-y  1,1:+y  up ");
+	has(out, "\n0,1:+x  1,1:-x  up ");
+	has(out, "\n1,0:+y  1,1:-y  up ");
+	assert_null(strstr(out, "1,1:+x  2,1:-x"));
+	expect("links 1,1 --json", 1);
+	j = printed();
+	assert_int_equal(json_array_size(j), 4);
+	json_decref(j);
+	fake.former = true;
+	expect("links 1,1", 1);
+	has(out, "\n1,0:+y  1,1:-y  up ");
+	fake.former = false;
+	fake.silent[4] = fake.silent[6] = fake.silent[1] = fake.silent[9] = true;
+	expect("links 1,1", 5);
+	has(err, "node '1,1' does not answer, nor do its neighbours");
+}
+
 static void bears_bad_answers(void **state)
 {
 	static const char *const raw[] = {
@@ -995,6 +1023,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(names_the_expected_end, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(judges_bad_links, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(asks_the_neighbours, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_bad_answers, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_odd_data, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(follows_events, fake_setup, fake_teardown),

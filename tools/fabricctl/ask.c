@@ -262,8 +262,9 @@ static int unpack_reply(struct ask *ask, char *text, json_t **data, bool *more)
 	if (!json_is_true(json_object_get(reply, "ok"))) {
 		why = json_text(reply, "error");
 		code = json_text(reply, "code");
-		ask->spared = ask->spares && code && !strcmp(code, ask->spares);
+		ask->spared = ask->spares && code && strstr(ask->spares, code);
 		if (ask->spared) {
+			snprintf(ask->refused, sizeof(ask->refused), "%s", code);
 			json_decref(reply);
 			return CANNOT;
 		}

@@ -24,8 +24,9 @@ struct ask {
 	char told[512];		/* ... those named last */
 	bool rootless;		/* an answer was made without the root: likewise */
 	char knows[256];	/* ... what such an answer is, as text */
-	const char *spares;	/* a refusal with this code is not said now, ... */
-	bool spared;		/* ... and there was one */
+	const char *spares;	/* refusals with these codes are not said now, ... */
+	bool spared;		/* ... and there was one, ... */
+	char refused[16];	/* ... with this code */
 };
 
 /**

@@ -3,10 +3,13 @@
 #include <torus/torus.h>
 
 #include "json.h"
+#include "local.h"
 #include "number.h"
 #include "say.h"
 #include "show.h"
 #include "table.h"
+
+static bool local;
 
 static void put_count(struct table *t, const json_t *c, const char *key, bool good)
 {
@@ -61,10 +64,9 @@ static void print_flow(const json_t *flow)
 	table_print(t, "");
 }
 
-static void print_node(const json_t *all)
+static void print_one(const json_t *c)
 {
 	static const char *const titles[] = { "COUNTER", ">VALUE", "UNIT", "MEANING", NULL };
-	const json_t *c = json_array_get(all, 0);
 	struct table *t = table_new(titles);
 
 	for (unsigned int i = 0; i < TORUS_NC_COUNT; i++) {
@@ -80,17 +82,43 @@ static void print_node(const json_t *all)
 	print_flow(json_object_get(c, "flow"));
 }
 
+static void print_node(const json_t *all)
+{
+	print_one(json_array_get(all, 0));
+}
+
+static void print_each(const json_t *all)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(all, i, v)
+		print_one(v);
+}
+
 static int cmd_counters(struct ctl *ctl, int argc, char **argv)
 {
+	if (local && argc)
+		return fail("--local asks the NIC here: leave out '%s'", argv[0]);
+	if (local)
+		return local_show(ctl, local_counters, print_each);
 	return show_nodes(ctl, json_pack("{ss}", "cmd", "counters"), argc ? argv[0] : NULL,
-			  ASK_NODES_MAX, 0, argc ? print_node : print_counters);
+			  &(struct show_nodes) { .max = ASK_NODES_MAX,
+						 .show = argc ? print_node : print_counters });
 }
+
+static const struct opt opts[] = {
+	{ OPT_FLAG, "local", 'l', NULL, &local, 0, 0, "of the NIC of this host, without a manager" },
+	{ .kind = OPT_END },
+};
 
 COMMAND(cmd_counters) = {
 	.name = "counters",
 	.args = "[NODE]",
 	.brief = "What the NICs have counted; all of it for one NODE",
-	.help = "Counters only grow, from the start of the NIC.",
+	.help = "Counters only grow, from the start of the NIC. With --local, --lab and --node name the\n"
+		"NIC of a lab's node.",
+	.opts = opts,
 	.max = 1,
 	.asks = true,
 	.json = true,

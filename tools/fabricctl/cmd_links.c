@@ -5,13 +5,14 @@
 
 #include "json.h"
 #include "lib/util/times.h"
+#include "local.h"
 #include "number.h"
 #include "say.h"
 #include "show.h"
 #include "table.h"
 #include "wave.h"
 
-static bool all, bad;
+static bool all, bad, local;
 static int found;	/* the exit status of --bad */
 
 static const char *or_dash(const char *text)
@@ -91,6 +92,10 @@ static void peer_cell(struct table *t, const json_t *l)
 
 	json_end_text(peer, text);
 	json_end_text(due, wanted);
+	if (json_is_null(json_object_get(peer, "node")) && json_text(peer, "guid") &&
+	    json_text(peer, "port"))
+		snprintf(text, sizeof(text), "%.20s:%.8s", json_text(peer, "guid"),
+			 json_text(peer, "port"));
 	if (json_is_object(peer) && json_is_object(due) && strcmp(text, wanted))
 		table_cell(t, BAD, "%s (expected %s)", text, wanted);
 	else
@@ -366,6 +371,58 @@ static void show_early(const json_t *links)
 
 static const struct show_early early = { early_items, show_early };
 
+/* --- of a node that does not answer ---------------------------------------------- */
+
+/* Adds the end of the cable at @port of @node that is at the other node. */
+static int add_far_end(struct ask *a, const struct torus_shape *shape, uint32_t node,
+		       unsigned int port, const json_t *question, json_t *list)
+{
+	uint32_t far = torus_neighbour(shape, node, port);
+	json_t *q = json_copy((json_t *)question), *data, *v;
+	char at[TORUS_TEXT_MAX], back[TORUS_TEXT_MAX];
+	bool silent = false;
+	size_t i;
+	int status;
+
+	json_object_del(q, "brief");	/* a manager of an earlier release does not know it */
+	json_object_set_new(q, "node", json_string(torus_node_text(shape, far, at)));
+	torus_port_text(shape->ndims, torus_dir_opposite(shape, port), back);
+	status = ask_sparing(a, q, &data, "unreachable", &silent);
+	if (silent)
+		return OK;
+	if (status != OK)
+		return status;
+	json_array_foreach(data, i, v)
+		if (json_text(v, "port") && !strcmp(json_text(v, "port"), back))
+			json_array_append(list, v);
+	json_decref(data);
+	return OK;
+}
+
+/* Its neighbours know all about their ends of its cables. */
+static int ask_neighbours(struct ask *a, const json_t *question, json_t **data)
+{
+	const char *text = json_text(question, "node");
+	struct torus_shape shape;
+	struct torus_coords at;
+	int status = ask_shape(a, &shape);
+
+	if (status == OK && (!text || torus_coords_parse(text, &shape, &at)))
+		status = fail_as(UNREACHABLE, "node '%s' does not answer", text ? text : "?");
+	*data = json_array();
+	for (unsigned int p = 0; status == OK && p < 2u * shape.ndims; p++)
+		if (shape.size[p % shape.ndims] > 1)
+			status = add_far_end(a, &shape, torus_node_id(&shape, &at), p, question, *data);
+	if (status == OK && !json_array_size(*data))
+		status = fail_as(UNREACHABLE, "node '%s' does not answer, nor do its neighbours", text);
+	if (status == OK)
+		warn("node %s does not answer: these are its neighbours' ends of its cables", text);
+	else
+		json_decref(*data);
+	a->missing = true;
+	return status;
+}
+
 static int cmd_links(struct ctl *ctl, int argc, char **argv)
 {
 	bool whole = ctl->json || all;
@@ -374,15 +431,23 @@ static int cmd_links(struct ctl *ctl, int argc, char **argv)
 
 	if (ctl->json && (all || bad))
 		return fail("--json holds everything: --all and --bad do not go with it");
-	status = show_nodes_early(ctl, json_pack("{ss sb}", "cmd", "links",
-						 whole ? "lanes" : "brief", true),
-				  argc ? argv[0] : NULL, ASK_LINKS_MAX, 2, show, &early);
+	if (local && argc)
+		return fail("--local asks the NIC here: leave out '%s'", argv[0]);
+	if (local)
+		status = local_show(ctl, local_links, show);
+	else
+		status = show_nodes(ctl, json_pack("{ss sb}", "cmd", "links",
+						   whole ? "lanes" : "brief", true),
+				    argc ? argv[0] : NULL,
+				    &(struct show_nodes) { .max = ASK_LINKS_MAX, .each = 2,
+					.show = show, .early = &early, .instead = ask_neighbours });
 	return status == OK && bad ? found : status;
 }
 
 static const struct opt opts[] = {
 	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0, "every counter, with what it means, and every lane" },
 	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0, "only links that are not up, excluded, or have fewer lanes" },
+	{ OPT_FLAG, "local", 'l', NULL, &local, 0, 0, "of the NIC of this host, without a manager" },
 	{ .kind = OPT_END },
 };
 
@@ -399,6 +464,9 @@ COMMAND(cmd_links) = {
 		"and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.\n"
 		"Before there is a table: the ports of the asked node, with the neighbour that is there,\n"
 		"the end that is expected there, and what is wrong with the cable. Exit status 1.\n"
+		"Of a NODE that does not answer, the neighbours' ends of its cables are shown: exit\n"
+		"status 1. --local asks the NIC of this host itself, or with --lab and --node that of\n"
+		"a lab's node: it knows its neighbours by GUID, and not what is excluded.\n"
 		"With --bad: 1 if there are such links, 3 if all of them are up and only excluded by\n"
 		"an administrator, or have fewer lanes, a lower rate or less margin than they should.",
 	.opts = opts,

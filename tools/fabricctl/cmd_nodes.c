@@ -186,8 +186,9 @@ static int cmd_nodes(struct ctl *ctl, int argc, char **argv)
 		return fail("--map draws all nodes: leave out '%s'", argv[0]);
 	if (map)
 		return show_map(ctl);
-	return show_nodes_early(ctl, json_pack("{ss}", "cmd", "nodes"), argc ? argv[0] : NULL,
-				ASK_NODES_MAX, 0, print_nodes, &early);
+	return show_nodes(ctl, json_pack("{ss}", "cmd", "nodes"), argc ? argv[0] : NULL,
+			  &(struct show_nodes) { .max = ASK_NODES_MAX, .show = print_nodes,
+						 .early = &early });
 }
 
 static const struct opt opts[] = {

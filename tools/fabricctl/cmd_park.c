@@ -84,7 +84,7 @@ static int cmd_park(struct ctl *ctl, int argc, char **argv)
 		return fail("--replay and --flows exclude each other");
 	if (flows)
 		return show_nodes(ctl, json_pack("{ss sb}", "cmd", "park", "flows", true),
-				     argc ? argv[0] : NULL, 0, 0, show_flows);
+				  argc ? argv[0] : NULL, &(struct show_nodes) { .show = show_flows });
 	if (replay)
 		return show_answer(ctl, "replay", argv[0], show_replay);
 	return show_answer(ctl, "park", argc ? argv[0] : NULL, show_park);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+
 #include "json.h"
 #include "show.h"
 #include "wave.h"
@@ -6,7 +8,8 @@
 int show_answer(const struct ctl *ctl, const char *request, const char *node,
 		void (*show)(const json_t *data))
 {
-	return show_nodes(ctl, json_pack("{ss}", "cmd", request), node, 0, 0, show);
+	return show_nodes(ctl, json_pack("{ss}", "cmd", request), node,
+			  &(struct show_nodes) { .show = show });
 }
 
 static int ask_some(struct ask *a, json_t *question, bool all, uint32_t max, uint32_t each,
@@ -15,53 +18,62 @@ static int ask_some(struct ask *a, json_t *question, bool all, uint32_t max, uin
 	return all ? ask_nodes(a, question, max, each, data) : ask(a, question, data);
 }
 
+static bool is_refused(const struct ask *a, const char *code)
+{
+	return a->spared && !strcmp(a->refused, code);
+}
+
 /* A manager of an earlier release does not know "brief", and is asked for all there is. */
-static int ask_briefly(struct ask *a, json_t *question, bool all, uint32_t max, uint32_t each,
+static int ask_briefly(struct ask *a, json_t *question, bool all, const struct show_nodes *how,
 		       json_t **data)
 {
 	json_t *whole = json_object_get(question, "brief") ? json_copy(question) : NULL;
 	int status;
 
-	a->spares = whole ? "usage" : NULL;
+	a->spares = !how->instead || all ? "usage" : "usage unreachable";
+	if (!whole)
+		a->spares = how->instead && !all ? "unreachable" : NULL;
 	a->spared = false;
-	status = ask_some(a, question, all, max, each, data);
-	a->spares = NULL;
-	if (!whole || !a->spared) {
-		json_decref(whole);
-		return status;
+	status = ask_some(a, question, all, how->max, how->each, data);
+	if (whole && is_refused(a, "usage")) {
+		a->spares = how->instead && !all ? "unreachable" : NULL;
+		a->spared = false;
+		json_object_del(whole, "brief");
+		status = ask_some(a, json_incref(whole), all, how->max, how->each, data);
 	}
-	json_object_del(whole, "brief");
-	return ask_some(a, whole, all, max, each, data);
+	a->spares = NULL;
+	json_decref(whole);
+	return status;
 }
 
 /* Asks @a, and shows the answer. */
 static int show_asked(const struct ctl *ctl, struct ask *a, json_t *question, const char *node,
-		      uint32_t max, uint32_t each, void (*show)(const json_t *data))
+		      const struct show_nodes *how)
 {
 	char at[TORUS_TEXT_MAX];
-	json_t *data;
+	json_t *data = NULL;
 	int status = node ? ask_node(a, node, at) : OK;
 
 	if (status == OK && node)
 		json_object_set_new(question, "node", json_string(at));
-	if (status != OK)
-		json_decref(question);
-	else
-		status = ask_briefly(a, question, max && !node, max, each, &data);
+	if (status == OK)
+		status = ask_briefly(a, json_incref(question), how->max && !node, how, &data);
+	if (status != OK && is_refused(a, "unreachable"))
+		status = how->instead(a, question, &data);
+	json_decref(question);
 	if (status != OK)
 		return status;
 	ask_label(a, ctl->json);
 	if (ctl->json)
 		json_show(json_incref(data));
 	else
-		show(data);
+		how->show(data);
 	json_decref(data);
 	return ask_status(a);
 }
 
-int show_nodes_early(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
-		     uint32_t each, void (*show)(const json_t *data),
-		     const struct show_early *early)
+int show_nodes(const struct ctl *ctl, json_t *question, const char *node,
+	       const struct show_nodes *how)
 {
 	bool shown = false;
 	struct ask a;
@@ -71,20 +83,14 @@ int show_nodes_early(const struct ctl *ctl, json_t *question, const char *node, 
 		json_decref(question);
 		return status;
 	}
-	if (early && !node)
-		status = wave_show(ctl, &a, early->items, early->show, &shown);
+	if (how->early && !node)
+		status = wave_show(ctl, &a, how->early->items, how->early->show, &shown);
 	if (status != OK || shown)
 		json_decref(question);
 	else
-		status = show_asked(ctl, &a, question, node, max, each, show);
+		status = show_asked(ctl, &a, question, node, how);
 	ask_close(&a);
 	return status;
-}
-
-int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
-	       uint32_t each, void (*show)(const json_t *data))
-{
-	return show_nodes_early(ctl, question, node, max, each, show, NULL);
 }
 
 json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item))

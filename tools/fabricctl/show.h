@@ -13,10 +13,6 @@
 int show_answer(const struct ctl *ctl, const char *request, const char *node,
 		void (*show)(const json_t *data));
 
-/** show_nodes() - a @question about one node or all, in parts as ask_nodes(); it is dropped */
-int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
-	       uint32_t each, void (*show)(const json_t *data));
-
 /**
  * struct show_early - what a command shows while there is no table: see wave_show()
  */
@@ -25,10 +21,23 @@ struct show_early {
 	void (*show)(const json_t *items);
 };
 
-/** show_nodes_early() - as show_nodes(); a question about all nodes is answered by @early, too */
-int show_nodes_early(const struct ctl *ctl, json_t *question, const char *node, uint32_t max,
-		     uint32_t each, void (*show)(const json_t *data),
-		     const struct show_early *early);
+/**
+ * struct show_nodes - how a question about one node or all is asked and shown
+ * @max, @each: as of ask_nodes(); @max 0: all nodes are asked for at once
+ * @show: for people
+ * @early: answers a question about all nodes while there is no table; or NULL
+ * @instead: asks for something else if the one node does not answer, or says so; or NULL
+ */
+struct show_nodes {
+	uint32_t max, each;
+	void (*show)(const json_t *data);
+	const struct show_early *early;
+	int (*instead)(struct ask *a, const json_t *question, json_t **data);
+};
+
+/** show_nodes() - a @question about @node, or all if it is NULL; it is dropped */
+int show_nodes(const struct ctl *ctl, json_t *question, const char *node,
+	       const struct show_nodes *how);
 
 /** show_filter() - an array without what @keep refuses; a new reference */
 json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item));

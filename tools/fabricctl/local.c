@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <torus/torus.h>
+
+#include "json.h"
+#include "kind.h"
+#include "lab.h"
+#include "local.h"
+#include "nic.h"
+#include "say.h"
+
+/**
+ * struct local - NICs that are asked
+ * @n: how many have answered
+ * @status: why one has not
+ */
+struct local {
+	int (*add)(struct torus_dev *dev, const struct torus_device *info, json_t *list);
+	json_t *list;
+	unsigned int n;
+	int status;
+};
+
+static void take_nic(struct local *l, struct torus_dev *dev)
+{
+	struct torus_device info;
+	int err = torus_device_get(dev, &info);
+
+	if (!err)
+		err = l->add(dev, &info, l->list);
+	if (err)
+		l->status = fail_as(kind_of_errno(err), "%s", torus_error(dev));
+	else
+		l->n++;
+	torus_close(dev);
+}
+
+static int ask_nic(const char *where, void *arg)
+{
+	struct local *l = arg;
+	struct torus_dev *dev;
+	int err = torus_open(where, &dev);
+
+	if (err)
+		l->status = fail_as(kind_of_errno(err), "%s", torus_error(NULL));
+	else
+		take_nic(l, dev);
+	return 0;
+}
+
+static int ask_here(struct local *l)
+{
+	int err = torus_list(ask_nic, l);
+
+	if (err < 0)
+		return fail_as(kind_of_errno(err), "cannot look for NICs: %s", strerror(-err));
+	if (!l->n && l->status == OK)
+		return fail_as(UNREACHABLE, "no NIC here; with --lab and --node that of a lab's node "
+			       "is asked");
+	return l->status;
+}
+
+static int ask_in_lab(const struct ctl *ctl, struct local *l)
+{
+	struct torus_dev *dev;
+	uint32_t node = 0;
+	struct lab lab;
+	int err, status = lab_open(&lab, ctl->lab, LAB_READ);
+
+	if (status != OK)
+		return status;
+	if (ctl->node)
+		status = lab_node_parse(&lab, ctl->node, &node);
+	if (status == OK) {
+		err = nic_open(&lab, node, &dev);
+		if (err)
+			status = fail_as(kind_of_errno(err), "%s", torus_error(NULL));
+		else
+			take_nic(l, dev);
+	}
+	lab_free(&lab);
+	return status != OK ? status : l->status;
+}
+
+int local_show(const struct ctl *ctl,
+	       int (*add)(struct torus_dev *dev, const struct torus_device *info, json_t *list),
+	       void (*show)(const json_t *list))
+{
+	struct local l = { .add = add, .list = json_array() };
+	int status;
+
+	if (ctl->control)
+		return fail("--local asks the NIC and no manager: --control does not go with it");
+	status = ctl->lab || ctl->node ? ask_in_lab(ctl, &l) : ask_here(&l);
+	if (l.n && ctl->json)
+		json_show(json_incref(l.list));
+	else if (l.n)
+		show(l.list);
+	json_decref(l.list);
+	return status;
+}
+
+static void add_counters(json_t *to, const struct torus_counter_desc *d, const uint64_t *value,
+			 unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		json_object_set_new(to, d[i].name, json_integer((json_int_t)value[i]));
+}
+
+static json_t *place(const struct torus_device *info)
+{
+	return info->placed ? json_node(&info->shape, info->node) : json_null();
+}
+
+/* A manager alone knows at which node that NIC is, and its name. */
+static json_t *peer(const struct torus_link *l, unsigned int ndims)
+{
+	char port[TORUS_TEXT_MAX], guid[20];
+
+	if (!l->peer_guid)
+		return json_null();
+	snprintf(guid, sizeof(guid), "%016" PRIx64, l->peer_guid);
+	return json_pack("{sn ss ss sn}", "node", "port",
+			 torus_port_text(ndims, l->peer_port, port), "guid", guid, "name");
+}
+
+static json_t *link_item(const struct torus_device *info, const struct torus_link *l)
+{
+	unsigned int ndims = info->placed ? info->shape.ndims : info->nports / 2u;
+	const char *state = torus_link_state_name(l->state);
+	const char *reason = torus_link_reason_name(l->reason);
+	char port[TORUS_TEXT_MAX];
+	json_t *j = json_pack("{so ss ss so sn ss sI ss sb sn sn sn sb ss sI ss? ss? sb}",
+			      "node", place(info), "port", torus_port_text(ndims, l->port, port),
+			      "name", info->name, "peer", peer(l, ndims), "expected",
+			      "state", state ? state : "?",
+			      "state_age", (json_int_t)l->state_age,
+			      "reason", reason ? reason : "?", "admin", l->admin, "excluded", "until",
+			      "held_ms", "closed", l->closed, "lower", l->lower,
+			      "session", (json_int_t)l->session, "retry", torus_retry_name(l->retry),
+			      "retry_wanted", torus_retry_name(l->retry_wanted), "local", true);
+
+	add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
+	add_counters(j, torus_port_gauges, l->gauge, TORUS_PG_COUNT);
+	return j;
+}
+
+int local_links(struct torus_dev *dev, const struct torus_device *info, json_t *list)
+{
+	struct torus_link links[TORUS_MAX_PORTS];
+	unsigned int n = TORUS_MAX_PORTS;
+	int err = torus_links_get(dev, links, &n);
+
+	for (unsigned int i = 0; !err && i < n; i++)
+		json_array_append_new(list, link_item(info, &links[i]));
+	return err;
+}
+
+int local_counters(struct torus_dev *dev, const struct torus_device *info, json_t *list)
+{
+	json_t *flows = json_object(), *j;
+	struct torus_flow flow;
+	int err = torus_flow_get(dev, &flow);
+
+	for (unsigned int i = 0; !err && i < TORUS_FC_COUNT; i++) {
+		json_t *colours = json_array();
+
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			json_array_append_new(colours,
+					      json_integer((json_int_t)flow.counter[i][c]));
+		json_object_set_new(flows, torus_flow_counters[i].name, colours);
+	}
+	j = json_pack("{so sb so}", "node", place(info), "local", true, "flow", flows);
+	add_counters(j, torus_node_counters, info->counter, TORUS_NC_COUNT);
+	if (!err)
+		json_array_append(list, j);
+	json_decref(j);
+	return err;
+}

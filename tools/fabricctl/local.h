@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What NICs of this host tell themselves, without any manager: in the form in which a manager
+ * answers about them.
+ */
+#ifndef LOCAL_H
+#define LOCAL_H
+
+#include <jansson.h>
+
+#include "command.h"
+
+struct torus_dev;
+struct torus_device;
+
+/**
+ * local_show() - asks the NICs of this host, or with --lab that of the node --node
+ * @add: appends to @list what the NIC @dev, of which @info tells, says; 0 or a negative errno
+ * @show: for people; --json prints the list
+ * Return: an exit status.
+ */
+int local_show(const struct ctl *ctl,
+	       int (*add)(struct torus_dev *dev, const struct torus_device *info, json_t *list),
+	       void (*show)(const json_t *list));
+
+/** local_links() - an @add for local_show(): items as of "links" */
+int local_links(struct torus_dev *dev, const struct torus_device *info, json_t *list);
+/** local_counters() - an @add for local_show(): items as of "counters" */
+int local_counters(struct torus_dev *dev, const struct torus_device *info, json_t *list);
+
+#endif /* LOCAL_H */
