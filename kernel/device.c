@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device as the stack sees it: a netdev without link-layer header, like a
- * tun device, that carries IP packets to the node their destination names.
- * torus.h says what lives how long.
+ * The device as the stack sees it: a netdev without link-layer header, like a tun device, that
+ * carries IP packets to the node of their destination address. torus.h describes lifetimes.
  *
- * The router works whether the netdev is up or not: IFF_UP is the host's
- * business, the links' state the manager's. The host can send while the NIC has a place: with all
- * links faulty packets are parked, and a carrier that is lost would have the stack drop them.
+ * The router works whether the netdev is up or not: IFF_UP concerns the host alone, and the manager
+ * sets the state of the links. The netdev has carrier once the NIC has coordinates, and keeps it:
+ * packets are parked when all links have failed, whereas without carrier the stack would drop them.
  */
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
@@ -14,7 +13,7 @@
 
 #include "torus.h"
 
-#define MTU_DEFAULT	64000	/* with header and flits it fits one frame of 65535 */
+#define MTU_DEFAULT	64000	/* such a message fits one frame of 65535 bytes */
 #define MTU_MAX		65000
 #define TX_QUEUE_LEN	500
 
@@ -24,10 +23,12 @@ static const struct net_device_ops torus_netdev_ops;
 
 /* --- finding ------------------------------------------------------------------ */
 
+/* Takes a reference. RCU, under which @dev was found. */
 static struct torus_dev *hold_dev(struct net_device *dev, netdevice_tracker *t)
 {
 	struct torus_dev *d = netdev_priv(dev);
 
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "device was not found under RCU");
 	netdev_hold(dev, t, GFP_ATOMIC);
 	return d;
 }
@@ -65,7 +66,7 @@ bool torus_dev_is_called(struct torus_dev *d, const char *name)
 	return same;
 }
 
-/* The torus device of least ifindex above @after that is called @name (NULL: any). */
+/* Return: the torus device with the least ifindex above @after, and with @name unless NULL. */
 static struct torus_dev *find_dev(struct net *net, int after, const char *name,
 				  netdevice_tracker *t)
 {
@@ -97,8 +98,10 @@ struct torus_dev *torus_dev_get_next(struct net *net, int ifindex, netdevice_tra
 
 /* --- commands --------------------------------------------------------------------- */
 
+/* Sets name and jumper as DEVICE_SET asks, and carrier if the NIC has coordinates now. */
 static void label_dev(struct torus_dev *d, const struct torus_req *r)
 {
+	lockdep_assert_held(&d->ctl);
 	spin_lock(&d->label);
 	torus_req_label(d->hw, r);
 	spin_unlock(&d->label);
@@ -109,8 +112,8 @@ static void label_dev(struct torus_dev *d, const struct torus_req *r)
 void torus_dev_lock(struct torus_dev *d)
 {
 	mutex_lock(&d->ctl);
+	/* Both may have changed since the last command. */
 	d->hw->ifindex = (u32)d->netdev->ifindex;
-	/* It may be renamed meanwhile. */
 	strscpy(d->hw->ifname, d->netdev->name, sizeof(d->hw->ifname));
 }
 
@@ -121,8 +124,10 @@ void torus_dev_unlock(struct torus_dev *d)
 
 int torus_dev_run(struct torus_dev *d, struct torus_req *r)
 {
-	int err = torus_req_run(d->hw, r);
+	int err;
 
+	lockdep_assert_held(&d->ctl);
+	err = torus_req_run(d->hw, r);
 	if (!err && r->cmd == TORUS_CMD_DEVICE_SET)
 		label_dev(d, r);
 	return err;
@@ -203,7 +208,7 @@ static const struct net_device_ops torus_netdev_ops = {
 	.ndo_get_stats64 = torus_ndo_get_stats64,
 };
 
-/* Offloads that a virtio_net_hdr can describe may be left to the receiver. */
+/* Offloads that a virtio_net_hdr can describe; the receiver's stack may do them. */
 #define TORUS_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA | \
 			 NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN)
 

@@ -13,6 +13,9 @@ static const char nic_names[][ETH_GSTRING_LEN] = { TORUS_NODE_COUNTER_LIST(X) "t
 static const char *const port_names[] = { TORUS_PORT_COUNTER_LIST(X) "rx_queue_drops" };
 #undef X
 
+static_assert(ARRAY_SIZE(nic_names) == TORUS_NC_COUNT + 1);
+static_assert(ARRAY_SIZE(port_names) == TORUS_PC_COUNT + 1);
+
 static void get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 {
 	strscpy(info->driver, TORUS_DRIVER, sizeof(info->driver));
@@ -44,10 +47,13 @@ static void get_strings(struct net_device *dev, u32 sset, u8 *data)
 	}
 }
 
+/* Writes ARRAY_SIZE(port_names) values; zeroes if the NIC cannot read the port. */
 static void port_stats(struct torus_dev *d, unsigned int port, u64 *data)
 {
 	struct torus_link *link = &d->hw->reply.link;
 
+	BUILD_BUG_ON(sizeof(link->counter) != TORUS_PC_COUNT * sizeof(*data));
+	lockdep_assert_held(&d->ctl);
 	if (d->hw->ops->link_get(d->hw, port, link))
 		memset(link, 0, sizeof(*link));
 	memcpy(data, link->counter, sizeof(link->counter));

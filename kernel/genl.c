@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Generic netlink family "torus": the table of its commands at the end, and what
- * they share: finding the device and checking requests. What a command means is req/'s.
+ * Generic netlink family "torus": the table of its commands at the end, and what they share, which
+ * is finding the device and checking requests. req/ defines what each command does.
  *
- * Locking. Commands for different NICs run in parallel (parallel_ops), those for one of them one
- * at a time: torus_dev.ctl. Each has a reference to its device; torus.h says that this is enough to
- * use the device even while it is being unregistered. Only LINK_ATTACH takes RTNL. There is no lock
- * across commands: who writes a table names its version, and is told if another writer came in
- * between.
+ * Locking. Commands for different NICs run in parallel (parallel_ops), those for one NIC one at a
+ * time (torus_dev.ctl). Each has a reference to its device, which is enough to use the device even
+ * while it is being unregistered (torus.h). Only LINK_ATTACH takes RTNL. No lock is held between
+ * commands: a writer of rows names their version, and gets an error if another writer intervened.
  *
- * Devices are those of the sender's network namespace. Sets need CAP_NET_ADMIN
- * in the user namespace that owns it, so the root of a container commands its own
- * NICs; gets are everyone's. Groups carry the events of the devices that are in
- * the namespace at that time, each with its IFINDEX. A listener that is too slow
- * finds ENOBUFS on its socket and has to read everything again.
+ * A command finds devices in the sender's network namespace. Sets need CAP_NET_ADMIN in the user
+ * namespace that owns it, so the root of a container can command its own NICs; gets need no
+ * privilege. Groups carry the events of the devices that are in the namespace at that time, each
+ * with its IFINDEX. A listener that is too slow gets ENOBUFS from its socket, and must read
+ * everything again.
  *
  * u64 attributes are aligned to 4 bytes, as everywhere else in this protocol.
  */
@@ -76,7 +75,7 @@ static struct torus_dev *dev_only(struct net *net, netdevice_tracker *t,
 	return ERR_PTR(-EINVAL);
 }
 
-/* @names: NAME names the device, and is not what it is to be called. */
+/* @names: NAME selects the device (in DEVICE_SET it is the new name). Return: it, or ERR_PTR(). */
 static struct torus_dev *dev_find(struct net *net, struct nlattr **attrs, bool names,
 				  netdevice_tracker *t, struct netlink_ext_ack *extack)
 {
@@ -158,7 +157,7 @@ int torus_dump_check(struct netlink_callback *cb, unsigned int cmd, struct torus
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-/* In the order of their numbers: else newer kernels (split ops) refuse the family. */
+/* In the order of their numbers, which newer kernels (split ops) require. */
 static const torus_genl_op torus_ops[] = {
 	TORUS_OP_DO_DUMP(DEVICE_GET, torus_genl_do, NULL, torus_device_dump),
 	TORUS_OP_DO(DEVICE_SET, torus_genl_do),

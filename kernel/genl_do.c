@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands that are done at once: handed to the NIC, and what it answers into a reply. */
+/* Commands that are not dumps: the NIC runs them, and its answer becomes the reply. */
 #include <linux/rtnetlink.h>
 
 #include "genl.h"
@@ -16,13 +16,14 @@ int torus_put(struct sk_buff *skb, const struct torus_tree *tree, const struct t
 	return 0;
 }
 
-/* Return: the reply with what the NIC answers, or NULL. */
+/* Return: a reply with the answer of the NIC, or NULL without memory. */
 static struct sk_buff *make_reply(struct genl_info *info, struct torus_dev *d,
 				  const struct torus_req *r)
 {
 	struct sk_buff *skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr = skb ? genlmsg_put_reply(skb, info, &torus_family, 0, (u8)r->cmd) : NULL;
 
+	lockdep_assert_held(&d->ctl);
 	if (!hdr || torus_put(skb, r->tree, r->without, &d->hw->reply)) {
 		nlmsg_free(skb);
 		return NULL;
@@ -56,11 +57,12 @@ int torus_genl_do(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * With RTNL. Until it was got, the NIC may have been deleted, or moved: who asked may not
- * command the devices of the namespace where it is now.
+ * Checks that the NIC is still registered, and in the sender's namespace, once RTNL is held: before
+ * that it may have been deleted, or moved to a namespace where the sender has no privilege.
  */
-static int still_here(const struct torus_dev *d, struct genl_info *info)
+static int check_place(const struct torus_dev *d, struct genl_info *info)
 {
+	ASSERT_RTNL();
 	if (d->netdev->reg_state != NETREG_REGISTERED) {
 		NL_SET_ERR_MSG(info->extack, "the NIC is being removed");
 		return -ENODEV;
@@ -77,7 +79,7 @@ int torus_genl_attach(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	rtnl_lock();
-	err = still_here(torus_req_dev(info), info) ?: torus_genl_do(skb, info);
+	err = check_place(torus_req_dev(info), info) ?: torus_genl_do(skb, info);
 	rtnl_unlock();
 	return err;
 }

@@ -7,9 +7,12 @@
  */
 #include "genl.h"
 
-#define LINK_BYTES	2560	/* room for one port */
+#define LINK_BYTES	2560	/* most bytes of the attributes of one port */
 
-/* Once, before the first part. Not in genl_ops.start: Linux 6.1 tells nobody why that failed. */
+/*
+ * Calls @fn once, before the first part of a dump. This is not done in genl_ops.start, because
+ * Linux 6.1 does not send the extack of that.
+ */
 static int begin_dump(struct netlink_callback *cb, int (*fn)(struct netlink_callback *cb))
 {
 	struct torus_dump *dump = torus_dump_of(cb);
@@ -24,7 +27,10 @@ static unsigned int cmd_of(const struct netlink_callback *cb)
 	return ((struct genlmsghdr *)nlmsg_data(cb->nlh))->cmd;
 }
 
-/* A message with the next part of @p. Return: 0 that was all, 1 there may be more, or -errno. */
+/*
+ * Appends a message with the next part of @p. Return: 1, 0 if there is no part left, or -errno
+ * (-EMSGSIZE: the skb is full).
+ */
 static int put_part(struct sk_buff *skb, struct netlink_callback *cb, struct torus_dev *d,
 		    struct torus_parts *p)
 {
@@ -33,6 +39,7 @@ static int put_part(struct sk_buff *skb, struct netlink_callback *cb, struct tor
 				&torus_family, NLM_F_MULTI, (u8)cmd);
 	int n;
 
+	lockdep_assert_held(&d->ctl);
 	if (!hdr)
 		return -EMSGSIZE;
 	n = torus_req_part(d->hw, cmd, p, skb_tail_pointer(skb), (size_t)skb_tailroom(skb));
@@ -56,7 +63,7 @@ static int begin_devices(struct netlink_callback *cb)
 	struct torus_dev *d;
 	int err;
 
-	/* All, or the one that is named: the dump ends after it. */
+	/* All devices, or only the one that the request names. */
 	if (!attrs[TORUS_A_IFINDEX] && !attrs[TORUS_A_NAME])
 		return torus_dump_check(cb, TORUS_CMD_DEVICE_GET, NULL, NULL);
 	err = torus_dump_check(cb, TORUS_CMD_DEVICE_GET, &d, &t);
@@ -133,7 +140,7 @@ static int begin_parts(struct netlink_callback *cb)
 	return err ? torus_refused(cb->extack, &r.why, err) : 0;
 }
 
-/* Ports as many as fit; rows fill a message. */
+/* Appends as many ports as fit, or one message with as many rows as fit. */
 static int put_parts(struct sk_buff *skb, struct netlink_callback *cb, struct torus_dev *d)
 {
 	struct torus_parts *parts = &torus_dump_of(cb)->parts;

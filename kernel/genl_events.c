@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LINK_NTF, MGMT_NTF, PARK_NTF. They are composed where things happen, with the
- * device's lock held, so what they say is what was at that moment and their order
- * is that of the events. What cannot be composed, for want of memory, is a loss
- * like any other: listeners of its group find ENOBUFS.
+ * LINK_NTF, MGMT_NTF, PARK_NTF. A NIC makes them when the event happens, with its lock held, so
+ * their contents are those of that moment and their order is that of the events. If there is no
+ * memory for one, the listeners of its group get ENOBUFS, as when their socket is full.
  */
 #include "genl.h"
 
@@ -17,7 +16,7 @@ static void report_lost(struct torus_dev *d, unsigned int group)
 	genl_set_err(&torus_family, net_of(d), 0, group, -ENOBUFS);
 }
 
-/* NULL: nobody listens, or no memory. */
+/* Begins a notification, and sets @hdr. NULL: @group has no listener, or there is no memory. */
 static struct sk_buff *ntf_new(struct torus_dev *d, unsigned int group, unsigned int cmd,
 			       void **hdr)
 {
@@ -34,6 +33,7 @@ static struct sk_buff *ntf_new(struct torus_dev *d, unsigned int group, unsigned
 	return skb;
 }
 
+/* Sends the notification @skb; if putting its attributes failed with @err, reports a loss. */
 static void ntf_send(struct torus_dev *d, unsigned int group, struct sk_buff *skb, void *hdr,
 		     int err)
 {

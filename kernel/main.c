@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module: what it registers, and in which order that goes away again. */
+/* The module: registers the netlink family and the rtnl link type. */
 #include <linux/module.h>
 #include <net/genetlink.h>
 #include <net/rtnetlink.h>
@@ -24,7 +24,7 @@ err_genl:
 	return err;
 }
 
-/* The family first: no command may find a device on its way out of the module. */
+/* Unregisters the family first, so that no command finds a device while it is being removed. */
 static void __exit torus_exit(void)
 {
 	torus_kunit_exit();

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * torus.ko above the seam: what every torus NIC has, whatever it is made of.
+ * torus.ko above the seam: the parts that all torus NICs share.
  *
  *	main.c     the module             device.c   the netdev: finding, naming, statistics
- *	genl*.c    the netlink family     ethtool.c  what ethtool asks
+ *	genl*.c    the netlink family     ethtool.c  the ethtool operations
  *
- * Below it, a NIC does what struct torus_hw_ops (req/hw.h) says for commands, and struct
- * torus_net_ops for packets. soft/ is the software NIC; a driver of hardware would be another
- * folder. What happens at a NIC it tells by torus_event_*().
+ * Below it, a NIC implements struct torus_hw_ops (req/hw.h) for commands, and struct torus_net_ops
+ * for packets. soft/ is the software NIC; a driver of hardware would be another folder. A NIC
+ * reports events by torus_event_*().
  *
  * Locking.
  *
  * torus_dev.ctl serialises commands: it is held around all calls of torus_hw_ops, which may sleep.
- * It is taken with RTNL held, never the other way round. torus_dev.label is a spinlock for the name
- * and the jumper, which `ip link` and whoever looks for a name read without ctl. Packets need
+ * It may be taken while RTNL is held, but RTNL is not taken under it. torus_dev.label is a spinlock
+ * for the name and the jumper, which `ip link` and searches by name read without ctl. Packets need
  * neither.
  *
  * Lifetime.
  *
  * A NIC lives as long as its net_device: from ndo_init to the destructor, which runs when the
- * last reference is gone. Who holds a reference to the device (torus_dev_get_*()) may use
+ * last reference is gone. The holder of a reference to the device (torus_dev_get_*()) may use
  * everything here, even while the device is being unregistered: commands then find a NIC whose
  * ports are detached.
  */
@@ -39,17 +39,18 @@ struct ethtool_coalesce;
 struct torus_dev;
 
 /**
- * struct torus_net_ops - what a NIC does for its netdev; other than in struct torus_hw_ops none may
- * be NULL, and only @init and @set_coalesce can refuse
- * @init: ndo_init; -errno
- * @uninit: ndo_uninit; RTNL
- * @free: of the destructor: nothing else is under way
- * @xmit: a message of the host, which is the NIC's now (transmit lock)
- * @stop: ndo_stop: messages that wait are dropped
- * @counters: TORUS_NC_COUNT of the node; any context that is no hard interrupt
- * @tx_waited: messages that waited to be sent with others
- * @rx_drops: frames of a port that came faster than they were taken
- * @get_coalesce, @set_coalesce: as of ethtool_ops
+ * struct torus_net_ops - operations of a NIC for its netdev. Unlike those of struct torus_hw_ops,
+ *	none may be NULL; only @init and @set_coalesce can fail
+ * @init: called by ndo_init, with RTNL; returns 0 or -errno
+ * @uninit: called by ndo_uninit, with RTNL: no packet or event comes after it
+ * @free: called by the destructor, when no other operation runs: frees what @init made
+ * @xmit: sends a message of the host, and owns it from then on (transmit lock)
+ * @stop: called by ndo_stop, with RTNL: drops messages that wait
+ * @counters: copies the TORUS_NC_COUNT counters of the node; not from hard interrupts
+ * @tx_waited: returns the number of messages that waited in a batch
+ * @rx_drops: returns how many received frames of a port were dropped because its queue was full
+ * @get_coalesce: as in ethtool_ops, with RTNL
+ * @set_coalesce: as in ethtool_ops, with RTNL; returns 0, or -errno with a text
  */
 struct torus_net_ops {
 	int (*init)(struct torus_dev *d);
@@ -67,8 +68,12 @@ struct torus_net_ops {
 
 /**
  * struct torus_dev - one NIC; netdev_priv() of its net_device begins with it
- * @hw: the NIC as commands see it (ctl; its name and jumper also @label)
- * @gone: being unregistered (ctl)
+ * @netdev: its net_device, which has the reference count; constant
+ * @ops: operations for packets; constant
+ * @hw: the NIC as commands see it (@ctl; its name and jumper are written under both locks)
+ * @ctl: serialises commands; see Locking
+ * @label: protects hw->name and hw->bootstrap; see Locking
+ * @gone: the device is being unregistered (written under RTNL and @ctl)
  */
 struct torus_dev {
 	struct net_device *netdev;
@@ -83,35 +88,42 @@ struct torus_dev {
 
 /**
  * torus_netdev_setup() - make @dev a torus netdev, before it is registered
- * netdev_priv(@dev) is zero but for d->ops and d->hw, which are set
+ * The caller has set ops and hw of the struct torus_dev; all else in it is zero.
  */
 void torus_netdev_setup(struct net_device *dev);
 
 /**
- * torus_dev_get_by_index() - the torus device of this ifindex in @net
- * Any context that may take rcu_read_lock().
+ * torus_dev_get_by_index() - find the torus device with an ifindex
+ * @net: its namespace
+ * @ifindex: of the device
+ * @t: tracks the reference
+ * Process context; takes rcu_read_lock().
  * Return: the device, with a reference for torus_dev_put(), or NULL.
  */
 struct torus_dev *torus_dev_get_by_index(struct net *net, int ifindex, netdevice_tracker *t);
-/* The same by its name (the one of least ifindex, should two have it). */
+/** torus_dev_get_by_name() - the same by NIC name; of several, the one with the least ifindex */
 struct torus_dev *torus_dev_get_by_name(struct net *net, const char *name,
 					netdevice_tracker *t);
-/*
- * The torus device of least ifindex above @ifindex: for dumps, which continue at
- * the ifindex they came to whatever happened in between; net->dev_base_seq tells
- * whether devices came or went.
+/**
+ * torus_dev_get_next() - the same, the one with the least ifindex above @ifindex
+ * For dumps, which continue at an ifindex; net->dev_base_seq shows if devices were added or removed
+ * between their parts.
  */
 struct torus_dev *torus_dev_get_next(struct net *net, int ifindex, netdevice_tracker *t);
+/** torus_dev_put() - drop the reference that @t tracks */
 void torus_dev_put(struct torus_dev *d, netdevice_tracker *t);
 
-/** torus_dev_is_called() - is this its name? */
+/** torus_dev_is_called() - Return: true if @name is the name of the NIC; takes @d->label */
 bool torus_dev_is_called(struct torus_dev *d, const char *name);
-/** torus_dev_lock() - hw is the caller's, with the ifindex and ifname of this moment; may sleep */
+/** torus_dev_lock() - take @d->ctl, and update ifindex and ifname in @d->hw; may sleep */
 void torus_dev_lock(struct torus_dev *d);
+/** torus_dev_unlock() - release @d->ctl */
 void torus_dev_unlock(struct torus_dev *d);
 /**
- * torus_dev_run() - have the NIC do what @r asks, locked; LINK_ATTACH needs RTNL
- * Return: 0 or a negative errno with the reason in @r->why; hw->reply is what it answers.
+ * torus_dev_run() - run a command
+ * @d: the NIC, locked
+ * @r: the command; LINK_ATTACH needs RTNL
+ * Return: 0, with the answer in hw->reply, or a negative errno with the reason in @r->why.
  */
 int torus_dev_run(struct torus_dev *d, struct torus_req *r);
 
@@ -121,28 +133,35 @@ extern const struct ethtool_ops torus_ethtool_ops;
 
 /* --- genl.c ------------------------------------------------------------------------- */
 
+/** torus_genl_init() - register the netlink family. Return: 0 or -errno */
 int torus_genl_init(void);
+/** torus_genl_exit() - unregister it; waits for commands under way */
 void torus_genl_exit(void);
 
 /* --- genl_events.c ------------------------------------------------------------------ */
 
 /*
- * Sends events of a NIC to listeners. May be called with bottom halves off and a lock of the NIC
- * held, so it does not sleep and uses GFP_ATOMIC. Events are sent in the order of the calls. The
- * caller fills the structs, without the ifindex, which is set here.
+ * Events of a NIC, for listeners in its namespace. These functions may be called with bottom halves
+ * off and a lock of the NIC held: they do not sleep, and allocate with GFP_ATOMIC. Events are sent
+ * in the order of the calls.
  */
 
-/** torus_event_wanted() - does anybody listen to @group? Else nothing need be filled */
+/** torus_event_wanted() - Return: true if @group has a listener; else events need not be made */
 bool torus_event_wanted(struct torus_dev *d, unsigned int group);
+/** torus_event_link() - send LINK_NTF; sets the ifindex in @link, the caller has set all else */
 void torus_event_link(struct torus_dev *d, struct torus_link *link);
+/** torus_event_park() - send PARK_NTF; sets the ifindex in @park, the caller has set all else */
 void torus_event_park(struct torus_dev *d, struct torus_park *park);
+/** torus_event_mgmt() - send MGMT_NTF: @len bytes @data of a packet that @port received */
 void torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len);
-/** torus_event_lost() - some were lost: subscribers are to read everything again (ENOBUFS) */
+/** torus_event_lost() - send ENOBUFS to all listeners: events were lost, read all again */
 void torus_event_lost(struct torus_dev *d);
 
 /* --- soft/ ------------------------------------------------------------------------- */
 
+/** torus_soft_register() - register the rtnl link type of software NICs. Return: 0 or -errno */
 int torus_soft_register(void);
+/** torus_soft_unregister() - unregister it; this deletes all software NICs */
 void torus_soft_unregister(void);
 
 /* --- kunit/ ------------------------------------------------------------------------- */

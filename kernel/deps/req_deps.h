@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All that kernel/req needs from its world, kernel version; lib/deps has user space's. */
+/* All that kernel/req needs from its environment, for the kernel; lib/deps: for user space. */
 #ifndef REQ_DEPS_H
 #define REQ_DEPS_H
 

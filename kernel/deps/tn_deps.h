@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that kernel/core and kernel/host need from their world, kernel version. User
- * space's, with the contract of each name, is lib/deps/tn_deps.h; the include path
- * chooses.
+ * All that kernel/core and kernel/host need from their environment, for the kernel. The version for
+ * user space, with the contract of each name, is lib/deps/tn_deps.h; the include path selects one.
  */
 #ifndef TN_DEPS_H
 #define TN_DEPS_H
@@ -100,7 +99,10 @@ static inline u64 tn_crc32c_word(u64 crc, u64 word)
 
 #define TN_CRC32C_SHORT 64	/* bytes */
 
-/* The edge of a packet is short: a call into the crypto library takes longer than the sum. */
+/*
+ * Short data, such as the header and tail of a packet, are summed here: a call of the crypto
+ * library takes longer than the sum.
+ */
 static inline u32 tn_crc32c(u32 crc, const void *data, size_t len)
 {
 	const u8 *p = data, *end = p + len;

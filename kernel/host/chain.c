@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A message's packets are numbered one after the other in their flow (ESEQ), so a message
- * that lost packets to a dead node shows itself and is dropped whole.
+ * Reassembly. The packets of a message have consecutive numbers in their flow (ESEQ), so a gap
+ * shows that packets were lost with a dead node; the message is then dropped as a whole.
  */
 #include "host.h"
 
-/* An unfinished message of one flow. */
+/**
+ * struct torus_host_chain - an unfinished message; a flow has at most one
+ * @memory: a packet whose payload is the memory of this struct
+ * @next: the next chain of the bucket, or NULL
+ * @at: the pointer to this chain in its bucket
+ * @older: the chain that was begun before this one, or NULL
+ * @newer: the chain that was begun after this one, or NULL
+ * @packets: the packets so far, at least one between calls; owned here
+ * @src: source of the flow, node id
+ * @bytes: of @packets, without padding
+ * @vc: of the flow
+ */
 struct torus_host_chain {
-	struct tn_pkt *memory;			/* a packet, in whose payload this lies */
-	struct torus_host_chain *next, **at;	/* in its bucket */
+	struct tn_pkt *memory;
+	struct torus_host_chain *next, **at;
 	struct torus_host_chain *older, *newer;
 	struct tn_queue packets;
 	u32 src;
@@ -53,7 +64,7 @@ static struct torus_host_chain *new_chain(struct torus_host *h, u32 src, u8 vc)
 	return c;
 }
 
-/* Its packets are the caller's. */
+/* Frees a chain. Return: its packets, which the caller then owns. */
 static struct tn_queue end_chain(struct torus_host *h, struct torus_host_chain *c)
 {
 	struct tn_queue packets = c->packets;
@@ -84,7 +95,10 @@ static void drop_chain(struct torus_host *h, struct torus_host_chain *c)
 	torus_host_drop(h, &packets);
 }
 
-/* The chain that @pkt, on @vc, continues or begins; NULL if it does neither. */
+/*
+ * Return: the chain that @pkt belongs to: @c, the flow's, if @pkt continues it, else a new one if
+ * @pkt is the first of a message, else NULL. If @pkt does not continue @c, drops @c.
+ */
 static struct torus_host_chain *chain_of(struct torus_host *h, struct torus_host_chain *c,
 					 const struct tn_pkt *pkt, u8 vc)
 {
@@ -99,7 +113,7 @@ static struct torus_host_chain *chain_of(struct torus_host *h, struct torus_host
 	return c || !first ? c : new_chain(h, pkt->hdr.src, vc);
 }
 
-/* Return: @bytes; 0: this is no message, and it is dropped. */
+/* Return: @bytes, if @msg has the size of a message; else drops it and returns 0. */
 static u32 check_message(struct torus_host *h, struct tn_queue *msg, u32 bytes)
 {
 	if (tn_pkt_bytes(msg->head) > TORUS_HOST_HDR && bytes <= TORUS_HOST_MSG_MAX)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Frames that are delayed; bit errors are ../core/fault.c. */
+/* Injected latency: the queue of delayed frames. ../core/fault.c injects bit errors. */
 #include "fault.h"
 
 bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame, u64 now)

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Faults put into what a port sends: bit errors, silence, latency. */
+/* Faults injected into the frames of a port: bit errors, silence, latency. */
 #ifndef TORUS_HOST_FAULT_H
 #define TORUS_HOST_FAULT_H
 
 #include "../core/fault.h"
 
-#define TORUS_HOST_LATE_MAX	1024		/* frames of a port on their way */
+#define TORUS_HOST_LATE_MAX	1024		/* delayed frames of a port */
 
-/** struct torus_host_late - in a frame of the shell's, while it is delayed */
+/**
+ * struct torus_host_late - a delayed frame; lies in a frame of the shell's
+ * @next: the frame that was sent after it, or NULL
+ * @due: when it goes on, ns
+ */
 struct torus_host_late {
 	struct torus_host_late *next;
 	u64 due;
 };
 
 /**
- * struct torus_host_fault - faults of one port
+ * struct torus_host_fault - injected faults of one port
  * @bits: bit errors: rate and seed
- * @latency: ns added to every frame
- * @silence: nothing is sent, nothing heard
- * @late, @last: frames on their way, in the order in which they were sent
+ * @latency: ns added to every frame that is sent
+ * @silence: frames are neither sent nor received
+ * @late: first delayed frame, in the order in which they were sent, or NULL
+ * @last: last delayed frame; valid if @late is not NULL
+ * @count: number of delayed frames, at most TORUS_HOST_LATE_MAX
  */
 struct torus_host_fault {
 	struct tn_fault bits;
@@ -30,17 +36,17 @@ struct torus_host_fault {
 	u32 count;
 };
 
-/** torus_host_delays() - must the next frame be delayed? It may not overtake others */
+/** torus_host_delays() - Return: true if the next frame is to be delayed, also behind others */
 static inline bool torus_host_delays(const struct torus_host_fault *f)
 {
 	return f->latency || f->late;
 }
 
-/** torus_host_delay() - keep a frame until its time. Return: false: too many, it is lost */
+/** torus_host_delay() - delay a frame. Return: false if there are too many; the shell drops it */
 bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame, u64 now);
-/** torus_host_due() - the next frame whose time has come by @now, or NULL; ~0: the next */
+/** torus_host_due() - take the first frame if it is due by @now (~0: any). Return: it, or NULL */
 struct torus_host_late *torus_host_due(struct torus_host_fault *f, u64 now);
-/** torus_host_fault_expiry() - when the next delayed frame is due; ~0 for never */
+/** torus_host_fault_expiry() - Return: when the next delayed frame is due, ns; ~0: never */
 u64 torus_host_fault_expiry(const struct torus_host_fault *f);
 
 #endif /* TORUS_HOST_FAULT_H */

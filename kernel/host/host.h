@@ -3,9 +3,9 @@
  * Messages between a host and its NIC.
  *
  * A message is a virtio_net_hdr, little endian, and an IP packet, so that segmentation and
- * checksums may be left to whoever needs them done. It crosses the fabric cut into packets,
- * FIRST to LAST of one flow. What cuts it and what gives it to the host is the shell's, so that
- * nothing is copied that can stay where it lies.
+ * checksums may be left to the receiver. It crosses the fabric cut into packets, FIRST to LAST of
+ * one flow. The shell (torus.ko or torusemu) cuts messages and delivers them, so that it can avoid
+ * copies.
  *
  *	to send, while torus_host_room():
  *		torus_host_begin(), torus_host_packet() for each, torus_host_send()
@@ -18,31 +18,40 @@
 
 #define TORUS_HOST_HDR		10u	/* bytes of the virtio_net_hdr */
 #define TORUS_HOST_MSG_MAX	(TORUS_HOST_HDR + 65535)
-#define TORUS_HOST_IP		40u	/* bytes of an IP packet that say where it goes */
-/* Packets of a message: twice as many as the longest needs in the smallest packets. */
+#define TORUS_HOST_IP		40u	/* bytes of an IP packet that contain its destination */
+/* Packets of a message: twice as many as the longest one needs with the smallest payload_max. */
 #define TORUS_HOST_PACKETS_MAX	(2 * ((TORUS_HOST_MSG_MAX + TN_PAYLOAD_MIN - 1) / TN_PAYLOAD_MIN))
 #define TORUS_HOST_WAITING_MAX	8192	/* packets of all unfinished messages */
 #define TORUS_HOST_BUCKETS	256
-#define TORUS_HOST_ANSWER_MAX	1280u	/* bytes of an "unreachable" */
+#define TORUS_HOST_ANSWER_MAX	1280u	/* bytes of an ICMP error */
 
 struct torus_host_chain;
 
 /**
- * typedef torus_host_lost - an IP packet of the host, of which these @len bytes are known, cannot
- * arrive: the shell tells the host, if torus_host_answer() says so
+ * typedef torus_host_lost - callback: an IP packet of the host cannot arrive
+ * @shell: tn_nic_config.host
+ * @ip: its first @len bytes
+ * @len: of @ip
+ * The shell sends the host an ICMP error if torus_host_answer() returns one.
  */
 typedef void (*torus_host_lost)(void *shell, const u8 *ip, u32 len);
 
 /**
- * struct torus_host - messages of one NIC
- * @ops, @shell: of the NIC: they have the memory of packets
- * @shape: of the fabric; NULL while the NIC has no place: set by the shell
- * @payload_max: bytes of a packet, whole flits
- * @out: packets of a message that the NIC had no room for
- * @out_dst, @out_vc: where they go
- * @bucket, @oldest, @newest: unfinished messages from the fabric, by flow and age
- * @waiting: packets of these
- * @answer_at: when the next "unreachable" may be said, ns
+ * struct torus_host - host side of one NIC; the shell serialises all calls
+ * @ops: of the NIC; they allocate and free packets
+ * @shell: argument of @ops and @lost
+ * @nic: the NIC
+ * @lost: called for an IP packet of the host that cannot arrive
+ * @shape: of the fabric, set by the shell; NULL while the NIC has no coordinates
+ * @payload_max: most bytes of a packet, whole flits
+ * @out: packets of one message that the NIC had no room for
+ * @out_dst: their destination, node id
+ * @out_vc: their VC
+ * @bucket: unfinished messages from the fabric, by flow
+ * @oldest: the oldest of them, or NULL
+ * @newest: the newest of them, or NULL
+ * @waiting: packets of unfinished messages, at most TORUS_HOST_WAITING_MAX between calls
+ * @answer_at: time up to which ICMP errors are accounted for (rate limit), ns
  */
 struct torus_host {
 	const struct tn_ops *ops;
@@ -61,25 +70,37 @@ struct torus_host {
 	u64 answer_at;
 };
 
-/** torus_host_init() - before the NIC, which has this @cfg, has anything to deliver */
+/**
+ * torus_host_init() - initialise, before the NIC delivers its first packet
+ * @h: the host side
+ * @nic: the NIC
+ * @cfg: the configuration of @nic
+ * @lost: called for an IP packet of the host that cannot arrive
+ */
 void torus_host_init(struct torus_host *h, struct tn_nic *nic, const struct tn_nic_config *cfg,
 		     torus_host_lost lost);
 
 /* --- from the host --- */
 
-/** torus_host_room() - may another message come? */
+/** torus_host_room() - Return: true if the NIC has room for another message */
 bool torus_host_room(const struct torus_host *h);
 /**
- * torus_host_begin() - a message of the host, to be cut into h->out
- * @ip: its IP packet's beginning: @n bytes, TORUS_HOST_IP if it has so many
- * @len: bytes of the message, with its header
- * Return: false: it does not go into the fabric, and is counted as dropped.
+ * torus_host_begin() - begin a message of the host; the shell then cuts it into h->out
+ * @h: the host side
+ * @ip: the first bytes of its IP packet
+ * @n: number of these: TORUS_HOST_IP, or all of a shorter packet
+ * @len: bytes of the message, with its virtio_net_hdr
+ * Return: false if it has no destination in the fabric; it is then counted as dropped.
  */
 bool torus_host_begin(struct torus_host *h, const u8 *ip, size_t n, u32 len);
 
 /**
- * torus_host_packet() - @pkt has the bytes @at to @at + @bytes of a message of @len, and
- * room up to a whole flit
+ * torus_host_packet() - append a packet of a message to @q
+ * @q: packets of the message
+ * @pkt: its payload has room up to a whole flit, which is padded with zeros
+ * @at: position of its first byte in the message
+ * @bytes: of the message in it
+ * @len: bytes of the message
  */
 static inline void torus_host_packet(struct tn_queue *q, struct tn_pkt *pkt, u32 at, u32 bytes,
 				     u32 len)
@@ -94,17 +115,19 @@ static inline void torus_host_packet(struct tn_queue *q, struct tn_pkt *pkt, u32
 	tn_queue_push(q, pkt);
 }
 
-/** torus_host_send() - what waits in h->out into the NIC, while this has room */
+/** torus_host_send() - send the packets in h->out, while the NIC has room */
 void torus_host_send(struct torus_host *h, u64 now);
-/** torus_host_drop() - packets of a message that will not arrive, counted as one drop */
+/** torus_host_drop() - free the packets of a message that will not arrive, and count one drop */
 void torus_host_drop(struct torus_host *h, struct tn_queue *q);
 
 /* --- from the fabric --- */
 
 /**
- * torus_host_take() - a packet from the fabric, which is now owned here
- * @msg: gets the packets of a message, now the caller's, if @pkt completes one
- * Return: bytes of this message, more than TORUS_HOST_HDR in its first packet; 0: none.
+ * torus_host_take() - take a packet from the fabric, and ownership of it
+ * @h: the host side
+ * @pkt: the packet
+ * @msg: gets the packets of the message that @pkt completes, which the caller then owns; else empty
+ * Return: bytes of this message; its first packet has more than TORUS_HOST_HDR of them; 0: none.
  */
 u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *msg);
 /** torus_host_flush() - drop all unfinished messages, in both directions */
@@ -112,15 +135,18 @@ void torus_host_flush(struct torus_host *h);
 
 /* --- unreachable --- */
 
-/** torus_host_unreachable() - @pkt of a message cannot arrive: its first one is told */
+/** torus_host_unreachable() - @pkt cannot arrive: calls h->lost if it is the first of a message */
 void torus_host_unreachable(struct torus_host *h, const struct tn_pkt *pkt);
 /**
- * torus_host_answer() - does the host get an ICMP error about the IP packet that begins with
- *	these @len bytes?
+ * torus_host_answer() - decide if the host gets an ICMP error, and count it in the rate limit
+ * @h: the host side
+ * @ip: the first bytes of the IP packet that cannot arrive
+ * @len: their number
+ * @now: ns
  * Return: bytes of the error, TORUS_HOST_ANSWER_MAX at most; 0: none.
  */
 u32 torus_host_answer(struct torus_host *h, const u8 *ip, u32 len, u64 now);
-/** torus_host_answer_write() - write the error of @bytes about @ip to @out */
+/** torus_host_answer_write() - write the error of @bytes about the packet @ip to @out */
 void torus_host_answer_write(const u8 *ip, u32 bytes, u8 *out);
 
 #endif /* TORUS_HOST_H */

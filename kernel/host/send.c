@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages of the host on their way into the NIC: where they go, and while there is room. */
+/* Messages of the host to the fabric: their destination and VC, and sending while there is room. */
 #include "host.h"
 
-#define DSCP_CS1	8	/* lower effort: may arrive in any order */
+#define DSCP_CS1	8	/* lower effort: VCA, may arrive in any order */
 #define DSCP_CS4	32	/* replies */
 
 #define IP4_HDR		20	/* bytes of a header */
@@ -33,7 +33,7 @@ static u8 vc_of(u8 dsfield)
 	}
 }
 
-/* Where a message goes: a node and a VC; TORUS_NO_NODE if not into the fabric. */
+/* Return: the destination of a message, and its VC in @vc; TORUS_NO_NODE: not in the fabric. */
 static u32 classify_message(const struct torus_shape *shape, const u8 *ip, size_t n, u8 *vc)
 {
 	const u8 *to = ip + IP4_DST;
@@ -61,13 +61,12 @@ bool torus_host_begin(struct torus_host *h, const u8 *ip, size_t n, u32 len)
 		counter[TORUS_NC_HOST_DROPS]++;
 		return false;
 	}
-	/* The packets of a message keep their order. */
+	/* A message of several packets must keep their order. */
 	if (h->out_vc == TORUS_VC_A && len > h->payload_max)
 		h->out_vc = TORUS_VC_D0;
 	return true;
 }
 
-/* Sends as many packets as the NIC accepts; the rest waits, or is dropped. */
 void torus_host_send(struct torus_host *h, u64 now)
 {
 	struct tn_queue *q = &h->out;

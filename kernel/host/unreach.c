@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Destination unreachable, as if the destination had said so: the host would take a packet
- * from its own address for a forgery. RFC 792, 1122, 1812, 4443.
+ * ICMP errors, destination unreachable, with the destination as their source address: the host
+ * would refuse a packet with its own source address. RFC 792, 1122, 1812, 4443.
  */
 #include "../core/times.h"
 #include "host.h"
@@ -11,15 +11,15 @@
 #define ICMP_HDR	8u
 #define QUOTE4_MAX	(576 - IP4_HDR - ICMP_HDR)		/* RFC 1812 */
 #define QUOTE6_MAX	(TORUS_HOST_ANSWER_MAX - IP6_HDR - ICMP_HDR)	/* RFC 4443 */
-#define INTERVAL	(5 * MS)	/* 200 a second, */
-#define BURST		50u		/* 50 at once */
+#define INTERVAL	(5 * MS)	/* rate limit: 200 errors a second, */
+#define BURST		50u		/* and a burst of 50 */
 
 #define PROTO_ICMP		1
 #define ICMP_ECHO		8
 #define ICMP_DEST_UNREACH	3
 #define ICMP_HOST_UNREACH	1
 #define PROTO_ICMPV6		58
-#define ICMPV6_INFO		128	/* types below are errors */
+#define ICMPV6_INFO		128	/* first type that is no error */
 #define ICMPV6_DEST_UNREACH	1
 #define ICMPV6_ADDR_UNREACH	3
 
@@ -31,7 +31,8 @@ void torus_host_unreachable(struct torus_host *h, const struct tn_pkt *pkt)
 		h->lost(h->shell, pkt->payload + TORUS_HOST_HDR, bytes - TORUS_HOST_HDR);
 }
 
-static bool is_allowed(struct torus_host *h, u64 now)
+/* Takes one error from the rate limit. Return: false if none is left. */
+static bool take_token(struct torus_host *h, u64 now)
 {
 	if (h->answer_at + INTERVAL * BURST < now)
 		h->answer_at = now - INTERVAL * BURST;
@@ -41,7 +42,7 @@ static bool is_allowed(struct torus_host *h, u64 now)
 	return true;
 }
 
-/* Never about errors, broken headers or later fragments. */
+/* RFC 1122: no ICMP error about an error, a broken header or a later fragment. */
 static bool wants_answer4(const u8 *ip, u32 len)
 {
 	u32 hdr = (ip[0] & 0xfu) * 4u;
@@ -57,7 +58,7 @@ static bool wants_answer6(const u8 *ip, u32 len)
 
 u32 torus_host_answer(struct torus_host *h, const u8 *ip, u32 len, u64 now)
 {
-	if (len < IP4_HDR || !is_allowed(h, now))
+	if (len < IP4_HDR || !take_token(h, now))
 		return 0;
 	if (ip[0] >> 4 == 4 && wants_answer4(ip, len))
 		return IP4_HDR + ICMP_HDR + (len < QUOTE4_MAX ? len : QUOTE4_MAX);
@@ -90,7 +91,7 @@ static void put_checksum(u8 *p, u32 sum)
 	put_be16(p, ~sum);
 }
 
-/* Type, code and what could not arrive; @sum is that of the pseudo header. */
+/* Writes an ICMP error of @bytes that quotes the packet @ip; @sum: of the pseudo header. */
 static void write_icmp(u8 *icmp, u8 type, u8 code, const u8 *ip, u32 bytes, u32 sum)
 {
 	memset(icmp, 0, ICMP_HDR);

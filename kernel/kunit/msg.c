@@ -223,12 +223,23 @@ static void test_where(struct kunit *test)
 #define UDP_LEN		100	/* of a datagram, with its header */
 #define UDP_L4		5	/* gso_type of VIRTIO 1.2 */
 
+/* Packets are allocated with bottom halves off, as in the NIC. */
+static struct tn_pkt *new_packet(unsigned int flits)
+{
+	struct tn_pkt *pkt;
+
+	local_bh_disable();
+	pkt = torus_pkt_alloc(flits);
+	local_bh_enable();
+	return pkt;
+}
+
 /* A packet with @hdr and a UDP datagram of IPv@version, which the NIC is given. */
 static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version)
 {
 	unsigned int ip = version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 	unsigned int bytes = HDR + ip + UDP_LEN, flits = DIV_ROUND_UP(bytes, TN_FLIT);
-	struct tn_pkt *pkt = torus_pkt_alloc(flits);
+	struct tn_pkt *pkt = new_packet(flits);
 	u8 *data;
 
 	if (!pkt)
@@ -408,7 +419,7 @@ static void test_short(struct kunit *test)
 	unsigned int bytes;
 
 	for (bytes = 1; bytes <= TN_FLIT; bytes++) {
-		pkt = torus_pkt_alloc(1);
+		pkt = new_packet(1);
 		KUNIT_ASSERT_NOT_NULL(test, pkt);
 		memset(pkt->payload, 0, TN_FLIT);
 		pkt->payload[HDR] = 0x45;

@@ -133,7 +133,7 @@ static void test_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at_once(test, s, 4096, 100), 4 * STREAM);
 	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));	/* it is joined */
 	over(test, s);
-	KUNIT_EXPECT_EQ(test, s->tx.patience, (u32)STREAM);
+	KUNIT_EXPECT_EQ(test, s->tx.backoff, (u32)STREAM);
 	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));
 	KUNIT_EXPECT_TRUE(test, answered(test, s, 100));	/* and takes it along */
 	KUNIT_EXPECT_TRUE(test, emptied(s));
@@ -142,7 +142,7 @@ static void test_large(struct kunit *test)
 /* @n large ones wait until the time is over. */
 static void wait_together(struct kunit *test, struct torus_soft *s, unsigned int n)
 {
-	s->tx.bulk = s->tx.patience;
+	s->tx.large_sent = s->tx.backoff;
 	local_bh_disable();
 	while (n--)
 		KUNIT_EXPECT_TRUE(test, put(test, s, 4096));
@@ -161,14 +161,14 @@ static void test_gap(struct kunit *test)
 
 	s->tx.gap = gap;
 	wait_together(test, s, 4);
-	KUNIT_EXPECT_EQ(test, s->tx.given, gap);
+	KUNIT_EXPECT_EQ(test, s->tx.batch_wait, gap);
 	KUNIT_EXPECT_EQ(test, s->tx.trial_wait, 2 * gap);
 	wait_together(test, s, 2);
-	KUNIT_EXPECT_EQ(test, s->tx.given, 2 * gap);
+	KUNIT_EXPECT_EQ(test, s->tx.batch_wait, 2 * gap);
 	KUNIT_EXPECT_EQ(test, s->tx.trial_wait, gap);
 	wait_together(test, s, 1);
 	wait_together(test, s, 6);
-	KUNIT_EXPECT_EQ(test, s->tx.given, gap);
+	KUNIT_EXPECT_EQ(test, s->tx.batch_wait, gap);
 	KUNIT_EXPECT_EQ(test, s->tx.gap, gap);
 	KUNIT_EXPECT_EQ(test, s->tx.wait, (u32)LONG);
 }
@@ -180,7 +180,7 @@ static void test_complete(struct kunit *test)
 	u32 i;
 
 	s->tx.gap = LONG / 4;
-	s->tx.bulk = STREAM;
+	s->tx.large_sent = STREAM;
 	local_bh_disable();
 	for (i = 1; i < s->tx.frames; i++)
 		KUNIT_EXPECT_TRUE(test, put(test, s, 4096));
@@ -212,7 +212,7 @@ static void test_alone(struct kunit *test)
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, emptied(s));
 	KUNIT_EXPECT_EQ(test, s->tx.waited, 1ull);
-	KUNIT_EXPECT_LT(test, s->tx.streak, (u32)STREAM);
+	KUNIT_EXPECT_LT(test, s->tx.score, (u32)STREAM);
 }
 
 static void test_off(struct kunit *test)

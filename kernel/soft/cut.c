@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the host cut into packets, as few as it takes: one more costs each node on
- * its way more than a copy costs here. A small message becomes a packet where it lies; the
- * pages of a large one go along (frame.c) if a packet that lies in one of them saves none.
+ * Cuts messages of the host into packets, as few as possible: one packet more costs each node on
+ * its way more than a copy costs here. A small message becomes a packet in its own memory. Packets
+ * of a large one refer to its pages (frame.c) where this does not increase their number.
  */
 #include <linux/mm.h>
 #include <linux/net.h>
@@ -13,7 +13,7 @@
 #define HDR	TORUS_HOST_HDR
 #define TOGETHER 128u	/* bytes of a message that its first packet has at least */
 
-/* Bytes @at to @at + @bytes of the message as one packet. */
+/* Copies bytes @at to @at + @bytes of the message, header first, into a packet; NULL: no memory. */
 static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio_net_hdr *hdr,
 				  unsigned int at, unsigned int bytes)
 {
@@ -38,8 +38,9 @@ static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio
 }
 
 /*
- * The memory of a message that fits one packet, is in one piece and nobody else's, and has
- * room around it (torus_setup() asks for that), becomes the packet's. NULL: not so.
+ * Makes a packet of the memory of a message, if the message fits one packet, lies in one piece that
+ * nothing else refers to, and has room around it (torus_setup() asks for that). Otherwise, or
+ * without memory for the descriptor, returns NULL.
  */
 static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr *hdr,
 				unsigned int max)
@@ -53,7 +54,7 @@ static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr
 	pkt = torus_pkt_of(skb, skb->data - HDR);
 	if (!pkt)
 		return NULL;
-	/* It may wait here for long, and hold nothing else meanwhile. */
+	/* It may wait here for long, and must not hold a socket or route meanwhile. */
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	skb_ext_reset(skb);
@@ -62,15 +63,15 @@ static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr
 }
 
 /**
- * struct place - in a message that becomes packets
+ * struct place - position in a message that is cut; positions and lengths in bytes, with @hdr
  * @skb: the message
- * @hdr: what goes before it
- * @max: bytes of a packet
- * @len: of the message, with @hdr
- * @at: where its next packet begins
- * @bytes: of this packet
- * @frag: the page that this is in, or one before
- * @start: of @frag, in the message; 0: its pages do not go along
+ * @hdr: sent before it
+ * @max: most bytes of a packet
+ * @len: bytes of the message
+ * @at: where the next packet begins
+ * @bytes: bytes of the next packet
+ * @frag: index of the page that has @at, or of an earlier one
+ * @start: where page @frag begins; 0: packets do not refer to the pages
  */
 struct place {
 	const struct sk_buff *skb;
@@ -99,7 +100,7 @@ static unsigned int least_len(const struct place *p)
 	return (p->len - p->at - 1) % p->max + 1;
 }
 
-/* Bytes from the next on that lie in one page; from @from on, which may be kept. */
+/* Return: how many bytes from the next on lie in one page that may be referred to; @from: where. */
 static unsigned int find_run(struct place *p, const u8 **from)
 {
 	const struct skb_shared_info *s = skb_shinfo(p->skb);
@@ -118,7 +119,7 @@ static unsigned int find_run(struct place *p, const u8 **from)
 
 /*
  * Makes the next packet without a copy, so that it refers to the memory of the message. Its last
- * flit lies in the same piece as a whole. Return: NULL: the packet is to be copied.
+ * flit lies in the same piece as a whole. Returns NULL if the packet is to be copied.
  */
 static struct tn_pkt *refer_packet(struct place *p)
 {
@@ -132,7 +133,7 @@ static struct tn_pkt *refer_packet(struct place *p)
 	return torus_pkt_at(from);
 }
 
-/* The next packet, copied; if it can be, so that whole flits are left for those behind it. */
+/* Copies the next packet, if possible so much that the rest of the page is whole flits. */
 static struct tn_pkt *copy_packet(struct place *p)
 {
 	unsigned int linear = HDR + skb_headlen(p->skb), bytes = least_len(p);
@@ -142,7 +143,7 @@ static struct tn_pkt *copy_packet(struct place *p)
 	} else {
 		if (p->at < linear)
 			bytes = max(bytes, linear - p->at);
-		if (!p->at)		/* longer than a packet: there are as many */
+		if (!p->at)		/* the message needs two packets anyway */
 			bytes = max(bytes, TOGETHER);
 		bytes += (p->len - p->at - bytes) % TN_FLIT;
 	}

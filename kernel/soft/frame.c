@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames: packets in skbs. What is around a payload is written into a frame; a large
- * payload goes along where it lies, as a page of the skb, from NIC to NIC: so it is not
- * copied at any hop, and nobody may write to it. Small ones are copied, which costs less
- * than to count references. A large one that cannot go along, for it lies in the parking
- * segment or in kmalloc()'s memory, or is to be damaged, is copied by itself: so no frame,
- * however long, needs more than short runs of pages.
+ * Frames: packets in skbs. Headers and tails are written into the linear part of a frame. A large
+ * payload becomes a page of the skb, from NIC to NIC: it is not copied at any hop, and nothing may
+ * write to it. Small payloads are copied, which costs less than to count references. A large
+ * payload is copied into a page of its own if it cannot be referred to (it lies in the parking
+ * segment or in kmalloc()'s memory) or is to be damaged. So no frame, however long, needs more than
+ * short runs of pages.
  *
- * Frames that come from elsewhere, cut in other places, are copied, as are those in pages
- * that their sender may still write to: a packet whose payload changes in a RETRY buffer
- * would never again be what its ECRC says, and fail a link that is none of the sender's.
+ * Received frames are copied if another sender has divided them into pieces differently, or if
+ * their sender may still write to their pages: a payload that changed in a RETRY buffer would not
+ * match its ECRC any more, and would fail a link that is not the sender's.
  */
 #include <linux/mm.h>
 #include <linux/net.h>
@@ -20,17 +20,17 @@
 
 #include "nic.h"
 
-/* A frame that is copied becomes frames of this size. */
+/* Most bytes of each of the frames that a copied frame becomes. */
 #define PIECE_MAX	TORUS_MEM_MAX(0)
 
 /* --- building ------------------------------------------------------------------------ */
 
 /**
- * struct plan - of a frame
+ * struct plan - how a frame becomes an skb
  * @linear: bytes before the first large payload
  * @rest: bytes behind it that are not of large payloads
- * @n: large payloads
- * @at: which of the frame's segments these are
+ * @n: number of large payloads
+ * @at: their indices among the frame's segments
  */
 struct plan {
 	unsigned int linear;
@@ -65,7 +65,7 @@ static u8 *copy_segments(u8 *to, const struct tn_frame *f, u32 from, u32 up_to)
 	return to;
 }
 
-/* Behind what @skb has; the reference to @page is its own from now on. */
+/* Appends @bytes at @base to @skb, which takes over the caller's reference to @page. */
 static void add_page(struct sk_buff *skb, struct page *page, const u8 *base, u32 bytes)
 {
 	struct skb_shared_info *s = skb_shinfo(skb);
@@ -74,8 +74,8 @@ static void add_page(struct sk_buff *skb, struct page *page, const u8 *base, u32
 			     (int)bytes);
 }
 
-/* The page that @s may stay in: not in the parking segment, nor kmalloc()'s. NULL: none. */
-static struct page *page_of(const struct tn_seg *s)
+/* Return: the page of @s, to refer to; NULL if it is the parking segment's or kmalloc()'s. */
+static struct page *find_page(const struct tn_seg *s)
 {
 	struct page *page;
 
@@ -85,10 +85,10 @@ static struct page *page_of(const struct tn_seg *s)
 	return sendpage_ok(page) ? page : NULL;
 }
 
-/* A large payload, or @whole, or if it must be, a copy of it. Return: false: no memory. */
+/* Appends a large payload, or a copy if it is to be @whole or must be. Return: false: no memory. */
 static bool add_large(struct sk_buff *skb, const struct tn_seg *s, bool whole)
 {
-	struct page *page = whole ? NULL : page_of(s);
+	struct page *page = whole ? NULL : find_page(s);
 	u8 *mem;
 
 	if (page) {
@@ -104,7 +104,7 @@ static bool add_large(struct sk_buff *skb, const struct tn_seg *s, bool whole)
 	return true;
 }
 
-/* Large payloads, and what is between them, copied to @to, which is in a page as well. */
+/* Appends large payloads, and copies what is between them to @to, which lies in a page as well. */
 static bool add_pieces(struct sk_buff *skb, const struct tn_frame *f, const struct plan *p,
 		       u8 *to, bool whole)
 {
@@ -183,7 +183,7 @@ unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg)
 	return n;
 }
 
-/* Bytes of the packet at @at; 0: it is none, and the core reads no further. */
+/* Return: bytes of the packet at @at; 0 if there is none, where the core stops reading. */
 static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
 {
 	unsigned int left = skb->len - at, n;
@@ -202,8 +202,8 @@ static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
 }
 
 /*
- * As many packets from @at on as one piece takes, and the beginning of what is none.
- * Return: bytes; @end: there is no more to read.
+ * Return: bytes of the packets from @at on that fit one piece; behind the last one also the first
+ * flit of what is no packet, for the core to count. @end is set if there is nothing more to read.
  */
 static unsigned int run_bytes(const struct sk_buff *skb, unsigned int at, bool *end)
 {
@@ -215,7 +215,7 @@ static unsigned int run_bytes(const struct sk_buff *skb, unsigned int at, bool *
 	return next ? n : min(n + (unsigned int)TN_FLIT, skb->len - at);
 }
 
-/* A copy of the packets of @skb, as runs of them, each a frame by itself. */
+/* Copies the packets of @skb into frames of at most PIECE_MAX bytes, and frees @skb. */
 static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 {
 	unsigned int at, n;
@@ -227,7 +227,7 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 		n = run_bytes(skb, at, &end);
 		piece = torus_mem_skb(n, NULL, 0);
 		if (!piece)
-			break;		/* as lost on the wire */
+			break;		/* as if lost on the cable */
 		skb_copy_bits(skb, (int)at, skb_put(piece, n), (int)n);
 		memcpy(piece->cb, skb->cb, sizeof(skb->cb));
 		__skb_queue_tail(out, piece);
@@ -236,9 +236,9 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 }
 
 /*
- * May its sender write to the pages of @skb: a file's, or, until the destructor says that
- * they are free again, a ring's? Lower devices that copy such frames, as veth does, need
- * not be all. Those of sock_wfree() are the kernel's own.
+ * Return: true if the sender of @skb may still write to its pages: they are a file's, or a ring's
+ * until the destructor releases them. Not all lower devices copy such frames, as veth does. Pages
+ * with the destructor sock_wfree() are the kernel's own.
  */
 static bool is_lent(struct sk_buff *skb)
 {
@@ -246,7 +246,7 @@ static bool is_lent(struct sk_buff *skb)
 	       (skb->destructor && skb->destructor != sock_wfree);
 }
 
-/* Can the core have @skb as it is? One of @ours is as torus_frame_build() made it. */
+/* Return: true if the core can read @skb without a copy. torus_frame_build() made one of @ours. */
 static bool is_usable(struct sk_buff *skb, bool ours)
 {
 	struct tn_seg seg[TORUS_PIECES];
@@ -262,6 +262,7 @@ static bool is_usable(struct sk_buff *skb, bool ours)
 
 void torus_frame_take(struct sk_buff *skb, bool ours, struct sk_buff_head *out)
 {
+	lockdep_assert_in_softirq();
 	if (is_usable(skb, ours)) {
 		skb_orphan(skb);
 		__skb_queue_tail(out, skb);

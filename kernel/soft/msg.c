@@ -2,13 +2,14 @@
 /*
  * Messages of the host (host/host.h) from and into skbs.
  *
- * A host that has to wait (held, parked full, no credits) waits: its queue is
- * stopped. But not for ever: messages hold their sockets, those their network
- * namespace, and that one this NIC. After STALL_TIME without room what waits is
- * dropped and counted, until there is room again.
+ * While the NIC has no room (a hold, a full parking segment, no credits), the host's queue is
+ * stopped. This is bounded, because messages hold their sockets, those their network namespace, and
+ * that one this NIC: after STALL_TIME without room, waiting messages are dropped and counted until
+ * there is room again.
  *
- * A long message is delivered in the pages that its packets came in, without a copy; a
- * short one, and what lies in the parking segment or in memory of another kind, is copied.
+ * A long message is delivered in the pages that its packets came in, without a copy. A short
+ * message, and one of which a packet lies in the parking segment or in memory without a page to
+ * refer to, is copied.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -20,15 +21,15 @@
 
 #define HDR		TORUS_HOST_HDR
 #define XMIT_BATCH	64	/* messages, and */
-#define XMIT_BYTES	262144	/* bytes before the core moves what it has */
+#define XMIT_BYTES	262144	/* bytes that the core takes before it moves packets */
 #define STALL_TIME	(10 * NSEC_PER_SEC)
 #define LINEAR_MAX	(SKB_WITH_OVERHEAD(8192) - NET_SKB_PAD)
-#define LINEAR_HEAD	256	/* bytes of a larger one that are not in pages */
-#define KEEP_MIN	512	/* bytes of one that is not worth a copy */
+#define LINEAR_HEAD	256	/* bytes of a larger message that are not in pages */
+#define KEEP_MIN	512	/* longest message that is always copied, bytes */
 
 /*
- * icmp_send() does not serve: it wants the route of the packet it answers, and one that comes
- * back from the fabric has none.
+ * Does not use icmp_send(), which needs the route of the packet that it answers: a packet that
+ * comes back from the fabric has none.
  */
 void torus_msg_lost(void *dev, const u8 *ip, u32 len)
 {
@@ -36,6 +37,7 @@ void torus_msg_lost(void *dev, const u8 *ip, u32 len)
 	u32 bytes = torus_host_answer(&s->soft.host, ip, len, torus_now());
 	struct sk_buff *skb;
 
+	lockdep_assert_held(&s->lock);
 	if (!bytes)
 		return;
 	skb = alloc_skb(NET_SKB_PAD + bytes, GFP_ATOMIC | __GFP_NOWARN);
@@ -79,6 +81,7 @@ static void xmit_one(struct torus_soft *s, struct sk_buff *skb, u64 now)
 
 bool torus_msg_pending(const struct torus_soft *s)
 {
+	lockdep_assert_held(&s->lock);
 	return !skb_queue_empty_lockless(&s->txq) && torus_host_room(&s->soft.host);
 }
 
@@ -86,9 +89,11 @@ u64 torus_msg_expiry(const struct torus_soft *s, u64 now)
 {
 	u64 at = s->full_since + STALL_TIME;
 
+	lockdep_assert_held(&s->lock);
 	return s->full_since && at > now ? at : ~0ull;
 }
 
+/* Drops the waiting messages if there was no room for STALL_TIME. */
 static void watch_stall(struct torus_soft *s, u64 now)
 {
 	struct sk_buff *skb;
@@ -112,6 +117,7 @@ void torus_msg_xmit(struct torus_soft *s, u64 now)
 	unsigned int n = 0, bytes = 0;
 	struct sk_buff *skb;
 
+	lockdep_assert_held(&s->lock);
 	if (skb_queue_empty_lockless(&s->txq) && !s->soft.host.out.head && !s->full_since)
 		return;
 	if (s->soft.host.out.head)
@@ -129,7 +135,7 @@ void torus_msg_xmit(struct torus_soft *s, u64 now)
 
 /* --- from the fabric ---------------------------------------------------------------- */
 
-/* Memory for a message; what is long lies in pages, its headers do not. */
+/* Allocates an skb for a message of @len bytes; of a long one, all but its headers is in pages. */
 static struct sk_buff *message_alloc(u32 len)
 {
 	u32 head = len <= LINEAR_MAX ? len : LINEAR_HEAD;
@@ -151,7 +157,7 @@ static struct sk_buff *message_alloc(u32 len)
 	return skb;
 }
 
-/* A copy of the message of @first and what follows it, of @len bytes behind its header. */
+/* Copies the @len bytes behind the virtio_net_hdr of the message that begins with @first. */
 static struct sk_buff *message_copy(const struct tn_pkt *first, u32 len)
 {
 	struct sk_buff *skb = message_alloc(len);
@@ -168,7 +174,7 @@ static struct sk_buff *message_copy(const struct tn_pkt *first, u32 len)
 	return skb;
 }
 
-/* @bytes at @data, in a page that may be kept. Return: false: @skb has too many. */
+/* Appends @bytes at @data, in @page, to @skb. Return: false if @skb has too many pages. */
 static bool keep_page(struct sk_buff *skb, struct page *page, const u8 *data, unsigned int bytes)
 {
 	int n = skb_shinfo(skb)->nr_frags, at = (int)(data - (u8 *)page_address(page));
@@ -185,9 +191,10 @@ static bool keep_page(struct sk_buff *skb, struct page *page, const u8 *data, un
 }
 
 /*
- * The message of packets that lie in pages which can be kept: all but its headers stays
- * where it lies. Others have these pages, too, RETRY buffers and whoever sent it: the
- * stack, which else deciphers in place, is told. NULL: they do not, or in too many.
+ * Makes an skb that refers to the pages of the packets, for all but the headers of the message.
+ * RETRY buffers and the sender refer to these pages, too, so they are marked as shared: the stack
+ * would otherwise decrypt in place. Returns NULL if a packet has no page to refer to, or if there
+ * are too many pages.
  */
 static struct sk_buff *message_keep(const struct tn_pkt *first)
 {
@@ -226,8 +233,9 @@ static u8 ip_proto(const struct sk_buff *skb)
 }
 
 /*
- * Hosts in user space on newer kernels send UDP to be segmented, which this kernel's
- * virtio_net_hdr may not know; its stack can do it nevertheless.
+ * Applies checksum and segmentation offloads to @skb. Hosts in user space on newer kernels leave
+ * the segmentation of UDP to the receiver. The virtio_net_hdr of this kernel may not know that,
+ * but its stack can do it. Return: 0 or -EINVAL.
  */
 static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 {
@@ -247,11 +255,11 @@ static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 	if (skb->len - skb_transport_offset(skb) - sizeof(struct udphdr) <= size)
 		return 0;	/* one datagram */
 	skb_shinfo(skb)->gso_size = (u16)size;
-	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY; /* to be checked and counted */
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY; /* the stack checks it */
 	return 0;
 }
 
-/* The message of @first and what follows it, @bytes in all. */
+/* Makes an skb of the message of @bytes that begins with @first. NULL: malformed, or no memory. */
 static struct sk_buff *make_message(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)
 {
 	struct virtio_net_hdr hdr;
@@ -264,7 +272,7 @@ static struct sk_buff *make_message(struct torus_soft *s, const struct tn_pkt *f
 		skb = message_copy(first, bytes - HDR);
 	if (!skb)
 		return NULL;
-	skb->dev = s->dev.netdev;	/* the flow dissector asks for its namespace */
+	skb->dev = s->dev.netdev;	/* the flow dissector reads its namespace */
 	skb_reset_network_header(skb);
 	skb->protocol = ip_tunnel_parse_protocol(skb);
 	if (!skb->protocol || apply_header(skb, &hdr)) {
@@ -293,6 +301,7 @@ void torus_msg_deliver(struct torus_soft *s, struct tn_pkt *pkt)
 	struct tn_queue msg;
 	u32 bytes = torus_host_take(&s->soft.host, pkt, &msg);
 
+	lockdep_assert_held(&s->lock);
 	if (!bytes)
 		return;
 	deliver_message(s, msg.head, bytes);

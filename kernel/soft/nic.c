@@ -2,19 +2,19 @@
 /*
  * The core's host: the lock, NAPI, the timer, packets, events.
  *
- * All that moves moves in the NAPI poll. Frames, messages, timers and commands
- * only leave something behind and schedule it. A round takes at most its budget
- * of frames, and comes again while it finds more to do. What the core gives up
- * during a round (frames for lower devices, messages for the host) is collected
- * and handed on after the lock is released, still in the same poll.
+ * Packets move only in the NAPI poll. Frames, messages, timers and commands queue something and
+ * schedule it. A round takes at most its budget of frames, and NAPI polls again while there is more
+ * to do. A round collects what the core sends (frames for lower devices, messages for the host),
+ * and hands it on after it has released the lock, still in the same poll.
  */
 #include <linux/if_ether.h>
 #include <linux/random.h>
+#include <linux/rtnetlink.h>
 
 #include "nic.h"
 
-#define MOVES_MAX	4	/* rounds of moving before looking at queues again */
-#define OFTEN_MAX	(500 * NSEC_PER_USEC)
+#define MOVES_MAX	4	/* times that a round takes messages of the host */
+#define OFTEN_MAX	(500 * NSEC_PER_USEC)	/* of a busy NIC, between two looks at its times */
 
 /* --- what the core asks (struct tn_ops) -------------------------------------------- */
 
@@ -76,29 +76,31 @@ static const struct tn_ops nic_ops = {
 
 /* --- the lock ------------------------------------------------------------------------ */
 
-static void tell_link(struct torus_soft *s, const struct tn_event *ev)
+static void send_link_event(struct torus_soft *s, const struct tn_event *ev)
 {
 	if (!torus_event_wanted(&s->dev, TORUS_GROUP_LINK))
 		return;
-	tn_soft_link_event(&s->soft, ev, &s->told.link, torus_now());
-	torus_event_link(&s->dev, &s->told.link);
+	tn_soft_link_event(&s->soft, ev, &s->event.link, torus_now());
+	torus_event_link(&s->dev, &s->event.link);
 }
 
 static void send_park_event(struct torus_soft *s)
 {
 	if (!torus_event_wanted(&s->dev, TORUS_GROUP_PARK))
 		return;
-	tn_soft_park(&s->soft, &s->told.park);
-	torus_event_park(&s->dev, &s->told.park);
+	tn_soft_park(&s->soft, &s->event.park);
+	torus_event_park(&s->dev, &s->event.park);
 }
 
-static void tell_events(struct torus_soft *s)
+/* Reports the events that the core noted since the last call. */
+static void send_events(struct torus_soft *s)
 {
 	struct tn_soft *soft = &s->soft;
 	unsigned int i;
 
+	lockdep_assert_held(&s->lock);
 	for (i = 0; i < soft->nevents; i++)
-		tell_link(s, &soft->event[i]);
+		send_link_event(s, &soft->event[i]);
 	soft->nevents = 0;
 	if (soft->park_event)
 		send_park_event(s);
@@ -115,7 +117,7 @@ void torus_soft_lock(struct torus_soft *s) __acquires(&s->lock)
 
 void torus_soft_unlock(struct torus_soft *s) __releases(&s->lock)
 {
-	tell_events(s);
+	send_events(s);
 	napi_schedule(&s->napi);
 	spin_unlock_bh(&s->lock);
 }
@@ -135,6 +137,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Return: when the first thing in the NIC is due, ns; ~0: nothing is. */
 static u64 next_expiry(const struct torus_soft *s, u64 now)
 {
 	u64 at = min(tn_nic_expiry(s->soft.nic), torus_msg_expiry(s, now));
@@ -146,15 +149,16 @@ static u64 next_expiry(const struct torus_soft *s, u64 now)
 }
 
 /*
- * Under the lock, so that two rounds cannot arm it in the wrong order. One that
- * fires too early does no harm and is left alone: arming costs more. So does asking
- * all ports after every frame: a NIC that is @busy asks every so often, and nothing
- * that waits for a time is late by more than that.
+ * Arms the timer for the next expiry, at the end of a round, under the lock, so that two rounds
+ * cannot arm it in the wrong order. A timer that fires early does no harm, and is left as it is,
+ * because arming costs more. To ask all ports after every frame would also cost more: if the NIC is
+ * @busy, its timer fires at least every half ack_delay, and nothing is late by more than that.
  */
 static void arm_timer(struct torus_soft *s, bool busy, u64 now)
 {
 	u64 often = min_t(u64, s->soft.params.ack_delay / 2, OFTEN_MAX), at;
 
+	lockdep_assert_held(&s->lock);
 	if (s->armed > now && s->armed - now <= often && !s->delays)
 		return;
 	at = next_expiry(s, now);
@@ -166,13 +170,14 @@ static void arm_timer(struct torus_soft *s, bool busy, u64 now)
 	hrtimer_start(&s->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Return: there is more to do. */
+/* One round: received frames, timers, messages, frames to send. Return: there is more to do. */
 static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 {
 	bool more = false;
 	int i;
 
-	/* Answers first: the peer waits for E, and delivering takes its time. */
+	lockdep_assert_held(&s->lock);
+	/* First the answers on the links: peers wait for E, and deliveries take long. */
 	if (!skb_queue_empty(rx) || now >= s->armed) {
 		torus_ports_rx(s, rx, now);
 		if (now >= s->armed)
@@ -186,10 +191,11 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 		if (!torus_msg_pending(s))
 			break;
 	}
-	tell_events(s);
+	send_events(s);
 	return more || torus_msg_pending(s);
 }
 
+/* Sends the frames @down, gives the messages @up to the host, and wakes its queue; no lock. */
 static void hand_on(struct torus_soft *s, struct sk_buff_head *down, struct sk_buff_head *up)
 {
 	struct sk_buff *skb;
@@ -217,7 +223,7 @@ static int torus_poll(struct napi_struct *napi, int budget)
 	int done;
 	u64 now;
 
-	if (!budget)		/* netpoll: nothing may be received */
+	if (!budget)		/* netpoll, which must not receive */
 		return 0;
 	__skb_queue_head_init(&rx);
 	__skb_queue_head_init(&down);
@@ -319,6 +325,7 @@ int torus_nic_init(struct torus_soft *s)
 	unsigned int i;
 	int err;
 
+	ASSERT_RTNL();
 	err = torus_park_init(s);
 	if (err)
 		return err;
@@ -341,13 +348,14 @@ int torus_nic_init(struct torus_soft *s)
 
 void torus_nic_start(struct torus_soft *s)
 {
+	ASSERT_RTNL();
 	napi_enable(&s->napi);
 	s->started = true;
 }
 
-/* Frames may come no more. */
 void torus_nic_stop(struct torus_soft *s)
 {
+	ASSERT_RTNL();
 	if (s->started)
 		napi_disable(&s->napi);
 	s->started = false;

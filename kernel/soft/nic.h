@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The software NIC of torus.ko: one NIC over Ethernet devices, its ports, and what the files say to
- * each other.
+ * The software NIC of torus.ko: one NIC over Ethernet devices, its ports, and the interfaces
+ * between its files.
  *
  *	rtnl.c     rtnl link type         nic.c      the core's host: lock, NAPI, timer
  *	port.c     lower devices, frames  frame.c    packets in frames
@@ -9,32 +9,35 @@
  *	tx.c       the host's queue       cut.c      its messages into packets
  *	msg.c      host messages          param.c    a NIC's parameters
  *
- * ../core/ is the NIC itself, ../host/ what every host does with one, ../torus.h what stands above.
+ * ../core/ is the NIC itself, ../host/ the host side of a NIC, ../torus.h the layer above.
  *
  * Locking.
  *
- * torus_soft.lock serialises the core and all that is marked (lock) below. It is
- * a spinlock taken with bottom halves off, never from hard interrupts. Under it
- * nothing sleeps, and nothing is handed to another device or to the network
- * stack, so it is never taken twice on one CPU, whatever is stacked on what. The
- * only callbacks made under it are those into genl_events.c.
+ * torus_soft.lock serialises the core and all that is marked (lock) below; functions marked so
+ * assert it (lockdep_assert_held()). It is a spinlock taken with bottom halves off, never from hard
+ * interrupts. Its holder does not sleep and hands nothing to another device or to the network
+ * stack, so it is never taken twice on one CPU, however devices are stacked. The only callbacks
+ * made under it are those into genl_events.c.
+ *
+ * Functions marked (bh) use memory of their processor that all NICs share: their callers have
+ * bottom halves off (lockdep_assert_in_softirq()), and need no lock.
  *
  * Each queue between contexts has its own lock (sk_buff_head.lock), held for
  * single list operations: torus_port.rx from the lower device's receive path to
  * NAPI, torus_soft.txq from ndo_start_xmit to NAPI. NICs that send each other
- * frames touch no more of each other than these. All frames and messages of a
- * NIC leave from its NAPI poll, which runs on one CPU at a time: order is kept.
+ * frames share nothing but these queues. All frames and messages of a NIC leave
+ * from its NAPI poll, which runs on one CPU at a time, so their order is kept.
  *
  * RTNL protects attaching and detaching ports, and torus_port.lower against
  * change; the data path reads torus_port.lower under RCU.
  *
  * Lifetime.
  *
- * The core lives as long as the net_device: from ndo_init to the destructor. Order of
- * ndo_uninit: detach ports (no more frames, RCU waited for), stop NAPI (no more sending,
- * arming of the timer, events), stop the timers, purge queues. The destructor then frees the
- * core's packets and memory. A device in a dying namespace is unregistered by the
- * rtnl core like any other; a lower device that goes detaches its port first.
+ * The core lives as long as the net_device: from ndo_init to the destructor. ndo_uninit detaches
+ * the ports (no frame arrives after a grace period), stops NAPI (which sends, arms the timer and
+ * reports events), stops the timers and purges the queues. The destructor then frees the core's
+ * packets and memory. The rtnl core unregisters a device in a dying namespace like any other; a
+ * lower device that is unregistered detaches its port first.
  */
 #ifndef TORUS_SOFT_NIC_H
 #define TORUS_SOFT_NIC_H
@@ -45,23 +48,26 @@
 #include "../req/soft.h"
 #include "../torus.h"
 
-#define TORUS_TXQ_MAX		128	/* messages of the host that wait */
-#define TORUS_TX_USECS		1000	/* how long they wait for company, at most, */
+#define TORUS_TXQ_MAX		128	/* messages in the host's queue */
+#define TORUS_TX_USECS		1000	/* longest time a message waits in a batch (tx-usecs), */
 #define TORUS_TX_USECS_MAX	10000
-#define TORUS_TX_FRAMES		32	/* and for how much */
-/* Much at once: who cannot have it is told so, and nobody is killed to get it. */
+#define TORUS_TX_FRAMES		32	/* and messages of a batch (tx-frames), by default */
+/* Large allocations of commands: they fail rather than invoke the OOM killer. */
 #define TORUS_GFP_LARGE		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
-#define TORUS_PIECES		(1 + MAX_SKB_FRAGS)	/* of a frame that comes */
-#define TORUS_LARGE_MAX		(MAX_SKB_FRAGS / 2)	/* payloads in a frame where they lie */
+#define TORUS_PIECES		(1 + MAX_SKB_FRAGS)	/* most pieces of a received frame */
+#define TORUS_LARGE_MAX		(MAX_SKB_FRAGS / 2)	/* payloads that a frame refers to */
 
 struct torus_soft;
 
 /**
  * struct torus_port - one port
- * @lower: the Ethernet device it is bound to, or NULL (RTNL; RCU to read)
- * @rx: frames on their way to NAPI
- * @rx_dropped: frames that did not fit there
- * @soft: its name when last seen, faults, receiver (lock)
+ * @nic: the NIC that it belongs to; constant
+ * @lower: the Ethernet device it is bound to, or NULL (RTNL to write, RCU to read)
+ * @lower_tracker: of the reference to @lower
+ * @rx: received frames on their way to NAPI, at most RX_QUEUE_MAX (its own lock)
+ * @rx_dropped: frames dropped because @rx was full
+ * @soft: last known name of @lower, injected faults, SerDes of the receiver (lock)
+ * @num: number of the port, from 0; constant
  */
 struct torus_port {
 	struct torus_soft *nic;
@@ -74,40 +80,46 @@ struct torus_port {
 };
 
 /**
- * struct torus_tx - when NAPI is told of the host's messages (no lock: tx.c)
- * @timer: tells it
- * @usecs, @frames: messages wait so long, for so many, at most; @usecs 0: not at all
- * @streak: messages that the host sent without getting any
- * @bulk: large ones since one waited in vain
- * @patience: how many of these go at once before another waits
- * @wait: how long the next ones of a stream wait, ns
- * @trial_wait: the next large ones of a host that gets answers; 0: @gap
- * @given, @trial: how long those wait that do now, and whether they are such
- * @gap: from one large message to the next when they go at once, ns
- * @at_once: when the last of these went
- * @waited: messages that waited (transmit lock)
- * @last: when the last of these came
+ * struct torus_tx - batching of the host's messages (transmit interrupt moderation, tx.c). Several
+ *	contexts read and write it without a lock (READ_ONCE()): wrong values cost at most @usecs.
+ * @timer: schedules NAPI when the time of a batch is over
+ * @usecs: longest time that a message waits in a batch, us; 0: messages are not batched
+ * @frames: a batch of so many messages is complete, 1 to TORUS_TXQ_MAX
+ * @score: messages sent, less STREAM for each delivery to the host; the host streams from STREAM on
+ * @large_sent: large messages sent since the last trial that failed, at most BACKOFF_MAX
+ * @backoff: large messages to send at once before the next trial, at most BACKOFF_MAX
+ * @wait: length of the next batch of a streaming host, ns
+ * @trial_wait: length of the next trial, ns; 0: @gap
+ * @batch_wait: length of the present batch, ns
+ * @trial: the present batch is a trial: large messages of a host that does not stream
+ * @gap: average time between large messages that are sent at once, ns
+ * @large_at: when the last of these was sent, ns
+ * @waited: messages that waited in batches, since the device was made (transmit lock)
+ * @last: when the last message was added to a batch, ns
  */
 struct torus_tx {
 	struct hrtimer timer;
 	u32 usecs;
 	u32 frames;
-	u32 streak;
-	u32 bulk;
-	u32 patience;
+	u32 score;
+	u32 large_sent;
+	u32 backoff;
 	u32 wait;
 	u32 trial_wait;
-	u32 given;
+	u32 batch_wait;
 	u32 gap;
 	bool trial;
-	u64 at_once;
+	u64 large_at;
 	u64 waited;
 	u64 last;
 };
 
 /**
- * struct torus_parking - memory of the parking segment, a ring (lock)
- * @head, @tail: positions of the oldest block, and behind the newest
+ * struct torus_parking - memory of the parking segment, a ring of blocks (lock)
+ * @mem: the ring, owned here
+ * @size: bytes of @mem, a multiple of the page size
+ * @head: position of the oldest block, bytes since the beginning; at most @tail
+ * @tail: position behind the newest block; at most @head + @size
  */
 struct torus_parking {
 	u8 *mem;
@@ -118,18 +130,26 @@ struct torus_parking {
 
 /**
  * struct torus_soft - one software NIC; netdev_priv() of its net_device
- * @dev: what every NIC has, first
- * @soft: the NIC; all but hw and params (lock)
- * @armed: when @timer will fire; ~0: not armed (lock)
- * @delays: mask of ports that delay frames (lock)
- * @up: messages for the host, until the lock is released (lock)
- * @down: frames for lower devices, likewise (lock)
- * @rx_ports: mask of ports with frames on their way to NAPI (atomic)
- * @rx_turn: port that NAPI looks at first (NAPI)
+ * @dev: the part that every NIC has; first
+ * @lock: see Locking
+ * @napi: runs the NIC
+ * @timer: schedules @napi when something in the NIC is due
+ * @soft: core, host side and parameters (lock; hw: torus_dev.ctl; params: constant)
  * @started: NAPI is enabled (RTNL)
- * @txq, @tx: messages of the host on their way to NAPI
- * @full_since: since when the host has to wait, ns; 0: it has not (lock)
- * @told: an event on its way (lock)
+ * @rx_ports: mask of ports with frames on their way to NAPI (atomic)
+ * @rx_turn: port that NAPI takes frames from first (NAPI)
+ * @armed: when @timer will fire, ns; ~0: not armed (lock)
+ * @delays: mask of ports with delayed frames (lock)
+ * @txq: messages of the host on their way to NAPI (its own lock)
+ * @tx: when NAPI is scheduled for @txq
+ * @up: messages for the host, until the lock is released (lock)
+ * @down: frames for lower devices, until the lock is released (lock)
+ * @full_since: since when the NIC has no room for a message, ns; 0: it has room (lock)
+ * @park: memory of the parking segment (lock)
+ * @frame: the frame that is being sent (lock)
+ * @piece: pieces of the frame that is being received (lock)
+ * @port: the ports; those from soft.hw.nports on are not used
+ * @event: the event that is being reported (lock)
  */
 struct torus_soft {
 	struct torus_dev dev;
@@ -156,7 +176,7 @@ struct torus_soft {
 	union {
 		struct torus_link link;
 		struct torus_park park;
-	} told;
+	} event;
 };
 
 static inline struct torus_soft *torus_soft_of(struct torus_dev *d)
@@ -171,159 +191,201 @@ extern struct rtnl_link_ops torus_link_ops;
 /* --- param.c --------------------------------------------------------------------- */
 
 /**
- * torus_params_take() - parameters of @data (NULL: none) into @all
- * Return: 0; -ERANGE, or -EINVAL if two contradict each other, with text and attribute in
- * @extack.
+ * torus_params_take() - change the parameters in @all that @data has, and check all of them
+ * @all: parameters of a NIC
+ * @data: attributes by IFLA_TORUS_*, or NULL
+ * @extack: gets text and attribute of an error
+ * Return: 0; -ERANGE if one is out of range; -EINVAL if two contradict each other.
  */
 int torus_params_take(struct tn_params *all, struct nlattr *data[],
 		      struct netlink_ext_ack *extack);
-/** torus_params_fill() - all of them as attributes. Return: false: no room. */
+/** torus_params_fill() - add all parameters to @skb. Return: false if there is no room. */
 bool torus_params_fill(struct sk_buff *skb, const struct tn_params *all);
+/** torus_params_size() - Return: bytes that torus_params_fill() needs at most */
 size_t torus_params_size(void);
 
 /* --- nic.c --------------------------------------------------------------------- */
 
-/** torus_now() - what the core calls time: monotonic ns, never 0 */
+/** torus_now() - the time that the core gets: monotonic, ns, never 0 */
 static inline u64 torus_now(void)
 {
 	return ktime_get_ns();
 }
 
-/**
- * torus_soft_lock() - the core is the caller's, bottom halves off
- */
+/** torus_soft_lock() - take the NIC's lock, which turns bottom halves off */
 void torus_soft_lock(struct torus_soft *s) __acquires(&s->lock);
 /**
- * torus_soft_unlock() - release, after a change
- * Tells events and wakes NAPI, so that what the command made possible happens.
+ * torus_soft_unlock() - release the lock after a change
+ * Reports events, and schedules NAPI, which does what the change made possible.
  */
 void torus_soft_unlock(struct torus_soft *s) __releases(&s->lock);
-/** torus_soft_unlock_read() - release, nothing was changed */
+/** torus_soft_unlock_read() - release the lock when nothing was changed */
 void torus_soft_unlock_read(struct torus_soft *s) __releases(&s->lock);
 
+/**
+ * torus_nic_init() - make the core and its memory (ndo_init)
+ * RTNL. Return: 0 or -ENOMEM; then nothing is left to free.
+ */
 int torus_nic_init(struct torus_soft *s);
+/** torus_nic_start() - let NAPI run, once the device is registered; RTNL */
 void torus_nic_start(struct torus_soft *s);
+/** torus_nic_stop() - stop NAPI and the timers, purge the host's queue; RTNL, ports detached */
 void torus_nic_stop(struct torus_soft *s);
+/** torus_nic_free() - free packets, core and memory (destructor, after torus_nic_stop()) */
 void torus_nic_free(struct torus_soft *s);
 
 /* --- pkt.c ----------------------------------------------------------------------- */
 
+/** torus_pkt_init() - Return: 0 or -ENOMEM */
 int torus_pkt_init(void);
+/** torus_pkt_exit() - free the memory of all processors; no NIC is left */
 void torus_pkt_exit(void);
 /* The bytes beside @headroom that torus_mem_skb() can put into one run of pages. */
 #define TORUS_MEM_MAX(headroom) (32768 - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) - \
 				 SKB_DATA_ALIGN(headroom) - 2 * SMP_CACHE_BYTES)
-#define TORUS_HEADROOM	256	/* of a frame: who needs more makes it */
+#define TORUS_HEADROOM	256	/* most of a frame: a device that needs more reallocates it */
 /* The most bytes of a frame, without large payloads, that are copied into one run. */
 #define TORUS_SMALL_MAX		TORUS_MEM_MAX(TORUS_HEADROOM)
-/** torus_mem_alloc() - @bytes, not cleared, for skb_free_frag(), or NULL (lock) */
+/**
+ * torus_mem_alloc() - allocate @bytes of memory in a page, not cleared (bh)
+ * Return: the memory, to be freed by skb_free_frag() or put_page(), or NULL.
+ */
 void *torus_mem_alloc(unsigned int bytes);
 /**
- * torus_mem_skb() - an skb with room for @bytes, or NULL (lock)
- * @more: unless NULL, gets @more_bytes more in the page of the skb's data, behind it
+ * torus_mem_skb() - allocate an skb with room for @bytes (bh)
+ * @bytes: headroom and data
+ * @more: unless NULL, gets @more_bytes of memory behind the skb's data, in the same page
+ * @more_bytes: with @more
+ * Return: the skb, or NULL.
  */
 struct sk_buff *torus_mem_skb(unsigned int bytes, u8 **more, unsigned int more_bytes);
-/** torus_pkt_alloc() - a packet with memory for @nflits flits of payload, or NULL (lock) */
+/** torus_pkt_alloc() - allocate a packet with @nflits flits of payload (bh). Return: it, or NULL */
 struct tn_pkt *torus_pkt_alloc(unsigned int nflits);
-/** torus_pkt_at() - one with @payload, of whose page it takes a reference, or NULL (lock) */
+/** torus_pkt_at() - make a packet that refers to the page of @payload (bh). Return: it, or NULL */
 struct tn_pkt *torus_pkt_at(const u8 *payload);
-/** torus_pkt_of() - one with @payload, somewhere in @skb, which it keeps, or NULL (lock) */
+/**
+ * torus_pkt_of() - make a packet of @payload (bh)
+ * @skb: has @payload; the packet takes a reference to it, or to the page of @payload
+ * @payload: in the data or in a page of @skb
+ * Return: the packet, or NULL.
+ */
 struct tn_pkt *torus_pkt_of(struct sk_buff *skb, const u8 *payload);
-/** torus_pkt_page() - the page that its payload may be kept by, or NULL (lock) */
+/** torus_pkt_page() - Return: the page to refer to in order to keep the payload; NULL: none */
 struct page *torus_pkt_page(const struct tn_pkt *pkt);
-/** torus_pkt_free() - descriptor and memory of a packet (lock) */
+/** torus_pkt_free() - free the descriptor and the memory of a packet (bh; parked: lock) */
 void torus_pkt_free(struct tn_pkt *pkt);
-/** torus_pkt_leave() - its memory only: it gets other (lock) */
+/** torus_pkt_leave() - free the memory of a packet, which gets other (bh; parked: lock) */
 void torus_pkt_leave(struct tn_pkt *pkt);
 
 /* --- frame.c --------------------------------------------------------------------- */
 
 /**
- * torus_frame_build() - @f with @headroom bytes before it, or NULL (lock)
- * @headroom: TORUS_HEADROOM at most
- * @whole: a copy of everything, for torus_frame_corrupt()
+ * torus_frame_build() - make an skb of a frame (bh)
+ * @f: the frame
+ * @headroom: bytes before it; of more than TORUS_HEADROOM the rest is left out
+ * @whole: copy large payloads too, for torus_frame_corrupt()
+ * Return: the skb, or NULL.
  */
 struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroom, bool whole);
-/** torus_frame_corrupt() - @bits have their errors in @skb, which nobody else has */
+/** torus_frame_corrupt() - put the errors of @bits into @skb, whose pages nothing else refers to */
 void torus_frame_corrupt(struct sk_buff *skb, struct tn_fault *bits);
 /**
- * torus_frame_pieces() - where the bytes of @skb lie
- * @seg: TORUS_PIECES of them
- * Return: how many; 0: they cannot be used where they lie.
+ * torus_frame_pieces() - list the pieces of memory that a frame consists of
+ * @skb: the frame
+ * @seg: gets at most TORUS_PIECES pieces
+ * Return: how many; 0 if they cannot be used without a copy.
  */
 unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg);
 /**
- * torus_frame_take() - @skb, or copies of what is in it, that have pieces, into @out
- * @ours: it is certain to be a NIC's here, of whose own memory it is
+ * torus_frame_take() - append a received frame, or copies that the core can read, to @out (bh)
+ * @skb: the frame, which is consumed
+ * @ours: torus_frame_build() of a NIC of this kernel is certain to have made it
+ * @out: no lock is taken
  */
 void torus_frame_take(struct sk_buff *skb, bool ours, struct sk_buff_head *out);
 
 /* --- park.c ---------------------------------------------------------------------- */
 
+/** torus_park_init() - allocate the segment, of the size in params. Return: 0 or -ENOMEM */
 int torus_park_init(struct torus_soft *s);
+/** torus_park_exit() - free the segment; no packet is in it */
 void torus_park_exit(struct torus_soft *s);
-/** torus_park_take() - tn_ops.park (lock). Return: false: the segment is full */
+/**
+ * torus_park_take() - move the payload of @pkt into the segment; tn_ops.park (lock)
+ * Return: false if the segment is full; @pkt is unchanged.
+ */
 bool torus_park_take(struct torus_soft *s, struct tn_pkt *pkt);
-/** torus_park_of() - the segment in whose memory @pkt lies, or NULL */
+/** torus_park_of() - Return: the segment that has the payload of @pkt, or NULL */
 struct torus_parking *torus_park_of(const struct tn_pkt *pkt);
-/** torus_park_give() - a packet of the segment needs its memory no more (lock) */
+/** torus_park_give() - free the block of @pkt, which lies in a segment (lock of its NIC) */
 void torus_park_give(struct tn_pkt *pkt);
 
 /* --- port.c --------------------------------------------------------------------- */
 
 /**
- * torus_port_attach() - bind port @num to the lower device named @name in the
- * NIC's namespace; what it was bound to before is released first
- * RTNL. Return: 0; -EINVAL, -ENODEV, -EBUSY, -EEXIST with text in @why.
+ * torus_port_attach() - bind a port to a lower device of the NIC's namespace
+ * @s: the NIC
+ * @num: the port; if it is bound to another device, that one is unbound first
+ * @name: of the device
+ * @why: gets the text of an error
+ * RTNL. Return: 0; -EINVAL, -ENODEV, -EBUSY, -EEXIST.
  */
 int torus_port_attach(struct torus_soft *s, unsigned int num, const char *name,
 		      struct torus_refusal *why);
-/** torus_port_detach() - unbind, if bound; RTNL */
+/** torus_port_detach() - unbind port @num if it is bound; RTNL, waits for a grace period */
 void torus_port_detach(struct torus_soft *s, unsigned int num);
+/** torus_port_init() - initialise port @num, after the core was made */
 void torus_port_init(struct torus_soft *s, unsigned int num);
 /**
- * torus_ports_take() - frames that came, ready for the core (NAPI, without the lock)
- * Return: there may be more than @budget.
+ * torus_ports_take() - take received frames, as the core can read them (NAPI, without the lock)
+ * @s: the NIC
+ * @out: gets the frames; an skb of another kind is copied, and may become several
+ * @budget: most skbs to take
+ * Return: true if there may be more.
  */
 bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget);
-/** torus_ports_rx() - frames @rx to the core (lock) */
+/** torus_ports_rx() - give the frames @rx to the core, and free them (lock) */
 void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now);
-/** torus_ports_tx() - frames of the core into s->down (lock). Return: there are more. */
+/** torus_ports_tx() - queue frames of the core on s->down (lock). Return: true if there are more */
 bool torus_ports_tx(struct torus_soft *s, u64 now);
+/** torus_port_register() - begin to watch lower devices. Return: 0 or -errno */
 int torus_port_register(void);
+/** torus_port_unregister() - stop watching lower devices; no port is bound any more */
 void torus_port_unregister(void);
 
 /* --- cut.c ---------------------------------------------------------------------------- */
 
 /**
- * torus_cut() - @skb, which stays the caller's, as packets behind @q (lock)
- * @max: bytes of a packet, whole flits
- * Return: false: too long, or no memory; @q may have some of it.
+ * torus_cut() - cut a message into packets (bh)
+ * @q: the packets are appended to it
+ * @skb: the message, which stays the caller's
+ * @max: most bytes of a packet, whole flits
+ * Return: false if the message is too long or memory is short; @q may then have a part of it.
  */
 bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
 
 /* --- msg.c ----------------------------------------------------------------- */
 
-/** torus_msg_lost() - a torus_host_lost (lock) */
+/** torus_msg_lost() - queue an ICMP error for the host on s->up; a torus_host_lost (lock) */
 void torus_msg_lost(void *dev, const u8 *ip, u32 len);
-/** torus_msg_xmit() - messages of the host into the core, while there is room (lock) */
+/** torus_msg_xmit() - give messages of s->txq to the core, while it has room (lock) */
 void torus_msg_xmit(struct torus_soft *s, u64 now);
-/** torus_msg_pending() - one waits, and there is room for it (lock) */
+/** torus_msg_pending() - Return: true if a message waits and the core has room for it (lock) */
 bool torus_msg_pending(const struct torus_soft *s);
-/** torus_msg_expiry() - when messages that have waited too long are dropped (lock) */
+/** torus_msg_expiry() - Return: when messages that waited too long are dropped; ~0: never (lock) */
 u64 torus_msg_expiry(const struct torus_soft *s, u64 now);
-/** torus_msg_deliver() - a packet for the host, now owned here (lock) */
+/** torus_msg_deliver() - take a packet for the host; a complete message goes to s->up (lock) */
 void torus_msg_deliver(struct torus_soft *s, struct tn_pkt *pkt);
 
 /* --- tx.c -------------------------------------------------------------------------- */
 
+/** torus_tx_init() - initialise queue and batching, before the first message */
 void torus_tx_init(struct torus_soft *s);
-/** torus_tx_put() - a message of the host (its transmit lock) */
+/** torus_tx_put() - queue a message of the host for NAPI (transmit lock); it owns @skb then */
 void torus_tx_put(struct torus_soft *s, struct sk_buff *skb);
-/** torus_tx_answered() - the host is given some (NAPI) */
+/** torus_tx_answered() - note that messages were delivered to the host (NAPI) */
 void torus_tx_answered(struct torus_soft *s);
-/** torus_tx_stop() - forget what waits; nothing may come any more, NAPI is stopped */
+/** torus_tx_stop() - drop what waits; NAPI is stopped, and the host sends no more */
 void torus_tx_stop(struct torus_soft *s);
-
 
 #endif /* TORUS_SOFT_NIC_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parameters of a NIC (core/params.h) as attributes of its link: taken, checked, shown. */
+/* Parameters of a NIC (core/params.h) as rtnl attributes: read, checked, and written. */
 #include <net/rtnetlink.h>
 #include <net/netlink.h>
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of the parking segment. A packet in the NIC pins the frame or page that its
- * payload came in, which may be a thousand times its size; what is parked stays for long,
- * so it is copied into memory that was allocated, and charged to whoever made the NIC,
- * when the NIC was made. So parking never asks for memory and cannot run out of it:
- * a packet that does not fit keeps waiting in its input buffer, and the senders wait
- * for its credit. Packets of a dead link's RETRY buffer are always taken, but need
- * no more than they have: those that do not fit stay where they lie, at most
- * retry_packets of each port. So do packets that this node relays, at most as many as it
- * holds as a relay. Descriptors came with the packets.
+ * Memory of the parking segment.
  *
- * It is a ring of blocks, for packets leave in the order in which they came, nearly:
- * a block that is freed before older ones waits for these. Positions count bytes from
- * the beginning of time. A packet that is replayed keeps its block until it has
- * left the NIC. All under the NIC's lock.
+ * A packet in the NIC pins the frame or page that its payload came in, which may be a thousand
+ * times its size. Parked packets stay for long, so they are copied into memory that is allocated,
+ * and charged to the creator of the NIC, when the NIC is made. So parking allocates nothing: a
+ * packet that does not fit keeps waiting in its input buffer, and the senders wait for its credit.
+ * Packets from the RETRY buffer of a dead link, and packets that this node relays, are always
+ * parked: those that do not fit keep the memory that they have. They are at most retry_packets for
+ * each port, and at most as many as the node holds as a relay.
+ *
+ * The segment is a ring of blocks, because packets leave nearly in the order in which they came. A
+ * block that is freed before older ones is reclaimed after them. Positions count bytes since the
+ * NIC was made. A packet that is replayed keeps its block until it has left the NIC. The NIC's lock
+ * protects all of this.
  */
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -21,9 +21,14 @@
 
 #include "nic.h"
 
-/** struct block - before each payload; as large as a flit, which keeps these aligned */
+/**
+ * struct block - header before each payload; a flit long, which keeps payloads aligned
+ * @bytes: length of the block with its header, a multiple of TN_FLIT
+ * @free: the block is free, and is reclaimed when all older ones are
+ * @unused: fills the flit
+ */
 struct block {
-	u32 bytes;		/* with this */
+	u32 bytes;
 	u32 free;
 	u64 unused;
 };
@@ -38,7 +43,7 @@ int torus_park_init(struct torus_soft *s)
 	struct torus_parking *p = &s->park;
 
 	BUILD_BUG_ON(sizeof(struct block) != TN_FLIT);
-	/* No packet takes more here than it counts for; and there may be one that wraps. */
+	/* A block takes no more than the core counts for its packet; one may skip the end. */
 	p->size =
 		(u32)min_t(u64, round_up(s->soft.params.park_bytes + 2 * TN_PACKET_MAX, PAGE_SIZE),
 			   U32_MAX & PAGE_MASK);
@@ -52,6 +57,7 @@ void torus_park_exit(struct torus_soft *s)
 	s->park.mem = NULL;
 }
 
+/* Return: a new block of @bytes, or NULL if the ring is full. */
 static struct block *take_block(struct torus_parking *p, u32 bytes)
 {
 	u64 pos = p->tail;
@@ -62,7 +68,7 @@ static struct block *take_block(struct torus_parking *p, u32 bytes)
 		skip = 0;
 	if (p->tail - p->head + skip + bytes > p->size)
 		return NULL;
-	if (skip) {		/* it must lie in one piece */
+	if (skip) {		/* the block must lie in one piece */
 		*block_at(p, p->tail) = (struct block) { .bytes = skip, .free = 1 };
 		p->tail += skip;
 	}
@@ -72,14 +78,14 @@ static struct block *take_block(struct torus_parking *p, u32 bytes)
 	return b;
 }
 
-static void give(struct torus_parking *p, struct block *b)
+static void free_block(struct torus_parking *p, struct block *b)
 {
 	b->free = 1;
 	while (p->head != p->tail && block_at(p, p->head)->free)
 		p->head += block_at(p, p->head)->bytes;
 }
 
-/* Owners are skbs, or this mark and the segment. */
+/* tn_pkt.owner is an skb, or the segment with this bit set. */
 #define IN_PARK 1ul
 
 struct torus_parking *torus_park_of(const struct tn_pkt *pkt)
@@ -94,6 +100,7 @@ bool torus_park_take(struct torus_soft *s, struct tn_pkt *pkt)
 	u32 bytes = pkt->hdr.len * TN_FLIT;
 	struct block *b;
 
+	lockdep_assert_held(&s->lock);
 	if (torus_park_of(pkt))
 		return true;
 	b = take_block(&s->park, bytes + sizeof(*b));
@@ -108,5 +115,8 @@ bool torus_park_take(struct torus_soft *s, struct tn_pkt *pkt)
 
 void torus_park_give(struct tn_pkt *pkt)
 {
-	give(torus_park_of(pkt), (struct block *)pkt->payload - 1);
+	struct torus_parking *p = torus_park_of(pkt);
+
+	lockdep_assert_held(&container_of(p, struct torus_soft, park)->lock);
+	free_block(p, (struct block *)pkt->payload - 1);
 }

@@ -2,31 +2,30 @@
 /*
  * Packets: descriptors, and the memory of packets, frames and messages.
  *
- * Descriptors that were given back wait on their processor for the next packet.
- * Memory is cut from runs of pages, some of them for each processor: one of which
- * nothing is in use any more is cut again. So in a NIC that forwards, memory is neither
- * asked for nor cleared: that would cost more than all else that is done to a small
- * packet. All here has bottom halves off.
+ * Each processor keeps freed descriptors for its next packets, and RUNS runs of pages that memory
+ * is allocated from. A run that nothing refers to any more is used again. So a NIC that forwards
+ * neither allocates nor clears pages, which would cost more than all other work for a small packet.
+ * All functions here need bottom halves off, because they use the stash of their processor.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "nic.h"
 
-/* KASAN is to see that one is used after it was given back. */
+/* With KASAN none are kept, so that it detects the use of a freed descriptor. */
 #define STASH_MAX (IS_ENABLED(CONFIG_KASAN) ? 0 : 256)
 
 #define RUN_BYTES	max_t(unsigned int, 32768, PAGE_SIZE)
 #define RUNS		64	/* RETRY buffers of some NICs, a quarter full of the largest */
 
 /**
- * struct stash - of one processor
- * @head: descriptors that wait
- * @count: how many
- * @run: pages that memory is cut from, NULL: none yet
- * @now: the one that is cut
- * @used: bytes of it
- * @out: the one that goes next if nothing of all is free
+ * struct stash - memory of one processor (bottom halves off)
+ * @head: list of free descriptors
+ * @count: their number, at most STASH_MAX
+ * @run: runs of pages, each with a reference of this struct; NULL: not yet allocated
+ * @now: index of the run that memory is allocated from
+ * @used: bytes of it that are allocated, at most RUN_BYTES
+ * @out: index, modulo RUNS, of the run to replace next if all are in use
  */
 struct stash {
 	struct tn_pkt *head;
@@ -45,6 +44,7 @@ static struct tn_pkt *get_pkt(void)
 	struct stash *s = this_cpu_ptr(&stash);
 	struct tn_pkt *pkt = s->head;
 
+	lockdep_assert_in_softirq();
 	if (!pkt)
 		return kmem_cache_zalloc(cache, GFP_ATOMIC | __GFP_NOWARN);
 	s->head = pkt->next;
@@ -57,6 +57,7 @@ static void put_pkt(struct tn_pkt *pkt)
 {
 	struct stash *s = this_cpu_ptr(&stash);
 
+	lockdep_assert_in_softirq();
 	if (s->count >= STASH_MAX) {
 		kmem_cache_free(cache, pkt);
 		return;
@@ -66,7 +67,10 @@ static void put_pkt(struct tn_pkt *pkt)
 	s->count++;
 }
 
-/* Another run of pages, of which nothing is in use; the first, for it may be in a cache. */
+/*
+ * Makes another run current, one that nothing refers to: the first such run, which is most likely
+ * in a cache, or a new one. Return: false if there is no memory.
+ */
 static bool next_run(struct stash *s)
 {
 	struct page *page;
@@ -98,11 +102,12 @@ void *torus_mem_alloc(unsigned int bytes)
 	struct page *page;
 	void *mem;
 
+	lockdep_assert_in_softirq();
 	bytes = ALIGN(bytes, SMP_CACHE_BYTES);
 	if (bytes > RUN_BYTES)
 		return NULL;
 	if ((!s->run[s->now] || s->used + bytes > RUN_BYTES) && !next_run(s))
-		return napi_alloc_frag(bytes);	/* pages that lie apart may be had still */
+		return napi_alloc_frag(bytes);	/* which needs no run of pages */
 	page = s->run[s->now];
 	get_page(page);
 	mem = page_address(page) + s->used;
@@ -196,7 +201,6 @@ int torus_pkt_init(void)
 	return cache ? 0 : -ENOMEM;
 }
 
-/* No NIC is left. */
 void torus_pkt_exit(void)
 {
 	unsigned int i;

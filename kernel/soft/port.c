@@ -2,20 +2,20 @@
 /*
  * Ports and the lower Ethernet devices they are bound to.
  *
- * A port takes frames of TN_ETHERTYPE through the lower device's rx_handler and
- * leaves all others to it. The core keeps pointers to payloads in them while their
- * packets are in the NIC, also in a RETRY buffer, but writes nothing there: others may
- * have the same memory, as frame.c says.
+ * A port receives frames of TN_ETHERTYPE through the lower device's rx_handler, and leaves all
+ * others to that device. The core keeps pointers to payloads in frames while their packets are in
+ * the NIC, also in a RETRY buffer, but does not write to them, because the memory may be shared
+ * (frame.c).
  *
- * ECRCs are left out (core/link.h, Memory) between two NICs of this kernel at the
- * ends of one virtual cable, as checksums are. A frame that has none is marked in
- * a way that nothing outside of this module can set.
+ * Between two NICs of this kernel at the ends of one virtual cable ECRCs are left out
+ * (core/link.h, Memory), as the stack leaves out checksums. A frame without them is marked by
+ * values of the skb that nothing outside of this module sets.
  *
- * The lower device is an upper/lower neighbour in the sense of the stack, which
- * refuses loops and too high stacks. A NIC that moves to another namespace keeps the
- * cables that it has, where they are, as VLANs and macvlans keep theirs: a container can be given
- * the NIC without them. A lower device that moves is unbound, as a bridge's or bond's. A port has
- * carrier while its lower device is up, has carrier, and its MTU takes the largest packet.
+ * The lower device is linked to the netdev as an upper/lower pair, so the stack refuses loops and
+ * stacks that are too high. A NIC that moves to another namespace keeps its lower devices, which
+ * stay where they are, as VLANs and macvlans do: a container can be given the NIC without them. A
+ * lower device that moves to another namespace is unbound, as a bridge's or bond's. A port has
+ * carrier while its lower device is up and has carrier, and its MTU holds the largest packet.
  */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
@@ -24,10 +24,15 @@
 #include "nic.h"
 
 #define RX_QUEUE_MAX	1024	/* frames: more than a RETRY buffer sent twice */
-#define TX_BATCH	16	/* frames of a port before others have their turn */
+#define TX_BATCH	16	/* frames that a port sends before other ports have their turn */
 
 /* --- receiving --------------------------------------------------------------------- */
 
+/**
+ * struct rx_cb - control block of a received frame
+ * @port: number of the port that received it
+ * @memory: a NIC of this kernel made it, and it has no ECRCs
+ */
 struct rx_cb {
 	u8 port;
 	bool memory;
@@ -35,17 +40,19 @@ struct rx_cb {
 
 static struct rx_cb *rx_cb(struct sk_buff *skb)
 {
+	BUILD_BUG_ON(sizeof(struct rx_cb) > sizeof(skb->cb));
 	return (struct rx_cb *)skb->cb;
 }
 
 static rx_handler_result_t port_rx(struct sk_buff **pskb);
 
-/* The other end of @lower is a port of a NIC here. RCU. */
+/* Return: true if the other end of @lower is a port of a NIC of this kernel. RCU. */
 static bool is_memory(const struct net_device *lower)
 {
 	const struct net_device_ops *ops = lower->netdev_ops;
 	struct net_device *peer;
 
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "peer of a lower device without RCU");
 	peer = ops->ndo_get_peer_dev ? ops->ndo_get_peer_dev((struct net_device *)lower) : NULL;
 	return peer && rcu_access_pointer(peer->rx_handler) == port_rx;
 }
@@ -62,6 +69,7 @@ static bool is_marked(const struct sk_buff *skb)
 	       skb->csum_level == SKB_MAX_CSUM_LEVEL && is_memory(skb->dev);
 }
 
+/* The rx_handler of lower devices: queues a frame for NAPI. RCU, bottom halves off. */
 static rx_handler_result_t port_rx(struct sk_buff **pskb)
 {
 	struct sk_buff *skb = *pskb;
@@ -90,7 +98,7 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	return RX_HANDLER_CONSUMED;
 }
 
-/* Return: how many of @budget are left. */
+/* Takes at most @budget frames of @port. Return: how many of @budget are left. */
 static int take_port(struct torus_port *port, struct sk_buff_head *out, int budget)
 {
 	struct sk_buff_head mine;
@@ -126,8 +134,8 @@ bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget
 	return budget <= 0;
 }
 
-/* The line adds errors to @skb, or to a copy if others may read it. NULL: no memory. */
-static struct sk_buff *with_errors(struct sk_buff *skb, struct tn_fault *errors)
+/* Puts the line's errors into @skb, or into a copy if its memory is shared. NULL: no memory. */
+static struct sk_buff *add_errors(struct sk_buff *skb, struct tn_fault *errors)
 {
 	struct sk_buff *mine = skb;
 
@@ -140,18 +148,19 @@ static struct sk_buff *with_errors(struct sk_buff *skb, struct tn_fault *errors)
 	return mine;
 }
 
-static void port_hear(struct torus_port *port, struct sk_buff *skb, u64 now)
+/* Passes a frame through the port's SerDes to the core, and frees it. */
+static void receive_frame(struct torus_port *port, struct sk_buff *skb, u64 now)
 {
 	struct torus_soft *s = port->nic;
 	struct tn_fault *errors = tn_serdes_errors(&port->soft->serdes.serdes, skb->len, now);
 	unsigned int n;
 
-	/* Without an ECRC that shows the errors it is not taken; it comes again with one. */
+	/* With errors and no ECRC the core must refuse it; its retransmission has an ECRC. */
 	tn_nic_rx_memory(s->soft.nic, port->num, rx_cb(skb)->memory && !errors);
 	if (errors)
-		skb = with_errors(skb, errors);
+		skb = add_errors(skb, errors);
 	if (!skb)
-		return;		/* as lost on the wire */
+		return;		/* as if lost on the cable */
 	n = torus_frame_pieces(skb, s->piece);
 	tn_nic_rx_pieces(s->soft.nic, port->num, s->piece, n, skb, now);
 	napi_consume_skb(skb, 1);
@@ -161,13 +170,14 @@ void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 {
 	struct sk_buff *skb;
 
+	lockdep_assert_held(&s->lock);
 	while ((skb = __skb_dequeue(rx))) {
 		struct torus_port *port = &s->port[rx_cb(skb)->port];
 
 		if (port->soft->fault.silence)
 			kfree_skb(skb);
 		else
-			port_hear(port, skb, now);
+			receive_frame(port, skb, now);
 	}
 }
 
@@ -187,8 +197,8 @@ static void put_header(struct sk_buff *skb, struct net_device *lower)
 	skb->protocol = eth->h_proto;
 }
 
-/* How the faults of a port keep a frame that is late. */
-static struct torus_host_late *late_of(struct sk_buff *skb)
+/* Return: the control block of a frame that an injected fault delays. */
+static struct torus_host_late *late_frame(struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct torus_host_late) > sizeof(skb->cb));
 	return (struct torus_host_late *)skb->cb;
@@ -201,7 +211,7 @@ static struct sk_buff *take_late(struct torus_port *port, u64 now)
 	return late ? container_of(late, struct sk_buff, cb) : NULL;
 }
 
-/* Frames that cannot be sent are as lost on the wire: the retry mends it. */
+/* Queues a frame on s->down. A frame without memory is as if lost on the cable: it is retried. */
 static void send_frame(struct torus_port *port, struct net_device *lower,
 		       const struct tn_frame *f, bool memory, u64 now)
 {
@@ -220,7 +230,7 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 	if (hit)
 		torus_frame_corrupt(skb, &fault->bits);
 	if (torus_host_delays(fault)) {
-		if (!torus_host_delay(fault, late_of(skb), now))
+		if (!torus_host_delay(fault, late_frame(skb), now))
 			kfree_skb(skb);
 		port->nic->delays |= 1u << port->num;
 		return;
@@ -229,6 +239,7 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 	__skb_queue_tail(&port->nic->down, skb);
 }
 
+/* Queues the delayed frames whose time has come by @now on s->down. */
 static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 {
 	struct sk_buff *skb;
@@ -245,7 +256,7 @@ static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 		port->nic->delays &= ~(1u << port->num);
 }
 
-/* Return: there is more. */
+/* Sends at most TX_BATCH frames of @port. Return: true if there may be more. RCU. */
 static bool send_port(struct torus_port *port, u64 now)
 {
 	struct net_device *lower = rcu_dereference(port->lower);
@@ -268,6 +279,7 @@ bool torus_ports_tx(struct torus_soft *s, u64 now)
 	u32 ports = tn_nic_tx_ports(s->soft.nic) | s->delays, left;
 	bool more = false;
 
+	lockdep_assert_held(&s->lock);
 	if (!ports)
 		return false;
 	rcu_read_lock();
@@ -294,8 +306,8 @@ void torus_port_init(struct torus_soft *s, unsigned int num)
 	skb_queue_head_init(&port->rx);
 }
 
-/* The carrier and frame size of a port, after its lower device changed. */
-static void port_look(struct torus_port *port)
+/* Tells the core the carrier and frame size of a port, after its lower device changed; RTNL. */
+static void update_carrier(struct torus_port *port)
 {
 	struct net_device *lower = rtnl_dereference(port->lower);
 	struct torus_soft *s = port->nic;
@@ -303,7 +315,7 @@ static void port_look(struct torus_port *port)
 	u32 least = tn_packet_max(&s->soft.params);
 
 	if (up && lower->mtu < least) {
-		/* The root of a container can have it said as often as he likes. */
+		/* The root of a container can cause this message any number of times. */
 		if (net_ratelimit())
 			netdev_warn(s->dev.netdev,
 				    "port %u: MTU of %s is %u, packets need %u: no carrier\n",
@@ -317,7 +329,7 @@ static void port_look(struct torus_port *port)
 	torus_soft_unlock(s);
 }
 
-/* Frames under way are lost with the cable. */
+/* Drops delayed frames: they are lost with the cable. */
 static void drop_late(struct torus_port *port)
 {
 	struct sk_buff *skb;
@@ -345,11 +357,11 @@ void torus_port_detach(struct torus_soft *s, unsigned int num)
 	if (!lower)
 		return;
 	RCU_INIT_POINTER(port->lower, NULL);
-	netdev_rx_handler_unregister(lower);	/* waits for those inside */
+	netdev_rx_handler_unregister(lower);	/* waits for port_rx() to end */
 	synchronize_net();			/* and for our poll, which may be sending */
 	netdev_upper_dev_unlink(lower, s->dev.netdev);
 	set_lower_name(port, "");
-	port_look(port);
+	update_carrier(port);
 	skb_queue_purge(&port->rx);
 	drop_late(port);
 	netdev_put(lower, &port->lower_tracker);
@@ -393,7 +405,7 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	netdev_hold(lower, &port->lower_tracker, GFP_KERNEL);
 	rcu_assign_pointer(port->lower, lower);
 	set_lower_name(port, lower->name);
-	port_look(port);
+	update_carrier(port);
 	return 0;
 }
 
@@ -433,12 +445,12 @@ static int lower_event(struct notifier_block *nb, unsigned long event, void *ptr
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
-		port_look(port);
+		update_carrier(port);
 		break;
 	case NETDEV_CHANGENAME:
 		set_lower_name(port, dev->name);
 		break;
-	case NETDEV_UNREGISTER:		/* it goes, or moves to another namespace */
+	case NETDEV_UNREGISTER:		/* also before it moves to another namespace */
 		torus_port_detach(port->nic, port->num);
 		break;
 	case NETDEV_PRE_TYPE_CHANGE:

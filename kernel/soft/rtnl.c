@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Software NICs as `ip link` makes and shows them, and what they do for their netdev. */
+/* The rtnl link type: `ip link` adds, deletes and shows software NICs. And torus_net_ops. */
 #include <linux/ethtool.h>
 #include <linux/module.h>
 #include <linux/random.h>
@@ -88,11 +88,11 @@ static int soft_set_coalesce(struct torus_dev *d, const struct ethtool_coalesce 
 	struct torus_tx *tx = &torus_soft_of(d)->tx;
 
 	if (c->tx_coalesce_usecs > TORUS_TX_USECS_MAX) {
-		NL_SET_ERR_MSG(extack, "tx-usecs must be 0 to 10000");
+		NL_SET_ERR_MSG(extack, "tx-usecs must be 0 to " __stringify(TORUS_TX_USECS_MAX));
 		return -ERANGE;
 	}
 	if (!c->tx_max_coalesced_frames || c->tx_max_coalesced_frames > TORUS_TXQ_MAX) {
-		NL_SET_ERR_MSG(extack, "tx-frames must be 1 to 128");
+		NL_SET_ERR_MSG(extack, "tx-frames must be 1 to " __stringify(TORUS_TXQ_MAX));
 		return -ERANGE;
 	}
 	WRITE_ONCE(tx->usecs, c->tx_coalesce_usecs);
@@ -122,7 +122,7 @@ static void torus_setup(struct net_device *dev)
 	s->soft.hw.driver = TORUS_DRIVER;
 	spin_lock_init(&s->lock);
 	torus_netdev_setup(dev);
-	dev->needed_tailroom = TN_FLIT;	/* a message is filled up to whole flits (cut.c) */
+	dev->needed_tailroom = TN_FLIT;	/* cut.c pads a message to whole flits */
 }
 
 /* --- rtnl link type ------------------------------------------------------------------ */
@@ -164,7 +164,7 @@ static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
 	return 0;
 }
 
-/* Not 0, which means none; two starts of a NIC need only differ. */
+/* Return: a random number whose low 32 bits are not 0, since 0 means none. */
 static u64 random_nonzero(void)
 {
 	u64 n;
@@ -175,11 +175,11 @@ static u64 random_nonzero(void)
 	return n;
 }
 
-/* Module parameters were not checked by any policy. */
+/* Sets the defaults, and checks the module parameters, which no policy has checked. */
 static int set_defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
 {
 	tn_params_default(&s->soft.params);
-	/* A peer that waits for a processor is neither lost nor dead. */
+	/* Longer than a peer waits for a processor, which must not fail the link. */
 	s->soft.params.replay_timeout = 50 * NSEC_PER_MSEC;
 	s->soft.params.silence = NSEC_PER_SEC;
 	s->soft.params.retry_time = NSEC_PER_SEC;
@@ -308,7 +308,7 @@ void torus_soft_unregister(void)
 {
 	rtnl_link_unregister(&torus_link_ops);
 	torus_port_unregister();
-	/* Timers and frames on their way run this module's code to their end. */
+	/* RCU callbacks that are still pending may call code of this module. */
 	rcu_barrier();
 	torus_pkt_exit();
 }
