@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * Generic netlink family "torus": the one ABI between a torus NIC and those
- * who manage it. Two transports carry the same messages:
+ * Generic netlink family "torus": the ABI between a torus NIC and the programs that manage it. Two
+ * transports carry the same messages:
  *
  *   - the kernel's generic netlink, served by torus.ko;
  *   - a SOCK_SEQPACKET Unix socket, served by torusemu. One datagram holds
@@ -11,12 +11,12 @@
  * Every request is answered: a do by its reply (if it has one) and, with
  * NLM_F_ACK or on error, by NLMSG_ERROR (extended ack text in
  * NLMSGERR_ATTR_MSG); a dump by NLM_F_MULTI messages and NLMSG_DONE.
- * A subscriber too slow for its notifications loses some and hears of it: ENOBUFS
- * on a netlink socket, a message NLMSG_OVERRUN on the Unix socket.
- * Gets are open to everyone who can reach the transport; all else needs
- * CAP_NET_ADMIN (Unix socket: it is root's alone).
- * Integers are host order. Unknown attributes are refused. torus_abi.h has the commands and
- * attributes; it is made from torus.yaml, their specification in the form of the kernel's.
+ * A subscriber that is too slow loses notifications, and is notified of that: by ENOBUFS on a
+ * netlink socket, by a message NLMSG_OVERRUN on the Unix socket.
+ * Any process that can reach the transport may use gets; all other commands need CAP_NET_ADMIN (on
+ * the Unix socket: root).
+ * Integers are in host order. Unknown attributes are refused. torus_abi.h has the commands and
+ * attributes; it is generated from torus.yaml, a specification in the format of the kernel's.
  */
 #ifndef _UAPI_LINUX_TORUS_H
 #define _UAPI_LINUX_TORUS_H
@@ -31,53 +31,51 @@
 #define TORUS_NO_NODE		0xffffffff
 
 /*
- * A kernel NIC and its interface are made by RTM_NEWLINK of kind "torus", and end
- * with RTM_DELLINK or with their network namespace. Attributes of IFLA_INFO_DATA,
- * all of them optional:
+ * RTM_NEWLINK of kind "torus" makes a kernel NIC and its interface; RTM_DELLINK, or the end of
+ * their network namespace, deletes them. Attributes of IFLA_INFO_DATA, all of them optional:
  */
 enum torus_ifla {
 	IFLA_TORUS_UNSPEC,
 	IFLA_TORUS_PAD,
-	IFLA_TORUS_PORTS,	/* u8: 2 .. TORUS_MAX_PORTS, even; else the module's */
-	IFLA_TORUS_NAME,	/* string: 1 to TORUS_NAME_MAX bytes; else the interface's */
-	IFLA_TORUS_GUID,	/* u64: not 0; else random */
+	IFLA_TORUS_PORTS,	/* u8: 2 .. TORUS_MAX_PORTS, even; default: of the module */
+	IFLA_TORUS_NAME,	/* string: 1 to TORUS_NAME_MAX bytes; default: of netdev */
+	IFLA_TORUS_GUID,	/* u64: not 0; default: random */
 	IFLA_TORUS_BOOTSTRAP,	/* u8: 0, 1 */
-	IFLA_TORUS_EPOCH,	/* u32, shown only: new at every start of the NIC */
+	IFLA_TORUS_EPOCH,	/* u32, read only: new at every start of the NIC */
 	/* Parameters; types and ranges are in TORUS_PARAM_LIST, times are in ns. */
-	IFLA_TORUS_KEEPALIVE,	/* a link with nothing to say says so this often */
-	IFLA_TORUS_SILENCE,	/* one that hears nothing for so long is faulty */
-	IFLA_TORUS_ACK_DELAY,	/* how long an acknowledgement or credit waits for a ride */
-	IFLA_TORUS_REPLAY_TIMEOUT,	/* none for so long: send again */
-	IFLA_TORUS_RETRY_TIME,	/* and for so long, with RETRY_COUNT tries: faulty */
+	IFLA_TORUS_KEEPALIVE,	/* longest time between packets of an idle link */
+	IFLA_TORUS_SILENCE,	/* a link that receives nothing for so long is faulty */
+	IFLA_TORUS_ACK_DELAY,	/* longest time that an acknowledgement or credit is delayed */
+	IFLA_TORUS_REPLAY_TIMEOUT,	/* retransmit after this time without an acknowledgement */
+	IFLA_TORUS_RETRY_TIME,	/* a link is faulty after this time, with RETRY_COUNT tries */
 	IFLA_TORUS_RETRY_COUNT,
-	IFLA_TORUS_INIT_INTERVAL,	/* between tries to bring a link up */
-	IFLA_TORUS_PROBE_INTERVAL,	/* and a faulty one */
-	IFLA_TORUS_RETRAIN_TIME,	/* bound on retraining */
-	IFLA_TORUS_GAP_TIME,	/* how long packets wait for one missing before them */
+	IFLA_TORUS_INIT_INTERVAL,	/* between attempts to bring a link up */
+	IFLA_TORUS_PROBE_INTERVAL,	/* between attempts to bring a faulty link up */
+	IFLA_TORUS_RETRAIN_TIME,	/* longest time of a retraining */
+	IFLA_TORUS_GAP_TIME,	/* longest time that packets wait for a missing earlier one */
 	IFLA_TORUS_RETRY_PACKETS,	/* size of a RETRY buffer */
 	IFLA_TORUS_SLOTS,	/* packet buffers of each VC of each input */
-	IFLA_TORUS_FRAME_MAX,	/* bytes of a frame, if the lower device takes as many */
+	IFLA_TORUS_FRAME_MAX,	/* most bytes of a frame, if the MTU allows */
 	IFLA_TORUS_PARK_BYTES,	/* size of the parking segment */
-	IFLA_TORUS_HOLD_BYTES,	/* what may wait at the source */
-	IFLA_TORUS_EYE_INTERVAL,	/* how often a receiver looks at its eyes */
-	IFLA_TORUS_TARGET_BER,	/* of a lane, in units of 1e-18 */
-	IFLA_TORUS_MASK_HEIGHT,	/* of the mask in the eye, from its centre: mV */
-	IFLA_TORUS_MASK_WIDTH,	/* 1/1000 UI */
-	IFLA_TORUS_MARGIN_TRAIN,	/* percent of the mask that a lane must reach */
-	IFLA_TORUS_MARGIN_RETRAIN,	/* and below which the link trains again */
-	IFLA_TORUS_RELAY_PACKETS, /* what may be kept for others as a relay */
-	IFLA_TORUS_PAYLOAD_MAX,	/* bytes that the largest packet carries; the same in a fabric */
-	IFLA_TORUS_RETRY,	/* enum torus_retry: what ports ask for when they begin */
-	IFLA_TORUS_PACE,	/* send 1/PACE of what the peer's receiver takes; 0: all */
-	IFLA_TORUS_BUBBLE,	/* enum torus_bubble: who may enter a ring; the same in a fabric */
+	IFLA_TORUS_HOLD_BYTES,	/* most bytes of packets that a hold keeps at the source */
+	IFLA_TORUS_EYE_INTERVAL,	/* between measurements of the eyes of a receiver */
+	IFLA_TORUS_TARGET_BER,	/* target bit error rate of a lane, in units of 1e-18 */
+	IFLA_TORUS_MASK_HEIGHT,	/* of the mask in the eye, from its centre, mV */
+	IFLA_TORUS_MASK_WIDTH,	/* of the mask in the eye, from its centre, 1/1000 UI */
+	IFLA_TORUS_MARGIN_TRAIN,	/* percent of the mask that a lane must reach in training */
+	IFLA_TORUS_MARGIN_RETRAIN,	/* percent of the mask below which the link trains again */
+	IFLA_TORUS_RELAY_PACKETS, /* most packets held for other nodes as a relay */
+	IFLA_TORUS_PAYLOAD_MAX,	/* most bytes of payload of a packet; the same in a fabric */
+	IFLA_TORUS_RETRY,	/* enum torus_retry: what ports ask for at first */
+	IFLA_TORUS_PACE,	/* send at 1/PACE of the peer's receiver rate; 0: all */
+	IFLA_TORUS_BUBBLE,	/* enum torus_bubble: how packets enter a ring; same in a fabric */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)
 
 /*
- * Ports and directions are one numbering: with n dimensions, port d is +d and
- * port n + d is -d, which is also the order that routing never decreases:
- * +x +y +z ... -x -y -z ...
+ * Ports and directions have the same numbers: with n dimensions, port d is +d and port n + d is -d.
+ * This is also the direction order of routing: +x +y +z ... -x -y -z ...
  */
 
 /**

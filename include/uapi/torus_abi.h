@@ -20,7 +20,7 @@
 #define TORUS_CABLE_LENGTH_MAX	10000	/* cm */
 #define TORUS_CABLE_LOSS_MAX	50000	/* mdB per metre, or per second */
 #define TORUS_CABLE_PART_MAX	500	/* per mille */
-#define TORUS_CABLE_KELVIN	293	/* what losses are said of */
+#define TORUS_CABLE_KELVIN	293	/* temperature to which losses refer */
 #define TORUS_CABLE_KELVIN_MIN	200
 #define TORUS_CABLE_KELVIN_MAX	400
 #define TORUS_LANES_MASK	4095	/* of LANES_MAX lanes */
@@ -50,10 +50,10 @@ enum torus_link_reason {
 	TORUS_REASON_NONE,
 	TORUS_REASON_ADMIN,
 	TORUS_REASON_CARRIER,	/* lower device lost its carrier */
-	TORUS_REASON_SILENCE,	/* nothing heard for the silence time */
+	TORUS_REASON_SILENCE,	/* nothing received for the silence time */
 	TORUS_REASON_RETRY,	/* retry exhausted */
-	TORUS_REASON_PEER,	/* the peer restarted or began anew */
-	TORUS_REASON_PROTOCOL,	/* the peer lied about sequence or credits */
+	TORUS_REASON_PEER,	/* the peer restarted or began a new session */
+	TORUS_REASON_PROTOCOL,	/* the peer violated the protocol in sequence numbers or credits */
 	TORUS_REASON_MISMATCH,	/* the ends differ in wire version, retry protocol or payload_max */
 	TORUS_REASON_TRAINING,	/* no lane reached the target error rate */
 	TORUS_REASON_BUBBLE,	/* the ends differ in bubble policy */
@@ -62,18 +62,18 @@ enum torus_link_reason {
 
 /* Link retry protocol (kernel/core/retry.h). */
 enum torus_retry {
-	TORUS_RETRY_AUTO,	/* what the peer asks for, else Angara's */
+	TORUS_RETRY_AUTO,	/* that of the peer, if it asks for one, else Angara's */
 	TORUS_RETRY_ANGARA,
 	TORUS_RETRY_ACKNAK,
 	TORUS_RETRY_HIPPI,	/* BlueGene/L */
 	TORUS_RETRIES,
 };
 
-/* Packets that may enter a ring (kernel/core/bubble.h). */
+/* Rule by which packets enter a ring (kernel/core/bubble.h). */
 enum torus_bubble {
 	TORUS_BUBBLE_BLOC,	/* a packet that leaves a buffer free where it enters */
-	TORUS_BUBBLE_CBS,	/* one that takes no critical bubble */
-	TORUS_BUBBLE_MBS,	/* likewise; bubbles in the way are moved */
+	TORUS_BUBBLE_CBS,	/* a packet that takes no critical bubble */
+	TORUS_BUBBLE_MBS,	/* as CBS, and bubbles that block an entrance are moved */
 	TORUS_BUBBLES,
 };
 
@@ -101,61 +101,61 @@ enum torus_group {
 /*
  * Commands: what each does, may carry (with '?' if it need not be there) and is
  * answered with. Every request may carry IFINDEX or NAME to name the device.
- * DEVICE_GET: the NIC; SHAPE and what follows it only once it has a place; do; dump; reply:
- *	NAME, IFINDEX, IFNAME, DRIVER, GUID, EPOCH, PORT_COUNT, BOOTSTRAP, RELAY_PACKETS,
- *	PAYLOAD_MAX, UPTIME, ROOT_EPOCH, ROOT_GUID, SHAPE, COORDS, NODE, VERSION, ROWS_EPOCH,
- *	ROW_COUNT, NODE_COUNTERS
- * DEVICE_SET: SHAPE and COORDS go together and bring the router into being (rows all invalid);
- *	NAME is the new name. A command with ROOT_EPOCH and ROOT_GUID is one of that root: of an
- *	epoch below that of the NIC, or of the same and another GUID, it gets ESTALE, and so does one
- *	of ROWS_BEGIN, ROWS_COMMIT, RELEASE and PARK_REPLAY without them if the NIC obeys a root; a
- *	later epoch becomes that of the NIC. SHAPE without ROOT_EPOCH is a placement by hand, and the
- *	NIC obeys none after it; do: IFINDEX?, NAME?, SHAPE?, COORDS?, BOOTSTRAP?, ROOT_EPOCH?,
- *	ROOT_GUID?
+ * DEVICE_GET: the NIC; SHAPE and the attributes after it only once it has coordinates; do;
+ *	dump; reply: NAME, IFINDEX, IFNAME, DRIVER, GUID, EPOCH, PORT_COUNT, BOOTSTRAP,
+ *	RELAY_PACKETS, PAYLOAD_MAX, UPTIME, ROOT_EPOCH, ROOT_GUID, SHAPE, COORDS, NODE, VERSION,
+ *	ROWS_EPOCH, ROW_COUNT, NODE_COUNTERS
+ * DEVICE_SET: SHAPE and COORDS go together and start the router, with all rows invalid; NAME is
+ *	the new name. A command with ROOT_EPOCH and ROOT_GUID is an order of that root. It gets
+ *	ESTALE if its epoch is below that of the NIC, or if it is the same and the GUID differs; a
+ *	later epoch becomes that of the NIC. If the NIC obeys a root, ROWS_BEGIN, ROWS_COMMIT,
+ *	RELEASE and PARK_REPLAY without a root also get ESTALE. SHAPE without ROOT_EPOCH is a
+ *	placement by hand, and the NIC obeys no root after it; do: IFINDEX?, NAME?, SHAPE?, COORDS?,
+ *	BOOTSTRAP?, ROOT_EPOCH?, ROOT_GUID?
  * LINK_GET: a link with its counters; LANES only with a SerDes; do: PORT; dump; reply: IFINDEX,
  *	PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT,
  *	RETRY, RETRY_WANTED, GAUGES, FAULT, PORT_COUNTERS, LANES, STATE_AGE
- * LINK_SET: RETRY_WANTED is obeyed when the link begins its next session; FAULT is for software
- *	NICs; do: PORT, ADMIN?, RETRAIN?, RETRY_WANTED?, FAULT?
+ * LINK_SET: RETRY_WANTED takes effect when the link begins its next session; FAULT is for
+ *	software NICs; do: PORT, ADMIN?, RETRAIN?, RETRY_WANTED?, FAULT?
  * LINK_ATTACH: bind the port to a lower device by name; an empty name detaches; do: PORT, LOWER
- * ROWS_BEGIN: opens a shadow table that starts as a copy of the active one with all holds as
- *	they are; a begin drops a former one that was not committed. The table is for the socket that
- *	began it: PUT and COMMIT of others get ESTALE, and so does who began before. A root's
- *	versions do not fall: ESTALE if VERSION is below the active one, of the same ROOT_EPOCH; do:
- *	VERSION, ROOT_EPOCH?, ROOT_GUID?
+ * ROWS_BEGIN: opens a shadow table that starts as a copy of the active one, holds included. It
+ *	replaces a shadow table that was not committed. The table belongs to the socket that began
+ *	it: PUT and COMMIT of other sockets, also of one that began earlier, get ESTALE. Versions of
+ *	a root must not decrease: ESTALE if VERSION is below the active one of the same ROOT_EPOCH;
+ *	do: VERSION, ROOT_EPOCH?, ROOT_GUID?
  * ROWS_PUT: rows of the shadow table; do: VERSION, ROWS
  * ROWS_COMMIT: the shadow becomes the active table in one step; new packets carry colour
  *	VERSION mod 4; all destinations with a relay go on hold; do: VERSION, ROOT_EPOCH?, ROOT_GUID?
- * ROWS_GET: active rows; FIRST and COUNT may narrow them; dump: FIRST, COUNT; reply: VERSION,
- *	ROWS
+ * ROWS_GET: active rows; FIRST and COUNT may select a range; dump: FIRST, COUNT; reply:
+ *	VERSION, ROWS
  * HOLD: sets the hold flag of the active rows of these nodes; do: NODES
- * RELEASE: lifts all holds if VERSION is the active version; with GIVE_UP the receivers stop
- *	waiting for packets missing in a flow, deliver what follows, and count them lost; do:
- *	VERSION, GIVE_UP?, ROOT_EPOCH?, ROOT_GUID?
- * FLOW_GET: the counters that a recovery sums, in one small message; do; reply: IFINDEX,
+ * RELEASE: releases all holds if VERSION is the active version; with GIVE_UP the NIC stops
+ *	waiting for packets missing in a flow, counts them as lost, and delivers the packets after
+ *	them; do: VERSION, GIVE_UP?, ROOT_EPOCH?, ROOT_GUID?
+ * FLOW_GET: the counters that a recovery adds up, in one small message; do; reply: IFINDEX,
  *	VERSION, EPOCH, FLOW
  * PARK_GET: the parking segment; do; reply: PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX,
  *	HELD, IFINDEX, VERSION, EPOCH, FLOW
- * PARK_RESOLVE: the peer of a dead link has accepted all up to (not including) SEQ: forget
- *	those parked from the RETRY buffer; without SEQ: the peer is dead, keep all; do: PORT,
+ * PARK_RESOLVE: the peer of a dead link has accepted all packets before SEQ: drop those of them
+ *	that were parked from the RETRY buffer; without SEQ: the peer is dead, keep all; do: PORT,
  *	SESSION, SEQ?
- * PARK_REPLAY: reopens these ports to traffic and re-injects what is parked, in order, by the
+ * PARK_REPLAY: reopens these ports to traffic and replays the parked packets, in order, by the
  *	active rows; do: VERSION, PORTS, ROOT_EPOCH?, ROOT_GUID?
  * MGMT_SEND: a management packet to the neighbour; do: PORT, DATA
- * SUBSCRIBE: Unix socket only; a subscriber too slow to read finds NLMSG_OVERRUN where
+ * SUBSCRIBE: Unix socket only; a subscriber that reads too slowly gets NLMSG_OVERRUN where
  *	notifications are missing (generic netlink: ENOBUFS); do: GROUPS
- * LINK_NTF: a link changed its state; or its margin fell below what training would take, or is
- *	above it again, with the state as it was; event: IFINDEX, PORT, LOWER, OLD_STATE, STATE,
- *	REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT, RETRY, RETRY_WANTED,
- *	GAUGES
- * MGMT_NTF: a management packet came; event: IFINDEX, PORT, DATA
- * PARK_NTF: parking began, is full, or is empty again, or packets were counted lost or
+ * LINK_NTF: the state of a link changed; or its margin fell below what training would accept,
+ *	or rose above it again, without a change of state; event: IFINDEX, PORT, LOWER, OLD_STATE,
+ *	STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT, RETRY,
+ *	RETRY_WANTED, GAUGES
+ * MGMT_NTF: a management packet arrived; event: IFINDEX, PORT, DATA
+ * PARK_NTF: parking began, or the segment is full or empty again, or packets were lost or
  *	unreachable; event: PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX, HELD, IFINDEX, VERSION,
  *	EPOCH, FLOW
- * EYE_GET: the eye of a lane as its monitor sees it now; do: PORT, LANE; reply: IFINDEX, PORT,
- *	LANE, EYE, SWING, MASK_HEIGHT, MASK_WIDTH
- * PARK_FLOWS_GET: whose packets are parked: the first PARK_FLOWS_MAX flows among the first
- *	16384 packets; do; reply: IFINDEX, PARK_FLOWS, PARK_MORE
+ * EYE_GET: the eye of a lane as its monitor measures it now; do: PORT, LANE; reply: IFINDEX,
+ *	PORT, LANE, EYE, SWING, MASK_HEIGHT, MASK_WIDTH
+ * PARK_FLOWS_GET: flows of parked packets: the first PARK_FLOWS_MAX flows among the first 16384
+ *	packets; do; reply: IFINDEX, PARK_FLOWS, PARK_MORE
  */
 enum torus_cmd {
 	TORUS_CMD_UNSPEC,
@@ -192,7 +192,7 @@ enum torus_attr {
 	TORUS_A_NAME,	/* string: device (or node) name */
 	TORUS_A_IFNAME,	/* string: its netdev */
 	TORUS_A_DRIVER,	/* string: "torusemu", "torus" */
-	TORUS_A_GUID,	/* u64: names the NIC for ever */
+	TORUS_A_GUID,	/* u64: identifies the NIC and never changes */
 	TORUS_A_EPOCH,	/* u32: new at every start of the NIC */
 	TORUS_A_PORT_COUNT,	/* u8: 2 .. TORUS_MAX_PORTS, even */
 	TORUS_A_BOOTSTRAP,	/* u8: 0, 1: the BootStrap jumper */
@@ -236,11 +236,11 @@ enum torus_attr {
 	TORUS_A_DATA,	/* binary */
 	TORUS_A_GROUPS,	/* u32: mask of groups */
 	/*
-	 * U8, enum torus_retry: that the link speaks or last spoke; AUTO: it never was
-	 * up.
+	 * U8, enum torus_retry: protocol that the link uses or last used; AUTO: it was
+	 * never up.
 	 */
 	TORUS_A_RETRY,
-	TORUS_A_RETRY_WANTED,	/* u8, enum torus_retry: that it asks for */
+	TORUS_A_RETRY_WANTED,	/* u8, enum torus_retry: protocol that the port asks for */
 	TORUS_A_LANES,	/* nest of nest, enum torus_lane_attr: lane + 1 */
 	TORUS_A_LANE,	/* u8 */
 	/*
@@ -250,18 +250,15 @@ enum torus_attr {
 	TORUS_A_EYE,
 	TORUS_A_SWING,	/* u16: mV from the centre of an eye map to its edge */
 	TORUS_A_MASK_HEIGHT,	/* u16: mV from the centre of the mask */
-	TORUS_A_MASK_WIDTH,	/* u16: 1/1000 UI, likewise */
-	TORUS_A_RELAY_PACKETS,	/* u32: what the NIC may keep for others as a relay */
-	TORUS_A_PAYLOAD_MAX,	/* u32: bytes that its largest packet carries */
+	TORUS_A_MASK_WIDTH,	/* u16: 1/1000 UI from the centre of the mask */
+	TORUS_A_RELAY_PACKETS,	/* u32: most packets that the NIC holds for others as a relay */
+	TORUS_A_PAYLOAD_MAX,	/* u32: payload of its largest packet */
 	TORUS_A_STATE_AGE,	/* u64: ns that the link has been in its state */
-	TORUS_A_UPTIME,	/* u64: ns since the NIC began */
-	/* U64: of the root that the NIC obeys, or that has a command sent; 0: none yet. */
+	TORUS_A_UPTIME,	/* u64: ns since the NIC started */
+	/* U64: epoch of the root that the NIC obeys, or that gives the command; 0: none. */
 	TORUS_A_ROOT_EPOCH,
 	TORUS_A_ROOT_GUID,	/* u64: its GUID; goes with ROOT_EPOCH */
-	/*
-	 * U64: ROOT_EPOCH of the commit of the active rows; 0: it had none, or there
-	 * was no commit.
-	 */
+	/* U64: ROOT_EPOCH of the commit of the active rows; 0: it had none, or no commit. */
 	TORUS_A_ROWS_EPOCH,
 	/* Nest of nest, enum torus_park_flow_attr: flow + 1, as they were parked. */
 	TORUS_A_PARK_FLOWS,
@@ -280,20 +277,24 @@ enum torus_rows_attr {
 #define TORUS_ROWS_MAX (__TORUS_ROWS_MAX - 1)
 
 /*
- * A lane of a link's receiver: what training found, and its eye when last looked at.
+ * A lane of a link's receiver: result of training, and its eye when last measured.
  */
 enum torus_lane_attr {
 	TORUS_LANE_A_UNSPEC,
 	TORUS_LANE_A_STATE,	/* u8, enum torus_lane_state */
 	TORUS_LANE_A_PRE,	/* u8: setting of the pre-cursor tap */
-	TORUS_LANE_A_POST,	/* u8: and of the post-cursor one */
+	TORUS_LANE_A_POST,	/* u8: setting of the post-cursor tap */
 	TORUS_LANE_A_HEIGHT,	/* u16: of the eye from its centre, mV */
-	TORUS_LANE_A_WIDTH,	/* u16: likewise, 1/1000 UI */
-	TORUS_LANE_A_MARGIN,	/* u16: how large the mask could be, percent */
-	TORUS_LANE_A_BER,	/* u64: bit error rate to be expected, units of 1e-18 */
+	TORUS_LANE_A_WIDTH,	/* u16: of the eye from its centre, 1/1000 UI */
+	TORUS_LANE_A_MARGIN,	/* u16: size of the largest mask that fits, percent */
+	TORUS_LANE_A_BER,	/* u64: expected bit error rate, units of 1e-18 */
 	/* U8: setting of the receiver's linear equaliser + 1; 0: the driver sets none. */
 	TORUS_LANE_A_CTLE,
-	TORUS_LANE_A_DFE,	/* u8: likewise, of the first tap of its decision feedback */
+	/*
+	 * U8: setting of the first tap of its decision feedback + 1; 0: the driver sets
+	 * none.
+	 */
+	TORUS_LANE_A_DFE,
 	__TORUS_LANE_A_MAX,
 };
 #define TORUS_LANE_A_MAX (__TORUS_LANE_A_MAX - 1)
@@ -302,7 +303,7 @@ enum torus_lane_attr {
 enum torus_park_flow_attr {
 	TORUS_PARK_FLOW_A_UNSPEC,
 	TORUS_PARK_FLOW_A_FROM,	/* u32: node id of its source */
-	TORUS_PARK_FLOW_A_TO,	/* u32: and of its destination */
+	TORUS_PARK_FLOW_A_TO,	/* u32: node id of its destination */
 	TORUS_PARK_FLOW_A_VC,	/* u8, enum torus_vc */
 	TORUS_PARK_FLOW_A_PACKETS,	/* u64 */
 	TORUS_PARK_FLOW_A_BYTES,	/* u64: that they take in the segment */
@@ -312,13 +313,13 @@ enum torus_park_flow_attr {
 #define TORUS_PARK_FLOW_A_MAX (__TORUS_PARK_FLOW_A_MAX - 1)
 
 /*
- * Faults that a software NIC puts into what it sends; and the cable that it receives
+ * Faults that a software NIC injects into what it sends; and the cable that it receives
  * from (kernel/core/serdes_model.h).
  */
 enum torus_fault_attr {
 	TORUS_FAULT_UNSPEC,
 	TORUS_FAULT_BER,	/* u64: bit error rate in units of 1e-18 */
-	TORUS_FAULT_SILENCE,	/* u8: 1: send nothing, hear nothing */
+	TORUS_FAULT_SILENCE,	/* u8: 1: neither send nor receive */
 	TORUS_FAULT_LATENCY,	/* u64: ns added to every frame */
 	TORUS_FAULT_SEED,	/* u64: of bit errors, of VB, and of differences between lanes */
 	TORUS_FAULT_CABLE,	/* u32: length, cm; 0: none, nothing to train */
@@ -328,7 +329,7 @@ enum torus_fault_attr {
 	TORUS_FAULT_AGEING,	/* u32: mdB per second that aged lanes lose */
 	TORUS_FAULT_AGED,	/* u16: mask of lanes */
 	TORUS_FAULT_DEAD,	/* u16: mask of lanes */
-	TORUS_FAULT_TEMPERATURE,	/* u32: of the cable, K; 293 is what LOSS is said of */
+	TORUS_FAULT_TEMPERATURE,	/* u32: of the cable, K; LOSS refers to 293 */
 	/*
 	 * U64: share of packets before which a copy marked bad (VB) is sent, in units
 	 * of 1e-18.
@@ -343,11 +344,11 @@ enum torus_fault_attr {
 	X(TX_PACKETS, tx_packets, packets, "sequenced packets sent, first time") \
 	X(TX_FLITS, tx_flits, flits, "flits of tx_packets") \
 	X(TX_BYTES, tx_bytes, bytes, "payload bytes of tx_packets") \
-	X(TX_FRAMES, tx_frames, frames, "frames given to the wire") \
+	X(TX_FRAMES, tx_frames, frames, "frames sent") \
 	X(RX_PACKETS, rx_packets, packets, "sequenced packets accepted") \
 	X(RX_FLITS, rx_flits, flits, "flits of rx_packets") \
 	X(RX_BYTES, rx_bytes, bytes, "payload bytes of rx_packets") \
-	X(RX_FRAMES, rx_frames, frames, "frames taken from the wire") \
+	X(RX_FRAMES, rx_frames, frames, "frames received") \
 	X(RETRIES, retries, events, "times the sender went back in its RETRY buffer") \
 	X(REPLAYED_PACKETS, replayed_packets, packets, "packets sent again from the RETRY buffer") \
 	X(CRC_ERRORS, crc_errors, packets, "packets whose LCRC or ECRC was wrong") \
@@ -367,7 +368,7 @@ enum torus_fault_attr {
 	X(NS_TRAINING, ns_training, ns, "time training, initialising, retraining") \
 	X(NS_UP, ns_up, ns, "time up") \
 	X(NS_FAULTY, ns_faulty, ns, "time faulty") \
-	X(EYE_RETRAINS, eye_retrains, events, "retrainings since a mask fitted its eye no more") \
+	X(EYE_RETRAINS, eye_retrains, events, "retrainings because a mask no longer fitted its eye") \
 	X(LANES_SHED, lanes_shed, lanes, "lanes that a training switched off") \
 	X(TRAIN_FAILURES, train_failures, events, "trainings that left no lane") \
 	X(TX_VCD0, tx_vcd0, packets, "data packets sent on VCD0, first time") \
@@ -381,7 +382,7 @@ enum torus_fault_attr {
 	X(NAKS_SENT, naks_sent, packets, "NAK packets sent (protocol acknak)") \
 	X(NAKS_RECEIVED, naks_received, packets, "NAK packets received") \
 	X(REPLAY_TIMEOUTS, replay_timeouts, events, "of retries, those after replay_timeout without an acknowledgement") \
-	X(BUBBLE_REQUESTS, bubble_requests, events, "times a false packet was asked for, since only bubbles were free (MBS)") \
+	X(BUBBLE_REQUESTS, bubble_requests, events, "false packets requested because only bubbles were free (MBS)") \
 	X(BUBBLE_RESPONSES, bubble_responses, packets, "false packets sent (MBS)")
 
 enum torus_port_counter {
@@ -404,9 +405,9 @@ enum torus_port_counter {
 	X(RATE, rate, Mb/s, "rate of each") \
 	X(RATE_MAX, rate_max, Mb/s, "highest rate of each") \
 	X(MARGIN, margin, percent, "how large the mask could be in the worst lane's eye") \
-	X(LINE_BER, line_ber, 1e-18, "bit error rate that the eyes let expect") \
+	X(LINE_BER, line_ber, 1e-18, "bit error rate expected from the eyes") \
 	X(MARGIN_TRAIN, margin_train, percent, "margin that a lane must reach in training") \
-	X(WAITED, waited, ns, "since when VCD packets wait and none was let through") \
+	X(WAITED, waited, ns, "time that VCD packets have waited without one being sent") \
 	X(CTTR, cttr, number, "TSEQ of the next packet to enter the RETRY buffer") \
 	X(CTRP, ctrp, number, "TSEQ expected next from the peer") \
 	X(CT_VCD0, ct_vcd0, slots, "packet buffers taken at the peer, VCD0") \
@@ -437,7 +438,7 @@ enum torus_port_gauge {
 	X(FORWARDED, forwarded, packets, "packets passed from port to port") \
 	X(PARKED, parked, packets, "packets put into the parking segment") \
 	X(REPLAYED, replayed, packets, "packets re-injected from the parking segment") \
-	X(UNREACHABLE, unreachable, packets, "packets no row could carry") \
+	X(UNREACHABLE, unreachable, packets, "packets without a valid row") \
 	X(RETURNED, returned, packets, "own packets that came back as unreachable") \
 	X(DUPLICATES, duplicates, packets, "packets delivered before and discarded") \
 	X(REORDERED, reordered, packets, "packets that waited for an earlier one of their flow") \
