@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Requests and answers, over whatever transport.
+ * Requests and answers, over any transport.
  *
- * Every request asks for an ACK, so every request ends with NLMSG_ERROR or, a
- * dump, with NLMSG_DONE. An answer is known by its sequence number; one to an
- * earlier request that timed out is skipped. A dump is always read to its end,
- * also after an error: the kernel refuses a second one while the first waits.
+ * Every request asks for an ACK, so every answer ends with NLMSG_ERROR or, that of a dump, with
+ * NLMSG_DONE. An answer is matched by its sequence number; answers to earlier requests, which timed
+ * out, are skipped. A dump is always read to its end, also after an error, because the kernel
+ * refuses a second dump while the first one is not finished.
  */
 #include <poll.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "client.h"
 
-#define DUMP_TRIES 8 /* against a table that keeps changing */
+#define DUMP_TRIES 8 /* a dump fails if the table changed during so many tries */
 
 /* --- errors ---------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ int torus_timeout_set(struct torus_dev *dev, int timeout_ms)
 
 struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes)
 {
-	/* Header, IFINDEX, and some air for small attributes. */
+	/* 128 bytes: IFINDEX and small attributes. */
 	struct nl_msg *msg = nlmsg_alloc_size(NLMSG_HDRLEN + GENL_HDRLEN + 128 + bytes);
 
 	if (!msg)
@@ -128,12 +128,20 @@ static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *
 /* --- answers --------------------------------------------------------------- */
 
 /**
- * struct exchange - one request under way
- * @req, @cmd: what was asked, for texts
- * @replies: so far
- * @err: first error of @reply; what follows is read but not looked at
- * @intr: the dump says of itself that it is not consistent
- * @done: the end was seen, @end is its error; @text: why
+ * struct exchange - one request and its answer, while it is received
+ * @dev: the handle
+ * @c: its connection
+ * @req: the request, for texts of errors
+ * @cmd: its command
+ * @seq: its sequence number
+ * @reply: handles each reply, or NULL
+ * @arg: argument of @reply
+ * @replies: number of replies so far
+ * @err: first error of @reply; the messages after it are read and ignored
+ * @intr: the dump is flagged as inconsistent (NLM_F_DUMP_INTR)
+ * @done: the end was received
+ * @end: error of the end, or 0
+ * @text: reason of @end
  */
 struct exchange {
 	struct torus_dev *dev;
@@ -150,7 +158,7 @@ struct exchange {
 	char text[192];
 };
 
-/* The extended ACK among the attributes from @from on, as text. Return: "" if there is none. */
+/* Return: the text of the extended ACK in the attributes from @from on; "" if there is none. */
 static const char *ext_ack(struct exchange *x, struct nlmsghdr *nlh, size_t from)
 {
 	from = NLMSG_ALIGN(from);
@@ -162,7 +170,7 @@ static const char *ext_ack(struct exchange *x, struct nlmsghdr *nlh, size_t from
 	return x->text;
 }
 
-/* An end that carries @err; a peer that sends a positive one lies. */
+/* Handles the end of the answer, with error @err; a positive one is malformed. */
 static int end_with(struct exchange *x, int err, const char *text)
 {
 	x->done = true;
@@ -275,9 +283,9 @@ static int receive_datagram(struct exchange *x, int64_t deadline)
 }
 
 /*
- * Receive until the end. A reply buys another timeout, anything else does not.
- * What has come is looked at even if it is late: a busy machine may have kept
- * us from it.
+ * Receives messages until the end of the answer. Each reply starts the timeout anew, other messages
+ * do not. After the timeout, what has already arrived is still read: on a busy machine, this
+ * process may be what was late.
  */
 static int receive_answer(struct exchange *x)
 {
@@ -358,7 +366,7 @@ int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 	return err;
 }
 
-/* Attributes of a message, if it has a whole header. */
+/* Finds the attributes of a message. Return: false if its header is incomplete. */
 static bool find_attributes(const struct nlmsghdr *nlh, struct torus_span *s)
 {
 	int len = nlmsg_datalen(nlh) - (int)GENL_HDRLEN;
@@ -388,7 +396,7 @@ int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb)
 		unsigned int type = torus_attr_type(a);
 
 		if (type > TORUS_A_MAX || !torus_set_torus.rules[type].name)
-			continue; /* of a newer NIC */
+			continue; /* a newer NIC may send it */
 		if (torus_check_form(a, &torus_set_torus.rules[type], "", &why))
 			return fail_answer(dev, nlh, why.text);
 		tb[type] = (struct nlattr *)a;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside the client: a connection, the two transports under it, and the one
- * place where requests are sent and answers taken apart.
+ * The client's own interfaces: a connection, the transports below it, and the functions that send
+ * requests and parse answers. Functions return 0 or a negative errno, whose text lt_fail() keeps.
  */
 #ifndef LIB_CLIENT_H
 #define LIB_CLIENT_H
@@ -22,13 +22,16 @@ struct transport;
 
 /**
  * struct conn - a connection to a NIC
- * @fd: -1 while closed; never blocks
- * @poll: readable when @recv has something: @fd, or what watches it and more
+ * @ops: its transport
+ * @fd: nonblocking socket; -1 while closed
+ * @poll: descriptor that is readable when @ops->recv has something: @fd or an epoll descriptor
  * @family: nlmsg_type of the NIC's messages
- * @seq: of the last request
- * @missed: a notification came where it could not be handed on
- * @buf: TORUS_MSG_MAX bytes, the last datagram
- * @sk, @watch, @ifindex: the transport's own
+ * @seq: sequence number of the last request; not 0
+ * @missed: a notification arrived during a request and was dropped
+ * @buf: the last datagram, TORUS_MSG_MAX bytes, owned here
+ * @sk: private to transport-genl.c: libnl's socket
+ * @watch: private to transport-genl.c: rtnetlink socket, which reports that the NIC goes away
+ * @ifindex: private to transport-genl.c: of the NIC that is watched
  */
 struct conn {
 	const struct transport *ops;
@@ -46,16 +49,16 @@ struct conn {
 typedef int (*list_fn)(const char *where, void *arg);
 
 /**
- * struct transport - what carries messages
+ * struct transport - operations of a transport
  * @scheme: the part of "scheme:name" before the colon
- * @open: fills @c; @name is the part after the colon, NULL in @list
- * @resolve: finds out which of several NICs @dev->name means; NULL where a
- *	connection leads to one only
- * @send: one message; -EAGAIN if it would block
- * @recv: one datagram into @c->buf; its length, 0 if the NIC went away,
+ * @open: connects, and fills @c; @name is the part after the colon, NULL in @list
+ * @close: closes @c
+ * @resolve: finds the NIC that @dev->name means; NULL if a connection leads to one NIC only
+ * @send: sends one message; -EAGAIN if it would block
+ * @recv: receives one datagram into @c->buf; returns its length, 0 if the NIC went away,
  *	-EAGAIN if there is none, -ENOBUFS if some were lost
- * @subscribe: notifications of these groups come to @c from now on
- * @list: call @fn for every NIC there is
+ * @subscribe: makes @c receive notifications of a mask of groups
+ * @list: calls @fn for every NIC, as torus_list()
  */
 struct transport {
 	const char *scheme;
@@ -73,9 +76,11 @@ extern const struct transport lt_genl;
 
 /**
  * struct torus_dev - a handle
- * @name: after the colon of "scheme:name"
- * @ifindex: names the device in requests; 0 where there is only one
- * @root_epoch, @root_guid: by whose order it asks; 0: nobody's
+ * @name: the part after the colon of "scheme:name"
+ * @ifindex: of the NIC, for requests; 0: the connection leads to one NIC only
+ * @root_epoch: of the root whose orders the requests are; 0: of none
+ * @root_guid: of that root
+ * Its other members are its connections, its timeout and the text of the last error.
  */
 struct torus_dev {
 	struct conn conn;
@@ -88,7 +93,7 @@ struct torus_dev {
 	char error[256];
 };
 
-/* Handles one reply, whose attributes have been checked against the policy. */
+/** typedef reply_fn - handles one reply; its attributes were checked against the policy */
 typedef int (*reply_fn)(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 			void *arg);
 
@@ -97,55 +102,63 @@ int lt_fail(struct torus_dev *dev, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /**
- * lt_refusal() - why @req was refused
- * @to: gets the text; "" if nothing is known
- * @tlvs, @len: attributes of the extended ACK (NLMSGERR_ATTR_*), unchecked
+ * lt_refusal() - describe why a request was refused
+ * @to: gets the text; "" if the reason is unknown
+ * @size: bytes of @to
+ * @req: the request
+ * @tlvs: attributes of the extended ACK (NLMSGERR_ATTR_*), unchecked
+ * @len: bytes of @tlvs
  */
 void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs, int len);
 
-/** lt_msg() - an empty request of @cmd with room for @bytes of attributes */
+/** lt_msg() - make a request @cmd with room for @bytes of attributes. Return: it, or NULL */
 struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes);
 
 /**
- * lt_port_msg() - the same of a port, which it names already
- * Return: 0; -EINVAL a port that no NIC has, -ENOMEM.
+ * lt_port_msg() - make a request about a port, with the attribute PORT
+ * @dev: the NIC
+ * @cmd: command
+ * @port: number of the port
+ * @bytes: room for other attributes
+ * @msgp: gets the request
+ * Return: 0; -EINVAL if no NIC has such a port; -ENOMEM.
  */
 int lt_port_msg(struct torus_dev *dev, enum torus_cmd cmd, unsigned int port, size_t bytes,
 		struct nl_msg **out);
 
-/**
- * lt_put_root() - by whose order it is, into a request that a NIC obeys by that. Return: 0 or
- *	-ENOMEM
- */
+/** lt_put_root() - add epoch and GUID of the handle's root, if it has one. Return: 0 or -ENOMEM */
 int lt_put_root(const struct torus_dev *dev, struct nl_msg *msg);
 
-/** lt_drop() - a request that memory was short for. Return: -ENOMEM */
+/** lt_drop() - free a request that could not be built. Return: -ENOMEM, with a text */
 int lt_drop(struct torus_dev *dev, struct nl_msg *msg);
 
 /**
- * lt_do() - send a request, wait for its end; the message is consumed
- * @reply: NULL if none is expected, else exactly one must come
+ * lt_do() - send a request, and wait for its answer
+ * @dev: the NIC
+ * @msg: the request, which is freed
+ * @reply: handles the reply; NULL: none is expected. Otherwise exactly one must arrive
+ * @arg: argument of @reply
  */
 int lt_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg);
 
 /**
- * lt_dump() - the same for a dump
- * @restart: forget all replies so far, the table changed in between
+ * lt_dump() - the same for a dump, which may have any number of replies
+ * @restart: called if the table changed during the dump: forgets the replies so far
  */
 int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 	    void (*restart)(void *arg), void *arg);
 
-/* lt_do() over another connection than the handle's own. */
+/** lt_do_on() - lt_do() over the connection @c, without a reply */
 int lt_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg);
 
-/** lt_parse() - attributes of a message of the NIC, -EBADMSG if malformed */
+/** lt_parse() - parse the attributes of a message into @tb; -EBADMSG if malformed */
 int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb);
 
-/** lt_wait() - until @fd is ready for @events or the deadline (ms) */
+/** lt_wait() - wait until @fd is ready for @events, or until the deadline (monotonic, ms) */
 int lt_wait(int fd, short events, int64_t deadline);
 int64_t lt_now(void);
 
-/** lt_new() - a handle with its connection; text of an error: torus_error(NULL) */
+/** lt_new() - make a handle and connect; torus_error(NULL) has the text of an error */
 int lt_new(const struct transport *ops, const char *name, struct torus_dev **devp);
 
 int lt_conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops,
@@ -153,14 +166,18 @@ int lt_conn_open(struct torus_dev *dev, struct conn *c, const struct transport *
 void lt_conn_close(struct conn *c);
 
 /**
- * lt_tree() - fill @out, all zeros before, from the attributes of a message
- * @seen: gets those found
+ * lt_tree() - decode the attributes of a message into a struct of <torus/reply.h>
+ * @dev: the NIC
+ * @nlh: the message
+ * @tree: which attributes, and where they are in the struct
+ * @out: the struct; attributes that the message does not have become 0
+ * @seen: gets the attributes that were found
  * Return: 0 or -EBADMSG.
  */
 int lt_tree(struct torus_dev *dev, struct nlmsghdr *nlh, const struct torus_tree *tree, void *out,
 	    struct torus_attrs *seen);
 
-/* Replies taken apart; shared by gets and events. */
+/* Decode LINK_NTF, and others; shared by gets and events. */
 int lt_link_event(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_link *out);
 int lt_park(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_park *out);
 int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, void *arg);

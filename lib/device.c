@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finding and opening NICs; the device object. */
+/* Finding and opening NICs; commands of the NIC as a whole. */
 #include <stdlib.h>
 
 #include <torus/topology.h>
@@ -9,7 +9,7 @@ static const struct transport *const transports[] = { &lt_unix, &lt_genl };
 
 #define TIMEOUT_MS 5000
 
-/* The error of torus_open(), which has no handle to keep it in. */
+/* Text of the last error of torus_open(), for which there is no handle. */
 static _Thread_local char open_error[256];
 
 const char *torus_error(const struct torus_dev *dev)
@@ -102,9 +102,9 @@ static int open_named(const char *where, struct torus_dev **devp)
 }
 
 /**
- * struct only - looks for the one NIC there is
- * @where: the first found
- * @count: how many there are, 2 for more than one
+ * struct only - search for the only NIC
+ * @where: the first NIC found
+ * @count: number of NICs found; the search ends at 2
  */
 struct only {
 	char where[160];
@@ -169,7 +169,7 @@ static int bad_place(struct torus_dev *dev)
 		       "the NIC's shape, coordinates and node id do not fit together");
 }
 
-/* Shape and coordinates come together or not at all. */
+/* Checks that shape, coordinates and node id are all present and consistent, or all absent. */
 static int check_place(struct torus_dev *dev, const struct torus_attrs *seen,
 		       struct torus_device *out)
 {

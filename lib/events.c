@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Notifications, on a connection of their own: a burst of them cannot push an
- * answer out of a buffer, and a slow request does not delay them.
+ * Notifications. They have a connection of their own, so that a burst of them cannot displace an
+ * answer from the socket buffer, and a slow request does not delay them.
  */
 #include "client.h"
 
-#define DATAGRAMS_PER_READ 256 /* then others get their turn */
+#define DATAGRAMS_PER_READ 256 /* bounds one call of torus_events_read() */
 
 typedef void (*event_fn)(const struct torus_event *ev, void *arg);
 
@@ -43,7 +43,7 @@ static int mgmt_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_ev
 	return 0;
 }
 
-/* Return: 1 if @ev is to be handed on, 0 if it is not for us. */
+/* Decodes a notification. Return: 1; 0 if it is unknown or another NIC's; or a negative errno. */
 static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh,
 		       struct torus_event *ev)
 {
@@ -71,7 +71,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh,
 		err = lt_park(dev, nlh, &ev->park);
 		break;
 	default:
-		return 0; /* of a newer NIC */
+		return 0; /* a newer NIC may send it */
 	}
 	return err ? err : 1;
 }
@@ -93,8 +93,8 @@ static int take_event(struct torus_dev *dev, struct nlmsghdr *nlh, event_fn fn, 
 }
 
 /*
- * A bad message does not hide the good ones after it; the first error is what
- * the caller hears of, but a loss goes before all others: it asks for more.
+ * Calls @fn for each event of a datagram. A malformed message does not hide valid ones after it.
+ * Returns the first error, but -ENOBUFS before all others, because the caller must react to a loss.
  */
 static int take_datagram(struct torus_dev *dev, size_t len, event_fn fn, void *arg)
 {

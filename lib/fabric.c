@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Questions to fabricd over its control socket: a JSON object a line.
+ * Requests to fabricd over its control socket, one JSON object a line.
  *
- * Replies carry no number, so an answer that comes after its call gave up would
- * be taken for the next one's. A connection whose call failed is therefore not
- * used again; the next call makes a new one.
+ * Replies have no sequence number, so the late reply to a call that timed out would be taken for
+ * the reply to the next call. Therefore a connection is closed after an error, and the next call
+ * makes a new one.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -28,8 +28,11 @@
 
 /**
  * struct torus_fabric - a handle
- * @buf: received and not yet handed out, @len of @room bytes
- * @seen: how much of it is known to hold no newline
+ * @buf: bytes that were received and not yet returned, owned here
+ * @len: bytes in @buf
+ * @room: size of @buf, bytes
+ * @seen: first bytes of @buf that are known to have no newline, at most @len
+ * Its other members are the path, the socket (-1: closed) and the text of the last error.
  */
 struct torus_fabric {
 	char *path;
@@ -74,7 +77,7 @@ static void close_fabric(struct torus_fabric *f)
 	f->len = f->seen = 0;
 }
 
-/* The connect may block, while fabricd is slow to accept; SO_SNDTIMEO bounds that. */
+/* Connects. connect() may block while fabricd is slow to accept; SO_SNDTIMEO bounds that. */
 static int connect_fabricd(struct torus_fabric *f)
 {
 	struct timeval tv = { TIMEOUT_MS / 1000, 0 };
@@ -167,7 +170,7 @@ static int send_question(struct torus_fabric *f, const char *data, size_t len,
 	return 0;
 }
 
-/* Room for at least one more byte and a NUL. */
+/* Grows the buffer, if needed, so that it has room for one more byte and a NUL. */
 static int grow_buffer(struct torus_fabric *f)
 {
 	size_t room = f->room ? 2 * f->room : 4096;
@@ -186,7 +189,7 @@ static int grow_buffer(struct torus_fabric *f)
 	return 0;
 }
 
-/* Some more bytes; -EAGAIN if none came before the deadline. */
+/* Receives more bytes; -EAGAIN if none arrived before the deadline. */
 static int receive_some(struct torus_fabric *f, int64_t deadline)
 {
 	ssize_t n;
@@ -214,7 +217,7 @@ static int receive_some(struct torus_fabric *f, int64_t deadline)
 	}
 }
 
-/* The first line received, as a text of its own. */
+/* Takes the first line from the buffer; @line is for free(). -EAGAIN: none is complete. */
 static int take_reply_line(struct torus_fabric *f, char **line)
 {
 	char *end = f->len > f->seen ? memchr(f->buf + f->seen, '\n', f->len - f->seen)
@@ -305,7 +308,7 @@ static int fail_malformed(struct torus_fabric *f, const char *what)
 	return fail_fabric(f, -EBADMSG, "fabricd answered without a valid %s", what);
 }
 
-/* Numbers 0 to @max, at most TORUS_MAX_DIMS of them. Return: how many, or 0. */
+/* Reads an array of at most TORUS_MAX_DIMS numbers, 0 to @max. Return: how many; 0: malformed. */
 static unsigned int numbers_parse(const json_t *array, long max, uint16_t *out)
 {
 	size_t n = json_array_size(array), i;
@@ -352,7 +355,7 @@ static int get_node(struct torus_fabric *f, const json_t *data,
 	return 0;
 }
 
-/* The "coord" question about a node, or about the own one if @name is NULL. */
+/* Sends the request "coord" about node @name, or about this node if @name is NULL. */
 static int ask_coord(struct torus_fabric *f, const char *name, struct torus_shape *shape,
 		     struct torus_coords *at)
 {

@@ -38,9 +38,10 @@ int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *
 }
 
 /**
- * struct links - where a dump of links goes
- * @room: how many @out can take
- * @n: how many came
+ * struct links - result of a dump of links
+ * @out: array of the caller
+ * @room: its entries
+ * @n: links received so far
  */
 struct links {
 	struct torus_link *out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names of what the ABI numbers. */
+/* Names of states, reasons, protocols, commands and counters. */
 #include "client.h"
 
 #include <errno.h>

@@ -19,9 +19,10 @@ static const uint8_t net4[] = { 10 };
 static const uint8_t net6[] = { 0xfd, 0x74, 0x6f, 0x72 };
 
 /**
- * struct address - of a node, in one family
- * @len: bytes of @at
- * @net, @net_len: prefix of the whole fabric
+ * struct address - address of a node, in one family
+ * @len: bytes of the address
+ * @net: prefix of the whole fabric
+ * @net_len: its length, bits
  */
 struct address {
 	uint8_t family;
@@ -61,7 +62,7 @@ static int send_netdev(struct nl_sock *sk, struct nl_msg *msg, bool bad)
 	return -NLE_NOMEM;
 }
 
-/* No link-local address: nobody here answers its multicasts. Only before up. */
+/* Disables the link-local address, since no node answers its multicasts; before the link is up. */
 static int set_no_link_local(struct nl_sock *sk, uint32_t ifindex)
 {
 	struct ifinfomsg ifi = { .ifi_index = (int)ifindex };
@@ -88,8 +89,8 @@ static int set_netdev_up(struct nl_sock *sk, uint32_t ifindex, uint32_t mtu)
 }
 
 /*
- * One that is there already is left as it is: replacing an IPv6 address takes away
- * its local route (seen on Linux 6.1).
+ * Adds or deletes an address. An address that already exists is not replaced, because replacing an
+ * IPv6 address deletes its local route (seen on Linux 6.1).
  */
 static int address_change(struct nl_sock *sk, uint32_t ifindex, const struct address *a,
 			  bool add)

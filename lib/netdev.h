@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The network interface of a NIC that has its place: addresses that show the
- * coordinates, and routes to all other nodes. torusemu does it for its tun device,
- * fabricd for a NIC of the kernel. Not part of libtorus's interface.
+ * Configures the network interface of a NIC that has coordinates: addresses that contain the
+ * coordinates, and routes to all other nodes. torusemu does this for its tun device, fabricd for a
+ * NIC of the kernel. Not part of libtorus's interface.
  */
 #ifndef LIB_NETDEV_H
 #define LIB_NETDEV_H
@@ -13,8 +13,11 @@
 /**
  * struct lt_netdev - an interface and its place
  * @ifindex: in the caller's network namespace
- * @mtu: 0: as it is
- * @old, @old_node: the place before, whose addresses go; NULL: there was none
+ * @mtu: bytes; 0: unchanged
+ * @shape: of the fabric
+ * @node: node id of the NIC
+ * @old: shape of the place before, whose addresses are deleted; NULL: there was none
+ * @old_node: node id in @old
  */
 struct lt_netdev {
 	uint32_t ifindex;
@@ -26,10 +29,11 @@ struct lt_netdev {
 };
 
 /**
- * lt_netdev_place() - takes the interface up, with its addresses and routes
- * @text: what went wrong
- * May be repeated. Return: 0; -EAFNOSUPPORT if only IPv6 failed, as where it is
- * switched off; -EIO.
+ * lt_netdev_place() - set addresses and routes of the interface, and take it up
+ * @dev: the interface
+ * @text: gets the text of an error
+ * @len: bytes of @text
+ * May be repeated. Return: 0; -EAFNOSUPPORT if only IPv6 failed, as where it is disabled; -EIO.
  */
 int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len);
 

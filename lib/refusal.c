@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Why a request was refused, in words: the text of the extended ACK, and the attribute
- * that it is about. The kernel says of a broken policy only that something is "out of
- * range" and where in the request it lies; its name, value and limits are found here.
+ * Texts of refused requests: the text of the extended ACK, and the attribute that it refers to. For
+ * an attribute that violates a policy, the kernel returns only a text such as "out of range" and
+ * the offset in the request; this file finds name, value and limits of the attribute.
  */
 #include <linux/netlink.h>
 
 #include "client.h"
 #include "kernel/req/policy.h"
 
-/** struct scope - the attributes that are looked at, and what they may say */
+/** struct scope - a set of attributes, the request's or a nest's, and their rules */
 struct scope {
 	const struct torus_set *set;
 	struct nlattr *first;
@@ -21,7 +21,7 @@ static bool holds_byte(const struct nlattr *a, const char *at)
 	return at >= (const char *)a && at < (const char *)a + nla_len(a) + NLA_HDRLEN;
 }
 
-/* The innermost attribute with the byte @at. Return: NULL if there is no such. */
+/* Return: the innermost attribute that contains the byte @at, or NULL. */
 static const struct nlattr *find_attribute(struct scope *s, const char *at,
 					 const struct torus_rule **rule)
 {
@@ -43,7 +43,7 @@ static const struct nlattr *find_attribute(struct scope *s, const char *at,
 	return NULL;
 }
 
-/* Quotes a text or a number that is within its limits. Return: false if it is neither. */
+/* Writes the value of @a, if it is a text or a number within its limits. Return: false if not. */
 static bool quote_value(char *to, size_t size, const struct nlattr *a,
 			const struct torus_rule *rule)
 {
@@ -61,7 +61,7 @@ static bool quote_value(char *to, size_t size, const struct nlattr *a,
 	return true;
 }
 
-/* Writes the value of @a and its limits, in the style of other errors of NICs. */
+/* Writes the value of @a and its limits, worded as the errors of NICs. */
 static void describe_value(char *to, size_t size, const struct nlattr *a,
 			   const struct torus_rule *rule)
 {
@@ -76,7 +76,7 @@ static void describe_value(char *to, size_t size, const struct nlattr *a,
 		snprintf(to, size, "%s", rule->name);
 }
 
-/* The limits of the NIC that refused, where it tells them: it may be of another version. */
+/* Takes the limits that the NIC returned, if it did: a NIC of another version may have others. */
 static void take_limits(struct torus_rule *rule, struct nlattr *policy)
 {
 	struct nlattr *a;
@@ -122,7 +122,7 @@ void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs
 	here = *rule;
 	if (policy)
 		take_limits(&here, policy);
-	/* A value within its limits was not refused because of them. */
+	/* If the value is within its limits, they are not the reason. */
 	if (policy || !quote_value(what, sizeof(what), a, &here))
 		describe_value(what, sizeof(what), a, &here);
 	snprintf(to, size, "%s%s%s", what, text ? ": " : "", text ? text : "");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Routing rows, in messages as large as the transports carry. */
+/* Routing rows, in the largest messages that both transports carry. */
 #include "client.h"
 
 /*
- * An attribute's length is 16 bits and its nest's too; 64 bytes stand for the
- * headers and the small attributes around the rows.
+ * Lengths of attributes and nests have 16 bits; 64 bytes are for the headers and the small
+ * attributes around the rows.
  */
 #define ROWS_PER_MESSAGE ((TORUS_MSG_MAX - 64) / sizeof(uint64_t))
 /* Bytes around a run of rows: nest, FIRST, header of DATA. */
@@ -70,7 +70,7 @@ int torus_rows_put(struct torus_dev *dev, uint64_t version, uint32_t first,
 	return err;
 }
 
-/* How many of @n ids follow each other. */
+/* Return: how many of the @n node ids, from the first on, are consecutive. */
 static uint32_t run_length(const uint32_t *node, uint32_t n)
 {
 	uint32_t run = 1;
@@ -111,12 +111,13 @@ int torus_rows_put_list(struct torus_dev *dev, uint64_t version, const uint32_t 
 }
 
 /**
- * struct table - where a dump of rows goes
+ * struct table - result of a dump of rows
  * @first: node id of @rows[0]
- * @room: rows wanted
- * @n: rows that came; they come in order and without gaps
- * @parts: messages that came
- * @version: the same in all of them
+ * @rows: array of the caller
+ * @room: its entries
+ * @n: rows received so far, which are consecutive
+ * @parts: messages received so far
+ * @version: of the rows, the same in all messages
  */
 struct table {
 	uint64_t *rows;
@@ -173,7 +174,7 @@ static int table_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghd
 		return lt_fail(dev, -EBADMSG, "rows get: answered without a version");
 	version = nla_get_u64(tb[TORUS_A_VERSION]);
 	if (t->parts++ && version != t->version)
-		return -EAGAIN; /* a commit in between: read again */
+		return -EAGAIN; /* rows were committed during the dump: repeat it */
 	t->version = version;
 	nla_for_each_attr(attr, genlmsg_attrdata(g, 0), genlmsg_attrlen(g, 0), left) {
 		if (nla_type(attr) != TORUS_A_ROWS)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Receivers: lanes, eyes, and the cables of software NICs. */
+/* Receivers: eyes of lanes, and modelled cables of software NICs. */
 #include "client.h"
 
 int torus_line_set(struct torus_dev *dev, unsigned int port, const struct torus_line *c)

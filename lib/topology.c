@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Shape, coordinates, directions, and how people and IP write them. */
+/* Shape, coordinates and directions, as text and as IP addresses. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -60,8 +60,8 @@ uint32_t torus_distance(const struct torus_shape *shape, uint32_t a, uint32_t b)
 /* --- text ------------------------------------------------------------------ */
 
 /*
- * Decimal digits at *@text, moved past them. Signs, blanks and leading zeros
- * are not part of these texts, so there is one way to write each thing.
+ * Parses decimal digits at *@text, and moves *@text behind them. Signs, blanks and leading zeros
+ * are errors, so that each value has exactly one text.
  */
 static int number_parse(const char **text, unsigned int max, unsigned int *out)
 {
@@ -104,7 +104,7 @@ int torus_shape_parse(const char *text, struct torus_shape *out)
 	return 0;
 }
 
-/* Coordinates up to @end, which is left at *@text. */
+/* Parses coordinates up to the character @end, at which it leaves *@text. */
 static int coords_parse(const char **text, char end, const struct torus_shape *shape,
 			struct torus_coords *out)
 {

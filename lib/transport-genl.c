@@ -2,10 +2,9 @@
 /*
  * Netlink messages over the kernel's generic netlink, by libnl.
  *
- * A handle belongs to the network namespace in which it was opened, wherever
- * its process goes later. Generic netlink does not say when a NIC goes away, so
- * notifications come with a second socket that hears of it from rtnetlink; an
- * epoll descriptor makes one of the two.
+ * A handle belongs to the network namespace in which it was opened, also if its process enters
+ * another one. Generic netlink does not report that a NIC goes away, so a connection for
+ * notifications has a second socket, for rtnetlink, which does. An epoll descriptor combines both.
  */
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -30,7 +29,7 @@ static const char *const group_name[TORUS_GROUPS] = {
 	[TORUS_GROUP_PARK] = TORUS_GROUP_PARK_NAME,
 };
 
-/* libnl has error numbers of its own. */
+/* Return: the negative errno of a libnl error. */
 static int error_of(int nle)
 {
 	switch (-nle) {
@@ -59,7 +58,7 @@ static int error_of(int nle)
 	}
 }
 
-/* More than the system's limit, if we may. */
+/* Sets a buffer size, with privilege beyond the system's limit. */
 static void buffer_set(int fd, int which, int force, int bytes)
 {
 	if (setsockopt(fd, SOL_SOCKET, force, &bytes, sizeof(bytes)))
@@ -71,7 +70,7 @@ static void set_up(struct conn *c)
 	int on = 1;
 
 	buffer_set(c->fd, SO_SNDBUF, SO_SNDBUFFORCE, SEND_BUFFER);
-	/* Older kernels lack these; texts are then missing, nothing else. */
+	/* Older kernels lack these options; then only texts of errors are missing. */
 	setsockopt(c->fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	setsockopt(c->fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
 	nl_socket_set_nonblocking(c->sk);
@@ -126,7 +125,7 @@ static int genl_open(struct torus_dev *dev, struct conn *c, const char *name)
 
 /* --- which NIC ------------------------------------------------------------- */
 
-/* Return: -ENODEV if there is no such NIC. */
+/* Asks for the NIC with this index or name, to set dev->ifindex; -ENODEV if there is none. */
 static int ask_device(struct torus_dev *dev, uint32_t ifindex, const char *name)
 {
 	struct nl_msg *msg;
@@ -151,9 +150,9 @@ static uint32_t ifindex_of(const char *text)
 }
 
 /*
- * By the name of its interface, which is the only one of that name here; else by
- * its own name, else by index. From then on the index names it: a renaming does
- * not change that, and another NIC never gets it.
+ * Finds the NIC by the name of its interface, which is unique in the namespace, else by its own
+ * name, else by index. From then on the handle uses the index, which does not change when the NIC
+ * is renamed and is not given to another NIC.
  */
 static int genl_resolve(struct torus_dev *dev)
 {
@@ -199,7 +198,7 @@ static ssize_t recv_from(struct conn *c, struct nl_sock *sk)
 			.msg_iovlen = 1,
 		};
 		n = recvmsg(nl_socket_get_fd(sk), &mh, MSG_DONTWAIT);
-		/* Any process may send to our port: only the kernel counts. */
+		/* Any process may send to our port; only the kernel's messages are used. */
 	} while ((n < 0 && errno == EINTR) || (n >= 0 && from.nl_pid != 0));
 	if (n < 0)
 		return -errno;
@@ -207,8 +206,9 @@ static ssize_t recv_from(struct conn *c, struct nl_sock *sk)
 }
 
 /*
- * Is the NIC gone? News that were lost may have said so: the reader then reads
- * everything again, and is told.
+ * Reads the rtnetlink socket. Returns 0 if the NIC is gone, 1 if it is not, or a negative errno.
+ * With -ENOBUFS, a lost message may have reported that it is gone: the caller then reads everything
+ * again, and gets the error.
  */
 static ssize_t watch_recv(struct conn *c)
 {
@@ -264,7 +264,7 @@ static int watch_open(struct conn *c, uint32_t ifindex)
 
 static int join_groups(struct torus_dev *dev, struct conn *c, uint32_t groups)
 {
-	/* Names are resolved on a socket of their own: this one may have events. */
+	/* Group names are resolved on another socket, because this one may already have events. */
 	struct nl_sock *ask = nl_socket_alloc();
 	int err = ask ? error_of(genl_connect(ask)) : -ENOMEM;
 
@@ -305,8 +305,8 @@ static void genl_close(struct conn *c)
 /* --- list ------------------------------------------------------------------ */
 
 /**
- * struct names - what a dump of devices found
- * @text: names one after the other, each with its NUL
+ * struct names - names of all kernel NICs
+ * @text: the names one after the other, each with its NUL, owned here
  */
 struct names {
 	char *text;
@@ -318,7 +318,7 @@ static void names_reset(void *arg)
 	((struct names *)arg)->len = 0;
 }
 
-/* Every kernel NIC has an interface, whose name no other has. */
+/* Adds the interface name of a NIC; every kernel NIC has one, and it is unique. */
 static int names_add(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 		     void *arg)
 {
@@ -352,7 +352,7 @@ static int genl_list(list_fn fn, void *arg)
 	int err;
 
 	err = lt_new(&lt_genl, NULL, &dev);
-	if (err) /* no module: no NIC of this kind */
+	if (err) /* the module is not loaded, so there are no such NICs */
 		return err == -ENOMEM ? err : 0;
 	msg = lt_msg(dev, TORUS_CMD_DEVICE_GET, 0);
 	err = msg ? lt_dump(dev, msg, names_add, names_reset, &names) : -ENOMEM;

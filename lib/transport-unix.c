@@ -18,8 +18,7 @@ static int set_unix_address(const char *path, struct sockaddr_un *sa)
 }
 
 /*
- * The connect itself may block, but only while the listener's backlog is full;
- * SO_SNDTIMEO bounds that.
+ * Connects. connect() may block while the listener's backlog is full; SO_SNDTIMEO bounds that.
  */
 static int connect_to(const char *path, int timeout_ms)
 {
@@ -98,7 +97,7 @@ static void unix_close(struct conn *c)
 	close(c->fd);
 }
 
-/* A socket that nobody listens on any more is not a NIC. */
+/* Return: true if no process listens on the socket any more. */
 static bool is_abandoned(const char *path)
 {
 	int fd = connect_to(path, 1000);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * Content of the replies and notifications of a NIC. NICs fill these structs and put them into
- * messages, libtorus parses them out of messages, both by tables that are made from
- * include/uapi/torus.yaml (kernel/req). <torus/torus.h> includes this.
+ * Contents of the replies and notifications of a NIC. NICs encode these structs, and libtorus
+ * decodes them, by tables that are generated from include/uapi/torus.yaml (kernel/req).
+ * <torus/torus.h> includes this. "0: unknown" stands where older NICs do not report a value.
  */
 #ifndef TORUS_REPLY_H
 #define TORUS_REPLY_H
@@ -16,7 +16,30 @@
 
 #include "uapi.h"
 
-/** struct torus_device - what DEVICE_GET says */
+/**
+ * struct torus_device - reply of DEVICE_GET: a NIC
+ * @name: of the NIC
+ * @ifname: of its interface
+ * @driver: "torus" (the kernel module) or "torusemu"
+ * @ifindex: of its interface; 0: none
+ * @guid: of the NIC, not 0; the same at every start
+ * @epoch: random, new at every start of the NIC
+ * @nports: 2 to TORUS_MAX_PORTS, even
+ * @bootstrap: the bootstrap flag is set
+ * @placed: the NIC has coordinates; @shape to @row_count and @rows_epoch are valid
+ * @shape: of the fabric
+ * @coords: of the NIC
+ * @node: node id of @coords
+ * @version: of the active rows
+ * @row_count: number of rows, one for each node
+ * @counter: by enum torus_node_counter
+ * @relay_packets: packets that the NIC may hold for other nodes as a relay; 0: unknown
+ * @payload_max: payload of its largest packet, bytes; 0: unknown
+ * @uptime: since its start, ns; 0: unknown
+ * @root_epoch: of the root that the NIC obeys; 0: none
+ * @root_guid: of that root
+ * @rows_epoch: of the root that committed the active rows; 0: none
+ */
 struct torus_device {
 	char name[TORUS_NAME_MAX + 1];
 	char ifname[16];
@@ -26,40 +49,47 @@ struct torus_device {
 	uint32_t epoch;
 	uint8_t nports;
 	bool bootstrap;
-	bool placed;			/* the following are set */
+	bool placed;
 	struct torus_shape shape;
 	struct torus_coords coords;
 	uint32_t node;
 	uint64_t version;
 	uint32_t row_count;
 	uint64_t counter[TORUS_NC_COUNT];
-	uint32_t relay_packets;		/* kept for others as a relay; 0: the NIC does not say */
-	uint32_t payload_max;		/* bytes of its largest packet; 0: the NIC does not say */
-	uint64_t uptime;		/* ns since it began; 0: the NIC does not say */
-	uint64_t root_epoch;		/* of the root that it obeys; 0: none */
+	uint32_t relay_packets;
+	uint32_t payload_max;
+	uint64_t uptime;
+	uint64_t root_epoch;
 	uint64_t root_guid;
-	uint64_t rows_epoch;		/* of the root whose rows are active, once placed; 0:
-					 * none's */
-};
-
-/** struct torus_fault - faults a software NIC puts into what a port sends */
-struct torus_fault {
-	uint64_t ber;			/* units of 1e-18 */
-	uint64_t latency_ns;
-	uint64_t seed;
-	bool silence;
-	uint64_t vb;			/* share of packets that follow a copy marked bad, 1e-18 */
+	uint64_t rows_epoch;
 };
 
 /**
- * struct torus_line - the cable that a port of a software NIC receives from
- * @length: cm; 0: none, nothing to train
- * @loss: mdB per metre, for the fastest bits at the highest rate
+ * struct torus_fault - faults that a software NIC injects at a port
+ * @ber: bit error rate of what the port sends, units of 1e-18
+ * @latency_ns: delay of what the port sends, at most TORUS_LATENCY_MAX
+ * @seed: of bit errors, of @vb, and of the differences between lanes
+ * @silence: the port neither sends nor receives
+ * @vb: share of packets before which a copy marked bad (VB) is sent, units of 1e-18
+ */
+struct torus_fault {
+	uint64_t ber;
+	uint64_t latency_ns;
+	uint64_t seed;
+	bool silence;
+	uint64_t vb;
+};
+
+/**
+ * struct torus_line - model of the cable that a port of a software NIC receives from
+ * @length: cm; 0: no model, and nothing to train
+ * @loss: mdB per metre, at the highest rate and TORUS_CABLE_KELVIN
  * @crosstalk: per mille of the swing, from each neighbouring lane
- * @drift: per mille of the loss, with temperature
- * @ageing: mdB per second that @aged lanes lose
- * @temperature: K; 0: as it is. @loss is said of 293 K
- * @dead, @aged: masks of lanes
+ * @drift: change of the loss with temperature, per mille
+ * @ageing: loss that the lanes in @aged add, mdB per second
+ * @temperature: K; 0: unchanged
+ * @dead: mask of lanes without a signal
+ * @aged: mask of lanes that age
  */
 struct torus_line {
 	uint32_t length, loss, crosstalk, drift, ageing, temperature;
@@ -67,13 +97,16 @@ struct torus_line {
 };
 
 /**
- * struct torus_lane - a lane of a receiver, as trained and last looked at
+ * struct torus_lane - a lane of a receiver: results of training, and its eye when last measured
  * @state: enum torus_lane_state
- * @pre, @post: settings of the transmitter's taps
- * @height, @width: of the eye from its centre, mV and 1/1000 UI
- * @margin: how large the mask could be, percent
- * @ctle, @dfe: settings of the receiver's equaliser + 1; 0: its driver sets none
- * @ber: to be expected, units of 1e-18
+ * @pre: setting of the transmitter's pre-cursor tap
+ * @post: setting of the transmitter's post-cursor tap
+ * @height: of the eye from its centre, mV
+ * @width: of the eye from its centre, 1/1000 UI
+ * @margin: size of the largest mask that fits the eye, percent of the mask
+ * @ctle: setting of the receiver's linear equaliser, plus 1; 0: the driver does not set it
+ * @dfe: setting of its decision feedback, first tap, plus 1; 0: the driver does not set it
+ * @ber: expected bit error rate, units of 1e-18
  */
 struct torus_lane {
 	uint8_t state, pre, post;
@@ -85,9 +118,13 @@ struct torus_lane {
 
 /**
  * struct torus_eye - map of an eye
- * @swing: mV from its centre to the first and last row; to first and last column: 1/2 UI
- * @mask_height, @mask_width: from its centre, mV and 1/1000 UI
- * @map: -log10 of the bit error rate
+ * @ifindex: of the NIC
+ * @port: of the link
+ * @lane: its lane
+ * @swing: from the centre to the first and last row, mV; first and last column are at 1/2 UI
+ * @mask_height: of the mask from its centre, mV
+ * @mask_width: of the mask from its centre, 1/1000 UI
+ * @map: -log10 of the bit error rate, 0 to 18
  */
 struct torus_eye {
 	uint32_t ifindex;
@@ -96,14 +133,39 @@ struct torus_eye {
 	uint8_t map[TORUS_EYE_ROWS][TORUS_EYE_COLS];
 };
 
-/** struct torus_link - what LINK_GET says of a port */
+/**
+ * struct torus_link - reply of LINK_GET, and LINK_NTF: a port and its link
+ * @ifindex: of the NIC; 0: unknown
+ * @port: its number
+ * @state: enum torus_link_state
+ * @state_age: time in @state, ns; not in events
+ * @old_state: state before; only in events
+ * @reason: why the link last left the up state, enum torus_link_reason
+ * @admin: administratively up
+ * @carrier: the lower device has carrier
+ * @closed: packets for the port are parked until it is reopened (PARK_REPLAY)
+ * @lower: name of the lower device, or ""
+ * @session: of the link's present or last up time
+ * @seq: sequence number that is expected next from the peer
+ * @peer_guid: of the NIC at the other end; 0: unknown
+ * @peer_port: its port there
+ * @retry: protocol in use, or last used, enum torus_retry
+ * @retry_wanted: protocol that the port asks for, enum torus_retry
+ * @modelled: the NIC is a software NIC; @fault and @line are valid
+ * @fault: injected faults
+ * @line: modelled cable
+ * @nlanes: lanes of the receiver, valid entries of @lane; 0: no SerDes
+ * @lane: its lanes; not in events
+ * @counter: by enum torus_port_counter; not in events
+ * @gauge: by enum torus_port_gauge
+ */
 struct torus_link {
-	uint32_t ifindex;		/* of the NIC's netdev; 0: it does not say */
+	uint32_t ifindex;
 	uint8_t port;
-	uint8_t state;			/* enum torus_link_state */
-	uint64_t state_age;		/* ns in this state; not in events */
-	uint8_t old_state;		/* in events */
-	uint8_t reason;			/* enum torus_link_reason */
+	uint8_t state;
+	uint64_t state_age;
+	uint8_t old_state;
+	uint8_t reason;
 	bool admin;
 	bool carrier;
 	bool closed;
@@ -112,18 +174,24 @@ struct torus_link {
 	uint16_t seq;
 	uint64_t peer_guid;
 	uint8_t peer_port;
-	uint8_t retry;			/* enum torus_retry: spoken now or last */
+	uint8_t retry;
 	uint8_t retry_wanted;
-	bool modelled;			/* a software NIC's: with fault and line */
+	bool modelled;
 	struct torus_fault fault;
 	struct torus_line line;
-	uint8_t nlanes;		/* 0: no SerDes */
+	uint8_t nlanes;
 	struct torus_lane lane[TORUS_LANES_MAX];
 	uint64_t counter[TORUS_PC_COUNT];
 	uint64_t gauge[TORUS_PG_COUNT];
 };
 
-/** struct torus_flow - what FLOW_GET says */
+/**
+ * struct torus_flow - reply of FLOW_GET: the counters that a recovery adds up
+ * @ifindex: of the NIC
+ * @version: of its active rows
+ * @epoch: of the NIC; new at every start, when counters begin at 0
+ * @counter: by enum torus_flow_counter and colour
+ */
 struct torus_flow {
 	uint32_t ifindex;
 	uint64_t version;
@@ -131,7 +199,15 @@ struct torus_flow {
 	uint64_t counter[TORUS_FC_COUNT][TORUS_COLOURS];
 };
 
-/** struct torus_park - what PARK_GET says */
+/**
+ * struct torus_park - reply of PARK_GET, and PARK_NTF: the parking segment
+ * @parked: packets in it
+ * @unresolved: of these, those that the peer of a dead link may have accepted
+ * @bytes: used
+ * @bytes_max: size of the segment
+ * @held: packets that a hold keeps in the memory of this node
+ * @flow: the NIC's flow counters of the same moment
+ */
 struct torus_park {
 	uint64_t parked;
 	uint64_t unresolved;
@@ -143,10 +219,12 @@ struct torus_park {
 
 /**
  * struct torus_park_flow - parked packets of one flow
- * @from, @to: node ids
+ * @from: node id of its source
+ * @to: node id of its destination
  * @vc: enum torus_vc
+ * @packets: their number
  * @bytes: that they take in the segment
- * @age: ns since the oldest was parked
+ * @age: since the oldest was parked, ns
  */
 struct torus_park_flow {
 	uint32_t from, to;
@@ -155,9 +233,11 @@ struct torus_park_flow {
 };
 
 /**
- * struct torus_park_flows - what PARK_FLOWS_GET says
- * @nflows, @flow: in the order in which they were parked
- * @more: parked packets that are not counted in these
+ * struct torus_park_flows - reply of PARK_FLOWS_GET: flows with parked packets
+ * @ifindex: of the NIC
+ * @nflows: valid entries of @flow
+ * @flow: in the order in which their first packets were parked
+ * @more: parked packets that are not counted in @flow
  */
 struct torus_park_flows {
 	uint32_t ifindex;

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Routing: which cables are fit for use, rows from that, increments, walks,
- * verification.
+ * Routing: healthy cables, the rows that follow from them, updates of rows, walks, verification.
  *
- * An exclusion table is an array of one u16 for each node: bit p set means the
- * node's port p must not be used, in either direction of the cable. A cable that
- * one end excludes is excluded, whatever the other end says.
+ * An exclusion table is an array of one u16 for each node: if bit p is set, the node's port p must
+ * not be used, in either direction of the cable. A cable that either end excludes is excluded. In a
+ * closed table (torus_exclusions_close()) both ends exclude it.
  *
- * Which path of all that a header can describe is taken, and why they never wait
- * for each other in a circle: lib/route/search.h; through which node, if no header
- * will do: lib/route/relay.h. All is decided by (shape, exclusions, from, to)
- * alone: every node computes the same.
+ * lib/route/search.h defines which path a row takes, and proves that packets cannot deadlock;
+ * lib/route/relay.h defines which relay it takes if no header describes a path. Rows depend on
+ * shape, exclusions, source and destination alone, so all nodes compute the same rows.
  */
 #ifndef TORUS_ROUTE_H
 #define TORUS_ROUTE_H
@@ -23,12 +21,16 @@
 extern "C" {
 #endif
 
-/** torus_exclusions_close() - a cable excluded at one end is so at both */
+/** torus_exclusions_close() - exclude both ends of each cable that one end excludes, in place */
 void torus_exclusions_close(const struct torus_shape *shape, uint16_t *excluded);
 
 /* --- health ---------------------------------------------------------------- */
 
-/** struct torus_cable - from @node along +@dim */
+/**
+ * struct torus_cable - a cable
+ * @node: the node at its end in negative direction
+ * @dim: its dimension; the cable is at port +@dim of @node
+ */
 struct torus_cable {
 	uint32_t node;
 	uint8_t dim;
@@ -37,114 +39,136 @@ struct torus_cable {
 /**
  * struct torus_health - a torus and its excluded cables
  *
- * One is shared by the rows of as many nodes as there are. No locks: whoever
- * changes it is alone with it and with all rows made from it.
+ * The rows of any number of nodes may share one. There are no locks: while it is changed, neither
+ * it nor any rows made from it may be used.
  */
 struct torus_health;
 
 /**
- * torus_health_new() - @excluded: one entry a node, or NULL: nothing is
- * Return: 0, -EINVAL bad shape, -ENOMEM.
+ * torus_health_new() - make a torus with these excluded cables
+ * @shape: of the torus
+ * @excluded: exclusion table, or NULL if nothing is excluded
+ * @out: gets it, for torus_health_free()
+ * Return: 0; -EINVAL if the shape is invalid; -ENOMEM.
  */
 int torus_health_new(const struct torus_shape *shape, const uint16_t *excluded,
 		     struct torus_health **out);
+/** torus_health_free() - free @h, which may be NULL; no rows of it are left */
 void torus_health_free(struct torus_health *h);
 
 /**
- * torus_health_set() - what @node says now
- * @ports: that it says must not be used; all others it says may be
- * @changed: the cables whose state changed, to be given to torus_routes_update();
- *	or NULL
- * Return: how many changed; -EINVAL there is no such node or port, -ENOMEM:
- * nothing has changed.
+ * torus_health_set() - replace the exclusions of one node
+ * @h: the torus
+ * @node: the node
+ * @ports: mask of its ports that must not be used
+ * @changed: gets the cables whose state changed, for torus_routes_update(); or NULL
+ * Return: how many changed; -EINVAL if there is no such node or port, -ENOMEM: then nothing has
+ * changed.
  */
 int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
 		     struct torus_cable changed[TORUS_MAX_PORTS]);
 
-/** torus_health_cut() - whether the cable at this port is excluded or not there */
+/** torus_health_cut() - Return: true if the cable at this port is excluded or does not exist */
 bool torus_health_cut(const struct torus_health *h, uint32_t node, unsigned int port);
 
-/** torus_health_disagree() - whether the two ends of the cable say different things */
+/** torus_health_disagree() - Return: true if one end of the cable excludes it and one does not */
 bool torus_health_disagree(const struct torus_health *h, uint32_t node, unsigned int port);
 
 /**
- * torus_health_faults() - the excluded cables
- * @list: NULL or where to put them; valid until the next change
- * Return: how many.
+ * torus_health_faults() - list the excluded cables
+ * @h: the torus
+ * @list: gets an array that is valid until the next change; or NULL
+ * Return: their number.
  */
 uint32_t torus_health_faults(const struct torus_health *h, const struct torus_cable **list);
 
 /**
- * torus_health_component() - which nodes hang together
- * Return: the lowest node that healthy cables join @node to; TORUS_NO_NODE if out
- * of memory or there is no such node.
+ * torus_health_component() - find the connected component of a node
+ * Return: its lowest node id, which is the same for all its nodes; TORUS_NO_NODE if there is no
+ * such node, or no memory.
  */
 uint32_t torus_health_component(struct torus_health *h, uint32_t node);
 
 /* --- rows ------------------------------------------------------------------ */
 
-/* Relays for destinations that no header reaches; without it they have no row. */
+/* Use relays for destinations that no header reaches; without this flag they have no row. */
 #define TORUS_ROUTES_RELAY 1u
 
 /**
- * struct torus_routes - the rows of one node, kept up to date
+ * struct torus_routes - the rows of one node, which can be updated
  *
- * A destination that cannot be reached has an invalid row (0); the row of the node
- * to itself is valid with no DIR bits. A row with a relay describes the path to
- * that relay. TORUS_ROW_ADAPTIVE is set, with the adaptive bits, only if wherever
- * adaptivity can carry the packet a healthy way on exists (lib/route/box.h).
+ * A destination that cannot be reached has an invalid row (0); the row of the node to itself is
+ * valid with no DIR bits. A row with a relay describes the path to that relay. TORUS_ROW_ADAPTIVE
+ * and the adaptive bits are set only if a healthy path continues from every node to which adaptive
+ * routing can take the packet (lib/route/box.h).
  */
 struct torus_routes;
 
-/** struct torus_range - rows @first to @first + @count - 1 */
+/**
+ * struct torus_range - consecutive rows
+ * @first: node id of the first
+ * @count: their number
+ */
 struct torus_range {
 	uint32_t first;
 	uint32_t count;
 };
 
 /**
- * torus_routes_new() - rows of node @from
+ * torus_routes_new() - compute the rows of one node
  * @h: must outlive them
+ * @from: the node
  * @flags: TORUS_ROUTES_*
- * Return: 0, -EINVAL there is no such node, -ENOMEM.
+ * @out: gets the rows, for torus_routes_free()
+ * Return: 0; -EINVAL if there is no such node; -ENOMEM.
  */
 int torus_routes_new(struct torus_health *h, uint32_t from, unsigned int flags,
 		     struct torus_routes **out);
+/** torus_routes_free() - free @r, which may be NULL */
 void torus_routes_free(struct torus_routes *r);
 
-/** torus_routes_rows() - one for each node; valid as long as @r */
+/** torus_routes_rows() - Return: an array of one row for each node, valid as long as @r */
 const uint64_t *torus_routes_rows(const struct torus_routes *r);
 
-/** torus_routes_invalid() - how many rows are invalid */
+/** torus_routes_invalid() - Return: the number of invalid rows */
 uint32_t torus_routes_invalid(const struct torus_routes *r);
 
 /**
- * torus_routes_update() - the health has changed
- * @cables: those that changed since the rows were made or last updated; more do
- *	no harm; NULL: too many to list. The result is, bit for bit, what torus_routes_new() would
- *	make
- * @ranges, @n_ranges: rows that may have changed, in no order, perhaps more than
- *	once; valid until the next update. NULL if not wanted
- * Return: 0; -ENOMEM: the rows are not to be used, the next update makes them anew.
+ * torus_routes_update() - update rows after a change of the torus
+ * @r: the rows; they become, bit for bit, what torus_routes_new() would make
+ * @cables: all that changed since the rows were made or last updated, and possibly others; NULL:
+ *	any may have changed
+ * @n: their number
+ * @ranges: gets the rows that may have changed, in any order, possibly more than once; valid until
+ *	the next update; or NULL
+ * @n_ranges: gets the number of ranges, or NULL
+ * Return: 0; -ENOMEM: the rows are invalid until an update succeeds.
  */
 int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables, uint32_t n,
 			const struct torus_range **ranges, uint32_t *n_ranges);
 
 /**
- * torus_health_rows() - rows of node @from, once and into the caller's memory
- * @rows: one for each node
+ * torus_health_rows() - compute the rows of one node into the caller's memory
+ * @h: the torus
+ * @from: the node
+ * @flags: TORUS_ROUTES_*
+ * @rows: gets one row for each node
  * Return: number of invalid rows, or a negative errno.
  */
 int torus_health_rows(struct torus_health *h, uint32_t from, unsigned int flags,
 		      uint64_t *rows);
 
-/** torus_route_rows() - the same from shape and exclusions, without relays */
+/** torus_route_rows() - the same from a shape and an exclusion table, without relays */
 int torus_route_rows(const struct torus_shape *shape, const uint16_t *excluded,
 		     uint32_t from, uint64_t *rows);
 
 /* --- walks ----------------------------------------------------------------- */
 
-/** struct torus_hop - a node and the port by which the packet leaves it */
+/**
+ * struct torus_hop - a step of a packet
+ * @node: node id
+ * @port: by which the packet leaves @node
+ */
 struct torus_hop {
 	uint32_t node;
 	uint8_t port;
@@ -153,16 +177,23 @@ struct torus_hop {
 enum torus_walk_end {
 	TORUS_WALK_ARRIVED,
 	TORUS_WALK_NO_ROW,	/* row invalid */
-	TORUS_WALK_LOST,	/* DIR bits exhausted elsewhere */
+	TORUS_WALK_LOST,	/* DIR bits exhausted at another node */
 	TORUS_WALK_DEAD_LINK,	/* crosses an excluded link (the last hop) */
 	TORUS_WALK_ORDER,	/* a direction below the one before (the last hop) */
-	TORUS_WALK_LOOP,	/* more hops than any path has: the router's fault, not the row's */
+	TORUS_WALK_LOOP,	/* more hops than any path has: an error of the router */
 };
 
 /**
- * torus_walk() - follow one row as routers do
- * @excluded: closed table, or NULL not to check for dead links
- * @hops: room for @max hops; *@n: how many were taken (may exceed @max)
+ * torus_walk() - follow one row as routers do, to its destination or relay
+ * @shape: of the torus
+ * @excluded: closed table, or NULL: dead links are not checked for
+ * @from: source
+ * @to: destination
+ * @row: the row
+ * @hops: gets the first @max hops
+ * @max: entries of @hops
+ * @n: gets the number of hops, which may exceed @max
+ * Return: where the walk ended.
  */
 enum torus_walk_end torus_walk(const struct torus_shape *shape, const uint16_t *excluded,
 			       uint32_t from, uint32_t to, uint64_t row,
@@ -173,8 +204,8 @@ const char *torus_walk_end_text(enum torus_walk_end end);
 /* --- verification ---------------------------------------------------------- */
 
 /**
- * enum torus_wrong - what is wrong with a row, or with several together
- * The first are those of enum torus_walk_end.
+ * enum torus_wrong - error of a row, or of several rows together
+ * The first values are those of enum torus_walk_end.
  */
 enum torus_wrong {
 	TORUS_WRONG_NO_ROW = TORUS_WALK_NO_ROW,	/* though healthy cables lead there */
@@ -182,18 +213,23 @@ enum torus_wrong {
 	TORUS_WRONG_DEAD_LINK,
 	TORUS_WRONG_ORDER,
 	TORUS_WRONG_LOOP,
-	TORUS_WRONG_RING,	/* once round a ring: it would wait for itself */
-	TORUS_WRONG_RELAY,	/* names no node, or itself, or the chain does not end */
-	TORUS_WRONG_ESCAPE,	/* an adaptive packet may come where no healthy way goes on */
-	TORUS_WRONG_CYCLE,	/* turns within a circle of waiting channels */
+	TORUS_WRONG_RING,	/* the path goes round a whole ring: it would wait for itself */
+	TORUS_WRONG_RELAY,	/* the relay is no node, or the node itself, or relays do not end */
+	TORUS_WRONG_ESCAPE,	/* an adaptive packet can reach a node with no healthy path on */
+	TORUS_WRONG_CYCLE,	/* a turn on a cycle of the channel dependency graph */
 };
 
 const char *torus_wrong_text(enum torus_wrong what);
 
 /**
- * struct torus_culprit - a row that is wrong
- * @table: which of the tables
- * @node, @port: where it shows; TORUS_NO_NODE if nowhere in particular
+ * struct torus_culprit - a wrong row
+ * @what: its error
+ * @table: index in torus_verify.tables
+ * @from: source
+ * @to: destination
+ * @row: the row
+ * @node: where the error shows; TORUS_NO_NODE: at no single node
+ * @port: of @node
  */
 struct torus_culprit {
 	enum torus_wrong what;
@@ -207,9 +243,9 @@ struct torus_culprit {
 
 /**
  * struct torus_tables - rows of all nodes under one version
- * @rows: for each node its rows, or NULL: not known, and nothing said about them
- * @old: of a former version: rows may be invalid or end at a dead link, where
- *	routers park what comes
+ * @rows: for each node its rows; NULL: unknown, and not verified
+ * @old: the version is not the newest: rows may be invalid, or end at a dead link, where routers
+ *	park the packets
  */
 struct torus_tables {
 	const uint64_t *const *rows;
@@ -217,12 +253,14 @@ struct torus_tables {
 };
 
 /**
- * struct torus_verify - what is to be verified
+ * struct torus_verify - input of torus_verify()
+ * @shape: of the torus
  * @excluded: closed table
- * @tables: @n of them; several: any node, source or relay, may use any of them
- * @up: nodes that count, or NULL: all that a healthy cable reaches
- * @culprit: told of every wrong row, NULL to count only; may be told of one row
- *	more than once
+ * @tables: rows; if several, each node, as source or relay, may use any of them
+ * @n: their number
+ * @up: for each node, if it takes part; NULL: all nodes with a healthy cable take part
+ * @culprit: called for every wrong row, possibly more than once; NULL: wrong rows are only counted
+ * @arg: argument of @culprit
  */
 struct torus_verify {
 	const struct torus_shape *shape;
@@ -235,16 +273,18 @@ struct torus_verify {
 };
 
 /**
- * struct torus_verified - what was found
- * @wrong: culprits
- * @pairs: of nodes joined by healthy cables
- * @apart: pairs of nodes that are not
- * @unroutable: of @pairs, those whose row is invalid or goes wrong
- * @relayed, @adaptive: such rows
- * @hops_max, @legs_max: of a packet's whole way, through all relays
- * @hops: of all pairs that are served, added up
- * @load_max: rows whose way, through all relays, crosses the busiest channel
- * @cycles: sets of channels that can wait for each other in a circle
+ * struct torus_verified - result of torus_verify()
+ * @wrong: number of wrong rows
+ * @pairs: pairs of nodes that healthy cables join
+ * @apart: pairs of nodes that they do not join
+ * @unroutable: of @pairs, those whose row is invalid or wrong
+ * @relayed: rows with a relay
+ * @adaptive: rows that allow adaptive routing
+ * @hops_max: longest path through all its relays, hops
+ * @legs_max: most legs of a path
+ * @load_max: number of paths, through all relays, that cross the busiest channel
+ * @cycles: sets of channels that can wait for each other in a cycle
+ * @hops: sum over all pairs that are served
  */
 struct torus_verified {
 	uint64_t wrong;
@@ -256,12 +296,14 @@ struct torus_verified {
 };
 
 /**
- * torus_verify() - whether every pair is served, and nothing can deadlock
+ * torus_verify() - check that every pair is served, and that packets cannot deadlock
+ * @v: shape, exclusions and rows
+ * @out: the result
  *
- * Every pair's row is walked as routers do, relay by relay; where adaptivity may
- * carry a packet, its escape is walked as well; all that channels may wait for
- * gives the channel dependency graph (lib/route/deps.h).
- * Return: 0 (look at @out->wrong), -EINVAL bad shape, -ENOMEM.
+ * Walks the row of every pair as routers do, relay by relay, and the escape paths from all nodes
+ * that adaptive packets can reach. The turns of all walks are the edges of the channel dependency
+ * graph (lib/route/deps.h), which must have no cycle.
+ * Return: 0, also if rows are wrong (@out->wrong); -EINVAL if the shape is invalid; -ENOMEM.
  */
 int torus_verify(const struct torus_verify *v, struct torus_verified *out);
 

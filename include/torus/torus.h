@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libtorus: one NIC, over generic netlink (torus.ko) or a Unix socket
- * (torusemu). The messages are those of <torus/uapi.h>; this hides which
- * transport carries them.
+ * libtorus: a NIC, over generic netlink (torus.ko) or a Unix socket (torusemu). The messages are
+ * those of <torus/uapi.h>, which also describes each command; this interface hides the transport.
  *
- * Functions return 0 or a negative errno; torus_error() then has the text,
- * with what the NIC itself said. A handle is not thread-safe; make one for
- * each thread.
+ * Functions return 0 or a negative errno; torus_error() then has the text, with that of the NIC. A
+ * function waits for the answer of the NIC, at most as long as torus_timeout_set() allows. A handle
+ * is not thread-safe; open one for each thread.
  */
 #ifndef TORUS_TORUS_H
 #define TORUS_TORUS_H
@@ -27,108 +26,154 @@ struct torus_dev;
  * torus_open() - open a NIC
  * @where: "unix:PATH"; "genl:NAME", the interface, name or index of a kernel NIC
  *	in the caller's network namespace, to which the handle then belongs; or
- *	NULL for $TORUS_DEVICE or else the only one there is
+ *	NULL for $TORUS_DEVICE, or if that is not set the only NIC that exists
+ * @devp: gets the handle, for torus_close()
  */
 int torus_open(const char *where, struct torus_dev **devp);
+/** torus_close() - close and free a handle; @dev may be NULL */
 void torus_close(struct torus_dev *dev);
 
-/** torus_timeout_set() - how long to wait for an answer; 5000 ms unless set */
+/** torus_timeout_set() - set the longest time to wait for an answer, ms; default 5000 */
 int torus_timeout_set(struct torus_dev *dev, int timeout_ms);
 
-/** torus_error() - text of the last error; of torus_open() too if @dev is NULL */
+/** torus_error() - Return: text of the last error; @dev NULL: of the last torus_open() */
 const char *torus_error(const struct torus_dev *dev);
 
 /**
- * torus_list() - call @fn with "unix:PATH" or "genl:INTERFACE" for every NIC here
- * Unix sockets are looked for in $TORUS_RUNDIR (default /run/torus): *.nic
+ * torus_list() - call @fn with "unix:PATH" or "genl:INTERFACE" for every NIC of this namespace
+ * @fn: called for each NIC, until it returns nonzero
+ * @arg: argument of @fn
+ * Unix sockets are the files *.nic in $TORUS_RUNDIR (default /run/torus).
  * Return: the first nonzero value of @fn, or 0, or a negative errno.
  */
 int torus_list(int (*fn)(const char *where, void *arg), void *arg);
 
+/** torus_device_get() - get the NIC's identity, place and counters */
 int torus_device_get(struct torus_dev *dev, struct torus_device *out);
+/** torus_place_set() - set shape and coordinates; all rows become invalid */
 int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
 		    const struct torus_coords *coords);
 /**
- * torus_root_set() - the NIC obeys this root from now on
- * @epoch: not 0. It only rises, so of two roots the former can do nothing to the NIC any more
- * @guid: of the root; the NIC obeys one in each epoch
- * Places, rows, releases and replays that @dev is told of later are by order of this root. A place
- * that another handle sets without a root is one by hand: the NIC obeys none after it.
- * Return: 0, -ESTALE: the NIC obeys a later one, or another of this epoch.
+ * torus_root_set() - make the NIC obey a root from now on
+ * @dev: the NIC
+ * @epoch: of the root, not 0. It only rises, so a NIC refuses all orders of former roots
+ * @guid: of the root; the NIC obeys one root in each epoch
+ * Later calls of torus_place_set(), torus_rows_begin(), torus_rows_commit(), torus_release() and
+ * torus_park_replay() with @dev are orders of this root. When another handle sets a place without a
+ * root, that is a placement by hand, and the NIC obeys no root after it.
+ * Return: 0; -ESTALE if the NIC obeys a root of a later epoch, or another one of this epoch.
  */
 int torus_root_set(struct torus_dev *dev, uint64_t epoch, uint64_t guid);
+/** torus_bootstrap_set() - set the bootstrap flag */
 int torus_bootstrap_set(struct torus_dev *dev, bool on);
+/** torus_name_set() - rename the NIC: 1 to TORUS_NAME_MAX bytes */
 int torus_name_set(struct torus_dev *dev, const char *name);
 
+/** torus_link_get() - get one port and its link */
 int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *out);
-/** torus_links_get() - all ports; @n: in room, out how many */
+/** torus_links_get() - get all ports; *@n: entries of @out, then number of ports */
 int torus_links_get(struct torus_dev *dev, struct torus_link *out, unsigned int *n);
+/** torus_admin_set() - take a port up or down */
 int torus_admin_set(struct torus_dev *dev, unsigned int port, bool up);
+/** torus_retrain() - make the link of a port train again */
 int torus_retrain(struct torus_dev *dev, unsigned int port);
 /** torus_retry_set() - ask for a retry protocol, from the next session on */
 int torus_retry_set(struct torus_dev *dev, unsigned int port, enum torus_retry protocol);
+/** torus_fault_set() - inject faults at a port of a software NIC; all zero: none */
 int torus_fault_set(struct torus_dev *dev, unsigned int port, const struct torus_fault *f);
-/** torus_line_set() - of software NICs; differences between lanes: torus_fault.seed */
+/** torus_line_set() - model the cable of a port of a software NIC; torus_fault.seed varies lanes */
 int torus_line_set(struct torus_dev *dev, unsigned int port, const struct torus_line *c);
+/** torus_eye_get() - measure the eye of a lane */
 int torus_eye_get(struct torus_dev *dev, unsigned int port, unsigned int lane,
 		  struct torus_eye *out);
-/** torus_attach() - bind a port to a lower device; "" detaches */
+/** torus_attach() - bind a port to a lower device by name; "" unbinds it */
 int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower);
 
+/** torus_rows_begin() - open a shadow table, a copy of the active rows; -ESTALE: an old version */
 int torus_rows_begin(struct torus_dev *dev, uint64_t version);
+/** torus_rows_put() - put rows @first to @first + @n - 1 into the shadow table */
 int torus_rows_put(struct torus_dev *dev, uint64_t version, uint32_t first,
 		   const uint64_t *rows, uint32_t n);
-/** torus_rows_put_list() - rows of any @n nodes, ids ascending, in few messages */
+/** torus_rows_put_list() - the same for any @n nodes, ids ascending, in few messages */
 int torus_rows_put_list(struct torus_dev *dev, uint64_t version, const uint32_t *node,
 			const uint64_t *rows, uint32_t n);
+/** torus_rows_commit() - make the shadow table the active one, in one step */
 int torus_rows_commit(struct torus_dev *dev, uint64_t version);
-/** torus_rows_get() - @n rows from @first; short if the table ends */
+/** torus_rows_get() - get active rows from @first on; *@n: entries of @rows, then rows got */
 int torus_rows_get(struct torus_dev *dev, uint32_t first, uint64_t *rows, uint32_t *n,
 		   uint64_t *version);
+/** torus_hold() - hold new packets to @n nodes */
 int torus_hold(struct torus_dev *dev, const uint32_t *nodes, uint32_t n);
+/** torus_release() - release all holds if @version is active; @give_up: count gaps as lost */
 int torus_release(struct torus_dev *dev, uint64_t version, bool give_up);
 
+/** torus_flow_get() - get the counters that a recovery adds up */
 int torus_flow_get(struct torus_dev *dev, struct torus_flow *out);
+/** torus_park_get() - get the state of the parking segment */
 int torus_park_get(struct torus_dev *dev, struct torus_park *out);
-/** torus_park_flows_get() - whose packets are parked; -EOPNOTSUPP: the NIC cannot tell */
+/** torus_park_flows_get() - get the flows of parked packets; -EOPNOTSUPP: the NIC cannot */
 int torus_park_flows_get(struct torus_dev *dev, struct torus_park_flows *out);
-/** torus_park_resolve() - @seq < 0: the peer is dead */
+/**
+ * torus_park_resolve() - resolve which packets of a dead link's RETRY buffer its peer accepted
+ * @dev: the NIC
+ * @port: of the link
+ * @session: of the link when it died
+ * @seq: the peer accepted all packets before this one; negative: the peer is dead
+ */
 int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t session, int seq);
+/** torus_park_replay() - reopen the ports in the mask @ports, and replay parked packets */
 int torus_park_replay(struct torus_dev *dev, uint64_t version, uint16_t ports);
 
+/** torus_mgmt_send() - send a management packet, 1 to TORUS_MGMT_MAX bytes, to the neighbour */
 int torus_mgmt_send(struct torus_dev *dev, unsigned int port, const void *data, size_t len);
 
-/** struct torus_event - one notification */
+/**
+ * struct torus_event - one notification
+ * @group: its kind
+ * @link: of TORUS_GROUP_LINK: the link and its state
+ * @park: of TORUS_GROUP_PARK: the parking segment
+ * @port: of TORUS_GROUP_MGMT: the port that received the packet
+ * @data: of TORUS_GROUP_MGMT: the packet; valid during the callback
+ * @len: bytes of @data
+ */
 struct torus_event {
 	enum torus_group group;
-	struct torus_link link;		/* TORUS_GROUP_LINK */
-	struct torus_park park;		/* TORUS_GROUP_PARK */
-	unsigned int port;		/* TORUS_GROUP_MGMT */
-	const void *data;		/* valid in the callback */
+	struct torus_link link;
+	struct torus_park park;
+	unsigned int port;
+	const void *data;
 	size_t len;
 };
 
-/** torus_events_open() - subscribe on a connection of its own; @groups: mask */
+/** torus_events_open() - subscribe to @groups, a mask, on a connection of its own */
 int torus_events_open(struct torus_dev *dev, uint32_t groups);
-/** torus_events_fd() - readable when torus_events_read() has something */
+/** torus_events_fd() - Return: descriptor, readable when events wait; -1: not subscribed */
 int torus_events_fd(const struct torus_dev *dev);
 /**
- * torus_events_read() - call @fn for every event waiting, without blocking
- * Return: 0; -ENOBUFS events were lost: read everything again; -ENODEV the NIC
+ * torus_events_read() - call @fn for every event that waits, without blocking
+ * @dev: the NIC
+ * @fn: called for each event
+ * @arg: argument of @fn
+ * Return: 0; -ENOBUFS if events were lost: read everything again; -ENODEV if the NIC
  * went away; another negative errno.
  */
 int torus_events_read(struct torus_dev *dev,
 		      void (*fn)(const struct torus_event *ev, void *arg), void *arg);
 
-/* Names of states, reasons, counters; NULL past the end. */
+/* Return: the name of a state, reason or protocol; NULL if the number has none. */
 const char *torus_link_state_name(unsigned int state);
 const char *torus_lane_name(unsigned int state);
 const char *torus_link_reason_name(unsigned int reason);
 const char *torus_retry_name(unsigned int protocol);
-/** torus_retry_parse() - Return: 0 or -EINVAL: no such protocol */
+/** torus_retry_parse() - find a retry protocol by name. Return: 0 or -EINVAL */
 int torus_retry_parse(const char *text, enum torus_retry *out);
 
-/** struct torus_counter_desc - one counter, from the ABI header's lists */
+/**
+ * struct torus_counter_desc - description of a counter, from the lists in <torus/uapi.h>
+ * @name: key in JSON
+ * @unit: "packets", "ns" and so on
+ * @help: a phrase
+ */
 struct torus_counter_desc {
 	const char *name;
 	const char *unit;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * CRC-32C for user space: with the CPU's CRC instruction where there is one,
- * else by eight tables.
+ * CRC-32C for user space: by the CPU's CRC instruction where there is one, else by eight tables.
  *
- * The instruction takes 3 cycles but one can start every cycle, so a buffer is
- * cut into three runs of equal length whose CRCs are computed side by side. The
- * CRC of a run followed by n bytes is its CRC times x^(8 n) mod P: one carry-less
- * multiplication by a constant, reduced by one more CRC instruction, which
- * multiplies by x^32 while the product of two reflected numbers brings one more
- * x. shift_by[n / 8] is therefore x^(8 n - 33) mod P.
+ * The instruction takes 3 cycles, but one can start in every cycle. So a buffer is divided into
+ * three runs of equal length, whose CRCs are computed in parallel. The CRC of a run followed by n
+ * bytes is its CRC times x^(8 n) mod P. That is one carry-less multiplication by a constant, and a
+ * reduction by one more CRC instruction. The instruction multiplies by x^32, and the product of two
+ * reflected numbers has another factor x, so the constant shift_by[n / 8] is x^(8 n - 33) mod P.
  *
- * Wider still: 64 bytes at a time are carried over n bytes by multiplying the
- * halves of each 16 by such constants, which leaves 16 bytes with the same CRC.
+ * With AVX-512, 64 bytes are folded over the next n bytes by multiplying the halves of each 16
+ * bytes by such constants; at the end 16 bytes with the same CRC are left.
  */
 #include "tn_deps.h"
 
@@ -112,7 +110,7 @@ HW static u32 by_instruction(u32 crc, const void *data, size_t len)
 #define LANE		((size_t)64)
 #define WIDE_MIN	(4 * LANE)
 
-/* @a carried over @bytes, and what stands there. */
+/* Folds @a over @bytes, and adds the data @there. */
 WIDE static __m512i carry(__m512i a, size_t bytes, __m512i there)
 {
 	__m512i k = _mm512_broadcast_i32x4(_mm_set_epi64x(shift_by[bytes / 8],
@@ -179,7 +177,7 @@ static bool instruction_init(void)
 
 #endif
 
-/* Before main(), so that threads never see half a table. */
+/* Runs before main(), so that no thread sees an incomplete table. */
 __attribute__((constructor)) static void init(void)
 {
 	table_init();

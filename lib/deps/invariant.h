@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * Assertions. A build with ASSERT=1, as the one for sanitizers is, computes them, and the program
- * ends where one does not hold. In others they cost nothing: the condition is compiled, so that it
- * stays right, and not computed.
+ * Assertions. A build with ASSERT=1, which the build with sanitizers is, evaluates them, and the
+ * program aborts at one that does not hold. Other builds compile the condition, so that it stays
+ * valid C, but do not evaluate it.
  *
- * They are for what no input can break. What comes from outside is checked by if, and refused.
+ * Assertions are for conditions that no input can break. Input is checked by if, and refused.
  */
 #ifndef LIB_DEPS_INVARIANT_H
 #define LIB_DEPS_INVARIANT_H

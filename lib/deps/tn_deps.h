@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * All that kernel/core and kernel/host need from their world, user-space version. The kernel's
- * is kernel/deps/tn_deps.h; the include path chooses. Nothing here exists for
- * one world only, and the core includes nothing else.
+ * All that kernel/core and kernel/host need from their environment, for user space. The version
+ * for the kernel is kernel/deps/tn_deps.h; the include path selects one. Both define the same
+ * names, and the core includes nothing else.
  */
 #ifndef TN_DEPS_H
 #define TN_DEPS_H
@@ -16,10 +16,10 @@
 #include "invariant.h"
 
 /**
- * tn_assert() - an invariant, which holds whatever comes from cables, hosts and managers
+ * tn_assert() - assert an invariant, which no input from cables, hosts or managers can break
  * @cond: without side effects
  *
- * In the kernel it warns, once, if that is configured with DEBUG_NET.
+ * In the kernel it warns once, if DEBUG_NET is configured.
  */
 #define tn_assert(cond)	invariant(cond)
 
@@ -42,7 +42,7 @@ typedef __s64 s64;
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #endif
 
-/** tn_lowest() - number of the lowest bit of @bits that is set; one is */
+/** tn_lowest() - Return: number of the lowest set bit of @bits, which is not 0 */
 static inline unsigned int tn_lowest(u64 bits)
 {
 	return (unsigned int)__builtin_ctzll(bits);
@@ -50,7 +50,7 @@ static inline unsigned int tn_lowest(u64 bits)
 
 /**
  * tn_crc32c() - CRC-32C (Castagnoli, reflected, polynomial 0x82f63b78)
- * @crc: value to go on from; ~0 to start. No final inversion is done.
+ * @crc: value to continue from; ~0 to start. There is no final inversion.
  * @data: bytes to add
  * @len: how many
  *

@@ -25,8 +25,8 @@ static void set_side(struct span *s, unsigned int which, unsigned int lo, unsign
 }
 
 /*
- * Coordinates @to of dimension @d such that a packet to it can be at @w along @d
- * while it leaves by @dir, which is of another dimension.
+ * Sets @s to the coordinates of dimension @d such that a packet to one of them can be at coordinate
+ * @w when it leaves a node by @dir, which is of another dimension.
  */
 static void span_across(const struct torus_health *h, unsigned int from, unsigned int w,
 			unsigned int d, unsigned int dir, bool path, struct span *s)
@@ -39,13 +39,13 @@ static void span_across(const struct torus_health *h, unsigned int from, unsigne
 
 		hops %= size;
 		if (d + which * h->shape.ndims < dir) {
-			/* Its turn was before: the coordinate is reached. */
+			/* @d precedes @dir in the direction order: its coordinate is reached. */
 			if (hops && hops <= half)
 				set_side(s, which, hops, hops);
 			else
 				set_side(s, which, 1, 0);
 		} else if (path) {
-			/* Its turn comes later: the path has not moved in it. */
+			/* @d comes after @dir: the path has not moved in it. */
 			set_side(s, which, 1, hops ? 0 : half);
 		} else {
 			set_side(s, which, hops ? hops : 1, half);
@@ -53,7 +53,7 @@ static void span_across(const struct torus_health *h, unsigned int from, unsigne
 	}
 }
 
-/* Coordinates to which the path along @dir crosses the channel that leaves @w. */
+/* Sets @s to the coordinates to which a path along @dir crosses the channel that leaves @w. */
 static void span_along(const struct torus_health *h, unsigned int from, unsigned int w,
 		       unsigned int d, bool up, struct span *s)
 {
@@ -100,7 +100,7 @@ bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from
 	return make_box(h, from, ch, false, box);
 }
 
-/* To what is in both. */
+/* Intersects @s with @with. */
 static void span_meet(struct span *s, const struct span *with)
 {
 	unsigned int i;
@@ -127,10 +127,10 @@ bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *f
 
 /* --- enumeration ----------------------------------------------------------- */
 
-/* Pieces of a line: the node's own, and up to two for each side, which may wrap around. */
+/* Pieces of a line: the source's own coordinate, and up to two for each side, which may wrap. */
 #define PIECES 5
 
-/** struct pieces - of one line along dimension 0, where ids are successive */
+/** struct pieces - parts of a line along dimension 0, in each of which ids are consecutive */
 struct pieces {
 	struct {
 		uint32_t first, n;
@@ -139,9 +139,10 @@ struct pieces {
 };
 
 /**
- * struct tour - over a box
- * @odd: parity of the source's coordinates up to and with each dimension
- * @line: what of a line is in the box, for both parities of the coordinates above
+ * struct tour - enumeration of a box
+ * @odd: for each dimension, parity of the sum of the source's coordinates up to it
+ * @line: parts of a line that are in the box, for both parities of the coordinates above it
+ * The other members are the arguments of lt_box_each().
  */
 struct tour {
 	const struct torus_health *h;
@@ -189,7 +190,7 @@ static void make_line(struct tour *t, unsigned int to_odd)
 	}
 }
 
-/* @count lines of one parity. */
+/* Calls run for @count lines of one parity. */
 static void run_lines(const struct tour *t, uint32_t id, unsigned int to_odd, uint32_t count,
 		      uint32_t stride)
 {
@@ -204,7 +205,7 @@ static void run_lines(const struct tour *t, uint32_t id, unsigned int to_odd, ui
 
 static void run_each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd);
 
-/* Coordinates @c to @end, not including it, of dimension @d and all that is in those below. */
+/* Visits coordinates @c to @end - 1 of dimension @d, and all of the box in lower dimensions. */
 static void run_some(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd,
 		     unsigned int c, unsigned int end)
 {
@@ -221,7 +222,7 @@ static void run_some(const struct tour *t, unsigned int d, uint32_t id, unsigned
 		run_each(t, d - 1, id, to_odd ^ c);
 }
 
-/* Dimension @d, above 0, and those below; @id is of coordinate 0 there. */
+/* Visits dimension @d > 0 and lower ones; @id is the node with coordinate 0 in all of them. */
 static void run_each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd)
 {
 	unsigned int size = t->h->shape.size[d], from = t->from->c[d], which;

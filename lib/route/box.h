@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The destinations whose plain header has to do with a channel (a cable in one
- * direction), without looking at any destination.
+ * Finds the destinations whose plain path depends on a channel (a cable in one direction), without
+ * a test of each destination.
  *
- * Of the fault-free torus, seen from a node: which destinations a channel
- * matters to is decided by each dimension alone, so the set is a product of one
- * set a dimension, and each of these is at most an interval of hops on either
- * side of the node and the node's own coordinate. Two such products meet in a
- * product again.
+ * In a fault-free torus, seen from a source, each dimension decides for itself which coordinates
+ * depend on the channel. So the set of destinations is a box: the product of one set for each
+ * dimension, which is the source's own coordinate or not, and an interval of hops to either side.
+ * The intersection of two boxes is a box.
  *
- * Only the tie half way round couples dimensions: that coordinate is in the
- * interval of both sides, and lt_box_each() takes it for the side that
- * lt_tie_up() says.
+ * Only ties, at half the size of a ring, couple dimensions: such a coordinate is in the intervals
+ * of both sides, and lt_box_each() visits it for the side that lt_tie_up() selects.
+ * tests/unit/test_box.c compares boxes with all destinations of small tori.
  */
 #ifndef LIB_ROUTE_BOX_H
 #define LIB_ROUTE_BOX_H
@@ -19,9 +18,10 @@
 #include "health.h"
 
 /**
- * struct span - of coordinates of a ring, by hops from the node
- * @here: the node's own coordinate
- * @lo, @hi: hops along + [0] and - [1], both included; none if lo > hi
+ * struct span - a set of coordinates of a ring, by their distance from the source
+ * @here: the source's own coordinate is in the set
+ * @lo: fewest hops along + [0] and - [1]
+ * @hi: most hops along + [0] and - [1], included; none if @lo > @hi
  */
 struct span {
 	bool here;
@@ -32,51 +32,52 @@ struct box {
 	struct span dim[DIMS];
 };
 
-/** struct channel - a cable in one direction: leaves the node at @at by @dir */
+/** struct channel - a cable in one direction, which leaves the node at @at by @dir */
 struct channel {
 	struct torus_coords at;
 	uint8_t dir;
 };
 
-/** lt_channels() - both directions of a cable */
+/** lt_channels() - get the two channels of a cable */
 void lt_channels(const struct torus_health *h, const struct torus_cable *c,
 		 struct channel out[2]);
 
 /**
- * lt_box_path() - destinations whose plain path crosses the channel
+ * lt_box_path() - get the box of destinations whose plain path crosses the channel
  * Return: false if there are none.
  */
 bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
 		 const struct channel *ch, struct box *box);
 
 /**
- * lt_box_escape() - destinations to which an adaptive packet may need the channel
+ * lt_box_escape() - get the box of destinations to which an adaptive packet may need the channel
  *
- * An adaptive packet is taken anywhere in the box between source and destination.
- * Wherever that is, what it can count on is the deterministic way from there: the
- * first of its directions whose coordinate is not yet reached. The channel
- * matters if it is that way for some node of the box. If none such is excluded,
- * a healthy way on exists everywhere, for the escape as well.
+ * An adaptive packet can reach any node of the box between source and destination. At each of them
+ * it relies on the deterministic next hop: the first direction, in order, whose coordinate is not
+ * yet reached. The destination depends on the channel if the channel is this hop at one of those
+ * nodes. If no such channel is excluded, a healthy path, and so an escape, exists at all of them.
+ * Return: false if there are none.
  */
 bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from,
 		   const struct channel *ch, struct box *box);
 
-/** lt_box_escape_in() - those of them that are in @in as well. Return: false if none */
+/** lt_box_escape_in() - get the intersection of that box and @in. Return: false if it is empty */
 bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *from,
 		      const struct channel *ch, const struct box *in, struct box *box);
 
 /**
- * struct patch - destinations with ids close to each other
- * @first: lowest
- * @n: successive ones from there
- * @lines: how many times; each is @stride above the one before
+ * struct patch - destinations in consecutive runs of ids
+ * @first: lowest id
+ * @n: consecutive ids of a run
+ * @lines: number of runs
+ * @stride: difference between the first ids of successive runs
  */
 struct patch {
 	uint32_t first, n;
 	uint32_t lines, stride;
 };
 
-/** lt_box_each() - @run is called for patches that make up the box */
+/** lt_box_each() - call @run for patches that together are the box, each destination once */
 void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 		 const struct box *box, void (*run)(void *arg, const struct patch *p), void *arg);
 

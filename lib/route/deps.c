@@ -31,11 +31,12 @@ void lt_deps_free(struct deps *g)
 }
 
 /**
- * struct solver - R. Tarjan's algorithm without recursion
- * @index: in which order channels were found; @low: the least that each leads to
- * @path: channels on the way from the root to the one at hand; @todo: what each
- *	has still to look at
- * @stack: found but of no component yet
+ * struct solver - R. Tarjan's algorithm for strongly connected components, without recursion
+ * @index: for each channel, its number in the order of discovery, or UNSEEN
+ * @low: for each channel, the least number that it leads to
+ * @path: channels on the path from the root of the search to the present one
+ * @todo: for each channel of @path, successors that are still to be visited
+ * @stack: channels that were discovered and have no component yet
  */
 struct solver {
 	struct deps *g;
@@ -53,8 +54,9 @@ static void enter_channel(struct solver *s, uint32_t c)
 }
 
 /*
- * @c is the first of its component that was found; the rest is above it. Channels of one
- * direction lead to each other only round their ring.
+ * Closes the component of which @c was discovered first; its other channels are above @c on the
+ * stack. It is bad unless all of them have one direction: such channels can lead to each other only
+ * round one ring.
  */
 static void close_component(struct solver *s, uint32_t c)
 {

@@ -5,10 +5,10 @@
  * one of the second. (W. J. Dally, C. L. Seitz, Deadlock-Free Message Routing in
  * Multiprocessor Interconnection Networks, IEEE Trans. Computers C-36(5), 1987.)
  *
- * A circle of channels is harmless only if all of them are of one ring in one
- * direction: there the bubble keeps a buffer free (P. Carrion et al., A Flow
- * Control Mechanism to Avoid Message Deadlock in k-ary n-cube Networks, HiPC
- * 1997). So each strongly connected component has to stay within a ring.
+ * A cycle of channels is harmless only if all of them belong to one ring, in one direction, where
+ * the bubble keeps a buffer free (P. Carrion et al., A Flow Control Mechanism to Avoid Message
+ * Deadlock in k-ary n-cube Networks, HiPC 1997). So each strongly connected component must be
+ * within one ring and direction.
  */
 #ifndef LIB_ROUTE_DEPS_H
 #define LIB_ROUTE_DEPS_H
@@ -18,9 +18,9 @@
 
 /**
  * struct deps - the graph; channel = node * 2 * ndims + port
- * @next: ports that a packet may want where the channel ends
- * @component: after deps_solve(), number of the channel's component
- * @bad: of each component, whether it is more than part of a ring
+ * @next: for each channel, mask of ports by which a packet may leave the node where it ends
+ * @component: for each channel, after lt_deps_solve(), the number of its component
+ * @bad: for each component, true if it is not within one ring and direction
  */
 struct deps {
 	const struct torus_shape *shape;
@@ -30,7 +30,7 @@ struct deps {
 	bool *bad;
 };
 
-/** lt_deps_init() - no dependences. Return: 0 or -ENOMEM */
+/** lt_deps_init() - make a graph without edges. Return: 0 or -ENOMEM */
 int lt_deps_init(struct deps *g, const struct torus_shape *shape);
 void lt_deps_free(struct deps *g);
 
@@ -39,7 +39,7 @@ static inline uint32_t lt_channel(const struct deps *g, uint32_t node, unsigned 
 	return node * 2u * g->shape->ndims + port;
 }
 
-/** lt_deps_add() - who leaves @node by @port may leave the next node by @then */
+/** lt_deps_add() - add the edge of packets that leave @node by @port, and the next node by @then */
 static inline void lt_deps_add(struct deps *g, uint32_t node, unsigned int port,
 			       unsigned int then)
 {
@@ -47,12 +47,12 @@ static inline void lt_deps_add(struct deps *g, uint32_t node, unsigned int port,
 }
 
 /**
- * lt_deps_solve() - finds the components
- * Return: how many are bad, or -ENOMEM.
+ * lt_deps_solve() - find the strongly connected components
+ * Return: number of bad ones, or -ENOMEM.
  */
 int lt_deps_solve(struct deps *g);
 
-/** lt_deps_bad() - after that: whether two channels are of one bad component */
+/** lt_deps_bad() - Return: true if two channels are in one bad component; after lt_deps_solve() */
 bool lt_deps_bad(const struct deps *g, uint32_t a, uint32_t b);
 
 #endif /* LIB_ROUTE_DEPS_H */

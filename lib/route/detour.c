@@ -7,22 +7,32 @@
 
 #define SIGNS (1u << (DIMS - 1))
 
-/** struct sign - a choice of signs for the dimensions above 0, @hops long */
+/** struct sign - a choice of signs for the dimensions above 0; its segments have @hops hops */
 struct sign {
 	uint32_t dirs, hops;
 };
 
 /**
- * struct stretch - destinations side by side
- * @to: the first of them
- * @n: up to and with the last that is wanted
- * @hops: for each direction, of the first; 0 if its dimension does not differ
- * @away: for each dimension, how much further the id of the first is for it, modulo 2^32
- * @unfit: directions of their plain header
- * @sign: @signs choices, short ones first
- * @best, @dirs: of each destination the shortest so far; ~0: none
- * @all: while only one was offered, and to all: that one; @best and @dirs are not set
- *	then. @all_dir: its direction in dimension 0, @all_hops: all others' hops
+ * struct stretch - up to 64 destinations that are consecutive along dimension 0
+ * @h: the torus
+ * @from_id: source
+ * @from: its coordinates
+ * @first: node id of the first destination
+ * @which: wanted destinations, as in lt_detours()
+ * @to: coordinates of the first destination
+ * @n: number of destinations up to the last wanted one
+ * @hops: for each direction, hops to the first destination; 0 if its dimension does not differ
+ * @away: for each dimension, what it adds to the node id from the source to @to, modulo 2^32
+ * @unfit: directions of the plain header of all destinations, whose path is not healthy
+ * @sign: choices of signs, short ones first
+ * @signs: number of choices
+ * @best: for each destination, hops of the shortest path so far; ~0: none
+ * @dirs: for each destination, the directions of that path
+ * @offered: a healthy header was found
+ * @all: while only one header was found, and for all destinations: its directions; @best and @dirs
+ *	are not set then
+ * @all_dir: the direction of @all in dimension 0
+ * @all_hops: hops of @all in all other dimensions
  */
 struct stretch {
 	const struct torus_health *h;
@@ -44,7 +54,7 @@ struct stretch {
 	uint32_t all_hops;
 };
 
-/* A dimension more doubles the choices; both halves are in order, and are merged. */
+/* Adds a dimension, which doubles the choices; both halves are sorted, and are merged. */
 static void add_dim(struct stretch *s, unsigned int d)
 {
 	unsigned int n = s->h->shape.ndims, count = s->signs, i, j, k;
@@ -87,13 +97,13 @@ static void stretch_set(struct stretch *s, uint32_t first, uint64_t which)
 	s->offered = false;
 }
 
-/* Hops along dimension 0 to the destination @i. */
+/* Return: hops along dimension 0 to destination @i. */
 static uint32_t hops_along(const struct stretch *s, unsigned int dir, unsigned int i)
 {
 	return dir ? s->hops[dir] - i : s->hops[dir] + i;
 }
 
-/* Destinations that @reach hops along dimension 0 are enough for. */
+/* Return: mask of destinations that @reach hops along dimension 0 suffice for. */
 static uint64_t reached_by(const struct stretch *s, unsigned int dir, unsigned int reach)
 {
 	unsigned int hops = s->hops[dir], past;
@@ -104,15 +114,15 @@ static uint64_t reached_by(const struct stretch *s, unsigned int dir, unsigned i
 	return past < 64 ? (1ull << past) - 1 : ~0ull;
 }
 
-/** struct place - where a path is: @node at @at */
+/** struct place - a position on a path: node id @node, coordinates @at */
 struct place {
 	uint32_t node;
 	struct torus_coords at;
 };
 
 /*
- * Those of @which for whom the segment along @dir is fit, if the paths have parted: it
- * begins for each one further than for the one before.
+ * Return: those of @which whose segment along @dir is healthy, if the paths have parted: the
+ * segment of each destination begins one node after that of the destination before.
  */
 static uint64_t side_by_side(const struct stretch *s, const struct place *p, unsigned int dir,
 			     unsigned int d, uint64_t which)
@@ -130,7 +140,7 @@ static uint64_t side_by_side(const struct stretch *s, const struct place *p, uns
 	return which;
 }
 
-/* The same of a segment that all have in common. */
+/* The same for a segment that all paths have in common. */
 static uint64_t fit_together(const struct stretch *s, const struct place *p, unsigned int dir,
 			     unsigned int d, uint64_t which)
 {
@@ -141,7 +151,7 @@ static uint64_t fit_together(const struct stretch *s, const struct place *p, uns
 	return lt_run_ok(s->h, &p->at, dir, s->hops[dir]) ? which : 0;
 }
 
-/* Those of @which whose path by @dirs is fit. */
+/* Return: those of @which whose path by @dirs is healthy. */
 static uint64_t fit_path(const struct stretch *s, unsigned int dirs, uint64_t which)
 {
 	unsigned int n = s->h->shape.ndims;
@@ -183,7 +193,7 @@ static void compare_path(struct stretch *s, uint64_t which, unsigned int dirs, u
 	}
 }
 
-/* The header @dirs is fit for @which; @len: its hops but those along @dir. */
+/* Offers the header @dirs to @which; @len: its hops without those along @dir (dimension 0). */
 static void offer_path(struct stretch *s, uint64_t which, unsigned int dirs, unsigned int dir,
 		       uint32_t len)
 {
@@ -206,7 +216,7 @@ static void offer_path(struct stretch *s, uint64_t which, unsigned int dirs, uns
 	s->offered = true;
 }
 
-/* The longest of all that were found; ~0 if one has none yet. */
+/* Return: hops of the longest path that was found; ~0 if a destination has none yet. */
 static uint32_t longest_found(const struct stretch *s)
 {
 	uint64_t which = s->which;
@@ -225,8 +235,8 @@ static uint32_t longest_found(const struct stretch *s)
 }
 
 /*
- * All signs with @dir in dimension 0, shorter ones first; nothing longer than @max. Who
- * has one that is fit is not asked about longer ones.
+ * Tries all signs with @dir in dimension 0, shorter ones first, up to @max hops. Longer ones are
+ * not tried for a destination that has a healthy path.
  */
 static void search_detours(struct stretch *s, unsigned int dir, uint32_t max)
 {
@@ -234,7 +244,7 @@ static void search_detours(struct stretch *s, unsigned int dir, uint32_t max)
 	struct place here = { s->from_id, s->from };
 	uint64_t left = s->which, found = 0;
 
-	/* + of dimension 0 is the first direction of all. */
+	/* + of dimension 0 is the first direction in the order. */
 	if (x == 1)
 		left = fit_together(s, &here, 0, 0, left);
 	for (unsigned int i = 0; i < s->signs && left; i++) {
@@ -271,7 +281,7 @@ static void put_all(const struct stretch *s, uint64_t *row)
 			row[__builtin_ctzll(which)] = same;
 }
 
-/* Those without steps. Return: for which of them none is fit. */
+/* Writes rows without steps. Return: mask of destinations that have none. */
 static uint64_t put_detours(const struct stretch *s, uint64_t *row)
 {
 	uint64_t which = s->which, none = 0;

@@ -2,9 +2,9 @@
 /*
  * A torus and its excluded cables.
  *
- * A cable may be used if both ends say so: of contradictory rows, down wins.
- * What each end said is kept, so that a cable comes back only when the last one
- * that excluded it has taken that back, and disagreements can be named.
+ * A cable may be used only if neither end excludes it. The exclusions of each end are stored, so
+ * that a cable becomes usable only when the last end that excluded it no longer does, and so that
+ * disagreements can be reported.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static uint64_t *rings_at(const struct torus_health *h, const struct torus_coord
 	return h->cut[d] + (size_t)ring * h->words[d];
 }
 
-/* The first of bits @lo up to, not including, @hi that is set; @hi: none is. */
+/* Return: the first set bit from @lo to @hi - 1, or @hi. */
 static unsigned int first_set(const uint64_t *bits, unsigned int lo, unsigned int hi)
 {
 	unsigned int w;
@@ -56,7 +56,7 @@ static unsigned int first_set(const uint64_t *bits, unsigned int lo, unsigned in
 	return hi;
 }
 
-/* One more than the last of them; @lo: none is. */
+/* Return: one more than the last set bit from @lo to @hi - 1, or @lo. */
 static unsigned int last_set(const uint64_t *bits, unsigned int lo, unsigned int hi)
 {
 	unsigned int w;
@@ -118,7 +118,6 @@ bool lt_isolated(const struct torus_health *h, uint32_t node)
 	struct torus_coords at;
 	unsigned int dir;
 
-	/* Its own word is mostly the answer. */
 	if (!h->nfaults)
 		return false;
 	torus_node_coords(&h->shape, node, &at);
@@ -246,7 +245,7 @@ uint32_t torus_health_component(struct torus_health *h, uint32_t node)
 
 /* --- changes --------------------------------------------------------------- */
 
-/* So that nothing can fail half-way. */
+/* Makes room for another fault, before a change, which then cannot fail. */
 static int reserve_fault(struct torus_health *h)
 {
 	uint32_t room = h->room ? 2 * h->room : 64;
@@ -273,7 +272,7 @@ static void fault_remove(struct torus_health *h, const struct torus_cable *c)
 		}
 }
 
-/* All nodes of the ring of @node learn whether it is hurt. */
+/* Sets for all nodes of the ring of @node whether one of its cables is excluded. */
 static void hurt_set(struct torus_health *h, uint32_t node, const struct torus_coords *at,
 		     unsigned int d)
 {
@@ -287,7 +286,7 @@ static void hurt_set(struct torus_health *h, uint32_t node, const struct torus_c
 		h->hurt[d][node / 64] ^= 1ull << node % 64;
 }
 
-/* Brings the cable in line with what its ends say. Return: whether it changed. */
+/* Updates the state of a cable from the exclusions of its ends. Return: true if it changed. */
 static bool update_cable(struct torus_health *h, const struct torus_cable *c)
 {
 	unsigned int n = h->shape.ndims, d = c->dim;

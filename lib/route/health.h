@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The usable parts of a torus: one bit for each cable, the cables of a ring side by
- * side, so that a straight run of hops is checked by a look at a word or two.
+ * The usable cables of a torus: one bit for each cable, with the cables of a ring in consecutive
+ * bits, so that a straight segment of hops is checked in one or two words.
  */
 #ifndef LIB_ROUTE_HEALTH_H
 #define LIB_ROUTE_HEALTH_H
@@ -13,17 +13,24 @@
 
 /**
  * struct torus_health - a torus and its exclusions
- * @stride: difference of node ids between neighbours along a dimension
- * @said: for each node, the ports that it says must not be used
- * @cut: for each dimension the rings, @words each; bit i of a ring: the cable
- *	from position i to the next one is excluded by one end or both
- * @ring: number of a node's ring in dimension d: sum of its coordinates j times
- *	@ring[d][j]
- * @hurt: for each dimension one bit a node, and a word more: some cable of its ring
- *	along that dimension is excluded
- * @fault: the excluded cables, each once, in no order
- * @label, @labelled: component of each node, made when first asked for
- * @mark, @round, @queue: of searches over nodes; @round is the present one's
+ * @shape: of the torus
+ * @nodes: number of nodes
+ * @stride: for each dimension, difference of node ids between neighbours
+ * @said: for each node, mask of the ports that it excludes
+ * @cut: for each dimension, the bits of all rings, @words words each; bit i of a ring is set if the
+ *	cable from position i to the next is excluded by one end or both
+ * @words: for each dimension, words of a ring
+ * @ring: number of a node's ring in dimension d: sum over j of coordinate j times @ring[d][j]
+ * @hurt: for each dimension, a bit for each node, and a spare word; set if a cable of the node's
+ *	ring along that dimension is excluded
+ * @fault: the excluded cables, each once, in any order
+ * @nfaults: their number
+ * @room: entries of @fault that are allocated
+ * @label: lowest node id of each node's component, if @labelled
+ * @labelled: @label is valid; set when a component is first asked for, cleared by changes
+ * @mark: for each node, the last search that reached it
+ * @round: number of the present search
+ * @queue: nodes to visit in the present search
  */
 struct torus_health {
 	struct torus_shape shape;
@@ -43,48 +50,50 @@ struct torus_health {
 	uint32_t round;
 };
 
-/** lt_hurt() - whether a cable is excluded of the ring that @node is in along @d */
+/** lt_hurt() - Return: true if a cable of @node's ring along @d is excluded */
 static inline bool lt_hurt(const struct torus_health *h, uint32_t node, unsigned int d)
 {
 	return h->hurt[d][node / 64] >> node % 64 & 1;
 }
 
-/** lt_hurt_word() - the same of 64 nodes from @node on, of which the last may be none */
+/** lt_hurt_word() - Return: the same for 64 nodes from @node on; beyond the last: undefined */
 static inline uint64_t lt_hurt_word(const struct torus_health *h, uint32_t node, unsigned int d)
 {
 	const uint64_t *word = h->hurt[d] + node / 64;
 
-	/* In two steps, for a shift by 64 is none. */
+	/* Shifts in two steps, because a shift by 64 is undefined. */
 	return word[0] >> node % 64 | word[1] << 1 << (63 - node % 64);
 }
 
-/** lt_run_ok() - whether @hops hops along @dir from @at cross healthy cables only */
+/** lt_run_ok() - Return: true if all cables of @hops hops along @dir from @at are healthy */
 bool lt_run_ok(const struct torus_health *h, const struct torus_coords *at,
 	       unsigned int dir, unsigned int hops);
 
-/** lt_reach() - hops along @dir from @at to the first excluded cable; its size: there is none */
+/** lt_reach() - Return: hops along @dir from @at to the first excluded cable; ring size: none is */
 unsigned int lt_reach(const struct torus_health *h, const struct torus_coords *at,
 		      unsigned int dir);
 
-/** lt_isolated() - a node that no healthy cable reaches */
+/** lt_isolated() - Return: true if no cable of @node is healthy */
 bool lt_isolated(const struct torus_health *h, uint32_t node);
 
 /**
- * lt_apart() - whether two nodes are in different components
- * Return: 0, 1 or -ENOMEM.
+ * lt_apart() - find out if two nodes are in different components
+ * Return: 1 if they are, 0 if not, or -ENOMEM.
  */
 int lt_apart(struct torus_health *h, uint32_t a, uint32_t b);
 
 /**
- * lt_spread() - a breadth-first search over healthy cables
+ * lt_spread() - breadth-first search over healthy cables
+ * @h: the torus
  * @from: where it begins
- * @shell: called with the nodes of each distance from 1 on; nonzero ends it
- * Return: what @shell returned, 0 if it never ended the search, -ENOMEM.
+ * @shell: called with the nodes of each distance from 1 on; nonzero ends the search
+ * @arg: argument of @shell
+ * Return: what @shell returned; 0 if it never ended the search; -ENOMEM.
  */
 int lt_spread(struct torus_health *h, uint32_t from,
 	      int (*shell)(void *arg, const uint32_t *node, uint32_t n), void *arg);
 
-/* The far end of a cable and its port there. */
+/* Moves @at one hop along @dir. Return: the id of the node there. */
 static inline uint32_t lt_step(const struct torus_health *h, struct torus_coords *at,
 			       uint32_t node, unsigned int dir)
 {
@@ -92,7 +101,7 @@ static inline uint32_t lt_step(const struct torus_health *h, struct torus_coords
 	uint16_t c = at->c[d], size = h->shape.size[d];
 
 	at->c[d] = (uint16_t)(dir < n ? (c + 1u < size ? c + 1u : 0u) : (c ? c : size) - 1u);
-	/* Unsigned wrap-around is meant: the sum is what counts. */
+	/* The difference may wrap around; the sum is right modulo 2^32. */
 	return node + ((uint32_t)at->c[d] - c) * h->stride[d];
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The rows of the fault-free torus, composed: the direction bits of a row are
- * the sum of one choice a dimension, which depends on that dimension's two
- * coordinates and, in a tie, on the parity of the destination's coordinates above
- * it. So a line of dimension 0 is one of two templates plus what is above.
+ * Composes the rows of the fault-free torus. The direction bits of a row are the sum of one choice
+ * for each dimension, which depends on the two coordinates in that dimension and, in a tie, on the
+ * parity of the destination's coordinates above it. So the rows of a line along dimension 0 are one
+ * of two templates plus the bits of the other dimensions.
  */
 #include "plain.h"
 #include "search.h"
@@ -11,9 +11,9 @@
 #define BIT_OF(dir) ((1ull << TORUS_ROW_DIR_SHIFT | 1ull << TORUS_ROW_ADAPT_SHIFT) << (dir))
 
 /**
- * struct plain - a table in the making
- * @odd: parity of the source's coordinates up to and with each dimension
- * @line: rows along dimension 0, for both parities of the coordinates above
+ * struct plain - rows that are being composed
+ * @odd: for each dimension, parity of the sum of the source's coordinates up to it
+ * @line: rows of a line along dimension 0, for both parities of the coordinates above it
  */
 struct plain {
 	const struct torus_health *h;

@@ -4,7 +4,7 @@
 
 #include "health.h"
 
-/** lt_plain_rows() - all rows of node @from, at @at, of the fault-free torus */
+/** lt_plain_rows() - compute all rows of node @from, at @at, as if no cable were excluded */
 void lt_plain_rows(const struct torus_health *h, uint32_t from,
 		   const struct torus_coords *at, uint64_t *rows);
 

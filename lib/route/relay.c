@@ -4,8 +4,8 @@
 #include "search.h"
 
 /**
- * struct choice - of a relay for one pair
- * @relay: the best of the present shell; TORUS_NO_NODE: none yet
+ * struct choice - search for the relay of one pair
+ * @relay: the best node at the present distance from the destination; TORUS_NO_NODE: none yet
  */
 struct choice {
 	const struct torus_health *h;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Through which node, if no header reaches the destination.
+ * Selects the relay if no header reaches the destination.
  *
- * The relay is, of the nodes that own rows reach directly, one of those nearest
- * to the destination (hops over healthy cables); of these the one with the
- * shortest own path to it; of these the one with the smallest hash of (from, to,
- * relay), so that sources share the nodes around the destination.
+ * Candidates are the nodes that the source's own rows reach directly. The relay is the candidate
+ * nearest to the destination, in hops over healthy cables; of several, the one to which the source
+ * has the shortest path; of several, the one with the smallest hash of (from, to, relay), so that
+ * sources use different nodes around the destination.
  *
- * The chain ends: a neighbour over a healthy cable is always reached directly,
- * and one of them is nearer to the destination than the node itself. So the relay
- * is nearer than the node is, and so on from relay to relay, whatever rows they
- * choose, as long as all are of the same exclusions.
+ * Claim: chains of relays end if all nodes have the same exclusions. Proof: a node reaches each
+ * neighbour over a healthy cable directly, and one of these neighbours is nearer to the destination
+ * than the node. So the relay is nearer than the node, the relay's relay is nearer still, and so
+ * on. torus_verify() checks it for given rows, tests/unit/test_routes.c for random exclusions.
  */
 #ifndef LIB_ROUTE_RELAY_H
 #define LIB_ROUTE_RELAY_H
@@ -18,9 +18,12 @@
 #include "health.h"
 
 /**
- * lt_relay_row() - a row through a relay
- * @rows: of @from, with all its direct rows as they are to be
- * @row: 0 if the destination is in another component
+ * lt_relay_row() - compute a row with a relay
+ * @h: the torus
+ * @from: source
+ * @to: destination, which no header reaches
+ * @rows: rows of @from; all its direct rows are final
+ * @row: gets the row; 0 if the destination is in another component
  * Return: 0 or -ENOMEM.
  */
 int lt_relay_row(struct torus_health *h, uint32_t from, uint32_t to, const uint64_t *rows,

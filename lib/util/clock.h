@@ -8,7 +8,7 @@
 
 #include "lib/util/times.h"
 
-/** clock_ns() - what @clock shows, in ns */
+/** clock_ns() - Return: time of @clock, ns */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
@@ -17,7 +17,7 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * SEC + (uint64_t)t.tv_nsec;
 }
 
-/** seconds_of() - what @clock shows, in seconds */
+/** seconds_of() - Return: time of @clock, seconds */
 static inline double seconds_of(clockid_t clock)
 {
 	return (double)clock_ns(clock) / (double)SEC;

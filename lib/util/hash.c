@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Open addressing, at most half full: what is looked for stands in a run of full slots. */
+/* Open addressing with linear probing, at most half full. */
 #include <stdlib.h>
 
 #include "lib/util/hash.h"
 
 #define SIZE_MIN 8
 
-/* @value: 1 more than was given; 0: the slot is empty */
+/* @value: the value plus 1; 0: the slot is empty */
 struct hash_slot {
 	uint32_t key, value;
 };
@@ -60,7 +60,7 @@ static uint32_t find_slot(const struct hash *h, uint32_t key, uint32_t value)
 	return i;
 }
 
-/* Those behind it in its run close up, unless they would come before their own place. */
+/* Moves later entries of the run into the gap, except to before the slot that their key selects. */
 void hash_del(struct hash *h, uint32_t key, uint32_t value)
 {
 	uint32_t hole = find_slot(h, key, value), mask = h->size - 1;

@@ -6,25 +6,25 @@
 #include <stdint.h>
 
 /**
- * struct hash - numbers by 32-bit keys, of which several may be equal; all zero: empty
- * Keys must be scattered already. Their order tells nothing.
+ * struct hash - table of 32-bit numbers by 32-bit keys, which may repeat; all zero: empty
+ * Keys must already be hashes. The order of equal keys is undefined.
  */
 struct hash {
 	struct hash_slot *slot;
 	uint32_t size, used;
 };
 
-/** hash_reserve() - make room for @n in all. Return: false if out of memory, and as it was */
+/** hash_reserve() - make room for @n entries. Return: false without memory; @h is unchanged */
 bool hash_reserve(struct hash *h, uint32_t n);
 void hash_free(struct hash *h);
 
-/** hash_put() - there is room */
+/** hash_put() - add an entry, for which there must be room */
 void hash_put(struct hash *h, uint32_t key, uint32_t value);
-/** hash_del(), hash_change() - it is there */
+/* hash_del(), hash_change() - delete an entry, or change its value; it must exist */
 void hash_del(struct hash *h, uint32_t key, uint32_t value);
 void hash_change(struct hash *h, uint32_t key, uint32_t from, uint32_t to);
 
-/** hash_next() - the next @value of @key; *@at begins at 0. Return: false past the last */
+/** hash_next() - get the next @value of @key; *@at begins at 0. Return: false after the last */
 bool hash_next(const struct hash *h, uint32_t key, uint32_t *at, uint32_t *value);
 
 #endif /* UTIL_HASH_H */

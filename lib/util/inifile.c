@@ -23,7 +23,7 @@ void inifile_refuse(struct inifile *file, unsigned int line, const char *fmt, ..
 	file->complain(file->arg, line, text);
 }
 
-/* inih would take the rest of a line too long for its buffer as another line. */
+/* Reads a line for inih, which would take the rest of a line that is too long as another line. */
 static char *next_ini_line(char *buf, int room, void *arg)
 {
 	struct inifile *file = arg;
@@ -40,7 +40,7 @@ static char *next_ini_line(char *buf, int room, void *arg)
 		inifile_refuse(file, file->line, "the line has %zu bytes, allowed are %d", n,
 			       room - 1);
 	} else if (memchr(file->at, '\0', n)) {
-		inifile_refuse(file, file->line, "the line has a NUL byte in it");
+		inifile_refuse(file, file->line, "the line contains a NUL byte");
 	} else {
 		memcpy(buf, file->at, n);
 		buf[n] = '\0';

@@ -12,7 +12,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The digits that @text begins with. -ERANGE: they are more than 64 bits. */
+/* Parses the digits that @text begins with. -EINVAL: there are none; -ERANGE: beyond 64 bits. */
 static int parse_digits(const char *text, const char **end, uint64_t *out)
 {
 	char *stop;
@@ -39,7 +39,7 @@ int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 	return 0;
 }
 
-/* ".25" of @unit; @end is behind the digits. */
+/* Parses a fraction such as ".25". Return: that part of @unit; @end is behind its digits. */
 static uint64_t parse_fraction(const char *text, uint64_t unit, const char **end)
 {
 	uint64_t sum = 0;
@@ -52,7 +52,7 @@ static uint64_t parse_fraction(const char *text, uint64_t unit, const char **end
 	return sum;
 }
 
-/* Nanoseconds of a unit of time; 0: there is no such unit. */
+/* Return: nanoseconds of a unit of time; 0: there is no such unit. */
 static uint64_t time_unit(const char *text)
 {
 	static const struct {
@@ -121,7 +121,7 @@ int rate_parse(const char *text, uint64_t *out)
 	char *end;
 	double v;
 
-	/* strtod() takes "nan", "inf" and hexadecimal, too: whoever types these errs. */
+	/* strtod() also takes "nan", "inf" and hexadecimal numbers, which are errors here. */
 	if (!strspn(text, "0123456789.") || (text[0] == '0' && (text[1] | 32) == 'x'))
 		return -EINVAL;
 	errno = 0;
