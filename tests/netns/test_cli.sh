@@ -163,7 +163,7 @@ watched() {
 # local_nic UP: what the NIC of 1,0 tells without its manager
 local_nic() {
 	[[ $(fabricctl links --local --lab "$lab" --node 1,0 --json |
-		jq -c '[length, all(.local and .name == "n1-0" and .node == [1,0]), map(select(.state == "up")) | length]') == "[4,true,$1]" ]] &&
+		jq -c '[length, all(.local and .name == "n1-0" and .node == [1,0]), (map(select(.state == "up")) | length)]') == "[4,true,$1]" ]] &&
 		says 0 "" fabricctl links --local --lab "$lab" --node 1,0 &&
 		fabricctl counters --local --lab "$lab" --node 1,0 | grep '^delivered  '
 }
