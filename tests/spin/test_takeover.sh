@@ -17,6 +17,7 @@ cd "$tmp" || exit 2
 if [[ ${STATES-} == many ]]; then
 	verifier='-DBITSTATE -DNOREDUCE'
 	search='-m100000 -w25 -k2'
+	optimize=-O2
 	expect right 'three nodes, two takeovers, the former root is one' '-DE=3 -DV=2 -DCAND=3'
 	expect right 'three nodes, two takeovers by others' '-DE=3 -DV=2 -DCAND=6'
 	expect right 'four nodes, one takeover' '-DN=4 -DE=2 -DV=2 -DCAND=6'
