@@ -67,10 +67,13 @@ static void actions(struct stage *s)
 /* Nodes that the root asks to obey it do, and say HELLO again. */
 static void promises(struct stage *s)
 {
+	if (!s->asked || s->stubborn)
+		return;
+	s->asked = false;
 	for (int conn = 0; conn < STAGE_JOINERS; conn++) {
 		struct stage_joiner *j = &s->joiner[conn];
 
-		if (!j->known || !j->obeys || s->stubborn)
+		if (!j->known || !j->obeys)
 			continue;
 		j->hello.hello.root_epoch = j->obeys;
 		j->hello.hello.root_guid = s->dev.guid;

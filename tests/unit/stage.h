@@ -63,6 +63,7 @@ struct stage {
 	} err;
 	bool roots;		/* write down whom NICs obey, or are asked to */
 	bool stubborn;		/* others do not do what a claim asks for */
+	bool asked;		/* a claim came back, which @joiner knows */
 	struct stage_joiner joiner[STAGE_JOINERS];
 	bool slow;
 	uint32_t under_way;

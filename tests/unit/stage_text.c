@@ -412,8 +412,10 @@ static void do_send(void *io, int conn, const struct fm_msg *msg)
 
 	if (s->sees)
 		s->sees(conn, msg);
-	if (msg->type == FM_MSG_CLAIM && conn < STAGE_JOINERS)
+	if (msg->type == FM_MSG_CLAIM && conn < STAGE_JOINERS) {
 		s->joiner[conn].obeys = msg->claim.epoch;
+		s->asked = true;
+	}
 	if (msg->type == FM_MSG_CLAIM && !s->roots)
 		return;
 	if (deaf(s, fm_msg_name(msg->type)) || deaf(s, "send "))

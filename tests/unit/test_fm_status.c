@@ -289,7 +289,7 @@ static void test_silent_itself(void **state)
 	t = stage_table(&s, 4, entry);
 	entry[5].state = FM_NODE_SILENT;
 	stage_msg(&s, 1, &t);		/* it is left out, and joins anew */
-	stage_run(&s, 10 * SEC);
+	stage_run(&s, 10 * 1000);
 	assert_int_equal(status().version, 4);
 	assert_int_equal(status().nodes_up, 1);
 	for (unsigned int p = 0; p < 3; p++)
