@@ -164,6 +164,9 @@ static void first_among_others(void **state)
 	m.hello.kept_term = 7;
 	m.hello.kept = 3;
 	asks_for(&m);
+	/* An epoch without a version, as no manager of ours says it, counts as well. */
+	m.hello.kept = 0;
+	asks_for(&m);
 	/* Rows of a root that it does not obey any more. */
 	m = hello(2);
 	m.hello.placed = true;

@@ -379,7 +379,7 @@ static bool is_above(struct fm *fm, const struct fm_hello *h)
 	if (first && history)
 		fm_say(fm, FM_INFO, "root",
 		       "'%s' has rows of a former root: all nodes are asked anew", h->name);
-	if (first && !history && !h->kept)
+	if (first && !history && !h->kept_term)
 		join_anew(fm, fm_epoch_said(h) + 1);
 	else
 		fm_claim_anew(fm, fm_epoch_said(h));
