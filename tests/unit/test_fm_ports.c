@@ -189,11 +189,14 @@ static void set_stalled(struct rnd *r, unsigned int p)
 	note_row(r, p, &was, fm_port_stalled(&fm, p, is));
 }
 
-/* Ports that are opened are no news. */
+/* Opens some of the ports that are up, as a replay does: the row keeps its serial. */
 static void open_some(struct rnd *r)
 {
 	uint16_t mask = (uint16_t)rnd_below(r, 1u << PORTS);
 
+	for (unsigned int p = 0; p < PORTS; p++)
+		if (account[p].row.state != FM_PORT_UP)
+			mask &= (uint16_t)~(1u << p);
 	fm_ports_opened(&fm, mask);
 	for (unsigned int p = 0; p < PORTS; p++)
 		if (mask & 1u << p) {

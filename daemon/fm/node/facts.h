@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Plain facts of a node: one file writes each, many read it. */
+/* Plain facts of a node: each is written by one file and read by many. */
 #ifndef FM_FACTS_H
 #define FM_FACTS_H
 
@@ -11,7 +11,13 @@
 
 struct fm_book;
 
-/** struct fm_led - the root that has welcomed this node last, and when; @guid 0: none (follow.c) */
+/**
+ * struct fm_led - the root that welcomed this node last (follow.c)
+ * @guid: of that root; 0: no root has welcomed this node yet
+ * @epoch: in which it led then
+ * @since: when it first welcomed this node in that epoch
+ * @address: its service address
+ */
 struct fm_led {
 	uint64_t guid;
 	uint64_t epoch;
@@ -20,10 +26,10 @@ struct fm_led {
 };
 
 /**
- * struct fm_kept - the table that was kept last, as it was found, or as another node has it
- *	(keep.c)
- * @book: NULL: there is none
- * @term, @version, @open, @line: of it; @root: GUID of the root that made it, 0: not known
+ * struct fm_kept - the latest table known from a disk, of this node or of another one (keep.c)
+ * @book: its nodes; NULL: no kept table is known
+ * @term, @version, @open, @line: of that table
+ * @root: GUID of the root that made it; 0: not known
  */
 struct fm_kept {
 	struct fm_book *book;
@@ -34,19 +40,19 @@ struct fm_kept {
 
 /**
  * struct fm_table - the exclusion table as this node has it (table.c)
- * @entry, @closed: of @book
- * @news: nodes whose entries changed since the rows followed last (rows.c)
- * @nnews: of them; more than FM_NEWS_MAX: not listed
+ * @entry, @closed: those of @book
+ * @news: nodes whose entries changed since the rows were last brought up to date (rows.c)
+ * @nnews: number of @news; more than FM_NEWS_MAX: @news does not list them
  */
 struct fm_table {
 	uint64_t term, root_guid;	/* of the root that made it */
 	uint64_t version;	/* 0: none */
 	struct torus_shape shape;
 	uint8_t open;
-	bool pause;		/* all rows are to be on hold */
+	bool pause;		/* all rows go on hold: the next table may have another shape */
 	struct fm_voters voters;
 	struct fm_line line;
-	uint8_t clean;		/* mask of colours without packets, as the root told last */
+	uint8_t clean;		/* mask of colours without packets, as the root reported last */
 	uint32_t nodes;
 	struct fm_book *book;
 	struct fm_entry *entry;

@@ -3,31 +3,36 @@
  * DOC: lag
  *
  * A manager that gets too little processor time handles messages late. It must not take its own
- * delay for the silence of others: it would leave a parent or a root that lives, and join again,
- * which costs all nodes more processor time than before. In a fabric whose managers share
- * processors (a lab), or at a root that has too many messages, this would never end.
+ * delay for the silence of others. If it did, it would leave a parent or a root that lives, and
+ * join again, which costs all nodes still more processor time. Where many managers share
+ * processors (a lab), or where a root has too many messages, this would never end.
  *
- * So each manager measures by how much its timer is late. Messages are handled as late as that. An
- * answer from another node may have to wait four times: the connection, the question, the answer,
- * and what it leads to. All waits for others are so much longer while this manager is late. It
- * halves its measure once in a keep-alive. Lifeguard has the same idea for memberlist, by HashiCorp
- * (A. Dadgar, J. Phillips, J. Currey: Lifeguard: Local health awareness for more accurate failure
- * detection, 2018).
+ * So each manager measures its lag: how late its timer is handled. It assumes that messages are
+ * handled equally late. An exchange with another node is delayed up to four times: by the
+ * connection, the question, the answer, and the reaction to it. So all waits for other nodes are
+ * extended by four times the lag (fm_lag_answer()). The measured lag halves once in each
+ * keep-alive. Lifeguard does the same for HashiCorp's memberlist (A. Dadgar, J. Phillips,
+ * J. Currey: Lifeguard: Local health awareness for more accurate failure detection, 2018).
  *
- * A manager that was stopped for longer, as by a debugger, is not late: what it knows is old. Others
- * have left it meanwhile, and it does not wait for them. It is stopped once, and on time afterwards.
- * One that gets too little time may be late by as much, but it was late before, or is so again the
- * next time.
+ * A process that was stopped, for example by a debugger, has no lag, though its timer is very late:
+ * its state is out of date, other nodes have left it meanwhile, and it must not wait for them. The
+ * two cases differ before and after: a stopped process is late once and on time again afterwards,
+ * while a process that lacks processor time was late before, or is late again the next time.
+ *
+ * Tests: tests/unit/test_lag.c, tests/sim/test_scarce.c.
  */
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
 
 #define LATE_MAX (2 * SEC)
-#define ON_TIME 8	/* so many in resend: an ordinary delay of timers */
-#define PASSES 4
+#define ON_TIME 8	/* resend / ON_TIME: a delay below this is normal for a timer */
+#define PASSES 4	/* delays in one exchange: see above */
 
-/* Return: true if it is @late because it was stopped, and not because it gets too little time. */
-static bool was_stopped(struct fm *fm, uint64_t late)
+/*
+ * Notes a delay of @late ns. Return: true if the process was stopped for so long, and does not
+ * merely lack processor time.
+ */
+static bool note_stop(struct fm *fm, uint64_t late)
 {
 	bool before = fm->stopped;
 
@@ -41,7 +46,7 @@ bool fm_lag_note(struct fm *fm)
 	uint64_t least = fm->cfg.resend / ON_TIME;
 
 	fm->alarm = NEVER;
-	if (late < least || was_stopped(fm, late))
+	if (late < least || note_stop(fm, late))
 		late = 0;
 	if (late >= fm->lag) {
 		fm->lag = late;

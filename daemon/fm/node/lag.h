@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How late this manager is, because it gets too little processor time. */
+/* The lag of this manager: how late it handles events for lack of processor time. */
 #ifndef FM_LAG_H
 #define FM_LAG_H
 
@@ -9,13 +9,13 @@
 struct fm;
 
 /**
- * fm_lag_note() - the timer is handled that was due at fm->alarm
- * Return: true if waits end earlier than before.
+ * fm_lag_note() - measure the lag, when the timer that was due at fm->alarm is handled
+ * Return: true if the lag fell, so waits end earlier than before.
  */
 bool fm_lag_note(struct fm *fm);
-/** fm_lag_late() - how late a message may be handled here */
+/** fm_lag_late() - Return: the lag in ns: how late a message may be handled here */
 uint64_t fm_lag_late(const struct fm *fm);
-/** fm_lag_answer() - how much longer than usual to wait for the answer of another node */
+/** fm_lag_answer() - Return: by how many ns to extend the wait for an answer of another node */
 uint64_t fm_lag_answer(const struct fm *fm);
 
 #endif /* FM_LAG_H */

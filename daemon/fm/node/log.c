@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Output for people: lines for the log, and the list of problems
- * that stand until they are gone. A problem is logged when it begins and when
- * it ends, not while it lasts.
+ * Output for people: log lines, and the list of present problems. A problem is logged when it
+ * begins and when it ends, not while it lasts.
  *
- * A neighbour, or a cable that is half broken, can make a problem begin and end as often as it
- * likes. So a problem is remembered by its kind and key after it has ended, too: its first line is
- * logged at once, the next not before GAP_MIN has passed, and this gap doubles with each line up
- * to GAP_MAX. A problem that stands when its gap is over, and has not been logged with its present
- * text, is logged then; one that stood meanwhile is only counted. An end is logged if the
- * beginning was. A problem that has not come for FORGET is treated as new.
+ * A neighbour, or a bad cable, can make a problem begin and end many times a second. So the log
+ * limits the rate of each problem, which it remembers by kind and key after its end. The first
+ * line is logged at once, the next one not before GAP_MIN has passed, and this gap doubles with
+ * each line up to GAP_MAX. If a problem is present when its gap is over, and its present text has
+ * not been logged, it is logged then. A problem that began and ended within the gap is only
+ * counted. An end is logged if the beginning was. After FORGET without the problem, its gap is
+ * reset.
  *
- * If there are more problems than the list has room for, the others wait (spare.c): they are counted,
- * and the oldest of them gets the place of the next one that ends.
+ * Problems beyond the capacity of the list wait in spare.c. When a problem of the list ends, the
+ * oldest of them takes its place.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,18 +23,20 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/spare.h"
 #include "daemon/fm/status.h"
+#include "lib/deps/invariant.h"
 
 #define GAP_MIN (1000 * MS)
 #define GAP_MAX (600 * 1000 * MS)
 #define FORGET (3600 * 1000 * MS)
 
 /**
- * struct trouble - a problem that stands, or that stood
- * @open: a line of it was logged, and not that it is over
- * @unsaid: it stands, and has not been logged as it stands
- * @missed: how often it was not logged since the last line, this time included
+ * struct trouble - a present or past problem
+ * @mark: fm_problems_sweep() ends it, unless it is set again before
+ * @open: its beginning was logged, its end was not
+ * @unsaid: it is present, and its present text has not been logged
+ * @missed: how often it began or changed without a log line since the last line
  * @said: when it was logged last
- * @gap: from then until it may be logged again
+ * @gap: time from @said until it may be logged again
  * @until: when it ends by itself; 0: it does not
  */
 struct trouble {
@@ -46,8 +48,9 @@ struct trouble {
 };
 
 /**
- * struct fm_problems - the first @n stand; of the others it is known when they were logged
- * @spares: they stand, too, but are not logged
+ * struct fm_problems - present problems first, then past ones
+ * @n: how many are present; @known: present and past ones; @room: allocated
+ * @spares: further present ones, which are not logged
  */
 struct fm_problems {
 	struct trouble *trouble;
@@ -98,8 +101,8 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 	write_line(fm, level, kind, text);
 }
 
-/* Among the problems that stand and those that stood. */
-static int problem_find(const struct fm *fm, const char *kind, uint64_t key)
+/* Finds a present or past problem. Return: its number, or -1. */
+static int find_trouble(const struct fm *fm, const char *kind, uint64_t key)
 {
 	for (unsigned int i = 0; i < fm->problems->known; i++)
 		if (fm->problems->trouble[i].key == key &&
@@ -108,25 +111,29 @@ static int problem_find(const struct fm *fm, const char *kind, uint64_t key)
 	return -1;
 }
 
-/* Finds the problem to be replaced: the one that was logged longest ago. */
-static struct trouble *trouble_replace(struct fm_problems *p)
+/* Finds the past problem to be replaced: the one that was logged longest ago. */
+static struct trouble *find_oldest(struct fm_problems *p)
 {
 	struct trouble *oldest = &p->trouble[p->n];
 
+	invariant(p->n < p->known);
 	for (unsigned int i = p->n; i < p->known; i++)
 		if (p->trouble[i].said < oldest->said)
 			oldest = &p->trouble[i];
 	return oldest;
 }
 
-/* Most machines never have any. Return: one that does not stand yet; NULL: no room, no memory. */
-static struct trouble *trouble_add(struct fm_problems *p, const char *kind, uint64_t key)
+/*
+ * Adds a past problem, or replaces the oldest. The list grows on demand, because most machines
+ * have no problems. Return: NULL: no memory.
+ */
+static struct trouble *add_trouble(struct fm_problems *p, const char *kind, uint64_t key)
 {
 	unsigned int room = p->room ? 2 * p->room : 2;
 	struct trouble *t;
 
 	if (p->known == FM_PROBLEMS_KNOWN) {
-		t = trouble_replace(p);
+		t = find_oldest(p);
 	} else {
 		if (p->known == p->room) {
 			t = realloc(p->trouble, room * sizeof(*t));
@@ -142,18 +149,20 @@ static struct trouble *trouble_add(struct fm_problems *p, const char *kind, uint
 	return t;
 }
 
-/* Puts @t in the place of trouble @i, and that one in the place of @t. Return: where @t is now. */
-static struct trouble *trouble_swap(struct fm_problems *p, struct trouble *t, unsigned int i)
+/* Exchanges @t with number @i. Return: number @i, which is now what @t was. */
+static struct trouble *swap_trouble(struct fm_problems *p, struct trouble *t, unsigned int i)
 {
 	struct trouble other = p->trouble[i];
 
+	invariant(i < p->known && t >= p->trouble && t < p->trouble + p->known);
 	p->trouble[i] = *t;
 	*t = other;
 	return &p->trouble[i];
 }
 
-static void trouble_say(struct fm *fm, struct trouble *t, unsigned int missed)
+static void log_trouble(struct fm *fm, struct trouble *t, unsigned int missed)
 {
+	invariant(fm->now >= t->said + t->gap);
 	if (missed)
 		fm_say(fm, FM_ERROR, t->problem.kind, "%s (said %u time%s more meanwhile)",
 		       t->problem.text, missed, missed == 1 ? "" : "s");
@@ -166,25 +175,28 @@ static void trouble_say(struct fm *fm, struct trouble *t, unsigned int missed)
 	t->said = fm->now;
 }
 
-/* It begins, or becomes another: it is logged, or counted. */
-static void trouble_begin(struct fm *fm, struct trouble *t)
+/* A problem has begun, or has a new text: logs it, or counts it if its gap is not over. */
+static void begin_trouble(struct fm *fm, struct trouble *t)
 {
 	if (fm->now >= t->said + FORGET)
 		t->gap = t->missed = 0;
 	if (fm->now >= t->said + t->gap) {
-		trouble_say(fm, t, t->missed);
+		log_trouble(fm, t, t->missed);
 	} else {
 		t->unsaid = true;
 		t->missed++;
 	}
 }
 
-/* It stands, with that text. There is room for it, or it stands already. */
-static struct trouble *problem_put(struct fm *fm, const char *kind, uint64_t key, const char *text)
+/*
+ * Makes a problem present, with that text. The list has room, or it is present already.
+ * Return: NULL: no memory.
+ */
+static struct trouble *put_problem(struct fm *fm, const char *kind, uint64_t key, const char *text)
 {
 	struct fm_problems *p = fm->problems;
-	int i = problem_find(fm, kind, key);
-	struct trouble *t = i < 0 ? trouble_add(p, kind, key) : &p->trouble[i];
+	int i = find_trouble(fm, kind, key);
+	struct trouble *t = i < 0 ? add_trouble(p, kind, key) : &p->trouble[i];
 	bool stands = i >= 0 && (unsigned int)i < p->n;
 
 	if (!t)
@@ -194,15 +206,16 @@ static struct trouble *problem_put(struct fm *fm, const char *kind, uint64_t key
 		return t;
 	snprintf(t->problem.text, sizeof(t->problem.text), "%s", text);
 	if (!stands)
-		t = trouble_swap(p, t, p->n++);
-	trouble_begin(fm, t);
+		t = swap_trouble(p, t, p->n++);
+	invariant(p->n <= p->known && p->n <= FM_PROBLEMS_MAX);
+	begin_trouble(fm, t);
 	return t;
 }
 
-/* Return: true if it is among those that are listed. */
+/* Return: true if the problem is present and in the list. */
 static bool is_listed(const struct fm *fm, const char *kind, uint64_t key)
 {
-	int i = problem_find(fm, kind, key);
+	int i = find_trouble(fm, kind, key);
 
 	return i >= 0 && (unsigned int)i < fm->problems->n;
 }
@@ -219,10 +232,10 @@ void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *f
 	if (p->n == FM_PROBLEMS_MAX && !is_listed(fm, kind, key))
 		fm_spare_put(&p->spares, kind, key, text);
 	else
-		problem_put(fm, kind, key, text);
+		put_problem(fm, kind, key, text);
 }
 
-/* A place is free: the problem that has waited longest gets it. */
+/* Moves the problem that has waited longest into the list, which has room. */
 static void take_spare(struct fm *fm)
 {
 	struct fm_spare spare;
@@ -230,7 +243,7 @@ static void take_spare(struct fm *fm)
 
 	if (!fm_spare_take(&fm->problems->spares, &spare))
 		return;
-	t = problem_put(fm, spare.kind, spare.key, spare.text);
+	t = put_problem(fm, spare.kind, spare.key, spare.text);
 	if (t) {
 		t->mark = spare.mark;
 		t->until = spare.until;
@@ -238,32 +251,33 @@ static void take_spare(struct fm *fm)
 	free(spare.text);
 }
 
-/* The last of those that stand takes its place. */
-static void problem_drop(struct fm *fm, unsigned int i)
+/* Ends number @i of the list. The last one of the list takes its number. */
+static void end_problem(struct fm *fm, unsigned int i)
 {
 	struct trouble *t = &fm->problems->trouble[i];
 
+	invariant(i < fm->problems->n);
 	if (t->open)
 		fm_say(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
 	t->open = t->unsaid = false;
 	t->until = 0;
-	trouble_swap(fm->problems, t, --fm->problems->n);
+	swap_trouble(fm->problems, t, --fm->problems->n);
 	take_spare(fm);
 }
 
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
 {
-	int i = problem_find(fm, kind, key);
+	int i = find_trouble(fm, kind, key);
 
 	if (i >= 0 && (unsigned int)i < fm->problems->n)
-		problem_drop(fm, (unsigned int)i);
+		end_problem(fm, (unsigned int)i);
 	else
 		fm_spare_clear(&fm->problems->spares, kind, key);
 }
 
 void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t until)
 {
-	int i = problem_find(fm, kind, key);
+	int i = find_trouble(fm, kind, key);
 
 	if (i >= 0 && (unsigned int)i < fm->problems->n)
 		fm->problems->trouble[i].until = until;
@@ -278,11 +292,11 @@ void fm_problems_due(struct fm *fm)
 		struct trouble *t = &fm->problems->trouble[i];
 
 		if (t->until && fm->now >= t->until) {
-			problem_drop(fm, i);	/* another is in its place */
+			end_problem(fm, i);	/* number @i is another one now */
 			continue;
 		}
 		if (t->unsaid && fm->now >= t->said + t->gap)
-			trouble_say(fm, t, t->missed - 1);
+			log_trouble(fm, t, t->missed - 1);
 		i++;
 	}
 }
@@ -312,11 +326,12 @@ void fm_problems_mark(struct fm *fm, const char *kind)
 
 void fm_problems_sweep(struct fm *fm, const char *kind)
 {
-	fm_spares_sweep(&fm->problems->spares, kind);	/* first: none of them gets a place now */
+	/* Spares first: otherwise a marked one could get the place of one that ends below. */
+	fm_spares_sweep(&fm->problems->spares, kind);
 	for (unsigned int i = fm->problems->n; i-- > 0;)
 		if (fm->problems->trouble[i].mark &&
 		    !strcmp(fm->problems->trouble[i].problem.kind, kind))
-			problem_drop(fm, i);
+			end_problem(fm, i);
 }
 
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Output for people: lines for the log, and problems that stand. */
+/* Output for people: log lines, and the list of present problems. */
 #ifndef FM_LOG_H
 #define FM_LOG_H
 
@@ -8,27 +8,34 @@
 
 #include "daemon/fm/fm.h"
 
-#define FM_PROBLEMS_MAX 64			/* that stand and are listed */
-#define FM_PROBLEMS_KNOWN (2 * FM_PROBLEMS_MAX)	/* with those that stood */
+#define FM_PROBLEMS_MAX 64			/* length of the list of present problems */
+#define FM_PROBLEMS_KNOWN (2 * FM_PROBLEMS_MAX)	/* present and past problems in memory */
 
-/* A machine begins, without problems. Return: false: no memory. */
+/** fm_problems_new() - an empty list, by fm_new(). Return: false: no memory */
 bool fm_problems_new(struct fm *fm);
 void fm_problems_free(struct fm *fm);
-/* How many stand and are listed; the others are counted by fm_problems_more() of status.h. */
+/** fm_problems_count() - length of the list; fm_problems_more() of status.h counts the others */
 unsigned int fm_problems_count(const struct fm *fm);
 
+/** fm_say() - write one log line */
 void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/** fm_problem_set() - the problem (@kind, @key) is present, with that text, until it is cleared */
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/** fm_problem_clear() - the problem is gone; nothing happens if it was not present */
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key);
-/* If it stands, it ends at @until by itself; told again before it is over, it stands as long. */
+/** fm_problem_limit() - if the problem is present, it ends at @until by itself */
 void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t until);
-/* Those of @kind not set again between the two calls are cleared. */
+/**
+ * fm_problems_mark(), fm_problems_sweep() - bracket a new evaluation of all problems of @kind
+ *
+ * Sweep clears those that were not set again since mark.
+ */
 void fm_problems_mark(struct fm *fm, const char *kind);
 void fm_problems_sweep(struct fm *fm, const char *kind);
 
-/* Problems that could not be logged yet, and those that end by themselves. */
+/** fm_problems_due() - log problems whose gap is over, and end those whose time is over */
 void fm_problems_due(struct fm *fm);
 uint64_t fm_problems_expiry(const struct fm *fm);
 

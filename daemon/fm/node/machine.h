@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The machine: what joins the parts of a node. Each part has a function for every event that it
- * cares about, one that runs what is due, and one that says when that will be.
+ * The machine: the struct that joins the parts of a node. Each part has a function for every event
+ * that concerns it, a function that runs what is due, and one that returns when that will be.
  */
 #ifndef FM_MACHINE_H
 #define FM_MACHINE_H
@@ -15,28 +15,28 @@
 
 struct fm_root;
 
-/* Facts that many parts use stand here. What a part keeps for itself, only its own file knows. */
+/* Here are the facts that many parts use. Each part keeps its other state in a private struct. */
 struct fm {
 	struct fm_config cfg;
 	struct fm_ops ops;
 	void *io;
 	uint64_t now, random;
-	uint64_t wall, wall_at;	/* the time of day in seconds when it was told last, and when; 0: never */
-	uint64_t rootless;	/* since when it has had no root, as long as it has none */
+	uint64_t wall, wall_at;	/* last fm_clock(): the time of day in s, and when; 0: none yet */
+	uint64_t rootless;	/* since when it has known no root; of use while it knows none */
 
 	/* the NIC */
 	uint64_t guid;
 	uint32_t epoch, relay_packets;	/* @relay_packets: 0: not known */
 	unsigned int nports;
-	bool is_root, placed, jumper;	/* @is_root: or asks to be */
+	bool is_root, placed, jumper;	/* @is_root: it is root, or asks to be root */
 	struct torus_shape shape;
 	struct torus_coords coords;
 	uint32_t node;
-	uint64_t *rows, applied; /* as they stand in the NIC */
-	uint32_t nrows, relayed;	/* @relayed: those through relays */
+	uint64_t *rows, applied; /* the rows that the NIC has, and their version */
+	uint32_t nrows, relayed;	/* @relayed: how many of them lead through relays */
 	struct torus_health *health;
-	struct torus_routes *routes;	/* what the table asks for; NULL before the first */
-	bool merged;		/* @rows are those of @routes, and holds */
+	struct torus_routes *routes;	/* rows of the table; NULL: not computed yet */
+	bool merged;		/* @rows are those of @routes, some of them with HOLD */
 	struct fm_writing *writing;
 	struct torus_park park;
 	struct fm_nic *nic;
@@ -44,16 +44,16 @@ struct fm {
 	struct fm_squares *squares;
 	struct fm_wave *wave;
 	struct fm_row row;
-	struct fm_base base;	/* packets missing for good, as the root told last */
+	struct fm_base base;	/* packets missing for good, as the root reported last */
 
 	unsigned int ndims;	/* of the fabric; 0 while unknown */
 	uint16_t size[TORUS_MAX_DIMS];
-	bool have_root, have_position, cabled, lonely; /* some port had a cable; said: no root */
+	bool have_root, have_position, cabled, lonely; /* some port had a cable; it misses a root */
 	int32_t position[TORUS_MAX_DIMS];
 	uint64_t root_guid, root_epoch;
-	uint64_t term;		/* epoch of the root that it has joined, or in which it claims */
-	uint64_t cut_off;	/* since when there is no way to the root; 0: there is */
-	bool root_asks, root_lost, said_lost; /* not root yet; no way to it now; neighbours know */
+	uint64_t term;		/* epoch of the root that it has joined, or that it claims */
+	uint64_t cut_off;	/* since when no connection leads to the root; 0: one does */
+	bool root_asks, root_lost, said_lost;	/* it only asks; does not answer; Inits said so */
 	struct fm_led led;
 	struct fm_candidate *candidate;
 	struct fm_following *following;
@@ -70,10 +70,10 @@ struct fm {
 	struct fm_reports *reports;
 	struct fm_member *member;
 	struct fm_task *task;
-	struct fm_root *root;	/* NULL on all nodes but the root */
+	struct fm_root *root;	/* NULL on each node that neither is root nor asks to be */
 	struct fm_problems *problems;
-	uint64_t alarm, lag, lag_at;	/* when its timer is due; by how much it was late, then (lag.c) */
-	unsigned int stopped, rolls;	/* late as if stopped; all asked anew, since a version */
+	uint64_t alarm, lag, lag_at;	/* when its timer is due; its lag, and since when (lag.c) */
+	unsigned int stopped, rolls;	/* (lag.c); how often all were asked anew since a version */
 };
 
 #endif /* FM_MACHINE_H */

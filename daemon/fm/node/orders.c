@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Orders of the administrator, beside the masks of excluded ports: a mask alone decides what is
- * excluded, an order only tells about it. So a lack of memory, or a manager of an earlier release
- * that leaves orders out, costs the record and never the exclusion.
+ * Orders of the administrator, beside the masks of excluded ports. The mask alone decides what is
+ * excluded; an order only describes it. So if memory is lacking, or if a manager of an earlier
+ * release leaves orders out, the description is lost and never the exclusion.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/random.h"
+#include "lib/deps/invariant.h"
 
 static bool is_before(const struct fm_order *o, uint32_t node, uint16_t ports)
 {
@@ -32,15 +33,20 @@ static uint32_t find_place(const struct fm_orders *s, uint32_t node, uint16_t po
 	return low;
 }
 
-static void cut(struct fm_orders *s, uint32_t i)
+static void remove_order(struct fm_orders *s, uint32_t i)
 {
+	invariant(i < s->n);
 	memmove(&s->of[i], &s->of[i + 1], (--s->n - i) * sizeof(*s->of));
 }
 
-static bool insert(struct fm_orders *s, const struct fm_order *o)
+/* Inserts an order whose ports have no other one. Return: false: no memory. */
+static bool insert_order(struct fm_orders *s, const struct fm_order *o)
 {
 	uint32_t i = find_place(s, o->node, o->ports);
 
+	invariant(o->ports && s->n <= s->room);
+	invariant(!i || s->of[i - 1].node < o->node || !(s->of[i - 1].ports & o->ports));
+	invariant(i == s->n || s->of[i].node > o->node || !(s->of[i].ports & o->ports));
 	if (s->n == s->room) {
 		uint32_t room = 2 * s->room + 4;
 		struct fm_order *of = realloc(s->of, room * sizeof(*of));
@@ -55,7 +61,7 @@ static bool insert(struct fm_orders *s, const struct fm_order *o)
 	return true;
 }
 
-/* An order that loses its lowest port may belong to another place among those of its node. */
+/* An order that loses its lowest port may have to move behind others of its node. */
 void fm_orders_drop(struct fm_orders *s, uint32_t node, uint16_t ports)
 {
 	uint32_t i = find_place(s, node, 1);
@@ -67,10 +73,10 @@ void fm_orders_drop(struct fm_orders *s, uint32_t node, uint16_t ports)
 			i++;
 			continue;
 		}
-		cut(s, i);
+		remove_order(s, i);
 		o.ports &= (uint16_t)~ports;
 		if (o.ports)
-			insert(s, &o);	/* there is room: one was cut */
+			insert_order(s, &o);	/* needs no memory: one was removed */
 	}
 }
 
@@ -79,7 +85,7 @@ bool fm_orders_put(struct fm_orders *s, const struct fm_order *o)
 	if (!o->ports)
 		return true;
 	fm_orders_drop(s, o->node, o->ports);
-	return insert(s, o);
+	return insert_order(s, o);
 }
 
 bool fm_orders_merge(struct fm_orders *s, const struct fm_order *o)
@@ -90,7 +96,7 @@ bool fm_orders_merge(struct fm_orders *s, const struct fm_order *o)
 	     had = fm_orders_next(s, had))
 		if (had->since >= o->since)
 			new.ports &= (uint16_t)~had->ports;
-	new.ends = 0;	/* it is of another root */
+	new.ends = 0;	/* by the clock of the root that sent it, not of this one */
 	fm_orders_put(s, &new);
 	return new.ports;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ports of this node: what its links are like, as its row tells the root, and when
- * the next Init is due on each.
+ * The ports of this node: the state of each link, which the node's row reports to the root, and
+ * when the next Init is due on each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +11,31 @@
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/wire/init.h"
+#include "lib/deps/invariant.h"
 
 #define INIT_BACKOFF_MAX 20
 
-/** struct fm_port - what this node knows of its own port, and the Init talk on it */
+/**
+ * struct fm_port - a port of this node, and the exchange of Inits on it
+ * @up: the link is up; the following flags begin anew with each session of the link
+ * @said: this node has sent an Init
+ * @told: the neighbour has acknowledged an Init of this node
+ * @moved: the last Init sent is out of date, so an acknowledgement of it does not count
+ * @heard: the neighbour has sent an Init with a place
+ * @stalled: the port is taken down, because the neighbour returned no credits
+ * @last: when the neighbour's last Init came; 0: none has
+ * @next: when this node sends the next Init, if the link is up; NEVER
+ * @sent: when this node sent its last Init
+ * @interval: ns until it is repeated
+ * @session: the present or last session of the link
+ */
 struct fm_port {
 	bool up;
-	bool said;		/* an Init of ours was sent since the link came up */
-	bool told;		/* the neighbour has one */
-	bool moved;		/* this node has other things to tell than its last Init said */
-	bool heard;		/* we have one of its, since the link came up */
-	bool stalled;		/* it is taken down, because the neighbour returned no credits */
-	uint64_t last;		/* when its last Init came; 0: none has */
-	uint64_t next;		/* next Init, if the link is up; NEVER for none */
-	uint64_t sent;		/* last Init */
-	uint64_t interval;
-	uint32_t session;	/* the link's present or last one */
+	bool said, told, moved, heard;
+	bool stalled;
+	uint64_t last;
+	uint64_t next, sent, interval;
+	uint32_t session;
 };
 
 bool fm_ports_new(struct fm *fm)
@@ -50,6 +59,7 @@ bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b)
 
 unsigned int fm_opposite(unsigned int ndims, unsigned int port)
 {
+	invariant(ndims <= TORUS_MAX_DIMS && port < 2 * ndims);
 	return port < ndims ? port + ndims : port - ndims;
 }
 
@@ -68,7 +78,7 @@ unsigned int fm_ports_used(const struct fm *fm)
 	return n < fm->nports ? n : fm->nports;
 }
 
-static void port_schedule(struct fm *fm, unsigned int p)
+static void schedule_init(struct fm *fm, unsigned int p)
 {
 	fm->port[p].interval = fm->cfg.init_interval;
 	fm->port[p].next = fm->now;
@@ -78,7 +88,7 @@ void fm_ports_spread(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
 		fm->port[p].told = false;
-		port_schedule(fm, p);
+		schedule_init(fm, p);
 	}
 }
 
@@ -155,8 +165,8 @@ uint64_t fm_ports_expiry(const struct fm *fm)
 	return at;
 }
 
-/* The row's entry of a port, from the link's present state. */
-static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
+/* Return: what the row has to say of a port, by the present state of its link. */
+static struct fm_port_row make_port_row(struct fm *fm, const struct torus_link *l)
 {
 	struct fm_port_row r = fm->row.port[l->port];
 
@@ -165,8 +175,9 @@ static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
 		r.peer_guid = l->peer_guid;
 		r.peer_port = l->peer_port;
 		/*
-		 * A session that ended unseen needs no telling: when the next one begins,
-		 * each NIC tells the other how far it had received (linkstate.c).
+		 * If this node did not see a session end, the root need not know of its end: at the
+		 * start of the next session the NICs tell each other how far they have received
+		 * (linkstate.c).
 		 */
 		if (!l->closed) {
 			r.session = 0;
@@ -188,10 +199,10 @@ static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
 }
 
 /*
- * Serials rise in a manager's life, and follow the clock so that they rise from
- * one to the next: a row that its former life sent may still be under way.
+ * Gives the row the next serial. Serials follow the clock, so that they also rise when the manager
+ * starts again: a row that it sent before may still be under way.
  */
-static void row_renumber(struct fm *fm)
+static void renumber_row(struct fm *fm)
 {
 	uint32_t clock = (uint32_t)(fm->now / MS), next = fm->row.serial + 1;
 
@@ -199,18 +210,24 @@ static void row_renumber(struct fm *fm)
 }
 
 /* Sets a port of the row. Return: true if anything changed. */
-static bool row_set(struct fm *fm, unsigned int p, const struct fm_port_row *r)
+static bool set_row(struct fm *fm, unsigned int p, const struct fm_port_row *r)
 {
 	struct fm_port_row *old = &fm->row.port[p];
 
+	invariant(p < fm->nports);
+	invariant(r->state != FM_PORT_FAULTY || r->session);
+	invariant(r->state != FM_PORT_UP || !r->stalled);
 	if (fm_port_row_same(old, r))
 		return false;
 	*old = *r;
-	row_renumber(fm);
+	renumber_row(fm);
 	return true;
 }
 
-/* Ports of hardware have no lower device: one that has a cable gets a carrier, or tries to. */
+/*
+ * Return: true if the port has a cable, or had one. A port of a software NIC has a lower device; a
+ * port of hardware has none, but its link leaves the state down when there is a cable.
+ */
 static bool has_cable(const struct torus_link *l)
 {
 	return l->lower[0] || l->carrier || l->state != TORUS_LINK_DOWN;
@@ -219,7 +236,7 @@ static bool has_cable(const struct torus_link *l)
 bool fm_port_link(struct fm *fm, const struct torus_link *l)
 {
 	struct fm_port *port = &fm->port[l->port];
-	struct fm_port_row r = port_row(fm, l), *old = &fm->row.port[l->port];
+	struct fm_port_row r = make_port_row(fm, l), *old = &fm->row.port[l->port];
 	bool up = r.state == FM_PORT_UP;
 	bool other = r.peer_guid != old->peer_guid || r.peer_port != old->peer_port, news;
 
@@ -230,13 +247,13 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 		port->moved = false;
 		port->told = false;
 		port->heard = false;
-		port_schedule(fm, l->port);
+		schedule_init(fm, l->port);
 		r.problem = FM_PROBLEM_NONE;
 	}
 	port->up = up;
 	port->session = l->session;
-	news = row_set(fm, l->port, &r);
-	/* Inits tell the other ends of all cables (square.c). */
+	news = set_row(fm, l->port, &r);
+	/* Inits name the other ends of all cables (square.c). */
 	if (other)
 		fm_ports_moved(fm);
 	return news;
@@ -247,25 +264,26 @@ bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem
 	struct fm_port_row r = fm->row.port[p];
 
 	r.problem = (uint8_t)problem;
-	return row_set(fm, p, &r);
+	return set_row(fm, p, &r);
 }
 
-/* The row of this node tells all others, once the link is down. */
+/* The row reports the stall when the link is down, not before. */
 bool fm_port_stalled(struct fm *fm, unsigned int p, bool is)
 {
 	struct fm_port_row r = fm->row.port[p];
 
 	fm->port[p].stalled = is;
 	r.stalled = is && r.state != FM_PORT_UP;
-	return row_set(fm, p, &r);
+	return set_row(fm, p, &r);
 }
 
-/* The root knows that all do this and needs no row for it. */
+/* The serial stays: the root knows that each node does this, and needs no row for it. */
 void fm_ports_opened(struct fm *fm, uint16_t ports)
 {
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
 		if (!(ports & 1u << p))
 			continue;
+		invariant(fm->row.port[p].state == FM_PORT_UP);
 		fm->row.port[p].closed = false;
 		fm->row.port[p].session = 0;
 		fm->row.port[p].seq = 0;
@@ -278,5 +296,5 @@ void fm_ports_begin(struct fm *fm, const struct torus_link *links)
 	fm->row.serial = (uint32_t)(fm->now / MS);
 	for (unsigned int p = 0; p < fm->nports; p++)
 		fm_port_link(fm, &links[p]);
-	row_renumber(fm);
+	renumber_row(fm);
 }

@@ -7,11 +7,12 @@
 
 struct fm;
 
-/* The next of the machine's own numbers. */
+/** fm_random() - Return: the next random number of this machine, determined by its seed */
 uint64_t fm_random(struct fm *fm);
 
-/* Scatters the bits of @x: for hashes and fingerprints. */
+/** fm_mix() - a hash of @x whose bits are all well scattered: for hash tables and fingerprints */
 uint64_t fm_mix(uint64_t x);
+/** fm_mix_text() - the same for a text, added to the hash @sum of what came before it */
 uint64_t fm_mix_text(uint64_t sum, const char *text);
 
 #endif /* FM_RANDOM_H */

@@ -5,6 +5,7 @@
 
 #include "daemon/fm/node/spare.h"
 #include "daemon/fm/clock.h"
+#include "lib/deps/invariant.h"
 
 void fm_spares_free(struct fm_spares *s)
 {
@@ -34,6 +35,7 @@ static bool make_room(struct fm_spares *s)
 		return false;
 	s->list = list;
 	s->room = room;
+	invariant(s->room <= FM_SPARES_MAX);
 	return true;
 }
 
@@ -62,6 +64,7 @@ void fm_spare_put(struct fm_spares *s, const char *kind, uint64_t key, const cha
 
 static void drop_spare(struct fm_spares *s, unsigned int i)
 {
+	invariant(i < s->n && s->n <= s->room);
 	s->n--;
 	memmove(&s->list[i], &s->list[i + 1], (s->n - i) * sizeof(*s->list));
 }
@@ -100,8 +103,8 @@ void fm_spares_mark(struct fm_spares *s, const char *kind)
 			s->list[i].mark = true;
 }
 
-/* Ends those of @kind that are marked, or, if it is NULL, those whose time is over. */
-static void sift(struct fm_spares *s, const char *kind, uint64_t now)
+/* Removes the marked problems of @kind; if @kind is NULL, those whose time is over. */
+static void remove_ended(struct fm_spares *s, const char *kind, uint64_t now)
 {
 	unsigned int left = 0;
 
@@ -118,12 +121,12 @@ static void sift(struct fm_spares *s, const char *kind, uint64_t now)
 
 void fm_spares_sweep(struct fm_spares *s, const char *kind)
 {
-	sift(s, kind, 0);
+	remove_ended(s, kind, 0);
 }
 
 void fm_spares_due(struct fm_spares *s, uint64_t now)
 {
-	sift(s, NULL, now);
+	remove_ended(s, NULL, now);
 }
 
 uint64_t fm_spares_expiry(const struct fm_spares *s)

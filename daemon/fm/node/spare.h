@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Problems for which the list of those that stand (log.h) has no room. */
+/* Problems for which the list in log.c has no room. They wait here for a free place. */
 #ifndef FM_SPARE_H
 #define FM_SPARE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FM_SPARES_MAX 4096	/* further ones are not even counted */
+#define FM_SPARES_MAX 4096	/* problems beyond this number are dropped */
 
-/** struct fm_spare - one that waits; @text is its own; @until: when it ends by itself, or 0 */
+/**
+ * struct fm_spare - a problem that waits
+ * @key, @kind: identify it
+ * @until: when it ends by itself; 0: it does not
+ * @text: owned by the list
+ * @mark: fm_spares_sweep() drops it
+ */
 struct fm_spare {
 	uint64_t key, until;
 	char *text;
@@ -16,26 +22,27 @@ struct fm_spare {
 	char kind[16];
 };
 
-/** struct fm_spares - @n of them, oldest first */
+/** struct fm_spares - @n problems that wait, oldest first; zeroed memory is an empty list */
 struct fm_spares {
 	struct fm_spare *list;
 	unsigned int n, room;
 };
 
+/** fm_spares_free() - drop all problems; the list is empty afterwards and can be used again */
 void fm_spares_free(struct fm_spares *s);
-/* It waits from now on, or has another text. Without memory it is not counted. */
+/** fm_spare_put() - add a problem, or change its text; dropped if the list is full or no memory */
 void fm_spare_put(struct fm_spares *s, const char *kind, uint64_t key, const char *text);
-/* Ends one that waits, if it does. */
+/** fm_spare_clear() - remove the problem, if it is in the list */
 void fm_spare_clear(struct fm_spares *s, const char *kind, uint64_t key);
-/* The oldest leaves: its text is the caller's then. Return: false: there is none. */
+/** fm_spare_take() - remove the oldest problem; the caller owns its text. Return: false: none */
 bool fm_spare_take(struct fm_spares *s, struct fm_spare *out);
-/* As fm_problem_limit(), fm_problems_mark(), fm_problems_sweep(). */
+/* The same as fm_problem_limit(), fm_problems_mark() and fm_problems_sweep(), for this list. */
 void fm_spare_limit(struct fm_spares *s, const char *kind, uint64_t key, uint64_t until);
 void fm_spares_mark(struct fm_spares *s, const char *kind);
 void fm_spares_sweep(struct fm_spares *s, const char *kind);
-/* Those whose time is over end. */
+/** fm_spares_due() - remove the problems whose @until is over */
 void fm_spares_due(struct fm_spares *s, uint64_t now);
-/* When the first one ends by itself; NEVER. */
+/** fm_spares_expiry() - Return: when the first problem ends by itself, or NEVER */
 uint64_t fm_spares_expiry(const struct fm_spares *s);
 
 #endif /* FM_SPARE_H */

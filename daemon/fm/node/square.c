@@ -2,23 +2,28 @@
 /*
  * DOC: squares of cables
  *
- * The NICs at the ends of a cable tell each other GUID and port, and an Init tells the other ends
- * of all cables of its sender. So a node knows the neighbours of its neighbours, before it or they
- * have any place. In a torus, a step along p and then one along q, which is of another dimension,
- * leads to the same node as a step along q and then one along p: the four cables are a square. A
- * node with a neighbour at each port of n dimensions has 2(n - 1) squares with each of its cables.
+ * The NICs at the ends of a cable tell each other GUID and port, and an Init contains the other
+ * ends of all cables of its sender. So a node knows the neighbours of its neighbours, before any of
+ * them has a place. In a torus, a step along port p and then one along port q, which is of another
+ * dimension, leads to the same node as a step along q and then one along p: the four cables are a
+ * square. In n dimensions a node with a neighbour at each port has 2(n - 1) squares with each of
+ * its cables.
  *
- * A right cable closes each square whose other three cables are right, too. A wrong cable leads to
- * another node than the one that is next, so the other sides of its squares lead elsewhere, and
- * none closes. Let the far ends of two cables from A and from A' along p be exchanged, and let all
- * others be right. A square of A's cable with q closes then only if A' is the neighbour of A at q,
- * and A is the neighbour of A' at q as well: a dimension of size 2. There the two rows look alike,
- * and the square says nothing about which one goes on where. So no square with a dimension of size 2
- * counts as closed.
+ * Lemma 1. A right cable closes each square whose other three cables are right.
  *
- * One square that closes is enough, for a wrong cable near a right one opens some of its squares.
- * So does one neighbour that lies about its cables: it has no part in those on the other side.
- * Cables that were moved together, as a bundle, close the squares among themselves.
+ * Lemma 2. A cable whose far end was exchanged with that of another cable closes no square that
+ * counts. Proof: let the far ends of two cables from A and from A' along p be exchanged, and let
+ * all others be right. A square of A's cable with q closes then only if A' is the neighbour of A at
+ * q, and A is the neighbour of A' at q as well, so the dimension of q has size 2. There the two
+ * rings of p look alike, and the square does not tell which of them goes on where. So no square
+ * with a dimension of size 2 counts as closed.
+ *
+ * One closed square is enough to call a cable right. More cannot be required: a wrong cable, or a
+ * neighbour that lies about its cables, opens some squares of the right cables near it. It takes no
+ * part in the squares on the other side of them. Not detected: cables that were moved together, as
+ * a bundle, close the squares among themselves.
+ *
+ * Test: tests/sim/test_wave.c exchanges each pair of cables of 3x3 nodes, and some of others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +32,15 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/wire/init.h"
+#include "lib/deps/invariant.h"
 
-/** struct told - the cables of the neighbour @guid, as it told last by one port of this node */
+/** struct told - the cables of the neighbour @guid, by its last Init at one port of this node */
 struct told {
 	uint64_t guid;
 	struct fm_end end[TORUS_MAX_PORTS];
 };
 
-/** struct fm_squares - what came by each port */
+/** struct fm_squares - the last Init's cables, for each port */
 struct fm_squares {
 	struct told port[TORUS_MAX_PORTS];
 };
@@ -69,6 +75,7 @@ bool fm_squares_heard(struct fm *fm, unsigned int port, const struct fm_init *in
 
 void fm_squares_tell(const struct fm *fm, struct fm_init *init)
 {
+	invariant(fm->nports <= TORUS_MAX_PORTS);
 	init->nends = (uint8_t)fm->nports;
 	for (unsigned int p = 0; p < fm->nports; p++)
 		init->end[p] = (struct fm_end) {
@@ -76,7 +83,7 @@ void fm_squares_tell(const struct fm *fm, struct fm_init *init)
 		};
 }
 
-/* Return: the cables of the neighbour at @p; NULL if it has not told them. */
+/* Return: the cables of the neighbour at @p; NULL: they are not known. */
 static const struct told *told_by(const struct fm *fm, unsigned int p)
 {
 	const struct told *t = &fm->squares->port[p];
@@ -91,7 +98,7 @@ static bool is_pair(const struct fm *fm, unsigned int p)
 	       fm->row.port[fm_opposite(fm->ndims, p)].peer_guid;
 }
 
-/* Return: true if a cable from here at @p joins two nodes at ports that are opposite. */
+/* Return: true if the cable at @p leads to the opposite port of another node. */
 static bool is_straight(const struct fm *fm, unsigned int p)
 {
 	const struct fm_port_row *r = &fm->row.port[p];
@@ -100,11 +107,12 @@ static bool is_straight(const struct fm *fm, unsigned int p)
 	       r->peer_port == fm_opposite(fm->ndims, p);
 }
 
-/* The square along @p and @q, whose neighbours told their cables. */
-static enum fm_square judge_one(const struct fm *fm, unsigned int p, unsigned int q)
+/* Judges the square along @p and @q. The cables of both neighbours are known. */
+static enum fm_square judge_square(const struct fm *fm, unsigned int p, unsigned int q)
 {
 	const struct fm_end *a = &told_by(fm, p)->end[q], *b = &told_by(fm, q)->end[p];
 
+	invariant(p % fm->ndims != q % fm->ndims);
 	if (!a->guid || !b->guid)
 		return FM_SQUARE_NONE;
 	return a->guid == b->guid && a->port == fm_opposite(fm->ndims, q) &&
@@ -115,6 +123,7 @@ enum fm_square fm_squares_judge(const struct fm *fm, unsigned int port)
 {
 	bool open = false;
 
+	invariant(fm->ndims && port < fm_ports_used(fm));
 	if (!is_straight(fm, port) || !told_by(fm, port))
 		return FM_SQUARE_NONE;
 	for (unsigned int q = 0; q < fm_ports_used(fm); q++) {
@@ -122,7 +131,7 @@ enum fm_square fm_squares_judge(const struct fm *fm, unsigned int port)
 
 		if (q % fm->ndims == port % fm->ndims || !is_straight(fm, q) || !told_by(fm, q))
 			continue;
-		is = judge_one(fm, port, q);
+		is = judge_square(fm, port, q);
 		if (is == FM_SQUARE_CLOSED && !is_pair(fm, q))
 			return is;
 		open |= is == FM_SQUARE_OPEN;

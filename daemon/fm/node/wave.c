@@ -2,62 +2,71 @@
 /*
  * DOC: addresses by the wave
  *
- * An Init tells the sender's position and the port that it left by. So each neighbour implies a
+ * An Init contains the sender's position and the port by which it left. So each neighbour implies a
  * position of this node: one step beyond its own, modulo the size of the dimension if that is
- * known. The first Init places the node. All further Inits check the place, and may tell a better
+ * known. The first Init places the node. All further Inits check the place, and may give a better
  * one, so the order in which they come does not decide. This needs no service network: a node that
- * has no way to the root knows its coordinates and its neighbours.
+ * has no connection to the root knows its coordinates and its neighbours.
  *
  * Agreement. Where a size is not known yet, positions are signed, and two that differ by a multiple
- * of the size are one place. The size is at least 2 wherever nodes differ, so only a difference of
- * 1 is a contradiction there. Where it is known, any other place is one. So is a cable between
- * ports that are not opposite, or in a dimension of size 1.
+ * of the size are the same place. Wherever nodes differ the size is at least 2, so only a
+ * difference of 1 is a contradiction there. Where the size is known, any other place is a
+ * contradiction. So is a cable between ports that are not opposite, or in a dimension of size 1.
  *
- * Contradiction. The node names it: both ends, both ports, the end that was expected, and the one
- * that is there. Both ends of the cable find it, each by the other's Init.
+ * Contradiction. The node reports it as a problem: both ends, both ports, the expected end, and the
+ * present one. Both ends of the cable find it, each by the other's Init.
  *
- * Doubt. A cable that closes no square (square.c), or none that can be judged yet, is doubtful. An
- * Init tells how many doubtful cables are on the way by which its sender got its place; the root
- * has none. Of all that its neighbours say, a node believes that by which its own way has the
- * fewest. So each node ends with the fewest that any way from the root has, whichever was the
- * quickest. The number is counted up to FM_DOUBT_MAX, and that of a node only falls, for one root:
- * a bounded number of times, and each time the neighbours are told.
+ * Doubt. A cable is doubtful if it closes no square (square.c), or if none of its squares can be
+ * judged yet. The doubt of a path from the root is the number of doubtful cables on it, at most
+ * FM_DOUBT_MAX; the doubt of a node is that of the path by which it got its place, and its Inits
+ * contain it. The root has doubt 0. A node takes the place that the neighbour with the least doubt
+ * implies.
  *
- * If the wrong cables are two that were exchanged, each cable that closes a square is right
- * (square.c, also for size 2), and so is each place without doubt. All nodes that a way of such
- * cables joins to the root get one. Where no dimension has size 1 or 2, and all links are up, these
- * are all nodes but one that lies between both wrong cables; that one has right cables to nodes
- * without doubt, and they agree (tests/sim/test_wave.c tries each pair on 3x3 nodes). Without the
- * doubt the wave would go wrong for ever wherever a wrong cable is quicker than the right ones: the
- * node that it misplaces places others, which agree with it and with each other, so that most
- * neighbours of each say the same.
+ * Lemma 1. Each node ends with the least doubt of any path from the root, whichever Init came
+ * first. The doubt of a node only falls, for one root, so it changes a bounded number of times, and
+ * each time the node sends new Inits.
  *
- * Majority. Of the neighbours by which the doubt is least, those whose cable closes none of several
- * squares count only if there are no others. The node is where most of them see it, and stays where
- * it is if none is seen by more. Each such move makes more cables of this node right than it makes
- * wrong, and a cable is right or wrong for both its ends. So moves one after the other come to an
- * end. Moves at one time might not, so a node moves a bounded number of times with the same doubt.
- * On a ring of one dimension there are no squares, a node has two neighbours, and no majority: the
- * way with fewer cables is believed.
+ * Lemma 2. If just two cables were exchanged, each place with doubt 0 is right. Each cable that
+ * closes a square is right (square.c, also for size 2), and all nodes that a path of such cables
+ * joins to the root have doubt 0. Where no dimension has size 1 or 2, and all links are up, these
+ * are all nodes but one that lies between both wrong cables. That one has right cables to nodes
+ * with doubt 0, and they agree. tests/sim/test_wave.c tries each pair of cables on 3x3 nodes.
  *
- * Flapping. A neighbour that agreed and then says a wrong place, while this node stood still, has
- * turned. Turns are counted anew when it tells less doubt than ever before. One that turns more
- * often than the bounded moves allow has no vote, and the problem stands, whatever it says, until
- * its link comes up anew; and a link that comes and goes is damped by the root (root/damp.c).
+ * Without the doubt the wave would stay wrong wherever an Init over a wrong cable comes first: the
+ * misplaced node places others, which agree with it and with each other, so that most neighbours
+ * of each imply the same wrong place.
  *
- * Confirmation. The root places nodes by their cables, as NICs report them, not by the wave, so one
- * wrong cable or liar misplaces no node in the table (root/discover.c). Its word wins: once the NIC
- * is placed, the position is that of the table, and only settled Inits of the same sizes are
- * judged. Wrong cables are then named and excluded by the root (root/wiring.c).
+ * Majority. The neighbours with the least doubt vote. Of these, one whose cable has squares but
+ * closes none has a vote only if there are no others. The node takes the place that most of them
+ * imply, and stays where it is if no other place has more votes.
+ *
+ * Lemma 3. A node moves a bounded number of times. A move makes more cables of this node right than
+ * it makes wrong, and a cable is right or wrong for both its ends, so moves one after the other
+ * come to an end. Moves at the same time might not; so with the same doubt a node moves at most
+ * MOVES_MAX times. On a ring of one dimension there are no squares, a node has two neighbours, and
+ * no majority: the node takes the place by the path with fewer cables.
+ *
+ * Flapping. A neighbour has turned if it agreed with this node's place and then implies another
+ * one, while this node did not move. Its turns are counted anew when it has less doubt than ever
+ * before. A neighbour that turns more often than Lemma 3 allows loses its vote, and its problem
+ * stays until its link begins a new session. The root damps a link that comes and goes
+ * (root/damp.c).
+ *
+ * Confirmation. The root does not place nodes by the wave, but by their cables, as NICs report
+ * them. So one wrong cable or one liar misplaces no node in the table (root/discover.c). The root's
+ * decision wins: when the NIC is placed, the position is that of the table, and only settled Inits
+ * of the same sizes are judged. The root then names and excludes wrong cables (root/wiring.c).
  *
  * Safety. The position by the wave goes to the log, to status, to Inits and to HELLO, and nowhere
  * else. It writes no row, and places no NIC. A NIC without place and rows forwards nothing, so a
- * port with a contradiction carries no packet before the root has judged its cable. Rows from the
- * positions of neighbours would be no gain: a node does not know the far cables, and two nodes that
- * believe in different places could make a cycle. So a liar, which needs the key of the fabric
- * (seal.c), can make nodes show a place that is not confirmed, until more neighbours, or the root,
- * say otherwise, and that is all. The root excludes a cable for what NICs say of its ends, never
- * for what an Init says of a place, so a liar does not take cables of others out of the table.
+ * port with a contradiction carries no packet before the root has judged its cable. Rows made from
+ * the positions of neighbours would not help: a node does not know the far cables, and two nodes
+ * with contradicting places could make a cycle. A liar, which needs the key of the fabric (seal.c),
+ * can make nodes show an unconfirmed place until more neighbours, or the root, say otherwise. It
+ * can do no more: the root excludes a cable for what NICs report of its ends, never for a place in
+ * an Init, so a liar cannot take cables of others out of the table.
+ *
+ * Tests: tests/unit/test_fm_wave.c, tests/sim/test_wave.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,15 +79,16 @@
 #include "daemon/fm/node/square.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/wire/init.h"
+#include "lib/deps/invariant.h"
 
-#define MOVES_MAX 6	/* for each root and doubt: see above */
-#define TURNS_MAX (MOVES_MAX / 2 + 1)	/* of an honest neighbour: it moves, and is confirmed */
+#define MOVES_MAX 6	/* for each root and doubt: Lemma 3 */
+#define TURNS_MAX (MOVES_MAX / 2 + 1)	/* of an honest neighbour: moves, confirmation */
 
 /**
- * struct heard - what the neighbour at a port said last
- * @known: it said something in this session of the link
- * @surest: the least doubt that it told of this root
- * @turns: how often it agreed, and then did not, while this node stood still, since it told that
+ * struct heard - the last Init of the neighbour at a port
+ * @known: there was one in this session of the link
+ * @surest: the least doubt that the neighbour had, for this root
+ * @turns: how often the neighbour turned (see Flapping above) since it had @surest
  */
 struct heard {
 	bool known, settled;
@@ -91,10 +101,12 @@ struct heard {
 };
 
 /**
- * struct fm_wave - what the neighbours said
- * @moves: of this node since it follows @root_guid with this @doubt
- * @doubt: doubtful cables on the way by which it got its place
+ * struct fm_wave - the place of this node by the wave
+ * @port: the neighbours' last Inits
+ * @moves: how often this node has moved, for @root_guid and with @doubt
+ * @doubt: of this node
  * @places: this node's position is by the wave
+ * @root_guid: the root whose wave this is
  */
 struct fm_wave {
 	struct heard port[TORUS_MAX_PORTS];
@@ -116,14 +128,15 @@ void fm_wave_free(struct fm *fm)
 
 /* --- places ---------------------------------------------------------------------- */
 
-static int32_t reduce(const struct fm *fm, unsigned int d, int32_t at)
+/* Return: coordinate @at modulo the size of dimension @d; @at if the size is not known. */
+static int32_t reduce_position(const struct fm *fm, unsigned int d, int32_t at)
 {
 	int32_t size = fm->size[d];
 
 	return size ? (at % size + size) % size : at;
 }
 
-/* Return: true if two positions may be one place: see above. */
+/* Return: true if two positions may be the same place: see Agreement above. */
 static bool is_same_place(const struct fm *fm, const int32_t *a, const int32_t *b)
 {
 	for (unsigned int d = 0; d < fm->ndims; d++) {
@@ -140,16 +153,16 @@ static bool is_same_size(const struct fm *fm, const struct heard *h)
 	return !memcmp(fm->size, h->size, fm->ndims * sizeof(*fm->size));
 }
 
-/* Return: true if what came by that port is of the present root and counts. */
+/* Return: true if that Init is of the present root, and can be compared with this node's place. */
 static bool is_comparable(const struct fm *fm, const struct heard *h)
 {
-	return h->known && fm->have_root && h->root_guid == fm->root_guid && h->ndims == fm->ndims &&
-	       (!fm->placed || (h->settled && is_same_size(fm, h)));
+	return h->known && fm->have_root && h->root_guid == fm->root_guid &&
+	       h->ndims == fm->ndims && (!fm->placed || (h->settled && is_same_size(fm, h)));
 }
 
 /*
- * Where the neighbour at @p sees this node.
- * Return: false: nowhere, for no cable should be between these ports.
+ * Computes the position of this node that the Init of the neighbour at @p implies.
+ * Return: false: none, because no cable should join these two ports.
  */
 static bool derive_position(const struct fm *fm, unsigned int p, int32_t *at)
 {
@@ -161,18 +174,19 @@ static bool derive_position(const struct fm *fm, unsigned int p, int32_t *at)
 	memcpy(at, h->position, sizeof(h->position));
 	at[d] += h->port < fm->ndims ? 1 : -1;
 	for (unsigned int k = 0; k < fm->ndims; k++)
-		at[k] = reduce(fm, k, at[k]);
+		at[k] = reduce_position(fm, k, at[k]);
 	return abs(at[d]) <= TORUS_MAX_NODES;
 }
 
-static bool agrees(const struct fm *fm, unsigned int p, const int32_t *place)
+/* Return: true if the neighbour at @p implies that this node is at @place. */
+static bool is_implied(const struct fm *fm, unsigned int p, const int32_t *place)
 {
 	int32_t at[TORUS_MAX_DIMS];
 
 	return derive_position(fm, p, at) && is_same_place(fm, at, place);
 }
 
-/* Return: true if what the neighbour at @p says counts for the place of this node. */
+/* Return: true if the neighbour at @p has a vote about the place of this node. */
 static bool has_vote(const struct fm *fm, unsigned int p)
 {
 	const struct heard *h = &fm->wave->port[p];
@@ -180,7 +194,7 @@ static bool has_vote(const struct fm *fm, unsigned int p)
 	return is_comparable(fm, h) && h->turns <= TURNS_MAX;
 }
 
-/* Doubtful cables on the way over the neighbour at @p. */
+/* Return: the doubt of this node if it takes the place that the neighbour at @p implies. */
 static unsigned int doubt_by(const struct fm *fm, unsigned int p)
 {
 	unsigned int doubt = fm->wave->port[p].doubt;
@@ -189,16 +203,16 @@ static unsigned int doubt_by(const struct fm *fm, unsigned int p)
 }
 
 /**
- * struct poll - the neighbours that are asked for the place
- * @doubt: the least that there is; more than the most: none sees this node
- * @ports: mask of those by which it is that
+ * struct poll - the neighbours that vote
+ * @doubt: this node's doubt by them; above FM_DOUBT_MAX: no neighbour votes
+ * @ports: mask of their ports
  */
 struct poll {
 	unsigned int doubt;
 	uint32_t ports;
 };
 
-/* Those whose cable closes no square of several that could be judged count only by themselves. */
+/* Finds the neighbours that vote: see Majority above. */
 static struct poll find_poll(const struct fm *fm)
 {
 	struct poll least = { .doubt = FM_DOUBT_MAX + 1 };
@@ -220,20 +234,21 @@ static struct poll find_poll(const struct fm *fm)
 	}
 	if (least.ports & ~open)
 		least.ports &= ~open;
+	invariant(!least.ports == (least.doubt > FM_DOUBT_MAX));
 	return least;
 }
 
-/* How many of the asked neighbours see this node at a place. */
+/* Return: how many votes a place has. */
 static unsigned int votes_for(const struct fm *fm, const struct poll *poll, const int32_t *place)
 {
 	unsigned int n = 0;
 
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
-		n += poll->ports >> p & 1 && agrees(fm, p, place);
+		n += poll->ports >> p & 1 && is_implied(fm, p, place);
 	return n;
 }
 
-/* --- for people ------------------------------------------------------------------- */
+/* --- contradictions, as problems --------------------------------------------------- */
 
 static const char *place_text(const struct fm *fm, const int32_t *at, char *buf)
 {
@@ -241,25 +256,25 @@ static const char *place_text(const struct fm *fm, const int32_t *at, char *buf)
 
 	for (unsigned int d = 0; d < fm->ndims; d++)
 		n += (size_t)snprintf(buf + n, TORUS_TEXT_MAX - n, d ? ",%d" : "%d",
-				      (int)reduce(fm, d, at[d]));
+				      (int)reduce_position(fm, d, at[d]));
 	return buf;
 }
 
-/* Which node should be at @p: one step from here. */
-static void due_at(const struct fm *fm, unsigned int p, int32_t *at)
+/* Computes the position of the node that should be at @p: one step from this node. */
+static void step_along(const struct fm *fm, unsigned int p, int32_t *at)
 {
 	memcpy(at, fm->position, sizeof(fm->position));
 	at[p % fm->ndims] += p < fm->ndims ? 1 : -1;
 }
 
-static void tell_fault(struct fm *fm, unsigned int p, const char *what)
+static void report_fault(struct fm *fm, unsigned int p, const char *what)
 {
 	const struct heard *h = &fm->wave->port[p];
 	char here[TORUS_TEXT_MAX], there[TORUS_TEXT_MAX], want[TORUS_TEXT_MAX];
 	char port[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX], due[TORUS_TEXT_MAX];
 	int32_t at[TORUS_MAX_DIMS];
 
-	due_at(fm, p, at);
+	step_along(fm, p, at);
 	fm_problem_set(fm, "wave", p,
 		       "%s:%s ('%s') is cabled to %s:%s ('%s'), expected %s:%s, by the Inits of "
 		       "neighbours: %s",
@@ -270,7 +285,7 @@ static void tell_fault(struct fm *fm, unsigned int p, const char *what)
 		       torus_port_text(fm->ndims, fm_opposite(fm->ndims, p), due), what);
 }
 
-/* Return: the fault of the cable at @p, as its Inits show it; NULL: none. */
+/* Return: the fault of the cable at @p, by the neighbour's Init; NULL: none is known. */
 static const char *find_init_fault(const struct fm *fm, unsigned int p)
 {
 	const struct heard *h = &fm->wave->port[p];
@@ -283,18 +298,19 @@ static const char *find_init_fault(const struct fm *fm, unsigned int p)
 		return "joins ports that are not opposite";
 	if (fm->size[p % fm->ndims] == 1)
 		return "in a dimension of size 1";
-	if (!agrees(fm, p, fm->position))
+	if (!is_implied(fm, p, fm->position))
 		return "leads to the wrong node";
 	return h->turns <= TURNS_MAX ? NULL : "the neighbour has said several places";
 }
 
-static void judge(struct fm *fm)
+/* Reports the fault of each cable as a problem, and ends the problems of right ones. */
+static void judge_cables(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm->nports; p++) {
 		const char *what = p < fm_ports_used(fm) ? find_init_fault(fm, p) : NULL;
 
 		if (what)
-			tell_fault(fm, p, what);
+			report_fault(fm, p, what);
 		else
 			fm_problem_clear(fm, "wave", p);
 	}
@@ -306,6 +322,7 @@ static void adopt_position(struct fm *fm, unsigned int p, const int32_t *at)
 {
 	char port[TORUS_TEXT_MAX];
 
+	invariant(!fm->is_root && !fm->placed);
 	memcpy(fm->position, at, sizeof(fm->position));
 	fm->have_position = true;
 	fm->wave->places = true;
@@ -314,8 +331,8 @@ static void adopt_position(struct fm *fm, unsigned int p, const int32_t *at)
 }
 
 /*
- * Finds where most of the asked neighbours see this node, if that is more than see it where it is.
- * Return: the first of them; the number of ports: there is none.
+ * Finds the place with the most votes, if it has more than @here, the votes of the present place.
+ * Return: the first port whose neighbour implies it; fm->nports: there is none.
  */
 static unsigned int find_better(const struct fm *fm, const struct poll *poll, unsigned int here)
 {
@@ -336,17 +353,19 @@ static unsigned int find_better(const struct fm *fm, const struct poll *poll, un
 	return from;
 }
 
-/* Moves to where most of the neighbours that are asked see this node. */
-static void choose(struct fm *fm)
+/* Moves this node to the place that most votes are for, if it may still move. */
+static void choose_place(struct fm *fm)
 {
 	struct poll poll = find_poll(fm);
 	bool surer = poll.doubt < fm->wave->doubt;
 	int32_t at[TORUS_MAX_DIMS];
 	unsigned int from;
 
+	invariant(fm->have_position && fm->wave->root_guid == fm->root_guid);
+	invariant(fm->wave->doubt <= FM_DOUBT_MAX && fm->wave->moves <= MOVES_MAX);
 	if (poll.doubt > fm->wave->doubt || (!surer && fm->wave->moves >= MOVES_MAX))
 		return;
-	/* As long as a size is not known, two places may seem to be one: the surer one is taken. */
+	/* Without the size two places may seem the same: then the one with less doubt is taken. */
 	from = find_better(fm, &poll, surer ? 0 : votes_for(fm, &poll, fm->position));
 	if (from == fm->nports || !derive_position(fm, from, at))
 		return;
@@ -357,7 +376,8 @@ static void choose(struct fm *fm)
 	fm_ports_moved(fm);
 }
 
-static void place(struct fm *fm, unsigned int port)
+/* An Init has come by @port: the first one gives this node its place, others may move it. */
+static void place_node(struct fm *fm, unsigned int port)
 {
 	int32_t at[TORUS_MAX_DIMS];
 
@@ -374,19 +394,20 @@ static void place(struct fm *fm, unsigned int port)
 		adopt_position(fm, port, at);
 		fm->wave->doubt = doubt_by(fm, port);
 	}
-	choose(fm);
+	choose_place(fm);
 }
 
 bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	struct heard *h = &fm->wave->port[port];
-	bool agreed = fm->have_position && is_comparable(fm, h) && agrees(fm, port, fm->position);
+	bool agreed = fm->have_position && is_comparable(fm, h) &&
+		      is_implied(fm, port, fm->position);
 	bool surer = !h->known || h->root_guid != init->root_guid || init->doubt < h->surest;
 	bool news = h->known &&
 		    (h->doubt != init->doubt ||
 		     memcmp(h->position, init->position, init->ndims * sizeof(*h->position)));
 
-	/* Words of dimensions that the Init does not have go no further. */
+	/* Only the dimensions that the Init has are copied. */
 	memset(h->size, 0, sizeof(h->size));
 	memset(h->position, 0, sizeof(h->position));
 	h->known = true;
@@ -402,12 +423,13 @@ bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 	if (surer) {
 		h->surest = init->doubt;
 		h->turns = 0;
-	} else if (agreed && is_comparable(fm, h) && !agrees(fm, port, fm->position) &&
+	} else if (agreed && is_comparable(fm, h) && !is_implied(fm, port, fm->position) &&
 		   h->turns <= TURNS_MAX) {
 		h->turns++;
 	}
-	place(fm, port);
-	judge(fm);
+	invariant(h->surest <= h->doubt && h->turns <= TURNS_MAX + 1);
+	place_node(fm, port);
+	judge_cables(fm);
 	return news;
 }
 
@@ -416,8 +438,8 @@ void fm_wave_squares(struct fm *fm)
 	if (!fm->have_root || !fm->have_position || fm->wave->root_guid != fm->root_guid ||
 	    fm->is_root || fm->placed)
 		return;
-	choose(fm);
-	judge(fm);
+	choose_place(fm);
+	judge_cables(fm);
 }
 
 unsigned int fm_wave_doubt(const struct fm *fm)
@@ -447,7 +469,7 @@ bool fm_wave_confirm(struct fm *fm)
 	memcpy(fm->position, at, sizeof(fm->position));
 	fm->have_position = true;
 	fm->wave->places = false;
-	judge(fm);
+	judge_cables(fm);
 	return moved;
 }
 
@@ -463,7 +485,7 @@ bool fm_wave_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbo
 		.agrees = !find_init_fault(fm, port),
 	};
 	for (unsigned int d = 0; d < fm->ndims; d++)
-		out->position[d] = reduce(fm, d, h->position[d]);
+		out->position[d] = reduce_position(fm, d, h->position[d]);
 	return true;
 }
 
@@ -476,7 +498,7 @@ void fm_wave_cable(const struct fm *fm, unsigned int port, struct fm_cable *out)
 		.expects = fm->size[port % fm->ndims] != 1,
 		.due_port = fm_opposite(fm->ndims, port), .fault = find_init_fault(fm, port),
 	};
-	due_at(fm, port, out->due);
+	step_along(fm, port, out->due);
 	for (unsigned int d = 0; d < fm->ndims; d++)
-		out->due[d] = reduce(fm, d, out->due[d]);
+		out->due[d] = reduce_position(fm, d, out->due[d]);
 }
