@@ -102,9 +102,10 @@ static void connections(void **state)
 	(void)state;
 	begin(&fm);
 	parent = fm_conn_add(&fm, 1, FM_CONN_PARENT);
-	child = fm_conn_add(&fm, 2, FM_CONN_CHILD);
+	child = fm_conn_add(&fm, 2, FM_CONN_STRANGER);
 	root = fm_conn_add(&fm, 3, FM_CONN_ROOT);
 	assert_true(parent && child && root);
+	fm_conn_child(&fm, child, 2);
 	parent->ready = parent->confirmed = root->ready = true;
 	lost[0] = fm_conn_lost_at(&fm, parent);
 	lost[1] = fm_conn_lost_at(&fm, child);

@@ -2,15 +2,17 @@
 /*
  * DOC: when a node asks to be root
  *
- * A candidate that has no root asks to be root (root/claim.c). It first waits for a moment, in
- * which the root may come back. Candidates ask one after the other, by priority, and the first
- * eight nodes by their ids. A candidate that follows another one which asks waits until that one
- * should have begun to lead long ago. Each time that a candidate has asked in vain, it waits
- * longer.
+ * A candidate without a root asks to be root (root/claim.c). First it waits for a short time, in
+ * which the root may come back. Candidates ask one after the other, ordered by priority, and those
+ * with the default priority by node id. A candidate that follows another asking node waits until
+ * that one has had ample time to lead. Each time that a candidate has asked without success, it
+ * waits twice as long (@tries).
  *
- * Shortly after a node lost the root it asks its neighbours which root they follow: while the root
+ * Shortly after a node lost its root, it asks its neighbours which root they follow; while the root
  * led it, it did not need to know. It asks them again as long as no root leads it. If no candidate
- * has asked to be root for 30 s, the node reports a problem.
+ * has asked to be root for NO_ASKER, the node reports a problem.
+ *
+ * Tests: tests/unit/test_fm_candidate.c, tests/sim/test_candidates.c.
  */
 #include <stdlib.h>
 
@@ -20,29 +22,28 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
+#include "lib/deps/invariant.h"
 
-#define CANDIDATES 8		/* nodes from 0 on that are candidates where nothing is
-				 * configured */
-#define TRIES_MAX 5
+#define CANDIDATES 8		/* nodes 0 to 7 are candidates by default */
+#define TRIES_MAX 5		/* the wait doubles at most so often */
 #define BACKS_MAX 6
-#define VAIN (30000 * MS)	/* no root, and no node that asks, until it is told as a problem */
-#define VAIN_KEY 3000		/* of this problem of kind "root"; bootstrap.c has lower keys */
-#define UNFIT 20		/* times member_max without asking, after its NIC failed as root */
-#define FOLLOW_WAIT 10		/* times takeover: time for a node that asks to lead */
-#define ANSWER_WAIT 5		/* times resend: for the first word of a root, after HELLO */
-#define MEMORY_WAIT 10		/* times resend: until it tries again what failed for lack of
-				 * memory */
-#define LOOKS 4			/* times in takeover, whether it still waits for that */
+#define NO_ASKER (30000 * MS)	/* time without root and asking node until this is a problem */
+#define NO_ASKER_KEY 3000	/* of this problem of kind "root"; bootstrap.c has lower keys */
+#define UNFIT 20		/* times member_max: a root whose NIC failed does not ask so long */
+#define FOLLOW_WAIT 10		/* times takeover: time for an asking node to lead */
+#define ANSWER_WAIT 5		/* times resend: for the first answer of a root, after HELLO */
+#define MEMORY_WAIT 10		/* times resend: until it tries again after a lack of memory */
+#define LOOKS 4			/* takeover / LOOKS: interval of checks whether a root answers */
 
 /**
- * struct fm_candidate
- * @at: when this node asks to be root, if nothing leads it until then; NEVER
+ * struct fm_candidate - the times at which this node asks
+ * @at: when this node asks to be root, if no root leads it until then; NEVER
  * @around: when it asks its neighbours which root they follow; NEVER
- * @heard: while this node was led, a neighbour's Init named a node that asks
+ * @heard: while this node was led, a neighbour's Init named an asking node
  * @called: the root has handed over to this node; @relieves: because the root's NIC fails
- * @unfit: until then this node does not ask: it was root and its NIC failed; 0: it may ask
- * @tries: how often it has asked in vain since a root led it
- * @backs: how often a node that asked, and that it followed, was lost or gave up
+ * @unfit: this node does not ask before then, because its NIC failed while it was root; 0: it may
+ * @tries: how often it has asked without success since a root led it, at most TRIES_MAX
+ * @backs: how often an asking node that it followed was lost or gave up, at most BACKS_MAX
  */
 struct fm_candidate {
 	uint64_t at, around, unfit;
@@ -61,7 +62,7 @@ void fm_candidate_free(struct fm *fm)
 	free(fm->candidate);
 }
 
-/* The priority by its configuration. */
+/* Return: the priority by the configuration of this node. */
 static unsigned int configured_priority(const struct fm *fm)
 {
 	if (!fm->cfg.takeover)
@@ -99,10 +100,11 @@ static unsigned int priority_now(const struct fm *fm)
 }
 
 /*
- * The delay of this candidate after the time in which no candidate asks. First come all with a
- * priority above the default, then those with the default, by their ids, then all with one below
- * it. The delays of neighbouring priorities differ by less than the times at which nodes notice
- * that the root is lost; otherwise the last candidate would wait for seconds.
+ * Return: the delay of this candidate after the time in which no candidate asks. First come the
+ * candidates with a priority above the default, then those with the default, by their ids, then
+ * those with a priority below it. The delays of neighbouring priorities differ by less than the
+ * times at which nodes notice the loss of the root; otherwise the last candidate would wait for
+ * seconds.
  */
 static uint64_t turn_delay(struct fm *fm)
 {
@@ -124,7 +126,7 @@ void fm_candidate_adrift(struct fm *fm)
 	c->at = c->around = NEVER;
 	c->called = false;
 	if (!fm->cut_off || fm->root_asks)
-		fm_problem_clear(fm, "root", VAIN_KEY);
+		fm_problem_clear(fm, "root", NO_ASKER_KEY);
 	if (!fm->cut_off) {
 		c->tries = c->backs = 0;
 		return;
@@ -183,9 +185,9 @@ void fm_candidate_memory(struct fm *fm)
 }
 
 /*
- * A root has been told of this node, or will be once this node's NIC has been read for HELLO: with
- * slow NICs both take a while. An open connection alone says nothing: a host accepts connections
- * for a manager that hangs, too.
+ * Return: true if this node has said HELLO to a root and waits for its answer, or waits for the
+ * counters of its NIC to say HELLO; with slow NICs both take a while. An open connection alone
+ * proves nothing: a host accepts connections even for a manager that hangs.
  */
 static bool is_joining(const struct fm *fm)
 {
@@ -195,13 +197,13 @@ static bool is_joining(const struct fm *fm)
 	       (c->hello || fm->now < c->heard + ANSWER_WAIT * fm->cfg.resend + 2 * c->pace);
 }
 
-/* Reports the problem that no candidate asks to be root. */
-static void tell_vain(struct fm *fm)
+/* Reports the problem that no candidate asks to be root, if that is so for long enough. */
+static void check_no_asker(struct fm *fm)
 {
 	if (!fm->have_root || fm->root_asks || fm->is_root || !fm->cut_off ||
-	    fm->now < fm->cut_off + VAIN)
+	    fm->now < fm->cut_off + NO_ASKER)
 		return;
-	fm_problem_set(fm, "root", VAIN_KEY,
+	fm_problem_set(fm, "root", NO_ASKER_KEY,
 		       "no root, and no node asks to be root: start the manager of a "
 		       "candidate (root_priority is not 0)");
 }
@@ -211,7 +213,7 @@ bool fm_candidate_due(struct fm *fm)
 	struct fm_candidate *c = fm->candidate;
 
 	if (fm->now >= c->around) {
-		tell_vain(fm);
+		check_no_asker(fm);
 		c->around = fm->cut_off ? fm->now + FOLLOW_WAIT * fm->cfg.takeover : NEVER;
 		fm_ports_ask(fm);
 	}
@@ -222,6 +224,7 @@ bool fm_candidate_due(struct fm *fm)
 		return false;
 	}
 	c->at = NEVER;
+	invariant(c->tries <= TRIES_MAX && c->backs <= BACKS_MAX);
 	if (c->tries < TRIES_MAX)
 		c->tries++;
 	return fm->cut_off && !fm->is_root;

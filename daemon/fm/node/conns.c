@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The service connections of a node, found by their number and by the NIC of the child at the other
- * end. All nodes join a root at once, so neither search may take longer if there are more of them.
+ * The service connections of a node. They are found by their number, and by the GUID of the child
+ * at the other end. All nodes join a root at once, so both searches use hash tables.
  *
- * conns->due is a lower bound of the time at which a connection must be looked at: it falls with
- * each connection that is used, and is made exact when it is reached.
+ * conns->due is a lower bound of the time at which a connection needs attention (a time limit or a
+ * keep-alive). It falls with each connection that is used, and is computed anew when it is reached.
  *
- * HELLO is said again until WELCOME. A connection loses nothing unless it breaks, so this is only
- * for a peer that could not answer when the HELLO came, or that counts for how long none has come.
- * If N nodes wait at one that has too little time for them, and each says HELLO every resend, this
- * is 10 N a second, which leaves it even less time. So
+ * A node repeats HELLO until WELCOME comes. A connection loses nothing unless it breaks, so this is
+ * only for a peer that could not answer the first HELLO, or that counts how long none has come. If
+ * N nodes wait at a peer that has too little time for them, and each sends HELLO every resend, the
+ * peer gets 10 N messages a second, and has even less time. So
  *  - without any answer the time until the next HELLO doubles, up to 8 times resend;
- *  - a node that asks to be root, and has answered, says when it wants HELLO again: the more nodes
- *    wait at it, the later (root/claim.c);
- *  - a node that has something new to say says HELLO after resend, whatever it was told.
- * A time that is longer than resend gets up to a quarter more, another part at each node and each
- * time, so that nodes which began at the same instant do not go on at the same instant.
+ *  - a node that asks to be root answers with the time after which it wants the next HELLO: the
+ *    more nodes wait at it, the longer (root/claim.c);
+ *  - a node that has news sends HELLO after resend in any case.
+ * A time longer than resend is extended by up to a quarter, differently for each node and each
+ * time, so that nodes which began at the same instant do not repeat at the same instant.
  */
 #include <stdlib.h>
 
@@ -23,27 +23,26 @@
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
+#include "lib/deps/invariant.h"
 #include "lib/util/hash.h"
 
-#define PEER_WAIT 4		/* keep-alives without a word, then it is lost */
-#define ROOT_ASKED 1		/* quarters of a keep-alive, after which those below the root ask
-				 * it */
-#define PARENT_ASKED 3		/* ... after which others ask their parent: a ping costs more than
-				 * all else */
-#define UPWARD_WAIT 6		/* ... until either is lost */
-#define URGENT_WAIT 2		/* times resend */
-#define ANSWER_WAIT 20		/* so many times a child is asked without a word */
-#define CLAIMER_WAIT 10		/* times resend, to a word of a node that claims: no root leads */
-#define ASKER_WAIT 5		/* times resend, to connect to one that asks to be root, or for its
-				 * answer */
-#define CALL_WAIT 5		/* times resend, for a call to be answered */
-#define BACKOFF_MAX 3		/* so often the time until HELLO is said again is doubled */
-#define SPREAD 4		/* ... and up to one part of so many is added to longer times */
+#define PEER_WAIT 4		/* keep-alives of silence after which a peer is lost */
+#define ROOT_ASKED 1		/* quarters of a keep-alive of silence: the root is pinged */
+#define PARENT_ASKED 3		/* the same: a parent is pinged; most messages are pings */
+#define UPWARD_WAIT 6		/* the same: root or parent is lost, if nodes can take over */
+#define URGENT_WAIT 2		/* times resend: for the answer to an urgent ping */
+#define ANSWER_WAIT 20		/* times resend: for a sign of life of a child that has to report */
+#define CLAIMER_WAIT 10		/* times resend: for a message of a claiming node: no root leads */
+#define ASKER_WAIT 5		/* times resend: to connect to an asking node, or for its answer */
+#define CALL_WAIT 5		/* times resend: for the answer to a call */
+#define BACKOFF_MAX 3		/* so often the time until the next HELLO doubles */
+#define SPREAD 4		/* a longer time is extended by up to 1/SPREAD */
 
 /**
- * struct fm_conns - all of them
- * @by_id, @by_guid: places in @list; @by_guid: of children
- * @due: none must be looked at before
+ * struct fm_conns - all connections of this node
+ * @list: in no order; @n of them, room for @room
+ * @by_id: numbers in @list by connection id; @by_guid: those of children by GUID
+ * @due: no connection needs attention before
  */
 struct fm_conns {
 	struct fm_conn **list;
@@ -81,16 +80,16 @@ bool fm_conn_upward(const struct fm_conn *c)
 }
 
 /*
- * The way up, where others can take over. A takeover waits for the nodes that find that the root
- * does not answer: its own children, from whom those below them learn it, and each node whose
- * parent hangs at the same time.
+ * Return: true if the connection leads upward, and candidates can take over. A takeover begins when
+ * nodes notice that the root does not answer: its own children, from whom the nodes below learn it,
+ * and each node whose parent hangs at the same time. So these connections are pinged more often.
  */
 static bool is_watched(const struct fm *fm, const struct fm_conn *c)
 {
 	return c->confirmed && fm->cfg.takeover;
 }
 
-/* After which silence a peer is asked for a sign of life. */
+/* Return: ns of silence after which a peer is pinged. */
 static uint64_t ask_after(const struct fm *fm, const struct fm_conn *c)
 {
 	if (!is_watched(fm, c))
@@ -99,22 +98,24 @@ static uint64_t ask_after(const struct fm *fm, const struct fm_conn *c)
 }
 
 /*
- * To one that asks to be root, and that may be gone itself: then another one can be followed. A
- * node that no root has led does not count it as lost, and tells its neighbours of it meanwhile.
+ * Return: true if the connection leads to an asking node that has not answered, or that counts as
+ * lost. If that node is gone, this one can follow another. A node that no root has led does not
+ * count it as lost, and meanwhile names it in its Inits.
  */
-static bool to_asker(const struct fm *fm, const struct fm_conn *c)
+static bool is_to_asker(const struct fm *fm, const struct fm_conn *c)
 {
 	return c->role == FM_CONN_ROOT && (!c->ready || c->greeted) && fm->root_asks &&
 	       (fm->root_lost || !c->answered);
 }
 
-static uint64_t lost_at(const struct fm *fm, const struct fm_conn *c)
+/* Return: when the connection counts as lost if nothing comes, without regard to lag. */
+static uint64_t lost_without_lag(const struct fm *fm, const struct fm_conn *c)
 {
 	uint64_t lost = c->heard + PEER_WAIT * fm->cfg.keepalive;
 
 	if (c->role == FM_CONN_CALL)
 		return c->heard + CALL_WAIT * fm->cfg.resend;
-	if (to_asker(fm, c))
+	if (is_to_asker(fm, c))
 		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend + 2 * c->pace;
 	if (is_watched(fm, c))
 		lost = c->heard + UPWARD_WAIT * fm->cfg.keepalive / 4;
@@ -125,10 +126,9 @@ static uint64_t lost_at(const struct fm *fm, const struct fm_conn *c)
 
 uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 {
-	return lost_at(fm, c) + fm_lag_answer(fm);
+	return lost_without_lag(fm, c) + fm_lag_answer(fm);
 }
 
-/* When a connection must be looked at next. */
 uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 {
 	uint64_t lost = fm_conn_lost_at(fm, c);
@@ -143,11 +143,13 @@ uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 	return earlier(lost, last + ask_after(fm, c));
 }
 
-static void set_again(struct fm *fm, struct fm_conn *c)
+/* Sets when the next HELLO is due. */
+static void schedule_hello(struct fm *fm, struct fm_conn *c)
 {
 	unsigned int doubled = c->hellos ? c->hellos - 1u : 0;
 	uint64_t after = later(fm->cfg.resend << doubled, c->pace);
 
+	invariant(c->hellos <= BACKOFF_MAX + 1 && c->pace <= fm->cfg.keepalive);
 	if (after > fm->cfg.resend)
 		after += fm_mix(fm->guid ^ c->asked) % (after / SPREAD);
 	c->again = c->asked + after;
@@ -158,7 +160,7 @@ void fm_conn_greet(struct fm *fm, struct fm_conn *c)
 	c->asked = fm->now;
 	if (c->hellos <= BACKOFF_MAX)
 		c->hellos++;
-	set_again(fm, c);
+	schedule_hello(fm, c);
 }
 
 void fm_conn_pace(struct fm *fm, struct fm_conn *c, uint32_t ms)
@@ -166,7 +168,7 @@ void fm_conn_pace(struct fm *fm, struct fm_conn *c, uint32_t ms)
 	c->pace = earlier(ms * MS, fm->cfg.keepalive);
 	if (c->pace <= fm->cfg.resend)
 		c->pace = 0;
-	set_again(fm, c);
+	schedule_hello(fm, c);
 }
 
 void fm_conn_hurry(struct fm *fm, struct fm_conn *c)
@@ -191,7 +193,7 @@ static uint32_t guid_key(uint64_t guid)
 	return (uint32_t)fm_mix(guid);
 }
 
-/* Room for one more. False: no memory. */
+/* Makes room for one more connection. Return: false: no memory. */
 static bool make_room(struct fm_conns *t)
 {
 	unsigned int room = t->room ? 2 * t->room : 4;
@@ -213,6 +215,8 @@ struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role)
 	struct fm_conns *t = fm->conns;
 	struct fm_conn *c = calloc(1, sizeof(*c));
 
+	invariant(!fm_conn_find(fm, id));
+	invariant(role != FM_CONN_CHILD);
 	if (!c || !make_room(t)) {
 		free(c);
 		return NULL;
@@ -228,7 +232,7 @@ struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role)
 	return c;
 }
 
-/* Takes the place of one that ends. */
+/* Gives @c the number @at, of a connection that has ended. */
 static void move_conn(struct fm_conns *t, struct fm_conn *c, unsigned int at)
 {
 	hash_change(&t->by_id, id_key(c->id), c->at, at);
@@ -242,6 +246,7 @@ void fm_conn_forget(struct fm *fm, struct fm_conn *c)
 {
 	struct fm_conns *t = fm->conns;
 
+	invariant(c->at < t->n && t->list[c->at] == c);
 	hash_del(&t->by_id, id_key(c->id), c->at);
 	if (c->role == FM_CONN_CHILD)
 		hash_del(&t->by_guid, guid_key(c->guid), c->at);
@@ -328,7 +333,7 @@ void fm_conns_look(struct fm *fm)
 	t->due = NEVER;
 	for (unsigned int i = 0; i < t->n; i++)
 		fm_conn_look(fm, t->list[i]);
-	/* Many that end one by one are looked at together. */
+	/* Not at once: connections that end one by one are handled together. */
 	if (t->due < fm->now + fm->cfg.resend / 4)
 		t->due = fm->now + fm->cfg.resend / 4;
 }

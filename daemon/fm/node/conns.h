@@ -9,71 +9,71 @@
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
-/* The purpose of a connection of the service network. */
+/* The purpose of a connection. This node opened it, unless it is that of a stranger or child. */
 enum fm_conn_role {
-	FM_CONN_STRANGER,	/* accepted, has not said HELLO */
-	FM_CONN_ROOT,		/* ours, to the root */
-	FM_CONN_PARENT,		/* ours, to the parent */
-	FM_CONN_CHILD,		/* accepted: below us in the tree */
-	FM_CONN_NOTICE,		/* ours, of the root: to tell its peer to drop another */
-	FM_CONN_PROBE,		/* ours, of the root: to see whether its peer lives */
-	FM_CONN_CALL,		/* ours, of a root: to say an Init where no link leads */
+	FM_CONN_STRANGER,	/* accepted; the peer has not said HELLO */
+	FM_CONN_ROOT,		/* to the root */
+	FM_CONN_PARENT,		/* to the parent */
+	FM_CONN_CHILD,		/* accepted; the peer is below this node in the tree */
+	FM_CONN_NOTICE,		/* by the root: the peer is to drop another node */
+	FM_CONN_PROBE,		/* by the root: does the peer live? */
+	FM_CONN_CALL,		/* by a root: carries an Init where no link leads */
 };
 
-/** struct fm_conn - a connection of the service network */
+/** struct fm_conn - a connection; times are 0 if it did not happen. ROOT and PARENT are upward */
 struct fm_conn {
 	int id;
-	uint8_t role, hellos;	/* @hellos: that were said since something came, up to a bound */
-	bool ready, confirmed;	/* ours: established; answered by WELCOME */
-	bool answered;		/* something has come */
-	bool hello;		/* ours: HELLO is to be sent when the counters are read */
-	bool reported, awaited, failed;	/* child: @report of the step at hand; missing; cannot */
+	uint8_t role, hellos;	/* @hellos: sent since a message came, up to a bound */
+	bool ready, confirmed;	/* upward: it is established; WELCOME came */
+	bool answered;		/* a message came */
+	bool hello;		/* upward: HELLO is sent as soon as the counters are read */
+	bool reported, awaited, failed;	/* child: @report of this step came; is missing; cannot */
 	bool guest;		/* child of the root: was given another parent */
-	bool waits;		/* stranger: the root that it said HELLO to has not welcomed it */
-	uint64_t guid;		/* child; of a notice: node to drop; of a probe or call: peer */
+	bool waits;		/* stranger: said HELLO to this root and is not welcomed yet */
+	uint64_t guid;		/* of the child, probed or called node; notice: node to drop */
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
-	uint64_t heard, attach;	/* when something came last; its number, as its maker counts */
-	uint64_t urgent, greeted; /* ours: asked since its peer may be dead; first HELLO; 0: not */
-	uint64_t asked;		/* ours: last PING or HELLO; child: the step at hand, first */
-	uint64_t again, pace;	/* ours: when HELLO comes again; after what the peer wants it; 0 */
-	uint64_t busy;		/* child: when it said of that step that it waits, too; 0 */
+	uint64_t heard, attach;	/* when a message came last; number given by the opening node */
+	uint64_t urgent, greeted; /* upward: urgent ping without answer; first HELLO */
+	uint64_t asked;		/* upward: last PING or HELLO; child: when this step was sent */
+	uint64_t again, pace;	/* upward: when the next HELLO is due; interval that peer wants */
+	uint64_t busy;		/* child: when it last reported that it waits, too */
 	struct fm_report report;
-	unsigned int at;	/* its number among all */
+	unsigned int at;	/* its number, as of fm_conn_no() */
 };
 
-/* A machine begins, without connections. Return: false: no memory. */
+/** fm_conns_new() - no connections, by fm_new(). Return: false: no memory */
 bool fm_conns_new(struct fm *fm);
 void fm_conns_free(struct fm *fm);
-/* All that there are, in no order: how many; number @i of them, or NULL if there are fewer. */
 unsigned int fm_conns_count(const struct fm *fm);
+/** fm_conn_no() - Return: connection number @i, or NULL. Numbers change when a connection ends */
 struct fm_conn *fm_conn_no(const struct fm *fm, unsigned int i);
 
-/* A new one; that it leads to a child comes later, by fm_conn_child(). NULL: no memory. */
+/** fm_conn_add() - add a connection; a child is made by fm_conn_child(). Return: NULL: no memory */
 struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role);
-/* It leads to a child, the NIC @guid. */
 void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid);
+/** fm_conn_forget() - free a connection that is closed; fm_conn_drop() closes it before */
 void fm_conn_forget(struct fm *fm, struct fm_conn *c);
+void fm_conn_drop(struct fm *fm, struct fm_conn *c);
 struct fm_conn *fm_conn_find(struct fm *fm, int id);
-/* That of the child with that GUID, which is not @but, or NULL. */
+/** fm_conn_of_child() - Return: connection to the child @guid that is not @but; or NULL */
 struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struct fm_conn *but);
 struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role);
 void fm_conn_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
-void fm_conn_drop(struct fm *fm, struct fm_conn *c);
-/* When HELLO comes again: it is said; so is wanted; there is something new, or something came. */
+/* Set when HELLO is due again: one was sent; the peer wants it after @ms; there is news. */
 void fm_conn_greet(struct fm *fm, struct fm_conn *c);
 void fm_conn_pace(struct fm *fm, struct fm_conn *c, uint32_t ms);
 void fm_conn_hurry(struct fm *fm, struct fm_conn *c);
-/* Return: true if it is ours and leads up. */
 bool fm_conn_upward(const struct fm_conn *c);
-/* Reports of a new step are waited for. */
+/** fm_conns_await() - a new step was sent: children have to report */
 void fm_conns_await(struct fm *fm);
-/* When it counts as lost if nothing comes; must be looked at next; it is; all are. */
+/** fm_conn_lost_at() - Return: when it counts as lost if nothing comes */
 uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c);
+/** fm_conn_expiry() - Return: when it needs attention next */
 uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c);
+/* Bring fm_conns_expiry() up to date: one connection, or NULL, has changed; all may have. */
 void fm_conn_look(struct fm *fm, const struct fm_conn *c);
 void fm_conns_look(struct fm *fm);
-/* Before that none must be looked at. */
 uint64_t fm_conns_expiry(const struct fm *fm);
 
 #endif /* FM_CONNS_H */

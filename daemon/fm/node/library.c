@@ -15,6 +15,7 @@
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/wire/msg.h"
+#include "lib/deps/invariant.h"
 
 struct fm_library {
 	struct fm_book *first;
@@ -27,6 +28,7 @@ struct fm_library *fm_library_new(void)
 
 void fm_library_free(struct fm_library *l)
 {
+	invariant(!l || !l->first);	/* all machines were freed before */
 	free(l);
 }
 
@@ -50,6 +52,7 @@ struct fm_book *fm_book_new(const struct torus_shape *shape)
 
 struct fm_book *fm_book_get(struct fm_book *b)
 {
+	invariant(b->refs);
 	b->refs++;
 	return b;
 }
@@ -58,6 +61,7 @@ void fm_book_put(struct fm_book *b)
 {
 	struct fm_book **at;
 
+	invariant(!b || b->refs);
 	if (!b || --b->refs)
 		return;
 	if (b->library) {
@@ -72,7 +76,7 @@ void fm_book_put(struct fm_book *b)
 	free(b);
 }
 
-/* Ports that the entry alone excludes. */
+/* Return: mask of the ports that the node's own entry excludes. */
 static uint16_t excluded_by(const struct fm_book *b, uint32_t node)
 {
 	const struct fm_entry *e = &b->entry[node];
@@ -91,7 +95,20 @@ void fm_book_close(struct fm_book *b)
 	hash_free(&b->by_guid);
 }
 
-static void close_at(struct fm_book *b, uint32_t node)
+/* Return: true if both ends of each cable of @node are closed, or both are open. */
+static bool is_symmetric(const struct fm_book *b, uint32_t node)
+{
+	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++) {
+		uint16_t there = b->closed[torus_neighbour(&b->shape, node, p)];
+
+		if ((b->closed[node] >> p & 1) != (there >> torus_dir_opposite(&b->shape, p) & 1))
+			return false;
+	}
+	return true;
+}
+
+/* Computes the closed exclusions of @node: those of its entry and of its neighbours' entries. */
+static void close_node(struct fm_book *b, uint32_t node)
 {
 	uint16_t mask = excluded_by(b, node);
 
@@ -102,17 +119,19 @@ static void close_at(struct fm_book *b, uint32_t node)
 	b->closed[node] = mask;
 }
 
-#define CHANGE_MAX 16	/* of so many nodes one: if more change, all are looked at */
+#define CHANGE_MAX 16	/* if more than one of so many nodes change, all exclusions are computed */
 
 void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 {
 	bool all = n > b->nodes / CHANGE_MAX;
 
+	invariant(!b->library);
 	b->ups = 0;
 	b->cables.counted = false;
 	for (uint32_t i = 0; i < n; i++) {
 		struct fm_entry *e = &b->entry[entry[i].node];
 
+		invariant(entry[i].node < b->nodes);
 		if (e->guid != entry[i].guid ||
 		    (e->state == FM_NODE_ABSENT) != (entry[i].state == FM_NODE_ABSENT))
 			hash_free(&b->by_guid);
@@ -121,14 +140,17 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 	if (all)
 		fm_book_close(b);
 	for (uint32_t i = 0; !all && i < n; i++) {
-		close_at(b, entry[i].node);
+		close_node(b, entry[i].node);
 		for (unsigned int p = 0; p < 2u * b->shape.ndims; p++)
-			close_at(b, torus_neighbour(&b->shape, entry[i].node, p));
+			close_node(b, torus_neighbour(&b->shape, entry[i].node, p));
 	}
+	for (uint32_t i = 0; i < n; i++)
+		invariant(is_symmetric(b, entry[i].node));
 }
 
 void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m)
 {
+	invariant(!b->library);
 	for (uint32_t i = 0; b->orders.n && i < m->nentries; i++)
 		fm_orders_drop(&b->orders, m->entries[i].node, UINT16_MAX);
 	for (uint32_t i = 0; i < m->norders; i++) {
@@ -139,7 +161,7 @@ void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m)
 	}
 }
 
-static bool book_index(struct fm_book *b)
+static bool index_book(struct fm_book *b)
 {
 	if (!hash_reserve(&b->by_guid, b->nodes))
 		return false;
@@ -167,7 +189,7 @@ uint32_t fm_book_find(struct fm_book *b, uint64_t guid)
 {
 	uint32_t i;
 
-	if (!b->by_guid.size && !book_index(b)) {
+	if (!b->by_guid.size && !index_book(b)) {
 		for (i = 0; i < b->nodes; i++)
 			if (is_at(b, i, guid))
 				return i;
@@ -192,6 +214,7 @@ struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t te
 void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t root, uint64_t term,
 		    uint64_t version)
 {
+	invariant(!b->library && b->refs);
 	b->root = root;
 	b->term = term;
 	b->version = version;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Books: the nodes of a table, which machines of a library share. */
+/* Books: the nodes of a table. Machines with the same library share them. */
 #ifndef FM_LIBRARY_H
 #define FM_LIBRARY_H
 
@@ -14,7 +14,7 @@
 struct fm_library;
 
 /**
- * struct fm_cables - how many cables there are, by state, if @counted
+ * struct fm_cables - number of cables by state; valid if @counted
  * @excluded: by an administrator, or because they are wired wrongly: these are @miswired
  * @away: nodes that are not up, though no administrator has taken them out of service
  */
@@ -24,11 +24,16 @@ struct fm_cables {
 };
 
 /**
- * struct fm_book - the nodes of a table; may be shared, and is then not changed
- * @next: in the library
- * @orders: why ports are excluded by order
- * @by_guid: node ids; empty: not made yet
- * @cables: status.c counts them
+ * struct fm_book - the nodes of a table
+ * @library, @next: the library that shares it, and the next book there; NULL: it is private
+ * @refs: how many tables use it; a shared book is not changed, but for fm_table_ended()
+ * @root, @term, @version: identify a shared book: GUID and epoch of the root, version of the table
+ * @entry: one for each node
+ * @closed: the closed exclusions, a mask for each node
+ * @orders: which user excluded which ports, and why
+ * @by_guid: node ids by GUID; empty: not indexed yet
+ * @cables: counted by status.c
+ * @ups: 1 + number of nodes that are up; 0: not counted yet
  */
 struct fm_book {
 	struct fm_library *library;
@@ -37,28 +42,32 @@ struct fm_book {
 	uint64_t root, term, version;
 	struct torus_shape shape;
 	uint32_t nodes;
-	struct fm_entry *entry;	/* one for each node */
-	uint16_t *closed;	/* exclusions, closed */
+	struct fm_entry *entry;
+	uint16_t *closed;
 	struct fm_orders orders;
 	struct hash by_guid;
 	struct fm_cables cables;
-	uint32_t ups;		/* nodes that are up, + 1; 0: not counted yet */
+	uint32_t ups;
 };
 
-/* New books and copies are private and all zero. */
+/** fm_book_new() - a private book of absent nodes, with one reference. Return: NULL: no memory */
 struct fm_book *fm_book_new(const struct torus_shape *shape);
 struct fm_book *fm_book_get(struct fm_book *b);
 void fm_book_put(struct fm_book *b);
+/** fm_book_close() - compute all closed exclusions from the entries */
 void fm_book_close(struct fm_book *b);
-/* Some entries become others: the exclusions follow. */
+/** fm_book_change() - replace @n entries, and update the closed exclusions; @b is private */
 void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n);
-/* Orders of the nodes of @m become those that it has. For lack of memory they become fewer. */
+/** fm_book_orders() - replace the orders of the nodes in @m; some are lost if there is no memory */
 void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m);
+/** fm_book_find() - Return: node id of the NIC @guid, or TORUS_NO_NODE */
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
-/* How many nodes are up in it. */
+/** fm_book_ups() - Return: number of nodes that are up */
 uint32_t fm_book_ups(struct fm_book *b);
+/** fm_library_find() - Return: a new reference to that book, or NULL: @l has none, or is NULL */
 struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t term,
 				uint64_t version, const struct torus_shape *shape);
+/** fm_library_add() - share a private book, which is not changed from then on */
 void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t root, uint64_t term,
 		    uint64_t version);
 

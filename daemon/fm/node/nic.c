@@ -2,59 +2,59 @@
 /*
  * DOC: actions at the NIC
  *
- * An action is begun through struct fm_ops and ends later, with fm_done(): a NIC may take
- * its time, or fail, and meanwhile the machine goes on with messages and timers. The host
- * does the actions in the order in which they were begun, and tells the end of each once.
+ * An action is begun through struct fm_ops and ends later, with fm_done(): a NIC may be slow, or
+ * fail, and meanwhile the machine goes on with messages and timers. The host does the actions in
+ * the order in which they were begun, and reports the end of each once.
  *
- * Only one action with a tag is under way at any time. So what recovery.c, table.c and
- * rows.c say of the order of a node's actions is true as if each were done at once:
+ * Only one action with a tag is under way at any time. So the statements about the order of a
+ * node's actions in recovery.c, table.c and rows.c hold as if each action were done at once:
  *
  *  - Rows are on hold and the version is in force before counters are read for the report
  *    of it: the count begins when the end of rows_write is known.
  *  - Counters that are reported for a step were read after the step came, so all nodes have
  *    answered one count before any of them reads the next. A count that was begun for an
  *    older step (@old) is not reported; another one is begun.
- *  - Packets are resolved before the count that follows: park_resolve has no tag, because
- *    nobody waits for its end, but the host keeps the order. What it failed to resolve is in
- *    that count, and the root asks for it again.
+ *  - Packets are resolved before the count that follows: park_resolve has no tag, because no part
+ *    waits for its end, but the host keeps the order. Packets that it failed to resolve are in that
+ *    count, and the root asks for it again.
  *  - Holds are lifted only while the version that RESUME named is in force: no rows are
  *    written until release has ended, and none are released until rows_write has ended.
  *
  * A newer step does not wait for an older one to be done, only for the one action that is
- * under way (task.c). That action still changes the NIC, so its end is taken into what the
- * machine knows of the NIC, but no report is made of it.
+ * under way (task.c). That action still changes the NIC, so the machine notes its result, but does
+ * not report it.
  *
- * The first action by order of a root tells the NIC so (task.c). The NIC keeps that while this
- * manager starts anew, and takes no order of a root of an earlier epoch any more, nor of another
- * one of the same (kernel/req/fence.c).
+ * Before the first action by order of a root, the NIC is told to obey that root (task.c). It
+ * remembers that while this manager starts again, and from then on refuses orders of roots of
+ * earlier epochs, and of another root of the same epoch (kernel/req/fence.c).
  *
- * A NIC that failed or timed out when it was told to obey a root may obey it all the same, and then
- * refuses other roots of that epoch and earlier ones. HELLO says so to other roots: they ask all
- * nodes anew, in a later epoch (root/epoch.c). It is no promise.
+ * A NIC that failed or timed out when it was told to obey a root may obey it nevertheless, and then
+ * refuses other roots of that epoch and earlier ones. HELLO reports this to other roots, which ask
+ * all nodes anew, in a later epoch (root/epoch.c). It does not count as a promise.
  *
- * An action that failed may have been done or not: a time-out does not tell. So nothing is
- * reported that depends on it; it is tried again when the step is asked for again. All
- * actions may be done twice. rows.c says how rows are written of which it is not known what
- * stands in the NIC.
+ * An action that failed may have been done or not: a time-out does not tell. So nothing is reported
+ * that depends on it, and it is tried again when the root asks for the step again. All actions may
+ * be done twice. See rows.c for how rows are written when the NIC's present rows are not known.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/machine.h"
+#include "lib/deps/invariant.h"
 
 /**
- * struct fm_nic - the action under way
+ * struct fm_nic - the action under way, and the root that the NIC obeys
  * @tag: of the last action
- * @act: what is under way
- * @old: it was begun for a step that is not at hand any more
- * @hello: counters are wanted for a HELLO
+ * @act: enum fm_act, the action under way
+ * @old: it was begun for a step that is not the present one any more
+ * @hello: a HELLO waits for counters
  * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
- * @maybe_epoch, @maybe_guid: ... that it may obey instead, for it failed or timed out when it was
- *	told to; epoch 0: none. GUID 0: one of several roots of that epoch
- * @told: this manager has told it so, and acts by order of that root
- * @obey: it is to be told as soon as it can be
- * @asked_epoch, @asked_guid: ... that it was told to obey last
+ * @maybe_epoch, @maybe_guid: another root that it may obey instead, because it failed or timed out
+ *	when it was told to; epoch 0: none. GUID 0: one of several roots of that epoch
+ * @told: this manager told the NIC to obey @root_guid, and did not only find it so
+ * @obey: the NIC has to be told to obey the joined root as soon as no action is under way
+ * @asked_epoch, @asked_guid: the root that the NIC was told to obey last
  */
 struct fm_nic {
 	uint32_t tag;
@@ -102,6 +102,7 @@ uint32_t fm_nic_begin(struct fm *fm, enum fm_act act)
 {
 	struct fm_nic *nic = fm->nic;
 
+	invariant(nic->act == FM_ACT_NONE && act != FM_ACT_NONE);
 	nic->act = (uint8_t)act;
 	nic->old = false;
 	return ++nic->tag;
@@ -116,7 +117,7 @@ enum fm_act fm_nic_end(struct fm *fm, uint32_t tag)
 		return FM_ACT_NONE;
 	nic->act = FM_ACT_NONE;
 	if (act == FM_ACT_COUNT)
-		nic->hello = false;	/* any count serves */
+		nic->hello = false;	/* HELLO can use any count */
 	return act;
 }
 
@@ -140,6 +141,7 @@ void fm_nic_obeyed(struct fm *fm, int err)
 {
 	struct fm_nic *nic = fm->nic;
 
+	invariant(nic->asked_epoch);
 	if (!err) {
 		nic->root_epoch = nic->asked_epoch;
 		nic->root_guid = nic->asked_guid;
@@ -182,7 +184,7 @@ void fm_nic_obey_soon(struct fm *fm)
 	if (!fm_nic_idle(fm))
 		return;
 	fm_nic_obey(fm);
-	fm->nic->old = true;	/* it is of no step */
+	fm->nic->old = true;	/* it belongs to no step */
 }
 
 void fm_nic_count(struct fm *fm, bool lost)
@@ -196,7 +198,7 @@ void fm_nic_hello(struct fm *fm)
 	if (!fm_nic_idle(fm))
 		return;
 	fm_nic_count(fm, false);
-	fm->nic->old = true;	/* it is of no step */
+	fm->nic->old = true;	/* it belongs to no step */
 }
 
 void fm_nic_next(struct fm *fm)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the table to the NIC: rows that change go on hold and are switched in
- * one step, and packets that are parked on dead links are resolved.
+ * From the table to the NIC: rows that change go on hold, all rows are switched in one step, and
+ * packets that are parked at dead links are resolved.
  *
- * A row that was on hold stays so, whatever becomes of its path: the hold of an
- * older version is still in force, and only a release of the version that is
- * then active lifts it. A row to a node not reachable before goes on hold as
- * well: the nodes on its path may not be placed yet. Rows through relays are held
- * by the NIC itself, changed or not: which of the relays' rows change is not known here.
+ * A row that was on hold stays so, whether its path changes or not: the hold of an older version is
+ * still in force, and only a release of the version that is active then lifts it. A row to a node
+ * that was not reachable before goes on hold as well: the nodes on its path may not be placed yet.
+ * The NIC itself holds rows through relays, changed or not, because this node does not know which
+ * of the relays' rows change.
  *
- * Two roots may make tables of one version, with the same rows, if a former root hung before it
- * sent its last version. The table of the later epoch is written all the same, also if no row
- * differs. The NIC stores the epoch of its rows; a claim can count a node whose manager began anew
- * only by that epoch (root/quorum.c).
+ * Two roots may make tables of the same version, with the same rows, if a former root hung before
+ * it sent its last version. The table of the later epoch is written even if no row differs: the NIC
+ * stores the epoch of its rows, and a claim can count a node whose manager started again only by
+ * that epoch (root/quorum.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,12 +25,13 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/table.h"
+#include "lib/deps/invariant.h"
 
 /**
- * struct fm_writing - what is under way at the NIC, and what came of the last write
- * @shape, @place, @at, @rows: of a new place; @rows are empty
- * @epoch, @version, @node, @n: of rows
- * @in_force: epoch of the root by whose order the NIC took the rows that it has; 0: none
+ * struct fm_writing - the write to the NIC that is under way, and the result of the last one
+ * @shape, @place, @at, @rows: the new place: shape, node id, coordinates, and its empty rows
+ * @epoch, @version, @node, @n: the new rows: of which table, and the @n nodes that they lead to
+ * @in_force: epoch of the root by whose order the NIC took its present rows; 0: none
  * @doubt: version that a failed write may have put in force, or 0
  */
 struct fm_writing {
@@ -137,11 +138,12 @@ void fm_rows_placed(struct fm *fm, int err)
 	fm->shape = w->shape;
 	fm->coords = w->at;
 	fm->node = w->place;
+	invariant(fm->node < fm->nrows && fm->shape.ndims <= fm->nports / 2);
 	fm->placed = true;
 	fm->applied = w->doubt = 0;
 }
 
-/* The bits that decide the way of packets whose order counts: all but hold and VCA's bits. */
+/* The bits that decide the path of packets on VCD0 and VCD1: all but HOLD and those of VCA. */
 #define ORDERED_WAY (~(TORUS_ROW_HOLD | TORUS_ROW_ADAPTIVE | \
 		       TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))
 
@@ -152,14 +154,14 @@ void fm_rows_taken(struct fm *fm)
 		fm->relayed += !!(fm->rows[i] & TORUS_ROW_RELAY);
 }
 
-/* --- what the table asks for ---------------------------------------------------- */
+/* --- rows of the table ---------------------------------------------------------- */
 
-#define FOLLOW_MAX 256	/* cables listed in one change; more: all anew */
+#define FOLLOW_MAX 256	/* cables listed in one change; if more change, all rows are computed */
 
 /**
- * struct rows_change - what a table changes
- * @range: rows that may be others, ascending; they may overlap
- * @node, @row: those that are
+ * struct rows_change - the rows that a new table changes
+ * @range, @nranges: rows that may have changed, ascending by @first; ranges may overlap
+ * @node, @row, @n: rows that have changed
  */
 struct rows_change {
 	struct torus_range *range;
@@ -169,8 +171,8 @@ struct rows_change {
 	uint32_t n;
 };
 
-/* Rows of the table, made from nothing. */
-static int routes_begin(struct fm *fm)
+/* Computes all rows of the table. */
+static int compute_routes(struct fm *fm)
 {
 	int err;
 
@@ -182,51 +184,50 @@ static int routes_begin(struct fm *fm)
 	return torus_routes_new(fm->health, fm->node, TORUS_ROUTES_RELAY, &fm->routes);
 }
 
-/**
- * struct cables - cables that changed
- * @n: of them; more than FOLLOW_MAX: they are not listed
- */
+/** struct cables - the @n cables that changed; not listed if @n is more than FOLLOW_MAX */
 struct cables {
 	struct torus_cable list[FOLLOW_MAX + TORUS_MAX_PORTS];
 	uint32_t n;
 };
 
-static int follow_node(struct fm *fm, struct cables *c, uint32_t node)
+/* Brings the health of one node's cables up to date, and adds those that changed to @c. */
+static int update_node(struct fm *fm, struct cables *c, uint32_t node)
 {
 	int ret = torus_health_set(fm->health, node, fm->table.closed[node],
 				   c->n <= FOLLOW_MAX ? c->list + c->n : NULL);
 
+	invariant(ret <= TORUS_MAX_PORTS);
 	if (ret > 0)
 		c->n += (uint32_t)ret;
 	return ret < 0 ? ret : 0;
 }
 
-/* Exclusions have changed at nodes whose entries have, and at their neighbours. */
-static int follow_news(struct fm *fm, struct cables *c)
+/* Exclusions can change at nodes whose entries changed, and at their neighbours. */
+static int update_news(struct fm *fm, struct cables *c)
 {
 	const struct fm_table *t = &fm->table;
 	int err = 0;
 
 	for (uint32_t i = 0; i < t->nnews && !err; i++) {
-		err = follow_node(fm, c, t->news[i]);
+		err = update_node(fm, c, t->news[i]);
 		for (unsigned int p = 0; p < 2u * t->shape.ndims && !err; p++)
-			err = follow_node(fm, c, torus_neighbour(&t->shape, t->news[i], p));
+			err = update_node(fm, c, torus_neighbour(&t->shape, t->news[i], p));
 	}
 	return err;
 }
 
-/* The rows at hand follow the table. */
-static int routes_follow(struct fm *fm, const struct torus_range **range, uint32_t *n)
+/* Computes the rows that the new table changes. */
+static int update_routes(struct fm *fm, const struct torus_range **range, uint32_t *n)
 {
 	struct cables c;
 	int err = 0;
 
 	c.n = 0;
 	if (fm->table.nnews <= FM_NEWS_MAX)
-		err = follow_news(fm, &c);
+		err = update_news(fm, &c);
 	else
 		for (uint32_t i = 0; i < fm->table.nodes && !err; i++)
-			err = follow_node(fm, &c, i);
+			err = update_node(fm, &c, i);
 	fm->table.nnews = 0;
 	if (err)
 		return err;
@@ -244,7 +245,7 @@ static int find_ranges(struct fm *fm, struct rows_change *c)
 {
 	const struct torus_range *range = NULL;
 	struct torus_range all = { 0, fm->nrows };
-	int err = fm->routes ? routes_follow(fm, &range, &c->nranges) : routes_begin(fm);
+	int err = fm->routes ? update_routes(fm, &range, &c->nranges) : compute_routes(fm);
 
 	if (err) {
 		routes_free(fm);
@@ -263,7 +264,7 @@ static int find_ranges(struct fm *fm, struct rows_change *c)
 	return 0;
 }
 
-static int change_room(const struct fm *fm, struct rows_change *c)
+static int alloc_change(const struct fm *fm, struct rows_change *c)
 {
 	size_t room = 1;
 
@@ -275,9 +276,9 @@ static int change_room(const struct fm *fm, struct rows_change *c)
 	return c->node && c->row ? 0 : -ENOMEM;
 }
 
-/* --- what the NIC gets ---------------------------------------------------------- */
+/* --- rows of the NIC ------------------------------------------------------------ */
 
-/* The row that is to stand in the NIC, of one that the table asks for. */
+/* Return: the row for the NIC, with HOLD if it must be on hold, made from a row of the table. */
 static uint64_t merge_row(const struct fm *fm, uint32_t to, uint64_t new)
 {
 	uint64_t old = fm->rows[to];
@@ -291,6 +292,8 @@ static uint64_t merge_row(const struct fm *fm, uint32_t to, uint64_t new)
 
 static void set_nic_row(struct fm *fm, uint32_t to, uint64_t row)
 {
+	invariant(to < fm->nrows);
+	invariant(fm->relayed >= !!(fm->rows[to] & TORUS_ROW_RELAY));
 	fm->relayed -= !!(fm->rows[to] & TORUS_ROW_RELAY);
 	fm->relayed += !!(row & TORUS_ROW_RELAY);
 	fm->rows[to] = row;
@@ -304,6 +307,7 @@ static void merge_rows(struct fm *fm, struct rows_change *c)
 	for (uint32_t i = 0; i < c->nranges; i++) {
 		const struct torus_range *r = &c->range[i];
 
+		invariant(r->first + r->count <= fm->nrows);
 		for (next = next > r->first ? next : r->first; next < r->first + r->count; next++) {
 			uint64_t row = merge_row(fm, next, rows[next]);
 
@@ -316,11 +320,12 @@ static void merge_rows(struct fm *fm, struct rows_change *c)
 	}
 }
 
-/* Which rows are written is kept until it is known what has become of them. */
-static void rows_write(struct fm *fm, struct rows_change *c)
+/* Begins the write. The list of written rows is kept until the result is known. */
+static void write_rows(struct fm *fm, struct rows_change *c)
 {
 	struct fm_writing *w = fm->writing;
 
+	invariant(!w->node);
 	w->epoch = fm->table.term;
 	w->version = fm->table.version;
 	w->node = c->node;
@@ -330,20 +335,20 @@ static void rows_write(struct fm *fm, struct rows_change *c)
 			   w->n);
 }
 
-/* The rows are made here and written to the NIC. */
-static int rows_make(struct fm *fm)
+/* Computes the rows that change, and begins to write them to the NIC. */
+static int make_rows(struct fm *fm)
 {
 	struct rows_change c = { .n = 0 };
 	int err = find_ranges(fm, &c);
 
 	if (!err)
-		err = change_room(fm, &c);
-	/* Until it has come to its end, no row is known to be the table's. */
+		err = alloc_change(fm, &c);
+	/* Until the write has succeeded, the NIC's rows are not known to be those of the table. */
 	fm->merged = false;
 	if (!err)
 		merge_rows(fm, &c);
 	if (!err && (c.n || !fm_rows_in_force(fm)))
-		rows_write(fm, &c);
+		write_rows(fm, &c);
 	else
 		fm->merged = !err;
 	free(c.row);
@@ -352,7 +357,7 @@ static int rows_make(struct fm *fm)
 	return err;
 }
 
-static void not_applied(struct fm *fm, uint64_t version, int err)
+static void report_failure(struct fm *fm, uint64_t version, int err)
 {
 	fm_problem_set(fm, "table", 0, "table %llu cannot be applied: %s",
 		       (unsigned long long)version, strerror(-err));
@@ -368,19 +373,19 @@ int fm_rows_apply(struct fm *fm)
 		fm->ops.rows_apply(fm->io, fm_nic_begin(fm, FM_ACT_ROWS), fm->table.version,
 				   fm->table.closed);
 	} else {
-		err = rows_make(fm);
+		err = make_rows(fm);
 	}
 	if (err)
-		not_applied(fm, fm->table.version, err);
+		report_failure(fm, fm->table.version, err);
 	else if (fm_nic_idle(fm))
 		fm_problem_clear(fm, "table", 0);
 	return err;
 }
 
 /*
- * Of each row that a failed write was to change, it is not known what stands in the NIC, the
- * former or the new one. It is kept as one that is on hold and leads nowhere, which no row
- * is: so whatever the next table says, it differs and is written, and on hold.
+ * After a failed write, the NIC may have the former or the new row, for each row that was to
+ * change. Such a row is noted here as HOLD without VALID, a value that merge_row() never returns.
+ * So it differs from any row of the next table, and is written, on hold.
  */
 static void doubt_rows(struct fm *fm)
 {
@@ -397,8 +402,9 @@ void fm_rows_written(struct fm *fm, int err)
 
 	if (err) {
 		doubt_rows(fm);
-		not_applied(fm, w->version, err);
+		report_failure(fm, w->version, err);
 	} else {
+		invariant(w->epoch > w->in_force || w->version >= fm->applied);
 		fm->applied = w->version;
 		w->in_force = w->epoch;
 		fm->merged = true;
@@ -419,11 +425,11 @@ bool fm_rows_in_force(const struct fm *fm)
 /* --- parking -------------------------------------------------------------------- */
 
 /*
- * A dead link leaves packets that were sent but not acknowledged. The other end
- * has told the root how far it received, or the root tells that it is dead; after
- * resolve_max it is not waited for (@orphans). Packets that were received are forgotten,
- * the rest stays to be replayed. A packet kept wrongly is one too many, which
- * its receiver discards; one forgotten wrongly would be lost.
+ * A dead link leaves packets that were sent but not acknowledged. The table contains how far the
+ * other end had received, or that the other end is dead. After resolve_max the root does not wait
+ * for this any longer (@orphans). Packets that were received are dropped here, the others stay to
+ * be replayed. A packet that is kept wrongly arrives twice, and its receiver discards it; a packet
+ * that is dropped wrongly would be lost.
  */
 void fm_rows_resolve(struct fm *fm, bool orphans)
 {
@@ -434,6 +440,7 @@ void fm_rows_resolve(struct fm *fm, bool orphans)
 		unsigned int q = torus_dir_opposite(&t->shape, p);
 		const struct fm_entry *e;
 
+		invariant(fm->node < t->nodes);
 		if (own->state == FM_PORT_UP && !own->closed)
 			continue;
 		e = &t->entry[torus_neighbour(&t->shape, fm->node, p)];
@@ -446,8 +453,8 @@ void fm_rows_resolve(struct fm *fm, bool orphans)
 }
 
 /*
- * Ports that the NIC keeps closed though the table says they are healthy. One that is lost
- * again, which the next table will say, stays closed.
+ * A port whose link is down again is not in the mask: the next table will exclude it, so it stays
+ * closed.
  */
 uint16_t fm_rows_reopen(const struct fm *fm)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The exclusion table as a node has it: taking whole tables and changes. */
+/* The exclusion table as a node has it: takes whole tables and changes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +11,19 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
+#include "lib/deps/invariant.h"
 
 uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch)
 {
 	return fm_mix(fm_mix(guid ^ 0x746f727573ULL) + epoch);
 }
 
-/* Return: true if recoveries wait for the node. */
 bool fm_table_counts(const struct fm_entry *e)
 {
 	return e->state == FM_NODE_UP;
 }
 
-/* Mask of the ports that have a cable: dimensions of one node have none. */
+/* Return: mask of the ports that have a cable; a dimension of size 1 has none. */
 static uint16_t cable_ports(const struct torus_shape *shape)
 {
 	uint16_t mask = 0;
@@ -43,10 +43,12 @@ bool fm_table_out(const struct torus_shape *shape, uint16_t admin)
 
 uint8_t fm_table_votes(const struct fm_voters *v, const struct fm_entry *e)
 {
+	invariant(v->n <= FM_VOTERS_MAX);
 	return (uint8_t)((e->differs ^ (fm_table_counts(e) ? ~0u : 0)) & ((1u << v->n) - 1));
 }
 
-static void table_put(struct fm_table *t, struct fm_book *b)
+/* The table has that book from now on. Takes over the caller's reference. */
+static void set_book(struct fm_table *t, struct fm_book *b)
 {
 	fm_book_put(t->book);
 	t->book = b;
@@ -57,7 +59,7 @@ static void table_put(struct fm_table *t, struct fm_book *b)
 
 void fm_table_free(struct fm_table *t)
 {
-	table_put(t, NULL);
+	set_book(t, NULL);
 	free(t->news);
 }
 
@@ -66,7 +68,7 @@ uint32_t fm_table_find(const struct fm *fm, uint64_t guid)
 	return fm->table.book ? fm_book_find(fm->table.book, guid) : TORUS_NO_NODE;
 }
 
-/* The book that has the NIC, and its node there; NULL: neither table has it. */
+/* Finds the table or kept table that has the NIC, and its @node there. Return: NULL: none. */
 static struct fm_book *find_book(const struct fm *fm, uint64_t guid, uint32_t *node)
 {
 	struct fm_book *const books[] = { fm->table.book, fm->kept.book };
@@ -105,7 +107,7 @@ const char *fm_table_who(const struct fm *fm, uint64_t guid, char *buf)
 	return buf;
 }
 
-/* Mostly where it is placed: only else others are looked through. */
+/* Searches only if this node is not where its NIC is placed. */
 uint32_t fm_table_self(const struct fm *fm)
 {
 	const struct fm_table *t = &fm->table;
@@ -130,14 +132,13 @@ bool fm_table_takes(const struct fm *fm, uint32_t node, uint64_t guid, uint32_t 
 	return e && e->guid == guid && e->epoch == epoch && fm_table_counts(e);
 }
 
-/* An empty table of that shape. False: no memory. */
 bool fm_table_begin(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_book *b = fm_book_new(shape);
 
 	if (!b)
 		return false;
-	table_put(&fm->table, b);
+	set_book(&fm->table, b);
 	fm->table.shape = *shape;
 	fm->table.version = 0;
 	fm->table.voters.n = 0;
@@ -145,7 +146,10 @@ bool fm_table_begin(struct fm *fm, const struct torus_shape *shape)
 	return true;
 }
 
-/* The book that the message makes of the one at hand. NULL: no memory. */
+/*
+ * Applies the message to the present book. Return: the new book: the present one itself, changed,
+ * if it is private and has the shape; NULL: no memory.
+ */
 static struct fm_book *rewrite_book(const struct fm *fm, const struct fm_table_msg *m)
 {
 	const struct fm_table *t = &fm->table;
@@ -174,8 +178,8 @@ static struct fm_book *rewrite_book(const struct fm *fm, const struct fm_table_m
 	return b;
 }
 
-/* Which rows the message can change. */
-static void news_add(struct fm *fm, const struct fm_table_msg *m)
+/* Lists the nodes whose entries the message changes, for rows.c. */
+static void add_news(struct fm *fm, const struct fm_table_msg *m)
 {
 	struct fm_table *t = &fm->table;
 
@@ -189,12 +193,13 @@ static void news_add(struct fm *fm, const struct fm_table_msg *m)
 		t->news[t->nnews++] = m->entries[i].node;
 }
 
-/* Return: false if it cannot be used, for lack of its base or of memory. */
 bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 {
 	struct fm_table *t = &fm->table;
 	struct fm_book *b;
 
+	invariant(m->version > m->base);
+	invariant(m->term != t->term || m->version > t->version);
 	if (m->base && (t->term != m->term || t->version != m->base ||
 			memcmp(&t->shape, &m->shape, sizeof(m->shape))))
 		return false;
@@ -203,9 +208,10 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 		b = rewrite_book(fm, m);
 	if (!b)
 		return false;
-	table_put(t, b);
+	invariant(b->nodes == torus_nodes(&m->shape));
+	set_book(t, b);
 	if (!fm->ops.rows_apply)
-		news_add(fm, m);
+		add_news(fm, m);
 	t->shape = m->shape;
 	t->term = m->term;
 	t->root_guid = fm->root_guid;
@@ -217,7 +223,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	return true;
 }
 
-/* Takes the ends of links that nodes reported too late for the table. */
+/* The ends of a shared book change for all its machines: all receive the same ends. */
 void fm_table_ended(struct fm *fm, const struct fm_ended *e)
 {
 	struct fm_entry *entry;
@@ -231,15 +237,16 @@ void fm_table_ended(struct fm *fm, const struct fm_ended *e)
 	entry->seq[e->port] = e->seq;
 }
 
-/* A place may be excluded before a node has ever been seen there. */
+/* An absent node has content if its place was excluded before a node was ever there. */
 bool fm_table_blank(const struct fm_entry *e)
 {
 	return e->state == FM_NODE_ABSENT && !e->admin;
 }
 
 /*
- * As a receiver takes it: without entries that say nothing, and without differences from sets that
- * there are no more, which entries keep if a root makes fewer sets and does not tell of them anew.
+ * The message is what a receiver has to have: it lacks blank entries, and bits of @differs beyond
+ * the present sets of voters. Entries keep such bits if a root makes fewer sets than before and
+ * does not send the entries anew.
  */
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 {
@@ -278,6 +285,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 		m->entries[m->nentries] = t->entry[i];
 		m->entries[m->nentries++].differs &= (uint8_t)((1u << t->voters.n) - 1);
 	}
+	invariant(m->nentries == there);
 	return true;
 }
 
@@ -287,7 +295,7 @@ void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg)
 		free(msg->table.entries);
 }
 
-/* Where the table that the node has excludes a port of it, and the far end of that. */
+/* Without a table of the shape in which this node has its place, HELLO describes none. */
 void fm_table_tell(const struct fm *fm, struct fm_hello *h)
 {
 	const struct fm_table *t = &fm->table;
