@@ -9,19 +9,20 @@
  * healthy links join to the root, in whatever order the nodes start, and also a node or cable that
  * is added later.
  *
- * An Init that is lost is repeated: on each port a node sends it again, at growing intervals, until
- * the neighbour's Init says that it was received. A neighbour whose Init says that it has none is
- * answered. A node that knows no root yet asks by an Init without position; this matters only where
- * a manager starts long after its NIC. Once both ends have each other's Init, the port is silent.
- * That also holds for an Init of another root or fabric, so that both ends know the fault of the
- * cable. A node that takes another root judges its neighbours anew, and so waits for their Inits
- * again. A neighbour that says another position than before, for it has moved, or other cables, is
- * answered.
+ * Repetition. On each port a node repeats its Init, at growing intervals, until the neighbour's
+ * Init acknowledges it (@heard). When both ends have each other's Init, the port is silent. This
+ * also holds for an Init of another root or fabric, so that both ends know the fault of the cable.
+ * A node that knows no root yet asks for an Init by one without position, which helps where a
+ * manager starts long after its NIC. A node answers an Init that does not acknowledge its own, and
+ * one that has another position of the neighbour than before, or other cables. A node that follows
+ * another root judges its neighbours anew, and waits for their Inits again.
  *
- * See wave.c for the position that the wave gives this node, and how each further Init checks it.
- * The root decides on coordinates from the cables that all nodes report (their NICs told each other
- * GUID and port): otherwise one wrong cable would misplace all nodes that the wave reached through
- * it. See discover.c.
+ * See wave.c for the position that the wave gives this node, and how further Inits check it. The
+ * root does not decide on coordinates by the wave, but by the cables that all nodes report (their
+ * NICs told each other GUID and port): otherwise one wrong cable would misplace all nodes that the
+ * wave reached through it. See root/discover.c.
+ *
+ * Tests: tests/unit/test_fm_bootstrap.c, tests/sim/test_bootstrap.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,9 +40,10 @@
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/node/wave.h"
 #include "daemon/fm/wire/init.h"
+#include "lib/deps/invariant.h"
 
-#define DOUBT (30000 * MS)	/* a call that is not believed is a problem for so long */
-#define LONELY (30000 * MS)	/* until the problem that no Init has come */
+#define DOUBT (30000 * MS)	/* duration of the problem that a call is not credible */
+#define LONELY (30000 * MS)	/* time without a root until this is a problem */
 
 /*
  * Return: true if this node's place is final: it has a table, and its coordinates fit the sizes of
@@ -79,6 +81,7 @@ void fm_bootstrap_tell(const struct fm *fm, struct fm_init *init)
 		strcpy(init->root_address, fm->root_address);
 	if (!init->placed)
 		init->ndims = 0;
+	invariant(!init->settled || init->placed);
 }
 
 static void send_init(struct fm *fm, unsigned int p)
@@ -86,6 +89,7 @@ static void send_init(struct fm *fm, unsigned int p)
 	struct fm_init init;
 	uint8_t buf[TORUS_MGMT_MAX];
 
+	invariant(p < fm->nports && fm_port_up(fm, p));
 	fm_bootstrap_tell(fm, &init);
 	init.heard = fm_port_heard(fm, p);
 	init.port = (uint8_t)p;
@@ -101,7 +105,7 @@ static void clear_problems(struct fm *fm, unsigned int port)
 	fm_problem_clear(fm, "root", 2000 + port);
 }
 
-/* Their link stays in state init as long as the two NICs differ. */
+/* Reports the problem that a link stays in state init because its two NICs differ. */
 static void note_mismatch(struct fm *fm, const struct torus_link *l)
 {
 	bool bubble = l->reason == TORUS_REASON_BUBBLE;
@@ -134,17 +138,17 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 }
 
 /*
- * Two roots lead two fabrics of one name, if the neighbour is in no table that this node has. If it
- * is, or one of the roots does not lead, this ends soon (follow.c).
+ * Return: true if two roots lead two fabrics of the same name. If the neighbour is in this node's
+ * table, or if one of the roots does not lead, they will soon have one root (follow.c).
  */
-static bool two_roots(const struct fm *fm, const struct fm_init *init)
+static bool are_two_roots(const struct fm *fm, const struct fm_init *init)
 {
 	return init->placed && fm->have_root && init->root_guid != fm->root_guid && !init->lost &&
 	       !init->asks && !fm->root_lost && !fm->root_asks && !fm_follow_kin(fm, init->guid);
 }
 
-/* Return: true if an Init is of our fabric and root. Else the row has the problem. */
-static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *init)
+/* Checks fabric and root of an Init. Return: true if they are ours; false: row and log have why. */
+static bool check_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	enum fm_port_problem problem = FM_PROBLEM_NONE;
 	char root[FM_WHO_MAX], own[FM_WHO_MAX], at[TORUS_TEXT_MAX];
@@ -156,7 +160,7 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 		fm_problem_set(fm, "fabric", key,
 			       "port %s leads to node '%s' of fabric '%s'; this is '%s'", at,
 			       init->name, init->fabric, fm->cfg.fabric);
-	} else if (two_roots(fm, init)) {
+	} else if (are_two_roots(fm, init)) {
 		problem = FM_PROBLEM_ROOT;
 		fm_problem_set(fm, "root", key,
 			       "two roots: node '%s' at port %s obeys %s at %s, this one %s at %s",
@@ -178,7 +182,8 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 	return !problem;
 }
 
-static void init_unknown(struct fm *fm, unsigned int port, int err)
+/* Reports the problem that the neighbour's Init is of another version. */
+static void report_version(struct fm *fm, unsigned int port, int err)
 {
 	char at[TORUS_TEXT_MAX];
 
@@ -197,7 +202,7 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 	char from[TORUS_TEXT_MAX + 8] = "a call", at[TORUS_TEXT_MAX], root[FM_WHO_MAX];
 
 	if (!known || init->epoch <= known + FM_EPOCH_STEP) {
-		/* A call may be another node's than the one that was not believed. */
+		/* The problem of a call may be of another caller, so it ends by its time. */
 		if (port != FM_NO_PORT)
 			fm_problem_clear(fm, "root", 2000 + port);
 		return true;
@@ -216,14 +221,13 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 }
 
 /*
- * The neighbour's Init tells whether the neighbour has an Init of this node. If it has none, or if
- * it cannot know yet that this node has its Init, it is answered. It is also answered if it has
- * one, but its root has begun to lead since then, and our root leads and is the later one. For the
- * neighbour may be that earlier root itself, which gives way when it hears of ours, or a node that
- * then leaves that root. A neighbour that takes no position from us is never satisfied: answers to
- * it are at least half an interval apart.
+ * Return: true if this node has to answer an Init: one that acknowledges none of this node, or that
+ * names a root which leads and is earlier than ours, which leads, too. In that case the neighbour
+ * may be that earlier root itself, which gives way when it learns of ours, or a node that then
+ * leaves that root. A neighbour that never acknowledges would be answered for ever; so answers are
+ * at least half an interval apart (port.c).
  */
-static bool is_answered(const struct fm *fm, const struct fm_init *init)
+static bool needs_answer(const struct fm *fm, const struct fm_init *init)
 {
 	return fm->have_root && (!init->heard || fm_follow_outdoes(fm, init));
 }
@@ -237,7 +241,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 	if (port >= fm->nports)
 		return;
 	if (err) {
-		init_unknown(fm, port, err);
+		report_version(fm, port, err);
 		return;
 	}
 	if (!fm_bootstrap_credible(fm, port, &init))
@@ -246,7 +250,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		  fm_follow_takes(fm, &init);
 	if (follows)
 		fm_follow(fm, &init);
-	ours = init_ours(fm, port, &init);
+	ours = check_init(fm, port, &init);
 	if (ours)
 		news = fm_squares_heard(fm, port, &init);
 	if (ours && init.placed && init.root_guid == fm->root_guid && init.ndims == fm->ndims)
@@ -255,7 +259,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		fm_wave_squares(fm);
 	if (follows)
 		fm_ports_ask(fm);
-	fm_port_init(fm, port, &init, news || is_answered(fm, &init));
+	fm_port_init(fm, port, &init, news || needs_answer(fm, &init));
 	if (follows)
 		fm_uplink_root_known(fm);
 }

@@ -3,21 +3,22 @@
  * DOC: calls
  *
  * Managers pass Inits on over links (bootstrap.c). This wave ends at NICs whose managers hang or
- * are away. A node that it could reach only through such NICs hears of no new root. So a root, and
- * a node that asks to be root, sends its Init to such a node over the service network
- * (root/calls.c): this is a call. The called node treats the Init as one that a neighbour sent. It
- * believes no epoch far above those that it knows: that is a problem until 30 s after the last such
- * call, whoever else calls meanwhile. If a root leads it, it stays with that, and asks its parent
- * for a sign of life. If it follows the caller, it connects to it and says HELLO, as every node
- * does that the wave has reached. Its own Inits then tell the nodes behind it.
+ * are away. A node that it could reach only through such NICs does not learn of a new root. So a
+ * root, and a node that asks to be root, sends its Init to such a node over the service network
+ * (root/calls.c): this is a call. The called node treats the Init as one of a neighbour, and checks
+ * its epoch (fm_bootstrap_credible()). If a root leads it, it stays with that, and pings its
+ * parent. If it follows the caller, it connects to it and says HELLO, as every node does that the
+ * wave has reached. Its own Inits then reach the nodes behind it.
  *
  * The called node always answers with an Init of its own. The caller only counts these answers,
- * for status. The called node may follow another root, or another node that asks. If links may
- * lead from the nodes of that one to the caller, that one calls in its turn. If no links do, the
- * called node belongs to another part of the fabric, which goes on by itself.
+ * for status. The called node may follow another root, or another asking node. If links may lead
+ * from the nodes of that one to the caller, that one makes calls as well. If no links do, the
+ * called node belongs to another part of the fabric, which has a root of its own.
  *
- * The receiver of an Init over a link learns its own position from the sender's and the port. A
- * call has no port: a node that never had a place gets none by a call.
+ * A node that gets an Init over a link learns its position from the sender's position and the port.
+ * A call has no port, so a node that never had a place gets none by a call.
+ *
+ * Tests: tests/unit/test_fm_calls.c, tests/sim/test_calls.c.
  */
 #include <string.h>
 
@@ -38,18 +39,15 @@ static bool read_init(const struct fm *fm, const struct fm_claim *m, struct fm_i
 	       init->ndims <= fm->nports / 2;
 }
 
-/*
- * A root that leads gives way only to a later epoch: a caller with an earlier one may not know of
- * this root yet.
- */
+/* Return: true if this node leads, and the caller, of no later epoch, has to give way to it. */
 static bool leads_later(const struct fm *fm, const struct fm_init *init)
 {
 	return fm->is_root && !fm->root_asks && init->epoch <= fm->root_epoch;
 }
 
 /*
- * Does what fm_bootstrap_init() does, except for what belongs to a port. After it this node may
- * not be root any more, and its connections may be closed.
+ * Does the same as fm_bootstrap_init(), except for the work on a port. Afterwards this node may not
+ * be root any more, and its connections may be closed.
  */
 static void take_call(struct fm *fm, const struct fm_init *init)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The half of the tree below this node: accepts children, and keeps the list of them. */
+/* The half of the tree below this node: accepts children, and announces them to the root. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
+#include "lib/deps/invariant.h"
 
 static void drop_child(struct fm *fm, struct fm_conn *c)
 {
@@ -26,8 +27,10 @@ void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why)
 	drop_child(fm, c);
 }
 
+/* Reports to the root that a child came (ADOPTED) or left (LEFT). */
 static void announce_child(struct fm *fm, const struct fm_conn *c, enum fm_msg_type type)
 {
+	invariant(c->role == FM_CONN_CHILD);
 	struct fm_msg msg = { .type = (uint8_t)type };
 
 	msg.left.guid = c->guid;
@@ -37,7 +40,7 @@ static void announce_child(struct fm *fm, const struct fm_conn *c, enum fm_msg_t
 	fm->up->send(fm, &msg);
 }
 
-/* A child that comes again on another connection has lost the old one. */
+/* Closes the former connection of a child that has come again on another one. */
 static void drop_older(struct fm *fm, const struct fm_conn *c)
 {
 	struct fm_conn *o = fm_conn_of_child(fm, c->guid, c);
@@ -56,6 +59,7 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	c->reported = c->awaited = c->failed = false;
 	c->asked = fm->now;
 	drop_older(fm, c);
+	invariant(!fm_conn_of_child(fm, h->guid, c));
 	fm_reports_await(fm, c);
 	announce_child(fm, c, FM_MSG_ADOPTED);
 	if (fm->cut_off)
@@ -106,7 +110,7 @@ void fm_child_gone(struct fm *fm, const struct fm_conn *c)
 	announce_child(fm, c, FM_MSG_LEFT);
 	if (c->guest)
 		fm->up->guest_left(fm, c->guid);
-	/* Its part may have been in the sum, and by now in that of its new parent too. */
+	/* Its report may have been in the sum sent, and may be in that of its new parent by now. */
 	fm_member_left(fm);
 }
 

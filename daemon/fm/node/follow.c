@@ -2,54 +2,56 @@
 /*
  * DOC: which root a node follows
  *
- * An Init names a root and its epoch, and says what the sender knows of it: it leads, it is lost,
- * or it only asks to be root (root/claim.c).
+ * An Init names a root and its epoch, and contains what the sender knows of it: it leads, it is
+ * lost, or it only asks to be root (root/claim.c).
  *
- * A node that a root leads stays with it. It leaves for a root of a later epoch only if that one
- * leads a neighbour which is in the node's own table, or if the node has no table yet. This is the
- * same fabric: either a node has become root and this one has not noticed, or two parts, each with
- * a root of its own, meet again. Of two roots of one epoch the one with the greater GUID counts as
- * the later one. Otherwise a node that two first roots reach would change from one to the other
+ * A node that a root leads stays with it. It leaves for a root of a later epoch only if that root
+ * leads a neighbour which is in the node's own table, or if the node has no table yet. Then it is
+ * the same fabric: either a node has become root and this one has not noticed, or two parts, each
+ * with a root of its own, meet again. Of two roots of the same epoch the one with the greater GUID
+ * counts as later. Otherwise a node that two first roots reach would change from one to the other
  * with each Init.
  *
  * A node learns the state of its root only from that root, not from neighbours. Otherwise news of a
- * root that is gone would go round in circles. Until the root answers, it counts as lost. Only
- * where no NIC has been led before, the first Init is passed on at once, as it came; and if that
- * root refuses this node, it counts as lost, too.
+ * root that is gone would go round in circles. Until the root answers, it counts as lost. The
+ * exception: a node that no root has led passes the first Init on at once, as it came. If that root
+ * refuses the node, it counts as lost.
  *
  * A node that has lost its root follows
  *  - a root that leads, if its epoch is not before the one that the node knows. It follows a root
- *    of an earlier epoch, too, if the node that it follows has asked in vain for long, or has been
- *    lost for as long: that one leads no node here. The root of the earlier epoch then learns the
+ *    of an earlier epoch, too, if the node that it follows has asked without success, or has been
+ *    lost, for GIVE_UP: that one leads no node here. The root of the earlier epoch then learns the
  *    later epoch, and asks all nodes anew in an epoch after it (root/epoch.c);
- *  - else a node that asks; and of two that ask, the one of the later epoch, or of the greater
- *    GUID, unless no connection to it came up just before.
+ *  - else an asking node; and of two, the one of the later epoch, or of the greater GUID, unless a
+ *    connection to it has just failed.
  *
- * When the node that asked is gone, or gives up, its followers try the root that led them last. A
- * node that no root has led follows none then, and asks its neighbours. Otherwise it would try the
- * lost node for ever, and ignore the Init of another one that asks in the same epoch with a lesser
- * GUID.
+ * When the asking node is gone, or gives up, its followers try the root that led them last. A node
+ * that no root has led then follows none, and asks its neighbours. Otherwise it would try the lost
+ * node for ever, and ignore the Init of another asking node of the same epoch with a lesser GUID.
  *
- * An Init tells that a node asks, not that the service network leads there. A node to which no
- * connection comes up, twice, is not followed for a while: long enough for this node to ask itself,
- * or to follow another one. Otherwise neighbours that reach it, or that try in vain as well, would
- * name it again at once, and this node would wait for it for ever. The same holds for a node that
- * refuses this one, which no root has led.
+ * An Init shows that a node asks, not that the service network leads there. If two connections to
+ * an asking node fail, it is shunned: not followed for a while, which is long enough for this node
+ * to ask itself, or to follow another one. Otherwise neighbours that reach it, or that try without
+ * success as well, would name it again at once, and this node would wait for it for ever. A node
+ * that no root has led also shuns an asking node that refuses it.
  *
- * Another root may answer at the address: the host of the root was replaced, or its address went to
- * another. The node leaves that connection, and its root counts as lost. If links lead to the other
- * root, its Inits tell of it. If none do, no order of it is for this part of the fabric.
+ * Another root may answer at the address: the host of the root was replaced, or its address was
+ * given to another host. The node leaves that connection, and its root counts as lost. If links
+ * lead to the other root, an Init will name it. If none do, its orders are not for this part of the
+ * fabric.
  *
- * A node that gets a CLAIM takes the epoch of the CLAIM as that of its root (tree.c). Then it
- * follows no node that asks in an earlier epoch. If the root answers that it has no way to a root,
- * it is not lost: it does not lead yet, but asks to be root.
+ * A node that gets a CLAIM takes its epoch as that of its root (tree.c). From then on it follows no
+ * asking node of an earlier epoch. If the root answers that it has no way to a root, it is not
+ * lost: it does not lead yet, but asks to be root.
  *
- * A root may begin anew with another number of dimensions. What neighbours said of this node's place
- * before is then of no use, not even as a place that might be right: its coordinates are of other
- * directions. A NIC that has its place keeps it, but its manager tells no position meanwhile.
+ * A root may start again with another number of dimensions. The position of this node, which former
+ * Inits implied, is then of no use, because its coordinates are of other directions. A NIC that has
+ * its place keeps it, but its manager reports no position meanwhile.
  *
- * The choice of the root decides how soon there is a root, not safety: the epoch that a NIC obeys
- * only rises (kernel/req/fence.c), whichever root its manager follows.
+ * The choice of the root decides how soon there is a root. Safety does not depend on it: the epoch
+ * that a NIC obeys only rises (kernel/req/fence.c), whichever root its manager follows.
+ *
+ * Tests: tests/unit/test_fm_follow.c, test_fm_choice.c and test_fm_turn.c, tests/sim/test_follow.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,18 +65,18 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
+#include "lib/deps/invariant.h"
 
-#define VAIN 20		/* times resend: time for a root that asks, or is lost, to lead */
-#define SHUN 10		/* times resend, besides twice the wait of this node: its turn comes in
-			 * less */
+#define GIVE_UP 20	/* times resend: time for an asking node, or a lost root, to lead */
+#define SHUN 10		/* times resend, added to twice the wait of this node, for its own turn */
 
 /**
- * struct fm_following
- * @turns: until then this node follows no node that asks, because it has turned from one that asked
- *	in vain to a root that leads
- * @unreached: GUID of the last node that was followed and could not be reached; if it asks, it is
- *	not followed until @shuns
- * @failed: when it was not reached for the first time
+ * struct fm_following - the nodes that this node does not follow for a while
+ * @turns: it follows no asking node before then: it has left one without success for a root that
+ *	leads
+ * @unreached: GUID of the last followed node to which a connection failed; 0: none
+ * @shuns: until then @unreached is shunned if it asks
+ * @failed: when the first connection to @unreached failed
  */
 struct fm_following {
 	uint64_t turns;
@@ -138,10 +140,10 @@ bool fm_follow_kin(const struct fm *fm, uint64_t guid)
 }
 
 /*
- * A neighbour has lost its root, or follows a node that asks. If that root was this node's, too, it
- * may be dead, and this node cannot know yet: it makes sure that its parent lives.
+ * A neighbour has lost its root, or follows an asking node. If that root is this node's root, too,
+ * it may be dead, which this node cannot know yet: pings the parent.
  */
-static void look_up(struct fm *fm, const struct fm_init *init)
+static void check_root(struct fm *fm, const struct fm_init *init)
 {
 	if (!init->lost)
 		fm_candidate_heard(fm);
@@ -149,15 +151,16 @@ static void look_up(struct fm *fm, const struct fm_init *init)
 		fm_uplink_ask(fm);
 }
 
-/* The neighbour does not know yet that the root is lost that has led this node. */
-static bool was_led(const struct fm *fm, const struct fm_init *init)
+/* Return: true if the Init names the root that led this node last, whose loss it does not know. */
+static bool names_lost_root(const struct fm *fm, const struct fm_init *init)
 {
 	return init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch;
 }
 
 /*
- * The followed node tells of another address than this node knows, itself or in a later epoch: its
- * manager began anew there. A neighbour that has not heard of that yet tells the former one.
+ * Return: true if the Init has a newer address of the followed node than this node: its manager
+ * started again there. The Init is of that node itself, or of a later epoch; an Init of a neighbour
+ * may have the former address.
  */
 static bool has_moved(const struct fm *fm, const struct fm_init *init)
 {
@@ -165,7 +168,7 @@ static bool has_moved(const struct fm *fm, const struct fm_init *init)
 	       (init->epoch > fm->root_epoch || init->guid == init->root_guid);
 }
 
-/* This node has a way to the root, and needs no other one; its Inits tell the present address. */
+/* Takes the new address of the root into the Inits. The present connection to the root stays. */
 static void take_address(struct fm *fm, const struct fm_init *init)
 {
 	strcpy(fm->root_address, init->root_address);
@@ -173,31 +176,31 @@ static void take_address(struct fm *fm, const struct fm_init *init)
 	fm_ports_spread(fm);
 }
 
-/* The followed root began anew with another number of dimensions. */
+/* Return: true if the followed root started again with another number of dimensions. */
 static bool has_other_dimensions(const struct fm *fm, const struct fm_init *init)
 {
 	return !fm->placed && init->ndims != fm->ndims && init->epoch > fm->root_epoch;
 }
 
-/* The Init is of the root that this node follows already. */
+/* The Init names the followed root. Return: true if this node has to follow it anew. */
 static bool takes_again(struct fm *fm, const struct fm_init *init)
 {
 	const struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
 
 	if (init->lost || init->asks) {
 		if (!fm->cut_off)
-			look_up(fm, init);
+			check_root(fm, init);
 		if (init->lost)
 			return false;
 	}
 	if (has_moved(fm, init) && !fm_uplink_conn(fm))
 		return true;
-	/* It has learned of a later epoch: passes that on. */
+	/* The asking node has learned a later epoch: this node passes it on. */
 	if (init->asks && fm->root_asks && init->epoch > fm->root_epoch)
 		fm_follow_epoch(fm, init->epoch);
 	/*
-	 * It has begun anew, and asks: the present connection upward does not lead to it. One that
-	 * has not come up may have been tried while it was not reached.
+	 * The root has started again, and asks. An established connection does not lead to it. A
+	 * connection that is not up yet was tried while the root could not be reached.
 	 */
 	if (init->asks)
 		return !fm->root_asks && init->epoch >= fm->root_epoch && (!c || !c->ready);
@@ -212,35 +215,35 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	return false;
 }
 
-/* A node without a table cannot know its neighbours. */
-static bool one_fabric(const struct fm *fm, const struct fm_init *init)
+/* Return: true if the neighbour may be of the same fabric: without a table this is not known. */
+static bool may_be_kin(const struct fm *fm, const struct fm_init *init)
 {
 	return !fm->table.version || fm_follow_kin(fm, init->guid);
 }
 
-/* As far as this node knows, the root that it follows and does not reach leads. */
+/* Return: true if, as far as this node knows, the followed root leads, though it is not joined. */
 static bool may_lead(const struct fm *fm)
 {
 	return !fm->root_lost && !fm->root_asks && fm_uplink_backoff(fm) < fm->cfg.resend;
 }
 
-/* The followed node would lead by now if it reached enough nodes; or it is lost for as long. */
-static bool follows_in_vain(const struct fm *fm)
+/* Return: true if the followed node has asked without success, or has been lost, for GIVE_UP. */
+static bool gives_up(const struct fm *fm)
 {
 	return (fm->root_asks || fm->root_lost) &&
-	       fm->now >= fm->cut_off + VAIN * fm->cfg.resend;
+	       fm->now >= fm->cut_off + GIVE_UP * fm->cfg.resend;
 }
 
 /*
- * This node's parent told it of the node that claims, and has lost that one. This node itself
- * would not notice the loss for long.
+ * Return: true if this node learned of the claiming node from its parent, which has lost that node.
+ * This node itself would notice the loss much later.
  */
 static bool lost_by_parent(const struct fm *fm)
 {
 	return fm->root_lost && fm_conn_of_role(fm, FM_CONN_PARENT);
 }
 
-/* The node of that Init could just not be reached; the one that is followed may be. */
+/* Return: true if a connection to the root of that Init has just failed. */
 static bool has_failed(const struct fm *fm, const struct fm_init *init)
 {
 	return init->root_guid == fm->following->unreached &&
@@ -266,13 +269,14 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 	later = fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->root_guid);
 	if (!fm->cut_off) {
 		if (!leads)
-			look_up(fm, init);
-		return leads && later && one_fabric(fm, init);
+			check_root(fm, init);
+		return leads && later && may_be_kin(fm, init);
 	}
 	if (leads && may_lead(fm))
 		return later;
 	if (leads)
-		return follows_in_vain(fm) || (init->epoch >= fm->root_epoch && !was_led(fm, init));
+		return gives_up(fm) ||
+		       (init->epoch >= fm->root_epoch && !names_lost_root(fm, init));
 	return !init->lost && init->epoch >= fm->root_epoch &&
 	       (!fm->root_asks || (later && !has_failed(fm, init)) || lost_by_parent(fm)) &&
 	       fm->now >= fm->following->turns;
@@ -289,6 +293,7 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 {
 	char root[FM_WHO_MAX], other[FM_WHO_MAX];
 
+	invariant(!fm->is_root && init->root_guid != fm->guid);
 	if (fm->have_root && fm->root_guid != init->root_guid)
 		fm_say(fm, init->asks ? FM_INFO : FM_WARNING, "root", "root %s gives way to %s%s",
 		       fm_table_who(fm, fm->root_guid, root),
@@ -298,14 +303,15 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 		fm->have_position = fm->shape.ndims == init->ndims;
 	else if (fm->root_guid != init->root_guid || fm->ndims != init->ndims)
 		fm->have_position = false;
-	if (follows_in_vain(fm) && !init->asks)
-		fm->following->turns = fm->now + VAIN / 4 * fm->cfg.resend;
+	if (gives_up(fm) && !init->asks)
+		fm->following->turns = fm->now + GIVE_UP / 4 * fm->cfg.resend;
 	fm_uplink_leave(fm);
 	fm->have_root = true;
 	fm->root_guid = init->root_guid;
 	fm->root_epoch = init->epoch;
 	fm->root_asks = init->asks;
-	fm->root_lost = init->lost || fm->led.guid || fm->placed;	/* until it answers */
+	/* A node that a root has led, or placed, does not know the state of this one yet. */
+	fm->root_lost = init->lost || fm->led.guid || fm->placed;
 	strcpy(fm->root_address, init->root_address);
 	fm->ndims = init->ndims;
 	memcpy(fm->size, init->size, sizeof(fm->size));
@@ -313,11 +319,12 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 }
 
 /*
- * Neighbours are told of another epoch: where two parts of a fabric meet, each with a root of its
- * own, those of the earlier epoch leave theirs.
+ * A new epoch is sent to neighbours: where two parts of a fabric meet, each with a root of its own,
+ * the nodes of the part with the earlier epoch leave their root.
  */
 void fm_follow_led(struct fm *fm, uint64_t epoch)
 {
+	invariant(epoch && fm->root_guid);
 	if (fm->root_epoch != epoch)
 		fm_ports_spread(fm);
 	if (fm->led.epoch != epoch || fm->led.guid != fm->root_guid)

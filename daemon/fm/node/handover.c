@@ -2,15 +2,16 @@
 /*
  * DOC: handing over
  *
- * A root that is told to hand over asks the node that is to be root, by LEAD down the tree, whether
- * it is ready, and leads on if no answer comes. When it comes, the root sends LEAD down again and
- * ends. Each node passes it on, leaves the root, and follows the node that is named there. That
- * node asks to be root at once, and the others come to it: they are all there, so it leads after
- * three messages each way.
+ * A root that has to hand over first asks the named node, by LEAD down the tree, whether it is
+ * ready; if no answer comes, the root leads on. When the answer comes, the root sends LEAD with
+ * @now, and ends. Each node passes it on, leaves the root, and follows the named node. That node
+ * asks to be root at once. All nodes connect to it, so it leads after three messages each way.
  *
- * LEAD binds no node. The table stays in force, no row changes and no packet waits. What the new
- * root needs to lead is what it always needs (root/claim.c). If LEAD is lost on its way, or the
- * node that is named there dies, candidates ask to be root as after any loss of a root.
+ * LEAD binds no node. The table stays in force, no row changes, and no packet waits. The new root
+ * needs the same quorum as any (root/claim.c). If LEAD is lost on its way, or the named node dies,
+ * candidates ask to be root as after any loss of a root.
+ *
+ * Test: tests/unit/test_fm_move.c.
  */
 #include <string.h>
 
@@ -24,7 +25,10 @@
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
 
-/* As if a neighbour had told of it. It is tried when LEAD has surely come there. */
+/*
+ * Follows the named node, as by an Init of a neighbour. Connects to it after a delay, when LEAD has
+ * reached that node, too.
+ */
 static void follow_named(struct fm *fm, const struct fm_lead *l)
 {
 	struct fm_init init = {

@@ -6,9 +6,9 @@
 struct fm;
 struct fm_lead;
 
-/** fm_handover() - the root hands over, or this node as the root does: tells all nodes below */
+/** fm_handover() - pass LEAD on to all children, and do what it says, unless this node is root */
 void fm_handover(struct fm *fm, const struct fm_lead *l);
-/** fm_handover_obey() - asks to be root if this node is named, else follows the named node */
+/** fm_handover_obey() - ask to be root if this node is named, else follow the named node */
 void fm_handover_obey(struct fm *fm, const struct fm_lead *l);
 
 #endif /* FM_HANDOVER_H */

@@ -2,11 +2,11 @@
 /*
  * DOC: the table that is kept
  *
- * Shape, open dimensions, places, names, exclusions and their orders are in each table, which each
- * manager has in memory; a NIC has rows and a place. If all nodes lose their power, all of this is
- * forgotten. So each candidate for the root gives a table to its host, to be kept on disk,
- * whenever a table is in force that differs in these things from the one given before. The Angara
- * paper has an exclusion table, and does not say where it is kept: this is ours.
+ * A table contains the configuration of the fabric: shape, open dimensions, places, names,
+ * exclusions and their orders. Each manager has it in memory; a NIC has rows and a place. If all
+ * nodes lose their power, all of this is lost. So whenever a table is in force whose configuration
+ * differs from that of the table given before, each candidate gives it to its host, to be kept on
+ * disk. (The Angara paper has an exclusion table, and does not say where it is kept.)
  *
  * A kept table binds no node. A root that has no table uses one before it makes its first
  * (root/recall.c): that of the latest epoch and version among those that nodes name in HELLO, and
@@ -20,18 +20,20 @@
  * in the line of the latest one is of another part, and its exclusions stay (root/parts.c).
  *
  * No recovery waits for the host: a disk may hang. When the host has the table on its disk, the
- * candidate tells the root by KEPT. The root tells the administrator when most candidates have his
- * change on disk (root/admin.c). A KEPT names the table whose content is on the disk. It may name a
- * later table that was not written, but only if each table between the two has been in force here,
- * and none of them differed in these things. If the candidate has not seen a table between, that
- * one may have differed, and another candidate may have kept it: then it would count as later than
- * the content of this disk.
+ * candidate reports it to the root by KEPT. The root reports to the administrator when most
+ * candidates have his change on disk (root/admin.c). A KEPT names a table whose configuration is on
+ * the disk. It may name a later table than the one that was written, but only if each table between
+ * the two has been in force here, and none of them had another configuration. If the candidate has
+ * not seen a table between, that one may have differed, and another candidate may have kept it:
+ * then that one would count as later than the content of this disk.
  *
- * If there is no memory to give a table to the host, or if the host says nothing of it for 40 s, it
- * is given once more. The host itself tries again if its disk fails.
+ * If there is no memory to give a table to the host, or if the host does not report its end within
+ * AGAIN, the table is given once more. The host itself tries again if its disk fails.
  *
  * A KEPT may be lost with its connection, so it is sent again on the next one, and with
  * keep-alives.
+ *
+ * Tests: tests/unit/test_fm_keep.c, tests/unit/test_fm_kept.c, tests/sim/test_keep.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,18 +48,19 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/up.h"
+#include "lib/deps/invariant.h"
 
 #define AGAIN (40000 * MS)
 #define MEMORY 2	/* key of this problem of kind "memory"; root/discover.c has lower ones */
 
 /**
- * struct fm_keeping - what was given to the host
- * @sum: of what must survive, as it was given to the host last; 0: nothing was
+ * struct fm_keeping - the table that the host has to keep
+ * @sum: checksum of the configuration given to the host last; 0: none was
  * @given_term, @given: epoch and version of the table that was given to the host last
- * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not answered yet
- * @seen_term, @seen: the last table that was in force here, and was looked at
- * @again: when it is given once more, for it could not be given, or the host has not answered;
- *	NEVER
+ * @disk: enum fm_disk; FM_DISK_UNKNOWN: none was given, or the host has not reported its end
+ * @seen_term, @seen: the last table in force that fm_keep() compared with it
+ * @again: when it is given once more, because it could not be given, or because the host does not
+ *	report its end; NEVER
  */
 struct fm_keeping {
 	uint64_t sum;
@@ -76,7 +79,8 @@ bool fm_keep_new(struct fm *fm)
 	return true;
 }
 
-static bool later_than(const struct fm_kept *k, uint64_t term, uint64_t version)
+/* Return: true if a table of that epoch and version is later than the one known to be kept. */
+static bool is_later(const struct fm_kept *k, uint64_t term, uint64_t version)
 {
 	return !k->book || term > k->term || (term == k->term && version > k->version);
 }
@@ -86,7 +90,7 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 	struct fm_kept *k = &fm->kept;
 	struct fm_book *b;
 
-	if (m->base || torus_nodes(&m->shape) < 2 || !later_than(k, m->term, m->version))
+	if (m->base || torus_nodes(&m->shape) < 2 || !is_later(k, m->term, m->version))
 		return false;
 	b = fm_book_new(&m->shape);
 	if (!b)
@@ -94,8 +98,8 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 	fm_book_change(b, m->entries, m->nentries);
 	fm_book_orders(b, m);
 	for (uint32_t i = 0; i < b->nodes; i++) {
-		b->entry[i].node = i;		/* the table says nothing of an absent node */
-		b->entry[i].differs = 0;	/* it has no votes: its voters are not kept */
+		b->entry[i].node = i;		/* the message left absent nodes out */
+		b->entry[i].differs = 0;	/* sets of voters are not kept */
 	}
 	fm_book_put(k->book);
 	k->book = b;
@@ -143,8 +147,8 @@ uint32_t fm_kept_place(const struct fm *fm, uint64_t guid)
 	return fm->kept.book ? fm_book_find(fm->kept.book, guid) : TORUS_NO_NODE;
 }
 
-/* A checksum of all that must survive; never 0. */
-static uint64_t sum_of(const struct fm_table *t)
+/* Return: a checksum of the configuration in a table; never 0. */
+static uint64_t sum_config(const struct fm_table *t)
 {
 	uint64_t sum = fm_mix(t->open + 1u);
 
@@ -200,6 +204,7 @@ void fm_keep(struct fm *fm)
 	struct fm_msg msg;
 	uint64_t sum;
 
+	invariant(t->version && fm->placed && t->book);
 	k->seen = t->version;
 	k->seen_term = t->term;
 	if (!fm_candidate_priority(fm_candidate_said(fm), fm->node)) {
@@ -209,7 +214,7 @@ void fm_keep(struct fm *fm)
 		fm_problem_clear(fm, "memory", MEMORY);
 		return;
 	}
-	sum = sum_of(t);
+	sum = sum_config(t);
 	if (next && sum == k->sum) {
 		fm_keep_say(fm);
 		return;
@@ -232,7 +237,7 @@ void fm_keep(struct fm *fm)
 	fm_table_whole_end(fm, &msg);
 }
 
-/* The table at hand is given as if it were another, once it is in force. */
+/* Forgets the last table that was compared, so fm_keep() will give the present one again. */
 void fm_keep_due(struct fm *fm)
 {
 	struct fm_keeping *k = fm->keeping;

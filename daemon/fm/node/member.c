@@ -2,25 +2,33 @@
 /*
  * DOC: a node's part in a recovery
  *
- * The step at hand is (version, round). A table is round 0 of its version; the root's steps are
- * rounds 1, 2, ... A message with a lower pair is old and ignored; the same pair again is a
- * repetition and answered again. So messages may be late, doubled or out of order between
- * connections without harm.
+ * Symbols:
  *
- * Each node does the step, and reports upward once it has done so and all of its children have:
- * counters added up, together with the number of nodes and the sum of their fingerprints. From
- * these two the root sees that each NIC for which it waits is in the sum exactly once, whatever the
- * tree looked like meanwhile. When a child comes or goes the sum is made anew and sent again.
+ *	(version, round)  the present step. A table is round 0 of its version; the root's steps are
+ *			  rounds 1, 2, ...
+ *	report		  the sum over a subtree: counters, number of nodes, and fingerprints
  *
- * If a node cannot do the step, the root is told by the node or by its parent. A node whose NIC
- * fails tells the root itself (FAILED), and repeats that until there is another table. From then on
- * it counts only the nodes below it, and its parent does not wait for it. A step that is asked for
- * again is answered with the report, or with a PONG which says if the node waits: for its NIC,
- * whose action ends or fails, or for a child that has not reported, for which this node is
- * responsible. So of all nodes whose report is missing only the lowest has nothing to wait for. Its
- * parent tells the root of it when it has sent neither answer for member_max.
+ * 1. Order. A message with a lower pair than the present step is old, and ignored; the same pair
+ *    again is a repetition, and answered again. So messages may be late, doubled, or out of order
+ *    between connections without harm.
  *
- * The root's node runs this code, too; its report goes to its recovery.
+ * 2. Completeness. Each node does the step, and reports upward once it and all of its children have
+ *    done it. From the number of nodes and the sum of fingerprints the root sees that each NIC for
+ *    which it waits is in the sum exactly once, whichever way the tree changed meanwhile. When a
+ *    child comes or goes, the node computes its sum again and sends it again.
+ *
+ * 3. Progress. If a node cannot do the step, the root learns it from the node or from its parent. A
+ *    node whose NIC fails reports it itself (FAILED), and repeats that until there is another
+ *    table. From then on it counts only the nodes below it, and its parent does not wait for it. A
+ *    node that is asked for the step again answers with its report, or with a PONG. The PONG says
+ *    whether the node waits: for its NIC, whose action will end or fail, or for a child that has
+ *    not reported, for which this node is responsible. So of all nodes whose report is missing,
+ *    only the lowest has nothing to wait for. If it sends neither answer for member_max, its parent
+ *    reports it to the root.
+ *
+ * The root's own node runs this code, too; its report goes to its recovery.
+ *
+ * Tests: tests/unit/test_fm_member.c, tests/sim/test_members.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,14 +45,20 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/uplink.h"
+#include "lib/deps/invariant.h"
 
-/** struct fm_member - this node's part in the step at hand */
+/**
+ * struct fm_member - this node's part in the present step
+ * @version, @round: the present step; version 0: none has come
+ * @step: the last step message of this version; all 0 while @round is 0
+ * @sent: the report was sent, and has not changed since
+ * @failed: this node has reported that it cannot do this version: it counts only the nodes below
+ */
 struct fm_member {
 	uint64_t version;
 	uint32_t round;
-	struct fm_step step;	/* the last one of this version */
-	bool sent;
-	bool failed;		/* it has said that it cannot: it counts only those below it */
+	struct fm_step step;
+	bool sent, failed;
 };
 
 bool fm_member_new(struct fm *fm)
@@ -68,7 +82,6 @@ bool fm_member_ended(const struct fm *fm)
 	return fm->member->step.step == FM_STEP_RESUME && !fm_task_busy(fm);
 }
 
-/* Sends the sum upward if it is complete, and new or asked for again. */
 void fm_member_check(struct fm *fm, bool again)
 {
 	struct fm_member *m = fm->member;
@@ -80,6 +93,7 @@ void fm_member_check(struct fm *fm, bool again)
 		return;
 	if (!m->failed && (fm_task_busy(fm) || (fm_task_mine(fm) && !own)))
 		return;
+	invariant(!own || own->count == 1);
 	if (own && !m->failed)
 		fm_report_add(sum, own, 1);
 	fm_report_add(sum, fm_reports_sum(fm), 1);
@@ -103,10 +117,13 @@ void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *
 	fm_member_check(fm, false);
 }
 
-static void new_step(struct fm *fm, uint64_t version, uint32_t round)
+/* A new step begins: no child has reported for it. */
+static void begin_step(struct fm *fm, uint64_t version, uint32_t round)
 {
 	struct fm_member *m = fm->member;
 
+	invariant(version == fm->table.version);
+	invariant(!round || (version == m->version && round > m->round));
 	m->failed &= round > 0;
 	m->version = version;
 	m->round = round;
@@ -124,6 +141,7 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 	fm_conns_await(fm);
 }
 
+/* Sends a step to the children that have not reported; @guests: to guests, too. */
 static void forward_down(struct fm *fm, const struct fm_msg *msg, bool guests)
 {
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
@@ -134,27 +152,22 @@ static void forward_down(struct fm *fm, const struct fm_msg *msg, bool guests)
 	}
 }
 
-/* The step at hand as a message. */
-static void step_msg(const struct fm *fm, struct fm_msg *msg)
+/* Makes a message of the present step. */
+static void pack_step(const struct fm *fm, struct fm_msg *msg)
 {
 	*msg = (struct fm_msg) { .type = FM_MSG_STEP, .step = fm->member->step };
 	msg->step.term = fm->term;
 	msg->step.version = fm->member->version;
 }
 
-/*
- * Return: true if the report waits for the NIC, which ends what it does or fails, or for a child.
- */
+/* Return: true if the report waits for an action at the NIC, or for a child. */
 static bool report_waits(const struct fm *fm)
 {
 	return fm_reports_missing(fm) ||
 	       (fm_task_mine(fm) && (fm_task_busy(fm) || fm_task_error(fm)));
 }
 
-/*
- * The step at hand is asked for again: a node that cannot report yet shows that it lives, and says
- * whether it waits.
- */
+/* The step is asked for again: sends the report, or a PONG that says whether this node waits. */
 static void answer_again(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_PONG };
@@ -169,7 +182,6 @@ static void answer_again(struct fm *fm)
 	fm_uplink_send(fm, &msg);
 }
 
-/* A child came, or asks: it gets the table unless it has it, and the step. */
 void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
 {
 	struct fm_msg msg;
@@ -181,7 +193,7 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
 		fm_table_whole_end(fm, &msg);
 	}
 	if (fm->member->round) {
-		step_msg(fm, &msg);
+		pack_step(fm, &msg);
 		fm_conn_send(fm, c, &msg);
 	}
 }
@@ -206,10 +218,10 @@ void fm_member_excuse(struct fm *fm, const struct fm_failed *f)
 }
 
 /*
- * Tells the root of each child that does not report and, for member_max, has not said that it
- * waits. One of which nothing is heard is found by that (conns.c).
+ * Reports each child to the root that answers, and that for member_max neither reported nor said
+ * that it waits. A child that does not answer at all is lost by its silence (conns.c).
  */
-static void tell_lacking(struct fm *fm)
+static void report_stuck(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_FAILED };
 
@@ -227,16 +239,16 @@ static void tell_lacking(struct fm *fm)
 	}
 }
 
-/* Sends the step at hand again; of a table only its version: a node that lacks it asks for it. */
+/* A table is not sent again, only its version: a node that lacks it asks for it. */
 void fm_member_repeat(struct fm *fm)
 {
 	struct fm_msg msg;
 
 	if (!fm->member->version)
 		return;
-	step_msg(fm, &msg);
+	pack_step(fm, &msg);
 	forward_down(fm, &msg, true);
-	tell_lacking(fm);
+	report_stuck(fm);
 	if (!fm->is_root)
 		return;
 	fm_task_again(fm);
@@ -244,11 +256,11 @@ void fm_member_repeat(struct fm *fm)
 }
 
 /*
- * A NIC that does nothing of what it is asked for too long must not hold up all others: the root
- * is told, and goes on without this node. A NIC that is slow, but does it, is waited for. A root
- * whose own NIC does nothing hands over (root/resign.c): no recovery ends without the root.
+ * If the NIC @fails, or has failed in this version, reports it to the root, which goes on without
+ * this node. All nodes wait for a NIC that is slow and succeeds. A root whose own NIC fails hands
+ * over (root/resign.c), because no recovery ends without the root.
  */
-static void tell_failure(struct fm *fm, bool fails)
+static void report_failure(struct fm *fm, bool fails)
 {
 	struct fm_msg msg = { .type = FM_MSG_FAILED };
 
@@ -263,10 +275,10 @@ static void tell_failure(struct fm *fm, bool fails)
 	fm->up->send(fm, &msg);
 }
 
-/* The step at hand comes again. */
+/* The present step has come again. */
 static void repeat_step(struct fm *fm)
 {
-	tell_failure(fm, fm_task_fails(fm));
+	report_failure(fm, fm_task_fails(fm));
 	fm_task_again(fm);
 	answer_again(fm);
 }
@@ -286,7 +298,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 		fetch_table(fm);
 		return;
 	}
-	new_step(fm, t->version, 0);
+	begin_step(fm, t->version, 0);
 	fm->table.clean = t->clean;
 	memset(&fm->member->step, 0, sizeof(fm->member->step));
 	forward_down(fm, &msg, false);
@@ -311,7 +323,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 		repeat_step(fm);
 		return;
 	}
-	new_step(fm, s->version, s->round);
+	begin_step(fm, s->version, s->round);
 	m->step = *s;
 	fm->table.clean = s->clean;
 	for (uint32_t i = 0; i < s->nended; i++)
@@ -337,7 +349,7 @@ void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts
 	}
 	fm_task_done(fm, act, err, counts);
 	if (act == FM_ACT_REPLAY && err)
-		tell_failure(fm, fm_task_refuses(fm));
+		report_failure(fm, fm_task_refuses(fm));
 	fm_member_check(fm, false);
 }
 

@@ -11,11 +11,12 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
+#include "lib/deps/invariant.h"
 
 /**
- * struct fm_reports
- * @missing: how many children have to report
- * @sum: of those that have reported
+ * struct fm_reports - the reports for the present step
+ * @missing: how many children still have to report: those with @awaited
+ * @sum: sum of the reports of those with @reported
  */
 struct fm_reports {
 	unsigned int missing;
@@ -33,8 +34,18 @@ void fm_reports_free(struct fm *fm)
 	free(fm->reports);
 }
 
+static unsigned int count_awaited(const struct fm *fm)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
+		n += fm_conn_no(fm, i)->awaited;
+	return n;
+}
+
 void fm_reports_step(struct fm *fm)
 {
+	invariant(fm->reports->missing == count_awaited(fm));
 	memset(&fm->reports->sum, 0, sizeof(fm->reports->sum));
 }
 
@@ -67,6 +78,7 @@ void fm_report_add(struct fm_report *to, const struct fm_report *r, int sign)
 	const struct fm_sums *s = &r->sums;
 	uint64_t by = (uint64_t)sign;
 
+	invariant(sign > 0 || to->count >= r->count);
 	to->count += (uint32_t)by * r->count;
 	to->set += by * r->set;
 	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
@@ -96,12 +108,15 @@ void fm_reports_await(struct fm *fm, struct fm_conn *c)
 		       fm_table_takes(fm, c->node, c->guid, c->epoch) && !c->reported &&
 		       !c->failed;
 
+	invariant(fm->reports->missing >= c->awaited);
 	fm->reports->missing += awaited - c->awaited;
 	c->awaited = awaited;
+	invariant(fm->reports->missing <= fm_conns_count(fm));
 }
 
 void fm_reports_forget(struct fm *fm, const struct fm_conn *c)
 {
+	invariant(fm->reports->missing >= c->awaited);
 	fm->reports->missing -= c->awaited;
 	if (c->reported)
 		fm_report_add(&fm->reports->sum, &c->report, -1);
@@ -115,7 +130,6 @@ uint64_t fm_reports_awaited(const struct fm *fm)
 	return 0;
 }
 
-/* The table is new: children may have other ids, or none any more. */
 void fm_reports_lookup(struct fm *fm)
 {
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {

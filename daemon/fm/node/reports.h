@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The reports of the nodes below for the step at hand. */
+/* The reports of the nodes below for the present step. */
 #ifndef FM_REPORTS_H
 #define FM_REPORTS_H
 
@@ -11,28 +11,30 @@
 struct fm;
 struct fm_conn;
 
-/* A machine begins, without reports. Return: false: no memory. */
+/** fm_reports_new() - no reports, by fm_new(). Return: false: no memory */
 bool fm_reports_new(struct fm *fm);
 void fm_reports_free(struct fm *fm);
-/* The step at hand is new: none has been reported. */
+/** fm_reports_step() - a new step has come: no report has come for it, and no @reported is set */
 void fm_reports_step(struct fm *fm);
-/* The sum of those that have come for the step at hand. */
+/** fm_reports_sum() - Return: the sum of the reports that have come for this step */
 const struct fm_report *fm_reports_sum(const struct fm *fm);
-/* Return: true if one is missing. */
+/** fm_reports_missing() - Return: true if a child still has to report */
 bool fm_reports_missing(const struct fm *fm);
 
-/* The counters of this node, as they were read last. */
+/** fm_reports_own() - the counters of this node, as they were read last */
 void fm_reports_own(struct fm *fm, struct fm_sums *out);
-/* @sign: 1, or -1 to take it away again. */
+/** fm_report_add() - add a report to a sum; @sign: 1, or -1 to subtract it again */
 void fm_report_add(struct fm_report *to, const struct fm_report *r, int sign);
 
+/** fm_reports_take() - child @c has reported; its former report for this step is replaced */
 void fm_reports_take(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
-/* The report of child @c is awaited, or not any more: counts it anew. */
+/** fm_reports_await() - bring @c->awaited up to date, after a change of @c or of the table */
 void fm_reports_await(struct fm *fm, struct fm_conn *c);
-/* The connection ends: its report is not counted any more. */
+/** fm_reports_forget() - subtract the report of @c, which ends */
 void fm_reports_forget(struct fm *fm, const struct fm_conn *c);
-/* GUID of a child whose report of the step at hand is missing, or 0. */
+/** fm_reports_awaited() - Return: GUID of a child that still has to report, or 0 */
 uint64_t fm_reports_awaited(const struct fm *fm);
+/** fm_reports_lookup() - the table is new: find the node ids of all children again */
 void fm_reports_lookup(struct fm *fm);
 
 #endif /* FM_REPORTS_H */

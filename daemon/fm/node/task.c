@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The actions of this node at its NIC for the step at hand, one after the other (nic.c): each
- * begins when the one before has ended. A table: place, rows, resolve, count. COUNT: resolve,
- * count. REPLAY: replay, count. RESUME: release, count. All actions are by order of the root that
- * the node has joined; a NIC that does not know that yet is told first.
+ * The actions of this node at its NIC for the present step, one after the other (nic.c):
+ *
+ *	table	place, rows, resolve, count
+ *	COUNT	resolve, count
+ *	REPLAY	replay, count
+ *	RESUME	release, count
+ *
+ * All actions are by order of the root that the node has joined; if the NIC was not told yet to
+ * obey that root, it is told first.
  *
  * A newer step replaces the rest of an older one. An action that failed ends the task without a
- * report; the root asks for the step again, and then it is begun anew. As it may fail each time,
- * the failure is a problem that stands until the action succeeds, not a log line for each time.
- * Only after a failed replay the count follows, in which the ports stay closed: the root asks for
- * another replay. If a NIC fails for too long, in one step or at every replay, the root is told
- * (member.c).
+ * report; when the root asks for the step again, the task begins again. As the action may fail each
+ * time, the failure is a problem until the action succeeds, not a log line for each time. The
+ * exception is a failed replay: the count follows, and reports that ports stay closed, so the root
+ * asks for another replay. If a NIC fails for too long, in one step or at every replay, the node
+ * reports it to the root (member.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,32 +31,34 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/node/wave.h"
+#include "lib/deps/invariant.h"
 
 #define BACKOFF_MAX 20	/* times member_max, between attempts of a node whose NIC failed */
 
-#define AGAIN 4		/* part of member_max that a NIC gets which failed before */
+#define AGAIN 4		/* member_max / AGAIN: time limit of a NIC that failed before */
 
-/* The work that is left. */
+/* The work that is left, the action under way included. */
 enum fm_todo {
 	FM_TODO_NOTHING,
-	FM_TODO_APPLY,		/* the table at hand */
+	FM_TODO_APPLY,		/* the present table */
 	FM_TODO_STEP,		/* @step */
 };
 
 /**
- * struct fm_task - the part of this node in the step at hand
- * @todo: what is left to do, the action under way included
- * @lost: the count is one of lost packets, too
- * @stepped: the step at hand is not the table itself: @step; @orphans, @ended: as in fm_step
- * @began: when it came
- * @own: it is done, and @report is what came of it
- * @err: of the last action that failed; 0: none did, or it has not ended
- * @reached: the last action that was done for the step at hand, besides counting
- * @did: when that was; what is done again is no progress
- * @refused: since when replay fails; 0: it does not
+ * struct fm_task - the part of this node in the present step
+ * @todo: enum fm_todo
+ * @lost: the count reads the counter of lost packets, too
+ * @stepped: the present step is @step, and not the table itself
+ * @orphans: as in fm_step; @ended: the step has ends of sessions
+ * @began: when the step came
+ * @own: the step is done here, and @report is this node's part in the report
+ * @err: negative errno of the last action that failed; 0: none failed
+ * @reached: the last action that succeeded for this step, besides counting
+ * @did: when it succeeded for the first time
+ * @refused: since when the replay fails; 0: it does not fail
  * @rejoin: when this node, whose NIC failed, joins again; NEVER
- * @backoff: until then, when it failed last
- * @replay: ports that REPLAY opens, but for those that have changed since it began
+ * @backoff: the last wait before it joined again
+ * @replay: mask of the ports that REPLAY opens, without those that have changed since it began
  */
 struct fm_task {
 	uint8_t todo, reached;
@@ -98,13 +105,12 @@ void fm_task_port(struct fm *fm, unsigned int port)
 	fm->task->replay &= (uint16_t)~(1u << port);
 }
 
-/* True also if the NIC is at another place than the table gives it, or at none. */
 bool fm_task_mine(const struct fm *fm)
 {
 	return fm_table_takes(fm, fm_table_self(fm), fm->guid, fm->epoch);
 }
 
-/* The time that a NIC may fail until the others do not wait for it any more. */
+/* Return: ns for which a NIC may fail before it is reported to the root. */
 static uint64_t fail_limit(const struct fm *fm)
 {
 	return fm->task->backoff ? fm->cfg.member_max / AGAIN : 2 * fm->cfg.member_max;
@@ -134,8 +140,8 @@ uint64_t fm_task_fails_at(const struct fm *fm, bool counts)
 	return at;
 }
 
-/* Reports the end of an action as a problem or its end; rows.c does that for rows. */
-static void tell_end(struct fm *fm, enum fm_act act, int err)
+/* Begins or ends the problem of a failed action; rows.c does that for rows. */
+static void report_end(struct fm *fm, enum fm_act act, int err)
 {
 	static const char *const failed[] = {
 		[FM_ACT_OBEY] = "the NIC does not obey the root",
@@ -153,7 +159,10 @@ static void tell_end(struct fm *fm, enum fm_act act, int err)
 		fm_problem_clear(fm, "nic", act);
 }
 
-/* Holds are lifted. What is not replayed by then is another version's to replay. */
+/*
+ * RESUME is done: no row is on hold. The problem of a failed replay ends, unless ports or packets
+ * are left for the replay of another version.
+ */
 static void end_replay(struct fm *fm)
 {
 	fm_rows_released(fm);
@@ -171,7 +180,7 @@ static void begin_count(struct fm *fm, bool lost)
 
 /* --- a table ------------------------------------------------------------------- */
 
-/* Where the NIC is placed now. */
+/* Takes the NIC's place as this node's position, and sends Inits if it is news. */
 static void take_position(struct fm *fm)
 {
 	bool known = fm->have_position && fm->ndims == fm->shape.ndims;
@@ -196,7 +205,7 @@ static int take_place(struct fm *fm, uint32_t node)
 		return 0;
 	err = fm_rows_place(fm, &fm->table.shape, node);
 	if (fm_nic_idle(fm))
-		tell_end(fm, FM_ACT_PLACE, err);
+		report_end(fm, FM_ACT_PLACE, err);
 	if (!err && fm_nic_idle(fm))
 		take_position(fm);
 	return err;
@@ -218,9 +227,10 @@ static bool is_left_out(const struct fm *fm, uint32_t node)
 }
 
 /*
- * If that is because its NIC failed, it joins again after a while, longer each time; else at once.
+ * The table does not count on this node: joins again, at once, or, if the NIC failed, after a
+ * back-off.
  */
-static void left_out(struct fm *fm)
+static void rejoin_later(struct fm *fm)
 {
 	struct fm_task *t = fm->task;
 
@@ -257,7 +267,7 @@ static void begin_apply(struct fm *fm)
 
 	fm_reports_lookup(fm);
 	if (is_left_out(fm, node)) {
-		left_out(fm);
+		rejoin_later(fm);
 		return;
 	}
 	err = take_place(fm, node);
@@ -265,6 +275,7 @@ static void begin_apply(struct fm *fm)
 		fm->task->err = err;
 	if (err || !fm_nic_idle(fm) || !fm_task_mine(fm))
 		return;
+	invariant(fm->placed && fm->table.entry[fm->node].guid == fm->guid);
 	fm_uplink_row_acked(fm, fm->table.entry[fm->node].serial);
 	err = fm_rows_apply(fm);
 	if (err)
@@ -279,6 +290,7 @@ static void begin_step(struct fm *fm)
 {
 	const struct fm_task *t = fm->task;
 
+	invariant(t->stepped && fm_rows_in_force(fm));
 	switch (t->step) {
 	case FM_STEP_REPLAY:
 		fm->task->replay = fm_rows_reopen(fm);
@@ -330,7 +342,7 @@ void fm_task_table(struct fm *fm)
 	begin_work(fm, FM_TODO_APPLY);
 }
 
-/* A node that could not apply the table cannot do a later step of it. */
+/* Return: true if this node has applied the table, so it can do later steps of it. */
 static bool can_step(const struct fm *fm)
 {
 	return fm_task_mine(fm) && fm_rows_in_force(fm);
@@ -364,11 +376,12 @@ void fm_task_again(struct fm *fm)
 		begin_work(fm, FM_TODO_STEP);
 }
 
-/* The counters are the node's own part in the report. */
+/* The task is done: makes this node's part in the report from the counters. */
 static void report_counts(struct fm *fm, const struct fm_counts *counts)
 {
 	struct fm_task *t = fm->task;
 
+	invariant(counts && t->todo != FM_TODO_NOTHING);
 	t->report.count = 1;
 	t->report.set = fm_fingerprint(fm->guid, fm->epoch);
 	fm_reports_own(fm, &t->report.sums);
@@ -386,7 +399,7 @@ static void report_counts(struct fm *fm, const struct fm_counts *counts)
 
 /* --- ends of actions -------------------------------------------------------------- */
 
-/* Notes what the action has changed at the NIC, for whichever step it was. */
+/* Notes what the action changed at the NIC, whether it was for this step or for an older one. */
 static void take_end(struct fm *fm, enum fm_act act, int err)
 {
 	switch (act) {
@@ -406,9 +419,7 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 			end_replay(fm);
 		break;
 	case FM_ACT_REPLAY:
-		/*
-		 * Ports that stay closed for it are in the count: the root has it replayed again.
-		 */
+		/* After a failure ports stay closed, and the count reports it. */
 		if (!err)
 			fm->task->refused = 0;
 		else if (!fm->task->refused)
@@ -421,8 +432,8 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 	}
 }
 
-/* Goes on with the step at hand. */
-static void step_on(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
+/* Begins the action that follows in the present step, or ends the task. */
+static void continue_step(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
 {
 	if (err && act != FM_ACT_REPLAY) {
 		fm->task->todo = FM_TODO_NOTHING;
@@ -454,10 +465,10 @@ void fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 		fm->task->reached = (uint8_t)act;
 		fm->task->did = fm->now;
 	}
-	tell_end(fm, act, err);
+	report_end(fm, act, err);
 	take_end(fm, act, err);
 	if (fm_nic_at_hand(fm))
-		step_on(fm, act, err, counts);
+		continue_step(fm, act, err, counts);
 	fm_nic_next(fm);
 	continue_task(fm);
 }

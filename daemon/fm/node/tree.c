@@ -3,12 +3,12 @@
  * DOC: the distribution tree
  *
  * Every node first joins at the root: it says HELLO, and gets a WELCOME with the address of a
- * parent. Then it says HELLO to the parent, and leaves the root once the parent has said WELCOME.
+ * parent. Then it says HELLO to the parent, and leaves the root when the parent has sent WELCOME.
  * So the root serves only its own children and the nodes that are just joining. To these guests it
- * sends tables and steps only if they are still there when a step is repeated: their parents send
- * them, and each node needs a table once. A node that loses its parent goes back to the root, after
- * a random delay; its own children stay with it. If the parent that it was given does not take it,
- * it tells the root (stray) and stays there.
+ * sends a step only when it repeats it, because normally their parents send it. A node that loses
+ * its parent goes back to the root, after a random delay; its own children stay with it. If the
+ * parent that the root named does not take the node, the node reports this to the root (@stray),
+ * and stays there.
  *
  * Each start of a root is an epoch, after all that nodes know of. A node that obeys a root in a new
  * epoch drops its children, so that all nodes come to the root and tell it their rows. Orders of
@@ -19,26 +19,27 @@
  * each new connection upward; steps are repeated by the node that waits for the reports (member.c,
  * recovery.c).
  *
- * Two first roots may have one epoch, and a node that two of them reach may change from one to the
+ * Two first roots may have the same epoch, and a node that both reach may change from one to the
  * other before its NIC obeys either. So a parent that one root names may follow the other by then.
  * It refuses a child whose NIC obeys another root than its own, and a node leaves a parent that
- * welcomes it in the name of another root: its root names another one.
+ * welcomes it in the name of another root; its root then names another parent.
  *
- * The root never makes a circle of parents, but a peer that lies can, and messages would be passed
+ * The root never makes a cycle of parents, but a peer that lies can, and messages would be passed
  * up in it for ever. So a node with a new connection upward sends its row there. If that row comes
- * back from a child, the circle is closed, and that child is dropped.
+ * back from a child, there is a cycle, and the node drops that child.
  *
  * A manager that hangs keeps its connections. It is found by its silence: by its children after one
- * and a half keep-alives, because if the root hangs, too, nobody else tells them of that; by its
- * parent after four keep-alives. A parent that waits for its report in a recovery finds it sooner,
- * because a manager that lives answers a repeated step at once. A manager that answers and does not
- * report is reported by its parent (member.c). A node without a way to the root tells its children,
- * so that each node knows if its picture of the fabric is old.
+ * and a half keep-alives, because no other node can tell them that the root hangs; by its parent
+ * after four keep-alives. A parent that waits for its report in a recovery finds it sooner, because
+ * a manager that lives answers a repeated step at once. A manager that answers and does not report
+ * is reported by its parent (member.c). A node without a way to the root informs its children, so
+ * that each node knows if its table is out of date.
  *
- * A host without power closes no connection either. The root finds it by its cables, and tells the
- * nodes that are connected to it to drop the connection (root/vanish.c). If only its own children
- * have lost a cable to it, they find it themselves: each node that passes a row up asks its parent
- * for a sign of life.
+ * A host without power closes no connection either. The root finds it by its cables, and sends DROP
+ * to the nodes that are connected to it (root/vanish.c). If only its own children have lost a cable
+ * to it, they find it themselves: each node that passes a row up pings its parent.
+ *
+ * Tests: tests/unit/test_fm_tree.c, test_fm_silence.c and test_fm_above.c, tests/sim/test_liar.c.
  */
 #include <string.h>
 
@@ -58,6 +59,7 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/uplink.h"
+#include "lib/deps/invariant.h"
 
 const struct fm_up fm_up_parent = { .send = fm_uplink_send, .hello = fm_child_ask };
 
@@ -84,7 +86,7 @@ void fm_tree_up(struct fm *fm, int id)
 	fm_conn_look(fm, c);
 }
 
-/* The parent we were given, or had, is gone. */
+/* The parent is gone that the root named, or that this node had (@confirmed). */
 static void parent_lost(struct fm *fm, bool confirmed)
 {
 	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
@@ -104,6 +106,8 @@ static void conn_lost(struct fm *fm, struct fm_conn *c)
 {
 	struct fm_conn was = *c;
 
+	invariant(!c->confirmed || fm_conn_upward(c));
+	invariant(!c->guest || c->role == FM_CONN_CHILD);
 	fm_reports_forget(fm, c);
 	fm_conn_forget(fm, c);
 	if (was.confirmed && !fm_uplink_conn(fm))
@@ -140,7 +144,7 @@ void fm_tree_lose(struct fm *fm, uint64_t guid)
 		end_conn(fm, c);
 }
 
-/* A node without power closes no connection: the root tells those that have one to it. */
+/* Closes the connections to a node without power, which cannot close them itself. */
 static void take_drop(struct fm *fm, const struct fm_drop *d)
 {
 	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_PARENT);
@@ -163,8 +167,8 @@ void fm_tree_down(struct fm *fm, int id)
 }
 
 /*
- * The connection upward is new, here or at a node above: messages on the old one
- * may be lost, and are sent again, by all nodes below as well.
+ * The connection upward is new, here or at a node above. Messages on the former one may be lost:
+ * this node and all nodes below send them again.
  */
 static void upstream_new(struct fm *fm)
 {
@@ -175,10 +179,11 @@ static void upstream_new(struct fm *fm)
 }
 
 /*
- * The NIC takes orders of roots whose epoch rises. An epoch far above is a mistake or a lie: after
- * it the NIC would obey no root any more.
+ * Return: true if the NIC may be told to obey the root: its epoch is later than that of the root
+ * that the NIC obeys, or it is the same root. An epoch far above the known ones is a mistake or a
+ * lie, and a problem: after it the NIC would obey no root any more.
  */
-static bool may_obey(struct fm *fm, const struct fm_welcome *w)
+static bool check_epoch(struct fm *fm, const struct fm_welcome *w)
 {
 	uint64_t known = later(fm_nic_latest(fm), fm->kept.term), obeys;
 	uint64_t guid = fm_nic_root(fm, &obeys);
@@ -199,7 +204,8 @@ static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 	return false;
 }
 
-static void new_term(struct fm *fm, uint64_t term)
+/* Joins the root in epoch @term: nothing of a former epoch goes on. */
+static void enter_term(struct fm *fm, uint64_t term)
 {
 	if (fm->term == term)
 		return;
@@ -209,8 +215,8 @@ static void new_term(struct fm *fm, uint64_t term)
 }
 
 /*
- * The connection does not lead to the root that this node follows, or that one does not take it. So
- * the root counts as lost, and another candidate can have its turn.
+ * Another root answers on that connection, or the followed root refuses this node. It counts as
+ * lost, so that this node can follow another candidate.
  */
 static void give_up_root(struct fm *fm, struct fm_conn *c)
 {
@@ -223,9 +229,9 @@ static void give_up_root(struct fm *fm, struct fm_conn *c)
 }
 
 /*
- * Return: true if another root than the one that this node follows answers at its address: its host
- * was replaced, or another has got its address. If a link leads there, an Init will tell of it. To
- * wait for its welcome would keep this node from asking to be root, for ever if none leads there.
+ * Return: true if another root than the followed one answers at its address: the host was replaced,
+ * or another host got the address. If links lead there, an Init will name that root. To wait for
+ * its WELCOME would keep this node from asking to be root, for ever if no links lead there.
  */
 static bool answers_for_another(const struct fm *fm, const struct fm_conn *c, uint64_t guid)
 {
@@ -233,9 +239,10 @@ static bool answers_for_another(const struct fm *fm, const struct fm_conn *c, ui
 }
 
 /*
- * A node that is to be root, and does not welcome this one yet. Without an epoch it only asks which
- * nodes would obey it. With an epoch it claims: the NIC is told to obey it, and then HELLO is said
- * again. That HELLO is the promise: this NIC does no order of a root of an earlier epoch any more.
+ * CLAIM of a node that wants to be root, and does not welcome this one yet. Without an epoch it
+ * only asks which nodes would obey it. With an epoch it claims: this node tells its NIC to obey it,
+ * and then says HELLO again. That HELLO is the promise: from then on this NIC refuses orders of
+ * roots of earlier epochs.
  */
 static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 {
@@ -249,12 +256,12 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 		return;
 	fm->asker = *m;
 	fm_conn_pace(fm, c, m->epoch ? 0 : m->again_ms);
-	/* Perhaps only the address of that root was known, by no Init: Inits tell of it now. */
+	/* If no Init named that root, only its address was known: this node's Inits name it now. */
 	if (fm->root_asks || !m->epoch)
 		fm_follow_met(fm);
-	if (!m->epoch || !may_obey(fm, &w))
+	if (!m->epoch || !check_epoch(fm, &w))
 		return;
-	new_term(fm, m->epoch);
+	enter_term(fm, m->epoch);
 	fm_follow_epoch(fm, m->epoch);
 	if (!fm_nic_obeys(fm))
 		fm_nic_obey_soon(fm);
@@ -273,7 +280,7 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 		end_conn(fm, c);
 		return;
 	}
-	if (w->root_guid != fm->root_guid || !w->term || !may_obey(fm, w))
+	if (w->root_guid != fm->root_guid || !w->term || !check_epoch(fm, w))
 		return;
 	c->confirmed = true;
 	if (!w->adrift) {
@@ -295,7 +302,7 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 		upstream_new(fm);
 		return;
 	}
-	new_term(fm, w->term);
+	enter_term(fm, w->term);
 	if (w->parent[0])
 		fm_uplink_parent(fm, w->parent);
 	else
@@ -315,8 +322,8 @@ static void take_refusal(struct fm *fm, struct fm_conn *c, const char *why)
 }
 
 /*
- * The parent lives, and knows whether there is a way to the root. A root that answers that there
- * is none does not lead yet (root/claim.c): it is not lost.
+ * PONG of the parent, which knows whether there is a way to the root. If a root answers that it is
+ * adrift, it does not lead yet (root/claim.c), but it is not lost.
  */
 static void take_pong(struct fm *fm, const struct fm_conn *c, bool adrift)
 {
@@ -329,7 +336,7 @@ static void take_pong(struct fm *fm, const struct fm_conn *c, bool adrift)
 	fm_uplink_adrift(fm, adrift);
 }
 
-/* A node that asks to be root lacks the table of this node, or the one that was kept here. */
+/* Sends the present table of this node, or the kept one, to a node that wants to be root. */
 static void send_former(struct fm *fm, const struct fm_conn *c, const struct fm_fetch *f)
 {
 	struct fm_msg msg;
@@ -437,7 +444,7 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	}
 }
 
-/* A message by a connection that the root has opened for it. */
+/* DROP on a connection that the root has opened only for it. */
 static void from_root(struct fm *fm, struct fm_conn *c, const struct fm_drop *d)
 {
 	end_conn(fm, c);
@@ -496,7 +503,7 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 		fm_conn_send(fm, c, &ping);
 		if (c == fm_uplink_conn(fm))
 			fm_keep_say(fm);
-		/* The counters that its HELLO waits for could not be read. */
+		/* A HELLO still waits for counters that could not be read: read them again. */
 		if (c->hello)
 			fm_nic_hello(fm);
 	}

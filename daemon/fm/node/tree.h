@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The distribution tree: what comes by the connections of this node, and their keep-alive. */
+/* The distribution tree: messages of this node's connections, and their keep-alive. */
 #ifndef FM_TREE_H
 #define FM_TREE_H
 
@@ -9,11 +9,13 @@
 
 struct fm;
 
+/* Events of the service network: fm_conn_up(), fm_conn_down() and fm_msg(). */
 void fm_tree_up(struct fm *fm, int id);
 void fm_tree_down(struct fm *fm, int id);
 void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg);
+/** fm_tree_due() - send keep-alives and HELLOs that are due, and end connections that are lost */
 void fm_tree_due(struct fm *fm);
-/* Ends the connection of the child with that GUID, if there is one. */
+/** fm_tree_lose() - end the connection of the child @guid, if there is one */
 void fm_tree_lose(struct fm *fm, uint64_t guid);
 uint64_t fm_tree_expiry(const struct fm *fm);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way up: the connections of this node to the root and to its parent, what it says on
- * them of itself, and when it tries again.
+ * The way up: the connections of this node to the root and to its parent, the HELLOs and rows that
+ * it sends there, and when it tries again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +19,21 @@
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/verdict.h"
+#include "lib/deps/invariant.h"
 
-#define ROW_WAIT_MAX 16	/* times resend, between sayings of a row that no table takes */
+#define ROW_WAIT_MAX 16	/* times resend: longest interval between repetitions of a row */
 
 /** struct fm_uplink - this node's place in the distribution tree */
 struct fm_uplink {
-	uint64_t retry;		/* when to try the root again; NEVER */
+	uint64_t retry;		/* when to connect to the root again; NEVER */
 	uint64_t backoff;
-	bool stray;		/* the parent we were given did not take us */
+	bool stray;		/* the parent that the root named did not take this node */
 	char parent[FM_ADDR_MAX];
 	uint64_t attach;	/* last number given to a connection upward */
-	uint32_t row_told;	/* serial in the last HELLO */
-	uint32_t row_acked;
-	uint64_t row_next;	/* when to say the row again */
-	uint64_t row_wait;	/* ... and how much later once more */
+	uint32_t row_told;	/* serial of the row in the last HELLO to the root */
+	uint32_t row_acked;	/* serial of the row that the root is known to have */
+	uint64_t row_next;	/* when the row is sent again, unless it is acknowledged */
+	uint64_t row_wait;	/* interval until the repetition after that */
 };
 
 bool fm_uplink_new(struct fm *fm)
@@ -65,9 +66,9 @@ void fm_uplink_send(struct fm *fm, const struct fm_msg *msg)
 }
 
 /*
- * A node that lost a cable may have lost its parent with it. Then no row gets through, and perhaps
- * no other node has noticed. So a node that sends a changed row up, its own or that of a node
- * below, asks its parent for a sign of life; a parent that lives answers at once.
+ * A node that lost a cable may have lost its parent at the same time. Then no row gets through, and
+ * perhaps no other node has noticed. So a node that sends a changed row up, its own or that of a
+ * node below, pings its parent; a parent that lives answers at once.
  */
 void fm_uplink_ask(struct fm *fm)
 {
@@ -89,7 +90,6 @@ void fm_uplink_pong(struct fm *fm, const struct fm_conn *c)
 	fm_conn_send(fm, c, &msg);
 }
 
-/* The way to the root is lost or found; all below are told. */
 void fm_uplink_adrift(struct fm *fm, bool adrift)
 {
 	if (!adrift)
@@ -119,7 +119,7 @@ void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
 
 void fm_uplink_reached(struct fm *fm, struct fm_conn *c)
 {
-	/* By the clock, for a counter would begin anew when the manager restarts. */
+	/* The clock is the lower bound, because a counter would restart with the manager. */
 	if (fm->uplink->attach < fm->now)
 		fm->uplink->attach = fm->now;
 	c->attach = ++fm->uplink->attach;
@@ -131,15 +131,15 @@ uint64_t fm_uplink_attach(const struct fm *fm)
 	return fm->uplink->attach;
 }
 
-/* Attempts that failed do not count any more. */
-static void forgive_failures(struct fm *fm)
+/* The next attempt to connect waits as if none had failed. */
+static void reset_backoff(struct fm *fm)
 {
 	fm->uplink->backoff = 0;
 }
 
 void fm_uplink_welcomed(struct fm *fm, bool root)
 {
-	forgive_failures(fm);
+	reset_backoff(fm);
 	if (root)
 		fm->uplink->row_acked = fm->uplink->row_told;
 }
@@ -210,7 +210,7 @@ void fm_uplink_counted(struct fm *fm)
 	}
 }
 
-/* Tries the root again, later each time and not all nodes at once. */
+/* The time has a random part, so that not all nodes try at once. */
 void fm_uplink_retry(struct fm *fm, uint64_t least)
 {
 	struct fm_uplink *t = fm->uplink;
@@ -224,7 +224,7 @@ void fm_uplink_retry(struct fm *fm, uint64_t least)
 
 void fm_uplink_retry_after(struct fm *fm, uint64_t ns)
 {
-	forgive_failures(fm);
+	reset_backoff(fm);
 	fm->uplink->retry = fm->now + ns;
 }
 
@@ -243,6 +243,7 @@ static void connect_root(struct fm *fm)
 {
 	int id;
 
+	invariant(!fm->is_root && !fm_conn_of_role(fm, FM_CONN_ROOT));
 	fm->uplink->retry = NEVER;
 	id = fm->ops.connect(fm->io, fm->root_address);
 	if (id >= 0 && fm_conn_add(fm, id, FM_CONN_ROOT))
@@ -285,21 +286,20 @@ void fm_uplink_begin(struct fm *fm)
 	fm_candidate_adrift(fm);
 }
 
-/* Leaves the root that it has followed, or the parent that led there. */
 void fm_uplink_leave(struct fm *fm)
 {
 	for (unsigned int i = fm_conns_count(fm); i-- > 0;)
 		if (fm_conn_upward(fm_conn_no(fm, i)))
 			fm_conn_drop(fm, fm_conn_no(fm, i));
 	fm->uplink->retry = NEVER;
-	fm_problem_clear(fm, "refused", 0);	/* by the root that it followed before */
+	fm_problem_clear(fm, "refused", 0);	/* it was of the root that this node leaves */
 	fm->asker.need = 0;
 	fm_uplink_adrift(fm, true);
 }
 
 void fm_uplink_root_known(struct fm *fm)
 {
-	forgive_failures(fm);
+	reset_backoff(fm);
 	connect_root(fm);
 }
 
@@ -338,16 +338,16 @@ void fm_uplink_row_acked(struct fm *fm, uint32_t serial)
 		fm->uplink->row_acked = serial;
 }
 
-/* The root does not know that we are here: it is told again, from the start. */
 void fm_uplink_rejoin(struct fm *fm)
 {
 	fm_uplink_leave(fm);
 	fm_uplink_retry(fm, 0);
 }
 
-/* A root has no way up, and its row does not wait. */
+/* Return: true if the root is not known to have the row. The root itself has no connection up. */
 static bool row_waits(const struct fm *fm)
 {
+	invariant(!fm->is_root || !fm_uplink_conn(fm));
 	return fm->row.serial != fm->uplink->row_acked && fm_uplink_conn(fm);
 }
 

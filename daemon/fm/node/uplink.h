@@ -12,58 +12,60 @@ struct fm;
 struct fm_conn;
 struct fm_hello;
 
-/* Return: false: no memory. */
+/** fm_uplink_new() - memory for uplink.c, by fm_new(). Return: false: no memory */
 bool fm_uplink_new(struct fm *fm);
 void fm_uplink_free(struct fm *fm);
-/* The machine begins: it has no way to the root. */
+/** fm_uplink_begin() - the machine begins: no connection leads to a root */
 void fm_uplink_begin(struct fm *fm);
 void fm_uplink_due(struct fm *fm);
 uint64_t fm_uplink_expiry(const struct fm *fm);
 
-/* The connection that leads to the root now, or NULL. */
+/** fm_uplink_conn() - Return: the welcomed connection to the parent, else to the root, or NULL */
 struct fm_conn *fm_uplink_conn(const struct fm *fm);
 void fm_uplink_send(struct fm *fm, const struct fm_msg *msg);
-/* Asks the parent whether it lives. */
+/** fm_uplink_ask() - send an urgent ping to the parent, unless one waits for its answer */
 void fm_uplink_ask(struct fm *fm);
-/* Says that this node is there, and whether it has a way to the root. */
+/** fm_uplink_pong() - send PONG, which also tells whether this node is adrift */
 void fm_uplink_pong(struct fm *fm, const struct fm_conn *c);
-/* The way to the root is lost or found; all below are told. */
+/** fm_uplink_adrift() - the way to the root is lost or found: all children get a PONG */
 void fm_uplink_adrift(struct fm *fm, bool adrift);
-/* The connection @c upward is up: gives it a number, and says HELLO. */
+/** fm_uplink_reached() - the upward connection @c is up: give it a number, and say HELLO */
 void fm_uplink_reached(struct fm *fm, struct fm_conn *c);
-/* The number that was given last. */
+/** fm_uplink_attach() - Return: the number that was given last */
 uint64_t fm_uplink_attach(const struct fm *fm);
-/* The root, or else the parent, takes this node: attempts that failed do not count any more. */
+/** fm_uplink_welcomed() - the root, or the parent, welcomes this node: reset the back-off */
 void fm_uplink_welcomed(struct fm *fm, bool root);
-/*
- * @is: the parent that this node was given did not take it; false: it has a parent, or needs none.
- */
+/** fm_uplink_stray() - note whether the parent that the root named did not take this node */
 void fm_uplink_stray(struct fm *fm, bool is);
-/* Says HELLO there as soon as the counters that are in it are read. */
+/** fm_uplink_hello() - say HELLO on @c as soon as the counters for it are read */
 void fm_uplink_hello(struct fm *fm, struct fm_conn *c);
+/** fm_uplink_counted() - the counters are read: send the HELLOs that wait for them */
 void fm_uplink_counted(struct fm *fm);
-/* Says in @h what a HELLO to the root says of this node. */
+/** fm_uplink_describe() - fill in a HELLO to the root */
 void fm_uplink_describe(struct fm *fm, struct fm_hello *h);
-/* Tries the root again, @least ns later at least. */
+/** fm_uplink_retry() - connect to the root again, after @least ns or more */
 void fm_uplink_retry(struct fm *fm, uint64_t least);
-/* Tries the root after @ns, and then as if no attempt had failed. */
+/** fm_uplink_retry_after() - connect to the root after @ns, and reset the back-off */
 void fm_uplink_retry_after(struct fm *fm, uint64_t ns);
-/* How long it waits between attempts, as so many have failed; 0: none has. */
+/** fm_uplink_backoff() - Return: present back-off in ns; 0: no attempt has failed */
 uint64_t fm_uplink_backoff(const struct fm *fm);
-/* Tries the root at once, unless that is under way. */
+/** fm_uplink_hurry() - if an attempt to connect to the root is pending, make it at once */
 void fm_uplink_hurry(struct fm *fm);
-/* The root gives this node that parent. */
+/** fm_uplink_parent() - the root has named that parent: connect to it */
 void fm_uplink_parent(struct fm *fm, const char *address);
-/* Return: true if @address is that of the parent that this node was given last. */
+/** fm_uplink_is_parent() - Return: true if the last named parent has that address */
 bool fm_uplink_is_parent(const struct fm *fm, const char *address);
-/* It follows another root, and has left the former: connects to it. */
+/** fm_uplink_root_known() - this node follows another root, and has left the former: connect */
 void fm_uplink_root_known(struct fm *fm);
+/** fm_uplink_rejoin() - leave the root, which does not count on this node, and join again */
 void fm_uplink_rejoin(struct fm *fm);
+/** fm_uplink_leave() - close the connections to the root and to the parent */
 void fm_uplink_leave(struct fm *fm);
-/* The own row changed. */
+/** fm_uplink_row() - the row of this node changed: send it up */
 void fm_uplink_row(struct fm *fm);
-/* Connections above are new: the own row, if no table has it yet, may be lost. */
+/** fm_uplink_row_again() - the way up is new: a row under way may be lost, send it again */
 void fm_uplink_row_again(struct fm *fm);
+/** fm_uplink_row_acked() - the table contains the row with that serial */
 void fm_uplink_row_acked(struct fm *fm, uint32_t serial);
 
 #endif /* FM_UPLINK_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The answers of the site's arbiter to this node's claims. The node keeps them here, because they
+ * The answers of the site's arbiter to this node's claims. They are stored here because they
  * outlive the struct fm_root that asked.
  */
 #include <stdio.h>
@@ -9,14 +9,17 @@
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "lib/deps/invariant.h"
 
 #define GAP_MIN (250 * MS)
 #define GAP_MAX (8000 * MS)
 
 /**
- * struct fm_arbitration - what was asked
- * @asked: the question has not been answered yet; @epoch: of it
- * @again: when it may be asked the next time, if the last answer was no grant; @gap: from then on
+ * struct fm_arbitration - the last question and the last answer
+ * @asked: the question has not been answered yet
+ * @epoch: of the question
+ * @again: when this node may ask again, if the last answer was no grant; 0: at once
+ * @gap: the last back-off, in ns
  */
 struct fm_arbitration {
 	bool asked;
@@ -42,6 +45,7 @@ const struct fm_answer *fm_verdict(const struct fm *fm)
 
 void fm_verdict_ask(struct fm *fm)
 {
+	invariant(!fm->verdict->asked || fm->term > fm->verdict->epoch);
 	fm->verdict->asked = true;
 	fm->verdict->epoch = fm->term;
 	fm->ops.arbitrate(fm->io, fm->term, fm->guid);
@@ -58,6 +62,7 @@ void fm_verdict_put_off(struct fm *fm)
 	struct fm_arbitration *v = fm->verdict;
 
 	v->gap = v->gap ? earlier(2 * v->gap, GAP_MAX) : GAP_MIN;
+	invariant(v->gap >= GAP_MIN && v->gap <= GAP_MAX);
 	v->again = fm->now + v->gap;
 }
 

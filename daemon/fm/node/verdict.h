@@ -9,11 +9,11 @@
 #include "daemon/fm/fm.h"
 
 /**
- * struct fm_answer - the last one
+ * struct fm_answer - an answer of the arbiter
  * @verdict: enum fm_verdict
- * @epoch: which it answers; @at: when; 0: never
- * @high: the epoch that the arbiter said it has granted
- * @why: if it was no grant, as text for people
+ * @epoch: of the question; @at: when the answer came; 0: none has come
+ * @high: if it was a refusal, the epoch that the arbiter has granted; 0: it did not say
+ * @why: the reason for people, if it was no grant
  */
 struct fm_answer {
 	uint8_t verdict;
@@ -21,26 +21,23 @@ struct fm_answer {
 	char why[FM_TEXT_MAX / 2];
 };
 
-/* A machine begins. Return: false: no memory. */
+/** fm_verdict_new() - no answer yet, by fm_new(). Return: false: no memory */
 bool fm_verdict_new(struct fm *fm);
 void fm_verdict_free(struct fm *fm);
+/** fm_verdict() - Return: the last answer */
 const struct fm_answer *fm_verdict(const struct fm *fm);
-/** fm_verdict_ask() - asks whether this node may lead in its epoch */
+/** fm_verdict_ask() - ask the arbiter whether this node may lead in epoch fm->term */
 void fm_verdict_ask(struct fm *fm);
-/**
- * fm_verdict_asked() - Return: the epoch of the last question, and in @waits: it is not answered
- */
+/** fm_verdict_asked() - Return: epoch of the last question; @waits: it is not answered yet */
 uint64_t fm_verdict_asked(const struct fm *fm, bool *waits);
-/** fm_verdict_put_off() - the next question is to wait, longer each time */
+/** fm_verdict_put_off() - delay the next question, longer each time */
 void fm_verdict_put_off(struct fm *fm);
-/** fm_verdict_again() - Return: when it may be asked, if it is not to be asked at once; or 0 */
+/** fm_verdict_again() - Return: when the arbiter may be asked again; 0: at once */
 uint64_t fm_verdict_again(const struct fm *fm);
-/** fm_verdict_take() - as in fm_arbiter(). Return: false if that question was not asked last */
+/** fm_verdict_take() - take the answer of fm_arbiter(). Return: false: not to the last question */
 bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
 		     const char *why);
-/**
- * fm_verdict_forget() - this node is led by another: what its arbiter said does not matter any more
- */
+/** fm_verdict_forget() - another root leads this node: forget the delay, and end the problem */
 void fm_verdict_forget(struct fm *fm);
 
 #endif /* FM_VERDICT_H */
