@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The base: the number of packets that are missing for good. It is known as long as the same NICs
- * are counted (recovery.c).
+ * The base: the number of packets that are missing for good, for example inside a NIC that died. It
+ * is known as long as the same NICs are counted (recovery.c).
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static bool sums_zero(const struct fm_sums *s)
 	return !memcmp(s->flow, zero.flow, sizeof(s->flow));
 }
 
-/* A NIC begins to be counted: with all zero it fits any base. */
+/* A NIC whose counters are all zero fits any base; another one makes the base unknown. */
 void fm_base_count(struct fm *fm, const struct fm_mate *m, const struct fm_hello *h)
 {
 	struct fm_root *r = fm->root;
@@ -35,7 +35,7 @@ void fm_base_count(struct fm *fm, const struct fm_mate *m, const struct fm_hello
 		r->base_seen = h->base;
 }
 
-/* A restored root goes on from what the nodes remember of its former life. */
+/* The nodes' base is valid only if the same NICs are counted now. */
 void fm_base_restore(struct fm *fm)
 {
 	struct fm_root *r = fm->root;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How many packets are missing for good. */
+/* The base: the number of packets that are missing for good. */
 #ifndef FM_BASE_H
 #define FM_BASE_H
 
@@ -8,11 +8,11 @@ struct fm_hello;
 struct fm_mate;
 struct fm_root;
 
-/* Other NICs are counted than before. */
+/** fm_base_forget() - other NICs are counted from now on: the base is not known */
 void fm_base_forget(struct fm_root *r);
-/* A NIC begins to be counted. */
+/** fm_base_count() - the NIC of @m is counted from now on, with the counters in its HELLO */
 void fm_base_count(struct fm *fm, const struct fm_mate *m, const struct fm_hello *h);
-/* A root that restarted goes on from what the nodes remember. */
+/** fm_base_restore() - take the base that nodes remember, when a root has started again */
 void fm_base_restore(struct fm *fm);
 
 #endif /* FM_BASE_H */

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: what changed
+ * DOC: changes since the last table
  *
- * A root of a large fabric cannot look at all nodes for each table or report: a cut cable concerns
- * two of them. So a function that changes what an entry of the table is made from (mate, row,
- * place, exclusions, holds) marks the node here, and the next table is made from the marked nodes
- * alone.
+ * The work for a table or a report must not grow with the number of all nodes: a cut cable concerns
+ * two of them. So a function that changes an input of an entry (mate, row, place, exclusions,
+ * holds) marks the node here, and the next table is made from the marked nodes alone.
  *
- * An entry depends on other nodes only by its wiring (wiring.c). If each port that is up leads to
- * the right node, the wiring changes only with the node's own row, or when a neighbour comes or
- * goes, which marks its neighbours, too. Nodes with any other cable are odd, and are looked at for
- * each table.
+ * Lemma. An entry depends on other nodes only by its wiring (wiring.c). If each port that is up
+ * leads to the right node, the wiring changes only with the node's own row, or when a neighbour
+ * comes or goes, which marks its neighbours, too. Nodes with any other cable are "odd", and their
+ * entries are made again for each table.
  *
- * In the same way the nodes that take part are counted anew only for marked nodes (tally.c).
+ * In the same way the nodes that take part are counted again only for marked nodes (tally.c).
+ *
+ * Test: tests/unit/test_fm_marks.c.
  */
 #include <stdlib.h>
 #include <torus/topology.h>
 
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/facts.h"
+#include "lib/deps/invariant.h"
 
 static bool marks_new(struct fm_marks *m, uint32_t nodes)
 {
@@ -47,6 +49,7 @@ bool fm_unmark(struct fm_marks *m, uint32_t *node)
 	if (!m->n)
 		return false;
 	*node = m->node[--m->n];
+	invariant(m->is[*node]);
 	m->is[*node] = false;
 	return true;
 }
@@ -86,6 +89,7 @@ void fm_change_node(struct fm *fm, uint32_t node)
 	fm_mark(&c->table, node);
 	fm_mark(&c->closed, node);
 	fm_mark(&c->part, node);
+	invariant(c->table.n <= c->nodes && c->closed.n <= c->nodes && c->part.n <= c->nodes);
 }
 
 void fm_change_place(struct fm *fm, uint32_t node)

@@ -10,15 +10,17 @@ struct fm;
 struct fm_marks;
 struct fm_root;
 
+/** fm_changes_new() - empty sets for a table of @nodes nodes. Return: false: no memory */
 bool fm_changes_new(struct fm_root *r, uint32_t nodes);
 void fm_changes_free(struct fm_root *r);
 
+/** fm_mark() - add @node to the set, unless it is there */
 void fm_mark(struct fm_marks *m, uint32_t node);
-/* Takes one out. False: there is none. */
+/** fm_unmark() - remove any node from the set. Return: false: it is empty */
 bool fm_unmark(struct fm_marks *m, uint32_t *node);
-/* Something about @node changed, which may be TORUS_NO_NODE. */
+/** fm_change_node() - an input of the entry of @node changed; TORUS_NO_NODE does nothing */
 void fm_change_node(struct fm *fm, uint32_t node);
-/* The same, if another node stands there. */
+/** fm_change_place() - the node at @node is another, or its links are: mark its neighbours, too */
 void fm_change_place(struct fm *fm, uint32_t node);
 
 #endif /* FM_CHANGES_H */

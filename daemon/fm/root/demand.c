@@ -6,12 +6,13 @@
 
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
+#include "lib/deps/invariant.h"
 
 /**
- * struct fm_demand - for a new table
- * @is: there is one, @since then; @asks: how often it was asked for
- * @at: the table is made; NEVER: it waits for a colour
- * @cause: what was first to ask for it
+ * struct fm_demand - the demand for a new table
+ * @is: there is one
+ * @since: when it began; @asks: how many changes it has; @cause: text of the first one
+ * @at: when the table is to be made; NEVER: it waits for a free colour
  */
 struct fm_demand {
 	bool is;
@@ -59,6 +60,7 @@ uint64_t fm_demand_expiry(const struct fm_root *r)
 
 void fm_demand_put_off(struct fm *fm, uint64_t at)
 {
+	invariant(fm->root->demand->is);
 	fm->root->demand->at = at;
 }
 
@@ -84,7 +86,7 @@ void fm_demand(struct fm *fm, uint64_t delay, const char *fmt, ...)
 		va_end(ap);
 	}
 	d->asks++;
-	/* A further demand can only make it due earlier, so that the rows of both ends share it. */
+	/* A further change can only make it due earlier, so the rows of both ends share a table. */
 	d->at = earlier(d->at, fm->now + delay);
 }
 

@@ -14,23 +14,23 @@ struct fm_root;
 /* A root begins. Return: false: no memory. */
 bool fm_demand_new(struct fm_root *r);
 void fm_demand_free(struct fm_root *r);
-/* Return: true if there is one; of the last one, since when, and how often it was asked for. */
+/** fm_demand_is() - Return: true if a new table is wanted */
 bool fm_demand_is(const struct fm_root *r);
+/* Of the present demand, or of the last one: when it began, how many changes, the first of them. */
 uint64_t fm_demand_since(const struct fm_root *r);
 uint32_t fm_demand_asks(const struct fm_root *r);
-/* The first cause to ask for it: FM_TEXT_MAX bytes. */
-const char *fm_demand_cause(const struct fm_root *r);
-/* When the table is to be made; NEVER: there is none, or it waits for a colour. */
+const char *fm_demand_cause(const struct fm_root *r);	/* FM_TEXT_MAX bytes */
+/** fm_demand_expiry() - Return: when the table is made; NEVER: not, or it waits for a colour */
 uint64_t fm_demand_expiry(const struct fm_root *r);
-/* It is made at @at; NEVER: when a colour is free. */
+/** fm_demand_put_off() - make the wanted table at @at; NEVER: when a colour is free */
 void fm_demand_put_off(struct fm *fm, uint64_t at);
-/* The table is made. */
+/** fm_demand_end() - the table is made */
 void fm_demand_end(struct fm *fm);
 
-/* A new table is wanted, @delay from now at the latest; not before the fabric is settled. */
+/** fm_demand() - ask for a new table, @delay ns from now at the latest; ignored before settled */
 void fm_demand(struct fm *fm, uint64_t delay, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The network has drained, so colours are free. Return: true if a table waits for one. */
+/** fm_demand_drained() - the network has drained. Return: true if a table waited for a colour */
 bool fm_demand_drained(struct fm *fm);
 
 #endif /* FM_DEMAND_H */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cables that one end reports as up and the other as down. In the table, and so in all rows, the
- * cable is down (a cable that one end excludes is excluded); this file reports it as a problem.
- * Each change is disputed for a moment, because the ends notice it one after the other. So a
- * problem is what was so at two looks, a keep-alive apart.
+ * Disputed cables: one end reports the cable as up and the other as down. In the table, and so in
+ * all rows, the cable is down (a cable that one end excludes is excluded); this file reports it as
+ * a problem. Each change is disputed for a moment, because the ends notice it one after the other.
+ * So it is a problem only if two checks, a keep-alive apart, find it.
  *
- * The root looks at nodes whose rows, when they came, did not fit those of their neighbours. If
- * there are more than it can remember, it looks at all nodes.
+ * The root checks the nodes whose rows contradicted those of their neighbours when they came: the
+ * suspects. If there are more than FM_SUSPECTS, it checks all nodes.
+ *
+ * Test: tests/unit/test_fm_dispute.c.
  */
 #include <stdlib.h>
 
@@ -15,17 +17,19 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "lib/deps/invariant.h"
 
-/** struct suspect - a node with disputed cables; @seen: at the last look as well */
+/** struct suspect - a node with disputed cables; @seen: the last check found it, too */
 struct suspect {
 	uint64_t guid;
 	bool seen;
 };
 
 /**
- * struct fm_disputes - cables that one end reports as up and the other as down
- * @more: than fit
- * @at: next look; NEVER
+ * struct fm_disputes - nodes with disputed cables
+ * @suspect, @n: those to be checked
+ * @more: there are more of them than fit
+ * @at: next check; NEVER
  */
 struct fm_disputes {
 	struct suspect suspect[FM_SUSPECTS];
@@ -84,6 +88,7 @@ void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_disputes *d = fm->root->disputes;
 
+	invariant(d->n <= FM_SUSPECTS);
 	if (fm_disputed_any(fm, m))
 		add_suspect(d, m->guid, false);
 	if (d->n && d->at == NEVER)
@@ -104,7 +109,8 @@ static void set_dispute_problem(struct fm *fm, const struct fm_mate *m, unsigned
 		       up ? a : b, up ? b : a);
 }
 
-static void look_at_node(struct fm *fm, const struct fm_mate *m, bool seen)
+/* Reports the disputed cables of @m if they were @seen before, and keeps it as a suspect. */
+static void check_node(struct fm *fm, const struct fm_mate *m, bool seen)
 {
 	for (unsigned int p = 0; seen && p < m->row.nports; p++)
 		if (is_disputed(fm, m, p))
@@ -127,11 +133,11 @@ void fm_dispute_due(struct fm *fm)
 		const struct fm_mate *m = fm_mate(r, old.suspect[i].guid);
 
 		if (m)
-			look_at_node(fm, m, old.suspect[i].seen);
+			check_node(fm, m, old.suspect[i].seen);
 		first |= !old.suspect[i].seen;
 	}
 	for (uint32_t i = 0; old.more && i < fm_roster_size(r); i++)
-		look_at_node(fm, fm_mate_no(r, i), false);
+		check_node(fm, fm_mate_no(r, i), false);
 	fm_problems_sweep(fm, "dispute");
 	if (d->n && (first || old.more))
 		d->at = fm->now + fm->cfg.keepalive;

@@ -4,11 +4,12 @@
 #define FM_ENDING_H
 
 /**
- * enum fm_ending - why this node stops to be root, or to ask; root.c ends it after the present call
- * @FM_ENDS_BACK: it asked in vain, and tries the root that led it last
- * @FM_ENDS_ALONE: ... and no root has led it: waits for a node that asks
- * @FM_ENDS_MOVED: it has handed over to @successor, as was ordered
- * @FM_ENDS_UNFIT: ... because its NIC fails
+ * enum fm_ending - why this node stops leading or asking; root.c ends it after the present call
+ * @FM_ENDS_NOT: it does not
+ * @FM_ENDS_BACK: it asked without success, and tries the root that led it last
+ * @FM_ENDS_ALONE: it asked without success, and no root has led it: it waits for an asking node
+ * @FM_ENDS_MOVED: it has handed over to @successor, by order of the administrator
+ * @FM_ENDS_UNFIT: it has handed over to @successor, because its own NIC fails
  */
 enum fm_ending {
 	FM_ENDS_NOT,

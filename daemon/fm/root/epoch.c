@@ -2,27 +2,33 @@
 /*
  * DOC: epochs
  *
- * Each life of a root has an epoch, and numbers of its own for all that it says within it: tables,
- * steps, connections. Nodes and NICs take orders of one epoch only, the latest. An epoch is a
- * number and the GUID of a root. Two roots may not use one number if links join the nodes that they
- * lead. Nor may two lives of one root.
+ * Each life of a root has an epoch, and numbers its tables, steps and connections within it. Nodes
+ * and NICs take orders of one epoch only, the latest. An epoch is a number and the GUID of a root.
+ * Neither two roots may use one number, if links join the nodes that they lead, nor two lives of
+ * one root. Five rules ensure that:
  *
  *  - A root begins above the epochs that its own NIC, and all nodes that it asked, obey (claim.c),
  *    and welcomes no node before its NIC obeys the new epoch. The NIC keeps the epoch while its
  *    manager starts anew, so the next life is above it.
- *  - A NIC that lost its memory knows nothing of former lives. But the nodes that took part in them
- *    do: each node says in HELLO which epoch its NIC obeys. If that is above the root's epoch, or
- *    is the root's epoch although this life has not told the node so, the root gives up what it
- *    leads, and claims an epoch above that one. For the nodes that obeyed another root may have a
- *    table that came into force since, and may lead on with a quorum of their own.
- *  - A NIC that was told to obey a root, and did not answer in time, may obey it. HELLO says both
- *    epochs, and counts as a promise by the first only. If this life has not told the node the
- *    second one, and it is not below the root's epoch, the root asks anew in the same way: else
- *    that NIC could refuse all that it is told, and nobody would know why.
+ *  - The NIC of a root may have lost its memory, so it knows nothing of former lives. But the nodes
+ *    that took part in them do: each HELLO contains the epoch that the NIC obeys. If that is above
+ *    the root's epoch, or is the root's epoch although this life has not told the node to obey, the
+ *    root gives up its leadership, and claims an epoch above that one. For the nodes that obeyed
+ *    another root may have a table that came into force since, and may go on with a quorum of their
+ *    own.
+ *  - A NIC that was told to obey a root, and did not answer in time, may obey it. HELLO contains
+ *    both epochs, and counts as a promise by the first only. If this life has not told the node the
+ *    second one, and it is not below the root's epoch, the root asks all nodes anew in the same
+ *    way: otherwise that NIC could refuse all orders, and no node would know the reason.
  *  - No NIC obeys two roots in epochs of one number (kernel/req/fence.c).
+ *  - A node does not believe an epoch far above those that it knows: after the highest number there
+ *    would be none for the next root. Only a node that knows no epoch believes any: its own NIC had
+ *    obeyed no root when it began, no table was kept, and it has not led any other node. Versions
+ *    are limited in the same way: the next table of a root has a version above those of all nodes,
+ *    and after the highest number there would be no next table.
  *
  * Two parts that no link joins may have roots in epochs of one number: neither can know of the
- * other. That is safe, because nothing takes one of the two epochs for the other:
+ * other. That is safe, because no node or NIC takes one of the two epochs for the other:
  *
  *  - A claim is won in one of two ways (claim.c). By quorums of one table no two claims of one
  *    number are won: a node of both quorums would have obeyed both roots, which its NIC refuses. If
@@ -35,26 +41,20 @@
  *    passes rows of both roots. The NIC checks this, too: it takes no row, release or replay of the
  *    second root under that number.
  *  - Only a node whose manager hangs may be in the table without having said HELLO: it is silent
- *    there, and its NIC may obey the other root, because all who knew that have lost their memory.
- *    Packets pass it by the paths in their headers. It gets no rows and no orders, and no drain is
- *    proven while it is silent (recovery.c), so nothing is concluded from what its NIC has.
+ *    there, and its NIC may obey the other root, if all nodes that knew this have lost their
+ *    memory. Packets pass it by the paths in their headers. It gets no rows and no orders, and no
+ *    drain is proven while it is silent (recovery.c), so no proof depends on its NIC.
  *  - Where tables are compared, the GUIDs of their roots are compared, too (recall.c). Votes by a
  *    table of one root do not count for a claim with that of the other, and exclusions of either
- *    part stay (parts.c). A node that has rows, but no table any more, tells only the number of its
- *    rows. It may be counted by a voter from before the parts were separated. No second root leads
- *    by that, because its NIC obeys the claim; and the decisions of its part are taken from the
- *    table that was kept there.
- *  - Of two roots of one number the one of the lesser GUID gives way when they hear of each other
+ *    part stay (parts.c). A node that has rows, but no table any more, reports only the number of
+ *    its rows. It may be counted by a voter from before the parts were separated. No second root
+ *    leads by that, because its NIC obeys the claim; and the decisions of its part are taken from
+ *    the table that was kept there.
+ *  - Of two roots of one number the one of the lesser GUID gives way when they learn of each other
  *    (claim.c), and its nodes leave it (node/follow.c).
  *
- * tests/sim/check_epoch.c checks in all random histories that no data passes between NICs with rows
- * of two such roots.
- *
- * A peer that says an epoch far above those known is not believed: after the highest number there
- * would be none for the next root. Only a node that knows of no epoch believes any: its own NIC had
- * obeyed no root when it began, no table was kept, and it has not led any other node. The same is
- * true of versions: the next table of a root has a version above all that nodes say, and after the
- * highest number there would be no next table.
+ * Tests: tests/unit/test_fm_epoch.c; tests/sim/check_epoch.c checks in all random histories that no
+ * data passes between NICs with rows of two such roots.
  */
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/node/log.h"
@@ -62,9 +62,11 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "lib/deps/invariant.h"
 
 void fm_epoch_raise(struct fm *fm, uint64_t epoch)
 {
+	invariant(epoch > fm->term && epoch > fm_nic_latest(fm));
 	fm->term = fm->root_epoch = epoch;
 	fm->root->obey = fm->now + fm->cfg.resend;
 	fm_nic_obey_soon(fm);
@@ -95,9 +97,8 @@ uint64_t fm_epoch_said(const struct fm_hello *h)
 }
 
 /*
- * Return: true if @epoch is after this root's, or the same and this life has not told the node to
- * obey
- * @root in it. @node: its GUID
+ * Return: true if the NIC @node obeys @root in an epoch after this root's, or in the same one
+ * although this life has not told it to.
  */
 static bool is_other(const struct fm *fm, uint64_t node, uint64_t epoch, uint64_t root)
 {

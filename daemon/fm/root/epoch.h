@@ -9,19 +9,21 @@
 struct fm;
 struct fm_hello;
 
-/* It claims @epoch: nodes are welcomed there once the root's own NIC obeys it. */
+/** fm_epoch_raise() - take @epoch as this root's, and tell its own NIC to obey it */
 void fm_epoch_raise(struct fm *fm, uint64_t epoch);
-/* The latest epoch that is believed; a node that says a later one is mistaken, or lies. */
+/** fm_epoch_believed() - Return: latest epoch that this root believes */
 uint64_t fm_epoch_believed(const struct fm *fm);
-/* The latest version of a table, or of the rows of a node, that is believed. */
+/** fm_version_believed() - Return: latest version of a table, or of rows, that it believes */
 uint64_t fm_version_believed(const struct fm *fm);
-/* The latest epoch that the NIC of @h obeys, or may obey. */
+/** fm_epoch_said() - Return: latest epoch that the NIC of @h obeys, or may obey */
 uint64_t fm_epoch_said(const struct fm_hello *h);
-/*
- * Return: true if the epoch of this root is above all that the NIC of @h has obeyed, or may have,
- * and what it kept; else that is logged.
+/**
+ * fm_epoch_above() - compare the epoch of this root with those in a HELLO
+ * Return: true if it is above all that the node's NIC has obeyed, or may have, and that of its kept
+ * table; false: it is not, and the log says which.
  */
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h);
+/** fm_epoch_due() - tell this root's NIC again to obey it, until it does */
 void fm_epoch_due(struct fm *fm);
 uint64_t fm_epoch_expiry(const struct fm *fm);
 

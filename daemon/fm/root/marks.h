@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** struct fm_marks - a set of nodes; @is: for each node, true if it is in the set */
+/** struct fm_marks - a set of @n nodes; @is: for each node, true if it is in the list @node */
 struct fm_marks {
 	bool *is;
 	uint32_t *node;
@@ -14,12 +14,13 @@ struct fm_marks {
 };
 
 /**
- * struct fm_changes - of the @nodes nodes of the table; 0: there is none yet
- * @table: nodes whose entry may be another in the next table
- * @odd: nodes whose entry may change although nothing about them has changed
+ * struct fm_changes - sets of nodes of the table
+ * @nodes: number of nodes in the table; 0: there is none yet
+ * @table: nodes whose entry may differ in the next table
+ * @odd: nodes with irregular cables: their entry may change though their own row does not
  * @differ: nodes that are up in this table and not in one of the sets of voters, or the reverse
  * @closed: nodes that may have closed ports which are healthy by the table
- * @part: nodes that are to be counted anew (tally.c)
+ * @part: nodes that have to be counted again (tally.c)
  */
 struct fm_changes {
 	uint32_t nodes;

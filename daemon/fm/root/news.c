@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * News must not delay the first table (settle.c) for ever. A node that restarts again and again is
- * not a new one: it counts like a row that changes, and rows count for ROWS_MAX * member_max after
- * the last new node. NICs that come with another GUID each time are new nodes: they count for
- * NODES_MAX * member_max after the first new node since the root began to lead, and so does
- * everything else that is waited for. While the root only asks, nothing counts: it may ask for
- * long, and the kept table of a node, which comes last, is waited for nevertheless.
+ * Each change among the nodes delays the first table (settle.c), but not for ever. A node that
+ * restarts again and again is not a new one: it counts like a row that changes, and rows delay the
+ * table only until ROWS_MAX * member_max after the last new node. NICs that come with another GUID
+ * each time are new nodes: they delay it only until NODES_MAX * member_max after the first new node
+ * since the root began to lead, and so does every other reason to wait. While the root only asks,
+ * these limits do not hold: it may ask for long, and still wait for the kept table of a node, which
+ * comes last.
  */
 #include <stdlib.h>
 
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/facts.h"
 
-#define ROWS_MAX 3	/* times member_max that rows can delay the table, while no new node
-			 * comes */
-#define NODES_MAX 20	/* ... that new nodes can put it off in all */
+#define ROWS_MAX 3	/* times member_max: longest delay by rows after the last new node */
+#define NODES_MAX 20	/* times member_max: longest delay by new nodes in all */
 
 /**
- * struct fm_news - changes among the nodes
- * @last: when something changed last, as far as that counts
- * @newest: when a new node came last; @since: when the first one did, 0: none
+ * struct fm_news - times of changes among the nodes
+ * @last: when the last change was that may delay the table
+ * @newest: when a new node came last; @since: when the first one came; 0: none has
  */
 struct fm_news {
 	uint64_t last, newest, since;

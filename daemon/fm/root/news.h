@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* News that delay the first table. */
+/* Changes among the nodes that delay the first table. */
 #ifndef FM_NEWS_H
 #define FM_NEWS_H
 
@@ -12,18 +12,20 @@ struct fm_root;
 /* A root begins. Return: false: no memory. */
 bool fm_news_new(struct fm_root *r);
 void fm_news_free(struct fm_root *r);
-/* When something changed last, as far as that counts; when a new node came last. */
+/** fm_news_last() - Return: when the last change was that delays the table */
 uint64_t fm_news_last(const struct fm_root *r);
+/** fm_news_newest() - Return: when a new node came last */
 uint64_t fm_news_newest(const struct fm_root *r);
 
-/* Nothing that was news before counts. */
+/** fm_news_begin() - the root begins to ask or to lead: former changes do not count */
 void fm_news_begin(struct fm *fm);
-/* A node has come that was not known; something else about the nodes has changed. */
+/** fm_news_node() - a node has come that was not known */
 void fm_news_node(struct fm *fm);
+/** fm_news_row() - something else about the nodes has changed */
 void fm_news_row(struct fm *fm);
-/* The first table could not be made: it is waited for as if something had changed now. */
+/** fm_news_again() - the first table could not be made: wait as if something had changed now */
 void fm_news_again(struct fm *fm);
-/* Something is expected until @at. */
+/** fm_news_wait() - a change is expected until @at: it delays the table like one at @at */
 void fm_news_wait(struct fm *fm, uint64_t at);
 
 #endif /* FM_NEWS_H */

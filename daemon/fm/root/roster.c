@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The root's list of all nodes: who holds their connections, found by GUID, by name and by
- * place.
+ * The root's list of all nodes, and the tree of their connections. Nodes are found by GUID, by name
+ * and by place.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,17 +13,17 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/facts.h"
+#include "lib/deps/invariant.h"
 #include "lib/util/fnv.h"
 #include "lib/util/hash.h"
 
 /**
- * struct fm_roster
- * @n: numbers given so far, also those that are free again; @room: numbers that memory is there
- * for
- * @free, @nfree: a number that is free again, + 1, which begins the list of them by @next, and how
- *	many there are; other members of a free one are still those of the dead node
+ * struct fm_roster - all nodes, by number
+ * @n: numbers given so far, including those that are free again
+ * @room: allocated numbers
+ * @free, @nfree: list of the free numbers: the first one + 1, then by @next; and their count
  * @by_guid, @by_name: numbers in @mate
- * @uncounted: a node is below a node that is not known
+ * @uncounted: the connection of some node is held by a node that is not known
  */
 struct fm_roster {
 	struct fm_mate *mate;
@@ -63,11 +63,13 @@ uint32_t fm_roster_known(const struct fm_root *r)
 
 struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
 {
+	invariant(i < r->roster->n);
 	return &r->roster->mate[i];
 }
 
 uint32_t fm_mate_number(const struct fm_root *r, const struct fm_mate *m)
 {
+	invariant(m >= r->roster->mate && m < r->roster->mate + r->roster->n);
 	return (uint32_t)(m - r->roster->mate);
 }
 
@@ -91,8 +93,10 @@ bool fm_mate_joined(const struct fm_mate *m)
 	return m && m->name[0];
 }
 
+/* Takes @m out of the tree of connections, with all nodes below it. */
 static void unhang_mate(struct fm_root *r, struct fm_mate *m)
 {
+	invariant(m->above || (!m->next && !m->prev));
 	if (m->next)
 		fm_mate_no(r, m->next - 1)->prev = m->prev;
 	if (m->prev)
@@ -102,10 +106,12 @@ static void unhang_mate(struct fm_root *r, struct fm_mate *m)
 	m->above = m->next = m->prev = 0;
 }
 
+/* Puts @m below @top in the tree of connections. */
 static void hang_mate(struct fm_root *r, struct fm_mate *m, struct fm_mate *top)
 {
 	uint32_t self = fm_mate_number(r, m) + 1;
 
+	invariant(!m->above);
 	m->above = fm_mate_number(r, top) + 1;
 	m->next = top->first;
 	if (m->next)
@@ -113,7 +119,6 @@ static void hang_mate(struct fm_root *r, struct fm_mate *m, struct fm_mate *top)
 	top->first = self;
 }
 
-/* Sets the GUID of the node that holds the connection of @m; 0: none does. */
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
 {
 	struct fm_mate *top = via ? fm_mate(r, via) : NULL;
@@ -132,7 +137,7 @@ void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
 
 void fm_roster_judge(struct fm *fm)
 {
-	/* When many nodes are lost, many notices come at once. */
+	/* Not at once: when many nodes are lost, many notices come together. */
 	fm->root->judge_at = earlier(fm->root->judge_at, fm->now + MS / 2);
 }
 
@@ -147,12 +152,13 @@ void fm_mate_missing(struct fm *fm, struct fm_mate *m)
 	if (m->listed || m == fm_mate_no(r, 0))
 		return;
 	m->listed = true;
+	invariant(r->nmissing < r->roster->room);
 	r->missing[r->nmissing++] = fm_mate_number(r, m);
 }
 
 /*
- * All below @top are missing, however far: a node whose way to the root is new says
- * whom it holds, and so do all below it. If @top is dead, nobody would tell of those
+ * All nodes below @top, at any depth, count as missing. A node with a new way to the root announces
+ * its children again, and so do all nodes below it. If @top is dead, no node would report those
  * further below that died with it.
  */
 static void forget_tree(struct fm *fm, struct fm_mate *top)
@@ -166,7 +172,7 @@ static void forget_tree(struct fm *fm, struct fm_mate *top)
 			struct fm_mate *lower = fm_mate_no(r, m->first - 1);
 
 			unhang_mate(r, lower);
-			if (lower != top)	/* late words may have made a circle */
+			if (lower != top)	/* late notices may have made a cycle */
 				hang_mate(r, lower, top);
 		}
 		fm_mate_missing(fm, m);
@@ -190,6 +196,7 @@ void fm_roster_forget_below(struct fm *fm, uint64_t guid)
 
 void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
 {
+	invariant(m->node != TORUS_NO_NODE || fm->root->unplaced);
 	fm->root->unplaced += (node == TORUS_NO_NODE) - (m->node == TORUS_NO_NODE);
 	fm_change_place(fm, m->node);
 	fm_change_place(fm, node);
@@ -230,10 +237,11 @@ const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name
 
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
 {
+	invariant(!r->at || node < r->changes.nodes);
 	return r->at && r->at[node] ? fm_mate_no(r, r->at[node] - 1) : NULL;
 }
 
-/* Room for one more. False: no memory. */
+/* Makes room for one more node. Return: false: no memory. */
 static bool grow_roster(struct fm_root *r)
 {
 	struct fm_roster *l = r->roster;
@@ -289,7 +297,7 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 
 #define CLAIM_WAIT 50	/* times resend: time for a node that was told to obey this root */
 
-/* Return: true if no node has @m as parent, and the root neither waits for it nor looks at it. */
+/* Return: true if @m is dead, has no place, and no part of the root refers to it. */
 static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
 {
 	bool comes = !fm_mate_joined(m) && m->voice.claimed == fm->term &&
@@ -299,12 +307,13 @@ static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
 	       !m->via && !m->first && !m->listed && !m->doubted;
 }
 
-/* Frees its number, which the next new node gets. */
+/* Removes @m from the roster. The next new node gets its number. */
 static void forget_mate(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
 	uint32_t self = fm_mate_number(r, m);
 
+	invariant(self && r->unplaced);
 	fm_problem_clear(fm, "node", m->guid);
 	hash_del(&r->roster->by_guid, (uint32_t)fm_mix(m->guid), self);
 	hash_del(&r->roster->by_name, name_key(m->name), self);

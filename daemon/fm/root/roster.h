@@ -16,33 +16,41 @@ struct fm_root;
 bool fm_roster_new(struct fm_root *r);
 void fm_roster_free(struct fm_root *r);
 
-/* Numbers that were given, those that are free again included; and nodes that have one. */
+/** fm_roster_size() - Return: numbers given so far, including free ones, which are dead nodes */
 uint32_t fm_roster_size(const struct fm_root *r);
+/** fm_roster_known() - Return: how many nodes there are */
 uint32_t fm_roster_known(const struct fm_root *r);
-/* The node of number @i, which is below that size; and its number. */
+/** fm_mate_no() - Return: node number @i, below fm_roster_size(). A new node may move all nodes */
 struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i);
 uint32_t fm_mate_number(const struct fm_root *r, const struct fm_mate *m);
-/* Room for as many numbers, for searches among missing nodes (judge.c). */
+/** fm_roster_scratch() - Return: memory for fm_roster_size() numbers, for one search (judge.c) */
 uint32_t *fm_roster_scratch(const struct fm_root *r);
 
+/** fm_mate() - Return: the node whose NIC has that GUID, or NULL */
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
-bool fm_mate_joined(const struct fm_mate *m);	/* it has said HELLO */
+/** fm_mate_joined() - Return: true if it has said HELLO; false if @m is NULL */
+bool fm_mate_joined(const struct fm_mate *m);
+/** fm_mate_add() - add a node, without name and place. Return: NULL: no memory */
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
+/** fm_mate_via() - the node @via holds the connection of @m now; 0: none does */
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);
+/** fm_mate_missing() - the connection of @m has ended: judge.c will judge it */
 void fm_mate_missing(struct fm *fm, struct fm_mate *m);
-/* Gives @m another node id; the caller updates fm_root's @at. */
+/** fm_mate_move() - give @m another node id, or none; the caller updates fm_root's @at */
 void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node);
-/* Forgets all dead nodes without a place: they join like new ones if they come back. */
+/** fm_roster_forget() - remove dead nodes without a place: they join like new ones */
 void fm_roster_forget(struct fm *fm);
+/** fm_mate_at() - Return: the node with that node id, or NULL */
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
 
 void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name);
-/* Another node of that name, that is there. */
+/** fm_mate_namesake() - Return: another node with that name and a connection, or NULL */
 const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name, uint64_t guid);
-/* Forgets which nodes are below @guid: they must be announced anew. */
+/** fm_roster_forget_below() - all nodes below @guid are missing until they are announced again */
 void fm_roster_forget_below(struct fm *fm, uint64_t guid);
-void fm_roster_judge(struct fm *fm);	/* the missing, soon */
-/** fm_end_text() - what to call port @p of @m, as text for people. Return: @buf */
+/** fm_roster_judge() - have judge.c judge the missing nodes soon */
+void fm_roster_judge(struct fm *fm);
+/** fm_end_text() - write the name of port @p of @m for people. Return: @buf */
 const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
 			char *buf, size_t room);
 

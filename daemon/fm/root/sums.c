@@ -9,7 +9,6 @@ int64_t fm_sums_missing(const struct fm_sums *s, unsigned int c)
 			  s->flow[TORUS_FC_UNREACHABLE][c]));
 }
 
-/* Counts packets of colours other than @colour, also those from links: received by NICs ... */
 uint64_t fm_sums_in(const struct fm_sums *s, unsigned int colour)
 {
 	uint64_t n = 0;
@@ -21,7 +20,6 @@ uint64_t fm_sums_in(const struct fm_sums *s, unsigned int colour)
 	return n;
 }
 
-/* ... and those that have left NICs again. */
 uint64_t fm_sums_out(const struct fm_sums *s, unsigned int colour)
 {
 	uint64_t n = 0;
@@ -52,7 +50,7 @@ uint64_t fm_sums_replayed(const struct fm_sums *s)
 	return n;
 }
 
-static bool of_replay(unsigned int counter)
+static bool is_of_replay(unsigned int counter)
 {
 	return counter == TORUS_FC_REPLAY_TX || counter == TORUS_FC_REPLAY_RX ||
 	       counter == TORUS_FC_REPLAY_PARKED;
@@ -66,7 +64,7 @@ bool fm_sums_moved(const struct fm_sums *s, const struct fm_sums *now, unsigned 
 		return true;
 	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
 		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-			if (s->flow[f][c] != now->flow[f][c] && (c != colour || of_replay(f)))
+			if (s->flow[f][c] != now->flow[f][c] && (c != colour || is_of_replay(f)))
 				return true;
 	return false;
 }

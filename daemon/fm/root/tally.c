@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The nodes that take part in the version at hand: their number, and the sum of their fingerprints.
- * Both are kept up to date instead of being added up for each report (changes.c).
+ * The nodes that take part in the present version: their number, and the sum of their fingerprints.
+ * Both are updated for changed nodes only, not added up for each report (changes.c).
  */
 #include <stdlib.h>
 
@@ -10,11 +10,13 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "lib/deps/invariant.h"
 
 /**
- * struct fm_counted
- * @kind, @print: of each node, as what it was counted, and its fingerprint
- * @sum: of all
+ * struct fm_counted - how each place was counted last
+ * @kind: enum fm_part, by node id
+ * @print: the fingerprint that is in the sum, by node id; 0: none is
+ * @sum: the tally
  */
 struct fm_counted {
 	uint8_t *kind;
@@ -49,7 +51,8 @@ bool fm_tally_new(struct fm_root *r, uint32_t nodes)
 	return false;
 }
 
-static enum fm_part part_of(const struct fm *fm, uint32_t node)
+/* Return: how @node counts by the present table and roster. */
+static enum fm_part find_part(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = &fm->table.entry[node];
 	const struct fm_mate *m = fm_mate_at(fm->root, node);
@@ -58,16 +61,17 @@ static enum fm_part part_of(const struct fm *fm, uint32_t node)
 	    m->state == FM_NODE_UP)
 		return FM_PART_TAKES;
 	/*
-	 * No link joins those who take part to who was judged dead since, and nothing older to
-	 * who started anew. Of a silent node whose NIC the root never met no epoch is known.
+	 * No link joins a node that was judged dead since to those that take part. A NIC that has
+	 * started again has no older packets. The life of a silent node's NIC is not known if the
+	 * node has never joined this root.
 	 */
 	if (m && m->guid == e->guid && m->state == FM_NODE_DEAD)
 		return FM_PART_NONE;
 	if (m && m->guid == e->guid && e->epoch && m->epoch != e->epoch)
 		return fm_table_counts(e) ? FM_PART_ANEW : FM_PART_NONE;
 	/*
-	 * A NIC that lives and does not take part goes on stamping an older colour; so does
-	 * one that was judged dead, is back, and waits for the next table.
+	 * A NIC that lives and does not take part goes on to send packets of an older colour. So
+	 * does the NIC of a node that was judged dead, is back, and waits for the next table.
 	 */
 	if (e->state == FM_NODE_DEAD && m && m->state == FM_NODE_UP && m->guid == e->guid &&
 	    m->epoch == e->epoch)
@@ -80,9 +84,11 @@ static void count_node(const struct fm *fm, struct fm_counted *c, uint32_t node)
 	const struct fm_entry *e = &fm->table.entry[node];
 	struct fm_tally *t = &c->sum;
 
+	invariant(c->kind[node] == FM_PART_NONE || t->parts[c->kind[node]]);
+	invariant(!c->print[node] || c->kind[node] == FM_PART_TAKES);
 	t->set -= c->print[node];
 	t->parts[c->kind[node]]--;
-	c->kind[node] = (uint8_t)part_of(fm, node);
+	c->kind[node] = (uint8_t)find_part(fm, node);
 	c->print[node] = c->kind[node] == FM_PART_TAKES ? fm_fingerprint(e->guid, e->epoch) : 0;
 	t->parts[c->kind[node]]++;
 	t->set += c->print[node];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The latest table of the former root, as far as nodes have told (recall.c). */
+/* The latest table of the former root, as far as it is known from HELLOs (recall.c). */
 #ifndef FM_TOLD_H
 #define FM_TOLD_H
 
@@ -8,8 +8,10 @@
 #include "daemon/fm/wire/msg.h"
 
 /**
- * struct fm_told - the last state of the former root, as told by nodes that have its latest table
- * @epoch, @root: of that root, and its GUID; @table: version, 0: none; @ups: nodes up in it
+ * struct fm_told - the latest table of the former root, by the HELLOs of nodes that have it
+ * @epoch, @root: epoch and GUID of that root
+ * @table: version of the table; 0: no node has one
+ * @ups: number of nodes that are up in it
  * @voters, @line, @clean, @open: as in fm_hello
  */
 struct fm_told {

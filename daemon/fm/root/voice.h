@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Statements of a node that count in a claim and a quorum, and on its disk. */
+/* The statements in a node's HELLOs that count in a claim and a quorum, and those on its disk. */
 #ifndef FM_VOICE_H
 #define FM_VOICE_H
 
@@ -8,9 +8,10 @@
 #include <torus/torus.h>
 
 /**
- * struct fm_disk_said - what a node says of its disk
- * @keeps: it has a disk for what must survive
- * @term, @version: the table whose content is on that disk; @failed: it is not, for the disk fails
+ * struct fm_disk_said - the last report of a node about its disk
+ * @keeps: the node has a disk for the table
+ * @term, @version: the table whose configuration is on that disk
+ * @failed: it is not, because the disk fails
  */
 struct fm_disk_said {
 	bool keeps, failed;
@@ -18,16 +19,21 @@ struct fm_disk_said {
 };
 
 /**
- * struct fm_voice - of a node in the roster
- * @heard: when it said HELLO last; 0: never. @again: it was told to say it again after that
- * @claimed: epoch in which it was told last to obey this root
- * @table, @term, @root: the table that it has, as in HELLO
- * @life: of its NIC; @rows, @rows_term: version of its rows, and of which root, as in HELLO
- * @votes: mask of the sets of which a claim with that table needs a quorum, those in which it is:
- *	bit 0 the nodes that are up in the table, then its voters
- * @chose: the same, of the table with which the root was claimed
- * @at, @shape: its node id, and in which shape; @admin, @across, @clean: as in HELLO
- * @since, @until: versions in which it was up: from @since on, 0: none; before @until, 0: all
+ * struct fm_voice - the statements of a node in the roster; most are from its last HELLO
+ * @heard: when it said HELLO last; 0: never
+ * @again: ns after which it was asked to say HELLO again
+ * @claimed: last epoch in which this root told it to obey
+ * @table, @term, @root: version of the node's table, and epoch and GUID of the root that made it
+ * @rows, @rows_term: version of its NIC's rows, and the epoch of their root
+ * @life: of its NIC
+ * @votes: mask of the sets in which it is, of which a claim with its table needs a quorum: bit 0
+ *	the nodes that are up in the table, then its voters
+ * @chose: the same for the table with which this root claimed
+ * @at, @shape: its node id, and the shape in which that is valid
+ * @admin, @across, @clean: as in fm_hello
+ * @since, @until: it was up in the tables of this root from version @since on and before @until;
+ *	@since 0: in none; @until 0: it still is
+ * @disk: the report about its disk
  */
 struct fm_voice {
 	uint64_t heard, again, claimed;
