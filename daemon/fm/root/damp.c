@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: links that flap
+ * DOC: damping of links that flap
  *
  * Each loss of a link that was up costs the fabric a recovery, and its return another. So does an
- * Init by which a port turns out to be wrong (its problem, bootstrap.c), or another neighbour at a
- * link that stayed up. A neighbour that sends Inits can cause as many of these as it likes. So they
+ * Init that shows a fault of the port (its problem, bootstrap.c), and a change of the neighbour at
+ * a link that stayed up. A neighbour can cause as many of these as it likes by its Inits. So they
  * count as losses, too.
  *
- * The losses of a port are added up as in RFC 2439: each is one flap, and the sum halves every
- * flap_half_life. At flap_limit (less one half, because the first ones have faded a little) the
- * port is held down, until the sum is half of flap_limit. Losses while it is held count, too, so a
- * port that flaps for longer waits for longer, but never more than hold_max after the last loss.
- * fabricctl include ends a hold at once.
+ * The penalty of a port is computed as in RFC 2439: each loss adds one flap, and the penalty halves
+ * every flap_half_life. At flap_limit (less one half, because the first losses have faded a little)
+ * the port is held down, until the penalty is half of flap_limit. Losses while it is held count,
+ * too, so a port that flaps for longer is held for longer, but never more than hold_max after the
+ * last loss. fabricctl include ends a hold at once.
  *
- * Only the return of a link to the table is delayed; a loss acts at once. For the table a held port
- * is excluded, like that of a link that is down, and the recovery knows nothing else of it. So its
- * argument (recovery.c) holds. If the table excludes the port already, no new table is made for
- * what happens to it while it is held: nothing was sent over it since, so no session that began
- * since needs an end. Meanwhile its node repeats its row, less and less often, until some table has
- * it.
+ * Only the return of a link to the table is delayed; a loss acts at once. The table excludes a held
+ * port like that of a link that is down, and the recovery does not distinguish them. So its proof
+ * (recovery.c) holds. If the table excludes the port already, no new table is made for changes at
+ * it while it is held: no packet was sent over it since, so no session that began since needs an
+ * end. Meanwhile its node repeats its row, less and less often, until a table contains it.
  *
- * Memory: a few bytes for each port of a node that has lost a link. A root that starts anew has
+ * Memory: a few bytes for each port of a node that has lost a link. A root that starts again has
  * forgotten all losses; a node that restarts costs each of its links one flap.
+ *
+ * Tests: tests/unit/test_fm_damp.c, tests/sim/test_damp.c.
  */
 #include <stdlib.h>
 #include <torus/topology.h>
@@ -35,11 +36,12 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
+#include "lib/deps/invariant.h"
 
-#define UNIT 1024U		/* of penalty: one flap */
+#define UNIT 1024U		/* penalty of one flap */
 #define PENALTY_MAX (UINT32_MAX - UNIT)
 
-/** struct fm_flap - @penalty of a port for its losses, as it was @at */
+/** struct fm_flap - damping of a port: its @penalty as of the time @at; @held: it is held down */
 struct fm_flap {
 	uint64_t at;
 	uint32_t penalty;
@@ -47,9 +49,9 @@ struct fm_flap {
 };
 
 /**
- * struct fm_damp - ports that are held down
- * @held: numbers in the roster of the @n nodes that have some
- * @at: when the next is used again; NEVER
+ * struct fm_damp - the ports that are held down
+ * @held: numbers in the roster of the @n nodes with such ports
+ * @at: when the next hold ends; NEVER
  */
 struct fm_damp {
 	uint32_t *held;
@@ -65,7 +67,10 @@ bool fm_damp_new(struct fm_root *r)
 	return r->damp;
 }
 
-/* Halved every @half, on a straight line between; good to 6 %. */
+/*
+ * Return: the penalty after @ns, which halves every @half. Linear within a half-life, which
+ * differs from the exponential by 6 % at most.
+ */
 static uint32_t fade_penalty(uint32_t penalty, uint64_t ns, uint64_t half)
 {
 	uint64_t halvings = ns / half, rest = ns % half / 1024;
@@ -76,17 +81,19 @@ static uint32_t fade_penalty(uint32_t penalty, uint64_t ns, uint64_t half)
 	return penalty - (uint32_t)(penalty * rest / (half / 1024) / 2);
 }
 
+/* Return: the penalty from which a port is held. */
 static uint32_t hold_at(const struct fm *fm)
 {
 	return fm->cfg.flap_limit * UNIT - UNIT / 2;
 }
 
+/* Return: the penalty at which a hold ends. */
 static uint32_t reuse_at(const struct fm *fm)
 {
 	return fm->cfg.flap_limit * UNIT / 2;
 }
 
-/* When a held port is used again, unless it flaps meanwhile. */
+/* Return: when the hold of a port ends, unless it flaps meanwhile. */
 static uint64_t reuse_time(const struct fm *fm, const struct fm_flap *f)
 {
 	uint64_t half = fm->cfg.flap_half_life, at = f->at;
@@ -99,7 +106,10 @@ static uint64_t reuse_time(const struct fm *fm, const struct fm_flap *f)
 	return earlier(at, f->at + fm->cfg.hold_max);
 }
 
-/* The other end of the cable at port @p, if its node says so too; its port in @q. */
+/*
+ * Return: the node at the other end of the cable at port @p, if its row confirms this cable, and
+ * its port in @q; NULL: not known.
+ */
 static const struct fm_mate *other_end(const struct fm *fm, const struct fm_mate *m,
 				       unsigned int p, unsigned int *q)
 {
@@ -118,7 +128,10 @@ static bool is_held(const struct fm_mate *m, unsigned int p)
 	return m->flap && m->flap[p].held;
 }
 
-/* Both ends of a cable together, or its return would take two tables. */
+/*
+ * Return: when the hold of a cable ends, unless it flaps meanwhile. Both ends are released
+ * together; otherwise the return of the link would take two tables.
+ */
 static uint64_t cable_time(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	uint64_t at = reuse_time(fm, &m->flap[p]), other = 0;
@@ -140,8 +153,8 @@ uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
 	return mask;
 }
 
-/* Return: true if a held cable is reported for this end; with both ends held, for one only. */
-static bool tells_of_hold(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+/* Return: true if this end reports a held cable; if both ends are held, only one does. */
+static bool reports_hold(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	unsigned int q;
 	const struct fm_mate *o = other_end(fm, m, p, &q);
@@ -159,7 +172,7 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 		for (unsigned int p = 0; m->node != TORUS_NO_NODE && p < 2 * fm->ndims; p++) {
 			uint64_t at;
 
-			if (!tells_of_hold(fm, m, p) || i--)
+			if (!reports_hold(fm, m, p) || i--)
 				continue;
 			*out = (struct fm_hold) { .node = m->node, .port = p };
 			o = other_end(fm, m, p, &out->peer_port);
@@ -172,9 +185,9 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 	return false;
 }
 
-/* --- what is told ------------------------------------------------------------------ */
+/* --- problems ---------------------------------------------------------------------- */
 
-/* For a cable with both ends held this is called twice; it sets the same problem both times. */
+/* Called for both ends if both are held: sets the same problem each time. */
 static void set_hold_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	char here[160], there[160] = "a node that is not known";
@@ -194,7 +207,7 @@ static void set_hold_problem(struct fm *fm, const struct fm_mate *m, unsigned in
 }
 
 /* Reports all holds as problems, and finds when the next one ends. */
-static void look_at_holds(struct fm *fm)
+static void update_holds(struct fm *fm)
 {
 	struct fm_damp *d = fm->root->damp;
 	uint32_t left = 0;
@@ -219,7 +232,7 @@ static void look_at_holds(struct fm *fm)
 	fm_problems_sweep(fm, "flap");
 }
 
-/* --- what happens ------------------------------------------------------------------ */
+/* --- losses and the ends of holds ---------------------------------------------------- */
 
 /* Adds @m to the nodes that have held ports. Return: false: no memory. */
 static bool list_held(struct fm_root *r, const struct fm_mate *m)
@@ -252,6 +265,7 @@ static void count_loss(struct fm *fm, struct fm_mate *m, unsigned int p)
 	if (!m->flap)
 		return;
 	f = &m->flap[p];
+	invariant(f->at <= fm->now);
 	f->penalty = fade_penalty(f->penalty, fm->now - f->at, fm->cfg.flap_half_life);
 	if (f->penalty < PENALTY_MAX)
 		f->penalty += UNIT;
@@ -260,7 +274,7 @@ static void count_loss(struct fm *fm, struct fm_mate *m, unsigned int p)
 		f->held = list_held(fm->root, m);
 }
 
-/* Return: true if the table excludes each port of which @row says anything new. */
+/* Return: true if the table has each port as held at which @row differs from the former row. */
 static bool is_row_excluded(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
 	const struct fm_table *t = &fm->table;
@@ -296,10 +310,11 @@ bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 		any |= is_held(m, p);
 	}
 	if (any)
-		look_at_holds(fm);
+		update_holds(fm);
 	return is_row_excluded(fm, m, row);
 }
 
+/* Ends the hold of a port, if it is held. @m may be NULL. */
 static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p)
 {
 	char text[160];
@@ -342,7 +357,7 @@ void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports)
 		end_hold(fm, fm_mate_at(fm->root, torus_neighbour(shape, node, p)),
 			 torus_dir_opposite(shape, p));
 	}
-	look_at_holds(fm);
+	update_holds(fm);
 }
 
 void fm_damp_due(struct fm *fm)
@@ -358,7 +373,7 @@ void fm_damp_due(struct fm *fm)
 			if (is_held(m, p) && fm->now >= cable_time(fm, m, p))
 				end_hold(fm, m, p);
 	}
-	look_at_holds(fm);
+	update_holds(fm);
 }
 
 uint64_t fm_damp_expiry(const struct fm *fm)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Links that flap: ports that are held down. */
+/* Damping of links that flap: their ports are held down for a while. */
 #ifndef FM_DAMP_H
 #define FM_DAMP_H
 
@@ -17,15 +17,17 @@ bool fm_damp_new(struct fm_root *r);
 
 void fm_damp_free(struct fm_root *r);	/* while it has its roster */
 
-/*
- * The row of @m becomes @row: losses are counted. Return: true if it says nothing new of ports but
- * those that are held, and that the table has as held already.
+/**
+ * fm_damp_row() - count the losses when the row of @m becomes @row
+ * Return: true if it differs only at ports that are held, and that the table has as held already:
+ * no new table is needed.
  */
 bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row);
+/** fm_damp_mask() - Return: mask of the ports of @m that are held down */
 uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m);
-/* Return: true if one of the cables at @ports of @node is held down, by either end. */
+/** fm_damp_holds() - Return: true if one of the cables at @ports of @node is held by either end */
 bool fm_damp_holds(const struct fm *fm, uint32_t node, uint16_t ports);
-/* Cables at @ports of @node are used again at once. */
+/** fm_damp_end() - end the holds of the cables at @ports of @node at once */
 void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports);
 void fm_damp_due(struct fm *fm);
 uint64_t fm_damp_expiry(const struct fm *fm);

@@ -5,20 +5,22 @@
  * Every node reports for every port the GUID and port at the other end. So the root knows the whole
  * graph, and need not trust the positions from the wave of Inits.
  *
- * Size of a dimension: the root follows + ports until they come back to the start. Each such line
+ * Size of a dimension. The root follows + ports until they come back to the start. Each such ring
  * votes for its length; the majority wins, and the shorter length if there are equally many.
- * Crossed cables change the length of a few lines; two lines that became one have one vote, not one
- * for each node. If no line closes (each has a link that is down, or the dimension is a mesh), the
- * nodes are laid out by breadth first search without reducing. Then the distance of a cable that is
- * not a single step is a multiple of the size, so the greatest common divisor of these is the size.
+ * Crossed cables change the length of a few rings; two rings that became one have one vote, not one
+ * for each node. If no ring closes (each has a link that is down, or the dimension is a mesh), the
+ * nodes are laid out by breadth first search without modulo. Then the distance of a cable that is
+ * not a single step is a multiple of the size, so the size is the greatest common divisor of these.
  * If there is no such cable either, the dimension is a mesh as long as its nodes.
  *
- * Coordinates: lines that close after the right number of nodes are believed first, then those that
- * do not close. The root is at 0. Of all nodes without a place, the node is placed next on whose
- * place most of its placed neighbours agree. Then nodes move to the place at which most of their
- * neighbours see them, or exchange places, as long as that makes more cables right. So a crossed
+ * Coordinates. Cables on rings that close after the right number of nodes are trusted first, then
+ * those on lines that do not close. The root is at 0. The next node to be placed is the one with
+ * the most placed neighbours that imply the same place. Then nodes move to the place that most of
+ * their neighbours imply, or exchange places, as long as that makes more cables right. So a crossed
  * pair of cables is reported as two wrong cables, not as two wrong nodes. All of this takes time in
- * proportion to the cables, and none if no node waits for a place.
+ * proportion to the number of cables, and none if no node waits for a place.
+ *
+ * Tests: tests/unit/test_fm_discover.c, tests/unit/test_fm_places.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,15 +32,17 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "lib/deps/invariant.h"
 #include "lib/util/gcd.h"
 
 #define REFINE_PASSES 8
 #define NONE (~0U)
 
 /**
- * struct cables - the graph of what is known, by number in the roster
- * @peer: of each port of each node, if the cable joins opposite ports, or NONE
- * @line: of each dimension of each node, the length of its line; 0: it does not close
+ * struct cables - the graph of cables; nodes are numbers in the roster
+ * @peer: for each port of each node, the node at the other end, if the cable joins opposite ports;
+ *	NONE
+ * @line: for each dimension of each node, the length of the ring through it; 0: it does not close
  */
 struct cables {
 	unsigned int ndims;
@@ -70,8 +74,8 @@ static uint32_t find_peer(const struct fm *fm, const struct fm_mate *m, unsigned
 }
 
 /*
- * Follows the line through @i. All nodes on a line that closes, or on the way to
- * where one ends, are done with; a way that runs into another circle tells of @i only.
+ * Follows + ports from @i. Stores the result for all nodes on the ring, or on the line up to its
+ * end; if the line runs into a ring that does not contain @i, for @i only.
  */
 static void find_line(const struct cables *c, uint32_t i, unsigned int d)
 {
@@ -94,8 +98,8 @@ static void cables_free(struct cables *c)
 	free(c->line);
 }
 
-/* False: no memory. */
-static bool cables_find(const struct fm *fm, struct cables *c)
+/* Builds the graph. Return: false: no memory. */
+static bool find_cables(const struct fm *fm, struct cables *c)
 {
 	const struct fm_root *r = fm->root;
 
@@ -137,7 +141,7 @@ static uint32_t size_by_lines(const struct cables *c, unsigned int d)
 	return best;
 }
 
-/** struct layout - nodes laid out without reducing by any size */
+/** struct layout - positions of nodes without modulo; @known: those that have one */
 struct layout {
 	int32_t (*pos)[TORUS_MAX_DIMS];
 	uint32_t *queue;
@@ -153,6 +157,7 @@ static void lay_out(const struct cables *c, struct layout *l)
 	while (head < tail) {
 		uint32_t i = l->queue[head++];
 
+		invariant(tail <= c->n);
 		for (unsigned int p = 0; p < 2 * c->ndims; p++) {
 			uint32_t j = peer_of(c, i, p);
 
@@ -166,7 +171,7 @@ static void lay_out(const struct cables *c, struct layout *l)
 	}
 }
 
-/* The distance along dimension @d that is not a single step: a multiple of its size. */
+/* Return: the size of dimension @d, or a multiple, by cables that are not single steps; 0: none. */
 static uint32_t size_by_closing(const struct cables *c, const struct layout *l, unsigned int d)
 {
 	uint32_t g = 0;
@@ -196,8 +201,8 @@ static uint32_t find_extent(const struct cables *c, const struct layout *l, unsi
 	return (uint32_t)(high - low) + 1;
 }
 
-static uint32_t size_of(struct fm *fm, const struct cables *c, const struct layout *l,
-			unsigned int d)
+static uint32_t find_size(struct fm *fm, const struct cables *c, const struct layout *l,
+			  unsigned int d)
 {
 	uint32_t size = size_by_lines(c, d), wide;
 
@@ -221,7 +226,7 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 		.known = calloc(n, sizeof(*l.known)),
 	};
 	struct cables c = { .n = 0 };
-	bool memory = l.pos && l.queue && l.known && cables_find(fm, &c), fine = memory;
+	bool memory = l.pos && l.queue && l.known && find_cables(fm, &c), fine = memory;
 	uint64_t nodes = 1;
 
 	memset(shape, 0, sizeof(*shape));
@@ -229,7 +234,7 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 	if (fine)
 		lay_out(&c, &l);
 	for (unsigned int d = 0; fine && d < TORUS_MAX_DIMS; d++) {
-		uint32_t size = d < fm->ndims ? size_of(fm, &c, &l, d) : 1;
+		uint32_t size = d < fm->ndims ? find_size(fm, &c, &l, d) : 1;
 
 		nodes *= size;
 		fine = size <= TORUS_MAX_SIZE && nodes <= TORUS_MAX_NODES;
@@ -252,12 +257,12 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 
 /* --- coordinates ------------------------------------------------------------- */
 
-/*
- * How far the cable at a port may be believed: on a line that closes after as
- * many nodes as it should; on one that does not close; on one that closes
- * elsewhere, which must have a wrong cable.
- */
-enum trust { CROSSED, UNSURE, SURE };
+/* How far the cable at a port may be trusted. */
+enum trust {
+	CROSSED,	/* its ring has the wrong length, so it has a wrong cable */
+	UNSURE,		/* its line does not close */
+	SURE,		/* its ring has the right length */
+};
 
 #define VOTES (TORUS_MAX_PORTS + 1)
 
@@ -268,9 +273,9 @@ struct fifo {
 };
 
 /**
- * struct placing - one run
- * @joined: dimensions whose last nodes are cabled to the first ones
- * @turn: for each number of votes, the nodes that have, or had when added, as many
+ * struct placing - one run of fm_discover_place()
+ * @joined: mask of dimensions whose last nodes are cabled to the first ones
+ * @turn: for each number of votes, the nodes that had as many when they were queued
  */
 struct placing {
 	struct fm *fm;
@@ -289,7 +294,7 @@ static enum trust trust_of(const struct placing *g, uint32_t i, unsigned int p)
 	return !n ? UNSURE : n == g->shape->size[d] ? SURE : CROSSED;
 }
 
-/* Return: true if port @p of @m, which is at the end of a dimension, was cabled to the other end. */
+/* Return: true if port @p of @m, at the end of a dimension, was cabled to its other end. */
 static bool leads_round(const struct placing *g, const struct fm_mate *m, unsigned int p)
 {
 	const struct fm_port_row *port = &m->row.port[p];
@@ -299,7 +304,7 @@ static bool leads_round(const struct placing *g, const struct fm_mate *m, unsign
 	       o->node == torus_neighbour(g->shape, m->node, p);
 }
 
-/* Return: mask of the dimensions that some node at the end of says to be joined to the beginning. */
+/* Return: mask of the dimensions that are closed by the row of some node at their end. */
 static unsigned int find_joined(const struct placing *g)
 {
 	const struct fm_root *r = g->fm->root;
@@ -321,11 +326,12 @@ static unsigned int find_joined(const struct placing *g)
 
 /*
  * Return: true if port @q of @node leads past the end of a dimension that was open when the shape
- * was found. What comes there later is not the node at the other end, but one for which the shape
- * would have to grow (grow.c). The root is at 0 wherever it is on its line. If it was not the first,
- * the last place is before it, and joined to it by a cable: the line is open between other places.
+ * was found. A node that is cabled there later is not the node at the other end, but one for which
+ * the shape would have to grow (grow.c). Exception: the root has coordinate 0 wherever it is on its
+ * line. If it was not the first node, the last place is before it and joined to it by a cable, and
+ * the line is open between other places (@joined).
  */
-static bool past_the_end(const struct placing *g, uint32_t node, unsigned int q)
+static bool is_past_end(const struct placing *g, uint32_t node, unsigned int q)
 {
 	unsigned int d = q % g->cables.ndims;
 	struct torus_coords at;
@@ -336,8 +342,8 @@ static bool past_the_end(const struct placing *g, uint32_t node, unsigned int q)
 	return at.c[d] == (q < g->cables.ndims ? g->shape->size[d] - 1 : 0);
 }
 
-/* Where the neighbour at port @p, if placed, sees @i; or TORUS_NO_NODE. */
-static uint32_t seen_at(const struct placing *g, uint32_t i, unsigned int p)
+/* Return: the place of @i that its neighbour at port @p implies; TORUS_NO_NODE: it has no place. */
+static uint32_t implied_place(const struct placing *g, uint32_t i, unsigned int p)
 {
 	uint32_t j = peer_of(&g->cables, i, p), node;
 
@@ -345,30 +351,30 @@ static uint32_t seen_at(const struct placing *g, uint32_t i, unsigned int p)
 		return TORUS_NO_NODE;
 	node = fm_mate_no(g->fm->root, j)->node;
 	if (node == TORUS_NO_NODE ||
-	    past_the_end(g, node, fm_opposite(g->cables.ndims, p)))
+	    is_past_end(g, node, fm_opposite(g->cables.ndims, p)))
 		return TORUS_NO_NODE;
 	return torus_neighbour(g->shape, node, fm_opposite(g->cables.ndims, p));
 }
 
-/* How many of its neighbours would see @i at @node. */
+/* Return: how many neighbours of @i imply that it is at @node, by cables of that trust or more. */
 static unsigned int count_agreeing(const struct placing *g, uint32_t i, uint32_t node,
 				   enum trust least)
 {
 	unsigned int n = 0;
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++)
-		n += seen_at(g, i, p) == node && trust_of(g, i, p) >= least;
+		n += implied_place(g, i, p) == node && trust_of(g, i, p) >= least;
 	return n;
 }
 
-/* The free place most of its neighbours agree on. Return: how many do. */
-static unsigned int best_place(const struct placing *g, uint32_t i, enum trust least,
+/* Finds the free place of @i that most of its neighbours imply. Return: how many do. */
+static unsigned int find_best_place(const struct placing *g, uint32_t i, enum trust least,
 			       uint32_t *node)
 {
 	unsigned int best = 0;
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++) {
-		uint32_t at = seen_at(g, i, p);
+		uint32_t at = implied_place(g, i, p);
 		const struct fm_mate *there = at == TORUS_NO_NODE ? NULL :
 					      fm_mate_at(g->fm->root, at);
 		unsigned int n;
@@ -384,11 +390,13 @@ static unsigned int best_place(const struct placing *g, uint32_t i, enum trust l
 	return best;
 }
 
+/* Gives @i the place @node. A node that was there has none then. */
 static void put_node(struct fm *fm, uint32_t i, uint32_t node)
 {
 	struct fm_root *r = fm->root;
 	struct fm_mate *m = fm_mate_no(r, i), *there = fm_mate_at(r, node);
 
+	invariant(!there || there->node == node);
 	if (there && there != m)
 		fm_mate_move(fm, there, TORUS_NO_NODE);
 	fm_mate_move(fm, m, node);
@@ -400,14 +408,15 @@ static bool is_waiting(const struct fm_mate *m)
 	return m->node == TORUS_NO_NODE && m->state != FM_NODE_DEAD;
 }
 
-/* Queues @i with the nodes that have as many votes. */
+/* Queues @i, if it waits for a place and has votes, with the nodes that have as many. */
 static void queue_node(struct placing *g, uint32_t i, enum trust least)
 {
 	uint32_t node;
 	bool waits = is_waiting(fm_mate_no(g->fm->root, i));
-	unsigned int votes = waits ? best_place(g, i, least, &node) : 0;
+	unsigned int votes = waits ? find_best_place(g, i, least, &node) : 0;
 	struct fifo *f = &g->turn[votes];
 
+	invariant(votes < VOTES && f->head <= f->n && f->n <= f->room);
 	if (!votes)
 		return;
 	if (f->n == f->room) {
@@ -438,8 +447,9 @@ static uint32_t take_next(struct placing *g)
 }
 
 /*
- * Places all nodes for which it can. Votes rise when a neighbour is placed; a node is then
- * queued again; they fall when a place is taken, which is seen when its turn comes.
+ * Places all nodes that have votes, those with the most votes first. When a neighbour is placed,
+ * the votes of a node rise, and it is queued again. When a place is taken they fall, which is
+ * noticed when its turn comes.
  */
 static void place_nodes(struct placing *g, enum trust least)
 {
@@ -450,7 +460,7 @@ static void place_nodes(struct placing *g, enum trust least)
 		queue_node(g, i, least);
 	while ((i = take_next(g)) != NONE) {
 		const struct fm_mate *m = fm_mate_no(r, i);
-		unsigned int votes = is_waiting(m) ? best_place(g, i, least, &node) : 0;
+		unsigned int votes = is_waiting(m) ? find_best_place(g, i, least, &node) : 0;
 		unsigned int most = 0;
 
 		for (unsigned int v = 0; v < VOTES; v++)
@@ -470,9 +480,8 @@ static void place_nodes(struct placing *g, enum trust least)
 }
 
 /*
- * A node whose place no cable tells keeps the place at which its NIC works, if that is free. A root
- * that starts anew while other nodes are dead may learn late of nodes of which it knows no
- * neighbour.
+ * Leaves a node whose place no cable implies where its NIC works, if that place is free. A root
+ * that starts again while other nodes are dead may meet such nodes, and know no neighbour of them.
  */
 static void keep_places(struct fm *fm)
 {
@@ -486,7 +495,10 @@ static void keep_places(struct fm *fm)
 	}
 }
 
-/* Moves @i to a place that fits better, and exchanges places with a node there. */
+/*
+ * Moves @i to a place by which more cables are right, or exchanges places with the node there.
+ * Return: true if it moved.
+ */
 static bool refine_place(struct placing *g, uint32_t i)
 {
 	struct fm_root *r = g->fm->root;
@@ -494,7 +506,7 @@ static bool refine_place(struct placing *g, uint32_t i)
 	int here = (int)count_agreeing(g, i, from, CROSSED);
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++) {
-		uint32_t at = seen_at(g, i, p);
+		uint32_t at = implied_place(g, i, p);
 		struct fm_mate *o = at == TORUS_NO_NODE ? NULL : fm_mate_at(r, at);
 		uint32_t j = o ? fm_mate_number(r, o) : NONE;
 		int gain;
@@ -531,8 +543,8 @@ static bool is_as_by_wave(const struct torus_shape *shape, const struct fm_mate 
 }
 
 /*
- * Confirms the place of @m. What the wave said of it does not count, but where it said something
- * else, an admin may look for a cable that led it astray, or for a manager that lies.
+ * Fixes the place of @m. The position by the wave does not count. If it differs, that is logged: an
+ * administrator may look for a wrong cable, or for a manager that lies.
  */
 static void confirm_place(struct fm *fm, const struct torus_shape *shape, struct fm_mate *m)
 {
@@ -576,7 +588,7 @@ bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 		fm_problem_clear(fm, "memory", 1);
 		return true;
 	}
-	if (cables_find(fm, &g.cables)) {
+	if (find_cables(fm, &g.cables)) {
 		g.joined = find_joined(&g);
 		for (int least = SURE; least >= CROSSED; least--)
 			place_nodes(&g, (enum trust)least);

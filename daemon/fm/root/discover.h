@@ -8,8 +8,9 @@
 
 struct fm;
 
+/** fm_discover_shape() - find all sizes, and fm_root's @open. Return: false: a problem has why */
 bool fm_discover_shape(struct fm *fm, struct torus_shape *shape);
-/* Places all nodes for which it can. Return: false: too little memory. */
+/** fm_discover_place() - give places to the nodes that wait for one. Return: false: no memory */
 bool fm_discover_place(struct fm *fm, const struct torus_shape *shape);
 
 #endif /* FM_DISCOVER_H */

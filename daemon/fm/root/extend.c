@@ -5,17 +5,19 @@
  * Nodes that have a place keep their coordinates, and with them their addresses. So a dimension can
  * grow only at its far end: there are new nodes behind the last one, and if one of these leads back
  * to the nodes at 0, the dimension is closed. A dimension whose ends are cabled together has no far
- * end. New nodes are laid out from the last ones onward, without reducing along a dimension that
- * can grow. For a cable that leads back, the distance that is not a single step is a multiple of
- * the size, as in discover.c. Without such a cable the dimension is open, and as long as its nodes.
+ * end. New nodes are laid out from the last ones onward, without modulo along a dimension that can
+ * grow. For a cable that leads back, the distance that is not a single step is a multiple of the
+ * size, as in discover.c. Without such a cable the dimension is open, and as long as its nodes.
  *
  * Nodes before 0 are at the far end of a size that is not known yet: they wait until cables join
  * them to the others from behind. A node whose cable leads to a place that may be taken is not laid
  * out at all: it is a spare node, or has a wrong cable. For the nodes that are laid out, all cables
- * must agree, and each node must have its own place; else nothing grows, because a wrong shape can
- * never shrink again.
+ * must agree, and each node must have its own place; otherwise nothing grows, because a wrong shape
+ * can never shrink again.
  *
- * The Angara paper shows two dimensions of a known size (figure 7): the rest is inferred.
+ * The Angara paper shows two dimensions of a known size (figure 7); discovery is our addition.
+ *
+ * Tests: tests/unit/test_fm_grow.c, tests/unit/test_fm_growing.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "lib/deps/invariant.h"
 #include "lib/util/gcd.h"
 
 #define NONE (~0U)
@@ -33,9 +36,9 @@
  * struct extension - one search; nodes are numbers in the roster
  * @old, @new: shapes
  * @can: mask of dimensions that may grow
- * @pos: where nodes are, if @known
- * @queue: of those that are known, in the order in which they were found
- * @multiple: of the size of each dimension, as cables say that lead back; 0: none does
+ * @pos: positions of the nodes that are @known
+ * @queue, @n: the nodes that are known, in the order in which they were found
+ * @multiple: for each dimension its size, or a multiple, by cables that lead back; 0: none does
  */
 struct extension {
 	const struct fm *fm;
@@ -52,7 +55,7 @@ static const struct fm_mate *mate_of(const struct extension *x, uint32_t i)
 	return fm_mate_no(x->fm->root, i);
 }
 
-/* The node that the cable at port @p of @i leads to, if it joins opposite ports. */
+/* Return: the node that the cable at port @p of @i leads to, if it joins opposite ports; NONE. */
 static uint32_t find_cabled_peer(const struct extension *x, uint32_t i, unsigned int p)
 {
 	const struct fm_mate *m = mate_of(x, i), *o;
@@ -70,7 +73,7 @@ static bool is_placed(const struct extension *x, uint32_t i)
 	return mate_of(x, i)->node != TORUS_NO_NODE;
 }
 
-/* One step through port @p. Return: true if it ends at a position that is known. */
+/* Computes one step through port @p. Return: false: it leads before 0. */
 static bool step_to(const struct extension *x, const int32_t *from, unsigned int p, int32_t *to)
 {
 	unsigned int d = p % x->old.ndims;
@@ -91,7 +94,7 @@ static bool is_inside(const struct extension *x, const int32_t *pos)
 	return true;
 }
 
-/* A dimension can grow unless the last nodes along it lead to the first ones. */
+/* Finds the dimensions that can grow: those whose last nodes do not lead to the first ones. */
 static void find_open(struct extension *x)
 {
 	x->can = (1u << x->old.ndims) - 1;
@@ -139,10 +142,10 @@ static void place_new_nodes(struct extension *x)
 }
 
 /*
- * Return: true if the cable from @i to @j fits their positions. Stores the multiple of a size that
- * the cable gives.
+ * Checks the cable from @i to @j against their positions, and takes the multiple of the size that
+ * it gives if it leads back. Return: false: it contradicts them.
  */
-static bool cable_agrees(struct extension *x, uint32_t i, unsigned int d, uint32_t j)
+static bool check_cable(struct extension *x, uint32_t i, unsigned int d, uint32_t j)
 {
 	int32_t to[TORUS_MAX_DIMS];
 
@@ -156,7 +159,7 @@ static bool cable_agrees(struct extension *x, uint32_t i, unsigned int d, uint32
 	return x->can & 1u << d;
 }
 
-static bool cables_agree(struct extension *x)
+static bool check_cables(struct extension *x)
 {
 	for (uint32_t k = 0; k < x->n; k++)
 		for (unsigned int d = 0; d < x->old.ndims; d++) {
@@ -164,13 +167,13 @@ static bool cables_agree(struct extension *x)
 
 			if (j == NONE || !x->known[j] || (is_placed(x, i) && is_placed(x, j)))
 				continue;
-			if (!cable_agrees(x, i, d, j))
+			if (!check_cable(x, i, d, j))
 				return false;
 		}
 	return true;
 }
 
-/* Sizes that have room for all. */
+/* Computes the new sizes and open dimensions. Return: false: there are none, or nothing grows. */
 static bool find_sizes(struct extension *x, uint8_t *open)
 {
 	uint64_t nodes = 1;
@@ -199,8 +202,10 @@ static uint32_t extended_id(const struct extension *x, uint32_t i)
 {
 	struct torus_coords at = { .c = { 0 } };
 
-	for (unsigned int d = 0; d < x->old.ndims; d++)
+	for (unsigned int d = 0; d < x->old.ndims; d++) {
+		invariant(x->pos[i][d] >= 0 && x->pos[i][d] < x->new.size[d]);
 		at.c[d] = (uint16_t)x->pos[i][d];
+	}
 	return torus_node_id(&x->new, &at);
 }
 
@@ -238,7 +243,8 @@ bool fm_extend(const struct fm *fm, struct torus_shape *shape, uint8_t *open)
 	if (found) {
 		start_from_placed(&x);
 		place_new_nodes(&x);
-		found = cables_agree(&x) && find_sizes(&x, open) && each_has_its_own(&x);
+		invariant(x.n <= n);
+		found = check_cables(&x) && find_sizes(&x, open) && each_has_its_own(&x);
 	}
 	*shape = x.new;
 	free(x.pos);

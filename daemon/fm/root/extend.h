@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which larger shape the cables of nodes without a place ask for. */
+/* The larger shape that has places for the nodes without a place. */
 #ifndef FM_EXTEND_H
 #define FM_EXTEND_H
 
@@ -10,9 +10,10 @@
 struct fm;
 
 /**
- * fm_extend() - finds the shape that has a place for nodes which have none
- * @open: set: dimensions of it whose ends are not cabled together
- * Return: false if there is none in which all keep their coordinates and addresses, or no memory.
+ * fm_extend() - find a shape that has places for the nodes without one
+ * @open: set to the mask of its dimensions whose ends are not cabled together
+ * Return: false: there is none in which all nodes keep their coordinates and addresses, or no
+ * memory.
  */
 bool fm_extend(const struct fm *fm, struct torus_shape *shape, uint8_t *open);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes that answer, but that no packet can reach.
+ * Isolated nodes: those that answer, but that no packet can reach.
  *
- * A search over all nodes finds those that no path joins to the root. A root that is out of service
- * is no measure: then it finds those that are not in the largest part of the fabric. A table needs
- * no new search if no node comes or goes by it, and if for each cable that is out at a changed node
- * a short way joins the two ends: all packets that went over the cable can go that way.
+ * A search over all nodes finds those that no path joins to the root; if the root is out of
+ * service, those that are not in the largest part of the fabric. A new table needs no search if no
+ * node comes or goes by it, and if for each excluded cable at a changed node a short path joins the
+ * two ends: all packets that went over the cable can take that path.
+ *
+ * Test: tests/unit/test_fm_isolated.c.
  */
 #include <stdlib.h>
 #include <torus/topology.h>
@@ -14,15 +16,17 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/facts.h"
+#include "lib/deps/invariant.h"
 
-#define ROUND_MAX 128	/* nodes seen on the search for a way round */
+#define ROUND_MAX 128	/* nodes that the search for a short path visits */
 
-/* Gives @from and all nodes that healthy links join to it the mark @mark. Return: how many. */
+/* Marks @from and all nodes that healthy links join to it with @mark. Return: how many. */
 static uint32_t mark_part(const struct fm_table *t, uint32_t from, uint32_t mark, uint32_t *part,
 			  uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
 
+	invariant(mark && !part[from]);
 	queue[tail++] = from;
 	part[from] = mark;
 	while (head < tail) {
@@ -40,15 +44,15 @@ static uint32_t mark_part(const struct fm_table *t, uint32_t from, uint32_t mark
 	return tail;
 }
 
-/* A node that is out of service is cut off on purpose. */
+/* Return: true if the node is out of service, so it is cut off on purpose. */
 static bool is_out(const struct fm_table *t, uint32_t node)
 {
 	return fm_table_out(&t->shape, t->entry[node].admin);
 }
 
 /*
- * Marks the part of the fabric to which the others should be joined: that of the root, or the
- * largest one if the root is out of service. Return: its mark; 0: no memory.
+ * Marks the main part of the fabric: that of the root, or the largest one if the root is out of
+ * service. Return: its mark; 0: no memory.
  */
 static uint32_t mark_parts(const struct fm_table *t, uint32_t root, uint32_t *part)
 {
@@ -73,7 +77,8 @@ static uint32_t mark_parts(const struct fm_table *t, uint32_t root, uint32_t *pa
 	return best;
 }
 
-static void look_at_all(struct fm *fm)
+/* Searches all nodes, and reports the isolated ones. */
+static void search_all(struct fm *fm)
 {
 	const struct fm_table *t = &fm->table;
 	uint32_t *part = calloc(t->nodes, sizeof(*part)), joined;
@@ -111,8 +116,8 @@ static bool is_among(const uint32_t *list, uint32_t n, uint32_t node)
 	return false;
 }
 
-/* Return: true if a way of few links joins the two nodes. */
-static bool way_round(const struct fm_table *t, uint32_t from, uint32_t to)
+/* Return: true if a short path joins the two nodes. */
+static bool has_way_round(const struct fm_table *t, uint32_t from, uint32_t to)
 {
 	uint32_t seen[ROUND_MAX] = { from }, n = 1;
 
@@ -136,14 +141,14 @@ static bool has_nic(const struct fm_entry *e)
 	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
 }
 
-/* Return: true if other ways join @node to all neighbours whose cables to it are out. */
-static bool still_joined(const struct fm_table *t, uint32_t node)
+/* Return: true if short paths join @node to all neighbours whose cables to it are excluded. */
+static bool is_still_joined(const struct fm_table *t, uint32_t node)
 {
 	for (unsigned int p = 0; p < 2u * t->shape.ndims && has_nic(&t->entry[node]); p++) {
 		uint32_t o = torus_neighbour(&t->shape, node, p);
 
 		if (t->closed[node] & 1u << p && o != node && has_nic(&t->entry[o]) &&
-		    !way_round(t, node, o))
+		    !has_way_round(t, node, o))
 			return false;
 	}
 	return true;
@@ -154,16 +159,16 @@ void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts)
 	bool joined = fm->root->joined;
 
 	for (uint32_t i = 0; joined && i < t->nentries; i++)
-		joined = still_joined(&fm->table, t->entries[i].node);
-	/* If the node is cut off because it has no power, that will be known soon. */
+		joined = is_still_joined(&fm->table, t->entries[i].node);
+	/* A node that is cut off for lack of power will soon be found dead. */
 	if (doubts)
 		fm->root->joined = joined;
 	else if (!joined)
-		look_at_all(fm);
+		search_all(fm);
 }
 
 void fm_isolated_again(struct fm *fm)
 {
 	if (fm->table.version && !fm->root->joined)
-		look_at_all(fm);
+		search_all(fm);
 }

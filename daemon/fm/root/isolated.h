@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Nodes that answer, but that no packet can reach. */
+/* Isolated nodes: those that answer, but that no packet can reach. */
 #ifndef FM_ISOLATED_H
 #define FM_ISOLATED_H
 
@@ -9,12 +9,13 @@
 
 struct fm;
 
-/*
- * The table at hand came by @t: reports nodes that are cut off; not while it is in doubt (@doubts)
- * whether nodes are lost.
+/**
+ * fm_isolated_tell() - report the isolated nodes as problems, if they may have changed
+ * @t: the changes by which the present table came
+ * @doubts: it is in doubt whether nodes are lost (vanish.c): report them later
  */
 void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts);
-/* The same, once no node is in doubt any more (vanish.c). */
+/** fm_isolated_again() - no node is in doubt any more: report what was left for later */
 void fm_isolated_again(struct fm *fm);
 
 #endif /* FM_ISOLATED_H */

@@ -12,39 +12,41 @@
  * from another part, or has the last table of a root that died, which no other node has. Then the
  * exclusions of both stay:
  *
- *  - Each node tells the exclusions of its own ports, and of those at the far ends of its cables,
- *    for neighbours whose managers do not answer.
+ *  - Each HELLO contains the exclusions of the node's own ports, and of those at the far ends of
+ *    its cables, for neighbours whose managers do not answer.
  *  - But the other part may have excluded ports of nodes that do not take part, nor any neighbour
  *    of theirs. So the root asks the first two nodes of each other part for its whole table, before
  *    they are welcomed and get another one: one of them may die before it answers, and the others
- *    lose that table and the connection to the root meanwhile. If the manager of a node began anew,
- *    the root asks for the table that it has kept (node/keep.c). Until the first answer comes, for
- *    a resend at most, the root makes no table (publish.c): it would take those nodes, whose NICs
- *    would open what their part excludes.
+ *    lose that table and the connection to the root meanwhile. If the manager of a node started
+ *    again, the root asks for the table that it has kept (node/keep.c). Until the first answer
+ *    comes, for a resend at most, the root makes no table (publish.c): a table would include those
+ *    nodes, and their NICs would open ports that their part excludes.
  *
- * The same holds if all managers began anew, and NICs have forgotten everything. Then the root
+ * The same holds if all managers started again, and NICs have lost their memory. Then the root
  * begins with the latest of the kept tables. Its line is that table, and the line that was kept
  * with it; the root fetches other kept tables as above, and unites them with it in the same way. So
  * an acknowledged exclusion is not forgotten if one of the candidates joins that have it on disk:
- * these are more than half of all candidates (admin.c). If fewer had it, as the administrator was
- * told then, it is lost unless one of these few comes back with its disk. One gap is left: a node
- * that joins a root which has a table keeps that table on disk. It may be in force some
+ * these are more than half of all candidates (admin.c). If fewer had it, which was reported to the
+ * administrator, it is lost unless one of these few comes back with its disk. One gap is left: a
+ * node that joins a root which has a table keeps that table on disk. It may be in force some
  * milliseconds before the next table, which has the exclusions of this node's part. If all nodes
  * lose their power between the two, these exclusions are lost.
  *
- * A table does not say when a port was excluded, before the parts were separated or after. A port
- * may have been excluded before, and included meanwhile in one part. If the other part still has it
- * excluded, it is excluded again, until the administrator includes it once more. That does not
+ * A table does not contain when a port was excluded, before the parts were separated or after. A
+ * port may have been excluded before, and included meanwhile in one part. If the other part still
+ * excludes it, it is excluded again, until the administrator includes it once more. That does not
  * depend on which root leads then, or which node joins first. If both parts excluded a port, the
  * later order for it stays, by the clocks of the roots that took them. A line has room for
- * FM_LINE_MAX tables: a node with an older one counts as of another part. The log names the ports that are
- * excluded by this.
+ * FM_LINE_MAX tables: a node with an older one counts as of another part. The log names the ports
+ * that are excluded by this.
  *
- * A node with the key may lie, and send tables of as many other parts as it likes. The root keeps
- * FOREIGN_MAX of them. Once it has made its first table, each is united with that when it comes,
- * and is kept only so that it is not asked for again: the oldest goes. Before that, a table goes
- * that another one outdoes; if there is none, that of the earliest epoch, and then the log says so.
- * The table that the root had itself stays.
+ * A node with the key may lie, and send tables of as many other parts as it likes. The root stores
+ * FOREIGN_MAX of them. When it has made its first table, it unites each of them with that at once,
+ * and stores it only in order not to ask for it again: the oldest is dropped. Before the first
+ * table, it drops one whose exclusions are all in another one; if there is none, that of the
+ * earliest epoch, and logs it. The table that the root had itself is never dropped.
+ *
+ * Tests: tests/unit/test_fm_parts.c, tests/unit/test_fm_parts_first.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,14 +66,16 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/told.h"
+#include "lib/deps/invariant.h"
 
-#define COALESCE (2 * MS)	/* others of that part join, too */
+#define COALESCE (2 * MS)	/* other nodes of that part join at once: one table for all */
 #define FOREIGN_MAX 16		/* tables of other parts */
 
 /**
  * struct foreign - a table that may be of another part
- * @id, @line, @shape: of it; @own: this node had it; @orders: why it excludes ports;
- *	@admin: mask of ports of each node that it excludes by order
+ * @id, @line, @shape, @orders: of the table
+ * @own: this node had it itself
+ * @admin: mask of the ports that its administrator excluded, by node id
  */
 struct foreign {
 	struct foreign *next;
@@ -83,14 +87,14 @@ struct foreign {
 	uint16_t admin[];
 };
 
-#define WANTED 4	/* tables that are asked for at once */
-#define ASKED_MAX 2	/* nodes that are asked for one of these, in a resend */
+#define WANTED 4	/* tables that are fetched at the same time */
+#define ASKED_MAX 2	/* nodes that are asked for one of these within a resend */
 
 /**
- * struct wanted - a table that nodes were asked for
- * @id: of it; version 0: it has come
- * @since: when it was asked for; once a resend is over, that begins anew
- * @of, @n: GUIDs of those that were asked since, and how many
+ * struct wanted - a table that is fetched
+ * @id: of the table; version 0: it has come
+ * @since: when the present period of one resend began
+ * @of, @n: GUIDs of the nodes that were asked in this period, and how many
  */
 struct wanted {
 	struct fm_past id;
@@ -100,9 +104,9 @@ struct wanted {
 
 /**
  * struct fm_parts - tables of other parts
- * @foreign: those that nodes have sent
- * @dropped: how many were sent and are not known any more
- * @wanted: those asked for last
+ * @foreign: list of those that are stored
+ * @dropped: how many were dropped before the first table
+ * @wanted: those that are fetched
  */
 struct fm_parts {
 	struct foreign *foreign;
@@ -117,10 +121,10 @@ bool fm_parts_new(struct fm_root *r)
 }
 
 /*
- * Return: true if both are of one root, and of one epoch. Old state files and releases do not say
- * the root.
+ * Return: true if both tables are of one root in one epoch. Old state files and earlier releases
+ * leave the root out.
  */
-static bool same_root(const struct fm_past *a, const struct fm_past *b)
+static bool is_same_root(const struct fm_past *a, const struct fm_past *b)
 {
 	return a->epoch == b->epoch && (!a->root || !b->root || a->root == b->root);
 }
@@ -128,21 +132,19 @@ static bool same_root(const struct fm_past *a, const struct fm_past *b)
 static bool is_past(const struct fm_line *l, const struct fm_past *t)
 {
 	for (unsigned int i = 0; i < l->n; i++)
-		if (same_root(&l->past[i], t))
+		if (is_same_root(&l->past[i], t))
 			return t->version <= l->past[i].version;
 	return false;
 }
 
 /* Return: true if table @t is in the line of this root's tables, or was made by this root. */
-static bool in_line(const struct fm *fm, const struct fm_past *t)
+static bool is_in_line(const struct fm *fm, const struct fm_past *t)
 {
 	return (t->epoch == fm->term && (!t->root || t->root == fm->guid)) ||
 	       is_past(&fm->root->line, t);
 }
 
-/*
- * Excludes ports of @node, and names the first in @text. Return: how many were not excluded here.
- */
+/* Excludes ports of @node, and names the first in @text. Return: how many were not excluded yet. */
 static unsigned int exclude_ports(struct fm *fm, uint32_t node, uint16_t mask, char *text,
 				  size_t room)
 {
@@ -160,6 +162,7 @@ static unsigned int exclude_ports(struct fm *fm, uint32_t node, uint16_t mask, c
 	return (unsigned int)__builtin_popcount(mask);
 }
 
+/* Excludes the ports that a node's HELLO reported, if its table is of another part. */
 static void merge_node(struct fm *fm, const struct fm_mate *m)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -169,9 +172,9 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 	const struct fm_past id = { .epoch = v->term, .version = v->table, .root = v->root };
 	unsigned int n;
 
-	/* If a node has no place, its exclusions belong to none, whatever shape it names. */
+	/* The exclusions of a node without a place belong to no place. */
 	if (!v->table || v->at == TORUS_NO_NODE || memcmp(&v->shape, shape, sizeof(*shape)) ||
-	    in_line(fm, &id))
+	    is_in_line(fm, &id))
 		return;
 	n = exclude_ports(fm, v->at, v->admin & all, text, sizeof(text));
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
@@ -190,7 +193,7 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 
 /* --- whole tables of other parts ------------------------------------------------------- */
 
-/* The later of two orders for a port stays. */
+/* Takes the orders of that table for excluded ports, where they are later. */
 static void merge_orders(struct fm *fm, const struct foreign *f)
 {
 	for (uint32_t i = 0; i < f->orders.n; i++) {
@@ -228,23 +231,24 @@ static void exclude_foreign(struct fm *fm, const struct foreign *f)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
 
-/* The next table has the exclusions of that one, too, so that is in the line from now on. */
+/* Unites a table of another part with the next table, and adds it to the line. */
 static void merge_foreign(struct fm *fm, const struct foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	struct fm_line *l = &fm->root->line;
 
-	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id))
+	if (memcmp(&f->shape, shape, sizeof(*shape)) || is_in_line(fm, &f->id))
 		return;
 	exclude_foreign(fm, f);
+	invariant(l->n <= FM_LINE_MAX);
 	if (l->n < FM_LINE_MAX)
 		l->past[l->n++] = f->id;
 }
 
 /*
- * The table with which this root begins was that of another part when it was sent, by a node that had
- * kept it. Then a node joined that works with it, while this root led: the root did not fetch it once
- * more (recall.c).
+ * Takes the exclusions of the table that this root begins with, if a node had sent it as a kept one
+ * of another part. Then a node joined that works with that table, and this root, which led already,
+ * did not fetch it once more (recall.c).
  */
 static void merge_latest(struct fm *fm, const struct foreign *f)
 {
@@ -268,12 +272,12 @@ static struct foreign *foreign_new(const struct fm_past *id, const struct fm_lin
 	return f;
 }
 
-/* Return: true if all that table @f excludes was known when another one that was sent was made. */
+/* Return: true if another stored table comes from @f, so it contains the exclusions of @f. */
 static bool is_outdone(const struct fm_root *r, const struct foreign *f)
 {
 	for (const struct foreign *o = r->parts->foreign; o; o = o->next)
 		if (is_past(&o->line, &f->id) ||
-		    (same_root(&o->id, &f->id) && o->id.version > f->id.version))
+		    (is_same_root(&o->id, &f->id) && o->id.version > f->id.version))
 			return true;
 	return false;
 }
@@ -283,7 +287,7 @@ static bool is_earlier(const struct fm_past *a, const struct fm_past *b)
 	return a->epoch != b->epoch ? a->epoch < b->epoch : a->version < b->version;
 }
 
-/* Return: the link in the list to the table whose loss matters least. */
+/* Return: the pointer to the table to be dropped, in the list; the list has more than one. */
 static struct foreign **find_least(struct fm_root *r)
 {
 	struct foreign **least = NULL;
@@ -294,16 +298,16 @@ static struct foreign **find_least(struct fm_root *r)
 		if (!r->settled && is_outdone(r, *at))
 			return at;
 		if (!least || r->settled || is_earlier(&(*at)->id, &(*least)->id))
-			least = at;	/* the last of the list came first */
+			least = at;	/* the list begins with the newest */
 	}
 	return least;
 }
 
 /*
- * Logs that what the table excludes may be lost: the 1st, 2nd, 4th ... time, because a node that
- * lies could cause it for ever.
+ * Logs that the exclusions of a table may be lost: only the 1st, 2nd, 4th ... time, because a node
+ * that lies could cause it for ever.
  */
-static void tell_dropped(struct fm *fm, const struct fm_past *id)
+static void log_dropped(struct fm *fm, const struct fm_past *id)
 {
 	uint32_t n = ++fm->root->parts->dropped;
 	char root[FM_WHO_MAX];
@@ -321,8 +325,9 @@ static void drop_least(struct fm *fm)
 	struct fm_root *r = fm->root;
 	struct foreign **at = find_least(r), *f = *at;
 
+	invariant(!f->own);
 	if (!r->settled && !is_outdone(r, f))
-		tell_dropped(fm, &f->id);
+		log_dropped(fm, &f->id);
 	*at = f->next;
 	free_foreign(f);
 }
@@ -335,6 +340,7 @@ static void add_foreign(struct fm *fm, struct foreign *f)
 	fm->root->parts->foreign = f;
 	for (; f; f = f->next)
 		n++;
+	invariant(n <= FOREIGN_MAX + 1);
 	if (n > FOREIGN_MAX)
 		drop_least(fm);
 }
@@ -362,8 +368,8 @@ bool fm_parts_own(const struct fm *fm, struct fm_root *r)
 }
 
 /*
- * Return: true if table @id, with @line, may be of another part, by all that is known now. As long
- * as no node is known to have a table in memory, the latest kept one counts (recall.c).
+ * Return: true if table @id, with @line, may be of another part, as far as is known now. While no
+ * node is known to have a table in memory, it is compared with the latest kept one (recall.c).
  */
 static bool is_foreign(const struct fm *fm, const struct fm_past *id, const struct fm_line *line)
 {
@@ -373,29 +379,30 @@ static bool is_foreign(const struct fm *fm, const struct fm_past *id, const stru
 	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 
 	if (fm->root->settled)
-		return id->version && !in_line(fm, id);
-	if (!told->table)	/* a later one is asked for by recall.c */
-		return id->version && id->epoch <= k->term && !same_root(&kept, id) &&
+		return id->version && !is_in_line(fm, id);
+	if (!told->table)	/* recall.c fetches a later one */
+		return id->version && id->epoch <= k->term && !is_same_root(&kept, id) &&
 		       !is_past(&k->line, id);
-	return id->version && !same_root(&latest, id) && !is_past(&told->line, id) &&
+	return id->version && !is_same_root(&latest, id) && !is_past(&told->line, id) &&
 	       !is_past(line, &latest);
 }
 
-static bool is_had(const struct fm_root *r, const struct fm_past *id)
+/* Return: true if that table, or a later one of the same root and epoch, is stored. */
+static bool is_stored(const struct fm_root *r, const struct fm_past *id)
 {
 	for (const struct foreign *f = r->parts->foreign; f; f = f->next)
-		if (same_root(&f->id, id) && f->id.version >= id->version)
+		if (is_same_root(&f->id, id) && f->id.version >= id->version)
 			return true;
 	return false;
 }
 
-/* Return: true if @w is the table @id, and that was asked for. */
+/* Return: true if @w is the table @id, and has not come. */
 static bool is_wanted(const struct wanted *w, const struct fm_past *id)
 {
 	return w->id.version && w->id.root == id->root && fm_past_same(&w->id, id);
 }
 
-/* Return: @id among the tables asked for, or else the one that was asked for longest ago. */
+/* Return: table @id among those that are fetched, or else the one to be replaced, the oldest. */
 static struct wanted *find_wanted(struct fm_parts *s, const struct fm_past *id)
 {
 	struct wanted *oldest = s->wanted;
@@ -411,6 +418,7 @@ static struct wanted *find_wanted(struct fm_parts *s, const struct fm_past *id)
 
 static bool was_asked(const struct wanted *w, uint64_t guid)
 {
+	invariant(w->n <= ASKED_MAX);
 	for (unsigned int i = 0; i < w->n; i++)
 		if (w->of[i] == guid)
 			return true;
@@ -427,7 +435,7 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = h->table > 0 } };
 	struct wanted *w = find_wanted(fm->root->parts, &id);
 
-	if (!is_foreign(fm, &id, &h->line) || is_had(fm->root, &id))
+	if (!is_foreign(fm, &id, &h->line) || is_stored(fm->root, &id))
 		return;
 	if (!is_wanted(w, &id) || fm->now >= w->since + fm->cfg.resend)
 		*w = (struct wanted) { .id = id, .since = fm->now };
@@ -448,7 +456,7 @@ uint64_t fm_parts_awaits(const struct fm *fm)
 	return until;
 }
 
-/* Takes over what the table of that message excludes, now or when the first table begins. */
+/* Stores the table of that message, and takes its exclusions, now or with the first table. */
 static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_table_msg *m)
 {
 	struct foreign *f = foreign_new(id, &m->line, &m->shape);
@@ -473,8 +481,8 @@ void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 	struct wanted *w = find_wanted(fm->root->parts, &id);
 	bool wanted = is_wanted(w, &id);
 
-	/* Before the first table recall.c asks for kept ones, too. */
-	if (m->base || is_had(fm->root, &id) || m->term > fm_epoch_believed(fm) ||
+	/* Before the first table, recall.c may have asked for it. */
+	if (m->base || is_stored(fm->root, &id) || m->term > fm_epoch_believed(fm) ||
 	    (!wanted && (m->former || fm->root->settled)))
 		return;
 	if (wanted)
@@ -514,7 +522,7 @@ static void add_past(struct fm_line *l, const struct fm_past *first, const struc
 		l->past[l->n++] = rest->past[i];
 }
 
-/* The table that this root begins with: the latest that a node has, or else the latest kept one. */
+/* Begins the line: with the latest table that a node has, or else with the latest kept one. */
 static void begin_line(struct fm *fm)
 {
 	const struct fm_told *t = &fm->root->told;

@@ -17,20 +17,20 @@ struct fm_table_msg;
 bool fm_parts_new(struct fm_root *r);
 void fm_parts_free(struct fm_root *r);
 
-/** fm_parts_hello() - @m says HELLO to a root that has, or soon makes, a table: keeps exclusions */
+/** fm_parts_hello() - @m says HELLO to a root that has a table: take exclusions of another part */
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
 /**
- * fm_parts_own() - this node asks to be root: does its own table come from another part?
- * Return: false: no memory
+ * fm_parts_own() - this node asks to be root: store its own table, which may be of another part
+ * Return: false: no memory.
  */
 bool fm_parts_own(const struct fm *fm, struct fm_root *r);
-/** fm_parts_ask() - the node of that HELLO may have a table of another part: asks it for that */
+/** fm_parts_ask() - ask the node of a HELLO for its table, if that may be of another part */
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-/** fm_parts_awaits() - Return: until when an answer to that is waited for; past: it is not */
+/** fm_parts_awaits() - Return: until when a table waits for such an answer; a past time: not */
 uint64_t fm_parts_awaits(const struct fm *fm);
-/** fm_parts_sent() - takes a table that a node has sent: the answer, or one that it has kept */
+/** fm_parts_sent() - a node has sent its table, or its kept one: take it, if of another part */
 void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);
-/** fm_parts_end() - the first table begins: takes the exclusions of all nodes of other parts */
+/** fm_parts_end() - the first table is made: take the exclusions of all other parts */
 void fm_parts_end(struct fm *fm);
 
 #endif /* FM_PARTS_H */

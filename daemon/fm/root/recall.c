@@ -2,25 +2,28 @@
 /*
  * DOC: what a new root learns of the former one
  *
- * Exclusions by the administrator outlive the root. Each node says in HELLO which of its cables are
- * excluded in its table, at either end, and both ends of a cable know the exclusions of both. If
- * two nodes differ, the one with the later table is right, so nothing that was included meanwhile
- * is excluded again. For a node that is away, or whose manager began anew, its neighbours tell.
+ * Exclusions by the administrator outlive the root. Each HELLO contains which of the node's cables
+ * its table excludes, at either end, so both ends of a cable know the exclusions of both. If two
+ * nodes differ, the one with the later table is right, so a port that was included meanwhile is not
+ * excluded again. For a node that is away, or whose manager started again, the HELLOs of its
+ * neighbours count.
  *
- * Nodes also tell the colours of which the former root knew that no packet is left, and the
+ * A HELLO also contains the colours of which the former root knew that no packet is left, and the
  * dimensions whose ends are not cabled together.
  *
  * A node that asks to be root, and lacks the latest table of those that have said HELLO, fetches it
- * from one of them. That table tells which nodes were up in it; nodes whose managers began anew
- * cannot tell (quorum.c). A node that does not answer may be dead: then another one is asked that
- * has that table, when it says HELLO again; or, once this root leads and nodes say no HELLO any
- * more, one that is connected. The first table waits for at most ASKED_MAX of these.
+ * from one of them. It needs to know which nodes were up in that table, and nodes whose managers
+ * started again cannot tell it (quorum.c). A node that does not answer may be dead: then another
+ * node with that table is asked, when it says HELLO again; or, when this root leads and no HELLOs
+ * come any more, one that is connected. The first table waits for at most ASKED_MAX of these.
  *
- * If all managers and NICs have forgotten, the tables that candidates have kept tell the same
- * (node/keep.c).
+ * If all managers and NICs have lost their memory, the tables that candidates have kept contain the
+ * same (node/keep.c).
  *
- * Only the first table of a root is made of this. A node that joins later may not know what has
- * been decided since. The exclusions of another part stay (parts.c).
+ * Only the first table of a root uses this. A node that joins later may not know the decisions made
+ * since. The exclusions of another part stay (parts.c).
+ *
+ * Tests: tests/unit/test_fm_recall.c, tests/unit/test_fm_recalling.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,27 +42,27 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/told.h"
+#include "lib/deps/invariant.h"
 
-/** struct said - as in fm_hello, of the former root's table @id */
+/** struct said - exclusions at a node by the table @id; @admin and @across as in fm_hello */
 struct said {
 	struct fm_past id;
 	uint16_t admin;
 	uint16_t across;
 };
 
-#define ASKED_MAX 4	/* nodes that are asked for one table; times resend that the first table
-			 * waits for ever later ones */
+#define ASKED_MAX 4	/* nodes that are asked for one table; also, times resend, the longest
+			 * wait of the first table for later and later ones */
 
 /**
- * struct fm_recall
- * @said: of each node, until the first table; NULL: nothing
- * @book: the latest table, as a node has sent it to this one, which asks to be root or has no table
- *	yet; NULL: no node has sent one
+ * struct fm_recall - the former root's decisions, until the first table
+ * @said: exclusions by node id; NULL: none are known
+ * @book: the latest table, as a node has sent it; NULL: no node has
  * @id, @voters: of @book
- * @wanted, @asked: for which table a node was asked last, and when
- * @of, @n: GUIDs of those that were asked for it, and how many: of more than ASKED_MAX the last
+ * @wanted, @asked: the table for which a node was asked last, and when
+ * @of, @n: GUIDs of the last nodes that were asked for it, and how many were
  * @since: when a node was asked first since this root leads
- * @kept: the shape that is restored is that of the kept table
+ * @kept: the restored shape is that of the kept table
  */
 struct fm_recall {
 	struct said *said;
@@ -99,13 +102,13 @@ void fm_recall_free(struct fm_root *r)
 }
 
 /*
- * The order of tables. Two roots of one epoch led parts that no link joined, so neither table is
- * the later one. That of the greater GUID is taken as such, wherever tables are compared; the
- * other one is a table of another part (parts.c). Managers of former releases, and kept tables, do
- * not say the root.
- * Return: < 0, 0, > 0
+ * Compares two tables. Two roots of one epoch led parts that no link joined, so neither table is
+ * really later. The one of the root with the greater GUID counts as later, wherever tables are
+ * compared; the other one is a table of another part (parts.c). Managers of former releases, and
+ * old kept tables, leave the root out.
+ * Return: < 0: @a is earlier, 0: they are the same, > 0: @a is later.
  */
-static int order_of(const struct fm_past *a, const struct fm_past *b)
+static int compare_tables(const struct fm_past *a, const struct fm_past *b)
 {
 	if (a->epoch != b->epoch)
 		return a->epoch < b->epoch ? -1 : 1;
@@ -116,12 +119,13 @@ static int order_of(const struct fm_past *a, const struct fm_past *b)
 
 bool fm_past_same(const struct fm_past *a, const struct fm_past *b)
 {
-	return !order_of(a, b);
+	return !compare_tables(a, b);
 }
 
-static bool said_later(const struct said *a, const struct said *b)
+/* Return: true if @a is of the same table as @b or of a later one. */
+static bool is_as_late(const struct said *a, const struct said *b)
 {
-	return order_of(&a->id, &b->id) >= 0;
+	return compare_tables(&a->id, &b->id) >= 0;
 }
 
 static struct fm_past hello_id(const struct fm_hello *h)
@@ -141,11 +145,14 @@ static struct fm_past own_id(const struct fm_table *t)
 	return (struct fm_past) { .epoch = t->term, .version = t->version, .root = t->root_guid };
 }
 
-/* Within a version more and more colours are clean: the node that heard the root last knows all. */
+/*
+ * Takes the table of a HELLO if it is the latest. Within a version more and more colours become
+ * clean, and each node knows them as of the root's last message to it.
+ */
 static void take_told(struct fm_told *t, const struct fm_hello *h)
 {
 	const struct fm_past id = hello_id(h), had = fm_told_id(t);
-	int order = order_of(&id, &had);
+	int order = compare_tables(&id, &had);
 
 	if (order > 0)
 		*t = (struct fm_told) { .epoch = h->term, .table = h->table, .open = h->open,
@@ -153,14 +160,14 @@ static void take_told(struct fm_told *t, const struct fm_hello *h)
 	if (order < 0)
 		return;
 	t->clean |= h->clean;
-	/* Managers that know nothing of voters do not pass them on. */
+	/* Managers of earlier releases leave voters and line out. */
 	if (h->voters.n > t->voters.n)
 		t->voters = h->voters;
 	if (h->line.n > t->line.n)
 		t->line = h->line;
 }
 
-/* The shape that the fabric will have, if it is known before it settles. */
+/* Return: the shape that the fabric will have; NULL: not known before it settles. */
 static const struct torus_shape *coming_shape(const struct fm *fm)
 {
 	if (fm->root->restored)
@@ -168,7 +175,8 @@ static const struct torus_shape *coming_shape(const struct fm *fm)
 	return fm->cfg.shape.ndims ? &fm->cfg.shape : NULL;
 }
 
-static bool said_room(struct fm *fm, const struct torus_shape *shape)
+/* Allocates memory for the exclusions at all nodes, once. Return: false: no memory. */
+static bool alloc_said(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_recall *l = fm->root->recall;
 
@@ -181,10 +189,11 @@ static bool said_room(struct fm *fm, const struct torus_shape *shape)
 }
 
 /*
- * The NIC of the latest version works in the shape that the fabric has. A root whose NIC has lost
- * its memory, or has been away for long, takes that, and all nodes keep their places.
+ * Takes the shape of a HELLO, if the NIC has the latest version so far: that is the shape of the
+ * fabric. So if the NIC of the root has lost its memory, or was away for long, all nodes keep their
+ * places. Return: true if the shape is taken.
  */
-static bool shape_take(struct fm *fm, const struct fm_hello *h)
+static bool take_shape_of(struct fm *fm, const struct fm_hello *h)
 {
 	const struct torus_shape *cfg = &fm->cfg.shape;
 	struct fm_root *r = fm->root;
@@ -205,18 +214,18 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 	return true;
 }
 
-/* Takes what one table says of all nodes: it needs no neighbours that speak for absent nodes. */
-static void said_all(struct fm *fm, const struct fm_entry *entry, const struct said *as)
+/* Takes the exclusions of one table at all nodes. */
+static void take_all_said(struct fm *fm, const struct fm_entry *entry, const struct said *as)
 {
 	const struct torus_shape *shape = &fm->root->shape;
 	struct fm_root *r = fm->root;
 
-	if (!said_room(fm, shape))
+	if (!alloc_said(fm, shape))
 		return;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++) {
 		struct said *s = &r->recall->said[i];
 
-		if (!said_later(as, s))
+		if (!is_as_late(as, s))
 			continue;
 		*s = *as;
 		s->admin = entry[i].admin;
@@ -224,9 +233,9 @@ static void said_all(struct fm *fm, const struct fm_entry *entry, const struct s
 }
 
 /*
- * Takes a kept table. If no NIC works in a shape: places and shape. In any case, as NICs do not
- * know these: which dimensions are open, and what is excluded. If the root's NIC is not the one
- * that the table names, the root has no place by it.
+ * Takes the kept table. If no NIC works in a shape, takes its shape and places. In any case takes
+ * the open dimensions and the exclusions, which NICs do not know. If the table does not have the
+ * root's NIC, the root has no place by it.
  */
 static void recall_kept(struct fm *fm)
 {
@@ -250,8 +259,8 @@ static void recall_kept(struct fm *fm)
 	if (memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))
 		return;
 	r->open = k->open;
-	said_all(fm, k->book->entry,
-		 &(struct said) { .id = { .epoch = k->term, .version = k->version } });
+	take_all_said(fm, k->book->entry,
+		      &(struct said) { .id = { .epoch = k->term, .version = k->version } });
 }
 
 static bool kept_fits(const struct fm *fm)
@@ -278,15 +287,15 @@ struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 	const struct fm_recall *s = fm->root->recall;
 	const struct fm_past own = own_id(&fm->table);
 
-	if (id->version && !order_of(&own, id)) {
+	if (id->version && fm_past_same(&own, id)) {
 		*voters = &fm->table.voters;
 		return fm->table.book;
 	}
 	*voters = &s->voters;
-	return s->book && !order_of(&s->id, id) ? s->book : NULL;
+	return s->book && fm_past_same(&s->id, id) ? s->book : NULL;
 }
 
-/* The latest table of all nodes that have said HELLO; NULL: this node lacks it. */
+/* Return: the latest table of all nodes that have said HELLO; NULL: this node lacks it. */
 static struct fm_book *latest_table(const struct fm *fm, const struct fm_voters **voters)
 {
 	const struct fm_past id = fm_told_id(&fm->root->told);
@@ -338,7 +347,7 @@ void fm_recall_own(struct fm *fm)
 
 	recall_kept(fm);
 	if (t->version && r->restored && !memcmp(&t->shape, &r->shape, sizeof(t->shape)))
-		said_all(fm, t->entry, &(struct said) { .id = own_id(t) });
+		take_all_said(fm, t->entry, &(struct said) { .id = own_id(t) });
 }
 
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
@@ -354,15 +363,16 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 	fm_news_wait(fm, fm->now + fm->cfg.resend);
 }
 
-/* Asks the node of that connection, @guid, for table @id. */
-static void ask_for(struct fm *fm, const struct fm_conn *c, uint64_t guid, const struct fm_past *id)
+/* Asks the node @guid for table @id, on connection @c. */
+static void fetch_table_from(struct fm *fm, const struct fm_conn *c, uint64_t guid,
+			     const struct fm_past *id)
 {
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
 	struct fm_recall *s = fm->root->recall;
 
 	if (!s->since && fm->root->stage == FM_STAGE_LEADS)
 		s->since = fm->now;
-	if (order_of(id, &s->wanted))
+	if (compare_tables(id, &s->wanted))
 		s->n = 0;
 	s->wanted = *id;
 	s->asked = fm->now;
@@ -375,10 +385,11 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 	const struct fm_past latest = fm_told_id(&fm->root->told), id = hello_id(h);
 	struct fm_recall *s = fm->root->recall;
 
-	if (fm->root->settled || !h->table || order_of(&id, &latest) || fm_recall_has_latest(fm) ||
-	    (!order_of(&id, &s->wanted) && fm->now < s->asked + fm->cfg.resend))
+	if (fm->root->settled || !h->table || compare_tables(&id, &latest) ||
+	    fm_recall_has_latest(fm) ||
+	    (!compare_tables(&id, &s->wanted) && fm->now < s->asked + fm->cfg.resend))
 		return;
-	ask_for(fm, c, h->guid, &id);
+	fetch_table_from(fm, c, h->guid, &id);
 }
 
 /* Return: true if the table that a node was asked for last is the latest, and has not come. */
@@ -386,7 +397,7 @@ static bool is_awaited(const struct fm *fm)
 {
 	const struct fm_past latest = fm_told_id(&fm->root->told);
 
-	return latest.version && !order_of(&latest, &fm->root->recall->wanted) &&
+	return latest.version && !compare_tables(&latest, &fm->root->recall->wanted) &&
 	       !fm_recall_has_latest(fm);
 }
 
@@ -398,14 +409,15 @@ static bool was_asked(const struct fm_recall *s, uint64_t guid)
 	return false;
 }
 
-/* Return: the connection of another node that has the table which one did not send; or NULL. */
+/* Return: a connection to a node that has the wanted table, and was not asked for it; or NULL. */
 static const struct fm_conn *find_other(const struct fm *fm)
 {
 	const struct fm_recall *s = fm->root->recall;
 
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
 		const struct fm_conn *c = fm_conn_no(fm, i);
-		const struct fm_mate *m = c->role == FM_CONN_CHILD ? fm_mate(fm->root, c->guid) : NULL;
+		const struct fm_mate *m =
+			c->role == FM_CONN_CHILD ? fm_mate(fm->root, c->guid) : NULL;
 
 		if (m && voice_has(&m->voice, &s->wanted) && !was_asked(s, c->guid))
 			return c;
@@ -432,7 +444,7 @@ void fm_recall_due(struct fm *fm)
 		return;
 	c = find_other(fm);
 	if (c)
-		ask_for(fm, c, c->guid, &s->wanted);
+		fetch_table_from(fm, c, c->guid, &s->wanted);
 	else
 		s->n = ASKED_MAX;
 }
@@ -447,7 +459,7 @@ uint64_t fm_recall_awaits(const struct fm *fm)
 		       later(s->since, fm->root->since) + ASKED_MAX * fm->cfg.resend);
 }
 
-/* Nodes said HELLO before that table came: it knows better than they did where they were. */
+/* Moves the nodes that said HELLO before this table came to their places in it. */
 static void move_all(struct fm *fm, struct fm_book *b)
 {
 	struct fm_root *r = fm->root;
@@ -469,7 +481,7 @@ bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	struct fm_recall *s = r->recall;
 	struct fm_book *b;
 
-	if (r->settled || m->base || order_of(&id, &latest) || fm_recall_has_latest(fm))
+	if (r->settled || m->base || compare_tables(&id, &latest) || fm_recall_has_latest(fm))
 		return false;
 	b = fm_book_new(&m->shape);
 	if (!b)
@@ -481,7 +493,7 @@ bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	s->id = id;
 	s->voters = m->voters;
 	if (!memcmp(&r->shape, &m->shape, sizeof(r->shape))) {
-		said_all(fm, b->entry, &(struct said) { .id = id });
+		take_all_said(fm, b->entry, &(struct said) { .id = id });
 		move_all(fm, b);
 	}
 	return true;
@@ -491,7 +503,7 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 {
 	char text[TORUS_TEXT_MAX];
 
-	/* Its HELLO named an epoch that was believed. */
+	/* The node's HELLO may have named another epoch than the table has. */
 	if (m->term > fm_epoch_believed(fm) || !fm_keep_take(fm, m))
 		return;
 	fm_say(fm, FM_INFO, "table",
@@ -513,13 +525,13 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 		return;
 	if (h->table)
 		take_told(&r->told, h);
-	if (shape_take(fm, h))
+	if (take_shape_of(fm, h))
 		shape = coming_shape(fm);
 	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) ||
-	    !said_room(fm, shape))
+	    !alloc_said(fm, shape))
 		return;
 	s = &r->recall->said[torus_node_id(shape, &h->coords)];
-	if (said_later(&now, s))
+	if (is_as_late(&now, s))
 		*s = now;
 }
 
@@ -536,7 +548,7 @@ static uint16_t excluded_ports(const struct said *said, const struct torus_shape
 		const struct said *own = &said[node];
 		const struct said *far = &said[torus_neighbour(shape, node, p)];
 		unsigned int q = torus_dir_opposite(shape, p);
-		bool is = said_later(own, far) ? own->admin & 1u << p : far->across & 1u << q;
+		bool is = is_as_late(own, far) ? own->admin & 1u << p : far->across & 1u << q;
 
 		if (is)
 			mask |= (uint16_t)(1u << p);
@@ -544,7 +556,7 @@ static uint16_t excluded_ports(const struct said *said, const struct torus_shape
 	return mask;
 }
 
-/* Takes from the book why ports that stay excluded are so. */
+/* Takes the orders of the book for ports that stay excluded. */
 static void take_orders(struct fm *fm, const struct fm_book *b, const struct torus_shape *shape)
 {
 	if (!b || memcmp(&b->shape, shape, sizeof(*shape)))
@@ -562,6 +574,7 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
 	struct fm_root *r = fm->root;
 	uint32_t ports = 0;
 
+	invariant(!r->settled && r->admin);
 	for (uint32_t i = 0; r->recall->said && i < torus_nodes(shape); i++) {
 		r->admin[i] = excluded_ports(r->recall->said, shape, i);
 		if (r->admin[i])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Exclusions, and more, of the former root. */
+/* The decisions of the former root: exclusions, shape, places and votes. */
 #ifndef FM_RECALL_H
 #define FM_RECALL_H
 
@@ -14,48 +14,48 @@ struct fm_table_msg;
 struct fm_root;
 struct fm_voters;
 
-bool fm_past_same(const struct fm_past *a, const struct fm_past *b);	/* one table? */
+/** fm_past_same() - Return: true if both are the same table */
+bool fm_past_same(const struct fm_past *a, const struct fm_past *b);
 
 /* A root begins. Return: false: no memory. */
 bool fm_recall_new(struct fm_root *r);
 void fm_recall_free(struct fm_root *r);
 
-/* Takes this node's own table, which may be the latest. */
+/** fm_recall_own() - the root begins: take this node's own table and kept table */
 void fm_recall_own(struct fm *fm);
-/* If the node of that HELLO has kept a later table than this one, asks it for that. */
+/** fm_recall_hello() - take the table and the exclusions that a HELLO describes */
+void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
+/** fm_recall_ask() - ask the node of a HELLO for its kept table, if that is later than ours */
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);	/* the answer to that */
-/*
- * This one asks to be root, or leads and has no table yet. The node of that HELLO has the latest table,
- * which this one lacks.
- */
+/** fm_recall_kept() - a kept table has come */
+void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);
+/** fm_recall_fetch() - ask the node of a HELLO for its table, if that is the latest; we lack it */
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-/* It leads, and that node does not answer: asks another one that has that table. */
+/** fm_recall_due() - ask another node for that table, if the last one has not answered */
 void fm_recall_due(struct fm *fm);
 uint64_t fm_recall_expiry(const struct fm *fm);
-/* Return: until when the answer to that is waited for; 0: it is not. */
+/** fm_recall_awaits() - Return: until when the first table waits for that answer; 0: it does not */
 uint64_t fm_recall_awaits(const struct fm *fm);
-/* The answer to that. Return: true if it is taken. */
+/** fm_recall_sent() - a node has sent its table. Return: true if it is the latest, and is taken */
 bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);
-/* That table and its voters, if this node has it, or was sent it; or NULL. */
+/** fm_recall_table() - Return: table @id and its voters, if this node has it; or NULL */
 struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 				const struct fm_voters **voters);
-/* The number of nodes in the kept table with which the first table begins; 0: not known. */
+/** fm_recall_nodes() - Return: nodes in the kept table that the root begins with; 0: in none */
 uint32_t fm_recall_nodes(const struct fm *fm);
-/* True if this node has, or was sent, the latest table of all nodes that have said HELLO. */
+/** fm_recall_has_latest() - Return: true if we have the latest table of all that said HELLO */
 bool fm_recall_has_latest(const struct fm *fm);
-/* The place that the NIC had in the table before the first of this root, or TORUS_NO_NODE. */
+/** fm_recall_place() - Return: node id of the NIC before this root, or TORUS_NO_NODE */
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
-/*
- * The table before the first of this root, if it was of that shape, and its voters: for
- * fm_book_put(), or NULL.
+/**
+ * fm_recall_book() - the latest table of former roots, if it has that shape, and its voters
+ * Return: a reference for fm_book_put(), or NULL.
  */
 struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape,
 			       struct fm_voters *voters);
-void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
-/* The fabric gets that shape: takes over the statements of all nodes. */
+/** fm_recall_end() - the fabric gets that shape: take over all known exclusions */
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape);
-/* Forgets what nodes have said, and the table that was sent. */
+/** fm_recall_forget() - forget the exclusions in HELLOs, and the table that was sent */
 void fm_recall_forget(struct fm_root *r);
 
 #endif /* FM_RECALL_H */

@@ -2,12 +2,14 @@
 /*
  * Nodes out of service: the administrator has excluded all their cables, for repair or for good.
  *
- * The exclusion belongs to the place, not to the node: it is in the table also while the node is
- * dead, and where no node has ever been seen. So each later root knows it, and a node that comes,
- * or comes back, gets no traffic until it is included.
+ * The exclusion belongs to the place, not to the node: the table has it also while the node is
+ * dead, and where no node has ever been. So each later root knows it, and a node that comes, or
+ * comes back, gets no traffic until it is included.
  *
- * No packet depends on such a node, so it is no problem if it is dead or silent, and no recovery
- * waits for its manager longer than it takes to find another parent in the tree.
+ * No packet depends on such a node. So it is no problem if it is dead or silent, and if its manager
+ * is missing, recoveries wait for it only as long as it may take to find another parent.
+ *
+ * Tests: tests/unit/test_fm_service.c, tests/sim/test_service.c.
  */
 #include <torus/topology.h>
 
@@ -19,7 +21,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
 
-#define ON_THE_WAY 4	/* times resend, until it has another parent or never */
+#define ON_THE_WAY 4	/* times resend: time in which a node finds another parent */
 
 bool fm_service_is_out(const struct fm *fm, uint32_t node)
 {

@@ -9,18 +9,17 @@
 struct fm;
 struct fm_mate;
 
-/*
- * Return: true if all cables of @node are excluded by order; also if no node was ever seen there.
- */
+/** fm_service_is_out() - Return: true if all cables of @node, or of its place, are excluded */
 bool fm_service_is_out(const struct fm *fm, uint32_t node);
-/*
- * @m is dead or silent: a problem, unless it is out of service. @why: added to the text, or "".
+/**
+ * fm_service_gone() - @m is dead or silent: report a problem, unless it is out of service
+ * @why: added to the text, or ""
  * Return: true if it is a problem.
  */
 bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why);
-/* The entry of @node is made anew: it may have been taken out of service, or included. */
+/** fm_service_look() - the exclusions of @node may have changed: begin or end its problem */
 void fm_service_look(struct fm *fm, uint32_t node);
-/* How long the manager of @m may be away until the node is silent. */
+/** fm_service_patience() - Return: ns that the manager of @m may be missing until it is silent */
 uint64_t fm_service_patience(const struct fm *fm, const struct fm_mate *m);
 
 #endif /* FM_SERVICE_H */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cables that are not where the shape wants them. Each is named once, with both
- * ends as they are and the end that was expected; both its ports are excluded.
+ * Wrong cables: those that do not join the ports that the shape asks for. A problem names each of
+ * them once, with both ends as they are and the expected end; both its ports are excluded.
+ *
+ * Test: tests/unit/test_fm_wiring.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +15,11 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
-/* "1,0,3:+x ('name')"; for a node without a place its name, or, before it has joined, its GUID. */
-static const char *end_text(const struct fm *fm, const struct fm_mate *m, uint64_t guid,
+/*
+ * Writes the end of a cable: "1,0,3:+x ('name')"; for a node without a place its name, or, before
+ * it has joined, its GUID.
+ */
+static const char *write_end(const struct fm *fm, const struct fm_mate *m, uint64_t guid,
 			    unsigned int p, char *buf, size_t room)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
@@ -33,7 +38,7 @@ static const char *end_text(const struct fm *fm, const struct fm_mate *m, uint64
 	return buf;
 }
 
-/* The fault of the cable at port @p of @m, as text; NULL: none. */
+/* Return: the fault of the cable at port @p of @m, as text; NULL: none. */
 static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -56,7 +61,7 @@ static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m
 	if (shape->size[p % fm->ndims] == 1)
 		return "in a dimension of size 1";
 	due = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
-	/* A node that has not joined yet may come to the place of a dead one. */
+	/* A node that has not joined yet may replace a dead one. */
 	if (due && due->guid != port->peer_guid &&
 	    (fm_mate_joined(o) || due->state != FM_NODE_DEAD))
 		return "leads to the wrong node";
@@ -74,15 +79,15 @@ static void set_wiring_problem(struct fm *fm, const struct fm_mate *m, unsigned 
 	char here[160], there[160], want[160];
 	uint64_t key = (uint64_t)m->node * TORUS_MAX_PORTS + p;
 
-	/* A node without a place has a key above all others, and names no cable. */
+	/* The end with the lower key reports it. A node without a place has the highest key. */
 	if (o && port->peer_port < 2 * fm->ndims) {
 		uint64_t other = (uint64_t)o->node * TORUS_MAX_PORTS + port->peer_port;
 
 		if (other < key && find_cable_fault(fm, o, port->peer_port))
 			return;
 	}
-	end_text(fm, m, m->guid, p, here, sizeof(here));
-	end_text(fm, o, port->peer_guid, port->peer_port, there, sizeof(there));
+	write_end(fm, m, m->guid, p, here, sizeof(here));
+	write_end(fm, o, port->peer_guid, port->peer_port, there, sizeof(there));
 	if (port->peer_guid == m->guid) {
 		fm_problem_set(fm, "wiring", key, "%s is cabled to %s: %s", here, there, what);
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Cables that are not where the shape wants them. */
+/* Wrong cables: those that do not join the ports that the shape asks for. */
 #ifndef FM_WIRING_H
 #define FM_WIRING_H
 
@@ -9,9 +9,9 @@
 struct fm;
 struct fm_mate;
 
-/* Mask of ports of @m that are wrongly cabled; problems are told. */
+/** fm_wiring_check() - report the wrong cables of @m as problems. Return: mask of their ports */
 uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m);
-/* Return: true if that mask may change while its row and the nodes beside it stay the same. */
+/** fm_wiring_odd() - Return: true if that mask may change though row and neighbours of @m do not */
 bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m);
 
 #endif /* FM_WIRING_H */
