@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/answer.h"
+#include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/query.h"
 #include "daemon/question.h"
@@ -21,6 +22,8 @@ static const struct answer_cmd commands[] = {
 	{ "rows", " node count runs", KNOWN, answer_rows, NULL, &question_rows_get },
 	{ "park", " node flows", KNOWN, answer_park, NULL, &question_park_get },
 	{ "events", " since follow", 0, answer_events, NULL, NULL },
+	{ "history", " from to level kind node port last after local pull have", ANSWER_KNOWN,
+	  answer_history, NULL, NULL },
 	{ "coord", " name", 0, answer_coord, NULL, NULL },
 	{ "table", "", KNOWN, answer_table, NULL, NULL },
 	{ "root", "", KNOWN, answer_root, NULL, NULL },
@@ -64,6 +67,8 @@ static void request_free(struct request *rq)
 {
 	answer_forget(rq);
 	query_cancel(rq->ask);
+	if (rq->job)
+		history_forget(rq->job);
 	gathering_free(rq->g);
 	json_decref(rq->args);
 	free(rq);
@@ -100,7 +105,8 @@ char *error_line(const char *code, const char *text)
 	return line;
 }
 
-void answer_ok(struct request *rq, json_t *data, json_t *missing)
+/* Takes over both references. */
+static char *reply_line(const struct request *rq, json_t *data, json_t *missing)
 {
 	json_t *j = json_pack("{s:b, s:o}", "ok", 1, "data", data);
 	char *line;
@@ -112,8 +118,30 @@ void answer_ok(struct request *rq, json_t *data, json_t *missing)
 		json_object_set_new(j, "rootless", rootless_json(rq));
 	line = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 	json_decref(j);
+	return line;
+}
+
+void answer_ok(struct request *rq, json_t *data, json_t *missing)
+{
+	char *line = reply_line(rq, data, missing);
+
 	finish_request(rq, line);
 	free(line);
+}
+
+void answer_ok_with(struct request *rq, json_t *data, const char *key, const char *text)
+{
+	char *line = reply_line(rq, data, NULL), *whole = NULL, empty[32];
+	const char *at;
+
+	snprintf(empty, sizeof(empty), "\"%s\":[]", key);
+	at = line ? strstr(line, empty) : NULL;
+	if (at && asprintf(&whole, "%.*s\"%s\":%s%s", (int)(at - line), line, key, text,
+			   at + strlen(empty)) < 0)
+		whole = NULL;
+	free(line);
+	finish_request(rq, whole);
+	free(whole);
 }
 
 void answer_error(struct request *rq, const char *code, const char *fmt, ...)
@@ -212,6 +240,15 @@ static void pass_on(struct request *rq)
 			    QUERY_ROOT_MS, &root_done, rq);
 	if (!rq->ask)
 		answer_error(rq, "failed", "too many questions at once");
+}
+
+bool answer_leads(struct request *rq)
+{
+	bool leads = is_root(rq->d);
+
+	if (!leads)
+		pass_on(rq);
+	return leads;
 }
 
 /* --- gathered from nodes --------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "daemon/svc_msg.h"
 
 struct ask;
+struct history_job;
 struct question_kind;
 struct request;
 
@@ -28,6 +29,7 @@ struct request;
  * @began: when it came
  * @rootless: the root did not answer it, so this node answers from what it knows itself
  * @changed: an exclusion or inclusion was not in the table already
+ * @job: search in the history under way
  * @ready: it waits until this says that it can be answered, or until @until; then @late
  * @next: in the list of those that wait
  */
@@ -45,6 +47,7 @@ struct request {
 	uint64_t began;
 	bool rootless, changed;
 	struct gathering *g;
+	struct history_job *job;
 	bool (*ready)(struct request *rq);
 	void (*end)(struct request *rq, bool late);
 	uint64_t until;
@@ -105,9 +108,13 @@ void answer_forget(struct request *rq);
 
 /* Within commands: each ends the request and frees it. */
 void answer_ok(struct request *rq, json_t *data, json_t *missing);
+/** answer_ok_with() - likewise; @data has an empty array @key first, in whose place @text is put */
+void answer_ok_with(struct request *rq, json_t *data, const char *key, const char *text);
 void answer_error(struct request *rq, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** answer_leads() - this node is the root; false: the request is passed on to the root */
+bool answer_leads(struct request *rq);
 /** answer_args() - false, and the request is answered, if its command cannot take them */
 bool answer_args(struct request *rq);
 /** answer_ready() - false, and the request is answered, while there is no table */
@@ -201,6 +208,9 @@ void answer_set_retry(struct request *rq);
 extern const struct question_kind question_links_get, question_counters_get, question_eye_get,
 	question_rows_get, question_park_get, question_replay, question_port_set, question_retrain,
 	question_retry_set;
+
+/* answer_history.c */
+void answer_history(struct request *rq);
 
 /* answer_log.c */
 void answer_events(struct request *rq);

@@ -156,12 +156,12 @@ static bool is_named(const char *list, const char *name)
 
 static bool is_number(const char *key)
 {
-	return is_named(" since lane count for", key);
+	return is_named(" since lane count for from to last", key);
 }
 
 static bool is_flag(const char *key)
 {
-	return is_named(" follow lanes degraded brief up flows runs force", key);
+	return is_named(" follow lanes degraded brief up flows runs force local pull", key);
 }
 
 static bool is_list(const char *key)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/answer.h"
+#include "daemon/keeper.h"
 #include "daemon/record.h"
 #include "daemon/schema.h"
 #include "daemon/seal.h"
@@ -105,6 +106,8 @@ void add_local_problems(struct fabricd *d, json_t *list)
 		add_problem(list, p->kind, p->text);
 	if (!d->fm)
 		add_problem(list, "nic", d->nic_text);
+	if (keeper_problem(d->keeper)[0])
+		add_problem(list, "history", keeper_problem(d->keeper));
 	if (d->state_text[0])
 		add_problem(list, "state", d->state_text);
 	if (n) {
@@ -304,6 +307,7 @@ void add_own_status(struct fabricd *d, json_t *status)
 						     "name", d->config.fm.name,
 						     "wave", wave_json(d)));
 	json_object_set_new(status, "service", service_json(d));
+	json_object_set_new(status, "history", keeper_json(d->keeper));
 	json_object_set_new(status, "seal",
 			    json_pack("{s:I, s:I}", "refused", (json_int_t)seal.refused,
 				      "late", (json_int_t)seal.late));

@@ -8,12 +8,13 @@
 #include <unistd.h>
 #include "daemon/address.h"
 #include "daemon/config.h"
+#include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "lib/util/inifile.h"
 #include "lib/util/units.h"
 
-#define KEYS 26
+#define KEYS 28
 
 /** struct reading - a file being parsed */
 struct reading {
@@ -75,6 +76,26 @@ static int set_arbiter(struct config *c, const struct key *key, const char *valu
 	if (!c->fm.arbiter)
 		return 0;
 	return strpbrk(value, " \t") ? -EINVAL : set_path(c, key, value);
+}
+
+static int set_switch(struct config *c, const struct key *key, const char *value)
+{
+	bool on = !strcmp(value, "on");
+
+	if (!on && strcmp(value, "off"))
+		return -EINVAL;
+	*(bool *)((char *)c + key->at) = on;
+	return 0;
+}
+
+static int set_size(struct config *c, const struct key *key, const char *value)
+{
+	uint64_t v;
+
+	if (size_parse(value, &v) || v < key->lo || v > key->hi)
+		return -EINVAL;
+	*(uint64_t *)((char *)c + key->at) = v;
+	return 0;
 }
 
 static int set_shape(struct config *c, const struct key *key, const char *value)
@@ -184,6 +205,9 @@ static const struct key keys[] = {
 	  "an absolute path of at most 107 bytes" },
 	{ "", "state_dir", set_path_or_none, AT(state_dir), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes, or none" },
+	{ "", "history", set_switch, AT(history), 0, 0, "on or off" },
+	{ "", "history_bytes", set_size, AT(history_bytes), HISTORY_BYTES_MIN, HISTORY_BYTES_MAX,
+	  "1M to 1G: bytes, or with K, M or G" },
 	{ "", "arbiter", set_arbiter, AT(arbiter), 0, CONFIG_PATH_MAX - 1,
 	  "none, or the absolute path of a program, at most 107 bytes, without arguments" },
 	{ "", "control_group", set_group, 0, 0, sizeof(((struct config *)0)->control_group) - 1,
@@ -276,6 +300,8 @@ void config_default(struct config *c)
 	snprintf(c->device, sizeof(c->device), "auto");
 	snprintf(c->key_file, sizeof(c->key_file), "/etc/fabricd.key");
 	snprintf(c->control, sizeof(c->control), "/run/fabricd/control");
+	c->history = true;
+	c->history_bytes = 64 << 20;
 	c->stall_max = 10 * SEC;
 	c->arbiter_max = 1 * SEC;
 	c->level = FM_INFO;

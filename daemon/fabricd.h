@@ -16,6 +16,7 @@
 
 struct arbiter;
 struct control;
+struct keeper;
 struct nic;
 struct query;
 struct record_event;
@@ -34,6 +35,7 @@ struct seal;
  * @refused_port: where
  * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
  * @arbiter: NULL: there is none
+ * @keeper: of the history; NULL: there is none
  * @state: NULL: nothing was to be kept yet, or there is no directory for it
  * @state_text: what is wrong with what is kept, or ""
  * @nports, @line: of the NIC
@@ -57,6 +59,7 @@ struct fabricd {
 	struct loop_timer *wait_timer;
 	struct control *control;
 	struct events *events;
+	struct keeper *keeper;
 	char own[TORUS_TEXT_MAX];
 	char nic_text[256];
 	struct seal *seal;

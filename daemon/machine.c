@@ -10,6 +10,7 @@
 #include "daemon/arbiter.h"
 #include "daemon/control.h"
 #include "daemon/fabricd.h"
+#include "daemon/keeper.h"
 #include "daemon/log.h"
 #include "daemon/nic.h"
 #include "daemon/query.h"
@@ -128,6 +129,7 @@ static void op_keep(void *io, const struct fm_msg *table)
 
 	if (!dir)
 		return;
+	keeper_open(d->keeper, dir);
 	if (!d->state) {
 		d->state = state_new(d->loop, dir, d->config.fm.fabric, &state_ops, d);
 		if (!d->state)
@@ -179,12 +181,23 @@ static json_t *end_json(const struct fabricd *d, uint32_t node, unsigned int por
 			 "name", name);
 }
 
+/* The event @seq, the last one, is complete: it goes to the disk, and to those that follow. */
+static void event_added(struct fabricd *d, uint64_t seq)
+{
+	const struct event_record *r = seq ? events_next(d->events, seq) : NULL;
+
+	if (r)
+		keeper_event(d->keeper, r);
+	control_events(d->control);
+}
+
 /* An event of kind link is that of the node at the end which gives the cable its name. */
 static void link_event(struct fabricd *d, const struct fm_log *log)
 {
 	const struct fm_link_change *l = log->link;
 	json_t *j = end_json(d, l->node, l->port, l->name);
 	char node[TORUS_TEXT_MAX], *text;
+	uint64_t seq;
 
 	json_object_set_new(j, "peer", end_json(d, l->peer, l->peer_port, l->peer_name));
 	json_object_set_new(j, "state", json_string(l->up ? "up" : "lost"));
@@ -195,11 +208,11 @@ static void link_event(struct fabricd *d, const struct fm_log *log)
 	json_decref(j);
 	log_line(log->level, log->kind, log->text);
 	torus_node_text(fm_shape(d->fm), l->node, node);
+	seq = events_add(d->events, loop_wall(), node, log->level, log->kind, log->text);
 	if (text)
-		events_link(d->events, events_add(d->events, loop_wall(), node, log->level,
-						  log->kind, log->text), text);
+		events_link(d->events, seq, text);
 	free(text);
-	control_events(d->control);
+	event_added(d, seq);
 }
 
 static void op_log(void *io, const struct fm_log *log)
@@ -267,8 +280,7 @@ void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_lev
 	}
 	if (level == FM_DEBUG)
 		return;
-	events_add(d->events, time, other ? node : "", level, kind, text);
-	control_events(d->control);
+	event_added(d, events_add(d->events, time, other ? node : "", level, kind, text));
 	if (!other && level <= FM_WARNING && d->own[0])
 		tell_root(d, time, level, kind, text);
 }
@@ -298,6 +310,7 @@ static void update_outline(struct fabricd *d)
 		return;
 	d->outline = o;
 	lines_again(d);
+	keeper_changed(d->keeper);
 	if (o.own != TORUS_NO_NODE)
 		torus_node_text(fm_shape(d->fm), o.own, d->own);
 	state = fm_state(d->fm);
@@ -426,6 +439,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* none */
 	c->keeps = state_dir(d);
 	load_state(d, &e, &kept);
+	keeper_resume(d->keeper, state_dir(d));
 	recorder_event(d->recorder, &e);
 	use = recorder_tap(d->recorder, &ops, &io);
 	if (!seal_begin(d, dev, links))
@@ -569,11 +583,12 @@ int machine_start(struct fabricd *d)
 	};
 	int err;
 
+	d->keeper = keeper_new(d);
 	d->fm_timer = loop_timer_new(d->loop, on_fm_timer, d);
 	d->wall = wall_new(d->loop, on_clock, d);
 	if (!d->wall)
 		log_warning("service", "cannot tell when the clock is set");
-	if (!d->fm_timer || lines_start(d) || stall_start(d))
+	if (!d->keeper || !d->fm_timer || lines_start(d) || stall_start(d))
 		return -ENOMEM;
 	if (c->arbiter)
 		d->arbiter = arbiter_new(d->loop, d->config.arbiter, c->fabric,

@@ -12,6 +12,7 @@
 #include "daemon/arbiter.h"
 #include "daemon/control.h"
 #include "daemon/fabricd.h"
+#include "daemon/keeper.h"
 #include "daemon/log.h"
 #include "daemon/nic.h"
 #include "daemon/priv.h"
@@ -208,6 +209,7 @@ static int run_daemon(struct fabricd *d)
 	state_free(d->state);
 	nic_free(d->nic);
 	stall_stop(d);
+	keeper_free(d->keeper);
 	query_free(d->query);
 	svc_free(d->svc);
 	loop_timer_free(d->fm_timer);

@@ -343,6 +343,28 @@ void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *ke
 	compare(request, reply, json_of(wanted));
 }
 
+void waits_found(const char *request, const struct history_found *found, const char *wanted)
+{
+	json_t *reply = NULL;
+	struct request *rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow,
+					&reply);
+
+	assert_non_null(rq);
+	answer_begin(rq);
+	answer_look(&a.d);
+	assert_null(reply);
+	assert_non_null(a.found);
+	if (found) {
+		a.found(a.found_arg, found);
+	} else {
+		a.passed = 1500 * MS;
+		answer_look(&a.d);
+		assert_null(a.found);	/* it is forgotten */
+	}
+	a.passed = 0;
+	compare(request, reply, json_of(wanted));
+}
+
 void says(const char *request, const char *wanted)
 {
 	says_json(request, json_of(wanted));

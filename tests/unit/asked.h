@@ -8,6 +8,7 @@
 #define TESTS_ASKED_H
 
 #include "daemon/fabricd.h"
+#include "daemon/history.h"
 #include "daemon/nic.h"
 
 #define NODES	6
@@ -40,6 +41,7 @@
  * @root_says: reply of the root to what is passed on to it; NULL: it is silent
  * @did: what the NIC and the manager were told to do, one line each
  * @passed_on: the last question to other nodes
+ * @keeps: it has a history; @found, @found_arg: who waits for a search in it
  * @enough: its remaining answers are not awaited
  */
 struct asked {
@@ -69,7 +71,9 @@ struct asked {
 	const char *told_by[NODES];
 	const char *root_says;
 	char did[512], passed_on[256];
-	bool enough;
+	bool enough, keeps;
+	void (*found)(void *arg, const struct history_found *found);
+	void *found_arg;
 };
 
 extern struct asked a;
@@ -100,6 +104,8 @@ void waits(const char *request, uint64_t ns, const char *wanted);
 void waits_refused(const char *request, uint64_t ns, const char *code, const char *text);
 /* The same, until @kept or @ns: the table is in force from the start. */
 void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted);
+/* The same, until a search in the history finds @found; NULL: until the disk had its time. */
+void waits_found(const char *request, const struct history_found *found, const char *wanted);
 void refuses(const char *request, const char *code, const char *text);
 /** does() - expects exactly these lines in @did, and forgets them */
 void does(const char *wanted);

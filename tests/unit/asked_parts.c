@@ -10,6 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/answer.h"
+#include "daemon/keeper.h"
 #include "daemon/record.h"
 #include "daemon/seal.h"
 #include "tests/unit/asked.h"
@@ -536,4 +538,53 @@ int torus_rows_get(struct torus_dev *dev, uint32_t first, uint64_t *row, uint32_
 		row[i] = is[a.equal_rows ? 0 : first + i];
 	*version = a.rows_read++ ? 141 : 140;
 	return a.nic_error;
+}
+
+/* --- the history: searches end when the test says so ----------------------------------- */
+
+struct history *keeper_history(const struct keeper *k)
+{
+	(void)k;
+	return a.keeps ? (struct history *)&a : NULL;
+}
+
+const char *keeper_problem(const struct keeper *k)
+{
+	(void)k;
+	return "";
+}
+
+json_t *keeper_json(const struct keeper *k)
+{
+	(void)k;
+	return a.keeps ? json_pack("{s:i}", "events", 171) : json_null();
+}
+
+json_t *keeper_record(const struct keeper *k, const struct event_record *r)
+{
+	json_t *j = event_json(&a.d, r);
+
+	(void)k;
+	json_object_set_new(j, "log", json_string("ab"));
+	return j;
+}
+
+struct history_job *history_ask(struct history *h, const struct history_filter *f,
+				void (*done)(void *arg, const struct history_found *found),
+				void *arg)
+{
+	(void)h;
+	note("search %lld-%lld %d '%s' '%s' '%s' last %u after '%s' have '%s':", (long long)f->from,
+	     f->to == INT64_MAX ? -1 : (long long)f->to, f->level, f->kind, f->whose,
+	     f->words ? f->word[f->words - 1] : "", f->last, f->after, f->have ? f->have : "");
+	free(f->have);
+	a.found = done;
+	a.found_arg = arg;
+	return a.busy ? NULL : (struct history_job *)&a;
+}
+
+void history_forget(struct history_job *job)
+{
+	(void)job;
+	a.found = NULL;
 }

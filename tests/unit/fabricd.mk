@@ -39,7 +39,7 @@ tests += $(answers-tests)
 define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
 	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_root.o answer_nic.o answer_part.o question.o \
-	answer_log.o answer_wait.o line.o stall.o stall_walk.o events.o log.o schema.o)
+	answer_log.o answer_history.o history_file.o history_filter.o answer_wait.o line.o stall.o stall_walk.o events.o log.o schema.o) lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a
 $(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd) $$(lib-libs)
 endef
@@ -73,6 +73,13 @@ tests/unit/test_state-libs = $(state-libs)
 tests/unit/test_state_disk-objs := tests/unit/test_state_disk.o $(state-objs)
 tests/unit/test_state_disk-deps := $(B)/libtorus.a
 tests/unit/test_state_disk-libs = $(state-libs)
+
+# The history: the disk is a directory of the test, with limits.
+tests += tests/unit/test_history
+tests/unit/test_history-objs := tests/unit/test_history.o $(addprefix daemon/,history.o \
+	history_file.o history_filter.o history_search.o loop.o log.o) lib/deps/crc32c.o
+tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core libsystemd) \
+	-Wl,--wrap=fdatasync -Wl,--wrap=pwrite
 
 # The walk to the node that keeps credits: it needs the topology alone.
 tests += tests/unit/test_stall_walk

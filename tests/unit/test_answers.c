@@ -24,7 +24,7 @@
 	"'since':171,'until':172,'reason':null}]"
 #define SERVICE(refused) \
 	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,6],'refused_fabric':131," \
-	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},'seal':{'refused':136,'late':137},"
+	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},'seal':{'refused':136,'late':137},'history':null,"
 #define NEIGHBOURS \
 	"'neighbours':[{'port':'+y','name':'eve','guid':'0000000000000071','peer_port':'-y'," \
 	"'position':[5,-6],'confirmed':true,'agrees':false}," \
@@ -170,7 +170,7 @@ static void status_without_a_place(void **state)
 	     "'wave':{'position':[-1,1],'size':[null,2],'confirmed':false," NEIGHBOURS "}}," FABRIC
 	     "'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,6],'refused_fabric':0,"
 	     "'refused_key':0,'refused_schema':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
-	     "'seal':{'refused':0,'late':0},"
+	     "'seal':{'refused':0,'late':0},'history':null,"
 	     "'root':{'node':null,'name':null,'address':null,'state':'unknown','epoch':0,'since':null,"
 	     "'why':null,'reachable':true,'unreachable_since':null,'here':0,'need':0,"
 	     NO_CALLS NO_ARBITER "'candidates':[]},"
@@ -568,6 +568,66 @@ static void events_of_others(void **state)
 	does("event 303.5 '1,0' 0 link: gone\n");
 }
 
+#define HISTORY(events, after, more, lost, kept) \
+	"{'ok':true,'data':{'events':" events ",'after':" after ",'more':" more ",'lost':" lost "," \
+	"'node':[2,1],'name':'myself','kept':" kept ",'problem':null}}"
+
+/* Without a history the events in memory are all there is. */
+static void history_in_memory(void **state)
+{
+#define EVENT_1 "{'seq':1,'time':301.5,'node':[0,1],'level':'warning','kind':'node'," \
+		"'text':'node 1,1 is gone','log':'ab'}"
+#define EVENT_2 "{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'link'," \
+		"'text':'1,1:+y is up','log':'ab'}"
+#define RECENT(events) HISTORY("[" events "]", "null", "false", "false", "null")
+
+	(void)state;
+	events_add(a.d.events, 301.5, "0,1", FM_WARNING, "node", "node 1,1 is gone");
+	events_add(a.d.events, 302.5, "", FM_INFO, "link", "1,1:+y is up");
+	says("{'cmd':'history'}", RECENT(EVENT_1 "," EVENT_2));
+	says("{'cmd':'history','last':1}", RECENT(EVENT_2));
+	says("{'cmd':'history','from':301501}", RECENT(EVENT_2));
+	says("{'cmd':'history','to':301500}", RECENT(EVENT_1));
+	says("{'cmd':'history','level':'warning'}", RECENT(EVENT_1));
+	says("{'cmd':'history','kind':'link'}", RECENT(EVENT_2));
+	says("{'cmd':'history','node':'1,1'}", RECENT(EVENT_1 "," EVENT_2));
+	says("{'cmd':'history','node':'0,1'}", RECENT(EVENT_1));
+	says("{'cmd':'history','node':'1,0','port':'-y'}", RECENT(EVENT_2));
+	says("{'cmd':'history','node':'1,1','port':'+x'}", RECENT(""));
+	refuses("{'cmd':'history','port':'+x'}", "usage",
+		"history: 'port' is that of a node: 'node' is missing");
+	refuses("{'cmd':'history','last':2049}", "usage", "history: last is 2049, allowed: 0 to 2048");
+	refuses("{'cmd':'history','level':'loud'}", "usage",
+		"level 'loud', allowed: error, warning, info, debug");
+}
+
+static void history_on_disk(void **state)
+{
+	const struct history_found found = { .events = (char *)"[{\"seq\":7}]", .after = "ab:1:9", .more = true },
+		none = { .events = NULL };
+
+	(void)state;
+	a.keeps = true;
+	waits_found("{'cmd':'history','from':5,'to':6,'level':'error','kind':'link','last':3,'after':'ab:1:5'}",
+	      &found, HISTORY("[{'seq':7}]", "'ab:1:9'", "true", "false", "{'events':171}"));
+	does("search 5-6 0 'link' 'rp' '' last 3 after 'ab:1:5' have '':");
+	waits_found("{'cmd':'history','local':true,'node':'bob','port':'+x'}", &none,
+	      "{'ok':false,'code':'failed','error':'out of memory'}");
+	does("search 0--1 3 '' 'rl' '2,0:-x' last 0 after '' have '':");
+	waits_found("{'cmd':'history','pull':true,'have':'ab=5'}", &found,
+	      HISTORY("[{'seq':7}]", "'ab:1:9'", "true", "false", "{'events':171}"));
+	does("search 0--1 3 '' 'rp' '' last 0 after '' have 'ab=5':");
+	/* The disk does not answer. */
+	waits_found("{'cmd':'history'}", NULL,
+	      "{'ok':true,'data':{'events':[],'after':null,'more':false,'lost':false,'node':[2,1],"
+	      "'name':'myself','kept':{'events':171},"
+	      "'problem':'the disk does not answer: these are the last events in memory'}}");
+	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
+	a.busy = true;
+	refuses("{'cmd':'history'}", "failed", "too many questions at once");
+	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
+}
+
 static void log_level_of_admin(void **state)
 {
 	enum fm_level before = log_level();
@@ -589,7 +649,7 @@ static void all_commands(void **state)
 {
 	(void)state;
 	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park "
-		"events coord table root move exclude include port retrain retry replay log");
+		"events history coord table root move exclude include port retrain retry replay log");
 }
 
 static void only_admins_change(void **state)
@@ -738,6 +798,7 @@ int main(void)
 		TEST(excluded_and_kept),
 		TEST(events),
 		TEST(events_of_others),
+		TEST(history_in_memory), TEST(history_on_disk),
 		TEST(log_level_of_admin),
 		TEST(all_commands),
 		TEST(only_admins_change),

@@ -113,6 +113,8 @@ static void limits(void **state)
 		{ "fanout", "1", "64", "0", "65" },
 		{ "flap_limit", "0", "1000", "-1", "1001" },
 		{ "root_priority", "0", "255", "-1", "256" },
+		{ "history_bytes", "1M", "1G", "1048575", "1025M" },
+		{ "history", "on", "off", "yes", "" },
 		{ "[timers]\ninit_interval", "1000us", "1min", "999us", "60000001us" },
 		{ "[timers]\narbiter_max", "10ms", "60s", "9999us", "60001ms" },
 		{ "[timers]\nquiet", "1ms", "10min", "999us", "600001ms" },
@@ -215,7 +217,7 @@ static void documented_defaults(void **state)
 		lines = 0;
 		for (const char *p = text; (p = strchr(p, '\n')); p++)
 			lines++;
-		assert_int_equal(lines, 2 + 20);	/* the line of NEEDED, [timers], and the keys */
+		assert_int_equal(lines, 2 + 22);	/* the line of NEEDED, [timers], and the keys */
 #define SAME(key) if (c.key != d.key) fail_msg("%s: another default of " #key, t[i].path)
 		SAME(fm.shape.ndims);
 		SAME(fm.fanout);
@@ -232,6 +234,8 @@ static void documented_defaults(void **state)
 		SAME(fm.flap_half_life);
 		SAME(fm.hold_max);
 		SAME(stall_max);
+		SAME(history);
+		SAME(history_bytes);
 		SAME(level);
 #undef SAME
 		assert_string_equal(c.fm.fabric, d.fm.fabric);

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What happened: the root's history; or that of the node asked, if it is asked for or there is no
+ * root. A node that keeps none answers from its list of recent events.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+#include "daemon/answer.h"
+#include "daemon/history.h"
+#include "daemon/keeper.h"
+#include "daemon/log.h"
+
+#define ROOM (1u << 20)		/* bytes of events in a reply */
+#define PULL_ROOM (128u << 10)	/* ... to a candidate, whose loop has to read them at once */
+#define LAST_MAX 2048
+#define AWAIT (1500 * MS)	/* for the disk: less than others wait for the root */
+
+static bool flag(const struct request *rq, const char *key)
+{
+	return json_is_true(json_object_get(rq->args, key));
+}
+
+/* --- what is wanted -------------------------------------------------------------------- */
+
+static const char *text_of(const struct request *rq, const char *key)
+{
+	return json_string_value(json_object_get(rq->args, key));
+}
+
+static int64_t time_arg(const struct request *rq, const char *key, int64_t otherwise)
+{
+	const json_t *j = json_object_get(rq->args, key);
+
+	return json_is_integer(j) ? json_integer_value(j) : otherwise;
+}
+
+static void add_word(struct history_filter *f, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_word(struct history_filter *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->word[f->words++], HISTORY_WORD_MAX, fmt, ap);
+	va_end(ap);
+}
+
+/* An event is of a node if it happened there, or its text names the node. */
+static void want_node(const struct request *rq, struct history_filter *f)
+{
+	const struct fm_entry *e = fm_node(rq->d->fm, rq->node);
+	char at[TORUS_TEXT_MAX];
+
+	torus_node_text(fm_shape(rq->d->fm), rq->node, at);
+	add_word(f, "[%s]", at);
+	add_word(f, "%s:", at);
+	add_word(f, "node %s", at);
+	if (e && e->name[0])
+		add_word(f, "'%s'", e->name);
+}
+
+/* A cable has two ends, and an event may name either. */
+static void want_cable(const struct request *rq, unsigned int port, struct history_filter *f)
+{
+	const struct torus_shape *shape = fm_shape(rq->d->fm);
+	uint32_t peer = torus_neighbour(shape, rq->node, port);
+	char node[TORUS_TEXT_MAX], end[TORUS_TEXT_MAX];
+
+	add_word(f, "%s:%s", torus_node_text(shape, rq->node, node),
+		 torus_port_text(shape->ndims, port, end));
+	add_word(f, "%s:%s", torus_node_text(shape, peer, node),
+		 torus_port_text(shape->ndims, torus_dir_opposite(shape, port), end));
+}
+
+/* Return: false, and the request is answered, if it is wrong. */
+static bool read_place(struct request *rq, struct history_filter *f)
+{
+	int port;
+
+	if (!text_of(rq, "node")) {
+		if (!text_of(rq, "port"))
+			return true;
+		answer_error(rq, "usage", "history: 'port' is that of a node: 'node' is missing");
+		return false;
+	}
+	if (!answer_ready(rq) || answer_node(rq, true, &rq->node) || answer_port(rq, &port))
+		return false;
+	if (port < 0)
+		want_node(rq, f);
+	else
+		want_cable(rq, (unsigned int)port, f);
+	return true;
+}
+
+static bool read_filter(struct request *rq, struct history_filter *f)
+{
+	const char *level = text_of(rq, "level"), *kind = text_of(rq, "kind");
+	const char *after = text_of(rq, "after");
+	int64_t last = time_arg(rq, "last", 0);
+
+	*f = (struct history_filter) {
+		.from = time_arg(rq, "from", 0), .to = time_arg(rq, "to", INT64_MAX),
+		.level = FM_DEBUG, .room = flag(rq, "pull") ? PULL_ROOM : ROOM,
+	};
+	if (level && log_level_parse(level, &f->level)) {
+		answer_error(rq, "usage", "level '%.32s', allowed: error, warning, info, debug",
+			     level);
+		return false;
+	}
+	if (last > LAST_MAX) {
+		answer_error(rq, "usage", "history: last is %lld, allowed: 0 to %d",
+			     (long long)last, LAST_MAX);
+		return false;
+	}
+	f->last = (uint32_t)last;
+	snprintf(f->kind, sizeof(f->kind), "%s", kind ? kind : "");
+	snprintf(f->after, sizeof(f->after), "%s", after ? after : "");
+	strcpy(f->whose, flag(rq, "local") ? "rl" : rq->rootless ? "" : "rp");
+	return read_place(rq, f);
+}
+
+/* --- answers --------------------------------------------------------------------------- */
+
+/* @events is an array as text, which may be long: it goes into the reply as it is. */
+static void answer_events_text(struct request *rq, const char *events, const char *after, bool more,
+			       bool lost, const char *problem)
+{
+	struct fabricd *d = rq->d;
+	json_t *j = json_pack("{s:o, s:o, s:b, s:b, s:o, s:s, s:o, s:o}", "events", json_array(),
+			      "after", text_json(after), "more", more, "lost", lost,
+			      "node", node_json(d, d->fm ? fm_own(d->fm) : TORUS_NO_NODE),
+			      "name", d->config.fm.name, "kept", keeper_json(d->keeper),
+			      "problem", text_json(problem));
+
+	answer_ok_with(rq, j, "events", events);
+}
+
+/* Events that are in memory. */
+static char *recent_events(const struct fabricd *d, const struct history_filter *f)
+{
+	json_t *list = json_array();
+	const struct event_record *e;
+	char *text;
+
+	for (uint64_t seq = 1; (e = events_next(d->events, seq)); seq = e->seq + 1) {
+		struct history_record r = { .level = e->level, .time = (int64_t)(e->time * 1e3) };
+		json_t *j = keeper_record(d->keeper, e);
+		char *line = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+		r.json = line;
+		r.len = line ? strlen(line) : 0;
+		history_kind(r.kind, e->kind);
+		if (line && history_wants(f, &r))
+			json_array_append(list, j);
+		free(line);
+		json_decref(j);
+	}
+	while (f->last && json_array_size(list) > f->last)
+		json_array_remove(list, 0);
+	text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	json_decref(list);
+	return text;
+}
+
+/* One that goes on finds nothing new here: events in memory have no place to go on from. */
+static void answer_recent(struct request *rq, const struct history_filter *f, const char *problem)
+{
+	char *text = recent_events(rq->d, f);
+
+	if (text)
+		answer_events_text(rq, text, NULL, false, f->after[0], problem);
+	else
+		answer_error(rq, "failed", "out of memory");
+	free(text);
+}
+
+static void on_searched(void *arg, const struct history_found *found)
+{
+	struct request *rq = arg;
+
+	rq->job = NULL;
+	answer_forget(rq);
+	if (found->events)
+		answer_events_text(rq, found->events, found->after, found->more, found->lost,
+				   keeper_problem(rq->d->keeper));
+	else
+		answer_error(rq, "failed", "out of memory");
+}
+
+static bool is_found(struct request *rq)
+{
+	return !rq->job;
+}
+
+static void on_search_late(struct request *rq, bool late)
+{
+	struct history_filter f;
+
+	(void)late;
+	history_forget(rq->job);
+	rq->job = NULL;
+	if (read_filter(rq, &f))
+		answer_recent(rq, &f, "the disk does not answer: these are the last events in "
+			      "memory");
+}
+
+void answer_history(struct request *rq)
+{
+	struct history *h = keeper_history(rq->d->keeper);
+	const char *have = text_of(rq, "have");
+	struct history_filter f;
+
+	if (!flag(rq, "local") && !rq->rootless && !answer_leads(rq))
+		return;
+	if (!read_filter(rq, &f))
+		return;
+	if (!h) {
+		answer_recent(rq, &f, NULL);
+		return;
+	}
+	f.have = have ? strdup(have) : NULL;
+	rq->job = history_ask(h, &f, on_searched, rq);
+	if (rq->job)
+		answer_wait(rq, is_found, on_search_late, AWAIT);
+	else
+		answer_error(rq, "failed", "too many questions at once");
+}

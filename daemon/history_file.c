@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: a file of the history
+ *
+ * Its first line says what it is:
+ *
+ *	torus-history FORMAT FABRIC GUID CRC
+ *
+ * and each further line is an event:
+ *
+ *	CRC WHOSE LOG SEQ TIME LEVEL KIND JSON
+ *
+ * CRC is CRC-32C in hexadecimal, over the rest of the line. What stands between it and JSON is in
+ * JSON, too; a search looks at it first. A crash may cut off the last line. A line that is damaged
+ * is left out; the next one begins after a newline, which no line has within it. So one can read a
+ * file with less(1), or with cut -d' ' -f8- and jq(1), without a manager.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "daemon/history_file.h"
+#include "lib/deps/tn_deps.h"
+
+#define FORMAT 1
+#define MAGIC "torus-history"
+#define CRC_DIGITS 8
+#define WALK_BYTES 65536u
+
+char *history_kind(char to[SVC_KIND_MAX], const char *kind)
+{
+	snprintf(to, SVC_KIND_MAX, "%s", *kind ? kind : "-");
+	for (char *p = to; *p; p++)
+		if (*p <= ' ' || *p > '~')
+			*p = '_';
+	return to;
+}
+
+static void put_crc(char *line, size_t len)
+{
+	char crc[CRC_DIGITS + 1];
+
+	snprintf(crc, sizeof(crc), "%08" PRIx32,
+		 tn_crc32c(0, line + CRC_DIGITS, len - CRC_DIGITS));
+	memcpy(line, crc, CRC_DIGITS);
+}
+
+char *history_line(const struct history_record *r, size_t *len)
+{
+	char kind[SVC_KIND_MAX], *line, *fit;
+	int n;
+
+	if (r->len >= HISTORY_LINE_MAX || memchr(r->json, '\n', r->len))
+		return NULL;
+	line = malloc(HISTORY_LINE_MAX);
+	if (!line)
+		return NULL;
+	n = snprintf(line, HISTORY_LINE_MAX,
+		     "%08x %c %016" PRIx64 " %" PRIu64 " %" PRId64 " %u %s %.*s",
+		     0, r->whose, r->log, r->seq, r->time, (unsigned int)r->level,
+		     history_kind(kind, r->kind), (int)r->len, r->json);
+	if (n >= HISTORY_LINE_MAX - 1) {
+		free(line);
+		return NULL;
+	}
+	put_crc(line, (size_t)n);
+	line[n] = '\n';
+	*len = (size_t)n + 1;
+	fit = realloc(line, *len);
+	return fit ? fit : line;
+}
+
+/* --- a line read ----------------------------------------------------------------------- */
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A number in @base with a space after it. Return: what follows, or NULL: there is none. */
+static const char *read_number(const char *p, const char *end, unsigned int base, uint64_t *out)
+{
+	const char *from = p;
+	int d;
+
+	*out = 0;
+	for (; p < end && (d = hex_value(*p)) >= 0 && d < (int)base; p++)
+		*out = *out * base + (unsigned int)d;
+	return p > from && p < end && *p == ' ' ? p + 1 : NULL;
+}
+
+static const char *read_kind(const char *p, const char *end, char kind[SVC_KIND_MAX])
+{
+	const char *space = memchr(p, ' ', (size_t)(end - p));
+	size_t n = space ? (size_t)(space - p) : 0;
+
+	if (!n || n >= SVC_KIND_MAX)
+		return NULL;
+	memcpy(kind, p, n);
+	kind[n] = '\0';
+	return space + 1;
+}
+
+int history_line_read(const char *line, size_t len, struct history_record *out)
+{
+	const char *p = line + CRC_DIGITS + 3, *end = line + len;
+	uint64_t crc, time, level;
+
+	if (len < CRC_DIGITS + 4 || read_number(line, end, 16, &crc) != line + CRC_DIGITS + 1 ||
+	    crc != tn_crc32c(0, line + CRC_DIGITS, len - CRC_DIGITS))
+		return -EBADMSG;
+	out->whose = p[-2];
+	p = read_number(p, end, 16, &out->log);
+	p = p ? read_number(p, end, 10, &out->seq) : NULL;
+	p = p ? read_number(p, end, 10, &time) : NULL;
+	p = p ? read_number(p, end, 10, &level) : NULL;
+	p = p ? read_kind(p, end, out->kind) : NULL;
+	if (!p || level > FM_DEBUG)
+		return -EBADMSG;
+	out->time = (int64_t)time;
+	out->level = (enum fm_level)level;
+	out->json = p;
+	out->len = (size_t)(end - p);
+	return 0;
+}
+
+/* --- the first line -------------------------------------------------------------------- */
+
+size_t history_head(char line[HISTORY_HEAD_MAX], const char *fabric, uint64_t guid)
+{
+	int n = snprintf(line, HISTORY_HEAD_MAX, MAGIC " %u %s %016" PRIx64 " ", FORMAT, fabric,
+			 guid);
+
+	n += snprintf(line + n, HISTORY_HEAD_MAX - (size_t)n, "%08" PRIx32 "\n",
+		      tn_crc32c(0, line, (size_t)n));
+	return (size_t)n;
+}
+
+ssize_t history_head_check(const char *data, size_t len, const char *fabric, uint64_t guid,
+			   char *why, size_t room)
+{
+	char due[HISTORY_HEAD_MAX], text[HISTORY_HEAD_MAX], has[TORUS_NAME_MAX + 1];
+	size_t n = history_head(due, fabric, guid);
+	unsigned int format;
+	uint64_t of;
+
+	if (len >= n ? !memcmp(data, due, n) : !memcmp(data, due, len))
+		return len >= n ? (ssize_t)n : 0;
+	snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1),
+		 data);
+	if (sscanf(text, MAGIC " %u", &format) != 1)
+		snprintf(why, room, "it is no history");
+	else if (format > FORMAT)
+		snprintf(why, room, "it has format %u, of a later fabricd; this one knows %u",
+			 format, FORMAT);
+	else if (sscanf(text, MAGIC " %u %63s %" SCNx64, &format, has, &of) != 3 ||
+		 (!strcmp(has, fabric) && of == guid))
+		snprintf(why, room, "its first line is damaged");
+	else if (strcmp(has, fabric))
+		snprintf(why, room, "it is of fabric '%s', and this is '%s'", has, fabric);
+	else
+		snprintf(why, room, "it is of NIC %016" PRIx64, of);
+	return -EBADMSG;
+}
+
+/* --- a file ---------------------------------------------------------------------------- */
+
+/* The whole lines of @n bytes. Return: bytes of them; @more: another call is wanted. */
+static size_t walk_lines(const char *data, size_t n, uint64_t at, struct history_walk *w,
+			 bool *more)
+{
+	struct history_record r;
+	const char *nl;
+	size_t done = 0;
+
+	while ((nl = memchr(data + done, '\n', n - done))) {
+		const char *line = data + done;
+
+		done = (size_t)(nl - data) + 1;
+		w->end = at + done;
+		if (history_line_read(line, (size_t)(nl - line), &r)) {
+			w->damaged++;
+		} else if (!w->each(w->arg, &r, at + done)) {
+			*more = false;
+			break;
+		}
+	}
+	return done;
+}
+
+int history_walk(int fd, uint64_t from, uint64_t to, struct history_walk *w)
+{
+	char *data = malloc(WALK_BYTES);
+	size_t have = 0, done;
+	bool more = true;
+	int err = 0;
+
+	if (!data)
+		return -ENOMEM;
+	w->end = from;
+	while (more && from + have < to) {
+		size_t want = to - from - have < WALK_BYTES - have ? to - from - have :
+								    WALK_BYTES - have;
+		ssize_t n = pread(fd, data + have, want, (off_t)(from + have));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			err = n ? -errno : 0;
+			break;
+		}
+		have += (size_t)n;
+		done = walk_lines(data, have, from, w, &more);
+		if (!done && have == WALK_BYTES) {	/* no line is so long: it is damaged */
+			w->damaged++;
+			done = have;
+		}
+		have -= done;
+		memmove(data, data + done, have);
+		from += done;
+	}
+	free(data);
+	return err;
+}

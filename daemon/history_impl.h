@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the two threads of the history share: history.c writes, history_search.c reads. */
+#ifndef HISTORY_IMPL_H
+#define HISTORY_IMPL_H
+
+#include <pthread.h>
+#include "daemon/history.h"
+
+#define HISTORY_PATH_MAX 512
+
+/** struct history_item - a line that is not on the disk yet */
+struct history_item {
+	struct history_item *next;
+	char *line;
+	size_t len;
+	int64_t time;
+};
+
+/** struct history_segment - a file: @bytes of it are whole lines, of times from @min to @max */
+struct history_segment {
+	uint32_t n;
+	uint32_t count;
+	uint64_t bytes;
+	int64_t min, max;
+};
+
+/** struct history_log - the last number of a log, and the segment that has it */
+struct history_log {
+	uint64_t log, seq;
+	uint32_t segment;
+};
+
+struct history_writer;
+
+/**
+ * struct history
+ * @log: of this run
+ * @armed: the timer is set
+ * @lock: protects all from @users on
+ * @users: of the memory: the loop, and each thread
+ * @given, @done: lines that came in, and that left the queue, counted
+ * @first, @last, @queued, @queued_bytes: the queue; the writer takes lines from its front when they
+ *	are written
+ * @since: when the writer began with the lines at hand; 0: it waits
+ * @why: what is wrong; "": nothing
+ */
+struct history {
+	char dir[HISTORY_PATH_MAX - 32];
+	char fabric[TORUS_NAME_MAX + 1];
+	uint64_t guid, log, bytes_max, segment_max;
+	struct loop_fd *watch;
+	struct loop_timer *timer;
+	bool armed;
+	const struct history_ops *ops;
+	void *arg;
+	int event;
+	pthread_t writer, searcher;
+	struct history_writer *w;
+	char told[HISTORY_TEXT_MAX];
+
+	pthread_mutex_t lock;
+	pthread_cond_t wake, written, asked;
+	unsigned int users;
+	bool loaded, stop;
+	uint64_t given, done;
+	struct history_item *first, *last;
+	uint32_t queued;
+	size_t queued_bytes;
+	uint64_t since;
+	struct history_segment *seg;
+	uint32_t nseg;
+	struct history_log *logs;
+	uint32_t nlogs;
+	uint64_t events, bytes, dropped, damaged;
+	char why[HISTORY_TEXT_MAX];
+	struct history_job *jobs;
+};
+
+/** history_path() - of a file. Return: @to */
+const char *history_path(const struct history *h, uint32_t n, char to[HISTORY_PATH_MAX]);
+/** history_tell_loop() - something changed that the loop looks at */
+void history_tell_loop(struct history *h);
+/** history_search_thread() - the thread that searches */
+void *history_search_thread(void *arg);
+/** history_search_done() - in the loop: tells those whose searches have ended */
+void history_search_done(struct history *h);
+/** history_search_drop() - in the loop, at the end: nobody is told any more */
+void history_search_drop(struct history *h);
+/** history_put() - a user of the memory ends; the last one frees it */
+void history_put(struct history *h);
+
+#endif /* HISTORY_IMPL_H */

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Searches in the history, by a thread. A search sees what was told before it was asked: for a
+ * moment it waits for the writer. If the disk hangs or fails, what is not written yet is added from
+ * the queue, at the end; it counts as not searched, so a search that goes on finds it once more.
+ *
+ * A file is read only if it may have events of the times that are wanted. The clock of a host can
+ * jump, so the times of a file are its earliest and its latest.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "daemon/history_impl.h"
+#include "daemon/loop.h"
+
+#define JOBS_MAX 32
+#define AWAIT_MS 500		/* for the writer */
+
+/**
+ * struct history_job - a search
+ * @has: logs that the asker has, ascending; @nhas of them
+ * @events, @len, @room: JSON texts of events, a comma after each
+ * @seg, @at: where the search goes on
+ * @done, @ended: NULL: it is forgotten; it has ended
+ */
+struct history_job {
+	struct history *h;
+	struct history_job *next;
+	struct history_filter f;
+	struct history_log *has;
+	uint32_t nhas;
+	char *events;
+	size_t len, room;
+	uint32_t *lens;
+	uint32_t n, nroom;
+	uint32_t seg;
+	uint64_t at;
+	bool full, lost, failed, taken, ended;
+	void (*done)(void *arg, const struct history_found *found);
+	void *arg;
+};
+
+/* --- which events ---------------------------------------------------------------------- */
+
+static int order_logs(const void *a, const void *b)
+{
+	const struct history_log *p = a, *q = b;
+
+	return p->log < q->log ? -1 : p->log > q->log;
+}
+
+/* Reads what history_have() of another node wrote. */
+static bool read_have(struct history_job *j)
+{
+	const char *p = j->f.have;
+	struct history_log l, *more;
+	int n;
+
+	while (p && sscanf(p, "%16" SCNx64 "=%" SCNu64 "%n", &l.log, &l.seq, &n) == 2) {
+		more = realloc(j->has, (j->nhas + 1) * sizeof(*more));
+		if (!more)
+			return false;
+		j->has = more;
+		more[j->nhas++] = l;
+		p = p[n] == ',' ? p + n + 1 : NULL;
+	}
+	if (j->nhas)
+		qsort(j->has, j->nhas, sizeof(*j->has), order_logs);
+	return true;
+}
+
+static bool job_wants(const struct history_job *j, const struct history_record *r)
+{
+	const struct history_log key = { .log = r->log }, *l;
+
+	if (j->f.whose[0] && !strchr(j->f.whose, r->whose))
+		return false;
+	l = j->nhas ? bsearch(&key, j->has, j->nhas, sizeof(key), order_logs) : NULL;
+	return (!l || r->seq > l->seq) && history_wants(&j->f, r);
+}
+
+/* --- what was found -------------------------------------------------------------------- */
+
+static bool grow_found(struct history_job *j, size_t len)
+{
+	char *events;
+	uint32_t *lens;
+
+	if (j->len + len > j->room) {
+		events = realloc(j->events, 2 * j->room + len);
+		if (!events)
+			return false;
+		j->events = events;
+		j->room = 2 * j->room + len;
+	}
+	if (j->n == j->nroom) {
+		lens = realloc(j->lens, (j->nroom + 64) * 2 * sizeof(*lens));
+		if (!lens)
+			return false;
+		j->lens = lens;
+		j->nroom = (j->nroom + 64) * 2;
+	}
+	return true;
+}
+
+/* The first @n are not among the last ones. */
+static void drop_first(struct history_job *j, uint32_t n)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		bytes += j->lens[i];
+	memmove(j->events, j->events + bytes, j->len -= bytes);
+	memmove(j->lens, j->lens + n, (j->n -= n) * sizeof(*j->lens));
+}
+
+static bool add_event(struct history_job *j, const struct history_record *r)
+{
+	if (!grow_found(j, r->len + 1)) {
+		j->failed = true;
+		return false;
+	}
+	memcpy(j->events + j->len, r->json, r->len);
+	j->events[j->len + r->len] = ',';
+	j->len += r->len + 1;
+	j->lens[j->n++] = (uint32_t)r->len + 1;
+	if (j->f.last && j->n > 2 * j->f.last)
+		drop_first(j, j->n - j->f.last);
+	return true;
+}
+
+/* Return: false: the search is at its end, there is no room. */
+static bool look_at_record(void *arg, const struct history_record *r, uint64_t next)
+{
+	struct history_job *j = arg;
+
+	if (job_wants(j, r)) {
+		if (!j->f.last && j->n && j->len + r->len + 1 > j->f.room) {
+			j->full = true;
+			return false;
+		}
+		if (!add_event(j, r))
+			return false;
+	}
+	j->at = next;
+	return true;
+}
+
+/* --- files ----------------------------------------------------------------------------- */
+
+static bool may_have(const struct history_job *j, const struct history_segment *s)
+{
+	return s->count && s->min <= j->f.to && s->max >= j->f.from;
+}
+
+static void search_segment(struct history_job *j, const struct history_segment *s, uint64_t from)
+{
+	struct history_walk walk = { .each = look_at_record, .arg = j };
+	char path[HISTORY_PATH_MAX], head[HISTORY_HEAD_MAX];
+	int fd;
+
+	if (!from)
+		from = history_head(head, j->h->fabric, j->h->guid);
+	j->seg = s->n;
+	j->at = from;
+	if (may_have(j, s)) {
+		fd = open(history_path(j->h, s->n, path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			return;	/* it was deleted meanwhile */
+		history_walk(fd, from, s->bytes, &walk);
+		close(fd);
+	}
+	if (!j->full && !j->failed)
+		j->at = s->bytes;
+}
+
+/* All files from the one on where an earlier search ended. */
+static void search_on(struct history_job *j, const struct history_segment *seg, uint32_t n)
+{
+	uint32_t from = j->seg;
+	uint64_t at = j->at;
+
+	for (uint32_t i = 0; i < n && !j->full && !j->failed; i++)
+		if (seg[i].n >= from)
+			search_segment(j, &seg[i], seg[i].n == from ? at : 0);
+}
+
+/*
+ * The last so many: the last file, then the last two, four and so on, until there are enough. So it
+ * takes at most twice as long as from the right one on.
+ */
+static void search_back(struct history_job *j, const struct history_segment *seg, uint32_t n)
+{
+	for (uint32_t back = 1; ; back *= 2) {
+		uint32_t first = back < n ? n - back : 0;
+
+		j->n = 0;
+		j->len = 0;
+		for (uint32_t i = first; i < n && !j->failed; i++)
+			search_segment(j, &seg[i], 0);
+		if (!first || j->failed || j->n >= j->f.last)
+			break;
+	}
+	if (j->n > j->f.last)
+		drop_first(j, j->n - j->f.last);
+}
+
+/* --- the thread ------------------------------------------------------------------------ */
+
+/* Under the lock. What was given before should be written. */
+static void await_writer(struct history *h)
+{
+	uint64_t want = h->given;
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += AWAIT_MS * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000L;
+	}
+	while (h->done < want && !h->stop && !h->why[0])
+		if (pthread_cond_timedwait(&h->written, &h->lock, &until))
+			break;
+}
+
+/* Under the lock. Return: the lines in the queue, one after the other; NULL: none, or no memory. */
+static char *copy_queue(const struct history *h, size_t *len)
+{
+	char *lines = h->queued_bytes ? malloc(h->queued_bytes) : NULL;
+
+	*len = 0;
+	for (const struct history_item *i = lines ? h->first : NULL; i; i = i->next) {
+		memcpy(lines + *len, i->line, i->len);
+		*len += i->len;
+	}
+	return lines;
+}
+
+static void search_queue(struct history_job *j, const char *lines, size_t len)
+{
+	const char *end = lines + len, *nl;
+	struct history_record r;
+
+	for (; lines < end && !j->full && !j->failed; lines = nl + 1) {
+		nl = memchr(lines, '\n', (size_t)(end - lines));
+		if (!history_line_read(lines, (size_t)(nl - lines), &r) && job_wants(j, &r) &&
+		    (j->f.last || j->len + r.len < j->f.room))
+			add_event(j, &r);
+	}
+}
+
+/* Where an earlier search ended. Return: false: not in this run, or it is not kept any more. */
+static bool read_after(struct history_job *j, const struct history_segment *seg, uint32_t n)
+{
+	uint64_t log;
+	int end = 0;
+
+	if (!j->f.after[0])
+		return true;
+	if (sscanf(j->f.after, "%16" SCNx64 ":%" SCNu32 ":%" SCNu64 "%n", &log, &j->seg, &j->at,
+		   &end) != 3 || j->f.after[end] || log != j->h->log)
+		return false;
+	if (!j->seg)	/* there was no file yet */
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+		if (seg[i].n == j->seg)
+			return j->at <= seg[i].bytes;
+	return false;
+}
+
+static void search(struct history_job *j)
+{
+	struct history *h = j->h;
+	struct history_segment *seg;
+	size_t waiting_len;
+	char *waiting;
+	uint32_t n;
+
+	pthread_mutex_lock(&h->lock);
+	await_writer(h);
+	n = h->nseg;
+	seg = malloc((n + 1) * sizeof(*seg));
+	if (seg && n)
+		memcpy(seg, h->seg, n * sizeof(*seg));
+	waiting = copy_queue(h, &waiting_len);
+	pthread_mutex_unlock(&h->lock);
+	j->failed = !seg || !read_have(j);
+	j->lost = !j->failed && !read_after(j, seg, n);
+	if (!j->failed && !j->lost) {
+		if (j->f.last)
+			search_back(j, seg, n);
+		else
+			search_on(j, seg, n);
+		search_queue(j, waiting, waiting_len);
+		if (j->f.last && j->n > j->f.last)
+			drop_first(j, j->n - j->f.last);
+	}
+	free(waiting);
+	free(seg);
+}
+
+static void job_free(struct history_job *j)
+{
+	free(j->f.have);
+	free(j->has);
+	free(j->events);
+	free(j->lens);
+	free(j);
+}
+
+/* Under the lock. */
+static struct history_job *next_search(struct history *h)
+{
+	struct history_job *j = h->jobs;
+
+	while (j && j->taken)
+		j = j->next;
+	if (j)
+		j->taken = true;
+	return j;
+}
+
+void *history_search_thread(void *arg)
+{
+	struct history *h = arg;
+	struct history_job *j;
+
+	pthread_mutex_lock(&h->lock);
+	while (!h->stop) {
+		j = next_search(h);
+		if (!j) {
+			pthread_cond_wait(&h->asked, &h->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&h->lock);
+		search(j);
+		pthread_mutex_lock(&h->lock);
+		j->ended = true;
+		history_tell_loop(h);
+	}
+	pthread_mutex_unlock(&h->lock);
+	history_put(h);
+	return NULL;
+}
+
+/* --- the loop -------------------------------------------------------------------------- */
+
+/* Under the lock. Return: the first that has ended, out of the list */
+static struct history_job *take_ended(struct history *h)
+{
+	for (struct history_job **at = &h->jobs; *at; at = &(*at)->next) {
+		struct history_job *j = *at;
+
+		if (j->ended) {
+			*at = j->next;
+			return j;
+		}
+	}
+	return NULL;
+}
+
+static void tell_found(struct history_job *j)
+{
+	struct history_found found = { .more = j->full, .lost = j->lost };
+	char *list = j->failed ? NULL : malloc(j->len + 3);
+
+	if (list) {
+		size_t n = j->len ? j->len - 1 : 0;	/* the last comma */
+
+		list[0] = '[';
+		if (n)
+			memcpy(list + 1, j->events, n);
+		strcpy(list + 1 + n, "]");
+	}
+	found.events = list;
+	snprintf(found.after, sizeof(found.after), "%016" PRIx64 ":%" PRIu32 ":%" PRIu64, j->h->log,
+		 j->seg, j->at);
+	j->done(j->arg, &found);
+	free(list);
+}
+
+void history_search_done(struct history *h)
+{
+	struct history_job *j;
+
+	for (;;) {
+		pthread_mutex_lock(&h->lock);
+		j = take_ended(h);
+		pthread_mutex_unlock(&h->lock);
+		if (!j)
+			return;
+		if (j->done)
+			tell_found(j);
+		job_free(j);
+	}
+}
+
+void history_search_drop(struct history *h)
+{
+	struct history_job *j;
+
+	pthread_mutex_lock(&h->lock);
+	while ((j = h->jobs)) {
+		h->jobs = j->next;
+		if (!j->taken || j->ended)	/* else the disk hangs in it */
+			job_free(j);
+	}
+	pthread_mutex_unlock(&h->lock);
+}
+
+struct history_job *history_ask(struct history *h, const struct history_filter *f,
+				void (*done)(void *arg, const struct history_found *found),
+				void *arg)
+{
+	struct history_job *j = calloc(1, sizeof(*j)), **at;
+	unsigned int n = 0;
+
+	if (!j) {
+		free(f->have);
+		return NULL;
+	}
+	*j = (struct history_job) { .h = h, .f = *f, .done = done, .arg = arg };
+	pthread_mutex_lock(&h->lock);
+	for (at = &h->jobs; *at; at = &(*at)->next)
+		n++;
+	if (n < JOBS_MAX)
+		*at = j;
+	pthread_cond_signal(&h->asked);
+	pthread_mutex_unlock(&h->lock);
+	if (n < JOBS_MAX)
+		return j;
+	job_free(j);
+	return NULL;
+}
+
+void history_forget(struct history_job *j)
+{
+	pthread_mutex_lock(&j->h->lock);
+	j->done = NULL;
+	pthread_mutex_unlock(&j->h->lock);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the same history at all candidates
+ *
+ * The root is asked first what happened, so its history should have all that the roots before it
+ * had. Each candidate therefore asks the root for new events: soon after a new table, because then
+ * something has happened, and every IDLE. It asks for what comes after its last answer. If it asks
+ * that root for the first time, it tells which events it has: the last number of each run of a
+ * manager (log). So what happened while it was away comes to it, too, and nothing is kept twice.
+ *
+ * A root that dies takes with it what it noticed in its last moments and nobody has asked for yet.
+ * What the others notice while there is no root, they keep themselves.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <inttypes.h>
+#include <systemd/sd-id128.h>
+#include "daemon/answer.h"
+#include "daemon/history.h"
+#include "daemon/keeper.h"
+#include "daemon/log.h"
+#include "daemon/query.h"
+
+#define IDLE (10 * SEC)
+#define SOON (200 * MS)
+#define NEXT (20 * MS)			/* until the next part of an answer */
+#define REFUSED (60 * SEC)		/* until a root that knows nothing of it is asked again */
+
+/**
+ * struct keeper
+ * @log: of this run; @boot: of this machine, as text
+ * @text: what is wrong
+ * @history: NULL: nothing is kept; @guid: of its NIC
+ * @ask: the question to the root; @due: when it is asked
+ * @after: where the root's last answer ended; "": it is asked for the first time
+ */
+struct keeper {
+	struct fabricd *d;
+	uint64_t log;
+	char boot[9];
+	char text[HISTORY_TEXT_MAX];
+	struct history *history;
+	uint64_t guid;
+	struct loop_timer *timer;
+	uint64_t due;
+	struct ask *ask;
+	char after[HISTORY_AFTER_MAX];
+};
+
+struct history *keeper_history(const struct keeper *k)
+{
+	return k ? k->history : NULL;
+}
+
+const char *keeper_problem(const struct keeper *k)
+{
+	return k ? k->text : "";
+}
+
+json_t *keeper_json(const struct keeper *k)
+{
+	struct history_stats s = { 0 };
+
+	if (!k || !k->history)
+		return json_null();
+	history_stats(k->history, &s);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "events", (json_int_t)s.events,
+			 "bytes", (json_int_t)s.bytes, "bytes_max", (json_int_t)s.bytes_max,
+			 "dropped", (json_int_t)s.dropped, "damaged", (json_int_t)s.damaged,
+			 "since", s.since ? json_real((double)s.since / 1e3) : json_null());
+}
+
+json_t *keeper_record(const struct keeper *k, const struct event_record *r)
+{
+	json_t *j = event_json(k->d, r);
+	char log[17];
+
+	snprintf(log, sizeof(log), "%016" PRIx64, k->log);
+	json_object_set_new(j, "by", json_string(k->d->config.fm.name));
+	json_object_set_new(j, "log", json_string(log));
+	json_object_set_new(j, "boot", k->boot[0] ? json_string(k->boot) : json_null());
+	json_object_set_new(j, "clock_ms", json_integer((json_int_t)(loop_now() / MS)));
+	return j;
+}
+
+/* --- this manager's events ------------------------------------------------------------- */
+
+/* What the root will not tell this node, because there is none, belongs to the fabric, too. */
+static char whose(const struct fabricd *d, enum fm_level level)
+{
+	struct fm_root_status r = { .reachable = false };
+
+	if (d->fm && fm_is_root(d->fm))
+		return HISTORY_LED;
+	if (d->fm)
+		fm_root_status(d->fm, &r);
+	return level <= FM_WARNING && !r.reachable ? HISTORY_LED : HISTORY_OWN;
+}
+
+static void add_json(struct keeper *k, struct history_record *r, const json_t *j)
+{
+	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+	if (!text)
+		return;
+	r->json = text;
+	r->len = strlen(text);
+	history_add(k->history, r);
+	free(text);
+}
+
+void keeper_event(struct keeper *k, const struct event_record *e)
+{
+	struct history_record r = { .level = e->level, .seq = e->seq };
+	json_t *j;
+
+	if (!k || !k->history)
+		return;
+	j = keeper_record(k, e);
+	r.log = k->log;
+	r.whose = whose(k->d, e->level);
+	r.time = e->time > 0 ? (int64_t)(e->time * 1e3) : 0;
+	history_kind(r.kind, e->kind);
+	add_json(k, &r, j);
+	json_decref(j);
+}
+
+/* --- the root's ------------------------------------------------------------------------ */
+
+static void ask_at(struct keeper *k, uint64_t at)
+{
+	k->due = at;
+	loop_timer_set(k->timer, at);
+}
+
+void keeper_changed(struct keeper *k)
+{
+	if (k && k->history && !k->ask && k->due > loop_now() + SOON)
+		ask_at(k, loop_now() + SOON);
+}
+
+static void take_pulled(struct keeper *k, const json_t *j)
+{
+	const char *log = json_string_value(json_object_get(j, "log"));
+	const char *level = json_string_value(json_object_get(j, "level"));
+	const char *kind = json_string_value(json_object_get(j, "kind"));
+	double time = json_number_value(json_object_get(j, "time"));
+	struct history_record r = { .whose = HISTORY_PULLED };
+
+	r.seq = (uint64_t)json_integer_value(json_object_get(j, "seq"));
+	if (!log || !level || !kind || sscanf(log, "%16" SCNx64, &r.log) != 1 ||
+	    log_level_parse(level, &r.level) || !(time >= 0 && time <= SVC_TIME_MAX) ||
+	    history_has(k->history, r.log, r.seq))
+		return;
+	r.time = (int64_t)(time * 1e3);
+	history_kind(r.kind, kind);
+	add_json(k, &r, j);
+}
+
+static void take_reply(void *arg, const char *text)
+{
+	struct keeper *k = arg;
+	json_t *reply = json_loads(text, 0, NULL);
+	const json_t *data = json_object_get(reply, "data");
+	const char *after = json_string_value(json_object_get(data, "after"));
+	uint64_t again = IDLE;
+	json_t *v;
+	size_t i;
+
+	if (!json_is_true(json_object_get(reply, "ok"))) {
+		again = REFUSED;
+	} else if (json_object_get(reply, "rootless") || !after) {
+		k->after[0] = '\0';	/* it is none, or keeps nothing */
+	} else if (json_is_true(json_object_get(data, "lost"))) {
+		k->after[0] = '\0';
+		again = NEXT;
+	} else {
+		json_array_foreach(json_object_get(data, "events"), i, v)
+			take_pulled(k, v);
+		snprintf(k->after, sizeof(k->after), "%s", after);
+		again = json_is_true(json_object_get(data, "more")) ? NEXT : IDLE;
+	}
+	json_decref(reply);
+	ask_at(k, loop_now() + again);
+}
+
+static void on_asked(void *arg)
+{
+	struct keeper *k = arg;
+
+	k->ask = NULL;
+	if (k->due <= loop_now())
+		ask_at(k, loop_now() + IDLE);
+}
+
+static const struct query_done asked = {
+	.reply = take_reply,
+	.end = on_asked,
+};
+
+static void ask_root(struct keeper *k)
+{
+	struct fabricd *d = k->d;
+	char *have = k->after[0] ? NULL : history_have(k->history);
+	json_t *cmd;
+
+	if (!k->after[0] && !have)
+		return;	/* it has not read its own yet */
+	cmd = json_pack("{s:s, s:b}", "cmd", "history", "pull", 1);
+	json_object_set_new(cmd, have ? "have" : "after", json_string(have ? have : k->after));
+	k->ask = query_ask(d->query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, &SVC_MANAGER, QUERY_ROOT_MS,
+			   &asked, k);
+	json_decref(cmd);
+	free(have);
+}
+
+static void on_keeper_timer(void *arg)
+{
+	struct keeper *k = arg;
+	struct fabricd *d = k->d;
+	struct fm_root_status r = { .reachable = false };
+
+	ask_at(k, loop_now() + IDLE);
+	if (!k->history || k->ask || !d->query || !d->fm || fm_is_root(d->fm))
+		return;
+	fm_root_status(d->fm, &r);
+	if (r.reachable)
+		ask_root(k);
+}
+
+/* --- begin and end --------------------------------------------------------------------- */
+
+static void on_history_told(void *arg, const char *why)
+{
+	struct keeper *k = arg;
+	char text[HISTORY_TEXT_MAX + 8];
+
+	snprintf(text, sizeof(text), "%s%s", *why ? "" : "over: ", *why ? why : k->text);
+	snprintf(k->text, sizeof(k->text), "%s", why);
+	fabricd_event(k->d, loop_wall(), "", *why ? FM_ERROR : FM_INFO, "history", text);
+}
+
+static const struct history_ops history_ops = { .told = on_history_told };
+
+void keeper_open(struct keeper *k, const char *dir)
+{
+	struct fabricd *d = k ? k->d : NULL;
+	struct history_config c;
+	const struct event_record *r;
+
+	if (!k || !dir || !d->config.history || (k->history && k->guid == d->guid))
+		return;
+	history_free(k->history);
+	c = (struct history_config) {
+		.dir = dir, .fabric = d->config.fm.fabric, .guid = d->guid, .log = k->log,
+		.bytes = d->config.history_bytes,
+	};
+	k->guid = d->guid;
+	k->after[0] = '\0';
+	k->history = history_new(d->loop, &c, &history_ops, k);
+	if (!k->history)
+		return;
+	for (uint64_t seq = 1; (r = events_next(d->events, seq)); seq = r->seq + 1)
+		keeper_event(k, r);
+	ask_at(k, loop_now() + SOON);
+}
+
+void keeper_resume(struct keeper *k, const char *dir)
+{
+	char path[512];
+	struct stat st;
+
+	if (!k || !dir)
+		return;
+	snprintf(path, sizeof(path), "%s/fabricd-%016" PRIx64 ".history", dir, k->d->guid);
+	if (!stat(path, &st))
+		keeper_open(k, dir);
+}
+
+/* The unit gives the machine's boot in the environment, for it hides the kernel's files. */
+static void find_boot(struct keeper *k)
+{
+	const char *told = getenv("TORUS_BOOT");
+	char text[SD_ID128_STRING_MAX];
+	sd_id128_t id;
+
+	if (told && strspn(told, "0123456789abcdef") >= 8)
+		snprintf(k->boot, sizeof(k->boot), "%s", told);
+	else if (sd_id128_get_boot(&id) >= 0)
+		snprintf(k->boot, sizeof(k->boot), "%s", sd_id128_to_string(id, text));
+}
+
+struct keeper *keeper_new(struct fabricd *d)
+{
+	struct keeper *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->d = d;
+	k->due = LOOP_NEVER;
+	if (getrandom(&k->log, sizeof(k->log), 0) != sizeof(k->log))
+		k->log = loop_now();
+	find_boot(k);
+	k->timer = loop_timer_new(d->loop, on_keeper_timer, k);
+	if (k->timer)
+		return k;
+	free(k);
+	return NULL;
+}
+
+void keeper_free(struct keeper *k)
+{
+	if (!k)
+		return;
+	query_cancel(k->ask);
+	loop_timer_free(k->timer);
+	history_free(k->history);
+	free(k);
+}

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The history on the disk: what was kept is found again, whatever becomes of the disk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/history.h"
+#include "daemon/loop.h"
+
+#define GUID UINT64_C(0xabcdef0123456789)
+#define LOG UINT64_C(0x1111222233334444)
+#define BYTES 8192
+
+static char dir[64], folder[128], told[HISTORY_TEXT_MAX];
+static struct loop *loop;
+static struct loop_timer *poll_timer;
+static bool (*until)(void);
+static struct history *h;
+static uint64_t run;
+
+/* --- the disk -------------------------------------------------------------------------- */
+
+static atomic_int hangs, fails, syncs;
+
+int __real_fdatasync(int fd);
+int __wrap_fdatasync(int fd);
+ssize_t __real_pwrite(int fd, const void *data, size_t len, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at);
+
+int __wrap_fdatasync(int fd)
+{
+	syncs++;
+	while (hangs)
+		usleep(500);
+	return __real_fdatasync(fd);
+}
+
+/* A disk that is full takes a part of it. */
+ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at)
+{
+	if (!fails)
+		return __real_pwrite(fd, data, len, at);
+	if (len < 2) {
+		errno = fails;
+		return -1;
+	}
+	return __real_pwrite(fd, data, len / 2, at);
+}
+
+/* --- helpers --------------------------------------------------------------------------- */
+
+static void on_told(void *arg, const char *why)
+{
+	(void)arg;
+	strcpy(told, why);
+}
+
+static const struct history_ops ops = { .told = on_told };
+
+static void on_poll(void *arg)
+{
+	(void)arg;
+	if (until())
+		loop_stop(loop);
+	else
+		loop_timer_set(poll_timer, loop_now() + MS);
+}
+
+static void wait_until(bool (*is)(void))
+{
+	until = is;
+	loop_timer_set(poll_timer, loop_now());
+	assert_int_equal(loop_run(loop), 0);
+}
+
+static bool is_loaded(void)
+{
+	struct history_stats s;
+
+	history_stats(h, &s);
+	return s.loaded;
+}
+
+/* Each run of a manager has a log of its own. */
+static void start_of(const char *fabric, uint64_t bytes)
+{
+	h = history_new(loop, &(struct history_config) {
+		.dir = dir, .fabric = fabric, .guid = GUID, .log = LOG + run++, .bytes = bytes,
+	}, &ops, NULL);
+	assert_non_null(h);
+	wait_until(is_loaded);
+}
+
+static void start(void)
+{
+	start_of("lab", 64 << 20);
+}
+
+static void stop(void)
+{
+	history_free(h);
+	h = NULL;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(dir, "/tmp/torus-history-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	snprintf(folder, sizeof(folder), "%s/fabricd-%016" PRIx64 ".history", dir, GUID);
+	loop = loop_new();
+	poll_timer = loop_timer_new(loop, on_poll, NULL);
+	told[0] = '\0';
+	hangs = fails = syncs = 0;
+	run = 0;
+	start();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char command[100];
+
+	(void)state;
+	hangs = 0;
+	stop();
+	loop_timer_free(poll_timer);
+	loop_free(loop);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
+/* Event number @seq of log @log, at that many seconds. */
+static void add_of(char whose, uint64_t log, uint64_t seq, const char *text)
+{
+	char json[256];
+	struct history_record r = {
+		.whose = whose, .log = log, .seq = seq, .time = (int64_t)seq * 1000,
+		.level = seq % 2 ? FM_WARNING : FM_INFO, .kind = "link", .json = json,
+	};
+
+	r.len = (size_t)snprintf(json, sizeof(json), "{\"seq\":%" PRIu64 ",\"text\":\"%s\"}", seq, text);
+	history_add(h, &r);
+}
+
+static void add(uint64_t seq)
+{
+	add_of(HISTORY_LED, LOG, seq, "1,2:+y is lost");
+}
+
+static char *found;
+static char found_after[HISTORY_AFTER_MAX];
+static bool found_more, found_lost, has_found;
+
+static void on_found(void *arg, const struct history_found *f)
+{
+	(void)arg;
+	free(found);
+	found = f->events ? strdup(f->events) : NULL;
+	strcpy(found_after, f->after);
+	found_more = f->more;
+	found_lost = f->lost;
+	has_found = true;
+}
+
+static bool is_found(void)
+{
+	return has_found;
+}
+
+/* What a search finds, as the numbers of the events; "-": it is lost. What is 0 is no limit. */
+static const char *search(struct history_filter f)
+{
+	static char seqs[8192];
+	size_t n = 0;
+
+	has_found = false;
+	f.to = f.to ? f.to : INT64_MAX;
+	f.level = f.level ? f.level : FM_DEBUG;
+	f.room = f.room ? f.room : 1 << 20;
+	assert_non_null(history_ask(h, &f, on_found, NULL));
+	wait_until(is_found);
+	seqs[0] = '\0';
+	if (found_lost)
+		return "-";
+	assert_non_null(found);
+	for (const char *p = found; (p = strstr(p, "\"seq\":")) && n < sizeof(seqs) - 16; p++)
+		n += (size_t)sprintf(seqs + n, "%s%d", n ? " " : "", atoi(p + 6));
+	return seqs;
+}
+
+#define FINDS(wanted, ...) \
+	assert_string_equal(search((struct history_filter) { __VA_ARGS__ }), wanted)
+
+static char *file(uint32_t n, char *path)
+{
+	sprintf(path, "%s/%08" PRIu32 ".log", folder, n);
+	return path;
+}
+
+static size_t read_all(uint8_t *data)
+{
+	char path[160];
+	int fd = open(file(1, path), O_RDONLY);
+	ssize_t n = read(fd, data, BYTES);
+
+	close(fd);
+	assert_in_range(n, 1, BYTES - 1);
+	return (size_t)n;
+}
+
+static void write_all(const void *data, size_t len)
+{
+	char path[160];
+	int fd = open(file(1, path), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, data, len), len);
+	close(fd);
+}
+
+/* --- tests ----------------------------------------------------------------------------- */
+
+static void found_again(void **state)
+{
+	struct history_stats s;
+	char *have;
+
+	(void)state;
+	FINDS("");
+	for (uint64_t i = 1; i <= 5; i++)
+		add(i);
+	FINDS("1 2 3 4 5");
+	stop();
+	assert_true(syncs > 0);
+	start();
+	FINDS("1 2 3 4 5");
+	add_of(HISTORY_LED, LOG + 1, 7, "x");
+	FINDS("1 2 3 4 5 7");
+	history_stats(h, &s);
+	assert_int_equal(s.events, 6);
+	assert_int_equal(s.since, 1000);
+	assert_int_equal(s.dropped + s.damaged, 0);
+	assert_true(history_has(h, LOG, 5));
+	assert_false(history_has(h, LOG, 6));
+	assert_false(history_has(h, LOG + 9, 1));
+	have = history_have(h);
+	assert_string_equal(have, "1111222233334444=5,1111222233334445=7");
+	free(have);
+	assert_string_equal(told, "");
+}
+
+static void filtered(void **state)
+{
+	(void)state;
+	add_of(HISTORY_LED, LOG, 1, "1,2:+y is lost");
+	add_of(HISTORY_LED, LOG, 2, "11,2:+y is lost");
+	add_of(HISTORY_OWN, LOG, 3, "node 1,2 is dead");
+	add_of(HISTORY_PULLED, LOG, 4, "node 1,2,0 is dead");
+	add_of(HISTORY_LED, LOG, 5, "[1,2] at 0,1,2:+y");
+	FINDS("1 2 4 5", .whose = "rp");
+	FINDS("3", .whose = "l");
+	FINDS("2 3 4", .from = 2000, .to = 4000);
+	FINDS("1 3 5", .level = FM_WARNING);
+	FINDS("1 2 3 4 5", .kind = "link");
+	FINDS("", .kind = "lin");
+	FINDS("1", .words = 1, .word = { "1,2:" });
+	FINDS("3 5", .words = 2, .word = { "node 1,2", "[1,2]" });
+	FINDS("4 5", .last = 2);
+	FINDS("1 2 3 4 5", .last = 9);
+	FINDS("1 2 3", .last = 3, .to = 3000);
+}
+
+/* A long answer comes in parts, which go on in the next file, too. */
+static void in_parts(void **state)
+{
+	struct history_filter f = { .room = 2000 };
+	unsigned int parts = 0;
+	char path[160];
+
+	(void)state;
+	stop();
+	start_of("lab", HISTORY_BYTES_MIN);
+	for (uint64_t i = 1; i <= 500; i++)
+		add(i);
+	for (uint64_t due = 1; ; parts++) {
+		const char *seqs = search(f), *p = seqs;
+
+		for (; *p; p += strcspn(p, " "), p += *p == ' ')
+			assert_int_equal(atoi(p), due++);
+		strcpy(f.after, found_after);
+		if (!found_more) {
+			assert_int_equal(due, 501);
+			break;
+		}
+	}
+	assert_in_range(parts, 5, 30);
+	assert_int_equal(access(file(3, path), F_OK), 0);
+	assert_string_equal(search(f), "");
+	add(501);
+	assert_string_equal(search(f), "501");
+	FINDS("500 501", .last = 2);
+	strcpy(f.after, "1111222233334444:1:99");	/* of an earlier run */
+	assert_string_equal(search(f), "-");
+	strcpy(f.after, "nonsense");
+	assert_string_equal(search(f), "-");
+}
+
+/* A candidate gets what it does not have. */
+static void what_others_have(void **state)
+{
+	(void)state;
+	for (uint64_t i = 1; i <= 5; i++)
+		add_of(HISTORY_LED, i < 4 ? LOG + 20 : LOG + 10, i, "x");
+	FINDS("3 4 5", .have = strdup("1111222233334458=2"));
+	FINDS("3 5", .have = strdup("1111222233334458=2,111122223333444e=4"));
+	FINDS("1 2 3 4 5", .have = strdup("0000000000000001=9"));
+	FINDS("1 2 3 4 5", .have = strdup("nonsense"));
+}
+
+/* Cut off anywhere: the lines before are there, and it goes on. */
+static void cut_off(void **state)
+{
+	uint8_t data[BYTES];
+	char due[32];
+	size_t len, n;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 3; i++)
+		add(i);
+	stop();
+	len = read_all(data);
+	for (size_t cut = 0; cut <= len; cut++) {
+		write_all(data, cut);
+		start();
+		add(9);
+		n = 0;
+		due[0] = '\0';
+		for (size_t i = 0, line = 0; i < cut; i++)
+			if (data[i] == '\n' && line++)
+				n += (size_t)sprintf(due + n, "%zu ", line - 1);
+		strcpy(due + n, "9");
+		FINDS(due);
+		assert_string_equal(told, "");
+		stop();
+		start();
+		FINDS(due);
+		stop();
+	}
+	start();
+}
+
+/** struct lines - what a walk has found */
+struct lines {
+	unsigned int n;
+	uint64_t sum;
+};
+
+static bool count_line(void *arg, const struct history_record *r, uint64_t next)
+{
+	struct lines *l = arg;
+
+	(void)next;
+	assert_in_range(r->seq, 1, 3);
+	assert_int_equal(r->time, (int64_t)r->seq * 1000);
+	l->n++;
+	l->sum += r->seq;
+	return true;
+}
+
+/* With any bit another, no event is another: its line is left out, at most with the next one. */
+static void bits_flipped(void **state)
+{
+	uint8_t data[BYTES];
+	size_t len, head;
+	char path[160], line[HISTORY_HEAD_MAX];
+	int fd;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 3; i++)
+		add(i);
+	stop();
+	len = read_all(data);
+	head = history_head(line, "lab", GUID);
+	fd = open(file(1, path), O_RDWR);
+	for (size_t bit = 8 * head; bit < 8 * len; bit++) {
+		struct lines lines = { .n = 0 };
+		struct history_walk walk = { .each = count_line, .arg = &lines };
+		uint8_t byte = data[bit / 8] ^ (uint8_t)(1u << bit % 8);
+
+		assert_int_equal(__real_pwrite(fd, &byte, 1, (off_t)(bit / 8)), 1);
+		assert_int_equal(history_walk(fd, head, len, &walk), 0);
+		assert_in_range(lines.n, 1, 2);
+		assert_true(walk.damaged || walk.end < len);
+		assert_int_equal(__real_pwrite(fd, &data[bit / 8], 1, (off_t)(bit / 8)), 1);
+	}
+	close(fd);
+	data[head + 9] ^= 1;
+	write_all(data, len);
+	start();
+	FINDS("2 3");
+	add(4);
+	FINDS("2 3 4");
+}
+
+/* Another file is not written to: it is moved aside, and the reason is told. */
+static void of_others(void **state)
+{
+	static const char *const other[][2] = {
+		{ "noise\n", "it is no history" },
+		{ "torus-history 2 lab abcdef0123456789 00000000\n",
+		  "it has format 2, of a later fabricd; this one knows 1" },
+		{ "torus-history 1 lib abcdef0123456789 00000000\n", "it is of fabric 'lib', and this is 'lab'" },
+		{ "torus-history 1 lab abcdef0123456780 00000000\n", "it is of NIC abcdef0123456780" },
+		{ "torus-history 1 lab abcdef0123456789 00000000\n", "its first line is damaged" },
+	};
+	char path[200], text[256], due[2] = "";
+	struct stat st;
+
+	(void)state;
+	add(1);
+	stop();
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		write_all(other[i][0], strlen(other[i][0]));
+		start();
+		add(i + 2);
+		due[0] = (char)('2' + i);
+		FINDS(due);
+		snprintf(text, sizeof(text), "%s is not used: %s; it is kept beside, as .refused",
+			 file(1, path), other[i][1]);
+		assert_string_equal(told, text);
+		strcat(path, ".refused");
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_size, strlen(other[i][0]));
+		stop();
+		unlink(file(1, path));
+	}
+	mkdir(file(1, path), 0700);
+	start();
+	assert_non_null(strstr(told, "is not used: "));
+	add(9);
+	FINDS("9");
+}
+
+static void bounded(void **state)
+{
+	struct history_stats s;
+	char path[160];
+
+	(void)state;
+	stop();
+	start_of("lab", HISTORY_BYTES_MIN);
+	for (uint64_t i = 1; i <= 20000; i++) {
+		add(i);
+		if (i % 2000 == 0)
+			FINDS("", .words = 1, .word = { "no such text" });
+	}
+	history_stats(h, &s);
+	assert_int_equal(s.dropped, 0);
+	assert_in_range(s.bytes, HISTORY_BYTES_MIN * 9 / 10, HISTORY_BYTES_MIN);
+	assert_in_range(s.events, 5000, 15000);
+	assert_int_equal(s.since, (20001 - (int64_t)s.events) * 1000);
+	assert_int_equal(access(file(1, path), F_OK), -1);
+	FINDS("19999 20000", .last = 2);
+	FINDS("", .to = 1000);
+	assert_true(history_has(h, LOG, 20000));
+}
+
+/* The disk is full: nothing is lost as long as there is memory, nor when it has room again. */
+static void full(void **state)
+{
+	struct history_stats s;
+
+	(void)state;
+	add(1);
+	FINDS("1");
+	fails = ENOSPC;
+	add(2);
+	add(3);
+	FINDS("1 2 3");
+	assert_non_null(strstr(told, "cannot write below "));
+	assert_non_null(strstr(told, "No space left on device; what happens is kept in memory only"));
+	for (uint64_t i = 4; i <= 10000; i++)
+		add(i);
+	history_stats(h, &s);
+	assert_int_equal(s.events, 1);
+	assert_in_range(s.dropped, 1000, 5000);
+	fails = 0;
+	stop();
+	start();
+	FINDS("1 2 3", .to = 3000);
+	history_stats(h, &s);
+	assert_int_equal(s.damaged, 0);
+	assert_in_range(s.events, 5000, 9000);
+}
+
+/* Nothing waits for a disk that hangs: not those who add, nor those who search. */
+static void hangs_long(void **state)
+{
+	struct history_stats s;
+	uint64_t began = loop_now();
+
+	(void)state;
+	hangs = 1;
+	for (uint64_t i = 1; i <= 20000; i++)
+		add(i);
+	FINDS("1 2 3", .to = 3000);
+	history_stats(h, &s);
+	assert_in_range(s.dropped, 1000, 20000);
+	stop();
+	assert_in_range(loop_now() - began, 0, 30 * SEC);
+	hangs = 0;
+	start();
+	FINDS("1 2 3", .to = 3000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		TEST(found_again), TEST(filtered), TEST(in_parts), TEST(what_others_have),
+		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(full),
+		TEST(hangs_long),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}
