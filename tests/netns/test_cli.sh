@@ -54,7 +54,7 @@ nodes_and_links() {
 	done
 	ask coord "x is 99999999999, allowed 0 to 1" 99999999999,0 &&
 	ask exclude "'\+z' is no port.*one of x, y$" 0,0:+z && ask exclude "arguments are missing" &&
-	ask trace "an argument is missing" 0,0 && ask events "'x'.*number" --since x &&
+	ask trace "an argument is missing" 0,0 && ask events "'x'.*a time of day" --since x &&
 	ask log "'loud'.*error, warning, info, debug" loud &&
 	ask status "'0' is not a number.*allowed 0.01" --watch=0
 }

@@ -411,6 +411,26 @@ static json_t *early_answer(const struct fake *f, const char *cmd)
 			 json_loads(f->early, 0, NULL));
 }
 
+static json_t *event(const struct fake *f, int seq, const char *text)
+{
+	return json_pack("{si sf so ss ss ss ss}", "seq", seq, "time", 1700000000.25 + seq, "node",
+			 place(f, 1), "level", "warning", "kind", "link", "text", text, "log", "ab");
+}
+
+/* Two parts, and what is new each time after that. */
+static json_t *history(const struct fake *f, const json_t *request)
+{
+	const char *after = json_string_value(json_object_get(request, "after"));
+	int at = after ? atoi(after + 3) : 0;
+	char next[16];
+
+	snprintf(next, sizeof(next), "ab:%d", at + 1);
+	return json_pack("{s[o] ss sb sb so ss s{si sf} sn}", "events",
+			 event(f, at + 7, at ? "link 2,0:+x up" : "link 1,0:+x down"), "after", next,
+			 "more", !at, "lost", 0, "node", place(f, 0), "name", "n0-0",
+			 "kept", "events", 9, "since", 1700000000.0, "problem");
+}
+
 json_t *fake_answer(struct fake *f, const json_t *request)
 {
 	const char *cmd = json_string_value(json_object_get(request, "cmd"));
@@ -478,6 +498,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "log"))
 		return json_pack("{ss}", "level", json_object_get(request, "level") ?
 				 json_string_value(json_object_get(request, "level")) : "info");
+	if (!strcmp(cmd, "history"))
+		return history(f, request);
 	if (!strcmp(cmd, "events"))
 		return json_pack("[{si sf so ss ss ss}]", "seq", 7, "time", 1700000000.25, "node",
 				 place(f, 1), "level", "warning", "kind", "link", "text",
@@ -554,6 +576,13 @@ static char *reply_to(struct fake *f, const char *line, int fd)
 	return reply_with(f, data, false);
 }
 
+static bool json_text_is(const json_t *j, const char *key, const char *text)
+{
+	const char *is = json_string_value(json_object_get(j, key));
+
+	return is && !strcmp(is, text);
+}
+
 static void serve_one(struct fake *f, int fd)
 {
 	FILE *in = fdopen(fd, "r");
@@ -564,6 +593,10 @@ static void serve_one(struct fake *f, int fd)
 
 		dprintf(fd, "%s\n", text);
 		/* A client follows: it gets two events, then the manager goes away. */
+		if (json_text_is(f->request, "after", "ab:2")) {
+			free(text);
+			break;
+		}
 		if (json_is_true(json_object_get(f->request, "follow"))) {
 			dprintf(fd, "%s\n", text);
 			free(text);

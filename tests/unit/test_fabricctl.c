@@ -180,7 +180,7 @@ static void json_is_the_data(void **state)
 		{ "counters 1,2 -j", "{\"cmd\":\"counters\",\"node\":\"1,2\"}" },
 		{ "table --json", "{\"cmd\":\"table\"}" },
 		{ "park --json", "{\"cmd\":\"park\"}" },
-		{ "events --json", "{\"cmd\":\"events\"}" },
+		{ "events --json --local --since 3", "{\"cmd\":\"events\",\"since\":3}" },
 		{ "coord n3-1 --json", "{\"cmd\":\"coord\",\"name\":\"n3-1\"}" },
 		{ "exclude 0,1:+y --json", "{\"cmd\":\"exclude\",\"node\":\"0,1\",\"port\":\"+y\"}" },
 		{ "exclude 0,1:+y n1-0 --json",
@@ -245,6 +245,10 @@ static void shows_tables(void **state)
 	has(out, "3,3       15           2   60 KiB  16 MiB     5\n");
 	expect("events", 0);
 	has(out, ".250  1,0      warning  link      link 1,0:+x down");
+	has(out, ".250  1,0      warning  link      link 2,0:+x up");
+	assert_false(strstr(err, "nothing from before"));
+	expect("events --local", 0);
+	has(out, "     7  2023-11-1");
 	expect("exclude 1,0:+x", 0);
 	has(out, "table version 7, 1 excluded:\n  1,0:+x (fault)\n");
 	expect("coord 1,0", 0);
@@ -966,15 +970,52 @@ static void follows_events(void **state)
 	const char *second;
 
 	(void)state;
-	expect("events --follow --since 3", 5);
+	expect("events --follow --local --since 3", 5);
 	assert_int_equal(json_integer_value(json_object_get(fake.request, "since")), 3);
 	has(err, "no answer from the manager");
 	second = strchr(out, '\n');
 	assert_non_null(second);
 	has(second + 1, "link 1,0:+x down");
 	expect("events -f --json", 5);
+	second = strchr(out, '\n');
+	assert_non_null(second);
+	has(second + 1, "link 2,0:+x up");
 	*strchr(out, '\n') = '\0';
 	json_decref(printed());
+}
+
+/* What is asked of the history, in the words of the manager. */
+static void asks_history(void **state)
+{
+	static const struct {
+		const char *args, *request;
+	} t[] = {
+		{ "events", "{\"cmd\":\"history\",\"from\":0,\"last\":512,\"after\":\"ab:1\"}" },
+		{ "events --since 2026-11-26 --until 2026-11-27T03:04:05 --level error",
+		  "{\"cmd\":\"history\",\"from\":1795651200000,\"to\":1795748645000,\"level\":\"error\","
+		  "\"after\":\"ab:1\"}" },
+		{ "events --kind link --link n1-0:+y --local -u 2026-11-26",
+		  "{\"cmd\":\"history\",\"from\":0,\"to\":1795651200000,\"kind\":\"link\",\"local\":true,"
+		  "\"node\":\"1,0\",\"port\":\"+y\",\"after\":\"ab:1\"}" },
+		{ "events --of 1,0", "{\"cmd\":\"history\",\"from\":0,\"node\":\"1,0\",\"last\":512,"
+		  "\"after\":\"ab:1\"}" },
+	};
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		json_t *wanted = json_loads(t[i].request, 0, NULL);
+
+		expect(t[i].args, 0);
+		if (!json_equal(fake.request, wanted))
+			fail_msg("%s asked %s", t[i].args, json_dumps(fake.request, 0));
+		json_decref(wanted);
+	}
+	expect("events --since 2023-11-14", 0);
+	has(err, "n0-0 has nothing from before 2023-11-14 22:13:20.000");
+	expect("events --json", 0);
+	json_decref(printed());
+	assert_int_equal(*out, '[');
 }
 
 static void full_disk(void **state)
@@ -1027,6 +1068,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(bears_bad_answers, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_odd_data, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(follows_events, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(asks_history, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(full_disk, fake_setup, fake_teardown),
 	};
 

@@ -3,19 +3,22 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "ask.h"
 #include "hook_follow.h"
 #include "json.h"
+#include "moment.h"
 #include "number.h"
+#include "past.h"
 #include "say.h"
 
 #define HOOK_SECONDS 60
 #define HOOK_AT_ONCE 4
 
 static bool follow;
-static const char *since, *hook;
+static struct past past = { .last = 512 };
+static uint64_t number;		/* of an event: --since */
+static const char *hook;
 static uint64_t hook_seconds, hook_at_once;	/* 0: not given */
 
 static enum colour level_colour(const char *level)
@@ -27,36 +30,34 @@ static enum colour level_colour(const char *level)
 	return strcmp(level, "debug") ? PLAIN : FAINT;
 }
 
+/* The number is for --since with --local: events of the root are of several managers. */
 static void print_one_event(const json_t *e)
 {
-	double when = json_number_value(json_object_get(e, "time"));
 	const char *level = json_text(e, "level"), *kind = json_text(e, "kind");
 	const char *text = json_text(e, "text");
-	time_t s = (time_t)when;
 	char clock[32], node[TORUS_TEXT_MAX];
-	struct tm tm;
 
-	localtime_r(&s, &tm);
-	strftime(clock, sizeof(clock), "%F %T", &tm);
 	level = level ? level : "info";
-	printf("%llu  %s.%03d  %-8s %s%-8s%s %-9s %s\n",
-	       (unsigned long long)json_count(e, "seq"), clock, (int)((when - (double)s) * 1000),
+	if (past.local)
+		printf("%6llu  ", (unsigned long long)json_count(e, "seq"));
+	printf("%s  %-8s %s%-8s%s %-9s %s\n",
+	       moment_text(json_number_value(json_object_get(e, "time")), clock),
 	       json_node_text(json_object_get(e, "node"), node), paint(level_colour(level)),
 	       level, paint(PLAIN), kind ? kind : "-", text ? text : "");
 }
 
 /* Following, JSON has one event a line: nobody ever closes the array. */
-static void show_events(const struct ctl *ctl, const json_t *events)
+static void show_events(bool json, const json_t *events)
 {
 	size_t i;
 	json_t *v;
 
-	if (ctl->json && !follow) {
+	if (json && !follow) {
 		json_show(json_incref((json_t *)events));
 		return;
 	}
 	json_array_foreach(events, i, v) {
-		if (ctl->json)
+		if (json)
 			json_show(json_incref(v));
 		else
 			print_one_event(v);
@@ -64,13 +65,24 @@ static void show_events(const struct ctl *ctl, const json_t *events)
 	fflush(stdout);
 }
 
-static int keep_on(const struct ctl *ctl, struct ask *a)
+static bool as_json;
+
+/* Return: false: they cannot be printed, so no more are wanted */
+static bool show_new(const json_t *events)
+{
+	show_events(as_json, events);
+	return !ferror(stdout);
+}
+
+/* --- the list of one manager, by number ------------------------------------------------ */
+
+static int keep_on(struct ask *a)
 {
 	json_t *data;
 	int status;
 
 	while ((status = ask_next(a, INT_MAX, &data)) == OK) {
-		show_events(ctl, data);
+		show_new(data);
 		json_decref(data);
 		if (ferror(stdout))
 			return OK;
@@ -78,48 +90,112 @@ static int keep_on(const struct ctl *ctl, struct ask *a)
 	return status;
 }
 
-static int cmd_events(struct ctl *ctl, int argc, char **argv)
+static int show_list(struct ask *a, uint64_t from)
 {
-	uint64_t from = 0;
-	json_t *data;
-	struct ask a;
+	json_t *data = json_pack("{ss sI}", "cmd", "events", "since", (json_int_t)from);
 	int status;
 
-	(void)argc;
-	(void)argv;
+	if (follow)
+		json_object_set_new(data, "follow", json_true());
+	status = follow ? ask_first(a, data, &data) : ask(a, data, &data);
+	if (status != OK)
+		return status;
+	show_new(data);
+	json_decref(data);
+	return follow ? keep_on(a) : ask_status(a);
+}
+
+/* --- the history ----------------------------------------------------------------------- */
+
+static int show_past(struct ask *a)
+{
+	struct past_found found;
+	int status = past_ask(a, &past, &found);
+
+	if (status != OK)
+		return status;
+	show_new(found.events);
+	if (!as_json && !follow && !json_array_size(found.events))
+		printf("no such event\n");
+	ask_label(a, true);
+	past_notes(&found);
+	status = follow ? past_follow(a, &past, &found, show_new) : ask_status(a);
+	past_free(&found);
+	return status;
+}
+
+/* --- what was typed -------------------------------------------------------------------- */
+
+static bool is_number(const char *text)
+{
+	return text && *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static int check_options(void)
+{
+	bool filter = past.until || past.level || past.kind || past.link || past.of;
+
 	if (hook && !follow)
 		return fail("--exec runs for what happens from now on: it needs --follow");
 	if (!hook && (hook_seconds || hook_at_once))
 		return fail("--%s is a limit for programs of --exec: there is none",
 			    hook_seconds ? "exec-seconds" : "exec-at-once");
-	if (since && number_parse(since, 0, INT64_MAX, &from))
-		return fail("--since '%s': it is the number of an event, 0 or more", since);
+	if (hook && filter)
+		return fail("--exec runs for all events of one manager: --until, --level, --kind, "
+			    "--link and --of do not go with it");
+	if (hook && past.since && !is_number(past.since))
+		return fail("--since '%s': with --exec it is the number of an event, 0 or more", past.since);
+	if (past.link && past.of)
+		return fail("--link and --of exclude each other: a cable's events are of both its nodes");
+	if (follow && past.until)
+		return fail("--until: --follow has no end");
+	if (!is_number(past.since))
+		return past_check(&past);
+	if (number_parse(past.since, 0, INT64_MAX, &number))
+		return fail("--since '%s': this is too large for the number of an event", past.since);
+	if (!hook && (!past.local || filter))
+		return fail("--since '%s': allowed are " MOMENT_ALLOWED "; the number of an event "
+			    "only with --local, without --until, --level, --kind, --link and --of",
+			    past.since);
+	return OK;
+}
+
+static int cmd_events(struct ctl *ctl, int argc, char **argv)
+{
+	struct ask a;
+	int status;
+
+	(void)argc;
+	(void)argv;
+	as_json = ctl->json;
+	status = check_options();
+	if (status != OK)
+		return status;
 	if (hook)
-		return hook_follow(ctl, since ? &from : NULL, &(struct hook) {
+		return hook_follow(ctl, past.since ? &number : NULL, &(struct hook) {
 			.program = hook, .seconds = hook_seconds ? hook_seconds : HOOK_SECONDS,
 			.at_once = hook_at_once ? hook_at_once : HOOK_AT_ONCE,
 		});
 	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	data = json_pack("{ss}", "cmd", "events");
-	if (since)
-		json_object_set_new(data, "since", json_integer((json_int_t)from));
-	if (follow)
-		json_object_set_new(data, "follow", json_true());
-	status = follow ? ask_first(&a, data, &data) : ask(&a, data, &data);
-	if (status == OK) {
-		show_events(ctl, data);
-		json_decref(data);
-		status = follow ? keep_on(ctl, &a) : ask_status(&a);
-	}
+	status = is_number(past.since) ? show_list(&a, number) : show_past(&a);
 	ask_close(&a);
 	return status;
 }
 
 static const struct opt opts[] = {
 	{ OPT_FLAG, "follow", 'f', NULL, &follow, 0, 0, "go on with what happens" },
-	{ OPT_TEXT, "since", 's', "NUMBER", &since, 0, 0, "only events after this one" },
+	{ OPT_TEXT, "since", 's', "TIME", &past.since, 0, 0,
+	  "events from then on: 03:00, 2026-11-26, '2026-11-26 03:00', yesterday, -2h" },
+	{ OPT_TEXT, "until", 'u', "TIME", &past.until, 0, 0, "events up to then" },
+	{ OPT_TEXT, "level", 'l', "LEVEL", &past.level, 0, 0,
+	  "those that are as bad, or worse: error, warning, info" },
+	{ OPT_TEXT, "kind", 'k', "KIND", &past.kind, 0, 0, "of one kind: link, node, recovery, ..." },
+	{ OPT_TEXT, "link", 0, "NODE:PORT", &past.link, 0, 0, "that name this cable, by either end" },
+	{ OPT_TEXT, "of", 0, "NODE", &past.of, 0, 0, "that happened at this node, or name it" },
+	{ OPT_FLAG, "local", 0, NULL, &past.local, 0, 0,
+	  "what the node asked has noticed itself, not what the root knows" },
 	{ OPT_TEXT, "exec", 'x', "PROGRAM", &hook, 0, 0,
 	  "run it for each event, which is its standard input" },
 	{ OPT_NUMBER, "exec-seconds", 0, "SECONDS", &hook_seconds, 1, 86400,
@@ -132,8 +208,12 @@ static const struct opt opts[] = {
 COMMAND(cmd_events) = {
 	.name = "events",
 	.args = "",
-	.brief = "What happened lately in the fabric",
-	.help = "With --follow, --json prints one event a line.\n"
+	.brief = "What happened in the fabric",
+	.help = "The root answers from its history, which outlives it: the last 512 events, or all of\n"
+		"the times that --since and --until tell. A time of day is the last one that was; for\n"
+		"--until, the first one after --since.\n"
+		"With --local, --since may also be the NUMBER of an event.\n"
+		"With --follow, --json prints one event a line.\n"
 		"With --exec nothing is printed; what a program leaves behind is killed when it\n"
 		"ends, and what fails is told.",
 	.opts = opts,

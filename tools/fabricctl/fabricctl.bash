@@ -59,6 +59,10 @@ _fabricctl() {
 	case $prev in
 	--name | --lab) words=$(_fabricctl_labs) ;;
 	--node) words=$(_fabricctl_nodes) ;;
+	--of | --link) words=$(_fabricctl_nodes) ;;
+	--since | --until) words='today yesterday now -10min -1h -1d' ;;
+	--level) words='error warning info' ;;
+	--kind) words='link node root table recovery wiring flap stall state nic admin bootstrap' ;;
 	--log-level | log) words='error warning info debug' ;;
 	--backend) words='user kernel mixed' ;;
 	--control | --config | --exec)

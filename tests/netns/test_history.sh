@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# An incident can be told afterwards: whichever node is asked, when its root is dead, when all have
+# lost their power, and when the disk is full or a file is damaged.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=hist$$
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+run=/run/torus/$lab
+nodes='0,0 1,0 2,0 0,1 1,1 2,1 0,2 1,2 2,2'
+
+fabricctl() { "$bin/fabricctl" "$@" --lab "$lab"; }
+fabric_is() { [[ $(ask status --json | jq -c '[.nodes.up, .links.up]') == "$1" ]]; }
+histories() { echo "$run/$1"/state/fabricd-*.history; }
+
+all_at() { [[ $(fabricctl events --json --since -1h --node "$1" | jq -c 'map([.log, .seq])' | md5sum) == "$all" ]]; }
+same_everywhere() {
+	local n
+	all=$(fabricctl events --json --since -1h --node 0,0 | jq -c 'map([.log, .seq])' | md5sum)
+	for n in 1,1 2,2 0,1; do all_at "$n" || return 1; done
+}
+incident() {
+	lab cut 1,1:+x && until_true 20 fabric_is '[9,17]' && lab mend 1,1:+x && until_true 20 fabric_is '[9,18]'
+}
+told() {
+	fabricctl events --link 2,1:-x --kind link "$@" | tee "$tmp/told" &&
+		[[ $(grep -c "1,1:+x ('n1-1') to 2,1:-x ('n2-1') is lost" "$tmp/told") == 1 ]] &&
+		[[ $(grep -c "1,1:+x ('n1-1') to 2,1:-x ('n2-1') is up again" "$tmp/told") == 1 ]]
+}
+filtered() {
+	fabricctl events --json --level warning | jq -e 'length > 0 and all(.level == "warning" or .level == "error")' &&
+		fabricctl events --json --until yesterday | jq -e '. == []' &&
+		fabricctl events --json --kind recovery | jq -e 'length > 1 and all(.kind == "recovery")' &&
+		fabricctl events --of 2,1 | grep ' is lost: ' && ! fabricctl events --of 2,2 | grep ' is lost: '
+}
+# Its own manager noticed nothing of the cable; the node keeps it all the same, for it may be root.
+locally() {
+	fabricctl events --local --node 1,0 | tee "$tmp/local" | grep 'position from node' && ! grep 'is lost' "$tmp/local" &&
+		fabricctl events --local --node 2,2 2>&1 | grep 'n2-2 keeps no history on disk'
+}
+at_candidate() { cat "$(histories 1.0)"/*.log | grep -c "'n2-1') is lost" | grep -qx 1; }
+next_root() {
+	lab kill 0,0 && until_true 30 fabric_is '[8,14]' && told --node 2,2 --since -1h &&
+		fabricctl events --json --node 2,2 | jq -e 'map(.by) | unique | contains(["n0-0"]) and length > 1'
+}
+# What the others had meanwhile comes to the former root; what it has comes to nobody twice.
+comes_back() {
+	lab revive 0,0 >/dev/null && until_true 30 fabric_is '[9,18]' && until_true 20 caught_up && until_true 10 same_everywhere
+}
+caught_up() {
+	cat "$(histories 0.0)"/*.log | grep "node 0,0 ('n0-0') is dead" && cat "$run"/0.0/state/*.history/*.log | cut -d' ' -f3,4 | sort | uniq -d | wc -l | grep -qx 0
+}
+power_is_back() {
+	local n
+	for n in $nodes; do lab kill --power "$n" >/dev/null || return 1; done
+	printf 'noise' >"$(histories 0.0)/00000007.log"
+	for n in $nodes; do lab revive --no-wait "$n" >/dev/null || return 1; done
+	until_true 40 fabric_is '[9,18]' && told --since -1h
+}
+problem() { ask status --json | jq -e --arg text "$1" 'any(.problems[]; .kind == "history" and (.text | contains($text)))'; }
+no_problem() { ! problem ''; }
+# A file that is none is told, and is kept.
+refused() { problem '00000007.log is not used: it is no history; it is kept beside' && [[ -e $(histories 0.0)/00000007.log.refused ]]; }
+# While the disk is full, what happens is in memory; and on the disk when it has room again.
+full_disk() {
+	local root state
+	root=$(ask root --json | jq -r '.node | map(tostring) | join(".")') state=$run/$root/state
+	lab kill "${root/./,}" >/dev/null && mount -t tmpfs -o size=160k none "$state" && lab revive "${root/./,}" >/dev/null || return 1
+	until_true 30 fabric_is '[9,18]' && fabricctl root move "${root/./,}" && until_true 10 leads "${root/./,}" || return 1
+	dd if=/dev/zero of="$state/filler" bs=1k 2>/dev/null
+	lab cut 1,2:+x && until_true 20 filled && problem 'No space left on device; what happens is kept in memory only' &&
+		fabricctl events --kind link --since -1min | grep '1,2:+x' && rm "$state/filler" || return 1
+	until_true 30 written "$state" && until_true 10 no_problem
+}
+# The last page of a file has room for some more events.
+filled() { fabricctl exclude 0,2:+y >/dev/null && fabricctl include 0,2:+y >/dev/null && problem 'No space'; }
+leads() { [[ $(ask root --json | jq -r '.node | map(tostring) | join(",")') == "$1" ]]; }
+written() { cat "$1"/*.history/*.log | grep "1,2:+x ('n1-2') to 2,2:-x"; }
+counted() {
+	fabricctl status --json | jq -e '.history | .events > 10 and .bytes > 2000 and .bytes_max == 67108864 and .dropped == 0 and .since > 1600000000'
+}
+unmount() { awk -v at="$run/" 'index($2, at) == 1 { print $2 }' /proc/mounts | xargs -r umount -l; }
+trap 'unmount; cleanup' EXIT
+
+check "lab up" lab up 3x3
+check "a cable is lost and mended" incident
+check "it is told by either end, at any node" told --node 2,1
+check "the same events wherever they are asked for" until_true 10 same_everywhere
+check "by level, kind, node and time" filtered
+check "what a node has noticed itself" locally
+check "candidates keep it, too" until_true 20 at_candidate
+check "counted" counted
+check "the next root tells it" next_root
+check "the former root has all that it missed, once" comes_back
+check "all lose their power: it is told" power_is_back
+check "a file that is no history is moved aside" refused
+check "a full disk: told, and nothing is lost" full_disk
+check "unmounted" unmount
+check "lab down" lab down
+done_testing

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Moments as people type them: a time of day, a date, or how long ago. */
+#ifndef MOMENT_H
+#define MOMENT_H
+
+#include <stdint.h>
+#include <time.h>
+
+/**
+ * moment_parse() - @text as ms since 1970, in the local time zone
+ * @now: the present time
+ * @after: ms since 1970; a time of day alone is the first one after it; INT64_MIN: the last one
+ *	before @now
+ * A date alone is its midnight. Return: 0, or -EINVAL: MOMENT_ALLOWED.
+ */
+int moment_parse(const char *text, time_t now, int64_t after, int64_t *out);
+
+#define MOMENT_ALLOWED "a time of day (03:00 or 03:00:30), a date (2026-11-26), both " \
+	"('2026-11-26 03:00'), today, yesterday, now, or how long ago (-30min, -2h, -7d)"
+
+/** moment_text() - as a date and a time of day with ms. Return: @buf, of 32 bytes */
+char *moment_text(double seconds, char *buf);
+
+#endif /* MOMENT_H */

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The history is asked for in parts. Events of one manager come in its order; those of several are
+ * merged by their time of day.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "moment.h"
+#include "past.h"
+#include "say.h"
+
+#define LOOK_MS 500
+#define LOGS_MAX 256
+
+/** struct logs - the last event of each run of a manager that was shown */
+struct logs {
+	unsigned int n;
+	struct {
+		char log[20];
+		uint64_t seq;
+	} log[LOGS_MAX];
+};
+
+static int read_span(const struct past *p, int64_t *from, int64_t *to)
+{
+	time_t now = time(NULL);
+
+	*from = 0;
+	*to = INT64_MAX;
+	if (p->since && moment_parse(p->since, now, INT64_MIN, from))
+		return fail("--since '%s': allowed are " MOMENT_ALLOWED, p->since);
+	if (p->until && moment_parse(p->until, now, p->since ? *from : INT64_MIN, to))
+		return fail("--until '%s': allowed are " MOMENT_ALLOWED, p->until);
+	if (p->since && *from > (int64_t)now * 1000 + 1000)
+		return fail("--since '%s' is yet to come", p->since);
+	if (*to < *from)
+		return fail("--until '%s' is before --since '%s'", p->until, p->since);
+	return OK;
+}
+
+int past_check(const struct past *p)
+{
+	static const char *const levels[] = { "error", "warning", "info", NULL };
+	int64_t from, to;
+	bool found = !p->level;
+
+	for (unsigned int i = 0; !found && levels[i]; i++)
+		found = !strcmp(p->level, levels[i]);
+	if (!found)
+		return fail("--level '%s': allowed are error, warning, info", p->level);
+	if (p->kind && (!*p->kind || strspn(p->kind, "abcdefghijklmnopqrstuvwxyz") != strlen(p->kind)))
+		return fail("--kind '%s': it is a word such as link, node or recovery; EVENTS and "
+			    "PROBLEMS in fabricd(8) list them", p->kind);
+	return read_span(p, &from, &to);
+}
+
+/* Return: NULL: it was said what is wrong; @status: of which kind that is. */
+static json_t *make_request(struct ask *a, const struct past *p, const struct past_found *f,
+			    int *status)
+{
+	json_t *q = json_pack("{ss sI}", "cmd", "history", "from", (json_int_t)f->from);
+	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+
+	*status = OK;
+	if (f->to != INT64_MAX)
+		json_object_set_new(q, "to", json_integer(f->to));
+	if (p->level)
+		json_object_set_new(q, "level", json_string(p->level));
+	if (p->kind)
+		json_object_set_new(q, "kind", json_string(p->kind));
+	if (p->local)
+		json_object_set_new(q, "local", json_true());
+	if (p->link)
+		*status = ask_link(a, p->link, node, port);
+	else if (p->of)
+		*status = ask_node(a, p->of, node);
+	if (*status == OK && (p->link || p->of))
+		json_object_set_new(q, "node", json_string(node));
+	if (*status == OK && p->link)
+		json_object_set_new(q, "port", json_string(port));
+	if (*status == OK)
+		return q;
+	json_decref(q);
+	return NULL;
+}
+
+static int ask_part(struct ask *a, json_t *request, json_t **data)
+{
+	int status = ask(a, json_deep_copy(request), data);
+
+	if (status == OK && !json_is_array(json_object_get(*data, "events"))) {
+		json_decref(*data);
+		return fail_as(PROBLEM, "%s answered without events", a->who);
+	}
+	return status;
+}
+
+static bool has_more(const json_t *data)
+{
+	return json_is_true(json_object_get(data, "more")) && json_text(data, "after");
+}
+
+/* --- in the order in which they happened ----------------------------------------------- */
+
+static const char *log_of(const json_t *event)
+{
+	const char *log = json_text(event, "log");
+
+	return log ? log : "";
+}
+
+static double moment_of(const json_t *event)
+{
+	return json_number_value(json_object_get(event, "time"));
+}
+
+/* The clock of one manager may be set back: its own order counts. */
+static json_t *split_by_log(const json_t *events)
+{
+	json_t *by_log = json_object(), *v, *list;
+	size_t i;
+
+	json_array_foreach(events, i, v) {
+		list = json_object_get(by_log, log_of(v));
+		if (!list) {
+			list = json_array();
+			json_object_set_new(by_log, log_of(v), list);
+		}
+		json_array_append(list, v);
+	}
+	return by_log;
+}
+
+/** struct head - of one log, the event that is next */
+struct head {
+	const json_t *list;
+	size_t at;
+};
+
+static const json_t *next_of(const struct head *h)
+{
+	return json_array_get(h->list, h->at);
+}
+
+/* Return: the log whose next event is the earliest; NULL: there are no more */
+static struct head *earliest(struct head *heads, size_t n)
+{
+	struct head *first = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (next_of(&heads[i]) &&
+		    (!first || moment_of(next_of(&heads[i])) < moment_of(next_of(first))))
+			first = &heads[i];
+	return first;
+}
+
+static json_t *in_order(json_t *events)
+{
+	json_t *by_log = split_by_log(events), *sorted = json_array(), *v;
+	size_t n = 0, logs = json_object_size(by_log);
+	struct head *heads = calloc(logs + 1, sizeof(*heads)), *h;
+	const char *log;
+
+	if (logs < 2 || !heads) {
+		json_decref(sorted);
+		sorted = json_incref(events);
+		logs = 0;
+	}
+	json_object_foreach(by_log, log, v)
+		if (logs)
+			heads[n++].list = v;
+	while ((h = earliest(heads, n)))
+		json_array_append(sorted, json_array_get(h->list, h->at++));
+	free(heads);
+	json_decref(by_log);
+	json_decref(events);
+	return sorted;
+}
+
+/* --- questions ------------------------------------------------------------------------- */
+
+int past_ask(struct ask *a, const struct past *p, struct past_found *f)
+{
+	int status = past_check(p);
+	json_t *request, *data = NULL;
+
+	*f = (struct past_found) { .from = 0 };
+	if (status != OK)
+		return status;
+	read_span(p, &f->from, &f->to);
+	request = make_request(a, p, f, &status);
+	if (!request)
+		return status;
+	if (p->last && !p->since && !p->until)
+		json_object_set_new(request, "last", json_integer((json_int_t)p->last));
+	f->events = json_array();
+	do {
+		json_decref(data);
+		status = ask_part(a, request, &data);
+		if (status != OK)
+			break;
+		json_array_extend(f->events, json_object_get(data, "events"));
+		json_object_set(request, "after", json_object_get(data, "after"));
+	} while (has_more(data));
+	json_decref(request);
+	if (status != OK) {
+		past_free(f);
+		return status;
+	}
+	f->about = data;
+	f->events = in_order(f->events);
+	json_object_del(f->about, "events");
+	return OK;
+}
+
+void past_free(struct past_found *f)
+{
+	json_decref(f->events);
+	json_decref(f->about);
+	*f = (struct past_found) { .from = 0 };
+}
+
+void past_notes(const struct past_found *f)
+{
+	const json_t *kept = json_object_get(f->about, "kept");
+	double since = json_number_value(json_object_get(kept, "since"));
+	const char *name = json_text(f->about, "name"), *problem = json_text(f->about, "problem");
+	char text[32];
+
+	if (problem)
+		warn("%s: %s", name ? name : "-", problem);
+	if (json_is_null(kept))
+		warn("%s keeps no history on disk: these are the last events since its manager began "
+		     "(history and state_dir in fabricd.conf)", name ? name : "-");
+	else if (f->from && since > 0 && since * 1e3 > (double)f->from)
+		warn("%s has nothing from before %s", name ? name : "-", moment_text(since, text));
+	if (json_count(kept, "dropped"))
+		warn("%s could not keep %llu events", name ? name : "-",
+		     (unsigned long long)json_count(kept, "dropped"));
+}
+
+/* --- what comes from now on ------------------------------------------------------------ */
+
+/* Return: true: it was not shown yet; it counts as shown from then on */
+static bool is_new(struct logs *l, const json_t *event)
+{
+	uint64_t seq = json_count(event, "seq");
+	const char *log = log_of(event);
+	unsigned int i;
+
+	for (i = 0; i < l->n && strcmp(l->log[i].log, log); i++)
+		;
+	if (i == LOGS_MAX)
+		i = l->n = 0;
+	if (i == l->n) {
+		snprintf(l->log[i].log, sizeof(l->log[i].log), "%s", log);
+		l->log[i].seq = 0;
+		l->n++;
+	}
+	if (seq <= l->log[i].seq)
+		return false;
+	l->log[i].seq = seq;
+	return true;
+}
+
+static json_t *new_ones(struct logs *l, const json_t *events)
+{
+	json_t *list = json_array(), *v;
+	size_t i;
+
+	json_array_foreach(events, i, v)
+		if (is_new(l, v))
+			json_array_append(list, v);
+	return list;
+}
+
+/* If another manager answers, or this one began anew: from the time of the last event on. */
+static void go_on(json_t *request, const json_t *data, double last)
+{
+	const char *after = json_text(data, "after");
+
+	if (after && !json_is_true(json_object_get(data, "lost"))) {
+		json_object_set_new(request, "after", json_string(after));
+		return;
+	}
+	json_object_del(request, "after");
+	json_object_set_new(request, "from", json_integer((json_int_t)(last * 1e3)));
+}
+
+int past_follow(struct ask *a, const struct past *p, const struct past_found *f,
+		bool (*show)(const json_t *events))
+{
+	const struct timespec moment = { .tv_nsec = LOOK_MS * 1000000L };
+	struct logs logs = { .n = 0 };
+	size_t n = json_array_size(f->events);
+	double last = n ? moment_of(json_array_get(f->events, n - 1)) : (double)time(NULL);
+	int status;
+	json_t *request = make_request(a, p, f, &status), *data, *list;
+
+	if (!request)
+		return status;
+	json_decref(new_ones(&logs, f->events));
+	go_on(request, f->about, last);
+	for (;;) {
+		nanosleep(&moment, NULL);
+		status = ask_part(a, request, &data);
+		if (status != OK)
+			break;
+		list = new_ones(&logs, json_object_get(data, "events"));
+		n = json_array_size(list);
+		if (n)
+			last = moment_of(json_array_get(list, n - 1));
+		if (n && !show(list))
+			status = PROBLEM;
+		go_on(request, data, last);
+		json_decref(list);
+		json_decref(data);
+		if (status != OK)
+			break;
+	}
+	json_decref(request);
+	return status;
+}
