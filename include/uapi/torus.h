@@ -102,7 +102,8 @@ struct torus_coords {
  *        12-15  first step: a direction, or 15 for none; taken at the source
  *        16-19  last step: a direction, or 15 for none; taken when all
  *               coordinates of (destination minus last step) are reached
- *        20-31  adaptive DIR bits, for VCA
+ *        20-31  adaptive DIR bits, for VCA; if both of a dimension are set, the first
+ *               hop along it decides
  *        32-55  relay node id (meaningful if RELAY is set)
  *        56     VALID   57 HOLD   58 ADAPTIVE allowed   59 RELAY
  *        60-63  row format, 0

@@ -554,12 +554,24 @@ static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	return MOVED;
 }
 
+/*
+ * A row may allow VCA both ways round a ring, if they are as long. The first hop along it
+ * decides: a packet does not go back to where it came from. Return: the directions that are
+ * left.
+ */
+static u16 dirs_left(const struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	if (pkt->hdr.vc == TORUS_VC_A && pkt->in_port < nic->nports)
+		pkt->hdr.dir &= (u16)~(1u << pkt->in_port);
+	return pkt->hdr.dir;
+}
+
 /* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
 static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	struct tn_path path = {
 		.dst = pkt->hdr.dst,
-		.dir = pkt->hdr.dir,
+		.dir = dirs_left(nic, pkt),
 		.first = pkt->in_port < nic->nports ? TN_NO_STEP : pkt->hdr.first,
 		.last = pkt->hdr.last,
 	};

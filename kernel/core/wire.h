@@ -16,6 +16,9 @@
  *       44-45 VCCR.VC#  46-57 VCCR.CRP 58-59 colour 60-63 first step
  *   w1   0-23 destination  24-47 source  48-59 DIR bits  60-63 last step
  *
+ * DIR bits may hold both directions of a dimension, on VCA only: the first hop along it decides. A
+ * router clears the direction by which such a packet would go back to where it came from.
+ *
  * Tail:
  *   0-3  ECRC: CRC-32C over the payload flits, then over 16 bytes: destination
  *        (4; of a RELAYED packet the final one), source (4), ESEQ (4), flags

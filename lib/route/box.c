@@ -24,6 +24,12 @@ static void set_side(struct span *s, unsigned int which, unsigned int lo, unsign
 	s->hi[which] = (uint16_t)hi;
 }
 
+/* Both are coordinates. */
+static unsigned int hops_up(unsigned int from, unsigned int to, unsigned int size)
+{
+	return to >= from ? to - from : to + size - from;
+}
+
 /*
  * Sets @s to the coordinates of dimension @d such that a packet to one of them can be at coordinate
  * @w when it leaves a node by @dir, which is of another dimension.
@@ -35,9 +41,8 @@ static void span_across(const struct torus_health *h, unsigned int from, unsigne
 
 	s->here = w == from;
 	for (which = 0; which < 2; which++) {
-		unsigned int hops = which ? from + size - w : w + size - from;
+		unsigned int hops = which ? hops_up(w, from, size) : hops_up(from, w, size);
 
-		hops %= size;
 		if (d + which * h->shape.ndims < dir) {
 			/* @d precedes @dir in the direction order: its coordinate is reached. */
 			if (hops && hops <= half)
@@ -60,7 +65,7 @@ static void span_along(const struct torus_health *h, unsigned int from, unsigned
 	unsigned int size = h->shape.size[d];
 
 	s->here = false;
-	set_side(s, !up, (up ? w + size - from : from + size - w) % size + 1, size / 2);
+	set_side(s, !up, (up ? hops_up(from, w, size) : hops_up(w, from, size)) + 1, size / 2);
 	set_side(s, up, 1, 0);
 }
 
@@ -75,29 +80,66 @@ static void make_span(const struct torus_health *h, const struct torus_coords *f
 		span_across(h, from->c[d], ch->at.c[d], d, ch->dir, path, s);
 }
 
-static bool make_box(const struct torus_health *h, const struct torus_coords *from,
-		     const struct channel *ch, bool path, struct box *box)
+static bool has_half(const struct span *s, unsigned int size)
+{
+	return (s->lo[0] <= s->hi[0] && 2 * s->hi[0] == size) ||
+	       (s->lo[1] <= s->hi[1] && 2 * s->hi[1] == size);
+}
+
+/* Puts half way round in both sides, if it is in one; the other is empty or has it. */
+static void widen_span(const struct torus_health *h, unsigned int d, struct box *box)
+{
+	unsigned int size = h->shape.size[d], which;
+	struct span *s = &box->dim[d];
+
+	if (!has_half(s, size))
+		return;
+	for (which = 0; which < 2; which++)
+		if (s->lo[which] > s->hi[which]) {
+			set_side(s, which, size / 2, size / 2);
+			box->other |= (uint16_t)(1u << (d + which * h->shape.ndims));
+		}
+}
+
+bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
+		 const struct channel *ch, struct box *box)
 {
 	unsigned int d;
 
+	box->other = 0;
 	for (d = 0; d < h->shape.ndims; d++) {
-		make_span(h, from, ch, d, path, &box->dim[d]);
+		make_span(h, from, ch, d, true, &box->dim[d]);
 		if (is_empty(&box->dim[d]))
 			return false;
 	}
 	return true;
 }
 
-bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
-		 const struct channel *ch, struct box *box)
+/* Return: true if the direct way to some destination takes the channel: it is not too far round. */
+static bool is_used(const struct torus_health *h, const struct torus_coords *from,
+		    const struct channel *ch)
 {
-	return make_box(h, from, ch, true, box);
+	unsigned int n = h->shape.ndims, d = ch->dir < n ? ch->dir : ch->dir - n;
+	unsigned int size = h->shape.size[d], a = from->c[d], w = ch->at.c[d];
+
+	return (ch->dir < n ? hops_up(a, w, size) : hops_up(w, a, size)) < size / 2;
 }
 
 bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from,
 		   const struct channel *ch, struct box *box)
 {
-	return make_box(h, from, ch, false, box);
+	unsigned int d;
+
+	if (!is_used(h, from, ch))
+		return false;
+	box->other = 0;
+	for (d = 0; d < h->shape.ndims; d++) {
+		make_span(h, from, ch, d, false, &box->dim[d]);
+		if (is_empty(&box->dim[d]))
+			return false;
+		widen_span(h, d, box);
+	}
+	return true;
 }
 
 /* Intersects @s with @with. */
@@ -116,13 +158,29 @@ bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *f
 {
 	unsigned int d;
 
+	if (!is_used(h, from, ch))
+		return false;
+	box->other = 0;
 	for (d = 0; d < h->shape.ndims; d++) {
 		make_span(h, from, ch, d, false, &box->dim[d]);
+		if (is_empty(&box->dim[d]))
+			return false;
+		widen_span(h, d, box);
 		span_meet(&box->dim[d], &in->dim[d]);
 		if (is_empty(&box->dim[d]))
 			return false;
 	}
 	return true;
+}
+
+void lt_box_narrow(const struct torus_health *h, struct box *box)
+{
+	unsigned int d;
+
+	for (d = 0; d < 2u * h->shape.ndims; d++)
+		if (box->other >> d & 1)
+			set_side(&box->dim[d % h->shape.ndims], d >= h->shape.ndims, 1, 0);
+	box->other = 0;
 }
 
 /* --- enumeration ----------------------------------------------------------- */
@@ -183,7 +241,8 @@ static void make_line(struct tour *t, unsigned int to_odd)
 			hi--;
 		if (lo > hi)
 			continue;
-		first = (which ? from + size - hi : from + lo) % size;
+		first = which ? from + size - hi : from + lo;
+		first -= first >= size ? size : 0;
 		n = hi - lo + 1;
 		add_piece(p, first, first + n > size ? size - first : n);
 		add_piece(p, 0, first + n > size ? first + n - size : 0);
@@ -237,7 +296,8 @@ static void run_each(const struct tour *t, unsigned int d, uint32_t id, unsigned
 			hi--;
 		if (lo > hi)
 			continue;
-		c = (which ? from + size - hi : from + lo) % size;
+		c = which ? from + size - hi : from + lo;
+		c -= c >= size ? size : 0;
 		end = c + hi - lo + 1;
 		run_some(t, d, id, to_odd, c, end < size ? end : size);
 		run_some(t, d, id, to_odd, 0, end > size ? end - size : 0);
@@ -253,9 +313,27 @@ void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 	for (d = 0; d < h->shape.ndims; d++)
 		t.odd[d] = odd ^= from->c[d];
 	make_line(&t, 0);
-	make_line(&t, 1);
+	if (has_half(&box->dim[0], h->shape.size[0]))
+		make_line(&t, 1);
+	else
+		t.line[1] = t.line[0];
 	if (h->shape.ndims > 1)
 		run_each(&t, h->shape.ndims - 1u, 0, 0);
 	else
 		run_lines(&t, 0, 0, 1, 0);
+}
+
+void lt_box_each_tie(const struct torus_health *h, const struct torus_coords *from,
+		     const struct box *box, unsigned int d,
+		     void (*run)(void *arg, const struct patch *p), void *arg)
+{
+	unsigned int half = h->shape.size[d] / 2;
+	struct box tie = *box;
+
+	if (!has_half(&box->dim[d], h->shape.size[d]))
+		return;
+	tie.dim[d].here = false;
+	set_side(&tie.dim[d], 0, half, half);
+	set_side(&tie.dim[d], 1, half, half);
+	lt_box_each(h, from, &tie, run, arg);
 }

@@ -28,8 +28,14 @@ struct span {
 	uint16_t lo[2], hi[2];
 };
 
+/**
+ * struct box - a product of spans
+ * @other: of an escape box, directions. Destinations half way round to which the row's direction is
+ *	one of these do not need the channel themselves: adaptive packets do that go the other way.
+ */
 struct box {
 	struct span dim[DIMS];
+	uint16_t other;
 };
 
 /** struct channel - a cable in one direction, which leaves the node at @at by @dir */
@@ -56,6 +62,23 @@ bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
  * it relies on the deterministic next hop: the first direction, in order, whose coordinate is not
  * yet reached. The destination depends on the channel if the channel is this hop at one of those
  * nodes. If no such channel is excluded, a healthy path, and so an escape, exists at all of them.
+ *
+ * Half way round a ring both ways are as short, and a header of VCA, which is a set of directions,
+ * may have both. Then the first hop along that dimension decides: a packet never goes back to
+ * where it came from (dirs_left() in kernel/core/router.c). So whatever it chooses, it is a packet
+ * with one direction in each dimension, of which the above holds. It is safe if every choice is.
+ * Each dimension chooses for itself, so the destinations for which there is a choice that needs the
+ * channel are again a product: that of the row's own choice, with a coordinate half way round in
+ * both sides if it is in one. That is this box. lt_box_narrow() leaves the destinations that need
+ * the channel with the directions of their row: these may have no adaptive packets, and the others
+ * only such as go the row's way.
+ *
+ * A NIC of an earlier release keeps both directions. At a node that such a packet reached by -x, it
+ * has +x still: it may go back, again and again, and its escape is the way by +x, whose cables
+ * nothing has checked for it. The directions of an escape never decrease, so no packets wait for
+ * each other in a circle, but where such a cable is dead the packet is parked. So all NICs of a
+ * fabric must be of this release before a manager of it makes rows.
+ *
  * Return: false if there are none.
  */
 bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from,
@@ -64,6 +87,9 @@ bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from
 /** lt_box_escape_in() - get the intersection of that box and @in. Return: false if it is empty */
 bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *from,
 		      const struct channel *ch, const struct box *in, struct box *box);
+
+/** lt_box_narrow() - make an escape box that of packets that go the row's way; it is never empty */
+void lt_box_narrow(const struct torus_health *h, struct box *box);
 
 /**
  * struct patch - destinations in consecutive runs of ids
@@ -80,5 +106,10 @@ struct patch {
 /** lt_box_each() - call @run for patches that together are the box, each destination once */
 void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 		 const struct box *box, void (*run)(void *arg, const struct patch *p), void *arg);
+
+/** lt_box_each_tie() - of an escape box, those that are half way round in dimension @d */
+void lt_box_each_tie(const struct torus_health *h, const struct torus_coords *from,
+		     const struct box *box, unsigned int d,
+		     void (*run)(void *arg, const struct patch *p), void *arg);
 
 #endif /* LIB_ROUTE_BOX_H */

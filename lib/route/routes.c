@@ -10,12 +10,17 @@
  * Plain rows are never listed: which of them a cable matters to is told by box.c
  * without looking at them. All others are, in @odd.
  *
- * Increment. A cable that goes takes the adaptive flag from the rows of its
+ * Adaptive packets may take the directions of their plain row, and both of a dimension in which the
+ * destination is half way round. Only the escape boxes of excluded channels (box.h) forbid that: a
+ * row of such a box has no adaptive directions, or, if its own way does not need the channel, only
+ * its own. Detours are not adaptive.
+ *
+ * Increment. A cable that goes takes adaptive directions from the rows of its
  * escape box, and turns the rows of its path box into detours; a detour that does
  * not cross it stays what it is, since nothing that was worse became better. A
  * cable that comes back matters to detours which could now cross it, and to far
- * rows; those that become plain, and all plain rows of its escape box, get the
- * flag unless another excluded channel's box holds them. Far rows look for a relay
+ * rows; those that become plain, and all plain rows of its escape box, get adaptive
+ * directions unless another excluded channel's box holds them. Far rows look for a relay
  * again after every change, when all others are right. Each row is then what it
  * would be if made from nothing, which is itself no more than an increment: all
  * excluded cables go at once from a fault-free torus.
@@ -128,6 +133,19 @@ static void store_row(struct torus_routes *r, uint32_t to, uint64_t row)
 
 /* --- a cable that went ----------------------------------------------------- */
 
+#define ADAPT_MASK ((uint64_t)TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT)
+
+/** struct adapt - changes adaptive directions; @dirs: those that are treated apart */
+struct adapt {
+	struct torus_routes *r;
+	uint64_t dirs;
+};
+
+static uint64_t own_adaptive(uint64_t row)
+{
+	return (row & TORUS_ROW_DIR_MASK) << TORUS_ROW_ADAPT_SHIFT;
+}
+
 /* Rows four at once, of which compilers make few steps; this is where updates spend time. */
 static void unflag_line(uint64_t *row, uint32_t n)
 {
@@ -146,13 +164,24 @@ static void unflag_line(uint64_t *row, uint32_t n)
 		*row &= ~ROW_FLAGS;
 }
 
-static void unflag_patch(void *arg, const struct patch *p)
+/* The same, but rows with a direction of @other keep what is their own. */
+static void narrow_line(uint64_t *row, uint32_t n, uint64_t other)
 {
-	const struct torus_routes *r = arg;
-	uint64_t *row = r->rows + p->first;
+	for (uint64_t *end = row + n; row < end; row++)
+		*row &= *row & other ? ~ADAPT_MASK | own_adaptive(*row) : ~ROW_FLAGS;
+}
 
-	for (uint32_t i = 0; i < p->lines; i++, row += p->stride)
-		unflag_line(row, p->n);
+static void forbid_patch(void *arg, const struct patch *p)
+{
+	const struct adapt *a = arg;
+	uint64_t *row = a->r->rows + p->first;
+
+	if (a->dirs)
+		for (uint32_t i = 0; i < p->lines; i++, row += p->stride)
+			narrow_line(row, p->n, a->dirs);
+	else
+		for (uint32_t i = 0; i < p->lines; i++, row += p->stride)
+			unflag_line(row, p->n);
 }
 
 static void touched_all(struct torus_routes *r, const struct patch *p)
@@ -161,10 +190,20 @@ static void touched_all(struct torus_routes *r, const struct patch *p)
 		note_range(r, p->first + i * p->stride, p->n);
 }
 
-static void unflag_told(void *arg, const struct patch *p)
+static void forbid_told(void *arg, const struct patch *p)
 {
-	unflag_patch(arg, p);
-	touched_all(arg, p);
+	const struct adapt *a = arg;
+
+	forbid_patch(arg, p);
+	touched_all(a->r, p);
+}
+
+/* Takes from the rows of @box, of an excluded channel, what it forbids. */
+static void forbid_box(struct torus_routes *r, const struct box *box, bool tell)
+{
+	struct adapt a = { r, box->other };
+
+	lt_box_each(r->h, &r->own, box, tell ? forbid_told : forbid_patch, &a);
 }
 
 /* Marks up to 64 that were plain until now. Return: which of them were. */
@@ -230,7 +269,7 @@ static void cable_went(struct torus_routes *r, const struct torus_cable *c)
 	for (i = 0; i < 2; i++) {
 		if (!lt_box_escape(r->h, &r->own, &ch[i], &box))
 			continue;
-		lt_box_each(r->h, &r->own, &box, r->track ? unflag_told : unflag_patch, r);
+		forbid_box(r, &box, r->track);
 		if (lt_box_path(r->h, &r->own, &ch[i], &box))
 			lt_box_each(r->h, &r->own, &box, cross_patch, r);
 	}
@@ -240,8 +279,7 @@ static void cable_went(struct torus_routes *r, const struct torus_cable *c)
 
 static uint64_t with_adaptive(uint64_t row)
 {
-	return row | TORUS_ROW_ADAPTIVE |
-	       (row >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK) << TORUS_ROW_ADAPT_SHIFT;
+	return row | TORUS_ROW_ADAPTIVE | own_adaptive(row);
 }
 
 static void flag_line(uint64_t *row, uint32_t n)
@@ -258,47 +296,81 @@ static void flag_line(uint64_t *row, uint32_t n)
 		*row = with_adaptive(*row);
 }
 
-/*
- * Rows that are not plain are no exception: what stands in their plain way is an
- * excluded channel, whose escape box they are in, and unflag_others() comes to it.
- */
-static void flag_patch(void *arg, const struct patch *p)
+/* Up to 64 rows: those that are plain, and go none of @other. */
+static void flag_word(struct torus_routes *r, uint32_t first, uint32_t n, uint64_t other)
 {
-	struct torus_routes *r = arg;
+	uint64_t odd = r->is_odd[first / 64] >> first % 64 & ~0ull >> (64 - n);
+	uint64_t *row = r->rows + first;
 
-	for (uint32_t i = 0; i < p->lines; i++)
-		flag_line(r->rows + p->first + i * p->stride, p->n);
-	touched_all(r, p);
+	if (!odd && !other) {
+		flag_line(row, n);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!(odd >> i & 1) && !(row[i] & other))
+			row[i] = with_adaptive(row[i]);
 }
 
-/* Takes the flags back that an excluded channel forbids, in @n boxes. */
-static void unflag_others(struct torus_routes *r, const struct box *box, unsigned int n)
+static void flag_patch(void *arg, const struct patch *p)
 {
-	struct channel ch[2];
-	struct box both;
-	unsigned int i;
-	uint32_t f;
+	const struct adapt *a = arg;
+	uint32_t first, left, most;
 
-	for (f = 0; f < r->h->nfaults; f++) {
-		lt_channels(r->h, &r->h->fault[f], ch);
-		for (i = 0; i < 2 * n; i++)
-			if (lt_box_escape_in(r->h, &r->own, &ch[i % 2], &box[i / 2], &both))
-				lt_box_each(r->h, &r->own, &both, unflag_patch, r);
+	for (uint32_t i = 0; i < p->lines; i++) {
+		first = p->first + i * p->stride;
+		for (left = p->n; left; first += most, left -= most) {
+			most = 64 - first % 64 < left ? 64 - first % 64 : left;
+			flag_word(a->r, first, most, a->dirs);
+		}
+	}
+	touched_all(a->r, p);
+}
+
+/* Adds the two directions of a dimension, of which the row itself has one. */
+static void open_patch(void *arg, const struct patch *p)
+{
+	const struct adapt *a = arg;
+	uint64_t *row = a->r->rows + p->first, both = a->dirs << TORUS_ROW_ADAPT_SHIFT;
+
+	for (uint32_t i = 0; i < p->lines; i++, row += p->stride)
+		for (uint32_t j = 0; j < p->n; j++)
+			row[j] |= row[j] & TORUS_ROW_ADAPTIVE ? both : 0;
+}
+
+/* Gives the plain rows of @box all adaptive directions. */
+static void allow_box(struct torus_routes *r, const struct box *box)
+{
+	struct adapt a = { r, box->other };
+	unsigned int d, n = r->h->shape.ndims;
+
+	lt_box_each(r->h, &r->own, box, flag_patch, &a);
+	for (d = 0; d < n; d++) {
+		a.dirs = 1u << d | 1u << (n + d);
+		lt_box_each_tie(r->h, &r->own, box, d, open_patch, &a);
 	}
 }
 
 static void cable_came(struct torus_routes *r, const struct torus_cable *c)
 {
-	struct channel ch[2];
-	struct box box[2];
-	unsigned int i, n = 0;
+	struct channel ch[2], not[2];
+	struct box box, both;
+	unsigned int i;
+	uint32_t f;
 
+	if (!r->is_odd)
+		return;		/* none was excluded since the rows were made */
 	lt_channels(r->h, c, ch);
-	for (i = 0; i < 2; i++)
-		if (lt_box_escape(r->h, &r->own, &ch[i], &box[n]))
-			lt_box_each(r->h, &r->own, &box[n++], flag_patch, r);
-	if (n)
-		unflag_others(r, box, n);
+	for (i = 0; i < 2; i++) {
+		if (!lt_box_escape(r->h, &r->own, &ch[i], &box))
+			continue;
+		allow_box(r, &box);
+		for (f = 0; f < 2 * r->h->nfaults; f++) {
+			if (f % 2 == 0)
+				lt_channels(r->h, &r->h->fault[f / 2], not);
+			if (lt_box_escape_in(r->h, &r->own, &not[f % 2], &box, &both))
+				forbid_box(r, &both, false);
+		}
+	}
 }
 
 /* --- rows that are not plain ------------------------------------------------ */

@@ -11,7 +11,8 @@
  *
  * An adaptive packet may be at every node that its adaptive bits reach, and can
  * enter the deterministic channels from there: that way is walked from each such
- * node, each (node, directions) once a destination.
+ * node, each (node, directions left) once a destination. Of the two directions of
+ * a dimension, the first hop leaves one; of a dimension that is reached, none is left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ enum visit { NEW, OPEN, DONE };
  * @hops: whole way to the destination at hand from each node, the worst of all
  *	tables; @legs likewise; @visit: how far that is found out
  * @bad: a row on the way from the node is wrong
- * @seen: adaptive directions with which each node was looked at last; of old
+ * @seen: adaptive directions left with which each node was looked at last; of old
  *	and other tables apart, since they are asked different things
  * @stack: of searches over nodes
  */
@@ -148,6 +149,20 @@ static uint16_t seen_as(uint16_t dirs, bool old)
 	return (uint16_t)(dirs | (old ? 1u << TORUS_MAX_PORTS : 0));
 }
 
+/* What is left of @dirs at @at, where a packet came by @dir; 2 * ndims or more: it begins there. */
+static uint16_t dirs_left(const struct torus_shape *s, const struct torus_coords *at,
+			  const struct torus_coords *goal, uint16_t dirs, unsigned int dir)
+{
+	unsigned int d;
+
+	if (dir < 2u * s->ndims)
+		dirs &= (uint16_t)~(1u << tn_dir_opposite(s, dir));
+	for (d = 0; d < s->ndims; d++)
+		if (at->c[d] == goal->c[d])
+			dirs &= (uint16_t)~(1u << d | 1u << (s->ndims + d));
+	return dirs;
+}
+
 /*
  * One node that the packet may come to. Return: whether the way on is healthy.
  * Pushes the nodes it may go to from there. Where an old row meets a dead link,
@@ -175,16 +190,17 @@ static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs
 		lt_deps_add(&p->deps, node, det, then);
 	for (dir = 0; dir < 2u * s->ndims; dir++) {
 		uint32_t to_node;
+		uint16_t left;
 
-		if (!(dirs & 1u << dir) || at.c[tn_dir_dim(s, dir)] == goal.c[tn_dir_dim(s, dir)] ||
-		    (torus_health_cut(p->h, node, dir) && !old))
+		if (!(dirs & 1u << dir) || (torus_health_cut(p->h, node, dir) && !old))
 			continue;
 		next = at;
 		tn_step(s, &next, dir);
 		to_node = tn_node_id(s, &next);
-		if (p->seen[to_node] == seen_as(dirs, old))
+		left = seen_as(dirs_left(s, &next, &goal, dirs, dir), old);
+		if (p->seen[to_node] == left)
 			continue;
-		p->seen[to_node] = seen_as(dirs, old);
+		p->seen[to_node] = left;
 		p->stack[(*height)++] = to_node;
 	}
 	return true;
@@ -201,10 +217,14 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 		       uint32_t end, uint64_t row)
 {
 	uint16_t dirs = (uint16_t)(row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK);
-	struct torus_hop where;
 	bool old = p->v->tables[table].old;
+	struct torus_coords at, goal;
+	struct torus_hop where;
 	uint32_t height = 0;
 
+	tn_node_coords(p->v->shape, from, &at);
+	tn_node_coords(p->v->shape, end, &goal);
+	dirs = dirs_left(p->v->shape, &at, &goal, dirs, TN_ROUTE_HERE);
 	if (p->seen[from] == seen_as(dirs, old))
 		return true;
 	p->seen[from] = seen_as(dirs, old);
@@ -212,6 +232,7 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 	while (height) {
 		uint32_t node = p->stack[--height];
 
+		dirs = p->seen[node] & TORUS_ROW_DIR_MASK;
 		if (escape_at(p, node, end, dirs, old, &height, &where))
 			continue;
 		/* Whoever comes here next is to be blamed as well. */

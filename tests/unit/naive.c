@@ -135,15 +135,30 @@ unsigned int plain_dirs(const struct model *m, uint32_t from, uint32_t to)
 	return dirs;
 }
 
+unsigned int half_apart(const struct model *m, uint32_t from, uint32_t to)
+{
+	unsigned int ways = 0;
+
+	for (unsigned int d = 0; d < m->n; d++) {
+		unsigned int size = m->shape.size[d];
+
+		if (size % 2 == 0 && (m->c[from][d] + size / 2) % size == m->c[to][d])
+			ways |= 1u << d;
+	}
+	return ways;
+}
+
 unsigned int visits(const struct model *m, uint32_t from, uint32_t to, unsigned int dirs,
 		    struct visit *visit)
 {
 	bool seen[NODES_MAX] = { false };
+	unsigned int left[NODES_MAX];	/* of @dirs, at each visit */
 	unsigned int n = 1, i;
 
 	seen[to] = true;
 	seen[from] = true;
 	visit[0].node = from;
+	left[0] = dirs;
 	for (i = 0; i < n && from != to; i++) {
 		uint32_t at = visit[i].node;
 
@@ -151,13 +166,15 @@ unsigned int visits(const struct model *m, uint32_t from, uint32_t to, unsigned 
 		for (unsigned int p = 0; p < 2 * m->n; p++) {
 			uint32_t next = m->next[at][p];
 
-			if (!(dirs >> p & 1) || m->c[at][p % m->n] == m->c[to][p % m->n])
+			if (!(left[i] >> p & 1) || m->c[at][p % m->n] == m->c[to][p % m->n])
 				continue;
 			if (visit[i].port == NO_STEP)
 				visit[i].port = p;
-			if (!seen[next])
-				visit[n++].node = next;
+			if (seen[next])
+				continue;
 			seen[next] = true;
+			left[n] = left[i] & ~(1u << back(m, p));
+			visit[n++].node = next;
 		}
 	}
 	return i;

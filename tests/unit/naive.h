@@ -66,8 +66,11 @@ uint32_t travel_by(const struct model *m, uint32_t from, uint32_t to, const stru
 /** plain_dirs() - the shorter way round each ring; half way round, by parity (search.h) */
 unsigned int plain_dirs(const struct model *m, uint32_t from, uint32_t to);
 
+/** half_apart() - dimensions in which the two nodes are half a ring apart, a bit each */
+unsigned int half_apart(const struct model *m, uint32_t from, uint32_t to);
+
 /**
- * visits() - where an adaptive packet may be that takes @dirs in any order
+ * visits() - where an adaptive packet may be that takes @dirs in any order, and never back
  * @visit: room for all nodes; gets each node but the destination, with the port that the packet can
  * 	rely on
  * Return: how many.

@@ -28,12 +28,28 @@ struct sets {
 	struct torus_coords at;
 	uint64_t path[NODES_MAX][2 * DIMS][NODES_MAX / 64];
 	uint64_t escape[NODES_MAX][2 * DIMS][NODES_MAX / 64];
+	uint64_t tie[NODES_MAX][2 * DIMS][NODES_MAX / 64];
 	uint64_t got[NODES_MAX / 64];
 };
 
 static void add(uint64_t *set, uint32_t node)
 {
 	set[node / 64] |= 1ull << node % 64;
+}
+
+/* The same of packets that may take either way half round a ring, in each way together. */
+static void look_ties(struct sets *s, uint32_t to)
+{
+	unsigned int ways = half_apart(&s->m, s->from, to), dirs = plain_dirs(&s->m, s->from, to);
+	struct visit visit[NODES_MAX];
+
+	for (unsigned int flip = 0; ways && flip <= ways; flip++) {
+		unsigned int n = flip & ~ways ? 0 : visits(&s->m, s->from, to,
+							    dirs ^ (flip | flip << s->m.n), visit);
+
+		while (n--)
+			add(s->tie[visit[n].node][visit[n].port], to);
+	}
 }
 
 /* Checks each destination: where its packets go, and on which channels they may rely. */
@@ -43,6 +59,7 @@ static void look(struct sets *s)
 
 	memset(s->path, 0, sizeof(s->path));
 	memset(s->escape, 0, sizeof(s->escape));
+	memset(s->tie, 0, sizeof(s->tie));
 	torus_node_coords(&s->m.shape, s->from, &s->at);
 	for (uint32_t to = 0; to < s->m.nodes; to++) {
 		struct head plain = { plain_dirs(&s->m, s->from, to), NO_STEP, NO_STEP };
@@ -52,6 +69,7 @@ static void look(struct sets *s)
 			add(s->path[visit[n].node][visit[n].port], to);
 		for (n = visits(&s->m, s->from, to, plain.dirs, visit); n--; )
 			add(s->escape[visit[n].node][visit[n].port], to);
+		look_ties(s, to);
 	}
 }
 
@@ -70,18 +88,64 @@ static void gather(void *arg, const struct patch *p)
 		}
 }
 
-static void check(struct sets *s, const char *what, bool some, const struct box *box,
-		  const uint64_t *want, const struct channel *ch)
+/* Compares what was gathered with @want. */
+static void compare(const struct sets *s, const char *what, const uint64_t *want,
+		    const struct channel *ch)
 {
-	memset(s->got, 0, sizeof(s->got));
-	if (some)
-		lt_box_each(s->h, &s->at, box, gather, s);
 	for (uint32_t to = 0; to < s->m.nodes; to++)
 		if ((s->got[to / 64] ^ want[to / 64]) >> to % 64 & 1)
 			fail_msg("%u dimensions, of %u nodes: %s of %u by port %u of %u: %u is %s",
 				 s->m.n, s->m.nodes, what, s->from, ch->dir,
 				 torus_node_id(&s->m.shape, &ch->at), to,
 				 want[to / 64] >> to % 64 & 1 ? "missing" : "too many");
+}
+
+static void check(struct sets *s, const char *what, bool some, const struct box *box,
+		  const uint64_t *want, const struct channel *ch)
+{
+	memset(s->got, 0, sizeof(s->got));
+	if (some)
+		lt_box_each(s->h, &s->at, box, gather, s);
+	compare(s, what, want, ch);
+}
+
+/* Of an escape box: those that are half way round in each dimension. */
+static void check_ties(struct sets *s, bool some, const struct box *box, const uint64_t *escape,
+		       const uint64_t *tie, const struct channel *ch)
+{
+	uint64_t want[NODES_MAX / 64];
+
+	for (unsigned int d = 0; d < s->m.n; d++) {
+		memset(s->got, 0, sizeof(s->got));
+		memset(want, 0, sizeof(want));
+		if (some)
+			lt_box_each_tie(s->h, &s->at, box, d, gather, s);
+		for (uint32_t to = 0; to < s->m.nodes; to++)
+			if (half_apart(&s->m, s->from, to) >> d & 1 &&
+			    (escape[to / 64] | tie[to / 64]) >> to % 64 & 1)
+				add(want, to);
+		compare(s, "ties", want, ch);
+	}
+}
+
+/* Of an escape box: it has @escape, and of @tie those that are half way round besides. */
+static void check_escape(struct sets *s, bool some, const struct box *box, const uint64_t *escape,
+			 const uint64_t *tie, const struct channel *ch)
+{
+	uint64_t want[NODES_MAX / 64];
+	struct box narrow = *box;
+
+	for (unsigned int i = 0; i < NODES_MAX / 64; i++)
+		want[i] = escape[i] | tie[i];
+	check(s, "escapes", some, box, want, ch);
+	check_ties(s, some, box, escape, tie, ch);
+	if (some)
+		lt_box_narrow(s->h, &narrow);
+	check(s, "escapes of rows", some, &narrow, escape, ch);
+	for (uint32_t to = 0; some && to < s->m.nodes; to++)
+		if (want[to / 64] >> to % 64 & 1)
+			assert_int_equal(!(plain_dirs(&s->m, s->from, to) & box->other),
+					 escape[to / 64] >> to % 64 & 1);
 }
 
 static struct channel channel_of(const struct sets *s, uint32_t node, unsigned int dir)
@@ -93,21 +157,28 @@ static struct channel channel_of(const struct sets *s, uint32_t node, unsigned i
 }
 
 /* Compares the boxes of two random channels with the sets. */
-static void check_both(struct sets *s, const struct channel *ch, const struct box *in,
-		       const uint64_t *in_set)
+static void check_both(struct sets *s, const struct box *in, uint32_t in_node, unsigned int in_dir)
 {
 	uint32_t node = random_below(&s->m.seed, s->m.nodes);
 	unsigned int dir = random_below(&s->m.seed, 2 * s->m.n);
+	const uint64_t *escape = s->escape[in_node][in_dir], *tie = s->tie[in_node][in_dir];
 	struct channel other = channel_of(s, node, dir);
-	uint64_t want[NODES_MAX / 64];
+	uint64_t own[NODES_MAX / 64], any[NODES_MAX / 64];
 	struct box box;
+	bool some;
 
 	if (s->m.shape.size[dir % s->m.n] < 2)
 		return;
-	for (unsigned int i = 0; i < NODES_MAX / 64; i++)
-		want[i] = in_set[i] & s->escape[node][dir][i];
-	check(s, "escapes of both", lt_box_escape_in(s->h, &s->at, &other, in, &box), &box, want,
-	      ch);
+	for (unsigned int i = 0; i < NODES_MAX / 64; i++) {
+		own[i] = (escape[i] | tie[i]) & s->escape[node][dir][i];
+		any[i] = (escape[i] | tie[i]) & (s->escape[node][dir][i] | s->tie[node][dir][i]);
+	}
+	some = lt_box_escape_in(s->h, &s->at, &other, in, &box);
+	check(s, "escapes of both", some, &box, any, &other);
+	for (uint32_t to = 0; some && to < s->m.nodes; to++)
+		if (any[to / 64] >> to % 64 & 1)
+			assert_int_equal(!(plain_dirs(&s->m, s->from, to) & box.other),
+					 own[to / 64] >> to % 64 & 1);
 }
 
 static void check_from(struct sets *s)
@@ -125,9 +196,9 @@ static void check_from(struct sets *s)
 			some = lt_box_path(s->h, &s->at, &ch, &box);
 			check(s, "paths", some, &box, s->path[node][dir], &ch);
 			some = lt_box_escape(s->h, &s->at, &ch, &box);
-			check(s, "escapes", some, &box, s->escape[node][dir], &ch);
+			check_escape(s, some, &box, s->escape[node][dir], s->tie[node][dir], &ch);
 			if (some)
-				check_both(s, &ch, &box, s->escape[node][dir]);
+				check_both(s, &box, node, dir);
 		}
 }
 

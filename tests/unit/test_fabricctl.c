@@ -517,9 +517,10 @@ static void decodes_routes(void **state)
 			 0ULL << TORUS_ROW_FIRST_SHIFT | 3ULL << TORUS_ROW_LAST_SHIFT;
 	fake.row[0][2] = 0;
 	expect("routes 0,0", 0);
-	has(out, "TO   DIRECTIONS  FIRST  LAST  HOPS  ADAPTIVE  VIA  HOLD\n");
-	has(out, "1,0  +y          +x     -y       3  -         -    hold\n");
+	has(out, "TO   DIRECTIONS  FIRST  LAST  HOPS  ADAPTIVE     VIA  HOLD\n");
+	has(out, "1,0  +y          +x     -y       3  -            -    hold\n");
 	has(out, "2,0  no way");
+	has(out, "2,1  +y -x       -      -        3  +x +y -x     -    -\n");
 	expect("verify", 1);
 	has(out, "; 1 on hold\n");
 	expect("verify --json", 1);

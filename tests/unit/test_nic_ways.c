@@ -194,6 +194,28 @@ static void test_adaptive(void **state)
 	end();
 }
 
+/* A packet that has both directions of a dimension does not go back by the port it came by. */
+static void test_adaptive_both(void **state)
+{
+	const struct tn_hdr h = { .type = TN_DATA, .vc = TORUS_VC_A, .src = 2, .dst = 1, .dir = 5,
+				  .first = 15, .last = 15 };
+	const struct tn_tail adaptive = { .flags = TN_TAIL_ADAPTIVE };
+
+	(void)state;
+	begin(few_slots);
+	sends(1, 4, TORUS_VC_A);
+	assert_int_equal(went(0, 2), 1);	/* -x, port 2, has more credits now */
+	lone_say(&l, 2, h, adaptive);
+	work();
+	assert_int_equal(went(0, 2) * 10 + went(2, 2), 20);
+	assert_int_equal(lone_link(&l, 0)->retry.tx.sent.tail->hdr.dir, 1);
+	lone_say(&l, 1, h, adaptive);		/* it came by neither */
+	work();
+	assert_int_equal(went(0, 2) * 10 + went(2, 2), 21);
+	assert_int_equal(lone_link(&l, 2)->retry.tx.sent.tail->hdr.dir, 5);
+	end();
+}
+
 /* Among ports with equal credits, the one whose peer takes most; one that says nothing is whole. */
 static void test_adaptive_wider(void **state)
 {
@@ -695,6 +717,7 @@ int main(void)
 		cmocka_unit_test(test_waited),
 		cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_adaptive),
+		cmocka_unit_test(test_adaptive_both),
 		cmocka_unit_test(test_adaptive_wider),
 		cmocka_unit_test(test_adaptive_dead),
 		cmocka_unit_test(test_parked),

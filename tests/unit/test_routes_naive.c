@@ -69,6 +69,22 @@ static bool escapes(const struct model *m, uint32_t from, uint32_t to,
 	return true;
 }
 
+/*
+ * What a plain row with the directions @dirs should allow adaptive packets (lt_box_escape()):
+ * these, if they escape everywhere; in dimensions half way round both, if all choices of one each
+ * would.
+ */
+static unsigned int adaptive_dirs(const struct model *m, uint32_t from, uint32_t to,
+				  unsigned int dirs)
+{
+	unsigned int ways = half_apart(m, from, to), all = dirs | ways | ways << m->n;
+
+	for (unsigned int flip = 1; flip <= ways; flip++)
+		if (!(flip & ~ways) && !escapes(m, from, to, dirs ^ (flip | flip << m->n)))
+			all = dirs;
+	return escapes(m, from, to, dirs) ? all : 0;
+}
+
 /* --- rows ------------------------------------------------------------------ */
 
 /** enum kind - of row, in the order in which they are tried */
@@ -107,14 +123,15 @@ static struct opinion direct(const struct model *m, uint32_t from, uint32_t to)
 
 /**
  * struct table - what the rows of one source should be
- * @count: rows of each kind so far, of all tables
+ * @count: rows of each kind so far, of all tables; @adaptive, @both: of these, that are adaptive,
+ *	and that have both directions of a dimension
  */
 struct table {
 	const struct model *m;
 	uint32_t from;
 	bool relays;
 	struct opinion want[NODES_MAX];
-	unsigned long count[KINDS], adaptive;
+	unsigned long count[KINDS], adaptive, both;
 };
 
 static void wrong(const struct table *t, uint32_t to, uint64_t row, const char *what)
@@ -140,16 +157,19 @@ static void check_head(const struct table *t, uint32_t to, uint32_t end, uint64_
 
 static void check_adaptive(struct table *t, uint32_t to, uint64_t row)
 {
+	unsigned int bits = row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK, want = 0;
 	const struct opinion *o = &t->want[to];
-	unsigned int bits = row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK;
-	bool may = o->kind == PLAIN && to != t->from &&
-		   escapes(t->m, t->from, to, o->plain.dirs);
 
-	if (!!(row & TORUS_ROW_ADAPTIVE) != may)
-		wrong(t, to, row, may ? "may be adaptive" : "must not be adaptive");
-	if (bits != (may ? o->plain.dirs : 0))
+	if (to != t->from && o->kind == PLAIN)
+		want = adaptive_dirs(t->m, t->from, to, o->plain.dirs);
+	if (!!(row & TORUS_ROW_ADAPTIVE) != !!want)
+		wrong(t, to, row, want ? "may be adaptive" : "must not be adaptive");
+	if (bits != want)
 		wrong(t, to, row, "wrong adaptive bits");
-	t->adaptive += may;
+	if (want && !escapes(t->m, t->from, to, want))
+		wrong(t, to, row, "adaptive packets come where they cannot escape");
+	t->adaptive += !!want;
+	t->both += !!(want & want >> t->m->n);
 }
 
 /* The relay must be the nearest to @to of all nodes that headers reach, then the nearest to us. */
@@ -264,7 +284,7 @@ static void second_opinion(const char *shape, unsigned int rounds, uint64_t seed
 	printf("%s:", shape);
 	for (unsigned int k = 0; k < KINDS; k++)
 		printf(" %lu %s,", t.count[k], kind_name[k]);
-	printf(" %lu adaptive\n", t.adaptive);
+	printf(" %lu adaptive, of these %lu with both ways\n", t.adaptive, t.both);
 }
 
 static void test_three_dims(void **state)

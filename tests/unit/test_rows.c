@@ -416,8 +416,8 @@ static unsigned int plain_dirs(const struct torus_shape *s, uint32_t from, uint3
 }
 
 /*
- * At each node to which hops of @dirs can take a packet, the first remaining direction is healthy,
- * and so is the whole deterministic path from there.
+ * At each node to which hops of @dirs can take a packet that does not go back, the first remaining
+ * direction is healthy, and so is the whole deterministic path from there.
  */
 static bool escape_ok(const struct torus_shape *s, const uint16_t *excluded, uint32_t at,
 		      uint32_t to, unsigned int dirs)
@@ -434,18 +434,41 @@ static bool escape_ok(const struct torus_shape *s, const uint16_t *excluded, uin
 		if (first && excluded[at] & 1u << dir)
 			return false;
 		first = false;
-		if (!escape_ok(s, excluded, torus_neighbour(s, at, dir), to, dirs))
+		if (!escape_ok(s, excluded, torus_neighbour(s, at, dir), to,
+			       dirs & ~(1u << torus_dir_opposite(s, dir))))
 			return false;
 	}
 	return true;
 }
 
+/* The longest way by @dirs. */
+static unsigned int longest(const struct torus_shape *s, uint32_t at, uint32_t to,
+			    unsigned int dirs)
+{
+	unsigned int most = 0, dir;
+	struct torus_coords a, b;
+
+	torus_node_coords(s, at, &a);
+	torus_node_coords(s, to, &b);
+	for (dir = 0; dir < 2u * s->ndims; dir++) {
+		unsigned int n;
+
+		if (!(dirs & 1u << dir) || a.c[dir % s->ndims] == b.c[dir % s->ndims])
+			continue;
+		n = 1 + longest(s, torus_neighbour(s, at, dir), to,
+				dirs & ~(1u << torus_dir_opposite(s, dir)));
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* Adaptive directions escape from everywhere, by ways no longer than the row's own. */
 static void test_adaptive(void **state)
 {
 	static const char *const shapes[] = { "4x4", "2x4", "5x3x2", "4x4x4", "7" };
+	unsigned int i, round, allowed = 0, refused = 0, both = 0;
 	static uint64_t rows[NODES_MAX];
 	uint64_t seed = random_seed(4);
-	unsigned int i, round, allowed = 0, refused = 0;
 	uint32_t from, to;
 
 	(void)state;
@@ -460,21 +483,28 @@ static void test_adaptive(void **state)
 			torus_route_rows(&s, excluded, from, rows);
 			for (to = 0; to < torus_nodes(&s); to++) {
 				unsigned int dirs = rows[to] >> TORUS_ROW_ADAPT_SHIFT & 0xfff;
-				bool is = rows[to] & TORUS_ROW_ADAPTIVE;
+				unsigned int own = rows[to] & TORUS_ROW_DIR_MASK;
 				unsigned int plain = plain_dirs(&s, from, to);
+				bool is = rows[to] & TORUS_ROW_ADAPTIVE;
 				bool may = from != to &&
 					   escape_ok(&s, excluded, from, to, plain);
 
 				if (may)
-					assert_int_equal(rows[to] & TORUS_ROW_DIR_MASK, plain);
-				assert_true(is == may);
-				assert_int_equal(dirs, is ? rows[to] & TORUS_ROW_DIR_MASK : 0);
-				allowed += is;
+					assert_int_equal(own, plain);
+				assert_true(is == may && is == !!dirs);
 				refused += !is;
+				if (!is)
+					continue;
+				assert_int_equal(dirs & own, own);
+				assert_true(escape_ok(&s, excluded, from, to, dirs));
+				assert_int_equal(longest(&s, from, to, dirs),
+						 travel(&s, excluded, from, to, rows[to]).hops);
+				allowed++;
+				both += !!(dirs & dirs >> s.ndims);
 			}
 		}
 	}
-	assert_true(allowed > 1000 && refused > 100);
+	assert_true(allowed > 1000 && refused > 100 && both > 500);
 }
 
 static void test_exclusions_close(void **state)

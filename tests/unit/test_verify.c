@@ -212,6 +212,41 @@ static void test_escape(void **state)
 }
 
 /*
+ * Half way round a ring an adaptive packet may take either way; after its first hop it goes on that
+ * way alone, and must be able to escape there.
+ */
+static void test_both_ways(void **state)
+{
+	static const struct {
+		uint32_t node;
+		unsigned int port, left;
+	} cable[] = { { 3, 2, 1 }, { 0, 2, 1 }, { 0, 0, 0 }, { 1, 0, 0 } };
+	static struct fabric f;
+
+	(void)state;
+	begin(&f, "4x4");
+	make_rows(&f);
+	assert_int_equal(f.rows[0][0][2] >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK, 1 | 4);
+	assert_int_equal(f.rows[0][0][10] >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK, 15);
+	good(&f, 1, 0);
+	for (unsigned int i = 0; i < sizeof(cable) / sizeof(cable[0]); i++) {
+		begin(&f, "4x4");
+		cut(&f, cable[i].node, cable[i].port);
+		make_rows(&f);
+		assert_int_equal(f.rows[0][0][2] >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK,
+				 cable[i].left);
+		good(&f, 1, 0);
+		f.rows[0][0][2] |= ADAPTIVE(1 | 4);
+		if (i == 1) {	/* no escape is missed: packets go by +x */
+			good(&f, 1, 0);
+			continue;
+		}
+		expect(&f, TORUS_WRONG_ESCAPE, 0, 2);
+		assert_int_equal(f.last.node, cable[i].node);
+	}
+}
+
+/*
  * Two tables together. A row of the old table may end at a dead link, where packets are parked, and
  * may be missing; no other error is accepted in it, and in the new table not even these.
  */
@@ -424,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_no_row_loops),
 		cmocka_unit_test(test_dead_links),
 		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_both_ways),
 		cmocka_unit_test(test_wrong_old_rows),
 		cmocka_unit_test(test_escape_to_relay),
 		cmocka_unit_test(test_relay_circles),

@@ -7,8 +7,10 @@
  * So what can have another way are the destinations whose plain path crosses an
  * excluded cable, of the old table or of the new one (lib/route/box.h); each of
  * their rows is asked for under both tables and compared. Besides these, rows
- * get or lose leave to be adaptive: the destinations of the escape boxes of the
- * cables that changed, but for those that another fault forbids it anyway.
+ * get or lose adaptive directions: the destinations of the escape boxes of the
+ * cables that changed, but for those that another fault forbids them anyway. A row
+ * in the escape box of an excluded cable has none of them if it is in the narrow
+ * box, too, and else only its own.
  *
  * Rows that get another way go on hold, as in daemon/fm/node/rows.c; all of them are
  * written. Rows through relays count as none: it takes faults close together for
@@ -30,8 +32,8 @@ struct version {
 	struct torus_health *health;
 };
 
-/* Where a destination lies: in escape boxes of cables of these kinds. */
-enum { WENT, CAME, KEPT, KINDS };
+/* Where a destination lies: in escape boxes of cables of these kinds, and in their narrow boxes. */
+enum { WENT, CAME, KEPT, NARROW, KINDS = 2 * NARROW };
 
 /** struct run - destinations @first on begin (@step 1) or end (-1) to be in a box */
 struct run {
@@ -180,6 +182,7 @@ static void append_run(struct plain_route *r, uint32_t first, int8_t by)
 	r->run[r->nruns++] = (struct run) { first, by, r->run_kind };
 }
 
+/* Of @run_kind. */
 static void escape_run(void *arg, const struct patch *p)
 {
 	for (uint32_t i = 0; i < p->lines; i++) {
@@ -202,6 +205,21 @@ static int compare_ids(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* @box: the escape box of a cable of @kind */
+static void add_escapes(struct plain_route *r, const struct torus_health *h,
+			const struct torus_coords *own, struct box box, uint8_t kind)
+{
+	r->run_kind = kind;
+	if (r->ncables == 1) {
+		lt_box_each(h, own, &box, escape_sum, r);
+		return;
+	}
+	lt_box_each(h, own, &box, escape_run, r);
+	r->run_kind += NARROW;
+	lt_box_narrow(h, &box);
+	lt_box_each(h, own, &box, escape_run, r);
+}
+
 /* Fills @dst and the runs. */
 static void fill_boxes(struct plain_route *r, const struct torus_health *h,
 		       const struct torus_coords *own)
@@ -213,11 +231,10 @@ static void fill_boxes(struct plain_route *r, const struct torus_health *h,
 		struct box box;
 
 		lt_channels(h, &r->cable[i], ch);
-		r->run_kind = r->kind[i];
 		for (unsigned int k = 0; k < 2; k++) {
 			if (!lt_box_escape(h, own, &ch[k], &box))
 				continue;
-			lt_box_each(h, own, &box, r->ncables == 1 ? escape_sum : escape_run, r);
+			add_escapes(r, h, own, box, r->kind[i]);
 			if (lt_box_path(h, own, &ch[k], &box))
 				lt_box_each(h, own, &box, on_path, r);
 		}
@@ -250,8 +267,19 @@ static void ways_changed(struct plain_route *r, uint32_t from, struct torus_heal
 }
 
 /*
- * Rows that change: their leave to be adaptive, or else their way. A single cable
- * gives no row a way that it does not give or take leave as well.
+ * The boxes of changed cables count only if they are of kind @changed.
+ * Return: how many directions adaptive packets have in the boxes @in: 0 none, 1 the row's, 2 all.
+ */
+static unsigned int adaptive_dirs(const uint32_t *in, unsigned int changed)
+{
+	if (in[NARROW + changed] || in[NARROW + KEPT])
+		return 0;
+	return in[changed] || in[KEPT] ? 1 : 2;
+}
+
+/*
+ * Rows that change: their adaptive directions, or else their way. A single cable
+ * gives no row a way that it does not give or take these as well.
  */
 static uint64_t rows_changed(struct plain_route *r)
 {
@@ -263,12 +291,12 @@ static uint64_t rows_changed(struct plain_route *r)
 	if (r->nruns)
 		qsort(r->run, r->nruns, sizeof(*r->run), compare_runs);
 	for (uint32_t i = 0; i < r->nruns; i++) {
-		bool leave = !in[WENT] != !in[CAME] && !in[KEPT];
+		bool other = adaptive_dirs(in, WENT) != adaptive_dirs(in, CAME);
 
-		if (leave)
+		if (other)
 			n += r->run[i].first - at;
 		for (; d < r->ndst && r->dst[d] < r->run[i].first; d++)
-			n += !leave;
+			n += !other;
 		at = r->run[i].first;
 		in[r->run[i].kind] += (uint32_t)r->run[i].step;
 	}
