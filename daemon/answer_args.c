@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Checks the arguments of a request, and that there is a fabric to ask about. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,8 +51,8 @@ static void unknown_name(struct request *rq, const struct torus_shape *shape, co
 	else
 		answer_error(rq, "usage",
 			     "node '%.64s' is neither a node's name nor coordinates in %s: "
-			     "allowed are names ('fabricctl nodes' lists them), and coordinates up "
-			     "to %s",
+			     "allowed are names, addresses and GUIDs ('fabricctl nodes' lists "
+			     "them), and coordinates up to %s",
 			     text, torus_shape_text(shape, all), last);
 }
 
@@ -76,6 +77,32 @@ static void wrong_node(struct request *rq, const struct torus_shape *shape, cons
 	unknown_name(rq, shape, text);
 }
 
+/* Return: true if @text is the address of a manager, with its port or without. */
+static bool is_service(const struct fm_entry *e, const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && !strncmp(e->address, text, n) && (!e->address[n] || e->address[n] == ':');
+}
+
+/* By its address in the torus, the address of its manager, or its GUID. */
+static uint32_t find_by_address(const struct fm *fm, const struct torus_shape *shape, const char *text)
+{
+	bool guid = strlen(text) == 16 && strspn(text, "0123456789abcdefABCDEF") == 16;
+	struct in_addr addr;
+	const struct fm_entry *e;
+	bool v4 = inet_pton(AF_INET, text, &addr) == 1;
+
+	if (guid)
+		return fm_node_by_guid(fm, strtoull(text, NULL, 16));
+	if (!strpbrk(text, ".:"))
+		return TORUS_NO_NODE;
+	for (uint32_t i = 0; (e = fm_node(fm, i)); i++)
+		if (is_service(e, text) || (v4 && torus_addr4(shape, i).s_addr == addr.s_addr))
+			return i;
+	return TORUS_NO_NODE;
+}
+
 int answer_node(struct request *rq, bool needed, uint32_t *out)
 {
 	const char *text = json_string_value(json_object_get(rq->args, "node"));
@@ -95,6 +122,8 @@ int answer_node(struct request *rq, bool needed, uint32_t *out)
 		*out = torus_node_id(shape, &at);
 	else
 		*out = fm_node_by_name(rq->d->fm, text);
+	if (*out == TORUS_NO_NODE)
+		*out = find_by_address(rq->d->fm, shape, text);
 	if (*out != TORUS_NO_NODE)
 		return 0;
 	wrong_node(rq, shape, text);

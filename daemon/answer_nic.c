@@ -198,6 +198,12 @@ static void add_excluded(struct fabricd *d, const struct torus_link *l, json_t *
 	json_object_set_new(j, "until", until ? json_integer((json_int_t)until) : json_null());
 }
 
+/* Why the link is not up. */
+static const char *reason_text(const struct torus_link *l)
+{
+	return torus_link_reason_name(l->state == TORUS_LINK_UP ? TORUS_REASON_NONE : l->reason);
+}
+
 /*
  * Only what a table of links shows. With all counters the links of 1024 nodes are 15 MB of text, and
  * their root, and who asked, need most of their time to write and read it.
@@ -211,11 +217,11 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 		TORUS_PG_LANES, TORUS_PG_WIDTH, TORUS_PG_RATE, TORUS_PG_RATE_MAX, TORUS_PG_MARGIN,
 		TORUS_PG_MARGIN_TRAIN, TORUS_PG_WAITED,
 	};
-	const char *state = torus_link_state_name(l->state);
-	const char *reason = torus_link_reason_name(l->reason);
-	json_t *j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:n, s:s, s:o}",
+	const char *state = torus_link_state_name(l->state), *reason = reason_text(l);
+	json_t *j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:n, s:s, s:n, s:s, s:o}",
 			      "node", node_json(d, fm_own(d->fm)), "port", port_json(d, l->port),
 			      "peer", peer_json(d, l), "state", state ? state : "?",
+			      "state_age", (json_int_t)l->state_age, "downs",
 			      "reason", reason ? reason : "?", "held_ms",
 			      "lower", l->lower, "line", line_json(l));
 
@@ -230,8 +236,7 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 
 static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 {
-	const char *state = torus_link_state_name(l->state);
-	const char *reason = torus_link_reason_name(l->reason);
+	const char *state = torus_link_state_name(l->state), *reason = reason_text(l);
 	json_t *j;
 
 	j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:n, s:b, s:s, s:I, s:s*, s:s*, s:o}",
@@ -245,6 +250,9 @@ static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 		      "retry_wanted", torus_retry_name(l->retry_wanted), "line", line_json(l));
 	if (!j)
 		return NULL;
+	json_object_set_new(j, "last_reason", l->reason == TORUS_REASON_NONE ? json_null() :
+			    text_json(torus_link_reason_name(l->reason)));
+	json_object_set_new(j, "downs", json_null());
 	json_object_set_new(j, "expected", expected_json(d, l));
 	add_names(d, l, j);
 	add_excluded(d, l, j);
@@ -342,9 +350,28 @@ static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t 
 	}
 }
 
+/* So does it alone how often it has seen them lost. */
+static void add_downs(struct fabricd *d, uint32_t node, json_t *links)
+{
+	unsigned int port;
+	uint32_t downs;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(links, i, v) {
+		const char *text = json_string_value(json_object_get(v, "port"));
+
+		if (text && !torus_port_parse(text, fm_shape(d->fm)->ndims, &port) &&
+		    fm_downs(d->fm, node, port, &downs))
+			json_object_set_new(v, "downs", json_integer(downs));
+	}
+}
+
 static void links_end(struct request *rq, json_t **by_node, uint32_t n)
 {
 	add_held(rq->d, NULL, by_node, n);
+	for (uint32_t i = 0; rq->d->fm && i < n; i++)
+		add_downs(rq->d, i, by_node[i]);
 	flat_end(rq, by_node, n);
 }
 

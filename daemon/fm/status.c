@@ -456,6 +456,22 @@ static void explain(const struct fm *fm, struct fm_faulty *f)
 		f->reason = fm_cables_why(fm, f->node, f->port, &f->since);
 }
 
+bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+
+	*n = 0;
+	if (!fm_is_root(fm) || node >= fm->table.nodes || port >= 2u * shape->ndims ||
+	    shape->size[port % shape->ndims] == 1)
+		return false;
+	if (port >= shape->ndims) {
+		node = torus_neighbour(shape, node, port);
+		port = torus_dir_opposite(shape, port);
+	}
+	*n = fm_cables_downs(fm, node, port);
+	return true;
+}
+
 bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out)
 {
 	const struct torus_shape *shape = &fm->table.shape;

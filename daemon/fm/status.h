@@ -395,6 +395,9 @@ struct fm_faulty {
 /** fm_faulty() - the next from *@i on, which begins at 0; false past the last */
 bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out);
 
+/** fm_downs() - how often this root has seen that cable lost; false: not the root, or no cable */
+bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n);
+
 /** fm_exclusions() - the closed exclusion table, a mask for each node, or NULL */
 const uint16_t *fm_exclusions(const struct fm *fm);
 

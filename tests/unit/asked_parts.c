@@ -324,6 +324,13 @@ int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t
 	return a.severs_error;
 }
 
+bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n)
+{
+	(void)fm;
+	*n = node + port + 2;
+	return a.root;
+}
+
 bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out)
 {
 	(void)fm;

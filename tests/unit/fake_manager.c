@@ -160,11 +160,11 @@ static json_t *link_json(const struct fake *f, uint32_t id, unsigned int port)
 	char text[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
 	bool out = f->excluded[id] & 1 << port, held = f->held[id] & 1 << port;
 
-	return json_pack("{so ss s{so ss} ss ss sb so so sb ss si ss ss sI sI sI si sI sI}", "node", place(f, id),
+	return json_pack("{so ss s{so ss} ss ss ss si sb so so sb ss si ss ss sI sI sI si sI sI}", "node", place(f, id),
 			 "port", torus_port_text(n, port, text), "peer", "node",
 			 place(f, torus_neighbour(&f->shape, id, port)), "port",
 			 torus_port_text(n, back, peer), "state", out ? "faulty" : "up", "reason",
-			 out ? "carrier" : "none", "admin", 1, "excluded",
+			 out ? "carrier" : "none", "last_reason", "silence", "downs", out ? 2 : 0, "admin", 1, "excluded",
 			 held ? json_string("held") : out ? json_string("fault") : json_null(),
 			 "held_ms", held ? json_real(12500) : json_null(), "closed", 0, "lower", "px+",
 			 "session", 1, "retry", "hippi", "retry_wanted", "auto", "state_age",
@@ -666,6 +666,7 @@ int fake_setup(void **state)
 	(void)state;
 	fake_start(&fake, "4x4");
 	setenv("TORUS_CONTROL", fake.path, 1);
+	setenv("COLUMNS", "200", 1);	/* tables have all columns */
 	return 0;
 }
 

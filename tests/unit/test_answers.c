@@ -350,6 +350,10 @@ static void nodes_without_root(void **state)
 	     ",'missing':[[1,1]],'data':[" EVE("'unknown'", "2000.0", "true") "]}");
 }
 
+#define NOT_A_NODE(name) \
+	"node '" name "' is neither a node's name nor coordinates in 3x2: allowed are names, addresses " \
+	"and GUIDs ('fabricctl nodes' lists them), and coordinates up to 2,1"
+
 static void coord(void **state)
 {
 	(void)state;
@@ -359,6 +363,20 @@ static void coord(void **state)
 	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
 	says("{'cmd':'coord','name':[2,0]}", "{'ok':true,'data':{'node':[2,0],'name':null,'id':2,"
 	     "'address':'10.2.0.0','shape':[3,2],'own':[2,1]}}");
+	/* By its address in the torus, the address of its manager, and its GUID. */
+	says("{'cmd':'coord','name':'10.0.1.0'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	says("{'cmd':'coord','name':'192.168.0.3:8'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	says("{'cmd':'coord','name':'192.168.0.3'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	says("{'cmd':'coord','name':'0000000000000F03'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	strcpy(a.entry[2].name, "zoe");	/* no name is unknown */
+	refuses("{'cmd':'coord','name':'192.168.0'}", "usage", NOT_A_NODE("192.168.0"));
+	refuses("{'cmd':'coord','name':'10.0.0.1'}", "usage", NOT_A_NODE("10.0.0.1"));
+	refuses("{'cmd':'coord','name':'000000000000beef'}", "usage", NOT_A_NODE("000000000000beef"));
+	refuses("{'cmd':'coord','name':'f03'}", "usage", NOT_A_NODE("f03"));
 	/* Whoever has no name in the table yet knows its own. */
 	a.entry[OWN].name[0] = '\0';
 	says("{'cmd':'coord'}", "{'ok':true,'data':{'node':[2,1],'name':'myself','id':5,"
@@ -756,12 +774,10 @@ static void wrong_nodes_and_ports(void **state)
 		"no node is known as '1u-rack3', but the names of 1 node are not known, because its manager "
 		"is away: write coordinates up to 2,1");
 	refuses("{'cmd':'rows','node':'1,1,1'}", "usage",
-		"node '1,1,1' is neither a node's name nor coordinates in 3x2: allowed are names "
-		"('fabricctl nodes' lists them), and coordinates up to 2,1");
+		NOT_A_NODE("1,1,1"));
 	strcpy(a.entry[2].name, "cy");
 	refuses("{'cmd':'rows','node':'who'}", "usage",
-		"node 'who' is neither a node's name nor coordinates in 3x2: allowed are names "
-		"('fabricctl nodes' lists them), and coordinates up to 2,1");
+		NOT_A_NODE("who"));
 	refuses("{'cmd':'retrain','node':'0,0','port':'+z'}", "usage",
 		"port '+z', allowed: +x to -y");
 	refuses("{'cmd':'retrain','node':'0,0'}", "usage", "'retrain' needs a port");

@@ -33,12 +33,12 @@ static json_t *link_at_x(const char *lanes)
 	json_t *j;
 
 	snprintf(text, sizeof(text), "{'node':[2,1],'port':'+x','name':'myself','peer':{'node':[0,1],'port':'-x','name':'dan'},'expected':{'node':[0,1],'port':'-x'},"
-		 "'state':'up','state_age':222,'reason':'silence','admin':false,"
+		 "'state':'up','state_age':222,'reason':'none','last_reason':'silence','downs':%s,'admin':false,"
 		 "'excluded':'admin','until':173,'held_ms':null,'closed':false,'lower':'eth0','session':230,"
 		 "'retry':'angara','retry_wanted':'acknak',"
 		 "'line':{'length':251,'loss':252,'crosstalk':253,'drift':254,'ageing':255,"
 		 "'temperature':256,'dead':257,'aged':258},'rootless':%s%s}",
-		 a.root ? "false" : "true", lanes);
+		 a.root ? "7" : "null", a.root ? "false" : "true", lanes);
 	j = json_of(text);
 	add_port_values(j, 0);
 	return j;
@@ -48,16 +48,16 @@ static json_t *link_at_x(const char *lanes)
 static json_t *own_links(const char *lanes, const char *no_lanes)
 {
 	static const char *const other[] = {
-		"'port':'+y','name':'myself','peer':null,'expected':{'node':[2,0],'port':'-y'},'state':'down','state_age':223,'reason':'retry',"
+		"'port':'+y','name':'myself','peer':null,'expected':{'node':[2,0],'port':'-y'},'state':'down','state_age':223,'reason':'retry','last_reason':'retry',"
 		"'admin':true,'excluded':'wiring','until':null,'held_ms':null,'closed':false,'lower':'',"
 		"'session':231,'retry':'acknak','retry_wanted':'hippi'",
 		"'port':'-x','name':'myself','peer':{'node':[1,0],'port':'+x','name':'bob'},"
 		"'expected':{'node':[1,1],'port':'+x'},'state':'faulty','state_age':224,"
-		"'reason':'peer','admin':false,'excluded':null,'until':null,'held_ms':8120.5,'closed':true,"
+		"'reason':'peer','last_reason':'peer','admin':false,'excluded':null,'until':null,'held_ms':8120.5,'closed':true,"
 		"'lower':'eth2','session':232,'retry':'angara','retry_wanted':'acknak'",
 		"'port':'-y','name':'myself','peer':{'node':null,'port':'+y','name':null},"
 		"'expected':{'node':[2,0],'port':'+y'},'state':'init','state_age':225,"
-		"'reason':'protocol','admin':false,'excluded':'held','until':null,'held_ms':31.25,"
+		"'reason':'protocol','last_reason':'protocol','admin':false,'excluded':'held','until':null,'held_ms':31.25,"
 		"'closed':false,'lower':'eth3','session':233,'retry':'acknak',"
 		"'retry_wanted':'hippi'",
 	};
@@ -69,6 +69,7 @@ static json_t *own_links(const char *lanes, const char *no_lanes)
 		snprintf(text, sizeof(text), "{'node':[2,1],'line':null,'rootless':%s,%s%s}",
 			 a.root ? "false" : "true", other[i], no_lanes);
 		j = json_of(text);
+		json_object_set_new(j, "downs", a.root ? json_integer(8 + i) : json_null());
 		add_port_values(j, i + 1);
 		json_array_append_new(list, j);
 	}
@@ -96,7 +97,8 @@ static void links_of_a_node(void **state)
 static void links_in_brief(void **state)
 {
 	static const char *const keys[] = {
-		"node", "port", "peer", "expected", "state", "reason", "excluded", "until", "held_ms", "lower", "line",
+		"node", "port", "peer", "expected", "state", "state_age",
+		"reason", "downs", "excluded", "until", "held_ms", "lower", "line",
 		"rootless", "tx_bytes", "rx_bytes", "retries", "crc_errors", "seq_errors",
 		"malformed", "retrains", "lanes", "width", "rate", "rate_max", "margin",
 		"margin_train", "waited",
@@ -123,10 +125,10 @@ static void links_in_brief(void **state)
 static void links_of_all(void **state)
 {
 	json_t *wanted, *all = json_of("["
-		"{'node':[2,0],'port':'+x','held_ms':null,'rootless':false},"
-		"{'node':[2,0],'port':'+y','held_ms':31.25,'rootless':false},"
-		"{'node':[1,1],'port':'-x','held_ms':null,'rootless':false},"
-		"{'node':[1,1],'port':'+x','held_ms':8120.5,'rootless':false}]");
+		"{'node':[2,0],'port':'+x','held_ms':null,'downs':4,'rootless':false},"
+		"{'node':[2,0],'port':'+y','held_ms':31.25,'downs':5,'rootless':false},"
+		"{'node':[1,1],'port':'-x','held_ms':null,'downs':8,'rootless':false},"
+		"{'node':[1,1],'port':'+x','held_ms':8120.5,'downs':6,'rootless':false}]");
 	json_t *own = own_links("", "");
 
 	(void)state;
@@ -193,7 +195,7 @@ static void links_of_several(void **state)
 	(void)state;
 	a.told_by[0] = "[{'node':[0,0],'port':'-x'}]";
 	says("{'cmd':'links','node':'0,0','count':2}", "{'ok':true,'missing':[[1,0]],'data':["
-	     "{'node':[0,0],'port':'-x','rootless':false}]}");
+	     "{'node':[0,0],'port':'-x','downs':4,'rootless':false}]}");
 	assert_string_equal(a.passed_on, "all 0 privileged 1500 ms: "
 			    "{\"cmd\":\"links\",\"node\":\"0,0\",\"count\":2}");
 	refuses("{'cmd':'links','node':'0,0','count':513}", "usage",

@@ -102,7 +102,7 @@ static void tells_how_long_links_are_held(void **state)
 	expect("status", 0);
 	has(out, "held     1,0:+x: used again in 12.5 s unless it is lost meanwhile\n");
 	expect("links 1,0", 0);
-	has(out, "1,0:+x  2,0:-x  faulty (carrier)  held 12.5 s ");
+	has(out, "1,0:+x  2,0:-x  faulty (carrier)           -      2  held 12.5 s ");
 	expect("links --all 1,0", 0);
 	has(out, ", excluded: held\n");
 }
@@ -221,13 +221,17 @@ static void shows_tables(void **state)
 	has(out, "NODE  NAME  STATE  HEARD  ADDRESS   TABLE  PARENT");
 	has(out, "2,1   n2-1  dead     now  10.0.0.0      7  -");
 	expect("links 1,0", 0);
-	has(out, "1,0:+x  2,0:-x  faulty (carrier)  fault         -       -       -    1.5 k       2"
-		 "         4  5.0 MiB   6.0 MiB\n");
+	has(out, "LINK    PEER    STATE                 UP FOR  DOWNS  EXCLUDED  LANES  MBIT/S  MARGIN  "
+		 "RETRIES  ERRORS     SENT  RECEIVED\n");
+	has(out, "1,0:+x  2,0:-x  faulty (carrier)           -      2  fault         -       -       -  "
+		 "  1.5 k       2  5.0 MiB   6.0 MiB\n");
+	has(out, "1,0:+y  1,1:-y  up                1 min 30 s      0  -             -       -       -  "
+		 "      0       2  5.0 MiB   6.0 MiB\n");
 	expect("links --bad", 1);
 	has(out, "1,0:+x");
 	assert_null(strstr(out, "1,0:+y  "));
 	expect("links 1,0 --all", 0);
-	has(out, "1,0:+x to 2,0:-x: faulty for 90 s, reason carrier, admin up, lower px+, session 1, "
+	has(out, "1,0:+x to 2,0:-x: faulty for 1 min 30 s, reason carrier, admin up, lower px+, session 1, "
 		 "retry hippi (asked auto), excluded: fault\n");
 	has(out, "times the sender went back in its RETRY buffer");
 	expect("counters", 0);
@@ -860,17 +864,87 @@ static void names_the_expected_end(void **state)
 /* Worst first: a link that is lost, one that an administrator excluded, one with fewer lanes, none. */
 static void judges_bad_links(void **state)
 {
+	json_t *j;
+
 	(void)state;
 	expect("links --bad", 0);
 	has(out, "no link is bad");
 	fake.narrow[1] = 1;
 	expect("links --bad", 3);
-	has(out, "1,0:+x  2,0:-x  up     -         10/12    5000    131%");
+	has(out, "1,0:+x  2,0:-x  up     1 min 30 s      0  -         10/12    5000    131%");
 	fake.excluded[2] = fake.held[2] = 2;
 	expect("links --bad", 1);
 	has(out, "1,0:+x");
 	has(out, "2,0:+y  2,1:-y  faulty (carrier)");
+	/* JSON: the same links, without lanes unless --all is given, too. */
+	expect("links --bad --json", 1);
+	j = printed();
+	assert_int_equal(json_array_size(j), 2);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(j, 0), "port")), "+x");
+	assert_null(json_object_get(fake.request, "lanes"));
+	assert_null(json_object_get(fake.request, "brief"));
+	json_decref(j);
+	expect("links --bad --json --all", 1);
+	assert_true(json_is_true(json_object_get(fake.request, "lanes")));
 	expect("links", 0);
+}
+
+/* Of a wide table, columns that say nothing are left out on a narrow screen. */
+static void fits_the_screen(void **state)
+{
+	(void)state;
+	setenv("COLUMNS", "80", 1);
+	expect("links 1,0", 0);
+	has(out, "LINK    PEER    STATE      UP FOR  ERRORS     SENT  RECEIVED\n"
+		 "1,0:+x  2,0:-x  up     1 min 30 s       2  5.0 MiB   6.0 MiB\n");
+	fake.excluded[1] = 1;
+	expect("links 1,0", 0);
+	has(out, "UP FOR  DOWNS  EXCLUDED  RETRIES  ERRORS ");
+	expect("links --all 1,0", 0);
+	has(out, "1,0:+x to 2,0:-x: faulty for 1 min 30 s, reason carrier, ");
+	has(out, "1,0:+y to 1,1:-y: up for 1 min 30 s, last reason silence, ");
+	setenv("COLUMNS", "400", 1);
+	expect("links 1,0", 0);
+	has(out, "LANES  MBIT/S");
+}
+
+static void shows_names(void **state)
+{
+	(void)state;
+	expect("links 1,0 --names", 0);
+	has(out, "n1-0:+x  n2-0:-x  up ");
+	expect("counters --names", 0);
+	has(out, "n3-3 ");
+	expect("trace 0,0 1,0 --names", 0);
+	has(out, "n0-0 +x");
+	expect("exclude 1,0:+x --names --dry-run", 0);
+	expect("links n1-0 --names --json", 0);
+	has(out, "\"node\":[1,0]");
+	fake.early = "{}";
+	expect("status --names", 0);
+}
+
+/* Whatever is not coordinates is looked up by the manager; a port follows the last colon. */
+static void asks_for_other_names(void **state)
+{
+	static const char *const same[] = { "10.2.1.0", "172.30.0.4:7117", "07b5622827000006",
+					    "1234567812345678", "[fd00::1]:7117" };
+	char args[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		snprintf(args, sizeof(args), "coord %s", same[i]);
+		expect(args, 2);
+		snprintf(args, sizeof(args), "links %s", same[i]);
+		expect(args, 2);
+		assert_string_equal(json_string_value(json_object_get(fake.request, "cmd")), "coord");
+		assert_string_equal(json_string_value(json_object_get(fake.request, "name")), same[i]);
+		snprintf(args, sizeof(args), "exclude %s:+x", same[i]);
+		expect(args, 2);
+		assert_string_equal(json_string_value(json_object_get(fake.request, "name")), same[i]);
+	}
+	expect("exclude 172.30.0.4:7117", 2);
+	assert_string_equal(json_string_value(json_object_get(fake.request, "name")), "172.30.0.4:7117");
 }
 
 static void names_who_is_missing(void **state)
@@ -899,7 +973,7 @@ static void asks_the_neighbours(void **state)
 	fake.excluded[6] = 4;
 	expect("links 1,1", 1);
 	has(err, "node 1,1 does not answer: these are its neighbours' ends of its cables");
-	has(out, "\n2,1:-x  1,1:+x  faulty (carrier)  fault ");
+	has(out, "\n2,1:-x  1,1:+x  faulty (carrier) ");
 	has(out, "\n1,2:-y  1,1:+y  up ");
 	has(out, "\n0,1:+x  1,1:-x  up ");
 	has(out, "\n1,0:+y  1,1:-y  up ");
@@ -1064,6 +1138,9 @@ int main(int argc, char **argv)
 						fake_teardown),
 		cmocka_unit_test_setup_teardown(names_the_expected_end, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(judges_bad_links, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(fits_the_screen, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(shows_names, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(asks_for_other_names, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(asks_the_neighbours, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_bad_answers, fake_setup, fake_teardown),

@@ -64,6 +64,8 @@ static void faulty(unsigned int n, const char *why, uint64_t ms)
 /* Three cables of a node are pulled at once: three events, each by its end with a "+". */
 static void test_three(void **state)
 {
+	uint32_t downs;
+
 	(void)state;
 	start();
 	ports(7, FM_PORT_FAULTY, TORUS_REASON_CARRIER);
@@ -83,6 +85,21 @@ static void test_three(void **state)
 	assert_int_equal(stage_count(&s, BACK("1,1:+x ('n5')", "2,1:-x ('n6')") ", after 3"), 1);
 	assert_int_equal(stage_count(&s, BACK("1,1:+y ('n5')", "1,2:-y ('n9')") ", after 3"), 1);
 	assert_int_equal(stage_count(&s, BACK("0,1:+x ('n4')", "1,1:-x ('n5')") ", after 3"), 1);
+	/* Each cable was lost once, whichever end is asked; it counts again. */
+	for (unsigned int p = 0; p < 3; p++) {
+		assert_true(fm_downs(s.fm, 5, p, &downs));
+		assert_int_equal(downs, 1);
+	}
+	assert_true(fm_downs(s.fm, 4, 0, &downs));
+	assert_int_equal(downs, 1);
+	assert_true(fm_downs(s.fm, 5, 3, &downs));
+	assert_int_equal(downs, 0);
+	ports(1, FM_PORT_FAULTY, TORUS_REASON_CARRIER);
+	lives(9000);
+	assert_true(fm_downs(s.fm, 6, 2, &downs));
+	assert_int_equal(downs, 2);
+	assert_false(fm_downs(s.fm, 16, 2, &downs));
+	assert_false(fm_downs(s.fm, 6, 4, &downs));
 	stage_end(&s);
 }
 

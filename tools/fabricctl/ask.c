@@ -21,6 +21,7 @@
 #define LOOK_MS 500		/* how long it is tried whether a manager of a lab hangs */
 #define HUNG_MAX 8		/* ... and of how many, before it is given up */
 #define DEFAULT_CONTROL "/run/fabricd/control"
+#define GUID_DIGITS 16
 #define FIRST_QUESTION "{\"cmd\":\"coord\"}"
 
 static int try_path(struct ask *ask, const char *path)
@@ -170,7 +171,7 @@ static int open_lab(struct ask *ask, const struct ctl *ctl)
 	return status;
 }
 
-int ask_open(const struct ctl *ctl, struct ask *ask)
+static int open_manager(const struct ctl *ctl, struct ask *ask)
 {
 	int timeout_ms = (int)(ctl->timeout * 1e3);
 	const char *env = getenv("TORUS_CONTROL");
@@ -193,6 +194,33 @@ int ask_open(const struct ctl *ctl, struct ask *ask)
 	return fail_as(UNREACHABLE,
 		       "no manager to ask: " DEFAULT_CONTROL " is not there and no lab is "
 		       "up; start fabricd, or raise a lab with 'fabricctl lab up 4x4'");
+}
+
+/* Without a table there are no names, and coordinates are shown. */
+static int load_names(struct ask *ask)
+{
+	json_t *nodes = NULL;
+	bool ready = false;
+	int status = ask_ready(ask, &ready);
+
+	if (status == OK && ready)
+		status = ask_nodes(ask, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0, &nodes);
+	if (status == OK && ready)
+		json_names_set(nodes);
+	json_decref(nodes);
+	return status;
+}
+
+int ask_open(const struct ctl *ctl, struct ask *ask)
+{
+	int status = open_manager(ctl, ask);
+
+	if (status != OK || !ctl->names)
+		return status;
+	status = load_names(ask);
+	if (status != OK)
+		ask_close(ask);
+	return status;
 }
 
 void ask_close(struct ask *ask)
@@ -460,7 +488,20 @@ int ask_shape(struct ask *a, struct torus_shape *shape)
 	return OK;
 }
 
-/* Coordinates begin with a digit, names do not: only names need asking. */
+/* Coordinates; all else needs asking: names, addresses and GUIDs. */
+static bool are_coordinates(const char *text)
+{
+	return isdigit((unsigned char)*text) && !text[strspn(text, "0123456789,")] &&
+	       strlen(text) != GUID_DIGITS;
+}
+
+bool ask_is_link(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	return colon && (!colon[1] || colon[1 + strspn(colon + 1, "0123456789")]);
+}
+
 int ask_node(struct ask *a, const char *text, char *buf)
 {
 	struct torus_shape shape;
@@ -469,11 +510,11 @@ int ask_node(struct ask *a, const char *text, char *buf)
 	json_t *data;
 	int status;
 
-	if (!isdigit((unsigned char)*text)) {
+	if (!are_coordinates(text)) {
 		status = ask(a, json_pack("{ss ss}", "cmd", "coord", "name", text), &data);
 		if (status != OK)
 			return status;
-		json_node_text(json_object_get(data, "node"), buf);
+		json_coords_text(json_object_get(data, "node"), buf);
 		json_decref(data);
 		return OK;
 	}
@@ -490,7 +531,7 @@ int ask_node(struct ask *a, const char *text, char *buf)
 
 int ask_link(struct ask *a, const char *text, char *node, char *port)
 {
-	const char *colon = strchr(text, ':');
+	const char *colon = strrchr(text, ':');
 	char left[TORUS_TEXT_MAX], dims[32];
 	struct torus_shape shape;
 	unsigned int number;

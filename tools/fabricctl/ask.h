@@ -80,8 +80,10 @@ void ask_label(const struct ask *ask, bool aside);
 /** ask_status() - the exit status of a command that only shows */
 int ask_status(const struct ask *ask);
 
+/** ask_is_link() - whether an argument is a LINK and no NODE, which may be an address with a port */
+bool ask_is_link(const char *text);
 /**
- * ask_node() - a NODE argument, name or coordinates, as the manager takes it
+ * ask_node() - a NODE argument (coordinates, name, GUID or address) as the manager takes it
  * @buf: TORUS_TEXT_MAX bytes; gets coordinates
  */
 int ask_node(struct ask *ask, const char *text, char *buf);

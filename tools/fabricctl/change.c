@@ -34,7 +34,7 @@ static int add_request(struct ask *a, const char *cmd, const char *what,
 		       const struct exclusion *how, json_t *list)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
-	bool link = strchr(what, ':');
+	bool link = ask_is_link(what);
 	int status = link ? ask_link(a, what, node, port) : ask_node(a, what, node);
 	json_t *j;
 

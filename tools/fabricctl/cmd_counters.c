@@ -16,14 +16,14 @@ static void put_count(struct table *t, const json_t *c, const char *key, bool go
 	uint64_t n = json_count(c, key);
 	char text[32];
 
-	table_cell(t, good ? PLAIN : n ? DOUBTFUL : FAINT, "%s", count_text(n, text));
+	table_cell(t, n ? good ? PLAIN : DOUBTFUL : FAINT, "%s", count_text(n, text));
 }
 
 static void print_counters(const json_t *all)
 {
 	static const char *const titles[] = {
-		"NODE", ">INJECTED", ">DELIVERED", ">FORWARDED", ">RELAYED", ">PARKED",
-		">REPLAYED", ">UNREACHABLE", ">REORDERED", ">DUPLICATES", ">LOST", ">DROPS", NULL };
+		"NODE", ">INJECTED", ">DELIVERED", ">FORWARDED", ">?RELAYED", ">?PARKED",
+		">?REPLAYED", ">?UNREACHABLE", ">?REORDERED", ">?DUPLICATES", ">?LOST", ">?DROPS", NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
@@ -101,7 +101,7 @@ static int cmd_counters(struct ctl *ctl, int argc, char **argv)
 	if (local && argc)
 		return fail("--local asks the NIC here: leave out '%s'", argv[0]);
 	if (local)
-		return local_show(ctl, local_counters, print_each);
+		return local_show(ctl, local_counters, NULL, print_each);
 	return show_nodes(ctl, json_pack("{ss}", "cmd", "counters"), argc ? argv[0] : NULL,
 			  &(struct show_nodes) { .max = ASK_NODES_MAX,
 						 .show = argc ? print_node : print_counters });

@@ -225,7 +225,7 @@ static void say_drained(char **what, int n)
 
 	for (int i = 0; i < n; i++) {
 		printf("%s%s", i ? ", " : "", what[i]);
-		node |= !strchr(what[i], ':');
+		node |= !ask_is_link(what[i]);
 	}
 	printf(" %s drained: the cable%s may be pulled%s\n", n > 1 ? "are" : "is",
 	       n > 1 || node ? "s" : "", node ? ", and the node stopped" : "");

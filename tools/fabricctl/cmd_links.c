@@ -122,7 +122,24 @@ static void excluded_cell(struct table *t, const json_t *l)
 		table_cell(t, DOUBTFUL, "%s %s", why,
 			   duration_text(seconds_left((double)json_count(l, "until")), left));
 	else
-		table_cell(t, DOUBTFUL, "%s", why);
+		table_cell(t, *why == '-' ? FAINT : DOUBTFUL, "%s", why);
+}
+
+/* A manager of an earlier release does not tell the age of links in brief. */
+static void age_cells(struct table *t, const json_t *l)
+{
+	const json_t *age = json_object_get(l, "state_age"), *downs = json_object_get(l, "downs");
+	char text[32];
+
+	if (is_up(l) && json_is_integer(age))
+		table_cell(t, PLAIN, "%s",
+			   duration_text((double)json_integer_value(age) / (double)SEC, text));
+	else
+		table_cell(t, FAINT, "-");
+	if (json_is_integer(downs))
+		count_cell(t, json_count(l, "downs"));
+	else
+		table_cell(t, FAINT, "-");
 }
 
 /* Marks values that are below the ability of the receiver. */
@@ -136,9 +153,9 @@ static void serdes_cells(struct table *t, const json_t *l)
 			table_cell(t, FAINT, "-");
 		return;
 	}
-	table_cell(t, width < lanes ? DOUBTFUL : PLAIN, "%llu/%llu", width, lanes);
-	table_cell(t, rate < json_count(l, "rate_max") ? DOUBTFUL : PLAIN, "%llu", rate);
-	table_cell(t, margin < json_count(l, "margin_train") ? DOUBTFUL : PLAIN, "%llu%%", margin);
+	table_cell(t, width < lanes ? DOUBTFUL : FAINT, "%llu/%llu", width, lanes);
+	table_cell(t, rate < json_count(l, "rate_max") ? DOUBTFUL : FAINT, "%llu", rate);
+	table_cell(t, margin < json_count(l, "margin_train") ? DOUBTFUL : FAINT, "%llu%%", margin);
 }
 
 /* Figures of a model are not to be taken for measurements. */
@@ -157,10 +174,9 @@ static void say_modelled(const json_t *links)
 
 static void show_table(const json_t *links)
 {
-	static const char *const titles[] = { "LINK", "PEER", "STATE", "EXCLUDED", ">LANES",
-					      ">MBIT/S", ">MARGIN", ">RETRIES",
-					      ">ERRORS", ">RETRAINS", ">SENT", ">RECEIVED",
-					      NULL };
+	static const char *const titles[] = { "LINK", "PEER", "STATE", ">UP FOR", ">?DOWNS",
+					      "?EXCLUDED", ">?LANES", ">?MBIT/S", ">?MARGIN",
+					      ">?RETRIES", ">?ERRORS", ">SENT", ">RECEIVED", NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
@@ -170,11 +186,11 @@ static void show_table(const json_t *links)
 		table_cell(t, PLAIN, "%s", json_end_text(v, text));
 		peer_cell(t, v);
 		state_cell(t, v);
+		age_cells(t, v);
 		excluded_cell(t, v);
 		serdes_cells(t, v);
 		count_cell(t, json_count(v, "retries"));
 		count_cell(t, errors(v));
-		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "retrains"));
 		table_cell(t, PLAIN, "%s", bytes_text(json_count(v, "tx_bytes"), text));
 		table_cell(t, PLAIN, "%s", bytes_text(json_count(v, "rx_bytes"), text));
 	}
@@ -252,20 +268,21 @@ static void show_errors(const json_t *l)
 
 static void show_all(const json_t *links)
 {
-	char link[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
+	char link[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX], time[32];
 	size_t i;
 	json_t *v;
 
 	json_array_foreach(links, i, v) {
 		const char *excluded = json_text(v, "excluded");
 
-		printf("%s%s%s%s to %s: %s for %llu s, reason %s, admin %s, lower %s, session "
+		printf("%s%s%s%s to %s: %s for %s, %s %s, admin %s, lower %s, session "
 		       "%llu, retry %s (asked %s)%s%s%s\n",
 		       i ? "\n" : "", paint(STRONG), json_end_text(v, link), paint(PLAIN),
 		       json_end_text(json_object_get(v, "peer"), peer),
 		       or_dash(json_text(v, "state")),
-		       (unsigned long long)json_count(v, "state_age") / SEC,
-		       or_dash(json_text(v, "reason")),
+		       duration_text((double)json_count(v, "state_age") / (double)SEC, time),
+		       is_up(v) ? "last reason" : "reason",
+		       or_dash(is_up(v) ? json_text(v, "last_reason") : json_text(v, "reason")),
 		       json_is_true(json_object_get(v, "admin")) ? "up" : "down",
 		       or_dash(json_text(v, "lower")), (unsigned long long)json_count(v, "session"),
 		       or_dash(json_text(v, "retry")), or_dash(json_text(v, "retry_wanted")),
@@ -278,7 +295,8 @@ static void show_all(const json_t *links)
 	}
 }
 
-static void show(const json_t *links)
+/* Those that are bad, if only these are wanted; how bad they are becomes the exit status. */
+static json_t *pick(const json_t *links)
 {
 	json_t *some = bad ? show_filter(links, is_shown) : json_incref((json_t *)links), *v;
 	size_t i;
@@ -287,11 +305,15 @@ static void show(const json_t *links)
 	json_array_foreach(some, i, v)
 		if (bad && found != PROBLEM)
 			found = is_warning(v) ? NOT_KEPT : PROBLEM;
+	return some;
+}
+
+static void show(const json_t *links)
+{
 	if (all)
-		show_all(some);
+		show_all(links);
 	else
-		show_table(some);
-	json_decref(some);
+		show_table(links);
 }
 
 /* --- without a table ----------------------------------------------------------- */
@@ -316,7 +338,7 @@ static json_t *early_peer(const json_t *own, const json_t *port)
 }
 
 /* Each port of this node. */
-static json_t *early_items(const json_t *own)
+static json_t *all_early(const json_t *own)
 {
 	const json_t *wave = json_object_get(own, "wave");
 	json_t *list = json_array(), *v;
@@ -343,17 +365,24 @@ static bool is_bad_early(const json_t *l)
 	       (json_is_object(json_object_get(l, "expected")) && state && strcmp(state, "up"));
 }
 
+static json_t *early_items(const json_t *own)
+{
+	json_t *list = all_early(own), *some = bad ? show_filter(list, is_bad_early) : json_incref(list);
+
+	json_decref(list);
+	return some;
+}
+
 static void show_early(const json_t *links)
 {
 	static const char *const titles[] = { "LINK", "PEER", "NAME", "STATE", "EXPECTED", "GUID",
 					      "CONTRADICTION", NULL };
-	json_t *some = bad ? show_filter(links, is_bad_early) : json_incref((json_t *)links);
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(some, i, v) {
+	json_array_foreach(links, i, v) {
 		const json_t *peer = json_object_get(v, "peer");
 		const char *fault = json_text(v, "fault"), *state = or_dash(json_text(v, "state"));
 
@@ -366,7 +395,6 @@ static void show_early(const json_t *links)
 		table_cell(t, fault ? BAD : FAINT, "%s", or_dash(fault));
 	}
 	table_print(t, bad ? "no link is bad" : "no links");
-	json_decref(some);
 }
 
 static const struct show_early early = { early_items, show_early };
@@ -423,24 +451,31 @@ static int ask_neighbours(struct ask *a, const json_t *question, json_t **data)
 	return status;
 }
 
+/* Lanes are most of the text: bad links have them only with --all. */
+static int ask_links(const struct ctl *ctl, const char *node)
+{
+	const char *want = all || (ctl->json && !bad) ? "lanes" : ctl->json ? NULL : "brief";
+	json_t *question = json_pack("{ss}", "cmd", "links");
+
+	if (want)
+		json_object_set_new(question, want, json_true());
+	return show_nodes(ctl, question, node,
+			  &(struct show_nodes) { .max = ASK_LINKS_MAX, .each = 2, .pick = pick,
+				.show = show, .early = &early, .instead = ask_neighbours });
+}
+
 static int cmd_links(struct ctl *ctl, int argc, char **argv)
 {
-	bool whole = ctl->json || all;
-
 	int status;
 
-	if (ctl->json && (all || bad))
-		return fail("--json holds everything: --all and --bad do not go with it");
+	if (ctl->json && all && !bad)
+		return fail("--json holds everything: --all goes with it only if --bad does");
 	if (local && argc)
 		return fail("--local asks the NIC here: leave out '%s'", argv[0]);
 	if (local)
-		status = local_show(ctl, local_links, show);
+		status = local_show(ctl, local_links, pick, show);
 	else
-		status = show_nodes(ctl, json_pack("{ss sb}", "cmd", "links",
-						   whole ? "lanes" : "brief", true),
-				    argc ? argv[0] : NULL,
-				    &(struct show_nodes) { .max = ASK_LINKS_MAX, .each = 2,
-					.show = show, .early = &early, .instead = ask_neighbours });
+		status = ask_links(ctl, argc ? argv[0] : NULL);
 	return status == OK && bad ? found : status;
 }
 
@@ -457,6 +492,8 @@ COMMAND(cmd_links) = {
 	.brief = "The links: state, peer, retries, errors",
 	.help = "Both ends of a cable are shown, for each counts what it sent and heard itself.\n"
 		"'waits': packets have waited so long for a free buffer at the peer.\n"
+		"UP FOR: how long it has been up; DOWNS: how often the present root has seen it lost.\n"
+		"Columns that say nothing are left out if the table is too wide for the screen.\n"
 		"EXCLUDED: admin (fabricctl exclude), fault, wiring, stall (taken down, for the "
 		"peer\n"
 		"returned no credits), or held (it flaps) and for how long still. LANES in use, "

@@ -26,14 +26,14 @@ static void heard_cell(struct table *t, const json_t *ms)
 	if (!json_is_number(ms))
 		table_cell(t, FAINT, "-");
 	else if (is < 1)
-		table_cell(t, PLAIN, "now");
+		table_cell(t, FAINT, "now");
 	else
 		table_cell(t, DOUBTFUL, "%s ago", duration_text(is / 1e3, text));
 }
 
 static void print_nodes(const json_t *nodes)
 {
-	static const char *const titles[] = { "NODE",	"NAME",	  "STATE", ">HEARD",   "ADDRESS",
+	static const char *const titles[] = { "NODE",	"NAME",	  "STATE", ">?HEARD",  "ADDRESS",
 					      ">TABLE", "PARENT", "GUID",  "SOFTWARE", NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX], left[32];
@@ -45,7 +45,7 @@ static void print_nodes(const json_t *nodes)
 		bool out = json_is_true(json_object_get(v, "excluded"));
 		double until = (double)json_count(v, "until");
 
-		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
+		table_cell(t, PLAIN, "%s", json_coords_text(json_object_get(v, "node"), text));
 		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
 		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s%s%s%s", state,
 			   out ? " (excluded" : "", out && until > 0 ? " for " : "",

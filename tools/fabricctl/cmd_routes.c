@@ -93,7 +93,7 @@ static void print_route(struct table *t, const struct view *v, uint32_t to)
 	unsigned int n = v->shape.ndims;
 	char text[TORUS_TEXT_MAX];
 
-	table_cell(t, PLAIN, "%s", torus_node_text(&v->shape, to, text));
+	table_cell(t, PLAIN, "%s", json_id_text(&v->shape, to, text));
 	if (!(row & TORUS_ROW_VALID)) {
 		table_cell(t, BAD, "no way");
 		for (int i = 0; i < 6; i++)
@@ -107,7 +107,7 @@ static void print_route(struct table *t, const struct view *v, uint32_t to)
 	table_cell(t, FAINT, "%s",
 		   row & TORUS_ROW_ADAPTIVE ? rows_dirs_text(n, adaptive, text) : "-");
 	if (row & TORUS_ROW_RELAY)
-		table_cell(t, DOUBTFUL, "%s", torus_node_text(&v->shape,
+		table_cell(t, DOUBTFUL, "%s", json_id_text(&v->shape,
 			   (uint32_t)(row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK), text));
 	else
 		table_cell(t, FAINT, "-");
@@ -122,7 +122,7 @@ static void show_routes(const struct view *v)
 	char text[TORUS_TEXT_MAX];
 
 	printf("rows in the NIC of %s, version %" PRIu64 "\n",
-	       torus_node_text(&v->shape, v->node, text), v->rows.version);
+	       json_id_text(&v->shape, v->node, text), v->rows.version);
 	for (uint32_t to = v->first; to <= v->last; to++)
 		print_route(t, v, to);
 	table_print(t, "no rows");

@@ -77,7 +77,7 @@ static void show_trace(const struct trace *t)
 	for (uint32_t i = 0; i < t->path.n; i++) {
 		bool bad = !arrived && !t->path.unread && i + 1 == t->path.n;
 
-		printf("%s%s %s%s%s%s ", torus_node_text(shape, t->path.hop[i].node, text),
+		printf("%s%s %s%s%s%s ", json_id_text(shape, t->path.hop[i].node, text),
 		       is_relay(t, t->path.hop[i].node, &relays) ? " (relay)" : "",
 		       paint(bad ? BAD : FAINT),
 		       torus_port_text(shape->ndims, t->path.hop[i].port, port), arrow,
@@ -86,10 +86,10 @@ static void show_trace(const struct trace *t)
 	if (t->path.unread)
 		printf("%s (relay)\n%sits rows cannot be read: whether the packet arrives is not "
 		       "known%s\n",
-		       torus_node_text(shape, t->path.via[t->path.nvia - 1], text), paint(DOUBTFUL),
+		       json_id_text(shape, t->path.via[t->path.nvia - 1], text), paint(DOUBTFUL),
 		       paint(PLAIN));
 	else if (arrived)
-		printf("%s\n%u hop%s, shortest %u\n", torus_node_text(shape, t->to, text),
+		printf("%s\n%u hop%s, shortest %u\n", json_id_text(shape, t->to, text),
 		       t->path.n, t->path.n == 1 ? "" : "s",
 		       torus_distance(shape, t->from, t->to));
 	else

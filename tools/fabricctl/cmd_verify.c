@@ -55,13 +55,13 @@ static void blame_row(void *arg, const struct torus_culprit *w)
 	const struct torus_shape *shape = &v->table.shape;
 	char a[TORUS_TEXT_MAX], b[TORUS_TEXT_MAX], c[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 	char text[5 * TORUS_TEXT_MAX], hex[20];
-	int len = snprintf(text, sizeof(text), "%s to %s: %s", torus_node_text(shape, w->from, a),
-			   torus_node_text(shape, w->to, b), torus_wrong_text(w->what));
+	int len = snprintf(text, sizeof(text), "%s to %s: %s", json_id_text(shape, w->from, a),
+			   json_id_text(shape, w->to, b), torus_wrong_text(w->what));
 
 	if (w->node < v->nodes && w->port < 2 * shape->ndims && len > 0 &&
 	    (size_t)len < sizeof(text))
 		snprintf(text + len, sizeof(text) - (size_t)len, " at %s:%s",
-			 torus_node_text(shape, w->node, c),
+			 json_id_text(shape, w->node, c),
 			 torus_port_text(shape->ndims, w->port, port));
 	snprintf(hex, sizeof(hex), "%016" PRIx64, w->row);
 	json_array_append_new(v->culprits, json_pack("{ss so so ss ss}", "kind",
@@ -76,7 +76,7 @@ static void check_version(struct verify *v, uint32_t node)
 	if (v->rows[node].version == v->table.version)
 		return;
 	snprintf(text, sizeof(text), "%s has rows of version %" PRIu64 ", the table is %" PRIu64,
-		 torus_node_text(&v->table.shape, node, at), v->rows[node].version,
+		 json_id_text(&v->table.shape, node, at), v->rows[node].version,
 		 v->table.version);
 	blame_node(v, node, "version", text);
 }
@@ -91,7 +91,7 @@ static void take_node(struct verify *v, uint32_t node)
 		return;
 	if (!v->rows[node].row) {
 		snprintf(text, sizeof(text), "%s: its rows cannot be read",
-			 torus_node_text(&v->table.shape, node, at));
+			 json_id_text(&v->table.shape, node, at));
 		blame_node(v, node, "unreadable", text);
 		return;
 	}
@@ -156,8 +156,8 @@ static void blame_islands(struct verify *v)
 		if (!v->table.up[id] || is_out(v, id) || island_of(v, id) == mainland)
 			continue;
 		snprintf(text, sizeof(text), "%s: no links in use lead from it to %s",
-			 torus_node_text(&v->table.shape, id, at),
-			 torus_node_text(&v->table.shape, mainland, main_at));
+			 json_id_text(&v->table.shape, id, at),
+			 json_id_text(&v->table.shape, mainland, main_at));
 		blame_node(v, id, "cut-off", text);
 	}
 }
@@ -200,7 +200,7 @@ static void show_out(const struct verify *v)
 	for (uint32_t id = 0; id < v->nodes; id++)
 		if (is_excluded(v, id))
 			printf("%sexcluded%s   %s: an admin took it out\n", paint(DOUBTFUL),
-			       paint(PLAIN), torus_node_text(&v->table.shape, id, at));
+			       paint(PLAIN), json_id_text(&v->table.shape, id, at));
 }
 
 /* Shows the result of the walk. Without a root it proves little, and never that all is well. */

@@ -18,6 +18,7 @@ static const struct opt ask_opts[] = {
 	{ OPT_TEXT, "control", 0, "PATH", NULL, 0, 0, "ask the manager behind this socket" },
 	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "ask the lab of this name" },
 	{ OPT_TEXT, "node", 0, "NODE", NULL, 0, 0, "ask this node of the lab, not its first" },
+	{ OPT_FLAG, "names", 0, NULL, NULL, 0, 0, "show names of nodes in place of coordinates" },
 	{ OPT_TEXT, "timeout", 't', "SECONDS", NULL, 0, 0,
 	  "wait so long for each answer; usually 3 for a sign of life, then 10" },
 	{ .kind = OPT_END },
@@ -203,6 +204,8 @@ static int option_take(const struct command *cmd, struct ctl *ctl, const struct 
 	else if (opt == &ask_opts[2])
 		ctl->node = value;
 	else if (opt == &ask_opts[3])
+		ctl->names = true;
+	else if (opt == &ask_opts[4])
 		return seconds_take("timeout", value, &ctl->timeout);
 	else
 		return own_take(opt, value);

@@ -60,6 +60,7 @@ struct ctl {
 	const char *svg;	/* --svg */
 	uint64_t seed;		/* --seed */
 	bool csv;		/* --csv */
+	bool names;		/* --names */
 	bool json;		/* --json */
 	bool watch;		/* --watch */
 	double interval;	/* seconds between two looks of --watch */

@@ -134,7 +134,8 @@ static void print_ports(const json_t *all)
 				   *json_text(p, "lower") ? json_text(p, "lower") : "-");
 			table_cell(t, carrier ? GOOD : FAINT, "%s", carrier ? "yes" : "no");
 			table_cell(t, strcmp(state, "up") ? DOUBTFUL : GOOD, "%s", state);
-			table_cell(t, PLAIN, "%s", strcmp(reason, "none") ? reason : "-");
+			table_cell(t, PLAIN, "%s", strcmp(state, "up") && strcmp(reason, "none") ?
+				   reason : "-");
 		}
 	table_print(t, "no NIC here; 'fabricctl device add torus0' makes one");
 }

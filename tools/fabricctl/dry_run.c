@@ -63,7 +63,7 @@ static int take_out(struct dry_run *r, const char *what)
 	struct torus_coords at;
 	unsigned int port;
 	uint32_t node;
-	int status = strchr(what, ':') ? ask_link(&r->ask, what, node_text, port_text)
+	int status = ask_is_link(what) ? ask_link(&r->ask, what, node_text, port_text)
 				       : ask_node(&r->ask, what, node_text);
 
 	if (status != OK)

@@ -72,7 +72,43 @@ int json_node_read(const json_t *j, const struct torus_shape *shape, uint32_t *i
 	return 0;
 }
 
+static json_t *names;	/* by coordinates as text */
+
+void json_names_set(const json_t *nodes)
+{
+	char at[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_decref(names);
+	names = json_object();
+	json_array_foreach(nodes, i, v)
+		if (json_is_array(json_object_get(v, "node")) && json_text(v, "name"))
+			json_object_set(names, json_coords_text(json_object_get(v, "node"), at),
+					json_object_get(v, "name"));
+}
+
+/* Replaces coordinates in @buf by the node's name, if it is known. */
+static char *name_text(char *buf)
+{
+	const char *name = json_text(names, buf);
+
+	if (name)
+		snprintf(buf, TORUS_TEXT_MAX, "%s", name);
+	return buf;
+}
+
 char *json_node_text(const json_t *j, char *buf)
+{
+	return name_text(json_coords_text(j, buf));
+}
+
+char *json_id_text(const struct torus_shape *shape, uint32_t id, char *buf)
+{
+	return name_text(torus_node_text(shape, id, buf));
+}
+
+char *json_coords_text(const json_t *j, char *buf)
 {
 	size_t len = 0, i;
 	json_t *v;

@@ -15,7 +15,17 @@ int json_shape_read(const json_t *j, struct torus_shape *shape);
 /** json_node_read() - Return: 0 or -EINVAL */
 int json_node_read(const json_t *j, const struct torus_shape *shape, uint32_t *id);
 
-/* Texts for people; "-" for null. @buf has TORUS_TEXT_MAX bytes. */
+/** json_names_set() - the answer to "nodes": from now on texts for people have names, too */
+void json_names_set(const json_t *nodes);
+
+/** json_coords_text() - coordinates as 1,0; "-" for null */
+char *json_coords_text(const json_t *j, char *buf);
+/*
+ * Texts for people; "-" for null. After json_names_set() names are in place of coordinates. @buf
+ * has TORUS_TEXT_MAX bytes.
+ */
+/** json_id_text() - of the node @id */
+char *json_id_text(const struct torus_shape *shape, uint32_t id, char *buf);
 char *json_node_text(const json_t *j, char *buf);
 /** json_end_text() - {"node","port"} as 1,0:+x */
 char *json_end_text(const json_t *j, char *buf);

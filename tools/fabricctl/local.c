@@ -87,7 +87,7 @@ static int ask_in_lab(const struct ctl *ctl, struct local *l)
 
 int local_show(const struct ctl *ctl,
 	       int (*add)(struct torus_dev *dev, const struct torus_device *info, json_t *list),
-	       void (*show)(const json_t *list))
+	       json_t *(*pick)(const json_t *list), void (*show)(const json_t *list))
 {
 	struct local l = { .add = add, .list = json_array() };
 	int status;
@@ -95,6 +95,12 @@ int local_show(const struct ctl *ctl,
 	if (ctl->control)
 		return fail("--local asks the NIC and no manager: --control does not go with it");
 	status = ctl->lab || ctl->node ? ask_in_lab(ctl, &l) : ask_here(&l);
+	if (pick) {
+		json_t *some = pick(l.list);
+
+		json_decref(l.list);
+		l.list = some;
+	}
 	if (l.n && ctl->json)
 		json_show(json_incref(l.list));
 	else if (l.n)
@@ -138,11 +144,14 @@ static json_t *link_item(const struct torus_device *info, const struct torus_lin
 			      "name", info->name, "peer", peer(l, ndims), "expected",
 			      "state", state ? state : "?",
 			      "state_age", (json_int_t)l->state_age,
-			      "reason", reason ? reason : "?", "admin", l->admin, "excluded", "until",
+			      "reason", l->state == TORUS_LINK_UP ? "none" : reason ? reason : "?",
+			      "admin", l->admin, "excluded", "until",
 			      "held_ms", "closed", l->closed, "lower", l->lower,
 			      "session", (json_int_t)l->session, "retry", torus_retry_name(l->retry),
 			      "retry_wanted", torus_retry_name(l->retry_wanted), "local", true);
 
+	json_object_set_new(j, "last_reason", reason && l->reason ? json_string(reason) : json_null());
+	json_object_set_new(j, "downs", json_null());
 	add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
 	add_counters(j, torus_port_gauges, l->gauge, TORUS_PG_COUNT);
 	return j;

@@ -16,12 +16,13 @@ struct torus_device;
 /**
  * local_show() - asks the NICs of this host, or with --lab that of the node --node
  * @add: appends to @list what the NIC @dev, of which @info tells, says; 0 or a negative errno
+ * @pick: takes items out of it, a new reference; or NULL
  * @show: for people; --json prints the list
  * Return: an exit status.
  */
 int local_show(const struct ctl *ctl,
 	       int (*add)(struct torus_dev *dev, const struct torus_device *info, json_t *list),
-	       void (*show)(const json_t *list));
+	       json_t *(*pick)(const json_t *list), void (*show)(const json_t *list));
 
 /** local_links() - an @add for local_show(): items as of "links" */
 int local_links(struct torus_dev *dev, const struct torus_device *info, json_t *list);

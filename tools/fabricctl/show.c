@@ -46,6 +46,14 @@ static int ask_briefly(struct ask *a, json_t *question, bool all, const struct s
 	return status;
 }
 
+static json_t *picked(json_t *data, json_t *(*pick)(const json_t *data))
+{
+	json_t *some = pick(data);
+
+	json_decref(data);
+	return some;
+}
+
 /* Asks @a, and shows the answer. */
 static int show_asked(const struct ctl *ctl, struct ask *a, json_t *question, const char *node,
 		      const struct show_nodes *how)
@@ -63,6 +71,8 @@ static int show_asked(const struct ctl *ctl, struct ask *a, json_t *question, co
 	json_decref(question);
 	if (status != OK)
 		return status;
+	if (how->pick)
+		data = picked(data, how->pick);
 	ask_label(a, ctl->json);
 	if (ctl->json)
 		json_show(json_incref(data));

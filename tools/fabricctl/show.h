@@ -24,12 +24,14 @@ struct show_early {
 /**
  * struct show_nodes - how a question about one node or all is asked and shown
  * @max, @each: as of ask_nodes(); @max 0: all nodes are asked for at once
+ * @pick: takes items out of the answer, a new reference; or NULL
  * @show: for people
  * @early: answers a question about all nodes while there is no table; or NULL
  * @instead: asks for something else if the one node does not answer, or says so; or NULL
  */
 struct show_nodes {
 	uint32_t max, each;
+	json_t *(*pick)(const json_t *data);
 	void (*show)(const json_t *data);
 	const struct show_early *early;
 	int (*instead)(struct ask *a, const json_t *question, json_t **data);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,14 +50,24 @@ void table_cell(struct table *t, enum colour c, const char *fmt, ...)
 	va_end(ap);
 }
 
+static bool has_mark(const char *title, char mark)
+{
+	return title[0] == mark || (strchr(">?", title[0]) && title[1] == mark);
+}
+
 static bool is_right(const char *title)
 {
-	return *title == '>';
+	return has_mark(title, '>');
+}
+
+static const char *title_text(const char *title)
+{
+	return title + strspn(title, ">?");
 }
 
 static size_t column_width(const struct table *t, unsigned int column)
 {
-	size_t max = strlen(t->titles[column]) - is_right(t->titles[column]);
+	size_t max = strlen(title_text(t->titles[column]));
 
 	for (size_t i = column; i < t->n; i += t->columns)
 		if (strlen(t->cell[i].text) > max)
@@ -75,26 +86,55 @@ static void print_cell(const char *text, enum colour c, size_t wide, bool right,
 		printf("%*s", (right ? 0 : pad) + 2, "");
 }
 
+static bool says_nothing(const struct table *t, unsigned int column)
+{
+	for (size_t i = column; i < t->n; i += t->columns)
+		if (t->cell[i].colour != FAINT)
+			return false;
+	return has_mark(t->titles[column], '?');
+}
+
+/* Columns that say nothing get the width 0 if the others would not fit on the screen otherwise. */
+static void find_widths(const struct table *t, size_t *wide)
+{
+	size_t all = 0;
+
+	for (unsigned int c = 0; c < t->columns; c++) {
+		wide[c] = column_width(t, c);
+		all += wide[c] + 2;
+	}
+	for (unsigned int c = 0; c < t->columns && all > (size_t)screen_columns() + 2; c++)
+		if (says_nothing(t, c))
+			wide[c] = 0;
+}
+
+static void print_line(const struct table *t, const size_t *wide, size_t row)
+{
+	unsigned int last = t->columns;
+
+	while (last && !wide[last - 1])
+		last--;
+	for (unsigned int c = 0; c < last; c++) {
+		const struct cell *cell = row == SIZE_MAX ? NULL : &t->cell[row * t->columns + c];
+
+		if (wide[c] || !*title_text(t->titles[c]))
+			print_cell(cell ? cell->text : title_text(t->titles[c]),
+				   cell ? cell->colour : STRONG, wide[c], is_right(t->titles[c]),
+				   c + 1 == last);
+	}
+	putchar('\n');
+}
+
 static void print_lines(const struct table *t)
 {
 	size_t *wide = calloc(t->columns, sizeof(*wide));
 
 	if (!wide)
 		return;
-	for (unsigned int c = 0; c < t->columns; c++)
-		wide[c] = column_width(t, c);
-	for (unsigned int c = 0; c < t->columns; c++)
-		print_cell(t->titles[c] + is_right(t->titles[c]), STRONG, wide[c],
-			   is_right(t->titles[c]), c + 1 == t->columns);
-	putchar('\n');
-	for (size_t i = 0; i < t->n; i++) {
-		unsigned int c = (unsigned int)(i % t->columns);
-
-		print_cell(t->cell[i].text, t->cell[i].colour, wide[c], is_right(t->titles[c]),
-			   c + 1 == t->columns);
-		if (c + 1 == t->columns)
-			putchar('\n');
-	}
+	find_widths(t, wide);
+	print_line(t, wide, SIZE_MAX);
+	for (size_t row = 0; row < t->n / t->columns; row++)
+		print_line(t, wide, row);
 	free(wide);
 }
 

@@ -7,7 +7,11 @@
 
 struct table;
 
-/** table_new() - @titles, kept until table_print(), end with NULL; one that begins with '>' is aligned right */
+/**
+ * table_new() - @titles, kept until table_print(), end with NULL
+ * A column whose title begins with '>' is aligned right. One with '?', before or after that, is
+ * left out if all its cells are FAINT, so have nothing to say, and the table is too wide otherwise.
+ */
 struct table *table_new(const char *const *titles);
 /** table_cell() - the next cell, row after row */
 void table_cell(struct table *t, enum colour c, const char *fmt, ...)

@@ -19,9 +19,12 @@
 #include "daemon/fm/status.h"
 #include "lib/util/hash.h"
 
-/** struct change - a cable by its node and dimension, the last time it was lost or came back */
+/**
+ * struct change - a cable by its node and dimension, the last time it was lost or came back, and
+ *	how often it was lost
+ */
 struct change {
-	uint32_t cable;
+	uint32_t cable, downs;
 	uint64_t at;
 };
 
@@ -158,15 +161,15 @@ static const char *find_reason(const struct fm *fm, const struct fm_table_msg *t
 	return why;
 }
 
-/* When the cable was lost or came back last; 0: not since this root began. */
-static uint64_t find_change(const struct fm_cables *c, uint32_t cable)
+/* Return: NULL: it was not lost, nor came back, since this root began. */
+static struct change *find_change(const struct fm_cables *c, uint32_t cable)
 {
 	uint32_t key = (uint32_t)fm_mix(cable), i;
 
 	for (uint32_t slot = 0; hash_next(&c->by_cable, key, &slot, &i);)
 		if (c->change[i].cable == cable)
-			return c->change[i].at;
-	return 0;
+			return &c->change[i];
+	return NULL;
 }
 
 const char *fm_cables_why(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since)
@@ -176,9 +179,17 @@ const char *fm_cables_why(const struct fm *fm, uint32_t node, unsigned int port,
 		.node = node, .peer = torus_neighbour(shape, node, port),
 		.port = (uint8_t)port, .peer_port = (uint8_t)torus_dir_opposite(shape, port),
 	};
+	const struct change *c = find_change(fm->root->cables, node * TORUS_MAX_DIMS + port);
 
-	*since = find_change(fm->root->cables, node * TORUS_MAX_DIMS + port);
+	*since = c ? c->at : 0;
 	return find_reason(fm, NULL, &l);
+}
+
+uint32_t fm_cables_downs(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	const struct change *c = find_change(fm->root->cables, node * TORUS_MAX_DIMS + port);
+
+	return c ? c->downs : 0;
 }
 
 /* Room for one more. Return: false: no memory. */
@@ -199,24 +210,20 @@ static bool make_room(struct fm_cables *c)
 }
 
 /* The cable changes now. Return: since when it was as it was, as far as this root knows. */
-static uint64_t take_change(struct fm *fm, uint32_t cable)
+static uint64_t take_change(struct fm *fm, uint32_t cable, bool lost)
 {
 	struct fm_cables *c = fm->root->cables;
-	uint32_t key = (uint32_t)fm_mix(cable), i;
+	struct change *was = find_change(c, cable);
+	uint64_t at = was ? was->at : c->begun;
 
-	for (uint32_t slot = 0; hash_next(&c->by_cable, key, &slot, &i);) {
-		uint64_t at = c->change[i].at;
-
-		if (c->change[i].cable != cable)
-			continue;
-		c->change[i].at = fm->now;
-		return at;
+	if (was) {
+		was->at = fm->now;
+		was->downs += lost;
+	} else if (make_room(c)) {
+		hash_put(&c->by_cable, (uint32_t)fm_mix(cable), c->n);
+		c->change[c->n++] = (struct change) { cable, lost, fm->now };
 	}
-	if (make_room(c)) {
-		hash_put(&c->by_cable, key, c->n);
-		c->change[c->n++] = (struct change) { cable, fm->now };
-	}
-	return c->begun;
+	return at;
 }
 
 /* Without memory it is not told. */
@@ -260,7 +267,7 @@ static void look_at(struct fm *fm, const struct fm_table_msg *t, uint32_t node, 
 	}
 	c->up[node] ^= bit;
 	c->lost[node] ^= bit;
-	l.was_for = fm->now - take_change(fm, node * TORUS_MAX_DIMS + d);
+	l.was_for = fm->now - take_change(fm, node * TORUS_MAX_DIMS + d, !l.up);
 	l.reason = l.up ? NULL : find_reason(fm, t, &l);
 	l.excluded = is_excluded(a, d, b, l.peer_port);
 	snprintf(l.name, sizeof(l.name), "%s", a ? a->name : "");

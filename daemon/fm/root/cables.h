@@ -23,6 +23,8 @@ uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t);
  * since when; 0: since before this root began.
  */
 const char *fm_cables_why(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since);
+/* How often this root has seen it lost. */
+uint32_t fm_cables_downs(const struct fm *fm, uint32_t node, unsigned int port);
 /* Logs what was found. */
 void fm_cables_tell(struct fm *fm);
 
