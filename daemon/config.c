@@ -14,7 +14,7 @@
 #include "lib/util/inifile.h"
 #include "lib/util/units.h"
 
-#define KEYS 28
+#define KEYS 29
 
 /** struct reading - a file being parsed */
 struct reading {
@@ -199,6 +199,7 @@ static const struct key keys[] = {
 	  "auto, unix:/PATH (at most 102 bytes) or genl:NAME" },
 	{ "", "service_address", set_address_key, 0, 0, 0,
 	  "IP:PORT of one host, such as 172.16.0.3:7117 or [fd00::3]:7117" },
+	{ "", "service_loopback", set_switch, AT(loopback), 0, 0, "on or off" },
 	{ "", "key_file", set_path, AT(key_file), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes" },
 	{ "", "control", set_path, AT(control), 0, CONFIG_PATH_MAX - 1,
@@ -282,12 +283,56 @@ static void on_config_key(struct inifile *file, const char *section, const char 
 	refuse_unknown(file, section, name);
 }
 
-static bool is_key_given(const struct reading *r, const char *name)
+/* Return: the line of the key; 0: it is not given. */
+static unsigned int find_line(const struct reading *r, const char *name)
 {
 	for (unsigned int i = 0; i < NKEYS; i++)
 		if (!strcmp(keys[i].name, name))
 			return r->seen[i];
-	return false;
+	return 0;
+}
+
+static bool is_loopback(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a;
+
+	if (a->ss_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&a6->sin6_addr);
+}
+
+/* The networks of torus0 (lib/netdev.c): packets to them go where this manager is to lead them. */
+static bool is_of_torus(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a;
+
+	if (a->ss_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 10;
+	return !memcmp(&a6->sin6_addr, "\xfd\x74\x6f\x72", 4);
+}
+
+/* Refuses addresses under which no other node could reach this one. */
+static void judge_address(struct reading *r)
+{
+	unsigned int line = find_line(r, "service_address");
+	struct sockaddr_storage a;
+	socklen_t len;
+
+	if (!line) {
+		inifile_refuse(&r->file, 0, "service_address is missing: the IP:PORT to listen on");
+		return;
+	}
+	if (!r->c->fm.address[0] || address_parse(r->c->fm.address, &a, &len))
+		return;		/* refused already */
+	if (is_of_torus(&a))
+		inifile_refuse(&r->file, line, "service_address is '%s', but 10.0.0.0/8 and "
+			       "fd74:6f72::/32 are the torus itself: allowed is an address of "
+			       "another network, the service network", r->c->fm.address);
+	else if (is_loopback(&a) && !r->c->loopback)
+		inifile_refuse(&r->file, line, "service_address is '%s', and no other host can "
+			       "reach that: allowed is an address of the service network, or, if "
+			       "all nodes are on this host, 'service_loopback = on' beside it",
+			       r->c->fm.address);
 }
 
 void config_default(struct config *c)
@@ -310,8 +355,8 @@ void config_default(struct config *c)
 /* Ends the reading of a file. @err: why it could not be read; 0: it was read. */
 static int end_reading(struct reading *r, int err)
 {
-	if (!err && !is_key_given(r, "service_address"))
-		inifile_refuse(&r->file, 0, "service_address is missing: the IP:PORT to listen on");
+	if (!err)
+		judge_address(r);
 	return err ? err : r->file.refused ? -EINVAL : 0;
 }
 

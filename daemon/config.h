@@ -19,6 +19,7 @@
  * @key_file: the shared key
  * @control: path of the control socket
  * @state_dir: where the table is kept; "": where systemd says, "none": nowhere
+ * @loopback: service_address may be one of this host alone
  * @history: events are kept there, too; @history_bytes: at most so many
  * @arbiter: program, "": none, and then @fm.arbiter is false; @arbiter_max: ns that it has for an
  *	answer
@@ -33,6 +34,7 @@ struct config {
 	char control[CONFIG_PATH_MAX];
 	char state_dir[CONFIG_PATH_MAX];
 	bool history;
+	bool loopback;
 	uint64_t history_bytes;
 	char arbiter[CONFIG_PATH_MAX];
 	uint64_t arbiter_max;
