@@ -15,7 +15,8 @@
  * now would double it, and adaptive packets have no number by which the destination could tell.
  * So it waits here for the peer's last acknowledgement, as the others do, but goes on as soon
  * as that has come, in the INIT of the next session or by way of the manager: the drain and the
- * replay are not for it. If the peer is gone, it will never acknowledge anything. Then a packet
+ * replay are not for it. On its other way it is like a packet of this host, also if it had been
+ * replayed before: if that way is dead, too, it waits for room in this segment and is parked. If the peer is gone, it will never acknowledge anything. Then a packet
  * of VCD is kept, since the destination discards a second copy by its number; an adaptive one
  * is kept, too, and counted as unsure: it may arrive twice, where dropping it could lose it.
  *

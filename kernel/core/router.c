@@ -92,11 +92,15 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 
 /*
  * Routes @pkt again. It waits in the injection queue like a packet of this host and occupies no
- * input buffer, so nothing in the network waits for it.
+ * input buffer, so nothing in the network waits for it. It is no packet of a replay any more: if it
+ * is parked, the segment must have room for it, and the present replay is to include it. Sums do not
+ * count it (tn_counts()).
  */
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
 {
+	tn_assert(tn_may_reroute(pkt));
 	pkt->in_port = TN_PORT_HOST;
+	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
 	pkt->stalled = 0;
 	nic->counter[TORUS_NC_REROUTED]++;
 	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_A, pkt);

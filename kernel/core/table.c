@@ -254,11 +254,14 @@ int tn_nic_park_resolve(struct tn_nic *nic, unsigned int port, u32 session, u16 
 {
 	struct settling s = { nic, dead };
 	struct tn_queue gone = { 0 };
+	bool some = nic->park.q.head;
 
 	if (port >= nic->nports)
 		return -EINVAL;
 	tn_park_resolve(&nic->park, session, seq, dead, &gone, stays_parked, &s);
 	tn_gone(nic, &gone);
+	if (some && !nic->park.q.head)
+		tn_tell(nic, TN_EV_PARK);
 	return 0;
 }
 

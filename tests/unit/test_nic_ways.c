@@ -420,7 +420,11 @@ static void test_rerouted(void **state)
 	assert_int_equal(nc(TORUS_NC_REROUTED), 2);
 	assert_true(parked().parked == 3 && parked().unresolved == 3);
 	seq = (u16)((seq + 1) & TN_SEQ_MASK);
+	l.events = 0;
 	assert_int_equal(tn_nic_park_resolve(l.nic, 0, session, seq, false), 0);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);	/* the segment is empty */
+	assert_int_equal(tn_nic_park_resolve(l.nic, 0, session, seq, false), 0);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 0);
 	work();
 	assert_int_equal(went(1, TORUS_VC_A), 4);
 	assert_int_equal(nc(TORUS_NC_REROUTED), 4);
@@ -560,6 +564,40 @@ static void test_replay_late(void **state)
 	assert_int_equal(went(2, TORUS_VC_A), 1);
 	assert_int_equal(parked().parked, 0);
 	assert_true(l.nic->park.through);
+	end();
+}
+
+/*
+ * An adaptive packet that was replayed, and whose link fails before it is sent, is one like any other
+ * again: it is not parked in a full segment, and the port that waits for a replay is closed to it.
+ */
+static void test_rerouted_replayed(void **state)
+{
+	(void)state;
+	begin(NULL);
+	leads(1, 0);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	sends(1, 1, TORUS_VC_A);
+	tn_nic_admin(l.nic, 0, true, l.now);
+	lone_up(&l, 0);
+	lone_link(&l, 0)->retry.tx.window = 0;
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(went(0, TORUS_VC_A), 1);
+	l.no_park = true;
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	assert_int_equal(nc(TORUS_NC_REROUTED), 1);
+	work();
+	assert_int_equal(parked().parked, 0);
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
+	assert_true(l.nic->park.full);
+	l.no_park = false;
+	lone_up(&l, 0);
+	work();
+	assert_true(parked().parked == 1 && nc(TORUS_NC_PARKED) == 2);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(went(0, TORUS_VC_A), 1);
 	end();
 }
 
@@ -728,6 +766,7 @@ int main(void)
 		cmocka_unit_test(test_replay),
 		cmocka_unit_test(test_replay_again),
 		cmocka_unit_test(test_replay_late),
+		cmocka_unit_test(test_rerouted_replayed),
 		cmocka_unit_test(test_reopen),
 		cmocka_unit_test(test_reopen_failed),
 		cmocka_unit_test(test_replay_lost),
