@@ -702,6 +702,12 @@ static bool has_drained(const struct tn_link *l)
 	       tn_credit_room(&l->credit, slots, l->credit.used);
 }
 
+/* The peer was heard in this attempt, and is silent since: it may be gone for good. */
+static bool is_deserted(const struct tn_link *l, u64 now)
+{
+	return l->peer_nonce && now - l->heard_at >= l->params->silence;
+}
+
 void tn_link_poll(struct tn_link *l, u64 now)
 {
 	poll_serdes(l, now);
@@ -717,7 +723,8 @@ void tn_link_poll(struct tn_link *l, u64 now)
 		return;
 	}
 	if (now >= l->init_at) {
-		if (l->state != TORUS_LINK_RETRAINING && has_drained(l)) {
+		if (l->state != TORUS_LINK_RETRAINING &&
+		    (has_drained(l) || is_deserted(l, now))) {
 			u64 gap = l->init_gap;
 
 			begin_attempt(l, false, now);

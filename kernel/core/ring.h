@@ -28,6 +28,13 @@
  * are at most as many as outputs, one each, and with two buffers an input there is always room to
  * enter.
  *
+ * Why a session does not begin without one, to take the first buffer that is freed for it. A ring
+ * that is cut is a line. Behind a parking segment that is full it may be full without a bubble, for
+ * its upstream end drops the one that is in the way (below). If the cut link came up then, the ring
+ * would be closed and no buffer of it would ever be freed. The manager would take the link for
+ * healthy, and what is parked would wait for it. While the link is down the rows lead elsewhere:
+ * what is parked leaves, and the line moves.
+ *
  * Why a closed ring has one. A ring is closed while each of its links is up, or retrains, with the
  * same session at both ends. Take the link whose present session began last, at its sender. The
  * bubble that was put there then is conserved by all that has happened since: it is handed on
@@ -53,7 +60,8 @@
  *
  * A node at the upstream end of a line has nobody to ask. It drops a bubble that is in its way: it
  * has not heard its neighbour in this attempt (or has no carrier), so no session that began
- * before can close the ring.
+ * before can close the ring. If it has heard the neighbour, which then falls silent, it begins
+ * another attempt after the time @silence.
  *
  * Requests are not sequenced (an IDLE): one that is lost is made again after a while, and one that
  * is late, or doubled, moves a bubble that was not in the way.

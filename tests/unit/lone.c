@@ -158,6 +158,7 @@ struct tn_init lone_init_of(struct lone *l, unsigned int port)
 		.first_tseq = 300, .port = (u8)(port ^ 1),
 		.slot_flits = (u16)(tn_packet_max(&l->params) / TN_FLIT),
 		.slots = { n->slots, n->slots, n->slots },
+		.bubble = (u8)l->params.bubble,
 	};
 }
 
@@ -276,14 +277,14 @@ static void gather(struct lone *l)
 }
 
 /* A packet of the NIC arrives: the neighbour accepts it if it is the next. */
-static void hear(struct neighbour *n, const struct sent *s)
+static void hear(struct neighbour *n, const struct sent *s, u32 bubble)
 {
 	unsigned int type = s->hdr.type;
 
 	if (type == TN_INIT) {
 		assert_true(flits_sealed(s->flits, s->hdr.len, ~0u));
 		assert_int_equal(s->tail.ecrc, tn_ecrc(s->payload, &s->hdr, &s->tail));
-		assert_int_equal(s->payload[53], 0);
+		assert_int_equal(s->payload[53], bubble);
 		for (u32 i = 58; i < 64; i++)
 			assert_int_equal(s->payload[i], 0);
 		tn_init_get(s->payload, &n->heard);
@@ -316,7 +317,7 @@ u32 lone_tx(struct lone *l, unsigned int port)
 		if (s->hdr.relayed)
 			tn_via_get(s->payload + (s->hdr.len + 1u) * TN_FLIT, &s->via);
 		at += tn_hdr_flits(&s->hdr) * TN_FLIT;
-		hear(&l->peer[port], s);
+		hear(&l->peer[port], s, l->params.bubble);
 		l->nsent++;
 	}
 	return l->nsent;

@@ -236,6 +236,45 @@ static void test_another(void **state)
 	end();
 }
 
+/* A neighbour that falls silent in the handshake: another attempt, in which it was not heard. */
+static void test_deserted(void **state)
+{
+	struct tn_init i;
+	u32 nonce;
+	u64 heard;
+
+	(void)state;
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	nonce = link->nonce;
+	i = lone_init_of(&l, 0);
+	i.nonce_heard = 0;
+	lone_init(&l, 0, &i);
+	heard = l.now;
+	while (l.now < heard + l.params.silence) {
+		assert_int_equal(link->nonce, nonce);
+		assert_int_equal(link->peer_nonce, i.nonce);
+		lone_drain(&l, 0);
+		tn_link_poll(link, l.now = tn_link_expiry(link));
+	}
+	assert_true(l.now < heard + l.params.silence + l.params.probe_interval);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_not_equal(link->nonce, nonce);
+	assert_int_equal(link->peer_nonce, 0);
+	assert_true(tn_link_expiry(link) == l.now + l.params.probe_interval);
+	nonce = link->nonce;
+	lone_drain(&l, 0);
+	assert_int_equal(l.peer[0].heard.nonce, nonce);
+	tn_link_poll(link, l.now = tn_link_expiry(link));
+	assert_int_equal(link->nonce, nonce);	/* it was not heard, so it is not missed */
+	lone_drain(&l, 0);
+	i = lone_init_of(&l, 0);
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, UP);
+	end();
+}
+
 /* Faulty: a new attempt at once, then an INIT every probe_interval; no other timer runs. */
 static void test_probe(void **state)
 {
@@ -400,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_carrier),
 		cmocka_unit_test(test_back),
 		cmocka_unit_test(test_another),
+		cmocka_unit_test(test_deserted),
 		cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_occupied),
 		cmocka_unit_test(test_resumed),

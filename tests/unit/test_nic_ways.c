@@ -137,6 +137,51 @@ static void test_waited(void **state)
 	end();
 }
 
+static void one_slot(struct lone *t)
+{
+	t->params.bubble = TORUS_BUBBLE_MBS;
+	t->params.slots = 1;
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		t->peer[p].slots = 1;
+}
+
+/*
+ * MBS, one buffer an input: the bubble is in the way of a packet that enters. The neighbour upstream
+ * has died in the handshake, so that the ring is a line: the bubble goes, and the packet.
+ */
+static void test_bubble_of_line(void **state)
+{
+	struct tn_init i;
+	u64 died;
+
+	(void)state;
+	begin(one_slot);
+	tn_nic_carrier(l.nic, 2, false, l.now);
+	tn_nic_carrier(l.nic, 2, true, l.now);
+	lone_drain(&l, 2);
+	i = lone_init_of(&l, 2);
+	i.nonce_heard = 0;
+	lone_init(&l, 2, &i);
+	lone_link(&l, 2)->give_up_at = ~0ull;	/* as if it had not failed before */
+	died = l.now;
+	sends(1, 1, 0);
+	assert_int_equal(went(0, 0), 0);
+	while (!went(0, 0) && l.now < died + 2 * l.params.silence) {
+		l.now += l.params.ack_delay;
+		for (unsigned int p = 0; p < 4; p++) {
+			lone_drain(&l, p);
+			if (p != 2)
+				lone_say(&l, p, (struct tn_hdr) { .type = TN_IDLE },
+					 (struct tn_tail) { 0 });
+		}
+		tn_nic_poll(l.nic, l.now);
+		work();
+	}
+	assert_int_equal(went(0, 0), 1);
+	assert_true(l.now >= died + l.params.silence);
+	end();
+}
+
 /* --- ways -------------------------------------------------------------------------------- */
 
 /* Each packet follows its own header, whatever the header before it was. */
@@ -753,6 +798,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_bubble),
 		cmocka_unit_test(test_waited),
+		cmocka_unit_test(test_bubble_of_line),
 		cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_adaptive),
 		cmocka_unit_test(test_adaptive_both),
