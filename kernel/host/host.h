@@ -117,6 +117,8 @@ static inline void torus_host_packet(struct tn_queue *q, struct tn_pkt *pkt, u32
 
 /** torus_host_send() - send the packets in h->out, while the NIC has room */
 void torus_host_send(struct torus_host *h, u64 now);
+/** torus_host_ready() - Return: true if torus_host_send() would send a packet now */
+bool torus_host_ready(const struct torus_host *h);
 /** torus_host_drop() - free the packets of a message that will not arrive, and count one drop */
 void torus_host_drop(struct torus_host *h, struct tn_queue *q);
 

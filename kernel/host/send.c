@@ -91,6 +91,11 @@ void torus_host_send(struct torus_host *h, u64 now)
 	}
 }
 
+bool torus_host_ready(const struct torus_host *h)
+{
+	return h->out.head && tn_nic_room(h->nic, h->out_vc);
+}
+
 bool torus_host_room(const struct torus_host *h)
 {
 	unsigned int vc;

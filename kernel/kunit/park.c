@@ -3,20 +3,28 @@
  * The parking segment of a NIC whose only way is dead: it fills up to its bound, then
  * the host has to wait, and every byte is accounted for until all is gone again.
  */
+#include <linux/ip.h>
+
 #include "lab.h"
 
 #define FLITS	5			/* of a packet, with header and tail */
 #define BYTES	(TN_PACKET_MAX + 100)	/* not a multiple of a packet's */
 #define ROOM	(BYTES / (FLITS * TN_FLIT))
 
-static struct torus_soft *nic(struct kunit *test)
+/* Node 0 of a ring of 3, whose packets leave by port 0, which is dead. */
+static void lead_nowhere(struct kunit *test, struct torus_soft *s)
 {
-	struct torus_soft *s = lab_nic(test, 2, BYTES);
-
 	lab_place(test, s, 3);
 	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 1), 0);
 	KUNIT_ASSERT_EQ(test, lab_put(s, 1, 1, LAB_ROW | 1, 2), 0);
 	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), 0);
+}
+
+static struct torus_soft *nic(struct kunit *test)
+{
+	struct torus_soft *s = lab_nic(test, 2, BYTES);
+
+	lead_nowhere(test, s);
 	return s;
 }
 
@@ -137,6 +145,45 @@ static void test_removed(struct kunit *test)
 	KUNIT_EXPECT_GT(test, inject(test, s, 100000), (u32)ROOM);
 }
 
+#define LONG_MSG	60000
+#define LONG_PART	128		/* of it, in a packet */
+
+/* A long message of the host for node 1. */
+static bool put_long(struct torus_soft *s)
+{
+	struct sk_buff *skb = alloc_skb(LONG_MSG, GFP_KERNEL);
+	struct iphdr *ip;
+
+	if (!skb)
+		return false;
+	ip = skb_put_zero(skb, LONG_MSG);
+	ip->version = 4;
+	ip->ihl = 5;
+	ip->daddr = htonl(10u << 24 | 1u << 16);
+	local_bh_disable();
+	torus_tx_put(s, skb);
+	local_bh_enable();
+	return true;
+}
+
+/*
+ * A message of more packets than the NIC has room for at once: nothing but this round makes room for
+ * the rest of it, for no link has a carrier, and no timer runs.
+ */
+static void test_long(struct kunit *test)
+{
+	struct torus_soft *s = lab_nic(test, 2, 1 << 20);
+	u32 n = DIV_ROUND_UP(TORUS_HOST_HDR + LONG_MSG, LONG_PART);
+
+	lead_nowhere(test, s);
+	s->soft.host.payload_max = LONG_PART;
+	KUNIT_ASSERT_GT(test, n, tn_nic_room(s->soft.nic, 0));
+	KUNIT_ASSERT_TRUE(test, put_long(s));
+	for (int i = 0; i < 1000 && info(s).parked < n; i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, info(s).parked, (u64)n);
+}
+
 /* --- its memory, a ring ------------------------------------------------------------- */
 
 #define PACKETS	200
@@ -240,6 +287,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_versions),
 	KUNIT_CASE(test_emptied),
 	KUNIT_CASE(test_removed),
+	KUNIT_CASE(test_long),
 	{}
 };
 

@@ -81,8 +81,11 @@ static void xmit_one(struct torus_soft *s, struct sk_buff *skb, u64 now)
 
 bool torus_msg_pending(const struct torus_soft *s)
 {
+	const struct torus_host *h = &s->soft.host;
+
 	lockdep_assert_held(&s->lock);
-	return !skb_queue_empty_lockless(&s->txq) && torus_host_room(&s->soft.host);
+	return torus_host_ready(h) ||
+	       (!skb_queue_empty_lockless(&s->txq) && torus_host_room(h));
 }
 
 u64 torus_msg_expiry(const struct torus_soft *s, u64 now)

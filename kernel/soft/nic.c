@@ -210,6 +210,7 @@ static void hand_on(struct torus_soft *s, struct sk_buff_head *down, struct sk_b
 		else
 			kfree_skb(skb);
 	}
+	smp_mb();	/* messages were taken before: pairs with stop_queue() */
 	if (netif_queue_stopped(s->dev.netdev) && netif_running(s->dev.netdev) &&
 	    skb_queue_len_lockless(&s->txq) < TORUS_TXQ_MAX / 2)
 		netif_wake_queue(s->dev.netdev);

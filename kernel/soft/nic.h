@@ -370,7 +370,10 @@ bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
 void torus_msg_lost(void *dev, const u8 *ip, u32 len);
 /** torus_msg_xmit() - give messages of s->txq to the core, while it has room (lock) */
 void torus_msg_xmit(struct torus_soft *s, u64 now);
-/** torus_msg_pending() - Return: true if a message waits and the core has room for it (lock) */
+/**
+ * torus_msg_pending() - Return: true if a message, or the rest of one, waits and the core has room
+ *	for it (lock)
+ */
 bool torus_msg_pending(const struct torus_soft *s);
 /** torus_msg_expiry() - Return: when messages that waited too long are dropped; ~0: never (lock) */
 u64 torus_msg_expiry(const struct torus_soft *s, u64 now);

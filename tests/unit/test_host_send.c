@@ -178,6 +178,10 @@ static void test_wait(void **state)
 	assert_int_equal(shell.sent.count, 1);
 	assert_int_equal(shell.host.out.count, 3);
 	assert_false(torus_host_room(&shell.host));
+	assert_true(torus_host_ready(&shell.host));
+	shell.room[TORUS_VC_D1] = 0;
+	assert_false(torus_host_ready(&shell.host));
+	shell.room[TORUS_VC_D1] = 1;
 	torus_host_send(&shell.host, 2);
 	assert_int_equal(shell.host.out.count, 3);
 	shell.takes = 3;
@@ -190,6 +194,7 @@ static void test_wait(void **state)
 	assert_int_equal(shell.dst, 1);
 	assert_int_equal(shell.vc, TORUS_VC_D1);
 	assert_true(torus_host_room(&shell.host));
+	assert_false(torus_host_ready(&shell.host));
 	assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 0);
 	/* The next message begins behind it. */
 	cut(100, 256);
