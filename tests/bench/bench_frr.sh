@@ -329,20 +329,16 @@ happens_both() {
 
 # flow WHOSE CASE RATE: a fresh fabric, a flow, and what happens
 flow() {
-	local whose=$1 what=$2 rate=$3 from to address pids=()
+	local whose=$1 what=$2 rate=$3 from to address sender
 	"${whose}_up"
 	# shellcheck disable=SC2086
 	from=$("${whose}_netns" $from_node) to=$("${whose}_netns" $to_node) address=$("${whose}_address" $to_node)
 	until_true 10 ip netns exec "$from" ping -q -c 1 -W 1 "$address"
-	ip netns exec "$to" "$B/tests/bench/udp_flow" receive "$address" \
-		$((seconds + 3)) >"$dir/received" &
-	pids+=($!)
+	"$B/tests/bench/udp_flow" "$from" "$to" "$address" $datagram "$rate" $seconds 3 >"$dir/flow" &
+	sender=$!
 	sleep 0.5
-	ip netns exec "$from" "$B/tests/bench/udp_flow" send "$address" $datagram \
-		"$rate" $seconds >"$dir/sent" &
-	pids+=($!)
 	"happens_$what" "$whose"
-	{ wait "${pids[0]}" && wait "${pids[1]}"; } || die "no flow"
+	wait $sender || die "no flow"
 	queue_drops "$from" >"$dir/queue"
 	report "$whose" "$what" "$rate"
 	"${whose}_down"
@@ -352,10 +348,8 @@ report() {
 	local lost failed reordered doubled silence sent overflowed why queue
 	queue=$(<"$dir/queue")
 	IFS=$'\t' read -r lost failed reordered doubled silence sent overflowed why < <(
-		jq -r -n --slurpfile s "$dir/sent" --slurpfile r "$dir/received" --argjson t $seconds '
-			$s[0] as $s | $r[0] as $r |
-			[$s.sent - $r.received, $s.failed, $r.reordered, $r.doubled, $r.silence_ms,
-			 ($s.sent / $t | round), $r.overflowed, $s.error] | @tsv')
+		jq -r --argjson t $seconds '[.sent - .received, .failed, .reordered, .doubled,
+			.silence_ms, (.sent / $t | round), .overflowed, .error] | @tsv' "$dir/flow")
 	[[ $lost$failed$overflowed =~ ^[0-9-]+$ ]] || die "no flow"
 	((overflowed == 0)) || die "the receiver's socket overflowed"
 	echo "$silence" >>"$dir/silence-$1-$2-$3"

@@ -17,7 +17,10 @@
 # Datagrams have 512 bytes. The silence is the longest gap in the arrivals of a flow, and of four
 # flows the longest: after it all flows move again. "lost" is datagrams sent and never received,
 # of all rounds; for dead, those that exceed last_recovery.lost, the number of packets that the
-# manager counts as lost in the dead node (the TCP flow's among them). The flows of root and hung
+# manager counts as lost in the dead node (the TCP flow's among them). Below "lost" stands where:
+# "in the fabric" is packets that the senders' NICs have sent and the receivers' have not delivered;
+# the rest is the two hosts' own. A datagram that no socket was open for cannot be among them: the
+# receiver is there before the first is sent, and waits for the last. The flows of root and hung
 # run in the plane z = 2 and the candidates are in the plane z = 0: no packet of these flows is in
 # the node that dies, so each lost one was lost by the recovery. --each prints each round, too.
 #
@@ -57,6 +60,7 @@ lab=bt$$
 run=/run/torus/$lab
 tmp=$(mktemp -d)
 datagram=512
+patience=10	# seconds until a datagram on its way counts as lost
 ways=('0,0,2 2,1,2' '1,2,2 3,3,2' '2,2,2 0,3,2' '3,1,2 1,0,2')
 flows=()
 
@@ -107,63 +111,61 @@ spread() {
 begin() {
 	local seconds=$1 rate=$2 from to i=0
 	shift 2
-	flows=()
+	flows=() flow_ways=("$@")
+	dropped_before=$(drops) inside_before=$(inside)
 	for way; do
 		read -r from to <<<"$way"
-		ip netns exec "$(netns "$to")" "$B/tests/bench/udp_flow" receive "$(address "$to")" \
-			$((seconds + 3)) >"$tmp/received$i" &
+		"$B/tests/bench/udp_flow" "$(netns "$from")" "$(netns "$to")" "$(address "$to")" \
+			$datagram "$rate" "$seconds" $patience >"$tmp/flow$i" &
 		flows+=($!)
 		i=$((i + 1))
 	done
-	sleep 0.3
-	i=0
-	for way; do
-		read -r from to <<<"$way"
-		ip netns exec "$(netns "$from")" "$B/tests/bench/udp_flow" send "$(address "$to")" \
-			$datagram "$rate" "$seconds" >"$tmp/sent$i" &
-		flows+=($!)
-		i=$((i + 1))
-	done
-	flow_count=$i
-	dropped_before=$(drops "$@")
-	flow_ways=("$@")
 }
 
-# drops WAY...: datagrams that the queues in front of the senders' NICs dropped
+# Datagrams that the queues in front of the senders' NICs dropped
 drops() {
 	local way sum=0
-	for way; do
+	for way in "${flow_ways[@]}"; do
 		sum=$((sum + $(queue_drops "$(netns "${way% *}")" torus0)))
 	done
 	echo $sum
 }
 
-# ended: waits for the flows. Sets lost, strange (reordered or doubled, or failed sends) and
-# silence, the longest of all flows.
+# Packets that the senders' NICs have sent and the receivers' NICs have not delivered
+inside() {
+	"$B/fabricctl" counters --lab "$lab" --node 3,3,3 --json >"$tmp/counters"
+	jq --arg ways "${flow_ways[*]}" '(map({ (.node | map(tostring) | join(",")): . }) | add) as $nic |
+		$ways / " " | [range(0; length; 2) as $i | $nic[.[$i]].injected -
+			$nic[.[$i + 1]].delivered + $nic[.[$i + 1]].host_drops] | add' "$tmp/counters"
+}
+
+# ended: waits for the flows. Sets lost, and of these dropped (before the NIC), within (in the
+# fabric) and overflowed (at the receiver's socket), reordered, doubled, failed (sends), and silence,
+# the longest of all flows.
 ended() {
-	local p i l s gap
+	local p files=()
 	for p in "${flows[@]}"; do wait "$p" || die "no flow"; done
-	lost=0 strange=0 silence=0
-	dropped=$(($(drops "${flow_ways[@]}") - dropped_before))
-	for ((i = 0; i < flow_count; i++)); do
-		read -r l s gap over < <(jq -r -n --slurpfile s "$tmp/sent$i" --slurpfile r "$tmp/received$i" '
-			$s[0] as $s | $r[0] as $r | "\($s.sent - $r.received) \($r.reordered + $r.doubled +
-			$s.failed) \($r.silence_ms) \($r.overflowed)"')
-		[[ $over == 0 ]] || die "the receiver's socket overflowed"
-		lost=$((lost + l)) strange=$((strange + s))
-		silence=$(awk -v a="$silence" -v b="$gap" 'BEGIN { print (a + 0 > b + 0 ? a : b) }')
-	done
+	for p in "${!flow_ways[@]}"; do files+=("$tmp/flow$p"); done
+	dropped=$(($(drops) - dropped_before)) within=$(($(inside) - inside_before))
+	read -r lost overflowed reordered doubled failed silence missing < <(jq -r -s '
+		"\(map(.sent - .received) | add) \(map(.overflowed) | add) \(map(.reordered) | add)" +
+		" \(map(.doubled) | add) \(map(.failed) | add) \(map(.silence_ms) | max)" +
+		" \(map(.missing) | tojson)"' "${files[@]}")
 }
 
 # keep CASE DETAIL: puts a round's figures to those of the case
 keep() {
-	echo "$silence" >>"$tmp/$1.silence"
-	echo "$lost" >>"$tmp/$1.lost"
-	echo "$dropped" >>"$tmp/$1.dropped"
-	echo "$strange" >>"$tmp/$1.strange"
-	[[ -z $each ]] || printf '  %-6s silence %7.1f ms, lost %d (of these before the NIC %d), reordered %d   %s\n' \
-		"$1" "$silence" "$lost" "$dropped" "$strange" "$2"
+	local figure
+	for figure in silence lost dropped within overflowed reordered doubled failed; do
+		echo "${!figure}" >>"$tmp/$1.$figure"
+	done
+	[[ $each ]] || return 0
+	printf '  %-6s silence %7.1f ms, lost %d' "$1" "$silence" "$lost"
+	((lost == 0)) || printf ' (before the NIC %d, in the fabric %d, socket %d: %s)' \
+		"$dropped" "$within" "$overflowed" "$missing"
+	printf ', reordered %d, doubled %d, not sent %d   %s\n' "$reordered" "$doubled" "$failed" "$2"
 }
+sum() { awk '{ n += $1 } END { print n }' "$tmp/$1"; }
 
 # row TEXT VALUE WANTED
 row() {
@@ -178,10 +180,13 @@ table() {
 	row "$2: silence, median of $rounds" "$median ms" "$3"
 	row "$2: silence, 99th percentile" "$most ms" "$4"
 	row "$2: silence, worst" "$worst ms" "$5"
-	row "$2: datagrams lost" "$(awk '{ n += $1 } END { print n }' "$tmp/$1.lost")" 0
-	row "  of these in the queue in front of the sender's NIC" \
-		"$(awk '{ n += $1 } END { print n }' "$tmp/$1.dropped")" -
-	row "$2: reordered, doubled, or not sent" "$(awk '{ n += $1 } END { print n }' "$tmp/$1.strange")" 0
+	row "$2: datagrams lost" "$(sum "$1.lost")" 0
+	row "  in the fabric" "$(sum "$1.within")" 0
+	row "  in the queue in front of the sender's NIC" "$(sum "$1.dropped")" -
+	row "  at the receiver's socket, which was full" "$(sum "$1.overflowed")" -
+	row "$2: reordered" "$(sum "$1.reordered")" 0
+	row "$2: doubled" "$(sum "$1.doubled")" 0
+	row "$2: not sent" "$(sum "$1.failed")" 0
 }
 
 # --- cases -----------------------------------------------------------------------------
@@ -208,7 +213,7 @@ case_dead() {
 	wait $tcp || die "TCP was not whole: $(cat "$tmp/tcp")"
 	ended
 	echo "$lost $died" >>"$tmp/dead.inside"
-	lost=$((lost > died ? lost - died : 0))
+	lost=$((lost > died ? lost - died : 0)) within=$((within > died ? within - died : 0))
 	jq '.flows[0].longest_gap_ms' "$tmp/tcp" >>"$tmp/dead.tcp"
 	keep dead "$victim: $line; TCP $(tail -n 1 "$tmp/dead.tcp")"
 	lab revive "$victim"
