@@ -16,7 +16,7 @@
 #define WORDS_MAX 63
 
 char program[PATH_MAX];
-char out[1 << 20], err[1 << 16];
+char out[1 << 21], err[1 << 16];
 
 void program_is(const char *self, const char *name)
 {

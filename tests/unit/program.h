@@ -8,7 +8,7 @@
 
 extern char program[PATH_MAX];
 /* The output of the program's last run. */
-extern char out[1 << 20], err[1 << 16];
+extern char out[1 << 21], err[1 << 16];
 
 /** program_is() - selects the program: @name of the build that the test @self belongs to */
 void program_is(const char *self, const char *name);

@@ -991,6 +991,75 @@ static void asks_the_neighbours(void **state)
 	has(err, "node '1,1' does not answer, nor do its neighbours");
 }
 
+/* With --json a failure is an object on standard output, too, with the manager's code. */
+static void tells_failures_as_json(void **state)
+{
+	static const struct {
+		const char *args;
+		int status;
+		const char *code, *text;
+	} wrong[] = {
+		{ "links 9,9 --json", 2, "usage", "node '9,9': allowed are 0,0 to 3,3" },
+		{ "coord nobody --json", 2, "usage", "no such thing in this fabric" },
+		{ "status --json --nothing", 2, "usage", "there is no option '--nothing'" },
+		{ "status --json --control /nowhere", 5, "unreachable", "cannot ask the manager behind" },
+		{ "exclude 1,0:+x --json", 1, "cuts-off", "no such thing" },
+		{ "drain 1,0:+x 1,1 --json=full", 1, "cuts-off", "no such thing" },
+		{ "trace 0,0 --json", 2, "usage", "an argument is missing" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		json_t *j;
+
+		fake.cuts_off = !strcmp(wrong[i].code, "cuts-off");
+		expect(wrong[i].args, wrong[i].status);
+		has(err, wrong[i].text);
+		j = printed();
+		assert_true(json_is_false(json_object_get(j, "ok")));
+		assert_string_equal(json_string_value(json_object_get(j, "code")), wrong[i].code);
+		has(json_string_value(json_object_get(j, "error")), wrong[i].text);
+		json_decref(j);
+	}
+	fake.cuts_off = false;
+	/* What is an answer has no such object beside it. */
+	fake.dead[3] = true;
+	expect("status --json", 1);
+	json_decref(printed());
+	expect("links 9,9", 2);
+	assert_string_equal(out, "");
+}
+
+/* --json=full: an envelope that says what the answer lacks. */
+static void tells_what_is_missing_as_json(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	expect("links --json=full", 0);
+	j = printed();
+	assert_int_equal(json_array_size(json_object_get(j, "data")), 64);
+	assert_int_equal(json_array_size(json_object_get(j, "missing")), 0);
+	assert_true(json_is_array(json_object_get(j, "missing")));
+	assert_true(json_is_null(json_object_get(j, "rootless")));
+	json_decref(j);
+	fake.silent[2] = fake.silent[3] = true;
+	expect("counters --json=full", 1);
+	j = printed();
+	assert_int_equal(json_array_size(json_object_get(j, "data")), 14);
+	assert_int_equal(json_array_size(json_object_get(j, "missing")), 2);
+	json_decref(j);
+	expect("counters --json", 1);
+	j = printed();
+	assert_int_equal(json_array_size(j), 14);
+	json_decref(j);
+	fake.rootless = true;
+	expect("counters --json=full", 1);
+	j = printed();
+	assert_true(json_is_object(json_object_get(json_object_get(j, "rootless"), "own")));
+	json_decref(j);
+}
+
 static void bears_bad_answers(void **state)
 {
 	static const char *const raw[] = {
@@ -1143,6 +1212,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(asks_for_other_names, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(asks_the_neighbours, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(tells_failures_as_json, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(tells_what_is_missing_as_json, fake_setup,
+						fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_bad_answers, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_odd_data, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(follows_events, fake_setup, fake_teardown),

@@ -56,6 +56,7 @@ static void wrong_questions(void **state)
 		{ "status --lab no-such-lab", "no-such-lab" },
 		{ "nodes --map --json", "exclude each other" },
 		{ "links --json --all", "--all" },
+		{ "status --json=all", "'all' is not allowed, only 'full' is" },
 		{ "links --local 1,0", "leave out '1,0'" },
 		{ "links --local --control /x", "--control does not go with it" },
 		{ "counters --local 1,0", "leave out '1,0'" },

@@ -213,8 +213,11 @@ static int load_names(struct ask *ask)
 
 int ask_open(const struct ctl *ctl, struct ask *ask)
 {
-	int status = open_manager(ctl, ask);
+	int status;
 
+	if (ctl->full)
+		json_full();
+	status = open_manager(ctl, ask);
 	if (status != OK || !ctl->names)
 		return status;
 	status = load_names(ask);
@@ -297,11 +300,13 @@ static int unpack_reply(struct ask *ask, char *text, json_t **data, bool *more)
 			return CANNOT;
 		}
 		fail("%s", why ? why : "the manager refused without saying why");
+		json_code(code);
 		status = kind_of_code(code);
 		json_decref(reply);
 		return status;
 	}
 	take_rootless(ask, json_object_get(reply, "rootless"));
+	json_missing(json_object_get(reply, "missing"), json_object_get(reply, "rootless"));
 	tell_missing(ask, json_object_get(reply, "missing"));
 	*more = json_is_true(json_object_get(reply, "more"));
 	*data = json_object_get(reply, "data");

@@ -32,6 +32,11 @@ static const struct opt json_opts[] = {
 	{ OPT_FLAG, "json", 'j', NULL, NULL, 0, 0, "machine-readable, one stable shape" },
 	{ .kind = OPT_END },
 };
+static const struct opt answer_opts[] = {
+	{ OPT_TEXT, "json", 'j', "[=full]", NULL, 0, 0,
+	  "machine-readable, one stable shape; full: with the nodes that are missing" },
+	{ .kind = OPT_END },
+};
 static const struct opt watch_opts[] = {
 	{ OPT_TEXT, "watch", 'w', "[=SECONDS]", NULL, 0, 0,
 	  "look again and again, every 2 seconds or as said" },
@@ -69,7 +74,7 @@ static void collect_options(const struct command *cmd, struct options *o)
 	if (cmd->watch)
 		add_options(o, watch_opts);
 	if (cmd->json)
-		add_options(o, json_opts);
+		add_options(o, cmd->asks ? answer_opts : json_opts);
 	if (cmd->simulates)
 		add_options(o, sim_opts);
 	if (cmd->asks)
@@ -131,6 +136,14 @@ static int seconds_take(const char *option, const char *value, double *to)
 	return fail("--%s: '%s' is not a number of seconds, allowed 0.01 to 86400", option, value);
 }
 
+static int json_take(struct ctl *ctl, const char *value)
+{
+	ctl->json = true;
+	ctl->full = value;
+	return !value || !strcmp(value, "full") ? OK : fail("--json: '%s' is not allowed, only 'full' is",
+							    value);
+}
+
 static int watch_take(struct ctl *ctl, const char *value)
 {
 	ctl->watch = true;
@@ -187,6 +200,8 @@ static int option_take(const struct command *cmd, struct ctl *ctl, const struct 
 	}
 	if (opt == json_opts)
 		ctl->json = true;
+	else if (opt == answer_opts)
+		return json_take(ctl, value);
 	else if (opt == watch_opts)
 		return watch_take(ctl, value);
 	else if (opt == &lab_opts[0] || opt == &lab_opts[1])

@@ -37,6 +37,8 @@ struct family {
  * @manual: where more is said: "fabricctl(8)"
  * @status: what its exit statuses mean
  * @family: its families, ended by one without a name
+ * @failed: called after a command with --json that has not status 0, and with OK before the next
+ *	look of --watch; or NULL
  */
 struct program {
 	const char *name;
@@ -44,6 +46,7 @@ struct program {
 	const char *manual;
 	const char *status;
 	const struct family *family;
+	void (*failed)(int status);
 };
 
 extern const struct program this_program;
@@ -60,6 +63,7 @@ struct ctl {
 	const char *svg;	/* --svg */
 	uint64_t seed;		/* --seed */
 	bool csv;		/* --csv */
+	bool full;		/* --json=full */
 	bool names;		/* --names */
 	bool json;		/* --json */
 	bool watch;		/* --watch */

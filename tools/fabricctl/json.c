@@ -3,8 +3,76 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command.h"
 #include "json.h"
 #include "say.h"
+
+static json_t *missing, *rootless;
+static bool full, shown;
+static char refusal[24];
+
+void json_full(void)
+{
+	full = true;
+}
+
+/* Several questions of one command may lack the same nodes. */
+void json_missing(const json_t *nodes, const json_t *how)
+{
+	char at[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	if (!full)
+		return;
+	if (!missing)
+		missing = json_object();
+	json_array_foreach(nodes, i, v)
+		json_object_set(missing, json_coords_text(v, at), v);
+	if (json_is_object(how) && !rootless)
+		rootless = json_copy((json_t *)how);
+}
+
+void json_code(const char *code)
+{
+	snprintf(refusal, sizeof(refusal), "%s", code ? code : "");
+}
+
+static json_t *envelope(json_t *data)
+{
+	json_t *list = json_array(), *v, *j;
+	const char *key;
+
+	json_object_foreach(missing, key, v)
+		json_array_append(list, v);
+	j = json_pack("{so so so}", "data", data, "missing", list, "rootless",
+		      rootless ? rootless : json_null());
+	json_decref(missing);
+	missing = rootless = NULL;
+	return j;
+}
+
+void json_failed(int status)
+{
+	static const char *const codes[] = {
+		[PROBLEM] = "failed", [CANNOT] = "usage", [NOT_KEPT] = "failed",
+		[DENIED] = "denied", [UNREACHABLE] = "unreachable", [TIMEOUT] = "timeout",
+	};
+	const char *code = *refusal ? refusal :
+			   status > 0 && status <= TIMEOUT ? codes[status] : "failed";
+	json_t *j;
+
+	if (status != OK && !shown && *said_last()) {
+		j = json_pack("{sb ss ss}", "ok", 0, "code", code, "error", said_last());
+		if (!j)		/* an argument was no UTF-8 */
+			j = json_pack("{sb ss ss}", "ok", 0, "code", code, "error", "");
+		json_dumpf(j, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(j);
+	}
+	shown = false;
+	*refusal = '\0';
+}
 
 void json_show(json_t *j)
 {
@@ -12,6 +80,9 @@ void json_show(json_t *j)
 		warn("out of memory");
 		return;
 	}
+	shown = true;
+	if (full)
+		j = envelope(j);
 	json_dumpf(j, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
 	putchar('\n');
 	json_decref(j);

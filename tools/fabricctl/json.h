@@ -6,8 +6,19 @@
 #include <jansson.h>
 #include <torus/topology.h>
 
-/** json_show() - prints @j and drops it; NULL is "out of memory" */
+/** json_show() - prints @j, or its envelope, and drops it; NULL is "out of memory" */
 void json_show(json_t *j);
+/** json_full() - from now on answers are printed in an envelope: {data, missing, rootless} */
+void json_full(void);
+/** json_missing() - the next answer lacks these nodes; @rootless: how it was made, or NULL */
+void json_missing(const json_t *nodes, const json_t *rootless);
+/** json_code() - the manager has refused with this code */
+void json_code(const char *code);
+/**
+ * json_failed() - prints an error object, unless an answer was printed
+ * @status: OK: nothing has failed yet; forgets that an answer was printed
+ */
+void json_failed(int status);
 json_t *json_shape(const struct torus_shape *shape);
 json_t *json_node(const struct torus_shape *shape, uint32_t id);
 /** json_shape_read() - Return: 0 or -EINVAL */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "json.h"
 #include "launcher.h"
 #include "say.h"
 
@@ -28,6 +29,7 @@ const struct program this_program = {
 	.status = "0 fine, 1 the fabric has a problem, 2 usage, 3 a warning only, 4 denied,\n"
 		"5 unreachable: no manager, NIC or node that could answer, 6 no answer in time",
 	.family = families,
+	.failed = json_failed,
 };
 
 /* "lab-agent HOST COMMAND..." for "fabricctl lab agent HOST COMMAND...": see launcher.h. */

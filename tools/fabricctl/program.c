@@ -57,6 +57,21 @@ static bool has_failed(int status)
 }
 
 /* Looks until the user has seen enough; the exit status is that of the last. */
+/* A program that reads JSON is told of a failure there, too. */
+static int judged(const struct ctl *ctl, int status)
+{
+	if (ctl->json && status != OK && this_program.failed)
+		this_program.failed(status);
+	return status;
+}
+
+static int run_once(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
+{
+	if (ctl->again && ctl->json && this_program.failed)
+		this_program.failed(OK);
+	return judged(ctl, cmd->run(ctl, argc, argv));
+}
+
 static int watch_command(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
 {
 	struct timespec pause = {
@@ -68,7 +83,7 @@ static int watch_command(const struct command *cmd, struct ctl *ctl, int argc, c
 	for (;;) {
 		if (!ctl->json && *paint(PLAIN))
 			fputs("\033[H\033[2J", stdout);
-		status = cmd->run(ctl, argc, argv);
+		status = run_once(cmd, ctl, argc, argv);
 		if (!ctl->json && !*paint(PLAIN))
 			putchar('\n');
 		fflush(stdout);
@@ -85,10 +100,10 @@ static int run_command(const struct command *cmd, int argc, char **argv)
 	int first = command_parse(cmd, &ctl, argc, argv);
 
 	if (first < 0)
-		return -1 - first;
+		return judged(&ctl, -1 - first);
 	if (ctl.watch)
 		return watch_command(cmd, &ctl, argc - first, argv + first);
-	return cmd->run(&ctl, argc - first, argv + first);
+	return run_once(cmd, &ctl, argc - first, argv + first);
 }
 
 static bool is_either(const char *arg, const char *a, const char *b)

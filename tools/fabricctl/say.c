@@ -12,17 +12,27 @@
 #include "say.h"
 
 static bool in_progress;
+static char last_message[1024];
 
 static void print_message(const char *fmt, va_list ap)
 {
 	int err = errno;	/* for %m */
+	va_list again;
 
+	va_copy(again, ap);
+	vsnprintf(last_message, sizeof(last_message), fmt, again);
+	va_end(again);
 	progress("%s", "");
 	fprintf(stderr, "%s: ", this_program.name);
 	errno = err;
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
 	errno = err;
+}
+
+const char *said_last(void)
+{
+	return last_message;
 }
 
 int fail(const char *fmt, ...)

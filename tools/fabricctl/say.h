@@ -24,4 +24,7 @@ int screen_columns(void);
 /** progress() - one line on a terminal, overwritten by the next; "" ends it */
 void progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/** said_last() - the text of the last error or warning, without the program's name; "": none */
+const char *said_last(void);
+
 #endif /* SAY_H */
