@@ -240,6 +240,23 @@ notices_tests() {
 	judged died logic never && ends 0 'ok - kernel/core: 100.0 % of'
 }
 
+# Each mutant written by hand is one of the sources as they are now: else nothing is marked, or judged.
+fresh() {
+	python3 - "$mutants" <<'END'
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from marks import marks_of
+from mutate import mutants_of
+marks = {n: marks_of(os.path.join(sys.argv[1], n)) for n in ('equivalent', 'named')}
+texts = {k.path: open(k.path, encoding='utf-8').read() for n in marks for k in marks[n]}
+made = {p: mutants_of(p, texts[p]) for p in {k.path for k in marks['equivalent']}}
+stale = [k.title for k in marks['equivalent'] if not any(k.is_of(m) for m in made[k.path])]
+stale += [k.title for k in marks['named'] if not k.mutant(texts[k.path])]
+print('\n'.join(stale))
+sys.exit(bool(stale) or len(marks['equivalent']) < 100)
+END
+}
+
 # tests/run takes stages, and with --mutants also paths; it refuses any other word.
 words() {
 	exits 2 "allowed: build static vm" tests/run --mutants 1 wrongword &&
@@ -271,6 +288,7 @@ check 'tests/run takes stages and paths, and refuses other words' words
 check 'tests/run runs a stage once that is named twice' named_twice
 check 'numbers of mutants and jobs are checked' numbers
 check 'mutants are made of executed code only' makes
+check 'mutants that are marked or named are of these sources' fresh
 check 'a failure that does not come again kills no mutant' twice
 make_toy
 cp "$toy/kernel/core/sum.c" "$tmp"
