@@ -382,6 +382,27 @@ static void test_many(void **state)
 	stage_end(&s);
 }
 
+/* Only one end tells of losses: the administrator may end the hold at the other end as well. */
+static void test_far_end(void **state)
+{
+	(void)state;
+	root();
+	lives(100);
+	assert_false(fm_exclude_changes(s.fm, 6, 2, false, NULL));
+	for (unsigned int k = 0; k < LIMIT; k++) {
+		row(5, 0, FM_PORT_FAULTY);
+		row(5, 0, FM_PORT_UP);
+	}
+	assert_true(held());
+	assert_true(fm_exclude_changes(s.fm, 6, 2, false, NULL));
+	assert_true(fm_exclude_changes(s.fm, 5, 0, false, NULL));
+	assert_false(fm_exclude_changes(s.fm, 6, 0, false, NULL));
+	assert_int_equal(fm_exclude(s.fm, 6, 2, false, START + s.now), 0);
+	assert_false(held());
+	assert_false(fm_exclude_changes(s.fm, 6, 2, false, NULL));
+	stage_end(&s);
+}
+
 /* The far end reports another neighbour: the cable is reported as it is known. */
 static void test_one_end(void **state)
 {
@@ -535,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_still_down),
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_include),
+		cmocka_unit_test(test_far_end),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_one_table),
 		cmocka_unit_test(test_many),
