@@ -332,7 +332,7 @@ tun_suite() {
 	check "torus0: traffic stays whole: cut and mend" under "" way_cut
 	check "torus0: traffic stays whole: silence" under "--rate 1000" way_silent
 	check "torus0: traffic stays whole: bit errors" under "--rate 1000" way_noisy
-	check "torus0: traffic stays whole: kill -9 of the root's manager" under "" root_killed
+	check "torus0: traffic stays whole: kill -9 of the root's manager" under "--rate 1000" root_killed
 	check "torus0: TCP stays whole: a NIC crashes" under --tcp nic_killed "$aside"
 	check "torus0: all pairs ping afterwards" ping_all
 }
