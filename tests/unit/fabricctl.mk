@@ -28,3 +28,10 @@ tests/unit/test_fabricctl_rows-objs := tests/unit/test_fabricctl_rows.o \
 tests/unit/test_fabricctl_rows-deps := $(B)/libtorus.a
 tests/unit/test_fabricctl_rows-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_fabricctl_rows.o: CPPFLAGS += $(lib-cflags)
+
+tests += tests/unit/test_fabricctl_cabling
+tests/unit/test_fabricctl_cabling-objs := tests/unit/test_fabricctl_cabling.o \
+	$(addprefix tools/fabricctl/,cabling.o json.o say.o)
+tests/unit/test_fabricctl_cabling-deps := $(B)/libtorus.a
+tests/unit/test_fabricctl_cabling-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+$(B)/tests/unit/test_fabricctl_cabling.o: CPPFLAGS += $(lib-cflags)

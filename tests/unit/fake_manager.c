@@ -137,15 +137,21 @@ struct range {
 	uint32_t from, to;
 };
 
+static char *guid_of(uint32_t id, char *buf)
+{
+	sprintf(buf, "%016x", 0xaa + id);
+	return buf;
+}
+
 static json_t *nodes(const struct fake *f, struct range of)
 {
 	json_t *list = json_array();
-	char name[TORUS_TEXT_MAX];
+	char name[TORUS_TEXT_MAX], guid[20];
 
 	for (uint32_t id = of.from; id < of.to; id++)
 		json_array_append_new(list, json_pack("{so ss si ss ss ss so sn ss so sb sb}", "node",
 				      place(f, id), "name", name_of(f, id, name), "id", id,
-				      "guid", "00000000000000aa", "state", state_of(f, id),
+				      "guid", guid_of(id, guid), "state", state_of(f, id),
 				      "address", "10.0.0.0", "table_version", f->silent[id] ?
 				      json_null() : json_integer((json_int_t)f->version[id]),
 				      "parent", "software", "0.1.0", "heard_ms", f->silent[id] ?

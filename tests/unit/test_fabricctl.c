@@ -1060,6 +1060,112 @@ static void tells_what_is_missing_as_json(void **state)
 	json_decref(j);
 }
 
+/* A file with this text. Return: its name, to be removed. */
+static const char *file_of(const char *text)
+{
+	static char path[] = "/tmp/test_fabricctl.file";
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+	return path;
+}
+
+#define PLAN "cable,from,to\n1,\"0,0:+x\",\"1,0:-x\"\n"
+
+/* The plan has all cables; against it, it is said in words what is to be moved. */
+static void plans_cables(void **state)
+{
+	const char *path = file_of("# swapped\n\"0,0:+x\",\"1,1:-x\"\nn0-1:+x,n1-0:-x\n");
+	char args[128];
+	json_t *j;
+
+	(void)state;
+	expect("cabling", 0);
+	has(out, "all cables are as planned\n");
+	expect("cabling --plan", 0);
+	has(out, "    1  0,0:+x  1,0:-x  n0-0 0,0:+x > n1-0 1,0:-x  n1-0 1,0:-x > n0-0 0,0:+x\n");
+	has(out, "\n   32  3,3:+y  3,0:-y  ");
+	expect("cabling --csv", 0);
+	has(out, "\n2,\"0,0:+y\",\"0,1:-y\",\"n0-0 0,0:+y > n0-1 0,1:-y\",");
+	expect("cabling --plan --shape 3 --json", 0);
+	j = printed();
+	assert_int_equal(json_array_size(j), 3);
+	json_decref(j);
+	snprintf(args, sizeof(args), "cabling --expect %s", path);
+	expect(args, 1);
+	has(out, "move the end at 1,0:-x (n1-0) to 1,1:-x (n1-1)\n");
+	has(out, "move the end at 1,1:-x (n1-1) to 1,0:-x (n1-0)\n");
+	has(out, "remove the cable from 0,0:+y (n0-0) to 0,1:-y (n0-1)\n");
+	strcat(args, " --json");
+	expect(args, 1);
+	j = printed();
+	assert_true(json_is_false(json_object_get(j, "ok")));
+	assert_int_equal(json_array_size(json_object_get(j, "steps")), 32);
+	json_decref(j);
+	/* The plan of one's own is right, but for a link that is down. */
+	expect("cabling --csv", 0);
+	file_of(out);
+	fake.excluded[10] = 1;
+	fake.excluded[11] = 4;
+	snprintf(args, sizeof(args), "cabling --expect %s", path);
+	expect(args, 1);
+	assert_string_equal(out, "plug in a cable from 2,2:+x (n2-2) to 3,2:-x (n3-2), or repair it\n");
+	file_of(PLAN "2,\"2,0:+x\",\"9,0:-x\"\n");
+	expect(args, 2);
+	has(err, ":3: '9,0:-x': allowed are two ends");
+	file_of(PLAN "2,\"0,0:+x\",\"3,0:-x\"\n");
+	expect(args, 2);
+	has(err, ":3: 0,0:+x or 3,0:-x has another cable already");
+	snprintf(args, sizeof(args), "cabling --svg %s", path);
+	expect(args, 0);
+	unlink(path);
+	expect("cabling --expect /no/such", 2);
+	has(err, "/no/such: No such file");
+}
+
+#define SAVED(at, name, guid, more) \
+	"{\"node\":" at ",\"name\":\"" name "\",\"guid\":\"" guid "\",\"service\":null," \
+	"\"software\":\"" more "\"}"
+
+static void keeps_an_inventory(void **state)
+{
+	char args[128], *saved;
+	json_t *j;
+	size_t n;
+
+	(void)state;
+	fake_stop(&fake);
+	fake_start(&fake, "2");
+	expect("inventory", 0);
+	has(out, "1     n1    00000000000000ab  -        0.1.0\n");
+	expect("inventory --json", 0);
+	saved = strdup(out);
+	snprintf(args, sizeof(args), "inventory --diff %s", file_of(saved));
+	free(saved);
+	expect(args, 0);
+	has(out, "nothing has changed");
+	file_of("{\"nodes\":[" SAVED("[0]", "n0", "00000000000000ff", "0.1.0") ","
+		SAVED("[1]", "old", "00000000000000ab", "0.0.9") "," SAVED("[7]", "n7", "0000000000000077", "0") "]}");
+	expect(args, 1);
+	assert_string_equal(out, "0 (n0) has another NIC: 00000000000000aa, was 00000000000000ff\n"
+				 "1 (n1) has another name: n1, was old\n"
+				 "1 (n1) has another software: 0.1.0, was 0.0.9\n"
+				 "7 (n7) is gone, GUID 0000000000000077\n");
+	file_of("{\"nodes\":[" SAVED("[1]", "n0", "00000000000000aa", "0.1.0") "]}");
+	expect(args, 1);
+	assert_string_equal(out, "0 (n0) was at 1\n1 (n1) is new, GUID 00000000000000ab\n");
+	strcat(args, " --json");
+	expect(args, 1);
+	j = printed();
+	n = json_array_size(j);
+	json_decref(j);
+	assert_int_equal(n, 2);
+	unlink(file_of("[]"));
+	expect(args, 2);
+}
+
 static void bears_bad_answers(void **state)
 {
 	static const char *const raw[] = {
@@ -1212,6 +1318,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(asks_for_other_names, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(asks_the_neighbours, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(plans_cables, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(keeps_an_inventory, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_failures_as_json, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_what_is_missing_as_json, fake_setup,
 						fake_teardown),

@@ -109,6 +109,10 @@ static void wrong_changes(void **state)
 		{ "exclude --for 366d 0,0", "'366d': allowed are 1s to 365d" },
 		{ "exclude --for soon 0,0", "'soon': allowed are 1s to 365d" },
 		{ "nodes --map 0,0", "draws all nodes" },
+		{ "cabling --shape 4x4", "--plan --shape 4x4" },
+		{ "cabling --plan --shape 4x0", "4x0" },
+		{ "cabling --csv --json", "exclude each other" },
+		{ "inventory --save /x --diff /x", "exclude each other" },
 		{ "drain", "arguments are missing" },
 		{ "drain 0,0:+z", "+z" },
 		{ "exclude :+x", "no such thing" },
@@ -225,7 +229,7 @@ static void helps(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "table", "counters", "routes", "trace", "verify", "exclude",
-		"root", "include", "drain", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
+		"root", "include", "drain", "cabling", "inventory", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab revive", "lab replace",
 		"lab traffic",

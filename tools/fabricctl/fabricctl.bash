@@ -36,7 +36,7 @@ _fabricctl_options() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status root nodes links table counters routes trace verify exclude include drain park events coord log link device lab'
+	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events coord log link device lab'
 	local labs='up down list status exec hosts agent cut mend silence ber vb latency line retry kill revive replace traffic'
 	local devices='up owner add del list attach detach'
 	local at=1 command words=''
@@ -65,7 +65,7 @@ _fabricctl() {
 	--kind) words='link node root table recovery wiring flap stall state nic admin bootstrap' ;;
 	--log-level | log) words='error warning info debug' ;;
 	--backend) words='user kernel mixed' ;;
-	--control | --config | --exec)
+	--control | --config | --exec | --expect | --svg | --save | --diff)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
