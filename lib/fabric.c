@@ -19,6 +19,7 @@
 
 #include <torus/fabric.h>
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "client.h"
 
 #define CONTROL_PATH "/run/fabricd/control"
@@ -186,6 +187,7 @@ static int grow_buffer(struct torus_fabric *f)
 		return fail_fabric(f, -ENOMEM, "out of memory");
 	f->buf = buf;
 	f->room = room;
+	invariant(f->len + 1 < room);
 	return 0;
 }
 
@@ -224,6 +226,7 @@ static int take_reply_line(struct torus_fabric *f, char **line)
 				     : NULL;
 	size_t len;
 
+	invariant(f->seen <= f->len);
 	if (!end) {
 		f->seen = f->len;
 		return -EAGAIN;

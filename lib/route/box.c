@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "box.h"
 #include "search.h"
 
@@ -222,6 +223,7 @@ static void add_piece(struct pieces *p, uint32_t first, uint32_t n)
 {
 	if (!n)
 		return;
+	invariant(p->n < PIECES);
 	p->piece[p->n].first = first;
 	p->piece[p->n++].n = n;
 }
@@ -258,6 +260,7 @@ static void run_lines(const struct tour *t, uint32_t id, unsigned int to_odd, ui
 	for (unsigned int i = 0; i < p->n; i++) {
 		struct patch patch = { id + p->piece[i].first, p->piece[i].n, count, stride };
 
+		invariant(count && patch.first + (count - 1) * stride + patch.n <= t->h->nodes);
 		t->run(t->arg, &patch);
 	}
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "deps.h"
 
 #define UNSEEN 0xffffffffu
@@ -47,6 +48,7 @@ struct solver {
 
 static void enter_channel(struct solver *s, uint32_t c)
 {
+	invariant(s->depth < s->g->channels && s->height < s->g->channels);
 	s->index[c] = s->low[c] = s->found++;
 	s->todo[c] = s->g->next[c];
 	s->path[s->depth++] = c;
@@ -64,7 +66,9 @@ static void close_component(struct solver *s, uint32_t c)
 	uint32_t ports = 2u * g->shape->ndims, member;
 
 	do {
+		invariant(s->height);
 		member = s->stack[--s->height];
+		invariant(g->component[member] == UNSEEN && s->index[member] >= s->index[c]);
 		g->component[member] = s->components;
 		if (member % ports != c % ports)
 			g->bad[s->components] = true;
@@ -97,6 +101,7 @@ static void search_from(struct solver *s, uint32_t root)
 		else if (g->component[next] == UNSEEN && s->index[next] < s->low[c])
 			s->low[c] = s->index[next];
 	}
+	invariant(!s->height);
 }
 
 int lt_deps_solve(struct deps *g)
@@ -118,6 +123,7 @@ int lt_deps_solve(struct deps *g)
 		for (uint32_t c = 0; c < n; c++)
 			if (s.index[c] == UNSEEN)
 				search_from(&s, c);
+		invariant(s.found == n && s.components <= n);
 		bad = 0;
 		for (uint32_t i = 0; i < s.components; i++)
 			bad += g->bad[i];

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "detour.h"
 #include "search.h"
 
@@ -61,6 +62,7 @@ static void add_dim(struct stretch *s, unsigned int d)
 	unsigned int near = s->hops[d] <= s->hops[n + d] ? d : n + d, far = n + 2 * d - near;
 	struct sign was[SIGNS / 2];
 
+	invariant(2 * count <= SIGNS);
 	memcpy(was, s->sign, count * sizeof(was[0]));
 	for (i = j = k = 0; k < 2 * count; k++) {
 		bool by_near = j == count || (i < count && was[i].hops + s->hops[near] <=
@@ -70,6 +72,7 @@ static void add_dim(struct stretch *s, unsigned int d)
 
 		s->sign[k].dirs = w->dirs | 1u << dir;
 		s->sign[k].hops = w->hops + s->hops[dir];
+		invariant(!k || s->sign[k - 1].hops <= s->sign[k].hops);
 	}
 	s->signs = k;
 }
@@ -168,6 +171,7 @@ static uint64_t fit_path(const struct stretch *s, unsigned int dirs, uint64_t wh
 		p.node += s->away[d];
 		p.at.c[d] = s->to.c[d];
 	}
+	invariant(!which || p.node == s->first);
 	return which;
 }
 
@@ -186,6 +190,7 @@ static void compare_path(struct stretch *s, uint64_t which, unsigned int dirs, u
 		unsigned int i = (unsigned int)__builtin_ctzll(which);
 		uint32_t hops = len + hops_along(s, dir, i);
 
+		invariant(i < s->n);
 		if (hops > s->best[i] || (hops == s->best[i] && !ranks_before(s, i, dirs)))
 			continue;
 		s->best[i] = hops;
@@ -320,6 +325,7 @@ uint64_t lt_detours(struct torus_health *h, uint32_t from, const struct torus_co
 	if (s.hops[0])
 		search_detours(&s, n - near, longest_found(&s));
 	none = put_detours(&s, row);
+	invariant(!(none & ~which));
 	for (i = none; i; i &= i - 1) {
 		unsigned int j = (unsigned int)__builtin_ctzll(i);
 		uint64_t direct = lt_direct_row(h, from, first + j);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "health.h"
 
 void torus_exclusions_close(const struct torus_shape *shape, uint16_t *excluded)
@@ -38,6 +39,7 @@ static uint64_t *rings_at(const struct torus_health *h, const struct torus_coord
 
 	for (j = 0; j < h->shape.ndims; j++)
 		ring += at->c[j] * h->ring[d][j];
+	invariant(ring < h->nodes / h->shape.size[d]);
 	return h->cut[d] + (size_t)ring * h->words[d];
 }
 
@@ -46,6 +48,7 @@ static unsigned int first_set(const uint64_t *bits, unsigned int lo, unsigned in
 {
 	unsigned int w;
 
+	invariant(lo <= hi);
 	for (w = lo / 64; w * 64 < hi; w++) {
 		uint64_t word = w == lo / 64 ? bits[w] & ~0ull << lo % 64 : bits[w];
 		unsigned int i = w * 64 + (word ? (unsigned int)__builtin_ctzll(word) : 64);
@@ -61,6 +64,7 @@ static unsigned int last_set(const uint64_t *bits, unsigned int lo, unsigned int
 {
 	unsigned int w;
 
+	invariant(lo <= hi);
 	for (w = (hi + 63) / 64; w-- > lo / 64; ) {
 		uint64_t word =
 			hi - w * 64 < 64 ? bits[w] & ((1ull << (hi - w * 64)) - 1) : bits[w];
@@ -79,6 +83,7 @@ bool lt_run_ok(const struct torus_health *h, const struct torus_coords *at,
 	unsigned int size = h->shape.size[d], lo = at->c[d], hi;
 	const uint64_t *bits;
 
+	invariant(hops <= size);
 	if (!h->nfaults)
 		return true;
 	bits = rings_at(h, at, d);
@@ -160,6 +165,7 @@ static uint32_t push_neighbours(struct torus_health *h, uint32_t node, uint32_t 
 		to = lt_step(h, &next, node, dir);
 		if (h->mark[to] == h->round)
 			continue;
+		invariant(tail < h->nodes);
 		h->mark[to] = h->round;
 		h->queue[tail++] = to;
 	}
@@ -194,8 +200,10 @@ static int label_shell(void *arg, const uint32_t *node, uint32_t n)
 {
 	const struct label *l = arg;
 
-	while (n--)
+	while (n--) {
+		invariant(l->of[node[n]] == TORUS_NO_NODE && node[n] > l->name);
 		l->of[node[n]] = l->name;
+	}
 	return 0;
 }
 
@@ -270,6 +278,7 @@ static void fault_remove(struct torus_health *h, const struct torus_cable *c)
 			h->fault[i] = h->fault[--h->nfaults];
 			return;
 		}
+	invariant(!"an excluded cable is listed");
 }
 
 /* Sets for all nodes of the ring of @node whether one of its cables is excluded. */
@@ -279,6 +288,7 @@ static void hurt_set(struct torus_health *h, uint32_t node, const struct torus_c
 	unsigned int size = h->shape.size[d], i;
 	bool is = first_set(rings_at(h, at, d), 0, size) < size;
 
+	invariant(node / h->stride[d] % size == at->c[d]);
 	if (is == lt_hurt(h, node, d))
 		return;
 	node -= at->c[d] * h->stride[d];
@@ -302,6 +312,7 @@ static bool update_cable(struct torus_health *h, const struct torus_cable *c)
 	bit = 1ull << at.c[d] % 64;
 	if (down == !!(*word & bit))
 		return false;
+	invariant(!down || h->nfaults < h->room);
 	if (down)
 		h->fault[h->nfaults++] = *c;
 	else
@@ -340,6 +351,7 @@ int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
 			changed[count] = c;
 		count++;
 	}
+	invariant(h->nfaults <= h->nodes * n);
 	return count;
 }
 

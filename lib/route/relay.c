@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "relay.h"
 #include "search.h"
 
@@ -57,6 +58,7 @@ int lt_relay_row(struct torus_health *h, uint32_t from, uint32_t to, const uint6
 	ret = lt_spread(h, to, rank_shell, &c);
 	if (ret <= 0)
 		return ret;
+	invariant(c.relay != from && c.relay != to);
 	*row = (rows[c.relay] & ~ROW_FLAGS) | TORUS_ROW_RELAY |
 	       (uint64_t)c.relay << TORUS_ROW_RELAY_SHIFT;
 	return 0;

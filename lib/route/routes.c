@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "box.h"
 #include "detour.h"
 #include "plain.h"
@@ -110,6 +111,7 @@ static void note_range(struct torus_routes *r, uint32_t first, uint32_t n)
 
 	if (!r->track || !grow_array(r, &array, r->nranges, &r->range_room, sizeof(*r->range)))
 		return;
+	invariant(n && first + n <= r->h->nodes);
 	r->range = array;
 	r->range[r->nranges++] = (struct torus_range){ first, n };
 }
@@ -128,6 +130,7 @@ static void store_row(struct torus_routes *r, uint32_t to, uint64_t row)
 	r->far += is_far(row);
 	r->far -= is_far(r->rows[to]);
 	r->rows[to] = row;
+	invariant(r->invalid <= r->far && r->far <= r->nodd);
 	note_range(r, to, 1);
 }
 
@@ -213,6 +216,7 @@ static uint64_t crossed_word(struct torus_routes *r, uint32_t first, uint32_t n)
 	void *array = r->odd;
 	uint32_t i, *end;
 
+	invariant(first / 64 == (first + n - 1) / 64);
 	new = all & ~(*word >> first % 64);
 	if (!new || !grow_array(r, &array, r->nodd + 64, &r->odd_room, sizeof(*r->odd)))
 		return 0;
@@ -226,6 +230,7 @@ static uint64_t crossed_word(struct torus_routes *r, uint32_t first, uint32_t n)
 		for (i = 0, all = new; all; all &= all - 1)
 			end[i++] = first + (uint32_t)__builtin_ctzll(all);
 	r->nodd += i;
+	invariant(r->nodd < r->h->nodes);
 	return new;
 }
 
@@ -415,6 +420,7 @@ static void near_set(const struct torus_routes *r, struct change *c)
 	}
 	if (best == DIMS)
 		return;
+	invariant(h->shape.size[best] > 3);
 	c->period = UINT64_MAX / (h->stride[best] * h->shape.size[best]) + 1;
 	c->low = (c->at.c[best] ? c->at.c[best] - 1u : h->shape.size[best] - 1u) *
 		 h->stride[best] * c->period;
@@ -484,11 +490,13 @@ static void search_odd(struct torus_routes *r, const struct change *c, uint32_t 
 	struct lt_pair pair = { .from_id = r->from, .from = r->own };
 	uint32_t i;
 
+	invariant(r->first_new <= r->nodd);
 	for (i = r->first_new; i--; ) {
 		uint32_t to = odd[i];
 		uint64_t row;
 		bool plain;
 
+		invariant(r->is_odd[to / 64] >> to % 64 & 1 && to != r->from);
 		if (!near_any(to, c, n) || !is_concerned(r, to, c, n))
 			continue;
 		pair.to_id = to;
@@ -524,6 +532,7 @@ static int relay_odd(struct torus_routes *r)
 		}
 		store_row(r, to, row);
 	}
+	invariant(r->flags & TORUS_ROUTES_RELAY || r->invalid == r->far);
 	return 0;
 }
 
@@ -607,6 +616,8 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 	if (r->failed)
 		err = -ENOMEM;
 	r->stale = err;
+	invariant(err || !r->alone || r->invalid == r->h->nodes - 1);
+	invariant(err || r->rows[r->from] & TORUS_ROW_VALID);
 	if (ranges) {
 		*ranges = r->range;
 		*n_ranges = r->nranges;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "search.h"
 
 /**
@@ -43,6 +44,7 @@ static void leg_set(const struct torus_health *h, struct leg *leg,
 
 		leg->hops[d] = (uint16_t)(b >= a ? b - a : b + size - a);
 		leg->hops[n + d] = (uint16_t)(a >= b ? a - b : a + size - b);
+		invariant(a == b || leg->hops[d] + leg->hops[n + d] == (int)size);
 		if (a != b)
 			leg->dim[leg->k++] = (uint8_t)d;
 	}
@@ -63,6 +65,7 @@ static bool leg_ok(const struct torus_health *h, const struct leg *leg, unsigned
 		at.c[d] = leg->to.c[d];
 		dirs &= dirs - 1;
 	}
+	invariant(!memcmp(at.c, leg->to.c, n * sizeof(at.c[0])));
 	return true;
 }
 
@@ -146,6 +149,7 @@ static void search_signs(struct search *s, const struct leg *leg, unsigned int f
 			c.dirs |= (uint16_t)(1u << dir);
 			c.hops += leg->hops[dir];
 		}
+		invariant((unsigned int)__builtin_popcount(c.dirs) == leg->k);
 		if (c.hops > s->best.hops || !is_ordered(&c))
 			continue;
 		c.rank = lt_rank(s->hash, c.dirs, first, last);
@@ -228,6 +232,7 @@ uint64_t lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *p
 		lt_apart(h, pair->from_id, pair->to_id);
 		return 0;
 	}
+	invariant(is_ordered(&s.best));
 	return TORUS_ROW_VALID | (uint64_t)s.best.dirs << TORUS_ROW_DIR_SHIFT |
 	       (uint64_t)s.best.first << TORUS_ROW_FIRST_SHIFT |
 	       (uint64_t)s.best.last << TORUS_ROW_LAST_SHIFT;
@@ -257,6 +262,7 @@ struct straights {
 
 static void add_straight(struct straights *s, unsigned int dir, unsigned int hops)
 {
+	invariant(s->n < DIMS + 2 && hops);
 	s->dir[s->n] = (uint8_t)dir;
 	s->hops[s->n++] = (uint16_t)hops;
 }
@@ -333,5 +339,6 @@ bool lt_row_crosses(const struct torus_health *h, const struct torus_coords *fro
 		}
 		at.c[d] = (uint16_t)((at.c[d] + (up ? s.hops[i] : size - s.hops[i])) % size);
 	}
+	invariant(!memcmp(at.c, to->c, n * sizeof(at.c[0])));
 	return false;
 }

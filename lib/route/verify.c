@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "deps.h"
 #include "health.h"
 #include "kernel/core/route.h"
@@ -201,6 +202,7 @@ static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs
 		if (p->seen[to_node] == left)
 			continue;
 		p->seen[to_node] = left;
+		invariant(*height < p->nodes);
 		p->stack[(*height)++] = to_node;
 	}
 	return true;
@@ -347,6 +349,7 @@ static void walk_chain(struct proof *p, uint32_t from, uint32_t to)
 			}
 		}
 		if (next != TORUS_NO_NODE) {
+			invariant(height < p->nodes);
 			p->visit[next] = OPEN;
 			p->stack[height++] = next;
 		} else {

@@ -2,6 +2,7 @@
 /* Open addressing with linear probing, at most half full. */
 #include <stdlib.h>
 
+#include "lib/deps/invariant.h"
 #include "lib/util/hash.h"
 
 #define SIZE_MIN 8
@@ -20,6 +21,7 @@ void hash_put(struct hash *h, uint32_t key, uint32_t value)
 {
 	uint32_t i = key;
 
+	invariant(2 * (h->used + 1) <= h->size);
 	while (slot_at(h, i)->value)
 		i++;
 	*slot_at(h, i) = (struct hash_slot) { key, value + 1 };
@@ -55,6 +57,7 @@ static uint32_t find_slot(const struct hash *h, uint32_t key, uint32_t value)
 {
 	uint32_t i = key;
 
+	invariant(h->used);
 	while (slot_at(h, i)->key != key || slot_at(h, i)->value != value + 1)
 		i++;
 	return i;
@@ -65,6 +68,7 @@ void hash_del(struct hash *h, uint32_t key, uint32_t value)
 {
 	uint32_t hole = find_slot(h, key, value), mask = h->size - 1;
 
+	invariant(h->used);
 	for (uint32_t i = hole + 1; slot_at(h, i)->value; i++) {
 		if (((i - slot_at(h, i)->key) & mask) < i - hole)
 			continue;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <torus/topology.h>
+#include "lib/deps/invariant.h"
 #include "avail_formula.h"
 #include "avail_sample.h"
 #include "jobs.h"
@@ -121,6 +122,7 @@ static int mend_all(struct state *s)
 		s->down[cable_node(s, s->cable[i])] = 0;
 	if (tell_engine(s))
 		return -ENOMEM;
+	invariant(!torus_health_faults(s->health, NULL));
 	s->ndead = s->ncables = 0;
 	return 0;
 }
@@ -250,6 +252,7 @@ static int stratum_draw(struct state *s, size_t k)
 		dead -= node_fails(s, draw_below(s, p->nodes));
 	while (cables)
 		cables -= cable_fails(s, draw_below(s, p->links));
+	invariant(s->ndead + s->ncables == k);
 	return judge_faults(s);
 }
 

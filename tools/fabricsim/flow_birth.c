@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "lib/deps/invariant.h"
 #include "flow_net.h"
 
 static u32 packet_new(struct flow_net *net)
@@ -69,6 +70,7 @@ static void enqueue(struct flow_net *net, u32 node, u32 packet)
 	u32 *slot = slots_of(net, channel, &n);
 
 	at = in->head + in->count;
+	invariant(in->count < n);
 	slot[at >= n ? at - n : at] = packet;
 	if (!in->count++)
 		input_ready(net, channel);
@@ -151,6 +153,7 @@ void births_refill(struct flow_net *net, u32 node)
 
 	if (packet == NONE)
 		return;
+	invariant(!source_full(net, node) && net->packet[packet].src == node);
 	list[0] = net->packet[packet].next;
 	enqueue(net, node, packet);
 }

@@ -6,6 +6,7 @@
 #ifndef FLOW_GRANT_H
 #define FLOW_GRANT_H
 
+#include "lib/deps/invariant.h"
 #include "flow_net.h"
 
 static inline void wake(struct flow_net *net, u32 node, unsigned int dir)
@@ -38,6 +39,7 @@ static inline void granted(struct flow_net *net, u32 channel, unsigned int out)
 	struct input *in = &net->input[channel];
 	u32 waited = net->now - in->since;
 
+	invariant(in->count && !in->sending);
 	if (waited > net->wait_max)
 		net->wait_max = waited;
 	in->since = net->now;

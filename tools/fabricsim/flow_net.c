@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/deps/invariant.h"
 #include "flow_policy.h"
 #include "lib/util/clock.h"
 
@@ -285,6 +286,7 @@ static u32 percentile_99(const struct flow_net *net)
 		return 0;
 	while ((seen += net->histogram[bin]) < want)
 		bin++;
+	invariant(bin < LATENCIES);
 	if (bin < 16)
 		return bin;
 	return ((bin % 16 + 17) << (bin / 16 - 1)) - 1;

@@ -19,6 +19,7 @@
 
 #include <stdlib.h>
 
+#include "lib/deps/invariant.h"
 #include "flow.h"
 #include "kernel/core/bubble.h"
 #include "kernel/core/splitmix64.h"
@@ -204,6 +205,7 @@ static inline void wheel_add(struct flow_net *net, struct wheel *w, u32 when, u6
 {
 	struct bucket *b = &w->bucket[when & w->mask];
 
+	invariant(when - net->now <= w->mask);
 	if (unlikely(b->n == b->room)) {
 		bucket_grow(net, b);
 		if (net->failed)

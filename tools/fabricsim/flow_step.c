@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "flow_grant.h"
+#include "lib/deps/invariant.h"
 #include "flow_policy.h"
 
 /* --- buffers and credits --------------------------------------------------- */
@@ -15,6 +16,7 @@
 static inline void credited(struct flow_net *net, u32 channel, bool critical)
 {
 	tn_bubble_returned(&net->output[channel].bubble, critical);
+	invariant(net->output[channel].bubble.free <= net->p.queue);
 	watch(net, channel);
 	wake(net, node_of(net, channel), dir_of(net, number_of(net, channel)));
 }
@@ -68,6 +70,7 @@ static void delivered(struct flow_net *net, u32 packet)
 
 		bin = (shift + 1) * 16 + (took >> shift & 15);
 	}
+	invariant(bin < LATENCIES && net->inside && p->dim == net->dims);
 	if (net->measuring) {
 		net->got++;
 		net->latency_sum += took;
@@ -85,6 +88,7 @@ void input_ready(struct flow_net *net, u32 channel)
 	u32 node = node_of(net, channel);
 	unsigned int number = number_of(net, channel), dir, out = net->host;
 
+	invariant(net->input[channel].count && !net->input[channel].sending);
 	net->input[channel].since = net->now;
 	dir = route(net, &net->packet[first_of(net, channel)]);
 	if (dir != net->dirs)
@@ -101,6 +105,7 @@ static inline void leave(struct flow_net *net, u32 channel)
 	unsigned int number = number_of(net, channel), n, dir = net->dirs;
 	u32 *slot = slots_of(net, channel, &n);
 
+	invariant(in->count && in->sending && in->head < n);
 	if (in->out == net->host)
 		delivered(net, slot[in->head]);
 	else
@@ -129,6 +134,7 @@ static inline void arrive(struct flow_net *net, u32 channel, u32 packet)
 	unsigned int n, at = in->head + in->count;
 	u32 *slot = slots_of(net, channel, &n);
 
+	invariant(in->count < n);
 	slot[at >= n ? at - n : at] = packet;
 	if (!in->count++)
 		input_ready(net, channel);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "lib/deps/invariant.h"
 #include "queue.h"
 
 #include <stdlib.h>
@@ -37,6 +38,7 @@ static struct ev take_from_heap(struct queue *q)
 		i = child;
 	}
 	q->heap[i] = last;
+	invariant(!q->nheap || is_event_earlier(&top, &q->heap[0]));
 	return top;
 }
 
@@ -68,8 +70,10 @@ static struct ev take_from_ring(struct queue *q)
 {
 	struct ev first = *event_at(q, 0);
 
+	invariant(q->nring);
 	q->ring_head = (q->ring_head + 1) % q->ring_room;
 	q->nring--;
+	invariant(!q->nring || is_event_earlier(&first, event_at(q, 0)));
 	return first;
 }
 

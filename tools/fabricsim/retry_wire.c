@@ -5,6 +5,7 @@
  * transmitter that gets free and has something to send, or a timer: the earliest
  * of these is done, and ties go to arrivals, so that an answer may still go along.
  */
+#include "lib/deps/invariant.h"
 #include "retry_wire.h"
 
 #include <math.h>
@@ -136,6 +137,7 @@ static void put_frame(struct wire *w, struct end *e, const struct tn_hdr *h, uns
 		      w->hits < w->plan->hit;
 	struct wire_event ev;
 
+	invariant(e->flying <= FLYING && e->free_at <= w->now);
 	w->hits += chosen;
 	e->free_at = w->now + bytes;
 	w->cost.flow += bytes;
@@ -159,6 +161,7 @@ static void push_packets(struct wire *w, struct end *e)
 
 	while (e->pushed < e->to_send && e->retry.tx.sent.count < w->plan->window) {
 		pkt = tn_queue_pop(&e->idle);
+		invariant(pkt);
 		pkt->hdr = (struct tn_hdr) { .type = TN_DATA };
 		pkt->session = (u32)e->pushed++;
 		pkt->stalled = 0;	/* here: how often it was sent */
@@ -216,6 +219,7 @@ static bool hear_answer(struct wire *w, struct end *e, const struct tn_hdr *h)
 		e->answer_now = true;
 	while ((pkt = tn_queue_pop(&done))) {
 		e->acked++;
+		invariant(e->acked <= e->pushed && e->acked <= w->end[e == w->end].got);
 		e->progress_at = w->now;
 		tn_queue_push(&e->idle, pkt);
 	}
@@ -229,6 +233,7 @@ static bool take_data(struct wire *w, struct end *e, struct flight *f)
 	if (f->unit != e->got)
 		return false;		/* out of order: never */
 	e->got++;
+	invariant(e->got <= w->end[e == w->end].pushed);
 	w->cost.payload += w->plan->payload;
 	tn_retry_accept(&e->retry, &f->h);
 	/* An answer that another packet can carry needs no packet of its own. */
@@ -410,6 +415,7 @@ struct wire_cost wire_run(const struct wire_plan *plan)
 		goto out;
 	while (!all_acked(w) && stuck < 1000) {
 		w->now = next_time(w);
+		invariant(w->now != NEVER);
 		if (!step_wire(w))
 			goto out;
 		stuck = w->end[0].acked + w->end[1].acked > before ? 0 :

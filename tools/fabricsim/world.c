@@ -2,6 +2,7 @@
 /* The event queue of a world, and the calls by which an experiment changes and reads it. */
 #include <stdio.h>
 
+#include "lib/deps/invariant.h"
 #include "kernel/core/splitmix64.h"
 #include "world_impl.h"
 
@@ -32,11 +33,13 @@ bool world_chance(struct world *w, unsigned int n, unsigned int of)
 
 void world_post(struct world *w, struct ev *ev)
 {
+	invariant(ev->at >= w->now && ev->node < (ev->kind == EV_CARRIER ? w->ncables : w->nodes));
 	queue_add(&w->queue, ev, ev->kind == EV_FRAME);
 }
 
 void frame_put(struct frame *f)
 {
+	invariant(f->refs);
 	if (!--f->refs)
 		free(f);
 }
@@ -146,6 +149,7 @@ bool world_until(struct world *w, bool (*done)(struct world *w), uint64_t ns)
 	struct ev ev;
 
 	while (queue_take(&w->queue, end, &ev)) {
+		invariant(ev.at >= w->now && ev.at <= end);
 		w->now = ev.at;
 		dispatch_event(w, &ev);
 		tick_watch(w);
@@ -488,6 +492,7 @@ void held_none(struct world *w, uint32_t node)
 	c->held_ns += n->held * w->now - n->held_began;
 	if (w->now - n->held_first > c->held_max)
 		c->held_max = w->now - n->held_first;
+	invariant(c->holding >= n->held);
 	c->holding -= n->held;
 	c->released = w->now;
 	n->held = 0;
