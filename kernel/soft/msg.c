@@ -268,7 +268,7 @@ static struct sk_buff *make_message(struct torus_soft *s, const struct tn_pkt *f
 	struct virtio_net_hdr hdr;
 	struct sk_buff *skb;
 
-	BUILD_BUG_ON(HDR != sizeof(hdr));
+	BUILD_BUG_ON(sizeof(hdr) != HDR);
 	memcpy(&hdr, first->payload, HDR);
 	skb = bytes > KEEP_MIN ? message_keep(first) : NULL;
 	if (!skb)

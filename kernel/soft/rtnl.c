@@ -13,9 +13,8 @@ MODULE_PARM_DESC(ports, "ports of a new device if `ip link` names none: 2 to 12,
 
 static uint payload_max = 4096;
 module_param(payload_max, uint, 0644);
-MODULE_PARM_DESC(
-	payload_max,
-	"bytes of a new device's largest packet if `ip link` names none: 1024 to 16368 (4096)");
+MODULE_PARM_DESC(payload_max,
+		 "payload of a new device's largest packet, bytes: 1024 to 16368 (4096)");
 
 static ulong park_bytes = 16 << 20;
 module_param(park_bytes, ulong, 0644);
