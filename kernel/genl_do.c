@@ -60,7 +60,7 @@ int torus_genl_do(struct sk_buff *skb, struct genl_info *info)
  * Checks that the NIC is still registered, and in the sender's namespace, once RTNL is held: before
  * that it may have been deleted, or moved to a namespace where the sender has no privilege.
  */
-static int check_place(const struct torus_dev *d, struct genl_info *info)
+static int check_presence(const struct torus_dev *d, struct genl_info *info)
 {
 	ASSERT_RTNL();
 	if (d->netdev->reg_state != NETREG_REGISTERED) {
@@ -79,7 +79,7 @@ int torus_genl_attach(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	rtnl_lock();
-	err = check_place(torus_req_dev(info), info) ?: torus_genl_do(skb, info);
+	err = check_presence(torus_req_dev(info), info) ?: torus_genl_do(skb, info);
 	rtnl_unlock();
 	return err;
 }
