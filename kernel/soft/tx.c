@@ -55,7 +55,7 @@ static u32 max_wait(const struct torus_tx *tx)
 }
 
 /* Averages the time between large messages; called for each that is sent at once. */
-static void measure_gap(struct torus_tx *tx)
+static void average_gap(struct torus_tx *tx)
 {
 	u64 now = ktime_get_ns();
 	u32 gap = READ_ONCE(tx->gap);
@@ -172,7 +172,7 @@ void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 		stop_queue(s);
 	if (!may_wait(tx, large, queued)) {
 		if (large && queued < READ_ONCE(tx->frames))	/* else it completes a batch */
-			measure_gap(tx);
+			average_gap(tx);
 		napi_schedule(&s->napi);
 	} else {
 		WRITE_ONCE(tx->waited, tx->waited + 1);

@@ -101,7 +101,7 @@ static void *net_alloc(struct flow_net *net, size_t n, size_t size)
 	return m;
 }
 
-static void place_node(struct flow_net *net, u32 id)
+static void init_node(struct flow_net *net, u32 id)
 {
 	const struct torus_shape *s = &net->p.shape;
 	struct node *n = &net->node[id];
@@ -228,7 +228,7 @@ struct flow_net *flow_new(const struct flow_params *p)
 		return NULL;
 	}
 	for (u32 id = 0; id < net->nodes; id++)
-		place_node(net, id);
+		init_node(net, id);
 	place_all_bubbles(net);
 	start_timers(net);
 	births_begin(net);

@@ -34,7 +34,7 @@ static inline void give_back(struct flow_net *net, u32 channel, bool critical)
 }
 
 /* A buffer of input @channel is free; the output of the same ring has the same number. */
-static inline void free_buffer(struct flow_net *net, u32 channel, bool critical)
+static inline void release_buffer(struct flow_net *net, u32 channel, bool critical)
 {
 	unsigned int dir = dir_of(net, number_of(net, channel));
 
@@ -54,7 +54,7 @@ static inline void first_freed(struct flow_net *net, u32 channel)
 	bool critical = net->input[channel].critical;
 
 	net->input[channel].critical = false;
-	free_buffer(net, channel, critical);
+	release_buffer(net, channel, critical);
 }
 
 /* --- packets --------------------------------------------------------------- */
@@ -207,7 +207,7 @@ int flow_step(struct flow_net *net)
 		else if (ev & HEAD_LEFT)
 			first_freed(net, (u32)ev);
 		else
-			free_buffer(net, (u32)ev, false);
+			release_buffer(net, (u32)ev, false);
 	}
 	b->n = 0;
 	b = bucket_now(net, &net->arrive);

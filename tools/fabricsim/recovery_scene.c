@@ -46,7 +46,7 @@ static uint64_t peak_memory(void)
 
 /* --- acts ------------------------------------------------------------------- */
 
-static void __attribute__((format(printf, 2, 3))) begin(struct scene *s, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) begin_scene(struct scene *s, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -149,7 +149,7 @@ static const char *cable_text(struct scene *s, uint32_t c, char buf[2 * TORUS_TE
 
 static void bring_up_world(struct scene *s)
 {
-	begin(s, "power on %u nodes", world_nodes(s->w));
+	begin_scene(s, "power on %u nodes", world_nodes(s->w));
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
 		world_power(s->w, i, true);
 	finish_act(s, 10 * MS);
@@ -160,7 +160,7 @@ static uint32_t cut_one(struct scene *s, char text[2 * TORUS_TEXT_MAX])
 {
 	uint32_t c = any_cable(s);
 
-	begin(s, "cut %s", cable_text(s, c, text));
+	begin_scene(s, "cut %s", cable_text(s, c, text));
 	world_cut(s->w, c, true);
 	finish_act(s, 2 * MS);
 	return c;
@@ -178,14 +178,14 @@ static void act_fault(struct scene *s)
 	char text[2 * TORUS_TEXT_MAX];
 	uint32_t c = cut_one(s, text), n = any_node(s);
 
-	begin(s, "mend %s", text);
+	begin_scene(s, "mend %s", text);
 	world_cut(s->w, c, false);
 	finish_act(s, 2 * MS);
 	torus_node_text(&s->plan->world.shape, n, text);
-	begin(s, "kill %s", text);
+	begin_scene(s, "kill %s", text);
 	world_power(s->w, n, false);
 	finish_act(s, 2 * MS);
-	begin(s, "revive %s", text);
+	begin_scene(s, "revive %s", text);
 	world_power(s->w, n, true);
 	finish_act(s, 10 * MS);
 }
@@ -204,11 +204,11 @@ static void act_burst(struct scene *s)
 {
 	uint32_t n = burst_size(s);
 
-	begin(s, "cut %u links at once", n);
+	begin_scene(s, "cut %u links at once", n);
 	for (uint32_t i = 0; i < n; i++)
 		world_cut(s->w, any_cable(s), true);
 	finish_act(s, 2 * MS);
-	begin(s, "mend all");
+	begin_scene(s, "mend all");
 	for (uint32_t c = 0; c < world_cables(s->w); c++)
 		if (!world_cable_whole(s->w, c) && world_cable_there(s->w, c))
 			world_cut(s->w, c, false);
@@ -220,7 +220,7 @@ static void act_during(struct scene *s)
 {
 	uint32_t n = burst_size(s);
 
-	begin(s, "cut %u links, 1 ms apart", n);
+	begin_scene(s, "cut %u links, 1 ms apart", n);
 	for (uint32_t i = 0; i < n; i++) {
 		world_cut(s->w, any_cable(s), true);
 		pass_time(s, MS);
@@ -247,10 +247,10 @@ static void act_dark(struct scene *s)
 	struct block b = s->plan->dark;
 
 	block_place(shape, &b, chance_of, s);
-	begin(s, "cabinet %s goes dark", block_text(shape, &b, text));
+	begin_scene(s, "cabinet %s goes dark", block_text(shape, &b, text));
 	power_cabinet(s, &b, false);
 	finish_act(s, 2 * MS);
-	begin(s, "cabinet %s returns", text);
+	begin_scene(s, "cabinet %s returns", text);
 	power_cabinet(s, &b, true);
 	finish_act(s, 10 * MS);
 }
@@ -262,7 +262,7 @@ static void act_flap(struct scene *s)
 	char text[2 * TORUS_TEXT_MAX];
 	uint32_t c = any_cable(s);
 
-	begin(s, "%s flaps %u times", cable_text(s, c, text), s->plan->flaps);
+	begin_scene(s, "%s flaps %u times", cable_text(s, c, text), s->plan->flaps);
 	for (uint32_t i = 0; i < s->plan->flaps; i++) {
 		world_cut(s->w, c, true);
 		pass_time(s, FLAP_TIME);
@@ -277,7 +277,7 @@ static void act_root(struct scene *s)
 	char text[2 * TORUS_TEXT_MAX];
 	uint32_t c = any_cable(s);
 
-	begin(s, "root's manager gone, %s cut", cable_text(s, c, text));
+	begin_scene(s, "root's manager gone, %s cut", cable_text(s, c, text));
 	world_manager(s->w, 0, false);
 	pass_time(s, 100 * MS);
 	world_cut(s->w, c, true);
