@@ -354,7 +354,7 @@ int main(int argc, char **argv)
 {
 	return series_main(&(struct series) {
 		.name = "storms",
-		.count = 10000,
+		.count = 3000,
 		.history = history,
 		.named = named,
 		.nnamed = sizeof(named) / sizeof(named[0]),

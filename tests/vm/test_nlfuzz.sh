@@ -8,7 +8,7 @@ set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)
 export TOP=$top B=${B:-$top/build}
 # shellcheck disable=SC2016 # for the guest's shell
-exec "$top/tests/vm/guest" --limit 1500 "${VM:-uml}" bash -c '
+exec "$top/tests/vm/guest" --leaks --limit 1500 "${VM:-uml}" bash -c '
 	COUNT=$1 tests/vm/inside/each tests/vm/inside/nlfuzz.sh &&
 		COUNT=$(($1 / 15)) tests/vm/inside/each tests/vm/inside/ethfuzz.sh
-	' - "${COUNT:-60000}"
+	' - "${COUNT:-42000}"

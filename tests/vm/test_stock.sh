@@ -7,4 +7,4 @@
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 exec "$TOP/tests/vm/guest" --module "$TOP/tests/vm/rival" --limit 1500 stock tests/vm/inside/each \
-	tests/vm/inside/driver.sh 'tests/vm/inside/lifetime.sh 10' tests/vm/inside/{charged,ethfuzz}.sh
+	tests/vm/inside/driver.sh 'tests/vm/inside/lifetime.sh 5' tests/vm/inside/{charged,ethfuzz}.sh
