@@ -118,7 +118,8 @@ static bool read_filter(struct request *rq, struct history_filter *f)
 		return false;
 	}
 	f->last = (uint32_t)last;
-	snprintf(f->kind, sizeof(f->kind), "%s", kind ? kind : "");
+	if (kind)
+		history_kind(f->kind, kind);
 	snprintf(f->after, sizeof(f->after), "%s", after ? after : "");
 	strcpy(f->whose, flag(rq, "local") ? "rl" : rq->rootless ? "" : "rp");
 	return read_place(rq, f);
@@ -182,12 +183,15 @@ static void answer_recent(struct request *rq, const struct history_filter *f, co
 static void on_searched(void *arg, const struct history_found *found)
 {
 	struct request *rq = arg;
+	const char *problem = keeper_problem(rq->d->keeper);
 
 	rq->job = NULL;
 	answer_forget(rq);
+	if (found->more && time_arg(rq, "last", 0))
+		problem = "the history is long, and was not searched to its beginning: say since when";
 	if (found->events)
 		answer_events_text(rq, found->events, found->after, found->more, found->lost,
-				   keeper_problem(rq->d->keeper));
+				   problem);
 	else
 		answer_error(rq, "failed", "out of memory");
 }

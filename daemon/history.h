@@ -74,7 +74,7 @@ void history_stats(struct history *h, struct history_stats *out);
  * struct history_filter - which events are wanted
  * @from, @to: ms since 1970, both included
  * @level: those that are as bad, or worse
- * @kind: "": all
+ * @kind: as history_kind() makes it; "": all
  * @word: if @words: events that have at least one of these texts in their JSON. A text that
  *	begins or ends with a digit is not found within a longer number, or list of numbers
  * @whose: letters of history_record.whose; "": all
@@ -103,7 +103,7 @@ bool history_wants(const struct history_filter *f, const struct history_record *
  * struct history_found - the end of a search
  * @events: JSON array; NULL: no memory
  * @after: where to go on
- * @more: there was no room for all of them
+ * @more: there was no room, or no time, for all of them
  * @lost: @after was of another run of the manager, or is not kept any more: nothing was searched
  */
 struct history_found {

@@ -33,11 +33,9 @@ static bool has_word(const struct history_record *r, const char *word)
 
 bool history_wants(const struct history_filter *f, const struct history_record *r)
 {
-	char kind[SVC_KIND_MAX];
-
 	if (r->time < f->from || r->time > f->to || r->level > f->level)
 		return false;
-	if (f->kind[0] && strcmp(history_kind(kind, f->kind), r->kind))
+	if (f->kind[0] && strcmp(f->kind, r->kind))
 		return false;
 	for (unsigned int i = 0; i < f->words; i++)
 		if (has_word(r, f->word[i]))

@@ -20,12 +20,14 @@
 
 #define JOBS_MAX 32
 #define AWAIT_MS 500		/* for the writer */
+#define SEARCH_MAX (500 * MS)	/* of one answer: then it goes on with the next one */
 
 /**
  * struct history_job - a search
  * @has: logs that the asker has, ascending; @nhas of them
  * @events, @len, @room: JSON texts of events, a comma after each
  * @seg, @at: where the search goes on
+ * @until: it ends after the file in which it is then
  * @done, @ended: NULL: it is forgotten; it has ended
  */
 struct history_job {
@@ -39,7 +41,7 @@ struct history_job {
 	uint32_t *lens;
 	uint32_t n, nroom;
 	uint32_t seg;
-	uint64_t at;
+	uint64_t at, until;
 	bool full, lost, failed, taken, ended;
 	void (*done)(void *arg, const struct history_found *found);
 	void *arg;
@@ -86,10 +88,21 @@ static bool job_wants(const struct history_job *j, const struct history_record *
 
 /* --- what was found -------------------------------------------------------------------- */
 
+static bool grow_lens(struct history_job *j, uint32_t n)
+{
+	uint32_t room = n < 64 ? 64 : 2 * n;
+	uint32_t *lens = realloc(j->lens, room * sizeof(*lens));
+
+	if (!lens)
+		return false;
+	j->lens = lens;
+	j->nroom = room;
+	return true;
+}
+
 static bool grow_found(struct history_job *j, size_t len)
 {
 	char *events;
-	uint32_t *lens;
 
 	if (j->len + len > j->room) {
 		events = realloc(j->events, 2 * j->room + len);
@@ -98,14 +111,7 @@ static bool grow_found(struct history_job *j, size_t len)
 		j->events = events;
 		j->room = 2 * j->room + len;
 	}
-	if (j->n == j->nroom) {
-		lens = realloc(j->lens, (j->nroom + 64) * 2 * sizeof(*lens));
-		if (!lens)
-			return false;
-		j->lens = lens;
-		j->nroom = (j->nroom + 64) * 2;
-	}
-	return true;
+	return j->n < j->nroom || grow_lens(j, j->n + 1);
 }
 
 /* The first @n are not among the last ones. */
@@ -186,28 +192,50 @@ static void search_on(struct history_job *j, const struct history_segment *seg, 
 	uint64_t at = j->at;
 
 	for (uint32_t i = 0; i < n && !j->full && !j->failed; i++)
-		if (seg[i].n >= from)
+		if (seg[i].n >= from) {
 			search_segment(j, &seg[i], seg[i].n == from ? at : 0);
+			j->full |= loop_now() >= j->until && i + 1 < n;
+		}
 }
 
-/*
- * The last so many: the last file, then the last two, four and so on, until there are enough. So it
- * takes at most twice as long as from the right one on.
- */
+/* What was found in one file comes before what was found in later ones. */
+static bool put_before(struct history_job *j, struct history_job *later)
+{
+	bool ok = later->n == 0 || (grow_found(j, later->len) && (j->nroom >= j->n + later->n ||
+								  grow_lens(j, j->n + later->n)));
+
+	if (ok && later->n) {
+		memcpy(j->events + j->len, later->events, later->len);
+		memcpy(j->lens + j->n, later->lens, later->n * sizeof(*j->lens));
+		j->len += later->len;
+		j->n += later->n;
+	}
+	free(later->events);
+	free(later->lens);
+	return ok;
+}
+
+/* The last so many: from the last file backwards. */
 static void search_back(struct history_job *j, const struct history_segment *seg, uint32_t n)
 {
-	for (uint32_t back = 1; ; back *= 2) {
-		uint32_t first = back < n ? n - back : 0;
+	uint32_t last = n ? seg[n - 1].n : 0;
+	uint64_t at = n ? seg[n - 1].bytes : 0;
 
-		j->n = 0;
-		j->len = 0;
-		for (uint32_t i = first; i < n && !j->failed; i++)
-			search_segment(j, &seg[i], 0);
-		if (!first || j->failed || j->n >= j->f.last)
-			break;
+	while (n-- && j->n < j->f.last && !j->failed && !j->full) {
+		struct history_job later = *j;
+
+		j->events = NULL;
+		j->lens = NULL;
+		j->len = j->room = 0;
+		j->n = j->nroom = 0;
+		search_segment(j, &seg[n], 0);
+		j->failed |= !put_before(j, &later);
+		if (j->n > j->f.last)
+			drop_first(j, j->n - j->f.last);
+		j->full = n && loop_now() >= j->until;
 	}
-	if (j->n > j->f.last)
-		drop_first(j, j->n - j->f.last);
+	j->seg = last;
+	j->at = at;
 }
 
 /* --- the thread ------------------------------------------------------------------------ */
@@ -247,7 +275,7 @@ static void search_queue(struct history_job *j, const char *lines, size_t len)
 	const char *end = lines + len, *nl;
 	struct history_record r;
 
-	for (; lines < end && !j->full && !j->failed; lines = nl + 1) {
+	for (; lines < end && !j->failed; lines = nl + 1) {
 		nl = memchr(lines, '\n', (size_t)(end - lines));
 		if (!history_line_read(lines, (size_t)(nl - lines), &r) && job_wants(j, &r) &&
 		    (j->f.last || j->len + r.len < j->f.room))
@@ -290,6 +318,7 @@ static void search(struct history_job *j)
 		memcpy(seg, h->seg, n * sizeof(*seg));
 	waiting = copy_queue(h, &waiting_len);
 	pthread_mutex_unlock(&h->lock);
+	j->until = loop_now() + SEARCH_MAX;
 	j->failed = !seg || !read_have(j);
 	j->lost = !j->failed && !read_after(j, seg, n);
 	if (!j->failed && !j->lost) {
@@ -297,7 +326,8 @@ static void search(struct history_job *j)
 			search_back(j, seg, n);
 		else
 			search_on(j, seg, n);
-		search_queue(j, waiting, waiting_len);
+		if (!j->full || j->f.last)
+			search_queue(j, waiting, waiting_len);
 		if (j->f.last && j->n > j->f.last)
 			drop_first(j, j->n - j->f.last);
 	}

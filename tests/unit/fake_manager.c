@@ -423,17 +423,20 @@ static json_t *event(const struct fake *f, int seq, const char *text)
 			 place(f, 1), "level", "warning", "kind", "link", "text", text, "log", "ab");
 }
 
-/* Two parts, and what is new each time after that. */
+/* Two parts, which the last events are in one; and what is new each time after that. */
 static json_t *history(const struct fake *f, const json_t *request)
 {
 	const char *after = json_string_value(json_object_get(request, "after"));
 	int at = after ? atoi(after + 3) : 0;
+	bool last = json_object_get(request, "last");
+	json_t *list = json_pack("[o]", event(f, at + 7, at ? "link 2,0:+x up" : "link 1,0:+x down"));
 	char next[16];
 
+	if (last)
+		json_array_append_new(list, event(f, 8, "link 2,0:+x up"));
 	snprintf(next, sizeof(next), "ab:%d", at + 1);
-	return json_pack("{s[o] ss sb sb so ss s{si sf} sn}", "events",
-			 event(f, at + 7, at ? "link 2,0:+x up" : "link 1,0:+x down"), "after", next,
-			 "more", !at, "lost", 0, "node", place(f, 0), "name", "n0-0",
+	return json_pack("{so ss sb sb so ss s{si sf} sn}", "events", list, "after", next,
+			 "more", !at && !last, "lost", 0, "node", place(f, 0), "name", "n0-0",
 			 "kept", "events", 9, "since", 1700000000.0, "problem");
 }
 

@@ -627,7 +627,9 @@ static void history_on_disk(void **state)
 	(void)state;
 	a.keeps = true;
 	waits_found("{'cmd':'history','from':5,'to':6,'level':'error','kind':'link','last':3,'after':'ab:1:5'}",
-	      &found, HISTORY("[{'seq':7}]", "'ab:1:9'", "true", "false", "{'events':171}"));
+	      &found, "{'ok':true,'data':{'events':[{'seq':7}],'after':'ab:1:9','more':true,'lost':false,"
+	      "'node':[2,1],'name':'myself','kept':{'events':171},"
+	      "'problem':'the history is long, and was not searched to its beginning: say since when'}}");
 	does("search 5-6 0 'link' 'rp' '' last 3 after 'ab:1:5' have '':");
 	waits_found("{'cmd':'history','local':true,'node':'bob','port':'+x'}", &none,
 	      "{'ok':false,'code':'failed','error':'out of memory'}");

@@ -1240,15 +1240,14 @@ static void asks_history(void **state)
 	static const struct {
 		const char *args, *request;
 	} t[] = {
-		{ "events", "{\"cmd\":\"history\",\"from\":0,\"last\":512,\"after\":\"ab:1\"}" },
+		{ "events", "{\"cmd\":\"history\",\"from\":0,\"last\":512}" },
 		{ "events --since 2026-11-26 --until 2026-11-27T03:04:05 --level error",
 		  "{\"cmd\":\"history\",\"from\":1795651200000,\"to\":1795748645000,\"level\":\"error\","
 		  "\"after\":\"ab:1\"}" },
 		{ "events --kind link --link n1-0:+y --local -u 2026-11-26",
 		  "{\"cmd\":\"history\",\"from\":0,\"to\":1795651200000,\"kind\":\"link\",\"local\":true,"
 		  "\"node\":\"1,0\",\"port\":\"+y\",\"after\":\"ab:1\"}" },
-		{ "events --of 1,0", "{\"cmd\":\"history\",\"from\":0,\"node\":\"1,0\",\"last\":512,"
-		  "\"after\":\"ab:1\"}" },
+		{ "events --of 1,0", "{\"cmd\":\"history\",\"from\":0,\"node\":\"1,0\",\"last\":512}" },
 	};
 
 	(void)state;

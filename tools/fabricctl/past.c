@@ -203,7 +203,7 @@ int past_ask(struct ask *a, const struct past *p, struct past_found *f)
 			break;
 		json_array_extend(f->events, json_object_get(data, "events"));
 		json_object_set(request, "after", json_object_get(data, "after"));
-	} while (has_more(data));
+	} while (has_more(data) && !json_object_get(request, "last"));
 	json_decref(request);
 	if (status != OK) {
 		past_free(f);
