@@ -118,8 +118,7 @@ static bool read_filter(struct request *rq, struct history_filter *f)
 		return false;
 	}
 	f->last = (uint32_t)last;
-	if (kind)
-		history_kind(f->kind, kind);
+	snprintf(f->kind, sizeof(f->kind), "%s", kind ? kind : "");
 	snprintf(f->after, sizeof(f->after), "%s", after ? after : "");
 	strcpy(f->whose, flag(rq, "local") ? "rl" : rq->rootless ? "" : "rp");
 	return read_place(rq, f);

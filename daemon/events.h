@@ -23,7 +23,7 @@ struct event_record {
 	char node[TORUS_TEXT_MAX];
 	char kind[16];
 	char *text;
-	char *link;		/* of kind "link": JSON; or NULL */
+	char *link;		/* of kind "link" or "recovery": JSON that tells more; or NULL */
 };
 
 struct events;

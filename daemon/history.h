@@ -74,7 +74,7 @@ void history_stats(struct history *h, struct history_stats *out);
  * struct history_filter - which events are wanted
  * @from, @to: ms since 1970, both included
  * @level: those that are as bad, or worse
- * @kind: as history_kind() makes it; "": all
+ * @kind: kinds as history_kind() makes them, with commas between them; "": all
  * @word: if @words: events that have at least one of these texts in their JSON. A text that
  *	begins or ends with a digit is not found within a longer number, or list of numbers
  * @whose: letters of history_record.whose; "": all
@@ -86,7 +86,7 @@ void history_stats(struct history *h, struct history_stats *out);
 struct history_filter {
 	int64_t from, to;
 	enum fm_level level;
-	char kind[SVC_KIND_MAX];
+	char kind[4 * SVC_KIND_MAX];
 	char word[HISTORY_WORDS][HISTORY_WORD_MAX];
 	unsigned int words;
 	char whose[4];

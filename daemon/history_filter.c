@@ -31,11 +31,22 @@ static bool has_word(const struct history_record *r, const char *word)
 	return false;
 }
 
+/* Return: true if @kind is among those in @list, with commas between them. */
+static bool names_kind(const char *list, const char *kind)
+{
+	size_t n = strlen(kind);
+
+	for (const char *p = list; p; p = strchr(p, ','), p = p ? p + 1 : NULL)
+		if (!strncmp(p, kind, n) && (!p[n] || p[n] == ','))
+			return true;
+	return false;
+}
+
 bool history_wants(const struct history_filter *f, const struct history_record *r)
 {
 	if (r->time < f->from || r->time > f->to || r->level > f->level)
 		return false;
-	if (f->kind[0] && strcmp(f->kind, r->kind))
+	if (f->kind[0] && !names_kind(f->kind, r->kind))
 		return false;
 	for (unsigned int i = 0; i < f->words; i++)
 		if (has_word(r, f->word[i]))

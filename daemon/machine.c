@@ -181,6 +181,10 @@ static json_t *end_json(const struct fabricd *d, uint32_t node, unsigned int por
 			 "name", name);
 }
 
+static void fabricd_event_with(struct fabricd *d, double time, const char *node,
+			       enum fm_level level, const char *kind, const char *text,
+			       const char *json);
+
 /* The event @seq, the last one, is complete: it goes to the disk, and to those that follow. */
 static void event_added(struct fabricd *d, uint64_t seq)
 {
@@ -203,6 +207,7 @@ static void link_event(struct fabricd *d, const struct fm_log *log)
 	json_object_set_new(j, "state", json_string(l->up ? "up" : "lost"));
 	json_object_set_new(j, "reason", l->reason ? json_string(l->reason) : json_null());
 	json_object_set_new(j, "excluded", json_boolean(l->excluded));
+	json_object_set_new(j, "version", json_integer((json_int_t)l->version));
 	json_object_set_new(j, "was_for_ms", json_integer((json_int_t)(l->was_for / MS)));
 	text = json_dumps(j, JSON_COMPACT);
 	json_decref(j);
@@ -215,12 +220,28 @@ static void link_event(struct fabricd *d, const struct fm_log *log)
 	event_added(d, seq);
 }
 
+static void recovery_event(struct fabricd *d, const struct fm_log *log)
+{
+	const struct fm_recovery *r = log->recovery;
+	uint64_t ns = r->at[FM_AT_RESUMED] - r->at[FM_AT_DETECTED];
+	json_t *j = json_pack("{s:I, s:f, s:I, s:I, s:I}", "version", (json_int_t)r->version,
+			      "duration_ms", (double)ns * 1e-6, "parked", (json_int_t)r->parked,
+			      "replayed", (json_int_t)r->replayed, "lost", (json_int_t)r->lost);
+	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+	json_decref(j);
+	fabricd_event_with(d, loop_wall(), "", log->level, log->kind, log->text, text);
+	free(text);
+}
+
 static void op_log(void *io, const struct fm_log *log)
 {
 	struct fabricd *d = io;
 
 	if (log->link && d->fm)
 		link_event(d, log);
+	else if (log->recovery)
+		recovery_event(d, log);
 	else
 		fabricd_event(d, loop_wall(), "", log->level, log->kind, log->text);
 }
@@ -266,11 +287,14 @@ static void tell_root(struct fabricd *d, double time, enum fm_level level,
 	query_tell(d->query, &m);
 }
 
-void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,
-		   const char *kind, const char *text)
+/* @json tells more of it, or is NULL. */
+static void fabricd_event_with(struct fabricd *d, double time, const char *node,
+			       enum fm_level level, const char *kind, const char *text,
+			       const char *json)
 {
 	bool other = node[0] && strcmp(node, d->own);
 	char line[FM_TEXT_MAX + TORUS_TEXT_MAX + 16];
+	uint64_t seq;
 
 	if (other) {
 		snprintf(line, sizeof(line), "node %s: %s", node, text);
@@ -280,9 +304,18 @@ void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_lev
 	}
 	if (level == FM_DEBUG)
 		return;
-	event_added(d, events_add(d->events, time, other ? node : "", level, kind, text));
+	seq = events_add(d->events, time, other ? node : "", level, kind, text);
+	if (json)
+		events_link(d->events, seq, json);
+	event_added(d, seq);
 	if (!other && level <= FM_WARNING && d->own[0])
 		tell_root(d, time, level, kind, text);
+}
+
+void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,
+		   const char *kind, const char *text)
+{
+	fabricd_event_with(d, time, node, level, kind, text, NULL);
 }
 
 /* --- what happens ---------------------------------------------------------- */

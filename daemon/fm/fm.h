@@ -32,22 +32,29 @@ enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
  * @reason: as the end that is down says, or NULL: it is not known, or the cable is @up
  * @excluded: an administrator excluded it
  * @was_for: ns that it had been as it was, as far as this root knows
+ * @version: of the table that says so first
  */
 struct fm_link_change {
 	uint32_t node, peer;
 	uint8_t port, peer_port;
 	bool up, excluded;
 	const char *reason;
-	uint64_t was_for;
+	uint64_t was_for, version;
 	char name[TORUS_NAME_MAX + 1], peer_name[TORUS_NAME_MAX + 1];
 };
 
-/** struct fm_log - something for the log and the list of events; @link: of kind "link", or NULL */
+struct fm_recovery;
+
+/**
+ * struct fm_log - something for the log and the list of events
+ * @link: of kind "link", or NULL; @recovery: of kind "recovery" when one has ended, or NULL
+ */
 struct fm_log {
 	enum fm_level level;
 	const char *kind;	/* "link", "wiring", "table", "recovery", "node", ... */
 	const char *text;
 	const struct fm_link_change *link;
+	const struct fm_recovery *recovery;
 };
 
 /**

@@ -80,6 +80,19 @@ full_disk() {
 filled() { fabricctl exclude 0,2:+y >/dev/null && fabricctl include 0,2:+y >/dev/null && problem 'No space'; }
 leads() { [[ $(ask root --json | jq -r '.node | map(tostring) | join(",")') == "$1" ]]; }
 written() { cat "$1"/*.history/*.log | grep "1,2:+x ('n1-2') to 2,2:-x"; }
+# Both ends, why, and a pause that is longer than the recovery if it was noticed late.
+outage() {
+	lab silence 0,2:+x && until_true 20 fabric_is '[9,17]' && lab silence 0,2:+x off && until_true 20 fabric_is '[9,18]' &&
+		fabricctl outages --node 2,2 &&
+		fabricctl outages --node 2,2 --link 1,2:-x --json | jq -e 'length == 1 and .[0].reason == "silence" and .[0].state == "mended" and .[0].silent_ms == 350 and
+			.[0].pause_ms == 350 + .[0].recovery.duration_ms and .[0].to > .[0].from and .[0].link.peer.name == "n1-2"' &&
+		fabricctl outages --link 2,1:-x --json | jq -e 'length == 1 and .[0].reason == "carrier" and .[0].silent_ms == 0' &&
+		fabricctl outages --until yesterday | grep -x 'no cable was lost'
+}
+still_lost() {
+	lab cut 0,1:+y && until_true 20 fabric_is '[9,17]' && fabricctl outages --link 0,1:+y | grep 'lost still' &&
+		lab mend 0,1:+y && until_true 20 fabric_is '[9,18]'
+}
 counted() {
 	fabricctl status --json | jq -e '.history | .events > 10 and .bytes > 2000 and .bytes_max == 67108864 and .dropped == 0 and .since > 1600000000'
 }
@@ -94,6 +107,8 @@ check "by level, kind, node and time" filtered
 check "what a node has noticed itself" locally
 check "candidates keep it, too" until_true 20 at_candidate
 check "counted" counted
+check "outages" outage
+check "a cable that is lost still" still_lost
 check "the next root tells it" next_root
 check "the former root has all that it missed, once" comes_back
 check "all lose their power: it is told" power_is_back

@@ -22,6 +22,13 @@ tests/unit/test_fabricctl_judge-objs := tests/unit/test_fabricctl_judge.o \
 	$(addprefix tools/fabricctl/,traffic_judge.o traffic_record.o) lib/deps/crc32c.o
 tests/unit/test_fabricctl_judge-libs := $(call pkg-libs,cmocka)
 
+tests += tests/unit/test_outages
+tests/unit/test_outages-objs := tests/unit/test_outages.o \
+	$(addprefix tools/fabricctl/,outages.o json.o say.o)
+tests/unit/test_outages-deps := $(B)/libtorus.a
+tests/unit/test_outages-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+$(B)/tests/unit/test_outages.o: CPPFLAGS += $(lib-cflags)
+
 tests += tests/unit/test_fabricctl_rows
 tests/unit/test_fabricctl_rows-objs := tests/unit/test_fabricctl_rows.o \
 	$(addprefix tools/fabricctl/,rows.o json.o say.o)

@@ -90,7 +90,7 @@ static int keep_on(struct ask *a)
 	return status;
 }
 
-static int show_list(struct ask *a, uint64_t from)
+static int show_event_list(struct ask *a, uint64_t from)
 {
 	json_t *data = json_pack("{ss sI}", "cmd", "events", "since", (json_int_t)from);
 	int status;
@@ -126,12 +126,12 @@ static int show_past(struct ask *a)
 
 /* --- what was typed -------------------------------------------------------------------- */
 
-static bool is_number(const char *text)
+static bool is_event_number(const char *text)
 {
 	return text && *text && strspn(text, "0123456789") == strlen(text);
 }
 
-static int check_options(void)
+static int check_event_options(void)
 {
 	bool filter = past.until || past.level || past.kind || past.link || past.of;
 
@@ -143,13 +143,13 @@ static int check_options(void)
 	if (hook && filter)
 		return fail("--exec runs for all events of one manager: --until, --level, --kind, "
 			    "--link and --of do not go with it");
-	if (hook && past.since && !is_number(past.since))
+	if (hook && past.since && !is_event_number(past.since))
 		return fail("--since '%s': with --exec it is the number of an event, 0 or more", past.since);
 	if (past.link && past.of)
 		return fail("--link and --of exclude each other: a cable's events are of both its nodes");
 	if (follow && past.until)
 		return fail("--until: --follow has no end");
-	if (!is_number(past.since))
+	if (!is_event_number(past.since))
 		return past_check(&past);
 	if (number_parse(past.since, 0, INT64_MAX, &number))
 		return fail("--since '%s': this is too large for the number of an event", past.since);
@@ -168,7 +168,7 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	as_json = ctl->json;
-	status = check_options();
+	status = check_event_options();
 	if (status != OK)
 		return status;
 	if (hook)
@@ -179,7 +179,7 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	status = is_number(past.since) ? show_list(&a, number) : show_past(&a);
+	status = is_event_number(past.since) ? show_event_list(&a, number) : show_past(&a);
 	ask_close(&a);
 	return status;
 }

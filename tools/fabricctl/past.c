@@ -70,6 +70,8 @@ static json_t *make_request(struct ask *a, const struct past *p, const struct pa
 		json_object_set_new(q, "level", json_string(p->level));
 	if (p->kind)
 		json_object_set_new(q, "kind", json_string(p->kind));
+	if (p->kinds)
+		json_object_set_new(q, "kind", json_string(p->kinds));
 	if (p->local)
 		json_object_set_new(q, "local", json_true());
 	if (p->link)

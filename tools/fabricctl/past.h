@@ -8,11 +8,12 @@
 /**
  * struct past - what is asked
  * @since, @until, @level, @kind, @link, @of: as they were typed; NULL: all
+ * @kinds: several, with commas between them, instead of @kind
  * @local: of the node asked, not of the root
  * @last: only so many, the last ones, if neither @since nor @until says when; 0: all
  */
 struct past {
-	const char *since, *until, *level, *kind, *link, *of;
+	const char *since, *until, *level, *kind, *kinds, *link, *of;
 	bool local;
 	uint64_t last;
 };

@@ -267,6 +267,7 @@ static void look_at(struct fm *fm, const struct fm_table_msg *t, uint32_t node, 
 	}
 	c->up[node] ^= bit;
 	c->lost[node] ^= bit;
+	l.version = t->version;
 	l.was_for = fm->now - take_change(fm, node * TORUS_MAX_DIMS + d, !l.up);
 	l.reason = l.up ? NULL : find_reason(fm, t, &l);
 	l.excluded = is_excluded(a, d, b, l.peer_port);

@@ -117,6 +117,7 @@
  * so what v replayed is drained too. Colours return after four versions, hence
  * v+1 waits if its colour is not known to be gone (publish.c).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
@@ -461,6 +462,23 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	}
 }
 
+static void tell_end(struct fm *fm, const struct fm_recovery *log)
+{
+	uint64_t ns = fm->now - log->at[FM_AT_DETECTED];
+	char text[FM_TEXT_MAX];
+	const struct fm_log line = {
+		.level = log->lost ? FM_WARNING : FM_INFO, .kind = "recovery", .text = text,
+		.recovery = log,
+	};
+
+	snprintf(text, sizeof(text), "version %llu in force after %llu.%03llu ms: %llu parked, "
+		 "%llu replayed, %llu lost", (unsigned long long)log->version,
+		 (unsigned long long)(ns / MS), (unsigned long long)(ns / 1000 % 1000),
+		 (unsigned long long)log->parked, (unsigned long long)log->replayed,
+		 (unsigned long long)log->lost);
+	fm->ops.log(fm->io, &line);
+}
+
 static void end_recovery(struct fm *fm, const struct fm_sums *s)
 {
 	struct fm_root *r = fm->root;
@@ -475,13 +493,7 @@ static void end_recovery(struct fm *fm, const struct fm_sums *s)
 	rec->phase = FM_PHASE_REST;
 	fm->rolls = 0;
 	fm_ended_forget(fm);
-	fm_say(fm, log->lost ? FM_WARNING : FM_INFO, "recovery",
-	       "version %llu in force after %llu.%03llu ms: %llu parked, %llu replayed, %llu lost",
-	       (unsigned long long)log->version,
-	       (unsigned long long)((fm->now - log->at[FM_AT_DETECTED]) / MS),
-	       (unsigned long long)((fm->now - log->at[FM_AT_DETECTED]) / 1000 % 1000),
-	       (unsigned long long)log->parked, (unsigned long long)log->replayed,
-	       (unsigned long long)log->lost);
+	tell_end(fm, log);
 	fm_leftover_end(fm, s, log->bounded);
 }
 

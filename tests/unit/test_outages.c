@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Outages of cables, put together from events. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tools/fabricctl/command.h"
+#include "tools/fabricctl/outages.h"
+
+const struct program this_program = { .name = "test" };
+
+/* Events are written as JSON with ' for ", one after the other. */
+static json_t *json_of(const char *text)
+{
+	char *copy = strdup(text);
+	json_t *j;
+
+	for (char *p = copy; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	j = json_loads(copy, 0, NULL);
+	if (!j)
+		fail_msg("no JSON: %s", copy);
+	free(copy);
+	return j;
+}
+
+#define CABLE(x) "'node':[" #x ",0],'port':'+x','name':'n" #x "','peer':{'node':[9,0],'port':'-x','name':'m'}"
+#define LINK(time, ms, log, x, state, reason, version, was) \
+	"{'time':" #time ",'clock_ms':" #ms ",'log':'" log "','by':'r','boot':'b','kind':'link','link':{" \
+	CABLE(x) ",'state':'" state "','reason':" reason ",'excluded':false,'version':" #version \
+	",'was_for_ms':" #was "}}"
+#define RECOVERY(log, version) \
+	"{'log':'" log "','kind':'recovery','recovery':{'version':" #version ",'duration_ms':12.5,'parked':3," \
+	"'replayed':3,'lost':0}}"
+#define RECOVERED(version) \
+	"{'version':" #version ",'duration_ms':12.5,'parked':3,'replayed':3,'lost':0}"
+#define OUTAGE(x, state, from, to, ms, reason, silent, recovery, pause) \
+	"{'link':{" CABLE(x) "},'state':'" state "','from':" from ",'to':" to ",'duration_ms':" ms "," \
+	"'reason':" reason ",'excluded':false,'silent_ms':" silent ",'recovery':" recovery ",'pause_ms':" pause "}"
+
+static void finds(const char *events, const char *faulty, const char *wanted)
+{
+	json_t *e = json_of(events), *f = faulty ? json_of(faulty) : NULL, *w = json_of(wanted);
+	json_t *got = outages_find(e, f);
+
+	if (!json_equal(got, w))
+		fail_msg("got %s", json_dumps(got, 0));
+	json_decref(got);
+	json_decref(w);
+	json_decref(f);
+	json_decref(e);
+}
+
+static void one_after_the_other(void **state)
+{
+	(void)state;
+	finds("[]", "[]", "[]");
+	finds("[" LINK(100.5, 1000, "a", 1, "lost", "'silence'", 7, 50) ","
+	      LINK(100.5, 1000, "a", 2, "lost", "'carrier'", 7, 50) ","
+	      RECOVERY("a", 6) "," RECOVERY("b", 9) "," RECOVERY("a", 8) ","
+	      LINK(103.5, 4000, "a", 1, "up", "null", 9, 3000) "," RECOVERY("a", 9) ","
+	      LINK(105.5, 6000, "a", 1, "lost", "'retry'", 10, 2000) "]", NULL,
+	      "[" OUTAGE(1, "mended", "100.5", "103.5", "3000", "'silence'", "350", RECOVERED(8), "362.5") ","
+	      OUTAGE(2, "lost", "100.5", "null", "null", "'carrier'", "0", RECOVERED(8), "12.5") ","
+	      OUTAGE(1, "lost", "105.5", "null", "null", "'retry'", "null", "null", "null") "]");
+}
+
+/* The time of day was set back meanwhile: the clock of the machine tells how long it was. */
+static void clock_set_back(void **state)
+{
+	(void)state;
+	finds("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","
+	      LINK(40.5, 6000, "a", 1, "up", "null", 8, 5000) "]", NULL,
+	      "[" OUTAGE(1, "mended", "100.5", "40.5", "5000", "null", "null", "null", "null") "]");
+}
+
+/* Lost while there was no root: the next one knows of it since it began. */
+static void began_before(void **state)
+{
+	(void)state;
+	finds("[" LINK(100.5, 1000, "a", 1, "up", "null", 7, 50) "]", NULL,
+	      "[" OUTAGE(1, "mended", "null", "100.5", "50", "null", "null", "null", "null") "]");
+}
+
+/* It came back while there was no root, and is up; or it is down still, told by its other end. */
+static void end_not_seen(void **state)
+{
+	static const char events[] = "[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) "]";
+
+	(void)state;
+	finds(events, "[]",
+	      "[" OUTAGE(1, "unknown", "100.5", "null", "null", "null", "null", "null", "null") "]");
+	finds(events, "[{" CABLE(1) "}]",
+	      "[" OUTAGE(1, "lost", "100.5", "null", "null", "null", "null", "null", "null") "]");
+	finds(events, "[{'node':[9,0],'port':'-x','peer':{'node':[1,0],'port':'+x'}}]",
+	      "[" OUTAGE(1, "lost", "100.5", "null", "null", "null", "null", "null", "null") "]");
+	/* A loss that is told once more, by the next root, is the same. */
+	finds("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","
+	      LINK(200.5, 2000, "b", 1, "lost", "null", 9, 50) "]", NULL,
+	      "[" OUTAGE(1, "lost", "100.5", "null", "null", "null", "null", "null", "null") "]");
+}
+
+static void odd_events(void **state)
+{
+	(void)state;
+	finds("[1,null,{},{'link':3},{'link':{}},{'link':{'state':7}},{'recovery':{}},{'log':'a','recovery':[]}]",
+	      "[1]", "[]");
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(one_after_the_other), cmocka_unit_test(clock_set_back),
+		cmocka_unit_test(began_before), cmocka_unit_test(end_not_seen),
+		cmocka_unit_test(odd_events),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}

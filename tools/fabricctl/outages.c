@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An outage begins with an event that a cable is lost and ends with the next event of this cable. If
+ * the beginning is not known, because it was before the history or before this root, the end tells
+ * since when the root knew of it. The clock that nobody sets gives the duration, if one machine told
+ * both ends in one boot; else the time of day does.
+ *
+ * Traffic that used the cable paused from when nothing was heard any more until the recovery ended.
+ * A recovery begins when the loss is noticed: of a cable that went silent that is late.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "json.h"
+#include "outages.h"
+
+/* Parameter "silence" of a NIC that was made without it: kernel/core/params.c. */
+#define SILENCE_MS 350
+
+/* Both ends of a cable, and their names: what identifies it. */
+static json_t *cable_of(const json_t *link)
+{
+	json_t *j = json_object();
+	static const char *const keys[] = { "node", "port", "name", "peer" };
+
+	for (unsigned int i = 0; i < 4; i++)
+		json_object_set(j, keys[i], json_object_get(link, keys[i]));
+	return j;
+}
+
+static bool are_same_ends(const json_t *a, const json_t *b)
+{
+	return json_equal(json_object_get(a, "node"), json_object_get(b, "node")) &&
+	       json_equal(json_object_get(a, "port"), json_object_get(b, "port"));
+}
+
+static bool is_same_cable(const json_t *a, const json_t *b)
+{
+	return are_same_ends(a, b) || are_same_ends(a, json_object_get(b, "peer"));
+}
+
+/* The last outage of that cable, if it has not ended. */
+static json_t *find_open_outage(const json_t *outages, const json_t *link)
+{
+	for (size_t i = json_array_size(outages); i-- > 0;) {
+		json_t *o = json_array_get(outages, i);
+
+		if (is_same_cable(json_object_get(o, "link"), link))
+			return json_is_null(json_object_get(o, "to")) ? o : NULL;
+	}
+	return NULL;
+}
+
+static double number_of(const json_t *j, const char *key)
+{
+	return json_number_value(json_object_get(j, key));
+}
+
+/* How long nothing was heard before the loss was noticed; null: not known. */
+static json_t *silence_before(const char *reason)
+{
+	if (reason && !strcmp(reason, "silence"))
+		return json_integer(SILENCE_MS);
+	return reason && !strcmp(reason, "carrier") ? json_integer(0) : json_null();
+}
+
+static json_t *begin_outage(json_t *outages, const json_t *event, const json_t *link)
+{
+	const char *reason = json_text(link, "reason");
+	json_t *o = json_pack("{s:o, s:s, s:O?, s:n, s:n, s:O?, s:O?, s:o, s:n, s:n}",
+			      "link", cable_of(link), "state", "lost",
+			      "from", json_object_get(event, "time"), "to", "duration_ms",
+			      "reason", json_object_get(link, "reason"),
+			      "excluded", json_object_get(link, "excluded"),
+			      "silent_ms", silence_before(reason), "recovery", "pause_ms");
+
+	json_array_append_new(outages, o);
+	return o;
+}
+
+static bool is_one_clock(const json_t *a, const json_t *b)
+{
+	const char *keys[] = { "boot", "by" };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const char *p = json_text(a, keys[i]), *q = json_text(b, keys[i]);
+
+		if (!p || !q || strcmp(p, q))
+			return false;
+	}
+	return true;
+}
+
+static double ms_between(const json_t *a, const json_t *b)
+{
+	double ms = is_one_clock(a, b) ? number_of(b, "clock_ms") - number_of(a, "clock_ms") :
+					 (number_of(b, "time") - number_of(a, "time")) * 1e3;
+
+	return ms > 0 ? ms : 0;
+}
+
+/* @begun: the event with which it began; NULL: it is not known. */
+static void end_outage(json_t *o, const json_t *begun, const json_t *event, const json_t *link)
+{
+	double ms = begun ? ms_between(begun, event) : number_of(link, "was_for_ms");
+
+	json_object_set_new(o, "state", json_string("mended"));
+	json_object_set(o, "to", json_object_get(event, "time"));
+	json_object_set_new(o, "duration_ms", json_integer((json_int_t)(ms + 0.5)));
+}
+
+static void take_link_event(json_t *outages, json_t *begun, const json_t *event)
+{
+	json_t *link = json_object_get(event, "link");
+	const char *state = json_text(link, "state");
+	json_t *o = find_open_outage(outages, link);
+	size_t i;
+	json_t *v;
+
+	if (!state || !json_is_object(link))
+		return;
+	if (!strcmp(state, "lost")) {
+		if (!o)
+			begin_outage(outages, event, link);
+		if (!o)
+			json_array_append(begun, (json_t *)event);
+		return;
+	}
+	if (!o) {	/* it began before what is known */
+		o = begin_outage(outages, event, link);
+		json_array_append(begun, json_null());
+		json_object_set_new(o, "from", json_null());
+		json_object_set_new(o, "silent_ms", json_null());
+		json_object_set_new(o, "reason", json_null());
+		end_outage(o, NULL, event, link);
+		return;
+	}
+	json_array_foreach(outages, i, v)
+		if (v == o)
+			end_outage(o, json_array_get(begun, i), event, link);
+}
+
+/* The recovery of the table that said first that the cable is lost, or of a later one. */
+static void take_recovery(json_t *outages, const json_t *begun, const json_t *event)
+{
+	const json_t *recovery = json_object_get(event, "recovery");
+	const char *log = json_text(event, "log");
+	size_t i;
+	json_t *o;
+
+	json_array_foreach(outages, i, o) {
+		const json_t *from = json_array_get(begun, i);
+		const char *same = json_text(from, "log");
+
+		if (!recovery || !log || !same || strcmp(log, same) ||
+		    !json_is_null(json_object_get(o, "recovery")) ||
+		    json_count(json_object_get(from, "link"), "version") >
+			    json_count(recovery, "version"))
+			continue;
+		json_object_set(o, "recovery", (json_t *)recovery);
+		if (!json_is_null(json_object_get(o, "silent_ms")))
+			json_object_set_new(o, "pause_ms",
+					    json_real(number_of(o, "silent_ms") +
+						      number_of(recovery, "duration_ms")));
+	}
+}
+
+static bool is_faulty(const json_t *faulty, const json_t *link)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(faulty, i, v)
+		if (is_same_cable(link, v) || are_same_ends(json_object_get(v, "peer"), link))
+			return true;
+	return false;
+}
+
+json_t *outages_find(const json_t *events, const json_t *faulty)
+{
+	json_t *outages = json_array(), *begun = json_array(), *v;
+	size_t i;
+
+	json_array_foreach(events, i, v) {
+		take_link_event(outages, begun, v);
+		take_recovery(outages, begun, v);
+	}
+	/* That it came back was seen by no root. */
+	json_array_foreach(outages, i, v)
+		if (faulty && json_is_null(json_object_get(v, "to")) &&
+		    !json_is_true(json_object_get(v, "excluded")) &&
+		    !is_faulty(faulty, json_object_get(v, "link")))
+			json_object_set_new(v, "state", json_string("unknown"));
+	json_decref(begun);
+	return outages;
+}

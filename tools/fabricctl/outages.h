@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Outages of cables, put together from events of kind link and recovery. */
+#ifndef OUTAGES_H
+#define OUTAGES_H
+
+#include <jansson.h>
+
+#define OUTAGES_KINDS "link,recovery"
+
+/**
+ * outages_find() - an array of outages, by the time at which they began
+ * @events: in the order in which they happened
+ * @faulty: cables that are down now, as a status tells them; NULL: not known
+ * Each: {link, state, from, to, duration_ms, reason, excluded, silent_ms, recovery, pause_ms}.
+ */
+json_t *outages_find(const json_t *events, const json_t *faulty);
+
+#endif /* OUTAGES_H */
