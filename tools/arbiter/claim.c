@@ -34,7 +34,7 @@ static uint64_t parse_guid(const char *text)
 
 static void read_options(struct claim *c, int argc, char **argv, const char *help, int config)
 {
-	/* The first one is skipped by a program without --config. */
+	/* A program without --config skips the first option. */
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
@@ -90,6 +90,6 @@ void claim_answer(const char *fmt, ...)
 	vprintf(fmt, ap);
 	va_end(ap);
 	putchar('\n');
-	/* An answer that is not written whole must not count. */
+	/* An answer that was not written completely must not count. */
 	exit(fflush(stdout) || ferror(stdout) ? 1 : 0);
 }

@@ -9,8 +9,9 @@
 
 /**
  * struct claim - the question
- * @fabric: its name
- * @config: file to read instead of the usual one, or NULL
+ * @fabric: name of the fabric
+ * @config: configuration file (--config); NULL: the default one
+ * The other members are the arguments.
  */
 struct claim {
 	const char *fabric;
@@ -20,14 +21,17 @@ struct claim {
 };
 
 /**
- * claim_read() - take the question from arguments and environment
+ * claim_read() - read the question from arguments and environment
+ * @argc: of main()
+ * @argv: of main()
  * @help: the text of --help
- * @config: whether there is an option --config
- * Ends the program with status 2 if they are wrong, with 0 after --help and --version.
+ * @config: nonzero if there is an option --config
+ * Ends the program with status 2 if they are invalid, and with 0 after --help and --version.
+ * Return: the question.
  */
 struct claim claim_read(int argc, char **argv, const char *help, int config);
 
-/** claim_answer() - print the answer, of one line, and end the program with status 0 */
+/** claim_answer() - print the answer, one line, and end the program with status 0 */
 _Noreturn void claim_answer(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* ARBITER_CLAIM_H */

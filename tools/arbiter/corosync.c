@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * torus-arbiter-corosync: a node leads if the cluster of corosync, as this host sees it, is
- * quorate. Two parts of a cluster never are at once. Corosync keeps no epochs: which of the nodes
- * in the quorate part leads is decided by the fabric alone, as without an arbiter.
+ * torus-arbiter-corosync: grants a claim if the corosync cluster, as this host sees it, is quorate.
+ * Two parts of a cluster are never quorate at the same time. Corosync stores no epochs: the fabric
+ * alone decides which node of the quorate part leads, as without an arbiter.
  */
 #include <corosync/corotypes.h>
 #include <corosync/quorum.h>

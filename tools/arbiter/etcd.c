@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * torus-arbiter-etcd: the latest claim of a fabric is the value "EPOCH GUID" of a key of etcd. A
- * claim is granted if it takes the place of an earlier epoch, or is the one that is stored.
+ * torus-arbiter-etcd: a key of etcd has the latest claim of a fabric as its value, "EPOCH GUID". A
+ * claim is granted if it replaces a claim of an earlier epoch, or if it is the stored one.
  *
- * The value is replaced only if it is the one that was read (mod_revision; 0: there was none), so
- * of two claims at once that have read the same value one is told that it has lost, and reads
- * again. Reads are linearizable: a member of etcd without a leader gives no answer. Of a request
- * without an answer it is not known whether it was done. The next endpoint is asked from the
- * beginning, and then finds the claim stored, which it grants, or not.
+ * The value is replaced only if it has not changed since it was read (mod_revision; 0: there was
+ * none). So if two claims have read the same value, one of them fails to replace it, and reads
+ * again. Reads are linearizable: a member of etcd without a leader does not answer. A request
+ * without an answer may have been executed or not. Then the next endpoint is asked from the
+ * beginning: it finds the claim stored, and grants it, or not stored.
  *
- * Endpoints are tried in turn, each with an equal part of the time that is left. They are
- * numeric, because looking up a name could take all of it.
+ * Endpoints are tried in turn, each with an equal part of the remaining time. Their addresses are
+ * numeric, because looking up a name could take all of that time.
  */
 #include <arpa/inet.h>
 #include <event2/buffer.h>
@@ -46,8 +46,8 @@ static const char help[] =
 	"  --help, --version\n";
 
 /**
- * struct asker - a claim on its way
- * @why: what was wrong with the last endpoint, or with the configuration
+ * struct asker - a claim that is being made
+ * @why: text of the last error, of an endpoint or of the configuration
  */
 struct asker {
 	struct claim claim;
@@ -86,7 +86,7 @@ static char *base64_encode(const char *text)
 	return out;
 }
 
-/* As much as there is room for, up to what is no digit. */
+/* Decodes @text up to the first character that is no digit, as far as there is room in @out. */
 static void base64_decode(char *out, size_t room, const char *text)
 {
 	uint32_t v = 0;
@@ -108,7 +108,7 @@ static void base64_decode(char *out, size_t room, const char *text)
 /* --- a request ----------------------------------------------------------------------- */
 
 /**
- * struct reply - @body: JSON, or NULL; @done: the connection has ended, with an answer or without
+ * struct reply - @body: JSON, or NULL; @done: the connection ended, with or without an answer
  */
 struct reply {
 	struct asker *a;
@@ -132,7 +132,7 @@ static void on_etcd_reply(struct evhttp_request *req, void *arg)
 		snprintf(r->a->why, sizeof(r->a->why), "HTTP status %d", code);
 	} else {
 		r->body = n ? json_loadb((char *)evbuffer_pullup(in, -1), n, 0, NULL) : NULL;
-		/* Each answer of etcd has a header: what has none is of something else. */
+		/* Each answer of etcd has a header; another server's has none. */
 		if (!json_is_object(json_object_get(r->body, "header"))) {
 			snprintf(r->a->why, sizeof(r->a->why), "the answer is not that of etcd");
 			json_decref(r->body);
@@ -157,7 +157,7 @@ static bool begin_request(struct evhttp_connection *conn, struct reply *r, const
 }
 
 /*
- * Posts @body, which it takes, and waits for the answer until @end. Returns NULL if there is none.
+ * Posts @body, which it frees, and waits for the answer until @end. Returns NULL if there is none.
  */
 static json_t *post_json(struct asker *a, const struct evhttp_uri *to, const char *path,
 			 json_t *body, uint64_t end)
@@ -198,13 +198,13 @@ static json_t *post_json(struct asker *a, const struct evhttp_uri *to, const cha
 
 /* --- the claim ----------------------------------------------------------------------- */
 
-/** struct stored - the value; @revision: in decimal, "0": there is none */
+/** struct stored - the stored claim; @revision: of the key, in decimal; "0": there is none */
 struct stored {
 	char revision[24];
 	uint64_t epoch, guid;
 };
 
-/* Takes "EPOCH GUID". */
+/* Parses "EPOCH GUID". Return: false if @value has another form. */
 static bool parse_stored(struct stored *s, const char *value)
 {
 	char epoch[24], guid[20];
@@ -246,8 +246,7 @@ static bool read_stored(struct asker *a, const struct evhttp_uri *to, uint64_t e
 }
 
 /*
- * Puts the claim where @s was. Returns 1, 0 if @s is not there any more, or -1 if that is not
- * known.
+ * Replaces @s by the claim. Returns 1; 0 if the value is not @s any more; -1 if that is unknown.
  */
 static int replace_claim(struct asker *a, const struct evhttp_uri *to, uint64_t end,
 			 const struct stored *s)
@@ -269,7 +268,7 @@ static int replace_claim(struct asker *a, const struct evhttp_uri *to, uint64_t 
 	return won;
 }
 
-/* Asks one endpoint until @end. Returns only if that leads to no answer, which @a->why tells. */
+/* Asks one endpoint until @end. Returns only without an answer, with the reason in @a->why. */
 static void ask_endpoint(struct asker *a, const struct evhttp_uri *to, uint64_t end)
 {
 	const struct claim *c = &a->claim;

@@ -46,7 +46,8 @@ static uint64_t peak_memory(void)
 
 /* --- acts ------------------------------------------------------------------- */
 
-static void __attribute__((format(printf, 2, 3))) begin_scene(struct scene *s, const char *fmt, ...)
+__attribute__((format(printf, 2, 3)))
+static void begin_scene(struct scene *s, const char *fmt, ...)
 {
 	va_list ap;
 

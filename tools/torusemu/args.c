@@ -39,7 +39,7 @@ const char args_help[] =
 	"  --foreground        stay there; else return when the NIC is ready\n"
 	"  --help, --version\n";
 
-/** struct parse - arguments being read, and room for what is wrong with them */
+/** struct parse - the arguments, and room for the text of an error */
 struct parse {
 	struct args *args;
 	char *why;
@@ -135,7 +135,7 @@ static int set_retry(const struct parse *to, const char *text)
 	return 0;
 }
 
-/* Port names depend on --ports, so these are looked at last. */
+/* Reads --port, after all other options, because port names depend on --ports. */
 static int bind_port(const struct parse *to, const char *text)
 {
 	struct args *a = to->args;
@@ -244,9 +244,9 @@ static void args_defaults(struct args *a)
 {
 	memset(a, 0, sizeof(*a));
 	tn_params_default(&a->params);
-	/* Waking up only to acknowledge costs more than a longer RETRY buffer. */
+	/* To wake up only for an acknowledgement costs more than a longer RETRY buffer. */
 	a->params.ack_delay = 5 * MS;
-	/* A peer that waits for a processor is not a loss. */
+	/* Longer than a peer waits for a processor, which is not a loss. */
 	a->params.replay_timeout = 50 * MS;
 	a->log_level = LOG_INFO;
 	strcpy(a->tun, "torus0");

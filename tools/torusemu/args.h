@@ -9,12 +9,13 @@
 #include "kernel/core/nic.h"
 
 /**
- * struct args - what the command line says
- * @pack: socket of a pack, or NULL: one NIC, which the rest is about
- * @tun: "" for no host side
- * @netns: path of the namespace that it is made in; NULL: where the process is
- * @lower: lower device of each port, "" for none
- * @frame_max_set: the administrator chose params.frame_max
+ * struct args - the command line; strings point into argv
+ * @pack: socket of a pack; NULL: one NIC, which the other members describe
+ * @tun: name of the tun device; "": no host side
+ * @netns: path of the namespace of the tun device; NULL: that of the process
+ * @lower: for each port, name of its lower device; "": none
+ * @frame_max_set: --set frame_max was given
+ * The other members have the names of their options.
  */
 struct args {
 	const char *pack;
@@ -38,8 +39,12 @@ enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION };
 #define ARGS_WHY_MAX 640
 
 /**
- * args_parse() - fill @args; strings point into @argv
- * @why: what is wrong, if something is; ARGS_WHY_MAX is enough
+ * args_parse() - parse the command line
+ * @args: is filled; strings point into @argv
+ * @argc: of main()
+ * @argv: of main()
+ * @why: gets the text of an error
+ * @size: bytes of @why; ARGS_WHY_MAX is enough
  * Return: what to do, or -EINVAL.
  */
 int args_parse(struct args *args, int argc, char **argv, char *why, size_t size);

@@ -6,7 +6,7 @@
 
 #include "emu.h"
 
-/** struct cable - @port: NULL where the NIC is gone; @in: which ends are plugged in */
+/** struct cable - @port: at each end, NULL if its NIC is gone; @in: the end is plugged in */
 struct cable {
 	struct cable *next;
 	char name[IFNAMSIZ];
@@ -32,7 +32,7 @@ static struct cable *cable_get(struct chassis *c, const char *name)
 	return cable;
 }
 
-/* Both ends see at once what has become of it. */
+/* Updates the carrier of both ends, after a change of the cable. */
 static void look_at_ends(struct cable *cable, u64 now)
 {
 	for (int i = 0; i < 2; i++)
@@ -62,7 +62,7 @@ void cables_free(struct chassis *c)
 	c->cables = NULL;
 }
 
-/* One that a NIC left behind is taken before one that was never used. */
+/* Return: an end without a port, or -1; one that a NIC left plugged in before an unused one. */
 static int free_end(const struct cable *cable)
 {
 	for (int i = 0; i < 2; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A medium: cables in memory, between ports of one chassis. A cable has a name and
- * two ends; the first two ports attached to its name have it. It carries while
- * both ends are plugged in and it is not cut.
+ * A medium: cables in memory, between ports of one chassis. A cable has a name and two ends; the
+ * first two ports that are attached to the name get them. It has carrier while both ends are
+ * plugged in and it is not cut.
  *
- * A NIC that ends without unplugging, as by a crash, leaves its ends plugged in:
- * the carrier stays, and a new NIC takes the same ends again.
+ * A NIC that ends without unplugging, as by a crash, leaves its ends plugged in: the carrier stays,
+ * and a new NIC takes the same ends.
  */
 #ifndef EMU_CABLE_H
 #define EMU_CABLE_H
@@ -19,16 +19,16 @@ struct port;
 
 /**
  * struct plug - a port's end of a cable
- * @cable: NULL for none
+ * @cable: the cable, or NULL
  */
 struct plug {
 	struct cable *cable;
 	u8 end;
 };
 
-/** cable_cut() - or mend it; one that nobody is attached to yet as well. Return: 0, -ENOMEM */
+/** cable_cut() - cut a cable, or mend it; it need not be attached yet. Return: 0 or -ENOMEM */
 int cable_cut(struct chassis *c, const char *name, bool cut);
-/** cable_abandon() - the NIC of @port is no more, but what it plugged in stays so */
+/** cable_abandon() - detach @port, whose NIC was killed, but leave its end plugged in */
 void cable_abandon(struct port *port);
 void cables_free(struct chassis *c);
 

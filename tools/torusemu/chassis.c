@@ -11,7 +11,7 @@
 #define FRAMES_MAX	8192	/* 64 KiB buffers: half a gigabyte */
 #define IDLE_TIME	(500 * MS)	/* without traffic */
 #define NAP		(3 * MS)
-#define TURNS_MAX	16	/* rounds of turns before looking at sockets again */
+#define TURNS_MAX	16	/* rounds of turns before sockets are polled again */
 
 int chassis_init(struct chassis *c)
 {
@@ -104,7 +104,7 @@ static void step_nic(struct chassis *c, u64 now)
 		due_set(&c->due, &e->due, at);
 }
 
-/* Those woken by others' frames have theirs in the next round. */
+/* Gives a turn to each NIC that is ready; NICs that these wake have theirs in the next round. */
 static void step_nics(struct chassis *c, u64 now)
 {
 	struct emu **end = c->ready_tail;
@@ -129,8 +129,8 @@ static u64 next_due(const struct chassis *c)
 }
 
 /*
- * All idle NICs of a machine say so at the same moment. Sleeping until all have
- * done it takes their frames in one go instead of waking up for each.
+ * All idle NICs of a machine send keep-alives at the same moment. This process sleeps until all
+ * have done so, and takes all their frames at once instead of waking up for each.
  */
 static void sleep_briefly(const struct chassis *c, u64 now)
 {
@@ -144,7 +144,7 @@ void chassis_run(struct chassis *c)
 {
 	while (!c->stop) {
 		u64 now = loop_now();
-		/* More to do than one round takes: only look at the sockets. */
+		/* If a NIC is still ready, the sockets are polled without waiting. */
 		u64 until = c->ready ? now : next_due(c);
 
 		loop_wait(&c->loop, now, until);

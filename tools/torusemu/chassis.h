@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The NICs of one process, one or hundreds, and what they share: descriptors, the
- * clock, buffers, cables in memory. NICs know nothing of each other; frames alone
- * pass between them, through a medium (medium.h).
+ * The NICs of one process, one or hundreds, and what they share: descriptors, the clock, buffers,
+ * cables in memory. NICs exchange frames through a medium (medium.h), and nothing else.
  *
- * A NIC has a turn when something came for it, when its timer is due, and when it
- * did not get all done in its last turn. A turn is emu_step().
+ * A NIC gets a turn, which is a call of emu_step(), when something has arrived for it, when its
+ * timer is due, and when it did not complete its work in its last turn.
  */
 #ifndef EMU_CHASSIS_H
 #define EMU_CHASSIS_H
@@ -21,15 +20,17 @@
 struct emu;
 
 /**
- * struct chassis - what NICs of one process share
- * @nics: all of them
- * @ready, @ready_tail: those that are to have a turn, first come first served
- * @due: the others' timers
- * @cables: in memory
- * @msg: TORUS_MSG_MAX bytes, for one request
- * @tx: the frame being sent
- * @busy_at: when something other than keep-alives last passed
- * @passed: a frame passed in memory, so that its receiver has something to do
+ * struct chassis - the NICs of one process, and what they share
+ * @nics: list of all NICs
+ * @ready: list of NICs that get a turn, in the order in which they became ready
+ * @ready_tail: its end
+ * @due: timers of the other NICs
+ * @cables: list of cables in memory
+ * @msg: buffer for one request, TORUS_MSG_MAX bytes
+ * @tx: the frame that is being sent
+ * @busy_at: when something other than a keep-alive last passed, ns
+ * @passed: a frame passed in memory, so that its receiver is ready
+ * The other members are the loop, the pool, and the media's own.
  */
 struct chassis {
 	struct loop loop;
@@ -47,17 +48,17 @@ struct chassis {
 	bool stop;
 };
 
-/** chassis_init() - Return: 0 or negative errno */
+/** chassis_init() - initialise an empty chassis. Return: 0 or negative errno */
 int chassis_init(struct chassis *c);
-/** chassis_fini() - after its NICs */
+/** chassis_fini() - free a chassis that has no NIC any more */
 void chassis_fini(struct chassis *c);
 
-/** chassis_add() - @emu has turns from now on; Return: 0 or -ENOMEM */
+/** chassis_add() - add @emu, which gets turns from now on. Return: 0 or -ENOMEM */
 int chassis_add(struct chassis *c, struct emu *emu);
 void chassis_del(struct chassis *c, struct emu *emu);
-/** chassis_wake() - @emu has something to do */
+/** chassis_wake() - make @emu ready */
 void chassis_wake(struct chassis *c, struct emu *emu);
-/** chassis_run() - until told to stop */
+/** chassis_run() - run the NICs until the loop is stopped */
 void chassis_run(struct chassis *c);
 
 #endif /* EMU_CHASSIS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests: which NIC they are for, and dumps. What each command means is kernel/req's. */
+/* Requests: checks that they are for this NIC, and dumps. kernel/req has the semantics. */
 #include <linux/genetlink.h>
 #include <netlink/attr.h>
 
@@ -9,7 +9,7 @@
 
 #define ROWS_BYTES	(40 * 1024)	/* of a message of rows */
 
-/* There is one device here; a request for another one has come to the wrong. */
+/* Refuses a request that names another device than the one here. */
 static int check_device(struct req *r)
 {
 	const struct nlattr *ifindex = r->tb[TORUS_A_IFINDEX], *name = r->tb[TORUS_A_NAME];

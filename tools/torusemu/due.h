@@ -8,9 +8,9 @@
 #define DUE_NEVER	(~0ull)
 
 /**
- * struct due - one entry; embed it
- * @at: ns of loop_now(), DUE_NEVER for never
- * @place: in the heap
+ * struct due - one entry, to be embedded
+ * @at: time of loop_now(), ns; DUE_NEVER: never
+ * @place: index in the heap
  */
 struct due {
 	u64 at;
@@ -23,11 +23,11 @@ struct due_heap {
 	u32 room;
 };
 
-/** due_add() - with time DUE_NEVER; Return: 0 or -ENOMEM */
+/** due_add() - add an entry with the time DUE_NEVER. Return: 0 or -ENOMEM */
 int due_add(struct due_heap *h, struct due *d);
 void due_set(struct due_heap *h, struct due *d, u64 at);
 void due_del(struct due_heap *h, struct due *d);
-/** due_first() - whose time comes first; NULL if the heap is empty */
+/** due_first() - Return: the entry with the earliest time; NULL if the heap is empty */
 struct due *due_first(const struct due_heap *h);
 void due_fini(struct due_heap *h);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The NIC among its surroundings. One turn: run timers, move packets, send frames,
- * tell subscribers.
+ * One NIC: the callbacks of its core, and its turns. A turn runs timers, moves packets, sends
+ * frames and notifies subscribers.
  */
 #include "emu.h"
 
@@ -14,7 +14,7 @@
 #include "reply.h"
 
 #define LOOK_INTERVAL	(100 * MS)
-#define MOVES_MAX	4	/* rounds of moving before looking at sockets again */
+#define MOVES_MAX	4	/* times that a turn takes messages of the host */
 
 static struct tn_pkt *emu_pkt_get(void *host, void *owner, const u8 *payload)
 {
@@ -77,13 +77,13 @@ static const struct tn_ops ops = {
 	.random = emu_random,
 };
 
-/* Rounded up to what aligned_alloc() wants. */
+/* Rounds @bytes up to a multiple of the alignment, as aligned_alloc() requires. */
 static void *alloc_aligned(size_t bytes)
 {
 	return aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
-/* The number of largest frames that a NIC may hold, beyond those in flight. */
+/* Return: how many of the largest frames a NIC may keep, besides those in flight. */
 static u32 frames_kept(const struct emu *e)
 {
 	const struct tn_params *p = &e->soft.params;
@@ -200,7 +200,7 @@ static void send_frames(struct emu *e, u64 now)
 			port_tx(&e->port[i], now);
 }
 
-/* A port waits for its carrier: the kernel's word alone may take a second. */
+/* Asks for the carrier of ports that have none: the kernel's notification may take a second. */
 static void look_for_carrier(struct emu *e, u64 now)
 {
 	if (now < e->look_at)
@@ -221,7 +221,7 @@ void emu_step(struct emu *e, u64 now)
 	look_for_carrier(e, now);
 	if (now >= tn_nic_expiry(e->soft.nic))
 		tn_nic_poll(e->soft.nic, now);
-	/* Answers first: the peer waits for E, and delivering takes its time. */
+	/* First the answers on the links: peers wait for E, and deliveries take long. */
 	send_frames(e, now);
 	for (int i = 0; i < MOVES_MAX; i++) {
 		tn_nic_work(e->soft.nic, now);

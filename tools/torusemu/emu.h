@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One emulated NIC: the core and what surrounds it. */
+/* One NIC: the core, its ports, its host side and its socket. */
 #ifndef EMU_H
 #define EMU_H
 
@@ -10,17 +10,17 @@
 #include "server.h"
 #include "tun.h"
 
-#define EMU_COPY_BREAK	2048	/* shorter frames do not pin a large buffer */
+#define EMU_COPY_BREAK	2048	/* bytes: shorter frames are copied, and pin no large buffer */
 
 /**
  * struct emu - one NIC
- * @next, @next_ready, @ready, @due: its chassis's
- * @loop, @pool: its chassis's too
- * @attach, @placed: what LINK_ATTACH and DEVICE_SET do to the machine around the
- *	NIC; a fuzzer puts its own here
- * @soft: the NIC itself
- * @netns: the host side's, -1 for that of the process; whoever made the NIC minds it
- * @look_at: when to look again for the carrier of ports that have none
+ * @next: private to chassis.c, as are @next_ready, @ready and @due
+ * @loop: of its chassis, as is @pool
+ * @attach: binds a port to a lower device (LINK_ATTACH); a fuzzer replaces it
+ * @placed: sets the addresses of the host side (DEVICE_SET); a fuzzer replaces it
+ * @soft: the core, the host side and the parameters
+ * @netns: descriptor of the host side's namespace, owned by the maker; -1: that of the process
+ * @look_at: when to ask again for the carrier of ports that have none, ns
  */
 struct emu {
 	struct chassis *chassis;
@@ -41,14 +41,14 @@ struct emu {
 	u64 look_at;
 };
 
-/** emu_init() - the NIC, without ports, host side and socket; soft.params, .hw etc. are set */
+/** emu_init() - make the core; soft.params and soft.hw are set. No ports, host side and socket */
 int emu_init(struct emu *emu, struct chassis *chassis, u64 now);
 void emu_fini(struct emu *emu);
-/** emu_step() - after something happened: move packets, send, notify */
+/** emu_step() - a turn: move packets, send, notify subscribers */
 void emu_step(struct emu *emu, u64 now);
-/** emu_expiry() - when it has something to do again, unless something comes */
+/** emu_expiry() - Return: when the next timer of the NIC is due, ns; ~0: never */
 u64 emu_expiry(const struct emu *emu);
-/** emu_busy() - something came for it that is no keep-alive */
+/** emu_busy() - note that something other than a keep-alive arrived */
 void emu_busy(struct emu *emu, u64 now);
 
 #endif /* EMU_H */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's copies in and out are the only ones, but for short frames: those
- * are copied to a small buffer, so that a waiting acknowledgement does not pin
- * 64 KiB.
+ * Frames are copied only by the kernel, in and out, except short ones: these are copied to a small
+ * buffer, so that a short packet that is kept does not pin 64 KiB.
  */
 #include "ether.h"
 
@@ -23,7 +22,7 @@
 /* More than all credits and a whole RETRY buffer can fill, at the kernel's
  * price of about twice the bytes for a large frame. */
 #define SOCKET_BYTES	(32 << 20)
-#define COPY_BREAK	2048	/* shorter frames do not pin a large buffer */
+#define COPY_BREAK	2048	/* bytes: shorter frames are copied, and pin no large buffer */
 
 /* --- devices -------------------------------------------------------------- */
 
@@ -104,7 +103,7 @@ void ether_rx_fini(struct ether_rx *rx, struct pool *pool)
 			frame_put(pool, rx->frame[i]);
 }
 
-/* Give place @i of the batch a frame that nobody else uses. */
+/* Gives place @i of the batch a frame without other references. Return: false: no memory. */
 static bool rx_place(struct ether_rx *rx, struct pool *pool, unsigned int i)
 {
 	struct frame *f = rx->frame[i];
@@ -121,7 +120,7 @@ static bool rx_place(struct ether_rx *rx, struct pool *pool, unsigned int i)
 	return true;
 }
 
-/* Only what the last call took needs care. Return: places ready. */
+/* Prepares the places that the last call used. Return: number of places that are ready. */
 static unsigned int rx_prepare(struct ether_rx *rx, struct pool *pool)
 {
 	for (unsigned int i = 0; i < rx->taken; i++)
@@ -183,7 +182,7 @@ static void ether_send(struct port *port, const struct tn_seg *seg, u32 nsegs, u
 	}
 	if (sendmsg(port->ether.watch.fd, &mh, MSG_DONTWAIT) >= 0)
 		return;
-	/* All other failures are like a loss on the wire: the retry mends them. */
+	/* All other failures are like a loss on the cable: the link retransmits. */
 	log_debug(port->emu->soft.hw.name, "port %u: a frame was not sent: %s", port->num,
 		  strerror(errno));
 	port_look(port, now);

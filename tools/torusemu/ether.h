@@ -10,12 +10,12 @@
 #include "loop.h"
 #include "pool.h"
 
-#define ETHER_RX_BATCH	8	/* frames taken from a port before others have their turn */
+#define ETHER_RX_BATCH	8	/* frames that a port receives before others have their turn */
 
 /**
- * struct ether - a port's device
- * @ifindex: 0 while there is none
- * @header: of all frames sent
+ * struct ether - the Ethernet device of a port
+ * @ifindex: of the device; 0: there is none
+ * @header: Ethernet header of all frames that are sent
  */
 struct ether {
 	struct watch watch;
@@ -24,8 +24,8 @@ struct ether {
 };
 
 /**
- * struct ether_rx - frames to receive into, for whichever port is read
- * @taken: so many of them, from the first on, were used last time
+ * struct ether_rx - frames to receive into, shared by all ports
+ * @taken: how many of them, from the first on, the last call used
  */
 struct ether_rx {
 	struct frame *frame[ETHER_RX_BATCH];
@@ -37,7 +37,7 @@ struct ether_rx {
 void ether_rx_init(struct ether_rx *rx);
 void ether_rx_fini(struct ether_rx *rx, struct pool *pool);
 
-/** ether_mtu() - MTU of a device; Return: bytes or negative errno */
+/** ether_mtu() - Return: MTU of a device, bytes, or negative errno */
 int ether_mtu(const char *name);
 
 #endif /* EMU_ETHER_H */

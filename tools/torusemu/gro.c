@@ -36,7 +36,7 @@ static bool is_v4(const u8 *ip)
 	return ip[0] >> 4 == 4;
 }
 
-/* Sums an IPv4 header: all ones if its checksum is right. */
+/* Return: the sum of an IPv4 header: all ones if its checksum is right. */
 static u32 ip_sum(const u8 *ip)
 {
 	u32 sum = 0;
@@ -60,7 +60,7 @@ static bool plain_v6(const u8 *ip, size_t bytes)
 	       get_be16(ip + offsetof(struct ip6_hdr, ip6_plen)) == bytes - sizeof(struct ip6_hdr);
 }
 
-/* A whole, plain UDP/IP datagram. Return: bytes of its IP header, 0 if it is none. */
+/* Return: bytes of the IP header of a whole UDP datagram without options; 0 if it is none. */
 static size_t ip_len(const u8 *ip, size_t bytes)
 {
 	if (bytes >= sizeof(struct iphdr) + UDP && plain_v4(ip, bytes))
@@ -122,7 +122,7 @@ static u32 pseudo_sum(const u8 *udp, u32 bytes)
 			(0xffff ^ get_be16(udp + offsetof(struct udphdr, len))) + bytes);
 }
 
-/* @b continues @a, both @len bytes of headers. */
+/* Return: true if headers @b, after @count datagrams, continue the flow of headers @a. */
 static bool continues_flow(const u8 *a, const u8 *b, size_t len, u32 count)
 {
 	const u8 *udp = b + len - UDP;

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Generic receive offload: UDP datagrams of one flow that follow one another, equally
- * long (the last may be shorter), go to the host as one message that its kernel cuts up
- * again (UDP segmentation, USO). That is one system call and mostly one passage through
- * the host's network stack instead of one of each for every datagram.
+ * Generic receive offload: successive UDP datagrams of one flow, of equal length (the last may be
+ * shorter), go to the host as one message, which its kernel segments again (USO). That takes one
+ * system call, and mostly one passage through the host's network stack, instead of one of each for
+ * every datagram.
  *
- * What the host's programs receive is the same, byte for byte: the kernel repeats the
- * headers of the first datagram, with lengths and checksums of each and consecutive
- * identifications. So all else in the headers must be equal, and identifications
- * consecutive unless they mean nothing (RFC 6864: DF is set). Only datagrams whose
- * checksum is left to the device are merged (VIRTIO_NET_HDR_F_NEEDS_CSUM), so none is
- * vouched for that was not before.
+ * The host's programs receive the same bytes: the kernel repeats the headers of the first datagram,
+ * with lengths and checksums of each datagram and consecutive identifications. So all other header
+ * fields must be equal, and identifications must be consecutive unless they have no meaning
+ * (RFC 6864: DF is set). Only datagrams whose checksum is left to the device are merged
+ * (VIRTIO_NET_HDR_F_NEEDS_CSUM), so a wrong checksum is never replaced by a right one.
  */
 #ifndef EMU_GRO_H
 #define EMU_GRO_H
 
 #include "tn_deps.h"
 
-#define GRO_MAX	64	/* datagrams: what any kernel segments */
+#define GRO_MAX	64	/* datagrams: any kernel segments so many */
 #define GRO_HEAD	(10 + 40 + 8)	/* virtio_net_hdr, IPv6, UDP */
 
 /**
  * struct gro - datagrams merged so far
- * @head: headers of the first one, in the end those of the whole
+ * @head: headers of the first one; after gro_finish(), those of the merged message
  * @len: bytes of @head
- * @size: payload bytes of each datagram but the last
- * @bytes: payload bytes of all
- * @count: how many; 0: none, the rest means nothing
+ * @size: payload of each datagram but the last, bytes
+ * @bytes: payload of all, bytes
+ * @count: number of datagrams, at most GRO_MAX; 0: none, the other members are undefined
  * @ended: the last one was shorter, or there is no room for more
  */
 struct gro {
@@ -39,13 +38,13 @@ struct gro {
 };
 
 /**
- * gro_begin() - @msg, of @bytes from its virtio_net_hdr on, is the first
- * Return: false: it is no datagram that others may follow.
+ * gro_begin() - begin with the message @msg, of @bytes with its virtio_net_hdr
+ * Return: false if it is no datagram that others can be merged with.
  */
 bool gro_begin(struct gro *g, const u8 *msg, size_t bytes);
-/** gro_join() - @msg is the next. Return: false: it does not belong here. */
+/** gro_join() - merge the next message. Return: false if it cannot be merged. */
 bool gro_join(struct gro *g, const u8 *msg, size_t bytes);
-/** gro_finish() - make @head that of the whole, which all payloads then follow */
+/** gro_finish() - make @head the headers of the merged message; all payloads follow it */
 void gro_finish(struct gro *g);
 
 #endif /* EMU_GRO_H */

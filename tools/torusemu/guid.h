@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /**
- * guid_lasting() - identity of the NIC @name on this machine, the same at every start
+ * guid_lasting() - Return: GUID of the NIC @name on this machine, the same at every start
  * Made from the name and /etc/machine-id; never 0.
  */
 uint64_t guid_lasting(const char *name);

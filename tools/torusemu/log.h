@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages to stderr, with syslog priorities in front under systemd. */
+/* Log messages on standard error, with syslog priorities before them under systemd. */
 #ifndef EMU_LOG_H
 #define EMU_LOG_H
 
 #include <syslog.h>
 
-/** log_init() - @level: LOG_ERR to LOG_DEBUG */
+/** log_init() - set the level, LOG_ERR to LOG_DEBUG */
 void log_init(int level);
-/** log_level() - number of "error", "warning", "info", "debug"; -1 for others */
+/** log_level() - Return: number of "error", "warning", "info" or "debug"; -1: another text */
 int log_level(const char *text);
 
-/** log_print() - @who: name of the NIC, or what else it is about */
+/** log_print() - print a message; @who: name of the NIC, or of another part of the program */
 __attribute__((format(printf, 3, 4)))
 void log_print(int level, const char *who, const char *fmt, ...);
 

@@ -81,7 +81,7 @@ static int wait_until(struct loop *loop, struct epoll_event *ev, u64 now, u64 un
 	return epoll_wait(loop->epfd, ev, LOOP_BATCH, (int)((ns + MS - 1) / MS));
 }
 
-/* Before anything is told the time: it never goes back. */
+/* Stops the clock for the time after @until, before the time is read: it never goes back. */
 static void stand_still(struct loop *loop, u64 until)
 {
 	u64 last = until > loop->woke ? until : loop->woke, now = loop_now();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* File descriptors and the one clock. */
+/* The event loop: file descriptors, and the clock of all NICs. */
 #ifndef EMU_LOOP_H
 #define EMU_LOOP_H
 
@@ -11,9 +11,9 @@ struct watch;
 typedef void (*watch_fn)(struct watch *w, u32 events);
 
 /**
- * struct watch - a descriptor in the loop; embed it
- * @fd: -1 while there is none
- * @events: EPOLLIN, EPOLLOUT; 0 keeps it in the loop without waking
+ * struct watch - a descriptor in the loop, to be embedded
+ * @fd: the descriptor; -1: none
+ * @events: EPOLLIN, EPOLLOUT; 0: it stays in the loop, but does not wake it
  */
 struct watch {
 	int fd;
@@ -24,10 +24,10 @@ struct watch {
 #define LOOP_BATCH 32
 
 /**
- * struct loop
- * @late_max: ns; if the loop goes on later than that, its clock stands still for the rest; 0: never
- * @woke: when it last had something to do, or 0
- * @pending: the batch being worked off
+ * struct loop - the loop
+ * @late_max: ns; if the loop wakes later than this, its clock stands still for the rest; 0: never
+ * @woke: when it last had something to do, ns, or 0
+ * @pending: the batch of events that is being handled
  */
 struct loop {
 	int epfd;
@@ -37,19 +37,19 @@ struct loop {
 	void *pending[LOOP_BATCH];
 };
 
-/** loop_now() - monotonic ns, never 0 */
+/** loop_now() - Return: monotonic time, ns, never 0 */
 u64 loop_now(void);
 
 int loop_init(struct loop *loop);
 void loop_fini(struct loop *loop);
 
-/** loop_add() - watch @w; Return: 0 or negative errno */
+/** loop_add() - add a descriptor; @ready is called for its events. Return: 0 or negative errno */
 int loop_add(struct loop *loop, struct watch *w, int fd, u32 events, watch_fn ready);
 void loop_events(struct loop *loop, struct watch *w, u32 events);
-/** loop_del() - stop watching and close; @w may be freed at once */
+/** loop_del() - remove and close a descriptor; @w may be freed at once */
 void loop_del(struct loop *loop, struct watch *w);
 
-/** loop_wait() - call what is ready, waiting until @until (~0: for ever) */
+/** loop_wait() - wait for events until @until (~0: any time), and handle them */
 void loop_wait(struct loop *loop, u64 now, u64 until);
 
 #endif /* EMU_LOOP_H */

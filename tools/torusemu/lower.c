@@ -19,7 +19,7 @@ static struct port *port_of_lower(struct emu *e, int ifindex)
 	return NULL;
 }
 
-/* A port whose device went away waits for one of that name to return. */
+/* Return: the port whose device called @name has gone away, or NULL. */
 static struct port *port_waiting(struct emu *e, const char *name)
 {
 	for (unsigned int i = 0; i < e->soft.hw.nports; i++)
@@ -73,7 +73,7 @@ static void lower_ready(struct watch *w, u32 events)
 
 	(void)events;
 	err = nl_recvmsgs_default(c->lower.sock);
-	/* News were lost (ENOBUFS becomes this): look at all devices afresh. */
+	/* Notifications were lost (libnl makes this of ENOBUFS): read all devices again. */
 	if (err == -NLE_NOMEM)
 		ask_all(c->lower.sock);
 	else if (err < 0 && err != -NLE_AGAIN)

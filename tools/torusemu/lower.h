@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's news about lower devices: carrier, MTU, deletion, return. */
+/* rtnetlink notifications about lower devices: carrier, MTU, deletion, return. */
 #ifndef EMU_LOWER_H
 #define EMU_LOWER_H
 
@@ -13,7 +13,7 @@ struct lower {
 	struct nl_sock *sock;
 };
 
-/** lower_init() - listen, for all ports of @chassis; Return: 0 or negative errno */
+/** lower_init() - subscribe, for all ports of @chassis. Return: 0 or negative errno */
 int lower_init(struct chassis *chassis);
 void lower_fini(struct chassis *chassis);
 

@@ -20,7 +20,7 @@
 #define NICE (-10)
 #define NICE_PACK (-20)		/* of many NICs, each with a manager that has NICE as well */
 
-/** struct program - @who: the NIC's name, or "pack" */
+/** struct program - the program; @who: name of the NIC, or "pack", for log messages */
 struct program {
 	struct chassis chassis;
 	struct pack pack;
@@ -70,7 +70,7 @@ static int start_pack(struct program *p, const char *path)
 	struct rlimit files;
 	int err;
 
-	/* Each NIC has several: its socket, its clients, its tun device. */
+	/* Each NIC has several descriptors: its socket, its clients, its tun device. */
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -122,7 +122,7 @@ static void stop_nics(struct program *p)
 	chassis_fini(&p->chassis);
 }
 
-/* The parent waits for one byte that says the NIC is ready. */
+/* Forks. The parent exits when the child writes a byte, which it does when the NIC is ready. */
 static int become_daemon(void)
 {
 	int pipefd[2];
@@ -156,7 +156,7 @@ static void now_ready(const struct program *p, int pipefd)
 		close(null);
 	}
 	if (write(pipefd, "", 1) != 1)
-		log_warn(p->who, "nobody waits for us to be ready");
+		log_warn(p->who, "cannot report readiness: the starting process is gone");
 	close(pipefd);
 }
 

@@ -16,7 +16,7 @@
 #include "log.h"
 #include "netns.h"
 
-/** struct why - room for what is wrong */
+/** struct why - room for the text of an error */
 struct why {
 	char *text;
 	size_t size;
@@ -33,7 +33,7 @@ static int fail_make(const struct why *why, int err, const char *fmt, ...)
 	return err;
 }
 
-/* The frames of the whole NIC must fit the smallest of its devices. */
+/* Limits frame_max to the smallest MTU of the NIC's devices. */
 static int fit_frames(struct args *a, const struct why *why)
 {
 	for (unsigned int i = 0; i < a->nports; i++) {
@@ -53,7 +53,7 @@ static int fit_frames(struct args *a, const struct why *why)
 	return 0;
 }
 
-/** struct placing - the tun device is to have these addresses; @text: why it has not */
+/** struct placing - addresses for the tun device; @text: gets the text of an error */
 struct placing {
 	struct lt_netdev dev;
 	char text[128];
@@ -101,7 +101,7 @@ static int init_nic(struct emu *e, struct chassis *c, const struct args *a, cons
 	strcpy(e->soft.hw.name, a->name);
 	if (getrandom(&e->rng, sizeof(e->rng), 0) < 0)
 		e->rng = loop_now();
-	/* Not the time of day: a machine without a clock of its own repeats that. */
+	/* Not the time of day, which repeats on a machine without a clock of its own. */
 	e->soft.hw.epoch = (u32)(e->rng >> 32) | 1;
 	err = emu_init(e, c, loop_now());
 	if (err)
@@ -140,7 +140,7 @@ static int attach_lowers(struct emu *e, const struct args *a, const struct why *
 	return 0;
 }
 
-/** struct opening - a tun device of this name is to be made */
+/** struct opening - arguments for making a tun device in another namespace */
 struct opening {
 	struct emu *emu;
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A NIC made as a command line says, with all that belongs to it. */
+/* Makes a NIC by a command line, with its ports, host side and socket. */
 #ifndef EMU_MAKE_H
 #define EMU_MAKE_H
 
@@ -9,15 +9,17 @@ struct chassis;
 struct emu;
 
 /**
- * make_nic() - one that is ready when this returns
- * @args: params.frame_max is fitted to the devices; nothing of it is kept
- * @why: what is wrong, if something is
+ * make_nic() - make a NIC, which is ready when this returns
+ * @chassis: the NIC is added to it
+ * @args: params.frame_max is limited to the devices' MTU; nothing of @args is kept
+ * @why: gets the text of an error
+ * @size: bytes of @why
  * Return: the NIC, or NULL.
  */
 struct emu *make_nic(struct chassis *chassis, struct args *args, char *why, size_t size);
-/** unmake_nic() - in order: its cables are unplugged */
+/** unmake_nic() - remove a NIC in an orderly way: its cables are unplugged */
 void unmake_nic(struct emu *emu);
-/** kill_nic() - as a crash would: its cables stay plugged in */
+/** kill_nic() - remove a NIC as a crash would: its cables stay plugged in */
 void kill_nic(struct emu *emu);
 
 #endif /* EMU_MAKE_H */

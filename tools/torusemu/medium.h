@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The carrier of a port's frames: an Ethernet device (ether.c) or a cable in memory
- * (cable.c), told apart by its name. What it brings it gives to port_take().
+ * The medium of a port: an Ethernet device (ether.c) or a cable in memory (cable.c), which its name
+ * distinguishes. It passes received frames to port_take().
  */
 #ifndef EMU_MEDIUM_H
 #define EMU_MEDIUM_H
@@ -11,13 +11,13 @@
 struct port;
 
 /**
- * struct medium - one kind
- * @open: take hold of @name, having let go (port_close()) of what the port had, or say
- *	@why not; Return: 0 or negative errno
- * @close: let go of it
- * @has_carrier: can frames pass?
- * @send: one frame; it may be lost
- * @is_late: its word on the carrier may come late, so that it is to be asked
+ * struct medium - operations of one kind of medium
+ * @open: binds the port to @name, after port_close() for what it had; 0, or negative errno with
+ *	a text in @why
+ * @close: unbinds the port
+ * @has_carrier: returns true if frames can pass
+ * @send: sends one frame, which may be lost
+ * @is_late: notifications of its carrier may be late, so that the port asks for it
  */
 struct medium {
 	int (*open)(struct port *port, const char *name, const char **why);

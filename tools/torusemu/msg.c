@@ -59,7 +59,7 @@ void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 		frame_put(e->pool, small);
 }
 
-/* @bytes in several packets, which are ours. */
+/* Delivers a message of @bytes in several packets, and frees them. */
 static void deliver_long(struct emu *e, struct tn_queue *packets, u32 bytes)
 {
 	struct iovec iov[TORUS_HOST_PACKETS_MAX];

@@ -8,14 +8,17 @@
 struct emu;
 struct frame;
 
-/** msg_lost() - a torus_host_lost */
+/** msg_lost() - send an ICMP error to the host; a torus_host_lost */
 void msg_lost(void *emu, const u8 *ip, u32 len);
 /**
- * msg_send() - a message that lies in @f as packets of full payload each
- * @len: bytes of the message. Takes references of its own to @f if it needs them.
+ * msg_send() - send a message, which lies in @f as packets of full payload each
+ * @emu: the NIC
+ * @f: the message; further references are taken if needed
+ * @len: bytes of the message
+ * @now: ns
  */
 void msg_send(struct emu *emu, struct frame *f, size_t len, u64 now);
-/** msg_deliver() - a packet from the fabric, now ours */
+/** msg_deliver() - take a packet from the fabric, and ownership of it */
 void msg_deliver(struct emu *emu, struct tn_pkt *pkt);
 
 #endif /* EMU_MSG_H */

@@ -22,7 +22,7 @@ int netns_visit(int netns, int (*fn)(void *arg), void *arg)
 		return err;
 	}
 	err = fn(arg);
-	/* Elsewhere the cables and the other NICs could not be found again. */
+	/* In another namespace the process could not find its cables and other NICs again. */
 	if (setns(home, CLONE_NEWNET))
 		abort();
 	close(home);

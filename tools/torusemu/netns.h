@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Doing something in another network namespace. */
+/* Calls a function in another network namespace. */
 #ifndef EMU_NETNS_H
 #define EMU_NETNS_H
 
 /**
- * netns_visit() - call @fn with @arg inside the namespace of descriptor @netns
- * @netns: -1 for where the process is
+ * netns_visit() - call @fn with @arg in a namespace
+ * @netns: descriptor of the namespace; -1: that of the process
+ * @fn: the function
+ * @arg: its argument
  * Return: what @fn returns; or a negative errno, and @fn was not called.
  */
 int netns_visit(int netns, int (*fn)(void *arg), void *arg);

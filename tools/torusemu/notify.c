@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The core tells its events from inside its own calls, when it may not be asked
- * anything; so link events wait here until the call is over.
+ * Notifications. The core reports events from within its own calls, during which it must not be
+ * called; so link events are queued until the call returns.
  */
 #include <linux/genetlink.h>
 
@@ -33,7 +33,7 @@ void notify_mgmt(struct emu *e, unsigned int port, const u8 *data, unsigned int 
 		e->soft.events_lost = true;
 }
 
-/* The message of what @tree says of e->soft.hw.reply, to those who listen. */
+/* Sends e->soft.hw.reply, encoded by @tree, to the subscribers of @group. */
 static void notify_clients(struct emu *e, unsigned int cmd, unsigned int group,
 			   const struct torus_tree *tree)
 {

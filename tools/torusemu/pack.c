@@ -17,9 +17,9 @@
 #define WORDS_MAX	128
 
 /*
- * Where others take the processor from this process, all its NICs stand still, and the cables
- * between them; so does their time. If it went on, the first NIC that has a turn again would
- * find all its links silent, because its neighbours have not had theirs to send keep-alives.
+ * While the process gets no processor time, all its NICs stand still, and their clock does too
+ * (loop.h, late_max). If the clock went on, the first NIC that has a turn again would find all its
+ * links silent, because its neighbours have not had theirs to send keep-alives.
  */
 #define LATE_MAX	(20 * MS)	/* far less than a silence that is taken for a loss */
 
@@ -32,7 +32,7 @@ struct visitor {
 
 /* --- requests ------------------------------------------------------------- */
 
-/** struct request - @word is as of main(); @why is for what is wrong with it */
+/** struct request - @word: its words, as argv of main(); @why: room for the text of an error */
 struct request {
 	struct chassis *chassis;
 	char *word[WORDS_MAX + 1];
@@ -103,7 +103,7 @@ static bool run_verb(struct request *r)
 	static const struct {
 		const char *word;
 		bool (*run)(struct request *r);
-		bool has_one;		/* argument, and no more */
+		bool has_one;		/* takes exactly one argument */
 	} verbs[] = {
 		{ "add", add_nic_request, false }, { "kill", kill_request, true },
 		{ "cut", cut_request, true }, { "mend", mend_request, true },
@@ -122,7 +122,7 @@ static bool run_verb(struct request *r)
 	return false;
 }
 
-/* Each word has its NUL, the last one too. */
+/* Splits a request into words; each ends with a NUL. Return: false if it is malformed. */
 static bool split_words(struct request *r, char *text, size_t len)
 {
 	if (!len || text[len - 1])

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * "torusemu --pack PATH": NICs come and go, and cables in memory are cut and
- * mended, as requests at PATH say. A request is one datagram of words, each ended
- * by a NUL:
+ * "torusemu --pack PATH": requests at PATH add and remove NICs, and cut and mend cables in memory.
+ * A request is one datagram of words, each ended by a NUL:
  *
- *	add OPTION...	a NIC; the options are those of the command line
- *	kill NAME	a NIC is gone at once, as by a crash; cables stay plugged in
- *	cut :CABLE	a cable loses its carrier at both ends
- *	mend :CABLE	and has it again
+ *	add OPTION...	add a NIC; the options are those of the command line
+ *	kill NAME	remove a NIC at once, as by a crash; its cables stay plugged in
+ *	cut :CABLE	take the carrier from both ends of a cable
+ *	mend :CABLE	give it its carrier again
  *
- * The answer is one datagram: "ok", or what is wrong.
+ * The answer is one datagram: "ok", or the text of an error.
  */
 #ifndef EMU_PACK_H
 #define EMU_PACK_H
 
 #include "chassis.h"
 
-/** struct pack - its socket, @path, and who has connected to it */
+/** struct pack - the socket at @path, and its connections */
 struct pack {
 	struct chassis *chassis;
 	struct watch listener;
@@ -24,9 +23,9 @@ struct pack {
 	const char *path;
 };
 
-/** pack_open() - listen at @path, which is kept; Return: 0 or negative errno */
+/** pack_open() - listen at @path, which must stay valid. Return: 0 or negative errno */
 int pack_open(struct pack *pack, struct chassis *chassis, const char *path);
-/** pack_close() - its NICs end with it */
+/** pack_close() - close the socket, and remove all NICs */
 void pack_close(struct pack *pack);
 
 #endif /* EMU_PACK_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* "--set PARAM=VALUE": a parameter of a NIC, wherever the NIC is. */
+/* "--set PARAM=VALUE": parameters of NICs of either kind. */
 #ifndef PARAM_H
 #define PARAM_H
 
@@ -10,20 +10,25 @@
 #define PARAM_WHY_MAX 512
 #define PARAM_RANGE_MAX 64
 
-/** param_find() - the parameter of this name, or NULL */
+/** param_find() - Return: the parameter called @name, of @len bytes, or NULL */
 const struct tn_param *param_find(const char *name, size_t len);
-/** param_allowed() - how its value is written */
+/** param_allowed() - Return: a description of the form of its values */
 const char *param_allowed(const struct tn_param *p);
 /**
- * param_range() - the values that are allowed, ", 1 to 1024", or "" if param_allowed() lists them
- * @buf: PARAM_RANGE_MAX bytes. Return: @buf
+ * param_range() - describe the allowed values: ", 1 to 1024", or "" if param_allowed() lists them
+ * @p: the parameter
+ * @buf: gets the text, PARAM_RANGE_MAX bytes
+ * Return: @buf.
  */
 const char *param_range(const struct tn_param *p, char *buf);
 
 /**
- * param_parse() - read "PARAM=VALUE"; times like 350ms, sizes like 4M
- * @why: what is wrong with it, if something is; PARAM_WHY_MAX is enough
- * Return: the parameter, with its value in @v, or NULL.
+ * param_parse() - parse "PARAM=VALUE", with times as 350ms and sizes as 4M
+ * @text: to parse
+ * @v: gets the value
+ * @why: gets the text of an error
+ * @size: bytes of @why; PARAM_WHY_MAX is enough
+ * Return: the parameter, or NULL.
  */
 const struct tn_param *param_parse(const char *text, uint64_t *v, char *why, size_t size);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Free lists are last in, first out: what was used last is still in the cache.
- * Memory once taken stays; large frames come from 2 MiB chunks that the kernel
- * may back with huge pages. Under AddressSanitizer there are no lists, so that
- * it sees every use after free.
+ * Free lists are last in, first out, because what was used last is still in the cache. Memory is
+ * not returned to the system; large frames come from 2 MiB chunks, which the kernel can back with
+ * huge pages. Under AddressSanitizer there are no free lists, so that it detects every use after
+ * free.
  */
 #include "pool.h"
 
@@ -38,7 +38,7 @@ void pool_init(struct pool *pool, u32 frames_max)
 	pool->frames_max = frames_max;
 }
 
-/* The struct, then headroom, then data on the next cache line. */
+/* Lays out a frame in @mem: the struct, headroom, and data on the next cache line. */
 static struct frame *frame_at(void *mem, u8 class)
 {
 	struct frame *f = mem;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory of packets. A frame is a counted buffer of one of a few sizes; the
- * largest takes an Ethernet frame as it comes from the wire, or a message. Packet descriptors point
- * into frames and hold a reference.
+ * Memory of packets. A frame is a reference-counted buffer of one of a few sizes; the largest holds
+ * an Ethernet frame, or a message. Packet descriptors point into frames and hold a reference.
  */
 #ifndef EMU_POOL_H
 #define EMU_POOL_H
@@ -15,13 +14,13 @@
 #define POOL_CLASSES 7
 
 /**
- * struct frame - a counted buffer
- * @next: in the pool's free list
- * @refs: descriptors and others that use it
- * @bytes: of a frame that is late
+ * struct frame - a reference-counted buffer
+ * @next: next frame in the pool's free list
+ * @refs: number of references
+ * @bytes: length of a delayed frame
  * @class: size class
- * @data: 64-byte aligned, POOL_HEADROOM bytes before it are usable too
- * @late: of the port that sends it
+ * @data: 64-byte aligned; POOL_HEADROOM bytes before it may be used, too
+ * @late: link in the queue of delayed frames of the port that sends it
  */
 struct frame {
 	struct frame *next;
@@ -33,8 +32,8 @@ struct frame {
 };
 
 /**
- * struct pool - free lists
- * @frames_max: bound on frames of the largest class that may exist
+ * struct pool - free lists of frames and descriptors
+ * @frames_max: most frames of the largest class that may exist
  */
 struct pool {
 	struct frame *frame[POOL_CLASSES];
@@ -45,7 +44,7 @@ struct pool {
 
 void pool_init(struct pool *pool, u32 frames_max);
 
-/** frame_new() - a frame of at least @bytes with one reference; NULL if out */
+/** frame_new() - Return: a frame of at least @bytes with one reference, or NULL */
 struct frame *frame_new(struct pool *pool, size_t bytes);
 void frame_free(struct pool *pool, struct frame *f);
 
@@ -55,7 +54,7 @@ static inline void frame_put(struct pool *pool, struct frame *f)
 		frame_free(pool, f);
 }
 
-/** pkt_new() - a descriptor that takes over one reference to @f; NULL if out */
+/** pkt_new() - Return: a descriptor, which takes over one reference to @f, or NULL */
 struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *payload);
 void pkt_free(struct pool *pool, struct tn_pkt *p);
 

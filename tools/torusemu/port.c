@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames come into pooled buffers that the core then keeps pointers into; they
- * go out gathered from wherever their packets lie. Faults lie between the NIC and
- * the medium, so that they are the same on all of these.
+ * Frames are received into pooled buffers, to which the core keeps pointers; frames that are sent
+ * are gathered from the memory of their packets. Faults are injected between the NIC and the
+ * medium, so that they are the same for all media.
  */
 #include "port.h"
 
@@ -35,10 +35,9 @@ static void set_carrier(struct port *port, bool up, u64 now)
 }
 
 /*
- * Carrier or its loss are acted on at once. The kernel's news about devices come
- * through a queue whose worker may take as long as a second after it changed,
- * so its news are taken as hints only, and a frame that could not be sent or came
- * unexpected is another.
+ * Tells the NIC the present carrier. The kernel's notifications about devices pass through a queue
+ * whose worker may take a second after a change, so they are only one reason to call this; a frame
+ * that could not be sent, or that arrived without carrier, is another.
  */
 void port_look(struct port *port, u64 now)
 {

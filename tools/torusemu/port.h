@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A port of the NIC: its medium, its receiver, the faults put into it. */
+/* A port of the NIC: its medium, its receiver, and injected faults. */
 #ifndef EMU_PORT_H
 #define EMU_PORT_H
 
@@ -14,10 +14,11 @@ struct emu;
 
 /**
  * struct port - one port
- * @soft: its part of the software NIC; the name of its lower device stays there while that is gone
- * @medium: NULL for none
- * @ether, @plug: one of them is @medium's
- * @carrier: what the NIC was told last
+ * @soft: its part of the software NIC; keeps the name of the lower device while that is gone
+ * @medium: kind of its medium, or NULL
+ * @ether: its Ethernet device, if @medium is of that kind
+ * @plug: its end of a cable in memory, if @medium is of that kind
+ * @carrier: the carrier that the NIC was last told
  */
 struct port {
 	struct emu *emu;
@@ -32,23 +33,25 @@ struct port {
 void port_init(struct port *port, struct emu *emu, u8 num);
 
 /**
- * port_attach() - to the device called @name, or the cable in memory if it begins
- *	with ':'; "" detaches
- * @why: set to a text on failure
- * Return: 0 or negative errno (nothing changed).
+ * port_attach() - bind a port to a medium
+ * @port: the port
+ * @name: of an Ethernet device, or of a cable in memory, which begins with ':'; "" unbinds it
+ * @why: set to the text of an error
+ * @now: ns
+ * Return: 0 or negative errno; then nothing has changed.
  */
 int port_attach(struct port *port, const char *name, const char **why, u64 now);
 
-/** port_look() - ask the medium for the carrier, tell the NIC */
+/** port_look() - ask the medium for its carrier, and tell the NIC */
 void port_look(struct port *port, u64 now);
-/** port_gone() - the lower device was deleted */
+/** port_gone() - handle the deletion of the lower device */
 void port_gone(struct port *port, u64 now);
 
-/** port_take() - a frame came; the caller keeps its reference to @f */
+/** port_take() - receive a frame; the caller keeps its reference to @f */
 void port_take(struct port *port, struct frame *f, u32 bytes, u64 now);
-/** port_gather() - the pieces of a frame in one buffer; NULL if out */
+/** port_gather() - copy the pieces of a frame into one buffer. Return: it, or NULL */
 struct frame *port_gather(struct pool *pool, const struct tn_seg *seg, u32 nsegs, u32 bytes);
-/** port_tx() - send what the NIC has for this port */
+/** port_tx() - send all frames that the NIC has for this port */
 void port_tx(struct port *port, u64 now);
 /** port_delayed() - send delayed frames whose time has come */
 void port_delayed(struct port *port, u64 now);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /**
- * priv_drop() - keep only what attaching devices and addresses needs
- * @visits: and entering other network namespaces
+ * priv_drop() - drop all capabilities but CAP_NET_ADMIN and CAP_NET_RAW
+ * @visits: also keep CAP_SYS_ADMIN, to enter other network namespaces
  */
 int priv_drop(bool visits);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Replies, by kernel/req. */
+/* Replies and notifications, encoded by kernel/req. */
 #ifndef EMU_REPLY_H
 #define EMU_REPLY_H
 
@@ -12,21 +12,21 @@
 
 struct emu;
 
-/** reply_new() - a message with headers; NULL if out of memory */
+/** reply_new() - Return: a message with headers, or NULL without memory */
 struct nl_msg *reply_new(unsigned int cmd, u32 seq, int flags, size_t bytes);
 
 /**
- * reply_put() - what the NIC's @tree says, from soft.hw.reply
- * Return: 0, or a negative errno (the message is too small).
+ * reply_put() - encode soft.hw.reply by @tree
+ * Return: 0, or a negative errno if the message is too small.
  */
 int reply_put(struct nl_msg *msg, struct emu *emu, const struct torus_tree *tree,
 	      const struct torus_attrs *without);
 
 /* notify.c */
 
-/** notify_mgmt() - a management packet came */
+/** notify_mgmt() - notify subscribers of a management packet */
 void notify_mgmt(struct emu *emu, unsigned int port, const u8 *data, unsigned int len);
-/** notify_flush() - tell subscribers what the core told */
+/** notify_flush() - notify subscribers of the events that the core reported */
 void notify_flush(struct emu *emu, u64 now);
 
 #endif /* EMU_REPLY_H */

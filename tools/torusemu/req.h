@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A request being worked on. */
+/* A request that is being handled. */
 #ifndef EMU_REQ_H
 #define EMU_REQ_H
 
@@ -13,8 +13,8 @@ struct emu;
 
 /**
  * struct req - one request
- * @req: the request as any NIC sees it, with the extended ack of a failure
- * @tb: its attributes; of one that may repeat, the first
+ * @req: the request for kernel/req, with the extended ACK of an error
+ * @tb: its attributes; of one that is repeated, the first
  */
 struct req {
 	struct emu *emu;
@@ -24,7 +24,7 @@ struct req {
 	const struct nlattr *tb[TORUS_A_MAX + 1];
 };
 
-/** req_fail() - note @fmt for the client; Return: @err */
+/** req_fail() - set the text of an error. Return: @err */
 __attribute__((format(printf, 3, 4)))
 int req_fail(struct req *r, int err, const char *fmt, ...);
 

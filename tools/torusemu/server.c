@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A client is not read from while it has answers waiting, so a slow one slows
- * only itself. Notifications nobody waits for are bounded: past the bound they
- * are dropped and the client is told so.
+ * No request of a client is read while answers to it are queued, so a slow client delays only
+ * itself. Queued notifications are bounded: beyond the bound they are dropped, and the client gets
+ * NLMSG_OVERRUN.
  */
 #include "server.h"
 
@@ -34,7 +34,7 @@ static void set_events(struct client *c)
 	loop_events(c->emu->loop, &c->watch, busy ? EPOLLOUT : EPOLLIN);
 }
 
-/* Return: 0 sent, -EAGAIN not now, or an error that ends the client. */
+/* Return: 0 if it was sent; -EAGAIN if the socket is full; or an error that ends the client. */
 static int send_now(struct client *c, const void *data, size_t len)
 {
 	if (send(c->watch.fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
@@ -169,7 +169,7 @@ static void run_dump(struct client *c)
 	}
 }
 
-/* Queue first, then the dump, then the confession that something was dropped. */
+/* Sends the queue, then the next parts of a dump, then the report of an overflow. */
 static void send_pending(struct client *c)
 {
 	send_queue(c);

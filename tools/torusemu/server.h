@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The Unix socket: clients, their requests and what they are still to be sent. */
+/* The Unix socket: clients, their requests, and datagrams that are queued for them. */
 #ifndef EMU_SERVER_H
 #define EMU_SERVER_H
 
@@ -12,13 +12,13 @@ struct nl_msg;
 struct req;
 
 #define SERVER_CLIENTS_MAX	64
-#define CLIENT_QUEUE_MAX	(256 * 1024)	/* bytes of notifications not taken */
+#define CLIENT_QUEUE_MAX	(256 * 1024)	/* bytes of queued notifications */
 
 /**
- * struct dump - a dump in progress; the next part is made when the last was taken
- * @cmd: of what; 0: there is none
- * @gen: of the rows when it began
- * @changed: they changed since
+ * struct dump - a dump in progress; each part is made when the one before was sent
+ * @cmd: its command; 0: there is no dump
+ * @gen: generation of the rows when it began
+ * @changed: the rows have changed since
  */
 struct dump {
 	u8 cmd;
@@ -30,11 +30,12 @@ struct dump {
 
 /**
  * struct client - a connection
- * @number: from 1 on, never used again
- * @groups: mask of groups subscribed
- * @out, @tail: datagrams that the socket did not take yet
+ * @number: from 1 on, never reused
+ * @groups: mask of groups that it subscribed to
+ * @out: queue of datagrams that the socket has not taken yet
+ * @tail: its end
  * @queued: bytes of these
- * @overflow: notifications were dropped, and it is to be told
+ * @overflow: notifications were dropped, which is still to be reported
  */
 struct client {
 	struct watch watch;
@@ -51,8 +52,8 @@ struct client {
 };
 
 /**
- * struct server
- * @numbered: clients so far
+ * struct server - the socket and its clients
+ * @numbered: number of the newest client
  */
 struct server {
 	struct watch watch;
@@ -62,30 +63,28 @@ struct server {
 	char path[108];
 };
 
-/** server_open() - listen at @path; Return: 0 or negative errno */
+/** server_open() - listen at @path. Return: 0 or negative errno */
 int server_open(struct emu *emu, const char *path);
 void server_close(struct emu *emu);
 
-/** client_new() - a client on a connected socket, which it owns; NULL if no room */
+/** client_new() - Return: a client on a connected socket, which it owns, or NULL */
 struct client *client_new(struct emu *emu, int fd);
 void client_free(struct client *client);
-/** client_request() - work on one datagram; @data is aligned for netlink headers */
+/** client_request() - handle one datagram; @data is aligned for netlink headers */
 void client_request(struct client *client, void *data, size_t len);
-/** client_send() - an answer; never dropped. Takes over @msg; NULL ends the client */
+/** client_send() - send an answer, which is never dropped; frees @msg; NULL ends the client */
 void client_send(struct client *client, struct nl_msg *msg);
-/** server_notify() - to all subscribers of @group. Takes over @msg */
+/** server_notify() - send @msg to all subscribers of @group, and free it */
 void server_notify(struct emu *emu, unsigned int group, struct nl_msg *msg);
 
-/** server_overflow() - all subscribers missed something */
+/** server_overflow() - report to all subscribers that notifications were lost */
 void server_overflow(struct emu *emu);
 
 /* commands.c */
 
-/** command_run() - do what @r asks; Return: 0 or negative errno */
+/** command_run() - run a request. Return: 0 or negative errno */
 int command_run(struct req *r, bool dump);
-/**
- * command_part() - the next message of a client's dump; Return: 0 that was all, or negative errno
- */
+/** command_part() - send the next part of a client's dump. Return: 0 at its end, negative errno */
 int command_part(struct client *client);
 
 #endif /* EMU_SERVER_H */

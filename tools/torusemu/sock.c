@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A socket file that nobody listens on was left by one that was killed. */
+/* Removes a socket file without a listener, which a killed process has left. */
 static int remove_stale(int fd, const struct sockaddr_un *at)
 {
 	if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0)

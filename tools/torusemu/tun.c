@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A message read from the host is scattered so that its packets lie ready in one
- * buffer, with gaps for header and tail flits. The core fills these, and the
- * whole message leaves as one run of bytes.
+ * A message from the host is read (readv()) so that its packets lie in one buffer, with gaps for
+ * header and tail flits. The core fills the gaps, and the whole message leaves as one run of bytes.
  */
 #include "tun.h"
 
@@ -29,7 +28,7 @@
 #define TUN_F_USO6 0x40
 #endif
 
-/* Return: bytes, or negative errno. */
+/* Reads one message from the host, and sends it. Return: bytes, or negative errno. */
 static ssize_t read_message(struct emu *e, u64 now)
 {
 	struct frame *f = e->tun.frame;
@@ -74,7 +73,7 @@ void tun_poll(struct emu *e, bool on)
 	loop_events(e->loop, &e->tun.watch, on ? EPOLLIN : 0);
 }
 
-/* For one piece write() is cheaper, which counts where packets are small. */
+/* Writes a message; for one piece write() is cheaper, which matters for small packets. */
 static ssize_t write_pieces(int fd, const struct iovec *iov, int n)
 {
 	return n == 1 ? write(fd, iov->iov_base, iov->iov_len) : writev(fd, iov, n);
@@ -157,7 +156,7 @@ void tun_deliver(struct emu *e, struct tn_pkt *p)
 	}
 }
 
-/* Return: those that the device has. */
+/* Enables the offloads. Return: mask of those that the device has. */
 static unsigned int set_offload(int fd, const char *name)
 {
 	static const unsigned int tries[] = {

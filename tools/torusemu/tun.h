@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The host side: a tun device that moves whole TCP segments. */
+/* The host side: a tun device with TCP and UDP segmentation offload. */
 #ifndef EMU_TUN_H
 #define EMU_TUN_H
 
@@ -15,15 +15,16 @@ struct emu;
 struct frame;
 struct tn_pkt;
 
-/* Little endian, without the number of buffers: 10 bytes before each IP packet. */
+/* The header before each IP packet: 10 bytes, little endian, without the number of buffers. */
 #define TUN_HDR		sizeof(struct virtio_net_hdr)
 #define TUN_MTU		64000	/* with header and flits it fits one frame of 65535 */
 
 /**
  * struct tun - host side
- * @frame: to read into
- * @segments: the host's kernel cuts merged datagrams up
- * @gro, @waiting: datagrams that wait for others of their flow, until tun_flush()
+ * @frame: frame to read the next message into, or NULL
+ * @segments: the host's kernel can segment merged datagrams (USO)
+ * @gro: headers of the datagrams that are being merged, until tun_flush()
+ * @waiting: these datagrams
  */
 struct tun {
 	struct watch watch;
@@ -35,16 +36,16 @@ struct tun {
 	struct tn_pkt *waiting[GRO_MAX];
 };
 
-/** tun_open() - make the device; Return: 0 or negative errno */
+/** tun_open() - make the device @name. Return: 0 or negative errno */
 int tun_open(struct emu *emu, const char *name);
 void tun_close(struct emu *emu);
-/** tun_poll() - listen to the host, or let it wait */
+/** tun_poll() - begin (@on) or stop taking messages of the host */
 void tun_poll(struct emu *emu, bool on);
-/** tun_write() - a message for the host, header first, counted */
+/** tun_write() - write a message to the host, header first, and count it */
 void tun_write(struct emu *emu, const struct iovec *iov, int n, size_t bytes);
-/** tun_deliver() - a message for the host that is one packet, now ours; may wait */
+/** tun_deliver() - take a message of one packet for the host; it may wait to be merged */
 void tun_deliver(struct emu *emu, struct tn_pkt *pkt);
-/** tun_flush() - what waits goes to the host now */
+/** tun_flush() - write the datagrams that are being merged to the host */
 void tun_flush(struct emu *emu);
 
 #endif /* EMU_TUN_H */
