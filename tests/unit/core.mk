@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core: one for each of its files, and of one NIC alone (lone.c) some more.
 core-tests := params wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble ring link linkstate router table nic park flow fault relay via train serdes_model link_train
-core-tests += marks link_rx link_tx link_times link_states link_retrain link_serdes nic_host nic_flow nic_ways nic_relay
+core-tests += ring_node marks link_rx link_tx link_times link_states link_retrain link_serdes nic_host nic_flow nic_ways nic_relay
 core-tests += table_rows flow_waits train_eye train_rx serdes_eye
 core-test-libs-fault := -lm
 core-test-libs-train := -lm
@@ -30,6 +30,7 @@ core-test-link_retrain := $(core-test-lone)
 core-test-link_serdes := $(core-test-lone)
 core-test-nic_host := $(core-test-lone)
 core-test-nic_flow := $(core-test-lone)
+core-test-ring_node := $(core-test-lone)
 core-test-nic_ways := $(core-test-lone)
 core-test-nic_relay := $(core-test-lone)
 

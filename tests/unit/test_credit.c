@@ -186,6 +186,116 @@ static void test_nothing_owed(void **state)
 	assert_int_equal(vc, 0);
 }
 
+/* Reports go round the VCs that are owed something, from the one after the last. */
+static void test_next_turn(void **state)
+{
+	struct tn_credit c = { .owed = { 0, 2, 3 } };
+	u8 vc;
+
+	(void)state;
+	assert_int_equal(tn_credit_report(&c, &vc), 2);
+	assert_int_equal(vc, 1);
+	c.owed[0] = 1;
+	assert_int_equal(tn_credit_report(&c, &vc), 3);
+	assert_int_equal(vc, 2);
+	assert_int_equal(tn_credit_report(&c, &vc), 1);
+	assert_int_equal(vc, 0);
+}
+
+/* --- critical bubbles ------------------------------------------------------------ */
+
+static const u8 marking[] = { TN_BUBBLE_CBS, TN_BUBBLE_MBS };
+
+/* A session begins with a bubble for each ring, whose VCs both need a free buffer for it. */
+static void test_marked_start(void **state)
+{
+	const u16 three[] = { 3, 3, 3 };
+	static const struct { u16 occupied[TORUS_VCS]; bool room; } t[] = {
+		{ { 0, 0, 0 }, true }, { { 2, 2, 2 }, true }, { { 2, 2, 3 }, true },
+		{ { 3, 2, 0 }, false }, { { 2, 3, 0 }, false }, { { 3, 3, 0 }, false },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(t); i++) {
+		struct tn_credit bloc = { .policy = TN_BUBBLE_BLOC };
+
+		for (unsigned int p = 0; p < ARRAY_SIZE(marking); p++) {
+			struct tn_credit c = { .policy = marking[p] };
+
+			assert_int_equal(tn_credit_room(&c, three, t[i].occupied), t[i].room);
+			assert_int_equal(tn_credit_start(&c, three, t[i].occupied), t[i].room);
+			assert_int_equal(c.critical[0], t[i].room);
+			assert_int_equal(c.critical[1], t[i].room);
+			assert_int_equal(c.critical[TORUS_VC_A], 0);
+		}
+		assert_true(tn_credit_room(&bloc, three, t[i].occupied));
+		assert_true(tn_credit_start(&bloc, three, t[i].occupied));
+		assert_int_equal(bloc.critical[0] + bloc.critical[1] + bloc.critical[2], 0);
+	}
+}
+
+/* @crp comes for @vc, of which @ct buffers are taken. */
+static void returns(u8 policy, unsigned int vc, u16 ct, unsigned int crp, int left, u8 critical)
+{
+	struct tn_credit c = { .policy = policy };
+
+	c.ct[vc] = ct;
+	c.n_inp[vc] = TN_CRP_MAX;
+	assert_int_equal(tn_credit_returned(&c, vc, crp), left >= 0);
+	assert_int_equal(c.ct[vc], left >= 0 ? left : ct);
+	assert_int_equal(c.critical[vc], critical);
+	if (left < 0)
+		return;
+	c.critical[vc] = 1;		/* two that meet are one */
+	c.ct[vc] = ct;
+	assert_true(tn_credit_returned(&c, vc, crp));
+	assert_int_equal(c.critical[vc], 1);
+}
+
+/* Some of the buffers that come back are critical, never more than come, and none of VCA. */
+static void test_marked_returned(void **state)
+{
+	(void)state;
+	for (unsigned int p = 0; p < ARRAY_SIZE(marking); p++) {
+		u8 policy = marking[p];
+
+		returns(policy, 0, 5, 2, 3, 0);
+		returns(policy, 0, 5, 2 | 1 << TN_CRP_CRITICAL, 3, 1);
+		returns(policy, 1, 1, 1 | 1 << TN_CRP_CRITICAL, 0, 1);
+		returns(policy, 1, 300, 255 | 2 << TN_CRP_CRITICAL, 45, 1);
+		returns(policy, 0, 5, 6, -1, 0);
+		returns(policy, 0, 5, 0 | 1 << TN_CRP_CRITICAL, -1, 0);
+		returns(policy, 1, 5, 1 | 2 << TN_CRP_CRITICAL, -1, 0);
+		returns(policy, TORUS_VC_A, 5, 2 | 1 << TN_CRP_CRITICAL, -1, 0);
+		returns(policy, TORUS_VC_A, 5, 2, 3, 0);
+	}
+	returns(TN_BUBBLE_BLOC, 0, 400, 300, 100, 0);
+}
+
+/* Buffers that one report has no room for are in the next; the bubble is in the first. */
+static void test_marked_report(void **state)
+{
+	struct tn_credit bloc = { .policy = TN_BUBBLE_BLOC, .owed = { 300 } };
+	u8 vc;
+
+	(void)state;
+	for (unsigned int p = 0; p < ARRAY_SIZE(marking); p++) {
+		struct tn_credit c = {
+			.policy = marking[p], .owed = { 0, 300 }, .owed_critical = { 0, 1 },
+		};
+
+		assert_int_equal(tn_credit_report(&c, &vc), 255 | 1 << TN_CRP_CRITICAL);
+		assert_int_equal(vc, 1);
+		assert_int_equal(c.owed[1], 45);
+		assert_int_equal(c.owed_critical[1], 0);
+		assert_int_equal(tn_credit_report(&c, &vc), 45);
+		assert_int_equal(c.owed[1], 0);
+		assert_int_equal(tn_credit_report(&c, &vc), 0);
+	}
+	assert_int_equal(tn_credit_report(&bloc, &vc), 300);
+	assert_int_equal(bloc.owed[0], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -194,6 +304,10 @@ int main(void)
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_nothing_owed),
+		cmocka_unit_test(test_next_turn),
+		cmocka_unit_test(test_marked_start),
+		cmocka_unit_test(test_marked_returned),
+		cmocka_unit_test(test_marked_report),
 	};
 
 	return cmocka_run_group_tests_name("credit", all, NULL, NULL);
