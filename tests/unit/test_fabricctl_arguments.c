@@ -86,6 +86,8 @@ static void wrong_questions(void **state)
 		{ "events --level loud", "--level 'loud': allowed are error, warning, info" },
 		{ "events --kind LINK", "--kind 'LINK': it is a word such as link" },
 		{ "events --link 0,0:+x --of 0,0", "--link and --of exclude each other" },
+		{ "report --day 03:00", "--day '03:00': allowed are a date (2026-11-26), today, yesterday" },
+		{ "report --day -2h", "--day '-2h'" },
 		{ "outages --since soon", "--since 'soon': allowed are" },
 		{ "outages --link 0,0:+z", "no port" },
 		{ "events --link 0,0", "write a node and its port" },
@@ -231,7 +233,7 @@ static void helps(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "table", "counters", "routes", "trace", "verify", "exclude",
-		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "coord", "log", "lab up", "lab down", "lab list",
+		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "report", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab revive", "lab replace",
 		"lab traffic",

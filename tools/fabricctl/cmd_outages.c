@@ -92,21 +92,6 @@ static void show_outages(const json_t *outages)
 	table_print(t, "no cable was lost");
 }
 
-/* Cables that are down now; NULL: not known, or too many to be listed. */
-static int ask_faulty(struct ask *a, json_t **faulty)
-{
-	json_t *status;
-	int err = ask(a, json_pack("{ss}", "cmd", "status"), &status);
-
-	*faulty = NULL;
-	if (err != OK)
-		return err;
-	if (!json_count(status, "faulty_more") && !a->rootless)
-		*faulty = json_incref(json_object_get(status, "faulty"));
-	json_decref(status);
-	return OK;
-}
-
 static bool is_cable_end(const json_t *end, const char *node, const char *port)
 {
 	char at[TORUS_TEXT_MAX];
@@ -139,7 +124,7 @@ static int answer(const struct ctl *ctl, struct ask *a)
 
 	if (status != OK)
 		return status;
-	status = ask_faulty(a, &faulty);
+	status = past_faulty(a, &faulty);
 	outages = outages_find(found.events, faulty);
 	json_decref(faulty);
 	if (status == OK)

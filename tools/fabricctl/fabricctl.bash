@@ -36,7 +36,7 @@ _fabricctl_options() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events outages coord log link device lab'
+	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events outages report coord log link device lab'
 	local labs='up down list status exec hosts agent cut mend silence ber vb latency line retry kill revive replace traffic'
 	local devices='up owner add del list attach detach'
 	local at=1 command words=''
@@ -60,6 +60,7 @@ _fabricctl() {
 	--name | --lab) words=$(_fabricctl_labs) ;;
 	--node) words=$(_fabricctl_nodes) ;;
 	--of | --link) words=$(_fabricctl_nodes) ;;
+	--day) words='today yesterday' ;;
 	--since | --until) words='today yesterday now -10min -1h -1d' ;;
 	--level) words='error warning info' ;;
 	--kind) words='link node root table recovery wiring flap stall state nic admin bootstrap' ;;

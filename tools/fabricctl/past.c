@@ -243,6 +243,20 @@ void past_notes(const struct past_found *f)
 		     (unsigned long long)json_count(kept, "dropped"));
 }
 
+int past_faulty(struct ask *a, json_t **faulty)
+{
+	json_t *status;
+	int err = ask(a, json_pack("{ss}", "cmd", "status"), &status);
+
+	*faulty = NULL;
+	if (err != OK)
+		return err;
+	if (!json_count(status, "faulty_more") && !a->rootless)
+		*faulty = json_incref(json_object_get(status, "faulty"));
+	json_decref(status);
+	return OK;
+}
+
 /* --- what comes from now on ------------------------------------------------------------ */
 
 /* Return: true: it was not shown yet; it counts as shown from then on */

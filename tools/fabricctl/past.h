@@ -30,6 +30,8 @@ int past_check(const struct past *p);
 /** past_ask() - Return: OK, or why not; @found is then to be given to past_free() */
 int past_ask(struct ask *a, const struct past *p, struct past_found *found);
 void past_free(struct past_found *found);
+/** past_faulty() - @faulty: cables that are down now; NULL: not known, or too many to be listed */
+int past_faulty(struct ask *a, json_t **faulty);
 /** past_notes() - warns of what the answer may lack: what is not kept any more, or was lost */
 void past_notes(const struct past_found *found);
 /**
