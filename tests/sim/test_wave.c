@@ -251,9 +251,8 @@ static bool is_cabled_right(struct world *w, uint32_t node, unsigned int port)
 
 /*
  * The service network comes: the root names the wrong cables, and confirms the places. Nodes join
- * it one after the other then, and it places each by the cables that are reported by then.
- * Return: nodes without a place, or that it misplaced by that: their first cable that is reported
- * is a wrong one.
+ * it one after the other then, in any order, and it places each by the cables that are reported by
+ * then. Return: nodes without a place, or at a wrong one.
  */
 static unsigned int confirmed(struct story *s, const char *what)
 {
@@ -289,23 +288,19 @@ static void drop(struct story *s)
  * The far ends of two cables of one dimension are swapped. Return: nodes that the wave misplaced:
  * those that only the wrong cables have reached at first, and those that are as many as the others.
  */
-static unsigned int one_cross(const char *shape, uint64_t seed, bool late, unsigned int *by_root)
+static unsigned int one_cross(const char *shape, uint32_t a, uint32_t b, uint64_t seed, bool late,
+			      unsigned int *by_root)
 {
 	struct world_config c;
 	struct story s;
 	struct sum sum;
 	uint64_t r = seed;
-	uint32_t a, b;
 	unsigned int d;
 
 	story_config(&c, shape, seed);
 	c.discover = false;
 	story_begin(&s, &c);
 	isolate(s.w);
-	a = random_below(&r, world_cables(s.w));
-	do {
-		b = random_below(&r, world_cables(s.w));
-	} while (b == a || b % c.shape.ndims != a % c.shape.ndims);
 	d = a % c.shape.ndims;
 	world_cross(s.w, a, b);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
@@ -406,20 +401,61 @@ static void any_way_round(void **state)
 	}
 }
 
+/* Two cables of one dimension, of size 3 or more. */
+static void draw_two(const char *text, uint64_t *r, uint32_t *a, uint32_t *b)
+{
+	struct torus_shape shape;
+	uint32_t d, nodes;
+
+	assert_int_equal(torus_shape_parse(text, &shape), 0);
+	nodes = torus_nodes(&shape);
+	do {
+		d = random_below(r, shape.ndims);
+		*a = random_below(r, nodes);
+		*b = random_below(r, nodes - 1);
+		*b += *b >= *a;
+	} while (shape.size[d] < 3);
+	*a = *a * shape.ndims + d;
+	*b = *b * shape.ndims + d;
+}
+
+/* Two dimensions at least have a size of 3 or more: else no squares tell which cable is right. */
 static void swapped_cables(void **state)
 {
-	static const char *const shapes[] = { "4x4", "5x4", "3x3x3", "4x3x2" };
+	static const char *const shapes[] = { "4x4", "5x4", "3x3x3", "4x3x2", "3x1x4", "3x4x2x1",
+					      "3x1x1x2x3", "3x2x1x1x3x2" };
+	unsigned int misplaced, by_root;
+	uint64_t seed = 1, r = 1;
 
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
-		unsigned int misplaced = 0, by_root = 0;
+		misplaced = by_root = 0;
+		for (unsigned int n = 0; n < 60; n++) {
+			uint32_t a, b;
 
-		for (uint64_t seed = 1; seed <= 60; seed++)
-			misplaced += one_cross(shapes[k], seed, seed % 6 == 0, &by_root) > 0;
-		if (misplaced || by_root > 4)
-			fail_msg("%s: the wave went wrong in %u of 60 fabrics, the root in %u of 10",
+			draw_two(shapes[k], &r, &a, &b);
+			if (!(seed++ % story_every()))
+				misplaced += one_cross(shapes[k], a, b, seed, n % 3 == 0, &by_root) > 0;
+		}
+		if (misplaced || by_root)
+			fail_msg("%s: the wave went wrong in %u of 60 fabrics, the root in %u of 20",
 				 shapes[k], misplaced, by_root);
 	}
+}
+
+/* Each pair of cables of 3x3, when the nodes join one after the other. */
+static void late_nodes(void **state)
+{
+	unsigned int misplaced = 0, by_root = 0;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (uint32_t a = 0; a < 18; a++)
+		for (uint32_t b = a + 2; b < 18; b += 2)
+			if (!(seed++ % story_every()))
+				misplaced += one_cross("3x3", a, b, seed, true, &by_root) > 0;
+	if (misplaced || by_root)
+		fail_msg("the wave went wrong in %u of 72 fabrics, the root in %u", misplaced, by_root);
 }
 
 static void one_plug(uint32_t node, unsigned int port, uint32_t node2, unsigned int port2,
@@ -607,6 +643,7 @@ int main(void)
 		cmocka_unit_test(every_order),
 		cmocka_unit_test(random_orders),
 		cmocka_unit_test(swapped_cables),
+		cmocka_unit_test(late_nodes),
 		cmocka_unit_test(any_way_round),
 		cmocka_unit_test(wrong_ports),
 		cmocka_unit_test(two_roots),

@@ -13,14 +13,19 @@
  * not a single step is a multiple of the size, so the size is the greatest common divisor of these.
  * If there is no such cable either, the dimension is a mesh as long as its nodes.
  *
- * Coordinates. Cables on rings that close after the right number of nodes are trusted first, then
- * those on lines that do not close. The root is at 0. The next node to be placed is the one with
- * the most placed neighbours that imply the same place. Then nodes move to the place that most of
- * their neighbours imply, or exchange places, as long as that makes more cables right. So a crossed
- * pair of cables is reported as two wrong cables, not as two wrong nodes. All of this takes time in
- * proportion to the number of cables, and none if no node waits for a place.
+ * Coordinates. Cables that close a square (corner.c), or are on rings that close after the right
+ * number of nodes, are trusted first, and those that close none last. The root is at 0. The next
+ * node to be placed is the one with the most placed neighbours that imply the same place. Then
+ * nodes move to the place that most of their neighbours imply, or exchange places, as long as that
+ * makes more cables right. So a crossed pair of cables is reported as two wrong cables, not as two
+ * wrong nodes. All of this takes time in proportion to the number of cables, and none if no node
+ * waits for a place.
  *
- * Tests: tests/unit/test_fm_discover.c, tests/unit/test_fm_places.c.
+ * A node that joins a fabric that has a table is placed for good. If one cable alone implies its
+ * place, and that closes no square yet, the node waits for the places of the other neighbours in
+ * its row, `quiet` at most.
+ *
+ * Tests: tests/unit/test_fm_discover.c, tests/unit/test_fm_places.c, tests/sim/test_wave.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +33,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/discover.h"
+#include "daemon/fm/root/corner.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/root/facts.h"
@@ -259,9 +265,9 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 
 /* How far the cable at a port may be trusted. */
 enum trust {
-	CROSSED,	/* its ring has the wrong length, so it has a wrong cable */
-	UNSURE,		/* its line does not close */
-	SURE,		/* its ring has the right length */
+	CROSSED,	/* its squares are open; or its ring has a wrong length, so a wrong cable */
+	UNSURE,		/* neither can be told yet */
+	SURE,		/* it closes a square, or its ring has the right length */
 };
 
 #define VOTES (TORUS_MAX_PORTS + 1)
@@ -275,6 +281,7 @@ struct fifo {
 /**
  * struct placing - one run of fm_discover_place()
  * @joined: mask of dimensions whose last nodes are cabled to the first ones
+ * @trust: of each port of each node, plus 1; 0: not known yet
  * @turn: for each number of votes, the nodes that had as many when they were queued
  */
 struct placing {
@@ -282,16 +289,30 @@ struct placing {
 	const struct torus_shape *shape;
 	unsigned int joined;
 	struct cables cables;
+	uint8_t *trust;
 	struct fifo turn[VOTES];
 	bool no_memory;
 };
 
-static enum trust trust_of(const struct placing *g, uint32_t i, unsigned int p)
+static enum trust find_trust(const struct placing *g, uint32_t i, unsigned int p)
 {
 	unsigned int d = p % g->cables.ndims;
 	uint32_t n = *line(&g->cables, i, d);
+	enum fm_square is;
 
-	return !n ? UNSURE : n == g->shape->size[d] ? SURE : CROSSED;
+	if (n == g->shape->size[d])
+		return SURE;
+	is = fm_corner_judge(g->fm, g->shape, fm_mate_no(g->fm->root, i), p);
+	return is == FM_SQUARE_CLOSED ? SURE : is == FM_SQUARE_OPEN || n ? CROSSED : UNSURE;
+}
+
+static enum trust trust_of(const struct placing *g, uint32_t i, unsigned int p)
+{
+	uint8_t *known = &g->trust[(size_t)i * 2 * g->cables.ndims + p];
+
+	if (!*known)
+		*known = (uint8_t)(1 + find_trust(g, i, p));
+	return (enum trust)(*known - 1);
 }
 
 /* Return: true if port @p of @m, at the end of a dimension, was cabled to its other end. */
@@ -363,7 +384,8 @@ static unsigned int count_agreeing(const struct placing *g, uint32_t i, uint32_t
 	unsigned int n = 0;
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++)
-		n += implied_place(g, i, p) == node && trust_of(g, i, p) >= least;
+		n += implied_place(g, i, p) == node &&
+		     (least == CROSSED || trust_of(g, i, p) >= least);
 	return n;
 }
 
@@ -408,6 +430,30 @@ static bool is_waiting(const struct fm_mate *m)
 	return m->node == TORUS_NO_NODE && m->state != FM_NODE_DEAD;
 }
 
+/* Return: true if a port that is up leads to a node that has not joined, or has no place. */
+static bool has_unplaced(const struct placing *g, const struct fm_mate *m)
+{
+	for (unsigned int p = 0; p < 2 * g->cables.ndims && p < m->row.nports; p++) {
+		const struct fm_port_row *port = &m->row.port[p];
+		const struct fm_mate *o = fm_mate(g->fm->root, port->peer_guid);
+
+		if (port->state == FM_PORT_UP && port->peer_guid && !port->problem &&
+		    (!fm_mate_joined(o) || o->node == TORUS_NO_NODE))
+			return true;
+	}
+	return false;
+}
+
+/* Return: true if @i waits for its neighbours: it has @votes by cables of trust @least or more. */
+static bool is_early(const struct placing *g, uint32_t i, enum trust least, unsigned int votes)
+{
+	const struct fm_mate *m = fm_mate_no(g->fm->root, i);
+
+	return votes < 2 && least < SURE && g->fm->table.version &&
+	       m->worked_at == TORUS_NO_NODE && g->fm->now < m->joined + g->fm->cfg.quiet &&
+	       has_unplaced(g, m);
+}
+
 /* Queues @i, if it waits for a place and has votes, with the nodes that have as many. */
 static void queue_node(struct placing *g, uint32_t i, enum trust least)
 {
@@ -419,6 +465,10 @@ static void queue_node(struct placing *g, uint32_t i, enum trust least)
 	invariant(votes < VOTES && f->head <= f->n && f->n <= f->room);
 	if (!votes)
 		return;
+	if (is_early(g, i, least, votes)) {
+		g->fm->root->early = true;
+		return;
+	}
 	if (f->n == f->room) {
 		uint32_t room = f->room ? 2 * f->room : 64;
 		uint32_t *at = realloc(f->at, room * sizeof(*at));
@@ -470,7 +520,7 @@ static void place_nodes(struct placing *g, enum trust least)
 			queue_node(g, i, least);
 			continue;
 		}
-		if (!votes)
+		if (!votes || is_early(g, i, least, votes))
 			continue;
 		put_node(g->fm, i, node);
 		for (unsigned int p = 0; p < 2 * g->cables.ndims; p++)
@@ -584,11 +634,13 @@ bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 {
 	struct placing g = { .fm = fm, .shape = shape };
 
+	fm->root->early = false;
 	if (!fm->root->unplaced) {
 		fm_problem_clear(fm, "memory", 1);
 		return true;
 	}
-	if (find_cables(fm, &g.cables)) {
+	g.trust = calloc((size_t)fm_roster_size(fm->root) * 2 * fm->ndims, sizeof(*g.trust));
+	if (g.trust && find_cables(fm, &g.cables)) {
 		g.joined = find_joined(&g);
 		for (int least = SURE; least >= CROSSED; least--)
 			place_nodes(&g, (enum trust)least);
@@ -598,6 +650,7 @@ bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 	} else {
 		g.no_memory = true;
 	}
+	free(g.trust);
 	for (unsigned int v = 0; v < VOTES; v++)
 		free(g.turn[v].at);
 	if (g.no_memory)

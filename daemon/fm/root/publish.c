@@ -332,6 +332,8 @@ static void publish_table(struct fm *fm, uint64_t version)
 	free(t.orders);
 	if (!placed)
 		fm_demand(fm, fm->cfg.member_max, "nodes wait for memory to be placed");
+	if (r->early)
+		fm_demand(fm, fm->cfg.quiet, "nodes wait for neighbours that tell their place");
 }
 
 uint64_t fm_publish_expiry(const struct fm *fm)
