@@ -7,12 +7,12 @@
 #include "lab.h"
 
 /**
- * await_running() - until the fabric is running with all its nodes and links
- * Shows progress; says what is missing when the time is over or a process died.
+ * await_running() - wait until the fabric runs with all its nodes and links
+ * Shows progress; prints what is missing when the time is over or a process died.
  * Return: OK; PROBLEM if a process died, TIMEOUT; CANNOT if @stop was set.
  */
 int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_t *stop);
-/** await_node() - until the fabric counts it as up and recovers no more */
+/** await_node() - wait until a node counts as up, and no recovery is under way */
 int await_node(const struct lab *lab, uint32_t node, int seconds,
 	       const volatile sig_atomic_t *stop);
 

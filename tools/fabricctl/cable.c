@@ -15,7 +15,7 @@ static void mark_cut(struct lab *lab, uint32_t node, unsigned int port, bool cut
 		lab->cut[node] &= (uint16_t)~(1 << port);
 }
 
-/* Written down first: a revived node must not mend what was cut. */
+/* Cuts or mends a cable, and saves that first: a revived node must not mend what was cut. */
 static int plug_cable(struct lab *lab, uint32_t node, unsigned int port, bool cut)
 {
 	unsigned int peer_port;

@@ -6,9 +6,9 @@
 #include "fault.h"
 #include "lab.h"
 
-/** cable_set() - cut it or mend it. Return: OK or CANNOT */
+/** cable_set() - cut or mend a cable. Return: OK or CANNOT */
 int cable_set(const char *lab_name, const char *link, bool cut);
-/** cable_fault() - put a fault into it, at both ends */
+/** cable_fault() - inject a fault at both ends of a cable */
 int cable_fault(const char *lab_name, const char *link, const struct fault_wish *wish);
 
 #endif /* CABLE_H */

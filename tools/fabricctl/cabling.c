@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each cable that is there and wrong keeps one end, and its other end is moved to where the plan
- * has it. Each cable of the plan is made from one cable that is there at most; those that remain
- * are plugged in anew, and cables that are of no use are removed.
+ * Each wrong cable keeps one end, and its other end is moved to where the plan has it. Each cable
+ * of the plan is made from at most one existing cable; the other cables of the plan are plugged in,
+ * and existing cables that are not needed are removed.
  */
 #include <stdlib.h>
 

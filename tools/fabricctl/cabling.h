@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Cables: which should be there, which are, and what is to be done about the difference. */
+/* Cables that a fabric should have, cables that it has, and the steps from these to those. */
 #ifndef CABLING_H
 #define CABLING_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <torus/topology.h>
 
-/** struct cables - by end, which is node * ports + port: the end of its cable that is there */
+/** struct cables - for each end (node * ports + port), the other end of its cable */
 struct cables {
 	struct torus_shape shape;
 	uint32_t ends;
@@ -16,20 +16,20 @@ struct cables {
 
 #define CABLE_NONE UINT32_MAX
 
-/** cables_new() - none yet. Return: false: no memory */
+/** cables_new() - make an empty set. Return: false without memory */
 bool cables_new(struct cables *c, const struct torus_shape *shape);
 void cables_free(struct cables *c);
-/** cables_join() - a cable from @a to @b. Return: false: another one is there already */
+/** cables_join() - add a cable from @a to @b. Return: false if an end has another cable */
 bool cables_join(struct cables *c, uint32_t a, uint32_t b);
-/** cables_torus() - all cables of the shape */
+/** cables_torus() - add all cables of the shape */
 void cables_torus(struct cables *c);
-/** cables_end() - @end as {node, port} */
+/** cables_end() - Return: @end as {node, port} */
 json_t *cables_end(const struct cables *c, uint32_t end);
-/** cables_end_read() - {"node","port"}. Return: the end; CABLE_NONE: it is none of the shape */
+/** cables_end_read() - {"node","port"}. Return: the end; CABLE_NONE: the shape has no such end */
 uint32_t cables_end_read(const struct cables *c, const json_t *end);
 
 /**
- * cables_steps() - how @is becomes @wanted: [{do, at, to}]
+ * cables_steps() - compute the steps that turn @is into @wanted: [{do, at, to}]
  * do: "move": the end at @at to @to; "plug": a cable from @at to @to; "remove": that from @at to @to
  */
 json_t *cables_steps(const struct cables *wanted, const struct cables *is);

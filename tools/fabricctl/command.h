@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A command of fabricctl or fabricsim is one file that ends with a COMMAND()
- * entry. The entries lie in a linker section, in the order of the files in
- * files.mk, which is the order of the help. What differs between the two programs
- * stands in struct program, in the main.c of each.
+ * A command of fabricctl or fabricsim is one file that ends with a COMMAND() entry. The entries lie
+ * in a linker section, in the order of the files in files.mk, which is also the order of the help.
+ * struct program, in the main.c of each program, has the differences between the two programs.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -12,18 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Exit status of every command, but for "lab exec", which passes its own on. */
+/* Exit status of all commands except "lab exec", which has that of the command it runs. */
 enum status {
 	OK = 0,
 	PROBLEM = 1,		/* the fabric has a problem */
 	CANNOT = 2,		/* usage, or this machine cannot do it */
-	NOT_KEPT = 3,		/* a warning: done, or working, but with less than there should be */
+	NOT_KEPT = 3,		/* a warning: done, or working, but not completely */
 	DENIED = 4,		/* not allowed to this user */
-	UNREACHABLE = 5,	/* no manager, NIC or node there that could answer */
-	TIMEOUT = 6,		/* no answer in time, or not what was waited for */
+	UNREACHABLE = 5,	/* no manager, NIC or node that could answer */
+	TIMEOUT = 6,		/* no answer in time, or a condition was not reached in time */
 };
 
-/** struct family - commands of two words; the first, name "", has those of one */
+/** struct family - a family of commands of two words; the first, "", has those of one word */
 struct family {
 	const char *name;
 	const char *title;	/* over its commands in the program's help */
@@ -31,11 +30,11 @@ struct family {
 };
 
 /**
- * struct program - whose commands these are
- * @name: what it is called
- * @help: about its arguments, over the list of commands
- * @manual: where more is said: "fabricctl(8)"
- * @status: what its exit statuses mean
+ * struct program - a program with commands
+ * @name: of the program
+ * @help: text about its arguments, above the list of commands
+ * @manual: its man page: "fabricctl(8)"
+ * @status: text about its exit statuses
  * @family: its families, ended by one without a name
  * @failed: called after a command with --json that has not status 0, and with OK before the next
  *	look of --watch; or NULL
@@ -51,10 +50,10 @@ struct program {
 
 extern const struct program this_program;
 
-/** program_run() - does what the command line says. Return: the exit status */
+/** program_run() - run the command line. Return: the exit status */
 int program_run(int argc, char **argv);
 
-/** struct ctl - what the user asked of every command alike */
+/** struct ctl - options that commands have in common */
 struct ctl {
 	const char *control;	/* --control */
 	const char *lab;	/* --lab */
@@ -81,7 +80,7 @@ enum opt_kind {
 
 #define OPT_LIST_MAX 16		/* with the NULL at the end */
 
-/** struct opt - one option of a command, parsed into @to */
+/** struct opt - one option of a command; its value is stored in @to */
 struct opt {
 	enum opt_kind kind;
 	const char *name;
@@ -97,16 +96,16 @@ struct opt {
 /**
  * struct command - one command
  * @family: "lab", or NULL
- * @args: its arguments, as help shows them
- * @brief: a line for the list
+ * @args: its arguments, for the help
+ * @brief: a line for the list of commands
  * @help: the rest of its help
  * @opts: its own options, ended by OPT_END, or NULL
  * @min, @max: number of arguments; @max may be ANY_ARGS
- * @asks: questions fabricd: --control, --lab, --node, --timeout
- * @in_lab: works on a lab: --name
+ * @asks: it asks fabricd: has --control, --lab, --node, --timeout
+ * @in_lab: it works on a lab: has --name
  * @json, @watch: has these options
  * @simulates: has --csv, --svg and --seed
- * @rest: options end at the first argument: the rest is somebody else's command
+ * @rest: options end at the first argument: the others are those of a command to run
  * @run: returns an exit status
  */
 struct command {
@@ -126,7 +125,7 @@ struct command {
 	int (*run)(struct ctl *ctl, int argc, char **argv);
 };
 
-/** COMMAND() - @run is the function's name */
+/** COMMAND() - define a command; @run: name of its function */
 #define COMMAND(run) \
 	static const struct command run##_command; \
 	static const struct command *const run##_entry \
@@ -139,18 +138,18 @@ extern const struct command *const __stop_ctl_commands[];
 #define for_each_command(p) \
 	for (p = __start_ctl_commands; p < __stop_ctl_commands; p++)
 
-/** command_help() - what it does, and its options */
+/** command_help() - print what a command does, and its options */
 void command_help(const struct command *cmd);
-/** command_find() - NULL if there is none; says so, with the nearest names */
+/** command_find() - Return: a command; NULL if there is none, after printing similar names */
 const struct command *command_find(const char *family, const char *name);
 
 /**
- * command_parse() - options and number of arguments of @cmd
- * Return: index of the first argument, or -1 - status when all is said.
+ * command_parse() - parse the options of @cmd, and check the number of its arguments
+ * Return: index of the first argument; or -1 - STATUS if the program is to end with STATUS.
  */
 int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **argv);
 
-/** command_list() - the commands of a family, or all if @family is "" */
+/** command_list() - list the commands of a family; "": all */
 void command_list(const char *family);
 
 #endif /* COMMAND_H */

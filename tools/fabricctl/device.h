@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * NICs of the caller's network namespace: those of the kernel are made and removed
- * here, the cables of every kind are plugged in.
+ * NICs of the caller's network namespace: makes and removes those of the kernel, and binds the
+ * ports of all kinds.
  */
 #ifndef DEVICE_H
 #define DEVICE_H
@@ -11,13 +11,13 @@
 #include "command.h"
 #include "wire.h"
 
-#define DEVICE_PORTS 6		/* if not said otherwise */
+#define DEVICE_PORTS 6		/* by default */
 
 /**
- * struct device_spec - a kernel NIC to be made; what is 0 is left to the driver
- * @ifname: of its interface
- * @name: of the NIC itself
- * @sets: parameters, "PARAM=VALUE", ended by NULL; device_sets_check() was content
+ * struct device_spec - a kernel NIC to be made; for members that are 0 the driver has defaults
+ * @ifname: name of its interface
+ * @name: name of the NIC itself
+ * @sets: parameters, "PARAM=VALUE", ended by NULL, which device_sets_check() has accepted
  */
 struct device_spec {
 	const char *ifname;
@@ -28,31 +28,31 @@ struct device_spec {
 	bool bootstrap;
 };
 
-/** device_kernel() - can this kernel make NICs? Says what to do if not. OK or CANNOT */
+/** device_kernel() - check that this kernel can make NICs; prints advice if not. OK or CANNOT */
 int device_kernel(void);
-/** device_sets_check() - are these parameters of a NIC? Says what is wrong. OK or CANNOT */
+/** device_sets_check() - check parameters; prints the error. Return: OK or CANNOT */
 int device_sets_check(const char *const *sets);
-/** device_make() - Return: 0 or a negative errno, with wire_error() */
+/** device_make() - make a NIC. Return: 0, or a negative errno with wire_error() */
 int device_make(struct nl_sock *sk, const struct device_spec *spec);
 /**
- * device_params() - parameters of the kernel NIC with the interface @ifname, as they are now
+ * device_params() - read the parameters of the kernel NIC with the interface @ifname
  * @of: in the order of tn_param_list. Return: as device_make()
  */
 int device_params(struct nl_sock *sk, const char *ifname, uint64_t *of);
-/** device_remove() - the interface @ifname of a kernel NIC; as device_make() */
+/** device_remove() - remove the kernel NIC with the interface @ifname; as device_make() */
 int device_remove(struct nl_sock *sk, const char *ifname);
 
 /**
- * device_open() - by whatever names it: "unix:PATH", "genl:NAME", or NAME alone of a
- * NIC in the kernel or of one whose socket is found
- * Says what is wrong. Return: OK or CANNOT.
+ * device_open() - open a NIC by "unix:PATH", "genl:NAME", or NAME alone, which may be that of a
+ *	kernel NIC or of a NIC with a socket
+ * Prints the error. Return: OK or CANNOT.
  */
 int device_open(const char *name, struct torus_dev **dev);
 /**
  * device_kind() - exit status of an error: a name that no NIC or interface has is a wrong argument
  */
 int device_kind(int err);
-/** device_plug() - bind the port of "NAME:+x" to @lower; "" detaches. OK or CANNOT */
+/** device_plug() - bind the port "NAME:+x" to @lower; "" unbinds it. OK or CANNOT */
 int device_plug(const char *text, const char *lower);
 
 #endif /* DEVICE_H */

@@ -6,9 +6,9 @@
 #include "command.h"
 
 /**
- * dry_run_exclude() - all at once
+ * dry_run_exclude() - compute and show the effects of excluding all of these
  * @what: @n of NODE or LINK
- * Return: OK, PROBLEM pairs would be lost, CANNOT
+ * Return: OK; PROBLEM if pairs would have no path; CANNOT.
  */
 int dry_run_exclude(const struct ctl *ctl, char **what, int n);
 

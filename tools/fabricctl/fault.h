@@ -9,12 +9,12 @@
 
 #define FAULT_KEEP UINT64_MAX
 
-/** struct fault_line - as struct torus_line; FAULT_KEEP: as it is */
+/** struct fault_line - as struct torus_line; FAULT_KEEP: unchanged */
 struct fault_line {
 	uint64_t length, loss, crosstalk, drift, ageing, aged, dead, temperature;
 };
 
-/** struct fault_wish - what to change; what is not set stays as it is */
+/** struct fault_wish - faults to set; members that are not set leave faults unchanged */
 struct fault_wish {
 	bool set_ber, set_latency, set_silence, set_seed, set_vb;
 	uint64_t ber;
@@ -28,14 +28,14 @@ struct fault_wish {
 	struct fault_line line;
 };
 
-/** fault_wish_parse() - texts or NULL; says what is wrong. OK or CANNOT */
+/** fault_wish_parse() - parse texts, each of which may be NULL; prints the error. OK or CANNOT */
 int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *out);
-/** fault_put() - on both ends of a cable; says what is wrong. OK or CANNOT */
+/** fault_put() - set faults at both ends of a cable; prints the error. OK or CANNOT */
 int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
 	      const struct fault_wish *wish);
-/** fault_everywhere() - on every cable, if @wish wishes anything */
+/** fault_everywhere() - set faults at all cables, if @wish has any */
 int fault_everywhere(const struct lab *lab, const struct fault_wish *wish);
-/** fault_copy() - gives a NIC that was started anew what the other ends of its cables have */
+/** fault_copy() - give a restarted NIC the faults that the other ends of its cables have */
 int fault_copy(const struct lab *lab, uint32_t node);
 
 #endif /* FAULT_H */

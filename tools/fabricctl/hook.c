@@ -7,8 +7,8 @@
  * session by setsid(). When the program has ended, or its time is over, or this process is gone,
  * the keeper kills the program's process group, then its own children until it has none, and ends.
  *
- * So a hook cannot start anything that goes on after it: what is to go on is started by somebody
- * else, a batch system or systemd, whom the hook tells.
+ * So a hook cannot start a process that outlives it; it can ask a batch system or systemd to start
+ * one.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -73,7 +73,7 @@ static void kill_children(void)
 		closedir(dir);
 }
 
-/* Each child that dies may leave its own to this process: until there is none. */
+/* Kills the group, then the children of this process, to which those of dead children are added. */
 static void kill_all(pid_t group)
 {
 	const struct timespec moment = { .tv_nsec = 2000000 };

@@ -8,10 +8,10 @@
 #include <jansson.h>
 
 /**
- * struct hook
+ * struct hook - a hook
  * @program: a file; it is run without arguments, with the event on its standard input
- * @seconds: that it may take
- * @at_once: how many may run at the same time
+ * @seconds: longest time that it may run
+ * @at_once: most hooks that run at the same time
  */
 struct hook {
 	const char *program;
@@ -20,13 +20,13 @@ struct hook {
 };
 
 /**
- * hook_start() - before any other call
- * Return: OK, or why not, which is said: its program is none
+ * hook_start() - initialise, before any other call
+ * Prints the error. Return: OK, or the kind of the error: its program cannot be run.
  */
 int hook_start(const struct hook *hook);
-/** hook_run() - for @event, now or as soon as others have ended; borrowed */
+/** hook_run() - run the hook for @event, now or when others have ended; @event is borrowed */
 void hook_run(const json_t *event);
-/** hook_look() - hooks that have ended make room for others. Return: true if any runs or waits */
+/** hook_look() - start waiting hooks in place of ended ones. Return: true if any runs or waits */
 bool hook_look(void);
 
 #endif /* HOOK_H */

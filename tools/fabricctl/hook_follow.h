@@ -8,8 +8,8 @@
 
 /**
  * hook_follow() - runs hooks until the manager has been away for a minute
- * @since: number of the event after which to begin, or NULL: with what happens from now on
- * Return: why it ended, which is said
+ * @since: number of the event after which to begin; NULL: begin with the next event
+ * Prints why it ended. Return: the kind of that.
  */
 int hook_follow(const struct ctl *ctl, const uint64_t *since, const struct hook *hook);
 

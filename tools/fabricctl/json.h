@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* JSON as it is printed, and coordinates in it. */
+/* Printing of JSON, and reading of coordinates in it. */
 #ifndef JSON_H
 #define JSON_H
 
 #include <jansson.h>
 #include <torus/topology.h>
 
-/** json_show() - prints @j, or its envelope, and drops it; NULL is "out of memory" */
+/** json_show() - print @j, or its envelope, and drop it; NULL: "out of memory" */
 void json_show(json_t *j);
-/** json_full() - from now on answers are printed in an envelope: {data, missing, rootless} */
+/** json_full() - print later answers in an envelope: {data, missing, rootless} */
 void json_full(void);
-/** json_missing() - the next answer lacks these nodes; @rootless: how it was made, or NULL */
+/** json_missing() - set the nodes that the next answer lacks, and how it was made (or NULL) */
 void json_missing(const json_t *nodes, const json_t *rootless);
-/** json_code() - the manager has refused with this code */
+/** json_code() - set the code of a refusal by the manager */
 void json_code(const char *code);
 /**
- * json_failed() - prints an error object, unless an answer was printed
- * @status: OK: nothing has failed yet; forgets that an answer was printed
+ * json_failed() - print an error object, unless an answer was printed
+ * @status: exit status; OK: before the next look, forget that an answer was printed
  */
 void json_failed(int status);
 json_t *json_shape(const struct torus_shape *shape);
@@ -26,7 +26,7 @@ int json_shape_read(const json_t *j, struct torus_shape *shape);
 /** json_node_read() - Return: 0 or -EINVAL */
 int json_node_read(const json_t *j, const struct torus_shape *shape, uint32_t *id);
 
-/** json_names_set() - the answer to "nodes": from now on texts for people have names, too */
+/** json_names_set() - set the answer to "nodes", so that later texts have names of nodes */
 void json_names_set(const json_t *nodes);
 
 /** json_coords_text() - coordinates as 1,0; "-" for null */

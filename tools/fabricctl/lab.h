@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A lab: what it is, where its files are, what has been done to it. Everything
- * lies in /run/torus/NAME/; lab.json is written first of all and removed last,
- * so that whatever happens "lab down" knows what there may be.
+ * A lab: its description, its files and its state, all in /run/torus/NAME/. lab.json is written
+ * before anything else is made and removed last, so that "lab down" always knows what may exist.
  */
 #ifndef LAB_H
 #define LAB_H
@@ -46,14 +45,16 @@ enum lab_state {
  * @bare: namespaces and cables only; no node has been started yet
  * @tun: nodes have a torus0, in namespaces of their own; not all of those packed have
  * @service, @service_bits: the service network
- * @pid, @since: who raises it, and when (unix time)
+ * @pid: process that makes it
+ * @since: when it was made (unix time)
  * @nodes: of @shape
  * @cut: a bit for each port whose cable is cut, at both its ends
  * @killed: LAB_NO_... for each node
  * @kernel: for each node, is its NIC one of the kernel?
  * @names: for each node, the name that "lab replace --as" gave it; NULL: that of its place
  * @replaced: how often each node was replaced by another one, LAB_REPLACED_MAX at most
- * @log_level, @sets: what every NIC and manager is told
+ * @log_level: of every NIC and manager
+ * @sets: parameters of every NIC
  */
 struct lab {
 	char name[LAB_NAME_MAX + 1];
@@ -82,22 +83,22 @@ enum lab_lock { LAB_READ, LAB_SHARED, LAB_ALONE };
 
 /** lab_name_check() - letters, digits, '-' and '_', a letter first. OK or CANNOT */
 int lab_name_check(const char *name);
-/** lab_new() - all but the files; @lab is to be freed by lab_free() */
+/** lab_new() - initialise @lab, for lab_free(), without its files */
 int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape);
 void lab_free(struct lab *lab);
 
 /**
- * lab_open() - the lab that the user means
- * @name: or NULL: $TORUS_LAB, or the only one there is
- * Says what is wrong. A lab that is not up is refused unless @lock is LAB_READ.
+ * lab_open() - open the lab that the user means
+ * @name: of the lab; NULL: $TORUS_LAB, or the only lab that exists
+ * Prints the error. A lab that is not up is refused unless @lock is LAB_READ.
  * Return: OK or CANNOT.
  */
 int lab_open(struct lab *lab, const char *name, enum lab_lock lock);
-/** lab_load() - quietly. Return: 0, -ENOENT, -EINVAL (damaged), ... */
+/** lab_load() - load a lab without messages. Return: 0, -ENOENT, -EINVAL (damaged), ... */
 int lab_load(struct lab *lab, const char *name);
-/** lab_create() - makes the run directory and locks it. Return: 0, -EEXIST, ... */
+/** lab_create() - make the run directory, and lock it. Return: 0, -EEXIST, ... */
 int lab_create(struct lab *lab);
-/** lab_busy() - somebody works on it right now; a half-dead lab is not busy */
+/** lab_busy() - Return: true if a process holds the lab's lock */
 bool lab_busy(const char *name);
 /** lab_save() - writes lab.json in one step. Return: 0 or a negative errno */
 int lab_save(const struct lab *lab);
@@ -112,7 +113,7 @@ int lab_each(int (*fn)(const char *name, void *arg), void *arg);
 char *lab_place_name(const struct lab *lab, uint32_t node, char *buf);
 char *lab_host(const struct lab *lab, uint32_t node, char *buf);
 char *lab_netns(const struct lab *lab, uint32_t node, char *buf);
-/** lab_process_netns() - that of its manager and NIC; packed, all have the same */
+/** lab_process_netns() - namespace of its manager and NIC; in a packed lab all have the same */
 char *lab_process_netns(const struct lab *lab, uint32_t node, char *buf);
 char *lab_bridge_netns(const struct lab *lab, char *buf);
 char *lab_link_text(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
@@ -125,23 +126,23 @@ char *lab_device(const struct lab *lab, uint32_t node, char *buf);
 #define LAB_TEXT_MAX 128
 
 struct in_addr lab_service(const struct lab *lab, uint32_t node);
-/** lab_guid() - of a node's NIC; the same whenever it is started, until the node is replaced */
+/** lab_guid() - Return: GUID of a node's NIC, the same at every start until it is replaced */
 uint64_t lab_guid(const struct lab *lab, uint32_t node);
 
-/** lab_node_parse() - "x,y,z", "nx-y-z" or its name; says what is wrong. OK or CANNOT */
+/** lab_node_parse() - parse "x,y,z", "nx-y-z" or a name; prints the error. OK or CANNOT */
 int lab_node_parse(const struct lab *lab, const char *text, uint32_t *node);
-/** lab_node_find() - the same, quietly. Return: false: no node is meant by it */
+/** lab_node_find() - the same without messages. Return: false if there is no such node */
 bool lab_node_find(const struct lab *lab, const char *text, uint32_t *node);
-/** lab_rename() - gives @node a name, which means no other node. Return: 0 or -ENOMEM */
+/** lab_rename() - give @node a name that no other node has. Return: 0 or -ENOMEM */
 int lab_rename(struct lab *lab, uint32_t node, const char *name);
 int lab_link_parse(const struct lab *lab, const char *text, uint32_t *node,
 		   unsigned int *port);
-/** lab_cable() - does this port have one? */
+/** lab_cable() - Return: true if this port has a cable */
 bool lab_cable(const struct lab *lab, unsigned int port);
-/** lab_peer() - the other end of a cable */
+/** lab_peer() - get the other end of a cable */
 void lab_peer(const struct lab *lab, uint32_t node, unsigned int port, uint32_t *peer,
 	      unsigned int *peer_port);
-/** lab_end_up() - is the end of this cable to be up? Not if cut or without power */
+/** lab_end_up() - Return: true if this end is to be up: not cut, and its node has power */
 bool lab_end_up(const struct lab *lab, uint32_t node, unsigned int port);
 
 #endif /* LAB_H */

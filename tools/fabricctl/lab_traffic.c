@@ -273,8 +273,8 @@ static void end_all(pid_t pid[FLOWS][2])
 }
 
 /*
- * A flow waits for long, because the fabric may take long to deliver again. For an end that has lost
- * its NIC it would wait in vain. In a bare lab no end has one.
+ * Waits for the flows. A flow waits for long, because the fabric may take long to deliver again; so
+ * flows are ended when an end has lost its NIC. In a bare lab no end has a NIC.
  */
 static int await_flows(const struct lab *lab, const uint32_t node[2], pid_t pid[FLOWS][2],
 		       struct flow *flow)

@@ -124,7 +124,7 @@ static int free_check(void)
 		    l.run ? "a run directory" : "no run directory", l.netns, l.names, name);
 }
 
-/* Everything that can be wrong is found before anything is changed: in words, */
+/* Checks the arguments, before anything is changed. */
 static int check(const char *shape_text, struct torus_shape *shape, struct programs *p,
 		 struct fault_wish *wish)
 {
@@ -134,7 +134,7 @@ static int check(const char *shape_text, struct torus_shape *shape, struct progr
 	return bare ? OK : programs_find(p);
 }
 
-/* and in this machine. */
+/* Checks that this machine can run the lab, before anything is changed. */
 static int check_machine(const struct lab *lab)
 {
 	if (geteuid())

@@ -7,14 +7,14 @@
 #include <stddef.h>
 
 /**
- * labconf_read() - of a file, checked
- * Keys that differ from node to node are the lab's to set: a file that sets one is refused. What it
- * says of others holds, also where the lab would set them (labconf_has()).
- * Return: @text of @room bytes, or NULL after saying what is wrong.
+ * labconf_read() - read and check a file
+ * A file that sets a key that differs from node to node is refused, because the lab sets these. Its
+ * other keys replace those of the lab (labconf_has()).
+ * Return: @text, of @room bytes; or NULL after printing the error.
  */
 const char *labconf_read(const char *path, char *text, size_t room);
 
-/** labconf_has() - whether a line of @text sets @key */
+/** labconf_has() - Return: true if a line of @text sets @key */
 bool labconf_has(const char *text, const char *key);
 
 #endif /* LABCONF_H */

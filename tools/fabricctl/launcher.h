@@ -12,11 +12,11 @@
 
 #include "lab.h"
 
-/** launcher_make() - the link in @lab's directory. Return: 0 or a negative errno */
+/** launcher_make() - make the link in @lab's directory. Return: 0 or a negative errno */
 int launcher_make(const struct lab *lab);
-/** launcher_called() - are we called by that link? */
+/** launcher_called() - Return: true if this program was called by that link */
 bool launcher_called(const char *argv0);
-/** launcher_environment() - tell the runtimes; what the user has set counts more */
+/** launcher_environment() - set variables for the runtimes, unless the user has set them */
 void launcher_environment(const struct lab *lab);
 
 #endif /* LAUNCHER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cable as people say it: its class, its lanes, its temperature. */
+/* Parsers of the properties of a modelled cable: class, lanes, temperature. */
 #ifndef LINE_H
 #define LINE_H
 
@@ -19,14 +19,14 @@ struct line_class {
 
 #define LINE_CLASSES "dac24, dac26, dac28, dac30, fr4, megtron, optical"
 
-/* That of cables of which nothing but a length is said. */
+/* The class of cables of which only a length is given. */
 #define LINE_USUAL "dac26"
 
-/* These say what is wrong. Return: OK or CANNOT; line_class(): NULL. */
+/* These print the error. Return: OK or CANNOT; line_class(): NULL. */
 const struct line_class *line_class(const char *name);
-/** line_lanes() - "0,2,5-7", "all", "none": to a mask */
+/** line_lanes() - parse "0,2,5-7", "all" or "none" into a mask */
 int line_lanes(const char *option, const char *text, uint64_t *mask);
-/** line_celsius() - "-40" to "125": to K */
+/** line_celsius() - parse "-40" to "125" into K */
 int line_celsius(const char *option, const char *text, uint64_t *kelvin);
 
 #endif /* LINE_H */

@@ -68,7 +68,7 @@ static bool in_mask(const struct eye *e, int row, int col)
 	       e->height * e->width;
 }
 
-/* The worse the darker; the target, 1e-12, is where the eye begins. */
+/* Return: a character for 10^-@n, the worse the darker; the eye begins at the target, 1e-12. */
 static char eye_shade(int n, bool mask)
 {
 	if (mask)
@@ -112,7 +112,7 @@ static void draw_eye(const json_t *j, const struct eye *e)
 
 /* --- SVG -------------------------------------------------------------------- */
 
-/* From dark violet, a coin's throw, to bright yellow, never wrong. */
+/* Writes the colour of 10^-@n: from dark violet (error rate 1/2) to bright yellow (no errors). */
 static void eye_colour(int n, char *buf)
 {
 	static const int stop[][3] = {
@@ -127,7 +127,7 @@ static void eye_colour(int n, char *buf)
 	snprintf(buf, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
-/* Neighbours of one colour in one piece: no seams. */
+/* Draws neighbouring cells of one colour as one rectangle, without seams. */
 static void svg_cells(FILE *f, const struct eye *e)
 {
 	char rgb[8];

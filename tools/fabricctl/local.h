@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What NICs of this host tell themselves, without any manager: in the form in which a manager
- * answers about them.
+ * Asks NICs of this host directly, without a manager; the results have the form of a manager's
+ * answers.
  */
 #ifndef LOCAL_H
 #define LOCAL_H
@@ -15,9 +15,9 @@ struct torus_device;
 
 /**
  * local_show() - asks the NICs of this host, or with --lab that of the node --node
- * @add: appends to @list what the NIC @dev, of which @info tells, says; 0 or a negative errno
- * @pick: takes items out of it, a new reference; or NULL
- * @show: for people; --json prints the list
+ * @add: appends the items of the NIC @dev, which @info describes, to @list; 0 or a negative errno
+ * @pick: selects items of the list, a new reference; or NULL
+ * @show: prints the list as text; --json prints it as it is
  * Return: an exit status.
  */
 int local_show(const struct ctl *ctl,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A torus of one to three dimensions on the screen: x to the right, y upwards,
+ * Draws a torus of one to three dimensions: x to the right, y upwards,
  * a plane for each z. A stub at the right and upper edges is the cable that
  * closes the ring.
  */
@@ -12,9 +12,9 @@
 
 #include "say.h"
 
-/** map_colour() - of a node's state */
+/** map_colour() - Return: the colour of a node's state */
 enum colour map_colour(const char *state);
-/** map_print() - @nodes and @links as the manager answers. Return: OK or CANNOT */
+/** map_print() - draw @nodes and @links, answers of the manager. Return: OK or CANNOT */
 int map_print(const struct torus_shape *shape, const json_t *nodes, const json_t *links);
 
 #endif /* MAP_H */

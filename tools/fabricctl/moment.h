@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Moments as people type them: a time of day, a date, or how long ago. */
+/* Parser of moments: a time of day, a date, or how long ago. */
 #ifndef MOMENT_H
 #define MOMENT_H
 

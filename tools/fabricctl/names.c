@@ -35,7 +35,7 @@ void names_print(const struct lab *lab, FILE *f)
 	}
 }
 
-/* Into the same file: it is mounted in nodes whose programs run. */
+/* Writes into the same file, because it is mounted in nodes with running programs. */
 int names_renew(const struct lab *lab)
 {
 	char hosts[LAB_TEXT_MAX];

@@ -36,7 +36,7 @@ int netns_enter(int fd)
 	return setns(fd, CLONE_NEWNET) ? -errno : 0;
 }
 
-/* The directory must be a shared mount, or other mount namespaces pin what we delete. */
+/* Makes the directory a shared mount; else other mount namespaces pin deleted namespaces. */
 static int prepare_mount(void)
 {
 	static bool done;

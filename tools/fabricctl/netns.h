@@ -6,17 +6,17 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/** netns_home() - the caller's own namespace, to come back to */
+/** netns_home() - Return: descriptor of the caller's namespace, to return to */
 int netns_home(void);
-/** netns_create() - Return: open descriptor; the caller is now inside. Or -errno */
+/** netns_create() - make a namespace, and enter it. Return: its descriptor or -errno */
 int netns_create(const char *name);
 /** netns_open() - Return: a descriptor, -ENOENT, -EINVAL if it is none */
 int netns_open(const char *name);
 /** netns_enter() - Return: 0 or a negative errno */
 int netns_enter(int fd);
-/** netns_visit() - call @visit inside it. Return: what that does, or a negative errno */
+/** netns_visit() - call @visit in a namespace. Return: what that returns, or a negative errno */
 int netns_visit(const char *name, int (*visit)(void *arg), void *arg);
-/** netns_delete() - its name; it is gone when nobody uses it. 0 also if there is none */
+/** netns_delete() - delete its name; the namespace ends with its last user. 0 if there is none */
 int netns_delete(const char *name);
 /** netns_stat() - identity by device and inode. Return: 0 or a negative errno */
 int netns_stat(const char *name, struct stat *st);

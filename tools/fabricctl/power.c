@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process that is killed closes its connections, and the kernel tells their peers. A host
- * without power tells nobody. So its processes are stopped first, then its interfaces go down,
- * and only then are the processes killed: what the kernel sends for them goes nowhere.
+ * When a process is killed, the kernel closes its connections, which the peers notice. A host that
+ * loses its power sends nothing. So its processes are stopped first, then its interfaces are taken
+ * down, and only then are the processes killed: packets that the kernel sends for them are lost.
  */
 #include <errno.h>
 #include <signal.h>

@@ -38,8 +38,10 @@ static unsigned long long start_time(pid_t pid)
 	return start;
 }
 
-/* One that is killed goes at once, but for what the kernel has to clear away: hundreds of tun
- * devices of one process take seconds. */
+/*
+ * A killed process ends at once, except that the kernel may need seconds to free its devices, such
+ * as hundreds of tun devices of one process.
+ */
 #define GONE_MS 60000
 
 static int pidfile_write(const char *path)

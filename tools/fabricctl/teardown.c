@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * First the processes of the pid files, then whoever else lives in the lab's
- * network namespaces (as a machine's processes end with the machine), then the
- * namespaces, which take their interfaces with them, then files. lab.json goes
- * last: until then another "lab down" can begin again.
+ * Order of teardown: the processes of the pid files; all other processes in the lab's network
+ * namespaces; the namespaces, and with them their interfaces; files; lab.json last, so that another
+ * "lab down" can start again if this one is interrupted.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -133,7 +132,7 @@ static int end_inhabitants(const struct list *l)
 	for (unsigned int i = 0; i < l->n; i++)
 		if (netns_stat(l->item[i], &ns[i]))
 			ns[i].st_ino = 0;
-	/* Those that are being born while we look are met in a later round. */
+	/* Processes that are started during a round are found in a later one. */
 	for (int round = 0; round < 8 && !err; round++) {
 		n = netns_hold(ns, l->n, fd, sizeof(fd) / sizeof(fd[0]));
 		if (!n)

@@ -124,8 +124,9 @@ static bool rest_a_moment(int fd)
 }
 
 /*
- * Says that the flow is done until the sender has closed its socket. A number of answers would not
- * do: all that are sent within a short time may be lost, and the sender would ask in vain.
+ * Reports that the flow is done, until the sender has closed its socket. A fixed number of reports
+ * is not enough: all that are sent within a short time may be lost, and the sender would never
+ * know.
  */
 static void say_done(int fd, const struct flow *f)
 {

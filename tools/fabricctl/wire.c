@@ -16,7 +16,7 @@
 
 #include "wire.h"
 
-/* The last error text of the kernel: libnl translates errors and drops their texts. */
+/* Errno and text of the kernel's last error, since libnl translates errors and drops texts. */
 static struct {
 	int err;
 	char text[192];
