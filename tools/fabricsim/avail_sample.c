@@ -70,7 +70,7 @@ static unsigned int cable_dim(const struct state *s, uint32_t cable)
 	return s->p->dim[cable / s->p->nodes];
 }
 
-/* Return: false if it is down already, or there is no room. */
+/* Makes a node fail. Return: false if it has failed already, or there is no room. */
 static bool node_fails(struct state *s, uint32_t node)
 {
 	if (s->down[node] & DEAD || s->ndead == FAULTS_MAX)
@@ -113,7 +113,7 @@ static int tell_engine(struct state *s)
 	return ret < 0 ? ret : 0;
 }
 
-/* All is well again. */
+/* Mends all faults. */
 static int mend_all(struct state *s)
 {
 	for (uint32_t i = 0; i < s->ndead; i++)
@@ -140,7 +140,7 @@ static bool is_node_alone(const struct state *s, uint32_t node)
 	return alone;
 }
 
-/* Counts a node once; the bit is taken back by see_none(). */
+/* Counts an isolated node once; clear_seen() clears its bit. */
 static uint32_t count_alone(struct state *s, uint32_t node)
 {
 	if (s->down[node] & SEEN || !is_node_alone(s, node))
@@ -172,7 +172,7 @@ static uint32_t clear_seen(struct state *s, uint32_t node)
 	return 0;
 }
 
-/* Living nodes that no link joins to any other: only next to faults. */
+/* Return: number of live nodes without a healthy link, which are all next to faults. */
 static uint32_t nodes_alone(struct state *s)
 {
 	uint32_t n = each_end(s, count_alone);
@@ -181,7 +181,7 @@ static uint32_t nodes_alone(struct state *s)
 	return n;
 }
 
-/* Rows of one node that lives: all that live are among them. Return: 0, 1, -ENOMEM */
+/* Return: 1 if a live node has no valid row to another live node; 0; -ENOMEM. */
 static int rows_missing(struct state *s, uint32_t from)
 {
 	int invalid = torus_health_rows(s->health, from, s->p->c.relays ? TORUS_ROUTES_RELAY : 0,
@@ -211,7 +211,7 @@ static int is_cut(struct state *s)
 	return cut;
 }
 
-/* Part 2: cut, with nobody alone. Return: 0, 1, -ENOMEM */
+/* Return: 1 if the fabric is cut, but has no isolated node (part 2); 0; -ENOMEM. */
 static int judge_faults(struct state *s)
 {
 	int cut = tell_engine(s), err;
@@ -224,7 +224,7 @@ static int judge_faults(struct state *s)
 
 /* --- part 2: strata ---------------------------------------------------------- */
 
-/* How many of @k faults are nodes. */
+/* Draws how many of @k faults are nodes. */
 static uint32_t nodes_of(struct state *s, size_t k)
 {
 	const struct sample_plan *p = s->p;

@@ -41,7 +41,7 @@ struct flow_policy;		/* flow_policy.h */
 extern const struct flow_policy *const flow_policies[];
 
 const char *flow_policy_name(const struct flow_policy *policy);
-/** flow_policy_has_bubbles() - does flow_params.bubbles mean something? */
+/** flow_policy_has_bubbles() - Return: true if the policy uses flow_params.bubbles */
 bool flow_policy_has_bubbles(const struct flow_policy *policy);
 
 /** struct flow_entry - a packet of a trace */
@@ -57,7 +57,7 @@ struct flow_trace {
 };
 
 /**
- * struct flow_params - what is simulated
+ * struct flow_params - parameters of a simulation
  * @bubbles: critical bubbles in each ring (CBS, MBS); 0: what is best, see
  *	flow_ring_bubbles()
  * @queue: buffers of an input, packets
@@ -93,7 +93,7 @@ struct flow_params {
 };
 
 /**
- * struct flow_result - what happened from the end of the warm-up on
+ * struct flow_result - results of the time after the warm-up
  * @accepted: phits consumed a node and cycle
  * @latency: cycles from birth to consumption, mean of the packets consumed
  * @p99: 99 of 100 took no longer, to 1/16
@@ -115,48 +115,48 @@ struct flow_result {
 struct flow_net;
 
 /**
- * flow_check_params() - can this be simulated?
- * Return: 0, or -1 with the reason in @why (256 bytes).
+ * flow_check_params() - check that this can be simulated
+ * Return: 0; or -1 with the reason in @why (256 bytes).
  */
 int flow_check_params(const struct flow_params *p, char *why);
 
 /**
  * flow_ring_bubbles() - critical bubbles in the rings of dimension @dim
  *
- * Unless they are given: MBS, a quarter of the ring's buffers, in rings of more than
- * 8 nodes three eighths, within 3 % of what carries most uniform traffic (README.md);
- * CBS, one, for as many as an input has buffers may starve a node for ever.
+ * The number given, or by default: with MBS, a quarter of the ring's buffers, and in rings of more
+ * than 8 nodes three eighths, which is within 3 % of the best for uniform traffic (README.md); with
+ * CBS, one, since as many as an input has buffers may starve a node for ever.
  */
 unsigned int flow_ring_bubbles(const struct flow_params *p, unsigned int dim);
 
-/** flow_new() - NULL: out of memory. @p is checked; it is copied */
+/** flow_new() - make a network; @p has been checked, and is copied. Return: it, or NULL */
 struct flow_net *flow_new(const struct flow_params *p);
 void flow_free(struct flow_net *net);
 
-/** flow_run() - to the end, or until it deadlocks. Return: 0 or -ENOMEM */
+/** flow_run() - run to the end, or until a deadlock is found. Return: 0 or -ENOMEM */
 int flow_run(struct flow_net *net, struct flow_result *result);
 
-/** flow_step() - one cycle only, for who wants to look between. Return as above */
+/** flow_step() - run one cycle, for callers that inspect each. Return: 0 or -ENOMEM */
 int flow_step(struct flow_net *net);
 
-/** flow_on_delivery() - calls @fn for each packet at the cycle of its consumption */
+/** flow_on_delivery() - call @fn for each packet in the cycle of its consumption */
 void flow_on_delivery(struct flow_net *net,
 		      void (*fn)(void *arg, uint32_t now, uint32_t src, uint32_t dst,
 				 uint32_t born), void *arg);
 
-/** flow_deadlocked() - packets that can never move again, whatever happens elsewhere */
+/** flow_deadlocked() - Return: number of packets that can never move again */
 uint64_t flow_deadlocked(struct flow_net *net);
 
-/** flow_consistent() - are all buffers, packets and critical bubbles accounted for? */
+/** flow_consistent() - Return: true if no buffer, packet or critical bubble is lost or doubled */
 bool flow_consistent(const struct flow_net *net);
 
-/** flow_inside() - packets born and not yet consumed */
+/** flow_inside() - Return: number of packets born and not yet consumed */
 uint64_t flow_inside(const struct flow_net *net);
 
-/** flow_false_packets() - asked for and sent so far */
+/** flow_false_packets() - get how many were requested and sent so far */
 void flow_false_packets(const struct flow_net *net, uint64_t *requests, uint64_t *responses);
 
-/** flow_buffers() - packet buffers modelled, without source queues */
+/** flow_buffers() - Return: number of modelled packet buffers, without source queues */
 uint64_t flow_buffers(const struct flow_params *p);
 
 #endif /* FLOW_H */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets are born: at each node and cycle with probability load / packet, from the
- * node's own random numbers, or as a trace says. The next birth of a node is drawn
- * from the geometric distribution, so that nothing is done in between. One that
- * finds the source queue full is not born (Wang and Zhang, section 4); one of a
- * trace waits.
+ * Generates packets: at each node and cycle with probability load / packet, by the node's own
+ * random numbers, or by a trace. The next birth of a node is drawn from the geometric distribution,
+ * so that nothing is done in between. If the source queue is full, the packet is refused (Wang and
+ * Zhang, section 4); a packet of a trace waits.
  */
 #include <math.h>
 
@@ -42,7 +41,7 @@ void packet_drop(struct flow_net *net, u32 packet)
 	net->free_packet = packet;
 }
 
-/* Minimal; halfway around as the tie says. */
+/* Sets the offsets of a minimal path; half way round, flow_params.tie decides. */
 static void aim(struct flow_net *net, struct packet *p)
 {
 	struct node *src = &net->node[p->src];
@@ -108,7 +107,7 @@ static void plan(struct flow_net *net, u32 node)
 	u64 cycles = gap < 4e9 ? (u64)gap : 4000000000u;
 	u32 at = (u32)(net->now + cycles) % BIRTHS;
 
-	/* a bucket of this very cycle is being emptied: a full round is one to wait */
+	/* The bucket of this cycle is being emptied: a full round counts as one to wait. */
 	n->wait = (u32)((cycles - 1) / BIRTHS);
 	n->next = net->birth[at];
 	net->birth[at] = node;
@@ -138,7 +137,7 @@ static void births_by_chance(struct flow_net *net)
 			if (packet != NONE)
 				enqueue(net, node, packet);
 			else
-				continue;	/* sends nothing ever, or no memory */
+				continue;	/* the node never sends, or no memory */
 		}
 		plan(net, node);
 	}

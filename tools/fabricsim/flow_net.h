@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of the flow simulator, shared by flow_*.c only.
+ * Internals of the flow simulator, shared by flow_*.c only.
  *
- * Nothing is done for a packet or router to which nothing happens. A transmission
- * is contiguous, so its whole timing is known when it is granted: two events, the
- * head's arrival and the tail's departure, stand for all its phits. Events lie in
- * wheels of one bucket a cycle; a router is looked at only in a cycle in which
- * something of it changed (struct node, act).
+ * No work is done for packets and routers without an event. A transmission is contiguous, so its
+ * timing is known when it is granted: two events, the arrival of its head and the departure of its
+ * tail, represent all its phits. Events are stored in wheels with one bucket a cycle; a router is
+ * visited only in a cycle in which something in it changed (struct node, act).
  *
  * Numbering. A node has dirs = 2 * dimensions directions of travel, and vcs virtual
  * channels. Its inputs and outputs are numbered alike: dir * vcs + vc; then
@@ -217,7 +216,7 @@ static inline void wheel_add(struct flow_net *net, struct wheel *w, u32 when, u6
 /* flow_birth.c: packets born */
 void births_begin(struct flow_net *net);
 void births(struct flow_net *net);
-/* The source queue has got room: from the backlog of a trace. */
+/* Moves a packet of the trace's backlog into the source queue, which has room. */
 void births_refill(struct flow_net *net, u32 node);
 void packet_drop(struct flow_net *net, u32 packet);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How packets are kept from waiting for each other in a circle: the choice of an
- * output, and who may take it. A policy is a struct flow_policy in a file flow_policy_NAME.c,
- * and a line in flow_policies.h.
+ * Policies, which prevent deadlock: they select the output of a packet, and decide which packets
+ * may take an output. A policy is a struct flow_policy in a file flow_policy_NAME.c, and a line in
+ * flow_policies.h.
  */
 #ifndef FLOW_POLICY_H
 #define FLOW_POLICY_H
@@ -22,8 +22,8 @@
  *	@dir, asks for; NONE: it is a bit in node.waiting instead. With one virtual channel
  *	it is not called: the output is @dir
  * @arbitrate: grants outputs of all nodes, by arbitrate_nodes() (flow_grant.h)
- * @may_move: can packet @p, first in input @number, move now or later, if the inputs
- *	that @alive says so of can? (flow_check.c)
+ * @may_move: returns true if packet @p, first in input @number, can move now or later, provided
+ *	that the inputs marked in @alive can (flow_check.c)
  */
 struct flow_policy {
 	const char *name;
@@ -39,8 +39,8 @@ struct flow_policy {
 };
 
 /**
- * flow_way_alive() - may the first packet of input @number take output @out of @node
- * now, or will the input behind it get room? For struct flow_policy, may_move.
+ * flow_way_alive() - for flow_policy.may_move: Return: true if the first packet of input @number
+ * may take output @out of @node now, or if the input behind that output can get room.
  */
 bool flow_way_alive(const struct flow_net *net, const u8 *alive, u32 node, unsigned int number,
 		    unsigned int out, enum tn_bubble_policy rule);

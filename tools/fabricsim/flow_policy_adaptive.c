@@ -12,9 +12,9 @@ static unsigned int adaptive_output(struct flow_net *net, u32 node, unsigned int
 }
 
 /*
- * The NIC's rule (kernel/core/router.c): the adaptive channel of the shortest ways
- * with most room; where none has any, the escape, by dimension order and bubble, and
- * there it stays. Return: an output, or host: none now.
+ * Selects an output by the NIC's rule (kernel/core/router.c): of the adaptive channels on minimal
+ * paths the one with most room; if none has room, the escape channel, by dimension order and
+ * bubble, where the packet then stays. Return: an output; host: none now.
  */
 static unsigned int choose_output(struct flow_net *net, u32 node, unsigned int number)
 {
@@ -49,7 +49,7 @@ static inline void adaptive_node(struct flow_net *net, u32 node, u32 dirs)
 	u32 left = n->waiting;
 	u8 last = (u8)n->turn;
 
-	(void)dirs;	/* a packet waits for several */
+	(void)dirs;	/* a packet can wait for several outputs */
 	while (left) {
 		unsigned int i = pick(net, node, left, ~(1u << net->host), &last);
 		unsigned int out = choose_output(net, node, i);

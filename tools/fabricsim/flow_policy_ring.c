@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One virtual channel, dimension order; the rings are kept moving by bubbles
- * (kernel/core/bubble.h), or by nothing.
+ * One virtual channel, dimension order; bubbles (kernel/core/bubble.h), or with policy none
+ * nothing, prevent deadlock in rings.
  */
 #include "flow_grant.h"
 #include "flow_policy.h"
@@ -13,7 +13,7 @@ static inline unsigned int local_free(const struct flow_net *net, u32 channel)
 	return net->p.queue - in->count + head_left(net, in);
 }
 
-/* BLOC where the test is not (only) of the input that the packet goes to. */
+/* BLOC with a test of the local input: alone, or besides that of the next node. */
 static bool may_enter_local(const struct flow_net *net, u32 channel)
 {
 	const struct tn_bubble *b = &net->output[channel].bubble;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A cycle. Events of a phase commute: each changes its own input or output, and
- * what it reads of others is changed in other phases only. The one exception, a
- * bubble that two buffers freed at once could take over, is symmetric: both give
- * their credit to the same output in the same cycle.
+ * One cycle. The events of a phase commute: each changes only its own input or output, and reads of
+ * others only what other phases change. There is one exception, a bubble that either of two buffers
+ * could take over which are freed in the same cycle. It is symmetric: both buffers return their
+ * credit to the same output in that cycle.
  */
 #include <errno.h>
 
@@ -21,7 +21,7 @@ static inline void credited(struct flow_net *net, u32 channel, bool critical)
 	wake(net, node_of(net, channel), dir_of(net, number_of(net, channel)));
 }
 
-/* To whom feeds @channel. MBS reads counters in this phase: later then. */
+/* Returns a credit to the output that feeds @channel; with MBS, which reads counters now, later. */
 static inline void give_back(struct flow_net *net, u32 channel, bool critical)
 {
 	u32 up = feeder(net, node_of(net, channel), number_of(net, channel));
@@ -33,7 +33,7 @@ static inline void give_back(struct flow_net *net, u32 channel, bool critical)
 			  (u64)(EV_CREDIT | (unsigned int)critical << 8) << 32 | up);
 }
 
-/* A buffer of input @channel is free; the output of the same ring has the same number. */
+/* Frees a buffer of input @channel; the output of the same ring has the same number. */
 static inline void release_buffer(struct flow_net *net, u32 channel, bool critical)
 {
 	unsigned int dir = dir_of(net, number_of(net, channel));
@@ -48,7 +48,7 @@ static inline void release_buffer(struct flow_net *net, u32 channel, bool critic
 	give_back(net, channel, critical);
 }
 
-/* The buffer of the first packet. */
+/* Frees the buffer of the first packet. */
 static inline void first_freed(struct flow_net *net, u32 channel)
 {
 	bool critical = net->input[channel].critical;
@@ -64,7 +64,7 @@ static void delivered(struct flow_net *net, u32 packet)
 	const struct packet *p = &net->packet[packet];
 	u32 took = net->now - p->born, bin = took;
 
-	/* 16 bins, then 16 for each doubling */
+	/* The histogram has 16 bins, and then 16 for each doubling. */
 	if (took >= 16) {
 		unsigned int shift = 27u - (unsigned int)__builtin_clz(took);
 
@@ -123,7 +123,7 @@ static inline void leave(struct flow_net *net, u32 channel)
 	} else if (net->p.freed == FLOW_TAIL) {
 		first_freed(net, channel);
 	}
-	/* a packet out of the backlog into the empty queue is ready already */
+	/* A packet that came from the backlog into an empty queue is already ready. */
 	if (in->count && in->since != net->now)
 		input_ready(net, channel);
 }
@@ -187,7 +187,7 @@ static void late(struct flow_net *net, u64 ev)
 	}
 }
 
-/* The bucket of now; it may grow meanwhile. */
+/* Return: the bucket of this cycle, to which events may still be added. */
 static inline struct bucket *bucket_now(const struct flow_net *net, const struct wheel *w)
 {
 	return &w->bucket[net->now & w->mask];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The event queue of a simulated world: events leave it by their time, and those of one
- * time in the order in which they came, so that a history depends on nothing else.
+ * The event queue of a simulated world. Events leave it in the order of their times, and those of
+ * one time in the order in which they were added, so that a history depends on nothing else.
  *
- * It is a binary heap, with a ring buffer beside it for events that come in the order of
- * their times: frames, because the latency of all cables is the same. These are nearly all
- * events there are, and cost no search.
+ * It is a binary heap, with a ring buffer beside it for events that are added in the order of their
+ * times: frames, because the latency of all cables is the same. Nearly all events are frames, and
+ * these need no search.
  */
 #ifndef QUEUE_H
 #define QUEUE_H
@@ -16,10 +16,16 @@
 
 /**
  * struct ev - an event
- * @at: its time, in ns
- * @order: the queue's own
+ * @at: its time, ns
+ * @order: private to the queue
+ * @kind: enum ev_kind
+ * @port: of @node, for frames and link events
  * @handled: a manager has begun to handle the message
- * @life: nic_life or fm_life of the receiver: else the event is stale
+ * @node: receiver; of EV_CARRIER, the cable
+ * @life: nic_life or fm_life of the receiver when it was added; an event of another life is stale
+ * @conn: id of the connection's end
+ * @data: frame, parcel or other memory, owned by the event
+ * @len: bytes of @data
  */
 struct ev {
 	uint64_t at;
@@ -44,13 +50,15 @@ struct queue {
 };
 
 /**
- * queue_add() - add a copy of @ev; aborts if out of memory
- * @in_order: most such events are no earlier than the one added so before
+ * queue_add() - add a copy of @ev; aborts without memory
+ * @q: the queue
+ * @ev: the event; its order is set
+ * @in_order: most such events are no earlier than the last one that was added so
  */
 void queue_add(struct queue *q, struct ev *ev, bool in_order);
-/** queue_take() - take the next event. Return: false: none is due until @end. */
+/** queue_take() - take the next event. Return: false if none is due by @end. */
 bool queue_take(struct queue *q, uint64_t end, struct ev *out);
-/** queue_free() - the events in it are not looked at */
+/** queue_free() - free the queue, but not the data of its events */
 void queue_free(struct queue *q);
 
 #endif /* QUEUE_H */

@@ -75,7 +75,7 @@ static double draw_uniform(struct wire *w)
 	return ((double)(z >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Good bits before the next bad one. */
+/* Draws how many bits are good before the next bad one. */
 static uint64_t clean_bits(struct wire *w)
 {
 	double n;
@@ -105,7 +105,7 @@ static bool is_damaged(struct wire *w, struct end *e, unsigned int bytes)
 
 /* --- sending -------------------------------------------------------------- */
 
-/* The number that the answer in @h says, or -1. */
+/* Return: the number that the answer in @h acknowledges up to, or -1. */
 static int number_said(const struct tn_retry *r, const struct tn_hdr *h)
 {
 	if (r->ops->alone)
@@ -207,7 +207,7 @@ static void send_next(struct wire *w, struct end *e)
 
 /* --- receiving ------------------------------------------------------------ */
 
-/* Return: the wire's fault is harmless to this protocol; false: it is broken. */
+/* Handles an answer. Return: false if it acknowledges what was not sent: a broken protocol. */
 static bool hear_answer(struct wire *w, struct end *e, const struct tn_hdr *h)
 {
 	struct tn_queue done = { 0 };
@@ -244,7 +244,7 @@ static bool take_data(struct wire *w, struct end *e, struct flight *f)
 	return true;
 }
 
-/* As a link does: a small window must be told soon. */
+/* Notes a reception error as a link does: it is reported at once, and acknowledged eagerly. */
 static void note_error(struct end *e, unsigned int gen)
 {
 	if (!tn_retry_error(&e->retry, (u8)gen))

@@ -164,11 +164,11 @@ struct world {
 };
 
 void world_post(struct world *w, struct ev *ev);
-/* Gives the processor of @node one message more, or a timer. Return: when it has handled that. */
+/* Adds a message, or a timer, to the work of @node's processor. Return: when it is handled. */
 uint64_t world_work(struct world *w, uint32_t node);
 bool world_chance(struct world *w, unsigned int n, unsigned int of);
 void frame_put(struct frame *f);
-/* Count that @rows more rows of @node are on hold; that all its holds are lifted. */
+/* Count @rows more held rows of @node; count that all its holds are released. */
 void held_more(struct world *w, uint32_t node, uint32_t rows);
 void held_none(struct world *w, uint32_t node);
 
@@ -183,7 +183,7 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 void nic_traffic(struct world *w, uint32_t node);
 /* Sends the state of a link to the manager of @node; it arrives after 20 us. */
 void tell_link(struct world *w, uint32_t node, unsigned int port);
-/* Tells which packet of the traffic @pkt is a copy of. Return: false if of none. */
+/* Gets which packet of the traffic @pkt is a copy of. Return: false if of none. */
 bool nic_packet(const struct tn_pkt *pkt, struct world_packet *id);
 
 /* nic_plain.c, nic_plain_rows.c: NICs that are nothing but links */
@@ -202,7 +202,7 @@ int plain_rows(struct world *w, uint32_t node, uint64_t version, const uint16_t 
 int plain_flow(struct world *w, uint32_t node, struct torus_park *out);
 int plain_replay(struct world *w, uint32_t node, uint16_t ports);
 
-/** struct whost - what the manager of a node knows its host by */
+/** struct whost - host of a manager: argument of its actions */
 struct whost {
 	struct world *w;
 	uint32_t node;
@@ -224,7 +224,7 @@ void host_counters(struct world *w, uint32_t node, struct torus_park *out);
 /* EV_ACT and EV_DONE. */
 void host_act(struct world *w, struct ev *ev);
 void host_done(struct world *w, const struct ev *ev);
-/* The manager of @node has got an event: what it asked of its NIC ends, unless that is slow. */
+/* Ends the actions that @node's manager began in an event, unless its NIC is slow. */
 void host_settle(struct world *w, uint32_t node);
 
 /* arbiter_side.c */
