@@ -236,6 +236,22 @@ hung() {
 	return $rc
 }
 
+# What an administrator takes out of use is a warning; what would cut a node off is refused.
+maintenance() {
+	shows 0 "0,0:\+x is drained: the cable may be pulled" fabricctl drain 0,0:+x --lab "$lab" &&
+		shows 3 "running, 1 link excluded" fabricctl status --lab "$lab" &&
+		says 1 "would cut off 0,0 \('n0-0'\), and leave 6 pairs" \
+			fabricctl exclude 0,0:-x 0,0:+y 0,0:-y --lab "$lab" &&
+		shows 3 "1 link excluded" fabricctl status --lab "$lab" || return 1
+	fabricctl include 0,0:+x --lab "$lab" && until_true 10 says 0 "" fabricctl status --lab "$lab" &&
+		shows 0 "all cables are as planned" fabricctl cabling --lab "$lab" &&
+		says 0 "" fabricctl inventory --save "$tmp/inventory" --lab "$lab" &&
+		shows 0 "nothing has changed" fabricctl inventory --diff "$tmp/inventory" --lab "$lab" &&
+		shows 0 "^n1-0:\+x " fabricctl links 1,0 --names --lab "$lab"
+}
+# shows STATUS PATTERN COMMAND...: as says, but to standard output
+shows() { says "$1" "" "${@:3}" && grep -qE -- "$2" "$tmp/out" || { cat "$tmp/out"; return 1; }; }
+
 # Who is away is named, and what is the matter with it; what is not there is wrong usage.
 away() {
 	local_nic 4 && fabricctl lab kill 1,1 --name "$lab" && until_true 10 local_nic 2 &&
@@ -307,6 +323,7 @@ check "completion offers nodes, and what else a command takes" completion
 check "--watch shows changes, and ends" watch
 check "colours on a terminal, unless NO_COLOR is set" colours
 check "full disk, closed output, closed pipe" outputs
+check "what is taken out of use is told, and what would be cut off" maintenance
 check "nodes that are away are named" away
 check "a manager that hangs is not the one that is asked" hung
 check "the first node is root again" moved_back
