@@ -30,7 +30,7 @@ uint32_t cables_end_read(const struct cables *c, const json_t *end);
 
 /**
  * cables_steps() - compute the steps that turn @is into @wanted: [{do, at, to}]
- * do: "move": the end at @at to @to; "plug": a cable from @at to @to; "remove": that from @at to @to
+ * do: "move": the end at @at to @to; "plug": a cable from @at to @to; "remove": that one
  */
 json_t *cables_steps(const struct cables *wanted, const struct cables *is);
 

@@ -109,7 +109,7 @@ static void print_csv(const json_t *list)
 	}
 }
 
-/* Two labels a line, to be printed and cut. In names and ports nothing needs to be escaped but >. */
+/* Two labels a line, to be printed and cut. Nothing in names and ports is to be escaped but >. */
 static void draw_label(FILE *f, const char *text, size_t cable, unsigned int x, unsigned int y)
 {
 	const char *arrow = strchr(text, '>');
