@@ -100,9 +100,8 @@ uint32_t torus_health_component(struct torus_health *h, uint32_t node);
  * A destination that cannot be reached has an invalid row (0); the row of the node to itself is
  * valid with no DIR bits. A row with a relay describes the path to that relay. TORUS_ROW_ADAPTIVE
  * and the adaptive bits are set only if a healthy path continues from every node to which adaptive
- * routing can take the packet (lib/route/box.h).
- * The adaptive bits are the DIR bits, and both directions of a dimension in which the destination is
- * half way round, if each of them is as good.
+ * routing can take the packet (lib/route/box.h). The adaptive bits are the DIR bits, and both
+ * directions of a dimension in which the destination is half way round, if both are as good.
  */
 struct torus_routes;
 

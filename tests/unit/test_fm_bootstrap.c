@@ -403,8 +403,8 @@ static void test_wrong_neighbours(void **state)
 		stage_forget(&s);
 		fm_mgmt(s.fm, p, buf, len, START + s.now);
 		stage_did_nothing(&s);
-		sprintf(text, "the neighbour at port %s speaks another version of Init; this is "
-			"3", at[p]);
+		sprintf(text, "the neighbour at port %s speaks version 4 of Init, this node version "
+			"3: update all managers together", at[p]);
 		assert_string_equal(fm_problem(s.fm, 0)->text, text);
 		over(p, "fabric", text);
 		/* A packet that is no Init is not answered. */

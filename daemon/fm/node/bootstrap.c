@@ -182,16 +182,15 @@ static bool check_init(struct fm *fm, unsigned int port, const struct fm_init *i
 	return !problem;
 }
 
-/* Reports the problem that the neighbour's Init is of another version. */
-static void report_version(struct fm *fm, unsigned int port, int err)
+/* Reports the problem that the neighbour's Init is of another @version. */
+static void report_version(struct fm *fm, unsigned int port, unsigned int version)
 {
 	char at[TORUS_TEXT_MAX];
 
-	if (err != -EPROTONOSUPPORT)
-		return;
 	fm_problem_set(fm, "fabric", 1000 + port,
-		       "the neighbour at port %s speaks another version of Init; this is %u",
-		       fm_port_text(fm, port, at), FM_INIT_VERSION);
+		       "the neighbour at port %s speaks version %u of Init, this node version %u: "
+		       "update all managers together",
+		       fm_port_text(fm, port, at), version, FM_INIT_VERSION);
 	if (fm_port_problem(fm, port, FM_PROBLEM_VERSION))
 		fm_uplink_row(fm);
 }
@@ -240,10 +239,10 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 
 	if (port >= fm->nports)
 		return;
-	if (err) {
-		report_version(fm, port, err);
+	if (err == -EPROTONOSUPPORT)
+		report_version(fm, port, data[4]);
+	if (err)
 		return;
-	}
 	if (!fm_bootstrap_credible(fm, port, &init))
 		return;
 	follows = !strcmp(init.fabric, fm->cfg.fabric) && init.ndims <= fm->nports / 2 &&
