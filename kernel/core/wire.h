@@ -143,11 +143,31 @@ enum tn_type {
 	TN_ACKNAK,		/* the ACK/NAK protocol's answers: 8 bytes, no flits */
 };
 
-/** struct tn_hdr - header flit as numbers; see the layout above */
+/**
+ * struct tn_hdr - header flit as numbers; see the layout above
+ * @dst: destination, node id; of a packet through relays, that of the present leg
+ * @src: source, node id
+ * @len: payload flits, 0 to 1023
+ * @dir: DIR bits, one for each direction
+ * @tseq: number of the packet on its link, 0 to TN_SEQ_MASK
+ * @rseq: number that the sender expects next, 0 to TN_SEQ_MASK
+ * @crp: credits that are returned for @crp_vc, 0 to TN_CRP_MAX
+ * @type: enum tn_type
+ * @vc: enum torus_vc, by which the packet travels
+ * @e: 1: the sender asks for a retransmission from @rseq on
+ * @gen: generation bit G of the sender
+ * @gen_echo: generation bit of the last good packet that the sender received
+ * @crp_vc: enum torus_vc
+ * @colour: version of the rows, modulo TORUS_COLOURS
+ * @first: direction of the first step, or TN_NO_STEP
+ * @last: direction of the last step, or TN_NO_STEP
+ * @relayed: 1: a relay flit follows the tail
+ * @nic: 1: a DATA packet between NICs, or (bubble policies) a request or a false packet
+ */
 struct tn_hdr {
 	u32 dst;
 	u32 src;
-	u16 len;		/* payload flits */
+	u16 len;
 	u16 dir;
 	u16 tseq;
 	u16 rseq;
@@ -161,14 +181,20 @@ struct tn_hdr {
 	u8 colour;
 	u8 first;
 	u8 last;
-	u8 relayed;		/* a relay flit follows the tail */
+	u8 relayed;
 	u8 nic;
 };
 
-/** struct tn_via - relay flit as numbers */
+/**
+ * struct tn_via - relay flit as numbers
+ * @dst: final destination, node id
+ * @payer: node in whose window the packet is; TORUS_NO_NODE: in none
+ * @gen: generation of that window
+ * @legs: relays passed so far
+ */
 struct tn_via {
 	u32 dst;
-	u32 payer;		/* TORUS_NO_NODE: nobody */
+	u32 payer;
 	u32 gen;
 	u16 legs;
 };
@@ -181,19 +207,47 @@ enum tn_nic_word { TN_NIC_ASK = 1, TN_NIC_ACK };
 #define TN_TAIL_ADAPTIVE 0x40
 #define TN_TAIL_REPLAYED 0x80
 
-/** struct tn_tail - tail flit as numbers, but for the LCRC */
+/**
+ * struct tn_tail - tail flit as numbers, without the LCRC
+ * @ecrc: CRC-32C of the packet from end to end
+ * @eseq: number of the packet in its flow
+ * @epoch: version by which the flow is numbered, low 16 bits
+ * @vb: TN_VB_BAD, or the service byte
+ * @flags: TN_TAIL_*, and in bits 0-3 the unused bytes of the last payload flit
+ */
 struct tn_tail {
 	u32 ecrc;
 	u32 eseq;
 	u16 epoch;
-	u8 vb;			/* TN_VB_BAD, or the service byte */
+	u8 vb;
 	u8 flags;
 };
 
-/** struct tn_init - payload of an INIT packet */
+/**
+ * struct tn_init - payload of an INIT packet
+ * @guid: of the sender's NIC
+ * @lowest: lowest wire version that the sender speaks
+ * @epoch: of the sender's NIC
+ * @nonce: the sender's nonce
+ * @nonce_heard: the peer's nonce, as the sender received it; 0: none
+ * @attempt: number of @nonce in @epoch
+ * @last_session: the last session of the link
+ * @last_rseq: number that the sender expected next in that session
+ * @first_tseq: number of its first packet in the new session
+ * @slot_flits: size of a packet buffer, flits
+ * @slots: packet buffers of each VC
+ * @occupied: how many of these are occupied
+ * @mbps: rate of the sender's receiver, all lanes, Mb/s; 0: not reported
+ * @port: number of the sender's port
+ * @resume: 1: RESUME, a retraining that keeps the session
+ * @up: 1: the sender is up, and needs no answer
+ * @retry: protocol that the sender asks for, enum torus_retry
+ * @highest: highest wire version that the sender speaks; 0: @lowest
+ * @bubble: the sender's policy, enum torus_bubble
+ */
 struct tn_init {
 	u64 guid;
-	u32 lowest;		/* version spoken */
+	u32 lowest;
 	u32 epoch;
 	u32 nonce;
 	u32 nonce_heard;
@@ -208,8 +262,8 @@ struct tn_init {
 	u8 port;
 	u8 resume;
 	u8 up;
-	u8 retry;		/* enum torus_retry */
-	u8 highest;		/* version spoken; 0: the lowest */
+	u8 retry;
+	u8 highest;
 	u8 bubble;
 };
 
