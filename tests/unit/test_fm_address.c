@@ -177,6 +177,34 @@ static void by_squares_first(void **state)
 	stage_end(&s);
 }
 
+/*
+ * A node is sure of its place, and then all its cables are moved: it believes its new neighbours,
+ * though they are less sure than the former ones were. As long as one of those is left, it does not.
+ */
+static void cables_moved(void **state)
+{
+	(void)state;
+	for (unsigned int left = 0; left < 2; left++) {
+		begin("3x3", 1);
+		tells(2, 0, 0, 0);
+		tells(0, 2, 0, 0);
+		is_at(1, 0);
+		stage_link_lost(&s, 2, 1);
+		if (!left)
+			stage_link_lost(&s, 0, 1);
+		for (unsigned int p = 1; p < 4; p += 2) {
+			stage_link_lost(&s, p, 1);
+			stage_link_up(&s, p, 2);
+			tells(p, 1, p == 1 ? 0 : 1, 3);
+		}
+		if (left)
+			is_at(1, 0);
+		else
+			is_at(1, 2);
+		stage_end(&s);
+	}
+}
+
 /* A neighbour tells its cables later, without a place: then a square closes. */
 static void square_closes_later(void **state)
 {
@@ -553,6 +581,7 @@ int main(void)
 		cmocka_unit_test(by_squares),
 		cmocka_unit_test(by_squares_first),
 		cmocka_unit_test(square_closes_later),
+		cmocka_unit_test(cables_moved),
 		cmocka_unit_test(size_one),
 		cmocka_unit_test(bounded_moves),
 		cmocka_unit_test(turns),

@@ -23,8 +23,10 @@
  * implies.
  *
  * Lemma 1. Each node ends with the least doubt of any path from the root, whichever Init came
- * first. The doubt of a node only falls, for one root, so it changes a bounded number of times, and
- * each time the node sends new Inits.
+ * first. As long as its links stay up, the doubt of a node only falls, for one root, so it changes a
+ * bounded number of times, and each time the node sends new Inits. When a link is lost, the node
+ * takes the least doubt by those neighbours left that imply its place, and FM_DOUBT_MAX without any:
+ * the doubt by a cable that is gone would outweigh that of all new neighbours.
  *
  * Lemma 2. If just two cables were exchanged, each place with doubt 0 is right. Each cable that
  * closes a square is right (square.c, also for size 2), and all nodes that a path of such cables
@@ -433,10 +435,16 @@ bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 	return news;
 }
 
+/* Return: true if the place of this node, and its doubt, are by the wave of the present root. */
+static bool is_placed_by_wave(const struct fm *fm)
+{
+	return fm->have_root && fm->have_position && fm->wave->root_guid == fm->root_guid &&
+	       !fm->is_root && !fm->placed;
+}
+
 void fm_wave_squares(struct fm *fm)
 {
-	if (!fm->have_root || !fm->have_position || fm->wave->root_guid != fm->root_guid ||
-	    fm->is_root || fm->placed)
+	if (!is_placed_by_wave(fm))
 		return;
 	choose_place(fm);
 	judge_cables(fm);
@@ -447,10 +455,32 @@ unsigned int fm_wave_doubt(const struct fm *fm)
 	return fm->is_root || fm->placed ? 0 : fm->wave->doubt;
 }
 
+/* Return: the least doubt by the neighbours that imply the present place; without any the most */
+static unsigned int doubt_of_place(const struct fm *fm)
+{
+	unsigned int least = FM_DOUBT_MAX;
+
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
+		if (has_vote(fm, p) && is_implied(fm, p, fm->position) && doubt_by(fm, p) < least)
+			least = doubt_by(fm, p);
+	return least;
+}
+
 void fm_wave_forget(struct fm *fm, unsigned int port)
 {
+	bool had = fm->wave->port[port].known;
+	unsigned int doubt;
+
 	memset(&fm->wave->port[port], 0, sizeof(fm->wave->port[port]));
 	fm_problem_clear(fm, "wave", port);
+	if (!had || !is_placed_by_wave(fm))
+		return;
+	doubt = doubt_of_place(fm);
+	if (doubt <= fm->wave->doubt)
+		return;
+	fm->wave->doubt = doubt;
+	fm_ports_moved(fm);
+	fm_wave_squares(fm);
 }
 
 bool fm_wave_confirm(struct fm *fm)
