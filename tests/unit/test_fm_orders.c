@@ -374,6 +374,16 @@ static void ends_by_itself(void **state)
 	}
 }
 
+/* The log says that these ports are included again. */
+static void ended(const char *ports)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "log info table: %s is included: it was excluded until now", ports);
+	stage_did_some(&s, text);
+	stage_forget(&s);
+}
+
 /* Each order has its own time; the last one for a port counts, also if that is for ever. */
 static void each_has_its_own(void **state)
 {
@@ -392,14 +402,17 @@ static void each_has_its_own(void **state)
 	pass(2);
 	settle(4);
 	assert_int_equal(fm_node(s.fm, 2)->admin, 0xd);
+	ended("2,0:+y");
 	pass(2);
 	settle(4);
+	ended("2,0:+x,-x,-y");
 	assert_int_equal(fm_node(s.fm, 2)->admin, 0);
 	assert_int_equal(fm_node(s.fm, 1)->admin, 1);
 	assert_string_equal(fm_excluded(s.fm, 2, 2), "admin");
 	assert_int_equal(fm_excluded_until(s.fm, 2, 2), BEGAN + 6);
 	pass(2);
 	settle(4);
+	ended("1,0:+x");
 	assert_int_equal(fm_node(s.fm, 1)->admin, 0);
 	assert_int_equal(fm_node(s.fm, 3)->admin, 1);
 	assert_int_equal(fm_excluded_until(s.fm, 3, 0), 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Orders of the administrator. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
@@ -145,17 +146,31 @@ bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool exclude
 	       (port >= 0 && is_far_excluded(fm, node, (unsigned int)port));
 }
 
+/* Writes the names of @ports, as in "+x,-y", or "all ports". Return: @buf */
+static const char *name_ports(const struct fm *fm, uint16_t ports, char *buf)
+{
+	uint16_t all = (uint16_t)((1u << 2 * fm->ndims) - 1);
+	char name[TORUS_TEXT_MAX];
+	size_t n = 0;
+
+	if ((ports & all) == all)
+		return strcpy(buf, "all ports");
+	for (unsigned int p = 0; p < 2u * fm->ndims; p++)
+		if (ports >> p & 1)
+			n += (size_t)snprintf(buf + n, TORUS_TEXT_MAX - n, n ? ",%s" : "%s",
+					      torus_port_text(fm->ndims, p, name));
+	return buf;
+}
+
 void fm_admin_over(struct fm *fm, uint32_t node, uint16_t ports)
 {
-	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX] = "all ports";
-	uint16_t all = (uint16_t)((1u << 2 * fm->ndims) - 1);
+	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX];
 
 	fm->root->admin[node] &= (uint16_t)~ports;
 	take_order(fm, node, ports, NULL);
 	fm_change_node(fm, node);
 	fm_damp_end(fm, node, ports);
-	if ((ports & all) != all)
-		torus_port_text(fm->ndims, (unsigned int)__builtin_ctz(ports), name);
+	name_ports(fm, ports, name);
 	torus_node_text(&fm->table.shape, node, text);
 	fm_say(fm, FM_INFO, "table", "%s:%s is included: it was excluded until now", text, name);
 	fm_demand(fm, 0, "included %s:%s, the time is over", text, name);
