@@ -818,6 +818,11 @@ static void tells_why_an_eye_is_shut(void **state)
 	fake.narrow[1] = 0;		/* a NIC that tells nothing of lanes */
 	expect("link eye 1,0:+x", 0);
 	has(out, "1,0:+x lane 0\n\n");
+	/* The eye came; the question for the lane's state fails. */
+	fake.silent[1] = true;
+	expect("link eye 1,0:+x", 5);
+	has(out, "1,0:+x lane 0\n\n");
+	has(out, "bit error rate if decided there");
 }
 
 /*

@@ -252,7 +252,10 @@ static int show_eye(const struct ctl *ctl, json_t *data)
 	return status;
 }
 
-/* Adds to the eye @data the state of its lane: lanes that are switched off have a shut eye. */
+/*
+ * Adds to the eye @data the state of its lane: lanes that are switched off have a shut eye. If the
+ * question for it fails, the state is null.
+ */
 static int add_state(struct ask *a, const char *node, const char *port, json_t *data)
 {
 	json_t *links, *v;
@@ -260,9 +263,9 @@ static int add_state(struct ask *a, const char *node, const char *port, json_t *
 	int status = ask(a, json_pack("{ss ss sb}", "cmd", "links", "node", node, "lanes", 1),
 			 &links);
 
+	json_object_set_new(data, "state", json_null());
 	if (status != OK)
 		return status;
-	json_object_set_new(data, "state", json_null());
 	json_array_foreach(links, i, v) {
 		const json_t *l = json_array_get(json_object_get(v, "lane"), (size_t)lane);
 		const char *at = json_text(v, "port"), *state = json_text(l, "state");
@@ -279,7 +282,7 @@ static int link_eye(struct ctl *ctl, int argc, char **argv)
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 	json_t *data;
 	struct ask a;
-	int status;
+	int status, shown;
 
 	(void)argc;
 	status = ask_open(ctl, &a);
@@ -291,8 +294,8 @@ static int link_eye(struct ctl *ctl, int argc, char **argv)
 					   port, "lane", (json_int_t)lane), &data);
 	if (status == OK) {
 		status = add_state(&a, node, port, data);
-		if (status == OK)
-			status = show_eye(ctl, data);
+		shown = show_eye(ctl, data);
+		status = shown == OK ? status : shown;
 		json_decref(data);
 	}
 	ask_close(&a);
