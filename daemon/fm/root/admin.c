@@ -25,7 +25,7 @@
 #define READY_MAX 10	/* times resend: time for the next root to answer */
 #define MOVE_MAX 80	/* times resend: time until it is asked */
 
-/* The record is lost for lack of memory, but not the exclusion. */
+/* Sets the order for excluded ports, or removes it. Without memory only the record is lost. */
 static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct fm_order *order)
 {
 	struct fm_order o;
@@ -43,15 +43,15 @@ static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct
 		fm_say(fm, FM_WARNING, "table", "no memory to keep who excluded what");
 }
 
-/* Ports of @node that @port means, -1 for all. */
+/* Return: mask of @port; -1: of all ports. */
 static uint16_t port_mask(const struct fm *fm, int port)
 {
 	return (uint16_t)(port < 0 ? (1u << 2 * fm->ndims) - 1 : 1u << port);
 }
 
 /*
- * A cable that was excluded by its other end is used again, too. One of a node out of service is
- * not: the whole node was excluded there, not this cable.
+ * Return: true if the inclusion of @port of @node has to include its far end, too: that excludes
+ * this cable, and not because the whole node there is out of service.
  */
 static bool is_far_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 {
@@ -96,7 +96,7 @@ int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 	if (!excluded && port >= 0)
 		include_far_end(fm, node, (unsigned int)port);
 	if (excluded)
-		r->judge_at = fm->now;	/* one out of service is silent sooner */
+		r->judge_at = fm->now;	/* a node out of service is silent sooner */
 	else
 		fm_damp_end(fm, node, mask);
 	if (port >= 0)
@@ -201,9 +201,11 @@ uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m)
 }
 
 /**
- * struct fm_move - the root is to hand over to the node @guid: ids may change meanwhile (grow.c)
+ * struct fm_move - the root has to hand over
+ * @guid: of the node (its id may change meanwhile, grow.c)
  * @at: when the root asks that node, or stops waiting for its answer; NEVER
- * @until: how long it waits for the end of a recovery that has begun meanwhile
+ * @until: until then it waits for the end of a recovery that has begun meanwhile
+ * @asked: the node was asked whether it is ready
  */
 struct fm_move {
 	uint64_t guid, at, until;
@@ -224,7 +226,7 @@ void fm_admin_free(struct fm_root *r)
 	free(r->move);
 }
 
-/* The configuration of a node that has not joined this root is unknown: the default is taken. */
+/* Return: true if @m may ask to be root; by default, if it has not joined this root. */
 static bool is_candidate(const struct fm_mate *m)
 {
 	return m->node != TORUS_NO_NODE &&
@@ -232,9 +234,9 @@ static bool is_candidate(const struct fm_mate *m)
 }
 
 /*
- * Counts all candidates that have a place, also those that are away unless they are out of service.
- * If all lose their power and more than half of the candidates come back, one of them has on its
- * disk what more than half had there before.
+ * Counts all candidates that have a place, including those that are away, unless these are out of
+ * service. If all nodes lose their power and more than half of the candidates come back, one of
+ * them has each change on its disk that more than half had on disk before.
  */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 {
@@ -254,9 +256,7 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 	}
 }
 
-/*
- * Return: 0 if the root can hand over to @m now, or as fm_root_move(). @m: NULL: no node is there
- */
+/* Return: 0: the root can hand over to @m now; negative errno as fm_root_move(). @m may be NULL. */
 static int may_move(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_root *r = fm->root;
@@ -270,7 +270,7 @@ static int may_move(const struct fm *fm, const struct fm_mate *m)
 	return fm_recovery_phase(r) != FM_PHASE_REST || fm_demand_is(r) ? -EAGAIN : 0;
 }
 
-/* The root hands over a moment later, so that it can still answer the node that asked. */
+/* The root hands over a little later, so that it can still answer the administrator's node. */
 int fm_admin_move(struct fm *fm, uint32_t node)
 {
 	struct fm_move *move = fm->root->move;
@@ -283,7 +283,7 @@ int fm_admin_move(struct fm *fm, uint32_t node)
 	err = may_move(fm, m);
 	if (err)
 		return err;
-	*move = (struct fm_move) { .at = NEVER };	/* an order before is void */
+	*move = (struct fm_move) { .at = NEVER };	/* cancels a former order */
 	if (node == fm->node)
 		return 0;
 	move->guid = m->guid;
@@ -292,7 +292,8 @@ int fm_admin_move(struct fm *fm, uint32_t node)
 	return 0;
 }
 
-static void move_on(struct fm *fm, bool now)
+/* Sends LEAD; with @now, this root ends. */
+static void send_lead(struct fm *fm, bool now)
 {
 	struct fm_lead lead = { .term = fm->term, .now = now };
 	const struct fm_mate *m = fm_mate(fm->root, fm->root->move->guid);
@@ -307,7 +308,7 @@ static void move_on(struct fm *fm, bool now)
 	fm->root->successor = lead;
 }
 
-/* Asks the node, or waits for the end of a recovery that has begun. Return: 0; errno: it cannot */
+/* Asks the node, or waits for the end of a recovery. Return: 0; negative errno: it cannot. */
 static int ask_node(struct fm *fm)
 {
 	struct fm_move *move = fm->root->move;
@@ -321,7 +322,7 @@ static int ask_node(struct fm *fm)
 		return err;
 	move->asked = true;
 	move->at = fm->now + READY_MAX * fm->cfg.resend;
-	move_on(fm, false);
+	send_lead(fm, false);
 	return 0;
 }
 
@@ -355,7 +356,7 @@ void fm_admin_ready(struct fm *fm, uint64_t guid)
 		return;
 	m = fm_mate(fm->root, guid);
 	if (!may_move(fm, m)) {
-		move_on(fm, true);
+		send_lead(fm, true);
 	} else {
 		move->asked = false;
 		move->at = fm->now;

@@ -17,25 +17,27 @@ struct fm_root;
 bool fm_admin_new(struct fm_root *r);
 void fm_admin_free(struct fm_root *r);
 
-/* As fm_exclude() and fm_root_move(), at the root. */
+/* On the root, these do the same as the functions of fm.h and status.h of similar names: */
+/** fm_admin_exclude() - see fm_exclude() and fm_exclude_by() */
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order);
-/* As fm_exclude_first(), at the root. */
+/** fm_admin_mark() - see fm_exclude_first() */
 int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 		  const struct fm_order *order);
-/* As fm_exclude_changes(), at the root. */
+/** fm_admin_changes() - see fm_exclude_changes() */
 bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
 		      const struct fm_order *order);
-/* The time of the order for these ports is over: they are included. Far ends have their own orders. */
+/** fm_admin_over() - the time of these ports' order is over: include them, but not far ends */
 void fm_admin_over(struct fm *fm, uint32_t node, uint16_t ports);
+/** fm_admin_move() - see fm_root_move() */
 int fm_admin_move(struct fm *fm, uint32_t node);
-/* That node is ready to be root: this root may be ending then. */
+/** fm_admin_ready() - that node is ready to be root: hand over; this root ends after the call */
 void fm_admin_ready(struct fm *fm, uint64_t guid);
-/* A node tells what its disk has. */
+/** fm_admin_kept() - a node has reported what is on its disk */
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k);
-/* How much of the table at hand @m has on its disk. Return: enum fm_disk. */
+/** fm_admin_disk() - Return: enum fm_disk, how much of the present table @m has on its disk */
 uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m);
-/* As fm_kept_count(), at the root. */
+/** fm_admin_kept_count() - see fm_kept_count() */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out);
 void fm_admin_due(struct fm *fm);
 uint64_t fm_admin_expiry(const struct fm *fm);

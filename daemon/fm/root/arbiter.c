@@ -2,29 +2,30 @@
 /*
  * DOC: the arbiter
  *
- * A site may have an engine of its own that decides who leads: a lock service, or the membership of
- * a cluster. Where one is configured, a claim (claim.c) whose promises are enough is put to it,
- * before this node leads: "this GUID, in this epoch". Only the first root of all, which claims
- * nothing, and a root that leads already are not asked for a grant.
+ * A site may have an arbiter that decides which node leads: a lock service, or the membership of a
+ * cluster. If one is configured, a node whose claim (claim.c) has enough promises asks it before
+ * the node leads: "this GUID, in this epoch?". Only the very first root, which claims nothing, and
+ * a root that leads already, need no grant.
  *
  *	granted	The node leads.
- *	refused	The claim ends, and the node claims again later, in a later epoch. If the arbiter
- *	has
- *		told which epoch it granted, in one above that.
- *	unknown	The arbiter is down, slow, or says what means nothing. It must not stop a recovery:
- *	a
- *		node with the promises of a quorum (quorum.c) leads all the same. One that may lead only
- *		because no link leads to any other NIC ends its claim as if refused: it may be the
- *		smaller part of a fabric that fell apart, and it is the arbiter that could tell.
+ *	refused	The claim ends, and the node claims again later, in a later epoch, above the one
+ *		that the arbiter has granted, if it named one.
+ *	unknown	The arbiter is down, slow, or its answer has no meaning. It must not stop a
+ *		recovery: a node with the promises of a quorum (quorum.c) leads nevertheless. A node
+ *		that may lead only because no link leads to any other NIC ends its claim as if
+ *		refused: it may be the smaller part of a fabric that fell apart, which only the
+ *		arbiter can decide.
  *
- * Safety does not rest on any of this: an answer takes the place of no promise. An arbiter that
- * grants everything, that refuses all, that answers late or lies makes no two roots, since each of
- * them needs what claim.c asks for. It can only keep nodes without a root, by refusing.
+ * Safety does not depend on the arbiter: an answer replaces no promise. An arbiter that grants
+ * everything, answers late or lies cannot make two roots, because each of them needs the quorum of
+ * claim.c. It can only keep nodes without a root, by refusing.
  *
- * An answer counts for the epoch that was asked about, so one that comes late, after the claim has
- * ended, counts for nothing. A node that leads without a grant asks on, so that people learn when
- * the arbiter is back; whatever it says then, the node goes on leading. The gap between two
- * questions doubles, from GAP_MIN to GAP_MAX, until a grant.
+ * An answer counts for the epoch of its question, so an answer that comes after the claim has ended
+ * is ignored. A node that leads without a grant asks on, so that its status shows when the arbiter
+ * is back; the node goes on leading whatever the answer is. The gap between two questions doubles,
+ * up to a limit (node/verdict.c), until a grant.
+ *
+ * Tests: tests/unit/test_fm_arbiter.c, tests/sim/test_arbiter.c.
  */
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/node/log.h"
@@ -54,10 +55,7 @@ bool fm_arbiter_waits(const struct fm *fm)
 	return fm->cfg.arbiter && fm->now < fm_verdict_again(fm);
 }
 
-/*
- * Return: true if this node may lead without an answer: it has a majority, or it is not known of
- * which nodes a majority would be.
- */
+/* Return: true if this node may lead without an answer: it has a quorum, or no table is known. */
 static bool may_decide(const struct fm *fm, bool quorum)
 {
 	uint32_t here, need;
@@ -101,6 +99,7 @@ void fm_arbiter_answered(struct fm *fm)
 	}
 }
 
+/* Return: true if this node leads without a grant, and no question is open. */
 static bool asks_on(const struct fm *fm)
 {
 	bool waits;

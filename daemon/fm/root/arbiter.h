@@ -8,17 +8,18 @@
 
 struct fm;
 
-/** fm_arbiter_waits() - Return: true if a claim would be too early after the last answer */
+/** fm_arbiter_waits() - Return: true if it is too early for another claim after the last answer */
 bool fm_arbiter_waits(const struct fm *fm);
 /**
- * fm_arbiter_lets() - the promises are enough: does the arbiter let this node lead?
- * @quorum: they are enough by majority
- * Return: true: yes. false: the claim waits for the answer, or it is to end: @ends
+ * fm_arbiter_lets() - the promises are enough: ask the arbiter, or use its answer
+ * @quorum: they are enough by a quorum, and not only because no other NIC can be reached
+ * @ends: set to true if the claim has to end
+ * Return: true if this node may lead; false: the claim waits for the answer, or @ends.
  */
 bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends);
 /** fm_arbiter_answered() - the arbiter has answered the last question of this node */
 void fm_arbiter_answered(struct fm *fm);
-/* A root that leads without a grant asks again. */
+/** fm_arbiter_due() - ask again if this root leads without a grant */
 void fm_arbiter_due(struct fm *fm);
 uint64_t fm_arbiter_expiry(const struct fm *fm);
 

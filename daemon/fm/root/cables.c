@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An event for each cable that is lost, or comes back, when a table says so for the first time. So
- * both ends of a cable have told, if both can, and it is one event. A cable is lost if one of its
- * ends is not up, is held down, or belongs to a node without a NIC. A cable that nobody has seen up
- * yet is not lost, and that it comes up is no event: of a bring-up the nodes that join are told.
+ * An event for each cable that is lost, or comes back, made with the first table that contains the
+ * change. By then both ends of the cable have reported, if both can, so there is one event. A cable
+ * is lost if one of its ends is not up, is held down, or belongs to a node without a NIC. A cable
+ * that has not been up yet is not lost, and there is no event when it comes up: the bring-up logs
+ * the nodes that join.
  *
  * A cable has one name, that of its end at a port with "+".
+ *
+ * Test: tests/unit/test_fm_cables.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +20,7 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
+#include "lib/deps/invariant.h"
 #include "lib/util/hash.h"
 
 /**
@@ -29,12 +33,12 @@ struct change {
 };
 
 /**
- * struct fm_cables
- * @shape: of which the two arrays are, without dimensions: none yet
- * @up, @lost: for each node the dimensions whose cable at the port with "+" was up, or is lost
+ * struct fm_cables - the cables by the last table
+ * @shape: the shape of the two arrays; without dimensions: there are none yet
+ * @up, @lost: by node id, mask of dimensions whose cable at the port with "+" is up, or is lost
  * @begun: since when they are known
- * @change: the @n cables that have changed, the latest time of each; @by_cable: numbers in it
- * @found: the @nfound cables that the next table changes
+ * @change, @n: the cables that have changed, with the latest time; @by_cable: numbers in @change
+ * @found, @nfound: the cables that the next table changes
  */
 struct fm_cables {
 	struct torus_shape shape;
@@ -70,7 +74,7 @@ void fm_cables_free(struct fm_root *r)
 	free(r->cables);
 }
 
-/* The entry of @node: that of @t, if it has one. */
+/* Return: the entry of @node in @t, or else in the present table; NULL: in neither. */
 static const struct fm_entry *entry_of(const struct fm *fm, const struct fm_table_msg *t,
 				       uint32_t node)
 {
@@ -106,8 +110,8 @@ static bool are_known(const struct fm_entry *a, const struct fm_entry *b)
 	return a && b && a->state != FM_NODE_ABSENT && b->state != FM_NODE_ABSENT;
 }
 
-/* Begins with all cables as the table at hand tells them or, if there is none, the next one. */
-static bool begin(struct fm *fm, const struct fm_table_msg *t)
+/* Takes the states of all cables from the present table or, if there is none, from the next one. */
+static bool init_states(struct fm *fm, const struct fm_table_msg *t)
 {
 	struct fm_cables *c = fm->root->cables;
 	const struct torus_shape *shape = &fm->table.shape;
@@ -137,7 +141,7 @@ static bool begin(struct fm *fm, const struct fm_table_msg *t)
 	return true;
 }
 
-/* Why the end at @port of that node is down, as its own row says. Return: NULL: it is not. */
+/* Return: why the end at @port of that node is down, by its own row; NULL: up, or not known. */
 static const char *reason_at(const struct fm *fm, uint32_t node, unsigned int port)
 {
 	const struct fm_mate *m = fm_mate_at(fm->root, node);
@@ -192,7 +196,7 @@ uint32_t fm_cables_downs(const struct fm *fm, uint32_t node, unsigned int port)
 	return c ? c->downs : 0;
 }
 
-/* Room for one more. Return: false: no memory. */
+/* Makes room for one more change. Return: false: no memory. */
 static bool make_room(struct fm_cables *c)
 {
 	uint32_t room = c->room ? 2 * c->room : 16;
@@ -209,7 +213,7 @@ static bool make_room(struct fm_cables *c)
 	return true;
 }
 
-/* The cable changes now. Return: since when it was as it was, as far as this root knows. */
+/* Notes that the cable changes now. Return: when it changed before, or when this root began. */
 static uint64_t take_change(struct fm *fm, uint32_t cable, bool lost)
 {
 	struct fm_cables *c = fm->root->cables;
@@ -226,7 +230,7 @@ static uint64_t take_change(struct fm *fm, uint32_t cable, bool lost)
 	return at;
 }
 
-/* Without memory it is not told. */
+/* Adds a change to be logged. Without memory it is not logged. */
 static void add_found(struct fm_cables *c, const struct fm_link_change *l)
 {
 	uint32_t room = c->found_room ? 2 * c->found_room : 16;
@@ -248,8 +252,8 @@ static bool is_excluded(const struct fm_entry *a, unsigned int p, const struct f
 	return (a && a->admin & 1u << p) || (b && b->admin & 1u << q);
 }
 
-/* Looks at the cable of @node in dimension @d. */
-static void look_at(struct fm *fm, const struct fm_table_msg *t, uint32_t node, unsigned int d)
+/* Compares the cable of @node in dimension @d with the new table. */
+static void check_cable(struct fm *fm, const struct fm_table_msg *t, uint32_t node, unsigned int d)
 {
 	struct fm_cables *c = fm->root->cables;
 	const struct torus_shape *shape = &fm->table.shape;
@@ -267,6 +271,7 @@ static void look_at(struct fm *fm, const struct fm_table_msg *t, uint32_t node, 
 	}
 	c->up[node] ^= bit;
 	c->lost[node] ^= bit;
+	invariant(!(c->up[node] & c->lost[node] & bit));
 	l.version = t->version;
 	l.was_for = fm->now - take_change(fm, node * TORUS_MAX_DIMS + d, !l.up);
 	l.reason = l.up ? NULL : find_reason(fm, t, &l);
@@ -281,15 +286,15 @@ uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t)
 	struct fm_cables *c = fm->root->cables;
 	const struct torus_shape *shape = &fm->table.shape;
 
-	if (memcmp(&c->shape, shape, sizeof(*shape)) && !begin(fm, t))
+	if (memcmp(&c->shape, shape, sizeof(*shape)) && !init_states(fm, t))
 		return 0;
 	c->nfound = 0;
 	for (uint32_t i = 0; i < t->nentries; i++)
 		for (unsigned int d = 0; d < shape->ndims; d++) {
 			uint32_t node = t->entries[i].node;
 
-			look_at(fm, t, node, d);
-			look_at(fm, t, torus_neighbour(shape, node, d + shape->ndims), d);
+			check_cable(fm, t, node, d);
+			check_cable(fm, t, torus_neighbour(shape, node, d + shape->ndims), d);
 		}
 	return c->nfound;
 }
@@ -305,7 +310,7 @@ static const char *time_text(uint64_t ns, char *buf, size_t room)
 	return buf;
 }
 
-static void tell(struct fm *fm, const struct fm_link_change *l)
+static void log_change(struct fm *fm, const struct fm_link_change *l)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	char node[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
@@ -316,8 +321,9 @@ static void tell(struct fm *fm, const struct fm_link_change *l)
 	};
 
 	snprintf(text, sizeof(text), "%s:%s ('%s') to %s:%s ('%s') is %s%s%s, after %s",
-		 torus_node_text(shape, l->node, node), torus_port_text(shape->ndims, l->port, port),
-		 l->name, torus_node_text(shape, l->peer, peer),
+		 torus_node_text(shape, l->node, node),
+		 torus_port_text(shape->ndims, l->port, port), l->name,
+		 torus_node_text(shape, l->peer, peer),
 		 torus_port_text(shape->ndims, l->peer_port, end), l->peer_name,
 		 l->up ? "up again" : "lost", l->reason ? ": " : "", l->reason ? l->reason : "",
 		 time_text(l->was_for, was, sizeof(was)));
@@ -329,6 +335,6 @@ void fm_cables_tell(struct fm *fm)
 	struct fm_cables *c = fm->root->cables;
 
 	for (uint32_t i = 0; i < c->nfound; i++)
-		tell(fm, &c->found[i]);
+		log_change(fm, &c->found[i]);
 	c->nfound = 0;
 }

@@ -13,19 +13,21 @@ struct fm_table_msg;
 /* A root begins. Return: false: no memory. */
 bool fm_cables_new(struct fm_root *r);
 void fm_cables_free(struct fm_root *r);
-/*
- * Finds what the next table, @t, changes: before it is taken. Return: how many cables are lost or
- * come back by it.
+/**
+ * fm_cables_look() - find the cables that the next table @t changes, before it is taken
+ * Return: how many cables are lost or come back by it.
  */
 uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t);
-/*
- * Why the cable at @port, one with "+", of that node is lost, or NULL: that is not known. @since:
- * since when; 0: since before this root began.
+/**
+ * fm_cables_why() - the reason of a cable's loss
+ * @node, @port: its end at a port with "+"
+ * @since: set to when it was lost; 0: before this root began
+ * Return: the reason as text; NULL: not known.
  */
 const char *fm_cables_why(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since);
-/* How often this root has seen it lost. */
+/** fm_cables_downs() - Return: how often the cable was lost since this root began */
 uint32_t fm_cables_downs(const struct fm *fm, uint32_t node, unsigned int port);
-/* Logs what was found. */
+/** fm_cables_tell() - log the cables that were found */
 void fm_cables_tell(struct fm *fm);
 
 #endif /* FM_CABLES_H */

@@ -2,26 +2,27 @@
 /*
  * DOC: which nodes a root calls
  *
- * Inits go from manager to manager, so a node is told of a root if a link leads to it from a node
+ * Inits go from manager to manager, so a node learns of a root if a link leads to it from a node
  * that takes part. A node of the latest table has no such link if the managers at the other ends
- * of its cables hang or are away. Then it is called: the root connects to the address that the
- * table has of it, and says its Init there (node/called.c says what the node does then). If the
- * node follows, its own Inits reach the nodes behind it. Two kinds of nodes are not called:
+ * of its cables hang or are away. Then it is called: the root connects to its address in the table,
+ * and sends its Init there (node/called.c describes how the node reacts). If the node follows, its
+ * own Inits reach the nodes behind it. Two kinds of nodes are not called:
  *  - a neighbour of a node that takes part: it has got Inits, and does not answer;
- *  - a node to which no links lead at all, through whatever NICs: it is in a part that is cut off,
- *    which has a root of its own, and joins when a cable is back.
+ *  - a node to which no links lead at all, through any NICs: it is in a part that is cut off, which
+ *    has a root of its own, and joins when a cable is back.
  *
  * A node that asks to be root waits until the wave has ended: for SETTLE without a new HELLO, but
- * at most for SETTLE_MAX in all. A node that has claimed goes on calling while it leads. Else a
- * node that the majority did not need would be without a root until a neighbour's manager is back.
+ * at most for SETTLE_MAX in all. A node that has claimed goes on calling while it leads. Otherwise
+ * a node that the quorum did not need would be without a root until a neighbour's manager is back.
  * A root that has no node left to call begins again when it finds a node silent (judge.c).
  *
  * Calls go round by round through the table, at most ROOM at once. A call ends after CALL_WAIT at
  * the latest (node/conns.c), also if the service network is cut or a manager hangs; a refused call
- * ends at once. A node that has not answered is called in every
- * second round, then in every fourth, and at last in one of 2 ^ (TRIES_MAX - 1) rounds. A node
- * that answered that it follows another root may soon leave that: it is called in every second
- * round at least.
+ * ends at once. A node that has not answered is called in every second round, then in every fourth,
+ * and at last in one of 2 ^ (TRIES_MAX - 1) rounds. A node that answered that it follows another
+ * root may soon leave that: it is called in every second round at least.
+ *
+ * Tests: tests/unit/test_fm_calls.c, tests/unit/test_fm_calls_who.c, tests/sim/test_calls.c.
  */
 #include <stdlib.h>
 #include <torus/topology.h>
@@ -38,6 +39,7 @@
 #include "daemon/fm/root/told.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/wire/init.h"
+#include "lib/deps/invariant.h"
 
 #define ROOM 16		/* calls at once */
 #define SETTLE 2	/* times resend, without a new HELLO, until the first call */
@@ -46,27 +48,27 @@
 #define TRIES_MAX 8
 #define TRIES_OTHER 2
 
-/** enum call_state - of a node */
+/** enum call_state - state of the calls to a node */
 enum call_state {
-	CALL_NONE,		/* not called */
-	CALL_OPEN,		/* called */
-	CALL_OTHER,		/* its last answer: it follows another root */
-	CALL_UNKNOWN,	/* the table has no address of it */
+	CALL_NONE,		/* it was not called */
+	CALL_OPEN,		/* it was called */
+	CALL_OTHER,		/* it answered that it follows another root */
+	CALL_UNKNOWN,	/* it cannot be called: the table has no address of it */
 };
 
-/** struct call - of a node; @tries: calls since it answered last, up to a bound */
+/** struct call - the calls to a node; @tries: calls since its last answer, at most TRIES_MAX */
 struct call {
 	uint8_t state, tries;
 	bool near;		/* links may lead there from nodes that take part */
 };
 
 /**
- * struct fm_calls - of a root, as long as it asks or leads
- * @node: of each node of the latest table, by its id, @nodes of them; NULL: none yet
- * @queue: room for as many ids
- * @next: id of the node that is looked at next in this @round
- * @found: in this round a node was found that is to be called
- * @at: when it goes on; NEVER
+ * struct fm_calls - the calls of a root, while it asks or leads
+ * @node, @nodes: the calls to each node of the latest table, by node id; NULL: none yet
+ * @queue: memory for as many node ids
+ * @round, @next: the present round, and the node id with which it continues
+ * @found: in this round a node was found that has to be called
+ * @at: when it continues; NEVER
  */
 struct fm_calls {
 	struct call *node;
@@ -95,7 +97,7 @@ void fm_calls_free(struct fm_root *r)
 	free(r->calls);
 }
 
-/* The latest table that this node has, or has been sent; NULL: none. */
+/* Return: the latest table that this node has, or was sent; NULL: none. */
 static struct fm_book *latest_book(const struct fm *fm)
 {
 	const struct fm_past id = fm_told_id(&fm->root->told);
@@ -107,6 +109,7 @@ static struct fm_book *latest_book(const struct fm *fm)
 	return fm->table.version ? fm->table.book : fm->kept.book;
 }
 
+/* Return: true if @m takes part, or is on its way to the parent that it was given. */
 static bool takes_part(const struct fm *fm, const struct fm_mate *m)
 {
 	return m->moving || fm_quorum_here(fm, m);
@@ -120,7 +123,7 @@ static const struct fm_mate *find_taker(const struct fm *fm, const struct fm_ent
 	return m && takes_part(fm, m) ? m : NULL;
 }
 
-/* The port @p of @node may have a link: by its row, if it takes part, else by the table. */
+/* Return: true if port @p of @node may be up: by its row, if it takes part, else by the table. */
 static bool may_be_up(const struct fm *fm, const struct fm_book *b, uint32_t node, unsigned int p)
 {
 	const struct fm_entry *e = &b->entry[node];
@@ -139,7 +142,7 @@ static bool may_be_linked(const struct fm *fm, const struct fm_book *b, uint32_t
 	return may_be_up(fm, b, node, p) && may_be_up(fm, b, o, torus_dir_opposite(&b->shape, p));
 }
 
-/* Marks all nodes to which links may lead, through whatever NICs, from those that take part. */
+/* Marks all nodes to which links may lead, through any NICs, from the nodes that take part. */
 static void mark_near(const struct fm *fm, struct fm_calls *c, const struct fm_book *b)
 {
 	uint32_t n = 0;
@@ -175,13 +178,14 @@ static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t nod
 	return false;
 }
 
-static bool to_call(const struct fm *fm, const struct fm_calls *c, const struct fm_book *b,
+/* Return: true if @node has to be called: see above. */
+static bool needs_call(const struct fm *fm, const struct fm_calls *c, const struct fm_book *b,
 		    uint32_t node)
 {
 	return c->node[node].near && !find_taker(fm, &b->entry[node]) && !is_beside(fm, b, node);
 }
 
-static unsigned int open_calls(const struct fm *fm)
+static unsigned int count_open(const struct fm *fm)
 {
 	unsigned int n = 0;
 
@@ -201,10 +205,11 @@ static bool is_open(const struct fm *fm, uint64_t guid)
 /* Return: true if a node that has not answered @n->tries calls is called in this round. */
 static bool is_turn(const struct fm_calls *c, const struct call *n)
 {
+	invariant(n->tries <= TRIES_MAX);
 	return !n->tries || !(c->round & ((1u << (n->tries - 1)) - 1));
 }
 
-static void tell_unknown(struct fm *fm, const struct fm_entry *e, struct call *n)
+static void note_unknown(struct fm *fm, const struct fm_entry *e, struct call *n)
 {
 	if (n->state != CALL_UNKNOWN)
 		fm_say(fm, FM_WARNING, "root",
@@ -214,7 +219,7 @@ static void tell_unknown(struct fm *fm, const struct fm_entry *e, struct call *n
 	n->state = CALL_UNKNOWN;
 }
 
-/* Return: true if a connection is under way. */
+/* Begins a call. Return: true if a connection is under way. */
 static bool open_call(struct fm *fm, const struct fm_entry *e, struct call *n)
 {
 	int id = fm->ops.connect(fm->io, e->address);
@@ -275,22 +280,23 @@ static bool resize_calls(struct fm_calls *c, uint32_t nodes)
 	return true;
 }
 
-/* Return: true if the round has come to its end. */
+/* Begins the next calls of this round. Return: true if the round is complete. */
 static bool continue_round(struct fm *fm, const struct fm_book *b)
 {
 	struct fm_calls *c = fm->root->calls;
-	unsigned int n = open_calls(fm);
+	unsigned int n = count_open(fm);
 
+	invariant(c->next <= c->nodes && c->nodes == b->nodes);
 	if (!c->next)
 		mark_near(fm, c, b);
 	for (; c->next < c->nodes && n < ROOM; c->next++) {
 		const struct fm_entry *e = &b->entry[c->next];
 
-		if (!to_call(fm, c, b, c->next))
+		if (!needs_call(fm, c, b, c->next))
 			continue;
 		c->found = true;
 		if (!e->address[0])
-			tell_unknown(fm, e, &c->node[c->next]);
+			note_unknown(fm, e, &c->node[c->next]);
 		else if (is_turn(c, &c->node[c->next]) && !is_open(fm, e->guid))
 			n += open_call(fm, e, &c->node[c->next]);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Calls of a root over the service network: to nodes that its Inits do not reach. */
+/* Calls of a root, over the service network, to nodes that its Inits do not reach. */
 #ifndef FM_CALLS_H
 #define FM_CALLS_H
 
@@ -21,10 +21,11 @@ void fm_calls_begin(struct fm *fm, bool leads);
 void fm_calls_joined(struct fm *fm);
 /** fm_calls_look() - the root leads, and there may be a node that its Inits do not reach */
 void fm_calls_look(struct fm *fm);
-/** fm_calls_reached() - the connection for a call is up */
+/** fm_calls_reached() - the connection for a call is up: send the Init */
 void fm_calls_reached(struct fm *fm, const struct fm_conn *c);
-/** fm_calls_answered() - as in struct fm_up */
+/** fm_calls_answered() - the called node @guid has answered whether it follows this one */
 void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows);
+/** fm_calls_count() - count the called nodes, for status */
 void fm_calls_count(const struct fm *fm, struct fm_calls_status *out);
 void fm_calls_due(struct fm *fm);
 uint64_t fm_calls_expiry(const struct fm *fm);

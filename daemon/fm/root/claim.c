@@ -8,59 +8,61 @@
  * another one, a node becomes root in three stages:
  *
  *	ASKS	Its Inits say that it asks to be root. Nodes that have lost their root
- *		(node/follow.c) connect and say HELLO: their cables, their table, and the root
- *		that their NIC obeys. This does not bind them. The Inits say the latest epoch of
- *		which the node knows, by HELLO or from neighbours that have lost a later root:
+ *		(node/follow.c) connect and say HELLO, with their cables, their table, and the root
+ *		that their NIC obeys. This does not bind them. The Inits contain the latest epoch
+ *		that the node knows, from HELLOs or from neighbours that have lost a later root:
  *		nodes that know that epoch follow no node that asks in an earlier one.
  *	CLAIMS	When the nodes that said HELLO would be enough, it takes an epoch after all that
  *		they know, and asks for their promises: each NIC is told to obey this root in this
- *		epoch, and from then on takes no order of an earlier epoch. The node then says
- *		HELLO again: that is its promise.
+ *		epoch, and from then on refuses orders of earlier epochs. The node then says HELLO
+ *		again: that is its promise.
  *	LEADS	When the promises are enough, and the arbiter of the site, if there is one, allows
- *		it (arbiter.c). The new root begins with what the nodes said in HELLO: tables,
- *		places, versions, counts, exclusions. The first table is made as after a restart
- *		(settle.c).
+ *		it (arbiter.c). The new root begins with the contents of the HELLOs: tables, places,
+ *		versions, counts, exclusions. The first table is made as after a restart (settle.c).
  *
- * Enough are the nodes of a quorum of the latest table (quorum.c has the proof); or all NICs that
- * can be reached, that is, no port that is up leads to a NIC whose manager has not promised. Then
- * no packet passes between these NICs and any other.
+ * Which promises are enough: those of a quorum of the latest table (quorum.c has the proof); or
+ * those of all NICs that can be reached, that is, no port that is up leads to a NIC whose manager
+ * has not promised. Then no packet passes between these NICs and any other.
  *
- * A node asks only while no neighbour tells of a root that leads in its epoch or a later one. If it
- * asks in vain for long, it also joins a root of an earlier epoch. That root learns the later epoch
- * from it, and asks all nodes anew. If no root has led it, and another candidate takes part, it
- * gives up after a random time, because that one may reach more nodes; it asks again later. A claim
- * that does not win for lack of promises is a part of the time in which it asks in vain. If two
- * nodes ask, the one of the later epoch, or of the greater GUID in one epoch, goes on, and the
- * other one ends. If both claim, either their epochs differ, or no node promises to both. A node
- * that asks, and finds a node that obeys a later epoch, or another root in its own epoch, asks anew
- * (epoch.c).
+ * How asking ends. A node asks only while no neighbour's Init names a root that leads in its epoch
+ * or a later one. If it asks without success for ASK_MAX, it also joins a root of an earlier epoch.
+ * That root learns the later epoch from it, and asks all nodes anew. If no root has led it, and
+ * another candidate takes part, it gives up after a random time, because that one may reach more
+ * nodes; it asks again later. A claim that does not win for lack of promises is a part of that
+ * time. If two nodes ask, the one of the later epoch, or of the greater GUID in one epoch, goes on,
+ * and the other one gives up. If both claim, either their epochs differ, or no node promises to
+ * both. A node that asks, and finds a node that obeys a later epoch, or another root in its own
+ * epoch, asks anew (epoch.c).
  *
- * Messages may be lost or late: HELLO is repeated until WELCOME, and answered each time. While a
- * node only asks, the HELLOs that come again merely say that their senders still live, so it says
- * how soon it wants them: after HELLO_EACH for each connection that it has, but no sooner than
- * resend and no later than a keep-alive. So 1000 HELLOs a second come from 100 to 1000 nodes, and
- * from more nodes as many as keep-alives would be. First HELLOs, and those that say something new,
- * do not wait for that, so a claim begins as soon as before; and in a claim all go on each resend.
+ * Repetition. Messages may be lost or late: HELLO is repeated until WELCOME, and answered each
+ * time. While a node only asks, repeated HELLOs merely show that their senders still live, so it
+ * answers after which time it wants the next one: HELLO_EACH for each connection that it has, but
+ * no less than resend and no more than a keep-alive. So 100 to 1000 nodes send 1000 HELLOs a
+ * second, and more nodes send as many as they would send keep-alives. First HELLOs, and those with
+ * news, are not delayed, so a claim begins as soon as before; in a claim all nodes send HELLO each
+ * resend.
  *
- * A NIC whose manager hangs or is away passes no Init on. A node that can be reached only through
- * such NICs is called over the service network by the node that asks (calls.c). A call says what an
- * Init says, and binds no node. It changes neither how many nodes are enough nor what a promise is.
- * The called node believes a call under the same conditions as an Init (node/called.c). Then it
- * does what all nodes do: it connects, says HELLO, and tells its NIC to obey if a CLAIM comes back
- * on that connection. However the manager heard of the root, its NIC still promises one root at
- * most in each epoch, and refuses the orders of earlier epochs. So the quorums of two roots have a
- * node in common, whether both have called that node or not. And a call that is forged, lost,
- * doubled or late has the effect of such an Init. Tables come to that node by the tree, whose
- * connections are TCP in any case: its parent need not be a neighbour. tests/spin/takeover.pml has
- * both ways to hear of a claim.
+ * Calls. A NIC whose manager hangs or is away passes no Init on. A node that can be reached only
+ * through such NICs is called over the service network by the asking node (calls.c). A call
+ * contains an Init, and binds no node. It changes neither how many nodes are enough nor the meaning
+ * of a promise. The called node believes a call under the same conditions as an Init
+ * (node/called.c). Then it does what all nodes do: it connects, says HELLO, and tells its NIC to
+ * obey if a CLAIM comes back on that connection. However the manager learned of the root, its NIC
+ * promises to one root at most in each epoch, and refuses the orders of earlier epochs. So the
+ * quorums of two roots have a node in common, whether both have called that node or not. And a call
+ * that is forged, lost, doubled or late has the effect of such an Init. Tables reach that node by
+ * the tree, whose connections are TCP in any case: its parent need not be a neighbour.
  *
- * HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when the
- * connection began, but what follows is not sealed. By a forged CLAIM or WELCOME a NIC would obey
- * an epoch, at most FM_EPOCH_STEP above, in which nobody leads: it refuses the true root until that
- * has learned of it and asks anew, and enough of them would keep the fabric without recoveries. A
- * forged HELLO may say a promise that no NIC has made, and then two roots could lead. So no other
- * host may be able to alter bytes of the service network: it must be a network of its own, as
+ * Trust. HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when
+ * the connection began, but the following bytes are not sealed. By a forged CLAIM or WELCOME a NIC
+ * would obey an epoch, at most FM_EPOCH_STEP above, in which no root leads: it refuses the true
+ * root until that has learned the epoch and asks anew, and many of them would prevent recoveries. A
+ * forged HELLO may contain a promise that no NIC has made, and then two roots could lead. So no
+ * other host may be able to alter bytes of the service network: it must be a network of its own, as
  * fabricd(8) says.
+ *
+ * Tests: tests/spin/takeover.pml (with both ways to learn of a claim), tests/unit/test_fm_claim.c,
+ * test_fm_claim_table.c and test_fm_asking.c, tests/sim/test_takeover.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,25 +90,26 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/wire/init.h"
+#include "lib/deps/invariant.h"
 
-#define ASK_MAX 20	/* times resend, until it tries again whether the former root is there */
-#define CLAIM_MAX 10	/* ... for promises to come */
-#define TURN 8		/* ... once to twice, after ASK_MAX, until another candidate has its turn */
-#define HELLO_EACH MS	/* between two HELLOs, of whichever nodes, as long as it asks */
+#define ASK_MAX 20	/* times resend: after so long it asks without success */
+#define CLAIM_MAX 10	/* times resend: time for promises to come */
+#define TURN 8		/* times resend, once to twice: then another candidate has its turn */
+#define HELLO_EACH MS	/* least average time between two HELLOs of any nodes, while it asks */
 
 /**
  * struct fm_asking - the claim of this root
- * @said: all nodes that wait have been told the epoch
+ * @said: the epoch of the claim was sent to all nodes that wait
  * @won: it leads because it asked and claimed, not as the first root
  * @handed: the former root has handed over to it; @relieves: because its own NIC fails
  * @anew: it was root before, and found a later epoch
- * @at: when it is looked at next; NEVER
- * @around: when it asks its neighbours next whether one leads, if it asks in vain
- * @turn: how long it still asks in vain if another candidate is there; 0: not drawn yet
- * @witness: number of a node that had a link to one that is not here
- * @here, @need: what fm_quorum_count() said when this node last looked at its claim
- * @most: the most of @here so far; @grew: when it rose last
- * @why: this node leads, as text for people; once it does
+ * @at: when the claim is checked next; NEVER
+ * @around: when it asks its neighbours next for a root, if it asks without success
+ * @turn: how long it still asks without success if another candidate takes part; 0: not drawn yet
+ * @witness: number of a node that had a link to a NIC that does not take part
+ * @here, @need: result of fm_quorum_count() at the last check
+ * @most: the greatest @here so far; @grew: when it rose last
+ * @why: why this node leads, as text for people
  */
 struct fm_asking {
 	bool said, won, handed, relieves, anew;
@@ -143,9 +146,9 @@ bool fm_claim_leads(const struct fm *fm)
 }
 
 /* Return: true if a link leads from @m to a NIC whose manager does not take part. */
-static bool beside_other(const struct fm *fm, const struct fm_mate *m)
+static bool is_beside_other(const struct fm *fm, const struct fm_mate *m)
 {
-	/* All ports: a node that asks may not know yet how many dimensions the fabric has. */
+	/* All ports of the NIC: the asking node may not know the number of dimensions yet. */
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 		const struct fm_mate *o;
@@ -168,7 +171,8 @@ static bool is_alone(struct fm *fm)
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		uint32_t at = (a->witness + i) % fm_roster_size(r);
 
-		if (fm_quorum_here(fm, fm_mate_no(r, at)) && beside_other(fm, fm_mate_no(r, at))) {
+		if (fm_quorum_here(fm, fm_mate_no(r, at)) &&
+		    is_beside_other(fm, fm_mate_no(r, at))) {
 			a->witness = at;
 			return false;
 		}
@@ -190,11 +194,11 @@ void fm_claim_look(struct fm *fm)
 }
 
 /*
- * This node would lead by now if the nodes that it reaches were enough. As long as more take part
- * than ever before, it may reach more: calls go to 16 nodes at a time, and each that hangs takes
- * 500 ms.
+ * Return: true if this node has asked without success for ASK_MAX. While the number of nodes that
+ * take part still rises, it may reach more: calls go to 16 nodes at a time, and each node that
+ * hangs takes 500 ms.
  */
-static bool asks_in_vain(const struct fm *fm)
+static bool has_no_success(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 	uint64_t more = fm_lag_answer(fm);
@@ -210,17 +214,14 @@ static bool was_led(const struct fm *fm)
 	return fm->led.guid && fm->led.guid != fm->guid;
 }
 
-/*
- * It stops asking: follows the root that led this node last, if one has, or waits for a node that
- * asks.
- */
+/* Stops asking: the node tries the root that led it last, or waits for an asking node. */
 static void step_back(struct fm *fm)
 {
 	fm->root->ending = was_led(fm) ? FM_ENDS_BACK : FM_ENDS_ALONE;
 }
 
 /* Return: true if another node that takes part could ask instead. */
-static bool candidate_here(const struct fm *fm)
+static bool has_other_candidate(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -234,9 +235,9 @@ static bool candidate_here(const struct fm *fm)
 }
 
 /*
- * No root has led this node since its NIC began. It asks its neighbours for a root, and asks on; if
- * another candidate is there, only for a while: that one follows this node as long as it asks, and
- * may reach more nodes than this one.
+ * For a node that no root has led since its NIC began: asks its neighbours for a root, and asks on;
+ * if another candidate takes part, only for a while. That one follows this node as long as it asks,
+ * and may reach more nodes.
  */
 static void ask_around(struct fm *fm)
 {
@@ -249,11 +250,12 @@ static void ask_around(struct fm *fm)
 	}
 	if (!a->turn)
 		a->turn = turn + fm_random(fm) % turn;
-	if (fm->now >= fm->root->begun + ASK_MAX * fm->cfg.resend + a->turn && candidate_here(fm))
+	if (fm->now >= fm->root->begun + ASK_MAX * fm->cfg.resend + a->turn &&
+	    has_other_candidate(fm))
 		step_back(fm);
 }
 
-/* After which time a node is to say HELLO again, if it has nothing new to say. */
+/* Return: ns after which a node without news has to say HELLO again. */
 static uint64_t hello_again(const struct fm *fm)
 {
 	uint64_t all = fm_conns_count(fm) * HELLO_EACH;
@@ -276,9 +278,9 @@ static void send_claim(struct fm *fm, const struct fm_conn *c)
 }
 
 /*
- * Asks again, after a claim that has not won, which nodes would obey. Those that promised in it are
- * welcomed, and do not say HELLO any more: they would not hear of the next epoch, and would count
- * in it although their NICs obey this root in the former one only. So all say HELLO anew.
+ * Goes back from a claim that has not won to asking. Nodes that promised in it are welcomed, and do
+ * not say HELLO any more: they would not get the next epoch, and would count in it although their
+ * NICs obey this root in the former one only. So all nodes have to join anew.
  */
 static void ask_again(struct fm *fm)
 {
@@ -337,14 +339,14 @@ void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun)
 
 void fm_claim_history(struct fm *fm, const struct fm_init *init)
 {
-	/* Inits of neighbours also tell of this life of this root. */
+	/* An Init that names this root is news only if its epoch is of a former life. */
 	if (init->root_guid == fm->guid ? init->epoch <= fm->term : !init->lost && !init->asks)
 		return;
 	if (fm->root->stage == FM_STAGE_ASKS && init->lost && init->epoch > fm->root->high) {
 		fm->root->high = init->epoch;
 		fm_claim_look(fm);
 	}
-	/* It has lost its own root, and can follow this one, but not into an earlier epoch. */
+	/* The neighbour has lost its root, and cannot follow this one in an earlier epoch. */
 	if (is_first(fm) ? init->epoch >= fm->term :
 	    fm_claim_leads(fm) && init->epoch > fm->term &&
 	    init->epoch <= fm->term + FM_EPOCH_STEP && !fm_follow_kin(fm, init->guid))
@@ -352,8 +354,8 @@ void fm_claim_history(struct fm *fm, const struct fm_init *init)
 }
 
 /*
- * The first root finds nodes that obey another, but have no place: neither has made a table. It
- * goes on in a later epoch, where all say HELLO again.
+ * The first root has found nodes that obey another root, but have no place: neither root has made a
+ * table. It goes on leading in a later epoch, and all nodes say HELLO again.
  */
 static void join_anew(struct fm *fm, uint64_t epoch)
 {
@@ -367,8 +369,11 @@ static void join_anew(struct fm *fm, uint64_t epoch)
 	fm_epoch_raise(fm, epoch);
 }
 
-/* Return: true if the root leads or claims, in an epoch above all that the node knows. */
-static bool is_above(struct fm *fm, const struct fm_hello *h)
+/*
+ * Compares the epoch of a root that leads or claims with those in a HELLO. If it is not above them,
+ * the root changes its epoch, or has all nodes asked anew. Return: true if it is above them.
+ */
+static bool check_epoch(struct fm *fm, const struct fm_hello *h)
 {
 	bool history = h->placed && h->version, first = is_first(fm);
 
@@ -388,13 +393,13 @@ static bool is_above(struct fm *fm, const struct fm_hello *h)
 
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h)
 {
-	bool is = is_above(fm, h);
+	bool is = check_epoch(fm, h);
 
 	note_hello(fm, m, h);
 	if (!is && fm_claim_leads(fm))
 		return false;
 	if (is) {
-		/* Without that, this root could take the epoch once more after a restart. */
+		/* Otherwise this root could take the same epoch once more after a restart. */
 		if (!fm_nic_obeys(fm))
 			return false;
 		if (h->root_epoch == fm->term)
@@ -411,6 +416,7 @@ static void begin_claim(struct fm *fm)
 {
 	struct fm_asking *a = fm->root->asking;
 
+	invariant(fm->root->stage == FM_STAGE_ASKS);
 	fm->root->stage = FM_STAGE_CLAIMS;
 	fm->root->since = a->grew = fm->now;
 	a->most = 0;
@@ -420,8 +426,8 @@ static void begin_claim(struct fm *fm)
 	fm_say(fm, FM_INFO, "root", "claims epoch %llu", (unsigned long long)fm->term);
 }
 
-/* Tells all nodes that have said HELLO, and wait, to obey. */
-static void tell_all(struct fm *fm)
+/* Sends the claim to all nodes that have said HELLO and wait. */
+static void claim_all(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
@@ -433,8 +439,8 @@ static void tell_all(struct fm *fm)
 			send_claim(fm, fm_conn_no(fm, i));
 }
 
-/* Sets the text that says why this node leads. */
-static void tell_why(struct fm *fm)
+/* Sets the text why this node leads. */
+static void set_why(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 	struct fm_asking *a = fm->root->asking;
@@ -458,6 +464,7 @@ static void begin_lead(struct fm *fm, bool alone)
 	struct fm_root *r = fm->root;
 	uint32_t n = 0;
 
+	invariant(r->stage == FM_STAGE_CLAIMS && fm_nic_obeys(fm));
 	fm_quorum_begin(fm);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		n += fm_quorum_here(fm, fm_mate_no(r, i));
@@ -465,7 +472,7 @@ static void begin_lead(struct fm *fm, bool alone)
 	r->since = fm->now;
 	r->asking->at = NEVER;
 	r->asking->won = true;
-	tell_why(fm);
+	set_why(fm);
 	fm_follow_led(fm, fm->term);
 	fm_uplink_adrift(fm, false);
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
@@ -475,8 +482,8 @@ static void begin_lead(struct fm *fm, bool alone)
 	fm_say(fm, r->told.table && r->told.root != fm->guid &&
 	       (!r->asking->handed || r->asking->relieves) ? FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u %s%s",
-	       (unsigned long long)fm->term, r->asking->why, n, n == 1 ? "node obeys" : "nodes obey",
-	       alone ? ", all that links lead to" : "");
+	       (unsigned long long)fm->term, r->asking->why, n,
+	       n == 1 ? "node obeys" : "nodes obey", alone ? ", all that links lead to" : "");
 }
 
 void fm_claim_begin(struct fm *fm, bool leads)
@@ -497,7 +504,7 @@ void fm_claim_begin(struct fm *fm, bool leads)
 		fm_uplink_adrift(fm, false);
 }
 
-/* The promises are enough. */
+/* The promises are enough: leads, or waits for the arbiter, or ends the claim. */
 static void end_claim(struct fm *fm)
 {
 	bool ends;
@@ -512,7 +519,7 @@ static void end_claim(struct fm *fm)
 	}
 }
 
-/* This node's NIC does not obey it: nodes that follow it would wait as long as it asks. */
+/* Stops asking, because this node's own NIC does not obey it. */
 static void give_up(struct fm *fm)
 {
 	fm_say(fm, FM_ERROR, "root", "does not become root: this node's NIC does not obey it");
@@ -520,7 +527,8 @@ static void give_up(struct fm *fm)
 	step_back(fm);
 }
 
-static void claim_on(struct fm *fm)
+/* Checks a claim that is under way. */
+static void continue_claim(struct fm *fm)
 {
 	struct fm_asking *a = fm->root->asking;
 	uint64_t end = later(fm->root->since, fm->root->asking->grew) +
@@ -532,15 +540,15 @@ static void claim_on(struct fm *fm)
 		return;
 	}
 	if (!a->said)
-		tell_all(fm);
+		claim_all(fm);
 	if (are_enough(fm))
 		end_claim(fm);
 	else if (fm->now >= end)
 		ask_again(fm);
 }
 
-/* Has its Inits say the latest epoch that it knows of. */
-static void tell_latest(struct fm *fm)
+/* Spreads the latest known epoch by Inits, while this node asks. */
+static void spread_latest(struct fm *fm)
 {
 	if (fm->root->stage != FM_STAGE_ASKS || fm->root->high <= fm->root_epoch)
 		return;
@@ -555,7 +563,7 @@ void fm_claim_due(struct fm *fm)
 	if (fm->now < a->at)
 		return;
 	a->at = fm->now + fm->cfg.resend;
-	tell_latest(fm);
+	spread_latest(fm);
 	fm_quorum_count(fm, &a->here, &a->need);
 	if (a->here > a->most) {
 		a->most = a->here;
@@ -564,10 +572,10 @@ void fm_claim_due(struct fm *fm)
 	if (fm->root->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && are_enough(fm))
 		begin_claim(fm);
 	else if (fm->root->stage == FM_STAGE_CLAIMS)
-		claim_on(fm);
-	else if (asks_in_vain(fm) && was_led(fm))
+		continue_claim(fm);
+	else if (has_no_success(fm) && was_led(fm))
 		step_back(fm);
-	else if (asks_in_vain(fm))
+	else if (has_no_success(fm))
 		ask_around(fm);
 }
 
@@ -585,7 +593,7 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 	if (init->root_guid == fm->guid)
 		return false;
 	if (!fm_claim_leads(fm))
-		return leads ? (init->epoch >= fm->root_epoch || asks_in_vain(fm)) &&
+		return leads ? (init->epoch >= fm->root_epoch || has_no_success(fm)) &&
 			       !(init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch) :
 			       !init->lost && later && !fm_follow_shuns(fm, init);
 	if (!leads)

@@ -20,28 +20,28 @@ void fm_claim_free(struct fm_root *r);
 /** fm_claim_begin() - this node asks to be root, or @leads at once as the first root */
 void fm_claim_begin(struct fm *fm, bool leads);
 /**
- * fm_claim_hello() - @m says HELLO. Return: true if it may be welcomed; else it has been answered
+ * fm_claim_hello() - @m says HELLO
+ * Return: true if it may be welcomed; false: it was answered by CLAIM, or has to say HELLO again.
  */
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h);
 bool fm_claim_leads(const struct fm *fm);
 /**
- * fm_claim_anew() - there is a node that obeys @epoch, or may: no root leads in a later one without
- * asking all nodes anew. A root that leads ends soon, and asks.
+ * fm_claim_anew() - a node obeys @epoch, or may obey it: have all nodes asked in a later one
+ *
+ * A root that leads ends soon, and asks.
  */
 void fm_claim_anew(struct fm *fm, uint64_t epoch);
-/** fm_claim_again() - this root led, or asks since @begun, and asks again: after epoch @high */
+/** fm_claim_again() - this root begins after fm_claim_anew(): asks since @begun, above @high */
 void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun);
-/** fm_claim_count() - when the claim was last looked at, @here of the @need nodes took part */
+/** fm_claim_count() - at the last check of the claim, @here of @need nodes took part */
 void fm_claim_count(const struct fm_root *r, uint32_t *here, uint32_t *need);
-/** fm_claim_why() - Return: why this node leads, as text for people; once it does */
+/** fm_claim_why() - Return: why this node leads, as text for people; it does lead */
 const char *fm_claim_why(const struct fm_root *r);
-/**
- * fm_claim_history() - an Init came: if the neighbour remembers a root before this one, that counts
- */
+/** fm_claim_history() - an Init came: take note if it names a root from before this one */
 void fm_claim_history(struct fm *fm, const struct fm_init *init);
-/** fm_claim_yields() - Return: true if the root of that Init is to lead, and not this one */
+/** fm_claim_yields() - Return: true if this root has to give way to that of the Init */
 bool fm_claim_yields(const struct fm *fm, const struct fm_init *init);
-/** fm_claim_look() - something has changed that the claim may have waited for */
+/** fm_claim_look() - check the claim soon: something changed for which it may have waited */
 void fm_claim_look(struct fm *fm);
 void fm_claim_due(struct fm *fm);
 uint64_t fm_claim_expiry(const struct fm *fm);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ends of sessions of links: how far each end of a lost link received, which the other end must
- * know (a table tells it, or a later step of its recovery), and ports that are closed until a
+ * The ends of sessions of links: how far each end of a lost link had received, which the other end
+ * must know (by a table, or by a later step of its recovery); and ports that are closed until a
  * replay.
+ *
+ * Test: tests/unit/test_fm_ends.c, tests/unit/test_fm_sessions.c.
  */
 #include <torus/topology.h>
 
@@ -11,21 +13,21 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
-static bool in_table(const struct fm_entry *e, const struct fm_ended *n)
+static bool is_in_table(const struct fm_entry *e, const struct fm_ended *n)
 {
 	return e->session[n->port] == n->session &&
 	       (e->seq[n->port] == n->seq || n->seq == FM_SEQ_GONE);
 }
 
-/* The session of a port that is up and open is 0. */
-static void amend_port(const struct fm *fm, struct fm_step *s, const struct fm_ended *n)
+/* Adds the end of a session, unless the table has it. Session 0: the port is up and open. */
+static void add_port(const struct fm *fm, struct fm_step *s, const struct fm_ended *n)
 {
-	if (n->session && s->nended < FM_ENDED_MAX && !in_table(&fm->table.entry[n->node], n))
+	if (n->session && s->nended < FM_ENDED_MAX && !is_in_table(&fm->table.entry[n->node], n))
 		s->ended[s->nended++] = *n;
 }
 
-/* It is dead: how far it received will not be told. */
-static void amend_dead(struct fm *fm, struct fm_step *s, uint32_t node)
+/* Adds that @node is dead, for each of its neighbours: how far it had received is not known. */
+static void add_dead(struct fm *fm, struct fm_step *s, uint32_t node)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 
@@ -35,38 +37,36 @@ static void amend_dead(struct fm *fm, struct fm_step *s, uint32_t node)
 			o ? &o->row.port[torus_dir_opposite(shape, p)] : NULL;
 
 		if (far)
-			amend_port(fm, s, &(struct fm_ended) { node, far->session, FM_SEQ_GONE,
-							      (uint8_t)p });
+			add_port(fm, s, &(struct fm_ended) { node, far->session, FM_SEQ_GONE,
+							    (uint8_t)p });
 	}
 }
 
-static void amend_node(struct fm *fm, struct fm_step *s, uint32_t node)
+static void add_node(struct fm *fm, struct fm_step *s, uint32_t node)
 {
 	const struct fm_mate *m = fm_mate_at(fm->root, node);
 
 	if (!m)
 		return;
 	if (m->state == FM_NODE_DEAD)
-		amend_dead(fm, s, node);
+		add_dead(fm, s, node);
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
-		amend_port(fm, s, &(struct fm_ended) { node, m->row.port[p].session,
-						      m->row.port[p].seq, (uint8_t)p });
+		add_port(fm, s, &(struct fm_ended) { node, m->row.port[p].session,
+						    m->row.port[p].seq, (uint8_t)p });
 }
 
 /*
- * The second end of a cable may tell of its end after the table was made, or turn out to
- * be dead. Those who wait for it get that with the next count; a version of its own would cost a
- * colour.
+ * The second end of a cable may report the end of its session after the table was made, or be found
+ * dead. The nodes that wait for it get it with the next count; a new version would cost a colour.
  */
 void fm_ended_tell(struct fm *fm, struct fm_step *s)
 {
 	const struct fm_marks *changed = &fm->root->changes.table;
 
 	for (uint32_t i = 0; i < changed->n; i++)
-		amend_node(fm, s, changed->node[i]);
+		add_node(fm, s, changed->node[i]);
 }
 
-/* The ports that are open after REPLAY at nodes that have said that some are closed. */
 void fm_ended_reopen(struct fm *fm)
 {
 	const struct fm_marks *closed = &fm->root->changes.closed;
@@ -84,9 +84,9 @@ void fm_ended_reopen(struct fm *fm)
 
 /*
  * Forgets the ended sessions of ports that @node opened at REPLAY. A port that closed again since
- * keeps its own, for the other end waits for it. Return: true if ports stay closed.
+ * keeps its own, because the other end waits for it. Return: true if ports stay closed.
  */
-static bool node_opened(struct fm *fm, uint32_t node)
+static bool forget_node(struct fm *fm, uint32_t node)
 {
 	struct fm_mate *m = fm_mate_at(fm->root, node);
 	bool left = false;
@@ -108,7 +108,7 @@ static bool node_opened(struct fm *fm, uint32_t node)
 	return left;
 }
 
-/* The nodes' rows no longer say closed, and the root's copies follow. */
+/* The nodes have removed the closed ports from their rows, and the root does the same here. */
 void fm_ended_forget(struct fm *fm)
 {
 	struct fm_marks *closed = &fm->root->changes.closed;
@@ -117,7 +117,7 @@ void fm_ended_forget(struct fm *fm)
 	for (uint32_t i = 0; i < closed->n; i++) {
 		uint32_t node = closed->node[i];
 
-		closed->is[node] = node_opened(fm, node);
+		closed->is[node] = forget_node(fm, node);
 		if (closed->is[node])
 			closed->node[left++] = node;
 	}

@@ -49,19 +49,20 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"
+#include "lib/deps/invariant.h"
 
 #define LISTEN (20 * MS)	/* time in which no host may want to send */
 #define WAIT_MAX (30000 * MS)
-#define BUSY_MAX 3	/* attempts until it is told that they fail */
+#define BUSY_MAX 3	/* failed attempts until this is a problem */
 
 /**
- * struct fm_grow
+ * struct fm_grow - the growth of the shape
  * @step: enum fm_grow_step
  * @version: of the table that has all rows on hold; 0: it is not made yet
- * @at: when it is looked at again whether the shape can grow; NEVER
- * @wait: until then; longer after each attempt that was given up
- * @busy: attempts that were given up, because something was sent or changed
- * @old: some NIC may work with the shape before
+ * @at: when the next attempt is made; NEVER
+ * @wait: ns until that, longer after each failed attempt
+ * @busy: attempts that failed, because something was sent or changed
+ * @old: some NIC may work with the former shape
  */
 struct fm_grow {
 	uint8_t step;
@@ -94,7 +95,7 @@ bool fm_grow_mixed(const struct fm_root *r)
 	return r->grow->old;
 }
 
-/* Return: true if a discovered shape could grow for some node. */
+/* Return: true if the shape was discovered, and a node has no place in it. */
 static bool is_growth_wanted(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -102,7 +103,7 @@ static bool is_growth_wanted(const struct fm *fm)
 	return r->settled && !fm->cfg.shape.ndims && r->unplaced;
 }
 
-/* Return: true if every NIC in the fabric does what the next table says. */
+/* Return: true if every NIC in the fabric takes part. */
 static bool all_take_part(const struct fm *fm)
 {
 	const struct fm_tally *t = fm_tally(fm);
@@ -110,6 +111,7 @@ static bool all_take_part(const struct fm *fm)
 	return !t->parts[FM_PART_LIVES] && !t->parts[FM_PART_ANEW];
 }
 
+/* Ends the present attempt, and sets the time of the next one. */
 static void try_later(struct fm *fm)
 {
 	struct fm_grow *g = fm->root->grow;
@@ -120,6 +122,7 @@ static void try_later(struct fm *fm)
 	g->at = fm->now + g->wait;
 }
 
+/* The attempt has failed. */
 static void postpone_growth(struct fm *fm)
 {
 	struct fm_grow *g = fm->root->grow;
@@ -168,7 +171,7 @@ void fm_grow_due(struct fm *fm, bool recovers)
 	r->grow->at = NEVER;
 	if (!is_growth_wanted(fm) || !fm_extend(fm, &shape, &open))
 		return;
-	if (fm->now < fm_news_newest(r) + fm->cfg.quiet) {	/* others may follow at once */
+	if (fm->now < fm_news_newest(r) + fm->cfg.quiet) {	/* other nodes may join soon */
 		try_later(fm);
 		return;
 	}
@@ -196,7 +199,7 @@ bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64
 		postpone_growth(fm);
 		return false;
 	}
-	/* The first counts come from the moment in which each began to hold. */
+	/* The first counts were read when each NIC began to hold, so count once more. */
 	if (fm->now < since + LISTEN) {
 		*count_at = since + LISTEN;
 		return true;
@@ -245,13 +248,14 @@ static void move_places(struct fm *fm, const struct torus_shape *from, const uin
 		if (m->node == TORUS_NO_NODE)
 			continue;
 		m->node = id_in_shape(from, to, m->node);
+		invariant(!r->at[m->node]);
 		m->old_shape = m->state != FM_NODE_DEAD;
 		r->at[m->node] = i + 1;
 		fm_change_node(fm, m->node);
 	}
 }
 
-/* All that the root has for each node is made for @shape. False: no memory, and it is as it was. */
+/* Moves the root's state of each node to @shape. Return: false: no memory, and nothing changed. */
 static bool take_shape(struct fm *fm, const struct torus_shape *shape, uint8_t open)
 {
 	struct fm_root *r = fm->root, old = *r;
@@ -283,7 +287,7 @@ static void grow_shape(struct fm *fm)
 	char text[TORUS_TEXT_MAX];
 	uint8_t open;
 
-	/* Something may have changed since the network was empty: then it goes on as it was. */
+	/* Something may have changed since the network was empty: then nothing grows. */
 	if (!fm_extend(fm, &shape, &open) || !all_take_part(fm) || !take_shape(fm, &shape, open)) {
 		postpone_growth(fm);
 		return;
@@ -300,7 +304,7 @@ bool fm_grow_table(struct fm *fm, uint64_t version)
 	if (g->step == FM_GROW_GO)
 		grow_shape(fm);
 	else if (g->step == FM_GROW_PAUSE && g->version)
-		try_later(fm);	/* another change came first */
+		try_later(fm);	/* a table for another change came first */
 	if (g->step != FM_GROW_PAUSE)
 		return false;
 	g->version = version;
@@ -326,7 +330,7 @@ void fm_grow_applied(struct fm *fm)
 	}
 }
 
-/* A NIC that has no place works with no shape. */
+/* A NIC without a place does not work with the former shape. */
 void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 {
 	if (!m->old_shape || (h->placed && memcmp(&h->shape, &fm->table.shape, sizeof(h->shape))))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A shape that was discovered grows by nodes that come later. */
+/* A discovered shape grows by nodes that join later. */
 #ifndef FM_GROW_H
 #define FM_GROW_H
 
@@ -14,8 +14,8 @@ struct fm_root;
 struct fm_sums;
 
 enum fm_grow_step {
-	FM_GROW_REST,
-	FM_GROW_PAUSE,		/* the next table, or that at hand, has all rows on hold */
+	FM_GROW_REST,		/* no attempt is under way */
+	FM_GROW_PAUSE,		/* the next table, or the present one, has all rows on hold */
 	FM_GROW_GO,		/* the next table has the new shape */
 };
 
@@ -23,26 +23,31 @@ enum fm_grow_step {
 bool fm_grow_new(struct fm_root *r);
 void fm_grow_free(struct fm_root *r);
 
-/* Return: how far an attempt to grow is. */
+/** fm_grow_step() - Return: how far an attempt to grow is */
 enum fm_grow_step fm_grow_step(const struct fm_root *r);
-/* Return: true if some NIC may work with the shape before */
+/** fm_grow_mixed() - Return: true if some NIC may work with the former shape */
 bool fm_grow_mixed(const struct fm_root *r);
-/* A table is made: may be it leaves nodes without a place, for which the shape can grow. */
+/** fm_grow_look() - a table is made: plan an attempt if nodes have no place, or cancel it */
 void fm_grow_look(struct fm *fm);
-/* Text on nodes without a place, for the problem; NULL: not known yet. */
+/** fm_grow_why() - Return: text for the problem of nodes without a place; NULL: no problem yet */
 const char *fm_grow_why(struct fm *fm);
-/* The table to be made: it may have another shape, and may have all rows on hold. */
+/**
+ * fm_grow_table() - table @version is about to be made: give it the new shape, if it is time
+ * Return: true if the table has to put all rows on hold.
+ */
 bool fm_grow_table(struct fm *fm, uint64_t version);
-/*
- * The network, which has been draining @since then, is drained. Return: true if another table
- * follows at once, or if the nodes are to be counted once more first, at *@count_at.
+/**
+ * fm_grow_drained() - the network, which has been draining since @since, is drained
+ * @count_at: set to when all nodes have to be counted once more, if that is needed
+ * Return: true if that, or another table, has to follow; false: the recovery goes on.
  */
 bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64_t since,
 		     uint64_t *count_at);
-/* All nodes that take part have applied the table. */
+/** fm_grow_applied() - all nodes that take part have applied the table */
 void fm_grow_applied(struct fm *fm);
+/** fm_grow_hello() - @m says HELLO: its NIC may have left the former shape */
 void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h);
-/* @recovers: a recovery is under way */
+/** fm_grow_due() - begin an attempt, if it is time; @recovers: a recovery is under way */
 void fm_grow_due(struct fm *fm, bool recovers);
 uint64_t fm_grow_expiry(const struct fm *fm);
 

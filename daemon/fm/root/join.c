@@ -32,9 +32,10 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/vanish.h"
+#include "lib/deps/invariant.h"
 #include "lib/util/fnv.h"
 
-static bool rows_same(const struct fm_row *a, const struct fm_row *b)
+static bool are_rows_same(const struct fm_row *a, const struct fm_row *b)
 {
 	if (a->nports != b->nports)
 		return false;
@@ -44,7 +45,7 @@ static bool rows_same(const struct fm_row *a, const struct fm_row *b)
 	return true;
 }
 
-/* A cable has one name in all texts: that of its end at a port with "+", if it is connected right. */
+/* Names a cable by its end at a port with "+", as all texts do, if it is not wrong. */
 static void name_cable(const struct fm *fm, uint32_t *node, unsigned int *p)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -56,7 +57,7 @@ static void name_cable(const struct fm *fm, uint32_t *node, unsigned int *p)
 }
 
 /* Names the first port that went up or down, if any did, as cause of a recovery. */
-static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct fm_row *now,
+static void write_cause(const struct fm *fm, const struct fm_mate *m, const struct fm_row *now,
 		      char *text, size_t room)
 {
 	static const char *const states[] = { "down", "up", "down" };
@@ -78,20 +79,19 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 }
 
 /*
- * Both ends of a cable tell of its change, at nearly the same time: a table
- * waits for the other end. Once both have told it waits only as long as other
- * cables may take to tell that went at the same instant.
+ * Both ends of a cable report its change, at nearly the same time, so a table waits for the other
+ * end. When both have reported, it waits only for other cables that changed at the same instant.
  */
 #define COALESCE (2 * MS)
 #define OTHER_END (6 * MS)
 #define BOTH_ENDS (MS / 4)
 
 /*
- * If a node has never said HELLO to this root, its row is what other nodes say of it (settle.c). A
- * node that joins later adds its links to that row. Else nobody would vouch for that node once
+ * Adds the links of @m to the rows of nodes that have never said HELLO to this root; such a row is
+ * made of the rows of other nodes (settle.c). Otherwise no node would vouch for that node when
  * those others are gone.
  */
-static void tell_of_unheard(struct fm *fm, const struct fm_mate *m)
+static void add_to_unheard(struct fm *fm, const struct fm_mate *m)
 {
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
@@ -104,22 +104,23 @@ static void tell_of_unheard(struct fm *fm, const struct fm_mate *m)
 	}
 }
 
-static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
+/* Takes a new row of @m, and demands a new table if it needs one. */
+static void take_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 {
 	char cause[FM_TEXT_MAX / 2];
 	bool known;
 
 	fm_change_node(fm, m->node);
-	if (rows_same(&m->row, row)) {
+	if (are_rows_same(&m->row, row)) {
 		m->row.serial = row->serial;
 		return;
 	}
-	fm_change_place(fm, m->node);	/* for silent neighbours, what is closed here (publish.c) */
-	row_cause(fm, m, row, cause, sizeof(cause));
+	fm_change_place(fm, m->node);	/* silent neighbours depend on closed ports (publish.c) */
+	write_cause(fm, m, row, cause, sizeof(cause));
 	known = fm_damp_row(fm, m, row);
 	m->row = *row;
 	m->opening = 0;
-	tell_of_unheard(fm, m);
+	add_to_unheard(fm, m);
 	fm_dispute_row(fm, m);
 	fm_vanish_row(fm, m);
 	if (fm->root->nmissing)
@@ -129,13 +130,13 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	fm_news_row(fm);
 }
 
-/* How many places there can be; a shape that was found may have been found too small. */
+/* Return: how many places there can be; a discovered shape may still grow. */
 static uint32_t count_places(const struct fm *fm)
 {
 	return fm->cfg.shape.ndims ? torus_nodes(&fm->cfg.shape) : TORUS_MAX_NODES;
 }
 
-/* Return: true if there are as many nodes without a place as there are places, or more. */
+/* Return: true if twice as many nodes are known as there can be places, or more. */
 static bool is_crowded(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -147,8 +148,8 @@ static bool is_crowded(struct fm *fm)
 	return fm_roster_known(r) >= 2 * count_places(fm);
 }
 
-/* Return: true if @h says an epoch or a version that cannot be true; @text says which. */
-static bool is_disbelieved(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
+/* Return: true if @h has an epoch or a version that is not credible; writes the reason to @text. */
+static bool is_incredible(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
 	uint64_t epoch = later(fm_epoch_said(h), h->kept_term),
 		 version = later(h->version, h->table);
@@ -170,7 +171,7 @@ static bool is_disbelieved(const struct fm *fm, const struct fm_hello *h, char *
 	return true;
 }
 
-/* Why a HELLO cannot be accepted, or NULL. */
+/* Return: why a HELLO cannot be accepted, or NULL. */
 static const char *find_objection(struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
 	const struct fm_mate *m = fm_mate(fm->root, h->guid);
@@ -192,7 +193,7 @@ static const char *find_objection(struct fm *fm, const struct fm_hello *h, char 
 			 h->name, count_places(fm));
 		return text;
 	}
-	if (is_disbelieved(fm, h, text, room))
+	if (is_incredible(fm, h, text, room))
 		return text;
 	m = fm_mate_namesake(fm->root, h->name, h->guid);
 	if (m) {
@@ -212,21 +213,22 @@ void fm_join_moves(struct fm *fm, uint64_t guid)
 		m->moving = true;
 }
 
-#define RESTLESS 10	/* keep-alives since it joined last */
+#define RESTLESS 10	/* keep-alives: a node that joins again sooner gets a parent further up */
 
+/* Return: true if @m may be a parent. */
 static bool is_there(const struct fm_mate *m)
 {
 	return (m->via || m->moving) && m->state == FM_NODE_UP;
 }
 
 /*
- * The tree is a heap of the roster: the parent of number i is (i - 1) / fanout,
- * or the nearest of its forebears that is there; for one that comes back because
- * it was not taken, or was here only just, the next above. Numbers fall on the way
- * up, so there is no circle, and it ends at the root: where connections break all
- * the time the tree becomes flat, and less is said again after each.
+ * Return: address of the parent for @m; "": the root. The tree is a heap of the roster: the parent
+ * of number i is (i - 1) / fanout, or the nearest of its ancestors that is there. A node that comes
+ * back because the parent did not take it, or soon after it joined, gets the next ancestor. Numbers
+ * fall on the way up, so there is no cycle, and it ends at the root. Where connections break all
+ * the time the tree becomes flat, and less is repeated after each break.
  */
-static const char *parent_of(struct fm *fm, struct fm_mate *m, bool joins, bool stray)
+static const char *choose_parent(struct fm *fm, struct fm_mate *m, bool joins, bool stray)
 {
 	const struct fm_root *r = fm->root;
 	bool restless = m->joined && fm->now < m->joined + RESTLESS * fm->cfg.keepalive;
@@ -240,13 +242,15 @@ static const char *parent_of(struct fm *fm, struct fm_mate *m, bool joins, bool 
 		i = (i - 1) / fm->cfg.fanout;
 		joins = stray = false;
 	}
+	invariant(!i || i < fm_mate_number(r, m));
 	m->given = i;
 	return i ? fm_mate_no(r, i)->address : "";
 }
 
 /*
- * Each node lets as many packets on the way through relays as its own memory is good
- * for at every other one: with less there, relays must send some back.
+ * Reports a node whose relay_packets differ from those of the root. Each node sends as many packets
+ * through relays as its own value allows at every other node; a relay with a lower value must
+ * return some.
  */
 static void check_relay(struct fm *fm, const struct fm_mate *m,
 			uint32_t packets)
@@ -261,7 +265,7 @@ static void check_relay(struct fm *fm, const struct fm_mate *m,
 		fm_problem_clear(fm, "relay", m->guid);
 }
 
-/* A new NIC may have replaced a marked one that is dead: ranks.c looks once it has a place. */
+/* Notes the bootstrap flag. A new NIC may replace a dead one: ranks.c checks it later. */
 static void take_mark(struct fm *fm, struct fm_mate *m, bool marked, bool fresh)
 {
 	bool changes = m->marked != marked;
@@ -271,7 +275,7 @@ static void take_mark(struct fm *fm, struct fm_mate *m, bool marked, bool fresh)
 		fm_ranks_marked(fm);
 }
 
-/* Where the node was before this root. The latest table knows better than it does itself. */
+/* Return: the node id before this root: by the latest table, or else by the node's HELLO. */
 static uint32_t former_place(const struct fm *fm, const struct fm_hello *h)
 {
 	const struct fm_root *r = fm->root;
@@ -294,7 +298,8 @@ static bool works_there(const struct fm *fm, const struct fm_mate *m, const stru
 	       m->node == torus_node_id(&h->shape, &h->coords);
 }
 
-static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
+/* Takes all statements of a HELLO, which is not a late one. */
+static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
 {
 	struct fm_root *r = fm->root;
 	bool back = m->state != FM_NODE_UP || m->epoch != h->epoch;
@@ -321,7 +326,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		fm_base_count(fm, m, h);
 	if (h->version > r->version_seen)
 		r->version_seen = h->version;
-	/* A manager that missed versions, or has seen those of a former root. */
+	/* The node has missed versions, or has those of a former root. */
 	if (h->placed && h->version != r->version &&
 	    (fm_recovery_phase(r) == FM_PHASE_REST || h->version > r->version))
 		fm_demand(fm, COALESCE, "node '%s' has version %llu", m->name,
@@ -343,7 +348,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		fm_demand(fm, COALESCE, "node '%s' is back", m->name);
 	if (back)
 		fm_judge_beside(fm, m, &h->row);
-	row_take(fm, m, &h->row);
+	take_row(fm, m, &h->row);
 	m->row.serial = h->row.serial;
 	fm_change_node(fm, m->node);
 	if (fresh)
@@ -352,7 +357,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		fm_news_row(fm);
 }
 
-/* Takes a HELLO; perhaps only the GUID of @m is known yet. */
+/* Takes a HELLO of @m, of which perhaps only the GUID is known yet. */
 static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m,
 		       const struct fm_hello *h)
 {
@@ -363,9 +368,9 @@ static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m
 		fm_say(fm, FM_INFO, "node", "'%s' (%s) joins", h->name, h->address);
 	if (c->role != FM_CONN_CHILD)
 		fm_roster_forget_below(fm, h->guid);
-	/* The same again on one connection may be late: rows have their serial. */
+	/* A repeated HELLO on one connection may be late: compare the serial of its row. */
 	if (c->role != FM_CONN_CHILD || (int32_t)(h->row.serial - m->row.serial) > 0)
-		mate_hello(fm, m, h, fresh);
+		take_statements(fm, m, h, fresh);
 }
 
 static void send_welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m,
@@ -379,7 +384,7 @@ static void send_welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m,
 	msg.welcome.adrift = fm->cut_off;
 	if (msg.welcome.adrift)
 		fm_claim_count(fm->root, &msg.welcome.here, &msg.welcome.need);
-	strcpy(msg.welcome.parent, parent_of(fm, m, c->role != FM_CONN_CHILD, h->stray));
+	strcpy(msg.welcome.parent, choose_parent(fm, m, c->role != FM_CONN_CHILD, h->stray));
 	c->guest = msg.welcome.parent[0];
 	fm_conn_send(fm, c, &msg);
 	fm_child_accept(fm, c, &(struct fm_hello) { .guid = h->guid,
@@ -387,9 +392,7 @@ static void send_welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m,
 							 .attach = h->attach });
 }
 
-/*
- * Return: true if it has not reported to this root (judge.c), and is to wait until it joins again.
- */
+/* Return: true if the node did not report to this root (judge.c), and its ban is not over. */
 static bool is_banned(const struct fm *fm, const struct fm_hello *h)
 {
 	const struct fm_mate *m = fm_mate(fm->root, h->guid);
@@ -397,19 +400,16 @@ static bool is_banned(const struct fm *fm, const struct fm_hello *h)
 	return m && m->epoch == h->epoch && fm->now < m->banned && fm_claim_leads(fm);
 }
 
-/*
- * Two NICs may have one GUID: they have different addresses. A manager that is configured correctly
- * and starts again has another epoch.
- */
+/* Return: key of the problem. Two NICs may have one GUID; then their addresses differ. */
 static uint64_t refusal_key(const struct fm_hello *h)
 {
 	return fm_mix(h->guid) ^ fm_mix(fnv1a(FNV1A_START, h->address));
 }
 
-/* A node that is refused asks again and again: one that does not is gone, or has what it wants. */
+/* A refused node asks again and again. If it has not for so long, its problem ends. */
 #define REFUSED_MAX (60 * SEC)
 
-static void tell_refused(struct fm *fm, const struct fm_hello *h, const char *why)
+static void report_refused(struct fm *fm, const struct fm_hello *h, const char *why)
 {
 	fm_problem_set(fm, "refused", refusal_key(h), "%s", why);
 	fm_problem_limit(fm, "refused", refusal_key(h), fm->now + REFUSED_MAX);
@@ -428,7 +428,7 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		return;
 	}
 	if (why) {
-		tell_refused(fm, h, why);
+		report_refused(fm, h, why);
 		fm_child_refuse(fm, c, why);
 		return;
 	}
@@ -437,7 +437,7 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	if (!m) {
 		m = fm_mate_add(fm->root, h->guid);
 		if (m)
-			m->state = FM_NODE_DEAD;	/* until it is known to be one of us */
+			m->state = FM_NODE_DEAD;	/* until its HELLO is accepted */
 	}
 	if (!m) {
 		fm_child_refuse(fm, c, "the root is out of memory");
@@ -452,9 +452,9 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	fm_recall_fetch(fm, c, h);
 }
 
-/* --- what comes up the tree ------------------------------------------------- */
+/* --- messages from below ---------------------------------------------------- */
 
-/* The node of a notice; NULL: it is late, or names this root, or a node as its own parent. */
+/* Return: the node of a notice; NULL: the notice is late, or not valid. */
 static struct fm_mate *find_noticed(const struct fm *fm, const struct fm_left *l)
 {
 	struct fm_mate *m = fm_mate(fm->root, l->guid);
@@ -497,8 +497,8 @@ static void take_adopted(struct fm *fm, const struct fm_left *l)
 	}
 }
 
-/* A node sends the table that it has (@former), or one that it has kept. */
-static void table_sent(struct fm *fm, const struct fm_table_msg *t)
+/* A node has sent its table (@former), or its kept one. */
+static void take_sent_table(struct fm *fm, const struct fm_table_msg *t)
 {
 	fm_parts_sent(fm, t);
 	if (!t->former && !fm->root->settled)
@@ -517,7 +517,7 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		m = fm_mate(fm->root, msg->row.guid);
 		if (m && m->epoch == msg->row.epoch &&
 		    (int32_t)(msg->row.row.serial - m->row.serial) > 0)
-			row_take(fm, m, &msg->row.row);
+			take_row(fm, m, &msg->row.row);
 		break;
 	case FM_MSG_LEFT:
 		take_left(fm, &msg->left);
@@ -529,7 +529,7 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		fm_judge_failed(fm, &msg->failed);
 		break;
 	case FM_MSG_TABLE:
-		table_sent(fm, &msg->table);
+		take_sent_table(fm, &msg->table);
 		break;
 	case FM_MSG_LEAD:
 		if (msg->lead.term == fm->term)

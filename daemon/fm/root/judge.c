@@ -2,7 +2,7 @@
 /*
  * DOC: dead and silent nodes
  *
- * A node is missing while nobody holds a connection to it. Then the rows of its neighbours decide.
+ * A node is missing while no node holds a connection to it. Then the rows of its neighbours decide.
  * A neighbour whose row has a link to the node that is up vouches for its NIC. A neighbour that is
  * missing itself counts only if another node vouches for it. So the nodes of a cabinet without
  * power, whose last rows say that all links among them are up, do not keep each other alive.
@@ -13,33 +13,38 @@
  * recovery depends on nothing else. The time at which the set is judged matters only for false
  * alarms:
  *
- *  - A single node is dead at once, if a neighbour that is connected has lost a link that is up by
- *    the node's own last row. A node that reported that it has no link, or that has just joined,
- *    may be on its way from the root to its parent, and would be judged dead each time that it is
- *    back.
- *  - A set is dead after a moment, because links and connections do not end at the same instant, if
- *    each of its nodes has lost a link to a connected neighbour, or was taken as lost (vanish.c).
- *  - Any other set is given longer, because many managers may have lost the root at once and be on
- *    their way back.
+ *	set						judged dead
+ *	a single node, if a connected neighbour has	at once
+ *	lost a link that is up by the node's own last
+ *	row, and the node did not join just before
+ *	each node has lost a link to a connected	after resend / 4, because links and
+ *	neighbour, or was taken as lost (vanish.c)	connections do not end at one instant
+ *	any other					after ON_THEIR_WAY, because many managers
+ *							may have lost the root at once and be on
+ *							their way back
+ *
+ * The first line excludes a node that reported that it has no link, or that has just joined: it may
+ * be on its way from the root to its parent, and would be judged dead each time that it is back.
  *
  * Silent. A node for which a neighbour vouches is silent after member_max, or sooner if it is out
  * of service (service.c). Its NIC goes on forwarding and stays in the table, but no recovery waits
  * for its manager.
  *
- * A node that answers but cannot follow is silent, too. If its NIC fails, it says so itself
+ * A node that answers but cannot follow is silent, too. If its NIC fails, it reports that itself
  * (node/member.c) and keeps its connections, so the nodes below it in the tree are not disturbed.
  * It joins again after a while, longer each time (node/task.c). If it answers and does not report,
- * its parent tells the root. Such a manager may not pass on what others need, so its connections
+ * its parent reports it to the root. Such a manager may not pass messages on, so its connections
  * are dropped, and the nodes below it look for another parent. It is refused until its ban is over,
- * which is longer each time: it may not know what it does wrong.
+ * which is longer each time.
  *
  * A NIC that has no place yet, or another place, forwards nothing or the wrong way. Ports that are
  * closed stay closed until a replay that its manager would have to lead. While such a node is
  * silent its links, or those ports, are excluded (publish.c). So are links to it that are closed at
  * the other end, since the root may know its last row from before it lost them, or no row at all.
- * Without that the NIC would park what comes for such a port and replay it by a row of its old
- * table, and packets could go round between it and a node with the latest one, and arrive in any
- * order.
+ * Otherwise the NIC would park packets for such a port and replay them by a row of its old table,
+ * and packets could go round between it and a node with the latest one, and arrive in any order.
+ *
+ * Tests: tests/unit/test_fm_missing.c, tests/unit/test_fm_reach.c, tests/sim/test_dead.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -61,11 +66,15 @@
 #include "daemon/fm/root/service.h"
 #include "daemon/fm/root/vanish.h"
 #include "daemon/fm/status.h"
+#include "lib/deps/invariant.h"
 
-#define ON_THEIR_WAY 4		/* times resend, until they are back or never */
-#define BAN_MAX 20		/* times member_max, until one joins again that did not report */
+#define ON_THEIR_WAY 4		/* times resend: time in which managers are back */
+#define BAN_MAX 20		/* times member_max: longest ban */
 
-/* The neighbour at port @p, if it knows @m at the other end. */
+/*
+ * Return: the neighbour at port @p, if its row confirms the cable, and in @up whether it reports
+ * the link as up; NULL: not known, or dead.
+ */
 static struct fm_mate *neighbour_at(const struct fm *fm, const struct fm_mate *m, unsigned int p,
 				    bool *up)
 {
@@ -80,18 +89,18 @@ static struct fm_mate *neighbour_at(const struct fm *fm, const struct fm_mate *m
 }
 
 /**
- * struct word - what neighbours say of a missing node
- * @there: one that is there has a link to it
- * @dark: one that is there has lost its link, or vanish.c has taken it as lost
- * @ended: one that is there has lost a link that by its own last row is up
+ * struct evidence - the links to a missing node by the rows of its connected neighbours
+ * @linked: one of them is up
+ * @lost: one of them is lost, or vanish.c has taken the node as lost
+ * @ended: one of them is lost that is up by the node's own last row
  */
-struct word {
-	bool there, dark, ended;
+struct evidence {
+	bool linked, lost, ended;
 };
 
-static struct word word_of(const struct fm *fm, const struct fm_mate *m)
+static struct evidence find_evidence(const struct fm *fm, const struct fm_mate *m)
 {
-	struct word w = { .dark = m->lost };
+	struct evidence e = { .lost = m->lost };
 	bool up;
 
 	for (unsigned int p = 0; p < m->row.nports; p++) {
@@ -99,11 +108,11 @@ static struct word word_of(const struct fm *fm, const struct fm_mate *m)
 
 		if (!o || !o->via)
 			continue;
-		w.there |= up;
-		w.dark |= !up;
-		w.ended |= !up && m->row.port[p].state == FM_PORT_UP;
+		e.linked |= up;
+		e.lost |= !up;
+		e.ended |= !up && m->row.port[p].state == FM_PORT_UP;
 	}
-	return w;
+	return e;
 }
 
 /* Marks those of the missing nodes for which a neighbour vouches. */
@@ -116,7 +125,8 @@ static void mark_vouched(struct fm *fm)
 	for (uint32_t i = 0; i < r->nmissing; i++) {
 		struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
-		m->vouched = !m->via && m->state != FM_NODE_DEAD && word_of(fm, m).there;
+		invariant(m->listed);
+		m->vouched = !m->via && m->state != FM_NODE_DEAD && find_evidence(fm, m).linked;
 		if (m->vouched)
 			queue[n++] = r->missing[i];
 	}
@@ -138,9 +148,11 @@ static void mark_vouched(struct fm *fm)
 static const char silence[] = ": its NIC works on, but packets that it parks wait there, "
 			      "uncounted, until its manager answers";
 
-/* @m is dead or silent from now on. @why: added to the text of the problem. */
-static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state, const char *why)
+/* Judges @m dead or silent. @why: added to the text of the problem. */
+static void set_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state, const char *why)
 {
+	invariant(m != fm_mate_no(fm->root, 0));
+	invariant(state == FM_NODE_DEAD || state == FM_NODE_SILENT);
 	m->state = (uint8_t)state;
 	fm_change_node(fm, m->node);
 	fm_ranks_look(fm);
@@ -154,7 +166,7 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 		fm_calls_look(fm);
 }
 
-/* Return: true if @was and @is tell of one and the same link, to @o, which is up. */
+/* Return: true if @was and @is are of the same session of a link to @o, which reports it as up. */
 static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is,
 		    const struct fm_mate *o)
 {
@@ -163,10 +175,10 @@ static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is,
 }
 
 /*
- * A neighbour that was judged dead together with @m, which is back now, and has had a link to it
- * all the time, works on, whatever became of its manager. Of nodes that the root knows only from
- * the table of a former one it does not know since when they have it: both may come from a part
- * that had another root.
+ * A neighbour that was judged dead together with @m, and has had a link to @m all the time, works
+ * on, even if its manager does not: it is silent. If the root knows both nodes only from a former
+ * table, it does not know since when they have the link: both may come from a part that had another
+ * root.
  */
 void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
@@ -178,11 +190,11 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
 		    is->state != FM_PORT_UP)
 			continue;
 		if (kept_up(&m->row.port[p], is, o) || (!m->joined && !o->joined))
-			mate_gone(fm, o, FM_NODE_SILENT, silence);
+			set_gone(fm, o, FM_NODE_SILENT, silence);
 	}
 }
 
-/* The ban is longer each time, unless the node has reported for as long as the longest ban. */
+/* Bans a node, twice as long as before, unless the last ban ended longer ago than BAN_MAX. */
 static void ban_node(const struct fm *fm, struct fm_mate *m)
 {
 	uint64_t most = BAN_MAX * fm->cfg.member_max;
@@ -192,8 +204,8 @@ static void ban_node(const struct fm *fm, struct fm_mate *m)
 	m->banned = fm->now + m->ban;
 }
 
-/* Its parent says that @m has not reported, though it answers. */
-static void lacks_report(struct fm *fm, struct fm_mate *m, const struct fm_failed *f)
+/* The parent of @m has reported that @m answers and does not report: judges it silent. */
+static void judge_stuck(struct fm *fm, struct fm_mate *m, const struct fm_failed *f)
 {
 	const struct fm_root *r = fm->root;
 	char why[FM_TEXT_MAX / 2 + FM_ADDR_MAX];
@@ -207,14 +219,11 @@ static void lacks_report(struct fm *fm, struct fm_mate *m, const struct fm_faile
 		 (unsigned long long)f->version, m->address,
 		 (unsigned long long)((fm->now - fm_recovery_round_began(r)) / MS),
 		 (unsigned long long)(m->ban / MS));
-	mate_gone(fm, m, FM_NODE_SILENT, why);
+	set_gone(fm, m, FM_NODE_SILENT, why);
 	fm_vanish_drop(fm, m);
 }
 
-/*
- * It is silent from now on, though it talks: its NIC works on, with the rows that it has, and
- * nobody waits for it.
- */
+/* The node is silent from now on, though it answers: recoveries do not wait for it. */
 void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 {
 	struct fm_mate *m = fm_mate(fm->root, f->guid);
@@ -224,7 +233,7 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 	    f->version != fm->root->version)
 		return;
 	if (f->by) {
-		lacks_report(fm, m, f);
+		judge_stuck(fm, m, f);
 		return;
 	}
 	snprintf(why, sizeof(why),
@@ -232,10 +241,10 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 		 "it has",
 		 (unsigned long long)f->version, f->err ? "says " : "does not answer",
 		 f->err ? strerror((int)f->err) : "");
-	mate_gone(fm, m, FM_NODE_SILENT, why);
+	set_gone(fm, m, FM_NODE_SILENT, why);
 }
 
-/* Adds to @set, of @n, the missing that a link joins to @m. Return: how many they are now. */
+/* Adds the missing nodes to @set, of @n, that a link joins to @m. Return: how many they are now. */
 static uint32_t add_joined(struct fm *fm, const struct fm_mate *m, uint32_t *set, uint32_t n)
 {
 	struct fm_root *r = fm->root;
@@ -253,20 +262,20 @@ static uint32_t add_joined(struct fm *fm, const struct fm_mate *m, uint32_t *set
 	return n;
 }
 
-/* When @m, one of @n that are judged together, may be dead. */
+/* Return: when @m, one of @n nodes that are judged together, may be judged dead: see above. */
 static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n)
 {
 	uint64_t moment = fm->cfg.resend / 4;
-	struct word w = word_of(fm, m);
+	struct evidence e = find_evidence(fm, m);
 
-	if (!w.dark)
+	if (!e.lost)
 		return m->missing + ON_THEIR_WAY * fm->cfg.resend + fm_lag_answer(fm);
-	return m->missing + (n == 1 && w.ended && fm->now > m->joined + moment ? 0 : moment);
+	return m->missing + (n == 1 && e.ended && fm->now > m->joined + moment ? 0 : moment);
 }
 
 /*
  * Judges @m and the nodes that links join to it, for which no neighbour vouches.
- * Return: when they are dead; NEVER: they are.
+ * Return: when they are to be judged dead; NEVER: they are dead now.
  */
 static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
 {
@@ -283,37 +292,40 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
 	if (fm->now < at)
 		return at;
 	for (uint32_t i = 0; i < n; i++)
-		mate_gone(fm, fm_mate_no(r, set[i]), FM_NODE_DEAD, "");
+		set_gone(fm, fm_mate_no(r, set[i]), FM_NODE_DEAD, "");
 	return NEVER;
 }
 
-/* When more is known of a missing node. @searches: how many there were before all are judged */
+/*
+ * Judges a missing node. @searches: number of the last search before this round of judgements.
+ * Return: when it has to be judged again; NEVER.
+ */
 static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches)
 {
 	uint64_t silent_at = m->missing + fm_service_patience(fm, m);
 
-	/* Links join in both ways: each of a set finds the same set, which is judged once. */
+	/* Each node of a set finds the same set, which is judged once. */
 	if (!m->vouched)
 		return m->search > searches ? NEVER : judge_set(fm, m);
 	if (m->state == FM_NODE_SILENT)
 		return NEVER;
 	if (fm->now < silent_at)
 		return silent_at;
-	/* It is looked at once for all. */
+	/* fm_judge_due() has checked the quorum, once for all nodes. */
 	if (fm_quorum_lacks(fm->root))
 		return fm->now + fm->cfg.resend;
-	mate_gone(fm, m, FM_NODE_SILENT, silence);
+	set_gone(fm, m, FM_NODE_SILENT, silence);
 	return NEVER;
 }
 
-/* Return: true if @m needs no judgement any more. */
+/* Return: true if @m is not missing any more, or dead. */
 static bool is_judged(const struct fm_mate *m)
 {
 	return m->state == FM_NODE_DEAD || m->via || !m->missing;
 }
 
-/* Return: true if a node for which a neighbour vouches is to be silent. */
-static bool some_silent(const struct fm *fm)
+/* Return: true if it is time to judge a node silent. */
+static bool is_silence_due(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -336,7 +348,7 @@ void fm_judge_due(struct fm *fm)
 		return;
 	r->judge_at = NEVER;
 	mark_vouched(fm);
-	if (some_silent(fm) || fm_quorum_lacks(r))
+	if (is_silence_due(fm) || fm_quorum_lacks(r))
 		fm_quorum_look(fm);
 	while (i < r->nmissing) {
 		struct fm_mate *m = fm_mate_no(r, r->missing[i]);

@@ -10,9 +10,9 @@ struct fm_failed;
 struct fm_mate;
 struct fm_row;
 
-/* @m, which was judged dead or silent, is back with @row; the one it had before is still known. */
+/** fm_judge_beside() - @m, judged dead or silent, is back with @row; m->row is its former row */
 void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row);
-/* A node that lives cannot do the step at hand. */
+/** fm_judge_failed() - a node, or its parent, has reported that it cannot do the present step */
 void fm_judge_failed(struct fm *fm, const struct fm_failed *f);
 void fm_judge_due(struct fm *fm);
 uint64_t fm_judge_expiry(const struct fm *fm);

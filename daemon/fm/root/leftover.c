@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets that a recovery has left parked, and ports that it has left closed, get another recovery.
- * It holds flows that have nothing to do with them, so if it is in vain the next one comes later,
- * at most 32 s, unless there is another reason for one.
+ * Another recovery for packets that one has left parked, and for ports that it has left closed. It
+ * also holds flows that have nothing to do with them. So if it leaves them parked again, the next
+ * one begins later, after WAIT_LAST at most, unless there is another reason for one.
  */
 #include <stdlib.h>
 
 #include "daemon/fm/root/leftover.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
+#include "lib/deps/invariant.h"
 
-#define WAIT_FIRST (1000 * MS)	/* until the next attempt, if replay was in vain */
-#define WAIT_SOON (20 * MS)	/* ... if not */
+#define WAIT_FIRST (1000 * MS)	/* until the next attempt, if some step reached its bound */
+#define WAIT_SOON (20 * MS)	/* until the next attempt otherwise */
 #define WAIT_LAST (32000 * MS)
 
 /**
- * struct fm_leftover
- * @wait: if the recovery before left packets parked, and there is no other reason for this one: how
- *	long it waited; else 0
- * @at: when the next one is asked for, because the last one left packets parked; NEVER
- * @asked: it has been
+ * struct fm_leftover - the next such recovery
+ * @wait: ns that the present recovery waited, if it has no other reason; else 0
+ * @at: when the next one is demanded; NEVER
+ * @asked: one was demanded, and has not begun
  */
 struct fm_leftover {
 	uint64_t wait, at;
@@ -50,7 +50,7 @@ void fm_leftover_begin(struct fm *fm)
 	l->at = NEVER;
 }
 
-/* While a port is closed packets may wait for it, so the wait does not grow then. */
+/* The wait does not grow while a port is closed, because packets may wait for it. */
 void fm_leftover_end(struct fm *fm, const struct fm_sums *s, bool bounded)
 {
 	struct fm_leftover *l = fm->root->leftover;
@@ -62,6 +62,7 @@ void fm_leftover_end(struct fm *fm, const struct fm_sums *s, bool bounded)
 	}
 	if (l->wait && !s->reopen)
 		wait = later(wait, earlier(2 * l->wait, WAIT_LAST));
+	invariant(wait >= WAIT_SOON && wait <= WAIT_LAST);
 	l->wait = wait;
 	l->at = fm->now + wait;
 }

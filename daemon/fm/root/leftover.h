@@ -14,11 +14,11 @@ struct fm_sums;
 bool fm_leftover_new(struct fm_root *r);
 void fm_leftover_free(struct fm_root *r);
 
-/* A recovery begins: if packets were left parked, it may be for them. */
+/** fm_leftover_begin() - a recovery begins, perhaps for packets that were left parked */
 void fm_leftover_begin(struct fm *fm);
-/* It ends with the sums @s; @bounded: some step of it was in vain. */
+/** fm_leftover_end() - it has ended with the sums @s; @bounded: some step reached its bound */
 void fm_leftover_end(struct fm *fm, const struct fm_sums *s, bool bounded);
-/* Another one is asked for, if the last one left packets parked: before fm_publish_due(). */
+/** fm_leftover_due() - demand the next one, if it is time; called before fm_publish_due() */
 void fm_leftover_due(struct fm *fm);
 uint64_t fm_leftover_expiry(const struct fm *fm);
 

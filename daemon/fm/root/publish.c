@@ -7,8 +7,10 @@
  * the next colour is not clean, the table waits until the present recovery finds the network
  * drained, which is bounded in time; further changes go into the same table.
  *
- * A table also waits for what another part excludes, of which a node has come (parts.c): for a
+ * A table also waits for the table of another part from which a node has come (parts.c): for a
  * resend at most, however many such nodes come.
+ *
+ * Test: tests/unit/test_fm_versions.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +38,9 @@
 #include "daemon/fm/root/told.h"
 #include "daemon/fm/root/vanish.h"
 #include "daemon/fm/root/wiring.h"
+#include "lib/deps/invariant.h"
 
-/* The next version whose colour is none of @used; 0: there is none. */
+/* Return: the next version whose colour is none of @used; 0: there is none. */
 static uint64_t version_without(const struct fm_root *r, uint8_t used)
 {
 	for (uint64_t j = 1; j < TORUS_COLOURS; j++)
@@ -46,7 +49,7 @@ static uint64_t version_without(const struct fm_root *r, uint8_t used)
 	return 0;
 }
 
-/* Colours of which no node that took part in the claim says that packets may have them. */
+/* Return: mask of colours that are clean by all nodes that took part in the claim. */
 static uint8_t clean_of_all(const struct fm_root *r)
 {
 	const struct fm_past latest = fm_told_id(&r->told);
@@ -66,20 +69,21 @@ static uint8_t clean_of_all(const struct fm_root *r)
 }
 
 /*
- * After a restart the colours are about that nodes' rows stamp, and all that the former root did
- * not know to be gone. It said what it knew with its last table and step, so if that is the table
- * of the highest version that any NIC has, one of the others is taken, leaving out numbers if need
- * be.
+ * Return: the first version of this root, after the tables of a former root.
  *
- * A node with another table may not have been in that drain: another root led it, or none. It says
- * itself what it knows of its packets. A node cannot if its manager began anew and its rows are of
- * another epoch.
+ * Packets may have the colours of all nodes' rows, and each colour that was not clean by the former
+ * root. That root sent its clean colours with its last table and step. So if that table has the
+ * highest version that any NIC has, a clean colour is taken, and versions are left out if need be.
  *
- * If nobody can tell, one is taken that no node stamps, and all others wait until the network
- * has drained. Packets of the colour taken may be about, too: so once the others are gone, another
- * table follows, whose drain is of that colour as well.
+ * A node with another table may not have taken part in that drain: another root led it, or none.
+ * Its HELLO has the colours that are clean by its own table. If its manager started again and its
+ * rows are of another epoch, none is.
+ *
+ * If no colour is known to be clean, one is taken that no node's rows have, and later tables wait
+ * until the network has drained. Packets may have the colour taken, too: so when the others are
+ * gone, another table follows, whose drain covers that colour as well.
  */
-static uint64_t version_anew(struct fm_root *r)
+static uint64_t first_version(struct fm_root *r)
 {
 	uint64_t version;
 	uint8_t used = 0;
@@ -97,11 +101,11 @@ static uint64_t version_anew(struct fm_root *r)
 }
 
 /*
- * Return: true if a NIC may have had rows of a later version than any node tells of: the NIC of the
+ * Return: true if a NIC may have had rows of a later version than any node reports: the NIC of the
  * former root, if that is away or has lost its memory, or any other NIC that has lost its memory.
  * The flows of a NIC are numbered by the versions that it had (kernel/core/flow.h). In its next
- * life it must not use such a version once more: its packets would be taken for doubles of the
- * former ones.
+ * life it must not use such a version once more: its receivers would discard its packets as
+ * doubled.
  */
 static bool is_later_possible(const struct fm_root *r)
 {
@@ -114,34 +118,34 @@ static bool is_later_possible(const struct fm_root *r)
 }
 
 /*
- * The next version, or 0 if none may begin yet. A root makes no more tables than there are colours
- * before other nodes have taken one of them. So where the last versions may be unknown, as many
- * numbers are left out. The colour stays the same by that.
+ * Return: the next version; 0: none may begin yet. A root makes at most as many tables as there are
+ * colours before other nodes have taken one of them. So if the last versions may be unknown, as
+ * many versions are left out, which leaves the colour the same.
  *
- * A node that joins may have a later version than the present table, of which no recovery follows.
- * The number behind that version may have the colour of the present table, which is not clean until
- * another table is in force. So it is left out, as numbers of other colours that are not clean are.
+ * A node that joins may have a later version than the present table, without a recovery of it. The
+ * version after that may have the colour of the present table, which is not clean until another
+ * table is in force. So it is left out, like versions of other colours that are not clean.
  */
 static uint64_t next_version(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	/* Also above a table that a node told of before any NIC had taken it. */
+	/* It is above each table in a HELLO, even if no NIC has taken that. */
 	r->version = later(r->version, later(r->version_seen, r->told.table));
-	/* NICs that had the kept table may all have lost their memory, but not those they sent to. */
+	/* NICs that had the kept table may have lost their memory, but not all their receivers. */
 	if (r->version && !fm->table.version)
 		r->version = later(r->version, fm->kept.version);
 	if (!fm->table.version && r->version)
-		return version_anew(r) + (is_later_possible(r) ? TORUS_COLOURS : 0);
+		return first_version(r) + (is_later_possible(r) ? TORUS_COLOURS : 0);
 	if (r->version != fm->table.version)
 		return version_without(r, (uint8_t)~r->clean);
 	return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
 }
 
 /*
- * Return: true if port @p of @m, a node that does not answer, may be closed for all that its
- * neighbour says. A link that was lost and came back is closed at both ends until a replay, which
- * the neighbour has yet to see, and @m cannot see.
+ * Return: true if port @p of @m, a silent node, may be closed, by the row of its neighbour. A link
+ * that was lost and came back is closed at both ends until a replay, in which @m does not take
+ * part.
  */
 static bool is_closed_beyond(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
@@ -151,7 +155,7 @@ static bool is_closed_beyond(const struct fm *fm, const struct fm_mate *m, unsig
 	return m->state == FM_NODE_SILENT && o && o->row.port[torus_dir_opposite(shape, p)].closed;
 }
 
-/* Entries are compared whole: what follows the NUL of a text is zero, as @e was before. */
+/* Fills in @e, which is all zero. Entries are compared by memcmp(), texts included. */
 static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version, struct fm_entry *e)
 {
 	e->state = m->state;
@@ -196,7 +200,8 @@ bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_
 	return m || !fm_table_blank(e) || !fm_table_blank(&fm->table.entry[node]);
 }
 
-static void tell_unplaced(struct fm *fm)
+/* Reports the nodes without a place as problems. */
+static void report_unplaced(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -222,7 +227,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The entry @was becomes @e in that version: if another node is up there, or none, votes change. */
+/* The entry @was becomes @e in that version: updates the votes of both nodes. */
 static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm_entry *e,
 		      uint64_t version)
 {
@@ -236,9 +241,9 @@ static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm
 }
 
 /*
- * Fills @t with what differs from the table at hand. An entry to which a count has added the
- * end of a link (recovery.c) differs, for some may have missed that: by the serial of its row,
- * or by the end itself.
+ * Fills @t with the entries that differ from the present table. If a count has added the end of a
+ * session to an entry (ended.c), some nodes may lack it; then the entry differs, too, by the serial
+ * of its row, or by the end itself. Return: false: no memory.
  */
 static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 {
@@ -277,6 +282,8 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 			t->orders[t->norders++] = *o;
 		t->nentries++;
 		fm_mark(&c->part, node);
+		invariant(t->nentries < 2 || e[-1].node < e->node);
+		invariant(!(e->held & ~e->fault) && !(e->stalled & ~e->fault));
 		if (e->state != fm->table.entry[node].state)
 			fm->root->joined = false;
 		move_vote(fm, &fm->table.entry[node], e, t->version);
@@ -304,7 +311,7 @@ static void publish_table(struct fm *fm, uint64_t version)
 	bool placed = fm_discover_place(fm, &fm->table.shape);
 
 	fm_roster_forget(fm);
-	tell_unplaced(fm);
+	report_unplaced(fm);
 	fm_grow_look(fm);
 	if (!fill_changes(fm, &t)) {
 		fm_demand_put_off(fm, fm->now + fm->cfg.resend);
@@ -355,10 +362,12 @@ void fm_publish_due(struct fm *fm)
 	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
 	doubtful |= !fm->table.version && r->version && !r->clean;
+	invariant(!version || (version > fm->table.version && version >= r->version));
+	invariant(!version || !fm->table.version || r->clean >> version % TORUS_COLOURS & 1);
 	if (version)
 		publish_table(fm, version);
 	else
-		fm_demand_put_off(fm, NEVER);	/* recovery.c brings it forward */
+		fm_demand_put_off(fm, NEVER);	/* until recovery.c finds the network drained */
 	if (doubtful && fm->table.version) {
 		fm_demand(fm, 0, "root restarted in a recovery");
 		fm_demand_put_off(fm, NEVER);	/* no colour is free before the drain */

@@ -9,8 +9,9 @@
 struct fm;
 struct fm_entry;
 
-/*
- * The entry of @node as table @version, the next one, would have it. False: it has none, nor had.
+/**
+ * fm_publish_entry() - make the entry of @node for the next table, @version
+ * Return: false: it is blank, and was before.
  */
 bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_entry *e);
 void fm_publish_due(struct fm *fm);

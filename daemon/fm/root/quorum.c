@@ -2,55 +2,66 @@
 /*
  * DOC: the quorum
  *
- * U(v) are the nodes that are up in table v. Q is a quorum of U(v) if more than half of U(v) is in
- * it, or half of it with the root that made v. Two quorums of one table have a node in common.
+ * Symbols:
  *
- * O(v), the voters of v, are the tables that may have been in force when v was made: the last that
- * came into force before it, or, until one of this root has, those of the claim: the table t with
- * which it claimed, and O(t); and all that this root has made since. A table carries U of each of
- * them: how many nodes it has, and in its entries which they are. If there are more than
- * FM_VOTERS_MAX, one that has no quorum stands for the rest.
+ *	v, t, f, n, s	tables
+ *	U(v)		the nodes that are up in table v
+ *	O(v)		the voters of v: the tables that may have been in force when v was made.
+ *			These are the last that came into force before it; or, until a table of this
+ *			root has come into force, those of the claim: the table t with which the
+ *			root claimed, and O(t); and all that this root has made since
+ *	P		the nodes that have promised to obey a root
+ *
+ * Definition. Q is a quorum of U(v) if more than half of U(v) is in Q, or half of it with the root
+ * that made v. Two quorums of one table have a node in common.
+ *
+ * A table carries U of each of its voters: the number of nodes, and in the entries which they are.
+ * If there are more than FM_VOTERS_MAX, one that has no quorum stands for the rest.
+ *
+ * Rules:
  *
  *  (C) A node that claims to be root (claim.c) needs the promises of a quorum of t and of each of
- *      O(t), where t is the table of the latest epoch and version that anybody has who promised;
- *      or nobody else may be reachable.
- *  (T) A table v is taken, and comes into force, only when those who have taken it are a quorum of
- *      each of O(v); or no link leads from them to any other NIC.
+ *      O(t), where t is the table of the latest epoch and version that any node of P has; or no
+ *      other node may be reachable.
+ *  (T) A table v is taken, and comes into force, only when the nodes that have taken it are a
+ *      quorum of each of O(v); or no link leads from them to any other NIC.
+ *  (S) A root calls a node silent, whose NIC works on, only while quorums of the same tables are
+ *      connected to it. Safety does not need this rule: but a table without those nodes could not
+ *      come into force, and rows wait while it does not.
  *
- * Why no two roots lead. Let f be in force, and no later table.
+ * Theorem: no two roots lead. Let f be in force, and no later table.
  *
- *  1. f is v or in O(v), of each table v from f on: a root that makes v has made f, or has claimed
- *     with f or a later table s (by 2), of which the same is true, and takes over {s} and O(s).
- *  2. Let P be those who promised to obey a root after f came into force, and t the latest table
- *     that one of them had. Then t is not before f, for those who have taken f are a quorum of all
- *     of which P has a quorum by (C). Let n be a table of an earlier epoch that comes into force
- *     next. f is in O(n), and is t or in O(t): so by (T) and (C) there is a node of P that has
- *     taken n. Not after its promise: its NIC refuses n. So it had n when it promised, and n is t
- *     or before it. Whatever the former root decided and had in force, the new one begins with it.
+ *  Lemma 1. For each table v from f on, f is v or in O(v): a root that makes v has made f, or has
+ *     claimed with f or a later table s (by Lemma 2), for which the same is true, and takes over
+ *     {s} and O(s).
+ *  Lemma 2. Let P have promised after f came into force, and let t be the latest table that a node
+ *     of P had. Then t is not before f, because the nodes that have taken f are a quorum of each
+ *     table of which P has a quorum by (C). Let n be a table of an earlier epoch that comes into
+ *     force next. f is in O(n), and is t or in O(t): so by (T) and (C) a node of P has taken n. It
+ *     has not done so after its promise, because its NIC refuses n then. So it had n when it
+ *     promised, and n is t or before it. The new root begins with all that the former root had in
+ *     force.
  *
- * A manager that began anew has no table. But its NIC still obeys the root that it promised to
+ * A manager that started again has no table. But its NIC still obeys the root that it promised to
  * obey, and knows the epoch and version of its rows. Such a node counts as in U(t) and O(t) if t
  * has the GUID of its NIC, and that NIC's present life, and its rows are not of a table later than
- * t. Then 1. and 2. hold: if the node has taken f, or n, its rows are of that or a later one, and
- * t is not before them. A NIC that has lost its memory is in another life, and
- * counts for no table from before: it may have taken n and know nothing of it. A root that leads
- * does not count it for such a table either: in its former life it may have promised to obey
- * another root. A root that claims knows the GUIDs if it has t, and fetches t if it lacks it
- * (recall.c). The table so fetched is not taken: nothing of it goes to a NIC, or on to others.
+ * t. Then both lemmas hold: if the node has taken f, or n, its rows are of that or a later table,
+ * and t is not before them. A NIC that has lost its memory is in another life, and counts for no
+ * table from before: it may have taken n and not know it. A root that leads does not count it for
+ * such a table either: in its former life it may have promised to obey another root. A root that
+ * claims knows the GUIDs if it has t, and fetches t if it lacks it (recall.c). The table so fetched
+ * is not taken: nothing of it goes to a NIC, or on to other nodes.
  *
- * tests/spin/takeover.pml checks that with every order of steps, and that without O (BREAK_LATEST)
- * it is not so.
+ * If no node has a table, because all managers started again, but some have kept one (node/keep.c),
+ * a claim needs more than half of the nodes in the kept table. If none was kept, and NICs have
+ * places, it needs more than half of the places, by nodes whose NICs have rows. Limit: nodes that
+ * lose the memory of their promises can make two roots, of two parts between which all managers
+ * started again.
  *
- *  (S) A root calls a node silent, whose NIC works on, only while quorums of the same tables are
- *      connected to it. Safety does not need that: but a table without those nodes could not come
- *      into force, and rows wait while it does not.
+ * A root without a quorum goes on leading the nodes that it has. It only cannot leave out others.
  *
- * If no node has a table, because all managers began anew, but some have kept one (node/keep.c), a
- * claim needs more than half of the nodes that there were in that. If none was kept, and NICs have
- * places, it is more than half of the places, by nodes whose NICs have rows. Nodes that forget
- * what they promised can make two roots of two parts between which all managers began anew.
- *
- * A root without a quorum goes on leading those that it has. It only cannot leave out others.
+ * Tests: tests/spin/takeover.pml checks the theorem with every order of steps, and that it is wrong
+ * without O (BREAK_LATEST); tests/sim/test_takeover.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +76,10 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/told.h"
+#include "lib/deps/invariant.h"
 
-#define HEARD_MAX 5	/* times resend, that HELLO counts: it is said again by then, if neither end is late */
-#define AGAIN_MAX 3	/* times the time after which it was told to say it again, if longer */
+#define HEARD_MAX 5	/* times resend: a HELLO counts so long, unless it is repeated */
+#define AGAIN_MAX 3	/* times the interval of HELLOs that the node was asked for, if longer */
 
 /** struct quorum_table - a table of this root: its @version, and how many nodes are up in it */
 struct quorum_table {
@@ -76,14 +88,14 @@ struct quorum_table {
 };
 
 /**
- * struct fm_quorum - of the tables of this root
- * @with: the table that it was claimed with; version 0: there was none
- * @nclaimed, @claimed: of which sets that needed a quorum
+ * struct fm_quorum - the sets of nodes of which this root needs quorums
+ * @with: the table with which it claimed; version 0: there was none
+ * @nclaimed, @claimed: the sets of which the claim needed quorums
  * @own: the root had that table itself, or no node had one
- * @ups: nodes that are up in the last table
+ * @ups: number of nodes that are up in the last table
  * @taken: the latest table that all nodes have taken that are up in it; version 0: none
- * @lacks: the last that was asked for did not stand
- * @open: @n tables after it in which other nodes are up than in the one before
+ * @lacks: the last quorum that was needed was missing
+ * @open, @n: tables after @taken in which other nodes are up than in the one before, ascending
  */
 struct fm_quorum {
 	struct fm_past with;
@@ -144,7 +156,7 @@ void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h)
 	v->clean = h->clean;
 }
 
-/* Its manager has no table, and its NIC has rows of a later one than that, or may have. */
+/* Return: true if the manager has no table, and its NIC has, or may have, rows of a later one. */
 static bool forgot_later(const struct fm_voice *v, uint64_t epoch, uint64_t table)
 {
 	if (v->table || !v->rows)
@@ -152,7 +164,7 @@ static bool forgot_later(const struct fm_voice *v, uint64_t epoch, uint64_t tabl
 	return !v->rows_term || v->rows_term > epoch || (v->rows_term == epoch && v->rows > table);
 }
 
-/* The same table, as the root has it. */
+/* Return: mask of the sets in which @m is, by the table @b and its voters. */
 static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const struct fm_mate *m)
 {
 	uint32_t node = fm_book_find(b, m->guid);
@@ -161,7 +173,7 @@ static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const str
 	       entry_votes(v, &b->entry[node]);
 }
 
-/* The mask of sets of a claim with that table in which @m is. 0: none, or not known. */
+/* Return: mask of the sets of a claim with table @t in which @m is; 0: none, or not known. */
 static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const struct fm_past *t)
 {
 	const struct fm_voice *said = &m->voice;
@@ -182,7 +194,10 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const s
 	return fm_past_same(&its, t) ? said->votes : 0;
 }
 
-/* The root that made a table is up in it, also if its manager began anew, but its NIC did not. */
+/*
+ * Return: mask of the sets in which @m is, of the latest table. The root that made a table is up in
+ * it, even if its manager started again, but its NIC did not.
+ */
 static uint16_t votes_of(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_told *t = &fm->root->told;
@@ -198,8 +213,8 @@ static uint16_t votes_of(const struct fm *fm, const struct fm_mate *m)
 	return mask;
 }
 
-/* The sets of the latest table of all nodes that take part in the claim. Return: how many */
-static unsigned int claim_sets(const struct fm *fm, struct fm_set *set)
+/* Writes the sets of which a claim with the latest table needs quorums. Return: how many. */
+static unsigned int list_sets(const struct fm *fm, struct fm_set *set)
 {
 	const struct fm_root *r = fm->root;
 	const struct fm_told *t = &r->told;
@@ -210,15 +225,16 @@ static unsigned int claim_sets(const struct fm *fm, struct fm_set *set)
 		return 1 + t->voters.n;
 	}
 	set[0] = (struct fm_set) { .ups = fm_recall_nodes(fm) };
-	if (!set[0].ups)	/* 0 also of a shape that is not known */
+	if (!set[0].ups)	/* torus_nodes() is 0 as well if the shape is not known */
 		set[0].ups = torus_nodes(&r->shape);
 	return set[0].ups > 0;
 }
 
 /*
- * How many of set number @i take part in the claim; @half: twice that, and 1 for who made the table
+ * Return: how many nodes of set number @i take part in the claim.
+ * @half: set to twice that number, plus 1 if the maker of the table takes part
  */
-static uint32_t here_of(const struct fm *fm, unsigned int i, uint64_t maker, uint32_t *half)
+static uint32_t count_here(const struct fm *fm, unsigned int i, uint64_t maker, uint32_t *half)
 {
 	const struct fm_root *r = fm->root;
 	uint32_t n = 0;
@@ -238,11 +254,11 @@ static uint32_t here_of(const struct fm *fm, unsigned int i, uint64_t maker, uin
 bool fm_quorum_claimed(const struct fm *fm)
 {
 	struct fm_set set[FM_QUORUM_SETS];
-	unsigned int n = claim_sets(fm, set);
+	unsigned int n = list_sets(fm, set);
 	uint32_t half;
 
 	for (unsigned int i = 0; i < n; i++) {
-		here_of(fm, i, set[i].maker, &half);
+		count_here(fm, i, set[i].maker, &half);
 		if (half <= set[i].ups)
 			return false;
 	}
@@ -252,12 +268,12 @@ bool fm_quorum_claimed(const struct fm *fm)
 void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need)
 {
 	struct fm_set set[FM_QUORUM_SETS];
-	unsigned int n = claim_sets(fm, set);
+	unsigned int n = list_sets(fm, set);
 	uint32_t half;
 
 	*here = *need = 0;
 	for (unsigned int i = 0; i < n; i++) {
-		uint32_t is = here_of(fm, i, set[i].maker, &half), of = set[i].ups / 2 + 1;
+		uint32_t is = count_here(fm, i, set[i].maker, &half), of = set[i].ups / 2 + 1;
 
 		if (i && (int64_t)of - is <= (int64_t)*need - *here)
 			continue;
@@ -273,7 +289,8 @@ void fm_quorum_begin(struct fm *fm)
 
 	*q = (struct fm_quorum) { .with = fm_told_id(&r->told) };
 	q->own = !q->with.version || fm_recall_has_latest(fm);
-	q->nclaimed = claim_sets(fm, q->claimed);
+	q->nclaimed = list_sets(fm, q->claimed);
+	invariant(q->nclaimed <= FM_QUORUM_SETS);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		fm_mate_no(r, i)->voice.chose = votes_of(fm, fm_mate_no(r, i));
 }
@@ -318,9 +335,12 @@ void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version
 
 	if (up == (m->voice.since && !m->voice.until))
 		return;
+	invariant(up || q->ups);
+	invariant(!q->n || q->open[q->n - 1].version <= version);
 	q->ups += up ? 1 : -1u;
 	if (q->n < FM_QUORUM_OPEN && (!q->n || q->open[q->n - 1].version != version))
 		q->open[q->n++].version = version;
+	invariant(q->n && version > q->taken.version);
 	q->open[q->n - 1].ups = q->ups;
 	if (up)
 		m->voice.since = version;
@@ -342,6 +362,7 @@ void fm_quorum_taken(struct fm *fm, uint64_t version)
 	struct fm_quorum *q = fm->root->quorum;
 	unsigned int n = 0;
 
+	invariant(version >= q->taken.version);
 	q->taken.version = version;
 	for (unsigned int i = 0; i < q->n; i++)
 		if (q->open[i].version > version)
@@ -351,8 +372,11 @@ void fm_quorum_taken(struct fm *fm, uint64_t version)
 	q->n = n;
 }
 
-/* Set number @i of those that are needed now. False: there are not so many. */
-static bool needed_set(const struct fm *fm, unsigned int i, struct fm_set *set, uint64_t *version)
+/*
+ * Finds set number @i of those of which a quorum is needed now, and the @version of its table, or 0
+ * if it is of the claim. Return: false: there are not so many.
+ */
+static bool find_set(const struct fm *fm, unsigned int i, struct fm_set *set, uint64_t *version)
 {
 	const struct fm_quorum *q = fm->root->quorum;
 	const struct quorum_table *t = &q->taken;
@@ -389,7 +413,7 @@ uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up,
 	uint64_t of;
 
 	for (unsigned int i = 0;
-	     i < FM_VOTERS_MAX && needed_set(fm, i, &set, &of) && of < version; i++)
+	     i < FM_VOTERS_MAX && find_set(fm, i, &set, &of) && of < version; i++)
 		if (is_in(m, i, of) != up)
 			differs |= (uint8_t)(1u << i);
 	return differs;
@@ -401,7 +425,7 @@ void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v
 	uint64_t of;
 
 	v->n = 0;
-	for (unsigned int i = 0; needed_set(fm, i, &set, &of) && of < version; i++)
+	for (unsigned int i = 0; find_set(fm, i, &set, &of) && of < version; i++)
 		if (i < FM_VOTERS_MAX)
 			v->set[v->n++] = set;
 		else
@@ -418,7 +442,7 @@ static bool is_quorum(const struct fm *fm,
 
 	if (r->quorum->n == FM_QUORUM_OPEN)
 		return false;
-	for (unsigned int i = 0; needed_set(fm, i, &set, &version); i++) {
+	for (unsigned int i = 0; find_set(fm, i, &set, &version); i++) {
 		uint32_t n = 0;
 
 		for (uint32_t k = 0; k < fm_roster_size(r); k++) {
@@ -438,7 +462,7 @@ static bool is_connected(const struct fm *fm, const struct fm_mate *m)
 	return m->via || m == fm_mate_no(fm->root, 0);
 }
 
-/* The table at hand has come into force there, or is to: its reports are waited for. */
+/* Return: true if the root waits for the reports of @m: it has taken the present table, or will. */
 static bool takes_table(const struct fm *fm, const struct fm_mate *m)
 {
 	(void)fm;
@@ -446,7 +470,7 @@ static bool takes_table(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Return: true if a link leads from a node that takes the table to one that does not. */
-static bool beside_others(const struct fm *fm)
+static bool is_beside_others(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -465,6 +489,7 @@ static bool beside_others(const struct fm *fm)
 	return false;
 }
 
+/* Notes whether a quorum is missing, and reports it as a problem. Return: @is. */
 static bool set_lacks(struct fm *fm, bool is)
 {
 	fm->root->quorum->lacks = is;
@@ -479,7 +504,7 @@ static bool set_lacks(struct fm *fm, bool is)
 
 bool fm_quorum_took(struct fm *fm)
 {
-	return !set_lacks(fm, !is_quorum(fm, takes_table) && beside_others(fm));
+	return !set_lacks(fm, !is_quorum(fm, takes_table) && is_beside_others(fm));
 }
 
 bool fm_quorum_look(struct fm *fm)

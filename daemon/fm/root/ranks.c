@@ -30,7 +30,7 @@ void fm_ranks_look(struct fm *fm)
 	fm->root->ranks_at = earlier(fm->root->ranks_at, fm->now + fm->cfg.resend);
 }
 
-/** struct equals - nodes of one priority: how many, and the two with the lowest ids */
+/** struct equals - the @n nodes of one priority; @of: the two with the lowest ids, in order */
 struct equals {
 	uint32_t n;
 	const struct fm_mate *of[2];
@@ -51,7 +51,7 @@ static void add_equal(struct equals *e, const struct fm_mate *m)
 	}
 }
 
-static void tell_equal(struct fm *fm, const struct equals *e, unsigned int priority)
+static void report_equals(struct fm *fm, const struct equals *e, unsigned int priority)
 {
 	char more[32] = "";
 
@@ -92,7 +92,7 @@ static void check_ranks(struct fm *fm)
 			add_equal(&equal[m->priority], m);
 	}
 	for (unsigned int i = 1; i <= FM_PRIORITY_MAX; i++)
-		tell_equal(fm, &equal[i], i);
+		report_equals(fm, &equal[i], i);
 	if (wanted && others && !any)
 		fm_problem_set(fm, KIND, 0,
 			       "no node would become root if '%s' is lost: root_priority of all "
@@ -101,8 +101,9 @@ static void check_ranks(struct fm *fm)
 }
 
 /*
- * Were all nodes to start anew, each that is marked would lead those who hear of it first: two
- * fabrics, and no node of one obeys the other's root. A dead node without a place was replaced.
+ * If all nodes started again, each marked node would lead the nodes that its Inits reach first:
+ * two fabrics, and no node of one obeys the root of the other. A dead node without a place was
+ * replaced.
  */
 void fm_ranks_marked(struct fm *fm)
 {

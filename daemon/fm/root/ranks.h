@@ -7,9 +7,9 @@
 
 struct fm;
 
-/** fm_ranks_look() - a node came, went, or has another priority: looks at all of them soon */
+/** fm_ranks_look() - a node came, went, or has another priority: check all of them soon */
 void fm_ranks_look(struct fm *fm);
-/** fm_ranks_marked() - two nodes have the bootstrap flag: a problem, until one has lost it */
+/** fm_ranks_marked() - begin or end the problem that two nodes have the bootstrap flag */
 void fm_ranks_marked(struct fm *fm);
 void fm_ranks_due(struct fm *fm);
 uint64_t fm_ranks_expiry(const struct fm *fm);

@@ -2,120 +2,117 @@
 /*
  * DOC: recovery, the root's part
  *
- *	APPLY   table v goes out; every node switches its rows at once, with
- *		rows that change on hold, settles what is parked unresolved, and
- *		reports READY with its counters
- *	DRAIN   counts until no packet of an older colour is in the network
- *	REPLAY  every node opens the ports that the table says are healthy and
- *		sends what it has parked by its new rows; until all has arrived
- *	RESUME  holds are lifted
+ *	APPLY   The root sends table v. Every node switches its rows at once, with rows that change
+ *		on hold, resolves parked packets, and reports READY with its counters.
+ *	DRAIN   The root has all nodes count until no packet of an older colour is in the network.
+ *	REPLAY  Every node opens the ports that are healthy in the table and sends its parked
+ *		packets by its new rows; until all have arrived.
+ *	RESUME  Every node lifts its holds.
  *
- * Each step goes to all nodes, and the next one begins when all have reported
- * it. REPLAY is left out if nothing is parked and no port waits to be opened.
- * The Angara paper says that nodes make new tables, and send what is parked when
- * all have them. Colours, holds, relays and the proof below are ours.
+ * Each step goes to all nodes, and the next one begins when all have reported it. REPLAY is left
+ * out if nothing is parked and no port waits to be opened. In the Angara paper nodes make new
+ * tables, and send parked packets when all have them. Colours, holds, relays and the proofs below
+ * are our additions.
  *
- * Why one sum is proof that the network is drained. A node stamps colour v
- * from its switch on, and its READY, or any later report, reads its counters
- * after that. So once all are ready, what went into the network with an older
- * colour (injected, replay_tx) is final on every node, and was so when each was
- * read. What came out (delivered, parked, unreachable) only grows, and at each
- * reading is at most what has truly come out. If the sums over all nodes are
- * equal, nothing is left, whenever each of them was read. This is also why
- * the counts that come with READY may already be the proof. The same holds of
- * replayed packets once every node has begun to replay and has nothing parked.
- * The proof needs every NIC to be counted exactly once: reports carry number
- * and fingerprint of the NICs in them, and are used only if both are right.
+ * Symbols:
  *
- * Packets may be missing for good: inside a NIC that died. Their number is the
- * base. It is known as long as the same NICs are counted; when one goes, or comes
- * with counts of its own, it is not, and what is drained is proven by two counts:
+ *	v		the present version; a node sends packets of colour v from its switch on
+ *	in, out		counters of older colours, summed over NICs. In: injected and replay_tx; in
+ *			Lemma 2 also link_rx. Out: delivered, parked and unreachable; in Lemma 2
+ *			also link_tx
+ *	base		number of packets that are missing for good, for example in a NIC that died
  *
- * Why two counts need nothing of who is gone. Each NIC counts its links like its host:
- * in what it accepted from a neighbour (link_rx), out what a neighbour said it has
- * (link_tx). What went in and has not come out is in this NIC, in a RETRY buffer and
- * unresolved in parking included, whatever became of the copy that a neighbour may
- * have; the unit tests hold that to the packet. A dead neighbour is a host: what came
- * from it went in, what it took came out, lost or not; what it had taken when it died
- * and not said so is parked, and what it passed on of that is the same packet once
- * more, which its receiver discards. Let T be a moment after all have read one count and
- * before any reads the next. What had come out by the former count is at most what had
- * come out at T, that is at most what had gone in at T, and that is at most what has
- * gone in by the latter. If the sum of the first is that of the last, both are that of
- * each NIC at T: then all of them were empty at one moment, and stay so. For no packet
- * of an older colour begins after READY, and none comes from outside: a node is judged
- * dead when none of those counted has a link to it, on which link_rx is then final; a
- * link that comes up again is a new session, closed at both ends until a replay, unless
- * the node lost its memory with its packets. So it is with several dead at once and with
- * a component that was split off. One that comes back takes part from the next version
- * on, with counts that are right for itself. Both counts must be of the same NICs.
- * What such a node replays by way of relays passes closed ports: if it lives, was judged
- * dead in the midst of a replay and gets a link before it joins, some may come late, and
- * the numbers of their flows put them right.
+ * Lemma 1: one count can prove that the network is drained. A node's READY, and any later report,
+ * reads its counters after its switch. So when all are ready, "in" is final on every node, and was
+ * final when each was read. "Out" only grows, and at each reading is at most what has come out by
+ * now. If the sums are equal, nothing is left, whenever each of them was read. So the counts that
+ * come with READY may already be the proof. The same holds for replayed packets when every node has
+ * begun to replay and has nothing parked. The proof needs every NIC to be counted exactly once:
+ * reports carry number and fingerprint of the NICs in them, and are used only if both are right.
+ * If packets are missing for good, the sums differ by the base. The base is known as long as the
+ * same NICs are counted; it is not known when a NIC goes, or comes with counts of its own.
  *
- * There is no proof while a NIC lives whose manager does not take part: it goes on
- * stamping an older colour. Then, or should some NIC count wrong (one of an older driver
- * has no counts of its links), the network counts as drained when the sums have not moved
- * for drain_max. Drained, by proof or not, what is missing becomes the new base.
+ * Lemma 2: without the base, two counts can prove it. Each NIC counts its links like its host: in,
+ * the packets that it accepted from a neighbour (link_rx); out, those that a neighbour acknowledged
+ * (link_tx). The difference is in this NIC, including RETRY buffers and unresolved packets in
+ * parking, whatever happens to the copy that a neighbour may have; the unit tests check this to the
+ * packet. A dead neighbour counts as a host: what came from it went in, what it acknowledged came
+ * out, lost or not. A packet that it had accepted when it died, without acknowledgement, is parked;
+ * if it had passed it on, the packet arrives twice, and its receiver discards the second one. Let T
+ * be a moment after all have read one count and before any reads the next. Then
+ *	out at the former count <= out at T <= in at T <= in at the latter count.
+ * If the first sum equals the last, each NIC was empty at T, and stays so: no packet of an older
+ * colour begins after READY, and none comes from outside. For a node is judged dead when none of
+ * the counted NICs has a link to it, on which link_rx is then final; a link that comes up again is
+ * a new session, closed at both ends until a replay, unless the node lost its memory with its
+ * packets. The same holds for several dead nodes and for a part that was split off. A node that
+ * comes back takes part from the next version on, with counts that are right for itself. Both
+ * counts must be of the same NICs. Exception: packets that such a node replays through relays pass
+ * closed ports. If it lives, was judged dead during a replay and gets a link before it joins, some
+ * may arrive late, and are put in order by their numbers in their flows.
  *
- * Why nothing is lost: a packet leaves the RETRY buffer only when the next NIC
- * has it; on a dead link it is parked, and replayed; an unresolved one is kept
- * unless the other end said that it has it. Doubled: one kept although the
- * other end had it is recognised by its number in its flow. Reordered: packets
- * of a flow sent before the switch are delivered or parked before the first
- * parked one is replayed (DRAIN); all replayed have arrived before the first
- * held one starts (REPLAY, RESUME); two parts of a flow parked on two nodes may
- * overtake each other, and are put in order at the receiver by their numbers,
- * which gives up what is missing only at RESUME, when all that can arrive has.
+ * There is no proof while a NIC lives whose manager does not take part: it goes on to send packets
+ * of an older colour. Then, or if some NIC counts wrong (one of an older driver has no counts of
+ * its links), the network counts as drained when the sums have not changed for drain_max. When it
+ * is drained, by proof or not, the number of missing packets becomes the new base.
  *
- * Why relays change nothing of this. A packet that passes relays goes in once and
- * comes out once; in the memory of a relay it is on its way, as on a link, and so
- * DRAIN waits for it. Two tables could send it in circles or past others of its
- * flow, for a relay's onward row may change while the row of the source does not: so
- * from the switch until RESUME each NIC holds whatever has a relay, changed or not,
- * and a relay parks what comes with an older colour and would go on by a row on hold
- * (kernel/core/relay.h). All legs of a packet are thus of one table, and what is
- * replayed by way of relays goes when all have the new one. A relay whose manager sleeps
- * parks what comes by a later table until it follows. A relay that dies takes
- * with it what it held, like any NIC: it is missing from the sums and ends in the
- * new base.
+ * Lemma 3: nothing is lost, doubled or reordered. Lost: a packet leaves the RETRY buffer only when
+ * the next NIC has it; on a dead link it is parked, and replayed; an unresolved one is kept unless
+ * the other end reported that it has it. Doubled: a packet that was kept although the other end had
+ * it is recognised by its number in its flow. Reordered: packets of a flow sent before the switch
+ * are delivered or parked before the first parked one is replayed (DRAIN); all replayed ones have
+ * arrived before the first held one starts (REPLAY, RESUME); two parts of a flow parked on two
+ * nodes may overtake each other, and are put in order at the receiver by their numbers, which gives
+ * up missing ones only at RESUME, when all that can arrive have arrived.
  *
- * Why it ends: a recovery waits for sums, which is bounded, or for reports. A report is asked for
- * again until it comes or its node is judged silent or dead. It can be missing from four kinds of
- * nodes:
- *  - A node of which nothing is heard: its connection ends, and judge.c decides what it is.
- *  - A node whose NIC does nothing of what it is asked: the node says so after 2 * member_max
- *    (node/member.c), or sooner if it failed before. Its parent does not wait for it any more in
- *    this version, and it is silent. Each action that is done for the first time in a step gives
- *    it as much time again, but there are no more than five of them.
- *  - A node that waits for a report from below: it says that each time it is asked. So follow
- *    the missing reports down the tree, which has no circle. The lowest node has none below it
- *    to wait for; it is one of the other three.
- *  - A node that is heard, and for member_max has neither reported nor said that it waits: its
- *    parent tells the root (and is not silent itself, or the same would be said of it). The node
- *    is silent, its connections are dropped and it is refused for a while, so that the nodes
+ * Lemma 4: the same holds with relays. A packet that passes relays goes in once and comes out once;
+ * in the memory of a relay it is on its way, as on a link, so DRAIN waits for it. Two tables could
+ * send it in circles or past others of its flow, because a relay's onward row may change while the
+ * row of the source does not. So from the switch until RESUME each NIC holds all packets whose row
+ * has a relay, changed or not, and a relay parks packets that come with an older colour and would
+ * go on by a row on hold (kernel/core/relay.h). So all legs of a packet are of one table, and
+ * packets that are replayed through relays go when all have the new one. A relay whose manager
+ * hangs parks packets of a later table until it follows. The packets in the memory of a relay that
+ * dies are missing from the sums, like those of any NIC, and become part of the new base.
+ *
+ * Lemma 5: a recovery ends. It waits for sums, which is bounded, or for reports. A report is asked
+ * for again until it comes or its node is judged silent or dead. It can be missing from four kinds
+ * of nodes:
+ *  - A node that does not answer: its connection ends, and judge.c judges it.
+ *  - A node whose NIC fails: the node reports that after 2 * member_max (node/member.c), or sooner
+ *    if it failed before. Its parent does not wait for it any more in this version, and it is
+ *    silent. Each action that is done for the first time in a step gives it as much time again, but
+ *    there are no more than five of them.
+ *  - A node that waits for a report from below: it answers so each time it is asked. Follow the
+ *    missing reports down the tree, which has no cycle. The lowest node has none below it to wait
+ *    for; it is one of the other three.
+ *  - A node that answers, and for member_max has neither reported nor answered that it waits: its
+ *    parent reports it to the root (and answers itself, or its own parent would report it). The
+ *    node is silent, its connections are dropped and it is refused for a while, so that the nodes
  *    below it join below others (judge.c).
- * In each case one node less takes part in the next version, or in this one if none can begin,
- * and they come back not more often than after a while that doubles, up to 20 * member_max: while
- * it lasts, those that are left are waited for only. Whatever that misses, a report of nobody
- * awaited that went astray, or a node that says wrongly that it waits: all are asked anew after
+ * In each case one node less takes part in the next version, or in this one if none can begin. Such
+ * nodes come back only after a time that doubles, up to 20 * member_max, and meanwhile the root
+ * waits only for the others. The rest, for example a report that was lost though no node is
+ * awaited, or a node that wrongly answers that it waits: all nodes are asked anew after
  * 3 * member_max; the next time, if no version has come into force meanwhile, after twice that.
  *
- * A NIC that refuses to replay does not stop a recovery: REPLAY is bounded. But what it keeps
- * would be tried again for ever, and its closed ports take packets meanwhile. So its manager says
- * after 2 * member_max of that, too, that it fails, and these ports are excluded.
+ * A NIC that refuses to replay does not stop a recovery: REPLAY is bounded. But its parked packets
+ * would be tried again for ever, and its closed ports take packets meanwhile. So its manager also
+ * reports after 2 * member_max of that that it fails, and these ports are excluded.
  *
  * Packets that are left parked get another recovery (leftover.c).
  *
- * A NIC that starts anew is empty: it has no rows and no place, and drops what comes. One that
- * did since the table was made may have links again that this table has for healthy. Neither
- * REPLAY nor RESUME follows then, but the next table, which its HELLO has demanded.
+ * A NIC that starts again is empty: it has no rows and no place, and drops what comes. If it has
+ * started since the table was made, it may have links again that are healthy in this table. Then
+ * neither REPLAY nor RESUME follows, but the next table, which its HELLO has demanded.
  *
- * A change at any step makes version v+1, which supersedes v: its steps are of
- * a higher version, holds stay in force with those of v+1 added (rows.c), and
- * its DRAIN covers all older colours, v included. Only then may REPLAY happen,
- * so what v replayed is drained too. Colours return after four versions, hence
- * v+1 waits if its colour is not known to be gone (publish.c).
+ * A change at any step makes version v+1, which supersedes v: its steps are of a higher version,
+ * holds stay in force with those of v+1 added (rows.c), and its DRAIN covers all older colours, v
+ * included. Only then may REPLAY happen, so packets that v replayed are drained, too. Colours
+ * return after four versions, so v+1 waits if packets of its colour may be left (publish.c).
+ *
+ * Tests: tests/sim/test_recovery.c, and all random histories of tests/sim with check_drain.c,
+ * check_order.c, check_hold.c, check_tally.c and check_end.c; tests/unit/test_fm_flows.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,21 +135,24 @@
 #include "daemon/fm/root/sums.h"
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/status.h"
+#include "lib/deps/invariant.h"
 
-#define PATIENCE 10	/* times a step is repeated before a problem names a slow node */
+#define SLOW 10		/* times resend: then a problem names a node that has not reported */
 
-#define ROLLS_MAX 4	/* so often that time is doubled */
-#define COUNT_FIRST MS		/* between the first rounds of counts */
-#define COUNT_LAST (20 * MS)
-#define PROVEN_FACTOR 10	/* a missing packet is more likely late than lost */
-#define STILL_FACTOR 40		/* sums that move for ever, at replay */
+#define ROLLS_MAX 4	/* so often the time doubles until all nodes are asked anew */
+#define COUNT_FIRST MS		/* interval of the first counts */
+#define COUNT_LAST (20 * MS)	/* longest interval of counts */
+#define PROVEN_FACTOR 10	/* times drain_max, if a proof is possible: packets may be late */
+#define STILL_FACTOR 40		/* times drain_max: bound of a replay whose sums change for ever */
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 #define REPLAY_KNOWN (1u << TORUS_COLOURS)
 
 /**
- * struct fm_rec - the recovery at hand
- * @last: the log of the last one that ended
+ * struct fm_rec - the present recovery
+ * @phase: enum fm_phase
+ * @orphans: as in fm_step
+ * @log: of this recovery; @last: of the last one that ended
  */
 struct fm_rec {
 	uint8_t phase;
@@ -165,14 +165,14 @@ struct fm_rec {
 	uint64_t next;		/* when the next round of counts is due; NEVER */
 	uint64_t interval;
 	uint64_t phase_began;
-	uint64_t still_since;	/* sums have not moved since */
-	uint64_t unresolved_since;
-	uint64_t lost_before;	/* sum of lost_get at the beginning */
+	uint64_t still_since;	/* sums have not changed since */
+	uint64_t unresolved_since;	/* some packets are unresolved since; 0: none are */
+	uint64_t lost_before;	/* sum of the counters of lost packets at the beginning */
 	struct fm_sums sums;	/* of the last complete round */
-	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was none */
+	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was no round */
 	bool began;		/* @first is known */
-	struct fm_sums first;	/* of the first */
-	int64_t gone;		/* missing beyond the base, when bounded */
+	struct fm_sums first;	/* sums of the first complete round */
+	int64_t gone;		/* packets missing beyond the base */
 	struct fm_recovery log, last;
 };
 
@@ -229,12 +229,16 @@ const struct fm_recovery *fm_recovery_last(const struct fm_root *r)
 	return &r->rec->last;
 }
 
-static bool someone_silent(const struct fm *fm)
+/* Return: true if a NIC works on whose manager does not take part. */
+static bool has_silent(const struct fm *fm)
 {
 	return fm_tally(fm)->parts[FM_PART_LIVES];
 }
 
-/* A NIC that the table relies on has started anew, or has an old shape: the next table is due. */
+/*
+ * Return: true if the next table has to follow at once: a NIC that the table counts on has started
+ * again, or may have the former shape.
+ */
 static bool is_outdated(const struct fm *fm)
 {
 	return fm_demand_is(fm->root) &&
@@ -261,6 +265,8 @@ static void send_step(struct fm *fm, enum fm_step_kind kind)
 		.clean = r->clean,
 	};
 
+	invariant(r->version == fm->table.version);
+	invariant(!(r->clean >> r->version % TORUS_COLOURS & 1));	/* packets have it */
 	if (kind == FM_STEP_RESUME) {
 		s.base = r->base;
 		s.base.version = r->version;
@@ -285,15 +291,15 @@ static void begin_phase(struct fm *fm, enum fm_phase phase)
 	rec->next = NEVER;
 }
 
-/* Return: true if waiting any longer is pointless. @known: there could still be proof. */
+/* Return: true if the wait of this phase has reached its bound; @known: a proof is possible. */
 static bool bound_reached(const struct fm *fm, bool known)
 {
 	const struct fm_rec *rec = fm->root->rec;
 	uint64_t still = fm->cfg.drain_max * (known ? PROVEN_FACTOR : 1);
-	uint64_t at_all = fm->cfg.drain_max * (someone_silent(fm) ? 2 : STILL_FACTOR);
+	uint64_t at_all = fm->cfg.drain_max * (has_silent(fm) ? 2 : STILL_FACTOR);
 
-	/* Only a silent node puts in more of an older colour: else it is progress. */
-	if (rec->phase == FM_PHASE_DRAIN && !someone_silent(fm))
+	/* Without a silent node no packets of older colours begin: changes are progress. */
+	if (rec->phase == FM_PHASE_DRAIN && !has_silent(fm))
 		at_all = NEVER;
 	return fm->now - rec->still_since >= still || fm->now - rec->phase_began >= at_all;
 }
@@ -315,6 +321,7 @@ void fm_recovery_begin(struct fm *fm)
 	bool ongoing = old.phase != FM_PHASE_REST;
 	bool base_known = r->base.known == (ALL_COLOURS | REPLAY_KNOWN);
 
+	invariant(r->version > old.log.version);
 	*rec = (struct fm_rec) {
 		.began = ongoing && old.began,
 		.first = old.first,
@@ -331,7 +338,7 @@ void fm_recovery_begin(struct fm *fm)
 	memcpy(rec->log.cause, fm_demand_cause(r), sizeof(rec->log.cause));
 	rec->log.at[FM_AT_DETECTED] = fm_demand_since(r);
 	rec->log.at[FM_AT_TABLE] = fm->now;
-	if (ongoing) {		/* what it supersedes is part of its story */
+	if (ongoing) {		/* the log includes the recovery that this one supersedes */
 		rec->log.parked = old.log.parked;
 		rec->log.bounded = old.log.bounded;
 		rec->log.at[FM_AT_DETECTED] = old.log.at[FM_AT_DETECTED];
@@ -356,6 +363,7 @@ static void end_drain(struct fm *fm, const struct fm_sums *s, bool proven)
 	struct fm_root *r = fm->root;
 	unsigned int colour = r->version % TORUS_COLOURS;
 
+	invariant(r->rec->phase == FM_PHASE_DRAIN);
 	set_stamp(fm, FM_AT_DRAINED);
 	for (unsigned int c = 0; c < TORUS_COLOURS; c++) {
 		if (c == colour)
@@ -385,8 +393,8 @@ static void end_drain(struct fm *fm, const struct fm_sums *s, bool proven)
 }
 
 /*
- * No proof yet. If nothing was in the NICs as each of them was read, the next count will
- * most likely be one.
+ * There is no proof yet. Counts again: at once, if each NIC was empty when it was read, because
+ * then the next count will most likely be the proof.
  */
 static void drain_later(struct fm *fm, const struct fm_sums *s)
 {
@@ -394,11 +402,11 @@ static void drain_later(struct fm *fm, const struct fm_sums *s)
 	unsigned int colour = fm->root->version % TORUS_COLOURS;
 
 	count_later(fm);
-	if (!someone_silent(fm) && fm_sums_in(s, colour) == fm_sums_out(s, colour))
+	if (!has_silent(fm) && fm_sums_in(s, colour) == fm_sums_out(s, colour))
 		rec->next = fm->now;
 }
 
-/* The other end of some dead link has not told how far it received. */
+/* The other end of some dead link has not reported how far it received: waits, up to a bound. */
 static void wait_for_end(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -413,14 +421,14 @@ static void wait_for_end(struct fm *fm)
 	count_later(fm);
 }
 
-/* @empty: so two counts say */
-static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
+/* Ends the drain if it is proven, or if its bound is reached. @empty: proven by two counts. */
+static void check_drain(struct fm *fm, const struct fm_sums *s, bool empty)
 {
 	struct fm_root *r = fm->root;
 	struct fm_rec *rec = r->rec;
 	unsigned int colour = r->version % TORUS_COLOURS;
 	uint8_t older = ALL_COLOURS & (uint8_t)~(1u << colour);
-	bool provable = !someone_silent(fm), equal = true;
+	bool provable = !has_silent(fm), equal = true;
 	bool known = provable && (r->base.known & older) == older;
 
 	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
@@ -429,7 +437,7 @@ static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 		wait_for_end(fm);
 		return;
 	}
-	/* The end of another link is waited for anew. */
+	/* A link that is lost from now on gets its own time. */
 	rec->unresolved_since = 0;
 	rec->orphans = false;
 	if (provable && (empty || (known && equal)))
@@ -440,7 +448,8 @@ static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 		drain_later(fm, s);
 }
 
-static void replay_check(struct fm *fm, const struct fm_sums *s)
+/* Ends the replay if all packets have arrived, or if its bound is reached. */
+static void check_replay(struct fm *fm, const struct fm_sums *s)
 {
 	struct fm_root *r = fm->root;
 	bool known = r->base.known & REPLAY_KNOWN;
@@ -510,7 +519,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	if (rep->count != t->parts[FM_PART_TAKES] || rep->set != t->set)
 		return;
 	if (rec->phase == FM_PHASE_APPLY && !fm_quorum_took(fm))
-		return;		/* the step is said again, and answered again */
+		return;		/* the step is repeated, and answered again */
 	rec->waiting = false;
 	fm_problem_clear(fm, "recovery", 0);
 	empty = rec->set == rep->set && fm_sums_in(&s, colour) == fm_sums_out(&rec->sums, colour);
@@ -542,10 +551,10 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		rec->log.parked = s.parked;
 	switch (rec->phase) {
 	case FM_PHASE_DRAIN:
-		drain_check(fm, &s, empty);
+		check_drain(fm, &s, empty);
 		break;
 	case FM_PHASE_REPLAY:
-		replay_check(fm, &s);
+		check_replay(fm, &s);
 		break;
 	case FM_PHASE_RESUME:
 		end_recovery(fm, &s);
@@ -560,11 +569,11 @@ void fm_recovery_recheck(struct fm *fm)
 }
 
 /*
- * A round that will not end although nobody is missing: some report or notice
- * went astray with a connection. All are asked anew. Or the nodes are too slow, and then all of
- * that makes them slower still: so each time in a row the next one is twice as far away.
+ * Asks all nodes to join anew, because a round does not end although no node is missing: a report
+ * or notice was lost with a connection. If the nodes are only too slow, this makes them slower
+ * still; so the time until the next attempt doubles.
  */
-static void call_the_roll(struct fm *fm)
+static void ask_all_anew(struct fm *fm)
 {
 	if (fm->rolls < ROLLS_MAX)
 		fm->rolls++;
@@ -574,8 +583,8 @@ static void call_the_roll(struct fm *fm)
 	fm_claim_anew(fm, fm->term);
 }
 
-/* A manager that hangs is waited for until its connection counts as lost. */
-static void tell_awaited(struct fm *fm)
+/* Reports a node that has not reported as a problem. */
+static void report_awaited(struct fm *fm)
 {
 	const struct fm_mate *m = fm_mate(fm->root, fm_reports_awaited(fm));
 
@@ -586,8 +595,8 @@ static void tell_awaited(struct fm *fm)
 			       (unsigned long long)fm->root->version, m->name, m->address);
 }
 
-/* When the step at hand is asked for again, unless all have reported by then. */
-static uint64_t asks_again(const struct fm *fm)
+/* Return: when the present step is repeated, unless all have reported by then. */
+static uint64_t repeat_at(const struct fm *fm)
 {
 	return fm->root->rec->asked + fm->cfg.resend + fm_lag_answer(fm);
 }
@@ -596,14 +605,14 @@ void fm_recovery_due(struct fm *fm)
 {
 	struct fm_rec *rec = fm->root->rec;
 
-	if (rec->waiting && fm->now >= asks_again(fm)) {
+	if (rec->waiting && fm->now >= repeat_at(fm)) {
 		uint64_t late = fm_lag_answer(fm);
 
 		rec->asked = fm->now;
-		if (fm->now >= rec->round_began + PATIENCE * fm->cfg.resend + late)
-			tell_awaited(fm);
+		if (fm->now >= rec->round_began + SLOW * fm->cfg.resend + late)
+			report_awaited(fm);
 		if (fm->now >= rec->round_began + (3 * (fm->cfg.member_max + late) << fm->rolls))
-			call_the_roll(fm);
+			ask_all_anew(fm);
 		fm_member_repeat(fm);
 	}
 	if (fm->now >= rec->next)
@@ -614,5 +623,5 @@ uint64_t fm_recovery_expiry(const struct fm *fm)
 {
 	const struct fm_rec *rec = fm->root->rec;
 
-	return earlier(rec->next, rec->waiting ? asks_again(fm) : NEVER);
+	return earlier(rec->next, rec->waiting ? repeat_at(fm) : NEVER);
 }

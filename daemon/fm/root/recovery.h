@@ -14,10 +14,10 @@ struct fm_root;
 
 enum fm_phase {
 	FM_PHASE_REST,
-	FM_PHASE_APPLY,		/* table out, waiting for all to be ready */
-	FM_PHASE_DRAIN,		/* old packets leave the network */
-	FM_PHASE_REPLAY,	/* parked ones go back and arrive */
-	FM_PHASE_RESUME,	/* holds lifted, waiting for all to say so */
+	FM_PHASE_APPLY,		/* the table is sent; not all nodes are ready */
+	FM_PHASE_DRAIN,		/* packets of older colours leave the network */
+	FM_PHASE_REPLAY,	/* parked packets are replayed, and arrive */
+	FM_PHASE_RESUME,	/* RESUME is sent; not all nodes have lifted their holds */
 };
 
 /* A root begins: nothing is recovered. Return: false: no memory. */
@@ -25,23 +25,26 @@ bool fm_recovery_new(struct fm_root *r);
 void fm_recovery_free(struct fm_root *r);
 
 enum fm_phase fm_recovery_phase(const struct fm_root *r);
-/* Return: true if reports of nodes are waited for */
+/** fm_recovery_waits() - Return: true if the root waits for reports */
 bool fm_recovery_waits(const struct fm_root *r);
-/* The number of the round of reports at hand; when it began. */
+/** fm_recovery_round() - Return: number of the present round of reports */
 uint32_t fm_recovery_round(const struct fm_root *r);
+/** fm_recovery_round_began() - Return: when it began */
 uint64_t fm_recovery_round_began(const struct fm_root *r);
-/* Return: true if ends of sessions that nobody tells are not waited for any more */
+/** fm_recovery_orphans() - Return: true if the wait for ends of sessions is over (fm_step) */
 bool fm_recovery_orphans(const struct fm_root *r);
-/* The sums over all nodes, of the last complete round. */
+/** fm_recovery_sums() - Return: sums over all nodes, of the last complete round */
 const struct fm_sums *fm_recovery_sums(const struct fm_root *r);
-/* The logs of the recovery at hand, and of the last one that ended; its version 0: none has. */
+/** fm_recovery_log() - Return: the log of the present recovery */
 const struct fm_recovery *fm_recovery_log(const struct fm_root *r);
+/** fm_recovery_last() - Return: the log of the last one that ended; version 0: none has */
 const struct fm_recovery *fm_recovery_last(const struct fm_root *r);
 
-/* The table at hand has gone out: its recovery begins. */
+/** fm_recovery_begin() - table fm_root's @version is about to be sent: its recovery begins */
 void fm_recovery_begin(struct fm *fm);
+/** fm_recovery_report() - the report over all nodes has come */
 void fm_recovery_report(struct fm *fm, const struct fm_report *r);
-/* Fewer nodes are waited for: perhaps all that are left have reported. */
+/** fm_recovery_recheck() - fewer nodes are awaited: perhaps all that are left have reported */
 void fm_recovery_recheck(struct fm *fm);
 void fm_recovery_due(struct fm *fm);
 uint64_t fm_recovery_expiry(const struct fm *fm);

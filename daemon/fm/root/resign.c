@@ -2,26 +2,26 @@
 /*
  * DOC: a root whose own NIC fails
  *
- * A recovery waits for all nodes that are up. If the NIC of another member does nothing, the root
- * is told, and goes on without that node (judge.c). But no recovery goes on without the root
- * itself. So the root hands over if its own NIC
- *  - has done nothing new of the step at hand for member_max, and says that it fails;
- *  - has done nothing new of it for twice as long, and does not say that it fails: it may only be
- *    slow;
+ * A recovery waits for all nodes that are up. If the NIC of another member fails, the member
+ * reports it, and the root goes on without that node (judge.c). But no recovery goes on without the
+ * root itself. So the root hands over if its own NIC
+ *  - has made no progress in the present step for member_max, and returns errors;
+ *  - has made no progress in it for twice as long, without an error: it may only be slow;
  *  - has refused to replay for member_max.
  * It hands over to the candidate that would ask first, of those that are connected. It does that
  * as by an order of the administrator (node/handover.c), but without asking first whether that
- * node is ready: nothing can get worse by it. The new root takes up the recovery as if this root
- * had died.
+ * node is ready, because that could not make things worse. The new root continues the recovery as
+ * if this root had died.
  *
- * From then on this node is a member whose NIC fails: it says so, and is silent. Its HELLO says
- * that it is no candidate. It does not ask to be root until its NIC has taken part in a whole
- * recovery (node/task.c). If there is still no root after UNFIT times member_max, it asks all the
- * same.
+ * From then on this node is a member whose NIC fails: it reports that, and is silent. By its HELLO
+ * it is no candidate. It does not ask to be root until its NIC has taken part in a whole recovery
+ * (node/task.c). If there is still no root after UNFIT times member_max, it asks nevertheless.
  *
  * If no other candidate is connected, the root goes on leading and trying; this is a problem of
- * its own. A root that has made no table yet cannot hand over, for no other node has a place. A
- * node that asks to be root, and whose NIC does not even obey it, gives up by itself (claim.c).
+ * its own. A root that has made no table yet cannot hand over, because no other node has a place.
+ * A node that asks to be root, and whose NIC does not even obey it, gives up by itself (claim.c).
+ *
+ * Tests: tests/unit/test_fm_resign.c, tests/sim/test_unfit.c.
  */
 #include <string.h>
 
@@ -36,7 +36,7 @@
 
 #define PROBLEM 100	/* of kind "nic": those of node/task.c have lower keys */
 
-/* When the NIC will have failed for too long in the step at hand; NEVER: it does not fail. */
+/* Return: when the NIC will have failed for too long in this step; NEVER: it does not fail. */
 static uint64_t fails_at(const struct fm *fm)
 {
 	if (fm->root->stage != FM_STAGE_LEADS || !fm->root->settled || !fm->table.version)
@@ -44,7 +44,7 @@ static uint64_t fails_at(const struct fm *fm)
 	return fm_task_fails_at(fm, fm_recovery_waits(fm->root));
 }
 
-/* The candidate that would ask first; NULL: there is none. */
+/* Return: the connected candidate that would ask first; NULL: there is none. */
 static const struct fm_mate *find_successor(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The root as a whole: its beginning and end, its stages, and what the node's part tells it. */
+/* The root as a whole: its beginning and end, the order of its parts, and struct fm_up for it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +49,9 @@
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/root/vanish.h"
+#include "lib/deps/invariant.h"
 
-/* The shape and the place with which the NIC works, if they can be what the fabric has. */
+/* Takes the shape and the place with which the NIC works, if the fabric can have that shape. */
 static void restore_place(struct fm *fm, struct fm_mate *m)
 {
 	const struct torus_shape *cfg = &fm->cfg.shape;
@@ -99,7 +100,7 @@ static void root_free(struct fm_root *r)
 	free(r);
 }
 
-/* The root and the state of each of its files, with this node alone. Return: NULL: no memory. */
+/* Allocates a root with the state of each part, and this node alone. Return: NULL: no memory. */
 static struct fm_root *root_new(const struct fm *fm)
 {
 	struct fm_root *r = calloc(1, sizeof(*r));
@@ -119,13 +120,14 @@ static struct fm_root *root_new(const struct fm *fm)
 
 static const struct fm_up root_up;
 
-/* @first: it leads at once, without asking. Return: -ENOMEM: nothing has changed; else 0. */
+/* Begins the root; @first: it leads at once. Return: 0; -ENOMEM: nothing has changed. */
 static int start_root(struct fm *fm, bool first)
 {
 	struct fm_root *r = root_new(fm);
 	struct fm_hello own;
 	struct fm_mate *m;
 
+	invariant(!fm->root && !fm->is_root);
 	if (!r)
 		return -ENOMEM;
 	m = fm_mate_no(r, 0);
@@ -137,7 +139,7 @@ static int start_root(struct fm *fm, bool first)
 	fm->have_root = true;
 	fm->root_guid = fm->guid;
 	strcpy(fm->root_address, fm->cfg.address);
-	/* Its position, if it has one, is that by another root. */
+	/* A position without a place is by the wave of another root. */
 	if (!fm->placed)
 		fm_bootstrap_origin(fm);
 	fm->term = later(fm->term, fm_nic_latest(fm)) + first;
@@ -176,9 +178,9 @@ int fm_root_begin(struct fm *fm)
 }
 
 /*
- * A node with the bootstrap flag that has given way to another root is not the first one any more,
- * even if it knows nothing else of that root: it would lead for a moment, time and again, beside
- * the root that its neighbours follow.
+ * A node with the bootstrap flag that has given way to another root asks, too, even if it knows
+ * nothing else of that root. Otherwise it would lead for a moment, again and again, beside the root
+ * that its neighbours follow.
  */
 int fm_root_ask(struct fm *fm)
 {
@@ -197,7 +199,7 @@ static void forget_problems(struct fm *fm)
 		fm_problems_mark(fm, kinds[i]);
 		fm_problems_sweep(fm, kinds[i]);
 	}
-	/* The third one is a candidate's, that has no memory for the table to be kept (node/keep.c). */
+	/* Problem 2 of this kind is that of a candidate, not of a root (node/keep.c). */
 	fm_problem_clear(fm, "memory", 0);
 	fm_problem_clear(fm, "memory", 1);
 }
@@ -221,7 +223,7 @@ static void end_root(struct fm *fm)
 	fm_task_stop(fm);
 }
 
-/* It gives way to another root, or stops asking. */
+/* Ends the root: it gives way to another one, or stops asking. */
 static void leave_root(struct fm *fm)
 {
 	bool led = fm_claim_leads(fm);
@@ -233,8 +235,8 @@ static void leave_root(struct fm *fm)
 }
 
 /*
- * As if its manager had started anew: connections are closed, nodes say HELLO again, and it leads
- * once those who promise to obey it are enough. The table stays in force meanwhile.
+ * Begins the root again, as if its manager had started again: connections are closed, nodes say
+ * HELLO again, and it leads when it has enough promises. The table stays in force meanwhile.
  */
 static void ask_anew(struct fm *fm)
 {
@@ -279,8 +281,8 @@ static void follow_successor(struct fm *fm, bool unfit)
 	fm_handover_obey(fm, &lead);
 }
 
-/* Ends the root if one of its parts has said so. Return: true if there is none any more. */
-static bool has_ended(struct fm *fm)
+/* Ends the root if one of its parts has set @ending. Return: true if it has ended. */
+static bool end_if_set(struct fm *fm)
 {
 	switch (fm->root->ending) {
 	case FM_ENDS_NOT:
@@ -322,7 +324,7 @@ static void up_send(struct fm *fm, const struct fm_msg *msg)
 		return;
 	}
 	fm_join_msg(fm, msg);
-	has_ended(fm);
+	end_if_set(fm);
 }
 
 static void conn_reached(struct fm *fm, struct fm_conn *c)
@@ -346,7 +348,7 @@ static void parts_due(struct fm *fm)
 {
 	fm_epoch_due(fm);
 	fm_claim_due(fm);
-	if (has_ended(fm))
+	if (end_if_set(fm))
 		return;
 	fm_calls_due(fm);
 	fm_arbiter_due(fm);
@@ -364,7 +366,7 @@ static void parts_due(struct fm *fm)
 	fm_admin_due(fm);
 	fm_term_due(fm);
 	fm_resign_due(fm);
-	has_ended(fm);
+	end_if_set(fm);
 }
 
 void fm_root_due(struct fm *fm)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The root's beginning and end, and the order of its stages. */
+/* The root's beginning and end, and the order of its parts. */
 #ifndef FM_ROOT_H
 #define FM_ROOT_H
 
@@ -8,11 +8,13 @@
 
 struct fm;
 
-/*
- * This node asks to be root; fm_root_begin(): if its NIC and its disk know of no former root, it
- * leads at once. Return: 0; -ENOMEM: nothing has changed.
+/**
+ * fm_root_begin() - the manager of a NIC with the bootstrap flag begins: it leads at once, if NIC
+ *	and disk know no former root; else it asks
+ * Return: 0; -ENOMEM: nothing has changed.
  */
 int fm_root_begin(struct fm *fm);
+/** fm_root_ask() - this node asks to be root. Return: 0; -ENOMEM: nothing has changed */
 int fm_root_ask(struct fm *fm);
 void fm_root_free(struct fm *fm);
 void fm_root_due(struct fm *fm);

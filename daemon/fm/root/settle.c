@@ -2,21 +2,30 @@
 /*
  * DOC: when the first table is made
  *
- * The fabric settles at once when the picture is whole: every port that is up leads to a node that
- * has joined, and there are as many nodes as the shape asks for or, if the shape is to be
- * discovered, every port of every node is up. For a root that has the latest table of a former one,
- * the picture is also whole if each node that was up in that table has joined, or a neighbour that
- * has joined has lost its link to it. So the first table does not wait for the lost host of a
- * former root. If it is known that something is missing, the fabric settles when nothing new came
- * for `quiet`. If a row mentions nodes that have not joined, the root waits member_max for them. A
- * node that joins later is placed then, or the discovered shape grows by it (grow.c). A root alone
- * would discover a fabric of one node; if it has any cables, it waits for a neighbour instead.
- * news.c limits how long news can delay the first table.
+ * The root settles: it decides on shape and places, and makes its first table.
  *
- * A root that starts anew on a placed NIC keeps the shape, and waits in the same way, twice as
+ *	condition						time
+ *	complete: every port that is up leads to a node that	at once
+ *	has joined, and there are as many nodes as the shape
+ *	has or, if the shape is to be discovered, every port
+ *	of every node is up
+ *	complete by a former table: each node that was up in	at once
+ *	the latest table has joined, or a neighbour that has
+ *	joined has lost its link to it
+ *	a row names nodes that have not joined			after member_max without news
+ *	something else is missing				after `quiet` without news
+ *	the root is alone, but has cables			not at all: a neighbour must join
+ *
+ * By the second condition the first table does not wait for the lost host of a former root. A node
+ * that joins later is placed then, or the discovered shape grows by it (grow.c). news.c limits how
+ * long news can delay the first table.
+ *
+ * A root that starts again on a placed NIC keeps the shape, and waits in the same way, twice as
  * long, for the nodes to come back; the network works on meanwhile. Nodes that do not come although
  * their links are up enter the table as silent: their NICs have rows and traffic, and must not be
  * cut off.
+ *
+ * Tests: tests/unit/test_fm_settle.c, tests/unit/test_fm_settling.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +51,10 @@
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/root/told.h"
 #include "daemon/fm/status.h"
+#include "lib/deps/invariant.h"
 
-#define TOLD_MAX 16	/* nodes that have not joined: problems of other kinds need room, too */
-#define LONELY (30000 * MS)	/* until the problem that no node has joined */
+#define TOLD_MAX 16	/* problems of nodes that have not joined: other kinds need room, too */
+#define LONELY (30000 * MS)	/* time without another node until this is a problem */
 
 /* Return: true if a port of the fabric leads to a node that has not joined. */
 static bool has_unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
@@ -63,13 +73,15 @@ static bool has_unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
 	return found;
 }
 
-static bool whole_shape(const struct fm *fm)
+/* Return: true if as many nodes have joined as the shape has, if that is known. */
+static bool is_complete(const struct fm *fm)
 {
 	const struct torus_shape *s = fm->root->restored ? &fm->root->shape : &fm->cfg.shape;
 
 	return fm->root->joiners == torus_nodes(s);	/* 0, if the shape is not known */
 }
 
+/* Return: true if this root waits for a first neighbour. */
 static bool is_alone(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -107,8 +119,8 @@ static bool is_lost(const struct fm *fm, const struct fm_book *former, uint32_t 
 	return false;
 }
 
-/* Each node that was up in the latest table has joined, or is lost. */
-static bool all_known(const struct fm *fm)
+/* Return: true if each node that was up in the latest former table has joined, or is lost. */
+static bool are_all_known(const struct fm *fm)
 {
 	const struct fm_past latest = fm_told_id(&fm->root->told);
 	const struct fm_voters *voters;
@@ -128,8 +140,8 @@ static bool all_known(const struct fm *fm)
 }
 
 /*
- * How long to wait for nodes that links lead to. A root that has the latest table, with all
- * exclusions, does not need what they would say, and the fabric has waited for a root already.
+ * Return: ns to wait for nodes that rows name. A root that has the latest table, with all
+ * exclusions, does not need their HELLOs, and the fabric has waited for a root already.
  */
 static uint64_t node_wait(const struct fm *fm)
 {
@@ -138,13 +150,13 @@ static uint64_t node_wait(const struct fm *fm)
 	return (fm->root->restored ? 2 : 1) * fm->cfg.member_max + fm_lag_answer(fm);
 }
 
-/* When nodes are not waited for any more, as far as is known now. */
+/* Return: when the root stops waiting for nodes, as far as is known now. */
 static uint64_t nodes_at(const struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	bool waits = false, gap = false;
 
-	/* One that waits is enough, and mostly the one found last still does. */
+	/* One row that names such a node is enough; try the one that was found last first. */
 	if (has_unheard(fm, fm_mate_no(r, r->witness), &gap))
 		return fm_news_last(r) + node_wait(fm);
 	gap = false;
@@ -155,14 +167,15 @@ static uint64_t nodes_at(const struct fm *fm)
 	}
 	if (waits)
 		return fm_news_last(r) + node_wait(fm);
-	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored) || all_known(fm))
+	if (is_complete(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored) ||
+	    are_all_known(fm))
 		return fm_news_last(r);
 	return fm_news_last(r) + fm->cfg.quiet;
 }
 
 /*
- * When the table may begin. The latest of the former tables, which a node has been asked for, has
- * exclusions at nodes that do not join, and their places.
+ * Return: when the root settles. It also waits for the latest former table, if a node was asked for
+ * it: that has the places and exclusions of nodes that do not join.
  */
 static uint64_t settle_at(const struct fm *fm)
 {
@@ -180,7 +193,8 @@ uint64_t fm_settle_expiry(const struct fm *fm)
 	return settle_at(fm);
 }
 
-static void alone_tell(struct fm *fm)
+/* Begins or ends the problem that no other node has joined. */
+static void check_alone(struct fm *fm)
 {
 	if (!is_alone(fm)) {
 		if (fm->root->alone)
@@ -194,9 +208,9 @@ static void alone_tell(struct fm *fm)
 	}
 }
 
-/* A node that has not joined, but to which a neighbour has a link. */
-static struct fm_mate *silent_mate(struct fm *fm, const struct torus_shape *shape,
-				   uint64_t guid, uint32_t node)
+/* Adds a silent node: it has not joined, but a neighbour has a link to it. NULL: no memory. */
+static struct fm_mate *add_silent(struct fm *fm, const struct torus_shape *shape,
+				  uint64_t guid, uint32_t node)
 {
 	struct fm_mate *m = fm_mate(fm->root, guid);
 
@@ -206,7 +220,7 @@ static struct fm_mate *silent_mate(struct fm *fm, const struct torus_shape *shap
 		return NULL;
 	fm_mate_move(fm, m, node);
 	m->state = FM_NODE_SILENT;
-	m->bare = false;	/* it has worked there, for all that is known */
+	m->bare = false;	/* as far as is known, it has worked there */
 	fm_mate_missing(fm, m);
 	m->row.nports = (uint8_t)(2 * shape->ndims);
 	for (unsigned int p = 0; p < m->row.nports; p++) {
@@ -217,6 +231,7 @@ static struct fm_mate *silent_mate(struct fm *fm, const struct torus_shape *shap
 	return m;
 }
 
+/* Adds the nodes as silent that have not joined, but to which rows of joined nodes have links. */
 static void find_silent(struct fm *fm, const struct torus_shape *shape)
 {
 	uint32_t joined = fm_roster_size(fm->root);
@@ -232,8 +247,8 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 			    port->peer_port != torus_dir_opposite(shape, p))
 				continue;
 			if (!fm_mate_joined(o) && (!o || o->state == FM_NODE_DEAD))
-				o = silent_mate(fm, shape, port->peer_guid,
-						torus_neighbour(shape, m.node, p));
+				o = add_silent(fm, shape, port->peer_guid,
+					       torus_neighbour(shape, m.node, p));
 			if (o && o->state == FM_NODE_SILENT)
 				o->row.port[port->peer_port].peer_guid = m.guid;
 		}
@@ -241,8 +256,8 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 }
 
 /*
- * Behind port @p of the silent node of number @i there may be a node of which no row tells.
- * Return: true if one was added to the silent ones.
+ * Adds the node behind port @p of the silent node number @i, which no row names, as silent, if the
+ * former table has a link there. Return: true if one was added.
  */
 static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i, unsigned int p)
 {
@@ -256,7 +271,7 @@ static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i,
 	    (!known && is_lost(fm, former, node)))
 		return false;
 	if (!known)
-		o = silent_mate(fm, &former->shape, guid, node);
+		o = add_silent(fm, &former->shape, guid, node);
 	if (!o)
 		return false;
 	o->row.port[torus_dir_opposite(&former->shape, p)].peer_guid = own;
@@ -266,9 +281,9 @@ static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i,
 }
 
 /*
- * If the managers of all neighbours of a node are silent, as its own is, no node that has joined
- * tells of it. Its NIC may work on all the same, so by the former table it is linked to the silent
- * ones. But if a neighbour that has joined was linked to it, and has lost that link, the node
+ * Adds silent nodes all of whose neighbours are silent, too, so that no row of a joined node names
+ * them. Their NICs may work on, so the links between silent nodes are taken from the former table.
+ * But if a neighbour that has joined was linked to such a node, and has lost that link, the node
  * counts as dead, as a host without power does (vanish.c).
  */
 static void find_silent_behind(struct fm *fm, const struct fm_book *former)
@@ -288,8 +303,8 @@ static void find_silent_behind(struct fm *fm, const struct fm_book *former)
 }
 
 /*
- * Nodes that the former table has, and that have not been heard of yet. They keep their names and
- * places. Those that no link leads to are dead.
+ * Adds the nodes of the former table that have not joined, with their names and places. Those that
+ * no link leads to are dead.
  */
 static void add_former(struct fm *fm, const struct fm_book *former, const struct fm_voters *voters)
 {
@@ -303,7 +318,7 @@ static void add_former(struct fm *fm, const struct fm_book *former, const struct
 			m = fm_mate_add(fm->root, e->guid);
 		if (!m)
 			return;
-		/* New, or it was asked to obey, and has not done so yet. */
+		/* It is new here, or it was told to obey, and has not promised yet. */
 		if (m->node == TORUS_NO_NODE) {
 			m->state = FM_NODE_DEAD;
 			m->row.nports = (uint8_t)(2 * former->shape.ndims);
@@ -318,10 +333,10 @@ static void add_former(struct fm *fm, const struct fm_book *former, const struct
 }
 
 /*
- * Problems name at most TOLD_MAX of the nodes that have not joined; 'nodes' has all. One in whose
- * place another node was found is none of them: it was replaced. Return: how many were replaced.
+ * Reports at most TOLD_MAX of the nodes that have not joined as problems (fabricctl nodes lists
+ * all). A node in whose place another one was found was replaced. Return: how many were replaced.
  */
-static unsigned int tell_unheard(struct fm *fm)
+static unsigned int report_unheard(struct fm *fm)
 {
 	unsigned int told = 0, replaced = 0;
 
@@ -337,11 +352,7 @@ static unsigned int tell_unheard(struct fm *fm)
 	return replaced;
 }
 
-/*
- * Allocates what the root needs for each place, or nothing. If memory is short, the root tries to
- * settle again later, perhaps with another shape. The table comes last, for it replaces the present
- * one.
- */
+/* The table is allocated last, because it replaces the present one. */
 bool fm_settle_room(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_root *r = fm->root;
@@ -361,6 +372,7 @@ bool fm_settle_room(struct fm *fm, const struct torus_shape *shape)
 	return false;
 }
 
+/* Decides on shape and places, and demands the first table. */
 static void settle_fabric(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -403,13 +415,15 @@ static void settle_fabric(struct fm *fm)
 			fm_mate_move(fm, fm_mate_no(r, i), TORUS_NO_NODE);
 		else if (node != TORUS_NO_NODE)
 			r->at[node] = i + 1;
+		invariant(fm_mate_no(r, i)->node == TORUS_NO_NODE ||
+			  r->at[fm_mate_no(r, i)->node] == i + 1);
 		fm_change_node(fm, fm_mate_no(r, i)->node);
 		fm_mate_no(r, i)->fixed = fm_mate_no(r, i)->node != TORUS_NO_NODE;
 	}
 	r->settled = true;
 	r->version = r->version_seen;
 	fm_discover_place(fm, &shape);
-	replaced = tell_unheard(fm);
+	replaced = report_unheard(fm);
 	fm_say(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
 	       fm_roster_size(r) - replaced, nodes);
 	fm_demand(fm, 0, "%s", r->version ? fm_claim_why(r) : "bootstrap");
@@ -417,7 +431,7 @@ static void settle_fabric(struct fm *fm)
 
 void fm_settle_due(struct fm *fm)
 {
-	alone_tell(fm);
+	check_alone(fm);
 	if (fm->now >= settle_at(fm)) {
 		settle_fabric(fm);
 		if (!fm->root->settled)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The time of the first table, and nodes that join later. */
+/* When the root decides on shape and places, and makes its first table. */
 #ifndef FM_SETTLE_H
 #define FM_SETTLE_H
 
@@ -9,11 +9,14 @@
 
 struct fm;
 
-/*
- * An empty table of @shape, and what the root has for each node of it; what it had is forgotten,
- * but not freed. False: no memory, and the table is as it was.
+/**
+ * fm_settle_room() - begin an empty table of @shape, with the root's memory for each of its nodes
+ *
+ * The memory for the former shape is not freed; the caller has copies of the pointers.
+ * Return: false: no memory, and the table is as it was; the root tries again later.
  */
 bool fm_settle_room(struct fm *fm, const struct torus_shape *shape);
+/** fm_settle_due() - settle, if it is time */
 void fm_settle_due(struct fm *fm);
 uint64_t fm_settle_expiry(const struct fm *fm);
 

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exclusions that end by themselves: the root includes the ports of an order (node/orders.h) when
- * the time until which the administrator excluded them has come.
+ * Exclusions that end by themselves: the root includes the ports of an order (node/orders.h) at the
+ * time until which the administrator excluded them.
  *
- * Clocks. The end is a time of day, for that is all that outlives a root, a reboot and a takeover:
- * it is in each table, on disks and in HELLOs. But a time of day may be set at any moment, and a
- * cable must not be used again because of that, while somebody holds it in his hand. So a root
- * asks for the time of day once for each order: when it hears of it. What is left then it measures
- * with its monotonic clock. Of the root that took the order, that is the term that was asked for,
- * exactly, whatever happens to its clock.
+ * Clocks. The end is a time of day, because only that outlives a root, a reboot and a takeover: it
+ * is in each table, on disks and in HELLOs. But the clock may be set at any moment, and that must
+ * not bring a cable back into use while an administrator works on it. So a root reads the time of
+ * day once for each order, when it first has it, and measures the rest with its monotonic clock.
+ * For the root that took the order, the exclusion lasts exactly as long as was ordered, whatever
+ * happens to its clock.
  *
- * A later root subtracts what has passed by its own time of day. If its clock is ahead of that of
- * the root before, the exclusion ends sooner by as much, and later if it is behind. It never lasts
- * longer than the whole term from the takeover: a clock that shows a time before the order was
- * given, as after a start without a battery, is not believed, nor is one that nobody has told.
+ * A later root subtracts the time that has passed by its own time of day. If its clock is ahead of
+ * that of the former root, the exclusion ends sooner by as much, and later if it is behind. The
+ * exclusion never lasts longer than the whole term from the takeover: a clock that shows a time
+ * before the order was given, as after a start without a battery, is ignored, and so is one that
+ * was never set by fm_clock().
  *
- * A root of an earlier release ends nothing; the next one that knows of it does. If the record of
- * an exclusion was lost for lack of memory, it lasts until the administrator includes it.
+ * A root of an earlier release does not end exclusions; the next root of this release does. If the
+ * record of an exclusion was lost for lack of memory, it lasts until the administrator ends it.
+ *
+ * Test: tests/unit/test_fm_orders.c.
  */
 #include "daemon/fm/root/term.h"
 #include "daemon/fm/node/machine.h"
@@ -24,7 +27,7 @@
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/facts.h"
 
-/* In seconds. */
+/* Return: seconds until the order ends, by the time of day. */
 static uint64_t find_rest(const struct fm *fm, const struct fm_order *o)
 {
 	uint64_t term = o->until > o->since ? o->until - o->since : 0;

@@ -7,7 +7,7 @@
 
 struct fm;
 
-/* Includes ports again whose time is over, and finds out when that is for orders it has not seen. */
+/** fm_term_due() - set the ends of new orders, and include ports whose time is over */
 void fm_term_due(struct fm *fm);
 uint64_t fm_term_expiry(const struct fm *fm);
 

@@ -4,25 +4,27 @@
  *
  * A process that dies closes its connections. A host that loses its power does not: its parent and
  * its children in the tree would wait for it until their keep-alives end, and so would all flows
- * that the recovery holds. Its cables tell sooner. Both ends of a cable see its loss at nearly the
- * same time. So a node is late if a neighbour has reported the loss of a link which the node's own
- * last row still has as up.
+ * that the recovery holds. The links to it are lost sooner. Both ends of a cable notice its loss at
+ * nearly the same time. So:
  *
- * A late node may merely be slow. That does no harm while a neighbour vouches for it: a neighbour
- * that has a link to it and is reliable, that is, connected, not late itself, and not below a late
- * node in the tree, because its reports would not arrive. A cabinet that loses its power has nodes
- * inside, of which no other node sees the loss. So a neighbour that vouches must also be joined to
- * the root by links between reliable nodes. The nodes inside become late when the nodes around them
- * are lost: a cabinet is found from the outside to the inside.
- *
- * A node that is still late after WAIT, and for which no neighbour vouches, is probed: a manager
- * that lives accepts a connection. If it does not within PROBE_WAIT, it is taken as lost.
+ *  - A node is late if a neighbour has reported the loss of a link that the node's own last row
+ *    still has as up. It may merely be slow.
+ *  - A node is reliable if it is connected, not late, and not below a late node in the tree (then
+ *    its reports would not arrive).
+ *  - A reliable neighbour that has a link to a late node vouches for it. A cabinet that loses its
+ *    power has nodes inside, whose loss no other node notices. So a neighbour that vouches must
+ *    also be joined to the root by links between reliable nodes. The nodes inside become late when
+ *    the nodes around them are lost: a cabinet is found from the outside to the inside.
+ *  - A node that is still late after WAIT, and for which no neighbour vouches, is probed: a manager
+ *    that lives accepts a connection. If it does not within PROBE_WAIT, it is taken as lost.
  *
  * To take a node as lost means only to end its connections. It is missing then, as after any
  * connection that broke, and judge.c decides if it is dead. A mistake is safe: a node that lives
- * joins again, at the price of one more table. The root closes its own connections to that node. It
- * tells the node's parent and children to close theirs (FM_MSG_DROP); if they are not children of
- * the root, over a connection of its own, because the tree between them may be what is lost.
+ * joins again, which costs one more table. The root closes its own connections to that node, and
+ * sends DROP to the node's parent and children, so that they close theirs; if they are not children
+ * of the root, over a connection of its own, because the tree between them may be lost, too.
+ *
+ * Tests: tests/unit/test_fm_vanish.c, tests/sim/test_vanish.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +36,17 @@
 #include "daemon/fm/root/isolated.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "lib/deps/invariant.h"
 
 #define PROBE_WAIT (6 * MS)
 #define WAIT (4 * MS)	/* time for a node that lives to report a loss after its neighbour */
-#define DEPTH_MAX 64	/* of the tree; it has no circles but those of late notices */
+#define DEPTH_MAX 64	/* of the tree, in which late notices may make a cycle for a while */
 #define PART_MAX 1024	/* nodes: a search ends there; larger parts do not vanish at once */
 
 /**
- * struct fm_vanish - nodes whose last row may be out of date
- * @doubted: their numbers in the roster
- * @at: when they are looked at
+ * struct fm_vanish - nodes that are late
+ * @doubted, @n: their numbers in the roster
+ * @at: when they are checked next; NEVER
  */
 struct fm_vanish {
 	uint32_t *doubted;
@@ -72,7 +75,7 @@ uint32_t fm_vanish_doubts(const struct fm_root *r)
 	return r->vanish->n;
 }
 
-/* The row of the other end of the link at port @p of @m. @o: the node there. */
+/* Return: the port row of the other end of the link at port @p of @m, of node @o; NULL: unknown. */
 static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_mate *m,
 					 unsigned int p, const struct fm_mate **o)
 {
@@ -100,7 +103,7 @@ static bool reports_lost_link(const struct fm *fm, const struct fm_mate *m)
 	return false;
 }
 
-/* Return: true if reports of @m arrive, as far as is known. */
+/* Return: true if @m is reliable: see above. */
 static bool is_reliable(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_root *r = fm->root;
@@ -117,7 +120,7 @@ static bool is_reliable(const struct fm *fm, const struct fm_mate *m)
 	return true;
 }
 
-/* Adds to @part, of @n nodes, those that @m has links to. Return: how many they are now. */
+/* Adds the reliable nodes to @part, of @n, that @m has links to. Return: how many they are now. */
 static unsigned int add_reliable(struct fm *fm, const struct fm_mate *m, uint32_t *part,
 				 unsigned int n)
 {
@@ -167,12 +170,12 @@ static bool is_vouched(struct fm *fm, const struct fm_mate *m)
 	return false;
 }
 
-static void look_soon(struct fm *fm)
+static void check_soon(struct fm *fm)
 {
 	fm->root->vanish->at = earlier(fm->root->vanish->at, fm->now + WAIT);
 }
 
-/* Without memory for it a node is found by its keep-alive. */
+/* Adds @m to the late nodes. Without memory for that it is found by its keep-alive. */
 static void add_doubt(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_vanish *v = fm->root->vanish;
@@ -202,7 +205,7 @@ static void doubt_neighbours(struct fm *fm, const struct fm_mate *m, bool all)
 			add_doubt(fm, o);
 	}
 	if (fm->root->vanish->n)
-		look_soon(fm);
+		check_soon(fm);
 }
 
 void fm_vanish_row(struct fm *fm, const struct fm_mate *m)
@@ -217,7 +220,7 @@ void fm_vanish_adopted(struct fm *fm, struct fm_mate *m)
 	if (!fm->root->settled || !reports_lost_link(fm, m))
 		return;
 	add_doubt(fm, m);
-	look_soon(fm);
+	check_soon(fm);
 }
 
 void fm_vanish_dead(struct fm *fm, const struct fm_mate *m)
@@ -225,7 +228,7 @@ void fm_vanish_dead(struct fm *fm, const struct fm_mate *m)
 	doubt_neighbours(fm, m, true);
 }
 
-static void drop_send(struct fm *fm, const struct fm_conn *c, const struct fm_mate *m)
+static void send_drop(struct fm *fm, const struct fm_conn *c, const struct fm_mate *m)
 {
 	struct fm_msg msg = { .type = FM_MSG_DROP };
 
@@ -240,7 +243,7 @@ void fm_vanish_reached(struct fm *fm, struct fm_conn *c)
 	struct fm_mate *m = fm_mate(fm->root, c->guid);
 
 	if (m && c->role == FM_CONN_NOTICE) {
-		drop_send(fm, c, m);
+		send_drop(fm, c, m);
 	} else {
 		if (m) {
 			m->probed = 0;
@@ -250,7 +253,7 @@ void fm_vanish_reached(struct fm *fm, struct fm_conn *c)
 	}
 }
 
-/* Opens a connection for something about @m. */
+/* Opens a connection for a notice about @m, or for a probe of it. */
 static void open_conn(struct fm *fm, const char *address, enum fm_conn_role role,
 		      const struct fm_mate *m)
 {
@@ -263,18 +266,18 @@ static void open_conn(struct fm *fm, const char *address, enum fm_conn_role role
 		fm->ops.close(fm->io, id);
 }
 
-/* Tells @to, the parent or a child of @m, that @m is lost. */
+/* Sends DROP about @m to @to, its parent or child. */
 static void notify_node(struct fm *fm, const struct fm_mate *to, const struct fm_mate *m)
 {
 	const struct fm_conn *c = fm_conn_of_child(fm, to->guid, NULL);
 
 	if (c)
-		drop_send(fm, c, m);
+		send_drop(fm, c, m);
 	else
 		open_conn(fm, to->address, FM_CONN_NOTICE, m);
 }
 
-/* Tells nodes that have @m as parent, or are on their way to it, to look for another parent. */
+/* Sends DROP about @m to the nodes that have it as parent, or are on their way to it. */
 static void notify_children(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
@@ -290,11 +293,11 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
 			continue;
 		o = fm_mate(r, fm_conn_no(fm, i)->guid);
 		if (o && o->given == fm_mate_number(r, m))
-			drop_send(fm, fm_conn_no(fm, i), m);
+			send_drop(fm, fm_conn_no(fm, i), m);
 	}
 }
 
-/* If it is missing already, because a node above it was lost, its own connections still stand. */
+/* A node that is missing, because a node above it was lost, still has its own connections. */
 void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
@@ -323,8 +326,8 @@ static void take_lost(struct fm *fm, struct fm_mate *m)
 	doubt_neighbours(fm, m, true);
 }
 
-/* The time at which @m, which is late, is looked at again. */
-static uint64_t next_look(const struct fm *fm, const struct fm_mate *m)
+/* Return: when @m, which is late, is checked again. */
+static uint64_t next_check(const struct fm *fm, const struct fm_mate *m)
 {
 	uint64_t at = later(m->joined, m->doubted) + WAIT;
 
@@ -333,15 +336,16 @@ static uint64_t next_look(const struct fm *fm, const struct fm_mate *m)
 	return m->probed ? m->probed + PROBE_WAIT : at;
 }
 
-/* Return: true if @m need not be looked at again. */
-static bool looked_at(struct fm *fm, struct fm_mate *m)
+/* Checks a late node: probes it, or takes it as lost. Return: true if it is not late any more. */
+static bool check_late(struct fm *fm, struct fm_mate *m)
 {
+	invariant(m->doubted && m != fm_mate_no(fm->root, 0));
 	if (m->state != FM_NODE_UP || !reports_lost_link(fm, m))
 		return true;
-	if (fm->now >= next_look(fm, m)) {
+	if (fm->now >= next_check(fm, m)) {
 		if (is_vouched(fm, m)) {
 			m->probed = 0;
-			/* A doubt also ends if a neighbour that was dead joins with its old row. */
+			/* It may not be late any more if a dead neighbour joins again. */
 			fm->root->vanish->at = earlier(fm->root->vanish->at,
 						      fm->now + fm->cfg.keepalive);
 			return false;
@@ -353,7 +357,7 @@ static bool looked_at(struct fm *fm, struct fm_mate *m)
 		m->probed = fm->now;
 		open_conn(fm, m->address, FM_CONN_PROBE, m);
 	}
-	fm->root->vanish->at = earlier(fm->root->vanish->at, next_look(fm, m));
+	fm->root->vanish->at = earlier(fm->root->vanish->at, next_check(fm, m));
 	return false;
 }
 
@@ -370,7 +374,7 @@ void fm_vanish_due(struct fm *fm)
 	while (i < v->n) {
 		struct fm_mate *m = fm_mate_no(r, v->doubted[i]);
 
-		if (looked_at(fm, m)) {
+		if (check_late(fm, m)) {
 			m->doubted = m->probed = 0;
 			v->doubted[i] = v->doubted[--v->n];
 		} else {

@@ -15,17 +15,17 @@ struct fm_root;
 bool fm_vanish_new(struct fm_root *r);
 void fm_vanish_free(struct fm_root *r);
 
-/* How many nodes are in doubt. */
+/** fm_vanish_doubts() - Return: number of nodes that are late */
 uint32_t fm_vanish_doubts(const struct fm_root *r);
-/* The row of @m is new. */
+/** fm_vanish_row() - the row of @m is new: its neighbours may be late */
 void fm_vanish_row(struct fm *fm, const struct fm_mate *m);
-/* A node has a connection to @m, which was missing and has not said anything since. */
+/** fm_vanish_adopted() - @m, which was missing, has a connection again, and may be late */
 void fm_vanish_adopted(struct fm *fm, struct fm_mate *m);
-/* Ends all connections of @m: those to its children, and to its parent. */
+/** fm_vanish_drop() - end all connections of @m: to its children, to its parent, to the root */
 void fm_vanish_drop(struct fm *fm, struct fm_mate *m);
-/* @m is dead. */
+/** fm_vanish_dead() - @m is dead: its neighbours may be late */
 void fm_vanish_dead(struct fm *fm, const struct fm_mate *m);
-/* A connection for a notice or a probe stands. */
+/** fm_vanish_reached() - a connection for a notice or a probe is up */
 void fm_vanish_reached(struct fm *fm, struct fm_conn *c);
 void fm_vanish_due(struct fm *fm);
 uint64_t fm_vanish_expiry(const struct fm *fm);
