@@ -27,10 +27,10 @@ struct request;
  * @node: that it is about, TORUS_NO_NODE for all
  * @count: nodes that it is about, from @node on; 0: @node alone
  * @began: when it came
- * @rootless: the root did not answer it, so this node answers from what it knows itself
+ * @rootless: the root did not answer it, so this node answers by its own knowledge
  * @changed: an exclusion or inclusion was not in the table already
  * @job: search in the history under way
- * @ready: it waits until this says that it can be answered, or until @until; then @late
+ * @ready: the request waits until this returns true, or until @until; then @end gets @late
  * @next: in the list of those that wait
  */
 struct request {
@@ -70,11 +70,10 @@ struct answer_cmd {
 };
 
 #define ANSWER_CHANGE	1u	/* privileged */
-#define ANSWER_ROOT	2u	/* the root's to answer */
+#define ANSWER_ROOT	2u	/* only the root answers */
 #define ANSWER_NODES_MAX 4096	/* nodes in a reply, where each takes 2 KiB or less */
-#define ANSWER_CHANGE_NS (2 * SEC)	/* a change is waited for: less than others wait for the
-					 * root */
-#define ANSWER_KNOWN	4u	/* without a root, the node answers from what it knows */
+#define ANSWER_CHANGE_NS (2 * SEC)	/* wait for a change: less than nodes wait for the root */
+#define ANSWER_KNOWN	4u	/* without a root, the node answers by its own knowledge */
 
 /** answer_start() - sets fabricd.query up */
 int answer_start(struct fabricd *d);
@@ -90,20 +89,21 @@ struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_use
 			   void (*follow)(void *arg, uint64_t since), void *arg);
 /** answer_begin() - the reply may come before this returns */
 void answer_begin(struct request *rq);
-/** answer_drop() - nobody waits for the reply any more */
+/** answer_drop() - the reply is not wanted any more */
 void answer_drop(struct request *rq);
 
 /**
- * answer_wait() - the request is answered by @end as soon as @ready says so, @ns later at the
+ * answer_wait() - answer the request by @end as soon as @ready returns true, @ns later at the
  *	latest
- * @ready is asked now, and after each event of the manager.
+ *
+ * @ready is called now, and after each event of the manager.
  */
 void answer_wait(struct request *rq, bool (*ready)(struct request *rq),
 		 void (*end)(struct request *rq, bool late), uint64_t ns);
 /** answer_look() - the manager has had an event: requests that wait may be ready */
 void answer_look(struct fabricd *d);
 int answer_wait_start(struct fabricd *d);
-/** answer_forget() - it does not wait any more */
+/** answer_forget() - take the request out of the list of those that wait */
 void answer_forget(struct request *rq);
 
 /* Within commands: each ends the request and frees it. */
@@ -113,11 +113,11 @@ void answer_ok_with(struct request *rq, json_t *data, const char *key, const cha
 void answer_error(struct request *rq, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** answer_leads() - this node is the root; false: the request is passed on to the root */
+/** answer_leads() - Return: true: this node is root; false: the request goes on to it */
 bool answer_leads(struct request *rq);
-/** answer_args() - false, and the request is answered, if its command cannot take them */
+/** answer_args() - Return: false: the arguments are wrong, and the request is answered */
 bool answer_args(struct request *rq);
-/** answer_ready() - false, and the request is answered, while there is no table */
+/** answer_ready() - Return: false: there is no table, and the request is answered */
 bool answer_ready(struct request *rq);
 /**
  * answer_node() - argument "node": coordinates or a name
@@ -145,7 +145,7 @@ json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
  * Return: false, and the request is answered, if they are wrong.
  */
 bool answer_range(struct request *rq, uint32_t max);
-/** answer_range_has() - whether the range of @cmd has this node in it; true without a "count" */
+/** answer_range_has() - Return: true if this node is in the range of @cmd, or it has no "count" */
 bool answer_range_has(const struct fabricd *d, const json_t *cmd);
 /** rootless_json() - the label of a reply that was made without the root */
 json_t *rootless_json(const struct request *rq);
@@ -185,7 +185,7 @@ void answer_coord(struct request *rq);
 void answer_exclude(struct request *rq);
 void answer_include(struct request *rq);
 json_t *local_nodes(struct fabricd *d, json_t *cmd);
-/* Puts what a status says of the node asked into it. */
+/* Adds the part of a status that is about the asked node itself. */
 void add_own_status(struct fabricd *d, json_t *status);
 /* Adds the problems that this node knows; a member and its root know different ones. */
 void add_local_problems(struct fabricd *d, json_t *list);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Proof that a peer belongs to the fabric, before anything else is heard.
+ * Authentication of a peer: the proof that it belongs to the fabric, before any other message is
+ * taken.
  *
- * A conversation of AUTH messages: the side that connected begins, the two
- * alternate. How one proves is behind struct auth_ops; the shared key is the
- * first way. Both ends are checked; what follows on the connection is not
- * protected by it, so the service network must be the fabric's own.
+ * It is an exchange of AUTH messages: the side that connected begins, then both sides alternate.
+ * The method is behind struct auth_ops; the shared key is the first one. Both ends are checked. The
+ * following messages of the connection are not protected, so the service network must be the
+ * fabric's own.
  */
 #ifndef AUTH_H
 #define AUTH_H
@@ -25,13 +26,13 @@ enum auth_next {
 	AUTH_SEND,	/* send the reply, wait for the next */
 	AUTH_DONE,	/* proved, nothing to send */
 	AUTH_LAST,	/* proved; send the reply */
-	AUTH_REFUSED,	/* not of this fabric; auth_session.text tells why */
+	AUTH_REFUSED,	/* not of this fabric; auth_session.text has the reason */
 };
 
 /**
- * struct auth_session - one conversation
+ * struct auth_session - one exchange
  * @initiator: this side connected
- * @peer_fabric, @peer_name: as the peer said, until AUTH_DONE only a claim
+ * @peer_fabric, @peer_name: by the peer's message; proved when AUTH_DONE or AUTH_LAST is returned
  */
 struct auth_session {
 	const struct auth *auth;
@@ -45,8 +46,8 @@ struct auth_session {
 };
 
 /**
- * struct auth_ops - a way to prove
- * @open: read the credentials at @where; negative errno, @text tells
+ * struct auth_ops - a method of authentication
+ * @open: read the credentials at @where. Return: 0 or a negative errno, and @text has the reason
  * @start: the initiator's first message
  * @step: the answer to @in
  * @mac: as auth_mac()
@@ -70,7 +71,7 @@ struct auth {
 	char name[TORUS_NAME_MAX + 1];
 };
 
-/** auth_open() - @text: AUTH_TEXT_MAX bytes for what went wrong */
+/** auth_open() - read the credentials; @text: AUTH_TEXT_MAX bytes for the reason of a failure */
 int auth_open(struct auth *a, const struct auth_ops *ops, const char *fabric,
 	      const char *name, const char *where, char *text);
 void auth_close(struct auth *a);
@@ -82,8 +83,8 @@ enum auth_next auth_step(struct auth_session *s, const struct svc_auth *in,
 			 struct svc_auth *out);
 
 /**
- * auth_mac() - what nobody can make of these bytes who has not the credentials of the fabric
- * @label: names what it is for: what was made for one thing proves nothing in another
+ * auth_mac() - compute the message authentication code of these bytes
+ * @label: names the use of the code, so that one made for another use does not fit
  * @out: AUTH_MAC bytes
  * Return: 0 or a negative errno.
  */

@@ -18,12 +18,12 @@ struct control *control_new(struct fabricd *d, int *err);
 /** control_free() - removes the socket */
 void control_free(struct control *c);
 
-/** control_events() - an event was added: those who follow want it */
+/** control_events() - an event was added: send it to the clients that follow events */
 void control_events(struct control *c);
 
 /**
  * control_parse() - one request
- * @error: set to what is wrong with it if NULL is returned, @room bytes
+ * @error: set to its fault if NULL is returned, @room bytes
  */
 json_t *control_parse(const char *line, size_t len, char *error, size_t room);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Recent events: a ring of events with sequence numbers. Readers keep a
- * number of their own, so a slow one costs nothing and knows what it missed.
+ * Recent events: a ring of events with sequence numbers. Each reader has a number of its own, so a
+ * slow reader costs nothing, and knows how many events it missed.
  */
 #ifndef EVENTS_H
 #define EVENTS_H
@@ -34,9 +34,9 @@ void events_free(struct events *ev);
 /** events_add() - Return: its sequence number, or 0 if out of memory. */
 uint64_t events_add(struct events *ev, double time, const char *node,
 		    enum fm_level level, const char *kind, const char *text);
-/** events_link() - @json tells more of the event @seq, the last one */
+/** events_link() - add the details of a cable, in JSON, to the event @seq, the last one */
 void events_link(struct events *ev, uint64_t seq, const char *json);
-/** events_next() - the oldest kept with a number of at least @seq, or NULL */
+/** events_next() - Return: the oldest stored event with a number of at least @seq, or NULL */
 const struct event_record *events_next(const struct events *ev, uint64_t seq);
 
 #endif /* EVENTS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The daemon as a whole: what its parts need of each other. */
+/* The daemon as a whole: the state that its parts share. */
 #ifndef FABRICD_H
 #define FABRICD_H
 
@@ -31,16 +31,17 @@ struct seal;
  * @recorder: NULL: nothing is recorded
  * @own: coordinates as text, "" while unknown
  * @nic_text: why there is no NIC
- * @seal: NULL while there is no NIC; @refused_at: when it refused a packet last, and told; 0: never
- * @refused_port: where
+ * @seal: NULL while there is no NIC
+ * @refused_at, @refused_port: when and where it refused a packet last; 0: never
+ * @refused_told: when that was logged last
  * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
  * @arbiter: NULL: there is none
  * @keeper: of the history; NULL: there is none
- * @state: NULL: nothing was to be kept yet, or there is no directory for it
- * @state_text: what is wrong with what is kept, or ""
+ * @state: NULL: no table had to be kept yet, or there is no directory for it
+ * @state_text: the fault of the state file, or ""
  * @nports, @line: of the NIC
  * @lines: of all NICs (line.h); @stalls: links that wait (stall.h)
- * @told, @outline: what systemd was told, and what that was drawn from
+ * @told, @outline: the state reported to systemd, and the outline that it is made from
  */
 struct fabricd {
 	struct config config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Word that NICs of the kernel came, went or changed. */
+/* Notifications that NICs of the kernel came, went or changed. */
 #ifndef HOTPLUG_H
 #define HOTPLUG_H
 
@@ -7,8 +7,8 @@ struct hotplug;
 struct loop;
 
 /**
- * hotplug_new() - call @fn whenever something happened to a NIC of the kernel
- * Return: NULL, with errno, if there is no word to be had.
+ * hotplug_new() - call @fn whenever a NIC of the kernel came, went or changed
+ * Return: NULL, with errno, if there are no notifications.
  */
 struct hotplug *hotplug_new(struct loop *loop, void (*fn)(void *arg), void *arg);
 void hotplug_free(struct hotplug *h);

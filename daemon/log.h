@@ -32,8 +32,8 @@ void log_printf(enum fm_level level, const char *kind, const char *fmt, ...)
 #define log_debug(kind, ...) log_printf(FM_DEBUG, kind, __VA_ARGS__)
 
 /**
- * struct log_limit - a complaint that others can provoke: at most one line in
- * @every ns, with the number of those left out
+ * struct log_limit - rate limit of a log line that others can provoke: at most one in @every ns
+ * @next: when the next one may be written; @skipped: lines left out since the last one
  */
 struct log_limit {
 	uint64_t every;

@@ -15,12 +15,12 @@ struct loop;
 struct nic;
 
 /**
- * struct nic_ops - what happens, told to the owner
- * @found: a NIC, and all that it says; @rows is NULL unless it is placed
- * @gone: it went away; @why in words
- * @absent: no NIC yet; @why in words, told when it changes
- * @done: the action @tag has ended; of a count without error, with @park and @lost, else NULL
- * @links: what nic_links_get() asked for
+ * struct nic_ops - callbacks to the owner
+ * @found: a NIC was found, with its state; @rows is NULL unless it is placed
+ * @gone: it went away; @why: the reason as text
+ * @absent: no NIC was found yet; @why: the reason as text; called when that changes
+ * @done: the action @tag has ended; @park: NULL, but for a count without error, then also @lost
+ * @links: the links that nic_links_get() has read
  */
 struct nic_ops {
 	void (*found)(void *arg, const struct torus_device *dev,
@@ -41,8 +41,8 @@ struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *
 void nic_free(struct nic *nic);
 
 /*
- * Actions: done in the order in which they were asked for, while the caller goes on. Those with
- * a tag end with @done, unless the NIC is lost first. nic_place_set() sets the addresses of its
+ * Actions: done in the order in which they were begun, while the caller goes on. Those with a tag
+ * end with @done, unless the NIC is lost before. nic_place_set() sets the addresses of its
  * interface as well; the others are as in struct fm_ops.
  */
 void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len);
@@ -55,13 +55,11 @@ void nic_release(struct nic *nic, uint32_t tag, uint64_t version, bool give_up);
 void nic_count(struct nic *nic, uint32_t tag, bool lost);
 void nic_park_resolve(struct nic *nic, unsigned int port, uint32_t session, int seq);
 void nic_park_replay(struct nic *nic, uint32_t tag, uint64_t version, uint16_t ports);
-/**
- * nic_links_get() - read all links, if nothing else is under way; if they can be read, @links tells
- */
+/** nic_links_get() - read all links for @links, if no other call is under way */
 void nic_links_get(struct nic *nic);
 
 /**
- * struct nic_question - what a user asks of the NIC, or wants it to do
+ * struct nic_question - a question of a user to the NIC, or an order
  * @run: does it, in the thread of the queue (nicq.c), on the connection of the actions. It must
  *	not touch what the loop uses. If it needs many calls, it returns NICQ_MORE after each:
  *	actions go first. Return: 0, negative errno, or NICQ_MORE
@@ -87,10 +85,10 @@ struct nic_question {
  * wait.
  */
 int nic_ask(struct nic *nic, struct nic_question *q);
-/** nic_drop() - the answer is not wanted any more; @done follows all the same */
+/** nic_drop() - the answer is not wanted any more; @done follows nevertheless */
 void nic_drop(struct nic_question *q);
 
-/** nic_give_up() - the owner cannot use the NIC: it counts as gone, and is looked for again */
+/** nic_give_up() - the owner cannot use the NIC: it counts as gone, and is searched again */
 void nic_give_up(struct nic *nic);
 
 #endif /* NIC_H */

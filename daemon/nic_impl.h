@@ -26,7 +26,7 @@ struct nic_note {
  * struct calls - the connection of the queue; its thread alone uses it
  * @dev: NULL: it broke
  * @guid, @epoch: of the NIC, so that another one is not taken for it
- * @root_epoch, @root_guid: by whose order its manager acts; 0: nobody's
+ * @root_epoch, @root_guid: the root by whose order its manager acts; 0: none
  */
 struct calls {
 	struct nicq_job closing;	/* first */
@@ -39,8 +39,8 @@ struct calls {
 
 /**
  * struct nic_mgmt - management packets of a port
- * @life: nic.life + 1, of the one that waits to be sent; 0: none does
- * @data, @len: what is to be sent after it; 0: nothing. What comes later replaces it
+ * @life: nic.life + 1, of the packet that waits to be sent; 0: none does
+ * @data, @len: the packet to be sent after it; 0: none. A later packet replaces it
  */
 struct nic_mgmt {
 	uint32_t life;
@@ -73,7 +73,7 @@ struct nic {
 
 /** nic_answer() - note whether a call was answered */
 void nic_answer(struct nic *nic, int err);
-/** nic_broken() - whether @err says that nobody is at the other end of a connection */
+/** nic_broken() - Return: true if @err means that the other end of a connection is gone */
 bool nic_broken(int err);
 /**
  * nic_calls_dev() - in the thread: the connection, opened again if it broke. Return: 0 or negative

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Questions of the control socket carried to other nodes, as ASK and ANSWER messages, and what
- * nodes tell the root, EVENT and LINES. A question to the root goes up: over the connections that
- * a node opened itself. A question to a node or to all goes from the root down: over those that
- * others opened, and each passes it on. Answers come back the way the question went, one message
- * for each node, and an empty one ends them.
+ * Questions of the control socket to other nodes, as ASK and ANSWER messages; and reports of nodes
+ * to the root, EVENT and LINES. A question to the root goes up: over the connections that a node
+ * opened itself. A question to a node or to all goes from the root down: over the connections that
+ * other nodes opened, and each node passes it on. Answers come back by the same path, one message
+ * for each node, and an empty one is the last.
  *
- * The time allowed shrinks on the way, so a silent branch costs its answers but not those of its
- * siblings. It begins anew with each answer that passes: it bounds the wait for a silent node, but
- * not for a large fabric, whose answers keep coming. A question takes at most six times as long.
+ * The time limit shrinks on the way, so a silent branch costs its own answers but not those of its
+ * siblings. It begins again with each answer that passes: it limits the wait for a silent node, but
+ * not that for a large fabric, whose answers keep coming. A question takes at most six times the
+ * limit.
  */
 #ifndef QUERY_H
 #define QUERY_H
@@ -33,7 +34,7 @@ struct ask;
  *	@forget
  * @serve: answer a whole request in the root's place; query_served() follows, now or later.
  *	Return: a handle for @drop
- * @drop: the one that asked is gone, query_served() must not follow
+ * @drop: the node that asked is gone, query_served() must not follow
  * @forget: the answer of @local is not wanted any more, query_local() must not follow
  * @told: an EVENT or LINES of another node, for the root
  */
@@ -47,13 +48,13 @@ struct query_ops {
 	void (*told)(void *arg, const struct svc_msg *msg);
 };
 
-/** struct query_done - to whoever asked: any number of the first two, then the end */
+/** struct query_done - callbacks for the answers: any number of the first two, then @end */
 struct query_done {
 	/** @item: the answer of @node; @data is borrowed */
 	void (*item)(void *arg, uint32_t node, json_t *data);
 	/** @reply: the root's reply, as it came */
 	void (*reply)(void *arg, const char *text);
-	/** @end: all have answered, or time is over */
+	/** @end: all nodes have answered, or the time limit is reached */
 	void (*end)(void *arg);
 };
 

@@ -21,7 +21,7 @@ struct question;
  *	arguments. Return: false: the NIC is not asked
  * @run: as in struct nic_question
  * @tell: called in the loop when @run has ended. Return: the answer, a new reference, or NULL
- * @words: if the NIC fails, its error text is the answer; else there is no answer
+ * @words: if the NIC fails, its error text is the answer; if not set, there is no answer then
  */
 struct question_kind {
 	bool (*begin)(struct question *q, const json_t *cmd);
@@ -36,7 +36,7 @@ struct question_kind {
  * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @brief, @joined, @runs,
  *	@flows: arguments
  * @error: if not "", the answer is a failure with this text
- * @link, @n, @eye, @dev, @flow, @park, @parked: what the NIC says
+ * @link, @n, @eye, @dev, @flow, @park, @parked: state of the NIC
  * @row, @nrows, @rows_done, @rows_version: its rows, so far
  */
 struct question {

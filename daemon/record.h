@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recording of a manager: all that came to it and all that it did, in order, one JSON
- * object a line. "fabricd --record" writes it, "fabricsim replay" plays it again; fabricsim(1)
- * describes the lines.
+ * A recording of a manager: all its events and actions, in order, one JSON object a line.
+ * "fabricd --record" writes it, "fabricsim replay" plays it again; fabricsim(1) describes the
+ * lines.
  *
- * A manager is a function of its events, of which the ends of its actions at the NIC are some,
- * and of the numbers of its connections (fm.h). So the same events make another manager of the
- * same version do the same actions, and it is enough to compare these to know that what is
- * played is what happened.
+ * The actions of a manager depend only on its events, which include the ends of its actions at the
+ * NIC, and on the numbers of its connections (fm.h). So with the same events another manager of the
+ * same version does the same actions, and a replay is right if the actions are equal.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -15,7 +14,7 @@
 #include <jansson.h>
 #include "daemon/fm/fm.h"
 
-/* Format of the lines, in each RECORD_BEGIN. Format 2 had no roots that NICs obey. */
+/* Format of the lines, in each RECORD_BEGIN. In format 2 NICs did not obey roots. */
 #define RECORD_FORMAT 4
 
 enum record_kind {
@@ -40,12 +39,13 @@ enum record_kind {
 
 /**
  * struct record_event - one event
- * @now: as it was given to the manager, ns
+ * @now: the time given to the manager, ns
  * @begin: @links has one for each port, @rows the NIC's rows if it is placed; @kept: what
  *	@config.kept points to, or NULL
  * @done: @counts is valid if @has_counts
  * @conn: of RECORD_UP and RECORD_DOWN
- * What it points to belongs to its maker; of a parsed one, to record_event_clear().
+ *
+ * Its pointers stay those of the caller; in a parsed event, record_event_clear() frees them.
  */
 struct record_event {
 	enum record_kind kind;
@@ -85,7 +85,7 @@ struct record_event {
 			uint32_t node;
 			int port;
 			bool on, more;		/* @more: another one follows at once */
-			struct fm_order order;	/* @since 0: it is not said who excludes it */
+			struct fm_order order;	/* @since 0: there is no order */
 		} exclude;
 		uint32_t move;
 		uint64_t wall;
@@ -119,11 +119,11 @@ void record_event_clear(struct record_event *e);
 int record_event_play(const struct record_event *e, struct fm *fm);
 
 /**
- * struct record_tap - stands between a manager and who does its actions
- * @ops, @io: who does them; NULL: nobody
- * @action: called with each action; of connect, which alone returns something, the result is in
- *	it if somebody did it. Takes @action, which is NULL if memory was short. Return: what
- *	connect returns if nobody does it
+ * struct record_tap - stands between a manager and the host that does its actions
+ * @ops, @io: of the host; NULL: no action is done
+ * @action: called with each action, and takes over its reference; NULL if out of memory. The action
+ *	connect contains its result, if there is a host. Return: the result of connect, if there is
+ *	no host
  */
 struct record_tap {
 	const struct fm_ops *ops;

@@ -14,12 +14,13 @@ void recorder_close(struct recorder *rec);
 
 /**
  * recorder_tap() - the ops by which the manager's actions are recorded, and then done
- * @ops, @io: who does them. Without a recorder they are returned as they are.
+ * @ops, @io: of the host that does them; without a recorder they are returned unchanged
  */
 const struct fm_ops *recorder_tap(struct recorder *rec, const struct fm_ops *ops, void **io);
 /**
- * recorder_event() - record what the manager is about to be given
- * Whatever cannot be written is told once in the log, and ends the recording.
+ * recorder_event() - record an event, before the manager gets it
+ *
+ * If it cannot be written, that is logged once, and the recording ends.
  */
 void recorder_event(struct recorder *rec, const struct record_event *e);
 

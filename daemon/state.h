@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The file in which the table is kept that must outlive managers and NICs. */
+/* The state file: the kept table, which outlives managers and NICs. */
 #ifndef STATE_H
 #define STATE_H
 
@@ -13,12 +13,13 @@
 struct state;
 
 /**
- * state_load() - read what was kept for this NIC in this fabric
+ * state_load() - read the table that was kept for this NIC in this fabric
  * @out: the table, to be given to fm_msg_clear() after success
- * @why: set to what is wrong with the file after -EBADMSG and other errors but -ENOENT
+ * @why: set to the fault of the file, after each error but -ENOENT
+ *
  * A file that is of another fabric or version, or damaged, is not used. It is moved aside, to a
- * name that ends with ".refused", so that it is not written over.
- * Return: 0, -ENOENT there is none, -EBADMSG it was refused, or what reading it failed with.
+ * name that ends with ".refused", so that it is not overwritten.
+ * Return: 0, -ENOENT there is none, -EBADMSG it was refused, or the errno of reading it, negative.
  */
 int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg *out,
 	       char why[STATE_TEXT_MAX]);

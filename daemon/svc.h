@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The service network: connections to the managers of other nodes. Everyone
- * must prove to be of the fabric (auth.h) before anything else is heard.
- * A connection is a number from 1 on, never used twice.
+ * The service network: connections to the managers of other nodes. A peer has to prove that it
+ * belongs to the fabric (auth.h) before any other message is taken. A connection is a number from 1
+ * on, never used twice.
  */
 #ifndef SVC_H
 #define SVC_H
@@ -27,7 +27,7 @@ struct svc_config {
 };
 
 /**
- * struct svc_ops - what happens, told to the owner
+ * struct svc_ops - callbacks to the owner
  * @up: the peer has proved itself
  * @down: a connection is gone; of own ones also if it never was up
  * @msg: a message of a peer that is up; cleared after the call
@@ -64,11 +64,11 @@ void svc_close(struct svc *svc, int conn);
 /** svc_reset() - close all connections, silently */
 void svc_reset(struct svc *svc);
 
-/** svc_each() - connections that are up; @outgoing: own ones or the others' */
+/** svc_each() - call @fn for connections that are up; @outgoing: own ones, else accepted ones */
 void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), void *arg);
 /**
- * svc_mixed() - connections that are up, to managers of another release
- * @text: names of some, and the newest schema of each
+ * svc_mixed() - find connections that are up, to managers of another release
+ * @text: set to names of some, and the newest schema of each
  * Return: how many there are.
  */
 unsigned int svc_mixed(const struct svc *svc, char *text, size_t room);

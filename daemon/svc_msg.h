@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that managers say to each other over the service network: the machine's messages
- * (fm/wire/msg.h), and fabricd's own, which never reach the machine: the proof that a peer is of
- * the fabric, questions of the control socket that go to other nodes and back, and what a node
- * tells the root for people to read. The schema is svc.proto, the codec codec.c.
+ * All messages of the service network: the machine's messages (fm/wire/msg.h), and fabricd's own,
+ * which never reach the machine: authentication, questions of the control socket to other nodes
+ * with their answers, and events of nodes for the root's log and status. The schema is svc.proto,
+ * the codec codec.c.
  *
  * Commands and replies inside are texts of the control socket, JSON as CONTROL.md has it: they are
  * passed on as they are, by nodes that need not know them.
@@ -41,7 +41,7 @@ struct svc_auth {
 	uint8_t proof[SVC_AUTH_MAX];
 };
 
-/** enum svc_to - whom a question is for */
+/** enum svc_to - which nodes have to answer a question */
 enum svc_to {
 	SVC_TO_ROOT,
 	SVC_TO_ALL,
@@ -50,10 +50,10 @@ enum svc_to {
 };
 
 /**
- * struct svc_user - who asks
+ * struct svc_user - the user who asks
  * @privileged: may change things
- * @uid: of the user; SVC_NO_UID: a manager, or not said
- * @node: at which; TORUS_NO_NODE: not said
+ * @uid: of the user; SVC_NO_UID: it is a manager, or not known
+ * @node: at which the user asked; TORUS_NO_NODE: not known
  */
 struct svc_user {
 	bool privileged;
@@ -84,8 +84,8 @@ struct svc_ask {
 
 /**
  * struct svc_answer - to the question @id
- * @more: this is one; else there are no more
- * @node: whose it is; TORUS_NO_NODE: the root's, for all
+ * @more: this is an answer; else it only ends the answers
+ * @node: that answers; TORUS_NO_NODE: the root, for all
  * @reply: JSON
  */
 struct svc_answer {
@@ -112,7 +112,7 @@ struct svc_event {
 	char text[FM_TEXT_MAX];
 };
 
-/** struct svc_lines - degraded links of @node, as its "links" command tells them: JSON */
+/** struct svc_lines - degraded links of @node, in the JSON of its "links" command */
 struct svc_lines {
 	uint32_t node;
 	char *links;

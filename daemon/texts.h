@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Many texts one after another, each told by how it differs from the one before:
+ * A compact list of texts, each coded by its difference from the one before:
  *
  *	HEAD TAIL N BYTES...	the first HEAD and the last TAIL of its characters stay, N
  *				others come between
  *	255 N			N texts, each of which counts up by one the number that
  *				ends before the last TAIL characters
  *
- * The one before the first is empty. Names and addresses of the nodes of a fabric, which
- * people number, take next to nothing.
+ * The text before the first one is empty. Numbered names and addresses of nodes take few bytes.
  */
 #ifndef TEXTS_H
 #define TEXTS_H
@@ -20,9 +19,9 @@
 #define TEXTS_MAX 64	/* bytes of a text, with NUL */
 
 /**
- * struct texts_out - to be written; all zero at the beginning
+ * struct texts_out - a list that is written; all zero at the beginning
  * @data: of @n bytes; the caller frees it
- * @run: where in it the number of texts that count up stands; 0: the last one does not
+ * @run: position in @data of the number of texts that count up; 0: the last one does not
  * @failed: out of memory
  */
 struct texts_out {
@@ -37,8 +36,8 @@ struct texts_out {
 void texts_put(struct texts_out *t, const char *text);
 
 /**
- * struct texts_in - to be read; @at and @end are set at the beginning, all else is zero
- * @left: texts that count up yet
+ * struct texts_in - a list that is read; @at and @end are set at the beginning, all else is zero
+ * @left: texts that still count up
  */
 struct texts_in {
 	const uint8_t *at, *end;
@@ -54,7 +53,7 @@ struct texts_in {
  */
 bool texts_get(struct texts_in *t, char *text, size_t room);
 
-/** texts_end() - whether all were read */
+/** texts_end() - Return: true if all texts were read */
 bool texts_end(const struct texts_in *t);
 
 #endif /* TEXTS_H */

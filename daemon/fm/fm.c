@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A machine's beginning and end, and the way of each event to its parts. */
+/* A machine's beginning and end, and the dispatch of each event to its parts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,10 @@
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/wire/msg.h"
+#include "lib/deps/invariant.h"
 
-static bool to_keep(const struct fm *fm)
+/* Return: true if a table is in force that fm_keep() has not seen. */
+static bool has_table_to_keep(const struct fm *fm)
 {
 	return fm_keep_news(fm) && fm_in_force(fm, fm->table.version);
 }
@@ -51,19 +53,20 @@ static void run_due(struct fm *fm)
 		fm_root_due(fm);
 	fm_bootstrap_due(fm);
 	fm_keep_due(fm);
-	if (to_keep(fm))
+	if (has_table_to_keep(fm))
 		fm_keep(fm);
 	fm_problems_due(fm);
 }
 
 /*
- * An event comes at @now. The host sets a timer after each event; what has been due since the last
- * event, or longer, still waits for it.
+ * An event comes at @now. Sets fm->alarm, by which lag.c measures the delay of the timer: the host
+ * sets its timer after each event, so work that was due by the last event still waits for it.
  */
 static void set_time(struct fm *fm, uint64_t now)
 {
 	uint64_t due = fm_expiry(fm);
 
+	invariant(now >= fm->now);
 	fm->alarm = due > fm->now ? due : earlier(fm->alarm, fm->now);
 	fm->now = now;
 }
@@ -82,12 +85,12 @@ uint64_t fm_expiry(const struct fm *fm)
 
 	at = earlier(at, earlier(fm_task_expiry(fm), fm_problems_expiry(fm)));
 	at = earlier(at, earlier(fm_candidate_expiry(fm), fm_keep_expiry(fm)));
-	if (to_keep(fm))
+	if (has_table_to_keep(fm))
 		at = fm->now;
 	return fm->root ? earlier(at, fm_root_expiry(fm)) : at;
 }
 
-/* A NIC that is placed works on; its rows are taken as they are. */
+/* Takes place and rows of a NIC that is placed already. Return: 0 or -ENOMEM. */
 static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64_t *rows)
 {
 	fm->placed = dev->placed;
@@ -109,7 +112,8 @@ static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64
 	return 0;
 }
 
-static bool ops_whole(const struct fm_ops *o, bool arbiter)
+/* Return: true if no op is missing. */
+static bool are_ops_complete(const struct fm_ops *o, bool arbiter)
 {
 	return o->mgmt_send && o->root_set && o->place_set && (o->rows_write || o->rows_apply) &&
 	       o->release && o->count && o->park_resolve && o->park_replay && o->connect &&
@@ -130,7 +134,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		  const struct torus_device *dev, const struct torus_link *links,
 		  const struct torus_park *park, const uint64_t *rows, uint64_t now)
 {
-	struct fm *fm = ops_whole(ops, c->arbiter) ? calloc(1, sizeof(*fm)) : NULL;
+	struct fm *fm = are_ops_complete(ops, c->arbiter) ? calloc(1, sizeof(*fm)) : NULL;
 
 	if (!fm)
 		return NULL;

@@ -5,8 +5,8 @@
  * randomness but what is handed in: the same calls give the same actions.
  * fabricd binds it to libevent and a NIC, the simulator to a virtual clock.
  *
- * Calls never nest: an op must not call back into the machine. What becomes of an action at
- * the NIC, which may be slow or fail, comes as an event, too: fm_done().
+ * Calls never nest: an op must not call back into the machine. An action at the NIC may be slow or
+ * fail; its end is an event, too: fm_done().
  */
 #ifndef FM_H
 #define FM_H
@@ -28,11 +28,12 @@ enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
 
 /**
  * struct fm_link_change - a cable was lost, or came back
- * @node, @port: its end at a port with "+"; @peer, @peer_port: the other one
- * @reason: as the end that is down says, or NULL: it is not known, or the cable is @up
- * @excluded: an administrator excluded it
- * @was_for: ns that it had been as it was, as far as this root knows
- * @version: of the table that says so first
+ * @node, @port: its end at a port with "+"; @peer, @peer_port: the other end
+ * @up: it came back; else it was lost
+ * @reason: by the end that is down; NULL: not known, or the cable is @up
+ * @excluded: an administrator has excluded it
+ * @was_for: ns since the change before, as far as this root knows
+ * @version: of the first table that has the change
  */
 struct fm_link_change {
 	uint32_t node, peer;
@@ -46,8 +47,9 @@ struct fm_link_change {
 struct fm_recovery;
 
 /**
- * struct fm_log - something for the log and the list of events
- * @link: of kind "link", or NULL; @recovery: of kind "recovery" when one has ended, or NULL
+ * struct fm_log - a line for the log and the list of events
+ * @link: for kind "link", else NULL
+ * @recovery: for kind "recovery", when one has ended, else NULL
  */
 struct fm_log {
 	enum fm_level level;
@@ -58,40 +60,37 @@ struct fm_log {
 };
 
 /**
- * struct fm_ops - what the machine asks for
+ * struct fm_ops - the actions of the machine, done by its host
  *
- * The NIC. The host does all of these in the order in which they were asked for, and
- * tells of each with a @tag, by fm_done(), once it has ended. Until then no other action
- * with a tag is asked for. Nothing is told of those without (nic.c says why).
+ * The NIC. The host does these actions in the order in which they were begun, and reports the end
+ * of each action with a @tag by fm_done(). Until then the machine begins no other action with a
+ * tag. The end of an action without a tag is not reported (node/nic.c explains why).
  * @mgmt_send: a management packet to the neighbour on @port; it may be lost
- * @root_set: the NIC obeys this root from now on, and what follows is by its order; a NIC that
- *	obeys one of a later epoch fails this, and what follows, with -ESTALE
+ * @root_set: the NIC obeys this root from now on, and the following actions are by its order. If
+ *	the NIC obeys a root of a later epoch, this and the following actions fail with -ESTALE
  * @place_set: shape and coordinates
  * @rows_write: @n changed rows (ids ascending), then the atomic switch to
  *	@version; rows may carry TORUS_ROW_HOLD. @n may be 0
- * @rows_apply: NULL, or asked instead of @rows_write: the host makes the rows of
- *	@version itself, with the holds that rows.c tells of, from the closed
- *	exclusions, one for each node. They last as long as the machine has this
- *	version, and machines with the same library are given the same
+ * @rows_apply: NULL, or used instead of @rows_write: the host makes the rows of @version itself,
+ *	with the holds of node/rows.c, from the closed exclusions, a mask for each node. These are
+ *	valid as long as the machine has this version; machines of one library pass the same
  * @release, @park_resolve, @park_replay: as in <torus/torus.h>
  * @count: reads counters and parking; with @lost, TORUS_NC_LOST as well
  *
- * The service network. A connection is a number that its owner chose:
+ * The service network. A connection is a number that the host chooses:
  * @connect: open one to @addr; the answer comes as fm_conn_up() or
  *	fm_conn_down(). Return: the connection, or a negative errno
  * @send: @msg stays the caller's; loss shows as fm_conn_down()
  * @close: no event follows
  *
- * @arbitrate: the site's arbiter is asked whether the node of @guid may lead in @epoch; the answer
- *	comes as fm_arbiter(), in any case and soon. While it has not come, no other question is
- *	asked, but for one of a later epoch: then the former needs no answer. NULL if fm_config has
- *	no arbiter
+ * @arbitrate: ask the site's arbiter whether the node @guid may lead in @epoch. The answer comes as
+ *	fm_arbiter(), in any case and soon. Until then the machine asks again only about a later
+ *	epoch, and then the former question needs no answer. NULL if fm_config has no arbiter
  *
- * @keep: what must outlive this manager and its NIC has changed: @table, whole, is to be given to
- *	the next fm_new() in fm_config. It stays the caller's. The host tells by fm_kept() whether
- *	it has stored the table; no recovery waits for that. If the host has a disk (fm_config) and
- *	says nothing for 40 s, the table is given again
- * @log: tell people
+ * @keep: store the whole @table, which the next fm_new() gets in fm_config; it stays the caller's.
+ *	The host reports by fm_kept() whether it has stored the table; no recovery waits for that.
+ *	If the host has a disk (fm_config) and does not report for 40 s, the table is given again
+ * @log: write a line
  */
 struct fm_ops {
 	void (*mgmt_send)(void *io, unsigned int port, const void *data, size_t len);
@@ -115,15 +114,15 @@ struct fm_ops {
 	void (*log)(void *io, const struct fm_log *log);
 };
 
-/** enum fm_verdict - what the site's arbiter says of a claim */
+/** enum fm_verdict - answer of the site's arbiter to a claim */
 enum fm_verdict {
-	FM_UNKNOWN,	/* it could not be asked, or said what means nothing */
+	FM_UNKNOWN,	/* it could not be asked, or its answer has no meaning */
 	FM_GRANTED,
 	FM_REFUSED,
 	FM_VERDICTS,
 };
 
-/** struct fm_counts - what a NIC says when it is asked to count; @lost: TORUS_NC_LOST */
+/** struct fm_counts - counters of a NIC, by @count; @lost: TORUS_NC_LOST */
 struct fm_counts {
 	struct torus_park park;
 	uint64_t lost;
@@ -137,28 +136,27 @@ struct fm_counts {
  * @shape: configured shape; ndims 0: discover it (root only)
  * @fanout: children of a node in the distribution tree
  * @init_interval: between Init packets on a port whose answer is missing
- * @quiet: how long nothing new must join until the first table is made, if nodes are missing
- * @resend: a step not answered for so long is said again; twenty times without
- *	a sign of life and the connection counts as lost
- * @drain_max: bound on waiting for old packets, where nothing can prove that none are
- *	left: a manager is away while its NIC works on, or a NIC counts wrong
- * @resolve_max: bound on waiting for the other end of a dead link to say what
- *	it had received
- * @member_max: bound on waiting for a node whose manager does not answer, or does not report;
- *	twice that of one whose NIC fails
+ * @quiet: time without news after which the first table is made, if nodes are missing
+ * @resend: time after which a step without answer is repeated; a peer that does not answer for
+ *	twenty times as long is lost
+ * @drain_max: bound of the wait for old packets, if there can be no proof that none are left: a
+ *	manager is away while its NIC works on, or a NIC counts wrong
+ * @resolve_max: bound of the wait until the other end of a dead link reports what it had received
+ * @member_max: bound of the wait for a node whose manager does not answer, or does not report; for
+ *	a node whose NIC fails twice as long
  * @keepalive: of service connections; a peer that is silent for four intervals is lost, the
  *	parent after one and a half if nodes can take over
  * @flap_limit: losses of a link in quick succession until it is held down; 0: never
- * @flap_half_life: in which what was counted of them halves; at least 1 ms
- * @hold_max: bound on holding a link down after its last loss
- * @takeover: between the loss of the root and the first of the candidates that asks to be root;
- *	0: this node never does
+ * @flap_half_life: time in which the penalty of a link halves; at least 1 ms
+ * @hold_max: bound of the time that a link is held down after its last loss
+ * @takeover: time from the loss of the root until the first candidate asks to be root; 0: this node
+ *	never asks
  * @priority: of this node as a candidate, at most FM_PRIORITY_MAX, or FM_PRIORITY_AUTO; 0: it is
  *	none
  * @arbiter: the site has one (root/arbiter.c)
  * @library: of tables, shared with other machines of this thread, or NULL. It
  *	must outlive them
- * @keeps: the host has a place on a disk, and tells of each @keep by fm_kept()
+ * @keeps: the host has a disk for the table, and answers each @keep by fm_kept()
  * @kept: the table that was kept last, or NULL; read by fm_new() alone
  * @seed: for jitter
  */
@@ -188,11 +186,11 @@ struct fm_config {
 };
 
 /**
- * fm_library_new() - lets machines share tables that are equal
+ * fm_library_new() - a library, by which machines share tables that are equal
  *
- * Each version is there once, for all that have it, so a million machines need
- * the memory of a few tables. What the second end of a cable tells late of its
- * session is then known to all as soon as one machine hears it.
+ * Each version is in memory once, for all machines that have it, so a million machines need the
+ * memory of a few tables. The end of a session that is reported after the table (fm_ended) is then
+ * known to all of them as soon as one machine gets it.
  * Return: NULL if out of memory.
  */
 struct fm_library *fm_library_new(void);
@@ -202,24 +200,24 @@ void fm_library_free(struct fm_library *l);
 void fm_config_default(struct fm_config *c);
 
 /**
- * fm_new() - a machine for the NIC as it was found
- * @dev, @links, @park, @rows: what the NIC says now. A NIC that is already placed
- *	(manager restarted) keeps its coordinates, rows and version.
- *	@rows is read only if @dev->placed; @park may be NULL: all zero
+ * fm_new() - make a machine for a NIC
+ * @dev, @links, @park, @rows: present state of the NIC. A NIC that is already placed (the manager
+ *	restarted) keeps its coordinates, rows and version. @rows is read only if @dev->placed;
+ *	@park may be NULL: all zero
  * @ops: all but one of rows_write and rows_apply must be there, and arbitrate if @c has an arbiter
- * Return: NULL if out of memory, or if @ops are not whole.
+ * Return: NULL if out of memory, or if an op is missing.
  */
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		  const struct torus_device *dev, const struct torus_link *links,
 		  const struct torus_park *park, const uint64_t *rows, uint64_t now);
 void fm_free(struct fm *fm);
-/** fm_io() - the @io it was made with */
+/** fm_io() - Return: the @io of fm_new() */
 void *fm_io(const struct fm *fm);
 
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
 /**
- * fm_stalled() - @is: @port of the NIC is taken down, because its neighbour returns no credits;
- * !@is: it is not, after all
+ * fm_stalled() - @is: @port of the NIC is being taken down, because its neighbour returns no
+ *	credits; !@is: it stays up
  */
 void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now);
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);
@@ -236,8 +234,8 @@ void fm_conn_down(struct fm *fm, int conn, uint64_t now);
 void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now);
 /**
  * fm_arbiter() - the answer of the site's arbiter to the question about @epoch
- * @high: of FM_REFUSED: the epoch that it has granted already; 0: it did not say
- * @why: it is no grant, as text for people
+ * @high: with FM_REFUSED: the epoch that it has granted already; 0: not known
+ * @why: the reason if it is no grant, as text for people
  */
 void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
 		const char *why, uint64_t now);
@@ -259,40 +257,41 @@ uint64_t fm_expiry(const struct fm *fm);
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
 /**
- * fm_exclude_by() - the same with who and why: its node and ports are not looked at
- * If @order has an end, the root includes the ports then.
+ * fm_exclude_by() - exclude ports by an order, which has user, reason and term
+ * @order: its @node and @ports are ignored. If it has an end, the root includes the ports then
  */
 int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);
 /**
- * fm_exclude_first() - the same, but the table that is due now is not made in this call
- * So the exclusion, or inclusion, that is asked for next at the same time is in that table, too.
+ * fm_exclude_first() - the same, without making the next table in this call
  * @order: as in fm_exclude_by(), or NULL
+ *
+ * So further exclusions or inclusions at the same time are in the same table.
  */
 int fm_exclude_first(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order, uint64_t now);
 /**
- * fm_exclude_changes() - whether fm_exclude(), or fm_exclude_by() if there is an @order, would
- *	change anything; for the root, others return true
- * The same exclusion for the same reason, without an end, changes nothing: not even who gave the
- * order.
+ * fm_exclude_changes() - compare fm_exclude(), or fm_exclude_by() if there is an @order, with the
+ *	present exclusions
+ * Return: true if it would change anything, or if this node is not root. The same exclusion for the
+ * same reason, without an end, changes nothing, even if another user orders it.
  */
 bool fm_exclude_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
 			const struct fm_order *order);
 
 /**
- * fm_clock() - the time of day is @wall, in seconds since 1970: when the manager begins, and when
- *	the clock is set
+ * fm_clock() - the time of day is @wall, in seconds since 1970; called when the manager begins, and
+ *	when the clock is set
  * Only exclusions with a term of a former root depend on it (root/term.c).
  */
 void fm_clock(struct fm *fm, uint64_t wall, uint64_t now);
 
 /**
- * fm_root_move() - the root hands over to another node: all join that, and no row changes
+ * fm_root_move() - hand over to another node: all nodes join that, and no row changes
  * Return: 0, also if @node is the root; -EPERM this is not the root, -EAGAIN a recovery is under
  * way or there is no table yet, -EINVAL no such node, -EHOSTUNREACH it is not up or its manager
- * does not answer, -EACCES its configuration says that it never is root, or its NIC failed while
- * it was root.
+ * does not answer, -EACCES it never becomes root by its configuration, or its NIC failed while it
+ * was root.
  */
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Answers to questions; nothing here changes a machine. */
+/* The functions of status.h. They do not change a machine, but for counts that they cache. */
 #include <errno.h>
 #include <string.h>
 #include <torus/topology.h>
@@ -148,7 +148,7 @@ static bool is_heard(const struct fm *fm, uint32_t node)
 	return m && (fm_is_root(fm) ? m->via : fm_quorum_here(fm, m));
 }
 
-/* When the manager of @e itself said something to this node last; 0: never. */
+/* Return: when this node last got a message or an Init of the manager of @e; 0: never. */
 static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
 {
 	const struct fm_conn *c = fm_conn_of_child(fm, e->guid, NULL);
@@ -164,15 +164,15 @@ static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
 	return at;
 }
 
-/* Until the root was lost, it vouched for all nodes that are up in the table. */
-static uint64_t vouched_at(const struct fm *fm)
+/* Return: the last time that the root, by its table, knew all nodes that are up; 0: no root did. */
+static uint64_t known_by_root(const struct fm *fm)
 {
 	if (!fm->led.since || fm->led.guid == fm->guid)
 		return 0;
 	return fm->cut_off ? fm->cut_off : fm->now;
 }
 
-/* When this root, or node that asks to be root, last knew that @m lives; 0: it never did. */
+/* Return: when this root, or node that asks to be root, last knew that @m lives; 0: never. */
 static uint64_t heard_as_root(const struct fm *fm, const struct fm_mate *m)
 {
 	if (m->via && (fm_is_root(fm) || fm_quorum_here(fm, m)))
@@ -198,9 +198,9 @@ bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
 	if (fm_is_root(fm))
 		return m && (m->via || fm->now < later(*at, m->missing) + fm->cfg.member_max);
 	*at = later(*at, heard_directly(fm, e));
-	/* The table's word does not count for the lost root itself. */
+	/* The table does not count for the lost root itself. */
 	lost = fm->cut_off && e->guid == fm->led.guid && *at < fm->cut_off;
-	*at = later(*at, vouched_at(fm));
+	*at = later(*at, known_by_root(fm));
 	return !lost && *at && fm->now < *at + fm->cfg.member_max;
 }
 
@@ -227,8 +227,8 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 	return false;
 }
 
-/* A cable that was never there, in a dimension whose ends are not joined. */
-static bool no_cable(const struct fm_table *t, uint32_t node, unsigned int d)
+/* Return: true if there was never a cable, at the ends of an open dimension. */
+static bool is_no_cable(const struct fm_table *t, uint32_t node, unsigned int d)
 {
 	const struct fm_entry *a = &t->entry[node];
 	const struct fm_entry *b = &t->entry[torus_neighbour(&t->shape, node, d)];
@@ -298,7 +298,9 @@ uint64_t fm_out_until(const struct fm *fm, uint32_t node)
 {
 	uint64_t at = 0;
 
-	for (unsigned int p = 0; fm_out_of_service(fm, node) && p < 2u * fm->table.shape.ndims; p++) {
+	if (!fm_out_of_service(fm, node))
+		return 0;
+	for (unsigned int p = 0; p < 2u * fm->table.shape.ndims; p++) {
 		uint64_t until = find_until(fm, node, p);
 
 		if (until && (!at || until < at))
@@ -341,7 +343,7 @@ static enum cable cable_state(const struct fm *fm, uint32_t node, unsigned int d
 {
 	const char *why = fm_excluded(fm, node, d);
 
-	if (fm->table.shape.size[d] == 1 || no_cable(&fm->table, node, d))
+	if (fm->table.shape.size[d] == 1 || is_no_cable(&fm->table, node, d))
 		return CABLE_NONE;
 	if (!why)
 		return CABLE_UP;
@@ -367,7 +369,7 @@ static void count_cables(const struct fm *fm, struct fm_cables *n)
 	}
 }
 
-/* There is a table. Its cables are counted when they are needed first. */
+/* Return: counts of the cables of the table, which exists; counted when they are first needed. */
 static const struct fm_cables *cables_of(const struct fm *fm)
 {
 	struct fm_cables *n = &fm->table.book->cables;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The status of a machine, to be read between events. Everything here is of the
- * node's own table, so any node can tell of the whole fabric; what only the
- * root knows is marked. Pointers are valid until the next event.
+ * The status of a machine, to be read between events. It is by the node's own table, so any node
+ * can describe the whole fabric; facts that only the root knows are marked "root". Pointers are
+ * valid until the next event.
  */
 #ifndef FM_STATUS_H
 #define FM_STATUS_H
@@ -17,7 +17,7 @@ enum fm_state {
 	FM_STATES,
 };
 
-/* When each step of a recovery was reached; 0: it was not needed. */
+/* Times at which a recovery reached its steps; 0: the step was not needed. */
 enum fm_stamp {
 	FM_AT_DETECTED,
 	FM_AT_TABLE,
@@ -29,10 +29,11 @@ enum fm_stamp {
 };
 
 /**
- * struct fm_recovery - the last one that ended (root)
- * @version: 0: there was none
+ * struct fm_recovery - the log of a recovery (root)
+ * @version: of its table; 0: there was no recovery
+ * @cause: text of the change that demanded it
+ * @parked, @replayed, @lost: packets
  * @bounded: some wait ended by its bound, not by proof
- * @lost: packets that went in and will not come out
  */
 struct fm_recovery {
 	uint64_t version;
@@ -45,10 +46,9 @@ struct fm_recovery {
 };
 
 /**
- * struct fm_calls_status - how many nodes a root, or a node that asks to be root, has called
- * @called: over the service network; @follow: of them, that follow it; @others: that follow
- * another
- * @unknown: that cannot be called: the table has no address of them
+ * struct fm_calls_status - nodes that a root, or a node that asks to be root, has called
+ * @called: how many; @follow: those of them that follow it; @others: those that follow another one
+ * @unknown: nodes that cannot be called, because the table has no address of them
  */
 struct fm_calls_status {
 	uint32_t called, follow, others, unknown;
@@ -66,17 +66,21 @@ enum fm_root_state {
 /**
  * struct fm_root_status - the root, as this node knows it
  * @state: enum fm_root_state
+ * @own: this node is root, or asks to be
+ * @known: the root is known
+ * @reachable: this node has a way to it
  * @epoch: in which it leads, or led last; 0: not known
- * @since: when this node knew first that it leads; 0: it never did
- * @lost: since when no root is reachable, in the machine's clock; 0: one is. What
- *	this node tells of the fabric is as it was then
+ * @since: when this node first knew that it leads; 0: it never did
+ * @lost: since when this node has no way to a root, in the machine's clock; 0: it has one. The
+ *	status of the fabric is as of then
+ * @guid, @node, @address: of the root; @node: TORUS_NO_NODE while it is not in the table
  * @here, @need: nodes that answered, or promised to obey, the node that asks to be root, and how
- *	many it needs, as it said last; @need 0: not known
- * @calls: known to the root, and to the node that asks, alone
- * @arbiter: the site has one; @verdict: its last answer, about @asked_epoch, at @answered; 0: it
- *	has given none
+ *	many it needs, by its last message; @need 0: not known
+ * @calls: only on the root, and on the node that asks
+ * @arbiter: the site has one
+ * @verdict: its last answer, about @asked_epoch; @answered: when, 0: there is none
  * @refusal: why it was no grant, or ""
- * @why: it leads, as text; NULL: not known (the root alone knows)
+ * @why: why it leads, as text; NULL: not known (only the root knows)
  */
 struct fm_root_status {
 	uint8_t state;
@@ -121,16 +125,16 @@ struct fm_status {
 	unsigned int problems;
 };
 
-/** struct fm_problem - something an administrator should look at */
+/** struct fm_problem - a present problem, for the administrator */
 struct fm_problem {
 	char kind[16];			/* fabricd(8) lists them */
 	char text[FM_TEXT_MAX];
 };
 
 /**
- * struct fm_place - where this node is by what it knows itself
+ * struct fm_place - the place of this node, as it knows it itself
  * @confirmed: its NIC has its coordinates from a root; else they are by the Inits of neighbours
- * @size: 0 where it is not known yet: then the position is signed
+ * @size: 0 for a dimension whose size is not known yet: there the position is signed
  */
 struct fm_place {
 	bool confirmed;
@@ -140,10 +144,10 @@ struct fm_place {
 };
 
 /**
- * struct fm_neighbour - what the neighbour at a port says of itself in its Inits
- * @port: of it, from which its Init came
+ * struct fm_neighbour - the neighbour at a port, by its last Init
+ * @port: its port at the other end of the cable
  * @settled: its coordinates are from a root
- * @agrees: it is where this node expects it
+ * @agrees: its place and port are what this node expects
  */
 struct fm_neighbour {
 	const char *name;
@@ -154,10 +158,11 @@ struct fm_neighbour {
 };
 
 /**
- * struct fm_cable - a port of this node: what its NIC finds there, and what should be there
- * @guid, @port: other end, as the link's init told; @guid 0: none has come yet
- * @expects: a cable should be there: to @due_port of the node at @due
- * @fault: what is wrong with it by the Inits of neighbours; NULL: nothing, as far as is known
+ * struct fm_cable - the cable at a port of this node, and the one that should be there
+ * @up: its link is up
+ * @guid, @port: its other end, by the INIT of the link; @guid 0: none has come yet
+ * @expects: a cable should be there, to @due_port of the node at @due
+ * @fault: its fault, by the Inits of neighbours; NULL: none is known
  */
 struct fm_cable {
 	bool up;
@@ -169,25 +174,26 @@ struct fm_cable {
 	const char *fault;
 };
 
-/** struct fm_joiner - a node the root knows that is not in the table yet */
+/** struct fm_joiner - a node that the root knows, and that is not in the table yet */
 struct fm_joiner {
 	const char *name;
 	const char *address;
 	uint64_t guid;
 };
 
-/** fm_status() - looks at every node: for people's questions, not for every event */
+/** fm_status() - the whole status; takes time for each node, so it is not for every event */
 void fm_status(const struct fm *fm, struct fm_status *out);
-/** fm_root_status() - what fm_status() says of the root */
+/** fm_root_status() - only the part about the root */
 void fm_root_status(const struct fm *fm, struct fm_root_status *out);
-/** fm_state() - what fm_status() says of the fabric; counts once for each table */
+/** fm_state() - Return: only the state; takes time for each node once for each table */
 enum fm_state fm_state(const struct fm *fm);
-/** fm_nodes() - nodes, 0 without a table; @up: those that are up by the table */
+/** fm_nodes() - Return: number of nodes, 0 without a table; @up: those that are up by the table */
 uint32_t fm_nodes(const struct fm *fm, uint32_t *up);
 
 /**
- * struct fm_outline - what an event may have changed of the status
- * As long as it stays the same so do state, place and numbers of nodes and links.
+ * struct fm_outline - a summary of the status, quick to read after each event
+ *
+ * While it does not change, neither do state, place and numbers of nodes and links.
  */
 struct fm_outline {
 	uint64_t term;
@@ -205,106 +211,105 @@ const char *fm_disk_name(unsigned int disk);	/* NULL: not known */
 const char *fm_root_state_name(unsigned int state);
 const char *fm_node_state_name(unsigned int state);
 
-/** fm_in_force() - the node has @version, in its NIC as well, and no step is at hand */
+/** fm_in_force() - Return: true if the NIC has @version, and the recovery of it has ended */
 bool fm_in_force(const struct fm *fm, uint64_t version);
 
-/**
- * fm_root_busy() - this root has not settled yet, or a recovery is under way: it cannot hand over
- */
+/** fm_root_busy() - Return: true if this root cannot hand over: not settled, or in a recovery */
 bool fm_root_busy(const struct fm *fm);
 
 /**
- * struct fm_kept_count - candidates, also those that are away, and what they have on their disks
- * @of: all; @keep: of them, those that have a disk for it
- * @have: of these, those that have the content of the table on disk
- * @wait: of these, those that are up, and have not told yet
+ * struct fm_kept_count - candidates, including those that are away, by the state of their disks
+ * @of: all; @keep: those that have a disk for the table
+ * @have: those that have the content of the present table on disk
+ * @wait: those that are up, and have not reported yet
  */
 struct fm_kept_count {
 	uint32_t of, keep, have, wait;
 };
 
-/** fm_kept_count() - false: not the root */
+/** fm_kept_count() - Return: false: this node is not root */
 bool fm_kept_count(const struct fm *fm, struct fm_kept_count *out);
 
-/** fm_last() - the last recovery that ended, version 0 if none did; NULL: not the root */
+/** fm_last() - Return: the last recovery that ended, version 0 if none has; NULL: not the root */
 const struct fm_recovery *fm_last(const struct fm *fm);
 
-/** fm_is_root() - this node is the root */
+/** fm_is_root() - Return: true if this node leads */
 bool fm_is_root(const struct fm *fm);
-/** fm_epoch() - epoch of the root that this node obeys, or leads in; 0: none */
+/** fm_epoch() - Return: epoch of the root that this node has joined, or of itself; 0: none */
 uint64_t fm_epoch(const struct fm *fm);
 
-/** fm_reachable() - the root is, or this node is the root */
+/** fm_reachable() - Return: true if this node has a way to the root, or is root */
 bool fm_reachable(const struct fm *fm);
 
-/** fm_cut_off() - since when it is not, in the machine's clock; 0: it is */
+/** fm_cut_off() - Return: since when it has none, in the machine's clock; 0: it has one */
 uint64_t fm_cut_off(const struct fm *fm);
 
-/** fm_own() - node id, TORUS_NO_NODE without a place */
+/** fm_own() - Return: node id of this node, TORUS_NO_NODE without a place */
 uint32_t fm_own(const struct fm *fm);
 
-/** fm_shape() - of the fabric in which it has its place, else of its table; ndims 0: unknown */
+/** fm_shape() - Return: shape in which this node has its place, else of its table; ndims 0: none */
 const struct torus_shape *fm_shape(const struct fm *fm);
 
-/** fm_version() - of its table; 0: it has none */
+/** fm_version() - Return: version of its table; 0: it has none */
 uint64_t fm_version(const struct fm *fm);
 
-/** fm_version_epoch() - epoch of the root that made its table; 0: it has none */
+/** fm_version_epoch() - Return: epoch of the root that made its table; 0: it has none */
 uint64_t fm_version_epoch(const struct fm *fm);
 
-/** fm_applied() - version of the NIC's rows */
+/** fm_applied() - Return: version of the NIC's rows */
 uint64_t fm_applied(const struct fm *fm);
 
-/** fm_problem() - NULL past the last */
+/** fm_problem() - Return: present problem number @i, NULL past the last of the list */
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
-/** fm_problems_more() - how many problems stand beside those, for which there was no room */
+/** fm_problems_more() - Return: how many further problems are present, beyond the list */
 unsigned int fm_problems_more(const struct fm *fm);
 
-/** fm_place() - Return: false: this node does not know yet where it is */
+/** fm_place() - the place of this node. Return: false: it is not known yet */
 bool fm_place(const struct fm *fm, struct fm_place *out);
-/** fm_neighbour() - Return: false: no Init of the present root has come by @port */
+/** fm_neighbour() - the neighbour at @port. Return: false: no Init of the present root has come */
 bool fm_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out);
-/** fm_cable() - Return: false: no such port, or this node does not know yet where it is */
+/** fm_cable() - the cable at @port. Return: false: no such port, or this node has no place yet */
 bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out);
 
-/** fm_node() - a node's entry of the table; NULL without table or out of range */
+/** fm_node() - Return: a node's entry of the table; NULL without table or out of range */
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
 
 /**
- * fm_heard() - when this node last knew that the manager of @node lives
- * The root knows it as long as the node is connected, directly or below others. A node that has
- * lost the root knows it of its neighbours, by their Inits, and of its connections. Of all others
- * it knows what the root knew when it was lost.
- * @at: in the machine's clock; 0: never
- * Return: true if @at is within the last member_max. The lost root counts only by what was heard
- * of it since it was lost.
+ * fm_heard() - when the manager of @node was last known to live
+ * @at: set to that time, in the machine's clock; 0: never
+ *
+ * The root knows this while the node is connected, directly or below others. A node that has lost
+ * the root knows it for its neighbours, by their Inits, and for its connections; for all others it
+ * takes the time at which the root was lost.
+ * Return: true if @at is within the last member_max. For the lost root itself, only signs of life
+ * since it was lost count.
  */
 bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at);
 
-/** fm_node_parent() - its parent in the distribution tree, or TORUS_NO_NODE (root) */
+/** fm_node_parent() - Return: its parent in the distribution tree, or TORUS_NO_NODE (root) */
 uint32_t fm_node_parent(const struct fm *fm, uint32_t node);
 
-/** fm_node_by_name() - node id or TORUS_NO_NODE */
+/** fm_node_by_name() - Return: node id or TORUS_NO_NODE */
 uint32_t fm_node_by_name(const struct fm *fm, const char *name);
 
-/** fm_node_by_guid() - node id or TORUS_NO_NODE */
+/** fm_node_by_guid() - Return: node id or TORUS_NO_NODE */
 uint32_t fm_node_by_guid(const struct fm *fm, uint64_t guid);
 
-/** fm_joiner() - false past the last (root) */
+/** fm_joiner() - node number @i that is not in the table yet (root). Return: false past the last */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 
-/* How much of the table at hand a candidate has on its disk. */
+/* Does a candidate have the present table on its disk? */
 enum fm_disk {
-	FM_DISK_UNKNOWN,	/* the root alone knows */
-	FM_DISK_NONE,		/* it has no place for it */
-	FM_DISK_WAITS,		/* it has not said yet that it has it */
-	FM_DISK_HAS,
-	FM_DISK_FAILS,
+	FM_DISK_UNKNOWN,	/* only the root knows */
+	FM_DISK_NONE,		/* it has no disk for it */
+	FM_DISK_WAITS,		/* it has not reported yet */
+	FM_DISK_HAS,		/* it has its content */
+	FM_DISK_FAILS,		/* its disk fails */
 	FM_DISKS,
 };
 
 /**
- * struct fm_candidate_status - a node that would become root
+ * struct fm_candidate_status - a candidate
  * @heard: its manager answers
  * @disk: enum fm_disk
  */
@@ -316,17 +321,23 @@ struct fm_candidate_status {
 	const char *name;
 };
 
-/** fm_candidate() - in no order; false past the last. One that does not lead knows itself alone */
+/**
+ * fm_candidate() - iterate over candidates, in no order; @i is 0 at first
+ * Return: false past the last. A node that does not lead knows only itself.
+ */
 bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out);
 
-/** fm_excluded() - why a cable is out: "admin", "wiring", "held", "stall", "fault", or NULL */
+/**
+ * fm_excluded() - why the table excludes a cable
+ * Return: "admin", "wiring", "held", "stall", "fault"; NULL: it does not.
+ */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
 /**
- * fm_excluded_until() - until when the administrator excluded that cable, at both ends if at both
+ * fm_excluded_until() - until when the administrator excluded a cable; the later time of both ends
  * Return: in seconds since 1970; 0: for ever, or not at all.
  */
 uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port);
-/** fm_out_until() - when the first port of a node out of service comes back; 0: none by itself */
+/** fm_out_until() - when a port of a node out of service is included first; 0: never */
 uint64_t fm_out_until(const struct fm *fm, uint32_t node);
 
 #define FM_SEVERED_MAX 8	/* named */
@@ -356,10 +367,10 @@ struct fm_severed {
 int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t n,
 		      struct fm_severed *out);
 
-/** fm_order() - the orders of the table by number; NULL past the last (node/orders.h) */
+/** fm_order() - Return: order number @i of the table; NULL past the last (node/orders.h) */
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i);
 
-/** fm_out_of_service() - all cables of the node are excluded by the administrator */
+/** fm_out_of_service() - Return: true if the administrator has excluded all its cables */
 bool fm_out_of_service(const struct fm *fm, uint32_t node);
 
 /**
@@ -374,7 +385,7 @@ struct fm_hold {
 	uint64_t left;
 };
 
-/** fm_held() - a cable is told once; false past the last, and if this is not the root */
+/** fm_held() - cable number @i that is held down. Return: false: past the last, or not root */
 bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out);
 
 /**
@@ -395,10 +406,10 @@ struct fm_faulty {
 /** fm_faulty() - the next from *@i on, which begins at 0; false past the last */
 bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out);
 
-/** fm_downs() - how often this root has seen that cable lost; false: not the root, or no cable */
+/** fm_downs() - how often this root lost a cable. Return: false: this is not root, or no cable */
 bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n);
 
-/** fm_exclusions() - the closed exclusion table, a mask for each node, or NULL */
+/** fm_exclusions() - Return: the closed exclusion table, a mask for each node; NULL: no table */
 const uint16_t *fm_exclusions(const struct fm *fm);
 
 #endif /* FM_STATUS_H */

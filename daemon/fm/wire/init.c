@@ -14,8 +14,7 @@
  *    .  doubt (1)              .  ports (1), and for each the other end of its
  *       cable: GUID (8) and port (1)
  *
- * Nothing may follow. A receiver that knows another version learns from the
- * first five bytes that it does.
+ * Nothing may follow. By the first five bytes a receiver of another version knows that it is one.
  */
 #include <errno.h>
 #include <string.h>
@@ -72,7 +71,7 @@ size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
 	return at;
 }
 
-/* Takes a text of at most @room - 1 bytes, all of them printable ASCII. */
+/* Reads a text of at most @room - 1 bytes. Return: false: it is longer, or not printable ASCII. */
 static bool get_init_text(const uint8_t *buf, size_t len, size_t *at, char *to, size_t room)
 {
 	size_t n;
@@ -92,7 +91,7 @@ static bool get_init_text(const uint8_t *buf, size_t len, size_t *at, char *to, 
 	return true;
 }
 
-/* Ports that are not told lead nowhere. */
+/* Reads doubt and ends. Ports beyond those in the Init have no known end. */
 static bool get_ends(const uint8_t *buf, size_t len, size_t *at, struct fm_init *out)
 {
 	if (len - *at < 2)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Init: what managers of neighbouring nodes say to each other over their link. */
+/* Init: the management packet that managers of neighbouring nodes send each other. */
 #ifndef FM_INIT_H
 #define FM_INIT_H
 
 #include "daemon/fm/wire/msg.h"
 
 #define FM_INIT_VERSION 3
-#define FM_DOUBT_MAX 7	/* as many doubtful cables, or more (node/wave.c) */
+#define FM_DOUBT_MAX 7	/* so many doubtful cables, or more (node/wave.c) */
 
-/** struct fm_end - the other end of a cable, as NICs told each other; @guid 0: not known */
+/** struct fm_end - the other end of a cable, by the INIT of the link; @guid 0: not known */
 struct fm_end {
 	uint64_t guid;
 	uint8_t port;
@@ -16,18 +16,18 @@ struct fm_end {
 
 /**
  * struct fm_init - one Init
- * @placed: the sender has coordinates; without, it only asks for an Init
+ * @placed: the sender has coordinates; without them, it only asks for an Init
  * @settled: @size is final and @position are coordinates in it. Else the shape is still being
  *	discovered (sizes 0) or not yet published; or the root that the sender follows only asks,
  *	and knows less of the shape than the sender
- * @heard: the sender has an Init from the receiver since the link came up
- * @lost: the sender has no way to that root now, or not yet
- * @asks: that node is not the root, it asks to be (root/claim.c)
- * @port: it was sent from
+ * @heard: the sender has had an Init of the receiver since the link came up
+ * @lost: the sender has no way to the named root now, or not yet
+ * @asks: the named root does not lead yet, but asks to be root (root/claim.c)
+ * @port: from which it was sent
  * @ndims: dimensions of the fabric
  * @doubt: doubtful cables on the way by which the sender got @position (node/wave.c)
  * @nends, @end: the other end of the sender's cable at each of its ports
- * @epoch: of the root; of one that asks: the latest that is known
+ * @epoch: of the root; of one that asks: the latest that it knows
  * @size: nodes along each dimension, 0 for one not known
  * @position: the sender's coordinates, not reduced by any size
  */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Messages between machines, over the service network. The schema is
- * daemon/svc.proto, the codec daemon/codec.c; the machine sees these structs
- * only. How they are used is told in tree.c, table.c and recovery.c. What fabricd says besides is
- * in daemon/svc_msg.h.
+ * Messages between machines, over the service network. The schema is daemon/svc.proto, the codec
+ * daemon/codec.c; a machine uses only these structs. node/tree.c, node/member.c and root/recovery.c
+ * describe how. fabricd's own messages are in daemon/svc_msg.h.
  */
 #ifndef FM_MSG_H
 #define FM_MSG_H
@@ -16,11 +15,11 @@
 #define FM_ADDR_MAX 64		/* bytes of a service address "IP:PORT", with NUL */
 #define FM_TEXT_MAX 320		/* bytes of a reason, with NUL */
 
-/* Epochs of roots: a peer that says one far above those known is not believed. */
+/* Epochs of roots: one that is more than FM_EPOCH_STEP above the known ones is not believed. */
 #define FM_EPOCH_MAX	(1ULL << 62)
 #define FM_EPOCH_STEP	1024u
 
-/* ... and versions of tables: no root makes so many while a node that lives is away. */
+/* The same for versions of tables: no root makes so many while a node that lives is away. */
 #define FM_VERSION_MAX	(1ULL << 62)
 #define FM_VERSION_STEP	(1ULL << 30)
 
@@ -37,8 +36,8 @@ enum fm_msg_type {
 	FM_MSG_LEFT,		/* up to the root: a child has gone */
 	FM_MSG_TABLE,		/* down: exclusion table, whole or changes; up: that of a former
 				 * root */
-	FM_MSG_FETCH,		/* up: asks for the whole table; down: for one that the node has or
-				 * kept */
+	FM_MSG_FETCH,		/* up: asks for the whole table; down: for the node's own or kept
+				 * one */
 	FM_MSG_STEP,		/* down: next step of a recovery */
 	FM_MSG_REPORT,		/* up, summed: the step is done, with counts */
 	FM_MSG_PING,
@@ -49,7 +48,7 @@ enum fm_msg_type {
 				 * hand */
 	FM_MSG_CLAIM,		/* answer to HELLO of a node that asks or claims; or a call */
 	FM_MSG_LEAD,		/* down from the root: that node is to be root; up: it is ready */
-	FM_MSG_KEPT,		/* up to the root: I have the table on my disk */
+	FM_MSG_KEPT,		/* up to the root: the node has the table on its disk */
 	FM_MSG_TYPES,
 };
 
@@ -72,12 +71,12 @@ enum fm_port_problem {
  * struct fm_port_row - one port
  * @state: enum fm_port_state
  * @problem: enum fm_port_problem
- * @closed: the NIC diverts what is bound for it to parking
+ * @closed: the NIC parks packets for this port
  * @stalled: it was taken down, because the neighbour returned no credits
- * @session: session that was seen to end last; 0: none since the port was opened last
+ * @session: the last session that ended; 0: none since the port was opened
  * @seq: next TSEQ that was expected when it ended
- * @peer_guid, @peer_port: other end of the cable, as the link's init told
- * @reason: enum torus_link_reason, why it is not up; for people alone
+ * @peer_guid, @peer_port: other end of the cable, by the INIT of the link
+ * @reason: enum torus_link_reason, why it is not up; only for people
  */
 struct fm_port_row {
 	uint8_t state;
@@ -111,12 +110,11 @@ struct fm_sums {
 
 /**
  * struct fm_base - packets known to be lost, when the network was last empty
- * @version: of the recovery that found it; 0: none did
+ * @version: of the recovery that computed it; 0: there is none
  * @set: fingerprint of the NICs that were counted
- * @known: mask of colours whose @missing is known; bit TORUS_COLOURS:
- *	@replay_missing is
- * @missing: put in and never came out, of each colour
- * @replay_missing: replayed and never came out
+ * @known: mask of colours whose @missing is valid; bit TORUS_COLOURS: @replay_missing is valid
+ * @missing: packets of each colour that went in and never came out
+ * @replay_missing: packets that were replayed and never came out
  */
 struct fm_base {
 	uint64_t version;
@@ -167,17 +165,17 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
 /**
  * struct fm_hello - a node introduces itself
  * @role: to the root to join, or to the parent it was given
- * @placed: @shape and @coords are what its NIC works with
+ * @placed: @shape and @coords are those of its NIC
  * @position: coordinates from the first Init, not reduced by any size
  * @version: of its NIC's rows
  * @term: JOIN: epoch of the root that made @table; CHILD: of the root that it has joined
  * @root_epoch, @root_guid: the root that its NIC obeys; 0: none
  * @maybe_epoch, @maybe_guid: a later one that it may obey: it was told to, and failed or did not
  *	answer in time; epoch 0: none; GUID 0: not known which root of that epoch
- * @rows_term: epoch of the root by whose order its NIC took its rows. 0: not known, or not needed:
- *	said only if the manager began anew and has had no table since
+ * @rows_term: epoch of the root by whose order its NIC took its rows. 0: not known, or not needed,
+ *	because the manager has a table
  * @attach: rises with every connection that the node makes upward
- * @stray: its parent could not be reached: take it yourself
+ * @stray: its parent could not be reached: the root has to take it itself
  * @relay_packets: that its NIC may keep as a relay; 0: not known
  * @table: version of the table that it has; 0: none
  * @table_root: GUID of the root that made it
@@ -188,8 +186,8 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @marked: its NIC has the bootstrap flag
  * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c);
  *	@kept_root: GUID of the root that made it, 0: not known
- * @keeps: it has a disk for the table, and tells by FM_MSG_KEPT what is on it
- * @clean: colours that no packet had when its root spoke last; @open: as in it
+ * @keeps: it has a disk for the table, and reports by FM_MSG_KEPT which one is on it
+ * @clean: colours without packets by the last message of its root; @open: as in fm_table_msg
  * @admin, @across: ports that this table has excluded by the administrator, here and at
  *	the far end of the cable (recall.c)
  */
@@ -237,10 +235,10 @@ struct fm_hello {
 };
 
 /**
- * struct fm_welcome - you are in
- * @term: epoch of the root; a new one means that all must join anew
+ * struct fm_welcome - the node is taken
+ * @term: epoch of the root; in a new one all nodes must join anew
  * @root_guid: of the root
- * @adrift: there is no root yet: this one still asks
+ * @adrift: the sender has no way to a root that leads, or asks to be root itself
  * @here, @need: as in fm_claim, if the root only asks; else 0
  * @parent: address of the parent; "" to stay on this connection
  */
@@ -264,7 +262,7 @@ struct fm_row_msg {
 
 /**
  * struct fm_left - node @guid left, or was adopted by, its parent @parent
- * @attach: as in the child's HELLO; tells which notice is newer
+ * @attach: as in the child's HELLO; the newer notice has the greater one
  */
 struct fm_left {
 	uint64_t guid;
@@ -318,7 +316,7 @@ struct fm_entry {
 /**
  * struct fm_order - why the administrator excluded ports of a node
  * @node: its id; @ports: mask of them
- * @uid: of the user who said so; @by: name of the node at which
+ * @uid: of the user who ordered it; @by: name of the node at which
  * @since, @until: in seconds since 1970; @until 0: for ever
  * @reason: printable ASCII; "": none was given
  * @ends: not sent: when it ends by the monotonic clock of this root; 0: not known yet (root/term.c)
@@ -335,18 +333,18 @@ struct fm_order {
 
 /**
  * struct fm_table_msg - table @version
- * @base: what the entries are changes to; 0: these are all (nodes left out are
- *	absent)
+ * @base: version to which the entries are changes; 0: this is the whole table (nodes that are left
+ *	out are absent)
  * @open: mask of dimensions whose ends are not cabled together: a mesh
- * @clean: mask of colours that no packet in the network has, so that a root that starts anew knows
- * @pause: all rows go on hold, for the next table may have another shape
+ * @clean: mask of colours that no packet in the network has, for a root that starts again
+ * @pause: all rows go on hold, because the next table may have another shape
  * @voters: of the other tables that may have been in force when this one was made
  * @line: from which tables of former roots it comes
  * @former: it goes to a node that asks to be root, and binds no node (root/recall.c)
- * @maker: of a @former or a kept one: GUID of the root that made it; 0: not said
+ * @maker: of a @former or a kept one: GUID of the root that made it; 0: not known
  * @nentries, @entries: ids ascending
  * @norders, @orders: all orders of these nodes, by node and lowest port. Managers of earlier
- *	releases leave them out: then it is not known who excluded what
+ *	releases leave them out
  */
 struct fm_table_msg {
 	uint64_t term;
@@ -367,8 +365,9 @@ struct fm_table_msg {
 };
 
 /**
- * struct fm_fetch - @version: that the child has; @former: down: not the one you kept, the one you
- *	have
+ * struct fm_fetch - asks for a table
+ * @version: up: the version that the child has
+ * @former: down: asks for the node's own table; else for its kept one
  */
 struct fm_fetch {
 	uint64_t version;
@@ -384,9 +383,9 @@ enum fm_step_kind {
 	FM_STEPS,
 };
 
-#define FM_SEQ_GONE 0xffff	/* the NIC is dead: not known */
+#define FM_SEQ_GONE 0xffff	/* the NIC is dead: its @seq is not known */
 
-/** struct fm_ended - @node expected @seq next when @session of @port ended, or _GONE */
+/** struct fm_ended - when @session of @port ended, @node expected @seq next, or FM_SEQ_GONE */
 struct fm_ended {
 	uint32_t node;
 	uint32_t session;
@@ -397,14 +396,13 @@ struct fm_ended {
 #define FM_ENDED_MAX 64
 
 /**
- * struct fm_step - do this and report
+ * struct fm_step - a step of a recovery, to be done and reported
  * @round: rises within a version
- * @step: enum fm_step_kind; APPLY, round 0: the table has been sent; who lacks it
- *	fetches it
- * @clean: as in fm_table_msg; it may have become more
- * @orphans: what is parked unresolved will never be resolved: keep it
- * @nended, @ended: with COUNT, what became known since the table was made
- * @base: with RESUME, to be remembered for a root that starts anew
+ * @step: enum fm_step_kind; APPLY, round 0: the table was sent, and a node that lacks it fetches it
+ * @clean: as in fm_table_msg; colours may have been added
+ * @orphans: parked packets that are unresolved will not be resolved: keep them
+ * @nended, @ended: with COUNT: ends of sessions that were reported after the table was made
+ * @base: with RESUME: to be stored for a root that starts again
  */
 struct fm_step {
 	uint64_t term;
@@ -432,9 +430,9 @@ struct fm_report {
 };
 
 /**
- * struct fm_pong - the sender is there
- * @adrift: it has no way to the root
- * @waits: it is asked for a report, and its NIC works at that, or nodes below have not reported
+ * struct fm_pong - a sign of life
+ * @adrift: the sender has no way to the root
+ * @waits: it was asked for a report, and its NIC works at that, or nodes below have not reported
  */
 struct fm_pong {
 	bool adrift;
@@ -442,7 +440,7 @@ struct fm_pong {
 };
 
 /**
- * struct fm_drop - node @guid seems to have lost its power: nothing comes of waiting for it
+ * struct fm_drop - node @guid seems to have lost its power: close all connections to it
  * @address: its service address, by which its children know it
  */
 struct fm_drop {
@@ -454,9 +452,10 @@ struct fm_drop {
 #define FM_ERRNO_MAX 4095
 
 /**
- * struct fm_failed - the NIC of node @guid does not do what @version asks of it; @err: errno
- * @by: GUID of its parent, which says that it answers and does not report @round; 0: it says so
- *	itself
+ * struct fm_failed - node @guid cannot follow @version
+ * @by: GUID of its parent, which reports that it answers and does not report @round; 0: the node
+ *	reports itself that its NIC fails
+ * @err: errno of the NIC; 0: it does not answer
  */
 struct fm_failed {
 	uint64_t guid;
@@ -470,14 +469,14 @@ struct fm_failed {
 #define FM_INIT_MAX 384		/* bytes of an Init (wire/init.c) */
 
 /**
- * struct fm_claim - what a root says to a node that it does not welcome yet (root/claim.c)
- * @epoch: your NIC must obey me in this epoch first; 0: I only ask who would
- * @ninit, @init: in a call (root/calls.c), and in the answer to it: an Init of the sender, as on a
- *	link
- * @here, @need: nodes that answer me, or obey me, and how many I need: for people to read; @need
+ * struct fm_claim - answer to a HELLO without a welcome (root/claim.c); or a call (root/calls.c)
+ * @epoch: the receiver's NIC has to obey the sender in this epoch; 0: the sender only asks
+ * @guid: of the sender
+ * @ninit, @init: in a call, and in the answer to it: an Init of the sender, as on a link
+ * @here, @need: nodes that answer the sender, or obey it, and how many it needs, for status; @need
  *	0: not known
- * @again_ms: say HELLO again after so long if you have nothing new to say; 0: not said, as by
- *	earlier releases
+ * @again_ms: the receiver has to say HELLO again after so long, if it has no news; 0: not given, as
+ *	by earlier releases
  */
 struct fm_claim {
 	uint64_t epoch;
@@ -489,9 +488,9 @@ struct fm_claim {
 
 /**
  * struct fm_lead - the root of epoch @term hands over to node @guid, at @address
- * @now: it does; else it asks that node whether it is ready, which the node answers with the same
- *	message
- * @unfit: with @now: because the root's own NIC fails
+ * @now: it hands over; else it asks the node whether it is ready, and the node answers with the
+ *	same message
+ * @unfit: with @now: it hands over because its own NIC fails
  */
 struct fm_lead {
 	uint64_t term;
@@ -502,8 +501,8 @@ struct fm_lead {
 };
 
 /**
- * struct fm_kept_msg - node @guid has on its disk what table @version of epoch @term says
- * @failed: its disk fails: it has not
+ * struct fm_kept_msg - node @guid has the content of table @version of epoch @term on its disk
+ * @failed: it has not, because its disk fails
  */
 struct fm_kept_msg {
 	uint64_t term;
