@@ -35,7 +35,6 @@
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/wire/msg.h"
-#include "lib/deps/invariant.h"
 
 /* Return: true if a table is in force that fm_keep() has not seen. */
 static bool has_table_to_keep(const struct fm *fm)
@@ -66,7 +65,6 @@ static void set_time(struct fm *fm, uint64_t now)
 {
 	uint64_t due = fm_expiry(fm);
 
-	invariant(now >= fm->now);
 	fm->alarm = due > fm->now ? due : earlier(fm->alarm, fm->now);
 	fm->now = now;
 }

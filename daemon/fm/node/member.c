@@ -118,7 +118,7 @@ void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *
 }
 
 /* A new step begins: no child has reported for it. */
-static void begin_step(struct fm *fm, uint64_t version, uint32_t round)
+static void enter_step(struct fm *fm, uint64_t version, uint32_t round)
 {
 	struct fm_member *m = fm->member;
 
@@ -153,7 +153,7 @@ static void forward_down(struct fm *fm, const struct fm_msg *msg, bool guests)
 }
 
 /* Makes a message of the present step. */
-static void pack_step(const struct fm *fm, struct fm_msg *msg)
+static void make_step_msg(const struct fm *fm, struct fm_msg *msg)
 {
 	*msg = (struct fm_msg) { .type = FM_MSG_STEP, .step = fm->member->step };
 	msg->step.term = fm->term;
@@ -193,7 +193,7 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
 		fm_table_whole_end(fm, &msg);
 	}
 	if (fm->member->round) {
-		pack_step(fm, &msg);
+		make_step_msg(fm, &msg);
 		fm_conn_send(fm, c, &msg);
 	}
 }
@@ -246,7 +246,7 @@ void fm_member_repeat(struct fm *fm)
 
 	if (!fm->member->version)
 		return;
-	pack_step(fm, &msg);
+	make_step_msg(fm, &msg);
 	forward_down(fm, &msg, true);
 	report_stuck(fm);
 	if (!fm->is_root)
@@ -260,7 +260,7 @@ void fm_member_repeat(struct fm *fm)
  * this node. All nodes wait for a NIC that is slow and succeeds. A root whose own NIC fails hands
  * over (root/resign.c), because no recovery ends without the root.
  */
-static void report_failure(struct fm *fm, bool fails)
+static void report_own_failure(struct fm *fm, bool fails)
 {
 	struct fm_msg msg = { .type = FM_MSG_FAILED };
 
@@ -278,7 +278,7 @@ static void report_failure(struct fm *fm, bool fails)
 /* The present step has come again. */
 static void repeat_step(struct fm *fm)
 {
-	report_failure(fm, fm_task_fails(fm));
+	report_own_failure(fm, fm_task_fails(fm));
 	fm_task_again(fm);
 	answer_again(fm);
 }
@@ -298,7 +298,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 		fetch_table(fm);
 		return;
 	}
-	begin_step(fm, t->version, 0);
+	enter_step(fm, t->version, 0);
 	fm->table.clean = t->clean;
 	memset(&fm->member->step, 0, sizeof(fm->member->step));
 	forward_down(fm, &msg, false);
@@ -323,7 +323,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 		repeat_step(fm);
 		return;
 	}
-	begin_step(fm, s->version, s->round);
+	enter_step(fm, s->version, s->round);
 	m->step = *s;
 	fm->table.clean = s->clean;
 	for (uint32_t i = 0; i < s->nended; i++)
@@ -349,7 +349,7 @@ void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts
 	}
 	fm_task_done(fm, act, err, counts);
 	if (act == FM_ACT_REPLAY && err)
-		report_failure(fm, fm_task_refuses(fm));
+		report_own_failure(fm, fm_task_refuses(fm));
 	fm_member_check(fm, false);
 }
 

@@ -336,7 +336,7 @@ static void write_rows(struct fm *fm, struct rows_change *c)
 }
 
 /* Computes the rows that change, and begins to write them to the NIC. */
-static int make_rows(struct fm *fm)
+static int change_rows(struct fm *fm)
 {
 	struct rows_change c = { .n = 0 };
 	int err = find_ranges(fm, &c);
@@ -357,7 +357,7 @@ static int make_rows(struct fm *fm)
 	return err;
 }
 
-static void report_failure(struct fm *fm, uint64_t version, int err)
+static void report_unapplied(struct fm *fm, uint64_t version, int err)
 {
 	fm_problem_set(fm, "table", 0, "table %llu cannot be applied: %s",
 		       (unsigned long long)version, strerror(-err));
@@ -373,10 +373,10 @@ int fm_rows_apply(struct fm *fm)
 		fm->ops.rows_apply(fm->io, fm_nic_begin(fm, FM_ACT_ROWS), fm->table.version,
 				   fm->table.closed);
 	} else {
-		err = make_rows(fm);
+		err = change_rows(fm);
 	}
 	if (err)
-		report_failure(fm, fm->table.version, err);
+		report_unapplied(fm, fm->table.version, err);
 	else if (fm_nic_idle(fm))
 		fm_problem_clear(fm, "table", 0);
 	return err;
@@ -402,7 +402,7 @@ void fm_rows_written(struct fm *fm, int err)
 
 	if (err) {
 		doubt_rows(fm);
-		report_failure(fm, w->version, err);
+		report_unapplied(fm, w->version, err);
 	} else {
 		invariant(w->epoch > w->in_force || w->version >= fm->applied);
 		fm->applied = w->version;

@@ -141,7 +141,7 @@ uint64_t fm_task_fails_at(const struct fm *fm, bool counts)
 }
 
 /* Begins or ends the problem of a failed action; rows.c does that for rows. */
-static void report_end(struct fm *fm, enum fm_act act, int err)
+static void update_problem(struct fm *fm, enum fm_act act, int err)
 {
 	static const char *const failed[] = {
 		[FM_ACT_OBEY] = "the NIC does not obey the root",
@@ -205,7 +205,7 @@ static int take_place(struct fm *fm, uint32_t node)
 		return 0;
 	err = fm_rows_place(fm, &fm->table.shape, node);
 	if (fm_nic_idle(fm))
-		report_end(fm, FM_ACT_PLACE, err);
+		update_problem(fm, FM_ACT_PLACE, err);
 	if (!err && fm_nic_idle(fm))
 		take_position(fm);
 	return err;
@@ -465,7 +465,7 @@ void fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 		fm->task->reached = (uint8_t)act;
 		fm->task->did = fm->now;
 	}
-	report_end(fm, act, err);
+	update_problem(fm, act, err);
 	take_end(fm, act, err);
 	if (fm_nic_at_hand(fm))
 		continue_step(fm, act, err, counts);

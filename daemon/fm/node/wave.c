@@ -379,7 +379,7 @@ static void choose_place(struct fm *fm)
 }
 
 /* An Init has come by @port: the first one gives this node its place, others may move it. */
-static void place_node(struct fm *fm, unsigned int port)
+static void update_place(struct fm *fm, unsigned int port)
 {
 	int32_t at[TORUS_MAX_DIMS];
 
@@ -430,7 +430,7 @@ bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 		h->turns++;
 	}
 	invariant(h->surest <= h->doubt && h->turns <= TURNS_MAX + 1);
-	place_node(fm, port);
+	update_place(fm, port);
 	judge_cables(fm);
 	return news;
 }

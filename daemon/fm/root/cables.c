@@ -253,7 +253,8 @@ static bool is_excluded(const struct fm_entry *a, unsigned int p, const struct f
 }
 
 /* Compares the cable of @node in dimension @d with the new table. */
-static void check_cable(struct fm *fm, const struct fm_table_msg *t, uint32_t node, unsigned int d)
+static void compare_cable(struct fm *fm, const struct fm_table_msg *t, uint32_t node,
+			  unsigned int d)
 {
 	struct fm_cables *c = fm->root->cables;
 	const struct torus_shape *shape = &fm->table.shape;
@@ -293,8 +294,8 @@ uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t)
 		for (unsigned int d = 0; d < shape->ndims; d++) {
 			uint32_t node = t->entries[i].node;
 
-			check_cable(fm, t, node, d);
-			check_cable(fm, t, torus_neighbour(shape, node, d + shape->ndims), d);
+			compare_cable(fm, t, node, d);
+			compare_cable(fm, t, torus_neighbour(shape, node, d + shape->ndims), d);
 		}
 	return c->nfound;
 }

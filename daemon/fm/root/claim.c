@@ -373,7 +373,7 @@ static void join_anew(struct fm *fm, uint64_t epoch)
  * Compares the epoch of a root that leads or claims with those in a HELLO. If it is not above them,
  * the root changes its epoch, or has all nodes asked anew. Return: true if it is above them.
  */
-static bool check_epoch(struct fm *fm, const struct fm_hello *h)
+static bool compare_epochs(struct fm *fm, const struct fm_hello *h)
 {
 	bool history = h->placed && h->version, first = is_first(fm);
 
@@ -393,7 +393,7 @@ static bool check_epoch(struct fm *fm, const struct fm_hello *h)
 
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h)
 {
-	bool is = check_epoch(fm, h);
+	bool is = compare_epochs(fm, h);
 
 	note_hello(fm, m, h);
 	if (!is && fm_claim_leads(fm))

@@ -74,7 +74,7 @@ static bool has_unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
 }
 
 /* Return: true if as many nodes have joined as the shape has, if that is known. */
-static bool is_complete(const struct fm *fm)
+static bool is_whole_shape(const struct fm *fm)
 {
 	const struct torus_shape *s = fm->root->restored ? &fm->root->shape : &fm->cfg.shape;
 
@@ -167,7 +167,7 @@ static uint64_t nodes_at(const struct fm *fm)
 	}
 	if (waits)
 		return fm_news_last(r) + node_wait(fm);
-	if (is_complete(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored) ||
+	if (is_whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored) ||
 	    are_all_known(fm))
 		return fm_news_last(r);
 	return fm_news_last(r) + fm->cfg.quiet;
