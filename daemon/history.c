@@ -198,7 +198,7 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 	if (err)
 		set_why(h, "cannot read file %08" PRIu32 " below %.120s: %s", n, h->dir,
 			strerror(-err));
-	/* What a crash has cut off; but not what was not read. */
+	/* Removes a line that a crash has cut off, but nothing that was not read. */
 	if (walk.end < size && !err && !is_stopped(h) && !ftruncate(fd, (off_t)walk.end))
 		walk.damaged++;
 	l.seg.bytes = walk.end;

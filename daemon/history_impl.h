@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the two threads of the history share: history.c writes, history_search.c reads. */
+/* State that the two threads of the history share: history.c writes, history_search.c reads. */
 #ifndef HISTORY_IMPL_H
 #define HISTORY_IMPL_H
 

@@ -198,7 +198,7 @@ static void search_on(struct history_job *j, const struct history_segment *seg, 
 		}
 }
 
-/* What was found in one file comes before what was found in later ones. */
+/* Puts the events found in this file before those found in later ones. */
 static bool put_before(struct history_job *j, struct history_job *later)
 {
 	bool ok = later->n == 0 || (grow_found(j, later->len) && (j->nroom >= j->n + later->n ||

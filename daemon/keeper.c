@@ -88,7 +88,7 @@ json_t *keeper_record(const struct keeper *k, const struct event_record *r)
 
 /* --- this manager's events ------------------------------------------------------------- */
 
-/* What the root will not tell this node, because there is none, belongs to the fabric, too. */
+/* Without a root, this node's own events belong to the history of the fabric, too. */
 static char whose(const struct fabricd *d, enum fm_level level)
 {
 	struct fm_root_status r = { .reachable = false };

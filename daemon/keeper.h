@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What goes into the history: the events of this manager; and, at a candidate that does not lead,
+ * Puts events into the history: those of this manager; and, at a candidate that does not lead,
  * those of the root.
  */
 #ifndef KEEPER_H

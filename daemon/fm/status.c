@@ -447,7 +447,7 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 	return lacks;
 }
 
-/* What the root knows of a cable that is lost: a node that is dead is the cause of all of its. */
+/* Describes a lost cable by what the root knows: a dead node is the cause for all of its cables. */
 static void explain(const struct fm *fm, struct fm_faulty *f)
 {
 	const struct fm_entry *a = fm_node(fm, f->node), *b = fm_node(fm, f->peer);

@@ -223,7 +223,7 @@ static int put(struct sk_buff *skb, struct torus_soft *s, unsigned int cmd)
 }
 
 /*
- * What netlink says of a NIC goes into a buffer whole, or the caller is told that it does not
+ * The description of a NIC goes into a buffer whole, or the caller is told that it does not
  * fit: a dump then goes on with it in the next message. Never a part alone.
  */
 static void test_no_room(struct kunit *test)

@@ -150,7 +150,10 @@ static uint16_t seen_as(uint16_t dirs, bool old)
 	return (uint16_t)(dirs | (old ? 1u << TORUS_MAX_PORTS : 0));
 }
 
-/* What is left of @dirs at @at, where a packet came by @dir; 2 * ndims or more: it begins there. */
+/*
+ * Return: the directions of @dirs that a packet still has at @at, where it came by @dir; 2 * ndims
+ * or more: it begins there.
+ */
 static uint16_t dirs_left(const struct torus_shape *s, const struct torus_coords *at,
 			  const struct torus_coords *goal, uint16_t dirs, unsigned int dir)
 {

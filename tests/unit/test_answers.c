@@ -401,7 +401,7 @@ static void coord(void **state)
 	"{'node':[2,1],'state':'up','ports':{'+x':'admin','+y':'wiring','-y':'held'}}]," ORDERS
 #define ALL_FAULTY "'ports':{'+x':'fault','+y':'fault','-x':'fault','-y':'fault'}"
 
-/* What cuts other nodes off is refused as a whole, unless that is said to be wanted. */
+/* An order that cuts other nodes off is refused as a whole, unless it is forced. */
 static void guarded(void **state)
 {
 	(void)state;

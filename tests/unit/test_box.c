@@ -109,7 +109,7 @@ static void check(struct sets *s, const char *what, bool some, const struct box 
 	compare(s, what, want, ch);
 }
 
-/* Of an escape box: those that are half way round in each dimension. */
+/* Checks the destinations of an escape box that are half way round in each dimension. */
 static void check_ties(struct sets *s, bool some, const struct box *box, const uint64_t *escape,
 		       const uint64_t *tie, const struct channel *ch)
 {
@@ -128,7 +128,7 @@ static void check_ties(struct sets *s, bool some, const struct box *box, const u
 	}
 }
 
-/* Of an escape box: it has @escape, and of @tie those that are half way round besides. */
+/* Checks that an escape box has @escape, and besides those of @tie that are half way round. */
 static void check_escape(struct sets *s, bool some, const struct box *box, const uint64_t *escape,
 			 const uint64_t *tie, const struct channel *ch)
 {

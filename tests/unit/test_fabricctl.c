@@ -76,7 +76,7 @@ static void names_faulty_cables(void **state)
 		 "         and 4 more; 'fabricctl links --bad' lists all\nparked ");
 }
 
-/* What an administrator has excluded is no fault: a warning, and named in the first lines. */
+/* An exclusion by an administrator is no fault: it is a warning, named in the first lines. */
 static void tells_maintenance_from_faults(void **state)
 {
 	(void)state;
@@ -702,7 +702,7 @@ static void tries_exclusions(void **state)
 	assert_string_not_equal(json_string_value(json_object_get(fake.request, "cmd")), "exclude");
 }
 
-/* What the root refuses for it cuts nodes off is a problem of the fabric; --force is passed on. */
+/* An order refused because it cuts nodes off exits with 1; --force is passed on. */
 static void forces_exclusions(void **state)
 {
 	(void)state;
@@ -894,7 +894,7 @@ static void judges_bad_links(void **state)
 	expect("links", 0);
 }
 
-/* Of a wide table, columns that say nothing are left out on a narrow screen. */
+/* On a narrow screen, a wide table leaves out columns that say nothing. */
 static void fits_the_screen(void **state)
 {
 	(void)state;
@@ -968,7 +968,7 @@ static void names_who_is_missing(void **state)
 	has(out, "2,0   n2-0  up     2.1 s ago  10.0.0.0      -  -");
 }
 
-/* Of a node that does not answer the neighbours know the other ends of its cables. */
+/* If a node does not answer, its neighbours know the other ends of its cables. */
 static void asks_the_neighbours(void **state)
 {
 	json_t *j;
@@ -1027,7 +1027,7 @@ static void tells_failures_as_json(void **state)
 		json_decref(j);
 	}
 	fake.cuts_off = false;
-	/* What is an answer has no such object beside it. */
+	/* An answer has no such object beside it. */
 	fake.dead[3] = true;
 	expect("status --json", 1);
 	json_decref(printed());
@@ -1239,7 +1239,7 @@ static void follows_events(void **state)
 	json_decref(printed());
 }
 
-/* What is asked of the history, in the words of the manager. */
+/* Options of events become arguments of the question to the manager. */
 static void asks_history(void **state)
 {
 	static const struct {

@@ -476,9 +476,10 @@ static void test_histories(void **state)
 }
 
 /*
- * Who leaves a gap, sends all it can behind it and mixes it, as a liar or two ends of a
- * replay: each once, in order, what is missing counted. Work that grew with the square
- * of what waits, under the lock of a NIC, would show in this test's time.
+ * A sender leaves a gap, sends all it can behind it and mixes it, as a liar or two ends of a
+ * replay do: each packet is delivered once, in order, and what is missing is counted. Work
+ * that grew with the square of what waits, under the lock of a NIC, would show in this test's
+ * time.
  */
 #define MANY 200000
 

@@ -70,7 +70,7 @@ static void test_together(void **state)
 	assert_int_equal(severs(whole, 2, &out), 2);
 	assert_int_equal(out.node[0], 2);
 	assert_int_equal(out.pairs, 8);
-	/* What is cut off already is no reason to refuse. */
+	/* A node that is cut off already is no reason to refuse. */
 	exclude(1, 0);
 	exclude(4, 0);
 	assert_int_equal(severs(ring, 2, &out), 0);

@@ -179,7 +179,7 @@ static bool is_found(void)
 	return has_found;
 }
 
-/* What a search finds, as the numbers of the events; "-": it is lost. What is 0 is no limit. */
+/* Events that a search finds, by their numbers; "-": it is lost. A limit of 0 is none. */
 static const char *search(struct history_filter f)
 {
 	static char seqs[8192];

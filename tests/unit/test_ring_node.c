@@ -28,7 +28,7 @@ static void begin(u32 node)
 	assert_true(out->credit.critical[0] == 1 && out->credit.critical[1] == 1);
 }
 
-/* Of the buffers behind @link @free are free, @critical of them critical. */
+/* Checks that @free buffers behind @link are free, @critical of them critical. */
 static void has(struct tn_link *link, unsigned int vc, unsigned int free, u8 critical)
 {
 	link->credit.ct[vc] = (u16)(link->credit.n_inp[vc] - free);

@@ -60,7 +60,7 @@ static json_t *list_cables(const struct cabling *c, const struct cables *of)
 
 /* --- the plan -------------------------------------------------------------------- */
 
-/* What is printed on the label at one end: this end, and where the cable leads. */
+/* Return: the label for one end of a cable: this end, and where the cable leads. */
 static char *label_text(const json_t *here, const json_t *there, char *buf, size_t room)
 {
 	char a[TORUS_TEXT_MAX], b[TORUS_TEXT_MAX];

@@ -17,7 +17,7 @@ static const char *or_dash(const char *text)
 	return text && *text ? text : "-";
 }
 
-/* What stays the same as long as nobody changes a node. */
+/* Return: the properties of nodes that stay the same until a node is changed. */
 static json_t *make_inventory(const json_t *nodes)
 {
 	static const char *const keys[] = { "node", "name", "guid", "service", "software" };

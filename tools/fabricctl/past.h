@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What happened: questions to the history of the root, or of one node. */
+/* Questions to the history of the root, or of one node. */
 #ifndef PAST_H
 #define PAST_H
 

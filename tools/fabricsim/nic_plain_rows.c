@@ -182,7 +182,7 @@ static void append_run(struct plain_route *r, uint32_t first, int8_t by)
 	r->run[r->nruns++] = (struct run) { first, by, r->run_kind };
 }
 
-/* Of @run_kind. */
+/* Appends the runs of a patch. */
 static void escape_run(void *arg, const struct patch *p)
 {
 	for (uint32_t i = 0; i < p->lines; i++) {

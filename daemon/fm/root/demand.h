@@ -16,7 +16,7 @@ bool fm_demand_new(struct fm_root *r);
 void fm_demand_free(struct fm_root *r);
 /** fm_demand_is() - Return: true if a new table is wanted */
 bool fm_demand_is(const struct fm_root *r);
-/* Of the present demand, or of the last one: when it began, how many changes, the first of them. */
+/* The present demand, or the last one: when it began, how many changes, the first of them. */
 uint64_t fm_demand_since(const struct fm_root *r);
 uint32_t fm_demand_asks(const struct fm_root *r);
 const char *fm_demand_cause(const struct fm_root *r);	/* FM_TEXT_MAX bytes */
