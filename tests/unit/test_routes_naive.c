@@ -71,8 +71,8 @@ static bool escapes(const struct model *m, uint32_t from, uint32_t to,
 
 /*
  * Return: the directions that a plain row with @dirs should allow adaptive packets
- * (lt_box_escape()): these, if they escape everywhere; in dimensions half way round both, if all choices of one each
- * would.
+ * (lt_box_escape()): these, if they escape everywhere; in dimensions half way round both, if all
+ * choices of one each would.
  */
 static unsigned int adaptive_dirs(const struct model *m, uint32_t from, uint32_t to,
 				  unsigned int dirs)
