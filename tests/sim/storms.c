@@ -354,7 +354,7 @@ int main(int argc, char **argv)
 {
 	return series_main(&(struct series) {
 		.name = "storms",
-		.count = 3000,
+		.count = 10000,
 		.history = history,
 		.named = named,
 		.nnamed = sizeof(named) / sizeof(named[0]),
