@@ -325,10 +325,54 @@ static json_t *table(const struct fake *f)
 			 shape_of(f), "excluded", excluded, "nodes", list);
 }
 
-static json_t *changed(struct fake *f)
+/* @what: "1,0", or "1,0:+x", which excludes both ends of that cable */
+static void exclude(struct fake *f, const char *what)
 {
-	json_t *j = table(f);
+	const char *colon = strchr(what, ':');
+	struct torus_coords at;
+	char node[TORUS_TEXT_MAX];
+	unsigned int only;
+	uint32_t id;
 
+	snprintf(node, sizeof(node), "%.*s", colon ? (int)(colon - what) : 63, what);
+	if (torus_coords_parse(node, &f->shape, &at) ||
+	    (colon && torus_port_parse(colon + 1, f->shape.ndims, &only)))
+		return;
+	id = torus_node_id(&f->shape, &at);
+	for (unsigned int p = 0; p < 2u * f->shape.ndims; p++) {
+		uint32_t peer = torus_neighbour(&f->shape, id, p);
+		uint16_t back = (uint16_t)(1u << torus_dir_opposite(&f->shape, p));
+
+		if (colon && p != only)
+			continue;
+		f->excluded[id] |= (uint16_t)(1u << p);
+		f->admin[id] |= (uint16_t)(1u << p);
+		f->excluded[peer] |= back;
+		f->admin[peer] |= back;
+	}
+}
+
+static void exclude_all(struct fake *f, const json_t *request)
+{
+	const char *node = json_string_value(json_object_get(request, "node"));
+	const char *port = json_string_value(json_object_get(request, "port"));
+	char what[2 * TORUS_TEXT_MAX];
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(request, "links"), i, v)
+		exclude(f, json_string_value(v));
+	snprintf(what, sizeof(what), "%s%s%s", node ? node : "", port ? ":" : "", port ? port : "");
+	exclude(f, what);
+}
+
+static json_t *changed(struct fake *f, const json_t *request)
+{
+	json_t *j;
+
+	if (!f->forgets && !strcmp(json_string_value(json_object_get(request, "cmd")), "exclude"))
+		exclude_all(f, request);
+	j = table(f);
 	if (!f->former)
 		json_object_set_new(j, "changed", json_boolean(!f->unchanged));
 	if (f->unchanged)
@@ -488,7 +532,7 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "table"))
 		return table(f);
 	if (!strcmp(cmd, "exclude") || !strcmp(cmd, "include"))
-		return changed(f);
+		return changed(f, request);
 	if (!strcmp(cmd, "port"))
 		return json_pack("{so sO sO}", "node", place(f, (uint32_t)node), "port",
 				 json_object_get(request, "port"), "up",

@@ -39,6 +39,7 @@
  * @mute: set if the node that the last request is about does not answer
  * @cuts_off: nodes would be cut off by each exclusion
  * @unchanged: how many changes to come are so already
+ * @forgets: what is excluded gets into no table
  * @former: of a release that knows no runs of rows, and no links in brief, nor if there was a change
  * @early: there is no table: the manager knows this as "own" of its status, and nothing else
  * @raw: sent instead of any answer, if not NULL
@@ -70,7 +71,7 @@ struct fake {
 	const char *root_state;
 	unsigned int calls[4];
 	unsigned int queued;
-	bool split, former, cuts_off, at_rest, mute;
+	bool split, former, cuts_off, at_rest, mute, forgets;
 	const char *early;
 	const char *raw;
 	json_t *request;

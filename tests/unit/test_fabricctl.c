@@ -254,7 +254,7 @@ static void shows_tables(void **state)
 	expect("events --local", 0);
 	has(out, "     7  2023-11-1");
 	expect("exclude 1,0:+x", 0);
-	has(out, "table version 7, 1 excluded:\n  1,0:+x (fault)\n");
+	has(out, "table version 7, 2 excluded:\n  1,0:+x (admin)\n  2,0:-x (admin)\n");
 	expect("coord 1,0", 0);
 	has(out, "1,0  name n1-0, id 1, address 10.0.0.0");
 }
@@ -758,6 +758,24 @@ static void drains(void **state)
 	expect("drain 1,0:+x --timeout 0.3", 6);
 	has(err, "the exclusion is not in force; do not pull");
 	fake.state = "degraded";
+	/* The answer tells of the table before; those after it, of the next root, lack the order. */
+	fake.forgets = true;
+	fake.late = true;
+	expect("drain 2,2:+y --timeout 0.3", 6);
+	has(err, "the exclusion is not, or not any more, in the table; do not pull anything yet. "
+		 "'fabricctl table' shows");
+	expect("drain 2,2:+y --timeout 0.3 --json", 6);
+	j = printed();
+	assert_true(json_is_false(json_object_get(j, "in_force")));
+	json_decref(j);
+	/* One end alone is not enough. */
+	fake.excluded[10] = 2;
+	expect("drain 2,2:+y --timeout 0.3", 6);
+	has(err, "not any more, in the table");
+	fake.excluded[14] = 8;
+	expect("drain 2,2:+y", 0);
+	fake.forgets = false;
+	fake.late = false;
 	fake.cuts_off = true;
 	expect("drain 1,0:+x", 1);
 	expect("drain 1,0:+x --force", 0);

@@ -23,6 +23,7 @@ static struct exclusion how;
  * struct drain - what is to be drained
  * @ports: of each node, those whose cables are; @whole: nodes of which all are
  * @version: of the table that excludes them
+ * @excluded: the manager's table excludes all of them; @in_force: and it is in force
  * @waits: what is not drained yet: {node, port, what, packets}
  */
 struct drain {
@@ -31,12 +32,14 @@ struct drain {
 	uint16_t *ports;
 	bool *whole;
 	uint64_t version;
-	bool in_force;
+	bool excluded, in_force;
 	json_t *waits;
 };
 
 static void mark_port(struct drain *d, uint32_t node, unsigned int port)
 {
+	if (d->shape.size[port % d->shape.ndims] < 2)
+		return;		/* no cable */
 	d->ports[node] |= (uint16_t)(1u << port);
 	d->ports[torus_neighbour(&d->shape, node, port)] |=
 		(uint16_t)(1u << torus_dir_opposite(&d->shape, port));
@@ -148,16 +151,52 @@ static int look_at(struct drain *d, uint32_t node, const char *cmd)
 	return OK;
 }
 
-static int look_at_force(struct drain *d)
+static bool excludes_all(const struct drain *d, const json_t *table)
 {
-	const char *state;
-	json_t *data;
-	int status = ask(&d->ask, json_pack("{ss}", "cmd", "status"), &data);
+	const json_t *nodes = json_object_get(table, "nodes");
+	char port[TORUS_TEXT_MAX];
+
+	for (uint32_t i = 0; i < torus_nodes(&d->shape); i++) {
+		const json_t *ports = json_object_get(json_array_get(nodes, i), "ports");
+
+		for (unsigned int p = 0; p < 2u * d->shape.ndims; p++)
+			if (d->ports[i] & 1u << p &&
+			    !json_object_get(ports, torus_port_text(d->shape.ndims, p, port)))
+				return false;
+	}
+	return true;
+}
+
+/*
+ * A version alone proves nothing: the answer to the order may have told of the table before it, a
+ * new root need not know the order, and somebody may have ended it since.
+ */
+static int look_at_table(struct drain *d, uint64_t *version)
+{
+	json_t *table;
+	int status = ask(&d->ask, json_pack("{ss}", "cmd", "table"), &table);
 
 	if (status != OK)
 		return status;
+	*version = json_count(table, "version");
+	d->excluded = *version >= d->version && excludes_all(d, table);
+	json_decref(table);
+	return OK;
+}
+
+static int look_at_force(struct drain *d)
+{
+	uint64_t version = 0;
+	const char *state;
+	json_t *data;
+	int status = look_at_table(d, &version);
+
+	if (status == OK)
+		status = ask(&d->ask, json_pack("{ss}", "cmd", "status"), &data);
+	if (status != OK)
+		return status;
 	state = json_text(data, "state");
-	d->in_force = json_count(data, "table_version") >= d->version && state &&
+	d->in_force = d->excluded && json_count(data, "table_version") == version && state &&
 		      strcmp(state, "recovering") && strcmp(state, "bootstrapping");
 	json_decref(data);
 	return OK;
@@ -188,7 +227,9 @@ static char *wait_text(const struct drain *d, char *buf, size_t room)
 	const json_t *v = json_array_get(d->waits, 0);
 	char at[TORUS_TEXT_MAX];
 
-	if (!d->in_force)
+	if (!d->excluded)
+		snprintf(buf, room, "the exclusion is not, or not any more, in the table");
+	else if (!d->in_force)
 		snprintf(buf, room, "the exclusion is not in force");
 	else if (json_count(v, "packets"))
 		snprintf(buf, room, "%s: %llu packets %s", json_end_text(v, at),
@@ -209,8 +250,10 @@ static int await_drained(const struct ctl *ctl, struct drain *d)
 		progress("waits: %s", wait_text(d, why, sizeof(why)));
 		if (seconds_now() - start > timeout) {
 			status = fail_as(TIMEOUT, "not drained after %g s: %s; do not pull anything "
-					 "yet. What was named stays excluded: 'fabricctl include' "
-					 "ends that", timeout, wait_text(d, why, sizeof(why)));
+					 "yet. %s", timeout, wait_text(d, why, sizeof(why)),
+					 d->excluded ? "What was named stays excluded: 'fabricctl "
+					 "include' ends that" : "'fabricctl table' shows what is "
+					 "excluded");
 			break;
 		}
 		nanosleep(&pause, NULL);
@@ -282,11 +325,11 @@ COMMAND(cmd_drain) = {
 	.name = "drain",
 	.args = "NODE | LINK...",
 	.brief = "Exclude links or nodes, and wait until they may be pulled",
-	.help = "As 'exclude', with its guard; then it waits until the exclusion is in force, the ports\n"
-		"at both ends of each cable have no packet in their buffers, and a node that is named\n"
-		"as a whole has none parked or held. Only then it says that the cable may be pulled.\n"
-		"It waits 30 s, or --timeout: exit status 6, with what is left; it stays excluded\n"
-		"then. 1 and 3 as with 'exclude'. 'fabricctl include' uses it again.",
+	.help = "As 'exclude', with its guard; then it waits until the exclusion is in the table and\n"
+		"in force, the ports at both ends of each cable have no packet in their buffers, and a\n"
+		"node that is named as a whole has none parked or held. Only then it says that the\n"
+		"cable may be pulled. It waits 30 s, or --timeout: exit status 6, with what is left; it\n"
+		"stays excluded then. 1 and 3 as with 'exclude'. 'fabricctl include' uses it again.",
 	.opts = opts,
 	.min = 1,
 	.max = ANY_ARGS,
