@@ -51,6 +51,49 @@ static void test_last_cable(void **state)
 	stage_end(&s);
 }
 
+/* A cable that is lost during a recovery is in no table yet, and leads nowhere. */
+static void test_lost_cable(void **state)
+{
+	struct fm_severed out;
+
+	(void)state;
+	start("4x4");
+	exclude(5, 1);
+	exclude(5, 2);
+	cable(FM_PORT_FAULTY);
+	assert_int_equal(fm_node(s.fm, 5)->fault, 0);
+	assert_int_equal(severs(&(struct fm_target){ 5, 3 }, 1, &out), 1);
+	assert_int_equal(out.node[0], 5);
+	stage_end(&s);
+}
+
+/* A node that is back during a recovery needs a path, though the table still says it is dead. */
+static void test_node_back(void **state)
+{
+	const struct fm_target rest[] = { { 5, 0 }, { 5, 1 }, { 5, 2 }, { 5, 3 } };
+	struct fm_severed out;
+	struct fm_msg m;
+
+	(void)state;
+	start("4x4");
+	for (unsigned int p = 0; p < 4; p++)
+		row(torus_neighbour(&s.shape, 5, p), torus_dir_opposite(&s.shape, p), FM_PORT_FAULTY);
+	stage_down(&s, 105);
+	stage_run_ns(&s, s.now + 500 * MS);
+	assert_int_equal(fm_node(s.fm, 5)->state, FM_NODE_DEAD);
+	assert_int_equal(severs(rest, 4, &out), 0);
+	for (unsigned int p = 0; p < 4; p++)
+		row(torus_neighbour(&s.shape, 5, p), torus_dir_opposite(&s.shape, p), FM_PORT_UP);
+	m = stage_hello(&s, 5);
+	stage_up(&s, 105);
+	stage_msg(&s, 105, &m);
+	assert_int_equal(fm_node(s.fm, 5)->state, FM_NODE_DEAD);
+	assert_int_equal(severs(rest, 3, &out), 0);
+	assert_int_equal(severs(rest, 4, &out), 1);
+	assert_int_equal(out.node[0], 5);
+	stage_end(&s);
+}
+
 /* Several exclusions at once: each alone would part nothing. */
 static void test_together(void **state)
 {
@@ -101,6 +144,8 @@ int main(void)
 {
 	static const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_last_cable),
+		cmocka_unit_test(test_lost_cable),
+		cmocka_unit_test(test_node_back),
 		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_who_is_told),
 	};

@@ -4,7 +4,8 @@
  * largest part into which they would fall. Each two nodes that links join have a path, if need be
  * through relays, so no rows are computed.
  *
- * Counts with all orders given so far, also those that no table has yet.
+ * Counts with all orders given, and all cables and nodes lost or back, so far, also those that no
+ * table has yet.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "daemon/fm/root/guard.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
 
 /**
@@ -29,9 +31,44 @@ struct search {
 	uint32_t *best;
 };
 
-static bool has_nic(const struct fm_entry *e)
+static bool is_alive(uint8_t state)
 {
-	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
+	return state == FM_NODE_UP || state == FM_NODE_SILENT;
+}
+
+static bool has_nic(const struct fm *fm, uint32_t node)
+{
+	const struct fm_mate *m = fm_mate_at(fm->root, node);
+
+	return is_alive(m ? m->state : fm->table.entry[node].state);
+}
+
+/* The table says nothing of the cables of a node that has come back since. */
+static uint16_t lost_in_table(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	const struct fm_table *t = &fm->table;
+	const struct fm_entry *e = &t->entry[node];
+	uint32_t peer = torus_neighbour(&t->shape, node, port);
+
+	return (uint16_t)((is_alive(e->state) && is_alive(t->entry[peer].state) ? e->fault : e->held) &
+			  1u << port);
+}
+
+/* Return: mask of the ports that @node cannot use, as far as the root knows by now. */
+static uint16_t unused_ports(const struct fm *fm, uint32_t node)
+{
+	const struct fm_entry *e = &fm->table.entry[node];
+	const struct fm_mate *m = fm_mate_at(fm->root, node);
+	uint16_t mask = e->admin | e->wiring | fm->root->admin[node];
+
+	if (!has_nic(fm, node))
+		return (uint16_t)((1u << 2 * fm->ndims) - 1);
+	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
+		mask |= lost_in_table(fm, node, p);
+		if (m && m->row.port[p].state != FM_PORT_UP)
+			mask |= (uint16_t)(1u << p);
+	}
+	return mask;
 }
 
 static bool prepare_search(struct search *s, const struct fm *fm)
@@ -49,8 +86,8 @@ static bool prepare_search(struct search *s, const struct fm *fm)
 	if (!s->gone || !s->best)
 		return false;
 	for (uint32_t node = 0; node < t->nodes; node++) {
-		s->gone[node] = !has_nic(&t->entry[node]) || fm_service_is_out(fm, node);
-		s->out[0][node] = s->out[1][node] = t->closed[node] | fm->root->admin[node];
+		s->gone[node] = !has_nic(fm, node) || fm_service_is_out(fm, node);
+		s->out[0][node] = s->out[1][node] = unused_ports(fm, node);
 	}
 	return true;
 }
