@@ -755,6 +755,11 @@ static bool cuts_nothing(struct request *rq, size_t n)
 		answer_error(rq, "failed", "no memory to find out what would be cut off");
 		return false;
 	}
+	if (err == -EAGAIN) {
+		answer_error(rq, "not-ready", "the root has made no table yet, so it cannot tell what "
+			     "would be cut off: try again");
+		return false;
+	}
 	if (err || !s.nodes)	/* what else is wrong is told when the order is taken */
 		return true;
 	name_severed(rq->d, &s, who, sizeof(who));

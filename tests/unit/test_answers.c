@@ -419,6 +419,9 @@ static void guarded(void **state)
 	a.severs_error = -ENOMEM;
 	refuses("{'cmd':'exclude','node':'1,1','port':'-y','force':false}", "failed",
 		"no memory to find out what would be cut off");
+	a.severs_error = -EAGAIN;
+	refuses("{'cmd':'exclude','node':'1,1','port':'-y'}", "not-ready",
+		"the root has made no table yet, so it cannot tell what would be cut off: try again");
 	does("");
 	says("{'cmd':'exclude','node':'1,1','port':'-y','force':true}", EXCLUDED("true"));
 	does("exclude 4 3 at 50\n");
