@@ -167,6 +167,12 @@ static void first_among_others(void **state)
 	/* An epoch without a version, as no manager of ours says it, counts as well. */
 	m.hello.kept = 0;
 	asks_for(&m);
+	/* So does a version without an epoch, here of a node that obeys another root. */
+	m.hello.kept_term = 0;
+	m.hello.kept = 5;
+	m.hello.root_epoch = 1;
+	m.hello.root_guid = 0xabc;
+	asks_for(&m);
 	/* Rows of a root that it does not obey any more. */
 	m = hello(2);
 	m.hello.placed = true;

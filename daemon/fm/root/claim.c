@@ -384,7 +384,7 @@ static bool compare_epochs(struct fm *fm, const struct fm_hello *h)
 	if (first && history)
 		fm_say(fm, FM_INFO, "root",
 		       "'%s' has rows of a former root: all nodes are asked anew", h->name);
-	if (first && !history && !h->kept_term)
+	if (first && !history && !h->kept_term && !h->kept)
 		join_anew(fm, fm_epoch_said(h) + 1);
 	else
 		fm_claim_anew(fm, fm_epoch_said(h));
