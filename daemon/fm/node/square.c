@@ -15,8 +15,9 @@
  * counts. Proof: let the far ends of two cables from A and from A' along p be exchanged, and let
  * all others be right. A square of A's cable with q closes then only if A' is the neighbour of A at
  * q, and A is the neighbour of A' at q as well, so the dimension of q has size 2. There the two
- * rings of p look alike, and the square does not tell which of them goes on where. So no square
- * with a dimension of size 2 counts as closed.
+ * rings of p look alike, and the square does not tell which of them goes on where. So for a cable
+ * along p no square counts as closed if the dimension of q has size 2; the size of the dimension of
+ * p does not matter.
  *
  * One closed square is enough to call a cable right. More cannot be required: a wrong cable, or a
  * neighbour that lies about its cables, opens some squares of the right cables near it. It takes no

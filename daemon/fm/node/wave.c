@@ -26,7 +26,10 @@
  * first. As long as its links stay up, the doubt of a node only falls, for one root, so it changes a
  * bounded number of times, and each time the node sends new Inits. When a link is lost, the node
  * takes the least doubt by those neighbours left that imply its place, and FM_DOUBT_MAX without any:
- * the doubt by a cable that is gone would outweigh that of all new neighbours.
+ * the doubt by a cable that is gone would outweigh that of all new neighbours. Not detected: two
+ * nodes that are moved together and keep the cable between them. Each has its doubt by the other
+ * one then, which has it by cables that are gone, so both may keep their old places until the root
+ * places them (as for bundles in square.c).
  *
  * Lemma 2. If just two cables were exchanged, each place with doubt 0 is right. Each cable that
  * closes a square is right (square.c, also for size 2), and all nodes that a path of such cables
