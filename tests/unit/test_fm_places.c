@@ -10,13 +10,16 @@
 #include "stage.h"
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/roster.h"
 #include "tests/unit/memory.h"
 
 static struct stage s;
 static struct fm_row rows[16];
 static struct fm_library *library;	/* of the tables; NULL: none */
+static bool discovers;		/* the root is not told the shape */
 
 static void tell(uint32_t node)
 {
@@ -57,6 +60,8 @@ static void fabric(uint32_t away)
 	s.deaf = "init ping pong report lost rows place release table step ";
 	s.cfg.flap_limit = 2;
 	s.cfg.library = library;
+	if (discovers)
+		s.cfg.shape.ndims = 0;
 	for (unsigned int p = 0; p < 4; p++)
 		stage_link_up(&s, p, 1);
 	stage_start(&s);
@@ -361,6 +366,100 @@ static void test_moved_cables(void **state)
 	stage_end(&s);
 }
 
+/* --- nodes that wait for their neighbours ------------------------------------------------ */
+
+/* All that is known of node 5 is one cable, and that another one leads to a new NIC. */
+static void waits(void)
+{
+	memset(rows[5].port, 0, sizeof(rows[5].port));
+	rows[5].port[0] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = 0x777,
+						 .peer_port = 2 };
+	rows[5].port[2] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 4,
+						 .peer_port = 0 };
+	stage_forget(&s);
+	joins(5);
+}
+
+/* A node that only waits is no fault, and the shape need not grow by it. */
+static void test_waits(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		discovers = k;
+		fabric(5);
+		waits();
+		lives(450);
+		assert_int_equal(fm_node(s.fm, 5)->guid, 0);
+		assert_int_equal(s.fm->root->early, 1);
+		assert_int_equal(stage_count(&s, "has no place"), 0);
+		assert_true(fm_grow_expiry(s.fm) == NEVER);
+		/* A further node for which there is none is told of nevertheless. */
+		spare_joins(1);
+		lives(20);
+		assert_int_equal(stage_count(&s, "'spare1' (10.9.0.1:1) has no place"), 1);
+		assert_int_equal(stage_count(&s, "has no place"), 1);
+		assert_true((fm_grow_expiry(s.fm) != NEVER) == discovers);
+		lives(100);
+		assert_int_equal(fm_node(s.fm, 5)->guid, NIC + 5);
+		assert_int_equal(s.fm->root->early, 0);
+		stage_end(&s);
+	}
+	discovers = false;
+}
+
+/* The wait ends in time, though the node makes its connection anew all the while. */
+static void test_waits_restless(void **state)
+{
+	(void)state;
+	fabric(5);
+	waits();
+	for (unsigned int k = 0; k < 6; k++) {
+		struct fm_msg m = stage_hello(&s, 5);
+
+		lives(90);
+		if (k == 4)
+			assert_int_equal(fm_node(s.fm, 5)->guid, 0);
+		m.hello.row = rows[5];
+		m.hello.attach = 10 + k;
+		stage_up(&s, 300 + (int)k);
+		stage_msg(&s, 300 + (int)k, &m);
+	}
+	lives(30);
+	assert_int_equal(fm_node(s.fm, 5)->guid, NIC + 5);
+	stage_end(&s);
+}
+
+/*
+ * A node that is looked at before the neighbour which tells its place, but placed after that in the
+ * same run, does not wait any more: no further table is made for it.
+ */
+static void test_waits_no_more(void **state)
+{
+	struct fm_msg m;
+	uint64_t version;
+
+	(void)state;
+	fabric(5);
+	stage_down(&s, 106);
+	cables(6, 0);
+	lives(100);
+	version = fm_version(s.fm);
+	m = stage_hello(&s, 6);
+	m.hello.guid = 0x777;
+	strcpy(m.hello.name, "new");
+	m.hello.row.port[0].state = FM_PORT_DOWN;
+	waits();
+	stage_up(&s, 130);
+	stage_msg(&s, 130, &m);
+	lives(20);
+	assert_int_equal(fm_version(s.fm), version + 1);
+	assert_int_equal(fm_node(s.fm, 5)->guid, NIC + 5);
+	assert_int_equal(fm_node(s.fm, 6)->guid, 0x777);
+	assert_int_equal(s.fm->root->early, 0);
+	assert_false(fm_demand_is(s.fm->root));
+	stage_end(&s);
+}
+
 /* Where all have a place, a table needs no memory to find any, and nobody is told of a lack. */
 static void test_all_have_places(void **state)
 {
@@ -629,6 +728,9 @@ int main(void)
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test(test_fixed),
 		cmocka_unit_test(test_moved_cables),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_waits_restless),
+		cmocka_unit_test(test_waits_no_more),
 		cmocka_unit_test(test_all_have_places),
 		cmocka_unit_test(test_all_in_the_next),
 		cmocka_unit_test(test_wrong_port),

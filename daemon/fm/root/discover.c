@@ -23,7 +23,8 @@
  *
  * A node that joins a fabric that has a table is placed for good. If one cable alone implies its
  * place, and that closes no square yet, the node waits for the places of the other neighbours in
- * its row, `quiet` at most.
+ * its row, until `quiet` after the first table that it was without a place in. Connections that it
+ * makes anew meanwhile do not make that longer.
  *
  * Tests: tests/unit/test_fm_discover.c, tests/unit/test_fm_places.c, tests/sim/test_wave.c.
  */
@@ -422,6 +423,7 @@ static void put_node(struct fm *fm, uint32_t i, uint32_t node)
 	if (there && there != m)
 		fm_mate_move(fm, there, TORUS_NO_NODE);
 	fm_mate_move(fm, m, node);
+	m->early = false;
 	r->at[node] = i + 1;
 }
 
@@ -449,26 +451,24 @@ static bool is_early(const struct placing *g, uint32_t i, enum trust least, unsi
 {
 	const struct fm_mate *m = fm_mate_no(g->fm->root, i);
 
-	return votes < 2 && least < SURE && g->fm->table.version &&
-	       m->worked_at == TORUS_NO_NODE && g->fm->now < m->joined + g->fm->cfg.quiet &&
-	       has_unplaced(g, m);
+	return votes && votes < 2 && least < SURE && g->fm->table.version &&
+	       m->worked_at == TORUS_NO_NODE &&
+	       g->fm->now < m->waits_since + g->fm->cfg.quiet && has_unplaced(g, m);
 }
 
 /* Queues @i, if it waits for a place and has votes, with the nodes that have as many. */
 static void queue_node(struct placing *g, uint32_t i, enum trust least)
 {
+	struct fm_mate *m = fm_mate_no(g->fm->root, i);
 	uint32_t node;
-	bool waits = is_waiting(fm_mate_no(g->fm->root, i));
+	bool waits = is_waiting(m);
 	unsigned int votes = waits ? find_best_place(g, i, least, &node) : 0;
 	struct fifo *f = &g->turn[votes];
 
 	invariant(votes < VOTES && f->head <= f->n && f->n <= f->room);
-	if (!votes)
+	m->early = is_early(g, i, least, votes);
+	if (!votes || m->early)
 		return;
-	if (is_early(g, i, least, votes)) {
-		g->fm->root->early = true;
-		return;
-	}
 	if (f->n == f->room) {
 		uint32_t room = f->room ? 2 * f->room : 64;
 		uint32_t *at = realloc(f->at, room * sizeof(*at));
@@ -509,7 +509,7 @@ static void place_nodes(struct placing *g, enum trust least)
 	for (i = 0; i < fm_roster_size(r); i++)
 		queue_node(g, i, least);
 	while ((i = take_next(g)) != NONE) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		struct fm_mate *m = fm_mate_no(r, i);
 		unsigned int votes = is_waiting(m) ? find_best_place(g, i, least, &node) : 0;
 		unsigned int most = 0;
 
@@ -520,7 +520,8 @@ static void place_nodes(struct placing *g, enum trust least)
 			queue_node(g, i, least);
 			continue;
 		}
-		if (!votes || is_early(g, i, least, votes))
+		m->early = is_early(g, i, least, votes);
+		if (!votes || m->early)
 			continue;
 		put_node(g->fm, i, node);
 		for (unsigned int p = 0; p < 2 * g->cables.ndims; p++)
@@ -630,15 +631,45 @@ static void refine_all(struct placing *g)
 			confirm_place(g->fm, g->shape, fm_mate_no(r, i));
 }
 
+/* Begins the wait of each node that had no place in a table yet. */
+static void begin_waits(struct fm *fm)
+{
+	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++) {
+		struct fm_mate *m = fm_mate_no(fm->root, i);
+
+		m->early = false;
+		if (is_waiting(m) && fm_mate_joined(m) && !m->waits_since)
+			m->waits_since = fm->now;
+	}
+}
+
+/* Counts the nodes that still wait for neighbours, and finds when the first of them ends that. */
+static void count_early(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
+
+		invariant(!m->early || m->node == TORUS_NO_NODE);
+		if (!m->early)
+			continue;
+		r->early++;
+		r->early_until = earlier(r->early_until, m->waits_since + fm->cfg.quiet);
+	}
+}
+
 bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 {
 	struct placing g = { .fm = fm, .shape = shape };
 
-	fm->root->early = false;
+	fm->root->early = 0;
+	fm->root->early_until = NEVER;
 	if (!fm->root->unplaced) {
 		fm_problem_clear(fm, "memory", 1);
 		return true;
 	}
+	begin_waits(fm);
 	g.trust = calloc((size_t)fm_roster_size(fm->root) * 2 * fm->ndims, sizeof(*g.trust));
 	if (g.trust && find_cables(fm, &g.cables)) {
 		g.joined = find_joined(&g);
@@ -646,6 +677,7 @@ bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 			place_nodes(&g, (enum trust)least);
 		keep_places(fm);
 		refine_all(&g);
+		count_early(fm);
 		cables_free(&g.cables);
 	} else {
 		g.no_memory = true;

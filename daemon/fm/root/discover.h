@@ -12,7 +12,7 @@ struct fm;
 bool fm_discover_shape(struct fm *fm, struct torus_shape *shape);
 /**
  * fm_discover_place() - give places to the nodes that wait for one
- * Return: false: no memory. In fm_root's @early, whether a node waits for its neighbours.
+ * Return: false: no memory. In fm_root's @early, how many nodes wait for their neighbours.
  */
 bool fm_discover_place(struct fm *fm, const struct torus_shape *shape);
 

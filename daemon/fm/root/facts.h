@@ -39,7 +39,8 @@ struct fm_root {
 	struct fm_orders orders;	/* the orders by which they are excluded */
 	uint64_t version, version_seen;	/* of the last table; highest that any node has */
 	uint8_t clean;		/* mask of colours that no packet in the network has */
-	bool early;		/* a node waits for its neighbours to be placed (discover.c) */
+	uint32_t early;		/* nodes that wait for their neighbours' places (discover.c) */
+	uint64_t early_until;	/* when the first of them waits no longer; NEVER */
 	bool joined, bare;	/* links join all nodes that are up; a mate may be @bare */
 	uint32_t joiners, unplaced;	/* nodes that said HELLO; nodes without a node id */
 	uint32_t *missing, nmissing;	/* numbers in the roster of nodes that judge.c judges */

@@ -95,12 +95,12 @@ bool fm_grow_mixed(const struct fm_root *r)
 	return r->grow->old;
 }
 
-/* Return: true if the shape was discovered, and a node has no place in it. */
+/* Return: true if the shape was discovered, and a node has no place in it, nor waits for one. */
 static bool is_growth_wanted(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	return r->settled && !fm->cfg.shape.ndims && r->unplaced;
+	return r->settled && !fm->cfg.shape.ndims && r->unplaced > r->early;
 }
 
 /* Return: true if every NIC in the fabric takes part. */

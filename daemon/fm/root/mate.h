@@ -40,6 +40,7 @@ struct fm_mate {
 	bool old_shape, bare;	/* @old_shape: its NIC may work with the shape before (grow.c) */
 	bool unheard;		/* settle.c: the former table has it, but it has not joined */
 	bool out;		/* service.c: all its cables are excluded by order */
+	bool early;		/* discover.c: it waits for the places of its neighbours */
 	bool vouched;		/* judge.c: missing, and a neighbour vouches for it */
 	uint64_t via, parent;	/* @parent: the last @via that was not 0 */
 	uint32_t above, first, next, prev;
@@ -49,6 +50,7 @@ struct fm_mate {
 	uint64_t answered;	/* vanish.c: when it answered a probe last */
 	uint32_t search;	/* number of the last search through links that found it */
 	uint64_t joined, banned, ban;	/* @joined: when it last came on a connection of its own */
+	uint64_t waits_since;	/* discover.c: first table without a place for it; 0: it has one */
 	struct fm_voice voice;
 	uint64_t attach, missing, version;	/* @version: of its rows, when it joined */
 	uint16_t opening;	/* mask of ports of @row that it opens at REPLAY */

@@ -200,18 +200,18 @@ bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_
 	return m || !fm_table_blank(e) || !fm_table_blank(&fm->table.entry[node]);
 }
 
-/* Reports the nodes without a place as problems. */
+/* Reports the nodes without a place as problems, but for those that wait for their neighbours. */
 static void report_unplaced(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	const char *why = r->unplaced ? fm_grow_why(fm) : NULL;
+	const char *why = r->unplaced > r->early ? fm_grow_why(fm) : NULL;
 
 	fm_problems_mark(fm, "place");
 	for (uint32_t i = 0; why && i < fm_roster_size(r); i++) {
 		const struct fm_mate *m = fm_mate_no(r, i);
 
-		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via)
+		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via && !m->early)
 			fm_problem_set(fm, "place", m->guid,
 				       "node '%s' (%s) has no place: no free coordinates fit its "
 				       "cables%s",
@@ -340,7 +340,8 @@ static void publish_table(struct fm *fm, uint64_t version)
 	if (!placed)
 		fm_demand(fm, fm->cfg.member_max, "nodes wait for memory to be placed");
 	if (r->early)
-		fm_demand(fm, fm->cfg.quiet, "nodes wait for neighbours that tell their place");
+		fm_demand(fm, r->early_until - fm->now,
+			  "nodes wait for neighbours that tell their place");
 }
 
 uint64_t fm_publish_expiry(const struct fm *fm)
