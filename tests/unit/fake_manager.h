@@ -35,6 +35,7 @@
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
  * @queued: in so many answers to come, links have packets in their buffers
+ * @flowing: in so many answers to come, links have received packets since the answer before
  * @at_rest: no node has parked or held packets
  * @mute: set if the node that the last request is about does not answer
  * @cuts_off: nodes would be cut off by each exclusion
@@ -70,7 +71,7 @@ struct fake {
 	uint32_t root;
 	const char *root_state;
 	unsigned int calls[4];
-	unsigned int queued;
+	unsigned int queued, flowing;
 	bool split, former, cuts_off, at_rest, mute, forgets;
 	const char *early;
 	const char *raw;

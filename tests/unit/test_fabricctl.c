@@ -732,6 +732,15 @@ static void drains(void **state)
 	expect("drain 1,0:+x --reason dust", 0);
 	has(out, "1,0:+x is drained: the cable may be pulled\n");
 	assert_int_equal(fake.queued, 0);
+	/* Packets that are still on their way to the cable: its ports are empty between them. */
+	fake.flowing = 1000000;
+	expect("drain 1,0:+x --timeout 1.5", 6);
+	has(err, "1,0:+x: 2 packets received since the look before; do not pull");
+	fake.flowing = 9;
+	expect("drain 1,0:+x", 0);
+	assert_int_equal(fake.flowing, 0);
+	expect("drain 1,0:+x --timeout 0.3", 6);
+	has(err, "nothing was found in ");
 	fake.at_rest = true;
 	expect("drain 1,0 2,0:+y", 0);
 	has(out, "1,0, 2,0:+y are drained: the cables may be pulled, and the node stopped\n");

@@ -3,6 +3,9 @@
  * Takes cables out of use, and waits until nothing is left on them: the exclusion is in force, the
  * ports at both ends have no packet in their buffers, and a node that is drained as a whole has
  * none parked or held.
+ *
+ * Packets that were routed before may still be on their way to these cables when their ports are
+ * empty. So several looks in a row must find them empty, and no packet received between the looks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,7 @@
 
 #define TIMEOUT_S 30
 #define LOOK_MS 100
+#define LOOKS 10	/* in a row that find nothing */
 
 static struct exclusion how;
 
@@ -24,6 +28,8 @@ static struct exclusion how;
  * @ports: of each node, those whose cables are; @whole: nodes of which all are
  * @version: of the table that excludes them
  * @excluded: the manager's table excludes all of them; @in_force: and it is in force
+ * @received: packets so far, by port of each node, at the last look; @looked: there was one
+ * @quiet: looks in a row, up to the last, that found nothing
  * @waits: what is not drained yet: {node, port, what, packets}
  */
 struct drain {
@@ -32,7 +38,9 @@ struct drain {
 	uint16_t *ports;
 	bool *whole;
 	uint64_t version;
-	bool excluded, in_force;
+	bool excluded, in_force, looked;
+	uint64_t (*received)[TORUS_MAX_PORTS];
+	unsigned int quiet;
 	json_t *waits;
 };
 
@@ -76,7 +84,8 @@ static int mark_requests(struct drain *d, const json_t *requests)
 
 	d->ports = calloc(nodes, sizeof(*d->ports));
 	d->whole = calloc(nodes, sizeof(*d->whole));
-	if (status == OK && (!d->ports || !d->whole))
+	d->received = calloc(nodes, sizeof(*d->received));
+	if (status == OK && (!d->ports || !d->whole || !d->received))
 		return fail("out of memory");
 	json_array_foreach(requests, i, v)
 		if (status == OK)
@@ -114,6 +123,7 @@ static int look_at_silent(struct drain *d, uint32_t node)
 static void look_at_port(struct drain *d, uint32_t node, const json_t *l)
 {
 	const char *port = json_text(l, "port");
+	uint64_t received;
 	unsigned int p;
 
 	if (!port || torus_port_parse(port, d->shape.ndims, &p) || !(d->ports[node] & 1u << p))
@@ -123,6 +133,11 @@ static void look_at_port(struct drain *d, uint32_t node, const json_t *l)
 			 json_count(l, "retry_packets"));
 	if (json_count(l, "queued_packets"))
 		add_wait(d, node, port, "queued", json_count(l, "queued_packets"));
+	received = json_count(l, "rx_packets");
+	if (d->looked && received != d->received[node][p])
+		add_wait(d, node, port, "received since the look before",
+			 received - d->received[node][p]);
+	d->received[node][p] = received;
 }
 
 /* @cmd: "links" or "park" of that node. */
@@ -202,7 +217,7 @@ static int look_at_force(struct drain *d)
 	return OK;
 }
 
-/* Return: OK, and @d->waits is empty if all is drained; or why not all could be asked. */
+/* Return: OK, and @d->waits is empty if nothing was found; or why not all could be asked. */
 static int look(struct drain *d)
 {
 	int status = look_at_force(d);
@@ -214,12 +229,9 @@ static int look(struct drain *d)
 		if (status == OK && d->whole[i])
 			status = look_at(d, i, "park");
 	}
+	d->looked = d->in_force;
+	d->quiet = d->in_force && !json_array_size(d->waits) ? d->quiet + 1 : 0;
 	return status;
-}
-
-static bool is_drained(const struct drain *d)
-{
-	return d->in_force && !json_array_size(d->waits);
 }
 
 static char *wait_text(const struct drain *d, char *buf, size_t room)
@@ -231,6 +243,8 @@ static char *wait_text(const struct drain *d, char *buf, size_t room)
 		snprintf(buf, room, "the exclusion is not, or not any more, in the table");
 	else if (!d->in_force)
 		snprintf(buf, room, "the exclusion is not in force");
+	else if (d->quiet)
+		snprintf(buf, room, "nothing was found in %u looks in a row, of %d", d->quiet, LOOKS);
 	else if (json_count(v, "packets"))
 		snprintf(buf, room, "%s: %llu packets %s", json_end_text(v, at),
 			 (unsigned long long)json_count(v, "packets"), json_text(v, "what"));
@@ -246,7 +260,7 @@ static int await_drained(const struct ctl *ctl, struct drain *d)
 	char why[256];
 	int status;
 
-	while ((status = look(d)) == OK && !is_drained(d)) {
+	while ((status = look(d)) == OK && d->quiet < LOOKS) {
 		progress("waits: %s", wait_text(d, why, sizeof(why)));
 		if (seconds_now() - start > timeout) {
 			status = fail_as(TIMEOUT, "not drained after %g s: %s; do not pull anything "
@@ -309,6 +323,7 @@ static int cmd_drain(struct ctl *ctl, int argc, char **argv)
 	status = drain(ctl, &d, argv, argc);
 	free(d.ports);
 	free(d.whole);
+	free(d.received);
 	json_decref(d.waits);
 	ask_close(&d.ask);
 	return status;
@@ -326,8 +341,9 @@ COMMAND(cmd_drain) = {
 	.args = "NODE | LINK...",
 	.brief = "Exclude links or nodes, and wait until they may be pulled",
 	.help = "As 'exclude', with its guard; then it waits until the exclusion is in the table and\n"
-		"in force, the ports at both ends of each cable have no packet in their buffers, and a\n"
-		"node that is named as a whole has none parked or held. Only then it says that the\n"
+		"in force, and until 10 looks in a row, within about 1 s, found no packet in the buffers\n"
+		"of the ports at both ends of each cable, none received there between the looks, and\n"
+		"none parked or held at a node that is named as a whole. Only then it says that the\n"
 		"cable may be pulled. It waits 30 s, or --timeout: exit status 6, with what is left; it\n"
 		"stays excluded then. 1 and 3 as with 'exclude'. 'fabricctl include' uses it again.",
 	.opts = opts,
