@@ -10,16 +10,16 @@
  * is unresolved.
  *
  * Adaptive packets (VCA) of that buffer need no replay, for they have no order to keep. One that
- * was never on the wire exists nowhere else: it takes another allowed direction at once. If it was
- * sent, the peer may have a copy and may have passed it on; to send it another way now would double
- * it, and adaptive packets have no number by which the destination could tell. So it waits here for
+ * was never on the wire exists nowhere else: it is routed anew at once (router.c). If it was sent,
+ * the peer may have a copy and may have passed it on; to send it another way now would double it,
+ * and adaptive packets have no number by which the destination could tell. So it waits here for
  * the peer's last acknowledgement, as the others do, but goes on as soon as that has come, in the
  * INIT of the next session or by way of the manager: the drain and the replay are not for it. On
- * its other way it is like a packet of this host, also if it had been replayed before: if that way
- * is dead, too, it waits for room in this segment and is parked. If the peer is gone, it will never
- * acknowledge anything. Then a packet of VCD is kept, since the destination discards a second copy
- * by its number; an adaptive one is kept, too, and counted as unsure: it may arrive twice, where
- * dropping it could lose it.
+ * its other way it is like a packet of this host, also if it had been replayed before: if its
+ * escape is dead and no other way has room, it is parked, or waits in its queue if this segment is
+ * full. If the peer is gone, it will never acknowledge anything. Then a packet of VCD is kept,
+ * since the destination discards a second copy by its number; an adaptive one is kept, too, and
+ * counted as unsure: it may arrive twice, where dropping it could lose it.
  *
  * A replay goes on with what is parked after it began: packets that a full
  * segment had kept waiting, and adaptive ones, which no drain waits for. It ends

@@ -12,9 +12,20 @@
  * takes any allowed direction and, when none has room, enters VCD0's ring by the
  * same rule and stays there: the escape. Hosts always take what arrives.
  *
+ * VCA itself has no bubble: its packets can fill the buffers of a circle and wait for each other.
+ * They get out because each may enter the escape. So a packet waits on VCA only while the link of
+ * its escape is alive. If that link is dead and no allowed direction has room at this moment, the
+ * packet is parked, even if another allowed direction is alive: to wait for its credit could be to
+ * wait in such a circle for ever, since new tables do not change headers in input buffers. Parking
+ * frees the input buffer; the packet is replayed by new rows. It is parked again only if these lead
+ * by a dead link once more, and this ends the replay (park()), so it does not go round. Only a full
+ * segment makes such a packet wait, as it does one of VCD, until the replay; packets of the replay
+ * itself always have room there.
+ *
  * The Angara paper says that its three subnets meet a dead link each in its own way, and tells that
- * of VCD0 and VCD1: parking. What VCA does is our reading: another allowed direction, else the
- * escape, else parking; packets in the RETRY buffer of the dead link included (park.h says when).
+ * of VCD0 and VCD1: parking. What VCA does is our reading: another allowed direction if it has
+ * room, else the escape, else parking; packets in the RETRY buffer of the dead link included
+ * (park.h says when).
  *
  * Order. One flow uses one path under one table; queues are FIFO; what is parked
  * goes before what comes later because a port that once diverted stays closed
@@ -476,12 +487,13 @@ static bool wider(const struct tn_link *l, const struct tn_link *than)
 /*
  * Chooses the output of a packet on VCA: of the allowed directions that bring it nearer and whose
  * link is usable, the one with most credits, then the fastest one. If none has a credit, the
- * packet enters the escape channel by port @det.
- * Return: a port; nports: wait; nports + 1: no link is usable.
+ * packet enters the escape channel by port @det. If the link of @det is dead, too, the packet must
+ * not wait for a credit of VCA: see the head of this file.
+ * Return: a port; nports: wait for the escape or a better way; nports + 1: park the packet.
  */
 static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int det)
 {
-	unsigned int d, best = nic->nports, most = 0, alive = 0;
+	unsigned int d, best = nic->nports, most = 0;
 	struct torus_coords to;
 
 	tn_assert(pkt->hdr.dst < nic->nodes);
@@ -494,7 +506,6 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 		if (!(pkt->hdr.dir >> d & 1) || nic->at.c[dim] == to.c[dim] ||
 		    dead(nic, pkt, d))
 			continue;
-		alive++;
 		n = tn_credit_free(&l->credit, TORUS_VC_A);
 		if (n && (n > most || (n == most && wider(l, &nic->link[best]))) &&
 		    can_go(nic, pkt, d, TORUS_VC_A)) {
@@ -504,12 +515,14 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 	}
 	if (best < nic->nports)
 		return best;
-	if (!dead(nic, pkt, det) && can_go(nic, pkt, det, TORUS_VC_D0)) {
+	if (dead(nic, pkt, det))
+		return nic->nports + 1u;
+	if (can_go(nic, pkt, det, TORUS_VC_D0)) {
 		pkt->hdr.vc = TORUS_VC_D0;
 		nic->counter[TORUS_NC_ESCAPED]++;
 		return det;
 	}
-	return alive ? nic->nports : nic->nports + 1u;
+	return nic->nports;
 }
 
 /*

@@ -43,10 +43,10 @@ static struct traffic *between(struct fabric *f, u32 src, u32 dst)
 	return &f->traffic[src * f->n + dst];
 }
 
-static void send_one(struct fabric *f, struct node *n)
+void fabric_send(struct fabric *f, u32 node, u32 dst, unsigned int vc)
 {
-	u32 dst = rnd_below(&f->r, f->n);
-	unsigned int vc = rnd_below(&f->r, TORUS_VCS), len;
+	struct node *n = &f->node[node];
+	unsigned int len;
 	struct traffic *t = between(f, n->id, dst);
 	struct tn_pkt *pkt;
 	u8 *p;
@@ -73,6 +73,13 @@ static void send_one(struct fabric *f, struct node *n)
 		memory_put(&n->mem, pkt);
 	expect(&f->r, !err || err == -EHOSTUNREACH || (err == -EAGAIN && dst == n->id),
 	       "send: %d", err);
+}
+
+static void send_one(struct fabric *f, struct node *n)
+{
+	u32 dst = rnd_below(&f->r, f->n);
+
+	fabric_send(f, n->id, dst, rnd_below(&f->r, TORUS_VCS));
 }
 
 static void check_payload(struct fabric *f, const struct tn_pkt *pkt, u32 src, u32 number)

@@ -82,6 +82,8 @@ void fabric_vary_packets(struct fabric *f);
 void fabric_start_tuned(struct fabric *f, uint64_t seed, const char *shape,
 			void (*tune)(struct fabric *f));
 void fabric_end(struct fabric *f);
+/* Sends a packet of random size, if the NIC has room for it. */
+void fabric_send(struct fabric *f, u32 node, u32 dst, unsigned int vc);
 void fabric_step(struct fabric *f);
 void fabric_run(struct fabric *f, u64 ns);
 /* Checks the counters, bubbles, and windows of relays; fabric_step() does so after each step. */

@@ -300,15 +300,58 @@ static void test_adaptive_dead(void **state)
 	assert_int_equal(nc(TORUS_NC_PARKED), 1);
 	sends(3, 4, TORUS_VC_A);
 	assert_int_equal(went(1, 2), 3);
-	/* One port is alive, but without room, and the escape is not alive: the packet waits. */
+	/* One port is alive, but without room, and the escape is dead: it does not wait. */
 	sends(1, 4, TORUS_VC_A);
-	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
-	assert_int_equal(nc(TORUS_NC_PARKED), 1);
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 0);
+	assert_int_equal(nc(TORUS_NC_PARKED), 2);
 	tn_nic_admin(l.nic, 1, false, l.now);
 	work();
 	assert_int_equal(nc(TORUS_NC_REROUTED), 4);
 	assert_int_equal(nc(TORUS_NC_PARKED), 5);
 	assert_int_equal(fc(TORUS_FC_PARKED), 0);
+	end();
+}
+
+/*
+ * A transit packet whose escape is dead does not wait for a credit of another port: it is parked,
+ * and frees its input buffer. If the segment is full, it goes by that port as soon as it can.
+ */
+static void test_adaptive_escape_dead(void **state)
+{
+	const struct tn_hdr h = { .type = TN_DATA, .vc = TORUS_VC_A, .src = 2, .dst = 4, .dir = 3,
+				  .first = 15, .last = 15 };
+	const struct tn_tail adaptive = { .flags = TN_TAIL_ADAPTIVE };
+	struct tn_credit *in;
+
+	(void)state;
+	begin(few_slots);
+	in = &lone_link(&l, 2)->credit;
+	tn_nic_admin(l.nic, 0, false, l.now);
+	sends(3, 4, TORUS_VC_A);
+	assert_int_equal(went(1, TORUS_VC_A), 3);
+	lone_say(&l, 2, h, adaptive);
+	work();
+	assert_int_equal(in->used[TORUS_VC_A], 0);
+	assert_true(parked().parked == 1 && nc(TORUS_NC_PARKED) == 1);
+	l.no_park = true;
+	lone_say(&l, 2, h, adaptive);
+	work();
+	assert_int_equal(in->used[TORUS_VC_A], 1);
+	assert_true(l.nic->park.full);
+	frees(1, TORUS_VC_A, 1);
+	assert_int_equal(in->used[TORUS_VC_A], 0);
+	assert_int_equal(nc(TORUS_NC_FORWARDED), 1);
+	assert_true(parked().parked == 1 && nc(TORUS_NC_PARKED) == 1);
+	/* The rows are the same and there is no room: parked once more, and not replayed again. */
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(nc(TORUS_NC_REPLAYED), 1);
+	assert_true(parked().parked == 1 && nc(TORUS_NC_PARKED) == 2);
+	lone_row(&l, 4, lone_dirs(6) | TORUS_ROW_ADAPTIVE | 6ull << TORUS_ROW_ADAPT_SHIFT);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(nc(TORUS_NC_REPLAYED), 2);
+	assert_true(parked().parked == 0 && went(2, TORUS_VC_A) == 1);
 	end();
 }
 
@@ -804,6 +847,7 @@ int main(void)
 		cmocka_unit_test(test_adaptive_both),
 		cmocka_unit_test(test_adaptive_wider),
 		cmocka_unit_test(test_adaptive_dead),
+		cmocka_unit_test(test_adaptive_escape_dead),
 		cmocka_unit_test(test_parked),
 		cmocka_unit_test(test_park_full),
 		cmocka_unit_test(test_unresolved),
