@@ -735,8 +735,8 @@ static void name_severed(const struct fabricd *d, const struct fm_severed *s, ch
 }
 
 /*
- * No order that cuts nodes off is taken by mistake: it is looked at when it is given, after all
- * others. Return: false, and the request is answered.
+ * Refuses an order that would cut nodes off, unless it is forced; it is checked against all orders
+ * given before. Return: false if it was refused, and the request is answered.
  */
 static bool cuts_nothing(struct request *rq, size_t n)
 {

@@ -52,7 +52,7 @@ static void answer_silent(struct request *rq)
 		     "node '%s' does not answer", json_string_value(json_object_get(rq->args, "node")));
 }
 
-/* Some commands give an array over all nodes, each node a part of it. */
+/* Joins the arrays of all nodes into one. */
 static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
 {
 	json_t *all, *missing, *why;
@@ -205,8 +205,8 @@ static const char *reason_text(const struct torus_link *l)
 }
 
 /*
- * Only what a table of links shows. With all counters the links of 1024 nodes are 15 MB of text, and
- * their root, and who asked, need most of their time to write and read it.
+ * Return: only what a table of links shows. With all counters the links of 1024 nodes are 15 MB of
+ * text; writing and reading it takes the root and the client most of their time.
  */
 static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 {

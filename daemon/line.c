@@ -175,7 +175,7 @@ void lines_take(struct fabricd *d, uint32_t node, json_t *links)
 		json_object_del(d->lines.of, key);
 }
 
-/* Too old, or of a NIC that is there no more: one that begins anew may be whole. */
+/* Return: true if the list is too old, or of a NIC that was replaced or restarted. */
 static bool is_past(const struct fm_entry *e, const json_t *of)
 {
 	uint64_t at = (uint64_t)json_integer_value(json_object_get(of, "at"));

@@ -11,7 +11,7 @@
  *
  * If a call fails, the NIC is not given up: its connection is opened again if it broke, and the
  * manager tries again. The NIC is gone if its events end, or if CALLS_LATE calls in a row had no
- * answer: then a recovery would wait for this node in vain.
+ * answer: then a recovery would wait for this node without end.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
  * The order of calls is the order in which they were added: there is one thread, and it has
  * one connection to the NIC (nic.c), which handles the requests of a connection in order. The
  * loop is told of the ends in the same order. The manager adds an action only after it was
- * told the end of the one before (fm/node/nic.c), but for those whose end is nobody's business:
- * these are before whatever it adds later.
+ * told the end of the one before (fm/node/nic.c), except for actions whose result nobody needs:
+ * these are done before all that it adds later.
  *
  * Questions of users are jobs of a second list. A job of it is done when the first list is empty,
  * or after AHEAD jobs of the first. So a recovery waits for a part of a question now and then, but
@@ -23,7 +23,7 @@
  * answered, nothing is outstanding any more. The client skips the answers that come late, by
  * their sequence numbers. Therefore a NIC that does not answer keeps its connection, even when
  * the manager gave it up and looks for it again: what it still has to handle comes before what
- * is then read. Another connection is opened only when nobody is at the other end of the one.
+ * is then read. Another connection is opened only after the peer of the present one has closed it.
  *
  * What a job points to belongs to the thread from nicq_add() until @done. The lock protects
  * the lists only. The thread gets no signals: they are the loop's.

@@ -215,7 +215,7 @@ static struct ask *ask_new(struct query *q, uint64_t id, int from, enum svc_to t
 	return a;
 }
 
-/* The bound counts from now, and anew with each answer: it limits silence, not many answers. */
+/* Restart the timer at each answer: @bound limits the time without an answer, not the whole. */
 static void wait_for_query(struct ask *a, uint64_t bound)
 {
 	a->bound = bound;

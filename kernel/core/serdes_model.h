@@ -47,7 +47,7 @@
  * @crosstalk: per mille of the swing, from each neighbouring lane
  * @drift: per mille of the loss
  * @ageing: mdB per second, of @aged lanes
- * @warmer: K, than TORUS_CABLE_KELVIN, of which @loss is said
+ * @warmer: K above TORUS_CABLE_KELVIN, the temperature for which @loss holds
  * @dead, @aged: masks of lanes
  */
 struct tn_cable {

@@ -274,7 +274,7 @@ static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lo
 	return left_alone;
 }
 
-/* Others' frames and those of VLANs are the host's, as is any other type. */
+/* Frames of other types, and VLAN frames, are left to the host. */
 static void test_left_alone(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);

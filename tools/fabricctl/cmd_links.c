@@ -490,7 +490,7 @@ COMMAND(cmd_links) = {
 	.name = "links",
 	.args = "[NODE]",
 	.brief = "The links: state, peer, retries, errors",
-	.help = "Both ends of a cable are shown, for each counts what it sent and heard itself.\n"
+	.help = "Both ends of a cable are shown, because each counts for itself.\n"
 		"'waits': packets have waited so long for a free buffer at the peer.\n"
 		"UP FOR: how long it has been up; DOWNS: how often the present root has seen it lost.\n"
 		"Columns that say nothing are left out if the table is too wide for the screen.\n"

@@ -319,7 +319,7 @@ COMMAND(cmd_verify) = {
 		"link, through relays and wherever adaptivity may carry a packet; links must not be\n"
 		"able to wait for each other in a circle; all rows must be of the table's version.\n"
 		"Exit status 1 and a list of culprits otherwise. A node that an admin took out is shown\n"
-		"as excluded and is none. Without a root the manager that is asked reads the rows that it\n"
+		"as excluded, not as a culprit. Without a root the manager that is asked reads the rows that it\n"
 		"can reach, and says so; the exit status is 1.",
 	.asks = true,
 	.json = true,

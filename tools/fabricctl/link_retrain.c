@@ -12,7 +12,7 @@ COMMAND(link_retrain) = {
 	.name = "retrain",
 	.args = "NODE:PORT",
 	.brief = "Train a link's receiver anew, with all its lanes and rates",
-	.help = "A line that became better again keeps what training left it until then. Traffic\n"
+	.help = "Lanes and rate that were given up stay so, even if the line is better again, until then. Traffic\n"
 		"waits for some milliseconds and loses nothing. The other direction has its own\n"
 		"receiver, at the other end.",
 	.min = 1,

@@ -23,8 +23,8 @@ COMMAND(link_retry) = {
 	.help = "Obeyed when the link begins its next session: 'fabricctl link down' and 'link up'\n"
 		"begin one. The other end must ask for the same or, as by default, for auto: ends that\n"
 		"ask for different protocols stay in state init, with reason mismatch. The NIC keeps it\n"
-		"until it begins anew; parameter 'retry' of a NIC is for good. 'fabricctl links --all'\n"
-		"shows what a link speaks and what it asks for.",
+		"until it is restarted; to set it for good, use the NIC's parameter 'retry'.\n"
+		"'fabricctl links --all' shows what a link speaks and what it asks for.",
 	.min = 2,
 	.max = 2,
 	.asks = true,

@@ -56,7 +56,6 @@ static bool has_failed(int status)
 	return status == CANNOT || status >= DENIED;
 }
 
-/* Looks until the user has seen enough; the exit status is that of the last. */
 /* A program that reads JSON is told of a failure there, too. */
 static int judged(const struct ctl *ctl, int status)
 {
@@ -72,6 +71,7 @@ static int run_once(const struct command *cmd, struct ctl *ctl, int argc, char *
 	return judged(ctl, cmd->run(ctl, argc, argv));
 }
 
+/* Repeats the command until it fails, or the user ends it. Return: the status of the last run. */
 static int watch_command(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
 {
 	struct timespec pause = {

@@ -4,9 +4,9 @@
  *
  * A row is decided by shape, exclusions, source and destination alone
  * (<torus/route.h>), and is the plain one unless a fault lies on the plain path.
- * So what can have another way are the destinations whose plain path crosses an
- * excluded cable, of the old table or of the new one (lib/route/box.h); each of
- * their rows is asked for under both tables and compared. Besides these, rows
+ * So only destinations whose plain path crosses a cable that is excluded in the old table or in
+ * the new one can have another path (lib/route/box.h); each of their rows is asked for under both
+ * tables and compared. Besides these, rows
  * get or lose adaptive directions: the destinations of the escape boxes of the
  * cables that changed, but for those that another fault forbids them anyway. A row
  * in the escape box of an excluded cable has none of them if it is in the narrow

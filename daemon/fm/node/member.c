@@ -275,7 +275,7 @@ static void report_own_failure(struct fm *fm, bool fails)
 	fm->up->send(fm, &msg);
 }
 
-/* The present step has come again. */
+/* The root has repeated the present step: answer again. */
 static void repeat_step(struct fm *fm)
 {
 	report_own_failure(fm, fm_task_fails(fm));
