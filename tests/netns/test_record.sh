@@ -102,5 +102,7 @@ check "a line cut short by a crash is left out" cut_short
 check "a part of it can be played" until_then
 check "a file that is none is refused" exits 2 "No such file" "$B/fabricsim" replay "$tmp/none"
 check "an empty file is refused" exits 2 "no recording" "$B/fabricsim" replay /dev/null
-check "a recording that cannot be written is refused" exits 2 "No such file" "$B/fabricd" --config "$TOP/daemon/fabricd.conf" --record "$tmp/none/file"
+{ echo "service_address = 192.0.2.1:7117" && cat "$TOP/daemon/fabricd.conf"; } >"$tmp/conf"
+check "a recording that cannot be written is refused" exits 2 "No such file" "$B/fabricd" --config "$tmp/conf" \
+	--record "$tmp/none/file"
 done_testing
