@@ -13,6 +13,9 @@ lab=take$$
 . "$TOP/tests/netns/lab.sh"
 run=/run/torus/$lab
 
+# What the managers said last.
+explain() { tail -n 40 "$run"/*/fabricd.log; }
+
 seen() { "$TOP/tests/netns/ask" "$run/2.2/control" status | jq -r "$1"; }
 root() { seen '.data.root.node | map(tostring) | join(",")'; }
 leads() { [[ $(seen '.data.root.reachable') == true && $(root) == "$1" ]]; }
