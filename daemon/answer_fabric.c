@@ -734,6 +734,43 @@ static void name_severed(const struct fabricd *d, const struct fm_severed *s, ch
 		snprintf(buf + len, room - len, " and %u more", s->nodes - n);
 }
 
+/* Return: true if all cables of @node are excluded now, or by the @n orders @end. */
+static bool loses_all(const struct fabricd *d, uint32_t node, const struct fm_target *end, size_t n)
+{
+	const struct torus_shape *shape = fm_shape(d->fm);
+
+	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
+		uint32_t peer = torus_neighbour(shape, node, p);
+		int back = (int)torus_dir_opposite(shape, p);
+		bool out = peer == node || fm_excluded(d->fm, node, p);
+
+		for (size_t i = 0; i < n; i++)
+			out |= (end[i].node == node && end[i].port == (int)p) ||
+			       (end[i].node == peer && (end[i].port == back || end[i].port < 0));
+		if (!out)
+			return false;
+	}
+	return true;
+}
+
+/* Return: true if one of @end is a cable of a node that is cut off because it has no other left. */
+static bool ends_last_cable(const struct fabricd *d, const struct fm_severed *s,
+			    const struct fm_target *end, size_t n)
+{
+	for (uint32_t k = 0; k < s->nodes && k < FM_SEVERED_MAX; k++)
+		for (size_t i = 0; i < n; i++) {
+			uint32_t node = end[i].node;
+
+			if (end[i].port < 0)
+				continue;
+			if (node != s->node[k])
+				node = torus_neighbour(fm_shape(d->fm), node, (unsigned int)end[i].port);
+			if (node == s->node[k] && loses_all(d, node, end, n))
+				return true;
+		}
+	return false;
+}
+
 /*
  * Refuses an order that would cut nodes off, unless it is forced; it is checked against all orders
  * given before. Return: false if it was refused, and the request is answered.
@@ -743,6 +780,7 @@ static bool cuts_nothing(struct request *rq, size_t n)
 	struct fm_target *end = calloc(n, sizeof(*end));
 	struct fm_severed s = { .nodes = 0 };
 	struct record_event e;
+	bool last = false;
 	char who[400];
 	int err = end ? 0 : -ENOMEM;
 
@@ -750,6 +788,8 @@ static bool cuts_nothing(struct request *rq, size_t n)
 		end[i] = (struct fm_target) { e.exclude.node, e.exclude.port };
 	if (!err)
 		err = fm_exclude_severs(rq->d->fm, end, (uint32_t)n, &s);
+	if (!err)
+		last = ends_last_cable(rq->d, &s, end, n);
 	free(end);
 	if (err == -ENOMEM) {
 		answer_error(rq, "failed", "no memory to find out what would be cut off");
@@ -764,8 +804,9 @@ static bool cuts_nothing(struct request *rq, size_t n)
 		return true;
 	name_severed(rq->d, &s, who, sizeof(who));
 	answer_error(rq, "cuts-off", "would cut off %s, and leave %llu pairs of nodes without a "
-		     "path: nothing was excluded; --force excludes all the same", who,
-		     (unsigned long long)s.pairs);
+		     "path: nothing was excluded; %s", who, (unsigned long long)s.pairs, last ?
+		     "name the node to take it out as a whole, or --force excludes all the same" :
+		     "--force excludes all the same");
 	return false;
 }
 

@@ -408,12 +408,19 @@ static void guarded(void **state)
 	a.severs = 2;
 	refuses("{'cmd':'exclude','node':'1,1','port':'-y'}", "cuts-off",
 		"would cut off 1,0 ('bob'), 2,0 (''), and leave 22 pairs of nodes without a path: "
-		"nothing was excluded; --force excludes all the same");
+		"nothing was excluded; name the node to take it out as a whole, or --force excludes "
+		"all the same");
+	/* 1,0 is no end of that cable: no other order would spare it. */
+	a.severs = 1;
+	refuses("{'cmd':'exclude','node':'2,1','port':'-y'}", "cuts-off",
+		"would cut off 1,0 ('bob'), and leave 22 pairs of nodes without a path: nothing was "
+		"excluded; --force excludes all the same");
 	a.severs = 11;
 	refuses("{'cmd':'exclude','links':['bob','1,1:-y']}", "cuts-off",
 		"would cut off 1,0 ('bob'), 2,0 (''), 0,1 ('dan'), 1,1 ('eve'), 2,1 ('own'), 0,0 "
 		"('ann'), 1,0 ('bob'), 2,0 ('') and 3 more, and leave 22 pairs of nodes without a "
-		"path: nothing was excluded; --force excludes all the same");
+		"path: nothing was excluded; name the node to take it out as a whole, or --force "
+		"excludes all the same");
 	refuses("{'cmd':'exclude','node':'1,1','port':'-y','force':1}", "usage",
 		"exclude: argument 'force' has the wrong type, allowed: true or false");
 	a.severs_error = -ENOMEM;
