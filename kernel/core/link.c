@@ -206,6 +206,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	struct tn_tail t;
 
 	l->heard_at = now;
+	l->peer_up = true;
 	if (!sane(l, h)) {
 		l->counter[TORUS_PC_MALFORMED]++;
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
@@ -260,6 +261,7 @@ static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 		return true;
 	}
 	l->heard_at = now;
+	l->peer_up = true;
 	if (!l->retry.ops->alone) {
 		l->counter[TORUS_PC_MALFORMED]++;
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);

@@ -156,6 +156,7 @@ struct tn_link {
 	u64 peer_guid;
 	u32 peer_mbps;		/* its receiver takes; 0: it did not say */
 	u8 peer_port;
+	bool peer_up;		/* it has shown that it is up in this session */
 	bool resume;		/* this attempt can resume @session */
 	u16 first_tseq;
 	u16 occupied[TORUS_VCS];

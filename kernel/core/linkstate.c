@@ -49,6 +49,26 @@ static void set_state(struct tn_link *l, u8 state, u64 now)
 	l->ops->changed(l->ctx, l, old);
 }
 
+/*
+ * Return: how long a peer may be silent in a handshake. It sends INITs up to probe_interval apart,
+ * so a shorter silence would end each attempt before the answer to it arrives.
+ */
+static u64 handshake_silence(const struct tn_link *l)
+{
+	u64 probes = 3 * (u64)l->params->probe_interval;
+
+	return probes > l->params->silence ? probes : l->params->silence;
+}
+
+/*
+ * Return: when the peer of a link that is up counts as silent. While it is not known to be up, too,
+ * it is in the handshake.
+ */
+static u64 silent_at(const struct tn_link *l)
+{
+	return l->heard_at + (l->peer_up ? l->params->silence : handshake_silence(l));
+}
+
 static void stop_timers(struct tn_link *l)
 {
 	l->init_at = NEVER;
@@ -505,6 +525,7 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 	tn_assert(l->wire >= TN_WIRE_OLDEST && l->wire <= l->wire_highest);
 	l->up_attempt = l->peer_attempt;
 	l->peer_mbps = i->mbps;
+	l->peer_up = i->up;
 	l->paced = false;
 	l->free_at = now;
 	l->unacked = 0;
@@ -580,6 +601,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	if (l->state == TORUS_LINK_UP) {
 		if (i.nonce == l->peer_nonce) {
 			l->heard_at = now;
+			l->peer_up = l->peer_up || i.up;
 			if (!i.up)
 				l->init_now = true;
 			return;
@@ -681,7 +703,7 @@ static void poll_up(struct tn_link *l, u64 now)
 	if (l->retry.tx.sent.head && l->retry.tx.tries >= l->params->retry_count &&
 	    now - l->retry.tx.since >= l->params->retry_time)
 		tn_link_fail(l, TORUS_REASON_RETRY, now);
-	else if (now - l->heard_at >= l->params->silence)
+	else if (now >= silent_at(l))
 		tn_link_fail(l, TORUS_REASON_SILENCE, now);
 	else if (again && l->retry.ops->alone && l->retry.tx.tries % REPLAY_NUM == 0)
 		retrain(l, true, now);
@@ -705,7 +727,7 @@ static bool has_drained(const struct tn_link *l)
 /* The peer was heard in this attempt, and is silent since: it may be gone for good. */
 static bool is_deserted(const struct tn_link *l, u64 now)
 {
-	return l->peer_nonce && now - l->heard_at >= l->params->silence;
+	return l->peer_nonce && now - l->heard_at >= handshake_silence(l);
 }
 
 void tn_link_poll(struct tn_link *l, u64 now)
@@ -747,5 +769,5 @@ u64 tn_link_expiry(const struct tn_link *l)
 		at = sooner(at, l->e_at);
 	if (l->paced)
 		at = sooner(at, l->free_at);
-	return sooner(at, l->heard_at + l->params->silence);
+	return sooner(at, silent_at(l));
 }

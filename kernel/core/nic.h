@@ -70,7 +70,8 @@ struct tn_ops {
 /**
  * struct tn_params - parameters that an administrator may tune; times in ns
  * @keepalive: interval of IDLE packets on a link that has nothing else to send
- * @silence: a link that receives nothing for this time is faulty
+ * @silence: a link that receives nothing for this time is faulty; until the peer has
+ *	shown that it is up, this time is 3 * @probe_interval if that is longer
  * @ack_delay: how long an acknowledgement or credit may wait for a packet that carries it
  * @replay_timeout: time without acknowledgement after which the sender replays
  * @retry_time: time without acknowledgement, with at least @retry_count replays, after which the

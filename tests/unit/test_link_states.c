@@ -236,6 +236,32 @@ static void test_another(void **state)
 	end();
 }
 
+/* A silence shorter than the interval of INITs does not end the attempt before the next one. */
+static void test_deserted_late(void **state)
+{
+	struct tn_init i;
+	u32 nonce;
+	u64 until;
+
+	(void)state;
+	begin();
+	l.nic->params.silence = 3 * MS;
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	nonce = link->nonce;
+	i = lone_init_of(&l, 0);
+	i.nonce_heard = 0;
+	lone_init(&l, 0, &i);
+	until = l.now + 3 * l.params.probe_interval;
+	while (l.now < until) {
+		assert_int_equal(link->nonce, nonce);
+		lone_drain(&l, 0);
+		tn_link_poll(link, l.now = tn_link_expiry(link));
+	}
+	assert_int_not_equal(link->nonce, nonce);
+	end();
+}
+
 /* A neighbour that falls silent in the handshake: another attempt, in which it was not heard. */
 static void test_deserted(void **state)
 {
@@ -440,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_back),
 		cmocka_unit_test(test_another),
 		cmocka_unit_test(test_deserted),
+		cmocka_unit_test(test_deserted_late),
 		cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_occupied),
 		cmocka_unit_test(test_resumed),

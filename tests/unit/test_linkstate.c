@@ -99,6 +99,32 @@ static void test_retry_exhausted(void **state)
 }
 
 /* A faulty link with carrier probes, and is up soon after the cable is repaired. */
+/*
+ * The silence of an idle link is much shorter than the interval of INITs and than the line: the
+ * handshake waits for the answer all the same, and the link stays up.
+ */
+static void test_long_line(void **state)
+{
+	static const u64 latency[] = { 5 * MS, 60 * MS };
+
+	(void)state;
+	for (unsigned int k = 0; k < ARRAY_SIZE(latency); k++) {
+		pair_start(&p, 1);
+		for (int i = 0; i < 2; i++) {
+			p.end[i].params.keepalive = MS;
+			p.end[i].params.silence = 3 * MS;
+			p.end[i].params.probe_interval = 100 * MS;
+			p.end[i].out.latency = latency[k];
+			p.end[i].load = 0;
+		}
+		pair_carrier(&p, true);
+		pair_up(&p, 1000 * MS);
+		pair_run(&p, 400 * MS);
+		assert_int_equal(p.end[0].fails + p.end[1].fails, 0);
+		pair_end(&p);
+	}
+}
+
 static void test_probing(void **state)
 {
 	u64 probes, took;
@@ -608,6 +634,7 @@ int main(void)
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_keepalive),
 		cmocka_unit_test(test_retry_exhausted),
+		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_probing),
 		cmocka_unit_test(test_init_losses),
 		cmocka_unit_test(test_retrain),
