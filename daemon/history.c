@@ -44,10 +44,11 @@
  * struct history_writer - the writer's own
  * @fd: the file that it appends to; -1: none is open
  * @last_try: it is to end, and tries once more what failed
+ * @anew: the last file could not be read, so it begins another one
  */
 struct history_writer {
 	int fd;
-	bool last_try;
+	bool last_try, anew;
 	char batch[BATCH];
 };
 
@@ -73,6 +74,9 @@ static void set_why(struct history *h, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	for (char *p = text; *p; p++)	/* it becomes JSON, and may quote a damaged file */
+		if (*p < ' ' || *p > '~')
+			*p = '?';
 	pthread_mutex_lock(&h->lock);
 	if (strcmp(h->why, text)) {
 		strcpy(h->why, text);
@@ -195,13 +199,15 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 	struct history_segment *s;
 	int err = history_walk(fd, head, size, &walk);
 
+	h->w->anew = err;
 	if (err)
 		set_why(h, "cannot read file %08" PRIu32 " below %.120s: %s", n, h->dir,
 			strerror(-err));
 	/* Removes a line that a crash has cut off, but nothing that was not read. */
 	if (walk.end < size && !err && !is_stopped(h) && !ftruncate(fd, (off_t)walk.end))
 		walk.damaged++;
-	l.seg.bytes = walk.end;
+	/* Nothing is ever written over lines that were not read. */
+	l.seg.bytes = err || is_stopped(h) ? size : walk.end;
 	pthread_mutex_lock(&h->lock);
 	h->damaged += walk.damaged;
 	h->bytes += l.seg.bytes;
@@ -211,26 +217,49 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 	pthread_mutex_unlock(&h->lock);
 }
 
+/* Return: bytes of the first line; 0: it was cut off; -EBADMSG: @why it is another's; or an errno */
+static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64_t *size, char *why,
+			    size_t room)
+{
+	char head[HISTORY_HEAD_MAX];
+	struct stat st;
+	ssize_t len;
+
+	*fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (*fd < 0 && errno != ELOOP && errno != ENXIO && errno != EISDIR)
+		return -errno;
+	if (*fd >= 0 && fstat(*fd, &st))
+		return -errno;
+	if (*fd < 0 || !S_ISREG(st.st_mode)) {
+		snprintf(why, room, "it is no file");
+		return -EBADMSG;
+	}
+	*size = (uint64_t)st.st_size;
+	len = pread(*fd, head, sizeof(head), 0);
+	if (len < 0)
+		return errno == EBADMSG ? -EIO : -errno;
+	return history_head_check(head, (size_t)len, h->fabric, h->guid, why, room);
+}
+
+/* A file that cannot be read now stays where it is: it may be a good one. */
 static void load_segment(struct history *h, uint32_t n)
 {
-	char path[HISTORY_PATH_MAX], head[HISTORY_HEAD_MAX], why[160];
-	int fd = open(history_path(h, n, path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t len = 0, at = -EBADMSG;
-	struct stat st;
+	char path[HISTORY_PATH_MAX], why[160];
+	uint64_t size = 0;
+	ssize_t at;
+	int fd;
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		snprintf(why, sizeof(why), "%s", fd < 0 ? strerror(errno) : "it is no file");
-	} else {
-		len = pread(fd, head, sizeof(head), 0);
-		at = history_head_check(head, len < 0 ? 0 : (size_t)len, h->fabric, h->guid, why,
-					sizeof(why));
-	}
+	at = open_segment(h, history_path(h, n, path), &fd, &size, why, sizeof(why));
 	if (at > 0)
-		load_lines(h, n, fd, (uint64_t)st.st_size, (uint64_t)at);
-	else if (at < 0)
+		load_lines(h, n, fd, size, (uint64_t)at);
+	else if (at == -EBADMSG)
 		refuse_segment(h, path, why);
-	else
+	else if (!at)
 		unlink(path);	/* a crash came before its first line was written */
+	else
+		set_why(h, "%.120s is not used: %s", path, strerror((int)-at));
+	if (at < 0)
+		h->w->anew = true;
 	if (fd >= 0)
 		close(fd);
 }
@@ -253,7 +282,7 @@ static void load_all(struct history *h)
 	if (n >= 0)
 		free(list);
 	pthread_mutex_lock(&h->lock);
-	h->loaded = true;
+	h->loaded = !h->stop;
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -339,6 +368,7 @@ static int begin_segment(struct history *h)
 	pthread_mutex_unlock(&h->lock);
 	if (s) {
 		h->w->fd = fd;
+		h->w->anew = false;
 		return 0;
 	}
 	unlink(path);
@@ -359,7 +389,7 @@ static int prepare_segment(struct history *h)
 {
 	struct history_segment *s = h->nseg ? &h->seg[h->nseg - 1] : NULL;
 
-	if (s && s->bytes < h->segment_max && (h->w->fd >= 0 || !open_last(h)))
+	if (s && !h->w->anew && s->bytes < h->segment_max && (h->w->fd >= 0 || !open_last(h)))
 		return 0;
 	if (h->w->fd >= 0)
 		close(h->w->fd);
@@ -484,7 +514,7 @@ static void *history_write_thread(void *arg)
 
 	load_all(h);
 	history_tell_loop(h);
-	while (await_lines(h, failed)) {
+	while (h->loaded && await_lines(h, failed)) {
 		int err = write_lines(h);
 
 		failed = err;
@@ -504,33 +534,10 @@ static void *history_write_thread(void *arg)
 
 /* --- the loop -------------------------------------------------------------------------- */
 
-static void tell_history(struct history *h, const char *why)
+/* Tells what is wrong, if that changed. Return: since when the writer is busy; 0: it waits */
+static uint64_t tell_history(struct history *h)
 {
-	if (!strcmp(h->told, why))
-		return;
-	snprintf(h->told, sizeof(h->told), "%s", why);
-	h->ops->told(h->arg, why);
-}
-
-static void on_history_event(void *arg, unsigned int what)
-{
-	struct history *h = arg;
 	char why[HISTORY_TEXT_MAX];
-	uint64_t n;
-
-	(void)what;
-	eventfd_read(h->event, &n);
-	pthread_mutex_lock(&h->lock);
-	strcpy(why, h->why);
-	pthread_mutex_unlock(&h->lock);
-	tell_history(h, why);
-	history_search_done(h);
-}
-
-static void on_history_timer(void *arg)
-{
-	struct history *h = arg;
-	char why[HISTORY_TEXT_MAX] = "";
 	uint64_t since;
 
 	pthread_mutex_lock(&h->lock);
@@ -540,7 +547,29 @@ static void on_history_timer(void *arg)
 	if (since && loop_now() >= since + SLOW)
 		snprintf(why, sizeof(why),
 			 "writing below %.160s takes more than 5 s: does the disk hang?", h->dir);
-	tell_history(h, why);
+	if (strcmp(h->told, why)) {
+		strcpy(h->told, why);
+		h->ops->told(h->arg, why);
+	}
+	return since;
+}
+
+static void on_history_event(void *arg, unsigned int what)
+{
+	struct history *h = arg;
+	uint64_t n;
+
+	(void)what;
+	eventfd_read(h->event, &n);
+	tell_history(h);
+	history_search_done(h);
+}
+
+static void on_history_timer(void *arg)
+{
+	struct history *h = arg;
+	uint64_t since = tell_history(h);
+
 	h->armed = since;
 	loop_timer_set(h->timer, since ? loop_now() + SLOW : LOOP_NEVER);
 }
@@ -550,13 +579,20 @@ static bool start_history_thread(pthread_t *thread, void *(*run)(void *arg), str
 	sigset_t all, was;
 	int err;
 
+	pthread_mutex_lock(&h->lock);
 	h->users++;
+	pthread_mutex_unlock(&h->lock);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);	/* signals are the loop's */
 	err = pthread_create(thread, NULL, run, h);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
-	h->users -= err ? 1 : 0;
-	return !err;
+	if (!err)
+		return true;
+	memset(thread, 0, sizeof(*thread));
+	pthread_mutex_lock(&h->lock);
+	h->users--;
+	pthread_mutex_unlock(&h->lock);
+	return false;
 }
 
 static void set_up_conditions(struct history *h)
@@ -656,6 +692,7 @@ struct history *history_new(struct loop *loop, const struct history_config *c,
 	if (h->w && h->watch && h->timer && n < (int)sizeof(h->dir)) {
 		h->w->fd = -1;
 		h->w->last_try = false;
+		h->w->anew = false;
 		if (start_history_thread(&h->writer, history_write_thread, h) &&
 		    start_history_thread(&h->searcher, history_search_thread, h))
 			return h;

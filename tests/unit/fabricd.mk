@@ -79,7 +79,7 @@ tests += tests/unit/test_history
 tests/unit/test_history-objs := tests/unit/test_history.o $(addprefix daemon/,history.o \
 	history_file.o history_filter.o history_search.o loop.o log.o) lib/deps/crc32c.o
 tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core libsystemd) \
-	-Wl,--wrap=fdatasync -Wl,--wrap=pwrite
+	-Wl,--wrap=fdatasync -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=open
 
 # The walk to the node that keeps credits: it needs the topology alone.
 tests += tests/unit/test_stall_walk

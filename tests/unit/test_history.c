@@ -23,6 +23,7 @@
 #define BYTES 8192
 
 static char dir[64], folder[128], told[HISTORY_TEXT_MAX];
+static unsigned int tellings;
 static struct loop *loop;
 static struct loop_timer *poll_timer;
 static bool (*until)(void);
@@ -31,12 +32,42 @@ static uint64_t run;
 
 /* --- the disk -------------------------------------------------------------------------- */
 
-static atomic_int hangs, fails, syncs;
+static atomic_int hangs, fails, syncs, reads_hang, opens_fail, read_error, reads_left;
 
 int __real_fdatasync(int fd);
 int __wrap_fdatasync(int fd);
 ssize_t __real_pwrite(int fd, const void *data, size_t len, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at);
+ssize_t __real_pread(int fd, void *data, size_t len, off_t at);
+ssize_t __wrap_pread(int fd, void *data, size_t len, off_t at);
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	va_list ap;
+	mode_t mode;
+
+	va_start(ap, flags);
+	mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
+	va_end(ap);
+	if (opens_fail && !(flags & (O_CREAT | O_DIRECTORY))) {
+		errno = opens_fail;
+		return -1;
+	}
+	return __real_open(path, flags, mode);
+}
+
+/* After so many reads that are left, each one fails. */
+ssize_t __wrap_pread(int fd, void *data, size_t len, off_t at)
+{
+	while (reads_hang)
+		usleep(500);
+	if (!read_error || reads_left-- > 0)
+		return __real_pread(fd, data, len, at);
+	errno = read_error;
+	return -1;
+}
 
 int __wrap_fdatasync(int fd)
 {
@@ -64,6 +95,7 @@ static void on_told(void *arg, const char *why)
 {
 	(void)arg;
 	strcpy(told, why);
+	tellings++;
 }
 
 static const struct history_ops ops = { .told = on_told };
@@ -93,12 +125,17 @@ static bool is_loaded(void)
 }
 
 /* Each run of a manager has a log of its own. */
-static void start_of(const char *fabric, uint64_t bytes)
+static void begin_of(const char *fabric, uint64_t bytes)
 {
 	h = history_new(loop, &(struct history_config) {
 		.dir = dir, .fabric = fabric, .guid = GUID, .log = LOG + run++, .bytes = bytes,
 	}, &ops, NULL);
 	assert_non_null(h);
+}
+
+static void start_of(const char *fabric, uint64_t bytes)
+{
+	begin_of(fabric, bytes);
 	wait_until(is_loaded);
 }
 
@@ -122,7 +159,7 @@ static int setup(void **state)
 	loop = loop_new();
 	poll_timer = loop_timer_new(loop, on_poll, NULL);
 	told[0] = '\0';
-	hangs = fails = syncs = 0;
+	hangs = fails = syncs = reads_hang = opens_fail = read_error = 0;
 	run = 0;
 	start();
 	return 0;
@@ -133,7 +170,7 @@ static int teardown(void **state)
 	char command[100];
 
 	(void)state;
-	hangs = 0;
+	hangs = reads_hang = 0;
 	stop();
 	loop_timer_free(poll_timer);
 	loop_free(loop);
@@ -421,6 +458,8 @@ static void of_others(void **state)
 		{ "torus-history 2 lab abcdef0123456789 00000000\n",
 		  "it has format 2, of a later fabricd; this one knows 1" },
 		{ "torus-history 1 lib abcdef0123456789 00000000\n", "it is of fabric 'lib', and this is 'lab'" },
+		{ "torus-history 1 l\xff\033b abcdef0123456789 00000000\n",
+		  "it is of fabric 'l??b', and this is 'lab'" },
 		{ "torus-history 1 lab abcdef0123456780 00000000\n", "it is of NIC abcdef0123456780" },
 		{ "torus-history 1 lab abcdef0123456789 00000000\n", "its first line is damaged" },
 	};
@@ -524,6 +563,81 @@ static void hangs_long(void **state)
 	FINDS("1 2 3", .to = 3000);
 }
 
+static unsigned int threads(void)
+{
+	struct stat st;
+
+	assert_int_equal(stat("/proc/self/task", &st), 0);
+	return (unsigned int)st.st_nlink - 2;
+}
+
+/* The disk hangs while the files are read, and an end comes: no line is written over others. */
+static void ends_while_read(void **state)
+{
+	unsigned int before;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 3; i++)
+		add(i);
+	stop();
+	before = threads();
+	reads_hang = 1;
+	begin_of("lab", 64 << 20);
+	add(4);
+	stop();
+	reads_hang = 0;
+	while (threads() > before)
+		usleep(1000);
+	start();
+	FINDS("1 2 3");
+}
+
+/* A file that cannot be opened or read now is neither deleted, nor moved, nor written over. */
+static void not_readable(void **state)
+{
+	uint64_t seq = 3;
+	char due[32] = "1 2 3";
+
+	(void)state;
+	for (uint64_t i = 1; i <= seq; i++)
+		add(i);
+	for (int i = 0; i < 3; i++) {
+		stop();
+		told[0] = '\0';
+		opens_fail = i == 0 ? EMFILE : 0;
+		read_error = i == 0 ? 0 : EIO;
+		reads_left = i == 1 ? 0 : 1;
+		start();
+		opens_fail = read_error = 0;
+		add(++seq);
+		stop();
+		start();
+		sprintf(due + strlen(due), " %d", (int)seq);
+		FINDS(due);
+	}
+	assert_int_equal(seq, 6);
+}
+
+static bool is_slow(void)
+{
+	return strstr(told, "takes more than 5 s");
+}
+
+/* A disk that hangs is told once, although searches end meanwhile. */
+static void told_once(void **state)
+{
+	(void)state;
+	hangs = 1;
+	add(1);
+	wait_until(is_slow);
+	tellings = 0;
+	FINDS("1");
+	FINDS("1");
+	assert_int_equal(tellings, 0);
+	assert_true(is_slow());
+	hangs = 0;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -531,7 +645,7 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		TEST(found_again), TEST(filtered), TEST(in_parts), TEST(what_others_have),
 		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(full),
-		TEST(hangs_long),
+		TEST(hangs_long), TEST(ends_while_read), TEST(not_readable), TEST(told_once),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);
