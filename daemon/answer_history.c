@@ -17,7 +17,7 @@
 #define ROOM (1u << 20)		/* bytes of events in a reply */
 #define PULL_ROOM (128u << 10)	/* ... to a candidate, whose loop has to read them at once */
 #define LAST_MAX 2048
-#define AWAIT (1500 * MS)	/* for the disk: less than others wait for the root */
+#define AWAIT (800 * MS)	/* for the disk: less than others wait for the root */
 
 static bool flag(const struct request *rq, const char *key)
 {
@@ -183,11 +183,19 @@ static void on_searched(void *arg, const struct history_found *found)
 {
 	struct request *rq = arg;
 	const char *problem = keeper_problem(rq->d->keeper);
+	char text[160];
 
 	rq->job = NULL;
 	answer_forget(rq);
 	if (found->more && time_arg(rq, "last", 0))
 		problem = "the history is long, and was not searched to its beginning: say since when";
+	if (found->loading)
+		problem = "the history is still being read: ask again";
+	if (found->unread) {
+		snprintf(text, sizeof(text), "a part of the history cannot be read: %s",
+			 strerror(found->unread));
+		problem = text;
+	}
 	if (found->events)
 		answer_events_text(rq, found->events, found->after, found->more, found->lost,
 				   problem);

@@ -11,8 +11,8 @@
  * a write that failed left in a file is cut off, and it is tried again after AGAIN.
  *
  * When it begins, the writer reads all files, to know what is there: how many events of which
- * times, and the last number of each log. A file that is not of this history is moved aside. A last line
- * without its end, as a crash leaves it, is cut off.
+ * times, and the last number of each log. A file that is not of this history is moved aside. A last
+ * line without its end, as a crash leaves it, is cut off.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -217,7 +217,7 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Return: bytes of the first line; 0: it was cut off; -EBADMSG: @why it is another's; or an errno */
+/* Return: bytes of the first line, 0: it was cut off; -EBADMSG: it is another file; or an errno */
 static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64_t *size, char *why,
 			    size_t room)
 {
@@ -269,13 +269,25 @@ static int is_segment(const struct dirent *e)
 	return strspn(e->d_name, "0123456789") == 8 && !strcmp(e->d_name + 8, ".log");
 }
 
+/* Each file has a while of its own until reading it is slow. Return: false: it is to stop */
+static bool begin_load(struct history *h)
+{
+	bool go_on;
+
+	pthread_mutex_lock(&h->lock);
+	h->since = loop_now();
+	go_on = !h->stop;
+	pthread_mutex_unlock(&h->lock);
+	return go_on;
+}
+
 static void load_all(struct history *h)
 {
 	struct dirent **list;
 	int n = scandir(h->dir, &list, is_segment, alphasort);
 
 	for (int i = 0; i < n; i++) {
-		if (!is_stopped(h))
+		if (begin_load(h))
 			load_segment(h, (uint32_t)strtoul(list[i]->d_name, NULL, 10));
 		free(list[i]);
 	}
@@ -283,6 +295,7 @@ static void load_all(struct history *h)
 		free(list);
 	pthread_mutex_lock(&h->lock);
 	h->loaded = !h->stop;
+	h->since = 0;
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -539,14 +552,17 @@ static uint64_t tell_history(struct history *h)
 {
 	char why[HISTORY_TEXT_MAX];
 	uint64_t since;
+	bool loaded;
 
 	pthread_mutex_lock(&h->lock);
 	since = h->since;
+	loaded = h->loaded;
 	strcpy(why, h->why);
 	pthread_mutex_unlock(&h->lock);
 	if (since && loop_now() >= since + SLOW)
 		snprintf(why, sizeof(why),
-			 "writing below %.160s takes more than 5 s: does the disk hang?", h->dir);
+			 "%s below %.160s takes more than 5 s: does the disk hang?",
+			 loaded ? "writing" : "reading", h->dir);
 	if (strcmp(h->told, why)) {
 		strcpy(h->told, why);
 		h->ops->told(h->arg, why);
@@ -635,19 +651,17 @@ void history_put(struct history *h)
 	free(h);
 }
 
-static void join(pthread_t thread)
+static void join(pthread_t thread, const struct timespec *until)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
 	/* It goes on, and frees what it uses, when the disk answers. */
-	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until))
+	if (thread && pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, until))
 		pthread_detach(thread);
 }
 
 void history_free(struct history *h)
 {
+	struct timespec until;
+
 	if (!h)
 		return;
 	loop_fd_free(h->watch);
@@ -658,10 +672,10 @@ void history_free(struct history *h)
 	pthread_cond_broadcast(&h->written);
 	pthread_cond_broadcast(&h->asked);
 	pthread_mutex_unlock(&h->lock);
-	if (h->writer)
-		join(h->writer);
-	if (h->searcher)
-		join(h->searcher);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	join(h->writer, &until);
+	join(h->searcher, &until);
 	history_search_drop(h);
 	history_put(h);
 }
@@ -680,6 +694,8 @@ struct history *history_new(struct loop *loop, const struct history_config *c,
 	h->w = malloc(sizeof(*h->w));
 	h->guid = c->guid;
 	h->log = c->log;
+	h->since = loop_now();
+	h->armed = true;
 	h->bytes_max = c->bytes;
 	h->segment_max = c->bytes / SEGMENTS < SEGMENT_MAX ? c->bytes / SEGMENTS : SEGMENT_MAX;
 	h->ops = ops;
@@ -689,6 +705,8 @@ struct history *history_new(struct loop *loop, const struct history_config *c,
 	if (h->event >= 0)
 		h->watch = loop_fd_new(loop, h->event, LOOP_READ, on_history_event, h);
 	h->timer = loop_timer_new(loop, on_history_timer, h);
+	if (h->timer)
+		loop_timer_set(h->timer, h->since + SLOW);
 	if (h->w && h->watch && h->timer && n < (int)sizeof(h->dir)) {
 		h->w->fd = -1;
 		h->w->last_try = false;
@@ -701,17 +719,16 @@ struct history *history_new(struct loop *loop, const struct history_config *c,
 	return NULL;
 }
 
-/* Under the lock. Return: false: there is no room, or it would be too long. */
+/* Under the lock. Return: false: there is no memory, or it would be too long. */
 static bool queue_line(struct history *h, const struct history_record *r)
 {
-	struct history_item *i = h->queued < QUEUE_MAX ? malloc(sizeof(*i)) : NULL;
+	struct history_item *i = malloc(sizeof(*i));
 
 	if (!i)
 		return false;
 	*i = (struct history_item) { .time = r->time };
 	i->line = history_line(r, &i->len);
-	if (!i->line || h->queued_bytes + i->len > QUEUE_BYTES_MAX) {
-		free(i->line);
+	if (!i->line) {
 		free(i);
 		return false;
 	}
@@ -723,17 +740,32 @@ static bool queue_line(struct history *h, const struct history_record *r)
 	return true;
 }
 
-void history_add(struct history *h, const struct history_record *r)
+bool history_add(struct history *h, const struct history_record *r)
 {
+	bool room;
+
 	pthread_mutex_lock(&h->lock);
-	note_log(h, r->log, r->seq, last_number(h) + 1);
-	if (!queue_line(h, r))
+	room = h->queued < QUEUE_MAX && h->queued_bytes + HISTORY_LINE_MAX <= QUEUE_BYTES_MAX;
+	if (room)
+		note_log(h, r->log, r->seq, last_number(h) + 1);
+	if (room ? !queue_line(h, r) : r->whose != HISTORY_PULLED)
 		h->dropped++;
 	pthread_cond_signal(&h->wake);
 	pthread_mutex_unlock(&h->lock);
 	if (!h->armed)
 		loop_timer_set(h->timer, loop_now() + SLOW);
 	h->armed = true;
+	return room;
+}
+
+bool history_room(struct history *h)
+{
+	bool room;
+
+	pthread_mutex_lock(&h->lock);
+	room = h->queued < QUEUE_MAX / 2 && h->queued_bytes < QUEUE_BYTES_MAX / 2;
+	pthread_mutex_unlock(&h->lock);
+	return room;
 }
 
 bool history_has(struct history *h, uint64_t log, uint64_t seq)

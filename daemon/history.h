@@ -57,10 +57,18 @@ struct history_stats {
 /** history_new() - begin to keep. Return: NULL if out of memory or threads */
 struct history *history_new(struct loop *loop, const struct history_config *config,
 			    const struct history_ops *ops, void *arg);
-/** history_free() - waits at most a second for the disk. @h may be NULL */
+/**
+ * history_free() - waits at most a second for the disk; searches that wait end as lost. @h may be
+ * NULL
+ */
 void history_free(struct history *h);
-/** history_add() - keep @r, of which everything is copied; does not wait */
-void history_add(struct history *h, const struct history_record *r);
+/**
+ * history_add() - keep @r, of which everything is copied; does not wait
+ * Return: false: there is no room for it until something was written.
+ */
+bool history_add(struct history *h, const struct history_record *r);
+/** history_room() - the writer keeps up: there is room for many more */
+bool history_room(struct history *h);
 /** history_has() - that event, or a later one of the same log, was added */
 bool history_has(struct history *h, uint64_t log, uint64_t seq);
 /**
@@ -104,13 +112,18 @@ bool history_wants(const struct history_filter *f, const struct history_record *
  * @events: JSON array; NULL: no memory
  * @after: where to go on
  * @more: there was no room, or no time, for all of them
- * @lost: @after was of another run of the manager, or is not kept any more: nothing was searched
+ * @lost: @after was of another run of the manager, or is not kept any more, or the history was
+ *	closed: nothing was searched
+ * @loading: what was kept before this start is still being read
+ * @unread: errno of a file that could not be read; 0: all could
  */
 struct history_found {
 	char *events;
 	char after[HISTORY_AFTER_MAX];
 	bool more;
 	bool lost;
+	bool loading;
+	int unread;
 };
 
 /**

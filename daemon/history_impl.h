@@ -41,7 +41,7 @@ struct history_writer;
  * @given, @done: lines that came in, and that left the queue, counted
  * @first, @last, @queued, @queued_bytes: the queue; the writer takes lines from its front when they
  *	are written
- * @since: when the writer began with the lines at hand; 0: it waits
+ * @since: when the writer began with the file or the lines at hand; 0: it waits
  * @why: what is wrong; "": nothing
  */
 struct history {
@@ -84,7 +84,7 @@ void history_tell_loop(struct history *h);
 void *history_search_thread(void *arg);
 /** history_search_done() - in the loop: tells those whose searches have ended */
 void history_search_done(struct history *h);
-/** history_search_drop() - in the loop, at the end: nobody is told any more */
+/** history_search_drop() - in the loop, at the end: searches that wait end as lost */
 void history_search_drop(struct history *h);
 /** history_put() - a user of the memory ends; the last one frees it */
 void history_put(struct history *h);

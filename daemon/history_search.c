@@ -19,14 +19,15 @@
 #include "daemon/loop.h"
 
 #define JOBS_MAX 32
-#define AWAIT_MS 500		/* for the writer */
-#define SEARCH_MAX (500 * MS)	/* of one answer: then it goes on with the next one */
+#define AWAIT_MS 250		/* for the writer */
+#define SEARCH_MAX (250 * MS)	/* of one answer: then it goes on with the next one */
 
 /**
  * struct history_job - a search
  * @has: logs that the asker has, ascending; @nhas of them
  * @events, @len, @room: JSON texts of events, a comma after each
  * @seg, @at: where the search goes on
+ * @unread: errno of a file that could not be read
  * @until: it ends after the file in which it is then
  * @done, @ended: NULL: it is forgotten; it has ended
  */
@@ -42,7 +43,8 @@ struct history_job {
 	uint32_t n, nroom;
 	uint32_t seg;
 	uint64_t at, until;
-	bool full, lost, failed, taken, ended;
+	bool full, lost, failed, loading, taken, ended;
+	int unread;
 	void (*done)(void *arg, const struct history_found *found);
 	void *arg;
 };
@@ -168,7 +170,7 @@ static void search_segment(struct history_job *j, const struct history_segment *
 {
 	struct history_walk walk = { .each = look_at_record, .arg = j };
 	char path[HISTORY_PATH_MAX], head[HISTORY_HEAD_MAX];
-	int fd;
+	int fd, err;
 
 	if (!from)
 		from = history_head(head, j->h->fabric, j->h->guid);
@@ -176,10 +178,11 @@ static void search_segment(struct history_job *j, const struct history_segment *
 	j->at = from;
 	if (may_have(j, s)) {
 		fd = open(history_path(j->h, s->n, path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		if (fd < 0)
-			return;	/* it was deleted meanwhile */
-		history_walk(fd, from, s->bytes, &walk);
-		close(fd);
+		err = fd < 0 ? -errno : history_walk(fd, from, s->bytes, &walk);
+		if (fd >= 0)
+			close(fd);
+		if (err && err != -ENOENT)	/* else it was deleted meanwhile */
+			j->unread = -err;
 	}
 	if (!j->full && !j->failed)
 		j->at = s->bytes;
@@ -277,9 +280,12 @@ static void search_queue(struct history_job *j, const char *lines, size_t len)
 
 	for (; lines < end && !j->failed; lines = nl + 1) {
 		nl = memchr(lines, '\n', (size_t)(end - lines));
-		if (!history_line_read(lines, (size_t)(nl - lines), &r) && job_wants(j, &r) &&
-		    (j->f.last || j->len + r.len < j->f.room))
-			add_event(j, &r);
+		if (history_line_read(lines, (size_t)(nl - lines), &r) || !job_wants(j, &r))
+			continue;
+		/* A later one instead would make its log look complete up to there. */
+		if (!j->f.last && j->len + r.len >= j->f.room)
+			break;
+		add_event(j, &r);
 	}
 }
 
@@ -317,6 +323,7 @@ static void search(struct history_job *j)
 	if (seg && n)
 		memcpy(seg, h->seg, n * sizeof(*seg));
 	waiting = copy_queue(h, &waiting_len);
+	j->loading = !h->loaded;
 	pthread_mutex_unlock(&h->lock);
 	j->until = loop_now() + SEARCH_MAX;
 	j->failed = !seg || !read_have(j);
@@ -397,7 +404,9 @@ static struct history_job *take_ended(struct history *h)
 
 static void tell_found(struct history_job *j)
 {
-	struct history_found found = { .more = j->full, .lost = j->lost };
+	struct history_found found = {
+		.more = j->full, .lost = j->lost, .loading = j->loading, .unread = j->unread,
+	};
 	char *list = j->failed ? NULL : malloc(j->len + 3);
 
 	if (list) {
@@ -433,13 +442,24 @@ void history_search_done(struct history *h)
 
 void history_search_drop(struct history *h)
 {
+	char none[] = "[]";
+	const struct history_found lost = { .events = none, .lost = true };
+	void (*done)(void *arg, const struct history_found *found);
 	struct history_job *j;
+	void *arg;
 
 	pthread_mutex_lock(&h->lock);
 	while ((j = h->jobs)) {
 		h->jobs = j->next;
+		done = j->done;
+		arg = j->arg;
+		j->done = NULL;
 		if (!j->taken || j->ended)	/* else the disk hangs in it */
 			job_free(j);
+		pthread_mutex_unlock(&h->lock);
+		if (done)
+			done(arg, &lost);
+		pthread_mutex_lock(&h->lock);
 	}
 	pthread_mutex_unlock(&h->lock);
 }
@@ -471,7 +491,16 @@ struct history_job *history_ask(struct history *h, const struct history_filter *
 
 void history_forget(struct history_job *j)
 {
-	pthread_mutex_lock(&j->h->lock);
+	struct history *h = j->h;
+	struct history_job **at = &h->jobs;
+
+	pthread_mutex_lock(&h->lock);
 	j->done = NULL;
-	pthread_mutex_unlock(&j->h->lock);
+	while (*at && *at != j)
+		at = &(*at)->next;
+	if (*at && !j->taken) {	/* its place is free for another one */
+		*at = j->next;
+		job_free(j);
+	}
+	pthread_mutex_unlock(&h->lock);
 }

@@ -357,7 +357,7 @@ void waits_found(const char *request, const struct history_found *found, const c
 	if (found) {
 		a.found(a.found_arg, found);
 	} else {
-		a.passed = 1500 * MS;
+		a.passed = 800 * MS;
 		answer_look(&a.d);
 		assert_null(a.found);	/* it is forgotten */
 	}

@@ -632,7 +632,9 @@ static void history_in_memory(void **state)
 static void history_on_disk(void **state)
 {
 	const struct history_found found = { .events = (char *)"[{\"seq\":7}]", .after = "ab:1:9", .more = true },
-		none = { .events = NULL };
+		none = { .events = NULL },
+		unread = { .events = (char *)"[]", .unread = EMFILE },
+		loading = { .events = (char *)"[]", .loading = true };
 
 	(void)state;
 	a.keeps = true;
@@ -652,6 +654,16 @@ static void history_on_disk(void **state)
 	      "{'ok':true,'data':{'events':[],'after':null,'more':false,'lost':false,'node':[2,1],"
 	      "'name':'myself','kept':{'events':171},"
 	      "'problem':'the disk does not answer: these are the last events in memory'}}");
+	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
+	waits_found("{'cmd':'history'}", &unread,
+	      "{'ok':true,'data':{'events':[],'after':null,'more':false,'lost':false,'node':[2,1],"
+	      "'name':'myself','kept':{'events':171},"
+	      "'problem':'a part of the history cannot be read: Too many open files'}}");
+	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
+	waits_found("{'cmd':'history'}", &loading,
+	      "{'ok':true,'data':{'events':[],'after':null,'more':false,'lost':false,'node':[2,1],"
+	      "'name':'myself','kept':{'events':171},"
+	      "'problem':'the history is still being read: ask again'}}");
 	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
 	a.busy = true;
 	refuses("{'cmd':'history'}", "failed", "too many questions at once");

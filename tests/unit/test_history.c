@@ -198,7 +198,8 @@ static void add(uint64_t seq)
 
 static char *found;
 static char found_after[HISTORY_AFTER_MAX];
-static bool found_more, found_lost, has_found;
+static bool found_more, found_lost, found_loading, has_found;
+static int found_unread;
 
 static void on_found(void *arg, const struct history_found *f)
 {
@@ -208,6 +209,8 @@ static void on_found(void *arg, const struct history_found *f)
 	strcpy(found_after, f->after);
 	found_more = f->more;
 	found_lost = f->lost;
+	found_loading = f->loading;
+	found_unread = f->unread;
 	has_found = true;
 }
 
@@ -505,6 +508,11 @@ static void bounded(void **state)
 			FINDS("", .words = 1, .word = { "no such text" });
 	}
 	history_stats(h, &s);
+	/* Each search waits a moment for the writer, which may be slower. */
+	for (unsigned int i = 0; i < 100 && s.events + (uint64_t)s.since / 1000 != 20001; i++) {
+		FINDS("", .words = 1, .word = { "no such text" });
+		history_stats(h, &s);
+	}
 	assert_int_equal(s.dropped, 0);
 	assert_in_range(s.bytes, HISTORY_BYTES_MIN * 9 / 10, HISTORY_BYTES_MIN);
 	assert_in_range(s.events, 5000, 15000);
@@ -638,6 +646,130 @@ static void told_once(void **state)
 	hangs = 0;
 }
 
+/* Of lines that are not written, none is passed over for a later one that is shorter. */
+static void queue_in_order(void **state)
+{
+	char text[200];
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	fails = ENOSPC;
+	add(1);
+	add_of(HISTORY_LED, LOG, 2, text);
+	add(3);
+	FINDS("1", .room = 120);
+	FINDS("1 2 3");
+	fails = 0;
+}
+
+static struct history_job *ask_all(void)
+{
+	struct history_filter f = { .to = INT64_MAX, .level = FM_DEBUG, .room = 1 << 20 };
+
+	return history_ask(h, &f, on_found, NULL);
+}
+
+/* Searches that are forgotten keep no place, even if the disk hangs. */
+static void forgotten(void **state)
+{
+	struct history_job *j;
+
+	(void)state;
+	add(1);
+	FINDS("1");
+	reads_hang = 1;
+	for (unsigned int i = 0; i < 100; i++) {
+		j = ask_all();
+		assert_non_null(j);
+		history_forget(j);
+	}
+	reads_hang = 0;
+	FINDS("1");
+}
+
+/* Each search is told its end, even if the history ends and the disk hangs. */
+static void ends_in_search(void **state)
+{
+	unsigned int before;
+
+	(void)state;
+	add(1);
+	FINDS("1");
+	before = threads();
+	reads_hang = 1;
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_non_null(ask_all());
+		usleep(300000);
+	}
+	has_found = false;
+	stop();
+	assert_true(has_found);
+	assert_true(found_lost);
+	assert_string_equal(found, "[]");
+	reads_hang = 0;
+	while (threads() > before - 2)
+		usleep(1000);
+}
+
+/* An answer that lacks something says so. */
+static void unread(void **state)
+{
+	(void)state;
+	add(1);
+	FINDS("1");
+	assert_int_equal(found_unread, 0);
+	assert_false(found_loading);
+	read_error = EIO;
+	reads_left = 0;
+	FINDS("");
+	assert_int_equal(found_unread, EIO);
+	read_error = 0;
+	opens_fail = EMFILE;
+	FINDS("");
+	assert_int_equal(found_unread, EMFILE);
+	opens_fail = 0;
+	stop();
+	reads_hang = 1;
+	begin_of("lab", 64 << 20);
+	FINDS("");
+	assert_true(found_loading);
+	wait_until(is_slow);
+	assert_non_null(strstr(told, "reading below "));
+	reads_hang = 0;
+	wait_until(is_loaded);
+	FINDS("1");
+	assert_false(found_loading);
+	assert_string_equal(told, "");
+}
+
+/* An event for which there is no room does not count as kept: it can be asked for again. */
+static void no_room(void **state)
+{
+	struct history_record r = {
+		.whose = HISTORY_PULLED, .log = LOG, .kind = "link", .json = "{}", .len = 2,
+	};
+	struct history_stats s;
+
+	(void)state;
+	assert_true(history_room(h));
+	fails = ENOSPC;
+	do
+		r.seq++;
+	while (history_add(h, &r));
+	assert_false(history_room(h));
+	assert_in_range(r.seq, 1000, 20000);
+	assert_false(history_has(h, LOG, r.seq));
+	assert_true(history_has(h, LOG, r.seq - 1));
+	history_stats(h, &s);
+	assert_int_equal(s.dropped, 0);
+	fails = 0;
+	stop();
+	start();
+	assert_true(history_add(h, &r));
+	assert_true(history_has(h, LOG, r.seq));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -646,6 +778,8 @@ int main(void)
 		TEST(found_again), TEST(filtered), TEST(in_parts), TEST(what_others_have),
 		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(full),
 		TEST(hangs_long), TEST(ends_while_read), TEST(not_readable), TEST(told_once),
+		TEST(queue_in_order), TEST(forgotten), TEST(ends_in_search), TEST(unread),
+		TEST(no_room),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);
