@@ -4,9 +4,9 @@
  *
  * The root is asked first what happened, so its history should have all that the roots before it
  * had. Each candidate therefore asks the root for new events: soon after a new table, because then
- * something has happened, and every IDLE. It asks for what comes after its last answer. If it asks
- * that root for the first time, it tells which events it has: the last number of each run of a
- * manager (log). So what happened while it was away comes to it, too, and nothing is kept twice.
+ * something has happened, and every IDLE. It asks for what comes after its last answer, and tells
+ * which events it has: the last number of each run of a manager (log). So what happened while it
+ * was away comes to it, too, and nothing is kept twice.
  *
  * A root that dies takes with it what it noticed in its last moments and nobody has asked for yet.
  * What the others notice while there is no root, they keep themselves.
@@ -100,16 +100,19 @@ static char whose(const struct fabricd *d, enum fm_level level)
 	return level <= FM_WARNING && !r.reachable ? HISTORY_LED : HISTORY_OWN;
 }
 
-static void add_json(struct keeper *k, struct history_record *r, const json_t *j)
+/* Return: false: there is no room now */
+static bool add_json(struct keeper *k, struct history_record *r, const json_t *j)
 {
 	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	bool room;
 
 	if (!text)
-		return;
+		return true;
 	r->json = text;
 	r->len = strlen(text);
-	history_add(k->history, r);
+	room = history_add(k->history, r);
 	free(text);
+	return room;
 }
 
 void keeper_event(struct keeper *k, const struct event_record *e)
@@ -142,7 +145,8 @@ void keeper_changed(struct keeper *k)
 		ask_at(k, loop_now() + SOON);
 }
 
-static void take_pulled(struct keeper *k, const json_t *j)
+/* Return: false: there is no room for it now */
+static bool take_pulled(struct keeper *k, const json_t *j)
 {
 	const char *log = json_string_value(json_object_get(j, "log"));
 	const char *level = json_string_value(json_object_get(j, "level"));
@@ -154,10 +158,29 @@ static void take_pulled(struct keeper *k, const json_t *j)
 	if (!log || !level || !kind || sscanf(log, "%16" SCNx64, &r.log) != 1 ||
 	    log_level_parse(level, &r.level) || !(time >= 0 && time <= SVC_TIME_MAX) ||
 	    history_has(k->history, r.log, r.seq))
-		return;
+		return true;
 	r.time = (int64_t)(time * 1e3);
 	history_kind(r.kind, kind);
-	add_json(k, &r, j);
+	return add_json(k, &r, j);
+}
+
+/* Return: false: there was no room for all; an event after one that was not taken is not, either */
+static bool take_all_pulled(struct keeper *k, const json_t *events)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(events, i, v)
+		if (!take_pulled(k, v))
+			return false;
+	return true;
+}
+
+static bool knows_no_history(const json_t *reply)
+{
+	const char *code = json_string_value(json_object_get(reply, "code"));
+
+	return code && !strcmp(code, "usage");
 }
 
 static void take_reply(void *arg, const char *text)
@@ -167,19 +190,17 @@ static void take_reply(void *arg, const char *text)
 	const json_t *data = json_object_get(reply, "data");
 	const char *after = json_string_value(json_object_get(data, "after"));
 	uint64_t again = IDLE;
-	json_t *v;
-	size_t i;
 
 	if (!json_is_true(json_object_get(reply, "ok"))) {
-		again = REFUSED;
+		again = knows_no_history(reply) ? REFUSED : IDLE;
 	} else if (json_object_get(reply, "rootless") || !after) {
 		k->after[0] = '\0';	/* it is none, or keeps nothing */
 	} else if (json_is_true(json_object_get(data, "lost"))) {
 		k->after[0] = '\0';
 		again = NEXT;
+	} else if (!take_all_pulled(k, json_object_get(data, "events"))) {
+		again = SOON;	/* the rest of them then */
 	} else {
-		json_array_foreach(json_object_get(data, "events"), i, v)
-			take_pulled(k, v);
 		snprintf(k->after, sizeof(k->after), "%s", after);
 		again = json_is_true(json_object_get(data, "more")) ? NEXT : IDLE;
 	}
@@ -204,13 +225,19 @@ static const struct query_done asked = {
 static void ask_root(struct keeper *k)
 {
 	struct fabricd *d = k->d;
-	char *have = k->after[0] ? NULL : history_have(k->history);
+	char *have = history_have(k->history);
+	struct history_stats s;
 	json_t *cmd;
 
-	if (!k->after[0] && !have)
+	if (!have)
 		return;	/* it has not read its own yet */
-	cmd = json_pack("{s:s, s:b}", "cmd", "history", "pull", 1);
-	json_object_set_new(cmd, have ? "have" : "after", json_string(have ? have : k->after));
+	history_stats(k->history, &s);
+	cmd = json_pack("{s:s, s:b, s:s}", "cmd", "history", "pull", 1, "have", have);
+	if (k->after[0])
+		json_object_set_new(cmd, "after", json_string(k->after));
+	/* If it is full, older events would only push out newer ones. */
+	if (s.bytes >= s.bytes_max / 10 * 9)
+		json_object_set_new(cmd, "from", json_integer((json_int_t)s.since));
 	k->ask = query_ask(d->query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, &SVC_MANAGER, QUERY_ROOT_MS,
 			   &asked, k);
 	json_decref(cmd);
@@ -224,7 +251,8 @@ static void on_keeper_timer(void *arg)
 	struct fm_root_status r = { .reachable = false };
 
 	ask_at(k, loop_now() + IDLE);
-	if (!k->history || k->ask || !d->query || !d->fm || fm_is_root(d->fm))
+	if (!k->history || k->ask || !d->query || !d->fm || fm_is_root(d->fm) ||
+	    !history_room(k->history))
 		return;
 	fm_root_status(d->fm, &r);
 	if (r.reachable)
@@ -245,6 +273,15 @@ static void on_history_told(void *arg, const char *why)
 
 static const struct history_ops history_ops = { .told = on_history_told };
 
+/* Answers to those who wait for a search come from it: the history is gone by then. */
+static void close_history(struct keeper *k)
+{
+	struct history *h = k->history;
+
+	k->history = NULL;
+	history_free(h);
+}
+
 void keeper_open(struct keeper *k, const char *dir)
 {
 	struct fabricd *d = k ? k->d : NULL;
@@ -253,7 +290,7 @@ void keeper_open(struct keeper *k, const char *dir)
 
 	if (!k || !dir || !d->config.history || (k->history && k->guid == d->guid))
 		return;
-	history_free(k->history);
+	close_history(k);
 	c = (struct history_config) {
 		.dir = dir, .fabric = d->config.fm.fabric, .guid = d->guid, .log = k->log,
 		.bytes = d->config.history_bytes,
@@ -317,6 +354,6 @@ void keeper_free(struct keeper *k)
 		return;
 	query_cancel(k->ask);
 	loop_timer_free(k->timer);
-	history_free(k->history);
+	close_history(k);
 	free(k);
 }
