@@ -99,6 +99,19 @@ static int ask_part(struct ask *a, json_t *request, json_t **data)
 	return status;
 }
 
+/* An answer that is lost searched nothing: what was found before is not all. */
+static int ask_next_part(struct ask *a, json_t *request, json_t **data)
+{
+	int status = ask_part(a, request, data);
+
+	if (status == OK && json_is_true(json_object_get(*data, "lost"))) {
+		json_decref(*data);
+		return fail_as(PROBLEM, "%s lost its place in the history, because it began anew or "
+			       "its disk does not answer: ask again", a->who);
+	}
+	return status;
+}
+
 static bool has_more(const json_t *data)
 {
 	return json_is_true(json_object_get(data, "more")) && json_text(data, "after");
@@ -200,7 +213,7 @@ int past_ask(struct ask *a, const struct past *p, struct past_found *f)
 	f->events = json_array();
 	do {
 		json_decref(data);
-		status = ask_part(a, request, &data);
+		status = ask_next_part(a, request, &data);
 		if (status != OK)
 			break;
 		json_array_extend(f->events, json_object_get(data, "events"));
