@@ -148,11 +148,13 @@ static void take_recovery(json_t *outages, const json_t *begun, const json_t *ev
 	size_t i;
 	json_t *o;
 
+	if (!recovery)	/* as most events have none: each one would look at all outages */
+		return;
 	json_array_foreach(outages, i, o) {
 		const json_t *from = json_array_get(begun, i);
 		const char *same = json_text(from, "log");
 
-		if (!recovery || !log || !same || strcmp(log, same) ||
+		if (!log || !same || strcmp(log, same) ||
 		    !json_is_null(json_object_get(o, "recovery")) ||
 		    json_count(json_object_get(from, "link"), "version") >
 			    json_count(recovery, "version"))
