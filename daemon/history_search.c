@@ -30,6 +30,7 @@
  * @unread: errno of a file that could not be read
  * @until: it ends after the file in which it is then
  * @done, @ended: NULL: it is forgotten; it has ended
+ * @dropped: the thread frees it when it has ended
  */
 struct history_job {
 	struct history *h;
@@ -43,7 +44,7 @@ struct history_job {
 	uint32_t n, nroom;
 	uint32_t seg;
 	uint64_t at, until;
-	bool full, lost, failed, loading, taken, ended;
+	bool full, lost, failed, loading, taken, ended, dropped;
 	int unread;
 	void (*done)(void *arg, const struct history_found *found);
 	void *arg;
@@ -379,7 +380,10 @@ void *history_search_thread(void *arg)
 		search(j);
 		pthread_mutex_lock(&h->lock);
 		j->ended = true;
-		history_tell_loop(h);
+		if (j->dropped)
+			job_free(j);
+		else
+			history_tell_loop(h);
 	}
 	pthread_mutex_unlock(&h->lock);
 	history_put(h);
@@ -454,7 +458,8 @@ void history_search_drop(struct history *h)
 		done = j->done;
 		arg = j->arg;
 		j->done = NULL;
-		if (!j->taken || j->ended)	/* else the disk hangs in it */
+		j->dropped = j->taken && !j->ended;	/* the disk hangs in it */
+		if (!j->dropped)
 			job_free(j);
 		pthread_mutex_unlock(&h->lock);
 		if (done)
