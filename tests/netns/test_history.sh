@@ -75,7 +75,7 @@ full_disk() {
 	dd if=/dev/zero of="$state/filler" bs=1k 2>/dev/null
 	lab cut 1,2:+x && until_true 20 filled && problem 'No space left on device; what happens is kept in memory only' &&
 		fabricctl events --kind link --since -1min | grep '1,2:+x' && rm "$state/filler" || return 1
-	until_true 30 written "$state" && until_true 10 no_problem
+	until_true 30 written "$state" && until_true 30 no_problem
 }
 # The last page of a file has room for some more events.
 filled() { fabricctl exclude 0,2:+y >/dev/null && fabricctl include 0,2:+y >/dev/null && problem 'No space'; }
