@@ -182,7 +182,7 @@ static void search_segment(struct history_job *j, const struct history_segment *
 		err = fd < 0 ? -errno : history_walk(fd, from, s->bytes, &walk);
 		if (fd >= 0)
 			close(fd);
-		if (err && err != -ENOENT)	/* else it was deleted meanwhile */
+		if (err && err != -ENOENT)	/* ENOENT: it was deleted meanwhile */
 			j->unread = -err;
 	}
 	if (!j->full && !j->failed)

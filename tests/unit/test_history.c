@@ -646,7 +646,7 @@ static void told_once(void **state)
 	hangs = 0;
 }
 
-/* Of lines that are not written, none is passed over for a later one that is shorter. */
+/* A line that is not written yet is not passed over for a later one that is shorter. */
 static void queue_in_order(void **state)
 {
 	char text[200];
