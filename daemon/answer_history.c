@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Answers about the history: the root's, or that of the node asked, if it is asked for or there is no
- * root. A node that keeps none answers from its list of recent events.
+ * Answers about the history: the root's, or that of the node asked, if it is asked for or there is
+ * no root. A node that keeps none answers from its list of recent events.
  */
 #include <errno.h>
 #include <inttypes.h>
