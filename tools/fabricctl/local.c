@@ -89,11 +89,12 @@ int local_show(const struct ctl *ctl,
 	       int (*add)(struct torus_dev *dev, const struct torus_device *info, json_t *list),
 	       json_t *(*pick)(const json_t *list), void (*show)(const json_t *list))
 {
-	struct local l = { .add = add, .list = json_array() };
+	struct local l = { .add = add };
 	int status;
 
 	if (ctl->control)
 		return fail("--local asks the NIC and no manager: --control does not go with it");
+	l.list = json_array();
 	status = ctl->lab || ctl->node ? ask_in_lab(ctl, &l) : ask_here(&l);
 	if (pick) {
 		json_t *some = pick(l.list);
