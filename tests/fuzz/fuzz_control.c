@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "daemon/answer.h"
 #include "daemon/control.h"
+#include "daemon/keeper.h"
 #include "daemon/log.h"
 #include "daemon/nic.h"
 #include "daemon/query.h"
@@ -223,6 +224,9 @@ static void make_daemon(void)
 	if (answer_start(&d))
 		abort();
 	d.nic = nic_new(d.loop, "unix:/nonexistent", &nic_ops, &d);
+	d.keeper = keeper_new(&d);
+	if (!d.keeper)
+		abort();
 	make_manager();
 }
 
