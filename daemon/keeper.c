@@ -9,7 +9,7 @@
  * was away comes to it, too, and nothing is kept twice.
  *
  * A root that dies takes with it what it noticed in its last moments and nobody has asked for yet.
- * What the others notice while there is no root, they keep themselves.
+ * Each node keeps what it notices itself while there is no root.
  */
 #include <stdio.h>
 #include <stdlib.h>
