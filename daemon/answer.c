@@ -260,7 +260,7 @@ static bool is_asked(const struct request *rq, uint32_t node)
 }
 
 /* Return: true if the node counts as missing if it does not answer. */
-static bool is_awaited(const struct request *rq, uint32_t node)
+static bool is_answer_awaited(const struct request *rq, uint32_t node)
 {
 	const struct fm_entry *e =
 		rq->d->fm && is_asked(rq, node) ? fm_node(rq->d->fm, node) : NULL;
@@ -280,7 +280,7 @@ static void gathered_item(void *arg, uint32_t node, json_t *data)
 	if (node >= g->n || g->by_node[node] || !is_asked(rq, node))
 		return;
 	g->by_node[node] = json_incref(data);
-	if (is_awaited(rq, node) && g->awaited && !--g->awaited)
+	if (is_answer_awaited(rq, node) && g->awaited && !--g->awaited)
 		query_enough(rq->ask);
 }
 
@@ -314,7 +314,7 @@ void answer_gather(struct request *rq,
 	rq->g->end = end;
 	rq->g->n = n;
 	for (uint32_t i = 0; i < n; i++)
-		rq->g->awaited += is_awaited(rq, i);
+		rq->g->awaited += is_answer_awaited(rq, i);
 	rq->ask = query_ask(rq->d->query,
 			    rq->node == TORUS_NO_NODE || rq->count ? SVC_TO_ALL : SVC_TO_NODE,
 			    rq->node, rq->args, &rq->user, QUERY_NODE_MS, &gathered, rq);
@@ -327,7 +327,7 @@ json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n)
 	json_t *missing = json_array();
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!by_node[i] && is_awaited(rq, i))
+		if (!by_node[i] && is_answer_awaited(rq, i))
 			json_array_append_new(missing, node_json(rq->d, i));
 	return missing;
 }

@@ -172,7 +172,6 @@ double answer_wall(uint64_t at);
  */
 json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
 		   bool degraded, bool brief);
-json_t *shape_json(const struct torus_shape *shape);
 json_t *event_json(const struct fabricd *d, const struct event_record *r);
 /** error_line() - a reply that is an error; to be freed by the caller */
 char *error_line(const char *code, const char *text);

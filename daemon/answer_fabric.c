@@ -14,7 +14,7 @@
 
 #define REFUSED_RECENT	(60 * SEC)
 
-json_t *shape_json(const struct torus_shape *shape)
+static json_t *shape_json(const struct torus_shape *shape)
 {
 	json_t *j = json_array();
 
@@ -673,7 +673,7 @@ static bool take_term(struct request *rq, struct fm_order *o)
 }
 
 /* The clock is that of the root, so that orders of one root follow each other. */
-static bool take_order(struct request *rq, struct fm_order *o)
+static bool read_order(struct request *rq, struct fm_order *o)
 {
 	const struct fm_entry *e = fm_node(rq->d->fm, rq->user.node);
 
@@ -811,7 +811,7 @@ static bool cuts_nothing(struct request *rq, size_t n)
 }
 
 /* All links are understood before the first is changed, and one table has all of them. */
-static void exclude_ports(struct request *rq, bool on)
+static void take_exclusion(struct request *rq, bool on)
 {
 	size_t n = json_array_size(json_object_get(rq->args, "links")), last = 0;
 	struct record_event e = { .kind = RECORD_EXCLUDE, .now = loop_now(), .exclude.on = on };
@@ -823,7 +823,7 @@ static void exclude_ports(struct request *rq, bool on)
 	for (size_t i = 0; i < n; i++)
 		if (!read_link(rq, i, &e))
 			return;
-	if (on && !take_order(rq, &e.exclude.order))
+	if (on && !read_order(rq, &e.exclude.order))
 		return;
 	if (on && !json_is_true(json_object_get(rq->args, "force")) && !cuts_nothing(rq, n))
 		return;
@@ -850,10 +850,10 @@ static void exclude_ports(struct request *rq, bool on)
 
 void answer_exclude(struct request *rq)
 {
-	exclude_ports(rq, true);
+	take_exclusion(rq, true);
 }
 
 void answer_include(struct request *rq)
 {
-	exclude_ports(rq, false);
+	take_exclusion(rq, false);
 }

@@ -19,7 +19,7 @@
 #define LAST_MAX 2048
 #define AWAIT (800 * MS)	/* for the disk: less than others wait for the root */
 
-static bool flag(const struct request *rq, const char *key)
+static bool has_flag(const struct request *rq, const char *key)
 {
 	return json_is_true(json_object_get(rq->args, key));
 }
@@ -105,7 +105,7 @@ static bool read_filter(struct request *rq, struct history_filter *f)
 
 	*f = (struct history_filter) {
 		.from = time_arg(rq, "from", 0), .to = time_arg(rq, "to", INT64_MAX),
-		.level = FM_DEBUG, .room = flag(rq, "pull") ? PULL_ROOM : ROOM,
+		.level = FM_DEBUG, .room = has_flag(rq, "pull") ? PULL_ROOM : ROOM,
 	};
 	if (level && log_level_parse(level, &f->level)) {
 		answer_error(rq, "usage", "level '%.32s', allowed: error, warning, info, debug",
@@ -120,7 +120,7 @@ static bool read_filter(struct request *rq, struct history_filter *f)
 	f->last = (uint32_t)last;
 	snprintf(f->kind, sizeof(f->kind), "%s", kind ? kind : "");
 	snprintf(f->after, sizeof(f->after), "%s", after ? after : "");
-	strcpy(f->whose, flag(rq, "local") ? "rl" : rq->rootless ? "" : "rp");
+	strcpy(f->whose, has_flag(rq, "local") ? "rl" : rq->rootless ? "" : "rp");
 	return read_place(rq, f);
 }
 
@@ -226,7 +226,7 @@ void answer_history(struct request *rq)
 	const char *have = text_of(rq, "have");
 	struct history_filter f;
 
-	if (!flag(rq, "local") && !rq->rootless && !answer_leads(rq))
+	if (!has_flag(rq, "local") && !rq->rootless && !answer_leads(rq))
 		return;
 	if (!read_filter(rq, &f))
 		return;

@@ -532,7 +532,7 @@ const struct question_kind question_retrain = {
 	.begin = begin_port, .run = run_retrain, .tell = tell_retrain, .words = true,
 };
 
-static bool begin_retry(struct question *q, const json_t *cmd)
+static bool begin_set_retry(struct question *q, const json_t *cmd)
 {
 	const char *protocol = json_string_value(json_object_get(cmd, "protocol"));
 
@@ -553,7 +553,7 @@ static json_t *tell_set_retry(struct question *q)
 }
 
 const struct question_kind question_retry_set = {
-	.begin = begin_retry, .run = run_set_retry, .tell = tell_set_retry, .words = true,
+	.begin = begin_set_retry, .run = run_set_retry, .tell = tell_set_retry, .words = true,
 };
 
 void answer_set_port(struct request *rq)
@@ -842,7 +842,7 @@ void answer_park(struct request *rq)
  * By hand and only at rest: within a recovery it is the root that says when. It goes by order of
  * the root that this node's manager follows, like all that the manager does at the NIC.
  */
-static bool begin_replay(struct question *q, const json_t *cmd)
+static bool begin_replay_question(struct question *q, const json_t *cmd)
 {
 	struct fm_outline o;
 
@@ -864,7 +864,7 @@ static int run_replay(struct nic_question *nq, struct torus_dev *dev)
 }
 
 const struct question_kind question_replay = {
-	.begin = begin_replay, .run = run_replay, .tell = tell_park, .words = true,
+	.begin = begin_replay_question, .run = run_replay, .tell = tell_park, .words = true,
 };
 
 void answer_replay(struct request *rq)

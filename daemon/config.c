@@ -284,7 +284,7 @@ static void on_config_key(struct inifile *file, const char *section, const char 
 }
 
 /* Return: the line of the key; 0: it is not given. */
-static unsigned int find_line(const struct reading *r, const char *name)
+static unsigned int find_key_line(const struct reading *r, const char *name)
 {
 	for (unsigned int i = 0; i < NKEYS; i++)
 		if (!strcmp(keys[i].name, name))
@@ -314,7 +314,7 @@ static bool is_of_torus(const struct sockaddr_storage *a)
 /* Refuses addresses under which no other node could reach this one. */
 static void judge_address(struct reading *r)
 {
-	unsigned int line = find_line(r, "service_address");
+	unsigned int line = find_key_line(r, "service_address");
 	struct sockaddr_storage a;
 	socklen_t len;
 

@@ -63,10 +63,10 @@ void history_tell_loop(struct history *h)
 	eventfd_write(h->event, 1);
 }
 
-static void set_why(struct history *h, const char *fmt, ...)
+static void set_history_why(struct history *h, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void set_why(struct history *h, const char *fmt, ...)
+static void set_history_why(struct history *h, const char *fmt, ...)
 {
 	char text[HISTORY_TEXT_MAX];
 	va_list ap;
@@ -188,8 +188,8 @@ static void refuse_segment(struct history *h, const char *path, const char *why)
 	char aside[HISTORY_PATH_MAX + 16];
 
 	snprintf(aside, sizeof(aside), "%s.refused", path);
-	set_why(h, "%.120s is not used: %s%s", path, why,
-		rename(path, aside) ? "" : "; it is kept beside, as .refused");
+	set_history_why(h, "%.120s is not used: %s%s", path, why,
+			rename(path, aside) ? "" : "; it is kept beside, as .refused");
 }
 
 static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uint64_t head)
@@ -201,8 +201,8 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 
 	h->w->anew = err;
 	if (err)
-		set_why(h, "cannot read file %08" PRIu32 " below %.120s: %s", n, h->dir,
-			strerror(-err));
+		set_history_why(h, "cannot read file %08" PRIu32 " below %.120s: %s", n, h->dir,
+				strerror(-err));
 	/* Removes a line that a crash has cut off, but nothing that was not read. */
 	if (walk.end < size && !err && !is_stopped(h) && !ftruncate(fd, (off_t)walk.end))
 		walk.damaged++;
@@ -257,7 +257,7 @@ static void load_segment(struct history *h, uint32_t n)
 	else if (!at)
 		unlink(path);	/* a crash came before its first line was written */
 	else
-		set_why(h, "%.120s is not used: %s", path, strerror((int)-at));
+		set_history_why(h, "%.120s is not used: %s", path, strerror((int)-at));
 	if (at < 0)
 		h->w->anew = true;
 	if (fd >= 0)
@@ -532,11 +532,10 @@ static void *history_write_thread(void *arg)
 
 		failed = err;
 		if (err)
-			set_why(h, "cannot write below %.160s: %s; what happens is kept in memory "
-				"only",
-				h->dir, strerror(-err));
+			set_history_why(h, "cannot write below %.160s: %s; events are kept in "
+					"memory only", h->dir, strerror(-err));
 		else if (bad)
-			set_why(h, "%s", "");
+			set_history_why(h, "%s", "");
 		bad = err;
 	}
 	if (h->w->fd >= 0)
@@ -651,7 +650,7 @@ void history_put(struct history *h)
 	free(h);
 }
 
-static void join(pthread_t thread, const struct timespec *until)
+static void join_thread(pthread_t thread, const struct timespec *until)
 {
 	/* It goes on, and frees what it uses, when the disk answers. */
 	if (thread && pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, until))
@@ -674,8 +673,8 @@ void history_free(struct history *h)
 	pthread_mutex_unlock(&h->lock);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec++;
-	join(h->writer, &until);
-	join(h->searcher, &until);
+	join_thread(h->writer, &until);
+	join_thread(h->searcher, &until);
 	history_search_drop(h);
 	history_put(h);
 }

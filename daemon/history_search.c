@@ -309,7 +309,7 @@ static bool read_after(struct history_job *j, const struct history_segment *seg,
 	return false;
 }
 
-static void search(struct history_job *j)
+static void run_search(struct history_job *j)
 {
 	struct history *h = j->h;
 	struct history_segment *seg;
@@ -377,7 +377,7 @@ void *history_search_thread(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&h->lock);
-		search(j);
+		run_search(j);
 		pthread_mutex_lock(&h->lock);
 		j->ended = true;
 		if (j->dropped)

@@ -89,7 +89,7 @@ json_t *keeper_record(const struct keeper *k, const struct event_record *r)
 /* --- this manager's events ------------------------------------------------------------- */
 
 /* Without a root, this node's own events belong to the history of the fabric, too. */
-static char whose(const struct fabricd *d, enum fm_level level)
+static char choose_whose(const struct fabricd *d, enum fm_level level)
 {
 	struct fm_root_status r = { .reachable = false };
 
@@ -124,7 +124,7 @@ void keeper_event(struct keeper *k, const struct event_record *e)
 		return;
 	j = keeper_record(k, e);
 	r.log = k->log;
-	r.whose = whose(k->d, e->level);
+	r.whose = choose_whose(k->d, e->level);
 	r.time = e->time > 0 ? (int64_t)(e->time * 1e3) : 0;
 	history_kind(r.kind, e->kind);
 	add_json(k, &r, j);

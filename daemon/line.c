@@ -26,15 +26,15 @@ static bool is_whole(const struct torus_link *l)
 	       gauge_of(l, TORUS_PG_RATE) == gauge_of(l, TORUS_PG_RATE_MAX);
 }
 
-static bool is_up(const struct torus_link *l)
+static bool is_link_up(const struct torus_link *l)
 {
 	return l->state == TORUS_LINK_UP && gauge_of(l, TORUS_PG_LANES);
 }
 
 bool line_degraded(const struct torus_link *l)
 {
-	return is_up(l) && (!is_whole(l) ||
-			    gauge_of(l, TORUS_PG_MARGIN) < gauge_of(l, TORUS_PG_MARGIN_TRAIN));
+	return is_link_up(l) &&
+	       (!is_whole(l) || gauge_of(l, TORUS_PG_MARGIN) < gauge_of(l, TORUS_PG_MARGIN_TRAIN));
 }
 
 static void tell_line(struct fabricd *d, const struct torus_link *l)
@@ -70,8 +70,8 @@ void line_note(struct fabricd *d, const struct torus_link *l)
 	struct line *was = &d->line[l->port];
 	bool degraded = line_degraded(l), other;
 
-	other = is_up(l) && (was->width != gauge_of(l, TORUS_PG_WIDTH) ||
-			     was->rate != gauge_of(l, TORUS_PG_RATE));
+	other = is_link_up(l) && (was->width != gauge_of(l, TORUS_PG_WIDTH) ||
+				  was->rate != gauge_of(l, TORUS_PG_RATE));
 	if (degraded != was->degraded || (degraded && other)) {
 		d->lines.again = LINES_TIMES;
 		report_soon(d);
@@ -99,7 +99,7 @@ void lines_again(struct fabricd *d)
 		report_soon(d);
 }
 
-static void tell_root(struct fabricd *d, json_t *links)
+static void report_lines(struct fabricd *d, json_t *links)
 {
 	struct svc_msg m = { .type = SVC_LINES, .lines = { .node = fm_own(d->fm) } };
 
@@ -135,13 +135,13 @@ void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 		return;
 	d->lines.told = loop_now();
 	d->lines.again = json_array_size(list) ? LINES_TIMES : d->lines.again - 1;
-	tell_root(d, list);
+	report_lines(d, list);
 	json_decref(list);
 	tell_again(d);
 }
 
 /* Until the NIC has answered it may take long. */
-static void on_timer(void *arg)
+static void on_lines_timer(void *arg)
 {
 	struct fabricd *d = arg;
 
@@ -176,7 +176,7 @@ void lines_take(struct fabricd *d, uint32_t node, json_t *links)
 }
 
 /* Return: true if the list is too old, or of a NIC that was replaced or restarted. */
-static bool is_past(const struct fm_entry *e, const json_t *of)
+static bool is_report_old(const struct fm_entry *e, const json_t *of)
 {
 	uint64_t at = (uint64_t)json_integer_value(json_object_get(of, "at"));
 
@@ -196,7 +196,7 @@ json_t *lines_json(struct fabricd *d)
 
 		snprintf(key, sizeof(key), "%u", i);
 		of = json_object_get(d->lines.of, key);
-		if (of && is_past(e, of))
+		if (of && is_report_old(e, of))
 			json_object_del(d->lines.of, key);
 		else if (of && e->state == FM_NODE_UP)
 			json_array_extend(list, json_object_get(of, "links"));
@@ -206,7 +206,7 @@ json_t *lines_json(struct fabricd *d)
 
 int lines_start(struct fabricd *d)
 {
-	d->lines.timer = loop_timer_new(d->loop, on_timer, d);
+	d->lines.timer = loop_timer_new(d->loop, on_lines_timer, d);
 	d->lines.of = json_object();
 	return d->lines.timer && d->lines.of ? 0 : -ENOMEM;
 }

@@ -175,7 +175,8 @@ static void on_answered(void *arg, const struct arbiter_answer *is)
 	machine_event(arg, &e);
 }
 
-static json_t *end_json(const struct fabricd *d, uint32_t node, unsigned int port, const char *name)
+static json_t *cable_end_json(const struct fabricd *d, uint32_t node, unsigned int port,
+			      const char *name)
 {
 	return json_pack("{s:o, s:o, s:s}", "node", node_json(d, node), "port", port_json(d, port),
 			 "name", name);
@@ -199,11 +200,11 @@ static void event_added(struct fabricd *d, uint64_t seq)
 static void link_event(struct fabricd *d, const struct fm_log *log)
 {
 	const struct fm_link_change *l = log->link;
-	json_t *j = end_json(d, l->node, l->port, l->name);
+	json_t *j = cable_end_json(d, l->node, l->port, l->name);
 	char node[TORUS_TEXT_MAX], *text;
 	uint64_t seq;
 
-	json_object_set_new(j, "peer", end_json(d, l->peer, l->peer_port, l->peer_name));
+	json_object_set_new(j, "peer", cable_end_json(d, l->peer, l->peer_port, l->peer_name));
 	json_object_set_new(j, "state", json_string(l->up ? "up" : "lost"));
 	json_object_set_new(j, "reason", l->reason ? json_string(l->reason) : json_null());
 	json_object_set_new(j, "excluded", json_boolean(l->excluded));
@@ -275,8 +276,8 @@ static void put_text(char *to, size_t room, const char *from)
 }
 
 /* Warnings of a node go to the root too, which is where people look. */
-static void tell_root(struct fabricd *d, double time, enum fm_level level,
-		      const char *kind, const char *text)
+static void report_warning(struct fabricd *d, double time, enum fm_level level, const char *kind,
+			   const char *text)
 {
 	struct svc_msg m = { .type = SVC_EVENT,
 			     .event = { .time = time, .level = (uint8_t)level } };
@@ -309,7 +310,7 @@ static void fabricd_event_with(struct fabricd *d, double time, const char *node,
 		events_link(d->events, seq, json);
 	event_added(d, seq);
 	if (!other && level <= FM_WARNING && d->own[0])
-		tell_root(d, time, level, kind, text);
+		report_warning(d, time, level, kind, text);
 }
 
 void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,

@@ -475,7 +475,7 @@ static void unbind_nic(struct nic *nic)
 	nic->no_memory = 0;
 }
 
-static void on_timer(void *arg)
+static void on_nic_timer(void *arg)
 {
 	struct nic *nic = arg;
 
@@ -515,7 +515,7 @@ struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *
 	nic->arg = arg;
 	nic->retry = RETRY_MIN;
 	snprintf(nic->where, sizeof(nic->where), "%s", where);
-	nic->timer = loop_timer_new(loop, on_timer, nic);
+	nic->timer = loop_timer_new(loop, on_nic_timer, nic);
 	nic->queue = nic->timer ? nicq_new(loop) : NULL;
 	if (!nic->queue) {
 		loop_timer_free(nic->timer);

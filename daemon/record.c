@@ -104,7 +104,7 @@ static void get_text(const json_t *j, const char *key, char *to, size_t room, in
 		memcpy(to, text, strlen(text) + 1);
 }
 
-static json_t *shape_json(const struct torus_shape *s)
+static json_t *record_shape_json(const struct torus_shape *s)
 {
 	json_t *list = json_array();
 
@@ -113,7 +113,7 @@ static json_t *shape_json(const struct torus_shape *s)
 	return list;
 }
 
-static void get_shape(const json_t *j, const char *key, struct torus_shape *to, int *wrong)
+static void get_record_shape(const json_t *j, const char *key, struct torus_shape *to, int *wrong)
 {
 	const json_t *list = json_object_get(j, key), *v;
 	size_t i;
@@ -145,7 +145,7 @@ static void get_shape(const json_t *j, const char *key, struct torus_shape *to, 
 static json_t *config_json(const struct fm_config *c)
 {
 	json_t *j = json_pack("{s:s, s:s, s:s, s:o*}", "fabric", c->fabric, "name", c->name,
-			      "address", c->address, "shape", shape_json(&c->shape));
+			      "address", c->address, "shape", record_shape_json(&c->shape));
 
 #define X(member) json_object_set_new(j, #member, number_json(c->member));
 	CONFIG_NUMBERS(X)
@@ -160,7 +160,7 @@ static void get_config(const json_t *j, struct fm_config *c, int *wrong)
 	get_text(j, "fabric", c->fabric, sizeof(c->fabric), wrong);
 	get_text(j, "name", c->name, sizeof(c->name), wrong);
 	get_text(j, "address", c->address, sizeof(c->address), wrong);
-	get_shape(j, "shape", &c->shape, wrong);
+	get_record_shape(j, "shape", &c->shape, wrong);
 #define X(member) \
 	c->member = (__typeof__(c->member))get_number(j, #member, (__typeof__(c->member))-1, wrong);
 	CONFIG_NUMBERS(X)
@@ -179,7 +179,7 @@ static json_t *device_json(const struct torus_device *d)
 			      (json_int_t)d->payload_max);
 
 	if (d->placed) {
-		json_object_set_new(j, "shape", shape_json(&d->shape));
+		json_object_set_new(j, "shape", record_shape_json(&d->shape));
 		json_object_set_new(j, "node", json_integer(d->node));
 		json_object_set_new(j, "version", number_json(d->version));
 		json_object_set_new(j, "rows_epoch", number_json(d->rows_epoch));
@@ -201,7 +201,7 @@ static void get_device(const json_t *j, struct torus_device *d, int *wrong)
 	d->payload_max = (uint32_t)get_number(j, "payload_max", UINT32_MAX, wrong);
 	if (!d->placed)
 		return;
-	get_shape(j, "shape", &d->shape, wrong);
+	get_record_shape(j, "shape", &d->shape, wrong);
 	d->node = (uint32_t)get_number(j, "node", torus_nodes(&d->shape) - 1, wrong);
 	d->version = get_number(j, "version", UINT64_MAX, wrong);
 	if (json_object_get(j, "rows_epoch"))
@@ -210,7 +210,7 @@ static void get_device(const json_t *j, struct torus_device *d, int *wrong)
 		torus_node_coords(&d->shape, d->node, &d->coords);
 }
 
-static json_t *link_json(const struct torus_link *l)
+static json_t *record_link_json(const struct torus_link *l)
 {
 	return json_pack("{s:i, s:i, s:i, s:i, s:b, s:b, s:b, s:s, s:I, s:i, s:o*, s:i, s:i, s:i}",
 			 "port", l->port, "state", l->state, "old_state", l->old_state, "reason",
@@ -239,7 +239,7 @@ static void get_link(const json_t *j, struct torus_link *l, int *wrong)
 	l->retry_wanted = (uint8_t)get_number(j, "retry_wanted", TORUS_RETRIES - 1, wrong);
 }
 
-static json_t *park_json(const struct torus_park *p)
+static json_t *record_park_json(const struct torus_park *p)
 {
 	return json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:I, s:o*}", "parked",
 			 number_json(p->parked), "unresolved", number_json(p->unresolved), "bytes",
@@ -272,7 +272,7 @@ static int park_parse(const json_t *j, struct torus_park *p)
 
 /* --- events -------------------------------------------------------------------- */
 
-static int kept_json(const struct fm_msg *kept, json_t *j)
+static int record_kept_json(const struct fm_msg *kept, json_t *j)
 {
 	uint8_t *data;
 	size_t len;
@@ -294,14 +294,14 @@ static int begin_json(const struct record_event *e, json_t *j)
 		  json_object_set_new(j, "device", device_json(dev));
 
 	for (unsigned int p = 0; p < dev->nports; p++)
-		bad |= json_array_append_new(links, link_json(&e->begin.links[p]));
+		bad |= json_array_append_new(links, record_link_json(&e->begin.links[p]));
 	bad |= json_object_set_new(j, "links", links);
-	bad |= json_object_set_new(j, "park", park_json(&e->begin.park));
+	bad |= json_object_set_new(j, "park", record_park_json(&e->begin.park));
 	if (dev->placed && e->begin.rows)
 		bad |= json_object_set_new(j, "rows", record_hex(e->begin.rows,
 					   torus_nodes(&dev->shape) * sizeof(uint64_t)));
 	if (e->begin.kept)
-		bad |= kept_json(e->begin.kept, j);
+		bad |= record_kept_json(e->begin.kept, j);
 	return bad;
 }
 
@@ -311,7 +311,7 @@ static int done_json(const struct record_event *e, json_t *j)
 		  json_object_set_new(j, "err", json_integer(e->done.err));
 
 	if (e->done.has_counts)
-		bad |= json_object_set_new(j, "park", park_json(&e->done.counts.park)) |
+		bad |= json_object_set_new(j, "park", record_park_json(&e->done.counts.park)) |
 		       json_object_set_new(j, "lost", number_json(e->done.counts.lost));
 	return bad;
 }
@@ -331,7 +331,7 @@ static int msg_json(const struct record_event *e, json_t *j)
 	return bad;
 }
 
-static int order_json(const struct fm_order *o, json_t *j)
+static int record_order_json(const struct fm_order *o, json_t *j)
 {
 	return json_object_set_new(j, "uid", json_integer(o->uid)) |
 	       json_object_set_new(j, "by", json_string(o->by)) |
@@ -341,7 +341,7 @@ static int order_json(const struct fm_order *o, json_t *j)
 }
 
 /* Records of earlier releases do not have it. */
-static void get_order(const json_t *line, struct fm_order *o, int *wrong)
+static void get_record_order(const json_t *line, struct fm_order *o, int *wrong)
 {
 	if (!json_object_get(line, "since"))
 		return;
@@ -358,12 +358,12 @@ static int body_json(const struct record_event *e, json_t *j)
 	case RECORD_BEGIN:
 		return begin_json(e, j);
 	case RECORD_LINK:
-		return json_object_set_new(j, "link", link_json(&e->link));
+		return json_object_set_new(j, "link", record_link_json(&e->link));
 	case RECORD_MGMT:
 		return json_object_set_new(j, "port", json_integer(e->mgmt.port)) |
 		       json_object_set_new(j, "data", record_hex(e->mgmt.data, e->mgmt.len));
 	case RECORD_PARK:
-		return json_object_set_new(j, "park", park_json(&e->park));
+		return json_object_set_new(j, "park", record_park_json(&e->park));
 	case RECORD_DONE:
 		return done_json(e, j);
 	case RECORD_UP:
@@ -385,7 +385,7 @@ static int body_json(const struct record_event *e, json_t *j)
 		       json_object_set_new(j, "port", json_integer(e->exclude.port)) |
 		       json_object_set_new(j, "on", json_boolean(e->exclude.on)) |
 		       (e->exclude.more ? json_object_set_new(j, "more", json_true()) : 0) |
-		       (e->exclude.order.since ? order_json(&e->exclude.order, j) : 0);
+		       (e->exclude.order.since ? record_order_json(&e->exclude.order, j) : 0);
 	case RECORD_CLOCK:
 		return json_object_set_new(j, "wall", number_json(e->wall));
 	case RECORD_MOVE:
@@ -523,7 +523,7 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->exclude.port = (int)get_number(line, "port", UINT64_MAX, &wrong);
 		e->exclude.on = get_bool(line, "on", &wrong);
 		e->exclude.more = json_is_true(json_object_get(line, "more"));
-		get_order(line, &e->exclude.order, &wrong);
+		get_record_order(line, &e->exclude.order, &wrong);
 		break;
 	case RECORD_CLOCK:
 		e->wall = get_number(line, "wall", FM_TIME_MAX, &wrong);

@@ -25,7 +25,7 @@ static long wrong_words(const long *block, int rank, long round)
 }
 
 /* One round. Return: words that were wrong at any rank. */
-static long turn(int rank, int ranks, long round)
+static long take_turn(int rank, int ranks, long round)
 {
 	static long out[WORDS], in[WORDS];
 	int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	while (go) {
 		double now;
 
-		wrong += turn(rank, ranks, rounds++);
+		wrong += take_turn(rank, ranks, rounds++);
 		now = MPI_Wtime();
 		if (rounds > 1 && now - last > longest)
 			longest = now - last;

@@ -76,7 +76,7 @@ full_disk() {
 	lab kill "${root/./,}" >/dev/null && mount -t tmpfs -o size=160k none "$state" && lab revive "${root/./,}" >/dev/null || return 1
 	until_true 30 fabric_is '[9,18]' && fabricctl root move "${root/./,}" && until_true 10 leads "${root/./,}" || return 1
 	dd if=/dev/zero of="$state/filler" bs=1k 2>/dev/null
-	lab cut 1,2:+x && until_true 20 filled && problem 'No space left on device; what happens is kept in memory only' &&
+	lab cut 1,2:+x && until_true 20 filled && problem 'No space left on device; events are kept in memory only' &&
 		fabricctl events --kind link --since -1min | grep '1,2:+x' && rm "$state/filler" || return 1
 	until_true 30 written "$state" && until_true 30 no_problem
 }

@@ -536,7 +536,7 @@ static void full(void **state)
 	add(3);
 	FINDS("1 2 3");
 	assert_non_null(strstr(told, "cannot write below "));
-	assert_non_null(strstr(told, "No space left on device; what happens is kept in memory only"));
+	assert_non_null(strstr(told, "No space left on device; events are kept in memory only"));
 	for (uint64_t i = 4; i <= 10000; i++)
 		add(i);
 	history_stats(h, &s);

@@ -71,7 +71,7 @@ static char *label_text(const json_t *here, const json_t *there, char *buf, size
 	return buf;
 }
 
-static void print_table(const json_t *list)
+static void print_cables(const json_t *list)
 {
 	static const char *const titles[] = { ">CABLE", "FROM", "TO", "LABEL AT FROM",
 					      "LABEL AT TO", NULL };
@@ -153,7 +153,7 @@ static int show_plan(const struct ctl *ctl, const struct cabling *c, const struc
 	else if (csv)
 		print_csv(list);
 	else if (!svg)
-		print_table(list);
+		print_cables(list);
 	json_decref(list);
 	return status;
 }
@@ -285,7 +285,7 @@ static void print_step(const struct cabling *c, const json_t *step)
 	       a, name ? name : "-", b, far ? far : "-");
 }
 
-static int compare(const struct ctl *ctl, struct cabling *c, const struct cables *wanted)
+static int compare_cables(const struct ctl *ctl, struct cabling *c, const struct cables *wanted)
 {
 	struct cables is;
 	json_t *steps, *v;
@@ -321,7 +321,8 @@ static int run_cabling(const struct ctl *ctl, struct cabling *c)
 	if (!expect)
 		cables_torus(&wanted);
 	if (status == OK)
-		status = plan || csv || svg ? show_plan(ctl, c, &wanted) : compare(ctl, c, &wanted);
+		status = plan || csv || svg ? show_plan(ctl, c, &wanted) :
+					      compare_cables(ctl, c, &wanted);
 	cables_free(&wanted);
 	return status;
 }

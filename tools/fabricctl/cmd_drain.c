@@ -94,8 +94,8 @@ static int mark_requests(struct drain *d, const json_t *requests)
 }
 
 /* @port: NULL: the node itself */
-static void add_wait(struct drain *d, uint32_t node, const char *port, const char *what,
-		     uint64_t packets)
+static void add_drain_wait(struct drain *d, uint32_t node, const char *port, const char *what,
+			   uint64_t packets)
 {
 	json_array_append_new(d->waits, json_pack("{so ss? ss sI}", "node",
 						  json_node(&d->shape, node), "port", port,
@@ -115,7 +115,7 @@ static int look_at_silent(struct drain *d, uint32_t node)
 		return status;
 	state = json_text(json_array_get(data, 0), "state");
 	if (!state || (strcmp(state, "dead") && strcmp(state, "absent")))
-		add_wait(d, node, NULL, "its manager does not answer", 0);
+		add_drain_wait(d, node, NULL, "its manager does not answer", 0);
 	json_decref(data);
 	return OK;
 }
@@ -129,14 +129,14 @@ static void look_at_port(struct drain *d, uint32_t node, const json_t *l)
 	if (!port || torus_port_parse(port, d->shape.ndims, &p) || !(d->ports[node] & 1u << p))
 		return;
 	if (json_count(l, "retry_packets"))
-		add_wait(d, node, port, "sent, and not acknowledged",
-			 json_count(l, "retry_packets"));
+		add_drain_wait(d, node, port, "sent, and not acknowledged",
+			       json_count(l, "retry_packets"));
 	if (json_count(l, "queued_packets"))
-		add_wait(d, node, port, "queued", json_count(l, "queued_packets"));
+		add_drain_wait(d, node, port, "queued", json_count(l, "queued_packets"));
 	received = json_count(l, "rx_packets");
 	if (d->looked && received != d->received[node][p])
-		add_wait(d, node, port, "received since the look before",
-			 received - d->received[node][p]);
+		add_drain_wait(d, node, port, "received since the look before",
+			       received - d->received[node][p]);
 	d->received[node][p] = received;
 }
 
@@ -159,8 +159,8 @@ static int look_at(struct drain *d, uint32_t node, const char *cmd)
 		if (!strcmp(cmd, "links"))
 			look_at_port(d, node, v);
 		else if (json_count(v, "parked") + json_count(v, "held"))
-			add_wait(d, node, NULL, "parked or held",
-				 json_count(v, "parked") + json_count(v, "held"));
+			add_drain_wait(d, node, NULL, "parked or held",
+				       json_count(v, "parked") + json_count(v, "held"));
 	}
 	json_decref(data);
 	return OK;
@@ -218,7 +218,7 @@ static int look_at_force(struct drain *d)
 }
 
 /* Return: OK, and @d->waits is empty if nothing was found; or why not all could be asked. */
-static int look(struct drain *d)
+static int look_once(struct drain *d)
 {
 	int status = look_at_force(d);
 
@@ -260,7 +260,7 @@ static int await_drained(const struct ctl *ctl, struct drain *d)
 	char why[256];
 	int status;
 
-	while ((status = look(d)) == OK && d->quiet < LOOKS) {
+	while ((status = look_once(d)) == OK && d->quiet < LOOKS) {
 		progress("waits: %s", wait_text(d, why, sizeof(why)));
 		if (seconds_now() - start > timeout) {
 			status = fail_as(TIMEOUT, "not drained after %g s: %s; do not pull anything "
@@ -288,7 +288,7 @@ static void say_drained(char **what, int n)
 	       n > 1 || node ? "s" : "", node ? ", and the node stopped" : "");
 }
 
-static int drain(const struct ctl *ctl, struct drain *d, char **what, int n)
+static int drain_named(const struct ctl *ctl, struct drain *d, char **what, int n)
 {
 	json_t *requests = json_array(), *table = NULL;
 	int status = change_ask(&d->ask, "exclude", &how, what, n, requests, &table), kept;
@@ -320,7 +320,7 @@ static int cmd_drain(struct ctl *ctl, int argc, char **argv)
 	if (status != OK)
 		return status;
 	d.waits = json_array();
-	status = drain(ctl, &d, argv, argc);
+	status = drain_named(ctl, &d, argv, argc);
 	free(d.ports);
 	free(d.whole);
 	free(d.received);

@@ -12,11 +12,6 @@
 
 static const char *save, *diff;
 
-static const char *or_dash(const char *text)
-{
-	return text && *text ? text : "-";
-}
-
 /* Return: the properties of nodes that stay the same until a node is changed. */
 static json_t *make_inventory(const json_t *nodes)
 {
@@ -46,10 +41,10 @@ static void show_inventory(const json_t *inventory)
 
 	json_array_foreach(json_object_get(inventory, "nodes"), i, v) {
 		table_cell(t, PLAIN, "%s", json_coords_text(json_object_get(v, "node"), text));
-		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
-		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "guid")));
-		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "service")));
-		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "software")));
+		table_cell(t, STRONG, "%s", table_or_dash(json_text(v, "name")));
+		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "guid")));
+		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "service")));
+		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "software")));
 	}
 	table_print(t, "no nodes");
 }
@@ -138,16 +133,17 @@ static void print_change(const json_t *c)
 	char at[TORUS_TEXT_MAX], from[TORUS_TEXT_MAX];
 
 	json_coords_text(json_object_get(node, "node"), at);
-	printf("%s (%s) ", at, or_dash(json_text(node, "name")));
+	printf("%s (%s) ", at, table_or_dash(json_text(node, "name")));
 	if (!strcmp(what, "new"))
-		printf("is new, GUID %s\n", or_dash(json_text(is, "guid")));
+		printf("is new, GUID %s\n", table_or_dash(json_text(is, "guid")));
 	else if (!strcmp(what, "gone"))
-		printf("is gone, GUID %s\n", or_dash(json_text(was, "guid")));
+		printf("is gone, GUID %s\n", table_or_dash(json_text(was, "guid")));
 	else if (!strcmp(what, "moved"))
 		printf("was at %s\n", json_coords_text(json_object_get(was, "node"), from));
 	else
-		printf("has another %s: %s, was %s\n", !strcmp(key, "guid") ? "NIC" : what[0] == 'r' ?
-		       "name" : what, or_dash(json_text(is, key)), or_dash(json_text(was, key)));
+		printf("has another %s: %s, was %s\n", !strcmp(key, "guid") ? "NIC" :
+		       what[0] == 'r' ? "name" : what,
+		       table_or_dash(json_text(is, key)), table_or_dash(json_text(was, key)));
 }
 
 static int compare_inventory(const struct ctl *ctl, const json_t *is)

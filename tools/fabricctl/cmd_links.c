@@ -15,11 +15,6 @@
 static bool all, bad, local;
 static int found;	/* the exit status of --bad */
 
-static const char *or_dash(const char *text)
-{
-	return text && *text ? text : "-";
-}
-
 static bool is_fine(const json_t *l)
 {
 	const char *state = json_text(l, "state");
@@ -35,7 +30,7 @@ static bool is_bad(const json_t *l)
 	return !is_fine(l) && (json_is_object(json_object_get(l, "peer")) || (lower && *lower));
 }
 
-static bool is_up(const json_t *l)
+static bool is_end_up(const json_t *l)
 {
 	const char *state = json_text(l, "state");
 
@@ -45,7 +40,7 @@ static bool is_up(const json_t *l)
 /* Its receiver uses fewer lanes, a lower rate or less margin than it should. */
 static bool is_reduced(const json_t *l)
 {
-	return is_up(l) && json_count(l, "lanes") &&
+	return is_end_up(l) && json_count(l, "lanes") &&
 	       (json_count(l, "width") < json_count(l, "lanes") ||
 		json_count(l, "rate") < json_count(l, "rate_max") ||
 		json_count(l, "margin") < json_count(l, "margin_train"));
@@ -61,10 +56,10 @@ static bool is_warning(const json_t *l)
 {
 	const char *why = json_text(l, "excluded");
 
-	return is_up(l) && (!why || !strcmp(why, "admin"));
+	return is_end_up(l) && (!why || !strcmp(why, "admin"));
 }
 
-static uint64_t errors(const json_t *l)
+static uint64_t count_errors(const json_t *l)
 {
 	return json_count(l, "crc_errors") + json_count(l, "seq_errors") +
 		json_count(l, "malformed");
@@ -72,7 +67,7 @@ static uint64_t errors(const json_t *l)
 
 static void state_cell(struct table *t, const json_t *l)
 {
-	const char *state = or_dash(json_text(l, "state")), *reason = json_text(l, "reason");
+	const char *state = table_or_dash(json_text(l, "state")), *reason = json_text(l, "reason");
 	bool tell = strcmp(state, "up") && reason && strcmp(reason, "none");
 	unsigned long long waited_s = json_count(l, "waited") / SEC;
 
@@ -111,7 +106,7 @@ static void count_cell(struct table *t, uint64_t n)
 
 static void excluded_cell(struct table *t, const json_t *l)
 {
-	const char *why = or_dash(json_text(l, "excluded"));
+	const char *why = table_or_dash(json_text(l, "excluded"));
 	const json_t *ms = json_object_get(l, "held_ms");
 	char left[32];
 
@@ -131,7 +126,7 @@ static void age_cells(struct table *t, const json_t *l)
 	const json_t *age = json_object_get(l, "state_age"), *downs = json_object_get(l, "downs");
 	char text[32];
 
-	if (is_up(l) && json_is_integer(age))
+	if (is_end_up(l) && json_is_integer(age))
 		table_cell(t, PLAIN, "%s",
 			   duration_text((double)json_integer_value(age) / (double)SEC, text));
 	else
@@ -148,7 +143,7 @@ static void serdes_cells(struct table *t, const json_t *l)
 	unsigned long long lanes = json_count(l, "lanes"), width = json_count(l, "width");
 	unsigned long long rate = json_count(l, "rate"), margin = json_count(l, "margin");
 
-	if (!lanes || !is_up(l)) {	/* what it had before it went down says nothing */
+	if (!lanes || !is_end_up(l)) { /* what it had before it went down says nothing */
 		for (int i = 0; i < 3; i++)
 			table_cell(t, FAINT, "-");
 		return;
@@ -190,7 +185,7 @@ static void show_table(const json_t *links)
 		excluded_cell(t, v);
 		serdes_cells(t, v);
 		count_cell(t, json_count(v, "retries"));
-		count_cell(t, errors(v));
+		count_cell(t, count_errors(v));
 		table_cell(t, PLAIN, "%s", bytes_text(json_count(v, "tx_bytes"), text));
 		table_cell(t, PLAIN, "%s", bytes_text(json_count(v, "rx_bytes"), text));
 	}
@@ -243,7 +238,8 @@ static void show_lanes(const json_t *l)
 		       (unsigned long long)json_count(line, "ageing"));
 	json_array_foreach(json_object_get(l, "lane"), i, v)
 		printf("  lane %-2zu %-4s %5llu Mb/s  margin %4llu%%  ber %7s  taps %llu, "
-		       "%llu  receiver %s  eye %llu mV, %llu mUI\n", i, or_dash(json_text(v, "state")),
+		       "%llu  receiver %s  eye %llu mV, %llu mUI\n",
+		       i, table_or_dash(json_text(v, "state")),
 		       (unsigned long long)json_count(v, "rate"),
 		       (unsigned long long)json_count(v, "margin"),
 		       ber_text(json_number_value(json_object_get(v, "ber")), ber),
@@ -279,13 +275,16 @@ static void show_all(const json_t *links)
 		       "%llu, retry %s (asked %s)%s%s%s\n",
 		       i ? "\n" : "", paint(STRONG), json_end_text(v, link), paint(PLAIN),
 		       json_end_text(json_object_get(v, "peer"), peer),
-		       or_dash(json_text(v, "state")),
+		       table_or_dash(json_text(v, "state")),
 		       duration_text((double)json_count(v, "state_age") / (double)SEC, time),
-		       is_up(v) ? "last reason" : "reason",
-		       or_dash(is_up(v) ? json_text(v, "last_reason") : json_text(v, "reason")),
+		       is_end_up(v) ? "last reason" : "reason",
+		       table_or_dash(is_end_up(v) ? json_text(v, "last_reason") :
+						    json_text(v, "reason")),
 		       json_is_true(json_object_get(v, "admin")) ? "up" : "down",
-		       or_dash(json_text(v, "lower")), (unsigned long long)json_count(v, "session"),
-		       or_dash(json_text(v, "retry")), or_dash(json_text(v, "retry_wanted")),
+		       table_or_dash(json_text(v, "lower")),
+		       (unsigned long long)json_count(v, "session"),
+		       table_or_dash(json_text(v, "retry")),
+		       table_or_dash(json_text(v, "retry_wanted")),
 		       json_is_true(json_object_get(v, "closed")) ? ", closed" : "",
 		       excluded ? ", excluded: " : "", excluded ? excluded : "");
 		show_counters(v, torus_port_counters, TORUS_PC_COUNT);
@@ -296,7 +295,7 @@ static void show_all(const json_t *links)
 }
 
 /* Those that are bad, if only these are wanted; how bad they are becomes the exit status. */
-static json_t *pick(const json_t *links)
+static json_t *pick_links(const json_t *links)
 {
 	json_t *some = bad ? show_filter(links, is_shown) : json_incref((json_t *)links), *v;
 	size_t i;
@@ -308,7 +307,7 @@ static json_t *pick(const json_t *links)
 	return some;
 }
 
-static void show(const json_t *links)
+static void show_links(const json_t *links)
 {
 	if (all)
 		show_all(links);
@@ -384,15 +383,16 @@ static void show_early(const json_t *links)
 
 	json_array_foreach(links, i, v) {
 		const json_t *peer = json_object_get(v, "peer");
-		const char *fault = json_text(v, "fault"), *state = or_dash(json_text(v, "state"));
+		const char *fault = json_text(v, "fault"),
+			   *state = table_or_dash(json_text(v, "state"));
 
 		table_cell(t, PLAIN, "%s", wave_end_text(v, text));
 		table_cell(t, PLAIN, "%s", wave_end_text(peer, text));
-		table_cell(t, PLAIN, "%s", or_dash(json_text(peer, "name")));
+		table_cell(t, PLAIN, "%s", table_or_dash(json_text(peer, "name")));
 		table_cell(t, strcmp(state, "up") ? FAINT : GOOD, "%s", state);
 		table_cell(t, PLAIN, "%s", wave_end_text(json_object_get(v, "expected"), text));
-		table_cell(t, PLAIN, "%s", or_dash(json_text(peer, "guid")));
-		table_cell(t, fault ? BAD : FAINT, "%s", or_dash(fault));
+		table_cell(t, PLAIN, "%s", table_or_dash(json_text(peer, "guid")));
+		table_cell(t, fault ? BAD : FAINT, "%s", table_or_dash(fault));
 	}
 	table_print(t, bad ? "no link is bad" : "no links");
 }
@@ -460,8 +460,9 @@ static int ask_links(const struct ctl *ctl, const char *node)
 	if (want)
 		json_object_set_new(question, want, json_true());
 	return show_nodes(ctl, question, node,
-			  &(struct show_nodes) { .max = ASK_LINKS_MAX, .each = 2, .pick = pick,
-				.show = show, .early = &early, .instead = ask_neighbours });
+			  &(struct show_nodes) { .max = ASK_LINKS_MAX, .each = 2,
+				.pick = pick_links, .show = show_links, .early = &early,
+				.instead = ask_neighbours });
 }
 
 static int cmd_links(struct ctl *ctl, int argc, char **argv)
@@ -473,7 +474,7 @@ static int cmd_links(struct ctl *ctl, int argc, char **argv)
 	if (local && argc)
 		return fail("--local asks the NIC here: leave out '%s'", argv[0]);
 	if (local)
-		status = local_show(ctl, local_links, pick, show);
+		status = local_show(ctl, local_links, pick_links, show_links);
 	else
 		status = ask_links(ctl, argc ? argv[0] : NULL);
 	return status == OK && bad ? found : status;

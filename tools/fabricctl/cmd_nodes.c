@@ -12,11 +12,6 @@
 
 static bool map;
 
-static const char *or_dash(const char *text)
-{
-	return text && *text ? text : "-";
-}
-
 /* For how long nothing was heard of the node. */
 static void heard_cell(struct table *t, const json_t *ms)
 {
@@ -41,26 +36,26 @@ static void print_nodes(const json_t *nodes)
 	json_t *v;
 
 	json_array_foreach(nodes, i, v) {
-		const char *state = or_dash(json_text(v, "state"));
+		const char *state = table_or_dash(json_text(v, "state"));
 		bool out = json_is_true(json_object_get(v, "excluded"));
 		double until = (double)json_count(v, "until");
 
 		table_cell(t, PLAIN, "%s", json_coords_text(json_object_get(v, "node"), text));
-		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
+		table_cell(t, STRONG, "%s", table_or_dash(json_text(v, "name")));
 		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s%s%s%s", state,
 			   out ? " (excluded" : "", out && until > 0 ? " for " : "",
 			   out && until > 0 ? duration_text(seconds_left(until), left) : "",
 			   out ? ")" : "");
 		heard_cell(t, json_object_get(v, "heard_ms"));
-		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "address")));
+		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "address")));
 		if (json_is_integer(json_object_get(v, "table_version")))
 			table_cell(t, PLAIN, "%llu",
 				   (unsigned long long)json_count(v, "table_version"));
 		else
 			table_cell(t, FAINT, "-");
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "parent"), text));
-		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "guid")));
-		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "software")));
+		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "guid")));
+		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "software")));
 	}
 	table_print(t, "no nodes yet: the fabric is still bootstrapping");
 }
@@ -123,7 +118,7 @@ static const char *ports_text(const json_t *ports, char *buf)
 	json_array_foreach(ports, i, v)
 		if (n < TORUS_TEXT_MAX - 8)
 			n += (size_t)snprintf(buf + n, TORUS_TEXT_MAX - n, "%s%.4s", i ? " " : "",
-					      or_dash(json_string_value(v)));
+					      table_or_dash(json_string_value(v)));
 	return buf;
 }
 
@@ -140,11 +135,11 @@ static void show_early_nodes(const json_t *nodes)
 		bool sure = json_is_true(json_object_get(v, "confirmed"));
 
 		table_cell(t, PLAIN, "%s", wave_position_text(json_object_get(v, "position"), text));
-		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
+		table_cell(t, STRONG, "%s", table_or_dash(json_text(v, "name")));
 		table_cell(t, PLAIN, "%s", ports_text(json_object_get(v, "ports"), text));
 		table_cell(t, !agrees ? BAD : sure ? GOOD : DOUBTFUL, "%s%s",
 			   sure ? "confirmed" : "unconfirmed", agrees ? "" : ", contradicts");
-		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "guid")));
+		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "guid")));
 	}
 	table_print(t, "no nodes");
 }

@@ -116,7 +116,7 @@ static int keep_cable(struct ask *a, json_t *outages)
 	return status;
 }
 
-static int answer(const struct ctl *ctl, struct ask *a)
+static int answer_outages(const struct ctl *ctl, struct ask *a)
 {
 	json_t *faulty = NULL, *outages;
 	struct past_found found;
@@ -153,7 +153,7 @@ static int cmd_outages(struct ctl *ctl, int argc, char **argv)
 		status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	status = answer(ctl, &a);
+	status = answer_outages(ctl, &a);
 	ask_close(&a);
 	return status;
 }

@@ -156,7 +156,7 @@ static json_t *make_report(const struct past_found *found, const json_t *faulty,
 
 /* --- shown ----------------------------------------------------------------------------- */
 
-static char *cable_text(const json_t *link, char *buf, size_t room)
+static char *report_cable_text(const json_t *link, char *buf, size_t room)
 {
 	const json_t *peer = json_object_get(link, "peer");
 	const char *name = json_text(link, "name"), *other = json_text(peer, "name");
@@ -180,7 +180,7 @@ static void print_reasons(struct table *t, const json_t *reasons)
 	table_cell(t, PLAIN, "%s", n ? text : "-");
 }
 
-static const char *advice(const json_t *cable)
+static const char *advice_text(const json_t *cable)
 {
 	if (json_count(cable, "times") >= OFTEN)
 		return "replace the cable";
@@ -201,13 +201,14 @@ static void show_cables(const json_t *cables)
 
 		if (i == LINES_MAX)
 			break;
-		table_cell(t, PLAIN, "%s", cable_text(json_object_get(v, "link"), text, sizeof(text)));
+		table_cell(t, PLAIN, "%s",
+			   report_cable_text(json_object_get(v, "link"), text, sizeof(text)));
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "times"));
 		table_cell(t, PLAIN, "%s", json_count(v, "lost_ms") ?
 			   duration_text((double)json_count(v, "lost_ms") / 1e3, text) : "-");
 		table_cell(t, lost ? BAD : PLAIN, "%s", lost ? "lost still" : "back");
 		print_reasons(t, json_object_get(v, "reasons"));
-		table_cell(t, STRONG, "%s", advice(v));
+		table_cell(t, STRONG, "%s", advice_text(v));
 	}
 	table_print(t, "no cable was lost");
 	if (json_array_size(cables) > LINES_MAX)

@@ -13,7 +13,7 @@ struct trace {
 	struct path path;
 };
 
-static int find_end(struct trace *t, const char *text, uint32_t *id)
+static int find_trace_end(struct trace *t, const char *text, uint32_t *id)
 {
 	struct torus_coords at;
 	char node[TORUS_TEXT_MAX];
@@ -102,9 +102,9 @@ static int walk_trace(struct trace *t, char **argv)
 	int err, status = exclusions_get(&t->ask, &t->table);
 
 	if (status == OK)
-		status = find_end(t, argv[0], &t->from);
+		status = find_trace_end(t, argv[0], &t->from);
 	if (status == OK)
-		status = find_end(t, argv[1], &t->to);
+		status = find_trace_end(t, argv[1], &t->to);
 	if (status == OK)
 		status = rows_get(&t->ask, &t->table.shape, t->from, &rows);
 	if (status != OK)

@@ -120,13 +120,13 @@ static int read_all_rows(struct verify *v)
 	return status == OK ? PROBLEM : status;
 }
 
-static bool is_excluded(const struct verify *v, uint32_t id)
+static bool is_cable_excluded(const struct verify *v, uint32_t id)
 {
 	return v->table.out[id];
 }
 
 /* Return: true if the node was excluded on purpose: it is up, and no problem of the fabric. */
-static bool is_out(const struct verify *v, uint32_t id)
+static bool is_node_out(const struct verify *v, uint32_t id)
 {
 	return v->table.up[id] && v->table.out[id];
 }
@@ -145,7 +145,7 @@ static void blame_islands(struct verify *v)
 	for (uint32_t id = 0; id < v->nodes; id++) {
 		size[0] = 0;
 		for (uint32_t other = id; island_of(v, id) == id && other < v->nodes; other++)
-			size[0] += v->table.up[other] && !is_out(v, other) &&
+			size[0] += v->table.up[other] && !is_node_out(v, other) &&
 				   island_of(v, other) == id;
 		if (size[0] > size[1]) {
 			mainland = id;
@@ -153,7 +153,7 @@ static void blame_islands(struct verify *v)
 		}
 	}
 	for (uint32_t id = 0; id < v->nodes; id++) {
-		if (!v->table.up[id] || is_out(v, id) || island_of(v, id) == mainland)
+		if (!v->table.up[id] || is_node_out(v, id) || island_of(v, id) == mainland)
 			continue;
 		snprintf(text, sizeof(text), "%s: no links in use lead from it to %s",
 			 json_id_text(&v->table.shape, id, at),
@@ -198,7 +198,7 @@ static void show_out(const struct verify *v)
 	char at[TORUS_TEXT_MAX];
 
 	for (uint32_t id = 0; id < v->nodes; id++)
-		if (is_excluded(v, id))
+		if (is_cable_excluded(v, id))
 			printf("%sexcluded%s   %s: an admin took it out\n", paint(DOUBTFUL),
 			       paint(PLAIN), json_id_text(&v->table.shape, id, at));
 }
@@ -239,7 +239,8 @@ static json_t *verdict_json(const struct verify *v)
 			 "cut_off_pairs", (json_int_t)v->found.apart, "nodes", v->read,
 			 "relayed", (json_int_t)v->found.relayed, "adaptive",
 			 (json_int_t)v->found.adaptive, "hops_max", v->found.hops_max,
-			 "excluded", list_json(v, is_excluded), "unread", list_json(v, is_unread),
+			 "excluded", list_json(v, is_cable_excluded), "unread",
+			 list_json(v, is_unread),
 			 "rootless", v->ask.rootless, "culprits", v->culprits);
 }
 

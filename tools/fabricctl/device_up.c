@@ -26,7 +26,8 @@ static bool is_same_nic(const struct torus_device *info, const struct nicfile *f
 }
 
 /* Changes the properties that can be changed while the NIC runs. */
-static int update(const struct nicfile *f, struct torus_dev *dev, const struct torus_device *info)
+static int update_device(const struct nicfile *f, struct torus_dev *dev,
+			 const struct torus_device *info)
 {
 	const char *name = f->spec.name ? f->spec.name : f->spec.ifname;
 
@@ -60,8 +61,8 @@ static int compare_params(struct nl_sock *sk, const struct nicfile *f)
 }
 
 /* Return: OK or CANNOT, and the NIC. */
-static int made(struct nl_sock *sk, const struct nicfile *f, struct torus_dev **dev,
-		struct torus_device *info)
+static int make_device(struct nl_sock *sk, const struct nicfile *f, struct torus_dev **dev,
+		       struct torus_device *info)
 {
 	const char *ifname = f->spec.ifname;
 	char where[sizeof("genl:") + IFNAMSIZ];
@@ -80,14 +81,14 @@ static int made(struct nl_sock *sk, const struct nicfile *f, struct torus_dev **
 			    "'fabricctl device del %s' first", ifname, info->nports,
 			    (unsigned long long)info->guid, f->spec.ports,
 			    (unsigned long long)f->spec.guid, ifname);
-	if (update(f, *dev, info))
+	if (update_device(f, *dev, info))
 		return fail("NIC '%s': %s", ifname, torus_error(*dev));
 	return OK;
 }
 
 /* Return: OK, or PROBLEM if the device is not there yet or does not suit. */
-static int plugged(struct nl_sock *sk, const struct nicfile *f, struct torus_dev *dev,
-		   const struct torus_link *link)
+static int plug_port(struct nl_sock *sk, const struct nicfile *f, struct torus_dev *dev,
+		     const struct torus_link *link)
 {
 	const char *lower = f->lower[link->port];
 	char port[TORUS_TEXT_MAX];
@@ -121,7 +122,7 @@ static int plug_all(struct nl_sock *sk, const struct nicfile *f, struct torus_de
 		    !torus_attach(dev, links[i].port, ""))
 			*links[i].lower = '\0';
 	for (unsigned int i = 0; i < n; i++)
-		if (plugged(sk, f, dev, &links[i]))
+		if (plug_port(sk, f, dev, &links[i]))
 			status = PROBLEM;
 	return status;
 }
@@ -130,7 +131,7 @@ static int bring_up(struct nl_sock *sk, const struct nicfile *f)
 {
 	struct torus_dev *dev = NULL;
 	struct torus_device info;
-	int status = made(sk, f, &dev, &info), differs = OK;
+	int status = make_device(sk, f, &dev, &info), differs = OK;
 
 	if (status == OK && wire_set_up(sk, f->spec.ifname, true))
 		status = fail("NIC '%s': %s", f->spec.ifname, wire_error());

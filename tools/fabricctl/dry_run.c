@@ -114,7 +114,7 @@ static bool measure_path(struct dry_run *r, int i, uint32_t from, uint32_t to, u
 }
 
 /* False: out of memory. */
-static bool compare_node(struct dry_run *r, uint32_t from)
+static bool compare_rows_of(struct dry_run *r, uint32_t from)
 {
 	uint32_t n[2];
 
@@ -199,7 +199,7 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 			if (torus_health_rows(r->health[i], from, TORUS_ROUTES_RELAY, r->rows[i]) <
 			    0)
 				return fail("out of memory");
-		if (!compare_node(r, from))
+		if (!compare_rows_of(r, from))
 			return fail("out of memory");
 	}
 	progress("%s", "");

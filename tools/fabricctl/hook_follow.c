@@ -29,7 +29,7 @@ static double time_of(const json_t *event)
 	return json_number_value(json_object_get(event, "time"));
 }
 
-static void note(struct last *last, const json_t *event)
+static void note_last(struct last *last, const json_t *event)
 {
 	last->seq = json_count(event, "seq");
 	last->time = time_of(event);
@@ -43,13 +43,13 @@ static void run_new(struct last *last, const json_t *events)
 	json_array_foreach(events, i, v) {
 		if (json_count(v, "seq") <= last->seq)
 			continue;
-		note(last, v);
+		note_last(last, v);
 		hook_run(v);
 	}
 }
 
 /* Return: true if @last came from the manager that has @events: it is among them, or older. */
-static bool told(const struct last *last, const json_t *events)
+static bool has_told(const struct last *last, const json_t *events)
 {
 	size_t i;
 	json_t *v;
@@ -60,13 +60,13 @@ static bool told(const struct last *last, const json_t *events)
 	return json_count(json_array_get(events, 0), "seq") > last->seq;
 }
 
-static int list(struct ask *a, uint64_t since, json_t **events)
+static int list_events(struct ask *a, uint64_t since, json_t **events)
 {
 	return ask(a, json_pack("{ss sI}", "cmd", "events", "since", (json_int_t)since), events);
 }
 
 /* The last event is told once more: so the first reply comes at once. */
-static int follow(struct ask *a, struct last *last)
+static int follow_events(struct ask *a, struct last *last)
 {
 	unsigned long long from = last->seq ? last->seq - 1 : 0;
 	json_t *events;
@@ -80,10 +80,10 @@ static int follow(struct ask *a, struct last *last)
 	return OK;
 }
 
-static int begin(struct ask *a, const uint64_t *since, struct last *last)
+static int begin_following(struct ask *a, const uint64_t *since, struct last *last)
 {
 	json_t *events;
-	int status = list(a, since ? *since : 0, &events);
+	int status = list_events(a, since ? *since : 0, &events);
 	size_t n;
 
 	if (status != OK)
@@ -92,13 +92,13 @@ static int begin(struct ask *a, const uint64_t *since, struct last *last)
 	if (since)
 		run_new(last, events);
 	else if (n)
-		note(last, json_array_get(events, n - 1));
+		note_last(last, json_array_get(events, n - 1));
 	json_decref(events);
-	return follow(a, last);
+	return follow_events(a, last);
 }
 
 /* The manager may be back. Return: OK, or why it cannot be followed. */
-static int resume(const struct ctl *ctl, struct ask *a, struct last *last)
+static int resume_following(const struct ctl *ctl, struct ask *a, struct last *last)
 {
 	struct ctl same = *ctl;
 	char path[sizeof(a->path)];
@@ -111,18 +111,18 @@ static int resume(const struct ctl *ctl, struct ask *a, struct last *last)
 	ask_close(a);
 	status = ask_open(&same, a);
 	if (status == OK)
-		status = list(a, 0, &events);
+		status = list_events(a, 0, &events);
 	if (status != OK)
 		return status;
 	warn("hooks: the manager is back");
-	if (!told(last, events))
+	if (!has_told(last, events))
 		*last = (struct last) { .seq = 0 };
 	run_new(last, events);
 	json_decref(events);
-	return follow(a, last);
+	return follow_events(a, last);
 }
 
-static bool answers(const char *path)
+static bool does_answer(const char *path)
 {
 	json_t *data;
 
@@ -145,11 +145,11 @@ static bool let_run(int ms)
 }
 
 /* The manager does not answer, for a reason of kind @status. Return: OK as soon as it is followed again */
-static int await(const struct ctl *ctl, struct ask *a, struct last *last, int status)
+static int await_manager(const struct ctl *ctl, struct ask *a, struct last *last, int status)
 {
 	for (int i = 0; i < AGAIN_MAX; i++) {
 		let_run(AGAIN_MS);
-		if (answers(a->path) && resume(ctl, a, last) == OK)
+		if (does_answer(a->path) && resume_following(ctl, a, last) == OK)
 			return OK;
 	}
 	while (let_run(LOOK_MS))
@@ -169,14 +169,14 @@ int hook_follow(const struct ctl *ctl, const uint64_t *since, const struct hook 
 	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	status = begin(&a, since, &last);
+	status = begin_following(&a, since, &last);
 	while (status == OK) {
 		status = ask_poll(&a, hook_look() ? LOOK_MS : INT_MAX, &events);
 		if (status == OK) {
 			run_new(&last, events);
 			json_decref(events);
 		} else {
-			status = await(ctl, &a, &last, status);
+			status = await_manager(ctl, &a, &last, status);
 		}
 	}
 	ask_close(&a);

@@ -38,7 +38,7 @@ void json_code(const char *code)
 	snprintf(refusal, sizeof(refusal), "%s", code ? code : "");
 }
 
-static json_t *envelope(json_t *data)
+static json_t *wrap_data(json_t *data)
 {
 	json_t *list = json_array(), *v, *j;
 	const char *key;
@@ -82,7 +82,7 @@ void json_show(json_t *j)
 	}
 	shown = true;
 	if (full)
-		j = envelope(j);
+		j = wrap_data(j);
 	json_dumpf(j, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
 	putchar('\n');
 	json_decref(j);

@@ -51,7 +51,7 @@ static int rename_node(struct lab *lab, uint32_t node)
 	return name && !err ? names_renew(lab) : err;
 }
 
-static int replace(struct lab *lab, uint32_t node)
+static int replace_node(struct lab *lab, uint32_t node)
 {
 	char text[TORUS_TEXT_MAX];
 	uint32_t other;
@@ -93,7 +93,7 @@ static int lab_replace(struct ctl *ctl, int argc, char **argv)
 		return status;
 	status = lab_node_parse(&lab, argv[0], &node);
 	if (status == OK)
-		status = replace(&lab, node);
+		status = replace_node(&lab, node);
 	lab_free(&lab);
 	return status;
 }

@@ -39,7 +39,7 @@ static json_t *faults_of(const struct torus_link *link, unsigned int n, unsigned
 }
 
 /* Null if the NIC does not answer, or the caller may not ask it. */
-static json_t *faults(const struct lab *lab, uint32_t node)
+static json_t *faults_json(const struct lab *lab, uint32_t node)
 {
 	struct torus_link link[TORUS_MAX_PORTS];
 	unsigned int n = TORUS_MAX_PORTS;
@@ -71,13 +71,12 @@ static json_t *node_json(const struct lab *lab, uint32_t node)
 	char host[TORUS_TEXT_MAX], ns[LAB_TEXT_MAX], path[LAB_TEXT_MAX];
 	int manager = proc_running(lab_path(lab, node, "fabricd.pid", path));
 
-	return json_pack("{so ss ss ss so so sb so so}", "node", json_node(&lab->shape, node), "name",
-			 lab_host(lab, node, host), "netns", lab_netns(lab, node, ns), "backend",
-			 lab->kernel[node] ? "kernel" : "user", "nic",
+	return json_pack("{so ss ss ss so so sb so so}", "node", json_node(&lab->shape, node),
+			 "name", lab_host(lab, node, host), "netns", lab_netns(lab, node, ns),
+			 "backend", lab->kernel[node] ? "kernel" : "user", "nic",
 			 number_or_null(nic_running(lab, node)), "manager", number_or_null(manager),
-			 "power",
-			 !(lab->killed[node] & LAB_NO_POWER), "cut", cut_ports(lab, node),
-			 "faults", faults(lab, node));
+			 "power", !(lab->killed[node] & LAB_NO_POWER), "cut", cut_ports(lab, node),
+			 "faults", faults_json(lab, node));
 }
 
 static json_t *to_json(const struct lab *lab)
@@ -175,7 +174,7 @@ static void show_lab(const struct lab *lab, const json_t *j)
 	table_print(t, "no nodes");
 }
 
-static int verdict(const struct lab *lab, const json_t *j)
+static int judge_lab(const struct lab *lab, const json_t *j)
 {
 	const json_t *nodes = json_object_get(j, "nodes");
 	size_t i;
@@ -207,7 +206,7 @@ static int lab_status(struct ctl *ctl, int argc, char **argv)
 		lab_free(&lab);
 		return fail("out of memory");
 	}
-	status = verdict(&lab, j);
+	status = judge_lab(&lab, j);
 	if (ctl->json)
 		json_show(json_incref(j));
 	else

@@ -46,7 +46,7 @@ static int node_socket(const struct lab *lab, uint32_t node, int type)
 	return netns_visit(lab_netns(lab, node, name), open_socket, &type);
 }
 
-static void prepare(int fd, int type)
+static void prepare_socket(int fd, int type)
 {
 	struct timeval patience = { .tv_sec = TRAFFIC_PATIENCE_S };
 	int buffer = BUFFER, tos = (int)dscp << 2;
@@ -101,8 +101,8 @@ static int connect_ends(const struct lab *lab, const uint32_t node[2], int type,
 	to[0] = node_socket(lab, node[1], type);
 	err = from < 0 ? from : to[0] < 0 ? to[0] : 0;
 	if (!err) {
-		prepare(from, type);
-		prepare(to[0], type);
+		prepare_socket(from, type);
+		prepare_socket(to[0], type);
 		err = bind_to(from, torus_addr4(&lab->shape, node[0]), &here);
 		err = err ? err : bind_to(to[0], torus_addr4(&lab->shape, node[1]), &there);
 	}
@@ -114,13 +114,13 @@ static int connect_ends(const struct lab *lab, const uint32_t node[2], int type,
 	if (err && from >= 0)
 		close(from);
 	if (!err)
-		prepare(to[1], type);
+		prepare_socket(to[1], type);
 	fd[0] = from;
 	fd[1] = to[1];
 	return err;
 }
 
-static pid_t child(void)
+static pid_t fork_child(void)
 {
 	pid_t parent = getpid(), pid = fork();
 
@@ -135,7 +135,7 @@ static int start_flow(int type, const int fd[2], const struct load *load, struct
 {
 	f->protocol = type == SOCK_STREAM ? "tcp" : "udp";
 	f->any_order = type == SOCK_DGRAM && dscp == DSCP_ADAPTIVE;
-	pid[0] = child();
+	pid[0] = fork_child();
 	if (pid[0] == 0) {
 		close(fd[0]);	/* the stream ends with its sender */
 		if (type == SOCK_STREAM)
@@ -144,7 +144,7 @@ static int start_flow(int type, const int fd[2], const struct load *load, struct
 			traffic_udp_receive(fd[1], f);
 		_exit(0);
 	}
-	pid[1] = child();
+	pid[1] = fork_child();
 	if (pid[1] == 0) {
 		close(fd[1]);
 		if (type == SOCK_STREAM)
@@ -158,7 +158,7 @@ static int start_flow(int type, const int fd[2], const struct load *load, struct
 	return pid[0] < 0 || pid[1] < 0 ? -errno : 0;
 }
 
-static double bits(const struct flow *f)
+static double bit_rate(const struct flow *f)
 {
 	return f->seconds > 0 ? 8 * (double)f->bytes / f->seconds : 0;
 }
@@ -166,13 +166,13 @@ static double bits(const struct flow *f)
 static json_t *traffic_json(const struct flow *f)
 {
 	return json_pack("{ss sI sI sI sI sI sI sI sI sI sf sf sf sb so}", "protocol", f->protocol,
-			 "sent", (json_int_t)f->sent, "received", (json_int_t)f->received,
-			 "lost", (json_int_t)flow_lost(f), "doubled", (json_int_t)f->doubled,
-			 "reordered", (json_int_t)f->reordered, "corrupt",
-			 (json_int_t)f->corrupt, "bytes", (json_int_t)f->bytes, "retransmits",
-			 (json_int_t)f->retransmits, "needless_retransmits",
-			 (json_int_t)f->needless, "seconds", f->seconds, "bits_per_second",
-			 bits(f), "longest_gap_ms", f->gap_max_ms, "clean", flow_is_clean(f), "error",
+			 "sent", (json_int_t)f->sent, "received", (json_int_t)f->received, "lost",
+			 (json_int_t)flow_lost(f), "doubled", (json_int_t)f->doubled, "reordered",
+			 (json_int_t)f->reordered, "corrupt", (json_int_t)f->corrupt, "bytes",
+			 (json_int_t)f->bytes, "retransmits", (json_int_t)f->retransmits,
+			 "needless_retransmits", (json_int_t)f->needless, "seconds", f->seconds,
+			 "bits_per_second", bit_rate(f), "longest_gap_ms", f->gap_max_ms, "clean",
+			 flow_is_clean(f), "error",
 			 f->err ? json_string(strerror(-f->err)) : json_null());
 }
 
@@ -217,7 +217,7 @@ static void show_traffic(const struct flow *flow)
 			   (unsigned long long)f->retransmits);
 		table_cell(t, PLAIN, "%llu", (unsigned long long)f->needless);
 		table_cell(t, PLAIN, "%.1f ms", f->gap_max_ms);
-		table_cell(t, PLAIN, "%.2f Gbit/s", bits(f) / 1e9);
+		table_cell(t, PLAIN, "%.2f Gbit/s", bit_rate(f) / 1e9);
 		table_cell(t, flow_is_clean(f) ? GOOD : BAD, "%s", flow_is_clean(f) ? "clean" :
 			   f->err ? strerror(-f->err) : "not clean");
 	}
@@ -324,8 +324,8 @@ static int run_flows(const struct lab *lab, const uint32_t node[2], const struct
 		       "'fabricctl trace' shows the way", strerror(-err));
 }
 
-static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv,
-		   const struct load *load)
+static int run_traffic(const struct ctl *ctl, const struct lab *lab, char **argv,
+		       const struct load *load)
 {
 	struct flow *flow = mmap(NULL, FLOWS * sizeof(*flow), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -376,9 +376,10 @@ static int lab_traffic(struct ctl *ctl, int argc, char **argv)
 		return status;
 	load.size = (uint32_t)size;
 	load.rate = rate;
-	status = lab.tun ? traffic(ctl, &lab, argv, &load) :
+	status = lab.tun ? run_traffic(ctl, &lab, argv, &load) :
 			   fail("lab '%s' is packed: its nodes have no torus0 to send by; "
-				"raise it with --tun as well", lab.name);
+				"raise it with --tun as well",
+				lab.name);
 	lab_free(&lab);
 	return status;
 }

@@ -125,8 +125,8 @@ static int free_check(void)
 }
 
 /* Checks the arguments, before anything is changed. */
-static int check(const char *shape_text, struct torus_shape *shape, struct programs *p,
-		 struct fault_wish *wish)
+static int check_arguments(const char *shape_text, struct torus_shape *shape, struct programs *p,
+			   struct fault_wish *wish)
 {
 	if (lab_name_check(name) || shape_check(shape_text, shape) || levels_check() ||
 	    fault_wish_parse(ber, latency, wish))
@@ -165,7 +165,7 @@ static int write_key(const struct lab *lab)
 	return fclose(f) ? -errno : 0;
 }
 
-static int files(const struct lab *lab, const char *extra)
+static int write_files(const struct lab *lab, const char *extra)
 {
 	int err = names_write(lab);
 
@@ -188,7 +188,7 @@ static int start_manager(const struct lab *lab, uint32_t node, int netns,
 		    torus_node_text(&lab->shape, node, text), strerror(-pid));
 }
 
-static int processes(const struct lab *lab, const int *netns, const struct programs *p)
+static int start_processes(const struct lab *lab, const int *netns, const struct programs *p)
 {
 	int status = OK;
 
@@ -217,9 +217,9 @@ static int bring_up_lab(struct lab *lab, const struct programs *p, const char *e
 	status = raise_network(lab, netns);
 	took->network = seconds_now() - start;
 	if (status == OK)
-		status = files(lab, extra);
+		status = write_files(lab, extra);
 	if (status == OK && !bare && !interrupted)
-		status = processes(lab, netns, p);
+		status = start_processes(lab, netns, p);
 	took->processes = seconds_now() - start - took->network;
 	for (uint32_t id = 0; id < lab->nodes; id++)
 		if (netns[id] >= 0)
@@ -234,7 +234,7 @@ static int bring_up_lab(struct lab *lab, const struct programs *p, const char *e
 	return status;
 }
 
-static void report(const struct ctl *ctl, const struct lab *lab, const struct took *t)
+static void report_lab(const struct ctl *ctl, const struct lab *lab, const struct took *t)
 {
 	char text[TORUS_TEXT_MAX];
 	unsigned int cables = 0;
@@ -312,8 +312,8 @@ static int abandon_lab(struct lab *lab, int status)
 	return status;
 }
 
-static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
-	      const char *extra, const struct fault_wish *wish)
+static int raise_lab(const struct ctl *ctl, struct lab *lab, const struct programs *p,
+		     const char *extra, const struct fault_wish *wish)
 {
 	struct took took = { 0 };
 	int err = lab_create(lab), status;
@@ -338,12 +338,12 @@ static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 	if (err) {
 		return abandon_lab(lab, fail("cannot write lab.json: %s", strerror(-err)));
 	}
-	report(ctl, lab, &took);
+	report_lab(ctl, lab, &took);
 	return OK;
 }
 
 /* Every other node, so that each cable joins one of either kind; the root is user. */
-static bool alternate(const struct lab *lab, uint32_t node)
+static bool is_alternate(const struct lab *lab, uint32_t node)
 {
 	struct torus_coords at;
 	unsigned int sum = 0;
@@ -369,7 +369,7 @@ static int kernel_list(struct lab *lab, const char *list)
 	return status;
 }
 
-static int backends(struct lab *lab)
+static int choose_backends(struct lab *lab)
 {
 	const char *kind = backend && *backend ? backend : "user";
 	bool all = !strcmp(kind, "kernel"), mixed = !strcmp(kind, "mixed");
@@ -384,7 +384,7 @@ static int backends(struct lab *lab)
 		return fail("--kernel-nodes says which nodes have a NIC of the kernel: "
 			    "--backend %s does too", kind);
 	for (uint32_t id = 0; id < lab->nodes; id++)
-		lab->kernel[id] = all || (mixed && alternate(lab, id));
+		lab->kernel[id] = all || (mixed && is_alternate(lab, id));
 	if (kernel_nodes && kernel_list(lab, kernel_nodes))
 		return CANNOT;
 	return nic_sets_check(lab);
@@ -410,7 +410,7 @@ static int take_settings(struct lab *lab)
 	if (tun && !packed)
 		return fail("--tun: goes with --packed; all other labs have a torus0");
 	snprintf(lab->log_level, sizeof(lab->log_level), "%s", log_level);
-	return take_sets(lab) == OK && service_check(lab) == OK ? backends(lab) : CANNOT;
+	return take_sets(lab) == OK && service_check(lab) == OK ? choose_backends(lab) : CANNOT;
 }
 
 static int lab_up(struct ctl *ctl, int argc, char **argv)
@@ -426,7 +426,7 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 	(void)argc;
 	if (!backend && !kernel_nodes && !packed)
 		backend = getenv("TORUS_BACKEND");
-	if (!extra || check(argv[0], &shape, &p, &wish))
+	if (!extra || check_arguments(argv[0], &shape, &p, &wish))
 		return CANNOT;
 	if (lab_new(&lab, name, &shape))
 		return fail("out of memory");
@@ -438,7 +438,7 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 	if (status == OK)
 		status = check_machine(&lab);
 	if (status == OK)
-		status = up(ctl, &lab, &p, extra, &wish);
+		status = raise_lab(ctl, &lab, &p, extra, &wish);
 	lab_free(&lab);
 	return status;
 }

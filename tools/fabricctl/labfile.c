@@ -360,7 +360,7 @@ static int count_lab(const char *name, void *arg)
 	return 0;
 }
 
-static int refuse(const struct lab *lab)
+static int refuse_lab(const struct lab *lab)
 {
 	bool alive = lab->pid > 0 && !access(LAB_RUN, F_OK);
 	char proc[64];
@@ -407,7 +407,7 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 	if (lock == LAB_READ)
 		return OK;
 	if (lab->state != LAB_UP) {
-		refuse(lab);
+		refuse_lab(lab);
 		lab_free(lab);
 		return PROBLEM;
 	}

@@ -110,20 +110,20 @@ int local_show(const struct ctl *ctl,
 	return status;
 }
 
-static void add_counters(json_t *to, const struct torus_counter_desc *d, const uint64_t *value,
-			 unsigned int n)
+static void add_local_counters(json_t *to, const struct torus_counter_desc *d,
+			       const uint64_t *value, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		json_object_set_new(to, d[i].name, json_integer((json_int_t)value[i]));
 }
 
-static json_t *place(const struct torus_device *info)
+static json_t *place_json(const struct torus_device *info)
 {
 	return info->placed ? json_node(&info->shape, info->node) : json_null();
 }
 
 /* A manager alone knows at which node that NIC is, and its name. */
-static json_t *peer(const struct torus_link *l, unsigned int ndims)
+static json_t *local_peer_json(const struct torus_link *l, unsigned int ndims)
 {
 	char port[TORUS_TEXT_MAX], guid[20];
 
@@ -140,21 +140,23 @@ static json_t *link_item(const struct torus_device *info, const struct torus_lin
 	const char *state = torus_link_state_name(l->state);
 	const char *reason = torus_link_reason_name(l->reason);
 	char port[TORUS_TEXT_MAX];
-	json_t *j = json_pack("{so ss ss so sn ss sI ss sb sn sn sn sb ss sI ss? ss? sb}",
-			      "node", place(info), "port", torus_port_text(ndims, l->port, port),
-			      "name", info->name, "peer", peer(l, ndims), "expected",
-			      "state", state ? state : "?",
-			      "state_age", (json_int_t)l->state_age,
-			      "reason", l->state == TORUS_LINK_UP ? "none" : reason ? reason : "?",
-			      "admin", l->admin, "excluded", "until",
-			      "held_ms", "closed", l->closed, "lower", l->lower,
-			      "session", (json_int_t)l->session, "retry", torus_retry_name(l->retry),
-			      "retry_wanted", torus_retry_name(l->retry_wanted), "local", true);
+	json_t *j = json_pack("{so ss ss so sn ss sI ss sb sn sn sn sb ss sI ss? ss? sb}", "node",
+			      place_json(info), "port", torus_port_text(ndims, l->port, port),
+			      "name", info->name, "peer", local_peer_json(l, ndims), "expected",
+			      "state", state ? state : "?", "state_age", (json_int_t)l->state_age,
+			      "reason",
+			      l->state == TORUS_LINK_UP ? "none" :
+			      reason			? reason :
+							  "?",
+			      "admin", l->admin, "excluded", "until", "held_ms", "closed",
+			      l->closed, "lower", l->lower, "session", (json_int_t)l->session,
+			      "retry", torus_retry_name(l->retry), "retry_wanted",
+			      torus_retry_name(l->retry_wanted), "local", true);
 
 	json_object_set_new(j, "last_reason", reason && l->reason ? json_string(reason) : json_null());
 	json_object_set_new(j, "downs", json_null());
-	add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
-	add_counters(j, torus_port_gauges, l->gauge, TORUS_PG_COUNT);
+	add_local_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
+	add_local_counters(j, torus_port_gauges, l->gauge, TORUS_PG_COUNT);
 	return j;
 }
 
@@ -183,8 +185,8 @@ int local_counters(struct torus_dev *dev, const struct torus_device *info, json_
 					      json_integer((json_int_t)flow.counter[i][c]));
 		json_object_set_new(flows, torus_flow_counters[i].name, colours);
 	}
-	j = json_pack("{so sb so}", "node", place(info), "local", true, "flow", flows);
-	add_counters(j, torus_node_counters, info->counter, TORUS_NC_COUNT);
+	j = json_pack("{so sb so}", "node", place_json(info), "local", true, "flow", flows);
+	add_local_counters(j, torus_node_counters, info->counter, TORUS_NC_COUNT);
 	if (!err)
 		json_array_append(list, j);
 	json_decref(j);

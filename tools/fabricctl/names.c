@@ -10,7 +10,7 @@
 #include "say.h"
 
 /* An address, the node's name, and that of its place if it is another one. */
-static void print_line(FILE *f, const char *address, const char *host, const char *place,
+static void print_name(FILE *f, const char *address, const char *host, const char *place,
 		       const char *what)
 {
 	fprintf(f, "%s\t%s%s", address, host, what);
@@ -29,9 +29,9 @@ void names_print(const struct lab *lab, FILE *f)
 
 		lab_host(lab, id, host);
 		lab_place_name(lab, id, at);
-		print_line(f, inet_ntop(AF_INET, &a4, a, sizeof(a)), host, at, "");
-		print_line(f, inet_ntop(AF_INET6, &a6, a, sizeof(a)), host, at, "");
-		print_line(f, inet_ntop(AF_INET, &s, a, sizeof(a)), host, at, "-svc");
+		print_name(f, inet_ntop(AF_INET, &a4, a, sizeof(a)), host, at, "");
+		print_name(f, inet_ntop(AF_INET6, &a6, a, sizeof(a)), host, at, "");
+		print_name(f, inet_ntop(AF_INET, &s, a, sizeof(a)), host, at, "-svc");
 	}
 }
 

@@ -160,7 +160,7 @@ static const json_t *next_of(const struct head *h)
 }
 
 /* Return: the log whose next event is the earliest; NULL: there are no more */
-static struct head *earliest(struct head *heads, size_t n)
+static struct head *find_earliest(struct head *heads, size_t n)
 {
 	struct head *first = NULL;
 
@@ -186,7 +186,7 @@ static json_t *in_order(json_t *events)
 	json_object_foreach(by_log, log, v)
 		if (logs)
 			heads[n++].list = v;
-	while ((h = earliest(heads, n)))
+	while ((h = find_earliest(heads, n)))
 		json_array_append(sorted, json_array_get(h->list, h->at++));
 	free(heads);
 	json_decref(by_log);

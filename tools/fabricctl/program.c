@@ -51,13 +51,13 @@ static bool reader_left(void)
 }
 
 /* Return: true if the first check has shown that further ones are useless. */
-static bool has_failed(int status)
+static bool has_status_failed(int status)
 {
 	return status == CANNOT || status >= DENIED;
 }
 
 /* A program that reads JSON is told of a failure there, too. */
-static int judged(const struct ctl *ctl, int status)
+static int judge_status(const struct ctl *ctl, int status)
 {
 	if (ctl->json && status != OK && this_program.failed)
 		this_program.failed(status);
@@ -68,7 +68,7 @@ static int run_once(const struct command *cmd, struct ctl *ctl, int argc, char *
 {
 	if (ctl->again && ctl->json && this_program.failed)
 		this_program.failed(OK);
-	return judged(ctl, cmd->run(ctl, argc, argv));
+	return judge_status(ctl, cmd->run(ctl, argc, argv));
 }
 
 /* Repeats the command until it fails, or the user ends it. Return: the status of the last run. */
@@ -87,7 +87,7 @@ static int watch_command(const struct command *cmd, struct ctl *ctl, int argc, c
 		if (!ctl->json && !*paint(PLAIN))
 			putchar('\n');
 		fflush(stdout);
-		if ((has_failed(status) && !ctl->again) || ferror(stdout) || reader_left())
+		if ((has_status_failed(status) && !ctl->again) || ferror(stdout) || reader_left())
 			return status;
 		ctl->again = true;
 		nanosleep(&pause, NULL);
@@ -100,7 +100,7 @@ static int run_command(const struct command *cmd, int argc, char **argv)
 	int first = command_parse(cmd, &ctl, argc, argv);
 
 	if (first < 0)
-		return judged(&ctl, -1 - first);
+		return judge_status(&ctl, -1 - first);
 	if (ctl.watch)
 		return watch_command(cmd, &ctl, argc - first, argv + first);
 	return run_once(cmd, &ctl, argc - first, argv + first);

@@ -194,7 +194,7 @@ static uint16_t ports_of_cable(const struct torus_shape *shape)
 	return mask;
 }
 
-static uint16_t port_mask(const struct torus_shape *shape, const char *text)
+static uint16_t rows_port_mask(const struct torus_shape *shape, const char *text)
 {
 	unsigned int port;
 
@@ -213,7 +213,7 @@ static void take_excluded(const json_t *list, struct exclusions *e, uint16_t *ad
 
 	json_array_foreach(list, i, v) {
 		const char *why = json_text(v, "why");
-		uint16_t mask = port_mask(&e->shape, json_text(v, "port"));
+		uint16_t mask = rows_port_mask(&e->shape, json_text(v, "port"));
 
 		if (json_node_read(json_object_get(v, "node"), &e->shape, &id))
 			continue;

@@ -46,7 +46,7 @@ static int ask_briefly(struct ask *a, json_t *question, bool all, const struct s
 	return status;
 }
 
-static json_t *picked(json_t *data, json_t *(*pick)(const json_t *data))
+static json_t *pick_data(json_t *data, json_t *(*pick)(const json_t *data))
 {
 	json_t *some = pick(data);
 
@@ -72,7 +72,7 @@ static int show_asked(const struct ctl *ctl, struct ask *a, json_t *question, co
 	if (status != OK)
 		return status;
 	if (how->pick)
-		data = picked(data, how->pick);
+		data = pick_data(data, how->pick);
 	ask_label(a, ctl->json);
 	if (ctl->json)
 		json_show(json_incref(data));

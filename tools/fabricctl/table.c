@@ -152,3 +152,8 @@ void table_print(struct table *t, const char *empty)
 		free(t->cell);
 	free(t);
 }
+
+const char *table_or_dash(const char *text)
+{
+	return text && *text ? text : "-";
+}

@@ -18,5 +18,7 @@ void table_cell(struct table *t, enum colour c, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /** table_print() - prints and frees it; says @empty if there is no row */
 void table_print(struct table *t, const char *empty);
+/** table_or_dash() - Return: @text; "-" if it is NULL or empty */
+const char *table_or_dash(const char *text);
 
 #endif /* TABLE_H */

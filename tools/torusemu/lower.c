@@ -59,7 +59,7 @@ static int on_lower_link(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-static int ask_all(struct nl_sock *sock)
+static int ask_all_lower(struct nl_sock *sock)
 {
 	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
 
@@ -75,7 +75,7 @@ static void lower_ready(struct watch *w, u32 events)
 	err = nl_recvmsgs_default(c->lower.sock);
 	/* Notifications were lost (libnl makes this of ENOBUFS): read all devices again. */
 	if (err == -NLE_NOMEM)
-		ask_all(c->lower.sock);
+		ask_all_lower(c->lower.sock);
 	else if (err < 0 && err != -NLE_AGAIN)
 		log_warn("rtnetlink", "%s", nl_geterror(err));
 }
