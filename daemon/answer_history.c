@@ -117,6 +117,11 @@ static bool read_filter(struct request *rq, struct history_filter *f)
 			     (long long)last, LAST_MAX);
 		return false;
 	}
+	if (kind && strlen(kind) >= sizeof(f->kind)) {
+		answer_error(rq, "usage", "history: kind has %zu bytes, allowed: %zu", strlen(kind),
+			     sizeof(f->kind) - 1);
+		return false;
+	}
 	f->last = (uint32_t)last;
 	snprintf(f->kind, sizeof(f->kind), "%s", kind ? kind : "");
 	snprintf(f->after, sizeof(f->after), "%s", after ? after : "");

@@ -156,6 +156,7 @@ manuals() {
 	while IFS= read -r f; do
 		[[ $f =~ \.[1-8]$ ]] || continue
 		n=$((n + 1))
+		mandoc -T lint -W warning "$f"
 		MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$f" 2>&1 >/dev/null |
 			sed "s|^|$f: |"
 	done < <(files)

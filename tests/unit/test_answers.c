@@ -624,6 +624,9 @@ static void history_in_memory(void **state)
 	says("{'cmd':'history','node':'1,1','port':'+x'}", RECENT(""));
 	refuses("{'cmd':'history','port':'+x'}", "usage",
 		"history: 'port' is that of a node: 'node' is missing");
+#define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	refuses("{'cmd':'history','kind':'" SIXTY_FOUR SIXTY_FOUR "'}", "usage",
+		"history: kind has 128 bytes, allowed: 127");
 	refuses("{'cmd':'history','last':2049}", "usage", "history: last is 2049, allowed: 0 to 2048");
 	refuses("{'cmd':'history','level':'loud'}", "usage",
 		"level 'loud', allowed: error, warning, info, debug");

@@ -1279,6 +1279,7 @@ static void asks_history(void **state)
 		{ "events --kind link --link n1-0:+y --local -u 2026-11-26",
 		  "{\"cmd\":\"history\",\"from\":0,\"to\":1795651200000,\"kind\":\"link\",\"local\":true,"
 		  "\"node\":\"1,0\",\"port\":\"+y\",\"after\":\"ab:1\"}" },
+		{ "events --kind link,node", "{\"cmd\":\"history\",\"from\":0,\"kind\":\"link,node\",\"last\":512}" },
 		{ "events --of 1,0", "{\"cmd\":\"history\",\"from\":0,\"node\":\"1,0\",\"last\":512}" },
 	};
 

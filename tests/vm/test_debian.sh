@@ -17,7 +17,7 @@ export TMPDIR=${TMPDIR:-/var/tmp} # the disk is large
 # What the driver needs: itself, our sources, and the programs as installed.
 make_data() {
 	mkdir -p "$tmp/data/src" &&
-	cp -a tests/vm/debian/{driver,peers,torus0.conf} tests/check.sh "$tmp/data/" &&
+	cp -a tests/vm/debian/{driver,peers,torus0.conf} tests/{check.sh,manual} doc/OPERATIONS.md "$tmp/data/" &&
 	cp -a --parents Makefile Kbuild dkms.conf LICENSE include kernel "$tmp/data/src/" &&
 	make -s B="$B" install DESTDIR="$tmp/data/dest" &&
 	mke2fs -q -t ext4 -d "$tmp/data" "$tmp/data.img" 64M

@@ -191,7 +191,7 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "until", 'u', "TIME", &past.until, 0, 0, "events up to then" },
 	{ OPT_TEXT, "level", 'l', "LEVEL", &past.level, 0, 0,
 	  "those that are as bad, or worse: error, warning, info" },
-	{ OPT_TEXT, "kind", 'k', "KIND", &past.kind, 0, 0, "of one kind: link, node, recovery, ..." },
+	{ OPT_TEXT, "kind", 'k', "KIND", &past.kind, 0, 0, "of these kinds: link, node, recovery, ..." },
 	{ OPT_TEXT, "link", 0, "NODE:PORT", &past.link, 0, 0, "that name this cable, by either end" },
 	{ OPT_TEXT, "of", 0, "NODE", &past.of, 0, 0, "that happened at this node, or name it" },
 	{ OPT_FLAG, "local", 0, NULL, &past.local, 0, 0,

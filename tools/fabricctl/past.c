@@ -13,6 +13,7 @@
 
 #define LOOK_MS 500
 #define LOGS_MAX 256
+#define KINDS_MAX 127U /* as much as a manager takes */
 
 /** struct logs - the last event of each run of a manager that was shown */
 struct logs {
@@ -40,6 +41,23 @@ static int read_span(const struct past *p, int64_t *from, int64_t *to)
 	return OK;
 }
 
+/* Return: true if @list is words of small letters with a comma between each two of them. */
+static bool are_kinds(const char *list)
+{
+	size_t length = strlen(list);
+
+	if (!length || length > KINDS_MAX || list[length - 1] == ',')
+		return false;
+	for (const char *word = list; *word; word += *word == ',') {
+		size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz");
+
+		if (!n || (word[n] && word[n] != ','))
+			return false;
+		word += n;
+	}
+	return true;
+}
+
 int past_check(const struct past *p)
 {
 	static const char *const levels[] = { "error", "warning", "info", NULL };
@@ -50,9 +68,10 @@ int past_check(const struct past *p)
 		found = !strcmp(p->level, levels[i]);
 	if (!found)
 		return fail("--level '%s': allowed are error, warning, info", p->level);
-	if (p->kind && (!*p->kind || strspn(p->kind, "abcdefghijklmnopqrstuvwxyz") != strlen(p->kind)))
-		return fail("--kind '%s': it is a word such as link, node or recovery; EVENTS and "
-			    "PROBLEMS in fabricd(8) list them", p->kind);
+	if (p->kind && !are_kinds(p->kind))
+		return fail("--kind '%s': it is a word such as link, node or recovery, or several with "
+			    "commas, %u bytes at most; EVENTS and PROBLEMS in fabricd(8) list them",
+			    p->kind, KINDS_MAX);
 	return read_span(p, &from, &to);
 }
 
