@@ -453,6 +453,9 @@ static const struct origin named[] = {
 	{ "included_at_a_root_that_ended", 80123, 0, 0, false, false,
 	  "an error of the history: a root ended before it acknowledged that a port was included, and "
 	  "nobody ordered it again" },
+	{ "late_packets_in_the_base", 770000005, 0, 0, false, false,
+	  "packets that were only late when a drain ended without proof were counted as missing for "
+	  "good, and proved a later drain while others were on their way" },
 };
 
 int main(int argc, char **argv)

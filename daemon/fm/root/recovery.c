@@ -54,7 +54,10 @@
  * There is no proof while a NIC lives whose manager does not take part: it goes on to send packets
  * of an older colour. Then, or if some NIC counts wrong (one of an older driver has no counts of
  * its links), the network counts as drained when the sums have not changed for drain_max. When it
- * is drained, by proof or not, the number of missing packets becomes the new base.
+ * is proven to be drained, the number of missing packets becomes the new base. Without proof, some
+ * of them may only be late, behind a link that no NIC has given up yet. If they were in the base,
+ * as many others on their way in a later version would make the sums equal. So the base of these
+ * colours is then not known until a drain is proven by two counts.
  *
  * Lemma 3: nothing is lost, doubled or reordered. Lost: a packet leaves the RETRY buffer only when
  * the next NIC has it; on a dead link it is parked, and replayed; an unresolved one is kept unless
@@ -371,7 +374,8 @@ static void end_drain(struct fm *fm, const struct fm_sums *s, bool proven)
 		if (r->base.known & 1u << c)
 			r->rec->gone += fm_sums_missing(s, c) - r->base.missing[c];
 		r->base.missing[c] = fm_sums_missing(s, c);
-		r->base.known |= (uint8_t)(1u << c);
+		r->base.known &= (uint8_t)~(1u << c);
+		r->base.known |= (uint8_t)(proven << c);
 	}
 	r->base.replay_missing = fm_sums_replay_missing(s);
 	r->base.known |= REPLAY_KNOWN;
