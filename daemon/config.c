@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,27 +12,28 @@
 #include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
+#include "daemon/service_network.h"
 #include "lib/util/inifile.h"
 #include "lib/util/units.h"
-
-#define KEYS 29
 
 /** struct reading - a file being parsed */
 struct reading {
 	struct config *c;
 	struct inifile file;
-	unsigned int seen[KEYS];	/* line of each key */
+	bool no_address;	/* nothing is wrong but that service_network has no address */
 };
 
 /**
  * struct key - a key of the file
  * @set: Return: 0, or -EINVAL: @allowed tells what would have been right
+ * @get: the value as text, as @set would take it
  * @at: offset in struct config; @lo, @hi: limits
  */
 struct key {
 	const char *section;
 	const char *name;
 	int (*set)(struct config *c, const struct key *key, const char *value);
+	void (*get)(const struct config *c, const struct key *key, char *text);
 	size_t at;
 	uint64_t lo;
 	uint64_t hi;
@@ -69,6 +71,19 @@ static int set_path_or_none(struct config *c, const struct key *key, const char 
 	return 0;
 }
 
+static void get_text(const struct config *c, const struct key *key, char *text)
+{
+	snprintf(text, CONFIG_TEXT_MAX, "%s", (const char *)c + key->at);
+}
+
+static void get_state_dir(const struct config *c, const struct key *key, char *text)
+{
+	const char *dir = config_state_dir(c);
+
+	(void)key;
+	snprintf(text, CONFIG_TEXT_MAX, "%s", dir ? dir : "none");
+}
+
 static int set_arbiter(struct config *c, const struct key *key, const char *value)
 {
 	c->fm.arbiter = strcmp(value, "none");
@@ -76,6 +91,12 @@ static int set_arbiter(struct config *c, const struct key *key, const char *valu
 	if (!c->fm.arbiter)
 		return 0;
 	return strpbrk(value, " \t") ? -EINVAL : set_path(c, key, value);
+}
+
+static void get_arbiter(const struct config *c, const struct key *key, char *text)
+{
+	(void)key;
+	snprintf(text, CONFIG_TEXT_MAX, "%s", c->fm.arbiter ? c->arbiter : "none");
 }
 
 static int set_switch(struct config *c, const struct key *key, const char *value)
@@ -88,6 +109,11 @@ static int set_switch(struct config *c, const struct key *key, const char *value
 	return 0;
 }
 
+static void get_switch(const struct config *c, const struct key *key, char *text)
+{
+	strcpy(text, *(const bool *)((const char *)c + key->at) ? "on" : "off");
+}
+
 static int set_size(struct config *c, const struct key *key, const char *value)
 {
 	uint64_t v;
@@ -98,6 +124,18 @@ static int set_size(struct config *c, const struct key *key, const char *value)
 	return 0;
 }
 
+static void get_size(const struct config *c, const struct key *key, char *text)
+{
+	uint64_t v = *(const uint64_t *)((const char *)c + key->at);
+	unsigned int unit = 0;
+
+	while (unit < 3 && v && !(v & 1023)) {
+		v >>= 10;
+		unit++;
+	}
+	snprintf(text, CONFIG_TEXT_MAX, "%" PRIu64 "%.1s", v, unit ? &"KMG"[unit - 1] : "");
+}
+
 static int set_shape(struct config *c, const struct key *key, const char *value)
 {
 	(void)key;
@@ -105,6 +143,15 @@ static int set_shape(struct config *c, const struct key *key, const char *value)
 	if (!strcmp(value, "auto"))
 		return 0;
 	return torus_shape_parse(value, &c->fm.shape) ? -EINVAL : 0;
+}
+
+static void get_shape(const struct config *c, const struct key *key, char *text)
+{
+	(void)key;
+	if (c->fm.shape.ndims)
+		torus_shape_text(&c->fm.shape, text);
+	else
+		strcpy(text, "auto");
 }
 
 static int set_device(struct config *c, const struct key *key, const char *value)
@@ -141,6 +188,18 @@ static int set_address_key(struct config *c, const struct key *key, const char *
 	return 0;
 }
 
+static int set_network(struct config *c, const struct key *key, const char *value)
+{
+	struct prefix p;
+
+	if (strlen(value) > key->hi || prefix_parse(value, &p))
+		return -EINVAL;
+	if (p.family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)p.bytes))
+		return -EINVAL;
+	memcpy(c->network, value, strlen(value) + 1);
+	return 0;
+}
+
 static int set_group(struct config *c, const struct key *key, const char *value)
 {
 	struct group *g;
@@ -163,6 +222,12 @@ static int set_level(struct config *c, const struct key *key, const char *value)
 	return log_level_parse(value, &c->level);
 }
 
+static void get_level(const struct config *c, const struct key *key, char *text)
+{
+	(void)key;
+	strcpy(text, log_level_name(c->level));
+}
+
 static int set_count(struct config *c, const struct key *key, const char *value)
 {
 	uint64_t v;
@@ -171,6 +236,27 @@ static int set_count(struct config *c, const struct key *key, const char *value)
 		return -EINVAL;
 	*(unsigned int *)((char *)c + key->at) = (unsigned int)v;
 	return 0;
+}
+
+static void get_count(const struct config *c, const struct key *key, char *text)
+{
+	snprintf(text, CONFIG_TEXT_MAX, "%u", *(const unsigned int *)((const char *)c + key->at));
+}
+
+static int set_priority(struct config *c, const struct key *key, const char *value)
+{
+	if (strcmp(value, "auto"))
+		return set_count(c, key, value);
+	c->fm.priority = FM_PRIORITY_AUTO;
+	return 0;
+}
+
+static void get_priority(const struct config *c, const struct key *key, char *text)
+{
+	if (c->fm.priority == FM_PRIORITY_AUTO)
+		strcpy(text, "auto");
+	else
+		get_count(c, key, text);
 }
 
 static int set_duration(struct config *c, const struct key *key, const char *value)
@@ -186,37 +272,64 @@ static int set_time_or_none(struct config *c, const struct key *key, const char 
 	return 0;
 }
 
+static void get_duration(const struct config *c, const struct key *key, char *text)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { SEC, "s" }, { MS, "ms" }, { US, "us" }, { 1, "ns" } };
+	uint64_t v = *(const uint64_t *)((const char *)c + key->at);
+	unsigned int i = 0;
+
+	while (v % units[i].ns)
+		i++;
+	snprintf(text, CONFIG_TEXT_MAX, "%" PRIu64 "%s", v / units[i].ns, units[i].name);
+}
+
+static void get_time_or_none(const struct config *c, const struct key *key, char *text)
+{
+	if (*(const uint64_t *)((const char *)c + key->at))
+		get_duration(c, key, text);
+	else
+		strcpy(text, "none");
+}
+
 #define AT(member) offsetof(struct config, member)
 #define NAME_RULE "1 to 63 letters, digits, '.', '_' or '-'"
 #define TIME_KEY(key, min, max, text) \
-	{ "timers", #key, set_duration, AT(fm.key), min, max, text " (units ns, us, ms, s, min)" }
+	{ "timers", #key, set_duration, get_duration, AT(fm.key), min, max, text " (units ns, us, ms, s, min)" }
 
 static const struct key keys[] = {
-	{ "", "fabric", set_own_name, AT(fm.fabric), 1, TORUS_NAME_MAX, NAME_RULE },
-	{ "", "name", set_own_name, AT(fm.name), 1, TORUS_NAME_MAX, NAME_RULE },
-	{ "", "shape", set_shape, 0, 0, 0, "auto, or 1 to 6 sizes such as 4x4x2, each 1 to 4096" },
-	{ "", "device", set_device, 0, 0, CONFIG_PATH_MAX,
+	{ "", "fabric", set_own_name, get_text, AT(fm.fabric), 1, TORUS_NAME_MAX, NAME_RULE },
+	{ "", "name", set_own_name, get_text, AT(fm.name), 1, TORUS_NAME_MAX, NAME_RULE },
+	{ "", "shape", set_shape, get_shape, 0, 0, 0, "auto, or 1 to 6 sizes such as 4x4x2, each 1 to 4096" },
+	{ "", "device", set_device, get_text, AT(device), 0, CONFIG_PATH_MAX,
 	  "auto, unix:/PATH (at most 102 bytes) or genl:NAME" },
-	{ "", "service_address", set_address_key, 0, 0, 0,
+	{ "", "service_address", set_address_key, get_text, AT(fm.address), 0, 0,
 	  "IP:PORT of one host, such as 172.16.0.3:7117 or [fd00::3]:7117" },
-	{ "", "service_loopback", set_switch, AT(loopback), 0, 0, "on or off" },
-	{ "", "key_file", set_path, AT(key_file), 0, CONFIG_PATH_MAX - 1,
+	{ "", "service_network", set_network, get_text, AT(network), 0, CONFIG_PATH_MAX - 1,
+	  "a network such as 172.16.0.0/16 or fd00::/64, not of link-local addresses, without bits "
+	  "after its length" },
+	{ "", "service_port", set_count, get_count, AT(port), 1, 65535, "1 to 65535" },
+	{ "", "service_loopback", set_switch, get_switch, AT(loopback), 0, 0, "on or off" },
+	{ "", "key_file", set_path, get_text, AT(key_file), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes" },
-	{ "", "control", set_path, AT(control), 0, CONFIG_PATH_MAX - 1,
+	{ "", "control", set_path, get_text, AT(control), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes" },
-	{ "", "state_dir", set_path_or_none, AT(state_dir), 0, CONFIG_PATH_MAX - 1,
+	{ "", "state_dir", set_path_or_none, get_state_dir, AT(state_dir), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes, or none" },
-	{ "", "history", set_switch, AT(history), 0, 0, "on or off" },
-	{ "", "history_bytes", set_size, AT(history_bytes), HISTORY_BYTES_MIN, HISTORY_BYTES_MAX,
+	{ "", "history", set_switch, get_switch, AT(history), 0, 0, "on or off" },
+	{ "", "history_bytes", set_size, get_size, AT(history_bytes), HISTORY_BYTES_MIN, HISTORY_BYTES_MAX,
 	  "1M to 1G: bytes, or with K, M or G" },
-	{ "", "arbiter", set_arbiter, AT(arbiter), 0, CONFIG_PATH_MAX - 1,
+	{ "", "arbiter", set_arbiter, get_arbiter, AT(arbiter), 0, CONFIG_PATH_MAX - 1,
 	  "none, or the absolute path of a program, at most 107 bytes, without arguments" },
-	{ "", "control_group", set_group, 0, 0, sizeof(((struct config *)0)->control_group) - 1,
+	{ "", "control_group", set_group, get_text, AT(control_group), 0, sizeof(((struct config *)0)->control_group) - 1,
 	  "the name of a group of this system, or nothing" },
-	{ "", "log_level", set_level, 0, 0, 0, "error, warning, info or debug" },
-	{ "", "fanout", set_count, AT(fm.fanout), 1, 64, "1 to 64" },
-	{ "", "root_priority", set_count, AT(fm.priority), 0, FM_PRIORITY_MAX, "0 (never root) to 255" },
-	{ "", "flap_limit", set_count, AT(fm.flap_limit), 0, 1000, "0 (never) to 1000" },
+	{ "", "log_level", set_level, get_level, 0, 0, 0, "error, warning, info or debug" },
+	{ "", "fanout", set_count, get_count, AT(fm.fanout), 1, 64, "1 to 64" },
+	{ "", "root_priority", set_priority, get_priority, AT(fm.priority), 0, FM_PRIORITY_MAX,
+	  "0 (never root) to 255, or auto" },
+	{ "", "flap_limit", set_count, get_count, AT(fm.flap_limit), 0, 1000, "0 (never) to 1000" },
 	TIME_KEY(init_interval, 1 * MS, 60 * SEC, "1ms to 60s"),
 	TIME_KEY(quiet, 1 * MS, 600 * SEC, "1ms to 10min"),
 	TIME_KEY(resend, 1 * MS, 60 * SEC, "1ms to 60s"),
@@ -225,16 +338,16 @@ static const struct key keys[] = {
 	TIME_KEY(member_max, 10 * MS, 3600 * SEC, "10ms to 60min"),
 	TIME_KEY(keepalive, 10 * MS, 600 * SEC, "10ms to 10min"),
 	TIME_KEY(takeover, 10 * MS, 60 * SEC, "10ms to 60s"),
-	{ "timers", "arbiter_max", set_duration, AT(arbiter_max), 10 * MS, 60 * SEC,
+	{ "timers", "arbiter_max", set_duration, get_duration, AT(arbiter_max), 10 * MS, 60 * SEC,
 	  "10ms to 60s (units ns, us, ms, s, min)" },
 	TIME_KEY(flap_half_life, 10 * MS, 3600 * SEC, "10ms to 60min"),
 	TIME_KEY(hold_max, 10 * MS, 3600 * SEC, "10ms to 60min"),
-	{ "timers", "stall_max", set_time_or_none, AT(stall_max), 2 * SEC, 3600 * SEC,
+	{ "timers", "stall_max", set_time_or_none, get_time_or_none, AT(stall_max), 2 * SEC, 3600 * SEC,
 	  "2s to 60min (units ns, us, ms, s, min), or none" },
 };
 #undef AT
 
-_Static_assert(sizeof(keys) / sizeof(keys[0]) <= KEYS, "struct reading has too few lines");
+_Static_assert(sizeof(keys) / sizeof(keys[0]) <= CONFIG_KEYS, "struct config has too few lines");
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
 static bool section_known(const char *section)
@@ -271,24 +384,24 @@ static void on_config_key(struct inifile *file, const char *section, const char 
 	for (unsigned int i = 0; i < NKEYS; i++) {
 		if (strcmp(section, keys[i].section) || strcmp(name, keys[i].name))
 			continue;
-		if (r->seen[i])
+		if (r->c->line[i])
 			inifile_refuse(file, file->line, "'%s' is given twice, first in line %u",
-				       name, r->seen[i]);
+				       name, r->c->line[i]);
 		else if (keys[i].set(r->c, &keys[i], value))
 			inifile_refuse(file, file->line, "%s is '%s', allowed: %s", name, value,
 				       keys[i].allowed);
-		r->seen[i] = file->line;
+		r->c->line[i] = file->line;
 		return;
 	}
 	refuse_unknown(file, section, name);
 }
 
 /* Return: the line of the key; 0: it is not given. */
-static unsigned int find_key_line(const struct reading *r, const char *name)
+static unsigned int find_key_line(const struct config *c, const char *name)
 {
 	for (unsigned int i = 0; i < NKEYS; i++)
 		if (!strcmp(keys[i].name, name))
-			return r->seen[i];
+			return c->line[i];
 	return 0;
 }
 
@@ -311,28 +424,91 @@ static bool is_of_torus(const struct sockaddr_storage *a)
 	return !memcmp(&a6->sin6_addr, "\xfd\x74\x6f\x72", 4);
 }
 
-/* Refuses addresses under which no other node could reach this one. */
-static void judge_address(struct reading *r)
+/* Takes the address of this host that is in service_network. */
+static void find_address(struct reading *r, unsigned int line)
 {
-	unsigned int line = find_key_line(r, "service_address");
+	struct config *c = r->c;
+	struct ifaddrs *list = NULL;
+	struct sockaddr_storage a;
+	struct prefix p;
+	char text[256];
+	int err;
+
+	if (prefix_parse(c->network, &p))
+		return;		/* refused already */
+	err = getifaddrs(&list) ? -errno : service_network_find(&p, list, &a, text, sizeof(text));
+	if (list)
+		freeifaddrs(list);
+	if (err == -EADDRNOTAVAIL) {
+		r->no_address = !r->file.refused;
+		inifile_refuse(&r->file, line, "service_network is '%s', but this host has no address "
+			       "in it (yet); its addresses are: %s", c->network, text);
+	} else if (err == -ENOTUNIQ) {
+		inifile_refuse(&r->file, line, "service_network is '%s', and several addresses of this "
+			       "host are in it: %s; allowed is a network that has one of them, such "
+			       "as one address with its whole length, or service_address in its place",
+			       c->network, text);
+	} else if (err) {
+		inifile_refuse(&r->file, line, "service_network: the addresses of this host cannot be "
+			       "read: %s", strerror(-err));
+	} else {
+		if (a.ss_family == AF_INET)
+			((struct sockaddr_in *)&a)->sin_port = htons((uint16_t)c->port);
+		else
+			((struct sockaddr_in6 *)&a)->sin6_port = htons((uint16_t)c->port);
+		address_text(&a, c->fm.address);
+	}
+}
+
+static unsigned int port_of(const struct sockaddr_storage *a)
+{
+	return ntohs(a->ss_family == AF_INET ? ((const struct sockaddr_in *)a)->sin_port :
+					       ((const struct sockaddr_in6 *)a)->sin6_port);
+}
+
+/* Refuses an address under which no other node could reach this one. */
+static void judge_address(struct reading *r, unsigned int line, const char *key,
+			  const struct sockaddr_storage *a)
+{
+	if (is_of_torus(a))
+		inifile_refuse(&r->file, line, "%s is '%s', but 10.0.0.0/8 and "
+			       "fd74:6f72::/32 are the torus itself: allowed is an address of "
+			       "another network, the service network", key, r->c->fm.address);
+	else if (is_loopback(a) && !r->c->loopback)
+		inifile_refuse(&r->file, line, "%s is '%s', and no other host can "
+			       "reach that: allowed is an address of the service network, or, if "
+			       "all nodes are on this host, 'service_loopback = on' beside it",
+			       key, r->c->fm.address);
+}
+
+static void take_service_address(struct reading *r)
+{
+	unsigned int line = find_key_line(r->c, "service_address"), net = find_key_line(r->c, "service_network");
+	unsigned int port = find_key_line(r->c, "service_port");
 	struct sockaddr_storage a;
 	socklen_t len;
 
-	if (!line) {
-		inifile_refuse(&r->file, 0, "service_address is missing: the IP:PORT to listen on");
+	if (line && net) {
+		inifile_refuse(&r->file, net > line ? net : line, "service_address and service_network are "
+			       "both given, in line %u and here: one of them is allowed",
+			       net > line ? line : net);
 		return;
 	}
+	if (!line && !net) {
+		inifile_refuse(&r->file, 0, "service_address is missing: the IP:PORT to listen on; or "
+			       "service_network, a network that has one address of this host");
+		return;
+	}
+	if (net)
+		find_address(r, net);
 	if (!r->c->fm.address[0] || address_parse(r->c->fm.address, &a, &len))
 		return;		/* refused already */
-	if (is_of_torus(&a))
-		inifile_refuse(&r->file, line, "service_address is '%s', but 10.0.0.0/8 and "
-			       "fd74:6f72::/32 are the torus itself: allowed is an address of "
-			       "another network, the service network", r->c->fm.address);
-	else if (is_loopback(&a) && !r->c->loopback)
-		inifile_refuse(&r->file, line, "service_address is '%s', and no other host can "
-			       "reach that: allowed is an address of the service network, or, if "
-			       "all nodes are on this host, 'service_loopback = on' beside it",
-			       r->c->fm.address);
+	judge_address(r, line ? line : net, net ? "the address found by service_network" :
+		      "service_address", &a);
+	if (line && port && r->c->port != port_of(&a))
+		inifile_refuse(&r->file, port, "service_port is '%u', but service_address in line %u has "
+			       "another port: it is for service_network", r->c->port, line);
+	r->c->port = port_of(&a);
 }
 
 void config_default(struct config *c)
@@ -345,6 +521,7 @@ void config_default(struct config *c)
 	snprintf(c->device, sizeof(c->device), "auto");
 	snprintf(c->key_file, sizeof(c->key_file), "/etc/fabricd.key");
 	snprintf(c->control, sizeof(c->control), "/run/fabricd/control");
+	c->port = 7117;
 	c->history = true;
 	c->history_bytes = 64 << 20;
 	c->stall_max = 10 * SEC;
@@ -356,8 +533,10 @@ void config_default(struct config *c)
 static int end_reading(struct reading *r, int err)
 {
 	if (!err)
-		judge_address(r);
-	return err ? err : r->file.refused ? -EINVAL : 0;
+		take_service_address(r);
+	if (err || !r->file.refused)
+		return err;
+	return r->no_address ? -EADDRNOTAVAIL : -EINVAL;
 }
 
 #define READING(config, tell, tell_arg) { \
@@ -383,4 +562,40 @@ int config_load(struct config *c, const char *path, config_complain *tell, void 
 
 	config_default(c);
 	return end_reading(&r, inifile_load(&r.file, path, CONFIG_SIZE_MAX));
+}
+
+void config_reload(struct config *c, const struct config *now)
+{
+	c->level = now->level;
+	for (unsigned int i = 0; i < NKEYS; i++)
+		if (keys[i].set == set_level)
+			c->line[i] = now->line[i];
+}
+
+const char *config_state_dir(const struct config *c)
+{
+	const char *dir = c->state_dir[0] ? c->state_dir : getenv("STATE_DIRECTORY");
+
+	return dir && *dir && strcmp(dir, "none") ? dir : NULL;
+}
+
+static enum config_source find_source(const struct config *c, const struct key *key, unsigned int line)
+{
+	if (line)
+		return CONFIG_FILE;
+	if (key->get == get_state_dir && config_state_dir(c))
+		return CONFIG_ENVIRONMENT;
+	return key->set == set_address_key && c->network[0] ? CONFIG_NETWORK : CONFIG_DEFAULT;
+}
+
+bool config_value(const struct config *c, unsigned int i, struct config_value *v)
+{
+	const struct key *key = &keys[i];
+
+	if (i >= NKEYS)
+		return false;
+	*v = (struct config_value) { .section = key->section, .name = key->name, .line = c->line[i] };
+	v->source = find_source(c, key, v->line);
+	key->get(c, key, v->text);
+	return true;
 }

@@ -11,6 +11,8 @@
 #define CONFIG_PATH	"/etc/fabricd.conf"
 #define CONFIG_SIZE_MAX	65536
 #define CONFIG_PATH_MAX	108		/* sun_path, with NUL */
+#define CONFIG_KEYS	32		/* at most */
+#define CONFIG_TEXT_MAX	128		/* bytes of a value as text, with NUL */
 
 /**
  * struct config - what the file says
@@ -19,6 +21,8 @@
  * @key_file: the shared key
  * @control: path of the control socket
  * @state_dir: where the table is kept; "": where systemd says, "none": nowhere
+ * @network: service_network, in which @fm.address was found; "": the file gives the address
+ * @port: of @fm.address
  * @loopback: service_address may be one of this host alone
  * @history: events are kept there, too; @history_bytes: at most so many
  * @arbiter: program, "": none, and then @fm.arbiter is false; @arbiter_max: ns that it has for an
@@ -26,6 +30,7 @@
  * @control_group: its name, "" for none; @control_gid is then meaningless
  * @stall_max: how long a link waits for credits until it is taken down, ns; 0: for ever
  * @level: log level
+ * @line: of each key in the file; 0: the file does not have it
  */
 struct config {
 	struct fm_config fm;
@@ -33,6 +38,8 @@ struct config {
 	char key_file[CONFIG_PATH_MAX];
 	char control[CONFIG_PATH_MAX];
 	char state_dir[CONFIG_PATH_MAX];
+	char network[CONFIG_PATH_MAX];
+	unsigned int port;
 	bool history;
 	bool loopback;
 	uint64_t history_bytes;
@@ -42,6 +49,7 @@ struct config {
 	gid_t control_gid;
 	uint64_t stall_max;
 	enum fm_level level;
+	unsigned int line[CONFIG_KEYS];
 };
 
 /** config_complain - called for everything wrong; @line 0: the file as a whole */
@@ -53,12 +61,43 @@ void config_default(struct config *c);
 /**
  * config_parse() - read a configuration from memory
  * @c: defaults in, configuration out
- * Return: 0, or -EINVAL after at least one complaint.
+ * Return: 0; -EADDRNOTAVAIL after the complaint that service_network has no address of this host
+ *	(yet), if that is the only one; -EINVAL after any others.
  */
 int config_parse(struct config *c, const char *text, size_t len,
 		 config_complain *complain, void *arg);
 
 /** config_load() - defaults, then the file @path. Return: 0 or a negative errno. */
 int config_load(struct config *c, const char *path, config_complain *complain, void *arg);
+
+/** config_reload() - take over from @now what can change while the manager runs: the log level */
+void config_reload(struct config *c, const struct config *now);
+
+/** config_state_dir() - Return: the directory for what is kept, or NULL: nothing is */
+const char *config_state_dir(const struct config *c);
+
+/** enum config_source - where a value comes from */
+enum config_source {
+	CONFIG_DEFAULT,
+	CONFIG_FILE,
+	CONFIG_ENVIRONMENT,	/* $STATE_DIRECTORY */
+	CONFIG_NETWORK,		/* service_address, found by service_network */
+};
+
+/**
+ * struct config_value - the value of a key that is in force
+ * @section: "" or "timers"
+ * @text: as it would be in the file
+ * @line: of the file, if it is from there
+ */
+struct config_value {
+	const char *section, *name;
+	char text[CONFIG_TEXT_MAX];
+	enum config_source source;
+	unsigned int line;
+};
+
+/** config_value() - the value of the @i-th key. Return: false: there are no more keys */
+bool config_value(const struct config *c, unsigned int i, struct config_value *v);
 
 #endif /* CONFIG_H */

@@ -5,6 +5,7 @@
 
 #include "daemon/auth.h"
 #include "daemon/config.h"
+#include "daemon/config_dump.h"
 #include "daemon/events.h"
 #include "daemon/line.h"
 #include "daemon/loop.h"
@@ -27,6 +28,7 @@ struct seal;
 
 /**
  * struct fabricd - one for the process
+ * @run: the command line
  * @fm: NULL while there is no NIC
  * @recorder: NULL: nothing is recorded
  * @own: coordinates as text, "" while unknown
@@ -45,7 +47,7 @@ struct seal;
  */
 struct fabricd {
 	struct config config;
-	const char *config_path;
+	struct config_run run;
 	struct loop *loop;
 	struct auth auth;
 	struct svc *svc;

@@ -88,14 +88,6 @@ static void op_close(void *io, int conn)
 	query_conn_down(d->query, conn);
 }
 
-/* Where the table is kept, or NULL. */
-static const char *state_dir(const struct fabricd *d)
-{
-	const char *dir = d->config.state_dir[0] ? d->config.state_dir : getenv("STATE_DIRECTORY");
-
-	return dir && strcmp(dir, "none") ? dir : NULL;
-}
-
 static void on_state(void *arg, const char *why)
 {
 	struct fabricd *d = arg;
@@ -125,7 +117,7 @@ static void op_keep(void *io, const struct fm_msg *table)
 {
 	static const char no_thread[] = "nothing is kept: no memory for the thread that writes";
 	struct fabricd *d = io;
-	const char *dir = state_dir(d);
+	const char *dir = config_state_dir(&d->config);
 
 	if (!dir)
 		return;
@@ -144,7 +136,7 @@ static void op_keep(void *io, const struct fm_msg *table)
 /* Reads the table that was kept before this start. */
 static void load_state(struct fabricd *d, struct record_event *e, struct fm_msg *kept)
 {
-	const char *dir = state_dir(d);
+	const char *dir = config_state_dir(&d->config);
 	char why[STATE_TEXT_MAX];
 	int err;
 
@@ -471,9 +463,9 @@ static void on_found(void *arg, const struct torus_device *dev,
 		c->seed = loop_now();
 	d->told = FM_STATES;
 	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* none */
-	c->keeps = state_dir(d);
+	c->keeps = config_state_dir(&d->config);
 	load_state(d, &e, &kept);
-	keeper_resume(d->keeper, state_dir(d));
+	keeper_resume(d->keeper, config_state_dir(&d->config));
 	recorder_event(d->recorder, &e);
 	use = recorder_tap(d->recorder, &ops, &io);
 	if (!seal_begin(d, dev, links))

@@ -39,6 +39,9 @@ static void print_usage(FILE *to)
 		"\n"
 		"  -c, --config FILE  read FILE instead of " CONFIG_PATH "\n"
 		"      --check        only say whether the configuration is right\n"
+		"      --dump-config[=json]\n"
+		"                     show the values in force and their sources, as a configuration\n"
+		"                     file or as JSON; the key is not shown\n"
 		"      --record FILE  write down all that the manager is told and does, for\n"
 		"                     \"fabricsim replay\"\n"
 		"  -h, --help         show this\n"
@@ -57,13 +60,25 @@ static void log_complaint(void *arg, unsigned int line, const char *text)
 		log_error("config", "%s: %s", path, text);
 }
 
+/** enum task - what fabricd does with its configuration */
+enum task { TASK_RUN, TASK_CHECK, TASK_DUMP, TASK_DUMP_JSON };
+
+static int parse_dump(const char *form, enum task *task)
+{
+	*task = form ? TASK_DUMP_JSON : TASK_DUMP;
+	if (!form || !strcmp(form, "json"))
+		return -1;
+	fprintf(stderr, "fabricd: --dump-config: '%s' is not allowed, only 'json' is\n", form);
+	return EXIT_USAGE;
+}
+
 /* Return: -1 to go on, else the exit status. */
-static int parse_args(int argc, char **argv, const char **config, bool *check,
-		      const char **record)
+static int parse_args(int argc, char **argv, struct config_run *run, enum task *task)
 {
 	static const struct option opts[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "check", no_argument, NULL, 'C' },
+		{ "dump-config", optional_argument, NULL, 'D' },
 		{ "record", required_argument, NULL, 'R' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -74,13 +89,18 @@ static int parse_args(int argc, char **argv, const char **config, bool *check,
 	while ((o = getopt_long(argc, argv, "c:hV", opts, NULL)) != -1) {
 		switch (o) {
 		case 'c':
-			*config = optarg;
+			run->path = optarg;
+			run->chosen = true;
 			break;
 		case 'C':
-			*check = true;
+			*task = TASK_CHECK;
+			break;
+		case 'D':
+			if (parse_dump(optarg, task) >= 0)
+				return EXIT_USAGE;
 			break;
 		case 'R':
-			*record = optarg;
+			run->record = optarg;
 			break;
 		case 'h':
 			print_usage(stdout);
@@ -101,19 +121,38 @@ static int parse_args(int argc, char **argv, const char **config, bool *check,
 	return -1;
 }
 
-static int load_config(struct fabricd *d)
+static int load_config(struct config *c, const struct config_run *run)
+{
+	return config_load(c, run->path, log_complaint, (void *)run->path);
+}
+
+static int load_key(struct fabricd *d)
 {
 	char text[AUTH_TEXT_MAX];
 	int err;
 
-	err = config_load(&d->config, d->config_path, log_complaint, (void *)d->config_path);
-	if (err)
-		return err;
 	err = auth_open(&d->auth, &auth_key_ops, d->config.fm.fabric, d->config.fm.name,
 			d->config.key_file, text);
 	if (err)
-		log_error("config", "%s: key_file: %s", d->config_path, text);
+		log_error("config", "%s: key_file: %s", d->run.path, text);
 	return err;
+}
+
+/* Return: the exit status. */
+static int dump_config(const struct fabricd *d, enum task task)
+{
+	json_t *j;
+
+	if (task == TASK_DUMP) {
+		config_print(stdout, &d->config, &d->run);
+	} else {
+		j = json_pack("{s:s, s:s, s:o}", "software", TORUS_VERSION, "file", d->run.path,
+			      "config", config_json(&d->config, &d->run));
+		json_dumpf(j, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(j);
+	}
+	return fflush(stdout) || ferror(stdout);
 }
 
 static void on_stop(void *arg)
@@ -132,9 +171,9 @@ static void on_reload(void *arg)
 
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		   (unsigned long long)(loop_now() / US));
-	if (config_load(&c, d->config_path, log_complaint, (void *)d->config_path) == 0) {
+	if (load_config(&c, &d->run) == 0) {
 		log_level_set(c.level);
-		d->config.level = c.level;
+		config_reload(&d->config, &c);
 		log_info("config", "log level is %s; other keys are read at start only",
 			 log_level_name(c.level));
 	}
@@ -225,12 +264,11 @@ static int run_daemon(struct fabricd *d)
 int main(int argc, char **argv)
 {
 	static struct fabricd d;
-	const char *record = NULL;
-	bool check = false;
-	int status;
+	enum task task = TASK_RUN;
+	int status, err;
 
-	d.config_path = CONFIG_PATH;
-	status = parse_args(argc, argv, &d.config_path, &check, &record);
+	d.run.path = CONFIG_PATH;
+	status = parse_args(argc, argv, &d.run, &task);
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
@@ -239,17 +277,23 @@ int main(int argc, char **argv)
 	mallopt(M_TRIM_THRESHOLD, 64 * 1024);
 	mallopt(M_ARENA_MAX, 1);
 	log_open(NULL);
-	if (load_config(&d))
+	err = load_config(&d.config, &d.run);
+	/* An address that comes later needs another start: see fabricd.service. */
+	if (err)
+		return err == -EADDRNOTAVAIL && task == TASK_RUN ? EXIT_FAILURE : EXIT_USAGE;
+	if (task >= TASK_DUMP)
+		return dump_config(&d, task);
+	if (load_key(&d))
 		return EXIT_USAGE;
-	if (check) {
-		printf("%s is right\n", d.config_path);
+	if (task == TASK_CHECK) {
+		printf("%s is right\n", d.run.path);
 		auth_close(&d.auth);
 		return 0;
 	}
-	if (record) {
-		d.recorder = recorder_open(record);
+	if (d.run.record) {
+		d.recorder = recorder_open(d.run.record);
 		if (!d.recorder) {
-			log_error("start", "--record %s: %s", record, strerror(errno));
+			log_error("start", "--record %s: %s", d.run.record, strerror(errno));
 			auth_close(&d.auth);
 			return EXIT_USAGE;
 		}

@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <net/if.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "daemon/address.h"
 #include "daemon/config.h"
+#include "daemon/config_dump.h"
+#include "daemon/service_network.h"
 #include "daemon/loop.h"
 
 #define NEEDED "service_address = 172.16.0.3:7117\n"
@@ -113,6 +116,7 @@ static void limits(void **state)
 		{ "fanout", "1", "64", "0", "65" },
 		{ "flap_limit", "0", "1000", "-1", "1001" },
 		{ "root_priority", "0", "255", "-1", "256" },
+		{ "root_priority", "auto", "0", "Auto", "" },
 		{ "history_bytes", "1M", "1G", "1048575", "1025M" },
 		{ "history", "on", "off", "yes", "" },
 		{ "[timers]\ninit_interval", "1000us", "1min", "999us", "60000001us" },
@@ -217,12 +221,14 @@ static void documented_defaults(void **state)
 		lines = 0;
 		for (const char *p = text; (p = strchr(p, '\n')); p++)
 			lines++;
-		assert_int_equal(lines, 2 + 23);	/* the line of NEEDED, [timers], and the keys */
+		assert_int_equal(lines, 2 + 25);	/* the line of NEEDED, [timers], and the keys */
 #define SAME(key) if (c.key != d.key) fail_msg("%s: another default of " #key, t[i].path)
 		SAME(fm.shape.ndims);
 		SAME(fm.fanout);
 		SAME(fm.flap_limit);
 		SAME(fm.takeover);
+		SAME(fm.priority);
+		SAME(port);
 		SAME(arbiter_max);
 		SAME(fm.init_interval);
 		SAME(fm.quiet);
@@ -301,6 +307,22 @@ static void wrong(void **state)
 		{ "service_address = 127.255.0.1:7117\nservice_loopback = off\n", 1, "no other host" },
 		{ "service_address = [::1]:7117\n", 1, "no other host can reach that" },
 		{ "service_address = [::]:7117\n", 1, "'[::]:7117'" },
+		{ "fabric = a\n", 0, "or service_network, a network that has one address" },
+		{ "service_network = 172.16.0.0\n", 1, "'172.16.0.0', allowed: a network such as" },
+		{ "service_network = 172.16.0.3/16\n", 1, "without bits after its length" },
+		{ "service_network = 172.16.0.0/33\n", 1, "'172.16.0.0/33'" },
+		{ "service_network = 172.16.0/16\n", 1, "'172.16.0/16'" },
+		{ "service_network = fe80::/64\n", 1, "not of link-local addresses" },
+		{ "service_network = fd00::/129\n", 1, "'fd00::/129'" },
+		{ NEEDED "\nservice_network = 127.0.0.0/8\n", 3,
+		  "service_address and service_network are both given, in line 1 and here" },
+		{ "service_network = 127.0.0.0/8\n" NEEDED, 2, "both given, in line 1 and here" },
+		{ "service_network = 127.0.0.0/8\n", 1,
+		  "the address found by service_network is '127.0.0.1:7117', and no other host can reach" },
+		{ NEEDED "service_port = 0\n", 2, "'0', allowed: 1 to 65535" },
+		{ NEEDED "service_port = 65536\n", 2, "allowed: 1 to 65535" },
+		{ NEEDED "\nservice_port = 7118\n", 3, "service_port is '7118', but service_address in line 1 "
+		  "has another port" },
 		{ "service_address = [ff02::1]:7117\n", 1, "'[ff02::1]:7117'" },
 	};
 	struct config c;
@@ -393,6 +415,195 @@ static void service_addresses(void **state)
 	}
 }
 
+/* Interfaces of a host, for service_network_find(). */
+struct host {
+	struct ifaddrs at[8];
+	struct sockaddr_storage a[8];
+	unsigned int n;
+};
+
+static void has(struct host *h, const char *interface, const char *address, unsigned int flags)
+{
+	struct ifaddrs *i = &h->at[h->n];
+	socklen_t len;
+
+	*i = (struct ifaddrs) { .ifa_name = (char *)interface, .ifa_flags = flags };
+	if (*address) {
+		assert_int_equal(address_parse(address, &h->a[h->n], &len), 0);
+		i->ifa_addr = (struct sockaddr *)&h->a[h->n];
+	}
+	if (h->n)
+		h->at[h->n - 1].ifa_next = i;
+	h->n++;
+}
+
+static void finds(const struct host *h, const char *network, int wanted, const char *said)
+{
+	char text[256], found[FM_ADDR_MAX];
+	struct sockaddr_storage a;
+	struct prefix p;
+	int err;
+
+	assert_int_equal(prefix_parse(network, &p), 0);
+	err = service_network_find(&p, h->at, &a, text, sizeof(text));
+	if (err != wanted || strcmp(said, err ? text : address_text(&a, found)))
+		fail_msg("%s: %d, %s", network, err, err ? text : found);
+}
+
+/* One configuration for all hosts: each takes its own address, unless it has none or several. */
+static void service_networks(void **state)
+{
+	struct host h = { .n = 0 };
+
+	(void)state;
+	has(&h, "lo", "127.0.0.1:1", IFF_LOOPBACK);
+	has(&h, "tun0", "", 0);
+	has(&h, "eth0", "172.16.0.3:1", 0);
+	has(&h, "eth1", "172.17.255.255:1", 0);
+	has(&h, "br0", "172.16.0.3:1", 0);
+	has(&h, "eth0", "[fd00:0:0:80::3]:1", 0);
+	has(&h, "lo", "[::1]:1", IFF_LOOPBACK);
+	finds(&h, "172.16.0.0/16", 0, "172.16.0.3:1");
+	finds(&h, "172.16.0.3/32", 0, "172.16.0.3:1");
+	finds(&h, "172.16.0.0/15", -ENOTUNIQ, "172.16.0.3 (eth0), 172.17.255.255 (eth1)");
+	finds(&h, "0.0.0.0/0", -ENOTUNIQ,
+	      "127.0.0.1 (lo), 172.16.0.3 (eth0), 172.17.255.255 (eth1), 172.16.0.3 (br0)");
+	finds(&h, "172.16.0.4/30", -EADDRNOTAVAIL,
+	      "172.16.0.3 (eth0), 172.17.255.255 (eth1), 172.16.0.3 (br0)");
+	finds(&h, "127.0.0.0/8", 0, "127.0.0.1:1");
+	finds(&h, "fd00:0:0:80::/57", 0, "[fd00:0:0:80::3]:1");
+	finds(&h, "fd00:0:0:80::/58", 0, "[fd00:0:0:80::3]:1");
+	finds(&h, "fd00::/56", 0, "[fd00:0:0:80::3]:1");
+	finds(&h, "fd00::/57", -EADDRNOTAVAIL, "fd00:0:0:80::3 (eth0)");
+	h.n = 1;
+	h.at[0].ifa_next = NULL;
+	finds(&h, "172.16.0.0/16", -EADDRNOTAVAIL, "none");
+}
+
+/* Of this host: it has a loopback, and nothing in a network that is reserved. */
+static void own_network(void **state)
+{
+	struct config c;
+	struct heard h;
+
+	(void)state;
+	assert_int_equal(parse(&c, "service_network = 127.0.0.1/32\nservice_loopback = on\nservice_port = 9\n",
+			       &h), 0);
+	assert_string_equal(c.fm.address, "127.0.0.1:9");
+	assert_int_equal(parse(&c, "service_network = 240.0.0.0/4\n", &h), -EADDRNOTAVAIL);
+	assert_int_equal(h.line, 1);
+	assert_non_null(strstr(h.text, "this host has no address in it (yet); its addresses are: "));
+	/* It would not become right by itself. */
+	assert_int_equal(parse(&c, "service_network = 240.0.0.0/4\nfanout = 0\n", &h), -EINVAL);
+	assert_int_equal(parse(&c, NEEDED "service_port = 7117\n", &h), 0);
+	assert_int_equal(c.port, 7117);
+	assert_int_equal(parse(&c, "service_address = 172.16.0.3:9\n", &h), 0);
+	assert_int_equal(c.port, 9);
+}
+
+/* Return: what config_print() writes. */
+static char *dumped(const struct config *c, bool chosen)
+{
+	const struct config_run run = { .path = "/f.conf", .chosen = chosen, .record = chosen ? "/r" : NULL };
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	assert_non_null(f);
+	config_print(f, c, &run);
+	fclose(f);
+	return text;
+}
+
+static void says(const char *text, const char *line)
+{
+	const char *at = strstr(text, line);
+
+	if (!at || (at > text && at[-1] != '\n'))
+		fail_msg("there is no '%s' in\n%s", line, text);
+}
+
+/* All values of the dump must be those that a reader of it gets. */
+static void assert_same(const struct config *c, const struct config *d)
+{
+	struct config_value v, w;
+
+	for (unsigned int i = 0; config_value(c, i, &v); i++) {
+		assert_true(config_value(d, i, &w));
+		if (strcmp(v.text, w.text))
+			fail_msg("%s: '%s' and '%s'", v.name, v.text, w.text);
+	}
+}
+
+/* The dump has each value with its source, and is a configuration that says the same. */
+static void dump(void **state)
+{
+	static const char text[] =
+		"fabric = green\nshape = 4x3x2\ndevice = unix:/x.nic\nstate_dir = /s\nhistory = off\n"
+		"service_address = [fd00::0003]:7118\narbiter = /a\ncontrol_group = daemon\nroot_priority = 7\n"
+		"history_bytes = 1536K\nlog_level = debug\n[timers]\nquiet = 1500us\nstall_max = none\n"
+		"resend = 1.0000001s\n";
+	static const char *const lines[] = {
+		"# --config /f.conf ; command line\n# --record /r ; command line\n",
+		"fabric = green                           ; /f.conf:1\n",
+		"shape = 4x3x2                            ; /f.conf:2\n",
+		"service_address = [fd00::3]:7118         ; /f.conf:6\n",
+		"service_port = 7118                      ; default\n",
+		"history_bytes = 1536K                    ; /f.conf:10\n",
+		"root_priority = 7                        ; /f.conf:9\n",
+		"history = off                            ; /f.conf:5\n",
+		"fanout = 8                               ; default\n",
+		"\n[timers]\ninit_interval = 50ms                     ; default\n",
+		"quiet = 1500us                           ; /f.conf:13\n",
+		"resend = 1000000100ns                    ; /f.conf:15\n",
+		"stall_max = none                         ; /f.conf:14\n",
+	};
+	struct config c, d;
+	struct heard h;
+	char *dumps;
+
+	(void)state;
+	assert_int_equal(parse(&c, text, &h), 0);
+	dumps = dumped(&c, true);
+	for (unsigned int i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		says(dumps, lines[i]);
+	if (parse(&d, dumps, &h))
+		fail_msg("line %u: %s", h.line, h.text);
+	assert_same(&c, &d);
+	free(dumps);
+}
+
+static void dump_sources(void **state)
+{
+	struct config c, d, now;
+	struct heard h;
+	char *text;
+
+	(void)state;
+	assert_int_equal(setenv("STATE_DIRECTORY", "/var/lib/x", 1), 0);
+	assert_int_equal(parse(&c, "service_network = 127.0.0.1/32\nservice_loopback = on\n", &h), 0);
+	text = dumped(&c, false);
+	says(text, "# --config /f.conf ; default\nfabric");
+	says(text, "service_address = 127.0.0.1:7117         ; service_network\n");
+	says(text, "# service_network = 127.0.0.1/32         ; /f.conf:1\n");
+	says(text, "state_dir = /var/lib/x                   ; $STATE_DIRECTORY\n");
+	says(text, "root_priority = auto                     ; default\n");
+	if (parse(&d, text, &h))
+		fail_msg("line %u: %s", h.line, h.text);
+	/* Only the level is taken over from a file that is read again. */
+	assert_int_equal(parse(&now, NEEDED "fanout = 3\nlog_level = error\n", &h), 0);
+	config_reload(&c, &now);
+	free(text);
+	text = dumped(&c, false);
+	says(text, "log_level = error                        ; /f.conf:3\n");
+	says(text, "fanout = 8                               ; default\n");
+	free(text);
+	unsetenv("STATE_DIRECTORY");
+	assert_null(config_state_dir(&c));
+	assert_int_equal(parse(&c, NEEDED "state_dir = none\n", &h), 0);
+	assert_null(config_state_dir(&c));
+}
+
 static void addresses(void **state)
 {
 	static const char *const good[] = { "1.2.3.4:1", "255.255.255.255:65535", "[::1]:80" };
@@ -424,6 +635,10 @@ int main(void)
 		cmocka_unit_test(odd_bytes),
 		cmocka_unit_test(files),
 		cmocka_unit_test(service_addresses),
+		cmocka_unit_test(service_networks),
+		cmocka_unit_test(own_network),
+		cmocka_unit_test(dump),
+		cmocka_unit_test(dump_sources),
 		cmocka_unit_test(addresses),
 	};
 

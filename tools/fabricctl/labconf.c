@@ -7,7 +7,7 @@
 
 /* The keys that differ from node to node: node.c writes them. */
 static const char *const own_keys[] = { "fabric", "name", "shape", "device", "service_address",
-					"control" };
+					"service_network", "service_port", "control" };
 
 /* Return: true if the line at @p sets @key; it is read as by inih, like the manager does. */
 static bool sets_key(const char *p, const char *key)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The configuration in force, with the source of each value. The key itself is not in it. */
+#ifndef CONFIG_DUMP_H
+#define CONFIG_DUMP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <jansson.h>
+#include "daemon/config.h"
+
+/**
+ * struct config_run - the command line of fabricd
+ * @path: of the configuration file
+ * @chosen: by --config
+ * @record: of --record; NULL: not given
+ */
+struct config_run {
+	const char *path;
+	bool chosen;
+	const char *record;
+};
+
+/** config_print() - as a configuration file that says the same; sources are in its comments */
+void config_print(FILE *to, const struct config *c, const struct config_run *run);
+
+/** config_json() - an array: for each option and key its section, key, value, source and line */
+json_t *config_json(const struct config *c, const struct config_run *run);
+
+/** config_values_json() - an object: only the values, by SECTION.KEY or KEY */
+json_t *config_values_json(const struct config *c);
+
+#endif /* CONFIG_DUMP_H */
