@@ -24,6 +24,7 @@ static const struct answer_cmd commands[] = {
 	{ "events", " since follow", 0, answer_events, NULL, NULL },
 	{ "history", " from to level kind node port last after local pull have", ANSWER_KNOWN,
 	  answer_history, NULL, NULL },
+	{ "config", " node count values", 0, answer_config, local_config, NULL },
 	{ "coord", " name", 0, answer_coord, NULL, NULL },
 	{ "table", "", KNOWN, answer_table, NULL, NULL },
 	{ "root", "", KNOWN, answer_root, NULL, NULL },
@@ -344,7 +345,7 @@ static const struct answer_cmd *find_command(const char *name)
 
 static void unknown_command(struct request *rq, const char *name)
 {
-	char all[256] = "";
+	char all[320] = "";
 	size_t n = 0;
 
 	for (unsigned int i = 0; i < NCOMMANDS; i++)

@@ -211,6 +211,10 @@ extern const struct question_kind question_links_get, question_counters_get, que
 /* answer_history.c */
 void answer_history(struct request *rq);
 
+/* answer_config.c */
+void answer_config(struct request *rq);
+json_t *local_config(struct fabricd *d, json_t *cmd);
+
 /* answer_log.c */
 void answer_events(struct request *rq);
 void answer_log(struct request *rq);

@@ -190,7 +190,7 @@ static bool is_number(const char *key)
 
 static bool is_flag(const char *key)
 {
-	return is_named(" follow lanes degraded brief up flows runs force local pull", key);
+	return is_named(" follow lanes degraded brief up flows runs force local pull values", key);
 }
 
 static bool is_list(const char *key)

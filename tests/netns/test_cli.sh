@@ -113,7 +113,7 @@ exec_status() {
 
 json() {
 	local cmd
-	for cmd in status nodes links table counters verify park events coord "routes 0,0" "trace 0,0 1,1"; do
+	for cmd in status nodes links table counters verify park events config coord "routes 0,0" "trace 0,0 1,1"; do
 		# shellcheck disable=SC2086
 		fabricctl $cmd --lab "$lab" --json | jq -es ".[0]" >/dev/null || { echo "# $cmd"; return 1; }
 		# shellcheck disable=SC2086

@@ -465,6 +465,26 @@ configuration() {
 	[[ $? == 2 ]] && ! "$B/fabricd" --check extra >/dev/null 2>&1
 }
 
+# One file for all nodes: each takes its own address of the service network. What it runs with then is
+# what it would run with, and "fabricctl config" names what differs.
+one_file() {
+	local n net file=$tmp/one.conf
+	net=$(sed -nE 's/^service_address = ([0-9]+\.[0-9]+)\..*/\1.0.0\/16/p' "$run/0.0/fabricd.conf")
+	printf 'service_network = %s\nkey_file = %s\n' "$net" "$run/key" >"$file"
+	for n in 0.0 1.1; do
+		ip netns exec "$lab-$n" "$B/fabricd" --config "$file" --check &&
+			[[ $(ip netns exec "$lab-$n" "$B/fabricd" --config "$file" --dump-config=json |
+				jq -r '.config[] | select(.key == "service_address") | [.value, .source] | join(" ")') == \
+				"$(sed -n 's/^service_address = //p' "$run/$n/fabricd.conf") service_network" ]] || return 1
+	done
+	"$B/fabricd" --config "$file" 2>"$tmp/one.err"
+	[[ $? == 1 ]] && grep 'one.conf:1: service_network is .*this host has no address in it (yet)' "$tmp/one.err" &&
+		[[ $("$B/fabricd" --dump-config=yaml 2>&1) == *"only 'json' is" ]] &&
+		[[ $("$B/fabricctl" config 1,1 --lab "$lab" --json | jq -r '.[0].config[] | select(.key == "control").value') == "$run/1.1/control" ]] &&
+		! "$B/fabricctl" config 1,1 --lab "$lab" --json | grep -F "$(<"$run/key")" &&
+		[[ $("$B/fabricctl" config --diff --lab "$lab" --json | jq -r '.[].key' | sort | paste -sd' ') == "control device shape state_dir" ]]
+}
+
 # Its only capability while it runs: CAP_NET_ADMIN (bit 12).
 privileges() {
 	local status
@@ -528,6 +548,7 @@ check "malformed requests" malformed
 check "events are followed" followed
 check "users who are not root may ask, but not change" unprivileged
 check "configuration is checked" configuration
+check "one configuration file for all nodes, and what is in force" one_file
 check "privileges are dropped" privileges
 check "second manager on a node" second_daemon
 check "log: the journal, or standard error" journal

@@ -39,9 +39,9 @@ tests += $(answers-tests)
 define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
 	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_root.o answer_nic.o answer_part.o question.o \
-	answer_log.o answer_history.o history_file.o history_filter.o answer_wait.o line.o stall.o stall_walk.o events.o log.o schema.o) lib/deps/crc32c.o
+	answer_log.o answer_config.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a
-$(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd) $$(lib-libs)
+$(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd inih) $$(lib-libs)
 endef
 $(foreach t,$(answers-tests),$(eval $(call answers-test,$(t))))
 

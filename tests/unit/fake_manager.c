@@ -486,6 +486,28 @@ static json_t *history(const struct fake *f, const json_t *request)
 			 "kept", "events", 9, "since", 1700000000.0, "problem");
 }
 
+/* Node 1 has another keepalive, node 3 is of a release with one key less; all names differ. */
+static json_t *configs(const struct fake *f, struct range of, bool values)
+{
+	json_t *all = json_array(), *j;
+	char name[32];
+
+	for (uint32_t i = of.from; i < of.to; i++) {
+		snprintf(name, sizeof(name), "name %u", i);
+		j = json_pack("{so ss ss ss}", "node", place(f, i), "name", name, "software",
+			      i == 3 ? "0.0.9" : "0.1.0", "file", "/f.conf");
+		if (!values)
+			json_object_set_new(j, "config", json_pack("[{ss ss ss ss si}{ss ss sn ss sn}]",
+				"section", "timers", "key", "keepalive", "value", "2s", "source", "file", "line", 17,
+				"section", "options", "key", "record", "value", "source", "default", "line"));
+		else
+			json_object_set_new(j, "values", json_pack("{ss ss ss}", "timers.keepalive",
+				i == 1 ? "2s" : "1s", i == 3 ? "name" : "fanout", i == 3 ? "x" : "8", "name", name));
+		json_array_append_new(all, j);
+	}
+	return all;
+}
+
 json_t *fake_answer(struct fake *f, const json_t *request)
 {
 	const char *cmd = json_string_value(json_object_get(request, "cmd"));
@@ -553,6 +575,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "log"))
 		return json_pack("{ss}", "level", json_object_get(request, "level") ?
 				 json_string_value(json_object_get(request, "level")) : "info");
+	if (!strcmp(cmd, "config"))
+		return configs(f, of, json_is_true(json_object_get(request, "values")));
 	if (!strcmp(cmd, "history"))
 		return history(f, request);
 	if (!strcmp(cmd, "events"))

@@ -687,6 +687,51 @@ static void log_level_of_admin(void **state)
 		"level 'loud', allowed: error, warning, info, debug");
 }
 
+/* What config_json() tells of the defaults, but for a level that "fabricctl log" has set. */
+static json_t *config_with_level(const char *level)
+{
+	json_t *list = config_json(&a.d.config, &a.d.run), *v;
+	size_t i;
+
+	json_array_foreach(list, i, v)
+		if (!strcmp(json_string_value(json_object_get(v, "key")), "log_level")) {
+			json_object_set_new(v, "value", json_string(level));
+			json_object_set_new(v, "source", json_string("fabricctl log"));
+		}
+	return list;
+}
+
+/* The values in force: of the manager that is asked, of another one, and of all. */
+static void configuration(void **state)
+{
+	static const struct config_run run = { .path = "/c.conf", .chosen = true };
+	enum fm_level before = log_level();
+	json_t *values;
+
+	(void)state;
+	config_default(&a.d.config);
+	a.d.run = run;
+	log_level_set(FM_DEBUG);
+	says_json("{'cmd':'config'}", json_pack("{s:b s:[{s:o s:s s:s s:s s:o}]}", "ok", 1, "data", "node",
+		  json_of("[2,1]"), "name", a.d.config.fm.name, "software", TORUS_VERSION, "file", "/c.conf",
+		  "config", config_with_level("debug")));
+	a.told_by[0] = "{'node':[0,0],'config':[]}";
+	says("{'cmd':'config','node':'ann'}", "{'ok':true,'data':[{'node':[0,0],'config':[]}]}");
+	assert_string_equal(a.passed_on, "node 0 privileged 1500 ms: {\"cmd\":\"config\",\"node\":\"ann\"}");
+	refuses("{'cmd':'config','node':'eve'}", "unreachable", "node 'eve' does not answer, or its manager "
+		"is of an earlier release and does not tell its configuration");
+	values = config_values_json(&a.d.config);
+	assert_string_equal(json_string_value(json_object_get(values, "timers.keepalive")), "1s");
+	json_object_set_new(values, "log_level", json_string("debug"));
+	a.told_by[1] = "{'values':{}}";
+	says_json("{'cmd':'config','values':true}", json_pack("{s:b s:o s:[oo{s:o s:s s:s s:o}]}", "ok", 1,
+		  "missing", json_of("[[1,1]]"), "data", json_of(a.told_by[0]), json_of(a.told_by[1]), "node",
+		  json_of("[2,1]"), "name", a.d.config.fm.name, "software", TORUS_VERSION, "values", values));
+	says("{'cmd':'config','values':true,'node':'0,0','count':2}",
+	     "{'ok':true,'data':[{'node':[0,0],'config':[]},{'values':{}}]}");
+	log_level_set(before);
+}
+
 /* --- who may ask, and when ------------------------------------------------------- */
 
 /* The commands that this program, and test_answers_nic, know: a new one needs a test of its answer. */
@@ -694,7 +739,7 @@ static void all_commands(void **state)
 {
 	(void)state;
 	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park "
-		"events history coord table root move exclude include port retrain retry replay log");
+		"events history config coord table root move exclude include port retrain retry replay log");
 }
 
 static void only_admins_change(void **state)
@@ -843,6 +888,7 @@ int main(void)
 		TEST(events_of_others),
 		TEST(history_in_memory), TEST(history_on_disk),
 		TEST(log_level_of_admin),
+		TEST(configuration),
 		TEST(all_commands),
 		TEST(only_admins_change),
 		TEST(not_ready),

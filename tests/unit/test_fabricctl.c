@@ -404,6 +404,26 @@ static void says_what_it_did(void **state)
 	has(out, "handed back to the network\n");
 }
 
+/* The values of a manager with their sources, and what differs between managers. */
+static void shows_config(void **state)
+{
+	(void)state;
+	expect("config 1,0", 0);
+	has(out, "name 1 (1,0), fabricd 0.1.0, /f.conf\n");
+	has(out, "[timers] keepalive  2s     line 17\n");
+	has(out, "--record            -      default\n");
+	expect("config --diff", 3);
+	has(out, "software          0.1.0");
+	has(out, "15  0,0 1,0 2,0 0,1 1,1 2,1 and 9 more\n");
+	has(out, "                  0.0.9                            1  3,0\n");
+	has(out, "timers.keepalive  1s                              15  0,0 2,0 3,0 0,1 1,1 2,1 and 9 more\n");
+	has(out, "                  2s                               1  1,0\n");
+	has(out, "(not known to this release)      1  3,0\n");
+	assert_null(strstr(out, "name"));
+	expect("config --diff --json", 3);
+	has(out, "[{\"key\":\"software\",\"values\":[{\"value\":\"0.1.0\",\"known\":true,\"nodes\":[[0,0],");
+}
+
 /* A long answer comes in parts. */
 static void joins_parts(void **state)
 {
@@ -1327,6 +1347,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(shows_links_without_a_table, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(refuses_without_a_table, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(says_what_it_did, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(shows_config, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(joins_parts, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(draws_map, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(traces, fake_setup, fake_teardown),

@@ -96,6 +96,8 @@ static void wrong_questions(void **state)
 		{ "events --link 0,0", "write a node and its port" },
 		{ "events --of 7,7", "'7,7'" },
 		{ "coord 7,7", "no such thing" },
+		{ "config 7,7", "7,7" },
+		{ "config --diff 0,0", "config --diff compares all nodes: leave out '0,0'" },
 	};
 
 	(void)state;
@@ -236,7 +238,7 @@ static void helps(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "table", "counters", "routes", "trace", "verify", "exclude",
-		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "report", "coord", "log", "lab up", "lab down", "lab list",
+		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "report", "config", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab revive", "lab replace",
 		"lab traffic",

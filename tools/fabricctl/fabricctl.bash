@@ -36,7 +36,7 @@ _fabricctl_options() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events outages report coord log link device lab'
+	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events outages report config coord log link device lab'
 	local labs='up down list status exec hosts agent cut mend silence ber vb latency line retry kill revive replace traffic'
 	local devices='up owner add del list attach detach'
 	local at=1 command words=''
@@ -66,7 +66,11 @@ _fabricctl() {
 	--kind) words='link node root table recovery wiring flap stall state nic admin bootstrap' ;;
 	--log-level | log) words='error warning info debug' ;;
 	--backend) words='user kernel mixed' ;;
-	--control | --config | --exec | --expect | --svg | --save | --diff)
+	--diff)
+		[[ $command == inventory ]] && mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
+	--control | --config | --exec | --expect | --svg | --save)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
@@ -81,7 +85,7 @@ _fabricctl() {
 			del | detach) words=$(_fabricctl_nics) ;;
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
-			nodes | links | counters | routes | trace | exclude | include | drain | park | coord | \
+			nodes | links | counters | routes | trace | exclude | include | drain | park | config | coord | \
 				exec | cut | mend | silence | ber | vb | latency | line | link | kill | revive | \
 				replace | traffic)
 				words=$(_fabricctl_nodes)

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The configuration that managers run with: of one node, or the values of all. */
+#include <string.h>
+#include "daemon/answer.h"
+#include "daemon/config_dump.h"
+#include "daemon/log.h"
+
+/* "fabricctl log" may have set another level than the file. */
+static void add_level(json_t *list)
+{
+	const char *level = log_level_name(log_level());
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v) {
+		if (strcmp(json_string_value(json_object_get(v, "key")), "log_level") ||
+		    !strcmp(json_string_value(json_object_get(v, "value")), level))
+			continue;
+		json_object_set_new(v, "value", json_string(level));
+		json_object_set_new(v, "source", json_string("fabricctl log"));
+		json_object_set_new(v, "line", json_null());
+	}
+}
+
+static json_t *own_json(const struct fabricd *d, bool values)
+{
+	const struct config *c = &d->config;
+	uint32_t node = d->fm ? fm_own(d->fm) : TORUS_NO_NODE;
+	json_t *j = json_pack("{s:o, s:s, s:s}", "node", node_json(d, node), "name", c->fm.name,
+			      "software", TORUS_VERSION);
+	json_t *list;
+
+	if (values) {
+		list = config_values_json(c);
+		json_object_set_new(list, "log_level", json_string(log_level_name(log_level())));
+		json_object_set_new(j, "values", list);
+		return j;
+	}
+	list = config_json(c, &d->run);
+	add_level(list);
+	json_object_set_new(j, "file", json_string(d->run.path));
+	json_object_set_new(j, "config", list);
+	return j;
+}
+
+json_t *local_config(struct fabricd *d, json_t *cmd)
+{
+	return own_json(d, json_is_true(json_object_get(cmd, "values")));
+}
+
+static void config_end(struct request *rq, json_t **by_node, uint32_t n)
+{
+	json_t *all;
+
+	if (!answer_ready(rq))
+		return;
+	if (rq->node < n && !rq->count && !by_node[rq->node]) {
+		answer_error(rq, "unreachable", "node '%s' does not answer, or its manager is of an "
+			     "earlier release and does not tell its configuration",
+			     json_string_value(json_object_get(rq->args, "node")));
+		return;
+	}
+	all = json_array();
+	for (uint32_t i = 0; i < n; i++)
+		if (by_node[i])
+			json_array_append(all, by_node[i]);
+	answer_ok(rq, all, answer_missing(rq, by_node, n));
+}
+
+void answer_config(struct request *rq)
+{
+	bool values = json_is_true(json_object_get(rq->args, "values"));
+	bool some = json_is_integer(json_object_get(rq->args, "count"));
+
+	if (!values && !some && !json_is_string(json_object_get(rq->args, "node")))
+		answer_ok(rq, json_pack("[o]", own_json(rq->d, false)), NULL);
+	else if (answer_leads(rq) && answer_ready(rq) &&
+		 (some ? answer_range(rq, ANSWER_NODES_MAX) : !answer_node(rq, false, &rq->node)))
+		answer_gather(rq, config_end);
+}
