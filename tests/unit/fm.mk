@@ -8,7 +8,8 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute equals flows growing marks ports \
+tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute equals flows growing leftover marks \
+	news ports \
 	reach recalling resign rows service sessions settling taking \
 	vain verdict wiring)
 define alone-test
@@ -23,7 +24,9 @@ $(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,equals,root/ranks))
 $(eval $(call alone-test,flows,root/sums))
 $(eval $(call alone-test,growing,root/grow))
+$(eval $(call alone-test,leftover,root/leftover))
 $(eval $(call alone-test,marks,root/changes))
+$(eval $(call alone-test,news,root/news))
 $(eval $(call alone-test,ports,node/port))
 $(eval $(call alone-test,reach,root/isolated))
 $(eval $(call alone-test,recalling,root/recall))

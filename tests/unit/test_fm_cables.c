@@ -5,6 +5,8 @@
  */
 #include <stdio.h>
 
+#include "daemon/fm/root/cables.h"
+#include "daemon/fm/root/facts.h"
 #include "stage_flaps.h"
 
 #define LOST(a, b) "log warning link: " a " to " b " is lost"
@@ -169,30 +171,41 @@ static void test_held(void **state)
 	stage_end(&s);
 }
 
-/* A node that comes late brings cables that nobody has missed. */
+/*
+ * A node that comes late brings cables that nobody has missed. So it is if the root had no memory
+ * for the states of cables with its first table, and takes them from the present one.
+ */
 static void test_new_node(void **state)
 {
 	struct fm_msg m;
 
 	(void)state;
-	stage_init(&s, "4x4", 0);
-	s.deaf = "init ping pong report lost rows place release welcome step close table adopted ";
-	nodes = 15;
-	for (unsigned int p = 0; p < s.dev.nports; p++)
-		stage_link_up(&s, p, 1);
-	stage_start(&s);
-	join_all();
-	lives(9000);
-	assert_int_equal(links(), 0);
-	nodes = 16;
-	m = stage_hello(&s, 15);
-	serial[15] = 1;
-	stage_up(&s, 115);
-	stage_msg(&s, 115, &m);
-	lives(12000);
-	assert_null(fm_excluded(s.fm, 15, 0));
-	assert_int_equal(links(), 0);
-	stage_end(&s);
+	for (unsigned int anew = 0; anew < 2; anew++) {
+		stage_init(&s, "4x4", 0);
+		s.deaf = "init ping pong report lost rows place release welcome step close table "
+			 "adopted ";
+		nodes = 15;
+		for (unsigned int p = 0; p < s.dev.nports; p++)
+			stage_link_up(&s, p, 1);
+		stage_start(&s);
+		join_all();
+		lives(9000);
+		assert_int_equal(links(), 0);
+		if (anew) {
+			fm_cables_free(s.fm->root);
+			assert_true(fm_cables_new(s.fm->root));
+		}
+		nodes = 16;
+		m = stage_hello(&s, 15);
+		serial[15] = 1;
+		stage_up(&s, 115);
+		stage_msg(&s, 115, &m);
+		lives(12000);
+		assert_null(fm_excluded(s.fm, 15, 0));
+		assert_int_equal(fm_node(s.fm, 15)->state, FM_NODE_UP);
+		assert_int_equal(links(), 0);
+		stage_end(&s);
+	}
 }
 
 int main(void)

@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 
+#include "daemon/fm/node/conns.h"
 #include "stage_calls.h"
+#include "tests/unit/memory.h"
 
 /* --- whom a root calls -------------------------------------------------------------------- */
 
@@ -128,6 +130,30 @@ static void other_words_on_a_call(void **state)
 	answers(conn + 1, 0x1, said.epoch, false);
 	assert_int_equal(count().others, 1);
 	stage_end(&s);
+}
+
+/* Without memory for a call its connection is closed again, even if its number is 0. */
+static void no_memory_for_a_call(void **state)
+{
+	unsigned int failed = 0;
+	uint64_t from;
+
+	(void)state;
+	for (unsigned int n = 1; n <= 12; n++) {
+		unsigned int known = 0;
+
+		asks(8, &from);
+		s.next_conn = 0;
+		memory_fails_at(n);
+		stage_run_ns(&s, from + SETTLE + MS);
+		memory_failed();
+		for (unsigned int i = 0; i < fm_conns_count(s.fm); i++)
+			known += fm_conn_no(s.fm, i)->role == FM_CONN_CALL;
+		assert_int_equal(stage_count(&s, "connect 10") - stage_count(&s, "close "), known);
+		failed += stage_count(&s, "close 0\n");
+		stage_end(&s);
+	}
+	assert_true(failed > 0);
 }
 
 /* No node answers: at most 16 are called at once, and each less and less often. */
@@ -399,6 +425,7 @@ int main(void)
 		cmocka_unit_test(what_is_said),
 		cmocka_unit_test(one_follows_another),
 		cmocka_unit_test(other_words_on_a_call),
+		cmocka_unit_test(no_memory_for_a_call),
 		cmocka_unit_test(nobody_answers),
 		cmocka_unit_test(connections_fail),
 		cmocka_unit_test(no_address),

@@ -524,6 +524,37 @@ static void of_too_many_parts_at_first(void **state)
 	stage_end(&s);
 }
 
+/* Of tables of one epoch and version those that came first stay: a node that lies displaces none. */
+static void of_equal_tables(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	stage_init(&s, "4x1", 0);
+	s.deaf = "init ping pong report lost rows place release ";
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 1, 1);
+	stage_start(&s);
+	join(1);
+	stage_up(&s, 103);
+	join(3);
+	for (uint32_t i = 0; i < KEPT_MAX + 2; i++) {
+		m = stage_table(&s, 9, entry);
+		entry[i < KEPT_MAX ? 1 : 2].admin = 1;
+		m.table.term = 11;
+		m.table.maker = THERE + i;
+		stage_msg(&s, 103, &m);
+		entry[1].admin = entry[2].admin = 0;
+	}
+	assert_int_equal(stage_count(&s, "is dropped"), 2);
+	join(2);
+	settle(4);
+	assert_true(fm_version(s.fm) > 0);
+	assert_int_equal(s.fm->root->admin[1], 1);
+	assert_int_equal(s.fm->root->admin[2], 0);
+	stage_end(&s);
+}
+
 /* --- what each node says of its own cables ------------------------------------------------- */
 
 /* Node 3 joins from another part: in its table +x of itself and the far end of its -x are excluded. */
@@ -681,6 +712,7 @@ int main(void)
 		cmocka_unit_test(kept_of_two_parts),
 		cmocka_unit_test(of_too_many_parts),
 		cmocka_unit_test(of_too_many_parts_at_first),
+		cmocka_unit_test(of_equal_tables),
 		cmocka_unit_test(of_own_cables),
 		cmocka_unit_test(of_no_place),
 		cmocka_unit_test(in_the_next_table),

@@ -201,6 +201,31 @@ static void test_latest_of_another(void **state)
 	}
 }
 
+/* The node sends the table that it has kept instead, which does not say who was up: another is asked. */
+static void test_kept_is_not_the_latest(void **state)
+{
+	struct fm_entry entry[16];
+	struct fm_msg m;
+
+	(void)state;
+	restart(true, "4x4", 0, 6);
+	forget_said();
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, says);
+	for (unsigned int former = 0; former < 2; former++) {
+		m = stage_table(&s, 6, entry);
+		m.table.term = s.fm->root->told.epoch;
+		m.table.maker = s.fm->root->told.root;
+		m.table.former = former;
+		stage_forget(&s);
+		stage_msg(&s, 101, &m);
+		stage_run_ns(&s, s.now + s.cfg.resend + MS);
+		assert_int_equal(stage_count(&s, "fetch former"), !former);
+	}
+	assert_int_not_equal(fm_version(s.fm), 0);
+	stage_end(&s);
+}
+
 /* No other has that table: the root waits only for other nodes then, and does not look again and again. */
 static void test_latest_of_one(void **state)
 {
@@ -469,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_recall_words),
 		cmocka_unit_test(test_latest_is_fetched),
 		cmocka_unit_test(test_latest_of_another),
+		cmocka_unit_test(test_kept_is_not_the_latest),
 		cmocka_unit_test(test_latest_of_one),
 		cmocka_unit_test(test_latest_never_comes),
 		cmocka_unit_test(test_recall_tell),

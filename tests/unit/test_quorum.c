@@ -225,6 +225,34 @@ static void of_those_that_began_anew(void **state)
 	stage_end(&s);
 }
 
+/* The root leads before the table comes with which it claimed: then each node votes by that, itself, too. */
+static void once_the_table_comes(void **state)
+{
+	const unsigned int up = 0x1f, voter = 0x3d;
+	struct fm_entry e[NODES];
+	struct fm_msg m;
+
+	(void)state;
+	for (unsigned int later = 0; later < 2; later++) {
+		begin();
+		s.fm->table.version = 0;
+		r->settled = false;
+		m = sent(e, up, voter);
+		former((const unsigned int[]) { up, voter }, 2, CLAIMED);
+		for (uint32_t k = 0; k < NODES; k++)
+			fm_mate_no(r, k)->voice.table = fm_mate_no(r, k)->voice.votes = 0;
+		fm_quorum_begin(s.fm);
+		assert_true(fm_recall_sent(s.fm, &m.table));
+		/* It is of no use if a node has told of a later one since. */
+		r->told.table += later;
+		fm_quorum_sent(s.fm);
+		for (uint32_t k = 0; k < NODES; k++)
+			assert_int_equal(fm_mate_no(r, k)->voice.chose,
+					 later ? 0 : (up >> k & 1) | (voter >> k & 1) << 1);
+		stage_end(&s);
+	}
+}
+
 /* One that cannot know whether it has had a later table does not vote by an earlier one. */
 static void of_those_that_remember(void **state)
 {
@@ -565,6 +593,7 @@ int main(void)
 		cmocka_unit_test(count_of_the_one_that_lacks_most),
 		cmocka_unit_test(told_by_most),
 		cmocka_unit_test(of_those_that_began_anew),
+		cmocka_unit_test(once_the_table_comes),
 		cmocka_unit_test(of_those_that_remember),
 		cmocka_unit_test(of_those_kept),
 		cmocka_unit_test(of_places),

@@ -132,9 +132,10 @@ static void place_new_nodes(struct extension *x)
 		for (unsigned int p = 0; p < 2u * x->old.ndims; p++) {
 			uint32_t i = x->queue[k], j = find_cabled_peer(x, i, p);
 
-			if (j == NONE || x->known[j] || is_placed(x, j) ||
-			    !step_to(x, x->pos[i], p, to) || is_inside(x, to))
+			if (j == NONE || x->known[j] || !step_to(x, x->pos[i], p, to) ||
+			    is_inside(x, to))
 				continue;
+			invariant(!is_placed(x, j));	/* these are known unless dead */
 			memcpy(x->pos[j], to, sizeof(to));
 			x->known[j] = true;
 			x->queue[x->n++] = j;

@@ -283,7 +283,7 @@ static uint32_t former_place(const struct fm *fm, const struct fm_hello *h)
 
 	if (node != TORUS_NO_NODE)
 		return node;
-	if (r->restored && h->placed && !memcmp(&h->shape, &r->shape, sizeof(h->shape)))
+	if (h->placed && !memcmp(&h->shape, &r->shape, sizeof(h->shape)))
 		return torus_node_id(&h->shape, &h->coords);
 	return fm_recall_place(fm, h->guid);
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recoveries for packets that were left parked, by themselves: when the next one is demanded. What
+ * the file calls of the manager is in this test.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/memory.h"
+#include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/leftover.h"
+
+#define FIRST (1000 * MS)
+#define SOON (20 * MS)
+#define LAST (32000 * MS)
+
+static struct fm_root root;
+static struct fm fm = { .root = &root };
+static unsigned int demands;
+static uint32_t asks;
+
+void fm_demand(struct fm *f, uint64_t delay, const char *fmt, ...)
+{
+	assert_ptr_equal(f, &fm);
+	assert_int_equal(delay, 0);
+	assert_string_equal(fmt, "packets left parked");
+	demands++;
+}
+
+uint32_t fm_demand_asks(const struct fm_root *r)
+{
+	assert_ptr_equal(r, &root);
+	return asks;
+}
+
+static void begin(void)
+{
+	assert_true(fm_leftover_new(&root));
+	assert_int_equal(fm_leftover_expiry(&fm), NEVER);
+	fm.now = 5000 * MS;
+	demands = 0;
+	asks = 1;
+}
+
+static void end(void)
+{
+	fm_leftover_free(&root);
+	assert_int_equal(memory_blocks(), 0);
+}
+
+/* A recovery ends, and the next one is to begin @wait after that; 0: none is. */
+static void ends(bool parked, bool reopen, bool bounded, uint64_t wait)
+{
+	const struct fm_sums sums = { .parked = parked, .reopen = reopen };
+
+	fm_leftover_end(&fm, &sums, bounded);
+	assert_int_equal(fm_leftover_expiry(&fm), wait ? fm.now + wait : NEVER);
+}
+
+/* The time comes at which it is demanded, and it begins, for @of reasons. */
+static void comes(uint32_t of)
+{
+	uint64_t at = fm_leftover_expiry(&fm);
+
+	fm.now = at - 1;
+	fm_leftover_due(&fm);
+	assert_int_equal(demands, 0);
+	fm.now = at;
+	fm_leftover_due(&fm);
+	assert_int_equal(demands, 1);
+	assert_int_equal(fm_leftover_expiry(&fm), NEVER);
+	fm_leftover_due(&fm);	/* once */
+	assert_int_equal(demands, 1);
+	demands = 0;
+	asks = of;
+	fm_leftover_begin(&fm);
+	asks = 1;
+	fm.now += 3 * MS;
+}
+
+/* Each waits twice as long as the one before, from 20 ms, or 1 s, up to 32 s. */
+static void later_and_later(void **state)
+{
+	(void)state;
+	for (unsigned int bounded = 0; bounded < 2; bounded++) {
+		uint64_t wait = bounded ? FIRST : SOON;
+
+		begin();
+		ends(true, false, bounded, wait);
+		for (unsigned int i = 0; i < 14; i++) {
+			comes(1);
+			wait = wait < LAST / 2 ? 2 * wait : LAST;
+			ends(true, false, bounded, wait);
+		}
+		/* One that leaves nothing is the last. */
+		comes(1);
+		ends(false, false, bounded, 0);
+		ends(true, false, bounded, bounded ? FIRST : SOON);
+		end();
+	}
+}
+
+/* One that reached a bound is followed after a second at least. */
+static void a_bound_is_reached(void **state)
+{
+	(void)state;
+	begin();
+	ends(true, false, false, SOON);
+	comes(1);
+	ends(true, false, true, FIRST);
+	comes(1);
+	ends(true, false, false, 2 * FIRST);
+	end();
+}
+
+/* While a port is closed the wait stays as it is. */
+static void a_port_is_closed(void **state)
+{
+	(void)state;
+	for (unsigned int parked = 0; parked < 2; parked++) {
+		begin();
+		for (unsigned int i = 0; i < 3; i++) {
+			ends(parked, true, false, SOON);
+			comes(1);
+		}
+		ends(parked, true, true, FIRST);
+		end();
+	}
+}
+
+/* A recovery that has another reason, or another one alone, begins the waits anew. */
+static void for_another_reason(void **state)
+{
+	(void)state;
+	begin();
+	ends(true, false, false, SOON);
+	comes(1);
+	ends(true, false, false, 2 * SOON);
+	comes(2);
+	ends(true, false, false, SOON);
+	comes(1);
+	ends(true, false, false, 2 * SOON);
+	fm_leftover_begin(&fm);	/* before it was demanded */
+	assert_int_equal(fm_leftover_expiry(&fm), NEVER);
+	ends(true, false, false, SOON);
+	comes(1);
+	fm_leftover_begin(&fm);	/* one more, which was not demanded for this */
+	ends(true, false, false, SOON);
+	end();
+}
+
+static void without_memory(void **state)
+{
+	(void)state;
+	memory_fails_at(1);
+	assert_false(fm_leftover_new(&root));
+	assert_true(memory_failed());
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(later_and_later),
+		cmocka_unit_test(a_bound_is_reached),
+		cmocka_unit_test(a_port_is_closed),
+		cmocka_unit_test(for_another_reason),
+		cmocka_unit_test(without_memory),
+	};
+
+	return cmocka_run_group_tests_name("fm_leftover", all, NULL, NULL);
+}
