@@ -35,9 +35,10 @@ trap '! declare -F cleanup >/dev/null || cleanup; rm -rf "$tmp"' EXIT
 
 say() { echo "[+] $*" >&2; }
 
-# rest SECONDS: waits by reading a pipe to which nobody writes; a guest is slow to start "sleep"
+# rest SECONDS: waits by reading a pipe to which nobody writes; a guest is slow to start "sleep". In a
+# process of its own, for after that bash 5.2 may set a signal mask of its own (see tests/harness.sh).
 exec {nothing}<> <(:)
-rest() { read -r -t "$1" -u "$nothing" || :; }
+rest() { (read -r -t "$1" -u "$nothing") || :; }
 
 # check NAME COMMAND...: one test, which passes if the command exits with 0. Its output follows
 # as comments. Status: 0 if it passed, else 1.

@@ -98,26 +98,14 @@ skip() {
 	fi
 }
 
-# pause SECONDS: waits by reading a pipe to which nobody writes, for that starts no process
-exec {nothing}<> <(:)
-pause() {
-	read -r -t "$1" -u "$nothing"
-}
-
-# follow PID LABEL FD: takes the lines of a growing log until its writer has ended
+# follow PID LABEL LOG: takes the lines of a growing log until its writer has ended. Nothing here waits
+# by "read -t": bash 5.2 sets the signal mask to what happens to be on its stack when that is over
+# (prevset in builtins/read.def), and with SIGCHLD blocked it would wait for ever.
 follow() {
-	local line part='' alive=1
-	while :; do
-		kill -0 "$1" 2>/dev/null || alive=0
-		while IFS= read -r -u "$3" line; do
-			take "$2" "$part$line"
-			part=''
-		done
-		part+=$line
-		((alive)) || break
-		pause 0.1
-	done
-	[[ -z $part ]] || take "$2" "$part"
+	local line
+	while IFS= read -r line || [[ $line ]]; do
+		take "$2" "$line"
+	done < <(exec tail -n +1 -f -s 0.1 --pid="$1" "$3")
 }
 
 # fault COMMAND: prints why the command that run_tap ran failed, if the failed tests that it
@@ -149,9 +137,7 @@ run_tap() {
 	mark=$start
 	timeout -k 10 "$limit" "$@" </dev/null >"$log" 2>&1 &
 	pid=$!
-	exec 9<"$log"
-	follow "$pid" "$label" 9
-	exec 9<&-
+	follow "$pid" "$label" "$log"
 	wait "$pid" || rc=$?
 	took=$(($(now_us) - start))
 	cpu_of_children
@@ -251,15 +237,14 @@ in_pool() {
 	} >"$pool/$1.counts"
 }
 
-# reap: waits until a process of the pool has ended, shows its output, and adds up its counts.
-# It polls, because a process that is killed cannot report its end.
+# reap: waits until a process of the pool has ended, shows its output, and adds up its counts
 reap() {
 	local pid name queue
 	while :; do
 		for pid in "${!name_of[@]}"; do
 			kill -0 "$pid" 2>/dev/null || break 2
 		done
-		pause 0.1
+		wait -n "${!name_of[@]}" 2>/dev/null
 	done
 	name=${name_of[$pid]}
 	queue=${name%-*}
