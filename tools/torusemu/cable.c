@@ -121,6 +121,11 @@ static bool cable_has_carrier(const struct port *port)
 	return cable->in[0] && cable->in[1] && !cable->cut;
 }
 
+static void cable_look(struct port *port, u64 now)
+{
+	port_set_carrier(port, cable_has_carrier(port), now);
+}
+
 static void cable_send(struct port *port, const struct tn_seg *seg, u32 nsegs, u32 bytes, u64 now)
 {
 	const struct cable *cable = port->plug.cable;
@@ -140,6 +145,6 @@ static void cable_send(struct port *port, const struct tn_seg *seg, u32 nsegs, u
 const struct medium cable_medium = {
 	.open = cable_open,
 	.close = cable_close,
-	.has_carrier = cable_has_carrier,
+	.look = cable_look,
 	.send = cable_send,
 };

@@ -7,6 +7,7 @@
 
 #include "emu.h"
 #include "lib/util/times.h"
+#include "log.h"
 
 #define FRAMES_MAX	8192	/* 64 KiB buffers: half a gigabyte */
 #define IDLE_TIME	(500 * MS)	/* without traffic */
@@ -22,6 +23,7 @@ int chassis_init(struct chassis *c)
 	c->lower.watch.fd = -1;
 	pool_init(&c->pool, FRAMES_MAX);
 	ether_rx_init(&c->rx);
+	carriers_init(&c->carriers);
 	err = loop_init(&c->loop);
 	if (err)
 		return err;
@@ -35,6 +37,7 @@ int chassis_init(struct chassis *c)
 void chassis_fini(struct chassis *c)
 {
 	lower_fini(c);
+	carriers_fini(&c->carriers, &c->loop);
 	cables_free(c);
 	ether_rx_fini(&c->rx, &c->pool);
 	due_fini(&c->due);
@@ -142,6 +145,10 @@ static void sleep_briefly(const struct chassis *c, u64 now)
 
 void chassis_run(struct chassis *c)
 {
+	int err = carriers_start(&c->carriers, &c->loop);
+
+	if (err)
+		log_warn("carrier", "no thread asks for it: %s", strerror(-err));
 	while (!c->stop) {
 		u64 now = loop_now();
 		/* If a NIC is still ready, the sockets are polled without waiting. */

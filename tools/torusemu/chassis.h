@@ -10,6 +10,7 @@
 #define EMU_CHASSIS_H
 
 #include "cable.h"
+#include "carrier.h"
 #include "due.h"
 #include "ether.h"
 #include "kernel/core/nic.h"
@@ -36,6 +37,7 @@ struct chassis {
 	struct loop loop;
 	struct pool pool;
 	struct lower lower;
+	struct carriers carriers;
 	struct emu *nics;
 	struct emu *ready, **ready_tail;
 	struct due_heap due;

@@ -73,20 +73,30 @@ static int check_packet_device(struct port *port, const char *name, struct ifreq
 	return 0;
 }
 
-static bool ether_has_carrier(const struct port *port)
+void ether_look(const char *name, struct ether_state *state)
 {
 	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
 	struct ifreq ifr = { .ifr_data = (char *)&link };
-	bool up = !device_ioctl(port->soft->lower, SIOCETHTOOL, &ifr) && link.data;
-	int mtu = up ? ether_mtu(port->soft->lower) : 0;
 
-	if (!up || mtu >= (int)port->emu->soft.params.frame_max)
-		return up;
-	if (port->carrier)
+	state->carrier = !device_ioctl(name, SIOCETHTOOL, &ifr) && link.data;
+	state->mtu = state->carrier ? ether_mtu(name) : 0;
+}
+
+void ether_told(struct port *port, const struct ether_state *state, u64 now)
+{
+	bool fits = state->mtu >= (int)port->emu->soft.params.frame_max;
+
+	if (state->carrier && !fits && port->carrier)
 		log_warn(port->emu->soft.hw.name,
 			 "port %u: MTU of %s is now %d, frames need %u: no carrier", port->num,
-			 port->soft->lower, mtu, port->emu->soft.params.frame_max);
-	return false;
+			 port->soft->lower, state->mtu, port->emu->soft.params.frame_max);
+	port_set_carrier(port, state->carrier && fits, now);
+}
+
+static void ether_ask(struct port *port, u64 now)
+{
+	(void)now;
+	carrier_ask(&port->emu->chassis->carriers, port);
 }
 
 /* --- in ------------------------------------------------------------------- */
@@ -246,6 +256,7 @@ static int ether_open(struct port *port, const char *name, const char **why)
 
 static void ether_close(struct port *port)
 {
+	carrier_forget(port);
 	loop_del(port->emu->loop, &port->ether.watch);
 	port->ether.ifindex = 0;
 }
@@ -253,7 +264,7 @@ static void ether_close(struct port *port)
 const struct medium ether_medium = {
 	.open = ether_open,
 	.close = ether_close,
-	.has_carrier = ether_has_carrier,
+	.look = ether_ask,
 	.send = ether_send,
 	.is_late = true,
 };

@@ -10,6 +10,8 @@
 #include "loop.h"
 #include "pool.h"
 
+struct port;
+
 #define ETHER_RX_BATCH	8	/* frames that a port receives before others have their turn */
 
 /**
@@ -34,8 +36,23 @@ struct ether_rx {
 	u32 taken;
 };
 
+/**
+ * struct ether_state - what the kernel says of a device
+ * @carrier: it is there and has carrier
+ * @mtu: if it has carrier, bytes or negative errno; else 0
+ */
+struct ether_state {
+	bool carrier;
+	int mtu;
+};
+
 void ether_rx_init(struct ether_rx *rx);
 void ether_rx_fini(struct ether_rx *rx, struct pool *pool);
+
+/** ether_look() - ask the kernel for the state of a device; it may wait for its RTNL lock */
+void ether_look(const char *name, struct ether_state *state);
+/** ether_told() - tell the NIC the carrier of @port, whose device is in @state */
+void ether_told(struct port *port, const struct ether_state *state, u64 now);
 
 /** ether_mtu() - Return: MTU of a device, bytes, or negative errno */
 int ether_mtu(const char *name);

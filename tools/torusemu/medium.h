@@ -15,14 +15,14 @@ struct port;
  * @open: binds the port to @name, after port_close() for what it had; 0, or negative errno with
  *	a text in @why
  * @close: unbinds the port
- * @has_carrier: returns true if frames can pass
+ * @look: finds out whether frames can pass, and calls port_set_carrier(), at once or later
  * @send: sends one frame, which may be lost
  * @is_late: notifications of its carrier may be late, so that the port asks for it
  */
 struct medium {
 	int (*open)(struct port *port, const char *name, const char **why);
 	void (*close)(struct port *port);
-	bool (*has_carrier)(const struct port *port);
+	void (*look)(struct port *port, u64 now);
 	void (*send)(struct port *port, const struct tn_seg *seg, u32 nsegs, u32 bytes, u64 now);
 	bool is_late;
 };

@@ -23,7 +23,7 @@ void port_init(struct port *port, struct emu *emu, u8 num)
 	port->soft = &emu->soft.port[num];
 }
 
-static void set_carrier(struct port *port, bool up, u64 now)
+void port_set_carrier(struct port *port, bool up, u64 now)
 {
 	if (port->carrier != up) {
 		tn_nic_carrier(port->emu->soft.nic, port->num, up, now);
@@ -35,14 +35,14 @@ static void set_carrier(struct port *port, bool up, u64 now)
 }
 
 /*
- * Tells the NIC the present carrier. The kernel's notifications about devices pass through a queue
+ * Asks for the present carrier. The kernel's notifications about devices pass through a queue
  * whose worker may take a second after a change, so they are only one reason to call this; a frame
  * that could not be sent, or that arrived without carrier, is another.
  */
 void port_look(struct port *port, u64 now)
 {
 	if (port->medium)
-		set_carrier(port, port->medium->has_carrier(port), now);
+		port->medium->look(port, now);
 }
 
 static struct frame *take_late_frame(struct port *port, u64 now)
@@ -67,14 +67,14 @@ void port_gone(struct port *port, u64 now)
 {
 	log_warn(port->emu->soft.hw.name, "port %u: %s is gone", port->num, port->soft->lower);
 	port_close(port);
-	set_carrier(port, false, now);
+	port_set_carrier(port, false, now);
 }
 
 static void detach_port(struct port *port, u64 now)
 {
 	port_close(port);
 	port->soft->lower[0] = 0;
-	set_carrier(port, false, now);
+	port_set_carrier(port, false, now);
 }
 
 int port_attach(struct port *port, const char *name, const char **why, u64 now)
@@ -92,7 +92,7 @@ int port_attach(struct port *port, const char *name, const char **why, u64 now)
 		return err;
 	port->medium = m;
 	snprintf(port->soft->lower, sizeof(port->soft->lower), "%s", name);
-	set_carrier(port, false, now);
+	port_set_carrier(port, false, now);
 	log_info(port->emu->soft.hw.name, "port %u is on %s", port->num, name);
 	port_look(port, now);
 	return 0;

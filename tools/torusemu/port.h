@@ -6,6 +6,7 @@
 #include <net/if.h>
 
 #include "cable.h"
+#include "carrier.h"
 #include "ether.h"
 #include "kernel/req/soft.h"
 #include "medium.h"
@@ -18,6 +19,7 @@ struct emu;
  * @medium: kind of its medium, or NULL
  * @ether: its Ethernet device, if @medium is of that kind
  * @plug: its end of a cable in memory, if @medium is of that kind
+ * @question: about the carrier of its Ethernet device, while that is not answered, or NULL
  * @carrier: the carrier that the NIC was last told
  */
 struct port {
@@ -27,6 +29,7 @@ struct port {
 	struct tn_soft_port *soft;
 	const struct medium *medium;
 	struct ether ether;
+	struct carrier_question *question;
 	struct plug plug;
 };
 
@@ -42,8 +45,10 @@ void port_init(struct port *port, struct emu *emu, u8 num);
  */
 int port_attach(struct port *port, const char *name, const char **why, u64 now);
 
-/** port_look() - ask the medium for its carrier, and tell the NIC */
+/** port_look() - ask the medium for its carrier, which tells the NIC at once or later */
 void port_look(struct port *port, u64 now);
+/** port_set_carrier() - tell the NIC the present carrier */
+void port_set_carrier(struct port *port, bool up, u64 now);
 /** port_gone() - handle the deletion of the lower device */
 void port_gone(struct port *port, u64 now);
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Questions for the carrier of devices, whose answers the kernel delays. The test is the kernel,
+ * and the ports.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <semaphore.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tools/torusemu/carrier.h"
+#include "tools/torusemu/ether.h"
+#include "tools/torusemu/port.h"
+
+static sem_t asked, may_answer;	/* a question has come to the kernel; it may answer one */
+static struct carriers carriers;
+static struct loop loop;
+static struct tn_soft_port soft[2];
+static struct port port[2];
+static unsigned int told[2];
+static bool carrier[2];
+static bool kernel_says = true, waits;
+
+void ether_look(const char *name, struct ether_state *state)
+{
+	assert_true(!strcmp(name, "p0") || !strcmp(name, "p1"));
+	if (waits) {
+		sem_post(&asked);
+		sem_wait(&may_answer);
+	}
+	*state = (struct ether_state) { .carrier = kernel_says, .mtu = 1500 };
+}
+
+void ether_told(struct port *p, const struct ether_state *state, u64 now)
+{
+	unsigned int i = (unsigned int)(p - port);
+
+	(void)now;
+	told[i]++;
+	carrier[i] = state->carrier;
+}
+
+/* The kernel answers the question that it has. */
+static void answer(bool says)
+{
+	sem_wait(&asked);
+	kernel_says = says;
+	sem_post(&may_answer);
+}
+
+/* Runs the loop until port @i has been told @times. */
+static void until_told(unsigned int i, unsigned int times)
+{
+	for (unsigned int n = 0; n < 1000 && told[i] < times; n++)
+		loop_wait(&loop, loop_now(), loop_now() + 10000000);
+	assert_int_equal(told[i], times);
+}
+
+static void begin(bool thread)
+{
+	memset(told, 0, sizeof(told));
+	memset(port, 0, sizeof(port));
+	for (unsigned int i = 0; i < 2; i++) {
+		port[i].soft = &soft[i];
+		soft[i].lower[0] = 'p';
+		soft[i].lower[1] = (char)('0' + i);
+	}
+	sem_init(&asked, 0, 0);
+	sem_init(&may_answer, 0, 0);
+	waits = thread;
+	assert_int_equal(loop_init(&loop), 0);
+	carriers_init(&carriers);
+	if (thread)
+		assert_int_equal(carriers_start(&carriers, &loop), 0);
+}
+
+static void end(void)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		carrier_forget(&port[i]);
+	sem_post(&may_answer);	/* the thread may wait for the kernel */
+	sem_post(&may_answer);
+	carriers_fini(&carriers, &loop);
+	loop_fini(&loop);
+	sem_destroy(&asked);
+	sem_destroy(&may_answer);
+}
+
+/* Before the thread runs, a question is answered at once. */
+static void test_at_once(void **state)
+{
+	(void)state;
+	begin(false);
+	kernel_says = true;
+	carrier_ask(&carriers, &port[1]);
+	assert_int_equal(told[1], 1);
+	assert_true(carrier[1]);
+	end();
+}
+
+/* The kernel does not answer for a long time, and the loop goes on. Ports are told in their turn. */
+static void test_late(void **state)
+{
+	(void)state;
+	begin(true);
+	for (unsigned int i = 0; i < 2; i++)
+		carrier_ask(&carriers, &port[i]);
+	loop_wait(&loop, loop_now(), loop_now());
+	assert_int_equal(told[0] + told[1], 0);
+	answer(true);
+	until_told(0, 1);
+	assert_int_equal(told[1], 0);
+	answer(false);
+	until_told(1, 1);
+	assert_true(carrier[0] && !carrier[1]);
+	assert_null(port[0].question);
+	end();
+}
+
+/* What changes while the kernel answers is asked for again, once. */
+static void test_again(void **state)
+{
+	(void)state;
+	begin(true);
+	carrier_ask(&carriers, &port[0]);
+	sem_wait(&asked);
+	for (unsigned int i = 0; i < 3; i++)
+		carrier_ask(&carriers, &port[0]);
+	kernel_says = true;
+	sem_post(&may_answer);
+	until_told(0, 1);
+	answer(false);
+	until_told(0, 2);
+	assert_false(carrier[0]);
+	loop_wait(&loop, loop_now(), loop_now() + 20000000);
+	assert_int_equal(sem_trywait(&asked), -1);
+	end();
+}
+
+/* A port that is bound to another device gets no answer for the former one. */
+static void test_forgotten(void **state)
+{
+	(void)state;
+	begin(true);
+	carrier_ask(&carriers, &port[0]);
+	carrier_ask(&carriers, &port[1]);
+	carrier_forget(&port[0]);
+	carrier_ask(&carriers, &port[0]);
+	answer(false);
+	answer(true);
+	until_told(1, 1);
+	assert_int_equal(told[0], 0);
+	answer(true);
+	until_told(0, 1);
+	assert_true(carrier[0]);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_at_once),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_forgotten),
+	};
+
+	return cmocka_run_group_tests_name("emu_carrier", tests, NULL, NULL);
+}

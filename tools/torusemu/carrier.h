@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The carrier of Ethernet devices. The kernel answers this question when it has its RTNL lock,
+ * which others hold for as long as they like, for example to remove hundreds of devices. A thread
+ * waits for the answer, and the NICs of the process go on meanwhile.
+ */
+#ifndef EMU_CARRIER_H
+#define EMU_CARRIER_H
+
+#include <pthread.h>
+
+#include "loop.h"
+
+struct carrier_question;
+struct port;
+
+/**
+ * struct carriers - the questions of one process
+ * @thread: answers them, if @running; else they are answered at once
+ * @lock: protects @todo, @answered and @stop
+ * @wake: there are questions in @todo
+ * @told: readable if there are answers
+ * The other members are private to carrier.c.
+ */
+struct carriers {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct carrier_question *todo, *answered;
+	struct watch told;
+	bool running, stop;
+};
+
+/** carriers_init() - until carriers_start(), questions are answered at once */
+void carriers_init(struct carriers *c);
+/** carriers_start() - start the thread, with the privileges of the caller. Return: 0 or -errno */
+int carriers_start(struct carriers *c, struct loop *loop);
+/** carriers_fini() - no port asks any more */
+void carriers_fini(struct carriers *c, struct loop *loop);
+
+/** carrier_ask() - ask for the carrier of the device of @port; ether_told() gets the answer */
+void carrier_ask(struct carriers *c, struct port *port);
+/** carrier_forget() - @port does not want the answer any more */
+void carrier_forget(struct port *port);
+
+#endif /* EMU_CARRIER_H */
