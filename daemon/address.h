@@ -6,11 +6,11 @@
 #include <sys/socket.h>
 
 /**
- * address_parse() - numeric IP and port 1 to 65535, nothing after them
+ * address_parse() - parse a numeric IP address with a port from 1 to 65535; nothing may follow
  * Return: 0, or -EINVAL.
  */
 int address_parse(const char *text, struct sockaddr_storage *out, socklen_t *len);
-/** address_text() - into @buf of FM_ADDR_MAX bytes; Return: @buf */
+/** address_text() - write an address as text. Return: @buf, of FM_ADDR_MAX bytes */
 char *address_text(const struct sockaddr_storage *a, char *buf);
 
 #endif /* ADDRESS_H */

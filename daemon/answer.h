@@ -18,20 +18,20 @@ struct question_kind;
 struct request;
 
 /**
- * struct request - one under way
+ * struct request - a request under way
  * @args: the request as it came
- * @user: who asks
+ * @user: the user who asks
  * @reply: takes the reply, a line without its newline
- * @follow: in place of a reply: events are wanted from @since on, for ever
- * @ask: question to other nodes under way
- * @node: that it is about, TORUS_NO_NODE for all
- * @count: nodes that it is about, from @node on; 0: @node alone
+ * @follow: called in place of @reply if the client wants all events from @since on
+ * @ask: the question to other nodes that is under way
+ * @node: the node that it is about; TORUS_NO_NODE: all
+ * @count: it is about so many nodes, from @node on; 0: about @node alone
  * @began: when it came
- * @rootless: the root did not answer it, so this node answers by its own knowledge
+ * @rootless: the root did not answer it, so this node answers from its own knowledge
  * @changed: an exclusion or inclusion was not in the table already
- * @job: search in the history under way
- * @ready: the request waits until this returns true, or until @until; then @end gets @late
- * @next: in the list of those that wait
+ * @job: the search in the history that is under way
+ * @ready: the request waits until this returns true, or until @until; @late tells @end which it was
+ * @next: the next one in the list of requests that wait
  */
 struct request {
 	struct fabricd *d;
@@ -56,7 +56,7 @@ struct request {
 
 /**
  * struct answer_cmd - a command
- * @args: names of its arguments, space before each
+ * @args: names of its arguments, each after a space
  * @local: the answer that a node gives the root at once; NULL: the node has to ask its NIC first,
  *	by @kind
  */
@@ -75,21 +75,21 @@ struct answer_cmd {
 #define ANSWER_CHANGE_NS (2 * SEC)	/* wait for a change: less than nodes wait for the root */
 #define ANSWER_KNOWN	4u	/* without a root, the node answers by its own knowledge */
 
-/** answer_start() - sets fabricd.query up */
+/** answer_start() - create fabricd.query. Return: 0 or a negative errno */
 int answer_start(struct fabricd *d);
 /**
- * answer_new() - a request, not begun
- * @args: reference is taken over
- * @reply: called once, unless the request is dropped; the request is gone then
+ * answer_new() - create a request; answer_begin() begins it
+ * @args: the request takes over the reference
+ * @reply: called once, unless the request is dropped; the request is freed then
  * @follow: see struct request; may be NULL
  * Return: NULL if out of memory.
  */
 struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_user *user,
 			   void (*reply)(void *arg, const char *line),
 			   void (*follow)(void *arg, uint64_t since), void *arg);
-/** answer_begin() - the reply may come before this returns */
+/** answer_begin() - begin a request; @reply may be called before this returns */
 void answer_begin(struct request *rq);
-/** answer_drop() - the reply is not wanted any more */
+/** answer_drop() - end a request without a reply, because the client is gone */
 void answer_drop(struct request *rq);
 
 /**
@@ -100,80 +100,82 @@ void answer_drop(struct request *rq);
  */
 void answer_wait(struct request *rq, bool (*ready)(struct request *rq),
 		 void (*end)(struct request *rq, bool late), uint64_t ns);
-/** answer_look() - the manager has had an event: requests that wait may be ready */
+/** answer_look() - answer the waiting requests that are ready; called after each manager event */
 void answer_look(struct fabricd *d);
 int answer_wait_start(struct fabricd *d);
-/** answer_forget() - take the request out of the list of those that wait */
+/** answer_forget() - remove the request from the list of requests that wait */
 void answer_forget(struct request *rq);
 
-/* Within commands: each ends the request and frees it. */
+/* Called by commands; each of these ends the request and frees it. */
 void answer_ok(struct request *rq, json_t *data, json_t *missing);
-/** answer_ok_with() - likewise; @data has an empty array @key first, in whose place @text is put */
+/** answer_ok_with() - the same, with @text in place of the empty array @key, the first of @data */
 void answer_ok_with(struct request *rq, json_t *data, const char *key, const char *text);
 void answer_error(struct request *rq, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** answer_leads() - Return: true: this node is root; false: the request goes on to it */
+/** answer_leads() - Return: true if this node is root; else false, after passing the request on */
 bool answer_leads(struct request *rq);
-/** answer_args() - Return: false: the arguments are wrong, and the request is answered */
+/** answer_args() - check the arguments. Return: false if they are wrong; it has then answered */
 bool answer_args(struct request *rq);
-/** answer_ready() - Return: false: there is no table, and the request is answered */
+/** answer_ready() - Return: false if there is no table; it has then answered the request */
 bool answer_ready(struct request *rq);
 /**
- * answer_node() - argument "node": coordinates or a name
- * @out: TORUS_NO_NODE if it is missing and may be
- * Return: 0, or -EINVAL after the request was answered.
+ * answer_node() - read the argument "node": coordinates or a name
+ * @needed: it must not be missing
+ * @out: set to the node; to TORUS_NO_NODE if the argument is missing
+ * Return: 0, or -EINVAL after answering the request.
  */
 int answer_node(struct request *rq, bool needed, uint32_t *out);
-/** answer_port() - argument "port"; -1 if it is missing */
+/** answer_port() - read the argument "port"; @out: -1 if it is missing. Return: as answer_node() */
 int answer_port(struct request *rq, int *out);
 
 /**
- * answer_gather() - ask rq->node, those from it on, or all for the command's local part
- * @end: ends the request, as soon as no node that should answer is outstanding
- * A range is asked of all, and @local is NULL at a node outside of it.
+ * answer_gather() - ask rq->node, the nodes of a range, or all, for the command's local part
+ * @end: ends the request, called as soon as no node that should answer is outstanding
+ *
+ * A range is sent to all nodes; those outside of it answer nothing.
  */
 void answer_gather(struct request *rq,
 		   void (*end)(struct request *rq, json_t **by_node, uint32_t n));
-/** answer_missing() - coordinates of nodes that should have answered */
+/** answer_missing() - Return: the coordinates of the nodes that should have answered and did not */
 json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
 
 /* answer_part.c */
 /**
- * answer_range() - reads the arguments "node" and "count": that node, and the following ones
+ * answer_range() - read the arguments "node" and "count": that node, and the following ones
  * @max: the largest "count" allowed, at least 1
- * Return: false, and the request is answered, if they are wrong.
+ * Return: false if they are wrong; it has then answered the request.
  */
 bool answer_range(struct request *rq, uint32_t max);
 /** answer_range_has() - Return: true if this node is in the range of @cmd, or it has no "count" */
 bool answer_range_has(const struct fabricd *d, const json_t *cmd);
-/** rootless_json() - the label of a reply that was made without the root */
+/** rootless_json() - Return: the label of a reply that is made without the root */
 json_t *rootless_json(const struct request *rq);
-/** answer_label() - adds to each item of @list whether it was made without the root */
+/** answer_label() - add to each item of @list whether it was made without the root */
 void answer_label(const struct request *rq, json_t *list);
 /**
- * heard_json() - how many ms ago @node was last heard; null: never
- * @told: it has answered this request
- * @lately: set to whether that is within the bound of fm_heard()
+ * heard_json() - Return: how many ms ago the last message of @node came; null: never
+ * @told: @node has answered this request
+ * @lately: set to true if that is within the bound of fm_heard()
  */
 json_t *heard_json(const struct request *rq, uint32_t node, bool told, bool *lately);
 
 /* Values as JSON, for all of these files. */
-/** node_json() - coordinates as an array, null for TORUS_NO_NODE */
+/** node_json() - Return: the coordinates as an array; null for TORUS_NO_NODE */
 json_t *node_json(const struct fabricd *d, uint32_t node);
 json_t *port_json(const struct fabricd *d, unsigned int port);
-/** text_json() - null for NULL and "" */
+/** text_json() - Return: a string; null for NULL and "" */
 json_t *text_json(const char *text);
-/** answer_wall() - when @at of the machine's clock was, in seconds since 1970 */
+/** answer_wall() - convert @at of the monotonic clock to seconds since 1970 */
 double answer_wall(uint64_t at);
 /**
- * links_json() - @links of this NIC, or those that are degraded; with each lane if @lanes, and
+ * links_json() - Return: an array of @links of this NIC; with each lane if @lanes, and
  *	without most counters if @brief
  */
 json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
 		   bool degraded, bool brief);
 json_t *event_json(const struct fabricd *d, const struct event_record *r);
-/** error_line() - a reply that is an error; to be freed by the caller */
+/** error_line() - Return: a reply that is an error, to be freed by the caller */
 char *error_line(const char *code, const char *text);
 
 /* answer_fabric.c */
@@ -184,9 +186,9 @@ void answer_coord(struct request *rq);
 void answer_exclude(struct request *rq);
 void answer_include(struct request *rq);
 json_t *local_nodes(struct fabricd *d, json_t *cmd);
-/* Adds the part of a status that is about the asked node itself. */
+/* Adds the part of a status that is about this node itself. */
 void add_own_status(struct fabricd *d, json_t *status);
-/* Adds the problems that this node knows; a member and its root know different ones. */
+/* Adds the problems that this node knows; those that a member and its root know differ. */
 void add_local_problems(struct fabricd *d, json_t *list);
 
 /* answer_root.c */

@@ -23,9 +23,9 @@ struct arbiter_answer {
 struct arbiter;
 
 /**
- * arbiter_new() - the arbiter that @program is
- * @max: ns that it has for an answer
- * @answered: called in the loop, once for each question, unless another one follows before
+ * arbiter_new() - create an arbiter that asks @program
+ * @max: time for an answer, ns
+ * @answered: called in the loop with each answer, unless another question was asked before it
  * Return: NULL if out of memory.
  */
 struct arbiter *arbiter_new(struct loop *loop, const char *program, const char *fabric,
@@ -33,10 +33,10 @@ struct arbiter *arbiter_new(struct loop *loop, const char *program, const char *
 			    void (*answered)(void *arg, const struct arbiter_answer *answer),
 			    void *arg);
 /**
- * arbiter_ask() - may the node of @guid lead in @epoch? A former question needs no answer any more
+ * arbiter_ask() - ask whether the node of @guid may lead in @epoch; drops an earlier question
  */
 void arbiter_ask(struct arbiter *a, uint64_t epoch, uint64_t guid);
-/** arbiter_free() - ends the program if it runs. @a may be NULL */
+/** arbiter_free() - kill the program if it runs, and free. @a may be NULL */
 void arbiter_free(struct arbiter *a);
 
 #endif /* ARBITER_H */

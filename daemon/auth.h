@@ -4,9 +4,9 @@
  * taken.
  *
  * It is an exchange of AUTH messages: the side that connected begins, then both sides alternate.
- * The method is behind struct auth_ops; the shared key is the first one. Both ends are checked. The
- * following messages of the connection are not protected, so the service network must be the
- * fabric's own.
+ * The method is a struct auth_ops; the only one is the shared key (auth_key.c). Each end checks the
+ * other. The following messages of the connection are not protected, so no others may use the
+ * service network.
  */
 #ifndef AUTH_H
 #define AUTH_H
@@ -21,18 +21,18 @@
 
 struct auth;
 
-/** enum auth_next - what a step leads to */
+/** enum auth_next - what the caller has to do after a step */
 enum auth_next {
 	AUTH_SEND,	/* send the reply, wait for the next */
 	AUTH_DONE,	/* proved, nothing to send */
-	AUTH_LAST,	/* proved; send the reply */
+	AUTH_LAST,	/* proved; send the reply, which is the last message */
 	AUTH_REFUSED,	/* not of this fabric; auth_session.text has the reason */
 };
 
 /**
  * struct auth_session - one exchange
  * @initiator: this side connected
- * @peer_fabric, @peer_name: by the peer's message; proved when AUTH_DONE or AUTH_LAST is returned
+ * @peer_fabric, @peer_name: from the peer's message; proved after AUTH_DONE or AUTH_LAST
  */
 struct auth_session {
 	const struct auth *auth;
@@ -48,8 +48,8 @@ struct auth_session {
 /**
  * struct auth_ops - a method of authentication
  * @open: read the credentials at @where. Return: 0 or a negative errno, and @text has the reason
- * @start: the initiator's first message
- * @step: the answer to @in
+ * @start: make the initiator's first message
+ * @step: take the message @in, and make the answer
  * @mac: as auth_mac()
  */
 struct auth_ops {
@@ -77,7 +77,7 @@ int auth_open(struct auth *a, const struct auth_ops *ops, const char *fabric,
 void auth_close(struct auth *a);
 
 void auth_session_init(struct auth_session *s, const struct auth *a, bool initiator);
-/** auth_start() - the initiator's first message. Return: 0 or a negative errno. */
+/** auth_start() - make the initiator's first message. Return: 0 or a negative errno. */
 int auth_start(struct auth_session *s, struct svc_auth *out);
 enum auth_next auth_step(struct auth_session *s, const struct svc_auth *in,
 			 struct svc_auth *out);

@@ -6,25 +6,25 @@
 #include "daemon/codec_table.h"
 
 /**
- * codec_pack() - @m with the body of @type set
- * @m: its schema is set, or 0: as in files
- * @data: the caller frees it
+ * codec_pack() - pack @m, whose body is set, as a message of @type
+ * @m: its schema is set; 0: that of files
+ * @data: set to the bytes, to be freed by the caller
  * Return: 0, -ENOMEM.
  */
 int codec_pack(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len);
 
 /**
- * codec_open() - a message with some body, of whatever schema
- * @m: NULL, or to be freed, also after an error
+ * codec_open() - unpack the outer layer of a message, of any schema and with any body
+ * @m: set to NULL or to a message that the caller has to free, also after an error
  * Return: 0, -EBADMSG.
  */
 int codec_open(const uint8_t *data, size_t len, Svc__Message **m);
-/** codec_fm_pack() - as fm_msg_pack(), with @m but for its body */
+/** codec_fm_pack() - as fm_msg_pack(), with the members of @m other than its body */
 int codec_fm_pack(Svc__Message *m, const struct fm_msg *msg, uint8_t **data, size_t *len);
-/** codec_fm() - its body. Return: 0, -EBADMSG none of the machine's or out of range, -ENOMEM */
+/** codec_fm() - read a body of the machine. Return: 0, -EBADMSG no such one or wrong, -ENOMEM */
 int codec_fm(struct fm_msg *out, const Svc__Message *m);
 
-/** codec_text() - a text that fits, of printable ASCII. Return: false: it is not */
+/** codec_text() - copy a text. Return: false if it does not fit or is not printable ASCII */
 bool codec_text(char *to, size_t room, const char *from);
 
 #endif /* CODEC_H */

@@ -16,19 +16,19 @@
 
 /**
  * struct config - what the file says
- * @fm: the manager's part: names, service address, shape, fan-out, times
+ * @fm: the part of the state machine (daemon/fm): names, service address, shape, fan-out, times
  * @device: "auto", "unix:PATH" or "genl:NAME"
  * @key_file: the shared key
  * @control: path of the control socket
- * @state_dir: where the table is kept; "": where systemd says, "none": nowhere
+ * @state_dir: directory of the table; "": the one that systemd names; "none": it is not kept
  * @network: service_network, in which @fm.address was found; "": the file gives the address
- * @port: of @fm.address
- * @loopback: service_address may be one of this host alone
- * @history: events are kept there, too; @history_bytes: at most so many
- * @arbiter: program, "": none, and then @fm.arbiter is false; @arbiter_max: ns that it has for an
- *	answer
- * @control_group: its name, "" for none; @control_gid is then meaningless
- * @stall_max: how long a link waits for credits until it is taken down, ns; 0: for ever
+ * @port: the port of @fm.address
+ * @loopback: service_address may be a loopback address
+ * @history: events are kept in @state_dir, too, in at most @history_bytes
+ * @arbiter: path of the program; "": none, and @fm.arbiter is false
+ * @arbiter_max: time that the arbiter has for an answer, ns
+ * @control_group: name of the group, whose id is @control_gid; "": none
+ * @stall_max: how long a link waits for credits before it is taken down, ns; 0: for ever
  * @level: log level
  * @line: of each key in the file; 0: the file does not have it
  */
@@ -52,22 +52,22 @@ struct config {
 	unsigned int line[CONFIG_KEYS];
 };
 
-/** config_complain - called for everything wrong; @line 0: the file as a whole */
+/** config_complain - called for each error; @line 0: it concerns the file as a whole */
 typedef void config_complain(void *arg, unsigned int line, const char *text);
 
-/** config_default() - what holds when the file says nothing */
+/** config_default() - set the defaults */
 void config_default(struct config *c);
 
 /**
  * config_parse() - read a configuration from memory
- * @c: defaults in, configuration out
- * Return: 0; -EADDRNOTAVAIL after the complaint that service_network has no address of this host
- *	(yet), if that is the only one; -EINVAL after any others.
+ * @c: has the defaults, and gets the configuration
+ * Return: 0; -EADDRNOTAVAIL if the only complaint was that this host has no address in
+ *	service_network (yet); else -EINVAL after at least one complaint.
  */
 int config_parse(struct config *c, const char *text, size_t len,
 		 config_complain *complain, void *arg);
 
-/** config_load() - defaults, then the file @path. Return: 0 or a negative errno. */
+/** config_load() - set the defaults, and read the file @path. Return: 0 or a negative errno. */
 int config_load(struct config *c, const char *path, config_complain *complain, void *arg);
 
 /** config_reload() - take over from @now what can change while the manager runs: the log level */

@@ -13,17 +13,18 @@ struct fabricd;
 #define CONTROL_LINE_MAX	65536		/* bytes of a request */
 #define CONTROL_REPLY_MAX	(16u << 20)
 
-/** control_new() - listen; @err: set to a negative errno if NULL is returned */
+/** control_new() - open the socket and listen. Return: NULL after an error, with @err negative */
 struct control *control_new(struct fabricd *d, int *err);
-/** control_free() - removes the socket */
+/** control_free() - close all connections, and remove the socket */
 void control_free(struct control *c);
 
-/** control_events() - an event was added: send it to the clients that follow events */
+/** control_events() - send new events to the clients that follow events */
 void control_events(struct control *c);
 
 /**
- * control_parse() - one request
- * @error: set to its fault if NULL is returned, @room bytes
+ * control_parse() - parse a request
+ * @error: gets what is wrong with it, @room bytes
+ * Return: the request; NULL: it is wrong.
  */
 json_t *control_parse(const char *line, size_t len, char *error, size_t room);
 

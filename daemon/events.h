@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Recent events: a ring of events with sequence numbers. Each reader has a number of its own, so a
- * slow reader costs nothing, and knows how many events it missed.
+ * Recent events: a ring of events with sequence numbers. Each reader keeps the number of the event
+ * that it wants next, so a slow reader costs nothing, and knows how many events it missed.
  */
 #ifndef EVENTS_H
 #define EVENTS_H
@@ -12,9 +12,9 @@
 
 /**
  * struct event_record - one event
- * @seq: 1 for the first since start
- * @time: seconds since the epoch
- * @node: where it happened; "" for this node
+ * @seq: its number; the first since the start has 1
+ * @time: seconds since 1970
+ * @node: coordinates of the node where it happened; "": this node
  */
 struct event_record {
 	uint64_t seq;
@@ -23,7 +23,7 @@ struct event_record {
 	char node[TORUS_TEXT_MAX];
 	char kind[16];
 	char *text;
-	char *link;		/* of kind "link" or "recovery": JSON that tells more; or NULL */
+	char *link;		/* details of kind "link" or "recovery" as JSON; or NULL */
 };
 
 struct events;
@@ -31,7 +31,7 @@ struct events;
 struct events *events_new(void);
 void events_free(struct events *ev);
 
-/** events_add() - Return: its sequence number, or 0 if out of memory. */
+/** events_add() - add an event. Return: its sequence number, or 0 if out of memory. */
 uint64_t events_add(struct events *ev, double time, const char *node,
 		    enum fm_level level, const char *kind, const char *text);
 /** events_link() - add the details of a cable, in JSON, to the event @seq, the last one */

@@ -27,22 +27,22 @@ struct wall;
 struct seal;
 
 /**
- * struct fabricd - one for the process
+ * struct fabricd - the state of the process
  * @run: the command line
  * @fm: NULL while there is no NIC
  * @recorder: NULL: nothing is recorded
- * @own: coordinates as text, "" while unknown
- * @nic_text: why there is no NIC
+ * @own: this node's coordinates as text; "": it has none yet
+ * @nic_text: the reason why there is no NIC
  * @seal: NULL while there is no NIC
- * @refused_at, @refused_port: when and where it refused a packet last; 0: never
- * @refused_told: when that was logged last
+ * @refused_at, @refused_port: when and on which port @seal refused a packet last; 0: never
+ * @refused_told: when an event reported that last
  * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
- * @arbiter: NULL: there is none
- * @keeper: of the history; NULL: there is none
+ * @arbiter: NULL: none is configured
+ * @keeper: adds events to the history
  * @state: NULL: no table had to be kept yet, or there is no directory for it
- * @state_text: the fault of the state file, or ""
- * @nports, @line: of the NIC
- * @lines: of all NICs (line.h); @stalls: links that wait (stall.h)
+ * @state_text: what is wrong with the state file, or ""
+ * @nports, @line: ports of the NIC, and the last event of each port's line
+ * @lines: degraded lines of all nodes (line.h); @stalls: links that wait (stall.h)
  * @told, @outline: the state reported to systemd, and the outline that it is made from
  */
 struct fabricd {
@@ -83,13 +83,14 @@ struct fabricd {
 int machine_start(struct fabricd *d);
 void machine_stop(struct fabricd *d);
 /**
- * machine_event() - give the manager an event: the only way in, so that it is recorded
- * Return: what the manager returned; -ENODEV: there is none.
+ * machine_event() - record an event, and pass it to the state machine
+ * All events go this way, so that a recording is complete.
+ * Return: what the state machine returned; -ENODEV: there is none.
  */
 int machine_event(struct fabricd *d, const struct record_event *e);
-/** fabricd_refused_text() - of the last packet without a seal, as text for people. Return: @buf */
+/** fabricd_refused_text() - describe the last packet without a valid seal. Return: @buf */
 const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room);
-/** fabricd_event() - log it and keep it; of @node, "" for this one */
+/** fabricd_event() - log and keep an event that happened at @node; "": at this node */
 void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,
 		   const char *kind, const char *text);
 

@@ -16,20 +16,20 @@
 #define FRAME_MAX_STRANGER 1024		/* ... of a peer that has proved nothing */
 
 /**
- * frame_pack() - a message with its length before it
- * @data: to be freed by the caller
+ * frame_pack() - pack a message, with its length before it
+ * @data: set to the bytes, to be freed by the caller
  * Return: 0, -EINVAL, -EMSGSIZE past FRAME_MAX, -ENOMEM.
  */
 int frame_pack(const struct svc_msg *msg, unsigned int schema, uint8_t **data, size_t *len);
 
-/** frame_length() - of the message whose length is at @header */
+/** frame_length() - Return: the length of a message, read from the 4 bytes at @header */
 size_t frame_length(const uint8_t *header);
 
 /**
  * frame_next() - find the first message in what was received
  * @max: longest message to accept
- * @body, @body_len: the message, in @data
- * Return: bytes that it takes with its length, 0 if there are too few yet,
+ * @body, @body_len: set to the message within @data
+ * Return: bytes of the message and its length, 0 if not all have come yet,
  * -EMSGSIZE if it is longer than @max, -EBADMSG if it is empty.
  */
 ssize_t frame_next(const uint8_t *data, size_t len, size_t max,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events kept on the disk, so that an incident can be told afterwards. Nothing here waits for the
- * disk: a thread writes, another one searches.
+ * The history: events on the disk, by which an incident can be examined afterwards. No function
+ * waits for the disk: one thread writes, another one searches.
  */
 #ifndef HISTORY_H
 #define HISTORY_H
@@ -24,9 +24,9 @@ struct loop;
 
 /**
  * struct history_config
- * @dir: state directory; the files are in a directory in it, one for each NIC
- * @log: of this run of the manager
- * @bytes: so many are kept at most
+ * @dir: state directory, in which each NIC has a directory with its files
+ * @log: number of this run of the manager
+ * @bytes: size of all files together at most
  */
 struct history_config {
 	const char *dir;
@@ -36,16 +36,17 @@ struct history_config {
 	uint64_t bytes;
 };
 
-/** struct history_ops - @told: what is wrong with the history, "": nothing any more; in the loop */
+/** struct history_ops - @told: called in the loop when what is wrong (@why, or "") has changed */
 struct history_ops {
 	void (*told)(void *arg, const char *why);
 };
 
 /**
- * struct history_stats - what there is
- * @loaded: what was kept before this start has been read
- * @events, @bytes: kept; @since: time of the oldest in ms since 1970, 0: there is none
- * @dropped: could not be kept, since the start
+ * struct history_stats - state of the history
+ * @loaded: the files from before this start have been read
+ * @events, @bytes: number and size of the events that are kept
+ * @since: time of the oldest event, ms since 1970; 0: there is none
+ * @dropped: events that could not be kept, since the start
  * @damaged: lines that were found damaged, since the start
  */
 struct history_stats {
@@ -54,26 +55,26 @@ struct history_stats {
 	int64_t since;
 };
 
-/** history_new() - begin to keep. Return: NULL if out of memory or threads */
+/** history_new() - open the history of a NIC. Return: NULL if out of memory or threads */
 struct history *history_new(struct loop *loop, const struct history_config *config,
 			    const struct history_ops *ops, void *arg);
 /**
- * history_free() - waits at most a second for the disk; searches that wait end as lost. @h may be
- * NULL
+ * history_free() - close the history; waits at most a second for the disk
+ * Searches that have not ended end as lost. @h may be NULL.
  */
 void history_free(struct history *h);
 /**
- * history_add() - keep @r, of which everything is copied; does not wait
- * Return: false: there is no room for it until something was written.
+ * history_add() - queue a copy of @r for writing; does not wait
+ * Return: false if the queue is full.
  */
 bool history_add(struct history *h, const struct history_record *r);
-/** history_room() - the writer keeps up: there is room for many more */
+/** history_room() - Return: true if the queue has room for many more lines */
 bool history_room(struct history *h);
-/** history_has() - that event, or a later one of the same log, was added */
+/** history_has() - Return: true if that event, or a later one of the same log, was added */
 bool history_has(struct history *h, uint64_t log, uint64_t seq);
 /**
- * history_have() - the last number of each log in it, as "LOG=SEQ,LOG=SEQ"
- * Return: to be freed by the caller; NULL: not known yet, or no memory.
+ * history_have() - list the last number of each log, as "LOG=SEQ,LOG=SEQ"
+ * Return: a text to be freed by the caller; NULL: not known yet, or no memory.
  */
 char *history_have(struct history *h);
 void history_stats(struct history *h, struct history_stats *out);
@@ -81,15 +82,15 @@ void history_stats(struct history *h, struct history_stats *out);
 /**
  * struct history_filter - which events are wanted
  * @from, @to: ms since 1970, both included
- * @level: those that are as bad, or worse
+ * @level: events of this level or a worse one
  * @kind: kinds as history_kind() makes them, with commas between them; "": all
- * @word: if @words: events that have at least one of these texts in their JSON. A text that
- *	begins or ends with a digit is not found within a longer number, or list of numbers
+ * @word, @words: events whose JSON contains at least one of these texts; 0 of them: all. A text
+ *	that begins or ends with a digit is not found within a longer number, or list of numbers
  * @whose: letters of history_record.whose; "": all
- * @have: only events that these logs (as history_have() tells them) do not have; NULL: all
- * @last: only so many, the last ones; 0: the first ones after @after that there is room for
- * @after: where an earlier search ended; "": at the beginning
- * @room: bytes
+ * @have: text of history_have(): only events after those of these logs; NULL: all
+ * @last: only the last so many events; 0: the first ones after @after for which there is room
+ * @after: position where an earlier search ended; "": the beginning
+ * @room: bytes of events in the answer
  */
 struct history_filter {
 	int64_t from, to;
@@ -104,18 +105,18 @@ struct history_filter {
 	size_t room;
 };
 
-/** history_wants() - but for @whose, @have, @last and @after */
+/** history_wants() - Return: true if @r fits @f; @whose, @have, @last and @after are not checked */
 bool history_wants(const struct history_filter *f, const struct history_record *r);
 
 /**
- * struct history_found - the end of a search
+ * struct history_found - the result of a search
  * @events: JSON array; NULL: no memory
- * @after: where to go on
- * @more: there was no room, or no time, for all of them
- * @lost: @after was of another run of the manager, or is not kept any more, or the history was
- *	closed: nothing was searched
- * @loading: what was kept before this start is still being read
- * @unread: errno of a file that could not be read; 0: all could
+ * @after: position where a further search goes on
+ * @more: there was no room, or no time, for all events
+ * @lost: nothing was searched: @after was of another run of the manager, or is not kept any more,
+ *	or the history was closed
+ * @loading: the files from before this start are still being read
+ * @unread: errno of a file that could not be read; 0: all could be read
  */
 struct history_found {
 	char *events;
@@ -127,14 +128,14 @@ struct history_found {
 };
 
 /**
- * history_ask() - search; @done is called later, in the loop
- * @f: copied; @f->have is taken over
- * Return: for history_forget(); NULL: no memory, or too many searches at once.
+ * history_ask() - start a search; @done is called later, in the loop
+ * @f: copied; the search takes over @f->have
+ * Return: a handle for history_forget(); NULL: no memory, or too many searches at once.
  */
 struct history_job *history_ask(struct history *h, const struct history_filter *f,
 				void (*done)(void *arg, const struct history_found *found),
 				void *arg);
-/** history_forget() - @done must not follow */
+/** history_forget() - end a search without calling @done */
 void history_forget(struct history_job *job);
 
 #endif /* HISTORY_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of the history: a first line that says what it is, then a line for each event, with a
- * check sum. Here are lines and files alone: no threads, and no limits.
+ * Format of the files of the history: a first line with the format and the owner, then a line with
+ * a check sum for each event. This file knows neither threads nor limits of size.
  */
 #ifndef HISTORY_FILE_H
 #define HISTORY_FILE_H
@@ -16,16 +16,16 @@
 #define HISTORY_LINE_MAX 4096	/* bytes of a line, with its newline */
 #define HISTORY_HEAD_MAX 160	/* ... of the first line */
 
-/* Whose event it is: struct history_record.whose. */
+/* Origin of an event: struct history_record.whose. */
 #define HISTORY_LED 'r'		/* of the fabric: this node led, or there was no root */
-#define HISTORY_PULLED 'p'	/* of the fabric: as the root had it */
-#define HISTORY_OWN 'l'		/* of this node; the root heard of it if it was a warning */
+#define HISTORY_PULLED 'p'	/* of the fabric: copied from the root */
+#define HISTORY_OWN 'l'		/* of this node, which reports it to the root if it is a warning */
 
 /**
  * struct history_record - an event
- * @log, @seq: which: @log is of one run of a manager, in which events have ascending numbers
- * @time: of day, ms since 1970
- * @json: the event as the control socket tells it, @len bytes; no newline in it
+ * @log, @seq: identity: @log is a run of a manager, in which events have ascending numbers @seq
+ * @time: time of day, ms since 1970
+ * @json: the event in the JSON of the control socket, @len bytes without a newline
  */
 struct history_record {
 	char whose;
@@ -37,32 +37,32 @@ struct history_record {
 	size_t len;
 };
 
-/** history_kind() - @kind as lines have it, without spaces. Return: @to */
+/** history_kind() - convert @kind to the form that lines have, without spaces. Return: @to */
 char *history_kind(char to[SVC_KIND_MAX], const char *kind);
 /**
- * history_line() - the line of @r, with its newline
- * Return: to be freed by the caller; NULL: no memory, or it would be too long.
+ * history_line() - make the line of @r, with its newline
+ * Return: the line, to be freed by the caller; NULL: no memory, or it would be too long.
  */
 char *history_line(const struct history_record *r, size_t *len);
-/** history_line_read() - a line without its newline. Return: 0, or -EBADMSG: it is damaged */
+/** history_line_read() - parse a line without its newline. Return: 0; -EBADMSG: it is damaged */
 int history_line_read(const char *line, size_t len, struct history_record *out);
 
-/** history_head() - the first line of a file, with its newline. Return: its bytes */
+/** history_head() - make the first line of a file, with its newline. Return: its length */
 size_t history_head(char line[HISTORY_HEAD_MAX], const char *fabric, uint64_t guid);
 /**
- * history_head_check() - the beginning of a file, @len bytes of it
- * @why: set to what is wrong, after -EBADMSG
- * Return: bytes of the first line; 0: the file was cut off within it, as a crash does; -EBADMSG: it
- * is another file.
+ * history_head_check() - check the first line in the first @len bytes of a file
+ * @why: after -EBADMSG, set to what is wrong
+ * Return: bytes of the first line; 0: the file ends within it, because of a crash; -EBADMSG: it is
+ * not a file of this history.
  */
 ssize_t history_head_check(const char *data, size_t len, const char *fabric, uint64_t guid,
 			   char *why, size_t room);
 
 /**
- * struct history_walk - a file being read
- * @each: gets the records, and where the line after each begins; false: no more are wanted
- * @damaged: lines that were left out
- * @end: where the last whole line ends
+ * struct history_walk - state of reading a file
+ * @each: called with each record, and the position of the line after it; false ends the reading
+ * @damaged: lines that were skipped
+ * @end: position where the last whole line ends
  */
 struct history_walk {
 	bool (*each)(void *arg, const struct history_record *r, uint64_t next);
@@ -71,7 +71,7 @@ struct history_walk {
 	uint64_t end;
 };
 
-/** history_walk() - lines from @from on up to @to. Return: 0 or a negative errno */
+/** history_walk() - read the lines between two positions. Return: 0 or a negative errno */
 int history_walk(int fd, uint64_t from, uint64_t to, struct history_walk *walk);
 
 #endif /* HISTORY_FILE_H */

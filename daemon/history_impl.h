@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* State that the two threads of the history share: history.c writes, history_search.c reads. */
+/* State that the threads of the history share: history.c writes, history_search.c searches. */
 #ifndef HISTORY_IMPL_H
 #define HISTORY_IMPL_H
 
@@ -16,7 +16,7 @@ struct history_item {
 	int64_t time;
 };
 
-/** struct history_segment - a file: @bytes of it are whole lines, of times from @min to @max */
+/** struct history_segment - a file: its first @bytes are whole lines with times @min to @max */
 struct history_segment {
 	uint32_t n;
 	uint32_t count;
@@ -24,7 +24,7 @@ struct history_segment {
 	int64_t min, max;
 };
 
-/** struct history_log - the last number of a log, and the segment that has it */
+/** struct history_log - the last number of a log, and the segment that contains it */
 struct history_log {
 	uint64_t log, seq;
 	uint32_t segment;
@@ -34,14 +34,14 @@ struct history_writer;
 
 /**
  * struct history
- * @log: of this run
+ * @log: the log of this run
  * @armed: the timer is set
- * @lock: protects all from @users on
- * @users: of the memory: the loop, and each thread
- * @given, @done: lines that came in, and that left the queue, counted
- * @first, @last, @queued, @queued_bytes: the queue; the writer takes lines from its front when they
- *	are written
- * @since: when the writer began with the file or the lines at hand; 0: it waits
+ * @lock: protects all members from @users on
+ * @users: users of the memory: the loop, and each thread
+ * @given, @done: how many lines have entered and left the queue
+ * @first, @last, @queued, @queued_bytes: the queue; the writer removes lines from its front after
+ *	it has written them
+ * @since: when the writer began the read or write that it is in; 0: it is idle
  * @why: what is wrong; "": nothing
  */
 struct history {
@@ -76,17 +76,17 @@ struct history {
 	struct history_job *jobs;
 };
 
-/** history_path() - of a file. Return: @to */
+/** history_path() - make the path of file @n. Return: @to */
 const char *history_path(const struct history *h, uint32_t n, char to[HISTORY_PATH_MAX]);
-/** history_tell_loop() - something changed that the loop looks at */
+/** history_tell_loop() - wake the loop; called by a thread after changing what the loop reads */
 void history_tell_loop(struct history *h);
-/** history_search_thread() - the thread that searches */
+/** history_search_thread() - body of the thread that searches */
 void *history_search_thread(void *arg);
-/** history_search_done() - in the loop: tells those whose searches have ended */
+/** history_search_done() - in the loop: call @done of the searches that have ended */
 void history_search_done(struct history *h);
-/** history_search_drop() - in the loop, at the end: searches that wait end as lost */
+/** history_search_drop() - in the loop, when the history is closed: end all searches as lost */
 void history_search_drop(struct history *h);
-/** history_put() - a user of the memory ends; the last one frees it */
+/** history_put() - drop a reference to the memory; the last user frees it */
 void history_put(struct history *h);
 
 #endif /* HISTORY_IMPL_H */

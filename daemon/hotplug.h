@@ -7,8 +7,8 @@ struct hotplug;
 struct loop;
 
 /**
- * hotplug_new() - call @fn whenever a NIC of the kernel came, went or changed
- * Return: NULL, with errno, if there are no notifications.
+ * hotplug_new() - call @fn whenever a NIC of the kernel comes, goes or changes
+ * Return: NULL and errno if there are no notifications.
  */
 struct hotplug *hotplug_new(struct loop *loop, void (*fn)(void *arg), void *arg);
 void hotplug_free(struct hotplug *h);

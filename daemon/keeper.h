@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Puts events into the history: those of this manager; and, at a candidate that does not lead,
- * those of the root.
+ * Adds events to the history: those of this manager and, at a candidate that does not lead, those
+ * that it copies from the root.
  */
 #ifndef KEEPER_H
 #define KEEPER_H
@@ -13,25 +13,25 @@ struct fabricd;
 struct history;
 struct keeper;
 
-/** keeper_new() - Return: NULL if out of memory */
+/** keeper_new() - create a keeper without a history. Return: NULL if out of memory */
 struct keeper *keeper_new(struct fabricd *d);
-/** keeper_free() - @k may be NULL */
+/** keeper_free() - close the history, and free. @k may be NULL */
 void keeper_free(struct keeper *k);
-/** keeper_open() - this node is a candidate: begin to keep, if that is configured */
+/** keeper_open() - open the history below @dir if it is configured; this node is a candidate */
 void keeper_open(struct keeper *k, const char *dir);
-/** keeper_resume() - the same, if something was kept for this NIC before this start */
+/** keeper_resume() - the same, if a history of this NIC exists from before this start */
 void keeper_resume(struct keeper *k, const char *dir);
-/** keeper_event() - keep it */
+/** keeper_event() - add an event of this manager to the history */
 void keeper_event(struct keeper *k, const struct event_record *r);
-/** keeper_changed() - the root has published something: it has new events soon */
+/** keeper_changed() - ask the root for events soon; called when the fabric has changed */
 void keeper_changed(struct keeper *k);
-/** keeper_history() - NULL: nothing is kept */
+/** keeper_history() - Return: the history; NULL: there is none */
 struct history *keeper_history(const struct keeper *k);
-/** keeper_problem() - what is wrong, or "" */
+/** keeper_problem() - Return: what is wrong, or "" */
 const char *keeper_problem(const struct keeper *k);
-/** keeper_json() - what is kept, as the control socket tells it */
+/** keeper_json() - Return: what the history contains, for the control socket */
 json_t *keeper_json(const struct keeper *k);
-/** keeper_record() - an event as the history has it: with the run and the clock of its manager */
+/** keeper_record() - Return: an event for the history, with the run and the clock of its manager */
 json_t *keeper_record(const struct keeper *k, const struct event_record *r);
 
 #endif /* KEEPER_H */

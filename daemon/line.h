@@ -5,10 +5,11 @@
  *
  * The root keeps a list of all degraded lines, so that a question about the fabric need not go to
  * every node. A node reports its lines to the root when something changes. Such a message may get
- * lost with the node that passes it on, so the node repeats it: now and then while a line is
- * degraded; a few times when none is any more; and a few times when its manager begins, because the
- * root may list what a former life of it reported. The root forgets reports that are not repeated,
- * and those of a NIC that has started again. So a healthy node sends nothing.
+ * lost with the node that forwards it, so the node repeats it: every LINES_EVERY while a line is
+ * degraded; LINES_TIMES times after the last degraded line has recovered; and LINES_TIMES times
+ * after its manager starts, because the root may still list what the manager reported before it was
+ * restarted. The root deletes reports that are not repeated, and those of a NIC that has been
+ * restarted. So a healthy node sends nothing.
  */
 #ifndef LINE_H
 #define LINE_H
@@ -29,7 +30,7 @@ struct line {
  * @again: how many reports are still to be sent
  * @asked: the links are being read for a report
  * @told: when the last report was sent; 0: never
- * @of: the root's list: node id as text to {links, at, guid, epoch}
+ * @of: the root's list; maps node ids as text to {links, at, guid, epoch}
  */
 struct lines {
 	struct loop_timer *timer;
@@ -44,18 +45,18 @@ struct lines {
  *	than training would accept
  */
 bool line_degraded(const struct torus_link *l);
-/** line_note() - a link has changed, or is seen for the first time: make an event if it is news */
+/** line_note() - take the state of a new or changed link: add an event if its line changed */
 void line_note(struct fabricd *d, const struct torus_link *l);
 
-/** lines_begin() - a NIC was found: its lines will be reported */
+/** lines_begin() - start to report the lines of a NIC that was found */
 void lines_begin(struct fabricd *d);
 int lines_start(struct fabricd *d);
 void lines_stop(struct fabricd *d);
-/** lines_again() - the root may be another one: report again soon, if a line is degraded */
+/** lines_again() - report a degraded line again soon; called when the root may have changed */
 void lines_again(struct fabricd *d);
-/** lines_read() - nic_links_get() has read the links: report them, if that was why */
+/** lines_read() - take the links read by nic_links_get(), and report them if a report is due */
 void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
-/** lines_take() - on the root: @node has reported its degraded links */
+/** lines_take() - on the root: store the degraded links that @node has reported */
 void lines_take(struct fabricd *d, uint32_t node, json_t *links);
 /** lines_json() - Return: the list, of all nodes that are up, ids ascending; a new reference */
 json_t *lines_json(struct fabricd *d);

@@ -19,16 +19,16 @@ struct loop_fd;
 struct loop_timer;
 struct loop_signal;
 
-/** loop_new() - Return: NULL if out of memory or file descriptors. */
+/** loop_new() - create a loop. Return: NULL if out of memory or file descriptors. */
 struct loop *loop_new(void);
 void loop_free(struct loop *loop);
-/** loop_run() - until loop_stop(). Return: 0 or a negative errno. */
+/** loop_run() - run until loop_stop(). Return: 0 or a negative errno. */
 int loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
-/** loop_now() - monotonic time in ns */
+/** loop_now() - Return: monotonic time in ns */
 uint64_t loop_now(void);
-/** loop_wall() - time of day in seconds */
+/** loop_wall() - Return: time of day, seconds since 1970 */
 double loop_wall(void);
 
 /**
@@ -36,7 +36,7 @@ double loop_wall(void);
  * @what: LOOP_READ, LOOP_WRITE or both; 0 for nothing yet
  * @fn: called with what is ready
  *
- * The file stays the caller's. Return: NULL if out of memory.
+ * The caller stays the owner of @fd. Return: NULL if out of memory.
  */
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, unsigned int what,
 			    void (*fn)(void *arg, unsigned int what), void *arg);

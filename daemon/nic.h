@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The NIC of this node, through libtorus: found, followed, found again after it
- * went away.
+ * The NIC of this node, through libtorus: finds it, reads its events, does actions at it, and finds
+ * it again if it is lost.
  */
 #ifndef NIC_H
 #define NIC_H
@@ -17,9 +17,9 @@ struct nic;
 /**
  * struct nic_ops - callbacks to the owner
  * @found: a NIC was found, with its state; @rows is NULL unless it is placed
- * @gone: it went away; @why: the reason as text
- * @absent: no NIC was found yet; @why: the reason as text; called when that changes
- * @done: the action @tag has ended; @park: NULL, but for a count without error, then also @lost
+ * @gone: the NIC was lost; @why: the reason as text
+ * @absent: no NIC was found yet; @why: the reason as text; called when the reason changes
+ * @done: the action @tag has ended; @park, @lost: the result of a count without error, else NULL, 0
  * @links: the links that nic_links_get() has read
  */
 struct nic_ops {
@@ -36,14 +36,14 @@ struct nic_ops {
 	void (*links)(void *arg, const struct torus_link *links, unsigned int n);
 };
 
-/** nic_new() - @where: "auto", "unix:PATH" or "genl:NAME" */
+/** nic_new() - start to look for a NIC; @where: "auto", "unix:PATH" or "genl:NAME" */
 struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *ops, void *arg);
 void nic_free(struct nic *nic);
 
 /*
- * Actions: done in the order in which they were begun, while the caller goes on. Those with a tag
- * end with @done, unless the NIC is lost before. nic_place_set() sets the addresses of its
- * interface as well; the others are as in struct fm_ops.
+ * Actions at the NIC. These functions do not wait; the actions are done in the order of the calls.
+ * Those with a tag end with @done, unless the NIC is lost before. nic_place_set() also sets the
+ * addresses of the NIC's interface; the others are as in struct fm_ops.
  */
 void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len);
 void nic_root_set(struct nic *nic, uint32_t tag, uint64_t epoch, uint64_t guid);
@@ -55,16 +55,16 @@ void nic_release(struct nic *nic, uint32_t tag, uint64_t version, bool give_up);
 void nic_count(struct nic *nic, uint32_t tag, bool lost);
 void nic_park_resolve(struct nic *nic, unsigned int port, uint32_t session, int seq);
 void nic_park_replay(struct nic *nic, uint32_t tag, uint64_t version, uint16_t ports);
-/** nic_links_get() - read all links for @links, if no other call is under way */
+/** nic_links_get() - read all links, and call @links; does nothing if another call is under way */
 void nic_links_get(struct nic *nic);
 
 /**
- * struct nic_question - a question of a user to the NIC, or an order
- * @run: does it, in the thread of the queue (nicq.c), on the connection of the actions. It must
- *	not touch what the loop uses. If it needs many calls, it returns NICQ_MORE after each:
- *	actions go first. Return: 0, negative errno, or NICQ_MORE
- * @done: called in the loop, once, and frees it; @err: what @run returned; -ENODEV: the NIC was
- *	lost meanwhile; -ECANCELED: @run was not called, for the question was dropped, or the
+ * struct nic_question - a question or an order of a user to the NIC
+ * @run: asks the NIC, in the thread of the queue (nicq.c), on the connection of the actions. It
+ *	must not touch what the loop uses. If it needs many calls, it returns NICQ_MORE after each,
+ *	so that actions can go first. Return: 0, negative errno, or NICQ_MORE
+ * @done: called in the loop, once; frees the question. @err: what @run returned; -ENODEV: the NIC
+ *	was lost meanwhile; -ECANCELED: @run was not called, because the question was dropped or the
  *	daemon ends
  * @dropped: see nic_drop()
  */
@@ -79,16 +79,16 @@ struct nic_question {
 };
 
 /**
- * nic_ask() - asks when no action waits, or when two have gone before; one question after the
- * other
- * Return: 0, and @q->done follows later; -ENODEV: there is no NIC; -EBUSY: too many questions
+ * nic_ask() - queue a question, which is asked when no action waits or two have gone before it
+ * Questions are asked one after the other.
+ * Return: 0, and @q->done is called later; -ENODEV: there is no NIC; -EBUSY: too many questions
  * wait.
  */
 int nic_ask(struct nic *nic, struct nic_question *q);
-/** nic_drop() - the answer is not wanted any more; @done follows nevertheless */
+/** nic_drop() - do not ask the question if that has not begun; @done is called nevertheless */
 void nic_drop(struct nic_question *q);
 
-/** nic_give_up() - the owner cannot use the NIC: it counts as gone, and is searched again */
+/** nic_give_up() - treat the NIC as lost, because the owner cannot use it; look for it again */
 void nic_give_up(struct nic *nic);
 
 #endif /* NIC_H */

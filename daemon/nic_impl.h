@@ -16,17 +16,17 @@ struct loop_timer;
 
 #define CALL_MAX_MS	1000
 
-/** struct nic_note - what went wrong with addresses, for the log; @text: "" for nothing */
+/** struct nic_note - a log line about a failure to set addresses; @text: "" if there was none */
 struct nic_note {
 	bool warning;
 	char text[256];
 };
 
 /**
- * struct calls - the connection of the queue; its thread alone uses it
- * @dev: NULL: it broke
- * @guid, @epoch: of the NIC, so that another one is not taken for it
- * @root_epoch, @root_guid: the root by whose order its manager acts; 0: none
+ * struct calls - the connection that the thread of the queue uses; nothing else uses it
+ * @dev: the connection; NULL: it broke
+ * @guid, @epoch: identity of the NIC, by which another NIC is recognised
+ * @root_epoch, @root_guid: the root whose orders this manager follows; 0: none
  */
 struct calls {
 	struct nicq_job closing;	/* first */
@@ -38,8 +38,8 @@ struct calls {
 };
 
 /**
- * struct nic_mgmt - management packets of a port
- * @life: nic.life + 1, of the packet that waits to be sent; 0: none does
+ * struct nic_mgmt - management packets to be sent on a port
+ * @life: nic.life + 1 of the packet that is in the queue; 0: none is
  * @data, @len: the packet to be sent after it; 0: none. A later packet replaces it
  */
 struct nic_mgmt {
@@ -56,7 +56,7 @@ struct nic {
 	struct torus_dev *dev;		/* events */
 	struct calls *calls;
 	struct nicq *queue;
-	_Atomic uint32_t life;		/* of @calls; jobs of a former one are not done */
+	_Atomic uint32_t life;		/* number of @calls; jobs of an earlier one are not done */
 	unsigned int late;		/* calls in a row without an answer */
 	bool looking;
 	struct loop_fd *watch;
@@ -71,16 +71,16 @@ struct nic {
 	char why[256];
 };
 
-/** nic_answer() - note whether a call was answered */
+/** nic_answer() - count calls without an answer; @err: result of a call */
 void nic_answer(struct nic *nic, int err);
 /** nic_broken() - Return: true if @err means that the other end of a connection is gone */
 bool nic_broken(int err);
 /**
- * nic_calls_dev() - in the thread: the connection, opened again if it broke. Return: 0 or negative
- *	errno
+ * nic_calls_dev() - in the thread: get the connection, opened again if it broke
+ * Return: 0 or a negative errno.
  */
 int nic_calls_dev(struct calls *calls, struct torus_dev **dev);
-/** nic_calls_end() - in the thread: a call ended with @err; a connection that broke is closed */
+/** nic_calls_end() - in the thread: after a call with result @err, close a broken connection */
 void nic_calls_end(struct calls *calls, int err);
 void nic_interface_place(const struct torus_device *before, const struct torus_shape *shape,
 			 const struct torus_coords *at, struct nic_note *note);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Calls of the NIC, done one after the other in a thread of their own. */
+/* The queue of calls of the NIC, which a thread does one after the other. */
 #ifndef NICQ_H
 #define NICQ_H
 
@@ -12,10 +12,10 @@ struct nicq;
 
 /**
  * struct nicq_job - calls that belong together
- * @run: does them, in the thread. It must not touch what the loop uses, nor log.
+ * @run: does the calls, in the thread. It must not touch what the loop uses, nor log.
  *	Return: 0, negative errno, or NICQ_MORE
  * @done: called in the loop, once, with @err set; frees the job
- * @err: what @run returned; -ECANCELED: the queue ended before the loop could be told
+ * @err: what @run returned; -ECANCELED: the queue was freed first
  * @later: set by nicq_add_later()
  */
 struct nicq_job {
@@ -26,20 +26,20 @@ struct nicq_job {
 	bool later;
 };
 
-/** nicq_new() - Return: NULL and errno. The thread begins with the first job. */
+/** nicq_new() - create a queue; the first job starts its thread. Return: NULL and errno */
 struct nicq *nicq_new(struct loop *loop);
-/** nicq_free() - waits for a job that is being done; the others are not done */
+/** nicq_free() - wait for the job that is being done; cancel the others */
 void nicq_free(struct nicq *q);
-/** nicq_add() - takes @job */
+/** nicq_add() - add a job, which the queue owns from then on */
 void nicq_add(struct nicq *q, struct nicq_job *job);
 /**
- * nicq_add_later() - takes @job, which is done when no job of nicq_add() waits, or when two have
- * gone before
- * If it returns NICQ_MORE it is called again, under the same rule, before other jobs that were
- * added in this way.
+ * nicq_add_later() - add a job that is done when no job of nicq_add() waits, or two have gone
+ * before it
+ * If its @run returns NICQ_MORE, @run is called again by the same rule, before other jobs that were
+ * added by this function.
  */
 void nicq_add_later(struct nicq *q, struct nicq_job *job);
-/** nicq_waiting() - Return: how many jobs of nicq_add() the loop has not been told the end of */
+/** nicq_waiting() - Return: how many jobs of nicq_add() have not ended in the loop yet */
 unsigned int nicq_waiting(const struct nicq *q);
 
 #endif /* NICQ_H */

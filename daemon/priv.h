@@ -3,11 +3,11 @@
 #define PRIV_H
 
 /**
- * priv_drop() - give up what the daemon does not need
+ * priv_drop() - give up the privileges that the daemon does not need
  *
- * It stays root, because a NIC's socket belongs to root and is opened again
- * when the NIC comes back; of root's capabilities only CAP_NET_ADMIN is kept,
- * which generic netlink asks for. Nothing it might execute gains any.
+ * The process stays root, because the socket of a NIC belongs to root and is opened again when the
+ * NIC comes back. Of root's capabilities it keeps CAP_NET_ADMIN alone, which generic netlink asks
+ * for. Programs that it executes get no capabilities.
  * Return: 0 or a negative errno.
  */
 int priv_drop(void);

@@ -7,9 +7,8 @@
  * for each node, and an empty one is the last.
  *
  * The time limit shrinks on the way, so a silent branch costs its own answers but not those of its
- * siblings. It begins again with each answer that passes: it limits the wait for a silent node, but
- * not that for a large fabric, whose answers keep coming. A question takes at most six times the
- * limit.
+ * siblings. Each answer that passes restarts it: it limits the wait for a silent node, but not that
+ * for a large fabric, whose answers keep coming. A question takes at most six times the limit.
  */
 #ifndef QUERY_H
 #define QUERY_H
@@ -23,20 +22,20 @@ struct query;
 struct svc;
 struct ask;
 
-#define QUERY_NODE_MS	1500	/* from the root down, after the last answer */
-#define QUERY_ROOT_MS	2500	/* to the root, which may have to ask others */
+#define QUERY_NODE_MS	1500	/* limit of a question from the root down */
+#define QUERY_ROOT_MS	2500	/* ... to the root, which may have to ask others */
 
 /**
- * struct query_ops - what the owner does
- * @own: id of this node, TORUS_NO_NODE while unknown
- * @is_root: this node's manager is the root
- * @local: answer for this node alone; query_local() follows, now or later. Return: a handle for
+ * struct query_ops - callbacks to the owner
+ * @own: Return: the id of this node; TORUS_NO_NODE: not known
+ * @is_root: Return: true if this node's manager is the root
+ * @local: answer for this node alone, and call query_local(), now or later. Return: a handle for
  *	@forget
- * @serve: answer a whole request in the root's place; query_served() follows, now or later.
- *	Return: a handle for @drop
- * @drop: the node that asked is gone, query_served() must not follow
- * @forget: the answer of @local is not wanted any more, query_local() must not follow
- * @told: an EVENT or LINES of another node, for the root
+ * @serve: answer a whole request as the root, and call query_served(), now or later. Return: a
+ *	handle for @drop
+ * @drop: the node that asked is gone; query_served() must not be called
+ * @forget: the answer of @local is not needed any more; query_local() must not be called
+ * @told: on the root: take an EVENT or LINES of another node
  */
 struct query_ops {
 	uint32_t (*own)(void *arg);
@@ -50,7 +49,7 @@ struct query_ops {
 
 /** struct query_done - callbacks for the answers: any number of the first two, then @end */
 struct query_done {
-	/** @item: the answer of @node; @data is borrowed */
+	/** @item: the answer of @node; @data belongs to the caller */
 	void (*item)(void *arg, uint32_t node, json_t *data);
 	/** @reply: the root's reply, as it came */
 	void (*reply)(void *arg, const char *text);
@@ -63,32 +62,35 @@ struct query *query_new(struct loop *loop, struct svc *svc, const struct query_o
 void query_free(struct query *q);
 
 /**
- * query_ask() - ask others, and this node if it is meant
- * @node: with SVC_TO_NODE
- * @timeout_ms: it ends when no answer came for so long
- * @cmd, @user: borrowed
+ * query_ask() - ask other nodes, and this one if @to includes it
+ * @node: the node, if @to is SVC_TO_NODE
+ * @timeout_ms: the question ends when no answer came for so long
+ * @cmd, @user: not kept after the call
  *
- * Nothing is called back before this returns.
- * Return: NULL if out of memory.
+ * No callback is called before this returns.
+ * Return: the question, for query_enough() and query_cancel(); NULL if there are too
+ * many, or out of memory.
  */
 struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
 		      const struct svc_user *user, unsigned int timeout_ms,
 		      const struct query_done *done, void *arg);
-/** query_enough() - no more answers are needed: @end follows, though some are outstanding */
+/** query_enough() - end the question soon by @end, though answers are outstanding */
 void query_enough(struct ask *ask);
+/** query_cancel() - end the question without @end */
 void query_cancel(struct ask *ask);
-/** query_local() - what @local found; the reference of @data is taken over; NULL: no answer */
+/** query_local() - give the answer of @local; takes over the reference of @data; NULL: none */
 void query_local(struct ask *ask, json_t *data);
-/** query_served() - the reply to a request taken by @serve */
+/** query_served() - give the reply to a request taken by @serve */
 void query_served(struct ask *ask, const char *reply);
 
 /** query_tell() - send an EVENT or LINES to the root */
 void query_tell(struct query *q, const struct svc_msg *msg);
 
-/** query_msg() - an ASK, ANSWER, EVENT or LINES came */
+/** query_msg() - take an ASK, ANSWER, EVENT or LINES */
 void query_msg(struct query *q, int conn, const struct svc_msg *msg);
+/** query_conn_down() - end the questions of a connection that is gone */
 void query_conn_down(struct query *q, int conn);
-/** query_reset() - all connections are gone */
+/** query_reset() - end the questions of all connections, which are gone */
 void query_reset(struct query *q);
 
 #endif /* QUERY_H */

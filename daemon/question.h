@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Questions of users that this node's NIC has to answer. The thread of the NIC's queue asks them
- * while the loop goes on (nic.h), and the answers go back by query.h. If the answer is not wanted
- * any more, a question that has not begun is not asked; one that has begun goes on to its end.
+ * while the loop goes on (nic.h), and the answers go back by query.h. When a question is forgotten,
+ * it is not asked if it has not begun; one that has begun goes on to its end.
  */
 #ifndef QUESTION_H
 #define QUESTION_H
@@ -17,11 +17,11 @@ struct question;
 
 /**
  * struct question_kind - a command that needs the NIC
- * @begin: takes arguments of @cmd; may set @error, which is then the answer. NULL: there are no
- *	arguments. Return: false: the NIC is not asked
+ * @begin: reads the arguments of @cmd; may set @error, which is then the answer. NULL: there are no
+ *	arguments. Return: true if the NIC is to be asked
  * @run: as in struct nic_question
  * @tell: called in the loop when @run has ended. Return: the answer, a new reference, or NULL
- * @words: if the NIC fails, its error text is the answer; if not set, there is no answer then
+ * @words: if the NIC fails, its error text is the answer; else there is no answer then
  */
 struct question_kind {
 	bool (*begin)(struct question *q, const json_t *cmd);
@@ -31,13 +31,13 @@ struct question_kind {
 };
 
 /**
- * struct question - one under way
- * @ask: NULL: the answer is not wanted any more
+ * struct question - a question under way
+ * @ask: takes the answer; NULL: question_forget() was called
  * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @brief, @joined, @runs,
  *	@flows: arguments
  * @error: if not "", the answer is a failure with this text
- * @link, @n, @eye, @dev, @flow, @park, @parked: state of the NIC
- * @row, @nrows, @rows_done, @rows_version: its rows, so far
+ * @link, @n, @eye, @dev, @flow, @park, @parked: answers of the NIC
+ * @row, @nrows, @rows_done, @rows_version: the rows that were read so far
  */
 struct question {
 	struct nic_question nic;	/* first */
@@ -61,14 +61,14 @@ struct question {
 };
 
 /**
- * question_ask() - query_local() for @ask follows, now or later
- * Return: for question_forget(); NULL: it was called.
+ * question_ask() - ask the NIC, and call query_local() for @ask, now or later
+ * Return: a handle for question_forget(); NULL: query_local() was called already.
  */
 struct question *question_ask(struct fabricd *d, const struct question_kind *kind, json_t *cmd,
 			      struct ask *ask);
-/** question_forget() - the answer is not wanted any more */
+/** question_forget() - do not call query_local() any more */
 void question_forget(struct question *q);
-/** question_links() - a @run that reads all links */
+/** question_links() - a @run for struct question_kind that reads all links */
 int question_links(struct nic_question *nq, struct torus_dev *dev);
 
 #endif /* QUESTION_H */

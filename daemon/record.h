@@ -5,8 +5,8 @@
  * lines.
  *
  * The actions of a manager depend only on its events, which include the ends of its actions at the
- * NIC, and on the numbers of its connections (fm.h). So with the same events another manager of the
- * same version does the same actions, and a replay is right if the actions are equal.
+ * NIC, and on the numbers of its connections (fm.h). So another manager of the same version does
+ * the same actions after the same events, and a replay is right if the actions are equal.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -43,9 +43,9 @@ enum record_kind {
  * @begin: @links has one for each port, @rows the NIC's rows if it is placed; @kept: what
  *	@config.kept points to, or NULL
  * @done: @counts is valid if @has_counts
- * @conn: of RECORD_UP and RECORD_DOWN
+ * @conn: the connection of RECORD_UP and RECORD_DOWN
  *
- * Its pointers stay those of the caller; in a parsed event, record_event_clear() frees them.
+ * The caller owns what its pointers point to; for a parsed event, record_event_clear() frees it.
  */
 struct record_event {
 	enum record_kind kind;
@@ -102,10 +102,10 @@ struct record_event {
 	};
 };
 
-/** record_event_json() - Return: a new object, or NULL if out of memory */
+/** record_event_json() - convert to JSON. Return: a new object, or NULL if out of memory */
 json_t *record_event_json(const struct record_event *e);
 /**
- * record_event_parse() - the reverse
+ * record_event_parse() - convert from JSON
  * Return: 0, -EINVAL (it is no event; see record_is_event()), -EPROTO (it begins a recording
  * of another format), or -ENOMEM.
  */
@@ -113,17 +113,17 @@ int record_event_parse(const json_t *line, struct record_event *out);
 bool record_is_event(const json_t *line);
 void record_event_clear(struct record_event *e);
 /**
- * record_event_play() - give it to the manager, which RECORD_BEGIN and RECORD_END do not do
- * Return: what the manager returned, if it does; else 0.
+ * record_event_play() - pass an event to the manager; does nothing for RECORD_BEGIN and RECORD_END
+ * Return: what the manager returned, or 0.
  */
 int record_event_play(const struct record_event *e, struct fm *fm);
 
 /**
- * struct record_tap - stands between a manager and the host that does its actions
+ * struct record_tap - sees the actions of a manager on their way to the host that does them
  * @ops, @io: of the host; NULL: no action is done
- * @action: called with each action, and takes over its reference; NULL if out of memory. The action
- *	connect contains its result, if there is a host. Return: the result of connect, if there is
- *	no host
+ * @action: called with each action, whose reference it takes over; NULL if out of memory. The
+ *	action "connect" contains its result if there is a host. Return: the result of "connect" if
+ *	there is no host
  */
 struct record_tap {
 	const struct fm_ops *ops;
@@ -131,10 +131,10 @@ struct record_tap {
 	int (*action)(struct record_tap *tap, json_t *action);
 };
 
-/** record_ops - for fm_new(), with a struct record_tap as @io */
+/** record_ops - ops for fm_new(), with a struct record_tap as @io */
 extern const struct fm_ops record_ops;
 
-/** record_hex() - bytes as text; NULL: out of memory */
+/** record_hex() - convert bytes to hexadecimal text. Return: NULL if out of memory */
 json_t *record_hex(const void *data, size_t len);
 
 #endif /* RECORD_H */

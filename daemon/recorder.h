@@ -7,20 +7,21 @@
 
 struct recorder;
 
-/** recorder_open() - begin a file, or make an old one empty. Return: NULL and errno */
+/** recorder_open() - create or truncate the file @path. Return: NULL and errno after an error */
 struct recorder *recorder_open(const char *path);
-/** recorder_close() - @rec may be NULL */
+/** recorder_close() - close the file; @rec may be NULL */
 void recorder_close(struct recorder *rec);
 
 /**
- * recorder_tap() - the ops by which the manager's actions are recorded, and then done
- * @ops, @io: of the host that does them; without a recorder they are returned unchanged
+ * recorder_tap() - get the ops that record the manager's actions and then do them by @ops
+ * @rec: NULL: @ops and @io are returned unchanged
+ * @io: of the host that does the actions; replaced by that of the recorder
  */
 const struct fm_ops *recorder_tap(struct recorder *rec, const struct fm_ops *ops, void **io);
 /**
- * recorder_event() - record an event, before the manager gets it
+ * recorder_event() - record an event; called before the manager gets it
  *
- * If it cannot be written, that is logged once, and the recording ends.
+ * If it cannot be written, this logs the failure once, and the recording ends.
  */
 void recorder_event(struct recorder *rec, const struct record_event *e);
 

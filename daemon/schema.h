@@ -23,7 +23,7 @@
 #ifndef SCHEMA_H
 #define SCHEMA_H
 
-#define SCHEMA_FILES	5	/* in files, not looked at: earlier releases read no other */
+#define SCHEMA_FILES	5	/* in files: earlier releases read no other; this one ignores it */
 
 extern const unsigned int schema_oldest, schema_newest;
 

@@ -10,13 +10,13 @@
 struct auth;
 struct seal;
 
-#define SEAL_BYTES 52		/* that it adds to a packet */
+#define SEAL_BYTES 52		/* length of the seal, which is added to a packet */
 
 /**
- * struct seal_ops - what the owner does
- * @send: a packet goes out on @port
- * @heard: the neighbour at @port has sent these bytes
- * @refused: a packet came on @port that has no seal of this fabric's key
+ * struct seal_ops - callbacks to the owner
+ * @send: send a packet on @port
+ * @heard: take these bytes, which the neighbour at @port has sent
+ * @refused: a packet without a seal of this fabric's key came on @port
  */
 struct seal_ops {
 	void (*send)(void *arg, unsigned int port, const void *data, size_t len);
@@ -25,32 +25,30 @@ struct seal_ops {
 };
 
 /**
- * struct seal_counts - packets that came and were not passed on
+ * struct seal_counts - packets that were received and not passed on
  * @refused: without a seal, or with one of another key, link or port
- * @late: sealed for another session of the link, for a former manager, or once more
+ * @late: sealed for another session of the link or for an earlier manager, or a repetition
  */
 struct seal_counts {
 	uint64_t refused, late;
 };
 
-/** seal_new() - for the NIC @guid, with the key of @auth. Return: NULL: no memory */
+/** seal_new() - create the seal of the NIC @guid with the key of @auth. Return: NULL: no memory */
 struct seal *seal_new(const struct auth *auth, uint64_t guid, const struct seal_ops *ops,
 		      void *arg);
 void seal_free(struct seal *s);
 
-/**
- * seal_link() - the state of a link, at first and whenever it changes; before the manager is told
- */
+/** seal_link() - take a link's state, at first and after each change, before the manager does */
 void seal_link(struct seal *s, const struct torus_link *l);
 
 /**
  * seal_send() - send @len bytes, at most TORUS_MGMT_MAX - SEAL_BYTES, to the neighbour at @port
- * If it cannot know yet that they are new, they go once it can, unless later ones have come by
- * then.
+ * If the neighbour could not know yet that they are new, they are sent as soon as it can, unless
+ * later ones replace them first.
  */
 void seal_send(struct seal *s, unsigned int port, const void *data, size_t len);
 
-/** seal_heard() - a packet has come on @port */
+/** seal_heard() - take a packet that came on @port */
 void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len);
 
 const struct seal_counts *seal_counts(const struct seal *s);

@@ -8,15 +8,15 @@
  * seen here; one whose host takes none for stall_max is treated as one that is broken, for the
  * network cannot tell them apart and suffers the same.
  *
- * A node reads its links when its manager's timer wakes it anyhow, mostly for a keep-alive, and
- * every 2 s at most. While it has sent no packets it reads them less often, down to every 8 s or
+ * A node reads its links when its manager's timer fires anyway, mostly for a keep-alive, and every
+ * 2 s at most. While it has sent no packets it reads them less often, down to every 8 s or
  * half of stall_max. A link whose packets wait for 1 s makes an event. The event is only a hint to
  * the root: the root asks all nodes which of their links wait, walks to the sinks (stall_walk.h),
  * and repeats this every 2 s while any wait lasts. A port that leads straight to a sink in two
  * walks in a row is reported, by an event and by a problem of status. After stall_max the root asks
- * the port's own node to take it down; that node checks once more and refuses if packets went.
+ * the port's own node to take it down; that node checks once more and refuses if packets were sent.
  *
- * Why the links are read, and the NIC sends no event. A read costs 35 us of processor time here and
+ * Why the links are read, and the NIC sends no event: a read costs 35 us of processor time here and
  * 30 us in the NIC (six ports of torusemu, mean of 20,000 reads, one core of an EPYC, 2026-11-25).
  * With the default of stall_max that is 13 us a second at rest, and no wake-up of its own, beside
  * the 2 ms a second that a manager with seven children takes for keep-alives. While packets are
@@ -53,12 +53,12 @@ struct question_kind;
 /**
  * struct stalls - this node's links that wait, and the root's walks
  * @read_at: when this node's links may be read next
- * @pause: ns between two readings; @sent: packets that its ports had sent by the last one
+ * @pause: ns between two reads; @sent: packets that its ports had sent at the last read
  * @told: when this node last reported that a link waits; 0: none does
  * @ask: the question to all nodes that is under way; @order: the order to take a port down
  * @left: nodes that have to answer and have not
  * @node: for each of @nodes, the flags of stall_walk()
- * @wait: the waits of this walk; @before: of the walk before
+ * @wait: the waits of this walk; @before: those of the walk before
  * @problems: texts of the last walk
  */
 struct stalls {
@@ -74,11 +74,11 @@ struct stalls {
 
 int stall_start(struct fabricd *d);
 void stall_stop(struct fabricd *d);
-/** stall_due() - the manager's timer has fired: read the links, if it is time */
+/** stall_due() - read the links if that is due; called when the manager's timer fires */
 void stall_due(struct fabricd *d);
-/** stall_read() - nic_links_get() has read the links: report those that wait */
+/** stall_read() - take the links read by nic_links_get(), and report those that wait */
 void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
-/** stall_hint() - on the root: a link of some node waits, so begin to walk */
+/** stall_hint() - on the root: begin to walk, because a link of some node waits */
 void stall_hint(struct fabricd *d);
 /** stall_problems() - Return: a text for each stall that the root knows; a new reference */
 json_t *stall_problems(struct fabricd *d);

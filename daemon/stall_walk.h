@@ -10,10 +10,14 @@
  * straight to a sink may be taken out of service: all others are healthy, and their packets
  * move when those of that port are parked.
  *
- * No node is blamed without that proof: not a neighbour that did not answer, because it may wait as
- * well, and not the nodes of a cycle. The answers of nodes are of different moments; so the caller
- * walks twice, and acts if the same port has waited all the time between and led to the same sink
- * both times (stall.c).
+ * No node is named as the cause without that proof: not a neighbour that did not answer, because it
+ * may wait as well, and not the nodes of a cycle. The answers of nodes are of different moments; so
+ * the caller walks twice, and acts only if the same port has waited all the time between and led to
+ * the same sink both times (stall.c).
+ *
+ * In tests/unit/test_stall_walk.c, test_chain, test_tree and test_two_sinks are about sinks,
+ * test_circle, test_circle_with_exit and test_silent about nodes that are not named, and test_stale
+ * is about the two walks.
  */
 #ifndef STALL_WALK_H
 #define STALL_WALK_H
@@ -24,21 +28,21 @@
 #include <torus/topology.h>
 
 enum stall_verdict {
-	STALL_CIRCLE,		/* the walk never ends: nodes wait for each other */
-	STALL_PASSES,		/* the neighbour waits, too, and its walk ends */
+	STALL_CIRCLE,		/* the walk never ends: nodes wait for each other in a cycle */
+	STALL_PASSES,		/* the neighbour waits, too, and the walk from it ends */
 	STALL_SILENT,		/* the neighbour did not report whether it waits */
 	STALL_SINK,		/* no link of the neighbour waits */
 };
 
 /* Flags of a node; the caller sets STALL_TOLD, the walk the others. */
-#define STALL_TOLD	1u	/* it has reported all its links */
+#define STALL_TOLD	1u	/* the node has reported all its links */
 #define STALL_WAITS	2u	/* one of its links waits */
 #define STALL_ENDS	4u	/* a walk from it ends */
 
 /**
  * struct stall_wait - packets of @node have waited at @port for @ns
- * @verdict: enum stall_verdict, by the walk
- * @seen: set by the caller: it led to a sink in the last walk, too
+ * @verdict: enum stall_verdict, set by the walk
+ * @seen: set by the caller: the wait led to a sink in the last walk, too
  */
 struct stall_wait {
 	uint32_t node;
@@ -48,12 +52,12 @@ struct stall_wait {
 	uint64_t ns;
 };
 
-/** stall_walk() - sets the verdict of each of @n waits; @node: a byte for each node of @shape */
+/** stall_walk() - set the verdict of each of @n waits; @node: flags of each node of @shape */
 void stall_walk(const struct torus_shape *shape, uint8_t *node, struct stall_wait *w, size_t n);
 
 /**
- * stall_same() - find the same wait as @w in an earlier walk
- * Return: it, if it has lasted since then, and led to a sink; or NULL.
+ * stall_same() - find the wait of the same port as @w in an earlier walk
+ * Return: that wait, if it has lasted since then and led to a sink; else NULL.
  */
 const struct stall_wait *stall_same(const struct stall_wait *before, size_t n,
 				    const struct stall_wait *w);

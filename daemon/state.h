@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The state file: the kept table, which outlives managers and NICs. */
+/* The state file: the table on the disk, which outlives managers and NICs. */
 #ifndef STATE_H
 #define STATE_H
 
@@ -14,32 +14,32 @@ struct state;
 
 /**
  * state_load() - read the table that was kept for this NIC in this fabric
- * @out: the table, to be given to fm_msg_clear() after success
- * @why: set to the fault of the file, after each error but -ENOENT
+ * @out: set to the table; the caller has to call fm_msg_clear() after success
+ * @why: after each error but -ENOENT, set to what is wrong with the file
  *
- * A file that is of another fabric or version, or damaged, is not used. It is moved aside, to a
- * name that ends with ".refused", so that it is not overwritten.
+ * A file of another fabric or a later format, or a damaged one, is not used. It gets a name that
+ * ends with ".refused", so that it is not overwritten.
  * Return: 0, -ENOENT there is none, -EBADMSG it was refused, or the errno of reading it, negative.
  */
 int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg *out,
 	       char why[STATE_TEXT_MAX]);
 
 /**
- * struct state_ops - called in the loop
- * @told: writing fails or takes long, @why is the reason; or it works again, and @why is ""
- * @kept: the table that was given last is on the disk (@ok); or not, and is tried again later
+ * struct state_ops - callbacks to the owner, called in the loop
+ * @told: writing fails or takes long, for the reason @why; or it works again, and @why is ""
+ * @kept: writing the last table has succeeded (@ok), or has failed and is tried again later
  */
 struct state_ops {
 	void (*told)(void *arg, const char *why);
 	void (*kept)(void *arg, uint64_t epoch, uint64_t version, bool ok);
 };
 
-/** state_new() - begin to keep. Return: NULL if out of memory or threads */
+/** state_new() - start the thread that writes. Return: NULL if out of memory or threads */
 struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
 			const struct state_ops *ops, void *arg);
-/** state_save() - keep @table for that NIC; does not wait, and only the last one is written */
+/** state_save() - write @table for that NIC, later; replaces a table that waits to be written */
 void state_save(struct state *s, uint64_t guid, const struct fm_msg *table);
-/** state_free() - waits at most a second for a write under way. @s may be NULL */
+/** state_free() - wait at most a second for a write under way, and free. @s may be NULL */
 void state_free(struct state *s);
 
 #endif /* STATE_H */

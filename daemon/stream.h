@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A connected socket with an input buffer and a bounded output buffer. What is
- * sent never blocks; what does not fit ends the stream.
+ * A connected socket with bounded input and output buffers. Sending never blocks; if the bytes to
+ * send do not fit into the output buffer, the stream ends.
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -15,12 +15,12 @@ struct loop;
 struct stream;
 
 /**
- * struct stream_ops - of the owner
+ * struct stream_ops - callbacks to the owner
  * @connected: an outgoing connect() succeeded; may be NULL
  * @input: @len bytes have come. Return: how many were consumed, or a negative
  *	errno to end the stream
  * @drained: the output buffer has become empty; may be NULL
- * @closed: the stream is at its end; 0 the peer closed it, else a negative
+ * @closed: the stream has ended; @err: 0 if the peer closed it, else a negative
  *	errno. Called once, never from within stream_send(); the owner frees
  *	the stream, here or later
  *
@@ -34,26 +34,26 @@ struct stream_ops {
 };
 
 /**
- * stream_new() - take over a non-blocking socket
+ * stream_new() - create a stream, which owns the non-blocking socket @fd from then on
  * @connecting: connect() is under way
  * @in_max, @out_max: most bytes to be buffered
- * Return: NULL if out of memory; the socket is then still the caller's.
+ * Return: NULL if out of memory; the caller then still owns the socket.
  */
 struct stream *stream_new(struct loop *loop, int fd, bool connecting,
 			  size_t in_max, size_t out_max,
 			  const struct stream_ops *ops, void *arg);
-/** stream_free() - closes the socket; no callback follows */
+/** stream_free() - close the socket, and free; no callback is called any more */
 void stream_free(struct stream *s);
 void stream_limit(struct stream *s, size_t in_max, size_t out_max);
 
-/** stream_send() - on failure closed() follows */
+/** stream_send() - send bytes; after a failure @closed is called */
 void stream_send(struct stream *s, const void *data, size_t len);
-/** stream_end() - close when all that was sent is out; input is ignored */
+/** stream_end() - close the socket when all output is sent; input is ignored */
 void stream_end(struct stream *s);
-/** stream_pending() - bytes not yet taken by the peer's side */
+/** stream_pending() - Return: bytes that the kernel has not taken yet */
 size_t stream_pending(const struct stream *s);
 
-/** stream_hold() - stop or go on reading */
+/** stream_hold() - stop reading if @on, else go on */
 void stream_hold(struct stream *s, bool on);
 
 #endif /* STREAM_H */

@@ -2,7 +2,7 @@
 /*
  * The service network: connections to the managers of other nodes. A peer has to prove that it
  * belongs to the fabric (auth.h) before any other message is taken. A connection is a number from 1
- * on, never used twice.
+ * on; no number is used twice.
  */
 #ifndef SVC_H
 #define SVC_H
@@ -15,8 +15,8 @@ struct svc;
 
 /**
  * struct svc_config
- * @address: to listen on and to connect from
- * @user_timeout_ms: data unacknowledged for so long ends a connection
+ * @address: address to listen on and to connect from
+ * @user_timeout_ms: a connection ends if data is not acknowledged for so long
  * @oldest, @newest: schemas that this manager speaks (schema.h)
  */
 struct svc_config {
@@ -28,9 +28,9 @@ struct svc_config {
 
 /**
  * struct svc_ops - callbacks to the owner
- * @up: the peer has proved itself
- * @down: a connection is gone; of own ones also if it never was up
- * @msg: a message of a peer that is up; cleared after the call
+ * @up: the peer of a connection has proved that it belongs to the fabric
+ * @down: a connection that was up, or was opened by svc_connect(), is gone
+ * @msg: a message came on a connection that is up; it is cleared after the call
  */
 struct svc_ops {
 	void (*up)(void *arg, int conn);
@@ -45,31 +45,31 @@ struct svc_stats {
 	uint64_t refused_schema;	/* speaks no schema of ours */
 	uint64_t refused_malformed;	/* not our protocol */
 	uint64_t refused_busy;		/* too many at once */
-	uint64_t refused_at;		/* loop_now() of the last; 0: none yet */
+	uint64_t refused_at;		/* loop_now() at the last refusal; 0: none yet */
 	char last_refused[AUTH_TEXT_MAX + 192];
 	unsigned int up;
 };
 
-/** svc_new() - @err: set to a negative errno if NULL is returned */
+/** svc_new() - listen on the service address. Return: NULL after an error, with @err negative */
 struct svc *svc_new(struct loop *loop, const struct svc_config *c,
 		    const struct svc_ops *ops, void *arg, int *err);
 void svc_free(struct svc *svc);
 
-/** svc_connect() - Return: the connection, or a negative errno. */
+/** svc_connect() - open a connection. Return: its number, or a negative errno. */
 int svc_connect(struct svc *svc, const char *addr);
-/** svc_send() - to a connection that is up; else nothing happens */
+/** svc_send() - send a message on a connection; does nothing if it is not up */
 void svc_send(struct svc *svc, int conn, const struct svc_msg *msg);
-/** svc_close() - no event follows; what was sent goes out first */
+/** svc_close() - close a connection after its output is sent; @down is not called */
 void svc_close(struct svc *svc, int conn);
-/** svc_reset() - close all connections, silently */
+/** svc_reset() - close all connections; @down is not called */
 void svc_reset(struct svc *svc);
 
-/** svc_each() - call @fn for connections that are up; @outgoing: own ones, else accepted ones */
+/** svc_each() - call @fn for each connection that is up: opened here (@outgoing) or accepted */
 void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), void *arg);
 /**
- * svc_mixed() - find connections that are up, to managers of another release
- * @text: set to names of some, and the newest schema of each
- * Return: how many there are.
+ * svc_mixed() - count the connections that are up and lead to managers of another release
+ * @text: set to the names of some of these managers, with the newest schema of each
+ * Return: the number of connections.
  */
 unsigned int svc_mixed(const struct svc *svc, char *text, size_t room);
 const struct svc_stats *svc_stats(const struct svc *svc);

@@ -28,8 +28,8 @@ enum svc_msg_type {
 };
 
 /**
- * struct svc_auth - a turn of a proof; @fabric and @name are of the sender
- * @newest: newest schema that the sender speaks; 0: that of this message alone
+ * struct svc_auth - a step of a proof; @fabric and @name are those of the sender
+ * @newest: newest schema that the sender speaks; 0: only that of this message
  */
 struct svc_auth {
 	char fabric[TORUS_NAME_MAX + 1];
@@ -51,9 +51,9 @@ enum svc_to {
 
 /**
  * struct svc_user - the user who asks
- * @privileged: may change things
- * @uid: of the user; SVC_NO_UID: it is a manager, or not known
- * @node: at which the user asked; TORUS_NO_NODE: not known
+ * @privileged: the user may change things
+ * @uid: the user's id; SVC_NO_UID: a manager asks, or it is not known
+ * @node: the node at which the user asked; TORUS_NO_NODE: not known
  */
 struct svc_user {
 	bool privileged;
@@ -67,10 +67,10 @@ struct svc_user {
 
 /**
  * struct svc_ask - a question
- * @id: of the question, everywhere
+ * @id: identity of the question, the same on all nodes
  * @to: enum svc_to
- * @node: with SVC_TO_NODE
- * @ttl: ms until answers are no longer waited for
+ * @node: the node, if @to is SVC_TO_NODE
+ * @ttl: how long the sender waits for answers, ms
  * @command: JSON
  */
 struct svc_ask {
@@ -84,8 +84,8 @@ struct svc_ask {
 
 /**
  * struct svc_answer - to the question @id
- * @more: this is an answer; else it only ends the answers
- * @node: that answers; TORUS_NO_NODE: the root, for all
+ * @more: this is an answer; else it marks the end of the answers
+ * @node: the node that answers; TORUS_NO_NODE: the root, for all
  * @reply: JSON
  */
 struct svc_answer {
@@ -100,8 +100,8 @@ struct svc_answer {
 
 /**
  * struct svc_event - something happened at a node; its texts are printable ASCII
- * @time: of day, s since 1970
- * @node: its coordinates
+ * @time: time of day, s since 1970
+ * @node: coordinates of the node
  * @level: enum fm_level
  */
 struct svc_event {
@@ -121,7 +121,7 @@ struct svc_lines {
 /**
  * struct svc_msg - one message
  * @type: enum svc_msg_type
- * @schema: in which it came
+ * @schema: the schema in which it was received
  */
 struct svc_msg {
 	uint8_t type;
@@ -136,14 +136,14 @@ struct svc_msg {
 	};
 };
 
-/** svc_msg_since() - the first schema that has this message */
+/** svc_msg_since() - Return: the first schema that has this message */
 unsigned int svc_msg_since(const struct svc_msg *msg);
-/** svc_msg_pack() - as fm_msg_pack(), any message */
+/** svc_msg_pack() - as fm_msg_pack(), for any message */
 int svc_msg_pack(const struct svc_msg *msg, unsigned int schema, uint8_t **data, size_t *len);
 /**
- * svc_msg_unpack() - as fm_msg_unpack(), any message
- * @out: to be given to svc_msg_clear() after success. After an error only its schema is set, if it
- *	could be read
+ * svc_msg_unpack() - as fm_msg_unpack(), for any message
+ * @out: the caller has to call svc_msg_clear() after success. After an error only its schema is
+ *	set, if it could be read
  */
 int svc_msg_unpack(const uint8_t *data, size_t len, struct svc_msg *out);
 void svc_msg_clear(struct svc_msg *msg);

@@ -2,7 +2,7 @@
 /*
  * A compact list of texts, each coded by its difference from the one before:
  *
- *	HEAD TAIL N BYTES...	the first HEAD and the last TAIL of its characters stay, N
+ *	HEAD TAIL N BYTES...	the first HEAD and the last TAIL of its characters are the same, N
  *				others come between
  *	255 N			N texts, each of which counts up by one the number that
  *				ends before the last TAIL characters
@@ -19,9 +19,9 @@
 #define TEXTS_MAX 64	/* bytes of a text, with NUL */
 
 /**
- * struct texts_out - a list that is written; all zero at the beginning
- * @data: of @n bytes; the caller frees it
- * @run: position in @data of the number of texts that count up; 0: the last one does not
+ * struct texts_out - a list that is being written; all zero at the beginning
+ * @data: the bytes written so far, @n of them; the caller frees it
+ * @run: position in @data of the number of texts that count up; 0: the last text does not
  * @failed: out of memory
  */
 struct texts_out {
@@ -36,8 +36,8 @@ struct texts_out {
 void texts_put(struct texts_out *t, const char *text);
 
 /**
- * struct texts_in - a list that is read; @at and @end are set at the beginning, all else is zero
- * @left: texts that still count up
+ * struct texts_in - a list that is being read; the caller sets @at and @end, and all else to zero
+ * @left: how many of the next texts count up
  */
 struct texts_in {
 	const uint8_t *at, *end;
@@ -47,9 +47,9 @@ struct texts_in {
 };
 
 /**
- * texts_get() - the next one
+ * texts_get() - read the next text
  * @room: bytes of @text, at most TEXTS_MAX
- * Return: false: there is none, or it is malformed, too long, or not printable ASCII.
+ * Return: false if there is none, or it is malformed, too long, or not printable ASCII.
  */
 bool texts_get(struct texts_in *t, char *text, size_t room);
 
