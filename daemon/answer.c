@@ -47,8 +47,8 @@ static const struct answer_cmd commands[] = {
 /* --- replies --------------------------------------------------------------- */
 
 /**
- * struct gathering - answers by node id
- * @awaited: nodes that should answer and have not
+ * struct gathering - the answers that have come, by node id
+ * @awaited: how many nodes should answer and have not
  */
 struct gathering {
 	void (*end)(struct request *rq, json_t **by_node, uint32_t n);
@@ -75,7 +75,7 @@ static void request_free(struct request *rq)
 	free(rq);
 }
 
-#define BIG 65536	/* bytes of a reply, after which memory is given back */
+#define BIG 65536	/* bytes; after a larger reply, free memory goes back to the kernel */
 #define NO_MEMORY "{\"ok\":false,\"code\":\"failed\",\"error\":\"out of memory\"}"
 
 static void finish_request(struct request *rq, const char *line)
@@ -95,7 +95,7 @@ char *error_line(const char *code, const char *text)
 	char *line;
 	json_t *j;
 
-	/* A text that was cut, or is a stranger's, may be invalid UTF-8, and JSON must be valid. */
+	/* A shortened text or one from outside may be invalid UTF-8, and so invalid JSON. */
 	snprintf(plain, sizeof(plain), "%s", text);
 	for (char *p = plain; *p; p++)
 		if (*p & 0x80)
@@ -106,7 +106,7 @@ char *error_line(const char *code, const char *text)
 	return line;
 }
 
-/* Takes over both references. */
+/* Makes a reply; takes over both references. Return: the text, or NULL if out of memory. */
 static char *reply_line(const struct request *rq, json_t *data, json_t *missing)
 {
 	json_t *j = json_pack("{s:b, s:o}", "ok", 1, "data", data);
@@ -165,14 +165,14 @@ void answer_drop(struct request *rq)
 		request_free(rq);
 }
 
-/* --- passed on to the root ------------------------------------------------- */
+/* --- requests to the root -------------------------------------------------- */
 
 static bool is_root(const struct fabricd *d)
 {
 	return d->fm && fm_is_root(d->fm);
 }
 
-/* Adds the members of a status that are of the node asked, not of the root. */
+/* Adds to the root's status the members about this node. Return: the text, or NULL. */
 static char *own_status(struct fabricd *d, const char *text)
 {
 	json_t *reply = json_loads(text, 0, NULL);
@@ -194,7 +194,7 @@ static void root_reply(void *arg, const char *text)
 	char *line = NULL;
 
 	if (strchr(text, '\n')) {
-		answer_error(rq, "failed", "the root's reply makes no sense");
+		answer_error(rq, "failed", "the root's reply cannot be parsed");
 		return;
 	}
 	if (rq->cmd->run == answer_status)
@@ -203,7 +203,7 @@ static void root_reply(void *arg, const char *text)
 	free(line);
 }
 
-/* Without a root a node tells what it knows itself, if it does. */
+/* The root did not answer: commands with KNOWN are answered from this node's own knowledge. */
 static void root_silent(void *arg)
 {
 	struct request *rq = arg;
@@ -377,7 +377,7 @@ struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_use
 	return rq;
 }
 
-/* Return: the command of fabricctl that asks for this. */
+/* Return: the command of fabricctl that makes such a request, for error texts. */
 static const char *typed_name(const struct request *rq)
 {
 	const char *name = rq->cmd->name;
@@ -426,7 +426,7 @@ void answer_begin(struct request *rq)
 		rq->cmd->run(rq);
 }
 
-/* --- of other nodes -------------------------------------------------------- */
+/* --- requests from other nodes --------------------------------------------- */
 
 /** struct remote - a request that another node passed on to this root */
 struct remote {

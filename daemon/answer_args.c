@@ -23,7 +23,7 @@ bool answer_ready(struct request *rq)
 }
 
 /*
- * How many nodes there are whose managers have not said their names to this root or the former one.
+ * Return: the number of nodes whose names neither this root nor the one before it has learned.
  */
 static uint32_t count_nameless(const struct fm *fm)
 {
@@ -85,7 +85,7 @@ static bool is_service(const struct fm_entry *e, const char *text)
 	return n && !strncmp(e->address, text, n) && (!e->address[n] || e->address[n] == ':');
 }
 
-/* By its address in the torus, the address of its manager, or its GUID. */
+/* Finds a node by its address in the torus, the address of its manager, or its GUID. */
 static uint32_t find_by_address(const struct fm *fm, const struct torus_shape *shape, const char *text)
 {
 	bool guid = strlen(text) == 16 && strspn(text, "0123456789abcdefABCDEF") == 16;
@@ -149,7 +149,7 @@ int answer_port(struct request *rq, int *out)
 	return -EINVAL;
 }
 
-/* "node" and "name" may be given as an array of coordinates, as replies have them. */
+/* Converts "node" or "name" to a text if it is an array of coordinates, as replies have them. */
 static int coords_to_text(json_t *args, const char *key)
 {
 	json_t *j = json_object_get(args, key);

@@ -137,7 +137,7 @@ static json_t *problems_json(struct fabricd *d)
 	return list;
 }
 
-/* Links that flap; the root's knowledge. */
+/* Return: the cables that are held down because they flap; only the root knows them. */
 static json_t *holds_json(const struct fabricd *d)
 {
 	json_t *list = json_array(), *peer;
@@ -155,7 +155,7 @@ static json_t *holds_json(const struct fabricd *d)
 	return list;
 }
 
-#define STATUS_FAULTY 64	/* told by a status */
+#define STATUS_FAULTY 64	/* cables in a status at most */
 
 static json_t *end_json(const struct fabricd *d, uint32_t node, unsigned int port)
 {
@@ -177,7 +177,7 @@ static json_t *faulty_json(const struct fabricd *d, const struct fm_faulty *f)
 	return j;
 }
 
-/* Cables of dead nodes come last: their nodes are told of as problems already. */
+/* Adds faulty cables, those of dead nodes last, because these nodes are listed as problems. */
 static void add_faulty(const struct fabricd *d, json_t *status)
 {
 	json_t *list = json_array();
@@ -259,7 +259,7 @@ static json_t *due_json(unsigned int ndims, const struct fm_cable *c)
 			 "port", torus_port_text(ndims, c->due_port, port));
 }
 
-/* Each port of this node: what its NIC finds there, and what should be there. */
+/* Return: for each port of this node, what its NIC finds there, and what should be there. */
 static json_t *cables_json(const struct fabricd *d, unsigned int ndims)
 {
 	char here[TORUS_TEXT_MAX], there[TORUS_TEXT_MAX];
@@ -279,7 +279,7 @@ static json_t *cables_json(const struct fabricd *d, unsigned int ndims)
 	return list;
 }
 
-/* Where this node is by the Inits of its neighbours. */
+/* Return: the place of this node by the Inits of its neighbours. */
 static json_t *wave_json(const struct fabricd *d)
 {
 	struct fm_place at;
@@ -313,9 +313,9 @@ void add_own_status(struct fabricd *d, json_t *status)
 				      "late", (json_int_t)seal.late));
 }
 
-#define STATUS_ORDERS 16	/* told by a status; a table tells all */
+#define STATUS_ORDERS 16	/* orders in a status at most; a table has all */
 
-/* null: for ever */
+/* Return: a time; null: the order has no end */
 static json_t *until_json(uint64_t until)
 {
 	return until ? json_integer((json_int_t)until) : json_null();
@@ -338,7 +338,7 @@ static json_t *order_json(const struct fabricd *d, const struct fm_order *o)
 			 "reason", text_json(o->reason));
 }
 
-/* Tells which user excluded what, at most @max of them. */
+/* Return: at most @max orders: which user excluded what, when, and why. */
 static json_t *orders_json(const struct fabricd *d, uint32_t max)
 {
 	json_t *list = json_array();
@@ -415,8 +415,8 @@ static json_t *address_json(const struct torus_shape *shape, uint32_t node)
 }
 
 /*
- * Without the root a node that is up in the table is "unknown" unless it was heard lately, and the
- * one that is asked is up, whatever the table says.
+ * Without the root, a node that is up in the table is "unknown" unless a message of it came lately,
+ * and the node that is asked is up, whatever the table contains.
  */
 static const char *state_text(const struct request *rq, uint32_t node, const struct fm_entry *e,
 			      bool lately)
@@ -510,7 +510,10 @@ static void add_ports(json_t *list, struct fabricd *d, uint32_t node, uint16_t m
 							      "why", why));
 }
 
-/* By port, why routing does not use it: a cable that is excluded at one end is so at both. */
+/*
+ * Return: by port, the reason why routing does not use it. A cable that is excluded at one end is
+ * excluded at both.
+ */
 static json_t *reasons_json(const struct fabricd *d, uint32_t node)
 {
 	json_t *j = json_object();
@@ -594,7 +597,10 @@ static bool in_force(const struct fm *fm)
 	return fm && fm_is_root(fm) && fm_in_force(fm, fm_version(fm));
 }
 
-/* Most candidates have it on disk, or all that are up have told whether they have. */
+/*
+ * Return: true if more than half of the candidates have the table on disk, or all candidates that
+ * are up have reported whether they have.
+ */
 static bool is_decided(const struct fm_kept_count *k)
 {
 	return 2 * k->have > k->of || !k->wait;
@@ -607,7 +613,7 @@ static bool in_force_and_kept(struct request *rq)
 	return in_force(rq->d->fm) && fm_kept_count(rq->d->fm, &k) && is_decided(&k);
 }
 
-/* Null if no candidate is configured to keep anything. */
+/* Return: how many candidates have the table on disk; null if none is configured to keep it. */
 static json_t *kept_json(const struct fm *fm)
 {
 	struct fm_kept_count k;
@@ -625,8 +631,8 @@ static void answer_excluded(struct request *rq, bool late)
 	(void)late;
 	if (!d->fm || !fm_is_root(d->fm)) {
 		answer_error(rq, "unreachable",
-			     "this node is not the root any more; whether it has come into force, "
-			     "'table' says");
+			     "this node is not the root any more; 'table' shows whether the change "
+			     "is in force");
 		return;
 	}
 	j = table_json(d);
@@ -636,7 +642,7 @@ static void answer_excluded(struct request *rq, bool late)
 	answer_ok(rq, j, NULL);
 }
 
-/* Return: false, and the request is answered, if the reason cannot be kept as it is. */
+/* Reads "reason" into @to. Return: false, after answering the request, if it cannot be kept. */
 static bool take_reason(struct request *rq, char *to)
 {
 	const char *text = json_string_value(json_object_get(rq->args, "reason"));
@@ -656,7 +662,7 @@ static bool take_reason(struct request *rq, char *to)
 
 #define TERM_MAX (365 * 86400)	/* seconds */
 
-/* Return: false, and the request is answered, if the exclusion cannot last as long as that. */
+/* Reads "for" into @o. Return: false, after answering the request, if it is out of range. */
 static bool take_term(struct request *rq, struct fm_order *o)
 {
 	const json_t *term = json_object_get(rq->args, "for");
@@ -672,7 +678,10 @@ static bool take_term(struct request *rq, struct fm_order *o)
 	return true;
 }
 
-/* The clock is that of the root, so that orders of one root follow each other. */
+/*
+ * Reads an order. Its time is that of the root's clock, so that the orders of one root are in their
+ * sequence. Return: false, after answering the request, if an argument is wrong.
+ */
 static bool read_order(struct request *rq, struct fm_order *o)
 {
 	const struct fm_entry *e = fm_node(rq->d->fm, rq->user.node);
@@ -683,14 +692,14 @@ static bool read_order(struct request *rq, struct fm_order *o)
 	return take_reason(rq, o->reason) && take_term(rq, o);
 }
 
-/* Makes "1,0:+x" or "1,0", the item @i of "links", the arguments "node" and "port". */
+/* Copies the item @i of "links", "1,0:+x" or "1,0", to the arguments "node" and "port". */
 static void take_link(struct request *rq, size_t i)
 {
 	const char *text = json_string_value(json_array_get(json_object_get(rq->args, "links"), i));
 	const char *colon;
 
 	if (!text)
-		return;		/* they are the arguments already */
+		return;		/* no "links": the arguments are there already */
 	colon = strchr(text, ':');
 	json_object_set_new(rq->args, "node",
 			    json_stringn(text, colon ? (size_t)(colon - text) : strlen(text)));
@@ -700,7 +709,7 @@ static void take_link(struct request *rq, size_t i)
 		json_object_del(rq->args, "port");
 }
 
-/* Reads the item @i into @e. Return: false, and the request is answered, if it is wrong. */
+/* Reads the item @i into @e. Return: false, after answering the request, if it is wrong. */
 static bool read_link(struct request *rq, size_t i, struct record_event *e)
 {
 	take_link(rq, i);
@@ -715,7 +724,7 @@ static bool changes_link(const struct fabricd *d, const struct record_event *e)
 				  e->exclude.on ? o : NULL);
 }
 
-/* "1,1 ('n1-1'), 2,1 ('n2-1') and 3 more" */
+/* Writes the names of nodes into @buf: "1,1 ('n1-1'), 2,1 ('n2-1') and 3 more". */
 static void name_severed(const struct fabricd *d, const struct fm_severed *s, char *buf, size_t room)
 {
 	uint32_t n = s->nodes < FM_SEVERED_MAX ? s->nodes : FM_SEVERED_MAX;
@@ -753,7 +762,7 @@ static bool loses_all(const struct fabricd *d, uint32_t node, const struct fm_ta
 	return true;
 }
 
-/* Return: true if one of @end is a cable of a node that is cut off because it has no other left. */
+/* Return: true if one of @end is the last cable of a node that is cut off. */
 static bool ends_last_cable(const struct fabricd *d, const struct fm_severed *s,
 			    const struct fm_target *end, size_t n)
 {
@@ -800,17 +809,17 @@ static bool cuts_nothing(struct request *rq, size_t n)
 			     "would be cut off: try again");
 		return false;
 	}
-	if (err || !s.nodes)	/* what else is wrong is told when the order is taken */
+	if (err || !s.nodes)	/* other errors are reported when the manager gets the order */
 		return true;
 	name_severed(rq->d, &s, who, sizeof(who));
 	answer_error(rq, "cuts-off", "would cut off %s, and leave %llu pairs of nodes without a "
 		     "path: nothing was excluded; %s", who, (unsigned long long)s.pairs, last ?
-		     "name the node to take it out as a whole, or --force excludes all the same" :
-		     "--force excludes all the same");
+		     "name the node to take it out as a whole, or --force excludes it anyway" :
+		     "--force excludes it anyway");
 	return false;
 }
 
-/* All links are understood before the first is changed, and one table has all of them. */
+/* Checks all links before the first is changed; one table then contains all of them. */
 static void take_exclusion(struct request *rq, bool on)
 {
 	size_t n = json_array_size(json_object_get(rq->args, "links")), last = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Answers about the history: the root's, or that of the node asked, if it is asked for or there is
- * no root. A node that keeps none answers from its list of recent events.
+ * Answers about the history: that of the root; or that of this node if "local" asks for it or there
+ * is no root. A node without a history answers from its list of recent events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "daemon/log.h"
 
 #define ROOM (1u << 20)		/* bytes of events in a reply */
-#define PULL_ROOM (128u << 10)	/* ... to a candidate, whose loop has to read them at once */
+#define PULL_ROOM (128u << 10)	/* ... in a reply to a candidate, whose loop reads them at once */
 #define LAST_MAX 2048
 #define AWAIT (800 * MS)	/* for the disk: less than others wait for the root */
 
@@ -24,7 +24,7 @@ static bool has_flag(const struct request *rq, const char *key)
 	return json_is_true(json_object_get(rq->args, key));
 }
 
-/* --- what is wanted -------------------------------------------------------------------- */
+/* --- arguments ------------------------------------------------------------------------- */
 
 static const char *text_of(const struct request *rq, const char *key)
 {
@@ -50,7 +50,7 @@ static void add_word(struct history_filter *f, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* An event is of a node if it happened there, or its text names the node. */
+/* Selects the events of a node: those that happened there, and those whose text names it. */
 static void want_node(const struct request *rq, struct history_filter *f)
 {
 	const struct fm_entry *e = fm_node(rq->d->fm, rq->node);
@@ -64,7 +64,7 @@ static void want_node(const struct request *rq, struct history_filter *f)
 		add_word(f, "'%s'", e->name);
 }
 
-/* A cable has two ends, and an event may name either. */
+/* Selects the events of a cable: those that name either of its ends. */
 static void want_cable(const struct request *rq, unsigned int port, struct history_filter *f)
 {
 	const struct torus_shape *shape = fm_shape(rq->d->fm);
@@ -77,7 +77,7 @@ static void want_cable(const struct request *rq, unsigned int port, struct histo
 		 torus_port_text(shape->ndims, torus_dir_opposite(shape, port), end));
 }
 
-/* Return: false, and the request is answered, if it is wrong. */
+/* Reads "node" and "port". Return: false, after answering the request, if they are wrong. */
 static bool read_place(struct request *rq, struct history_filter *f)
 {
 	int port;
@@ -131,7 +131,7 @@ static bool read_filter(struct request *rq, struct history_filter *f)
 
 /* --- answers --------------------------------------------------------------------------- */
 
-/* @events is an array as text, which may be long: it goes into the reply as it is. */
+/* Answers with @events, an array as text, which is not parsed because it may be long. */
 static void answer_events_text(struct request *rq, const char *events, const char *after, bool more,
 			       bool lost, const char *problem)
 {
@@ -145,7 +145,7 @@ static void answer_events_text(struct request *rq, const char *events, const cha
 	answer_ok_with(rq, j, "events", events);
 }
 
-/* Events that are in memory. */
+/* Return: an array of the events in memory that fit @f; NULL: no memory. */
 static char *recent_events(const struct fabricd *d, const struct history_filter *f)
 {
 	json_t *list = json_array();
@@ -172,7 +172,10 @@ static char *recent_events(const struct fabricd *d, const struct history_filter 
 	return text;
 }
 
-/* One that goes on finds nothing new here: events in memory have no place to go on from. */
+/*
+ * Answers with the events in memory. They have no position from which a search could go on, so a
+ * request with "after" gets none.
+ */
 static void answer_recent(struct request *rq, const struct history_filter *f, const char *problem)
 {
 	char *text = recent_events(rq->d, f);
@@ -193,9 +196,10 @@ static void on_searched(void *arg, const struct history_found *found)
 	rq->job = NULL;
 	answer_forget(rq);
 	if (found->more && time_arg(rq, "last", 0))
-		problem = "the history is long, and was not searched to its beginning: say since when";
+		problem = "the history is long, and was not searched to its beginning: "
+			  "give a start time";
 	if (found->loading)
-		problem = "the history is still being read: ask again";
+		problem = "the history is still being read: try again";
 	if (found->unread) {
 		snprintf(text, sizeof(text), "a part of the history cannot be read: %s",
 			 strerror(found->unread));

@@ -5,7 +5,7 @@
 #include "daemon/answer.h"
 #include "daemon/log.h"
 
-/* Coordinates as texts have them, "1,0", to an array. */
+/* Return: the coordinates in @text, "1,0", as an array. */
 static json_t *coords_json(const char *text)
 {
 	json_t *j;
@@ -22,7 +22,7 @@ static json_t *coords_json(const char *text)
 	}
 }
 
-/* Events from before this node had a place are shown at its present place. */
+/* Return: an event as JSON; one from before this node had a place has its present place. */
 json_t *event_json(const struct fabricd *d, const struct event_record *r)
 {
 	json_t *j = json_pack("{s:I, s:f, s:o, s:s, s:s, s:s}", "seq", (json_int_t)r->seq, "time",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Answers of the NICs: links, counters, rows, park, and replay (question.h). */
+/* Answers for which nodes ask their NICs: links, counters, rows, park, and replay (question.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 #define LINKS_MAX	2048	/* ends of cables in a reply */
 #define ROWS_MAX	131072	/* in a reply: of several nodes, or of one if it has more */
-#define RUNS_MAX	(1 << 20)	/* the same as runs of equal rows */
-#define RUNS_BYTES_MAX	(8 << 20)	/* of their texts in a reply */
+#define RUNS_MAX	(1 << 20)	/* the same for rows that are sent as runs of equal rows */
+#define RUNS_BYTES_MAX	(8 << 20)	/* bytes of runs in a reply */
 #define ROWS_AT_ONCE	4096
 
 static void add_counters(json_t *to, const struct torus_counter_desc *desc,
@@ -24,8 +24,8 @@ static void add_counters(json_t *to, const struct torus_counter_desc *desc,
 }
 
 /*
- * Nodes that could not ask their NICs are missing in the reply. Return: why the node that was
- * asked for could not.
+ * Removes the answers of nodes that could not ask their NICs, so that these count as missing.
+ * Return: the error of the one node that the request is about; NULL: there is none.
  */
 static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 {
@@ -44,7 +44,7 @@ static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 	return why;
 }
 
-/* The one node that the request is about has not answered. */
+/* Answers that the one node that the request is about is silent. */
 static void answer_silent(struct request *rq)
 {
 	answer_error(rq, "unreachable", rq->rootless ?
@@ -52,7 +52,7 @@ static void answer_silent(struct request *rq)
 		     "node '%s' does not answer", json_string_value(json_object_get(rq->args, "node")));
 }
 
-/* Joins the arrays of all nodes into one. */
+/* Joins the arrays of all nodes into one, and answers with it. */
 static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
 {
 	json_t *all, *missing, *why;
@@ -102,7 +102,7 @@ static void one_end(struct request *rq, json_t **by_node, uint32_t n)
 
 /* --- links ----------------------------------------------------------------- */
 
-/* Where the cable ends: not at the neighbour, if it is connected wrongly. */
+/* Return: the other end of the cable, which is not that of the neighbour if the wiring is wrong. */
 static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 {
 	const struct fm_entry *e;
@@ -118,7 +118,7 @@ static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 			 port_json(d, l->peer_port));
 }
 
-/* Where the cable should end; null in a dimension of one node. */
+/* Return: where the cable should end; null in a dimension of one node. */
 static json_t *expected_json(const struct fabricd *d, const struct torus_link *l)
 {
 	const struct torus_shape *shape = fm_shape(d->fm);
@@ -130,7 +130,7 @@ static json_t *expected_json(const struct fabricd *d, const struct torus_link *l
 			 port_json(d, torus_dir_opposite(shape, l->port)));
 }
 
-/* The name of the node at the other end, by the table or by its Init; NULL: it is not known. */
+/* Return: the name of the node at the other end, by the table or its Init; NULL: not known. */
 static const char *peer_name(const struct fabricd *d, const struct torus_link *l,
 			     struct fm_neighbour *n)
 {
@@ -151,7 +151,7 @@ static void add_names(const struct fabricd *d, const struct torus_link *l, json_
 		json_object_set_new(peer, "name", text_json(peer_name(d, l, &n)));
 }
 
-/* null: the driver of that NIC does not set it */
+/* Return: the setting; null: the driver of that NIC does not set an equaliser */
 static json_t *equaliser_json(uint8_t setting)
 {
 	return setting ? json_integer(setting - 1) : json_null();
@@ -174,7 +174,7 @@ static json_t *lanes_json(const struct torus_link *l)
 	return list;
 }
 
-/* null: the line is a real one. */
+/* Return: the properties of a modelled line; null: the line is a real one. */
 static json_t *line_json(const struct torus_link *l)
 {
 	const struct torus_line *a = &l->line;
@@ -188,7 +188,7 @@ static json_t *line_json(const struct torus_link *l)
 			 "ageing", (json_int_t)a->ageing, "aged", a->aged, "dead", a->dead);
 }
 
-/* "excluded" and "until" of the object @j that is made of @l. */
+/* Sets "excluded" and "until" of @j, the object of the link @l. */
 static void add_excluded(struct fabricd *d, const struct torus_link *l, json_t *j)
 {
 	uint64_t until = fm_excluded_until(d->fm, fm_own(d->fm), l->port);
@@ -198,7 +198,7 @@ static void add_excluded(struct fabricd *d, const struct torus_link *l, json_t *
 	json_object_set_new(j, "until", until ? json_integer((json_int_t)until) : json_null());
 }
 
-/* Why the link is not up. */
+/* Return: the reason why the link is not up; NULL: it has none. */
 static const char *reason_text(const struct torus_link *l)
 {
 	return torus_link_reason_name(l->state == TORUS_LINK_UP ? TORUS_REASON_NONE : l->reason);
@@ -304,8 +304,8 @@ static void gather_nodes(struct request *rq, bool needed,
 }
 
 /*
- * The same about the nodes from "node" on, if the request has a "count". A reply has room for @max
- * items: a node has @each of them in each dimension, or, if that is 0, one.
+ * Gathers answers of one node, of all, or, if the request has a "count", of the nodes from "node"
+ * on. A reply has room for @max items: a node has @each of them in each dimension; 0: one.
  */
 static void gather_some(struct request *rq, uint32_t max, unsigned int each,
 			void (*end)(struct request *rq, json_t **by_node, uint32_t n))
@@ -317,7 +317,7 @@ static void gather_some(struct request *rq, uint32_t max, unsigned int each,
 		answer_gather(rq, end);
 }
 
-/* If it is among @links, the one of @node at @port is held for @ms more. */
+/* Sets "held_ms" of the link of @node at @port, if it is among @links, to @ms. */
 static void set_held(struct fabricd *d, json_t *links, uint32_t node, unsigned int port,
 		     double ms)
 {
@@ -333,8 +333,8 @@ static void set_held(struct fabricd *d, json_t *links, uint32_t node, unsigned i
 }
 
 /*
- * How long links are still held is known to nobody but the root, which is here.
- * @all: links of all nodes, or NULL: @by_node has those of each of @n
+ * On the root, which alone knows it: adds to links how long they are still held down.
+ * @all: links of all nodes; NULL: @by_node has those of each of @n nodes
  */
 static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t n)
 {
@@ -350,7 +350,7 @@ static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t 
 	}
 }
 
-/* So does it alone how often it has seen them lost. */
+/* On the root, which alone knows it: adds how often it has seen the links of @node lost. */
 static void add_downs(struct fabricd *d, uint32_t node, json_t *links)
 {
 	unsigned int port;
@@ -375,7 +375,7 @@ static void links_end(struct request *rq, json_t **by_node, uint32_t n)
 	flat_end(rq, by_node, n);
 }
 
-/* Nodes whose manager is silent cannot tell. */
+/* Return: the coordinates of nodes whose manager is silent, so that their lines are not known. */
 static json_t *silent_json(struct fabricd *d)
 {
 	json_t *list = json_array();
@@ -387,7 +387,7 @@ static json_t *silent_json(struct fabricd *d)
 	return list;
 }
 
-/* The root has a list of all degraded links in the fabric; holds are added as of now. */
+/* Return: the root's list of all degraded links in the fabric, with the present holds. */
 static json_t *degraded_json(struct fabricd *d)
 {
 	json_t *kept = lines_json(d), *list = json_deep_copy(kept);
@@ -418,7 +418,7 @@ void answer_links(struct request *rq)
 
 /* --- one end of a cable ------------------------------------------------------ */
 
-/* The port of this node's NIC that the request names. */
+/* Reads the port that the request names. */
 static bool begin_port(struct question *q, const json_t *cmd)
 {
 	const char *text = json_string_value(json_object_get(cmd, "port"));
@@ -493,7 +493,7 @@ void answer_eye(struct request *rq)
 		gather_end_of_cable(rq);
 }
 
-/* The NIC keeps it: whoever manages it later finds the port as it was left. */
+/* Takes the port up or down. The NIC keeps this state when its manager is restarted. */
 static int run_set_port(struct nic_question *nq, struct torus_dev *dev)
 {
 	struct question *q = (struct question *)nq;
@@ -506,7 +506,7 @@ static json_t *tell_set_port(struct question *q)
 	char where[TORUS_TEXT_MAX], text[2 * TORUS_TEXT_MAX];
 	struct fabricd *d = q->d;
 
-	snprintf(text, sizeof(text), "port %s:%s is taken %s by an admin", d->own,
+	snprintf(text, sizeof(text), "port %s:%s was taken %s by an administrator", d->own,
 		 torus_port_text(fm_shape(d->fm)->ndims, q->port, where), q->up ? "up" : "down");
 	fabricd_event(d, loop_wall(), "", q->up ? FM_INFO : FM_WARNING, "admin", text);
 	return json_pack("{s:o, s:o, s:b}", "node", node_json(d, fm_own(d->fm)), "port",
@@ -650,7 +650,10 @@ static int size_rows(struct question *q, struct torus_dev *dev)
 	return q->row ? 0 : -ENOMEM;
 }
 
-/* Reads some rows. If rows were written meanwhile it begins anew: all must be of one version. */
+/*
+ * Reads some rows. If rows were written since the last call, it starts again from the first row,
+ * because all must be of one version.
+ */
 static int run_rows(struct nic_question *nq, struct torus_dev *dev)
 {
 	struct question *q = (struct question *)nq;
@@ -693,8 +696,8 @@ static json_t *rows_apart(const struct question *q)
 }
 
 /*
- * A fabric of 1024 nodes has a million rows. As texts of their own they cost over a second of
- * processor time on their way to fabricctl, as one text of each node a tenth of that.
+ * Return: all rows in one text. A fabric of 1024 nodes has a million rows. One text for each row
+ * costs over a second of processor time until fabricctl has it, one text for each node a tenth.
  */
 static json_t *rows_joined(const struct question *q)
 {
@@ -709,9 +712,9 @@ static json_t *rows_joined(const struct question *q)
 }
 
 /*
- * Many destinations that follow each other have equal rows: a node of 16x8x8 has 1024 rows in some
- * 260 runs, so this is a quarter of all digits. A run takes no more room than a comma and the
- * digits for each of its rows would.
+ * Return: all rows in one text, as runs of equal rows. Many destinations that follow each other
+ * have equal rows: a node of 16x8x8 has 1024 rows in some 260 runs, so this is a quarter of all
+ * digits. A run is never longer than its rows with commas between them.
  */
 static json_t *rows_runs(const struct question *q)
 {
@@ -745,7 +748,7 @@ const struct question_kind question_rows_get = {
 	.begin = begin_rows, .run = run_rows, .tell = tell_rows,
 };
 
-/* From the first node on whose rows do not fit into the reply it has none: they are null. */
+/* Answers with the rows of nodes; null for all nodes from the first on whose rows do not fit. */
 static void runs_end(struct request *rq, json_t **by_node, uint32_t n)
 {
 	size_t bytes = 0;
@@ -781,7 +784,7 @@ static bool begin_park(struct question *q, const json_t *cmd)
 	return true;
 }
 
-/* A NIC of an earlier release cannot tell whose packets it has. */
+/* Reads what is parked. A NIC of an earlier release does not report to which flows it belongs. */
 static int run_park(struct nic_question *nq, struct torus_dev *dev)
 {
 	struct question *q = (struct question *)nq;
@@ -839,8 +842,8 @@ void answer_park(struct request *rq)
 }
 
 /*
- * By hand and only at rest: within a recovery it is the root that says when. It goes by order of
- * the root that this node's manager follows, like all that the manager does at the NIC.
+ * Checks that no recovery is under way: within one the root decides when nodes replay. The NIC gets
+ * the call as an order of the root that this manager follows, like all actions of the manager.
  */
 static bool begin_replay_question(struct question *q, const json_t *cmd)
 {

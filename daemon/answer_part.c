@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replies that are not the root's about all nodes. They are about some nodes, so that a large
- * fabric fits into several replies; or they come from a node that has no root, and tells what it
- * knows itself.
+ * Partial replies: replies about a range of nodes, so that a large fabric is covered by several of
+ * them, and replies of a node without a root, made from its own knowledge.
  */
 #include <string.h>
 #include "daemon/answer.h"
@@ -24,7 +23,7 @@ bool answer_range(struct request *rq, uint32_t max)
 		return false;
 	}
 	rq->count = (uint32_t)count;
-	/* The other nodes may not know names, so they are sent coordinates. */
+	/* Other nodes may not know the names, so the request is sent on with coordinates. */
 	json_object_set_new(rq->args, "node",
 			    json_string(torus_node_text(shape, rq->node, text)));
 	return true;
@@ -60,7 +59,7 @@ json_t *rootless_json(const struct request *rq)
 			 "name", d->config.fm.name);
 }
 
-/* Each item says so itself, since items may be taken out of their reply. */
+/* Each item has the label, because clients may take items out of their reply. */
 void answer_label(const struct request *rq, json_t *list)
 {
 	size_t i;

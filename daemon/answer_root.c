@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The root: which node it is, who would become root next, and that another becomes root. */
+/* Commands about the root: which node it is, the candidates, and handing over. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static json_t *time_json(uint64_t at)
 	return at ? json_real(answer_wall(at)) : json_null();
 }
 
-/* The one that asks first comes first; of equals, the order is by place. */
+/* Sorts candidates in the order in which they ask to be root; equal ones by their place. */
 static int earlier_candidate(const void *a, const void *b)
 {
 	const struct fm_candidate_status *p = a, *q = b;
@@ -47,7 +47,7 @@ static json_t *candidates_json(const struct fabricd *d)
 	return list;
 }
 
-/* The arbiter of the node asked, and its last answer. */
+/* Return: the arbiter of this node, and its last answer. */
 static json_t *arbiter_json(const struct fabricd *d, const struct fm_root_status *r)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}",
@@ -92,7 +92,7 @@ void answer_root(struct request *rq)
 	answer_ok(rq, root_json(rq->d, &r), NULL);
 }
 
-/* Why @node cannot be handed over to now: what the root knows of its manager. */
+/* Return: the reason why the root cannot hand over to the node of @e now. */
 static const char *away_reason(const struct fm_entry *e)
 {
 	switch (e ? e->state : FM_NODE_ABSENT) {
@@ -107,7 +107,7 @@ static const char *away_reason(const struct fm_entry *e)
 	}
 }
 
-/* "n1-0 (1,0)", or the coordinates alone where no node has been seen. */
+/* Writes "n1-0 (1,0)" into @buf, or the coordinates alone if no node has been seen there. */
 static const char *root_place_text(const struct fabricd *d, uint32_t node, char *buf, size_t room)
 {
 	const struct fm_entry *e = fm_node(d->fm, node);
@@ -168,7 +168,7 @@ static void move_again(struct request *rq, bool late)
 		answer_moved(rq, late ? -EAGAIN : order_move(rq));
 }
 
-/* There are recoveries of some ms at any time, so the request waits for the end of one. */
+/* Hands over. Recoveries of some ms may happen at any time, so the request waits for their end. */
 void answer_move(struct request *rq)
 {
 	int err;

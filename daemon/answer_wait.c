@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests that are answered when the manager has come so far. After each event of the manager each
- * of them is asked whether it is ready; one that never is, is answered as late.
+ * Requests that wait for a state of the manager. After each event of the manager, @ready of each of
+ * them is called; a request that is not ready in time is answered as late.
  */
 #include "daemon/answer.h"
 
@@ -31,7 +31,10 @@ static void arm_wait_timer(struct fabricd *d)
 	loop_timer_set(d->wait_timer, at);
 }
 
-/* The first that can be answered now. What its answer leads to may change the list. */
+/*
+ * Return: the first request that can be answered now; NULL: none. The list may change while it is
+ * answered, so the caller searches from the start each time.
+ */
 static struct request *next_one(struct fabricd *d, bool *late)
 {
 	uint64_t now = loop_now();

@@ -26,9 +26,9 @@
 #define SAID_MAX	256	/* bytes of an answer */
 
 /**
- * struct arbiter - @pid: of the program that runs, 0: none; @out: its output, or -1
- * @failed: it was not started, with that errno
- * @timer: when the answer is late, or, of one that was not started, to be told
+ * struct arbiter - @pid: the program that runs, 0: none; @out: its output, or -1
+ * @failed: errno with which the program could not be started; 0: it was
+ * @timer: fires when the answer is late, or to report that the program could not be started
  */
 struct arbiter {
 	struct loop *loop;
@@ -44,9 +44,9 @@ struct arbiter {
 	int out, failed;
 };
 
-/* --- what it says -------------------------------------------------------------------- */
+/* --- its answer ---------------------------------------------------------------------- */
 
-/* As much of @from as there is room for, on one line; what is no ASCII is shown as '?'. */
+/* Copies as much of the first line of @from as fits; bytes that are not ASCII become '?'. */
 static void put_claim_text(char *to, size_t room, const char *from, size_t len)
 {
 	size_t n = 0;
@@ -56,7 +56,7 @@ static void put_claim_text(char *to, size_t room, const char *from, size_t len)
 	to[n] = '\0';
 }
 
-/* If @text begins with @word: what comes after it and blanks, else NULL. */
+/* Return: the text after @word and blanks; NULL: @text does not begin with @word. */
 static const char *skip_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -66,7 +66,7 @@ static const char *skip_word(const char *text, const char *word)
 	return text + n + strspn(text + n, " ");
 }
 
-/* Takes the epoch that a refusal may begin with. */
+/* Reads the epoch that may follow "refused". Return: the text after it. */
 static const char *take_epoch(const char *text, uint64_t *epoch)
 {
 	size_t n = strcspn(text, " ");
@@ -83,7 +83,7 @@ static const char *take_epoch(const char *text, uint64_t *epoch)
 	return text + n + strspn(text + n, " ");
 }
 
-/* The program said @text, of @len bytes. */
+/* Reads the answer in @text, @len bytes of output of the program. */
 static void read_answer(struct arbiter_answer *out, const char *text, size_t len)
 {
 	char line[SAID_MAX + 1];
@@ -98,13 +98,13 @@ static void read_answer(struct arbiter_answer *out, const char *text, size_t len
 	} else if ((rest = skip_word(line, "refused"))) {
 		out->verdict = FM_REFUSED;
 		rest = take_epoch(rest, &out->high);
-		snprintf(out->why, sizeof(out->why), "%s", *rest ? rest : "it does not say why");
+		snprintf(out->why, sizeof(out->why), "%s", *rest ? rest : "it gave no reason");
 	} else if ((rest = skip_word(line, "unknown"))) {
 		snprintf(out->why, sizeof(out->why), "%s", *rest ? rest : "it does not know");
 	} else if (*line) {
-		snprintf(out->why, sizeof(out->why), "it says '%.60s'", line);
+		snprintf(out->why, sizeof(out->why), "it answered '%.60s'", line);
 	} else {
-		snprintf(out->why, sizeof(out->why), "it says nothing");
+		snprintf(out->why, sizeof(out->why), "it gave no answer");
 	}
 }
 
@@ -120,7 +120,7 @@ static void forget_program(struct arbiter *a)
 	loop_timer_set(a->timer, LOOP_NEVER);
 }
 
-/* on_child() reaps what is killed. */
+/* Kills the program and its group; on_child() reaps it. */
 static void kill_program(struct arbiter *a)
 {
 	if (a->pid)
@@ -143,12 +143,12 @@ static void on_arbiter_timer(void *arg)
 	if (a->failed)
 		snprintf(is.why, sizeof(is.why), "%.60s: %s", a->program, strerror(a->failed));
 	else
-		snprintf(is.why, sizeof(is.why), "nothing within %llu ms",
+		snprintf(is.why, sizeof(is.why), "no answer within %llu ms",
 			 (unsigned long long)(a->max / MS));
 	give_answer(a, &is);
 }
 
-/* The program has ended with that status of wait(). */
+/* Gives the answer after the program has ended with @status, as wait() sets it. */
 static void on_exit_status(struct arbiter *a, int status)
 {
 	struct arbiter_answer is = { .verdict = FM_UNKNOWN };
@@ -177,8 +177,8 @@ static void on_child(void *arg)
 	int status;
 
 	/*
-	 * As long as it is not reaped, its number is that of its group alone, whoever is left
-	 * there.
+	 * As long as it is not reaped, no other process group can get its number, so the signal
+	 * goes to the processes that are left in its group.
 	 */
 	while (!waitid(P_ALL, 0, &who, WEXITED | WNOHANG | WNOWAIT) && who.si_pid) {
 		kill(-who.si_pid, SIGKILL);
@@ -188,7 +188,7 @@ static void on_child(void *arg)
 	}
 }
 
-/* In the child, where only what is safe in a signal handler may be called. Never returns. */
+/* Runs in the child, where only functions safe in a signal handler may be called; never returns. */
 static void become_arbiter(const struct arbiter *a, char *const argv[], char *const env[], int out)
 {
 	int null = open("/dev/null", O_RDONLY), err;
@@ -234,7 +234,7 @@ static int start_program(struct arbiter *a, uint64_t epoch, uint64_t guid)
 		close(pipe[0]);
 		return errno;
 	}
-	/* Whichever of the two comes first: it has its group before it can be killed. */
+	/* Parent and child both set the group, so it is set before the group can be killed. */
 	setpgid(a->pid, a->pid);
 	a->out = pipe[0];
 	return 0;

@@ -7,12 +7,15 @@
  *	I -> L	HMAC-SHA256(key, label | 'I' | nonce I | nonce L | fabric | name I | name L)
  *	L -> I	... the same with 'L'
  *
- * What neighbours say over their link (seal.c) has HMAC-SHA256(key, label | bytes), with another
+ * Management packets between neighbours (seal.c) have HMAC-SHA256(key, label | bytes), with another
  * label.
  *
- * The listener proves only to one who has proved, so that a stranger gets
- * nothing to try keys on. The role in the text keeps a proof from being sent
- * back to its maker. libgcrypt, because libsystemd has it in memory already.
+ * The listener sends its proof only after it has checked that of the initiator, so a stranger gets
+ * no proof on which it could try keys. Each proof contains the role of its maker, so it cannot be
+ * sent back to its maker. libgcrypt is used because libsystemd loads it in any case.
+ *
+ * In tests/unit/test_auth.c, replayed() and fresh_nonces() test the nonces, reflected() the roles,
+ * forged_names() the names; test_auth_faults.c tests failures of libgcrypt.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +75,7 @@ static int key_check(const char *where, int fd, struct key *k, char *text)
 		return (int)n;
 	}
 	k->len = (size_t)n;
-	/* Editors and echo end a file with a newline that is no part of the key. */
+	/* Editors and echo end a file with a newline, which is not part of the key. */
 	while (k->len && (k->data[k->len - 1] == '\n' || k->data[k->len - 1] == '\r'))
 		k->len--;
 	if (k->len < AUTH_KEY_MIN || read(fd, &more, 1) > 0) {
@@ -149,7 +152,7 @@ static int proof_make(const struct auth_session *s, bool initiator, uint8_t *out
 	if (err)
 		return -EIO;
 	err = gcry_mac_setkey(h, k->data, k->len);
-	/* The texts go in with their NUL, which no other text can imitate. */
+	/* Each text is hashed with its NUL, so that no two lists of texts give the same bytes. */
 	if (!err)
 		err = gcry_mac_write(h, LABEL, sizeof(LABEL));
 	if (!err)
@@ -214,7 +217,7 @@ static int key_start(struct auth_session *s, struct svc_auth *out)
 	return nonce_make(s, out);
 }
 
-/* Turn 0 brings the peer's nonce, turn 1 its proof. */
+/* Takes a message of the peer: the first has its nonce, the second its proof. */
 static enum auth_next key_step(struct auth_session *s, const struct svc_auth *in,
 			       struct svc_auth *out)
 {
@@ -230,7 +233,7 @@ static enum auth_next key_step(struct auth_session *s, const struct svc_auth *in
 		return AUTH_SEND;
 	}
 	if (!proof_right(s, in))
-		return refuse_peer(s, "the key is another one");
+		return refuse_peer(s, "the key differs");
 	if (s->initiator)
 		return AUTH_DONE;
 	if (proof_make(s, false, out->proof))

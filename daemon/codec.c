@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From struct fm_msg to the bytes of svc.proto; codec_unpack.c goes back, codec_own.c has
- * fabricd's own messages.
+ * Packs struct fm_msg to the bytes of svc.proto; codec_unpack.c unpacks it, and codec_own.c does
+ * both with fabricd's own messages.
  *
- * What comes out of fm_msg_unpack() is in range: strings end and fit, ports,
- * states and shapes exist, coordinates and node ids lie inside the shape that
- * came with them. What only the machine can know (is this node mine to hear
- * of?) it checks itself.
+ * All members of an unpacked message are in range: strings end and fit; ports, states and shapes
+ * exist; coordinates and node ids are inside the shape of the same message. The state machine
+ * checks what depends on its state, such as whether the sender may report this node.
  *
  * Packing builds the generated structs on the stack, with pointers into the
  * message; only a table needs memory, for its columns (codec_table.c).
@@ -323,7 +322,7 @@ static int pack_report(Svc__Message *m, const struct fm_report *r, uint8_t **dat
 	return codec_pack(m, FM_MSG_REPORT, data, len);
 }
 
-/* The bodies that are a few scalars and strings. */
+/* Packs bodies that consist of a few scalars and strings. */
 static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data, size_t *len)
 {
 	Svc__Welcome welcome = SVC__WELCOME__INIT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Orders of a table and their messages of svc.proto. */
+/* Conversion of the orders of a table to messages of svc.proto and back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static bool get_order(struct fm_order *to, const Svc__Order *from)
 	return true;
 }
 
-/* Ascending, of a node in the entries from @i on, and no port twice. */
+/* Return: true if the node of @o is in the entries from @i on; sets @i to it. */
 static bool is_next(const struct fm_table_msg *t, const struct fm_order *o, uint32_t *i)
 {
 	while (*i < t->nentries && t->entries[*i].node < o->node)

@@ -172,7 +172,7 @@ static int get_answer(struct svc_answer *to, const Svc__Answer *from)
 
 static int get_event(struct svc_event *to, const Svc__Event *from)
 {
-	/* No number is not in range either. */
+	/* The comparison is false for NaN, too. */
 	if (!(from->time >= 0 && from->time <= SVC_TIME_MAX) || from->level > FM_DEBUG ||
 	    !codec_text(to->node, sizeof(to->node), from->node) ||
 	    !codec_text(to->kind, sizeof(to->kind), from->kind) ||

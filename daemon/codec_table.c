@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A table of a million nodes goes to a million nodes, so what counts is the bytes of an
- * entry. In columns nearly all of its members are runs of one value, names and addresses
- * count up, and what remains is the GUID and the epoch: 12 bytes.
+ * A table of a million nodes is sent to a million nodes, so the size of an entry matters. In
+ * columns, nearly all members are runs of one value, names and addresses count up, and 12 bytes
+ * remain of an entry: the GUID and the epoch.
  *
- * Nobody can make a small message that takes much memory: there are as many GUIDs in it
- * as it has entries.
+ * A small message cannot take much memory when it is unpacked: it contains a GUID for each entry
+ * (tests/unit/test_codec_limits.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 _Static_assert(TORUS_NAME_MAX < TEXTS_MAX && FM_ADDR_MAX <= TEXTS_MAX, "texts fit");
 
-/* Columns that are runs. */
+/* Columns that are packed as runs. */
 enum column { STATE, DIFFERS, FAULT, WIRING, ADMIN, HELD, STALLED, SERIAL, COLUMNS };
 
 static const uint32_t most[COLUMNS] = {
@@ -80,8 +80,8 @@ static void member_set(struct fm_entry *e, enum column c, uint32_t value)
 /* --- to columns --------------------------------------------------------------- */
 
 /**
- * struct codec_columns - what the packed message points into
- * @runs: of the nodes, then of each column; @room: of all of them
+ * struct codec_columns - memory to which the message points until it is packed
+ * @runs: those of the nodes, then of each column; @room: memory of all runs
  */
 struct codec_columns {
 	Svc__Entries m;
@@ -91,7 +91,7 @@ struct codec_columns {
 	Svc__NodeEnded *ended, **list;
 };
 
-/* One more, of a run of @value or a new one. */
+/* Adds one value: prolongs the last run if it has the same value, else begins another one. */
 static void run_add(Svc__Runs *r, uint32_t value)
 {
 	if (!r->n_run || r->run[r->n_run - 2] != value) {
@@ -125,7 +125,7 @@ static void column_runs(Svc__Runs *r, const struct fm_table_msg *t, enum column 
 		r->n_run = 0;
 }
 
-/* Column by column, each in what the one before has left of the room. */
+/* Makes the runs of each column in turn, in the room that the columns before it have left. */
 static bool make_runs(struct codec_columns *c, const struct fm_table_msg *t)
 {
 	uint32_t *at;
@@ -286,7 +286,7 @@ static bool get_columns(struct fm_entry *e, uint32_t n, const Svc__Entries *from
 	return true;
 }
 
-/* An empty list may have no address. */
+/* Return: the end of a list; an empty one may have no address. */
 static const uint8_t *end_of(const ProtobufCBinaryData *d)
 {
 	return d->len ? d->data + d->len : d->data;

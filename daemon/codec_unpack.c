@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the bytes of svc.proto to struct fm_msg; the other way is codec.c. Each
- * get_ returns false for what breaks a limit.
+ * Unpacks the bytes of svc.proto to struct fm_msg; codec.c packs. Each get_ function returns false
+ * if a value is out of range.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define PORTS_MASK ((1u << PORTS) - 1)
 #define FLOWS (TORUS_FC_COUNT * TORUS_COLOURS)
 
-/* Printable ASCII: it goes to logs, terminals and JSON, before any proof too. */
+/* Only printable ASCII: texts go to logs, terminals and JSON, some before the peer is checked. */
 bool codec_text(char *to, size_t room, const char *from)
 {
 	size_t len = strlen(from);
@@ -70,7 +70,7 @@ static bool get_row(struct fm_row *to, const Svc__Row *from)
 			.seq = (uint16_t)in->seq,
 			.peer_guid = in->peer_guid,
 			.peer_port = (uint8_t)in->peer_port,
-			/* A later release may know more of them. */
+			/* A later release may have more values. */
 			.reason = in->reason < TORUS_REASONS ? (uint8_t)in->reason : 0,
 		};
 	}
@@ -130,7 +130,7 @@ static bool get_line(struct fm_line *to, size_t n, Svc__Past **from)
 	return true;
 }
 
-/* As far as in an Init. */
+/* Reads a position; its limits are those of an Init. */
 static bool get_position(int32_t *to, size_t n, const int32_t *from)
 {
 	if (n != TORUS_MAX_DIMS)

@@ -25,8 +25,8 @@ struct reading {
 
 /**
  * struct key - a key of the file
- * @set: Return: 0, or -EINVAL: @allowed tells what would have been right
- * @get: the value as text, as @set would take it
+ * @set: stores a value. Return: 0, or -EINVAL: @allowed describes the values allowed
+ * @get: writes the value as text, in the form that @set takes
  * @at: offset in struct config; @lo, @hi: limits
  */
 struct key {
@@ -165,7 +165,7 @@ static int set_device(struct config *c, const struct key *key, const char *value
 	return 0;
 }
 
-/* An address to be told to others, so one, and of one host. */
+/* Return: true if @a is the address of one host, as other nodes need it. */
 static bool of_one_host(const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in *a4 = (const struct sockaddr_in *)a;
@@ -396,7 +396,7 @@ static void on_config_key(struct inifile *file, const char *section, const char 
 	refuse_unknown(file, section, name);
 }
 
-/* Return: the line of the key; 0: it is not given. */
+/* Return: the line that has the key; 0: none has. */
 static unsigned int find_key_line(const struct config *c, const char *name)
 {
 	for (unsigned int i = 0; i < NKEYS; i++)
@@ -414,7 +414,10 @@ static bool is_loopback(const struct sockaddr_storage *a)
 	return IN6_IS_ADDR_LOOPBACK(&a6->sin6_addr);
 }
 
-/* The networks of torus0 (lib/netdev.c): packets to them go where this manager is to lead them. */
+/*
+ * Return: true if @a is in a network of torus0 (lib/netdev.c). Packets to it need the routes that
+ * this manager has yet to make.
+ */
 static bool is_of_torus(const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a;
@@ -424,7 +427,7 @@ static bool is_of_torus(const struct sockaddr_storage *a)
 	return !memcmp(&a6->sin6_addr, "\xfd\x74\x6f\x72", 4);
 }
 
-/* Takes the address of this host that is in service_network. */
+/* Finds the address of this host in service_network, and refuses the network if there is none. */
 static void find_address(struct reading *r, unsigned int line)
 {
 	struct config *c = r->c;
@@ -466,7 +469,7 @@ static unsigned int port_of(const struct sockaddr_storage *a)
 					       ((const struct sockaddr_in6 *)a)->sin6_port);
 }
 
-/* Refuses an address under which no other node could reach this one. */
+/* Refuses an address by which no other node could reach this one. */
 static void judge_address(struct reading *r, unsigned int line, const char *key,
 			  const struct sockaddr_storage *a)
 {
@@ -529,7 +532,7 @@ void config_default(struct config *c)
 	c->level = FM_INFO;
 }
 
-/* Ends the reading of a file. @err: why it could not be read; 0: it was read. */
+/* Finishes a configuration. @err: the error of reading the file, or 0. Return: as config_load() */
 static int end_reading(struct reading *r, int err)
 {
 	if (!err)

@@ -13,15 +13,15 @@
 #include "daemon/stream.h"
 
 #define CLIENTS_MAX	64
-#define CLIENTS_RESERVED 16		/* of these, for the privileged */
-#define TAKE_MAX	(30 * SEC)	/* for a client to take a reply */
-#define FOLLOW_CHUNK	65536		/* bytes of events waiting for a follower */
+#define CLIENTS_RESERVED 16		/* of these, for privileged users */
+#define TAKE_MAX	(30 * SEC)	/* time in which a client has to read a reply */
+#define FOLLOW_CHUNK	65536		/* bytes of events waiting for a client that follows */
 #define ACCEPT_PAUSE	SEC
 
 /**
  * struct client - one connection
- * @rq: request under way; none else is read meanwhile
- * @seq: next event wanted, if @following
+ * @rq: the request under way; the next one is read after its end
+ * @seq: the next event to be sent, if @following
  */
 struct client {
 	struct control *control;
@@ -77,7 +77,7 @@ static void send_error(struct client *c, const char *code, const char *text)
 	free(line);
 }
 
-/* --- events followed ------------------------------------------------------- */
+/* --- clients that follow events -------------------------------------------- */
 
 static void send_event(struct client *c, json_t *event)
 {
@@ -90,7 +90,7 @@ static void send_event(struct client *c, json_t *event)
 	json_decref(j);
 }
 
-/* A reader who is too slow is told how many went by. */
+/* Sends a slow client, in place of events, how many events it missed. */
 static void tell_missed(struct client *c, uint64_t n)
 {
 	char text[64];
@@ -193,7 +193,7 @@ static void take_request(struct client *c, const char *line, size_t len)
 		stream_hold(c->stream, true);
 }
 
-/* One line a call: an answer not taken yet keeps the next request waiting. */
+/* Takes one line a call: the next request waits until the client has read the answer. */
 static ssize_t on_control_input(void *arg, const uint8_t *data, size_t len)
 {
 	struct client *c = arg;
@@ -253,7 +253,7 @@ static bool in_group(int fd, gid_t wanted)
 	socklen_t len = 0;
 	bool found = false;
 
-	/* Asked with too little room, the kernel says how much is needed. */
+	/* If there is too little room, the kernel sets how much is needed. */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &len) && errno == ERANGE)
 		groups = malloc(len);
 	if (groups && !getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len))
@@ -341,7 +341,7 @@ static void on_control_resume(void *arg)
 	loop_fd_set(control->watch, LOOP_READ);
 }
 
-/* Nothing but a socket: what else an admin's path leads to is not ours to remove. */
+/* Removes a socket and nothing else: the configured path may name a file by mistake. */
 static int remove_socket(const char *path)
 {
 	struct stat st;
@@ -351,7 +351,7 @@ static int remove_socket(const char *path)
 	return unlink(path) ? -errno : 0;
 }
 
-/* A socket that nobody serves is left from one that was killed. */
+/* Removes a socket that no process serves: it was left by a manager that was killed. */
 static int clear_path(const struct sockaddr_un *a)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

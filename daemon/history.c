@@ -2,17 +2,20 @@
 /*
  * DOC: the history of a fabric on the disk of a candidate
  *
- * The directory fabricd-GUID.history has files with ascending numbers (history_file.c). Lines are
- * appended to the last one. When it is full, the next one begins, and the oldest ones are deleted
- * until there is room for it.
+ * The directory fabricd-GUID.history has files with ascending numbers (history_file.c). The writer,
+ * a thread, appends lines to the last one. When it is full, the writer begins the next one, and
+ * deletes the oldest ones until there is room for it.
  *
- * The loop only puts a line into a queue, which is bounded: if the disk hangs or is full, further
- * events are dropped and counted. The writer takes a line out of the queue when it is written. What
- * a write that failed left in a file is cut off, and it is tried again after AGAIN.
+ * The loop only puts lines into a queue, which is bounded: if the disk hangs or is full, further
+ * events are dropped and counted. The writer removes a line from the queue after it has written it.
+ * After a failed write it truncates the file to whole lines, and tries again after AGAIN.
  *
- * When it begins, the writer reads all files, to know what is there: how many events of which
- * times, and the last number of each log. A file that is not of this history is moved aside. A last
- * line without its end, as a crash leaves it, is cut off.
+ * At first, the writer reads all files, for the number and times of events and the last number of
+ * each log. A file that is not of this history is renamed. A last line without its end, which a
+ * crash leaves, is truncated.
+ *
+ * Tests: tests/unit/test_history.c, for full, failing and hanging disks, too; a daemon with a full
+ * disk: tests/netns/test_history.sh.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,18 +36,18 @@
 #define QUEUE_MAX 8192u			/* lines */
 #define QUEUE_BYTES_MAX (1u << 20)
 #define BATCH 65536u			/* bytes written at once */
-#define SEGMENTS 64u			/* files, about */
+#define SEGMENTS 64u			/* about so many files */
 #define SEGMENT_MAX (4u << 20)
 #define LOGS_MAX 4096u
-#define TRIES 100			/* numbers for a new file */
-#define AGAIN (10 * SEC)		/* until a write that failed is tried again */
+#define TRIES 100			/* numbers that are tried for a new file */
+#define AGAIN (10 * SEC)		/* until a failed write is tried again */
 #define SLOW (5 * SEC)			/* a write that takes longer is a problem */
 
 /**
- * struct history_writer - the writer's own
- * @fd: the file that it appends to; -1: none is open
- * @last_try: it is to end, and tries once more what failed
- * @anew: the last file could not be read, so it begins another one
+ * struct history_writer - state that only the writer uses
+ * @fd: the file to which it appends; -1: none is open
+ * @last_try: the writer is to end, and tries a failed write for the last time
+ * @anew: the last file could not be read, so the writer begins another one
  */
 struct history_writer {
 	int fd;
@@ -74,7 +77,7 @@ static void set_history_why(struct history *h, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	for (char *p = text; *p; p++)	/* it becomes JSON, and may quote a damaged file */
+	for (char *p = text; *p; p++)	/* the text becomes JSON, and may quote a damaged file */
 		if (*p < ' ' || *p > '~')
 			*p = '?';
 	pthread_mutex_lock(&h->lock);
@@ -85,7 +88,7 @@ static void set_history_why(struct history *h, const char *fmt, ...)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* --- what there is: all of it under the lock ------------------------------------------- */
+/* --- what the files contain; called with the lock -------------------------------------- */
 
 static struct history_log *find_log(struct history *h, uint64_t log)
 {
@@ -95,7 +98,7 @@ static struct history_log *find_log(struct history *h, uint64_t log)
 	return NULL;
 }
 
-/* There are as many logs as a root was started: a few. */
+/* Notes an event of a log. There are few logs: one for each start of a manager that led. */
 static void note_log(struct history *h, uint64_t log, uint64_t seq, uint32_t segment)
 {
 	struct history_log *l = find_log(h, log), *more;
@@ -153,7 +156,7 @@ static void count_event(struct history *h, struct history_segment *s, int64_t ti
 	h->events++;
 }
 
-/* --- what was there before ------------------------------------------------------------- */
+/* --- files from before this start ------------------------------------------------------ */
 
 static bool is_stopped(struct history *h)
 {
@@ -189,7 +192,7 @@ static void refuse_segment(struct history *h, const char *path, const char *why)
 
 	snprintf(aside, sizeof(aside), "%s.refused", path);
 	set_history_why(h, "%.120s is not used: %s%s", path, why,
-			rename(path, aside) ? "" : "; it is kept beside, as .refused");
+		rename(path, aside) ? "" : "; it was renamed to .refused");
 }
 
 static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uint64_t head)
@@ -203,10 +206,10 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 	if (err)
 		set_history_why(h, "cannot read file %08" PRIu32 " below %.120s: %s", n, h->dir,
 				strerror(-err));
-	/* Removes a line that a crash has cut off, but nothing that was not read. */
+	/* Truncates an incomplete last line, but removes nothing that was not read. */
 	if (walk.end < size && !err && !is_stopped(h) && !ftruncate(fd, (off_t)walk.end))
 		walk.damaged++;
-	/* Nothing is ever written over lines that were not read. */
+	/* Lines that were not read are never overwritten. */
 	l.seg.bytes = err || is_stopped(h) ? size : walk.end;
 	pthread_mutex_lock(&h->lock);
 	h->damaged += walk.damaged;
@@ -217,7 +220,7 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Return: bytes of the first line, 0: it was cut off; -EBADMSG: it is another file; or an errno */
+/* Return: bytes of the first line; 0: it is incomplete; -EBADMSG: it is no such file; or -errno */
 static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64_t *size, char *why,
 			    size_t room)
 {
@@ -241,7 +244,7 @@ static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64
 	return history_head_check(head, (size_t)len, h->fabric, h->guid, why, room);
 }
 
-/* A file that cannot be read now stays where it is: it may be a good one. */
+/* Reads a file. One that cannot be read now keeps its name: it may be a good one. */
 static void load_segment(struct history *h, uint32_t n)
 {
 	char path[HISTORY_PATH_MAX], why[160];
@@ -255,7 +258,7 @@ static void load_segment(struct history *h, uint32_t n)
 	else if (at == -EBADMSG)
 		refuse_segment(h, path, why);
 	else if (!at)
-		unlink(path);	/* a crash came before its first line was written */
+		unlink(path);	/* a crash happened before its first line was written */
 	else
 		set_history_why(h, "%.120s is not used: %s", path, strerror((int)-at));
 	if (at < 0)
@@ -269,7 +272,7 @@ static int is_segment(const struct dirent *e)
 	return strspn(e->d_name, "0123456789") == 8 && !strcmp(e->d_name + 8, ".log");
 }
 
-/* Each file has a while of its own until reading it is slow. Return: false: it is to stop */
+/* Sets @since, so that each file may take SLOW. Return: false if the writer is to end. */
 static bool begin_load(struct history *h)
 {
 	bool go_on;
@@ -301,7 +304,7 @@ static void load_all(struct history *h)
 
 /* --- writing --------------------------------------------------------------------------- */
 
-/* The oldest file goes. */
+/* Deletes the oldest file. */
 static void drop_segment(struct history *h)
 {
 	char path[HISTORY_PATH_MAX];
@@ -342,7 +345,10 @@ static int make_directory(const struct history *h)
 	return mkdir(h->dir, 0700) && errno != EEXIST ? -errno : 0;
 }
 
-/* A file that is not of this history may have the number, and could not be moved aside. */
+/*
+ * Creates a file with the number @n or one of the next, because a file that is not of this history
+ * and could not be renamed may have the number.
+ */
 static int create_file(const struct history *h, uint32_t *n, char path[HISTORY_PATH_MAX])
 {
 	int fd = -1;
@@ -397,7 +403,7 @@ static int open_last(struct history *h)
 	return h->w->fd < 0 ? -errno : 0;
 }
 
-/* Makes the last file one that has room. Only this thread changes the list of files. */
+/* Begins another file if the last one is full. Only this thread changes the list of files. */
 static int prepare_segment(struct history *h)
 {
 	struct history_segment *s = h->nseg ? &h->seg[h->nseg - 1] : NULL;
@@ -412,7 +418,7 @@ static int prepare_segment(struct history *h)
 	return begin_segment(h);
 }
 
-/* As many of the first lines as there is room for, at least one. Return: how many, @len bytes */
+/* Takes the first lines that fit into @room, at least one. Return: how many; @len: their bytes */
 static uint32_t take_batch(struct history *h, uint64_t room, size_t *len)
 {
 	uint32_t n = 0;
@@ -427,7 +433,7 @@ static uint32_t take_batch(struct history *h, uint64_t room, size_t *len)
 	return n;
 }
 
-/* The first @n lines are written, @bytes of them. */
+/* Removes the first @n lines, of @bytes, from the queue, because they are written. */
 static void leave_queue(struct history *h, uint32_t n, size_t bytes)
 {
 	struct history_segment *s = &h->seg[h->nseg - 1];
@@ -467,8 +473,8 @@ static int write_at(int fd, const char *data, size_t len, uint64_t at)
 }
 
 /*
- * Writes some lines. They are found by a search from then on, and survive an end of this process;
- * a loss of power they survive after fdatasync().
+ * Writes some lines. Then searches find them, and they survive the end of this process; after
+ * fdatasync() they survive a loss of power, too.
  */
 static int write_lines(struct history *h)
 {
@@ -497,7 +503,7 @@ static int write_lines(struct history *h)
 	return fdatasync(h->w->fd) ? -errno : 0;
 }
 
-/* Waits for lines, or for @again. Return: false: there is nothing more to do. */
+/* Waits for lines or, if the last write @failed, for AGAIN. Return: false: the thread is to end */
 static bool await_lines(struct history *h, bool failed)
 {
 	struct timespec until;
@@ -546,7 +552,7 @@ static void *history_write_thread(void *arg)
 
 /* --- the loop -------------------------------------------------------------------------- */
 
-/* Tells what is wrong, if that changed. Return: since when the writer is busy; 0: it waits */
+/* Calls @told if what is wrong has changed. Return: since when the writer is busy; 0: it is idle */
 static uint64_t tell_history(struct history *h)
 {
 	char why[HISTORY_TEXT_MAX];
@@ -652,7 +658,7 @@ void history_put(struct history *h)
 
 static void join_thread(pthread_t thread, const struct timespec *until)
 {
-	/* It goes on, and frees what it uses, when the disk answers. */
+	/* A thread that hangs goes on when the disk answers, and then frees what it uses. */
 	if (thread && pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, until))
 		pthread_detach(thread);
 }
@@ -718,7 +724,7 @@ struct history *history_new(struct loop *loop, const struct history_config *c,
 	return NULL;
 }
 
-/* Under the lock. Return: false: there is no memory, or it would be too long. */
+/* With the lock: adds a line to the queue. Return: false if out of memory, or it is too long. */
 static bool queue_line(struct history *h, const struct history_record *r)
 {
 	struct history_item *i = malloc(sizeof(*i));

@@ -10,9 +10,9 @@
  *
  *	CRC WHOSE LOG SEQ TIME LEVEL KIND JSON
  *
- * CRC is CRC-32C in hexadecimal, over the rest of the line. What stands between it and JSON is in
- * JSON, too; a search looks at it first. A crash may cut off the last line. A line that is damaged
- * is left out; the next one begins after a newline, which no line has within it. So one can read a
+ * CRC is CRC-32C in hexadecimal, over the rest of the line. The fields between it and JSON are in
+ * JSON, too; a search looks at them first. After a crash the last line may be incomplete. A damaged
+ * line is skipped; the next one begins after a newline, which no line contains. So one can read a
  * file with less(1), or with cut -d' ' -f8- and jq(1), without a manager.
  */
 #include <errno.h>
@@ -81,7 +81,7 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A number in @base with a space after it. Return: what follows, or NULL: there is none. */
+/* Reads a number in @base with a space after it. Return: the text after it; NULL: there is none. */
 static const char *read_number(const char *p, const char *end, unsigned int base, uint64_t *out)
 {
 	const char *from = p;
@@ -169,7 +169,7 @@ ssize_t history_head_check(const char *data, size_t len, const char *fabric, uin
 
 /* --- a file ---------------------------------------------------------------------------- */
 
-/* The whole lines of @n bytes. Return: bytes of them; @more: another call is wanted. */
+/* Reads the whole lines in @n bytes. Return: their length; @more: set to false to end the walk. */
 static size_t walk_lines(const char *data, size_t n, uint64_t at, struct history_walk *w,
 			 bool *more)
 {
@@ -215,7 +215,7 @@ int history_walk(int fd, uint64_t from, uint64_t to, struct history_walk *w)
 		}
 		have += (size_t)n;
 		done = walk_lines(data, have, from, w, &more);
-		if (!done && have == WALK_BYTES) {	/* no line is so long: it is damaged */
+		if (!done && have == WALK_BYTES) {	/* lines are shorter: this one is damaged */
 			w->damaged++;
 			done = have;
 		}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which events a search wants. */
+/* Decides which events fit the filter of a search. */
 #include <string.h>
 #include "daemon/history.h"
 
@@ -8,7 +8,7 @@ static bool is_decimal(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A number is found whole: "1,2" is neither in "11,2" nor in "1,2,0". */
+/* Return: true if the match is no part of a longer number: "1,2" in neither "11,2" nor "1,2,0". */
 static bool is_whole_number(const char *text, const char *end, const char *at, size_t n)
 {
 	const char *after = at + n;

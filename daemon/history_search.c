@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Searches in the history, by a thread. A search sees what was told before it was asked: for a
- * moment it waits for the writer. If the disk hangs or fails, what is not written yet is added from
- * the queue, at the end; it counts as not searched, so a search that goes on finds it once more.
+ * A thread that searches the history. A search finds all events that were added before it was
+ * started: it waits AWAIT_MS for the writer. If the disk hangs or fails, lines that are not written
+ * yet are added from the queue, at the end; they count as not searched, so a search that goes on
+ * finds them again.
  *
- * A file is read only if it may have events of the times that are wanted. The clock of a host can
+ * A file is read only if it may contain events of the times in the filter. The clock of a host can
  * jump, so the times of a file are its earliest and its latest.
  */
 #include <errno.h>
@@ -19,17 +20,18 @@
 #include "daemon/loop.h"
 
 #define JOBS_MAX 32
-#define AWAIT_MS 250		/* for the writer */
-#define SEARCH_MAX (250 * MS)	/* of one answer: then it goes on with the next one */
+#define AWAIT_MS 250		/* wait for the writer at most */
+#define SEARCH_MAX (250 * MS)	/* time of one search; a further search goes on */
 
 /**
  * struct history_job - a search
- * @has: logs that the asker has, ascending; @nhas of them
+ * @has: logs that the caller has, ascending; @nhas of them
  * @events, @len, @room: JSON texts of events, a comma after each
- * @seg, @at: where the search goes on
+ * @seg, @at: position where the search goes on
  * @unread: errno of a file that could not be read
- * @until: it ends after the file in which it is then
- * @done, @ended: NULL: it is forgotten; it has ended
+ * @until: when the time is over; the search ends after the file that it is reading then
+ * @done: callback of the caller; NULL: history_forget() was called
+ * @ended: the thread has ended the search
  * @dropped: the thread frees it when it has ended
  */
 struct history_job {
@@ -50,7 +52,7 @@ struct history_job {
 	void *arg;
 };
 
-/* --- which events ---------------------------------------------------------------------- */
+/* --- the filter ------------------------------------------------------------------------ */
 
 static int order_logs(const void *a, const void *b)
 {
@@ -59,7 +61,7 @@ static int order_logs(const void *a, const void *b)
 	return p->log < q->log ? -1 : p->log > q->log;
 }
 
-/* Reads what history_have() of another node wrote. */
+/* Parses the text of history_have() of another node. Return: false if out of memory, or wrong. */
 static bool read_have(struct history_job *j)
 {
 	const char *p = j->f.have;
@@ -89,7 +91,7 @@ static bool job_wants(const struct history_job *j, const struct history_record *
 	return (!l || r->seq > l->seq) && history_wants(&j->f, r);
 }
 
-/* --- what was found -------------------------------------------------------------------- */
+/* --- events found ---------------------------------------------------------------------- */
 
 static bool grow_lens(struct history_job *j, uint32_t n)
 {
@@ -117,7 +119,7 @@ static bool grow_found(struct history_job *j, size_t len)
 	return j->n < j->nroom || grow_lens(j, j->n + 1);
 }
 
-/* The first @n are not among the last ones. */
+/* Removes the first @n events, because only the last ones are wanted. */
 static void drop_first(struct history_job *j, uint32_t n)
 {
 	size_t bytes = 0;
@@ -143,7 +145,7 @@ static bool add_event(struct history_job *j, const struct history_record *r)
 	return true;
 }
 
-/* Return: false: the search is at its end, there is no room. */
+/* Adds a record if it fits the filter. Return: false to end the search: there is no room. */
 static bool look_at_record(void *arg, const struct history_record *r, uint64_t next)
 {
 	struct history_job *j = arg;
@@ -182,14 +184,14 @@ static void search_segment(struct history_job *j, const struct history_segment *
 		err = fd < 0 ? -errno : history_walk(fd, from, s->bytes, &walk);
 		if (fd >= 0)
 			close(fd);
-		if (err && err != -ENOENT)	/* ENOENT: it was deleted meanwhile */
+		if (err && err != -ENOENT)	/* ENOENT: the writer has deleted it */
 			j->unread = -err;
 	}
 	if (!j->full && !j->failed)
 		j->at = s->bytes;
 }
 
-/* All files from the one on where an earlier search ended. */
+/* Searches forwards, from the file in which an earlier search ended. */
 static void search_on(struct history_job *j, const struct history_segment *seg, uint32_t n)
 {
 	uint32_t from = j->seg;
@@ -219,7 +221,7 @@ static bool put_before(struct history_job *j, struct history_job *later)
 	return ok;
 }
 
-/* The last so many: from the last file backwards. */
+/* Searches for the last events: from the last file backwards. */
 static void search_back(struct history_job *j, const struct history_segment *seg, uint32_t n)
 {
 	uint32_t last = n ? seg[n - 1].n : 0;
@@ -244,7 +246,7 @@ static void search_back(struct history_job *j, const struct history_segment *seg
 
 /* --- the thread ------------------------------------------------------------------------ */
 
-/* Under the lock. What was given before should be written. */
+/* With the lock: waits until the lines that are in the queue now are written. */
 static void await_writer(struct history *h)
 {
 	uint64_t want = h->given;
@@ -261,7 +263,7 @@ static void await_writer(struct history *h)
 			break;
 }
 
-/* Under the lock. Return: the lines in the queue, one after the other; NULL: none, or no memory. */
+/* With the lock. Return: the lines in the queue, in order; NULL: none, or no memory. */
 static char *copy_queue(const struct history *h, size_t *len)
 {
 	char *lines = h->queued_bytes ? malloc(h->queued_bytes) : NULL;
@@ -283,14 +285,14 @@ static void search_queue(struct history_job *j, const char *lines, size_t len)
 		nl = memchr(lines, '\n', (size_t)(end - lines));
 		if (history_line_read(lines, (size_t)(nl - lines), &r) || !job_wants(j, &r))
 			continue;
-		/* A later one instead would make its log look complete up to there. */
+		/* Skipping this event would make its log look complete up to a later one. */
 		if (!j->f.last && j->len + r.len >= j->f.room)
 			break;
 		add_event(j, &r);
 	}
 }
 
-/* Where an earlier search ended. Return: false: not in this run, or it is not kept any more. */
+/* Reads @after. Return: false if it is of another run, or its file is not kept any more. */
 static bool read_after(struct history_job *j, const struct history_segment *seg, uint32_t n)
 {
 	uint64_t log;
@@ -301,7 +303,7 @@ static bool read_after(struct history_job *j, const struct history_segment *seg,
 	if (sscanf(j->f.after, "%16" SCNx64 ":%" SCNu32 ":%" SCNu64 "%n", &log, &j->seg, &j->at,
 		   &end) != 3 || j->f.after[end] || log != j->h->log)
 		return false;
-	if (!j->seg)	/* there was no file yet */
+	if (!j->seg)	/* at that time there was no file */
 		return true;
 	for (uint32_t i = 0; i < n; i++)
 		if (seg[i].n == j->seg)
@@ -352,7 +354,7 @@ static void job_free(struct history_job *j)
 	free(j);
 }
 
-/* Under the lock. */
+/* With the lock. Return: the next search to be done; NULL: none. */
 static struct history_job *next_search(struct history *h)
 {
 	struct history_job *j = h->jobs;
@@ -392,7 +394,7 @@ void *history_search_thread(void *arg)
 
 /* --- the loop -------------------------------------------------------------------------- */
 
-/* Under the lock. Return: the first that has ended, out of the list */
+/* With the lock. Return: the first search that has ended, removed from the list; NULL: none. */
 static struct history_job *take_ended(struct history *h)
 {
 	for (struct history_job **at = &h->jobs; *at; at = &(*at)->next) {
@@ -458,7 +460,7 @@ void history_search_drop(struct history *h)
 		done = j->done;
 		arg = j->arg;
 		j->done = NULL;
-		j->dropped = j->taken && !j->ended;	/* the disk hangs in it */
+		j->dropped = j->taken && !j->ended;	/* the disk hangs in this search */
 		if (!j->dropped)
 			job_free(j);
 		pthread_mutex_unlock(&h->lock);
@@ -503,7 +505,7 @@ void history_forget(struct history_job *j)
 	j->done = NULL;
 	while (*at && *at != j)
 		at = &(*at)->next;
-	if (*at && !j->taken) {	/* its place is free for another one */
+	if (*at && !j->taken) {	/* not begun: another search may have its place */
 		*at = j->next;
 		job_free(j);
 	}

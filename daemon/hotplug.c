@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Uevents of network devices with DEVTYPE=torus, through libudev, from both its
- * sources: "udev" speaks when the rules for a device have been followed, but only
- * where udevd runs; "kernel" speaks in every network namespace. An event only says
- * that it is time to look: what there is, the driver itself is asked, because sysfs
- * shows the devices of the namespace that mounted it.
+ * Uevents of network devices with DEVTYPE=torus, from both sources of libudev: "udev" sends an
+ * event after the rules for a device have been applied, but only where udevd runs; "kernel" sends
+ * events in every network namespace. An event only makes the manager look for NICs. It asks the
+ * driver which there are, because sysfs shows the devices of the namespace that mounted it.
  */
 #include <errno.h>
 #include <libudev.h>
@@ -15,7 +14,7 @@
 
 #define SOURCES 2
 
-/** struct source - one of libudev's */
+/** struct source - one of the two sources of libudev */
 struct source {
 	struct hotplug *hotplug;
 	struct udev_monitor *monitor;
@@ -43,7 +42,7 @@ static void on_uevent(void *arg, unsigned int what)
 		udev_device_unref(dev);
 		any = true;
 	}
-	/* Words that were lost may have been such. */
+		/* The events that were lost may have been about NICs. */
 	if (any || errno == ENOBUFS)
 		s->hotplug->fn(s->hotplug->arg);
 }

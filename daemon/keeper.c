@@ -2,14 +2,16 @@
 /*
  * DOC: the same history at all candidates
  *
- * The root is asked first what happened, so its history should have all that the roots before it
- * had. Each candidate therefore asks the root for new events: soon after a new table, because then
- * something has happened, and every IDLE. It asks for what comes after its last answer, and tells
- * which events it has: the last number of each run of a manager (log). So what happened while it
- * was away comes to it, too, and nothing is kept twice.
+ * Users ask the root what happened, so its history should have all events that the roots before it
+ * had. Each candidate therefore copies new events from the root: it asks soon after a new table,
+ * because then something has happened, and every IDLE. It asks for the events after the last
+ * answer, and sends the last number of each run of a manager (log) that it has. So it also gets the
+ * events of the time while it was down, and no event is kept twice.
  *
- * A root that dies takes with it what it noticed in its last moments and nobody has asked for yet.
- * Each node keeps what it notices itself while there is no root.
+ * If a root dies, its last events that no candidate has copied yet are lost. While there is no
+ * root, each candidate keeps its own events as events of the fabric.
+ *
+ * Test: tests/netns/test_history.sh.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,15 +29,15 @@
 #define IDLE (10 * SEC)
 #define SOON (200 * MS)
 #define NEXT (20 * MS)			/* until the next part of an answer */
-#define REFUSED (60 * SEC)		/* until a root that knows nothing of it is asked again */
+#define REFUSED (60 * SEC)		/* until a root without this command is asked again */
 
 /**
  * struct keeper
- * @log: of this run; @boot: of this machine, as text
+ * @log: the log of this run; @boot: id of this boot of the machine, as text
  * @text: what is wrong
- * @history: NULL: nothing is kept; @guid: of its NIC
- * @ask: the question to the root; @due: when it is asked
- * @after: where the root's last answer ended; "": it is asked for the first time
+ * @history: NULL: there is none; @guid: the NIC that it is of
+ * @ask: the question to the root that is under way; @due: when the root is asked
+ * @after: position where the root's last answer ended; "": it was not asked before
  */
 struct keeper {
 	struct fabricd *d;
@@ -88,7 +90,7 @@ json_t *keeper_record(const struct keeper *k, const struct event_record *r)
 
 /* --- this manager's events ------------------------------------------------------------- */
 
-/* Without a root, this node's own events belong to the history of the fabric, too. */
+/* Return: the origin of an event. Without a root, own events belong to the fabric's history. */
 static char choose_whose(const struct fabricd *d, enum fm_level level)
 {
 	struct fm_root_status r = { .reachable = false };
@@ -100,7 +102,7 @@ static char choose_whose(const struct fabricd *d, enum fm_level level)
 	return level <= FM_WARNING && !r.reachable ? HISTORY_LED : HISTORY_OWN;
 }
 
-/* Return: false: there is no room now */
+/* Adds a record with the event @j. Return: false if there is no room now. */
 static bool add_json(struct keeper *k, struct history_record *r, const json_t *j)
 {
 	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
@@ -131,7 +133,7 @@ void keeper_event(struct keeper *k, const struct event_record *e)
 	json_decref(j);
 }
 
-/* --- the root's ------------------------------------------------------------------------ */
+/* --- events of the root ---------------------------------------------------------------- */
 
 static void ask_at(struct keeper *k, uint64_t at)
 {
@@ -145,7 +147,7 @@ void keeper_changed(struct keeper *k)
 		ask_at(k, loop_now() + SOON);
 }
 
-/* Return: false: there is no room for it now */
+/* Adds an event of the root. Return: false if there is no room for it now. */
 static bool take_pulled(struct keeper *k, const json_t *j)
 {
 	const char *log = json_string_value(json_object_get(j, "log"));
@@ -164,7 +166,7 @@ static bool take_pulled(struct keeper *k, const json_t *j)
 	return add_json(k, &r, j);
 }
 
-/* Return: false: there was no room for all; an event after one that was not taken is not, either */
+/* Adds events of the root, in order, as long as there is room. Return: false if some are left. */
 static bool take_all_pulled(struct keeper *k, const json_t *events)
 {
 	json_t *v;
@@ -194,12 +196,12 @@ static void take_reply(void *arg, const char *text)
 	if (!json_is_true(json_object_get(reply, "ok"))) {
 		again = knows_no_history(reply) ? REFUSED : IDLE;
 	} else if (json_object_get(reply, "rootless") || !after) {
-		k->after[0] = '\0';	/* it is none, or keeps nothing */
+		k->after[0] = '\0';	/* that node does not lead, or has no history */
 	} else if (json_is_true(json_object_get(data, "lost"))) {
 		k->after[0] = '\0';
 		again = NEXT;
 	} else if (!take_all_pulled(k, json_object_get(data, "events"))) {
-		again = SOON;	/* the rest of them then */
+		again = SOON;	/* asks for the rest then */
 	} else {
 		snprintf(k->after, sizeof(k->after), "%s", after);
 		again = json_is_true(json_object_get(data, "more")) ? NEXT : IDLE;
@@ -230,12 +232,12 @@ static void ask_root(struct keeper *k)
 	json_t *cmd;
 
 	if (!have)
-		return;	/* it has not read its own yet */
+		return;	/* the own history is not read yet */
 	history_stats(k->history, &s);
 	cmd = json_pack("{s:s, s:b, s:s}", "cmd", "history", "pull", 1, "have", have);
 	if (k->after[0])
 		json_object_set_new(cmd, "after", json_string(k->after));
-	/* If it is full, older events would only push out newer ones. */
+	/* If the history is full, older events would only displace newer ones. */
 	if (s.bytes >= s.bytes_max / 10 * 9)
 		json_object_set_new(cmd, "from", json_integer((json_int_t)s.since));
 	k->ask = query_ask(d->query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, &SVC_MANAGER, QUERY_ROOT_MS,
@@ -273,7 +275,7 @@ static void on_history_told(void *arg, const char *why)
 
 static const struct history_ops history_ops = { .told = on_history_told };
 
-/* Answers to those who wait for a search come from it: the history is gone by then. */
+/* Closes the history. Its last callbacks may answer requests, which then must find no history. */
 static void close_history(struct keeper *k)
 {
 	struct history *h = k->history;
@@ -317,7 +319,7 @@ void keeper_resume(struct keeper *k, const char *dir)
 		keeper_open(k, dir);
 }
 
-/* The unit gives the machine's boot in the environment, for it hides the kernel's files. */
+/* Reads the boot id, from the environment that the unit sets, because it hides /proc/sys. */
 static void find_boot(struct keeper *k)
 {
 	const char *told = getenv("TORUS_BOOT");

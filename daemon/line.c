@@ -9,11 +9,11 @@
 #include "daemon/nic.h"
 #include "daemon/query.h"
 
-#define LINES_SOON	(20 * MS)	/* several change at a time */
-#define LINES_GAP	SEC		/* and may go on changing */
+#define LINES_SOON	(20 * MS)	/* until a report: several lines change at a time */
+#define LINES_GAP	SEC		/* between two reports: lines may go on changing */
 #define LINES_EVERY	(10 * SEC)
 #define LINES_OLD	(35 * SEC)
-#define LINES_TIMES	3		/* that nothing is degraded any more */
+#define LINES_TIMES	3		/* reports that no line is degraded any more */
 
 static uint64_t gauge_of(const struct torus_link *l, enum torus_port_gauge g)
 {
@@ -53,7 +53,7 @@ static void tell_line(struct fabricd *d, const struct torus_link *l)
 	fabricd_event(d, loop_wall(), "", is_whole(l) ? FM_INFO : FM_WARNING, "line", text);
 }
 
-/* --- told to the root ------------------------------------------------------ */
+/* --- reports to the root --------------------------------------------------- */
 
 static void report_soon(struct fabricd *d)
 {
@@ -64,7 +64,7 @@ static void report_soon(struct fabricd *d)
 	loop_timer_set(d->lines.timer, at);
 }
 
-/* A line that was whole from the beginning is no news. */
+/* Adds no event about a line that has all lanes and its full rate from the start. */
 void line_note(struct fabricd *d, const struct torus_link *l)
 {
 	struct line *was = &d->line[l->port];
@@ -92,7 +92,7 @@ void lines_begin(struct fabricd *d)
 	d->lines.again = LINES_TIMES;
 }
 
-/* A node that has no connection to the root yet is asked again when it has one. */
+/* Reports now, or, without a connection to the root, when this is called after it is there. */
 void lines_again(struct fabricd *d)
 {
 	if (d->lines.again)
@@ -140,7 +140,7 @@ void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 	tell_again(d);
 }
 
-/* Until the NIC has answered it may take long. */
+/* Asks the NIC for its links; the report follows when it has answered, which may take long. */
 static void on_lines_timer(void *arg)
 {
 	struct fabricd *d = arg;

@@ -64,7 +64,7 @@ enum fm_level log_level(void)
 	return lg.level;
 }
 
-/* systemd tells the device and inode of the journal's stream. */
+/* systemd puts the device and inode of the journal's stream into the environment. */
 static bool stderr_is_journal(void)
 {
 	const char *text = getenv("JOURNAL_STREAM");
@@ -75,7 +75,7 @@ static bool stderr_is_journal(void)
 	       st.st_dev == (dev_t)dev && st.st_ino == (ino_t)ino;
 }
 
-/* A pipe that polls writable takes a line whole, at once. */
+/* Writes without waiting. A pipe for which poll() reports POLLOUT takes a whole line at once. */
 static ssize_t write_now(const char *text, size_t len)
 {
 	struct pollfd p = { .fd = 2, .events = POLLOUT };
@@ -101,7 +101,7 @@ static void keep_text(const char *text, size_t len)
 	lg.len += len;
 }
 
-/* Return: true if nothing is left. */
+/* Writes the lines that were kept. Return: true if none is left. */
 static bool flush_backlog(void)
 {
 	while (lg.len) {

@@ -34,7 +34,7 @@ struct loop_signal {
 	void *arg;
 };
 
-/* The coarse clock of libevent would round timers to 4 ms. */
+/* Asks libevent for a precise timer, because its coarse clock would round timers to 4 ms. */
 struct loop *loop_new(void)
 {
 	struct event_config *cfg = event_config_new();
@@ -174,7 +174,7 @@ void loop_timer_set(struct loop_timer *t, uint64_t at)
 		return;
 	}
 	now = loop_now();
-	/* Rounded up: a timer that fires early would only be set again. */
+	/* Round up: a timer that fires early would only be set again. */
 	left = at > now ? (at - now + US - 1) / US : 0;
 	tv.tv_sec = (time_t)(left / (SEC / US));
 	tv.tv_usec = (suseconds_t)(left % (SEC / US));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The manager's actions done, and what happens told to it. */
+/* Does the actions of the state machine (daemon/fm), and passes events to it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "daemon/wall.h"
 #include "daemon/fm/wire/msg.h"
 
-/* --- what the manager asks for --------------------------------------------- */
+/* --- actions of the state machine ------------------------------------------ */
 
 static void op_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
@@ -112,10 +112,10 @@ static const struct state_ops state_ops = {
 	.kept = on_kept,
 };
 
-/* If there is no memory the machine gives the table again after a while. */
+/* Writes the table. Out of memory, it does nothing: the machine asks again after a while. */
 static void op_keep(void *io, const struct fm_msg *table)
 {
-	static const char no_thread[] = "nothing is kept: no memory for the thread that writes";
+	static const char no_thread[] = "no table is kept: no memory for the thread that writes";
 	struct fabricd *d = io;
 	const char *dir = config_state_dir(&d->config);
 
@@ -178,7 +178,7 @@ static void fabricd_event_with(struct fabricd *d, double time, const char *node,
 			       enum fm_level level, const char *kind, const char *text,
 			       const char *json);
 
-/* The event @seq, the last one, is complete: it goes to the disk, and to those that follow. */
+/* Passes the event @seq, the last one, to the history and to the clients that follow events. */
 static void event_added(struct fabricd *d, uint64_t seq)
 {
 	const struct event_record *r = seq ? events_next(d->events, seq) : NULL;
@@ -188,7 +188,7 @@ static void event_added(struct fabricd *d, uint64_t seq)
 	control_events(d->control);
 }
 
-/* An event of kind link is that of the node at the end which gives the cable its name. */
+/* Adds an event of kind link. Its node is that at the end that gives the cable its name. */
 static void link_event(struct fabricd *d, const struct fm_log *log)
 {
 	const struct fm_link_change *l = log->link;
@@ -258,7 +258,7 @@ static const struct fm_ops ops = {
 
 /* --- events ---------------------------------------------------------------- */
 
-/* As much of @from as there is room for; what the codec would refuse is shown as '?'. */
+/* Copies as much of @from as fits; characters that the codec would refuse become '?'. */
 static void put_text(char *to, size_t room, const char *from)
 {
 	snprintf(to, room, "%s", from);
@@ -267,7 +267,7 @@ static void put_text(char *to, size_t room, const char *from)
 			*to = '?';
 }
 
-/* Warnings of a node go to the root too, which is where people look. */
+/* Sends a warning of this node to the root, because users ask the root for events. */
 static void report_warning(struct fabricd *d, double time, enum fm_level level, const char *kind,
 			   const char *text)
 {
@@ -280,7 +280,7 @@ static void report_warning(struct fabricd *d, double time, enum fm_level level, 
 	query_tell(d->query, &m);
 }
 
-/* @json tells more of it, or is NULL. */
+/* As fabricd_event(), with details as JSON; @json: NULL: there are none. */
 static void fabricd_event_with(struct fabricd *d, double time, const char *node,
 			       enum fm_level level, const char *kind, const char *text,
 			       const char *json)
@@ -311,7 +311,7 @@ void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_lev
 	fabricd_event_with(d, time, node, level, kind, text, NULL);
 }
 
-/* --- what happens ---------------------------------------------------------- */
+/* --- events for the state machine ------------------------------------------ */
 
 static void tell_systemd(struct fabricd *d)
 {
@@ -322,7 +322,10 @@ static void tell_systemd(struct fabricd *d)
 		   up, nodes);
 }
 
-/* Called after each event. fm_state() looks at the whole table, so only if it may have changed. */
+/*
+ * Called after each event. fm_state() looks at the whole table, so this calls it only if the
+ * outline has changed.
+ */
 static void update_outline(struct fabricd *d)
 {
 	struct fm_outline o;
@@ -359,9 +362,9 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 	return err;
 }
 
-/* --- what goes over links, sealed ------------------------------------------------- */
+/* --- sealed management packets ---------------------------------------------------- */
 
-#define REFUSED_EVERY (10000 * MS)	/* an event tells of it at most so often */
+#define REFUSED_EVERY (10000 * MS)	/* between two events about refused packets */
 
 static void sealed_send(void *arg, unsigned int port, const void *data, size_t len)
 {
@@ -410,7 +413,7 @@ const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room
 	const struct torus_shape *shape = d->fm ? fm_shape(d->fm) : NULL;
 	char port[TORUS_TEXT_MAX];
 
-	/* Before there is a shape, a port has no direction. */
+	/* As long as there is no shape, a port has only a number. */
 	if (shape && shape->ndims)
 		torus_port_text(shape->ndims, d->refused_port, port);
 	else
@@ -420,7 +423,7 @@ const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room
 	return buf;
 }
 
-/* --- events of its parts ----------------------------------------------------------- */
+/* --- callbacks of timers, NIC and service network ---------------------------------- */
 
 static void on_fm_timer(void *arg)
 {
@@ -428,7 +431,7 @@ static void on_fm_timer(void *arg)
 	stall_due(arg);
 }
 
-/* A clock before 1970 tells nothing. */
+/* Passes the time of day on; a clock before 1970 is not set. */
 static void on_clock(void *arg)
 {
 	double wall = loop_wall();
@@ -512,7 +515,7 @@ static void on_link(void *arg, const struct torus_link *link)
 		seal_link(d->seal, link);
 	if (link->port == d->refused_port && link->state != TORUS_LINK_UP &&
 	    link->state != TORUS_LINK_RETRAINING)
-		d->refused_at = 0;	/* whoever was there is gone */
+		d->refused_at = 0;	/* the neighbour that sent them may be gone */
 	if (machine_event(arg, &e) != -ENODEV)
 		line_note(arg, link);
 }
@@ -613,7 +616,7 @@ int machine_start(struct fabricd *d)
 	d->fm_timer = loop_timer_new(d->loop, on_fm_timer, d);
 	d->wall = wall_new(d->loop, on_clock, d);
 	if (!d->wall)
-		log_warning("service", "cannot tell when the clock is set");
+		log_warning("service", "cannot get notice when the clock is set");
 	if (!d->keeper || !d->fm_timer || lines_start(d) || stall_start(d))
 		return -ENOMEM;
 	if (c->arbiter)

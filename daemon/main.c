@@ -25,7 +25,7 @@
 
 #define EXIT_USAGE 2
 
-/** struct watchdog - tells systemd that the loop goes round */
+/** struct watchdog - reports to systemd that the loop is running */
 struct watchdog {
 	struct loop_timer *timer;
 	uint64_t every;
@@ -38,11 +38,11 @@ static void print_usage(FILE *to)
 		"The fabric manager of a torus network, one for each node.\n"
 		"\n"
 		"  -c, --config FILE  read FILE instead of " CONFIG_PATH "\n"
-		"      --check        only say whether the configuration is right\n"
+		"      --check        only check the configuration\n"
 		"      --dump-config[=json]\n"
 		"                     show the values in force and their sources, as a configuration\n"
 		"                     file or as JSON; the key is not shown\n"
-		"      --record FILE  write down all that the manager is told and does, for\n"
+		"      --record FILE  record all events and actions of the manager, for\n"
 		"                     \"fabricsim replay\"\n"
 		"  -h, --help         show this\n"
 		"  -V, --version      show the version\n"
@@ -163,7 +163,7 @@ static void on_stop(void *arg)
 	loop_stop(d->loop);
 }
 
-/* Only what can change under a running fabric. */
+/* Reads the configuration again, and applies the log level, the only key that may change. */
 static void on_reload(void *arg)
 {
 	struct fabricd *d = arg;
@@ -215,7 +215,7 @@ static int start_daemon(struct fabricd *d)
 			  err == -EADDRINUSE ? "another fabricd serves it" : strerror(-err));
 		return err;
 	}
-	/* A recovery waits for the slowest manager; jobs fill the processors. */
+	/* A recovery waits for the slowest manager, and jobs may occupy all processors. */
 	priority_raise(NICE);
 	err = priv_drop();
 	if (err)
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	/* Big answers are rare: their memory goes back at once. The NIC's thread needs no arena. */
+	/* Large answers are rare, so free memory is returned at once. The thread needs no arena. */
 	mallopt(M_MMAP_THRESHOLD, 64 * 1024);
 	mallopt(M_TRIM_THRESHOLD, 64 * 1024);
 	mallopt(M_ARENA_MAX, 1);

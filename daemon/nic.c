@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One daemon manages one NIC. With "auto" it takes the only one there is, and waits
- * while there are none or several; a further one that comes later changes nothing.
- * A NIC of the kernel announces itself (hotplug); for sockets of NICs in user space
- * we look, less and less often.
+ * One daemon manages one NIC. With "auto" it takes the only one there is, and waits while there are
+ * none or several; a further one that comes later changes nothing. A NIC of the kernel causes a
+ * uevent (hotplug.c); for sockets of NICs in user space this file looks, less and less often.
  *
- * Calls of the NIC are jobs of a queue (nicq.c), on a connection that only its thread uses:
- * looking for the NIC, all actions, questions of users, and reading again what lost events would
- * have told. The NIC's events come to the loop, on another connection.
+ * Calls of the NIC are jobs of a queue (nicq.c), on a connection that only its thread uses: the
+ * search for the NIC, all actions, questions of users, and reading the state again after events
+ * were lost. The NIC's events come to the loop, on another connection.
  *
  * If a call fails, the NIC is not given up: its connection is opened again if it broke, and the
- * manager tries again. The NIC is gone if its events end, or if CALLS_LATE calls in a row had no
- * answer: then a recovery would wait for this node without end.
+ * manager tries again. The NIC counts as lost if its event connection ends, or if CALLS_LATE calls
+ * in a row had no answer: else a recovery would wait for this node without end.
+ *
+ * Tests: tests/unit/test_nic_call.c, tests/netns/test_slow_nic.sh.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ void nic_give_up(struct nic *nic)
 	lose_nic(nic, -ENODEV);
 }
 
-/* --- its rows -------------------------------------------------------------- */
+/* --- rows of the NIC ------------------------------------------------------- */
 
 static int read_rows(struct torus_dev *dev, uint64_t *rows, uint32_t n, uint64_t *version)
 {
@@ -84,7 +85,7 @@ static int read_rows(struct torus_dev *dev, uint64_t *rows, uint32_t n, uint64_t
 	return 0;
 }
 
-/* All rows of the NIC @info, to be freed. */
+/* Reads all rows of the NIC @info; the caller frees @rows. Return: 0 or a negative errno. */
 static int rows_of(struct torus_dev *dev, const struct torus_device *info, uint64_t **rows,
 		   uint64_t *version)
 {
@@ -99,7 +100,7 @@ static int rows_of(struct torus_dev *dev, const struct torus_device *info, uint6
 	return err;
 }
 
-/* --- its events ------------------------------------------------------------ */
+/* --- events of the NIC ----------------------------------------------------- */
 
 static void on_event(const struct torus_event *ev, void *arg)
 {
@@ -121,8 +122,8 @@ static void on_event(const struct torus_event *ev, void *arg)
 }
 
 /**
- * struct reading - events were lost: what they would have told is read
- * Meanwhile no events are taken: those that come after what is read are newer.
+ * struct reading - a job that reads the state of the NIC because events were lost
+ * Meanwhile no events are taken from the socket: they are handled after what was read.
  */
 struct reading {
 	struct nicq_job job;
@@ -201,7 +202,7 @@ static void on_readable(void *arg, unsigned int what)
 	(void)what;
 	err = torus_events_read(nic->dev, on_event, nic);
 	if (err == -ENOBUFS) {
-		/* Lost notices would never come again: finds the NIC anew instead. */
+	/* If a job cannot be made, look for the NIC again, because lost events are not repeated. */
 		if (read_again(nic))
 			lose_nic(nic, -ENOMEM);
 		return;
@@ -210,13 +211,14 @@ static void on_readable(void *arg, unsigned int what)
 		lose_nic(nic, -ENODEV);
 }
 
-/* --- found ----------------------------------------------------------------- */
+/* --- looking for the NIC --------------------------------------------------- */
 
 /**
- * struct look - looking for the NIC
- * @why: there is none, in words
- * @calls: of the one that had no answers before, or NULL; then of the one that was found
- * @events, @info, @links, @park, @rows: of that one
+ * struct look - a job that looks for the NIC
+ * @why: the reason why there is none, as text
+ * @calls: the connection of a NIC that was lost for lack of answers, or NULL; then that of the NIC
+ * that was found
+ * @events, @info, @links, @park, @rows: event connection and state of the NIC that was found
  */
 struct look {
 	struct nicq_job job;
@@ -258,7 +260,7 @@ none(struct look *l, int err, const char *fmt, ...)
 	return err;
 }
 
-/* Finds out which NIC to open. */
+/* Chooses the NIC to open. Return: 0, with its name in @where, or a negative errno. */
 static int choose_nic(struct look *l, char *where, size_t room)
 {
 	struct listing found = { .n = 0 };
@@ -274,7 +276,7 @@ static int choose_nic(struct look *l, char *where, size_t room)
 		return none(l, -ENODEV, "no NIC here yet");
 	if (found.n > 1)
 		return none(l, -ENOTUNIQ,
-			    "%u NICs here, the first is %s: say which in the key 'device'",
+			    "%u NICs here, the first is %s: name one in the key 'device'",
 			    found.n, found.first);
 	snprintf(where, room, "%s", found.first);
 	return 0;
@@ -291,7 +293,7 @@ static int open_both(struct look *l)
 		return none(l, err, "cannot open NIC %s: %s", where, torus_error(NULL));
 	torus_timeout_set(l->calls->dev, CALL_MAX_MS);
 	torus_timeout_set(l->events, CALL_MAX_MS);
-	/* Subscribed before it is read: no change falls in between. */
+	/* Subscribe before the state is read, so that no change in between is missed. */
 	err = torus_events_open(l->events, (1u << TORUS_GROUPS) - 1);
 	if (err)
 		return none(l, err, "cannot read NIC %s: %s", where, torus_error(l->events));
@@ -352,7 +354,7 @@ static void calls_free(struct calls *calls)
 	free(calls);
 }
 
-/* A NIC that does not answer is asked again on the same connection (nicq.c says why). */
+/* Keeps the connection of a NIC that does not answer, to ask on it again (nicq.c). */
 static void keep_calls(struct nic *nic, struct look *l)
 {
 	if (l->job.err != -ETIMEDOUT || !l->calls || !l->calls->dev)
@@ -369,7 +371,7 @@ static void look_free(struct look *l)
 	free(l);
 }
 
-/* Takes over what was opened. */
+/* Takes over the connections of a NIC that was found. Return: 0 or a negative errno. */
 static int bind_nic(struct nic *nic, struct look *l)
 {
 	nic->watch = loop_fd_new(nic->loop, torus_events_fd(l->events), LOOP_READ, on_readable,
@@ -440,7 +442,7 @@ static void start_look(struct nic *nic)
 	nicq_add(nic->queue, &l->job);
 }
 
-/* --- and lost ---------------------------------------------------------------- */
+/* --- losing the NIC ---------------------------------------------------------- */
 
 static int run_nothing(struct nicq_job *job)
 {
@@ -453,7 +455,7 @@ static void closing_done(struct nicq_job *job)
 	calls_free((struct calls *)job);
 }
 
-/* The connection is closed behind what its thread still does with it. */
+/* Adds a job that closes the connection, after the jobs that still use it. */
 static void close_calls(struct nic *nic)
 {
 	nic->calls->closing.run = run_nothing;
@@ -525,7 +527,7 @@ struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *
 	if (strncmp(where, "unix:", 5)) {
 		nic->hotplug = hotplug_new(loop, on_hotplug, nic);
 		if (!nic->hotplug)
-			log_warning("nic", "no word of NICs that come: %s", strerror(errno));
+			log_warning("nic", "cannot watch for new NICs: %s", strerror(errno));
 	}
 	loop_timer_set(nic->timer, 0);
 	return nic;

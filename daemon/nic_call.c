@@ -11,19 +11,19 @@
 #include "daemon/nicq.h"
 #include "lib/netdev.h"
 
-#define QUESTIONS_MAX	128	/* that wait; a client of the control socket has at most one */
-#define CALLS_WAITING	16	/* no management packets are sent behind so many */
+#define QUESTIONS_MAX	128	/* waiting; a client of the control socket has at most one */
+#define CALLS_WAITING	16	/* if so many calls wait, no management packet is added */
 
 /**
  * struct call - an action
- * @fn: does it
- * @life: as nic.life when it began
- * @epoch, @guid: of root_set
- * @node, @row, @n: of rows_write, behind this struct
- * @link, @n: of links_get, likewise
- * @data, @len: of mgmt_send
- * @flag: give_up of release, lost of count
- * @park, @lost: what count reads
+ * @fn: does the action
+ * @life: nic.life when the call was made
+ * @epoch, @guid: arguments of root_set
+ * @node, @row, @n: arguments of rows_write, in memory behind this struct
+ * @link, @n: result of links_get, likewise
+ * @data, @len: arguments of mgmt_send
+ * @flag: argument give_up of release, or lost of count
+ * @park, @lost: result of count
  */
 struct call {
 	struct nicq_job job;
@@ -51,7 +51,7 @@ struct call {
 	struct nic_note note;
 };
 
-/* Opens the connection again. The NIC must be the same, and not have lost its memory. */
+/* Opens the connection again. The NIC must be the same one, and must not have been restarted. */
 static int reopen_nic(struct calls *calls)
 {
 	struct torus_device now;
@@ -91,7 +91,7 @@ void nic_calls_end(struct calls *calls, int err)
 static int do_count(struct call *c, struct torus_dev *dev);
 static int do_mgmt(struct call *c, struct torus_dev *dev);
 
-/* One has been sent, and the next goes. */
+/* Called when a management packet of @port was sent: sends the next one. */
 static void mgmt_done(struct nic *nic, unsigned int port)
 {
 	struct nic_mgmt *m = &nic->mgmt[port % TORUS_MAX_PORTS];
@@ -169,8 +169,9 @@ static int do_mgmt(struct call *c, struct torus_dev *dev)
 }
 
 /*
- * Those that are not answered are sent again by who sends them. So that a slow NIC has time for
- * other calls only one of each port waits, and of what comes meanwhile the last is sent after it.
+ * Sends a management packet. So that a slow NIC has time for other calls, only one packet of each
+ * port is in the queue. Of the packets that come meanwhile only the last is sent after it; the
+ * protocol repeats packets that were not answered.
  */
 void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len)
 {
@@ -371,7 +372,7 @@ static int do_links(struct call *c, struct torus_dev *dev)
 	return torus_links_get(dev, c->link, &c->n);
 }
 
-/* Recoveries go first: at a slow NIC they would wait for this. */
+/* Does nothing if other calls wait, because at a slow NIC a recovery would wait for this one. */
 void nic_links_get(struct nic *nic)
 {
 	struct call *c = nicq_waiting(nic->queue) ? NULL :

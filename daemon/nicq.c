@@ -2,15 +2,15 @@
 /*
  * DOC: the queue of a NIC
  *
- * A call of the NIC may take long: the NIC is slow or hangs, or the kernel keeps the caller
- * waiting for a lock, for it handles a netlink request within sendmsg(), whatever the socket
- * is set to. So a thread does the calls, and the loop goes on with connections and timers.
+ * A call of the NIC may take long: the NIC is slow or hangs, or the kernel makes the caller wait
+ * for a lock, because it handles a netlink request within sendmsg(), even on a non-blocking
+ * socket. So a thread does the calls, and the loop goes on with connections and timers.
  *
- * The order of calls is the order in which they were added: there is one thread, and it has
- * one connection to the NIC (nic.c), which handles the requests of a connection in order. The
- * loop is told of the ends in the same order. The manager adds an action only after it was
- * told the end of the one before (fm/node/nic.c), except for actions whose result nobody needs:
- * these are done before all that it adds later.
+ * Calls are done in the order in which they were added: there is one thread, and it has one
+ * connection to the NIC (nic.c), which handles the requests of a connection in order. Their @done
+ * functions are called in the same order. The manager adds an action only after @done of the one
+ * before (fm/node/nic.c), except for actions whose result is not used: these are done before all
+ * that it adds later.
  *
  * Questions of users are jobs of a second list. A job of it is done when the first list is empty,
  * or after AHEAD jobs of the first. So a recovery waits for a part of a question now and then, but
@@ -18,15 +18,17 @@
  * their order. Between questions and actions no order is needed: a question may be asked at any
  * time.
  *
- * A request without an answer ends after a second, and may be handled later still. Then it is
- * handled before all that follow on its connection; so when one that follows has been
- * answered, nothing is outstanding any more. The client skips the answers that come late, by
- * their sequence numbers. Therefore a NIC that does not answer keeps its connection, even when
- * the manager gave it up and looks for it again: what it still has to handle comes before what
- * is then read. Another connection is opened only after the peer of the present one has closed it.
+ * A call whose request gets no answer ends after a second, but the NIC may handle the request
+ * later. It does so before all requests that follow on the same connection; so when one of these
+ * has been answered, none before it is outstanding. The client skips late answers by their sequence
+ * numbers. Therefore the connection to a NIC that does not answer is kept, even when the manager
+ * has given the NIC up and looks for it again: requests that are outstanding are handled before the
+ * state is read. Another connection is opened only after the NIC has closed the present one.
  *
- * What a job points to belongs to the thread from nicq_add() until @done. The lock protects
- * the lists only. The thread gets no signals: they are the loop's.
+ * From nicq_add() until @done, the memory of a job belongs to the thread. The lock protects only
+ * the lists. The thread gets no signals, which the loop handles.
+ *
+ * Tests: tests/unit/test_nicq.c for the order and the end, test_nic_call.c for late answers.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -39,9 +41,9 @@
 #include "daemon/loop.h"
 #include "daemon/nicq.h"
 
-#define AHEAD 2		/* jobs of the first list that go before a waiting one of the second */
+#define AHEAD 2		/* jobs of the first list done before one that waits in the second */
 
-/** struct list - jobs, the first of which was added first */
+/** struct list - jobs in the order in which they were added */
 struct list {
 	struct nicq_job *first, **end;
 };
@@ -49,10 +51,10 @@ struct list {
 /**
  * struct nicq
  * @todo, @later, @ended, @stop: protected by @lock
- * @ahead: jobs of @todo that were begun while one of @later waited; used by the thread
- * @wake: something is to be done
- * @told: readable when some have ended
- * @waiting: of the loop: jobs of @todo
+ * @ahead: jobs of @todo that were begun while one of @later waited; only the thread uses it
+ * @wake: signalled when a job was added, or @stop was set
+ * @told: eventfd, readable when jobs have ended
+ * @waiting: jobs of @todo that have not ended; only the loop uses it
  */
 struct nicq {
 	pthread_t thread;
@@ -112,7 +114,7 @@ static struct nicq_job *take_job(struct nicq *q)
 	return list_take(&q->todo);
 }
 
-/* Return: the next job, when there is one; NULL: the queue ends. */
+/* Waits for a job. Return: the next job; NULL: the thread is to end. */
 static struct nicq_job *next_job(struct nicq *q)
 {
 	struct nicq_job *job;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "daemon/priv.h"
 
-/* Needs CAP_SETPCAP; without it there is nothing to drop from. */
+/* Drops all but CAP_NET_ADMIN from the bounding set. Without CAP_SETPCAP this does nothing. */
 static void drop_bounds(void)
 {
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)

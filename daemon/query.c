@@ -7,15 +7,16 @@
 #include "daemon/query.h"
 #include "daemon/svc.h"
 
-#define ASKS_MAX	256	/* under way at once */
-#define RENEWED_MAX	6	/* times its bound: the longest time that a question takes */
-#define SEEN		64	/* ids remembered, so that none is answered twice */
+#define ASKS_MAX	256	/* questions under way at once */
+#define RENEWED_MAX	6	/* times the limit of a question: the longest time that it takes */
+#define SEEN		64	/* ids that are remembered, so that no question is answered twice */
 
 /**
  * struct ask - a question under way
- * @from: connection it came by; 0: asked here
+ * @from: the connection by which it came; 0: it was asked here
  * @pending: connections that have not ended their answers
- * @bound: ns to wait for the next answer, 0: not at all; @until: when to wait no more for any
+ * @bound: how long to wait for the next answer, ns; 0: not at all
+ * @until: when to end the question, even if answers still come
  */
 struct ask {
 	struct query *q;
@@ -29,9 +30,9 @@ struct ask {
 	struct loop_timer *timer;
 	uint64_t bound, until;
 	json_t *own;			/* this node's answer, not given yet */
-	void *local;			/* of this node's answer being made */
+	void *local;			/* handle of the own answer that is being made */
 	bool beginning, asking;
-	void *handle;			/* of a request being served */
+	void *handle;			/* handle of the request that is being served */
 	bool serving;
 	bool over;
 	const struct query_done *done;
@@ -84,13 +85,13 @@ static void send_query_answer(struct query *q, int conn, const struct svc_answer
 	svc_send(q->svc, conn, &(struct svc_msg) { .type = SVC_ANSWER, .answer = *answer });
 }
 
-/* There are no more answers to @id. */
+/* Sends that there are no more answers to @id. */
 static void send_end(struct query *q, int conn, uint64_t id)
 {
 	send_query_answer(q, conn, &(struct svc_answer) { .id = id, .reply = (char *)"" });
 }
 
-/* Everything is answered: tell whoever asked. Frees @a. */
+/* Ends a question: calls @end, or sends the end to the node that asked. Frees @a. */
 static void ask_end(struct ask *a)
 {
 	struct query *q = a->q;
@@ -131,7 +132,7 @@ static void give_own(struct ask *a)
 	json_decref(own);
 }
 
-/* Gives what is here to give; ends if nothing is left to wait for. */
+/* Gives the own answer, and ends the question if no other answer is outstanding. */
 static void ask_settle(struct ask *a)
 {
 	give_own(a);
@@ -215,7 +216,7 @@ static struct ask *ask_new(struct query *q, uint64_t id, int from, enum svc_to t
 	return a;
 }
 
-/* Restart the timer at each answer: @bound limits the time without an answer, not the whole. */
+/* Starts the timer, which wait_on() restarts: @bound limits the time without an answer. */
 static void wait_for_query(struct ask *a, uint64_t bound)
 {
 	a->bound = bound;
@@ -237,7 +238,7 @@ static void wait_no_more(struct ask *a)
 	loop_timer_set(a->timer, 0);
 }
 
-/* Sends it on; @ms is what this node waits. */
+/* Sends the question on; @ms: how long this node waits. */
 static void ask_spread(struct ask *a, const char *command, const struct svc_user *user,
 		       unsigned int ms)
 {
@@ -256,7 +257,7 @@ static void ask_spread(struct ask *a, const char *command, const struct svc_user
 		svc_send(a->q->svc, a->pending[i], &m);
 }
 
-/* The same for a command that is no text yet. Out of memory nobody is asked. */
+/* The same for a command that is not a text yet. Out of memory, no node is asked. */
 static void ask_spread_json(struct ask *a, const json_t *cmd, const struct svc_user *user,
 		       unsigned int ms)
 {
@@ -333,7 +334,7 @@ void query_tell(struct query *q, const struct svc_msg *msg)
 	svc_each(q->svc, true, tell_conn, &t);
 }
 
-/* --- from others ----------------------------------------------------------- */
+/* --- messages of other nodes ----------------------------------------------- */
 
 static void serve_ask(struct ask *a, const struct svc_ask *ask, json_t *cmd)
 {
@@ -374,7 +375,7 @@ static struct ask *ask_find(struct query *q, uint64_t id)
 	return NULL;
 }
 
-/* Return: false if it was not awaited from there. */
+/* Removes @conn from the pending ones. Return: false if it was not among them. */
 static bool pending_done(struct ask *a, int conn)
 {
 	for (unsigned int i = 0; i < a->npending; i++) {
@@ -421,7 +422,7 @@ static void take_answer(struct query *q, int conn, const struct svc_answer *answ
 	give_own(a);
 	if (answer->more) {
 		wait_on(a);
-		/* No other branch answers for that node: not even a silent one is awaited. */
+		/* No other branch can answer for that node, so no other answer is awaited. */
 		if (a->to == SVC_TO_NODE && answer->node == a->node)
 			query_enough(a);
 		take_item(a, answer);
@@ -451,7 +452,7 @@ void query_msg(struct query *q, int conn, const struct svc_msg *msg)
 	}
 }
 
-/* The asker is gone. Dropping a request ends the questions that it has asked. */
+/* Drops a question whose asker is gone; if it was served, also the questions of its request. */
 static void ask_drop(struct ask *a)
 {
 	if (a->serving && a->handle)

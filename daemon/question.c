@@ -49,7 +49,7 @@ static void end_question(struct nic_question *nq, int err)
 	question_free(q);
 }
 
-/* Return: whether the NIC is asked. */
+/* Asks the NIC. Return: false if it is not asked, and the answer is to be given at once. */
 static bool begin_question(struct question *q, const json_t *cmd)
 {
 	int err;

@@ -39,7 +39,7 @@ static int digit_of(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The bytes of member @key of @j, to be freed. -ENOENT: there is none. */
+/* Reads bytes from the member @key; the caller frees @data. Return: 0, -ENOENT: none, -errno */
 static int get_bytes(const json_t *j, const char *key, void **data, size_t *len)
 {
 	const json_t *v = json_object_get(j, key);
@@ -70,13 +70,13 @@ static int get_bytes(const json_t *j, const char *key, void **data, size_t *len)
 
 /* --- members -------------------------------------------------------------------- */
 
-/* Numbers of 64 bits are signed in JSON. */
+/* Return: a number of 64 bits as JSON, in which it is signed. */
 static json_t *number_json(uint64_t v)
 {
 	return json_integer((json_int_t)v);
 }
 
-/* A member that is a number from 0 to @max, or any for UINT64_MAX. Counts what is wrong. */
+/* Reads a number from 0 to @max; UINT64_MAX: any number. If it is not one, increases @wrong. */
 static uint64_t get_number(const json_t *j, const char *key, uint64_t max, int *wrong)
 {
 	const json_t *v = json_object_get(j, key);
@@ -135,7 +135,7 @@ static void get_record_shape(const json_t *j, const char *key, struct torus_shap
 	*wrong += to->ndims && !torus_nodes(to);
 }
 
-/* --- what the events are made of -------------------------------------------------- */
+/* --- parts of events -------------------------------------------------------------- */
 
 #define CONFIG_NUMBERS(X) \
 	X(fanout) X(init_interval) X(quiet) X(resend) X(drain_max) X(resolve_max) X(member_max) \
@@ -340,7 +340,7 @@ static int record_order_json(const struct fm_order *o, json_t *j)
 	       json_object_set_new(j, "reason", json_string(o->reason));
 }
 
-/* Records of earlier releases do not have it. */
+/* Reads an order, which recordings of earlier releases do not have. */
 static void get_record_order(const json_t *line, struct fm_order *o, int *wrong)
 {
 	if (!json_object_get(line, "since"))

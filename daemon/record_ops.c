@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The actions of a manager as JSON, on their way to who does them or to the comparison. */
+/* Converts the actions of a manager to JSON, for a recording or for its comparison. */
 #include <stdlib.h>
 #include <torus/topology.h>
 #include "daemon/record.h"
 
 /*
- * Each action is told before it is done: what it leads to comes later in a recording.
+ * Each action is recorded before it is done, so that its effects come later in a recording.
  */
 static void on_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "daemon/log.h"
 
-/** struct recorder - @tap first: it is what the manager's actions come with */
+/** struct recorder - @tap is the first member, because ops get its address as their @io */
 struct recorder {
 	struct record_tap tap;
 	FILE *file;
@@ -23,7 +23,7 @@ static void end_recording(struct recorder *rec, const char *why)
 	rec->file = NULL;
 }
 
-/* Takes @j. Each line is given to the kernel at once, so that a crash loses none. */
+/* Writes @j, and drops it. The kernel gets each line at once, so that a crash loses none. */
 static void write_record(struct recorder *rec, json_t *j)
 {
 	if (!rec->file)
@@ -51,7 +51,7 @@ struct recorder *recorder_open(const char *path)
 		return NULL;
 	rec->tap.action = record_action;
 	rec->path = path;
-	/* Messages name nodes and addresses: nobody else's business. */
+	/* Messages contain names and addresses of nodes, so other users may not read them. */
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	rec->file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (rec->file)

@@ -2,9 +2,9 @@
 /*
  * DOC: the seal of management packets
  *
- * Managers of neighbours speak over their link before they have any connection, and what they
- * say places nodes and leads them to a root. So each packet has a seal, by the key that all nodes
- * share:
+ * Managers of neighbours exchange packets over their link before they have any connection. These
+ * packets give nodes their places and lead them to a root. So each packet has a seal, made with the
+ * key that all nodes share:
  *
  *    0  "tSEA"                 4  version (1)      5  kind (1): hello, data      6  0 (2)
  *    8  session of the link (4)
@@ -14,26 +14,29 @@
  *       port of the receiver | bytes 0 to 35 | data)
  *   52  data; a hello has none
  *
- * All little endian. Ports are one byte. What the receiver knows of the link, it takes from its own
- * NIC.
+ * All numbers are little endian. Ports are one byte. The receiver takes GUIDs, ports and session of
+ * the link from its own NIC. Lemmas, with the functions of tests/unit/test_seal.c that test them:
  *
- *  1. A packet is passed on only if a manager with the key sent it on this link to this port: the
- *     GUIDs and ports of both ends are under the seal.
- *  2. It is passed on only if it is new: its echo is the nonce that this manager has drawn for this
- *     session of the link, so it was sealed since; and only rising numbers are taken. They follow
- *     the clock, so those of a manager that began anew are above those of the one before.
- *  3. A replay changes nothing: its number was taken before. A manager that has taken none yet may
- *     take that of one which is gone, whose nonce it then echoes, to nobody's harm; what the
- *     present one says has a greater number.
- *  4. The two do not go on answering each other: what is answered has a new nonce or the wrong
- *     echo, and each answer has the right echo; so it is answered once more at most. If an answer
- *     is lost, it comes when something is said again. A packet that is refused is answered by a
- *     hello, at most once a second at each port: it tells a manager with another key, whose packets
- *     would otherwise vanish.
+ *  1. Origin. A packet is passed on only if a manager with the key sent it on this link to this
+ *     port: the GUIDs and ports of both ends are under the seal. (elsewhere())
+ *  2. Freshness. A packet is passed on only if it is new: its echo is the nonce that this manager
+ *     has drawn for this session of the link, so it was sealed since then; and its number is
+ *     greater than the last one. Numbers follow the clock, so those of a restarted manager are
+ *     greater than those from before its restart. (sessions())
+ *  3. Replay. A repeated packet changes nothing, because its number is not greater. A manager that
+ *     has taken no packet yet may take one of a manager that is gone, and then echoes the nonce of
+ *     that one. This does no harm: packets of the present manager have greater numbers.
+ *     (replayed(), replayed_to_a_new_one())
+ *  4. Termination. The two managers do not answer each other for ever: only packets with a new
+ *     nonce or a wrong echo are answered, and each answer has the right echo; so it is answered
+ *     once more at most. If an answer is lost, it is sent after the next packet. A packet that is
+ *     refused is answered by a hello, at most once a second at each port, so that a manager with
+ * another key notices it; else its packets would vanish without a trace. (random_histories(),
+ *     refused_is_answered())
  *
- * Where both managers come up at once, both say hello, and what they have to say follows with the
- * echo: one way of the link later than without a seal. Whoever has said something and learns a new
- * nonce says it again, for that is a manager which has not heard it.
+ * Where both managers start at the same time, both send a hello, and their packets follow with the
+ * echo: one trip over the link later than without a seal. A manager that learns a new nonce sends
+ * its last packet again, because the neighbour has been restarted and has not received it.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -50,7 +53,7 @@
 #define VERSION	1
 #define LABEL	"fabricd seal 1"
 #define ENDS	18		/* GUID and port of both ends */
-#define ANSWER_EVERY SEC	/* what is refused is answered at most so often */
+#define ANSWER_EVERY SEC	/* between two answers to refused packets */
 
 enum { HELLO, DATA };
 
@@ -58,11 +61,11 @@ static const char magic[4] = "tSEA";
 
 /**
  * struct end - a port
- * @up, @session, @peer_guid, @peer_port: as the NIC says
+ * @up, @session, @peer_guid, @peer_port: state of the link, from the NIC
  * @own, @peer: nonces; @peer 0: not known
- * @sent, @taken: the last numbers
- * @answered: when a packet that was refused was answered last; 0: never
- * @data, @len: what was to be said last; @len 0: nothing
+ * @sent, @taken: the last numbers that were sent and taken
+ * @answered: when a refused packet was last answered; 0: never
+ * @data, @len: the last packet that was to be sent; @len 0: none
  */
 struct end {
 	bool up;
@@ -107,7 +110,7 @@ const struct seal_counts *seal_counts(const struct seal *s)
 	return &s->counts;
 }
 
-/* Without random numbers: none that was drawn before, and that is not 0. */
+/* Return: a nonce. Without random numbers it is at least new, and not 0. */
 static uint64_t draw_nonce(void)
 {
 	uint64_t nonce = 0;
@@ -118,7 +121,7 @@ static uint64_t draw_nonce(void)
 	return nonce;
 }
 
-/* The seal of a packet of @len bytes from that end. False: it cannot be made. */
+/* Makes the code of a packet of @len bytes from that end. Return: false if it cannot be made. */
 static bool make_mac(const struct seal *s, unsigned int port, bool outward, const uint8_t *packet,
 		     size_t len, uint8_t *out)
 {
@@ -224,7 +227,7 @@ void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len)
 	if (port >= TORUS_MAX_PORTS || !s->end[port].up)
 		return;
 	e = &s->end[port];
-	/* The NIC tells of a session and of packets on two ways: one may come before the other. */
+	/* Link states and packets come from the NIC separately, so either may be first. */
 	if (len >= SEAL_BYTES && !memcmp(p, magic, sizeof(magic)) &&
 	    get_le(p + 8, 4) != e->session) {
 		s->counts.late++;

@@ -13,8 +13,8 @@
 
 #define TELL		SEC
 #define READ_EVERY	(2 * SEC)
-#define READ_IDLE	(8 * SEC)	/* at most, while nothing is sent */
-#define TELL_EVERY	(30 * SEC)	/* the root may be another, or have missed it */
+#define READ_IDLE	(8 * SEC)	/* between two reads at most, while no packet is sent */
+#define TELL_EVERY	(30 * SEC)	/* between two reports: the root may have missed one */
 #define LOOK_EVERY	(2 * SEC)
 
 static double in_seconds(uint64_t ns)
@@ -49,8 +49,8 @@ void stall_due(struct fabricd *d)
 }
 
 /*
- * While a NIC sends no packets, none waits for credits: it is read more seldom then, but often
- * enough that the sink is named before a port is taken down.
+ * Sets when the links are read next. While a NIC sends no packets, none waits for credits: it is
+ * read less often then, but often enough that the sink is named before a port is taken down.
  */
 static void pause_reading(struct fabricd *d, const struct torus_link *links, unsigned int n)
 {
@@ -128,7 +128,7 @@ static bool begin_stalled(struct question *q, const json_t *cmd)
 	return true;
 }
 
-/* Takes the port down if it still waits as long as the root says; then @up is false. */
+/* Takes the port down if it has waited as long as the root requires; then @up is false. */
 static int run_stalled(struct nic_question *nq, struct torus_dev *dev)
 {
 	struct question *q = (struct question *)nq;
@@ -146,7 +146,7 @@ static int run_stalled(struct nic_question *nq, struct torus_dev *dev)
 	return err;
 }
 
-/* The row of this node tells all others why the port is excluded. */
+/* Tells the state machine, whose port row carries the reason to all nodes. */
 static void tell_manager(struct fabricd *d, unsigned int port)
 {
 	machine_event(d, &(struct record_event) { .kind = RECORD_STALLED, .now = loop_now(),
@@ -162,7 +162,8 @@ static json_t *tell_stalled(struct question *q)
 		return json_pack("{s:b}", "down", 0);
 	tell_manager(d, q->port);
 	snprintf(text, sizeof(text),
-		 "%s is taken down: no packet went for %.1f s, for its neighbour returns no credits",
+		 "%s is taken down: no packet was sent for %.1f s, because its neighbour returns "
+		 "no credits",
 		 stall_end_text(d, fm_own(d->fm), q->port, here, sizeof(here)), in_seconds(q->ns));
 	fabricd_event(d, loop_wall(), "", FM_ERROR, "stall", text);
 	return json_pack("{s:b}", "down", 1);
@@ -240,14 +241,14 @@ static const char *tell_sink(struct fabricd *d, const struct stall_wait *w, char
 	const struct fm_entry *e = fm_node(d->fm, sink);
 	char here[2 * TORUS_TEXT_MAX], there[TORUS_TEXT_MAX];
 
-	snprintf(text, room, "node %s ('%.63s') returns no credits to %s for %.1f s and waits for "
-		 "nobody: its NIC is broken, or its host takes no packets",
+	snprintf(text, room, "node %s ('%.63s') returns no credits to %s for %.1f s and does not "
+		 "wait itself: its NIC is broken, or its host takes no packets",
 		 torus_node_text(shape, sink, there), e ? e->name : "",
 		 stall_end_text(d, w->node, w->port, here, sizeof(here)), in_seconds(w->ns));
 	return text;
 }
 
-/* One that did not take its port down, or did not answer, is asked again by a later look. */
+/* Takes the answer to an order to take a port down; if it was not done, a later walk asks again. */
 static void down_item(void *arg, uint32_t node, json_t *data)
 {
 	(void)arg;
@@ -283,8 +284,8 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 
 	if (w->verdict == STALL_SILENT) {
 		snprintf(text, sizeof(text),
-			 "%s has waited for %.1f s for a node that does not tell "
-			 "whether it waits, too: nobody is blamed",
+				 "%s has waited for %.1f s for a node that does not report "
+				 "whether it waits, too: no node can be named",
 			 stall_end_text(d, w->node, w->port, here, sizeof(here)),
 			 in_seconds(w->ns));
 		add_text(d, text);
@@ -300,7 +301,7 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 		take_port_down(d, w);
 }
 
-/* Judges all waits. Return: true if a link waits for so long that the root must look again. */
+/* Judges all waits. Return: true if a link has waited so long that another walk is needed. */
 static bool judge_waits(struct fabricd *d)
 {
 	struct stalls *s = &d->stalls;
@@ -324,7 +325,7 @@ static bool judge_waits(struct fabricd *d)
 	return any;
 }
 
-/* This look's waits are the next one's @before. */
+/* Moves the waits of this walk to @before, for the next walk. */
 static void turn_waits(struct stalls *s)
 {
 	free(s->before);
@@ -383,13 +384,13 @@ static void on_stall_timer(void *arg)
 	stall_hint(arg);
 }
 
-/* A port that was taken down is a problem until it is up again; any root knows it by the table. */
+/* Adds the problem of a port that was taken down; each root knows such ports from the table. */
 static void add_down(struct fabricd *d, uint32_t node, unsigned int port, json_t *list)
 {
 	const struct torus_shape *shape = fm_shape(d->fm);
 	char here[2 * TORUS_TEXT_MAX], there[TORUS_TEXT_MAX], text[2 * FM_TEXT_MAX];
 
-	snprintf(text, sizeof(text), "%s was taken down, for node %s returned no credits: "
+	snprintf(text, sizeof(text), "%s was taken down, because node %s returned no credits: "
 		 "take it up again when that node is repaired",
 		 stall_end_text(d, node, port, here, sizeof(here)),
 		 torus_node_text(shape, torus_neighbour(shape, node, port), there));

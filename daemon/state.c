@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: what a candidate keeps on its disk
+ * DOC: the table that a candidate keeps on its disk
  *
- * One file for each NIC, fabricd-GUID.state. Its first line says what it is:
+ * There is one file for each NIC, fabricd-GUID.state. Its first line is:
  *
  *	torus-state FORMAT FABRIC GUID EPOCH VERSION LENGTH CRC
  *
  * CRC is CRC-32C in hexadecimal, over the line up to it and LENGTH bytes that follow: the table as
  * a message of the service network (svc.proto).
  *
- * An update of fabricd must not forget what is excluded, nor must a return to the release before.
- * So these files have a FORMAT of their own. The message has a schema, too, which rises when
- * managers of two releases would misunderstand each other; here it is not looked at. What is read
- * of a table keeps its field numbers and its meaning in svc.proto: shape, open dimensions, epoch,
+ * Neither an update of fabricd nor a return to the release before may lose exclusions. So these
+ * files have a FORMAT of their own. The message has a schema, too, which rises when managers of two
+ * releases would misunderstand each other; a reader of this file ignores it. The members that are
+ * read keep their field numbers and their meaning in svc.proto: shape, open dimensions, epoch,
  * version, and of each entry its state, GUID, name and exclusions. An earlier release skips a
- * member that a later one adds. FORMAT rises if an earlier release would understand a file
- * wrongly. A release reads all formats up to its own, and refuses later ones.
+ * member that a later one adds. FORMAT rises if an earlier release would misunderstand a file. A
+ * release reads all formats up to its own, and refuses later ones.
  *
- * The file is always whole, the old one or the new one: the new one is written beside it, brought
- * to the disk (fsync), given the name (rename), and the name is brought to the disk (fsync of the
- * directory).
+ * The file is always complete, either the old one or the new one: the new one is written under
+ * another name and synchronised (fsync), renamed, and the directory is synchronised.
  *
  * A disk may hang for minutes. So a thread writes, and the manager does not wait for it. While it
- * writes, a new table replaces one that waits. A write that failed is tried again every AGAIN.
+ * writes, a new table replaces one that waits. A failed write is tried again every AGAIN.
+ *
+ * Tests: tests/unit/test_state.c for the file, test_state_disk.c for disks that fail or hang,
+ * tests/netns/test_keep.sh for exclusions that survive.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,10 +48,10 @@
 #define MAGIC "torus-state"
 #define LINE_MAX_BYTES 200
 #define BODY_MAX (16u << 20)
-#define AGAIN (30 * SEC)	/* until a write that failed is tried again */
+#define AGAIN (30 * SEC)	/* until a failed write is tried again */
 #define SLOW (5 * SEC)	/* a write that takes longer is a problem */
 
-/** struct work - one write: @data, of @len bytes, to @path; @refs: users, under the lock */
+/** struct work - one write: @data, of @len bytes, to @path; @refs: users, protected by the lock */
 struct work {
 	unsigned int refs;
 	char path[STATE_PATH_MAX];
@@ -60,13 +62,13 @@ struct work {
 /**
  * struct state
  * @lock: protects @todo to @free_it
- * @todo: what is to be written; NULL: nothing
- * @began: when the thread began to write; 0: it does not
- * @given: when the loop gave an idle thread something to write; 0: the thread is idle
- * @ended: it has written once more, with @err
- * @stop: the thread is to end; @free_it: ... and to free all, for nobody waits for it
- * @last: what was written, or was to be, last; for another try
- * @epoch, @version: of the table in it
+ * @todo: the next write; NULL: none
+ * @began: when the thread began to write; 0: it is not writing
+ * @given: when the loop gave an idle thread a write; 0: the thread is idle
+ * @ended: the thread has ended a write, with @err
+ * @stop: the thread is to end; @free_it: it has to free all, because state_free() has returned
+ * @last: the last write, for another try
+ * @epoch, @version: those of the table in @last
  */
 struct state {
 	char dir[STATE_PATH_MAX];
@@ -111,7 +113,7 @@ struct head {
 	uint32_t crc;
 };
 
-/* As it was written: one that only means the same is damaged, too. */
+/* Makes the first line. A line read must equal it: one with another spelling counts as damaged. */
 static int head_line(char line[LINE_MAX_BYTES], const struct head *h)
 {
 	return snprintf(line, LINE_MAX_BYTES,
@@ -119,7 +121,7 @@ static int head_line(char line[LINE_MAX_BYTES], const struct head *h)
 			h->fabric, h->guid, h->epoch, h->version, h->len);
 }
 
-/* With the lock, unless nobody else can have it. */
+/* Drops a reference; with the lock, unless no other thread can use @w. */
 static void put_work(struct work *w)
 {
 	if (!w || --w->refs)
@@ -213,7 +215,7 @@ static int write_file(const char *dir, const struct work *w)
 
 static int read_file(const char *path, char **data, size_t *len)
 {
-	/* A FIFO or the like, which is no file, must not keep the daemon waiting. */
+	/* The daemon must not wait for a FIFO or another file that is not regular. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 	ssize_t n;
@@ -241,7 +243,7 @@ static int read_file(const char *path, char **data, size_t *len)
 	return err;
 }
 
-/* Return: bytes of the first line, up to the CRC; 0: it is none. */
+/* Parses the first line. Return: its bytes up to the CRC; 0: it is not such a line. */
 static size_t head_of(const char *data, size_t len, struct head *h)
 {
 	char line[LINE_MAX_BYTES], crc[9];
@@ -275,7 +277,7 @@ static int refuse_file(char *why, const char *path, const char *fmt, ...)
 	snprintf(aside, sizeof(aside), "%s.refused", path);
 	moved = !rename(path, aside);
 	snprintf(why, STATE_TEXT_MAX, "%.120s is not used: %s%s", path, text,
-		 moved ? "; it is kept beside, as .refused" : "");
+		 moved ? "; it was renamed to .refused" : "");
 	return -EBADMSG;
 }
 
@@ -390,7 +392,7 @@ static void forget_last(struct state *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* No memory is needed for it: what the thread writes is in any case what was given last. */
+/* Gives @last to the thread, in place of a write that waits; needs no memory. */
 static void hand_over_job(struct state *s)
 {
 	if (!s->last)
@@ -435,8 +437,8 @@ static void on_state_event(void *arg, unsigned int what)
 	s->given = 0;
 	if (err) {
 		tell_state(s,
-			   "cannot write below %.160s: %s; what is excluded is forgotten if all "
-			   "lose their power",
+			   "cannot write below %.160s: %s; exclusions are forgotten if all "
+			   "nodes lose power",
 			   strerror(-err));
 		loop_timer_set(s->timer, loop_now() + AGAIN);
 		s->ops->kept(s->arg, s->epoch, s->version, false);
@@ -531,7 +533,7 @@ void state_free(struct state *s)
 		free_all(s);
 		return;
 	}
-	/* It frees all when the disk answers, unless the process ends before. */
+	/* The thread frees all when the disk answers, unless the process ends before. */
 	pthread_mutex_lock(&s->lock);
 	s->free_it = true;
 	pthread_mutex_unlock(&s->lock);

@@ -43,7 +43,7 @@ static void bytes_free(struct bytes *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* Room for @more bytes past the end; memory is given back when it empties. */
+/* Makes room for @more bytes at the end. bytes_consume() frees the memory of an empty queue. */
 static int bytes_reserve(struct bytes *b, size_t more)
 {
 	size_t room = b->room ? b->room : CHUNK;
@@ -99,7 +99,7 @@ static void really_free(struct stream *s)
 	free(s);
 }
 
-/* Tells the owner, once. */
+/* Ends the stream: calls @closed, once. */
 static void finish_stream(struct stream *s, int err)
 {
 	if (s->closed || s->dead)

@@ -15,27 +15,27 @@
 #include "daemon/svc.h"
 
 #define CONNS_MAX	4096
-#define STRANGERS_MAX	256		/* connections that have proved nothing yet */
-#define STRANGERS_EACH	(STRANGERS_MAX / 4)	/* of them from one address */
+#define STRANGERS_MAX	256		/* connections whose peers are not authenticated yet */
+#define STRANGERS_EACH	(STRANGERS_MAX / 4)	/* ... from one address */
 #define HANDSHAKE_MAX	(5 * SEC)
 #define OUT_MAX		(24u << 20)
-#define ACCEPT_PAUSE	SEC		/* after running out of files */
+#define ACCEPT_PAUSE	SEC		/* after accept() had no free descriptor */
 #define LINGER_MAX	(2 * SEC)
 #define BACKLOG		256
-#define NAMED_MAX	4		/* peers of another release */
+#define NAMED_MAX	4		/* peers of another release that svc_mixed() names */
 
 /**
  * struct conn - a connection
- * @schema: that both ends use; 0: not known yet
- * @newest: that the peer speaks
- * @name: of the peer, once it is up
+ * @schema: the schema that both ends use; 0: not known yet
+ * @newest: the newest schema that the peer speaks
+ * @name: name of the peer, once it is up
  */
 struct conn {
 	struct svc *svc;
 	struct conn *next;
 	struct stream *stream;
-	struct loop_timer *timer;	/* bounds the proof, later the lingering */
-	struct auth_session *session;	/* until it is up */
+	struct loop_timer *timer;	/* limit of the authentication, later of sending the rest */
+	struct auth_session *session;	/* NULL when it is up */
 	int id;
 	bool outgoing;
 	bool up;
@@ -91,7 +91,7 @@ static struct conn *conn_find(struct svc *svc, int id)
 	return NULL;
 }
 
-/* The owner knows of own connections and of those that are up. */
+/* Ends a connection; calls @down if it was opened here or was up, because the owner knows it. */
 static void lose_conn(struct conn *c)
 {
 	struct svc *svc = c->svc;
@@ -140,7 +140,7 @@ static void conn_up(struct conn *c)
 	struct svc *svc = c->svc;
 	uint64_t skipped;
 
-	log_debug("service", "%s %s (%s) has proved itself", c->outgoing ? "to" : "from",
+	log_debug("service", "%s %s (%s) is authenticated", c->outgoing ? "to" : "from",
 		  c->addr, c->session->peer_name);
 	strcpy(c->name, c->session->peer_name);
 	free(c->session);
@@ -159,7 +159,7 @@ static void conn_up(struct conn *c)
 	svc->ops->up(svc->arg, c->id);
 }
 
-/* The peer is told why; only the fabric's name and "key" get out. */
+/* Sends the peer the reason, which contains only the fabric's name or the word "key". */
 static ssize_t conn_refuse(struct conn *c)
 {
 	struct svc_msg m = { .fm = { .type = FM_MSG_REFUSE } };
@@ -172,7 +172,10 @@ static ssize_t conn_refuse(struct conn *c)
 	return -EACCES;
 }
 
-/* Takes the newest schema that both speak, by the peer's first message (schema.h). False: none. */
+/*
+ * Chooses the newest schema that both speak, by the peer's first message (schema.h). Return: false
+ * if there is none.
+ */
 static bool agree_schema(struct conn *c, const struct svc_msg *m)
 {
 	const struct svc *svc = c->svc;
@@ -213,7 +216,7 @@ static ssize_t conn_prove(struct conn *c, const struct svc_msg *m)
 	}
 	if (m->type != SVC_AUTH) {
 		note_refusal(c, &c->svc->stats.refused_malformed,
-			     "it talks before it has proved itself");
+			     "it sent a message before its authentication");
 		return -EPROTO;
 	}
 	if (!c->schema && !agree_schema(c, m))
@@ -229,13 +232,13 @@ static ssize_t conn_prove(struct conn *c, const struct svc_msg *m)
 	return 0;
 }
 
-/* Once both ends have agreed upon a schema they use no other. */
+/* Return: true if @m is in the schema on which both ends have agreed, if they have. */
 static bool schema_fits(const struct conn *c, const struct svc_msg *m)
 {
 	return !c->schema || m->schema == c->schema;
 }
 
-/* @used: negative if not even the frame at @data is right. */
+/* Notes that a peer sent a malformed message; @used: negative if even the frame is malformed. */
 static void note_malformed(struct conn *c, const uint8_t *data, ssize_t used, ssize_t err)
 {
 	char why[128];
@@ -311,7 +314,7 @@ static void on_deadline(void *arg)
 	struct conn *c = arg;
 
 	if (!c->closing)
-		log_debug("service", "%s %s did not prove itself in time",
+		log_debug("service", "%s %s did not authenticate itself in time",
 			  c->outgoing ? "to" : "from", c->addr);
 	lose_conn(c);
 }
@@ -325,7 +328,7 @@ static void socket_options(const struct svc *svc, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
 }
 
-/* Takes @fd over, whatever comes of it. */
+/* Makes a connection of the socket @fd; closes it after an error. Return: NULL if out of memory. */
 static struct conn *conn_new(struct svc *svc, int fd, bool outgoing,
 			     const struct sockaddr_storage *peer)
 {
@@ -372,8 +375,9 @@ static bool same_host(const char *a, const char *b)
 }
 
 /*
- * Room for strangers is kept apart, so that they cannot lock members out, and no
- * address may take all of it, so that it cannot lock other strangers out.
+ * Return: true if another stranger, a peer that is not authenticated, may connect. The number of
+ * strangers is limited apart, so that they cannot lock members out, and for each address, so that
+ * one cannot lock out other strangers.
  */
 static bool room_for(const struct svc *svc, const struct sockaddr_storage *peer)
 {
@@ -434,7 +438,7 @@ static void on_svc_resume(void *arg)
 	loop_fd_set(svc->watch, LOOP_READ);
 }
 
-/* FREEBIND: the address may come up after us. */
+/* Listens. With IP_FREEBIND the address need not exist yet. Return: 0 or a negative errno. */
 static int listen_svc(struct svc *svc)
 {
 	int on = 1;
@@ -496,7 +500,7 @@ void svc_free(struct svc *svc)
 	free(svc);
 }
 
-/* From the service address, so that the peer's firewall and log see that one. */
+/* Connects from the service address, so that firewalls and logs of the peer see that one. */
 static int bind_own(const struct svc *svc, int fd)
 {
 	struct sockaddr_storage a = svc->own;

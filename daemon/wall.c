@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A timer that never comes, and is cancelled when the clock is set: no wake-up is spent on asking.
+ * A timer that never expires, and that the kernel cancels when the clock is set
+ * (timerfd_create(2)), so the clock need not be read at intervals.
  */
 #include <stdlib.h>
 #include <sys/timerfd.h>

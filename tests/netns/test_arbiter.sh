@@ -81,8 +81,8 @@ echo "arbiter = $tmp/arbiter" >"$tmp/conf"
 check "up" lab up 3x2 --config "$tmp/conf"
 check "all are up" until_true 10 runs
 check "granted" granted
-check "an arbiter that is slow" without 'nothing within 1000 ms' 'sleep 60'
-check "one that says nonsense" without "it says 'who are you?'" 'echo who are you?'
+check "an arbiter that is slow" without 'no answer within 1000 ms' 'sleep 60'
+check "one that says nonsense" without "it answered 'who are you?'" 'echo who are you?'
 check "one that fails" without 'it ended with status 3' 'echo granted; exit 3'
 check "refused" refused
 check "all is well after a refusal" after_refusal

@@ -395,7 +395,7 @@ hangup() {
 	kill -HUP "$last" && until_true 5 says "unknown key 'fabrik'" &&
 	rm "$conf" && kill -HUP "$last" && until_true 5 says 'hup.conf: No such file or directory' &&
 	silent_to "$at" && until_true 10 says 'debug: service: from ' &&
-	says 'did not prove itself in time' &&
+	says 'did not authenticate itself in time' &&
 	running 1.1 && is 1.1 '.data.own.name == "n1-1" and .data.fabric != "other"' status &&
 	sed 's/^log_level.*/log_level = error/' "$run/1.1/fabricd.conf" >"$conf" && : >"$tmp/hup.log" &&
 	kill -HUP "$last" && silent_to "$at" && running 1.1 && [[ ! -s $tmp/hup.log ]] && fine=0

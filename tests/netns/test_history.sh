@@ -68,7 +68,7 @@ power_is_back() {
 problem() { ask status --json | jq -e --arg text "$1" 'any(.problems[]; .kind == "history" and (.text | contains($text)))'; }
 no_problem() { ! problem ''; }
 # A file that is none is told, and is kept.
-refused() { problem '00000007.log is not used: it is no history; it is kept beside' && [[ -e $(histories 0.0)/00000007.log.refused ]]; }
+refused() { problem '00000007.log is not used: it is no history; it was renamed to .refused' && [[ -e $(histories 0.0)/00000007.log.refused ]]; }
 # While the disk is full, what happens is in memory; and on the disk when it has room again.
 full_disk() {
 	local root state

@@ -66,7 +66,7 @@ breaks() {
 }
 is_down() { [[ $(ask links 0,0 --json | jq -r '.[] | select(.port == "+x") | .reason') == admin ]]; }
 taken_down() {
-	until_true 20 is_down && event '0,0:\+x is taken down: no packet went' &&
+	until_true 20 is_down && event '0,0:\+x is taken down: no packet was sent' &&
 		until_true 10 problem '0,0:\+x was taken down' && is .links.faulty 1 && excluded 0,0 +x && excluded 1,0 -x
 }
 # excluded NODE PORT: 'links' says why

@@ -78,7 +78,7 @@
 	NUMBERS OWN_STATUS FABRIC SERVICE("'a stranger'") \
 	"'root':" ROOT ",'heard':{'nodes':116,'links':117}," \
 	"'problems':[" PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}," \
-	"{'kind':'stall','text':'1,0:-x was taken down, for node 0,0 returned no " \
+	"{'kind':'stall','text':'1,0:-x was taken down, because node 0,0 returned no " \
 	"credits: take it up again when that node is repaired'}]," \
 	"'problems_more':139,'held_links':[" \
 	"{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5}," \
@@ -409,18 +409,18 @@ static void guarded(void **state)
 	refuses("{'cmd':'exclude','node':'1,1','port':'-y'}", "cuts-off",
 		"would cut off 1,0 ('bob'), 2,0 (''), and leave 22 pairs of nodes without a path: "
 		"nothing was excluded; name the node to take it out as a whole, or --force excludes "
-		"all the same");
+		"it anyway");
 	/* 1,0 is no end of that cable: no other order would spare it. */
 	a.severs = 1;
 	refuses("{'cmd':'exclude','node':'2,1','port':'-y'}", "cuts-off",
 		"would cut off 1,0 ('bob'), and leave 22 pairs of nodes without a path: nothing was "
-		"excluded; --force excludes all the same");
+		"excluded; --force excludes it anyway");
 	a.severs = 11;
 	refuses("{'cmd':'exclude','links':['bob','1,1:-y']}", "cuts-off",
 		"would cut off 1,0 ('bob'), 2,0 (''), 0,1 ('dan'), 1,1 ('eve'), 2,1 ('own'), 0,0 "
 		"('ann'), 1,0 ('bob'), 2,0 ('') and 3 more, and leave 22 pairs of nodes without a "
 		"path: nothing was excluded; name the node to take it out as a whole, or --force "
-		"excludes all the same");
+		"excludes it anyway");
 	refuses("{'cmd':'exclude','node':'1,1','port':'-y','force':1}", "usage",
 		"exclude: argument 'force' has the wrong type, allowed: true or false");
 	a.severs_error = -ENOMEM;
@@ -644,7 +644,8 @@ static void history_on_disk(void **state)
 	waits_found("{'cmd':'history','from':5,'to':6,'level':'error','kind':'link','last':3,'after':'ab:1:5'}",
 	      &found, "{'ok':true,'data':{'events':[{'seq':7}],'after':'ab:1:9','more':true,'lost':false,"
 	      "'node':[2,1],'name':'myself','kept':{'events':171},"
-	      "'problem':'the history is long, and was not searched to its beginning: say since when'}}");
+	      "'problem':'the history is long, and was not searched to its beginning: "
+	      "give a start time'}}");
 	does("search 5-6 0 'link' 'rp' '' last 3 after 'ab:1:5' have '':");
 	waits_found("{'cmd':'history','local':true,'node':'bob','port':'+x'}", &none,
 	      "{'ok':false,'code':'failed','error':'out of memory'}");
@@ -666,7 +667,7 @@ static void history_on_disk(void **state)
 	waits_found("{'cmd':'history'}", &loading,
 	      "{'ok':true,'data':{'events':[],'after':null,'more':false,'lost':false,'node':[2,1],"
 	      "'name':'myself','kept':{'events':171},"
-	      "'problem':'the history is still being read: ask again'}}");
+	      "'problem':'the history is still being read: try again'}}");
 	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
 	a.busy = true;
 	refuses("{'cmd':'history'}", "failed", "too many questions at once");

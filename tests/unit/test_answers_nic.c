@@ -231,10 +231,11 @@ static void port_commands(void **state)
 	(void)state;
 	says("{'cmd':'port','node':'2,1','port':'-y','up':false}",
 	     "{'ok':true,'data':{'node':[2,1],'port':'-y','up':false}}");
-	does("port 3 down\nevent 1700000050.0 '' 1 admin: port 2,1:-y is taken down by an admin\n");
+	does("port 3 down\nevent 1700000050.0 '' 1 admin: port 2,1:-y was taken down by an "
+	     "administrator\n");
 	says("{'cmd':'port','node':'own','port':'-x','up':true}",
 	     "{'ok':true,'data':{'node':[2,1],'port':'-x','up':true}}");
-	does("port 2 up\nevent 1700000050.0 '' 2 admin: port 2,1:-x is taken up by an admin\n");
+	does("port 2 up\nevent 1700000050.0 '' 2 admin: port 2,1:-x was taken up by an administrator\n");
 	says("{'cmd':'retrain','node':'2,1','port':'+y'}",
 	     "{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
 	does("retrain 1\n");

@@ -107,8 +107,8 @@ static void answered(void **state)
 	says("echo granted", FM_GRANTED, 0, "");
 	says("printf granted", FM_GRANTED, 0, "");
 	says("echo granted; echo and more", FM_GRANTED, 0, "");
-	says("echo refused", FM_REFUSED, 0, "it does not say why");
-	says("echo refused 41", FM_REFUSED, 41, "it does not say why");
+	says("echo refused", FM_REFUSED, 0, "it gave no reason");
+	says("echo refused 41", FM_REFUSED, 41, "it gave no reason");
 	says("echo refused 18446744073709551615 held by 0abc", FM_REFUSED, UINT64_MAX, "held by 0abc");
 	says("echo refused not quorate", FM_REFUSED, 0, "not quorate");
 	says("echo refused 18446744073709551616", FM_REFUSED, 0, "18446744073709551616");
@@ -120,18 +120,18 @@ static void answered(void **state)
 static void nonsense(void **state)
 {
 	(void)state;
-	says("true", FM_UNKNOWN, 0, "it says nothing");
-	says("echo", FM_UNKNOWN, 0, "it says nothing");
-	says("echo; echo granted", FM_UNKNOWN, 0, "it says nothing");
-	says("echo granted 7", FM_UNKNOWN, 0, "it says 'granted 7'");
-	says("echo grantedly", FM_UNKNOWN, 0, "it says 'grantedly'");
-	says("echo GRANTED", FM_UNKNOWN, 0, "it says 'GRANTED'");
-	says("echo ' granted'", FM_UNKNOWN, 0, "it says ' granted'");
-	says("printf 'a\\000\\033\\377b'", FM_UNKNOWN, 0, "it says 'a???b'");
-	says("printf 'granted\\000'", FM_UNKNOWN, 0, "it says 'granted?'");
+	says("true", FM_UNKNOWN, 0, "it gave no answer");
+	says("echo", FM_UNKNOWN, 0, "it gave no answer");
+	says("echo; echo granted", FM_UNKNOWN, 0, "it gave no answer");
+	says("echo granted 7", FM_UNKNOWN, 0, "it answered 'granted 7'");
+	says("echo grantedly", FM_UNKNOWN, 0, "it answered 'grantedly'");
+	says("echo GRANTED", FM_UNKNOWN, 0, "it answered 'GRANTED'");
+	says("echo ' granted'", FM_UNKNOWN, 0, "it answered ' granted'");
+	says("printf 'a\\000\\033\\377b'", FM_UNKNOWN, 0, "it answered 'a???b'");
+	says("printf 'granted\\000'", FM_UNKNOWN, 0, "it answered 'granted?'");
 	/* Much more than is read, though less than a pipe takes. */
 	says("head -c 60000 /dev/zero | tr '\\000' x", FM_UNKNOWN, 0,
-	     "it says 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'");
+	     "it answered 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'");
 	says("echo granted; exit 3", FM_UNKNOWN, 0, "it ended with status 3");
 	says("echo granted; exit 127", FM_UNKNOWN, 0, "it ended with status 127");
 	says("echo granted; kill -9 $$", FM_UNKNOWN, 0, "it ended by signal 9");
@@ -170,7 +170,7 @@ static void slow(void **state)
 	assert_int_equal(answers, 1);
 	assert_true(loop_now() >= began + 300 * MS);
 	assert_int_equal(got.verdict, FM_UNKNOWN);
-	assert_string_equal(got.why, "nothing within 300 ms");
+	assert_string_equal(got.why, "no answer within 300 ms");
 	is_gone("self");
 	assert_int_equal(answers, 1);
 	arbiter_free(a);

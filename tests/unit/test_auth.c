@@ -510,7 +510,7 @@ static void brought_together(const char *fabric_i, const char *name_i, const cha
 	open_ok(&b, fabric_l, name_l, key_a);
 	assert_false(converse_through(&p, &a, &b, forge, (void *)f));
 	assert_false(p.l_done);
-	assert_string_equal(p.l.text, "the key is another one");
+	assert_string_equal(p.l.text, "the key differs");
 	auth_close(&a);
 	auth_close(&b);
 }

@@ -267,8 +267,8 @@ static const char *refused_at(unsigned int *turns)
 static void broken(enum step step, unsigned int calls)
 {
 	static const char *const text[] = {
-		"the proof cannot be made", "the key is another one", "the proof cannot be made",
-		"the key is another one", "",
+		"the proof cannot be made", "the key differs", "the proof cannot be made",
+		"the key differs", "",
 	};
 	static const unsigned int at[] = { 2, 3, 3, 4, 4 };
 

@@ -478,7 +478,7 @@ static void of_others(void **state)
 		add(i + 2);
 		due[0] = (char)('2' + i);
 		FINDS(due);
-		snprintf(text, sizeof(text), "%s is not used: %s; it is kept beside, as .refused",
+		snprintf(text, sizeof(text), "%s is not used: %s; it was renamed to .refused",
 			 file(1, path), other[i][1]);
 		assert_string_equal(told, text);
 		strcat(path, ".refused");
