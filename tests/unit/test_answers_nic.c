@@ -235,7 +235,8 @@ static void port_commands(void **state)
 	     "administrator\n");
 	says("{'cmd':'port','node':'own','port':'-x','up':true}",
 	     "{'ok':true,'data':{'node':[2,1],'port':'-x','up':true}}");
-	does("port 2 up\nevent 1700000050.0 '' 2 admin: port 2,1:-x was taken up by an administrator\n");
+	does("port 2 up\nevent 1700000050.0 '' 2 admin: port 2,1:-x was taken up by an "
+	     "administrator\n");
 	says("{'cmd':'retrain','node':'2,1','port':'+y'}",
 	     "{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
 	does("retrain 1\n");
