@@ -55,7 +55,8 @@ static void config_end(struct request *rq, json_t **by_node, uint32_t n)
 	if (!answer_ready(rq))
 		return;
 	if (rq->node < n && !rq->count && !by_node[rq->node]) {
-		answer_error(rq, "unreachable", "node '%s' does not answer, or its manager is of an "
+		answer_error(rq, "unreachable",
+			     "node '%s' does not answer, or its manager is of an "
 			     "earlier release and does not tell its configuration",
 			     json_string_value(json_object_get(rq->args, "node")));
 		return;

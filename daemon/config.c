@@ -297,12 +297,14 @@ static void get_time_or_none(const struct config *c, const struct key *key, char
 #define AT(member) offsetof(struct config, member)
 #define NAME_RULE "1 to 63 letters, digits, '.', '_' or '-'"
 #define TIME_KEY(key, min, max, text) \
-	{ "timers", #key, set_duration, get_duration, AT(fm.key), min, max, text " (units ns, us, ms, s, min)" }
+	{ "timers", #key, set_duration, get_duration, AT(fm.key), min, max, \
+	  text " (units ns, us, ms, s, min)" }
 
 static const struct key keys[] = {
 	{ "", "fabric", set_own_name, get_text, AT(fm.fabric), 1, TORUS_NAME_MAX, NAME_RULE },
 	{ "", "name", set_own_name, get_text, AT(fm.name), 1, TORUS_NAME_MAX, NAME_RULE },
-	{ "", "shape", set_shape, get_shape, 0, 0, 0, "auto, or 1 to 6 sizes such as 4x4x2, each 1 to 4096" },
+	{ "", "shape", set_shape, get_shape, 0, 0, 0,
+	  "auto, or 1 to 6 sizes such as 4x4x2, each 1 to 4096" },
 	{ "", "device", set_device, get_text, AT(device), 0, CONFIG_PATH_MAX,
 	  "auto, unix:/PATH (at most 102 bytes) or genl:NAME" },
 	{ "", "service_address", set_address_key, get_text, AT(fm.address), 0, 0,
@@ -319,11 +321,13 @@ static const struct key keys[] = {
 	{ "", "state_dir", set_path_or_none, get_state_dir, AT(state_dir), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes, or none" },
 	{ "", "history", set_switch, get_switch, AT(history), 0, 0, "on or off" },
-	{ "", "history_bytes", set_size, get_size, AT(history_bytes), HISTORY_BYTES_MIN, HISTORY_BYTES_MAX,
+	{ "", "history_bytes", set_size, get_size, AT(history_bytes), HISTORY_BYTES_MIN,
+	  HISTORY_BYTES_MAX,
 	  "1M to 1G: bytes, or with K, M or G" },
 	{ "", "arbiter", set_arbiter, get_arbiter, AT(arbiter), 0, CONFIG_PATH_MAX - 1,
 	  "none, or the absolute path of a program, at most 107 bytes, without arguments" },
-	{ "", "control_group", set_group, get_text, AT(control_group), 0, sizeof(((struct config *)0)->control_group) - 1,
+	{ "", "control_group", set_group, get_text, AT(control_group), 0,
+	  sizeof(((struct config *)0)->control_group) - 1,
 	  "the name of a group of this system, or nothing" },
 	{ "", "log_level", set_level, get_level, 0, 0, 0, "error, warning, info or debug" },
 	{ "", "fanout", set_count, get_count, AT(fm.fanout), 1, 64, "1 to 64" },
@@ -486,7 +490,8 @@ static void judge_address(struct reading *r, unsigned int line, const char *key,
 
 static void take_service_address(struct reading *r)
 {
-	unsigned int line = find_key_line(r->c, "service_address"), net = find_key_line(r->c, "service_network");
+	unsigned int line = find_key_line(r->c, "service_address");
+	unsigned int net = find_key_line(r->c, "service_network");
 	unsigned int port = find_key_line(r->c, "service_port");
 	struct sockaddr_storage a;
 	socklen_t len;
@@ -582,7 +587,8 @@ const char *config_state_dir(const struct config *c)
 	return dir && *dir && strcmp(dir, "none") ? dir : NULL;
 }
 
-static enum config_source find_source(const struct config *c, const struct key *key, unsigned int line)
+static enum config_source find_source(const struct config *c, const struct key *key,
+				      unsigned int line)
 {
 	if (line)
 		return CONFIG_FILE;
@@ -597,7 +603,11 @@ bool config_value(const struct config *c, unsigned int i, struct config_value *v
 
 	if (i >= NKEYS)
 		return false;
-	*v = (struct config_value) { .section = key->section, .name = key->name, .line = c->line[i] };
+	*v = (struct config_value) {
+		.section = key->section,
+		.name = key->name,
+		.line = c->line[i],
+	};
 	v->source = find_source(c, key, v->line);
 	key->get(c, key, v->text);
 	return true;

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "daemon/config_dump.h"
 
-#define COLUMN 40	/* where sources begin */
+#define COLUMN 40 /* where sources begin */
 
 static const char *source_name(enum config_source source)
 {
@@ -17,17 +17,20 @@ static const char *source_name(enum config_source source)
 }
 
 /* Return: the source for people, in @buf. */
-static const char *source_text(const struct config_value *v, const char *path, char *buf, size_t room)
+static const char *source_text(const struct config_value *v, const char *path, char *buf,
+			       size_t room)
 {
 	if (v->source == CONFIG_FILE)
 		snprintf(buf, room, "%s:%u", path, v->line);
 	else
-		snprintf(buf, room, "%s", v->source == CONFIG_ENVIRONMENT ? "$STATE_DIRECTORY" :
-						       source_name(v->source));
+		snprintf(buf, room, "%s",
+			 v->source == CONFIG_ENVIRONMENT ? "$STATE_DIRECTORY" :
+							   source_name(v->source));
 	return buf;
 }
 
-static void print_value(FILE *to, const struct config *c, const struct config_value *v, const char *path)
+static void print_value(FILE *to, const struct config *c, const struct config_value *v,
+			const char *path)
 {
 	char line[CONFIG_TEXT_MAX + 64], source[CONFIG_TEXT_MAX * 4];
 	bool is_network = !strcmp(v->name, "service_network");
@@ -58,8 +61,8 @@ void config_print(FILE *to, const struct config *c, const struct config_run *run
 
 static void add_option(json_t *list, const char *key, const char *value, bool given)
 {
-	json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:s, s:n}", "section", "options", "key",
-					      key, "value", value, "source",
+	json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:s, s:n}", "section", "options",
+					      "key", key, "value", value, "source",
 					      given ? "command line" : "default", "line"));
 }
 
@@ -76,12 +79,12 @@ json_t *config_json(const struct config *c, const struct config_run *run)
 	add_option(list, "config", run->path, run->chosen);
 	add_option(list, "record", run->record, run->record);
 	for (unsigned int i = 0; config_value(c, i, &v); i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s, s:o}", "section", v.section,
-						      "key", v.name, "value", value_json(&v), "source",
-						      source_name(v.source), "line",
-						      v.source == CONFIG_FILE ?
-							      json_integer((json_int_t)v.line) :
-							      json_null()));
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:o, s:s, s:o}", "section", v.section, "key", v.name,
+				  "value", value_json(&v), "source", source_name(v.source), "line",
+				  v.source == CONFIG_FILE ? json_integer((json_int_t)v.line) :
+							    json_null()));
 	return list;
 }
 

@@ -15,9 +15,8 @@ static const uint8_t *address_bytes(const struct sockaddr *a, int family, size_t
 	if (!a || a->sa_family != family)
 		return NULL;
 	*n = family == AF_INET ? 4 : 16;
-	return family == AF_INET ?
-		       (const uint8_t *)&((const struct sockaddr_in *)a)->sin_addr :
-		       (const uint8_t *)&((const struct sockaddr_in6 *)a)->sin6_addr;
+	return family == AF_INET ? (const uint8_t *)&((const struct sockaddr_in *)a)->sin_addr :
+				   (const uint8_t *)&((const struct sockaddr_in6 *)a)->sin6_addr;
 }
 
 /* Return: byte @i of the netmask. */
@@ -76,8 +75,8 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr *b)
 static void take_address(struct sockaddr_storage *out, const struct sockaddr *a)
 {
 	memset(out, 0, sizeof(*out));
-	memcpy(out, a, a->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
-						 sizeof(struct sockaddr_in6));
+	memcpy(out, a,
+	       a->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
 }
 
 static void add_text(char *text, size_t room, const struct ifaddrs *i)
@@ -85,8 +84,8 @@ static void add_text(char *text, size_t room, const struct ifaddrs *i)
 	char ip[INET6_ADDRSTRLEN] = "";
 	size_t n = strlen(text), bytes;
 
-	inet_ntop(i->ifa_addr->sa_family, address_bytes(i->ifa_addr, i->ifa_addr->sa_family, &bytes),
-		  ip, sizeof(ip));
+	inet_ntop(i->ifa_addr->sa_family,
+		  address_bytes(i->ifa_addr, i->ifa_addr->sa_family, &bytes), ip, sizeof(ip));
 	snprintf(text + n, room - n, "%s%s (%s)", n ? ", " : "", ip, i->ifa_name);
 }
 
@@ -94,7 +93,8 @@ static void add_text(char *text, size_t room, const struct ifaddrs *i)
 static void add_others(const struct prefix *p, const struct ifaddrs *list, char *text, size_t room)
 {
 	for (const struct ifaddrs *i = list; i; i = i->ifa_next)
-		if (i->ifa_addr && i->ifa_addr->sa_family == p->family && !(i->ifa_flags & IFF_LOOPBACK))
+		if (i->ifa_addr && i->ifa_addr->sa_family == p->family &&
+		    !(i->ifa_flags & IFF_LOOPBACK))
 			add_text(text, room, i);
 	if (!*text)
 		snprintf(text, room, "none");

@@ -8,7 +8,7 @@
 #include "say.h"
 #include "table.h"
 
-#define NAMED_MAX 6		/* nodes that a line names */
+#define NAMED_MAX 6 /* nodes that a line names */
 
 static bool diff;
 
@@ -20,8 +20,11 @@ static void show_key(struct table *t, const json_t *v)
 	bool is_default = source && !strcmp(source, "default");
 
 	/* Options and keys of other sections are told apart from those of the first one. */
-	table_cell(t, PLAIN, "%s%s", !section || !*section ? "" :
-		   !strcmp(section, "options") ? "--" : "[timers] ", json_text(v, "key"));
+	table_cell(t, PLAIN, "%s%s",
+		   !section || !*section       ? "" :
+		   !strcmp(section, "options") ? "--" :
+						 "[timers] ",
+		   json_text(v, "key"));
 	table_cell(t, is_default ? PLAIN : STRONG, "%s",
 		   json_text(v, "value") ? json_text(v, "value") : "-");
 	if (json_count(v, "line"))
@@ -240,8 +243,8 @@ static int compare_all(const struct ctl *ctl, struct ask *a)
 {
 	json_t *nodes, *list;
 	bool any;
-	int status = ask_nodes(a, json_pack("{ss sb}", "cmd", "config", "values", 1), ASK_NODES_MAX, 0,
-			       &nodes);
+	int status = ask_nodes(a, json_pack("{ss sb}", "cmd", "config", "values", 1), ASK_NODES_MAX,
+			       0, &nodes);
 
 	if (status != OK)
 		return status;
@@ -273,7 +276,8 @@ static int cmd_config(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_FLAG, "diff", 'd', NULL, &diff, 0, 0, "what differs between the managers of all nodes" },
+	{ OPT_FLAG, "diff", 'd', NULL, &diff, 0, 0,
+	  "what differs between the managers of all nodes" },
 	{ .kind = OPT_END },
 };
 
