@@ -18,7 +18,8 @@ installed() {
 # Exactly these files, none of them empty, and no link that leads nowhere. Where there is no libquorum,
 # there is no torus-arbiter-corosync.
 complete() {
-	diff - <(cd "$tmp" && find -L etc usr -type f -size +0 ! -name torus-arbiter-corosync | LC_ALL=C sort) <<-'END'
+	diff - <(cd "$tmp" && find -L etc usr -type f -size +0 ! -name torus-arbiter-corosync \
+		! -path 'usr/share/fabricctl/schema/*' | LC_ALL=C sort) <<-'END'
 		etc/fabricd.conf
 		usr/bin/fabricctl
 		usr/bin/fabricsim
@@ -61,6 +62,8 @@ complete() {
 	END
 }
 
+schemas() { diff -r tools/fabricctl/schema "$tmp/usr/share/fabricctl/schema"; }
+
 version() {
 	local p
 	for p in "$tmp"/usr/bin/{fabricctl,fabricsim} "$tmp"/usr/sbin/{fabricd,torusemu} "$tmp"/usr/libexec/torus/*; do
@@ -101,6 +104,7 @@ sandboxed() {
 
 check "make install" installed
 check "programs, library, manuals, units and completions are there" complete
+check "the schemas of all answers are there" schemas
 check "programs tell their version" version
 check "a lab runs from the installed programs" works
 check "services are confined: exposure at most 3.0" sandboxed

@@ -30,11 +30,12 @@ install-fabricctl: $(B)/fabricctl
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8 \
 		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(COMPLETIONDIR) \
 		$(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/udev/rules.d \
-		$(DESTDIR)$(PREFIX)/share/doc/fabricctl \
+		$(DESTDIR)$(PREFIX)/share/doc/fabricctl $(DESTDIR)$(PREFIX)/share/fabricctl/schema \
 		$(DESTDIR)$(SYSCONFDIR)/torus
 	install -m 755 $(B)/fabricctl $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 tools/fabricctl/fabricctl.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	install -m 644 tools/fabricctl/torus-nic.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/
+	install -m 644 tools/fabricctl/schema/*.json $(DESTDIR)$(PREFIX)/share/fabricctl/schema/
 	install -m 644 tools/fabricctl/torus0.conf $(DESTDIR)$(PREFIX)/share/doc/fabricctl/
 	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/torus-nic@.service.in \
 		> $(DESTDIR)$(UNITDIR)/torus-nic@.service
