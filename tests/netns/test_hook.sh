@@ -98,7 +98,7 @@ hangs() {
 	exec "$tmp/hanging" 1000
 	EOF
 	hooks --exec-seconds 1 --exec-at-once 1 && happens && until_true 10 running hanging &&
-		until_true 20 grep -q "hook $tmp/hook: killed after 1 s, of event [0-9]" "$tmp/said" || return 1
+		until_true 20 grep -q "hook $tmp/hook: killed after 1 s, for event [0-9]" "$tmp/said" || return 1
 	no_hooks
 	until_true 10 not_running hanging
 }
@@ -124,8 +124,8 @@ fails() {
 	EOF
 	: >"$tmp/runs"
 	hooks && happens && until_true 10 lines runs 2 &&
-		until_true 10 grep -q 'exit status 7, of event [0-9]' "$tmp/said" &&
-		until_true 10 grep -q 'died of signal 9, of event [0-9]' "$tmp/said" && kill -0 "$hook" && no_hooks
+		until_true 10 grep -q 'exit status 7, for event [0-9]' "$tmp/said" &&
+		until_true 10 grep -q 'killed by signal 9, for event [0-9]' "$tmp/said" && kill -0 "$hook" && no_hooks
 }
 
 # All that run are ended with the command.

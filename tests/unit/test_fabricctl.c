@@ -389,7 +389,7 @@ static void says_what_it_did(void **state)
 	expect("link down 1,0:-x", 0);
 	has(out, "1,0:-x is down until 'fabricctl link up'");
 	expect("link retrain 1,0:-x", 0);
-	has(out, "1,0:-x trains anew\n");
+	has(out, "1,0:-x trains again\n");
 	expect("link retry 1,0:-x acknak", 0);
 	has(out, "1,0:-x asks for acknak when the link begins its next session\n");
 	expect("link retry 1,0:-x pcie", 2);

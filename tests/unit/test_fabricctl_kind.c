@@ -75,7 +75,7 @@ static void decides_by_code(void **state)
 	has(err, "refused without saying why");
 	fake.raw = "nonsense";
 	expect("status", 1);
-	has(err, "answered what is no JSON");
+	has(err, "sent an answer that is not JSON");
 	fake.raw = NULL;
 }
 

@@ -17,9 +17,9 @@
 #include "say.h"
 
 #define TIMEOUT_MS 10000
-#define FIRST_MS 3000		/* for a first sign of life */
-#define LOOK_MS 500		/* how long it is tried whether a manager of a lab hangs */
-#define HUNG_MAX 8		/* ... and of how many, before it is given up */
+#define FIRST_MS 3000		/* limit of the first answer of a manager */
+#define LOOK_MS 500		/* limit of the check whether a manager of a lab hangs */
+#define HUNG_MAX 8		/* managers that may hang before the search for one ends */
 #define DEFAULT_CONTROL "/run/fabricd/control"
 #define GUID_DIGITS 16
 #define FIRST_QUESTION "{\"cmd\":\"coord\"}"
@@ -30,7 +30,7 @@ static int try_path(struct ask *ask, const char *path)
 	return torus_fabric_open(ask->path, &ask->fabric);
 }
 
-/* Says why there is no answer. Return: the exit status. */
+/* Prints why there is no answer. Return: the exit status. */
 static int no_answer(const struct ask *ask, int err, int waited_ms)
 {
 	enum status kind = kind_of_errno(err);
@@ -42,7 +42,7 @@ static int no_answer(const struct ask *ask, int err, int waited_ms)
 	return fail_as(kind, "no answer from %s: %s", ask->who, strerror(-err));
 }
 
-/* A manager that took too many clients says so to each further one at once. */
+/* Handles the reply that a manager with too many clients sends to each further one at once. */
 static int turned_away(const char *text)
 {
 	json_t *reply = json_loads(text, 0, NULL);
@@ -58,7 +58,7 @@ static int turned_away(const char *text)
 	return status;
 }
 
-/* One that hangs takes connections, too. So it is asked what every manager knows itself. */
+/* A manager that hangs takes connections, too. So this asks a question that needs no other node. */
 static int sign_of_life(struct ask *ask)
 {
 	char *text;
@@ -81,7 +81,7 @@ static const char *socket_advice(const char *path, int err, const char *hint)
 	return stat(path, &st) || S_ISSOCK(st.st_mode) ? hint : "it is no socket";
 }
 
-/* @who: the manager by the name of its node, or NULL: by @path */
+/* Opens a socket. @who: name of the manager in messages; NULL: it is named by @path */
 static int open_path(struct ask *ask, const char *path, const char *who, const char *hint)
 {
 	int err;
@@ -115,8 +115,8 @@ static bool is_hung(const char *path)
 }
 
 /*
- * Any node passes questions on to the root: the first that answers is asked. Return: OK, or why the
- * last one was not asked; a manager that hangs counts before one that is away.
+ * Opens the first manager of a lab that answers, because each passes questions on to the root.
+ * Return: OK, or the kind of the error; that of a manager that hangs has precedence.
  */
 static int open_any(struct ask *ask, const struct lab *lab)
 {
@@ -196,7 +196,7 @@ static int open_manager(const struct ctl *ctl, struct ask *ask)
 		       "up; start fabricd, or raise a lab with 'fabricctl lab up 4x4'");
 }
 
-/* Without a table there are no names, and coordinates are shown. */
+/* Loads the names of nodes. Without a table there are none, and coordinates are shown. */
 static int load_names(struct ask *ask)
 {
 	json_t *nodes = NULL;
@@ -245,7 +245,7 @@ static void tell_missing(struct ask *ask, const json_t *missing)
 		if (len < sizeof(list) - 80)
 			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
 						json_node_text(v, text));
-	if (!strcmp(list, ask->told))	/* a command may ask several questions */
+	if (!strcmp(list, ask->told))	/* printed for an earlier question of this command */
 		return;
 	strcpy(ask->told, list);
 	warn("%zu node%s %s:%s%s", n, n == 1 ? "" : "s",
@@ -279,7 +279,7 @@ void ask_label(const struct ask *ask, bool aside)
 		printf("%s%s%s\n", paint(BAD), ask->knows, paint(PLAIN));
 }
 
-/* One reply: its data, whether more follows. */
+/* Parses a reply: its data, and whether more follows. Return: OK, or the kind of the error. */
 static int unpack_reply(struct ask *ask, char *text, json_t **data, bool *more)
 {
 	json_error_t error;
@@ -289,7 +289,8 @@ static int unpack_reply(struct ask *ask, char *text, json_t **data, bool *more)
 
 	free(text);
 	if (!reply)
-		return fail_as(PROBLEM, "%s answered what is no JSON: %s", ask->who, error.text);
+		return fail_as(PROBLEM, "%s sent an answer that is not JSON: %s", ask->who,
+			       error.text);
 	if (!json_is_true(json_object_get(reply, "ok"))) {
 		why = json_text(reply, "error");
 		code = json_text(reply, "code");
@@ -493,7 +494,7 @@ int ask_shape(struct ask *a, struct torus_shape *shape)
 	return OK;
 }
 
-/* Coordinates; all else needs asking: names, addresses and GUIDs. */
+/* Return: true for coordinates; the manager has to look up names, addresses and GUIDs. */
 static bool are_coordinates(const char *text)
 {
 	return isdigit((unsigned char)*text) && !text[strspn(text, "0123456789,")] &&

@@ -24,11 +24,11 @@ struct ask {
 	int timeout_ms;		/* for each answer */
 	int first_ms;		/* ... and for the first, which each manager can send at once */
 	bool missing;		/* nodes were missing in an answer: the fabric has a problem */
-	char told[512];		/* ... those named last */
-	bool rootless;		/* an answer was made without the root: likewise */
-	char knows[256];	/* ... what such an answer is, as text */
-	const char *spares;	/* refusals with these codes are not printed now, ... */
-	bool spared;		/* ... and there was one, ... */
+	char told[512];		/* ... the nodes that were printed last */
+	bool rootless;		/* an answer was made without the root: a problem, too */
+	char knows[256];	/* ... text that describes such answers */
+	const char *spares;	/* refusals with these codes are not printed now */
+	bool spared;		/* ... there was such a refusal, */
 	char refused[16];	/* ... with this code */
 };
 

@@ -34,7 +34,7 @@ static void show_progress(const struct lab *lab, const json_t *status)
 		 lab->nodes);
 }
 
-/* Says of the first process that ended how it ended. Return: whether there is one. */
+/* Prints the end of the log of the first process that ended. Return: true if there is one. */
 static bool somebody_died(const struct lab *lab)
 {
 	char text[TORUS_TEXT_MAX];
@@ -141,7 +141,7 @@ static bool is_lab_settled(const char *control)
 	return settled;
 }
 
-/* Without a root nobody joins: the node knows whether it has one. */
+/* Return: true if the node has no root, without which no node joins. */
 static bool is_rootless(const char *control)
 {
 	json_t *root;

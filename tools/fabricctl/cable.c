@@ -15,7 +15,7 @@ static void mark_cut(struct lab *lab, uint32_t node, unsigned int port, bool cut
 		lab->cut[node] &= (uint16_t)~(1 << port);
 }
 
-/* Cuts or mends a cable, and saves that first: a revived node must not mend what was cut. */
+/* Cuts or mends a cable. Saves the lab first, so that a revived node keeps cut cables cut. */
 static int plug_cable(struct lab *lab, uint32_t node, unsigned int port, bool cut)
 {
 	unsigned int peer_port;

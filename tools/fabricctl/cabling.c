@@ -77,7 +77,7 @@ static void add_step(json_t *list, const struct cables *c, const char *what, uin
 					      cables_end(c, to)));
 }
 
-/* Moves an end of a cable whose end @kept stays, if the cable due there is not made yet. */
+/* Adds the step that moves an end to where the plan has it, if that cable is not made yet. */
 static bool move_end(const struct cables *wanted, uint32_t kept, uint32_t moved, bool *made,
 		     json_t *list)
 {

@@ -29,7 +29,7 @@ static void show_excluded(const json_t *table)
 	orders_show(json_object_get(table, "orders"), "", SIZE_MAX);
 }
 
-/* Adds the request to @list. Return: OK, or why not, which is said. */
+/* Adds a request to @list. Return: OK, or the kind of the error, which is printed. */
 static int add_request(struct ask *a, const char *cmd, const char *what,
 		       const struct exclusion *how, json_t *list)
 {
@@ -66,7 +66,7 @@ int change_kept(const json_t *data)
 	return NOT_KEPT;
 }
 
-/* Reports anything that is wrong after the last change. Return: the exit status. */
+/* Warns if the change is not in force or not kept. Return: the exit status. */
 static int judge_change(const json_t *data)
 {
 	if (!json_is_false(json_object_get(data, "in_force")))
@@ -75,7 +75,7 @@ static int judge_change(const json_t *data)
 	return PROBLEM;
 }
 
-/* One request for all of @requests, which differ in node and port alone. */
+/* Return: one request in place of @requests, which differ only in node and port. */
 static json_t *join_requests(const json_t *requests)
 {
 	json_t *all = json_copy(json_array_get(requests, 0)), *links = json_array(), *v;
@@ -93,7 +93,7 @@ static json_t *join_requests(const json_t *requests)
 	return all;
 }
 
-/* A manager of an earlier release takes one after the other, whatever they cut off. */
+/* Sends one request after the other: a manager of an earlier release takes no list of links. */
 static int ask_each(struct ask *a, const json_t *requests, json_t **data)
 {
 	int status = OK;
@@ -127,7 +127,7 @@ int change_ask(struct ask *a, const char *cmd, const struct exclusion *how, char
 {
 	int status = OK;
 
-	/* All are understood before the first is done. */
+	/* All arguments are parsed before the first request is sent. */
 	for (int i = 0; status == OK && i < n; i++)
 		status = add_request(a, cmd, what[i], how, requests);
 	return status == OK ? ask_all(a, requests, data) : status;
@@ -158,7 +158,7 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, const struct exclus
 	return status;
 }
 
-/* @request: of a link's end, which is added; dropped. @said: what is done then. */
+/* Sends a request about the end @link, which is added to @request. @said: printed after success. */
 static int change_end(const struct ctl *ctl, const char *link, json_t *request, const char *said)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
@@ -192,7 +192,7 @@ int change_port(const struct ctl *ctl, const char *link, bool up)
 {
 	return change_end(ctl, link, json_pack("{ss sb}", "cmd", "port", "up", up),
 			  up ? "is up again and trains as soon as it has a carrier" :
-			  "is down until 'fabricctl link up', or until its NIC begins anew");
+			  "is down until 'fabricctl link up', or until its NIC is restarted");
 }
 
 int change_retry(const struct ctl *ctl, const char *link, const char *protocol)
@@ -206,5 +206,5 @@ int change_retry(const struct ctl *ctl, const char *link, const char *protocol)
 
 int change_retrain(const struct ctl *ctl, const char *link)
 {
-	return change_end(ctl, link, json_pack("{ss}", "cmd", "retrain"), "trains anew");
+	return change_end(ctl, link, json_pack("{ss}", "cmd", "retrain"), "trains again");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The cables that should be there, as labels, and what is to be done to have them. */
+/* Prints the planned cables with labels, and the steps from the present cables to the plan. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const char *svg, *expect, *shape_said;
 
 /**
  * struct cabling - the fabric
- * @nodes: of the fabric, with names; NULL: only the shape is known
+ * @nodes: its nodes, with names; NULL: only the shape is known
  */
 struct cabling {
 	struct ask ask;
@@ -35,7 +35,7 @@ static const char *name_at(const struct cabling *c, const json_t *node)
 	return NULL;
 }
 
-/* {node, port, name}; dropped by the caller */
+/* Return: an end as {node, port, name}, a new reference */
 static json_t *named_end(const struct cabling *c, const struct cables *of, uint32_t end)
 {
 	json_t *j = cables_end(of, end);
@@ -45,7 +45,7 @@ static json_t *named_end(const struct cabling *c, const struct cables *of, uint3
 	return j;
 }
 
-/* All cables, each once: {cable, from, to} */
+/* Return: all cables, each once: {cable, from, to} */
 static json_t *list_cables(const struct cabling *c, const struct cables *of)
 {
 	json_t *list = json_array();
@@ -60,7 +60,7 @@ static json_t *list_cables(const struct cabling *c, const struct cables *of)
 
 /* --- the plan -------------------------------------------------------------------- */
 
-/* Return: the label for one end of a cable: this end, and where the cable leads. */
+/* Return: the label for one end of a cable: this end, and the other one. */
 static char *label_text(const json_t *here, const json_t *there, char *buf, size_t room)
 {
 	char a[TORUS_TEXT_MAX], b[TORUS_TEXT_MAX];
@@ -109,7 +109,7 @@ static void print_csv(const json_t *list)
 	}
 }
 
-/* Two labels a line, to be printed and cut. Nothing in names and ports is to be escaped but >. */
+/* Draws a label, two in a row, to be printed and cut out. Names and ports need no escapes. */
 static void draw_label(FILE *f, const char *text, size_t cable, unsigned int x, unsigned int y)
 {
 	const char *arrow = strchr(text, '>');
@@ -158,9 +158,9 @@ static int show_plan(const struct ctl *ctl, const struct cabling *c, const struc
 	return status;
 }
 
-/* --- against what is plugged in ---------------------------------------------------- */
+/* --- comparison with the present cables -------------------------------------------- */
 
-/* The next field of a line of comma-separated values, with quotes or without. NULL: none */
+/* Return: the next field of a line of comma-separated values, without quotes; NULL: none */
 static char *next_field(char **at)
 {
 	char *p = *at, *end;
@@ -179,7 +179,7 @@ static char *next_field(char **at)
 	return p;
 }
 
-/* "n1-0:+x" or "1,0:+x". Return: the end; CABLE_NONE: there is no such one. */
+/* Parses "n1-0:+x" or "1,0:+x". Return: the end; CABLE_NONE: the fabric has no such end. */
 static uint32_t read_end(const struct cabling *c, const struct cables *of, const char *text)
 {
 	char node[TORUS_TEXT_MAX], at[TORUS_TEXT_MAX];
@@ -204,7 +204,7 @@ static uint32_t read_end(const struct cabling *c, const struct cables *of, const
 	return id == TORUS_NO_NODE ? CABLE_NONE : id * 2u * of->shape.ndims + port;
 }
 
-/* A line with a number, from, to and labels, as the plan has it, or only from and to. */
+/* Parses a line of a plan: number, from, to and labels, or only from and to. */
 static int read_line(const struct cabling *c, struct cables *wanted, char *line, unsigned int n)
 {
 	char *at = line, *first, *from, *to;
@@ -241,7 +241,7 @@ static int read_plan(const struct cabling *c, struct cables *wanted)
 	return status;
 }
 
-/* A link that is down has no cable, or one of which nothing is known. */
+/* Return: true if the link has a cable; of a link that is down that is not known. */
 static bool is_plugged(const json_t *l)
 {
 	const char *state = json_text(l, "state");
@@ -370,11 +370,11 @@ static const struct opt opts[] = {
 COMMAND(cmd_cabling) = {
 	.name = "cabling",
 	.args = "",
-	.brief = "Which cables should be where, and what is to be moved",
-	.help = "Compares what is plugged in with the plan, and says in words what is to be moved,\n"
-		"plugged in and removed. The plan has all cables of the torus, or those of --expect, a\n"
-		"file as --plan --csv prints it. Links that are down count as not plugged in.\n"
-		"Exit status 1 if the cables are not as planned.",
+	.brief = "Which cables should be where, and which are to be moved",
+	.help = "Compares the present cables with the plan, and lists which ends are to be moved,\n"
+		"plugged in or removed. The plan has all cables of the torus, or those of\n"
+		"--expect, a file as --plan --csv prints it. Links that are down count as not\n"
+		"plugged in. Exit status 1 if the cables are not as planned.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

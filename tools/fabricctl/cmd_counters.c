@@ -115,7 +115,7 @@ static const struct opt opts[] = {
 COMMAND(cmd_counters) = {
 	.name = "counters",
 	.args = "[NODE]",
-	.brief = "What the NICs have counted; all of it for one NODE",
+	.brief = "Counters of the NICs; all of them for one NODE",
 	.help = "Counters only grow, from the start of the NIC. With --local, --lab and --node name the\n"
 		"NIC of a lab's node.",
 	.opts = opts,

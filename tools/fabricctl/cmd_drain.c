@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes cables out of use, and waits until nothing is left on them: the exclusion is in force, the
- * ports at both ends have no packet in their buffers, and a node that is drained as a whole has
- * none parked or held.
+ * Excludes cables, and waits until no packet is left on them: the exclusion is in force, the ports
+ * at both ends have no packet in their buffers, and a node that is drained as a whole has no parked
+ * or held packets.
  *
  * Packets that were routed before may still be on their way to these cables when their ports are
- * empty. So several looks in a row must find them empty, and no packet received between the looks.
+ * empty. So several checks in a row must find the ports empty, and no packet may have been received
+ * between them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,12 +25,12 @@
 static struct exclusion how;
 
 /**
- * struct drain - what is to be drained
- * @ports: of each node, those whose cables are; @whole: nodes of which all are
- * @version: of the table that excludes them
- * @excluded: the manager's table excludes all of them; @in_force: and it is in force
- * @received: packets so far, by port of each node, at the last look; @looked: there was one
- * @quiet: looks in a row, up to the last, that found nothing
+ * struct drain - the cables to be drained
+ * @ports: for each node, the ports of these cables; @whole: nodes that are drained as a whole
+ * @version: version of the table that excludes them
+ * @excluded: the manager's table excludes all of them; @in_force: ... and is in force
+ * @received: packets received by each port at the last check; @looked: there was one
+ * @quiet: how many checks in a row, up to the last, found no packet
  * @waits: what is not drained yet: {node, port, what, packets}
  */
 struct drain {
@@ -93,7 +94,7 @@ static int mark_requests(struct drain *d, const json_t *requests)
 	return status;
 }
 
-/* @port: NULL: the node itself */
+/* Notes what is not drained yet. @port: NULL: the node itself */
 static void add_drain_wait(struct drain *d, uint32_t node, const char *port, const char *what,
 			   uint64_t packets)
 {
@@ -102,7 +103,7 @@ static void add_drain_wait(struct drain *d, uint32_t node, const char *port, con
 						  "what", what, "packets", (json_int_t)packets));
 }
 
-/* A node that is dead has no packets any more; one that is silent cannot tell. */
+/* Checks a node that does not answer: a dead one has no packets, a silent one may have some. */
 static int look_at_silent(struct drain *d, uint32_t node)
 {
 	char at[TORUS_TEXT_MAX];
@@ -140,7 +141,7 @@ static void look_at_port(struct drain *d, uint32_t node, const json_t *l)
 	d->received[node][p] = received;
 }
 
-/* @cmd: "links" or "park" of that node. */
+/* Checks the packets in the answer to @cmd, "links" or "park", of a node. */
 static int look_at(struct drain *d, uint32_t node, const char *cmd)
 {
 	char at[TORUS_TEXT_MAX];
@@ -183,8 +184,9 @@ static bool excludes_all(const struct drain *d, const json_t *table)
 }
 
 /*
- * A version alone proves nothing: the answer to the order may have told of the table before it, a
- * new root need not know the order, and somebody may have ended it since.
+ * Checks that the table excludes all of the cables. Its version alone is no proof: the answer to
+ * the order may have had the table before it, a new root may not know the order, and another user
+ * may have included the cables since.
  */
 static int look_at_table(struct drain *d, uint64_t *version)
 {
@@ -217,7 +219,7 @@ static int look_at_force(struct drain *d)
 	return OK;
 }
 
-/* Return: OK, and @d->waits is empty if nothing was found; or why not all could be asked. */
+/* Checks once. Return: OK, and @d->waits lists what was found; else why not all could be asked. */
 static int look_once(struct drain *d)
 {
 	int status = look_at_force(d);
@@ -340,12 +342,13 @@ COMMAND(cmd_drain) = {
 	.name = "drain",
 	.args = "NODE | LINK...",
 	.brief = "Exclude links or nodes, and wait until they may be pulled",
-	.help = "As 'exclude', with its guard; then it waits until the exclusion is in the table and\n"
-		"in force, and until 10 looks in a row, within about 1 s, found no packet in the buffers\n"
-		"of the ports at both ends of each cable, none received there between the looks, and\n"
-		"none parked or held at a node that is named as a whole. Only then it says that the\n"
-		"cable may be pulled. It waits 30 s, or --timeout: exit status 6, with what is left; it\n"
-		"stays excluded then. 1 and 3 as with 'exclude'. 'fabricctl include' uses it again.",
+	.help = "As 'exclude', with its guard; then it waits until the exclusion is in the table\n"
+		"and in force, and until 10 checks in a row, within about 1 s, found no packet in\n"
+		"the buffers of the ports at both ends of each cable, none received there between\n"
+		"the checks, and none parked or held at a node that is named as a whole. Only then\n"
+		"it reports that the cable may be pulled. It waits 30 s, or --timeout: exit status\n"
+		"6, with what is left; the exclusion stays then. 1 and 3 as with 'exclude'.\n"
+		"'fabricctl include' ends it.",
 	.opts = opts,
 	.min = 1,
 	.max = ANY_ARGS,

@@ -30,7 +30,7 @@ static enum colour level_colour(const char *level)
 	return strcmp(level, "debug") ? PLAIN : FAINT;
 }
 
-/* The number is for --since with --local: events of the root are of several managers. */
+/* Prints an event; with --local also its number, which --since takes. */
 static void print_one_event(const json_t *e)
 {
 	const char *level = json_text(e, "level"), *kind = json_text(e, "kind");
@@ -46,7 +46,7 @@ static void print_one_event(const json_t *e)
 	       level, paint(PLAIN), kind ? kind : "-", text ? text : "");
 }
 
-/* Following, JSON has one event a line: nobody ever closes the array. */
+/* Prints events. With --follow, JSON has one event a line, because there is no end of an array. */
 static void show_events(bool json, const json_t *events)
 {
 	size_t i;
@@ -67,7 +67,7 @@ static void show_events(bool json, const json_t *events)
 
 static bool as_json;
 
-/* Return: false: they cannot be printed, so no more are wanted */
+/* Prints new events. Return: false if they cannot be printed, so that following ends */
 static bool show_new(const json_t *events)
 {
 	show_events(as_json, events);
@@ -124,7 +124,7 @@ static int show_past(struct ask *a)
 	return status;
 }
 
-/* --- what was typed -------------------------------------------------------------------- */
+/* --- options --------------------------------------------------------------------------- */
 
 static bool is_event_number(const char *text)
 {
@@ -214,8 +214,8 @@ COMMAND(cmd_events) = {
 		"--until, the first one after --since.\n"
 		"With --local, --since may also be the NUMBER of an event.\n"
 		"With --follow, --json prints one event a line.\n"
-		"With --exec nothing is printed; what a program leaves behind is killed when it\n"
-		"ends, and what fails is told.",
+		"With --exec no event is printed; processes that a program leaves behind are\n"
+		"killed when it ends, and failures are reported.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

@@ -39,16 +39,16 @@ COMMAND(cmd_exclude) = {
 	.name = "exclude",
 	.args = "NODE | LINK...",
 	.brief = "Route around links or nodes, for maintenance",
-	.help = "Traffic moves away without loss; then the cable can be pulled or the node stopped.\n"
-		"The exclusion lasts until 'fabricctl include' or for the time that --for says, also\n"
-		"when the root starts anew or another node becomes root.\n"
+	.help = "Traffic moves away without loss; then the cable can be pulled or the node\n"
+		"stopped. The exclusion lasts until 'fabricctl include' or for the time of --for,\n"
+		"also when the root is restarted or another node becomes root.\n"
 		"Only root and the control group may exclude; anyone may use --dry-run, whose exit\n"
-		"status is 1 if pairs of other nodes would lose their path.\n"
-		"If other nodes would be cut off, the root names them and excludes nothing, unless\n"
-		"--force is given. Exit status 1: so it was, or not in force after 2 s. 5: no root\n"
-		"answers. 3: in force, but not more than half of the candidates for the root have it\n"
-		"on disk, so it could be forgotten if all nodes lost their power now ('fabricctl root'\n"
-		"shows them).",
+		"status is 1 if pairs of other nodes would lose their path. If other nodes would\n"
+		"be cut off, the root names them and excludes nothing, unless --force is given.\n"
+		"Exit status 1: that happened, or it is not in force after 2 s. 5: no root\n"
+		"answers. 3: in force, but not more than half of the candidates for the root have\n"
+		"it on disk, so it could be forgotten if all nodes lost their power now\n"
+		"('fabricctl root' shows them).",
 	.opts = exclude_opts,
 	.min = 1,
 	.max = ANY_ARGS,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The nodes that are there, kept in a file, and what has changed since. */
+/* Saves a list of the nodes in a file, and compares the nodes with such a file. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,8 +68,8 @@ static const json_t *find_by(const json_t *inventory, const char *key, const jso
 }
 
 /*
- * The entry in @other of a @node of @own that is the same one: by its NIC, else by its place if
- * neither NIC is elsewhere.
+ * Return: the entry in @other of the same node as @node of @own: that with the same NIC, else the
+ * one in the same place, if neither NIC is elsewhere.
  */
 static const json_t *find_same(const json_t *other, const json_t *own, const json_t *node)
 {
@@ -98,7 +98,7 @@ static void compare_node(json_t *list, const json_t *was, const json_t *is)
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 		const json_t *a = json_object_get(was, of[i].key), *b = json_object_get(is, of[i].key);
 
-		/* A manager that does not answer does not tell its release. */
+		/* The release of a manager that does not answer is not known. */
 		if (!json_equal(a, b) && !json_is_null(b))
 			add_change(list, of[i].change, was, is);
 	}

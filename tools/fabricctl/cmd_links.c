@@ -22,7 +22,7 @@ static bool is_fine(const json_t *l)
 	return state && !strcmp(state, "up") && !json_text(l, "excluded");
 }
 
-/* A port without a cable is not bad: dimensions of one node have no links. */
+/* Return: true if the link is not fine. A port in a dimension of one node needs no link. */
 static bool is_bad(const json_t *l)
 {
 	const char *lower = json_text(l, "lower");
@@ -37,7 +37,7 @@ static bool is_end_up(const json_t *l)
 	return state && !strcmp(state, "up");
 }
 
-/* Its receiver uses fewer lanes, a lower rate or less margin than it should. */
+/* Return: true if the receiver uses fewer lanes, a lower rate or less margin than it should. */
 static bool is_reduced(const json_t *l)
 {
 	return is_end_up(l) && json_count(l, "lanes") &&
@@ -51,7 +51,7 @@ static bool is_shown(const json_t *l)
 	return is_bad(l) || is_reduced(l);
 }
 
-/* Return: true if the link is excluded by an administrator or works with less: a warning. */
+/* Return: true if the link is only excluded by an administrator, or reduced: a warning. */
 static bool is_warning(const json_t *l)
 {
 	const char *why = json_text(l, "excluded");
@@ -79,7 +79,7 @@ static void state_cell(struct table *t, const json_t *l)
 		   tell ? " (" : "", tell ? reason : "", tell ? ")" : "");
 }
 
-/* Where the cable ends, and, if that is wrong, where it should. */
+/* Prints where the cable ends, and, if that is wrong, where it should end. */
 static void peer_cell(struct table *t, const json_t *l)
 {
 	const json_t *peer = json_object_get(l, "peer"), *due = json_object_get(l, "expected");
@@ -120,7 +120,7 @@ static void excluded_cell(struct table *t, const json_t *l)
 		table_cell(t, *why == '-' ? FAINT : DOUBTFUL, "%s", why);
 }
 
-/* A manager of an earlier release does not tell the age of links in brief. */
+/* Prints the age and losses, which a manager of an earlier release does not send in brief. */
 static void age_cells(struct table *t, const json_t *l)
 {
 	const json_t *age = json_object_get(l, "state_age"), *downs = json_object_get(l, "downs");
@@ -143,7 +143,7 @@ static void serdes_cells(struct table *t, const json_t *l)
 	unsigned long long lanes = json_count(l, "lanes"), width = json_count(l, "width");
 	unsigned long long rate = json_count(l, "rate"), margin = json_count(l, "margin");
 
-	if (!lanes || !is_end_up(l)) { /* what it had before it went down says nothing */
+	if (!lanes || !is_end_up(l)) { /* values from before it went down have no meaning */
 		for (int i = 0; i < 3; i++)
 			table_cell(t, FAINT, "-");
 		return;
@@ -153,7 +153,7 @@ static void serdes_cells(struct table *t, const json_t *l)
 	table_cell(t, margin < json_count(l, "margin_train") ? DOUBTFUL : FAINT, "%llu%%", margin);
 }
 
-/* Figures of a model are not to be taken for measurements. */
+/* Prints that figures of software NICs are those of a model, and no measurements. */
 static void say_modelled(const json_t *links)
 {
 	size_t i;
@@ -203,14 +203,14 @@ static void show_counters(const json_t *l, const struct torus_counter_desc *d, u
 	}
 }
 
-/* 0: less than can be said */
+/* Return: a bit error rate as text; 0: below the resolution */
 static const char *ber_text(double ber, char buf[16])
 {
 	snprintf(buf, 16, ber > 0 ? "%.1e" : "<1e-18", ber);
 	return buf;
 }
 
-/* "-": the driver of that NIC sets no equaliser. */
+/* Return: the settings of the equaliser; "-": the driver of that NIC sets none. */
 static const char *receiver_text(const json_t *lane, char buf[48])
 {
 	if (!json_is_integer(json_object_get(lane, "ctle")))
@@ -249,7 +249,7 @@ static void show_lanes(const json_t *l)
 		       (unsigned long long)json_count(v, "width"));
 }
 
-/* Shows how many errors the rate comes to: 1e-12 says little to people. */
+/* Prints how many errors an hour are expected, which is easier to judge than a rate of 1e-12. */
 static void show_errors(const json_t *l)
 {
 	double bits = (double)json_count(l, "rate") * 1e6 * (double)json_count(l, "width");
@@ -294,7 +294,7 @@ static void show_all(const json_t *links)
 	}
 }
 
-/* Those that are bad, if only these are wanted; how bad they are becomes the exit status. */
+/* Return: the links to be shown: with --bad the bad ones, which set the exit status. */
 static json_t *pick_links(const json_t *links)
 {
 	json_t *some = bad ? show_filter(links, is_shown) : json_incref((json_t *)links), *v;
@@ -317,7 +317,7 @@ static void show_links(const json_t *links)
 
 /* --- without a table ----------------------------------------------------------- */
 
-/* The other end of the cable at a port: by the Init that came there, else by the link's init. */
+/* Return: the other end of the cable at a port, by the Init that came there, else by the INIT. */
 static json_t *early_peer(const json_t *own, const json_t *port)
 {
 	const json_t *n = wave_neighbour(own, json_text(port, "port"));
@@ -336,7 +336,7 @@ static json_t *early_peer(const json_t *own, const json_t *port)
 			 json_object_get(port, "guid"), "confirmed");
 }
 
-/* Each port of this node. */
+/* Return: an item for each port of this node. */
 static json_t *all_early(const json_t *own)
 {
 	const json_t *wave = json_object_get(own, "wave");
@@ -427,7 +427,7 @@ static int add_far_end(struct ask *a, const struct torus_shape *shape, uint32_t 
 	return OK;
 }
 
-/* Its neighbours know all about their ends of its cables. */
+/* Asks the neighbours of a node that does not answer for their ends of its cables. */
 static int ask_neighbours(struct ask *a, const json_t *question, json_t **data)
 {
 	const char *text = json_text(question, "node");
@@ -451,7 +451,7 @@ static int ask_neighbours(struct ask *a, const json_t *question, json_t **data)
 	return status;
 }
 
-/* Lanes are most of the text: bad links have them only with --all. */
+/* Asks for links. Lanes are most of the text, so with --bad they are asked for only by --all. */
 static int ask_links(const struct ctl *ctl, const char *node)
 {
 	const char *want = all || (ctl->json && !bad) ? "lanes" : ctl->json ? NULL : "brief";
@@ -494,8 +494,8 @@ COMMAND(cmd_links) = {
 	.help = "Both ends of a cable are shown, because each counts for itself.\n"
 		"'waits': packets have waited so long for a free buffer at the peer.\n"
 		"UP FOR: how long it has been up; DOWNS: how often the present root has seen it lost.\n"
-		"Columns that say nothing are left out if the table is too wide for the screen.\n"
-		"EXCLUDED: admin (fabricctl exclude), fault, wiring, stall (taken down, for the "
+		"Columns without a value are left out if the table is too wide for the screen.\n"
+		"EXCLUDED: admin (fabricctl exclude), fault, wiring, stall (taken down because the "
 		"peer\n"
 		"returned no credits), or held (it flaps) and for how long still. LANES in use, "
 		"their rate, "

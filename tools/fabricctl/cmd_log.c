@@ -43,8 +43,9 @@ static int cmd_log(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_log) = {
 	.name = "log",
 	.args = "[LEVEL]",
-	.brief = "How much the asked manager logs: error, warning, info, debug",
-	.help = "Without LEVEL, how much it logs now. 'fabricctl events' shows what it has logged.",
+	.brief = "Log level of the asked manager: error, warning, info, debug",
+	.help = "Without LEVEL, shows the present level. 'fabricctl events' shows what it has\n"
+		"logged.",
 	.max = 1,
 	.asks = true,
 	.json = true,

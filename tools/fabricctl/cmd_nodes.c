@@ -12,7 +12,7 @@
 
 static bool map;
 
-/* For how long nothing was heard of the node. */
+/* Prints how long ago the last message of the node came. */
 static void heard_cell(struct table *t, const json_t *ms)
 {
 	double is = json_number_value(ms);
@@ -62,7 +62,7 @@ static void print_nodes(const json_t *nodes)
 
 /* --- without a table ----------------------------------------------------------- */
 
-/* Several cables may lead to one neighbour. Return: its item; NULL: it has none yet. */
+/* Return: the item of a neighbour, to which several cables may lead; NULL: it has none yet. */
 static json_t *find_item(const json_t *list, const json_t *guid)
 {
 	size_t i;
@@ -92,7 +92,7 @@ static void add_neighbour(json_t *list, const json_t *n)
 		json_object_set_new(item, "agrees", json_false());
 }
 
-/* This node, and each neighbour that said an Init. */
+/* Return: this node, and each neighbour that has sent an Init. */
 static json_t *early_nodes(const json_t *own)
 {
 	const json_t *wave = json_object_get(own, "wave");

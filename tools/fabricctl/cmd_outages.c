@@ -101,7 +101,7 @@ static bool is_cable_end(const json_t *end, const char *node, const char *port)
 	       !strcmp(json_node_text(json_object_get(end, "node"), at), node);
 }
 
-/* Leaves only those of the cable that was typed, by either end. */
+/* Removes all outages but those of the cable of --link, which may name either end. */
 static int keep_cable(struct ask *a, json_t *outages)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
@@ -171,8 +171,8 @@ COMMAND(cmd_outages) = {
 	.args = "",
 	.brief = "Which cables were lost, when, why, and for how long",
 	.help = "A row for each time that a cable was lost, from the root's history. SILENT: how long\n"
-		"nothing was heard before the loss was noticed. PAUSE: with the RECOVERY, how long\n"
-		"traffic over the cable waited. PARKED and LOST: packets, of that recovery.",
+		"the cable was silent before the loss was noticed. PAUSE: how long traffic over it\n"
+		"waited, with the RECOVERY. PARKED and LOST: packets, of that recovery.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

@@ -44,7 +44,7 @@ static void print_parked(struct table *t, const json_t *node, const json_t *f)
 	table_cell(t, PLAIN, "%s ago", duration_text((double)json_count(f, "age") / 1e9, text));
 }
 
-/* A line for each flow; a NIC of an earlier release cannot tell them. */
+/* Prints a line for each flow; NICs of earlier releases do not report flows. */
 static void show_flows(const json_t *all)
 {
 	static const char *const titles[] = { "NODE", "FROM", "TO", "VC", ">PACKETS", ">BYTES",
@@ -59,7 +59,7 @@ static void show_flows(const json_t *all)
 		const json_t *list = json_object_get(v, "flows");
 
 		if (json_count(v, "parked") && !json_is_array(list))
-			warn("%s: its NIC cannot tell whose packets it has",
+			warn("%s: its NIC does not report to which flows its packets belong",
 			     json_node_text(node, text));
 		if (json_count(v, "more"))
 			warn("%s: %llu packets more, of other flows", json_node_text(node, text),
@@ -94,14 +94,14 @@ static const struct opt opts[] = {
 	{ OPT_FLAG, "replay", 'r', NULL, &replay, 0, 0,
 	  "hand NODE's packets back to the network, which must be at rest" },
 	{ OPT_FLAG, "flows", 'F', NULL, &flows, 0, 0,
-	  "whose packets they are, where and since when" },
+	  "to which flows they belong, where and since when they are parked" },
 	{ .kind = OPT_END },
 };
 
 COMMAND(cmd_park) = {
 	.name = "park",
 	.args = "[NODE]",
-	.brief = "Packets parked in host memory, waiting for a way",
+	.brief = "Packets parked in host memory, waiting for a path",
 	.help = "PARKED: packets of dead links; UNRESOLVED: of these, perhaps accepted by the peer\n"
 		"already; HELD: packets at their source that wait for the end of a recovery.\n"
 		"With --flows: up to 32 flows of each node.",

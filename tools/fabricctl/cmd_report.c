@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A day of the fabric, put together from its history: what was lost, and what to look at. */
+/* Reports a day of the fabric from its history: cables that were lost, recoveries, exclusions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 #include "table.h"
 
 #define LINES_MAX 10
-#define OFTEN 3			/* times a day: then the cable should be replaced */
+#define OFTEN 3			/* losses a day from which on a cable should be replaced */
 
 static const char *day = "today";
 static char since[32], until[32];
 static struct past past = { .since = since, .until = until };
 
-/* --- put together ---------------------------------------------------------------------- */
+/* --- sums ------------------------------------------------------------------------------ */
 
 static json_t *cable_entry(json_t *cables, const json_t *link)
 {
@@ -75,7 +75,7 @@ static json_t *sort_cables(json_t *cables)
 	return sorted;
 }
 
-/* Those that an administrator had excluded are no failures. */
+/* Sums outages by cable; those that an administrator had excluded are not failures. */
 static json_t *sum_cables(const json_t *outages)
 {
 	json_t *cables = json_array(), *v, *c;
@@ -128,7 +128,7 @@ static json_t *sum_recoveries(const json_t *events)
 	return j;
 }
 
-/* How many errors and warnings of each kind. */
+/* Counts errors and warnings of each kind. */
 static json_t *count_kinds(const json_t *events)
 {
 	json_t *kinds = json_object(), *v;
@@ -154,7 +154,7 @@ static json_t *make_report(const struct past_found *found, const json_t *faulty,
 			 "events", count_kinds(found->events), "outages", outages, "orders", orders);
 }
 
-/* --- shown ----------------------------------------------------------------------------- */
+/* --- output ---------------------------------------------------------------------------- */
 
 static char *report_cable_text(const json_t *link, char *buf, size_t room)
 {
@@ -242,9 +242,9 @@ static void show_report(const json_t *report)
 	orders_show(json_object_get(report, "orders"), "excluded", LINES_MAX);
 }
 
-/* --- asked ----------------------------------------------------------------------------- */
+/* --- questions ------------------------------------------------------------------------- */
 
-/* The next day may be 23 or 25 hours later. */
+/* Parses --day into the times of its beginning and end, which may be 23 or 25 hours apart. */
 static int read_day(void)
 {
 	int64_t ms;

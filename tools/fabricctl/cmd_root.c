@@ -16,7 +16,7 @@
 
 #define TIMEOUT_S 10		/* until the new root leads */
 
-/* The arbiter of the root, and what it said last. */
+/* Prints the arbiter of the root, and its last answer. */
 static void show_arbiter(const json_t *arbiter)
 {
 	const char *program = json_text(arbiter, "program"), *answer = json_text(arbiter, "answer");
@@ -62,7 +62,7 @@ static void show_root(const json_t *root)
 	table_print(t, "no node here would become root: root_priority is 0");
 }
 
-/* @yes: whether the manager that is asked knows @node as the root that leads. */
+/* Sets @yes to true if the asked manager knows @node as the root that leads. */
 static int ask_leads(struct ask *a, const json_t *node, bool *yes)
 {
 	json_t *root;

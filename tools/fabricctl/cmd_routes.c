@@ -8,7 +8,7 @@
 #include "say.h"
 #include "table.h"
 
-/* The question: all rows of a node, or the row to one destination. */
+/* struct view - what to show: all rows of a node, or the row to one destination. */
 struct view {
 	struct torus_shape shape;
 	uint32_t node;
@@ -188,7 +188,7 @@ static int cmd_routes(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_routes) = {
 	.name = "routes",
 	.args = "NODE [DESTINATION]",
-	.brief = "Routing rows as they stand in a NIC, decoded",
+	.brief = "Routing rows of a NIC, read from it and decoded",
 	.help = "A packet takes the first step, then the directions in the fixed order\n"
 		"+x +y +z ... -x -y -z ..., then the last step. ADAPTIVE: what VCA may take too.\n"
 		"HOLD: packets wait at their source for the end of a recovery. Without a root the\n"

@@ -23,7 +23,7 @@ static enum colour state_colour(const char *state)
 	return strcmp(state, "degraded") ? DOUBTFUL : BAD;
 }
 
-/* All that does not work was excluded by an administrator. */
+/* Return: true if all that is not up was excluded by an administrator. */
 static bool is_maintained(const json_t *s)
 {
 	const char *state = json_text(s, "state");
@@ -32,7 +32,7 @@ static bool is_maintained(const json_t *s)
 	       json_count(json_object_get(s, "links"), "excluded");
 }
 
-/* "running, 4 links excluded" */
+/* Prints the state: "running, 4 links excluded". */
 static void show_state(const json_t *s)
 {
 	const char *state = text_or_dash(json_text(s, "state"));
@@ -59,7 +59,7 @@ static void show_head(const json_t *s)
 	       (unsigned long long)json_count(s, "table_version"));
 }
 
-/* @since: for how long there has been no root: nodes not heard lately are unknown then; or "" */
+/* Prints a count. @since: how long there has been no root, so that others are unknown; or "" */
 static void show_count(const char *what, const json_t *s, const char *since)
 {
 	const json_t *c = json_object_get(s, what);
@@ -83,9 +83,9 @@ static void show_count(const char *what, const json_t *s, const char *since)
 	putchar('\n');
 }
 
-#define LINES_MAX 10	/* of a list in the first lines */
+#define LINES_MAX 10	/* lines of a list at most */
 
-/* "1,1:+x (n1-1)" */
+/* Prints an end of a cable: "1,1:+x (n1-1)". */
 static void print_end(const json_t *end)
 {
 	const char *name = json_text(end, "name");
@@ -133,7 +133,7 @@ static bool is_first_of(const json_t *list, size_t i, const json_t *dead, unsign
 	return true;
 }
 
-/* All cables of a dead node in one line. */
+/* Prints the cables of a dead node in one line. */
 static void show_dead(const json_t *f, unsigned int cables)
 {
 	const json_t *dead = json_object_get(f, "dead"), *peer = json_object_get(f, "peer");
@@ -196,7 +196,7 @@ static void show_step(const json_t *timeline, const char *step)
 		       paint(PLAIN));
 }
 
-/* The root that leads knows its own recoveries only. */
+/* Prints the last recovery. A root knows only the recoveries that it has led. */
 static void print_recovery(const json_t *r, bool led)
 {
 	static const char *const steps[] = { "detected", "table", "rebuilt", "drained",
@@ -267,7 +267,7 @@ static void show_degraded(const json_t *links)
 		       (unsigned long long)json_count(v, "margin"));
 }
 
-/* Where the asked node is as its neighbours say, until a root has placed it. */
+/* Prints the place of the asked node by the Inits of its neighbours, if no root has placed it. */
 static void show_wave(const json_t *wave)
 {
 	char at[TORUS_TEXT_MAX];
@@ -322,7 +322,7 @@ static void show_status(const json_t *s)
 	show_degraded(json_object_get(s, "degraded_links"));
 }
 
-/* Each node is asked for its own: null where nobody can be asked. */
+/* Adds the degraded links, from the root's list; null if it cannot be had. */
 static void add_degraded(struct ask *a, json_t *status)
 {
 	const char *state = json_text(status, "state");

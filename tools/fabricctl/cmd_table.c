@@ -24,7 +24,7 @@ static struct table *new_table(unsigned int ndims, struct columns *c)
 	return table_new(c->titles);
 }
 
-/* A bit for each port that is excluded; the lowest is that of +x. */
+/* Return: a bit for each port that is excluded; the lowest is that of +x. */
 static unsigned int bits_of(const json_t *node, unsigned int ndims)
 {
 	json_t *ports = json_object_get(node, "ports");
@@ -104,7 +104,7 @@ COMMAND(cmd_table) = {
 	.help = "A row for each node, a bit for each of its ports; all routing tables are made from\n"
 		"it. Reasons: admin (excluded by an admin), wiring (its cable leads to a wrong port),\n"
 		"held (it flaps), stall (taken down because the neighbour returned no credits), fault\n"
-		"(it is down, or its node is dead). A cable that is excluded at one end is so at both.\n"
+		"(it is down, or its node is dead). A cable excluded at one end is excluded at both.\n"
 		"Below it: which user excluded what, at which node, when, and why.",
 	.opts = opts,
 	.asks = true,

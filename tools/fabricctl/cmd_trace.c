@@ -57,7 +57,7 @@ static json_t *trace_json(const struct trace *t)
 			 t->ask.rootless);
 }
 
-/* Relays come in order; @seen is how many have been passed. */
+/* Return: true if @node is the next relay of the path; @seen: how many were passed before. */
 static bool is_relay(const struct trace *t, uint32_t node, uint32_t *seen)
 {
 	if (*seen == t->path.nvia || t->path.via[*seen] != node)
@@ -143,7 +143,7 @@ static int cmd_trace(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_trace) = {
 	.name = "trace",
 	.args = "FROM TO",
-	.brief = "The way a packet takes, by the rows in the NICs",
+	.brief = "The path of a packet, by the rows in the NICs",
 	.help = "Exit status 1 if it does not arrive. Without a root the manager that is asked reads\n"
 		"the rows that it can reach, says so, and the exit status is 1, or 5 if those of FROM\n"
 		"are not among them.",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the rows of every NIC and has them proven, for all pairs of nodes that are
- * up. Who is wrong is named: the node whose row it is.
+ * Reads the rows of every NIC, and proves them for all pairs of nodes that are up. If a row is
+ * wrong, its node is named.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static void take_node(struct verify *v, uint32_t node)
 	check_version(v, node);
 }
 
-/* One question after the other, each about as many nodes as an answer has room for. */
+/* Reads the rows of all nodes: each question is about as many nodes as an answer has room for. */
 static int read_all_rows(struct verify *v)
 {
 	struct rows_reader reader = { .ask = &v->ask, .shape = &v->table.shape };
@@ -125,13 +125,13 @@ static bool is_cable_excluded(const struct verify *v, uint32_t id)
 	return v->table.out[id];
 }
 
-/* Return: true if the node was excluded on purpose: it is up, and no problem of the fabric. */
+/* Return: true if an administrator has excluded the whole node, which is no problem. */
 static bool is_node_out(const struct verify *v, uint32_t id)
 {
 	return v->table.up[id] && v->table.out[id];
 }
 
-/* The lowest of all nodes that the node is connected with, as the name of its island. */
+/* Return: the lowest of all nodes with which the node is connected, to name its island. */
 static uint32_t island_of(struct verify *v, uint32_t id)
 {
 	return torus_health_component(v->health, id);
@@ -299,7 +299,7 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 	if (status != OK)
 		return status;
 	status = verify_fabric(ctl, &v);
-	if (status == OK && v.ask.rootless)	/* of a table that may be old */
+	if (status == OK && v.ask.rootless)	/* the table may be an old one */
 		status = PROBLEM;
 	for (uint32_t id = 0; v.rows && id < v.nodes; id++)
 		rows_free(&v.rows[id]);
@@ -315,13 +315,14 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_verify) = {
 	.name = "verify",
 	.args = "",
-	.brief = "Prove the rows really in the NICs, for every pair of nodes",
+	.brief = "Prove the rows in the NICs, for every pair of nodes",
 	.help = "Every pair of nodes that are up must arrive, in direction order, over no excluded\n"
-		"link, through relays and wherever adaptivity may carry a packet; links must not be\n"
-		"able to wait for each other in a circle; all rows must be of the table's version.\n"
-		"Exit status 1 and a list of culprits otherwise. A node that an admin took out is shown\n"
-		"as excluded, not as a culprit. Without a root the manager that is asked reads the rows that it\n"
-		"can reach, and says so; the exit status is 1.",
+		"link, through relays and wherever adaptivity may carry a packet; links must not\n"
+		"be able to wait for each other in a circle; all rows must be of the table's\n"
+		"version. Otherwise the exit status is 1, with a list of culprits. A node that an\n"
+		"administrator took out is shown as excluded, not as a culprit. Without a root the\n"
+		"asked manager reads the rows that it can reach, and reports that; the exit status\n"
+		"is 1.",
 	.asks = true,
 	.json = true,
 	.run = cmd_verify,

@@ -12,7 +12,7 @@
 #include "say.h"
 
 #define OPTS_MAX 40
-#define DONE (-1)		/* option_take(): all is said, exit 0 */
+#define DONE (-1)		/* option_take(): the help was printed, exit with 0 */
 
 static const struct opt ask_opts[] = {
 	{ OPT_TEXT, "control", 0, "PATH", NULL, 0, 0, "ask the manager behind this socket" },
@@ -20,7 +20,7 @@ static const struct opt ask_opts[] = {
 	{ OPT_TEXT, "node", 0, "NODE", NULL, 0, 0, "ask this node of the lab, not its first" },
 	{ OPT_FLAG, "names", 0, NULL, NULL, 0, 0, "show names of nodes in place of coordinates" },
 	{ OPT_TEXT, "timeout", 't', "SECONDS", NULL, 0, 0,
-	  "wait so long for each answer; usually 3 for a sign of life, then 10" },
+	  "limit for each answer; default 3 for the first, then 10" },
 	{ .kind = OPT_END },
 };
 static const struct opt lab_opts[] = {
@@ -39,21 +39,21 @@ static const struct opt answer_opts[] = {
 };
 static const struct opt watch_opts[] = {
 	{ OPT_TEXT, "watch", 'w', "[=SECONDS]", NULL, 0, 0,
-	  "look again and again, every 2 seconds or as said" },
+	  "repeat every 2 seconds, or every SECONDS" },
 	{ .kind = OPT_END },
 };
 static const struct opt sim_opts[] = {
 	{ OPT_FLAG, "csv", 0, NULL, NULL, 0, 0, "comma-separated values, a line each point" },
 	{ OPT_TEXT, "svg", 0, "FILE", NULL, 0, 0, "draw the result into this file" },
-	{ OPT_NUMBER, "seed", 0, "N", NULL, 0, UINT64_MAX, "of all chance, 1 by default" },
+	{ OPT_NUMBER, "seed", 0, "N", NULL, 0, UINT64_MAX, "of all random numbers, default 1" },
 	{ .kind = OPT_END },
 };
 static const struct opt help_opts[] = {
-	{ OPT_FLAG, "help", 'h', NULL, NULL, 0, 0, "this" },
+	{ OPT_FLAG, "help", 'h', NULL, NULL, 0, 0, "show this help" },
 	{ .kind = OPT_END },
 };
 
-/* All options of a command, general ones last. */
+/* struct options - all options of a command, general ones last. */
 struct options {
 	const struct opt *opt[OPTS_MAX];
 	int n;
@@ -279,7 +279,7 @@ static int count_check(const struct command *cmd, int n, char **args)
 	return CANNOT;
 }
 
-/* Edit distance of two short words. */
+/* Return: the edit distance of two short words. */
 static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[64], n = strlen(b), diagonal, above;
@@ -304,7 +304,7 @@ static size_t edit_distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* The option of @cmd that is nearest to the word, which begins with "--"; NULL: none is near. */
+/* Return: the option of @cmd most similar to @word, which begins with "--"; NULL: none is. */
 static const char *nearest_option(const struct command *cmd, const char *word)
 {
 	const char *best = NULL;
@@ -325,7 +325,7 @@ static const char *nearest_option(const struct command *cmd, const char *word)
 	return best;
 }
 
-/* A long option that is unknown, or that was given a value it does not take. */
+/* Prints the error of a long option that is unknown, or that takes no value and has one. */
 static void bad_long_option(const struct command *cmd, const char *word)
 {
 	const char *name = nearest_option(cmd, word), *value = strchr(word, '=');
@@ -355,9 +355,9 @@ static int bad_option(const struct command *cmd, int c, char **argv)
 }
 
 /*
- * "-" at the start of the short options makes getopt hand over arguments in
- * place: a coordinate or port such as "-x" is refused as an option, but options
- * may stand anywhere. Arguments are gathered at the end of argv's used part.
+ * "-" at the start of the short options makes getopt return arguments in their order, so options
+ * may be anywhere. A coordinate or port such as "-x" is refused as an option. Arguments are
+ * gathered at the end of the used part of argv.
  */
 int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
 {
@@ -408,7 +408,7 @@ static void suggest_command(const char *family, const char *name)
 		fprintf(stderr, "%s '%s%s%s'", head, family, *family ? " " : "", (*p)->name);
 		head = " or";
 	}
-	/* The word may be right and only the family forgotten or too much. */
+	/* The word may be right, with its family missing or another family before it. */
 	for_each_command(p) {
 		if (!strcmp(family_of(*p), family) || strcmp((*p)->name, name))
 			continue;

@@ -16,7 +16,7 @@ enum status {
 	OK = 0,
 	PROBLEM = 1,		/* the fabric has a problem */
 	CANNOT = 2,		/* usage, or this machine cannot do it */
-	NOT_KEPT = 3,		/* a warning: done, or working, but not completely */
+	NOT_KEPT = 3,		/* a warning: done, or working, but with a restriction */
 	DENIED = 4,		/* not allowed to this user */
 	UNREACHABLE = 5,	/* no manager, NIC or node that could answer */
 	TIMEOUT = 6,		/* no answer in time, or a condition was not reached in time */
@@ -25,8 +25,8 @@ enum status {
 /** struct family - a family of commands of two words; the first, "", has those of one word */
 struct family {
 	const char *name;
-	const char *title;	/* over its commands in the program's help */
-	const char *help;	/* over them in its own help */
+	const char *title;	/* heading of its commands in the program's help */
+	const char *help;	/* ... in its own help */
 };
 
 /**
@@ -36,8 +36,8 @@ struct family {
  * @manual: its man page: "fabricctl(8)"
  * @status: text about its exit statuses
  * @family: its families, ended by one without a name
- * @failed: called after a command with --json that has not status 0, and with OK before the next
- *	look of --watch; or NULL
+ * @failed: called after a command with --json that failed, with its status, and with OK before the
+ *	next run of --watch; or NULL
  */
 struct program {
 	const char *name;
@@ -66,8 +66,8 @@ struct ctl {
 	bool names;		/* --names */
 	bool json;		/* --json */
 	bool watch;		/* --watch */
-	double interval;	/* seconds between two looks of --watch */
-	bool again;		/* a second or later look of --watch */
+	double interval;	/* seconds between two runs of --watch */
+	bool again;		/* a second or later run of --watch */
 };
 
 enum opt_kind {

@@ -24,7 +24,7 @@ int device_kernel(void)
 	struct nl_sock *sk = nl_socket_alloc();
 	int family = -1;
 
-	/* The question itself loads the module where it is installed. */
+	/* This question makes the kernel load the module if it is installed. */
 	if (sk && !genl_connect(sk))
 		family = genl_ctrl_resolve(sk, TORUS_GENL_NAME);
 	nl_socket_free(sk);
@@ -101,7 +101,7 @@ int device_make(struct nl_sock *sk, const struct device_spec *spec)
 	return wire_send(sk, msg);
 }
 
-/* The data of the kind of link, as the driver fills it. Leaves @arg, values by parameter, as it is. */
+/* Reads the parameters from the link data of the driver; @arg: values, by parameter. */
 static int read_params(struct nl_msg *msg, void *arg)
 {
 	struct nlattr *link[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1], *data[IFLA_TORUS_MAX + 1];
@@ -140,8 +140,8 @@ int device_remove(struct nl_sock *sk, const char *ifname)
 /* --- by name --------------------------------------------------------------- */
 
 /**
- * struct search - for the NIC of a name among those whose sockets are found
- * @where: of the first that has it
+ * struct search - a search for the NIC of a name among those with sockets
+ * @where: socket of the first NIC with that name
  */
 struct search {
 	const char *name;
@@ -203,7 +203,7 @@ static int port_of(struct torus_dev *dev, const char *text, unsigned int *port)
 		    info.nports, dims_text(info.nports / 2u, dims));
 }
 
-/* Opens the NIC of "NAME:+x"; as device_open(). */
+/* Opens the NIC of "NAME:+x", and sets @port. Return: as device_open() */
 static int open_port(const char *text, struct torus_dev **dev, unsigned int *port)
 {
 	const char *colon = strrchr(text, ':');

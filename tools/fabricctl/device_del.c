@@ -6,7 +6,7 @@
 #include "kind.h"
 #include "say.h"
 
-/* The interface of a kernel NIC; nothing else is to be removed by a slip. */
+/* Finds the interface of a kernel NIC, so that no other interface can be removed by mistake. */
 static int interface_of(const char *name, struct torus_device *info)
 {
 	struct torus_dev *dev;
@@ -51,7 +51,7 @@ COMMAND(device_del) = {
 	.family = "device",
 	.name = "del",
 	.args = "NAME",
-	.brief = "Remove a NIC from the kernel, whatever it is doing",
+	.brief = "Remove a NIC from the kernel, even while it is in use",
 	.min = 1,
 	.max = 1,
 	.run = device_del,

@@ -52,7 +52,7 @@ static json_t *listed_json(const char *where, const struct torus_device *d, json
 			 d->placed ? json_node(&d->shape, d->node) : json_null(), "ports", links);
 }
 
-/* One that ends while it is asked is as if it had ended before. */
+/* Adds a NIC to the list; one that ends while it is asked is left out. */
 static int gather_device(const char *where, void *arg)
 {
 	struct torus_device info;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Answers udev when an Ethernet device appears (90-torus-ports.rules): whose cable is
- * it? A card that was taken out and put in again is so plugged in again.
+ * Called by udev when an Ethernet device appears (90-torus-ports.rules): prints which NIC has it as
+ * a port. So a card that was removed and inserted again becomes a port again.
  */
 #include <glob.h>
 #include <libgen.h>
@@ -23,7 +23,7 @@ static bool names_lower(const struct nicfile *f, const char *lower)
 	return false;
 }
 
-/* Files that are wrong are complained of, and own nothing. */
+/* Prints the errors of wrong files, which own no device. */
 static int find_owner(const glob_t *files, const char *lower)
 {
 	char ifname[PATH_MAX], owner[PATH_MAX] = "";

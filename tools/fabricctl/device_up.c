@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run by torus-nic@.service at boot, and again whenever it failed: brings a NIC
- * from any state to that of its file, touching only what differs. So a device that
- * comes late, or a file that has changed, needs no more than another run, and
- * traffic on the other ports goes on.
+ * Run by torus-nic@.service at boot, and again whenever it failed: brings a NIC from any state to
+ * that of its file, and changes only what differs. So another run is enough after a device has
+ * appeared late or a file has changed, and traffic on the other ports goes on.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +36,7 @@ static int update_device(const struct nicfile *f, struct torus_dev *dev,
 	       torus_bootstrap_set(dev, f->spec.bootstrap) : 0;
 }
 
-/* Return: OK; NOT_KEPT: it has other parameters, which are named: these are given when it is made. */
+/* Return: OK; NOT_KEPT: it has other parameters, which are printed: only a new NIC takes them. */
 static int compare_params(struct nl_sock *sk, const struct nicfile *f)
 {
 	const char *ifname = f->spec.ifname;
@@ -60,7 +59,7 @@ static int compare_params(struct nl_sock *sk, const struct nicfile *f)
 	return status;
 }
 
-/* Return: OK or CANNOT, and the NIC. */
+/* Makes the NIC if it is not there, and opens it. Return: OK or CANNOT */
 static int make_device(struct nl_sock *sk, const struct nicfile *f, struct torus_dev **dev,
 		       struct torus_device *info)
 {
@@ -86,7 +85,7 @@ static int make_device(struct nl_sock *sk, const struct nicfile *f, struct torus
 	return OK;
 }
 
-/* Return: OK, or PROBLEM if the device is not there yet or does not suit. */
+/* Binds a port to its device. Return: OK; PROBLEM if the device is missing or not suitable. */
 static int plug_port(struct nl_sock *sk, const struct nicfile *f, struct torus_dev *dev,
 		     const struct torus_link *link)
 {
@@ -117,7 +116,7 @@ static int plug_all(struct nl_sock *sk, const struct nicfile *f, struct torus_de
 
 	if (torus_links_get(dev, links, &n))
 		return fail("%s", torus_error(dev));
-	for (unsigned int i = 0; i < n; i++)	/* free what has moved to another port */
+	for (unsigned int i = 0; i < n; i++)	/* release devices that move to another port */
 		if (*links[i].lower && strcmp(links[i].lower, f->lower[links[i].port]) &&
 		    !torus_attach(dev, links[i].port, ""))
 			*links[i].lower = '\0';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rows of all nodes as the table in force has them, against those that it
- * would have: nodes compute by the table alone, so this is what they would do.
+ * Compares the rows of all nodes by the table in force with those by the table after the exclusion.
+ * Nodes compute their rows from the table alone, so the result is what they would do.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "rows.h"
 #include "say.h"
 
-/* The bits of a row that decide the path of packets on VCD0 and VCD1. */
+/* The bits of a row that determine the path of packets on VCD0 and VCD1. */
 #define WAY (~(TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))
 
 /**
  * struct dry_run - before [0] and after [1]
- * @gone: of each node, whether all of it is to be excluded
- * @relay, @relay_rows: the relay looked at last, and its rows
- * @path: room for ways
+ * @gone: for each node, true if it is to be excluded as a whole
+ * @relay, @relay_rows: the last relay, and its rows
+ * @path: room for paths
  */
 struct dry_run {
 	struct ask ask;
@@ -55,7 +55,7 @@ static int prepare_run(struct dry_run *r)
 	return r->gone && r->cut_off && !path_init(&r->path, s) ? OK : fail("out of memory");
 }
 
-/* Takes one thing out; @r->table becomes what it would be. */
+/* Excludes a node or a link in @r->table. Return: OK, or the kind of the error. */
 static int take_out(struct dry_run *r, const char *what)
 {
 	char node_text[TORUS_TEXT_MAX], port_text[TORUS_TEXT_MAX] = "";
@@ -102,7 +102,7 @@ static bool dry_row(void *arg, uint32_t at, uint32_t to, uint64_t *row)
 	return true;
 }
 
-/* Hops of the whole way, through all relays. False: out of memory. */
+/* Counts the hops of the whole path, through all relays. Return: false if out of memory. */
 static bool measure_path(struct dry_run *r, int i, uint32_t from, uint32_t to, uint32_t *n)
 {
 	struct when when = { r, i };
@@ -113,7 +113,7 @@ static bool measure_path(struct dry_run *r, int i, uint32_t from, uint32_t to, u
 	return true;
 }
 
-/* False: out of memory. */
+/* Compares the rows of node @from before and after. Return: false if out of memory. */
 static bool compare_rows_of(struct dry_run *r, uint32_t from)
 {
 	uint32_t n[2];
@@ -137,7 +137,7 @@ static bool compare_rows_of(struct dry_run *r, uint32_t from)
 	return true;
 }
 
-/* Nodes that leave the part to which most of the rest belongs. */
+/* Finds the nodes that would be outside of the largest part of the fabric. */
 static void find_cut_off(struct dry_run *r)
 {
 	uint32_t *size = calloc(r->nodes, sizeof(*size)), main_part = 0;
@@ -154,7 +154,7 @@ static void find_cut_off(struct dry_run *r)
 	free(size);
 }
 
-/* Without a root the table may be an old one, and whatever comes of it is no promise. */
+/* Prints the result. Without a root the table may be an old one, and so the status is PROBLEM. */
 static int report_run(const struct ctl *ctl, const struct dry_run *r, char **what, int n)
 {
 	int status = r->lost ? PROBLEM : ask_status(&r->ask);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Becoming a process of a node, as ip-netns exec and a host name would make it. */
+/* Makes this process one of a node: network namespace, host name, /etc/hosts and /sys. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -14,13 +14,13 @@
 #include "node.h"
 #include "say.h"
 
-/* /sys shows the network of the namespace that mounted it. */
+/* Mounts /sys again, because it shows the network of the namespace that mounted it. */
 static void show_sys(void)
 {
 	struct statvfs st;
 	unsigned long flags = 0;
 
-	/* One that cannot be taken away is covered; what is read-only stays so. */
+	/* A /sys that cannot be unmounted is covered; a read-only one is mounted read-only. */
 	if (umount2("/sys", MNT_DETACH) && !statvfs("/sys", &st) && st.f_flag & ST_RDONLY)
 		flags = MS_RDONLY;
 	if (mount("sysfs", "/sys", "sysfs", flags, NULL))

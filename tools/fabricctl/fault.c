@@ -159,7 +159,7 @@ int fault_copy(const struct lab *lab, uint32_t node)
 		if (!lab_cable(lab, port))
 			continue;
 		lab_peer(lab, node, port, &peer, &peer_port);
-		/* A peer that does not answer is dead, and tells when it is revived. */
+		/* A peer that does not answer is dead; the faults are copied when it is revived. */
 		if (get_end(lab, peer, peer_port, &link))
 			continue;
 		wish = wish_of(&link);

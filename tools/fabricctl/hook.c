@@ -3,9 +3,10 @@
  * DOC: hooks
  *
  * Between this process and the program there is a keeper, a child of this process. It becomes the
- * parent of whatever the program leaves behind (PR_SET_CHILD_SUBREAPER), also of what left its
- * session by setsid(). When the program has ended, or its time is over, or this process is gone,
- * the keeper kills the program's process group, then its own children until it has none, and ends.
+ * parent of all processes that the program leaves behind (PR_SET_CHILD_SUBREAPER), even if they
+ * called setsid(). When the program has ended, or its time is over, or this process is gone, the
+ * keeper kills the program's process group, then its own children until it has none, and ends.
+ * Test: tests/netns/test_hook.sh.
  *
  * So a hook cannot start a process that outlives it; it can ask a batch system or systemd to start
  * one.
@@ -30,7 +31,7 @@
 #include "lib/util/clock.h"
 #include "say.h"
 
-#define WAITING_MAX 1000	/* events that wait for their hooks: more are left out */
+#define WAITING_MAX 1000	/* events that wait for their hooks; further ones are left out */
 #define KEEPERS_MAX 64
 
 static const char *program;
@@ -53,7 +54,7 @@ static pid_t hook_parent(const char *pid)
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	/* The name is in parentheses and may have any in it. */
+	/* The name is in parentheses, and may contain some, too. */
 	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')))
 		sscanf(end + 1, " %*c %d", &parent);
 	fclose(f);
@@ -73,7 +74,7 @@ static void kill_children(void)
 		closedir(dir);
 }
 
-/* Kills the group, then the children of this process, to which those of dead children are added. */
+/* Kills the group, then the children of this process, which inherits their children, until none. */
 static void kill_all(pid_t group)
 {
 	const struct timespec moment = { .tv_nsec = 2000000 };
@@ -111,7 +112,7 @@ static int64_t hook_now_ms(void)
 	return (int64_t)(clock_ns(CLOCK_MONOTONIC) / MS);
 }
 
-/* Return: whether @pid has ended within its time; else it is to be killed. */
+/* Waits for @pid. Return: true if it has ended within its time; else it is to be killed. */
 static bool await_program(pid_t pid, const sigset_t *signals, int *status)
 {
 	int64_t until = hook_now_ms() + (int64_t)seconds_max * 1000;
@@ -139,12 +140,13 @@ static bool await_program(pid_t pid, const sigset_t *signals, int *status)
 static void report_end(unsigned long long seq, bool in_time, int status)
 {
 	if (!in_time)
-		warn("hook %s: killed after %llu s, of event %llu", program,
+		warn("hook %s: killed after %llu s, for event %llu", program,
 		     (unsigned long long)seconds_max, seq);
 	else if (WIFSIGNALED(status))
-		warn("hook %s: died of signal %d, of event %llu", program, WTERMSIG(status), seq);
+		warn("hook %s: killed by signal %d, for event %llu", program, WTERMSIG(status),
+		     seq);
 	else if (WEXITSTATUS(status))
-		warn("hook %s: exit status %d, of event %llu", program, WEXITSTATUS(status), seq);
+		warn("hook %s: exit status %d, for event %llu", program, WEXITSTATUS(status), seq);
 }
 
 /* Runs the program as its keeper; does not return. */
@@ -156,7 +158,7 @@ static void run_keeper(const json_t *event, pid_t above, const sigset_t *signals
 	bool in_time;
 	pid_t pid;
 
-	/* The manager would take an open connection for one that is read. */
+	/* Close the connection to the manager, which would count as a client that reads nothing. */
 	close_range(3, ~0u, 0);
 	input = memfd_create("event", MFD_CLOEXEC);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events for hooks. A manager tells the events that it still has and then follows; each event is to
- * be run for once. If the connection ends, hooks that run or wait go on, and the manager is tried again:
- * it may have begun anew, as in an update. Then all its events are new, and are numbered from 1.
+ * Events for hooks. A manager sends the events in its memory, and then further ones as they happen;
+ * the hook runs once for each. If the connection ends, hooks that run or wait go on, and this
+ * connects again: the manager may have been restarted, as by an update. Then all its events are
+ * new, and are numbered from 1.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -14,11 +15,11 @@
 #include "json.h"
 #include "say.h"
 
-#define LOOK_MS 50	/* how often hooks that run are looked at */
-#define AGAIN_MS 1000	/* how often a manager that is away is tried */
-#define AGAIN_MAX 60	/* ... and how many times */
+#define LOOK_MS 50	/* between two checks of running hooks */
+#define AGAIN_MS 1000	/* between two attempts to connect again */
+#define AGAIN_MAX 60	/* ... number of attempts */
 
-/** struct last - the last event that was told; @seq 0: there was none */
+/** struct last - the last event for which the hook was run; @seq 0: there was none */
 struct last {
 	unsigned long long seq;
 	double time;
@@ -65,7 +66,7 @@ static int list_events(struct ask *a, uint64_t since, json_t **events)
 	return ask(a, json_pack("{ss sI}", "cmd", "events", "since", (json_int_t)since), events);
 }
 
-/* The last event is told once more: so the first reply comes at once. */
+/* Follows events from the last one on, which is sent once more, so that a reply comes at once. */
 static int follow_events(struct ask *a, struct last *last)
 {
 	unsigned long long from = last->seq ? last->seq - 1 : 0;
@@ -97,7 +98,7 @@ static int begin_following(struct ask *a, const uint64_t *since, struct last *la
 	return follow_events(a, last);
 }
 
-/* The manager may be back. Return: OK, or why it cannot be followed. */
+/* Connects to the manager again. Return: OK, or the kind of the error. */
 static int resume_following(const struct ctl *ctl, struct ask *a, struct last *last)
 {
 	struct ctl same = *ctl;
@@ -132,7 +133,7 @@ static bool does_answer(const char *path)
 	return true;
 }
 
-/* Hooks go on for so long. Return: whether any runs or waits */
+/* Lets hooks go on for @ms. Return: true if any runs or waits */
 static bool let_run(int ms)
 {
 	const struct timespec moment = { .tv_nsec = LOOK_MS * 1000000 };
@@ -144,7 +145,10 @@ static bool let_run(int ms)
 	return hook_look();
 }
 
-/* The manager does not answer, for a reason of kind @status. Return: OK as soon as it is followed again */
+/*
+ * Waits for a manager that does not answer, for a reason of kind @status. Return: OK when it is
+ * followed again; else @status, after all hooks have ended.
+ */
 static int await_manager(const struct ctl *ctl, struct ask *a, struct last *last, int status)
 {
 	for (int i = 0; i < AGAIN_MAX; i++) {

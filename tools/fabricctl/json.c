@@ -16,7 +16,7 @@ void json_full(void)
 	full = true;
 }
 
-/* Several questions of one command may lack the same nodes. */
+/* Adds each node once, because several questions of one command may lack the same nodes. */
 void json_missing(const json_t *nodes, const json_t *how)
 {
 	char at[TORUS_TEXT_MAX];
@@ -64,7 +64,7 @@ void json_failed(int status)
 
 	if (status != OK && !shown && *said_last()) {
 		j = json_pack("{sb ss ss}", "ok", 0, "code", code, "error", said_last());
-		if (!j)		/* an argument was no UTF-8 */
+		if (!j)		/* an argument was not UTF-8 */
 			j = json_pack("{sb ss ss}", "ok", 0, "code", code, "error", "");
 		json_dumpf(j, stdout, JSON_COMPACT);
 		putchar('\n');
@@ -199,7 +199,7 @@ char *json_end_text(const json_t *j, char *buf)
 
 	json_node_text(node, buf);
 	if (port && json_is_null(node))
-		strcpy(buf, "?");	/* of a NIC that is in no table */
+		strcpy(buf, "?");	/* its NIC is in no table */
 	if (port && strlen(buf) + strlen(port) + 2 < TORUS_TEXT_MAX)
 		sprintf(buf + strlen(buf), ":%s", port);
 	return buf;

@@ -161,7 +161,7 @@ struct in_addr lab_service(const struct lab *lab, uint32_t node)
 	return (struct in_addr){ htonl(ntohl(lab->service.s_addr) + 1 + node) };
 }
 
-/* A hash of the lab's name above, then how often it was replaced, the node's number below. */
+/* A GUID: from the top, a hash of the lab's name, how often the node was replaced, its number. */
 uint64_t lab_guid(const struct lab *lab, uint32_t node)
 {
 	return fnv1a(FNV1A_START, lab->name) << 24 | (uint32_t)lab->replaced[node] << 11 | (node + 1);
@@ -179,7 +179,7 @@ static int node_error(const struct lab *lab, const char *text)
 		    lab_host(lab, lab->nodes - 1, host));
 }
 
-/* Return: false: @text is neither "x,y,z" nor "nx-y-z" of this lab. */
+/* Finds a node by "x,y,z" or "nx-y-z". Return: false if the lab has no such node. */
 static bool find_by_place(const struct lab *lab, const char *text, uint32_t *node)
 {
 	char copy[TORUS_TEXT_MAX];
@@ -222,7 +222,7 @@ int lab_rename(struct lab *lab, uint32_t node, const char *name)
 	uint32_t place;
 	char *own = NULL;
 
-	/* Its own by its place need not be kept. */
+	/* The name that follows from its place need not be stored. */
 	if (!find_by_place(lab, name, &place)) {
 		own = strdup(name);
 		if (!own)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In place of rsh and ssh, for mpirun and mpiexec. */
+/* Takes the place of rsh and ssh for mpirun and mpiexec. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "node.h"
 #include "say.h"
 
-/* As rsh and ssh do: the words become one line for the shell. */
+/* Joins the words to one line for the shell, as rsh and ssh do. */
 static char *join_words(int n, char **word)
 {
 	size_t len = 1;
@@ -66,7 +66,7 @@ COMMAND(lab_agent) = {
 	.name = "agent",
 	.args = "HOST COMMAND...",
 	.brief = "Launcher for mpirun and mpiexec, in place of ssh",
-	.help = "'lab exec' has told Open MPI and MPICH all they need, this agent included:\n\n"
+	.help = "'lab exec' configures Open MPI and MPICH, with this agent:\n\n"
 		"    fabricctl lab exec 0,0 -- mpirun --host $(fabricctl lab hosts --list) PROGRAM\n"
 		"    fabricctl lab exec 0,0 -- mpiexec.mpich -hosts $(fabricctl lab hosts --list) PROGRAM\n\n"
 		"By hand: mpirun --mca plm_rsh_agent \"fabricctl lab agent\" --mca btl tcp,self\n"

@@ -12,7 +12,7 @@
 
 static bool all;
 
-/* Names of labs, each once. */
+/* struct labs - names of labs, each once */
 struct labs {
 	char (*name)[LAB_NAME_MAX + 1];
 	unsigned int n;
@@ -111,8 +111,8 @@ COMMAND(lab_down) = {
 	.name = "down",
 	.args = "",
 	.brief = "End a lab and leave nothing behind",
-	.help = "Works on whatever it finds: a lab in use, one whose 'lab up' was interrupted, or\n"
-		"what a reboot left in /etc/netns. Programs that run in its nodes end with it.",
+	.help = "Works in any state: for a lab in use, for one whose 'lab up' was interrupted, or\n"
+		"for files that a reboot left in /etc/netns. Programs in its nodes are ended.",
 	.opts = opts,
 	.in_lab = true,
 	.run = lab_down,

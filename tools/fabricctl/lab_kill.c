@@ -64,7 +64,7 @@ static const struct opt opts[] = {
 	{ OPT_FLAG, "manager", 0, NULL, &manager, 0, 0, "kill its manager (fabricd)" },
 	{ OPT_FLAG, "nic", 0, NULL, &nic, 0, 0, "kill its NIC; the carrier stays" },
 	{ OPT_FLAG, "power", 0, NULL, &power, 0, 0,
-	  "its host vanishes: nobody closes its connections" },
+	  "its host vanishes: its connections are not closed" },
 	{ .kind = OPT_END },
 };
 
@@ -73,11 +73,12 @@ COMMAND(lab_kill) = {
 	.name = "kill",
 	.args = "NODE",
 	.brief = "Kill a node at once (SIGKILL), or take its power away",
-	.help = "NIC and manager are killed and all its cables lose their carrier. The kernel closes\n"
-		"their connections, so others learn at once that they are gone. With --power\n"
-		"nobody tells them: all processes of the node stop, its interfaces go down, that of\n"
-		"the service network too, and then they are killed. With --manager or --nic only\n"
-		"that process is killed, and the cables keep their carrier.",
+	.help = "NIC and manager are killed and all its cables lose their carrier. The kernel\n"
+		"closes their connections, by which other managers notice it at once. With --power\n"
+		"they get no such sign: all processes of the node are stopped, then its interfaces\n"
+		"go down, also that of the service network, and then the processes are killed.\n"
+		"With --manager or --nic only that process is killed, and the cables keep their\n"
+		"carrier.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -9,7 +9,7 @@ static uint64_t length = KEEP, loss = KEEP, crosstalk = KEEP, drift = KEEP, agei
 static uint64_t seed = KEEP;
 static const char *class, *aged, *dead, *celsius;
 
-/* Values of a class are defaults: single options replace them. */
+/* Takes the values of a class as defaults, which single options replace. */
 static int of_class(const char *name)
 {
 	const struct line_class *c = line_class(name);
@@ -59,10 +59,10 @@ COMMAND(lab_line) = {
 	.family = "lab",
 	.name = "line",
 	.args = "LINK",
-	.brief = "What a cable does to signals: length, loss, heat, lanes that age or die",
-	.help = "Both ends' receivers get it; what is not given stays. They train for it when they\n"
-		"see their eyes close, or by cut and mend. A cable with a length but no loss "
-		"is\n" LINE_USUAL ".",
+	.brief = "Properties of a cable: length, loss, heat, lanes that age or die",
+	.help = "Sets them for the receivers at both ends; those that are not given stay.\n"
+		"Receivers train again when their eyes close, or by cut and mend.\n"
+		"A cable with a length but no loss is\n" LINE_USUAL ".",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

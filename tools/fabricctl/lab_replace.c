@@ -14,8 +14,8 @@ static const char *name;
 static struct revive how = { .timeout = REVIVE_TIMEOUT };
 
 /*
- * It becomes a line of fabricd.conf: no blanks, quotes, or what begins a comment. Coordinates begin
- * with a digit, names do not.
+ * Checks the name, which becomes a line of fabricd.conf: without blanks, quotes and signs that
+ * begin a comment. Coordinates begin with a digit, so names must not.
  */
 static int name_check(void)
 {
@@ -28,7 +28,7 @@ static int name_check(void)
 	return OK;
 }
 
-/* The old node goes as one does whose power is switched off; packed ones have no power. */
+/* Removes the old node as if its power were switched off; packed nodes are killed. */
 static int take_away(struct lab *lab, uint32_t node)
 {
 	int err;
@@ -43,7 +43,7 @@ static int take_away(struct lab *lab, uint32_t node)
 	return err ? err : node_wires(lab, node);
 }
 
-/* Gives it the name that the user wants. Lists of names follow. */
+/* Gives the node the name of --as, and writes the lists of names again. */
 static int rename_node(struct lab *lab, uint32_t node)
 {
 	int err = name ? lab_rename(lab, node, name) : 0;

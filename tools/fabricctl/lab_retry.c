@@ -19,7 +19,7 @@ COMMAND(lab_retry) = {
 	.args = "LINK PROTOCOL",
 	.brief = "Retry protocol of a cable: angara, acknak, hippi or auto",
 	.help = "Both ends ask for it when the link begins its next session: cut and mend the\n"
-		"cable to see it. 'fabricctl links --all' shows what a link speaks.",
+		"cable to see it. 'fabricctl links --all' shows the protocol of a link.",
 	.min = 2,
 	.max = 2,
 	.in_lab = true,

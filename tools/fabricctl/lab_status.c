@@ -14,7 +14,7 @@
 #include "say.h"
 #include "table.h"
 
-/* The number of a process or an interface; null if it is 0, which means none. */
+/* Return: the number of a process or an interface; null for 0, which means none. */
 static json_t *number_or_null(int number)
 {
 	return number ? json_integer(number) : json_null();
@@ -38,7 +38,7 @@ static json_t *faults_of(const struct torus_link *link, unsigned int n, unsigned
 	return list;
 }
 
-/* Null if the NIC does not answer, or the caller may not ask it. */
+/* Return: the faults of a node; null if its NIC does not answer or refuses the caller. */
 static json_t *faults_json(const struct lab *lab, uint32_t node)
 {
 	struct torus_link link[TORUS_MAX_PORTS];
@@ -222,8 +222,8 @@ COMMAND(lab_status) = {
 	.args = "",
 	.brief = "Processes, cut cables and faults of a lab",
 	.help = "NIC is the process of one in user space, or the index of the interface of one of\n"
-		"the kernel. Exit status 1 if a process is dead or a cable is cut. What the fabric makes of it\n"
-		"says 'fabricctl status'.",
+		"the kernel. Exit status 1 if a process is dead or a cable is cut. 'fabricctl\n"
+		"status' shows the state of the fabric.",
 	.in_lab = true,
 	.json = true,
 	.watch = true,

@@ -22,7 +22,7 @@
 
 #define FLOWS 2
 #define LOOK_US 50000
-#define GONE_S 3		/* without a NIC, and a node does not come back by itself */
+#define GONE_S 3		/* time without a NIC after which a node counts as gone */
 #define BUFFER (8 << 20)
 #define DSCP_ADAPTIVE 8		/* CS1 takes the adaptive channel: any order */
 
@@ -38,7 +38,7 @@ static int open_socket(void *arg)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A socket belongs to the namespace it was made in; its process need not live there. */
+/* Opens a socket in the namespace of a node; this process stays outside of it. */
 static int node_socket(const struct lab *lab, uint32_t node, int type)
 {
 	char name[LAB_TEXT_MAX];
@@ -124,7 +124,7 @@ static pid_t fork_child(void)
 {
 	pid_t parent = getpid(), pid = fork();
 
-	/* It ends when the process ends that waits for its counts. */
+	/* The child ends when its parent ends, which waits for its counts. */
 	if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
 		_exit(1);
 	return pid;
@@ -233,7 +233,7 @@ static int no_nic(const struct lab *lab, uint32_t node)
 		       "'fabricctl lab revive %s' starts it", text, text);
 }
 
-/* A process that was killed has not done its part: the counts are of less than was asked for. */
+/* Notes the error of a process that was killed: its counts are not those of the whole flow. */
 static void judge_exit(struct flow *f, bool sends, int status)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -273,8 +273,8 @@ static void end_all(pid_t pid[FLOWS][2])
 }
 
 /*
- * Waits for the flows. A flow waits for long, because the fabric may take long to deliver again; so
- * flows are ended when an end has lost its NIC. In a bare lab no end has a NIC.
+ * Waits for the flows. Flows have a long timeout, because the fabric may need long to deliver
+ * again; so they are ended when a node has lost its NIC. In a bare lab no node has one.
  */
 static int await_flows(const struct lab *lab, const uint32_t node[2], pid_t pid[FLOWS][2],
 		       struct flow *flow)
@@ -305,7 +305,7 @@ static int run_flows(const struct lab *lab, const uint32_t node[2], const struct
 	pid_t pid[FLOWS][2] = { { 0 } };
 	int fd[2], err = 0;
 
-	signal(SIGCHLD, SIG_DFL);	/* ignored, it would hide how a process ended */
+	signal(SIGCHLD, SIG_DFL);	/* if it were ignored, there would be no exit status */
 	for (int i = 0; !err && i < FLOWS; i++) {
 		if ((types[i] == SOCK_STREAM && only_udp) || (types[i] == SOCK_DGRAM && only_tcp))
 			continue;
@@ -402,11 +402,11 @@ COMMAND(lab_traffic) = {
 	.name = "traffic",
 	.args = "FROM TO",
 	.brief = "TCP and UDP through the fabric that check themselves",
-	.help = "Every record has a number and a CRC. Says what was lost, doubled, reordered or\n"
-		"corrupted, and the longest pause; exit status 1 if anything was. UDP keeps at\n"
-		"most 64 datagrams under way, less than any queue holds: what is missing the\n"
-		"fabric has lost. In TCP a loss shows as a retransmission; NEEDLESS are those whose\n"
-		"first copy had arrived as well, only late.",
+	.help = "Every record has a number and a CRC. Counts lost, doubled, reordered and\n"
+		"corrupted records, and measures the longest pause; exit status 1 if there were\n"
+		"any. UDP keeps at most 64 datagrams under way, less than any queue holds: the\n"
+		"fabric has lost those that are missing. In TCP a loss shows as a retransmission;\n"
+		"NEEDLESS ones are those whose first copy arrived as well, only late.",
 	.opts = opts,
 	.min = 2,
 	.max = 2,

@@ -256,16 +256,16 @@ static void report_lab(const struct ctl *ctl, const struct lab *lab, const struc
 }
 
 /*
- * All network namespaces share one table of neighbours, whose limits are the host's. A node has
- * entries for its parent, its children and the candidates; a candidate that was root has one for
- * each node. When the table is full, the kernel drops packets, those of the torus devices too, and
- * connections fail. So the limits are raised, and never lowered.
+ * All network namespaces share one table of neighbours (ARP), with the limits of the host. A node
+ * has entries for its parent, its children and the candidates; a candidate that was root has one
+ * for each node. When the table is full, the kernel drops packets, also those of the torus devices,
+ * and connections fail. So the limits are raised, and never lowered.
  */
 #define NEIGHBOURS_EACH 64
 #define NEIGHBOURS_DEFAULT 1024		/* the kernel's gc_thresh3 */
 #define NEIGHBOURS_LEAST 4096		/* for several labs at once */
 
-/* Return: whether the limit is @least now, or higher. */
+/* Raises a limit to @least. Return: true if it is @least now, or higher. */
 static bool raise_limit(const char *path, unsigned int least)
 {
 	FILE *f = fopen(path, "r+e");
@@ -298,7 +298,7 @@ static void make_room_for_neighbours(const struct lab *lab)
 		     lab->nodes, max, max / 2);
 }
 
-/* Return: @status, why it is given up. */
+/* Removes a lab that could not be raised. Return: @status, the reason. */
 static int abandon_lab(struct lab *lab, int status)
 {
 	if (keep) {
@@ -319,7 +319,7 @@ static int raise_lab(const struct ctl *ctl, struct lab *lab, const struct progra
 	int err = lab_create(lab), status;
 
 	if (err == -EEXIST)
-		return fail("lab '%s' is being made by somebody else", name);
+		return fail("lab '%s' is being made by another process", name);
 	if (err) {
 		status = fail_as(kind_of_errno(err), "cannot make " LAB_RUN "/%s: %s", name,
 				 strerror(-err));
@@ -342,7 +342,7 @@ static int raise_lab(const struct ctl *ctl, struct lab *lab, const struct progra
 	return OK;
 }
 
-/* Every other node, so that each cable joins one of either kind; the root is user. */
+/* Return: true for every other node, so that each cable joins both kinds; false for the root. */
 static bool is_alternate(const struct lab *lab, uint32_t node)
 {
 	struct torus_coords at;
@@ -390,7 +390,7 @@ static int choose_backends(struct lab *lab)
 	return nic_sets_check(lab);
 }
 
-/* Parameters of the NICs; what is asked for comes last, and holds. */
+/* Collects the parameters of the NICs; those of the user come last, and so replace defaults. */
 static int take_sets(struct lab *lab)
 {
 	int n = 0;

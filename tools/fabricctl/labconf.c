@@ -5,11 +5,11 @@
 #include "labconf.h"
 #include "say.h"
 
-/* The keys that differ from node to node: node.c writes them. */
+/* Keys that differ from node to node; node.c writes them. */
 static const char *const own_keys[] = { "fabric", "name", "shape", "device", "service_address",
 					"service_network", "service_port", "control" };
 
-/* Return: true if the line at @p sets @key; it is read as by inih, like the manager does. */
+/* Return: true if the line at @p sets @key; parsed as by inih, which the manager uses. */
 static bool sets_key(const char *p, const char *key)
 {
 	size_t n = strlen(key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* lab.json and the run directory of a lab. */
+/* Reads and writes lab.json and the run directory of a lab. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>

@@ -31,7 +31,7 @@ const struct line_class *line_class(const char *name)
 	return NULL;
 }
 
-/* One lane or a range of them; @text goes behind it. */
+/* Parses a lane or a range of lanes, and sets @text to the character after it. */
 static bool parse_range(const char **text, uint64_t *mask)
 {
 	unsigned long first, last;

@@ -12,9 +12,10 @@ COMMAND(link_down) = {
 	.name = "down",
 	.args = "NODE:PORT",
 	.brief = "Take this end of a cable down, with what waits in it",
-	.help = "For a peer that frees no buffer: what waits for it is parked and goes another way.\n"
-		"For maintenance take 'fabricctl exclude', by which traffic moves away first. The port\n"
-		"stays down until 'fabricctl link up', or until its NIC begins anew.",
+	.help = "For a peer that frees no buffer: packets that wait for it are parked and take\n"
+		"another path. For maintenance use 'fabricctl exclude', which moves traffic away\n"
+		"first. The port stays down until 'fabricctl link up', or until its NIC is\n"
+		"restarted.",
 	.min = 1,
 	.max = 1,
 	.asks = true,

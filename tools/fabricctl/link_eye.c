@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The eye of a lane: where in time and voltage bits are decided right, and the mask. */
+/* Draws the eye of a lane: the bit error rate by time and voltage of the decision, and the mask. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "say.h"
 
 #define HALF_UI	500		/* 1/1000 UI */
-#define GOOD_ENOUGH 12		/* -log10 of the bit error rate, drawn as open */
-#define DECADES	18		/* and where the scale ends */
+#define GOOD_ENOUGH 12		/* -log10 of the bit error rate from which on it is drawn as open */
+#define DECADES	18		/* ... at which the scale ends */
 /* Sizes in the drawing, in pixels. */
 #define CELL	10
 #define LEFT	70
@@ -61,7 +61,7 @@ static int phase_of(int col)
 	return (col - TORUS_EYE_COLS / 2) * HALF_UI / (TORUS_EYE_COLS / 2);
 }
 
-/* The mask is a rhombus. */
+/* Return: true if the cell is inside of the mask, a rhombus. */
 static bool in_mask(const struct eye *e, int row, int col)
 {
 	return abs(offset_of(e, row)) * e->width + abs(phase_of(col)) * e->height <=
@@ -76,7 +76,7 @@ static char eye_shade(int n, bool mask)
 	return n >= GOOD_ENOUGH ? ' ' : n >= 9 ? '.' : n >= 6 ? ':' : n >= 3 ? '+' : '#';
 }
 
-/* A note on a lane that is not in use, or "". */
+/* Return: a note on a lane that is not in use, or "". */
 static const char *lane_note(const json_t *j)
 {
 	const char *state = json_text(j, "state");
@@ -144,7 +144,7 @@ static void svg_cells(FILE *f, const struct eye *e)
 		}
 }
 
-/* Where the target is just reached: the borders of the cells inside. */
+/* Draws the line at which the target error rate is reached: the borders of the cells inside. */
 static void svg_contour(FILE *f, const struct eye *e)
 {
 	fputs("<path fill=\"none\" stroke=\"black\" stroke-width=\"1.5\" d=\"", f);
@@ -196,7 +196,7 @@ static void svg_axes(FILE *f, const struct eye *e)
 		TOP + HIGH / 2, LEFT, TOP, WIDE, HIGH);
 }
 
-/* The scale: best on top. */
+/* Draws the scale, with the best rate on top. */
 static void svg_legend(FILE *f)
 {
 	int x = LEFT + WIDE + 24, step = HIGH / (DECADES + 1);
@@ -253,8 +253,8 @@ static int show_eye(const struct ctl *ctl, json_t *data)
 }
 
 /*
- * Adds to the eye @data the state of its lane: lanes that are switched off have a shut eye. If the
- * question for it fails, the state is null.
+ * Adds the state of the lane to its eye, because the eye of a lane that is off is closed. The state
+ * is null if it cannot be had.
  */
 static int add_state(struct ask *a, const char *node, const char *port, json_t *data)
 {

@@ -11,10 +11,10 @@ COMMAND(link_retrain) = {
 	.family = "link",
 	.name = "retrain",
 	.args = "NODE:PORT",
-	.brief = "Train a link's receiver anew, with all its lanes and rates",
-	.help = "Lanes and rate that were given up stay so, even if the line is better again, until then. Traffic\n"
-		"waits for some milliseconds and loses nothing. The other direction has its own\n"
-		"receiver, at the other end.",
+	.brief = "Train a link's receiver again, with all its lanes and rates",
+	.help = "Without this, lanes and rates that were given up stay unused even if the line has\n"
+		"become better. Traffic waits for some milliseconds, and no packet is lost. The\n"
+		"other direction has its own receiver, at the other end.",
 	.min = 1,
 	.max = 1,
 	.asks = true,

@@ -21,10 +21,11 @@ COMMAND(link_retry) = {
 	.args = "NODE:PORT PROTOCOL",
 	.brief = "Ask for a retry protocol: angara, acknak, hippi or auto",
 	.help = "Obeyed when the link begins its next session: 'fabricctl link down' and 'link up'\n"
-		"begin one. The other end must ask for the same or, as by default, for auto: ends that\n"
-		"ask for different protocols stay in state init, with reason mismatch. The NIC keeps it\n"
-		"until it is restarted; to set it for good, use the NIC's parameter 'retry'.\n"
-		"'fabricctl links --all' shows what a link speaks and what it asks for.",
+		"begin one. The other end must ask for the same or, as by default, for auto: ends\n"
+		"that ask for different protocols stay in state init, with reason mismatch. The\n"
+		"NIC keeps it until it is restarted; to set it for good, use the NIC's parameter\n"
+		"'retry'. 'fabricctl links --all' shows the protocol of a link and the one it asks\n"
+		"for.",
 	.min = 2,
 	.max = 2,
 	.asks = true,

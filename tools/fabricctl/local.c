@@ -15,7 +15,7 @@
 /**
  * struct local - NICs that are asked
  * @n: how many have answered
- * @status: why one has not
+ * @status: kind of the error of the last one that has not
  */
 struct local {
 	int (*add)(struct torus_dev *dev, const struct torus_device *info, json_t *list);
@@ -123,7 +123,7 @@ static json_t *place_json(const struct torus_device *info)
 	return info->placed ? json_node(&info->shape, info->node) : json_null();
 }
 
-/* A manager alone knows at which node that NIC is, and its name. */
+/* Return: the other end by its GUID; only a manager knows its node and name. */
 static json_t *local_peer_json(const struct torus_link *l, unsigned int ndims)
 {
 	char port[TORUS_TEXT_MAX], guid[20];

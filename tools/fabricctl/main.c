@@ -32,7 +32,7 @@ const struct program this_program = {
 	.failed = json_failed,
 };
 
-/* "lab-agent HOST COMMAND..." for "fabricctl lab agent HOST COMMAND...": see launcher.h. */
+/* Runs "fabricctl lab agent HOST COMMAND..." for "lab-agent HOST COMMAND..." (launcher.h). */
 static int run_agent(int argc, char **argv)
 {
 	char **full = calloc((size_t)argc + 3, sizeof(*full));

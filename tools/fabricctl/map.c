@@ -56,7 +56,7 @@ static void put_nodes(struct map *m, const json_t *nodes)
 			m->cell = (int)strlen(m->name[id]);
 }
 
-/* Worse of what both ends say. */
+/* Marks each cable with the worse of the states that its two ends report. */
 static void place_links(struct map *m, const json_t *links)
 {
 	unsigned int port, n = m->shape.ndims;
@@ -129,7 +129,7 @@ static void draw_space(const struct map *m, unsigned int y, unsigned int z)
 			    m->cable[node_at(m, x, y, z) * m->shape.ndims + 1]);
 }
 
-/* The cables along z between two planes do not lie in either: named where not well. */
+/* Prints the cables along z that are not up, because they are in no plane that is drawn. */
 static void name_depth(const struct map *m)
 {
 	char text[TORUS_TEXT_MAX];

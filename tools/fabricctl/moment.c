@@ -21,7 +21,7 @@ static int ago_parse(const char *text, time_t now, int64_t *out)
 	return 0;
 }
 
-/* Days may be more than a month has: mktime() says which day that is. */
+/* Return: @day moved by @days, in ms; mktime() corrects days outside of the month. */
 static int64_t ms_of(const struct tm *day, int days)
 {
 	struct tm tm = *day;
@@ -31,7 +31,7 @@ static int64_t ms_of(const struct tm *day, int days)
 	return (int64_t)mktime(&tm) * 1000;
 }
 
-/* "03:00", "03:00:30". Return: false: it is none */
+/* Parses "03:00" or "03:00:30". Return: false if it is no time of day */
 static bool clock_parse(const char *text, struct tm *tm)
 {
 	const char *end;
@@ -43,7 +43,7 @@ static bool clock_parse(const char *text, struct tm *tm)
 	return end && !*end && tm->tm_sec < 60;
 }
 
-/* A time of day alone: today's, or the one next to it that is meant. */
+/* Return: a time of day alone as a moment: the last one before @now, or the first after @after. */
 static int64_t find_day(const struct tm *tm, time_t now, int64_t after)
 {
 	int day = -1;

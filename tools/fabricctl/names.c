@@ -9,7 +9,7 @@
 #include "names.h"
 #include "say.h"
 
-/* An address, the node's name, and that of its place if it is another one. */
+/* Prints an address, the node's name, and the name of its place if it differs. */
 static void print_name(FILE *f, const char *address, const char *host, const char *place,
 		       const char *what)
 {
@@ -35,7 +35,7 @@ void names_print(const struct lab *lab, FILE *f)
 	}
 }
 
-/* Writes into the same file, because it is mounted in nodes with running programs. */
+/* Writes into the existing file, because it is mounted in nodes with running programs. */
 int names_renew(const struct lab *lab)
 {
 	char hosts[LAB_TEXT_MAX];
@@ -71,7 +71,7 @@ int names_write(const struct lab *lab)
 	if (err)
 		return err;
 	lab_path(lab, TORUS_NO_NODE, "hosts", hosts);
-	/* ip-netns(8) has one file for one namespace, and here all are in one. */
+	/* ip-netns(8) has one file for each namespace, and all packed nodes are in one. */
 	if (!lab->tun)
 		return 0;
 	if (mkdir(LAB_ETC, 0755) && errno != EEXIST)
@@ -81,7 +81,7 @@ int names_write(const struct lab *lab)
 	return err;
 }
 
-/* The lab whose link lies in /etc/netns/@dir; false if it is not ours. */
+/* Finds the lab to which the link in /etc/netns/@dir belongs. Return: false if it is of no lab. */
 static bool lab_of(const char *dir, char *name)
 {
 	char path[PATH_MAX], to[PATH_MAX], *end;
@@ -138,7 +138,7 @@ int names_remove(const char *name)
 			unlink(path);
 			n++;
 		}
-		/* An empty directory of a node is what an interrupted up leaves. */
+		/* An interrupted lab up leaves an empty directory of a node. */
 		snprintf(path, sizeof(path), LAB_ETC "/%s", e->d_name);
 		if (strspn(rest + 1, "0123456789.") == strlen(rest + 1))
 			rmdir(path);

@@ -17,7 +17,7 @@ int names_renew(const struct lab *lab);
 void names_print(const struct lab *lab, FILE *f);
 /** names_remove() - remove the links of lab @name. Return: how many, or a negative errno */
 int names_remove(const char *name);
-/** names_each() - call @fn with the lab's name of every link found */
+/** names_each() - call @fn with the name of the lab of each link found */
 int names_each(int (*fn)(const char *name, void *arg), void *arg);
 
 #endif /* NAMES_H */

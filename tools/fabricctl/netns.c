@@ -36,7 +36,7 @@ int netns_enter(int fd)
 	return setns(fd, CLONE_NEWNET) ? -errno : 0;
 }
 
-/* Makes the directory a shared mount; else other mount namespaces pin deleted namespaces. */
+/* Makes the directory a shared mount; else other mount namespaces keep deleted namespaces alive. */
 static int prepare_mount(void)
 {
 	static bool done;
@@ -147,7 +147,7 @@ static bool lives_there(const struct stat *ns, unsigned int n, int pid)
 	return false;
 }
 
-/* The descriptor is held before the namespace is looked at: no number is reused then. */
+/* The pidfd is opened before the namespace is checked, so the number cannot be reused between. */
 unsigned int netns_hold(const struct stat *ns, unsigned int n, int *fd, unsigned int max)
 {
 	DIR *dir = opendir("/proc");

@@ -20,13 +20,13 @@ int netns_visit(const char *name, int (*visit)(void *arg), void *arg);
 int netns_delete(const char *name);
 /** netns_stat() - identity by device and inode. Return: 0 or a negative errno */
 int netns_stat(const char *name, struct stat *st);
-/** netns_has() - does process @pid live in it? */
+/** netns_has() - Return: true if process @pid is in the namespace */
 bool netns_has(const struct stat *ns, int pid);
 /**
- * netns_hold() - descriptors of the processes that live in any of @n namespaces, but the caller
- * @ns: those whose st_ino is 0 are left out
- * @fd: pidfds, of @max processes at most
- * Return: how many.
+ * netns_hold() - get descriptors of the processes in any of @n namespaces, except the caller
+ * @ns: namespaces; those whose st_ino is 0 are ignored
+ * @fd: set to pidfds, of @max processes at most
+ * Return: the number of descriptors.
  */
 unsigned int netns_hold(const struct stat *ns, unsigned int n, int *fd, unsigned int max);
 

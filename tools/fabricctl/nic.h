@@ -11,24 +11,24 @@
 #include "lab.h"
 
 /**
- * nic_start() - with its cables; says what is wrong. OK or CANNOT
+ * nic_start() - start a NIC with its cables; prints the error. Return: OK or CANNOT
  * @netns: descriptor of the node's namespace
  * @program: path of torusemu
  */
 int nic_start(const struct lab *lab, uint32_t node, int netns, const char *program);
-/** nic_wait() - until it answers; as nic_start() */
+/** nic_wait() - wait until the NIC answers. Return: as nic_start() */
 int nic_wait(const struct lab *lab, uint32_t node);
 /** nic_running() - Return: pid of its process or its pack's, index of its interface, or 0 */
 int nic_running(const struct lab *lab, uint32_t node);
-/** nic_end() - at once, as a crash would. Return: 0 or a negative errno */
+/** nic_end() - end a NIC at once, as a crash would. Return: 0 or a negative errno */
 int nic_end(const struct lab *lab, uint32_t node);
-/** nic_open() - as torus_open(), wherever the caller is */
+/** nic_open() - as torus_open(), from any namespace */
 int nic_open(const struct lab *lab, uint32_t node, struct torus_dev **dev);
-/** nic_wires() - cable ends of @ports (mask) up or down, as lab_end_up() wants them */
+/** nic_wires() - set the cable ends of @ports (mask) up or down by lab_end_up() */
 int nic_wires(const struct lab *lab, uint32_t node, uint16_t ports);
-/** nic_cable() - what torusemu calls the cable in a port. Return: @buf (IFNAMSIZ) */
+/** nic_cable() - get torusemu's name of the cable in a port. Return: @buf (IFNAMSIZ) */
 char *nic_cable(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
-/** nic_sets_check() - may these parameters be set? Says why not. OK or CANNOT */
+/** nic_sets_check() - check parameters of a NIC; prints the error. Return: OK or CANNOT */
 int nic_sets_check(const struct lab *lab);
 
 #endif /* NIC_H */

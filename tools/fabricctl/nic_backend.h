@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kinds of NIC that a node of a lab may have: what nic.c asks of each. */
+/* The kinds of NIC that a node of a lab may have, and the functions that nic.c calls of each. */
 #ifndef NIC_BACKEND_H
 #define NIC_BACKEND_H
 
@@ -12,8 +12,8 @@
  * struct nic_backend - one kind of NIC
  * @start, @running, @end, @open: as in nic.h
  * @wait: NULL: it answers as soon as @start returns
- * @wires: puts the cable ends of @ports (mask) up or down, as lab_end_up() wants them
- * @cable: the name of what is in a port, for torusemu; NULL: the interface lab_port_name()
+ * @wires: sets the cable ends of @ports (mask) up or down by lab_end_up()
+ * @cable: gets the name of the cable in a port, for torusemu; NULL: lab_port_name() is the name
  */
 struct nic_backend {
 	int (*start)(const struct lab *lab, uint32_t node, int netns, const char *program);
@@ -31,11 +31,11 @@ extern const struct nic_backend nic_kernel;	/* one of torus.ko */
 
 /* Functions that several backends share: */
 
-/** nic_failed() - say why a NIC could not be started. Return: CANNOT */
+/** nic_failed() - print why a NIC could not be started. Return: CANNOT */
 int nic_failed(const struct lab *lab, uint32_t node, const char *why);
-/** nic_open_socket() - torus_open() by the NIC's socket */
+/** nic_open_socket() - an @open by the NIC's socket */
 int nic_open_socket(const struct lab *lab, uint32_t node, struct torus_dev **dev);
-/** nic_wires_inside() - cables are interfaces in the node's namespace */
+/** nic_wires_inside() - a @wires for cables that are interfaces in the node's namespace */
 int nic_wires_inside(const struct lab *lab, uint32_t node, uint16_t ports);
 
 #endif /* NIC_BACKEND_H */

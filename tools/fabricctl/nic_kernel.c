@@ -53,7 +53,7 @@ static int make_and_attach(const struct lab *lab, uint32_t node)
 	return status;
 }
 
-/* struct visit - what is done inside a node's namespace */
+/* struct visit - an action inside a node's namespace */
 struct visit {
 	const struct lab *lab;
 	uint32_t node;

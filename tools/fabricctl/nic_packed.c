@@ -31,7 +31,7 @@ static char *socket_path(const struct lab *lab, char *buf)
 	return lab_path(lab, TORUS_NO_NODE, "pack.sock", buf);
 }
 
-/* The connection is kept: a lab that comes up has a request for each NIC. */
+/* Keeps the connection open, because lab up makes a request for each NIC. */
 static int connect_pack(const struct lab *lab)
 {
 	static int fd = -1;
@@ -57,7 +57,7 @@ static int connect_pack(const struct lab *lab)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Return: 0 if it said "ok", -EINVAL with its words in @said, another negative errno. */
+/* Return: 0 if it answered "ok"; -EINVAL with its answer in @said; another negative errno. */
 static int ask_pack(const struct lab *lab, char *const *word, char *said)
 {
 	int fd = connect_pack(lab);
@@ -141,7 +141,7 @@ static int pack_wire(const struct lab *lab, uint32_t node, unsigned int port)
 	};
 	int err = ask_pack(lab, word, said);
 
-	/* Without NICs there is nothing to cut; they are told when they start. */
+	/* Without NICs there is nothing to cut; begin_pack() applies cuts when they start. */
 	return err == -ENOENT || err == -ECONNREFUSED ? 0 : err;
 }
 

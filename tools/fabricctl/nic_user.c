@@ -46,7 +46,7 @@ static int user_end(const struct lab *lab, uint32_t node)
 	return proc_end(&fd, 1, 0);
 }
 
-/* Its socket is there a moment before it can be connected to. */
+/* Return: true if the NIC takes connections, which happens shortly after its socket appears. */
 static bool user_answers(const struct lab *lab, uint32_t node)
 {
 	char where[LAB_TEXT_MAX];

@@ -15,9 +15,9 @@
 
 /**
  * struct reading - a file being read
- * @seen: line of each key, of keys[] first, then of each port
- * @lower: by the port's number in a NIC of all dimensions: how many this one has may
- *	stand further down
+ * @seen: line of each key: those of keys[] first, then those of ports
+ * @lower: device of each port, numbered as in a NIC of all dimensions, because the key "ports" may
+ *	follow later in the file
  */
 struct reading {
 	struct nicfile *f;
@@ -37,7 +37,7 @@ static void warn_line(void *arg, unsigned int line, const char *text)
 		warn("%s: %s", r->path, text);
 }
 
-/* --- keys: each returns 0, or anything else if the value is not allowed ------ */
+/* --- keys: each function returns 0 if the value is allowed ------------------- */
 
 static int set_ports(struct nicfile *f, const char *value)
 {
@@ -92,7 +92,7 @@ static const struct {
 
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
-/* Return: is it a port? */
+/* Takes a key that is a port. Return: false if it is not one. */
 static bool on_port(struct reading *r, const char *name, const char *value)
 {
 	unsigned int port;
@@ -121,7 +121,7 @@ static bool is_given(const struct nicfile *f, const struct tn_param *p)
 	return false;
 }
 
-/* Return: is it a parameter? */
+/* Takes a key that is a parameter. Return: false if it is not one. */
 static bool on_param(struct reading *r, const char *name, const char *value)
 {
 	const struct tn_param *p = param_find(name, strlen(name));
@@ -176,7 +176,7 @@ static void on_key(struct inifile *file, const char *section, const char *name,
 			       name);
 }
 
-/* From the numbering of a NIC of all dimensions to that of this one. */
+/* Moves ports from the numbering of a NIC of all dimensions to that of this one. */
 static void place_ports(struct reading *r)
 {
 	unsigned int ndims = r->f->spec.ports / 2u;
@@ -198,7 +198,7 @@ static void place_ports(struct reading *r)
 	}
 }
 
-/* One cable cannot be in two ports. */
+/* Refuses a device that is named for two ports. */
 static void compare_ports(struct reading *r)
 {
 	for (unsigned int a = 0; a < TORUS_MAX_PORTS; a++)

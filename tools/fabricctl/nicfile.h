@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* /etc/torus/NAME.conf: a kernel NIC as it is wanted after every boot; torus-nic.conf(5). */
+/* /etc/torus/NAME.conf, the configuration of a kernel NIC; torus-nic.conf(5) describes it. */
 #ifndef NICFILE_H
 #define NICFILE_H
 
@@ -13,9 +13,9 @@
 #define NICFILE_DIR "/etc/torus"
 
 /**
- * struct nicfile - what the file says
- * @spec: the NIC; its name lies in @name, its parameters in @set
- * @mtu: of the devices of its ports
+ * struct nicfile - the contents of the file
+ * @spec: the NIC; points to its name in @name and its parameters in @set
+ * @mtu: MTU of the devices of its ports
  * @lower: device of each port, "" for none
  */
 struct nicfile {
@@ -27,14 +27,15 @@ struct nicfile {
 	char lower[TORUS_MAX_PORTS][IFNAMSIZ];
 };
 
-/** nicfile_read() - all that is wrong is said. Return: OK or CANNOT */
+/** nicfile_read() - read a file; prints all errors. Return: OK or CANNOT */
 int nicfile_read(struct nicfile *f, const char *path, const char *ifname);
 
 /**
- * nicfile_differs() - whether parameter @i of the NIC is another one than the file wants
- * A driver has defaults of its own: what the file does not name differs from nothing.
- * @is: the NIC's; UINT64_MAX: it has none, as that of an earlier driver
- * @wanted: as the file has it; set if it differs
+ * nicfile_differs() - compare parameter @i of the NIC with the file
+ * A parameter that is not in the file does not differ, because drivers have defaults of their own.
+ * @is: value in the NIC; UINT64_MAX: it has none, because its driver is an earlier one
+ * @wanted: set to the value in the file if it differs
+ * Return: true if it differs.
  */
 bool nicfile_differs(const struct nicfile *f, unsigned int i, uint64_t is, uint64_t *wanted);
 

@@ -5,41 +5,45 @@
 
 #include "lab.h"
 
-/** struct programs - paths, found once */
+/** struct programs - paths of the programs that nodes run */
 struct programs {
 	char nic[PATH_MAX];
 	char manager[PATH_MAX];
 };
 
-/** programs_find() - says what is missing. OK or CANNOT */
+/** programs_find() - find the programs; prints what is missing. Return: OK or CANNOT */
 int programs_find(struct programs *p);
-/** node_files() - its directory and its manager's configuration, ended by @extra */
+/** node_files() - make a node's directory, and its manager's configuration, which @extra ends */
 int node_files(const struct lab *lab, uint32_t node, const char *extra);
 
 /**
- * node_renew() - the node is another machine: its manager has a new name, and no state on disk
- * @name: NULL: the name stays. Return: 0 or a negative errno
+ * node_renew() - make the node another machine: give it a new name, and delete its state on disk
+ * @name: NULL: the name stays
+ * Return: 0 or a negative errno.
  */
 int node_renew(const struct lab *lab, uint32_t node, const char *name);
 
 /**
- * node_start_manager() - @netns: descriptor of the node's namespace
+ * node_start_manager() - start fabricd
+ * @netns: descriptor of the node's namespace
  * Return: pid, or a negative errno.
  */
 int node_start_manager(const struct lab *lab, uint32_t node, int netns,
 		       const struct programs *p);
-/** node_missing() - which of LAB_NO_NIC, LAB_NO_MANAGER do not run */
+/** node_missing() - Return: a mask: LAB_NO_NIC, LAB_NO_MANAGER, if these do not run */
 unsigned int node_missing(const struct lab *lab, uint32_t node);
-/** node_kill() - at once, as a crash would: LAB_NO_NIC, LAB_NO_MANAGER in @what */
+/** node_kill() - kill processes, as a crash would; @what: LAB_NO_NIC, LAB_NO_MANAGER */
 int node_kill(const struct lab *lab, uint32_t node, unsigned int what);
 
-/** node_wire() - puts one end up or down, as lab_end_up() wants it */
+/** node_wire() - set the cable end of one port up or down by lab_end_up() */
 int node_wire(const struct lab *lab, uint32_t node, unsigned int port);
-/** node_wires() - the same for all its ends */
+/** node_wires() - the same for all ports */
 int node_wires(const struct lab *lab, uint32_t node);
 
-/** node_enter() - become a process of the node: network, host name, /etc/hosts, /sys.
- * Return: 0 or a negative errno, having said what failed. */
+/**
+ * node_enter() - become a process of the node: network, host name, /etc/hosts, /sys
+ * Return: 0, or a negative errno after printing the error.
+ */
 int node_enter(const struct lab *lab, uint32_t node);
 
 #endif /* NODE_H */

@@ -7,14 +7,14 @@
 
 /**
  * node_start() - start a program
- * @node: TORUS_NO_NODE: one of the whole lab
+ * @node: TORUS_NO_NODE: a process of the whole lab
  * @netns: descriptor of its network namespace
  * @program: name of its files, without ".log" and ".pid"
  * Return: pid, or a negative errno.
  */
 int node_start(const struct lab *lab, uint32_t node, int netns, const char *program,
 	       char *const *argv);
-/** node_show_log() - the last lines of its log, to stderr */
+/** node_show_log() - print the last lines of a program's log to standard error */
 void node_show_log(const struct lab *lab, uint32_t node, const char *program);
 
 #endif /* NODE_PROC_H */

@@ -14,7 +14,7 @@ int seconds_parse(const char *text, double *out)
 	char *end;
 	double v;
 
-	/* strtod() takes "nan", "inf" and hexadecimal, too: whoever types these errs. */
+	/* strtod() also takes "nan", "inf" and hexadecimal, which are refused. */
 	if (strspn(text, "0123456789.") == 0 || (text[0] == '0' && (text[1] | 32) == 'x'))
 		return -EINVAL;
 	v = strtod(text, &end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers as people type and read them; most of the former are in lib/util/units.h. */
+/* Parsers and texts of numbers; further parsers are in lib/util/units.h. */
 #ifndef NUMBER_H
 #define NUMBER_H
 
@@ -7,14 +7,14 @@
 #include <stdint.h>
 #include "lib/util/units.h"
 
-/** seconds_parse() - "2", "0.5": 0.01 to 86400. Return: 0, -EINVAL, -ERANGE */
+/** seconds_parse() - parse "2" or "0.5", 0.01 to 86400. Return: 0, -EINVAL, -ERANGE */
 int seconds_parse(const char *text, double *out);
-/** hex_parse() - 1 to 16 hexadecimal digits, not 0. Return: 0, -EINVAL */
+/** hex_parse() - parse 1 to 16 hexadecimal digits, not 0. Return: 0, -EINVAL */
 int hex_parse(const char *text, uint64_t *out);
 
-/** age() - seconds since a unix time, 0 if that is yet to come */
+/** age() - Return: seconds since a unix time, 0 if it is in the future */
 double age(double since);
-/** seconds_left() - until a unix time, 0 if that is past */
+/** seconds_left() - Return: seconds until a unix time, 0 if it is past */
 double seconds_left(double until);
 
 /* These write into @buf (32 bytes) and return it. */

@@ -6,7 +6,7 @@
 #include "orders.h"
 #include "say.h"
 
-/* A node of which all ports are excluded stands for them. */
+/* Prints the ports of an order; none if it is about all ports of the node. */
 static void show_ports(const json_t *order)
 {
 	const json_t *ports = json_object_get(order, "ports");
@@ -22,7 +22,7 @@ static void show_ports(const json_t *order)
 		printf("%s%s", i ? "," : ":", json_is_string(v) ? json_string_value(v) : "?");
 }
 
-/* As 1000@name; a manager of an earlier release does not say it. */
+/* Prints the user as 1000@name; a manager of an earlier release does not send it. */
 static void show_user(const json_t *order)
 {
 	const char *by = json_text(order, "by");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows which user excluded what, and why. */
+/* Prints orders: which user excluded which ports, and why. */
 #ifndef ORDERS_H
 #define ORDERS_H
 
@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /**
- * orders_show() - a line for each of the orders of a table or a status
- * @title: precedes the first one; "": none does
- * @max: how many are shown at most
+ * orders_show() - print a line for each of the orders of a table or a status
+ * @title: printed before the first one
+ * @max: how many are printed at most
  */
 void orders_show(const json_t *orders, const char *title, size_t max);
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An outage begins with an event that a cable is lost and ends with the next event of this cable. If
- * the beginning is not known, because it was before the history or before this root, the end tells
- * since when the root knew of it. The clock that nobody sets gives the duration, if one machine told
- * both ends in one boot; else the time of day does.
+ * An outage begins with an event that a cable is lost and ends with the next event of this cable.
+ * If the beginning is not known, because it was before the history or before this root, the end has
+ * the time since when the root knew of the loss. The duration is that of the monotonic clock, if
+ * one machine wrote both events in one boot; else that of the time of day.
  *
- * Traffic that used the cable paused from when nothing was heard any more until the recovery ended.
- * A recovery begins when the loss is noticed: of a cable that went silent that is late.
+ * Traffic over the cable paused from the last packet that came over it until the recovery ended. A
+ * recovery begins when the loss is noticed, which is later for a cable that became silent.
+ *
+ * Test: tests/unit/test_outages.c.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -17,7 +19,7 @@
 /* Parameter "silence" of a NIC that was made without it: kernel/core/params.c. */
 #define SILENCE_MS 350
 
-/* Both ends of a cable, and their names: what identifies it. */
+/* Return: the identity of a cable: both ends, and their names. */
 static json_t *cable_of(const json_t *link)
 {
 	json_t *j = json_object();
@@ -39,7 +41,7 @@ static bool is_same_cable(const json_t *a, const json_t *b)
 	return are_same_ends(a, b) || are_same_ends(a, json_object_get(b, "peer"));
 }
 
-/* The last outage of that cable, if it has not ended. */
+/* Return: the last outage of that cable, if it has not ended; else NULL. */
 static json_t *find_open_outage(const json_t *outages, const json_t *link)
 {
 	for (size_t i = json_array_size(outages); i-- > 0;) {
@@ -56,7 +58,7 @@ static double number_of(const json_t *j, const char *key)
 	return json_number_value(json_object_get(j, key));
 }
 
-/* How long nothing was heard before the loss was noticed; null: not known. */
+/* Return: how long the cable was silent before the loss was noticed; null: not known. */
 static json_t *silence_before(const char *reason)
 {
 	if (reason && !strcmp(reason, "silence"))
@@ -99,7 +101,7 @@ static double ms_between(const json_t *a, const json_t *b)
 	return ms > 0 ? ms : 0;
 }
 
-/* @begun: the event with which it began; NULL: it is not known. */
+/* Ends an outage. @begun: the event with which it began; NULL: not known. */
 static void end_outage(json_t *o, const json_t *begun, const json_t *event, const json_t *link)
 {
 	double ms = begun ? ms_between(begun, event) : number_of(link, "was_for_ms");
@@ -126,7 +128,7 @@ static void take_link_event(json_t *outages, json_t *begun, const json_t *event)
 			json_array_append(begun, (json_t *)event);
 		return;
 	}
-	if (!o) {	/* it began before what is known */
+	if (!o) {	/* its beginning is not among the events */
 		o = begin_outage(outages, event, link);
 		json_array_append(begun, json_null());
 		json_object_set_new(o, "from", json_null());
@@ -140,7 +142,7 @@ static void take_link_event(json_t *outages, json_t *begun, const json_t *event)
 			end_outage(o, json_array_get(begun, i), event, link);
 }
 
-/* The recovery of the table that said first that the cable is lost, or of a later one. */
+/* Adds a recovery to the outages that it handled: those of its table, or of an earlier one. */
 static void take_recovery(json_t *outages, const json_t *begun, const json_t *event)
 {
 	const json_t *recovery = json_object_get(event, "recovery");
@@ -148,7 +150,7 @@ static void take_recovery(json_t *outages, const json_t *begun, const json_t *ev
 	size_t i;
 	json_t *o;
 
-	if (!recovery)	/* as most events have none: each one would look at all outages */
+	if (!recovery)	/* true for most events, for which all outages need not be checked */
 		return;
 	json_array_foreach(outages, i, o) {
 		const json_t *from = json_array_get(begun, i);
@@ -187,7 +189,7 @@ json_t *outages_find(const json_t *events, const json_t *faulty)
 		take_link_event(outages, begun, v);
 		take_recovery(outages, begun, v);
 	}
-	/* That it came back was seen by no root. */
+		/* No root has seen that the cable came back. */
 	json_array_foreach(outages, i, v)
 		if (faulty && json_is_null(json_object_get(v, "to")) &&
 		    !json_is_true(json_object_get(v, "excluded")) &&

@@ -8,10 +8,11 @@
 #define OUTAGES_KINDS "link,recovery"
 
 /**
- * outages_find() - an array of outages, by the time at which they began
+ * outages_find() - find outages of cables, sorted by their beginning
  * @events: in the order in which they happened
- * @faulty: cables that are down now, as a status tells them; NULL: not known
- * Each: {link, state, from, to, duration_ms, reason, excluded, silent_ms, recovery, pause_ms}.
+ * @faulty: cables that are down now, from a status; NULL: not known
+ * Return: an array of {link, state, from, to, duration_ms, reason, excluded, silent_ms, recovery,
+ * pause_ms}.
  */
 json_t *outages_find(const json_t *events, const json_t *faulty);
 

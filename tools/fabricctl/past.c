@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The history is asked for in parts. Events of one manager come in its order; those of several are
- * merged by their time of day.
+ * The history is read in parts. Events of one manager keep their order; those of several managers
+ * are merged by their time of day.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define LOGS_MAX 256
 #define KINDS_MAX 127U /* as much as a manager takes */
 
-/** struct logs - the last event of each run of a manager that was shown */
+/** struct logs - for each run of a manager, the last event that was shown */
 struct logs {
 	unsigned int n;
 	struct {
@@ -75,7 +75,7 @@ int past_check(const struct past *p)
 	return read_span(p, &from, &to);
 }
 
-/* Return: NULL: it was said what is wrong; @status: of which kind that is. */
+/* Return: the request; NULL after printing the error, with @status set to its kind. */
 static json_t *make_request(struct ask *a, const struct past *p, const struct past_found *f,
 			    int *status)
 {
@@ -118,15 +118,15 @@ static int ask_part(struct ask *a, json_t *request, json_t **data)
 	return status;
 }
 
-/* An answer that is lost searched nothing: what was found before is not all. */
+/* Asks for the next part. If the manager has lost the position, the events are not complete. */
 static int ask_next_part(struct ask *a, json_t *request, json_t **data)
 {
 	int status = ask_part(a, request, data);
 
 	if (status == OK && json_is_true(json_object_get(*data, "lost"))) {
 		json_decref(*data);
-		return fail_as(PROBLEM, "%s lost its place in the history, because it began anew or "
-			       "its disk does not answer: ask again", a->who);
+		return fail_as(PROBLEM, "%s lost its place in the history, because it was "
+			       "restarted or its disk does not answer: try again", a->who);
 	}
 	return status;
 }
@@ -136,7 +136,7 @@ static bool has_more(const json_t *data)
 	return json_is_true(json_object_get(data, "more")) && json_text(data, "after");
 }
 
-/* --- in the order in which they happened ----------------------------------------------- */
+/* --- order of events ------------------------------------------------------------------- */
 
 static const char *log_of(const json_t *event)
 {
@@ -150,7 +150,7 @@ static double moment_of(const json_t *event)
 	return json_number_value(json_object_get(event, "time"));
 }
 
-/* The clock of one manager may be set back: its own order counts. */
+/* Splits events by log, because a clock may be set back: within a log its own order counts. */
 static json_t *split_by_log(const json_t *events)
 {
 	json_t *by_log = json_object(), *v, *list;
@@ -167,7 +167,7 @@ static json_t *split_by_log(const json_t *events)
 	return by_log;
 }
 
-/** struct head - of one log, the event that is next */
+/** struct head - the next event of a log */
 struct head {
 	const json_t *list;
 	size_t at;
@@ -178,7 +178,7 @@ static const json_t *next_of(const struct head *h)
 	return json_array_get(h->list, h->at);
 }
 
-/* Return: the log whose next event is the earliest; NULL: there are no more */
+/* Return: the log with the earliest next event; NULL: there are no more events */
 static struct head *find_earliest(struct head *heads, size_t n)
 {
 	struct head *first = NULL;
@@ -289,9 +289,9 @@ int past_faulty(struct ask *a, json_t **faulty)
 	return OK;
 }
 
-/* --- what comes from now on ------------------------------------------------------------ */
+/* --- further events -------------------------------------------------------------------- */
 
-/* Return: true: it was not shown yet; it counts as shown from then on */
+/* Marks an event as shown. Return: true if it was not shown before. */
 static bool is_new(struct logs *l, const json_t *event)
 {
 	uint64_t seq = json_count(event, "seq");
@@ -324,7 +324,10 @@ static json_t *new_ones(struct logs *l, const json_t *events)
 	return list;
 }
 
-/* If another manager answers, or this one began anew: from the time of the last event on. */
+/*
+ * Sets where the next request begins: at the position of the last answer; if another manager
+ * answered or this one was restarted, at the time of the last event.
+ */
 static void go_on(json_t *request, const json_t *data, double last)
 {
 	const char *after = json_text(data, "after");

@@ -6,11 +6,11 @@
 #include "ask.h"
 
 /**
- * struct past - what is asked
- * @since, @until, @level, @kind, @link, @of: as they were typed; NULL: all
- * @kinds: several, with commas between them, instead of @kind
- * @local: of the node asked, not of the root
- * @last: only so many, the last ones, if neither @since nor @until says when; 0: all
+ * struct past - a question
+ * @since, @until, @level, @kind, @link, @of: options as typed; NULL: all
+ * @kinds: several kinds, with commas between them, instead of @kind
+ * @local: ask for the history of the node asked, not for that of the root
+ * @last: without @since and @until, only the last so many events; 0: all
  */
 struct past {
 	const char *since, *until, *level, *kind, *kinds, *link, *of;
@@ -25,18 +25,18 @@ struct past_found {
 	int64_t from, to;
 };
 
-/** past_check() - says what is wrong with the words; does not ask. Return: OK or CANNOT */
+/** past_check() - check the options, without a question; prints the error. Return: OK or CANNOT */
 int past_check(const struct past *p);
-/** past_ask() - Return: OK, or why not; @found is then to be given to past_free() */
+/** past_ask() - ask. Return: OK, and past_free() has to follow; or the kind of the error */
 int past_ask(struct ask *a, const struct past *p, struct past_found *found);
 void past_free(struct past_found *found);
-/** past_faulty() - @faulty: cables that are down now; NULL: not known, or too many to be listed */
+/** past_faulty() - get the cables that are down now; @faulty NULL: not known, or too many */
 int past_faulty(struct ask *a, json_t **faulty);
-/** past_notes() - warns of what the answer may lack: what is not kept any more, or was lost */
+/** past_notes() - warn of events that may be missing: not kept any more, or lost */
 void past_notes(const struct past_found *found);
 /**
- * past_follow() - prints events that come from now on, by @show, until that fails
- * Return: why it ended.
+ * past_follow() - print further events by @show, until that fails
+ * Return: the kind of the error.
  */
 int past_follow(struct ask *a, const struct past *p, const struct past_found *found,
 		bool (*show)(const json_t *events));

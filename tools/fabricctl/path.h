@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The way of a packet from one node to another, by rows of the NICs. */
+/* The path of a packet from one node to another, by the rows of the NICs. */
 #ifndef PATH_H
 #define PATH_H
 
 #include "rows.h"
 
 /**
- * struct path - where a packet goes
- * @n: hops taken
+ * struct path - the path of a packet
+ * @n: number of hops
  * @via: the relays that it passes, in order
- * @unread: it ends at a relay whose row cannot be had: whether the packet arrives is not known
- * @room, @leg_max: hops that @hop has room for, that a leg takes
+ * @unread: it ends at a relay whose row cannot be read, so whether the packet arrives is not known
+ * @room: hops for which @hop has room; @leg_max: hops of a leg at most
  */
 struct path {
 	struct torus_hop *hop;
@@ -21,14 +21,14 @@ struct path {
 	enum torus_walk_end end;
 };
 
-/** path_init() - Return: 0 or -ENOMEM */
+/** path_init() - allocate a path. Return: 0 or -ENOMEM */
 int path_init(struct path *p, const struct torus_shape *shape);
 void path_free(struct path *p);
 
 /**
- * path_walk() - by the row of @from; rows of relays by @row_of
+ * path_walk() - walk from @from to @to
  * @excluded: closed table, or NULL
- * @row_of: row of a relay to @to; returns false if it cannot be had
+ * @row_of: gets the row of a relay to @to; returns false if it cannot be read
  * Return: 0 or -ENOMEM.
  */
 int path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,

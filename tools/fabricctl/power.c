@@ -13,7 +13,7 @@
 #include "proc.h"
 #include "wire.h"
 
-#define PROCESSES 256	/* of a node, that are stopped; more are killed when they are found */
+#define PROCESSES 256	/* stopped at most; further ones are killed when they are found */
 
 /* struct service - the end of the service network in a node */
 struct service {

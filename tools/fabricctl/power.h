@@ -6,12 +6,13 @@
 #include "lab.h"
 
 /**
- * power_off() - the host of a node stops at one moment: no process of it says or closes anything
- * any more, and all its interfaces lose their carrier. @lab has LAB_NO_POWER for it; not packed.
+ * power_off() - stop the host of a node at one moment: its processes send and close nothing more,
+ * and all its interfaces lose their carrier
+ * The caller has set LAB_NO_POWER in @lab, which is not packed.
  * Return: 0 or a negative errno.
  */
 int power_off(const struct lab *lab, uint32_t node);
-/** power_on() - its interface of the service network is up. Return: 0 or a negative errno */
+/** power_on() - set its interface of the service network up. Return: 0 or a negative errno */
 int power_on(const struct lab *lab, uint32_t node);
 
 #endif /* POWER_H */

@@ -18,7 +18,7 @@
 #include "netns.h"
 #include "proc.h"
 
-/* Field 22 of /proc/PID/stat; the name in field 2 may hold anything. */
+/* Return: field 22 of /proc/PID/stat; the name in field 2 may contain any character. */
 static unsigned long long start_time(pid_t pid)
 {
 	unsigned long long start = 0;
@@ -141,7 +141,7 @@ int proc_hold_pid(pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The start time is compared after the descriptor is held: no number is reused then. */
+/* The pidfd is opened before the start time is compared, so the number cannot be reused between. */
 int proc_hold(const char *pidfile)
 {
 	unsigned long long start;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processes of a lab. Each writes its own pid file before it becomes its
- * program, so none can run without one. A pid file holds "PID START": the start
- * time (field 22 of /proc/PID/stat) tells a reused number from the process.
+ * Processes of a lab. Each writes its own pid file before it executes its program, so none can run
+ * without one. A pid file contains "PID START": by the start time (field 22 of /proc/PID/stat) a
+ * process is distinguished from a later one with the same number.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -23,26 +23,26 @@ struct proc {
 	const char *pidfile;
 };
 
-/** proc_start() - Return: its pid, or a negative errno (also of the exec) */
+/** proc_start() - start a process. Return: its pid, or a negative errno (also that of the exec) */
 int proc_start(const struct proc *p);
 /** proc_running() - Return: pid of the live process of a pid file, or 0 */
 int proc_running(const char *pidfile);
 /**
- * proc_hold() - a descriptor of the process of a pid file
+ * proc_hold() - open the process of a pid file
  * Return: a pidfd, -ESRCH if it does not run, another negative errno.
  */
 int proc_hold(const char *pidfile);
-/** proc_hold_pid() - the same by number */
+/** proc_hold_pid() - the same by the number of the process */
 int proc_hold_pid(pid_t pid);
 int proc_signal(int pidfd, int sig);
 
-/** proc_end() - ask (TERM), wait, insist (KILL), wait: all of @n pidfds; closes them */
+/** proc_end() - end processes: SIGTERM, wait @grace_ms, SIGKILL, wait; closes the pidfds */
 int proc_end(int *pidfd, unsigned int n, int grace_ms);
 
-/** proc_files() - as many open files as may be: a lab has some for each node */
+/** proc_files() - raise the limit of open files: a lab has some for each node */
 void proc_files(void);
 
-/** proc_find_program() - beside fabricctl, in ../sbin, then PATH. Return: 0, -ENOENT */
+/** proc_find_program() - find it beside fabricctl, in ../sbin, then PATH. Return: 0, -ENOENT */
 int proc_find_program(const char *name, char *path, unsigned int len);
 
 #endif /* PROC_H */

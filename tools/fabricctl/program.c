@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From a command line to a command: help, families, --watch, the exit status. */
+/* Runs a command line: help, families of commands, --watch, the exit status. */
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
@@ -42,7 +42,7 @@ static const struct family *family_find(const char *name)
 	return f->name ? f : NULL;
 }
 
-/* "fabricctl links | head" is no error. */
+/* Return: true if the reader of a pipe has left, which is no error: "fabricctl links | head". */
 static bool reader_left(void)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -50,13 +50,13 @@ static bool reader_left(void)
 	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
-/* Return: true if the first check has shown that further ones are useless. */
+/* Return: true if the command cannot succeed later either, so that --watch ends. */
 static bool has_status_failed(int status)
 {
 	return status == CANNOT || status >= DENIED;
 }
 
-/* A program that reads JSON is told of a failure there, too. */
+/* With --json, prints a failure as JSON, too. Return: @status */
 static int judge_status(const struct ctl *ctl, int status)
 {
 	if (ctl->json && status != OK && this_program.failed)
@@ -116,7 +116,7 @@ static bool asks_help(const char *arg)
 	return is_either(arg, "--help", "-h") || !strcmp(arg, "help");
 }
 
-/* "help lab up" is "lab up --help". */
+/* Shows the help of a command: "help lab up" means "lab up --help". */
 static int help_about(int argc, char **argv)
 {
 	const struct family *family = family_find(argv[0]);

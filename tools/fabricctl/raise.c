@@ -12,8 +12,8 @@
 #include "wire.h"
 
 /*
- * Packed: one namespace, whose loopback device takes every address of the service
- * network for its own; with tun devices, further ones that hold nothing else.
+ * Makes the network of a packed lab: one namespace, whose loopback device has all addresses of the
+ * service network; with tun devices, a further namespace for each of them.
  */
 static int one_network(const struct lab *lab, struct nl_sock *sk)
 {
@@ -71,7 +71,7 @@ static int raise_one(const struct lab *lab, int *netns)
 	return host_namespaces(lab);
 }
 
-/* The service network: a bridge in a namespace of its own, away from the host's. */
+/* struct service - the service network: a bridge in a namespace of its own */
 struct service {
 	int netns;
 	int bridge;
@@ -145,7 +145,7 @@ static int raise_cable(const struct lab *lab, uint32_t node, unsigned int port,
 	return wire_cable(sk, &a, &b);
 }
 
-/* The plus end of each cable makes it; size 2 has two between the same nodes. */
+/* Makes each cable once, by its plus end; in a dimension of size 2 two nodes have two cables. */
 static int raise_cables(const struct lab *lab, struct nl_sock *sk, const int *netns)
 {
 	char text[LAB_TEXT_MAX];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Starting what does not run of a lab's node: its power, its NIC, its manager. */
+/* Starts the parts of a lab's node that do not run: its power, its NIC, its manager. */
 #ifndef REVIVE_H
 #define REVIVE_H
 
 #include "lab.h"
 
-/** struct revive - options: until when to wait for the fabric */
+/** struct revive - options: how long to wait for the fabric */
 struct revive {
 	bool no_wait;
 	uint64_t timeout;	/* s */
@@ -20,9 +20,9 @@ struct revive {
 	  "wait so long at most, default 30" }
 
 /**
- * revive() - starts what is missing of @node, saves @lab, and waits until the fabric has the node
- * If it is to wait and no manager runs in the whole lab, all nodes are started.
- * Says what is wrong. Return: OK, or the exit status.
+ * revive() - start the missing parts of @node, save @lab, and wait until the fabric has the node
+ * If it is to wait and no manager runs in the whole lab, it starts all nodes.
+ * Return: OK, or the exit status after printing the error.
  */
 int revive(struct lab *lab, uint32_t node, const struct revive *how);
 

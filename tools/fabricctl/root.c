@@ -19,7 +19,7 @@ bool root_leads(const json_t *root)
 	return json_is_true(json_object_get(root, "reachable"));
 }
 
-/* How long ago @key was; "" if it is not known. */
+/* Return: how long ago @key was, as text; "" if it is not known. */
 static const char *since_text(const json_t *root, const char *key, char *text)
 {
 	double at = json_number_value(json_object_get(root, key));
@@ -62,7 +62,7 @@ bool root_show_calls(const json_t *root, const char *before)
 	return true;
 }
 
-/* Only the node that asks to be root knows how many nodes obey it. */
+/* Prints the node that is taking over; only that node itself knows how many nodes obey it. */
 static void show_claim(const json_t *root, const char *who)
 {
 	unsigned long long here = json_count(root, "here"), need = json_count(root, "need");

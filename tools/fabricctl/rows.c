@@ -7,7 +7,7 @@
 #include "say.h"
 
 #define ROW_DIGITS 16
-#define ROWS_MAX 131072		/* that an answer may hold: daemon/CONTROL.md */
+#define ROWS_MAX 131072		/* rows in an answer at most: daemon/CONTROL.md */
 #define RUNS_MAX (1 << 20)	/* ... as runs */
 
 static int digit_read(char c)
@@ -30,7 +30,7 @@ static int row_read(const char *text, uint64_t *row)
 	return OK;
 }
 
-/* Rows that are texts of their own. Return: how many there are */
+/* Reads rows, each a text of its own. Return: how many there are */
 static size_t read_apart(const json_t *rows, uint64_t *row, size_t max)
 {
 	size_t i, n = json_array_size(rows);
@@ -44,7 +44,7 @@ static size_t read_apart(const json_t *rows, uint64_t *row, size_t max)
 	return n;
 }
 
-/* "*N", behind a row: so many. Return: 1 if it is not there, 0 if it is no number */
+/* Reads "*N" after a row. Return: N; 1 if it is not there; 0 if it is no number */
 static size_t read_times(const char **text)
 {
 	size_t n = 0;
@@ -56,7 +56,7 @@ static size_t read_times(const char **text)
 	return n;
 }
 
-/* One text: the digits of all rows, or of runs of them. Return: how many there are, at most @max + 1 */
+/* Reads rows or runs of rows from one text. Return: how many there are, at most @max + 1 */
 static size_t read_runs(const char *text, uint64_t *row, size_t max)
 {
 	size_t n = 0;
@@ -122,8 +122,8 @@ uint32_t rows_batch(const struct rows_reader *r)
 }
 
 /*
- * Takes the rows of one node in the answer about @n nodes from @first on. Where there was no room
- * for its rows, the answer ends.
+ * Takes the rows of one node from the answer about @n nodes from @first on. The answer ends with
+ * the first node for whose rows it had no room.
  */
 static void parse_rows(const json_t *data, const struct torus_shape *shape, uint32_t first,
 		       struct rows *out, uint32_t *n)
@@ -139,7 +139,7 @@ static void parse_rows(const json_t *data, const struct torus_shape *shape, uint
 		unpack_rows(data, torus_nodes(shape), &out[id - first]);
 }
 
-/* @runs: it may be refused by a manager that does not know them. */
+/* Asks for rows. @runs: as runs, which a manager of an earlier release refuses. */
 static int ask_rows(struct rows_reader *r, uint32_t first, bool runs, uint32_t *n, json_t **list)
 {
 	uint32_t left = torus_nodes(r->shape) - first;
@@ -183,7 +183,7 @@ void rows_free(struct rows *r)
 	r->row = NULL;
 }
 
-/* Ports that can have a cable: dimensions of one node have none. */
+/* Return: the ports that can have a cable: those of dimensions with more than one node. */
 static uint16_t ports_of_cable(const struct torus_shape *shape)
 {
 	uint16_t mask = 0;
@@ -203,7 +203,7 @@ static uint16_t rows_port_mask(const struct torus_shape *shape, const char *text
 	return torus_port_parse(text, shape->ndims, &port) ? 0 : (uint16_t)(1 << port);
 }
 
-/* @admin: zeroed, one for each node. */
+/* Reads the excluded ports. @admin: one for each node, zeroed by the caller. */
 static void take_excluded(const json_t *list, struct exclusions *e, uint16_t *admin)
 {
 	uint16_t all = ports_of_cable(&e->shape);

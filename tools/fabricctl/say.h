@@ -5,26 +5,26 @@
 
 #include <stdbool.h>
 
-/** fail() - "PROGRAM: text" to stderr; returns CANNOT, for return statements */
+/** fail() - print "PROGRAM: text" to standard error. Return: CANNOT, for return statements */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/** fail_as() - the same, but returns @status, as a rule by kind_of_errno() */
+/** fail_as() - the same. Return: @status, usually from kind_of_errno() */
 int fail_as(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** warn() - the same, returning nothing */
+/** warn() - the same, without a value */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 enum colour { PLAIN, GOOD, BAD, DOUBTFUL, FAINT, STRONG, COLOURS };
 
-/** paint() - escape sequence, or "" where stdout shows no colours */
+/** paint() - Return: an escape sequence, or "" if standard output shows no colours */
 const char *paint(enum colour c);
-/** wide() - may lines be drawn with more than ASCII? */
+/** wide() - Return: true if the terminal can show UTF-8 */
 bool wide(void);
-/** screen_columns() - width of the terminal, 80 if there is none */
+/** screen_columns() - Return: the width of the terminal, 80 if there is none */
 int screen_columns(void);
 
-/** progress() - one line on a terminal, overwritten by the next; "" ends it */
+/** progress() - print a line to a terminal, which the next one overwrites; "" clears it */
 void progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** said_last() - the text of the last error or warning, without the program's name; "": none */
+/** said_last() - Return: the last error or warning, without the program's name; "": none */
 const char *said_last(void);
 
 #endif /* SAY_H */

@@ -23,7 +23,7 @@ static bool is_refused(const struct ask *a, const char *code)
 	return a->spared && !strcmp(a->refused, code);
 }
 
-/* A manager of an earlier release does not know "brief", and is asked for all there is. */
+/* Asks with "brief"; a manager of an earlier release refuses it, and is asked for everything. */
 static int ask_briefly(struct ask *a, json_t *question, bool all, const struct show_nodes *how,
 		       json_t **data)
 {

@@ -6,15 +6,15 @@
 #include "ask.h"
 
 /**
- * show_answer() - @request, as JSON or by @show
- * @node: goes into the request as "node" if not NULL
+ * show_answer() - ask @request, and print the answer, as JSON or by @show
+ * @node: added to the request as "node" if not NULL
  * Return: an exit status.
  */
 int show_answer(const struct ctl *ctl, const char *request, const char *node,
 		void (*show)(const json_t *data));
 
 /**
- * struct show_early - what a command shows while there is no table: see wave_show()
+ * struct show_early - functions for the time before there is a table; see wave_show()
  */
 struct show_early {
 	json_t *(*items)(const json_t *own);
@@ -22,12 +22,12 @@ struct show_early {
 };
 
 /**
- * struct show_nodes - how a question about one node or all is asked and shown
- * @max, @each: as of ask_nodes(); @max 0: all nodes are asked for at once
- * @pick: takes items out of the answer, a new reference; or NULL
- * @show: for people
+ * struct show_nodes - how to ask a question about one node or all, and show the answer
+ * @max, @each: as in ask_nodes(); @max 0: one question about all nodes
+ * @pick: selects items of the answer, a new reference; or NULL
+ * @show: prints the answer as text
  * @early: answers a question about all nodes while there is no table; or NULL
- * @instead: asks for something else if the one node does not answer, or says so; or NULL
+ * @instead: asks another question if the one node does not answer, or prints an error; or NULL
  */
 struct show_nodes {
 	uint32_t max, each;
@@ -37,11 +37,11 @@ struct show_nodes {
 	int (*instead)(struct ask *a, const json_t *question, json_t **data);
 };
 
-/** show_nodes() - a @question about @node, or all if it is NULL; it is dropped */
+/** show_nodes() - ask @question about @node or all (NULL), show the answer; drops @question */
 int show_nodes(const struct ctl *ctl, json_t *question, const char *node,
 	       const struct show_nodes *how);
 
-/** show_filter() - an array without what @keep refuses; a new reference */
+/** show_filter() - Return: an array of the items for which @keep is true, a new reference */
 json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item));
 
 #endif /* SHOW_H */

@@ -94,7 +94,7 @@ static bool says_nothing(const struct table *t, unsigned int column)
 	return has_mark(t->titles[column], '?');
 }
 
-/* Columns that say nothing get the width 0 if the others would not fit on the screen otherwise. */
+/* Columns without a value get the width 0 if the table is wider than the screen. */
 static void find_widths(const struct table *t, size_t *wide)
 {
 	size_t all = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Aligned columns for people. */
+/* Tables as text, with aligned columns. */
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -8,15 +8,15 @@
 struct table;
 
 /**
- * table_new() - @titles, kept until table_print(), end with NULL
+ * table_new() - make a table; @titles end with NULL, and must stay until table_print()
  * A column whose title begins with '>' is aligned right. One with '?', before or after that, is
- * left out if all its cells are FAINT, so have nothing to say, and the table is too wide otherwise.
+ * left out if all its cells are FAINT, which means no value, and the table is too wide.
  */
 struct table *table_new(const char *const *titles);
-/** table_cell() - the next cell, row after row */
+/** table_cell() - add a cell; cells come row by row */
 void table_cell(struct table *t, enum colour c, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/** table_print() - prints and frees it; says @empty if there is no row */
+/** table_print() - print the table, or @empty if it has no row, and free it */
 void table_print(struct table *t, const char *empty);
 /** table_or_dash() - Return: @text; "-" if it is NULL or empty */
 const char *table_or_dash(const char *text);

@@ -24,7 +24,7 @@
 
 #define GRACE_MS 1500
 
-/* Is @file a namespace of this lab: NAME-1.0.3 or NAME-service? */
+/* Return: true if @file is a namespace of this lab: NAME-1.0.3 or NAME-service. */
 static bool is_of_lab(const char *file, const char *name)
 {
 	size_t len = strlen(name);
@@ -101,7 +101,7 @@ void leftovers_find(const char *name, struct leftovers *out)
 	list_free(&l);
 }
 
-/* Those of the nodes, and the lab's own. */
+/* Ends the processes of all pid files, those of the nodes and that of the lab. */
 static int end_pidfiles(const char *name)
 {
 	char pattern[PATH_MAX];
@@ -132,7 +132,7 @@ static int end_inhabitants(const struct list *l)
 	for (unsigned int i = 0; i < l->n; i++)
 		if (netns_stat(l->item[i], &ns[i]))
 			ns[i].st_ino = 0;
-	/* Processes that are started during a round are found in a later one. */
+		/* Processes that start during a round are found in a later one. */
 	for (int round = 0; round < 8 && !err; round++) {
 		n = netns_hold(ns, l->n, fd, sizeof(fd) / sizeof(fd[0]));
 		if (!n)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Clearing a lab away, whatever state it is in; needs its name alone. */
+/* Removes a lab in any state, by its name. */
 #ifndef TEARDOWN_H
 #define TEARDOWN_H
 
 #include <stdbool.h>
 
-/** struct leftovers - what there is of a lab */
+/** struct leftovers - the parts of a lab that exist */
 struct leftovers {
 	bool run;		/* its run directory */
 	unsigned int netns;
@@ -13,7 +13,7 @@ struct leftovers {
 };
 
 void leftovers_find(const char *name, struct leftovers *out);
-/** teardown() - says what it could not remove. Return: OK or CANNOT */
+/** teardown() - remove a lab; prints what cannot be removed. Return: OK or CANNOT */
 int teardown(const char *name);
 
 #endif /* TEARDOWN_H */

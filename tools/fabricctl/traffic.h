@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traffic that checks itself. Every record carries its number and a CRC-32C, so
- * the receiver knows what was lost, doubled, reordered or corrupted.
+ * Traffic that checks itself. Every record contains its number and a CRC-32C, by which the receiver
+ * detects lost, doubled, reordered and corrupted records.
  *
- * UDP: a datagram is a record. At most TRAFFIC_WINDOW are unacknowledged, less
- * than any queue on the way holds: what is missing was lost in the fabric. TCP:
- * a stream of records; what the fabric loses shows as retransmissions, but not
- * all of these are losses: a pause makes the sender try again what was only late,
- * which the receiver then reports as needless.
+ * UDP: a datagram is a record. At most TRAFFIC_WINDOW are unacknowledged, less than any queue on
+ * the path holds, so missing ones were lost in the fabric. TCP: a stream of records; losses in the
+ * fabric appear as retransmissions. Not all retransmissions are losses: after a pause the sender
+ * repeats data that was only late, which the receiver then reports as needless.
  */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
@@ -19,18 +18,18 @@
 #define TRAFFIC_WINDOW 64
 #define TRAFFIC_MAX 60000	/* bytes of a record */
 #define TRAFFIC_RATE_MAX 1000000	/* records a second that can be asked for */
-#define TRAFFIC_PATIENCE_S 60	/* without progress, and the flow has stalled */
-#define RECORD_END UINT64_MAX	/* number of the record that says how many there were */
+#define TRAFFIC_PATIENCE_S 60	/* time without progress after which a flow counts as stalled */
+#define RECORD_END UINT64_MAX	/* number of the end record, which has the number of records */
 
 /** struct record - head of each record, host order: both ends are this machine */
 struct record {
-	uint32_t crc;		/* of all that follows */
-	uint32_t size;		/* of the record */
+	uint32_t crc;		/* CRC of all that follows */
+	uint32_t size;		/* bytes of the record */
 	uint64_t number;
 	uint64_t last;		/* of the end record: how many there were before it */
 };
 
-/** struct flow - what one flow did; shared by its processes */
+/** struct flow - counts of one flow, shared by its processes */
 struct flow {
 	const char *protocol;
 	bool any_order;		/* records may overtake each other */
@@ -47,9 +46,9 @@ struct flow {
 	int err;		/* negative errno of either side, or 0 */
 };
 
-/** record_fill() - number, pattern and CRC into @buf of @size bytes */
+/** record_fill() - write number, pattern and CRC into @buf of @size bytes */
 void record_fill(void *buf, uint32_t size, uint64_t number, uint64_t last);
-/** record_good() - is what arrived what was sent? */
+/** record_good() - Return: 1 if a received record is undamaged */
 int record_good(const void *buf, uint32_t size);
 
 double traffic_now(void);
@@ -71,8 +70,9 @@ struct load {
  * @start: when the flow began, by traffic_now()
  * @sent: records so far
  *
- * What a pause of the fabric has delayed may be sent at once. Waits a millisecond or more, so that
- * a process that sends slowly sleeps most of the time. Return: false: the flow's time is over.
+ * Records that were delayed by a pause of the fabric may be sent at once. A wait takes a
+ * millisecond or more, so that a slow sender sleeps most of the time. Return: false if the time is
+ * over.
  */
 bool traffic_pace(const struct load *load, double start, uint64_t sent);
 

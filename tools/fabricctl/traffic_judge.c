@@ -12,7 +12,7 @@ static bool test_and_set(struct judge *j, uint64_t number)
 	return was;
 }
 
-/* Forget the numbers whose bits those up to @number take. */
+/* Clears the bits of old numbers that are used for the numbers up to @number. */
 static void advance_window(struct judge *j, uint64_t number)
 {
 	if (number - j->next >= JUDGE_SEEN)

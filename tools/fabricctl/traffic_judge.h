@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Judges a flow by the records that arrive, without sockets and clocks.
+ * Evaluates a flow by the records that arrive, without sockets and clocks.
  */
 #ifndef TRAFFIC_JUDGE_H
 #define TRAFFIC_JUDGE_H
@@ -10,17 +10,17 @@
 
 #include "traffic.h"
 
-/* Numbers back that are remembered: where any order is allowed, one may be late by many. */
+/* How many numbers are remembered: where any order is allowed, a record may be late by many. */
 #define JUDGE_SEEN (1 << 18)
 
 /**
  * struct judge - the receiving end of a flow; all 0 but @f at first
- * @f: what it counts
- * @next: one past the highest number seen
+ * @f: the counts
+ * @next: one more than the highest number seen
  * @seen: a bit for each of the last numbers
- * @ended: the sender has said how many records there are: @total
+ * @ended: the end record came, with the number of records, @total
  * @heard: when the last record came, in seconds
- * @latest: the same, or when the sender had said how many there were, if that was later
+ * @latest: when the last record or the end record came, in seconds
  */
 struct judge {
 	struct flow *f;
@@ -35,14 +35,14 @@ struct judge {
 void judge_datagram(struct judge *j, const void *buf, uint32_t size, double now);
 /** judge_stream() - count a record of a stream, of the size that its head says */
 void judge_stream(struct judge *j, const void *buf, double now);
-/** judge_has_all() - has every record of the flow come? */
+/** judge_has_all() - Return: true if all records of the flow have come */
 bool judge_has_all(const struct judge *j);
 
-/** flow_lost() - records that were sent and never came, whole or corrupt */
+/** flow_lost() - Return: number of records that were sent and never came, not even corrupted */
 uint64_t flow_lost(const struct flow *f);
-/** flow_is_disordered() - did records overtake each other that may not? */
+/** flow_is_disordered() - Return: true if records overtook each other where order is promised */
 bool flow_is_disordered(const struct flow *f);
-/** flow_is_clean() - did each record come once, whole, and in order if that is promised? */
+/** flow_is_clean() - Return: true if each record came once, undamaged, and in the promised order */
 bool flow_is_clean(const struct flow *f);
 
 #endif /* TRAFFIC_JUDGE_H */

@@ -16,7 +16,7 @@ void record_fill(void *buf, uint32_t size, uint64_t number, uint64_t last)
 	struct record r = { .size = size, .number = number, .last = last };
 
 	memcpy(buf, &r, sizeof(r));
-	/* Bytes that differ from record to record, so that old ones are not taken for new. */
+	/* The bytes differ from record to record, so that an old one is not taken for a new one. */
 	memset((char *)buf + sizeof(r), (int)(number * 37 & 0xff), size - sizeof(r));
 	r.crc = record_crc(buf, size);
 	memcpy(buf, &r.crc, sizeof(r.crc));

@@ -7,7 +7,7 @@
 
 #include "traffic_judge.h"
 
-/* -EAGAIN is the socket's timeout: the stream has stalled. */
+/* Sends or receives @size bytes. Return: 0; -EAGAIN after the socket's timeout; another -errno */
 static int transfer_all(ssize_t (*io)(int, void *, size_t, int), int fd, void *buf, size_t size)
 {
 	for (size_t done = 0; done < size;) {
@@ -52,7 +52,7 @@ void traffic_tcp_send(int fd, const struct load *load, struct flow *f)
 	}
 	f->seconds = traffic_now() - start;
 	shutdown(fd, SHUT_WR);
-	/* The receiver closes when it has all: only then are the counts final. */
+	/* Wait until the receiver closes, which has all then: only then are the counts final. */
 	while (recv(fd, buf, sizeof(buf), 0) > 0)
 		;
 	count_retransmits(fd, f);

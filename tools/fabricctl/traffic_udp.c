@@ -11,9 +11,9 @@
 #define ACK_IDLE_MS 5
 #define FIN_EVERY_MS 100
 #define DONE_EVERY_MS 10
-#define LATE_S 5		/* after the last record and the first end record: what is missing is lost */
+#define LATE_S 5		/* so long after the last record, missing ones count as lost */
 
-/** struct ack - @received of the datagrams, each once */
+/** struct ack - an acknowledgement: @received datagrams, repetitions not counted */
 struct ack {
 	uint64_t received;
 	uint64_t done;
@@ -58,7 +58,7 @@ static bool send_datagram(int fd, const void *buf, size_t size, struct flow *f)
 	return true;
 }
 
-/* Repeats the number of datagrams until the receiver has said that it knows. */
+/* Repeats the end record until the receiver has acknowledged it. */
 static void finish_flow(int fd, struct flow *f, struct ack *ack)
 {
 	double end = traffic_now() + TRAFFIC_PATIENCE_S;
@@ -96,7 +96,7 @@ void traffic_udp_send(int fd, const struct load *load, struct flow *f)
 	finish_flow(fd, f, &ack);
 }
 
-/* Return: false: an answer before it was refused, because the sender has closed its socket. */
+/* Sends an acknowledgement. Return: false if an earlier one was refused: the sender has ended. */
 static bool send_count(int fd, const struct flow *f, bool done)
 {
 	struct ack a = { .received = f->received, .done = done };
@@ -105,13 +105,13 @@ static bool send_count(int fd, const struct flow *f, bool done)
 	return send(fd, &a, sizeof(a), MSG_DONTWAIT) >= 0 || errno != ECONNREFUSED;
 }
 
-/* The end record comes again until it is answered: it says nothing of those still missing. */
+/* Return: true if all records have come, or those that are missing count as lost. */
 static bool is_over(const struct judge *j, double now)
 {
 	return judge_has_all(j) || now - j->latest > (j->ended ? LATE_S : TRAFFIC_PATIENCE_S + 5);
 }
 
-/* Discards what still comes for a moment. Return: false: an answer was refused. */
+/* Discards input for a short time. Return: false if an acknowledgement was refused. */
 static bool rest_a_moment(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -124,9 +124,8 @@ static bool rest_a_moment(int fd)
 }
 
 /*
- * Reports that the flow is done, until the sender has closed its socket. A fixed number of reports
- * is not enough: all that are sent within a short time may be lost, and the sender would never
- * know.
+ * Repeats that the flow is done until the sender has closed its socket. A fixed number of messages
+ * is not enough: all that are sent within a short time may be lost.
  */
 static void say_done(int fd, const struct flow *f)
 {
@@ -144,7 +143,7 @@ void traffic_udp_receive(int fd, struct flow *f)
 
 	j.f = f;
 	j.heard = j.latest = traffic_now();
-	/* Only nothing to read says how long nothing came: this process may have had to wait. */
+		/* Measure silence only when the queue is empty: this process may have been late. */
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		ssize_t n;

@@ -46,7 +46,7 @@ const json_t *wave_neighbour(const json_t *own, const char *port)
 	return NULL;
 }
 
-/* Says above the items, or aside, how much they are worth. */
+/* Prints above the items, or aside on standard error, that they are preliminary. */
 static void put_label(const json_t *own, bool aside)
 {
 	static const char text[] = "preliminary, there is no table yet: this is what %s knows itself, "

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows what a node without a place in a table knows by its NIC and the Inits of neighbours. */
+/* Shows what a node without a place in a table knows from its NIC and the Inits of neighbours. */
 #ifndef WAVE_H
 #define WAVE_H
 
 #include "ask.h"
 
 /**
- * wave_show() - shows what the asked node knows if the fabric has no table yet, and says that it
- * is preliminary
+ * wave_show() - if the fabric has no table yet, print what the asked node knows, as preliminary
  * @items: makes the items of a command, an array, from "own" of the status; a new reference
- * @show: shows them to people
- * @shown: false: there is a table, or the node knows nothing
+ * @show: prints them as text
+ * @shown: set to false if there is a table, or the node knows nothing
  * Return: an exit status; PROBLEM if something was shown.
  */
 int wave_show(const struct ctl *ctl, struct ask *ask, json_t *(*items)(const json_t *own),
 	      void (*show)(const json_t *items), bool *shown);
 
 /**
- * wave_position_text() - a position, which may be negative while the size of its dimension is not
- * known
+ * wave_position_text() - convert a position to text; it may be negative as long as the size of its
+ * dimension is not known
  * @buf: TORUS_TEXT_MAX bytes. Return: @buf; "-" for null.
  */
 const char *wave_position_text(const json_t *position, char *buf);
-/** wave_end_text() - {"position","port"} as 1,-1:+x, or ?:+x. Return: @buf; "-" for null. */
+/** wave_end_text() - convert {"position","port"} to 1,-1:+x or ?:+x. Return: @buf; "-" for null. */
 const char *wave_end_text(const json_t *end, char *buf);
-/** wave_neighbour() - which neighbour said an Init by that port; NULL: none has */
+/** wave_neighbour() - Return: the neighbour whose Init came on that port; NULL: none came */
 const json_t *wave_neighbour(const json_t *own, const char *port);
 
 #endif /* WAVE_H */

@@ -127,8 +127,8 @@ static int put_end(struct nl_msg *msg, const struct wire_end *end)
 }
 
 /*
- * Both ends of a veth pair in one message, straight into their namespaces. Only
- * the first can be born up: the kernel opens the second before they are joined.
+ * Makes both ends of a veth pair by one message, in their namespaces. Only the first can be made
+ * up: the kernel opens the second before they are joined.
  */
 static int add_veth(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b,
 		    int master)

@@ -19,30 +19,30 @@ struct wire_end {
 	char name[IFNAMSIZ];
 };
 
-/** wire_open() - a socket to the network namespace the caller is in; NULL: errno */
+/** wire_open() - open a socket in the namespace of the caller. Return: NULL and errno on error */
 struct nl_sock *wire_open(void);
 void wire_close(struct nl_sock *sk);
 
 /* All return 0 or a negative errno. */
-/** wire_send() - a message of one's own, consumed; waits for its ACK */
+/** wire_send() - send a message, which is freed, and wait for its ACK */
 int wire_send(struct nl_sock *sk, struct nl_msg *msg);
-/** wire_ask() - likewise a question with one answer, which @answer reads from the message */
+/** wire_ask() - the same for a question with one answer, which @answer reads from the message */
 int wire_ask(struct nl_sock *sk, struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg),
 	     void *arg);
-/** wire_error() - text of the last error, with what the kernel itself said */
+/** wire_error() - Return: text of the last error, with the message of the kernel */
 const char *wire_error(void);
-/** wire_cable() - both ends are made inside their namespaces; @a is up, @b is not */
+/** wire_cable() - make a cable, with its ends in their namespaces; @a is up, @b is not */
 int wire_cable(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b);
-/** wire_bridge() - Return: its ifindex */
+/** wire_bridge() - make a bridge. Return: its ifindex */
 int wire_bridge(struct nl_sock *sk, const char *name);
-/** wire_plug() - a veth pair: @port, up, at the bridge of index @bridge, and @end */
+/** wire_plug() - make a veth pair: @port, up, at the bridge of index @bridge, and @end */
 int wire_plug(struct nl_sock *sk, int bridge, const struct wire_end *port,
 	      const struct wire_end *end);
 int wire_address(struct nl_sock *sk, const char *dev, struct in_addr a, unsigned int bits);
 int wire_set_mtu(struct nl_sock *sk, const char *dev, uint32_t mtu);
 int wire_set_up(struct nl_sock *sk, const char *dev, bool up);
 
-/** wire_quiet() - no IPv6 autoconfiguration in this namespace: cables carry no IP */
+/** wire_quiet() - switch IPv6 autoconfiguration off in this namespace: cables carry no IP */
 int wire_quiet(void);
 
 #endif /* WIRE_H */
