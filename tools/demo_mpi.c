@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The MPI job of the demonstration: for so many seconds every rank hands a
- * numbered block around the ring and checks what it gets, and all ranks sum what
- * they should have. Says how many rounds were right and the longest of them.
+ * The MPI job of the demonstration: for a number of seconds every rank passes a numbered block
+ * around the ring and checks the block that it receives, and all ranks compute a sum whose result
+ * is known. Prints the number of rounds, the wrong words and the longest round.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 	if (rank == 0)
 		printf("%d ranks, %ld rounds, %ld words wrong, longest round %.1f ms\n", ranks,
 		       rounds, wrong, longest * 1e3);
-	fflush(stdout);		/* whatever becomes of the end */
+	fflush(stdout);		/* before MPI_Finalize(), which may fail */
 	MPI_Finalize();
 	return wrong != 0;
 }
