@@ -92,6 +92,8 @@ $(B)/gen/%.o: $(B)/gen/%.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -w -c -o $@ $<
 
 tests: $(addprefix $(B)/,$(tests))
+# The same without linking, for a compiler that is only to find errors
+test-objects: $(addprefix $(B)/,$(sort $(foreach t,$(tests),$($(t)-objs))))
 
 check: all tests
 	$(Q)for t in $(filter tests/unit/% tests/sim/%,$(tests)); do \
@@ -109,6 +111,6 @@ uninstall:
 clean:
 	rm -rf $(B)
 
-.PHONY: all tests check clean install uninstall
+.PHONY: all tests test-objects check clean install uninstall
 .DELETE_ON_ERROR:
 -include $(shell test -d $(B) && find $(B) -name '*.o.d')

@@ -17,7 +17,7 @@
 #
 # The caller sets: logs (a directory), replay (words to put before a command to run it by
 # hand), silent (first words of such commands), in_turn and in_spare_time (stages, see
-# run_pool), fail_fast.
+# run_pool), apart (a first word, see there), fail_fast.
 
 passed=0
 failed=0
@@ -153,22 +153,30 @@ run_tap() {
 }
 
 # run_pool ROOM: calls run_tap for each line STAGE <tab> LIMIT_S <tab> LABEL <tab> COMMAND of
-# standard input. There are three queues, each in the order of the lines: commands of the stages
-# $in_turn, which would disturb each other, run one at a time; those of $in_spare_time, which
-# only compute, run ROOM at a time at a low priority; all others run ROOM at a time. If only one
-# command runs at a time, its output appears as it comes; else that of each command appears when
-# it has ended. With $fail_fast no command is begun after a failure.
+# standard input. There are four queues, each in the order of the lines: commands of the stages
+# $in_turn, which would disturb each other, run one at a time; those of them that begin with the
+# word $apart, which disturb no others, run one at a time beside these; those of $in_spare_time,
+# which only compute, run ROOM at a time at a low priority; all others run ROOM at a time. If only
+# one command runs at a time, its output appears as it comes; else that of each command appears
+# when it has ended. With $fail_fast no command is begun after a failure.
 run_pool() {
-	local room=$1 any=() turn=() spare=() line counted=0 all
+	local room=$1 any=() turn=() beside=() spare=() line counted=0 all
 	while IFS= read -r line; do
 		case " $in_turn / $in_spare_time " in
-		*" ${line%%$'\t'*} "*/*) turn+=("$line") ;;
+		*" ${line%%$'\t'*} "*/*)
+			if [[ $line == *$'\t'"$apart "* ]]; then
+				beside+=("$line")
+			else
+				turn+=("$line")
+			fi
+			;;
 		*/*" ${line%%$'\t'*} "*) spare+=("$line") ;;
 		*) any+=("$line") ;;
 		esac
 	done
-	all=$((${#any[@]} + ${#turn[@]} + ${#spare[@]}))
-	if ((${#any[@]} + ${#spare[@]} == 0 || (room == 1 && ${#turn[@]} == 0))); then
+	all=$((${#any[@]} + ${#turn[@]} + ${#beside[@]} + ${#spare[@]}))
+	if ((${#any[@]} + ${#beside[@]} + ${#spare[@]} == 0 ||
+	     (room == 1 && ${#turn[@]} + ${#beside[@]} == 0))); then
 		one_by_one < <(printf '%s\n' "${any[@]}" "${turn[@]}" "${spare[@]}")
 	else
 		at_once
@@ -191,11 +199,13 @@ one_by_one() {
 
 at_once() {
 	local pool shown=''
-	local -A running=([any]=0 [turn]=0 [spare]=0) begun=([any]=0 [turn]=0 [spare]=0) name_of=()
+	local -A running=([any]=0 [turn]=0 [beside]=0 [spare]=0) name_of=()
+	local -A begun=([any]=0 [turn]=0 [beside]=0 [spare]=0)
 	pool=$(mktemp -d)
 	while :; do
 		begin any "$room"
 		begin turn 1
+		begin beside 1
 		begin spare "$room"
 		((${#name_of[@]})) || break
 		reap
@@ -203,7 +213,7 @@ at_once() {
 	rm -rf "$pool"
 }
 
-# begin QUEUE ROOM: starts commands of a queue (any, turn, spare) until ROOM of them run
+# begin QUEUE ROOM: starts commands of a queue (any, turn, beside, spare) until ROOM of them run
 begin() {
 	local -n lines=$1
 	local n

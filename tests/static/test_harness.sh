@@ -23,7 +23,7 @@ play() {
 	# shellcheck disable=SC2034,SC2030 # for the harness
 	(
 		export TMPDIR=$tmp/pool tmp
-		logs=$tmp/logs replay=() silent="$tmp/quiet" in_turn=turn in_spare_time=spare fail_fast=${fail_fast-0}
+		logs=$tmp/logs replay=() silent="$tmp/quiet" in_turn=turn in_spare_time=spare fail_fast=${fail_fast-0} apart=apart
 		stage=''
 		# shellcheck source=tests/harness.sh
 		. tests/harness.sh
@@ -104,6 +104,34 @@ check "commands that are not counted are a failure" counts '0 1 0' 'counted 0 co
 fail_fast=1 play turn/bad turn/fine turn/fine
 check "with --fail-fast nothing is begun after a failure" counts '0 1 0'
 
+# Commands of one queue run one at a time, and one that is apart runs beside them.
+# shellcheck disable=SC2016 # for the scripts
+script alone <<<'mkdir "$tmp/busy" && sleep 0.5 && rmdir "$tmp/busy" && echo "ok - a"; echo 1..1'
+# shellcheck disable=SC2016
+script meets <<'END'
+: >"$tmp/here-$1"
+there=$tmp/here-$2
+. tests/check.sh
+check "$1 meets $2" until_true 60 test -e "$there"
+done_testing
+END
+beside() {
+	(
+		# shellcheck disable=SC2034,SC2030 # for the harness
+		export TMPDIR=$tmp/pool tmp
+		# shellcheck disable=SC2034 # for the harness
+		logs=$tmp/logs replay=() silent='' in_turn=turn in_spare_time=spare fail_fast=0 stage='' apart=env
+		# shellcheck source=tests/harness.sh
+		. tests/harness.sh
+		run_pool 2 < <(printf 'turn\t60\t%s\t%s\n' a "$tmp/meets a b" b "env $tmp/meets b a" \
+			c "$tmp/alone" d "$tmp/alone" e "env $tmp/one" f "env $tmp/one")
+		echo "$passed $failed $skipped"
+	) >"$tmp/out" 2>&1
+	counts "$1"
+}
+script one <<<'mkdir "$tmp/apart" && sleep 0.5 && rmdir "$tmp/apart" && echo "ok - a"; echo 1..1'
+check "commands that are apart run beside those of a queue, one at a time" beside '6 0 0'
+
 # A run that is ended by a signal takes its commands with it, on whatever queue they are.
 # shellcheck disable=SC2016 # for the script
 script long <<<'echo $$ >>"$tmp/begun"; exec sleep 60'
@@ -115,7 +143,7 @@ ended_by_signal() {
 		# shellcheck disable=SC2034,SC2030 # for the harness
 		export TMPDIR=$tmp/pool tmp
 		# shellcheck disable=SC2034 # for the harness
-		logs=$tmp/logs replay=() silent='' in_turn=turn in_spare_time=spare fail_fast=0 stage=''
+		logs=$tmp/logs replay=() silent='' in_turn=turn in_spare_time=spare fail_fast=0 stage='' apart=apart
 		# shellcheck source=tests/harness.sh
 		. tests/harness.sh
 		trap 'stop_commands $BASHPID' EXIT
@@ -184,7 +212,7 @@ check "an error that does not name what it is about" counts '1 2 0' "# does not 
 
 mkdir -p "$tmp"/run/tests/static
 cp tests/{run,harness.sh,check.sh} "$tmp/run/tests/"
-printf 'all tests fuzzers list-tests:\n' >"$tmp/run/Makefile"
+printf 'all tests test-objects fuzzers list-tests:\n' >"$tmp/run/Makefile"
 echo 'echo "ok - a"; echo 1..1' | tee "$tmp"/run/tests/static/test_{a,b}.sh >/dev/null
 echo 'echo "not ok - a"; echo 1..1' >"$tmp/run/tests/static/test_c.sh"
 # Its four builds pass.
