@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +31,7 @@
 #include <unistd.h>
 #include "daemon/history_impl.h"
 #include "daemon/loop.h"
+#include "daemon/thread.h"
 
 #define QUEUE_MAX 8192u			/* lines */
 #define QUEUE_BYTES_MAX (1u << 20)
@@ -597,17 +597,10 @@ static void on_history_timer(void *arg)
 
 static bool start_history_thread(pthread_t *thread, void *(*run)(void *arg), struct history *h)
 {
-	sigset_t all, was;
-	int err;
-
 	pthread_mutex_lock(&h->lock);
 	h->users++;
 	pthread_mutex_unlock(&h->lock);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);	/* signals are the loop's */
-	err = pthread_create(thread, NULL, run, h);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
-	if (!err)
+	if (!thread_start(thread, run, h))
 		return true;
 	memset(thread, 0, sizeof(*thread));
 	pthread_mutex_lock(&h->lock);
@@ -656,10 +649,10 @@ void history_put(struct history *h)
 	free(h);
 }
 
-static void join_thread(pthread_t thread, const struct timespec *until)
+static void end_thread(pthread_t thread, const struct timespec *until)
 {
 	/* A thread that hangs goes on when the disk answers, and then frees what it uses. */
-	if (thread && pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, until))
+	if (thread && !thread_join(thread, until))
 		pthread_detach(thread);
 }
 
@@ -677,10 +670,9 @@ void history_free(struct history *h)
 	pthread_cond_broadcast(&h->written);
 	pthread_cond_broadcast(&h->asked);
 	pthread_mutex_unlock(&h->lock);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
-	join_thread(h->writer, &until);
-	join_thread(h->searcher, &until);
+	until = thread_grace();
+	end_thread(h->writer, &until);
+	end_thread(h->searcher, &until);
 	history_search_drop(h);
 	history_put(h);
 }

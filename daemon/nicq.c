@@ -32,7 +32,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,6 +39,7 @@
 #include <unistd.h>
 #include "daemon/loop.h"
 #include "daemon/nicq.h"
+#include "daemon/thread.h"
 
 #define AHEAD 2		/* jobs of the first list done before one that waits in the second */
 
@@ -150,15 +150,10 @@ static void *run_jobs(void *arg)
 
 static int begin_thread(struct nicq *q)
 {
-	sigset_t all, was;
-	int err;
+	int err = thread_start(&q->thread, run_jobs, q);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	err = pthread_create(&q->thread, NULL, run_jobs, q);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	q->running = !err;
-	return -err;
+	return err;
 }
 
 /* --- the loop ---------------------------------------------------------------------- */

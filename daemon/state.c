@@ -30,7 +30,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,6 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "daemon/state.h"
+#include "daemon/thread.h"
 #include "lib/deps/tn_deps.h"
 
 #define STATE_PATH_MAX 512
@@ -471,8 +471,6 @@ struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
 			const struct state_ops *ops, void *arg)
 {
 	struct state *s = calloc(1, sizeof(*s));
-	sigset_t all, was;
-	int err;
 
 	if (!s)
 		return NULL;
@@ -485,11 +483,7 @@ struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
 	s->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->timer = loop_timer_new(loop, on_state_timer, s);
 	s->watch = s->event < 0 ? NULL : loop_fd_new(loop, s->event, LOOP_READ, on_state_event, s);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);	/* signals are the loop's */
-	err = s->timer && s->watch ? pthread_create(&s->thread, NULL, write_states, s) : ENOMEM;
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
-	if (!err)
+	if (s->timer && s->watch && !thread_start(&s->thread, write_states, s))
 		return s;
 	loop_fd_free(s->watch);
 	loop_timer_free(s->timer);
@@ -516,7 +510,6 @@ void state_save(struct state *s, uint64_t guid, const struct fm_msg *table)
 void state_free(struct state *s)
 {
 	struct timespec until;
-	bool ended;
 
 	if (!s)
 		return;
@@ -526,10 +519,8 @@ void state_free(struct state *s)
 	s->stop = true;
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
-	ended = !pthread_clockjoin_np(s->thread, NULL, CLOCK_MONOTONIC, &until);
-	if (ended) {
+	until = thread_grace();
+	if (thread_join(s->thread, &until)) {
 		free_all(s);
 		return;
 	}

@@ -126,23 +126,6 @@ static bool is_used(const struct torus_health *h, const struct torus_coords *fro
 	return (ch->dir < n ? hops_up(a, w, size) : hops_up(w, a, size)) < size / 2;
 }
 
-bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from,
-		   const struct channel *ch, struct box *box)
-{
-	unsigned int d;
-
-	if (!is_used(h, from, ch))
-		return false;
-	box->other = 0;
-	for (d = 0; d < h->shape.ndims; d++) {
-		make_span(h, from, ch, d, false, &box->dim[d]);
-		if (is_empty(&box->dim[d]))
-			return false;
-		widen_span(h, d, box);
-	}
-	return true;
-}
-
 /* Intersects @s with @with. */
 static void span_meet(struct span *s, const struct span *with)
 {
@@ -154,8 +137,9 @@ static void span_meet(struct span *s, const struct span *with)
 			 s->hi[i] < with->hi[i] ? s->hi[i] : with->hi[i]);
 }
 
-bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *from,
-		      const struct channel *ch, const struct box *in, struct box *box)
+/* As lt_box_escape_in(); @in: NULL: the box is not limited. */
+static bool find_escape(const struct torus_health *h, const struct torus_coords *from,
+			const struct channel *ch, const struct box *in, struct box *box)
 {
 	unsigned int d;
 
@@ -167,11 +151,25 @@ bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *f
 		if (is_empty(&box->dim[d]))
 			return false;
 		widen_span(h, d, box);
+		if (!in)
+			continue;
 		span_meet(&box->dim[d], &in->dim[d]);
 		if (is_empty(&box->dim[d]))
 			return false;
 	}
 	return true;
+}
+
+bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from,
+		   const struct channel *ch, struct box *box)
+{
+	return find_escape(h, from, ch, NULL, box);
+}
+
+bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *from,
+		      const struct channel *ch, const struct box *in, struct box *box)
+{
+	return find_escape(h, from, ch, in, box);
 }
 
 void lt_box_narrow(const struct torus_health *h, struct box *box)

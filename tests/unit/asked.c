@@ -297,17 +297,23 @@ void forgets(const char *request, const char *code, const char *text)
 	forgetting = false;
 }
 
-static void waits_json(const char *request, uint64_t ns, json_t *wanted)
+/* Begins a request that is not answered yet; @reply is set when it is. */
+static void begin_waiting(const char *request, json_t **reply)
 {
-	json_t *reply = NULL;
-	struct request *rq;
+	struct request *rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow, reply);
 
-	a.pending = true;
-	rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow, &reply);
 	assert_non_null(rq);
 	answer_begin(rq);
 	answer_look(&a.d);
-	assert_null(reply);
+	assert_null(*reply);
+}
+
+static void waits_json(const char *request, uint64_t ns, json_t *wanted)
+{
+	json_t *reply = NULL;
+
+	a.pending = true;
+	begin_waiting(request, &reply);
 	a.pending = ns;
 	a.passed = ns;
 	answer_look(&a.d);
@@ -329,13 +335,8 @@ void waits_refused(const char *request, uint64_t ns, const char *code, const cha
 void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted)
 {
 	json_t *reply = NULL;
-	struct request *rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow,
-					&reply);
 
-	assert_non_null(rq);
-	answer_begin(rq);
-	answer_look(&a.d);
-	assert_null(reply);
+	begin_waiting(request, &reply);
 	a.kept = *kept;
 	a.passed = ns;
 	answer_look(&a.d);
@@ -346,13 +347,8 @@ void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *ke
 void waits_found(const char *request, const struct history_found *found, const char *wanted)
 {
 	json_t *reply = NULL;
-	struct request *rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow,
-					&reply);
 
-	assert_non_null(rq);
-	answer_begin(rq);
-	answer_look(&a.d);
-	assert_null(reply);
+	begin_waiting(request, &reply);
 	assert_non_null(a.found);
 	if (found) {
 		a.found(a.found_arg, found);

@@ -52,16 +52,16 @@ tests/unit/test_seal-libs = $(call pkg-libs,cmocka libgcrypt) -Wl,--wrap=getrand
 
 # The NIC and its queue.
 tests += tests/unit/test_nicq tests/unit/test_nic_call
-tests/unit/test_nicq-objs := tests/unit/test_nicq.o daemon/nicq.o daemon/loop.o
+tests/unit/test_nicq-objs := tests/unit/test_nicq.o daemon/nicq.o daemon/thread.o daemon/loop.o
 tests/unit/test_nicq-libs = $(call pkg-libs,cmocka libevent_core) -Wl,--wrap=pthread_create
 tests/unit/test_nic_call-objs := $(addprefix tests/unit/,test_nic_call.o client_nic.o fake_nic.o) \
-	$(addprefix daemon/,nic.o nic_call.o nicq.o loop.o log.o hotplug.o)
+	$(addprefix daemon/,nic.o nic_call.o nicq.o thread.o loop.o log.o hotplug.o)
 tests/unit/test_nic_call-deps := $(B)/libtorus.a
 tests/unit/test_nic_call-libs = $(call pkg-libs,cmocka libevent_core libsystemd libudev) $(lib-libs) -Wl,--wrap=calloc
 $(B)/tests/unit/test_nic_call.o: CPPFLAGS += $(lib-cflags)
 
 # The disk is the test's: it hangs and fails.
-state-objs := tests/unit/clock.o daemon/state.o daemon/loop.o daemon/log.o lib/deps/crc32c.o $(svc-objs)
+state-objs := tests/unit/clock.o daemon/state.o daemon/thread.o daemon/loop.o daemon/log.o lib/deps/crc32c.o $(svc-objs)
 state-libs = $(call pkg-libs,cmocka libevent_core libsystemd) $(svc-libs) $(lib-libs) \
 	-Wl,--wrap=fsync -Wl,--wrap=close -Wl,--wrap=pthread_cond_signal
 
@@ -77,7 +77,7 @@ tests/unit/test_state_disk-libs = $(state-libs)
 # The history: the disk is a directory of the test, with limits.
 tests += tests/unit/test_history
 tests/unit/test_history-objs := tests/unit/test_history.o $(addprefix daemon/,history.o \
-	history_file.o history_filter.o history_search.o loop.o log.o) lib/deps/crc32c.o
+	history_file.o history_filter.o history_search.o thread.o loop.o log.o) lib/deps/crc32c.o
 tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core libsystemd) \
 	-Wl,--wrap=fdatasync -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=open
 
