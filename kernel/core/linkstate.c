@@ -564,9 +564,14 @@ static u8 find_mismatch(const struct tn_link *l, const struct tn_init *i)
 	return TORUS_REASON_NONE;
 }
 
-/* The state stays as it is, so a new reason is told by itself, once. */
+/*
+ * The state stays as it is, so a new reason is told by itself, once. A handshake is not given up,
+ * even if the link was faulty before: the next INIT of the peer would begin it again.
+ */
 static void tell_mismatch(struct tn_link *l, u8 reason)
 {
+	if (l->state == TORUS_LINK_INIT)
+		l->give_up_at = NEVER;
 	if (l->reason == reason)
 		return;
 	l->reason = reason;
