@@ -3,8 +3,9 @@
 """
 papers.py TOP [FILE]: checks doc/PAPERS.md. In each line of its tables the files and tests that are
 named exist, fabricsim and fabricctl have the command and its option, the status is one of those
-that the head explains, and what is built names a file; no number stands twice. What is inferred names
-a test, and its reason stands in a list "- **NUMBER**: ..." at the end, as no other line's does.
+that the head explains, and what is built names a file; no number stands twice. A test has its folder
+before it if there are two of the name. What is inferred names a test, and its reason stands in a list
+"- **NUMBER**: ..." at the end, as no other line's does.
 """
 import glob
 import os
@@ -19,8 +20,13 @@ def manual(top, program):
     return open(os.path.join(top, name)).read().replace("\\-", "-")
 
 
-def has_test(top, name):
-    return any(glob.glob(os.path.join(top, "tests", "*", name + ext)) for ext in (".c", ".sh"))
+def test_wrong(top, name):
+    pattern = name if "/" in name else "*/" + name
+    found = [f for ext in (".c", ".sh") for f in glob.glob(os.path.join(top, "tests", pattern + ext))]
+    if len(found) > 1:
+        folders = sorted(os.path.basename(os.path.dirname(f)) for f in found)
+        return "test %s is in %s: name the folder" % (name, " and ".join(folders))
+    return None if found else "there is no test %s" % name
 
 
 def command_wrong(top, text):
@@ -45,8 +51,8 @@ def cell_wrong(top, kind, text):
     for token in re.findall(r"`([^`]*)`", text):
         if kind == "file" and not os.path.exists(os.path.join(top, token)):
             return "there is no %s" % token
-        if kind == "test" and not has_test(top, token):
-            return "there is no test %s" % token
+        if kind == "test" and test_wrong(top, token):
+            return test_wrong(top, token)
         if kind == "command":
             wrong = command_wrong(top, token)
             if wrong:

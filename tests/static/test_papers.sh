@@ -31,7 +31,9 @@ wrong() {
 		tells "is inferred, and no test is named" '`test_grow`' '' &&
 		tells "stands twice" '^| B2 |' '| B1 |' &&
 		tells "columns" '| B3 | CTTR' '| B3 | x | CTTR' &&
-		tells "not in backquotes" '`test_retry` `test_link`' 'test_retry `test_link`' &&
+		tells "not in backquotes" '`unit/test_retry` `unit/test_link`' 'unit/test_retry `unit/test_link`' &&
+		tells "is in netns and unit: name the folder" unit/test_retry test_retry &&
+		tells "there is no test vm/test_retry" unit/test_retry vm/test_retry &&
 		tells "no rows" '^| [A-Z][0-9]* |' '| - |'
 }
 
