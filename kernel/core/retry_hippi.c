@@ -60,7 +60,9 @@ static void hippi_stamp(struct tn_retry *r, struct tn_hdr *h)
 	h->gen_echo = 0;
 	h->rseq = CIRCLE;
 	/*
-	 * A replayed packet carries the present answer, not the one it was first sent with.
+	 * A replayed packet carries the present answer, not the one it was first sent with, as the
+	 * paper has it. If the peer has heard no later answer, the same number once more would mean
+	 * NAK, and start a replay without a cause; and if it has, an old number tells nothing.
 	 */
 	if (!r->owed)
 		return;

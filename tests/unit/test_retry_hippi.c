@@ -51,6 +51,40 @@ static void accept(struct tn_hdr h)
 	tn_retry_accept(&b, &h);
 }
 
+static struct tn_pkt back[2];
+
+static void hear_from_b(unsigned int i)
+{
+	struct tn_hdr h;
+
+	back[i].hdr = (struct tn_hdr) { .type = TN_DATA };
+	tn_retry_push(&b, &back[i], 1);
+	h = back[i].hdr;
+	b.ops->stamp(&b, &h);
+	tn_retry_sending(&b, 1);
+	assert_int_equal(tn_retry_check(&a, &h), TN_RX_ACCEPT);
+	tn_retry_accept(&a, &h);
+}
+
+/* A packet that is sent again has the answer that is due then, and none if none is. */
+static void test_replay_answers_anew(void **state)
+{
+	struct tn_hdr first, again;
+
+	(void)state;
+	begin();
+	hear_from_b(0);
+	first = sent(0);
+	hear_from_b(1);
+	again = pkt[0].hdr;
+	a.ops->stamp(&a, &again);
+	assert_int_equal(again.tseq, first.tseq);
+	assert_int_equal(again.rseq, first.rseq + 1);
+	again = pkt[0].hdr;
+	a.ops->stamp(&a, &again);
+	assert_int_equal(again.rseq, 255);
+}
+
 /* Numbers on the wire wrap from 254 to 0; 255 is not used. */
 static void test_circle(void **state)
 {
@@ -207,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_replay_answers_anew),
 		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_most),
 		cmocka_unit_test(test_answers),
