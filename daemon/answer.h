@@ -183,20 +183,24 @@ void answer_status(struct request *rq);
 void answer_nodes(struct request *rq);
 void answer_table(struct request *rq);
 void answer_coord(struct request *rq);
-void answer_exclude(struct request *rq);
-void answer_include(struct request *rq);
 json_t *local_nodes(struct fabricd *d, json_t *cmd);
+/** table_json() - Return: the exclusion table, as the command "table" has it */
+json_t *table_json(struct fabricd *d);
 /* Adds the part of a status that is about this node itself. */
 void add_own_status(struct fabricd *d, json_t *status);
 /* Adds the problems that this node knows; those that a member and its root know differ. */
 void add_local_problems(struct fabricd *d, json_t *list);
+
+/* answer_exclude.c */
+void answer_exclude(struct request *rq);
+void answer_include(struct request *rq);
 
 /* answer_root.c */
 void answer_root(struct request *rq);
 void answer_move(struct request *rq);
 json_t *root_json(struct fabricd *d, const struct fm_root_status *r);
 
-/* answer_nic.c */
+/* answer_links.c, answer_port.c, answer_rows.c, answer_nic.c */
 void answer_links(struct request *rq);
 void answer_counters(struct request *rq);
 void answer_eye(struct request *rq);

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Orders of administrators: exclude and include, with the guard against cutting nodes off. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/answer.h"
+#include "daemon/record.h"
+#include "daemon/fm/wire/msg.h"
+
+static bool in_force(const struct fm *fm)
+{
+	return fm && fm_is_root(fm) && fm_in_force(fm, fm_version(fm));
+}
+
+/*
+ * Return: true if more than half of the candidates have the table on disk, or all candidates that
+ * are up have reported whether they have.
+ */
+static bool is_decided(const struct fm_kept_count *k)
+{
+	return 2 * k->have > k->of || !k->wait;
+}
+
+static bool in_force_and_kept(struct request *rq)
+{
+	struct fm_kept_count k;
+
+	return in_force(rq->d->fm) && fm_kept_count(rq->d->fm, &k) && is_decided(&k);
+}
+
+/* Return: how many candidates have the table on disk; null if none is configured to keep it. */
+static json_t *kept_json(const struct fm *fm)
+{
+	struct fm_kept_count k;
+
+	if (!fm_kept_count(fm, &k) || !k.keep)
+		return json_null();
+	return json_pack("{s:i, s:i}", "have", (int)k.have, "of", (int)k.of);
+}
+
+static void answer_excluded(struct request *rq, bool late)
+{
+	struct fabricd *d = rq->d;
+	json_t *j;
+
+	(void)late;
+	if (!d->fm || !fm_is_root(d->fm)) {
+		answer_error(rq, "unreachable",
+			     "this node is not the root any more; 'table' shows whether the change "
+			     "is in force");
+		return;
+	}
+	j = table_json(d);
+	json_object_set_new(j, "changed", json_boolean(rq->changed));
+	json_object_set_new(j, "in_force", json_boolean(in_force(d->fm)));
+	json_object_set_new(j, "kept", kept_json(d->fm));
+	answer_ok(rq, j, NULL);
+}
+
+/* Reads "reason" into @to. Return: false, after answering the request, if it cannot be kept. */
+static bool take_reason(struct request *rq, char *to)
+{
+	const char *text = json_string_value(json_object_get(rq->args, "reason"));
+	bool fits = !text || strlen(text) < FM_REASON_MAX;
+
+	for (const char *c = text; c && *c; c++)
+		fits &= *c >= ' ' && *c <= '~';
+	if (!fits) {
+		answer_error(rq, "usage", "reason: allowed are up to %d characters of printable "
+			     "ASCII", FM_REASON_MAX - 1);
+		return false;
+	}
+	if (text)
+		strcpy(to, text);
+	return true;
+}
+
+#define TERM_MAX (365 * 86400)	/* seconds */
+
+/* Reads "for" into @o. Return: false, after answering the request, if it is out of range. */
+static bool take_term(struct request *rq, struct fm_order *o)
+{
+	const json_t *term = json_object_get(rq->args, "for");
+	json_int_t s = json_integer_value(term);
+
+	if (!json_is_integer(term))
+		return true;
+	if (s < 1 || s > TERM_MAX) {
+		answer_error(rq, "usage", "for: allowed are 1 to %d seconds", TERM_MAX);
+		return false;
+	}
+	o->until = o->since + (uint64_t)s;
+	return true;
+}
+
+/*
+ * Reads an order. Its time is that of the root's clock, so that the orders of one root are in their
+ * sequence. Return: false, after answering the request, if an argument is wrong.
+ */
+static bool read_order(struct request *rq, struct fm_order *o)
+{
+	const struct fm_entry *e = fm_node(rq->d->fm, rq->user.node);
+
+	o->uid = rq->user.uid;
+	o->since = (uint64_t)loop_wall();
+	snprintf(o->by, sizeof(o->by), "%s", e ? e->name : "");
+	return take_reason(rq, o->reason) && take_term(rq, o);
+}
+
+/* Copies the item @i of "links", "1,0:+x" or "1,0", to the arguments "node" and "port". */
+static void take_link(struct request *rq, size_t i)
+{
+	const char *text = json_string_value(json_array_get(json_object_get(rq->args, "links"), i));
+	const char *colon;
+
+	if (!text)
+		return;		/* no "links": the arguments are there already */
+	colon = strchr(text, ':');
+	json_object_set_new(rq->args, "node",
+			    json_stringn(text, colon ? (size_t)(colon - text) : strlen(text)));
+	if (colon)
+		json_object_set_new(rq->args, "port", json_string(colon + 1));
+	else
+		json_object_del(rq->args, "port");
+}
+
+/* Reads the item @i into @e. Return: false, after answering the request, if it is wrong. */
+static bool read_link(struct request *rq, size_t i, struct record_event *e)
+{
+	take_link(rq, i);
+	return !answer_node(rq, true, &e->exclude.node) && !answer_port(rq, &e->exclude.port);
+}
+
+static bool changes_link(const struct fabricd *d, const struct record_event *e)
+{
+	const struct fm_order *o = &e->exclude.order;
+
+	return fm_exclude_changes(d->fm, e->exclude.node, e->exclude.port, e->exclude.on,
+				  e->exclude.on ? o : NULL);
+}
+
+/* Writes the names of nodes into @buf: "1,1 ('n1-1'), 2,1 ('n2-1') and 3 more". */
+static void name_severed(const struct fabricd *d, const struct fm_severed *s, char *buf, size_t room)
+{
+	uint32_t n = s->nodes < FM_SEVERED_MAX ? s->nodes : FM_SEVERED_MAX;
+	char at[TORUS_TEXT_MAX];
+	size_t len = 0;
+
+	*buf = '\0';
+	for (uint32_t i = 0; i < n && len < room; i++) {
+		const struct fm_entry *e = fm_node(d->fm, s->node[i]);
+
+		len += (size_t)snprintf(buf + len, room - len, "%s%s ('%.32s')", i ? ", " : "",
+					torus_node_text(fm_shape(d->fm), s->node[i], at),
+					e ? e->name : "");
+	}
+	if (n < s->nodes && len < room)
+		snprintf(buf + len, room - len, " and %u more", s->nodes - n);
+}
+
+/* Return: true if all cables of @node are excluded now, or by the @n orders @end. */
+static bool loses_all(const struct fabricd *d, uint32_t node, const struct fm_target *end, size_t n)
+{
+	const struct torus_shape *shape = fm_shape(d->fm);
+
+	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
+		uint32_t peer = torus_neighbour(shape, node, p);
+		int back = (int)torus_dir_opposite(shape, p);
+		bool out = peer == node || fm_excluded(d->fm, node, p);
+
+		for (size_t i = 0; i < n; i++)
+			out |= (end[i].node == node && end[i].port == (int)p) ||
+			       (end[i].node == peer && (end[i].port == back || end[i].port < 0));
+		if (!out)
+			return false;
+	}
+	return true;
+}
+
+/* Return: true if one of @end is the last cable of a node that is cut off. */
+static bool ends_last_cable(const struct fabricd *d, const struct fm_severed *s,
+			    const struct fm_target *end, size_t n)
+{
+	for (uint32_t k = 0; k < s->nodes && k < FM_SEVERED_MAX; k++)
+		for (size_t i = 0; i < n; i++) {
+			uint32_t node = end[i].node;
+
+			if (end[i].port < 0)
+				continue;
+			if (node != s->node[k])
+				node = torus_neighbour(fm_shape(d->fm), node, (unsigned int)end[i].port);
+			if (node == s->node[k] && loses_all(d, node, end, n))
+				return true;
+		}
+	return false;
+}
+
+/*
+ * Refuses an order that would cut nodes off, unless it is forced; it is checked against all orders
+ * given before. Return: false if it was refused, and the request is answered.
+ */
+static bool cuts_nothing(struct request *rq, size_t n)
+{
+	struct fm_target *end = calloc(n, sizeof(*end));
+	struct fm_severed s = { .nodes = 0 };
+	struct record_event e;
+	bool last = false;
+	char who[400];
+	int err = end ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < n && read_link(rq, i, &e); i++)
+		end[i] = (struct fm_target) { e.exclude.node, e.exclude.port };
+	if (!err)
+		err = fm_exclude_severs(rq->d->fm, end, (uint32_t)n, &s);
+	if (!err)
+		last = ends_last_cable(rq->d, &s, end, n);
+	free(end);
+	if (err == -ENOMEM) {
+		answer_error(rq, "failed", "no memory to find out what would be cut off");
+		return false;
+	}
+	if (err == -EAGAIN) {
+		answer_error(rq, "not-ready", "the root has made no table yet, so it cannot tell what "
+			     "would be cut off: try again");
+		return false;
+	}
+	if (err || !s.nodes)	/* other errors are reported when the manager gets the order */
+		return true;
+	name_severed(rq->d, &s, who, sizeof(who));
+	answer_error(rq, "cuts-off", "would cut off %s, and leave %llu pairs of nodes without a "
+		     "path: nothing was excluded; %s", who, (unsigned long long)s.pairs, last ?
+		     "name the node to take it out as a whole, or --force excludes it anyway" :
+		     "--force excludes it anyway");
+	return false;
+}
+
+/* Checks all links before the first is changed; one table then contains all of them. */
+static void take_exclusion(struct request *rq, bool on)
+{
+	size_t n = json_array_size(json_object_get(rq->args, "links")), last = 0;
+	struct record_event e = { .kind = RECORD_EXCLUDE, .now = loop_now(), .exclude.on = on };
+	int err = 0;
+
+	if (!answer_ready(rq))
+		return;
+	n = n ? n : 1;
+	for (size_t i = 0; i < n; i++)
+		if (!read_link(rq, i, &e))
+			return;
+	if (on && !read_order(rq, &e.exclude.order))
+		return;
+	if (on && !json_is_true(json_object_get(rq->args, "force")) && !cuts_nothing(rq, n))
+		return;
+	for (size_t i = 0; i < n && read_link(rq, i, &e); i++) {
+		if (!changes_link(rq->d, &e))
+			continue;
+		rq->changed = true;
+		last = i;
+	}
+	for (size_t i = 0; rq->changed && !err && i <= last && read_link(rq, i, &e); i++) {
+		e.exclude.more = i < last;
+		if (i == last || changes_link(rq->d, &e))
+			err = machine_event(rq->d, &e);
+	}
+	if (err == -EAGAIN)
+		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
+	else if (err == -EPERM)
+		answer_error(rq, "unreachable", "this node is not the root any more");
+	else if (err)
+		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));
+	else
+		answer_wait(rq, in_force_and_kept, answer_excluded, ANSWER_CHANGE_NS);
+}
+
+void answer_exclude(struct request *rq)
+{
+	take_exclusion(rq, true);
+}
+
+void answer_include(struct request *rq)
+{
+	take_exclusion(rq, false);
+}

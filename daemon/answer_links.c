@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Links, with what only the root knows of them, and degraded lines. */
+#include <torus/torus.h>
+#include <uapi/torus_policy.h>
+#include "daemon/answer.h"
+#include "daemon/answer_nic.h"
+#include "daemon/line.h"
+#include "daemon/question.h"
+
+#define LINKS_MAX	2048	/* ends of cables in a reply */
+
+/* Return: the other end of the cable, which is not that of the neighbour if the wiring is wrong. */
+static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
+{
+	const struct fm_entry *e;
+	uint32_t node;
+
+	if (!l->peer_guid)
+		return json_null();
+	node = torus_neighbour(fm_shape(d->fm), fm_own(d->fm), l->port);
+	e = fm_node(d->fm, node);
+	if (!e || e->guid != l->peer_guid)
+		node = fm_node_by_guid(d->fm, l->peer_guid);
+	return json_pack("{s:o, s:o}", "node", node_json(d, node), "port",
+			 port_json(d, l->peer_port));
+}
+
+/* Return: where the cable should end; null in a dimension of one node. */
+static json_t *expected_json(const struct fabricd *d, const struct torus_link *l)
+{
+	const struct torus_shape *shape = fm_shape(d->fm);
+	uint32_t own = fm_own(d->fm), node = torus_neighbour(shape, own, l->port);
+
+	if (node == own)
+		return json_null();
+	return json_pack("{s:o, s:o}", "node", node_json(d, node), "port",
+			 port_json(d, torus_dir_opposite(shape, l->port)));
+}
+
+/* Return: the name of the node at the other end, by the table or its Init; NULL: not known. */
+static const char *peer_name(const struct fabricd *d, const struct torus_link *l,
+			     struct fm_neighbour *n)
+{
+	const struct fm_entry *e = fm_node(d->fm, fm_node_by_guid(d->fm, l->peer_guid));
+
+	if (e && e->name[0])
+		return e->name;
+	return fm_neighbour(d->fm, l->port, n) && n->guid == l->peer_guid ? n->name : NULL;
+}
+
+static void add_names(const struct fabricd *d, const struct torus_link *l, json_t *j)
+{
+	json_t *peer = json_object_get(j, "peer");
+	struct fm_neighbour n;
+
+	json_object_set_new(j, "name", json_string(d->config.fm.name));
+	if (json_is_object(peer))
+		json_object_set_new(peer, "name", text_json(peer_name(d, l, &n)));
+}
+
+/* Return: the setting; null: the driver of that NIC does not set an equaliser */
+static json_t *equaliser_json(uint8_t setting)
+{
+	return setting ? json_integer(setting - 1) : json_null();
+}
+
+static json_t *lanes_json(const struct torus_link *l)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < l->nlanes; i++) {
+		const struct torus_lane *a = &l->lane[i];
+
+		json_array_append_new(list, json_pack("{s:s, s:I, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:f}",
+			"state", torus_lane_name(a->state), "rate",
+			a->state == TORUS_LANE_ON ? (json_int_t)l->gauge[TORUS_PG_RATE] : 0,
+			"margin", a->margin, "pre", a->pre, "post", a->post,
+			"ctle", equaliser_json(a->ctle), "dfe", equaliser_json(a->dfe),
+			"height", a->height, "width", a->width, "ber", (double)a->ber / (double)TORUS_BER_ONE));
+	}
+	return list;
+}
+
+/* Return: the properties of a modelled line; null: the line is a real one. */
+static json_t *line_json(const struct torus_link *l)
+{
+	const struct torus_line *a = &l->line;
+
+	if (!l->modelled)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:i, s:I, s:I, s:i, s:i}", "length",
+			 (json_int_t)a->length, "loss", (json_int_t)a->loss, "crosstalk",
+			 (json_int_t)a->crosstalk, "temperature",
+			 (int)a->temperature - TORUS_KELVIN, "drift", (json_int_t)a->drift,
+			 "ageing", (json_int_t)a->ageing, "aged", a->aged, "dead", a->dead);
+}
+
+/* Sets "excluded" and "until" of @j, the object of the link @l. */
+static void add_excluded(struct fabricd *d, const struct torus_link *l, json_t *j)
+{
+	uint64_t until = fm_excluded_until(d->fm, fm_own(d->fm), l->port);
+	const char *why = fm_excluded(d->fm, fm_own(d->fm), l->port);
+
+	json_object_set_new(j, "excluded", why ? json_string(why) : json_null());
+	json_object_set_new(j, "until", until ? json_integer((json_int_t)until) : json_null());
+}
+
+/* Return: the reason why the link is not up; NULL: it has none. */
+static const char *reason_text(const struct torus_link *l)
+{
+	return torus_link_reason_name(l->state == TORUS_LINK_UP ? TORUS_REASON_NONE : l->reason);
+}
+
+/*
+ * Return: only what a table of links shows. With all counters the links of 1024 nodes are 15 MB of
+ * text; writing and reading it takes the root and the client most of their time.
+ */
+static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
+{
+	static const unsigned char counters[] = {
+		TORUS_PC_TX_BYTES, TORUS_PC_RX_BYTES, TORUS_PC_RETRIES, TORUS_PC_CRC_ERRORS,
+		TORUS_PC_SEQ_ERRORS, TORUS_PC_MALFORMED, TORUS_PC_RETRAINS,
+	}, gauges[] = {
+		TORUS_PG_LANES, TORUS_PG_WIDTH, TORUS_PG_RATE, TORUS_PG_RATE_MAX, TORUS_PG_MARGIN,
+		TORUS_PG_MARGIN_TRAIN, TORUS_PG_WAITED,
+	};
+	const char *state = torus_link_state_name(l->state), *reason = reason_text(l);
+	json_t *j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:n, s:s, s:n, s:s, s:o}",
+			      "node", node_json(d, fm_own(d->fm)), "port", port_json(d, l->port),
+			      "peer", peer_json(d, l), "state", state ? state : "?",
+			      "state_age", (json_int_t)l->state_age, "downs",
+			      "reason", reason ? reason : "?", "held_ms",
+			      "lower", l->lower, "line", line_json(l));
+
+	json_object_set_new(j, "expected", expected_json(d, l));
+	add_excluded(d, l, j);
+	for (unsigned int i = 0; j && i < sizeof(counters); i++)
+		answer_add_counters(j, &torus_port_counters[counters[i]], &l->counter[counters[i]], 1);
+	for (unsigned int i = 0; j && i < sizeof(gauges); i++)
+		answer_add_counters(j, &torus_port_gauges[gauges[i]], &l->gauge[gauges[i]], 1);
+	return j;
+}
+
+static json_t *link_json(struct fabricd *d, const struct torus_link *l)
+{
+	const char *state = torus_link_state_name(l->state), *reason = reason_text(l);
+	json_t *j;
+
+	j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:n, s:b, s:s, s:I, s:s*, s:s*, s:o}",
+		      "node", node_json(d, fm_own(d->fm)), "port", port_json(d, l->port),
+		      "peer", peer_json(d, l), "state", state ? state : "?",
+		      "state_age", (json_int_t)l->state_age,
+		      "reason", reason ? reason : "?", "admin", l->admin,
+		      "held_ms", "closed", l->closed,
+		      "lower", l->lower, "session", (json_int_t)l->session,
+		      "retry", torus_retry_name(l->retry),
+		      "retry_wanted", torus_retry_name(l->retry_wanted), "line", line_json(l));
+	if (!j)
+		return NULL;
+	json_object_set_new(j, "last_reason", l->reason == TORUS_REASON_NONE ? json_null() :
+			    text_json(torus_link_reason_name(l->reason)));
+	json_object_set_new(j, "downs", json_null());
+	json_object_set_new(j, "expected", expected_json(d, l));
+	add_names(d, l, j);
+	add_excluded(d, l, j);
+	answer_add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
+	answer_add_counters(j, torus_port_gauges, l->gauge, TORUS_PG_COUNT);
+	return j;
+}
+
+json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
+		   bool degraded, bool brief)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < n; i++) {
+		json_t *j;
+
+		if (degraded && !line_degraded(&links[i]))
+			continue;
+		j = brief ? brief_json(d, &links[i]) : link_json(d, &links[i]);
+		if (lanes)
+			json_object_set_new(j, "lane", lanes_json(&links[i]));
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
+static bool begin_links(struct question *q, const json_t *cmd)
+{
+	q->lanes = json_is_true(json_object_get(cmd, "lanes"));
+	q->degraded = json_is_true(json_object_get(cmd, "degraded"));
+	q->brief = json_is_true(json_object_get(cmd, "brief"));
+	return true;
+}
+
+static json_t *tell_links(struct question *q)
+{
+	return links_json(q->d, q->link, q->n, q->lanes, q->degraded, q->brief);
+}
+
+const struct question_kind question_links_get = {
+	.begin = begin_links, .run = question_links, .tell = tell_links,
+};
+
+/* Sets "held_ms" of the link of @node at @port, if it is among @links, to @ms. */
+static void set_held(struct fabricd *d, json_t *links, uint32_t node, unsigned int port,
+		     double ms)
+{
+	json_t *of = node_json(d, node), *at = port_json(d, port), *v;
+	size_t i;
+
+	json_array_foreach(links, i, v)
+		if (json_equal(json_object_get(v, "port"), at) &&
+		    json_equal(json_object_get(v, "node"), of))
+			json_object_set_new(v, "held_ms", json_real(ms));
+	json_decref(at);
+	json_decref(of);
+}
+
+/*
+ * On the root, which alone knows it: adds to links how long they are still held down.
+ * @all: links of all nodes; NULL: @by_node has those of each of @n nodes
+ */
+static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t n)
+{
+	struct fm_hold h;
+
+	for (unsigned int i = 0; d->fm && fm_held(d->fm, i, loop_now(), &h); i++) {
+		double ms = (double)h.left * 1e-6;
+
+		if (all || h.node < n)
+			set_held(d, all ? all : by_node[h.node], h.node, h.port, ms);
+		if (all || h.peer < n)
+			set_held(d, all ? all : by_node[h.peer], h.peer, h.peer_port, ms);
+	}
+}
+
+/* On the root, which alone knows it: adds how often it has seen the links of @node lost. */
+static void add_downs(struct fabricd *d, uint32_t node, json_t *links)
+{
+	unsigned int port;
+	uint32_t downs;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(links, i, v) {
+		const char *text = json_string_value(json_object_get(v, "port"));
+
+		if (text && !torus_port_parse(text, fm_shape(d->fm)->ndims, &port) &&
+		    fm_downs(d->fm, node, port, &downs))
+			json_object_set_new(v, "downs", json_integer(downs));
+	}
+}
+
+static void links_end(struct request *rq, json_t **by_node, uint32_t n)
+{
+	add_held(rq->d, NULL, by_node, n);
+	for (uint32_t i = 0; rq->d->fm && i < n; i++)
+		add_downs(rq->d, i, by_node[i]);
+	answer_flat_end(rq, by_node, n);
+}
+
+/* Return: the coordinates of nodes whose manager is silent, so that their lines are not known. */
+static json_t *silent_json(struct fabricd *d)
+{
+	json_t *list = json_array();
+	const struct fm_entry *e;
+
+	for (uint32_t i = 0; (e = fm_node(d->fm, i)); i++)
+		if (e->state == FM_NODE_SILENT)
+			json_array_append_new(list, node_json(d, i));
+	return list;
+}
+
+/* Return: the root's list of all degraded links in the fabric, with the present holds. */
+static json_t *degraded_json(struct fabricd *d)
+{
+	json_t *kept = lines_json(d), *list = json_deep_copy(kept);
+
+	json_decref(kept);
+	add_held(d, list, NULL, 0);
+	return list;
+}
+
+static void answer_degraded(struct request *rq)
+{
+	json_t *list = degraded_json(rq->d);
+
+	answer_label(rq, list);
+	answer_ok(rq, list, silent_json(rq->d));
+}
+
+void answer_links(struct request *rq)
+{
+	bool lanes = json_is_true(json_object_get(rq->args, "lanes"));
+	bool degraded = json_is_true(json_object_get(rq->args, "degraded"));
+
+	if (!degraded || lanes || json_is_string(json_object_get(rq->args, "node")))
+		answer_gather_some(rq, LINKS_MAX, 2, links_end);
+	else if (answer_ready(rq))
+		answer_degraded(rq);
+}

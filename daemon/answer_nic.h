@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Gathering of answers for which nodes ask their NICs. */
+#ifndef ANSWER_NIC_H
+#define ANSWER_NIC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <torus/torus.h>
+
+struct request;
+
+/** answer_add_counters() - add @n counters or gauges to an object */
+void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
+			 const uint64_t *value, unsigned int n);
+/**
+ * answer_take_errors() - remove the answers of nodes that could not ask their NICs, so that these
+ * count as missing
+ * Return: the error of the one node that the request is about; NULL: there is none.
+ */
+json_t *answer_take_errors(struct request *rq, json_t **by_node, uint32_t n);
+/** answer_flat_end() - an @end for answer_gather(): join the arrays of all nodes, and answer */
+void answer_flat_end(struct request *rq, json_t **by_node, uint32_t n);
+/** answer_one_end() - an @end for answer_gather(): answer with the object of the one node */
+void answer_one_end(struct request *rq, json_t **by_node, uint32_t n);
+/** answer_gather_nodes() - gather answers of one node, or of all unless @needed */
+void answer_gather_nodes(struct request *rq, bool needed,
+			 void (*end)(struct request *rq, json_t **by_node, uint32_t n));
+/**
+ * answer_gather_some() - gather answers of one node, of all, or, if the request has a "count", of
+ * the nodes from "node" on
+ * @max: items for which a reply has room
+ * @each: items of a node in each dimension; 0: one item a node
+ */
+void answer_gather_some(struct request *rq, uint32_t max, unsigned int each,
+			void (*end)(struct request *rq, json_t **by_node, uint32_t n));
+
+#endif /* ANSWER_NIC_H */
