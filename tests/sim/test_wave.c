@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/square.h"
 #include "daemon/fm/wire/init.h"
 #include "story.h"
 #include "tests/unit/random.h"
@@ -567,6 +568,9 @@ static size_t lie(struct world *w, uint64_t *r, uint32_t liar, unsigned int port
 	};
 
 	torus_node_coords(shape, as, &at);
+	if (random_below(r, 4))		/* so that a lie can close a square */
+		fm_squares_tell(world_fm(w, as), &init);
+	init.doubt = (uint8_t)random_below(r, 2);
 	memcpy(init.size, shape->size, sizeof(init.size));
 	for (unsigned int d = 0; d < shape->ndims; d++)
 		init.position[d] = (int32_t)(random_below(r, 2) ? at.c[d] :
