@@ -389,6 +389,7 @@ static void test_script(void **state)
 	assert_int_equal(events(p, "sent", 1, 1, -1, NULL), 1);
 	json_decref(p);
 	expect("retry --play fig7", OK);
+	expect("retry --figure fig7", OK);
 	has(out, "NAK 1  (lost)");
 	has(out, "timer runs out; goes back");
 	has(out, "packet 1: came before, dropped");
@@ -484,6 +485,9 @@ static void test_refused(void **state)
 		{ "--play lose-back-1 --protocol hippi --one-way", "--one-way" },
 		{ "--play fig9 --protocol hippi", "fig3 to fig8" }, { "--play lose-1,,lose-2 --protocol hippi", "''" },
 		{ "--play fig3 --protocol hippi", "--protocol: --play fig3" },
+		{ "--figure fig9", "--figure 'fig9': allowed are fig3 to fig8" },
+		{ "--figure lose-2 --protocol hippi", "allowed are fig3 to fig8" },
+		{ "--figure fig3 --play fig4", "--play fig4: --figure fig3" },
 		{ "--play fig3 --messages 9", "--messages: --play fig3" },
 		{ "--play fig3 --one-way", "--one-way: --play fig3" },
 		{ "--play fig3 --ber 1e-6", "--ber: --play" }, { "--play fig3 --crossover", "--crossover: --play" },

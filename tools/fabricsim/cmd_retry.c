@@ -38,7 +38,7 @@ static const char *protocol_list, *ber_list, *payload_list = "4096";
 static const char *delay_list, *coalesce_list, *retries_list;
 static uint64_t micro = 32, window, timeout, messages, overhead = UINT64_MAX;
 static bool micro_asked, one_way, cross_asked;
-static const char *micro_text, *answers_text, *play_text;
+static const char *micro_text, *answers_text, *play_text, *figure_text;
 
 static unsigned int overhead_of(unsigned int protocol)
 {
@@ -382,6 +382,19 @@ static int show_retry(const struct ctl *ctl, const struct plan *p)
 	return status;
 }
 
+/* --figure plays a figure, as --play does. */
+static int figure_parse(void)
+{
+	if (!figure_text)
+		return OK;
+	if (play_text)
+		return fail("--play %s: --figure %s is played", play_text, figure_text);
+	if (!play_figure(figure_text))
+		return fail("--figure '%s': allowed are fig3 to fig8", figure_text);
+	play_text = figure_text;
+	return OK;
+}
+
 /* Refuses options that a chart cannot use or a figure fixes; sets the protocol to play. */
 static int play_parse(void)
 {
@@ -454,7 +467,9 @@ static int cmd_retry(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (points_check(ctl))
 		return CANNOT;
-	status = play_parse();
+	status = figure_parse();
+	if (status == OK)
+		status = play_parse();
 	if (status == OK)
 		status = ranges_parse(&p);
 	if (status == OK)
@@ -500,6 +515,8 @@ static const struct opt opts[] = {
 	  "measure at which rate packets and micro-packets are equal" },
 	{ OPT_TEXT, "play", 0, "WHAT", &play_text, 0, 0,
 	  "draw one run: fig3 to fig8 of the paper, or 'lose 2, damage 3, lose answer 0'" },
+	{ OPT_TEXT, "figure", 0, "NAME", &figure_text, 0, 0,
+	  "draw a figure of the paper, fig3 to fig8; the same as --play NAME" },
 	{ OPT_FLAG, "one-way", 0, NULL, &one_way, 0, 0, "the other direction carries answers only" },
 	{ .kind = OPT_END },
 };

@@ -33,6 +33,7 @@ _fabricsim() {
 		--figure)
 			words=wang2012-3
 			[[ ${COMP_WORDS[1]} != availability ]] || words=simonov-8
+			[[ ${COMP_WORDS[1]} != retry ]] || words='fig3 fig4 fig5 fig6 fig7 fig8'
 			;;
 		--engine) words='walk signs steps relays' ;;
 		--nics) words='packets links' ;;
