@@ -14,7 +14,11 @@ void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
 		json_object_set_new(to, desc[i].name, json_integer((json_int_t)value[i]));
 }
 
-json_t *answer_take_errors(struct request *rq, json_t **by_node, uint32_t n)
+/*
+ * Removes the answers of nodes that could not ask their NICs, so that these count as missing.
+ * Return: the error of the one node that the request is about; NULL: there is none.
+ */
+static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 {
 	json_t *why = NULL;
 
@@ -45,7 +49,7 @@ void answer_flat_end(struct request *rq, json_t **by_node, uint32_t n)
 
 	if (!answer_ready(rq))
 		return;
-	why = answer_take_errors(rq, by_node, n);
+	why = take_errors(rq, by_node, n);
 	if (why) {
 		answer_error(rq, "failed", "%s", json_string_value(why));
 		json_decref(why);

@@ -13,12 +13,6 @@ struct request;
 /** answer_add_counters() - add @n counters or gauges to an object */
 void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
 			 const uint64_t *value, unsigned int n);
-/**
- * answer_take_errors() - remove the answers of nodes that could not ask their NICs, so that these
- * count as missing
- * Return: the error of the one node that the request is about; NULL: there is none.
- */
-json_t *answer_take_errors(struct request *rq, json_t **by_node, uint32_t n);
 /** answer_flat_end() - an @end for answer_gather(): join the arrays of all nodes, and answer */
 void answer_flat_end(struct request *rq, json_t **by_node, uint32_t n);
 /** answer_one_end() - an @end for answer_gather(): answer with the object of the one node */

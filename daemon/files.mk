@@ -2,7 +2,7 @@
 # fabricd. fabricd-common is everything but main, for the tests.
 include daemon/fm/files.mk
 
-fabricd-common := $(addprefix daemon/,loop.o stream.o log.o events.o history_file.o history_filter.o history.o history_search.o keeper.o answer_history.o address.o service_network.o config.o config_dump.o \
+fabricd-common := $(addprefix daemon/,loop.o stream.o log.o events.o history_file.o history_filter.o history.o history_write.o history_search.o keeper.o answer_history.o address.o service_network.o config.o config_dump.o \
 	frame.o codec_own.o schema.o auth.o auth_key.o seal.o svc.o nic.o nic_call.o nicq.o line.o stall.o stall_walk.o hotplug.o wall.o thread.o machine.o \
 	record.o record_ops.o recorder.o state.o arbiter.o query.o \
 	answer.o answer_args.o answer_fabric.o answer_exclude.o answer_root.o \

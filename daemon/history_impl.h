@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* State that the threads of the history share: history.c writes, history_search.c searches. */
+/* State that history.c, history_write.c and history_search.c share. */
 #ifndef HISTORY_IMPL_H
 #define HISTORY_IMPL_H
 
@@ -78,6 +78,20 @@ struct history {
 
 /** history_path() - make the path of file @n. Return: @to */
 const char *history_path(const struct history *h, uint32_t n, char to[HISTORY_PATH_MAX]);
+/** history_writer_new() - allocate the state of the writer. Return: NULL if out of memory */
+struct history_writer *history_writer_new(void);
+/** history_write_thread() - body of the thread that writes */
+void *history_write_thread(void *arg);
+/* These three are called with the lock. */
+/** history_find_log() - Return: what is known of a log; NULL: nothing */
+struct history_log *history_find_log(struct history *h, uint64_t log);
+/**
+ * history_note_log() - note an event of a log, which is or will be in a file
+ * There are few logs: one for each start of a manager that led.
+ */
+void history_note_log(struct history *h, uint64_t log, uint64_t seq, uint32_t segment);
+/** history_last_number() - Return: the number of the last file; 0: there is none */
+uint32_t history_last_number(const struct history *h);
 /** history_tell_loop() - wake the loop; called by a thread after changing what the loop reads */
 void history_tell_loop(struct history *h);
 /** history_search_thread() - body of the thread that searches */

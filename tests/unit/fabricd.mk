@@ -78,7 +78,7 @@ tests/unit/test_state_disk-libs = $(state-libs)
 # The history: the disk is a directory of the test, with limits.
 tests += tests/unit/test_history
 tests/unit/test_history-objs := tests/unit/test_history.o $(addprefix daemon/,history.o \
-	history_file.o history_filter.o history_search.o thread.o loop.o log.o) lib/deps/crc32c.o
+	history_file.o history_filter.o history_write.o history_search.o thread.o loop.o log.o) lib/deps/crc32c.o
 tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core libsystemd) \
 	-Wl,--wrap=fdatasync -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=open
 
