@@ -5,7 +5,7 @@
 #include "daemon/config_dump.h"
 #include "daemon/log.h"
 
-/* "fabricctl log" may have set another level than the file. */
+/* Corrects the level and its source if "fabricctl log" has set another level than the file. */
 static void add_level(json_t *list)
 {
 	const char *level = log_level_name(log_level());

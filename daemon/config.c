@@ -71,7 +71,7 @@ static int set_path_or_none(struct config *c, const struct key *key, const char 
 	return 0;
 }
 
-static void get_text(const struct config *c, const struct key *key, char *text)
+static void get_text_key(const struct config *c, const struct key *key, char *text)
 {
 	snprintf(text, CONFIG_TEXT_MAX, "%s", (const char *)c + key->at);
 }
@@ -145,7 +145,7 @@ static int set_shape(struct config *c, const struct key *key, const char *value)
 	return torus_shape_parse(value, &c->fm.shape) ? -EINVAL : 0;
 }
 
-static void get_shape(const struct config *c, const struct key *key, char *text)
+static void get_shape_key(const struct config *c, const struct key *key, char *text)
 {
 	(void)key;
 	if (c->fm.shape.ndims)
@@ -301,22 +301,22 @@ static void get_time_or_none(const struct config *c, const struct key *key, char
 	  text " (units ns, us, ms, s, min)" }
 
 static const struct key keys[] = {
-	{ "", "fabric", set_own_name, get_text, AT(fm.fabric), 1, TORUS_NAME_MAX, NAME_RULE },
-	{ "", "name", set_own_name, get_text, AT(fm.name), 1, TORUS_NAME_MAX, NAME_RULE },
-	{ "", "shape", set_shape, get_shape, 0, 0, 0,
+	{ "", "fabric", set_own_name, get_text_key, AT(fm.fabric), 1, TORUS_NAME_MAX, NAME_RULE },
+	{ "", "name", set_own_name, get_text_key, AT(fm.name), 1, TORUS_NAME_MAX, NAME_RULE },
+	{ "", "shape", set_shape, get_shape_key, 0, 0, 0,
 	  "auto, or 1 to 6 sizes such as 4x4x2, each 1 to 4096" },
-	{ "", "device", set_device, get_text, AT(device), 0, CONFIG_PATH_MAX,
+	{ "", "device", set_device, get_text_key, AT(device), 0, CONFIG_PATH_MAX,
 	  "auto, unix:/PATH (at most 102 bytes) or genl:NAME" },
-	{ "", "service_address", set_address_key, get_text, AT(fm.address), 0, 0,
+	{ "", "service_address", set_address_key, get_text_key, AT(fm.address), 0, 0,
 	  "IP:PORT of one host, such as 172.16.0.3:7117 or [fd00::3]:7117" },
-	{ "", "service_network", set_network, get_text, AT(network), 0, CONFIG_PATH_MAX - 1,
+	{ "", "service_network", set_network, get_text_key, AT(network), 0, CONFIG_PATH_MAX - 1,
 	  "a network such as 172.16.0.0/16 or fd00::/64, not of link-local addresses, without bits "
 	  "after its length" },
 	{ "", "service_port", set_count, get_count, AT(port), 1, 65535, "1 to 65535" },
 	{ "", "service_loopback", set_switch, get_switch, AT(loopback), 0, 0, "on or off" },
-	{ "", "key_file", set_path, get_text, AT(key_file), 0, CONFIG_PATH_MAX - 1,
+	{ "", "key_file", set_path, get_text_key, AT(key_file), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes" },
-	{ "", "control", set_path, get_text, AT(control), 0, CONFIG_PATH_MAX - 1,
+	{ "", "control", set_path, get_text_key, AT(control), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes" },
 	{ "", "state_dir", set_path_or_none, get_state_dir, AT(state_dir), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes, or none" },
@@ -326,7 +326,7 @@ static const struct key keys[] = {
 	  "1M to 1G: bytes, or with K, M or G" },
 	{ "", "arbiter", set_arbiter, get_arbiter, AT(arbiter), 0, CONFIG_PATH_MAX - 1,
 	  "none, or the absolute path of a program, at most 107 bytes, without arguments" },
-	{ "", "control_group", set_group, get_text, AT(control_group), 0,
+	{ "", "control_group", set_group, get_text_key, AT(control_group), 0,
 	  sizeof(((struct config *)0)->control_group) - 1,
 	  "the name of a group of this system, or nothing" },
 	{ "", "log_level", set_level, get_level, 0, 0, 0, "error, warning, info or debug" },
@@ -467,7 +467,7 @@ static void find_address(struct reading *r, unsigned int line)
 	}
 }
 
-static unsigned int port_of(const struct sockaddr_storage *a)
+static unsigned int address_port(const struct sockaddr_storage *a)
 {
 	return ntohs(a->ss_family == AF_INET ? ((const struct sockaddr_in *)a)->sin_port :
 					       ((const struct sockaddr_in6 *)a)->sin6_port);
@@ -513,10 +513,10 @@ static void take_service_address(struct reading *r)
 		return;		/* refused already */
 	judge_address(r, line ? line : net, net ? "the address found by service_network" :
 		      "service_address", &a);
-	if (line && port && r->c->port != port_of(&a))
+	if (line && port && r->c->port != address_port(&a))
 		inifile_refuse(&r->file, port, "service_port is '%u', but service_address in line %u has "
 			       "another port: it is for service_network", r->c->port, line);
-	r->c->port = port_of(&a);
+	r->c->port = address_port(&a);
 }
 
 void config_default(struct config *c)

@@ -15,7 +15,7 @@
 #define CONFIG_TEXT_MAX	128		/* bytes of a value as text, with NUL */
 
 /**
- * struct config - what the file says
+ * struct config - the configuration
  * @fm: the part of the state machine (daemon/fm): names, service address, shape, fan-out, times
  * @device: "auto", "unix:PATH" or "genl:NAME"
  * @key_file: the shared key
@@ -30,7 +30,7 @@
  * @control_group: name of the group, whose id is @control_gid; "": none
  * @stall_max: how long a link waits for credits before it is taken down, ns; 0: for ever
  * @level: log level
- * @line: of each key in the file; 0: the file does not have it
+ * @line: line of each key in the file; 0: the file does not have it
  */
 struct config {
 	struct fm_config fm;
@@ -70,10 +70,10 @@ int config_parse(struct config *c, const char *text, size_t len,
 /** config_load() - set the defaults, and read the file @path. Return: 0 or a negative errno. */
 int config_load(struct config *c, const char *path, config_complain *complain, void *arg);
 
-/** config_reload() - take over from @now what can change while the manager runs: the log level */
+/** config_reload() - copy the log level from @now, the only key that may change at run time */
 void config_reload(struct config *c, const struct config *now);
 
-/** config_state_dir() - Return: the directory for what is kept, or NULL: nothing is */
+/** config_state_dir() - Return: the directory of the state file and the history; NULL: none */
 const char *config_state_dir(const struct config *c);
 
 /** enum config_source - where a value comes from */
@@ -88,7 +88,7 @@ enum config_source {
  * struct config_value - the value of a key that is in force
  * @section: "" or "timers"
  * @text: as it would be in the file
- * @line: of the file, if it is from there
+ * @line: line in the file, if @source is CONFIG_FILE
  */
 struct config_value {
 	const char *section, *name;
@@ -97,7 +97,7 @@ struct config_value {
 	unsigned int line;
 };
 
-/** config_value() - the value of the @i-th key. Return: false: there are no more keys */
+/** config_value() - get the value of the @i-th key. Return: false if there are no more keys */
 bool config_value(const struct config *c, unsigned int i, struct config_value *v);
 
 #endif /* CONFIG_H */

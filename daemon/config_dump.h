@@ -10,9 +10,9 @@
 
 /**
  * struct config_run - the command line of fabricd
- * @path: of the configuration file
- * @chosen: by --config
- * @record: of --record; NULL: not given
+ * @path: path of the configuration file
+ * @chosen: --config gave the path
+ * @record: path of --record; NULL: not given
  */
 struct config_run {
 	const char *path;
@@ -20,13 +20,13 @@ struct config_run {
 	const char *record;
 };
 
-/** config_print() - as a configuration file that says the same; sources are in its comments */
+/** config_print() - print it as a configuration file, with the sources in comments */
 void config_print(FILE *to, const struct config *c, const struct config_run *run);
 
-/** config_json() - an array: for each option and key its section, key, value, source and line */
+/** config_json() - Return: for each option and key, its section, key, value, source and line */
 json_t *config_json(const struct config *c, const struct config_run *run);
 
-/** config_values_json() - an object: only the values, by SECTION.KEY or KEY */
+/** config_values_json() - Return: an object with the values alone, by SECTION.KEY or KEY */
 json_t *config_values_json(const struct config *c);
 
 #endif /* CONFIG_DUMP_H */

@@ -62,7 +62,7 @@ static bool prefix_has(const struct prefix *p, const struct sockaddr *a)
 	return bytes;
 }
 
-static bool is_same(const struct sockaddr_storage *a, const struct sockaddr *b)
+static bool is_same_address(const struct sockaddr_storage *a, const struct sockaddr *b)
 {
 	const uint8_t *x, *y;
 	size_t n;
@@ -72,14 +72,14 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr *b)
 	return x && y && !memcmp(x, y, n);
 }
 
-static void take_address(struct sockaddr_storage *out, const struct sockaddr *a)
+static void copy_address(struct sockaddr_storage *out, const struct sockaddr *a)
 {
 	memset(out, 0, sizeof(*out));
 	memcpy(out, a,
 	       a->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
 }
 
-static void add_text(char *text, size_t room, const struct ifaddrs *i)
+static void add_address_text(char *text, size_t room, const struct ifaddrs *i)
 {
 	char ip[INET6_ADDRSTRLEN] = "";
 	size_t n = strlen(text), bytes;
@@ -95,7 +95,7 @@ static void add_others(const struct prefix *p, const struct ifaddrs *list, char 
 	for (const struct ifaddrs *i = list; i; i = i->ifa_next)
 		if (i->ifa_addr && i->ifa_addr->sa_family == p->family &&
 		    !(i->ifa_flags & IFF_LOOPBACK))
-			add_text(text, room, i);
+			add_address_text(text, room, i);
 	if (!*text)
 		snprintf(text, room, "none");
 }
@@ -107,13 +107,13 @@ int service_network_find(const struct prefix *p, const struct ifaddrs *list,
 
 	*text = '\0';
 	for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
-		if (!prefix_has(p, i->ifa_addr) || (found && is_same(out, i->ifa_addr)))
+		if (!prefix_has(p, i->ifa_addr) || (found && is_same_address(out, i->ifa_addr)))
 			continue;
 		several |= found;
 		if (!found)
-			take_address(out, i->ifa_addr);
+			copy_address(out, i->ifa_addr);
 		found = true;
-		add_text(text, room, i);
+		add_address_text(text, room, i);
 	}
 	if (!found)
 		add_others(p, list, text, room);

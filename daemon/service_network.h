@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * service_network: which of this host's addresses is its service address. So one configuration file
- * serves all nodes.
+ * Finds the service address among the addresses of this host by the key service_network, so that
+ * one configuration file serves all nodes.
  */
 #ifndef SERVICE_NETWORK_H
 #define SERVICE_NETWORK_H
@@ -24,7 +24,7 @@ struct prefix {
 };
 
 /**
- * prefix_parse() - an IP, "/" and the number of bits
+ * prefix_parse() - parse an IP address, "/" and the number of bits
  * Return: 0, or -EINVAL: not such a network, or bits after @bits are set.
  */
 int prefix_parse(const char *text, struct prefix *out);

@@ -688,7 +688,7 @@ static void log_level_of_admin(void **state)
 		"level 'loud', allowed: error, warning, info, debug");
 }
 
-/* What config_json() tells of the defaults, but for a level that "fabricctl log" has set. */
+/* The values of config_json() for the defaults, but with a level that "fabricctl log" has set. */
 static json_t *config_with_level(const char *level)
 {
 	json_t *list = config_json(&a.d.config, &a.d.run), *v;

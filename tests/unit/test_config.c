@@ -480,7 +480,7 @@ static void service_networks(void **state)
 	finds(&h, "172.16.0.0/16", -EADDRNOTAVAIL, "none");
 }
 
-/* Of this host: it has a loopback, and nothing in a network that is reserved. */
+/* The addresses of this host: it has a loopback, and none in a network that is reserved. */
 static void own_network(void **state)
 {
 	struct config c;

@@ -120,7 +120,7 @@ static void test_late(void **state)
 	end();
 }
 
-/* What changes while the kernel answers is asked for again, once. */
+/* If the carrier changes while the kernel answers, the port asks again, once. */
 static void test_again(void **state)
 {
 	(void)state;

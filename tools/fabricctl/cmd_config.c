@@ -19,7 +19,7 @@ static void show_key(struct table *t, const json_t *v)
 	const char *section = json_text(v, "section"), *source = json_text(v, "source");
 	bool is_default = source && !strcmp(source, "default");
 
-	/* Options and keys of other sections are told apart from those of the first one. */
+	/* The section distinguishes options and keys of [timers] from other keys. */
 	table_cell(t, PLAIN, "%s%s",
 		   !section || !*section       ? "" :
 		   !strcmp(section, "options") ? "--" :
@@ -74,7 +74,7 @@ static int ask_one(const struct ctl *ctl, struct ask *a, const char *node)
 
 /* --- all managers ---------------------------------------------------------- */
 
-/* These differ at all nodes, or they could not be in one fabric. */
+/* Return: true for keys that must differ at all nodes of a fabric. */
 static bool is_own(const char *key)
 {
 	return !strcmp(key, "name") || !strcmp(key, "service_address");
@@ -87,7 +87,7 @@ static const json_t *value_of(const json_t *node, const char *key)
 					 json_object_get(node, key);
 }
 
-/* The group of @value; NULL: there is none. */
+/* Return: the group of @value; NULL: there is none. */
 static json_t *find_group(const json_t *groups, const json_t *value)
 {
 	size_t i;
@@ -100,7 +100,7 @@ static json_t *find_group(const json_t *groups, const json_t *value)
 	return NULL;
 }
 
-/* An array: each value of @key that some node has, how it is known, and these nodes. */
+/* Return: for each value of @key that some node has, the value and these nodes. */
 static json_t *group_values(const json_t *nodes, const char *key)
 {
 	json_t *groups = json_array(), *node, *g;
@@ -124,7 +124,7 @@ static size_t group_size(const json_t *g)
 	return json_array_size(json_object_get(g, "nodes"));
 }
 
-/* Moves what most nodes have to the front. */
+/* Moves the group with the most nodes to the front. */
 static void lead_with_most(json_t *groups)
 {
 	size_t most = 0, i;
@@ -149,7 +149,7 @@ static void compare_key(json_t *list, const json_t *nodes, const char *key)
 	json_decref(groups);
 }
 
-/* All keys that any node knows. */
+/* Return: all keys that any node knows. */
 static json_t *all_keys(const json_t *nodes)
 {
 	json_t *keys = json_object(), *node;
@@ -160,7 +160,7 @@ static json_t *all_keys(const json_t *nodes)
 	return keys;
 }
 
-static json_t *differences(const json_t *nodes)
+static json_t *list_differences(const json_t *nodes)
 {
 	json_t *keys = all_keys(nodes), *list = json_array(), *v;
 	const char *key;
@@ -188,7 +188,7 @@ static void nodes_text(const json_t *nodes, char *buf, size_t room)
 		snprintf(buf + len, room - len, " and %zu more", n - NAMED_MAX);
 }
 
-/* A key that has another value at each node is one line. */
+/* Return: true if each node has another value, which is shown as one line. */
 static bool is_individual(const json_t *groups)
 {
 	size_t i;
@@ -248,7 +248,7 @@ static int compare_all(const struct ctl *ctl, struct ask *a)
 
 	if (status != OK)
 		return status;
-	list = differences(nodes);
+	list = list_differences(nodes);
 	any = json_array_size(list);
 	if (ctl->json)
 		json_show(json_incref(list));

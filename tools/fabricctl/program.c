@@ -57,7 +57,7 @@ static bool has_status_failed(int status)
 }
 
 /* With --json, prints a failure as JSON, too. Return: @status */
-static int judge_status(const struct ctl *ctl, int status)
+static int judge_command(const struct ctl *ctl, int status)
 {
 	if (ctl->json && status != OK && this_program.failed)
 		this_program.failed(status);
@@ -68,7 +68,7 @@ static int run_once(const struct command *cmd, struct ctl *ctl, int argc, char *
 {
 	if (ctl->again && ctl->json && this_program.failed)
 		this_program.failed(OK);
-	return judge_status(ctl, cmd->run(ctl, argc, argv));
+	return judge_command(ctl, cmd->run(ctl, argc, argv));
 }
 
 /* Repeats the command until it fails, or the user ends it. Return: the status of the last run. */
@@ -100,7 +100,7 @@ static int run_command(const struct command *cmd, int argc, char **argv)
 	int first = command_parse(cmd, &ctl, argc, argv);
 
 	if (first < 0)
-		return judge_status(&ctl, -1 - first);
+		return judge_command(&ctl, -1 - first);
 	if (ctl.watch)
 		return watch_command(cmd, &ctl, argc - first, argv + first);
 	return run_once(cmd, &ctl, argc - first, argv + first);

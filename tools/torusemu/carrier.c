@@ -17,8 +17,8 @@
 
 /**
  * struct carrier_question - what is the carrier of a device?
- * @port: which asks; NULL: not any more. Used only by the loop, as is @again
- * @name: of the device
+ * @port: the port that asks; NULL: it was dropped. Used only by the loop, as is @again
+ * @name: name of the device
  * @again: the port has asked again
  * @answer: the last answer
  */
@@ -78,7 +78,7 @@ static void add_question(struct carriers *c, struct carrier_question *q)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void take_answer(struct carriers *c, struct carrier_question *q)
+static void take_carrier_answer(struct carriers *c, struct carrier_question *q)
 {
 	const struct ether_state answer = q->answer;
 	struct port *port = q->port;
@@ -108,7 +108,7 @@ static void told_ready(struct watch *w, u32 events)
 	pthread_mutex_unlock(&c->lock);
 	for (; q; q = next) {
 		next = q->next;
-		take_answer(c, q);
+		take_carrier_answer(c, q);
 	}
 }
 
@@ -149,7 +149,7 @@ void carriers_init(struct carriers *c)
 	pthread_cond_init(&c->wake, NULL);
 }
 
-/* The thread gets no signals: they are the loop's. */
+/* Starts the thread without signals, which the loop handles. */
 static int start_thread(struct carriers *c)
 {
 	sigset_t all, was;

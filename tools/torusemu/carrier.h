@@ -16,9 +16,9 @@ struct port;
 
 /**
  * struct carriers - the questions of one process
- * @thread: answers them, if @running; else they are answered at once
+ * @thread: answers them, if @running; else carrier_ask() answers them itself
  * @lock: protects @todo, @answered and @stop
- * @wake: there are questions in @todo
+ * @wake: signalled when there are questions in @todo
  * @told: readable if there are answers
  * The other members are private to carrier.c.
  */
@@ -31,16 +31,16 @@ struct carriers {
 	bool running, stop;
 };
 
-/** carriers_init() - until carriers_start(), questions are answered at once */
+/** carriers_init() - initialise; until carriers_start(), questions are answered at once */
 void carriers_init(struct carriers *c);
 /** carriers_start() - start the thread, with the privileges of the caller. Return: 0 or -errno */
 int carriers_start(struct carriers *c, struct loop *loop);
-/** carriers_fini() - no port asks any more */
+/** carriers_fini() - end the thread, and free; called when no port asks any more */
 void carriers_fini(struct carriers *c, struct loop *loop);
 
 /** carrier_ask() - ask for the carrier of the device of @port; ether_told() gets the answer */
 void carrier_ask(struct carriers *c, struct port *port);
-/** carrier_forget() - @port does not want the answer any more */
+/** carrier_forget() - drop the question of @port */
 void carrier_forget(struct port *port);
 
 #endif /* EMU_CARRIER_H */
