@@ -348,6 +348,9 @@ static const struct origin named[] = {
 	{ "late_itself", 2178199, 0, MOVE + 1, false, false,
 	  "an error of the check for takeovers: a node that had hung just before waited longer for the root "
 	  "that hung, as it should" },
+	{ "opened_by_an_earlier_replay", 2011679, 0, MOVE + 1, false, false,
+	  "a port counted as opened by the replay of a table that another one had replaced, which excludes "
+	  "it; the end of its session was forgotten, and a silent neighbour's entry was not marked" },
 };
 
 int main(int argc, char **argv)

@@ -84,7 +84,9 @@ void fm_ended_reopen(struct fm *fm)
 
 /*
  * Forgets the ended sessions of ports that @node opened at REPLAY. A port that closed again since
- * keeps its own, because the other end waits for it. Return: true if ports stay closed.
+ * keeps its own, because the other end waits for it. So does one that the present table excludes:
+ * the REPLAY was that of an earlier table, and the node may not have done it before it took this
+ * one; a silent neighbour's entry depends on it (publish.c). Return: true if ports stay closed.
  */
 static bool forget_node(struct fm *fm, uint32_t node)
 {
@@ -94,7 +96,7 @@ static bool forget_node(struct fm *fm, uint32_t node)
 	for (unsigned int p = 0; m && p < 2 * fm->ndims; p++) {
 		if (!m->row.port[p].closed)
 			continue;
-		if (!(m->opening & 1u << p)) {
+		if (!(m->opening & ~fm->table.closed[node] & 1u << p)) {
 			left = true;
 			continue;
 		}
