@@ -111,6 +111,19 @@ static const char *reason_text(const struct torus_link *l)
 	return torus_link_reason_name(l->state == TORUS_LINK_UP ? TORUS_REASON_NONE : l->reason);
 }
 
+/* Return: the parameter that keeps the ends from coming up, with both values; null: none does. */
+static json_t *differs_json(const struct torus_link *l)
+{
+	const char *name = torus_differs_name(l->differs);
+	char own[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
+
+	if (!name || l->differs == TORUS_DIFFERS_NOTHING || l->state == TORUS_LINK_UP)
+		return json_null();
+	return json_pack("{s:s, s:s, s:s}", "parameter", name,
+			 "own", torus_differs_text(l->differs, l->differs_own, own),
+			 "peer", torus_differs_text(l->differs, l->differs_peer, peer));
+}
+
 /*
  * Return: only what a table of links shows. With all counters the links of 1024 nodes are 15 MB of
  * text; writing and reading it takes the root and the client most of their time.
@@ -133,6 +146,7 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 			      "lower", l->lower, "line", line_json(l));
 
 	json_object_set_new(j, "expected", expected_json(d, l));
+	json_object_set_new(j, "differs", differs_json(l));
 	add_excluded(d, l, j);
 	for (unsigned int i = 0; j && i < sizeof(counters); i++)
 		answer_add_counters(j, &torus_port_counters[counters[i]], &l->counter[counters[i]], 1);
@@ -161,6 +175,7 @@ static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 			    text_json(torus_link_reason_name(l->reason)));
 	json_object_set_new(j, "downs", json_null());
 	json_object_set_new(j, "expected", expected_json(d, l));
+	json_object_set_new(j, "differs", differs_json(l));
 	add_names(d, l, j);
 	add_excluded(d, l, j);
 	answer_add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);

@@ -3,7 +3,10 @@
 #include "client.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <torus/topology.h>
 
 static const char *const states[TORUS_LINK_STATES] = {
 	[TORUS_LINK_DOWN] = "down",
@@ -32,6 +35,21 @@ static const char *const retries[TORUS_RETRIES] = {
 	[TORUS_RETRY_ANGARA] = "angara",
 	[TORUS_RETRY_ACKNAK] = "acknak",
 	[TORUS_RETRY_HIPPI] = "hippi",
+};
+
+static const char *const bubbles[TORUS_BUBBLES] = {
+	[TORUS_BUBBLE_BLOC] = "bloc",
+	[TORUS_BUBBLE_CBS] = "cbs",
+	[TORUS_BUBBLE_MBS] = "mbs",
+};
+
+static const char *const differences[TORUS_DIFFERENCES] = {
+	[TORUS_DIFFERS_NOTHING] = "nothing",
+	[TORUS_DIFFERS_WIRE] = "wire",
+	[TORUS_DIFFERS_BUBBLE] = "bubble",
+	[TORUS_DIFFERS_PAYLOAD_MAX] = "payload_max",
+	[TORUS_DIFFERS_RETRY] = "retry",
+	[TORUS_DIFFERS_SLOTS] = "slots",
 };
 
 static const char *const lanes[TORUS_LANE_STATES] = {
@@ -95,6 +113,26 @@ int torus_retry_parse(const char *text, enum torus_retry *out)
 		}
 	}
 	return -EINVAL;
+}
+
+const char *torus_differs_name(unsigned int differs)
+{
+	return differs < TORUS_DIFFERENCES ? differences[differs] : NULL;
+}
+
+const char *torus_differs_text(unsigned int differs, uint32_t value, char *buf)
+{
+	const char *name = NULL;
+
+	if (differs == TORUS_DIFFERS_BUBBLE && value < TORUS_BUBBLES)
+		name = bubbles[value];
+	else if (differs == TORUS_DIFFERS_RETRY)
+		name = torus_retry_name(value);
+	if (name)
+		snprintf(buf, TORUS_TEXT_MAX, "%s", name);
+	else
+		snprintf(buf, TORUS_TEXT_MAX, "%" PRIu32, value);
+	return buf;
 }
 
 const char *lt_command_name(unsigned int cmd)

@@ -151,6 +151,9 @@ struct torus_eye {
  * @peer_port: its port there
  * @retry: protocol in use, or last used, enum torus_retry
  * @retry_wanted: protocol that the port asks for, enum torus_retry
+ * @differs: why the ends do not come up, with reason mismatch or bubble: enum torus_differs
+ * @differs_own: value of this end, or the number of slots that its policy needs
+ * @differs_peer: value of the other end; torus_differs_text() writes either
  * @modelled: the NIC is a software NIC; @fault and @line are valid
  * @fault: injected faults
  * @line: modelled cable
@@ -176,6 +179,8 @@ struct torus_link {
 	uint8_t peer_port;
 	uint8_t retry;
 	uint8_t retry_wanted;
+	uint8_t differs;
+	uint32_t differs_own, differs_peer;
 	bool modelled;
 	struct torus_fault fault;
 	struct torus_line line;

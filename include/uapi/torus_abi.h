@@ -54,7 +54,11 @@ enum torus_link_reason {
 	TORUS_REASON_RETRY,	/* retry exhausted */
 	TORUS_REASON_PEER,	/* the peer restarted or began a new session */
 	TORUS_REASON_PROTOCOL,	/* the peer violated the protocol in sequence numbers or credits */
-	TORUS_REASON_MISMATCH,	/* the ends differ in wire version, retry protocol or payload_max */
+	/*
+	 * The ends differ in wire version, retry protocol or payload_max, or the peer
+	 * has too few slots.
+	 */
+	TORUS_REASON_MISMATCH,
 	TORUS_REASON_TRAINING,	/* no lane reached the target error rate */
 	TORUS_REASON_BUBBLE,	/* the ends differ in bubble policy */
 	TORUS_REASONS,
@@ -75,6 +79,19 @@ enum torus_bubble {
 	TORUS_BUBBLE_CBS,	/* a packet that takes no critical bubble */
 	TORUS_BUBBLE_MBS,	/* as CBS, and bubbles that block an entrance are moved */
 	TORUS_BUBBLES,
+};
+
+/* What keeps the ends of a link from beginning a session. */
+enum torus_differs {
+	TORUS_DIFFERS_NOTHING,
+	TORUS_DIFFERS_WIRE,	/* versions of the wire format; their nearest ones are told */
+	TORUS_DIFFERS_BUBBLE,	/* enum bubble */
+	TORUS_DIFFERS_PAYLOAD_MAX,	/* bytes */
+	/* Enum retry: both ends ask for a protocol, and for different ones. */
+	TORUS_DIFFERS_RETRY,
+	/* Packet buffers: what the bubble policy needs at least, and what the peer has. */
+	TORUS_DIFFERS_SLOTS,
+	TORUS_DIFFERENCES,
 };
 
 /* State of a lane of a link's receiver. */
@@ -114,7 +131,8 @@ enum torus_group {
  *	BOOTSTRAP?, ROOT_EPOCH?, ROOT_GUID?
  * LINK_GET: a link with its counters; LANES only with a SerDes; do: PORT; dump; reply: IFINDEX,
  *	PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT,
- *	RETRY, RETRY_WANTED, GAUGES, FAULT, PORT_COUNTERS, LANES, STATE_AGE
+ *	RETRY, RETRY_WANTED, GAUGES, FAULT, PORT_COUNTERS, LANES, STATE_AGE, DIFFERS, DIFFERS_OWN,
+ *	DIFFERS_PEER
  * LINK_SET: RETRY_WANTED takes effect when the link begins its next session; FAULT is for
  *	software NICs; do: PORT, ADMIN?, RETRAIN?, RETRY_WANTED?, FAULT?
  * LINK_ATTACH: bind the port to a lower device by name; an empty name detaches; do: PORT, LOWER
@@ -147,7 +165,7 @@ enum torus_group {
  * LINK_NTF: the state of a link changed; or its margin fell below what training would accept,
  *	or rose above it again, without a change of state; event: IFINDEX, PORT, LOWER, OLD_STATE,
  *	STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT, RETRY,
- *	RETRY_WANTED, GAUGES
+ *	RETRY_WANTED, GAUGES, DIFFERS, DIFFERS_OWN, DIFFERS_PEER
  * MGMT_NTF: a management packet arrived; event: IFINDEX, PORT, DATA
  * PARK_NTF: parking began, or the segment is full or empty again, or packets were lost or
  *	unreachable; event: PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX, HELD, IFINDEX, VERSION,
@@ -263,6 +281,9 @@ enum torus_attr {
 	/* Nest of nest, enum torus_park_flow_attr: flow + 1, as they were parked. */
 	TORUS_A_PARK_FLOWS,
 	TORUS_A_PARK_MORE,	/* u64: parked packets that PARK_FLOWS does not count */
+	TORUS_A_DIFFERS,	/* u8, enum torus_differs: with reason MISMATCH or BUBBLE */
+	TORUS_A_DIFFERS_OWN,	/* u32: value of this end */
+	TORUS_A_DIFFERS_PEER,	/* u32: value of the peer, as it says */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)

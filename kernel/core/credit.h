@@ -49,7 +49,7 @@
 
 /**
  * struct tn_credit - of one link
- * @policy: enum tn_bubble_policy of the ring; set once. 0: BLOC
+ * @policy: enum tn_bubble_policy of the ring; set once
  * @critical: sender: critical bubbles among the free buffers, CBS and MBS; VCD only
  * @owed_critical: receiver: of @owed, those that are critical
  */

@@ -130,6 +130,9 @@ struct tn_link {
 	u32 retry_packets;	/* RETRY buffer: as in params, or what the protocol allows */
 	u8 retry_wanted;	/* enum torus_retry */
 	u8 retry_said;		/* in the INITs of this attempt */
+	u8 differs;		/* enum torus_differs; NOTHING unless @reason says so */
+	u32 differs_own;	/* value of this end */
+	u32 differs_peer;
 	u8 wire_highest;	/* version that INITs say it speaks */
 	u8 wire;		/* version of this or the last session; 0: there was none */
 	struct tn_credit credit;

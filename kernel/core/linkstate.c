@@ -129,6 +129,7 @@ static void untrainable(struct tn_link *l, u64 now)
 		tn_link_fail(l, TORUS_REASON_TRAINING, now);
 	} else if (l->state == TORUS_LINK_TRAINING) {
 		l->reason = TORUS_REASON_TRAINING;
+		l->differs = TORUS_DIFFERS_NOTHING;
 		if (l->was_faulty)
 			probe(l, now);
 	}
@@ -273,6 +274,7 @@ static void forget_mismatch(struct tn_link *l)
 {
 	if (l->reason == TORUS_REASON_MISMATCH || l->reason == TORUS_REASON_BUBBLE)
 		l->reason = TORUS_REASON_NONE;
+	l->differs = TORUS_DIFFERS_NOTHING;
 }
 
 /* From any state with carrier and admin up, nothing to keep. */
@@ -316,6 +318,7 @@ void tn_link_fail(struct tn_link *l, u8 reason, u64 now)
 	if (l->state != TORUS_LINK_UP && l->state != TORUS_LINK_RETRAINING)
 		return;
 	l->reason = reason;
+	l->differs = TORUS_DIFFERS_NOTHING;
 	tx->sent = (struct tn_queue) { 0 };
 	tx->next = NULL;
 	tx->on_wire = 0;
@@ -553,29 +556,75 @@ static bool stale(const struct tn_link *l, const struct tn_init *i, u64 now)
 		i->nonce_heard != l->nonce);
 }
 
-/* Why this end and the one that said @i never come up; NONE: they can. */
-static u8 find_mismatch(const struct tn_link *l, const struct tn_init *i)
+/* What keeps two ends from coming up: enum torus_differs, and both values. */
+struct difference {
+	u8 what;
+	u32 own;
+	u32 peer;
+};
+
+/* Return: payload_max of a NIC whose packet buffers have so many flits. */
+static u32 payload_of(u32 flits)
 {
+	u32 bytes = flits * TN_FLIT;
+
+	return bytes > TN_AROUND_MAX ? bytes - TN_AROUND_MAX : 0;
+}
+
+static u16 fewest_slots(const struct tn_init *i)
+{
+	u16 fewest = i->slots[0];
+	unsigned int vc;
+
+	for (vc = 1; vc < TORUS_VCS; vc++) {
+		if (i->slots[vc] < fewest)
+			fewest = i->slots[vc];
+	}
+	return fewest;
+}
+
+/* Return: why this end and the one that said @i never come up. */
+static struct difference find_difference(const struct tn_link *l, const struct tn_init *i)
+{
+	u32 slots = fewest_slots(i), needed = tn_slots_min(l->credit.policy);
+
 	if (i->bubble != l->params->bubble)
-		return TORUS_REASON_BUBBLE;
-	if (i->slot_flits != slot_flits(l) ||
-	    (l->retry_said && i->retry && l->retry_said != i->retry))
-		return TORUS_REASON_MISMATCH;
-	return TORUS_REASON_NONE;
+		return (struct difference) { TORUS_DIFFERS_BUBBLE, l->params->bubble, i->bubble };
+	if (i->slot_flits != slot_flits(l))
+		return (struct difference) { TORUS_DIFFERS_PAYLOAD_MAX,
+			payload_of(slot_flits(l)), payload_of(i->slot_flits) };
+	if (l->retry_said && i->retry && l->retry_said != i->retry)
+		return (struct difference) { TORUS_DIFFERS_RETRY, l->retry_said, i->retry };
+	if (slots < needed)
+		return (struct difference) { TORUS_DIFFERS_SLOTS, needed, slots };
+	return (struct difference) { TORUS_DIFFERS_NOTHING, 0, 0 };
+}
+
+/* Return: the versions of both ends that are nearest to each other; they have none in common. */
+static struct difference version_difference(const struct tn_link *l, const struct tn_init *i)
+{
+	if (i->lowest > l->wire_highest)
+		return (struct difference) { TORUS_DIFFERS_WIRE, l->wire_highest, i->lowest };
+	return (struct difference) { TORUS_DIFFERS_WIRE, TN_WIRE_OLDEST,
+		i->highest ? i->highest : i->lowest };
 }
 
 /*
  * The state stays as it is, so a new reason is told by itself, once. A handshake is not given up,
  * even if the link was faulty before: the next INIT of the peer would begin it again.
  */
-static void tell_mismatch(struct tn_link *l, u8 reason)
+static void tell_mismatch(struct tn_link *l, struct difference d)
 {
+	bool told = l->differs == d.what && l->differs_own == d.own && l->differs_peer == d.peer;
+
 	if (l->state == TORUS_LINK_INIT)
 		l->give_up_at = NEVER;
-	if (l->reason == reason)
-		return;
-	l->reason = reason;
-	l->ops->changed(l->ctx, l, l->state);
+	l->reason = d.what == TORUS_DIFFERS_BUBBLE ? TORUS_REASON_BUBBLE : TORUS_REASON_MISMATCH;
+	l->differs = d.what;
+	l->differs_own = d.own;
+	l->differs_peer = d.peer;
+	if (!told)
+		l->ops->changed(l->ctx, l, l->state);
 }
 
 /* Return: true if this NIC speaks a version of the INIT; else the INIT is counted as malformed. */
@@ -586,15 +635,15 @@ static bool understood(struct tn_link *l, const struct tn_init *i)
 	if (version && i->slot_flits && i->nonce)
 		return true;
 	l->counter[TORUS_PC_MALFORMED]++;
-	if (!version && l->state == TORUS_LINK_INIT)
-		tell_mismatch(l, TORUS_REASON_MISMATCH);
+	if (!version && (l->state == TORUS_LINK_INIT || l->state == TORUS_LINK_FAULTY))
+		tell_mismatch(l, version_difference(l, i));
 	return false;
 }
 
 void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 {
+	struct difference d;
 	struct tn_init i;
-	u8 mismatch;
 
 	tn_init_get(payload, &i);
 	if (!understood(l, &i))
@@ -627,11 +676,11 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 		set_state(l, TORUS_LINK_TRAINING, now);
 		start_init(l, now);
 	}
-	mismatch = find_mismatch(l, &i);
-	if (mismatch) {
+	d = find_difference(l, &i);
+	if (d.what) {
 		l->peer_guid = i.guid;
 		l->peer_port = i.port;
-		tell_mismatch(l, mismatch);
+		tell_mismatch(l, d);
 		return;
 	}
 	forget_mismatch(l);

@@ -697,6 +697,9 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 		.retry_wanted = l->retry_wanted,
 		.peer_guid = l->peer_guid,
 		.peer_port = l->peer_port,
+		.differs = l->differs,
+		.differs_own = l->differs_own,
+		.differs_peer = l->differs_peer,
 	};
 	info->gauge[TORUS_PG_RETRY_PACKETS] = l->retry.tx.sent.count;
 	info->gauge[TORUS_PG_RETRY_FLITS] = l->retry.tx.flits;

@@ -313,6 +313,9 @@ struct tn_link_info {
 	u8 peer_port;
 	u8 retry;		/* enum torus_retry: in use now or last; AUTO: never up */
 	u8 retry_wanted;
+	u8 differs;		/* enum torus_differs, with reason MISMATCH or BUBBLE */
+	u32 differs_own;
+	u32 differs_peer;
 	u64 gauge[TORUS_PG_COUNT];
 };
 

@@ -93,7 +93,8 @@
  *   58 zero, not read (6)
  *
  * Versions. A link speaks the highest version that both ends do; in INITs each says the lowest
- * and the highest one, and if they have none in common, the link stays down: reason mismatch.
+ * and the highest one, and if they have none in common, the link stays down: reason mismatch. So
+ * it does if a peer has fewer packet buffers than the bubble policy needs.
  * Both ends find the same one, for each knows what the other said; a session keeps its version
  * through every retraining. An end that speaks version 4 alone compares the first word with 4
  * and reads nothing behind the attempt: to it an INIT of an end that speaks 4 to 5 is one of 4.

@@ -19,6 +19,9 @@ static void fill_state(struct torus_link *out, const struct tn_link_info *li, un
 	out->peer_port = li->peer_port;
 	out->retry = li->retry;
 	out->retry_wanted = li->retry_wanted;
+	out->differs = li->differs;
+	out->differs_own = li->differs_own;
+	out->differs_peer = li->differs_peer;
 	memcpy(out->gauge, li->gauge, sizeof(out->gauge));
 	memcpy(out->lower, lower, strnlen(lower, sizeof(out->lower) - 1));
 }

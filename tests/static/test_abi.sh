@@ -64,17 +64,18 @@ refuses 'TORUS_REASON_RETRY had number 4' $yaml '/name: reason$/,/name: retry$/{
 refuses 'TX_FLITS had number 1' $yaml 's/^      - {name: tx-flits,/      - {name: tx-others, type: u64, doc: "flits: others"}\n&/'
 
 # Masks of attributes may be wider than a word. 30 more, of which a command takes the first that is
-# in the second word and needs the last: the checks of requests compile, and pass their test.
+# in a second word and needs the last: the checks of requests compile, and pass their test.
 wide() {
-	local more="" i last
+	local more="" i last first
 	copy
 	for ((i = 1; i <= 30; i++)); do
 		more+="      - {name: later-$i, type: u32, doc: more}\n"
 	done
 	last=$(sed '1,/^enum torus_attr {/d; /};/,$d' include/uapi/torus_abi.h | grep -c '^	TORUS_A_')
 	last=$((last - 1))
-	sed -i "/packets that PARK_FLOWS does not count/s/\$/\n${more%\\n}/
-		/name: hold\$/,/do:/s/nodes\]/nodes, later-$((64 - last)), later-30]/" "$tmp/top/$yaml"
+	first=$((last < 64 ? 64 - last : 1))
+	sed -i "/value of the peer, as it says/s/\$/\n${more%\\n}/
+		/name: hold\$/,/do:/s/nodes\]/nodes, later-$first, later-30]/" "$tmp/top/$yaml"
 	sed -i 's/hold: \[nodes\]/hold: [nodes, later-30]/' "$tmp/top/include/uapi/torus_c.yaml"
 	python3 "$tmp/top/include/uapi/generate.py" || return 1
 	mkdir -p "$tmp/top/lib" "$tmp/top/tests/unit"

@@ -486,6 +486,11 @@ static void set_up_links(void)
 			.modelled = p == 0,
 			.line = { 251, 252, 253, 254, 255, 273 + 256, 257, 258 },
 		};
+		if (p == 3) {
+			l->differs = TORUS_DIFFERS_BUBBLE;
+			l->differs_own = TORUS_BUBBLE_MBS;
+			l->differs_peer = TORUS_BUBBLE_BLOC;
+		}
 		if (p != 1)
 			snprintf(l->lower, sizeof(l->lower), "eth%u", p);
 		for (unsigned int i = 0; i < TORUS_PC_COUNT; i++)

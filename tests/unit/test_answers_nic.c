@@ -36,7 +36,7 @@ static json_t *link_at_x(const char *lanes)
 		 "'state':'up','state_age':222,'reason':'none','last_reason':'silence','downs':%s,'admin':false,"
 		 "'excluded':'admin','until':173,'held_ms':null,'closed':false,'lower':'eth0','session':230,"
 		 "'retry':'angara','retry_wanted':'acknak',"
-		 "'line':{'length':251,'loss':252,'crosstalk':253,'drift':254,'ageing':255,"
+		 "'differs':null,'line':{'length':251,'loss':252,'crosstalk':253,'drift':254,'ageing':255,"
 		 "'temperature':256,'dead':257,'aged':258},'rootless':%s%s}",
 		 a.root ? "7" : "null", a.root ? "false" : "true", lanes);
 	j = json_of(text);
@@ -48,15 +48,16 @@ static json_t *link_at_x(const char *lanes)
 static json_t *own_links(const char *lanes, const char *no_lanes)
 {
 	static const char *const other[] = {
-		"'port':'+y','name':'myself','peer':null,'expected':{'node':[2,0],'port':'-y'},'state':'down','state_age':223,'reason':'retry','last_reason':'retry',"
+		"'port':'+y','name':'myself','peer':null,'differs':null,'expected':{'node':[2,0],'port':'-y'},'state':'down','state_age':223,'reason':'retry','last_reason':'retry',"
 		"'admin':true,'excluded':'wiring','until':null,'held_ms':null,'closed':false,'lower':'',"
 		"'session':231,'retry':'acknak','retry_wanted':'hippi'",
-		"'port':'-x','name':'myself','peer':{'node':[1,0],'port':'+x','name':'bob'},"
+		"'port':'-x','name':'myself','peer':{'node':[1,0],'port':'+x','name':'bob'},'differs':null,"
 		"'expected':{'node':[1,1],'port':'+x'},'state':'faulty','state_age':224,"
 		"'reason':'peer','last_reason':'peer','admin':false,'excluded':null,'until':null,'held_ms':8120.5,'closed':true,"
 		"'lower':'eth2','session':232,'retry':'angara','retry_wanted':'acknak'",
 		"'port':'-y','name':'myself','peer':{'node':null,'port':'+y','name':null},"
 		"'expected':{'node':[2,0],'port':'+y'},'state':'init','state_age':225,"
+		"'differs':{'parameter':'bubble','own':'mbs','peer':'bloc'},"
 		"'reason':'protocol','last_reason':'protocol','admin':false,'excluded':'held','until':null,'held_ms':31.25,"
 		"'closed':false,'lower':'eth3','session':233,'retry':'acknak',"
 		"'retry_wanted':'hippi'",
@@ -97,7 +98,7 @@ static void links_of_a_node(void **state)
 static void links_in_brief(void **state)
 {
 	static const char *const keys[] = {
-		"node", "port", "peer", "expected", "state", "state_age",
+		"node", "port", "peer", "expected", "differs", "state", "state_age",
 		"reason", "downs", "excluded", "until", "held_ms", "lower", "line",
 		"rootless", "tx_bytes", "rx_bytes", "retries", "crc_errors", "seq_errors",
 		"malformed", "retrains", "lanes", "width", "rate", "rate_max", "margin",

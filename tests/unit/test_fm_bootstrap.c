@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "daemon/fm/node/table.h"
 #include "stage.h"
 
 static struct stage s;
@@ -453,28 +454,49 @@ static const char *problem_text(void)
 /* A NIC that this one's cannot talk to is a problem until the cable or the NIC is another. */
 static void test_mismatch(void **state)
 {
-	static const struct { unsigned int reason; const char *text; } t[] = {
-		{ TORUS_REASON_BUBBLE, "port +y: the NIC of node 0000000000000105 has another "
-		  "bubble policy (parameter bubble); no link comes up between them" },
-		{ TORUS_REASON_MISMATCH, "port +y: the NIC of node 0000000000000105 has another "
-		  "payload_max, retry protocol or wire version; no link comes up between them" },
+	static const struct {
+		unsigned int reason, differs;
+		uint32_t own, peer;
+		uint64_t guid;
+		const char *text;
+	} t[] = {
+		{ TORUS_REASON_BUBBLE, TORUS_DIFFERS_BUBBLE, 2, 0, 0x105,
+		  "has bubble=mbs, port -y of node 0000000000000105 has bubble=bloc" },
+		{ TORUS_REASON_BUBBLE, TORUS_DIFFERS_BUBBLE, 1, 7, 0x105,
+		  "has bubble=cbs, port -y of node 0000000000000105 has bubble=7" },
+		{ TORUS_REASON_MISMATCH, TORUS_DIFFERS_PAYLOAD_MAX, 4096, 1024, 0x105,
+		  "has payload_max=4096, port -y of node 0000000000000105 has payload_max=1024" },
+		{ TORUS_REASON_MISMATCH, TORUS_DIFFERS_RETRY, 3, 1, 0x105,
+		  "has retry=hippi, port -y of node 0000000000000105 has retry=angara" },
+		{ TORUS_REASON_MISMATCH, TORUS_DIFFERS_SLOTS, 2, 1, 0x105,
+		  "needs slots=2, port -y of node 0000000000000105 has slots=1" },
+		{ TORUS_REASON_MISMATCH, TORUS_DIFFERS_WIRE, 5, 6, 0,
+		  "has wire=5, the other end has wire=6" },
+		{ TORUS_REASON_MISMATCH, TORUS_DIFFERS_NOTHING, 0, 0, 0x105,
+		  "and port -y of node 0000000000000105 have different parameters (mismatch)" },
 	};
 
 	(void)state;
 	for (size_t n = 0; n < sizeof(t) / sizeof(t[0]); n++) {
 		struct torus_link *l = &s.link[1];
+		char text[512], who[FM_WHO_MAX];
 
 		joined();
 		for (unsigned int k = 0; k < 3; k++) {
 			*l = (struct torus_link) {
 				.port = 1, .state = TORUS_LINK_INIT, .carrier = true,
-				.admin = true, .reason = (uint8_t)t[n].reason, .peer_guid = 0x105,
+				.admin = true, .reason = (uint8_t)t[n].reason,
+				.peer_guid = t[n].guid, .peer_port = 3,
+				.differs = (uint8_t)t[n].differs, .differs_own = t[n].own,
+				.differs_peer = t[n].peer,
 			};
 			stage_link_tell(&s, 1);
-			assert_string_equal(problem_text(), t[n].text);
-			l->state = TORUS_LINK_FAULTY;	/* and probing, in between */
+			snprintf(text, sizeof(text), "no link comes up: port +y of node %s %s",
+				 fm_table_who(s.fm, s.dev.guid, who), t[n].text);
+			assert_string_equal(problem_text(), text);
+			l->state = TORUS_LINK_FAULTY;	/* of another wire version */
 			stage_link_tell(&s, 1);
-			assert_string_equal(problem_text(), t[n].text);
+			assert_string_equal(problem_text(), text);
 			switch (k) {
 			case 0: l->carrier = false; break;
 			case 1: l->admin = false; break;
@@ -485,6 +507,33 @@ static void test_mismatch(void **state)
 		}
 		stage_end(&s);
 	}
+}
+
+/* A NIC of an earlier release is named as long as the link to it is up. */
+static void test_old_nic(void **state)
+{
+	struct torus_link *l = &s.link[1];
+	const struct fm_problem *p;
+
+	(void)state;
+	joined();
+	for (uint64_t wire = 0; wire <= 6; wire++) {
+		l->gauge[TORUS_PG_WIRE] = wire;
+		stage_link_up(&s, 1, 2);
+		p = fm_problem(s.fm, 0);
+		assert_int_equal(!!p, wire && wire < 5);
+		if (wire == 4) {
+			assert_string_equal(p->kind, "release");
+			assert_non_null(strstr(p->text, "port +y of node"));
+			assert_non_null(strstr(p->text, "speak wire version 4"));
+		}
+	}
+	l->gauge[TORUS_PG_WIRE] = 4;
+	stage_link_up(&s, 1, 2);
+	assert_non_null(fm_problem(s.fm, 0));
+	stage_link_lost(&s, 1, 0);
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
 }
 
 /* Numbers of the problems in the row, and that a new session has none. */
@@ -730,6 +779,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_neighbours),
 		cmocka_unit_test(test_wrong_neighbour_is_gone),
 		cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(test_old_nic),
 		cmocka_unit_test(test_problems_in_row),
 		cmocka_unit_test(test_another_root),
 		cmocka_unit_test(test_two_roots),

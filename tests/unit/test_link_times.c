@@ -195,7 +195,17 @@ static void test_handshake(void **state)
 	end();
 }
 
-/* Invalid INITs are counted and change nothing. */
+static void differ_by(u32 own, u32 peer)
+{
+	struct tn_link_info info;
+
+	tn_nic_link_info(l.nic, 0, &info, l.now);
+	assert_int_equal(info.differs, link->differs);
+	assert_int_equal(info.differs_own, own);
+	assert_int_equal(info.differs_peer, peer);
+}
+
+/* Invalid INITs are counted and change nothing. If it is the ends that differ, this is told. */
 static void test_bad_inits(void **state)
 {
 	(void)state;
@@ -215,10 +225,16 @@ static void test_bad_inits(void **state)
 		case 5: i.nonce = link->nonce; break;		/* its own nonce */
 		}
 		lone_init(&l, 0, &i);
-		assert_int_equal(pc(TORUS_PC_MALFORMED), what < 5);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), what < 5 && what != 3);
 		assert_int_equal(link->state, TORUS_LINK_INIT);
 		assert_int_equal(link->session, 0);
-		assert_int_equal(link->reason, what ? 0 : TORUS_REASON_MISMATCH);
+		assert_int_equal(link->differs, what == 0 ? TORUS_DIFFERS_WIRE :
+				 what == 3 ? TORUS_DIFFERS_SLOTS : TORUS_DIFFERS_NOTHING);
+		if (what == 0)
+			differ_by(TN_WIRE_VERSION, TN_WIRE_VERSION + 1);
+		if (what == 3)
+			differ_by(2, 1);
+		assert_int_equal(link->reason, what && what != 3 ? 0 : TORUS_REASON_MISMATCH);
 		assert_int_equal(lone_tx(&l, 0), 0);
 		end();
 	}
@@ -385,6 +401,15 @@ static void test_mismatch(void **state)
 		assert_int_equal(info.peer_port, 1);
 		assert_int_equal(info.retry, apart ? TORUS_RETRY_AUTO : p[n].speaks);
 		assert_int_equal(info.retry_wanted, size || bubble ? 0 : p[n].own);
+		assert_int_equal(info.differs, bubble ? TORUS_DIFFERS_BUBBLE :
+				 size ? TORUS_DIFFERS_PAYLOAD_MAX :
+				 apart ? TORUS_DIFFERS_RETRY : TORUS_DIFFERS_NOTHING);
+		if (bubble)
+			differ_by(TORUS_BUBBLE_BLOC, TORUS_BUBBLE_CBS);
+		else if (size)
+			differ_by(l.nic->params.payload_max, l.nic->params.payload_max - TN_FLIT);
+		else if (apart)
+			differ_by(p[n].own, p[n].peer);
 		if (apart) {
 			lone_init(&l, 0, &i);
 			assert_int_equal(lone_told(&l, TN_EV_LINK), 0);
@@ -393,9 +418,38 @@ static void test_mismatch(void **state)
 			lone_init(&l, 0, &i);
 			assert_int_equal(link->state, UP);
 			assert_int_equal(link->reason, TORUS_REASON_NONE);
+			assert_int_equal(link->differs, TORUS_DIFFERS_NOTHING);
 		}
 		end();
 	}
+}
+
+/* A faulty link does not understand the INIT of a newer NIC: it stays faulty and tells why. */
+static void test_faulty_mismatch(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	i = lone_init_of(&l, 0);
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, UP);
+	l.now += l.nic->params.silence + 3 * l.nic->params.probe_interval;
+	tn_nic_poll(l.nic, l.now);
+	assert_int_equal(link->state, TORUS_LINK_FAULTY);
+	i.lowest = TN_WIRE_VERSION + 2;
+	i.highest = 0;
+	lone_told(&l, TN_EV_LINK);
+	lone_init(&l, 0, &i);
+	assert_int_equal(lone_told(&l, TN_EV_LINK), 1);
+	assert_int_equal(link->state, TORUS_LINK_FAULTY);
+	assert_int_equal(link->reason, TORUS_REASON_MISMATCH);
+	differ_by(TN_WIRE_VERSION, TN_WIRE_VERSION + 2);
+	lone_init(&l, 0, &i);
+	assert_int_equal(lone_told(&l, TN_EV_LINK), 0);
+	end();
 }
 
 /* Asking for another protocol restarts a link that is not up; asking for the same does not. */
@@ -649,6 +703,7 @@ int main(void)
 		cmocka_unit_test(test_bad_version_up),
 		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(test_faulty_mismatch),
 		cmocka_unit_test(test_retry_wish),
 		cmocka_unit_test(test_keepalive),
 		cmocka_unit_test(test_silence),

@@ -65,10 +65,25 @@ static uint64_t count_errors(const json_t *l)
 		json_count(l, "malformed");
 }
 
+/* Return: why the link is not up: what differs and both values, or the reason; NULL: not known */
+static const char *why_down(const json_t *l, char *buf, size_t room)
+{
+	const json_t *differs = json_object_get(l, "differs");
+	const char *what = json_text(differs, "parameter"), *reason = json_text(l, "reason");
+
+	if (!what)
+		return reason;
+	snprintf(buf, room, "%s: %s=%s, peer %s", table_or_dash(reason), what,
+		 table_or_dash(json_text(differs, "own")), table_or_dash(json_text(differs, "peer")));
+	return buf;
+}
+
 static void state_cell(struct table *t, const json_t *l)
 {
-	const char *state = table_or_dash(json_text(l, "state")), *reason = json_text(l, "reason");
-	bool tell = strcmp(state, "up") && reason && strcmp(reason, "none");
+	char text[2 * TORUS_TEXT_MAX];
+	const char *state = table_or_dash(json_text(l, "state"));
+	const char *why = why_down(l, text, sizeof(text));
+	bool tell = strcmp(state, "up") && why && strcmp(why, "none");
 	unsigned long long waited_s = json_count(l, "waited") / SEC;
 
 	if (is_fine(l) && waited_s) {
@@ -76,7 +91,7 @@ static void state_cell(struct table *t, const json_t *l)
 		return;
 	}
 	table_cell(t, is_fine(l) ? GOOD : is_bad(l) ? BAD : FAINT, "%s%s%s%s", state,
-		   tell ? " (" : "", tell ? reason : "", tell ? ")" : "");
+		   tell ? " (" : "", tell ? why : "", tell ? ")" : "");
 }
 
 /* Prints where the cable ends, and, if that is wrong, where it should end. */
@@ -264,7 +279,7 @@ static void show_errors(const json_t *l)
 
 static void show_all(const json_t *links)
 {
-	char link[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX], time[32];
+	char link[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX], time[32], why[2 * TORUS_TEXT_MAX];
 	size_t i;
 	json_t *v;
 
@@ -279,7 +294,7 @@ static void show_all(const json_t *links)
 		       duration_text((double)json_count(v, "state_age") / (double)SEC, time),
 		       is_end_up(v) ? "last reason" : "reason",
 		       table_or_dash(is_end_up(v) ? json_text(v, "last_reason") :
-						    json_text(v, "reason")),
+						    why_down(v, why, sizeof(why))),
 		       json_is_true(json_object_get(v, "admin")) ? "up" : "down",
 		       table_or_dash(json_text(v, "lower")),
 		       (unsigned long long)json_count(v, "session"),

@@ -135,6 +135,18 @@ static json_t *local_peer_json(const struct torus_link *l, unsigned int ndims)
 			 torus_port_text(ndims, l->peer_port, port), "guid", guid, "name");
 }
 
+static json_t *local_differs_json(const struct torus_link *l)
+{
+	const char *name = torus_differs_name(l->differs);
+	char own[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
+
+	if (!name || l->differs == TORUS_DIFFERS_NOTHING || l->state == TORUS_LINK_UP)
+		return json_null();
+	return json_pack("{ss ss ss}", "parameter", name, "own",
+			 torus_differs_text(l->differs, l->differs_own, own), "peer",
+			 torus_differs_text(l->differs, l->differs_peer, peer));
+}
+
 static json_t *link_item(const struct torus_device *info, const struct torus_link *l)
 {
 	unsigned int ndims = info->placed ? info->shape.ndims : info->nports / 2u;
@@ -156,6 +168,7 @@ static json_t *link_item(const struct torus_device *info, const struct torus_lin
 
 	json_object_set_new(j, "last_reason", reason && l->reason ? json_string(reason) : json_null());
 	json_object_set_new(j, "downs", json_null());
+	json_object_set_new(j, "differs", local_differs_json(l));
 	add_local_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
 	add_local_counters(j, torus_port_gauges, l->gauge, TORUS_PG_COUNT);
 	return j;

@@ -42,6 +42,8 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
+#define WIRE_PARKS_ADAPTIVE 5	/* wire version of the first routers that do */
+
 #define DOUBT (30000 * MS)	/* duration of the problem that a call is not credible */
 #define LONELY (30000 * MS)	/* time without a root until this is a problem */
 
@@ -103,24 +105,68 @@ static void clear_problems(struct fm *fm, unsigned int port)
 	fm_problem_clear(fm, "fabric", 1000 + port);
 	fm_problem_clear(fm, "root", 1000 + port);
 	fm_problem_clear(fm, "root", 2000 + port);
+	fm_problem_clear(fm, "release", 3000 + port);
+}
+
+/* Writes the other end of a cable; a NIC of another wire version has not said which it is. */
+static const char *peer_text(const struct fm *fm, const struct torus_link *l, char *buf, size_t room)
+{
+	char at[TORUS_TEXT_MAX], who[FM_WHO_MAX];
+
+	if (l->peer_guid)
+		snprintf(buf, room, "port %s of node %s", fm_port_text(fm, l->peer_port, at),
+			 fm_table_who(fm, l->peer_guid, who));
+	else
+		snprintf(buf, room, "the other end");
+	return buf;
 }
 
 /* Reports the problem that a link stays in state init because its two NICs differ. */
 static void note_mismatch(struct fm *fm, const struct torus_link *l)
 {
-	bool bubble = l->reason == TORUS_REASON_BUBBLE;
-	char at[TORUS_TEXT_MAX], who[FM_WHO_MAX];
+	bool differ = l->reason == TORUS_REASON_BUBBLE || l->reason == TORUS_REASON_MISMATCH;
+	char peer[FM_WHO_MAX + TORUS_TEXT_MAX + 16], at[TORUS_TEXT_MAX], who[FM_WHO_MAX];
+	char own_value[TORUS_TEXT_MAX], peer_value[TORUS_TEXT_MAX];
+	const char *name = torus_differs_name(l->differs);
 	uint64_t key = 2000 + l->port;
 
-	if (!l->carrier || !l->admin || (!bubble && l->reason != TORUS_REASON_MISMATCH)) {
+	if (!l->carrier || !l->admin || !differ) {
 		fm_problem_clear(fm, "fabric", key);
 		return;
 	}
-	fm_problem_set(fm, "fabric", key, "port %s: the NIC of node %s has another %s; no link "
-		       "comes up between them",
-		       fm_port_text(fm, l->port, at), fm_table_who(fm, l->peer_guid, who),
-		       bubble ? "bubble policy (parameter bubble)" :
-		       "payload_max, retry protocol or wire version");
+	fm_port_text(fm, l->port, at);
+	fm_table_who(fm, fm->guid, who);
+	peer_text(fm, l, peer, sizeof(peer));
+	if (!name || l->differs == TORUS_DIFFERS_NOTHING)	/* a driver of an earlier release */
+		fm_problem_set(fm, "fabric", key, "no link comes up: port %s of node %s and %s have "
+			       "different parameters (%s)", at, who, peer,
+			       torus_link_reason_name(l->reason));
+	else
+		fm_problem_set(fm, "fabric", key, "no link comes up: port %s of node %s %s %s=%s, "
+			       "%s has %s=%s", at, who,
+			       l->differs == TORUS_DIFFERS_SLOTS ? "needs" : "has", name,
+			       torus_differs_text(l->differs, l->differs_own, own_value), peer, name,
+			       torus_differs_text(l->differs, l->differs_peer, peer_value));
+}
+
+/*
+ * Reports the problem that one of two NICs is of a release before wire version 5. Its router lets an
+ * adaptive packet wait for a buffer though the way by which it could always leave is dead, and such
+ * packets may wait for each other in a circle.
+ */
+static void note_old_nic(struct fm *fm, const struct torus_link *l)
+{
+	uint64_t key = 3000 + l->port, wire = l->gauge[TORUS_PG_WIRE];
+	char peer[FM_WHO_MAX + TORUS_TEXT_MAX + 16], at[TORUS_TEXT_MAX], who[FM_WHO_MAX];
+
+	if (l->state != TORUS_LINK_UP || !wire || wire >= WIRE_PARKS_ADAPTIVE)
+		fm_problem_clear(fm, "release", key);
+	else
+		fm_problem_set(fm, "release", key, "port %s of node %s and %s speak wire version %u: "
+			       "the driver of one of them is old, and adaptive packets may block "
+			       "each other for ever at it; update it",
+			       fm_port_text(fm, l->port, at), fm_table_who(fm, fm->guid, who),
+			       peer_text(fm, l, peer, sizeof(peer)), (unsigned int)wire);
 }
 
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
@@ -128,6 +174,7 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 	if (l->port >= fm->nports)
 		return;
 	note_mismatch(fm, l);
+	note_old_nic(fm, l);
 	fm_task_port(fm, l->port);
 	if (fm_port_link(fm, l))
 		fm_uplink_row(fm);
