@@ -105,6 +105,30 @@ owners() {
 	says 2 "'up' is a port of two NICs, torus1 and torus2" fabricctl device owner -d "$etc" up
 }
 
+# The file of a NIC is judged without a driver, and without root.
+nic_file() {
+	local etc=$tmp/nics f
+	mkdir "$etc" && f=$etc/torus0.conf && cat >"$f" <<-'END' || return 1
+		ports = 4
+		bootstrap = yes
+		+x = lo
+		-y = later0
+		park_bytes = 16M
+	END
+	shows 0 'torus0.conf is right' fabricctl device check "$f" && shows 0 '^\+x +lo +9000 +yes$' fabricctl device check "$f" &&
+		shows 0 '^-y +later0 +9000 +not yet' fabricctl device check "$f" &&
+		shows 0 '^-x +no cable +- +-$' fabricctl device check "$f" && shows 0 '^parameters park_bytes=16M$' fabricctl device check "$f" &&
+		[[ $(fabricctl device check "$f" --json | jq -c '[.interface, .ports, .bootstrap, .guid, .mtu, .parameters, (.cables | map([.port, .lower, .present]))]') == \
+			'["torus0",4,true,null,9000,["park_bytes=16M"],[["+x","lo",true],["+y",null,false],["-x",null,false],["-y","later0",false]]]' ]] || return 1
+	printf 'ports = 3\n\n+x = a/b\n' >"$f"
+	says 2 "torus0.conf:1: ports is '3', allowed: an even number from 2 to 12" fabricctl device check "$f" &&
+		says 2 "torus0.conf:3: \+x is 'a/b', allowed: the name of an Ethernet device" fabricctl device check "$f" &&
+		says 2 "nope.conf: No such file" fabricctl device check "$etc/nope.conf" &&
+		cp "$f" "$etc/file" && says 2 "there is --interface" fabricctl device check "$etc/file" &&
+		echo 'ports = 2' >"$etc/file" && shows 0 '^interface  t9$' fabricctl device check "$etc/file" --interface t9 &&
+		says 2 "'sixteen_bytes_xx' is no name of an interface" fabricctl device check "$etc/file" -i sixteen_bytes_xx
+}
+
 exec_status() {
 	says 7 "" fabricctl lab exec --name "$lab" 0,0 -- sh -c 'exit 7' &&
 	says 127 "nonesuch: No such file" fabricctl lab exec --name "$lab" 0,0 -- nonesuch &&
@@ -143,8 +167,23 @@ completion() {
 	completes auto fabricctl lab retry 0,0 : +x au && completes hippi fabricctl lab retry 0,0:+x h &&
 	completes 'n1-0 n1-1' fabricctl exclude --lab "$lab" n1 &&
 	completes '1,0 1,1' fabricctl links --lab "$lab" 1 &&
-	completes --all fabricctl table --a
+	completes --all fabricctl table --a &&
+	completes '+x -x +y -y' fabricctl exclude --lab "$lab" 1,1 : &&
+	completes '-x -y' fabricctl lab cut --lab "$lab" 1,1 : - &&
+	completes 'on off' fabricctl lab silence 0,0 : +x o && completes '' fabricctl lab ber 0,0:+x '' &&
+	completes '' fabricctl events --since 03 : && on_cluster
 }
+
+# Where there is no lab a manager tells the nodes.
+on_cluster() (
+	_fabricctl_nodes() { :; }
+	export TORUS_CONTROL=/run/torus/$lab/0.0/control
+	all='0,0 n0-0 1,0 n1-0 0,1 n0-1 1,1 n1-1'
+	completes "$all" fabricctl exclude '' && completes 'n1-0 n1-1' fabricctl trace n1 &&
+		completes '+x -x +y -y' fabricctl exclude n1-1 : && unset TORUS_CONTROL &&
+		completes "$all" fabricctl links --control "/run/torus/$lab/1.1/control" '' &&
+		TORUS_CONTROL=/nope completes '' fabricctl links ''
+)
 
 outputs() {
 	says 2 "No space left" bash -c "fabricctl links --lab $lab >/dev/full" &&
@@ -192,6 +231,34 @@ watch() {
 		[[ $(jq -es 'map(length)' -c "$tmp/frames") == "[4,4,4]" ]]
 }
 at_rest() { fabricctl status --lab "$lab" --json | jq -e '.nodes.up == 4 and .state == "running"'; }
+
+# The root ends, and begins anew: who watches or follows goes on with what happens then, and each event
+# is shown once.
+survives() {
+	local pids=() rc=0
+	rm -f "$tmp"/{follow,own,watch}
+	fabricctl events --follow --json --lab "$lab" >"$tmp/follow" 2>"$tmp/follow.err" &
+	pids+=($!)
+	fabricctl events --follow --local --json --lab "$lab" --node 0,0 >"$tmp/own" 2>"$tmp/own.err" &
+	pids+=($!)
+	fabricctl links --watch=0.2 --json --lab "$lab" --node 0,0 >"$tmp/watch" 2>/dev/null &
+	pids+=($!)
+	until_true 10 test -s "$tmp/follow" -a -s "$tmp/own" -a -s "$tmp/watch" || rc=1
+	fabricctl lab kill --manager 0,0 --lab "$lab" || rc=1
+	until_true 10 grep -q 'is tried again for 60 s' "$tmp/own.err" || rc=1
+	fabricctl lab revive 0,0 --lab "$lab" >/dev/null && until_true 20 at_rest || rc=1
+	fabricctl exclude 1,1:+x --reason 'after the restart' --lab "$lab" >/dev/null || rc=1
+	until_true 10 grep -q 'excluded.*1,1:+x' "$tmp/follow" || rc=1
+	until_true 10 grep -q ' answers$' "$tmp/own.err" || rc=1
+	until_true 10 bash -c "tail -n 1 '$tmp/watch' | jq -es '.[0] | any(.[]; .excluded == \"admin\")'" || rc=1
+	fabricctl include 1,1:+x --lab "$lab" >/dev/null || rc=1
+	until_true 10 grep -q 'included.*1,1:+x' "$tmp/follow" || rc=1
+	kill "${pids[@]}"
+	wait "${pids[@]}" 2>/dev/null
+	jq -es '[.[] | [.log, .seq]] | length == (unique | length)' "$tmp/follow" || rc=1
+	((!rc)) || { tail -n 5 "$tmp/follow" "$tmp/follow.err" "$tmp/own" "$tmp/own.err"; tail -c 300 "$tmp/watch"; }
+	return $rc
+}
 
 # drawn VARIABLE...: whether status on a terminal of this kind has colours
 drawn() { script -qec "env ${*} fabricctl status --lab $lab" /dev/null | grep -q $'\e\['; }
@@ -268,6 +335,25 @@ away() {
 		fabricctl lab revive 1,1 --name "$lab" && until_true 20 at_rest
 }
 
+# A node that is dead keeps its name, its GUID and its address, also if the root begins anew meanwhile,
+# and if all managers do.
+remembered() {
+	local was n
+	was=$(of_11) && fabricctl lab kill 1,1 --lab "$lab" && until_true 20 dead_as "$was" &&
+		fabricctl lab kill --manager 0,0 --lab "$lab" && fabricctl lab revive 0,0 --lab "$lab" &&
+		until_true 20 dead_as "$was" || return 1
+	for n in 0,0 1,0 0,1; do fabricctl lab kill --manager $n --lab "$lab" || return 1; done
+	for n in 0,0 1,0 0,1; do fabricctl lab revive --no-wait $n --lab "$lab" || return 1; done
+	until_true 20 dead_as "$was" && shows 1 "n1-1" fabricctl status --lab "$lab" &&
+		shows 1 " n1-1:\+x " fabricctl links 1,1 --names --lab "$lab"
+	local rc=$?
+	fabricctl lab revive 1,1 --lab "$lab" && until_true 20 at_rest && return $rc
+}
+of_11() { fabricctl nodes 1,1 --json --lab "$lab" | jq -ec '.[0] | [.name, .guid, .service]'; }
+dead_as() {
+	[[ $(of_11) == "$1" && $(fabricctl nodes 1,1 --json --lab "$lab" | jq -r '.[0].state') == dead ]]
+}
+
 # Another node becomes root, on a slow machine not always the first candidate, and nodes that come
 # back join there; if too few are left, that is said. The exclusion remains, for the manager of 0,1
 # runs on.
@@ -320,14 +406,17 @@ check "wrong nodes, links and numbers" nodes_and_links
 check "arguments of lab commands" lab_arguments
 check "lines of the user in the configuration of managers" config
 check "device owner finds the NIC of an interface" owners
+check "device check judges the file of a NIC" nic_file
 check "exit status of lab exec" exec_status
 check "JSON everywhere, no colour in pipes" until_true 20 json
 check "completion offers nodes, and what else a command takes" completion
 check "--watch shows changes, and ends" watch
+check "--watch and --follow outlive a root" survives
 check "colours on a terminal, unless NO_COLOR is set" colours
 check "full disk, closed output, closed pipe" outputs
 check "what is taken out of use is told, and what would be cut off" maintenance
 check "nodes that are away are named" away
+check "a dead node keeps its name and GUID while managers begin anew" remembered
 check "a manager that hangs is not the one that is asked" hung
 check "the first node is root again" moved_back
 check "the root is away and returns" root_away

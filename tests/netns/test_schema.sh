@@ -142,6 +142,8 @@ rootless() {
 unreached() { "$bin/fabricctl" root --lab "$lab" --json | jq -e '.reachable | not'; }
 
 devices() {
+	printf '+x = lo\nsilence = 1s\n' >"$tmp/torus0.conf"
+	judged device-check device check "$tmp/torus0.conf" --json || return 1
 	"$bin/torusemu" --foreground --name w --ports 2 --no-tun --socket "$tmp/w.nic" >/dev/null 2>&1 &
 	local pid=$! rc=0
 	until_true 10 test -S "$tmp/w.nic" && TORUS_RUNDIR=$tmp judged device-list device list --json || rc=1

@@ -674,11 +674,13 @@ static void serve_one(struct fake *f, int fd)
 		/* A client follows: it gets two events, then the manager goes away. */
 		if (json_text_is(f->request, "after", "ab:2")) {
 			free(text);
+			unlink(f->path);
 			break;
 		}
 		if (json_is_true(json_object_get(f->request, "follow"))) {
 			dprintf(fd, "%s\n", text);
 			free(text);
+			unlink(f->path);
 			break;
 		}
 		free(text);

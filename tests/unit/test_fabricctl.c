@@ -1267,18 +1267,22 @@ static void bears_odd_data(void **state)
 		}
 }
 
+/* A manager that goes away is tried again for as long as wanted. */
 static void follows_events(void **state)
 {
 	const char *second;
 
-	(void)state;
-	expect("events --follow --local --since 3", 5);
+	expect("events --follow --local --since 3 --timeout 0.2", 5);
 	assert_int_equal(json_integer_value(json_object_get(fake.request, "since")), 3);
 	has(err, "no answer from the manager");
+	has(err, " is tried again for 0.2 s\n");
+	has(err, "No such file or directory");
 	second = strchr(out, '\n');
 	assert_non_null(second);
 	has(second + 1, "link 1,0:+x down");
-	expect("events -f --json", 5);
+	fake_teardown(state);
+	fake_setup(state);
+	expect("events -f --json --timeout 0.2", 5);
 	second = strchr(out, '\n');
 	assert_non_null(second);
 	has(second + 1, "link 2,0:+x up");

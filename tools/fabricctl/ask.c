@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ask.h"
@@ -15,10 +16,12 @@
 #include "lab.h"
 #include "number.h"
 #include "say.h"
+#include "lib/util/clock.h"
 
 #define TIMEOUT_MS 10000
 #define FIRST_MS 3000		/* limit of the first answer of a manager */
 #define LOOK_MS 500		/* limit of the check whether a manager of a lab hangs */
+#define AGAIN_S 60		/* how long a manager that is away is tried, once a second */
 #define HUNG_MAX 8		/* managers that may hang before the search for one ends */
 #define DEFAULT_CONTROL "/run/fabricd/control"
 #define GUID_DIGITS 16
@@ -159,7 +162,7 @@ static int open_lab(struct ask *ask, const struct ctl *ctl)
 
 	if (status != OK)
 		return status;
-	snprintf(hint, sizeof(hint), "'fabricctl lab status --name %s' shows what runs", lab.name);
+	snprintf(hint, sizeof(hint), "'fabricctl lab status --lab %s' shows what runs", lab.name);
 	if (ctl->node) {
 		status = open_node(ask, &lab, ctl->node, hint);
 	} else {
@@ -230,6 +233,32 @@ void ask_close(struct ask *ask)
 {
 	torus_fabric_close(ask->fabric);
 	ask->fabric = NULL;
+}
+
+int ask_again(const struct ctl *ctl, struct ask *a)
+{
+	double end, wait = ctl->timeout > 0 ? ctl->timeout : AGAIN_S;
+	struct timespec pause = { .tv_sec = 1 };
+	char why[512];
+	int status;
+
+	if (wait < 1)
+		pause = (struct timespec) { .tv_nsec = (long)(wait * 1e9) };
+	warn("%s is tried again for %g s", a->who, wait);
+	end = seconds_now() + wait;
+	do {
+		ask_close(a);
+		nanosleep(&pause, NULL);
+		say_hush(true);
+		status = ask_open(ctl, a);
+		say_hush(false);
+	} while (status != OK && seconds_now() < end);
+	if (status != OK) {
+		snprintf(why, sizeof(why), "%s", said_last());
+		return fail_as(status, "%s", why);
+	}
+	warn("%s answers", a->who);
+	return OK;
 }
 
 static void tell_missing(struct ask *ask, const json_t *missing)

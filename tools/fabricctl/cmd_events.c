@@ -76,38 +76,80 @@ static bool show_new(const json_t *events)
 
 /* --- the list of one manager, by number ------------------------------------------------ */
 
-static int keep_on(struct ask *a)
+static double last_time;	/* of the last event that was shown */
+
+static double time_of(const json_t *event)
+{
+	return json_number_value(json_object_get(event, "time"));
+}
+
+/* Return: those that are later than the last one that was shown; @events is dropped. */
+static json_t *later_ones(json_t *events)
+{
+	json_t *list = json_array(), *v;
+	size_t i;
+
+	json_array_foreach(events, i, v)
+		if (time_of(v) > last_time)
+			json_array_append(list, v);
+	json_decref(events);
+	return list;
+}
+
+/* @anew: the manager was away, so its first reply may have events that were shown. */
+static int follow_list(struct ask *a, uint64_t from, bool anew)
 {
 	json_t *data;
-	int status;
+	int status = ask_first(a, json_pack("{ss sI sb}", "cmd", "events", "since",
+					    (json_int_t)from, "follow", 1), &data);
 
-	while ((status = ask_next(a, INT_MAX, &data)) == OK) {
+	while (status == OK) {
+		if (anew)
+			data = later_ones(data);
+		anew = false;
+		if (json_array_size(data))
+			last_time = time_of(json_array_get(data, json_array_size(data) - 1));
 		show_new(data);
 		json_decref(data);
 		if (ferror(stdout))
 			return OK;
+		status = ask_next(a, INT_MAX, &data);
 	}
 	return status;
 }
 
-static int show_event_list(struct ask *a, uint64_t from)
+/* A manager that began anew numbers its events anew. */
+static int keep_following(const struct ctl *ctl, struct ask *a, uint64_t from)
 {
-	json_t *data = json_pack("{ss sI}", "cmd", "events", "since", (json_int_t)from);
+	int status = follow_list(a, from, false);
+
+	while (status == UNREACHABLE || status == TIMEOUT) {
+		status = ask_again(ctl, a);
+		if (status != OK)
+			break;
+		status = follow_list(a, 0, true);
+	}
+	return status;
+}
+
+static int show_event_list(const struct ctl *ctl, struct ask *a, uint64_t from)
+{
+	json_t *data;
 	int status;
 
 	if (follow)
-		json_object_set_new(data, "follow", json_true());
-	status = follow ? ask_first(a, data, &data) : ask(a, data, &data);
+		return keep_following(ctl, a, from);
+	status = ask(a, json_pack("{ss sI}", "cmd", "events", "since", (json_int_t)from), &data);
 	if (status != OK)
 		return status;
 	show_new(data);
 	json_decref(data);
-	return follow ? keep_on(a) : ask_status(a);
+	return ask_status(a);
 }
 
 /* --- the history ----------------------------------------------------------------------- */
 
-static int show_past(struct ask *a)
+static int show_past(const struct ctl *ctl, struct ask *a)
 {
 	struct past_found found;
 	int status = past_ask(a, &past, &found);
@@ -119,7 +161,7 @@ static int show_past(struct ask *a)
 		printf("no such event\n");
 	ask_label(a, true);
 	past_notes(&found);
-	status = follow ? past_follow(a, &past, &found, show_new) : ask_status(a);
+	status = follow ? past_follow(ctl, a, &past, &found, show_new) : ask_status(a);
 	past_free(&found);
 	return status;
 }
@@ -179,7 +221,7 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	status = is_event_number(past.since) ? show_event_list(&a, number) : show_past(&a);
+	status = is_event_number(past.since) ? show_event_list(ctl, &a, number) : show_past(ctl, &a);
 	ask_close(&a);
 	return status;
 }
@@ -213,7 +255,8 @@ COMMAND(cmd_events) = {
 		"the times that --since and --until tell. A time of day is the last one that was; for\n"
 		"--until, the first one after --since.\n"
 		"With --local, --since may also be the NUMBER of an event.\n"
-		"With --follow, --json prints one event a line.\n"
+		"With --follow, --json prints one event a line, and a manager that does not answer\n"
+		"is tried again for a minute.\n"
 		"With --exec no event is printed; processes that a program leaves behind are\n"
 		"killed when it ends, and failures are reported.",
 	.opts = opts,

@@ -24,8 +24,8 @@ static const struct opt ask_opts[] = {
 	{ .kind = OPT_END },
 };
 static const struct opt lab_opts[] = {
-	{ OPT_TEXT, "name", 0, "NAME", NULL, 0, 0, "the lab, if there are several" },
-	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "the same, as with all other commands" },
+	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "the lab, if there are several" },
+	{ OPT_TEXT, "name", 0, "NAME", NULL, 0, 0, "the same" },
 	{ .kind = OPT_END },
 };
 static const struct opt json_opts[] = {

@@ -25,6 +25,28 @@ _fabricctl_nodes() {
 	done
 }
 
+# Nodes of the fabric that a manager of this machine tells, where there is no lab.
+_fabricctl_known() {
+	local nodes i control=()
+	nodes=$(_fabricctl_nodes)
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} != --control ]] || control=(--control "${COMP_WORDS[i + 1]}")
+	done
+	[[ -n $nodes ]] || nodes=$("${COMP_WORDS[0]}" nodes --timeout 1 "${control[@]}" 2>/dev/null |
+		awk 'NR > 1 && $1 ~ /^[0-9,]+$/ { print $1; if ($2 != "-") print $2 }')
+	[[ -z $nodes ]] || printf '%s\n' "$nodes"
+}
+
+# Ports: two in each dimension that the nodes have.
+_fabricctl_ports() {
+	local node dims
+	node=$(_fabricctl_known | sed -n 1p)
+	dims=${node//[^,]/}
+	for dims in $(cut -c "1-$((${#dims} + 1))" <<<xyzabc | sed 's/./& /g'); do
+		printf '%s\n' "+$dims" "-$dims"
+	done
+}
+
 # Kernel NICs and, after a colon, their ports; other interfaces are cables.
 _fabricctl_nics() {
 	grep -lsx DEVTYPE=torus /sys/class/net/*/uevent | sed 's|/uevent$||; s|.*/||'
@@ -38,7 +60,7 @@ _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events outages report config coord log link device lab'
 	local labs='up down list status exec hosts agent cut mend silence ber vb latency line retry kill revive replace traffic'
-	local devices='up owner add del list attach detach'
+	local devices='up check owner add del list attach detach'
 	local at=1 command words=''
 
 	COMPREPLY=()
@@ -52,14 +74,20 @@ _fabricctl() {
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
+	# Readline takes a colon for the end of a word: NODE, ":", PORT.
+	[[ $cur != : ]] || { prev=: cur=''; }
+	if [[ $prev == : && " ${COMP_WORDS[*]: -4} " != *" --"@(since|until)" "* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_fabricctl_ports)" -- "$cur")
+		return
+	fi
 	if [[ $at == 2 && $command == exec ]] && ((COMP_CWORD > at + 1)); then
 		[[ $prev == -- ]] && mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 		return
 	fi
 	case $prev in
 	--name | --lab) words=$(_fabricctl_labs) ;;
-	--node) words=$(_fabricctl_nodes) ;;
-	--of | --link) words=$(_fabricctl_nodes) ;;
+	--node) words=$(_fabricctl_known) ;;
+	--of | --link) words=$(_fabricctl_known) ;;
 	--day) words='today yesterday' ;;
 	--since | --until) words='today yesterday now -10min -1h -1d' ;;
 	--level) words='error warning info' ;;
@@ -81,17 +109,26 @@ _fabricctl() {
 			[[ ${COMP_WORDS[1]} != link || $command == retry ]] || command=link
 			case $command in
 			add) ;;
-			root) words=move && [[ $prev != move ]] || words=$(_fabricctl_nodes) ;;
+			root) words=move && [[ $prev != move ]] || words=$(_fabricctl_known) ;;
+			check)
+				mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+				return
+				;;
 			del | detach) words=$(_fabricctl_nics) ;;
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
 			nodes | links | counters | routes | trace | exclude | include | drain | park | config | coord | \
-				exec | cut | mend | silence | ber | vb | latency | line | link | kill | revive | \
+				exec | cut | mend | line | link | kill | revive | \
 				replace | traffic)
-				words=$(_fabricctl_nodes)
+				words=$(_fabricctl_known)
+				;;
+			silence | ber | vb | latency)	# the cable, then what it is to do
+				words=$(_fabricctl_known)
+				[[ ${COMP_WORDS[*]:0:COMP_CWORD} != *:* ]] || words=''
+				[[ $command != silence || -n $words ]] || words='on off'
 				;;
 			retry)	# the cable, then what it is to speak
-				words=$(_fabricctl_nodes)
+				words=$(_fabricctl_known)
 				[[ ${COMP_WORDS[*]:0:COMP_CWORD} != *:* ]] || words='auto angara acknak hippi'
 				;;
 			esac

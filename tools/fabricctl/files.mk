@@ -5,7 +5,7 @@ ctl-commands := status root nodes links cabling inventory table counters routes 
 ctl-lab := up down list status exec hosts agent cut mend silence ber vb latency line \
 	retry kill revive replace traffic
 ctl-link := down up eye retrain retry
-ctl-device := up owner add del list attach detach
+ctl-device := up check owner add del list attach detach
 ctl-shared := main program command say kind table number json ask wave local show map change orders cabling dry_run rows path \
 	lab labfile labconf names netns wire device nicfile nic nic_args nic_user \
 	nic_packed nic_kernel raise node node_proc power revive enter launcher proc teardown await moment past outages \

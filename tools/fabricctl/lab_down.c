@@ -69,7 +69,7 @@ static int choose_labs(const char *wanted, struct labs *labs)
 	if (lab_each(gather_lab, labs) < 0 || names_each(gather_lab, labs) < 0)
 		return fail("cannot look for labs: %m");
 	if (labs->n > 1 && !all)
-		return fail("there are %u labs; name one with --name, or take --all", labs->n);
+		return fail("there are %u labs; name one with --lab, or take --all", labs->n);
 	return OK;
 }
 
@@ -82,7 +82,7 @@ static int lab_down(struct ctl *ctl, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (ctl->lab && all)
-		return fail("--name and --all exclude each other");
+		return fail("--lab and --all exclude each other");
 	if (all || (name && !*name))
 		name = NULL;
 	if (name && lab_name_check(name))

@@ -112,15 +112,15 @@ static int free_check(void)
 	err = lab_load(&old, name);
 	if (!err && old.state == LAB_UP) {
 		lab_free(&old);
-		return fail("lab '%s' is up already; 'fabricctl lab down --name %s' ends it, "
-			    "--name chooses another name", name, name);
+		return fail("lab '%s' is up already; 'fabricctl lab down --lab %s' ends it, "
+			    "--lab chooses another name", name, name);
 	}
 	if (!err)
 		lab_free(&old);
 	if (l.run && lab_busy(name))
 		return fail("lab '%s' is being made or ended by another fabricctl", name);
 	return fail("lab '%s' is half-dead (%s, %u namespaces, %u entries in " LAB_ETC
-		    "); 'fabricctl lab down --name %s' clears it away", name,
+		    "); 'fabricctl lab down --lab %s' clears it away", name,
 		    l.run ? "a run directory" : "no run directory", l.netns, l.names, name);
 }
 
@@ -444,7 +444,8 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_TEXT, "name", 'n', "NAME", &name, 0, 0, "of the lab, default 'lab'" },
+	{ OPT_TEXT, "lab", 'n', "NAME", &name, 0, 0, "name of the lab, default 'lab'" },
+	{ OPT_TEXT, "name", 0, "NAME", &name, 0, 0, "the same" },
 	{ OPT_TEXT, "backend", 0, "KIND", &backend, 0, 0,
 	  "NICs: user (in user space), kernel, or mixed; default $TORUS_BACKEND, else user" },
 	{ OPT_TEXT, "kernel-nodes", 0, "NAMES", &kernel_nodes, 0, 0,

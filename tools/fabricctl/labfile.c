@@ -370,7 +370,7 @@ static int refuse_lab(const struct lab *lab)
 	if (lab->state == LAB_STARTING && alive)
 		return fail("lab '%s' is still coming up (process %d)", lab->name, lab->pid);
 	return fail("lab '%s' is half-dead: it was left %s; "
-		    "'fabricctl lab down --name %s' clears it away", lab->name,
+		    "'fabricctl lab down --lab %s' clears it away", lab->name,
 		    state_names[lab->state], lab->name);
 }
 
@@ -388,7 +388,7 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 			return fail_as(UNREACHABLE,
 				       "no lab is up; 'fabricctl lab up 4x4' raises one");
 		if (only.n > 1)
-			return fail("there are %u labs: %s; choose one by name", only.n, only.all);
+			return fail("there are %u labs: %s; choose one with --lab", only.n, only.all);
 		name = only.name;
 	}
 	if (lab_name_check(name))
@@ -401,7 +401,7 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 			       strerror(-err));
 	if (err)
 		return fail_as(PROBLEM,
-			       "lab '%s' is damaged (lab.json: %s); 'fabricctl lab down --name %s' "
+			       "lab '%s' is damaged (lab.json: %s); 'fabricctl lab down --lab %s' "
 			       "clears it away",
 			       name, strerror(-err), name);
 	if (lock == LAB_READ)

@@ -59,7 +59,7 @@ static int link_names(const struct lab *lab, uint32_t node, const char *hosts)
 	if (!symlink(hosts, path))
 		return 0;
 	if (errno == EEXIST)
-		warn("%s is there already and no lab's: remove it, or take another --name", path);
+		warn("%s is there already and no lab's: remove it, or take another --lab", path);
 	return -errno;
 }
 

@@ -12,6 +12,7 @@
 #include "say.h"
 
 #define LOOK_MS 500
+#define TRIES_MAX 20	/* looks at a manager that refuses, before it is given up */
 #define LOGS_MAX 256
 #define KINDS_MAX 127U /* as much as a manager takes */
 
@@ -340,13 +341,24 @@ static void go_on(json_t *request, const json_t *data, double last)
 	json_object_set_new(request, "from", json_integer((json_int_t)(last * 1e3)));
 }
 
-int past_follow(struct ask *a, const struct past *p, const struct past_found *f,
-		bool (*show)(const json_t *events))
+/* A manager that is back may refuse for a while. Return: true: go on; false: @status is final */
+static bool is_back(const struct ctl *ctl, struct ask *a, unsigned int *tries, int *status)
+{
+	if (*status == UNREACHABLE || *status == TIMEOUT)
+		*status = ask_again(ctl, a);
+	else if (*status == PROBLEM && ++*tries < TRIES_MAX)
+		*status = OK;
+	return *status == OK;
+}
+
+int past_follow(const struct ctl *ctl, struct ask *a, const struct past *p,
+		const struct past_found *f, bool (*show)(const json_t *events))
 {
 	const struct timespec moment = { .tv_nsec = LOOK_MS * 1000000L };
 	struct logs logs = { .n = 0 };
 	size_t n = json_array_size(f->events);
 	double last = n ? moment_of(json_array_get(f->events, n - 1)) : (double)time(NULL);
+	unsigned int tries = 0;
 	int status;
 	json_t *request = make_request(a, p, f, &status), *data, *list;
 
@@ -357,8 +369,11 @@ int past_follow(struct ask *a, const struct past *p, const struct past_found *f,
 	for (;;) {
 		nanosleep(&moment, NULL);
 		status = ask_part(a, request, &data);
+		if (status != OK && is_back(ctl, a, &tries, &status))
+			continue;
 		if (status != OK)
 			break;
+		tries = 0;
 		list = new_ones(&logs, json_object_get(data, "events"));
 		n = json_array_size(list);
 		if (n)

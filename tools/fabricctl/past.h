@@ -36,9 +36,11 @@ int past_faulty(struct ask *a, json_t **faulty);
 void past_notes(const struct past_found *found);
 /**
  * past_follow() - print further events by @show, until that fails
+ * If the manager does not answer, it, or another one of the lab, is asked again for a minute; no
+ * event is shown twice.
  * Return: the kind of the error.
  */
-int past_follow(struct ask *a, const struct past *p, const struct past_found *found,
-		bool (*show)(const json_t *events));
+int past_follow(const struct ctl *ctl, struct ask *a, const struct past *p,
+		const struct past_found *found, bool (*show)(const json_t *events));
 
 #endif /* PAST_H */

@@ -11,7 +11,7 @@
 #include "command.h"
 #include "say.h"
 
-static bool in_progress;
+static bool in_progress, hushed;
 static char last_message[1024];
 
 static void print_message(const char *fmt, va_list ap)
@@ -22,12 +22,19 @@ static void print_message(const char *fmt, va_list ap)
 	va_copy(again, ap);
 	vsnprintf(last_message, sizeof(last_message), fmt, again);
 	va_end(again);
+	if (hushed)
+		return;
 	progress("%s", "");
 	fprintf(stderr, "%s: ", this_program.name);
 	errno = err;
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
 	errno = err;
+}
+
+void say_hush(bool on)
+{
+	hushed = on;
 }
 
 const char *said_last(void)
