@@ -11,7 +11,7 @@
  * If a root dies, its last events that no candidate has copied yet are lost. While there is no
  * root, each candidate keeps its own events as events of the fabric.
  *
- * Test: tests/netns/test_history.sh.
+ * Tests: tests/unit/test_keeper.c, tests/netns/test_history.sh.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -82,6 +82,14 @@ tests/unit/test_history-objs := tests/unit/test_history.o $(addprefix daemon/,hi
 tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core libsystemd) \
 	-Wl,--wrap=fdatasync -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=open
 
+# The history as a candidate keeps it: the root and its answers are the test's.
+tests += tests/unit/test_keeper
+tests/unit/test_keeper-objs := $(addprefix tests/unit/,test_keeper.o clock.o) \
+	$(addprefix daemon/,keeper.o events.o history.o history_file.o history_filter.o \
+	history_search.o loop.o log.o) lib/deps/crc32c.o
+tests/unit/test_keeper-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd) \
+	-Wl,--wrap=history_room
+
 # The walk to the node that keeps credits: it needs the topology alone.
 tests += tests/unit/test_stall_walk
 tests/unit/test_stall_walk-objs := tests/unit/test_stall_walk.o daemon/stall_walk.o
