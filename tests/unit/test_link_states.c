@@ -301,6 +301,40 @@ static void test_deserted(void **state)
 	end();
 }
 
+/*
+ * Once the peer has shown that it is up, by an INIT or by any answer, it may be silent only for the
+ * time of that, however long the handshake may take.
+ */
+static void test_shown_up(void **state)
+{
+	(void)state;
+	for (unsigned int how = 0; how < 3; how++) {
+		struct tn_hdr h = { .type = TN_ACKNAK };
+		u8 bytes[TN_ACKNAK_BYTES];
+		struct tn_init i;
+
+		begin();
+		l.nic->params.silence = 3 * MS;
+		tn_link_retry(link, TORUS_RETRY_ACKNAK, l.now);
+		lone_up(&l, 0);
+		assert_false(link->peer_up);
+		i = lone_init_of(&l, 0);
+		i.nonce = link->peer_nonce;	/* no other attempt */
+		i.attempt = link->peer_attempt;
+		i.up = how == 1;
+		h.rseq = (u16)((link->retry.tx.tseq - 1) & TN_SEQ_MASK);
+		tn_acknak_put(bytes, &h, l.peer[0].seed);
+		if (how < 2)
+			lone_init(&l, 0, &i);
+		else
+			lone_rx(&l, 0, bytes, sizeof(bytes));
+		l.now += 3 * MS;
+		tn_link_poll(link, l.now);
+		assert_int_equal(link->state == UP, how == 0);
+		end();
+	}
+}
+
 /* Faulty: a new attempt at once, then an INIT every probe_interval; no other timer runs. */
 static void test_probe(void **state)
 {
@@ -466,6 +500,7 @@ int main(void)
 		cmocka_unit_test(test_back),
 		cmocka_unit_test(test_another),
 		cmocka_unit_test(test_deserted),
+		cmocka_unit_test(test_shown_up),
 		cmocka_unit_test(test_deserted_late),
 		cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_occupied),

@@ -232,7 +232,8 @@ static void test_adaptive(void **state)
 	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 1);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_STALLS_VCA), 1);
-	assert_int_equal(waited(0), 0);	/* only counted for VCD packets */
+	l.now += 5;
+	assert_int_equal(waited(0) + waited(1), 0);	/* only counted for VCD packets */
 	frees(1, TORUS_VC_A, 1);
 	assert_int_equal(went(1, 2), 1);
 	assert_int_equal(fc(TORUS_FC_INJECTED), 0);
