@@ -327,16 +327,19 @@ static void test_waits_itself(void **state)
 	asked_for(s.cfg.resend, false);
 	assert_int_equal(stage_count(&s, LACKS), 1);
 	stage_end(&s);
-	/* Nor is one of which nothing is heard: its connection will end. */
-	joined();
+	/* Nor is one of which nothing is heard: its connection will end. Here that takes longer. */
+	node_1();
+	s.cfg.member_max = 10 * s.cfg.resend;
+	joins();
 	table(1);
 	reports(52, 2, 1, 0);
-	for (unsigned int i = 0; i < s.cfg.member_max / s.cfg.resend; i++) {
+	for (unsigned int i = 0; i < 15; i++) {
 		stage_run_ns(&s, s.now + s.cfg.resend);
 		stage_say(&s, 1, FM_MSG_PONG);
 		step(1, 0, FM_STEP_APPLY);
 	}
 	assert_int_equal(stage_count(&s, "failed"), 0);
+	assert_int_equal(stage_count(&s, "close 53"), 0);
 	stage_end(&s);
 }
 

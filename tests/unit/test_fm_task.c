@@ -4,6 +4,7 @@
  * comes of an action whose step is not at hand any more, or that failed.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/nic.h"
@@ -458,6 +459,72 @@ static void test_left_out_for_its_nic(void **state)
 	stage_end(&s);
 }
 
+/* It waits twice as long after each failure, but not longer than 20 times member_max. */
+static void test_back_off(void **state)
+{
+	static const unsigned int waits[] = { 1, 2, 4, 8, 16, 20, 20 };
+	uint64_t version = 1;
+	int conn = 1;
+
+	(void)state;
+	node_1();
+	s.cfg.member_max = 2 * s.cfg.resend;
+	joins();
+	s.deaf = "init ping pong log hello row kept adopted welcome ";
+	s.err.rows = -EIO;
+	for (unsigned int i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		uint64_t left_out;
+		char line[32];
+
+		table_with(conn, version++, FM_NODE_UP, 1);
+		table_with(conn, version++, FM_NODE_DEAD, 1);
+		left_out = s.now;
+		stage_forget(&s);
+		snprintf(line, sizeof(line), "close %d\n", conn);
+		while (!stage_count(&s, line)) {
+			stage_run_ns(&s, s.now + s.cfg.resend);
+			stage_say(&s, conn, FM_MSG_PONG);
+		}
+		assert_int_equal(s.now - left_out, waits[i] * s.cfg.member_max);
+		conn = joins_again();
+	}
+	stage_end(&s);
+}
+
+/* All connections live for @ns, and the root asks for the table again and again. */
+static void asked_for(uint64_t ns)
+{
+	for (uint64_t end = s.now + ns; s.now < end;) {
+		stage_run_ns(&s, s.now + s.cfg.resend);
+		stage_say(&s, 1, FM_MSG_PONG);
+		stage_say(&s, 52, FM_MSG_PING);
+		stage_say(&s, 53, FM_MSG_PING);
+		step(1, 0, FM_STEP_APPLY);
+	}
+}
+
+/*
+ * The time that a NIC may fail in a step counts from its last success: one that takes its place
+ * late is not reported while its rows are under way.
+ */
+static void test_success_counts(void **state)
+{
+	(void)state;
+	joined();
+	slow_from_now();
+	table(1);
+	asked_for(3 * s.cfg.member_max / 2);
+	stage_did_no(&s, "failed 101");
+	stage_end_of(&s);
+	stage_did_some(&s, "rows 1: 4\n");
+	asked_for(19 * s.cfg.member_max / 10);
+	assert_int_equal(stage_count(&s, "close"), 0);
+	assert_int_equal(stage_count(&s, "failed 101"), 0);
+	asked_for(s.cfg.member_max / 5);
+	assert_true(stage_count(&s, "failed 101") > 0);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -477,6 +544,8 @@ int main(void)
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_left_out_for_its_nic),
+		cmocka_unit_test(test_back_off),
+		cmocka_unit_test(test_success_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

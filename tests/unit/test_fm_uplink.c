@@ -371,6 +371,48 @@ static void connection_0(void **state)
 	stage_end(&s);
 }
 
+static uint64_t hello_at[8];
+
+static void notes_hello(int conn, const struct fm_msg *msg)
+{
+	(void)conn;
+	if (msg->type == FM_MSG_HELLO && hellos < 8)
+		hello_at[hellos++] = s.now;
+}
+
+/*
+ * HELLOs that the root does not answer follow each other after 1, 2, 4 and 8 times resend, and a
+ * part of up to a quarter, which is another one at each node: they do not come all at once.
+ */
+static void spread_hellos(void **state)
+{
+	uint64_t gap[2][3];
+
+	(void)state;
+	for (unsigned int nic = 0; nic < 2; nic++) {
+		struct fm_init i;
+
+		node_1();
+		s.dev.guid += nic << 20;
+		stage_start(&s);
+		i = stage_neighbour(&s, 2);
+		stage_hear(&s, 2, &i);
+		hellos = 0;
+		s.sees = notes_hello;
+		stage_up(&s, 1);
+		stage_run_ns(&s, s.now + 10 * s.cfg.resend);
+		assert_true(hellos >= 4);
+		for (unsigned int n = 0; n < 3; n++)
+			gap[nic][n] = hello_at[n + 1] - hello_at[n];
+		assert_int_equal(gap[nic][0], s.cfg.resend);
+		assert_in_range(gap[nic][1], 2 * s.cfg.resend, 5 * s.cfg.resend / 2 - 1);
+		assert_in_range(gap[nic][2], 4 * s.cfg.resend, 5 * s.cfg.resend - 1);
+		stage_end(&s);
+	}
+	assert_int_not_equal(gap[0][1], gap[1][1]);
+	assert_int_not_equal(gap[0][2], gap[1][2]);
+}
+
 /* The root refuses the node while it still tries its parent, which then cannot be reached. */
 static void not_before_it_stands(void **state)
 {
@@ -444,6 +486,7 @@ int main(void)
 		cmocka_unit_test(rows_that_failed),
 		cmocka_unit_test(what_it_says_of_itself),
 		cmocka_unit_test(hello_to_a_parent),
+		cmocka_unit_test(spread_hellos),
 		cmocka_unit_test(a_neighbour_lost_the_root),
 		cmocka_unit_test(drops_for_its_root_only),
 		cmocka_unit_test(since_when_it_leads),
