@@ -32,7 +32,7 @@ static uint64_t run;
 
 /* --- the disk -------------------------------------------------------------------------- */
 
-static atomic_int hangs, fails, syncs, reads_hang, opens_fail, read_error, reads_left;
+static atomic_int hangs, fails, syncs, reads_hang, read_takes, opens_fail, read_error, reads_left;
 
 int __real_fdatasync(int fd);
 int __wrap_fdatasync(int fd);
@@ -63,6 +63,8 @@ ssize_t __wrap_pread(int fd, void *data, size_t len, off_t at)
 {
 	while (reads_hang)
 		usleep(500);
+	if (read_takes)
+		usleep((useconds_t)read_takes);
 	if (!read_error || reads_left-- > 0)
 		return __real_pread(fd, data, len, at);
 	errno = read_error;
@@ -159,7 +161,7 @@ static int setup(void **state)
 	loop = loop_new();
 	poll_timer = loop_timer_new(loop, on_poll, NULL);
 	told[0] = '\0';
-	hangs = fails = syncs = reads_hang = opens_fail = read_error = 0;
+	hangs = fails = syncs = reads_hang = read_takes = opens_fail = read_error = 0;
 	run = 0;
 	start();
 	return 0;
@@ -356,6 +358,63 @@ static void in_parts(void **state)
 	assert_string_equal(search(f), "-");
 }
 
+/* A search on a slow disk ends with a part of the events, and says that there are more. */
+static void slow_disk(void **state)
+{
+	struct history_filter f = { .room = 1 << 20 };
+	unsigned int parts = 1;
+	uint64_t due = 1;
+
+	(void)state;
+	stop();
+	start_of("lab", HISTORY_BYTES_MIN);
+	for (uint64_t i = 1; i <= 500; i++)
+		add(i);
+	FINDS("500", .last = 1);
+	read_takes = 300000;
+	for (;; parts++) {
+		const char *p = search(f);
+
+		for (; *p; p += strcspn(p, " "), p += *p == ' ')
+			assert_int_equal(atoi(p), due++);
+		strcpy(f.after, found_after);
+		if (!found_more)
+			break;
+	}
+	assert_int_equal(due, 501);
+	assert_in_range(parts, 2, 10);
+	search((struct history_filter) { .last = 500 });
+	assert_true(found_more);
+	read_takes = 0;
+}
+
+/* A position must be one that a search has given: of this run, of a file, and within that. */
+static void odd_positions(void **state)
+{
+	static const struct { const char *after, *finds; } row[] = {
+		{ "1111222233334444:1:%zu", "" }, { "1111222233334444:0:0", "1 2 3" },
+		{ "1111222233334444:1:99999", "-" }, { "1111222233334444:2:1", "-" },
+		{ "1111222233334444:1:%zux", "-" }, { "1111222233334445:1:%zu", "-" },
+		{ "1111222233334444:1", "-" },
+	};
+
+	(void)state;
+	for (uint64_t i = 1; i <= 3; i++)
+		add(i);
+	FINDS("1 2 3");
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct history_filter f = { .room = 1 << 20 };
+		uint8_t data[BYTES];
+		char end[24];
+		const char *z = strstr(row[i].after, "%zu");
+
+		snprintf(end, sizeof(end), "%zu", read_all(data));
+		snprintf(f.after, sizeof(f.after), "%.*s%s%s",
+			 (int)(z ? z - row[i].after : 60), row[i].after, z ? end : "", z ? z + 3 : "");
+		assert_string_equal(search(f), row[i].finds);
+	}
+}
+
 /* A candidate gets what it does not have. */
 static void what_others_have(void **state)
 {
@@ -506,8 +565,9 @@ static void bounded(void **state)
 		add(i);
 		if (i % 2000 == 0)
 			FINDS("", .words = 1, .word = { "no such text" });
+		history_stats(h, &s);
+		assert_in_range(s.bytes, 0, HISTORY_BYTES_MIN);
 	}
-	history_stats(h, &s);
 	/* Each search waits a moment for the writer, which may be slower. */
 	for (unsigned int i = 0; i < 100 && s.events + (uint64_t)s.since / 1000 != 20001; i++) {
 		FINDS("", .words = 1, .word = { "no such text" });
@@ -775,7 +835,8 @@ static void no_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		TEST(found_again), TEST(filtered), TEST(in_parts), TEST(what_others_have),
+		TEST(found_again), TEST(filtered), TEST(in_parts), TEST(slow_disk),
+		TEST(odd_positions), TEST(what_others_have),
 		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(full),
 		TEST(hangs_long), TEST(ends_while_read), TEST(not_readable), TEST(told_once),
 		TEST(queue_in_order), TEST(forgotten), TEST(ends_in_search), TEST(unread),
