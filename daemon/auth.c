@@ -4,9 +4,12 @@
 #include <string.h>
 #include "daemon/auth.h"
 
-static void sign_auth(const struct auth *a, struct svc_auth *out)
+static void sign_auth(const struct auth_session *s, struct svc_auth *out)
 {
+	const struct auth *a = s->auth;
+
 	memset(out, 0, sizeof(*out));
+	out->newest = s->newest;
 	snprintf(out->fabric, sizeof(out->fabric), "%s", a->fabric);
 	snprintf(out->name, sizeof(out->name), "%s", a->name);
 }
@@ -42,7 +45,7 @@ void auth_session_init(struct auth_session *s, const struct auth *a, bool initia
 
 int auth_start(struct auth_session *s, struct svc_auth *out)
 {
-	sign_auth(s->auth, out);
+	sign_auth(s, out);
 	return s->auth->ops->start(s, out);
 }
 
@@ -62,6 +65,6 @@ enum auth_next auth_step(struct auth_session *s, const struct svc_auth *in,
 		snprintf(s->text, sizeof(s->text), "the name is missing or changes");
 		return AUTH_REFUSED;
 	}
-	sign_auth(s->auth, out);
+	sign_auth(s, out);
 	return s->auth->ops->step(s, in, out);
 }

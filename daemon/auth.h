@@ -32,11 +32,14 @@ enum auth_next {
 /**
  * struct auth_session - one exchange
  * @initiator: this side connected
+ * @newest: the newest schema that this side speaks, below 65536; set by the caller after
+ *	auth_session_init(); 0: it is not told
  * @peer_fabric, @peer_name: from the peer's message; proved after AUTH_DONE or AUTH_LAST
  */
 struct auth_session {
 	const struct auth *auth;
 	bool initiator;
+	unsigned int newest;
 	uint8_t turn;
 	uint8_t own_nonce[SVC_AUTH_MAX];
 	uint8_t peer_nonce[SVC_AUTH_MAX];

@@ -7,6 +7,11 @@
  *	I -> L	HMAC-SHA256(key, label | 'I' | nonce I | nonce L | fabric | name I | name L)
  *	L -> I	... the same with 'L'
  *
+ * A nonce ends with the newest schema that its maker speaks, after SCHEMA_MARK. As both proofs cover
+ * it, nobody on the way can make two managers use an older schema than they would: each AUTH says
+ * the schema in the open, too, and must say the same. A manager of an earlier release makes nonces
+ * without the mark, and then that is not checked.
+ *
  * Management packets between neighbours (seal.c) have HMAC-SHA256(key, label | bytes), with another
  * label.
  *
@@ -15,7 +20,7 @@
  * sent back to its maker. libgcrypt is used because libsystemd loads it in any case.
  *
  * In tests/unit/test_auth.c, replayed() and fresh_nonces() test the nonces, reflected() the roles,
- * forged_names() the names; test_auth_faults.c tests failures of libgcrypt.
+ * forged_names() the names, every_bit() the schema; test_auth_faults.c tests failures of libgcrypt.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +37,9 @@
 #define NONCE	32
 #define PROOF	32
 #define LABEL	"fabricd key 1"
+#define SCHEMA_MARK "schema"	/* is followed by 2 bytes, big-endian */
+#define MARK_LEN (sizeof(SCHEMA_MARK) - 1)
+#define MARK_AT (NONCE - 2 - MARK_LEN)
 
 struct key {
 	size_t len;
@@ -130,6 +138,11 @@ static int nonce_make(struct auth_session *s, struct svc_auth *out)
 	} while (n < 0 && errno == EINTR);
 	if (n != NONCE)
 		return -EIO;
+	if (s->newest) {
+		memcpy(s->own_nonce + MARK_AT, SCHEMA_MARK, MARK_LEN);
+		s->own_nonce[NONCE - 2] = (uint8_t)(s->newest >> 8);
+		s->own_nonce[NONCE - 1] = (uint8_t)s->newest;
+	}
 	memcpy(out->nonce, s->own_nonce, NONCE);
 	out->nonce_len = NONCE;
 	return 0;
@@ -212,6 +225,15 @@ static enum auth_next refuse_peer(struct auth_session *s, const char *text)
 	return AUTH_REFUSED;
 }
 
+/* Return: false if the peer's nonce and its message name different schemas. */
+static bool newest_right(const struct auth_session *s, const struct svc_auth *in)
+{
+	const uint8_t *n = s->peer_nonce;
+
+	return memcmp(n + MARK_AT, SCHEMA_MARK, MARK_LEN) ||
+	       in->newest == ((uint32_t)n[NONCE - 2] << 8 | n[NONCE - 1]);
+}
+
 static int key_start(struct auth_session *s, struct svc_auth *out)
 {
 	return nonce_make(s, out);
@@ -221,10 +243,15 @@ static int key_start(struct auth_session *s, struct svc_auth *out)
 static enum auth_next key_step(struct auth_session *s, const struct svc_auth *in,
 			       struct svc_auth *out)
 {
-	if (s->turn++ == 0) {
-		if (in->nonce_len != NONCE)
-			return refuse_peer(s, "the nonce has the wrong length");
+	bool first = s->turn++ == 0;
+
+	if (first && in->nonce_len != NONCE)
+		return refuse_peer(s, "the nonce has the wrong length");
+	if (first)
 		memcpy(s->peer_nonce, in->nonce, NONCE);
+	if (!newest_right(s, in))
+		return refuse_peer(s, "the schema was changed on the way");
+	if (first) {
 		if (!s->initiator)
 			return nonce_make(s, out) ? refuse_peer(s, "no random numbers") : AUTH_SEND;
 		if (proof_make(s, true, out->proof))

@@ -222,7 +222,6 @@ static ssize_t conn_prove(struct conn *c, const struct svc_msg *m)
 	if (!c->schema && !agree_schema(c, m))
 		return refuse_schema(c, m);
 	next = auth_step(c->session, &m->auth, &reply.auth);
-	reply.auth.newest = c->svc->newest;
 	if (next == AUTH_REFUSED)
 		return conn_refuse(c);
 	if (next == AUTH_SEND || next == AUTH_LAST)
@@ -289,7 +288,6 @@ static void on_connected(void *arg)
 
 	if (auth_start(c->session, &m.auth))
 		return;
-	m.auth.newest = c->svc->newest;
 	conn_put(c, &m);
 }
 
@@ -347,6 +345,7 @@ static struct conn *conn_new(struct svc *svc, int fd, bool outgoing,
 	socket_options(svc, fd);
 	address_text(peer, c->addr);
 	auth_session_init(c->session, svc->auth, outgoing);
+	c->session->newest = svc->newest;
 	c->svc = svc;
 	c->outgoing = outgoing;
 	svc->last_id = svc->last_id == INT32_MAX ? 1 : svc->last_id + 1;

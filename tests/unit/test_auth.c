@@ -15,6 +15,8 @@
 #include "daemon/auth.h"
 #include "daemon/frame.h"
 
+#define NEWEST 0x106	/* schema */
+
 static const char key_a[] = "0123456789abcdef0123456789abcdef\n";
 static const char key_b[] = "0123456789abcdef0123456789abcdeF\n";
 
@@ -60,6 +62,7 @@ static bool converse_through(struct pair *p, const struct auth *a, const struct 
 	memset(p, 0, sizeof(*p));
 	auth_session_init(&p->i, a, true);
 	auth_session_init(&p->l, b, false);
+	p->i.newest = p->l.newest = NEWEST;
 	assert_int_equal(auth_start(&p->i, &p->msg[0]), 0);
 	for (unsigned int turn = 0; turn < 4; turn++) {
 		struct auth_session *to = turn % 2 ? &p->i : &p->l;
@@ -181,11 +184,11 @@ static void known_proofs(void **state)
 	auth_close(&b);
 }
 
-/* Every byte of the nonces changes: one that is equal 64 times is hardly random. */
+/* Every random byte of the nonces changes: one that is equal 64 times is hardly random. */
 static void fresh_nonces(void **state)
 {
 	struct svc_auth first[2] = { 0 };
-	uint8_t differs[2][32] = { 0 };
+	uint8_t differs[2][24] = { 0 };
 	struct auth a;
 	struct pair p;
 
@@ -197,7 +200,8 @@ static void fresh_nonces(void **state)
 			assert_int_equal(p.msg[k].nonce_len, 32);
 			if (!i)
 				first[k] = p.msg[k];
-			for (unsigned int n = 0; n < 32; n++)
+			assert_memory_equal(p.msg[k].nonce + 24, "schema\1\6", 8);
+			for (unsigned int n = 0; n < 24; n++)
 				differs[k][n] |= p.msg[k].nonce[n] ^ first[k].nonce[n];
 		}
 	}
@@ -379,6 +383,65 @@ static void every_bit(void **state)
 		for (d.bit = 0; d.bit < 8 * d.len; d.bit++)
 			fails(&a, &b, &d);
 		assert_true(d.bit > 8 * 40);
+	}
+	auth_close(&a);
+	auth_close(&b);
+}
+
+/* Changes the schema that messages name: those of the side *@arg say another one. */
+static bool downgrade(struct svc_auth *msg, unsigned int turn, void *arg)
+{
+	const unsigned int *side = arg;
+
+	if (turn % 2 == *side)
+		msg->newest = NEWEST - 1;
+	return true;
+}
+
+/* Nobody on the way can make both ends believe that the other speaks an older schema only. */
+static void downgraded(void **state)
+{
+	struct auth a, b;
+	struct pair p;
+
+	(void)state;
+	open_ok(&a, "green", "n0", key_a);
+	open_ok(&b, "green", "n1", key_a);
+	for (unsigned int side = 0; side < 2; side++) {
+		assert_false(converse_through(&p, &a, &b, downgrade, &side));
+		assert_false(p.l_done);
+		assert_string_equal(side ? p.i.text : p.l.text, "the schema was changed on the way");
+	}
+	auth_close(&a);
+	auth_close(&b);
+}
+
+/* One of an earlier release says its schemas, and has no mark in its nonce: it is accepted. */
+static void unmarked(void **state)
+{
+	struct auth_session old, now;
+	struct auth a, b;
+
+	(void)state;
+	open_ok(&a, "green", "n0", key_a);
+	open_ok(&b, "green", "n1", key_a);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct auth_session *from = i ? &now : &old, *to = i ? &old : &now;
+		struct svc_auth m, reply;
+
+		auth_session_init(&old, &a, from == &old);
+		auth_session_init(&now, &b, from == &now);
+		now.newest = 7;
+		assert_int_equal(auth_start(from, &m), 0);
+		for (unsigned int turn = 0; turn < 4; turn++) {
+			if (from == &old)
+				m.newest = 6;
+			assert_int_equal(auth_step(to, &m, &reply), turn < 2 ? AUTH_SEND :
+					 turn < 3 ? AUTH_LAST : AUTH_DONE);
+			m = reply;
+			from = to;
+			to = from == &old ? &now : &old;
+		}
 	}
 	auth_close(&a);
 	auth_close(&b);
@@ -599,6 +662,8 @@ int main(void)
 		cmocka_unit_test(replayed),
 		cmocka_unit_test(reflected),
 		cmocka_unit_test(every_bit),
+		cmocka_unit_test(downgraded),
+		cmocka_unit_test(unmarked),
 		cmocka_unit_test(truncated),
 		cmocka_unit_test(lengths),
 		cmocka_unit_test(every_bit_of_names),
