@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Random tests with seeds: the same seed gives the same run; a failure prints the seed. SEED=N in
- * the environment runs only that seed, SEEDS=N runs seeds 1 to N. If EVERY is set, to any value,
- * only the first quarter of the seeds is run: these tests are short, and with fewer seeds they
- * would find much less.
+ * the environment runs only that seed, SEEDS=N runs seeds 1 to N, or N seeds from FIRST on. If EVERY
+ * is set, to any value, only the first quarter of the seeds is run: these tests are short, and with
+ * fewer seeds they would find much less.
  */
 #ifndef TESTS_SEEDS_H
 #define TESTS_SEEDS_H
@@ -56,8 +56,8 @@ static inline void rnd_fill(struct rnd *r, void *p, size_t len)
 /* Runs @fn for seeds 1 to @n, or for those that the environment names. */
 static inline void for_seeds(unsigned int n, void (*fn)(uint64_t seed))
 {
-	const char *one = getenv("SEED"), *more = getenv("SEEDS");
-	uint64_t s;
+	const char *one = getenv("SEED"), *more = getenv("SEEDS"), *from = getenv("FIRST");
+	uint64_t first = more && from ? strtoull(from, NULL, 0) : 1, s;
 
 	if (one) {
 		fn(strtoull(one, NULL, 0));
@@ -67,7 +67,7 @@ static inline void for_seeds(unsigned int n, void (*fn)(uint64_t seed))
 		n = (unsigned int)strtoul(more, NULL, 0);
 	else if (getenv("EVERY"))
 		n = (n + 3) / 4;
-	for (s = 1; s <= n; s++)
+	for (s = first; s - first < n; s++)
 		fn(s);
 }
 
