@@ -467,6 +467,7 @@ configuration() {
 
 # One file for all nodes: each takes its own address of the service network. What it runs with then is
 # what it would run with, and "fabricctl config" names what differs.
+# changes() has set the log level of 0,0 alone.
 one_file() {
 	local n net file=$tmp/one.conf
 	net=$(sed -nE 's/^service_address = ([0-9]+\.[0-9]+)\..*/\1.0.0\/16/p' "$run/0.0/fabricd.conf")
@@ -482,7 +483,7 @@ one_file() {
 		[[ $("$B/fabricd" --dump-config=yaml 2>&1) == *"only 'json' is" ]] &&
 		[[ $("$B/fabricctl" config 1,1 --lab "$lab" --json | jq -r '.[0].config[] | select(.key == "control").value') == "$run/1.1/control" ]] &&
 		! "$B/fabricctl" config 1,1 --lab "$lab" --json | grep -F "$(<"$run/key")" &&
-		[[ $("$B/fabricctl" config --diff --lab "$lab" --json | jq -r '.[].key' | sort | paste -sd' ') == "control device shape state_dir" ]]
+		[[ $("$B/fabricctl" config --diff --lab "$lab" --json | jq -r '.[].key' | sort | paste -sd' ') == "control device log_level shape state_dir" ]]
 }
 
 # Its only capability while it runs: CAP_NET_ADMIN (bit 12).
