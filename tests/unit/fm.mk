@@ -8,7 +8,7 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking dispute equals flows growing leftover marks \
+tests += $(addprefix tests/unit/test_fm_,arbiter asking demand dispute equals flows growing leftover marks \
 	news ports \
 	reach recalling resign rows service sessions settling taking \
 	vain verdict wiring)
@@ -20,6 +20,7 @@ tests/unit/test_fm_$(1)-libs = $$(call pkg-libs,cmocka) \
 endef
 $(eval $(call alone-test,arbiter,root/arbiter))
 $(eval $(call alone-test,asking,node/candidate))
+$(eval $(call alone-test,demand,root/demand))
 $(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,equals,root/ranks))
 $(eval $(call alone-test,flows,root/sums))

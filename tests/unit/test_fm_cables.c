@@ -208,6 +208,25 @@ static void test_new_node(void **state)
 	}
 }
 
+/* A cable is up while both its nodes are up or silent, if no table says that one of its ends is not. */
+static void test_node_states(void **state)
+{
+	(void)state;
+	for (uint8_t is = 0; is < FM_NODE_STATES; is++) {
+		bool works = is == FM_NODE_UP || is == FM_NODE_SILENT;
+		struct fm_table_msg t = { .nentries = 1 };
+		struct fm_entry e;
+
+		start();
+		e = s.fm->table.entry[5];
+		assert_int_equal(e.fault, 0);
+		e.state = is;
+		t.entries = &e;
+		assert_int_equal(fm_cables_look(s.fm, &t), works ? 0 : 4);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -217,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_excluded),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_new_node),
+		cmocka_unit_test(test_node_states),
 	};
 
 	return cmocka_run_group_tests_name("fm_cables", all, NULL, NULL);

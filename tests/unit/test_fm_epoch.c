@@ -7,6 +7,8 @@
 
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/epoch.h"
+#include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
 static void root_of(uint64_t epoch, uint64_t guid)
@@ -450,6 +452,29 @@ static void table_far_above(void **state)
 	stage_end(&s);
 }
 
+/* While its own NIC does not obey it, the root tells that again after each resend. */
+static void own_nic_is_told_again(void **state)
+{
+	struct fm_root *r;
+
+	(void)state;
+	root("4x1");
+	for (uint32_t i = 1; i < 4; i++)
+		join(i);
+	settle(4);
+	r = s.fm->root;
+	assert_int_equal(r->stage, FM_STAGE_LEADS);
+	r->obey = s.fm->now;
+	fm_epoch_due(s.fm);
+	assert_int_equal(r->obey, NEVER);
+	s.fm->term++;
+	r->obey = s.fm->now;
+	fm_epoch_due(s.fm);
+	assert_int_equal(r->obey, s.fm->now + s.cfg.resend);
+	s.fm->term--;
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -465,6 +490,7 @@ int main(void)
 		cmocka_unit_test(far_above_what_was_kept),
 		cmocka_unit_test(version_far_above),
 		cmocka_unit_test(table_far_above),
+		cmocka_unit_test(own_nic_is_told_again),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -3,8 +3,10 @@
  * Which nodes a root takes as lost by what their neighbours say of links, and which it does not;
  * and how long it waits for one that hangs while others wait for its report.
  */
+#include "daemon/fm/node/conns.h"
 #include "daemon/fm/root/facts.h"
 #include "stage_root.h"
+#include "tests/unit/memory.h"
 
 /* Only the far end of the cable at @port of @node says that it is lost. */
 static void far_end_lost(uint32_t node, unsigned int port, uint32_t serial)
@@ -56,6 +58,34 @@ static void not_who_is_vouched_for(void **state)
 	stage_run_ns(&s, s.now + 60 * MS);
 	assert_true(stage_count(&s, "connect 10.0.0.5:1: fails\n") > 0);
 	assert_int_equal(stage_count(&s, "'n5' does not report links that its neighbours have lost"), 1);
+	stage_end(&s);
+}
+
+static unsigned int connects;
+
+/* Opens connection 0, after which there is no memory for it. */
+static int connect_without_memory(void *io, const char *addr)
+{
+	(void)io;
+	(void)addr;
+	connects++;
+	memory_fails_at(1);
+	return 0;
+}
+
+/* Without memory for a probe its connection is closed again, even if its number is 0. */
+static void no_memory_for_a_probe(void **state)
+{
+	(void)state;
+	one_dead();
+	for (unsigned int p = 0; p < 4; p++)
+		far_end_lost(5, p, 3);
+	connects = 0;
+	s.fm->ops.connect = connect_without_memory;
+	stage_run_ns(&s, s.now + 60 * MS);
+	assert_true(memory_failed());
+	assert_true(connects > 0);
+	assert_int_equal(stage_count(&s, "close 0\n"), connects);
 	stage_end(&s);
 }
 
@@ -164,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(not_who_is_vouched_for),
+		cmocka_unit_test(no_memory_for_a_probe),
 		cmocka_unit_test(a_cabinet),
 		cmocka_unit_test(hangs_in_a_step),
 		cmocka_unit_test(one_set_at_once),
