@@ -31,11 +31,12 @@ static int take_interface(const char *path, char *ifname)
 	else if (is_conf)
 		n -= strlen(".conf");
 	if (!ifname_said && !is_conf)
-		status = fail("%s: the name of the file is that of the interface and '.conf', such as "
-			      "torus0.conf; for a file of another name there is --interface", path);
+		status = fail("%s: the name of the file is that of the interface and '.conf', such "
+			      "as torus0.conf; for a file of another name there is --interface",
+			      path);
 	else if (!n || n >= IFNAMSIZ || strchr(ifname_said ? ifname_said : "", '/'))
-		status = fail("'%.*s' is no name of an interface: 1 to %d bytes without '/'", (int)n,
-			      ifname_said ? ifname_said : base, IFNAMSIZ - 1);
+		status = fail("'%.*s' is no name of an interface: 1 to %d bytes without '/'",
+			      (int)n, ifname_said ? ifname_said : base, IFNAMSIZ - 1);
 	else
 		snprintf(ifname, IFNAMSIZ, "%.*s", (int)n, ifname_said ? ifname_said : base);
 	free(copy);
@@ -150,8 +151,8 @@ COMMAND(device_check) = {
 	.name = "check",
 	.args = "FILE",
 	.brief = "Say whether the file of a NIC is right, and what 'device up' would do",
-	.help = "The file is described in torus-nic.conf(5). Neither root nor the driver is needed, and\n"
-		"nothing is changed. Each error names its line and what is allowed: exit status 2.",
+	.help = "The file is described in torus-nic.conf(5). Neither root nor the driver is needed,\n"
+		"and nothing is changed. Each error names its line and what is allowed: exit status 2.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,
