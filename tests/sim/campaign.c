@@ -129,6 +129,11 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 		c.flap_limit = 1;
 		c.flap_half_life = 100 * MS;
 	}
+	if (!o->name && o->seed % 4 == 3) {	/* CBS or MBS, with few packet buffers */
+		c.bubble = (uint8_t)(TORUS_BUBBLE_CBS + o->seed / 4 % 2);
+		c.slots = (uint16_t)(c.bubble == TORUS_BUBBLE_CBS ? 2 + o->seed / 8 % 3 :
+				     1 + o->seed / 8 % 4);
+	}
 	c.link_latency = (2 * US) << random_below(&random, 10);
 	c.frame_loss = random_below(&random, 3) ? 0 : 1000;
 	story_begin(&s, &c);

@@ -219,7 +219,8 @@ static void core_start(struct world *w, uint32_t node)
 	*h = (struct host) { w, node };
 	memcpy((char *)n->nic + size, &h, sizeof(h));	/* for core_stop(), which frees it */
 	tn_params_default(&cfg.params);
-	cfg.params.slots = 16;
+	cfg.params.bubble = w->cfg.bubble;
+	cfg.params.slots = w->cfg.slots ? w->cfg.slots : 16;
 	if (n->relay_packets)
 		cfg.params.relay_packets = n->relay_packets;
 	n->relay_packets = cfg.params.relay_packets;

@@ -83,6 +83,7 @@ struct world_watch {
  * @adaptive: a third of the packets uses VCA; false: none does
  * @share: managers share equal tables (struct fm_library)
  * @lines: receivers train for modelled cables, which are perfect until world_line()
+ * @bubble: enum torus_bubble of all NICs; @slots: packet buffers of each VC and input, 0: 16
  * @vanish: a host without power closes no service connection: what is sent to it is lost, and
  *	connections to it hang, until it has power again. false: its peers learn at once that it
  *	is gone, as when a manager ends
@@ -117,6 +118,8 @@ struct world_config {
 	bool vanish;
 	bool arbiter;
 	bool links_only;
+	uint8_t bubble;
+	uint16_t slots;
 	unsigned int verbose;
 };
 
