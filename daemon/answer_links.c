@@ -4,6 +4,7 @@
 #include <uapi/torus_policy.h>
 #include "daemon/answer.h"
 #include "daemon/answer_nic.h"
+#include "daemon/errors.h"
 #include "daemon/line.h"
 #include "daemon/question.h"
 
@@ -147,12 +148,22 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 
 	json_object_set_new(j, "expected", expected_json(d, l));
 	json_object_set_new(j, "differs", differs_json(l));
+	if (errors_bad(d, l))
+		json_object_set_new(j, "quality", errors_json(d, l->port));
 	add_excluded(d, l, j);
 	for (unsigned int i = 0; j && i < sizeof(counters); i++)
 		answer_add_counters(j, &torus_port_counters[counters[i]], &l->counter[counters[i]], 1);
 	for (unsigned int i = 0; j && i < sizeof(gauges); i++)
 		answer_add_counters(j, &torus_port_gauges[gauges[i]], &l->gauge[gauges[i]], 1);
 	return j;
+}
+
+/* Return: in which life of the NIC its counters began. */
+static json_t *epoch_json(const struct fabricd *d)
+{
+	const struct fm_entry *e = fm_node(d->fm, fm_own(d->fm));
+
+	return e ? json_integer((json_int_t)e->epoch) : json_null();
 }
 
 static json_t *link_json(struct fabricd *d, const struct torus_link *l)
@@ -176,6 +187,8 @@ static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 	json_object_set_new(j, "downs", json_null());
 	json_object_set_new(j, "expected", expected_json(d, l));
 	json_object_set_new(j, "differs", differs_json(l));
+	json_object_set_new(j, "quality", errors_json(d, l->port));
+	json_object_set_new(j, "epoch", epoch_json(d));
 	add_names(d, l, j);
 	add_excluded(d, l, j);
 	answer_add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
@@ -191,7 +204,7 @@ json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned i
 	for (unsigned int i = 0; i < n; i++) {
 		json_t *j;
 
-		if (degraded && !line_degraded(&links[i]))
+		if (degraded && !line_degraded(d, &links[i]))
 			continue;
 		j = brief ? brief_json(d, &links[i]) : link_json(d, &links[i]);
 		if (lanes)

@@ -294,7 +294,31 @@ static void get_time_or_none(const struct config *c, const struct key *key, char
 		strcpy(text, "none");
 }
 
+/* A bit error rate, or "none", which is 0. */
+static int set_ber(struct config *c, const struct key *key, const char *value)
+{
+	uint64_t v = 0;
+
+	if (strcmp(value, "none") && (rate_parse(value, &v) || v < key->lo || v > key->hi))
+		return -EINVAL;
+	*(double *)((char *)c + key->at) = (double)v / (double)TORUS_BER_ONE;
+	return 0;
+}
+
+static void get_ber(const struct config *c, const struct key *key, char *text)
+{
+	double v = *(const double *)((const char *)c + key->at);
+
+	if (v > 0)
+		snprintf(text, CONFIG_TEXT_MAX, "%g", v);
+	else
+		strcpy(text, "none");
+}
+
 #define AT(member) offsetof(struct config, member)
+#define BER_MIN 1000ull		/* in 1e-18 */
+#define BER_MAX 10000000000000000ull
+#define BER_RULE "1e-15 to 1e-2, or none"
 #define NAME_RULE "1 to 63 letters, digits, '.', '_' or '-'"
 #define TIME_KEY(key, min, max, text) \
 	{ "timers", #key, set_duration, get_duration, AT(fm.key), min, max, \
@@ -348,6 +372,13 @@ static const struct key keys[] = {
 	TIME_KEY(hold_max, 10 * MS, 3600 * SEC, "10ms to 60min"),
 	{ "timers", "stall_max", set_time_or_none, get_time_or_none, AT(stall_max), 2 * SEC, 3600 * SEC,
 	  "2s to 60min (units ns, us, ms, s, min), or none" },
+	{ "links", "warn_ber", set_ber, get_ber, AT(quality.warn_ber), BER_MIN, BER_MAX, BER_RULE },
+	{ "links", "fail_ber", set_ber, get_ber, AT(quality.fail_ber), BER_MIN, BER_MAX, BER_RULE },
+	{ "links", "errors_min", set_count, get_count, AT(quality.errors_min), 5, 1000000, "5 to 1000000" },
+	{ "links", "clean_for", set_duration, get_duration, AT(quality.clean_for), 1 * SEC, 86400 * SEC,
+	  "1s to 24h (units ns, us, ms, s, min, h)" },
+	{ "links", "out_of_service", set_count, get_count, AT(out_of_service), 0, 1000,
+	  "0 (none) to 1000 links" },
 };
 #undef AT
 
@@ -368,16 +399,16 @@ static void refuse_unknown(struct inifile *file, const char *section, const char
 	size_t n = 0;
 
 	if (!section_known(section)) {
-		inifile_refuse(file, file->line, "unknown section [%s]; allowed: [timers], and keys "
-			       "before any section", section);
+		inifile_refuse(file, file->line, "unknown section [%s]; allowed: [timers], [links], "
+			       "and keys before any section", section);
 		return;
 	}
 	for (unsigned int i = 0; i < NKEYS; i++)
 		if (!strcmp(section, keys[i].section) && n < sizeof(allowed))
 			n += (size_t)snprintf(allowed + n, sizeof(allowed) - n, "%s%s",
 					      n ? ", " : "", keys[i].name);
-	inifile_refuse(file, file->line, "unknown key '%s'%s; allowed: %s", name,
-		       *section ? " in [timers]" : "", allowed);
+	inifile_refuse(file, file->line, "unknown key '%s'%s%s%s; allowed: %s", name,
+		       *section ? " in [" : "", section, *section ? "]" : "", allowed);
 }
 
 static void on_config_key(struct inifile *file, const char *section, const char *name,
@@ -533,6 +564,7 @@ void config_default(struct config *c)
 	c->history = true;
 	c->history_bytes = 64 << 20;
 	c->stall_max = 10 * SEC;
+	quality_rules_default(&c->quality);
 	c->arbiter_max = 1 * SEC;
 	c->level = FM_INFO;
 }
@@ -551,7 +583,7 @@ static int end_reading(struct reading *r, int err)
 	.c = (config), \
 	.file = { \
 		.key = on_config_key, .complain = (tell), .arg = (tell_arg), \
-		.forms = "'key = value', '[timers]', '# comment'", \
+		.forms = "'key = value', '[timers]', '[links]', '# comment'", \
 	}, \
 }
 

@@ -7,11 +7,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 #include "daemon/fm/fm.h"
+#include "daemon/quality.h"
 
 #define CONFIG_PATH	"/etc/fabricd.conf"
 #define CONFIG_SIZE_MAX	65536
 #define CONFIG_PATH_MAX	108		/* sun_path, with NUL */
-#define CONFIG_KEYS	32		/* at most */
+#define CONFIG_KEYS	40		/* at most */
 #define CONFIG_TEXT_MAX	128		/* bytes of a value as text, with NUL */
 
 /**
@@ -29,6 +30,7 @@
  * @arbiter_max: time that the arbiter has for an answer, ns
  * @control_group: name of the group, whose id is @control_gid; "": none
  * @stall_max: how long a link waits for credits before it is taken down, ns; 0: for ever
+ * @quality: when a link is bad; @out_of_service: so many of them at most are excluded; 0: none
  * @level: log level
  * @line: line of each key in the file; 0: the file does not have it
  */
@@ -48,6 +50,8 @@ struct config {
 	char control_group[64];
 	gid_t control_gid;
 	uint64_t stall_max;
+	struct quality_rules quality;
+	unsigned int out_of_service;
 	enum fm_level level;
 	unsigned int line[CONFIG_KEYS];
 };

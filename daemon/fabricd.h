@@ -6,6 +6,7 @@
 #include "daemon/auth.h"
 #include "daemon/config.h"
 #include "daemon/config_dump.h"
+#include "daemon/errors.h"
 #include "daemon/events.h"
 #include "daemon/line.h"
 #include "daemon/loop.h"
@@ -43,6 +44,7 @@ struct seal;
  * @state_text: what is wrong with the state file, or ""
  * @nports, @line: ports of the NIC, and the last event of each port's line
  * @lines: degraded lines of all nodes (line.h); @stalls: links that wait (stall.h)
+ * @errors: bad cables (errors.h)
  * @told, @outline: the state reported to systemd, and the outline that it is made from
  */
 struct fabricd {
@@ -75,6 +77,7 @@ struct fabricd {
 	struct line line[TORUS_MAX_PORTS];
 	struct lines lines;
 	struct stalls stalls;
+	struct errors errors;
 	enum fm_state told;
 	struct fm_outline outline;
 };

@@ -31,10 +31,15 @@ static bool is_link_up(const struct torus_link *l)
 	return l->state == TORUS_LINK_UP && gauge_of(l, TORUS_PG_LANES);
 }
 
-bool line_degraded(const struct torus_link *l)
+static bool is_reduced(const struct torus_link *l)
 {
 	return is_link_up(l) &&
 	       (!is_whole(l) || gauge_of(l, TORUS_PG_MARGIN) < gauge_of(l, TORUS_PG_MARGIN_TRAIN));
+}
+
+bool line_degraded(const struct fabricd *d, const struct torus_link *l)
+{
+	return is_reduced(l) || errors_bad(d, l);
 }
 
 static void tell_line(struct fabricd *d, const struct torus_link *l)
@@ -64,18 +69,22 @@ static void report_soon(struct fabricd *d)
 	loop_timer_set(d->lines.timer, at);
 }
 
+void lines_changed(struct fabricd *d)
+{
+	d->lines.again = LINES_TIMES;
+	report_soon(d);
+}
+
 /* Adds no event about a line that has all lanes and its full rate from the start. */
 void line_note(struct fabricd *d, const struct torus_link *l)
 {
 	struct line *was = &d->line[l->port];
-	bool degraded = line_degraded(l), other;
+	bool degraded = is_reduced(l), other;
 
 	other = is_link_up(l) && (was->width != gauge_of(l, TORUS_PG_WIDTH) ||
 				  was->rate != gauge_of(l, TORUS_PG_RATE));
-	if (degraded != was->degraded || (degraded && other)) {
-		d->lines.again = LINES_TIMES;
-		report_soon(d);
-	}
+	if (degraded != was->degraded || (degraded && other))
+		lines_changed(d);
 	was->degraded = degraded;
 	if (!other)
 		return;
@@ -164,6 +173,7 @@ void lines_take(struct fabricd *d, uint32_t node, json_t *links)
 	    !json_is_array(links))
 		return;
 	e = fm_node(d->fm, node);
+	errors_take(d, node, links);
 	snprintf(key, sizeof(key), "%u", node);
 	if (e && json_array_size(links))
 		json_object_set_new(d->lines.of, key,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Degraded lines: links that are up with fewer lanes, a lower rate or less margin than their
- * receivers could have, because training gave these up on a bad line.
+ * receivers could have, because training gave these up on a bad line; and those whose receivers
+ * count too many errors (errors.h).
  *
  * The root keeps a list of all degraded lines, so that a question about the fabric need not go to
  * every node. A node reports its lines to the root when something changes. Such a message may get
@@ -42,9 +43,9 @@ struct lines {
 
 /**
  * line_degraded() - Return: true if the link is up with fewer lanes, a lower rate, or less margin
- *	than training would accept
+ *	than training would accept, or its receiver counts too many errors (errors.h)
  */
-bool line_degraded(const struct torus_link *l);
+bool line_degraded(const struct fabricd *d, const struct torus_link *l);
 /** line_note() - take the state of a new or changed link: add an event if its line changed */
 void line_note(struct fabricd *d, const struct torus_link *l);
 
@@ -54,6 +55,8 @@ int lines_start(struct fabricd *d);
 void lines_stop(struct fabricd *d);
 /** lines_again() - report a degraded line again soon; called when the root may have changed */
 void lines_again(struct fabricd *d);
+/** lines_changed() - report to the root soon, because the list of degraded lines has changed */
+void lines_changed(struct fabricd *d);
 /** lines_read() - take the links read by nic_links_get(), and report them if a report is due */
 void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
 /** lines_take() - on the root: store the degraded links that @node has reported */

@@ -301,7 +301,8 @@ static void fabricd_event_with(struct fabricd *d, double time, const char *node,
 	if (json)
 		events_link(d->events, seq, json);
 	event_added(d, seq);
-	if (!other && level <= FM_WARNING && d->own[0])
+	/* The root is told the end of what it was told the beginning of, too. */
+	if (!other && d->own[0] && (level <= FM_WARNING || !strncmp(text, "over: ", 6)))
 		report_warning(d, time, level, kind, text);
 }
 
@@ -481,6 +482,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 	}
 	on_clock(d);
 	lines_begin(d);
+	errors_begin(d);
 	update_outline(d);
 	d->nports = dev->nports;
 	for (unsigned int i = 0; i < dev->nports; i++)
@@ -550,6 +552,8 @@ static void on_done(void *arg, uint32_t tag, int err, const struct torus_park *p
 
 static void on_links(void *arg, const struct torus_link *links, unsigned int n)
 {
+	if (errors_read(arg, links, n))
+		lines_changed(arg);
 	lines_read(arg, links, n);
 	stall_read(arg, links, n);
 }
@@ -617,7 +621,7 @@ int machine_start(struct fabricd *d)
 	d->wall = wall_new(d->loop, on_clock, d);
 	if (!d->wall)
 		log_warning("service", "cannot get notice when the clock is set");
-	if (!d->keeper || !d->fm_timer || lines_start(d) || stall_start(d))
+	if (!d->keeper || !d->fm_timer || lines_start(d) || stall_start(d) || errors_start(d))
 		return -ENOMEM;
 	if (c->arbiter)
 		d->arbiter = arbiter_new(d->loop, d->config.arbiter, c->fabric,

@@ -255,6 +255,7 @@ static int run_daemon(struct fabricd *d)
 	wall_free(d->wall);
 	loop_timer_free(d->wait_timer);
 	lines_stop(d);
+	errors_stop(d);
 	loop_timer_free(dog.timer);
 	for (unsigned int i = 0; i < 3; i++)
 		loop_signal_free(sig[i]);

@@ -40,9 +40,9 @@ define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
 	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_exclude.o answer_root.o \
 	answer_links.o answer_port.o answer_rows.o answer_nic.o answer_part.o question.o \
-	answer_log.o answer_config.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/deps/crc32c.o
+	answer_log.o answer_config.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a
-$(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd inih) $$(lib-libs)
+$(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd inih) $$(lib-libs) -lm
 endef
 $(foreach t,$(answers-tests),$(eval $(call answers-test,$(t))))
 
@@ -95,3 +95,8 @@ tests += tests/unit/test_stall_walk
 tests/unit/test_stall_walk-objs := tests/unit/test_stall_walk.o daemon/stall_walk.o
 tests/unit/test_stall_walk-deps := $(B)/libtorus.a
 tests/unit/test_stall_walk-libs = $(call pkg-libs,cmocka) $(lib-libs)
+
+# The judgement of lines by their errors, which fabricsim shares.
+tests += tests/unit/test_quality
+tests/unit/test_quality-objs := tests/unit/test_quality.o daemon/quality.o
+tests/unit/test_quality-libs = $(call pkg-libs,cmocka) -lm

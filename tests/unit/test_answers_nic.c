@@ -26,14 +26,16 @@ static void add_port_values(json_t *link, unsigned int port)
 #undef X
 }
 
+#define QUALITY "'epoch':55,'quality':{'level':'good','errors':0,'bits':0,'ms':0.0,'ber':0.0},"
+
 /* The link at +x; @lanes: text of its lanes, or "" */
 static json_t *link_at_x(const char *lanes)
 {
-	char text[1024];
+	char text[2048];
 	json_t *j;
 
 	snprintf(text, sizeof(text), "{'node':[2,1],'port':'+x','name':'myself','peer':{'node':[0,1],'port':'-x','name':'dan'},'expected':{'node':[0,1],'port':'-x'},"
-		 "'state':'up','state_age':222,'reason':'none','last_reason':'silence','downs':%s,'admin':false,"
+		 QUALITY "'state':'up','state_age':222,'reason':'none','last_reason':'silence','downs':%s,'admin':false,"
 		 "'excluded':'admin','until':173,'held_ms':null,'closed':false,'lower':'eth0','session':230,"
 		 "'retry':'angara','retry_wanted':'acknak',"
 		 "'differs':null,'line':{'length':251,'loss':252,'crosstalk':253,'drift':254,'ageing':255,"
@@ -63,11 +65,11 @@ static json_t *own_links(const char *lanes, const char *no_lanes)
 		"'retry_wanted':'hippi'",
 	};
 	json_t *list = json_array(), *j;
-	char text[1024];
+	char text[2048];
 
 	json_array_append_new(list, link_at_x(lanes));
 	for (unsigned int i = 0; i < 3; i++) {
-		snprintf(text, sizeof(text), "{'node':[2,1],'line':null,'rootless':%s,%s%s}",
+		snprintf(text, sizeof(text), "{'node':[2,1],'line':null," QUALITY "'rootless':%s,%s%s}",
 			 a.root ? "false" : "true", other[i], no_lanes);
 		j = json_of(text);
 		json_object_set_new(j, "downs", a.root ? json_integer(8 + i) : json_null());
@@ -159,6 +161,71 @@ static void links_degraded(void **state)
 	says_data("{'cmd':'links','node':'2,1','degraded':true}", json_pack("[o]", link_at_x("")));
 	a.link[0].state = TORUS_LINK_RETRAINING;
 	says("{'cmd':'links','node':'own','degraded':true}", "{'ok':true,'data':[]}");
+}
+
+static struct torus_link read_link(unsigned int port, uint64_t errors)
+{
+	struct torus_link l = { .port = (uint8_t)port, .state = TORUS_LINK_UP, .session = 230,
+				.peer_guid = a.link[0].peer_guid };
+
+	l.counter[TORUS_PC_RX_FLITS] = 1000000 + errors;
+	l.counter[TORUS_PC_RX_FRAMES] = 10;
+	l.counter[TORUS_PC_CRC_ERRORS] = errors;
+	l.counter[TORUS_PC_MALFORMED] = errors / 10;
+	return l;
+}
+
+/* Three readings; the last two have errors. */
+static void make_bad(void)
+{
+	struct torus_link links[2] = { read_link(0, 0), read_link(1, 0) };
+
+	quality_rules_default(&a.d.config.quality);
+	assert_false(errors_read(&a.d, links, 2));
+	links[0] = read_link(0, 10);
+	assert_false(errors_read(&a.d, links, 2));
+	links[0] = read_link(0, 30);
+	assert_true(errors_read(&a.d, links, 2));
+	assert_false(errors_read(&a.d, links, 2));
+}
+
+/* A link whose receiver counts errors is one of the degraded ones, with what was counted. */
+static void links_with_errors(void **state)
+{
+	json_t *x = link_at_x("");
+	json_t *bad = json_of("{'level':'fail','errors':33,'bits':3840,'ms':0.0}");
+
+	(void)state;
+	make_bad();
+	does("event 1700000050.0 '' 1 errors: 2,1:+x ('own') receives badly from 0,1:+x ('dan'): 33 errors in 3.8e+03 bits, bit "
+	     "error rate 8.6e-03: replace the cable\n");
+	json_object_set_new(bad, "ber", json_real(33.0 / 3840));
+	json_object_set_new(x, "quality", bad);
+	says_data("{'cmd':'links','node':'2,1','degraded':true}", json_pack("[o]", x));
+}
+
+#define REPORT(port, level) "[{\"node\":[2,1],\"port\":\"" port "\",\"quality\":{\"level\":\"" \
+	level "\",\"errors\":99,\"ber\":3e-6}}]"
+
+static void report(uint32_t node, const char *links)
+{
+	const struct svc_msg told = { .type = SVC_LINES, .lines = { node, (char *)links } };
+
+	tell(&told);
+}
+
+/* The root takes links out of service only if it may, and then not those that join nodes. */
+static void out_of_service(void **state)
+{
+	(void)state;
+	report(5, REPORT("-x", "fail"));
+	does("");
+	a.d.config.out_of_service = 1;
+	report(5, REPORT("-x", "warn"));
+	does("");
+	report(5, REPORT("-x", "fail"));
+	does("event 1700000050.0 '' 1 errors: 2,1:-x ('own') is taken out of service: replace its cable, then 'fabricctl include'\n"
+	     "exclude 5 2 at 50 by 4294967295@: bit errors: 3.0e-06 measured, more than fail_ber\n");
 }
 
 #define AT_00 "{'node':[0,0],'rootless':false}"
@@ -517,6 +584,7 @@ int main(void)
 		TEST(links_of_a_node), TEST(links_in_brief),
 		TEST(links_of_all),
 		TEST(links_degraded),
+		TEST(links_with_errors), TEST(out_of_service),
 		TEST(eye),
 		TEST(port_commands),
 		TEST(links_without_root), TEST(links_of_several),

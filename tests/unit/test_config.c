@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,9 @@ static void right(void **state)
 			       "arbiter = /lib/arbiter\n"
 			       "log_level = debug\nfanout = 64\nflap_limit = 0\nroot_priority = 7\n"
 			       "[timers]\ninit_interval = 1ms\nquiet = 2 s\nresend = 1500us\n"
-			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min\ntakeover = 1s\narbiter_max = 30ms", &h), 0);
+			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min\ntakeover = 1s\narbiter_max = 30ms\n"
+			       "[links]\nwarn_ber = none\nfail_ber = 1e-2\nerrors_min = 5\n"
+			       "clean_for = 24h\nout_of_service = 1000", &h), 0);
 	assert_int_equal(h.n, 0);
 	assert_string_equal(c.fm.fabric, "green");
 	assert_string_equal(c.fm.name, "node-1.a_b");
@@ -87,6 +90,10 @@ static void right(void **state)
 	assert_string_equal(c.arbiter, "/lib/arbiter");
 	assert_true(c.fm.arbiter);
 	assert_int_equal(c.arbiter_max, 30 * MS);
+	assert_true(c.quality.warn_ber == 0 && fabs(c.quality.fail_ber - 1e-2) < 1e-12);
+	assert_int_equal(c.quality.errors_min, 5);
+	assert_int_equal(c.quality.clean_for, 86400 * SEC);
+	assert_int_equal(c.out_of_service, 1000);
 	assert_int_equal(parse(&c, NEEDED "arbiter = none\n", &h), 0);
 	assert_false(c.fm.arbiter || c.arbiter[0]);
 	assert_int_equal(c.arbiter_max, SEC);
@@ -181,7 +188,8 @@ static void defaults(void **state)
  * The defaults that a document states, as lines of a configuration. "needed" and "none" are no
  * values, and the name is that of the host.
  */
-static void stated(const char *path, const char *format, const char *timers, char *text, size_t size)
+static void stated(const char *path, const char *format, const char *timers, const char *links,
+		   char *text, size_t size)
 {
 	char line[256], key[32], value[64];
 	FILE *f = fopen(path, "r");
@@ -191,6 +199,8 @@ static void stated(const char *path, const char *format, const char *timers, cha
 	while (fgets(line, sizeof(line), f) && n < size)
 		if (!strncmp(line, timers, strlen(timers)))
 			n += (size_t)snprintf(text + n, size - n, "[timers]\n");
+		else if (!strncmp(line, links, strlen(links)))
+			n += (size_t)snprintf(text + n, size - n, "[links]\n");
 		else if (sscanf(line, format, key, value) == 2 && *value != 'n' &&
 			 strcmp(key, "name") && strcmp(key, "control_group"))
 			n += (size_t)snprintf(text + n, size - n, "%s = %s\n", key, value);
@@ -202,10 +212,10 @@ static void stated(const char *path, const char *format, const char *timers, cha
 static void documented_defaults(void **state)
 {
 	static const struct {
-		const char *path, *format, *timers;
+		const char *path, *format, *timers, *links;
 	} t[] = {
-		{ "daemon/fabricd.conf.5", ".BR %31[a-z_] \" (%63[^)])", ".SH TIMERS" },
-		{ "daemon/fabricd.conf", "#%31[a-z_] = %63s", "[timers]" },
+		{ "daemon/fabricd.conf.5", ".BR %31[a-z_] \" (%63[^)])", ".SH TIMERS", ".SH BAD CABLES" },
+		{ "daemon/fabricd.conf", "#%31[a-z_] = %63s", "[timers]", "[links]" },
 	};
 	unsigned int lines;
 	char text[2048];
@@ -214,14 +224,14 @@ static void documented_defaults(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		stated(t[i].path, t[i].format, t[i].timers, text, sizeof(text));
+		stated(t[i].path, t[i].format, t[i].timers, t[i].links, text, sizeof(text));
 		assert_int_equal(parse(&c, NEEDED, &h), 0);
 		if (parse(&d, text, &h))
 			fail_msg("%s: %s", t[i].path, h.text);
 		lines = 0;
 		for (const char *p = text; (p = strchr(p, '\n')); p++)
 			lines++;
-		assert_int_equal(lines, 2 + 25);	/* the line of NEEDED, [timers], and the keys */
+		assert_int_equal(lines, 3 + 30);	/* NEEDED, [timers], [links], and the keys */
 #define SAME(key) if (c.key != d.key) fail_msg("%s: another default of " #key, t[i].path)
 		SAME(fm.shape.ndims);
 		SAME(fm.fanout);
@@ -240,11 +250,16 @@ static void documented_defaults(void **state)
 		SAME(fm.flap_half_life);
 		SAME(fm.hold_max);
 		SAME(stall_max);
+		SAME(quality.errors_min);
+		SAME(quality.clean_for);
+		SAME(out_of_service);
 		SAME(loopback);
 		SAME(history);
 		SAME(history_bytes);
 		SAME(level);
 #undef SAME
+		assert_true(fabs(c.quality.warn_ber / d.quality.warn_ber - 1) < 1e-9);
+		assert_true(fabs(c.quality.fail_ber / d.quality.fail_ber - 1) < 1e-9);
 		assert_string_equal(c.fm.fabric, d.fm.fabric);
 		assert_string_equal(c.device, d.device);
 		assert_string_equal(c.key_file, d.key_file);
@@ -289,7 +304,14 @@ static void wrong(void **state)
 		{ NEEDED "[timers]\nresend = 61s\n", 3, "1ms to 60s" },
 		{ NEEDED "[timers]\nresend = 18446744073709551615min\n", 3, "1ms to 60s" },
 		{ NEEDED "[timers]\nfabric = a\n", 3, "'fabric' in [timers]; allowed: init_interval" },
-		{ NEEDED "[timer]\nresend = 1s\n", 3, "section [timer]" },
+		{ NEEDED "[links]\nwarn_ber = 0\n", 3, "'0', allowed: 1e-15 to 1e-2, or none" },
+		{ NEEDED "[links]\nwarn_ber = 1e-16\n", 3, "'1e-16', allowed: 1e-15" },
+		{ NEEDED "[links]\nfail_ber = 0.5\n", 3, "'0.5', allowed: 1e-15 to 1e-2" },
+		{ NEEDED "[links]\nerrors_min = 4\n", 3, "'4', allowed: 5 to 1000000" },
+		{ NEEDED "[links]\nclean_for = 500ms\n", 3, "'500ms', allowed: 1s to 24h" },
+		{ NEEDED "[links]\nout_of_service = yes\n", 3, "'yes', allowed: 0 (none) to 1000" },
+		{ NEEDED "[links]\nwarn_rate = 1e-9\n", 3, "'warn_rate' in [links]; allowed: warn_ber" },
+		{ NEEDED "[timer]\nresend = 1s\n", 3, "section [timer]; allowed: [timers], [links]" },
 		{ NEEDED "nonsense\n", 2, "not understood" },
 		{ NEEDED "[timers\n", 2, "not understood" },
 		{ "fabric = a\n", 0, "service_address is missing" },

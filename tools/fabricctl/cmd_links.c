@@ -3,6 +3,7 @@
 #include <string.h>
 #include <torus/torus.h>
 
+#include "errors.h"
 #include "json.h"
 #include "lib/util/times.h"
 #include "local.h"
@@ -12,8 +13,11 @@
 #include "table.h"
 #include "wave.h"
 
-static bool all, bad, local;
-static int found;	/* the exit status of --bad */
+static bool all, bad, local, with_errors;
+static const char *since, *save;
+static uint64_t top;
+static json_t *baseline;
+static int found;	/* the exit status of --bad, and of what --save failed to do */
 
 static bool is_fine(const json_t *l)
 {
@@ -37,9 +41,14 @@ static bool is_end_up(const json_t *l)
 	return state && !strcmp(state, "up");
 }
 
-/* Return: true if the receiver uses fewer lanes, a lower rate or less margin than it should. */
+/*
+ * Return: true if the receiver uses fewer lanes, a lower rate or less margin than it should, or
+ * counts too many errors.
+ */
 static bool is_reduced(const json_t *l)
 {
+	if (is_end_up(l) && errors_level(l))
+		return true;
 	return is_end_up(l) && json_count(l, "lanes") &&
 	       (json_count(l, "width") < json_count(l, "lanes") ||
 		json_count(l, "rate") < json_count(l, "rate_max") ||
@@ -309,6 +318,12 @@ static void show_all(const json_t *links)
 	}
 }
 
+static json_t *pick_errors(const json_t *links)
+{
+	found = save ? errors_save(links, save) : OK;
+	return errors_list(links, baseline, top);
+}
+
 /* Return: the links to be shown: with --bad the bad ones, which set the exit status. */
 static json_t *pick_links(const json_t *links)
 {
@@ -469,35 +484,59 @@ static int ask_neighbours(struct ask *a, const json_t *question, json_t **data)
 /* Asks for links. Lanes are most of the text, so with --bad they are asked for only by --all. */
 static int ask_links(const struct ctl *ctl, const char *node)
 {
-	const char *want = all || (ctl->json && !bad) ? "lanes" : ctl->json ? NULL : "brief";
+	const char *want = with_errors ? NULL : all || (ctl->json && !bad) ? "lanes" :
+			   ctl->json ? NULL : "brief";
 	json_t *question = json_pack("{ss}", "cmd", "links");
 
 	if (want)
 		json_object_set_new(question, want, json_true());
 	return show_nodes(ctl, question, node,
 			  &(struct show_nodes) { .max = ASK_LINKS_MAX, .each = 2,
-				.pick = pick_links, .show = show_links, .early = &early,
-				.instead = ask_neighbours });
+				.pick = with_errors ? pick_errors : pick_links,
+				.show = with_errors ? errors_show : show_links,
+				.early = with_errors ? NULL : &early, .instead = ask_neighbours });
+}
+
+/* Return: OK if the options go together. */
+static int check_options(const struct ctl *ctl, int argc, char **argv)
+{
+	if (ctl->json && all && !bad && !with_errors)
+		return fail("--json holds everything: --all goes with it only if --bad does");
+	if (local && argc)
+		return fail("--local asks the NIC here: leave out '%s'", argv[0]);
+	if (with_errors && (all || bad))
+		return fail("--errors does not go with --%s", all ? "all" : "bad");
+	if (!with_errors && (since || save || top))
+		return fail("--%s needs --errors", since ? "since" : save ? "save" : "top");
+	return OK;
 }
 
 static int cmd_links(struct ctl *ctl, int argc, char **argv)
 {
-	int status;
+	int status = check_options(ctl, argc, argv);
 
-	if (ctl->json && all && !bad)
-		return fail("--json holds everything: --all goes with it only if --bad does");
-	if (local && argc)
-		return fail("--local asks the NIC here: leave out '%s'", argv[0]);
+	if (status != OK)
+		return status;
+	found = OK;
+	baseline = since ? errors_load(since) : NULL;
+	if (since && !baseline)
+		return CANNOT;
 	if (local)
-		status = local_show(ctl, local_links, pick_links, show_links);
+		status = local_show(ctl, local_links, with_errors ? pick_errors : pick_links,
+				    with_errors ? errors_show : show_links);
 	else
 		status = ask_links(ctl, argc ? argv[0] : NULL);
-	return status == OK && bad ? found : status;
+	json_decref(baseline);
+	return status == OK ? found : status;
 }
 
 static const struct opt opts[] = {
 	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0, "every counter, with what it means, and every lane" },
 	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0, "only links that are not up, excluded, or have fewer lanes" },
+	{ OPT_FLAG, "errors", 'e', NULL, &with_errors, 0, 0, "bit errors of each receiver, the worst first" },
+	{ OPT_NUMBER, "top", 0, "N", &top, 1, 1000000, "with --errors: only the first N" },
+	{ OPT_TEXT, "since", 0, "FILE", &since, 0, 0, "with --errors: those since the baseline FILE" },
+	{ OPT_TEXT, "save", 0, "FILE", &save, 0, 0, "with --errors: write a baseline, so that counts begin anew" },
 	{ OPT_FLAG, "local", 'l', NULL, &local, 0, 0, "of the NIC of this host, without a manager" },
 	{ .kind = OPT_END },
 };
@@ -521,7 +560,11 @@ COMMAND(cmd_links) = {
 		"status 1. --local asks the NIC of this host itself, or with --lab and --node that of\n"
 		"a lab's node: it knows its neighbours by GUID, and not what is excluded.\n"
 		"With --bad: 1 if there are such links, 3 if all of them are up and only excluded by\n"
-		"an administrator, or have fewer lanes, a lower rate or less margin than they should.",
+		"an administrator, have fewer lanes, a lower rate or less margin than they should, or\n"
+		"are judged bad by their errors.\n"
+		"With --errors: damaged packets by the bits received, for each direction. JUDGED is what\n"
+		"the manager makes of the last ones by the limits in fabricd.conf(5). LOST: frames that\n"
+		"never came. The real rate lies, in 95 of 100 cases, between the last two figures.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "errors.h"
 #include "json.h"
 #include "number.h"
 #include "orders.h"
@@ -251,20 +252,66 @@ static void show_held(const json_t *links)
 				     left));
 }
 
-static void show_degraded(const json_t *links)
+/* Return: true if training gave something up, and not only errors are counted. */
+static bool is_reduced(const json_t *l)
 {
-	char text[TORUS_TEXT_MAX];
+	return json_count(l, "width") < json_count(l, "lanes") ||
+	       json_count(l, "rate") < json_count(l, "rate_max") ||
+	       json_count(l, "margin") < json_count(l, "margin_train");
+}
+
+/* Names the cable by both ends, and what to do. */
+static void show_errors(const json_t *links)
+{
+	unsigned int lines = 0, more = 0;
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(links, i, v)
+	json_array_foreach(links, i, v) {
+		const json_t *q = json_object_get(v, "quality");
+		const char *level = errors_level(v);
+
+		if (!level)
+			continue;
+		if (lines == LINES_MAX) {
+			more++;
+			continue;
+		}
+		printf("%s%-9s%s", paint(strcmp(level, "fail") ? DOUBTFUL : BAD),
+		       lines++ ? "" : "errors", paint(PLAIN));
+		print_end(v);
+		printf(" receives badly from ");
+		print_end(json_object_get(v, "peer"));
+		printf(": %llu errors, bit error rate %.1e\n",
+		       (unsigned long long)json_count(q, "errors"),
+		       json_number_value(json_object_get(q, "ber")));
+	}
+	if (more)
+		printf("         and %u more\n", more);
+	if (lines)
+		printf("         'fabricctl links --errors' has the counts; clean, reseat or replace "
+		       "the cable\n");
+}
+
+static void show_degraded(const json_t *links)
+{
+	char text[TORUS_TEXT_MAX];
+	bool first = true;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(links, i, v) {
+		if (!is_reduced(v))
+			continue;
 		printf("%s%-9s%s%s: %llu of %llu lanes at %llu of %llu Mb/s, margin %llu%%\n",
-		       paint(DOUBTFUL), i ? "" : "lines", paint(PLAIN), json_end_text(v, text),
+		       paint(DOUBTFUL), first ? "lines" : "", paint(PLAIN), json_end_text(v, text),
 		       (unsigned long long)json_count(v, "width"),
 		       (unsigned long long)json_count(v, "lanes"),
 		       (unsigned long long)json_count(v, "rate"),
 		       (unsigned long long)json_count(v, "rate_max"),
 		       (unsigned long long)json_count(v, "margin"));
+		first = false;
+	}
 }
 
 /* Prints the place of the asked node by the Inits of its neighbours, if no root has placed it. */
@@ -319,6 +366,7 @@ static void show_status(const json_t *s)
 	print_recovery(json_object_get(s, "last_recovery"), root_leads(root));
 	show_problems(json_object_get(s, "problems"), json_count(s, "problems_more"));
 	show_held(json_object_get(s, "held_links"));
+	show_errors(json_object_get(s, "degraded_links"));
 	show_degraded(json_object_get(s, "degraded_links"));
 }
 
@@ -382,7 +430,8 @@ COMMAND(cmd_status) = {
 	.args = "",
 	.brief = "State of the fabric, its last recovery, its problems",
 	.help = "The first lines name faulty cables, and what is excluded. Links that are up with\n"
-		"fewer lanes, a lower rate or less margin than they should have are named as lines.\n"
+		"fewer lanes, a lower rate or less margin than they should have are named as lines; those\n"
+		"whose receivers count too many bit errors as errors.\n"
 		"Exit status 1 if the fabric is degraded, has problems, or has no root. 3, a warning,\n"
 		"if all that is wrong is that links are excluded by an administrator, or are such\n"
 		"lines.",

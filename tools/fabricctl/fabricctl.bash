@@ -89,9 +89,15 @@ _fabricctl() {
 	--node) words=$(_fabricctl_known) ;;
 	--of | --link) words=$(_fabricctl_known) ;;
 	--day) words='today yesterday' ;;
-	--since | --until) words='today yesterday now -10min -1h -1d' ;;
+	--since | --until)
+		if [[ ${COMP_WORDS[1]} == links ]]; then
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+			return
+		fi
+		words='today yesterday now -10min -1h -1d'
+		;;
 	--level) words='error warning info' ;;
-	--kind) words='link node root table recovery wiring flap stall state nic admin bootstrap' ;;
+	--kind) words='link node root table recovery wiring flap errors stall state nic admin bootstrap' ;;
 	--log-level | log) words='error warning info debug' ;;
 	--backend) words='user kernel mixed' ;;
 	--diff)

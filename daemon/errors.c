@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "daemon/errors.h"
+#include "daemon/fabricd.h"
+#include "daemon/nic.h"
+#include "daemon/record.h"
+
+#define READ_SOON	SEC
+#define END_MAX		104	/* coordinates, port, and name */
+#define FLIT_BITS	128	/* torus_abi.h counts in flits of 16 bytes */
+#define REASON		"bit errors: "
+
+/* "2,1:+x ('n2-1')" */
+static const char *name_end(const struct fabricd *d, uint32_t node, unsigned int port, char *buf,
+			    size_t room)
+{
+	const struct torus_shape *shape = fm_shape(d->fm);
+	char at[TORUS_TEXT_MAX], dir[TORUS_TEXT_MAX];
+	const struct fm_entry *e = fm_node(d->fm, node);
+
+	torus_port_text(shape->ndims, port, dir);
+	if (node == TORUS_NO_NODE)
+		snprintf(buf, room, "a node without a place, port %.4s", dir);
+	else
+		snprintf(buf, room, "%.28s:%.4s ('%.63s')", torus_node_text(shape, node, at), dir,
+			 e ? e->name : "");
+	return buf;
+}
+
+/* --- each node ------------------------------------------------------------- */
+
+/*
+ * Management packets, acknowledgements and the like are no flits in the counters; a frame brings
+ * one flit of them or more.
+ */
+static struct quality_sample sample_of(const struct torus_link *l)
+{
+	const uint64_t *c = l->counter;
+
+	return (struct quality_sample) {
+		.at = loop_now(), .session = l->session, .up = l->state == TORUS_LINK_UP,
+		.bits = FLIT_BITS * (c[TORUS_PC_RX_FLITS] + c[TORUS_PC_RX_FRAMES]),
+		.errors = c[TORUS_PC_CRC_ERRORS] + c[TORUS_PC_MALFORMED],
+	};
+}
+
+static const char *advice(enum quality_level level)
+{
+	return level == QUALITY_FAIL ? "replace the cable" : "clean, reseat or replace it";
+}
+
+static void tell_quality(struct fabricd *d, const struct torus_link *l, enum quality_level was)
+{
+	char here[END_MAX], there[END_MAX], text[FM_TEXT_MAX];
+	const struct quality *q = &d->errors.port[l->port];
+	struct quality_count c = quality_recent(q);
+
+	name_end(d, fm_own(d->fm), l->port, here, sizeof(here));
+	name_end(d, fm_node_by_guid(d->fm, l->peer_guid), l->peer_port, there, sizeof(there));
+	if (q->level == QUALITY_GOOD)
+		snprintf(text, sizeof(text), "over: %s receives well again from %s", here, there);
+	else
+		snprintf(text, sizeof(text), "%s receives %s from %s: %llu errors in %.2g bits, bit "
+			 "error rate %.1e: %s", here, q->level < was ? "less badly" : "badly", there,
+			 (unsigned long long)c.errors, (double)c.bits, quality_ber(&c),
+			 advice(q->level));
+	fabricd_event(d, loop_wall(), "", q->level ? FM_WARNING : FM_INFO, "errors", text);
+}
+
+static bool is_excluded(const struct fabricd *d, unsigned int port)
+{
+	const char *why = fm_excluded(d->fm, fm_own(d->fm), port);
+
+	return why && !strcmp(why, "admin");
+}
+
+/* An administrator who includes a link has repaired it. */
+static void note_included(struct fabricd *d, unsigned int port)
+{
+	struct errors *e = &d->errors;
+	uint32_t bit = 1u << port;
+
+	if (is_excluded(d, port)) {
+		e->out |= bit;
+	} else if (e->out & bit) {
+		e->out &= ~bit;
+		e->port[port] = (struct quality) { .based = false };
+	}
+}
+
+/* Return: true if the level of the link changed. */
+static bool judge_link(struct fabricd *d, const struct torus_link *l)
+{
+	struct quality *q = &d->errors.port[l->port];
+	struct quality_sample s = sample_of(l);
+	enum quality_level was = q->level;
+
+	note_included(d, l->port);
+	quality_read(q, &d->config.quality, &s);
+	if (q->level != was)
+		tell_quality(d, l, was);
+	return q->level != was;
+}
+
+bool errors_read(struct fabricd *d, const struct torus_link *links, unsigned int n)
+{
+	bool changed = false, soon = false;
+
+	if (!d->fm || fm_own(d->fm) == TORUS_NO_NODE)
+		return false;
+	for (unsigned int i = 0; i < n && links[i].port < 2u * fm_shape(d->fm)->ndims; i++) {
+		changed |= judge_link(d, &links[i]);
+		soon |= quality_suspects(&d->errors.port[links[i].port]);
+	}
+	if (soon)
+		loop_timer_set(d->errors.timer, loop_now() + READ_SOON);
+	return changed;
+}
+
+static void on_errors_timer(void *arg)
+{
+	struct fabricd *d = arg;
+
+	if (d->fm)
+		nic_links_get(d->nic);
+}
+
+bool errors_bad(const struct fabricd *d, const struct torus_link *l)
+{
+	return l->state == TORUS_LINK_UP && d->errors.port[l->port].level != QUALITY_GOOD;
+}
+
+json_t *errors_json(const struct fabricd *d, unsigned int port)
+{
+	const struct quality *q = &d->errors.port[port];
+	struct quality_count c = quality_recent(q);
+
+	return json_pack("{s:s, s:I, s:I, s:f, s:f}", "level", quality_level_name(q->level),
+			 "errors", (json_int_t)c.errors, "bits", (json_int_t)c.bits,
+			 "ms", q->based ? (double)(loop_now() - c.at) * 1e-6 : 0.0,
+			 "ber", quality_ber(&c));
+}
+
+void errors_begin(struct fabricd *d)
+{
+	memset(d->errors.port, 0, sizeof(d->errors.port));
+	d->errors.out = 0;
+	json_object_clear(d->errors.kept);
+}
+
+int errors_start(struct fabricd *d)
+{
+	d->errors.timer = loop_timer_new(d->loop, on_errors_timer, d);
+	d->errors.kept = json_object();
+	return d->errors.timer && d->errors.kept ? 0 : -ENOMEM;
+}
+
+void errors_stop(struct fabricd *d)
+{
+	loop_timer_free(d->errors.timer);
+	json_decref(d->errors.kept);
+	d->errors = (struct errors) { .out = 0 };
+}
+
+/* --- the root --------------------------------------------------------------- */
+
+static bool is_ours(const struct fm_order *o)
+{
+	return !strncmp(o->reason, REASON, strlen(REASON));
+}
+
+static unsigned int count_out(const struct fabricd *d)
+{
+	const struct fm_order *o;
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; (o = fm_order(d->fm, i)); i++)
+		n += is_ours(o) ? (unsigned int)__builtin_popcount(o->ports) : 0;
+	return n;
+}
+
+/* Return: why the link must stay in service; NULL: it need not. */
+static const char *why_keep(const struct fabricd *d, uint32_t node, unsigned int port)
+{
+	struct fm_target end = { .node = node, .port = (int)port };
+	struct fm_severed s = { .nodes = 0 };
+
+	if (count_out(d) >= d->config.out_of_service)
+		return "as many links as out_of_service allows are out of service already";
+	if (fm_exclude_severs(d->fm, &end, 1, &s))
+		return "the root cannot tell now what would be cut off";
+	return s.nodes ? "without it a node would be cut off" : NULL;
+}
+
+static void exclude_link(struct fabricd *d, uint32_t node, unsigned int port, double ber)
+{
+	struct record_event e = {
+		.kind = RECORD_EXCLUDE, .now = loop_now(),
+		.exclude = { .node = node, .port = (int)port, .on = true,
+			     .order = { .uid = SVC_NO_UID, .since = (uint64_t)loop_wall() } },
+	};
+
+	snprintf(e.exclude.order.reason, sizeof(e.exclude.order.reason),
+		 REASON "%.1e measured, more than fail_ber", ber);
+	machine_event(d, &e);
+}
+
+/* Return: true if the link had to stay in service. */
+static bool take_out(struct fabricd *d, uint32_t node, unsigned int port, double ber, bool told)
+{
+	char here[END_MAX], text[FM_TEXT_MAX];
+	const char *why;
+
+	if (fm_excluded(d->fm, node, port))
+		return false;
+	why = why_keep(d, node, port);
+	name_end(d, node, port, here, sizeof(here));
+	if (why)
+		snprintf(text, sizeof(text), "%s is not taken out of service: %s", here, why);
+	else
+		snprintf(text, sizeof(text), "%s is taken out of service: replace its cable, then "
+			 "'fabricctl include'", here);
+	if (!why || !told)
+		fabricd_event(d, loop_wall(), "", FM_WARNING, "errors", text);
+	if (!why)
+		exclude_link(d, node, port, ber);
+	return why;
+}
+
+void errors_take(struct fabricd *d, uint32_t node, const json_t *links)
+{
+	uint32_t told, kept = 0;
+	unsigned int port;
+	char key[16];
+	json_t *v;
+	size_t i;
+
+	if (!d->config.out_of_service || !fm_is_root(d->fm))
+		return;
+	snprintf(key, sizeof(key), "%u", node);
+	told = (uint32_t)json_integer_value(json_object_get(d->errors.kept, key));
+	json_array_foreach(links, i, v) {
+		const char *text = json_string_value(json_object_get(v, "port"));
+		json_t *q = json_object_get(v, "quality");
+		const char *level = json_string_value(json_object_get(q, "level"));
+
+		if (!text || !level || strcmp(level, "fail") ||
+		    torus_port_parse(text, fm_shape(d->fm)->ndims, &port))
+			continue;
+		if (take_out(d, node, port, json_number_value(json_object_get(q, "ber")),
+			     told >> port & 1))
+			kept |= 1u << port;
+	}
+	json_object_set_new(d->errors.kept, key, json_integer(kept));
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <math.h>
+#include <string.h>
+
+#include "daemon/quality.h"
+#include "lib/util/times.h"
+
+#define BETTER		10.0	/* times better than the limit is a line that must not be reported */
+#define READINGS	2	/* with errors, before a line is bad */
+#define WINDOW_MAX	(3600 * SEC)
+
+void quality_rules_default(struct quality_rules *rules)
+{
+	*rules = (struct quality_rules) {
+		.warn_ber = 1e-10,
+		.fail_ber = 1e-7,
+		.errors_min = 20,
+		.clean_for = 300 * SEC,
+	};
+}
+
+static double at_least_zero(double v)
+{
+	return v > 0 ? v : 0;
+}
+
+static void add_evidence(struct quality_sum *s, double limit, const struct quality_count *more)
+{
+	double expected = limit * (double)more->bits, errors = (double)more->errors;
+
+	s->up = at_least_zero(s->up + errors - expected * (1 - 1 / BETTER) / log(BETTER));
+	if (!s->bad)
+		s->down = 0;
+	else
+		s->down = at_least_zero(s->down + expected - 2 * errors);
+	if (s->up <= 0)
+		s->readings = 0;
+	else if (more->errors)
+		s->readings++;
+}
+
+/* Judges by one limit. Without a limit, 0, nothing is bad. */
+static void judge_sum(struct quality_sum *s, double limit, const struct quality_rules *rules,
+		      const struct quality_count *more)
+{
+	if (limit <= 0) {
+		*s = (struct quality_sum) { .bad = false };
+		return;
+	}
+	add_evidence(s, limit, more);
+	if (s->up > 2 * rules->errors_min)	/* it is decided, and falls again as soon */
+		s->up = 2 * rules->errors_min;
+	if ((double)more->errors * 2 > limit * (double)more->bits)
+		s->against = more->at;
+	if (!s->bad)
+		s->bad = s->up >= rules->errors_min && s->readings >= READINGS;
+	else if (s->down >= QUALITY_CLEAN && more->at - s->against >= rules->clean_for)
+		*s = (struct quality_sum) { .bad = false };
+}
+
+static void count_window(struct quality *q, const struct quality_rules *rules,
+			 const struct quality_count *more)
+{
+	struct quality_count *w = &q->window[0];
+
+	if (w->errors >= rules->errors_min || more->at - w->at >= WINDOW_MAX) {
+		q->window[1] = *w;
+		*w = (struct quality_count) { .at = q->last.at };
+	}
+	w->bits += more->bits;
+	w->errors += more->errors;
+}
+
+/* A line that is below a limit again is judged by what comes from then on. */
+static void forget_windows(struct quality *q, uint64_t at)
+{
+	q->window[0] = q->window[1] = (struct quality_count) { .at = at };
+}
+
+/* Return: true if @s counts on from the reading before. */
+static bool goes_on(const struct quality *q, const struct quality_sample *s)
+{
+	const struct quality_sample *was = &q->last;
+
+	return q->based && was->up && s->up && was->session == s->session && s->at >= was->at &&
+	       s->bits >= was->bits && s->errors >= was->errors;
+}
+
+bool quality_read(struct quality *q, const struct quality_rules *rules,
+		  const struct quality_sample *s)
+{
+	struct quality_count more = { s->at, s->bits - q->last.bits, s->errors - q->last.errors };
+	enum quality_level was = q->level;
+
+	if (!q->based)
+		forget_windows(q, s->at);
+	q->fresh = false;
+	if (goes_on(q, s)) {
+		q->fresh = more.errors;
+		count_window(q, rules, &more);
+		judge_sum(&q->warn, rules->warn_ber, rules, &more);
+		judge_sum(&q->fail, rules->fail_ber, rules, &more);
+	}
+	q->based = true;
+	q->last = *s;
+	q->level = q->fail.bad ? QUALITY_FAIL : q->warn.bad ? QUALITY_WARN : QUALITY_GOOD;
+	if (q->level < was)
+		forget_windows(q, s->at);
+	return q->level != was;
+}
+
+bool quality_suspects(const struct quality *q)
+{
+	return q->level == QUALITY_GOOD && q->fresh;
+}
+
+struct quality_count quality_recent(const struct quality *q)
+{
+	const struct quality_count *a = &q->window[0], *b = &q->window[1];
+	bool two = b->bits || b->errors;
+
+	return (struct quality_count) {
+		two ? b->at : a->at, a->bits + b->bits, a->errors + b->errors,
+	};
+}
+
+double quality_ber(const struct quality_count *c)
+{
+	return c->bits ? (double)c->errors / (double)c->bits : 0;
+}
+
+const char *quality_level_name(enum quality_level level)
+{
+	switch (level) {
+	case QUALITY_WARN:
+		return "warn";
+	case QUALITY_FAIL:
+		return "fail";
+	default:
+		return "good";
+	}
+}

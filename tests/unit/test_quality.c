@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The judgement of lines by their errors: exact bounds, a naive model, chance, and odd counters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/quality.h"
+#include "lib/util/times.h"
+#include "tests/unit/random.h"
+
+#define LIMIT	1e-9
+#define FALL	((1 - 0.1) / log(10))	/* of the sum, by the errors that the limit allows */
+
+static struct quality_rules rules = {
+	.warn_ber = LIMIT, .fail_ber = 1e-6, .errors_min = 20, .clean_for = 60 * SEC,
+};
+
+static struct quality q;
+static struct quality_sample s;
+
+static void begin(void)
+{
+	memset(&q, 0, sizeof(q));
+	s = (struct quality_sample) { .at = 1000 * SEC, .session = 7, .up = true };
+	assert_false(quality_read(&q, &rules, &s));
+}
+
+/* Two seconds later. Return: true if the level changed. */
+static bool next(uint64_t bits, uint64_t errors)
+{
+	s.at += 2 * SEC;
+	s.bits += bits;
+	s.errors += errors;
+	return quality_read(&q, &rules, &s);
+}
+
+/* --- bounds ---------------------------------------------------------------- */
+
+static void test_bound(void **state)
+{
+	(void)state;
+	begin();
+	assert_false(next(0, 10));
+	assert_true(quality_suspects(&q));
+	assert_false(next(0, 9));
+	assert_int_equal(q.level, QUALITY_GOOD);
+	assert_true(next(0, 1));
+	assert_int_equal(q.level, QUALITY_FAIL);	/* more errors than bits */
+	assert_false(quality_suspects(&q));
+}
+
+/* A burst ends within one reading, however many errors it has. */
+static void test_burst(void **state)
+{
+	(void)state;
+	begin();
+	assert_false(next(1000, 1000000));
+	for (unsigned int i = 0; i < 10; i++)
+		assert_false(next(1000, 0));
+	assert_false(quality_suspects(&q));
+	assert_true(next(1000, 1));
+}
+
+/* At the limit the sum rises by 1 - 0.39 with each error. */
+static void test_at_limit(void **state)
+{
+	unsigned int n = 0;
+
+	(void)state;
+	begin();
+	while (q.level == QUALITY_GOOD && n < 1000) {
+		next((uint64_t)(1 / LIMIT), 1);
+		n++;
+	}
+	assert_int_equal(q.level, QUALITY_WARN);
+	assert_int_equal(n, (unsigned int)ceil(20 / (1 - FALL)));
+	assert_true(fabs(20 / (1 - FALL) - 20 / 0.6) < 1);	/* as quality.h says */
+}
+
+static void test_without_limit(void **state)
+{
+	(void)state;
+	rules.warn_ber = rules.fail_ber = 0;
+	begin();
+	for (unsigned int i = 0; i < 10; i++)
+		assert_false(next(1000, 1000));
+	rules.warn_ber = LIMIT;
+	rules.fail_ber = 1e-6;
+}
+
+/* --- a naive model --------------------------------------------------------- */
+
+#define STEPS 400
+
+/* The largest sum over all last readings, and how many of these readings have errors. */
+static bool naive_bad(const double *bits, const double *errors, unsigned int n)
+{
+	double sum = 0, best = 0;
+	unsigned int with = 0, best_with = 0;
+
+	for (unsigned int i = n; i-- > 0;) {
+		sum += errors[i] - LIMIT * bits[i] * FALL;
+		with += errors[i] > 0;
+		if (sum > best) {
+			best = sum;
+			best_with = with;
+		}
+	}
+	return best >= 20 && best_with >= 2;
+}
+
+static uint64_t poisson(uint64_t *r, double mean)
+{
+	double p = 1, end = exp(-mean);
+	uint64_t n = 0;
+
+	while ((p *= (double)(1 + random_below(r, 1u << 30)) / (1u << 30)) > end)
+		n++;
+	return n;
+}
+
+static void test_naive(void **state)
+{
+	uint64_t seed = random_seed(5), r = seed;
+	unsigned int found = 0;
+
+	(void)state;
+	print_message("SEED=%llu\n", (unsigned long long)seed);
+	for (unsigned int run = 0; run < 300; run++) {
+		double bits[STEPS], errors[STEPS], rate = LIMIT * pow(10, (double)random_below(&r, 200) / 100 - 1);
+		unsigned int i;
+
+		begin();
+		for (i = 0; i < STEPS && q.level == QUALITY_GOOD; i++) {
+			bits[i] = (double)random_below(&r, 4) / LIMIT / 2;
+			errors[i] = (double)poisson(&r, bits[i] * rate);
+			next((uint64_t)bits[i], (uint64_t)errors[i]);
+			if ((q.level != QUALITY_GOOD) != naive_bad(bits, errors, i + 1))
+				fail_msg("run %u, reading %u: level %u", run, i, q.level);
+		}
+		found += q.level != QUALITY_GOOD;
+	}
+	assert_in_range(found, 100, 250);
+}
+
+/* --- chance ---------------------------------------------------------------- */
+
+/*
+ * A thousand links for 100 months each, of 20 Gbit/s, with a tenth of the limit: 5e15 bits are
+ * 5e6 errors allowed at the limit. By Wald's bound one alarm is to come in 10^20 errors.
+ */
+static void test_false_alarms(void **state)
+{
+	uint64_t seed = random_seed(6), r = seed, errors = 0;
+
+	(void)state;
+	print_message("SEED=%llu\n", (unsigned long long)seed);
+	begin();
+	for (unsigned int i = 0; i < 2000000; i++) {
+		uint64_t e = poisson(&r, 0.5);
+
+		errors += e;
+		if (next((uint64_t)(5 / LIMIT), e))
+			fail_msg("an alarm after %llu errors", (unsigned long long)errors);
+	}
+	assert_in_range(errors, 900000, 1100000);
+}
+
+/* Ten times the limit is found after some 22 errors, and never after 100. */
+static void test_found(void **state)
+{
+	uint64_t seed = random_seed(7), r = seed, sum = 0, most = 0;
+
+	(void)state;
+	print_message("SEED=%llu\n", (unsigned long long)seed);
+	for (unsigned int run = 0; run < 1000; run++) {
+		uint64_t errors = 0;
+
+		begin();
+		while (q.level == QUALITY_GOOD) {
+			uint64_t e = poisson(&r, 1);
+
+			errors += e;
+			next((uint64_t)(0.1 / LIMIT), e);
+		}
+		sum += errors;
+		most = errors > most ? errors : most;
+	}
+	assert_in_range(sum / 1000, 20, 23);
+	assert_true(most < 40);
+}
+
+/* --- over ------------------------------------------------------------------ */
+
+static void make_bad(void)
+{
+	begin();
+	while (q.level == QUALITY_GOOD)
+		next((uint64_t)(0.1 / LIMIT), 5);
+	assert_int_equal(q.level, QUALITY_WARN);
+}
+
+static void test_over(void **state)
+{
+	uint64_t bad_at;
+	unsigned int i;
+
+	(void)state;
+	make_bad();
+	bad_at = s.at;
+	for (i = 0; i < 29; i++)	/* 58 s, and more than enough bits */
+		assert_false(next((uint64_t)(1 / LIMIT), 0));
+	assert_true(next((uint64_t)(1 / LIMIT), 0));
+	assert_int_equal(q.level, QUALITY_GOOD);
+	assert_int_equal(s.at - bad_at, rules.clean_for);
+	assert_int_equal(quality_recent(&q).errors, 0);
+}
+
+/* Without traffic nothing is known, and each error argues against it anew. */
+static void test_not_over(void **state)
+{
+	(void)state;
+	make_bad();
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_false(next(0, 0));
+	assert_false(next((uint64_t)(4.9 / LIMIT), 0));
+	assert_true(next((uint64_t)(0.2 / LIMIT), 0));
+	make_bad();
+	for (unsigned int i = 0; i < 1000; i++)		/* half of the limit */
+		assert_false(next((uint64_t)(2 / LIMIT), 1));
+	make_bad();
+	for (unsigned int i = 0; i < 30; i++)
+		assert_false(next((uint64_t)(0.3 / LIMIT), i == 25));
+}
+
+/* From fail to warn to good. */
+static void test_less_bad(void **state)
+{
+	(void)state;
+	make_bad();
+	for (unsigned int i = 0; q.level == QUALITY_WARN && i < 10; i++)
+		next(1000000, 10);
+	assert_int_equal(q.level, QUALITY_FAIL);
+	for (unsigned int i = 0; i < 29; i++)		/* ten times warn_ber */
+		assert_false(next((uint64_t)(0.1 / LIMIT), 1));
+	for (unsigned int i = 0; q.level == QUALITY_FAIL && i < 10; i++)
+		next((uint64_t)(0.1 / LIMIT), 1);
+	assert_int_equal(q.level, QUALITY_WARN);
+	assert_true(quality_recent(&q).bits <= (uint64_t)(0.1 / LIMIT));
+}
+
+/* --- odd counters ---------------------------------------------------------- */
+
+/* The NIC began anew: its counters fall. What follows counts from there. */
+static void test_restart(void **state)
+{
+	(void)state;
+	begin();
+	next(0, 15);
+	s.bits = 50;
+	s.errors = 12;
+	assert_false(next(0, 0));
+	assert_false(next(0, 4));
+	assert_true(next(0, 1));
+}
+
+/* In another session, and while the link is not up, nothing counts. */
+static void test_sessions(void **state)
+{
+	(void)state;
+	begin();
+	next(0, 15);
+	s.session++;
+	assert_false(next(0, 500));
+	s.up = false;
+	assert_false(next(0, 500));
+	assert_false(next(0, 500));
+	s.up = true;
+	assert_false(next(0, 500));
+	assert_false(next(0, 4));
+	assert_true(next(0, 1));
+}
+
+/* Counters of 64 bits near their end; the clock may stand still. */
+static void test_large(void **state)
+{
+	(void)state;
+	begin();
+	s.bits = UINT64_MAX - 100;
+	s.errors = UINT64_MAX - 21;
+	memset(&q, 0, sizeof(q));
+	assert_false(next(0, 0));
+	assert_false(next(100, 10));
+	s.at -= 2 * SEC;
+	assert_false(next(0, 10));
+	assert_true(next(0, 1));
+	assert_int_equal(quality_recent(&q).errors, 21);
+	assert_int_equal(quality_recent(&q).bits, 100);
+}
+
+static void test_windows(void **state)
+{
+	struct quality_count c;
+
+	(void)state;
+	begin();
+	assert_int_equal(quality_recent(&q).bits, 0);
+	assert_true(quality_ber(&(struct quality_count) { .errors = 3 }) == 0);
+	for (unsigned int i = 0; i < 10; i++)
+		next(1000000, 10);
+	c = quality_recent(&q);
+	assert_int_equal(c.errors, 40);
+	assert_int_equal(c.bits, 4000000);
+	assert_int_equal(s.at - c.at, 8 * SEC);
+	assert_true(fabs(quality_ber(&c) - 1e-5) < 1e-12);
+	for (unsigned int i = 0; i < 2 * 1800; i++)	/* two hours */
+		next(1000000, 0);
+	assert_true(quality_recent(&q).errors <= 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_burst),
+		cmocka_unit_test(test_at_limit),
+		cmocka_unit_test(test_without_limit),
+		cmocka_unit_test(test_naive),
+		cmocka_unit_test(test_false_alarms),
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_over),
+		cmocka_unit_test(test_not_over),
+		cmocka_unit_test(test_less_bad),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_sessions),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_windows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
