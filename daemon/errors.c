@@ -63,10 +63,30 @@ static void tell_quality(struct fabricd *d, const struct torus_link *l, enum qua
 		snprintf(text, sizeof(text), "over: %s receives well again from %s", here, there);
 	else
 		snprintf(text, sizeof(text), "%s receives %s from %s: %llu errors in %.2g bits, bit "
-			 "error rate %.1e: %s", here, q->level < was ? "less badly" : "badly", there,
-			 (unsigned long long)c.errors, (double)c.bits, quality_ber(&c),
+			 "error rate %.1e: %s", here, q->level < was ? "less badly" : "badly",
+			 there, (unsigned long long)c.errors, (double)c.bits, quality_ber(&c),
 			 advice(q->level));
 	fabricd_event(d, loop_wall(), "", q->level ? FM_WARNING : FM_INFO, "errors", text);
+}
+
+static uint32_t margin_of(const struct torus_link *l)
+{
+	return l->gauge[TORUS_PG_LANES] ? (uint32_t)l->gauge[TORUS_PG_MARGIN] : 0;
+}
+
+static void tell_wear(struct fabricd *d, const struct torus_link *l)
+{
+	char here[END_MAX], there[END_MAX], text[FM_TEXT_MAX];
+	const struct wear *w = &d->errors.wear[l->port];
+
+	name_end(d, fm_own(d->fm), l->port, here, sizeof(here));
+	name_end(d, fm_node_by_guid(d->fm, l->peer_guid), l->peer_port, there, sizeof(there));
+	if (w->worn)
+		snprintf(text, sizeof(text), "%s loses margin from %s: %u%%, was %.0f%%: replace "
+			 "the cable soon", here, there, margin_of(l), w->usual);
+	else
+		snprintf(text, sizeof(text), "over: %s has its margin from %s again", here, there);
+	fabricd_event(d, loop_wall(), "", w->worn ? FM_WARNING : FM_INFO, "errors", text);
 }
 
 static bool is_excluded(const struct fabricd *d, unsigned int port)
@@ -87,10 +107,21 @@ static void note_included(struct fabricd *d, unsigned int port)
 	} else if (e->out & bit) {
 		e->out &= ~bit;
 		e->port[port] = (struct quality) { .based = false };
+		e->wear[port] = (struct wear) { .at = 0 };
 	}
 }
 
-/* Return: true if the level of the link changed. */
+static bool judge_margin(struct fabricd *d, const struct torus_link *l)
+{
+	if (l->state != TORUS_LINK_UP || !margin_of(l) ||
+	    !wear_read(&d->errors.wear[l->port], loop_now(), l->session, margin_of(l),
+		       d->config.quality.clean_for))
+		return false;
+	tell_wear(d, l);
+	return true;
+}
+
+/* Return: true if the judgement of the link changed. */
 static bool judge_link(struct fabricd *d, const struct torus_link *l)
 {
 	struct quality *q = &d->errors.port[l->port];
@@ -101,7 +132,7 @@ static bool judge_link(struct fabricd *d, const struct torus_link *l)
 	quality_read(q, &d->config.quality, &s);
 	if (q->level != was)
 		tell_quality(d, l, was);
-	return q->level != was;
+	return judge_margin(d, l) || q->level != was;
 }
 
 bool errors_read(struct fabricd *d, const struct torus_link *links, unsigned int n)
@@ -129,15 +160,19 @@ static void on_errors_timer(void *arg)
 
 bool errors_bad(const struct fabricd *d, const struct torus_link *l)
 {
-	return l->state == TORUS_LINK_UP && d->errors.port[l->port].level != QUALITY_GOOD;
+	return l->state == TORUS_LINK_UP && (d->errors.port[l->port].level != QUALITY_GOOD ||
+					     d->errors.wear[l->port].worn);
 }
 
 json_t *errors_json(const struct fabricd *d, unsigned int port)
 {
 	const struct quality *q = &d->errors.port[port];
+	const struct wear *w = &d->errors.wear[port];
 	struct quality_count c = quality_recent(q);
+	enum quality_level level = q->level == QUALITY_GOOD && w->worn ? QUALITY_WARN : q->level;
 
-	return json_pack("{s:s, s:I, s:I, s:f, s:f}", "level", quality_level_name(q->level),
+	return json_pack("{s:s, s:b, s:f, s:I, s:I, s:f, s:f}", "level",
+			 quality_level_name(level), "worn", w->worn, "usual_margin", w->usual,
 			 "errors", (json_int_t)c.errors, "bits", (json_int_t)c.bits,
 			 "ms", q->based ? (double)(loop_now() - c.at) * 1e-6 : 0.0,
 			 "ber", quality_ber(&c));
@@ -146,6 +181,7 @@ json_t *errors_json(const struct fabricd *d, unsigned int port)
 void errors_begin(struct fabricd *d)
 {
 	memset(d->errors.port, 0, sizeof(d->errors.port));
+	memset(d->errors.wear, 0, sizeof(d->errors.wear));
 	d->errors.out = 0;
 	json_object_clear(d->errors.kept);
 }

@@ -2,16 +2,17 @@
 /*
  * Bad cables: links whose receivers count too many errors for the bits that they get.
  *
- * Each node judges its own receivers (quality.h) whenever its links are read anyhow, every 2 to 8 s
- * (stall.h); after a reading with new errors they are read again a second later, until it is clear
- * what they mean. So a healthy node has neither wake-ups nor messages for it. A link that is worse
- * than a limit is in the node's report of degraded links (line.h), with what was measured, so the
- * root's list of these has it, and loses it when the node reports that it is good again.
+ * Each node judges its own receivers (quality.h, wear.h) whenever its links are read anyhow, every 2 to
+ * 8 s (stall.h); after a reading with new errors they are read again a second later, until it is
+ * clear what they mean. So a healthy node has neither wake-ups nor messages for it. A link that
+ * is worse than a limit is in the node's report of degraded links (line.h), with what was
+ * measured, so the root's list of these has it, and loses it when the node reports that it is
+ * good again.
  *
  * If out_of_service is configured, the root excludes a link that is worse than fail_ber, as an
- * administrator would, unless that would cut a node off or as many links are out already. It stays
- * excluded until an administrator includes it, because without traffic nothing can be measured. Then
- * its receivers are judged anew.
+ * administrator would, unless that would cut a node off or as many links are out already. It
+ * stays excluded until an administrator includes it, because without traffic nothing can be
+ * measured. Then its receivers are judged anew.
  */
 #ifndef ERRORS_H
 #define ERRORS_H
@@ -20,17 +21,19 @@
 #include <torus/torus.h>
 
 #include "daemon/quality.h"
+#include "daemon/wear.h"
 
 struct fabricd;
 
 /**
  * struct errors - what this node measures at its ports
- * @port: the receivers; @out: mask of those that an administrator had excluded at the last reading
+ * @port, @wear: the receivers; @out: mask of those that an administrator had excluded at the last reading
  * @timer: the next reading is to come soon
  * @kept: on the root: node id as text to the mask of ports that it had to leave in service
  */
 struct errors {
 	struct quality port[TORUS_MAX_PORTS];
+	struct wear wear[TORUS_MAX_PORTS];
 	uint32_t out;
 	struct loop_timer *timer;
 	json_t *kept;
@@ -44,7 +47,7 @@ void errors_begin(struct fabricd *d);
 bool errors_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
 /** errors_bad() - Return: true if the receiver of that link is worse than a limit */
 bool errors_bad(const struct fabricd *d, const struct torus_link *l);
-/** errors_json() - what was measured at that port, as {level, errors, bits, ms, ber} */
+/** errors_json() - what was measured at that port, as CONTROL.md says */
 json_t *errors_json(const struct fabricd *d, unsigned int port);
 /** errors_take() - on the root: @node has reported its degraded links */
 void errors_take(struct fabricd *d, uint32_t node, const json_t *links);

@@ -5,7 +5,7 @@
 #include "daemon/quality.h"
 #include "lib/util/times.h"
 
-#define BETTER		10.0	/* times better than the limit is a line that must not be reported */
+#define BETTER		10.0	/* a line so many times better than the limit is not reported */
 #define READINGS	2	/* with errors, before a line is bad */
 #define WINDOW_MAX	(3600 * SEC)
 

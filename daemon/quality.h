@@ -4,28 +4,30 @@
  * knows no daemon, so fabricd and fabricsim judge by the same code.
  *
  * What is measured. A NIC counts packets whose check sum was wrong, and flits of packets that it
- * accepted. Their quotient is the bit error rate as long as a packet rarely has more than one error,
- * that is below 1e-6 with packets of 16 KiB; above, it is too low by up to the bits of a packet, and
- * then the link is bad by any limit.
+ * accepted. Their quotient is the bit error rate as long as a packet rarely has more than one
+ * error, that is below 1e-6 with packets of 16 KiB; above, it is too low by up to the bits of a
+ * packet, and then the link is bad by any limit.
  *
- * When it is a warning. Errors come at random, so a few of them prove nothing, and a window of fixed
- * length is too short for slow links and too long for fast ones. So a cumulative sum (CUSUM, Page
- * 1954) is kept for each limit: it grows by one with each error and falls with the bits received,
- * by (l - r) / ln(l / r) errors a bit, where l is the limit and r a tenth of it; never below zero. This
- * is the test that decides soonest between the rates r and l. It reports when it reaches errors_min.
- * At the limit that takes about errors_min / 0.6 errors, at ten times the limit errors_min / 0.96.
- * With a rate of r or less it is reached once in 10^errors_min errors (Wald's bound), so errors_min =
- * 20 never happens by chance. Errors of one reading are not enough: a static discharge, or a plug
- * that is touched, ends within one, and a bad cable goes on.
+ * When it is a warning. Errors come at random, so a few of them prove nothing, and a window of
+ * fixed length is too short for slow links and too long for fast ones. So a cumulative sum
+ * (CUSUM, Page 1954) is kept for each limit: it grows by one with each error and falls with the
+ * bits received, by (l - r) / ln(l / r) errors a bit, where l is the limit and r a tenth of it;
+ * never below zero. This is the test that decides soonest between the rates r and l. It reports
+ * when it reaches errors_min. At the limit that takes about errors_min / 0.6 errors, at ten
+ * times the limit errors_min / 0.96. With a rate of r or less it is reached once in
+ * 10^errors_min errors (Wald's bound), so errors_min = 20 never happens by chance. Errors of one
+ * reading are not enough: a static discharge, or a plug that is touched, ends within one, and a
+ * bad cable goes on.
  *
  * When it is over. Another sum grows with the bits received, by the errors that the limit would
- * allow, and falls by two for each error: it rises only at less than half of the limit. It must reach
- * QUALITY_CLEAN, which a line at the limit does with a probability of 2 %, and clean_for must have
- * passed since the last reading that argued against it. So a line without traffic stays as it was
- * judged last: nothing is known of it.
+ * allow, and falls by two for each error: it rises only at less than half of the limit. It must
+ * reach QUALITY_CLEAN, which a line at the limit does with a probability of 2 %, and clean_for
+ * must have passed since the last reading that argued against it. So a line without traffic
+ * stays as it was judged last: nothing is known of it.
  *
- * Readings of another life of the NIC, or of another session of the link, count from zero: a counter
- * that falls has begun anew. Errors while a link is not up are those of its training, and do not count.
+ * Readings of another life of the NIC, or of another session of the link, count from zero: a
+ * counter that falls has begun anew. Errors while a link is not up are those of its training,
+ * and do not count.
  */
 #ifndef QUALITY_H
 #define QUALITY_H

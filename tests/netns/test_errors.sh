@@ -97,7 +97,7 @@ told_kept() { ask events | grep -E "errors +.* is not taken out of service: with
 # The link that had to stay must be good before there is another way. A link that is included
 # unrepaired would be excluded again; one that is repaired is judged anew.
 included() {
-	lab ber 1,0:+x 0 && under 1,0 2,0 true && until_true 20 judged 2,0 -x good &&
+	lab ber 1,0:+x 0 && under 1,0 2,0 true && under 2,0 1,0 true && until_true 20 judged 2,0 -x good &&
 		until_true 20 judged 1,0 +x good && lab ber 0,0:+x 0 && ask include 0,0:+x &&
 		under 0,0 1,0 true && until_true 20 fine && is .links.excluded 0
 }

@@ -38,6 +38,7 @@ questions() {
 	of links || rc=1
 	of links 1,1 || rc=1
 	of links --bad || rc=1
+	judged links-errors links --errors --json --lab "$lab" || rc=1
 	of links --local --node 1,0 || rc=1
 	of cabling || rc=1
 	of cabling --plan || rc=1

@@ -40,7 +40,7 @@ define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
 	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_exclude.o answer_root.o \
 	answer_links.o answer_port.o answer_rows.o answer_nic.o answer_part.o question.o \
-	answer_log.o answer_config.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/deps/crc32c.o
+	answer_log.o answer_config.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a
 $(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd inih) $$(lib-libs) -lm
 endef
@@ -100,3 +100,6 @@ tests/unit/test_stall_walk-libs = $(call pkg-libs,cmocka) $(lib-libs)
 tests += tests/unit/test_quality
 tests/unit/test_quality-objs := tests/unit/test_quality.o daemon/quality.o
 tests/unit/test_quality-libs = $(call pkg-libs,cmocka) -lm
+tests += tests/unit/test_wear
+tests/unit/test_wear-objs := tests/unit/test_wear.o daemon/wear.o
+tests/unit/test_wear-libs = $(call pkg-libs,cmocka)

@@ -26,7 +26,7 @@ static void add_port_values(json_t *link, unsigned int port)
 #undef X
 }
 
-#define QUALITY "'epoch':55,'quality':{'level':'good','errors':0,'bits':0,'ms':0.0,'ber':0.0},"
+#define QUALITY "'epoch':55,'quality':{'level':'good','worn':false,'usual_margin':0.0,'errors':0,'bits':0,'ms':0.0,'ber':0.0},"
 
 /* The link at +x; @lanes: text of its lanes, or "" */
 static json_t *link_at_x(const char *lanes)
@@ -193,7 +193,7 @@ static void make_bad(void)
 static void links_with_errors(void **state)
 {
 	json_t *x = link_at_x("");
-	json_t *bad = json_of("{'level':'fail','errors':33,'bits':3840,'ms':0.0}");
+	json_t *bad = json_of("{'level':'fail','worn':false,'usual_margin':0.0,'errors':33,'bits':3840,'ms':0.0}");
 
 	(void)state;
 	make_bad();

@@ -132,7 +132,8 @@ static void test_naive(void **state)
 	(void)state;
 	print_message("SEED=%llu\n", (unsigned long long)seed);
 	for (unsigned int run = 0; run < 300; run++) {
-		double bits[STEPS], errors[STEPS], rate = LIMIT * pow(10, (double)random_below(&r, 200) / 100 - 1);
+		double rate = LIMIT * pow(10, (double)random_below(&r, 200) / 100 - 1);
+		double bits[STEPS], errors[STEPS];
 		unsigned int i;
 
 		begin();

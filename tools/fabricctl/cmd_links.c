@@ -533,10 +533,10 @@ static int cmd_links(struct ctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0, "every counter, with what it means, and every lane" },
 	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0, "only links that are not up, excluded, or have fewer lanes" },
-	{ OPT_FLAG, "errors", 'e', NULL, &with_errors, 0, 0, "bit errors of each receiver, the worst first" },
+	{ OPT_FLAG, "errors", 'e', NULL, &with_errors, 0, 0, "bit errors of each receiver" },
 	{ OPT_NUMBER, "top", 0, "N", &top, 1, 1000000, "with --errors: only the first N" },
 	{ OPT_TEXT, "since", 0, "FILE", &since, 0, 0, "with --errors: those since the baseline FILE" },
-	{ OPT_TEXT, "save", 0, "FILE", &save, 0, 0, "with --errors: write a baseline, so that counts begin anew" },
+	{ OPT_TEXT, "save", 0, "FILE", &save, 0, 0, "with --errors: write a baseline" },
 	{ OPT_FLAG, "local", 'l', NULL, &local, 0, 0, "of the NIC of this host, without a manager" },
 	{ .kind = OPT_END },
 };

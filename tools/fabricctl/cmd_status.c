@@ -282,6 +282,10 @@ static void show_errors(const json_t *links)
 		print_end(v);
 		printf(" receives badly from ");
 		print_end(json_object_get(v, "peer"));
+		if (json_is_true(json_object_get(q, "worn")))
+			printf(", margin %llu%%, was %.0f%%",
+			       (unsigned long long)json_count(v, "margin"),
+			       json_number_value(json_object_get(q, "usual_margin")));
 		printf(": %llu errors, bit error rate %.1e\n",
 		       (unsigned long long)json_count(q, "errors"),
 		       json_number_value(json_object_get(q, "ber")));

@@ -45,7 +45,8 @@ int errors_save(const json_t *links, const char *file)
 
 		json_object_set_new(of, json_end_text(v, name),
 				    json_pack("{sI sI sI sI}", "errors", (json_int_t)c.errors,
-					      "lost", (json_int_t)c.lost, "bits", (json_int_t)c.bits,
+					      "lost", (json_int_t)c.lost,
+					      "bits", (json_int_t)c.bits,
 					      "epoch", (json_int_t)c.epoch));
 	}
 	all = json_pack("{ss so}", "format", FORMAT, "links", of);
@@ -108,8 +109,8 @@ static double per_bit(double errors, uint64_t bits)
 }
 
 /*
- * A count n of random errors stands for (root(n + 1) - 1)^2 to (root(n + 1) + 1)^2 of them, in 95 of
- * 100 cases: for none, up to 4.
+ * A count n of random errors stands for (root(n + 1) - 1)^2 to (root(n + 1) + 1)^2 of them, in 95
+ * of 100 cases: for none, up to 4.
  */
 static json_t *error_json(const json_t *l, const json_t *baseline)
 {

@@ -11,6 +11,7 @@
 #include "points.h"
 #include "range.h"
 #include "train_run.h"
+#include "train_wear.h"
 #include "kernel/core/nic.h"
 #include "lib/util/times.h"
 #include "tools/fabricctl/json.h"
@@ -23,17 +24,24 @@
 static const char *class_list = LINE_USUAL, *length_list = "100:1500:100", *loss_list;
 static const char *crosstalk_list, *celsius_list = "20", *dead = "none", *aged = "none";
 static const char *ber_text, *life_text = "0", *look_text;
-static uint64_t drift, ageing, seeds = 1;
+static uint64_t drift, ageing, seeds = 1, months;
 static uint64_t mask_height, mask_width, margin_train, margin_retrain;
 static bool by_lane;
 
-/** struct point - one cable, and what came of it; @class NULL: --loss */
+#define AGED_MAX 100		/* lines of a point that age until they fail */
+
+/**
+ * struct point - one cable, and what came of it; @class NULL: --loss
+ * @wear: with --months; @before: its memory
+ */
 struct point {
 	const char *class;
 	double celsius;
 	uint64_t seed;
 	struct train_plan plan;
 	struct train_result result;
+	struct wear_result wear;
+	u64 before[AGED_MAX];
 };
 
 /** struct plan - what is to be combined; classes with loss and crosstalk of their own */
@@ -185,6 +193,103 @@ static int run_training_point(void *arg, size_t i)
 	return 0;
 }
 
+/* --- months in life ------------------------------------------------------- */
+
+#define DRIFT	20	/* per mille: a room of 20 +- 10 degrees */
+
+static int by_time(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The scales of lines that age are spread evenly, by their logarithms. */
+static void age_lines(struct point *t, size_t n, u64 seed)
+{
+	struct wear_result *w = &t->wear;
+
+	for (size_t k = 0; k < n; k++) {
+		struct train_plan plan = t->plan;
+		double part = ((double)k + 0.5) / (double)n;
+		u64 before;
+
+		plan.cable.seed = jobs_seed(seed, k);
+		plan.cable.ageing = plan.cable.ageing ? plan.cable.ageing : 1;
+		if (!plan.cable.aged)
+			plan.cable.aged = (u16)(1u << plan.cable.seed % TORUS_LANES_MAX);
+		before = wear_age(&plan, (u64)pow(WEAR_SCALE_MAX, part));
+		if (before == ~0ull)
+			continue;
+		w->warned += before > 0;
+		w->early += before >= WEAR_EARLY;
+		t->before[w->failed++] = before;
+	}
+	qsort(t->before, w->failed, sizeof(t->before[0]), by_time);
+}
+
+static int run_wear_point(void *arg, size_t i)
+{
+	struct plan *p = arg;
+	struct point *t = &p->point[i];
+	u64 mine = months / p->n + (i < months % p->n), seed = jobs_seed(t->seed, i);
+
+	if (!drift)
+		t->plan.cable.drift = DRIFT;
+	train_run(&t->plan, &t->result);
+	if (!t->result.trained.width)
+		return 0;
+	age_lines(t, mine < AGED_MAX ? (size_t)mine : AGED_MAX, seed);
+	t->plan.cable.ageing = 0;
+	for (t->wear.months = 0; t->wear.months < mine; t->wear.months++) {
+		t->plan.cable.seed = jobs_seed(~seed, t->wear.months);
+		t->wear.alarms += wear_month(&t->plan);
+	}
+	return 0;
+}
+
+static double in_thousand(u64 n, u64 of)
+{
+	return of ? 1000.0 * (double)n / (double)of : 0;
+}
+
+/* @before: ascending. What 95 of 100 lines exceed. */
+static json_t *wear_json(const struct wear_result *w, const u64 *before)
+{
+	double most = w->failed ? (double)before[w->failed / 20] / (double)SEC : 0;
+
+	return json_pack("{sI sI sI sf sf sI sI sf}", "aged", (json_int_t)w->failed,
+			 "warned", (json_int_t)w->warned, "warned_early", (json_int_t)w->early,
+			 "warned_early_share", in_thousand(w->early, w->failed) / 1000,
+			 "warned_before_s", most, "link_months", (json_int_t)w->months,
+			 "false_alarms", (json_int_t)w->alarms,
+			 "false_alarms_per_1000_link_months", in_thousand(w->alarms, w->months));
+}
+
+/* Of all points together. */
+static json_t *wear_total(const struct plan *p)
+{
+	u64 *all = calloc(p->n * AGED_MAX, sizeof(*all));
+	struct wear_result sum = { .failed = 0 };
+	json_t *j;
+
+	for (size_t i = 0; all && i < p->n; i++) {
+		const struct wear_result *w = &p->point[i].wear;
+
+		memcpy(all + sum.failed, p->point[i].before, w->failed * sizeof(*all));
+		sum.failed += w->failed;
+		sum.warned += w->warned;
+		sum.early += w->early;
+		sum.months += w->months;
+		sum.alarms += w->alarms;
+	}
+	if (all)
+		qsort(all, sum.failed, sizeof(*all), by_time);
+	j = all ? wear_json(&sum, all) : NULL;
+	free(all);
+	return j;
+}
+
 /* --- what came of it ------------------------------------------------------ */
 
 static double ber_of(u64 ber)
@@ -325,6 +430,24 @@ static int draw_training(const struct plan *p, const char *file)
 	return plot_write(plot, file);
 }
 
+static int show_wear(const struct ctl *ctl, const struct plan *p)
+{
+	static const char *const columns[] = { "class", "length", "temperature", "aged", "warned",
+		"warned_early", "warned_before_s", "link_months", "false_alarms", NULL };
+	json_t *points = json_array(), *about = wear_total(p);
+
+	for (size_t i = 0; i < p->n; i++) {
+		json_t *j = cable_json(&p->point[i]);
+		json_t *more = wear_json(&p->point[i].wear, p->point[i].before);
+
+		json_object_update(j, more);
+		json_decref(more);
+		json_array_append_new(points, j);
+	}
+	json_object_set_new(about, "seed", json_integer((json_int_t)ctl->seed));
+	return points_show(ctl, about, points, columns);
+}
+
 static int show_training(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const cables[] = { "class", "length", "temperature", "untrained_ber",
@@ -358,6 +481,13 @@ static int show_training(const struct ctl *ctl, const struct plan *p)
 				   by_lane ? lanes : p->all.life ? lives : cables);
 }
 
+static int run_points(const struct ctl *ctl, struct plan *p)
+{
+	if (jobs_run(p->n, 0, "training", months ? run_wear_point : run_training_point, p))
+		return CANNOT;
+	return months ? show_wear(ctl, p) : show_training(ctl, p);
+}
+
 static int cmd_train(struct ctl *ctl, int argc, char **argv)
 {
 	struct plan p = { 0 };
@@ -367,12 +497,13 @@ static int cmd_train(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (points_check(ctl))
 		return CANNOT;
+	if (months && (by_lane || ctl->svg))
+		return fail("--months does not go with --%s", by_lane ? "lanes" : "svg");
 	status = parse_plan(&p);
 	if (status == OK)
 		status = points_make(&p, ctl->seed);
 	if (status == OK)
-		status = jobs_run(p.n, 0, "training", run_training_point, &p) ?
-			 CANNOT : show_training(ctl, &p);
+		status = run_points(ctl, &p);
 	free(p.point);
 	free(p.length.v);
 	free(p.loss.v);
@@ -393,6 +524,8 @@ static const struct opt opts[] = {
 	{ OPT_NUMBER, "seeds", 0, "N", &seeds, 1, 10000, "cables of each kind; lanes differ" },
 	{ OPT_FLAG, "lanes", 0, NULL, &by_lane, 0, 0, "a point for each lane" },
 	{ OPT_TEXT, "life", 0, "SECONDS", &life_text, 0, 0, "go on after training, 0 by default" },
+	{ OPT_NUMBER, "months", 0, "N", &months, 1, 10000000,
+	  "how early fabricd warns, and how often in vain, in so many months of links" },
 	{ OPT_TEXT, "look", 0, "TIME", &look_text, 0, 0, "between looks at the eyes, 50ms" },
 	{ OPT_NUMBER, "drift", 0, "N", &drift, 0, 500, "in life: per mille of the loss" },
 	{ OPT_NUMBER, "ageing", 0, "MDB", &ageing, 0, 50000, "in life: a second, of aged lanes" },
@@ -413,7 +546,9 @@ COMMAND(cmd_train) = {
 	.brief = "What link training makes of cables: settings, rate, lanes, margin, bit errors",
 	.help = "The NIC's own training on the modelled line that software NICs have, in virtual\n"
 		"time: by class, length, crosstalk and temperature of the cable. With --life it\n"
-		"ages, and retrains.",
+		"ages, and retrains. With --months: as many months of links in good rooms, and up to\n"
+		"100 lines of each cable that age until lanes are lost, judged as fabricd judges.\n"
+		"warned_before_s: 95 of 100 of these are warned of so long before, or longer.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

@@ -10,7 +10,7 @@ sim-route := route_fabric route_engine
 sim-recovery := recovery_scene recovery_block
 sim-availability := avail_formula avail_sample avail_option
 sim-core := bubble retry retry_angara retry_acknak retry_hippi
-sim-train := train_run
+sim-train := train_run train_wear
 sim-retry := retry_wire retry_formula retry_play
 sim-ctl := program command say table number json line
 
@@ -27,7 +27,7 @@ fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-recovery:%=tools/fabricsim/%.o) $(sim-train:%=tools/fabricsim/%.o) $(sim-world-objs) \
 	$(sim-availability:%=tools/fabricsim/%.o) \
 	$(sim-ctl:%=tools/fabricctl/%.o) lib/util/units.o
-fabricsim-objs += daemon/record.o daemon/record_ops.o
+fabricsim-objs += daemon/record.o daemon/record_ops.o daemon/quality.o daemon/wear.o
 fabricsim-deps := $(B)/libtorus.a
 fabricsim-libs := $(lib-libs) $(svc-libs) -lm -lpthread
 

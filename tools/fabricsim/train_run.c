@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "train_run.h"
 
-struct receiver {
-	struct tn_serdes_model model;
-	struct tn_train train;
-	unsigned int settings;
-	u64 now;
-};
-
-/* Return: ns it took. */
-static u64 run_training(struct receiver *r, bool near)
+u64 train_receiver_train(struct train_receiver *r, bool near)
 {
 	u64 from = r->now;
 
@@ -22,7 +14,7 @@ static u64 run_training(struct receiver *r, bool near)
 	return r->now - from;
 }
 
-static void read_state(const struct receiver *r, struct train_state *out)
+static void read_state(const struct train_receiver *r, struct train_state *out)
 {
 	*out = (struct train_state) {
 		.width = tn_train_width(&r->train),
@@ -34,7 +26,7 @@ static void read_state(const struct receiver *r, struct train_state *out)
 	memcpy(out->lane, r->train.lane, sizeof(out->lane));
 }
 
-static void live(struct receiver *r, const struct train_plan *plan, struct train_result *out)
+static void live(struct train_receiver *r, const struct train_plan *plan, struct train_result *out)
 {
 	u64 end = r->now + plan->life, begin = r->now;
 
@@ -49,23 +41,30 @@ static void live(struct receiver *r, const struct train_plan *plan, struct train
 		if (!tn_train_watch(&r->train, r->now))
 			continue;
 		out->retrains++;
-		out->retraining += run_training(r, true);
+		out->retraining += train_receiver_train(r, true);
 		if (tn_train_width(&r->train) < width)
 			out->shed += width - tn_train_width(&r->train);
 	}
 	out->lived = r->train.state == TN_TRAIN_DONE ? plan->life : r->now - begin;
 }
 
+void train_receiver_init(struct train_receiver *r, const struct train_plan *plan)
+{
+	memset(r, 0, sizeof(*r));
+	r->now = 1;
+	tn_serdes_model_init(&r->model);
+	tn_serdes_model_lay(&r->model, &plan->cable, r->now);
+	tn_train_init(&r->train, &r->model.serdes, &plan->params);
+}
+
 void train_run(const struct train_plan *plan, struct train_result *out)
 {
-	struct receiver r = { .now = 1 };
+	struct train_receiver r;
 
 	memset(out, 0, sizeof(*out));
-	tn_serdes_model_init(&r.model);
-	tn_serdes_model_lay(&r.model, &plan->cable, r.now);
+	train_receiver_init(&r, plan);
 	out->untrained = tn_serdes_model_ber(&r.model, r.now);
-	tn_train_init(&r.train, &r.model.serdes, &plan->params);
-	out->took = run_training(&r, false);
+	out->took = train_receiver_train(&r, false);
 	out->settings = r.settings;
 	read_state(&r, &out->trained);
 	live(&r, plan, out);

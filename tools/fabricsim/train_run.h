@@ -46,6 +46,19 @@ struct train_result {
 	u64 retraining, lived, worst;
 };
 
+/** struct train_receiver - a receiver, its line, and the time */
+struct train_receiver {
+	struct tn_serdes_model model;
+	struct tn_train train;
+	unsigned int settings;
+	u64 now;
+};
+
+/** train_receiver_init() - @r must not move in memory from then on */
+void train_receiver_init(struct train_receiver *r, const struct train_plan *plan);
+/** train_receiver_train() - Return: ns it took */
+u64 train_receiver_train(struct train_receiver *r, bool near);
+
 void train_run(const struct train_plan *plan, struct train_result *out);
 
 #endif /* TRAIN_RUN_H */

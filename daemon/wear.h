@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Wear of a line: a margin that shrinks slowly, so that the cable can be replaced before the
+ * receiver loses lanes. As in quality.h, there is no I/O, and fabricsim judges by the same code.
+ *
+ * Long before a line that ages has bit errors, the NIC trains it anew and gives up lanes. Its margin
+ * tells earlier. But margins differ from cable to cable, and swing with the temperature of the room,
+ * so no fixed limit fits. What counts is the room that is left, margin - 100 percent of the mask, by
+ * the room that the line had when it was best: the largest mean over about a day. A line is worn
+ * when the room is less than WEAR_LOW of that for WEAR_HOLD more than it is not, and the margin is
+ * at least WEAR_LEAST percent of the mask less. A room of 20 +- 10 degrees makes the loss of copper swing by 2 percent,
+ * and so a margin by some 8 percent of the mask.
+ *
+ * It is over when the line has had WEAR_FINE of that room for a while, or in the next session: the
+ * cable was pulled.
+ */
+#ifndef WEAR_H
+#define WEAR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/util/times.h"
+
+#define WEAR_LOW	0.6
+#define WEAR_FINE	0.8
+#define WEAR_LEAST	10
+#define WEAR_HOLD	(120 * SEC)
+#define WEAR_DAY	(86400 * SEC)
+
+/**
+ * struct wear - of one receiver; all zero: nothing is known yet
+ * @at: when the margin was read last; 0: never
+ * @session: of the link, then
+ * @mean: of the margin over about a day, percent; @usual: the largest one
+ * @low: ns with too little of it, less those with enough; @fine: ns with enough in a row
+ */
+struct wear {
+	uint64_t at;
+	uint32_t session;
+	double mean, usual;
+	uint64_t low, fine;
+	bool worn;
+};
+
+/**
+ * wear_read() - takes a reading of the margin of a link that is up
+ * @clean_for: how long the margin must be as usual until the line is not worn any more, ns
+ * Return: true if it is worn now and was not, or the other way round.
+ */
+bool wear_read(struct wear *w, uint64_t at, uint32_t session, uint32_t margin,
+	       uint64_t clean_for);
+
+#endif /* WEAR_H */

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The judgement of lines by their margins: bounds, swings of the temperature, and its end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/wear.h"
+
+#define CLEAN	(60 * SEC)
+
+static struct wear w;
+static uint64_t now;
+
+static void begin(uint32_t margin)
+{
+	memset(&w, 0, sizeof(w));
+	now = 5 * SEC;
+	assert_false(wear_read(&w, now, 1, margin, CLEAN));
+}
+
+/* Two seconds later. */
+static bool next(uint32_t margin)
+{
+	now += 2 * SEC;
+	return wear_read(&w, now, 1, margin, CLEAN);
+}
+
+/* Return: readings after which the line is worn; 1000: it is not */
+static unsigned int readings(uint32_t usual, uint32_t margin)
+{
+	unsigned int n;
+
+	begin(usual);
+	for (n = 1; n < 1000 && !next(margin); n++)
+		;
+	return n;
+}
+
+static void test_bounds(void **state)
+{
+	(void)state;
+	assert_int_equal(readings(200, 159), 60);	/* less than 60 %, for 2 minutes */
+	assert_int_equal(readings(200, 160), 1000);
+	assert_int_equal(readings(120, 110), 60);	/* 10 percent of the mask less */
+	assert_int_equal(readings(118, 109), 1000);
+	assert_int_equal(readings(200, 0), 60);
+	assert_int_equal(readings(90, 0), 1000);	/* there was no room */
+}
+
+/* As long as it has enough half of the time, it is not worn. */
+static void test_swing(void **state)
+{
+	(void)state;
+	begin(200);
+	for (unsigned int i = 0; i < 10000; i++)
+		assert_false(next(i & 1 ? 150 : 170));
+}
+
+/* The best day counts, however slowly the margin has shrunk since. */
+static void test_slow(void **state)
+{
+	unsigned int days = 0;
+
+	(void)state;
+	begin(150);
+	for (unsigned int i = 0; i < 5 * 1440; i++, now += 58 * SEC)
+		assert_false(next(200));
+	assert_in_range((unsigned int)w.usual, 198, 200);
+	for (uint32_t margin = 200; !w.worn; margin--, days++)
+		for (unsigned int i = 0; i < 1440 && !w.worn; i++, now += 58 * SEC)
+			next(margin);
+	assert_in_range(days, 40, 42);
+}
+
+static void test_over(void **state)
+{
+	unsigned int n = 0;
+
+	(void)state;
+	readings(200, 150);
+	assert_true(w.worn);
+	for (unsigned int i = 0; i < 100; i++)
+		assert_false(next(i % 20 ? 185 : 175));
+	while (!next(180))
+		n++;
+	assert_in_range(n, 5, 29);
+	assert_false(w.worn);
+}
+
+/* In another session it is another cable. */
+static void test_session(void **state)
+{
+	(void)state;
+	readings(200, 150);
+	now += 2 * SEC;
+	assert_true(wear_read(&w, now, 2, 150, CLEAN));
+	assert_false(w.worn);
+	now += 200 * SEC;
+	assert_false(wear_read(&w, now, 2, 150, CLEAN));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_swing),
+		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_over),
+		cmocka_unit_test(test_session),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
