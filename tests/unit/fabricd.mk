@@ -86,7 +86,7 @@ tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core libsystemd) 
 tests += tests/unit/test_keeper
 tests/unit/test_keeper-objs := $(addprefix tests/unit/,test_keeper.o clock.o) \
 	$(addprefix daemon/,keeper.o events.o history.o history_file.o history_filter.o \
-	history_search.o thread.o loop.o log.o) lib/deps/crc32c.o
+	history_write.o history_search.o thread.o loop.o log.o) lib/deps/crc32c.o
 tests/unit/test_keeper-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd) \
 	-Wl,--wrap=history_room
 

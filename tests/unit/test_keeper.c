@@ -369,7 +369,7 @@ static void once(void **state)
 	assert_string_equal(said("after"), "a:1:3");
 }
 
-/* What is no event is left out, and the others are taken. */
+/* Items that are not events are left out, and the others are taken. */
 static void malformed(void **state)
 {
 	static const char *const bad[] = {
