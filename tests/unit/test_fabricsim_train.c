@@ -13,6 +13,7 @@
 #include "tests/unit/random.h"
 #include "tools/fabricctl/command.h"
 #include "tools/fabricsim/train_run.h"
+#include "tools/fabricsim/train_wear.h"
 
 const struct program this_program = { .name = "test_fabricsim_train" };
 
@@ -170,9 +171,39 @@ static void test_refused(void **state)
 	}
 }
 
+/* fabricd warns 10 minutes before lanes are lost, and of no line that only follows the room. */
+static void test_wear(void **state)
+{
+	uint64_t seed = random_seed(12), r = seed;
+	unsigned int failed = 0, early = 0;
+
+	(void)state;
+	print_message("SEED=%llu\n", (unsigned long long)seed);
+	for (unsigned int i = 0; i < 20; i++) {
+		struct tn_cable c = {
+			.length = 100 + (u32)random_below(&r, 800), .loss = 2000, .crosstalk = 10,
+			.drift = 20, .seed = random_next(&r),
+		};
+		struct train_plan plan = plan_of(&c);
+		u64 before;
+
+		assert_int_equal(wear_month(&plan), 0);
+		plan.cable.ageing = 1;
+		plan.cable.aged = (u16)(1u << random_below(&r, TORUS_LANES_MAX));
+		before = wear_age(&plan, 1 + random_below(&r, 200));
+		if (before == ~0ull)
+			continue;
+		failed++;
+		early += before >= WEAR_EARLY;
+	}
+	assert_in_range(failed, 15, 20);
+	assert_true(100 * early >= 95 * failed);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_wear),
 		cmocka_unit_test(test_best),
 		cmocka_unit_test(test_life),
 		cmocka_unit_test(test_program),
