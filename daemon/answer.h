@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests of the control socket (CONTROL.md) and their answers. A command is
+ * Requests of the control socket (fabricd-control(7)) and their answers. A command is
  * one function in the table of answer.c; it answers at once or, after asking
  * other nodes, later.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The control socket; daemon/CONTROL.md is its protocol. */
+/* The control socket; fabricd-control(7) is its protocol. */
 #ifndef CONTROL_H
 #define CONTROL_H
 

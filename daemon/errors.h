@@ -47,7 +47,7 @@ void errors_begin(struct fabricd *d);
 bool errors_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
 /** errors_bad() - Return: true if the receiver of that link is worse than a limit */
 bool errors_bad(const struct fabricd *d, const struct torus_link *l);
-/** errors_json() - what was measured at that port, as CONTROL.md says */
+/** errors_json() - what was measured at that port, as fabricd-control(7) says */
 json_t *errors_json(const struct fabricd *d, unsigned int port);
 /** errors_take() - on the root: @node has reported its degraded links */
 void errors_take(struct fabricd *d, uint32_t node, const json_t *links);

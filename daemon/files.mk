@@ -23,14 +23,15 @@ SYSCONFDIR ?= /etc
 
 install-fabricd: $(B)/fabricd
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/man/man8 \
-		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(UNITDIR) \
-		$(DESTDIR)$(PREFIX)/share/doc/fabricd
+		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/man/man7 \
+		$(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/share/doc/fabricd
 	install -m 755 $(B)/fabricd $(DESTDIR)$(PREFIX)/sbin/
 	sed -e 's|@PREFIX@|$(PREFIX)|' daemon/fabricd.service.in \
 		> $(DESTDIR)$(UNITDIR)/fabricd.service
 	install -m 644 daemon/fabricd.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	install -m 644 daemon/fabricd.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/
-	install -m 644 daemon/fabricd.conf daemon/CONTROL.md $(DESTDIR)$(PREFIX)/share/doc/fabricd/
+	install -m 644 daemon/fabricd-control.7 $(DESTDIR)$(PREFIX)/share/man/man7/
+	install -m 644 daemon/fabricd.conf $(DESTDIR)$(PREFIX)/share/doc/fabricd/
 	test -e $(DESTDIR)$(SYSCONFDIR)/fabricd.conf || \
 		install -D -m 644 daemon/fabricd.conf $(DESTDIR)$(SYSCONFDIR)/fabricd.conf
 

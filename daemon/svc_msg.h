@@ -5,7 +5,7 @@
  * with their answers, and events of nodes for the root's log and status. The schema is svc.proto,
  * the codec codec.c.
  *
- * Commands and replies inside are texts of the control socket, JSON as CONTROL.md has it: they are
+ * Commands and replies inside are texts of the control socket, JSON as fabricd-control(7) has it: they are
  * passed on as they are, by nodes that need not know them.
  */
 #ifndef SVC_MSG_H

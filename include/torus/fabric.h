@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libtorus: requests to the fabric manager of this node, over its control socket. Requests and
- * replies are JSON objects of one line; daemon/CONTROL.md describes them.
+ * replies are JSON objects of one line; fabricd-control(7) describes them.
  *
  * Functions return 0 or a negative errno; torus_fabric_error() then has the text. A handle is not
  * thread-safe.

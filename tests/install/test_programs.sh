@@ -47,7 +47,6 @@ complete() {
 		usr/share/bash-completion/completions/fabricctl
 		usr/share/bash-completion/completions/fabricsim
 		usr/share/doc/fabricctl/torus0.conf
-		usr/share/doc/fabricd/CONTROL.md
 		usr/share/doc/fabricd/fabricd.conf
 		usr/share/doc/torus/modprobe.conf
 		usr/share/man/man1/fabricsim.1
@@ -55,6 +54,7 @@ complete() {
 		usr/share/man/man4/torus.4
 		usr/share/man/man5/fabricd.conf.5
 		usr/share/man/man5/torus-nic.conf.5
+		usr/share/man/man7/fabricd-control.7
 		usr/share/man/man7/torus-arbiter.7
 		usr/share/man/man8/fabricctl.8
 		usr/share/man/man8/fabricd.8

@@ -12,7 +12,7 @@
 
 #include "command.h"
 
-#define ASK_NODES_MAX 4096	/* in a reply about nodes: daemon/CONTROL.md */
+#define ASK_NODES_MAX 4096	/* in a reply about nodes: fabricd-control(7) */
 #define ASK_LINKS_MAX 2048	/* ... about ends of cables */
 
 /** struct ask - an open connection to a manager */

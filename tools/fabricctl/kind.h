@@ -16,7 +16,7 @@ enum status kind_of_errno(int err);
 
 /**
  * kind_of_code() - exit status of a manager's refusal
- * @code: "code" in daemon/CONTROL.md; NULL: it has none
+ * @code: "code" in fabricd-control(7); NULL: it has none
  * Return: CANNOT for "usage", DENIED, UNREACHABLE; PROBLEM for all others.
  */
 enum status kind_of_code(const char *code);

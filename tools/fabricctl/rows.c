@@ -7,7 +7,7 @@
 #include "say.h"
 
 #define ROW_DIGITS 16
-#define ROWS_MAX 131072		/* rows in an answer at most: daemon/CONTROL.md */
+#define ROWS_MAX 131072		/* rows in an answer at most: fabricd-control(7) */
 #define RUNS_MAX (1 << 20)	/* ... as runs */
 
 static int digit_read(char c)
