@@ -6,6 +6,16 @@
 #include <unistd.h>
 
 #include "lib/util/clock.h"
+#include "lib/util/times.h"
+
+/*
+ * While the process gets no processor time, all its NICs stand still, and their clock does too. If
+ * the clock went on, the first NIC that has a turn again would find all its links silent, because
+ * its neighbours have not had theirs to send keep-alives: the other NICs of this process, and those
+ * of other processes if the whole machine stood still. Neighbours that went on notice by their own
+ * clocks that this NIC was silent.
+ */
+#define LATE_MAX	(20 * MS)	/* far less than a silence that is taken for a loss */
 
 static u64 stood;	/* ns that loop_now() does not count */
 
@@ -17,7 +27,6 @@ u64 loop_now(void)
 int loop_init(struct loop *loop)
 {
 	loop->npending = 0;
-	loop->late_max = 0;
 	loop->woke = 0;
 	loop->epfd = epoll_create1(EPOLL_CLOEXEC);
 	return loop->epfd < 0 ? -errno : 0;
@@ -86,9 +95,9 @@ static void stand_still(struct loop *loop, u64 until)
 {
 	u64 last = until > loop->woke ? until : loop->woke, now = loop_now();
 
-	if (until != ~0ull && loop->woke && now > last && now - last > loop->late_max) {
-		stood += now - last - loop->late_max;
-		now = last + loop->late_max;
+	if (until != ~0ull && loop->woke && now > last && now - last > LATE_MAX) {
+		stood += now - last - LATE_MAX;
+		now = last + LATE_MAX;
 	}
 	loop->woke = now;
 }
@@ -98,8 +107,7 @@ void loop_wait(struct loop *loop, u64 now, u64 until)
 	struct epoll_event ev[LOOP_BATCH];
 	int n = wait_until(loop, ev, now, until);
 
-	if (loop->late_max)
-		stand_still(loop, until);
+	stand_still(loop, until);
 	loop->npending = n > 0 ? n : 0;
 	for (int i = 0; i < loop->npending; i++)
 		loop->pending[i] = ev[i].data.ptr;

@@ -25,19 +25,17 @@ struct watch {
 
 /**
  * struct loop - the loop
- * @late_max: ns; if the loop wakes later than this, its clock stands still for the rest; 0: never
  * @woke: when it last had something to do, ns, or 0
  * @pending: the batch of events that is being handled
  */
 struct loop {
 	int epfd;
-	u64 late_max;
 	u64 woke;
 	int npending;
 	void *pending[LOOP_BATCH];
 };
 
-/** loop_now() - Return: monotonic time, ns, never 0 */
+/** loop_now() - Return: time, ns, never 0; stands still while the process has no processor */
 u64 loop_now(void);
 
 int loop_init(struct loop *loop);

@@ -16,13 +16,6 @@
 #define REQUEST_MAX	8192
 #define WORDS_MAX	128
 
-/*
- * While the process gets no processor time, all its NICs stand still, and their clock does too
- * (loop.h, late_max). If the clock went on, the first NIC that has a turn again would find all its
- * links silent, because its neighbours have not had theirs to send keep-alives.
- */
-#define LATE_MAX	(20 * MS)	/* far less than a silence that is taken for a loss */
-
 /** struct visitor - a connection */
 struct visitor {
 	struct watch watch;
@@ -199,7 +192,6 @@ int pack_open(struct pack *pack, struct chassis *c, const char *path)
 	int fd = sock_listen(path), err;
 
 	*pack = (struct pack) { .chassis = c, .listener.fd = -1 };
-	c->loop.late_max = LATE_MAX;
 	if (fd < 0)
 		return fd;
 	err = loop_add(&c->loop, &pack->listener, fd, EPOLLIN, listener_ready);

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# A machine that stands still: all NICs and managers of a lab stop, and go on one after the other.
+# No node died, so each packet arrives, once and in order, and none comes back as unreachable.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=pause$$
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+run=/run/torus/$lab
+PINGS=500
+
+raised() { lab up 3x3 && is .state running; }
+whole() { is .state running && is .nodes.up 9 && is .links.up 18; }
+
+# Stops all processes for $1 s, and lets one go on each $2 s, in an order by lot.
+stand_still() {
+	local pids pid
+	pids=$(cut -d ' ' -f 1 "$run"/*/fabricd.pid "$run"/*/torusemu.pid)
+	# shellcheck disable=SC2086
+	kill -STOP $pids
+	sleep "$1"
+	for pid in $(shuf -e $pids); do
+		kill -CONT "$pid"
+		sleep "$2"
+	done
+}
+pinged() {
+	local ping
+	lab exec 2,2 -- ping -i 0.02 -W 30 -c "$PINGS" n1-2 >"$tmp/ping" &
+	ping=$!
+	until_true 10 grep -q 'icmp_seq=50 ' "$tmp/ping"
+	stand_still "$@"
+	wait "$ping"
+	tail -n 2 "$tmp/ping"
+	grep -q " $PINGS received" "$tmp/ping" && ! grep -q DUP "$tmp/ping" && in_order
+}
+in_order() {
+	sed -n 's/.*icmp_seq=\([0-9]*\) .*/\1/p' "$tmp/ping" >"$tmp/seq"
+	sort -n -C "$tmp/seq"
+}
+none_unreachable() {
+	local counters
+	counters=$(ask counters --json) || return 1
+	[[ $(jq 'map(.unreachable) | add' <<<"$counters") == 0 ]] ||
+		{ jq -c '.[] | {node, unreachable, parked, replayed}' <<<"$counters"; return 1; }
+}
+stands() {
+	pinged "$@" && until_true 30 whole && none_unreachable && all_came_once
+}
+
+check "a lab of nine nodes" raised
+check "all stand still for 1.5 s" stands 1.5 0
+check "all stand still for 2.5 s, and go on one after the other" stands 2.5 0.03
+check "packets arrive by right ways" verified
+done_testing
