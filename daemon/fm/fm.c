@@ -67,6 +67,7 @@ static void set_time(struct fm *fm, uint64_t now)
 
 	fm->alarm = due > fm->now ? due : earlier(fm->alarm, fm->now);
 	fm->now = now;
+	fm_lag_event(fm);
 }
 
 void fm_timer(struct fm *fm, uint64_t now)

@@ -155,3 +155,8 @@ tests += tests/sim/test_wave
 tests/sim/test_wave-objs := tests/sim/test_wave.o $(sim-objs)
 tests/sim/test_wave-deps := $(B)/libtorus.a
 tests/sim/test_wave-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_pause
+tests/sim/test_pause-objs := tests/sim/test_pause.o $(sim-objs)
+tests/sim/test_pause-deps := $(B)/libtorus.a
+tests/sim/test_pause-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -54,7 +54,7 @@ static void ev_drop(struct ev *ev)
 		free(ev->data);
 }
 
-/* Keeps an event, in order, for a manager that hangs. */
+/* Keeps an event, in order, for a manager that hangs, or a node that is paused. */
 static void put_off(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
@@ -94,10 +94,20 @@ static bool takes_cpu(struct world *w, struct ev *ev)
 	return true;
 }
 
+/* Return: true if the event has to wait, because all of its node stands still. */
+static bool is_paused(const struct world *w, const struct ev *ev)
+{
+	return ev->kind != EV_CARRIER && w->node[ev->node].paused;
+}
+
 static void dispatch_event(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
 
+	if (is_paused(w, ev)) {
+		put_off(w, ev);
+		return;
+	}
 	switch (ev->kind) {
 	case EV_FRAME:
 		nic_frame(w, ev);
@@ -276,6 +286,8 @@ void world_power(struct world *w, uint32_t node, bool on)
 
 	if (n->on == on)
 		return;
+	if (n->paused)
+		world_pause(w, node, false);
 	n->vanished = !on && w->cfg.vanish;
 	if (!on)
 		world_manager(w, node, false);
@@ -321,14 +333,23 @@ void world_hang(struct world *w, uint32_t node, bool hung)
 	struct wnode *n = &w->node[node];
 
 	n->hung = hung;
+	n->paused &= hung;
 	for (size_t i = 0; !hung && i < n->nlate; i++) {
 		if (n->late[i].kind == EV_FM && n->late[i].at == n->fm_due)
 			n->fm_due = w->now;
+		if (n->late[i].kind == EV_NIC && n->late[i].at == n->nic_due)
+			n->nic_due = w->now;
 		n->late[i].at = w->now;
 		world_post(w, &n->late[i]);
 	}
 	if (!hung)
 		n->nlate = 0;
+}
+
+void world_pause(struct world *w, uint32_t node, bool paused)
+{
+	world_hang(w, node, paused);
+	w->node[node].paused = paused;
 }
 
 void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails)

@@ -175,6 +175,11 @@ void world_manager(struct world *w, uint32_t node, bool on);
 void world_wipe(struct world *w, uint32_t node);
 /* Stops the manager of a node, with its connections open; later it goes on with all it missed. */
 void world_hang(struct world *w, uint32_t node, bool hung);
+/*
+ * Stops the NIC and the manager of a node, as if the machine that runs both stood still; later they
+ * go on with all that came meanwhile, and with their clocks as late as that.
+ */
+void world_pause(struct world *w, uint32_t node, bool paused);
 bool world_managed(const struct world *w, uint32_t node);
 
 /*

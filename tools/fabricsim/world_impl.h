@@ -71,6 +71,7 @@ struct end {
 
 struct wnode {
 	bool on, managed, hung;
+	bool paused;		/* NIC and manager stand still */
 	bool vanished;		/* until it has power again */
 	uint32_t nic_life, fm_life;
 	uint64_t guid;
@@ -103,7 +104,7 @@ struct wnode {
 	uint32_t held;		/* rows on hold */
 	uint64_t held_first;	/* when the first of them was put on hold */
 	uint64_t held_began;	/* sum of the times when they were, modulo 2^64 */
-	struct ev *late;	/* events that wait for a manager that hangs */
+	struct ev *late;	/* events that wait for a manager that hangs, or a node that is paused */
 	size_t nlate;
 	uint32_t links_changed;	/* mask of ports, told to the manager by nic_pump() */
 	uint64_t *seq;		/* next number of traffic, for each (destination, VC) */

@@ -19,7 +19,14 @@
  * two cases differ before and after: a stopped process is late once and on time again afterwards,
  * while a process that lacks processor time was late before, or is late again the next time.
  *
- * Tests: tests/unit/test_lag.c, tests/sim/test_scarce.c.
+ * But in both cases the whole machine may have stood still, and with it other managers and NICs
+ * that it runs. Then links were lost to NICs that live, and their managers come back one after the
+ * other. So a manager that stood still for STOOD or longer calls no node dead or lost for four
+ * times as long, at most for member_max (fm_lag_doubts()). By then those that live have joined
+ * again, and a root that was elected meanwhile is known by its Inits. A false "dead" would cost
+ * the packets to that node; the wait costs time only, on a machine that has lost as much already.
+ *
+ * Tests: tests/unit/test_lag.c, tests/sim/test_scarce.c and test_pause.c.
  */
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
@@ -27,6 +34,7 @@
 #define LATE_MAX (2 * SEC)
 #define ON_TIME 8	/* resend / ON_TIME: a delay below this is normal for a timer */
 #define PASSES 4	/* delays in one exchange: see above */
+#define STOOD 5		/* times resend: a manager that is so late stood still, see above */
 
 /*
  * Notes a delay of @late ns. Return: true if the process was stopped for so long, and does not
@@ -40,9 +48,28 @@ static bool note_stop(struct fm *fm, uint64_t late)
 	return fm->stopped && !before;
 }
 
+static uint64_t lateness(const struct fm *fm)
+{
+	return fm->now > fm->alarm ? fm->now - fm->alarm : 0;
+}
+
+void fm_lag_event(struct fm *fm)
+{
+	uint64_t late = lateness(fm);
+
+	if (late >= STOOD * fm->cfg.resend)
+		fm->doubts = later(fm->doubts,
+				   fm->now + earlier(PASSES * late, fm->cfg.member_max));
+}
+
+uint64_t fm_lag_doubts(const struct fm *fm)
+{
+	return fm->doubts;
+}
+
 bool fm_lag_note(struct fm *fm)
 {
-	uint64_t late = fm->now > fm->alarm ? fm->now - fm->alarm : 0;
+	uint64_t late = lateness(fm);
 	uint64_t least = fm->cfg.resend / ON_TIME;
 
 	fm->alarm = NEVER;

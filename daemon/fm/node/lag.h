@@ -13,6 +13,10 @@ struct fm;
  * Return: true if the lag fell, so waits end earlier than before.
  */
 bool fm_lag_note(struct fm *fm);
+/** fm_lag_event() - an event comes at fm->now: note whether the manager stood still before it */
+void fm_lag_event(struct fm *fm);
+/** fm_lag_doubts() - Return: until when no node may be called dead, because it stood still */
+uint64_t fm_lag_doubts(const struct fm *fm);
 /** fm_lag_late() - Return: the lag in ns: how late a message may be handled here */
 uint64_t fm_lag_late(const struct fm *fm);
 /** fm_lag_answer() - Return: by how many ns to extend the wait for an answer of another node */

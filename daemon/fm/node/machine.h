@@ -72,7 +72,7 @@ struct fm {
 	struct fm_task *task;
 	struct fm_root *root;	/* NULL on each node that neither is root nor asks to be */
 	struct fm_problems *problems;
-	uint64_t alarm, lag, lag_at;	/* when its timer is due; its lag, and since when (lag.c) */
+	uint64_t alarm, lag, lag_at, doubts;	/* see lag.c; @alarm: when its timer is due */
 	unsigned int stopped, rolls;	/* (lag.c); how often all were asked anew since a version */
 };
 

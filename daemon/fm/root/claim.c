@@ -24,6 +24,19 @@
  * those of all NICs that can be reached, that is, no port that is up leads to a NIC whose manager
  * has not promised. Then no packet passes between these NICs and any other.
  *
+ * A part that is cut off leads on by itself only after it has been cut off for a while: member_max
+ * and the lag of the asking node (node/lag.c), in which no port of the nodes that take part has
+ * changed and no further node has come. A link is also lost if a NIC stood still for longer than
+ * links stay up without a frame, and where many nodes share a machine all of them may have stood
+ * still. Then the others live, and most of them are back when the wait is over. A root of a few
+ * nodes would take them for dead, and packets to them would come back as unreachable. As long as
+ * the part waits, packets to the others are parked or held.
+ *	Safety: the wait only makes a step later that the theorem (quorum.c) allows at any time.
+ *	Liveness: it ends by time alone once links do not change, and the node asks at least as long
+ *	(ASK_MAX does not count meanwhile). A claim by quorum never waits for it. Nor does a node
+ *	if as many nodes take part as the shape has, or if all their ports are up: then no other is
+ *	cut off; or if the part has no rows, places or kept tables: then there is nothing to lose.
+ *
  * How asking ends. A node asks only while no neighbour's Init names a root that leads in its epoch
  * or a later one. If it asks without success for ASK_MAX, it also joins a root of an earlier epoch.
  * That root learns the later epoch from it, and asks all nodes anew. If no root has led it, and
@@ -67,6 +80,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <torus/topology.h>
 
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/node/candidate.h"
@@ -109,11 +123,13 @@
  * @witness: number of a node that had a link to a NIC that does not take part
  * @here, @need: result of fm_quorum_count() at the last check
  * @most: the greatest @here so far; @grew: when it rose last
+ * @ports: a hash of the rows of all nodes that have said HELLO
+ * @apart: since when no link leads out of the part, and @ports is the same; NEVER: one leads out
  * @why: why this node leads, as text for people
  */
 struct fm_asking {
 	bool said, won, handed, relieves, anew;
-	uint64_t at, around, turn, grew;
+	uint64_t at, around, turn, grew, ports, apart;
 	uint32_t witness, here, need, most;
 	char why[FM_TEXT_MAX / 4];
 };
@@ -180,9 +196,80 @@ static bool is_alone(struct fm *fm)
 	return true;
 }
 
+/* Return: a hash of the rows of all nodes that have said HELLO. */
+static uint64_t hash_ports(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
+
+		hash += fm_mix(m->guid ^ fm_mix(m->row.serial + 1));
+	}
+	return hash;
+}
+
+/* Return: true if no port of the fabric is down at @m. */
+static bool has_all_ports(const struct fm *fm, const struct fm_mate *m)
+{
+	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++)
+		if (m->row.port[p].state != FM_PORT_UP)
+			return false;
+	return fm->ndims;
+}
+
+/* Return: true if no node is missing, as far as can be seen from the shape or from the ports. */
+static bool is_whole(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+	uint32_t here = 0;
+	bool all = true;
+
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		if (!fm_quorum_here(fm, fm_mate_no(r, i)))
+			continue;
+		here++;
+		all = all && has_all_ports(fm, fm_mate_no(r, i));
+	}
+	return all || here == torus_nodes(&r->shape);
+}
+
+/*
+ * Notes whether the nodes that take part are cut off from all others, and since when. While the
+ * node claims, those that have not promised yet count as others: that alone ends nothing.
+ */
+static void look_apart(struct fm *fm)
+{
+	struct fm_asking *a = fm->root->asking;
+	uint64_t ports = hash_ports(fm);
+	bool alone = is_alone(fm);
+
+	if (a->ports != ports || (!alone && fm->root->stage == FM_STAGE_ASKS))
+		a->apart = NEVER;
+	if (alone && a->apart == NEVER)
+		a->apart = fm->now;
+	a->ports = ports;
+}
+
+/* Return: true if the part is cut off, but not for long enough: see above. */
+static bool waits_apart(const struct fm *fm)
+{
+	const struct fm_asking *a = fm->root->asking;
+
+	return a->apart != NEVER && a->need &&
+	       fm->now < a->apart + fm->cfg.member_max + fm_lag_answer(fm) && !is_whole(fm);
+}
+
+/* Return: true if the nodes that take part are cut off from all others for long enough. */
+static bool is_apart(struct fm *fm)
+{
+	return fm->root->asking->apart != NEVER && !waits_apart(fm) && is_alone(fm);
+}
+
 static bool are_enough(struct fm *fm)
 {
-	return is_alone(fm) || fm_quorum_claimed(fm);
+	return is_apart(fm) || fm_quorum_claimed(fm);
 }
 
 void fm_claim_look(struct fm *fm)
@@ -203,7 +290,7 @@ static bool has_no_success(const struct fm *fm)
 	const struct fm_root *r = fm->root;
 	uint64_t more = fm_lag_answer(fm);
 
-	return r->stage == FM_STAGE_ASKS &&
+	return r->stage == FM_STAGE_ASKS && !waits_apart(fm) &&
 	       fm->now >= r->begun + ASK_MAX * fm->cfg.resend + more &&
 	       fm->now >= r->asking->grew + ASK_MAX / 2 * fm->cfg.resend + more;
 }
@@ -492,6 +579,7 @@ void fm_claim_begin(struct fm *fm, bool leads)
 
 	fm->root->stage = leads ? FM_STAGE_LEADS : FM_STAGE_ASKS;
 	a->at = leads ? NEVER : fm->now;
+	a->apart = NEVER;
 	fm->root->since = fm->root->begun = fm->now;
 	fm->root->high = later(fm_nic_latest(fm), fm->kept.term);
 	a->handed = fm_candidate_take_call(fm, &a->relieves);
@@ -565,6 +653,7 @@ void fm_claim_due(struct fm *fm)
 	a->at = fm->now + fm->cfg.resend;
 	spread_latest(fm);
 	fm_quorum_count(fm, &a->here, &a->need);
+	look_apart(fm);
 	if (a->here > a->most) {
 		a->most = a->here;
 		a->grew = fm->now;

@@ -22,6 +22,18 @@
  *	any other					after ON_THEIR_WAY, because many managers
  *							may have lost the root at once and be on
  *							their way back
+ *	any, if the nodes that are connected to the	after member_max, and no sooner than by the
+ *	root are no quorum (quorum.c)			lines above
+ *	any, if this manager stood still		when it may doubt no more (node/lag.c)
+ *
+ * By the line before the last one a root does not call most of the fabric dead because its own NIC
+ * has lost its links. That NIC may have stood still for longer than links stay up without a frame,
+ * as all NICs do that share a machine with it, and all of them live. "Dead" would make the rows to
+ * them invalid, and packets to them would come back as unreachable. They join again when their
+ * links are back. If the root is cut off for good, its packets have nowhere to go meanwhile: they
+ * are held or parked, and nothing is lost by the wait. Safety (quorum.c) needs neither line, and
+ * the wait ends by time alone, so a part that is cut off gets its table. While a quorum is
+ * connected, for example if one host dies, the wait is as short as before.
  *
  * The first line excludes a node that reported that it has no link, or that has just joined: it may
  * be on its way from the root to its parent, and would be judged dead each time that it is back.
@@ -262,8 +274,8 @@ static uint32_t add_joined(struct fm *fm, const struct fm_mate *m, uint32_t *set
 	return n;
 }
 
-/* Return: when @m, one of @n nodes that are judged together, may be judged dead: see above. */
-static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n)
+/* Return: when @m, one of @n nodes that are judged together, may be judged dead by its links. */
+static uint64_t dead_by_links(const struct fm *fm, const struct fm_mate *m, uint32_t n)
 {
 	uint64_t moment = fm->cfg.resend / 4;
 	struct evidence e = find_evidence(fm, m);
@@ -273,11 +285,20 @@ static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n
 	return m->missing + (n == 1 && e.ended && fm->now > m->joined + moment ? 0 : moment);
 }
 
+/* Return: when @m, one of @n nodes that are judged together, may be judged dead: see above. */
+static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n, bool quorum)
+{
+	uint64_t at = later(dead_by_links(fm, m, n), fm_lag_doubts(fm));
+
+	return quorum ? at : later(at, m->missing + fm->cfg.member_max + fm_lag_answer(fm));
+}
+
 /*
  * Judges @m and the nodes that links join to it, for which no neighbour vouches.
+ * @quorum: the nodes that are connected are quorums
  * Return: when they are to be judged dead; NEVER: they are dead now.
  */
-static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
+static uint64_t judge_set(struct fm *fm, struct fm_mate *m, bool quorum)
 {
 	struct fm_root *r = fm->root;
 	uint32_t *set = fm_roster_scratch(r), n = 1;
@@ -288,7 +309,7 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
 	for (uint32_t i = 0; i < n; i++)
 		n = add_joined(fm, fm_mate_no(r, set[i]), set, n);
 	for (uint32_t i = 0; i < n; i++)
-		at = later(at, dead_at(fm, fm_mate_no(r, set[i]), n));
+		at = later(at, dead_at(fm, fm_mate_no(r, set[i]), n, quorum));
 	if (fm->now < at)
 		return at;
 	for (uint32_t i = 0; i < n; i++)
@@ -298,15 +319,16 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
 
 /*
  * Judges a missing node. @searches: number of the last search before this round of judgements.
+ * @quorum: the nodes that are connected are quorums
  * Return: when it has to be judged again; NEVER.
  */
-static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches)
+static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches, bool quorum)
 {
 	uint64_t silent_at = m->missing + fm_service_patience(fm, m);
 
 	/* Each node of a set finds the same set, which is judged once. */
 	if (!m->vouched)
-		return m->search > searches ? NEVER : judge_set(fm, m);
+		return m->search > searches ? NEVER : judge_set(fm, m, quorum);
 	if (m->state == FM_NODE_SILENT)
 		return NEVER;
 	if (fm->now < silent_at)
@@ -343,10 +365,12 @@ void fm_judge_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	uint32_t i = 0, searches = r->search;
+	bool quorum;
 
 	if (fm->now < r->judge_at || !r->settled)
 		return;
 	r->judge_at = NEVER;
+	quorum = !r->nmissing || fm_quorum_connected(fm);
 	mark_vouched(fm);
 	if (is_silence_due(fm) || fm_quorum_lacks(r))
 		fm_quorum_look(fm);
@@ -354,7 +378,7 @@ void fm_judge_due(struct fm *fm)
 		struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
 		if (!is_judged(m))
-			r->judge_at = earlier(r->judge_at, judge_mate(fm, m, searches));
+			r->judge_at = earlier(r->judge_at, judge_mate(fm, m, searches, quorum));
 		if (is_judged(m)) {
 			m->listed = false;
 			r->missing[i] = r->missing[--r->nmissing];

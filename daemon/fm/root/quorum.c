@@ -22,9 +22,11 @@
  *
  *  (C) A node that claims to be root (claim.c) needs the promises of a quorum of t and of each of
  *      O(t), where t is the table of the latest epoch and version that any node of P has; or no
- *      other node may be reachable.
+ *      other node may be reachable, and none has been for a while (claim.c).
  *  (T) A table v is taken, and comes into force, only when the nodes that have taken it are a
  *      quorum of each of O(v); or no link leads from them to any other NIC.
+ *      A root that has no quorum makes such a table only when it has called the others dead, after
+ *      as long a while (judge.c).
  *  (S) A root calls a node silent, whose NIC works on, only while quorums of the same tables are
  *      connected to it. Safety does not need this rule: but a table without those nodes could not
  *      come into force, and rows wait while it does not.
@@ -509,7 +511,12 @@ bool fm_quorum_took(struct fm *fm)
 
 bool fm_quorum_look(struct fm *fm)
 {
-	return !set_lacks(fm, !is_quorum(fm, is_connected));
+	return !set_lacks(fm, !fm_quorum_connected(fm));
+}
+
+bool fm_quorum_connected(const struct fm *fm)
+{
+	return is_quorum(fm, is_connected);
 }
 
 bool fm_quorum_lacks(const struct fm_root *r)

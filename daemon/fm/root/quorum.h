@@ -54,6 +54,8 @@ bool fm_quorum_took(struct fm *fm);
 void fm_quorum_taken(struct fm *fm, uint64_t version);
 /** fm_quorum_look() - Return: true if the root may call nodes silent now; rule (S) */
 bool fm_quorum_look(struct fm *fm);
+/** fm_quorum_connected() - Return: true if the nodes that are connected to the root are quorums */
+bool fm_quorum_connected(const struct fm *fm);
 /** fm_quorum_lacks() - Return: true if the quorum was missing when it was needed last */
 bool fm_quorum_lacks(const struct fm_root *r);
 

@@ -53,7 +53,8 @@
  *
  * There is no proof while a NIC lives whose manager does not take part: it goes on to send packets
  * of an older colour. Then, or if some NIC counts wrong (one of an older driver has no counts of
- * its links), the network counts as drained when the sums have not changed for drain_max. When it
+ * its links), the network counts as drained when the sums have not changed for drain_max, longer if
+ * this manager handles messages late (node/lag.c). When it
  * is proven to be drained, the number of missing packets becomes the new base. Without proof, some
  * of them may only be late, behind a link that no NIC has given up yet. If they were in the base,
  * as many others on their way in a later version would make the sums equal. So the base of these
@@ -298,8 +299,9 @@ static void begin_phase(struct fm *fm, enum fm_phase phase)
 static bool bound_reached(const struct fm *fm, bool known)
 {
 	const struct fm_rec *rec = fm->root->rec;
-	uint64_t still = fm->cfg.drain_max * (known ? PROVEN_FACTOR : 1);
-	uint64_t at_all = fm->cfg.drain_max * (has_silent(fm) ? 2 : STILL_FACTOR);
+	uint64_t bound = fm->cfg.drain_max + fm_lag_answer(fm);
+	uint64_t still = bound * (known ? PROVEN_FACTOR : 1);
+	uint64_t at_all = bound * (has_silent(fm) ? 2 : STILL_FACTOR);
 
 	/* Without a silent node no packets of older colours begin: changes are progress. */
 	if (rec->phase == FM_PHASE_DRAIN && !has_silent(fm))

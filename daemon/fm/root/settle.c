@@ -16,6 +16,9 @@
  *	something else is missing				after `quiet` without news
  *	the root is alone, but has cables			not at all: a neighbour must join
  *
+ * A root that starts again on a placed NIC, and whose manager stood still (node/lag.c),
+ * waits for nodes that have not joined until it may call nodes dead.
+ *
  * By the second condition the first table does not wait for the lost host of a former root. A node
  * that joins later is placed then, or the discovered shape grows by it (grow.c). news.c limits how
  * long news can delay the first table.
@@ -146,7 +149,7 @@ static bool are_all_known(const struct fm *fm)
 static uint64_t node_wait(const struct fm *fm)
 {
 	if (fm->table.version && fm->root->restored)
-		return fm->cfg.quiet;
+		return fm->cfg.quiet + fm_lag_answer(fm);
 	return (fm->root->restored ? 2 : 1) * fm->cfg.member_max + fm_lag_answer(fm);
 }
 
@@ -183,7 +186,8 @@ static uint64_t settle_at(const struct fm *fm)
 
 	if (r->settled || is_alone(fm) || r->stage != FM_STAGE_LEADS)
 		return NEVER;
-	return later(nodes_at(fm), fm_recall_awaits(fm));
+	return later(later(nodes_at(fm), fm_recall_awaits(fm)),
+		     r->restored && !is_whole_shape(fm) ? fm_lag_doubts(fm) : 0);
 }
 
 uint64_t fm_settle_expiry(const struct fm *fm)
@@ -332,6 +336,10 @@ static void add_former(struct fm *fm, const struct fm_book *former, const struct
 	}
 }
 
+static const char linked[] = ": it has not joined since this root leads, but has a link to a node";
+static const char unlinked[] = ": it has not joined since this root leads, and no node that has "
+			       "joined has a link to it";
+
 /*
  * Reports at most TOLD_MAX of the nodes that have not joined as problems (fabricctl nodes lists
  * all). A node in whose place another one was found was replaced. Return: how many were replaced.
@@ -346,7 +354,7 @@ static unsigned int report_unheard(struct fm *fm)
 		if (m->unheard && m->node == TORUS_NO_NODE)
 			replaced++;
 		else if (m->unheard && told < TOLD_MAX)
-			told += fm_service_gone(fm, m, ": it has not joined since this root leads");
+			told += fm_service_gone(fm, m, m->state == FM_NODE_DEAD ? unlinked : linked);
 		m->unheard = false;
 	}
 	return replaced;

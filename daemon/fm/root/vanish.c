@@ -16,7 +16,9 @@
  *    also be joined to the root by links between reliable nodes. The nodes inside become late when
  *    the nodes around them are lost: a cabinet is found from the outside to the inside.
  *  - A node that is still late after WAIT, and for which no neighbour vouches, is probed: a manager
- *    that lives accepts a connection. If it does not within PROBE_WAIT, it is taken as lost.
+ *    that lives accepts a connection. If it does not within PROBE_WAIT, it is taken as lost. Both
+ *    times are longer if this manager itself handles messages late (node/lag.c): the row or the
+ *    answer may have come already. A manager that stood still takes no node as lost for a while.
  *
  * To take a node as lost means only to end its connections. It is missing then, as after any
  * connection that broke, and judge.c decides if it is dead. A mistake is safe: a node that lives
@@ -31,6 +33,7 @@
 
 #include "daemon/fm/root/vanish.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/root/isolated.h"
@@ -329,11 +332,13 @@ static void take_lost(struct fm *fm, struct fm_mate *m)
 /* Return: when @m, which is late, is checked again. */
 static uint64_t next_check(const struct fm *fm, const struct fm_mate *m)
 {
-	uint64_t at = later(m->joined, m->doubted) + WAIT;
+	uint64_t at = later(m->joined, m->doubted) + WAIT + fm_lag_late(fm);
 
 	if (m->answered >= m->doubted)
 		at = later(at, m->answered + fm->cfg.keepalive);
-	return m->probed ? m->probed + PROBE_WAIT : at;
+	if (!m->probed)
+		return at;
+	return later(m->probed + PROBE_WAIT + fm_lag_answer(fm), fm_lag_doubts(fm));
 }
 
 /* Checks a late node: probes it, or takes it as lost. Return: true if it is not late any more. */
