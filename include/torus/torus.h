@@ -167,7 +167,7 @@ const char *torus_link_reason_name(unsigned int reason);
 const char *torus_retry_name(unsigned int protocol);
 /** torus_differs_name() - the parameter that keeps a link from coming up; NULL: not known */
 const char *torus_differs_name(unsigned int differs);
-/** torus_differs_text() - write a value of that parameter. @buf: TORUS_TEXT_MAX bytes. Return: @buf */
+/** torus_differs_text() - write its value into @buf (TORUS_TEXT_MAX bytes). Return: @buf */
 const char *torus_differs_text(unsigned int differs, uint32_t value, char *buf);
 /** torus_retry_parse() - find a retry protocol by name. Return: 0 or -EINVAL */
 int torus_retry_parse(const char *text, enum torus_retry *out);

@@ -13,10 +13,10 @@
  * Adaptive packets may take the directions of their plain row, and both of a dimension in which the
  * destination is half way round. Only the escape boxes of excluded channels (box.h) forbid that: a
  * row of such a box has no adaptive directions, or, if its own way does not need the channel, only
- * its own. Detours are not adaptive: one that leaves the minimal directions stands where a channel of
- * the plain way is excluded, so a box of its choices would need its own escapes checked channel by
- * channel at each change of the table, and it serves the few rows around a fault only. Their packets
- * on VCA go by the escape alone; if that dies, they are parked like those of VCD0.
+ * its own. Detours are not adaptive: one that leaves the minimal directions stands where a channel
+ * of the plain way is excluded, so a box of its choices would need its own escapes checked channel
+ * by channel at each change of the table, and it serves the few rows around a fault only. Their
+ * packets on VCA go by the escape alone; if that dies, they are parked like those of VCD0.
  *
  * Increment. A cable that goes takes adaptive directions from the rows of its
  * escape box, and turns the rows of its path box into detours; a detour that does

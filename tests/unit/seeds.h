@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Random tests with seeds: the same seed gives the same run; a failure prints the seed. SEED=N in
- * the environment runs only that seed, SEEDS=N runs seeds 1 to N, or N seeds from FIRST on. If EVERY
- * is set, to any value, only the first quarter of the seeds is run: these tests are short, and with
- * fewer seeds they would find much less.
+ * the environment runs only that seed, SEEDS=N runs seeds 1 to N, or N seeds from FIRST on. If
+ * EVERY is set, to any value, only the first quarter of the seeds is run: these tests are short,
+ * and with fewer seeds they would find much less.
  */
 #ifndef TESTS_SEEDS_H
 #define TESTS_SEEDS_H

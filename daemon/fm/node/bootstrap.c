@@ -109,7 +109,8 @@ static void clear_problems(struct fm *fm, unsigned int port)
 }
 
 /* Writes the other end of a cable; a NIC of another wire version has not said which it is. */
-static const char *peer_text(const struct fm *fm, const struct torus_link *l, char *buf, size_t room)
+static const char *peer_text(const struct fm *fm, const struct torus_link *l, char *buf,
+			     size_t room)
 {
 	char at[TORUS_TEXT_MAX], who[FM_WHO_MAX];
 
@@ -138,20 +139,21 @@ static void note_mismatch(struct fm *fm, const struct torus_link *l)
 	fm_table_who(fm, fm->guid, who);
 	peer_text(fm, l, peer, sizeof(peer));
 	if (!name || l->differs == TORUS_DIFFERS_NOTHING)	/* a driver of an earlier release */
-		fm_problem_set(fm, "fabric", key, "no link comes up: port %s of node %s and %s have "
-			       "different parameters (%s)", at, who, peer,
+		fm_problem_set(fm, "fabric", key, "no link comes up: port %s of node %s and %s "
+			       "have different parameters (%s)", at, who, peer,
 			       torus_link_reason_name(l->reason));
 	else
 		fm_problem_set(fm, "fabric", key, "no link comes up: port %s of node %s %s %s=%s, "
 			       "%s has %s=%s", at, who,
 			       l->differs == TORUS_DIFFERS_SLOTS ? "needs" : "has", name,
-			       torus_differs_text(l->differs, l->differs_own, own_value), peer, name,
+			       torus_differs_text(l->differs, l->differs_own, own_value), peer,
+			       name,
 			       torus_differs_text(l->differs, l->differs_peer, peer_value));
 }
 
 /*
- * Reports the problem that one of two NICs is of a release before wire version 5. Its router lets an
- * adaptive packet wait for a buffer though the way by which it could always leave is dead, and such
+ * Reports the problem that one of two NICs is of a release before wire version 5. Its router lets
+ * an adaptive packet wait for a buffer though the way by which it could always leave is dead, and such
  * packets may wait for each other in a circle.
  */
 static void note_old_nic(struct fm *fm, const struct torus_link *l)
@@ -162,8 +164,8 @@ static void note_old_nic(struct fm *fm, const struct torus_link *l)
 	if (l->state != TORUS_LINK_UP || !wire || wire >= WIRE_PARKS_ADAPTIVE)
 		fm_problem_clear(fm, "release", key);
 	else
-		fm_problem_set(fm, "release", key, "port %s of node %s and %s speak wire version %u: "
-			       "the driver of one of them is old, and adaptive packets may block "
+		fm_problem_set(fm, "release", key, "port %s of node %s and %s speak wire version "
+			       "%u: the driver of one of them is old, and adaptive packets may block "
 			       "each other for ever at it; update it",
 			       fm_port_text(fm, l->port, at), fm_table_who(fm, fm->guid, who),
 			       peer_text(fm, l, peer, sizeof(peer)), (unsigned int)wire);
