@@ -51,6 +51,23 @@ static void test_last_cable(void **state)
 	stage_end(&s);
 }
 
+/* An order to include a port counts as well before a table has it. */
+static void test_included_again(void **state)
+{
+	const struct fm_target last = { 5, 3 };
+	struct fm_severed out;
+
+	(void)state;
+	start("4x4");
+	for (int p = 0; p < 3; p++)
+		exclude(5, p);
+	assert_int_equal(severs(&last, 1, &out), 1);
+	assert_int_equal(fm_exclude_first(s.fm, 5, 0, false, NULL, s.now), 0);
+	assert_int_not_equal(fm_node(s.fm, 5)->admin & 1, 0);
+	assert_int_equal(severs(&last, 1, &out), 0);
+	stage_end(&s);
+}
+
 /* A cable that is lost during a recovery is in no table yet, and leads nowhere. */
 static void test_lost_cable(void **state)
 {
@@ -144,6 +161,7 @@ int main(void)
 {
 	static const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_last_cable),
+		cmocka_unit_test(test_included_again),
 		cmocka_unit_test(test_lost_cable),
 		cmocka_unit_test(test_node_back),
 		cmocka_unit_test(test_together),

@@ -59,7 +59,7 @@ static uint16_t unused_ports(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = &fm->table.entry[node];
 	const struct fm_mate *m = fm_mate_at(fm->root, node);
-	uint16_t mask = e->admin | e->wiring | fm->root->admin[node];
+	uint16_t mask = e->wiring | fm->root->admin[node];
 
 	if (!has_nic(fm, node))
 		return (uint16_t)((1u << 2 * fm->ndims) - 1);
