@@ -89,6 +89,10 @@ static void stopped(void **state)
 	assert_false(late_at(&fm, 11 * SEC, 300 * MS));
 	assert_false(late_at(&fm, 12 * SEC - 1, 9 * SEC));
 	assert_int_equal(fm_lag_late(&fm), 300 * MS);
+	/* One that was late by nearly as much before lacks processor time. */
+	assert_false(late_at(&fm, 20 * SEC, 2 * SEC));
+	assert_false(late_at(&fm, 21 * SEC - 1, 3 * SEC));
+	assert_int_equal(fm_lag_late(&fm), 3 * SEC);
 	fm_conns_free(&fm);
 }
 
