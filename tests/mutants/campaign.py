@@ -34,6 +34,7 @@ AREAS = [
 	Area('daemon/auth, seal', 95, 'daemon/auth*.c', 'daemon/seal.c'),
 	Area('daemon/svc, control, codec', 95, 'daemon/svc.c', 'daemon/control.c', 'daemon/state.c',
 	     'daemon/codec*.c'),
+	Area('history', 95, 'daemon/history*.c', 'daemon/keeper.c'),
 	Area('lib/route', 95, 'lib/route/*.c'),
 ]
 # Mutants of the driver are judged in guests, which takes minutes for each. So they are drawn
