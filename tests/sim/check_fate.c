@@ -220,6 +220,7 @@ void fate_got(struct check_flow *c, const struct world_packet *p)
 	if (p->vc != TORUS_VC_A && !f->anew)
 		gap(c, p);
 	fate->is |= ARRIVED;
+	c->handed = fate;
 }
 
 void fate_returned(struct check_flow *c, const struct world_packet *p)
@@ -251,17 +252,37 @@ static void lost(struct check_flow *c, uint32_t node, const struct world_packet 
 	}
 }
 
+/*
+ * A copy of @p ended at its destination without being delivered, and the packet has arrived there
+ * before: the destination has discarded a second copy. There may be one only if some NIC could not
+ * know what its neighbour had.
+ */
+static void discarded(struct check_flow *c, const struct world_packet *p, const struct fate *fate)
+{
+	c->doubles++;
+	if (!(fate->is & UNSURE))
+		wrong_packet(c, p, "came twice, although each NIC knew what its neighbour had");
+}
+
 void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *p,
 		const struct tn_pkt *pkt)
 {
 	struct fate *fate = fate_of(c, p);
 	bool refused = node == p->dst && pkt->hdr.type == TN_DATA && !ended(fate);
+	bool handed = c->handed == fate;
 
+	c->handed = NULL;
+	if (node == p->dst && node != p->src && pkt->hdr.type == TN_DATA && !pkt->hdr.relayed &&
+	    p->vc != TORUS_VC_A && !handed && c->w->node[node].on && fate->is & ARRIVED &&
+	    fate->life == c->w->node[node].nic_life)
+		discarded(c, p, fate);
 	if (!c->w->node[node].on)
 		fate->is |= DIED;
 	else if (refused && p->vc != TORUS_VC_A &&
-		 (may_be_late(c, fate) || looks_older(c, p, pkt)))
+		 (may_be_late(c, fate) || looks_older(c, p, pkt))) {
 		fate->is |= REFUSED;
+		c->refused++;
+	}
 	if (pkt->hdr.type == TN_UNREACH)
 		fate->is |= WAYLESS;	/* another copy may be in a RETRY buffer yet */
 	if (!--fate->copies && fate->is & SENT && !ended(fate))
@@ -406,6 +427,51 @@ static uint64_t outlived(const struct check_flow *c)
 	return n;
 }
 
+/* Return: how many numbers of the flow are missing before the last packet that arrived. */
+static uint64_t missing(const struct flow *f)
+{
+	uint64_t n = 0, since = 0;
+
+	for (uint64_t seq = 0; seq < f->nfates; seq++) {
+		if (f->fate[seq].is & ARRIVED) {
+			n += since;
+			since = 0;
+		} else {
+			since += f->fate[seq].is & SENT;
+		}
+	}
+	return n;
+}
+
+/*
+ * A receiver in its first life must not count more packets as lost than are missing in the flows to
+ * it, and if no NIC was restarted exactly these: when no living NIC was judged dead, all drains were
+ * proven, and all packets had a way. A restarted NIC may number its flows anew, and so may others
+ * that had no way to it, and what is missing before that is not counted.
+ */
+static void lost_are_counted(struct check_flow *c)
+{
+	bool restarted = false;
+
+	if (c->apart || c->lies || c->bounded_at || c->unreachable[0] || c->back || c->late)
+		return;
+	for (uint32_t i = 0; i < c->w->nodes; i++)
+		restarted |= c->w->node[i].nic_life > 1;
+	for (uint32_t dst = 0; dst < c->w->nodes; dst++) {
+		uint64_t lost, due = 0;
+
+		if (!c->w->node[dst].on || c->w->node[dst].nic_life > 1)
+			continue;
+		for (uint32_t src = 0; src < c->w->nodes; src++)
+			for (unsigned int vc = 0; vc < TORUS_VC_A; vc++)
+				due += missing(flow_of(c, src, dst, vc));
+		lost = tn_nic_counters(c->w->node[dst].nic)[TORUS_NC_LOST];
+		if (lost > due || (lost < due && !restarted))
+			flow_wrong(c, "node %u counted %llu packets as lost; %llu are missing", dst,
+				   (unsigned long long)lost, (unsigned long long)due);
+	}
+}
+
 void fate_end(struct check_flow *c)
 {
 	uint64_t doubled = fate_counted(c, TORUS_NC_DUPLICATES);
@@ -417,10 +483,20 @@ void fate_end(struct check_flow *c)
 	uint64_t gone = c->died[0] + c->unreachable[0] + c->back + 2 * c->late + outlived(c);
 
 	none_alive(c);
+	lost_are_counted(c);
 	/* Second copies are only made if a NIC died or a manager did not answer in time. */
 	if (doubled && !c->deaths && !c->judged_dead && !c->bounded_at)
 		flow_wrong(c, "%llu duplicates arrived although no NIC died",
 			   (unsigned long long)doubled);
+	/* A packet that comes after it was given up counts as a duplicate, too. */
+	if (doubled > c->doubles + c->refused)
+		flow_wrong(c, "NICs counted %llu duplicates, and %llu came",
+			   (unsigned long long)doubled,
+			   (unsigned long long)(c->doubles + c->refused));
+	/* Packets overtake each other only if some of a flow were parked, or died. */
+	if (fate_counted(c, TORUS_NC_REORDERED) && !c->deaths && !fate_counted(c, TORUS_NC_PARKED))
+		flow_wrong(c, "%llu packets overtook others, and none was parked",
+			   (unsigned long long)fate_counted(c, TORUS_NC_REORDERED));
 	if (missed > gone)
 		flow_wrong(c, "receivers counted %llu packets as lost, but at most %llu were",
 			   (unsigned long long)missed, (unsigned long long)gone);

@@ -172,6 +172,7 @@ static void judged_dead(struct check_flow *c, const struct fm *root, uint32_t no
 	c->judged_dead = true;
 	if (c->lies || !is_entry_of(&root->table.entry[node], n))
 		return;
+	c->apart = true;
 	fate_apart(c, node);
 	for (unsigned int p = 0; p < c->w->nports; p++) {
 		const struct cable *k = n->cable[p] < 0 ? NULL : &c->w->cable[n->cable[p]];

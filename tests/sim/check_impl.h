@@ -51,11 +51,14 @@ struct flow {
  * @deaths: NICs that lost their power
  * @lies: the nodes lie to the root, so it may be wrong about which nodes are dead
  * @judged_dead: the root has taken some NIC for dead: its neighbours may replay packets that it
- *	has accepted
+ *	has accepted; @apart: it was one that lives
  * @died, @unreachable: packets lost for this reason, [0] of VCD and [1] of VCA
  * @back: VCD packets that came back to their source as unreachable
  * @late: VCD packets lost because they came after their receiver had given them up
  * @twice: second copies of packets of VCA that arrived
+ * @doubles: second copies of VCD packets that their destination discarded; @refused: copies that it
+ *	discarded of packets that it had given up
+ * @handed: the packet that a host is just taking; its copy is freed next
  * @gone: sums of the counters of NICs that lost their power
  */
 struct check_flow {
@@ -77,9 +80,10 @@ struct check_flow {
 	uint64_t held;
 	unsigned int deaths;
 	bool lies;
-	bool judged_dead;
+	bool judged_dead, apart;
 	uint64_t died[2], unreachable[2], back, late;
-	uint64_t twice;
+	uint64_t twice, doubles, refused;
+	const struct fate *handed;
 	uint64_t gone[TORUS_NC_COUNT];
 	char wrong[200];
 };

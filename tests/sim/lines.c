@@ -116,6 +116,7 @@ static void whole_again(struct story *s)
 static void make(uint64_t seed, uint64_t *random, struct world_config *c)
 {
 	world_config_default(c);
+	c->adaptive = true;
 	c->seed = seed;
 	do {
 		story_shape(random, 12, &c->shape);

@@ -12,6 +12,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/tally.h"
 #include "kernel/core/nic_impl.h"
 #include "story.h"
 #include "tools/fabricsim/world_impl.h"
@@ -264,6 +265,49 @@ static void goes_on_unasked(void **state)
 		without_order(k & 1, k & 2);
 }
 
+/* All packets have arrived when a NIC counts one that was lost, came twice or overtook another. */
+static void counts_wrong(void **state)
+{
+	static const char *const found[] = {
+		"node 4 counted 1 packets as lost; 0 are missing",
+		"1 duplicates arrived although no NIC died", "1 packets overtook others",
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct tn_nic *nic;
+
+		begin();
+		story_traffic(&s, 20 * US);
+		world_run(s.w, 20 * MS);
+		story_traffic(&s, 0);
+		world_run(s.w, 20 * MS);
+		assert_null(check_flow_end(s.flow));
+		nic = s.w->node[VICTIM].nic;
+		nic->flows.lost += i == 0;
+		nic->counter[TORUS_NC_DUPLICATES] += i == 1;
+		nic->counter[TORUS_NC_REORDERED] += i == 2;
+		check_flow_end(s.flow);
+		end(found[i]);
+	}
+}
+
+/* The root counts other nodes than those that take part. */
+static void tally_is_wrong(void **state)
+{
+	char buf[200];
+	const char *wrong;
+
+	(void)state;
+	begin();
+	assert_null(check_tally(s.w, buf, sizeof(buf)));
+	((struct fm_tally *)fm_tally(world_fm(s.w, 0)))->set++;
+	wrong = check_tally(s.w, buf, sizeof(buf));
+	assert_non_null(wrong);
+	assert_string_equal(wrong, "the root miscounts the nodes that take part");
+	end(NULL);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest all[] = {
@@ -281,6 +325,8 @@ int main(void)
 		cmocka_unit_test(no_takeover_by_the_rest),
 		cmocka_unit_test(no_majority),
 		cmocka_unit_test(goes_on_unasked),
+		cmocka_unit_test(counts_wrong),
+		cmocka_unit_test(tally_is_wrong),
 	};
 
 	return cmocka_run_group_tests_name("check", all, NULL, NULL);
