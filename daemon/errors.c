@@ -234,12 +234,13 @@ static void exclude_link(struct fabricd *d, uint32_t node, unsigned int port, do
 {
 	struct record_event e = {
 		.kind = RECORD_EXCLUDE, .now = loop_now(),
-		.exclude = { .node = node, .port = (int)port, .on = true,
-			     .order = { .uid = SVC_NO_UID, .since = (uint64_t)loop_wall() } },
+		.exclude = { .node = node, .port = (int)port, .on = true },
 	};
+	struct fm_order *o = &e.exclude.order;
 
-	snprintf(e.exclude.order.reason, sizeof(e.exclude.order.reason),
-		 REASON "%.1e measured, more than fail_ber", ber);
+	o->uid = SVC_NO_UID;
+	o->since = (uint64_t)loop_wall();
+	snprintf(o->reason, sizeof(o->reason), REASON "%.1e measured, more than fail_ber", ber);
 	machine_event(d, &e);
 }
 

@@ -188,7 +188,7 @@ static bool agree_schema(struct conn *c, const struct svc_msg *m)
 	return schema >= m->schema && schema >= svc->oldest && schema <= svc->newest;
 }
 
-/* Refuses the peer, in its own schema. */
+/* Refuses the peer, in the schema of the peer's message. */
 static ssize_t refuse_schema(struct conn *c, const struct svc_msg *m)
 {
 	struct svc_msg reply = { .fm = { .type = FM_MSG_REFUSE } };

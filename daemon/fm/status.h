@@ -227,7 +227,7 @@ struct fm_kept_count {
 	uint32_t of, keep, have, wait;
 };
 
-/** fm_kept_count() - Return: false: this node is not root */
+/** fm_kept_count() - count candidates by their disks. Return: false: this node is not root */
 bool fm_kept_count(const struct fm *fm, struct fm_kept_count *out);
 
 /** fm_last() - Return: the last recovery that ended, version 0 if none has; NULL: not the root */

@@ -390,7 +390,7 @@ static void seg_add(struct tn_frame *f, const u8 *base, u32 len)
 	f->small += len;
 }
 
-/* Fills header and sums before a transmission: RSEQ and E as of now, VCCR as first sent. */
+/* Computes the end-to-end check sum before a first transmission, unless the peer shares memory. */
 static void sum(const struct tn_link *l, struct tn_pkt *pkt)
 {
 	if (l->tx_memory && pkt->unsummed == TN_UNSUMMED) {

@@ -24,7 +24,7 @@
 #define XMIT_BYTES	262144	/* bytes that the core takes before it moves packets */
 #define STALL_TIME	(10 * NSEC_PER_SEC)
 #define LINEAR_MAX	(SKB_WITH_OVERHEAD(8192) - NET_SKB_PAD)
-#define LINEAR_HEAD	256	/* bytes of a larger message that are not in pages */
+#define LINEAR_HEAD	256	/* linear bytes of a message beyond LINEAR_MAX */
 #define KEEP_MIN	512	/* longest message that is always copied, bytes */
 
 /*

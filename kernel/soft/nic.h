@@ -236,14 +236,14 @@ void torus_nic_free(struct torus_soft *s);
 
 /* --- pkt.c ----------------------------------------------------------------------- */
 
-/** torus_pkt_init() - Return: 0 or -ENOMEM */
+/** torus_pkt_init() - set up the packet memory of all processors. Return: 0 or -ENOMEM */
 int torus_pkt_init(void);
 /** torus_pkt_exit() - free the memory of all processors; no NIC is left */
 void torus_pkt_exit(void);
 /* The bytes beside @headroom that torus_mem_skb() can put into one run of pages. */
 #define TORUS_MEM_MAX(headroom) (32768 - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) - \
 				 SKB_DATA_ALIGN(headroom) - 2 * SMP_CACHE_BYTES)
-#define TORUS_HEADROOM	256	/* most of a frame: a device that needs more reallocates it */
+#define TORUS_HEADROOM	256	/* largest headroom that a frame is given, bytes */
 /* The most bytes of a frame, without large payloads, that are copied into one run. */
 #define TORUS_SMALL_MAX		TORUS_MEM_MAX(TORUS_HEADROOM)
 /**

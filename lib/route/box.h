@@ -78,8 +78,8 @@ bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
  * nothing has checked for it. Where such a cable is dead a router of this release parks the
  * packet. One of an earlier release lets it wait for a credit of another allowed direction that is
  * alive, and such packets can wait for each other in a circle, for ever. So all NICs of a fabric
- * must be of this release before a manager of it makes rows; managers report links that speak an older wire version
- * (note_old_nic() in daemon/fm/node/bootstrap.c).
+ * must be of this release before a manager of it makes rows; managers report links that speak an
+ * older wire version (note_old_nic() in daemon/fm/node/bootstrap.c).
  *
  * Return: false if there are none.
  */

@@ -366,7 +366,7 @@ static void cable_came(struct torus_routes *r, const struct torus_cable *c)
 	uint32_t f;
 
 	if (!r->is_odd)
-		return;		/* none was excluded since the rows were made */
+		return;		/* allocated at the first exclusion: there was none */
 	lt_channels(r->h, c, ch);
 	for (i = 0; i < 2; i++) {
 		if (!lt_box_escape(r->h, &r->own, &ch[i], &box))

@@ -74,7 +74,7 @@ struct lt_pair {
  * @plain: set to whether it is the plain one
  */
 uint64_t lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain);
-/** lt_direct_row() - the same by ids */
+/** lt_direct_row() - lt_pair_row() of two node ids, without @plain */
 uint64_t lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to);
 
 /** lt_row_hops() - length of a direct row's path */

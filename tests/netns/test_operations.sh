@@ -5,7 +5,7 @@
 # 4x4. Comments in its text say what hands do to the hardware meanwhile (lab:), with which status the
 # last command of the next block ends (exit:, else 0), and what its output has to match (prints:).
 # Blocks "sh on=NODE" run on that node. Blocks "sh host=NAME" need systemd or the driver: the machine of
-# tests/vm/test_debian.sh runs those.
+# tests/vm/test_debian.sh runs those. Boxes "ini file=NAME" are files, which are checked.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -47,9 +47,20 @@ block() {
 	[[ -z $prints ]] || grep -qE -- "$prints" "$tmp/printed" || { echo "does not print: $prints"; return 1; }
 }
 
+# file NAME TEXT: what that program says of the file, on a host that has an address of the example
+file() {
+	printf '%s' "$2" >"$tmp/reader/$1"
+	case $1 in
+	torus0.conf) fabricctl device check "$tmp/reader/$1" ;;
+	fabricd.conf) unshare -n bash -c "ip addr add 172.16.0.3/16 dev lo && ip link set lo up &&
+		fabricd --dump-config -c '$tmp/reader/$1'" | grep -E '^service_address += 172\.16\.0\.3:7117' ;;
+	*) echo "no test knows the file $1"; return 1 ;;
+	esac
+}
+
 # Checks the manual from its first line to its last one.
 follow() {
-	local line text='' inside='' section='' count=0
+	local line text='' inside='' section='' name='' count=0
 	on='' status=0 prints=''
 	while IFS= read -r line <&9; do
 		case $inside$line in
@@ -59,6 +70,10 @@ follow() {
 		'## '*) section=${line#\#\# } ;;
 		'```sh host='*) inside=host: ;;
 		'```sh'*) inside=sh: text='' on='' && [[ $line != *on=* ]] || on=${line#*on=} ;;
+		'```ini file='*) inside=ini: text='' name=${line#*file=} ;;
+		'ini:```') check "$section: the file $name" file "$name" "$text" && count=$((count + 1))
+			inside='' ;;
+		ini:*) text+=$line$'\n' ;;
 		'sh:```')
 			check "$section: ${text%%$'\n'*}" block "$text"
 			inside='' on='' status=0 prints='' count=$((count + 1)) ;;

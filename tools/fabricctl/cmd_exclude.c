@@ -39,9 +39,10 @@ COMMAND(cmd_exclude) = {
 	.name = "exclude",
 	.args = "NODE | LINK...",
 	.brief = "Route around links or nodes, for maintenance",
-	.help = "Traffic moves away without loss; then the cable can be pulled or the node\n"
-		"stopped. The exclusion lasts until 'fabricctl include' or for the time of --for,\n"
-		"also when the root is restarted or another node becomes root.\n"
+	.help = "Traffic moves away without loss. Before a cable is pulled or a node stopped, use\n"
+		"'fabricctl drain', which also waits for packets. The exclusion lasts until\n"
+		"'fabricctl include' or for the time of --for, also when the root is\n"
+		"restarted or another node becomes root.\n"
 		"Only root and the control group may exclude; anyone may use --dry-run, whose exit\n"
 		"status is 1 if pairs of other nodes would lose their path. If other nodes would\n"
 		"be cut off, the root names them and excludes nothing, unless --force is given.\n"

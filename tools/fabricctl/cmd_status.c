@@ -438,7 +438,7 @@ COMMAND(cmd_status) = {
 		"whose receivers count too many bit errors as errors.\n"
 		"Exit status 1 if the fabric is degraded, has problems, or has no root. 3, a warning,\n"
 		"if all that is wrong is that links are excluded by an administrator, or are such\n"
-		"lines.",
+		"lines or errors.",
 	.asks = true,
 	.json = true,
 	.watch = true,

@@ -21,7 +21,7 @@
 #include "daemon/fm/node/verdict.h"
 #include "lib/deps/invariant.h"
 
-#define ROW_WAIT_MAX 16	/* times resend: longest interval between repetitions of a row */
+#define ROW_WAIT_MAX 16	/* times resend: longest interval between repetitions of a port row */
 
 /** struct fm_uplink - this node's place in the distribution tree */
 struct fm_uplink {

@@ -264,11 +264,14 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 
 /* --- coordinates ------------------------------------------------------------- */
 
-/* How far the cable at a port may be trusted. */
+/*
+ * How far the cable at a port may be trusted. A square is four cables that lead back to where they
+ * begin (node/square.c).
+ */
 enum trust {
 	CROSSED,	/* its squares are open; or its ring has a wrong length, so a wrong cable */
 	UNSURE,		/* neither can be told yet */
-	SURE,		/* it closes a square, or its ring has the right length */
+	SURE,		/* the cable closes a square, or its ring has the right length */
 };
 
 #define VOTES (TORUS_MAX_PORTS + 1)

@@ -398,7 +398,7 @@ static bool find_set(const struct fm *fm, unsigned int i, struct fm_set *set, ui
 	return true;
 }
 
-/* Return: true if @m is in set number @i, which is that of the table @version; 0: of the claim. */
+/* Return: true if @m has a vote in set @i of voters: of the table @version, or 0: of the claim. */
 static bool is_in(const struct fm_mate *m, unsigned int i, uint64_t version)
 {
 	const struct fm_voice *v = &m->voice;

@@ -41,7 +41,7 @@ bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);
 /** fm_recall_table() - Return: table @id and its voters, if this node has it; or NULL */
 struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 				const struct fm_voters **voters);
-/** fm_recall_nodes() - Return: nodes in the kept table that the root begins with; 0: in none */
+/** fm_recall_nodes() - Return: number of nodes in the kept table that this root begins with, or 0 */
 uint32_t fm_recall_nodes(const struct fm *fm);
 /** fm_recall_has_latest() - Return: true if we have the latest table of all that said HELLO */
 bool fm_recall_has_latest(const struct fm *fm);

@@ -13,7 +13,7 @@ int64_t fm_sums_missing(const struct fm_sums *s, unsigned int c);
  */
 uint64_t fm_sums_in(const struct fm_sums *s, unsigned int colour);
 uint64_t fm_sums_out(const struct fm_sums *s, unsigned int colour);
-/** fm_sums_replay_missing() - Return: replayed packets that have not arrived, nor parked again */
+/** fm_sums_replay_missing() - Return: replayed packets that neither arrived nor were parked */
 int64_t fm_sums_replay_missing(const struct fm_sums *s);
 /** fm_sums_replayed() - Return: replayed packets */
 uint64_t fm_sums_replayed(const struct fm_sums *s);
