@@ -126,6 +126,8 @@ nic_file() {
 		says 2 "nope.conf: No such file" fabricctl device check "$etc/nope.conf" &&
 		cp "$f" "$etc/file" && says 2 "there is --interface" fabricctl device check "$etc/file" &&
 		echo 'ports = 2' >"$etc/file" && shows 0 '^interface  t9$' fabricctl device check "$etc/file" --interface t9 &&
+		says 2 "'..' is no name of an interface" fabricctl device check "$etc/file" -i .. &&
+		says 2 "'a b' is no name of an interface" fabricctl device check "$etc/file" -i 'a b' &&
 		says 2 "'sixteen_bytes_xx' is no name of an interface" fabricctl device check "$etc/file" -i sixteen_bytes_xx
 }
 

@@ -72,12 +72,15 @@ follow() {
 		'```sh'*) inside=sh: text='' on='' && [[ $line != *on=* ]] || on=${line#*on=} ;;
 		'```ini file='*) inside=ini: text='' name=${line#*file=} ;;
 		'ini:```') check "$section: the file $name" file "$name" "$text" && count=$((count + 1))
-			inside='' ;;
+			[[ $status == 0 && -z $prints ]] || check "$section: nothing is said of a file" false
+			inside='' status=0 prints='' ;;
 		ini:*) text+=$line$'\n' ;;
 		'sh:```')
 			check "$section: ${text%%$'\n'*}" block "$text"
 			inside='' on='' status=0 prints='' count=$((count + 1)) ;;
-		'host:```') inside='' status=0 prints='' ;;
+		'host:```')
+			[[ $status == 0 && -z $prints ]] || check "$section: nothing is said of a machine" false
+			inside='' status=0 prints='' ;;
 		sh:*) text+=$line$'\n' ;;
 		esac
 	done 9<"$manual"

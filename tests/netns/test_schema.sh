@@ -131,7 +131,7 @@ errors() {
 # A node whose root is lost, and that has no majority, tells what it knows.
 rootless() {
 	lab kill --manager 0,0 >/dev/null && lab kill --manager 0,1 >/dev/null && lab kill --manager 1,1 >/dev/null || return 1
-	until_true 20 unreached
+	until_true 20 unreached || return 1
 	local rc=0 cmd
 	for cmd in status root nodes links counters table "routes 1,0" park; do
 		# shellcheck disable=SC2086
@@ -140,7 +140,7 @@ rootless() {
 	judged full nodes --json=full --lab "$lab" || rc=1
 	return $rc
 }
-unreached() { "$bin/fabricctl" root --lab "$lab" --json | jq -e '.reachable | not'; }
+unreached() { "$bin/fabricctl" root --lab "$lab" --json | jq -e '.reachable == false'; }
 
 devices() {
 	printf '+x = lo\nsilence = 1s\n' >"$tmp/torus0.conf"

@@ -497,8 +497,9 @@ static json_t *configs(const struct fake *f, struct range of, bool values)
 		j = json_pack("{so ss ss ss}", "node", place(f, i), "name", name, "software",
 			      i == 3 ? "0.0.9" : "0.1.0", "file", "/f.conf");
 		if (!values)
-			json_object_set_new(j, "config", json_pack("[{ss ss ss ss si}{ss ss sn ss sn}]",
+			json_object_set_new(j, "config", json_pack("[{ss ss ss ss si}{ss ss ss ss sn}{ss ss sn ss sn}]",
 				"section", "timers", "key", "keepalive", "value", "2s", "source", "file", "line", 17,
+				"section", "links", "key", "warn_ber", "value", "1e-10", "source", "default", "line",
 				"section", "options", "key", "record", "value", "source", "default", "line"));
 		else
 			json_object_set_new(j, "values", json_pack("{ss ss ss}", "timers.keepalive",

@@ -411,6 +411,7 @@ static void shows_config(void **state)
 	expect("config 1,0", 0);
 	has(out, "name 1 (1,0), fabricd 0.1.0, /f.conf\n");
 	has(out, "[timers] keepalive  2s     line 17\n");
+	has(out, "[links] warn_ber    1e-10  default\n");
 	has(out, "--record            -      default\n");
 	expect("config --diff", 3);
 	has(out, "software          0.1.0");

@@ -19,12 +19,13 @@ static void show_key(struct table *t, const json_t *v)
 	const char *section = json_text(v, "section"), *source = json_text(v, "source");
 	bool is_default = source && !strcmp(source, "default");
 
-	/* The section distinguishes options and keys of [timers] from other keys. */
-	table_cell(t, PLAIN, "%s%s",
-		   !section || !*section       ? "" :
-		   !strcmp(section, "options") ? "--" :
-						 "[timers] ",
-		   json_text(v, "key"));
+	/* The section distinguishes options, and keys of [timers] and [links], from other keys. */
+	if (!section || !*section)
+		table_cell(t, PLAIN, "%s", json_text(v, "key"));
+	else if (!strcmp(section, "options"))
+		table_cell(t, PLAIN, "--%s", json_text(v, "key"));
+	else
+		table_cell(t, PLAIN, "[%s] %s", section, json_text(v, "key"));
 	table_cell(t, is_default ? PLAIN : STRONG, "%s",
 		   json_text(v, "value") ? json_text(v, "value") : "-");
 	if (json_count(v, "line"))

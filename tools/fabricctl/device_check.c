@@ -3,6 +3,7 @@
  * Reads the file of a NIC and says what "device up" would do with it. It needs neither root nor the
  * driver, so it can judge a file before that is put in its place, or on another machine.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <net/if.h>
@@ -17,6 +18,17 @@
 #include "table.h"
 
 static const char *ifname_said;
+
+/* Return: true if the kernel takes the first @n bytes of @s as the name of an interface. */
+static bool is_ifname(const char *s, size_t n)
+{
+	if (!n || n >= IFNAMSIZ || (*s == '.' && (n == 1 || (n == 2 && s[1] == '.'))))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (s[i] == '/' || s[i] == ':' || isspace((unsigned char)s[i]))
+			return false;
+	return true;
+}
 
 /* The interface is that of the file's name, as in /etc/torus. Return: OK or CANNOT */
 static int take_interface(const char *path, char *ifname)
@@ -34,8 +46,9 @@ static int take_interface(const char *path, char *ifname)
 		status = fail("%s: the name of the file is that of the interface and '.conf', such "
 			      "as torus0.conf; for a file of another name there is --interface",
 			      path);
-	else if (!n || n >= IFNAMSIZ || strchr(ifname_said ? ifname_said : "", '/'))
-		status = fail("'%.*s' is no name of an interface: 1 to %d bytes without '/'",
+	else if (!is_ifname(ifname_said ? ifname_said : base, n))
+		status = fail("'%.*s' is no name of an interface: 1 to %d bytes without '/', ':' and "
+			      "blanks, and neither '.' nor '..'",
 			      (int)n, ifname_said ? ifname_said : base, IFNAMSIZ - 1);
 	else
 		snprintf(ifname, IFNAMSIZ, "%.*s", (int)n, ifname_said ? ifname_said : base);
