@@ -24,10 +24,16 @@ static double at_least_zero(double v)
 	return v > 0 ? v : 0;
 }
 
-static void add_evidence(struct quality_sum *s, double limit, const struct quality_count *more)
+/* @from: when the reading before @more was */
+static void add_evidence(struct quality_sum *s, double limit, uint64_t from,
+			 const struct quality_count *more)
 {
 	double expected = limit * (double)more->bits, errors = (double)more->errors;
 
+	if (s->up <= 0)
+		s->since = (struct quality_count) { .at = from };
+	s->since.bits += more->bits;
+	s->since.errors += more->errors;
 	s->up = at_least_zero(s->up + errors - expected * (1 - 1 / BETTER) / log(BETTER));
 	if (!s->bad)
 		s->down = 0;
@@ -41,13 +47,13 @@ static void add_evidence(struct quality_sum *s, double limit, const struct quali
 
 /* Judges by one limit. Without a limit, 0, nothing is bad. */
 static void judge_sum(struct quality_sum *s, double limit, const struct quality_rules *rules,
-		      const struct quality_count *more)
+		      uint64_t from, const struct quality_count *more)
 {
 	if (limit <= 0) {
 		*s = (struct quality_sum) { .bad = false };
 		return;
 	}
-	add_evidence(s, limit, more);
+	add_evidence(s, limit, from, more);
 	if (s->up > 2 * rules->errors_min)	/* it is decided, and falls again as soon */
 		s->up = 2 * rules->errors_min;
 	if ((double)more->errors * 2 > limit * (double)more->bits)
@@ -77,6 +83,17 @@ static void forget_windows(struct quality *q, uint64_t at)
 	q->window[0] = q->window[1] = (struct quality_count) { .at = at };
 }
 
+/* A line is told by what proved it bad: what it received before would make the rate too low. */
+static void tell_proof(struct quality *q)
+{
+	const struct quality_sum *s = q->fail.bad ? &q->fail : &q->warn;
+
+	if (quality_recent(q).at >= s->since.at)
+		return;
+	q->window[0] = s->since;
+	q->window[1] = (struct quality_count) { .at = s->since.at };
+}
+
 /* Return: true if @s counts on from the reading before. */
 static bool goes_on(const struct quality *q, const struct quality_sample *s)
 {
@@ -98,14 +115,16 @@ bool quality_read(struct quality *q, const struct quality_rules *rules,
 	if (goes_on(q, s)) {
 		q->fresh = more.errors;
 		count_window(q, rules, &more);
-		judge_sum(&q->warn, rules->warn_ber, rules, &more);
-		judge_sum(&q->fail, rules->fail_ber, rules, &more);
+		judge_sum(&q->warn, rules->warn_ber, rules, q->last.at, &more);
+		judge_sum(&q->fail, rules->fail_ber, rules, q->last.at, &more);
 	}
 	q->based = true;
 	q->last = *s;
 	q->level = q->fail.bad ? QUALITY_FAIL : q->warn.bad ? QUALITY_WARN : QUALITY_GOOD;
 	if (q->level < was)
 		forget_windows(q, s->at);
+	else if (q->level > was)
+		tell_proof(q);
 	return q->level != was;
 }
 

@@ -57,23 +57,25 @@ struct quality_sample {
 	bool up;
 };
 
-/** struct quality_sum - the sums of one limit, and when the last reading argued for @bad */
-struct quality_sum {
-	double up, down;
-	unsigned int readings;	/* with errors, since @up was 0 */
-	uint64_t against;
-	bool bad;
-};
-
 /** struct quality_count - errors in so many bits, since @at */
 struct quality_count {
 	uint64_t at, bits, errors;
 };
 
+/** struct quality_sum - the sums of one limit, and when the last reading argued for @bad */
+struct quality_sum {
+	double up, down;
+	unsigned int readings;	/* with errors, since @up was 0 */
+	struct quality_count since;	/* @up was 0 */
+	uint64_t against;
+	bool bad;
+};
+
 /**
  * struct quality - of one receiver; all zero: nothing is known yet
  * @fresh: the last reading had new errors
- * @window: the present one, and the one before: a window has errors_min errors, or is an hour long
+ * @window: the present one, and the one before: a window has errors_min errors, or is an hour long.
+ *   A level that rises is told by what came since its sum was 0, and not by older windows
  */
 struct quality {
 	bool based, fresh;

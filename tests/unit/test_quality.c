@@ -324,6 +324,21 @@ static void test_windows(void **state)
 	assert_true(quality_recent(&q).errors <= 20);
 }
 
+/* Fifty clean minutes at 75 Gbit/s do not make the rate lower that is told at the verdict. */
+static void test_told_rate(void **state)
+{
+	struct quality_count c;
+
+	(void)state;
+	begin();
+	for (unsigned int i = 0; i < 1500; i++)
+		assert_false(next(150000000000, 0));
+	while (q.level != QUALITY_FAIL)
+		next(10000000, 10);
+	c = quality_recent(&q);
+	assert_true(fabs(quality_ber(&c) / 1e-6 - 1) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_sessions),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_told_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
