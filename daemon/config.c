@@ -569,11 +569,24 @@ void config_default(struct config *c)
 	c->level = FM_INFO;
 }
 
+/* A link that fails is a bad one, so it must be reported as such, too. */
+static void judge_rates(struct reading *r)
+{
+	unsigned int warn = find_key_line(r->c, "warn_ber"), fail = find_key_line(r->c, "fail_ber");
+	const struct quality_rules *q = &r->c->quality;
+
+	if (q->warn_ber > 0 && q->fail_ber > 0 && q->warn_ber > q->fail_ber)
+		inifile_refuse(&r->file, warn > fail ? warn : fail, "warn_ber is %g, and more than "
+			       "fail_ber, %g", q->warn_ber, q->fail_ber);
+}
+
 /* Finishes a configuration. @err: the error of reading the file, or 0. Return: as config_load() */
 static int end_reading(struct reading *r, int err)
 {
-	if (!err)
+	if (!err) {
 		take_service_address(r);
+		judge_rates(r);
+	}
 	if (err || !r->file.refused)
 		return err;
 	return r->no_address ? -EADDRNOTAVAIL : -EINVAL;
