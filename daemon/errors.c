@@ -111,8 +111,30 @@ static void note_included(struct fabricd *d, unsigned int port)
 	}
 }
 
+/* Behind another peer is another cable. Return: true if the one before was worn. */
+static bool note_peer(struct fabricd *d, const struct torus_link *l)
+{
+	struct errors *e = &d->errors;
+	bool was = e->wear[l->port].worn;
+	char here[END_MAX], text[FM_TEXT_MAX];
+
+	if (l->state != TORUS_LINK_UP || (e->peer[l->port].guid == l->peer_guid &&
+					  e->peer[l->port].port == l->peer_port))
+		return false;
+	e->peer[l->port] = (struct errors_peer) { .guid = l->peer_guid, .port = l->peer_port };
+	e->wear[l->port] = (struct wear) { .at = 0 };
+	if (!was)
+		return false;
+	name_end(d, fm_own(d->fm), l->port, here, sizeof(here));
+	snprintf(text, sizeof(text), "%s has another peer: its margin is judged anew", here);
+	fabricd_event(d, loop_wall(), "", FM_INFO, "errors", text);
+	return true;
+}
+
 static bool judge_margin(struct fabricd *d, const struct torus_link *l)
 {
+	if (note_peer(d, l))
+		return true;
 	if (l->state != TORUS_LINK_UP || !margin_of(l) ||
 	    !wear_read(&d->errors.wear[l->port], loop_now(), l->session, margin_of(l),
 		       d->config.quality.clean_for))
@@ -182,6 +204,7 @@ void errors_begin(struct fabricd *d)
 {
 	memset(d->errors.port, 0, sizeof(d->errors.port));
 	memset(d->errors.wear, 0, sizeof(d->errors.wear));
+	memset(d->errors.peer, 0, sizeof(d->errors.peer));
 	d->errors.out = 0;
 	json_object_clear(d->errors.kept);
 }

@@ -25,15 +25,23 @@
 
 struct fabricd;
 
+/** struct errors_peer - the far end of a cable; all zero: none yet */
+struct errors_peer {
+	uint64_t guid;
+	uint32_t port;
+};
+
 /**
  * struct errors - what this node measures at its ports
  * @port, @wear: the receivers; @out: mask of those that an administrator had excluded at the last reading
+ * @peer: to whom each port led when it was up last
  * @timer: the next reading is to come soon
  * @kept: on the root: node id as text to the mask of ports that it had to leave in service
  */
 struct errors {
 	struct quality port[TORUS_MAX_PORTS];
 	struct wear wear[TORUS_MAX_PORTS];
+	struct errors_peer peer[TORUS_MAX_PORTS];
 	uint32_t out;
 	struct loop_timer *timer;
 	json_t *kept;

@@ -35,12 +35,16 @@ bool wear_read(struct wear *w, uint64_t at, uint32_t session, uint32_t margin,
 	bool was = w->worn;
 	uint64_t ns = at - w->at;
 
-	if (!w->at || w->session != session || at < w->at) {
+	if (!w->at || at < w->at) {
 		*w = (struct wear) { .at = at, .session = session,
 				    .mean = margin, .usual = margin };
 		return was;
 	}
 	w->at = at;
+	if (w->session != session) {	/* nothing is known of the time between */
+		w->session = session;
+		return false;
+	}
 	if (!w->worn)
 		follow_margin(w, margin, ns);
 	add_time(w, margin, ns);

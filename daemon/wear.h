@@ -11,8 +11,9 @@
  * at least WEAR_LEAST percent of the mask less. A room of 20 +- 10 degrees makes the loss of copper swing by 2 percent,
  * and so a margin by some 8 percent of the mask.
  *
- * It is over when the line has had WEAR_FINE of that room for a while, or in the next session: the
- * cable was pulled.
+ * It is over when the line has had WEAR_FINE of that room for a while. A new session alone is no new
+ * cable: the NIC trained anew, or either end restarted. So the line is judged on by the same
+ * room. The caller clears it if the line leads elsewhere.
  */
 #ifndef WEAR_H
 #define WEAR_H

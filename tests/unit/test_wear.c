@@ -91,16 +91,30 @@ static void test_over(void **state)
 	assert_false(w.worn);
 }
 
-/* In another session it is another cable. */
+/* A new session alone is no new cable: the line stays worn, and its usual margin is kept. */
 static void test_session(void **state)
 {
 	(void)state;
 	readings(200, 150);
 	now += 2 * SEC;
-	assert_true(wear_read(&w, now, 2, 150, CLEAN));
-	assert_false(w.worn);
-	now += 200 * SEC;
 	assert_false(wear_read(&w, now, 2, 150, CLEAN));
+	assert_true(w.worn);
+	assert_in_range((unsigned int)w.usual, 199, 200);
+	now += CLEAN;
+	assert_true(wear_read(&w, now, 2, 190, CLEAN));
+	assert_false(w.worn);
+}
+
+/* The time between two sessions does not count: the link was down. */
+static void test_between(void **state)
+{
+	(void)state;
+	begin(200);
+	now += 2 * WEAR_HOLD;
+	assert_false(wear_read(&w, now, 2, 150, CLEAN));
+	assert_false(w.worn);
+	now += WEAR_HOLD;
+	assert_true(wear_read(&w, now, 2, 150, CLEAN));
 }
 
 int main(void)
@@ -111,6 +125,7 @@ int main(void)
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_over),
 		cmocka_unit_test(test_session),
+		cmocka_unit_test(test_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
