@@ -230,12 +230,13 @@ static bool is_ours(const struct fm_order *o)
 	return !strncmp(o->reason, REASON, strlen(REASON));
 }
 
+/* Orders count as soon as they are given: a table may have them much later. */
 static unsigned int count_out(const struct fabricd *d)
 {
 	const struct fm_order *o;
 	unsigned int n = 0;
 
-	for (uint32_t i = 0; (o = fm_order(d->fm, i)); i++)
+	for (uint32_t i = 0; (o = fm_order_given(d->fm, i)); i++)
 		n += is_ours(o) ? (unsigned int)__builtin_popcount(o->ports) : 0;
 	return n;
 }
@@ -273,7 +274,7 @@ static bool take_out(struct fabricd *d, uint32_t node, unsigned int port, double
 	char here[END_MAX], text[FM_TEXT_MAX];
 	const char *why;
 
-	if (fm_excluded(d->fm, node, port))
+	if (fm_excluded(d->fm, node, port) || fm_exclusion_given(d->fm, node, port))
 		return false;
 	why = why_keep(d, node, port);
 	name_end(d, node, port, here, sizeof(here));

@@ -324,6 +324,23 @@ const struct fm_order *fm_order(const struct fm *fm, uint32_t i)
 	return b && i < b->orders.n ? &b->orders.of[i] : NULL;
 }
 
+const struct fm_order *fm_order_given(const struct fm *fm, uint32_t i)
+{
+	return fm_is_root(fm) && i < fm->root->orders.n ? &fm->root->orders.of[i] : NULL;
+}
+
+bool fm_exclusion_given(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	uint32_t far;
+
+	if (!fm_is_root(fm) || node >= fm->table.nodes || port >= 2u * shape->ndims)
+		return false;
+	far = torus_neighbour(shape, node, port);
+	return fm->root->admin[node] & 1u << port ||
+	       fm->root->admin[far] & 1u << torus_dir_opposite(shape, port);
+}
+
 bool fm_out_of_service(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = fm_node(fm, node);

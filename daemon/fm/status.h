@@ -370,6 +370,14 @@ int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t
 /** fm_order() - Return: order number @i of the table; NULL past the last (node/orders.h) */
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i);
 
+/**
+ * fm_order_given() - Return: order number @i of all given so far, in a table or not (root);
+ * NULL past the last
+ */
+const struct fm_order *fm_order_given(const struct fm *fm, uint32_t i);
+/** fm_exclusion_given() - Return: true if an order so far excludes either end of a cable (root) */
+bool fm_exclusion_given(const struct fm *fm, uint32_t node, unsigned int port);
+
 /** fm_out_of_service() - Return: true if the administrator has excluded all its cables */
 bool fm_out_of_service(const struct fm *fm, uint32_t node);
 

@@ -298,6 +298,16 @@ const struct fm_order *fm_order(const struct fm *fm, uint32_t i)
 	return i < 2 && a.own != TORUS_NO_NODE ? &order[i] : NULL;
 }
 
+const struct fm_order *fm_order_given(const struct fm *fm, uint32_t i)
+{
+	return fm_order(fm, i);
+}
+
+bool fm_exclusion_given(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	return fm_excluded(fm, node, port);
+}
+
 bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out)
 {
 	static const struct fm_faulty of[] = {

@@ -68,6 +68,29 @@ static void test_included_again(void **state)
 	stage_end(&s);
 }
 
+/* The root knows an order, and both ends of its cable, before a table has it. */
+static void test_given(void **state)
+{
+	struct fm_order o = { .reason = "bit errors" };
+
+	(void)state;
+	start("4x4");
+	assert_null(fm_order_given(s.fm, 0));
+	assert_false(fm_exclusion_given(s.fm, 5, 0));
+	assert_int_equal(fm_exclude_first(s.fm, 5, 0, true, &o, s.now), 0);
+	assert_null(fm_order(s.fm, 0));
+	assert_non_null(fm_order_given(s.fm, 0));
+	assert_string_equal(fm_order_given(s.fm, 0)->reason, "bit errors");
+	assert_null(fm_order_given(s.fm, 1));
+	assert_true(fm_exclusion_given(s.fm, 5, 0));
+	assert_true(fm_exclusion_given(s.fm, 6, 2));
+	assert_false(fm_exclusion_given(s.fm, 5, 1));
+	assert_int_equal(fm_exclude_first(s.fm, 5, 0, false, NULL, s.now), 0);
+	assert_null(fm_order_given(s.fm, 0));
+	assert_false(fm_exclusion_given(s.fm, 5, 0));
+	stage_end(&s);
+}
+
 /* A cable that is lost during a recovery is in no table yet, and leads nowhere. */
 static void test_lost_cable(void **state)
 {
@@ -162,6 +185,7 @@ int main(void)
 	static const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_last_cable),
 		cmocka_unit_test(test_included_again),
+		cmocka_unit_test(test_given),
 		cmocka_unit_test(test_lost_cable),
 		cmocka_unit_test(test_node_back),
 		cmocka_unit_test(test_together),
