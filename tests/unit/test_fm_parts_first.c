@@ -354,6 +354,48 @@ static void kept_of_another_part(void **state)
 	}
 }
 
+/*
+ * Node 1 was the only one whose manager lived on, but it hung while the root made its last tables.
+ * Node 3 has kept the last one, in which a port is excluded.
+ */
+static void kept_after_the_latest(void **state)
+{
+	static const struct {
+		struct fm_past t;
+		unsigned int times;
+	} is[] = {
+		{ { 5, 8, OLD }, 0 }, { { 5, 9, OLD }, 0 }, { { 5, 9, 0 }, 0 },
+		{ { 5, 10, OLD }, 1 }, { { 5, 10, 0 }, 1 }, { { 5, 10, OTHER }, 1 },
+		{ { 6, 1, OLD }, 1 },
+	};
+	const struct fm_line none = { .n = 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		struct fm_msg m;
+
+		has_kept(&none, "4x1", 0);
+		m = has(1, (struct fm_past) { 5, 9, OLD });
+		joins(&m);
+		stage_run_ns(&s, s.now + 1);
+		stage_forget(&s);
+		keeps(is[i].t);
+		if (asked(3) != is[i].times)
+			fail_msg("case %zu: asked %u times", i, asked(3));
+		if (is[i].times)
+			sends(3, is[i].t, 2);
+		join(2);
+		stage_run_ns(&s, s.now + 4 * s.cfg.resend);
+		settle(4);
+		assert_true(fm_version(s.fm) > 0);
+		assert_int_equal(fm_node(s.fm, 2)->admin, is[i].times);
+		/* The line has one table of each root: the last. */
+		assert_int_equal(s.fm->table.line.past[0].version, i == 3 || i == 4 ? 10 : 9);
+		assert_int_equal(s.fm->table.line.n, i < 5 ? 2 : 3);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +407,7 @@ int main(void)
 		cmocka_unit_test(beside_the_kept),
 		cmocka_unit_test(line_of_the_kept),
 		cmocka_unit_test(kept_of_another_part),
+		cmocka_unit_test(kept_after_the_latest),
 	};
 
 	return cmocka_run_group_tests_name("fm_parts_first", tests, NULL, NULL);

@@ -22,8 +22,13 @@
  *    comes, for a resend at most, the root makes no table (publish.c): a table would include those
  *    nodes, and their NICs would open ports that their part excludes.
  *
- * The same holds if all managers started again, and NICs have lost their memory. Then the root
- * begins with the latest of the kept tables. Its line is that table, and the line that was kept
+ * A kept table may be later than each table in memory: the manager of one node hung while a root
+ * made its last tables, and then all others started again. So the kept table of a node that has
+ * none in memory is asked for, too, unless it is in the line of the latest table in memory, or is
+ * that table or an earlier one of the same root. The same holds for a kept table that is later
+ * than the one of the line by the same root.
+ *
+ * If all managers started again, and NICs have lost their memory, the root begins with the latest of the kept tables. Its line is that table, and the line that was kept
  * with it; the root fetches other kept tables as above, and unites them with it in the same way. So
  * an acknowledged exclusion is not forgotten if one of the candidates joins that have it on disk:
  * these are more than half of all candidates (admin.c). If fewer had it, which was reported to the
@@ -231,18 +236,29 @@ static void exclude_foreign(struct fm *fm, const struct foreign *f)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
 
+/* Adds a table to the line: the last one of each root is enough. */
+static void add_to_line(struct fm_line *l, const struct fm_past *id)
+{
+	invariant(l->n <= FM_LINE_MAX);
+	for (unsigned int i = 0; i < l->n; i++)
+		if (is_same_root(&l->past[i], id)) {
+			if (id->version > l->past[i].version)
+				l->past[i].version = id->version;
+			return;
+		}
+	if (l->n < FM_LINE_MAX)
+		l->past[l->n++] = *id;
+}
+
 /* Unites a table of another part with the next table, and adds it to the line. */
 static void merge_foreign(struct fm *fm, const struct foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;
-	struct fm_line *l = &fm->root->line;
 
 	if (memcmp(&f->shape, shape, sizeof(*shape)) || is_in_line(fm, &f->id))
 		return;
 	exclude_foreign(fm, f);
-	invariant(l->n <= FM_LINE_MAX);
-	if (l->n < FM_LINE_MAX)
-		l->past[l->n++] = f->id;
+	add_to_line(&fm->root->line, &f->id);
 }
 
 /*
@@ -370,8 +386,11 @@ bool fm_parts_own(const struct fm *fm, struct fm_root *r)
 /*
  * Return: true if table @id, with @line, may be of another part, as far as is known now. While no
  * node is known to have a table in memory, it is compared with the latest kept one (recall.c).
+ * @is_kept: it was kept. A later one of the same root is not the latest in memory, so recall.c does
+ * not fetch it.
  */
-static bool is_foreign(const struct fm *fm, const struct fm_past *id, const struct fm_line *line)
+static bool is_foreign(const struct fm *fm, const struct fm_past *id, const struct fm_line *line,
+		       bool is_kept)
 {
 	const struct fm_told *told = &fm->root->told;
 	const struct fm_kept *k = &fm->kept;
@@ -383,8 +402,9 @@ static bool is_foreign(const struct fm *fm, const struct fm_past *id, const stru
 	if (!told->table)	/* recall.c fetches a later one */
 		return id->version && id->epoch <= k->term && !is_same_root(&kept, id) &&
 		       !is_past(&k->line, id);
-	return id->version && !is_same_root(&latest, id) && !is_past(&told->line, id) &&
-	       !is_past(line, &latest);
+	if (is_same_root(&latest, id))
+		return is_kept && id->version > latest.version;
+	return id->version && !is_past(&told->line, id) && !is_past(line, &latest);
 }
 
 /* Return: true if that table, or a later one of the same root and epoch, is stored. */
@@ -435,7 +455,7 @@ void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello 
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = h->table > 0 } };
 	struct wanted *w = find_wanted(fm->root->parts, &id);
 
-	if (!is_foreign(fm, &id, &h->line) || is_stored(fm->root, &id))
+	if (!is_foreign(fm, &id, &h->line, !h->table) || is_stored(fm->root, &id))
 		return;
 	if (!is_wanted(w, &id) || fm->now >= w->since + fm->cfg.resend)
 		*w = (struct wanted) { .id = id, .since = fm->now };
