@@ -153,6 +153,23 @@
 #define REPLAY_KNOWN (1u << TORUS_COLOURS)
 
 /**
+ * struct losses - packets that receivers gave up since the recovery began, by their own counters
+ * @set, @nics: fingerprint and number of the NICs that are counted; 0: there was no report
+ * @first, @last: sums of their counters, when they were counted first and last
+ * @before: packets that were lost while other NICs were counted
+ *
+ * A NIC that dies or comes takes away or adds all that it has ever lost. So sums of the same NICs
+ * are compared. Between the last sum of the former NICs and the first one of the next, at least as
+ * many packets were lost as the sum has risen by, if NICs went. If NICs came, the rise may be
+ * theirs, and is left out.
+ */
+struct losses {
+	uint64_t set, first, last;
+	uint64_t before;
+	uint32_t nics;
+};
+
+/**
  * struct fm_rec - the present recovery
  * @phase: enum fm_phase
  * @orphans: as in fm_step
@@ -171,7 +188,7 @@ struct fm_rec {
 	uint64_t phase_began;
 	uint64_t still_since;	/* sums have not changed since */
 	uint64_t unresolved_since;	/* some packets are unresolved since; 0: none are */
-	uint64_t lost_before;	/* sum of the counters of lost packets at the beginning */
+	struct losses losses;
 	struct fm_sums sums;	/* of the last complete round */
 	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was no round */
 	bool began;		/* @first is known */
@@ -332,7 +349,6 @@ void fm_recovery_begin(struct fm *fm)
 		.first = old.first,
 		.gone = ongoing ? old.gone : 0,
 		.base_was_known = base_known && (!ongoing || old.base_was_known),
-		.lost_before = ongoing ? old.lost_before : ~0ULL,
 		.waiting = true,
 		.asked = fm->now,
 		.round_began = fm->now,
@@ -343,7 +359,8 @@ void fm_recovery_begin(struct fm *fm)
 	memcpy(rec->log.cause, fm_demand_cause(r), sizeof(rec->log.cause));
 	rec->log.at[FM_AT_DETECTED] = fm_demand_since(r);
 	rec->log.at[FM_AT_TABLE] = fm->now;
-	if (ongoing) {		/* the log includes the recovery that this one supersedes */
+	if (ongoing) {		/* it includes the recovery that this one supersedes */
+		rec->losses = old.losses;
 		rec->log.parked = old.log.parked;
 		rec->log.bounded = old.log.bounded;
 		rec->log.at[FM_AT_DETECTED] = old.log.at[FM_AT_DETECTED];
@@ -494,12 +511,32 @@ static void tell_end(struct fm *fm, const struct fm_recovery *log)
 	fm->ops.log(fm->io, &line);
 }
 
+/* Return: packets lost so far. */
+static uint64_t count_lost(const struct losses *l)
+{
+	return l->before + l->last - l->first;
+}
+
+/* Takes the sum of a complete report of APPLY or RESUME: others are sent without this counter. */
+static void add_losses(struct losses *l, const struct fm_report *rep)
+{
+	uint64_t lost = rep->sums.lost;
+
+	if (l->set != rep->set) {
+		uint64_t rise = rep->count < l->nics && lost > l->last ? lost - l->last : 0;
+
+		*l = (struct losses) { .set = rep->set, .nics = rep->count, .first = lost,
+				       .before = count_lost(l) + rise };
+	}
+	l->last = lost;
+}
+
 static void end_recovery(struct fm *fm, const struct fm_sums *s)
 {
 	struct fm_root *r = fm->root;
 	struct fm_rec *rec = r->rec;
 	struct fm_recovery *log = &rec->log;
-	int64_t lost = rec->base_was_known ? rec->gone : (int64_t)(s->lost - rec->lost_before);
+	int64_t lost = rec->base_was_known ? rec->gone : (int64_t)count_lost(&rec->losses);
 
 	set_stamp(fm, FM_AT_RESUMED);
 	log->lost = lost > 0 ? (uint64_t)lost : 0;
@@ -537,8 +574,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		if (!rec->began)
 			rec->first = s;
 		rec->began = true;
-		if (rec->lost_before == ~0ULL)
-			rec->lost_before = s.lost;
+		add_losses(&rec->losses, rep);
 		begin_phase(fm, FM_PHASE_DRAIN);
 	} else if (fm_sums_moved(&rec->sums, &s, colour, rec->phase == FM_PHASE_REPLAY)) {
 		rec->still_since = fm->now;
@@ -563,6 +599,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		check_replay(fm, &s);
 		break;
 	case FM_PHASE_RESUME:
+		add_losses(&rec->losses, rep);
 		end_recovery(fm, &s);
 		break;
 	}
