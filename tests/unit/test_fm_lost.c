@@ -114,7 +114,7 @@ static void one_goes_and_comes(void **state)
 	stage_end(&s);
 }
 
-/* Another one dies in the recovery from a death: what it has lost in its life counts for nothing. */
+/* Another one dies in the recovery from a death: what it lost in its life counts for nothing. */
 static void another_goes(void **state)
 {
 	(void)state;

@@ -576,7 +576,8 @@ static void ask(struct rnd *r, struct model *m)
 		h.table_root = id.root;
 	}
 	wants = h.table && !compare(id, latest()) && !holder(m) &&
-		(compare(id, m->wanted) || fm.now >= m->asked + RESEND);
+		(compare(id, m->wanted) || fm.now >= m->asked + RESEND ||
+		 (m->n < 2 && (!m->n || m->of[0] != h.guid)));
 	fetches = 0;
 	fm_recall_fetch(&fm, &c, &h);
 	assert_int_equal(fetches, wants);
@@ -598,6 +599,26 @@ static bool can_send(const struct model *m, uint32_t i)
 	return conns[i].role == FM_CONN_CHILD && v->table && !compare(its, m->wanted);
 }
 
+/* A node with the latest table stays, until that is here, with up to three others that have it. */
+static void check_keeps(struct rnd *r, const struct model *m)
+{
+	unsigned int has[MATES], n = 0;
+
+	for (uint32_t i = 0; i < MATES; i++) {
+		const struct fm_voice *v = &mate[i].voice;
+
+		has[i] = v->table && latest().version &&
+			 !compare((struct fm_past) { v->term, v->table, v->root }, latest());
+		n += has[i] && conns[i].role == FM_CONN_CHILD && !conns[i].guest;
+	}
+	for (uint32_t i = 0; i < MATES; i++) {
+		bool stays = has[i] && conns[i].role == FM_CONN_CHILD && !conns[i].guest;
+
+		expect(r, fm_recall_keeps(&fm, &mate[i]) ==
+		       (has[i] && !root.settled && !holder(m) && n - stays < 4), "keeps %u", i);
+	}
+}
+
 /* The one that was asked does not answer, while this root leads: another is asked, up to the fourth. */
 static void ask_another(struct rnd *r, struct model *m)
 {
@@ -613,8 +634,10 @@ static void ask_another(struct rnd *r, struct model *m)
 		mate[i].voice.root = id.root;
 		conns[i] = (struct fm_conn) { .attach = 77, .guid = mate[i].guid,
 					      .role = rnd_one_in(r, 4) ? FM_CONN_STRANGER :
-									 FM_CONN_CHILD };
+									 FM_CONN_CHILD,
+					      .guest = rnd_one_in(r, 4) };
 	}
+	check_keeps(r, m);
 	assert_true(fm_recall_expiry(&fm) == (due ? m->asked + RESEND : NEVER));
 	due &= fm.now >= m->asked + RESEND;
 	while (other < MATES && !can_send(m, other))

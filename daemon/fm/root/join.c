@@ -226,7 +226,8 @@ static bool is_there(const struct fm_mate *m)
  * of number i is (i - 1) / fanout, or the nearest of its ancestors that is there. A node that comes
  * back because the parent did not take it, or soon after it joined, gets the next ancestor. Numbers
  * fall on the way up, so there is no cycle, and it ends at the root. Where connections break all
- * the time the tree becomes flat, and less is repeated after each break.
+ * the time the tree becomes flat, and less is repeated after each break. A node that may have to be
+ * asked for the latest table is below the root (recall.c).
  */
 static const char *choose_parent(struct fm *fm, struct fm_mate *m, bool joins, bool stray)
 {
@@ -238,6 +239,8 @@ static const char *choose_parent(struct fm *fm, struct fm_mate *m, bool joins, b
 		i = fm_mate_number(r, m);
 	if (joins)
 		m->joined = fm->now;
+	if (fm_recall_keeps(fm, m))
+		i = 0;
 	while (i > 0 && (joins || stray || !is_there(fm_mate_no(r, i)))) {
 		i = (i - 1) / fm->cfg.fanout;
 		joins = stray = false;

@@ -28,14 +28,15 @@
  * that table or an earlier one of the same root. The same holds for a kept table that is later
  * than the one of the line by the same root.
  *
- * If all managers started again, and NICs have lost their memory, the root begins with the latest of the kept tables. Its line is that table, and the line that was kept
- * with it; the root fetches other kept tables as above, and unites them with it in the same way. So
- * an acknowledged exclusion is not forgotten if one of the candidates joins that have it on disk:
- * these are more than half of all candidates (admin.c). If fewer had it, which was reported to the
- * administrator, it is lost unless one of these few comes back with its disk. One gap is left: a
- * node that joins a root which has a table keeps that table on disk. It may be in force some
- * milliseconds before the next table, which has the exclusions of this node's part. If all nodes
- * lose their power between the two, these exclusions are lost.
+ * If all managers started again, and NICs have lost their memory, the root begins with the latest
+ * of the kept tables. Its line is that table, and the line that was kept with it; the root fetches
+ * other kept tables as above, and unites them with it in the same way. So an acknowledged exclusion
+ * is not forgotten if one of the candidates joins that have it on disk: these are more than half of
+ * all candidates (admin.c). If fewer had it, which was reported to the administrator, it is lost
+ * unless one of these few comes back with its disk. One gap is left: a node that joins a root which
+ * has a table keeps that table on disk. It may be in force some milliseconds before the next table,
+ * which has the exclusions of this node's part. If all nodes lose their power between the two,
+ * these exclusions are lost.
  *
  * A table does not contain when a port was excluded, before the parts were separated or after. A
  * port may have been excluded before, and included meanwhile in one part. If the other part still

@@ -12,10 +12,12 @@
  * dimensions whose ends are not cabled together.
  *
  * A node that asks to be root, and lacks the latest table of those that have said HELLO, fetches it
- * from one of them. It needs to know which nodes were up in that table, and nodes whose managers
- * started again cannot tell it (quorum.c). A node that does not answer may be dead: then another
- * node with that table is asked, when it says HELLO again; or, when this root leads and no HELLOs
- * come any more, one that is connected. The first table waits for at most ASKED_MAX of these.
+ * from the first two of them. It needs to know which nodes were up in that table, and nodes whose
+ * managers started again cannot tell it (quorum.c). Nodes that do not answer may be dead: then
+ * another node with that table is asked, when it says HELLO again; or, when this root leads and no
+ * HELLOs come any more, one that is connected. So until the table has come, the root keeps as many
+ * nodes that have it as it may ask, and gives them no other parent: a node that is connected only
+ * to another parent cannot be asked. The first table waits for at most ASKED_MAX of these.
  *
  * If all managers and NICs have lost their memory, the tables that candidates have kept contain the
  * same (node/keep.c).
@@ -51,6 +53,7 @@ struct said {
 	uint16_t across;
 };
 
+#define AT_ONCE 2	/* nodes that are asked for one table before the first has had its time */
 #define ASKED_MAX 4	/* nodes that are asked for one table; also, times resend, the longest
 			 * wait of the first table for later and later ones */
 
@@ -363,6 +366,14 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 	fm_news_wait(fm, fm->now + fm->cfg.resend);
 }
 
+static bool was_asked(const struct fm_recall *s, uint64_t guid)
+{
+	for (unsigned int i = 0; i < s->n && i < ASKED_MAX; i++)
+		if (s->of[i] == guid)
+			return true;
+	return false;
+}
+
 /* Asks the node @guid for table @id, on connection @c. */
 static void fetch_table_from(struct fm *fm, const struct fm_conn *c, uint64_t guid,
 			     const struct fm_past *id)
@@ -386,8 +397,10 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 	struct fm_recall *s = fm->root->recall;
 
 	if (fm->root->settled || !h->table || compare_tables(&id, &latest) ||
-	    fm_recall_has_latest(fm) ||
-	    (!compare_tables(&id, &s->wanted) && fm->now < s->asked + fm->cfg.resend))
+	    fm_recall_has_latest(fm))
+		return;
+	if (!compare_tables(&id, &s->wanted) && fm->now < s->asked + fm->cfg.resend &&
+	    (s->n >= AT_ONCE || was_asked(s, h->guid)))
 		return;
 	fetch_table_from(fm, c, h->guid, &id);
 }
@@ -399,14 +412,6 @@ static bool is_awaited(const struct fm *fm)
 
 	return latest.version && !compare_tables(&latest, &fm->root->recall->wanted) &&
 	       !fm_recall_has_latest(fm);
-}
-
-static bool was_asked(const struct fm_recall *s, uint64_t guid)
-{
-	for (unsigned int i = 0; i < s->n && i < ASKED_MAX; i++)
-		if (s->of[i] == guid)
-			return true;
-	return false;
 }
 
 /* Return: a connection to a node that has the wanted table, and was not asked for it; or NULL. */
@@ -423,6 +428,31 @@ static const struct fm_conn *find_other(const struct fm *fm)
 			return c;
 	}
 	return NULL;
+}
+
+/* Return: true if that child has the table @id, and stays connected to this node. */
+static bool is_holder(const struct fm *fm, const struct fm_conn *c, const struct fm_past *id)
+{
+	const struct fm_mate *m =
+		c->role == FM_CONN_CHILD && !c->guest ? fm_mate(fm->root, c->guid) : NULL;
+
+	return m && voice_has(&m->voice, id);
+}
+
+bool fm_recall_keeps(const struct fm *fm, const struct fm_mate *m)
+{
+	const struct fm_past latest = fm_told_id(&fm->root->told);
+	unsigned int n = 0;
+
+	if (fm->root->settled || !latest.version || fm_recall_has_latest(fm) ||
+	    !voice_has(&m->voice, &latest))
+		return false;
+	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
+		const struct fm_conn *c = fm_conn_no(fm, i);
+
+		n += c->guid != m->guid && is_holder(fm, c, &latest);
+	}
+	return n < ASKED_MAX;
 }
 
 uint64_t fm_recall_expiry(const struct fm *fm)

@@ -10,6 +10,7 @@
 struct fm;
 struct fm_book;
 struct fm_conn;
+struct fm_mate;
 struct fm_table_msg;
 struct fm_root;
 struct fm_voters;
@@ -31,6 +32,11 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);
 /** fm_recall_fetch() - ask the node of a HELLO for its table, if that is the latest; we lack it */
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
+/**
+ * fm_recall_keeps() - Return: true if @m has that table, and stays connected to the root, which may
+ * have to ask it for that: so it gets no other parent
+ */
+bool fm_recall_keeps(const struct fm *fm, const struct fm_mate *m);
 /** fm_recall_due() - ask another node for that table, if the last one has not answered */
 void fm_recall_due(struct fm *fm);
 uint64_t fm_recall_expiry(const struct fm *fm);
