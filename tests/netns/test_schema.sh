@@ -111,13 +111,18 @@ faults() {
 	return $rc
 }
 
-# A cable that is lost again and again is held down.
+# A cable that is lost again and again is held down. It must be up to be lost once more.
 flap() {
-	for _ in 1 2 3 4 5 6; do
-		lab cut 0,1:-x >/dev/null && lab mend 0,1:-x >/dev/null || return 1
+	for _ in {1..20}; do
+		lab cut 0,1:-x >/dev/null && until_true 20 is_not .links.faulty 0 && lab mend 0,1:-x >/dev/null || return 1
+		until_true 20 back_or_held || return 1
+		! held || return 0
 	done
-	until_true 20 is '.held_links | length' 1
+	return 1
 }
+is_not() { ! is "$@"; }
+held() { is '.held_links | length' 1; }
+back_or_held() { held || is .links.faulty 0; }
 
 full() {
 	judged full nodes --json=full --lab "$lab" && judged full status --json=full --lab "$lab"
