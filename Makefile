@@ -81,10 +81,12 @@ $(B)/$(1): $(addprefix $(B)/,$($(1)-objs)) $($(1)-deps)
 endef
 $(foreach p,$(programs) $(tests),$(eval $(call program-rule,$(p))))
 
+# The dependencies hold for both names of the object, because some callers give an absolute B.
+both-names = -MT $(abspath $@) -MT $(patsubst $(CURDIR)/%,%,$(abspath $@))
 $(B)/%.o: %.c | $(gen-files)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(both-names) -MF $@.d -c -o $@ $<
 
 # Generated C (protobuf-c) is not ours to warn about.
 $(B)/gen/%.o: $(B)/gen/%.c

@@ -273,9 +273,12 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 
 	c->handed = NULL;
 	if (node == p->dst && node != p->src && pkt->hdr.type == TN_DATA && !pkt->hdr.relayed &&
-	    p->vc != TORUS_VC_A && !handed && c->w->node[node].on && fate->is & ARRIVED &&
-	    fate->life == c->w->node[node].nic_life)
-		discarded(c, p, fate);
+	    p->vc != TORUS_VC_A && !handed && c->w->node[node].on && fate->is & ARRIVED) {
+		if (fate->life == c->w->node[node].nic_life)
+			discarded(c, p, fate);
+		else	/* the NIC has restarted since, and takes it for one of before its first */
+			c->refused++;
+	}
 	if (!c->w->node[node].on)
 		fate->is |= DIED;
 	else if (refused && p->vc != TORUS_VC_A &&

@@ -548,7 +548,8 @@ static void base_is_told(void **state)
 	assert_int_equal(b->missing[0], 0);
 	assert_int_equal(b->missing[1], 3);
 	assert_int_equal(b->missing[3], 0);
-	assert_int_equal(b->known, 31);
+	/* Packets that were missing without proof may only be late: bits 0, 1 and 3 are not known. */
+	assert_int_equal(b->known, 0x14);
 	assert_int_equal(b->replay_missing, 0);
 	assert_int_equal(b->set, one_fingerprint(&o, 0) + one_fingerprint(&o, 1) +
 			 one_fingerprint(&o, 2) + one_fingerprint(&o, 3));

@@ -536,8 +536,11 @@ static void end_recovery(struct fm *fm, const struct fm_sums *s)
 	struct fm_root *r = fm->root;
 	struct fm_rec *rec = r->rec;
 	struct fm_recovery *log = &rec->log;
-	int64_t lost = rec->base_was_known ? rec->gone : (int64_t)count_lost(&rec->losses);
+	int64_t counted = (int64_t)count_lost(&rec->losses), lost = rec->gone;
 
+	/* A drain without proof, of a version that this one supersedes, may have left the base unknown. */
+	if (!rec->base_was_known && counted > lost)
+		lost = counted;
 	set_stamp(fm, FM_AT_RESUMED);
 	log->lost = lost > 0 ? (uint64_t)lost : 0;
 	log->replayed = fm_sums_replayed(s) - fm_sums_replayed(&rec->first);
