@@ -3,8 +3,8 @@
  * Quality of the line into one receiver, judged by what the receiver counts. It does no I/O and
  * knows no daemon, so fabricd and fabricsim judge by the same code.
  *
- * What is measured. A NIC counts packets whose check sum was wrong, and flits of packets that it
- * accepted. Their quotient is the bit error rate as long as a packet rarely has more than one
+ * The measured quantity: a NIC counts packets whose check sum was wrong, and flits of packets that
+ * it accepted. Their quotient is the bit error rate as long as a packet rarely has more than one
  * error, that is below 1e-6 with packets of 16 KiB; above, it is too low by up to the bits of a
  * packet, and then the link is bad by any limit.
  *

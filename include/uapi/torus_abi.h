@@ -81,7 +81,7 @@ enum torus_bubble {
 	TORUS_BUBBLES,
 };
 
-/* What keeps the ends of a link from beginning a session. */
+/* Difference that keeps the ends of a link from beginning a session. */
 enum torus_differs {
 	TORUS_DIFFERS_NOTHING,
 	TORUS_DIFFERS_WIRE,	/* versions of the wire format; their nearest ones are told */

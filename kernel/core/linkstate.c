@@ -556,7 +556,7 @@ static bool stale(const struct tn_link *l, const struct tn_init *i, u64 now)
 		i->nonce_heard != l->nonce);
 }
 
-/* What keeps two ends from coming up: enum torus_differs, and both values. */
+/* A difference that keeps two ends from coming up: enum torus_differs, and both values. */
 struct difference {
 	u8 what;
 	u32 own;

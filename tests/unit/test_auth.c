@@ -398,7 +398,7 @@ static bool downgrade(struct svc_auth *msg, unsigned int turn, void *arg)
 	return true;
 }
 
-/* Nobody on the way can make both ends believe that the other speaks an older schema only. */
+/* A man in the middle cannot make both ends believe that the other speaks only an older schema. */
 static void downgraded(void **state)
 {
 	struct auth a, b;

@@ -35,7 +35,7 @@ static void end(void)
 	assert_int_equal(memory_blocks(), 0);
 }
 
-/* What happens @after the start delays the table until @last. */
+/* An event @after the start delays the table until @last. */
 static void delays(void (*what)(struct fm *fm), uint64_t after, uint64_t last)
 {
 	fm.now = BEGAN + after;

@@ -524,7 +524,7 @@ static void of_too_many_parts_at_first(void **state)
 	stage_end(&s);
 }
 
-/* Of tables of one epoch and version those that came first stay: a node that lies displaces none. */
+/* The first of several tables of one epoch and version stays: a node that lies displaces none. */
 static void of_equal_tables(void **state)
 {
 	struct fm_msg m;
