@@ -15,10 +15,10 @@ sys.dont_write_bytecode = True	# nothing is written to the checkout
 
 import report
 from guests import GuestPlace, Guests
-from judge import DIED, LIVED, Judge, Order, Place, steps_of
+from judge import DIED, LIVED, Judge, Order, Place, is_asserted, steps_of
 from marks import marks_of
 from mutate import mutants_of
-from programs import ALL, PART, SANITIZED, Programs
+from programs import ALL, ASSERTED, PART, SANITIZED, Programs
 from report import MARKED, Area
 from results import Results
 from tree import read
@@ -36,6 +36,7 @@ AREAS = [
 	     'daemon/codec*.c'),
 	Area('history', 95, 'daemon/history*.c', 'daemon/keeper.c'),
 	Area('lib/route', 95, 'lib/route/*.c'),
+	Area('lib', 95, 'lib/*.c', 'lib/deps/*.c', 'lib/util/*.c'),
 ]
 # Mutants of the driver are judged in guests, which takes minutes for each. So they are drawn
 # only if PATH names them, and no test demands a percentage.
@@ -56,6 +57,8 @@ class Campaign:
 		self.texts = {p: self.read(p) for p in self.paths()}
 		self.marks = marks_of(args.equivalent)
 		self.judged = []
+		self.asserted = 0	# mutants that died only in runs with assertions
+		self.hows = [PART] + [ASSERTED] * args.assertions + [ALL, SANITIZED] * args.thorough
 		self.failed = False
 		self.told = 0
 
@@ -156,22 +159,22 @@ class Campaign:
 			fcntl.flock(lock, fcntl.LOCK_EX)
 			self.prepare(mutants)
 			plain = self.clones(self.programs.base, '')
-			sanitized = self.clones(self.programs.sanitized, '-san') \
-				if self.args.thorough else [None] * (self.args.jobs + 1)
+			others = {how: self.clones(tree, '-' + how)
+				  for how, tree in self.programs.others.items() if how in self.hows}
 		self.lock = threading.Lock()
 		self.order = Order()
 		self.order.learn(self.results.known.values())
 		workers = []
-		for p, s in zip(plain[1:], sanitized[1:]):
-			places = Place(p, plain[0]), GuestPlace(p, plain[0]), s and Place(s, sanitized[0])
+		for n, p in enumerate(plain[1:], 1):
+			places = Place(p, plain[0]), GuestPlace(p, plain[0]), \
+				{how: Place(trees[n], trees[0]) for how, trees in others.items()}
 			workers.append(threading.Thread(target=self.work, args=places, daemon=True))
 		for w in workers:
 			w.start()
 		for w in workers:
 			w.join()
-		for t in plain + sanitized:
-			if t:
-				shutil.rmtree(t.path)
+		for t in sum(others.values(), plain):
+			shutil.rmtree(t.path)
 		if len(self.judged) < len(mutants):
 			raise SystemExit('mutants: not all were judged')
 
@@ -184,8 +187,7 @@ class Campaign:
 			if read(self.programs.base.at(path)) != text.encode():
 				raise SystemExit('mutants: %s has changed since the start' % path)
 		if any(not DRIVER.has(m.path) for m in mutants):
-			hows = [PART, ALL, SANITIZED] if self.args.thorough else [PART]
-			self.programs.learn(hows)
+			self.programs.learn(self.hows, self.args.quick)
 		if any(DRIVER.has(m.path) for m in mutants):
 			self.guests.prepare(self.args.thorough)
 		for p in self.programs.broken:
@@ -197,7 +199,7 @@ class Campaign:
 		"""The runs that judge a mutant."""
 		if DRIVER.has(m.path):
 			return self.guests.steps(m)
-		return steps_of(self.programs.all, m, self.args.thorough)
+		return steps_of(self.programs.all, m, self.hows)
 
 	def clones(self, tree, kind):
 		"""
@@ -210,9 +212,9 @@ class Campaign:
 		return [tree.clone(os.path.join(self.home, 'work-%d%s-%d' % (n, kind, os.getpid())))
 			for n in range(self.args.jobs + 1)]
 
-	def work(self, place, guest, sanitized):
-		of_programs = Judge(place, sanitized, self.order)
-		of_guests = Judge(guest, None, self.order)
+	def work(self, place, guest, others):
+		of_programs = Judge(place, others, self.order)
+		of_guests = Judge(guest, {}, self.order)
 		while True:
 			try:
 				m = self.waiting.get_nowait()
@@ -222,13 +224,15 @@ class Campaign:
 
 	def one(self, judge, m):
 		verdict, passed, killer = self.results.find(m)
-		if verdict == LIVED and any(s.name not in passed for s in self.steps(m)):
+		if verdict == LIVED and any(s.name not in passed for s in self.steps(m)) or \
+		   is_asserted(killer) and ASSERTED not in self.hows:
 			verdict = None
 		if not verdict:
 			verdict, passed, killer = judge.judge(m, self.steps(m), passed)
 			self.results.add(m, verdict, passed, killer)
 		with self.lock:
 			self.judged.append((m, verdict))
+			self.asserted += verdict == DIED and is_asserted(killer)
 			say('%d/%d %s %s(), %s: %s%s' % (
 				len(self.judged), self.count, m.path, m.function, m.operator,
 				verdict, ', %s: %s' % (killer[0], killer[2]) if killer else ''))
@@ -254,6 +258,8 @@ class Campaign:
 			for line in report.table(self.judged, what):
 				say(line)
 			say('')
+		if self.args.assertions:
+			say(report.assertions(self.judged, self.asserted))
 		if not self.args.named:
 			for passed, name in report.tests(AREAS, self.judged):
 				self.test(passed, name)
@@ -289,6 +295,10 @@ def arguments():
 		       help='another seed draws other mutants (default $SEED or 1)')
 	p.add_argument('--jobs', type=count, default=os.cpu_count(), metavar='N',
 		       help='how many mutants to judge at once (default one per processor)')
+	p.add_argument('--assertions', action='store_true',
+		       help='run mutants that survive with assertions, too; print both rates')
+	p.add_argument('--quick', type=float, metavar='SECONDS',
+		       help='only run programs that take at most SECONDS of processor time')
 	p.add_argument('--thorough', action='store_true',
 		       help='run mutants that survive with all seeds and with sanitizers, too')
 	p.add_argument('--named', nargs='?', const=os.path.join(HERE, 'named'), metavar='FILE',

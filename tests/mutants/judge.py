@@ -4,14 +4,14 @@ import os
 import threading
 import time
 
-from programs import ALL, PART, SANITIZED, Limits, part, play
+from programs import ALL, ASSERTED, PART, SANITIZED, Limits, part, play
 from tree import read
 
 UNBUILT, SAME, DIED, LIVED = 'unbuilt', 'same', 'died', 'lived'
 
 
 class Step:
-	"""A run that may kill a mutant: a program, and how it is run (PART, ALL, SANITIZED)."""
+	"""A run that may kill a mutant: a program, and how it is run (PART, ALL, ASSERTED, SANITIZED)."""
 
 	def __init__(self, program, how):
 		self.program, self.how = program, how
@@ -19,9 +19,14 @@ class Step:
 		self.cpu, self.wall = program.cost[how]
 
 
-def steps_of(programs, mutant, thorough):
+def is_asserted(killer):
+	"""Whether a run with assertions killed a mutant, after those without had not."""
+	return killer is not None and killer[0].endswith('/' + ASSERTED)
+
+
+def steps_of(programs, mutant, hows):
 	"""
-	The runs that may reach a mutant: those of programs that reach its lines, or, if the
+	The runs that may reach a mutant, in any of the ways hows: those of programs that reach its lines, or, if the
 	compiler attributes no code to these lines, of programs that reach its function. With all
 	seeds a program may reach more lines than with a part of them: for runs with all seeds
 	reaching the function is enough.
@@ -32,14 +37,17 @@ def steps_of(programs, mutant, thorough):
 	for p in programs:
 		inside = mutant.function in p.functions.get(mutant.path, ())
 		if lines & p.lines.get(mutant.path, set()) or inside and not executable:
-			steps += [Step(p, how) for how in (PART, SANITIZED)[:1 + thorough]]
-		if inside and thorough and p.is_longer():
+			steps += [Step(p, how) for how in hows if how != ALL]
+		if inside and ALL in hows and p.is_longer():
 			steps.append(Step(p, ALL))
 	return steps
 
 
 class Order:
-	"""Sorts runs: first those that are quick, or that killed many mutants of this file."""
+	"""
+	Sorts runs: first those that are quick, or that killed many mutants of this file. Those with
+	assertions come after all others, so that what they kill is known to live without.
+	"""
 
 	def __init__(self):
 		self.lock = threading.Lock()
@@ -47,7 +55,8 @@ class Order:
 
 	def sort(self, path, steps):
 		with self.lock:
-			return sorted(steps, key=lambda s: (s.cpu + 0.3) / self.odds(path, s.name))
+			return sorted(steps, key=lambda s: (
+				s.how == ASSERTED, (s.cpu + 0.3) / self.odds(path, s.name)))
 
 	def odds(self, path, name):
 		key = path, name
@@ -119,10 +128,13 @@ class Place:
 
 
 class Judge:
-	"""Judges one mutant at a time. sanitized: the place for SANITIZED runs, or None."""
+	"""
+	Judges one mutant at a time. others: {how: place} of the runs that need objects which are
+	built in another way (ASSERTED, SANITIZED).
+	"""
 
-	def __init__(self, place, sanitized, order):
-		self.place, self.sanitized, self.order = place, sanitized, order
+	def __init__(self, place, others, order):
+		self.place, self.others, self.order = place, others, order
 
 	def judge(self, mutant, steps, passed):
 		"""
@@ -136,8 +148,8 @@ class Judge:
 			return self.play(mutant, steps, dict(passed))
 		finally:
 			self.place.undo()
-			if self.sanitized:
-				self.sanitized.undo()
+			for place in self.others.values():
+				place.undo()
 
 	def play(self, mutant, steps, passed):
 		steps = [s for s in steps if passed.get(s.name) != s.program.digest]
@@ -158,8 +170,7 @@ class Judge:
 		return place.run(step).failed and place.run(step).failed
 
 	def place_of(self, step, mutant):
-		if step.how != SANITIZED:
-			return self.place
-		if not self.sanitized.mutant:
-			self.sanitized.build(mutant)
-		return self.sanitized
+		place = self.others.get(step.how, self.place)
+		if not place.mutant:
+			place.build(mutant)
+		return place

@@ -15,7 +15,8 @@ LOGS = re.compile(r'(fm_say|say|log_(printf|line|error|warning|info|debug)|note_
 # Calls whose arguments are not mutated, because they are mostly text. The call may be dropped.
 TOLD = re.compile(r'(fm_problem\w*|snprintf|send_error|blame)$')
 # Assertions are not mutated: no test can notice that one is missing or says something else.
-ASSERTS = re.compile(r'(assert|_Static_assert|static_assert|BUILD_BUG_ON|WARN_ON\w*)$')
+ASSERTS = re.compile(r'(assert|tn_assert|invariant|_Static_assert|static_assert|lockdep_assert_\w+|'
+		     r'BUILD_BUG_ON|WARN_ON\w*)$')
 # Calls that free memory are not dropped: LeakSanitizer finds a missing one.
 FREES = re.compile(r'(\w*_)?(free|decref)$')
 

@@ -2,13 +2,14 @@
 """The test programs: the lines that each reaches, the time that it takes, how a run ended."""
 import hashlib
 import json
+import math
 import os
 import shutil
 import signal
 import subprocess
 import time
 
-from tree import COUNTED, PLAIN, SAN, Tree, read
+from tree import ASSERTING, COUNTED, PLAIN, SAN, Tree, read
 
 # A mutant dies if a program takes TIMES its usual processor time, and FLOOR seconds more.
 TIMES = 3
@@ -18,8 +19,9 @@ FLOOR = 3
 TIMES_WAITING, FLOOR_WAITING = 20, 60
 MEMORY = 4 << 30	# bytes of address space
 OUTPUT = 64 << 20	# bytes of a file that a program writes
-# How a program is run: with a part of its seeds (EVERY), with all, with a part and sanitizers
-PART, ALL, SANITIZED = '12', '', 'san'
+# How a program is run: with a part of its seeds (EVERY), with all, with a part and assertions,
+# with a part and sanitizers
+PART, ALL, ASSERTED, SANITIZED = '12', '', 'assert', 'san'
 
 
 class Limits:
@@ -110,14 +112,15 @@ class Program:
 	A test program. digest: hash of its objects of tests/ and tools/; sources: hash of all
 	its source text; lines: {file: set of lines} that it reaches with a part of its seeds;
 	seen: {file: set of lines} for which the compiler made code; functions: {file: set of
-	functions} that it reaches; cost: {how: (cpu, wall)}.
+	functions} that it reaches; cost: {how: (cpu, wall)}; slow: seconds of processor time that a
+	run of PART exceeded, if it was stopped then.
 	"""
 
 	def __init__(self, name, objects):
 		self.name = name
 		self.short = os.path.basename(name)
 		self.objects = objects
-		self.cost = {}
+		self.cost, self.slow = {}, 0
 		self.lines, self.seen, self.functions = {}, {}, {}
 
 	def path(self, tree):
@@ -157,7 +160,9 @@ class Programs:
 	def __init__(self, top, home, jobs, say):
 		self.top, self.home, self.jobs, self.say = top, home, jobs, say
 		self.base = Tree(os.path.join(home, 'base'), PLAIN)
-		self.sanitized = Tree(os.path.join(home, 'sanitized'), SAN)
+		self.others = {	# what is built in another way
+			ASSERTED: Tree(os.path.join(home, 'asserting'), ASSERTING),
+			SANITIZED: Tree(os.path.join(home, 'sanitized'), SAN)}
 		self.counted = Tree(os.path.join(home, 'counted'), COUNTED)
 		self.known = os.path.join(home, 'programs')
 		self.all = []
@@ -171,9 +176,14 @@ class Programs:
 			p.fingerprint(self.base)
 			self.all.append(p)
 
-	def learn(self, hows):
-		"""Finds lines and times not known yet. hows: the kinds of runs to measure."""
-		unknown = [p for p in self.all if not self.recall(p)]
+	def learn(self, hows, quick=None):
+		"""
+		Finds lines and times not known yet. hows: the kinds of runs to measure. Leaves out
+		programs of which a run of PART takes more than quick seconds, unless it is None.
+		"""
+		if quick is not None:
+			self.leave_out(quick)
+		unknown = [p for p in self.all if not self.recall(p) or not p.seen]
 		if unknown:
 			self.build(self.counted)
 		for n, p in enumerate(unknown):
@@ -181,12 +191,23 @@ class Programs:
 									     len(unknown)))
 			self.cover(p)
 			self.keep(p)
-		if SANITIZED in hows:
-			self.build(self.sanitized)
+		for how, tree in self.others.items():
+			if how in hows:
+				self.build(tree)
 		for p in list(self.all):
 			for how in hows:
 				if how not in p.cost and p in self.all:
 					self.measure(p, how)
+
+	def leave_out(self, seconds):
+		"""Leaves out the programs that take more processor time. Most are quick to measure."""
+		for n, p in enumerate(list(self.all)):
+			self.recall(p)
+			if p.slow < seconds and PART not in p.cost:
+				self.say('%s: finding its time (%d)' % (p.short, n + 1))
+				self.measure(p, PART, seconds)
+			if p in self.all and max(p.slow, p.cost.get(PART, (0,))[0]) >= seconds:
+				self.all.remove(p)
 
 	def build(self, tree):
 		self.say('building ' + tree.path)
@@ -225,22 +246,32 @@ class Programs:
 		if kept.get('sources') != program.sources:
 			return False
 		program.cost = {e: tuple(c) for e, c in kept['cost'].items()}
+		program.slow = kept.get('slow', 0)
 		for what in ('lines', 'seen', 'functions'):
 			setattr(program, what, {f: set(n) for f, n in kept[what].items()})
 		return True
 
 	def keep(self, program):
-		kept = {'sources': program.sources, 'cost': program.cost}
+		kept = {'sources': program.sources, 'cost': program.cost, 'slow': program.slow}
 		for what in ('lines', 'seen', 'functions'):
 			kept[what] = {f: sorted(n) for f, n in getattr(program, what).items()}
 		with open(self.path_of(program), 'w', encoding='utf-8') as f:
 			json.dump(kept, f)
 
-	def measure(self, program, how):
-		"""Measures the time that it takes. A program that fails is not used."""
+	def measure(self, program, how, most=None):
+		"""
+		Measures the time that it takes, but stops it after most seconds of processor time.
+		A program that fails is not used.
+		"""
 		out = os.path.join(self.home, program.short + '.out')
-		tree = self.sanitized if how == SANITIZED else self.base
-		played = play(tree, [program.path(tree)], out, Limits(how=how), **part(how))
+		tree = self.others.get(how, self.base)
+		limits = Limits(how=how)
+		limits.cpu = math.ceil(most or limits.cpu)
+		played = play(tree, [program.path(tree)], out, limits, **part(how))
+		if played.failed == 'time' and most:
+			program.slow = most
+			self.keep(program)
+			return
 		if played.failed:
 			self.say('%s: %s, see %s' % (program.name, played.failed, out))
 			self.all.remove(program)

@@ -53,6 +53,21 @@ def table(judged, what):
 	yield total.row('all')
 
 
+def assertions(judged, asserted):
+	"""A line with the rates without and with assertions, which alone killed so many mutants."""
+	c = Count()
+	for mutant, verdict in judged:
+		c.add(mutant, verdict)
+	of = c.of[DIED] + c.of[LIVED]
+	return 'without assertions %d of %d died%s, with assertions %d%s' % (
+		c.of[DIED] - asserted, of, share(c.of[DIED] - asserted, of), c.of[DIED],
+		share(c.of[DIED], of))
+
+
+def share(part, of):
+	return ' (%.1f %%)' % (100 * part / of) if of else ''
+
+
 def tests(areas, judged):
 	"""One test for each area that has judged mutants, as (passed, name)."""
 	for a in areas:

@@ -5,9 +5,11 @@ import os
 import shutil
 import subprocess
 
-PLAIN = 'OPT=-O2'		# without -g, so that equal code gives equal objects
-COUNTED = 'OPT=-O1 --coverage'
-SAN = 'SAN=1'
+# The words of make that say how the objects are built
+PLAIN = ['OPT=-O2']		# without -g, so that equal code gives equal objects
+ASSERTING = ['OPT=-O2', 'ASSERT=1']
+COUNTED = ['OPT=-O1 --coverage']
+SAN = ['SAN=1']
 
 
 def read(path):
@@ -37,14 +39,17 @@ def run(command, cwd, env):
 
 
 class Tree:
-	"""A copy of the checkout at path, with objects and programs in its build/."""
+	"""
+	A copy of the checkout at path, with objects and programs in its build/. options: words of
+	make, such as PLAIN.
+	"""
 
-	def __init__(self, path, option):
+	def __init__(self, path, options):
 		self.path = path
-		self.option = option
+		self.options = options
 		self.env = {k: v for k, v in os.environ.items()
 			    if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'TOP', 'B', 'SEED',
-					 'SEEDS', 'EVERY', 'JOBS')}
+					 'SEEDS', 'EVERY', 'JOBS', 'ASSERT', 'SAN', 'OPT')}
 		self.env.update(LC_ALL='C.UTF-8', CCACHE_BASEDIR=path, CCACHE_NOHASHDIR='1')
 		self.known = {}
 
@@ -53,7 +58,7 @@ class Tree:
 
 	def make(self, *words):
 		"""Return: (exit status, output of make)."""
-		return run(['make', '-s', 'WARN=-w', 'B=build', self.option, *words], self.path,
+		return run(['make', '-s', 'WARN=-w', 'B=build', *self.options, *words], self.path,
 			   self.env)
 
 	def commands(self, target, changed):
@@ -86,7 +91,7 @@ class Tree:
 		"""Makes a copy at path, with all objects."""
 		shutil.rmtree(path, ignore_errors=True)
 		shutil.copytree(self.path, path, symlinks=True)
-		return Tree(path, self.option)
+		return Tree(path, self.options)
 
 	def restore(self, pristine, when):
 		"""Restores the files built since the time when (ns) from the pristine tree."""

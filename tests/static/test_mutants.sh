@@ -23,12 +23,17 @@ $(B)/$(tests): $(addprefix $(B)/,$($(tests)-objs))
 	gcc $(OPT) -o $@ $^
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	gcc $(OPT) $(WARN) -MMD -MF $@.d -c -o $@ $<
+	gcc $(OPT) $(WARN) $(if $(ASSERT),-DTORUS_ASSERT) -MMD -MF $@.d -c -o $@ $<
 END
 	cat >"$toy/kernel/core/sum.c" <<'END'
 /* if (a < b) b = 3; */
 #define LIMIT (1 + 2)
 enum { SEVEN = 7 };
+#ifdef TORUS_ASSERT
+#include <assert.h>
+#else
+#define assert(cond)
+#endif
 const char text[] = "if (a < b) { b = 3; }";
 
 int sum(int n)
@@ -46,14 +51,25 @@ int never(int n)
 {
 	return n && n != SEVEN;
 }
+
+int least(int n)
+{
+	if (n > SEVEN)
+		n = SEVEN;
+	assert(n <= SEVEN);
+	return n;
+}
 END
 	cat >"$toy/tests/unit/test_sum.c" <<'END'
 #include <stdio.h>
 int sum(int n);
 int never(int n);
+int least(int n);
 int main(void)
 {
 	int right = sum(4) == 10;
+
+	least(9);
 
 	printf("%s - sum\n", right ? "ok" : "not ok");
 	return !right;
@@ -98,6 +114,8 @@ static int f(struct s *a, int b)
 		return -EINVAL;
 	if (b > d)
 		log_error("f", "%d", b + 1);
+	invariant(b < 4);
+	tn_assert(d > 5);
 	for (;;)
 		break;
 	g(a);
@@ -204,7 +222,27 @@ unreached() {
 	"$mutants/campaign.py" --top "$toy" --unreached | tee "$tmp/unreached"
 	[[ $(grep -c '^kernel/core/sum.c:' "$tmp/unreached") -gt 0 ]] &&
 		! grep -E '^kernel.*total|^kernel.*while' "$tmp/unreached" &&
-		grep -q '^kernel/core/sum.c:19:.*return n && n != SEVEN' "$tmp/unreached"
+		grep -q '^kernel/core/sum.c:24:.*return n && n != SEVEN' "$tmp/unreached"
+}
+
+# What lives without assertions is judged with them too; without the option this does not count.
+asserts() {
+	campaign --assertions
+	judged 'died, test_sum/assert: signal 6' 'drop assignment' least &&
+		grep -q '^# without assertions 7 of 14 died (50.0 %), with assertions 8 (57.1 %)$' "$tmp/said" || return 1
+	campaign
+	judged lived 'drop assignment' least
+}
+
+# With --quick a program that takes longer judges nothing, also when its time is known.
+quick() {
+	campaign --quick 0.000001 --results "$tmp/quick"
+	judged lived 'drop assignment' sum || return 1
+	rm -r "$toy/build-mutants/programs"
+	campaign --quick 0.000001 --results "$tmp/quick2"
+	judged lived 'drop assignment' sum || return 1
+	campaign --quick 1 --results "$tmp/quick3"
+	judged 'died, test_sum/12: not ok - sum' 'drop assignment' sum
 }
 
 # A program that fails once and passes when it is run again has not noticed the mutant.
@@ -215,13 +253,14 @@ from types import SimpleNamespace as Thing
 sys.path.insert(0, sys.argv[1])
 from judge import Judge, Order
 class Place:
-	def build(self, mutant): pass
+	mutant = None
+	def build(self, mutant): self.mutant = mutant
 	def undo(self): pass
 	def run(self, step): return Thing(failed=step.ends.pop(0))
 def step(*ends):
 	return Thing(name='p', cpu=1, how='', program=Thing(digest='d', killer=lambda *of: of), ends=list(ends))
 for ends in ('not ok - a', None), ('time', None), ('not ok - a', 'not ok - b'), (None, 'not ok - a'):
-	print(ends, Judge(Place(), None, Order()).judge(Thing(path='x.c'), [step(*ends)], {})[0])
+	print(ends, Judge(Place(), {}, Order()).judge(Thing(path='x.c'), [step(*ends)], {})[0])
 END
 	diff - "$tmp/twice" <<'END'
 ('not ok - a', None) lived
@@ -233,7 +272,7 @@ END
 
 # A mutant that survived is judged again when the tests have changed.
 notices_tests() {
-	sed -i 's/sum(4) == 10/& \&\& never(1) \&\& !never(0) \&\& !never(7)/' \
+	sed -i 's/sum(4) == 10/& \&\& never(1) \&\& !never(0) \&\& !never(7) \&\& least(9) == 7/' \
 		"$toy/tests/unit/test_sum.c"
 	campaign --thorough
 	status=$?
@@ -309,6 +348,8 @@ check 'the sources are not modified' cmp "$toy/kernel/core/sum.c" "$tmp/sum.c"
 check 'a campaign continues where the last one ended' resumes
 check 'a mutant marked as equivalent is not judged; a mark that matches none is a failure' marks
 : >"$tmp/equivalent"
+check 'with assertions mutants die that live without' asserts
+check 'programs that take long can be left out' quick
 check 'mutants written by hand are judged' named
 check 'a survivor is judged again when the tests have changed' notices_tests
 done_testing
