@@ -205,10 +205,35 @@ static void what_contradicts_a_table(void **state)
 	stage_end(&s);
 }
 
+/* A neighbour that obeys another root now is not judged by the place of which it told before. */
+static void what_it_told_of_another_root(void **state)
+{
+	struct fm_neighbour n;
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	table(1);
+	stage_run(&s, 10);
+	i = stage_neighbour(&s, 2);
+	i.settled = true;
+	i.position[0] = 2;
+	stage_hear(&s, 2, &i);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "wave");
+	assert_true(fm_neighbour(s.fm, 2, &n));
+	i.root_guid++;
+	stage_hear(&s, 2, &i);
+	for (unsigned int k = 0; fm_problem(s.fm, k); k++)
+		assert_string_not_equal(fm_problem(s.fm, k)->kind, "wave");
+	assert_false(fm_neighbour(s.fm, 2, &n));
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(what_contradicts_a_table),
+		cmocka_unit_test(what_it_told_of_another_root),
 		cmocka_unit_test(when_the_root_moves_it),
 		cmocka_unit_test(until_it_is_heard),
 		cmocka_unit_test(in_a_new_session),

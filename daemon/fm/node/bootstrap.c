@@ -305,6 +305,9 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		news |= fm_wave_init(fm, port, &init);
 	else if (news)
 		fm_wave_squares(fm);
+	/* Its place by the wave of this node's root, of which it told before, is not its place now. */
+	if (init.root_guid && init.root_guid != fm->root_guid)
+		fm_wave_forget(fm, port);
 	if (follows)
 		fm_ports_ask(fm);
 	fm_port_init(fm, port, &init, news || needs_answer(fm, &init));
