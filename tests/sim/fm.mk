@@ -110,6 +110,11 @@ tests/sim/test_check-objs := tests/sim/test_check.o $(sim-objs)
 tests/sim/test_check-deps := $(B)/libtorus.a
 tests/sim/test_check-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_check_fate
+tests/sim/test_check_fate-objs := tests/sim/test_check_fate.o $(sim-objs)
+tests/sim/test_check_fate-deps := $(B)/libtorus.a
+tests/sim/test_check_fate-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_storms
 tests/sim/test_storms-objs := tests/sim/storms.o $(series-objs) $(sim-objs)
 tests/sim/test_storms-deps := $(B)/libtorus.a

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include <torus/topology.h>
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/changes.h"
@@ -25,9 +26,8 @@ static void begin_with(uint64_t latency)
 {
 	struct world_config c;
 
-	world_config_default(&c);
+	story_config(&c, "3x3", 1);
 	c.link_latency = latency ? latency : c.link_latency;
-	assert_int_equal(torus_shape_parse("3x3", &c.shape), 0);
 	c.member_max = 300 * MS;
 	story_begin(&s, &c);
 	story_power_all(&s);
@@ -292,20 +292,76 @@ static void counts_wrong(void **state)
 	}
 }
 
-/* The root counts other nodes than those that take part. */
+static void miscount_set(struct fm *fm)
+{
+	((struct fm_tally *)fm_tally(fm))->set++;
+}
+
+static void miscount_lives(struct fm *fm)
+{
+	((struct fm_tally *)fm_tally(fm))->parts[FM_PART_LIVES]++;
+}
+
+/* The table's entry is not what the node reports. */
+static void change_entry(struct fm *fm)
+{
+	fm->table.entry[8].wiring ^= 2;
+}
+
+static void close_port(struct fm *fm)
+{
+	fm->table.closed[8] ^= 2;
+}
+
+/* A node reports a port that is closed until a replay. */
+static void miss_replay(struct fm *fm)
+{
+	fm_mate_at(fm->root, 8)->row.port[1].closed = true;
+}
+
+/* All cables of a node are excluded, so no link joins it to the others. */
+static void miss_cut(struct fm *fm)
+{
+	struct torus_shape *shape = &fm->table.shape;
+
+	for (unsigned int p = 0; p < 4; p++) {
+		fm->table.entry[8].fault |= 1u << p;
+		fm->table.entry[torus_neighbour(shape, 8, p)].fault |= 1u << torus_dir_opposite(shape, p);
+	}
+	for (uint32_t i = 0; i < 9; i++) {
+		fm->table.closed[i] = fm->table.entry[i].fault;
+		fm->root->changes.table.is[i] = true;
+	}
+}
+
+/* What the root keeps up to date is not what the nodes and its table say. */
 static void tally_is_wrong(void **state)
 {
-	char buf[200];
-	const char *wrong;
+	static const struct {
+		void (*fault)(struct fm *fm);
+		const char *found;
+	} all[] = {
+		{ miscount_set, "the root miscounts the nodes that take part" },
+		{ miscount_lives, "the root miscounts the nodes that live and take no part" },
+		{ change_entry, "node 8: its entry changed, but it is not marked" },
+		{ close_port, "the table's exclusions do not follow from its entries" },
+		{ miss_replay, "a port is closed and its node is not marked" },
+		{ miss_cut, "a node is cut off, but the root does not know" },
+	};
 
 	(void)state;
-	begin();
-	assert_null(check_tally(s.w, buf, sizeof(buf)));
-	((struct fm_tally *)fm_tally(world_fm(s.w, 0)))->set++;
-	wrong = check_tally(s.w, buf, sizeof(buf));
-	assert_non_null(wrong);
-	assert_string_equal(wrong, "the root miscounts the nodes that take part");
-	end(NULL);
+	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		char buf[200];
+		const char *wrong;
+
+		begin();
+		assert_null(check_tally(s.w, buf, sizeof(buf)));
+		all[i].fault(world_fm(s.w, 0));
+		wrong = check_tally(s.w, buf, sizeof(buf));
+		assert_non_null(wrong);
+		assert_string_equal(wrong, all[i].found);
+		end(NULL);
+	}
 }
 
 int main(void)

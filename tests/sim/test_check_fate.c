@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The checkers of holds, colours and packets find what is wrong: each test makes one fault. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "check_impl.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/facts.h"
+#include "kernel/core/nic_impl.h"
+#include "story.h"
+
+#define VICTIM 4
+#define CABLE (2 * VICTIM)	/* at its port +x, to node 5 */
+#define FAR_CABLE 0		/* at port +x of node 0; no path of the victim leads over it */
+
+static struct story s;
+
+static void begin_with(uint64_t latency)
+{
+	struct world_config c;
+
+	story_config(&c, "3x3", 1);
+	c.link_latency = latency ? latency : c.link_latency;
+	c.member_max = 300 * MS;
+	story_begin(&s, &c);
+	story_power_all(&s);
+	story_rest(&s, 10 * SEC);
+	story_traffic(&s, 20 * US);
+	world_run(s.w, 20 * MS);
+}
+
+static void begin(void)
+{
+	begin_with(0);
+}
+
+static void end(const char *found)
+{
+	const char *wrong = check_flow_wrong(s.flow);
+
+	if (!wrong || !strstr(wrong, found))
+		fail_msg("'%s' not found, but: %s", found, wrong ? wrong : "nothing");
+	world_free(s.w);
+	check_flow_free(s.flow);
+}
+
+/* All packets have arrived, and nothing is wrong. */
+static void empty(void)
+{
+	story_traffic(&s, 0);
+	world_run(s.w, 20 * MS);
+	assert_int_equal(check_flow_alive(s.flow), 0);
+	assert_null(check_flow_end(s.flow));
+}
+
+static struct tn_nic *victim(void)
+{
+	return s.w->node[VICTIM].nic;
+}
+
+/* Cuts the victim's cable, and runs until its NIC has parked a packet that had not left by it. */
+static void park(struct world_packet *id)
+{
+	world_cut(s.w, CABLE, true);
+	for (unsigned int i = 0; i < 10000; i++) {
+		for (struct tn_pkt *p = victim()->park.q.head; p; p = p->next)
+			if (p->hdr.vc != TORUS_VC_A && nic_packet(p, id) && id->dst != VICTIM &&
+			    !p->unresolved)
+				return;
+		world_run(s.w, 1 * US);
+	}
+	fail_msg("no packet is parked");
+}
+
+/* --- holds ---------------------------------------------------------------------------------- */
+
+static void (*write_rows)(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+			  const uint64_t *row, uint32_t n);
+static uint64_t no_holds;	/* from this version on */
+
+static void forget_holds(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+			 const uint64_t *row, uint32_t n)
+{
+	uint64_t rows[9];
+
+	assert_in_range(n, 0, 9);
+	for (uint32_t i = 0; i < n; i++)
+		rows[i] = row[i] & ~(version >= no_holds ? TORUS_ROW_HOLD : 0);
+	write_rows(io, tag, version, node, rows, n);
+}
+
+/* The victim's manager puts no changed row on hold. */
+static void row_not_held(void **state)
+{
+	(void)state;
+	begin();
+	write_rows = world_fm(s.w, VICTIM)->ops.rows_write;
+	no_holds = 2;
+	world_fm(s.w, VICTIM)->ops.rows_write = forget_holds;
+	world_cut(s.w, CABLE, true);
+	world_run(s.w, 5 * MS);
+	end("version 2 at node 4: the changed row to 2 is not on hold");
+}
+
+/* A further table changes none of the victim's rows, and its NIC lifts the holds at that switch. */
+static void hold_ends_early(void **state)
+{
+	struct tn_nic *nic;
+
+	(void)state;
+	begin();
+	world_cut(s.w, CABLE, true);
+	nic = victim();
+	for (unsigned int i = 0; i < 20000 && nic->version != 2; i++)
+		world_run(s.w, 1 * US);
+	assert_null(check_flow_wrong(s.flow));
+	assert_true(tn_on_hold(nic, 5));
+	for (uint32_t dst = 0; dst < nic->nodes; dst++)
+		nic->rows[dst] &= ~TORUS_ROW_HOLD;
+	s.w->watch.switched(s.w->watch.arg, VICTIM, 2);
+	end("version 2 at node 4: the changed row to 2 is not on hold");
+}
+
+/* --- colours -------------------------------------------------------------------------------- */
+
+/* The root takes a colour for clean that packets have which it waits for. */
+static void colour_too_early(void **state)
+{
+	struct fm_root *root;
+
+	(void)state;
+	begin_with(1 * MS);
+	root = world_fm(s.w, 0)->root;
+	world_cut(s.w, CABLE, true);
+	for (unsigned int i = 0; i < 20000 && story_step(&s) != STEP_DRAIN; i++)
+		world_run(s.w, 5 * US);
+	assert_int_equal(root->version, 2);
+	root->clean = 1u << 1;		/* of version 1, and 5 */
+	root->version_seen = 4;
+	world_cut(s.w, FAR_CABLE, true);
+	world_run(s.w, 50 * MS);
+	assert_true(root->version >= 5);
+	end("packets of its colour");
+}
+
+/* --- fates ---------------------------------------------------------------------------------- */
+
+static void got(const struct world_packet *id)
+{
+	s.w->watch.got(s.w->watch.arg, id);
+}
+
+/* A host gets its first packet again. */
+static void comes_twice(void **state)
+{
+	(void)state;
+	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
+		begin();
+		empty();
+		got(&(struct world_packet) { 0, VICTIM, vc, 0 });
+		end("packet 0 arrived twice");
+	}
+}
+
+/* A second copy comes, and the destination discards it: but no NIC was unsure. */
+static void copy_of_sure(void **state)
+{
+	const struct world_packet id = { 0, VICTIM, TORUS_VC_D0, 0 };
+	const struct tn_pkt p = { .hdr = { .type = TN_DATA } };
+
+	(void)state;
+	begin();
+	empty();
+	s.w->watch.copied(s.w->watch.arg, VICTIM, &id);
+	s.w->watch.freed(s.w->watch.arg, VICTIM, &id, &p);
+	end("packet 0 came twice, although each NIC knew what its neighbour had");
+}
+
+/* Two packets change places in the last NIC. */
+static void wrong_order(void **state)
+{
+	struct world_packet id = { 0, VICTIM, TORUS_VC_D0, 0 };
+
+	(void)state;
+	begin();
+	empty();
+	for (unsigned int i = 0; i < 2; i++) {
+		id.seq = flow_of(s.flow, 0, VICTIM, id.vc)->next + i;
+		s.w->watch.sent(s.w->watch.arg, &id);
+	}
+	got(&id);
+	id.seq--;
+	got(&id);
+	end("came after");
+}
+
+/* A NIC drops a packet that it has parked. */
+static void dropped(void **state)
+{
+	struct world_packet id;
+
+	(void)state;
+	begin();
+	park(&id);
+	while (victim()->park.q.head)
+		victim()->ops->pkt_put(victim()->host, tn_queue_pop(&victim()->park.q));
+	end("is lost: its last copy ended at node 4");
+}
+
+/* ... and it stays there for ever. */
+static void forgotten(void **state)
+{
+	struct world_packet id;
+
+	(void)state;
+	begin();
+	park(&id);
+	check_flow_end(s.flow);
+	end("never arrived and is still in a NIC");
+}
+
+/* The destination gives up a packet that is parked, and delivers a later one of its flow. */
+static void given_up_early(void **state)
+{
+	struct world_packet id;
+
+	(void)state;
+	begin();
+	park(&id);
+	id.seq++;
+	s.w->watch.sent(s.w->watch.arg, &id);
+	got(&id);
+	end("parked, but a later one arrived before it");
+}
+
+/* The source of parked packets lifts its holds. */
+static void released_early(void **state)
+{
+	struct world_packet id;
+	struct tn_nic *src;
+
+	(void)state;
+	begin();
+	park(&id);
+	src = s.w->node[id.src].nic;
+	for (unsigned int i = 0; i < 20000 && !tn_on_hold(src, id.dst); i++)
+		world_run(s.w, 1 * US);
+	assert_null(check_flow_wrong(s.flow));
+	assert_true(tn_on_hold(src, id.dst));
+	fate_released(s.flow, id.src);
+	end("parked, but its flow's hold is lifted");
+}
+
+/* A NIC counts a double that did not come, or a loss that was none, where these may be. */
+static void miscounted(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		begin();
+		empty();
+		if (i)
+			s.flow->bounded_at = 1;
+		else
+			world_power(s.w, 8, false);
+		victim()->counter[TORUS_NC_DUPLICATES] += !i;
+		victim()->flows.lost += i;
+		check_flow_end(s.flow);
+		end(i ? "receivers counted 1 packets as lost, but at most 0 were" :
+			"NICs counted 1 duplicates, and 0 came");
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest all[] = {
+		cmocka_unit_test(row_not_held),
+		cmocka_unit_test(hold_ends_early),
+		cmocka_unit_test(colour_too_early),
+		cmocka_unit_test(comes_twice),
+		cmocka_unit_test(copy_of_sure),
+		cmocka_unit_test(wrong_order),
+		cmocka_unit_test(dropped),
+		cmocka_unit_test(forgotten),
+		cmocka_unit_test(given_up_early),
+		cmocka_unit_test(released_early),
+		cmocka_unit_test(miscounted),
+	};
+
+	return cmocka_run_group_tests_name("check_fate", all, NULL, NULL);
+}
