@@ -81,10 +81,14 @@ static void make_span(const struct torus_health *h, const struct torus_coords *f
 		span_across(h, from->c[d], ch->at.c[d], d, ch->dir, path, s);
 }
 
+static bool half_in_side(const struct span *s, unsigned int size, unsigned int which)
+{
+	return s->lo[which] <= s->hi[which] && 2 * s->hi[which] == size;
+}
+
 static bool has_half(const struct span *s, unsigned int size)
 {
-	return (s->lo[0] <= s->hi[0] && 2 * s->hi[0] == size) ||
-	       (s->lo[1] <= s->hi[1] && 2 * s->hi[1] == size);
+	return half_in_side(s, size, 0) || half_in_side(s, size, 1);
 }
 
 /* Puts half way round in both sides, if it is in one; the other is empty or has it. */
@@ -107,6 +111,7 @@ bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
 {
 	unsigned int d;
 
+	box->path = true;
 	box->other = 0;
 	for (d = 0; d < h->shape.ndims; d++) {
 		make_span(h, from, ch, d, true, &box->dim[d]);
@@ -145,6 +150,7 @@ static bool find_escape(const struct torus_health *h, const struct torus_coords 
 
 	if (!is_used(h, from, ch))
 		return false;
+	box->path = false;
 	box->other = 0;
 	for (d = 0; d < h->shape.ndims; d++) {
 		make_span(h, from, ch, d, false, &box->dim[d]);
@@ -184,21 +190,22 @@ void lt_box_narrow(const struct torus_health *h, struct box *box)
 
 /* --- enumeration ----------------------------------------------------------- */
 
-/* Pieces of a line: the source's own coordinate, and up to two for each side, which may wrap. */
-#define PIECES 5
+/* The source's own coordinate and those of each side; one interval may wrap around. */
+#define PIECES 4
 
-/** struct pieces - parts of a line along dimension 0, in each of which ids are consecutive */
+/** struct pieces - the coordinates of a ring that are in a box, as @n intervals */
 struct pieces {
+	unsigned int n;
 	struct {
 		uint32_t first, n;
 	} piece[PIECES];
-	unsigned int n;
 };
 
 /**
  * struct tour - enumeration of a box
  * @odd: for each dimension, parity of the sum of the source's coordinates up to it
- * @line: parts of a line that are in the box, for both parities of the coordinates above it
+ * @pieces: of each dimension, for both parities of the destination's coordinates above it
+ * @tie: of each dimension, 1 if these two differ; else 0, and only the first is set
  * The other members are the arguments of lt_box_each().
  */
 struct tour {
@@ -206,54 +213,81 @@ struct tour {
 	const struct torus_coords *from;
 	const struct box *box;
 	unsigned int odd[DIMS];
-	struct pieces line[2];
+	struct pieces pieces[DIMS][2];
+	unsigned int tie[DIMS];
 	void (*run)(void *arg, const struct patch *p);
 	void *arg;
 };
 
-static bool on_side(const struct tour *t, unsigned int d, unsigned int to_odd,
-		    unsigned int which)
+/* Return: true if a piece of dimension @d may not contain coordinates of both sides. */
+static bool is_apart(const struct tour *t, unsigned int d)
 {
-	return lt_tie_up(t->odd[d], to_odd) == !which;
+	return t->box->path && !d;
 }
 
-static void add_piece(struct pieces *p, uint32_t first, uint32_t n)
+/* Adds @n coordinates from @first on, which is less than twice @size; they may wrap around. */
+static void add_piece(struct pieces *p, uint32_t size, uint32_t first, uint32_t n)
 {
-	if (!n)
+	first = n == size ? 0 : first >= size ? first - size : first;
+	invariant(p->n < PIECES && n && n <= size && first < size);
+	p->piece[p->n].first = first;
+	p->piece[p->n++].n = first + n > size ? size - first : n;
+	if (first + n <= size)
 		return;
 	invariant(p->n < PIECES);
-	p->piece[p->n].first = first;
-	p->piece[p->n++].n = n;
+	p->piece[p->n].first = 0;
+	p->piece[p->n++].n = first + n - size;
 }
 
-static void make_line(struct tour *t, unsigned int to_odd)
+/*
+ * Sets the pieces of dimension @d. Side @less, 0 or 1, ends before half way round; 2: neither does.
+ */
+static void set_pieces(const struct tour *t, unsigned int d, unsigned int less, struct pieces *p)
 {
-	unsigned int size = t->h->shape.size[0], from = t->from->c[0], which;
-	const struct span *s = &t->box->dim[0];
-	struct pieces *p = &t->line[to_odd];
+	unsigned int from = t->from->c[d], size = t->h->shape.size[d], which;
+	const struct span *s = &t->box->dim[d];
+	uint32_t n[2], own[2] = { 0, 0 };
 
-	if (s->here)
-		add_piece(p, from, 1);
+	p->n = 0;
 	for (which = 0; which < 2; which++) {
-		unsigned int lo = s->lo[which], hi = s->hi[which], first, n;
-
-		if (2 * hi == size && !on_side(t, 0, to_odd, which))
-			hi--;
-		if (lo > hi)
+		n[which] = s->hi[which] + 1u - (which == less);
+		n[which] = n[which] > s->lo[which] ? n[which] - s->lo[which] : 0;
+		if (!s->here || s->lo[which] != 1 || is_apart(t, d))
 			continue;
-		first = which ? from + size - hi : from + lo;
-		first -= first >= size ? size : 0;
-		n = hi - lo + 1;
-		add_piece(p, first, first + n > size ? size - first : n);
-		add_piece(p, 0, first + n > size ? first + n - size : 0);
+		own[which] = n[which];
+		n[which] = 0;
+	}
+	if (s->here)
+		add_piece(p, size, from + size - own[1], own[0] + 1 + own[1]);
+	if (n[0])
+		add_piece(p, size, from + s->lo[0], n[0]);
+	if (n[1])
+		add_piece(p, size, from + size - (s->lo[1] + n[1] - 1), n[1]);
+}
+
+/*
+ * A coordinate half way round that is in one side is visited for the parity that goes this way.
+ * One that is in both is always visited, in the side that is longer, unless sides are kept apart.
+ */
+static void make_pieces(struct tour *t, unsigned int d)
+{
+	unsigned int size = t->h->shape.size[d], to_odd, less;
+	const struct span *s = &t->box->dim[d];
+	bool half[2] = { half_in_side(s, size, 0), half_in_side(s, size, 1) };
+	bool both = half[0] && half[1] && !is_apart(t, d);
+
+	t->tie[d] = !both && (half[0] || half[1]);
+	for (to_odd = 0; to_odd <= t->tie[d]; to_odd++) {
+		less = both ? s->lo[1] > s->lo[0] : lt_tie_up(t->odd[d], to_odd);
+		set_pieces(t, d, half[less] ? less : 2, &t->pieces[d][to_odd]);
 	}
 }
 
-/* Calls run for @count lines of one parity. */
+/* Calls run for @count lines along dimension 0, whose other coordinates have one parity. */
 static void run_lines(const struct tour *t, uint32_t id, unsigned int to_odd, uint32_t count,
 		      uint32_t stride)
 {
-	const struct pieces *p = &t->line[to_odd & 1];
+	const struct pieces *p = &t->pieces[0][to_odd & t->tie[0]];
 
 	for (unsigned int i = 0; i < p->n; i++) {
 		struct patch patch = { id + p->piece[i].first, p->piece[i].n, count, stride };
@@ -263,61 +297,54 @@ static void run_lines(const struct tour *t, uint32_t id, unsigned int to_odd, ui
 	}
 }
 
-static void run_each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd);
-
-/* Visits coordinates @c to @end - 1 of dimension @d, and all of the box in lower dimensions. */
-static void run_some(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd,
-		     unsigned int c, unsigned int end)
+/* Visits lines at coordinates @c to @end - 1 of dimension 1. */
+static void run_plane(const struct tour *t, uint32_t id, unsigned int to_odd, unsigned int c,
+		      unsigned int end)
 {
-	uint32_t stride = t->h->stride[d];
+	uint32_t stride = t->h->stride[1];
 
 	id += c * stride;
-	if (d == 1 && c < end) {
-		run_lines(t, id, to_odd ^ c, (end - c + 1) / 2, 2 * stride);
-		if (end - c > 1)
-			run_lines(t, id + stride, to_odd ^ c ^ 1, (end - c) / 2, 2 * stride);
+	if (!t->tie[0]) {
+		run_lines(t, id, 0, end - c, stride);
 		return;
 	}
-	for (; c < end; c++, id += stride)
-		run_each(t, d - 1, id, to_odd ^ c);
+	run_lines(t, id, to_odd ^ c, (end - c + 1) / 2, 2 * stride);
+	if (end - c > 1)
+		run_lines(t, id + stride, to_odd ^ c ^ 1, (end - c) / 2, 2 * stride);
 }
 
 /* Visits dimension @d > 0 and lower ones; @id is the node with coordinate 0 in all of them. */
 static void run_each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd)
 {
-	unsigned int size = t->h->shape.size[d], from = t->from->c[d], which;
-	const struct span *s = &t->box->dim[d];
+	const struct pieces *p = &t->pieces[d][to_odd & t->tie[d]];
+	unsigned int i, c, end;
 
-	if (s->here)
-		run_some(t, d, id, to_odd, from, from + 1);
-	for (which = 0; which < 2; which++) {
-		unsigned int lo = s->lo[which], hi = s->hi[which], c, end;
-
-		if (2 * hi == size && !on_side(t, d, to_odd, which))
-			hi--;
-		if (lo > hi)
-			continue;
-		c = which ? from + size - hi : from + lo;
-		c -= c >= size ? size : 0;
-		end = c + hi - lo + 1;
-		run_some(t, d, id, to_odd, c, end < size ? end : size);
-		run_some(t, d, id, to_odd, 0, end > size ? end - size : 0);
+	for (i = 0; i < p->n; i++) {
+		c = p->piece[i].first;
+		end = c + p->piece[i].n;
+		if (d == 1)
+			run_plane(t, id, to_odd, c, end);
+		else
+			for (; c < end; c++)
+				run_each(t, d - 1, id + c * t->h->stride[d], to_odd ^ c);
 	}
 }
 
 void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 		 const struct box *box, void (*run)(void *arg, const struct patch *p), void *arg)
 {
-	struct tour t = { .h = h, .from = from, .box = box, .run = run, .arg = arg };
+	struct tour t;
 	unsigned int d, odd = 0;
 
-	for (d = 0; d < h->shape.ndims; d++)
+	t.h = h;
+	t.from = from;
+	t.box = box;
+	t.run = run;
+	t.arg = arg;
+	for (d = 0; d < h->shape.ndims; d++) {
 		t.odd[d] = odd ^= from->c[d];
-	make_line(&t, 0);
-	if (has_half(&box->dim[0], h->shape.size[0]))
-		make_line(&t, 1);
-	else
-		t.line[1] = t.line[0];
+		make_pieces(&t, d);
+	}
 	if (h->shape.ndims > 1)
 		run_each(&t, h->shape.ndims - 1u, 0, 0);
 	else

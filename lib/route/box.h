@@ -8,8 +8,8 @@
  * dimension, which is the source's own coordinate or not, and an interval of hops to either side.
  * The intersection of two boxes is a box.
  *
- * Only ties, at half the size of a ring, couple dimensions: such a coordinate is in the intervals
- * of both sides, and lt_box_each() visits it for the side that lt_tie_up() selects.
+ * Only ties, at half the size of a ring, couple dimensions: lt_box_each() visits such a coordinate,
+ * if it is in the interval of one side alone, for destinations to which lt_tie_up() selects it.
  * tests/unit/test_box.c compares boxes with all destinations of small tori.
  */
 #ifndef LIB_ROUTE_BOX_H
@@ -30,10 +30,12 @@ struct span {
 
 /**
  * struct box - a product of spans
+ * @path: it is of lt_box_path()
  * @other: of an escape box, directions. Destinations half way round to which the row's direction is
  *	one of these do not need the channel themselves: adaptive packets do that go the other way.
  */
 struct box {
+	bool path;
 	struct span dim[DIMS];
 	uint16_t other;
 };
@@ -105,7 +107,11 @@ struct patch {
 	uint32_t lines, stride;
 };
 
-/** lt_box_each() - call @run for patches that together are the box, each destination once */
+/**
+ * lt_box_each() - call @run for patches that together are the box, each destination once
+ *
+ * To the destinations of one run of a path box the plain headers have the same directions.
+ */
 void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 		 const struct box *box, void (*run)(void *arg, const struct patch *p), void *arg);
 

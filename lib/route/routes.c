@@ -170,11 +170,24 @@ static void unflag_line(uint64_t *row, uint32_t n)
 		*row &= ~ROW_FLAGS;
 }
 
-/* The same, but rows with a direction of @other keep what is their own. */
-static void narrow_line(uint64_t *row, uint32_t n, uint64_t other)
+static void narrow_rows(uint64_t *row, uint32_t n, uint64_t other)
 {
 	for (uint64_t *end = row + n; row < end; row++)
 		*row &= *row & other ? ~ADAPT_MASK | own_adaptive(*row) : ~ROW_FLAGS;
+}
+
+/* As unflag_line(), but rows with a direction of @other keep what is their own; they are few. */
+static void narrow_line(uint64_t *row, uint32_t n, uint64_t other)
+{
+	uint64_t *end = row + n;
+
+	for (; end - row >= 4; row += 4) {
+		if ((row[0] | row[1] | row[2] | row[3]) & other)
+			narrow_rows(row, 4, other);
+		else
+			unflag_line(row, 4);
+	}
+	narrow_rows(row, (uint32_t)(end - row), other);
 }
 
 static void forbid_patch(void *arg, const struct patch *p)
