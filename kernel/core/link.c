@@ -71,7 +71,7 @@ static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 	return true;
 }
 
-static bool sane(const struct tn_link *l, const struct tn_hdr *h)
+static bool is_well_formed(const struct tn_link *l, const struct tn_hdr *h)
 {
 	if (h->relayed && h->type != TN_DATA && h->type != TN_UNREACH)
 		return false;
@@ -207,7 +207,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 
 	l->heard_at = now;
 	l->peer_up = true;
-	if (!sane(l, h)) {
+	if (!is_well_formed(l, h)) {
 		l->counter[TORUS_PC_MALFORMED]++;
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
@@ -391,7 +391,7 @@ static void seg_add(struct tn_frame *f, const u8 *base, u32 len)
 }
 
 /* Computes the end-to-end check sum before a first transmission, unless the peer shares memory. */
-static void sum(const struct tn_link *l, struct tn_pkt *pkt)
+static void compute_ecrc(const struct tn_link *l, struct tn_pkt *pkt)
 {
 	if (l->tx_memory && pkt->unsummed == TN_UNSUMMED) {
 		pkt->unsummed = TN_UNSUMMED_SENT;
@@ -405,7 +405,7 @@ static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 {
 	struct tn_hdr h;
 
-	sum(l, pkt);
+	compute_ecrc(l, pkt);
 
 	tn_assert(pkt->hdr.vc < TORUS_VCS);
 	tn_assert(pkt->hdr.len <= TN_PAYLOAD_MAX / TN_FLIT);
@@ -451,7 +451,7 @@ static u64 wire_time(const struct tn_link *l, u32 bytes)
 }
 
 /* Accounts the time that a sent frame of @bytes takes on the wire. */
-static void pace(struct tn_link *l, u32 bytes, u64 now)
+static void charge_wire_time(struct tn_link *l, u32 bytes, u64 now)
 {
 	u64 time = wire_time(l, bytes);
 
@@ -464,8 +464,8 @@ static void pace(struct tn_link *l, u32 bytes, u64 now)
 }
 
 /* Return: true if @pkt still fits into the frame @f, which may have @max bytes. */
-static bool fits(const struct tn_link *l, const struct tn_frame *f, const struct tn_pkt *pkt,
-		 u32 max)
+static bool fits_frame(const struct tn_link *l, const struct tn_frame *f, const struct tn_pkt *pkt,
+		       u32 max)
 {
 	u32 bytes = tn_pkt_flits(pkt) * TN_FLIT;
 
@@ -483,7 +483,7 @@ static bool fits(const struct tn_link *l, const struct tn_frame *f, const struct
 }
 
 /* Fills the frame with packets of the RETRY buffer. */
-static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
+static void fill_frame(struct tn_link *l, struct tn_frame *f, u64 now)
 {
 	u32 max = l->params->frame_max;
 
@@ -492,7 +492,7 @@ static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 	while (tn_retry_ready(&l->retry)) {
 		struct tn_pkt *pkt = l->retry.tx.next;
 
-		if (!fits(l, f, pkt, max))
+		if (!fits_frame(l, f, pkt, max))
 			return;
 		write_header(l, pkt);
 		seg_add(f, pkt->edge, TN_FLIT);
@@ -562,7 +562,7 @@ static void add_requests(struct tn_link *l, struct tn_frame *f)
 }
 
 /* Writes an ACK or NAK at the start of the frame, so that it survives a damaged packet. */
-static void acknak(struct tn_link *l, struct tn_frame *f)
+static void add_acknak(struct tn_link *l, struct tn_frame *f)
 {
 	struct tn_hdr h = { .type = TN_ACKNAK };
 
@@ -602,13 +602,13 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 	if (!tn_link_wants(l))
 		return 0;
 	if (alone && l->ack_now)
-		acknak(l, f);
+		add_acknak(l, f);
 	if (l->asks)
 		add_requests(l, f);
-	fill(l, f, now);
+	fill_frame(l, f, now);
 	if (l->credit_now || l->ack_now) {
 		push_credits(l, now);
-		fill(l, f, now);
+		fill_frame(l, f, now);
 		if (!tn_credit_owed(&l->credit))
 			l->credit_now = false;
 	}
@@ -629,7 +629,7 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 	if (!tn_credit_owed(&l->credit))
 		l->credit_at = ~0ull;
 	tn_link_note_sent(l, now);
-	pace(l, f->bytes, now);
+	charge_wire_time(l, f->bytes, now);
 	l->counter[TORUS_PC_TX_FRAMES]++;
 	return f->bytes;
 }

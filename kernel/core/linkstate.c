@@ -6,10 +6,10 @@
 #define WINDOW_TIMEOUT_MIN 100000	/* ns, added to four round trips */
 
 static void start_init(struct tn_link *l, u64 now);
-static void probe(struct tn_link *l, u64 now);
-static void retrain(struct tn_link *l, bool near, u64 now);
+static void start_probing(struct tn_link *l, u64 now);
+static void begin_retraining(struct tn_link *l, bool near, u64 now);
 
-static u64 sooner(u64 a, u64 b)
+static u64 min_time(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
@@ -100,7 +100,7 @@ void tn_link_init(struct tn_link *l, u64 now)
 
 /* --- training ---------------------------------------------------------------- */
 
-static void trained(struct tn_link *l, u64 now)
+static void finish_training(struct tn_link *l, u64 now)
 {
 	const struct tn_serdes *s = l->train.serdes;
 	u8 width = (u8)tn_train_width(&l->train);
@@ -121,7 +121,7 @@ static void trained(struct tn_link *l, u64 now)
 }
 
 /* No lane is usable: stop sending, so that the peer notices, and train again at intervals. */
-static void untrainable(struct tn_link *l, u64 now)
+static void fail_training(struct tn_link *l, u64 now)
 {
 	l->counter[TORUS_PC_TRAIN_FAILURES]++;
 	l->look_at = now + l->params->probe_interval;
@@ -131,7 +131,7 @@ static void untrainable(struct tn_link *l, u64 now)
 		l->reason = TORUS_REASON_TRAINING;
 		l->differs = TORUS_DIFFERS_NOTHING;
 		if (l->was_faulty)
-			probe(l, now);
+			start_probing(l, now);
 	}
 }
 
@@ -141,48 +141,48 @@ static void train_poll(struct tn_link *l, u64 now)
 		return;
 	tn_train_poll(&l->train, now);
 	if (l->train.state == TN_TRAIN_DONE)
-		trained(l, now);
+		finish_training(l, now);
 	else if (l->train.state == TN_TRAIN_IDLE)
-		untrainable(l, now);
+		fail_training(l, now);
 }
 
 /* Begins training. The first step runs at once; it is often the last, as without a cable. */
-static void train(struct tn_link *l, bool near, u64 now)
+static void begin_training(struct tn_link *l, bool near, u64 now)
 {
 	l->look_at = NEVER;
 	tn_train_begin(&l->train, near, now);
 	if (l->train.state == TN_TRAIN_DONE)
-		trained(l, now);
+		finish_training(l, now);
 	else
 		train_poll(l, now);
 }
 
 /* Return: true if the margin is below the threshold of training: worth a report, no retraining. */
-static bool thin(const struct tn_link *l)
+static bool has_thin_margin(const struct tn_link *l)
 {
 	return tn_train_margin(&l->train) < l->train.params.margin_train;
 }
 
-static void look(struct tn_link *l, u64 now)
+static void check_eye(struct tn_link *l, u64 now)
 {
 	bool was_thin, bad;
 
 	if (l->train.state == TN_TRAIN_IDLE) {
-		train(l, false, now);
+		begin_training(l, false, now);
 		return;
 	}
 	l->look_at = l->train.serdes->steady ? NEVER : now + l->params->eye_interval;
-	was_thin = thin(l);
+	was_thin = has_thin_margin(l);
 	bad = tn_train_watch(&l->train, now);
-	if (!bad && thin(l) != was_thin && l->state == TORUS_LINK_UP)
+	if (!bad && has_thin_margin(l) != was_thin && l->state == TORUS_LINK_UP)
 		l->ops->changed(l->ctx, l, l->state);
 	if (!bad)
 		return;
 	l->counter[TORUS_PC_EYE_RETRAINS]++;
 	if (l->state == TORUS_LINK_UP)
-		retrain(l, true, now);
+		begin_retraining(l, true, now);
 	else
-		train(l, true, now);
+		begin_training(l, true, now);
 }
 
 static void poll_serdes(struct tn_link *l, u64 now)
@@ -191,7 +191,7 @@ static void poll_serdes(struct tn_link *l, u64 now)
 		return;
 	train_poll(l, now);
 	if (l->train.state != TN_TRAIN_BUSY && now >= l->look_at)
-		look(l, now);
+		check_eye(l, now);
 }
 
 static u64 serdes_expiry(const struct tn_link *l)
@@ -278,7 +278,7 @@ static void forget_mismatch(struct tn_link *l)
 }
 
 /* From any state with carrier and admin up, nothing to keep. */
-static void start(struct tn_link *l, u64 now)
+static void enter_training(struct tn_link *l, u64 now)
 {
 	tn_assert(l->admin && l->carrier);
 	tn_assert(!l->retry.tx.sent.head);
@@ -286,7 +286,7 @@ static void start(struct tn_link *l, u64 now)
 	forget_mismatch(l);
 	l->was_faulty = l->state == TORUS_LINK_FAULTY;
 	set_state(l, TORUS_LINK_TRAINING, now);
-	train(l, false, now);
+	begin_training(l, false, now);
 }
 
 /*
@@ -299,7 +299,7 @@ static bool may_say(const struct tn_link *l)
 }
 
 /* The link is faulty but has carrier: sends an INIT at intervals. */
-static void probe(struct tn_link *l, u64 now)
+static void start_probing(struct tn_link *l, u64 now)
 {
 	stop_timers(l);
 	set_state(l, TORUS_LINK_FAULTY, now);
@@ -327,7 +327,7 @@ void tn_link_fail(struct tn_link *l, u8 reason, u64 now)
 	tn_assert(l->session);
 	l->ops->failed(l->ctx, l, &retry, now);
 	tn_assert(!retry.head);		/* the NIC has them now */
-	probe(l, now);
+	start_probing(l, now);
 }
 
 void tn_link_carrier(struct tn_link *l, bool up, u64 now)
@@ -338,7 +338,7 @@ void tn_link_carrier(struct tn_link *l, bool up, u64 now)
 	if (!l->admin)
 		return;
 	if (up) {
-		start(l, now);
+		enter_training(l, now);
 		return;
 	}
 	if (l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING) {
@@ -356,7 +356,7 @@ void tn_link_admin(struct tn_link *l, bool up, u64 now)
 	l->admin = up;
 	if (up) {
 		if (l->carrier)
-			start(l, now);
+			enter_training(l, now);
 		return;
 	}
 	tn_link_fail(l, TORUS_REASON_ADMIN, now);
@@ -365,21 +365,21 @@ void tn_link_admin(struct tn_link *l, bool up, u64 now)
 }
 
 /* Begins a retraining. The peer is told at once and trains its receiver at the same time. */
-static void retrain(struct tn_link *l, bool near, u64 now)
+static void begin_retraining(struct tn_link *l, bool near, u64 now)
 {
 	tn_assert(l->state == TORUS_LINK_UP);
 	stop_timers(l);
 	begin_attempt(l, true, now);
 	set_state(l, TORUS_LINK_RETRAINING, now);
-	train(l, near, now);
+	begin_training(l, near, now);
 }
 
 void tn_link_retrain(struct tn_link *l, u64 now)
 {
 	if (l->state == TORUS_LINK_UP)
-		retrain(l, false, now);
+		begin_retraining(l, false, now);
 	else if (l->admin && l->carrier && l->state != TORUS_LINK_RETRAINING)
-		start(l, now);
+		enter_training(l, now);
 }
 
 void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now)
@@ -388,7 +388,7 @@ void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now)
 		return;
 	l->retry_wanted = (u8)protocol;
 	if (l->state == TORUS_LINK_TRAINING || l->state == TORUS_LINK_INIT)
-		start(l, now);
+		enter_training(l, now);
 }
 
 static u16 slot_flits(const struct tn_link *l)
@@ -439,7 +439,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 		l->init_at = now + l->init_gap;
 		/* No back-off in a retraining, because traffic waits for it. */
 		if (l->state != TORUS_LINK_RETRAINING)
-			l->init_gap = sooner(2 * l->init_gap, l->params->probe_interval);
+			l->init_gap = min_time(2 * l->init_gap, l->params->probe_interval);
 	}
 	memset(l->ctl, 0, sizeof(l->ctl));
 	tn_hdr_put(l->ctl, &h);
@@ -510,7 +510,7 @@ static bool begin_session(struct tn_link *l, const struct tn_init *i, u64 now)
  * Brings the link up: both ends know both nonces. @i is the INIT of the peer. In a retraining it
  * asks to resume the session, which tn_link_hear_init() has checked.
  */
-static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
+static void enter_up(struct tn_link *l, const struct tn_init *i, u64 now)
 {
 	bool resume = l->state == TORUS_LINK_RETRAINING;
 
@@ -546,7 +546,7 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
  * nonce (if it does, the sender never came up). A delayed INIT arrives within the time @silence.
  * If the newest INIT is older than that, its number is not trusted: it may have been forged.
  */
-static bool stale(const struct tn_link *l, const struct tn_init *i, u64 now)
+static bool is_outdated_init(const struct tn_link *l, const struct tn_init *i, u64 now)
 {
 	if (i->guid != l->peer_guid || i->epoch != l->peer_epoch)
 		return false;
@@ -628,7 +628,7 @@ static void tell_mismatch(struct tn_link *l, struct difference d)
 }
 
 /* Return: true if this NIC speaks a version of the INIT; else the INIT is counted as malformed. */
-static bool understood(struct tn_link *l, const struct tn_init *i)
+static bool check_init_version(struct tn_link *l, const struct tn_init *i)
 {
 	bool version = tn_init_version(i, l->wire_highest);
 
@@ -646,11 +646,11 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	struct tn_init i;
 
 	tn_init_get(payload, &i);
-	if (!understood(l, &i))
+	if (!check_init_version(l, &i))
 		return;
 	if (!l->admin || !l->carrier || i.nonce == l->nonce)
 		return;		/* our own INIT, if the cable leads back to the same port */
-	if (stale(l, &i, now))
+	if (is_outdated_init(l, &i, now))
 		return;
 	if (l->state == TORUS_LINK_UP) {
 		if (i.nonce == l->peer_nonce) {
@@ -661,7 +661,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 			return;
 		}
 		if (i.resume && i.last_session == l->session && i.epoch == l->peer_epoch)
-			retrain(l, true, now);
+			begin_retraining(l, true, now);
 		else
 			tn_link_fail(l, TORUS_REASON_PEER, now);
 	}
@@ -695,7 +695,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	l->peer_port = i.port;
 	l->heard_at = now;
 	if (i.nonce_heard == l->nonce)
-		establish(l, &i, now);
+		enter_up(l, &i, now);
 	else
 		l->init_now = true;
 }
@@ -713,8 +713,8 @@ static u64 replay_at(const struct tn_link *l)
 		return NEVER;
 	/* If errors have made the window small and it is full, the peer acknowledges at once. */
 	if (tx->on_wire >= tx->window / 4)
-		return from + (sooner(4 * tx->rtt + WINDOW_TIMEOUT_MIN,
-				      l->params->replay_timeout / 2) << shift);
+		return from + (min_time(4 * tx->rtt + WINDOW_TIMEOUT_MIN,
+					l->params->replay_timeout / 2) << shift);
 	return from + (l->params->replay_timeout << shift);
 }
 
@@ -760,7 +760,7 @@ static void poll_up(struct tn_link *l, u64 now)
 	else if (now >= silent_at(l))
 		tn_link_fail(l, TORUS_REASON_SILENCE, now);
 	else if (again && l->retry.ops->alone && l->retry.tx.tries % REPLAY_NUM == 0)
-		retrain(l, true, now);
+		begin_retraining(l, true, now);
 }
 
 /*
@@ -795,7 +795,7 @@ void tn_link_poll(struct tn_link *l, u64 now)
 		if (l->state == TORUS_LINK_RETRAINING)
 			tn_link_fail(l, TORUS_REASON_SILENCE, now);
 		else
-			probe(l, now);
+			start_probing(l, now);
 		return;
 	}
 	if (now >= l->init_at) {
@@ -813,15 +813,15 @@ void tn_link_poll(struct tn_link *l, u64 now)
 
 u64 tn_link_expiry(const struct tn_link *l)
 {
-	u64 at = sooner(sooner(l->init_at, l->give_up_at), serdes_expiry(l));
+	u64 at = min_time(min_time(l->init_at, l->give_up_at), serdes_expiry(l));
 
 	if (l->state != TORUS_LINK_UP)
 		return at;
-	at = sooner(at,
-		    sooner(sooner(l->ack_at, l->credit_at), sooner(l->keepalive_at, replay_at(l))));
+	at = min_time(at, min_time(l->ack_at, l->credit_at));
+	at = min_time(at, min_time(l->keepalive_at, replay_at(l)));
 	if (l->retry.rx.ignoring)
-		at = sooner(at, l->e_at);
+		at = min_time(at, l->e_at);
 	if (l->paced)
-		at = sooner(at, l->free_at);
-	return sooner(at, silent_at(l));
+		at = min_time(at, l->free_at);
+	return min_time(at, silent_at(l));
 }

@@ -179,7 +179,7 @@ static void drop_counted(struct tn_nic *nic, struct tn_pkt *pkt)
 }
 
 /* Drops all packets except those in RETRY buffers, which peers may have accepted. */
-static void empty(struct tn_nic *nic, u64 now)
+static void drop_packets(struct tn_nic *nic, u64 now)
 {
 	struct tn_queue waiting = { 0 };
 	struct tn_pkt *pkt;
@@ -214,29 +214,29 @@ void tn_nic_flush(struct tn_nic *nic)
 {
 	unsigned int p;
 
-	empty(nic, 1);
+	drop_packets(nic, 1);
 	for (p = 0; p < nic->nports; p++)
 		drop_all(nic, &nic->link[p].retry.tx.sent);
 }
 
-static size_t align64(size_t n)
+static size_t round_up_64(size_t n)
 {
 	return (n + 63) & ~(size_t)63;
 }
 
 static size_t blocks_size(size_t nodes)
 {
-	return align64((nodes + TN_BLOCK - 1) / TN_BLOCK * sizeof(struct tn_block));
+	return round_up_64((nodes + TN_BLOCK - 1) / TN_BLOCK * sizeof(struct tn_block));
 }
 
 size_t tn_nic_table_size(const struct torus_shape *shape)
 {
 	size_t n = tn_shape_nodes(shape);
 
-	return 2 * align64(n * sizeof(u64)) + 2 * blocks_size(n) +
-	       align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_tx)) +
-	       align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx)) +
-	       align64(n * sizeof(struct tn_relay_peer));
+	return 2 * round_up_64(n * sizeof(u64)) + 2 * blocks_size(n) +
+	       round_up_64(n * TN_FLOW_VCS * sizeof(struct tn_flow_tx)) +
+	       round_up_64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx)) +
+	       round_up_64(n * sizeof(struct tn_relay_peer));
 }
 
 bool tn_nic_at(const struct tn_nic *nic, struct torus_shape *shape, struct torus_coords *at)
@@ -289,28 +289,28 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	if (same_place(nic, shape, at))
 		return 0;
 	if (nic->placed)
-		empty(nic, 1);
+		drop_packets(nic, 1);
 	nic->shape = *shape;
 	nic->at = *at;
 	nic->node = tn_node_id(shape, at);
 	nic->nodes = n;
 	nic->way.known = false;
 	nic->rows = (u64 *)m;
-	m += align64(n * sizeof(u64));
+	m += round_up_64(n * sizeof(u64));
 	nic->shadow = (u64 *)m;
-	m += align64(n * sizeof(u64));
+	m += round_up_64(n * sizeof(u64));
 	memset(m, 0, 2 * blocks_size(n));
 	nic->block = (struct tn_block *)m;
 	m += blocks_size(n);
 	nic->shadow_block = (struct tn_block *)m;
 	m += blocks_size(n);
 	tx = (struct tn_flow_tx *)m;
-	m += align64(n * TN_FLOW_VCS * sizeof(*tx));
+	m += round_up_64(n * TN_FLOW_VCS * sizeof(*tx));
 	memset(nic->rows, 0, n * sizeof(u64));
 	tn_flows_init(&nic->flows, tx, (struct tn_flow_rx *)m, n);
-	m += align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx));
+	m += round_up_64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx));
 	tn_relay_init(&nic->relay, (struct tn_relay_peer *)m, n, nic->params.relay_packets);
-	m += align64(n * sizeof(struct tn_relay_peer));
+	m += round_up_64(n * sizeof(struct tn_relay_peer));
 	tn_assert((size_t)(m - (u8 *)mem) == tn_nic_table_size(shape));
 	tn_assert(nic->node < n);
 	nic->version = 0;
@@ -338,7 +338,7 @@ static void begin_flows(struct tn_nic *nic, u32 dst)
 }
 
 /* Numbers and stamps an own packet and puts it into the injection queue. */
-static void launch(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
+static void inject_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
 	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
 
@@ -378,7 +378,7 @@ bool tn_launch_waiting(struct tn_nic *nic)
 		tn_queue_pop(&r->wait);
 		tn_assert(nic->held_bytes >= tn_park_cost(pkt));
 		nic->held_bytes -= tn_park_cost(pkt);
-		launch(nic, pkt, row);
+		inject_packet(nic, pkt, row);
 	}
 	return some;
 }
@@ -404,7 +404,7 @@ void tn_release_held(struct tn_nic *nic)
 		tn_assert(nic->held_bytes >= tn_park_cost(pkt));
 		nic->held_bytes -= tn_park_cost(pkt);
 		if (row & TORUS_ROW_VALID) {
-			launch(nic, pkt, row);
+			inject_packet(nic, pkt, row);
 			continue;
 		}
 		/* It was not counted as injected, so the sums must not count it as unreachable. */
@@ -484,7 +484,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 		tn_queue_push(&nic->relay.wait, pkt);
 		return 0;
 	}
-	launch(nic, pkt, row);
+	inject_packet(nic, pkt, row);
 	return 0;
 }
 
@@ -664,7 +664,7 @@ static void serdes_gauges(const struct tn_train *t, u64 *gauge)
 }
 
 /* Return: the longest time for which the packets of a VC have been waiting, ns. */
-static u64 waited(const struct tn_link *l, u64 now)
+static u64 longest_wait(const struct tn_link *l, u64 now)
 {
 	u64 most = 0;
 	unsigned int vc;
@@ -710,7 +710,7 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 	info->gauge[TORUS_PG_CTRP] = l->retry.rx.expected;
 	info->gauge[TORUS_PG_WIRE] = l->wire;
 	info->gauge[TORUS_PG_PEER_RATE] = l->peer_mbps;
-	info->gauge[TORUS_PG_WAITED] = waited(l, now);
+	info->gauge[TORUS_PG_WAITED] = longest_wait(l, now);
 	info->gauge[TORUS_PG_CRITICAL_VCD0] = l->credit.critical[TORUS_VC_D0];
 	info->gauge[TORUS_PG_CRITICAL_VCD1] = l->credit.critical[TORUS_VC_D1];
 	serdes_gauges(&l->train, info->gauge);

@@ -3,7 +3,7 @@
 #include "park.h"
 #include "retry.h"
 
-static void account(struct tn_park *p, struct tn_pkt *pkt, u64 now)
+static void account_packet(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 {
 	pkt->parked = now;
 	p->bytes += tn_park_cost(pkt);
@@ -23,7 +23,7 @@ static void check_segment(const struct tn_park *p)
 
 void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 {
-	account(p, pkt, now);
+	account_packet(p, pkt, now);
 	if (!p->later)
 		tn_queue_push(&p->q, pkt);
 	else if (p->last)
@@ -39,7 +39,7 @@ void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 
 void tn_park_push_later(struct tn_park *p, struct tn_pkt *pkt, u64 now)
 {
-	account(p, pkt, now);
+	account_packet(p, pkt, now);
 	if (!p->later++)
 		p->last = p->q.tail;
 	tn_queue_push(&p->q, pkt);

@@ -5,12 +5,12 @@
 #define TICK_SHIFT	10	/* a tick is so many bits of ns */
 
 /* The timer T: some of it passes before a credit comes that nobody waits for. */
-static u64 patience(const struct tn_nic *nic)
+static u64 credit_timeout(const struct tn_nic *nic)
 {
 	return nic->params.ack_delay / 16 + 1;
 }
 
-static u32 ticks(u64 ns)
+static u32 to_ticks(u64 ns)
 {
 	u32 t = (u32)(ns >> TICK_SHIFT);
 
@@ -27,7 +27,7 @@ static struct tn_bubble bubble_of(const struct tn_link *out, unsigned int vc)
 }
 
 /* Where the ring that leaves by @port comes in, and the other way round; NULL: it is no ring's. */
-static struct tn_link *opposite(struct tn_nic *nic, unsigned int port)
+static struct tn_link *entering_link(struct tn_nic *nic, unsigned int port)
 {
 	if (!nic->placed || port >= 2u * nic->shape.ndims)
 		return NULL;
@@ -45,7 +45,7 @@ bool tn_ring_take(struct tn_link *out, unsigned int vc)
 
 bool tn_ring_leave(struct tn_nic *nic, unsigned int port, unsigned int vc, bool took)
 {
-	struct tn_link *out = opposite(nic, port);
+	struct tn_link *out = entering_link(nic, port);
 	struct tn_bubble b;
 
 	if (took || !out)
@@ -59,7 +59,7 @@ bool tn_ring_leave(struct tn_nic *nic, unsigned int port, unsigned int vc, bool 
 
 static void set_look(struct tn_nic *nic, u64 now)
 {
-	u64 at = now + patience(nic);
+	u64 at = now + credit_timeout(nic);
 
 	if (at < nic->ring_at)
 		nic->ring_at = at;
@@ -72,7 +72,7 @@ void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 
 	if (vc == TORUS_VC_A)		/* what it waits for is its escape */
 		vc = TORUS_VC_D0;
 	b = bubble_of(out, vc);
-	if (tn_bubble_watch(out->credit.policy, &b, ticks(now)))
+	if (tn_bubble_watch(out->credit.policy, &b, to_ticks(now)))
 		set_look(nic, now);
 	out->stuck[vc] = b.since;
 }
@@ -90,7 +90,7 @@ static bool is_end(const struct tn_link *in)
 /* A bubble at @out is in the way of packets of @vc. */
 static void ask_upstream(struct tn_nic *nic, struct tn_link *out, unsigned int vc)
 {
-	struct tn_link *in = opposite(nic, out->port);
+	struct tn_link *in = entering_link(nic, out->port);
 
 	if (!in)
 		return;
@@ -116,8 +116,9 @@ void tn_ring_poll(struct tn_nic *nic, u64 now)
 
 			if (!b.since)
 				continue;
-			tn_bubble_watch(out->credit.policy, &b, ticks(now));
-			if (tn_bubble_due(&b, ticks(now), (u32)(patience(nic) >> TICK_SHIFT)))
+			tn_bubble_watch(out->credit.policy, &b, to_ticks(now));
+			if (tn_bubble_due(&b, to_ticks(now),
+					  (u32)(credit_timeout(nic) >> TICK_SHIFT)))
 				ask_upstream(nic, out, vc);
 			out->stuck[vc] = out->stuck[vc] ? b.since : 0;
 			if (out->stuck[vc])
@@ -128,7 +129,7 @@ void tn_ring_poll(struct tn_nic *nic, u64 now)
 
 void tn_ring_respond(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 now)
 {
-	const struct tn_link *in = opposite(nic, out->port);
+	const struct tn_link *in = entering_link(nic, out->port);
 	struct tn_bubble b = bubble_of(out, vc);
 	bool handed;
 
@@ -149,7 +150,7 @@ void tn_ring_respond(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u
 void tn_ring_false_came(struct tn_nic *nic, struct tn_link *in, unsigned int vc, bool handed,
 			u64 now)
 {
-	const struct tn_link *out = opposite(nic, in->port);
+	const struct tn_link *out = entering_link(nic, in->port);
 	bool meets = handed && out && out->credit.critical[vc];
 
 	tn_link_freed(in, vc, !meets && tn_ring_leave(nic, in->port, vc, handed), now);

@@ -18,9 +18,9 @@
  * packet is parked, even if another allowed direction is alive: to wait for its credit could be to
  * wait in such a circle for ever, since new tables do not change headers in input buffers. Parking
  * frees the input buffer; the packet is replayed by new rows. It is parked again only if these lead
- * by a dead link once more, and this ends the replay (park()), so it does not go round. Only a full
- * segment makes such a packet wait, as it does one of VCD, until the replay; packets of the replay
- * itself always have room there.
+ * by a dead link once more. That ends the replay (see park_packet()), so the packet does not go
+ * round. Only a full segment makes such a packet wait, as it does one of VCD, until the replay;
+ * packets of the replay itself always have room there.
  *
  * The Angara paper says that its three subnets meet a dead link each in its own way, and tells that
  * of VCD0 and VCD1: parking. What VCA does is our reading: another allowed direction if it has
@@ -80,7 +80,7 @@ static void free_buffer(struct tn_nic *nic, unsigned int port, unsigned int vc, 
 	tn_link_freed(&nic->link[port], vc, took, now);
 }
 
-static void freed(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
+static void free_buffer_of(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
 {
 	tn_assert(pkt->in_port < nic->nports || pkt->in_port == TN_PORT_HOST ||
 		  pkt->in_port == TN_PORT_RELAY);
@@ -104,8 +104,8 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 /*
  * Routes @pkt again. It waits in the injection queue like a packet of this host and occupies no
  * input buffer, so nothing in the network waits for it. It is no packet of a replay any more: if it
- * is parked, the segment must have room for it, and the present replay is to include it. Sums do not
- * count it (tn_counts()).
+ * is parked, the segment must have room for it, and the present replay is to include it. The counts
+ * of a drain leave it out (tn_counts()).
  */
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -277,13 +277,13 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 }
 
 /* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
-static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+static enum moved deliver_here(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	struct tn_pkt came = *pkt;
 
 	if (pkt->hdr.nic) {
 		tn_via_hear(nic, pkt);
-		freed(nic, &came, now);
+		free_buffer_of(nic, &came, now);
 		return MOVED;
 	}
 	tn_relay_unwrap(pkt);
@@ -291,7 +291,7 @@ static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		pkt->hdr = came.hdr;
 		return BLOCKED;
 	}
-	freed(nic, &came, now);
+	free_buffer_of(nic, &came, now);
 	if (came.hdr.relayed)
 		tn_via_ended(nic, &came.via);
 	return MOVED;
@@ -350,13 +350,13 @@ static void note_full(struct tn_nic *nic)
  * Parks @pkt, which is out of its queue and cannot leave by @out. A parked packet no longer
  * occupies relay memory.
  */
-static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u64 now)
+static enum moved park_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u64 now)
 {
 	struct tn_park *p = &nic->park;
 
 	tn_assert(out < nic->nports);
 	if (pkt->hdr.nic) {
-		freed(nic, pkt, now);
+		free_buffer_of(nic, pkt, now);
 		nic->ops->pkt_put(nic->host, pkt);
 		return MOVED;
 	}
@@ -372,12 +372,12 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 		return MOVED;
 	}
 	/*
-	 * Rows that lead nowhere. An adaptive packet of a former replay may still have waited here, for
-	 * a drain does not count it; with the present rows it has not been replayed yet.
+	 * Rows that lead nowhere. An adaptive packet of a former replay may still have waited
+	 * here, for a drain does not count it; with the present rows it has not been replayed yet.
 	 */
 	if (from_park(pkt) && pkt->hdr.colour == nic->colour)
 		p->through = false;
-	freed(nic, pkt, now);
+	free_buffer_of(nic, pkt, now);
 	park_it(nic, pkt, now, tn_park_push);
 	return MOVED;
 }
@@ -385,7 +385,7 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 /* --- forwarding ------------------------------------------------------------ */
 
 /* Return: true if @pkt must be diverted from port @out. It waits for a retraining link. */
-static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned int out)
+static bool must_divert(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned int out)
 {
 	const struct tn_link *l = &nic->link[out];
 
@@ -400,7 +400,7 @@ static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned in
 	return !(nic->reopening >> out & 1 && from_park(pkt));
 }
 
-static enum moved stall(struct tn_nic *nic, struct tn_link *l, struct tn_pkt *pkt, u64 now)
+static enum moved stall_packet(struct tn_nic *nic, struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
 	tn_assert(pkt->hdr.vc < TORUS_VCS);
 	if (!pkt->stalled) {
@@ -443,7 +443,8 @@ static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *pat
 	return w;
 }
 
-static void forward(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u8 last, u64 now)
+static void forward_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u8 last,
+			   u64 now)
 {
 	struct tn_link *l = &nic->link[out];
 	unsigned int port = pkt->in_port, vc = pkt->in_vc;
@@ -479,7 +480,7 @@ static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, uns
  * Return: true if @l carries more than @than. The peer's receiver has announced its rate in INIT;
  * a link without an announced rate counts as wide.
  */
-static bool wider(const struct tn_link *l, const struct tn_link *than)
+static bool is_faster(const struct tn_link *l, const struct tn_link *than)
 {
 	return than->peer_mbps && (!l->peer_mbps || l->peer_mbps > than->peer_mbps);
 }
@@ -491,7 +492,7 @@ static bool wider(const struct tn_link *l, const struct tn_link *than)
  * not wait for a credit of VCA: see the head of this file.
  * Return: a port; nports: wait for the escape or a better way; nports + 1: park the packet.
  */
-static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int det)
+static unsigned int choose_adaptive(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int det)
 {
 	unsigned int d, best = nic->nports, most = 0;
 	struct torus_coords to;
@@ -504,10 +505,10 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 		const struct tn_link *l = &nic->link[d];
 
 		if (!(pkt->hdr.dir >> d & 1) || nic->at.c[dim] == to.c[dim] ||
-		    dead(nic, pkt, d))
+		    must_divert(nic, pkt, d))
 			continue;
 		n = tn_credit_free(&l->credit, TORUS_VC_A);
-		if (n && (n > most || (n == most && wider(l, &nic->link[best]))) &&
+		if (n && (n > most || (n == most && is_faster(l, &nic->link[best]))) &&
 		    can_go(nic, pkt, d, TORUS_VC_A)) {
 			most = n;
 			best = d;
@@ -515,7 +516,7 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 	}
 	if (best < nic->nports)
 		return best;
-	if (dead(nic, pkt, det))
+	if (must_divert(nic, pkt, det))
 		return nic->nports + 1u;
 	if (can_go(nic, pkt, det, TORUS_VC_D0)) {
 		pkt->hdr.vc = TORUS_VC_D0;
@@ -538,7 +539,8 @@ static bool of_later_table(const struct tn_nic *nic, const struct tn_pkt *pkt)
 static void park_relayed(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	if (has_room(nic, pkt)) {
-		park_it(nic, pkt, now, of_later_table(nic, pkt) ? tn_park_push_later : tn_park_push);
+		park_it(nic, pkt, now,
+			of_later_table(nic, pkt) ? tn_park_push_later : tn_park_push);
 	} else {
 		note_full(nic);
 		send_back(nic, pkt);
@@ -549,13 +551,13 @@ static void park_relayed(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
  * Relays @pkt, which is out of its queue. If the packet has another colour and the onward row is
  * on hold, that row may differ from the row of the packet's table, and the packet is parked.
  */
-static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+static enum moved relay_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	u64 row = nic->rows[pkt->via.dst];
 
 	tn_assert(pkt->hdr.relayed);
 	tn_assert(pkt->hdr.dst == nic->node && pkt->via.dst != nic->node);
-	freed(nic, pkt, now);
+	free_buffer_of(nic, pkt, now);
 	if (tn_is_rider(pkt) && !(tn_via_take(nic, pkt) && (row & TORUS_ROW_VALID))) {
 		drop_rider(nic, pkt);
 	} else if (tn_is_rider(pkt)) {
@@ -584,7 +586,7 @@ static u16 dirs_left(const struct tn_nic *nic, struct tn_pkt *pkt)
 }
 
 /* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
-static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	struct tn_path path = {
 		.dst = pkt->hdr.dst,
@@ -603,33 +605,33 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		out = TN_ROUTE_LOST;
 	else if (out == TN_ROUTE_HERE)
 		return pkt->hdr.relayed && pkt->via.dst != nic->node ?
-		       relay(nic, pkt, now) : deliver(nic, pkt, now);
+		       relay_packet(nic, pkt, now) : deliver_here(nic, pkt, now);
 	if (out >= nic->nports) {
-		freed(nic, pkt, now);
+		free_buffer_of(nic, pkt, now);
 		send_back(nic, pkt);
 		return MOVED;
 	}
 	if (pkt->hdr.vc == TORUS_VC_A) {
 		unsigned int det = out;
 
-		out = adapt(nic, pkt, det);
+		out = choose_adaptive(nic, pkt, det);
 		if (out == nic->nports)
-			return stall(nic, &nic->link[det], pkt, now);
+			return stall_packet(nic, &nic->link[det], pkt, now);
 		if (out > nic->nports)
-			return park(nic, pkt, det, now);
+			return park_packet(nic, pkt, det, now);
 		if (out != det)
 			last = last_after(nic, path, out);
-	} else if (dead(nic, pkt, out)) {
-		return park(nic, pkt, out, now);
+	} else if (must_divert(nic, pkt, out)) {
+		return park_packet(nic, pkt, out, now);
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
-		return stall(nic, &nic->link[out], pkt, now);
+		return stall_packet(nic, &nic->link[out], pkt, now);
 	}
-	forward(nic, pkt, out, last, now);
+	forward_packet(nic, pkt, out, last, now);
 	return MOVED;
 }
 
 /* Moves up to BURST packets of one input. Return: packets moved. */
-static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
+static unsigned int serve_input(struct tn_nic *nic, unsigned int input, u64 now)
 {
 	struct tn_queue *q = &nic->input[input];
 	unsigned int n;
@@ -643,7 +645,7 @@ static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
 		if (!pkt)
 			break;
 		rider = pkt->in_port == TN_PORT_RELAY && tn_is_rider(pkt);
-		if (move(nic, pkt, now) == BLOCKED) {
+		if (move_packet(nic, pkt, now) == BLOCKED) {
 			tn_queue_push_front(q, pkt);
 			return n;
 		}
@@ -664,13 +666,13 @@ static unsigned int serve_all(struct tn_nic *nic, u64 inputs, u64 now)
 	for (left = nic->active & inputs; left; left = nic->active & inputs) {
 		input = tn_lowest(left);
 		inputs &= ~((2ull << input) - 1);
-		moved += serve(nic, input, now);
+		moved += serve_input(nic, input, now);
 	}
 	return moved;
 }
 
 /* Injects the parked packets that are to be replayed. Return: packets moved. */
-static unsigned int replay(struct tn_nic *nic)
+static unsigned int replay_parked(struct tn_nic *nic)
 {
 	unsigned int n = 0;
 
@@ -737,7 +739,7 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 	tn_assert(nic->turn < TN_INPUTS);
 	tn_assert(!(nic->active >> TN_INPUTS));
 	do {
-		moved = nic->park.replaying ? replay(nic) : 0;
+		moved = nic->park.replaying ? replay_parked(nic) : 0;
 		if (nic->active) {
 			moved += serve_all(nic, ~0ull << nic->turn, now);
 			moved += serve_all(nic, (1ull << nic->turn) - 1, now);

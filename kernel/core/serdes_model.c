@@ -31,7 +31,7 @@ static const u32 half[] = {
 static const u32 louder[CTLE_MAX + 1] = { 1000, 1032, 1064, 1098 };
 
 /* 10^(-mdb / 20000); 6.0206 dB halve. */
-static s32 attenuation(u32 mdb)
+static s32 attenuation_of(u32 mdb)
 {
 	u32 whole = mdb * 10 / 60206, rest = mdb * 10 % 60206 * 16;
 	u32 i = rest / 60206, part = rest % 60206;
@@ -40,7 +40,7 @@ static s32 attenuation(u32 mdb)
 	return whole < 16 ? (s32)(v >> whole) : 0;
 }
 
-static u32 hash(u64 seed, u32 lane)
+static u32 hash_lane(u64 seed, u32 lane)
 {
 	return (u32)(splitmix64_mix((seed + lane + 1) * SPLITMIX64_STEP) >> 33);
 }
@@ -62,7 +62,7 @@ static u32 loss_of(const struct tn_serdes_model *m, unsigned int lane, u64 now)
 	u64 age = now > m->since ? now - m->since : 0;
 	u64 mdb = (u64)c->length * c->loss / 100;
 
-	mdb += mdb * (hash(c->seed, lane) % 101) / 1000 - mdb / 20;
+	mdb += mdb * (hash_lane(c->seed, lane) % 101) / 1000 - mdb / 20;
 	mdb = (u64)((s64)mdb + (s64)mdb * (s64)c->drift * swing_at(age) / 1000000);
 	mdb = (u64)((s64)mdb + (s64)mdb * c->warmer * PER_KELVIN / 1000);
 	if (c->aged >> lane & 1)
@@ -71,15 +71,15 @@ static u32 loss_of(const struct tn_serdes_model *m, unsigned int lane, u64 now)
 	return mdb < 200000 ? (u32)mdb : 200000;
 }
 
-static s32 size(s32 v)
+static s32 magnitude_of(s32 v)
 {
 	return v < 0 ? -v : v;
 }
 
 /* Computes the pulse of the lane, p(-2) .. p(4), with its taps and its receiver's equaliser. */
-static void pulse(const struct tn_serdes_model *m, unsigned int lane, u64 now, s32 p[PULSE])
+static void compute_pulse(const struct tn_serdes_model *m, unsigned int lane, u64 now, s32 p[PULSE])
 {
-	s32 x = attenuation(loss_of(m, lane, now)), odd = (ONE - x) / 2;
+	s32 x = attenuation_of(loss_of(m, lane, now)), odd = (ONE - x) / 2;
 	s32 pre = m->taps[lane].pre * TAP, post = m->taps[lane].post * TAP;
 	s32 tap[3] = { -pre, ONE - pre - post, -post };
 	s32 h[4] = { odd / 4, (ONE + x) / 2 - odd / 8, odd - odd / 4, odd / 8 };
@@ -97,14 +97,14 @@ static void pulse(const struct tn_serdes_model *m, unsigned int lane, u64 now, s
 	p[3] -= m->rx[lane].dfe * TAP;
 }
 
-static unsigned int neighbours(const struct tn_serdes_model *m, unsigned int lane)
+static unsigned int count_neighbours(const struct tn_serdes_model *m, unsigned int lane)
 {
 	u32 on = (u32)m->on << 1;
 
 	return (on >> lane & 1) + (on >> (lane + 2) & 1);
 }
 
-static void measure(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now)
+static void measure_eye(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now)
 {
 	const struct tn_serdes_model *m = ctx;
 	s32 p[PULSE], open, crosstalk;
@@ -122,11 +122,11 @@ static void measure(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now)
 		eye->width = TN_HALF_UI;
 		return;
 	}
-	pulse(m, lane, now, p);
+	compute_pulse(m, lane, now, p);
 	open = 2 * p[2];
 	for (i = 0; i < PULSE; i++)
-		open -= i == 2 ? p[2] : size(p[i]);
-	crosstalk = (s32)(neighbours(m, lane) * m->cable.crosstalk * ONE / 1000);
+		open -= i == 2 ? p[2] : magnitude_of(p[i]);
+	crosstalk = (s32)(count_neighbours(m, lane) * m->cable.crosstalk * ONE / 1000);
 	open -= crosstalk + 2 * m->rx[lane].ctle * crosstalk / (ONE / CTLE);
 	if (open <= 0)
 		return;
@@ -135,16 +135,16 @@ static void measure(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now)
 }
 
 /* Bit error rate at a point: the eye is a rhombus; the larger of noise and jitter errors counts. */
-static u64 sample(void *ctx, unsigned int lane, int phase, int offset, u64 now)
+static u64 sample_ber(void *ctx, unsigned int lane, int phase, int offset, u64 now)
 {
 	s32 height, width, q, qt;
 	struct tn_eye eye;
 
-	measure(ctx, lane, &eye, now);
+	measure_eye(ctx, lane, &eye, now);
 	if (!eye.height || !eye.width)
 		return TORUS_BER_ONE / 2;
-	phase = size(phase);
-	offset = size(offset);
+	phase = magnitude_of(phase);
+	offset = magnitude_of(offset);
 	height = eye.height - (s32)eye.height * phase / eye.width - offset;
 	width = eye.width - (s32)eye.width * offset / eye.height - phase;
 	q = height * 16 / eye.noise;
@@ -176,7 +176,7 @@ static void set_rx(void *ctx, unsigned int lane, struct tn_rx rx)
 	m->errors_at = 0;
 }
 
-static void enable(void *ctx, unsigned int lane, bool on)
+static void enable_lane(void *ctx, unsigned int lane, bool on)
 {
 	struct tn_serdes_model *m = ctx;
 
@@ -194,7 +194,7 @@ u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now)
 	for (i = 0; i < m->serdes.lanes; i++) {
 		if (!(m->on >> i & 1))
 			continue;
-		measure((void *)m, i, &eye, now);
+		measure_eye((void *)m, i, &eye, now);
 		sum += tn_eye_ber(&eye);
 		n++;
 	}
@@ -216,9 +216,9 @@ static const struct tn_serdes_ops ops = {
 	.set_rate = set_rate,
 	.set_taps = set_taps,
 	.set_rx = set_rx,
-	.enable = enable,
-	.measure = measure,
-	.sample = sample,
+	.enable = enable_lane,
+	.measure = measure_eye,
+	.sample = sample_ber,
 	.errors = bit_errors,
 };
 

@@ -23,7 +23,8 @@ static bool row_ok(const struct tn_nic *nic, u64 row)
 }
 
 /* Clears HOLD bits that a release has ended in all blocks of rows @first to @first + @n - 1. */
-static void tidy(const struct tn_nic *nic, u64 *rows, struct tn_block *block, u32 first, u32 n)
+static void clear_holds(const struct tn_nic *nic, u64 *rows, struct tn_block *block, u32 first,
+			u32 n)
 {
 	u32 b, i;
 
@@ -60,8 +61,8 @@ int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n)
 	left = nic->nodes - nic->copied;
 	if (n > left)
 		n = left;
-	tidy(nic, nic->rows, nic->block, nic->copied, n);
-	tidy(nic, nic->shadow, nic->shadow_block, nic->copied, n);
+	clear_holds(nic, nic->rows, nic->block, nic->copied, n);
+	clear_holds(nic, nic->shadow, nic->shadow_block, nic->copied, n);
 	for (b = nic->copied / TN_BLOCK; n && b <= (nic->copied + n - 1) / TN_BLOCK; b++)
 		nic->shadow_block[b].begins = nic->block[b].begins;
 	memcpy(nic->shadow + nic->copied, nic->rows + nic->copied, sizeof(u64) * n);
@@ -103,7 +104,7 @@ int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const void *rows
 		if (!row_ok(nic, row_at(rows, i)))
 			return -EINVAL;
 	}
-	tidy(nic, nic->shadow, nic->shadow_block, first, n);
+	clear_holds(nic, nic->shadow, nic->shadow_block, first, n);
 	for (i = 0; i < n; i++, first++) {
 		u64 row = row_at(rows, i);
 
@@ -160,7 +161,7 @@ const u64 *tn_nic_rows_get(struct tn_nic *nic, u32 first, u32 n)
 {
 	if (!nic->placed || first > nic->nodes || n > nic->nodes - first)
 		return NULL;
-	tidy(nic, nic->rows, nic->block, first, n);
+	clear_holds(nic, nic->rows, nic->block, first, n);
 	return nic->rows + first;
 }
 
@@ -175,7 +176,7 @@ int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n)
 			return -EINVAL;
 	}
 	for (i = 0; i < n; i++) {
-		tidy(nic, nic->rows, nic->block, nodes[i], 1);
+		clear_holds(nic, nic->rows, nic->block, nodes[i], 1);
 		nic->rows[nodes[i]] |= TORUS_ROW_HOLD;
 	}
 	return 0;

@@ -49,31 +49,34 @@ u64 tn_gauss_ber(s32 q16)
 	return q16 & 1 ? gauss[i + 1] + (gauss[i] - gauss[i + 1] + 1) / 2 : gauss[i];
 }
 
-static u32 least(u32 a, u32 b)
+static u32 min_u32(u32 a, u32 b)
 {
 	return a < b ? a : b;
 }
 
 u32 tn_eye_margin(const struct tn_eye *eye, const struct tn_train_params *p)
 {
+	u32 height, width;
+
 	if (!eye->signal)
 		return 0;
-	return least(least(eye->height * 100u / p->mask_height, eye->width * 100u / p->mask_width),
-		     TN_MARGIN_MAX);
+	height = eye->height * 100u / p->mask_height;
+	width = eye->width * 100u / p->mask_width;
+	return min_u32(min_u32(height, width), TN_MARGIN_MAX);
 }
 
 /* Divides the opening by 1/16 of the noise; without noise, gives a value beyond the table. */
-static u32 distance(u32 opening, u32 rms)
+static u32 q_factor(u32 opening, u32 rms)
 {
-	return rms ? least(opening * 16u / rms, 0xffff) : 0xffff;
+	return rms ? min_u32(opening * 16u / rms, 0xffff) : 0xffff;
 }
 
 u64 tn_eye_ber(const struct tn_eye *eye)
 {
 	if (!eye->signal || !eye->height || !eye->width)
 		return TORUS_BER_ONE / 2;
-	return tn_gauss_ber((s32)least(distance(eye->height, eye->noise),
-				       distance(eye->width, eye->jitter)));
+	return tn_gauss_ber((s32)min_u32(q_factor(eye->height, eye->noise),
+					 q_factor(eye->width, eye->jitter)));
 }
 
 /* --- lanes --------------------------------------------------------------------- */
@@ -88,7 +91,7 @@ static void measure_lane(struct tn_train *t, unsigned int lane, struct tn_lane *
 	out->ber = tn_eye_ber(&out->eye);
 }
 
-static bool reaches(const struct tn_train *t, const struct tn_lane *l)
+static bool meets_target(const struct tn_train *t, const struct tn_lane *l)
 {
 	return l->eye.signal && l->margin >= t->params.margin_train &&
 	       l->ber <= t->params.target_ber;
@@ -99,7 +102,8 @@ static bool reaches(const struct tn_train *t, const struct tn_lane *l)
  * than one above it, since an equaliser may open the eye but amplify noise. Among equals the larger
  * margin is better, and with the same margin the wider eye.
  */
-static bool better(const struct tn_train *t, const struct tn_lane *a, const struct tn_lane *b)
+static bool is_better_lane(const struct tn_train *t, const struct tn_lane *a,
+			   const struct tn_lane *b)
 {
 	bool fine = a->ber <= t->params.target_ber;
 
@@ -110,7 +114,7 @@ static bool better(const struct tn_train *t, const struct tn_lane *a, const stru
 	return a->eye.height * a->eye.width > b->eye.height * b->eye.width;
 }
 
-static bool perfect(const struct tn_train *t, const struct tn_lane *l)
+static bool is_fully_open(const struct tn_train *t, const struct tn_lane *l)
 {
 	return l->eye.height >= t->serdes->swing && l->eye.width >= TN_HALF_UI;
 }
@@ -133,13 +137,13 @@ static unsigned int count_settings(const struct tn_train *t)
 				       (s->pre_max + 1u) * (s->post_max + 1u);
 }
 
-static u8 clip(s32 v, u8 max)
+static u8 clip_setting(s32 v, u8 max)
 {
 	return v < 0 ? 0 : v > max ? max : (u8)v;
 }
 
 /* Gets setting number @cursor of all up to @max, or of those around @base. */
-static void pick(const struct tn_train *t, const u8 base[2], const u8 max[2], u8 out[2])
+static void pick_setting(const struct tn_train *t, const u8 base[2], const u8 max[2], u8 out[2])
 {
 	u32 side = is_around(t) ? NEAR_SIDE : max[1] + 1u;
 	s32 first = (s32)(t->cursor / side), second = (s32)(t->cursor % side);
@@ -149,8 +153,8 @@ static void pick(const struct tn_train *t, const u8 base[2], const u8 max[2], u8
 		first += base[0] - NEAR;
 		second += base[1] - NEAR;
 	}
-	out[0] = clip(first, max[0]);
-	out[1] = clip(second, max[1]);
+	out[0] = clip_setting(first, max[0]);
+	out[1] = clip_setting(second, max[1]);
 	tn_assert(out[0] <= max[0] && out[1] <= max[1]);
 }
 
@@ -162,7 +166,7 @@ static struct tn_taps taps_now(const struct tn_train *t, unsigned int lane)
 
 	if (t->step == TN_STEP_RX)
 		return *b;
-	pick(t, (u8 [2]) { b->pre, b->post }, (u8 [2]) { s->pre_max, s->post_max }, at);
+	pick_setting(t, (u8 [2]) { b->pre, b->post }, (u8 [2]) { s->pre_max, s->post_max }, at);
 	return (struct tn_taps) { at[0], at[1] };
 }
 
@@ -174,12 +178,12 @@ static struct tn_rx rx_now(const struct tn_train *t, unsigned int lane)
 
 	if (t->step != TN_STEP_RX)
 		return *b;
-	pick(t, (u8 [2]) { b->ctle, b->dfe }, (u8 [2]) { s->ctle_max, s->dfe_max }, at);
+	pick_setting(t, (u8 [2]) { b->ctle, b->dfe }, (u8 [2]) { s->ctle_max, s->dfe_max }, at);
 	return (struct tn_rx) { at[0], at[1] };
 }
 
 /* Return: true if the lane takes part in the search. */
-static bool searched(const struct tn_train *t, unsigned int lane)
+static bool is_searched(const struct tn_train *t, unsigned int lane)
 {
 	return t->lane[lane].state == TORUS_LANE_ON;
 }
@@ -190,7 +194,7 @@ static void set_all(struct tn_train *t, u64 now)
 	unsigned int i;
 
 	for (i = 0; i < s->lanes; i++) {
-		if (!searched(t, i))
+		if (!is_searched(t, i))
 			continue;
 		if (t->step == TN_STEP_RX)
 			s->ops->set_rx(s->ctx, i, rx_now(t, i));
@@ -209,7 +213,7 @@ static void begin_train_step(struct tn_train *t, u8 step, u64 now)
 	t->step = step;
 	t->cursor = 0;
 	for (i = 0; i < s->lanes; i++) {
-		if (!searched(t, i))
+		if (!is_searched(t, i))
 			continue;
 		if (step == TN_STEP_RX)
 			s->ops->set_taps(s->ctx, i, taps_now(t, i));
@@ -274,16 +278,16 @@ static bool measure_all(struct tn_train *t, u64 now)
 	for (i = 0; i < t->serdes->lanes; i++) {
 		struct tn_lane *l = &t->lane[i], try = { .state = TORUS_LANE_ON };
 
-		if (!searched(t, i))
+		if (!is_searched(t, i))
 			continue;
 		measure_lane(t, i, &try, now);
 		try.taps = taps_now(t, i);
 		try.rx = rx_now(t, i);
 		if (!try.eye.signal)
 			l->state = TORUS_LANE_DEAD;
-		else if (!l->eye.signal || better(t, &try, l))
+		else if (!l->eye.signal || is_better_lane(t, &try, l))
 			*l = try;
-		if (l->state == TORUS_LANE_ON && !perfect(t, l))
+		if (l->state == TORUS_LANE_ON && !is_fully_open(t, l))
 			all = false;
 	}
 	return all;
@@ -294,14 +298,14 @@ static unsigned int count_lanes(const struct tn_train *t, bool reaching)
 	unsigned int i, n = 0;
 
 	for (i = 0; i < t->serdes->lanes; i++) {
-		if (searched(t, i) && (!reaching || reaches(t, &t->lane[i])))
+		if (is_searched(t, i) && (!reaching || meets_target(t, &t->lane[i])))
 			n++;
 	}
 	return n;
 }
 
 /* Applies the settings that were found to the SerDes. */
-static void settle(struct tn_train *t)
+static void apply_settings(struct tn_train *t)
 {
 	const struct tn_serdes *s = t->serdes;
 	unsigned int i;
@@ -314,7 +318,7 @@ static void settle(struct tn_train *t)
 	for (i = 0; i < s->lanes; i++) {
 		struct tn_lane *l = &t->lane[i];
 
-		if (l->state == TORUS_LANE_ON && !reaches(t, l))
+		if (l->state == TORUS_LANE_ON && !meets_target(t, l))
 			l->state = TORUS_LANE_POOR;
 		if (l->state == TORUS_LANE_ON) {
 			s->ops->set_taps(s->ctx, i, l->taps);
@@ -333,7 +337,7 @@ static bool is_equalised(const struct tn_train *t)
 	unsigned int i;
 
 	for (i = 0; i < t->serdes->lanes; i++) {
-		if (searched(t, i) && (t->lane[i].rx.ctle || t->lane[i].rx.dfe))
+		if (is_searched(t, i) && (t->lane[i].rx.ctle || t->lane[i].rx.dfe))
 			return true;
 	}
 	return false;
@@ -382,7 +386,7 @@ static void end_rate(struct tn_train *t, u64 now)
 	if (!t->near && t->rate + 1 < s->rates && live * s->mbps[t->rate + 1] > t->found_mbps)
 		begin_rate(t, t->rate + 1, now);
 	else
-		settle(t);
+		apply_settings(t);
 }
 
 u8 tn_train_poll(struct tn_train *t, u64 now)
@@ -449,7 +453,7 @@ u32 tn_train_margin(const struct tn_train *t)
 
 	for (i = 0; t->serdes && i < t->serdes->lanes; i++) {
 		if (in_use(t, i))
-			margin = least(margin, t->lane[i].margin);
+			margin = min_u32(margin, t->lane[i].margin);
 	}
 	return margin == ~0u ? 0 : margin;
 }

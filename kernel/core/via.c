@@ -9,7 +9,7 @@
  * Sends @word to the NIC of node @to. It goes to the head of the injection queue, which the host
  * may keep full. If it cannot be sent now, the peer will ask for it again.
  */
-static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 count)
+static void send_word(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 count)
 {
 	struct tn_queue *q = &nic->input[TN_INPUT_INJECT + TORUS_VC_D1];
 	u64 row = nic->rows[to];
@@ -46,7 +46,7 @@ void tn_via_hear(struct tn_nic *nic, struct tn_pkt *pkt)
 	if (from < nic->nodes && tn_get_le32(p) == TN_NIC_ACK)
 		tn_relay_acked(&nic->relay, from, gen, tn_get_le32(p + 8));
 	else if (from < nic->nodes && tn_get_le32(p) == TN_NIC_ASK)
-		say(nic, from, TN_NIC_ACK, gen, tn_relay_count(&nic->relay, from, gen));
+		send_word(nic, from, TN_NIC_ACK, gen, tn_relay_count(&nic->relay, from, gen));
 	nic->ops->pkt_put(nic->host, pkt);
 }
 
@@ -54,8 +54,8 @@ void tn_via_ended(struct tn_nic *nic, const struct tn_via *via)
 {
 	nic->counter[TORUS_NC_RELAYED_RX]++;
 	if (tn_relay_ended(&nic->relay, via))
-		say(nic, via->payer, TN_NIC_ACK, via->gen,
-		    tn_relay_count(&nic->relay, via->payer, via->gen));
+		send_word(nic, via->payer, TN_NIC_ACK, via->gen,
+			  tn_relay_count(&nic->relay, via->payer, via->gen));
 }
 
 void tn_via_charge(struct tn_nic *nic, struct tn_pkt *pkt)
@@ -116,5 +116,5 @@ void tn_via_poll(struct tn_nic *nic, u64 now)
 		return;
 	if (r->asks < ASK_SHIFT_MAX)
 		r->asks++;
-	say(nic, node, TN_NIC_ASK, r->gen, 0);
+	send_word(nic, node, TN_NIC_ASK, r->gen, 0);
 }

@@ -154,8 +154,8 @@ static uint16_t seen_as(uint16_t dirs, bool old)
  * Return: the directions of @dirs that a packet still has at @at, where it came by @dir; 2 * ndims
  * or more: it begins there.
  */
-static uint16_t dirs_left(const struct torus_shape *s, const struct torus_coords *at,
-			  const struct torus_coords *goal, uint16_t dirs, unsigned int dir)
+static uint16_t dirs_ahead(const struct torus_shape *s, const struct torus_coords *at,
+			   const struct torus_coords *goal, uint16_t dirs, unsigned int dir)
 {
 	unsigned int d;
 
@@ -201,7 +201,7 @@ static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs
 		next = at;
 		tn_step(s, &next, dir);
 		to_node = tn_node_id(s, &next);
-		left = seen_as(dirs_left(s, &next, &goal, dirs, dir), old);
+		left = seen_as(dirs_ahead(s, &next, &goal, dirs, dir), old);
 		if (p->seen[to_node] == left)
 			continue;
 		p->seen[to_node] = left;
@@ -229,7 +229,7 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 
 	tn_node_coords(p->v->shape, from, &at);
 	tn_node_coords(p->v->shape, end, &goal);
-	dirs = dirs_left(p->v->shape, &at, &goal, dirs, TN_ROUTE_HERE);
+	dirs = dirs_ahead(p->v->shape, &at, &goal, dirs, TN_ROUTE_HERE);
 	if (p->seen[from] == seen_as(dirs, old))
 		return true;
 	p->seen[from] = seen_as(dirs, old);
