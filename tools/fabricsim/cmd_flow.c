@@ -9,12 +9,12 @@
 #include "tools/fabricctl/json.h"
 #include "tools/fabricctl/say.h"
 
-static json_t *real(double v)
+static json_t *real_json(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-static json_t *about(const struct flow_plan *plan, uint64_t seed)
+static json_t *describe_run(const struct flow_plan *plan, uint64_t seed)
 {
 	const struct flow_params *p = &plan->base;
 	double bytes = 0;
@@ -32,7 +32,7 @@ static json_t *about(const struct flow_plan *plan, uint64_t seed)
 			 "consumption", flow_sinks[p->sink],
 			 "arbitration", flow_arbiters[p->arbiter],
 			 "placement", flow_places[p->place], "tie", flow_ties[p->tie],
-			 "bytes_per_buffer", real(bytes));
+			 "bytes_per_buffer", real_json(bytes));
 }
 
 /* The number of bubbles of the longest ring, if rings differ. */
@@ -54,17 +54,18 @@ static json_t *point_json(const struct flow_plan *plan, const struct flow_point 
 			 "policy", flow_policy_name(p->policy), "bubbles", most_bubbles(p),
 			 "queue", p->queue, "pattern", flow_patterns[p->pattern],
 			 "load", p->trace ? json_null() : json_real(p->load),
-			 "accepted", real(r->accepted.mean), "ci95", real(r->accepted.ci95),
-			 "latency_mean", real(r->latency.mean),
-			 "latency_ci95", real(r->latency.ci95),
-			 "latency_p99", real(r->delivered ? r->p99 : NAN),
+			 "accepted", real_json(r->accepted.mean),
+			 "ci95", real_json(r->accepted.ci95),
+			 "latency_mean", real_json(r->latency.mean),
+			 "latency_ci95", real_json(r->latency.ci95),
+			 "latency_p99", real_json(r->delivered ? r->p99 : NAN),
 			 "wait_max", (json_int_t)r->wait_max,
-			 "delivered", (json_int_t)r->delivered, "refused", real(r->refused),
+			 "delivered", (json_int_t)r->delivered, "refused", real_json(r->refused),
 			 "requests", (json_int_t)r->requests,
 			 "responses", (json_int_t)r->responses,
 			 "deadlock", r->deadlocks > 0, "deadlocks", r->deadlocks,
 			 "seeds", plan->seeds, "cycles", (json_int_t)r->cycles,
-			 "cycles_per_s", real(round(r->cycles_per_s)));
+			 "cycles_per_s", real_json(round(r->cycles_per_s)));
 }
 
 /* Names a curve by the parameters in which the curves of a panel differ. */
@@ -111,9 +112,10 @@ static json_t *curves_json(const struct flow_plan *plan)
 		json_array_append_new(curves, json_pack(
 			"{ss ss si si so so so so}", "pattern", flow_patterns[p->pattern], "policy",
 			flow_policy_name(p->policy), "bubbles", most_bubbles(p), "queue", p->queue,
-			"peak", real(best->accepted.mean), "peak_ci95", real(best->accepted.ci95),
+			"peak", real_json(best->accepted.mean),
+			"peak_ci95", real_json(best->accepted.ci95),
 			"peak_load", p->trace ? json_null() : json_real(best->params.load),
-			"saturated", real(last->accepted.mean)));
+			"saturated", real_json(last->accepted.mean)));
 	}
 	return curves;
 }
@@ -185,7 +187,7 @@ static int show_sweep(const struct ctl *ctl, const struct flow_plan *plan)
 	}
 	if (ctl->svg && draw_sweep(plan, ctl->svg))
 		status = CANNOT;
-	all = about(plan, ctl->seed);
+	all = describe_run(plan, ctl->seed);
 	json_object_set_new(all, "figure", plan->figure ? json_string(plan->figure) : json_null());
 	json_object_set_new(all, "curves", curves_json(plan));
 	if (points_show(ctl, all, points, table ? of_curves : columns))

@@ -383,7 +383,7 @@ static int show_retry(const struct ctl *ctl, const struct plan *p)
 }
 
 /* --figure plays a figure, as --play does. */
-static int figure_parse(void)
+static int play_figure_option(void)
 {
 	if (!figure_text)
 		return OK;
@@ -467,7 +467,7 @@ static int cmd_retry(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (points_check(ctl))
 		return CANNOT;
-	status = figure_parse();
+	status = play_figure_option();
 	if (status == OK)
 		status = play_parse();
 	if (status == OK)

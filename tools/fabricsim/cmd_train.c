@@ -292,11 +292,6 @@ static json_t *wear_total(const struct plan *p)
 
 /* --- what came of it ------------------------------------------------------ */
 
-static double ber_of(u64 ber)
-{
-	return (double)ber / (double)TORUS_BER_ONE;
-}
-
 /* The lane whose eye is the worst in use, which is where its settings matter. */
 static struct tn_lane worst_lane(const struct train_state *s)
 {
@@ -326,14 +321,14 @@ static json_t *training_json(const struct point *t)
 	struct tn_lane worst = worst_lane(s);
 	json_t *j = cable_json(t);
 	json_t *more = json_pack("{sf sf si si sI sI sI sf si si si si si si sf sf sf si sI sI}",
-		"untrained_ber", ber_of(r->untrained), "ms", (double)r->took / 1e6, "settings",
+		"untrained_ber", train_ber(r->untrained), "ms", (double)r->took / 1e6, "settings",
 		(int)r->settings, "width", (int)s->width,
 		"rate", (json_int_t)s->mbps, "mbps", (json_int_t)s->mbps * s->width, "margin",
-		(json_int_t)s->margin, "ber", ber_of(s->width ? s->ber : TORUS_BER_ONE / 2),
+		(json_int_t)s->margin, "ber", train_ber(s->width ? s->ber : TORUS_BER_ONE / 2),
 		"pre", worst.taps.pre, "post", worst.taps.post,
 		"ctle", worst.rx.ctle, "dfe", worst.rx.dfe,
 		"retrains", (int)r->retrains, "shed", (int)r->shed, "retraining_ms",
-		(double)r->retraining / 1e6, "worst_ber", ber_of(r->worst), "lived",
+		(double)r->retraining / 1e6, "worst_ber", train_ber(r->worst), "lived",
 		(double)r->lived / (double)SEC, "width_end", (int)r->ended.width, "rate_end",
 		(json_int_t)r->ended.mbps, "margin_end", (json_int_t)r->ended.margin);
 
@@ -352,7 +347,7 @@ static void add_lanes_json(const struct point *t, json_t *points)
 			(json_int_t)t->result.trained.mbps : 0, "pre", l->taps.pre, "post",
 			l->taps.post, "ctle", l->rx.ctle, "dfe", l->rx.dfe,
 			"height", l->eye.height, "width", l->eye.width, "margin",
-			(json_int_t)l->margin, "ber", ber_of(l->ber));
+			(json_int_t)l->margin, "ber", train_ber(l->ber));
 
 		json_object_update(j, more);
 		json_decref(more);
@@ -375,7 +370,7 @@ static void cable_curve_name(const struct plan *p, const struct point *t, char *
 		snprintf(buf + n, size - (size_t)n, ", crosstalk %u", t->plan.cable.crosstalk);
 }
 
-static double value(const struct point *t, unsigned int what)
+static double point_value(const struct point *t, unsigned int what)
 {
 	const struct train_state *s = &t->result.trained;
 
@@ -385,7 +380,7 @@ static double value(const struct point *t, unsigned int what)
 	case 1:
 		return s->margin;
 	case 2:
-		return ber_of(t->result.untrained);
+		return train_ber(t->result.untrained);
 	default:
 		return (double)t->result.took / 1e6;
 	}
@@ -397,8 +392,8 @@ static void curve_point(struct plot *plot, const struct point *t, unsigned int w
 	double sum = 0, squares = 0, mean;
 
 	for (size_t i = 0; i < seeds; i++) {
-		sum += value(t + i, what);
-		squares += value(t + i, what) * value(t + i, what);
+		sum += point_value(t + i, what);
+		squares += point_value(t + i, what) * point_value(t + i, what);
 	}
 	mean = sum / (double)seeds;
 	squares = squares / (double)seeds - mean * mean;
@@ -468,7 +463,7 @@ static int show_training(const struct ctl *ctl, const struct plan *p)
 			json_array_append_new(points, training_json(&p->point[i]));
 	}
 	about = json_pack("{sI sf sI sI sI sI sf}", "seed", (json_int_t)ctl->seed, "target_ber",
-			  ber_of(u->target_ber), "mask_height", (json_int_t)u->mask_height,
+			  train_ber(u->target_ber), "mask_height", (json_int_t)u->mask_height,
 			  "mask_width", (json_int_t)u->mask_width, "margin_train",
 			  (json_int_t)u->margin_train, "margin_retrain",
 			  (json_int_t)u->margin_retrain, "life", (double)p->all.life / (double)SEC);

@@ -42,7 +42,7 @@ void packet_drop(struct flow_net *net, u32 packet)
 }
 
 /* Sets the offsets of a minimal path; half way round, flow_params.tie decides. */
-static void aim(struct flow_net *net, struct packet *p)
+static void set_offsets(struct flow_net *net, struct packet *p)
 {
 	struct node *src = &net->node[p->src];
 	const struct node *dst = &net->node[p->dst];
@@ -61,7 +61,7 @@ static void aim(struct flow_net *net, struct packet *p)
 	}
 }
 
-static void enqueue(struct flow_net *net, u32 node, u32 packet)
+static void enqueue_packet(struct flow_net *net, u32 node, u32 packet)
 {
 	u32 channel = channel_of(net, node, net->host);
 	struct input *in = &net->input[channel];
@@ -75,7 +75,7 @@ static void enqueue(struct flow_net *net, u32 node, u32 packet)
 		input_ready(net, channel);
 }
 
-static u32 birth(struct flow_net *net, u32 src, u32 dst)
+static u32 create_packet(struct flow_net *net, u32 src, u32 dst)
 {
 	u32 i = packet_new(net);
 	struct packet *p = &net->packet[i];
@@ -85,7 +85,7 @@ static u32 birth(struct flow_net *net, u32 src, u32 dst)
 	p->born = net->now;
 	p->src = src;
 	p->dst = dst;
-	aim(net, p);
+	set_offsets(net, p);
 	net->born += net->measuring;
 	net->inside++;
 	return i;
@@ -98,7 +98,7 @@ static bool source_full(const struct flow_net *net, u32 node)
 
 /* --- by chance ------------------------------------------------------------- */
 
-static void plan(struct flow_net *net, u32 node)
+static void plan_birth(struct flow_net *net, u32 node)
 {
 	struct node *n = &net->node[node];
 	/* (0, 1], 53 bits */
@@ -133,13 +133,13 @@ static void births_by_chance(struct flow_net *net)
 			net->refused += net->measuring;
 		} else {
 			dst = pattern_destination(net, node);
-			packet = dst == NONE ? NONE : birth(net, node, dst);
+			packet = dst == NONE ? NONE : create_packet(net, node, dst);
 			if (packet != NONE)
-				enqueue(net, node, packet);
+				enqueue_packet(net, node, packet);
 			else
 				continue;	/* the node never sends, or no memory */
 		}
-		plan(net, node);
+		plan_birth(net, node);
 	}
 }
 
@@ -154,7 +154,7 @@ void births_refill(struct flow_net *net, u32 node)
 		return;
 	invariant(!source_full(net, node) && net->packet[packet].src == node);
 	list[0] = net->packet[packet].next;
-	enqueue(net, node, packet);
+	enqueue_packet(net, node, packet);
 }
 
 static void births_by_trace(struct flow_net *net)
@@ -163,13 +163,13 @@ static void births_by_trace(struct flow_net *net)
 
 	while (net->traced < t->n && t->entry[net->traced].time + FIRST <= net->now) {
 		const struct flow_entry *e = &t->entry[net->traced++];
-		u32 packet = birth(net, e->src, e->dst);
+		u32 packet = create_packet(net, e->src, e->dst);
 		u32 *list = net->backlog + 2 * (size_t)e->src;
 
 		if (packet == NONE)
 			return;
 		if (!source_full(net, e->src)) {
-			enqueue(net, e->src, packet);
+			enqueue_packet(net, e->src, packet);
 			continue;
 		}
 		net->packet[packet].next = NONE;
@@ -191,7 +191,7 @@ void births_begin(struct flow_net *net)
 		return;
 	net->inverse_log = p < 1 ? 1 / log1p(-p) : 0;
 	for (u32 i = 0; i < net->nodes; i++)
-		plan(net, i);
+		plan_birth(net, i);
 }
 
 void births(struct flow_net *net)

@@ -170,7 +170,7 @@ static void start_timers(struct flow_net *net)
 		}
 }
 
-static u32 larger(u32 a, u32 b)
+static u32 max_u32(u32 a, u32 b)
 {
 	return a > b ? a : b;
 }
@@ -179,10 +179,10 @@ static int make_wheels(struct flow_net *net)
 {
 	const struct flow_params *p = &net->p;
 
-	return wheel_make(net, &net->leave, larger(p->packet, p->hop + p->response)) ||
+	return wheel_make(net, &net->leave, max_u32(p->packet, p->hop + p->response)) ||
 	       wheel_make(net, &net->arrive, p->hop) ||
-	       wheel_make(net, &net->late, larger(net->p.credit_delay, p->response)) ||
-	       wheel_make(net, &net->ask, larger(p->timer, p->hop));
+	       wheel_make(net, &net->late, max_u32(net->p.credit_delay, p->response)) ||
+	       wheel_make(net, &net->ask, max_u32(p->timer, p->hop));
 }
 
 static void size_up(struct flow_net *net)
@@ -303,7 +303,7 @@ static void still_waiting(struct flow_net *net)
 }
 
 /* Return: whether to go on. */
-static bool goes_on(struct flow_net *net, bool *deadlock, u64 *seen, u32 *since)
+static bool is_unfinished(struct flow_net *net, bool *deadlock, u64 *seen, u32 *since)
 {
 	if (net->now % DEADLOCK_EVERY == 0 && flow_deadlocked(net)) {
 		*deadlock = true;
@@ -329,7 +329,7 @@ int flow_run(struct flow_net *net, struct flow_result *r)
 
 	*r = (struct flow_result){ .deadlock = false };
 	net->measuring = warm == begin;
-	while (net->now != end && goes_on(net, &r->deadlock, &seen, &since)) {
+	while (net->now != end && is_unfinished(net, &r->deadlock, &seen, &since)) {
 		if (flow_step(net))
 			return -ENOMEM;
 		if (net->now == warm)

@@ -115,7 +115,7 @@ static const struct figure figure_of[] = {
 
 /* --- options to values ----------------------------------------------------- */
 
-static void number(uint64_t value, unsigned int *to)
+static void set_if_given(uint64_t value, unsigned int *to)
 {
 	if (value != UNSET)
 		*to = (unsigned int)value;
@@ -231,14 +231,14 @@ static int take_base(struct flow_plan *plan)
 		return fail("--shape: '%s' is no shape: 1 to %d sizes with x between, each up to "
 			    "%d, at most %d nodes, as 8x8 or 4x4x4",
 			    asked.shape, TORUS_MAX_DIMS, TORUS_MAX_SIZE, TORUS_MAX_NODES);
-	number(asked.warmup, &p->warmup);
-	number(asked.cycles, &p->cycles);
-	number(asked.packet, &p->packet);
-	number(asked.hop, &p->hop);
-	number(asked.credit_delay, &p->credit_delay);
-	number(asked.timer, &p->timer);
-	number(asked.response, &p->response);
-	number(asked.source_queue, &p->source_queue);
+	set_if_given(asked.warmup, &p->warmup);
+	set_if_given(asked.cycles, &p->cycles);
+	set_if_given(asked.packet, &p->packet);
+	set_if_given(asked.hop, &p->hop);
+	set_if_given(asked.credit_delay, &p->credit_delay);
+	set_if_given(asked.timer, &p->timer);
+	set_if_given(asked.response, &p->response);
+	set_if_given(asked.source_queue, &p->source_queue);
 	plan->seeds = asked.seeds  ? (unsigned int)asked.seeds :
 		      plan->figure ? figure_now()->seeds :
 				     5;
@@ -322,7 +322,7 @@ static int add_point(struct flow_plan *plan, struct flow_params p)
 }
 
 /* Loads are innermost: a curve is a run of points. */
-static int cross(struct flow_plan *plan, const struct axes *a)
+static int cross_axes(struct flow_plan *plan, const struct axes *a)
 {
 	struct flow_params p = plan->base;
 
@@ -383,7 +383,7 @@ int flow_plan_make(struct flow_plan *plan)
 	if (status == OK && asked.trace)
 		status = flow_trace_read(asked.trace, &plan->base.shape, &plan->trace);
 	if (status == OK)
-		status = plan->figure ? draw_figure(plan, &a) : cross(plan, &a);
+		status = plan->figure ? draw_figure(plan, &a) : cross_axes(plan, &a);
 	free_axes(&a);
 	return status;
 }

@@ -29,7 +29,7 @@ static u32 each_dimension(const struct flow_net *net, u32 src, enum flow_pattern
 	return torus_node_id(s, &to);
 }
 
-static u32 other(struct node *n, u32 src, u32 nodes)
+static u32 random_other(struct node *n, u32 src, u32 nodes)
 {
 	u32 dst = below(&n->random, nodes - 1);
 
@@ -45,13 +45,13 @@ u32 pattern_destination(struct flow_net *net, u32 src)
 		return NONE;
 	switch (net->p.pattern) {
 	case FLOW_UNIFORM:
-		return other(n, src, net->nodes);
+		return random_other(n, src, net->nodes);
 	case FLOW_HOTREGION:
 		if (below(&n->random, HOT_SHARE))
-			return other(n, src, net->nodes);
+			return random_other(n, src, net->nodes);
 		hot = net->nodes < HOT_PART ? 1 : net->nodes / HOT_PART;
 		dst = below(&n->random, hot);
-		return dst == src ? other(n, src, net->nodes) : dst;
+		return dst == src ? random_other(n, src, net->nodes) : dst;
 	case FLOW_DISTRIBUTE:
 		dst = 1 + n->turn;
 		n->turn = dst == net->nodes - 1 ? 0 : n->turn + 1;

@@ -13,7 +13,7 @@
 
 /* --- buffers and credits --------------------------------------------------- */
 
-static inline void credited(struct flow_net *net, u32 channel, bool critical)
+static inline void receive_credit(struct flow_net *net, u32 channel, bool critical)
 {
 	tn_bubble_returned(&net->output[channel].bubble, critical);
 	invariant(net->output[channel].bubble.free <= net->p.queue);
@@ -27,7 +27,7 @@ static inline void give_back(struct flow_net *net, u32 channel, bool critical)
 	u32 up = feeder(net, node_of(net, channel), number_of(net, channel));
 
 	if (!net->p.credit_delay && net->rule != TN_BUBBLE_MBS)
-		credited(net, up, critical);
+		receive_credit(net, up, critical);
 	else
 		wheel_add(net, &net->late, net->now + net->p.credit_delay,
 			  (u64)(EV_CREDIT | (unsigned int)critical << 8) << 32 | up);
@@ -59,7 +59,7 @@ static inline void first_freed(struct flow_net *net, u32 channel)
 
 /* --- packets --------------------------------------------------------------- */
 
-static void delivered(struct flow_net *net, u32 packet)
+static void record_delivery(struct flow_net *net, u32 packet)
 {
 	const struct packet *p = &net->packet[packet];
 	u32 took = net->now - p->born, bin = took;
@@ -98,7 +98,7 @@ void input_ready(struct flow_net *net, u32 channel)
 	wake(net, node, dir);
 }
 
-static inline void leave(struct flow_net *net, u32 channel)
+static inline void finish_departure(struct flow_net *net, u32 channel)
 {
 	struct input *in = &net->input[channel];
 	u32 node = node_of(net, channel);
@@ -107,7 +107,7 @@ static inline void leave(struct flow_net *net, u32 channel)
 
 	invariant(in->count && in->sending && in->head < n);
 	if (in->out == net->host)
-		delivered(net, slot[in->head]);
+		record_delivery(net, slot[in->head]);
 	else
 		dir = dir_of(net, in->out);
 	net->node[node].idle |= 1u << dir;
@@ -128,7 +128,7 @@ static inline void leave(struct flow_net *net, u32 channel)
 		input_ready(net, channel);
 }
 
-static inline void arrive(struct flow_net *net, u32 channel, u32 packet)
+static inline void add_arrival(struct flow_net *net, u32 channel, u32 packet)
 {
 	struct input *in = &net->input[channel];
 	unsigned int n, at = in->head + in->count;
@@ -142,7 +142,7 @@ static inline void arrive(struct flow_net *net, u32 channel, u32 packet)
 
 /* --- false packets --------------------------------------------------------- */
 
-static void timer(struct flow_net *net, u32 channel)
+static void check_timer(struct flow_net *net, u32 channel)
 {
 	struct output *out = &net->output[channel];
 
@@ -158,7 +158,7 @@ static void timer(struct flow_net *net, u32 channel)
 		  (u64)EV_TIMER << 32 | channel);
 }
 
-static void asked(struct flow_net *net, u32 channel)
+static void answer_request(struct flow_net *net, u32 channel)
 {
 	u32 node = node_of(net, channel);
 	unsigned int number = number_of(net, channel);
@@ -175,12 +175,12 @@ static void asked(struct flow_net *net, u32 channel)
 		  channel_of(net, net->neighbour[node * net->dirs + number], number));
 }
 
-static void late(struct flow_net *net, u64 ev)
+static void handle_late(struct flow_net *net, u64 ev)
 {
 	u32 channel = (u32)ev;
 
 	if ((ev >> 32 & 0xff) == EV_CREDIT) {
-		credited(net, channel, ev >> 40);
+		receive_credit(net, channel, ev >> 40);
 	} else {
 		net->node[node_of(net, channel)].idle |= 1u << number_of(net, channel);
 		wake(net, node_of(net, channel), number_of(net, channel));
@@ -203,7 +203,7 @@ int flow_step(struct flow_net *net)
 		u64 ev = b->ev[i];
 
 		if (likely(!(ev >> 32)))
-			leave(net, (u32)ev);
+			finish_departure(net, (u32)ev);
 		else if (ev & HEAD_LEFT)
 			first_freed(net, (u32)ev);
 		else
@@ -212,18 +212,18 @@ int flow_step(struct flow_net *net)
 	b->n = 0;
 	b = bucket_now(net, &net->arrive);
 	for (u32 i = 0; i < b->n; i++)
-		arrive(net, (u32)b->ev[i], (u32)(b->ev[i] >> 32));
+		add_arrival(net, (u32)b->ev[i], (u32)(b->ev[i] >> 32));
 	b->n = 0;
 	b = bucket_now(net, &net->late);
 	for (u32 i = 0; i < b->n; i++)
-		late(net, b->ev[i]);
+		handle_late(net, b->ev[i]);
 	b->n = 0;
 	b = bucket_now(net, &net->ask);
 	for (u32 i = 0; i < b->n; i++) {
 		if (b->ev[i] >> 32 == EV_TIMER)
-			timer(net, (u32)b->ev[i]);
+			check_timer(net, (u32)b->ev[i]);
 		else
-			asked(net, (u32)b->ev[i]);
+			answer_request(net, (u32)b->ev[i]);
 	}
 	b->n = 0;
 	births(net);

@@ -43,7 +43,7 @@ static const char *entry_read(char **word, const struct torus_shape *shape, stru
 }
 
 /* Return: words found, up to WORDS + 1. */
-static int split(char *line, char **word)
+static int split_line(char *line, char **word)
 {
 	char *save, *w;
 	int n = 0;
@@ -60,7 +60,7 @@ static int line_read(char *line, const char *file, size_t number,
 {
 	char *word[WORDS + 1], *shown = strndup(line, strcspn(line, "\n"));
 	const char *wrong;
-	int n = split(line, word), status = OK;
+	int n = split_line(line, word), status = OK;
 
 	if (shown && n && t->n == *room) {
 		size_t want = *room ? 2 * *room : 256;

@@ -26,7 +26,8 @@ static void read_state(const struct train_receiver *r, struct train_state *out)
 	memcpy(out->lane, r->train.lane, sizeof(out->lane));
 }
 
-static void live(struct train_receiver *r, const struct train_plan *plan, struct train_result *out)
+static void run_lifetime(struct train_receiver *r, const struct train_plan *plan,
+			 struct train_result *out)
 {
 	u64 end = r->now + plan->life, begin = r->now;
 
@@ -67,6 +68,6 @@ void train_run(const struct train_plan *plan, struct train_result *out)
 	out->took = train_receiver_train(&r, false);
 	out->settings = r.settings;
 	read_state(&r, &out->trained);
-	live(&r, plan, out);
+	run_lifetime(&r, plan, out);
 	read_state(&r, &out->ended);
 }

@@ -61,4 +61,10 @@ u64 train_receiver_train(struct train_receiver *r, bool near);
 
 void train_run(const struct train_plan *plan, struct train_result *out);
 
+/** train_ber() - Return: a bit error rate of the core as a number from 0 to 1 */
+static inline double train_ber(u64 ber)
+{
+	return (double)ber / (double)TORUS_BER_ONE;
+}
+
 #endif /* TRAIN_RUN_H */

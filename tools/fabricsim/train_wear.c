@@ -35,7 +35,7 @@ static void begin_watch(struct watch *w, u64 seed)
 }
 
 /* Counts the errors of @bits; @bits_left is in units of the mean distance of two errors. */
-static void add_errors(struct watch *w, double bits, double ber)
+static void count_line_errors(struct watch *w, double bits, double ber)
 {
 	w->bits_left -= bits * ber;
 	while (w->bits_left <= 0) {
@@ -49,21 +49,17 @@ static void add_errors(struct watch *w, double bits, double ber)
  * Reads the counters after READ_EVERY of full load. A line has at least the errors that training
  * allows. Return: true if the link has become bad.
  */
-static bool read_line(struct watch *w, u32 mbps, u32 margin, double ber, double target)
+static bool read_counters(struct watch *w, u32 mbps, u32 margin, double ber, double target)
 {
 	bool was = w->quality.level != QUALITY_GOOD || w->wear.worn, bad;
 
 	w->sample.at += READ_EVERY;
-	add_errors(w, (double)mbps * 1e6 * (double)(READ_EVERY / SEC), ber > target ? ber : target);
+	count_line_errors(w, (double)mbps * 1e6 * (double)(READ_EVERY / SEC),
+			  ber > target ? ber : target);
 	quality_read(&w->quality, &w->rules, &w->sample);
 	wear_read(&w->wear, w->sample.at, w->sample.session, margin, w->rules.clean_for);
 	bad = w->quality.level != QUALITY_GOOD || w->wear.worn;
 	return bad && !was;
-}
-
-static double ber_of(u64 ber)
-{
-	return (double)ber / (double)TORUS_BER_ONE;
 }
 
 static bool lay_line(struct train_receiver *r, const struct train_plan *plan)
@@ -75,7 +71,7 @@ static bool lay_line(struct train_receiver *r, const struct train_plan *plan)
 
 u64 wear_age(const struct train_plan *plan, u64 scale)
 {
-	double target = ber_of(plan->params.target_ber);
+	double target = train_ber(plan->params.target_ber);
 	struct train_receiver r;
 	struct watch w;
 	u64 warned = 0;
@@ -91,8 +87,8 @@ u64 wear_age(const struct train_plan *plan, u64 scale)
 			train_receiver_train(&r, true);
 		if (r.train.state != TN_TRAIN_DONE || tn_train_mbps(&r.train) < first)
 			return warned ? w.sample.at + READ_EVERY - warned : 0;
-		if (read_line(&w, first, tn_train_margin(&r.train),
-			      ber_of(tn_serdes_model_ber(&r.model, r.now)), target))
+		if (read_counters(&w, first, tn_train_margin(&r.train),
+				  train_ber(tn_serdes_model_ber(&r.model, r.now)), target))
 			warned = w.sample.at;
 		if (w.quality.level == QUALITY_GOOD && !w.wear.worn)
 			warned = 0;
@@ -102,7 +98,7 @@ u64 wear_age(const struct train_plan *plan, u64 scale)
 
 u64 wear_month(const struct train_plan *plan)
 {
-	double target = ber_of(plan->params.target_ber), ber[PHASES];
+	double target = train_ber(plan->params.target_ber), ber[PHASES];
 	struct train_receiver r;
 	u32 margin[PHASES], mbps;
 	struct watch w;
@@ -115,11 +111,11 @@ u64 wear_month(const struct train_plan *plan)
 		if (tn_train_watch(&r.train, r.now))
 			train_receiver_train(&r, true);
 		margin[i] = tn_train_margin(&r.train);
-		ber[i] = ber_of(tn_serdes_model_ber(&r.model, r.now));
+		ber[i] = train_ber(tn_serdes_model_ber(&r.model, r.now));
 	}
 	mbps = tn_train_mbps(&r.train);
 	begin_watch(&w, plan->cable.seed);
 	for (u64 i = 0; i < MONTH / READ_EVERY; i++)
-		alarms += read_line(&w, mbps, margin[i % PHASES], ber[i % PHASES], target);
+		alarms += read_counters(&w, mbps, margin[i % PHASES], ber[i % PHASES], target);
 	return alarms;
 }
