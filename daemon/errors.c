@@ -46,7 +46,7 @@ static struct quality_sample sample_of(const struct torus_link *l)
 	};
 }
 
-static const char *advice(enum quality_level level)
+static const char *advice_for(enum quality_level level)
 {
 	return level == QUALITY_FAIL ? "replace the cable" : "clean, reseat or replace it";
 }
@@ -65,7 +65,7 @@ static void tell_quality(struct fabricd *d, const struct torus_link *l, enum qua
 		snprintf(text, sizeof(text), "%s receives %s from %s: %llu errors in %.2g bits, bit "
 			 "error rate %.1e: %s", here, q->level < was ? "less badly" : "badly",
 			 there, (unsigned long long)c.errors, (double)c.bits, quality_ber(&c),
-			 advice(q->level));
+			 advice_for(q->level));
 	fabricd_event(d, loop_wall(), "", q->level ? FM_WARNING : FM_INFO, "errors", text);
 }
 
@@ -89,7 +89,7 @@ static void tell_wear(struct fabricd *d, const struct torus_link *l)
 	fabricd_event(d, loop_wall(), "", w->worn ? FM_WARNING : FM_INFO, "errors", text);
 }
 
-static bool is_excluded(const struct fabricd *d, unsigned int port)
+static bool is_excluded_by_admin(const struct fabricd *d, unsigned int port)
 {
 	const char *why = fm_excluded(d->fm, fm_own(d->fm), port);
 
@@ -102,7 +102,7 @@ static void note_included(struct fabricd *d, unsigned int port)
 	struct errors *e = &d->errors;
 	uint32_t bit = 1u << port;
 
-	if (is_excluded(d, port)) {
+	if (is_excluded_by_admin(d, port)) {
 		e->out |= bit;
 	} else if (e->out & bit) {
 		e->out &= ~bit;
@@ -225,7 +225,7 @@ void errors_stop(struct fabricd *d)
 
 /* --- the root --------------------------------------------------------------- */
 
-static bool is_ours(const struct fm_order *o)
+static bool is_own_order(const struct fm_order *o)
 {
 	return !strncmp(o->reason, REASON, strlen(REASON));
 }
@@ -237,7 +237,7 @@ static unsigned int count_out(const struct fabricd *d)
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; (o = fm_order_given(d->fm, i)); i++)
-		n += is_ours(o) ? (unsigned int)__builtin_popcount(o->ports) : 0;
+		n += is_own_order(o) ? (unsigned int)__builtin_popcount(o->ports) : 0;
 	return n;
 }
 

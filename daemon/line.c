@@ -20,7 +20,7 @@ static uint64_t gauge_of(const struct torus_link *l, enum torus_port_gauge g)
 	return l->gauge[g];
 }
 
-static bool is_whole(const struct torus_link *l)
+static bool has_full_speed(const struct torus_link *l)
 {
 	return gauge_of(l, TORUS_PG_WIDTH) == gauge_of(l, TORUS_PG_LANES) &&
 	       gauge_of(l, TORUS_PG_RATE) == gauge_of(l, TORUS_PG_RATE_MAX);
@@ -34,7 +34,8 @@ static bool is_link_up(const struct torus_link *l)
 static bool is_reduced(const struct torus_link *l)
 {
 	return is_link_up(l) &&
-	       (!is_whole(l) || gauge_of(l, TORUS_PG_MARGIN) < gauge_of(l, TORUS_PG_MARGIN_TRAIN));
+	       (!has_full_speed(l) ||
+		gauge_of(l, TORUS_PG_MARGIN) < gauge_of(l, TORUS_PG_MARGIN_TRAIN));
 }
 
 bool line_degraded(const struct fabricd *d, const struct torus_link *l)
@@ -55,7 +56,7 @@ static void tell_line(struct fabricd *d, const struct torus_link *l)
 		 (unsigned long long)gauge_of(l, TORUS_PG_RATE),
 		 (unsigned long long)gauge_of(l, TORUS_PG_RATE_MAX),
 		 (unsigned long long)gauge_of(l, TORUS_PG_MARGIN));
-	fabricd_event(d, loop_wall(), "", is_whole(l) ? FM_INFO : FM_WARNING, "line", text);
+	fabricd_event(d, loop_wall(), "", has_full_speed(l) ? FM_INFO : FM_WARNING, "line", text);
 }
 
 /* --- reports to the root --------------------------------------------------- */
@@ -88,7 +89,7 @@ void line_note(struct fabricd *d, const struct torus_link *l)
 	was->degraded = degraded;
 	if (!other)
 		return;
-	if (was->width || !is_whole(l))
+	if (was->width || !has_full_speed(l))
 		tell_line(d, l);
 	was->width = gauge_of(l, TORUS_PG_WIDTH);
 	was->rate = gauge_of(l, TORUS_PG_RATE);

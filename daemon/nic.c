@@ -250,7 +250,7 @@ static int on_listed(const char *where, void *arg)
 }
 
 static int __attribute__((format(printf, 3, 4)))
-none(struct look *l, int err, const char *fmt, ...)
+no_nic_here(struct look *l, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -271,13 +271,13 @@ static int choose_nic(struct look *l, char *where, size_t room)
 		return 0;
 	err = torus_list(on_listed, &found);
 	if (err < 0)
-		return none(l, err, "cannot look for NICs: %s", strerror(-err));
+		return no_nic_here(l, err, "cannot look for NICs: %s", strerror(-err));
 	if (!found.n)
-		return none(l, -ENODEV, "no NIC here yet");
+		return no_nic_here(l, -ENODEV, "no NIC here yet");
 	if (found.n > 1)
-		return none(l, -ENOTUNIQ,
-			    "%u NICs here, the first is %s: name one in the key 'device'",
-			    found.n, found.first);
+		return no_nic_here(l, -ENOTUNIQ,
+				   "%u NICs here, the first is %s: name one in the key 'device'",
+				   found.n, found.first);
 	snprintf(where, room, "%s", found.first);
 	return 0;
 }
@@ -290,13 +290,13 @@ static int open_both(struct look *l)
 	if (!err)
 		err = torus_open(where, &l->events);
 	if (err)
-		return none(l, err, "cannot open NIC %s: %s", where, torus_error(NULL));
+		return no_nic_here(l, err, "cannot open NIC %s: %s", where, torus_error(NULL));
 	torus_timeout_set(l->calls->dev, CALL_MAX_MS);
 	torus_timeout_set(l->events, CALL_MAX_MS);
 	/* Subscribe before the state is read, so that no change in between is missed. */
 	err = torus_events_open(l->events, (1u << TORUS_GROUPS) - 1);
 	if (err)
-		return none(l, err, "cannot read NIC %s: %s", where, torus_error(l->events));
+		return no_nic_here(l, err, "cannot read NIC %s: %s", where, torus_error(l->events));
 	return 0;
 }
 
@@ -316,7 +316,8 @@ static int read_all(struct look *l)
 	if (!err && n != l->info.nports)
 		err = -EPROTO;
 	if (err)
-		return none(l, err, "cannot read NIC %s: %s", l->calls->where, torus_error(dev));
+		return no_nic_here(l, err, "cannot read NIC %s: %s", l->calls->where,
+				   torus_error(dev));
 	l->calls->guid = l->info.guid;
 	l->calls->epoch = l->info.epoch;
 	return 0;
@@ -336,7 +337,7 @@ static int run_look(struct nicq_job *job)
 	if (!l->calls)
 		l->calls = calloc(1, sizeof(*l->calls));
 	if (!l->calls)
-		return none(l, -ENOMEM, "out of memory");
+		return no_nic_here(l, -ENOMEM, "out of memory");
 	err = l->calls->dev ? 0 : choose_nic(l, l->calls->where, sizeof(l->calls->where));
 	if (!err)
 		err = open_both(l);

@@ -465,7 +465,7 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 }
 
 /* Describes a lost cable by what the root knows: a dead node is the cause for all of its cables. */
-static void explain(const struct fm *fm, struct fm_faulty *f)
+static void explain_loss(const struct fm *fm, struct fm_faulty *f)
 {
 	const struct fm_entry *a = fm_node(fm, f->node), *b = fm_node(fm, f->peer);
 
@@ -506,7 +506,7 @@ bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out)
 			.node = node, .port = d, .peer = torus_neighbour(shape, node, d),
 			.peer_port = torus_dir_opposite(shape, d),
 		};
-		explain(fm, out);
+		explain_loss(fm, out);
 		return true;
 	}
 	return false;

@@ -178,7 +178,7 @@ static bool instruction_init(void)
 #endif
 
 /* Runs before main(), so that no thread sees an incomplete table. */
-__attribute__((constructor)) static void init(void)
+__attribute__((constructor)) static void choose_crc32c(void)
 {
 	table_init();
 	if (instruction_init())

@@ -45,7 +45,7 @@ static bool is_end_up(const json_t *l)
  * Return: true if the receiver uses fewer lanes, a lower rate or less margin than it should, or
  * counts too many errors.
  */
-static bool is_reduced(const json_t *l)
+static bool needs_attention(const json_t *l)
 {
 	if (is_end_up(l) && errors_level(l))
 		return true;
@@ -57,7 +57,7 @@ static bool is_reduced(const json_t *l)
 
 static bool is_shown(const json_t *l)
 {
-	return is_bad(l) || is_reduced(l);
+	return is_bad(l) || needs_attention(l);
 }
 
 /* Return: true if the link is only excluded by an administrator, or reduced: a warning. */
@@ -274,7 +274,7 @@ static void show_lanes(const json_t *l)
 }
 
 /* Prints how many errors an hour are expected, which is easier to judge than a rate of 1e-12. */
-static void show_errors(const json_t *l)
+static void show_expected_errors(const json_t *l)
 {
 	double bits = (double)json_count(l, "rate") * 1e6 * (double)json_count(l, "width");
 	double ber = (double)json_count(l, "line_ber");
@@ -314,7 +314,7 @@ static void show_all(const json_t *links)
 		show_counters(v, torus_port_counters, TORUS_PC_COUNT);
 		show_counters(v, torus_port_gauges, TORUS_PG_COUNT);
 		show_lanes(v);
-		show_errors(v);
+		show_expected_errors(v);
 	}
 }
 

@@ -56,7 +56,7 @@ static int take_interface(const char *path, char *ifname)
 	return status;
 }
 
-static json_t *cables_json(const struct nicfile *f)
+static json_t *lower_json(const struct nicfile *f)
 {
 	json_t *list = json_array();
 	char port[TORUS_TEXT_MAX];
@@ -90,11 +90,11 @@ static json_t *plan_json(const struct nicfile *f, const char *path)
 		snprintf(guid, sizeof(guid), "%016" PRIx64, f->spec.guid);
 	return json_pack("{ss ss ss si sb ss? si so so}", "file", path, "interface", f->spec.ifname,
 			 "name", name, "ports", (int)f->spec.ports, "bootstrap", f->spec.bootstrap,
-			 "guid", *guid ? guid : NULL, "mtu", (int)f->mtu, "cables", cables_json(f),
+			 "guid", *guid ? guid : NULL, "mtu", (int)f->mtu, "cables", lower_json(f),
 			 "parameters", params_json(f));
 }
 
-static void show_cables(const json_t *cables, uint64_t mtu)
+static void show_plan_cables(const json_t *cables, uint64_t mtu)
 {
 	static const char *const titles[] = { "PORT", "DEVICE", ">MTU", "HERE", NULL };
 	struct table *t = table_new(titles);
@@ -117,7 +117,7 @@ static void show_cables(const json_t *cables, uint64_t mtu)
 	table_print(t, "no ports");
 }
 
-static void show_plan(const json_t *plan)
+static void show_device_plan(const json_t *plan)
 {
 	const char *guid = json_text(plan, "guid");
 	size_t i;
@@ -132,7 +132,7 @@ static void show_plan(const json_t *plan)
 	       "yes: coordinates 0, and the first root" : "no");
 	json_array_foreach(json_object_get(plan, "parameters"), i, v)
 		printf("%-10s %s\n", i ? "" : "parameters", json_string_value(v));
-	show_cables(json_object_get(plan, "cables"), json_count(plan, "mtu"));
+	show_plan_cables(json_object_get(plan, "cables"), json_count(plan, "mtu"));
 }
 
 static int device_check(struct ctl *ctl, int argc, char **argv)
@@ -148,7 +148,7 @@ static int device_check(struct ctl *ctl, int argc, char **argv)
 	if (ctl->json)
 		json_show(json_incref(plan));
 	else
-		show_plan(plan);
+		show_device_plan(plan);
 	json_decref(plan);
 	return OK;
 }

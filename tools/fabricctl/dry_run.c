@@ -56,7 +56,7 @@ static int prepare_run(struct dry_run *r)
 }
 
 /* Excludes a node or a link in @r->table. Return: OK, or the kind of the error. */
-static int take_out(struct dry_run *r, const char *what)
+static int exclude_part(struct dry_run *r, const char *what)
 {
 	char node_text[TORUS_TEXT_MAX], port_text[TORUS_TEXT_MAX] = "";
 	const struct torus_shape *s = &r->table.shape;
@@ -188,7 +188,7 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 	if (status == OK)
 		status = prepare_run(r);
 	for (int i = 0; status == OK && i < n; i++)
-		status = take_out(r, what[i]);
+		status = exclude_part(r, what[i]);
 	if (status != OK)
 		return status;
 	for (uint32_t from = 0; from < r->nodes; from++) {

@@ -112,7 +112,7 @@ static double per_bit(double errors, uint64_t bits)
  * A count n of random errors stands for (root(n + 1) - 1)^2 to (root(n + 1) + 1)^2 of them, in 95
  * of 100 cases: for none, up to 4.
  */
-static json_t *error_json(const json_t *l, const json_t *baseline)
+static json_t *link_errors_json(const json_t *l, const json_t *baseline)
 {
 	struct count c = count_of(l);
 	bool since = !baseline || subtract_baseline(&c, l, baseline);
@@ -153,7 +153,7 @@ static int by_errors(const void *a, const void *b)
 	return m < n ? 1 : m > n ? -1 : 0;
 }
 
-static bool has_cable(const json_t *l)
+static bool has_peer(const json_t *l)
 {
 	return json_is_object(json_object_get(l, "peer"));
 }
@@ -164,8 +164,8 @@ json_t *errors_list(const json_t *links, const json_t *baseline, size_t top)
 	json_t **e = calloc(room ? room : 1, sizeof(json_t *)), *list = json_array(), *v;
 
 	json_array_foreach(links, i, v)
-		if (e && has_cable(v))
-			e[n++] = error_json(v, baseline);
+		if (e && has_peer(v))
+			e[n++] = link_errors_json(v, baseline);
 	if (n)
 		qsort(e, n, sizeof(json_t *), by_errors);
 	for (i = 0; i < n; i++) {
@@ -203,7 +203,7 @@ static void range_cell(struct table *t, const json_t *e)
 		table_cell(t, FAINT, "-");
 }
 
-static void number_cell(struct table *t, uint64_t n)
+static void counter_cell(struct table *t, uint64_t n)
 {
 	char text[32];
 
@@ -228,8 +228,8 @@ void errors_show(const json_t *list)
 		table_cell(t, PLAIN, "%s%s", json_end_text(v, text), again ? "*" : "");
 		table_cell(t, PLAIN, "%s", json_end_text(json_object_get(v, "peer"), text));
 		table_cell(t, level ? BAD : FAINT, "%s", level ? level : "good");
-		number_cell(t, json_count(v, "errors"));
-		number_cell(t, json_count(v, "lost"));
+		counter_cell(t, json_count(v, "errors"));
+		counter_cell(t, json_count(v, "lost"));
 		table_cell(t, PLAIN, "%.2g", (double)json_count(v, "bits"));
 		ber_cell(t, v);
 		range_cell(t, v);

@@ -29,7 +29,7 @@ static int kill_node(struct lab *lab, uint32_t node, const char *text)
 	return err ? fail_as(kind_of_errno(err), "node '%s': %s", text, strerror(-err)) : OK;
 }
 
-static int check_options(const struct lab *lab)
+static int check_power(const struct lab *lab)
 {
 	if (power && (manager || nic))
 		return fail("--power takes NIC and manager: without --manager and --nic");
@@ -51,7 +51,7 @@ static int lab_kill(struct ctl *ctl, int argc, char **argv)
 	status = lab_open(&lab, ctl->lab, LAB_ALONE);
 	if (status != OK)
 		return status;
-	status = check_options(&lab);
+	status = check_power(&lab);
 	if (status == OK)
 		status = lab_node_parse(&lab, argv[0], &node);
 	if (status == OK)

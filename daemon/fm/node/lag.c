@@ -48,14 +48,14 @@ static bool note_stop(struct fm *fm, uint64_t late)
 	return fm->stopped && !before;
 }
 
-static uint64_t lateness(const struct fm *fm)
+static uint64_t alarm_lateness(const struct fm *fm)
 {
 	return fm->now > fm->alarm ? fm->now - fm->alarm : 0;
 }
 
 void fm_lag_event(struct fm *fm)
 {
-	uint64_t late = lateness(fm);
+	uint64_t late = alarm_lateness(fm);
 
 	if (late >= STOOD * fm->cfg.resend)
 		fm->doubts = later(fm->doubts,
@@ -69,7 +69,7 @@ uint64_t fm_lag_doubts(const struct fm *fm)
 
 bool fm_lag_note(struct fm *fm)
 {
-	uint64_t late = lateness(fm);
+	uint64_t late = alarm_lateness(fm);
 	uint64_t least = fm->cfg.resend / ON_TIME;
 
 	fm->alarm = NEVER;

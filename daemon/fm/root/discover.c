@@ -63,7 +63,7 @@ static uint32_t peer_of(const struct cables *c, uint32_t i, unsigned int p)
 	return c->peer[(size_t)i * 2 * c->ndims + p];
 }
 
-static uint32_t *line(const struct cables *c, uint32_t i, unsigned int d)
+static uint32_t *line_of(const struct cables *c, uint32_t i, unsigned int d)
 {
 	return &c->line[(size_t)i * c->ndims + d];
 }
@@ -96,7 +96,7 @@ static void find_line(const struct cables *c, uint32_t i, unsigned int d)
 	if (at != NONE && at != i)
 		n = 1;
 	for (at = i; n; n--, at = peer_of(c, at, d))
-		*line(c, at, d) = length;
+		*line_of(c, at, d) = length;
 }
 
 static void cables_free(struct cables *c)
@@ -125,7 +125,7 @@ static bool find_cables(const struct fm *fm, struct cables *c)
 	memset(c->line, 0xff, (size_t)c->n * c->ndims * sizeof(*c->line));
 	for (uint32_t i = 0; i < c->n; i++)
 		for (unsigned int d = 0; d < c->ndims; d++)
-			if (*line(c, i, d) == NONE)
+			if (*line_of(c, i, d) == NONE)
 				find_line(c, i, d);
 	return true;
 }
@@ -140,7 +140,7 @@ static uint32_t size_by_lines(const struct cables *c, unsigned int d)
 	if (!on_lines)
 		return 0;
 	for (uint32_t i = 0; i < c->n; i++)
-		on_lines[*line(c, i, d)]++;
+		on_lines[*line_of(c, i, d)]++;
 	for (uint32_t n = 1; n <= TORUS_MAX_SIZE; n++)
 		if (on_lines[n] && (!best || on_lines[n] / n > on_lines[best] / best))
 			best = n;
@@ -301,7 +301,7 @@ struct placing {
 static enum trust find_trust(const struct placing *g, uint32_t i, unsigned int p)
 {
 	unsigned int d = p % g->cables.ndims;
-	uint32_t n = *line(&g->cables, i, d);
+	uint32_t n = *line_of(&g->cables, i, d);
 	enum fm_square is;
 
 	if (n == g->shape->size[d])

@@ -71,7 +71,7 @@ static uint16_t unused_ports(const struct fm *fm, uint32_t node)
 	return mask;
 }
 
-static bool prepare_search(struct search *s, const struct fm *fm)
+static bool alloc_search(struct search *s, const struct fm *fm)
 {
 	const struct fm_table *t = &fm->table;
 
@@ -157,7 +157,7 @@ int fm_guard_look(const struct fm *fm, const struct fm_target *end, uint32_t n,
 {
 	const struct fm_table *t = &fm->table;
 	struct search s = { .gone = NULL };
-	bool fine = prepare_search(&s, fm);
+	bool fine = alloc_search(&s, fm);
 
 	for (uint32_t i = 0; fine && i < n; i++) {
 		if (end[i].port < 0)
