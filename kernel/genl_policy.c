@@ -18,7 +18,7 @@ static struct netlink_range_validation nodes_range = { .min = 4, .max = 65536 };
 
 static const struct nla_policy fault_policy[] = {
 	[TORUS_FAULT_BER] = NLA_POLICY_FULL_RANGE(NLA_U64, &ber_range),
-	[TORUS_FAULT_SILENCE] = NLA_POLICY_RANGE(NLA_U8, 0, 1),
+	[TORUS_FAULT_SILENCE] = NLA_POLICY_RANGE(NLA_U8, 0, 2),
 	[TORUS_FAULT_LATENCY] = NLA_POLICY_FULL_RANGE(NLA_U64, &latency_range),
 	[TORUS_FAULT_SEED] = { .type = NLA_U64 },
 	[TORUS_FAULT_CABLE] = NLA_POLICY_RANGE(NLA_U32, 0, 10000),

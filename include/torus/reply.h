@@ -64,19 +64,22 @@ struct torus_device {
 	uint64_t rows_epoch;
 };
 
+#define TORUS_SILENCE_BOTH 1	/* the port neither sends nor receives */
+#define TORUS_SILENCE_SEND 2	/* it receives, but sends nothing */
+
 /**
  * struct torus_fault - faults that a software NIC injects at a port
  * @ber: bit error rate of what the port sends, units of 1e-18
  * @latency_ns: delay of what the port sends, at most TORUS_LATENCY_MAX
  * @seed: of bit errors, of @vb, and of the differences between lanes
- * @silence: the port neither sends nor receives
+ * @silence: TORUS_SILENCE_..., or 0: the port sends and receives
  * @vb: share of packets before which a copy marked bad (VB) is sent, units of 1e-18
  */
 struct torus_fault {
 	uint64_t ber;
 	uint64_t latency_ns;
 	uint64_t seed;
-	bool silence;
+	uint8_t silence;
 	uint64_t vb;
 };
 

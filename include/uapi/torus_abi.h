@@ -340,7 +340,7 @@ enum torus_park_flow_attr {
 enum torus_fault_attr {
 	TORUS_FAULT_UNSPEC,
 	TORUS_FAULT_BER,	/* u64: bit error rate in units of 1e-18 */
-	TORUS_FAULT_SILENCE,	/* u8: 1: neither send nor receive */
+	TORUS_FAULT_SILENCE,	/* u8: 1: neither send nor receive, 2: send nothing */
 	TORUS_FAULT_LATENCY,	/* u64: ns added to every frame */
 	TORUS_FAULT_SEED,	/* u64: of bit errors, of VB, and of differences between lanes */
 	TORUS_FAULT_CABLE,	/* u32: length, cm; 0: none, nothing to train */

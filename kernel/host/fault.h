@@ -21,7 +21,7 @@ struct torus_host_late {
  * struct torus_host_fault - injected faults of one port
  * @bits: bit errors: rate and seed
  * @latency: ns added to every frame that is sent
- * @silence: frames are neither sent nor received
+ * @silence: 1: frames are neither sent nor received, 2: they are not sent (TORUS_FAULT_SILENCE)
  * @late: first delayed frame, in the order in which they were sent, or NULL
  * @last: last delayed frame; valid if @late is not NULL
  * @count: number of delayed frames, at most TORUS_HOST_LATE_MAX
@@ -29,12 +29,18 @@ struct torus_host_late {
 struct torus_host_fault {
 	struct tn_fault bits;
 	u64 latency;
-	bool silence;
+	u8 silence;
 	/* private: */
 	struct torus_host_late *late;
 	struct torus_host_late *last;
 	u32 count;
 };
+
+/** torus_host_is_deaf() - Return: true if frames that arrive are to be dropped */
+static inline bool torus_host_is_deaf(const struct torus_host_fault *f)
+{
+	return f->silence == 1;
+}
 
 /** torus_host_delays() - Return: true if the next frame is to be delayed, also behind others */
 static inline bool torus_host_delays(const struct torus_host_fault *f)

@@ -54,7 +54,7 @@ const struct torus_set torus_set_rows = {
 
 static const struct torus_rule fault_rules[TORUS_FAULT_MAX + 1] = {
 	[TORUS_FAULT_BER] = { .name = "BER", .kind = TORUS_U64, .min = 0, .max = 1000000000000000000ULL },
-	[TORUS_FAULT_SILENCE] = { .name = "SILENCE", .kind = TORUS_U8, .min = 0, .max = 1 },
+	[TORUS_FAULT_SILENCE] = { .name = "SILENCE", .kind = TORUS_U8, .min = 0, .max = 2 },
 	[TORUS_FAULT_LATENCY] = { .name = "LATENCY", .kind = TORUS_U64, .min = 0, .max = 10000000000ULL },
 	[TORUS_FAULT_SEED] = { .name = "SEED", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 	[TORUS_FAULT_CABLE] = { .name = "CABLE", .kind = TORUS_U32, .min = 0, .max = 10000 },

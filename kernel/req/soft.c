@@ -113,7 +113,7 @@ static void set_fault(struct tn_soft *s, unsigned int port, const struct nlattr 
 	struct torus_host_fault *f = &s->port[port].fault;
 
 	if (tb[TORUS_FAULT_SILENCE])
-		f->silence = torus_attr_number(tb[TORUS_FAULT_SILENCE]);
+		f->silence = (u8)torus_attr_number(tb[TORUS_FAULT_SILENCE]);
 	if (tb[TORUS_FAULT_LATENCY])
 		f->latency = torus_attr_number(tb[TORUS_FAULT_LATENCY]);
 	if (tb[TORUS_FAULT_SEED])

@@ -174,7 +174,7 @@ void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	while ((skb = __skb_dequeue(rx))) {
 		struct torus_port *port = &s->port[rx_cb(skb)->port];
 
-		if (port->soft->fault.silence)
+		if (torus_host_is_deaf(&port->soft->fault))
 			kfree_skb(skb);
 		else
 			receive_frame(port, skb, now);

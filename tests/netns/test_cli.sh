@@ -63,7 +63,9 @@ lab_arguments() {
 	in_lab cut "write a node and its port" 0,0 && in_lab cut "'\+z' is no port" 0,0:+z &&
 	in_lab ber "bit error rate '1.5'.*allowed" 0,0:+x 1.5 &&
 	in_lab ber "'nan'" 0,0:+x nan && in_lab latency "latency '5'.*unit" 0,0:+x 5 &&
-	in_lab silence "'maybe'.*on and off" 0,0:+x maybe && in_lab kill "node '7,7'" 7,7 &&
+	in_lab silence "'maybe'.*on and off" 0,0:+x maybe && in_lab swap "write a node and its port" 0,0:+x 1,0 &&
+	in_lab swap "are one cable" 0,0:+x 1,0:-x && in_lab swap "'\+z' is no port" 0,0:+x 0,0:+z &&
+	in_lab pause "node '7,7'" 7,7 1 && in_lab pause "'x': allowed are 0.01" 1,1 x && in_lab kill "node '7,7'" 7,7 &&
 	in_lab kill "--power takes NIC and manager" --power --nic 1,1 &&
 	in_lab traffic "are one node" 0,0 0,0 && in_lab traffic "'64'.*0 to 63" 0,0 1,1 --dscp 64 &&
 	in_lab up "is up already" 2x2 &&
@@ -160,7 +162,7 @@ completion() {
 	local all='0,0 n0-0 0,1 n0-1 1,0 n1-0 1,1 n1-1' cmd
 	# shellcheck source=tools/fabricctl/fabricctl.bash
 	. "$TOP/tools/fabricctl/fabricctl.bash"
-	for cmd in cut kill revive replace traffic; do
+	for cmd in cut swap pause kill revive replace traffic; do
 		completes "$all" fabricctl lab $cmd --name "$lab" '' || return 1
 	done
 	completes table fabricctl ta &&

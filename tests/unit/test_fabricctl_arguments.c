@@ -185,6 +185,12 @@ static void wrong_labs(void **state)
 		{ "lab cut a b", "too many" },
 		{ "lab silence", "missing" },
 		{ "lab silence 0,0:+x maybe", "on and off" },
+		{ "lab silence --one-way", "missing" },
+		{ "lab swap", "missing" }, { "lab swap 0,0:+x", "missing" },
+		{ "lab swap 0,0:+x 1,0:+x 2,0:+x", "too many" },
+		{ "lab pause", "missing" }, { "lab pause 0,0 1 2", "too many" },
+		{ "lab pause 0,0 0", "'0': allowed are 0.01 to 86400" },
+		{ "lab pause 0,0 x", "'x': allowed are 0.01 to 86400" },
 		{ "lab ber 0,0:+x 2", "'2'" },
 		{ "lab vb 0,0:+x 1.1", "'1.1': allowed are 0 and 1e-18 to 1" }, { "lab vb 0,0:+x", "missing" },
 		{ "lab line 0,0:+x --class copper", "'copper': allowed are dac24" },
@@ -247,7 +253,7 @@ static void helps(void **state)
 		"status", "nodes", "links", "table", "counters", "routes", "trace", "verify", "exclude",
 		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "report", "config", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
-		"lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab revive", "lab replace",
+		"lab swap", "lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab pause", "lab revive", "lab replace",
 		"lab traffic",
 	};
 	char args[64];

@@ -39,7 +39,7 @@ static void test_faults(void **state)
 	static const struct { unsigned int type; u64 v; size_t at, len; } faults[] = {
 #define F(t, x, m) \
 	{ TORUS_FAULT_##t, x, offsetof(struct torus_link, m), sizeof(((struct torus_link *)0)->m) }
-		F(BER, 1000, fault.ber), F(SILENCE, 1, fault.silence), F(SILENCE, 0, fault.silence),
+		F(BER, 1000, fault.ber), F(SILENCE, 1, fault.silence), F(SILENCE, 2, fault.silence), F(SILENCE, 0, fault.silence),
 		F(LATENCY, 1ull << 33, fault.latency_ns), F(SEED, 1ull << 63, fault.seed),
 		F(CABLE, 500, line.length), F(LOSS, 3000, line.loss),
 		F(CROSSTALK, 20, line.crosstalk), F(DRIFT, 30, line.drift),

@@ -59,7 +59,7 @@ _fabricctl_options() {
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events outages report config coord log link device lab'
-	local labs='up down list status exec hosts agent cut mend silence ber vb latency line retry kill revive replace traffic'
+	local labs='up down list status exec hosts agent cut mend swap silence ber vb latency line retry kill pause revive replace traffic'
 	local devices='up check owner add del list attach detach'
 	local at=1 command words=''
 
@@ -124,7 +124,7 @@ _fabricctl() {
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
 			nodes | links | counters | routes | trace | exclude | include | drain | park | config | coord | \
-				exec | cut | mend | line | link | kill | revive | \
+				exec | cut | mend | swap | line | link | kill | pause | revive | \
 				replace | traffic)
 				words=$(_fabricctl_known)
 				;;

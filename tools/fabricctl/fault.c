@@ -101,7 +101,7 @@ int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
 
 	lab_peer(lab, node, port, &peer, &peer_port);
 	status = set_end(lab, node, port, wish);
-	return status == OK ? set_end(lab, peer, peer_port, wish) : status;
+	return status == OK && !wish->one_end ? set_end(lab, peer, peer_port, wish) : status;
 }
 
 int fault_everywhere(const struct lab *lab, const struct fault_wish *wish)
@@ -130,6 +130,7 @@ static int get_end(const struct lab *lab, uint32_t node, unsigned int port,
 	return err;
 }
 
+/* Return: what both ends of a cable have, by one of them; the silence of one end is not copied. */
 static struct fault_wish wish_of(const struct torus_link *l)
 {
 	const struct torus_line *c = &l->line;
@@ -138,7 +139,7 @@ static struct fault_wish wish_of(const struct torus_link *l)
 		.set_ber = true, .set_latency = true, .set_silence = true, .set_seed = true,
 		.set_vb = true, .vb = l->fault.vb,
 		.ber = l->fault.ber, .latency_ns = l->fault.latency_ns,
-		.silence = l->fault.silence, .seed = l->fault.seed,
+		.silence = l->fault.silence == TORUS_SILENCE_BOTH ? TORUS_SILENCE_BOTH : 0, .seed = l->fault.seed,
 		.set_retry = true, .retry = l->retry_wanted,
 		.set_line = true,
 		.line = { c->length, c->loss, c->crosstalk, c->drift, c->ageing, c->aged,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Faults and retry protocols of the cables of a lab, set at both ends. */
+/* Faults and retry protocols of the cables of a lab. */
 #ifndef FAULT_H
 #define FAULT_H
 
@@ -14,13 +14,18 @@ struct fault_line {
 	uint64_t length, loss, crosstalk, drift, ageing, aged, dead, temperature;
 };
 
-/** struct fault_wish - faults to set; members that are not set leave faults unchanged */
+/**
+ * struct fault_wish - faults to set; members that are not set leave faults unchanged
+ * @one_end: only at the end that is named, else at both
+ * @silence: TORUS_SILENCE_..., or 0
+ */
 struct fault_wish {
+	bool one_end;
 	bool set_ber, set_latency, set_silence, set_seed, set_vb;
 	uint64_t ber;
 	uint64_t vb;
 	uint64_t latency_ns;
-	bool silence;
+	uint8_t silence;
 	uint64_t seed;
 	bool set_retry;
 	enum torus_retry retry;
@@ -30,7 +35,7 @@ struct fault_wish {
 
 /** fault_wish_parse() - parse texts, each of which may be NULL; prints the error. OK or CANNOT */
 int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *out);
-/** fault_put() - set faults at both ends of a cable; prints the error. OK or CANNOT */
+/** fault_put() - set faults at the ends of a cable; prints the error. OK or CANNOT */
 int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
 	      const struct fault_wish *wish);
 /** fault_everywhere() - set faults at all cables, if @wish has any */

@@ -2,8 +2,8 @@
 # Commands first, in the order in which help lists them; then what they share.
 ctl-commands := status root nodes links cabling inventory table counters routes trace verify exclude include drain park \
 	events outages report config coord log
-ctl-lab := up down list status exec hosts agent cut mend silence ber vb latency line \
-	retry kill revive replace traffic
+ctl-lab := up down list status exec hosts agent cut mend swap silence ber vb latency line \
+	retry kill pause revive replace traffic
 ctl-link := down up eye retrain retry
 ctl-device := up check owner add del list attach detach
 ctl-shared := main program command say kind table number json ask wave local show map change orders cabling dry_run rows path \

@@ -38,11 +38,12 @@ int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 	lab->pid = getpid();
 	lab->since = seconds_of(CLOCK_REALTIME);
 	lab->cut = calloc(n, sizeof(*lab->cut));
+	lab->joined = calloc((size_t)n * TORUS_MAX_PORTS, sizeof(*lab->joined));
 	lab->killed = calloc(n, sizeof(*lab->killed));
 	lab->kernel = calloc(n, sizeof(*lab->kernel));
 	lab->replaced = calloc(n, sizeof(*lab->replaced));
 	lab->names = calloc(n, sizeof(*lab->names));
-	if (lab->cut && lab->killed && lab->kernel && lab->replaced && lab->names)
+	if (lab->cut && lab->joined && lab->killed && lab->kernel && lab->replaced && lab->names)
 		return 0;
 	lab_free(lab);
 	return -ENOMEM;
@@ -51,6 +52,7 @@ int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 void lab_free(struct lab *lab)
 {
 	free(lab->cut);
+	free(lab->joined);
 	free(lab->killed);
 	free(lab->kernel);
 	free(lab->replaced);
@@ -64,6 +66,7 @@ void lab_free(struct lab *lab)
 	if (lab->lock >= 0)
 		close(lab->lock);
 	lab->cut = NULL;
+	lab->joined = NULL;
 	lab->killed = NULL;
 	lab->kernel = NULL;
 	lab->replaced = NULL;
@@ -238,11 +241,53 @@ bool lab_cable(const struct lab *lab, unsigned int port)
 	return lab->shape.size[port % lab->shape.ndims] > 1;
 }
 
-void lab_peer(const struct lab *lab, uint32_t node, unsigned int port, uint32_t *peer,
-	      unsigned int *peer_port)
+static void planned_peer(const struct lab *lab, uint32_t node, unsigned int port, uint32_t *peer,
+			 unsigned int *peer_port)
 {
 	*peer = torus_neighbour(&lab->shape, node, port);
 	*peer_port = torus_dir_opposite(&lab->shape, port);
+}
+
+static uint16_t *joined_end(const struct lab *lab, uint32_t node, unsigned int port)
+{
+	return &lab->joined[node * TORUS_MAX_PORTS + port];
+}
+
+/* Notes where the cable in a port leads, unless that is what is planned. */
+static void join_end(struct lab *lab, uint32_t node, unsigned int port, uint32_t peer,
+		     unsigned int peer_port)
+{
+	unsigned int planned_port;
+	uint32_t planned;
+
+	planned_peer(lab, node, port, &planned, &planned_port);
+	*joined_end(lab, node, port) = planned == peer && planned_port == peer_port ? LAB_PLANNED :
+		(uint16_t)(peer * TORUS_MAX_PORTS + peer_port + 1);
+}
+
+void lab_join(struct lab *lab, uint32_t node, unsigned int port, uint32_t peer,
+	      unsigned int peer_port)
+{
+	join_end(lab, node, port, peer, peer_port);
+	join_end(lab, peer, peer_port, node, port);
+}
+
+bool lab_is_swapped(const struct lab *lab, uint32_t node, unsigned int port)
+{
+	return *joined_end(lab, node, port) != LAB_PLANNED;
+}
+
+void lab_peer(const struct lab *lab, uint32_t node, unsigned int port, uint32_t *peer,
+	      unsigned int *peer_port)
+{
+	unsigned int end = *joined_end(lab, node, port);
+
+	if (end == LAB_PLANNED) {
+		planned_peer(lab, node, port, peer, peer_port);
+		return;
+	}
+	*peer = (end - 1) / TORUS_MAX_PORTS;
+	*peer_port = (end - 1) % TORUS_MAX_PORTS;
 }
 
 bool lab_end_up(const struct lab *lab, uint32_t node, unsigned int port)

@@ -29,6 +29,8 @@ enum lab_state {
 	LAB_STATES,
 };
 
+#define LAB_PLANNED 0
+
 /* The parts of a node that "lab kill" has ended. */
 #define LAB_NO_NIC 1
 #define LAB_NO_MANAGER 2
@@ -49,6 +51,7 @@ enum lab_state {
  * @since: when it was made (unix time)
  * @nodes: of @shape
  * @cut: a bit for each port whose cable is cut, at both its ends
+ * @joined: for each end of a cable that is not plugged as planned, the other end; LAB_PLANNED: it is
  * @killed: LAB_NO_... for each node
  * @kernel: for each node, is its NIC one of the kernel?
  * @names: for each node, the name that "lab replace --as" gave it; NULL: that of its place
@@ -71,6 +74,7 @@ struct lab {
 	double since;
 	uint32_t nodes;
 	uint16_t *cut;
+	uint16_t *joined;
 	uint8_t *killed;
 	uint8_t *kernel;
 	char **names;
@@ -139,6 +143,11 @@ int lab_link_parse(const struct lab *lab, const char *text, uint32_t *node,
 		   unsigned int *port);
 /** lab_cable() - Return: true if this port has a cable */
 bool lab_cable(const struct lab *lab, unsigned int port);
+/** lab_join() - make two ends those of one cable, in this description */
+void lab_join(struct lab *lab, uint32_t node, unsigned int port, uint32_t peer,
+	      unsigned int peer_port);
+/** lab_is_swapped() - Return: true if the cable in this port does not lead where it should */
+bool lab_is_swapped(const struct lab *lab, uint32_t node, unsigned int port);
 /** lab_peer() - get the other end of a cable */
 void lab_peer(const struct lab *lab, uint32_t node, unsigned int port, uint32_t *peer,
 	      unsigned int *peer_port);

@@ -4,21 +4,33 @@
 #include "cable.h"
 #include "say.h"
 
+static bool one_way;
+
 static int lab_silence(struct ctl *ctl, int argc, char **argv)
 {
-	struct fault_wish wish = { .set_silence = true, .silence = true };
+	struct fault_wish wish = { .set_silence = true, .one_end = one_way };
 
 	if (argc > 1 && strcmp(argv[1], "on") && strcmp(argv[1], "off"))
 		return fail("silence '%s': allowed are on and off", argv[1]);
-	wish.silence = argc < 2 || !strcmp(argv[1], "on");
+	if (argc < 2 || !strcmp(argv[1], "on"))
+		wish.silence = one_way ? TORUS_SILENCE_SEND : TORUS_SILENCE_BOTH;
 	return cable_fault(ctl->lab, argv[0], &wish);
 }
+
+static const struct opt opts[] = {
+	{ OPT_FLAG, "one-way", '1', NULL, &one_way, 0, 0,
+	  "only frames that the end LINK sends" },
+	{ .kind = OPT_END },
+};
 
 COMMAND(lab_silence) = {
 	.family = "lab",
 	.name = "silence",
 	.args = "LINK [on|off]",
 	.brief = "Drop all frames of a cable, which keeps its carrier",
+	.help = "With --one-way the end that is named sends nothing but still receives; 'off' without it\n"
+		"ends the silence of both ends.",
+	.opts = opts,
 	.min = 1,
 	.max = 2,
 	.in_lab = true,

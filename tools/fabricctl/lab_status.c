@@ -30,10 +30,11 @@ static json_t *faults_of(const struct torus_link *link, unsigned int n, unsigned
 
 		if (!f->ber && !f->latency_ns && !f->silence && !f->vb)
 			continue;
-		json_array_append_new(list, json_pack("{ss sf sf sI sb}", "port",
+		json_array_append_new(list, json_pack("{ss sf sf sI sb sb}", "port",
 				      torus_port_text(ndims, link[i].port, port), "ber",
 				      (double)f->ber / 1e18, "vb", (double)f->vb / 1e18, "latency_ns",
-				      (json_int_t)f->latency_ns, "silence", f->silence));
+				      (json_int_t)f->latency_ns, "silence", !!f->silence, "one_way",
+				      f->silence == TORUS_SILENCE_SEND));
 	}
 	return list;
 }
@@ -66,17 +67,36 @@ static json_t *cut_ports(const struct lab *lab, uint32_t node)
 	return list;
 }
 
+/* Return: ports whose cables do not lead where they should, and where they lead. */
+static json_t *swapped_json(const struct lab *lab, uint32_t node)
+{
+	char port[TORUS_TEXT_MAX], other[LAB_TEXT_MAX];
+	json_t *list = json_array();
+	unsigned int peer_port;
+	uint32_t peer;
+
+	for (unsigned int p = 0; p < 2u * lab->shape.ndims; p++) {
+		if (!lab_is_swapped(lab, node, p))
+			continue;
+		lab_peer(lab, node, p, &peer, &peer_port);
+		json_array_append_new(list, json_pack("{ss ss}", "port",
+				      torus_port_text(lab->shape.ndims, p, port), "leads_to",
+				      lab_link_text(lab, peer, peer_port, other)));
+	}
+	return list;
+}
+
 static json_t *node_json(const struct lab *lab, uint32_t node)
 {
 	char host[TORUS_TEXT_MAX], ns[LAB_TEXT_MAX], path[LAB_TEXT_MAX];
 	int manager = proc_running(lab_path(lab, node, "fabricd.pid", path));
 
-	return json_pack("{so ss ss ss so so sb so so}", "node", json_node(&lab->shape, node),
+	return json_pack("{so ss ss ss so so sb so so so}", "node", json_node(&lab->shape, node),
 			 "name", lab_host(lab, node, host), "netns", lab_netns(lab, node, ns),
 			 "backend", lab->kernel[node] ? "kernel" : "user", "nic",
 			 number_or_null(nic_running(lab, node)), "manager", number_or_null(manager),
 			 "power", !(lab->killed[node] & LAB_NO_POWER), "cut", cut_ports(lab, node),
-			 "faults", faults_json(lab, node));
+			 "swapped", swapped_json(lab, node), "faults", faults_json(lab, node));
 }
 
 static json_t *to_json(const struct lab *lab)
@@ -117,12 +137,17 @@ static void cut_cell(struct table *t, const json_t *node)
 		table_cell(t, *text ? BAD : FAINT, "%s", *text ? text : "-");
 }
 
-static void fault_cell(struct table *t, const json_t *faults)
+static void fault_cell(struct table *t, const json_t *node)
 {
+	const json_t *faults = json_object_get(node, "faults");
 	char text[512] = "", time[32];
 	size_t i, len = 0;
 	json_t *v;
 
+	json_array_foreach(json_object_get(node, "swapped"), i, v)
+		if (len < sizeof(text) - 192)
+			len += (size_t)sprintf(text + len, "%s%s leads to %s", len ? ", " : "",
+					       json_text(v, "port"), json_text(v, "leads_to"));
 	json_array_foreach(faults, i, v) {
 		double ber = json_number_value(json_object_get(v, "ber"));
 		double vb = json_number_value(json_object_get(v, "vb"));
@@ -130,9 +155,10 @@ static void fault_cell(struct table *t, const json_t *faults)
 
 		if (len > sizeof(text) - 96)
 			break;
-		len += (size_t)sprintf(text + len, "%s%s", i ? ", " : "", json_text(v, "port"));
+		len += (size_t)sprintf(text + len, "%s%s", len ? ", " : "", json_text(v, "port"));
 		if (json_is_true(json_object_get(v, "silence")))
-			len += (size_t)sprintf(text + len, " silent");
+			len += (size_t)sprintf(text + len, json_is_true(json_object_get(v, "one_way")) ?
+					       " sends nothing" : " silent");
 		if (ber > 0)
 			len += (size_t)sprintf(text + len, " ber %.3g", ber);
 		if (vb > 0)
@@ -143,7 +169,7 @@ static void fault_cell(struct table *t, const json_t *faults)
 					  (unsigned long long)ns / US), time) :
 				duration_text((double)ns / 1e9, time));
 	}
-	if (json_is_null(faults))
+	if (json_is_null(faults) && !len)
 		table_cell(t, FAINT, "?");
 	else
 		table_cell(t, *text ? DOUBTFUL : FAINT, "%s", *text ? text : "-");
@@ -169,7 +195,7 @@ static void show_lab(const struct lab *lab, const json_t *j)
 			    json_object_get(v, "nic"));
 		number_cell(t, "", json_object_get(v, "manager"));
 		cut_cell(t, v);
-		fault_cell(t, json_object_get(v, "faults"));
+		fault_cell(t, v);
 	}
 	table_print(t, "no nodes");
 }

@@ -28,11 +28,30 @@ static json_t *cuts_json(const struct lab *lab)
 	char text[LAB_TEXT_MAX];
 
 	for (uint32_t id = 0; id < lab->nodes; id++)
-		for (unsigned int p = 0; p < lab->shape.ndims; p++)
-			if (lab->cut[id] & 1 << p)
+		for (unsigned int p = 0; p < 2u * lab->shape.ndims; p++)
+			if (lab->cut[id] & 1 << p && (p < lab->shape.ndims || lab_is_swapped(lab, id, p)))
 				json_array_append_new(list, json_string(
 					lab_link_text(lab, id, p, text)));
 	return list;
+}
+
+/* Return: the ends that are not plugged as planned, each with the end that it leads to. */
+static json_t *joined_json(const struct lab *lab)
+{
+	char text[LAB_TEXT_MAX], other[LAB_TEXT_MAX];
+	json_t *all = json_object();
+	unsigned int peer_port;
+	uint32_t peer;
+
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		for (unsigned int p = 0; p < 2u * lab->shape.ndims; p++) {
+			if (!lab_is_swapped(lab, id, p))
+				continue;
+			lab_peer(lab, id, p, &peer, &peer_port);
+			json_object_set_new(all, lab_link_text(lab, id, p, text), json_string(
+				lab_link_text(lab, peer, peer_port, other)));
+		}
+	return all;
 }
 
 static json_t *killed_json(const struct lab *lab)
@@ -100,13 +119,13 @@ int lab_save(const struct lab *lab)
 	int err = 0;
 
 	inet_ntop(AF_INET, &lab->service, service, sizeof(service));
-	j = json_pack("{ss ss sb sb sb sb ss si ss si sf so so so so so ss so}", "name", lab->name,
+	j = json_pack("{ss ss sb sb sb sb ss si ss si sf so so so so so so ss so}", "name", lab->name,
 		      "shape", torus_shape_text(&lab->shape, shape),
 		      "auto_shape", lab->auto_shape, "packed", lab->packed,
 		      "bare", lab->bare, "tun", lab->tun,
 		      "service", service, "service_bits", lab->service_bits,
 		      "state", state_names[lab->state], "pid", lab->pid, "since", lab->since,
-		      "cut", cuts_json(lab), "killed", killed_json(lab),
+		      "joined", joined_json(lab), "cut", cuts_json(lab), "killed", killed_json(lab),
 		      "replaced", replaced_json(lab), "names", names_json(lab), "kernel", kernel_json(lab),
 		      "log_level", lab->log_level, "sets", sets_json(lab));
 	if (!j)
@@ -172,6 +191,23 @@ static int parse_names(struct lab *lab, json_t *names)
 	return 0;
 }
 
+static int parse_joined(struct lab *lab, json_t *joined)
+{
+	unsigned int port, peer_port;
+	const char *text, *other;
+	uint32_t id, peer;
+	json_t *v;
+
+	json_object_foreach(joined, text, v) {
+		other = json_string_value(v);
+		if (!other || torus_link_parse(text, &lab->shape, &id, &port) ||
+		    torus_link_parse(other, &lab->shape, &peer, &peer_port))
+			return -EINVAL;
+		lab_join(lab, id, port, peer, peer_port);
+	}
+	return 0;
+}
+
 static int parse_changes(struct lab *lab, json_t *cut, json_t *killed)
 {
 	const char *text;
@@ -219,15 +255,15 @@ static int parse_lab(struct lab *lab, const char *name, json_t *j)
 {
 	const char *shape_text, *service, *state, *log_level;
 	struct torus_shape shape;
-	json_t *cut, *killed, *replaced = NULL, *names = NULL, *kernel, *sets;
+	json_t *joined = NULL, *cut, *killed, *replaced = NULL, *names = NULL, *kernel, *sets;
 	int auto_shape, packed, bare = false, tun, bits, pid, err;
 	double since;
 
-	if (json_unpack(j, "{ss sb sb s?b sb ss si ss si sF so so s?o s?o so ss so}", "shape",
+	if (json_unpack(j, "{ss sb sb s?b sb ss si ss si sF s?o so so s?o s?o so ss so}", "shape",
 			&shape_text, "auto_shape", &auto_shape, "packed", &packed,
 			"bare", &bare, "tun", &tun,
 			"service", &service, "service_bits", &bits, "state", &state,
-			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed,
+			"pid", &pid, "since", &since, "joined", &joined, "cut", &cut, "killed", &killed,
 			"replaced", &replaced, "names", &names, "kernel", &kernel, "log_level", &log_level,
 			"sets", &sets) ||
 	    torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) > LAB_NODES_MAX)
@@ -245,9 +281,11 @@ static int parse_lab(struct lab *lab, const char *name, json_t *j)
 	while (lab->state < LAB_STATES && strcmp(state, state_names[lab->state]))
 		lab->state++;
 	if (lab->state < LAB_STATES && inet_pton(AF_INET, service, &lab->service) == 1)
-		err = parse_changes(lab, cut, killed);
+		err = parse_joined(lab, joined);
 	else
 		err = -EINVAL;
+	if (!err)
+		err = parse_changes(lab, cut, killed);
 	if (!err)
 		err = parse_replaced(lab, replaced);
 	if (!err)

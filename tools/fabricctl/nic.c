@@ -45,6 +45,13 @@ int nic_wires(const struct lab *lab, uint32_t node, uint16_t ports)
 	return backend_of(lab, node)->wires(lab, node, ports);
 }
 
+int nic_plug(const struct lab *lab, uint32_t node, unsigned int port)
+{
+	const struct nic_backend *b = backend_of(lab, node);
+
+	return b->plug && b->running(lab, node) ? b->plug(lab, node, port) : 0;
+}
+
 char *nic_cable(const struct lab *lab, uint32_t node, unsigned int port, char *buf)
 {
 	const struct nic_backend *b = backend_of(lab, node);

@@ -26,6 +26,8 @@ int nic_end(const struct lab *lab, uint32_t node);
 int nic_open(const struct lab *lab, uint32_t node, struct torus_dev **dev);
 /** nic_wires() - set the cable ends of @ports (mask) up or down by lab_end_up() */
 int nic_wires(const struct lab *lab, uint32_t node, uint16_t ports);
+/** nic_plug() - give a NIC the cable end that was made anew for @port. Return: 0 or an errno */
+int nic_plug(const struct lab *lab, uint32_t node, unsigned int port);
 /** nic_cable() - get torusemu's name of the cable in a port. Return: @buf (IFNAMSIZ) */
 char *nic_cable(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
 /** nic_sets_check() - check parameters of a NIC; prints the error. Return: OK or CANNOT */

@@ -13,6 +13,7 @@
  * @start, @running, @end, @open: as in nic.h
  * @wait: NULL: it answers as soon as @start returns
  * @wires: sets the cable ends of @ports (mask) up or down by lab_end_up()
+ * @plug: attaches the cable end made for a port; NULL: the NIC finds it by its name
  * @cable: gets the name of the cable in a port, for torusemu; NULL: lab_port_name() is the name
  */
 struct nic_backend {
@@ -22,6 +23,7 @@ struct nic_backend {
 	int (*end)(const struct lab *lab, uint32_t node);
 	int (*open)(const struct lab *lab, uint32_t node, struct torus_dev **dev);
 	int (*wires)(const struct lab *lab, uint32_t node, uint16_t ports);
+	int (*plug)(const struct lab *lab, uint32_t node, unsigned int port);
 	char *(*cable)(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
 };
 

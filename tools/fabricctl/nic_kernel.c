@@ -123,10 +123,24 @@ static int kernel_open(const struct lab *lab, uint32_t node, struct torus_dev **
 	return visit_nic(lab, node, visit_open, dev);
 }
 
+static int kernel_plug(const struct lab *lab, uint32_t node, unsigned int port)
+{
+	struct torus_dev *dev;
+	char name[IFNAMSIZ];
+	int err = kernel_open(lab, node, &dev);
+
+	if (err)
+		return err;
+	err = torus_attach(dev, port, lab_port_name(lab, port, name));
+	torus_close(dev);
+	return err;
+}
+
 const struct nic_backend nic_kernel = {
 	.start = kernel_start,
 	.running = kernel_running,
 	.end = kernel_end,
 	.open = kernel_open,
 	.wires = nic_wires_inside,
+	.plug = kernel_plug,
 };

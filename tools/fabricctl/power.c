@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "netns.h"
 #include "node.h"
@@ -56,6 +57,25 @@ int power_off(const struct lab *lab, uint32_t node)
 	end = node_kill(lab, node, LAB_NO_MANAGER | LAB_NO_NIC);
 	end = proc_end(fd, n, 0) ? -EBUSY : end;
 	return wires ? wires : err ? err : end;
+}
+
+int power_signal(const struct lab *lab, uint32_t node, int sig)
+{
+	char name[LAB_TEXT_MAX];
+	int fd[PROCESSES], err;
+	struct stat ns;
+	unsigned int n;
+
+	err = netns_stat(lab_netns(lab, node, name), &ns);
+	if (err)
+		return err;
+	n = netns_hold(&ns, 1, fd, PROCESSES);
+	for (unsigned int i = 0; i < n; i++) {
+		/* One that has just ended needs no signal. */
+		proc_signal(fd[i], sig);
+		close(fd[i]);
+	}
+	return (int)n;
 }
 
 int power_on(const struct lab *lab, uint32_t node)

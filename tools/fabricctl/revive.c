@@ -38,6 +38,8 @@ static int start_revived(struct lab *lab, uint32_t node, int ns)
 
 	if (status != OK)
 		return status;
+	if (!lab->packed)
+		power_signal(lab, node, SIGCONT);
 	if (lab->killed[node] & LAB_NO_POWER && !lab->packed)
 		err = power_on(lab, node);
 	lab->killed[node] = 0;

@@ -105,7 +105,7 @@ void port_take(struct port *port, struct frame *f, u32 bytes, u64 now)
 	struct emu *e = port->emu;
 	struct tn_fault *errors;
 
-	if (port->soft->fault.silence)
+	if (torus_host_is_deaf(&port->soft->fault))
 		return;
 	if (bytes > IDLE_BYTES)
 		e->chassis->busy_at = now;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cable.h"
+
+static int lab_swap(struct ctl *ctl, int argc, char **argv)
+{
+	(void)argc;
+	return cable_swap(ctl->lab, argv[0], argv[1]);
+}
+
+COMMAND(lab_swap) = {
+	.family = "lab",
+	.name = "swap",
+	.args = "LINK LINK",
+	.brief = "Exchange the far ends of two cables, as a wrong plug does",
+	.help = "Each port that is named gets the cable to the port that the other one led to. The same\n"
+		"command again puts the cables right. A cable that is cut is to be mended first.",
+	.min = 2,
+	.max = 2,
+	.in_lab = true,
+	.run = lab_swap,
+};
