@@ -37,7 +37,10 @@ static void op_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 static void op_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 			 const struct torus_coords *at)
 {
-	nic_place_set(((struct fabricd *)io)->nic, tag, shape, at);
+	struct torus_plan plan;
+
+	torus_plan_default(&plan);
+	nic_place_set(((struct fabricd *)io)->nic, tag, shape, at, &plan);
 }
 
 static void op_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,

@@ -332,6 +332,7 @@ static int run_look(struct nicq_job *job)
 {
 	struct look *l = (struct look *)job;
 	const struct torus_device *info = &l->info;
+	struct torus_plan plan;
 	int err;
 
 	if (!l->calls)
@@ -343,8 +344,11 @@ static int run_look(struct nicq_job *job)
 		err = open_both(l);
 	if (!err)
 		err = read_all(l);
+	plan = info->plan;
+	if (!plan.len4)
+		torus_plan_default(&plan);
 	if (!err && is_kernel(l->calls) && info->placed)
-		nic_interface_place(info, &info->shape, &info->coords, &l->note);
+		nic_interface_place(info, &info->shape, &info->coords, &plan, &l->note);
 	return err;
 }
 

@@ -48,7 +48,7 @@ void nic_free(struct nic *nic);
 void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len);
 void nic_root_set(struct nic *nic, uint32_t tag, uint64_t epoch, uint64_t guid);
 void nic_place_set(struct nic *nic, uint32_t tag, const struct torus_shape *shape,
-		   const struct torus_coords *at);
+		   const struct torus_coords *at, const struct torus_plan *plan);
 void nic_rows_write(struct nic *nic, uint32_t tag, uint64_t version, const uint32_t *node,
 		    const uint64_t *row, uint32_t n);
 void nic_release(struct nic *nic, uint32_t tag, uint64_t version, bool give_up);

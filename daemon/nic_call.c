@@ -34,6 +34,7 @@ struct call {
 	int (*fn)(struct call *c, struct torus_dev *dev);
 	struct torus_shape shape;
 	struct torus_coords at;
+	struct torus_plan plan;
 	uint64_t epoch, guid;
 	uint64_t version;
 	uint32_t *node, n;
@@ -197,16 +198,22 @@ void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t 
 }
 
 void nic_interface_place(const struct torus_device *before, const struct torus_shape *shape,
-			 const struct torus_coords *at, struct nic_note *note)
+			 const struct torus_coords *at, const struct torus_plan *plan,
+			 struct nic_note *note)
 {
+	struct torus_plan old = before->plan;
 	struct lt_netdev dev = {
 		.ifindex = before->ifindex,
-		.old = before->placed ? &before->shape : NULL, .old_node = before->node,
-		.shape = shape, .node = torus_node_id(shape, at),
+		.old = before->placed ? &before->shape : NULL, .old_plan = &old,
+		.old_node = before->node,
+		.shape = shape, .plan = plan, .node = torus_node_id(shape, at),
 	};
 	char why[128];
-	int err = lt_netdev_place(&dev, why, sizeof(why));
+	int err;
 
+	if (!old.len4)
+		torus_plan_default(&old);
+	err = lt_netdev_place(&dev, why, sizeof(why));
 	note->warning = err == -EAFNOSUPPORT;
 	if (note->warning)
 		snprintf(note->text, sizeof(note->text), "%s has no IPv6 address: %s",
@@ -244,20 +251,28 @@ void nic_root_set(struct nic *nic, uint32_t tag, uint64_t epoch, uint64_t guid)
 	call_add(c);
 }
 
+/* Names the address plan only if it changes: a NIC of an earlier release knows only the default. */
 static int do_place(struct call *c, struct torus_dev *dev)
 {
 	struct torus_device before;
-	int err = c->kernel ? torus_device_get(dev, &before) : 0;
+	struct torus_plan had;
+	bool changes;
+	int err = torus_device_get(dev, &before);
 
-	if (!err)
-		err = torus_place_set(dev, &c->shape, &c->at);
+	if (err)
+		return err;
+	had = before.plan;
+	if (!had.len4)
+		torus_plan_default(&had);
+	changes = memcmp(&had, &c->plan, sizeof(had));
+	err = torus_place_plan_set(dev, &c->shape, &c->at, changes ? &c->plan : NULL);
 	if (!err && c->kernel)
-		nic_interface_place(&before, &c->shape, &c->at, &c->note);
+		nic_interface_place(&before, &c->shape, &c->at, &c->plan, &c->note);
 	return err;
 }
 
 void nic_place_set(struct nic *nic, uint32_t tag, const struct torus_shape *shape,
-		   const struct torus_coords *at)
+		   const struct torus_coords *at, const struct torus_plan *plan)
 {
 	struct call *c = call_new(nic, tag, 0, do_place);
 
@@ -265,6 +280,7 @@ void nic_place_set(struct nic *nic, uint32_t tag, const struct torus_shape *shap
 		return;
 	c->shape = *shape;
 	c->at = *at;
+	c->plan = *plan;
 	c->kernel = nic->kernel;
 	call_add(c);
 }

@@ -83,7 +83,8 @@ int nic_calls_dev(struct calls *calls, struct torus_dev **dev);
 /** nic_calls_end() - in the thread: after a call with result @err, close a broken connection */
 void nic_calls_end(struct calls *calls, int err);
 void nic_interface_place(const struct torus_device *before, const struct torus_shape *shape,
-			 const struct torus_coords *at, struct nic_note *note);
+			 const struct torus_coords *at, const struct torus_plan *plan,
+			 struct nic_note *note);
 void nic_note_log(const struct nic_note *note);
 
 #endif /* NIC_IMPL_H */

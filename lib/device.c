@@ -225,8 +225,17 @@ int torus_device_get(struct torus_dev *dev, struct torus_device *out)
 
 /* --- set ------------------------------------------------------------------- */
 
-int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
-		    const struct torus_coords *coords)
+/* Adds an address plan to a request. Return: true if the message is full */
+static bool put_plan(struct nl_msg *msg, const struct torus_plan *plan)
+{
+	return nla_put(msg, TORUS_A_NET4, sizeof(plan->net4), plan->net4) ||
+	       nla_put_u8(msg, TORUS_A_NET4_LEN, plan->len4) ||
+	       nla_put(msg, TORUS_A_NET6, sizeof(plan->net6), plan->net6) ||
+	       nla_put_u8(msg, TORUS_A_NET6_LEN, plan->len6);
+}
+
+int torus_place_plan_set(struct torus_dev *dev, const struct torus_shape *shape,
+			 const struct torus_coords *coords, const struct torus_plan *plan)
 {
 	char text[TORUS_TEXT_MAX];
 	struct nl_msg *msg;
@@ -241,11 +250,21 @@ int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
 		if (coords->c[d] >= shape->size[d])
 			return lt_fail(dev, -EINVAL, "coordinates %s: outside the shape",
 				       torus_coords_text(shape, coords, text));
+	if (plan && (!torus_plan_valid(plan) || !torus_plan_holds4(plan, shape) ||
+		     !torus_plan_holds6(plan, shape)))
+		return lt_fail(dev, -EINVAL, "address plan: no addresses for all nodes");
 	msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, 0);
 	if (!msg || nla_put(msg, TORUS_A_SHAPE, 2 * shape->ndims, shape->size) ||
-	    nla_put(msg, TORUS_A_COORDS, 2 * shape->ndims, coords->c) || lt_put_root(dev, msg))
+	    nla_put(msg, TORUS_A_COORDS, 2 * shape->ndims, coords->c) ||
+	    (plan && put_plan(msg, plan)) || lt_put_root(dev, msg))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
+}
+
+int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
+		    const struct torus_coords *coords)
+{
+	return torus_place_plan_set(dev, shape, coords, NULL);
 }
 
 int torus_root_set(struct torus_dev *dev, uint64_t epoch, uint64_t guid)

@@ -2,13 +2,13 @@
 # libtorus. Programs of this repository link the static one:
 #	NAME-deps := $(B)/libtorus.a
 #	NAME-libs := $(lib-libs)
-lib-objs := lib/topology.o lib/route/health.o lib/route/search.o lib/route/detour.o \
+lib-objs := lib/topology.o lib/plan.o lib/route/health.o lib/route/search.o lib/route/detour.o \
 	lib/route/box.o lib/route/plain.o lib/route/relay.o lib/route/routes.o lib/route/walk.o \
 	lib/route/deps.o lib/route/verify.o \
 	lib/client.o lib/refusal.o lib/transport-unix.o lib/transport-genl.o lib/names.o \
 	lib/device.o lib/links.o lib/serdes.o lib/rows.o lib/park.o lib/events.o \
 	lib/netdev.o lib/fabric.o \
-	kernel/core/topo.o kernel/core/route.o $(req-objs)
+	kernel/core/topo.o kernel/core/plan.o kernel/core/route.o $(req-objs)
 lib-cflags := $(call pkg-cflags,libnl-genl-3.0 jansson)
 lib-libs := $(call pkg-libs,libnl-genl-3.0 jansson)
 lib-so := libtorus.so.$(VERSION)

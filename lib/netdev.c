@@ -14,33 +14,31 @@
 
 #include "netdev.h"
 
-/* The torus's own networks: 10.0.0.0/8 and fd74:6f72::/32. */
-static const uint8_t net4[] = { 10 };
-static const uint8_t net6[] = { 0xfd, 0x74, 0x6f, 0x72 };
-
 /**
  * struct address - address of a node, in one family
  * @len: bytes of the address
- * @net: prefix of the whole fabric
+ * @net: prefix of all nodes
  * @net_len: its length, bits
  */
 struct address {
 	uint8_t family;
 	int len;
 	uint8_t at[16];
-	const uint8_t *net;
+	uint8_t net[16];
 	unsigned int net_len;
 };
 
-static void address_of(const struct torus_shape *shape, uint32_t node, uint8_t family,
-		       struct address *a)
+static void address_of(const struct torus_plan *plan, const struct torus_shape *shape,
+		       uint32_t node, uint8_t family, struct address *a)
 {
-	struct in_addr a4 = torus_addr4(shape, node);
-	struct in6_addr a6 = torus_addr6(shape, node);
+	struct in_addr a4 = torus_plan_addr4(plan, shape, node);
+	struct in6_addr a6 = torus_plan_addr6(plan, shape, node);
+	bool v4 = family == AF_INET;
 
-	*a = family == AF_INET ? (struct address){ family, 4, { 0 }, net4, sizeof(net4) }
-			       : (struct address){ family, 16, { 0 }, net6, sizeof(net6) };
-	memcpy(a->at, family == AF_INET ? (void *)&a4 : (void *)&a6, (size_t)a->len);
+	*a = (struct address){ .family = family, .len = v4 ? 4 : 16,
+			       .net_len = v4 ? plan->len4 : plan->len6 };
+	memcpy(a->at, v4 ? (void *)&a4 : (void *)&a6, (size_t)a->len);
+	memcpy(a->net, v4 ? plan->net4 : plan->net6, (size_t)a->len);
 }
 
 static struct nl_msg *new_netdev_request(int type, int flags, void *head, size_t len)
@@ -107,21 +105,26 @@ static int address_change(struct nl_sock *sk, uint32_t ifindex, const struct add
 	return err == -NLE_EXIST || (!add && err == -NLE_NOADDR) ? 0 : err;
 }
 
-static int route_add(struct nl_sock *sk, uint32_t ifindex, const struct address *a)
+/* Adds the route to all nodes, or deletes that of a former prefix. */
+static int route_change(struct nl_sock *sk, uint32_t ifindex, const struct address *a, bool add)
 {
 	struct rtmsg rtm = {
-		.rtm_family = a->family, .rtm_dst_len = (uint8_t)(8 * a->net_len),
+		.rtm_family = a->family, .rtm_dst_len = (uint8_t)a->net_len,
 		.rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_STATIC,
 		.rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST,
 	};
-	struct nl_msg *msg = new_netdev_request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &rtm,
+	struct nl_msg *msg = new_netdev_request(add ? RTM_NEWROUTE : RTM_DELROUTE,
+						add ? NLM_F_CREATE | NLM_F_REPLACE : 0, &rtm,
 						sizeof(rtm));
-	uint8_t dst[16] = { 0 };
 
-	memcpy(dst, a->net, a->net_len);
-	return send_netdev(sk, msg, !msg || nla_put(msg, RTA_DST, a->len, dst) ||
-			   nla_put(msg, RTA_PREFSRC, a->len, a->at) ||
+	return send_netdev(sk, msg, !msg || nla_put(msg, RTA_DST, a->len, a->net) ||
+			   (add && nla_put(msg, RTA_PREFSRC, a->len, a->at)) ||
 			   nla_put_u32(msg, RTA_OIF, ifindex));
+}
+
+static bool is_same_net(const struct address *a, const struct address *b)
+{
+	return a->net_len == b->net_len && !memcmp(a->net, b->net, sizeof(a->net));
 }
 
 static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t family)
@@ -129,14 +132,16 @@ static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t f
 	struct address a, old;
 	int err;
 
-	address_of(dev->shape, dev->node, family, &a);
+	address_of(dev->plan, dev->shape, dev->node, family, &a);
 	if (dev->old) {
-		address_of(dev->old, dev->old_node, family, &old);
+		address_of(dev->old_plan, dev->old, dev->old_node, family, &old);
+		if (!is_same_net(&old, &a))
+			route_change(sk, dev->ifindex, &old, false);
 		if (memcmp(old.at, a.at, sizeof(a.at)))
 			address_change(sk, dev->ifindex, &old, false);
 	}
 	err = address_change(sk, dev->ifindex, &a, true);
-	return err ? err : route_add(sk, dev->ifindex, &a);
+	return err ? err : route_change(sk, dev->ifindex, &a, true);
 }
 
 int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len)

@@ -15,16 +15,20 @@
  * @ifindex: in the caller's network namespace
  * @mtu: bytes; 0: unchanged
  * @shape: of the fabric
+ * @plan: its address plan
  * @node: node id of the NIC
  * @old: shape of the place before, whose addresses are deleted; NULL: there was none
+ * @old_plan: address plan before
  * @old_node: node id in @old
  */
 struct lt_netdev {
 	uint32_t ifindex;
 	uint32_t mtu;
 	const struct torus_shape *old;
+	const struct torus_plan *old_plan;
 	uint32_t old_node;
 	const struct torus_shape *shape;
+	const struct torus_plan *plan;
 	uint32_t node;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Shape, coordinates and directions, as text and as IP addresses. */
-#include <arpa/inet.h>
+/* Shape, coordinates and directions, as text. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -208,48 +207,4 @@ char *torus_port_text(unsigned int ndims, unsigned int port, char *buf)
 	else
 		snprintf(buf, TORUS_TEXT_MAX, "?%u", port);
 	return buf;
-}
-
-/* --- addresses ------------------------------------------------------------- */
-
-struct in_addr torus_addr4(const struct torus_shape *shape, uint32_t id)
-{
-	struct torus_coords at;
-	uint32_t host = id;
-
-	if (tn_addr4_shows_coords(shape)) {
-		tn_node_coords(shape, id, &at);
-		host = (uint32_t)at.c[0] << 16 | (uint32_t)at.c[1] << 8 | at.c[2];
-	}
-	return (struct in_addr){ htonl(TN_ADDR4_NET | host) };
-}
-
-uint32_t torus_node_of_addr4(const struct torus_shape *shape, struct in_addr a)
-{
-	return tn_node_of_addr4(shape, ntohl(a.s_addr));
-}
-
-static void group_set(struct in6_addr *a, unsigned int i, uint16_t v)
-{
-	a->s6_addr[2 * i] = (uint8_t)(v >> 8);
-	a->s6_addr[2 * i + 1] = (uint8_t)v;
-}
-
-struct in6_addr torus_addr6(const struct torus_shape *shape, uint32_t id)
-{
-	struct torus_coords at;
-	struct in6_addr a;
-	unsigned int d;
-
-	tn_node_coords(shape, id, &at);
-	group_set(&a, 0, TN_ADDR6_NET >> 16);
-	group_set(&a, 1, TN_ADDR6_NET & 0xffff);
-	for (d = 0; d < TORUS_MAX_DIMS; d++)
-		group_set(&a, 2 + d, at.c[d]);
-	return a;
-}
-
-uint32_t torus_node_of_addr6(const struct torus_shape *shape, const struct in6_addr *a)
-{
-	return tn_node_of_addr6(shape, a->s6_addr);
 }

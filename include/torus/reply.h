@@ -39,6 +39,7 @@
  * @root_epoch: of the root that the NIC obeys; 0: none
  * @root_guid: of that root
  * @rows_epoch: of the root that committed the active rows; 0: none
+ * @plan: prefixes of the nodes' IP addresses; lengths 0: the NIC knows only the default ones
  */
 struct torus_device {
 	char name[TORUS_NAME_MAX + 1];
@@ -62,6 +63,7 @@ struct torus_device {
 	uint64_t root_epoch;
 	uint64_t root_guid;
 	uint64_t rows_epoch;
+	struct torus_plan plan;
 };
 
 #define TORUS_SILENCE_BOTH 1	/* the port neither sends nor receives */

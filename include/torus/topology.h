@@ -9,6 +9,7 @@
 #ifndef TORUS_TOPOLOGY_H
 #define TORUS_TOPOLOGY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <netinet/in.h>
@@ -45,13 +46,39 @@ char *torus_node_text(const struct torus_shape *shape, uint32_t id, char *buf);
 char *torus_port_text(unsigned int ndims, unsigned int port, char *buf);
 
 /*
- * Addresses of torus0. IPv6: fd74:6f72:x:y:z:a:b:c, a group for each coordinate.
- * IPv4, for up to 3 dimensions of at most 255 nodes: 10.x.y.z; else 10.0.0.0
- * plus the node id.
+ * Addresses of torus0, by the address plan of the fabric: torus(4) has the rule. The default plan
+ * is 10.0.0.0/8 and fd74:6f72::/32. Functions take a plan that is valid and holds the shape.
  */
+void torus_plan_default(struct torus_plan *plan);
+/** torus_plan_valid() - Return: true if both prefixes may be those of nodes */
+bool torus_plan_valid(const struct torus_plan *plan);
+/** torus_plan_holds4() - Return: true if the IPv4 prefix has an address for each node of @shape */
+bool torus_plan_holds4(const struct torus_plan *plan, const struct torus_shape *shape);
+bool torus_plan_holds6(const struct torus_plan *plan, const struct torus_shape *shape);
+/**
+ * torus_plan_longest() - Return: length of the longest prefix, of addresses with @bits bits, that
+ *	holds @shape
+ */
+unsigned int torus_plan_longest(const struct torus_shape *shape, unsigned int bits);
+/** torus_plan_parse4() - set the IPv4 prefix from "10.0.0.0/8". Return: 0 or -EINVAL */
+int torus_plan_parse4(const char *text, struct torus_plan *plan);
+int torus_plan_parse6(const char *text, struct torus_plan *plan);
+/* These write the prefix into @buf (TORUS_TEXT_MAX bytes) and return @buf. */
+char *torus_plan_text4(const struct torus_plan *plan, char *buf);
+char *torus_plan_text6(const struct torus_plan *plan, char *buf);
+struct in_addr torus_plan_addr4(const struct torus_plan *plan, const struct torus_shape *shape,
+				uint32_t id);
+struct in6_addr torus_plan_addr6(const struct torus_plan *plan, const struct torus_shape *shape,
+				 uint32_t id);
+/* Return: id of the node with this address, or TORUS_NO_NODE. */
+uint32_t torus_plan_node4(const struct torus_plan *plan, const struct torus_shape *shape,
+			  struct in_addr a);
+uint32_t torus_plan_node6(const struct torus_plan *plan, const struct torus_shape *shape,
+			  const struct in6_addr *a);
+
+/* The same with the default plan. */
 struct in_addr torus_addr4(const struct torus_shape *shape, uint32_t id);
 struct in6_addr torus_addr6(const struct torus_shape *shape, uint32_t id);
-/* Return: id of the node with this address, or TORUS_NO_NODE. */
 uint32_t torus_node_of_addr4(const struct torus_shape *shape, struct in_addr a);
 uint32_t torus_node_of_addr6(const struct torus_shape *shape, const struct in6_addr *a);
 

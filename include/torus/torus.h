@@ -54,11 +54,20 @@ int torus_device_get(struct torus_dev *dev, struct torus_device *out);
 int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
 		    const struct torus_coords *coords);
 /**
+ * torus_place_plan_set() - the same, and set the address plan, by which the NIC finds the node of an
+ *	IP packet
+ * @plan: NULL: it stays as it is. If only the plan changes, rows and packets under way stay
+ * Return: 0; -EINVAL also if the plan does not hold the shape, or if the NIC knows only the default
+ * plan.
+ */
+int torus_place_plan_set(struct torus_dev *dev, const struct torus_shape *shape,
+			 const struct torus_coords *coords, const struct torus_plan *plan);
+/**
  * torus_root_set() - make the NIC obey a root from now on
  * @dev: the NIC
  * @epoch: of the root, not 0. It only rises, so a NIC refuses all orders of former roots
  * @guid: of the root; the NIC obeys one root in each epoch
- * Later calls of torus_place_set(), torus_rows_begin(), torus_rows_commit(), torus_release() and
+ * Later calls of torus_place_set(), torus_place_plan_set(), torus_rows_begin(), torus_rows_commit(), torus_release() and
  * torus_park_replay() with @dev are orders of this root. When another handle sets a place without a
  * root, that is a placement by hand, and the NIC obeys no root after it.
  * Return: 0; -ESTALE if the NIC obeys a root of a later epoch, or another one of this epoch.

@@ -89,6 +89,20 @@ struct torus_shape {
 	__u16 size[TORUS_MAX_DIMS];
 };
 
+/**
+ * struct torus_plan - address plan: the prefixes of the IP addresses of all nodes
+ * @net4: IPv4 prefix, as in a packet; bits after its length are 0
+ * @len4: length of @net4: 1 to 32, such that each node has an address
+ * @net6: IPv6 prefix, likewise
+ * @len6: length of @net6: 1 to 128
+ */
+struct torus_plan {
+	__u8 net4[4];
+	__u8 len4;
+	__u8 net6[16];
+	__u8 len6;
+};
+
 /** struct torus_coords - coordinates of a node; entries past ndims are 0 */
 struct torus_coords {
 	__u16 c[TORUS_MAX_DIMS];

@@ -118,17 +118,20 @@ enum torus_group {
 /*
  * Commands: what each does, may carry (with '?' if it need not be there) and is
  * answered with. Every request may carry IFINDEX or NAME to name the device.
- * DEVICE_GET: the NIC; SHAPE and the attributes after it only once it has coordinates; do;
- *	dump; reply: NAME, IFINDEX, IFNAME, DRIVER, GUID, EPOCH, PORT_COUNT, BOOTSTRAP,
+ * DEVICE_GET: the NIC; SHAPE, COORDS, NODE, VERSION and ROW_COUNT only once it has coordinates.
+ *	NET4 and NET6 are the address plan; a NIC that knows only the default one leaves them out;
+ *	do; dump; reply: NAME, IFINDEX, IFNAME, DRIVER, GUID, EPOCH, PORT_COUNT, BOOTSTRAP,
  *	RELAY_PACKETS, PAYLOAD_MAX, UPTIME, ROOT_EPOCH, ROOT_GUID, SHAPE, COORDS, NODE, VERSION,
- *	ROWS_EPOCH, ROW_COUNT, NODE_COUNTERS
+ *	ROWS_EPOCH, ROW_COUNT, NODE_COUNTERS, NET4, NET4_LEN, NET6, NET6_LEN
  * DEVICE_SET: SHAPE and COORDS go together and start the router, with all rows invalid; NAME is
  *	the new name. A command with ROOT_EPOCH and ROOT_GUID is an order of that root. It gets
  *	ESTALE if its epoch is below that of the NIC, or if it is the same and the GUID differs; a
  *	later epoch becomes that of the NIC. If the NIC obeys a root, ROWS_BEGIN, ROWS_COMMIT,
  *	RELEASE and PARK_REPLAY without a root also get ESTALE. SHAPE without ROOT_EPOCH is a
- *	placement by hand, and the NIC obeys no root after it; do: IFINDEX?, NAME?, SHAPE?, COORDS?,
- *	BOOTSTRAP?, ROOT_EPOCH?, ROOT_GUID?
+ *	placement by hand, and the NIC obeys no root after it. NET4, NET6 and their lengths go
+ *	together: they are the address plan, by which the NIC finds the node of an IP packet; rows
+ *	stay as they are; do: IFINDEX?, NAME?, SHAPE?, COORDS?, BOOTSTRAP?, ROOT_EPOCH?, ROOT_GUID?,
+ *	NET4?, NET4_LEN?, NET6?, NET6_LEN?
  * LINK_GET: a link with its counters; LANES only with a SerDes; do: PORT; dump; reply: IFINDEX,
  *	PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT,
  *	RETRY, RETRY_WANTED, GAUGES, FAULT, PORT_COUNTERS, LANES, STATE_AGE, DIFFERS, DIFFERS_OWN,
@@ -284,6 +287,14 @@ enum torus_attr {
 	TORUS_A_DIFFERS,	/* u8, enum torus_differs: with reason MISMATCH or BUBBLE */
 	TORUS_A_DIFFERS_OWN,	/* u32: value of this end */
 	TORUS_A_DIFFERS_PEER,	/* u32: value of the peer, as it says */
+	/*
+	 * Binary: prefix of the nodes' IPv4 addresses, as in a packet; bits after
+	 * NET4_LEN are 0.
+	 */
+	TORUS_A_NET4,
+	TORUS_A_NET4_LEN,	/* u8: length of NET4 */
+	TORUS_A_NET6,	/* binary: likewise, IPv6 */
+	TORUS_A_NET6_LEN,	/* u8: length of NET6 */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)

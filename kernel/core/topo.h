@@ -21,19 +21,6 @@ void tn_node_coords(const struct torus_shape *shape, u32 id, struct torus_coords
 /** tn_step() - change @at to the coordinates one hop in direction @dir (modulo size) */
 void tn_step(const struct torus_shape *shape, struct torus_coords *at, unsigned int dir);
 
-/*
- * IP addresses of nodes; include/torus/topology.h has the scheme.
- */
-#define TN_ADDR4_NET	0x0a000000u
-#define TN_ADDR6_NET	0xfd746f72u	/* unique local, then "tor" */
-
-/** tn_addr4_shows_coords() - Return: true if coordinates fit into the bytes of IPv4 addresses */
-bool tn_addr4_shows_coords(const struct torus_shape *shape);
-/** tn_node_of_addr4() - the node with the address @addr (host order), or TORUS_NO_NODE */
-u32 tn_node_of_addr4(const struct torus_shape *shape, u32 addr);
-/** tn_node_of_addr6() - the node with the address in 16 bytes at @addr, or TORUS_NO_NODE */
-u32 tn_node_of_addr6(const struct torus_shape *shape, const u8 *addr);
-
 /* Direction d < ndims is +d; ndims + d is -d. */
 static inline unsigned int tn_dir_dim(const struct torus_shape *s, unsigned int dir)
 {

@@ -43,6 +43,7 @@ typedef void (*torus_host_lost)(void *shell, const u8 *ip, u32 len);
  * @nic: the NIC
  * @lost: called for an IP packet of the host that cannot arrive
  * @shape: of the fabric, set by the shell; NULL while the NIC has no coordinates
+ * @plan: address plan, set by the shell; the default one at first
  * @payload_max: most bytes of a packet, whole flits
  * @out: packets of one message that the NIC had no room for
  * @out_dst: their destination, node id
@@ -59,6 +60,7 @@ struct torus_host {
 	struct tn_nic *nic;
 	torus_host_lost lost;
 	const struct torus_shape *shape;
+	const struct torus_plan *plan;
 	u32 payload_max;
 	struct tn_queue out;
 	u32 out_dst;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Messages of the host to the fabric: their destination and VC, and sending while there is room. */
+#include "../core/plan.h"
 #include "host.h"
 
 #define DSCP_CS1	8	/* lower effort: VCA, may arrive in any order */
@@ -18,6 +19,7 @@ void torus_host_init(struct torus_host *h, struct tn_nic *nic, const struct tn_n
 	h->shell = cfg->host;
 	h->nic = nic;
 	h->lost = lost;
+	h->plan = &tn_plan_default;
 	h->payload_max = cfg->params.payload_max / TN_FLIT * TN_FLIT;
 }
 
@@ -34,18 +36,18 @@ static u8 vc_of(u8 dsfield)
 }
 
 /* Return: the destination of a message, and its VC in @vc; TORUS_NO_NODE: not in the fabric. */
-static u32 classify_message(const struct torus_shape *shape, const u8 *ip, size_t n, u8 *vc)
+static u32 classify_message(const struct torus_host *h, const u8 *ip, size_t n, u8 *vc)
 {
 	const u8 *to = ip + IP4_DST;
 
 	if (n >= IP4_HDR && ip[0] >> 4 == 4) {
 		*vc = vc_of(ip[1]);
-		return tn_node_of_addr4(shape, (u32)to[0] << 24 | (u32)to[1] << 16 |
-					       (u32)to[2] << 8 | to[3]);
+		return tn_plan_node4(h->plan, h->shape, (u32)to[0] << 24 | (u32)to[1] << 16 |
+							(u32)to[2] << 8 | to[3]);
 	}
 	if (n >= IP6_HDR && ip[0] >> 4 == 6) {
 		*vc = vc_of((u8)(ip[0] << 4 | ip[1] >> 4));
-		return tn_node_of_addr6(shape, ip + IP6_DST);
+		return tn_plan_node6(h->plan, h->shape, ip + IP6_DST);
 	}
 	return TORUS_NO_NODE;
 }
@@ -56,7 +58,7 @@ bool torus_host_begin(struct torus_host *h, const u8 *ip, size_t n, u32 len)
 
 	counter[TORUS_NC_HOST_MESSAGES_TX]++;
 	counter[TORUS_NC_HOST_BYTES_TX] += len < TORUS_HOST_HDR ? 0 : len - TORUS_HOST_HDR;
-	h->out_dst = h->shape ? classify_message(h->shape, ip, n, &h->out_vc) : TORUS_NO_NODE;
+	h->out_dst = h->shape ? classify_message(h, ip, n, &h->out_vc) : TORUS_NO_NODE;
 	if (h->out_dst == TORUS_NO_NODE) {
 		counter[TORUS_NC_HOST_DROPS]++;
 		return false;

@@ -37,6 +37,8 @@ struct torus_link_order {
  *	and the cable
  * @place: set a new place in the torus. All rows become invalid, and the version 0.
  *	-EINVAL: the NIC does not support this shape; -ENOMEM
+ * @plan: set the address plan, which is valid and holds the shape. Rows, packets under way and
+ *	holds stay. NULL: the NIC knows only the default plan
  * @device_get: fill the members of @out that struct torus_hw does not have; never NULL
  * @link_get: fill @out, which is zeroed, without the ifindex; fault and line only if @injects;
  *	never NULL
@@ -64,6 +66,7 @@ struct torus_hw_ops {
 	bool injects;
 	int (*place)(struct torus_hw *hw, const struct torus_shape *shape,
 		     const struct torus_coords *at);
+	void (*plan)(struct torus_hw *hw, const struct torus_plan *plan);
 	void (*device_get)(struct torus_hw *hw, struct torus_device *out);
 	int (*link_get)(struct torus_hw *hw, unsigned int port, struct torus_link *out);
 	int (*link_set)(struct torus_hw *hw, unsigned int port,
@@ -107,6 +110,7 @@ union torus_reply {
  * @name: node name that the manager has set
  * @bootstrap: state of the BootStrap jumper
  * @shape, @at, @node: place in the torus, valid if @placed
+ * @plan: address plan, if there is an operation to set it
  * @root_epoch, @root_guid: the root that the NIC obeys (fence.c); 0: none yet
  * @rows_epoch: epoch of the root that the active rows come from; 0: from no root
  * @rows_gen: generation of the rows, never 0: incremented by commit, hold, release and place
@@ -127,6 +131,7 @@ struct torus_hw {
 	struct torus_shape shape;
 	struct torus_coords at;
 	u32 node;
+	struct torus_plan plan;
 	u64 root_epoch;
 	u64 root_guid;
 	u64 rows_epoch;

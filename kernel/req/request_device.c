@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* DEVICE_GET, DEVICE_SET: the NIC, its name, its place in the torus. */
+#include "../core/plan.h"
 #include "../core/topo.h"
 #include "request.h"
 
-/* Attributes that a NIC has only after it got a place in a torus. */
-static const struct torus_attrs place_attrs = { {
-	[TORUS_A_NODE / 64] = 1ULL << TORUS_A_NODE % 64 | 1ULL << TORUS_A_VERSION % 64 |
-		1ULL << TORUS_A_ROW_COUNT % 64 | 1ULL << TORUS_A_ROWS_EPOCH % 64,
+/* Attributes that a NIC has only after it got a place in a torus, and those of an address plan. */
+#define PLACE_ATTRS (1ULL << TORUS_A_NODE % 64 | 1ULL << TORUS_A_VERSION % 64 | \
+		     1ULL << TORUS_A_ROW_COUNT % 64 | 1ULL << TORUS_A_ROWS_EPOCH % 64)
+#define PLAN_ATTRS (1ULL << TORUS_A_NET4 % 64 | 1ULL << TORUS_A_NET4_LEN % 64 | \
+		    1ULL << TORUS_A_NET6 % 64 | 1ULL << TORUS_A_NET6_LEN % 64)
+
+static const struct torus_attrs no_place = { { [TORUS_A_NODE / 64] = PLACE_ATTRS } };
+static const struct torus_attrs no_plan = { { [TORUS_A_NET4 / 64] = PLAN_ATTRS } };
+static const struct torus_attrs neither = { {
+	[TORUS_A_NODE / 64] = PLACE_ATTRS,
+	[TORUS_A_NET4 / 64] = PLAN_ATTRS,
 } };
+
+/* Return: the attributes that a reply about the NIC lacks; NULL: none. */
+static const struct torus_attrs *attrs_lacked(const struct torus_hw *hw)
+{
+	if (hw->placed)
+		return hw->ops->plan ? NULL : &no_plan;
+	return hw->ops->plan ? &no_place : &neither;
+}
 
 int torus_req_device_get(struct torus_hw *hw, struct torus_req *r)
 {
@@ -15,7 +31,9 @@ int torus_req_device_get(struct torus_hw *hw, struct torus_req *r)
 	u64 version = 0;
 
 	_Static_assert(TORUS_A_NODE / 64 == TORUS_A_ROW_COUNT / 64 &&
-		       TORUS_A_NODE / 64 == TORUS_A_ROWS_EPOCH / 64, "one word");
+		       TORUS_A_NODE / 64 == TORUS_A_ROWS_EPOCH / 64 &&
+		       TORUS_A_NODE / 64 != TORUS_A_NET4 / 64 &&
+		       TORUS_A_NET4 / 64 == TORUS_A_NET6_LEN / 64, "one word each");
 	*out = (struct torus_device) {
 		.ifindex = hw->ifindex,
 		.guid = hw->guid,
@@ -35,10 +53,12 @@ int torus_req_device_get(struct torus_hw *hw, struct torus_req *r)
 		out->shape = hw->shape;
 		out->coords = hw->at;
 	}
+	if (hw->ops->plan)
+		out->plan = hw->plan;
 	hw->ops->rows(hw, &out->row_count, &version);
 	out->version = version;
 	hw->ops->device_get(hw, out);
-	r->without = hw->placed ? NULL : &place_attrs;
+	r->without = attrs_lacked(hw);
 	return torus_req_answer(r, &torus_tree_device_get, 0);
 }
 
@@ -91,32 +111,97 @@ static bool is_device_there(const struct torus_hw *hw, const struct torus_shape 
 	       !memcmp(hw->at.c, at->c, sizeof(at->c));
 }
 
-int torus_req_device_place(struct torus_hw *hw, struct torus_req *r)
+static int take_place(struct torus_hw *hw, struct torus_req *r, const struct torus_shape *shape,
+		      const struct torus_coords *at)
 {
-	struct torus_coords at;
-	struct torus_shape shape;
 	int err;
 
-	if (!r->tb[TORUS_A_SHAPE] && !r->tb[TORUS_A_COORDS])
+	if (is_device_there(hw, shape, at))
 		return 0;
-	err = request_shape(hw, r, &shape);
-	if (!err)
-		err = get_coords(r, &shape, &at);
-	if (err || is_device_there(hw, &shape, &at))
-		return err;
 	if (!hw->ops->place)
 		return -EOPNOTSUPP;
-	err = hw->ops->place(hw, &shape, &at);
+	err = hw->ops->place(hw, shape, at);
 	if (err)
 		return torus_refuse(&r->why, err, NULL, err == -ENOMEM ?
 				    "no memory for tables of this shape" :
 				    "the NIC refused its place");
-	hw->shape = shape;
-	hw->at = at;
-	hw->node = tn_node_id(&shape, &at);
+	hw->shape = *shape;
+	hw->at = *at;
+	hw->node = tn_node_id(shape, at);
 	hw->placed = true;
 	hw->rows_epoch = 0;
 	hw->rows_gen++;
+	return 0;
+}
+
+/* Gets the address plan of a request; without one it is the present plan. */
+static int request_plan(const struct torus_hw *hw, struct torus_req *r, struct torus_plan *plan)
+{
+	const struct nlattr *net4 = r->tb[TORUS_A_NET4], *len4 = r->tb[TORUS_A_NET4_LEN];
+	const struct nlattr *net6 = r->tb[TORUS_A_NET6], *len6 = r->tb[TORUS_A_NET6_LEN];
+
+	*plan = hw->plan;
+	if (!net4 && !len4 && !net6 && !len6)
+		return 0;
+	if (!net4 || !len4 || !net6 || !len6)
+		return torus_refuse(&r->why, -EINVAL, net4 ? net4 : net6,
+				    "NET4, NET4_LEN, NET6 and NET6_LEN go together");
+	if (!hw->ops->plan)
+		return -EOPNOTSUPP;
+	memcpy(plan->net4, torus_attr_data(net4), sizeof(plan->net4));
+	plan->len4 = (u8)torus_attr_number(len4);
+	memcpy(plan->net6, torus_attr_data(net6), sizeof(plan->net6));
+	plan->len6 = (u8)torus_attr_number(len6);
+	if (!tn_plan_valid4(plan))
+		return torus_refuse(&r->why, -EINVAL, net4,
+				    "NET4: allowed is a prefix of hosts, without bits after NET4_LEN");
+	if (!tn_plan_valid6(plan))
+		return torus_refuse(&r->why, -EINVAL, net6,
+				    "NET6: allowed is a prefix of hosts, without bits after NET6_LEN");
+	return 0;
+}
+
+/* Refuses a plan that does not have an address for each node of the NIC's shape. */
+static int check_plan(const struct torus_hw *hw, struct torus_req *r,
+		      const struct torus_plan *plan, const struct torus_shape *shape)
+{
+	if (!hw->ops->plan || !shape->ndims)
+		return 0;
+	if (!tn_plan_holds4(plan, shape))
+		return torus_refuse(&r->why, -EINVAL, r->tb[TORUS_A_NET4_LEN],
+				    "NET4_LEN is %u: too long a prefix for %u nodes", plan->len4,
+				    tn_shape_nodes(shape));
+	if (!tn_plan_holds6(plan, shape))
+		return torus_refuse(&r->why, -EINVAL, r->tb[TORUS_A_NET6_LEN],
+				    "NET6_LEN is %u: too long a prefix for %u nodes", plan->len6,
+				    tn_shape_nodes(shape));
+	return 0;
+}
+
+int torus_req_device_place(struct torus_hw *hw, struct torus_req *r)
+{
+	bool places = r->tb[TORUS_A_SHAPE] || r->tb[TORUS_A_COORDS];
+	struct torus_shape shape = { 0 };
+	struct torus_coords at;
+	struct torus_plan plan;
+	int err = 0;
+
+	if (places)
+		err = request_shape(hw, r, &shape);
+	else if (hw->placed)
+		shape = hw->shape;
+	if (!err && places)
+		err = get_coords(r, &shape, &at);
+	if (!err)
+		err = request_plan(hw, r, &plan);
+	if (!err)
+		err = check_plan(hw, r, &plan, &shape);
+	if (!err && places)
+		err = take_place(hw, r, &shape, &at);
+	if (err || !memcmp(&plan, &hw->plan, sizeof(plan)))
+		return err;
+	hw->ops->plan(hw, &plan);
+	hw->plan = plan;
 	return 0;
 }
 

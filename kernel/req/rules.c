@@ -141,6 +141,10 @@ static const struct torus_rule torus_rules[TORUS_A_MAX + 1] = {
 	[TORUS_A_DIFFERS] = { .name = "DIFFERS", .kind = TORUS_U8, .min = 0, .max = 5 },
 	[TORUS_A_DIFFERS_OWN] = { .name = "DIFFERS_OWN", .kind = TORUS_U32, .min = 0, .max = 4294967295ULL },
 	[TORUS_A_DIFFERS_PEER] = { .name = "DIFFERS_PEER", .kind = TORUS_U32, .min = 0, .max = 4294967295ULL },
+	[TORUS_A_NET4] = { .name = "NET4", .kind = TORUS_BYTES, .min = 4, .max = 4 },
+	[TORUS_A_NET4_LEN] = { .name = "NET4_LEN", .kind = TORUS_U8, .min = 1, .max = 32 },
+	[TORUS_A_NET6] = { .name = "NET6", .kind = TORUS_BYTES, .min = 16, .max = 16 },
+	[TORUS_A_NET6_LEN] = { .name = "NET6_LEN", .kind = TORUS_U8, .min = 1, .max = 128 },
 };
 
 const struct torus_set torus_set_torus = {
@@ -164,7 +168,7 @@ const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_DEVICE_SET] = {
 		.name = "DEVICE_SET",
 		.privileged = true,
-		.allowed = { { 0xc00000000000e0cULL, 0 } },
+		.allowed = { { 0xc00000000000e0cULL, 0x3cULL } },
 		.required = { { 0, 0 } },
 		.dump = { { 0, 0 } },
 	},

@@ -3,6 +3,7 @@
  * Operations of a software NIC for commands. Each holds the lock for a bounded time: ROWS_BEGIN
  * copies a table of millions of rows in slices, and EYE_GET measures an eye row by row.
  */
+#include "../core/plan.h"
 #include "soft.h"
 
 #define SLICE		8192	/* rows; 64 KiB */
@@ -50,6 +51,16 @@ static int soft_place(struct torus_hw *hw, const struct torus_shape *shape,
 	unlock_soft(s, err);
 	s->shell->table_free(old);
 	return err;
+}
+
+static void soft_plan(struct torus_hw *hw, const struct torus_plan *plan)
+{
+	struct tn_soft *s = tn_soft_of(hw);
+
+	lock_soft(s);
+	s->plan = *plan;
+	s->host.plan = &s->plan;
+	unlock_soft(s, 0);
 }
 
 static void soft_device_get(struct torus_hw *hw, struct torus_device *out)
@@ -306,6 +317,7 @@ static int soft_park_replay(struct torus_hw *hw, u64 version, u32 ports)
 const struct torus_hw_ops tn_soft_ops = {
 	.injects = true,
 	.place = soft_place,
+	.plan = soft_plan,
 	.device_get = soft_device_get,
 	.link_get = soft_link_get,
 	.link_set = soft_link_set,
@@ -344,6 +356,7 @@ int tn_soft_init(struct tn_soft *s, void *mem, struct tn_nic_config *cfg, torus_
 	s->began = now;
 	s->hw.ops = &tn_soft_ops;
 	s->hw.rows_gen = 1;
+	s->hw.plan = tn_plan_default;
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)
 		tn_serdes_model_init(&s->port[i].serdes);
 	for (unsigned int i = 0; i < s->hw.nports; i++)

@@ -66,6 +66,7 @@ struct tn_soft {
 	struct torus_host host;
 	void *table;
 	struct torus_shape shape;
+	struct torus_plan plan;
 	struct tn_soft_port port[TORUS_MAX_PORTS];
 	struct tn_event event[TN_SOFT_EVENTS];
 	u32 nevents;

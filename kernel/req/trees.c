@@ -81,6 +81,10 @@ static const struct torus_field torus_tree_device_get_fields[] = {
 	{ .attr = TORUS_A_ROWS_EPOCH, NUMBER(torus_device, rows_epoch, 8) },
 	{ .attr = TORUS_A_ROW_COUNT, NUMBER(torus_device, row_count, 4) },
 	{ .attr = TORUS_A_NODE_COUNTERS, MEMBER(torus_device, counter) },
+	{ .attr = TORUS_A_NET4, MEMBER(torus_device, plan.net4) },
+	{ .attr = TORUS_A_NET4_LEN, NUMBER(torus_device, plan.len4, 1) },
+	{ .attr = TORUS_A_NET6, MEMBER(torus_device, plan.net6) },
+	{ .attr = TORUS_A_NET6_LEN, NUMBER(torus_device, plan.len6, 1) },
 };
 
 const struct torus_tree torus_tree_device_get = {

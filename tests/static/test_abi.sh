@@ -74,7 +74,7 @@ wide() {
 	last=$(sed '1,/^enum torus_attr {/d; /};/,$d' include/uapi/torus_abi.h | grep -c '^	TORUS_A_')
 	last=$((last - 1))
 	first=$((last < 64 ? 64 - last : 1))
-	sed -i "/value of the peer, as it says/s/\$/\n${more%\\n}/
+	sed -i "/doc: length of NET6}/s/\$/\n${more%\\n}/
 		/name: hold\$/,/do:/s/nodes\]/nodes, later-$first, later-30]/" "$tmp/top/$yaml"
 	sed -i 's/hold: \[nodes\]/hold: [nodes, later-30]/' "$tmp/top/include/uapi/torus_c.yaml"
 	python3 "$tmp/top/include/uapi/generate.py" || return 1

@@ -22,7 +22,7 @@ tests/unit/test_fabricsim_retry-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 tests += tests/unit/test_fabricsim_train
 tests/unit/test_fabricsim_train-objs := tests/unit/test_fabricsim_train.o tests/unit/program.o \
 	$(sim-train:%=tools/fabricsim/%.o) daemon/quality.o daemon/wear.o \
-	$(filter-out kernel/core/topo.o kernel/core/route.o,$(core-objs))
+	$(filter-out kernel/core/topo.o kernel/core/plan.o kernel/core/route.o,$(core-objs))
 tests/unit/test_fabricsim_train-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_train-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 

@@ -5,7 +5,7 @@ host-tests := send chain unreach fault
 define host-test
 tests += tests/unit/test_host_$(1)
 tests/unit/test_host_$(1)-objs := tests/unit/test_host_$(1).o tests/unit/host_shell.o $(host-objs) \
-	kernel/core/topo.o
+	kernel/core/topo.o kernel/core/plan.o
 tests/unit/test_host_$(1)-deps := $$(B)/libtorus.a
 tests/unit/test_host_$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs)
 endef

@@ -27,6 +27,12 @@ static int on_place(struct torus_hw *h, const struct torus_shape *s, const struc
 		    at->c[0], at->c[1], at->c[2]);
 }
 
+static void on_plan(struct torus_hw *h, const struct torus_plan *p)
+{
+	note(h, "plan %u.%u.%u.%u/%u %02x%02x:%02x%02x/%u", p->net4[0], p->net4[1], p->net4[2],
+	     p->net4[3], p->len4, p->net6[0], p->net6[1], p->net6[2], p->net6[3], p->len6);
+}
+
 static void on_device_get(struct torus_hw *h, struct torus_device *out)
 {
 	out->relay_packets = 31;
@@ -157,7 +163,7 @@ static int on_mgmt_send(struct torus_hw *h, unsigned int port, const u8 *data, u
 }
 
 static const struct torus_hw_ops all_ops = {
-	.injects = true, .place = on_place, .device_get = on_device_get, .link_get = on_link_get,
+	.injects = true, .place = on_place, .plan = on_plan, .device_get = on_device_get, .link_get = on_link_get,
 	.link_set = on_link_set, .link_attach = on_link_attach, .eye_get = on_eye_get,
 	.rows = on_rows, .rows_begin = on_rows_begin, .rows_put = on_rows_put,
 	.rows_commit = on_rows_commit, .rows_get = on_rows_get, .hold = on_hold,
@@ -175,7 +181,7 @@ void recorder_start(struct recorder *r)
 			.guid = 0x1122334455667788, .epoch = 21, .nports = 4, .bootstrap = true,
 			.placed = true, .name = "n9",
 			.shape = { .ndims = 2, .size = { 4, 3, 1, 1, 1, 1 } },
-			.at = { { 1, 2 } }, .node = 9, .rows_gen = 1,
+			.at = { { 1, 2 } }, .node = 9, .plan = tn_plan_default, .rows_gen = 1,
 		},
 	};
 }

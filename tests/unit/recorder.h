@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "kernel/core/plan.h"
 #include "kernel/req/request.h"
 
 #define RECORDER_ROWS	12u		/* nodes of the place that it has at first */

@@ -227,11 +227,22 @@ static void test_done(void **state)
 	const uint64_t row[] = { 5, 6 };
 	struct torus_shape shape = { 1, { 4, 1, 1, 1, 1, 1 } };
 	struct torus_coords at = { { 2 } };
+	struct torus_plan plan;
 
 	(void)state;
-	nic_place_set(n, 1, &shape, &at);
+	/* This NIC tells no address plan, so it has the default one, and may know no other. */
+	torus_plan_default(&plan);
+	nic_place_set(n, 1, &shape, &at, &plan);
 	ends(1, 0);
 	assert_int_equal(fake_cmd(&nic), TORUS_CMD_DEVICE_SET);
+	assert_null(fake_attr(&nic, TORUS_A_NET4));
+	assert_int_equal(torus_plan_parse4("192.168.0.0/16", &plan), 0);
+	nic_place_set(n, 1, &shape, &at, &plan);
+	ends(1, 0);
+	assert_int_equal(fake_cmd(&nic), TORUS_CMD_DEVICE_SET);
+	assert_non_null(fake_attr(&nic, TORUS_A_SHAPE));
+	assert_int_equal(nla_get_u8(fake_attr(&nic, TORUS_A_NET4_LEN)), 16);
+	assert_int_equal(nla_get_u8(fake_attr(&nic, TORUS_A_NET6_LEN)), 32);
 	nic_rows_write(n, 2, 7, node, row, 2);
 	ends(2, 0);
 	assert_int_equal(fake_cmd(&nic), TORUS_CMD_ROWS_COMMIT);
@@ -255,7 +266,7 @@ static void test_done(void **state)
 	nic_count(n, 7, true);
 	ends(7, 0);
 	assert_int_equal(told.lost, 100 + TORUS_NC_LOST);
-	assert_int_equal(told.done, 7);
+	assert_int_equal(told.done, 8);
 }
 
 /* Only one packet of a port waits; then the last goes. Other calls wait for no more than that. */

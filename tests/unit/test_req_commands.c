@@ -326,6 +326,106 @@ static void test_no_command(void **state)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
+/* --- address plans --------------------------------------------------------------------------- */
+
+#define NET4(b, c) LETTERS(NET4, "\x0a" b c "\0"), U8(NET4_LEN, 24)
+#define NET6(b) LETTERS(NET6, "\xfd\x01" b "\0\0\0\0\0\0\0\0\0\0\0\0\0")
+#define GIVEN "plan 10.1.2.0/24 fd01:0300/64"
+
+/* A plan is told to the NIC if it is another one; rows and place stay as they are. */
+static void test_plan(void **state)
+{
+	const struct value plan[] = { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64), { 0 } };
+	const struct value moves[] = { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64),
+				       U16S(SHAPE, 5), U16S(COORDS, 4), { 0 } };
+	const struct value none[] = { { 0 } };
+
+	(void)state;
+	recorder_start(&r);
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_SET, plan), 0);
+	assert_string_equal(r.asked, GIVEN);
+	assert_int_equal(r.hw.rows_gen, 1);
+	assert_int_equal(r.hw.node, 9);
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_SET, plan), 0);
+	assert_string_equal(r.asked, "");
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_GET, none), 0);
+	assert_memory_equal(&r.hw.reply.device.plan, &r.hw.plan, sizeof(r.hw.plan));
+	assert_int_equal(r.hw.plan.len4, 24);
+	assert_int_equal(r.hw.plan.net6[2], 3);
+
+	recorder_start(&r);
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_SET, moves), 0);
+	assert_string_equal(r.asked, "place 1: 5x1x1 at 4 0 0" GIVEN);
+	assert_int_equal(r.hw.rows_gen, 2);
+
+	/* A NIC without a place takes a plan, too. */
+	recorder_start(&r);
+	r.hw.placed = false;
+	r.hw.shape.ndims = 0;
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_SET, plan), 0);
+	assert_string_equal(r.asked, GIVEN);
+}
+
+static void test_plan_refused(void **state)
+{
+	const struct {
+		struct value with[7];
+		int err;
+		const char *text;
+		unsigned int attr;
+	} t[] = {
+		{ { NET4("\x01", "\x02") }, -EINVAL,
+		  "NET4, NET4_LEN, NET6 and NET6_LEN go together", TORUS_A_NET4 },
+		{ { NET4("\x01", "\x02"), U8(NET6_LEN, 64) }, -EINVAL,
+		  "NET4, NET4_LEN, NET6 and NET6_LEN go together", TORUS_A_NET4 },
+		{ { LETTERS(NET4, "\x0a\x01\x02\x01"), U8(NET4_LEN, 24), NET6("\x03"),
+		    U8(NET6_LEN, 64) }, -EINVAL,
+		  "NET4: allowed is a prefix of hosts, without bits after NET4_LEN", TORUS_A_NET4 },
+		{ { LETTERS(NET4, "\x7f\0\0\0"), U8(NET4_LEN, 24), NET6("\x03"), U8(NET6_LEN, 64) },
+		  -EINVAL, "NET4: allowed is a prefix of hosts, without bits after NET4_LEN",
+		  TORUS_A_NET4 },
+		{ { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 23) }, -EINVAL,
+		  "NET6: allowed is a prefix of hosts, without bits after NET6_LEN", TORUS_A_NET6 },
+		{ { LETTERS(NET4, "\x0a\x01\x02\x10"), U8(NET4_LEN, 29), NET6("\x03"),
+		    U8(NET6_LEN, 64) }, -EINVAL,
+		  "NET4_LEN is 29: too long a prefix for 12 nodes", TORUS_A_NET4_LEN },
+		{ { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 125) }, -EINVAL,
+		  "NET6_LEN is 125: too long a prefix for 12 nodes", TORUS_A_NET6_LEN },
+		/* The plan would hold the present shape, but not the new one. */
+		{ { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64), U16S(SHAPE, 257),
+		    U16S(COORDS, 4) }, -EINVAL,
+		  "NET4_LEN is 24: too long a prefix for 257 nodes", TORUS_A_NET4_LEN },
+	};
+	struct torus_hw before;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(t); i++) {
+		recorder_start(&r);
+		before = r.hw;
+		assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_SET, t[i].with), t[i].err);
+		assert_string_equal(r.asked, "");
+		recorder_refused(&r, &before, t[i].text, t[i].attr);
+	}
+}
+
+/* A NIC that knows the default plan only says so by telling none. */
+static void test_plan_unknown(void **state)
+{
+	const struct value plan[] = { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64), { 0 } };
+	const struct value none[] = { { 0 } };
+
+	(void)state;
+	recorder_start(&r);
+	r.ops.plan = NULL;
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_SET, plan), -EOPNOTSUPP);
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_GET, none), 0);
+	assert_non_null(r.req.without);
+	for (unsigned int a = 1; a <= TORUS_A_MAX; a++)
+		assert_int_equal(torus_attrs_has(r.req.without, a),
+				 a == TORUS_A_NET4 || a == TORUS_A_NET4_LEN || a == TORUS_A_NET6 ||
+				 a == TORUS_A_NET6_LEN);
+}
+
 /* A place is asked of the NIC only if it is another: a manager that starts again loses no rows. */
 static void test_place(void **state)
 {
@@ -518,6 +618,9 @@ int main(void)
 		cmocka_unit_test(test_no_faults),
 		cmocka_unit_test(test_no_faults_told),
 		cmocka_unit_test(test_no_command),
+		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_plan_refused),
+		cmocka_unit_test(test_plan_unknown),
 		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_label),
 		cmocka_unit_test(test_two_writers),

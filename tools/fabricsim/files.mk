@@ -18,7 +18,7 @@ sim-ctl := program command say table number json line
 # What the library has of the core is taken from there.
 sim-world-objs := $(addprefix tools/fabricsim/,world.o queue.o nic_side.o nic_plain.o nic_plain_rows.o \
 	svc_side.o host_nic.o arbiter_side.o) $(fm-objs) \
-	$(svc-objs) $(filter-out kernel/core/topo.o kernel/core/route.o,$(core-objs))
+	$(svc-objs) $(filter-out kernel/core/topo.o kernel/core/plan.o kernel/core/route.o,$(core-objs))
 
 programs += fabricsim
 fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \

@@ -42,6 +42,7 @@ static int device_set(struct req *r)
 {
 	struct torus_hw *hw = &r->emu->soft.hw;
 	struct torus_shape old = hw->shape;
+	struct torus_plan old_plan = hw->plan;
 	u32 old_node = hw->node, gen = hw->rows_gen;
 	bool again = hw->placed;
 	int err = torus_req_run(hw, &r->req);
@@ -49,8 +50,10 @@ static int device_set(struct req *r)
 	if (err)
 		return err;
 	torus_req_label(hw, &r->req);
-	if (hw->rows_gen != gen && r->emu->placed)
-		r->emu->placed(r->emu, again ? &old : NULL, old_node);
+	if (!r->emu->placed || !hw->placed)
+		return 0;
+	if (hw->rows_gen != gen || memcmp(&hw->plan, &old_plan, sizeof(old_plan)))
+		r->emu->placed(r->emu, again ? &old : NULL, &old_plan, old_node);
 	return 0;
 }
 

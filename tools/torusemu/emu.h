@@ -36,7 +36,8 @@ struct emu {
 	struct tun tun;
 	struct server server;
 	int (*attach)(struct port *port, const char *name, const char **why, u64 now);
-	void (*placed)(struct emu *emu, const struct torus_shape *old, u32 old_node);
+	void (*placed)(struct emu *emu, const struct torus_shape *old,
+		       const struct torus_plan *old_plan, u32 old_node);
 	u64 rng;
 	u64 look_at;
 };

@@ -3,7 +3,7 @@ torusemu-srcs := $(addprefix tools/torusemu/, \
 	loop.c log.c pool.c due.c chassis.c port.c ether.c carrier.c cable.c lower.c tun.c gro.c msg.c \
 	sock.c server.c commands.c reply.c notify.c emu.c)
 # Shared with the fuzzer.
-torusemu-common := $(torusemu-srcs:.c=.o) lib/topology.o lib/netdev.o $(soft-objs)
+torusemu-common := $(torusemu-srcs:.c=.o) lib/topology.o lib/plan.o lib/netdev.o $(soft-objs)
 torusemu-pkgs := libnl-3.0 libsystemd
 
 programs += torusemu

@@ -66,12 +66,14 @@ static int place_tun(void *arg)
 	return lt_netdev_place(&p->dev, p->text, sizeof(p->text));
 }
 
-static void follow_place(struct emu *e, const struct torus_shape *old, u32 old_node)
+static void follow_place(struct emu *e, const struct torus_shape *old,
+			 const struct torus_plan *old_plan, u32 old_node)
 {
 	struct placing p = {
 		.dev = {
 			.ifindex = (u32)e->tun.ifindex, .mtu = TUN_MTU,
-			.old = old, .old_node = old_node, .shape = &e->soft.hw.shape, .node = e->soft.hw.node,
+			.old = old, .old_plan = old_plan, .old_node = old_node,
+			.shape = &e->soft.hw.shape, .plan = &e->soft.hw.plan, .node = e->soft.hw.node,
 		},
 	};
 	int err;
