@@ -165,6 +165,56 @@ static void test_latest_is_fetched(void **state)
 	}
 }
 
+static uint32_t cut;	/* nodes that have lost their link to node 10 */
+
+static void has_cut(struct fm_hello *h)
+{
+	says(h);
+	for (unsigned int p = 0; p < 4; p++)
+		if (cut >> (h->guid - NIC) & 1 && h->row.port[p].peer_guid == NIC + 10)
+			h->row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+}
+
+/* The root begins with the latest table. @hung: nodes that do not join. Return: state of node 10. */
+static enum fm_node_state begins_without(uint32_t hung)
+{
+	struct fm_entry entry[16];
+	enum fm_node_state state;
+	struct fm_msg m;
+
+	restart(true, "4x4", 0, 6);
+	forget_said();
+	for (uint32_t i = 1; i < 16; i++)
+		if (!(hung >> i & 1))
+			join(i, has_cut);
+	m = stage_table(&s, 6, entry);
+	m.table.term = s.fm->root->told.epoch;
+	m.table.maker = s.fm->root->told.root;
+	m.table.former = true;
+	stage_msg(&s, 101, &m);
+	stage_run(&s, 6005);
+	assert_int_not_equal(fm_version(s.fm), 0);
+	state = fm_node(s.fm, 10)->state;
+	stage_end(&s);
+	return state;
+}
+
+/*
+ * Node 10 has not joined, and no row has a link to it that is up. A neighbour that has not joined
+ * either, but to which others have links, may have such a link: then node 10 is not dead, though
+ * another neighbour has lost its link to it.
+ */
+static void test_behind_a_cut(void **state)
+{
+	(void)state;
+	cut = 1u << 6 | 1u << 9 | 1u << 11 | 1u << 14;
+	assert_int_equal(begins_without(1u << 10), FM_NODE_DEAD);
+	assert_int_equal(begins_without(1u << 10 | 1u << 11), FM_NODE_SILENT);
+	assert_int_equal(begins_without(1u << 10 | 1u << 6 | 1u << 11 | 1u << 14), FM_NODE_SILENT);
+	cut = 0;
+	assert_int_equal(begins_without(1u << 10), FM_NODE_SILENT);
+}
+
 /*
  * The two nodes that were asked die. Others have that table, too: one of these is asked, then the
  * next.
@@ -498,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_recall),
 		cmocka_unit_test(test_recall_words),
 		cmocka_unit_test(test_latest_is_fetched),
+		cmocka_unit_test(test_behind_a_cut),
 		cmocka_unit_test(test_latest_of_another),
 		cmocka_unit_test(test_kept_is_not_the_latest),
 		cmocka_unit_test(test_latest_of_one),

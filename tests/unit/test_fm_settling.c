@@ -554,7 +554,7 @@ static void want_behind(void)
 				struct want *w = &want[GUID + o];
 
 				if (want[g].peer[p] || !linked(want[g].node, p) ||
-				    joined(GUID + o) || (!w->made && lost(o)))
+				    joined(GUID + o))
 					continue;
 				if (!w->made)
 					*w = (struct want) { .known = true, .made = true,

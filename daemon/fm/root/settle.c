@@ -271,8 +271,7 @@ static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i,
 	struct fm_mate *o = fm_mate(fm->root, guid);
 	bool known = o && o->state == FM_NODE_SILENT;
 
-	if (m->row.port[p].peer_guid || !was_linked(former, m->node, p) || fm_mate_joined(o) ||
-	    (!known && is_lost(fm, former, node)))
+	if (m->row.port[p].peer_guid || !was_linked(former, m->node, p) || fm_mate_joined(o))
 		return false;
 	if (!known)
 		o = add_silent(fm, &former->shape, guid, node);
@@ -285,10 +284,10 @@ static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i,
 }
 
 /*
- * Adds silent nodes all of whose neighbours are silent, too, so that no row of a joined node names
- * them. Their NICs may work on, so the links between silent nodes are taken from the former table.
- * But if a neighbour that has joined was linked to such a node, and has lost that link, the node
- * counts as dead, as a host without power does (vanish.c).
+ * Adds silent nodes that no row of a joined node names, because each neighbour is silent, too, or
+ * has lost its link. Their NICs may work on, so the links between silent nodes are taken from the
+ * former table. A node is dead only if each neighbour that has joined, or is silent, has lost its
+ * link. One lost link proves only that one cable is cut: judge.c calls the node silent as well.
  */
 static void find_silent_behind(struct fm *fm, const struct fm_book *former)
 {
