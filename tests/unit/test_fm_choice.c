@@ -342,6 +342,36 @@ static void a_far_epoch(void **state)
 	}
 }
 
+/* Two roots lead, and the node changes between them: that is logged less and less often. */
+static void two_by_turns(void **state)
+{
+	uint64_t epoch = TERM;
+
+	(void)state;
+	for (unsigned int asks = 0; asks < 2; asks++) {
+		fresh();
+		s.deaf = "ping hello row place rows release report lost init connect ";
+		hear(2, asks ? ASKS : LEADS, FOLLOWED, epoch);
+		for (unsigned int k = 0; k < 30; k++) {
+			hear(2, asks ? ASKS : LEADS, k % 2 ? FOLLOWED : GREATER, ++epoch);
+			assert_true(follows(k % 2 ? FOLLOWED : GREATER));
+			run(50 * MS);
+		}
+		assert_int_equal(stage_count(&s, "gives way"), 2);
+		assert_int_equal(stage_count(&s, "(and 19 times more meanwhile)"), 1);
+		stage_forget(&s);
+		/* Lines on roots that lead, and on nodes that ask, do not wait for each other. */
+		hear(2, asks ? LEADS : ASKS, GREATER, ++epoch);
+		assert_int_equal(stage_count(&s, "gives way"), 1);
+		run(3600 * SEC);
+		stage_forget(&s);
+		hear(2, asks ? ASKS : LEADS, FOLLOWED, ++epoch);	/* it may have no root by now */
+		hear(2, asks ? ASKS : LEADS, GREATER, ++epoch);
+		assert_int_equal(stage_count(&s, "gives way"), 1);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -356,6 +386,7 @@ int main(void)
 		cmocka_unit_test(two_fabrics),
 		cmocka_unit_test(a_place_of_another_fabric),
 		cmocka_unit_test(a_far_epoch),
+		cmocka_unit_test(two_by_turns),
 	};
 
 	return cmocka_run_group_tests_name("fm_choice", all, NULL, NULL);

@@ -48,11 +48,16 @@
  * Inits implied, is then of no use, because its coordinates are of other directions. A NIC that has
  * its place keeps it, but its manager reports no position meanwhile.
  *
+ * While two roots lead, for example where machines stand still and go on, a node may change between
+ * them many times a second. Like a problem (log.c), such a change is logged at once if the last one
+ * was long ago, and then less and less often; the next line has the number of those between.
+ *
  * The choice of the root decides how soon there is a root. Safety does not depend on it: the epoch
  * that a NIC obeys only rises (kernel/req/fence.c), whichever root its manager follows.
  *
  * Tests: tests/unit/test_fm_follow.c, test_fm_choice.c and test_fm_turn.c, tests/sim/test_follow.c.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +75,20 @@
 #define GIVE_UP 20	/* times resend: time for an asking node, or a lost root, to lead */
 #define SHUN 10		/* times resend, added to twice the wait of this node, for its own turn */
 
+#define GAP_MIN (1 * SEC)	/* time between the first two lines on changes of the root */
+#define GAP_MAX (600 * SEC)
+
+/**
+ * struct line - the last line on a change of the root
+ * @said: when it was logged
+ * @gap: time from @said until there may be another one
+ * @missed: changes since that were not logged
+ */
+struct line {
+	uint64_t said, gap;
+	unsigned int missed;
+};
+
 /**
  * struct fm_following - the nodes that this node does not follow for a while
  * @turns: it follows no asking node before then: it has left one without success for a root that
@@ -77,10 +96,12 @@
  * @unreached: GUID of the last followed node to which a connection failed; 0: none
  * @shuns: until then @unreached is shunned if it asks
  * @failed: when the first connection to @unreached failed
+ * @lines: on changes to a root that leads, and to a node that asks to be root
  */
 struct fm_following {
 	uint64_t turns;
 	uint64_t unreached, shuns, failed;
+	struct line lines[2];
 };
 
 bool fm_follow_new(struct fm *fm)
@@ -289,16 +310,33 @@ bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init)
 	       fm_follow_later(fm->root_epoch, fm->root_guid, init->epoch, init->root_guid);
 }
 
+/* Logs that this node changes to the root of @init, unless it did so a short time ago. */
+static void log_change(struct fm *fm, const struct fm_init *init)
+{
+	struct line *l = &fm->following->lines[init->asks];
+	char root[FM_WHO_MAX], other[FM_WHO_MAX], more[48] = "";
+
+	if (fm->now < l->said + l->gap) {
+		l->missed++;
+		return;
+	}
+	if (l->missed)
+		snprintf(more, sizeof(more), " (and %u time%s more meanwhile)", l->missed,
+			 l->missed == 1 ? "" : "s");
+	fm_say(fm, init->asks ? FM_INFO : FM_WARNING, "root", "root %s gives way to %s%s%s",
+	       fm_table_who(fm, fm->root_guid, root), fm_table_who(fm, init->root_guid, other),
+	       init->asks ? ", which asks to be root" : "", more);
+	/* After a quiet time that is as long as the gap was, the gap is short again. */
+	l->gap = l->gap && fm->now < l->said + 2 * l->gap ? earlier(2 * l->gap, GAP_MAX) : GAP_MIN;
+	l->said = fm->now;
+	l->missed = 0;
+}
+
 void fm_follow(struct fm *fm, const struct fm_init *init)
 {
-	char root[FM_WHO_MAX], other[FM_WHO_MAX];
-
 	invariant(!fm->is_root && init->root_guid != fm->guid);
 	if (fm->have_root && fm->root_guid != init->root_guid)
-		fm_say(fm, init->asks ? FM_INFO : FM_WARNING, "root", "root %s gives way to %s%s",
-		       fm_table_who(fm, fm->root_guid, root),
-		       fm_table_who(fm, init->root_guid, other),
-		       init->asks ? ", which asks to be root" : "");
+		log_change(fm, init);
 	if (fm->placed)
 		fm->have_position = fm->shape.ndims == init->ndims;
 	else if (fm->root_guid != init->root_guid || fm->ndims != init->ndims)
