@@ -43,6 +43,7 @@ $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_settling-objs += daemon/fm/node/lag.o
+tests/unit/test_fm_recalling-objs += daemon/fm/node/lag.o
 
 # A whole manager, of which the test is the NIC and all other nodes; or a part of it is
 # looked at by itself.

@@ -165,6 +165,27 @@ static void test_latest_is_fetched(void **state)
 	}
 }
 
+/* A root that gets little processor time waits longer for that table, and for other nodes. */
+static void test_latest_comes_late(void **state)
+{
+	(void)state;
+	for (uint64_t lag = 0; lag <= 50 * MS; lag += 50 * MS) {
+		restart(true, "4x4", 0, 6);
+		forget_said();
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, says);
+		s.fm->lag = lag;
+		s.fm->lag_at = s.fm->now;
+		stage_forget(&s);
+		stage_run_ns(&s, s.now + s.cfg.resend + 4 * lag - MS);
+		assert_int_equal(stage_count(&s, "fetch"), 0);
+		assert_int_equal(fm_version(s.fm), 0);
+		stage_run_ns(&s, s.now + 2 * MS);
+		assert_int_equal(stage_count(&s, "fetch"), 1);
+		stage_end(&s);
+	}
+}
+
 static uint32_t cut;	/* nodes that have lost their link to node 10 */
 
 static void has_cut(struct fm_hello *h)
@@ -548,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_recall),
 		cmocka_unit_test(test_recall_words),
 		cmocka_unit_test(test_latest_is_fetched),
+		cmocka_unit_test(test_latest_comes_late),
 		cmocka_unit_test(test_behind_a_cut),
 		cmocka_unit_test(test_latest_of_another),
 		cmocka_unit_test(test_kept_is_not_the_latest),

@@ -338,6 +338,7 @@ static void begin(struct rnd *r)
 	fm.now = 100 * SEC;
 	fm.table.version = 0;
 	fm.cabled = true;
+	fm.lag = 0;
 	last = fm.now;
 	awaits = 0;
 	has_room = has_shape = true;
@@ -425,11 +426,12 @@ static uint64_t naive_time(void)
 		known &= !lived(i) || joined(entry[i].guid) || lost(i);
 	if (root.restored)
 		wait = fm.table.version ? QUIET : 2 * MEMBER_MAX;
+	wait += 4 * fm.lag;
 	if (waits)
 		at += wait;
 	else if (!(root.joiners == NODES && (root.restored || fm.cfg.shape.ndims)) &&
 		 !(!gap && !fm.cfg.shape.ndims && !root.restored) && !known)
-		at += QUIET;
+		at += QUIET + 4 * fm.lag;
 	return at > awaits ? at : awaits;
 }
 
@@ -483,6 +485,7 @@ static void when(uint64_t seed)
 	if (rnd_one_in(&r, 4))
 		awaits = last + rnd_below(&r, 2) * QUIET + rnd_below(&r, 3);
 	fm.cabled = !rnd_one_in(&r, 4);
+	fm.lag = rnd_below(&r, 2) * 30 * MS;
 	root.since = fm.now - rnd_below(&r, 3) * LONELY / 2;
 	root.alone = rnd_one_in(&r, 4);
 	alone = !root.restored && !fm.cfg.shape.ndims && fm.cabled && root.joiners == 1;

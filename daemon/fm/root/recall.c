@@ -35,6 +35,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/library.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
@@ -455,6 +456,12 @@ bool fm_recall_keeps(const struct fm *fm, const struct fm_mate *m)
 	return n < ASKED_MAX;
 }
 
+/* Return: ns to wait for the answer of a node that was asked for a table. */
+static uint64_t answer_wait(const struct fm *fm)
+{
+	return fm->cfg.resend + fm_lag_answer(fm);
+}
+
 uint64_t fm_recall_expiry(const struct fm *fm)
 {
 	const struct fm_recall *s = fm->root->recall;
@@ -462,7 +469,7 @@ uint64_t fm_recall_expiry(const struct fm *fm)
 	if (fm->root->settled || fm->root->stage != FM_STAGE_LEADS || s->n >= ASKED_MAX ||
 	    !is_awaited(fm))
 		return NEVER;
-	return s->asked + fm->cfg.resend;
+	return s->asked + answer_wait(fm);
 }
 
 void fm_recall_due(struct fm *fm)
@@ -485,8 +492,8 @@ uint64_t fm_recall_awaits(const struct fm *fm)
 
 	if (!is_awaited(fm))
 		return 0;
-	return earlier(s->asked + fm->cfg.resend,
-		       later(s->since, fm->root->since) + ASKED_MAX * fm->cfg.resend);
+	return earlier(s->asked + answer_wait(fm),
+		       later(s->since, fm->root->since) + ASKED_MAX * answer_wait(fm));
 }
 
 /* Moves the nodes that said HELLO before this table came to their places in it. */

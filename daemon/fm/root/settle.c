@@ -16,6 +16,8 @@
  *	something else is missing				after `quiet` without news
  *	the root is alone, but has cables			not at all: a neighbour must join
  *
+ * The times by the clock are longer on a root that gets too little processor time (node/lag.c).
+ *
  * A root that starts again on a placed NIC, and whose manager stood still (node/lag.c),
  * waits for nodes that have not joined until it may call nodes dead.
  *
@@ -173,7 +175,7 @@ static uint64_t nodes_at(const struct fm *fm)
 	if (is_whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored) ||
 	    are_all_known(fm))
 		return fm_news_last(r);
-	return fm_news_last(r) + fm->cfg.quiet;
+	return fm_news_last(r) + fm->cfg.quiet + fm_lag_answer(fm);
 }
 
 /*
