@@ -9,6 +9,7 @@
 #include "stage_flaps.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 
 #define HELD "the link from 1,1:+x ('n5') to 2,1:-x ('n6') fails again and again: it is " \
 	     "held down until it has been quiet for a while"
@@ -447,6 +448,104 @@ static void test_one_end(void **state)
 	stage_end(&s);
 }
 
+/* --- links that are not held down -------------------------------------------------------- */
+
+/* The three other cables of node 5, to 9, 4 and 1, go down at both ends. */
+static void lose_others(void)
+{
+	struct fm_row r = stage_row(&s, 5);
+
+	for (unsigned int p = 1; p < 4; p++) {
+		static const uint32_t other[] = { 0, 9, 4, 1 };
+
+		r.port[p].state = FM_PORT_FAULTY;
+		r.port[p].session = serial[5] + 1;
+		row(other[p], p == 2 ? 0 : 4 - p, FM_PORT_FAULTY);
+	}
+	says(5, r);
+}
+
+/* The state of the cable from 5 to 6, while the other links of node 5 are down. */
+static void last_cable(enum fm_port_state is)
+{
+	struct fm_row r = fm_mate(s.fm->root, NIC + 5)->row;
+
+	r.port[0].state = (uint8_t)is;
+	says(5, r);
+	row(6, 2, is);
+}
+
+/* A hold would cut a node off: its last link is used again as soon as it is up. */
+static void test_last_link(void **state)
+{
+	(void)state;
+	/* The others are lost before it flaps ... */
+	root();
+	lives(100);
+	lose_others();
+	lives(200);
+	for (unsigned int k = 0; k < 2 * LIMIT; k++) {
+		last_cable(FM_PORT_FAULTY);
+		last_cable(FM_PORT_UP);
+		assert_false(held());
+	}
+	assert_int_not_equal(stage_count(&s, "log error flap"), 0);
+	lives(400);
+	assert_null(fm_excluded(s.fm, 5, 0));
+	stage_end(&s);
+	/* ... or while it is held. */
+	root();
+	lives(100);
+	flaps(LIMIT);
+	cable(FM_PORT_UP);
+	lives(200);
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
+	lose_others();
+	lives(400);
+	assert_null(fm_excluded(s.fm, 5, 0));
+	assert_false(held());
+	stage_end(&s);
+}
+
+/* A ring with a held cable loses another one, far from it: the held one joins the two parts. */
+static void test_ring_is_cut(void **state)
+{
+	(void)state;
+	root_of("8x1");
+	lives(100);
+	flaps(LIMIT);
+	cable(FM_PORT_UP);
+	lives(200);
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
+	row(1, 0, FM_PORT_FAULTY);
+	row(2, 2, FM_PORT_FAULTY);
+	assert_true(held());
+	lives(300);
+	assert_false(held());
+	assert_null(fm_excluded(s.fm, 5, 0));
+	assert_string_equal(fm_excluded(s.fm, 1, 0), "fault");
+	stage_end(&s);
+}
+
+/* The root stood still: losses that it hears of then are not those of bad cables. */
+static void test_stood_still(void **state)
+{
+	(void)state;
+	root();
+	lives(100);
+	s.now += 600 * MS;
+	flaps(LIMIT);
+	cable(FM_PORT_UP);
+	assert_false(held());
+	lives(700 + 4 * 600 + 100);
+	flaps(LIMIT - 1);
+	assert_false(held());
+	cable(FM_PORT_UP);
+	flaps(1);
+	assert_true(held());
+	stage_end(&s);
+}
+
 /* --- disputes --------------------------------------------------------------------------- */
 
 #define DISPUTE "the link is up, says 1,1:+x ('n5'), and down, says 2,1:-x ('n6'): nothing is " \
@@ -561,6 +660,9 @@ int main(void)
 		cmocka_unit_test(test_one_table),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_one_end),
+		cmocka_unit_test(test_last_link),
+		cmocka_unit_test(test_ring_is_cut),
+		cmocka_unit_test(test_stood_still),
 		cmocka_unit_test(test_dispute),
 		cmocka_unit_test(test_many_disputes),
 		cmocka_unit_test(test_one_dispute_too_many),

@@ -19,6 +19,13 @@
  * it while it is held: no packet was sent over it since, so no session that began since needs an
  * end. Meanwhile its node repeats its row, less and less often, until a table contains it.
  *
+ * No hold cuts a node off. If the links of both ends are up, and no path without held links joins
+ * the two ends, the hold ends at once: a link that is lost now and then is better than none, and
+ * packets over it wait each time, while those to a node that is cut off come back.
+ *
+ * A root that has just stood still (node/lag.c) counts no loss for a while. NICs may have stood
+ * still on the same machine, and all their links are lost then, though no cable is bad.
+ *
  * Memory: a few bytes for each port of a node that has lost a link. A root that starts again has
  * forgotten all losses; a node that restarts costs each of its links one flap.
  *
@@ -28,6 +35,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/damp.h"
+#include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
@@ -304,7 +312,7 @@ bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	bool any = false;
 
 	for (unsigned int p = 0; fm->cfg.flap_limit && p < row->nports; p++) {
-		if (!is_loss(&m->row.port[p], &row->port[p]))
+		if (!is_loss(&m->row.port[p], &row->port[p]) || fm->now < fm_lag_doubts(fm))
 			continue;
 		count_loss(fm, m, p);
 		any |= is_held(m, p);
@@ -314,8 +322,8 @@ bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	return is_row_excluded(fm, m, row);
 }
 
-/* Ends the hold of a port, if it is held. @m may be NULL. */
-static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p)
+/* Ends the hold of a port, if it is held. @m may be NULL. @why: added to the cause of the table. */
+static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p, const char *why)
 {
 	char text[160];
 
@@ -326,8 +334,81 @@ static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p)
 		m->flap[p].penalty = reuse_at(fm);
 	m->flap[p].at = fm->now;
 	fm_change_node(fm, m->node);
-	fm_demand(fm, 0, "%s is no longer held down",
-			 fm_end_text(fm, m, p, text, sizeof(text)));
+	fm_demand(fm, 0, "%s is no longer held down%s",
+		  fm_end_text(fm, m, p, text, sizeof(text)), why);
+}
+
+/* --- holds that would cut a node off --------------------------------------------------- */
+
+/* Return: the node to which the cable at @p leads, if a table can use it but for a hold; NULL. */
+static const struct fm_mate *linked_to(const struct fm *fm, const struct fm_mate *m,
+				       unsigned int p, unsigned int *q)
+{
+	const struct fm_mate *o = other_end(fm, m, p, q);
+	const uint16_t *admin = fm->root->admin;
+
+	if (!o || m->node == TORUS_NO_NODE || o->node == TORUS_NO_NODE ||
+	    m->state == FM_NODE_DEAD || o->state == FM_NODE_DEAD ||
+	    m->row.port[p].state != FM_PORT_UP || o->row.port[*q].state != FM_PORT_UP ||
+	    m->row.port[p].problem || o->row.port[*q].problem ||
+	    admin[m->node] & 1u << p || admin[o->node] & 1u << *q)
+		return NULL;
+	return o;
+}
+
+/* Return: true if a path of links that are up, and not held down, joins the two nodes. */
+static bool has_other_path(struct fm *fm, const struct fm_mate *from, const struct fm_mate *to)
+{
+	struct fm_root *r = fm->root;
+	uint32_t *queue = fm_roster_scratch(r), n = 1, mark = ++r->search;
+
+	queue[0] = fm_mate_number(r, from);
+	fm_mate_no(r, queue[0])->search = mark;
+	for (uint32_t head = 0; head < n; head++) {
+		const struct fm_mate *m = fm_mate_no(r, queue[head]);
+
+		for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
+			unsigned int q;
+			const struct fm_mate *o = linked_to(fm, m, p, &q);
+
+			if (!o || o->search == mark || is_held(m, p) || is_held(o, q))
+				continue;
+			if (o == to)
+				return true;
+			queue[n] = fm_mate_number(r, o);
+			fm_mate_no(r, queue[n++])->search = mark;
+		}
+	}
+	return false;
+}
+
+/* Ends the holds of the cables of @m without which no path joins their two ends. */
+static void spare_cables(struct fm *fm, struct fm_mate *m)
+{
+	static const char why[] = ": no other path leads there";
+
+	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
+		unsigned int q;
+		const struct fm_mate *o = linked_to(fm, m, p, &q);
+
+		if (!o || (!is_held(m, p) && !is_held(o, q)) || has_other_path(fm, m, o))
+			continue;
+		end_hold(fm, m, p, why);
+		end_hold(fm, fm_mate_no(fm->root, fm_mate_number(fm->root, o)), q, why);
+	}
+}
+
+void fm_damp_spare(struct fm *fm, struct fm_mate *m)
+{
+	struct fm_damp *d = fm->root->damp;
+
+	if (!d->n || !fm->root->settled)
+		return;
+	if (m)
+		spare_cables(fm, m);
+	for (uint32_t i = 0; !m && i < d->n; i++)
+		spare_cables(fm, fm_mate_no(fm->root, d->held[i]));
+	update_holds(fm);
 }
 
 bool fm_damp_holds(const struct fm *fm, uint32_t node, uint16_t ports)
@@ -353,9 +434,9 @@ void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports)
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		if (!(ports & 1u << p))
 			continue;
-		end_hold(fm, fm_mate_at(fm->root, node), p);
+		end_hold(fm, fm_mate_at(fm->root, node), p, "");
 		end_hold(fm, fm_mate_at(fm->root, torus_neighbour(shape, node, p)),
-			 torus_dir_opposite(shape, p));
+			 torus_dir_opposite(shape, p), "");
 	}
 	update_holds(fm);
 }
@@ -371,7 +452,7 @@ void fm_damp_due(struct fm *fm)
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 			if (is_held(m, p) && fm->now >= cable_time(fm, m, p))
-				end_hold(fm, m, p);
+				end_hold(fm, m, p, "");
 	}
 	update_holds(fm);
 }

@@ -29,6 +29,11 @@ uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m);
 bool fm_damp_holds(const struct fm *fm, uint32_t node, uint16_t ports);
 /** fm_damp_end() - end the holds of the cables at @ports of @node at once */
 void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports);
+/**
+ * fm_damp_spare() - end the holds without which no path joins the two ends of the cable
+ * @m: only those of its cables; NULL: all
+ */
+void fm_damp_spare(struct fm *fm, struct fm_mate *m);
 void fm_damp_due(struct fm *fm);
 uint64_t fm_damp_expiry(const struct fm *fm);
 

@@ -120,6 +120,7 @@ static void take_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	known = fm_damp_row(fm, m, row);
 	m->row = *row;
 	m->opening = 0;
+	fm_damp_spare(fm, m);
 	add_to_unheard(fm, m);
 	fm_dispute_row(fm, m);
 	fm_vanish_row(fm, m);

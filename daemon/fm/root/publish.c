@@ -311,6 +311,7 @@ static void publish_table(struct fm *fm, uint64_t version)
 	bool placed = fm_discover_place(fm, &fm->table.shape);
 
 	fm_roster_forget(fm);
+	fm_damp_spare(fm, NULL);
 	report_unplaced(fm);
 	fm_grow_look(fm);
 	if (!fill_changes(fm, &t)) {
