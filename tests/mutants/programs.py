@@ -268,7 +268,7 @@ class Programs:
 		limits = Limits(how=how)
 		limits.cpu = math.ceil(most or limits.cpu)
 		played = play(tree, [program.path(tree)], out, limits, **part(how))
-		if played.failed == 'time' and most:
+		if most and played.failed and played.cpu >= most:
 			program.slow = most
 			self.keep(program)
 			return

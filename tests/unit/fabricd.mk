@@ -15,7 +15,7 @@ test_control_faults-extra := tests/unit/control_client.o tests/unit/clock.o \
 test_control_faults-wrap := $(calls-wrap) answer_begin
 test_auth_faults-extra := tests/unit/calls.o tests/unit/memory.o
 test_auth_faults-wrap := $(calls-wrap) gcry_check_version gcry_mac_open gcry_mac_setkey \
-	gcry_mac_write gcry_mac_read gcry_mac_close
+	gcry_mac_write gcry_mac_read gcry_mac_close open
 test_svc_faults-wrap := $(calls-wrap)
 tests += $(addprefix tests/unit/,$(fabricd-tests))
 

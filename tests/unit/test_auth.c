@@ -184,6 +184,26 @@ static void known_proofs(void **state)
 	auth_close(&b);
 }
 
+/* The code of a management packet, also by Python's hmac. It covers the label, and where that ends. */
+static void known_mac(void **state)
+{
+	static const uint8_t right[AUTH_MAC] = {
+		0xa2, 0x80, 0x81, 0x9d, 0xb5, 0xc9, 0x2e, 0xc5, 0x1a, 0xc6, 0x04, 0x4a, 0x1a, 0x3a,
+		0x14, 0x3a, 0xa5, 0xa4, 0xa1, 0x45, 0xa1, 0xac, 0x50, 0xe7, 0xb1, 0x27, 0x3b, 0xe8,
+		0xeb, 0x1f, 0xb9, 0x6b,
+	};
+	uint8_t out[AUTH_MAC];
+	struct auth a;
+
+	(void)state;
+	open_ok(&a, "green", "n0", key_a);
+	assert_int_equal(auth_mac(&a, "a label", "some bytes", 10, out), 0);
+	assert_memory_equal(out, right, AUTH_MAC);
+	assert_int_equal(auth_mac(&a, "a labels", "ome bytes", 9, out), 0);
+	assert_memory_not_equal(out, right, AUTH_MAC);
+	auth_close(&a);
+}
+
 /* Every random byte of the nonces changes: one that is equal 64 times is hardly random. */
 static void fresh_nonces(void **state)
 {
@@ -657,7 +677,7 @@ int main(void)
 		cmocka_unit_test(same_key),
 		cmocka_unit_test(other_key),
 		cmocka_unit_test(other_fabric),
-		cmocka_unit_test(known_proofs),
+		cmocka_unit_test(known_proofs), cmocka_unit_test(known_mac),
 		cmocka_unit_test(fresh_nonces),
 		cmocka_unit_test(replayed),
 		cmocka_unit_test(reflected),

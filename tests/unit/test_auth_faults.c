@@ -92,6 +92,17 @@ void __wrap_gcry_mac_close(gcry_mac_hd_t h)
 
 /* --- key files ------------------------------------------------------------------- */
 
+static int opened_with;		/* the flags of the last file opened */
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	opened_with = flags;
+	return __real_open(path, flags);
+}
+
 #define KEY "0123456789abcdef"
 
 static void make_file(char *path, const char *data, size_t len, mode_t mode)
@@ -183,6 +194,8 @@ static void open_ok(struct auth *a, const char *name)
 	make_file(path, KEY "\r\n", 18, 0600);
 	memset(a, 0xff, sizeof(*a));
 	assert_int_equal(auth_open(a, &auth_key_ops, "green", name, path, text), 0);
+	/* A program that another thread starts meanwhile must not get the file. */
+	assert_int_equal(opened_with, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	unlink(path);
 }
 
@@ -294,6 +307,30 @@ static void broken_proofs(void **state)
 	broken(SHORT, 1);
 }
 
+/* A management packet gets no code that was not computed from all of it. */
+static void broken_macs(void **state)
+{
+	static const struct { enum step step; unsigned int calls; } way[] = {
+		{ OPEN, 1 }, { SETKEY, 1 }, { WRITE, 2 }, { READ, 1 }, { SHORT, 1 },
+	};
+	uint8_t out[AUTH_MAC];
+	struct auth a;
+
+	(void)state;
+	open_ok(&a, "n0");
+	for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++)
+		for (unsigned int at = 1; at <= way[i].calls; at++) {
+			fails = way[i].step;
+			fails_at = at;
+			assert_int_equal(auth_mac(&a, "label", "bytes", 5, out), -EIO);
+			assert_int_equal(fails, NONE);
+			assert_int_equal(handles, 0);
+		}
+	assert_int_equal(auth_mac(&a, "label", "bytes", 5, out), 0);
+	assert_int_equal(handles, 0);
+	auth_close(&a);
+}
+
 static void no_random_numbers(void **state)
 {
 	static const struct {
@@ -397,6 +434,7 @@ int main(void)
 		cmocka_unit_test(file_zero),
 		cmocka_unit_test(key_wiped),
 		cmocka_unit_test(broken_proofs),
+		cmocka_unit_test(broken_macs),
 		cmocka_unit_test(no_random_numbers),
 		cmocka_unit_test(other_way),
 		cmocka_unit_test(refusals),
