@@ -77,18 +77,21 @@ tests/unit/test_state_disk-libs = $(state-libs)
 
 # The history: the disk is a directory of the test, with limits.
 tests += tests/unit/test_history
-tests/unit/test_history-objs := tests/unit/test_history.o $(addprefix daemon/,history.o \
+mutexes-wrap := -Wl,--wrap=pthread_mutex_init -Wl,--wrap=pthread_mutex_lock \
+	-Wl,--wrap=pthread_mutex_unlock -Wl,--wrap=pthread_mutex_destroy
+tests/unit/test_history-objs := tests/unit/test_history.o tests/unit/mutexes.o $(addprefix daemon/,history.o \
 	history_file.o history_filter.o history_write.o history_search.o thread.o loop.o log.o) lib/deps/crc32c.o
 tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core libsystemd) \
-	-Wl,--wrap=fdatasync -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=open
+	-Wl,--wrap=fdatasync -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=open \
+	-Wl,--wrap=pthread_cond_timedwait $(mutexes-wrap)
 
 # The history as a candidate keeps it: the root and its answers are the test's.
 tests += tests/unit/test_keeper
-tests/unit/test_keeper-objs := $(addprefix tests/unit/,test_keeper.o clock.o) \
+tests/unit/test_keeper-objs := $(addprefix tests/unit/,test_keeper.o clock.o mutexes.o) \
 	$(addprefix daemon/,keeper.o events.o history.o history_file.o history_filter.o \
 	history_write.o history_search.o thread.o loop.o log.o) lib/deps/crc32c.o
 tests/unit/test_keeper-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd) \
-	-Wl,--wrap=history_room
+	-Wl,--wrap=history_room -Wl,--wrap=fdatasync $(mutexes-wrap)
 
 # The walk to the node that keeps credits: it needs the topology alone.
 tests += tests/unit/test_stall_walk

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,9 @@
 #include <cmocka.h>
 
 #include "daemon/history.h"
+#include "daemon/history_impl.h"
 #include "daemon/loop.h"
+#include "lib/deps/tn_deps.h"
 
 #define GUID UINT64_C(0xabcdef0123456789)
 #define LOG UINT64_C(0x1111222233334444)
@@ -89,6 +92,17 @@ ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at)
 		return -1;
 	}
 	return __real_pwrite(fd, data, len / 2, at);
+}
+
+static atomic_uint waits;	/* calls of functions that wait for a time */
+
+int __real_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t);
+
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t)
+{
+	waits++;
+	return __real_pthread_cond_timedwait(c, m, t);
 }
 
 /* --- helpers --------------------------------------------------------------------------- */
@@ -545,12 +559,27 @@ static void of_others(void **state)
 		assert_int_equal(st.st_size, strlen(other[i][0]));
 		stop();
 		unlink(file(1, path));
+		unlink(strcat(path, ".refused"));
 	}
-	mkdir(file(1, path), 0700);
+	/* Neither a directory nor a symbolic link, wherever it leads, is a file of the history. */
+	for (unsigned int link = 0; link < 2; link++) {
+		told[0] = '\0';
+		assert_int_equal(link ? symlink("/dev/null", file(1, path)) : mkdir(file(1, path), 0700), 0);
+		start();
+		snprintf(text, sizeof(text), "%s is not used: it is no file; it was renamed to .refused",
+			 file(1, path));
+		assert_string_equal(told, text);
+		strcat(path, ".refused");
+		assert_int_equal(lstat(path, &st), 0);
+		assert_true(link ? S_ISLNK(st.st_mode) : S_ISDIR(st.st_mode));
+		assert_int_equal(link ? unlink(path) : rmdir(path), 0);
+		due[0] = (char)('8' + link);
+		add(8 + link);
+		FINDS(due);
+		stop();
+		unlink(file(1, path));
+	}
 	start();
-	assert_non_null(strstr(told, "is not used: "));
-	add(9);
-	FINDS("9");
 }
 
 static void bounded(void **state)
@@ -581,6 +610,171 @@ static void bounded(void **state)
 	FINDS("19999 20000", .last = 2);
 	FINDS("", .to = 1000);
 	assert_true(history_has(h, LOG, 20000));
+}
+
+/* The oldest file goes when the rest has no room for another file and a line, to the byte. */
+static void room_to_the_byte(void **state)
+{
+	struct history_stats s;
+	uint64_t bytes = 0;
+	char path[160];
+
+	(void)state;
+	for (uint64_t i = 1; i <= 100; i++)
+		add(i);
+	FINDS("100", .last = 1);
+	stop();
+	for (unsigned int less = 0; less < 2; less++) {
+		start();
+		history_stats(h, &s);
+		stop();
+		for (bytes = s.bytes; bytes - bytes / 64 < s.bytes + HISTORY_LINE_MAX - less;)
+			bytes++;
+		start_of("lab", bytes);
+		add(101 + less);
+		FINDS(less ? "102" : "101", .last = 1);
+		history_stats(h, &s);
+		assert_int_equal(s.events, less ? 1 : 101);
+		/* A number is free again when no file is left. */
+		assert_int_equal(access(file(2, path), F_OK), less ? -1 : 0);
+		stop();
+		if (!less)
+			unlink(file(2, path));
+	}
+	start();
+}
+
+/* The name of the directory must fit, with its end. */
+static void long_names(void **state)
+{
+	struct history_config c = { .dir = NULL, .fabric = "lab", .guid = GUID, .log = LOG + 9, .bytes = 1 << 20 };
+	char path[HISTORY_PATH_MAX];
+
+	(void)state;
+	for (size_t len = HISTORY_PATH_MAX - 32 - strlen("/fabricd-0123456789abcdef.history") - 1, i = 0; i < 2; i++) {
+		struct history *other;
+
+		memset(path, '/', sizeof(path));
+		memcpy(path, dir, strlen(dir));
+		path[len + i] = '\0';
+		c.dir = path;
+		other = history_new(loop, &c, &ops, NULL);
+		assert_int_equal(other == NULL, i == 1);
+		history_free(other);
+	}
+}
+
+/* A search does not wait for the writer when that has written all. */
+static void no_wait(void **state)
+{
+	(void)state;
+	add(1);
+	add(2);
+	FINDS("1 2");
+	for (struct history_stats s = { 0 }; s.events < 2;)
+		history_stats(h, &s);
+	waits = 0;
+	FINDS("1 2");
+	assert_int_equal(waits, 0);
+}
+
+/* The queue takes lines as long as any line fits, to the byte. */
+static void queue_to_the_byte(void **state)
+{
+	static char text[HISTORY_LINE_MAX];
+	struct history_record r = {
+		.whose = HISTORY_LED, .log = LOG, .seq = 1000, .kind = "link", .json = text, .len = 3000,
+	};
+	size_t len, rest, left = (1 << 20) - HISTORY_LINE_MAX;
+	struct history_stats s;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	free(history_line(&r, &len));
+	rest = len - r.len;
+	fails = ENOSPC;
+	for (; left >= 2 * len; left -= len, r.seq++)
+		assert_true(history_add(h, &r));
+	r.len = left / 2 - rest;
+	assert_true(history_add(h, &r));
+	left -= r.len + rest;
+	r.seq++;
+	r.len = left - rest;
+	assert_true(history_add(h, &r));
+	r.seq++;
+	assert_in_range(r.seq, 1001, 9998);
+	r.len = 0;
+	assert_true(history_add(h, &r));
+	history_stats(h, &s);
+	assert_int_equal(s.dropped, 0);
+	assert_false(history_add(h, &r));
+	history_stats(h, &s);
+	assert_int_equal(s.dropped, 1);
+	fails = 0;
+}
+
+/* Expects that a line of these fields, with the right checksum, is one or not. */
+static void is_line(const char *fields, bool right)
+{
+	struct history_record r;
+	char line[200];
+	int n = snprintf(line, sizeof(line), "00000000%s", fields);
+
+	snprintf(line, 9, "%08x", tn_crc32c(0, line + 8, (size_t)n - 8));
+	line[8] = fields[0];
+	memset(&r, 0xff, sizeof(r));
+	if ((history_line_read(line, (size_t)n, &r) == 0) != right)
+		fail_msg("'%s' is%s read as a line", line, right ? " not" : "");
+	if (!right)
+		return;
+	assert_int_equal(r.whose, 'r');
+	assert_int_equal(r.log, 0x0123456789abcdef);
+	assert_int_equal(r.seq, 7);
+	assert_int_equal(r.time, 8);
+	assert_int_equal(r.level, FM_DEBUG);
+	assert_string_equal(r.kind, "link");
+	assert_int_equal(r.len, strlen(strrchr(fields, ' ') + 1));
+	assert_memory_equal(r.json, strrchr(fields, ' ') + 1, r.len);
+}
+
+/* A line whose checksum is right but which has no event is damaged, too. */
+static void odd_lines(void **state)
+{
+	static const char *const wrong[] = {
+		" r 0123456789abcdef 7 8 4 link {}", " r 0123456789abcdeg 7 8 3 link {}",
+		" r 0123456789abcdef a 8 3 link {}", " r 0123456789abcdef 7 a 3 link {}",
+		" r 0123456789abcdef 7 8 a link {}", " r  7 8 3 link {}",
+		" r 0123456789abcdef  8 3 link {}", " r 0123456789abcdef 7 8 3  {}",
+		" r 0123456789abcdef 7 8 3 link", " r 0123456789abcdef 7 8 3", " r 0123456789abcdef 7 8",
+		" r 0123456789abcdef", " r ", " r", " ", "",
+		" r 0123456789abcdef 7 8 3 0123456789abcdef0123456789abcdef {}",
+	};
+
+	(void)state;
+	is_line(" r 0123456789abcdef 7 8 3 link {}", true);
+	is_line(" r 123456789abcdef 7 8 3 link ", true);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		is_line(wrong[i], false);
+}
+
+/* A manager that was started without standard input may get descriptor 0 for its file. */
+static void file_zero(void **state)
+{
+	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
+
+	(void)state;
+	close(0);
+	add(1);
+	FINDS("1");
+	assert_true(fcntl(0, F_GETFD) >= 0);
+	add(2);
+	FINDS("1 2");
+	stop();
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	assert_int_equal(dup2(kept, 0), 0);
+	close(kept);
+	start();
+	FINDS("1 2");
 }
 
 /* The disk is full: nothing is lost as long as there is memory, nor when it has room again. */
@@ -837,7 +1031,9 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		TEST(found_again), TEST(filtered), TEST(in_parts), TEST(slow_disk),
 		TEST(odd_positions), TEST(what_others_have),
-		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(full),
+		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(room_to_the_byte),
+		TEST(file_zero), TEST(no_wait),
+		TEST(long_names), TEST(queue_to_the_byte), TEST(odd_lines), TEST(full),
 		TEST(hangs_long), TEST(ends_while_read), TEST(not_readable), TEST(told_once),
 		TEST(queue_in_order), TEST(forgotten), TEST(ends_in_search), TEST(unread),
 		TEST(no_room),

@@ -8,9 +8,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -32,6 +34,10 @@ static bool leads, has_root;
 static json_t *asked;			/* the last question; NULL: none is under way */
 static unsigned int asks;
 static const struct query_done *done;
+static enum fm_level told_level;	/* of the last problem of the history */
+static char told[HISTORY_TEXT_MAX + 8];
+static bool slow;			/* it was told that writing takes long */
+static atomic_bool hangs, in_sync;	/* the disk */
 
 bool fm_is_root(const struct fm *fm)
 {
@@ -57,9 +63,14 @@ void fabricd_event(struct fabricd *of, double time, const char *node, enum fm_le
 	(void)of;
 	(void)time;
 	(void)node;
-	(void)level;
-	(void)kind;
-	(void)text;	/* that the disk is slow, if much time passes meanwhile */
+	if (strcmp(kind, "history"))
+		return;
+	if (strstr(text, "takes more than")) {
+		slow = !strncmp(text, "writing below ", 14);
+		return;		/* also if much time passes meanwhile */
+	}
+	told_level = level;
+	snprintf(told, sizeof(told), "%s", text);
 }
 
 struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
@@ -84,6 +95,16 @@ void query_cancel(struct ask *ask)
 	assert_ptr_equal(ask, asked);
 	json_decref(asked);
 	asked = NULL;
+}
+
+int __real_fdatasync(int fd);
+int __wrap_fdatasync(int fd);
+
+int __wrap_fdatasync(int fd)
+{
+	while ((in_sync = hangs))
+		usleep(100);
+	return __real_fdatasync(fd);
 }
 
 static bool queue_full;
@@ -193,6 +214,7 @@ static int end(void **state)
 
 	(void)state;
 	clock_go();
+	hangs = false;
 	keeper_free(k);
 	json_decref(asked);
 	asked = NULL;
@@ -462,6 +484,193 @@ static void no_room(void **state)
 	asked_after(10 * SEC);
 }
 
+/* A record says who saw the event, in which run of the manager and in which boot of the host. */
+static void records(void **state)
+{
+	static const struct { const char *given, *boot; } row[] = {
+		{ "01234567", "01234567" }, { "fedcba9876543210fedcba9876543210", "fedcba98" },
+		{ "0123456", NULL }, { "0123456g", NULL }, { NULL, NULL },
+	};
+	static char x[] = "x";
+	struct event_record e = { .seq = 5, .text = x };
+	char log[17] = "", *end_of;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		const char *boot;
+		json_t *j;
+
+		if (row[i].given)
+			setenv("TORUS_BOOT", row[i].given, 1);
+		else
+			unsetenv("TORUS_BOOT");
+		begin();
+		j = keeper_record(k, &e);
+		assert_int_equal(json_integer_value(json_object_get(j, "seq")), 5);
+		assert_string_equal(json_string_value(json_object_get(j, "by")), "n1");
+		assert_int_equal(json_integer_value(json_object_get(j, "clock_ms")), loop_now() / MS);
+		boot = json_string_value(json_object_get(j, "boot"));
+		/* Without one that is told, it is the kernel's, if there is one. */
+		if (row[i].boot)
+			assert_string_equal(boot, row[i].boot);
+		else
+			assert_true(!boot || (strlen(boot) == 8 && strspn(boot, "0123456789abcdef") == 8));
+		assert_string_not_equal(boot ? boot : "", row[i].boot ? "" : "01234567");
+		/* Each run has a log of its own, of 16 digits. */
+		assert_string_not_equal(json_string_value(json_object_get(j, "log")), log);
+		strcpy(log, json_string_value(json_object_get(j, "log")));
+		assert_int_equal(strlen(log), 16);
+		assert_true(strtoull(log, &end_of, 16) && !*end_of);
+		json_decref(j);
+		if (i + 1 < sizeof(row) / sizeof(row[0]))
+			end(NULL);
+	}
+}
+
+static int64_t number(const char *key)
+{
+	json_t *j = keeper_json(k);
+	int64_t n = json_is_number(json_object_get(j, key)) ?
+		    (int64_t)(json_number_value(json_object_get(j, key)) * 1000) : -1;
+
+	json_decref(j);
+	return n;
+}
+
+/* The numbers that an admin gets; null without a history. */
+static void shown(void **state)
+{
+	struct fabricd bare = { .loop = NULL };
+	struct keeper *none;
+	json_t *j;
+
+	(void)state;
+	begin();
+	assert_int_equal(number("since"), -1);
+	assert_int_equal(number("events"), 0);
+	for (unsigned int i = 2; i < 5; i++)
+		add_event(i, FM_WARNING);
+	assert_int_equal(events(3), 3);
+	assert_int_equal(number("events"), 3000);
+	assert_int_equal(number("since"), 2000);
+	assert_int_equal(number("dropped"), 0);
+	assert_int_equal(number("damaged"), 0);
+	assert_int_equal(number("bytes_max"), (int64_t)HISTORY_BYTES_MIN * 1000);
+	assert_in_range(number("bytes"), 3000 * 1000, 6000 * 1000);
+	assert_string_equal(keeper_problem(k), "");
+	bare.loop = d.loop;
+	none = keeper_new(&bare);
+	j = keeper_json(none);
+	assert_true(json_is_null(j));
+	json_decref(j);
+	j = keeper_json(NULL);
+	assert_true(json_is_null(j));
+	json_decref(j);
+	assert_null(keeper_history(none));
+	assert_null(keeper_history(NULL));
+	assert_string_equal(keeper_problem(NULL), "");
+	keeper_event(none, &(struct event_record) { .seq = 1 });
+	keeper_event(NULL, &(struct event_record) { .seq = 1 });
+	keeper_changed(none);
+	keeper_changed(NULL);
+	keeper_free(none);
+	keeper_free(NULL);
+}
+
+static bool is_told(void)
+{
+	usleep(100);
+	return told[0];
+}
+
+/* A problem of the disk is an event, and is shown. */
+static void problem(void **state)
+{
+	char folder[128], text[600];
+
+	(void)state;
+	begin();
+	snprintf(folder, sizeof(folder), "%s/fabricd-%016x.history", dir, 7);
+	told[0] = '\0';
+	assert_int_equal(close(open(folder, O_CREAT | O_WRONLY, 0600)), 0);	/* no directory */
+	add_event(1, FM_ERROR);
+	wait_until(is_told);
+	assert_int_equal(told_level, FM_ERROR);
+	snprintf(text, sizeof(text), "cannot write below %s: Not a directory; events are kept in "
+		 "memory only", folder);
+	assert_string_equal(told, text);
+	assert_string_equal(keeper_problem(k), text);
+}
+
+static bool is_in_sync(void)
+{
+	usleep(100);
+	return in_sync;
+}
+
+/* A disk that hangs is a problem after 5 s, also if it was idle for long. */
+static void hangs_later(void **state)
+{
+	(void)state;
+	begin();
+	for (unsigned int i = 1; i <= 2; i++) {
+		passes(6 * SEC);
+		hangs = true;
+		slow = false;
+		add_event(i, FM_ERROR);
+		wait_until(is_in_sync);
+		passes(5 * SEC - MS);
+		assert_false(slow);
+		passes(MS);
+		assert_true(slow);
+		hangs = false;
+		assert_int_equal(events(i), i);
+	}
+}
+
+/* After a restart the history goes on if there was one, for the same NIC, where the user wants it. */
+static void resumed(void **state)
+{
+	struct history *first;
+
+	(void)state;
+	begin();
+	first = keeper_history(k);
+	keeper_open(k, dir);		/* the same NIC: it stays */
+	assert_ptr_equal(keeper_history(k), first);
+	keeper_open(k, NULL);
+	keeper_open(NULL, dir);
+	keeper_resume(NULL, dir);
+	keeper_resume(k, NULL);
+	assert_ptr_equal(keeper_history(k), first);
+	add_event(1, FM_ERROR);
+	assert_int_equal(events(1), 1);
+	keeper_free(k);
+	k = keeper_new(&d);
+	d.guid = 8;
+	keeper_resume(k, dir);		/* of another NIC */
+	assert_null(keeper_history(k));
+	d.guid = 7;
+	d.config.history = false;
+	keeper_resume(k, dir);
+	assert_null(keeper_history(k));
+	d.config.history = true;
+	keeper_resume(k, dir);
+	assert_non_null(keeper_history(k));
+	assert_int_equal(events(1), 1);
+	/* With another NIC the history is that one's: the root is asked for all of it. */
+	asks_root();
+	ends(REPLY(TWO, "\"after\":\"a:1:2\""));
+	assert_int_equal(events(3), 3);
+	d.guid = 8;
+	keeper_open(k, dir);
+	wait_until(is_loaded);
+	assert_int_equal(events(0), 0);
+	asked_after(200 * MS);
+	assert_null(said("after"));
+	assert_string_equal(said("have"), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest t[] = {
@@ -473,6 +682,11 @@ int main(void)
 		cmocka_unit_test_teardown(begins_anew, end),
 		cmocka_unit_test_teardown(full, end),
 		cmocka_unit_test_teardown(no_room, end),
+		cmocka_unit_test_teardown(records, end),
+		cmocka_unit_test_teardown(shown, end),
+		cmocka_unit_test_teardown(problem, end),
+		cmocka_unit_test_teardown(hangs_later, end),
+		cmocka_unit_test_teardown(resumed, end),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);
