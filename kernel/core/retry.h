@@ -20,8 +20,7 @@
  * An answer in an intact header counts, whether its packet is next in sequence or not: it says what
  * its sender has accepted, which stays true. The HIPPI paper (fig. 6) takes only those of packets
  * in sequence; then an error in one direction takes the answers of the other away, too, until the
- * replay comes, and errors in both can stop the link for good ("fabricsim retry --answers
- * in-sequence").
+ * replay comes ("fabricsim retry --answers in-sequence").
  *
  * The window is not in the papers. Packets on the wire behind a damaged one are sent for nothing,
  * and in software many packets are on the wire (in socket queues, or while a process waits for a
@@ -93,7 +92,8 @@ struct tn_retry_rx {
  * @owed: answers still to be sent: HIPPI counts them, ACK/NAK has 0 or 1
  * @said: HIPPI: times that @next was sent as an answer
  * @heard: HIPPI: the peer has answered @head
- * @stuck: HIPPI: the last accepted packet has come again
+ * @stuck: HIPPI: accepted packets have come again; at the next replay of them they are answered
+ * @behind: HIPPI: number of the last packet that came again, or was accepted later
  */
 struct tn_retry {
 	const struct tn_retry_ops *ops;
@@ -105,6 +105,7 @@ struct tn_retry {
 	u8 said;
 	bool heard;
 	bool stuck;
+	u16 behind;
 };
 
 enum tn_heard {

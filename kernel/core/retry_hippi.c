@@ -12,9 +12,11 @@
  *
  * Not in the source: it forbids a third answer even to a packet that was accepted before. If both
  * answers were lost and no new packet is sent, the sender would replay accepted packets for ever.
- * So when the last accepted packet arrives for the second time without a new one after it, it is
- * answered again. To answer every packet that was accepted before would be worse: each answer
- * repeats a number, is therefore a NAK, and causes another replay of accepted packets.
+ * So when a second replay of accepted packets begins without a new one in between, it is answered.
+ * To answer every packet that was accepted before would be worse: each answer repeats a number, is
+ * therefore a NAK, and causes another replay of accepted packets. To wait for the last accepted one
+ * would not do: each replay makes the window narrower, and a window of TN_RETRY_WINDOW_MIN ends
+ * before it if more packets were accepted since the last answer that arrived.
  *
  * On the wire the numbers run in a circle of 255, in the NIC of 4096: the number
  * of the oldest packet not acknowledged (head) and of the expected one (next)
@@ -105,8 +107,8 @@ static enum tn_heard hippi_hear(struct tn_retry *r, const struct tn_hdr *h, stru
 
 static void hippi_accepted(struct tn_retry *r, const struct tn_hdr *h)
 {
-	(void)h;
 	tn_assert(r->next < CIRCLE && r->head < CIRCLE);
+	r->behind = h->tseq;
 	r->next = (u8)((r->next + 1) % CIRCLE);
 	r->said = 0;
 	r->owed = 1;
@@ -126,8 +128,12 @@ static bool hippi_error(struct tn_retry *r, u8 gen)
 
 static bool hippi_behind(struct tn_retry *r, const struct tn_hdr *h)
 {
-	if (h->tseq != ((r->rx.expected - 1) & TN_SEQ_MASK))
+	bool goes_on = tn_seq_before(r->behind, h->tseq);
+
+	r->behind = h->tseq;
+	if (goes_on)
 		return false;
+	/* A replay begins here. */
 	if (r->stuck && !r->owed)
 		r->owed = 1;
 	r->stuck = !r->stuck;

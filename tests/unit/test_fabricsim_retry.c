@@ -409,9 +409,9 @@ static double value_of(const char *args, const char *key)
 }
 
 /*
- * If only answers in sequence count, HIPPI has more time-outs, and two full directions can block each
- * other for good: each has said its answer twice, on packets that the other does not take. One way
- * there is no difference.
+ * If only answers in sequence count, HIPPI has more time-outs. One way there is no difference. Two
+ * full directions do not block each other, although each says its answer on packets that the other
+ * does not take: a second replay is answered however short it is.
  */
 static void test_in_sequence(void **state)
 {
@@ -421,9 +421,9 @@ static void test_in_sequence(void **state)
 		    value_of(HIPPI "--messages 500", "timeouts"));
 	assert_true(value_of(HIPPI "--messages 500 --one-way --answers in-sequence", "measured") ==
 		    value_of(HIPPI "--messages 500 --one-way", "measured"));
-	expect(HIPPI "--messages 20000", OK);
-	expect(HIPPI "--messages 20000 --answers in-sequence", PROBLEM);
-	has(out, "\"ended\":false");
+	assert_true(value_of(HIPPI "--messages 20000", "timeouts") == 125);
+	assert_true(value_of(HIPPI "--messages 20000 --answers in-sequence", "timeouts") == 286);
+	has(out, "\"ended\":true");
 #undef HIPPI
 }
 

@@ -213,6 +213,39 @@ static void test_behind_is_answered(void **state)
 }
 
 /*
+ * Found by a random history of rings: ten packets were accepted, and the answers to the last of
+ * them lost. The replays had made the window of the sender so narrow that none of them reached the
+ * last accepted packet, and the receiver waited for it.
+ */
+static void test_short_replay_is_answered(void **state)
+{
+	struct tn_queue done = { 0 };
+	struct tn_hdr h[10];
+	unsigned int said = 0;
+
+	(void)state;
+	begin();
+	for (unsigned int i = 0; i < 10; i++)
+		accept(h[i] = sent(i));
+	answer();				/* lost */
+	for (unsigned int replay = 0; replay < 4; replay++) {
+		for (unsigned int i = replay == 3; i < TN_RETRY_WINDOW_MIN; i++) {
+			struct tn_hdr again = h[i];
+
+			assert_int_equal(tn_retry_check(&b, &again), TN_RX_BEHIND);
+			if (tn_retry_behind(&b, &again)) {
+				assert_true(i == (replay == 3));
+				assert_int_equal(answer(), 10);
+				said++;
+			}
+		}
+		assert_int_equal(said, (replay + 1) / 2);	/* in each second replay */
+	}
+	assert_int_equal(told(10, &done), TN_HEARD_OK);
+	assert_int_equal(done.count, 10);
+}
+
+/*
  * Found by fabricsim: every packet behind was answered, each answer was a NAK for its sender,
  * and each NAK caused more packets that were behind: the sender went back 3 million times for
  * 1000 packets.
@@ -247,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_twice_is_nak),
 		cmocka_unit_test(test_behind_is_answered),
+		cmocka_unit_test(test_short_replay_is_answered),
 		cmocka_unit_test(test_no_storm),
 	};
 
