@@ -37,6 +37,8 @@ static const struct answer_cmd commands[] = {
 	  &question_retrain },
 	{ "retry", " node port protocol", ANSWER_ROOT | ANSWER_CHANGE, answer_set_retry, NULL,
 	  &question_retry_set },
+	{ "test", " node port step token packets seconds size rate", ANSWER_ROOT | ANSWER_CHANGE,
+	  answer_test, NULL, &question_test },
 	{ "replay", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_replay, NULL,
 	  &question_replay },
 	{ "log", " level", ANSWER_CHANGE, answer_log, NULL, NULL },
@@ -385,24 +387,26 @@ static const char *typed_name(const struct request *rq)
 	if (!strcmp(name, "port"))
 		return json_is_true(json_object_get(rq->args, "up")) ? "link up" : "link down";
 	return !strcmp(name, "retrain") ? "link retrain" : !strcmp(name, "retry") ? "link retry" :
+	       !strcmp(name, "test") ? "link test" :
 	       !strcmp(name, "replay") ? "park --replay" : !strcmp(name, "move") ? "root move" : name;
 }
 
 static void deny_request(struct request *rq, const char *group)
 {
+	const char *does = !strcmp(rq->cmd->name, "test") ? "loads a link" : "changes the fabric";
 	const char *name = typed_name(rq);
 
 	if (*group)
 		answer_error(rq, "denied",
-			     "%s changes the fabric: only root and members of group '%s' may "
+			     "%s %s: only root and members of group '%s' may "
 			     "(control_group in fabricd.conf): run it as one of them, or with sudo",
-			     name, group);
+			     name, does, group);
 	else
 		answer_error(rq, "denied",
-			     "%s changes the fabric: only root may: run it with sudo, or set "
+			     "%s %s: only root may: run it with sudo, or set "
 			     "control_group in fabricd.conf, which is not set, to a group of yours "
 			     "and restart fabricd",
-			     name);
+			     name, does);
 }
 
 void answer_begin(struct request *rq)

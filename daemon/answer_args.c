@@ -185,7 +185,7 @@ static bool is_named(const char *list, const char *name)
 
 static bool is_number(const char *key)
 {
-	return is_named(" since lane count for from to last", key);
+	return is_named(" since lane count for from to last packets seconds size rate", key);
 }
 
 static bool is_flag(const char *key)

@@ -26,6 +26,7 @@ struct recorder;
 struct request;
 struct wall;
 struct seal;
+struct tester;
 
 /**
  * struct fabricd - the state of the process
@@ -35,6 +36,7 @@ struct seal;
  * @own: this node's coordinates as text; "": it has none yet
  * @nic_text: the reason why there is no NIC
  * @seal: NULL while there is no NIC
+ * @tester: links under test
  * @refused_at, @refused_port: when and on which port @seal refused a packet last; 0: never
  * @refused_told: when an event reported that last
  * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
@@ -68,6 +70,7 @@ struct fabricd {
 	char own[TORUS_TEXT_MAX];
 	char nic_text[256];
 	struct seal *seal;
+	struct tester *tester;
 	uint64_t refused_at, refused_told;
 	unsigned int refused_port;
 	struct arbiter *arbiter;

@@ -17,6 +17,7 @@
 #include "daemon/recorder.h"
 #include "daemon/schema.h"
 #include "daemon/seal.h"
+#include "daemon/tester.h"
 #include "daemon/wall.h"
 #include "daemon/fm/wire/msg.h"
 
@@ -497,6 +498,7 @@ static void on_gone(void *arg, const char *why)
 	struct fabricd *d = arg;
 
 	machine_stop(d);
+	tester_gone(d->tester);
 	snprintf(d->nic_text, sizeof(d->nic_text), "the NIC is gone: %s", why);
 	fabricd_event(d, loop_wall(), "", FM_ERROR, "nic", d->nic_text);
 	sd_notifyf(0, "STATUS=waiting for the NIC: %s", why);
@@ -518,6 +520,7 @@ static void on_link(void *arg, const struct torus_link *link)
 
 	if (d->seal)
 		seal_link(d->seal, link);
+	tester_link(d->tester, link);
 	if (link->port == d->refused_port && link->state != TORUS_LINK_UP &&
 	    link->state != TORUS_LINK_RETRAINING)
 		d->refused_at = 0;	/* the neighbour that sent them may be gone */
@@ -529,7 +532,7 @@ static void on_mgmt(void *arg, unsigned int port, const void *data, size_t len)
 {
 	struct fabricd *d = arg;
 
-	if (d->seal)
+	if (d->seal && !tester_heard(d->tester, port, data, len))
 		seal_heard(d->seal, port, data, len);
 }
 
@@ -624,7 +627,9 @@ int machine_start(struct fabricd *d)
 	d->wall = wall_new(d->loop, on_clock, d);
 	if (!d->wall)
 		log_warning("service", "cannot get notice when the clock is set");
-	if (!d->keeper || !d->fm_timer || lines_start(d) || stall_start(d) || errors_start(d))
+	d->tester = tester_new(d);
+	if (!d->keeper || !d->fm_timer || !d->tester || lines_start(d) || stall_start(d) ||
+	    errors_start(d))
 		return -ENOMEM;
 	if (c->arbiter)
 		d->arbiter = arbiter_new(d->loop, d->config.arbiter, c->fabric,

@@ -18,6 +18,7 @@
 #include "daemon/priv.h"
 #include "daemon/query.h"
 #include "daemon/recorder.h"
+#include "daemon/tester.h"
 #include "daemon/wall.h"
 #include "lib/util/priority.h"
 
@@ -247,6 +248,7 @@ static int run_daemon(struct fabricd *d)
 	arbiter_free(d->arbiter);
 	state_free(d->state);
 	nic_free(d->nic);
+	tester_free(d->tester);
 	stall_stop(d);
 	keeper_free(d->keeper);
 	query_free(d->query);

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <torus/torus.h>
+#include "daemon/linktest.h"
 #include "daemon/nic.h"
 
 struct ask;
@@ -34,7 +35,7 @@ struct question_kind {
  * struct question - a question under way
  * @ask: takes the answer; NULL: question_forget() was called
  * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @brief, @joined, @runs,
- *	@flows: arguments
+ *	@flows, @plan, @step: arguments
  * @error: if not "", the answer is a failure with this text
  * @link, @n, @eye, @dev, @flow, @park, @parked: answers of the NIC
  * @row, @nrows, @rows_done, @rows_version: the rows that were read so far
@@ -52,6 +53,8 @@ struct question {
 	struct torus_link link[TORUS_MAX_PORTS];
 	unsigned int n;
 	struct torus_eye eye;
+	struct linktest_plan plan;
+	unsigned int step;
 	struct torus_device dev;
 	struct torus_flow flow;
 	struct torus_park park;

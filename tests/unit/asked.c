@@ -504,7 +504,7 @@ static void set_up_links(void)
 int asked_setup(void **state)
 {
 	(void)state;
-	a = (struct asked){ .root = true, .privileged = true, .own = OWN };
+	a = (struct asked){ .root = true, .privileged = true, .own = OWN, .tested = -1 };
 	strcpy(a.d.config.fm.fabric, "ring");
 	strcpy(a.d.config.fm.name, "myself");
 	strcpy(a.d.config.fm.address, "192.168.0.7:7");

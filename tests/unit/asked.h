@@ -30,6 +30,8 @@
  * @busy: too many questions wait for the NIC
  * @rows_read: how often rows of it were read; @equal_rows: all are as the first one
  * @nic_error: what each call of the NIC returns; @flows_error: one of parked flows
+ * @test_error: what the beginning of a test of a link returns; @tested: there is one of token 7,
+ *	in this role; else none
  * @link: of the NIC
  * @stats: of the service network
  * @no_change: what it is told is so already
@@ -64,8 +66,9 @@ struct asked {
 	unsigned int rows_read, more_faulty, severs;
 	int severs_error;
 	bool equal_rows;
-	int nic_error, flows_error, change_error;
+	int nic_error, flows_error, change_error, test_error;
 	bool once, no_change;
+	int tested;
 	struct torus_link link[PORTS];
 	struct svc_stats stats;
 	const char *told_by[NODES];

@@ -13,7 +13,9 @@
 #include "daemon/answer.h"
 #include "daemon/keeper.h"
 #include "daemon/record.h"
+#include "daemon/lower.h"
 #include "daemon/seal.h"
+#include "daemon/tester.h"
 #include "tests/unit/asked.h"
 
 const struct torus_shape asked_shape = { .ndims = 2, .size = { 3, 2, 1, 1, 1, 1 } };
@@ -458,6 +460,52 @@ int torus_links_get(struct torus_dev *dev, struct torus_link *out, unsigned int 
 	memcpy(out, a.link, sizeof(a.link));
 	*n = PORTS;
 	return a.nic_error;
+}
+
+int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *out)
+{
+	(void)dev;
+	*out = a.link[port];
+	return a.nic_error;
+}
+
+/* --- tests of links ----------------------------------------------------------------- */
+
+uint32_t lower_speed(const char *name)
+{
+	return strcmp(name, "eth0") ? 0 : 1000;
+}
+
+int tester_begin(struct tester *t, const struct torus_link *l, enum linktest_role role,
+		 const struct linktest_plan *plan)
+{
+	(void)t;
+	note("test %u %s %llx: %llu packets, %llu ns, %u a second of %u bytes, %u Mb/s\n", l->port,
+	     role == LINKTEST_SENDER ? "send" : "echo", (unsigned long long)plan->token,
+	     (unsigned long long)plan->packets, (unsigned long long)plan->ns, plan->rate, plan->size,
+	     plan->mbps);
+	return a.test_error;
+}
+
+void tester_end(struct tester *t, unsigned int port, uint64_t token)
+{
+	(void)t;
+	note("test %u end %llx\n", port, (unsigned long long)token);
+}
+
+bool tester_result(struct tester *t, const struct torus_link *l, enum linktest_role role,
+		   uint64_t token, struct linktest_result *out, struct tester_counts *counts)
+{
+	(void)t;
+	if (token != 7 || (int)role != a.tested || l->port != 1)
+		return false;
+	*out = (struct linktest_result){
+		.state = LINKTEST_FAILED, .why = "it went down", .received = 301, .wrong = 302,
+		.elapsed = 303 * MS, .sent = 304, .lost = 305, .bytes = 306, .rate = 307,
+		.rtt_min = 1 * US, .rtt_median = 2500, .rtt_max = a.test_error ? 0 : 4 * US,
+	};
+	*counts = (struct tester_counts){ 311, 312, 313, 314, 315, 316 };
+	return true;
 }
 
 /* Only a timer asks for this, and none goes off. */

@@ -39,7 +39,7 @@ tests += $(answers-tests)
 define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
 	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_exclude.o answer_root.o \
-	answer_links.o answer_port.o answer_rows.o answer_nic.o answer_part.o question.o \
+	answer_links.o answer_port.o answer_test.o answer_rows.o answer_nic.o answer_part.o question.o \
 	answer_log.o answer_config.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a
 $(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd inih) $$(lib-libs) -lm
@@ -50,6 +50,11 @@ $(foreach t,$(answers-tests),$(eval $(call answers-test,$(t))))
 tests += tests/unit/test_seal
 tests/unit/test_seal-objs := tests/unit/test_seal.o daemon/seal.o daemon/auth.o daemon/auth_key.o
 tests/unit/test_seal-libs = $(call pkg-libs,cmocka libgcrypt) -Wl,--wrap=getrandom
+
+# Tests of links, between two ends with a cable of the test.
+tests += tests/unit/test_linktest
+tests/unit/test_linktest-objs := tests/unit/test_linktest.o daemon/linktest.o
+tests/unit/test_linktest-libs = $(call pkg-libs,cmocka)
 
 # The NIC and its queue.
 tests += tests/unit/test_nicq tests/unit/test_nic_call

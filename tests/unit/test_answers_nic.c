@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/linktest.h"
 #include "tests/unit/asked.h"
 
 /* --- links ------------------------------------------------------------------- */
@@ -313,6 +314,105 @@ static void port_commands(void **state)
 	does("retry 3 acknak\n");
 }
 
+/* --- tests of links ------------------------------------------------------------------ */
+
+#define A_TEST(step, more) "{'cmd':'test','node':'2,1','port':'+y','step':'" step "',"		\
+	"'token':'0000000000000007'" more "}"
+#define ITS_PLAN ",'packets':9,'seconds':3,'size':65,'rate':11"
+
+/* The slower of lower device and peer bounds the test; an end echoes for longer than it is sent to. */
+static void test_begins(void **state)
+{
+	(void)state;
+	says(A_TEST("send", ITS_PLAN), "{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':1523}}");
+	does("test 1 send 7: 9 packets, 3000000000 ns, 11 a second of 65 bytes, 1523 Mb/s\n");
+	says("{'cmd':'test','node':'own','port':'+x','step':'echo','token':'fedcba9876543210'}",
+	     "{'ok':true,'data':{'node':[2,1],'port':'+x','mbps':1000}}");
+	does("test 0 echo fedcba9876543210: 0 packets, 15000000000 ns, 2000 a second of 1024 bytes, "
+	     "1000 Mb/s\n");
+	a.link[1].gauge[TORUS_PG_PEER_RATE] = 0;
+	says(A_TEST("send", ""), "{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':null}}");
+	does("test 1 send 7: 0 packets, 5000000000 ns, 2000 a second of 1024 bytes, 0 Mb/s\n");
+	says(A_TEST("end", ""), "{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
+	does("test 1 end 7\n");
+}
+
+#define OF_TEST(role) "'node':[2,1],'port':'+y','role':'" role "','state':'failed',"		\
+	"'why':'it went down','received':301,'wrong':302,'ms':303.0,'counted':{'bits':311,"	\
+	"'frames':312,'crc_errors':313,'malformed':314,'lost_frames':315,'retries':316}"
+#define OF_SENDER ",'sent':304,'lost':305,'bytes':306,'rate':307.0,'rtt_us':"
+
+static void test_results(void **state)
+{
+	(void)state;
+	refuses(A_TEST("show", ""), "failed", "this end has no such test: it has ended long ago, or its "
+		"fabricd was restarted");
+	a.tested = LINKTEST_ECHO;
+	says(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("echo") "}}");
+	a.tested = LINKTEST_SENDER;
+	says(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("send") OF_SENDER
+	     "{'min':1.0,'median':2.5,'max':4.0}}}");
+	a.test_error = 1;
+	says(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("send") OF_SENDER "null}}");
+}
+
+#define ALLOWED "allowed are token: 16 hexadecimal digits, seconds: 1 to 3600, "		\
+	"packets: 0 to 4294967295, size: 64 to 1024, rate: 1 to 100000"
+
+static void test_refusals(void **state)
+{
+	static const char *const wrong[][2] = {
+		{ "seconds", "0" }, { "seconds", "3601" }, { "packets", "4294967296" },
+		{ "size", "63" }, { "size", "1025" }, { "rate", "0" }, { "rate", "100001" },
+	}, *const token[] = { "7", "000000000000000g", "0000000000000000", "00000000000000007" };
+	char request[192], text[192];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(request, sizeof(request), "{'cmd':'test','node':'2,1','port':'+y','step':'send',"
+			 "'token':'0000000000000007','%s':%s}", wrong[i][0], wrong[i][1]);
+		snprintf(text, sizeof(text), "test: %s: " ALLOWED, wrong[i][0]);
+		refuses(request, "usage", text);
+	}
+	for (unsigned int i = 0; i < sizeof(token) / sizeof(token[0]); i++) {
+		snprintf(request, sizeof(request), "{'cmd':'test','node':'2,1','port':'+y',"
+			 "'step':'send','token':'%s'}", token[i]);
+		refuses(request, "usage", "test: token: " ALLOWED);
+	}
+	refuses(A_TEST("jump", ""), "usage", "test: step: allowed echo, send, show, end");
+	refuses("{'cmd':'test','node':'2,1','step':'end','token':'0000000000000007'}", "usage",
+		"'test' needs a port");
+	does("");
+	a.test_error = -ENETDOWN;
+	refuses(A_TEST("send", ITS_PLAN), "failed", "link 2,1:+y is not up, but down");
+	a.test_error = -EBUSY;
+	refuses(A_TEST("echo", ITS_PLAN), "failed", "link 2,1:+y is being tested already");
+	a.test_error = -ENOMEM;
+	refuses(A_TEST("send", ITS_PLAN), "failed", "link 2,1:+y: Cannot allocate memory");
+	does("test 1 send 7: 9 packets, 3000000000 ns, 11 a second of 65 bytes, 1523 Mb/s\n"
+	     "test 1 echo 7: 9 packets, 13000000000 ns, 11 a second of 65 bytes, 1523 Mb/s\n"
+	     "test 1 send 7: 9 packets, 3000000000 ns, 11 a second of 65 bytes, 1523 Mb/s\n");
+	a.nic_error = -EIO;
+	refuses(A_TEST("send", ""), "failed", "the NIC refuses");
+	a.busy = true;
+	refuses(A_TEST("send", ""), "failed",
+		"the NIC is busy: too many questions wait for it, ask again later");
+	does("");
+	a.privileged = false;
+	refuses(A_TEST("end", ""), "denied", "link test loads a link: only root may: run it with sudo, "
+		"or set control_group in fabricd.conf, which is not set, to a group of yours and "
+		"restart fabricd");
+}
+
+/* A manager that does not know the command says nothing of it. */
+static void test_of_old_node(void **state)
+{
+	(void)state;
+	refuses("{'cmd':'test','node':'1,1','port':'+y','step':'send','token':'0000000000000007'}",
+		"unreachable", "node '1,1' does not answer, or its fabricd is of a release that cannot "
+		"test links");
+}
+
 /* --- links that wait ------------------------------------------------------------------ */
 
 /*
@@ -587,6 +687,10 @@ int main(void)
 		TEST(links_with_errors), TEST(out_of_service),
 		TEST(eye),
 		TEST(port_commands),
+		TEST(test_begins),
+		TEST(test_results),
+		TEST(test_refusals),
+		TEST(test_of_old_node),
 		TEST(links_without_root), TEST(links_of_several),
 		TEST(idle_node),
 		TEST(counters),
