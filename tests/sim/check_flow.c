@@ -169,10 +169,8 @@ static void judged_dead(struct check_flow *c, const struct fm *root, uint32_t no
 {
 	const struct wnode *n = &c->w->node[node];
 
-	c->judged_dead = true;
 	if (c->lies || !is_entry_of(&root->table.entry[node], n))
 		return;
-	c->apart = true;
 	fate_apart(c, node);
 	for (unsigned int p = 0; p < c->w->nports; p++) {
 		const struct cable *k = n->cable[p] < 0 ? NULL : &c->w->cable[n->cable[p]];
@@ -214,6 +212,25 @@ static void hear_root(struct check_flow *c, uint32_t node, uint64_t version)
 			judged_dead(c, root, i);
 }
 
+/*
+ * Return: true if the NIC at the far end of @port is not the one that had @session any more, or the root
+ * has judged it dead.
+ */
+static bool is_far_end_lost(const struct check_flow *c, const struct fm *root, uint32_t node,
+			    unsigned int port, uint32_t session)
+{
+	const struct cable *k = c->w->node[node].cable[port] < 0 ? NULL :
+				&c->w->cable[c->w->node[node].cable[port]];
+	unsigned int far = k && k->node[0] == node && k->port[0] == port;
+	const struct wnode *o = k ? &c->w->node[k->node[far]] : NULL;
+	const struct fm_entry *e = o ? fm_node(root, fm_table_find(root, o->guid)) : NULL;
+
+	if (!o || !o->on || (e && e->state == FM_NODE_DEAD))
+		return true;
+	return o->nic->link[k->port[far]].session != session &&
+	       o->nic->link[k->port[far]].last_session != session;
+}
+
 /* Keeping packets without an answer is right only if a node died, or the root gave up waiting. */
 static void keeps(void *arg, uint32_t node, unsigned int port, uint32_t session)
 {
@@ -221,7 +238,8 @@ static void keeps(void *arg, uint32_t node, unsigned int port, uint32_t session)
 	const struct fm *root = root_of(c, node);
 
 	hear_root(c, node, fm_version(c->w->node[node].fm));
-	if (c->deaths || c->judged_dead || !root || !root->root || fm_recovery_orphans(root->root))
+	if (!root || !root->root || fm_recovery_orphans(root->root) ||
+	    is_far_end_lost(c, root, node, port, session))
 		fate_unsure(c, node, port, session);
 }
 
@@ -273,6 +291,7 @@ static void goes_on(struct check_flow *c, uint32_t node, uint64_t version, bool 
 static void replays(void *arg, uint32_t node, uint64_t version)
 {
 	goes_on(arg, node, version, true);
+	fate_replayed(arg, node);
 }
 
 static void releases(void *arg, uint32_t node, uint64_t version, bool give_up)

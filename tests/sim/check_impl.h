@@ -16,6 +16,7 @@ struct takeover;
 /**
  * struct flow - one source, destination and VC
  * @next: sequence number after that of the last packet that arrived
+ * @parked: a NIC has replayed packets of it, which others may have overtaken
  * @anew: the destination has got a new NIC since, so @next means nothing
  * @earlier_life, @earlier_than: in that life of the source's NIC its numberings up to this version look
  *	older to the destination than they are; 0: none
@@ -24,7 +25,7 @@ struct takeover;
 struct flow {
 	uint64_t sent, got, returned;
 	uint64_t next;
-	bool anew;
+	bool anew, parked;
 	uint32_t earlier_life;
 	uint64_t earlier_than;
 	struct fate *fate;
@@ -50,8 +51,6 @@ struct flow {
  * @held: the longest time, in ns, from a switch of a node's rows until its holds were lifted
  * @deaths: NICs that lost their power
  * @lies: the nodes lie to the root, so it may be wrong about which nodes are dead
- * @judged_dead: the root has taken some NIC for dead: its neighbours may replay packets that it
- *	has accepted; @apart: it was one that lives
  * @died, @unreachable: packets lost for this reason, [0] of VCD and [1] of VCA
  * @back: VCD packets that came back to their source as unreachable
  * @late: VCD packets lost because they came after their receiver had given them up
@@ -80,7 +79,6 @@ struct check_flow {
 	uint64_t held;
 	unsigned int deaths;
 	bool lies;
-	bool judged_dead, apart;
 	uint64_t died[2], unreachable[2], back, late;
 	uint64_t twice, doubles, refused;
 	const struct fate *handed;
@@ -111,6 +109,8 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session);
 /* @node lives and is judged dead: packets in its NIC may be given up. */
 void fate_apart(struct check_flow *c, uint32_t node);
+/* @node is about to replay what it has parked. */
+void fate_replayed(struct check_flow *c, uint32_t node);
 /* @node lifts its holds: no packet of the flows on hold may be in the network. */
 void fate_released(struct check_flow *c, uint32_t node);
 uint64_t fate_died(const struct check_flow *c);

@@ -181,12 +181,11 @@ static void copy_of_sure(void **state)
 	end("packet 0 came twice, although each NIC knew what its neighbour had");
 }
 
-/* Two packets change places in the last NIC. */
-static void wrong_order(void **state)
+/* All packets have arrived but the last two of a flow, of which the later one comes. */
+static struct world_packet overtake(void)
 {
 	struct world_packet id = { 0, VICTIM, TORUS_VC_D0, 0 };
 
-	(void)state;
 	begin();
 	empty();
 	for (unsigned int i = 0; i < 2; i++) {
@@ -195,8 +194,26 @@ static void wrong_order(void **state)
 	}
 	got(&id);
 	id.seq--;
-	got(&id);
+	return id;
+}
+
+/* Two packets change places in the last NIC. */
+static void wrong_order(void **state)
+{
+	struct world_packet first = overtake();
+
+	(void)state;
+	got(&first);
 	end("came after");
+}
+
+/* A packet is gone, and its destination, which has a later one, does not count it. */
+static void not_counted(void **state)
+{
+	(void)state;
+	overtake();
+	check_flow_end(s.flow);
+	end("node 4 counted 0 packets as lost; 1 are missing");
 }
 
 /* A NIC drops a packet that it has parked. */
@@ -256,22 +273,26 @@ static void released_early(void **state)
 	end("parked, but its flow's hold is lifted");
 }
 
-/* A NIC counts a double that did not come, or a loss that was none, where these may be. */
+/* A NIC counts a double that did not come, or none that came, or after a restart a loss that was none. */
 static void miscounted(void **state)
 {
+	static const char *const found[] = {
+		"NICs counted 1 duplicates, and 0 to 0 came", "NICs counted 0 duplicates, and 1 to 1 came",
+		"receivers counted 1 packets as lost, but at most 0 were",
+	};
+
 	(void)state;
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 3; i++) {
 		begin();
 		empty();
-		if (i)
-			s.flow->bounded_at = 1;
-		else
-			world_power(s.w, 8, false);
-		victim()->counter[TORUS_NC_DUPLICATES] += !i;
-		victim()->flows.lost += i;
+		world_power(s.w, i == 2 ? VICTIM : 8, false);
+		if (i == 2)
+			world_power(s.w, VICTIM, true);
+		victim()->counter[TORUS_NC_DUPLICATES] += i == 0;
+		s.flow->doubles += i == 1;
+		victim()->flows.lost += i == 2;
 		check_flow_end(s.flow);
-		end(i ? "receivers counted 1 packets as lost, but at most 0 were" :
-			"NICs counted 1 duplicates, and 0 came");
+		end(found[i]);
 	}
 }
 
@@ -284,6 +305,7 @@ int main(void)
 		cmocka_unit_test(comes_twice),
 		cmocka_unit_test(copy_of_sure),
 		cmocka_unit_test(wrong_order),
+		cmocka_unit_test(not_counted),
 		cmocka_unit_test(dropped),
 		cmocka_unit_test(forgotten),
 		cmocka_unit_test(given_up_early),
