@@ -23,9 +23,7 @@ static void begin_open(const char *shape, uint64_t seed, bool discover, uint8_t 
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.discover = discover;
 	c.open = open;
 	story_begin(&s, &c);

@@ -24,8 +24,7 @@ static void root_of_512(void **state)
 	uint32_t root;
 
 	(void)state;
-	world_config_default(&c);
-	assert_int_equal(torus_shape_parse(story_every() > 1 ? "4x4x4" : "8x8x8", &c.shape), 0);
+	story_config(&c, story_every() > 1 ? "4x4x4" : "8x8x8", 1);
 	c.discover = false;
 	c.vanish = true;
 	c.share = true;

@@ -22,9 +22,7 @@ static void begin(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	world_config_default(&c);
-	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = seed;
+	story_config(&c, shape, seed);
 	c.discover = false;
 	c.vanish = true;
 	c.member_max = 300 * MS;

@@ -3,7 +3,8 @@
  * Processor time is scarce: all managers of 512 nodes share one processor, as those of a lab share a
  * few. They handle messages late, and must not take that for the silence of others: else they leave
  * parents and roots that live, join again, and need more processor time than before, without end.
- * And many nodes that wait for one must not ask it the more often the more they are.
+ * And many nodes that wait for one must not ask it the more often the more they are. Its NICs are
+ * nothing but links, so no packets are sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>

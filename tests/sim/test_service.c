@@ -229,8 +229,7 @@ static void never_seen_and_grows(void **state)
 	char text[TORUS_TEXT_MAX];
 
 	(void)state;
-	world_config_default(&c);
-	assert_int_equal(torus_shape_parse("4x2", &c.shape), 0);
+	story_config(&c, "4x2", 1);
 	c.discover = true;
 	story_begin(&s, &c);
 	for (uint32_t i = 0; i < 8; i++)
