@@ -115,6 +115,11 @@ tests/sim/test_check_fate-objs := tests/sim/test_check_fate.o $(sim-objs)
 tests/sim/test_check_fate-deps := $(B)/libtorus.a
 tests/sim/test_check_fate-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_live
+tests/sim/test_live-objs := tests/sim/test_live.o $(sim-objs)
+tests/sim/test_live-deps := $(B)/libtorus.a
+tests/sim/test_live-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_storms
 tests/sim/test_storms-objs := tests/sim/storms.o $(series-objs) $(sim-objs)
 tests/sim/test_storms-deps := $(B)/libtorus.a
