@@ -293,21 +293,6 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 		lost(c, node, p, fate);
 }
 
-static bool mark_parked(void *arg, const struct tn_pkt *pkt, enum where where, unsigned int port)
-{
-	struct world_packet id;
-
-	(void)port;
-	if (where == IN_PARKING && nic_packet(pkt, &id))
-		flow_of(arg, id.src, id.dst, id.vc)->parked = true;
-	return false;
-}
-
-void fate_replayed(struct check_flow *c, uint32_t node)
-{
-	each_packet(c->w, node, mark_parked, c);
-}
-
 /* --- holds are lifted -------------------------------------------------------------- */
 
 struct waiting {
@@ -493,11 +478,11 @@ static void lost_are_counted(struct check_flow *c)
 	}
 }
 
-/* Return: packets of the flow that may have come before an earlier one: some were parked, or are missing. */
+/* Return: packets of the flow that may have come before an earlier one, which is missing. */
 static uint64_t overtaking(const struct flow *f)
 {
 	uint64_t n = 0;
-	bool may = f->parked;
+	bool may = false;
 
 	for (uint64_t seq = 0; seq < f->nfates; seq++) {
 		may |= f->fate[seq].is & SENT && !(f->fate[seq].is & ARRIVED);
@@ -506,9 +491,14 @@ static uint64_t overtaking(const struct flow *f)
 	return n;
 }
 
-/* A packet overtakes another one of its flow only if one was parked, or died, or came late. */
+/*
+ * A packet overtakes another one of its flow only if that died or came late; or if some were parked, of
+ * which flows is not followed; or if holds were lifted without proof that earlier packets had arrived.
+ */
 static void order_is_counted(struct check_flow *c)
 {
+	if (c->bounded_at || fate_counted(c, TORUS_NC_PARKED))
+		return;
 	for (uint32_t dst = 0; dst < c->w->nodes; dst++) {
 		uint64_t counted, may = 0;
 

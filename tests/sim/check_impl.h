@@ -16,7 +16,6 @@ struct takeover;
 /**
  * struct flow - one source, destination and VC
  * @next: sequence number after that of the last packet that arrived
- * @parked: a NIC has replayed packets of it, which others may have overtaken
  * @anew: the destination has got a new NIC since, so @next means nothing
  * @earlier_life, @earlier_than: in that life of the source's NIC its numberings up to this version look
  *	older to the destination than they are; 0: none
@@ -25,7 +24,7 @@ struct takeover;
 struct flow {
 	uint64_t sent, got, returned;
 	uint64_t next;
-	bool anew, parked;
+	bool anew;
 	uint32_t earlier_life;
 	uint64_t earlier_than;
 	struct fate *fate;
@@ -109,8 +108,6 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session);
 /* @node lives and is judged dead: packets in its NIC may be given up. */
 void fate_apart(struct check_flow *c, uint32_t node);
-/* @node is about to replay what it has parked. */
-void fate_replayed(struct check_flow *c, uint32_t node);
 /* @node lifts its holds: no packet of the flows on hold may be in the network. */
 void fate_released(struct check_flow *c, uint32_t node);
 uint64_t fate_died(const struct check_flow *c);
