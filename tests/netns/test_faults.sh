@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2317
 #
-# Faults that "fabricctl lab" injects, and that an administrator finds by "fabricctl status" and one
-# more command.
+# Faults that "fabricctl lab" injects. Each is a row of a table: "fabricctl status" shows it within a
+# time, and names one more command, whose output shows the cable or the node and the cause. Latency,
+# and errors of cables without traffic, take measurements of their own: no status shows them.
+#
+# FAULTS=slow adds those that take longer: tests/run --faults.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -11,7 +14,14 @@ lab=faults$$
 # shellcheck source=tests/netns/lab.sh
 . "$TOP/tests/netns/lab.sh"
 
+run=/run/torus/$lab
 explain() { "$B/fabricctl" status --lab "$lab"; "$B/fabricctl" lab status --name "$lab"; }
+
+programs() {
+	mkdir "$tmp/bin" && cp "$B/fabricctl" "$B/torusemu" "$tmp/bin/" && bin=$tmp/bin && release "$B/fabricd"
+}
+# What is started from now on is that program.
+release() { ln -sf "$1" "$tmp/bin/fabricd"; }
 
 up() { lab up 3x3 "${patient[@]}" "$@" && until_true 20 calm; }
 calm() { is '.state == "running" and .problems == [] and .degraded_links == []' true; }
@@ -65,9 +75,94 @@ not_packed() {
 	return $rc
 }
 
+# --- the table ----------------------------------------------------------------------------
+
+# fault NAME SECONDS INJECT STATUS COMMAND PATTERN MEND: INJECT and MEND are commands; after INJECT the
+# status has a line that matches STATUS within SECONDS, and names COMMAND, whose output matches PATTERN.
+fault() { check "$1" found "${@:2}"; }
+found() {
+	local within=$1 inject=$2 status=$3 command=$4 pattern=$5 mend=$6 rc=0
+	{ eval "$inject" && until_true "$within" shown "$status" && steps_have "$command" && second "$command" "$pattern"; } || rc=1
+	eval "$mend" || rc=1
+	return $rc
+}
+shown() { ask status >"$tmp/status"; grep -E -- "$1" "$tmp/status"; }
+# steps_have COMMAND: whether the status names this command, and what to do then
+steps_have() {
+	ask status --json | jq -e --arg c "fabricctl $1" '.next[] | select(.command == $c) | .text | length > 10' &&
+		grep -E "^(next)? +fabricctl $1 [a-z]" "$tmp/status"
+}
+# The words of the command are told apart by blanks, as a reader would type them.
+# shellcheck disable=SC2086
+second() { ask $1 >"$tmp/second"; cat "$tmp/second"; grep -E -- "$2" "$tmp/second"; }
+
+# errors RATE CABLE END FROM TO SECONDS: bit errors of a cable that carries 1 Gbit/s from node to node
+errors() {
+	fault "bit errors, $1" "$6" "lab ber $2 $1 && loaded $4 $5 $6" "^(errors)? +$3 \\(n.-.\\) receives badly from " \
+		'links --errors' "^${2%:*}:.x |^$3 .* (warn|fail)" "lab ber $2 0; unloaded"
+}
+loaded() {
+	"$bin/fabricctl" lab traffic --name "$lab" -s "$(($3 * slow))" --udp --size 60000 --rate 2100 "$1" "$2" >"$tmp/traffic" 2>&1 &
+	load=$!
+}
+unloaded() { kill "$load" 2>/dev/null; wait "$load"; cat "$tmp/traffic"; }
+
+# Both ends ask for another retry protocol, and the link begins a session.
+mismatch() { ctl link retry 0,2:+y acknak --lab "$lab" && ctl link retry 0,0:-y hippi --lab "$lab" && lab cut 0,2:+y && lab mend 0,2:+y; }
+# It is lost again and again, until it is held down.
+flaps() {
+	local i
+	for i in {1..20}; do
+		lab cut 1,2:+x && until_true 5 link_is faulty && lab mend 1,2:+x && until_true 5 link_is up || return 1
+		! shown ' flap: ' || return 0
+	done
+	return 1
+}
+link_is() { [[ $(ask links 1,2 --json | jq -r '.[] | select(.port == "+x") | .state') == "$1" || $1 != up && $(ask links 1,2 --json | jq -r '.[] | select(.port == "+x") | .state') != up ]]; }
+
+# with NODE SED: its manager begins anew with a changed configuration, and without waiting for it
+with() {
+	local conf=$run/${1//,/.}/fabricd.conf
+	lab kill --manager "$1" && sed -i "$2" "$conf" && lab revive --no-wait "$1"
+}
+wrong_key() { (umask 077 && echo "this is another key altogether" >"$tmp/key") && with 2,2 "s|^key_file.*|key_file = $tmp/key|"; }
+right_key() { with 2,2 "s|^key_file.*|key_file = $run/key|"; }
+other_release() { release "$B/tests/netns/fabricd_prev" && lab kill --manager 1,2 && lab revive --no-wait 1,2; }
+same_release() { release "$B/fabricd" && lab kill --manager 1,2 && lab revive --no-wait 1,2; }
+full_disk() { mount -t tmpfs -o size=4k none "$run/0.0/state" && echo >"$run/0.0/state/other" && ask exclude 1,0:+x; }
+empty_disk() { umount "$run/0.0/state" && ask include 1,0:+x; }
+rootless() { local n; for n in 0,0 1,0 2,0 0,1 1,1; do lab kill --manager "$n" || return 1; done; }
+
+check "programs" programs
 check "a lab comes up" up
 check "lab swap exchanges the far ends of cables" swaps
 check "lab silence --one-way drops what one end sends" one_way
 check "lab pause stops a node, for a time or until lab revive" pauses
+
+errors 1e-5 0,0:+x 1,0:-x 0,0 1,0 10
+errors 1e-7 0,1:+x 1,1:-x 0,1 1,1 10
+if [[ ${FAULTS-} == slow ]]; then
+	errors 1e-6 2,0:+x 0,0:-x 2,0 0,0 10
+	errors 1e-8 2,1:+x 0,1:-x 2,1 0,1 30
+	errors 1e-9 2,2:+x 0,2:-x 2,2 0,2 200
+fi
+fault "a silent cable" 10 'lab silence 1,1:+x' '^(faulty)? +1,1:\+x \(n1-1\) - 2,1:-x \(n2-1\) (silence|peer|retry)' \
+	'links --bad' '^1,1:\+x +2,1:-x +[a-z]+ \((silence|peer|retry)' 'lab silence 1,1:+x off'
+fault "a cable silent in one direction" 10 'lab silence --one-way 1,0:+y' '^(faulty)? +1,0:\+y \(n1-0\) - 1,1:-y \(n1-1\) (silence|peer|retry)' \
+	'links --bad' '^1,1:-y +1,0:\+y +[a-z]+ \((silence|peer|retry)' 'lab silence 1,0:+y off'
+fault "swapped cables" 10 'lab swap 2,0:+y 0,1:+y' '(problems)? +wiring: 2,0:\+y \S+ is cabled to 0,2:-y \S+ expected 2,1:-y' \
+	cabling '^move the end at 0,2:-y \(n0-2\) to 2,1:-y' 'lab swap 2,0:+y 0,1:+y'
+fault "dead lanes" 10 'lab line 2,1:+x --length 300 --dead 3,7' '^(lines)? +0,1:-x \(n0-1\) from 2,1:\+x \(n2-1\): 10 of 12 lanes' \
+	'links --bad' '^0,1:-x +2,1:\+x +up .* 10/12' 'lab line 2,1:+x --dead none'
+fault "parameters that do not match" 10 mismatch '^(faulty)? +0,2:\+y \(n0-2\) - 0,0:-y \(n0-0\) mismatch' \
+	'links --bad' '^0,2:\+y +0,0:-y +init \(mismatch: retry=acknak, peer hippi\)' 'lab retry 0,2:+y auto'
+fault "a node that hangs" 10 'lab pause 2,2' '^(faulty)? +4 cables of 2,2 \(n2-2\), which is dead' \
+	'links --bad' '^2,1:\+y +2,2:-y +[a-z]+ \(' 'lab revive 2,2'
+fault "a wrong key" 10 wrong_key "^(problems)? +node: node 2,2 \\('n2-2'\\) is silent" \
+	'events --level warning --kind seal,release,nic,fabric,node' '[ ](1,2 .* port \+x|2,1 .* port \+y): .*without the seal of this fabric' right_key
+fault "old software" 10 other_release "^(problems)? +release: .*'n1-2' .* up to" nodes '^1,2 +n1-2 +up ' same_release
+fault "a full disk" 10 full_disk '^(problems)? +(state|history): .*/0.0/state: No space left' root '^0,0 +n0-0 .* fails' empty_disk
+fault "a cable that flaps" 10 flaps '^(problems)? +flap: the link from 1,2:\+x ' outages '^1,2:\+x +n1-2 +2,2:-x .* carrier ' :
+fault "no root" 10 rootless '^root +none for ' root '^(2,2|1,2|0,2|2,1) .* answers' :
 check "what a packed lab cannot do is told" not_packed
 done_testing

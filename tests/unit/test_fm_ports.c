@@ -352,6 +352,27 @@ static void test_cabled(void **state)
 	}
 }
 
+/* The reason of a loss is no news when it changes, except that the two NICs differ. */
+static void test_mismatch(void **state)
+{
+	static const struct { enum torus_link_reason reason; bool news; } steps[] = {
+		{ TORUS_REASON_CARRIER, true }, { TORUS_REASON_SILENCE, false },
+		{ TORUS_REASON_MISMATCH, true }, { TORUS_REASON_MISMATCH, false },
+		{ TORUS_REASON_BUBBLE, false }, { TORUS_REASON_CARRIER, true },
+		{ TORUS_REASON_PEER, false },
+	};
+	struct torus_link l = { .port = 0, .state = TORUS_LINK_FAULTY, .session = 1 };
+	struct rnd r = rnd_new(1);
+
+	(void)state;
+	begin(&r);
+	for (unsigned int i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		l.reason = steps[i].reason;
+		assert_int_equal(fm_port_link(&fm, &l), steps[i].news);
+	}
+	fm_ports_free(&fm);
+}
+
 /* The gap between Inits that no neighbour answers grows by half each time, to 20 times or more. */
 static void test_backoff(void **state)
 {
@@ -402,7 +423,7 @@ int main(void)
 		cmocka_unit_test(test_begin),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_cabled),
-		cmocka_unit_test(test_backoff),
+		cmocka_unit_test(test_mismatch), cmocka_unit_test(test_backoff),
 		cmocka_unit_test(test_serial),
 	};
 

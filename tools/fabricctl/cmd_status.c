@@ -5,6 +5,7 @@
 #include "ask.h"
 #include "errors.h"
 #include "json.h"
+#include "next.h"
 #include "number.h"
 #include "orders.h"
 #include "root.h"
@@ -292,14 +293,10 @@ static void show_errors(const json_t *links)
 	}
 	if (more)
 		printf("         and %u more\n", more);
-	if (lines)
-		printf("         'fabricctl links --errors' has the counts; clean, reseat or replace "
-		       "the cable\n");
 }
 
 static void show_degraded(const json_t *links)
 {
-	char text[TORUS_TEXT_MAX];
 	bool first = true;
 	size_t i;
 	json_t *v;
@@ -307,8 +304,11 @@ static void show_degraded(const json_t *links)
 	json_array_foreach(links, i, v) {
 		if (!is_reduced(v))
 			continue;
-		printf("%s%-9s%s%s: %llu of %llu lanes at %llu of %llu Mb/s, margin %llu%%\n",
-		       paint(DOUBTFUL), first ? "lines" : "", paint(PLAIN), json_end_text(v, text),
+		printf("%s%-9s%s", paint(DOUBTFUL), first ? "lines" : "", paint(PLAIN));
+		print_end(v);
+		printf(" from ");
+		print_end(json_object_get(v, "peer"));
+		printf(": %llu of %llu lanes at %llu of %llu Mb/s, margin %llu%%\n",
 		       (unsigned long long)json_count(v, "width"),
 		       (unsigned long long)json_count(v, "lanes"),
 		       (unsigned long long)json_count(v, "rate"),
@@ -372,6 +372,7 @@ static void show_status(const json_t *s)
 	show_held(json_object_get(s, "held_links"));
 	show_errors(json_object_get(s, "degraded_links"));
 	show_degraded(json_object_get(s, "degraded_links"));
+	next_show(json_object_get(s, "next"));
 }
 
 /* Adds the degraded links, from the root's list; null if it cannot be had. */
@@ -418,6 +419,7 @@ static int cmd_status(struct ctl *ctl, int argc, char **argv)
 	status = ask(&a, json_pack("{ss}", "cmd", "status"), &data);
 	if (status == OK) {
 		add_degraded(&a, data);
+		json_object_set_new(data, "next", next_steps(data));
 		status = judge_status(data);
 		if (ctl->json)
 			json_show(json_incref(data));
@@ -435,7 +437,8 @@ COMMAND(cmd_status) = {
 	.brief = "State of the fabric, its last recovery, its problems",
 	.help = "The first lines name faulty cables, and what is excluded. Links that are up with\n"
 		"fewer lanes, a lower rate or less margin than they should have are named as lines; those\n"
-		"whose receivers count too many bit errors as errors.\n"
+		"whose receivers count too many bit errors as errors. The last lines, next, have the\n"
+		"command that tells more of each fault, and what to do then.\n"
 		"Exit status 1 if the fabric is degraded, has problems, or has no root. 3, a warning,\n"
 		"if all that is wrong is that links are excluded by an administrator, or are such\n"
 		"lines or errors.",

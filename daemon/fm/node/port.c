@@ -209,7 +209,16 @@ static void renumber_row(struct fm *fm)
 	fm->row.serial = (int32_t)(clock - next) > 0 ? clock : next;
 }
 
-/* Sets a port of the row. Return: true if anything changed. */
+static bool is_mismatch(const struct fm_port_row *r)
+{
+	return r->reason == TORUS_REASON_MISMATCH || r->reason == TORUS_REASON_BUBBLE;
+}
+
+/*
+ * Sets a port of the row. Return: true if the root has to know. Reasons are for people, and change
+ * as often as a lost link is tried again; but that its two NICs differ, which stays, is found only
+ * after the link was reported as lost.
+ */
 static bool set_row(struct fm *fm, unsigned int p, const struct fm_port_row *r)
 {
 	struct fm_port_row *old = &fm->row.port[p];
@@ -217,7 +226,7 @@ static bool set_row(struct fm *fm, unsigned int p, const struct fm_port_row *r)
 	invariant(p < fm->nports);
 	invariant(r->state != FM_PORT_FAULTY || r->session);
 	invariant(r->state != FM_PORT_UP || !r->stalled);
-	if (fm_port_row_same(old, r))
+	if (fm_port_row_same(old, r) && is_mismatch(old) == is_mismatch(r))
 		return false;
 	*old = *r;
 	renumber_row(fm);

@@ -112,7 +112,7 @@ static void take_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 
 	fm_change_node(fm, m->node);
 	if (are_rows_same(&m->row, row)) {
-		m->row.serial = row->serial;
+		m->row = *row;	/* the serial and the reasons */
 		return;
 	}
 	fm_change_place(fm, m->node);	/* silent neighbours depend on closed ports (publish.c) */
