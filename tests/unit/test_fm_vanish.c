@@ -58,6 +58,11 @@ static void not_who_is_vouched_for(void **state)
 	stage_run_ns(&s, s.now + 60 * MS);
 	assert_true(stage_count(&s, "connect 10.0.0.5:1: fails\n") > 0);
 	assert_int_equal(stage_count(&s, "'n5' does not report links that its neighbours have lost"), 1);
+	/* It is dead, and not cut off: its manager does not answer. */
+	settle(15);
+	stage_run_ns(&s, s.now + 1000 * MS);
+	assert_int_equal(stage_count(&s, "('n5') is dead\n"), 1);
+	assert_int_equal(stage_count(&s, "is cut off"), 0);
 	stage_end(&s);
 }
 

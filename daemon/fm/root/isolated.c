@@ -16,6 +16,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 #include "lib/deps/invariant.h"
 
 #define ROUND_MAX 128	/* nodes that the search for a short path visits */
@@ -77,6 +78,17 @@ static uint32_t mark_parts(const struct fm_table *t, uint32_t root, uint32_t *pa
 	return best;
 }
 
+/*
+ * Return: true if the manager of that node does not answer. Then judge.c finds what became of the
+ * node, which the table has later.
+ */
+static bool is_missing(const struct fm_root *r, uint64_t guid)
+{
+	const struct fm_mate *m = r->roster ? fm_mate(r, guid) : NULL;
+
+	return m && m != fm_mate_no(r, 0) && (!m->via || m->state != FM_NODE_UP);
+}
+
 /* Searches all nodes, and reports the isolated ones. */
 static void search_all(struct fm *fm)
 {
@@ -98,7 +110,7 @@ static void search_all(struct fm *fm)
 		if (e->state != FM_NODE_UP || part[i] == joined)
 			continue;
 		fm->root->joined = false;
-		if (!is_out(t, i))
+		if (!is_out(t, i) && !is_missing(fm->root, e->guid))
 			fm_problem_set(fm, "isolated", e->guid,
 				       "node %s ('%s') is cut off: its manager answers, but no "
 				       "path of healthy links joins it to the rest",

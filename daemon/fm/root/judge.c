@@ -70,6 +70,7 @@
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/isolated.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/recovery.h"
@@ -365,7 +366,7 @@ void fm_judge_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	uint32_t i = 0, searches = r->search;
-	bool quorum;
+	bool quorum, back = false;
 
 	if (fm->now < r->judge_at || !r->settled)
 		return;
@@ -382,10 +383,14 @@ void fm_judge_due(struct fm *fm)
 		if (is_judged(m)) {
 			m->listed = false;
 			r->missing[i] = r->missing[--r->nmissing];
+			back |= m->via;
 		} else {
 			i++;
 		}
 	}
+	/* A node that answers again may be cut off all the same. */
+	if (back)
+		fm_isolated_again(fm);
 	fm_member_check(fm, false);
 	fm_recovery_recheck(fm);
 }
