@@ -67,9 +67,9 @@ tests/unit/test_nic_call-libs = $(call pkg-libs,cmocka libevent_core libsystemd 
 $(B)/tests/unit/test_nic_call.o: CPPFLAGS += $(lib-cflags)
 
 # The disk is the test's: it hangs and fails.
-state-objs := tests/unit/clock.o daemon/state.o daemon/thread.o daemon/loop.o daemon/log.o lib/deps/crc32c.o $(svc-objs)
+state-objs := tests/unit/clock.o tests/unit/mutexes.o daemon/state.o daemon/thread.o daemon/loop.o daemon/log.o lib/deps/crc32c.o $(svc-objs)
 state-libs = $(call pkg-libs,cmocka libevent_core libsystemd) $(svc-libs) $(lib-libs) \
-	-Wl,--wrap=fsync -Wl,--wrap=close -Wl,--wrap=pthread_cond_signal
+	-Wl,--wrap=fsync -Wl,--wrap=close -Wl,--wrap=pthread_cond_signal $(mutexes-wrap)
 
 tests += tests/unit/test_state tests/unit/test_state_disk
 tests/unit/test_state-objs := tests/unit/test_state.o $(state-objs)

@@ -407,8 +407,11 @@ static void of_schema(void **state)
 
 /* --- tables -------------------------------------------------------------------- */
 
-/* Nodes 1, 2 and 4 of six, of which two have a session that ended, and one has two. */
-static void take_table(void)
+/*
+ * Nodes 1, 2 and 4 of six, of which two have a session that ended, and one has two; with some
+ * @orders of the admin.
+ */
+static void take_ordered(struct fm_order *orders, uint32_t n)
 {
 	struct fm_entry e[3] = { { .node = 1 }, { .node = 2 }, { .node = 4 } };
 	struct fm_msg msg = { .type = FM_MSG_TABLE };
@@ -427,7 +430,14 @@ static void take_table(void)
 	msg.table.voters.n = FM_VOTERS_MAX;
 	msg.table.nentries = 3;
 	msg.table.entries = e;
+	msg.table.orders = orders;
+	msg.table.norders = n;
 	take(&msg);
+}
+
+static void take_table(void)
+{
+	take_ordered(NULL, 0);
 }
 
 static void of_table(void **state)
@@ -640,6 +650,54 @@ static void of_ended(void **state)
 	put();
 }
 
+/* Orders are sorted by node and lowest port, and a port of a node is in one of them at most. */
+static void of_orders(void **state)
+{
+	struct fm_order some[3] = {
+		{ .node = 1, .ports = 0x5 }, { .node = 1, .ports = 0x2 }, { .node = 4, .ports = 0x800 },
+	}, all[3 * TORUS_MAX_PORTS];
+	Svc__Order **o;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		strcpy(some[i].by, "admin");
+		strcpy(some[i].reason, "work");
+	}
+	take_ordered(some, 3);
+	o = m->table->order;
+	gives(0);
+	RIGHT(o[0]->ports, 1);
+	WRONG(o[0]->ports, 0);
+	WRONG(o[0]->ports, 0x3);		/* a port that the next has, too */
+	WRONG(o[0]->ports, 0x4);		/* the next has a lower one */
+	WRONG(o[1]->ports, 0x1);		/* as low as the one before, which has it */
+	RIGHT(o[1]->ports, 0xffa);
+	WRONG(o[1]->ports, 0xffe);		/* the highest of the one before */
+	WRONG(o[1]->ports, 1u << TORUS_MAX_PORTS);
+	RIGHT(o[1]->node, 2);
+	RIGHT(o[1]->node, 4);
+	WRONG(o[1]->node, 3);			/* not in the table */
+	WRONG(o[1]->node, 0);
+	RIGHT(o[2]->node, 1);
+	WRONG(o[0]->node, 2);			/* not in order */
+	RIGHT(o[0]->since, FM_TIME_MAX);
+	WRONG(o[0]->since, FM_TIME_MAX + 1);
+	RIGHT(o[0]->until, FM_TIME_MAX);
+	WRONG(o[0]->until, FM_TIME_MAX + 1);
+	text(&o[0]->by, sizeof(some[0].by));
+	text(&o[0]->reason, sizeof(some[0].reason));
+	put();
+	/* Each port of each node may have an order of its own. */
+	memset(all, 0, sizeof(all));
+	for (unsigned int i = 0; i < COUNT(all); i++) {
+		all[i].node = 1u << i / TORUS_MAX_PORTS;
+		all[i].ports = (uint16_t)(1u << i % TORUS_MAX_PORTS);
+	}
+	take_ordered(all, COUNT(all));
+	gives(0);
+	put();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -654,6 +712,7 @@ int main(void)
 		cmocka_unit_test(of_columns),
 		cmocka_unit_test(of_names),
 		cmocka_unit_test(of_ended),
+		cmocka_unit_test(of_orders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
