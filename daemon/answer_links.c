@@ -264,10 +264,11 @@ static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t 
 	}
 }
 
-/* On the root, which alone knows it: adds how often it has seen the links of @node lost. */
+/* On the root, which alone knows it: adds how often the links of @node were lost, and for how long. */
 static void add_downs(struct fabricd *d, uint32_t node, json_t *links)
 {
 	unsigned int port;
+	uint64_t since;
 	uint32_t downs;
 	size_t i;
 	json_t *v;
@@ -275,9 +276,13 @@ static void add_downs(struct fabricd *d, uint32_t node, json_t *links)
 	json_array_foreach(links, i, v) {
 		const char *text = json_string_value(json_object_get(v, "port"));
 
-		if (text && !torus_port_parse(text, fm_shape(d->fm)->ndims, &port) &&
-		    fm_downs(d->fm, node, port, &downs))
+		if (!text || torus_port_parse(text, fm_shape(d->fm)->ndims, &port))
+			continue;
+		if (fm_downs(d->fm, node, port, &downs))
 			json_object_set_new(v, "downs", json_integer(downs));
+		if (fm_lost_since(d->fm, node, port, &since))
+			json_object_set_new(v, "lost_ms",
+					    json_real((double)(loop_now() - since) * 1e-6));
 	}
 }
 

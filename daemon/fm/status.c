@@ -475,18 +475,35 @@ static void explain_loss(const struct fm *fm, struct fm_faulty *f)
 		f->reason = fm_cables_why(fm, f->node, f->port, &f->since);
 }
 
-bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n)
+/* Names a cable by its end at a port with "+". Return: false: this is not root, or no cable. */
+static bool find_cable(const struct fm *fm, uint32_t *node, unsigned int *port)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 
-	*n = 0;
-	if (!fm_is_root(fm) || node >= fm->table.nodes || port >= 2u * shape->ndims ||
-	    shape->size[port % shape->ndims] == 1)
+	if (!fm_is_root(fm) || *node >= fm->table.nodes || *port >= 2u * shape->ndims ||
+	    shape->size[*port % shape->ndims] == 1)
 		return false;
-	if (port >= shape->ndims) {
-		node = torus_neighbour(shape, node, port);
-		port = torus_dir_opposite(shape, port);
+	if (*port >= shape->ndims) {
+		*node = torus_neighbour(shape, *node, *port);
+		*port = torus_dir_opposite(shape, *port);
 	}
+	return true;
+}
+
+bool fm_lost_since(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since)
+{
+	*since = 0;
+	if (!find_cable(fm, &node, &port) || cable_state(fm, node, port) != CABLE_FAULTY)
+		return false;
+	fm_cables_why(fm, node, port, since);
+	return *since > 0;
+}
+
+bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n)
+{
+	*n = 0;
+	if (!find_cable(fm, &node, &port))
+		return false;
 	*n = fm_cables_downs(fm, node, port);
 	return true;
 }

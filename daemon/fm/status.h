@@ -414,6 +414,11 @@ struct fm_faulty {
 /** fm_faulty() - the next from *@i on, which begins at 0; false past the last */
 bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out);
 
+/**
+ * fm_lost_since() - when this root lost a cable that is down still
+ * Return: false: this is not root, the cable is up, or it was lost before this root began.
+ */
+bool fm_lost_since(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since);
 /** fm_downs() - how often this root lost a cable. Return: false: this is not root, or no cable */
 bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n);
 

@@ -336,6 +336,15 @@ int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t
 	return a.severs_error;
 }
 
+bool fm_lost_since(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since)
+{
+	(void)fm;
+	(void)node;
+	(void)port;
+	*since = 0;
+	return false;
+}
+
 bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n)
 {
 	(void)fm;

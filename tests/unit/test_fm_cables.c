@@ -66,6 +66,7 @@ static void faulty(unsigned int n, const char *why, uint64_t ms)
 /* Three cables of a node are pulled at once: three events, each by its end with a "+". */
 static void test_three(void **state)
 {
+	uint64_t since;
 	uint32_t downs;
 
 	(void)state;
@@ -80,6 +81,13 @@ static void test_three(void **state)
 	lives(8000);
 	assert_int_equal(links(), 3);
 	faulty(3, "silence", 5000);
+	/* Both ends tell since when; a cable that is up has no such time, nor has one that is none. */
+	for (unsigned int p = 0; p < 4; p++) {
+		assert_int_equal(fm_lost_since(s.fm, 5, p, &since), p < 3);
+		assert_in_range(p < 3 ? since : START + 5000 * MS, START + 5000 * MS, START + 5100 * MS);
+	}
+	assert_true(fm_lost_since(s.fm, 4, 0, &since));
+	assert_false(fm_lost_since(s.fm, 16, 2, &since));
 	stage_forget(&s);
 	ports(7, FM_PORT_UP, TORUS_REASON_CARRIER);
 	lives(8100);

@@ -106,6 +106,31 @@ static void end_not_seen(void **state)
 	      "[" OUTAGE(1, "lost", "100.5", "null", "null", "null", "null", "null", "null") "]");
 }
 
+/* The time of a cable that is lost still goes on; that of others is known, or is not. */
+static void lost_so_far(void **state)
+{
+	json_t *events = json_of("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","
+				 LINK(101.5, 2000, "a", 2, "lost", "null", 8, 50) ","
+				 LINK(102.5, 3000, "a", 2, "up", "null", 9, 50) ","
+				 LINK(103.5, 4000, "a", 3, "lost", "null", 10, 50) "]");
+	json_t *faulty = json_of("[{" CABLE(1) "}]"), *got = outages_find(events, faulty);
+	json_t *want = json_of(
+		"[" OUTAGE(1, "lost", "100.5", "null", "9000", "null", "null", "null", "null") ","
+		OUTAGE(2, "mended", "101.5", "102.5", "1000", "null", "null", "null", "null") ","
+		OUTAGE(3, "unknown", "103.5", "null", "null", "null", "null", "null", "null") "]");
+
+	(void)state;
+	outages_so_far(got, 109.5);
+	assert_true(json_equal(got, want));
+	/* The clock was set back. */
+	outages_so_far(got, 50);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(got, 0), "duration_ms")), 0);
+	json_decref(want);
+	json_decref(got);
+	json_decref(faulty);
+	json_decref(events);
+}
+
 static void odd_events(void **state)
 {
 	(void)state;
@@ -118,7 +143,7 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(one_after_the_other), cmocka_unit_test(clock_set_back),
 		cmocka_unit_test(began_before), cmocka_unit_test(end_not_seen),
-		cmocka_unit_test(odd_events),
+		cmocka_unit_test(lost_so_far), cmocka_unit_test(odd_events),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

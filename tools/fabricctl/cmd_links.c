@@ -148,11 +148,14 @@ static void excluded_cell(struct table *t, const json_t *l)
 static void age_cells(struct table *t, const json_t *l)
 {
 	const json_t *age = json_object_get(l, "state_age"), *downs = json_object_get(l, "downs");
+	const json_t *lost = json_object_get(l, "lost_ms");
 	char text[32];
 
 	if (is_end_up(l) && json_is_integer(age))
 		table_cell(t, PLAIN, "%s",
 			   duration_text((double)json_integer_value(age) / (double)SEC, text));
+	else if (!is_end_up(l) && json_is_number(lost))
+		table_cell(t, BAD, "lost %s", duration_text(json_number_value(lost) / 1e3, text));
 	else
 		table_cell(t, FAINT, "-");
 	if (json_is_integer(downs))
@@ -547,7 +550,7 @@ COMMAND(cmd_links) = {
 	.brief = "The links: state, peer, retries, errors",
 	.help = "Both ends of a cable are shown, because each counts for itself.\n"
 		"'waits': packets have waited so long for a free buffer at the peer.\n"
-		"UP FOR: how long it has been up; DOWNS: how often the present root has seen it lost.\n"
+		"UP FOR: how long it has been up, or lost; DOWNS: how often the present root has seen it lost.\n"
 		"Columns without a value are left out if the table is too wide for the screen.\n"
 		"EXCLUDED: admin (fabricctl exclude), fault, wiring, stall (taken down because the "
 		"peer\n"

@@ -126,6 +126,7 @@ static int answer_outages(const struct ctl *ctl, struct ask *a)
 		return status;
 	status = past_faulty(a, &faulty);
 	outages = outages_find(found.events, faulty);
+	outages_so_far(outages, past_end(&found));
 	json_decref(faulty);
 	if (status == OK)
 		status = keep_cable(a, outages);

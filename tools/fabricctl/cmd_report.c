@@ -148,6 +148,7 @@ static json_t *make_report(const struct past_found *found, const json_t *faulty,
 {
 	json_t *outages = outages_find(found->events, faulty);
 
+	outages_so_far(outages, past_end(found));
 	return json_pack("{s:f, s:f, s:o, s:o, s:o, s:o, s:O?}", "from", (double)found->from / 1e3,
 			 "to", (double)found->to / 1e3, "cables", sum_cables(outages),
 			 "recoveries", sum_recoveries(found->events),

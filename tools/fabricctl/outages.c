@@ -169,6 +169,20 @@ static void take_recovery(json_t *outages, const json_t *begun, const json_t *ev
 	}
 }
 
+void outages_so_far(const json_t *outages, double until)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(outages, i, v) {
+		const char *state = json_text(v, "state");
+		double ms = (until - number_of(v, "from")) * 1e3;
+
+		if (state && !strcmp(state, "lost") && json_is_number(json_object_get(v, "from")))
+			json_object_set_new(v, "duration_ms", json_integer(ms > 0 ? (json_int_t)ms : 0));
+	}
+}
+
 static bool is_faulty(const json_t *faulty, const json_t *link)
 {
 	size_t i;

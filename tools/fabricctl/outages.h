@@ -15,5 +15,7 @@
  * pause_ms}.
  */
 json_t *outages_find(const json_t *events, const json_t *faulty);
+/** outages_so_far() - set the durations of cables that are lost still, up to that time of day, s */
+void outages_so_far(const json_t *outages, double until);
 
 #endif /* OUTAGES_H */

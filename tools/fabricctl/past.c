@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "lib/util/clock.h"
 #include "moment.h"
 #include "past.h"
 #include "say.h"
@@ -255,6 +256,13 @@ void past_free(struct past_found *f)
 	json_decref(f->events);
 	json_decref(f->about);
 	*f = (struct past_found) { .from = 0 };
+}
+
+double past_end(const struct past_found *f)
+{
+	double now = seconds_of(CLOCK_REALTIME);
+
+	return f->to != INT64_MAX && (double)f->to / 1e3 < now ? (double)f->to / 1e3 : now;
 }
 
 void past_notes(const struct past_found *f)

@@ -30,6 +30,8 @@ int past_check(const struct past *p);
 /** past_ask() - ask. Return: OK, and past_free() has to follow; or the kind of the error */
 int past_ask(struct ask *a, const struct past *p, struct past_found *found);
 void past_free(struct past_found *found);
+/** past_end() - Return: the end of the time asked for, or now if that is yet to come; unix time, s */
+double past_end(const struct past_found *found);
 /** past_faulty() - get the cables that are down now; @faulty NULL: not known, or too many */
 int past_faulty(struct ask *a, json_t **faulty);
 /** past_notes() - warn of events that may be missing: not kept any more, or lost */
