@@ -96,19 +96,39 @@ static bool is_excluded_by_admin(const struct fabricd *d, unsigned int port)
 	return why && !strcmp(why, "admin");
 }
 
-/* An administrator who includes a link has repaired it. */
-static void note_included(struct fabricd *d, unsigned int port)
+/* An administrator who includes a link has repaired it. Return: true if it was judged bad before. */
+static bool note_included(struct fabricd *d, unsigned int port)
 {
 	struct errors *e = &d->errors;
 	uint32_t bit = 1u << port;
+	bool was;
 
 	if (is_excluded_by_admin(d, port)) {
 		e->out |= bit;
-	} else if (e->out & bit) {
-		e->out &= ~bit;
-		e->port[port] = (struct quality) { .based = false };
-		e->wear[port] = (struct wear) { .at = 0 };
+		return false;
 	}
+	if (!(e->out & bit))
+		return false;
+	was = e->port[port].level != QUALITY_GOOD || e->wear[port].worn;
+	e->out &= ~bit;
+	e->port[port] = (struct quality) { .based = false };
+	e->wear[port] = (struct wear) { .at = 0 };
+	return was;
+}
+
+bool errors_table(struct fabricd *d)
+{
+	struct errors *e = &d->errors;
+	bool changed = false;
+
+	if (!d->fm || fm_own(d->fm) == TORUS_NO_NODE ||
+	    (fm_version(d->fm) == e->version && fm_version_epoch(d->fm) == e->epoch))
+		return false;
+	e->version = fm_version(d->fm);
+	e->epoch = fm_version_epoch(d->fm);
+	for (unsigned int p = 0; p < 2u * fm_shape(d->fm)->ndims; p++)
+		changed |= note_included(d, p);
+	return changed;
 }
 
 /* Behind another peer is another cable. Return: true if the one before was worn. */
@@ -150,7 +170,6 @@ static bool judge_link(struct fabricd *d, const struct torus_link *l)
 	struct quality_sample s = sample_of(l);
 	enum quality_level was = q->level;
 
-	note_included(d, l->port);
 	quality_read(q, &d->config.quality, &s);
 	if (q->level != was)
 		tell_quality(d, l, was);
@@ -206,6 +225,7 @@ void errors_begin(struct fabricd *d)
 	memset(d->errors.wear, 0, sizeof(d->errors.wear));
 	memset(d->errors.peer, 0, sizeof(d->errors.peer));
 	d->errors.out = 0;
+	d->errors.version = d->errors.epoch = 0;
 	json_object_clear(d->errors.kept);
 }
 
@@ -307,7 +327,9 @@ void errors_take(struct fabricd *d, uint32_t node, const json_t *links)
 		json_t *q = json_object_get(v, "quality");
 		const char *level = json_string_value(json_object_get(q, "level"));
 
+		/* A link that is excluded there may be included and repaired meanwhile. */
 		if (!text || !level || strcmp(level, "fail") ||
+		    json_is_string(json_object_get(v, "excluded")) ||
 		    torus_port_parse(text, fm_shape(d->fm)->ndims, &port))
 			continue;
 		if (take_out(d, node, port, json_number_value(json_object_get(q, "ber")),

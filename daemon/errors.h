@@ -33,7 +33,8 @@ struct errors_peer {
 
 /**
  * struct errors - what this node measures at its ports
- * @port, @wear: the receivers; @out: mask of those that an administrator had excluded at the last reading
+ * @port, @wear: the receivers; @out: mask of those that an administrator had excluded
+ * @version, @epoch: the table by which @out was set
  * @peer: to whom each port led when it was up last
  * @timer: the next reading is to come soon
  * @kept: on the root: node id as text to the mask of ports that it had to leave in service
@@ -43,6 +44,7 @@ struct errors {
 	struct wear wear[TORUS_MAX_PORTS];
 	struct errors_peer peer[TORUS_MAX_PORTS];
 	uint32_t out;
+	uint64_t version, epoch;
 	struct loop_timer *timer;
 	json_t *kept;
 };
@@ -51,6 +53,8 @@ int errors_start(struct fabricd *d);
 void errors_stop(struct fabricd *d);
 /** errors_begin() - a NIC was found: nothing is known of its links */
 void errors_begin(struct fabricd *d);
+/** errors_table() - judge links anew that a new table includes. Return: true if some changed */
+bool errors_table(struct fabricd *d);
 /** errors_read() - nic_links_get() has read the links: judge them. Return: true if some changed */
 bool errors_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
 /** errors_bad() - Return: true if the receiver of that link is worse than a limit */

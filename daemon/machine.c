@@ -343,6 +343,8 @@ static void update_outline(struct fabricd *d)
 	if (!memcmp(&o, &d->outline, sizeof(o)))
 		return;
 	d->outline = o;
+	if (errors_table(d))
+		lines_changed(d);
 	lines_again(d);
 	keeper_changed(d->keeper);
 	if (o.own != TORUS_NO_NODE)

@@ -102,6 +102,16 @@ included() {
 		under 0,0 1,0 true && until_true 20 fine && is .links.excluded 0
 }
 
+# A repaired link that is included at once, before its receiver is read again, begins anew, too.
+at_once() {
+	local before
+	before=$(told_out)
+	lab ber 0,0:+x 1e-5 && under 0,0 1,0 mended_at_once && until_true 20 fine &&
+		[[ $(told_out) == $((before + 1)) ]] && is .links.excluded 0
+}
+mended_at_once() { until_true 10 is .links.excluded 1 && lab ber 0,0:+x 0 && ask include 0,0:+x; }
+told_out() { ask events | grep -c ' is taken out of service'; }
+
 check "a lab comes up" up
 check "a clean fabric reports nothing under traffic" clean
 check "a cable with 1e-6 is named by status" named 1e-6
@@ -115,5 +125,6 @@ check "a repaired cable is good again" over
 check "a failing cable is taken out of service" taken_out
 check "a cable that joins a node to the rest is not" kept_in
 check "a cable that is included is judged anew" included
+check "also one that is included at once" at_once
 cleanup
 done_testing
