@@ -44,6 +44,7 @@ struct node {
 /**
  * struct fabric
  * @load: each node sends with a chance of one in so many in each step; 0: never
+ * @queue: packets of a VC that wait in a NIC for injection before its host stops
  * @busy_host: one delivery in so many is refused; 0: none
  * @max_flits: largest payload of a packet
  * @lossy: numbers may be missing because nodes died; order, and no doubles, are still checked
@@ -63,7 +64,7 @@ struct fabric {
 	struct tn_params params;
 	struct node *node;
 	struct traffic *traffic;	/* n * n */
-	unsigned int load, busy_host, max_flits;
+	unsigned int load, queue, busy_host, max_flits;
 	bool lossy, unchecked, relays;
 	void (*reroute)(struct fabric *f, u32 node, uint64_t *rows);
 	u16 *excluded;

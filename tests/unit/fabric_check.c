@@ -19,10 +19,15 @@ static bool accepted(const struct fabric *f, u32 node, unsigned int port, u32 se
 	return peer->session == session && tn_seq_before(tseq, peer->retry.rx.expected);
 }
 
+/*
+ * Looks at the parked packets up to the last that is unresolved, by the NIC's own number of these:
+ * most of the queue is resolved, and long. If that number is too low, the sum is.
+ */
 static void count_node(const struct fabric *f, const struct node *n, s64 *sum)
 {
 	const struct tn_nic *nic = n->nic;
 	const struct tn_pkt *pkt;
+	u32 unresolved = nic->park.unresolved;
 
 	for (unsigned int i = 0; i < TN_INPUTS; i++) {
 		for (pkt = nic->input[i].head; pkt; pkt = pkt->next)
@@ -34,11 +39,12 @@ static void count_node(const struct fabric *f, const struct node *n, s64 *sum)
 				count_packet(pkt, sum);
 		}
 	}
-	for (pkt = nic->park.q.head; pkt; pkt = pkt->next) {
+	for (pkt = nic->park.q.head; unresolved && pkt; pkt = pkt->next) {
 		unsigned int p = 0;
 
 		if (!pkt->unresolved)
 			continue;
+		unresolved--;
 		while (p < f->nports && nic->link[p].session != pkt->session)
 			p++;
 		if (p == f->nports || !accepted(f, n->id, p, pkt->session, pkt->hdr.tseq))
@@ -81,6 +87,7 @@ static void check_balance(struct fabric *f, const struct node *n)
 	const u64 (*c)[TORUS_COLOURS] = tn_nic_flow(nic);
 	s64 real[TORUS_COLOURS] = { 0 };
 	const struct tn_pkt *pkt;
+	u32 unresolved = nic->park.unresolved;
 
 	for (unsigned int i = 0; i < TN_INPUTS; i++) {
 		for (pkt = nic->input[i].head; pkt; pkt = pkt->next)
@@ -90,7 +97,8 @@ static void check_balance(struct fabric *f, const struct node *n)
 		for (pkt = nic->link[p].retry.tx.sent.head; pkt; pkt = pkt->next)
 			count_packet(pkt, real);
 	}
-	for (pkt = nic->park.q.head; pkt; pkt = pkt->next) {
+	for (pkt = nic->park.q.head; unresolved && pkt; pkt = pkt->next) {
+		unresolved -= pkt->unresolved;
 		if (pkt->unresolved)
 			count_packet(pkt, real);
 	}

@@ -161,6 +161,7 @@ static void small_park(struct fabric *t)
 	t->params.payload_max = TN_PAYLOAD_MIN;
 	t->params.park_bytes = 40 * 6 * TN_FLIT;
 	t->max_flits = 4;
+	t->queue = TN_INJECT_MAX;
 }
 
 /* The parking segment is full: senders wait, and no packet is dropped. */
