@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-form.py FILE...
+form.py FILE...         from the directory that has .clang-format
 
 Compares sources with what clang-format makes of them (.clang-format), and prints where they differ:
 
@@ -14,9 +14,12 @@ Files whose remarks are clang-format's errors stand in form.txt, with these rema
 Exit status 1 if anything was printed.
 """
 import difflib
+import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 ENDS = (";", "{", "}")
 # clang-format takes C for C++. With these renamed, it takes them for the names that they are.
@@ -24,10 +27,22 @@ CPLUSPLUS = re.compile(r"\b(and|catch|class|delete|namespace|new|not|or|private|
                        r"|template|this|throw|try|using|xor)\b")
 
 
-def formatted(name, text):
-    run = subprocess.run(["clang-format", "--style=file", "--assume-filename=" + name],
-                         input=text, capture_output=True, text=True, check=True)
-    return run.stdout
+def read(name):
+    with open(name, encoding="utf-8") as f:
+        return f.read()
+
+
+def formatted(texts):
+    """{name: text} as clang-format makes it, by one process, because it takes long to start"""
+    with tempfile.TemporaryDirectory() as tmp:
+        shutil.copy(".clang-format", tmp)
+        for name, text in texts.items():
+            copy = os.path.join(tmp, name)
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            with open(copy, "w", encoding="utf-8") as f:
+                f.write(text)
+        subprocess.run(["clang-format", "--style=file", "-i", *texts], cwd=tmp, check=True)
+        return {name: read(os.path.join(tmp, name)) for name in texts}
 
 
 def words(text):
@@ -80,10 +95,9 @@ def report_indentation(name, old, new):
 
 def main():
     wrong = False
-    for name in sys.argv[1:]:
-        with open(name, encoding="utf-8") as f:
-            old = CPLUSPLUS.sub(r"\1_", f.read())
-        new = formatted(name, old)
+    texts = {name: CPLUSPLUS.sub(r"\1_", read(name)) for name in sys.argv[1:]}
+    for name, new in formatted(texts).items():
+        old = texts[name]
         if old != new:
             wrong |= report_spaces(name, old, new)
             wrong |= report_indentation(name, old, new)
