@@ -39,6 +39,9 @@ static const struct answer_cmd commands[] = {
 	  &question_retry_set },
 	{ "test", " node port step token packets seconds size rate", ANSWER_ROOT | ANSWER_CHANGE,
 	  answer_test, NULL, &question_test },
+	{ "locate", " node port seconds", ANSWER_ROOT | ANSWER_CHANGE, answer_locate, NULL,
+	  &question_locate },
+	{ "module", " node port look", ANSWER_ROOT, answer_module, NULL, &question_module },
 	{ "replay", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_replay, NULL,
 	  &question_replay },
 	{ "log", " level", ANSWER_CHANGE, answer_log, NULL, NULL },
@@ -388,12 +391,15 @@ static const char *typed_name(const struct request *rq)
 		return json_is_true(json_object_get(rq->args, "up")) ? "link up" : "link down";
 	return !strcmp(name, "retrain") ? "link retrain" : !strcmp(name, "retry") ? "link retry" :
 	       !strcmp(name, "test") ? "link test" :
+	       !strcmp(name, "locate") ? "link locate" :
 	       !strcmp(name, "replay") ? "park --replay" : !strcmp(name, "move") ? "root move" : name;
 }
 
 static void deny_request(struct request *rq, const char *group)
 {
-	const char *does = !strcmp(rq->cmd->name, "test") ? "loads a link" : "changes the fabric";
+	const char *does = !strcmp(rq->cmd->name, "test") ? "loads a link" :
+			   !strcmp(rq->cmd->name, "locate") ? "lets a LED blink" :
+			   "changes the fabric";
 	const char *name = typed_name(rq);
 
 	if (*group)

@@ -200,7 +200,7 @@ void answer_root(struct request *rq);
 void answer_move(struct request *rq);
 json_t *root_json(struct fabricd *d, const struct fm_root_status *r);
 
-/* answer_links.c, answer_port.c, answer_rows.c, answer_nic.c, answer_test.c */
+/* answer_links.c, answer_port.c, answer_rows.c, answer_nic.c, answer_test.c, answer_plug.c */
 void answer_links(struct request *rq);
 void answer_counters(struct request *rq);
 void answer_eye(struct request *rq);
@@ -211,9 +211,11 @@ void answer_set_port(struct request *rq);
 void answer_retrain(struct request *rq);
 void answer_set_retry(struct request *rq);
 void answer_test(struct request *rq);
+void answer_locate(struct request *rq);
+void answer_module(struct request *rq);
 extern const struct question_kind question_links_get, question_counters_get, question_eye_get,
 	question_rows_get, question_park_get, question_replay, question_port_set, question_retrain,
-	question_retry_set, question_test;
+	question_retry_set, question_test, question_locate, question_module;
 
 /* answer_history.c */
 void answer_history(struct request *rq);

@@ -190,7 +190,8 @@ static bool is_number(const char *key)
 
 static bool is_flag(const char *key)
 {
-	return is_named(" follow lanes degraded brief up flows runs force local pull values", key);
+	return is_named(" follow lanes degraded brief up flows runs force local pull values look",
+			key);
 }
 
 static bool is_list(const char *key)

@@ -27,6 +27,7 @@ struct request;
 struct wall;
 struct seal;
 struct tester;
+struct plugs;
 
 /**
  * struct fabricd - the state of the process
@@ -36,7 +37,7 @@ struct tester;
  * @own: this node's coordinates as text; "": it has none yet
  * @nic_text: the reason why there is no NIC
  * @seal: NULL while there is no NIC
- * @tester: links under test
+ * @tester: links under test; @plugs: LEDs and plugs of interfaces
  * @refused_at, @refused_port: when and on which port @seal refused a packet last; 0: never
  * @refused_told: when an event reported that last
  * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
@@ -71,6 +72,7 @@ struct fabricd {
 	char nic_text[256];
 	struct seal *seal;
 	struct tester *tester;
+	struct plugs *plugs;
 	uint64_t refused_at, refused_told;
 	unsigned int refused_port;
 	struct arbiter *arbiter;

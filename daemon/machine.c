@@ -13,6 +13,7 @@
 #include "daemon/keeper.h"
 #include "daemon/log.h"
 #include "daemon/nic.h"
+#include "daemon/plug.h"
 #include "daemon/query.h"
 #include "daemon/recorder.h"
 #include "daemon/schema.h"
@@ -630,8 +631,9 @@ int machine_start(struct fabricd *d)
 	if (!d->wall)
 		log_warning("service", "cannot get notice when the clock is set");
 	d->tester = tester_new(d);
-	if (!d->keeper || !d->fm_timer || !d->tester || lines_start(d) || stall_start(d) ||
-	    errors_start(d))
+	d->plugs = plugs_new(d->loop);
+	if (!d->keeper || !d->fm_timer || !d->tester || !d->plugs || lines_start(d) ||
+	    stall_start(d) || errors_start(d))
 		return -ENOMEM;
 	if (c->arbiter)
 		d->arbiter = arbiter_new(d->loop, d->config.arbiter, c->fabric,

@@ -15,6 +15,7 @@
 #include "daemon/keeper.h"
 #include "daemon/log.h"
 #include "daemon/nic.h"
+#include "daemon/plug.h"
 #include "daemon/priv.h"
 #include "daemon/query.h"
 #include "daemon/recorder.h"
@@ -249,6 +250,7 @@ static int run_daemon(struct fabricd *d)
 	state_free(d->state);
 	nic_free(d->nic);
 	tester_free(d->tester);
+	plugs_free(d->plugs);
 	stall_stop(d);
 	keeper_free(d->keeper);
 	query_free(d->query);

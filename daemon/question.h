@@ -35,7 +35,7 @@ struct question_kind {
  * struct question - a question under way
  * @ask: takes the answer; NULL: question_forget() was called
  * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @brief, @joined, @runs,
- *	@flows, @plan, @step: arguments
+ *	@flows, @plan, @step, @seconds: arguments
  * @error: if not "", the answer is a failure with this text
  * @link, @n, @eye, @dev, @flow, @park, @parked: answers of the NIC
  * @row, @nrows, @rows_done, @rows_version: the rows that were read so far
@@ -55,6 +55,7 @@ struct question {
 	struct torus_eye eye;
 	struct linktest_plan plan;
 	unsigned int step;
+	int seconds;
 	struct torus_device dev;
 	struct torus_flow flow;
 	struct torus_park park;

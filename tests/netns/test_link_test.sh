@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# fabricctl link test, in a lab of real processes: an idle cable with bit errors is told from a good
+# fabricctl link test, locate and module, in a lab of real processes: an idle cable with bit errors is told from a good
 # one, by both ends' counters; a test loses nothing of other traffic; a link that is not up, or whose
 # far manager is away, is refused in words.
 
@@ -109,6 +109,19 @@ twice() {
 	return $rc
 }
 
+# Interfaces of a lab have neither LEDs nor plugs, and say so at both ends; one that is unplugged, at its own.
+no_led() {
+	"$bin/fabricctl" link locate 1,0:+x --lab "$lab" >"$tmp/result"
+	[[ $? == 1 ]] && cat "$tmp/result" && grep -Fx '1,0:+x (n1-0): px+ cannot blink: its driver has no such function' "$tmp/result" &&
+		grep -Fx '2,0:-x (n2-0): px- cannot blink: its driver has no such function' "$tmp/result" &&
+		ctl link locate 1,0:+x --off --lab "$lab" >/dev/null || return 1
+	"$bin/fabricctl" link locate 1,0:+x --lab "$lab" --json >"$tmp/result"
+	[[ $(jq -c 'map([.node, .port, .lower, .state])' "$tmp/result") == '[[[1,0],"+x","px+","failed"],[[2,0],"-x","px-","failed"]]' ]]
+}
+no_plug() {
+	"$bin/fabricctl" link module 1,0:+x --lab "$lab" >"$tmp/result"
+	[[ $? == 1 ]] && cat "$tmp/result" && [[ $(grep -c 'cannot read a plug: its driver has no such function$' "$tmp/result") == 2 ]]
+}
 wrong() {
 	tests 2 1,0 && grep "write a node and its port" "$tmp/said" && tests 2 1,0:+z && grep "'+z' is no port" "$tmp/said" &&
 		tests 2 9,0:+x && tests 2 1,0:+x --seconds 0 && tests 2 1,0:+x --size 2000 && tests 2 1,0:+x 2,0:+x &&
@@ -136,6 +149,8 @@ check "an excluded link is tested" excluded
 check "a link that goes down ends the test" goes_down
 check "Ctrl-C ends the test" stopped
 check "a second test of a link is refused" twice
+check "interfaces without LEDs" no_led
+check "interfaces without plugs" no_plug
 check "wrong arguments" wrong
 check "others than operators are refused" denied
 check "a far manager that is away" far_away

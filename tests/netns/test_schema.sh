@@ -74,6 +74,8 @@ changes() {
 	of_link retry 0,0:+x acknak || rc=1
 	of_link eye 0,0:+x || rc=1
 	of_link test 0,0:+x --count 50 || rc=1
+	judged link-locate link locate 0,0:+x --json --lab "$lab" || rc=1
+	judged link-module link module 0,0:+x --json --lab "$lab" || rc=1
 	of_link down 0,0:+y || rc=1
 	of_link up 0,0:+y || rc=1
 	judged exclude-dry-run exclude --dry-run 0,0:+x --json --lab "$lab" || rc=1

@@ -32,6 +32,7 @@
  * @nic_error: what each call of the NIC returns; @flows_error: one of parked flows
  * @test_error: what the beginning of a test of a link returns; @tested: there is one of token 7,
  *	in this role; else none
+ * @plug, @plug_error: the state of each LED and plug, and why it failed
  * @link: of the NIC
  * @stats: of the service network
  * @no_change: what it is told is so already
@@ -68,7 +69,7 @@ struct asked {
 	bool equal_rows;
 	int nic_error, flows_error, change_error, test_error;
 	bool once, no_change;
-	int tested;
+	int tested, plug, plug_error;
 	struct torus_link link[PORTS];
 	struct svc_stats stats;
 	const char *told_by[NODES];

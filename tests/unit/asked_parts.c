@@ -14,6 +14,7 @@
 #include "daemon/keeper.h"
 #include "daemon/record.h"
 #include "daemon/lower.h"
+#include "daemon/plug.h"
 #include "daemon/seal.h"
 #include "daemon/tester.h"
 #include "tests/unit/asked.h"
@@ -515,6 +516,36 @@ bool tester_result(struct tester *t, const struct torus_link *l, enum linktest_r
 	};
 	*counts = (struct tester_counts){ 311, 312, 313, 314, 315, 316 };
 	return true;
+}
+
+/* --- LEDs and plugs ----------------------------------------------------------------- */
+
+int plug_locate(struct plugs *p, unsigned int port, const char *lower, uint64_t ns)
+{
+	(void)p;
+	note("locate %u %s %llu\n", port, lower, (unsigned long long)ns);
+	return a.test_error;
+}
+
+void plug_located(const struct plugs *p, unsigned int port, struct plug_locate *out)
+{
+	(void)p;
+	*out = (struct plug_locate){ (enum plug_state)a.plug, a.plug_error, (321 + port) * MS };
+}
+
+int plug_look(struct plugs *p, unsigned int port, const char *lower)
+{
+	(void)p;
+	note("look %u %s\n", port, lower);
+	return a.test_error;
+}
+
+void plug_looked(const struct plugs *p, unsigned int port, struct plug_module *out)
+{
+	(void)p;
+	*out = (struct plug_module){ (enum plug_state)a.plug, a.plug_error, {
+		"OSFP", "ACME", "X1", "", "SN", "26", port == 0, 331.5, 332.5, 2, 0,
+		{ 0.25, 0.5 }, { 0.75 } } };
 }
 
 /* Only a timer asks for this, and none goes off. */

@@ -39,7 +39,7 @@ tests += $(answers-tests)
 define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
 	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_exclude.o answer_root.o \
-	answer_links.o answer_port.o answer_test.o answer_rows.o answer_nic.o answer_part.o question.o \
+	answer_links.o answer_port.o answer_test.o answer_plug.o answer_rows.o answer_nic.o answer_part.o question.o \
 	answer_log.o answer_config.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a
 $(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd inih) $$(lib-libs) -lm
@@ -55,6 +55,14 @@ tests/unit/test_seal-libs = $(call pkg-libs,cmocka libgcrypt) -Wl,--wrap=getrand
 tests += tests/unit/test_linktest
 tests/unit/test_linktest-objs := tests/unit/test_linktest.o daemon/linktest.o
 tests/unit/test_linktest-libs = $(call pkg-libs,cmocka)
+
+# Plugs: their memories, and the thread that asks drivers, which the test plays.
+tests += tests/unit/test_module tests/unit/test_plug
+tests/unit/test_module-objs := tests/unit/test_module.o daemon/module.o
+tests/unit/test_module-libs = $(call pkg-libs,cmocka)
+tests/unit/test_plug-objs := tests/unit/test_plug.o daemon/plug.o daemon/nicq.o daemon/thread.o \
+	daemon/loop.o
+tests/unit/test_plug-libs = $(call pkg-libs,cmocka libevent_core)
 
 # The NIC and its queue.
 tests += tests/unit/test_nicq tests/unit/test_nic_call

@@ -740,7 +740,7 @@ static void all_commands(void **state)
 {
 	(void)state;
 	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park "
-		"events history config coord table root move exclude include port retrain retry test replay log");
+		"events history config coord table root move exclude include port retrain retry test locate module replay log");
 }
 
 static void only_admins_change(void **state)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "daemon/linktest.h"
+#include "daemon/plug.h"
 #include "tests/unit/asked.h"
 
 /* --- links ------------------------------------------------------------------- */
@@ -413,6 +414,88 @@ static void test_of_old_node(void **state)
 		"test links");
 }
 
+/* --- LEDs and plugs ------------------------------------------------------------------ */
+
+#define AT_X(state, why) "'node':[2,1],'port':'+x','name':'myself','lower':'eth0','state':'"	\
+	state "','why':" why
+
+static void locate(void **state)
+{
+	(void)state;
+	a.plug = PLUG_BEGINS;
+	says("{'cmd':'locate','node':'2,1','port':'+x','seconds':7}",
+	     "{'ok':true,'data':{" AT_X("begins", "null") ",'left_ms':321.0}}");
+	does("locate 0 eth0 7000000000\n");
+	a.plug = PLUG_GOES_ON;
+	says("{'cmd':'locate','node':'2,1','port':'+x'}",
+	     "{'ok':true,'data':{" AT_X("goes-on", "null") ",'left_ms':321.0}}");
+	does("");
+	a.plug = PLUG_DONE;
+	says("{'cmd':'locate','node':'2,1','port':'+x','seconds':0}",
+	     "{'ok':true,'data':{" AT_X("done", "null") ",'left_ms':321.0}}");
+	does("locate 0 eth0 0\n");
+	a.plug = PLUG_FAILED;
+	a.plug_error = -EOPNOTSUPP;
+	says("{'cmd':'locate','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
+	     "'eth0 cannot blink: its driver has no such function'") ",'left_ms':321.0}}");
+	a.plug_error = -ENODEV;
+	says("{'cmd':'locate','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
+	     "'there is no interface eth0 here, so it cannot blink: the cable is a virtual one, "
+	     "or the NIC is in another network namespace'") ",'left_ms':321.0}}");
+	says("{'cmd':'locate','node':'2,1','port':'+y','seconds':7}", "{'ok':true,'data':{"
+	     "'node':[2,1],'port':'+y','name':'myself','lower':null,'state':'failed',"
+	     "'why':'there is no interface below this port','left_ms':0.0}}");
+	does("");
+	a.test_error = -ENOMEM;
+	refuses("{'cmd':'locate','node':'2,1','port':'+x','seconds':1}", "failed", "out of memory");
+	does("locate 0 eth0 1000000000\n");
+	refuses("{'cmd':'locate','node':'2,1','port':'+x','seconds':3601}", "usage",
+		"locate: seconds: allowed 0 to 3600");
+	refuses("{'cmd':'locate','node':'2,1'}", "usage", "'locate' needs a port");
+	refuses("{'cmd':'locate','node':'1,1','port':'+x'}", "unreachable", "node '1,1' does not "
+		"answer, or its fabricd is of a release that does not know 'locate'");
+	a.privileged = false;
+	refuses("{'cmd':'locate','node':'2,1','port':'+x'}", "denied", "link locate lets a LED blink: "
+		"only root may: run it with sudo, or set control_group in fabricd.conf, which is not "
+		"set, to a group of yours and restart fabricd");
+	does("");
+}
+
+static void module(void **state)
+{
+	(void)state;
+	a.privileged = false;		/* everybody may ask */
+	a.plug = PLUG_BEGINS;
+	says("{'cmd':'module','node':'2,1','port':'+x','look':true}",
+	     "{'ok':true,'data':{" AT_X("begins", "null") ",'module':null}}");
+	does("look 0 eth0\n");
+	a.plug = PLUG_DONE;
+	says("{'cmd':'module','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("done", "null")
+	     ",'module':{'kind':'OSFP','vendor':'ACME','part':'X1','revision':null,'serial':'SN',"
+	     "'date':'26','celsius':331.5,'volts':332.5,'tx_mw':[0.25,0.5],'rx_mw':[]}}}");
+	says("{'cmd':'module','node':'2,1','port':'-x'}", "{'ok':true,'data':{'node':[2,1],"
+	     "'port':'-x','name':'myself','lower':'eth2','state':'done','why':null,"
+	     "'module':{'kind':'OSFP','vendor':'ACME','part':'X1','revision':null,'serial':'SN',"
+	     "'date':'26','celsius':null,'volts':null,'tx_mw':[0.25,0.5],'rx_mw':[]}}}");
+	a.plug = PLUG_FAILED;
+	a.plug_error = -EPROTONOSUPPORT;
+	says("{'cmd':'module','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
+	     "'the plug in eth0 is of a kind that is not known here'") ",'module':null}}");
+	a.plug_error = -EIO;
+	says("{'cmd':'module','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
+	     "'eth0 cannot read a plug: Input/output error'") ",'module':null}}");
+	does("");
+	says("{'cmd':'module','node':'2,1','port':'+y','look':true}", "{'ok':true,'data':{"
+	     "'node':[2,1],'port':'+y','name':'myself','lower':null,'state':'failed',"
+	     "'why':'there is no interface below this port','module':null}}");
+	does("");
+	a.test_error = -ENOMEM;
+	refuses("{'cmd':'module','node':'2,1','port':'+x','look':true}", "failed", "out of memory");
+	refuses("{'cmd':'module','node':'2,1'}", "usage", "'module' needs a port");
+	refuses("{'cmd':'module','node':'1,1','port':'+x'}", "unreachable", "node '1,1' does not "
+		"answer, or its fabricd is of a release that does not know 'module'");
+}
+
 /* --- links that wait ------------------------------------------------------------------ */
 
 /*
@@ -691,6 +774,8 @@ int main(void)
 		TEST(test_results),
 		TEST(test_refusals),
 		TEST(test_of_old_node),
+		TEST(locate),
+		TEST(module),
 		TEST(links_without_root), TEST(links_of_several),
 		TEST(idle_node),
 		TEST(counters),

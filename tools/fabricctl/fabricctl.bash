@@ -70,7 +70,7 @@ _fabricctl() {
 		words="$commands --help --version"
 		((at == 1)) || words=$labs
 		[[ ${COMP_WORDS[1]-} != device ]] || words=$devices
-		[[ ${COMP_WORDS[1]-} != link ]] || words='down up eye retrain retry test'
+		[[ ${COMP_WORDS[1]-} != link ]] || words='down up eye retrain retry test locate module'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The plug of a cable: what its memory says of vendor and part, and of its present temperature and
+ * light. Without I/O. The memory maps are those of SFF-8472 (SFP), SFF-8636 (QSFP) and CMIS
+ * (QSFP-DD, OSFP). Powers of an SFP that its host has to calibrate are left out.
+ */
+#ifndef MODULE_H
+#define MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MODULE_LANES	8
+
+/**
+ * struct module - what a plug says; texts without trailing blanks, "" if it has none
+ * @kind: "SFP", "QSFP28" and so on
+ * @celsius, @volts: if @measured
+ * @tx_mw, @rx_mw: light in each lane, if @ntx, @nrx: copper has none
+ */
+struct module {
+	char kind[16], vendor[17], part[17], revision[5], serial[17], date[9];
+	bool measured;
+	double celsius, volts;
+	unsigned int ntx, nrx;
+	double tx_mw[MODULE_LANES], rx_mw[MODULE_LANES];
+};
+
+/**
+ * module_read() - read and decode the memory of a plug
+ * @read: reads @len bytes, 128 at most, at @offset of a page; @i2c: 0x50, or 0x51 for the second
+ *	memory of an SFP. Return: 0 or a negative errno
+ * Return: 0, an error of @read for what each plug has, or -EPROTONOSUPPORT: another kind of plug.
+ */
+int module_read(int (*read)(void *arg, uint8_t i2c, uint8_t page, uint8_t offset, uint8_t len,
+			    uint8_t *to), void *arg, struct module *out);
+
+#endif /* MODULE_H */
