@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Exclusions of the administrator before the root restarted, as nodes remember them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "stage_shape.h"
@@ -275,6 +276,33 @@ static void test_latest_of_another(void **state)
 		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
 		stage_end(&s);
 	}
+}
+
+/*
+ * Four nodes with the latest table stay below the root, which may have to ask them for it, wherever the
+ * tree has place for them; but not one that has a former table, nor a fifth one.
+ */
+static void test_latest_below_root(void **state)
+{
+	static const char *const parents[] = { "", "10.0.0.1:1", "", "", "", "10.0.0.5:1" };
+
+	(void)state;
+	restart(false, "4x4", 0, 6);
+	s.fm->cfg.fanout = 1;
+	s.deaf = "init ping pong report lost rows place release log fetch ";
+	forget_said();
+	table_of[2] = 5;
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, says);
+	stage_run(&s, 5);
+	for (unsigned int i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+		char line[80];
+
+		snprintf(line, sizeof(line), "10%u < welcome own term root 100 parent '%s'\n", i + 1,
+			 parents[i]);
+		assert_int_equal(stage_count(&s, line), 1);
+	}
+	stage_end(&s);
 }
 
 /* The node sends the table that it has kept instead, which does not say who was up: another is asked. */
@@ -572,6 +600,7 @@ int main(void)
 		cmocka_unit_test(test_latest_comes_late),
 		cmocka_unit_test(test_behind_a_cut),
 		cmocka_unit_test(test_latest_of_another),
+		cmocka_unit_test(test_latest_below_root),
 		cmocka_unit_test(test_kept_is_not_the_latest),
 		cmocka_unit_test(test_latest_of_one),
 		cmocka_unit_test(test_latest_never_comes),
