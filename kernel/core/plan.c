@@ -15,20 +15,20 @@ const struct torus_plan tn_plan_default = {
 	.len6 = 32,
 };
 
-/** struct range - addresses that no plan may contain: those with the first @len bits of @net */
-struct range {
+/** struct reserved - addresses that no plan may contain: those with the first @len bits of @net */
+struct reserved {
 	u8 net[2];
 	u8 len;
 };
 
-static const struct range never4[] = {
+static const struct reserved never4[] = {
 	{ { 0 }, 8 },		/* this host */
 	{ { 127 }, 8 },		/* loopback */
 	{ { 169, 254 }, 16 },	/* link-local */
 	{ { 224 }, 3 },		/* multicast, reserved, broadcast */
 };
 
-static const struct range never6[] = {
+static const struct reserved never6[] = {
 	{ { 0 }, 8 },		/* unspecified, loopback, IPv4 in IPv6 */
 	{ { 0xfe, 0x80 }, 10 },	/* link-local */
 	{ { 0xff }, 8 },	/* multicast */
@@ -54,7 +54,7 @@ static bool is_clean(const u8 *net, unsigned int bytes, unsigned int len)
 }
 
 /* Return: true if an address is both in the prefix and in the range. */
-static bool does_overlap(const u8 *net, unsigned int len, const struct range *r)
+static bool does_overlap(const u8 *net, unsigned int len, const struct reserved *r)
 {
 	unsigned int common = len < r->len ? len : r->len, i;
 
@@ -66,7 +66,7 @@ static bool does_overlap(const u8 *net, unsigned int len, const struct range *r)
 }
 
 static bool is_prefix_valid(const u8 *net, unsigned int bytes, unsigned int len,
-			    const struct range *never, unsigned int n)
+			    const struct reserved *never, unsigned int n)
 {
 	unsigned int i;
 
