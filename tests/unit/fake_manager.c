@@ -201,6 +201,13 @@ static json_t *link_of(const struct fake *f, uint32_t id, unsigned int port)
 
 	if (f->narrow[id] & 1 << port)
 		add_serdes(f, id, port, l);
+	if (f->differs[id] & 1 << port) {
+		json_t *more = json_pack("{ss ss s{ss ss ss}}", "state", "init", "reason", "bubble", "differs",
+					 "parameter", "bubble", "own", "mbs", "peer", "bloc");
+
+		json_object_update(l, more);
+		json_decref(more);
+	}
 	if (f->swapped[id] & 1 << port)
 		json_object_set_new(l, "expected", json_pack("{so ss}", "node", place(f, f->nodes - 1),
 							     "port", "-y"));

@@ -22,6 +22,7 @@
  * @held: those of these ports that are held down for 12.5 s more because they flap
  * @dead: nodes
  * @narrow: ports whose receivers use 10 of their 12 lanes
+ * @differs: ports whose cables lead to a NIC with another bubble policy
  * @swapped: ports whose cables should lead to port -y of the last node
  * @row: rows of each NIC; fake_rows() computes them, then the test may change them
  * @version: of each NIC's rows
@@ -59,6 +60,7 @@ struct fake {
 	uint16_t held[FAKE_NODES_MAX];
 	bool dead[FAKE_NODES_MAX];
 	uint16_t narrow[FAKE_NODES_MAX];
+	uint16_t differs[FAKE_NODES_MAX];
 	uint16_t swapped[FAKE_NODES_MAX];
 	bool silent[FAKE_NODES_MAX];
 	uint64_t row[FAKE_NODES_MAX][FAKE_NODES_MAX];

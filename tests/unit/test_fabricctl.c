@@ -108,6 +108,20 @@ static void tells_how_long_links_are_held(void **state)
 	has(out, ", excluded: held\n");
 }
 
+/* Both values are in the table, and with all counters. */
+static void tells_what_differs(void **state)
+{
+	(void)state;
+	fake.differs[1] = 1;
+	expect("links 1,0", 0);
+	has(out, "1,0:+x  2,0:-x  init (bubble: bubble=mbs, peer bloc) ");
+	expect("links --all 1,0", 0);
+	has(out, "1,0:+x to 2,0:-x: init for 1 min 30 s, reason bubble: bubble=mbs, peer bloc, admin ");
+	fake.differs[1] = 0;
+	expect("links 1,0", 0);
+	assert_null(strstr(out, "mbs"));
+}
+
 /* Degraded lines are listed; JSON has all of each; they are no problem, but a warning. */
 static void names_degraded_lines(void **state)
 {
@@ -1345,6 +1359,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(tells_maintenance_from_faults, fake_setup,
 						fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_how_long_links_are_held, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(tells_what_differs, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_degraded_lines, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(asks_for_links_in_brief, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(json_is_the_data, fake_setup, fake_teardown),
