@@ -118,9 +118,9 @@ static json_t *differs_json(const struct torus_link *l)
 	const char *name = torus_differs_name(l->differs);
 	char own[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
 
-	if (!name || l->differs == TORUS_DIFFERS_NOTHING || l->state == TORUS_LINK_UP)
+	if (l->differs == TORUS_DIFFERS_NOTHING || l->state == TORUS_LINK_UP)
 		return json_null();
-	return json_pack("{s:s, s:s, s:s}", "parameter", name,
+	return json_pack("{s:s, s:s, s:s}", "parameter", name ? name : "unknown",
 			 "own", torus_differs_text(l->differs, l->differs_own, own),
 			 "peer", torus_differs_text(l->differs, l->differs_peer, peer));
 }

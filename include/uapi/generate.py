@@ -289,7 +289,8 @@ def field(s, a, tree):
         text += f", .nest = &nest_{lower(nest)}"
     if a["name"] in tree.get("needs", ()):
         text += ", .needed = true"
-    if "enum" in a or s is MAIN and a["name"] in more["checked"]:
+    closed = "enum" in a and a["enum"] not in more["open"]
+    if closed or s is MAIN and a["name"] in more["checked"]:
         text += ", .checked = true"
     return text + " },"
 
@@ -435,6 +436,7 @@ def more_mistakes():
     out += unknown("counters: set or enum", more["counters"], {*sets, *enums})
     main = [a["name"] for a in MAIN["attributes"]]
     out += unknown("checked: attribute", more["checked"], main)
+    out += unknown("open: enum", more["open"], enums)
     trees = [(n, t, main) for n, t in more["replies"].items()]
     trees += [(n, t, [a["name"] for a in sets[n]["attributes"]]) for n, t in more["nests"].items()
               if n in sets]

@@ -284,7 +284,11 @@ enum torus_attr {
 	/* Nest of nest, enum torus_park_flow_attr: flow + 1, as they were parked. */
 	TORUS_A_PARK_FLOWS,
 	TORUS_A_PARK_MORE,	/* u64: parked packets that PARK_FLOWS does not count */
-	TORUS_A_DIFFERS,	/* u8, enum torus_differs: with reason MISMATCH or BUBBLE */
+	/*
+	 * U8, enum torus_differs: with reason MISMATCH or BUBBLE; a later driver may
+	 * tell others.
+	 */
+	TORUS_A_DIFFERS,
 	TORUS_A_DIFFERS_OWN,	/* u32: value of this end */
 	TORUS_A_DIFFERS_PEER,	/* u32: value of the peer, as it says */
 	/*

@@ -114,7 +114,7 @@ static const struct torus_field torus_tree_link_get_fields[] = {
 	{ .attr = TORUS_A_PORT_COUNTERS, MEMBER(torus_link, counter) },
 	{ .attr = TORUS_A_LANES, MEMBER(torus_link, lane), COUNT(torus_link, nlanes), .nest = &nest_lane },
 	{ .attr = TORUS_A_STATE_AGE, NUMBER(torus_link, state_age, 8) },
-	{ .attr = TORUS_A_DIFFERS, NUMBER(torus_link, differs, 1), .checked = true },
+	{ .attr = TORUS_A_DIFFERS, NUMBER(torus_link, differs, 1) },
 	{ .attr = TORUS_A_DIFFERS_OWN, NUMBER(torus_link, differs_own, 4) },
 	{ .attr = TORUS_A_DIFFERS_PEER, NUMBER(torus_link, differs_peer, 4) },
 };
@@ -176,7 +176,7 @@ static const struct torus_field torus_tree_link_ntf_fields[] = {
 	{ .attr = TORUS_A_RETRY, NUMBER(torus_link, retry, 1), .checked = true },
 	{ .attr = TORUS_A_RETRY_WANTED, NUMBER(torus_link, retry_wanted, 1), .checked = true },
 	{ .attr = TORUS_A_GAUGES, MEMBER(torus_link, gauge) },
-	{ .attr = TORUS_A_DIFFERS, NUMBER(torus_link, differs, 1), .checked = true },
+	{ .attr = TORUS_A_DIFFERS, NUMBER(torus_link, differs, 1) },
 	{ .attr = TORUS_A_DIFFERS_OWN, NUMBER(torus_link, differs_own, 4) },
 	{ .attr = TORUS_A_DIFFERS_PEER, NUMBER(torus_link, differs_peer, 4) },
 };

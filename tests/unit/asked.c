@@ -491,6 +491,11 @@ static void set_up_links(void)
 			l->differs_own = TORUS_BUBBLE_MBS;
 			l->differs_peer = TORUS_BUBBLE_BLOC;
 		}
+		if (p == 2) {		/* of a later driver */
+			l->differs = TORUS_DIFFERENCES;
+			l->differs_own = 7;
+			l->differs_peer = 9;
+		}
 		if (p != 1)
 			snprintf(l->lower, sizeof(l->lower), "eth%u", p);
 		for (unsigned int i = 0; i < TORUS_PC_COUNT; i++)

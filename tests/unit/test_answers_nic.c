@@ -55,7 +55,8 @@ static json_t *own_links(const char *lanes, const char *no_lanes)
 		"'port':'+y','name':'myself','peer':null,'differs':null,'expected':{'node':[2,0],'port':'-y'},'state':'down','state_age':223,'reason':'retry','last_reason':'retry',"
 		"'admin':true,'excluded':'wiring','until':null,'held_ms':null,'closed':false,'lower':'',"
 		"'session':231,'retry':'acknak','retry_wanted':'hippi'",
-		"'port':'-x','name':'myself','peer':{'node':[1,0],'port':'+x','name':'bob'},'differs':null,"
+		"'port':'-x','name':'myself','peer':{'node':[1,0],'port':'+x','name':'bob'},"
+		"'differs':{'parameter':'unknown','own':'7','peer':'9'},"
 		"'expected':{'node':[1,1],'port':'+x'},'state':'faulty','state_age':224,"
 		"'reason':'peer','last_reason':'peer','admin':false,'excluded':null,'until':null,'held_ms':8120.5,'closed':true,"
 		"'lower':'eth2','session':232,'retry':'angara','retry_wanted':'acknak'",

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <torus/topology.h>
 
 #include "client_nic.h"
 #include "random.h"
@@ -273,6 +274,7 @@ static void test_lies(void **state)
 	static const uint32_t node = 20, bad_nest[] = { 0x00010006, 0 };
 	static const char name[70] = "name without an end";
 	static const uint8_t byte[] = { 0, 1, 5, 6, 7, 12, 14, 255 }, reasons = TORUS_REASONS;
+	static const uint8_t differences = TORUS_DIFFERENCES;
 	static const struct {
 		bool link;
 		int type, len;
@@ -311,6 +313,7 @@ static void test_lies(void **state)
 		{ true, TORUS_A_STATE, 1, &byte[3], false, -EBADMSG },
 		{ true, TORUS_A_OLD_STATE, 1, &byte[7], false, 0 },
 		{ true, TORUS_A_REASON, 1, &reasons, false, -EBADMSG },
+		{ true, TORUS_A_DIFFERS, 1, &differences, false, 0 },
 		{ true, TORUS_A_RETRY, 1, &byte[4], false, -EBADMSG },
 		{ true, TORUS_A_RETRY_WANTED, 1, &byte[4], false, -EBADMSG },
 		{ true, TORUS_A_LOWER, 17, "seventeen bytes.", false, -EBADMSG },
@@ -338,6 +341,26 @@ static void test_lies(void **state)
 		assert_true(!err == !*torus_error(dev));
 	}
 	assert_usable();
+}
+
+/* A later driver may tell a difference that this release does not know; the link is told all the same. */
+static void test_later_difference(void **state)
+{
+	static const uint8_t later = 200;
+	char text[TORUS_TEXT_MAX];
+	struct torus_link l;
+
+	(void)state;
+	nic.fn = answer_odd;
+	odd.type = TORUS_A_DIFFERS;
+	odd.len = 1;
+	odd.data = &later;
+	odd.leave_out = false;
+	assert_int_equal(torus_link_get(dev, 3, &l), 0);
+	assert_int_equal(l.differs, later);
+	assert_int_equal(l.peer_guid, 77);
+	assert_null(torus_differs_name(l.differs));
+	assert_string_equal(torus_differs_text(l.differs, 5, text), "5");
 }
 
 /* --- dumps ----------------------------------------------------------------- */
@@ -545,6 +568,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(sets), TEST(root), TEST(bad_arguments), TEST(device), TEST(link), TEST(park), TEST(lies),
+		TEST(later_difference),
 		TEST(dump), TEST(dump_ends_with_error), TEST(dump_is_read_again), TEST(finding),
 		TEST(bad_places),
 	};

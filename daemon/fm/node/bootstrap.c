@@ -138,7 +138,7 @@ static void note_mismatch(struct fm *fm, const struct torus_link *l)
 	fm_port_text(fm, l->port, at);
 	fm_table_who(fm, fm->guid, who);
 	peer_text(fm, l, peer, sizeof(peer));
-	if (!name || l->differs == TORUS_DIFFERS_NOTHING)	/* a driver of an earlier release */
+	if (!name || l->differs == TORUS_DIFFERS_NOTHING)	/* of another release */
 		fm_problem_set(fm, "fabric", key, "no link comes up: port %s of node %s and %s "
 			       "have different parameters (%s)", at, who, peer,
 			       torus_link_reason_name(l->reason));
