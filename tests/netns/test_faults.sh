@@ -75,6 +75,24 @@ not_packed() {
 	return $rc
 }
 
+# What is different since then: what came back is not, what is excluded is, and who leads.
+compared() {
+	local from
+	from=$(date '+%F %T')
+	rest 1
+	exits 0 'nothing has changed' ask diff "$from" && ask root move 1,0 && until_true 20 calm && lab cut 1,1:+y && lab cut 2,1:+y && until_true 20 is .links.faulty 2 &&
+		lab mend 2,1:+y && until_true 20 is .links.faulty 1 && ask exclude 0,0:+y || return 1
+	until_true 10 differs "$from" && cat "$tmp/diff" || return 1
+	ask diff "$from" --json | jq -e '(.links | map([.link.name, .link.port, .was, .is, .times])) == [["n1-1", "+y", "up", "lost", 1]] and
+		(.exclusions | map(.text)) == ["excluded 0,0:+y"] and .root.name == "n1-0"' &&
+		lab mend 1,1:+y && ask include 0,0:+y && ask root move 0,0 && until_true 20 calm
+}
+differs() {
+	ask diff "$1" >"$tmp/diff"
+	[[ $? == 1 ]] && grep -E '^link +1,1:\+y \(n1-1\) - 1,2:-y \(n1-2\) lost, was up: carrier$' "$tmp/diff" && ! grep '2,1:+y' "$tmp/diff" &&
+		grep '^admin *excluded 0,0:+y, at 2' "$tmp/diff" && grep '^root *n1-0, at ' "$tmp/diff"
+}
+
 # --- the table ----------------------------------------------------------------------------
 
 # fault NAME SECONDS INJECT STATUS COMMAND PATTERN MEND: INJECT and MEND are commands; after INJECT the
@@ -138,6 +156,8 @@ check "a lab comes up" up
 check "lab swap exchanges the far ends of cables" swaps
 check "lab silence --one-way drops what one end sends" one_way
 check "lab pause stops a node, for a time or until lab revive" pauses
+
+check "diff tells what is different since a time" compared
 
 errors 1e-5 0,0:+x 1,0:-x 0,0 1,0 10
 errors 1e-7 0,1:+x 1,1:-x 0,1 1,1 10

@@ -54,6 +54,7 @@ questions() {
 	of events || rc=1
 	of events --local || rc=1
 	of outages || rc=1
+	of diff 1h || rc=1
 	of report || rc=1
 	of config || rc=1
 	judged config-diff config --diff --json --lab "$lab" || rc=1

@@ -99,6 +99,9 @@ static void wrong_questions(void **state)
 		{ "report --day 03:00", "--day '03:00': allowed are a date (2026-11-26), today, yesterday" },
 		{ "report --day -2h", "--day '-2h'" },
 		{ "outages --since soon", "--since 'soon': allowed are" },
+		{ "diff", "missing" }, { "diff soon", "'soon': allowed are" },
+		{ "diff 2h 03:77", "'03:77': allowed are" }, { "diff 1h 2h", "is before" },
+		{ "diff 2h 1h now", "too many" },
 		{ "outages --link 0,0:+z", "no port" },
 		{ "events --link 0,0", "write a node and its port" },
 		{ "events --of 7,7", "'7,7'" },
@@ -268,7 +271,7 @@ static void helps(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "table", "counters", "routes", "trace", "verify", "exclude",
-		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "report", "config", "coord", "log", "lab up", "lab down", "lab list",
+		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "diff", "report", "config", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab swap", "lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab pause", "lab revive", "lab replace",
 		"lab traffic",

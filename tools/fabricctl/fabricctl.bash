@@ -58,7 +58,7 @@ _fabricctl_options() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events outages report config coord log link device lab'
+	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events outages diff report config coord log link device lab'
 	local labs='up down list status exec hosts agent cut mend swap silence ber vb latency line retry kill pause revive replace traffic'
 	local devices='up check owner add del list attach detach'
 	local at=1 command words=''
@@ -115,6 +115,7 @@ _fabricctl() {
 			[[ ${COMP_WORDS[1]} != link || $command == retry ]] || command=link
 			case $command in
 			add) ;;
+			diff) words='today yesterday now 10min 1h 1d' ;;
 			root) words=move && [[ $prev != move ]] || words=$(_fabricctl_known) ;;
 			check)
 				mapfile -t COMPREPLY < <(compgen -f -- "$cur")
