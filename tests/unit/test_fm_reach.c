@@ -53,6 +53,21 @@ bool fm_table_out(const struct torus_shape *shape, uint16_t admin)
 	return admin == 0xf;
 }
 
+static struct fm_mate mate[2];	/* of the root, and of the node with this GUID */
+
+struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+{
+	assert_ptr_equal(r, &root);
+	return guid == mate[1].guid ? &mate[1] : guid ? NULL : &mate[0];
+}
+
+struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+{
+	assert_ptr_equal(r, &root);
+	assert_int_equal(i, 0);
+	return &mate[0];
+}
+
 /* --- a table ----------------------------------------------------------------------------- */
 
 static bool open_at(uint32_t node, unsigned int p)
@@ -369,6 +384,31 @@ static void test_memory(void **state)
 	end();
 }
 
+/* A node whose manager does not answer, or that is judged already, is not told as cut off. */
+static void test_missing(void **state)
+{
+	static const struct { uint8_t via; enum fm_node_state state; bool told; } cases[] = {
+		{ 1, FM_NODE_UP, true }, { 0, FM_NODE_UP, false }, { 1, FM_NODE_SILENT, false },
+		{ 0, FM_NODE_DEAD, false },
+	};
+
+	(void)state;
+	begin("4x4");
+	root.roster = (void *)mate;	/* there is one */
+	for (unsigned int p = 0; p < 4; p++)
+		close_link(5, p);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		mate[1] = (struct fm_mate) { .guid = 5, .state = (uint8_t)cases[i].state };
+		mate[1].via = cases[i].via;
+		root.joined = false;
+		fm_isolated_again(&fm);
+		assert_int_equal(cut[5], cases[i].told);
+		assert_false(root.joined);	/* it is looked for again */
+	}
+	root.roster = NULL;
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -378,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_long_way),
 		cmocka_unit_test(test_last_port),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_missing),
 	};
 
 	return cmocka_run_group_tests_name("fm_reach", all, NULL, NULL);
