@@ -5,6 +5,7 @@
  * it. Between NICs of one kernel, at the ends of a virtual cable, it is left out; a mark
  * alone, without such a cable, is not believed. What a port delays comes later, in order.
  */
+#include <linux/delay.h>
 #include <linux/ip.h>
 #include <linux/rtnetlink.h>
 
@@ -118,7 +119,7 @@ static u8 state(struct torus_soft *s, unsigned int port)
 	struct tn_link_info info;
 
 	torus_soft_lock(s);
-	tn_nic_link_info(s->soft.nic, port, &info, torus_now());
+	tn_nic_link_info(s->soft.nic, port, &info, torus_now(s));
 	torus_soft_unlock_read(s);
 	return info.state;
 }
@@ -128,7 +129,7 @@ static u64 errors(void)
 	u64 n;
 
 	torus_soft_lock(pair.nic[1]);
-	n = tn_nic_port_counters(pair.nic[1]->soft.nic, 1, torus_now())[TORUS_PC_CRC_ERRORS];
+	n = tn_nic_port_counters(pair.nic[1]->soft.nic, 1, torus_now(pair.nic[1]))[TORUS_PC_CRC_ERRORS];
 	torus_soft_unlock_read(pair.nic[1]);
 	return n;
 }
@@ -232,6 +233,35 @@ static void test_virtual(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
+static u64 changes(struct torus_soft *s, unsigned int port)
+{
+	u64 n;
+
+	torus_soft_lock(s);
+	n = tn_nic_port_counters(s->soft.nic, port, torus_now(s))[TORUS_PC_STATE_CHANGES];
+	torus_soft_unlock_read(s);
+	return n;
+}
+
+/*
+ * No NIC of the machine gets a turn for longer than a link stays up without a frame. The first one
+ * that has a turn again does not take that for the silence of the other.
+ */
+static void test_standstill(struct kunit *test)
+{
+	u64 before;
+
+	join(test, true);
+	before = changes(pair.nic[0], 0) + changes(pair.nic[1], 1);
+	local_bh_disable();
+	mdelay(1500);
+	local_bh_enable();
+	converse(test);
+	KUNIT_EXPECT_EQ(test, changes(pair.nic[0], 0) + changes(pair.nic[1], 1), before);
+	KUNIT_EXPECT_EQ(test, state(pair.nic[0], 0), TORUS_LINK_UP);
+	KUNIT_EXPECT_EQ(test, state(pair.nic[1], 1), TORUS_LINK_UP);
+}
+
 static void set_latency(struct torus_soft *s, unsigned int port, u64 ns)
 {
 	torus_soft_lock(s);
@@ -303,6 +333,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_damage),
 	KUNIT_CASE(test_mark),
 	KUNIT_CASE(test_virtual),
+	KUNIT_CASE(test_standstill),
 	KUNIT_CASE(test_latency),
 	KUNIT_CASE(test_overtake),
 	{}

@@ -54,11 +54,11 @@ static void fill(struct torus_soft *s)
 		memset(pkt->payload, 0, TN_FLIT);
 		pkt->hdr.len = 1;
 		pkt->tail = (struct tn_tail) { .flags = TN_TAIL_FIRST | TN_TAIL_LAST };
-		if (tn_nic_send(s->soft.nic, pkt, SRC, 0, torus_now())) {
+		if (tn_nic_send(s->soft.nic, pkt, SRC, 0, torus_now(s))) {
 			torus_pkt_free(pkt);
 			return;
 		}
-		tn_nic_work(s->soft.nic, torus_now());
+		tn_nic_work(s->soft.nic, torus_now(s));
 	}
 }
 
@@ -82,7 +82,7 @@ static void test_stall(struct kunit *test)
 	fill(s);
 	__skb_queue_tail(&s->txq, skb[0]);
 	__skb_queue_tail(&s->txq, skb[1]);
-	now = torus_now();
+	now = torus_now(s);
 	for (i = 0; i < ARRAY_SIZE(looks); i++) {
 		if (i == ARRAY_SIZE(looks) - 1)
 			__skb_queue_tail(&s->txq, skb[2]);
@@ -116,8 +116,8 @@ static struct went went(struct torus_soft *s, struct sk_buff *skb)
 	memcpy(before, c, sizeof(before));
 	s->soft.host.answer_at = 0;
 	__skb_queue_tail(&s->txq, skb);
-	torus_msg_xmit(s, torus_now());
-	tn_nic_work(s->soft.nic, torus_now());
+	torus_msg_xmit(s, torus_now(s));
+	tn_nic_work(s->soft.nic, torus_now(s));
 	w.injected = c[TORUS_NC_INJECTED] - before[TORUS_NC_INJECTED];
 	w.drops = c[TORUS_NC_HOST_DROPS] - before[TORUS_NC_HOST_DROPS];
 	w.messages = c[TORUS_NC_HOST_MESSAGES_TX] - before[TORUS_NC_HOST_MESSAGES_TX];

@@ -41,12 +41,12 @@ static u32 inject(struct kunit *test, struct torus_soft *s, u32 n)
 			break;
 		memset(pkt->payload, 0, (FLITS - 2) * TN_FLIT);
 		pkt->hdr.len = FLITS - 2;
-		if (tn_nic_send(s->soft.nic, pkt, 1 + done % 2, 0, torus_now())) {
+		if (tn_nic_send(s->soft.nic, pkt, 1 + done % 2, 0, torus_now(s))) {
 			torus_pkt_free(pkt);
 			break;
 		}
 		done++;
-		tn_nic_work(s->soft.nic, torus_now());
+		tn_nic_work(s->soft.nic, torus_now(s));
 	}
 	torus_soft_unlock(s);
 	return done;
@@ -111,7 +111,7 @@ static void test_versions(struct kunit *test)
 	/* Onto the same dead link: parked again, nothing lost. */
 	KUNIT_EXPECT_EQ(test, replay(s, 1), 0);
 	torus_soft_lock(s);
-	tn_nic_work(s->soft.nic, torus_now());
+	tn_nic_work(s->soft.nic, torus_now(s));
 	torus_soft_unlock(s);
 	KUNIT_EXPECT_EQ(test, info(s).parked, 10ull);
 	KUNIT_EXPECT_EQ(test, info(s).bytes, 10ull * FLITS * TN_FLIT);
@@ -129,7 +129,7 @@ static void test_emptied(struct kunit *test)
 	for (int i = 0; i < 20 && (info(s).parked || !i); i++) {
 		KUNIT_EXPECT_EQ(test, replay(s, 2), 0);
 		torus_soft_lock(s);
-		tn_nic_work(s->soft.nic, torus_now());
+		tn_nic_work(s->soft.nic, torus_now(s));
 		torus_soft_unlock(s);
 	}
 	KUNIT_EXPECT_EQ(test, info(s).parked, 0ull);

@@ -20,7 +20,7 @@ static bool carrier(struct torus_soft *s, unsigned int port)
 	struct tn_link_info info;
 
 	torus_soft_lock(s);
-	tn_nic_link_info(s->soft.nic, port, &info, torus_now());
+	tn_nic_link_info(s->soft.nic, port, &info, torus_now(s));
 	torus_soft_unlock_read(s);
 	return info.carrier;
 }
@@ -235,7 +235,7 @@ static u64 frames(struct torus_soft *s)
 	u64 n;
 
 	torus_soft_lock(s);
-	n = tn_nic_port_counters(s->soft.nic, 0, torus_now())[TORUS_PC_RX_FRAMES];
+	n = tn_nic_port_counters(s->soft.nic, 0, torus_now(s))[TORUS_PC_RX_FRAMES];
 	torus_soft_unlock_read(s);
 	return n;
 }

@@ -101,7 +101,7 @@ static void test_ports(struct kunit *test)
 	__skb_queue_head_init(&rx);
 	__skb_queue_tail(&rx, skb);
 	torus_soft_lock(s);
-	torus_ports_rx(s, &rx, torus_now());
+	torus_ports_rx(s, &rx, torus_now(s));
 	torus_soft_unlock_read(s);
 	x = show(test, s);
 	for (p = 0; p < PORTS; p++) {

@@ -11,7 +11,7 @@
 static u64 lock_soft(struct tn_soft *s)
 {
 	s->shell->lock(s);
-	return s->shell->now();
+	return s->shell->now(s);
 }
 
 /* Unlocks after an operation that may have changed the NIC. Return: @err */

@@ -29,7 +29,7 @@ struct tn_soft_shell {
 	void (*lock)(struct tn_soft *s);
 	void (*unlock)(struct tn_soft *s, bool changed);
 	void (*rest)(void);
-	u64 (*now)(void);
+	u64 (*now)(struct tn_soft *s);
 	void *(*table_new)(size_t bytes);
 	void (*table_free)(void *table);
 	int (*attach)(struct tn_soft *s, unsigned int port, const char *lower,

@@ -34,7 +34,7 @@
 void torus_msg_lost(void *dev, const u8 *ip, u32 len)
 {
 	struct torus_soft *s = dev;
-	u32 bytes = torus_host_answer(&s->soft.host, ip, len, torus_now());
+	u32 bytes = torus_host_answer(&s->soft.host, ip, len, torus_now(s));
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&s->lock);

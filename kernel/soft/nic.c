@@ -80,7 +80,7 @@ static void send_link_event(struct torus_soft *s, const struct tn_event *ev)
 {
 	if (!torus_event_wanted(&s->dev, TORUS_GROUP_LINK))
 		return;
-	tn_soft_link_event(&s->soft, ev, &s->event.link, torus_now());
+	tn_soft_link_event(&s->soft, ev, &s->event.link, torus_now(s));
 	torus_event_link(&s->dev, &s->event.link);
 }
 
@@ -164,10 +164,11 @@ static void arm_timer(struct torus_soft *s, bool busy, u64 now)
 	at = next_expiry(s, now);
 	if (busy)
 		at = min(at, now + often);
-	if (at == ~0ull || (s->armed > now && s->armed <= at))
+	if (s->armed > now && s->armed <= at)
 		return;
 	s->armed = at;
-	hrtimer_start(&s->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+	if (at != ~0ull)
+		hrtimer_start(&s->timer, ns_to_ktime(at + s->clock.stood), HRTIMER_MODE_ABS_SOFT);
 }
 
 /* One round: received frames, timers, messages, frames to send. Return: there is more to do. */
@@ -233,7 +234,7 @@ static int torus_poll(struct napi_struct *napi, int budget)
 	done = skb_queue_len(&rx);
 
 	spin_lock(&s->lock);
-	now = torus_now();
+	now = torus_host_clock_woke(&s->clock, ktime_get_ns(), s->armed);
 	more |= run_nic(s, &rx, now);
 	skb_queue_splice_init(&s->down, &down);
 	skb_queue_splice_init(&s->up, &up);
@@ -267,6 +268,11 @@ static void shell_unlock(struct tn_soft *soft, bool changed) __releases(&shell_o
 		torus_soft_unlock_read(shell_of(soft));
 }
 
+static u64 shell_now(struct tn_soft *soft)
+{
+	return torus_now(shell_of(soft));
+}
+
 static void shell_rest(void)
 {
 	cond_resched();
@@ -297,7 +303,7 @@ static const struct tn_soft_shell shell = {
 	.lock = shell_lock,
 	.unlock = shell_unlock,
 	.rest = shell_rest,
-	.now = torus_now,
+	.now = shell_now,
 	.table_new = shell_table_new,
 	.table_free = shell_table_free,
 	.attach = shell_attach,
@@ -314,7 +320,7 @@ static int make_core(struct torus_soft *s)
 		.small_max = TORUS_SMALL_MAX,
 	};
 	void *mem = kvzalloc(tn_nic_size(), GFP_KERNEL_ACCOUNT);
-	int err = mem ? tn_soft_init(&s->soft, mem, &cfg, torus_msg_lost, torus_now()) : -ENOMEM;
+	int err = mem ? tn_soft_init(&s->soft, mem, &cfg, torus_msg_lost, torus_now(s)) : -ENOMEM;
 
 	if (err)
 		kvfree(mem);

@@ -45,6 +45,7 @@
 #include <linux/hrtimer.h>
 #include <linux/skbuff.h>
 
+#include "../host/clock.h"
 #include "../req/soft.h"
 #include "../torus.h"
 
@@ -138,7 +139,8 @@ struct torus_parking {
  * @started: NAPI is enabled (RTNL)
  * @rx_ports: mask of ports with frames on their way to NAPI (atomic)
  * @rx_turn: port that NAPI takes frames from first (NAPI)
- * @armed: when @timer will fire, ns; ~0: not armed (lock)
+ * @clock: the time that the core gets; it stands still while NAPI is late (lock)
+ * @armed: when @timer will fire, ns of @clock; ~0: not armed (lock)
  * @delays: mask of ports with delayed frames (lock)
  * @txq: messages of the host on their way to NAPI (its own lock)
  * @tx: when NAPI is scheduled for @txq
@@ -161,6 +163,7 @@ struct torus_soft {
 
 	unsigned long rx_ports;
 	unsigned int rx_turn;
+	struct torus_host_clock clock;
 	u64 armed;
 	u32 delays;
 	struct sk_buff_head txq;
@@ -206,10 +209,10 @@ size_t torus_params_size(void);
 
 /* --- nic.c --------------------------------------------------------------------- */
 
-/** torus_now() - the time that the core gets: monotonic, ns, never 0 */
-static inline u64 torus_now(void)
+/** torus_now() - the time that the core gets: monotonic, ns, never 0 (lock) */
+static inline u64 torus_now(const struct torus_soft *s)
 {
-	return ktime_get_ns();
+	return torus_host_clock(&s->clock, ktime_get_ns());
 }
 
 /** torus_soft_lock() - take the NIC's lock, which turns bottom halves off */

@@ -325,7 +325,7 @@ static void update_carrier(struct torus_port *port)
 	torus_soft_lock(s);
 	if (up)
 		tn_nic_frame_max(s->soft.nic, port->num, lower->mtu);
-	tn_nic_carrier(s->soft.nic, port->num, up, torus_now());
+	tn_nic_carrier(s->soft.nic, port->num, up, torus_now(s));
 	torus_soft_unlock(s);
 }
 

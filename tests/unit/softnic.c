@@ -28,8 +28,9 @@ static void on_rest(void)
 		w.on_rest();
 }
 
-static u64 on_now(void)
+static u64 on_now(struct tn_soft *s)
 {
+	assert_ptr_equal(s, &w.s);
 	return w.l.now;
 }
 

@@ -104,6 +104,12 @@ static void no_unlock(struct tn_soft *s, bool changed)
 	(void)changed;
 }
 
+static u64 emu_now(struct tn_soft *s)
+{
+	(void)s;
+	return loop_now();
+}
+
 static void no_rest(void)
 {
 }
@@ -135,7 +141,7 @@ static const struct tn_soft_shell shell = {
 	.lock = no_lock,
 	.unlock = no_unlock,
 	.rest = no_rest,
-	.now = loop_now,
+	.now = emu_now,
 	.table_new = table_new,
 	.table_free = free,
 	.attach = attach_port,

@@ -5,29 +5,25 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernel/host/clock.h"
 #include "lib/util/clock.h"
 #include "lib/util/times.h"
 
-/*
- * While the process gets no processor time, all its NICs stand still, and their clock does too. If
- * the clock went on, the first NIC that has a turn again would find all its links silent, because
- * its neighbours have not had theirs to send keep-alives: the other NICs of this process, and those
- * of other processes if the whole machine stood still. Neighbours that went on notice by their own
- * clocks that this NIC was silent.
- */
-#define LATE_MAX	(20 * MS)	/* far less than a silence that is taken for a loss */
+static struct torus_host_clock nics;	/* all NICs of the process stand still together */
 
-static u64 stood;	/* ns that loop_now() does not count */
+static u64 machine_now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) + 1;
+}
 
 u64 loop_now(void)
 {
-	return clock_ns(CLOCK_MONOTONIC) + 1 - stood;
+	return torus_host_clock(&nics, machine_now());
 }
 
 int loop_init(struct loop *loop)
 {
 	loop->npending = 0;
-	loop->woke = 0;
 	loop->epfd = epoll_create1(EPOLL_CLOEXEC);
 	return loop->epfd < 0 ? -errno : 0;
 }
@@ -90,24 +86,12 @@ static int wait_until(struct loop *loop, struct epoll_event *ev, u64 now, u64 un
 	return epoll_wait(loop->epfd, ev, LOOP_BATCH, (int)((ns + MS - 1) / MS));
 }
 
-/* Stops the clock for the time after @until, before the time is read: it never goes back. */
-static void stand_still(struct loop *loop, u64 until)
-{
-	u64 last = until > loop->woke ? until : loop->woke, now = loop_now();
-
-	if (until != ~0ull && loop->woke && now > last && now - last > LATE_MAX) {
-		stood += now - last - LATE_MAX;
-		now = last + LATE_MAX;
-	}
-	loop->woke = now;
-}
-
 void loop_wait(struct loop *loop, u64 now, u64 until)
 {
 	struct epoll_event ev[LOOP_BATCH];
 	int n = wait_until(loop, ev, now, until);
 
-	stand_still(loop, until);
+	torus_host_clock_woke(&nics, machine_now(), until);
 	loop->npending = n > 0 ? n : 0;
 	for (int i = 0; i < loop->npending; i++)
 		loop->pending[i] = ev[i].data.ptr;

@@ -25,12 +25,10 @@ struct watch {
 
 /**
  * struct loop - the loop
- * @woke: when it last had something to do, ns, or 0
  * @pending: the batch of events that is being handled
  */
 struct loop {
 	int epfd;
-	u64 woke;
 	int npending;
 	void *pending[LOOP_BATCH];
 };
