@@ -646,7 +646,7 @@ int machine_start(struct fabricd *d)
 			  strerror(-err));
 		return err;
 	}
-	d->nic = nic_new(d->loop, d->config.device, &nic_ops, d);
+	d->nic = nic_new(d->loop, d->config.device, c->member_max, &nic_ops, d);
 	return d->nic ? 0 : -ENOMEM;
 }
 

@@ -10,7 +10,11 @@
  *
  * If a call fails, the NIC is not given up: its connection is opened again if it broke, and the
  * manager tries again. The NIC counts as lost if its event connection ends, or if CALLS_LATE calls
- * in a row had no answer: else a recovery would wait for this node without end.
+ * in a row failed because its connection broke. Calls that merely have no answer may mean that the
+ * host has no processor time for the NIC: then it counts as lost only some time after CALLS_LATE of
+ * them (nic_new()). Until then the manager keeps its table and its connections, and goes on as soon
+ * as the NIC answers. No recovery waits for it: it tells the root that its NIC does not answer
+ * (fm/node/task.c).
  *
  * Tests: tests/unit/test_nic_call.c, tests/netns/test_slow_nic.sh.
  */
@@ -53,11 +57,21 @@ static void lose_nic(struct nic *nic, int err)
 	loop_timer_set(nic->timer, 0);
 }
 
+/* Return: true if the NIC has not answered for @patience after CALLS_LATE calls. */
+static bool is_overdue(const struct nic *nic)
+{
+	return loop_now() >= nic->late_at + (CALLS_LATE - 1) * CALL_MAX_MS * MS + nic->patience;
+}
+
 void nic_answer(struct nic *nic, int err)
 {
-	if (err != -ETIMEDOUT && !nic_broken(err))
+	if (err != -ETIMEDOUT && !nic_broken(err)) {
 		nic->late = 0;
-	else if (++nic->late >= CALLS_LATE)
+		return;
+	}
+	if (!nic->late++)
+		nic->late_at = loop_now();
+	if (nic->late >= CALLS_LATE && (nic_broken(err) || is_overdue(nic)))
 		lose_nic(nic, err);
 	else if (!nic->lost)
 		log_warning("nic", "a call of the NIC had no answer: %s", strerror(-err));
@@ -511,7 +525,8 @@ static void on_hotplug(void *arg)
 	loop_timer_set(nic->timer, 0);
 }
 
-struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *ops, void *arg)
+struct nic *nic_new(struct loop *loop, const char *where, uint64_t patience,
+		    const struct nic_ops *ops, void *arg)
 {
 	struct nic *nic = calloc(1, sizeof(*nic));
 
@@ -520,6 +535,7 @@ struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *
 	nic->loop = loop;
 	nic->ops = ops;
 	nic->arg = arg;
+	nic->patience = patience;
 	nic->retry = RETRY_MIN;
 	snprintf(nic->where, sizeof(nic->where), "%s", where);
 	nic->timer = loop_timer_new(loop, on_nic_timer, nic);

@@ -36,8 +36,13 @@ struct nic_ops {
 	void (*links)(void *arg, const struct torus_link *links, unsigned int n);
 };
 
-/** nic_new() - start to look for a NIC; @where: "auto", "unix:PATH" or "genl:NAME" */
-struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *ops, void *arg);
+/**
+ * nic_new() - start to look for a NIC
+ * @where: "auto", "unix:PATH" or "genl:NAME"
+ * @patience: ns after three calls without an answer, until the NIC counts as lost
+ */
+struct nic *nic_new(struct loop *loop, const char *where, uint64_t patience,
+		    const struct nic_ops *ops, void *arg);
 void nic_free(struct nic *nic);
 
 /*

@@ -57,7 +57,9 @@ struct nic {
 	struct calls *calls;
 	struct nicq *queue;
 	_Atomic uint32_t life;		/* number of @calls; jobs of an earlier one are not done */
+	uint64_t patience;		/* ns; see nic_new() */
 	unsigned int late;		/* calls in a row without an answer */
+	uint64_t late_at;		/* when the first of them ended */
 	bool looking;
 	struct loop_fd *watch;
 	struct loop_timer *timer;	/* looks for it; or reports its loss */

@@ -223,7 +223,7 @@ static void make_daemon(void)
 	}
 	if (answer_start(&d))
 		abort();
-	d.nic = nic_new(d.loop, "unix:/nonexistent", &nic_ops, &d);
+	d.nic = nic_new(d.loop, "unix:/nonexistent", 0, &nic_ops, &d);
 	d.keeper = keeper_new(&d);
 	if (!d.keeper)
 		abort();

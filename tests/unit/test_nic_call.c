@@ -18,8 +18,10 @@
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/nic.h"
+#include "lib/util/times.h"
 
 #define PORTS 6
+#define PATIENCE (3 * SEC)
 
 /* The NIC's ways with actions. */
 enum manners { DOES, REFUSES, HANGS_UP, SILENT };
@@ -196,7 +198,7 @@ static int begin(void **state)
 	epoch = 1;
 	nic.fn = answer;
 	loop = loop_new();
-	n = nic_new(loop, where, &ops, NULL);
+	n = nic_new(loop, where, PATIENCE, &ops, NULL);
 	assert_non_null(n);
 	loop_run(loop);
 	assert_int_equal(told.found, 1);
@@ -480,7 +482,7 @@ static void test_connection_breaks(void **state)
 	ends(12, -ENODEV);
 }
 
-/* Three in a row without an answer: the NIC is gone, and looked for again. */
+/* Three connections in a row break: the NIC is gone, and looked for again. */
 static void test_no_answers(void **state)
 {
 	(void)state;
@@ -494,6 +496,37 @@ static void test_no_answers(void **state)
 	assert_int_equal(told.gone, 1);
 	loop_run(loop);
 	assert_int_equal(told.found, 2);
+}
+
+/*
+ * A NIC without processor time answers no call: it is not gone after three, but PATIENCE later. If
+ * it answers before, all goes on.
+ */
+static void test_late_answers(void **state)
+{
+	uint32_t tag = 1;
+
+	(void)state;
+	manners = SILENT;
+	for (; tag <= 4; tag++) {
+		nic_release(n, tag, 7, true);
+		ends(tag, -ETIMEDOUT);
+	}
+	manners = DOES;
+	nic_release(n, tag, 7, true);
+	ends(tag++, 0);
+	assert_int_equal(told.gone, 0);
+	manners = SILENT;
+	while (!told.gone && tag < 30) {
+		unsigned int done = told.done;
+
+		nic_release(n, tag++, 7, true);
+		while (told.done == done && !told.gone)
+			loop_run(loop);
+	}
+	assert_int_equal(told.gone, 1);
+	assert_true(tag > 9);
+	assert_int_equal(told.found, 1);
 }
 
 /* The NIC goes away while an action is under way: the manager hears that, and of no action. */
@@ -569,7 +602,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		NIC_TEST(done), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused),
 		NIC_TEST(questions), NIC_TEST(questions_lost), NIC_TEST(connection_breaks),
-		NIC_TEST(no_answers), NIC_TEST(goes_away), NIC_TEST(events_lost),
+		NIC_TEST(no_answers), NIC_TEST(late_answers), NIC_TEST(goes_away), NIC_TEST(events_lost),
 		NIC_TEST(daemon_ends),
 	};
 
