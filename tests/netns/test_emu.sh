@@ -408,10 +408,11 @@ nic 1 fault 0 ber=0
 say "n2: kill -9"
 kill -9 "${pid[2]}"
 wait "${pid[2]}" 2>/dev/null
-check "neighbours notice that a NIC was killed" until_true 20 state_is 1 0 "faulty silence"
+both_are() { state_is 1 0 "$1" && state_is 3 1 "$1"; }
+check "both neighbours notice that a NIC was killed" until_true 20 both_are "faulty silence"
 start 2 +x=e -x=w
 check "it starts again on its old socket" until_true 20 state_is 2 1 "up none"
-check "the links to its neighbours come up" until_true 20 state_is 1 0 "up silence"
+check "the links to its neighbours come up" until_true 20 both_are "up silence"
 
 # --- what else torusemu.8 says -------------------------------------------------------
 

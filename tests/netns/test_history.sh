@@ -112,7 +112,9 @@ report() {
 counted() {
 	fabricctl status --json | jq -e '.history | .events > 10 and .bytes > 2000 and .bytes_max == 67108864 and .dropped == 0 and .since > 1600000000'
 }
-unmount() { awk -v at="$run/" 'index($2, at) == 1 { print $2 }' /proc/mounts | xargs -r umount -l; }
+mounted() { awk -v at="$run/" 'index($2, at) == 1 { print $2 }' /proc/mounts; }
+unmount() { mounted | xargs -r umount -l; }
+unmounted() { [[ $(mounted) ]] && unmount && [[ ! $(mounted) ]]; }
 trap 'unmount; cleanup' EXIT
 
 echo 1 >"$tmp/losses"
@@ -133,6 +135,6 @@ check "the former root has all that it missed, once" comes_back
 check "all lose their power: it is told" power_is_back
 check "a file that is no history is moved aside" refused
 check "a full disk: told, and nothing is lost" full_disk
-check "unmounted" unmount
+check "unmounted" unmounted
 check "lab down" lab down
 done_testing

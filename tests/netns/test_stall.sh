@@ -28,7 +28,7 @@ event() { ask events --json | jq -r '.[] | select(.kind == "stall") | .text' | g
 # As an event, for where looks come late the port may be taken down a moment after it is named.
 named() { event "$1" >"$tmp/named" || problem "$1"; }
 # The root answers, and knows no such problem.
-quiet() { ask status --json | jq -e '[.problems[] | select(.kind == "stall")] == []' >/dev/null; }
+quiet() { [[ $(ask status --json | jq '[.problems[] | select(.kind == "stall")] == []') == true ]]; }
 
 # Numbers 0 to 399 as datagrams, fewer than the queue of torus0 holds: some wait for credits.
 # Prints how many came, how many of them not in order, and the longest silence in s.
