@@ -13,6 +13,7 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/isolated.h"
+#include "daemon/fm/root/roster.h"
 
 #define NODES 512
 
