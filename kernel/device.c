@@ -98,7 +98,7 @@ struct torus_dev *torus_dev_get_next(struct net *net, int ifindex, netdevice_tra
 
 /* --- commands --------------------------------------------------------------------- */
 
-/* Sets name and jumper as DEVICE_SET asks, and carrier if the NIC has coordinates now. */
+/* Sets name and bootstrap flag as DEVICE_SET asks, and carrier if the NIC has coordinates now. */
 static void label_dev(struct torus_dev *d, const struct torus_req *r)
 {
 	lockdep_assert_held(&d->ctl);

@@ -13,8 +13,8 @@
  *
  * torus_dev.ctl serialises commands: it is held around all calls of torus_hw_ops, which may sleep.
  * It may be taken while RTNL is held, but RTNL is not taken under it. torus_dev.label is a spinlock
- * for the name and the jumper, which `ip link` and searches by name read without ctl. Packets need
- * neither.
+ * for the name and the bootstrap flag, which `ip link` and searches by name read without ctl.
+ * Packets need neither.
  *
  * Lifetime.
  *
@@ -70,7 +70,7 @@ struct torus_net_ops {
  * struct torus_dev - one NIC; netdev_priv() of its net_device begins with it
  * @netdev: its net_device, which has the reference count; constant
  * @ops: operations for packets; constant
- * @hw: the NIC as commands see it (@ctl; its name and jumper are written under both locks)
+ * @hw: the NIC as commands see it (@ctl; its name and bootstrap flag are written under both locks)
  * @ctl: serialises commands; see Locking
  * @label: protects hw->name and hw->bootstrap; see Locking
  * @gone: the device is being unregistered (written under RTNL and @ctl)

@@ -152,7 +152,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->guid = dev->guid;
 	fm->epoch = dev->epoch;
 	fm->relay_packets = dev->relay_packets;
-	fm->jumper = dev->bootstrap;
+	fm->bootstrap = dev->bootstrap;
 	fm->up = &fm_up_parent;
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (park)
@@ -166,7 +166,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	}
 	fm_bootstrap_begin(fm, dev, links);
 	fm_uplink_begin(fm);
-	if (fm->jumper && fm_root_begin(fm)) {
+	if (fm->bootstrap && fm_root_begin(fm)) {
 		fm_free(fm);
 		return NULL;
 	}

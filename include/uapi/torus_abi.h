@@ -216,7 +216,7 @@ enum torus_attr {
 	TORUS_A_GUID,	/* u64: identifies the NIC and never changes */
 	TORUS_A_EPOCH,	/* u32: new at every start of the NIC */
 	TORUS_A_PORT_COUNT,	/* u8: 2 .. TORUS_MAX_PORTS, even */
-	TORUS_A_BOOTSTRAP,	/* u8: 0, 1: the BootStrap jumper */
+	TORUS_A_BOOTSTRAP,	/* u8: 0, 1: the bootstrap flag */
 	TORUS_A_SHAPE,	/* array of u16: nodes along each dimension */
 	TORUS_A_COORDS,	/* array of u16: as many as SHAPE */
 	TORUS_A_NODE,	/* u32: node id, x + X * (y + Y * (z + ...)) */

@@ -108,7 +108,7 @@ union torus_reply {
  * @guid, @epoch, @nports, @driver: constant for the lifetime of the NIC
  * @ifindex, @ifname: of the netdev at present; 0 and "": there is no netdev
  * @name: node name that the manager has set
- * @bootstrap: state of the BootStrap jumper
+ * @bootstrap: the bootstrap flag; on hardware the state of the BootStrap jumper
  * @shape, @at, @node: place in the torus, valid if @placed
  * @plan: address plan, if there is an operation to set it
  * @root_epoch, @root_guid: the root that the NIC obeys (fence.c); 0: none yet

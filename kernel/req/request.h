@@ -37,7 +37,7 @@ struct torus_req {
 int torus_req_run(struct torus_hw *hw, struct torus_req *r);
 
 /**
- * torus_req_label() - set the name and the jumper, after torus_req_run() of a DEVICE_SET
+ * torus_req_label() - set name and bootstrap flag, after torus_req_run() of a DEVICE_SET
  * The driver reads both without the NIC's mutex, so it calls this under another lock. It cannot
  * fail and does not sleep.
  */

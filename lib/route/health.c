@@ -173,7 +173,7 @@ static uint32_t push_neighbours(struct torus_health *h, uint32_t node, uint32_t 
 }
 
 int lt_spread(struct torus_health *h, uint32_t from,
-	      int (*shell)(void *arg, const uint32_t *node, uint32_t n), void *arg)
+	      int (*level)(void *arg, const uint32_t *node, uint32_t n), void *arg)
 {
 	uint32_t head = 0, tail = 0, end;
 	int ret = prepare_search(h);
@@ -186,7 +186,7 @@ int lt_spread(struct torus_health *h, uint32_t from,
 		for (end = tail; head < end; head++)
 			tail = push_neighbours(h, h->queue[head], tail);
 		if (tail > end)
-			ret = shell(arg, h->queue + end, tail - end);
+			ret = level(arg, h->queue + end, tail - end);
 	}
 	return ret;
 }
@@ -196,7 +196,7 @@ struct label {
 	uint32_t name;
 };
 
-static int label_shell(void *arg, const uint32_t *node, uint32_t n)
+static int label_level(void *arg, const uint32_t *node, uint32_t n)
 {
 	const struct label *l = arg;
 
@@ -223,7 +223,7 @@ static int label_all(struct torus_health *h)
 		if (h->label[i] != TORUS_NO_NODE)
 			continue;
 		h->label[i] = l.name = i;
-		err = lt_spread(h, i, label_shell, &l);
+		err = lt_spread(h, i, label_level, &l);
 		if (err)
 			return err;
 	}

@@ -86,12 +86,12 @@ int lt_apart(struct torus_health *h, uint32_t a, uint32_t b);
  * lt_spread() - breadth-first search over healthy cables
  * @h: the torus
  * @from: where it begins
- * @shell: called with the nodes of each distance from 1 on; nonzero ends the search
- * @arg: argument of @shell
- * Return: what @shell returned; 0 if it never ended the search; -ENOMEM.
+ * @level: called with the nodes of each distance from 1 on; nonzero ends the search
+ * @arg: argument of @level
+ * Return: what @level returned; 0 if it never ended the search; -ENOMEM.
  */
 int lt_spread(struct torus_health *h, uint32_t from,
-	      int (*shell)(void *arg, const uint32_t *node, uint32_t n), void *arg);
+	      int (*level)(void *arg, const uint32_t *node, uint32_t n), void *arg);
 
 /* Moves @at one hop along @dir. Return: the id of the node there. */
 static inline uint32_t lt_step(const struct torus_health *h, struct torus_coords *at,

@@ -18,7 +18,7 @@ struct choice {
 	uint64_t rank;
 };
 
-static int rank_shell(void *arg, const uint32_t *node, uint32_t n)
+static int rank_level(void *arg, const uint32_t *node, uint32_t n)
 {
 	struct choice *c = arg;
 
@@ -55,7 +55,7 @@ int lt_relay_row(struct torus_health *h, uint32_t from, uint32_t to, const uint6
 		return ret < 0 ? ret : 0;
 	torus_node_coords(&h->shape, from, &c.from);
 	c.hash = lt_pair_hash(from, to);
-	ret = lt_spread(h, to, rank_shell, &c);
+	ret = lt_spread(h, to, rank_level, &c);
 	if (ret <= 0)
 		return ret;
 	invariant(c.relay != from && c.relay != to);

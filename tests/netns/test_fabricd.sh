@@ -321,8 +321,8 @@ other_schema() {
 		(.last_refused | test("speaks service schemas 99 to 99"))' status
 }
 
-# The NIC of 1,1 returns with its bootstrap jumper set: there is a root, so it is none.
-two_jumpers() {
+# The NIC of 1,1 returns with its bootstrap flag set: there is a root, so it is none.
+two_flags() {
 	local fine=1 cmd
 	mapfile -d '' -t cmd <"/proc/$(pid 1.1 torusemu)/cmdline"
 	lab kill --nic 1,1 >/dev/null || return 1
@@ -562,7 +562,7 @@ check "wrong fabric" wrong_fabric
 check "recorded proof" overheard
 check "another schema" other_schema
 check "two nodes with one name" name_twice
-check "two jumpers" two_jumpers
+check "two bootstrap flags" two_flags
 check "readiness and watchdog" readiness
 check "log level read again" hangup
 check "managers ended under traffic" terminated

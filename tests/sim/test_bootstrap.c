@@ -330,7 +330,7 @@ static void two_marked(uint32_t second, uint64_t lead)
 	c.discover = lead & 1;
 	c.seed = second + lead;
 	story_begin(&s, &c);
-	world_jumper(s.w, second, true);
+	world_bootstrap(s.w, second, true);
 	for (uint32_t i = 0; i < 16; i++)
 		if (i != second)
 			world_power(s.w, i, true);
@@ -378,7 +378,8 @@ static void halves_led(struct story *s, uint32_t first, uint32_t second)
 
 /*
  * Two fabrics of one name and key, each of four nodes, that a cable joins: both go on as they were,
- * also when one of the roots is lost. Nobody uses the cable, and its ends tell of it until it is pulled.
+ * also when one of the roots is lost. The cable is not used, and its ends report it until it is
+ * pulled.
  */
 static void two_fabrics(void **state)
 {
@@ -389,7 +390,7 @@ static void two_fabrics(void **state)
 	(void)state;
 	shape_of(&c, "8");
 	story_begin(&s, &c);
-	world_jumper(s.w, 4, true);
+	world_bootstrap(s.w, 4, true);
 	world_cut(s.w, 3, true);
 	world_cut(s.w, 7, true);
 	story_power_all(&s);
@@ -427,7 +428,7 @@ static void no_root(void **state)
 	(void)state;
 	shape_of(&c, "3");
 	story_begin(&s, &c);
-	world_jumper(s.w, 0, false);
+	world_bootstrap(s.w, 0, false);
 	story_power_all(&s);
 	world_run(s.w, 31 * SEC);
 	assert_true(story_problem(&s, "root", "no Init has told of a root"));

@@ -512,7 +512,7 @@ static void two_who_ask(void **state)
 		isolate(s.w);
 		other = 1 + random_below(&r, world_nodes(s.w) - 1);
 		torus_node_coords(&c.shape, other, &at);
-		world_jumper(s.w, other, true);
+		world_bootstrap(s.w, other, true);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 			world_power(s.w, i, true);
 			world_run(s.w, random_below(&r, 3 * MS));
@@ -639,7 +639,7 @@ static bool two_are_named(struct world *w, uint64_t part, bool named)
  */
 static void one_meeting(struct story *s, uint64_t part, uint32_t other, uint32_t to)
 {
-	world_jumper(s->w, other, true);
+	world_bootstrap(s->w, other, true);
 	world_partition(s->w, part);
 	cut_off(s->w, part, true);
 	story_power_all(s);
@@ -661,7 +661,7 @@ static void one_meeting(struct story *s, uint64_t part, uint32_t other, uint32_t
 		if (check_flow_arrived(s->flow) < before + 1000)
 			story_fail(s, "the traffic of the first fabric stands still");
 	}
-	world_jumper(s->w, other, false);
+	world_bootstrap(s->w, other, false);
 	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
 		if (!(part >> i & 1))
 			continue;

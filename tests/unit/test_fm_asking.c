@@ -2,7 +2,8 @@
 /*
  * When a node asks to be root, by itself: random lives of a node that loses roots, follows others
  * that ask, is called, and asks in vain, beside an account of when it is to ask, and when it is to
- * look for a root among its neighbours. What the file calls of the manager is in this test.
+ * look for a root among its neighbours. Stubs in this test stand for the functions of the manager
+ * that the file calls.
  */
 #include <string.h>
 
@@ -88,7 +89,7 @@ static unsigned int priority(void)
 
 	if (p != FM_PRIORITY_AUTO)
 		return p;
-	if (fm.jumper)
+	if (fm.bootstrap)
 		return 255;
 	return fm.placed && fm.node < 8 ? 100 : 0;
 }
@@ -127,7 +128,7 @@ static void loses(struct rnd *r)
 	else if (fm.led.guid)
 		own.look = fm.now + (own.named ? 0 : (TAKEOVER / 2) << own.lost);
 	own.named = false;
-	if (!priority() || !(fm.placed || fm.jumper))
+	if (!priority() || !(fm.placed || fm.bootstrap))
 		return;
 	own.ask = (own.unfit > fm.now ? own.unfit : fm.now) + (TAKEOVER << own.vain) + turn() +
 		  (fm.root_asks ? 10 * TAKEOVER : 0);
@@ -186,7 +187,7 @@ static void change(struct rnd *r)
 	fm.is_root = rnd_one_in(r, 6);
 	fm.led.guid = rnd_below(r, 3);
 	fm.placed = !rnd_one_in(r, 4);
-	fm.jumper = rnd_one_in(r, 4);
+	fm.bootstrap = rnd_one_in(r, 4);
 	fm.node = rnd_below(r, 10);
 	fm.cfg.takeover = rnd_one_in(r, 10) ? 0 : TAKEOVER;
 	fm.cfg.priority = priorities[rnd_below(r, sizeof(priorities) / sizeof(priorities[0]))];
@@ -272,7 +273,7 @@ static void live(uint64_t seed)
 		       "due at another time");
 		expect(&r, fm_candidate_wait(&fm) == fm.cfg.takeover << own.vain, "waits");
 		said = !fm.cfg.takeover || fm.now < own.unfit ? 0 :
-		       fm.jumper && fm.cfg.priority == 256 ? 255 : fm.cfg.priority;
+		       fm.bootstrap && fm.cfg.priority == 256 ? 255 : fm.cfg.priority;
 		expect(&r, fm_candidate_said(&fm) == said, "says %u", said);
 	}
 	fm_candidate_free(&fm);

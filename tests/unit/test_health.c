@@ -85,17 +85,17 @@ static bool isolated(const struct model *m, uint32_t node)
 	return true;
 }
 
-/** struct shells - of a search, which ends after @left of them with @ret */
-struct shells {
+/** struct levels - of a search, which ends after @left of them with @ret */
+struct levels {
 	const struct model *m;
 	uint32_t away[NODES_MAX], at, seen;
 	unsigned int left;
 	int ret;
 };
 
-static int shell(void *arg, const uint32_t *node, uint32_t n)
+static int check_level(void *arg, const uint32_t *node, uint32_t n)
 {
-	struct shells *s = arg;
+	struct levels *s = arg;
 	uint32_t want = 0;
 
 	s->at++;
@@ -112,7 +112,7 @@ static int shell(void *arg, const uint32_t *node, uint32_t n)
 
 static void check_spread(struct both *b, uint32_t from)
 {
-	struct shells s = { .m = &b->m, .left = 1000 };
+	struct levels s = { .m = &b->m, .left = 1000 };
 	uint32_t all = 0;
 
 	/* Searches have numbers, which wrap around. */
@@ -121,13 +121,13 @@ static void check_spread(struct both *b, uint32_t from)
 	flood(&b->m, from, s.away);
 	for (uint32_t i = 0; i < b->m.nodes; i++)
 		all += i != from && s.away[i] != NEVER;
-	assert_int_equal(lt_spread(b->h, from, shell, &s), 0);
+	assert_int_equal(lt_spread(b->h, from, check_level, &s), 0);
 	assert_int_equal(s.seen, all);
 	if (!all)
 		return;
-	s = (struct shells){ .m = &b->m, .left = 1, .ret = 7 };
+	s = (struct levels){ .m = &b->m, .left = 1, .ret = 7 };
 	flood(&b->m, from, s.away);
-	assert_int_equal(lt_spread(b->h, from, shell, &s), 7);
+	assert_int_equal(lt_spread(b->h, from, check_level, &s), 7);
 	assert_int_equal(s.at, 1);
 }
 

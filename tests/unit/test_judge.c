@@ -290,7 +290,7 @@ static void judge(void)
 			next = earlier(next, next_at(i, vouched));
 	}
 	assert_int_equal(root->judge_at, next);
-	/* Whoever is judged gets another table, at once. */
+	/* A verdict about any node demands another table, at once. */
 	assert_int_equal(fm_demand_is(root), changed > 0);
 	assert_true(!changed || fm_demand_expiry(root) == fm->now);
 }

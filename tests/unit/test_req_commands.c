@@ -457,12 +457,12 @@ static void test_place(void **state)
 	assert_int_equal(r.hw.at.c[0], 3);
 }
 
-/* The name and the jumper are set by themselves, without asking the NIC. */
+/* The name and the bootstrap flag are set by themselves, without asking the NIC. */
 static void test_label(void **state)
 {
 	const struct value set[] = { TEXT(NAME, "a-longer-name"), U8(BOOTSTRAP, 0), { 0 } };
 	const struct value name[] = { TEXT(NAME, "n"), { 0 } };
-	const struct value jumper[] = { U8(BOOTSTRAP, 1), { 0 } };
+	const struct value flag[] = { U8(BOOTSTRAP, 1), { 0 } };
 	char longest[TORUS_NAME_MAX + 1];
 	struct value full[] = { { TORUS_A_NAME, sizeof(longest), 0, longest }, { 0 } };
 	static const char zeros[sizeof(r.hw.name) - 1];
@@ -475,7 +475,7 @@ static void test_label(void **state)
 	torus_req_label(&r.hw, &r.req);
 	assert_string_equal(r.hw.name, "a-longer-name");
 	assert_false(r.hw.bootstrap);
-	recorder_run(&r, TORUS_CMD_DEVICE_SET, jumper);
+	recorder_run(&r, TORUS_CMD_DEVICE_SET, flag);
 	torus_req_label(&r.hw, &r.req);
 	assert_string_equal(r.hw.name, "a-longer-name");
 	assert_true(r.hw.bootstrap);

@@ -56,7 +56,7 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "guid", 0, "HEX", &guid, 0, 0,
 	  "identity, up to 16 hexadecimal digits; default: at random" },
 	{ OPT_FLAG, "bootstrap", 0, NULL, &bootstrap, 0, 0,
-	  "set the BootStrap jumper: this node is the root" },
+	  "set the bootstrap flag: this node is the root" },
 	{ OPT_TEXT, "nic-name", 0, "TEXT", &name, 0, 0,
 	  "the NIC's own name, default that of the interface" },
 	{ OPT_LIST, "set", 0, "PARAM=VALUE", sets, 0, 0,

@@ -94,7 +94,7 @@ static int write_host_rows(struct world *w, uint32_t node, const struct act *a)
 	if (err)
 		return err;
 	w->counts.rows += a->n;
-	w->counts.versions += w->node[node].jumper;
+	w->counts.versions += w->node[node].bootstrap;
 	held_more(w, node, held);
 	if (w->watch.switched)
 		w->watch.switched(w->watch.arg, node, a->version);
@@ -162,7 +162,7 @@ static int plain_act(struct world *w, uint32_t node, const struct act *a)
 	case ACT_PLACE:
 		return plain_place(w, node, &a->shape, &a->at);
 	case ACT_APPLY:
-		w->counts.versions += w->node[node].jumper;
+		w->counts.versions += w->node[node].bootstrap;
 		return plain_rows(w, node, a->version, a->closed);
 	case ACT_RELEASE:
 		held_none(w, node);

@@ -69,8 +69,8 @@ static uint64_t pass_link(struct world *w, uint64_t *busy, uint64_t at, size_t l
 }
 
 /*
- * When a message of @node leaves it, whose processor has other messages to handle as well. Of a
- * processor that all share, the one who sends has it.
+ * Return: when a message of @node leaves it, whose processor has other messages to handle as well.
+ * A processor that all nodes share is at the sender's disposal now.
  */
 static uint64_t leaves_at(struct world *w, uint32_t node)
 {
@@ -88,7 +88,7 @@ static uint64_t arrives_at(struct world *w, uint32_t from, uint32_t to, size_t l
 
 	c->messages++;
 	c->bytes += bytes;
-	if (w->node[from].jumper || w->node[to].jumper) {
+	if (w->node[from].bootstrap || w->node[to].bootstrap) {
 		c->root_messages++;
 		c->root_bytes += bytes;
 	}
@@ -398,7 +398,7 @@ void manager_start(struct world *w, uint32_t node)
 		.rows_epoch = n->rows_epoch,
 		.relay_packets = n->relay_packets,
 		.nports = (uint8_t)w->nports,
-		.bootstrap = n->jumper,
+		.bootstrap = n->bootstrap,
 	};
 	struct fm_ops use = ops;
 	struct torus_park park;

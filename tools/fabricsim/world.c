@@ -232,7 +232,7 @@ struct world *world_new(const struct world_config *cfg)
 
 		n->guid = 0x7000 + (world_random(w) & 0xffffffff) * 0x10000 + i;
 		n->epoch = (uint32_t)world_random(w) | 1;
-		n->jumper = i == 0;
+		n->bootstrap = i == 0;
 		n->priority = FM_PRIORITY_AUTO;
 		n->cable = calloc(w->nports, sizeof(*n->cable));
 		if (!n->cable)
@@ -469,9 +469,9 @@ void world_fabric(struct world *w, uint32_t node, const char *fabric)
 	snprintf(w->node[node].fabric, sizeof(w->node[node].fabric), "%s", fabric);
 }
 
-void world_jumper(struct world *w, uint32_t node, bool on)
+void world_bootstrap(struct world *w, uint32_t node, bool on)
 {
-	w->node[node].jumper = on;
+	w->node[node].bootstrap = on;
 }
 
 void world_guid(struct world *w, uint32_t node, uint64_t guid)
@@ -589,7 +589,7 @@ uint32_t world_root(struct world *w)
 
 	w->root = 0;
 	for (uint32_t i = 0; i < w->nodes; i++)
-		if (w->node[i].jumper && w->node[i].on && !w->root)
+		if (w->node[i].bootstrap && w->node[i].on && !w->root)
 			w->root = i;
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		if (!is_leading(w, i) || fm_epoch(w->node[i].fm) < latest)

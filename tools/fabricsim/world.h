@@ -65,7 +65,7 @@ struct world_watch {
 
 /**
  * struct world_config - how a world is made
- * @shape: as cabled; node i has the coordinates of id i, node 0 has the bootstrap jumper
+ * @shape: as cabled; node i has the coordinates of id i, node 0 has the bootstrap flag
  * @discover: the root discovers the shape; false: it is configured
  * @open: mask of dimensions without a cable from the last node back to the first
  * @link_latency, @svc_latency: one way, in ns
@@ -183,9 +183,9 @@ void world_pause(struct world *w, uint32_t node, bool paused);
 bool world_managed(const struct world *w, uint32_t node);
 
 /*
- * The service network from @a to @b loses all from now on. What is sent so on a connection is lost
- * with it: once the way is whole again, and more is sent, that breaks. A connection that is begun
- * meanwhile hangs.
+ * The service network loses all packets from @a to @b from now on. A connection on which something
+ * was lost breaks when the path works again and more is sent. A connection that is begun meanwhile
+ * hangs.
  */
 void world_one_way(struct world *w, uint32_t a, uint32_t b, bool lost);
 /* ... between the nodes of @mask and all others, both ways, and nothing else. 0: it is whole. */
@@ -208,10 +208,10 @@ void world_line(struct world *w, uint32_t cable, const struct tn_cable *line);
 void world_cross(struct world *w, uint32_t a, uint32_t b);
 void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int port,
 		uint32_t node2, unsigned int port2);
-/* Before a node has power: sets its name, fabric, jumper, GUID, relay_packets. */
+/* Before a node has power: sets its name, fabric, bootstrap flag, GUID, relay_packets. */
 void world_name(struct world *w, uint32_t node, const char *name);
 void world_fabric(struct world *w, uint32_t node, const char *fabric);
-void world_jumper(struct world *w, uint32_t node, bool on);
+void world_bootstrap(struct world *w, uint32_t node, bool on);
 void world_guid(struct world *w, uint32_t node, uint64_t guid);
 void world_relay_packets(struct world *w, uint32_t node, uint32_t packets);
 /* Before the manager of a node starts: its root_priority, as fm_config.priority. */
@@ -269,7 +269,7 @@ void world_hear(struct world *w, uint32_t node, unsigned int port, const void *d
 
 struct fm *world_fm(struct world *w, uint32_t node);
 struct tn_nic *world_nic(struct world *w, uint32_t node);
-/* The node that leads in the latest epoch; if there is none, the powered one with the jumper. */
+/* The node that leads in the latest epoch; if there is none, the powered one with the flag. */
 uint32_t world_root(struct world *w);
 
 /*

@@ -80,7 +80,7 @@ struct wnode {
 	uint64_t rows_epoch;		/* ... whose rows it has */
 	uint64_t by_epoch, by_guid;	/* ... by whose order its manager acts */
 	uint32_t relay_packets;		/* 0: the default */
-	bool jumper;
+	bool bootstrap;
 	unsigned int priority;
 	char name[TORUS_NAME_MAX + 1];
 	char fabric[TORUS_NAME_MAX + 1];

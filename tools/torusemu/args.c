@@ -31,7 +31,7 @@ const char args_help[] =
 	"  --netns PATH        network namespace to make it in, such as /run/netns/NAME\n"
 	"  --no-tun            no host side: the NIC only passes on\n"
 	"  --guid HEX          identity of the NIC (made from the name)\n"
-	"  --bootstrap         set the BootStrap jumper\n"
+	"  --bootstrap         set the bootstrap flag\n"
 	"  --retry PROTOCOL    angara, acknak, hippi or auto: what the peer asks for (auto)\n"
 	"  --set PARAM=VALUE   tune; times like 350ms, sizes like 4M\n"
 	"  --pack PATH         where to listen for requests to a pack, see torusemu(8)\n"

@@ -357,7 +357,7 @@ void fm_bootstrap_origin(struct fm *fm)
 void fm_bootstrap_begin(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links)
 {
-	if (fm->jumper)
+	if (fm->bootstrap)
 		fm_bootstrap_origin(fm);
 	if (dev->placed) {
 		fm->ndims = dev->shape.ndims;

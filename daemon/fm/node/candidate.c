@@ -67,7 +67,7 @@ static unsigned int configured_priority(const struct fm *fm)
 {
 	if (!fm->cfg.takeover)
 		return 0;
-	return fm->cfg.priority == FM_PRIORITY_AUTO && fm->jumper ? FM_PRIORITY_MAX :
+	return fm->cfg.priority == FM_PRIORITY_AUTO && fm->bootstrap ? FM_PRIORITY_MAX :
 								    fm->cfg.priority;
 }
 
@@ -138,7 +138,7 @@ void fm_candidate_adrift(struct fm *fm)
 	else if (fm->root_asks)
 		c->around = fm->now + FOLLOW_WAIT * fm->cfg.takeover;
 	c->heard = false;
-	if (!priority_now(fm) || (!fm->placed && !fm->jumper))
+	if (!priority_now(fm) || (!fm->placed && !fm->bootstrap))
 		return;
 	c->at = later(fm->now, c->unfit) + fm_candidate_wait(fm) + turn_delay(fm);
 	if (fm->root_asks)

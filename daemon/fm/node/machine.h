@@ -28,7 +28,7 @@ struct fm {
 	uint64_t guid;
 	uint32_t epoch, relay_packets;	/* @relay_packets: 0: not known */
 	unsigned int nports;
-	bool is_root, placed, jumper;	/* @is_root: it is root, or asks to be root */
+	bool is_root, placed, bootstrap;	/* @is_root: is root, or asks to be */
 	struct torus_shape shape;
 	struct torus_coords coords;
 	uint32_t node;

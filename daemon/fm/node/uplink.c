@@ -170,7 +170,7 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 	h->rows_term = fm->table.version ? 0 : fm_rows_epoch(fm);
 	h->relay_packets = fm->relay_packets;
 	h->priority = (uint16_t)fm_candidate_said(fm);
-	h->marked = fm->jumper;
+	h->marked = fm->bootstrap;
 	fm_keep_tell(fm, h);
 	h->row = fm->row;
 	h->base = fm->base;

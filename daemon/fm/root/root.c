@@ -150,7 +150,7 @@ static int start_root(struct fm *fm, bool first)
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	m->epoch = fm->epoch;
 	m->priority = (uint16_t)fm_candidate_said(fm);
-	m->marked = fm->jumper;
+	m->marked = fm->bootstrap;
 	m->voice.disk.keeps = fm->cfg.keeps;
 	fm_mate_via(r, m, fm->guid);
 	fm_mate_name(r, m, fm->cfg.name);

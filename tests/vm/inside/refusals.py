@@ -204,7 +204,7 @@ def test_contradictions():
     refuses("too many ports", new_nic(ifla("PORTS", "=B", 14)), errno.ERANGE, "PORTS", ".")
     refuses("no GUID", new_nic(ifla("GUID", "=Q", 0)), errno.EINVAL, "GUID", "guid must not be 0")
     refuses("no name", new_nic(attr(I["IFLA_TORUS_NAME"], b"\0")), errno.EINVAL, "NAME", "empty")
-    refuses("a jumper of 2", new_nic(ifla("BOOTSTRAP", "=B", 2)), errno.ERANGE, "BOOTSTRAP", ".")
+    refuses("a bootstrap flag of 2", new_nic(ifla("BOOTSTRAP", "=B", 2)), errno.ERANGE, "BOOTSTRAP", ".")
     refuses("its epoch", new_nic(ifla("EPOCH", "=I", 1)), errno.EINVAL, "EPOCH", ".")
     check("a new NIC: nothing asked for", new_nic() == (0, "", None))
     check("a new NIC: the same margins", new_nic(ifla("MARGIN_TRAIN", "=I", 100))[0] == 0)
