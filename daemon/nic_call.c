@@ -171,7 +171,7 @@ static int do_mgmt(struct call *c, struct torus_dev *dev)
 
 /*
  * Sends a management packet. So that a slow NIC has time for other calls, only one packet of each
- * port is in the queue. Of the packets that come meanwhile only the last is sent after it; the
+ * port is in the queue. If several more come meanwhile, only the last is sent after it; the
  * protocol repeats packets that were not answered.
  */
 void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len)

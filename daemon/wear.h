@@ -5,10 +5,10 @@
  *
  * Long before a line that ages has bit errors, the NIC trains it anew and gives up lanes. Its margin
  * tells earlier. But margins differ from cable to cable, and swing with the temperature of the room,
- * so no fixed limit fits. What counts is the room that is left, margin - 100 percent of the mask, by
- * the room that the line had when it was best: the largest mean over about a day. A line is worn
- * when the room is less than WEAR_LOW of that for WEAR_HOLD more than it is not, and the margin is
- * at least WEAR_LEAST percent of the mask less. A room of 20 +- 10 degrees makes the loss of copper swing by 2 percent,
+ * so no fixed limit fits. The room, which is the margin less 100 percent of the mask, is compared
+ * with the line's own best: the largest mean over about a day. A line is worn when the room is less
+ * than WEAR_LOW of that for WEAR_HOLD more than it is not, and the margin is at least WEAR_LEAST
+ * percent of the mask less. A room of 20 +- 10 degrees makes the loss of copper swing by 2 percent,
  * and so a margin by some 8 percent of the mask.
  *
  * It is over when the line has had WEAR_FINE of that room for a while. A new session alone is no new

@@ -103,8 +103,8 @@ answered() {
 	grep -q ' received, 0% packet loss' <<<"$said"
 }
 
-# exits STATUS TEXT COMMAND...: whether the command exits with STATUS and prints TEXT. What say()
-# shows of the command does not count, because it has the arguments that TEXT is to name.
+# exits STATUS TEXT COMMAND...: whether the command exits with STATUS and prints TEXT. The line in
+# which say() shows the command does not count, because it has the arguments that TEXT is to name.
 exits() {
 	local want=$1 text=$2 rc=0
 	shift 2

@@ -3,8 +3,8 @@
  * A text in an extended ack must live until the answer is composed, which is
  * after the command, but before the asking task returns from its system call. So
  * the text is freed by task work. The work is kfree() itself, not a function of
- * this module, so that it does no harm if the module has gone by then. Who cannot have
- * that is told without the values.
+ * this module, so that it does no harm if the module has gone by then. Where there is no memory, or
+ * no task work, the reader gets the format without the values.
  */
 #include <linux/netlink.h>
 #include <linux/sched.h>

@@ -26,15 +26,14 @@
  * packets (TN_LINK_CTL_SLACK), so a link has 63 data packets under way at most.
  *
  * Micro-packets. There a message is cut into pieces of 32 bytes with 8 of control, each
- * with a number, so that an error costs a piece and not a packet. What is numbered is a
- * property of the frame format, not of this protocol: it numbers whatever it is given.
- * The NIC gives it packets, for on a wire of Ethernet frames pieces would lose what they
- * are for. A NIC or switch that finds a bad FCS drops the frame with all pieces in it, so
- * damage comes in frames. And 127 pieces outstanding are 4064 bytes, less than one frame
- * of 9000: a link would carry 4 KB each round trip. With numbers of 12 bits they could be
- * many, but then it is not HIPPI's protocol; fabricsim refuses the combination. What
- * pieces are worth on a line whose errors hit bits is measured by "fabricsim retry", with
- * this code, to the byte.
+ * with a number, so that an error costs a piece and not a packet. The frame format decides what is
+ * numbered, not this protocol: it numbers whatever it is given. The NIC gives it packets, for on a
+ * wire of Ethernet frames pieces would lose what they are for. A NIC or switch that finds a bad FCS
+ * drops the frame with all pieces in it, so damage comes in frames. And 127 pieces outstanding are
+ * 4064 bytes, less than one frame of 9000: a link would carry 4 KB each round trip. With numbers of
+ * 12 bits they could be many, but then it is not HIPPI's protocol; fabricsim refuses the
+ * combination. "fabricsim retry" measures, with this code and to the byte, what pieces gain on a
+ * line whose errors hit single bits.
  */
 #include "retry.h"
 

@@ -22,10 +22,10 @@
  * round. Only a full segment makes such a packet wait, as it does one of VCD, until the replay;
  * packets of the replay itself always have room there.
  *
- * The Angara paper says that its three subnets meet a dead link each in its own way, and tells that
- * of VCD0 and VCD1: parking. What VCA does is our reading: another allowed direction if it has
- * room, else the escape, else parking; packets in the RETRY buffer of the dead link included
- * (park.h says when).
+ * The Angara paper says that each of its three subnets handles a dead link in its own way, and
+ * describes that of VCD0 and VCD1: parking. For VCA the rule is our reading: another allowed
+ * direction if it has room, else the escape, else parking. Packets in the RETRY buffer of the dead
+ * link are parked as well (park.h says when).
  *
  * Order. One flow uses one path under one table; queues are FIFO; what is parked
  * goes before what comes later because a port that once diverted stays closed

@@ -3,7 +3,7 @@
  * Two NICs at the ends of one cable. Over a wire the payload's ECRC is there and is checked:
  * a byte that changed under way is noticed, counted, mended by the retry, and no host sees
  * it. Between NICs of one kernel, at the ends of a virtual cable, it is left out; a mark
- * alone, without such a cable, is not believed. What a port delays comes later, in order.
+ * alone, without such a cable, is not believed. A port delivers delayed frames later, in order.
  */
 #include <linux/delay.h>
 #include <linux/ip.h>

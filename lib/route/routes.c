@@ -267,7 +267,10 @@ static void crossed_line(struct torus_routes *r, uint32_t first, uint32_t n)
 	}
 }
 
-/* Their paths are not fit any more. What becomes of them was told with the flags. */
+/*
+ * Computes new rows for destinations whose path crosses a cable that went. Their flags are set
+ * already.
+ */
 static void cross_patch(void *arg, const struct patch *p)
 {
 	for (uint32_t i = 0; i < p->lines; i++)

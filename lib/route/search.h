@@ -5,10 +5,10 @@
  * A header fixes a path: the first step, if any; then for each dimension that
  * still differs one direction, all the way, in the order +x +y ... -x -y ...;
  * then the last step. So a path is at most one straight segment a dimension,
- * and struct torus_health checks a segment in one look. What can be chosen is
- * the sign of each dimension and the two steps; a path is fit for use if its
- * directions never decrease and no segment crosses an excluded cable. Paths of
- * that kind, of whatever tables, never wait for each other in a circle.
+ * and struct torus_health checks a segment in one look. The search chooses the sign of each
+ * dimension and the two steps. A path is fit for use if its directions never decrease and no
+ * segment crosses an excluded cable. Paths of that kind, of whatever tables, never wait for each
+ * other in a circle.
  *
  * Most destinations take the plain header, minimal with ties broken by
  * lt_tie_up(). If its path is not fit, all signs are compared, and if none is,

@@ -10,9 +10,9 @@
  * channel dependency graph.
  *
  * An adaptive packet may be at every node that its adaptive bits reach, and can
- * enter the deterministic channels from there: that way is walked from each such
- * node, each (node, directions left) once a destination. Of the two directions of
- * a dimension, the first hop leaves one; of a dimension that is reached, none is left.
+ * enter the deterministic channels from there. That way is walked from each such node: each (node,
+ * directions left) once for each destination. The first hop in a dimension rules out the opposite
+ * direction; once the coordinate is reached, no direction of the dimension is left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -240,7 +240,7 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 		dirs = p->seen[node] & TORUS_ROW_DIR_MASK;
 		if (escape_at(p, node, end, dirs, old, &height, &where))
 			continue;
-		/* Whoever comes here next is to be blamed as well. */
+		/* The next path that comes here is to be reported as well. */
 		see_anew(p);
 		report_culprit(p, TORUS_WRONG_ESCAPE, table, from, to, &where);
 		return false;

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What cut cables and a dead node do to a UDP flow, under FRR (ospfd with BFD, and kernel
-# forwarding) and under ours (NICs in user space by default), in one run. Both run on a 4x4
-# torus with a namespace for each node and a veth pair for each cable.
+# Measures what cut cables and a dead node do to a UDP flow, under FRR (ospfd with BFD, and kernel
+# forwarding) and under ours (NICs in user space by default), in one run. Both run on a 4x4 torus
+# with a namespace for each node and a veth pair for each cable.
 #
 #	bench_frr.sh [--rates LIST] [--rounds N] [--backend user|kernel] [--shape 4x4|4x4x4]
 #		[--cases LIST]
@@ -17,7 +17,7 @@
 #		that to the service network too, and then its processes are killed
 #	both	as dead, and 0.2 s later a cable is cut, of the path at that time
 #
-# Of several rounds the last line of a case has the median and the worst silence.
+# With several rounds, the last line of a case has the median and the worst silence.
 #
 # The columns: datagrams lost (sent and never received), sends that failed, datagrams
 # reordered and doubled, the longest gap in arrivals ("silence"), the rate that the sender

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a node without power, a lost root and a root that hands over do to flows, in a lab of
-# 4x4x4 nodes with NICs in user space.
+# Measures what a node without power, a lost root and a root that hands over do to flows, in a lab
+# of 4x4x4 nodes with NICs in user space.
 #
 #	bench_takeover.sh [--rounds N] [--each] [CASE...]	5 rounds of all cases
 #

@@ -11,7 +11,7 @@
  *     is full, modulo 8), message
  *   3 the NIC has room again
  *
- * What becomes of data packets is compared with a model: the packets of each flow that are waiting.
+ * The fate of data packets is compared with a model: the packets of each flow that are waiting.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #
 # Tests the driver without a fabric: in one guest, because a guest takes long to boot, and with few
 # processes, because each is slow to start there. Loading the module runs its KUnit suites, so the
-# module is loaded only once. What a script has made disappears with its network namespace.
+# module is loaded only once. All devices of a script disappear with its network namespace.
 
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)

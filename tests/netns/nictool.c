@@ -414,8 +414,8 @@ static const struct {
 };
 
 /*
- * Writes to @where what libtorus is to open. Who asks by "ip netns exec" has two programs to
- * start, and file systems to mount, which guests are slow at.
+ * Writes to @where what libtorus is to open. "ip netns exec" would start two programs and mount
+ * file systems, which is slow in a guest.
  */
 static void find(const char *socket)
 {

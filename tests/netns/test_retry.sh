@@ -85,7 +85,7 @@ attempt() {
 unreachable() { ask counters --json | jq 'map(.unreachable) | add'; }
 
 # While one cable is cut, errors may end the session of another one, on a slow machine for so long
-# that two nodes have no way to each other. What is sent then comes back as unreachable.
+# that two nodes have no way to each other. Packets that are sent then come back as unreachable.
 errors() {
 	local before
 	for _ in 1 2 3; do

@@ -6,8 +6,8 @@
 # recorded on another cable, sent again to node 1,0 of a ring of three.
 #
 # Sent as frames they have an old sequence number or a wrong checksum, so its NIC drops them, and
-# the link stays up. Whoever makes frames with the right ones, or commands the NIC at the other
-# end, is heard by the manager: that counts each packet as refused or late, and does nothing.
+# the link stays up. Packets with the right ones, or sent by the NIC at the other end, reach the
+# manager: it counts each as refused or late, and does nothing.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

@@ -133,8 +133,8 @@ static bool is_stuck(const struct fm *root, const struct world *w)
 
 /*
  * Return: true if no packet of an older colour may be left although there was no proof: the root counts
- * on no NIC that still puts some in, and so it has waited until none moved for drain_max. What is missing
- * then was in NICs that died.
+ * on no NIC that still puts some in, and so it has waited until none moved for drain_max. Packets
+ * that are missing then were in NICs that died.
  */
 static bool is_at_rest(const struct fm *root, const struct world *w)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checks the order of tables, by the rows that NICs are given. What is in force at a NIC, (epoch of
- * the root that made it, version), never falls, except where the NIC has lost its memory. In an
- * epoch no NIC has tables of two roots, and there is one table for each root, epoch and version.
+ * Checks the order of tables, by the rows that NICs are given. The pair (epoch of the root,
+ * version) of the rows in force at a NIC never falls, except where the NIC has lost its memory. In
+ * an epoch no NIC has tables of two roots, and there is one table for each root, epoch and version.
  *
  * Two roots may lead in epochs of one number if they lead parts that no link joins, and each part
  * is all that its root can reach (daemon/fm/root/epoch.c says why that is safe). So no NIC that

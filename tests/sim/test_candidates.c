@@ -148,8 +148,8 @@ static void no_majority(void **state)
 
 /*
  * Four of nine nodes have died before, and a table without them has been in force before the
- * latest. Of the other five the root and one more hang: the NICs of these work on, so the three
- * that are left need to be a majority of five.
+ * latest. The root and one more of the other five hang. Their NICs work on, so the three that are
+ * left need to be a majority of five.
  */
 static void majority_of_the_rest(void **state)
 {
@@ -335,9 +335,9 @@ static void asker_not_reached(void **state)
 }
 
 /*
- * All managers begin anew, so no node has been led. Of the two candidates the one of the greater
- * GUID reaches the other one over the service network, and no third node: it asks in vain. The
- * other one reaches all nodes, and gives way to it as long as it asks.
+ * All managers begin anew, so no node has been led. The candidate of the greater GUID reaches the
+ * other one over the service network, and no third node: it asks in vain. The other one reaches all
+ * nodes, and gives way to it as long as it asks.
  */
 static void asker_without_a_majority(void **state)
 {

@@ -125,7 +125,7 @@ static void exclude(bool excluded, bool tell)
 	change();
 }
 
-/* Somebody includes what was excluded, and no administrator has said so. */
+/* A manager includes an excluded port without an administrator's order. */
 static void exclusion_is_forgotten(void **state)
 {
 	char buf[100];

@@ -4,7 +4,7 @@
  * and GUIDs, on any connection at any time. Managers may believe it, for they trust their peers.
  * But no value may make a manager access memory that it should not (the sanitizers find that), or
  * make messages circulate for ever; and when all nodes restart without the liar, the fabric works.
- * What a manager says itself is always in range: the world ends the test if a receiver refuses it.
+ * A correct manager sends only values in range: the world ends the test if a receiver refuses one.
  * In every third run managers hang or end meanwhile, so that roots ask, call and claim among lies.
  */
 #include <setjmp.h>

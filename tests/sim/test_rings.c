@@ -2,7 +2,7 @@
 /*
  * Rings of two and three nodes, in which each node ends in each way at each step of a recovery:
  * who leads then, that the former root joins as a member when it goes on, and that no packet is
- * lost but those that were in a NIC without power. Of two nodes one is no majority.
+ * lost but those that were in a NIC without power. One of two nodes is no majority.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,9 +2,9 @@
 /*
  * A NIC returns no credits over one of its links, which works otherwise. The links that wait form
  * a tree; two walks in a row lead to the node that keeps the credits, and the port that leads
- * there is taken down, as fabricd does it. What waited is parked and arrives by other ways. All
- * nodes know why the cable is excluded, also under a new root. It is used again when the port is
- * taken up.
+ * there is taken down, as fabricd does it. The packets that waited are parked and arrive by other
+ * paths. All nodes know why the cable is excluded, also under a new root. It is used again when the
+ * port is taken up.
  */
 #include <setjmp.h>
 #include <stdarg.h>

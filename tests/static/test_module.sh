@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # torus.ko builds without a word from compiler (W=1) and sparse, against the headers
-# of every kernel that is installed, and of the newest that Debian has beside it. What
-# guests load (tests/vm/module) is not built once more: what the compiler has to say
-# of that is an error already.
+# of every kernel that is installed, and of the newest that Debian has beside it. The module that
+# guests load (tests/vm/module) is not built once more: compiler warnings are errors there already.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 B=${B:-$PWD/build}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What can be told from the sources and objects without running them.
+# Checks of the sources and objects that run none of them.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 B=${B:-$PWD/build}

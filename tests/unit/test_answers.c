@@ -377,7 +377,7 @@ static void coord(void **state)
 	refuses("{'cmd':'coord','name':'10.0.0.1'}", "usage", NOT_A_NODE("10.0.0.1"));
 	refuses("{'cmd':'coord','name':'000000000000beef'}", "usage", NOT_A_NODE("000000000000beef"));
 	refuses("{'cmd':'coord','name':'f03'}", "usage", NOT_A_NODE("f03"));
-	/* Whoever has no name in the table yet knows its own. */
+	/* A node without a name in the table still knows its own. */
 	a.entry[OWN].name[0] = '\0';
 	says("{'cmd':'coord'}", "{'ok':true,'data':{'node':[2,1],'name':'myself','id':5,"
 	     "'address':'10.2.1.0','shape':[3,2],'own':[2,1]}}");

@@ -729,7 +729,7 @@ static void refused_by_nic(void **state)
 	does("eye 0 0\nport 2 up\nretrain 1\nretry 1 hippi\nreplay 118 0\n");
 }
 
-/* Too many questions wait. Of several nodes it is one that is missing. */
+/* Too many questions wait. If several nodes were asked, only one is missing. */
 static void busy(void **state)
 {
 	(void)state;

@@ -140,7 +140,7 @@ static void ends_without_a_row(void **state)
 	one_end(&o);
 }
 
-/* Whoever has just joined has told its row. */
+/* A node that has just joined has sent its row. */
 static void has_just_joined(void **state)
 {
 	(void)state;

@@ -66,9 +66,9 @@ static void each_nic_counts_once(void **state)
 }
 
 /*
- * Node 3 dies between two counts. What came out of all NICs by the first happens to be what
- * went into the others by the second, and 3 packets are in the NIC of node 1. Their
- * colour, that of version 1, is the next: it must not be used until they are gone.
+ * Node 3 dies between two counts. As many packets had left all NICs at the first count as had
+ * entered the others at the second, and 3 packets are in the NIC of node 1. Their colour, that of
+ * version 1, is the next: it must not be used until they are gone.
  */
 static void counts_of_the_same_nics(void **state)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The arbiter of a claim, by itself: every answer, for a claim with and without a majority, and
- * when a root that leads asks again. What it calls of the manager is in this file.
+ * when a root that leads asks again. Stubs in this test stand for the functions of the manager that
+ * it calls.
  */
 #include <setjmp.h>
 #include <stdarg.h>

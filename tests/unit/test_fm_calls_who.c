@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whom a root calls over the service network in random fabrics, beside a search of the test's own;
- * and when: its rounds, while it asks and while it leads.
+ * The nodes that a root calls over the service network in random fabrics, compared with a search of
+ * the test's own; and the times of its rounds, while it asks and while it leads.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -60,8 +60,8 @@ static void hello_is_late(void **state)
 }
 
 /*
- * Too few nodes say HELLO. If one of them is a candidate, this node lets it ask, after 2.8 to 3.6 s. Else
- * it goes on: nobody else would ask.
+ * Too few nodes say HELLO. If one of them is a candidate, this node lets it ask, after 2.8 to 3.6
+ * s. If none is, it goes on: no other node would ask.
  */
 static void in_vain(void **state)
 {

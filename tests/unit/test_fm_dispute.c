@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cables that one end reports as up and the other as down, by themselves: random rows, and at each
- * look the cables that were disputed at the look before, too. What the file calls of the manager is
- * in this test.
+ * look the cables that were disputed at the look before, too. Stubs in this test stand for the
+ * functions of the manager that the file calls.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Problems of the configuration of candidates, by themselves: random nodes, and which problems
- * stand then. What the file calls of the manager is in this test.
+ * stand then. Stubs in this test stand for the functions of the manager that the file calls.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The root of a ring of eight has the table of a former one, and some nodes of it do not join. What
- * the others say of their links decides whether it waits for them, and if their NICs count as at
- * work or as dead; so does a former table, of nodes of which no other tells.
+ * The root of a ring of eight has the table of a former one, and some nodes of it do not join. The
+ * link states that the others report decide whether it waits for them, and whether their NICs count
+ * as at work or as dead; for nodes of which no other reports a link, a former table does.
  */
 #include "stage_claim.h"
 

@@ -2,7 +2,7 @@
 /*
  * A shape that grows, by itself: random events at a root, and what it does about each: when it
  * tries, gives up, waits and tries again, and what the new shape makes of places, exclusions and
- * orders. What the file calls of the manager is in this test.
+ * orders. Stubs in this test stand for the functions of the manager that the file calls.
  */
 #include <stdio.h>
 #include <string.h>

@@ -33,7 +33,10 @@ static void counts(unsigned int nodes, unsigned int links, unsigned int faulty)
 	assert_int_equal(st.links_faulty, faulty);
 }
 
-/* Whose managers have a way to this one now, and the cables with an end there. */
+/*
+ * Checks how many nodes' managers have a way to this one now, and how many cables have an end
+ * there.
+ */
 static void answers(unsigned int nodes, unsigned int links)
 {
 	struct fm_status st = status();
@@ -158,7 +161,7 @@ static void neighbours(void **state)
 	stage_end(&s);
 }
 
-/* Whoever hangs below this node in the tree, and the parent. */
+/* Nodes below this one in the tree count as heard, and the parent. */
 static void connections(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_PING };

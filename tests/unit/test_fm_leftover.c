@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recoveries for packets that were left parked, by themselves: when the next one is demanded. What
- * the file calls of the manager is in this test.
+ * Recoveries for packets that were left parked, by themselves: when the next one is demanded. Stubs
+ * in this test stand for the functions of the manager that the file calls.
  */
 #include <stdarg.h>
 #include <stddef.h>

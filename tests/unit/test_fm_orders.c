@@ -488,8 +488,8 @@ static void comes(uint64_t version, uint64_t base, uint16_t admin, unsigned int 
 }
 
 /*
- * A node takes the orders of those entries that a table has, and passes on all that it has. What a
- * table says of ports that it does not exclude is not taken.
+ * A node takes the orders of those entries that a table has, and passes on all that it has. Orders
+ * about ports that the table does not exclude are ignored.
  */
 static void at_a_node(void **state)
 {

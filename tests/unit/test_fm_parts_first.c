@@ -282,7 +282,7 @@ static void beside_the_kept(void **state)
 		{ { 4, 3, OLD }, 0 }, { { 4, 3, OTHER }, 0 }, { { 4, 4, OTHER }, 1 },
 		{ { 3, 1, OTHER }, 1 },
 	};
-	/* Whoever made the second one, it was not said. */
+	/* The maker of the second one is not named. */
 	const struct fm_line line = { .n = 2, .past = { { 5, 9, OLD }, { 4, 3, 0 } } };
 
 	(void)state;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Nodes that no link leads to, by themselves: random exclusions in small tables, and which nodes
- * are told as cut off. What the file calls of the manager is in this test.
+ * are told as cut off. Stubs in this test stand for the functions of the manager that the file
+ * calls.
  */
 #include <stdio.h>
 #include <string.h>

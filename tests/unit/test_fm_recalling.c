@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of the former root, by itself: random HELLOs, tables that nodes send, and a kept one,
- * at a root that has no table yet, and which places and exclusions it takes from them. What the
- * file calls of the manager is in this test.
+ * at a root that has no table yet, and which places and exclusions it takes from them. Stubs in
+ * this test stand for the functions of the manager that the file calls.
  */
 #include <stdio.h>
 #include <string.h>

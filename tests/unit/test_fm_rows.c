@@ -2,7 +2,8 @@
 /*
  * From tables to rows, by itself: random exclusions, pauses, failed writes, releases and moves to
  * other places. The rows are compared with those that a table asks for when they are made from
- * nothing. What the file calls of the manager is in this test, and so is the NIC.
+ * nothing. Stubs in this test stand for the functions of the manager that the file calls, and for
+ * the NIC.
  */
 #include <errno.h>
 #include <stdio.h>

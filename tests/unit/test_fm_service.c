@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes out of service, by themselves: when a node that is gone is a problem. What the file calls
- * of the manager is in this test.
+ * Nodes out of service, by themselves: when a node that is gone is a problem. Stubs in this test
+ * stand for the functions of the manager that the file calls.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The first table, by itself: random nodes of a ring of rings, of which some have joined, and a
- * former table: when the root settles, and which of the others it takes as silent or dead. What
- * the file calls of the manager is in this test.
+ * former table: when the root settles, and which of the others it takes as silent or dead. Stubs in
+ * this test stand for the functions of the manager that the file calls.
  */
 #include <stdio.h>
 #include <string.h>

@@ -314,7 +314,9 @@ static void test_lacks_report(void **state)
 	stage_end(&s);
 }
 
-/* One that waits for its NIC or for others is not to blame. What it says holds for this step only. */
+/*
+ * A node that waits for its NIC or for others is not to blame. Its report holds for this step only.
+ */
 static void test_waits_itself(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The nodes that take part, by themselves: random nodes and tables, and how many nodes count as
- * each kind. What the file calls of the manager is in this test.
+ * each kind. Stubs in this test stand for the functions of the manager that the file calls.
  */
 #include <string.h>
 

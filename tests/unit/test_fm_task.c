@@ -52,7 +52,7 @@ static void test_order(void **state)
 	stage_end(&s);
 }
 
-/* Whoever asks meanwhile hears that the node lives; nothing is begun twice for it. */
+/* A question meanwhile is answered that the node lives, and begins nothing twice. */
 static void test_asked_again(void **state)
 {
 	(void)state;

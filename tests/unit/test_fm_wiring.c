@@ -2,7 +2,8 @@
 /*
  * Wrong cables, by themselves: random cables between a few nodes, each judged in another way here.
  * A wrong cable is named once, at the end of the lower node and port that finds it wrong, and is
- * excluded at each end that does. What the file calls of the manager is in this test.
+ * excluded at each end that does. Stubs in this test stand for the functions of the manager that
+ * the file calls.
  */
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +74,7 @@ void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fm
 /* --- the fabric: 3x2x1 ------------------------------------------------------------------- */
 
 /*
- * The nodes have places, but for some; a place may be empty, and some nodes are dead. Of some
+ * The nodes have places, but for some; a place may be empty, and some nodes are dead. For some
  * without a place the root knows little but the GUID, as they have not joined yet.
  */
 static void place(struct rnd *r)

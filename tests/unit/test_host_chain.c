@@ -169,7 +169,7 @@ static void test_size(void **state)
 	host_end();
 }
 
-/* Whoever begins messages and does not end them gets only so much memory. */
+/* A sender that begins messages and does not end them gets a limited amount of memory. */
 static void test_unfinished(void **state)
 {
 	const u32 each = 128, n = TORUS_HOST_WAITING_MAX;

@@ -242,7 +242,7 @@ static void silent_parent(void **state)
 }
 
 /*
- * Whoever lost a cable may have lost its parent with it: the parent is asked at once, and must
+ * A node that lost a cable may have lost its parent with it: the parent is asked at once, and must
  * answer within twice resend. One question at a time is enough.
  */
 static void parent_asked(void **state)

@@ -226,8 +226,9 @@ static void test_later_table(void **state)
 }
 
 /*
- * A packet of a later window comes while a replay goes on. What a closed port diverts after it is
- * of that replay, and goes before the port opens; the other one stays for the next replay.
+ * A packet of a later window comes while a replay goes on. Packets that a closed port diverts after
+ * it belong to that replay, and go before the port opens; the packet of the later window stays for
+ * the next replay.
  */
 static void test_later_in_replay(void **state)
 {

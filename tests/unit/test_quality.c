@@ -257,7 +257,7 @@ static void test_less_bad(void **state)
 
 /* --- odd counters ---------------------------------------------------------- */
 
-/* The NIC began anew: its counters fall. What follows counts from there. */
+/* The NIC began anew: its counters fall. Later readings count from there. */
 static void test_restart(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Structs of replies put into messages and parsed from them. What a NIC puts must be what its
- * manager reads, member by member; and no message, however damaged, may be read beyond its end.
+ * Structs of replies put into messages and parsed from them. The manager must read what the NIC
+ * put, member by member; and no message, however damaged, may be read beyond its end.
  */
 #include <setjmp.h>
 #include <stdarg.h>

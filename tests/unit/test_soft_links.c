@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands to the ports of a software NIC. Whoever tries out a fabric by faults and cables would
- * else measure others than those that were ordered.
+ * Commands to the ports of a software NIC. They must set exactly the faults and cables that were
+ * ordered, for experiments measure these.
  */
 #include "tests/unit/softnic.h"
 

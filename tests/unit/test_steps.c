@@ -36,7 +36,7 @@ static void said_again(void **state)
 	one_report(&o, 1);
 	assert_false(one_problem(&o, "recovery", ""));
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_RESUME);
-	/* Whoever it is. */
+	/* It does not matter which node it is. */
 	one_report(&o, 1);
 	one_report(&o, 2);
 	one_run(&o, 11 * ONE_RESEND);

@@ -439,7 +439,7 @@ static void test_commit_ends_replay(void **state)
 
 /*
  * Versions that went on by 2^13 leave an epoch too old to be compared: whatever comes next in
- * its flow begins it anew. Else the flow would be deaf to half of all epochs.
+ * its flow begins it anew. Otherwise the flow would ignore half of all epochs.
  */
 static void test_commit_ages(void **state)
 {

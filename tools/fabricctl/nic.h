@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The NIC of a lab's node: a torusemu, one of many in a torusemu, or one of the kernel
- * in the node's namespace (nic_backend.h). What a command does with it is the same for all.
+ * in the node's namespace (nic_backend.h). Commands treat all three alike.
  */
 #ifndef NIC_H
 #define NIC_H

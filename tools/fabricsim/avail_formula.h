@@ -68,8 +68,8 @@ double avail_down(double mtbf, double mttr);
  * @nodes: how many
  * @node_down, @link_down: chance of each, on its own
  *
- * Of one dimension exact; of more the leading term, one node that all its links and
- * neighbours leave alone: the next one needs 4 d - 2 faults instead of 2 d.
+ * Exact for one dimension. For more it is the leading term, one node that loses all its links or
+ * neighbours: the next term needs 4 d - 2 faults instead of 2 d.
  */
 double avail_cut(const struct torus_shape *shape, double nodes, double node_down,
 		 double link_down);

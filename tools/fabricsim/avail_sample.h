@@ -22,9 +22,10 @@
  * (Sabidussi 1957; faults of nodes and links together: Beineke and Harary 1967). Their
  * strata are drawn all the same if rows have relays: it is a test of the engine.
  *
- * Never seen is not never. Of all chances p_k that leave 5 % for no hit in n_k states of
- * each stratum without one, sum of n_k p_k <= 3, the sum of w_k p_k is greatest if all is
- * in one stratum: 3 max(w_k / n_k). It is told apart from the interval of what was seen.
+ * An event that no sample shows can still happen. Let stratum k, with weight w_k and n_k states,
+ * show none, and let p_k be the event's chance in it. At 95 % confidence the sum of n_k p_k is at
+ * most 3. Then the sum of w_k p_k is greatest if all of it is in one stratum: 3 max(w_k / n_k).
+ * This bound is reported beside the interval of what was seen.
  */
 #ifndef AVAIL_SAMPLE_H
 #define AVAIL_SAMPLE_H

@@ -253,7 +253,7 @@ static double in_thousand(u64 n, u64 of)
 	return of ? 1000.0 * (double)n / (double)of : 0;
 }
 
-/* @before: ascending. What 95 of 100 lines exceed. */
+/* @before: see struct wear_result; the answer has the value that 95 of 100 lines exceed. */
 static json_t *wear_json(const struct wear_result *w, const u64 *before)
 {
 	double most = w->failed ? (double)before[w->failed / 20] / (double)SEC : 0;

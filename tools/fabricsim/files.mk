@@ -15,7 +15,7 @@ sim-retry := retry_wire retry_formula retry_play
 sim-ctl := program command say table number json line
 
 # Managers and NICs in virtual time; the tests' worlds are made of the same objects.
-# What the library has of the core is taken from there.
+# Files of the core that the library has are linked from there.
 sim-world-objs := $(addprefix tools/fabricsim/,world.o queue.o nic_side.o nic_plain.o nic_plain_rows.o \
 	svc_side.o host_nic.o arbiter_side.o) $(fm-objs) \
 	$(svc-objs) $(filter-out kernel/core/topo.o kernel/core/plan.o kernel/core/route.o,$(core-objs))

@@ -4,9 +4,9 @@
  *
  * Deadlock. A packet that is first in its queue and not being sent is dead if, for
  * each way it may take, what it waits for can never come: the input behind has too
- * little room and its own first packet is dead too. What is not dead is found by
- * starting from packets that are moving or may move, until nothing is added. Who
- * waits for a critical bubble in a ring without traffic is starved, not dead.
+ * little room and its own first packet is dead too. The live packets are found by starting from
+ * those that are moving or may move, until none is added; all others are dead. A packet that waits
+ * for a critical bubble in a ring without traffic is starved, not dead.
  */
 #include <stdlib.h>
 #include <string.h>

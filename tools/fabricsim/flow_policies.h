@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All policies of fabricsim flow, in the order in which users see them. Who includes this file
- * defines FLOW_POLICY(name) before and says with it what becomes of each; so it has no guard.
+ * All policies of fabricsim flow, in the order in which users see them. A file defines
+ * FLOW_POLICY(name), which is expanded for each policy, and then includes this one. It may do so
+ * several times, so there is no include guard.
  */
 FLOW_POLICY(flow_bloc)
 FLOW_POLICY(flow_cbs)

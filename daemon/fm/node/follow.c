@@ -8,9 +8,9 @@
  * A node that a root leads stays with it. It leaves for a root of a later epoch only if that root
  * leads a neighbour which is in the node's own table, or if the node has no table yet. Then it is
  * the same fabric: either a node has become root and this one has not noticed, or two parts, each
- * with a root of its own, meet again. Of two roots of the same epoch the one with the greater GUID
- * counts as later. Otherwise a node that two first roots reach would change from one to the other
- * with each Init.
+ * with a root of its own, meet again. If two roots have the same epoch, the one with the greater
+ * GUID counts as later. Otherwise a node that two first roots reach would change from one to the
+ * other with each Init.
  *
  * A node learns the state of its root only from that root, not from neighbours. Otherwise news of a
  * root that is gone would go round in circles. Until the root answers, it counts as lost. The

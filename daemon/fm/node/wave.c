@@ -41,7 +41,7 @@
  * misplaced node places others, which agree with it and with each other, so that most neighbours
  * of each imply the same wrong place.
  *
- * Majority. The neighbours with the least doubt vote. Of these, one whose cable has squares but
+ * Majority. The neighbours with the least doubt vote. A neighbour whose cable has squares but
  * closes none has a vote only if there are no others. The node takes the place that most of them
  * imply, and stays where it is if no other place has more votes.
  *

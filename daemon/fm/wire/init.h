@@ -17,7 +17,7 @@ struct fm_end {
 /**
  * struct fm_init - one Init
  * @placed: the sender has coordinates; without them, it only asks for an Init
- * @settled: @size is final and @position are coordinates in it. Else the shape is still being
+ * @settled: @size is final and @position are coordinates in it. If not, the shape is still being
  *	discovered (sizes 0) or not yet published; or the root that the sender follows only asks,
  *	and knows less of the shape than the sender
  * @heard: the sender has had an Init of the receiver since the link came up

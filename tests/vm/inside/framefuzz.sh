@@ -41,7 +41,7 @@ placed_node() {
 	END
 }
 
-# Ports of a NIC with two dimensions: +x +y -x -y. Nobody is at 0,1 and 2,1.
+# Ports of a NIC with two dimensions: +x +y -x -y. There is no node at 0,1 and 2,1.
 fabric() {
 	local n
 	for n in 0 1 2; do placed_node $n || return; done
