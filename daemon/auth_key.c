@@ -8,9 +8,9 @@
  *	L -> I	... the same with 'L'
  *
  * A nonce ends with the newest schema that its maker speaks, after SCHEMA_MARK. As both proofs cover
- * it, nobody on the way can make two managers use an older schema than they would: each AUTH says
- * the schema in the open, too, and must say the same. A manager of an earlier release makes nonces
- * without the mark, and then that is not checked.
+ * it, no host on the path can make two managers use an older schema than they would: each AUTH also
+ * contains the schema unencrypted, and both must be equal. A manager of an earlier release makes
+ * nonces without the mark, and then that is not checked.
  *
  * Management packets between neighbours (seal.c) have HMAC-SHA256(key, label | bytes), with another
  * label.

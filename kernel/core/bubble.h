@@ -10,17 +10,17 @@
  * (from a host or from another dimension) takes one away and must leave one:
  *
  *  BLOC	leaves a buffer free at the very input that it enters (Puente et al., J.
- *	Parallel Distrib. Comput. 61, 2001: the bubble). Local, and no word on the
- *	wire; an input needs two buffers.
+ *	Parallel Distrib. Comput. 61, 2001: the bubble). The test is local and needs no
+ *	message; an input needs two buffers.
  *  CBS	K of the ring's buffers are marked as critical, and an entering packet may
  *	not take a critical one: they stay free, wherever in the ring they are (Chen
- *	et al., IPDPS 2011). One that goes on may, and the buffer that it leaves
- *	behind is critical instead: the bubble has moved upstream. A bubble that
- *	nobody in the ring passes stays, and blocks who would enter there, for ever.
- *  MBS	CBS, and bubbles that nobody passes are moved (Wang and Zhang, J. NUDT 34(6),
- *	2012, section 2.2): a buffer freed upstream by whatever packet takes over
- *	(case 3), and where none is freed, after a while the output asks its node's
- *	input, which asks upstream for a false packet (case 4, section 2.1).
+ *	et al., IPDPS 2011). A packet that goes on may take one, and the buffer that it
+ *	leaves behind is critical instead: the bubble has moved upstream. A bubble that no
+ *	packet in the ring passes stays, and blocks packets that would enter there for ever.
+ *  MBS	CBS, and bubbles that no packet passes are moved (Wang and Zhang, J. NUDT
+ *	34(6), 2012, section 2.2): a buffer freed upstream by any packet takes over (case 3).
+ *	Where none is freed, after a while the output asks its node's input, which asks
+ *	upstream for a false packet (case 4, section 2.1).
  *
  * Why MBS and CBS are free of deadlock: a critical bubble is at any time either one
  * of the B of an output's C free buffers (B <= C), or in a buffer that is being left,
@@ -28,12 +28,13 @@
  * one. Hence K of the ring's buffers are free or are being freed; where the free one
  * is, the packet behind it moves.
  *
- * Where the bubble of BLOC is after a cut: where it was. A link that fails takes no packet any
- * more, and buffers that what it carried would have filled stay free. A new session counts the
- * buffers that packets of former ones occupy (INIT), so CT is again what is taken, and the
- * same test holds from the first packet on. While the cable is cut its ring is no circle; when it
- * is one again, the last packet that had entered anywhere had left a free buffer, and one that goes
- * on, is parked or ends takes none away. A retraining changes no credits at all.
+ * BLOC after a cut. The bubble stays where it was. A link that fails takes no more packets, and the
+ * buffers that packets under way on it would have filled stay free. A new session counts the
+ * buffers that packets of former sessions occupy (INIT), so CT is again the number of occupied
+ * buffers, and the same test holds from the first packet on. While the cable is cut its ring is no
+ * circle. When the circle closes again, a buffer is free: the last packet that entered the ring
+ * left one, and a packet that goes on, is parked or ends takes none away. A retraining changes no
+ * credits at all.
  *
  * The NIC uses BLOC unless it is told otherwise (its parameter bubble, ring.h): MBS needs marks in
  * credits and false packets on the wire, and gains little. Two buffers an input, uniform traffic,
@@ -108,7 +109,9 @@ static inline bool tn_bubble_may(enum tn_bubble_policy policy, const struct tn_b
 	return tn_bubble_room(b->free, tn_bubble_reserve(policy, enters, b->critical));
 }
 
-/** tn_bubble_stuck() - all that is free is critical: nobody may enter */
+/**
+ * tn_bubble_stuck() - Return: true if all free buffers are critical, so that no packet may enter
+ */
 static inline bool tn_bubble_stuck(const struct tn_bubble *b)
 {
 	return b->critical && b->critical == b->free;

@@ -86,7 +86,7 @@ struct tn_link;
  *	carries a critical bubble of the peer's
  * @peer_seq: what the peer accepted of the last session: all before @seq, or
  *	@none: it never was up in it (our packets came to a peer that lacked our
- *	last INIT), or nobody knows any more (it restarted)
+ *	last INIT), or it is not known any more (the peer restarted)
  */
 struct tn_link_ops {
 	void (*accept)(void *ctx, struct tn_link *l, struct tn_pkt *pkt);

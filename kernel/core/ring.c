@@ -26,7 +26,10 @@ static struct tn_bubble bubble_of(const struct tn_link *out, unsigned int vc)
 	};
 }
 
-/* Where the ring that leaves by @port comes in, and the other way round; NULL: it is no ring's. */
+/*
+ * Return: the link by which the ring comes in that leaves by @port, and the other way round; NULL:
+ * no ring uses @port.
+ */
 static struct tn_link *entering_link(struct tn_nic *nic, unsigned int port)
 {
 	if (!nic->placed || port >= 2u * nic->shape.ndims)

@@ -51,15 +51,15 @@
  * counts it. The lowest node does not see whether that has happened elsewhere in the ring: it would
  * make too many or none. A link knows when it begins, and one too many does no harm.
  *
- * How they become fewer. With one buffer an input (MBS) and a bubble at each output nothing is free
- * for anybody. Then requests meet outputs that are stuck themselves. Such an output takes the
- * buffer in spite of the bubble, for a false packet that carries it; at the other end it meets the
- * bubble of the node that asked, if that still has one, and else is given back. Bubbles go
- * downstream this way, while all else moves them upstream, and were all outputs to do it at once,
- * they would run in a circle and not meet; so the node with coordinate 0 keeps its own.
+ * How they become fewer. With one buffer an input (MBS) and a bubble at each output, no buffer is
+ * free for a packet. Then requests arrive at outputs that are stuck themselves. Such an output
+ * takes the buffer in spite of the bubble, for a false packet that carries the bubble. At the other
+ * end this bubble meets that of the node that asked, if it still has one, and is given back if not.
+ * Bubbles go downstream this way, while all else moves them upstream, and were all outputs to do it
+ * at once, they would run in a circle and not meet; so the node with coordinate 0 keeps its own.
  *
- * A node at the upstream end of a line has nobody to ask. It drops a bubble that is in its way: it
- * has not heard its neighbour in this attempt (or has no carrier), so no session that began
+ * A node at the upstream end of a line has no neighbour to ask. It drops a bubble that is in its
+ * way: it has not heard its neighbour in this attempt (or has no carrier), so no session that began
  * before can close the ring. If it has heard the neighbour, which then falls silent, it begins
  * another attempt after the time @silence.
  *

@@ -6,11 +6,11 @@
  * -x -y ...), so dependences between rings are acyclic; within a ring a packet
  * that enters (injected, or turning) must leave one packet buffer free behind it
  * (CT + 1 < N_inp), one that continues need not (CT < N_inp), so every ring
- * always has a free buffer and somebody in it can move (BLOC, bubble.h; CBS and MBS keep one
- * otherwise, ring.h). A packet that turns
- * back into its own direction's ring after a first step continues in it. VCA
- * takes any allowed direction and, when none has room, enters VCD0's ring by the
- * same rule and stays there: the escape. Hosts always take what arrives.
+ * always has a free buffer and a packet that can move (BLOC, bubble.h; CBS and MBS keep one in
+ * another way, ring.h). A packet that turns back into its own direction's ring after a first step
+ * continues in it. A packet on VCA takes any allowed direction. When none has room, it enters
+ * VCD0's ring by the same rule and stays there: the escape. Hosts always take the packets that
+ * arrive.
  *
  * VCA itself has no bubble: its packets can fill the buffers of a circle and wait for each other.
  * They get out because each may enter the escape. So a packet waits on VCA only while the link of
@@ -27,10 +27,9 @@
  * direction if it has room, else the escape, else parking. Packets in the RETRY buffer of the dead
  * link are parked as well (park.h says when).
  *
- * Order. One flow uses one path under one table; queues are FIFO; what is parked
- * goes before what comes later because a port that once diverted stays closed
- * until the manager reopens it, and then until all that is parked has gone: what
- * comes meanwhile is parked behind it.
+ * Order. One flow uses one path under one table, and queues are FIFO. Parked packets leave before
+ * later ones: a port that once diverted a packet stays closed until the manager reopens it, and
+ * then until all parked packets have left. Packets that come meanwhile are parked behind them.
  */
 #include "bubble.h"
 #include "nic_impl.h"

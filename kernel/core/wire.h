@@ -101,11 +101,11 @@
  *   4	The service byte and the last two bytes of a relay flit are written as zero and not read;
  *	what is in the service byte is not sent on.
  *   5	Both are reserved, and zero: a packet with another value is malformed, and its link
- *	fails. The ECRC covers the service byte, so nobody can add one on the way. Ends whose
+ *	fails. The ECRC covers the service byte, so no node on the path can set it. Ends whose
  *	bubble policies differ do not come up (reason bubble): what a policy changes in the
  *	meaning of header bits needs no version of its own.
  * An INIT that gives a running link new sequence numbers (the RESYNC of other protocols) is in
- * neither; link.h says why a retraining does that better.
+ * neither version; link.h says why a retraining does that better.
  *
  * Sources: Angara fault tolerance paper, "контроль целостности данных" and
  * fig. 3, 4 for TSEQ/RSEQ/E/VB/VCCR. G, GE, LCRC apart from ECRC, and ESEQ are

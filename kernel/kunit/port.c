@@ -327,8 +327,9 @@ static unsigned int waiting(const struct torus_soft *s)
 }
 
 /*
- * Rounds of @budget frames, until there is no more. In each as many are taken as there are, up
- * to the budget; and while any waits NAPI is told to come again, for nobody else would say so.
+ * Rounds of @budget frames, until there is no more. Each round takes the frames that there are, up
+ * to the budget. While any frame waits, the round asks NAPI for another one, because nothing else
+ * would.
  */
 static void expect_rounds(struct kunit *test, int budget, unsigned int a, unsigned int b,
 			  unsigned int c)

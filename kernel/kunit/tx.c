@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's messages: who waits for company, for how long, and that nobody waits for ever.
- * The NIC has no place, so its rounds drop what they take. With bottom halves off there
- * are none, and the timer can do no more than ask for one.
+ * Batching of the host's messages (tx-usecs, tx-frames): which ones are batched, for how long, and
+ * that none waits for ever. The NIC has no place, so its NAPI rounds drop the messages that they
+ * take. With bottom halves off there are no rounds, and the timer can do no more than ask for one.
  */
 #include "lab.h"
 

@@ -7,8 +7,7 @@
  *		healthy; adaptive unless an excluded channel stands in its way;
  *	detour: the best of all fit headers (search.c; of many at once, detour.c);
  *	far: none is fit: a relay (relay.c), or no row.
- * Plain rows are never listed: which of them a cable matters to is told by box.c
- * without looking at them. All others are, in @odd.
+ * Plain rows are in no list: box.c computes which of them a cable affects. All others are in @odd.
  *
  * Adaptive packets may take the directions of their plain row, and both of a dimension in which the
  * destination is half way round. Only the escape boxes of excluded channels (box.h) forbid that: a
@@ -40,7 +39,7 @@
 #include "relay.h"
 #include "search.h"
 
-/* So many cables at once: no worse made from nothing. */
+/* With more changed cables than this, the rows are computed from nothing. */
 #define UPDATE_MAX 64
 
 /**
@@ -152,7 +151,9 @@ static uint64_t own_adaptive(uint64_t row)
 	return (row & TORUS_ROW_DIR_MASK) << TORUS_ROW_ADAPT_SHIFT;
 }
 
-/* Rows four at once, of which compilers make few steps; this is where updates spend time. */
+/*
+ * Four rows a step, so that the compiler vectorises the loop: table updates spend their time here.
+ */
 static void unflag_line(uint64_t *row, uint32_t n)
 {
 	uint64_t *end = row + n;
@@ -502,7 +503,10 @@ static bool is_concerned(const struct torus_routes *r, uint32_t to, const struct
 	return false;
 }
 
-/* Backwards: who becomes plain makes room for one that has been looked at. */
+/*
+ * Searches the odd rows anew, backwards: where one becomes plain, the last of the list, which has
+ * been searched, takes its place.
+ */
 static void search_odd(struct torus_routes *r, const struct change *c, uint32_t n)
 {
 	uint32_t *const odd = r->odd;

@@ -14,8 +14,7 @@
  * lt_tie_up(). If its path is not fit, all signs are compared, and if none is,
  * all signs with all steps; the shortest wins, and among equals the smallest
  * hash of (from, to, header). So a path stays as it is while it and everything
- * better than it stays as it is, whatever changes elsewhere: nobody's traffic is
- * held without need.
+ * better than it stays as it is, whatever changes elsewhere: no traffic is held without need.
  *
  * The Angara paper (figure 6) shows a simpler walk, said there to be generalised: the directions in
  * their order, and the first of each dimension that is healthy up to the destination's coordinate.
