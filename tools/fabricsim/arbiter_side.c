@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The arbiter of a simulated site: it grants later epochs only, or says what the test wants. */
+/*
+ * The arbiter of a simulated site: it grants later epochs only, or gives the answer that the test
+ * has set.
+ */
 #include "world_impl.h"
 
 /** struct answer - to the question of a manager about @epoch */
@@ -8,7 +11,7 @@ struct answer {
 	enum fm_verdict verdict;
 };
 
-/* As an engine that compares and swaps. */
+/* Grants a claim as a store with compare-and-swap does: only an epoch above that of the last one. */
 static enum fm_verdict decide_claim(struct world *w, uint64_t epoch, uint64_t guid)
 {
 	struct warbiter *a = &w->arbiter;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricsim availability: the share of time in which a torus serves, over its number
- * of nodes. On paper: avail_formula.h; with the routing engine: avail_sample.h.
+ * fabricsim availability: the share of time in which a torus works, over its number of nodes.
+ * Formulas: avail_formula.h; random states judged by the routing engine: avail_sample.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -529,14 +529,14 @@ COMMAND(cmd_availability) = {
 	.name = "availability",
 	.args = "",
 	.brief = "Share of time in which a torus serves, with and without fault tolerance",
-	.help = "Availability K over the number of nodes: without fault tolerance any fault stops\n"
-		"the system until it is mended; with it faults of links are bypassed, and cost the\n"
-		"time of the recovery; with_nodes_masked those of nodes as well. What faults cut\n"
-		"apart is an outage. K is that of a series system in which nothing fails while it\n"
-		"stands still (0.887 and 0.996 at 4096 nodes in 3 dimensions); *_independent if all\n"
-		"parts fail and are mended on their own (0.881). The publication gives neither.\n"
-		"--monte-carlo draws states of faults, rare ones as well, and asks the routing\n"
-		"engine whether all that lives is served; shapes are as near to cubes as may be.",
+	.help = "Availability K over the number of nodes. \"without\" fault tolerance any fault stops\n"
+		"the system until it is repaired; \"with\" it faults of links are bypassed and cost the\n"
+		"time of the recovery; \"with_nodes_masked\" faults of nodes as well. If faults separate\n"
+		"live nodes, the system is down. K is that of a series system in which nothing fails\n"
+		"while it is down (0.887 and 0.996 at 4096 nodes in 3 dimensions); *_independent: all\n"
+		"parts fail and are repaired independently (0.881). The publication gives neither.\n"
+		"--monte-carlo draws states of faults, rare ones as well, and the routing engine\n"
+		"tells whether all live nodes are served; shapes are as near to cubes as possible.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

@@ -217,13 +217,13 @@ COMMAND(cmd_flow) = {
 	.name = "flow",
 	.args = "",
 	.brief = "Load against throughput and latency under bubble flow control",
-	.help = "Simulates the torus cycle by cycle: virtual cut-through, dimension order, a phit a\n"
-		"link and cycle. Each combination of policy, pattern, queue, bubbles and load is a\n"
-		"point. Exit status 1 if a point deadlocks, as --policy none does. --figure runs an\n"
-		"experiment of a paper whole and shows what each curve carries at most, and past\n"
-		"saturation.\n"
+	.help = "Simulates the torus cycle by cycle: virtual cut-through, dimension-order routing,\n"
+		"one phit per link and cycle. Each combination of policy, pattern, queue, bubbles and\n"
+		"load is a point. Exit status 1 if a point deadlocks, as --policy none does. --figure\n"
+		"runs an experiment of a paper and shows the throughput of each curve: the highest,\n"
+		"and that past saturation.\n"
 		"\n"
-		"Which policy, and how many bubbles? Most that uniform traffic is carried, phits a\n"
+		"Which policy, and how many bubbles? Highest throughput of uniform traffic, phits per\n"
 		"node and cycle, two buffers an input; * = twice the buffers (two virtual channels):\n"
 		"\n"
 		"              4x4    8x8    16x16  32x32  8x8x8\n"

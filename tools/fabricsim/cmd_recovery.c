@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricsim recovery: the managers of a whole fabric, their NICs and the routing
- * code, in virtual time. Nothing is a model of them: they are what fabricd and
- * torusemu are made of. Modelled are cables (a delay) and the service network (a
- * delay, and the bandwidth of each node's link to it). Computing takes no time.
+ * fabricsim recovery: the managers of a whole fabric, their NICs and the routing code, in virtual
+ * time. This is the code of fabricd and torusemu itself, not a model of it. Only cables are
+ * modelled (a delay), and the service network (a delay, and the bandwidth of each node's link to
+ * it). Computing takes no time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,11 +260,11 @@ COMMAND(cmd_recovery) = {
 	.args = "",
 	.brief = "The managers of a whole fabric in virtual time: bring-up, faults, repairs",
 	.help = "Runs the real managers, NICs and routing code of all nodes on a virtual clock, and\n"
-		"does to them what the scenarios say. A line for each act: when, counted from it,\n"
-		"the root knew, the table went out, all rows were rebuilt, the network was drained\n"
-		"and the first recovery ended; messages and bytes on the service network; rows\n"
-		"rewritten; flows held and for how long. Same seed, same output, but for\n"
-		"what --cost adds.\n"
+		"injects the faults of the scenarios. Prints a line for each act, with the times from\n"
+		"the act until the root knew of it, the table was sent, all rows were rebuilt, the\n"
+		"network was drained and the first recovery ended; messages and bytes on the service\n"
+		"network; rows rewritten; flows held and for how long. The same seed gives the same\n"
+		"output, except for the columns of --cost.\n"
 		"Exit status 1 if a fabric does not come to rest.",
 	.opts = recovery_opts,
 	.json = true,

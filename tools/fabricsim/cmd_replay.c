@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Plays what "fabricd --record" wrote: makes the manager anew, gives it the recorded events, the
- * ends of its actions among them, and compares each action with the recorded one.
+ * Plays a recording of "fabricd --record": creates the manager again, gives it the recorded events,
+ * including the completions of its actions, and compares each action with the recorded one.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -255,10 +255,10 @@ COMMAND(cmd_replay) = {
 	.name = "replay",
 	.args = "FILE",
 	.brief = "What a manager recorded, once more",
-	.help = "Plays FILE, which \"fabricd --record FILE\" wrote: the same manager code is given the\n"
-		"same events, at any speed and under any debugger, and what it reports\n"
-		"is shown with the time since its start. Each of its actions is compared with the\n"
-		"recorded one. Exit status 1 if one differs, as when the code is another version.",
+	.help = "Plays a recording of \"fabricd --record FILE\": the manager code gets the same events\n"
+		"again, at any speed and under any debugger, and its reports are shown with the time\n"
+		"since its start. Each of its actions is compared with the recorded one. Exit status 1\n"
+		"if one differs, for example because the recording is of another version.",
 	.opts = replay_opts,
 	.min = 1,
 	.max = 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricsim retry: what three retry protocols make of a bad line. */
+/* fabricsim retry: the efficiency of three retry protocols on a line with bit errors. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -525,9 +525,10 @@ COMMAND(cmd_retry) = {
 	.name = "retry",
 	.args = "",
 	.brief = "Efficiency of three link retry protocols on a bad line",
-	.help = "payload / flow of Angara's retry, PCI Express's ACK/NAK and the micro-packets of\n"
-		"HIPPI (BlueGene/L): ANALYTIC as published, EXACT as go-back-N costs, MEASURED on\n"
-		"the NIC's own code. Exit status 1 if a run made no progress any more.",
+	.help = "Efficiency, payload / bytes on the line, of three link retry protocols: Angara's,\n"
+		"ACK/NAK (PCI Express) and micro-packets (HIPPI, BlueGene/L). ANALYTIC: the published\n"
+		"formula; EXACT: go-back-N without its simplifications; MEASURED: the NIC's own code.\n"
+		"Exit status 1 if a run stops making progress.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricsim route: the routing engine on random faulty fabrics: whom it reaches,
- * whether what it makes can deadlock, what it costs. Nothing of the network is
- * simulated: the rows are proven, by torus_verify().
+ * fabricsim route: the routing engine on random faulty fabrics: which pairs of nodes it connects,
+ * whether its rows can deadlock, and its processor time. No packets are simulated: torus_verify()
+ * proves the rows.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -316,13 +316,13 @@ COMMAND(cmd_route) = {
 	.name = "route",
 	.args = "",
 	.brief = "Whom the routing engine reaches on faulty fabrics, and what it costs",
-	.help = "Makes fabrics with random dead nodes and cut links, all nodes' rows for each, and\n"
-		"proves them: every pair that healthy links join is delivered, by relays where no\n"
-		"header will do, and channels cannot deadlock. Then one more link fails and comes\n"
-		"back: the rows must be what they are when made anew. Times are processor time.\n"
-		"Engines to compare with serve fewer pairs: walk is the Angara paper's (fig. 6), signs\n"
-		"and steps are parts of ours. Exit status 1 if relays leave a pair without a row, or a\n"
-		"proof fails; the fabric is named.",
+	.help = "Makes fabrics with random dead nodes and cut links, computes the rows of all nodes,\n"
+		"and verifies them: every pair that healthy links join has a path, through relays where\n"
+		"no header describes one, and channels cannot deadlock. Then one more link fails and\n"
+		"comes back: updated rows must equal rows computed from scratch. Times are processor\n"
+		"time. Other engines serve fewer pairs: walk is the Angara paper's (fig. 6), signs and\n"
+		"steps are parts of ours. Exit status 1 if engine relays leaves a pair without a row or\n"
+		"a check fails; standard error names the fabric.",
 	.opts = route_opts,
 	.json = true,
 	.simulates = true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricsim train: what link training makes of cables. */
+/* fabricsim train: the results of link training on different cables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -539,11 +539,11 @@ COMMAND(cmd_train) = {
 	.name = "train",
 	.args = "",
 	.brief = "What link training makes of cables: settings, rate, lanes, margin, bit errors",
-	.help = "The NIC's own training on the modelled line that software NICs have, in virtual\n"
-		"time: by class, length, crosstalk and temperature of the cable. With --life it\n"
-		"ages, and retrains. With --months: as many months of links in good rooms, and up to\n"
-		"100 lines of each cable that age until lanes are lost, judged as fabricd judges.\n"
-		"warned_before_s: 95 of 100 of these are warned of so long before, or longer.",
+	.help = "Runs the NIC's own link training on a modelled cable, in virtual time, for each class,\n"
+		"length, crosstalk and temperature. With --life the cable ages and the link retrains.\n"
+		"With --months: so many months of links that do not age, and up to 100 lines of each\n"
+		"cable that age until lanes are lost, judged as by fabricd. warned_before_s: for 95 of\n"
+		"100 of these, fabricd warned so long before the failure, or longer.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

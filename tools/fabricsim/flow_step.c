@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One cycle. The events of a phase commute: each changes only its own input or output, and reads of
- * others only what other phases change. There is one exception, a bubble that either of two buffers
- * could take over which are freed in the same cycle. It is symmetric: both buffers return their
- * credit to the same output in that cycle.
+ * One cycle. The events of a phase commute: each changes only its own input or output, and the
+ * state that it reads of others is changed in other phases only. There is one exception: two
+ * buffers are freed in the same cycle, and either could take over a bubble. Their order does not
+ * matter, because both return their credit to the same output in that cycle.
  */
 #include <errno.h>
 

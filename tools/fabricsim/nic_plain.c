@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NICs of which nothing but the links is there, so that a million fit: a link is
- * up a few ways of a frame after its cable is whole, and down at once when it is
- * not; the port of a dead link is closed until a replay opens it. No packets
- * are sent, so counters and parking stay zero.
+ * NICs that consist of their links alone, so that a million fit into memory. A link is up a few
+ * frame delays after its cable is connected, and down at once when the cable is cut; the port of a
+ * dead link is closed until a replay opens it. No packets are sent, so counters and parking stay
+ * zero.
  *
- * Rows are not kept: nic_plain_rows.c tells how many a table changes.
+ * Rows are not stored: nic_plain_rows.c computes how many of them a table changes.
  */
 #include <stdlib.h>
 

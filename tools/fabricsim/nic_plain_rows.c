@@ -5,12 +5,11 @@
  * A row is decided by shape, exclusions, source and destination alone
  * (<torus/route.h>), and is the plain one unless a fault lies on the plain path.
  * So only destinations whose plain path crosses a cable that is excluded in the old table or in
- * the new one can have another path (lib/route/box.h); each of their rows is asked for under both
- * tables and compared. Besides these, rows
- * get or lose adaptive directions: the destinations of the escape boxes of the
- * cables that changed, but for those that another fault forbids them anyway. A row
- * in the escape box of an excluded cable has none of them if it is in the narrow
- * box, too, and else only its own.
+ * the new one can have another path (lib/route/box.h); each of their rows is computed for both
+ * tables and compared. Other rows get or lose adaptive directions: those of the destinations in the
+ * escape boxes of the cables that changed, unless another fault forbids adaptive directions there
+ * anyway. A row in the escape box of an excluded cable has no adaptive directions if it is also in
+ * the narrow box, and otherwise only its own.
  *
  * Rows that get another way go on hold, as in daemon/fm/node/rows.c; all of them are
  * written. Rows through relays count as none: it takes faults close together for

@@ -2,10 +2,9 @@
 /*
  * An act is done at one instant of virtual time; then the world runs until every
  * manager has the root's table in force and no cable is other than its link.
- * Which cable or node it falls on is drawn from the seed. Only the managers, the
- * NICs and the routing code act: a scene pulls cables and switches power, as a
- * person would. So what a dead node costs is measured: the Angara paper, which masks no faults of
- * nodes, has no value for it.
+ * The cable or node is drawn from the seed. A scene only pulls cables and switches power, as a
+ * person would; managers, NICs and routing code do the rest. The cost of a dead node is measured in
+ * this way: the Angara paper, which masks no faults of nodes, gives no value for it.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An end's transmitter is free or busy until some time; what it sent arrives
- * whole, after the line's delay. The next thing to happen is an arrival, a
- * transmitter that gets free and has something to send, or a timer: the earliest
- * of these is done, and ties go to arrivals, so that an answer may still go along.
+ * The transmitter of an end is free, or busy until a known time; a frame arrives whole, after the
+ * line's delay. The next event is an arrival, a transmitter that becomes free and has something to
+ * send, or a timer, whichever is earliest. At equal times arrivals come first, so that the next
+ * frame can carry the answer.
  */
 #include "lib/deps/invariant.h"
 #include "retry_wire.h"
