@@ -42,6 +42,11 @@
  * and 0.839, 8x8 0.485 and 0.497, 16x16 0.270 and 0.260, 32x32 0.145 and 0.138 (fabricsim flow). A
  * test of the router's own input as well gains as much (0.812, 0.506, 0.273), but is safe only
  * while one packet at most can be under way on a link; cables hold many.
+ *
+ * Tests. tests/unit/test_bubble.c visits every state that small rings can reach: bubbles are
+ * conserved and some packet can move (bloc_never_deadlocks(), mbs_never_deadlocks_nor_starves()),
+ * CBS can starve (cbs_starves()), and without a rule a ring deadlocks
+ * (without_a_rule_rings_deadlock()).
  */
 #ifndef TN_BUBBLE_H
 #define TN_BUBBLE_H

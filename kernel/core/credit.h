@@ -36,6 +36,10 @@
  * this after stall_max (daemon/stall.h). The gauge is the time since a packet on VCD0 or VCD1 began
  * to wait for a buffer or bubble, if no packet of its VC has used the link since: any progress ends
  * it.
+ *
+ * Tests. tests/unit/test_credit.c: test_conserved() compares all counts with packets in a model,
+ * over a wire that delays reports; test_lies() has a peer that reports too much. Ports that wait
+ * for ever: tests/sim/test_stall.c.
  */
 #ifndef TN_CREDIT_H
 #define TN_CREDIT_H

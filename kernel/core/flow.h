@@ -66,6 +66,11 @@
  * parking segments and buffers of other nodes. A node on the path can drop and change packets
  * anyhow, because the ECRC has no key. The NICs of a fabric trust each other with data; link.h and
  * credit.h say what a neighbour cannot do by the numbers of its link.
+ *
+ * Tests. tests/unit/test_flow.c compares all of this with a list of the packets of each flow: order
+ * and duplicates in test_order(), gaps in test_loss(), numberings in test_epochs() and test_age(),
+ * the range of "ahead" in test_halves() and test_late_by_half(), flows unknown to the node in
+ * test_unknown() and test_started_late().
  */
 #ifndef TN_FLOW_H
 #define TN_FLOW_H

@@ -58,6 +58,11 @@
  * A link that fails gives its RETRY buffer to the NIC, with the session and the TSEQs. The peer may
  * have accepted the first packets of it; it tells how many in its next INIT (last session, RSEQ) or
  * through the fabric manager.
+ *
+ * Tests. tests/spin/link.pml proves handshake, retraining and retry for small numbers.
+ * tests/unit/test_link_times.c has delayed INITs and versions, test_link_retrain.c sessions that
+ * continue, test_link_states.c the arrows above, test_link_rx.c marked copies and check sums,
+ * test_link.c whole links over a bad cable.
  */
 #ifndef TN_LINK_H
 #define TN_LINK_H

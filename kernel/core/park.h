@@ -32,6 +32,10 @@
  *
  * Packets of a later table than that of this node (relay.h) are parked behind all others, and a
  * running replay does not include them: only the next one does.
+ *
+ * Tests. tests/unit/test_park.c compares the segment with an array; tests/unit/test_nic_ways.c has
+ * full segments (test_park_full()), the packets of a RETRY buffer (test_unresolved()), adaptive
+ * ones (test_unsure()) and replays that go on or end (test_replay_again() and those after it).
  */
 #ifndef TN_PARK_H
 #define TN_PARK_H

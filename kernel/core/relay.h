@@ -86,6 +86,12 @@
  * dropping them and retransmitting end to end (the source would keep copies, and the sums would
  * never be exact); windows from relay to relay (two relays whose packets need each other fill up
  * and wait for each other).
+ *
+ * Tests. Windows, generations and back-off, over a network that loses and doubles ASK and ACK:
+ * tests/unit/test_relay.c. No deadlock if every hop of every packet ends in a relay:
+ * tests/unit/test_via.c, test_saturation(). Packets of another colour, of a later table and
+ * returned ones at one relay: tests/unit/test_nic_relay.c. Loss and order in recoveries:
+ * tests/sim/test_relays.c.
  */
 #ifndef TN_RELAY_H
 #define TN_RELAY_H

@@ -28,6 +28,10 @@
  * by a quarter of the packets that it covers: with one error in 30 packets some 30 are on the wire,
  * with one in 300 as many as the peer has room for. After an error a receiver acknowledges every
  * frame for some time (TN_RETRY_EAGER), because a small window needs early acknowledgements.
+ *
+ * Tests. tests/unit/test_retry.c runs each protocol over a wire that loses, damages, doubles and
+ * delays; test_masks() of tests/unit/test_retry_angara.c, test_retry_acknak.c and
+ * test_retry_hippi.c tries every history of a few packets. The window is tested in test_window().
  */
 #ifndef TN_RETRY_H
 #define TN_RETRY_H

@@ -68,6 +68,10 @@
  *
  * A peer that lies can take bubbles out of its rings, as it can keep credits to itself (credit.h);
  * what it reports cannot exceed the buffers that it frees.
+ *
+ * Tests. tests/unit/test_ring.c runs rings of whole NICs whose cables are cut, damaged and
+ * retrained, and looks for a free buffer and a critical bubble in each closed ring after each step
+ * (test_histories()); test_fewer() has one buffer an input.
  */
 #ifndef TN_RING_H
 #define TN_RING_H

@@ -110,6 +110,8 @@
  * Sources: Angara fault tolerance paper, "контроль целостности данных" and
  * fig. 3, 4 for TSEQ/RSEQ/E/VB/VCCR. G, GE, LCRC apart from ECRC, and ESEQ are
  * ours; link.h and flow.h say why.
+ *
+ * Tests. tests/unit/test_wire.c is a second implementation of this layout, bit by bit from a table.
  */
 #ifndef TN_WIRE_H
 #define TN_WIRE_H
