@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Whole fabrics whose NICs use MBS or CBS, with as few packet buffers as the policy allows, while
-# cables are cut and mended: no flow loses, doubles or alters a record.
+# cables are cut and mended: no flow loses, doubles or alters a record. And a ring in which one NIC has
+# another policy than the others.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -53,4 +54,31 @@ for policy in mbs cbs; do
 	[[ $policy != mbs ]] || check "mbs: bubbles were moved by false packets" bubbles_moved
 	check "$policy: lab down" lab down
 done
+
+# All NICs of a fabric have one policy, because each is in rings with all its neighbours. Here that of
+# n1 has another, as after a mistake: its links stay down, and both ends name the values.
+mkdir "$tmp/bin" && cp "$B/fabricctl" "$B/fabricd" "$tmp/bin/"
+cat >"$tmp/bin/torusemu" <<END
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+[[ " \$* " == *" --name n1 "* ]] && set -- "\$@" --set bubble=mbs
+exec "$B/torusemu" "\$@"
+END
+chmod +x "$tmp/bin/torusemu"
+bin=$tmp/bin
+
+# whether the link at PORT of node n0 says that its own value is bloc, and its peer's mbs
+tells() {
+	[[ $(ask links --json | jq -c --arg port "$1" '.[] | select(.node == [0] and .port == $port) |
+		[.state, .reason, .differs.parameter, .differs.own, .differs.peer]') == \
+	   '["init","bubble","bubble","bloc","mbs"]' ]]
+}
+named() {
+	ask status --json | jq -e '.problems | map(.text // .) | any(test("has bubble=bloc, .*has bubble=mbs"))'
+}
+check "a lab of three, one of them with mbs" lab up 3 --no-wait
+check "the link to it stays in state init, and says what differs" until_true 20 tells +x
+check "the problem names both ends and values" until_true 20 named
+check "the other two are a fabric" until_true 20 is '.nodes.up' 2
+check "lab down" lab down
 done_testing

@@ -509,6 +509,26 @@ static void test_mismatch(void **state)
 	}
 }
 
+/* Links that differed, or were old, before the manager began: their NICs tell nothing more. */
+static void test_noted_at_begin(void **state)
+{
+	(void)state;
+	stage_init(&s, "4x4", 1);
+	s.link[1] = (struct torus_link) {
+		.port = 1, .state = TORUS_LINK_INIT, .carrier = true, .admin = true,
+		.reason = TORUS_REASON_BUBBLE, .peer_guid = 0x105, .peer_port = 3,
+		.differs = TORUS_DIFFERS_BUBBLE, .differs_own = TORUS_BUBBLE_MBS,
+	};
+	stage_start(&s);
+	assert_non_null(problem_text());
+	assert_non_null(strstr(problem_text(), "has bubble=mbs, "));
+	s.link[1].state = TORUS_LINK_UP;
+	s.link[1].reason = TORUS_REASON_NONE;
+	stage_link_tell(&s, 1);
+	assert_null(problem_text());
+	stage_end(&s);
+}
+
 /* A NIC of an earlier release is named as long as the link to it is up. */
 static void test_old_nic(void **state)
 {
@@ -779,6 +799,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_neighbours),
 		cmocka_unit_test(test_wrong_neighbour_is_gone),
 		cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(test_noted_at_begin),
 		cmocka_unit_test(test_old_nic),
 		cmocka_unit_test(test_problems_in_row),
 		cmocka_unit_test(test_another_root),

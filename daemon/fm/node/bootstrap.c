@@ -171,12 +171,18 @@ static void note_old_nic(struct fm *fm, const struct torus_link *l)
 			       peer_text(fm, l, peer, sizeof(peer)), (unsigned int)wire);
 }
 
+/* Reports what is wrong with a link by itself, when it changes and when the manager begins. */
+static void note_link(struct fm *fm, const struct torus_link *l)
+{
+	note_mismatch(fm, l);
+	note_old_nic(fm, l);
+}
+
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 {
 	if (l->port >= fm->nports)
 		return;
-	note_mismatch(fm, l);
-	note_old_nic(fm, l);
+	note_link(fm, l);
 	fm_task_port(fm, l->port);
 	if (fm_port_link(fm, l))
 		fm_uplink_row(fm);
@@ -367,4 +373,6 @@ void fm_bootstrap_begin(struct fm *fm, const struct torus_device *dev,
 		fm->have_position = true;
 	}
 	fm_ports_begin(fm, links);
+	for (unsigned int p = 0; p < fm->nports; p++)
+		note_link(fm, &links[p]);
 }
