@@ -12,7 +12,9 @@
 
 #include "tn_deps.h"
 
-/* What the clock counts of a delay, ns: far less than a silence that is taken for a loss. */
+/*
+ * The part of a delay that the clock counts, ns: far less than a silence that is taken for a loss.
+ */
 #define TORUS_HOST_STALL_MAX	20000000ull
 
 /**

@@ -334,7 +334,7 @@ static void miss_cut(struct fm *fm)
 	}
 }
 
-/* What the root keeps up to date is not what the nodes and its table say. */
+/* The counts that the root keeps up to date differ from those of the nodes and its table. */
 static void tally_is_wrong(void **state)
 {
 	static const struct {

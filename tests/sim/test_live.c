@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What may be changed of a port while its NIC is in use: its retry protocol, whether it is up, how long
- * its frames may be, and that it shall train again. In any order, under traffic, while frames are lost:
- * no packet is lost, doubled or reordered, no NIC is taken for dead, and each link ends with the
- * protocol that its ports were told last. The parameters of a NIC itself cannot be changed while it
- * lives.
+ * Properties of a port that may be changed while its NIC is in use: its retry protocol, whether it
+ * is up, how long its frames may be, and that it shall train again. In any order, under traffic,
+ * while frames are lost: no packet is lost, doubled or reordered, no NIC is taken for dead, and
+ * each link ends with the protocol that its ports were told last. The parameters of a NIC itself
+ * cannot be changed while it lives.
  */
 #include <setjmp.h>
 #include <stdarg.h>

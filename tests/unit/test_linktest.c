@@ -298,7 +298,7 @@ static void wrong_patterns(void **state)
 	spoil_every = 100;
 	begin(&plan);
 	pass(2 * SEC);
-	/* What the far end received so, comes back so. */
+	/* The far end returns the bytes as it received them. */
 	assert_int_equal(result_of(1).wrong, 5);
 	assert_int_equal(result_of(0).received, 500);
 	assert_in_range(result_of(0).wrong, 5, 10);

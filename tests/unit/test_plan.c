@@ -154,7 +154,7 @@ static void test_rule(void **state)
 	assert_true(tried > 10000);
 }
 
-/* Of all addresses of a prefix, and of those around it, each node has one. */
+/* Each node has one of the addresses of a prefix, and none of those around it. */
 static void test_each_once(void **state)
 {
 	static const char *const small[] = { "192.168.4.0/22", "192.168.7.0/24", "10.9.8.128/26" };
