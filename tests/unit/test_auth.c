@@ -184,7 +184,7 @@ static void known_proofs(void **state)
 	auth_close(&b);
 }
 
-/* The code of a management packet, also by Python's hmac. It covers the label, and where that ends. */
+/* The code of a management packet, also by Python's hmac. It covers the label and its end. */
 static void known_mac(void **state)
 {
 	static const uint8_t right[AUTH_MAC] = {

@@ -647,11 +647,12 @@ static void room_to_the_byte(void **state)
 /* The name of the directory must fit, with its end. */
 static void long_names(void **state)
 {
-	struct history_config c = { .dir = NULL, .fabric = "lab", .guid = GUID, .log = LOG + 9, .bytes = 1 << 20 };
+	struct history_config c = { .fabric = "lab", .guid = GUID, .log = LOG + 9, .bytes = 1 << 20 };
+	size_t len = HISTORY_PATH_MAX - 32 - strlen("/fabricd-0123456789abcdef.history") - 1;
 	char path[HISTORY_PATH_MAX];
 
 	(void)state;
-	for (size_t len = HISTORY_PATH_MAX - 32 - strlen("/fabricd-0123456789abcdef.history") - 1, i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		struct history *other;
 
 		memset(path, '/', sizeof(path));

@@ -102,8 +102,10 @@ int __wrap_fdatasync(int fd);
 
 int __wrap_fdatasync(int fd)
 {
-	while ((in_sync = hangs))
+	in_sync = hangs;
+	while (hangs)
 		usleep(100);
+	in_sync = false;
 	return __real_fdatasync(fd);
 }
 
@@ -628,7 +630,7 @@ static void hangs_later(void **state)
 	}
 }
 
-/* After a restart the history goes on if there was one, for the same NIC, where the user wants it. */
+/* After a restart the history goes on, if there was one of the same NIC and it is wanted. */
 static void resumed(void **state)
 {
 	struct history *first;
