@@ -528,7 +528,7 @@ static const struct opt opts[] = {
 COMMAND(cmd_availability) = {
 	.name = "availability",
 	.args = "",
-	.brief = "Share of time in which a torus serves, with and without fault tolerance",
+	.brief = "Share of time in which a torus works, with and without fault tolerance",
 	.help = "Availability K over the number of nodes. \"without\" fault tolerance any fault stops\n"
 		"the system until it is repaired; \"with\" it faults of links are bypassed and cost the\n"
 		"time of the recovery; \"with_nodes_masked\" faults of nodes as well. If faults separate\n"

@@ -254,7 +254,7 @@ static const struct opt replay_opts[] = {
 COMMAND(cmd_replay) = {
 	.name = "replay",
 	.args = "FILE",
-	.brief = "What a manager recorded, once more",
+	.brief = "Play the recording of a manager again",
 	.help = "Plays a recording of \"fabricd --record FILE\": the manager code gets the same events\n"
 		"again, at any speed and under any debugger, and its reports are shown with the time\n"
 		"since its start. Each of its actions is compared with the recorded one. Exit status 1\n"

@@ -315,7 +315,7 @@ static const struct opt route_opts[] = {
 COMMAND(cmd_route) = {
 	.name = "route",
 	.args = "",
-	.brief = "Whom the routing engine reaches on faulty fabrics, and what it costs",
+	.brief = "Which pairs of nodes routing connects on faulty fabrics, and its time",
 	.help = "Makes fabrics with random dead nodes and cut links, computes the rows of all nodes,\n"
 		"and verifies them: every pair that healthy links join has a path, through relays where\n"
 		"no header describes one, and channels cannot deadlock. Then one more link fails and\n"

@@ -538,7 +538,7 @@ static const struct opt opts[] = {
 COMMAND(cmd_train) = {
 	.name = "train",
 	.args = "",
-	.brief = "What link training makes of cables: settings, rate, lanes, margin, bit errors",
+	.brief = "Result of link training on cables: settings, rate, lanes, margin, bit errors",
 	.help = "Runs the NIC's own link training on a modelled cable, in virtual time, for each class,\n"
 		"length, crosstalk and temperature. With --life the cable ages and the link retrains.\n"
 		"With --months: so many months of links that do not age, and up to 100 lines of each\n"
