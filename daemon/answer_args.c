@@ -91,16 +91,22 @@ static uint32_t find_by_address(const struct fm *fm, const struct torus_shape *s
 	bool guid = strlen(text) == 16 && strspn(text, "0123456789abcdefABCDEF") == 16;
 	struct in_addr addr;
 	const struct fm_entry *e;
+	struct torus_plan plan = fm_address_plan(fm);
 	bool v4 = inet_pton(AF_INET, text, &addr) == 1;
+	struct in6_addr addr6;
+	bool v6 = inet_pton(AF_INET6, text, &addr6) == 1;
 
 	if (guid)
 		return fm_node_by_guid(fm, strtoull(text, NULL, 16));
 	if (!strpbrk(text, ".:"))
 		return TORUS_NO_NODE;
 	for (uint32_t i = 0; (e = fm_node(fm, i)); i++)
-		if (is_service(e, text) || (v4 && torus_addr4(shape, i).s_addr == addr.s_addr))
+		if (is_service(e, text))
 			return i;
-	return TORUS_NO_NODE;
+	if (!torus_nodes(shape))
+		return TORUS_NO_NODE;
+	return v4 ? torus_plan_node4(&plan, shape, addr) :
+	       v6 ? torus_plan_node6(&plan, shape, &addr6) : TORUS_NO_NODE;
 }
 
 int answer_node(struct request *rq, bool needed, uint32_t *out)

@@ -356,6 +356,20 @@ static void add_orders(const struct fabricd *d, json_t *status)
 			    json_integer(n > STATUS_ORDERS ? n - STATUS_ORDERS : 0));
 }
 
+/* Adds the address plan; null: not known yet. */
+static void add_plan(const struct fabricd *d, json_t *status)
+{
+	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
+	struct torus_plan plan;
+
+	if (d->fm)
+		plan = fm_address_plan(d->fm);
+	json_object_set_new(status, "address4",
+			    d->fm ? json_string(torus_plan_text4(&plan, v4)) : json_null());
+	json_object_set_new(status, "address6",
+			    d->fm ? json_string(torus_plan_text6(&plan, v6)) : json_null());
+}
+
 static json_t *status_json(struct fabricd *d)
 {
 	struct fm_status s = { .root.node = TORUS_NO_NODE };
@@ -380,6 +394,7 @@ static json_t *status_json(struct fabricd *d)
 		      "held_links", holds_json(d),
 		      "last_recovery", recovery_json(&s.last),
 		      "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);
+	add_plan(d, j);
 	add_faulty(d, j);
 	add_orders(d, j);
 	json_object_set_new(j, "problems_more",
@@ -402,9 +417,10 @@ json_t *local_nodes(struct fabricd *d, json_t *cmd)
 			 "software", TORUS_VERSION);
 }
 
-static json_t *address_json(const struct torus_shape *shape, uint32_t node)
+static json_t *address_json(const struct torus_plan *plan, const struct torus_shape *shape,
+			    uint32_t node)
 {
-	struct in_addr a = torus_addr4(shape, node);
+	struct in_addr a = torus_plan_addr4(plan, shape, node);
 	char text[INET_ADDRSTRLEN];
 
 	return json_string(inet_ntop(AF_INET, &a, text, sizeof(text)));
@@ -428,6 +444,7 @@ static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
 {
 	struct fabricd *d = rq->d;
 	const struct torus_shape *shape = fm_shape(d->fm);
+	struct torus_plan plan = fm_address_plan(d->fm);
 	const struct fm_entry *e = fm_node(d->fm, node);
 	uint32_t parent = fm_node_parent(d->fm, node);
 	json_t *version = json_object_get(told, "table_version");
@@ -438,7 +455,7 @@ static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
 	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o, s:b, s:o}",
 			 "node", node_json(d, node), "name", text_json(e ? e->name : NULL),
 			 "id", (json_int_t)node, "guid", guid_json(e ? e->guid : 0),
-			 "state", state_text(rq, node, e, lately), "address", address_json(shape, node),
+			 "state", state_text(rq, node, e, lately), "address", address_json(&plan, shape, node),
 			 "service", text_json(e ? e->address : NULL),
 			 "table_version", version ? version : json_null(),
 			 "parent", node_json(d, parent),
@@ -566,11 +583,13 @@ void answer_coord(struct request *rq)
 	const char *name = json_string_value(json_object_get(rq->args, "name"));
 	struct fabricd *d = rq->d;
 	const struct fm_entry *e;
+	struct torus_plan plan;
 	uint32_t node, own;
 	json_t *j;
 
 	if (!answer_ready(rq))
 		return;
+	plan = fm_address_plan(d->fm);
 	node = own = fm_own(d->fm);
 	if (name) {
 		json_object_set_new(rq->args, "node", json_string(name));
@@ -581,7 +600,7 @@ void answer_coord(struct request *rq)
 	j = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o}", "node", node_json(d, node),
 		      "name", text_json(e && e->name[0] ? e->name :
 					node == own ? d->config.fm.name : NULL),
-		      "id", (json_int_t)node, "address", address_json(fm_shape(d->fm), node),
+		      "id", (json_int_t)node, "address", address_json(&plan, fm_shape(d->fm), node),
 		      "shape", shape_json(fm_shape(d->fm)), "own", node_json(d, own));
 	answer_ok(rq, j, NULL);
 }

@@ -158,6 +158,28 @@ static Svc__Past **put_line(struct line_room *r, const struct fm_line *l)
 	return r->list;
 }
 
+/** struct plan_room - memory for a plan until it is packed */
+struct plan_room {
+	Svc__Plan m;
+	uint8_t net6[16];
+};
+
+/* Return: the plan as a message; NULL: it is the default one. */
+static Svc__Plan *put_plan(struct plan_room *r, const struct torus_plan *p)
+{
+	if (!p->len4)
+		return NULL;
+	svc__plan__init(&r->m);
+	memcpy(r->net6, p->net6, sizeof(r->net6));
+	r->m.net4 = (uint32_t)p->net4[0] << 24 | (uint32_t)p->net4[1] << 16 |
+		    (uint32_t)p->net4[2] << 8 | p->net4[3];
+	r->m.len4 = p->len4;
+	r->m.net6.data = r->net6;
+	r->m.net6.len = sizeof(r->net6);
+	r->m.len6 = p->len6;
+	return &r->m;
+}
+
 int codec_pack(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len)
 {
 	if (!m->schema)
@@ -182,8 +204,11 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	struct line_room line;
 	struct sums_room sums;
 	struct row_room row;
+	struct plan_room plan;
 
 	b.role = h->role;
+	b.plans = h->plans;
+	b.plan = put_plan(&plan, &h->plan);
 	b.placed = h->placed;
 	b.stray = h->stray;
 	b.fabric = (char *)h->fabric;
@@ -244,8 +269,10 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	struct voters_room voters;
 	struct line_room line;
 	struct shape_room shape;
+	struct plan_room plan;
 	int err;
 
+	b.plan = put_plan(&plan, &t->plan);
 	b.term = t->term;
 	b.version = t->version;
 	b.since = t->base;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/codec.h"
+#include "daemon/fm/wire/plan.h"
 
 #define PORTS TORUS_MAX_PORTS
 #define PORTS_MASK ((1u << PORTS) - 1)
@@ -130,6 +131,26 @@ static bool get_line(struct fm_line *to, size_t n, Svc__Past **from)
 	return true;
 }
 
+/* Reads an address plan, which holds @shape; absent, or the default one: all 0. */
+static bool get_plan(struct torus_plan *to, const Svc__Plan *from, const struct torus_shape *shape)
+{
+	*to = (struct torus_plan) { .len4 = 0 };
+	if (!from)
+		return true;
+	if (from->len4 > UINT8_MAX || from->len6 > UINT8_MAX ||
+	    from->net6.len != sizeof(to->net6))
+		return false;
+	for (unsigned int i = 0; i < sizeof(to->net4); i++)
+		to->net4[i] = (uint8_t)(from->net4 >> (24 - 8 * i));
+	to->len4 = (uint8_t)from->len4;
+	memcpy(to->net6, from->net6.data, sizeof(to->net6));
+	to->len6 = (uint8_t)from->len6;
+	if (!torus_plan_valid(to) || (shape->ndims && !fm_plan_holds(to, shape)))
+		return false;
+	*to = fm_plan_short(to);
+	return true;
+}
+
 /* Reads a position; its limits are those of an Init. */
 static bool get_position(int32_t *to, size_t n, const int32_t *from)
 {
@@ -158,10 +179,12 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	    !get_voters(&to->voters, from->n_voters, from->voters) ||
 	    from->votes >> from->n_voters || !get_line(&to->line, from->n_line, from->line) ||
 	    !get_position(to->position, from->n_position, from->position) ||
+	    !get_plan(&to->plan, from->plan, &to->shape) ||
 	    from->n_coords != (from->placed ? to->shape.ndims : 0))
 		return false;
 	to->role = (uint8_t)from->role;
 	to->placed = from->placed;
+	to->plans = from->plans;
 	to->stray = from->stray;
 	to->guid = from->guid;
 	to->epoch = from->epoch;
@@ -204,7 +227,7 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 
 	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
 	    from->term > FM_EPOCH_MAX || from->open >> TORUS_MAX_DIMS ||
-	    from->clean >> TORUS_COLOURS ||
+	    from->clean >> TORUS_COLOURS || !get_plan(&to->plan, from->plan, &to->shape) ||
 	    !get_voters(&to->voters, from->n_voters, from->voters) ||
 	    !get_line(&to->line, from->n_line, from->line))
 		return -EBADMSG;

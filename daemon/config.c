@@ -154,6 +154,32 @@ static void get_shape_key(const struct config *c, const struct key *key, char *t
 		strcpy(text, "auto");
 }
 
+static int set_plan4(struct config *c, const struct key *key, const char *value)
+{
+	(void)key;
+	c->fm.plan_given |= FM_PLAN4;
+	return torus_plan_parse4(value, &c->fm.plan);
+}
+
+static void get_plan4(const struct config *c, const struct key *key, char *text)
+{
+	(void)key;
+	torus_plan_text4(&c->fm.plan, text);
+}
+
+static int set_plan6(struct config *c, const struct key *key, const char *value)
+{
+	(void)key;
+	c->fm.plan_given |= FM_PLAN6;
+	return torus_plan_parse6(value, &c->fm.plan);
+}
+
+static void get_plan6(const struct config *c, const struct key *key, char *text)
+{
+	(void)key;
+	torus_plan_text6(&c->fm.plan, text);
+}
+
 static int set_device(struct config *c, const struct key *key, const char *value)
 {
 	bool unix_ = !strncmp(value, "unix:/", 6) && value[6];
@@ -329,6 +355,12 @@ static const struct key keys[] = {
 	{ "", "name", set_own_name, get_text_key, AT(fm.name), 1, TORUS_NAME_MAX, NAME_RULE },
 	{ "", "shape", set_shape, get_shape_key, 0, 0, 0,
 	  "auto, or 1 to 6 sizes such as 4x4x2, each 1 to 4096" },
+	{ "", "address4", set_plan4, get_plan4, 0, 0, 0,
+	  "an IPv4 prefix such as 10.0.0.0/8 or 192.168.0.0/16, without bits after its length, and "
+	  "with no address of 0.0.0.0/8, 127.0.0.0/8, 169.254.0.0/16 or 224.0.0.0/3" },
+	{ "", "address6", set_plan6, get_plan6, 0, 0, 0,
+	  "an IPv6 prefix such as fd74:6f72::/32 or fd00:1:2:3::/64, without bits after its length, "
+	  "and with no address of ::/8, fe80::/10 or ff00::/8" },
 	{ "", "device", set_device, get_text_key, AT(device), 0, CONFIG_PATH_MAX,
 	  "auto, unix:/PATH (at most 102 bytes) or genl:NAME" },
 	{ "", "service_address", set_address_key, get_text_key, AT(fm.address), 0, 0,
@@ -449,17 +481,26 @@ static bool is_loopback(const struct sockaddr_storage *a)
 	return IN6_IS_ADDR_LOOPBACK(&a6->sin6_addr);
 }
 
-/*
- * Return: true if @a is in a network of torus0 (lib/netdev.c). Packets to it need the routes that
- * this manager has yet to make.
- */
-static bool is_of_torus(const struct sockaddr_storage *a)
+/* Return: true if the first @bits of two addresses are the same. */
+static bool are_bits_same(const uint8_t *a, const uint8_t *b, unsigned int bits)
 {
+	unsigned int n = bits / 8, rest = bits % 8;
+
+	return !memcmp(a, b, n) && (!rest || !((a[n] ^ b[n]) >> (8 - rest)));
+}
+
+/*
+ * Return: true if @a is in a prefix of torus0. Packets to it need the routes that this manager has
+ * yet to make.
+ */
+static bool is_of_torus(const struct torus_plan *plan, const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *a4 = (const struct sockaddr_in *)a;
 	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a;
 
 	if (a->ss_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 10;
-	return !memcmp(&a6->sin6_addr, "\xfd\x74\x6f\x72", 4);
+		return are_bits_same((const uint8_t *)&a4->sin_addr, plan->net4, plan->len4);
+	return are_bits_same(a6->sin6_addr.s6_addr, plan->net6, plan->len6);
 }
 
 /* Finds the address of this host in service_network, and refuses the network if there is none. */
@@ -508,10 +549,14 @@ static unsigned int address_port(const struct sockaddr_storage *a)
 static void judge_address(struct reading *r, unsigned int line, const char *key,
 			  const struct sockaddr_storage *a)
 {
-	if (is_of_torus(a))
-		inifile_refuse(&r->file, line, "%s is '%s', but 10.0.0.0/8 and "
-			       "fd74:6f72::/32 are the torus itself: allowed is an address of "
-			       "another network, the service network", key, r->c->fm.address);
+	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
+
+	if (is_of_torus(&r->c->fm.plan, a))
+		inifile_refuse(&r->file, line, "%s is '%s', but %s and "
+			       "%s are the torus itself: allowed is an address of "
+			       "another network, the service network", key, r->c->fm.address,
+			       torus_plan_text4(&r->c->fm.plan, v4),
+			       torus_plan_text6(&r->c->fm.plan, v6));
 	else if (is_loopback(a) && !r->c->loopback)
 		inifile_refuse(&r->file, line, "%s is '%s', and no other host can "
 			       "reach that: allowed is an address of the service network, or, if "
@@ -560,6 +605,7 @@ void config_default(struct config *c)
 	snprintf(c->device, sizeof(c->device), "auto");
 	snprintf(c->key_file, sizeof(c->key_file), "/etc/fabricd.key");
 	snprintf(c->control, sizeof(c->control), "/run/fabricd/control");
+	torus_plan_default(&c->fm.plan);
 	c->port = 7117;
 	c->history = true;
 	c->history_bytes = 64 << 20;
@@ -580,10 +626,54 @@ static void judge_rates(struct reading *r)
 			       "fail_ber, %g", q->warn_ber, q->fail_ber);
 }
 
+/* Refuses a prefix of nodes that has not enough addresses for them. */
+static void judge_room(struct reading *r, const char *key, bool holds, const char *prefix,
+		       unsigned int bits)
+{
+	char shape[TORUS_TEXT_MAX];
+
+	if (!holds)
+		inifile_refuse(&r->file, find_key_line(r->c, key), "%s is '%s', too few addresses for "
+			       "shape %s: allowed is a prefix of at most /%u", key, prefix,
+			       torus_shape_text(&r->c->fm.shape, shape),
+			       torus_plan_longest(&r->c->fm.shape, bits));
+}
+
+/* Refuses a prefix of nodes, given in the file, that has addresses of the service network. */
+static void judge_overlap(struct reading *r, const char *key, const char *prefix,
+			  const uint8_t *net, unsigned int len, int family)
+{
+	unsigned int line = find_key_line(r->c, key);
+	struct prefix p;
+
+	if (line && r->c->network[0] && !prefix_parse(r->c->network, &p) && p.family == family &&
+	    are_bits_same(net, p.bytes, len < p.bits ? len : p.bits))
+		inifile_refuse(&r->file, line, "%s is '%s', and service_network, '%s', has some of its "
+			       "addresses: allowed is a prefix that has none of that network", key,
+			       prefix, r->c->network);
+}
+
+static void judge_plan(struct reading *r)
+{
+	const struct torus_plan *plan = &r->c->fm.plan;
+	const struct torus_shape *shape = &r->c->fm.shape;
+	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
+
+	torus_plan_text4(plan, v4);
+	torus_plan_text6(plan, v6);
+	if (shape->ndims) {
+		judge_room(r, "address4", torus_plan_holds4(plan, shape), v4, 32);
+		judge_room(r, "address6", torus_plan_holds6(plan, shape), v6, 128);
+	}
+	judge_overlap(r, "address4", v4, plan->net4, plan->len4, AF_INET);
+	judge_overlap(r, "address6", v6, plan->net6, plan->len6, AF_INET6);
+}
+
 /* Finishes a configuration. @err: the error of reading the file, or 0. Return: as config_load() */
 static int end_reading(struct reading *r, int err)
 {
 	if (!err) {
+		judge_plan(r);
 		take_service_address(r);
 		judge_rates(r);
 	}
@@ -620,8 +710,11 @@ int config_load(struct config *c, const char *path, config_complain *tell, void 
 void config_reload(struct config *c, const struct config *now)
 {
 	c->level = now->level;
+	c->fm.plan = now->fm.plan;
+	c->fm.plan_given = now->fm.plan_given;
 	for (unsigned int i = 0; i < NKEYS; i++)
-		if (keys[i].set == set_level)
+		if (keys[i].set == set_level || keys[i].set == set_plan4 ||
+		    keys[i].set == set_plan6)
 			c->line[i] = now->line[i];
 }
 

@@ -74,7 +74,7 @@ int config_parse(struct config *c, const char *text, size_t len,
 /** config_load() - set the defaults, and read the file @path. Return: 0 or a negative errno. */
 int config_load(struct config *c, const char *path, config_complain *complain, void *arg);
 
-/** config_reload() - copy the log level from @now, the only key that may change at run time */
+/** config_reload() - copy the keys from @now that may change at run time: log level and address plan */
 void config_reload(struct config *c, const struct config *now);
 
 /** config_state_dir() - Return: the directory of the state file and the history; NULL: none */

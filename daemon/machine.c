@@ -21,6 +21,7 @@
 #include "daemon/tester.h"
 #include "daemon/wall.h"
 #include "daemon/fm/wire/msg.h"
+#include "daemon/fm/wire/plan.h"
 
 /* --- actions of the state machine ------------------------------------------ */
 
@@ -37,12 +38,11 @@ static void op_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 }
 
 static void op_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
-			 const struct torus_coords *at)
+			 const struct torus_coords *at, const struct torus_plan *plan)
 {
-	struct torus_plan plan;
+	struct torus_plan full = fm_plan_full(plan);
 
-	torus_plan_default(&plan);
-	nic_place_set(((struct fabricd *)io)->nic, tag, shape, at, &plan);
+	nic_place_set(((struct fabricd *)io)->nic, tag, shape, at, &full);
 }
 
 static void op_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,

@@ -165,7 +165,7 @@ static void on_stop(void *arg)
 	loop_stop(d->loop);
 }
 
-/* Reads the configuration again, and applies the log level, the only key that may change. */
+/* Reads the configuration again, and applies the keys that may change. */
 static void on_reload(void *arg)
 {
 	struct fabricd *d = arg;
@@ -176,8 +176,12 @@ static void on_reload(void *arg)
 	if (load_config(&c, &d->run) == 0) {
 		log_level_set(c.level);
 		config_reload(&d->config, &c);
-		log_info("config", "log level is %s; other keys are read at start only",
-			 log_level_name(c.level));
+		log_info("config", "log level is %s; other keys but address4 and address6 are read "
+			 "at start only", log_level_name(c.level));
+		machine_event(d, &(struct record_event) {
+			.kind = RECORD_PLAN, .now = loop_now(),
+			.plan = { .plan = c.fm.plan, .given = c.fm.plan_given },
+		});
 	}
 	sd_notify(0, "READY=1");
 }

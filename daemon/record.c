@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/record.h"
+#include "daemon/fm/wire/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@ static const char *const names[RECORD_KINDS] = {
 	[RECORD_DOWN] = "down",	      [RECORD_MSG] = "msg",	    [RECORD_TIMER] = "timer",
 	[RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",	    [RECORD_ARBITER] = "arbiter",
 	[RECORD_KEPT] = "kept",	      [RECORD_STALLED] = "stalled", [RECORD_CLOCK] = "clock",
+	[RECORD_PLAN] = "plan",
 	[RECORD_END] = "end",
 };
 
@@ -135,6 +137,27 @@ static void get_record_shape(const json_t *j, const char *key, struct torus_shap
 	*wrong += to->ndims && !torus_nodes(to);
 }
 
+static int put_record_plan(json_t *j, const struct torus_plan *p)
+{
+	struct torus_plan full = fm_plan_full(p);
+	char text[TORUS_TEXT_MAX];
+
+	return json_object_set_new(j, "address4", json_string(torus_plan_text4(&full, text))) |
+	       json_object_set_new(j, "address6", json_string(torus_plan_text6(&full, text)));
+}
+
+/* Reads a plan; without one, as in recordings of earlier releases: all 0. */
+static void get_record_plan(const json_t *j, struct torus_plan *p, int *wrong)
+{
+	const char *v4 = json_string_value(json_object_get(j, "address4"));
+	const char *v6 = json_string_value(json_object_get(j, "address6"));
+
+	*p = (struct torus_plan) { .len4 = 0 };
+	if (!v4 && !v6)
+		return;
+	*wrong += !v4 || !v6 || torus_plan_parse4(v4, p) || torus_plan_parse6(v6, p);
+}
+
 /* --- parts of events -------------------------------------------------------------- */
 
 #define CONFIG_NUMBERS(X) \
@@ -151,6 +174,8 @@ static json_t *config_json(const struct fm_config *c)
 	CONFIG_NUMBERS(X)
 #undef X
 	json_object_set_new(j, "keeps", json_boolean(c->keeps));
+	json_object_set_new(j, "plan_given", json_integer(c->plan_given));
+	put_record_plan(j, &c->plan);
 	return j;
 }
 
@@ -166,6 +191,11 @@ static void get_config(const json_t *j, struct fm_config *c, int *wrong)
 	CONFIG_NUMBERS(X)
 #undef X
 	c->keeps = json_is_true(json_object_get(j, "keeps"));
+	if (json_object_get(j, "plan_given"))
+		c->plan_given = (unsigned int)get_number(j, "plan_given", FM_PLAN4 | FM_PLAN6,
+							 wrong);
+	get_record_plan(j, &c->plan, wrong);
+	c->plan = fm_plan_short(&c->plan);
 }
 
 static json_t *device_json(const struct torus_device *d)
@@ -178,6 +208,8 @@ static json_t *device_json(const struct torus_device *d)
 			      "relay_packets", (json_int_t)d->relay_packets, "payload_max",
 			      (json_int_t)d->payload_max);
 
+	if (d->plan.len4)
+		put_record_plan(j, &d->plan);
 	if (d->placed) {
 		json_object_set_new(j, "shape", record_shape_json(&d->shape));
 		json_object_set_new(j, "node", json_integer(d->node));
@@ -199,6 +231,7 @@ static void get_device(const json_t *j, struct torus_device *d, int *wrong)
 	d->placed = get_bool(j, "placed", wrong);
 	d->relay_packets = (uint32_t)get_number(j, "relay_packets", UINT32_MAX, wrong);
 	d->payload_max = (uint32_t)get_number(j, "payload_max", UINT32_MAX, wrong);
+	get_record_plan(j, &d->plan, wrong);
 	if (!d->placed)
 		return;
 	get_record_shape(j, "shape", &d->shape, wrong);
@@ -388,6 +421,9 @@ static int body_json(const struct record_event *e, json_t *j)
 		       (e->exclude.order.since ? record_order_json(&e->exclude.order, j) : 0);
 	case RECORD_CLOCK:
 		return json_object_set_new(j, "wall", number_json(e->wall));
+	case RECORD_PLAN:
+		return json_object_set_new(j, "plan_given", json_integer(e->plan.given)) |
+		       put_record_plan(j, &e->plan.plan);
 	case RECORD_MOVE:
 		return json_object_set_new(j, "node", json_integer(e->move));
 	case RECORD_STALLED:
@@ -528,6 +564,11 @@ static int parse_body(const json_t *line, struct record_event *e)
 	case RECORD_CLOCK:
 		e->wall = get_number(line, "wall", FM_TIME_MAX, &wrong);
 		break;
+	case RECORD_PLAN:
+		e->plan.given = (unsigned int)get_number(line, "plan_given", FM_PLAN4 | FM_PLAN6,
+							 &wrong);
+		get_record_plan(line, &e->plan.plan, &wrong);
+		break;
 	case RECORD_STALLED:
 		e->stalled.port = (unsigned int)get_number(line, "port", TORUS_MAX_PORTS - 1,
 							   &wrong);
@@ -639,6 +680,9 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);
 	case RECORD_CLOCK:
 		fm_clock(fm, e->wall, e->now);
+		break;
+	case RECORD_PLAN:
+		fm_plan(fm, &e->plan.plan, e->plan.given, e->now);
 		break;
 	case RECORD_MOVE:
 		return fm_root_move(fm, e->move, e->now);

@@ -33,6 +33,7 @@ enum record_kind {
 	RECORD_KEPT,		/* fm_kept() */
 	RECORD_STALLED,		/* fm_stalled() */
 	RECORD_CLOCK,		/* fm_clock() */
+	RECORD_PLAN,		/* fm_plan() */
 	RECORD_END,		/* fm_free() */
 	RECORD_KINDS,
 };
@@ -89,6 +90,10 @@ struct record_event {
 		} exclude;
 		uint32_t move;
 		uint64_t wall;
+		struct {
+			struct torus_plan plan;
+			unsigned int given;
+		} plan;
 		struct {
 			uint64_t epoch;
 			enum fm_verdict verdict;

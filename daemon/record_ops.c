@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <torus/topology.h>
 #include "daemon/record.h"
+#include "daemon/fm/wire/plan.h"
 
 /*
  * Each action is recorded before it is done, so that its effects come later in a recording.
@@ -28,16 +29,19 @@ static void on_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 }
 
 static void on_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
-			 const struct torus_coords *at)
+			 const struct torus_coords *at, const struct torus_plan *plan)
 {
+	struct torus_plan full = fm_plan_full(plan);
 	struct record_tap *tap = io;
-	char text[TORUS_TEXT_MAX], coords[TORUS_TEXT_MAX];
+	char text[TORUS_TEXT_MAX], coords[TORUS_TEXT_MAX], v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
 
-	tap->action(tap, json_pack("{s:s, s:I, s:s, s:s}", "do", "place_set", "tag",
+	tap->action(tap, json_pack("{s:s, s:I, s:s, s:s, s:s, s:s}", "do", "place_set", "tag",
 				   (json_int_t)tag, "shape", torus_shape_text(shape, text), "at",
-				   torus_coords_text(shape, at, coords)));
+				   torus_coords_text(shape, at, coords), "address4",
+				   torus_plan_text4(&full, v4), "address6",
+				   torus_plan_text6(&full, v6)));
 	if (tap->ops)
-		tap->ops->place_set(tap->io, tag, shape, at);
+		tap->ops->place_set(tap->io, tag, shape, at, plan);
 }
 
 static void on_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,

@@ -35,6 +35,8 @@
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/wire/msg.h"
+#include "daemon/fm/wire/plan.h"
+#include "daemon/fm/root/plan.h"
 
 /* Return: true if a table is in force that fm_keep() has not seen. */
 static bool has_table_to_keep(const struct fm *fm)
@@ -92,6 +94,10 @@ uint64_t fm_expiry(const struct fm *fm)
 /* Takes place and rows of a NIC that is placed already. Return: 0 or -ENOMEM. */
 static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64_t *rows)
 {
+	struct torus_plan plan = fm_plan_full(&dev->plan);
+
+	fm->plans = dev->plan.len4;
+	fm->plan = fm_plan_short(&plan);
 	fm->placed = dev->placed;
 	if (!dev->placed)
 		return 0;
@@ -142,6 +148,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		return NULL;
 	}
 	fm->cfg = *c;
+	fm->cfg.plan = fm_plan_short(&c->plan);
 	if (!fm->cfg.fanout)
 		fm->cfg.fanout = 1;
 	fm->ops = *ops;
@@ -300,6 +307,15 @@ int fm_exclude_first(struct fm *fm, uint32_t node, int port, bool excluded,
 {
 	set_time(fm, now);
 	return fm_is_root(fm) ? fm_admin_mark(fm, node, port, excluded, order) : -EPERM;
+}
+
+void fm_plan(struct fm *fm, const struct torus_plan *plan, unsigned int given, uint64_t now)
+{
+	set_time(fm, now);
+	fm->cfg.plan = fm_plan_short(plan);
+	fm->cfg.plan_given = given;
+	if (fm_is_root(fm))
+		fm_plan_configured(fm);
 }
 
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now)

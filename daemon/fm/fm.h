@@ -68,7 +68,7 @@ struct fm_log {
  * @mgmt_send: a management packet to the neighbour on @port; it may be lost
  * @root_set: the NIC obeys this root from now on, and the following actions are by its order. If
  *	the NIC obeys a root of a later epoch, this and the following actions fail with -ESTALE
- * @place_set: shape and coordinates
+ * @place_set: shape, coordinates and address plan; if only the plan changes, rows stay
  * @rows_write: @n changed rows (ids ascending), then the atomic switch to
  *	@version; rows may carry TORUS_ROW_HOLD. @n may be 0
  * @rows_apply: NULL, or used instead of @rows_write: the host makes the rows of @version itself,
@@ -96,7 +96,7 @@ struct fm_ops {
 	void (*mgmt_send)(void *io, unsigned int port, const void *data, size_t len);
 	void (*root_set)(void *io, uint32_t tag, uint64_t epoch, uint64_t guid);
 	void (*place_set)(void *io, uint32_t tag, const struct torus_shape *shape,
-			  const struct torus_coords *at);
+			  const struct torus_coords *at, const struct torus_plan *plan);
 	void (*rows_write)(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
 			   const uint64_t *row, uint32_t n);
 	void (*rows_apply)(void *io, uint32_t tag, uint64_t version, const uint16_t *closed);
@@ -122,6 +122,10 @@ enum fm_verdict {
 	FM_VERDICTS,
 };
 
+/* Prefixes of fm_config.plan_given. */
+#define FM_PLAN4 1u
+#define FM_PLAN6 2u
+
 /** struct fm_counts - counters of a NIC, by @count; @lost: TORUS_NC_LOST */
 struct fm_counts {
 	struct torus_park park;
@@ -134,6 +138,9 @@ struct fm_counts {
  * @name: of this node; unique in the fabric
  * @address: own service address "IP:PORT"
  * @shape: configured shape; ndims 0: discover it (root only)
+ * @plan: address plan, as in fm_table_msg, of a fabric that has none yet; or of any one, once this
+ *	node is root and fm_plan() is called
+ * @plan_given: which of its prefixes the configuration names; the others stay as they are
  * @fanout: children of a node in the distribution tree
  * @init_interval: between Init packets on a port whose answer is missing
  * @quiet: time without news after which the first table is made, if nodes are missing
@@ -165,6 +172,8 @@ struct fm_config {
 	char name[TORUS_NAME_MAX + 1];
 	char address[FM_ADDR_MAX];
 	struct torus_shape shape;
+	struct torus_plan plan;
+	unsigned int plan_given;
 	unsigned int fanout;
 	uint64_t init_interval;
 	uint64_t quiet;
@@ -285,6 +294,12 @@ bool fm_exclude_changes(const struct fm *fm, uint32_t node, int port, bool exclu
  * Only exclusions with a term of a former root depend on it (root/term.c).
  */
 void fm_clock(struct fm *fm, uint64_t wall, uint64_t now);
+
+/**
+ * fm_plan() - the configuration was read again: @plan and @given are as in fm_config. If this node
+ *	is root the fabric gets the plan, or a problem has why not
+ */
+void fm_plan(struct fm *fm, const struct torus_plan *plan, unsigned int given, uint64_t now);
 
 /**
  * fm_root_move() - hand over to another node: all nodes join that, and no row changes

@@ -27,6 +27,7 @@
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/wire/plan.h"
 
 const char *fm_state_name(unsigned int state)
 {
@@ -565,6 +566,11 @@ uint32_t fm_own(const struct fm *fm)
 const struct torus_shape *fm_shape(const struct fm *fm)
 {
 	return fm->placed || !fm->table.version ? &fm->shape : &fm->table.shape;
+}
+
+struct torus_plan fm_address_plan(const struct fm *fm)
+{
+	return fm_plan_full(fm->placed || !fm->table.version ? &fm->plan : &fm->table.plan);
 }
 
 uint64_t fm_version(const struct fm *fm)

@@ -249,6 +249,8 @@ uint32_t fm_own(const struct fm *fm);
 
 /** fm_shape() - Return: shape in which this node has its place, else of its table; ndims 0: none */
 const struct torus_shape *fm_shape(const struct fm *fm);
+/** fm_address_plan() - Return: address plan by which this node has its addresses */
+struct torus_plan fm_address_plan(const struct fm *fm);
 
 /** fm_version() - Return: version of its table; 0: it has none */
 uint64_t fm_version(const struct fm *fm);

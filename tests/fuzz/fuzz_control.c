@@ -41,12 +41,13 @@ static void no_root(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 }
 
 static void no_place(void *io, uint32_t tag, const struct torus_shape *shape,
-		     const struct torus_coords *at)
+		     const struct torus_coords *at, const struct torus_plan *plan)
 {
 	(void)io;
 	under_way = tag;
 	(void)shape;
 	(void)at;
+	(void)plan;
 }
 
 static void no_rows(void *io, uint32_t tag, uint64_t version, const uint32_t *node,

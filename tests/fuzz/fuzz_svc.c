@@ -15,6 +15,7 @@
 
 #include "daemon/fm/fm.h"
 #include "daemon/fm/status.h"
+#include "daemon/fm/wire/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -53,7 +54,7 @@ static void root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 }
 
 static void place_set(void *io, uint32_t tag, const struct torus_shape *shape,
-		      const struct torus_coords *at)
+		      const struct torus_coords *at, const struct torus_plan *plan)
 {
 	struct world *w = io;
 
@@ -62,6 +63,8 @@ static void place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 	for (unsigned int d = 0; d < shape->ndims; d++)
 		if (at->c[d] >= shape->size[d])
 			abort();
+	if (!fm_plan_holds(plan, shape))
+		abort();
 	w->shape = *shape;
 	w->nodes = torus_nodes(shape);
 	begin(w, tag);

@@ -67,7 +67,7 @@ has_events() {
 has_keys() {
 	local key n=0 wrong=0
 
-	for key in $(grep -aoP '^\t(\{ "(timers|links)?", "|TIME_KEY\()\K[a-z_]+' daemon/config.c); do
+	for key in $(grep -aoP '^\t(\{ "(timers|links)?", "|TIME_KEY\()\K[a-z_0-9]+' daemon/config.c); do
 		n=$((n + 1))
 		grep -qP "^\.BR? $key( |\$)" daemon/fabricd.conf.5 || { echo "$key" >&2; wrong=1; }
 	done

@@ -22,12 +22,13 @@ static inline void idle_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_
 }
 
 static inline void idle_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
-				  const struct torus_coords *at)
+				  const struct torus_coords *at, const struct torus_plan *plan)
 {
 	(void)io;
 	(void)tag;
 	(void)shape;
 	(void)at;
+	(void)plan;
 }
 
 static inline void idle_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,

@@ -44,13 +44,14 @@ static void root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 }
 
 static void place_set(void *io, uint32_t tag, const struct torus_shape *shape,
-		      const struct torus_coords *at)
+		      const struct torus_coords *at, const struct torus_plan *plan)
 {
 	struct one_fm *o = io;
 
 	if (will_end(o, tag, o->place_err))
 		return;
 	assert_int_equal(torus_nodes(shape), o->nodes);
+	o->plan = *plan;
 	o->place = torus_node_id(shape, at);
 	o->placed++;
 }

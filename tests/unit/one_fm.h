@@ -77,7 +77,7 @@ struct one_reach {
  * @ntold: how many of each type
  * @writes, @written: how often rows were written, and their last version; @write_err: what the NIC
  * 	returns
- * @placed, @place: how often its NIC was given a place, and the last one; @place_err: likewise
+ * @placed, @place, @plan: how often its NIC was given a place, and the last one; @place_err: likewise
  * @replays, @opened: how often parked packets were replayed, and the ports of the last replay
  * @answers_lost: actions that end with an error are done nevertheless
  * @under_way, @result, @counts: tag of the action at its NIC that has not ended, and how it will
@@ -100,6 +100,7 @@ struct one_fm {
 	unsigned int ntold[FM_MSG_TYPES];
 	unsigned int writes, replays, releases, placed;
 	uint32_t place;
+	struct torus_plan plan;
 	int place_err;
 	uint64_t written, row[ONE_NODES];
 	int write_err, replay_err, release_err, count_err;

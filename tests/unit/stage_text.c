@@ -9,6 +9,7 @@
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/wire/plan.h"
 
 /* --- what it does, as text ---------------------------------------------------------- */
 
@@ -337,7 +338,7 @@ static void do_root(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 }
 
 static void do_place(void *io, uint32_t tag, const struct torus_shape *shape,
-		     const struct torus_coords *at)
+		     const struct torus_coords *at, const struct torus_plan *plan)
 {
 	struct stage *s = io;
 
@@ -345,6 +346,8 @@ static void do_place(void *io, uint32_t tag, const struct torus_shape *shape,
 		stamp(s);
 		add(s, "place");
 		shape_at(s, shape, at);
+		if (!fm_plan_is_default(plan))
+			add(s, " plan /%u /%u", plan->len4, plan->len6);
 		add(s, "\n");
 	}
 	end(s, tag, s->err.place);

@@ -17,7 +17,8 @@
 
 /* --- status ------------------------------------------------------------------ */
 
-#define FABRIC "'fabric':'ring','software':'" TORUS_VERSION "',"
+#define FABRIC "'fabric':'ring','software':'" TORUS_VERSION "'," \
+	"'address4':'10.0.0.0/8','address6':'fd74:6f72::/32',"
 #define ORDERS \
 	"'orders':[{'node':[1,0],'name':'bob','ports':['+x','-y'],'uid':1000,'by':'bob','since':170," \
 	"'until':null,'reason':'dust'},{'node':[1,1],'name':'eve','ports':['+y'],'uid':null,'by':null," \

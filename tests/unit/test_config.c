@@ -214,8 +214,8 @@ static void documented_defaults(void **state)
 	static const struct {
 		const char *path, *format, *timers, *links;
 	} t[] = {
-		{ "daemon/fabricd.conf.5", ".BR %31[a-z_] \" (%63[^)])", ".SH TIMERS", ".SH BAD CABLES" },
-		{ "daemon/fabricd.conf", "#%31[a-z_] = %63s", "[timers]", "[links]" },
+		{ "daemon/fabricd.conf.5", ".BR %31[a-z_0-9] \" (%63[^)])", ".SH TIMERS", ".SH BAD CABLES" },
+		{ "daemon/fabricd.conf", "#%31[a-z_0-9] = %63s", "[timers]", "[links]" },
 	};
 	unsigned int lines;
 	char text[2048];
@@ -231,9 +231,10 @@ static void documented_defaults(void **state)
 		lines = 0;
 		for (const char *p = text; (p = strchr(p, '\n')); p++)
 			lines++;
-		assert_int_equal(lines, 3 + 30);	/* NEEDED, [timers], [links], and the keys */
+		assert_int_equal(lines, 3 + 32);	/* NEEDED, [timers], [links], and the keys */
 #define SAME(key) if (c.key != d.key) fail_msg("%s: another default of " #key, t[i].path)
 		SAME(fm.shape.ndims);
+		assert_memory_equal(&c.fm.plan, &d.fm.plan, sizeof(c.fm.plan));
 		SAME(fm.fanout);
 		SAME(fm.flap_limit);
 		SAME(fm.takeover);
@@ -317,6 +318,31 @@ static void wrong(void **state)
 		{ NEEDED "[links]\nclean_for = 500ms\n", 3, "'500ms', allowed: 1s to 24h" },
 		{ NEEDED "[links]\nout_of_service = yes\n", 3, "'yes', allowed: 0 (none) to 1000" },
 		{ NEEDED "[links]\nwarn_rate = 1e-9\n", 3, "'warn_rate' in [links]; allowed: warn_ber" },
+		{ NEEDED "address4 = 10.0.0.0\n", 2, "address4 is '10.0.0.0', allowed: an IPv4 prefix" },
+		{ NEEDED "address4 = 10.0.0.1/8\n", 2, "'10.0.0.1/8', allowed: an IPv4 prefix" },
+		{ NEEDED "address4 = 10.0.0.0/33\n", 2, "without bits after its length" },
+		{ NEEDED "address4 = 127.3.0.0/16\n", 2, "with no address of 0.0.0.0/8, 127.0.0.0/8" },
+		{ NEEDED "address4 = 224.0.0.0/8\n", 2, "or 224.0.0.0/3" },
+		{ NEEDED "address4 = fd00::/64\n", 2, "'fd00::/64', allowed: an IPv4 prefix" },
+		{ NEEDED "address6 = 10.0.0.0/8\n", 2, "'10.0.0.0/8', allowed: an IPv6 prefix" },
+		{ NEEDED "address6 = fd00::1/64\n", 2, "without bits after its length" },
+		{ NEEDED "address6 = ff00::/16\n", 2, "no address of ::/8, fe80::/10 or ff00::/8" },
+		{ NEEDED "address6 = ::/16\n", 2, "'::/16'" },
+		{ NEEDED "shape = 4x4\naddress4 = 192.168.7.0/29\n", 3,
+		  "address4 is '192.168.7.0/29', too few addresses for shape 4x4: allowed is a prefix "
+		  "of at most /28" },
+		{ NEEDED "address6 = fd00::/126\nshape = 5\n", 2,
+		  "address6 is 'fd00::/126', too few addresses for shape 5: allowed is a prefix of at "
+		  "most /125" },
+		{ "address4 = 172.16.0.0/12\nservice_address = 172.16.0.3:7117\n", 2,
+		  "'172.16.0.3:7117', but 172.16.0.0/12 and fd74:6f72::/32 are the torus itself" },
+		{ "address6 = fd00::/60\nservice_address = [fd00:0:0:f::3]:7117\n", 2,
+		  "but 10.0.0.0/8 and fd00::/60 are the torus itself" },
+		{ "service_network = 172.16.0.0/16\naddress4 = 172.16.4.0/24\n", 2,
+		  "address4 is '172.16.4.0/24', and service_network, '172.16.0.0/16', has some of its "
+		  "addresses: allowed is a prefix that has none" },
+		{ "address4 = 172.0.0.0/8\nservice_network = 172.16.0.0/16\n", 1, "has some of its" },
+		{ "address6 = fd00:1::/32\nservice_network = fd00:1:2::/64\n", 1, "has some of its" },
 		{ NEEDED "[timer]\nresend = 1s\n", 3, "section [timer]; allowed: [timers], [links]" },
 		{ NEEDED "nonsense\n", 2, "not understood" },
 		{ NEEDED "[timers\n", 2, "not understood" },
@@ -428,6 +454,9 @@ static void service_addresses(void **state)
 		"service_address = 9.255.255.255:7117\n", "service_address = 11.0.0.1:7117\n",
 		"service_address = 126.0.0.1:7117\n", "service_address = 128.0.0.1:7117\n",
 		"service_address = [fd74:6f73::1]:7117\n", "service_address = [fd74:6f71::1]:7117\n",
+		"service_address = 10.0.0.1:7117\naddress4 = 192.168.0.0/16\n",
+		"service_address = [fd74:6f72::1]:7117\naddress6 = fd00:1:2:3::/64\n",
+		"service_address = 10.0.0.1:7117\naddress4 = 10.0.0.2/31\nshape = 2\n",
 		"service_address = [::2]:7117\n",
 		"service_loopback = on\nservice_address = 127.0.0.1:7117\n",
 		"service_address = [::1]:7117\nservice_loopback = on\n",
@@ -618,13 +647,17 @@ static void dump_sources(void **state)
 	says(text, "root_priority = auto                     ; default\n");
 	if (parse(&d, text, &h))
 		fail_msg("line %u: %s", h.line, h.text);
-	/* Only the level is taken over from a file that is read again. */
-	assert_int_equal(parse(&now, NEEDED "fanout = 3\nlog_level = error\n", &h), 0);
+	/* Only level and address plan are taken over from a file that is read again. */
+	assert_int_equal(parse(&now, NEEDED "fanout = 3\nlog_level = error\n"
+			       "address4 = 192.168.0.0/16\n", &h), 0);
 	config_reload(&c, &now);
 	free(text);
 	text = dumped(&c, false);
 	says(text, "log_level = error                        ; /f.conf:3\n");
 	says(text, "fanout = 8                               ; default\n");
+	says(text, "address4 = 192.168.0.0/16                ; /f.conf:4\n");
+	says(text, "address6 = fd74:6f72::/32                ; default\n");
+	assert_int_equal(c.fm.plan_given, FM_PLAN4);
 	free(text);
 	unsetenv("STATE_DIRECTORY");
 	assert_null(config_state_dir(&c));

@@ -36,6 +36,7 @@ static struct {
 	unsigned int writes, places, whole;
 	struct torus_shape shape;
 	struct torus_coords at;
+	struct torus_plan plan;
 	const uint16_t *closed;
 } nic;
 
@@ -87,12 +88,13 @@ void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
 }
 
 static void place_set(void *io, uint32_t tag, const struct torus_shape *shape,
-		      const struct torus_coords *at)
+		      const struct torus_coords *at, const struct torus_plan *plan)
 {
 	(void)io;
 	assert_int_equal(tag, 7);
 	nic.places++;
 	nic.shape = *shape;
+	nic.plan = *plan;
 	nic.at = *at;
 }
 

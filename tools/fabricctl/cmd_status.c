@@ -61,6 +61,19 @@ static void show_head(const json_t *s)
 	       (unsigned long long)json_count(s, "table_version"));
 }
 
+/* Prints the prefixes of the nodes' addresses, if they are not the default ones. */
+static void show_plan(const json_t *s)
+{
+	const char *v4 = json_text(s, "address4"), *v6 = json_text(s, "address6");
+	char usual4[TORUS_TEXT_MAX], usual6[TORUS_TEXT_MAX];
+	struct torus_plan plan;
+
+	torus_plan_default(&plan);
+	if (v4 && v6 && (strcmp(v4, torus_plan_text4(&plan, usual4)) ||
+			 strcmp(v6, torus_plan_text6(&plan, usual6))))
+		printf("addresses of %s and %s\n", v4, v6);
+}
+
 /* Prints a count. @since: how long there has been no root, so that others are unknown; or "" */
 static void show_count(const char *what, const json_t *s, const char *since)
 {
@@ -351,6 +364,7 @@ static void show_status(const json_t *s)
 	if (lost > 0)
 		duration_text(age(lost), since);
 	show_head(s);
+	show_plan(s);
 	show_count("nodes", s, since);
 	show_count("links", s, since);
 	show_faulty(s);

@@ -35,6 +35,7 @@ int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 	snprintf(lab->name, sizeof(lab->name), "%s", name);
 	strcpy(lab->log_level, "info");
 	inet_pton(AF_INET, "172.30.0.0", &lab->service);
+	torus_plan_default(&lab->plan);
 	lab->pid = getpid();
 	lab->since = seconds_of(CLOCK_REALTIME);
 	lab->cut = calloc(n, sizeof(*lab->cut));

@@ -46,6 +46,7 @@ enum lab_state {
  * @packed: all NICs are in one process, all managers in one namespace (pack.h)
  * @bare: namespaces and cables only; no node has been started yet
  * @tun: nodes have a torus0, in namespaces of their own; not all of those packed have
+ * @plan: address plan with which it came up
  * @service, @service_bits: the service network
  * @pid: process that makes it
  * @since: when it was made (unix time)
@@ -67,6 +68,7 @@ struct lab {
 	bool packed;
 	bool bare;
 	bool tun;
+	struct torus_plan plan;
 	struct in_addr service;
 	unsigned int service_bits;
 	enum lab_state state;

@@ -16,8 +16,9 @@ static json_t *hosts_json(const struct lab *lab)
 	json_t *all = json_array();
 
 	for (uint32_t id = 0; id < lab->nodes; id++) {
-		struct in_addr v4 = torus_addr4(&lab->shape, id), s = lab_service(lab, id);
-		struct in6_addr v6 = torus_addr6(&lab->shape, id);
+		struct in_addr v4 = torus_plan_addr4(&lab->plan, &lab->shape, id);
+		struct in_addr s = lab_service(lab, id);
+		struct in6_addr v6 = torus_plan_addr6(&lab->plan, &lab->shape, id);
 
 		inet_ntop(AF_INET, &v4, a4, sizeof(a4));
 		inet_ntop(AF_INET, &s, svc, sizeof(svc));

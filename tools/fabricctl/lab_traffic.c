@@ -103,8 +103,9 @@ static int connect_ends(const struct lab *lab, const uint32_t node[2], int type,
 	if (!err) {
 		prepare_socket(from, type);
 		prepare_socket(to[0], type);
-		err = bind_to(from, torus_addr4(&lab->shape, node[0]), &here);
-		err = err ? err : bind_to(to[0], torus_addr4(&lab->shape, node[1]), &there);
+		err = bind_to(from, torus_plan_addr4(&lab->plan, &lab->shape, node[0]), &here);
+		err = err ? err : bind_to(to[0], torus_plan_addr4(&lab->plan, &lab->shape, node[1]),
+					  &there);
 	}
 	if (!err)
 		err = type == SOCK_STREAM ? join_tcp(from, to, &there) :

@@ -53,7 +53,8 @@ static int service_check(struct lab *lab)
 	char address[64];
 	const char *slash = strchr(service, '/');
 	uint64_t bits;
-	uint32_t net, mask;
+	uint32_t net, mask, both, own;
+	char text[TORUS_TEXT_MAX];
 
 	if (!slash || (size_t)(slash - service) >= sizeof(address) ||
 	    number_parse(slash + 1, 8, 30, &bits))
@@ -67,9 +68,11 @@ static int service_check(struct lab *lab)
 	mask = ~0U << (32 - bits);
 	if (net & ~mask)
 		return fail("--service '%s': bits below /%u are set", service, (unsigned int)bits);
-	if (net >> 24 == 10 || net >> 24 == 127 || net >> 24 == 0 || net >> 28 >= 14)
-		return fail("--service '%s': 10.0.0.0/8 is the torus's own, and 0, 127 and 224 "
-			    "upwards cannot be used", service);
+	both = ~0U << (32 - (bits < lab->plan.len4 ? bits : lab->plan.len4));
+	memcpy(&own, lab->plan.net4, sizeof(own));
+	if (!((net ^ ntohl(own)) & both) || net >> 24 == 127 || net >> 24 == 0 || net >> 28 >= 14)
+		return fail("--service '%s': %s is the torus's own, and 0, 127 and 224 "
+			    "upwards cannot be used", service, torus_plan_text4(&lab->plan, text));
 	if (lab->nodes + 2 > ~mask)
 		return fail("--service '%s': has room for %u nodes, the lab has %u", service,
 			    ~mask - 2, lab->nodes);
@@ -430,6 +433,7 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 		return CANNOT;
 	if (lab_new(&lab, name, &shape))
 		return fail("out of memory");
+	labconf_plan(extra, &lab.plan);
 	proc_files();
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);

@@ -36,6 +36,37 @@ static unsigned int find_own_key(const char *text, const char *key)
 	return 0;
 }
 
+/* Copies the value of @key. Return: false: no line sets it, or it is too long. */
+static bool copy_value(const char *text, const char *key, char *value, size_t room)
+{
+	for (const char *p = text; p; p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
+		size_t n;
+
+		if (!sets_key(p, key))
+			continue;
+		p += strcspn(p, "=:") + 1;
+		p += strspn(p, " \t");
+		n = strcspn(p, " \t\r\n;");
+		if (n >= room)
+			return false;
+		memcpy(value, p, n);
+		value[n] = '\0';
+		return true;
+	}
+	return false;
+}
+
+void labconf_plan(const char *text, struct torus_plan *plan)
+{
+	char value[TORUS_TEXT_MAX];
+
+	torus_plan_default(plan);
+	if (copy_value(text, "address4", value, sizeof(value)))
+		torus_plan_parse4(value, plan);
+	if (copy_value(text, "address6", value, sizeof(value)))
+		torus_plan_parse6(value, plan);
+}
+
 bool labconf_has(const char *text, const char *key)
 {
 	return find_own_key(text, key);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <torus/topology.h>
 
 /**
  * labconf_read() - read and check a file
@@ -14,6 +15,8 @@
  */
 const char *labconf_read(const char *path, char *text, size_t room);
 
+/** labconf_plan() - get the address plan of @text; a manager refuses bad prefixes */
+void labconf_plan(const char *text, struct torus_plan *plan);
 /** labconf_has() - Return: true if a line of @text sets @key */
 bool labconf_has(const char *text, const char *key);
 

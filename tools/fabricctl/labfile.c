@@ -114,12 +114,14 @@ static json_t *sets_json(const struct lab *lab)
 int lab_save(const struct lab *lab)
 {
 	char path[LAB_TEXT_MAX], fresh[LAB_TEXT_MAX], shape[TORUS_TEXT_MAX];
-	char service[INET_ADDRSTRLEN];
+	char service[INET_ADDRSTRLEN], v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
 	json_t *j;
 	int err = 0;
 
 	inet_ntop(AF_INET, &lab->service, service, sizeof(service));
-	j = json_pack("{ss ss sb sb sb sb ss si ss si sf so so so so so so ss so}", "name", lab->name,
+	j = json_pack("{ss ss ss ss sb sb sb sb ss si ss si sf so so so so so so ss so}",
+		      "name", lab->name, "address4", torus_plan_text4(&lab->plan, v4),
+		      "address6", torus_plan_text6(&lab->plan, v6),
 		      "shape", torus_shape_text(&lab->shape, shape),
 		      "auto_shape", lab->auto_shape, "packed", lab->packed,
 		      "bare", lab->bare, "tun", lab->tun,
@@ -253,14 +255,14 @@ static int parse_settings(struct lab *lab, const char *log_level, json_t *sets)
 
 static int parse_lab(struct lab *lab, const char *name, json_t *j)
 {
-	const char *shape_text, *service, *state, *log_level;
+	const char *shape_text, *service, *state, *log_level, *v4 = NULL, *v6 = NULL;
 	struct torus_shape shape;
 	json_t *joined = NULL, *cut, *killed, *replaced = NULL, *names = NULL, *kernel, *sets;
 	int auto_shape, packed, bare = false, tun, bits, pid, err;
 	double since;
 
-	if (json_unpack(j, "{ss sb sb s?b sb ss si ss si sF s?o so so s?o s?o so ss so}", "shape",
-			&shape_text, "auto_shape", &auto_shape, "packed", &packed,
+	if (json_unpack(j, "{s?s s?s ss sb sb s?b sb ss si ss si sF s?o so so s?o s?o so ss so}",
+			"address4", &v4, "address6", &v6, "shape", &shape_text, "auto_shape", &auto_shape, "packed", &packed,
 			"bare", &bare, "tun", &tun,
 			"service", &service, "service_bits", &bits, "state", &state,
 			"pid", &pid, "since", &since, "joined", &joined, "cut", &cut, "killed", &killed,
@@ -271,6 +273,10 @@ static int parse_lab(struct lab *lab, const char *name, json_t *j)
 	err = lab_new(lab, name, &shape);
 	if (err)
 		return err;
+	if ((v4 && torus_plan_parse4(v4, &lab->plan)) || (v6 && torus_plan_parse6(v6, &lab->plan))) {
+		lab_free(lab);
+		return -EINVAL;
+	}
 	lab->auto_shape = auto_shape;
 	lab->packed = packed;
 	lab->bare = bare;

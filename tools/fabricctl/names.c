@@ -24,8 +24,9 @@ void names_print(const struct lab *lab, FILE *f)
 	char a[INET6_ADDRSTRLEN], host[TORUS_TEXT_MAX], at[TORUS_TEXT_MAX];
 
 	for (uint32_t id = 0; id < lab->nodes; id++) {
-		struct in_addr a4 = torus_addr4(&lab->shape, id), s = lab_service(lab, id);
-		struct in6_addr a6 = torus_addr6(&lab->shape, id);
+		struct in_addr a4 = torus_plan_addr4(&lab->plan, &lab->shape, id);
+		struct in_addr s = lab_service(lab, id);
+		struct in6_addr a6 = torus_plan_addr6(&lab->plan, &lab->shape, id);
 
 		lab_host(lab, id, host);
 		lab_place_name(lab, id, at);

@@ -29,6 +29,7 @@ struct act {
 	uint64_t version;
 	struct torus_shape shape;
 	struct torus_coords at;
+	struct torus_plan plan;
 	const uint32_t *nodes;
 	const uint64_t *rows;
 	uint32_t n;
@@ -138,6 +139,7 @@ static int core_act(struct world *w, uint32_t node, const struct act *a)
 	case ACT_MGMT:
 		return tn_nic_mgmt_send(n->nic, a->port, a->data, (unsigned int)a->len, w->now);
 	case ACT_PLACE:
+		n->plan = a->plan;
 		return place_set(n, a);
 	case ACT_ROWS:
 		return write_host_rows(w, node, a);
@@ -160,6 +162,7 @@ static int plain_act(struct world *w, uint32_t node, const struct act *a)
 	case ACT_MGMT:
 		return plain_mgmt(w, node, a->port, a->data, a->len);
 	case ACT_PLACE:
+		w->node[node].plan = a->plan;
 		return plain_place(w, node, &a->shape, &a->at);
 	case ACT_APPLY:
 		w->counts.versions += w->node[node].bootstrap;
@@ -400,9 +403,10 @@ void host_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 }
 
 void host_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
-		    const struct torus_coords *at)
+		    const struct torus_coords *at, const struct torus_plan *plan)
 {
-	begin_act(io, &(struct act) { .kind = ACT_PLACE, .tag = tag, .shape = *shape, .at = *at });
+	begin_act(io, &(struct act) { .kind = ACT_PLACE, .tag = tag, .shape = *shape, .at = *at,
+				      .plan = *plan });
 }
 
 void host_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,

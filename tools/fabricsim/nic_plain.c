@@ -161,6 +161,8 @@ int plain_place(struct world *w, uint32_t node, const struct torus_shape *shape,
 
 	if (memcmp(shape, &w->cfg.shape, sizeof(*shape)))
 		return -EINVAL;
+	if (n->placed && n->node == torus_node_id(shape, at))
+		return 0;
 	n->node = torus_node_id(shape, at);
 	n->placed = true;
 	n->version = 0;

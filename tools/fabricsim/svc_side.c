@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "world_impl.h"
+#include "daemon/fm/wire/plan.h"
 
 static struct wnode *node_of(void *io)
 {
@@ -428,6 +429,10 @@ void manager_start(struct world *w, uint32_t node)
 		c.hold_max = w->cfg.hold_max;
 	if (!w->cfg.discover)
 		c.shape = w->cfg.shape;
+	if (node >= 64 || !(w->cfg.no_plans >> node & 1))
+		dev.plan = fm_plan_full(&n->plan);
+	c.plan = w->cfg.plan;
+	c.plan_given = w->cfg.plan_given;
 	c.arbiter = w->cfg.arbiter;
 	c.library = w->library;
 	if (w->cfg.links_only)

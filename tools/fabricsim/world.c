@@ -280,6 +280,17 @@ void world_free(struct world *w)
 
 /* --- experiments ----------------------------------------------------------------- */
 
+void world_plan_set(struct world *w, const struct torus_plan *plan, unsigned int given)
+{
+	w->cfg.plan = *plan;
+	w->cfg.plan_given = given;
+}
+
+struct torus_plan world_plan(const struct world *w, uint32_t node)
+{
+	return w->node[node].plan;
+}
+
 void world_power(struct world *w, uint32_t node, bool on)
 {
 	struct wnode *n = &w->node[node];
@@ -298,6 +309,7 @@ void world_power(struct world *w, uint32_t node, bool on)
 	if (on) {
 		n->epoch += 1 + (uint32_t)(world_random(w) % 1000);
 		n->root_epoch = n->root_guid = n->rows_epoch = 0;
+		n->plan = (struct torus_plan) { .len4 = 0 };
 		nic_start(w, node);
 	} else {
 		nic_stop(w, node);

@@ -67,6 +67,8 @@ struct world_watch {
  * struct world_config - how a world is made
  * @shape: as cabled; node i has the coordinates of id i, node 0 has the bootstrap flag
  * @discover: the root discovers the shape; false: it is configured
+ * @plan, @plan_given: of the configuration of managers, as in fm_config
+ * @no_plans: mask of nodes whose NIC knows only the default address plan
  * @open: mask of dimensions without a cable from the last node back to the first
  * @link_latency, @svc_latency: one way, in ns
  * @svc_mbps: rate of each node's link to the service network, which a message passes at both
@@ -96,6 +98,9 @@ struct world_config {
 	struct torus_shape shape;
 	bool discover;
 	uint8_t open;
+	struct torus_plan plan;
+	unsigned int plan_given;
+	uint64_t no_plans;
 	uint64_t seed;
 	uint64_t link_latency;
 	uint64_t svc_latency;
@@ -169,6 +174,10 @@ struct world_counts world_counts(struct world *w);
 
 /* Power of a node: NIC and manager. With the power the content of the NIC is lost. */
 void world_power(struct world *w, uint32_t node, bool on);
+/* Sets the address plan in the configuration of managers that start from now on. */
+void world_plan_set(struct world *w, const struct torus_plan *plan, unsigned int given);
+/* Return: the address plan of the NIC; all 0: the default one. */
+struct torus_plan world_plan(const struct world *w, uint32_t node);
 /* Starts or ends the manager of a node; the NIC goes on. */
 void world_manager(struct world *w, uint32_t node, bool on);
 /* Deletes what the manager of a node has stored on its disk. */

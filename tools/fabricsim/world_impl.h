@@ -77,6 +77,7 @@ struct wnode {
 	uint64_t guid;
 	uint32_t epoch;
 	uint64_t root_epoch, root_guid;	/* the root that the NIC obeys */
+	struct torus_plan plan;		/* of the NIC; all 0: the default one */
 	uint64_t rows_epoch;		/* ... whose rows it has */
 	uint64_t by_epoch, by_guid;	/* ... by whose order its manager acts */
 	uint32_t relay_packets;		/* 0: the default */
@@ -213,7 +214,7 @@ struct whost {
 void host_mgmt_send(void *io, unsigned int port, const void *data, size_t len);
 void host_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid);
 void host_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
-		    const struct torus_coords *at);
+		    const struct torus_coords *at, const struct torus_plan *plan);
 void host_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
 		     const uint64_t *row, uint32_t n);
 void host_rows_apply(void *io, uint32_t tag, uint64_t version, const uint16_t *closed);

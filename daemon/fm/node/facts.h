@@ -28,13 +28,14 @@ struct fm_led {
 /**
  * struct fm_kept - the latest table known from a disk, of this node or of another one (keep.c)
  * @book: its nodes; NULL: no kept table is known
- * @term, @version, @open, @line: of that table
+ * @term, @version, @open, @plan, @line: of that table
  * @root: GUID of the root that made it; 0: not known
  */
 struct fm_kept {
 	struct fm_book *book;
 	uint64_t term, version, root;
 	struct fm_line line;
+	struct torus_plan plan;
 	uint8_t open;
 };
 
@@ -48,6 +49,7 @@ struct fm_table {
 	uint64_t term, root_guid;	/* of the root that made it */
 	uint64_t version;	/* 0: none */
 	struct torus_shape shape;
+	struct torus_plan plan;
 	uint8_t open;
 	bool pause;		/* all rows go on hold: the next table may have another shape */
 	struct fm_voters voters;

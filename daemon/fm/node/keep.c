@@ -110,6 +110,7 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 	k->root = m->maker;
 	k->line = m->line;
 	k->open = m->open;
+	k->plan = m->plan;
 	return true;
 }
 
@@ -127,6 +128,7 @@ bool fm_keep_whole(const struct fm *fm, struct fm_msg *out)
 	out->table.line = k->line;
 	out->table.shape = k->book->shape;
 	out->table.open = k->open;
+	out->table.plan = k->plan;
 	out->table.entries = k->book->entry;
 	out->table.nentries = k->book->nodes;
 	out->table.orders = k->book->orders.of;
@@ -156,6 +158,8 @@ static uint64_t sum_config(const struct fm_table *t)
 
 	for (unsigned int d = 0; d < t->shape.ndims; d++)
 		sum = fm_mix(sum + t->shape.size[d]);
+	for (unsigned int i = 0; i < sizeof(t->plan); i++)
+		sum = fm_mix(sum + ((const uint8_t *)&t->plan)[i]);
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		const struct fm_entry *e = &t->entry[i];
 

@@ -26,12 +26,12 @@ struct fm {
 
 	/* the NIC */
 	uint64_t guid;
-	uint32_t epoch, relay_packets;	/* @relay_packets: 0: not known */
+	uint32_t epoch, relay_packets, node;	/* @relay_packets: 0: not known */
 	unsigned int nports;
-	bool is_root, placed, bootstrap;	/* @is_root: is root, or asks to be */
+	bool plans, is_root, placed, bootstrap;	/* @is_root: is root, or asks to be */
 	struct torus_shape shape;
 	struct torus_coords coords;
-	uint32_t node;
+	struct torus_plan plan;	/* of the NIC, as in fm_table_msg; @plans: it knows others */
 	uint64_t *rows, applied; /* the rows that the NIC has, and their version */
 	uint32_t nrows, relayed;	/* @relayed: how many of them lead through relays */
 	struct torus_health *health;

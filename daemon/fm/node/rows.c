@@ -25,11 +25,14 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/wire/plan.h"
 #include "lib/deps/invariant.h"
 
 /**
  * struct fm_writing - the write to the NIC that is under way, and the result of the last one
- * @shape, @place, @at, @rows: the new place: shape, node id, coordinates, and its empty rows
+ * @shape, @place, @at, @plan, @rows: the new place: shape, node id, coordinates, address plan, and
+ *	its empty rows, unless only the plan changes
+ * @moves: not only the plan changes
  * @epoch, @version, @node, @n: the new rows: of which table, and the @n nodes that they lead to
  * @in_force: epoch of the root by whose order the NIC took its present rows; 0: none
  * @doubt: version that a failed write may have put in force, or 0
@@ -38,6 +41,8 @@ struct fm_writing {
 	struct torus_shape shape;
 	uint32_t place;
 	struct torus_coords at;
+	struct torus_plan plan;
+	bool moves;
 	uint64_t *rows;
 	uint64_t epoch, version;
 	uint32_t *node, n;
@@ -101,20 +106,31 @@ int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 	uint64_t *rows;
 
 	torus_node_coords(shape, node, &at);
-	if (fm->placed && !memcmp(&fm->shape, shape, sizeof(*shape)) &&
-	    !memcmp(&fm->coords, &at, sizeof(at)))
+	w->moves = !fm->placed || memcmp(&fm->shape, shape, sizeof(*shape)) ||
+		   memcmp(&fm->coords, &at, sizeof(at));
+	if (!w->moves && fm_plan_same(&fm->plan, &fm->table.plan))
 		return 0;
 	if (shape->ndims > fm->nports / 2)
 		return -EINVAL;
-	rows = fm->ops.rows_apply ? NULL : calloc(nodes, sizeof(*rows));
-	if (!rows && !fm->ops.rows_apply)
+	rows = fm->ops.rows_apply || !w->moves ? NULL : calloc(nodes, sizeof(*rows));
+	if (!rows && !fm->ops.rows_apply && w->moves)
 		return -ENOMEM;
 	w->shape = *shape;
 	w->place = node;
 	w->at = at;
+	w->plan = fm->table.plan;
 	w->rows = rows;
-	fm->ops.place_set(fm->io, fm_nic_begin(fm, FM_ACT_PLACE), shape, &at);
+	fm->ops.place_set(fm->io, fm_nic_begin(fm, FM_ACT_PLACE), shape, &at, &w->plan);
 	return 0;
+}
+
+static void say_plan(struct fm *fm)
+{
+	struct torus_plan full = fm_plan_full(&fm->writing->plan);
+	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
+
+	fm_say(fm, FM_INFO, "plan", "addresses are of %s and %s", torus_plan_text4(&full, v4),
+	       torus_plan_text6(&full, v6));
 }
 
 void fm_rows_placed(struct fm *fm, int err)
@@ -127,6 +143,11 @@ void fm_rows_placed(struct fm *fm, int err)
 		free(rows);
 		return;
 	}
+	if (!fm_plan_same(&fm->plan, &w->plan))
+		say_plan(fm);
+	fm->plan = w->plan;
+	if (!w->moves)
+		return;
 	if (fm->placed && !memcmp(&fm->coords, &w->at, sizeof(w->at)))
 		fm_say(fm, FM_INFO, "bootstrap",
 		       "this node keeps its coordinates in another shape");

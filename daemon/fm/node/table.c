@@ -216,6 +216,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	t->term = m->term;
 	t->root_guid = fm->root_guid;
 	t->version = m->version;
+	t->plan = m->plan;
 	t->open = m->open;
 	t->pause = m->pause;
 	t->voters = m->voters;
@@ -260,6 +261,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->term = t->term;
 	m->version = t->version;
 	m->shape = t->shape;
+	m->plan = t->plan;
 	m->open = t->open;
 	m->pause = t->pause;
 	m->voters = t->voters;
@@ -312,6 +314,7 @@ void fm_table_tell(const struct fm *fm, struct fm_hello *h)
 		h->votes = fm_table_votes(&t->voters, &t->entry[fm->node]);
 	h->clean = fm->table.clean;
 	h->open = t->open;
+	h->plan = t->plan;
 	h->admin = t->entry[fm->node].admin;
 	for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
 		uint32_t far = torus_neighbour(&t->shape, fm->node, p);

@@ -164,6 +164,8 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 		h->shape = fm->shape;
 		h->coords = fm->coords;
 	}
+	h->plans = fm->plans;
+	h->plan = fm->plan;
 	memcpy(h->position, fm->position, sizeof(h->position));
 	h->term = fm->table.term;
 	fm_nic_tell(fm, h);

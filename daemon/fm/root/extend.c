@@ -27,6 +27,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/wire/plan.h"
 #include "lib/deps/invariant.h"
 #include "lib/util/gcd.h"
 
@@ -213,7 +214,9 @@ static uint32_t extended_id(const struct extension *x, uint32_t i)
 /* Return: true if each node has its own place, and keeps its address if it had a place. */
 static bool each_has_its_own(const struct extension *x)
 {
-	bool *taken = calloc(torus_nodes(&x->new), sizeof(*taken)), fine = taken;
+	bool *taken = calloc(torus_nodes(&x->new), sizeof(*taken));
+	struct torus_plan plan = fm_plan_full(&x->fm->root->plan);
+	bool fine = taken && fm_plan_holds(&plan, &x->new);
 
 	for (uint32_t k = 0; k < x->n && fine; k++) {
 		uint32_t i = x->queue[k], id = extended_id(x, i);
@@ -221,8 +224,8 @@ static bool each_has_its_own(const struct extension *x)
 		fine = !taken[id];
 		taken[id] = true;
 		if (is_placed(x, i))
-			fine &= torus_addr4(&x->new, id).s_addr ==
-				torus_addr4(&x->old, mate_of(x, i)->node).s_addr;
+			fine &= torus_plan_addr4(&plan, &x->new, id).s_addr ==
+				torus_plan_addr4(&plan, &x->old, mate_of(x, i)->node).s_addr;
 	}
 	free(taken);
 	return fine;

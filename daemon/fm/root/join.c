@@ -25,6 +25,7 @@
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
+#include "daemon/fm/root/plan.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/recall.h"
@@ -194,7 +195,7 @@ static const char *find_objection(struct fm *fm, const struct fm_hello *h, char 
 			 h->name, count_places(fm));
 		return text;
 	}
-	if (is_incredible(fm, h, text, room))
+	if (is_incredible(fm, h, text, room) || fm_plan_objection(fm, h, text, room))
 		return text;
 	m = fm_mate_namesake(fm->root, h->name, h->guid);
 	if (m) {
@@ -321,6 +322,7 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 		fm_ranks_look(fm);
 	m->priority = h->priority;
 	m->voice.disk.keeps = h->keeps;
+	fm_plan_hello(fm, m, h);
 	fm_recall_hello(fm, h);
 	fm_mate_name(r, m, h->name);
 	strcpy(m->address, h->address);

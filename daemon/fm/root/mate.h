@@ -36,6 +36,7 @@ struct fm_mate {
 	bool fixed, listed, marked;	/* @marked: its NIC has the bootstrap flag */
 	uint8_t state;
 	uint16_t priority;	/* as in its HELLO */
+	bool plans;		/* as in its HELLO: it knows address plans */
 	bool moving;		/* it left the root for the parent that it was given */
 	bool old_shape, bare;	/* @old_shape: its NIC may work with the shape before (grow.c) */
 	bool unheard;		/* settle.c: the former table has it, but it has not joined */

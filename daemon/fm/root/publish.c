@@ -302,6 +302,7 @@ static void publish_table(struct fm *fm, uint64_t version)
 		.version = version,
 		.base = fm->table.version,
 		.shape = fm->table.shape,
+		.plan = r->plan,
 		.open = r->open,
 		.pause = pause,
 		.line = r->line,

@@ -160,7 +160,7 @@ static void take_told(struct fm_told *t, const struct fm_hello *h)
 
 	if (order > 0)
 		*t = (struct fm_told) { .epoch = h->term, .table = h->table, .open = h->open,
-					.root = h->table_root, .ups = h->ups };
+					.root = h->table_root, .ups = h->ups, .plan = h->plan };
 	if (order < 0)
 		return;
 	t->clean |= h->clean;

@@ -38,6 +38,7 @@
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
 #include "daemon/fm/root/leftover.h"
+#include "daemon/fm/root/plan.h"
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/ranks.h"
@@ -161,6 +162,7 @@ static int start_root(struct fm *fm, bool first)
 	fm_uplink_describe(fm, &own);
 	fm_table_tell(fm, &own);
 	fm_recall_own(fm);
+	fm_plan_hello(fm, m, &own);
 	fm_recall_hello(fm, &own);
 	fm_base_count(fm, m, &own);
 	fm_quorum_note(m, &own);
@@ -191,7 +193,7 @@ int fm_root_ask(struct fm *fm)
 static void forget_problems(struct fm *fm)
 {
 	static const char *const kinds[] = {
-		"bootstrap", "candidate", "dispute", "flap", "isolated", "node", "place",
+		"bootstrap", "candidate", "dispute", "flap", "isolated", "node", "place", "plan",
 		"quorum", "recovery", "refused", "relay", "wiring",
 	};
 

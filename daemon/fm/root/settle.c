@@ -48,6 +48,7 @@
 #include "daemon/fm/root/discover.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
+#include "daemon/fm/root/plan.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/facts.h"
@@ -188,7 +189,7 @@ static uint64_t settle_at(const struct fm *fm)
 
 	if (r->settled || is_alone(fm) || r->stage != FM_STAGE_LEADS)
 		return NEVER;
-	return later(later(nodes_at(fm), fm_recall_awaits(fm)),
+	return later(later(later(nodes_at(fm), r->plan_again), fm_recall_awaits(fm)),
 		     r->restored && !is_whole_shape(fm) ? fm_lag_doubts(fm) : 0);
 }
 
@@ -394,6 +395,8 @@ static void settle_fabric(struct fm *fm)
 	if (r->restored)
 		shape = r->shape;
 	else if (!shape.ndims && !fm_discover_shape(fm, &shape))
+		return;
+	if (!fm_plan_settle(fm, &shape))
 		return;
 	nodes = torus_nodes(&shape);
 	former = fm_recall_book(fm, &shape, &voters);

@@ -12,7 +12,7 @@
  * @epoch, @root: epoch and GUID of that root
  * @table: version of the table; 0: no node has one
  * @ups: number of nodes that are up in it
- * @voters, @line, @clean, @open: as in fm_hello
+ * @voters, @line, @clean, @open, @plan: as in fm_hello
  */
 struct fm_told {
 	uint64_t epoch;
@@ -20,6 +20,7 @@ struct fm_told {
 	uint32_t ups;
 	struct fm_voters voters;
 	struct fm_line line;
+	struct torus_plan plan;
 	uint8_t clean, open;
 };
 

@@ -188,6 +188,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  *	@kept_root: GUID of the root that made it, 0: not known
  * @keeps: it has a disk for the table, and reports by FM_MSG_KEPT which one is on it
  * @clean: colours without packets by the last message of its root; @open: as in fm_table_msg
+ * @plans: it and its NIC know address plans; @plan: of @table, or without one of its NIC
  * @admin, @across: ports that this table has excluded by the administrator, here and at
  *	the far end of the cable (recall.c)
  */
@@ -229,6 +230,8 @@ struct fm_hello {
 	uint16_t across;
 	uint8_t clean;
 	uint8_t open;
+	bool plans;
+	struct torus_plan plan;
 	struct fm_row row;
 	struct fm_sums sums;
 	struct fm_base base;
@@ -336,6 +339,7 @@ struct fm_order {
  * @base: version to which the entries are changes; 0: this is the whole table (nodes that are left
  *	out are absent)
  * @open: mask of dimensions whose ends are not cabled together: a mesh
+ * @plan: address plan of all nodes; all 0: the default one (wire/plan.h)
  * @clean: mask of colours that no packet in the network has, for a root that starts again
  * @pause: all rows go on hold, because the next table may have another shape
  * @voters: of the other tables that may have been in force when this one was made
@@ -351,6 +355,7 @@ struct fm_table_msg {
 	uint64_t version;
 	uint64_t base;
 	struct torus_shape shape;
+	struct torus_plan plan;
 	uint8_t open;
 	uint8_t clean;
 	bool pause;

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the address plan of the fabric
+ *
+ * The plan is part of each table, and the first table of a fabric takes it from the root's
+ * configuration. A later root takes the plan that the fabric has: of the latest table that nodes
+ * tell, else of the NICs that are placed, else of the kept table. So neither a restart nor a
+ * takeover changes it, whatever the new root's configuration is; if that names another plan, this
+ * is a problem. The plan changes only when the root reads its configuration again.
+ *
+ * A change is a recovery like any other, in which no row changes: no row goes on hold, and flows
+ * by addresses that stay lose nothing. Each node gives its NIC the plan, and the interface its
+ * addresses, before it reports the table. Packets carry node ids, not addresses, through the
+ * fabric, so those under way to a former address arrive at the same node; its host drops them once
+ * the address is gone.
+ *
+ * A manager or a NIC of an earlier release knows only the default plan. While such a node is in the
+ * fabric no other plan comes into force, and while another plan is in force such a node is refused.
+ *
+ * Tests: tests/sim/test_plan.c, tests/netns/test_plan.sh.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/fm/root/plan.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/wire/plan.h"
+
+void fm_plan_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
+{
+	struct fm_root *r = fm->root;
+
+	m->plans = h->plans;
+	if (r->settled || !h->placed || (r->nics_plan && h->version <= r->nics_version))
+		return;
+	r->nics_plan = true;
+	r->nics_version = h->version;
+	r->plan = h->plan;
+}
+
+bool fm_plan_objection(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
+{
+	const struct fm_root *r = fm->root;
+
+	if (h->plans || !r->settled || fm_plan_is_default(&r->plan))
+		return false;
+	snprintf(text, room,
+		 "'%s' knows only the default address plan, and the fabric has another one: update "
+		 "fabricd and the driver of its NIC",
+		 h->name);
+	return true;
+}
+
+/* Sets the problem that @plan cannot be used. */
+static void refuse_plan(struct fm *fm, const struct torus_plan *plan, const char *why)
+{
+	struct torus_plan full = fm_plan_full(plan);
+	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
+
+	fm_problem_set(fm, "plan", 0, "address plan %s, %s is not used: %s",
+		       torus_plan_text4(&full, v4), torus_plan_text6(&full, v6), why);
+}
+
+/* Return: true if the fabric can have the plan; else a problem has why. */
+static bool is_plan_usable(struct fm *fm, const struct torus_plan *plan,
+			   const struct torus_shape *shape)
+{
+	char why[FM_TEXT_MAX / 2], text[TORUS_TEXT_MAX];
+
+	if (!fm_plan_holds(plan, shape)) {
+		snprintf(why, sizeof(why),
+			 "too few addresses for shape %s: allowed are prefixes of at most /%u and /%u",
+			 torus_shape_text(shape, text), torus_plan_longest(shape, 32),
+			 torus_plan_longest(shape, 128));
+		refuse_plan(fm, plan, why);
+		return false;
+	}
+	for (uint32_t i = 0; !fm_plan_is_default(plan) && i < fm_roster_size(fm->root); i++) {
+		const struct fm_mate *m = fm_mate_no(fm->root, i);
+
+		if (m->plans || m->state != FM_NODE_UP)
+			continue;
+		snprintf(why, sizeof(why),
+			 "'%s' knows only the default one: update fabricd and the driver of its NIC",
+			 m->name);
+		refuse_plan(fm, plan, why);
+		return false;
+	}
+	return true;
+}
+
+/* Return: the plan @from, with the prefixes that the configuration names in their place. */
+static struct torus_plan configured_plan(const struct fm *fm, const struct torus_plan *from)
+{
+	struct torus_plan plan = fm_plan_full(from), cfg = fm_plan_full(&fm->cfg.plan);
+
+	if (fm->cfg.plan_given & FM_PLAN4) {
+		memcpy(plan.net4, cfg.net4, sizeof(plan.net4));
+		plan.len4 = cfg.len4;
+	}
+	if (fm->cfg.plan_given & FM_PLAN6) {
+		memcpy(plan.net6, cfg.net6, sizeof(plan.net6));
+		plan.len6 = cfg.len6;
+	}
+	return fm_plan_short(&plan);
+}
+
+/* Compares the fabric's plan with that of the configuration. */
+static void check_config(struct fm *fm)
+{
+	const struct torus_plan *plan = &fm->root->plan;
+	struct torus_plan full = fm_plan_full(plan), cfg = configured_plan(fm, plan);
+	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
+
+	if (fm_plan_same(plan, &cfg))
+		fm_problem_clear(fm, "plan", 0);
+	else
+		fm_problem_set(fm, "plan", 0,
+			       "the fabric has addresses of %s and %s, and the configuration of its "
+			       "root '%s' names others: 'systemctl reload fabricd' there changes them",
+			       torus_plan_text4(&full, v4), torus_plan_text6(&full, v6),
+			       fm->cfg.name);
+}
+
+bool fm_plan_settle(struct fm *fm, const struct torus_shape *shape)
+{
+	struct fm_root *r = fm->root;
+	struct torus_plan plan;
+
+	if (r->told.table)
+		plan = r->told.plan;
+	else if (r->restored && r->nics_plan)
+		plan = r->plan;
+	else if (r->restored && fm->kept.book)
+		plan = fm->kept.plan;
+	else
+		plan = configured_plan(fm, &(struct torus_plan) { .len4 = 0 });
+	if (!is_plan_usable(fm, &plan, shape)) {
+		r->plan_again = fm->now + fm->cfg.quiet;
+		return false;
+	}
+	r->plan = plan;
+	check_config(fm);
+	return true;
+}
+
+void fm_plan_configured(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct torus_plan plan = configured_plan(fm, &r->plan), full = fm_plan_full(&plan);
+	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
+
+	r->plan_again = 0;
+	if (!r->settled)
+		return;
+	if (!fm_plan_same(&plan, &r->plan)) {
+		if (!is_plan_usable(fm, &plan, &fm->table.shape))
+			return;
+		r->plan = plan;
+		fm_demand(fm, 0, "addresses of %s and %s", torus_plan_text4(&full, v4),
+			  torus_plan_text6(&full, v6));
+	}
+	check_config(fm);
+}

@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# A lab with other prefixes than 10.0.0.0/8 and fd74:6f72::/32: addresses, routes and answers are of
+# these. The root reads a new prefix from its configuration under traffic: all interfaces get new
+# addresses in one recovery, and flows by addresses that stay lose nothing. A restart and a takeover
+# change nothing, and bad prefixes are refused.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=plan$$
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+run=/run/torus/$lab
+
+at() { ip netns exec "$lab-$1" "${@:2}"; }
+pid_of() { cut -d' ' -f1 "$run/$1/fabricd.pid"; }
+plan_is() { is '"\(.address4) \(.address6)"' "$1 $2"; }
+# addresses NODE IPV4 IPV6: these and no others are those of its interface
+addresses() {
+	[[ $(at "$1" ip -br addr show torus0 | awk '{ print $3, $4, $5 }') == "$2/32 $3/128 " ]]
+}
+# routes NODE NET4 NET6: these and no others lead to the torus
+routes() {
+	[[ $(at "$1" ip route show dev torus0 | awk '{ print $1 }') == "$2" ]] &&
+		[[ $(at "$1" ip -6 route show dev torus0 | awk '$1 ~ "/" { print $1 }') == "$3" ]]
+}
+pings() { at "$1" ping -q -c 2 -i 0.1 -W 5 "$2"; }
+
+first() {
+	addresses 2.1 192.168.2.1 fd00:1:2:3:2:1:: && routes 2.1 192.168.0.0/16 fd00:1:2:3::/64 &&
+		pings 2.1 192.168.1.0 && pings 2.1 fd00:1:2:3:0:1::
+}
+answers() {
+	plan_is 192.168.0.0/16 fd00:1:2:3::/64 &&
+		ask status | grep -x "addresses of 192.168.0.0/16 and fd00:1:2:3::/64" &&
+		[[ $(ask nodes --json | jq -r '.[] | select(.name == "n2-1").address') == 192.168.2.1 ]] &&
+		[[ $(ask coord --json | jq -r .address) == 192.168.0.0 ]] &&
+		ask nodes 192.168.2.1 | grep n2-1 && ask nodes fd00:1:2:3:2:1:: | grep n2-1 &&
+		lab hosts | grep -P '^192.168.2.1\tn2-1$' &&
+		at 0.0 getent hosts n2-1
+}
+# set_plan NODE ADDRESS4 ADDRESS6: in the configuration of its manager
+set_plan() {
+	sed -i "s|^address4 = .*|address4 = $2|; s|^address6 = .*|address6 = $3|" "$run/$1/fabricd.conf"
+}
+reload() { set_plan "$1" "$2" "$3" && kill -HUP "$(pid_of "$1")"; }
+
+# The IPv6 prefix changes while UDP and TCP flow by IPv4 addresses: one recovery, nothing lost.
+under_traffic() {
+	local pid version rc=1
+	version=$(version)
+	"$bin/fabricctl" lab traffic --name "$lab" 0,0 2,1 --seconds 3 --json >"$tmp/traffic" &
+	pid=$!
+	sleep 1
+	reload 0.0 192.168.0.0/16 fd00:9::/48
+	until_true 10 plan_is 192.168.0.0/16 fd00:9::/48 && until_true 10 all_have fd00:9 && rc=0
+	wait "$pid" || rc=1
+	cat "$tmp/traffic"
+	jq -e '[.flows[].clean] | all' "$tmp/traffic" && all_came_once || rc=1
+	[[ $(version) == $((version + 1)) ]] || { say "version $version became $(version)"; rc=1; }
+	return $rc
+}
+# The IPv6 address as ip(8) prints it.
+short() { python3 -c 'import ipaddress, sys; print(ipaddress.ip_address(sys.argv[1]))' "$1"; }
+all_have() {
+	local n
+	for n in 0.0 1.0 2.0 0.1 1.1 2.1; do addresses "$n" "192.168.$n" "$(short "$1:0:${n/./:}::")" || return 1; done
+}
+second() {
+	routes 2.1 192.168.0.0/16 fd00:9::/48 && pings 2.1 fd00:9:0:0:1:: &&
+		! at 2.1 ping -q -c 1 -W 1 fd00:1:2:3:0:1::
+}
+
+# The root's configuration changes, and its manager starts again: the fabric stays as it is.
+restarted() {
+	set_plan 0.0 198.18.0.0/15 fd00:9::/48
+	lab kill --manager 0,0 && lab revive 0,0 && until_true 20 is .nodes.up 6 && all_have fd00:9 && plan_is 192.168.0.0/16 fd00:9::/48 &&
+		until_true 10 problem "'systemctl reload fabricd' there changes them"
+}
+problem() { ask status --json | jq -e --arg t "$1" '.problems[] | select(.kind == "plan" and (.text | contains($t)))'; }
+no_problem() { ask status --json | jq -e '[.problems[] | select(.kind == "plan")] == []'; }
+
+taken_over() {
+	lab kill --power 0,0 && until_true 20 led_by_other && until_true 10 seen_plan &&
+		lab revive 0,0 && until_true 20 is .nodes.up 6 && until_true 20 all_have fd00:9 &&
+		pings 0.0 192.168.2.1
+}
+seen() { "$TOP/tests/netns/ask" "$run/2.1/control" status | jq -r "$1"; }
+led_by_other() { [[ $(seen '.data.root.reachable') == true && $(seen '.data.root.node | map(tostring) | join(",")') != 0,0 ]]; }
+seen_plan() { [[ $(seen '.data.address4') == 192.168.0.0/16 ]]; }
+
+root_dir() { ask status --json | jq -r '.root.node | map(tostring) | join(".")'; }
+# refused PREFIX TEXT: the manager of the root says TEXT about it in its log, and makes no table
+refused() {
+	local n version
+	n=$(root_dir)
+	version=$(version)
+	reload "$n" "$1" fd00:9::/48
+	until_true 10 grep -F -- "$2" "$run/$n/fabricd.log" && [[ $(version) == "$version" ]]
+}
+accepted() {
+	reload "$(root_dir)" 198.18.0.0/17 fd00:9::/48
+	until_true 10 plan_is 198.18.0.0/17 fd00:9::/48 && until_true 10 addresses 2.1 198.18.0.5 fd00:9:0:2:1:: &&
+		pings 2.1 198.18.0.1 && until_true 10 no_problem
+}
+
+cat >"$tmp/conf" <<'EOF'
+address4 = 192.168.0.0/16
+address6 = fd00:1:2:3::/64
+EOF
+check "a lab with other prefixes" lab up 3x2 --config "$tmp/conf" || exit 1
+check "addresses and routes are of these" first
+check "fabricctl tells and takes them" answers
+check "the IPv6 prefix changes under traffic by IPv4" under_traffic
+check "the former addresses are gone" second
+check "a restart of the root changes nothing" restarted
+check "nor does a takeover" taken_over
+check "a prefix that is too small is refused" refused 192.168.7.0/30 \
+	"too few addresses for shape 3x2: allowed are prefixes of at most /29"
+check "one with bits after its length is refused" refused 192.168.7.1/24 "address4 is '192.168.7.1/24', allowed: "
+check "one of multicast addresses is refused" refused 224.1.0.0/16 "address4 is '224.1.0.0/16', allowed: "
+check "one of the service network is refused" refused 172.30.0.0/16 "but 172.30.0.0/16 and fd00:9::/48 are the torus itself"
+check "a good one changes all addresses" accepted
+check "lab down" lab down
+done_testing

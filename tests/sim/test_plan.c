@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The address plan of a fabric: of the root's configuration at first, then of the table. It
+ * survives restarts, takeovers and a loss of all power, whatever configurations say. A change under
+ * traffic holds no row and loses no packet, also if cables are lost at the same time. A plan that
+ * is too small, or that some node does not know, does not come into force.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/wire/plan.h"
+#include "ends.h"
+
+static struct story s;
+static struct world_config c;
+
+static struct torus_plan plan_of(const char *v4, const char *v6)
+{
+	struct torus_plan p;
+
+	torus_plan_default(&p);
+	if (v4)
+		assert_int_equal(torus_plan_parse4(v4, &p), 0);
+	if (v6)
+		assert_int_equal(torus_plan_parse6(v6, &p), 0);
+	return p;
+}
+
+static void config(const char *shape, uint64_t seed, const char *v4, const char *v6)
+{
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.discover = seed % 2;
+	c.member_max = 300 * MS;
+	c.plan = plan_of(v4, v6);
+	c.plan_given = (v4 ? FM_PLAN4 : 0) | (v6 ? FM_PLAN6 : 0);
+}
+
+static void begin(void)
+{
+	story_begin(&s, &c);
+	story_power_all(&s);
+	story_rest(&s, 10 * SEC);
+}
+
+/* Each NIC and each manager has that plan. */
+static void has(const char *v4, const char *v6)
+{
+	struct torus_plan want = plan_of(v4, v6);
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		struct torus_plan nic = world_plan(s.w, i), told;
+
+		nic = fm_plan_full(&nic);
+		assert_memory_equal(&nic, &want, sizeof(want));
+		told = fm_address_plan(world_fm(s.w, i));
+		assert_memory_equal(&told, &want, sizeof(want));
+	}
+}
+
+static struct fm *root(void)
+{
+	uint32_t node = ends_leader(s.w, TORUS_NO_NODE);
+
+	assert_int_not_equal(node, TORUS_NO_NODE);
+	return world_fm(s.w, node);
+}
+
+static void reload(const char *v4, const char *v6)
+{
+	struct torus_plan p = plan_of(v4, v6);
+
+	fm_plan(root(), &p, (v4 ? FM_PLAN4 : 0) | (v6 ? FM_PLAN6 : 0), world_now(s.w));
+}
+
+static void end(void)
+{
+	if (!story_end(&s))
+		fail_msg("%s", s.wrong);
+}
+
+static void first_table(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		config("4x2", seed, NULL, NULL);
+		begin();
+		has(NULL, NULL);
+		end();
+		config("4x2", seed, "192.168.0.0/16", "fd00:1:2:3::/64");
+		begin();
+		has("192.168.0.0/16", "fd00:1:2:3::/64");
+		assert_false(story_problem(&s, "plan", ""));
+		end();
+		config("4x2", seed, "192.168.7.8/29", NULL);
+		begin();
+		has("192.168.7.8/29", NULL);
+		end();
+	}
+}
+
+/* A reload changes what it names, with one table, and no row is written or held. */
+static void change(void **state)
+{
+	struct world_counts n;
+	uint64_t version;
+
+	(void)state;
+	config("4x4", 1, NULL, NULL);
+	begin();
+	story_traffic(&s, 20 * US);
+	world_run(s.w, 20 * MS);
+	world_counts(s.w);
+	version = fm_version(root());
+	reload(NULL, "fd00:1:2:3::/64");
+	story_rest(&s, 10 * SEC);
+	has(NULL, "fd00:1:2:3::/64");
+	assert_int_equal(fm_version(root()), version + 1);
+	n = world_counts(s.w);
+	assert_int_equal(n.held, 0);
+	assert_int_equal(n.rows, 0);
+	/* Again, or without a key: nothing. */
+	reload(NULL, "fd00:1:2:3::/64");
+	reload(NULL, NULL);
+	world_run(s.w, 1 * SEC);
+	assert_int_equal(fm_version(root()), version + 1);
+	reload("10.0.0.0/8", NULL);
+	world_run(s.w, 1 * SEC);
+	assert_int_equal(fm_version(root()), version + 1);
+	reload("172.16.0.0/12", "fd74:6f72::/32");
+	story_rest(&s, 10 * SEC);
+	has("172.16.0.0/12", NULL);
+	end();
+}
+
+/* Cables are lost, and managers and NICs restart, while the plan changes again and again. */
+static void change_amid_faults(void **state)
+{
+	static const char *const v4[] = { "192.168.0.0/16", "172.16.0.0/12", "10.0.0.0/8" };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed += story_every()) {
+		uint64_t random = seed;
+
+		config("3x3", seed, NULL, NULL);
+		begin();
+		story_traffic(&s, 50 * US);
+		for (unsigned int k = 0; k < 6; k++) {
+			uint32_t cable = (uint32_t)(world_random(s.w) % 18);
+
+			world_cut(s.w, cable, true);
+			world_run(s.w, story_some_time(&random, 20 * US, 6));
+			reload(v4[k % 3], NULL);
+			world_run(s.w, story_some_time(&random, 20 * US, 6));
+			if (k == 3)
+				world_manager(s.w, 4, false);
+			world_cut(s.w, cable, false);
+			if (k == 4)
+				world_manager(s.w, 4, true);
+		}
+		story_rest(&s, 20 * SEC);
+		has("10.0.0.0/8", NULL);
+		reload("172.16.0.0/12", NULL);
+		story_rest(&s, 20 * SEC);
+		has("172.16.0.0/12", NULL);
+		end();
+	}
+}
+
+static void other_config(void)
+{
+	struct torus_plan other = plan_of("10.64.0.0/10", NULL);
+
+	world_plan_set(s.w, &other, FM_PLAN4);
+}
+
+static void restart(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		config("4x2", seed, "192.168.0.0/16", NULL);
+		begin();
+		other_config();
+		world_manager(s.w, 0, false);
+		world_run(s.w, 50 * MS);
+		world_manager(s.w, 0, true);
+		story_rest(&s, 20 * SEC);
+		has("192.168.0.0/16", NULL);
+		/* All managers at once, so that no table is left but those on disks. */
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			world_manager(s.w, i, false);
+		world_run(s.w, 50 * MS);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			world_manager(s.w, i, true);
+		story_rest(&s, 20 * SEC);
+		has("192.168.0.0/16", NULL);
+		assert_true(story_problem(&s, "plan", "reload"));
+		reload("10.64.0.0/10", NULL);
+		story_rest(&s, 20 * SEC);
+		has("10.64.0.0/10", NULL);
+		assert_false(story_problem(&s, "plan", ""));
+		end();
+	}
+}
+
+static void takeover(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		config("4x2", seed, "192.168.0.0/16", NULL);
+		begin();
+		other_config();
+		/* The candidates' configurations name another one, too. */
+		for (uint32_t i = 1; i < world_nodes(s.w); i++) {
+			world_manager(s.w, i, false);
+			world_manager(s.w, i, true);
+		}
+		story_rest(&s, 20 * SEC);
+		world_power(s.w, 0, false);
+		world_run(s.w, 5 * SEC);
+		assert_int_not_equal(ends_leader(s.w, TORUS_NO_NODE), 0);
+		assert_true(story_problem(&s, "plan", "reload"));
+		world_power(s.w, 0, true);
+		story_rest(&s, 20 * SEC);
+		has("192.168.0.0/16", NULL);
+		end();
+	}
+}
+
+static void all_power(void **state)
+{
+	(void)state;
+	config("4x2", 2, "192.168.0.0/16", "fd00:1:2:3::/64");
+	begin();
+	world_run(s.w, 1 * SEC);
+	other_config();
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_power(s.w, i, false);
+	world_run(s.w, 1 * SEC);
+	story_power_all(&s);
+	story_rest(&s, 20 * SEC);
+	has("192.168.0.0/16", "fd00:1:2:3::/64");
+	end();
+}
+
+static void too_small(void **state)
+{
+	struct torus_plan plan;
+	uint64_t version;
+
+	(void)state;
+	config("4x4", 1, "192.168.7.8/29", NULL);
+	story_begin(&s, &c);
+	story_power_all(&s);
+	world_run(s.w, 10 * SEC);
+	assert_int_equal(fm_version(world_fm(s.w, 0)), 0);
+	assert_true(story_problem(&s, "plan", "allowed are prefixes of at most /28 and /124"));
+	plan = plan_of("192.168.7.16/28", NULL);
+	fm_plan(world_fm(s.w, 0), &plan, FM_PLAN4, world_now(s.w));
+	story_rest(&s, 10 * SEC);
+	has("192.168.7.16/28", NULL);
+	end();
+
+	config("4x4", 1, "192.168.7.16/28", NULL);
+	begin();
+	version = fm_version(root());
+	reload("192.168.7.8/29", NULL);
+	world_run(s.w, 1 * SEC);
+	assert_int_equal(fm_version(root()), version);
+	assert_true(story_problem(&s, "plan", "192.168.7.8/29"));
+	has("192.168.7.16/28", NULL);
+	reload("192.168.7.32/28", NULL);
+	story_rest(&s, 10 * SEC);
+	has("192.168.7.32/28", NULL);
+	assert_false(story_problem(&s, "plan", ""));
+	end();
+}
+
+/* Nodes of an earlier release take part, as long as the plan is the default one. */
+static void earlier_releases(void **state)
+{
+	struct torus_plan plan = plan_of("192.168.0.0/16", NULL);
+	uint64_t version;
+
+	(void)state;
+	config("4x2", 1, NULL, NULL);
+	c.no_plans = 1 << 5;
+	begin();
+	has(NULL, NULL);
+	version = fm_version(root());
+	reload("192.168.0.0/16", NULL);
+	world_run(s.w, 1 * SEC);
+	assert_int_equal(fm_version(root()), version);
+	has(NULL, NULL);
+	assert_true(story_problem(&s, "plan", "knows only the default one"));
+	/* While it is away the plan changes, and then it is refused. */
+	world_power(s.w, 5, false);
+	world_run(s.w, 3 * SEC);
+	reload("192.168.0.0/16", NULL);
+	world_run(s.w, 3 * SEC);
+	world_power(s.w, 5, true);
+	world_run(s.w, 3 * SEC);
+	assert_true(story_problem(&s, "refused", "knows only the default address plan"));
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		struct torus_plan nic = world_plan(s.w, i);
+
+		assert_int_equal(fm_plan_same(&nic, &plan), i != 5);
+	}
+	reload("10.0.0.0/8", NULL);
+	story_rest(&s, 20 * SEC);
+	has(NULL, NULL);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_table),
+		cmocka_unit_test(change),
+		cmocka_unit_test(change_amid_faults),
+		cmocka_unit_test(restart),
+		cmocka_unit_test(takeover),
+		cmocka_unit_test(all_power),
+		cmocka_unit_test(too_small),
+		cmocka_unit_test(earlier_releases),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
