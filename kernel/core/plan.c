@@ -39,7 +39,7 @@ static u8 prefix_byte(unsigned int i, unsigned int len)
 {
 	if (len >= 8 * (i + 1))
 		return 0xff;
-	return len <= 8 * i ? 0 : (u8)(0xff00u >> (len - 8 * i));
+	return (u8)(len <= 8 * i ? 0 : 0xff00u >> (len - 8 * i));
 }
 
 static bool is_clean(const u8 *net, unsigned int bytes, unsigned int len)

@@ -129,8 +129,7 @@ unloaded() { kill "$load" 2>/dev/null; wait "$load"; cat "$tmp/traffic"; }
 mismatch() { ctl link retry 0,2:+y acknak --lab "$lab" && ctl link retry 0,0:-y hippi --lab "$lab" && lab cut 0,2:+y && lab mend 0,2:+y; }
 # It is lost again and again, until it is held down.
 flaps() {
-	local i
-	for i in {1..20}; do
+	for _ in {1..20}; do
 		lab cut 1,2:+x && until_true 5 link_is faulty && lab mend 1,2:+x && until_true 5 link_is up || return 1
 		! shown ' flap: ' || return 0
 	done

@@ -104,7 +104,7 @@ both_named() {
 }
 named() {
 	until_true 10 both_named &&
-		ask status | grep '^lines  *0,0:+x: 9 of 12 lanes at 6250 of 6250 Mb/s' &&
+		ask status | grep '^lines  *0,0:+x (n0-0) from 1,0:-x (n1-0): 9 of 12 lanes at 6250 of 6250 Mb/s' &&
 		until_true 10 told && warns
 }
 warns() { ask status >/dev/null; [[ $? == 3 ]]; }
