@@ -47,7 +47,8 @@ locally() {
 }
 at_candidate() { cat "$(histories 1.0)"/*.log | grep -c "'n2-1') is lost" | grep -qx 1; }
 # What the root noticed last is lost with it if no candidate has asked for it yet (daemon/keeper.c).
-copied() { [[ $(cat "$(histories 1.0)"/*.log | grep -c "'n2-1') is lost") == $(<"$tmp/losses") ]]; }
+copied() { copied_all "is lost" && copied_all "is up again"; }
+copied_all() { [[ $(cat "$(histories 1.0)"/*.log | grep -c "'n2-1') $1") == $(<"$tmp/losses") ]]; }
 next_root() {
 	until_true 10 copied && lab kill 0,0 && until_true 30 fabric_is '[8,14]' && told --node 2,2 --since -1h &&
 		fabricctl events --json --node 2,2 | jq -e 'map(.by) | unique | contains(["n0-0"]) and length > 1'
