@@ -19,10 +19,11 @@ static bool begin_plug(struct question *q, const json_t *cmd)
 {
 	const char *text = json_string_value(json_object_get(cmd, "port"));
 	json_t *seconds = json_object_get(cmd, "seconds");
+	json_int_t n = json_is_integer(seconds) ? json_integer_value(seconds) : -1;
 
 	q->up = json_is_true(json_object_get(cmd, "look"));
-	q->seconds = json_is_integer(seconds) ? (int)json_integer_value(seconds) : -1;
-	return q->seconds <= SECONDS_MAX && text &&
+	q->seconds = n < 0 || n > SECONDS_MAX ? -1 : (int)n;
+	return n <= SECONDS_MAX && text &&
 	       !torus_port_parse(text, fm_shape(q->d->fm)->ndims, &q->port);
 }
 

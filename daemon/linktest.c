@@ -22,6 +22,7 @@
 #define HEAD		32
 #define WAIT		(3 * SEC)	/* a packet without an echo for so long is lost */
 #define UNASKED		(10 * SEC)	/* nobody waits for the result of a sender any more */
+#define UNHEARD		(60 * SEC)	/* the sender whose packets are echoed has ended */
 #define KEPT		(60 * SEC)	/* ... and of one that has ended */
 #define AGAIN		(2 * MS)	/* after the NIC was busy */
 #define QUEUE		(2 * LINKTEST_WINDOW)
@@ -43,7 +44,7 @@ struct outstanding {
  * @until: when it ends; of a sender, when it sends its last packet
  * @interval: ns between packets
  * @next_at: when the next packet is due
- * @asked: when the result was last asked for, or the test ended
+ * @asked: when the result was last asked for, a packet came to be echoed, or the test ended
  * @number: packets begun; @all: no more will be
  * @class: of round trips, how many are in each
  */
@@ -214,6 +215,11 @@ int linktest_begin(struct linktest *t, unsigned int port, enum linktest_role rol
 	else
 		r->interval /= 2;
 	return 0;
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 static void drop_end(struct linktest *t, unsigned int port)
@@ -439,13 +445,18 @@ static void forget_old(struct end *e, uint64_t now)
 	}
 }
 
+static uint64_t echo_expiry(const struct run *r)
+{
+	return sooner(r->until, r->asked + UNHEARD);
+}
+
 static void run_end(struct linktest *t, unsigned int port, uint64_t now)
 {
 	struct end *e = t->end[port];
 
 	if (is_running(&e->run[LINKTEST_SENDER]))
 		run_sender(e, &e->run[LINKTEST_SENDER], now);
-	if (now >= e->run[LINKTEST_ECHO].until)
+	if (now >= echo_expiry(&e->run[LINKTEST_ECHO]))
 		end_run(&e->run[LINKTEST_ECHO], LINKTEST_DONE, "", now);
 	forget_old(e, now);
 	flush_queue(t, port, now);
@@ -467,6 +478,7 @@ static void hear_probe(struct end *e, struct run *r, const uint8_t *data, size_t
 	uint64_t behind = QUEUE * r->interval;
 	struct linktest_packet *p;
 
+	r->asked = now;
 	r->r.received++;
 	if (!has_pattern(data, len, r->plan.token, number))
 		r->r.wrong++;
@@ -525,11 +537,6 @@ bool linktest_heard(struct linktest *t, unsigned int port, const void *data, siz
 
 /* --- time ------------------------------------------------------------------------- */
 
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t sender_expiry(const struct run *r, bool busy)
 {
 	uint64_t at = sooner(r->all ? UINT64_MAX : r->until, r->asked + UNASKED);
@@ -554,7 +561,7 @@ static uint64_t end_expiry(const struct end *e)
 		if (r->r.state > LINKTEST_RUNS)
 			at = sooner(at, r->asked + KEPT);
 		else if (is_running(r))
-			at = sooner(at, i == LINKTEST_ECHO ? r->until :
+			at = sooner(at, i == LINKTEST_ECHO ? echo_expiry(r) :
 				    sender_expiry(r, e->busy || e->n == QUEUE));
 	}
 	return at;

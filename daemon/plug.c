@@ -11,7 +11,7 @@
 #include "daemon/plug.h"
 
 #define SURE	(150 * MS)	/* a driver that cannot blink says so sooner */
-#define FRESH	SEC
+#define FRESH	(10 * SEC)	/* reading a plug takes the kernel's RTNL lock, and anybody may ask */
 
 /**
  * struct blink - a LED that blinks

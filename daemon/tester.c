@@ -9,10 +9,13 @@
 #include "daemon/nic.h"
 #include "daemon/tester.h"
 
-/** struct base - what the receiver had counted when a test began, and in which session */
+/**
+ * struct base - what the receiver had counted when a test began, and in which session
+ * @last: counts of the test when they were last asked for in that session
+ */
 struct base {
 	uint32_t session;
-	struct tester_counts counts;
+	struct tester_counts counts, last;
 };
 
 struct tester {
@@ -151,7 +154,9 @@ int tester_begin(struct tester *t, const struct torus_link *l, enum linktest_rol
 
 	if (err)
 		return err;
-	t->base[l->port][role] = (struct base) { l->session, counts_of(l) };
+	t->base[l->port][role] = (struct base) {
+		.session = l->session, .counts = counts_of(l),
+	};
 	linktest_due(t->test, loop_now());
 	set_timer(t);
 	return 0;
@@ -166,11 +171,15 @@ void tester_end(struct tester *t, unsigned int port, uint64_t token)
 bool tester_result(struct tester *t, const struct torus_link *l, enum linktest_role role,
 		   uint64_t token, struct linktest_result *out, struct tester_counts *counts)
 {
-	const struct tester_counts *base = &t->base[l->port][role].counts;
+	struct base *b = &t->base[l->port][role];
+	const struct tester_counts *base = &b->counts;
 
 	if (!linktest_result(t->test, l->port, role, token, loop_now(), out))
 		return false;
 	set_timer(t);
+	*counts = b->last;
+	if (l->session != b->session)	/* a NIC that began anew counts from 0 */
+		return true;
 	*counts = counts_of(l);
 	counts->bits -= base->bits;
 	counts->frames -= base->frames;
@@ -178,6 +187,7 @@ bool tester_result(struct tester *t, const struct torus_link *l, enum linktest_r
 	counts->malformed -= base->malformed;
 	counts->lost_frames -= base->lost_frames;
 	counts->retries -= base->retries;
+	b->last = *counts;
 	return true;
 }
 

@@ -517,7 +517,10 @@ static void refusals(void **state)
 	assert_int_equal(linktest_begin(side[0].t, PORT_A, LINKTEST_SENDER, &plan, now), 0);
 }
 
-/* A client that is gone: the sender ends soon, the echo at its time, and nothing is left over. */
+/*
+ * A client that is gone: the sender ends soon, the echo a minute after its last packet, so that
+ * another test can begin, and nothing is left over.
+ */
 static void unasked(void **state)
 {
 	struct linktest_plan plan = plan_of(0, 3600 * SEC);
@@ -534,8 +537,10 @@ static void unasked(void **state)
 	assert_int_equal(linktest_begin(side[0].t, PORT_A, LINKTEST_SENDER, &plan, now), 0);
 	linktest_end(side[0].t, PORT_A, TOKEN);
 	assert_int_equal(linktest_expiry(side[0].t), UINT64_MAX);
-	assert_int_equal(result_of(1).state, LINKTEST_RUNS);
-	now += 3600 * SEC;
+	now += 40 * SEC;
+	linktest_due(side[1].t, now);
+	assert_int_equal(linktest_begin(side[1].t, PORT_B, LINKTEST_ECHO, &plan, now), -EBUSY);
+	now += 25 * SEC;
 	linktest_due(side[1].t, now);
 	assert_int_equal(result_of(1).state, LINKTEST_DONE);
 	now += 61 * SEC;

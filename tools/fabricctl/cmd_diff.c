@@ -128,10 +128,10 @@ static json_t *make_diff(const struct past_found *found)
 			take_link(links, v);
 		else if (!strcmp(kind, "table"))
 			take_order(orders, v);
+		else if (!strcmp(kind, "root"))
+			take_root(diff, v);
 		else
 			take_problem(problems, v);
-		if (!strcmp(kind, "root"))
-			take_root(diff, v);
 	}
 	keep_changes(links);
 	keep_changes(problems);

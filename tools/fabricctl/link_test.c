@@ -27,23 +27,31 @@ struct place {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 };
 
-/* SIGINT is blocked, so no question to a manager is interrupted. Return: true if it came. */
-static bool wait_or_stopped(void)
+/* Signals that end the test, also that of a terminal that has gone. */
+static sigset_t stop_signals(void)
 {
-	const struct timespec look = { .tv_nsec = LOOK_MS * 1000000 };
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
-	return sigtimedwait(&set, NULL, &look) == SIGINT;
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	return set;
+}
+
+/* These signals are blocked, so no question to a manager is interrupted. Return: true if one came. */
+static bool wait_or_stopped(void)
+{
+	const struct timespec look = { .tv_nsec = LOOK_MS * 1000000 };
+	const sigset_t set = stop_signals();
+
+	return sigtimedwait(&set, NULL, &look) > 0;
 }
 
 static void block_stop(void)
 {
-	sigset_t set;
+	const sigset_t set = stop_signals();
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 

@@ -15,7 +15,8 @@ struct step {
 };
 
 #define WHY_DOWN "has the reason of each end: 'mismatch', set the value of the other nodes; " \
-		 "'carrier', look at plugs and power; else reseat or replace the cable"
+		 "'admin', link up; 'carrier', look at plugs and power; all of a node silent, start " \
+		 "the node; else reseat or replace the cable"
 
 static const struct step steps[] = {
 	{ "wiring", NULL, "cabling", "names the ends to move" },

@@ -98,14 +98,15 @@ static void judge_end(const json_t *end, const json_t *place, json_t *reasons)
 static json_t *judge(const struct tested *t, const json_t *directions)
 {
 	uint64_t sent = json_count(t->send, "sent"), lost = json_count(t->send, "lost");
+	uint64_t received = json_count(t->send, "received");
 	json_t *reasons = json_array(), *d;
 	size_t i;
 
 	judge_end(t->send, t->link, reasons);
 	judge_end(t->echo, json_object_get(t->link, "peer"), reasons);
-	if (lost || !sent || !json_count(t->send, "received"))
+	if (lost || !received)
 		add_reason(reasons, "lost packets: %llu of %llu got no echo",
-			   (unsigned long long)lost, (unsigned long long)sent);
+			   (unsigned long long)(sent - received), (unsigned long long)sent);
 	json_array_foreach(directions, i, d)
 		judge_direction(d, reasons);
 	return reasons;
