@@ -318,6 +318,7 @@ static void bandwidth(void **state)
 		uint64_t mbps = t[i].mbps ? t[i].mbps : LINKTEST_MBPS, most;
 		struct linktest_result a;
 
+		teardown(state);
 		setup(state);
 		plan.size = t[i].size;
 		plan.mbps = t[i].mbps;
@@ -338,6 +339,7 @@ static void bandwidth(void **state)
 			assert_true(side[0].bytes >= most / 2);
 		teardown(state);
 	}
+	teardown(state);
 	setup(state);
 }
 
