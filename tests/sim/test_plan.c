@@ -318,6 +318,72 @@ static void earlier_releases(void **state)
 	end();
 }
 
+/* A fabric with another plan. Node 5 does not know it, and is refused. */
+static void shut_out(void)
+{
+	config("4x2", 1, NULL, NULL);
+	c.no_plans = 1 << 5;
+	begin();
+	world_power(s.w, 5, false);
+	world_run(s.w, 3 * SEC);
+	reload("192.168.0.0/16", NULL);
+	world_run(s.w, 3 * SEC);
+	world_power(s.w, 5, true);
+	world_run(s.w, 5 * SEC);
+	assert_true(story_problem(&s, "refused", "knows only the default address plan"));
+}
+
+/* The others have their plan and a root, and node 5 is refused. */
+static void still_shut_out(uint32_t dead)
+{
+	struct torus_plan want = plan_of("192.168.0.0/16", NULL);
+
+	root();
+	assert_true(story_problem(&s, "refused", "knows only the default address plan"));
+	assert_false(story_problem(&s, "plan", "knows only"));
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		struct torus_plan nic = world_plan(s.w, i);
+
+		if (i != dead)
+			assert_int_equal(fm_plan_same(&nic, &want), i != 5);
+	}
+}
+
+/* The root starts again, or another one takes over, while a node is refused. */
+static void old_blocks(void **state)
+{
+	(void)state;
+	shut_out();
+	world_manager(s.w, 0, false);
+	world_run(s.w, 50 * MS);
+	world_manager(s.w, 0, true);
+	world_run(s.w, 30 * SEC);
+	still_shut_out(TORUS_NO_NODE);
+	reload("10.0.0.0/8", NULL);
+	story_rest(&s, 20 * SEC);
+	has(NULL, NULL);
+	end();
+}
+
+static void old_cut(void **state)
+{
+	(void)state;
+	shut_out();
+	world_power(s.w, 0, false);
+	world_run(s.w, 30 * SEC);
+	still_shut_out(0);
+	world_cut(s.w, 3, true);
+	world_run(s.w, 5 * SEC);
+	world_power(s.w, 0, true);
+	world_run(s.w, 30 * SEC);
+	still_shut_out(TORUS_NO_NODE);
+	world_cut(s.w, 3, false);
+	reload("10.0.0.0/8", NULL);
+	story_rest(&s, 20 * SEC);
+	has(NULL, NULL);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +395,8 @@ int main(void)
 		cmocka_unit_test(all_power),
 		cmocka_unit_test(too_small),
 		cmocka_unit_test(earlier_releases),
+		cmocka_unit_test(old_blocks),
+		cmocka_unit_test(old_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

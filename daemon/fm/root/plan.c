@@ -11,11 +11,14 @@
  * A change is a recovery like any other, in which no row changes: no row goes on hold, and flows
  * by addresses that stay lose nothing. Each node gives its NIC the plan, and the interface its
  * addresses, before it reports the table. Packets carry node ids, not addresses, through the
- * fabric, so those under way to a former address arrive at the same node; its host drops them once
- * the address is gone.
+ * fabric, so those that are in it arrive at the same node; its host drops them once the address is
+ * gone. A packet that a host sends to a former address after the change goes by the new plan: if
+ * the prefixes overlap, that address may be another node's.
  *
  * A manager or a NIC of an earlier release knows only the default plan. While such a node is in the
  * fabric no other plan comes into force, and while another plan is in force such a node is refused.
+ * A root that takes over the fabric's plan drops such nodes before its first table, because they
+ * joined before the plan was known.
  *
  * Tests: tests/sim/test_plan.c, tests/netns/test_plan.sh.
  */
@@ -24,9 +27,12 @@
 
 #include "daemon/fm/root/plan.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/root/base.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/vanish.h"
 #include "daemon/fm/wire/plan.h"
 
 void fm_plan_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
@@ -125,19 +131,43 @@ static void check_config(struct fm *fm)
 			       fm->cfg.name);
 }
 
-bool fm_plan_settle(struct fm *fm, const struct torus_shape *shape)
+/* Return: the plan that the fabric has; NULL: it has none yet. */
+static const struct torus_plan *present_plan(const struct fm *fm)
 {
-	struct fm_root *r = fm->root;
-	struct torus_plan plan;
+	const struct fm_root *r = fm->root;
 
 	if (r->told.table)
-		plan = r->told.plan;
-	else if (r->restored && r->nics_plan)
-		plan = r->plan;
-	else if (r->restored && fm->kept.book)
-		plan = fm->kept.plan;
-	else
-		plan = configured_plan(fm, &(struct torus_plan) { .len4 = 0 });
+		return &r->told.plan;
+	if (r->restored && r->nics_plan)
+		return &r->plan;
+	return r->restored && fm->kept.book ? &fm->kept.plan : NULL;
+}
+
+/* Drops the nodes that know only the default plan. They join again, and are refused then. */
+static void drop_old(struct fm *fm)
+{
+	for (uint32_t i = 1; i < fm_roster_size(fm->root); i++) {
+		struct fm_mate *m = fm_mate_no(fm->root, i);
+
+		if (m->plans || m->state != FM_NODE_UP)
+			continue;
+		m->state = FM_NODE_DEAD;
+		fm_ranks_look(fm);
+		fm_base_forget(fm->root);
+		fm_vanish_drop(fm, m);
+	}
+}
+
+bool fm_plan_settle(struct fm *fm, const struct torus_shape *shape)
+{
+	const struct torus_plan *present = present_plan(fm);
+	struct torus_plan plan = present ? *present : (struct torus_plan) { .len4 = 0 };
+	struct fm_root *r = fm->root;
+
+	if (!present)
+		plan = configured_plan(fm, &plan);
+	else if (!fm_plan_is_default(present))
+		drop_old(fm);
 	if (!is_plan_usable(fm, &plan, shape)) {
 		r->plan_again = fm->now + fm->cfg.quiet;
 		return false;
