@@ -15,6 +15,7 @@
 
 #include "daemon/fm/wire/plan.h"
 #include "ends.h"
+#include "tools/fabricsim/world_impl.h"
 
 static struct story s;
 static struct world_config c;
@@ -384,6 +385,55 @@ static void old_cut(void **state)
 	end();
 }
 
+/* One half of a 4x4 torus settles, then the other half gets power. */
+static void halves(const char *v4, const char *v6)
+{
+	config("4x4", 1, v4, v6);
+	c.discover = true;
+	story_begin(&s, &c);
+	for (uint32_t i = 0; i < 16; i++)
+		if (i % 4 < 2)
+			world_power(s.w, i, true);
+	world_run(s.w, 10 * SEC);
+	assert_int_equal(torus_nodes(fm_shape(root())), 8);
+	for (uint32_t i = 0; i < 16; i++)
+		if (i % 4 >= 2)
+			world_power(s.w, i, true);
+	world_run(s.w, 60 * SEC);
+}
+
+/* The shape does not fit the plan, until the configuration names another shape and prefix. */
+static void stuck(void **state)
+{
+	struct torus_plan plan = plan_of("192.168.7.16/28", NULL);
+
+	(void)state;
+	halves("192.168.7.8/29", NULL);
+	assert_int_equal(torus_nodes(fm_shape(root())), 8);
+	assert_true(story_problem(&s, "place", "the prefix address4 or address6 has too few"));
+	s.w->cfg.discover = false;
+	world_plan_set(s.w, &plan, FM_PLAN4);
+	world_manager(s.w, 0, false);
+	world_run(s.w, 50 * MS);
+	world_manager(s.w, 0, true);
+	story_rest(&s, 60 * SEC);
+	has("192.168.7.16/28", NULL);
+	end();
+}
+
+/* A shape grows only if nodes keep their IPv6 addresses, too. */
+static void grow6(void **state)
+{
+	(void)state;
+	halves(NULL, "fd00:1::/112");
+	assert_int_equal(torus_nodes(fm_shape(root())), 8);
+	assert_true(story_problem(&s, "place", "cannot grow by it"));
+	story_end(&s);
+	halves(NULL, "fd00:1::/64");
+	assert_int_equal(torus_nodes(fm_shape(root())), 16);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -397,6 +447,8 @@ int main(void)
 		cmocka_unit_test(earlier_releases),
 		cmocka_unit_test(old_blocks),
 		cmocka_unit_test(old_cut),
+		cmocka_unit_test(stuck),
+		cmocka_unit_test(grow6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

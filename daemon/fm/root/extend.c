@@ -211,7 +211,18 @@ static uint32_t extended_id(const struct extension *x, uint32_t i)
 	return torus_node_id(&x->new, &at);
 }
 
-/* Return: true if each node has its own place, and keeps its address if it had a place. */
+/* Return: true if the node with the id @was has the same addresses with the id @id. */
+static bool keeps_addresses(const struct extension *x, const struct torus_plan *plan, uint32_t was,
+			    uint32_t id)
+{
+	struct in6_addr old = torus_plan_addr6(plan, &x->old, was),
+			new = torus_plan_addr6(plan, &x->new, id);
+
+	return torus_plan_addr4(plan, &x->new, id).s_addr ==
+	       torus_plan_addr4(plan, &x->old, was).s_addr && !memcmp(&old, &new, sizeof(new));
+}
+
+/* Return: true if each node has its own place, and keeps its addresses if it had a place. */
 static bool each_has_its_own(const struct extension *x)
 {
 	bool *taken = calloc(torus_nodes(&x->new), sizeof(*taken));
@@ -224,8 +235,7 @@ static bool each_has_its_own(const struct extension *x)
 		fine = !taken[id];
 		taken[id] = true;
 		if (is_placed(x, i))
-			fine &= torus_plan_addr4(&plan, &x->new, id).s_addr ==
-				torus_plan_addr4(&plan, &x->old, mate_of(x, i)->node).s_addr;
+			fine &= keeps_addresses(x, &plan, mate_of(x, i)->node, id);
 	}
 	free(taken);
 	return fine;
@@ -243,14 +253,17 @@ bool fm_extend(const struct fm *fm, struct torus_shape *shape, uint8_t *open)
 	};
 	bool found = x.pos && x.queue && x.known;
 
+	*shape = x.new;
 	*open = fm->root->open;
 	if (found) {
 		start_from_placed(&x);
 		place_new_nodes(&x);
 		invariant(x.n <= n);
-		found = check_cables(&x) && find_sizes(&x, open) && each_has_its_own(&x);
+		found = check_cables(&x) && find_sizes(&x, open);
+		if (found)
+			*shape = x.new;
+		found = found && each_has_its_own(&x);
 	}
-	*shape = x.new;
 	free(x.pos);
 	free(x.queue);
 	free(x.known);

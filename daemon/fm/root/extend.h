@@ -11,6 +11,8 @@ struct fm;
 
 /**
  * fm_extend() - find a shape that has places for the nodes without one
+ * @shape: also set if it is found, but not all nodes would keep their addresses or have some; else
+ *	it has no dimensions
  * @open: set to the mask of its dimensions whose ends are not cabled together
  * Return: false: there is none in which all nodes keep their coordinates and addresses, or no
  * memory.

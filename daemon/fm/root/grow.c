@@ -49,6 +49,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"
+#include "daemon/fm/wire/plan.h"
 #include "lib/deps/invariant.h"
 
 #define LISTEN (20 * MS)	/* time in which no host may want to send */
@@ -149,6 +150,11 @@ const char *fm_grow_why(struct fm *fm)
 
 	if (fm->cfg.shape.ndims)
 		return "";
+	if (!fm_extend(fm, &shape, &open) && shape.ndims &&
+	    !fm_plan_holds(&fm->root->plan, &shape))
+		return "; the shape cannot grow by it, for the prefix address4 or address6 has too "
+		       "few addresses: set a shorter one in the root's fabricd.conf, then: "
+		       "systemctl reload fabricd";
 	if (!fm_extend(fm, &shape, &open))
 		return "; shape = auto found the fabric before it came, and cannot grow by it: set "
 		       "the whole shape (shape = 4x4) in the root's fabricd.conf, then restart the "

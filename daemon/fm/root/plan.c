@@ -18,7 +18,8 @@
  * A manager or a NIC of an earlier release knows only the default plan. While such a node is in the
  * fabric no other plan comes into force, and while another plan is in force such a node is refused.
  * A root that takes over the fabric's plan drops such nodes before its first table, because they
- * joined before the plan was known.
+ * joined before the plan was known. If a plan does not hold the shape, which the configuration has
+ * changed, the prefixes of the configuration replace those of the fabric.
  *
  * Tests: tests/sim/test_plan.c, tests/netns/test_plan.sh.
  */
@@ -164,7 +165,7 @@ bool fm_plan_settle(struct fm *fm, const struct torus_shape *shape)
 	struct torus_plan plan = present ? *present : (struct torus_plan) { .len4 = 0 };
 	struct fm_root *r = fm->root;
 
-	if (!present)
+	if (!present || !fm_plan_holds(present, shape))
 		plan = configured_plan(fm, &plan);
 	else if (!fm_plan_is_default(present))
 		drop_old(fm);
