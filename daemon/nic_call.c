@@ -251,21 +251,19 @@ void nic_root_set(struct nic *nic, uint32_t tag, uint64_t epoch, uint64_t guid)
 	call_add(c);
 }
 
-/* Names the address plan only if it changes: a NIC of an earlier release knows only the default. */
+/* Names the default address plan only to a NIC that tells one: earlier releases know no other. */
 static int do_place(struct call *c, struct torus_dev *dev)
 {
 	struct torus_device before;
-	struct torus_plan had;
-	bool changes;
+	struct torus_plan usual;
+	bool names;
 	int err = torus_device_get(dev, &before);
 
 	if (err)
 		return err;
-	had = before.plan;
-	if (!had.len4)
-		torus_plan_default(&had);
-	changes = memcmp(&had, &c->plan, sizeof(had));
-	err = torus_place_plan_set(dev, &c->shape, &c->at, changes ? &c->plan : NULL);
+	torus_plan_default(&usual);
+	names = before.plan.len4 || memcmp(&usual, &c->plan, sizeof(usual));
+	err = torus_place_plan_set(dev, &c->shape, &c->at, names ? &c->plan : NULL);
 	if (!err && c->kernel)
 		nic_interface_place(&before, &c->shape, &c->at, &c->plan, &c->note);
 	return err;

@@ -56,7 +56,8 @@ int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
 /**
  * torus_place_plan_set() - the same, and set the address plan, by which the NIC finds the node of an
  *	IP packet
- * @plan: NULL: it stays as it is. If only the plan changes, rows and packets under way stay
+ * @plan: NULL: it stays as it is, or is the default one if the place is new. If only the plan
+ *	changes, rows and packets under way stay
  * Return: 0; -EINVAL also if the plan does not hold the shape, or if the NIC knows only the default
  * plan.
  */

@@ -130,8 +130,8 @@ enum torus_group {
  *	RELEASE and PARK_REPLAY without a root also get ESTALE. SHAPE without ROOT_EPOCH is a
  *	placement by hand, and the NIC obeys no root after it. NET4, NET6 and their lengths go
  *	together: they are the address plan, by which the NIC finds the node of an IP packet; rows
- *	stay as they are; do: IFINDEX?, NAME?, SHAPE?, COORDS?, BOOTSTRAP?, ROOT_EPOCH?, ROOT_GUID?,
- *	NET4?, NET4_LEN?, NET6?, NET6_LEN?
+ *	stay as they are. Other coordinates without a plan set the default one; do: IFINDEX?, NAME?,
+ *	SHAPE?, COORDS?, BOOTSTRAP?, ROOT_EPOCH?, ROOT_GUID?, NET4?, NET4_LEN?, NET6?, NET6_LEN?
  * LINK_GET: a link with its counters; LANES only with a SerDes; do: PORT; dump; reply: IFINDEX,
  *	PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT,
  *	RETRY, RETRY_WANTED, GAUGES, FAULT, PORT_COUNTERS, LANES, STATE_AGE, DIFFERS, DIFFERS_OWN,

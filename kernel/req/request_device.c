@@ -134,13 +134,17 @@ static int take_place(struct torus_hw *hw, struct torus_req *r, const struct tor
 	return 0;
 }
 
-/* Gets the address plan of a request; without one it is the present plan. */
-static int request_plan(const struct torus_hw *hw, struct torus_req *r, struct torus_plan *plan)
+/*
+ * Gets the address plan of a request. Without one it is the present plan; but a new place without a
+ * plan comes from a manager that knows only the default one.
+ */
+static int request_plan(const struct torus_hw *hw, struct torus_req *r, bool moves,
+			struct torus_plan *plan)
 {
 	const struct nlattr *net4 = r->tb[TORUS_A_NET4], *len4 = r->tb[TORUS_A_NET4_LEN];
 	const struct nlattr *net6 = r->tb[TORUS_A_NET6], *len6 = r->tb[TORUS_A_NET6_LEN];
 
-	*plan = hw->plan;
+	*plan = moves && hw->ops->plan ? tn_plan_default : hw->plan;
 	if (!net4 && !len4 && !net6 && !len6)
 		return 0;
 	if (!net4 || !len4 || !net6 || !len6)
@@ -193,7 +197,7 @@ int torus_req_device_place(struct torus_hw *hw, struct torus_req *r)
 	if (!err && places)
 		err = get_coords(r, &shape, &at);
 	if (!err)
-		err = request_plan(hw, r, &plan);
+		err = request_plan(hw, r, places && !is_device_there(hw, &shape, &at), &plan);
 	if (!err)
 		err = check_plan(hw, r, &plan, &shape);
 	if (!err && places)

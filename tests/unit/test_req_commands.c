@@ -338,6 +338,8 @@ static void test_plan(void **state)
 	const struct value plan[] = { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64), { 0 } };
 	const struct value moves[] = { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64),
 				       U16S(SHAPE, 5), U16S(COORDS, 4), { 0 } };
+	const struct value stays[] = { U16S(SHAPE, 5), U16S(COORDS, 4), { 0 } };
+	const struct value larger[] = { U16S(SHAPE, 257), U16S(COORDS, 4), { 0 } };
 	const struct value none[] = { { 0 } };
 
 	(void)state;
@@ -357,6 +359,14 @@ static void test_plan(void **state)
 	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_SET, moves), 0);
 	assert_string_equal(r.asked, "place 1: 5x1x1 at 4 0 0" GIVEN);
 	assert_int_equal(r.hw.rows_gen, 2);
+
+	/* The manager of an earlier release names no plan. */
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_SET, stays), 0);
+	assert_string_equal(r.asked, "");
+	assert_int_equal(r.hw.plan.len4, 24);
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_SET, larger), 0);
+	assert_string_equal(r.asked, "place 1: 257x1x1 at 4 0 0plan 10.0.0.0/8 fd74:6f72/32");
+	assert_memory_equal(&r.hw.plan, &tn_plan_default, sizeof(tn_plan_default));
 
 	/* A NIC without a place takes a plan, too. */
 	recorder_start(&r);
