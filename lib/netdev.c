@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
-#include <linux/if.h>
+#include <net/if.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -122,14 +122,67 @@ static int route_change(struct nl_sock *sk, uint32_t ifindex, const struct addre
 			   nla_put_u32(msg, RTA_OIF, ifindex));
 }
 
+/**
+ * struct foreign - a search for a route of another interface
+ * @a: the address whose net is looked for
+ * @ifindex: the own interface
+ * @name: of the other one; "": none is found yet
+ */
+struct foreign {
+	const struct address *a;
+	uint32_t ifindex;
+	char name[IF_NAMESIZE];
+};
+
+static int on_route(struct nl_msg *msg, void *arg)
+{
+	struct nlmsghdr *head = nlmsg_hdr(msg);
+	struct rtmsg *rtm = nlmsg_data(head);
+	struct foreign *f = arg;
+	struct nlattr *tb[RTA_MAX + 1];
+	uint32_t ifindex;
+
+	if (head->nlmsg_type != RTM_NEWROUTE || nlmsg_parse(head, sizeof(*rtm), tb, RTA_MAX, NULL))
+		return NL_SKIP;
+	if (rtm->rtm_table != RT_TABLE_MAIN || rtm->rtm_family != f->a->family ||
+	    rtm->rtm_dst_len != f->a->net_len || !tb[RTA_DST] ||
+	    nla_len(tb[RTA_DST]) < f->a->len || memcmp(nla_data(tb[RTA_DST]), f->a->net, f->a->len))
+		return NL_SKIP;
+	ifindex = tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0;
+	if (ifindex != f->ifindex && !if_indextoname(ifindex, f->name))
+		strcpy(f->name, "none");
+	return NL_OK;
+}
+
+/*
+ * Looks for a route of the same net that another interface has: it may be the service network's,
+ * and NLM_F_REPLACE would take its place. Return: 0 or a libnl error.
+ */
+static int find_foreign(struct nl_sock *sk, struct foreign *f)
+{
+	struct rtmsg rtm = { .rtm_family = f->a->family };
+	int err;
+
+	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, on_route, f);
+	err = nl_send_simple(sk, RTM_GETROUTE, NLM_F_DUMP, &rtm, sizeof(rtm));
+	if (err >= 0)
+		err = nl_recvmsgs_default(sk);
+	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_DEFAULT, NULL, NULL);
+	return err < 0 ? err : 0;
+}
+
 static bool is_same_net(const struct address *a, const struct address *b)
 {
 	return a->net_len == b->net_len && !memcmp(a->net, b->net, sizeof(a->net));
 }
 
-static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t family)
+/* Writes the text of the error, if it is not one of libnl, to @text. */
+static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t family, char *text,
+		      size_t len)
 {
 	struct address a, old;
+	struct foreign f = { .a = &a, .ifindex = dev->ifindex };
+	char net[TORUS_TEXT_MAX];
 	int err;
 
 	address_of(dev->plan, dev->shape, dev->node, family, &a);
@@ -140,7 +193,15 @@ static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t f
 		if (memcmp(old.at, a.at, sizeof(a.at)))
 			address_change(sk, dev->ifindex, &old, false);
 	}
-	err = address_change(sk, dev->ifindex, &a, true);
+	err = find_foreign(sk, &f);
+	if (!err && f.name[0]) {
+		snprintf(text, len, "%s is already a route of interface %s",
+			 family == AF_INET ? torus_plan_text4(dev->plan, net) :
+					     torus_plan_text6(dev->plan, net), f.name);
+		return -NLE_EXIST;
+	}
+	if (!err)
+		err = address_change(sk, dev->ifindex, &a, true);
 	return err ? err : route_change(sk, dev->ifindex, &a, true);
 }
 
@@ -148,6 +209,7 @@ int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len)
 {
 	struct nl_sock *sk = nl_socket_alloc();
 	const char *step = "rtnetlink";
+	char why[128] = "";
 	int status = -EIO, err = sk ? nl_connect(sk, NETLINK_ROUTE) : -NLE_NOMEM;
 
 	if (!err) {
@@ -157,15 +219,15 @@ int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len)
 	}
 	if (!err) {
 		step = "IPv4";
-		err = set_family(sk, dev, AF_INET);
+		err = set_family(sk, dev, AF_INET, why, sizeof(why));
 	}
 	if (!err) {
 		step = "IPv6";
 		status = -EAFNOSUPPORT;
-		err = set_family(sk, dev, AF_INET6);
+		err = set_family(sk, dev, AF_INET6, why, sizeof(why));
 	}
 	if (err)
-		snprintf(text, len, "%s: %s", step, nl_geterror(err));
+		snprintf(text, len, "%s: %s", step, why[0] ? why : nl_geterror(err));
 	nl_socket_free(sk);
 	return err ? status : 0;
 }

@@ -37,7 +37,8 @@ struct lt_netdev {
  * @dev: the interface
  * @text: gets the text of an error
  * @len: bytes of @text
- * May be repeated. Return: 0; -EAFNOSUPPORT if only IPv6 failed, as where it is disabled; -EIO.
+ * May be repeated. A route of the same prefix that another interface has stays, and is an error.
+ * Return: 0; -EAFNOSUPPORT if only IPv6 failed, as where it is disabled; -EIO.
  */
 int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len);
 

@@ -5,7 +5,7 @@
 # A lab with other prefixes than 10.0.0.0/8 and fd74:6f72::/32: addresses, routes and answers are of
 # these. The root reads a new prefix from its configuration under traffic: all interfaces get new
 # addresses in one recovery, and flows by addresses that stay lose nothing. A restart and a takeover
-# change nothing, and bad prefixes are refused.
+# change nothing, and bad prefixes are refused. A route that another interface has stays.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -105,6 +105,21 @@ accepted() {
 	until_true 10 plan_is 198.18.0.0/17 fd00:9::/48 && until_true 10 addresses 2.1 198.18.0.5 fd00:9:0:2:1:: &&
 		pings 2.1 198.18.0.1 && until_true 10 no_problem
 }
+# A network of another interface of a node becomes the plan: its route stays, and an error names it.
+other_network() {
+	at 2.1 ip link add other0 type veth peer name other1 &&
+		at 2.1 ip addr add 198.51.100.99/24 dev other0 && at 2.1 ip link set other0 up ||
+		return 1
+	reload "$(root_dir)" 198.51.100.0/24 fd00:9::/48
+	until_true 10 plan_is 198.51.100.0/24 fd00:9::/48 &&
+		until_true 10 grep -F "198.51.100.0/24 is already a route of interface other0" -r "$run" --include="*.log" &&
+		at 2.1 ip route show 198.51.100.0/24 | grep "dev other0" &&
+		! at 2.1 ip route show 198.51.100.0/24 | grep "dev torus0" &&
+		until_true 10 routes 1.1 198.51.100.0/24 fd00:9::/48 || return 1
+	at 2.1 ip link del other0
+	reload "$(root_dir)" 198.18.0.0/17 fd00:9::/48
+	until_true 10 addresses 2.1 198.18.0.5 fd00:9:0:2:1:: && until_true 10 routes 2.1 198.18.0.0/17 fd00:9::/48
+}
 
 cat >"$tmp/conf" <<'EOF'
 address4 = 192.168.0.0/16
@@ -123,5 +138,6 @@ check "one with bits after its length is refused" refused 192.168.7.1/24 "addres
 check "one of multicast addresses is refused" refused 224.1.0.0/16 "address4 is '224.1.0.0/16', allowed: "
 check "one of the service network is refused" refused 172.30.0.0/16 "but 172.30.0.0/16 and fd00:9::/48 are the torus itself"
 check "a good one changes all addresses" accepted
+check "it takes no route of another interface" other_network
 check "lab down" lab down
 done_testing
