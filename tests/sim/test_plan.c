@@ -3,7 +3,8 @@
  * The address plan of a fabric: of the root's configuration at first, then of the table. It
  * survives restarts, takeovers and a loss of all power, whatever configurations say. A change under
  * traffic holds no row and loses no packet, also if cables are lost at the same time. A plan that
- * is too small, or that some node does not know, does not come into force.
+ * is too small, or that some node does not know, or that has the service address of a node, does
+ * not come into force.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -434,6 +435,59 @@ static void grow6(void **state)
 	end();
 }
 
+/* The service address of no known node is in the plan, and a node whose address is, is refused. */
+static void service_addresses(void **state)
+{
+	struct torus_plan plan = plan_of(NULL, NULL);
+	uint64_t version;
+
+	(void)state;
+	config("4x2", 2, "172.30.3.0/24", NULL);
+	c.svc_ip = true;
+	story_begin(&s, &c);
+	story_power_all(&s);
+	world_run(s.w, 5 * SEC);
+	assert_int_equal(fm_version(world_fm(s.w, 0)), 0);
+	assert_true(story_problem(&s, "plan", "has the service address 172.30.3.1:1"));
+	fm_plan(world_fm(s.w, 0), &plan, FM_PLAN4, world_now(s.w));
+	story_rest(&s, 10 * SEC);
+	has(NULL, NULL);
+	end();
+
+	config("4x2", 2, NULL, NULL);
+	c.svc_ip = true;
+	story_begin(&s, &c);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		if (i != 5)
+			world_power(s.w, i, true);
+	}
+	world_run(s.w, 5 * SEC);
+	version = fm_version(root());
+	assert_int_not_equal(version, 0);
+	reload("172.30.0.0/16", NULL);
+	world_run(s.w, 1 * SEC);
+	assert_int_equal(fm_version(root()), version);
+	assert_true(story_problem(&s, "plan", "172.30.0.0/16"));
+	reload("172.30.3.0/24", NULL);
+	world_run(s.w, 1 * SEC);
+	assert_int_equal(fm_version(root()), version);
+	assert_true(story_problem(&s, "plan", "has the service address 172.30.3.1:1"));
+	/* The address of a node that is not known yet: the node is refused. */
+	reload("172.30.5.0/24", NULL);
+	world_run(s.w, 1 * SEC);
+	assert_int_equal(fm_version(root()), version + 1);
+	assert_false(story_problem(&s, "plan", ""));
+	world_power(s.w, 5, true);
+	world_run(s.w, 3 * SEC);
+	assert_true(story_problem(&s, "refused", "has the service address 172.30.5.1:1"));
+	plan = world_plan(s.w, 5);
+	assert_true(fm_plan_is_default(&plan));
+	reload("172.30.8.0/24", NULL);
+	story_rest(&s, 20 * SEC);
+	has("172.30.8.0/24", NULL);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +503,7 @@ int main(void)
 		cmocka_unit_test(old_cut),
 		cmocka_unit_test(stuck),
 		cmocka_unit_test(grow6),
+		cmocka_unit_test(service_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 static void named(char *name, char *address, uint32_t node)
 {
 	sprintf(name, "n%u", node);
-	sprintf(address, "10.0.0.%u:1", node);
+	sprintf(address, "30.0.0.%u:1", node);
 }
 
 void stage_init(struct stage *s, const char *shape, uint32_t node)
@@ -251,7 +251,7 @@ struct fm_init stage_neighbour(const struct stage *s, unsigned int port)
 		i.position[d] = at.c[d];
 	}
 	named(i.name, i.root_address, node);
-	strcpy(i.root_address, "10.0.0.0:1");
+	strcpy(i.root_address, "30.0.0.0:1");
 	return i;
 }
 

@@ -3,7 +3,7 @@
  * One whole manager; the test plays its surroundings: its NIC, the service network, and time. The
  * actions of the manager are recorded as lines of text, in order, and a test says which lines there
  * must be. Nodes of the fabric have the GUID NIC + id, the name "nID" and the address
- * "10.0.0.ID:1".
+ * "30.0.0.ID:1".
  */
 #ifndef TESTS_STAGE_H
 #define TESTS_STAGE_H

@@ -37,7 +37,7 @@ static inline unsigned int called(uint32_t node)
 {
 	char text[60];
 
-	snprintf(text, sizeof(text), "connect 10.0.0.%u:1", node);
+	snprintf(text, sizeof(text), "connect 30.0.0.%u:1", node);
 	return stage_count(&s, text);
 }
 

@@ -47,7 +47,7 @@ static inline struct fm_init init_of(unsigned int port, enum kind kind, uint64_t
 	i.heard = true;
 	i.root_guid = root;
 	i.epoch = epoch;
-	snprintf(i.root_address, sizeof(i.root_address), "10.1.0.%u:1", (unsigned int)(root - NIC));
+	snprintf(i.root_address, sizeof(i.root_address), "30.1.0.%u:1", (unsigned int)(root - NIC));
 	return i;
 }
 
@@ -186,7 +186,7 @@ static inline void asked_long(void)
 static inline void asked_with_parent(void)
 {
 	asked();
-	welcome(last_conn(), FOLLOWED, TERM, true, "10.0.0.2:1");
+	welcome(last_conn(), FOLLOWED, TERM, true, "30.0.0.2:1");
 	stage_up(&s, last_conn());
 	welcome(last_conn(), FOLLOWED, TERM, true, "");
 	assert_true(follows(FOLLOWED) && told().asks && !told().lost);

@@ -31,7 +31,7 @@ static void at_root(void)
 static void with_parent(void)
 {
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);
 	stage_welcome(&s, 2, TERM, "");
 	stage_did_some(&s, "close 1\n");
@@ -83,7 +83,7 @@ static void a_claim_that_is_not_obeyed(void **state)
 	stage_did(&s, "close 1\n");
 	stage_end(&s);
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);
 	stage_forget(&s);
 	claim(2, NIC, TERM + 1);
@@ -160,7 +160,7 @@ static struct fm_msg drop_of(uint32_t node)
 
 	m.drop.term = TERM;
 	m.drop.guid = NIC + node;
-	snprintf(m.drop.address, sizeof(m.drop.address), "10.0.0.%u:1", node);
+	snprintf(m.drop.address, sizeof(m.drop.address), "30.0.0.%u:1", node);
 	return m;
 }
 
@@ -180,7 +180,7 @@ static void a_parent_without_power(void **state)
 	assert_int_equal(stage_count(&s, "close 71\n"), 1);
 	stage_did_some(&s, "close 2\n");
 	stage_run_ns(&s, s.now);
-	stage_did(&s, "connect 10.0.0.0:1: 3\n");
+	stage_did(&s, "connect 30.0.0.0:1: 3\n");
 	stage_end(&s);
 }
 
@@ -337,7 +337,7 @@ static struct fm_msg lead(uint64_t guid, bool now)
 	m.lead.term = TERM;
 	m.lead.guid = guid;
 	m.lead.now = now;
-	strcpy(m.lead.address, "10.0.0.3:1");
+	strcpy(m.lead.address, "30.0.0.3:1");
 	memset(leads, 0, sizeof(leads));
 	s.sees = sees;
 	return m;
@@ -372,7 +372,7 @@ static void lead_that_does_not_count(void **state)
 	m.lead.term = TERM + 1;
 	stage_msg(&s, 1, &m);
 	m.lead.term = TERM;
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);
 	stage_forget(&s);
 	stage_msg(&s, 2, &m);
@@ -402,7 +402,7 @@ static void the_root_hands_over(void **state)
 		stage_did_some(&s, "close 1\n");
 		assert_int_equal(told().root_guid, OTHER);
 		assert_true(told().asks);
-		ns = stage_wait(&s, "connect 10.0.0.3:1: 2");
+		ns = stage_wait(&s, "connect 30.0.0.3:1: 2");
 		least = ns < least ? ns : least;
 		most = ns > most ? ns : most;
 		stage_end(&s);
@@ -490,7 +490,7 @@ static void the_parent_it_names(void **state)
 	stage_did_some(&s, " stray ");
 	stage_welcome(&s, 1, TERM, "");
 	stage_down(&s, 1);
-	stage_wait(&s, "connect 10.0.0.0:1: 3");
+	stage_wait(&s, "connect 30.0.0.0:1: 3");
 	stage_up(&s, 3);
 	assert_int_equal(stage_count(&s, "3 < hello join"), 1);
 	stage_did_no(&s, "stray");

@@ -493,7 +493,7 @@ static void another_root(void **state)
 	i.epoch++;
 	i.position[0] = 3;
 	i.position[1] = 0;
-	strcpy(i.root_address, "10.0.0.3:1");
+	strcpy(i.root_address, "30.0.0.3:1");
 	stage_hear(&s, 1, &i);
 	is_at(3, 3);
 	for (unsigned int p = 0; p < 4; p++)
@@ -518,7 +518,7 @@ static void turned_before(void **state)
 	i = from(0);
 	i.root_guid = NIC + 3;
 	i.epoch++;
-	strcpy(i.root_address, "10.0.0.3:1");
+	strcpy(i.root_address, "30.0.0.3:1");
 	stage_hear(&s, 0, &i);
 	is_at(1, 2);
 	stands(0, NULL);

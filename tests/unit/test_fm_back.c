@@ -430,7 +430,7 @@ static unsigned long long refused_for(uint64_t attach)
 	at = strstr(fm_problem(s.fm, 0)->text, "node 3,0 ('n3') is silent: it cannot follow version");
 	assert_non_null(at);
 	assert_int_equal(sscanf(strstr(at, "version"), "version %llu: its manager "
-				"(10.0.0.3:1) answers, but has not reported for %llu ms; it may join again after %llu ms",
+				"(30.0.0.3:1) answers, but has not reported for %llu ms; it may join again after %llu ms",
 				&version, &passed, &ms), 3);
 	assert_int_equal(passed, 10);
 	/* Its connections end, and so do the children's to it. */

@@ -28,10 +28,10 @@ static void test_again_and_again(void **state)
 	stage_did_nothing(&s);
 	stage_link_up(&s, 2, 7);
 	stage_run(&s, 300);
-	stage_did(&s, "init 2: 0/3 0/2 root 100 10.0.0.0:1\n"
-		      "at 60 ms\ninit 2: 0/3 0/2 root 100 10.0.0.0:1\n"
-		      "at 135 ms\ninit 2: 0/3 0/2 root 100 10.0.0.0:1\n"
-		      "at 247.5 ms\ninit 2: 0/3 0/2 root 100 10.0.0.0:1\n");
+	stage_did(&s, "init 2: 0/3 0/2 root 100 30.0.0.0:1\n"
+		      "at 60 ms\ninit 2: 0/3 0/2 root 100 30.0.0.0:1\n"
+		      "at 135 ms\ninit 2: 0/3 0/2 root 100 30.0.0.0:1\n"
+		      "at 247.5 ms\ninit 2: 0/3 0/2 root 100 30.0.0.0:1\n");
 	stage_run(&s, 20000);
 	/* 50 ms * 1.5^8 is above 1 s: that interval is the last that grows. */
 	assert_int_equal(stage_count(&s, "init 2"), 5 + (20000 - 2422) / 1281);
@@ -51,14 +51,14 @@ static void test_again_and_again(void **state)
 	stage_did_nothing(&s);
 	stage_link_up(&s, 2, 8);
 	stage_run(&s, 60020);
-	stage_did(&s, "init 2: settled 0/3 0/2 root 100 10.0.0.0:1\n");
+	stage_did(&s, "init 2: settled 0/3 0/2 root 100 30.0.0.0:1\n");
 	/* A link that is lost hears nothing. Up again it does, be the session the same. */
 	stage_link_lost(&s, 2, 0);
 	stage_run(&s, 70000);
 	stage_did_nothing(&s);
 	stage_link_up(&s, 2, 8);
 	stage_run(&s, 70010);
-	stage_did(&s, "init 2: settled 0/3 0/2 root 100 10.0.0.0:1\n");
+	stage_did(&s, "init 2: settled 0/3 0/2 root 100 30.0.0.0:1\n");
 	stage_end(&s);
 }
 
@@ -67,7 +67,7 @@ static void init_2(const char *when, const char *what)
 {
 	char text[128];
 
-	sprintf(text, "%sinit 2: %s0/3 0/2 root 100 10.0.0.0:1\n", when, what);
+	sprintf(text, "%sinit 2: %s0/3 0/2 root 100 30.0.0.0:1\n", when, what);
 	stage_did(&s, text);
 }
 
@@ -140,9 +140,9 @@ static void placed_by(unsigned int port, bool settled, const char *want)
 		i.size[0] = i.size[1] = 0;
 	stage_hear(&s, port, &i);
 	stage_run(&s, 2);
-	assert_non_null(strstr(s.text, "connect 10.0.0.0:1: 1\n"));
+	assert_non_null(strstr(s.text, "connect 30.0.0.0:1: 1\n"));
 	for (unsigned int p = 0; p < 4; p++) {
-		sprintf(text, "\ninit %u:%s %s root 100 10.0.0.0:1\n", p, p == port ? " heard" : "",
+		sprintf(text, "\ninit %u:%s %s root 100 30.0.0.0:1\n", p, p == port ? " heard" : "",
 			want);
 		assert_int_equal(stage_count(&s, text), 1);
 	}
@@ -208,14 +208,14 @@ static void test_no_position(void **state)
 	stage_hear(&s, 0, &i);
 	stage_run(&s, 1);
 	/* Its Init counts as received, although there is nothing to say yet. */
-	stage_did(&s, "at 0 ms\nconnect 10.0.0.0:1: 1\n"
-		      "init 0: asks heard root 100 10.0.0.0:1\n"
-		      "init 1: asks root 100 10.0.0.0:1\n");
+	stage_did(&s, "at 0 ms\nconnect 30.0.0.0:1: 1\n"
+		      "init 0: asks heard root 100 30.0.0.0:1\n"
+		      "init 1: asks root 100 30.0.0.0:1\n");
 	/* The first Init with a position gives the place; later ones do not change it. */
 	i = stage_neighbour(&s, 1);
 	stage_hear(&s, 1, &i);
 	stage_run(&s, 2);
-	stage_did(&s, "init 1: heard 1/4 2/4 root 100 10.0.0.0:1\n");
+	stage_did(&s, "init 1: heard 1/4 2/4 root 100 30.0.0.0:1\n");
 	i = stage_neighbour(&s, 0);
 	i.position[0] = 3;
 	i.heard = true;
@@ -246,7 +246,7 @@ static void test_restarted(void **state)
 	i = stage_neighbour(&s, 1);
 	stage_hear(&s, 1, &i);
 	stage_run(&s, 2);
-	stage_did(&s, "connect 10.0.0.0:1: 1\ninit 1: heard 3/4 1/4 root 100 10.0.0.0:1\n");
+	stage_did(&s, "connect 30.0.0.0:1: 1\ninit 1: heard 3/4 1/4 root 100 30.0.0.0:1\n");
 	stage_end(&s);
 }
 
@@ -374,10 +374,10 @@ static void test_wrong_neighbours(void **state)
 		over(p, "fabric", text);
 		i = stage_neighbour(&s, p);
 		i.root_guid = 0xbc;
-		strcpy(i.root_address, "10.9.9.9:9");
+		strcpy(i.root_address, "30.9.9.9:9");
 		sprintf(text, "two roots: node '%s' at port %s obeys 00000000000000bc "
-			"at 10.9.9.9:9, "
-			"this one 0000000000000100 at 10.0.0.0:1", i.name, at[p]);
+			"at 30.9.9.9:9, "
+			"this one 0000000000000100 at 30.0.0.0:1", i.name, at[p]);
 		problem(&i, p, "root", text);
 		over(p, "root", text);
 		i = stage_neighbour(&s, p);
@@ -589,7 +589,7 @@ static void test_another_root(void **state)
 	joined();
 	i = stage_neighbour(&s, 0);
 	i.root_guid = 0xbc;
-	strcpy(i.root_address, "10.9.9.9:9");
+	strcpy(i.root_address, "30.9.9.9:9");
 	stage_hear(&s, 0, &i);
 	stage_did_no(&s, "connect");
 	stage_down(&s, 1);
@@ -613,8 +613,8 @@ static void test_another_root(void **state)
 	assert_non_null(strstr(s.text, "log warning root: root 0000000000000100 gives way to "
 				       "00000000000000bc\n"));
 	assert_non_null(strstr(s.text, "log info bootstrap: position from node 'n2' at port +x\n"));
-	assert_non_null(strstr(s.text, "connect 10.9.9.9:9: 2\n"));
-	assert_int_equal(stage_count(&s, "6/9 6/9 root bc 10.9.9.9:9\n"), 4);
+	assert_non_null(strstr(s.text, "connect 30.9.9.9:9: 2\n"));
+	assert_int_equal(stage_count(&s, "6/9 6/9 root bc 30.9.9.9:9\n"), 4);
 	/* The neighbour at port 2 was heard when the root was another: it says again whom it obeys. */
 	assert_non_null(strstr(s.text, "init 0: heard 6/9"));
 	assert_non_null(strstr(s.text, "init 2: 6/9"));
@@ -646,11 +646,11 @@ static void test_two_roots(void **state)
 		stage_hear(&s, 0, &i);
 		stage_did_no(&s, "gives way");
 		i.root_guid = 0xabc;
-		strcpy(i.root_address, "10.9.9.9:9");
+		strcpy(i.root_address, "30.9.9.9:9");
 		stage_forget(&s);
 		stage_hear(&s, 0, &i);
 		assert_non_null(strstr(s.text, "gives way to 0000000000000abc\n"));
-		assert_non_null(strstr(s.text, "connect 10.9.9.9:9"));
+		assert_non_null(strstr(s.text, "connect 30.9.9.9:9"));
 		stage_forget(&s);
 		i = stage_neighbour(&s, 2);
 		stage_hear(&s, 2, &i);
@@ -698,17 +698,17 @@ static void test_root_moved(void **state)
 	i.heard = true;
 	stage_hear(&s, 0, &i);
 	stage_forget(&s);
-	strcpy(i.root_address, "10.9.9.9:9");
+	strcpy(i.root_address, "30.9.9.9:9");
 	stage_hear(&s, 0, &i);
 	stage_did_nothing(&s);
 	stage_down(&s, 1);
 	stage_forget(&s);
-	strcpy(i.root_address, "10.0.0.0:1");
+	strcpy(i.root_address, "30.0.0.0:1");
 	stage_hear(&s, 0, &i);
 	stage_did_nothing(&s);
-	strcpy(i.root_address, "10.9.9.9:9");
+	strcpy(i.root_address, "30.9.9.9:9");
 	stage_hear(&s, 0, &i);
-	stage_did(&s, "connect 10.9.9.9:9: 2\n");
+	stage_did(&s, "connect 30.9.9.9:9: 2\n");
 	stage_end(&s);
 }
 
@@ -730,7 +730,7 @@ static void test_root_again(void **state)
 	i = stage_neighbour(&s, 0);
 	stage_hear(&s, 0, &i);
 	stage_run(&s, 100);
-	stage_did_some(&s, "connect 10.0.0.0:1: 2\n");
+	stage_did_some(&s, "connect 30.0.0.0:1: 2\n");
 	stage_end(&s);
 }
 
@@ -768,21 +768,21 @@ static void test_root_is_root(void **state)
 	i.root_guid = 0xbc;
 	stage_hear(&s, 0, &i);
 	stage_did(&s, "log error root: two roots: node 'n1' at port +x obeys 00000000000000bc "
-		      "at 10.0.0.0:1, this one 'n0' at 10.0.0.0:1\n");
+		      "at 30.0.0.0:1, this one 'n0' at 30.0.0.0:1\n");
 	i = stage_neighbour(&s, 0);
 	i.position[0] = 3;
 	stage_hear(&s, 0, &i);
 	stage_did(&s, "log info root: over: two roots: node 'n1' at port +x obeys 00000000000000bc "
-		      "at 10.0.0.0:1, this one 'n0' at 10.0.0.0:1\n"
+		      "at 30.0.0.0:1, this one 'n0' at 30.0.0.0:1\n"
 		      "log error wave: 0,0:+x ('n0') is cabled to 3,0:-x ('n1'), expected 1,0:-x, "
 		      "by the Inits of neighbours: leads to the wrong node\n");
 	/* ... also about its address. */
-	strcpy(i.root_address, "10.9.9.9:9");
+	strcpy(i.root_address, "30.9.9.9:9");
 	stage_hear(&s, 0, &i);
 	stage_did_nothing(&s);
 	s.deaf = "log ";
 	stage_run(&s, 2);
-	stage_did(&s, "init 0: heard 0/4 0/4 root 100 10.0.0.0:1\n");
+	stage_did(&s, "init 0: heard 0/4 0/4 root 100 30.0.0.0:1\n");
 	stage_end(&s);
 }
 

@@ -65,7 +65,7 @@ static void what_is_said(void **state)
 	assert_true(said.asks && !said.lost && said.placed && said.settled);
 	assert_int_equal(said.guid, NIC);
 	assert_int_equal(said.root_guid, NIC);
-	assert_string_equal(said.root_address, "10.0.0.0:1");
+	assert_string_equal(said.root_address, "30.0.0.0:1");
 	epoch = said.epoch;
 	stage_forget(&s);
 	answers(conn + 1, NIC, epoch, false);
@@ -149,7 +149,7 @@ static void no_memory_for_a_call(void **state)
 		memory_failed();
 		for (unsigned int i = 0; i < fm_conns_count(s.fm); i++)
 			known += fm_conn_no(s.fm, i)->role == FM_CONN_CALL;
-		assert_int_equal(stage_count(&s, "connect 10") - stage_count(&s, "close "), known);
+		assert_int_equal(stage_count(&s, "connect 30") - stage_count(&s, "close "), known);
 		failed += stage_count(&s, "close 0\n");
 		stage_end(&s);
 	}
@@ -166,7 +166,7 @@ static void nobody_answers(void **state)
 	asks(60, &from);
 	for (unsigned int ms = 0; ms < 3000; ms += 5) {
 		stage_run_ns(&s, from + ms * MS);
-		opened = stage_count(&s, "connect 10.0.0.") - stage_count(&s, "close ");
+		opened = stage_count(&s, "connect 30.0.0.") - stage_count(&s, "close ");
 		assert_in_range(opened, 0, 16);
 		most = opened > most ? opened : most;
 	}
@@ -226,7 +226,7 @@ static struct fm_init of_asker(void)
 	i.epoch = TERM;
 	i.asks = true;
 	i.settled = true;
-	strcpy(i.root_address, "10.0.0.3:1");
+	strcpy(i.root_address, "30.0.0.3:1");
 	return i;
 }
 
@@ -292,7 +292,7 @@ static void called_and_adrift(void **state)
 	i = of_asker();
 	conn = s.next_conn;
 	is_called(&i);
-	assert_int_equal(stage_count(&s, "connect 10.0.0.3:1"), 1);
+	assert_int_equal(stage_count(&s, "connect 30.0.0.3:1"), 1);
 	assert_int_equal(said.root_guid, NIC + 3);
 	stage_forget(&s);
 	stage_up(&s, conn);

@@ -82,7 +82,7 @@ static void test_child(void **state)
 	stage_msg(&s, 50, &m);
 	stage_did(&s, "1 < adopted 109/2 parent 103 attach 17\n");
 	/* A message that only a parent may send has no effect. */
-	stage_welcome(&s, 50, TERM + 1, "10.0.0.9:1");
+	stage_welcome(&s, 50, TERM + 1, "30.0.0.9:1");
 	stage_refuse(&s, 50, "no");
 	stage_did_nothing(&s);
 	stage_down(&s, 50);
@@ -183,7 +183,7 @@ static void test_stranger(void **state)
 	stage_say(&s, 50, FM_MSG_PING);
 	stage_say(&s, 50, FM_MSG_FETCH);
 	stage_say(&s, 50, FM_MSG_ROW);
-	stage_welcome(&s, 50, TERM, "10.0.0.9:1");
+	stage_welcome(&s, 50, TERM, "30.0.0.9:1");
 	stage_did_nothing(&s);
 	s.deaf = "init ping ";
 	stage_run(&s, 3999);
@@ -245,7 +245,7 @@ static void test_new_upstream(void **state)
 	joined();
 	child(50, 3);
 	child(51, 2);
-	stage_welcome(&s, 1, TERM, "10.0.0.9:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.9:1");
 	stage_forget(&s);
 	stage_up(&s, 2);
 	stage_forget(&s);
@@ -262,7 +262,7 @@ static void test_new_upstream(void **state)
 	/* The root is back with another term: all children are sent away. */
 	stage_down(&s, 2);
 	s.deaf = "init pong ";
-	stage_wait(&s, "connect 10.0.0.0:1: 3");
+	stage_wait(&s, "connect 30.0.0.0:1: 3");
 	stage_up(&s, 3);
 	stage_forget(&s);
 	s.stamped = s.now;
@@ -275,7 +275,7 @@ static void test_new_upstream(void **state)
 	joined();
 	child(50, 3);
 	stage_down(&s, 1);
-	stage_wait(&s, "connect 10.0.0.0:1: 2");
+	stage_wait(&s, "connect 30.0.0.0:1: 2");
 	stage_up(&s, 2);
 	stage_forget(&s);
 	stage_welcome(&s, 2, TERM, "");
@@ -356,7 +356,7 @@ static void test_two_ways(void **state)
 
 	(void)state;
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);
 	m.pong.adrift = true;
 	stage_msg(&s, 2, &m);
@@ -368,7 +368,7 @@ static void test_two_ways(void **state)
 	stage_end(&s);
 	/* The parent has joined a newer root than we have: both stay, and the root may go. */
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);
 	stage_welcome(&s, 2, TERM + 1, "");
 	stage_down(&s, 1);
@@ -408,7 +408,7 @@ static void test_welcome(void **state)
 		assert_int_equal(welcomes, 1);
 		assert_int_equal(adrift, is);
 		/* A parent that knows no more. */
-		strcpy(m.welcome.parent, "10.0.0.2:1");
+		strcpy(m.welcome.parent, "30.0.0.2:1");
 		stage_msg(&s, 1, &m);
 		m.welcome.parent[0] = '\0';
 		stage_up(&s, 2);

@@ -110,7 +110,7 @@ static void it_leads_again(void **state)
 	assert_int_equal(stage_count(&s, "connect"), 0);
 	hear(0, LEADS, FOLLOWED, TERM);
 	stage_run_ns(&s, s.now);
-	stage_did_some(&s, "connect 10.1.0.16:1");
+	stage_did_some(&s, "connect 30.1.0.16:1");
 	stage_end(&s);
 	/* One that the node tries for the first time is not tried more often for that. */
 	first_tried();
@@ -132,7 +132,7 @@ static void it_asks(void **state)
 	hear(0, ASKS, FOLLOWED, TERM - 1);
 	i = init_of(0, ASKS, FOLLOWED, TERM - 1);
 	i.guid = FOLLOWED;
-	strcpy(i.root_address, "10.9.9.9:9");
+	strcpy(i.root_address, "30.9.9.9:9");
 	stage_hear(&s, 0, &i);
 	assert_false(told().asks);
 	assert_int_equal(told().epoch, TERM);
@@ -161,20 +161,20 @@ static void its_new_address(void **state)
 	led();
 	s.deaf = "ping log hello row place rows release report lost ";
 	i = init_of(0, LEADS, FOLLOWED, TERM);
-	strcpy(i.root_address, "10.9.9.9:9");
+	strcpy(i.root_address, "30.9.9.9:9");
 	stage_hear(&s, 0, &i);
 	run(MS);
 	i.epoch++;
 	stage_hear(&s, 0, &i);
 	i.epoch--;
 	run(MS);
-	assert_string_equal(told().root_address, "10.1.0.16:1");
+	assert_string_equal(told().root_address, "30.1.0.16:1");
 	stage_forget(&s);
 	i.guid = FOLLOWED;
 	stage_hear(&s, 0, &i);
 	run(MS);
 	assert_int_equal(stage_count(&s, "init 2: "), 1);
-	stage_did_some(&s, "10.9.9.9:9");
+	stage_did_some(&s, "30.9.9.9:9");
 	/* One that asks is lost, and the node goes back to it. */
 	stage_down(&s, 1);
 	hear(0, ASKS, GREATER, TERM + 1);
@@ -184,7 +184,7 @@ static void its_new_address(void **state)
 	assert_false(told().lost);
 	stage_down(&s, last_conn());
 	assert_true(follows(FOLLOWED));
-	assert_string_equal(told().root_address, "10.9.9.9:9");
+	assert_string_equal(told().root_address, "30.9.9.9:9");
 	assert_true(told().lost);
 	stage_end(&s);
 }

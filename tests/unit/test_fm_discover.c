@@ -556,7 +556,7 @@ static void test_later(void **state)
 	m = stage_hello(&s, 15);
 	m.hello.guid = NIC + 99;
 	strcpy(m.hello.name, "n99");
-	strcpy(m.hello.address, "10.0.0.99:1");
+	strcpy(m.hello.address, "30.0.0.99:1");
 	for (unsigned int p = 0; p < 4; p++)
 		m.hello.row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
 	stage_up(&s, 99);

@@ -208,11 +208,11 @@ static void tried_too_early(void **state)
 	(void)state;
 	in_force();
 	stage_down(&s, 1);
-	stage_wait(&s, "connect 10.0.0.0:1");
+	stage_wait(&s, "connect 30.0.0.0:1");
 	i = asks_init(2, NIC, TERM);
 	i.guid = NIC + 2;
 	stage_hear(&s, 2, &i);
-	assert_int_equal(stage_count(&s, "connect 10.0.0.0:1"), 1);
+	assert_int_equal(stage_count(&s, "connect 30.0.0.0:1"), 1);
 	stage_did_some(&s, "close ");
 	/* Now it is known to ask. */
 	stage_hear(&s, 2, &i);
@@ -255,7 +255,7 @@ static void another_root_at_its_address(void **state)
 		for (unsigned int i = 0; i < 40 && !fm_is_root(s.fm) && !s.fm->root; i++) {
 			stage_forget(&s);
 			stage_run_ns(&s, s.now + 50 * MS);
-			if (stage_count(&s, "connect 10.0.0.0:1"))
+			if (stage_count(&s, "connect 30.0.0.0:1"))
 				stage_up(&s, (int)next++);
 			if (hellos > answered) {
 				answered = hellos;
@@ -293,24 +293,24 @@ static void a_root_that_begins_elsewhere(void **state)
 	for (unsigned int direct = 0; direct < 2; direct++) {
 		in_force();
 		stage_down(&s, 1);
-		stage_wait(&s, "connect 10.0.0.0:1");
+		stage_wait(&s, "connect 30.0.0.0:1");
 		i = asks_init(2, NIC, TERM + !direct);
-		strcpy(i.root_address, "10.9.9.9:9");
+		strcpy(i.root_address, "30.9.9.9:9");
 		i.guid = direct ? NIC : NIC + 2;
 		stage_hear(&s, 2, &i);
-		stage_did_some(&s, "connect 10.9.9.9:9");
-		assert_string_equal(told_address(), "10.9.9.9:9");
+		stage_did_some(&s, "connect 30.9.9.9:9");
+		assert_string_equal(told_address(), "30.9.9.9:9");
 		/* An Init of the same epoch, from a neighbour that does not know it yet. */
-		strcpy(i.root_address, "10.0.0.0:1");
+		strcpy(i.root_address, "30.0.0.0:1");
 		i.guid = NIC + 2;
 		stage_hear(&s, 2, &i);
-		assert_string_equal(told_address(), "10.9.9.9:9");
+		assert_string_equal(told_address(), "30.9.9.9:9");
 		/* It asks on, from a third one. */
-		strcpy(i.root_address, "10.8.8.8:8");
+		strcpy(i.root_address, "30.8.8.8:8");
 		i.epoch++;
 		stage_hear(&s, 2, &i);
-		stage_did_some(&s, "connect 10.8.8.8:8");
-		assert_string_equal(told_address(), "10.8.8.8:8");
+		stage_did_some(&s, "connect 30.8.8.8:8");
+		assert_string_equal(told_address(), "30.8.8.8:8");
 		stage_end(&s);
 	}
 }
@@ -324,16 +324,16 @@ static void a_root_that_leads_elsewhere(void **state)
 	in_force();
 	i = stage_neighbour(&s, 2);
 	i.epoch = TERM;
-	strcpy(i.root_address, "10.9.9.9:9");
+	strcpy(i.root_address, "30.9.9.9:9");
 	i.guid = NIC + 2;
 	stage_hear(&s, 2, &i);
-	assert_string_equal(told_address(), "10.0.0.0:1");
+	assert_string_equal(told_address(), "30.0.0.0:1");
 	i.guid = NIC;
 	stage_hear(&s, 2, &i);
-	assert_string_equal(told_address(), "10.9.9.9:9");
+	assert_string_equal(told_address(), "30.9.9.9:9");
 	stage_did_no(&s, "connect");
 	stage_down(&s, 1);
-	stage_wait(&s, "connect 10.9.9.9:9");
+	stage_wait(&s, "connect 30.9.9.9:9");
 	stage_end(&s);
 }
 
@@ -470,7 +470,7 @@ static void a_root_that_hangs(void **state)
 	stage_down(&s, 1);
 	at = (double)(s.now / MS);
 	for (until = at + 2000; !s.fm->is_root && at < until; at += 50) {
-		if (stage_count(&s, "connect 10.0.0.0:1"))
+		if (stage_count(&s, "connect 30.0.0.0:1"))
 			stage_up(&s, s.next_conn - 1);
 		stage_forget(&s);
 		stage_run(&s, at);
@@ -518,14 +518,14 @@ static void a_lost_root_and_one_of_an_epoch_before(void **state)
 	i = stage_neighbour(&s, 2);
 	i.root_guid = OTHER;
 	i.epoch = TERM - 1;
-	strcpy(i.root_address, "10.0.0.3:1");
+	strcpy(i.root_address, "30.0.0.3:1");
 	stage_hear(&s, 2, &i);
 	assert_int_equal(s.fm->root_guid, NIC);
 	stage_run(&s, (double)(s.now / MS) + 2000);
 	stage_forget(&s);
 	stage_hear(&s, 2, &i);
 	assert_int_equal(s.fm->root_guid, OTHER);
-	stage_did_some(&s, "connect 10.0.0.3:1");
+	stage_did_some(&s, "connect 30.0.0.3:1");
 	stage_end(&s);
 }
 

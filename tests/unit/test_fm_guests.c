@@ -49,8 +49,8 @@ static void test_guests(void **state)
 	(void)state;
 	root("4", 1);
 	given(1, 101, 1, "");
-	given(2, 102, 1, "10.0.0.1:1");
-	given(3, 103, 1, "10.0.0.2:1");
+	given(2, 102, 1, "30.0.0.1:1");
+	given(3, 103, 1, "30.0.0.2:1");
 	stage_forget(&s);
 	stage_run(&s, 99.999);
 	assert_int_equal(stage_count(&s, " < table 1"), 1);
@@ -80,31 +80,31 @@ static void test_moving(void **state)
 	(void)state;
 	root("8", 1);
 	given(1, 101, 1, "");
-	given(2, 102, 1, "10.0.0.1:1");
+	given(2, 102, 1, "30.0.0.1:1");
 	stage_down(&s, 102);
-	given(3, 103, 1, "10.0.0.2:1");
+	given(3, 103, 1, "30.0.0.2:1");
 	notice(FM_MSG_ADOPTED, 2, 1, 5);
-	given(4, 104, 1, "10.0.0.3:1");
+	given(4, 104, 1, "30.0.0.3:1");
 	stage_down(&s, 104);
 	notice(FM_MSG_LEFT, 2, 1, 5);
 	stage_down(&s, 103);
 	notice(FM_MSG_ADOPTED, 3, 2, 5);
 	notice(FM_MSG_LEFT, 3, 2, 5);
 	/* 4 moves; 3 and 2 are lost. */
-	given(5, 105, 1, "10.0.0.4:1");
+	given(5, 105, 1, "30.0.0.4:1");
 	notice(FM_MSG_ADOPTED, 4, 3, 5);
 	notice(FM_MSG_LEFT, 4, 3, 5);
-	given(6, 106, 1, "10.0.0.5:1");
+	given(6, 106, 1, "30.0.0.5:1");
 	stage_end(&s);
 	root("8", 1);
 	given(1, 101, 1, "");
-	given(2, 102, 1, "10.0.0.1:1");
+	given(2, 102, 1, "30.0.0.1:1");
 	stage_down(&s, 102);
 	notice(FM_MSG_ADOPTED, 2, 1, 5);
 	notice(FM_MSG_LEFT, 2, 1, 5);
-	given(3, 103, 1, "10.0.0.1:1");
+	given(3, 103, 1, "30.0.0.1:1");
 	stage_down(&s, 101);
-	given(4, 104, 1, "10.0.0.3:1");
+	given(4, 104, 1, "30.0.0.3:1");
 	stage_end(&s);
 	/* A child that is lost is not on its way. */
 	root("8", 1);
@@ -131,10 +131,10 @@ static void test_restless(void **state)
 			for (uint32_t i = 1; i < 9; i++)
 				stage_say(&s, 100 + (int)i, FM_MSG_PING);
 		}
-		given(8, 208, 2, k ? "10.0.0.3:1" : "10.0.0.1:1");
+		given(8, 208, 2, k ? "30.0.0.3:1" : "30.0.0.1:1");
 		/* And after that the next node above. */
 		stage_run_ns(&s, s.now + MS);
-		given(8, 308, 3, k ? "10.0.0.1:1" : "");
+		given(8, 308, 3, k ? "30.0.0.1:1" : "");
 		stage_end(&s);
 	}
 }

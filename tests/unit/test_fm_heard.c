@@ -175,7 +175,7 @@ static void connections(void **state)
 	m.hello.version = 3;
 	stage_up(&s, 50);
 	stage_msg(&s, 50, &m);
-	stage_welcome(&s, ROOT_CONN, TERM, "10.0.0.12:1");
+	stage_welcome(&s, ROOT_CONN, TERM, "30.0.0.12:1");
 	stage_up(&s, 2);
 	stage_welcome(&s, 2, TERM, "");
 	m = (struct fm_msg) { .type = FM_MSG_PONG, .pong.adrift = true };
@@ -241,7 +241,7 @@ static void one_asks_no_more(void **state)
 	i.root_guid = NIC + 6;
 	i.epoch = TERM;
 	i.asks = true;
-	strcpy(i.root_address, "10.0.0.6:1");
+	strcpy(i.root_address, "30.0.0.6:1");
 	stage_hear(&s, 0, &i);
 	stage_up(&s, 2);
 	for (unsigned int k = 0; k < 400; k++) {
@@ -285,7 +285,7 @@ static void progress(void **state)
 	i.root_guid = NIC + 6;
 	i.epoch = TERM;
 	i.asks = true;
-	strcpy(i.root_address, "10.0.0.6:1");
+	strcpy(i.root_address, "30.0.0.6:1");
 	stage_hear(&s, 0, &i);
 	stage_up(&s, 2);
 	shows(FM_ROOT_ASKS, 0, 0);

@@ -329,7 +329,7 @@ static void put(uint64_t version, unsigned int change)
 		break;
 	case 9:
 		entry[2].fault = 1;
-		strcpy(entry[2].address, "10.0.0.9:1");
+		strcpy(entry[2].address, "30.0.0.9:1");
 		entry[2].epoch = 5;
 		break;
 	}

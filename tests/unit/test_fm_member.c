@@ -222,7 +222,7 @@ static void test_other_dimensions(void **state)
 	stage_msg(&s, 1, &m);
 	stage_run(&s, 2);
 	stage_did(&s, "place 4 at 1\nrows 1: 4\nlost\n"
-		      "init 0: settled 1/4 root 100 10.0.0.0:1\n");
+		      "init 0: settled 1/4 root 100 30.0.0.0:1\n");
 	stage_end(&s);
 }
 
@@ -279,7 +279,7 @@ static void test_who_is_there(void **state)
 		assert_int_equal(stage_count(&s, "close 1\n"), k >= 2);
 		stage_forget(&s);
 		stage_run(&s, 100);
-		assert_int_equal(stage_count(&s, "connect 10.0.0.0:1: 2\n"), k >= 2);
+		assert_int_equal(stage_count(&s, "connect 30.0.0.0:1: 2\n"), k >= 2);
 		stage_end(&s);
 	}
 }
@@ -334,7 +334,7 @@ static void test_spreads(void **state)
 	stage_forget(&s);
 	table(1);
 	stage_run(&s, 200);
-	stage_did_some(&s, "init 0: settled heard 1/4 0/1 root 100 10.0.0.0:1\n");
+	stage_did_some(&s, "init 0: settled heard 1/4 0/1 root 100 30.0.0.0:1\n");
 	stage_end(&s);
 }
 

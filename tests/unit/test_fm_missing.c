@@ -359,7 +359,7 @@ static void test_late(void **state)
 	join(3);
 	assert_true(fm_joiner(s.fm, 0, &j));
 	assert_string_equal(j.name, "n3");
-	assert_string_equal(j.address, "10.0.0.3:1");
+	assert_string_equal(j.address, "30.0.0.3:1");
 	assert_int_equal(j.guid, NIC + 3);
 	assert_false(fm_joiner(s.fm, 1, &j));
 	stage_run_ns(&s, s.now + 10 * MS);
@@ -381,7 +381,7 @@ static void test_no_place(void **state)
 	stage_run_ns(&s, s.now + 10 * MS);
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "place");
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "node 'n9' (10.0.0.9:1) has no place: no free coordinates fit its "
+			    "node 'n9' (30.0.0.9:1) has no place: no free coordinates fit its "
 				"cables");
 	/* It changes nothing whose child it becomes: no table is made for that. */
 	assert_int_equal(fm_version(s.fm), 2);
@@ -436,7 +436,7 @@ static void test_place_of_its_nic(void **state)
 		joins(&m);
 		stage_run_ns(&s, s.now + 10 * MS);
 		assert_int_equal(fm_node(s.fm, 3)->state, other ? FM_NODE_ABSENT : FM_NODE_UP);
-		assert_int_equal(stage_count(&s, "node 'n3' (10.0.0.3:1) has no place"), other);
+		assert_int_equal(stage_count(&s, "node 'n3' (30.0.0.3:1) has no place"), other);
 		stage_end(&s);
 	}
 }
@@ -477,7 +477,7 @@ static void test_no_place_by_odd_cable(void **state)
 						     .peer_port = 3 };
 	joins(&m);
 	stage_run_ns(&s, s.now + 10 * MS);
-	assert_int_equal(stage_count(&s, "node 'n9' (10.0.0.9:1) has no place"), 1);
+	assert_int_equal(stage_count(&s, "node 'n9' (30.0.0.9:1) has no place"), 1);
 	assert_int_equal(fm_node(s.fm, 2)->guid, NIC + 2);
 	stage_end(&s);
 }

@@ -183,7 +183,7 @@ static void spare_joins(unsigned int k)
 
 	m.hello.guid = 0x1000 + k;
 	sprintf(m.hello.name, "spare%u", k);
-	sprintf(m.hello.address, "10.9.0.%u:1", k);
+	sprintf(m.hello.address, "30.9.0.%u:1", k);
 	stage_up(&s, 1000 + (int)k);
 	stage_msg(&s, 1000 + (int)k, &m);
 }
@@ -306,7 +306,7 @@ static void test_taken(void **state)
 	stage_msg(&s, 120, &m);
 	lives(50);
 	assert_int_equal(fm_node(s.fm, 10)->guid, NIC + 10);
-	assert_int_equal(stage_count(&s, "log error place: node 'new' (10.0.0.10:1) has no place: "
+	assert_int_equal(stage_count(&s, "log error place: node 'new' (30.0.0.10:1) has no place: "
 		"no "
 				     "free coordinates fit its cables\n"), 1);
 	assert_int_equal(stage_count(&s, "leads to the wrong node"), 4);
@@ -396,7 +396,7 @@ static void test_waits(void **state)
 		/* A further node for which there is none is told of nevertheless. */
 		spare_joins(1);
 		lives(20);
-		assert_int_equal(stage_count(&s, "'spare1' (10.9.0.1:1) has no place"), 1);
+		assert_int_equal(stage_count(&s, "'spare1' (30.9.0.1:1) has no place"), 1);
 		assert_int_equal(stage_count(&s, "has no place"), 1);
 		assert_true((fm_grow_expiry(s.fm) != NEVER) == discovers);
 		lives(100);

@@ -158,7 +158,7 @@ static void without_a_place(void **state)
 	m.hello.guid = NIC + 50;
 	m.hello.priority = 7;
 	strcpy(m.hello.name, "guest");
-	strcpy(m.hello.address, "10.0.0.50:1");
+	strcpy(m.hello.address, "30.0.0.50:1");
 	for (unsigned int p = 0; p < m.hello.row.nports; p++)
 		m.hello.row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
 	joins(&m);

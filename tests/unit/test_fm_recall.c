@@ -284,7 +284,7 @@ static void test_latest_of_another(void **state)
  */
 static void test_latest_below_root(void **state)
 {
-	static const char *const parents[] = { "", "10.0.0.1:1", "", "", "", "10.0.0.5:1" };
+	static const char *const parents[] = { "", "30.0.0.1:1", "", "", "", "30.0.0.5:1" };
 
 	(void)state;
 	restart(false, "4x4", 0, 6);
@@ -403,7 +403,7 @@ static void test_recall_tell(void **state)
 	stage_up(&s, 2);
 	stage_did_some(&s, " table 4 admin 6 across 9 row");
 	/* A parent is told nothing of this. */
-	stage_welcome(&s, 2, TERM, "10.0.0.9:1");
+	stage_welcome(&s, 2, TERM, "30.0.0.9:1");
 	stage_up(&s, 3);
 	stage_did_no(&s, "across");
 	stage_end(&s);

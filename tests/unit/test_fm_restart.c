@@ -447,7 +447,7 @@ static void test_root_without_place(void **state)
 		assert_non_null(strstr(fm_problem(s.fm, at)->text, " is dead: it has not joined since this root leads"));
 	assert_int_equal(at, 16);
 	assert_string_equal(fm_problem(s.fm, at)->kind, "place");
-	assert_string_equal(fm_problem(s.fm, at)->text, "node 'n0' (10.0.0.0:1) has no place: no free coordinates fit its cables");
+	assert_string_equal(fm_problem(s.fm, at)->text, "node 'n0' (30.0.0.0:1) has no place: no free coordinates fit its cables");
 	stage_end(&s);
 }
 

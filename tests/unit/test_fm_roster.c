@@ -17,7 +17,7 @@ static void test_join(void **state)
 	stage_run(&s, 10);
 	stage_forget(&s);
 	join(1);
-	stage_did(&s, "log info node: 'n1' (10.0.0.1:1) joins\n"
+	stage_did(&s, "log info node: 'n1' (30.0.0.1:1) joins\n"
 		      "101 < welcome own term root 100 parent ''\n");
 	join(2);
 	join(3);
@@ -51,7 +51,7 @@ static void test_parents(void **state)
 
 			stage_forget(&s);
 			join(i);
-			sprintf(address, "10.0.0.%u:1", p);
+			sprintf(address, "30.0.0.%u:1", p);
 			sprintf(want, "%u < welcome own term root 100 parent '%s'\n", 100 + i,
 				p ? address : "");
 			stage_did_some(&s, want);
@@ -81,7 +81,7 @@ static void test_forebears(void **state)
 	m.hello.attach = 2;
 	m.hello.stray = true;
 	joins(&m);
-	stage_did_some(&s, "108 < welcome own term root 100 parent '10.0.0.1:1'\n");
+	stage_did_some(&s, "108 < welcome own term root 100 parent '30.0.0.1:1'\n");
 	stage_run(&s, 6);
 	m.hello.row.serial++;
 	stage_msg(&s, 108, &m);
@@ -94,7 +94,7 @@ static void test_forebears(void **state)
 	m.hello.stray = false;
 	stage_forget(&s);
 	joins(&m);
-	assert_int_equal(stage_count(&s, "parent '10.0.0.3:1'"), 0);
+	assert_int_equal(stage_count(&s, "parent '30.0.0.3:1'"), 0);
 	stage_end(&s);
 }
 
@@ -134,26 +134,26 @@ static void test_refused(void **state)
 	ring();
 	m = hello(2);
 	strcpy(m.hello.name, "other");
-	refused(&m, "GUID 0000000000000102 of 'other' (10.0.0.2:1) is in use by 'n2' (10.0.0.2:1)");
+	refused(&m, "GUID 0000000000000102 of 'other' (30.0.0.2:1) is in use by 'n2' (30.0.0.2:1)");
 	strcpy(m.hello.name, "n2");
-	strcpy(m.hello.address, "10.0.0.9:1");
+	strcpy(m.hello.address, "30.0.0.9:1");
 	m.hello.epoch = 9;
-	refused(&m, "GUID 0000000000000102 of 'n2' (10.0.0.9:1) is in use by 'n2' (10.0.0.2:1)");
+	refused(&m, "GUID 0000000000000102 of 'n2' (30.0.0.9:1) is in use by 'n2' (30.0.0.2:1)");
 	m = hello(9);
 	m.hello.epoch = 5;
 	m.hello.row.nports = 3;
 	refused(&m, "'n9' has 3 ports; a fabric of 2 dimensions needs 4");
 	m = hello(9);
-	strcpy(m.hello.address, "10.0.1.9:1");
+	strcpy(m.hello.address, "30.0.1.9:1");
 	m.hello.epoch = 6;
 	strcpy(m.hello.name, "n2");
-	refused(&m, "name 'n2' of 0000000000000109 (10.0.1.9:1) is in use by "
-		    "0000000000000102 (10.0.0.2:1)");
-	strcpy(m.hello.address, "10.0.2.9:1");
+	refused(&m, "name 'n2' of 0000000000000109 (30.0.1.9:1) is in use by "
+		    "0000000000000102 (30.0.0.2:1)");
+	strcpy(m.hello.address, "30.0.2.9:1");
 	strcpy(m.hello.name, "n0");
 	m.hello.epoch = 7;
-	refused(&m, "name 'n0' of 0000000000000109 (10.0.2.9:1) is in use by "
-		    "0000000000000100 (10.0.0.0:1)");
+	refused(&m, "name 'n0' of 0000000000000109 (30.0.2.9:1) is in use by "
+		    "0000000000000100 (30.0.0.0:1)");
 	/* Its manager starts again with another name: it is accepted, and the problem is over. */
 	m.hello.epoch = 8;
 	strcpy(m.hello.name, "n9");
@@ -173,16 +173,16 @@ static void test_refused(void **state)
 	stage_up(&s, 302);
 	m = hello(2);
 	stage_msg(&s, 302, &m);
-	stage_did_some(&s, "302 < refuse name 'n2' of 0000000000000102 (10.0.0.2:1) is in use by "
-			   "000000000000010a (10.0.0.10:1)\n");
+	stage_did_some(&s, "302 < refuse name 'n2' of 0000000000000102 (30.0.0.2:1) is in use by "
+			   "000000000000010a (30.0.0.10:1)\n");
 	stage_end(&s);
 }
 
 /* A node that does not ask again for a minute is no problem any more. */
 static void test_refused_once(void **state)
 {
-	static const char why[] = "name 'n0' of 0000000000000103 (10.0.0.3:1) is in use by "
-				  "0000000000000100 (10.0.0.0:1)";
+	static const char why[] = "name 'n0' of 0000000000000103 (30.0.0.3:1) is in use by "
+				  "0000000000000100 (30.0.0.0:1)";
 	struct fm_msg m;
 
 	(void)state;

@@ -181,7 +181,7 @@ static void test_first_row(void **state)
 	i = stage_neighbour(&s, 0);
 	stage_hear(&s, 0, &i);
 	stage_up(&s, 1);
-	stage_did(&s, "at 0 ms\n1 < hello join 'n1' 10.0.0.1:1 101/1 position 1,0 attach +1 "
+	stage_did(&s, "at 0 ms\n1 < hello join 'n1' 30.0.0.1:1 101/1 position 1,0 attach +1 "
 		      "row 1000003: u102.2 d f,s4/6,closed d\n");
 	stage_end(&s);
 }

@@ -138,7 +138,7 @@ static void test_running(void **state)
 	assert_int_equal(st.root.lost, 0);
 	assert_int_equal(st.root.guid, NIC);
 	assert_int_equal(st.root.node, 0);
-	assert_string_equal(st.root.address, "10.0.0.0:1");
+	assert_string_equal(st.root.address, "30.0.0.0:1");
 	assert_int_equal(st.last.version, 0);
 	assert_int_equal(st.shape.ndims, 2);
 	assert_true(fm_in_force(s.fm, 3));
@@ -575,7 +575,7 @@ static void test_root(void **state)
 	assert_true(fm_joiner(s.fm, 0, &j));
 	assert_string_equal(j.name, "n0");
 	assert_true(fm_joiner(s.fm, 3, &j));
-	assert_string_equal(j.address, "10.0.0.3:1");
+	assert_string_equal(j.address, "30.0.0.3:1");
 	assert_false(fm_joiner(s.fm, 4, &j));
 	assert_int_equal(fm_node_parent(s.fm, 1), TORUS_NO_NODE);
 	st = status();

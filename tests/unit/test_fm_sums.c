@@ -119,7 +119,7 @@ static void test_new_way(void **state)
 {
 	(void)state;
 	in_force();
-	stage_welcome(&s, 1, TERM, "10.0.0.9:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.9:1");
 	stage_up(&s, 2);
 	stage_forget(&s);
 	stage_welcome(&s, 2, TERM, "");

@@ -358,7 +358,7 @@ static void test_hello_fails(void **state)
 
 	(void)state;
 	in_force();
-	stage_welcome(&s, 1, TERM, "10.0.0.3:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.3:1");
 	parent = s.next_conn - 1;
 	s.err.count = -EIO;
 	stage_forget(&s);
@@ -401,7 +401,7 @@ static int joins_again(void)
 {
 	int conn;
 
-	stage_wait(&s, "connect 10.0.0.0:1");
+	stage_wait(&s, "connect 30.0.0.0:1");
 	conn = s.next_conn - 1;
 	stage_up(&s, conn);
 	stage_welcome(&s, conn, TERM, "");

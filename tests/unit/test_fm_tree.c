@@ -22,7 +22,7 @@ static void begin(void)
 	stage_hear(&s, 2, &i);
 }
 
-#define HELLO(role, more) "hello " role " 'n1' 10.0.0.1:1 101/1" more
+#define HELLO(role, more) "hello " role " 'n1' 30.0.0.1:1 101/1" more
 #define ROW " row 1000001: d d d d\n"
 
 /* ... and has sent it HELLO, by connection 1. */
@@ -31,7 +31,7 @@ static void at_root(void)
 	begin();
 	stage_up(&s, 1);
 	stage_did(&s, "at 0 ms\nlog info bootstrap: position from node 'n0' at port -x\n"
-		      "connect 10.0.0.0:1: 1\n"
+		      "connect 30.0.0.0:1: 1\n"
 		      "1 < " HELLO("join", " position 1,0 attach +1") ROW);
 }
 
@@ -47,8 +47,8 @@ static void joined(void)
 static void with_parent(void)
 {
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
-	stage_did(&s, "connect 10.0.0.2:1: 2\n");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
+	stage_did(&s, "connect 30.0.0.2:1: 2\n");
 	stage_up(&s, 2);
 	stage_did(&s, "2 < " HELLO("child", " position 1,0 term 126 attach +2") ROW);
 	stage_welcome(&s, 2, TERM, "");
@@ -95,11 +95,11 @@ static void test_not_this_root(void **state)
 	at_root();
 	m.welcome.term = TERM;
 	m.welcome.root_guid = NIC + 7;
-	strcpy(m.welcome.parent, "10.0.0.2:1");
+	strcpy(m.welcome.parent, "30.0.0.2:1");
 	stage_msg(&s, 1, &m);
-	assert_int_equal(stage_count(&s, "connect 10.0.0.2:1"), 0);
+	assert_int_equal(stage_count(&s, "connect 30.0.0.2:1"), 0);
 	stage_did_some(&s, "close 1\n");
-	stage_wait(&s, "connect 10.0.0.0:1");
+	stage_wait(&s, "connect 30.0.0.0:1");
 	stage_end(&s);
 }
 
@@ -113,7 +113,7 @@ static void test_nobody_answers(void **state)
 	stage_did_nothing(&s);
 	stage_run(&s, 4500);
 	assert_int_equal(stage_count(&s, "at 4000 ms\nclose 1\n"), 1);
-	assert_int_equal(stage_count(&s, "connect 10.0.0.0:1: 2\n"), 1);
+	assert_int_equal(stage_count(&s, "connect 30.0.0.0:1: 2\n"), 1);
 	stage_forget(&s);
 	stage_up(&s, 2);
 	stage_forget(&s);
@@ -139,7 +139,7 @@ static void test_silence(void **state)
 	stage_run(&s, 8499);
 	stage_did(&s, "at 8499 ms\nclose 1\n");
 	stage_run(&s, 8600);
-	stage_did_some(&s, "connect 10.0.0.0:1: 2\n");
+	stage_did_some(&s, "connect 30.0.0.0:1: 2\n");
 	stage_end(&s);
 }
 
@@ -179,7 +179,7 @@ static void test_tries(void **state)
 		stage_hear(&s, 2, &i);
 		for (unsigned int k = 0; k < 8; k++) {
 			double step = k < 5 ? 25 << k : 500;
-			double is = (double)stage_wait(&s, "connect 10.0.0.0:1: fails") / MS / step;
+			double is = (double)stage_wait(&s, "connect 30.0.0.0:1: fails") / MS / step;
 
 			assert_true(is >= 0.5 && is < 1.5001);
 			least[k] = is < least[k] ? is : least[k];
@@ -187,7 +187,7 @@ static void test_tries(void **state)
 		}
 		/* The root can be reached again: then the intervals begin anew. */
 		s.refuse_connect = 0;
-		stage_wait(&s, "connect 10.0.0.0:1: 1");
+		stage_wait(&s, "connect 30.0.0.0:1: 1");
 		stage_up(&s, 1);
 		stage_welcome(&s, 1, TERM, "");
 		s.refuse_connect = -ECONNREFUSED;
@@ -216,7 +216,7 @@ static void test_refused_again(void **state)
 		stage_hear(&s, 2, &i);
 		stage_up(&s, 1);
 		stage_refuse(&s, 1, "for a reason");
-		ns = stage_wait(&s, "connect 10.0.0.0:1: 2");
+		ns = stage_wait(&s, "connect 30.0.0.0:1: 2");
 		least = ns < least ? ns : least;
 		most = ns > most ? ns : most;
 		stage_end(&s);
@@ -234,12 +234,12 @@ static void test_refused(void **state)
 	at_root();
 	stage_refuse(&s, 1, "for a reason");
 	stage_did(&s, "log error refused: the root refuses this node: for a reason\nclose 1\n");
-	ns = stage_wait(&s, "connect 10.0.0.0:1: 2");
+	ns = stage_wait(&s, "connect 30.0.0.0:1: 2");
 	assert_in_range(ns, 500 * MS, 1500 * MS);
 	stage_up(&s, 2);
 	stage_refuse(&s, 2, "for a reason");
 	stage_did_no(&s, "log");
-	ns = stage_wait(&s, "connect 10.0.0.0:1: 3");
+	ns = stage_wait(&s, "connect 30.0.0.0:1: 3");
 	assert_in_range(ns, 500 * MS, 1500 * MS);
 	stage_up(&s, 3);
 	stage_forget(&s);
@@ -260,7 +260,7 @@ static void test_parent(void **state)
 	stage_end(&s);
 	/* A parent that knows a newer root than the node: the old one may still be right. */
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);
 	stage_forget(&s);
 	stage_welcome(&s, 2, TERM + 1, "");
@@ -273,12 +273,12 @@ static void test_other_parent(void **state)
 {
 	(void)state;
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_forget(&s);
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_did_nothing(&s);
-	stage_welcome(&s, 1, TERM, "10.0.0.3:1");
-	stage_did(&s, "close 2\nconnect 10.0.0.3:1: 3\n");
+	stage_welcome(&s, 1, TERM, "30.0.0.3:1");
+	stage_did(&s, "close 2\nconnect 30.0.0.3:1: 3\n");
 	stage_end(&s);
 }
 
@@ -290,12 +290,12 @@ static void test_stray(void **state)
 	(void)state;
 	at_root();
 	s.refuse_connect = -ENETUNREACH;
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
-	stage_did(&s, "connect 10.0.0.2:1: fails\n" STRAY);
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
+	stage_did(&s, "connect 30.0.0.2:1: fails\n" STRAY);
 	stage_end(&s);
 
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_forget(&s);
 	stage_down(&s, 2);
 	stage_did(&s, STRAY);
@@ -305,35 +305,35 @@ static void test_stray(void **state)
 	stage_run(&s, 1000);
 	stage_did(&s, "at 1000 ms\n1 < ping\n");
 	/* If the root later names the same parent, it is tried again. */
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
-	stage_did(&s, "connect 10.0.0.2:1: 3\n");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
+	stage_did(&s, "connect 30.0.0.2:1: 3\n");
 	stage_end(&s);
 
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);
 	stage_forget(&s);
 	stage_refuse(&s, 2, "no");
 	stage_did(&s, "close 2\n" STRAY);
 	/* One that then takes us and is lost is another matter. */
-	stage_welcome(&s, 1, TERM, "10.0.0.3:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.3:1");
 	stage_up(&s, 3);
 	stage_welcome(&s, 3, TERM, "");
 	stage_down(&s, 3);
-	stage_wait(&s, "connect 10.0.0.0:1: 4");
+	stage_wait(&s, "connect 30.0.0.0:1: 4");
 	stage_up(&s, 4);
 	stage_did_some(&s, "4 < " HELLO("join", " position 1,0"));
 	stage_end(&s);
 	/* The root is gone by then as well. */
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_down(&s, 1);
 	stage_forget(&s);
 	stage_run(&s, 1000);
 	stage_did_nothing(&s);
 	stage_down(&s, 2);
 	stage_did_nothing(&s);
-	assert_in_range(stage_wait(&s, "connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
+	assert_in_range(stage_wait(&s, "connect 30.0.0.0:1: 3"), 12 * MS, 38 * MS);
 	stage_up(&s, 3);
 	stage_did_some(&s, "3 < " HELLO("join", " stray position 1,0"));
 	stage_end(&s);
@@ -348,7 +348,7 @@ static void test_parent_of_another(void **state)
 	m.welcome.term = TERM;
 	m.welcome.root_guid = NIC + 7;
 	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);
 	stage_forget(&s);
 	stage_msg(&s, 2, &m);
@@ -360,7 +360,7 @@ static void test_parent_of_another(void **state)
 	with_parent();
 	stage_msg(&s, 2, &m);
 	stage_did_some(&s, "close 2\nlog warning tree: parent lost; back to the root\n");
-	stage_wait(&s, "connect 10.0.0.0:1: 3");
+	stage_wait(&s, "connect 30.0.0.0:1: 3");
 	stage_end(&s);
 }
 
@@ -372,7 +372,7 @@ static void test_parent_lost(void **state)
 	stage_run(&s, 900);
 	stage_down(&s, 2);
 	stage_did(&s, "at 900 ms\nlog warning tree: parent lost; back to the root\n");
-	assert_in_range(stage_wait(&s, "connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
+	assert_in_range(stage_wait(&s, "connect 30.0.0.0:1: 3"), 12 * MS, 38 * MS);
 	stage_up(&s, 3);
 	stage_did_some(&s, "3 < " HELLO("join", " position 1,0"));
 	stage_end(&s);
@@ -393,7 +393,7 @@ static void test_attach(void **state)
 	stage_forget(&s);
 	stage_up(&s, 1);
 	stage_did_some(&s, "attach +1 ");
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);
 	stage_did_some(&s, "attach +2 ");
 	stage_end(&s);
@@ -428,7 +428,7 @@ static void test_hello(void **state)
 	i = stage_neighbour(&s, 0);
 	stage_hear(&s, 0, &i);
 	stage_up(&s, 1);
-	stage_did(&s, "at 0 ms\n1 < hello join 'n2' 10.0.0.2:1 102/77 4x1 at 2,0 position 2,0 "
+	stage_did(&s, "at 0 ms\n1 < hello join 'n2' 30.0.0.2:1 102/77 4x1 at 2,0 position 2,0 "
 		      "version 9 attach +1 relay 5 row 1000001: d d d d flow0.0 1 flow2.1 8 "
 		      "flow8.3 2 parked 3 unresolved 4 held 6\n");
 	/* If the NIC cannot be asked for its counters, no HELLO is said until it can. */
@@ -494,11 +494,11 @@ static void test_row_later(void **state)
 	stage_down(&s, 1);
 	stage_link_up(&s, 2, 1);
 	stage_did_nothing(&s);
-	stage_wait(&s, "connect 10.0.0.0:1: 2");
+	stage_wait(&s, "connect 30.0.0.0:1: 2");
 	stage_up(&s, 2);
 	/* The HELLO has the row: that is enough. */
 	stage_did_some(&s, "d d u100.0 d\n");
-	stage_welcome(&s, 2, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 2, TERM, "30.0.0.2:1");
 	stage_did_no(&s, "row");
 	/* Changes before the parent answers are reported to the parent. */
 	stage_run(&s, s.now / 1e6 + 10);
@@ -569,11 +569,11 @@ static void test_rejoin(void **state)
 	assert_int_equal(stage_count(&s, "50 < pong adrift\n"), 1);
 	fm_status(s.fm, &st);
 	assert_false(st.root.reachable);
-	assert_in_range(stage_wait(&s, "connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
+	assert_in_range(stage_wait(&s, "connect 30.0.0.0:1: 3"), 12 * MS, 38 * MS);
 	stage_up(&s, 3);
-	stage_welcome(&s, 3, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 3, TERM, "30.0.0.2:1");
 	/* The same parent as before gets a new connection. */
-	stage_did_some(&s, "connect 10.0.0.2:1: 4\n");
+	stage_did_some(&s, "connect 30.0.0.2:1: 4\n");
 	/* With both connections, to root and parent, both are closed. */
 	entry[1].state = FM_NODE_SILENT;
 	t.table.version = 3;
@@ -592,9 +592,9 @@ static void test_root_moves(void **state)
 	begin();
 	stage_forget(&s);
 	i = stage_neighbour(&s, 2);
-	strcpy(i.root_address, "10.9.9.9:9");
+	strcpy(i.root_address, "30.9.9.9:9");
 	stage_hear(&s, 2, &i);
-	stage_did(&s, "close 1\nconnect 10.9.9.9:9: 2\n");
+	stage_did(&s, "close 1\nconnect 30.9.9.9:9: 2\n");
 	stage_up(&s, 1);
 	stage_up(&s, 2);
 	stage_did_some(&s, "2 < hello join");

@@ -112,7 +112,7 @@ static void spare_ports(void **state)
 	stage_start(&s);
 	stage_hear(&s, 1, &(struct fm_init) {
 		.placed = true, .ndims = 1, .size = { 4 }, .guid = NIC, .root_guid = NIC,
-		.fabric = "fab", .root_address = "10.0.0.0:1" });
+		.fabric = "fab", .root_address = "30.0.0.0:1" });
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	table(1);
@@ -252,13 +252,13 @@ static void hello_to_a_parent(void **state)
 	(void)state;
 	joined();
 	table(7);
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	s.sees = sees;
 	stage_up(&s, 2);
 	assert_int_equal(said.role, FM_ROLE_CHILD);
 	assert_int_equal(said.version, 7);
 	stage_down(&s, 2);
-	stage_welcome(&s, 1, TERM + 1, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM + 1, "30.0.0.2:1");
 	stage_up(&s, 3);
 	assert_int_equal(said.role, FM_ROLE_CHILD);
 	assert_int_equal(said.term, TERM + 1);
@@ -297,7 +297,7 @@ static void drops_for_its_root_only(void **state)
 	(void)state;
 	in_force();
 	m.drop.guid = NIC + 2;
-	strcpy(m.drop.address, "10.0.0.2:1");
+	strcpy(m.drop.address, "30.0.0.2:1");
 	m.drop.term = TERM - 1;
 	stage_msg(&s, 1, &m);
 	stage_did_nothing(&s);
@@ -335,7 +335,7 @@ static void since_when_it_leads(void **state)
 	i = stage_neighbour(&s, 0);
 	i.epoch = TERM + 2;
 	i.root_guid = 0xabc;
-	strcpy(i.root_address, "10.0.0.9:1");
+	strcpy(i.root_address, "30.0.0.9:1");
 	stage_hear(&s, 0, &i);
 	stage_up(&s, 4);
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
@@ -365,7 +365,7 @@ static void connection_0(void **state)
 	stage_end(&s);
 	joined();
 	s.next_conn = 0;
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 0);
 	stage_did_some(&s, "0 < hello child");
 	stage_end(&s);
@@ -419,9 +419,9 @@ static void not_before_it_stands(void **state)
 	(void)state;
 	node_1();
 	joins();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_refuse(&s, 1, "no");
-	stage_wait(&s, "connect 10.0.0.0:1: 3");
+	stage_wait(&s, "connect 30.0.0.0:1: 3");
 	stage_down(&s, 2);
 	stage_did_no(&s, "3 <");
 	stage_up(&s, 3);
@@ -442,9 +442,9 @@ static void another_root_is_tried_soon(void **state)
 	i = stage_neighbour(&s, 2);
 	i.epoch = TERM + 1;
 	i.root_guid = 0xabc;
-	strcpy(i.root_address, "10.0.0.9:1");
+	strcpy(i.root_address, "30.0.0.9:1");
 	stage_hear(&s, 2, &i);
-	assert_in_range(stage_wait(&s, "connect 10.0.0.9:1: fails"), 12 * MS, 38 * MS);
+	assert_in_range(stage_wait(&s, "connect 30.0.0.9:1: fails"), 12 * MS, 38 * MS);
 	stage_end(&s);
 }
 
@@ -464,13 +464,13 @@ static void tries_it_again(void **state)
 	i = stage_neighbour(&s, 0);
 	i.epoch = TERM + 1;
 	i.root_guid = 0xabc;
-	strcpy(i.root_address, "10.0.0.9:1");
+	strcpy(i.root_address, "30.0.0.9:1");
 	stage_hear(&s, 0, &i);
-	stage_did_some(&s, "connect 10.0.0.9:1: 2\n");
+	stage_did_some(&s, "connect 30.0.0.9:1: 2\n");
 	stage_down(&s, 2);
 	stage_run_ns(&s, s.now + 1000 * MS);
-	assert_int_equal(stage_count(&s, "connect 10.0.0.0:1"), 0);
-	assert_true(stage_count(&s, "connect 10.0.0.9:1") > 0);
+	assert_int_equal(stage_count(&s, "connect 30.0.0.0:1"), 0);
+	assert_true(stage_count(&s, "connect 30.0.0.9:1") > 0);
 	stage_end(&s);
 }
 

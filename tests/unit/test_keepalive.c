@@ -88,7 +88,7 @@ static void begin(void)
 	struct torus_device dev = { .guid = 1, .epoch = 1, .nports = 4 };
 	struct fm_init init = { .placed = true, .port = 2, .ndims = 2, .guid = ROOT,
 				.root_guid = ROOT, .fabric = "green", .name = "root",
-				.root_address = "10.0.0.1:1" };
+				.root_address = "30.0.0.1:1" };
 	const struct fm_ops ops = my_ops();
 	struct fm_config c;
 	uint8_t buf[TORUS_MGMT_MAX];
@@ -96,7 +96,7 @@ static void begin(void)
 	fm_config_default(&c);
 	strcpy(c.fabric, "green");
 	strcpy(c.name, "n1");
-	strcpy(c.address, "10.0.0.2:1");
+	strcpy(c.address, "30.0.0.2:1");
 	c.keepalive = KEEPALIVE;
 	c.takeover = takeover;
 	for (uint8_t p = 0; p < 4; p++)
@@ -219,7 +219,7 @@ static void silent_parent(void **state)
 	(void)state;
 	takeover = KEEPALIVE / 5;
 	join();
-	strcpy(m.welcome.parent, "10.0.0.3:1");
+	strcpy(m.welcome.parent, "30.0.0.3:1");
 	fm_msg(fm, UP, &m, now);
 	assert_int_equal(did.connects, 2);
 	fm_conn_up(fm, UP + 1, now);
@@ -303,7 +303,7 @@ static void silent_child(void **state)
 	hello.hello.role = FM_ROLE_CHILD;
 	strcpy(hello.hello.fabric, "green");
 	strcpy(hello.hello.name, "n2");
-	strcpy(hello.hello.address, "10.0.0.3:1");
+	strcpy(hello.hello.address, "30.0.0.3:1");
 	hello.hello.guid = 2;
 	hello.hello.epoch = 1;
 	hello.hello.term = TERM;

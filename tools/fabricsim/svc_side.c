@@ -158,6 +158,9 @@ static void hang_up(struct world *w, uint32_t from, int id)
 		queue_event(w, id, EV_CONN_DOWN, NULL, 0);
 }
 
+#define SVC_NAME "sim:%u"	/* service address of a node */
+#define SVC_IP	 "172.30.%u.1:1"
+
 static int svc_connect(void *io, const char *addr)
 {
 	struct whost *h = io;
@@ -165,7 +168,7 @@ static int svc_connect(void *io, const char *addr)
 	unsigned int to;
 	int a, b;
 
-	if (sscanf(addr, "sim:%u", &to) != 1 || to >= w->nodes)
+	if (sscanf(addr, w->cfg.svc_ip ? SVC_IP : SVC_NAME, &to) != 1 || to >= w->nodes)
 		return -EINVAL;
 	a = end_new(w, h->node);
 	if (w->node[to].vanished || world_lost(w, h->node, to) || world_lost(w, to, h->node))
@@ -415,7 +418,10 @@ void manager_start(struct world *w, uint32_t node)
 	fm_config_default(&c);
 	strcpy(c.fabric, n->fabric);
 	strcpy(c.name, n->name);
-	snprintf(c.address, sizeof(c.address), "sim:%u", node);
+	if (w->cfg.svc_ip)
+		snprintf(c.address, sizeof(c.address), SVC_IP, node);
+	else
+		snprintf(c.address, sizeof(c.address), SVC_NAME, node);
 	c.fanout = w->cfg.fanout;
 	c.priority = n->priority;
 	c.seed = world_random(w);

@@ -21,8 +21,14 @@
  * joined before the plan was known. If a plan does not hold the shape, which the configuration has
  * changed, the prefixes of the configuration replace those of the fabric.
  *
+ * Each node routes the prefixes of the plan through its torus interface. So no node may have its
+ * service address in one of them: the service network would lose it. A plan that has the address of
+ * a known node does not come into force, and while a plan is in force a node whose address it has
+ * is refused. A plan that the fabric has when a root begins is kept in any case.
+ *
  * Tests: tests/sim/test_plan.c, tests/netns/test_plan.sh.
  */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,10 +54,46 @@ void fm_plan_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 	r->plan = h->plan;
 }
 
+static bool are_bits_same(const uint8_t *a, const uint8_t *b, unsigned int bits)
+{
+	unsigned int n = bits / 8, rest = bits % 8;
+
+	return !memcmp(a, b, n) && (!rest || !((a[n] ^ b[n]) >> (8 - rest)));
+}
+
+/* Return: true if the service address, "IP:PORT" or "[IP]:PORT", is in a prefix of @plan. */
+static bool has_address(const struct torus_plan *plan, const char *address)
+{
+	struct torus_plan full = fm_plan_full(plan);
+	const char *end = strrchr(address, ':');
+	bool v6 = address[0] == '[';
+	char ip[INET6_ADDRSTRLEN];
+	uint8_t bytes[16];
+	int n = end ? (int)(end - address) - 2 * v6 : 0;
+
+	if (n <= 0 || n >= (int)sizeof(ip))
+		return false;
+	snprintf(ip, sizeof(ip), "%.*s", n, address + v6);
+	if (inet_pton(v6 ? AF_INET6 : AF_INET, ip, bytes) != 1)
+		return false;
+	return v6 ? are_bits_same(bytes, full.net6, full.len6) :
+		    are_bits_same(bytes, full.net4, full.len4);
+}
+
 bool fm_plan_objection(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
 	const struct fm_root *r = fm->root;
+	struct torus_plan full = fm_plan_full(&r->plan);
+	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
 
+	if (r->settled && has_address(&r->plan, h->address)) {
+		snprintf(text, room,
+			 "'%s' has the service address %s, but %s and %s are the torus itself: "
+			 "give it an address of another network",
+			 h->name, h->address, torus_plan_text4(&full, v4),
+			 torus_plan_text6(&full, v6));
+		return true;
+	}
 	if (h->plans || !r->settled || fm_plan_is_default(&r->plan))
 		return false;
 	snprintf(text, room,
@@ -69,6 +111,26 @@ static void refuse_plan(struct fm *fm, const struct torus_plan *plan, const char
 
 	fm_problem_set(fm, "plan", 0, "address plan %s, %s is not used: %s",
 		       torus_plan_text4(&full, v4), torus_plan_text6(&full, v6), why);
+}
+
+/* Return: true if no known node has its service address in @plan; else a problem has why. */
+static bool is_plan_apart(struct fm *fm, const struct torus_plan *plan)
+{
+	char why[FM_TEXT_MAX / 2];
+
+	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++) {
+		const struct fm_mate *m = fm_mate_no(fm->root, i);
+
+		if (m->state != FM_NODE_UP && m->node == TORUS_NO_NODE)
+			continue;
+		if (!has_address(plan, m->address))
+			continue;
+		snprintf(why, sizeof(why), "it has the service address %s of '%s'", m->address,
+			 m->name);
+		refuse_plan(fm, plan, why);
+		return false;
+	}
+	return true;
 }
 
 /* Return: true if the fabric can have the plan; else a problem has why. */
@@ -164,12 +226,13 @@ bool fm_plan_settle(struct fm *fm, const struct torus_shape *shape)
 	const struct torus_plan *present = present_plan(fm);
 	struct torus_plan plan = present ? *present : (struct torus_plan) { .len4 = 0 };
 	struct fm_root *r = fm->root;
+	bool configured = !present || !fm_plan_holds(present, shape);
 
-	if (!present || !fm_plan_holds(present, shape))
+	if (configured)
 		plan = configured_plan(fm, &plan);
 	else if (!fm_plan_is_default(present))
 		drop_old(fm);
-	if (!is_plan_usable(fm, &plan, shape)) {
+	if ((configured && !is_plan_apart(fm, &plan)) || !is_plan_usable(fm, &plan, shape)) {
 		r->plan_again = fm->now + fm->cfg.quiet;
 		return false;
 	}
@@ -188,7 +251,7 @@ void fm_plan_configured(struct fm *fm)
 	if (!r->settled)
 		return;
 	if (!fm_plan_same(&plan, &r->plan)) {
-		if (!is_plan_usable(fm, &plan, &fm->table.shape))
+		if (!is_plan_apart(fm, &plan) || !is_plan_usable(fm, &plan, &fm->table.shape))
 			return;
 		r->plan = plan;
 		fm_demand(fm, 0, "addresses of %s and %s", torus_plan_text4(&full, v4),
