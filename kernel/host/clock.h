@@ -6,6 +6,17 @@
  * NIC that has a turn again would find all its links silent, because its neighbours on the same
  * machine have not had a turn to send keep-alives either, and all links would be lost though every
  * NIC lives. Neighbours elsewhere that went on notice by their own clocks that this NIC was silent.
+ *
+ * The clock is also read while a turn is late, by commands on other processors. No reading is
+ * earlier than one before it, because each is limited as that of the next turn will be, and the
+ * latest one is kept:
+ *
+ * - Between two turns @due and @woke are constant, so the limit is, and readings grow with the
+ *   machine's clock up to it.
+ * - A turn begins with such a reading, and takes from the machine's clock what that one leaves out.
+ *   So the next reading begins there, and its limit is later than @woke.
+ * - At the end of a turn @due may become earlier, and the limit with it. @told holds the clock at
+ *   what was read before that, until the limit or the machine has caught up.
  */
 #ifndef TORUS_HOST_CLOCK_H
 #define TORUS_HOST_CLOCK_H
@@ -21,24 +32,26 @@
  * struct torus_host_clock - a clock; all zero at first
  * @stood: ns of the machine's clock that it does not count
  * @woke: when the NICs last had a turn; 0: not yet
+ * @told: the latest reading
  */
 struct torus_host_clock {
 	u64 stood;
 	u64 woke;
+	u64 told;
 };
 
-/** torus_host_clock() - Return: the time of the NICs at time @machine of the machine, ns */
-static inline u64 torus_host_clock(const struct torus_host_clock *c, u64 machine)
-{
-	return machine - c->stood;
-}
+/**
+ * torus_host_clock() - read the clock
+ * @c: the clock; the caller serialises all calls for it
+ * @machine: time of the machine's clock, ns; never earlier than in a call before
+ * @due: when the NICs should have a turn at the latest, by their own clock; ~0: at any time
+ * Return: the time of the NICs, ns. It never goes back.
+ */
+u64 torus_host_clock(struct torus_host_clock *c, u64 machine, u64 due);
 
 /**
  * torus_host_clock_woke() - the NICs have a turn: stop their clock for the time that they were late
- * @c: the clock
- * @machine: time of the machine's clock, ns
- * @due: when the NICs should have had a turn at the latest, by their own clock; ~0: at any time
- * Return: the time of the NICs. It never goes back.
+ * All as for torus_host_clock(). From here on @due may be another.
  */
 u64 torus_host_clock_woke(struct torus_host_clock *c, u64 machine, u64 due);
 

@@ -233,6 +233,16 @@ static void test_virtual(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
+static u64 now(struct torus_soft *s)
+{
+	u64 at;
+
+	torus_soft_lock(s);
+	at = torus_now(s);
+	torus_soft_unlock_read(s);
+	return at;
+}
+
 static u64 changes(struct torus_soft *s, unsigned int port)
 {
 	u64 n;
@@ -245,17 +255,21 @@ static u64 changes(struct torus_soft *s, unsigned int port)
 
 /*
  * No NIC of the machine gets a turn for longer than a link stays up without a frame. The first one
- * that has a turn again does not take that for the silence of the other.
+ * that has a turn again does not take that for the silence of the other. A command in the meantime
+ * reads no time that is still to come then.
  */
 static void test_standstill(struct kunit *test)
 {
-	u64 before;
+	u64 before, told;
 
 	join(test, true);
 	before = changes(pair.nic[0], 0) + changes(pair.nic[1], 1);
 	local_bh_disable();
 	mdelay(1500);
+	told = now(pair.nic[0]);
 	local_bh_enable();
+	usleep_range(10000, 20000);
+	KUNIT_EXPECT_GE(test, now(pair.nic[0]), told);
 	converse(test);
 	KUNIT_EXPECT_EQ(test, changes(pair.nic[0], 0) + changes(pair.nic[1], 1), before);
 	KUNIT_EXPECT_EQ(test, state(pair.nic[0], 0), TORUS_LINK_UP);

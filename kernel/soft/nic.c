@@ -320,7 +320,7 @@ static int make_core(struct torus_soft *s)
 		.small_max = TORUS_SMALL_MAX,
 	};
 	void *mem = kvzalloc(tn_nic_size(), GFP_KERNEL_ACCOUNT);
-	int err = mem ? tn_soft_init(&s->soft, mem, &cfg, torus_msg_lost, torus_now(s)) : -ENOMEM;
+	int err = mem ? tn_soft_init(&s->soft, mem, &cfg, torus_msg_lost, ktime_get_ns()) : -ENOMEM;
 
 	if (err)
 		kvfree(mem);

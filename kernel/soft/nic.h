@@ -210,9 +210,10 @@ size_t torus_params_size(void);
 /* --- nic.c --------------------------------------------------------------------- */
 
 /** torus_now() - the time that the core gets: monotonic, ns, never 0 (lock) */
-static inline u64 torus_now(const struct torus_soft *s)
+static inline u64 torus_now(struct torus_soft *s)
 {
-	return torus_host_clock(&s->clock, ktime_get_ns());
+	lockdep_assert_held(&s->lock);
+	return torus_host_clock(&s->clock, ktime_get_ns(), s->armed);
 }
 
 /** torus_soft_lock() - take the NIC's lock, which turns bottom halves off */

@@ -21,11 +21,40 @@ static void late(void **state)
 	assert_int_equal(torus_host_clock_woke(&c, 5 * SEC, 0), 5 * SEC);
 	assert_int_equal(torus_host_clock_woke(&c, 6 * SEC, 6 * SEC), 6 * SEC);
 	assert_int_equal(torus_host_clock_woke(&c, 10 * SEC, 7 * SEC), 7 * SEC + MOST);
-	assert_int_equal(torus_host_clock(&c, 10 * SEC), 7 * SEC + MOST);
-	assert_int_equal(torus_host_clock(&c, 11 * SEC), 8 * SEC + MOST);
+	assert_int_equal(torus_host_clock(&c, 10 * SEC, 8 * SEC), 7 * SEC + MOST);
+	assert_int_equal(torus_host_clock(&c, 11 * SEC, 8 * SEC), 8 * SEC + MOST);
 	/* It goes on from there. */
 	assert_int_equal(torus_host_clock_woke(&c, 11 * SEC, 8 * SEC + MOST), 8 * SEC + MOST);
 	assert_int_equal(torus_host_clock_woke(&c, 12 * SEC, 8 * SEC + MOST), 8 * SEC + 2 * MOST);
+}
+
+/* A command while the turn is late reads what the turn will begin with. */
+static void command(void **state)
+{
+	struct torus_host_clock c = { 0 };
+
+	(void)state;
+	assert_int_equal(torus_host_clock(&c, 4 * SEC, 0), 4 * SEC);
+	assert_int_equal(torus_host_clock_woke(&c, 5 * SEC, ~0ull), 5 * SEC);
+	assert_int_equal(torus_host_clock(&c, 5 * SEC + 50 * MS, 5 * SEC + 100 * MS),
+			 5 * SEC + 50 * MS);
+	assert_int_equal(torus_host_clock(&c, 10 * SEC, 5 * SEC + 100 * MS),
+			 5 * SEC + 100 * MS + MOST);
+	assert_int_equal(torus_host_clock_woke(&c, 11 * SEC, 5 * SEC + 100 * MS),
+			 5 * SEC + 100 * MS + MOST);
+}
+
+/* A turn that is due earlier than the last one was: the clock waits at what it has told. */
+static void earlier(void **state)
+{
+	struct torus_host_clock c = { 0 };
+
+	(void)state;
+	torus_host_clock_woke(&c, 5 * SEC, ~0ull);
+	assert_int_equal(torus_host_clock(&c, 6 * SEC, ~0ull), 6 * SEC);
+	assert_int_equal(torus_host_clock(&c, 7 * SEC, 5 * SEC + MS), 6 * SEC);
+	assert_int_equal(torus_host_clock_woke(&c, 7 * SEC, 5 * SEC + MS), 6 * SEC);
+	assert_int_equal(torus_host_clock(&c, 7 * SEC + MS, 5 * SEC + MS), 6 * SEC + MS);
 }
 
 /* A small delay is counted, and so is any time before a turn is due. */
@@ -43,32 +72,72 @@ static void in_time(void **state)
 	assert_int_equal(c.stood, 0);
 }
 
-/* Whatever is due: it does not go back, is no faster than the machine's, and at most MOST late. */
-static void never_back(void **state)
+/* Whatever is due: a turn counts all its time, but at most MOST of a delay. */
+static void turns(void **state)
 {
 	struct torus_host_clock c = { 0 };
-	uint64_t random = 1, machine = SEC, last = 0;
+	uint64_t random = 1, machine = SEC, is = torus_host_clock_woke(&c, machine, 0);
 
 	(void)state;
-	torus_host_clock_woke(&c, machine, 0);
 	for (unsigned int i = 0; i < 100000; i++) {
-		uint64_t is = torus_host_clock(&c, machine), due = is + random_below(&random, 100) * MS;
+		uint64_t due = is + random_below(&random, 100) * MS;
 		uint64_t step = random_below(&random, 200) * MS, now;
 
 		machine += step;
 		now = torus_host_clock_woke(&c, machine, due);
-		assert_true(now >= last && now >= is && now - is <= step && now <= due + MOST);
 		assert_true(now == is + step || now == due + MOST);
-		last = now;
+		assert_true(now - is <= step && now <= due + MOST);
+		is = now;
 	}
 	assert_true(c.stood);
+}
+
+/* Return: when a turn is due, which may be over, or never. */
+static uint64_t any_due(uint64_t *random, uint64_t now)
+{
+	return random_below(random, 10) ? now - 50 * MS + random_below(random, 150) * MS : ~0ull;
+}
+
+/* Read at any time, before, in and after turns, it does not go back, nor is it too fast. */
+static void never_back(void **state)
+{
+	struct torus_host_clock c = { 0 };
+	uint64_t random = 1, machine = SEC, due = 0, last = torus_host_clock_woke(&c, machine, 0);
+	unsigned int turn = 0, limited = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 300000; i++) {
+		uint64_t stood = c.stood, now;
+
+		machine += random_below(&random, 200) * MS;
+		if (random_below(&random, 3)) {
+			now = torus_host_clock(&c, machine, due);
+			assert_int_equal(c.stood, stood);
+			limited += now < machine - stood;
+		} else {
+			now = torus_host_clock_woke(&c, machine, due);
+			assert_int_equal(now, machine - c.stood);
+			turn++;
+			if (random_below(&random, 2)) {		/* within the turn */
+				machine += random_below(&random, 200) * MS;
+				now = torus_host_clock(&c, machine, due);
+			}
+			due = any_due(&random, now);
+		}
+		assert_true(now >= last && now <= machine - stood && c.stood >= stood);
+		last = now;
+	}
+	assert_true(turn > 1000 && limited > 1000 && c.stood);
 }
 
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(late),
+		cmocka_unit_test(command),
+		cmocka_unit_test(earlier),
 		cmocka_unit_test(in_time),
+		cmocka_unit_test(turns),
 		cmocka_unit_test(never_back),
 	};
 

@@ -150,11 +150,10 @@ void chassis_run(struct chassis *c)
 	if (err)
 		log_warn("carrier", "no thread asks for it: %s", strerror(-err));
 	while (!c->stop) {
-		u64 now = loop_now();
 		/* If a NIC is still ready, the sockets are polled without waiting. */
-		u64 until = c->ready ? now : next_due(c);
+		u64 until = c->ready ? loop_busy() : next_due(c), now;
 
-		loop_wait(&c->loop, now, until);
+		loop_wait(&c->loop, until);
 		now = loop_now();
 		c->passed = true;
 		for (int i = 0; i < TURNS_MAX && c->passed; i++) {

@@ -16,9 +16,15 @@ static u64 machine_now(void)
 	return clock_ns(CLOCK_MONOTONIC) + 1;
 }
 
+/* The turn has been due since it began: a stop of the process within it does not count either. */
 u64 loop_now(void)
 {
-	return torus_host_clock(&nics, machine_now());
+	return torus_host_clock(&nics, machine_now(), 0);
+}
+
+u64 loop_busy(void)
+{
+	return torus_host_clock(&nics, machine_now(), ~0ull);
 }
 
 int loop_init(struct loop *loop)
@@ -65,9 +71,9 @@ void loop_del(struct loop *loop, struct watch *w)
 			loop->pending[i] = NULL;
 }
 
-static int wait_until(struct loop *loop, struct epoll_event *ev, u64 now, u64 until)
+static int wait_until(struct loop *loop, struct epoll_event *ev, u64 until)
 {
-	u64 ns = until > now ? until - now : 0;
+	u64 now = machine_now() - nics.stood, ns = until > now ? until - now : 0;
 	struct timespec ts = {
 		.tv_sec = (time_t)(ns / SEC),
 		.tv_nsec = (long)(ns % SEC),
@@ -86,10 +92,10 @@ static int wait_until(struct loop *loop, struct epoll_event *ev, u64 now, u64 un
 	return epoll_wait(loop->epfd, ev, LOOP_BATCH, (int)((ns + MS - 1) / MS));
 }
 
-void loop_wait(struct loop *loop, u64 now, u64 until)
+void loop_wait(struct loop *loop, u64 until)
 {
 	struct epoll_event ev[LOOP_BATCH];
-	int n = wait_until(loop, ev, now, until);
+	int n = wait_until(loop, ev, until);
 
 	torus_host_clock_woke(&nics, machine_now(), until);
 	loop->npending = n > 0 ? n : 0;

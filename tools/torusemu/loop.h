@@ -35,6 +35,8 @@ struct loop {
 
 /** loop_now() - Return: time, ns, never 0; stands still while the process has no processor */
 u64 loop_now(void);
+/** loop_busy() - Return: loop_now() when NICs are still ready: all the time of their turn counts */
+u64 loop_busy(void);
 
 int loop_init(struct loop *loop);
 void loop_fini(struct loop *loop);
@@ -46,6 +48,6 @@ void loop_events(struct loop *loop, struct watch *w, u32 events);
 void loop_del(struct loop *loop, struct watch *w);
 
 /** loop_wait() - wait for events until @until (~0: any time), and handle them */
-void loop_wait(struct loop *loop, u64 now, u64 until);
+void loop_wait(struct loop *loop, u64 until);
 
 #endif /* EMU_LOOP_H */
