@@ -149,6 +149,18 @@ static bool is_entry_of(const struct fm_entry *e, const struct wnode *n)
 }
 
 /*
+ * Return: true if the root has judged that NIC dead: in its table, or since. In the latter case the
+ * steps of the recovery tell its neighbours before the next table does (ended.c).
+ */
+static bool is_judged_dead(const struct fm *root, uint64_t guid)
+{
+	const struct fm_entry *e = fm_node(root, fm_table_find(root, guid));
+	const struct fm_mate *m = fm_mate(root->root, guid);
+
+	return (e && e->state == FM_NODE_DEAD) || (m && m->state == FM_NODE_DEAD);
+}
+
+/*
  * It takes part, and its manager answers. A NIC that obeys a later root takes no order of this one,
  * which may have hung while links came back, and hears of it only now.
  */
@@ -171,7 +183,8 @@ static void judged_dead(struct check_flow *c, const struct fm *root, uint32_t no
 
 	if (c->lies || !is_entry_of(&root->table.entry[node], n))
 		return;
-	fate_apart(c, node);
+	if (root->table.entry[node].state == FM_NODE_DEAD)
+		fate_apart(c, node);
 	for (unsigned int p = 0; p < c->w->nports; p++) {
 		const struct cable *k = n->cable[p] < 0 ? NULL : &c->w->cable[n->cable[p]];
 		unsigned int far = k && k->node[0] == node && k->port[0] == p;
@@ -208,7 +221,7 @@ static void hear_root(struct check_flow *c, uint32_t node, uint64_t version)
 		c->bounded = version;
 	}
 	for (uint32_t i = 0; root && root->root && i < root->table.nodes; i++)
-		if (root->table.entry[i].state == FM_NODE_DEAD)
+		if (is_judged_dead(root, root->table.entry[i].guid))
 			judged_dead(c, root, i);
 }
 
@@ -223,9 +236,8 @@ static bool is_far_end_lost(const struct check_flow *c, const struct fm *root, u
 				&c->w->cable[c->w->node[node].cable[port]];
 	unsigned int far = k && k->node[0] == node && k->port[0] == port;
 	const struct wnode *o = k ? &c->w->node[k->node[far]] : NULL;
-	const struct fm_entry *e = o ? fm_node(root, fm_table_find(root, o->guid)) : NULL;
 
-	if (!o || !o->on || (e && e->state == FM_NODE_DEAD))
+	if (!o || !o->on || is_judged_dead(root, o->guid))
 		return true;
 	return o->nic->link[k->port[far]].session != session &&
 	       o->nic->link[k->port[far]].last_session != session;
