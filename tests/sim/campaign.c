@@ -185,7 +185,7 @@ static const struct origin named[] = {
 	{ "all_links_held_down", 7201275, 0, WAKE + 1, false, false,
 	  "an error of the history: all links of a small fabric were held down for flapping when it "
 	  "looked whether packets arrive" },
-	{ "dead_before_the_table", 1704, 0, WAKE + 1, false, false,
+	{ "dead_before_the_table", 1704, 0, WAKE + 1, true, false,
 	  "an error of check_flow: a step of a recovery told a node that its neighbour was judged dead, "
 	  "while the table did not say so yet" },
 };
