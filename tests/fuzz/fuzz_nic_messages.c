@@ -63,7 +63,7 @@ static void one_datagram(struct emu *e, int fd, const uint8_t *data, size_t len,
 	emu_step(e, now);
 	for (int i = 0; i < 64 && alive(e) && (alive(e)->out || alive(e)->dump.cmd); i++) {
 		drain(fd);
-		loop_wait(e->loop, now, now);
+		loop_wait(e->loop, now);
 	}
 	drain(fd);
 }
