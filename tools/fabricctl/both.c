@@ -15,7 +15,7 @@ struct end {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 };
 
-static json_t *request(const char *cmd, const struct end *at, const json_t *more)
+static json_t *end_request(const char *cmd, const struct end *at, const json_t *more)
 {
 	json_t *j = json_pack("{ss ss ss}", "cmd", cmd, "node", at->node, "port", at->port);
 
@@ -36,7 +36,7 @@ static int ask_end(struct ask *a, const char *cmd, const struct end *at, const j
 {
 	const struct timespec look = { .tv_nsec = LOOK_MS * 1000000 };
 	bool unknown = false;
-	int status = ask_try(a, request(cmd, at, begin), data, &unknown);
+	int status = ask_try(a, end_request(cmd, at, begin), data, &unknown);
 
 	if (unknown)
 		return fail_as(PROBLEM, "the root's fabricd is of a release that does not know '%s': "
@@ -44,7 +44,7 @@ static int ask_end(struct ask *a, const char *cmd, const struct end *at, const j
 	for (unsigned int i = 0; status == OK && is_busy(*data) && i < LOOKS_MAX; i++) {
 		nanosleep(&look, NULL);
 		json_decref(*data);
-		status = ask(a, request(cmd, at, NULL), data);
+		status = ask(a, end_request(cmd, at, NULL), data);
 	}
 	return status;
 }

@@ -79,7 +79,7 @@ static bool are_same(struct end a, struct end b)
 }
 
 /* Removes a cable by its interface @arg in the namespace of one end. */
-static int unplug(void *arg)
+static int remove_interface(void *arg)
 {
 	struct nl_sock *sk = wire_open();
 	int err = sk ? device_remove(sk, arg) : -errno;
@@ -92,7 +92,7 @@ static int remove_cable(const struct lab *lab, struct end e)
 {
 	char ns[LAB_TEXT_MAX], dev[IFNAMSIZ];
 
-	return netns_visit(lab_netns(lab, e.node, ns), unplug, lab_port_name(lab, e.port, dev));
+	return netns_visit(lab_netns(lab, e.node, ns), remove_interface, lab_port_name(lab, e.port, dev));
 }
 
 /* Makes a cable between two ends, which come up if they are to be, and plugs it in. */

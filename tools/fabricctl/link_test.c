@@ -39,7 +39,7 @@ static sigset_t stop_signals(void)
 	return set;
 }
 
-/* These signals are blocked, so no question to a manager is interrupted. Return: true if one came. */
+/* The signals are blocked, so no question to a manager is interrupted. Return: true if one came. */
 static bool wait_or_stopped(void)
 {
 	const struct timespec look = { .tv_nsec = LOOK_MS * 1000000 };
@@ -102,17 +102,17 @@ static int find_peer(const json_t *link, const struct place *at, struct place *p
 	return OK;
 }
 
-static json_t *request(const struct place *at, const char *step, const char *token)
+static json_t *step_request(const struct place *at, const char *step, const char *token)
 {
 	return json_pack("{ss ss ss ss ss}", "cmd", "test", "node", at->node, "port", at->port,
 			 "step", step, "token", token);
 }
 
-static int begin(struct ask *a, const struct place *at, const char *step, const char *token,
-		 json_t **data)
+static int begin_end(struct ask *a, const struct place *at, const char *step, const char *token,
+		     json_t **data)
 {
 	uint64_t limit = seconds ? seconds : count ? SECONDS_MAX : SECONDS;
-	json_t *j = request(at, step, token);
+	json_t *j = step_request(at, step, token);
 	bool unknown = false;
 	int status;
 
@@ -128,7 +128,7 @@ static int show(struct ask *a, const struct place *at, const char *token, json_t
 {
 	json_decref(*data);
 	*data = NULL;
-	return ask(a, request(at, "show", token), data);
+	return ask(a, step_request(at, "show", token), data);
 }
 
 /* Ends the test at both ends, which is not needed if they do not answer any more. */
@@ -137,7 +137,7 @@ static void end_test(struct ask *a, const struct place *at, const char *token)
 	json_t *data = NULL;
 
 	say_hush(true);
-	if (ask(a, request(at, "end", token), &data) == OK)
+	if (ask(a, step_request(at, "end", token), &data) == OK)
 		json_decref(data);
 	say_hush(false);
 }
@@ -175,10 +175,10 @@ static int run_test(struct ask *a, const struct place *at, const struct place *p
 	int status = draw_token(token);
 
 	if (status == OK)
-		status = begin(a, peer, "echo", token, echo);
+		status = begin_end(a, peer, "echo", token, echo);
 	if (status != OK)
 		return status;
-	status = begin(a, at, "send", token, &began);
+	status = begin_end(a, at, "send", token, &began);
 	if (status == OK) {
 		t->mbps = json_incref(json_object_get(began, "mbps"));
 		json_decref(began);

@@ -88,7 +88,7 @@ static bool is_whole_shape(const struct fm *fm)
 }
 
 /* Return: true if this root waits for a first neighbour. */
-static bool is_alone(const struct fm *fm)
+static bool awaits_neighbour(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -187,7 +187,7 @@ static uint64_t settle_at(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	if (r->settled || is_alone(fm) || r->stage != FM_STAGE_LEADS)
+	if (r->settled || awaits_neighbour(fm) || r->stage != FM_STAGE_LEADS)
 		return NEVER;
 	return later(later(later(nodes_at(fm), r->plan_again), fm_recall_awaits(fm)),
 		     r->restored && !is_whole_shape(fm) ? fm_lag_doubts(fm) : 0);
@@ -195,7 +195,7 @@ static uint64_t settle_at(const struct fm *fm)
 
 uint64_t fm_settle_expiry(const struct fm *fm)
 {
-	if (is_alone(fm))
+	if (awaits_neighbour(fm))
 		return fm->root->alone ? NEVER : fm->root->since + LONELY;
 	return settle_at(fm);
 }
@@ -203,7 +203,7 @@ uint64_t fm_settle_expiry(const struct fm *fm)
 /* Begins or ends the problem that no other node has joined. */
 static void check_alone(struct fm *fm)
 {
-	if (!is_alone(fm)) {
+	if (!awaits_neighbour(fm)) {
 		if (fm->root->alone)
 			fm_problem_clear(fm, "bootstrap", 1);
 		fm->root->alone = false;
