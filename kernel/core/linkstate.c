@@ -687,6 +687,8 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	if (l->state != TORUS_LINK_RETRAINING &&
 	    !tn_credit_room(&l->credit, i.slots, i.occupied))
 		return;		/* it begins anew when it has freed a buffer */
+	if (i.nonce == l->nonce)
+		return;		/* this INIT began our attempt, which has drawn the same by chance */
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
 	l->peer_attempt = i.attempt;
