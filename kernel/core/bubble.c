@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The false packets of MBS: the timer that asks for them, and the answer. */
+/* False packets of MBS: the timer after which an output asks for one, and the answer; bubble.h. */
 #include "bubble.h"
 
 /*
- * A false packet enters the ring like any other (rule 2): it needs a buffer that is
- * not critical. With traffic at hand it is not needed: that will move the bubble.
+ * A false packet enters the ring like any other packet, so it needs a buffer that is not critical.
+ * If the output has packets to send, they will move the bubble.
  */
 bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool idle)
 {

@@ -1,52 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bubble flow control: when may a packet take a buffer of a ring, so that the ring
- * never fills up? One implementation, of the NIC's router and of fabricsim.
+ * Bubble flow control: the rule by which a packet may take a buffer of a ring, so that the ring
+ * never fills up. The NIC's router and fabricsim use this one implementation.
  *
- * A ring is one direction of one dimension: k inputs, one in each node, each with
- * some packet buffers. Between rings dimension order leaves no cycle; within a ring
- * a packet can always move on if one of the ring's buffers is free. So a packet that
- * goes on in its ring needs a free buffer and keeps their number; one that enters
- * (from a host or from another dimension) takes one away and must leave one:
+ *	k	inputs of a ring, one in each node: a ring is one direction of one dimension
+ *	C	free packet buffers of an input, as the output that sends to it counts them
+ *	B	those of them that are critical bubbles (CBS, MBS); B <= C
+ *	K	critical bubbles of a ring
+ *	T	how long an output of MBS waits before it asks for a false packet
  *
- *  BLOC	leaves a buffer free at the very input that it enters (Puente et al., J.
- *	Parallel Distrib. Comput. 61, 2001: the bubble). The test is local and needs no
- *	message; an input needs two buffers.
- *  CBS	K of the ring's buffers are marked as critical, and an entering packet may
- *	not take a critical one: they stay free, wherever in the ring they are (Chen
- *	et al., IPDPS 2011). A packet that goes on may take one, and the buffer that it
- *	leaves behind is critical instead: the bubble has moved upstream. A bubble that no
- *	packet in the ring passes stays, and blocks packets that would enter there for ever.
- *  MBS	CBS, and bubbles that no packet passes are moved (Wang and Zhang, J. NUDT
- *	34(6), 2012, section 2.2): a buffer freed upstream by any packet takes over (case 3).
- *	Where none is freed, after a while the output asks its node's input, which asks
- *	upstream for a false packet (case 4, section 2.1).
+ * Rings do not wait for each other in a cycle (router.c, lemma 1). Within a ring a packet can move
+ * if any of the ring's buffers is free. A packet that continues in its ring takes a buffer and
+ * leaves another, so it needs a free one. A packet that enters (from a host or from another
+ * dimension) only takes one, so it must leave one free. The policies differ in which one:
  *
- * Why MBS and CBS are free of deadlock: a critical bubble is at any time either one
- * of the B of an output's C free buffers (B <= C), or in a buffer that is being left,
- * or in a credit on its way back. Every step below hands it on, none makes or drops
- * one. Hence K of the ring's buffers are free or are being freed; where the free one
- * is, the packet behind it moves.
+ *  BLOC	a buffer of the very input that it enters (Puente et al., J. Parallel Distrib.
+ *	Comput. 61, 2001). The test is local and needs no message; an input needs two buffers.
+ *  CBS	K buffers of the ring are marked as critical, and an entering packet may not take one of
+ *	these, wherever in the ring they are (Chen et al., IPDPS 2011). A packet that continues may,
+ *	and the buffer that it leaves becomes critical: the bubble has moved upstream. A bubble that
+ *	no packet in the ring passes stays where it is, and blocks packets that would enter there.
+ *  MBS	CBS, and bubbles that no packet passes are moved (Wang and Zhang, J. NUDT 34(6), 2012,
+ *	section 2.2): a buffer that any packet frees upstream takes the mark over (case 3). If none
+ *	is freed for the time T, the output asks upstream for a false packet, whose buffer takes it
+ *	over (case 4, section 2.1).
  *
- * BLOC after a cut. The bubble stays where it was. A link that fails takes no more packets, and the
- * buffers that packets under way on it would have filled stay free. A new session counts the
- * buffers that packets of former sessions occupy (INIT), so CT is again the number of occupied
- * buffers, and the same test holds from the first packet on. While the cable is cut its ring is no
- * circle. When the circle closes again, a buffer is free: the last packet that entered the ring
- * left one, and a packet that goes on, is parked or ends takes none away. A retraining changes no
- * credits at all.
+ * Lemmas, with the tests of tests/unit/test_bubble.c that visit every state of small rings.
  *
- * The NIC uses BLOC unless it is told otherwise (its parameter bubble, ring.h): MBS needs marks in
- * credits and false packets on the wire, and gains little. Two buffers an input, uniform traffic,
- * phits a node and cycle at saturation, BLOC and MBS with its best number of bubbles: 4x4 0.761
- * and 0.839, 8x8 0.485 and 0.497, 16x16 0.270 and 0.260, 32x32 0.145 and 0.138 (fabricsim flow). A
- * test of the router's own input as well gains as much (0.812, 0.506, 0.273), but is safe only
- * while one packet at most can be under way on a link; cables hold many.
+ *  1. CBS and MBS conserve bubbles: each is one of the B of an output, or in a buffer that is
+ *     being left, or in a credit on its way back, and every step below hands it on. So K buffers
+ *     of the ring are free or are being freed, and the packet behind a free one moves
+ *     (mbs_never_deadlocks_nor_starves()).
+ *  2. BLOC keeps a ring free of deadlock (bloc_never_deadlocks()); without a rule rings deadlock
+ *     (without_a_rule_rings_deadlock()).
+ *  3. CBS may block an entering packet for ever (cbs_starves()), MBS does not
+ *     (mbs_never_deadlocks_nor_starves()).
+ *  4. BLOC holds after a cut. The failed link takes no more packets, and the buffers that packets
+ *     under way on it would have filled stay free. A new session counts the buffers that packets
+ *     of former sessions occupy (INIT), so the test is right from the first packet on. When the
+ *     ring is closed again, a buffer is free: the last packet that entered left one, and a packet
+ *     that continues, is parked or ends takes none away. A retraining changes no credits
+ *     (test_histories() of tests/unit/test_ring.c).
  *
- * Tests. tests/unit/test_bubble.c visits every state that small rings can reach: bubbles are
- * conserved and some packet can move (bloc_never_deadlocks(), mbs_never_deadlocks_nor_starves()),
- * CBS can starve (cbs_starves()), and without a rule a ring deadlocks
- * (without_a_rule_rings_deadlock()).
+ * The NIC uses BLOC unless its parameter bubble says otherwise (ring.h): MBS needs marks in credits
+ * and false packets on the wire, and gains little. Two buffers an input, uniform traffic, phits a
+ * node and cycle at saturation, BLOC and MBS with its best K: 4x4 0.761 and 0.839, 8x8 0.485 and
+ * 0.497, 16x16 0.270 and 0.260, 32x32 0.145 and 0.138 (fabricsim flow). A test of the router's own
+ * input as well gains as much (0.812, 0.506, 0.273), but is safe only while at most one packet can
+ * be under way on a link; cables hold many.
  */
 #ifndef TN_BUBBLE_H
 #define TN_BUBBLE_H
@@ -66,7 +67,7 @@ static inline enum tn_bubble_policy tn_bubble_policy_of(unsigned int bubble)
 	return (enum tn_bubble_policy)(TN_BUBBLE_BLOC + bubble);
 }
 
-/** tn_bubble_marks() - does the policy mark buffers as critical? */
+/** tn_bubble_marks() - Return: true if the policy marks buffers as critical */
 static inline bool tn_bubble_marks(unsigned int policy)
 {
 	return policy >= TN_BUBBLE_CBS;
@@ -74,9 +75,9 @@ static inline bool tn_bubble_marks(unsigned int policy)
 
 /**
  * struct tn_bubble - an output's view of the input at the other end of its link
- * @since: ticks of the host's clock when its timer was started; 0: it is stopped
- * @free: buffers free, C of the paper (section 3)
- * @critical: those of them that are critical bubbles, B <= C
+ * @since: ticks of the host's clock when the timer T was started; 0: it is stopped
+ * @free: C
+ * @critical: B
  */
 struct tn_bubble {
 	u32 since;
@@ -85,8 +86,8 @@ struct tn_bubble {
 };
 
 /**
- * tn_bubble_reserve() - how many free buffers a packet must leave behind it
- * @enters: it comes from outside the ring
+ * tn_bubble_reserve() - Return: how many buffers a packet must leave free
+ * @enters: the packet comes from outside the ring
  * @critical: B of the input that it goes to (CBS and MBS)
  */
 static inline unsigned int tn_bubble_reserve(enum tn_bubble_policy policy, bool enters,
@@ -97,17 +98,13 @@ static inline unsigned int tn_bubble_reserve(enum tn_bubble_policy policy, bool 
 	return policy == TN_BUBBLE_BLOC ? 1 : critical;
 }
 
-/**
- * tn_bubble_room() - may a packet take one of @free buffers and leave @reserve?
- *
- * The one condition of the NIC and of fabricsim, under each policy.
- */
+/** tn_bubble_room() - Return: true if a packet may take one of @free buffers, leaving @reserve */
 static inline bool tn_bubble_room(unsigned int free, unsigned int reserve)
 {
 	return free > reserve;
 }
 
-/** tn_bubble_may() - may a packet be sent? */
+/** tn_bubble_may() - Return: true if a packet may be sent */
 static inline bool tn_bubble_may(enum tn_bubble_policy policy, const struct tn_bubble *b,
 				 bool enters)
 {
@@ -123,9 +120,8 @@ static inline bool tn_bubble_stuck(const struct tn_bubble *b)
 }
 
 /**
- * tn_bubble_take() - a packet is sent, for which tn_bubble_may() was true
- * Return: true if it took a critical bubble: the buffer that it leaves is to be
- * given back as critical.
+ * tn_bubble_take() - count a packet that is sent, after tn_bubble_may()
+ * Return: true if it took a critical bubble: the buffer that it leaves is returned as critical.
  */
 static inline bool tn_bubble_take(struct tn_bubble *b)
 {
@@ -136,7 +132,7 @@ static inline bool tn_bubble_take(struct tn_bubble *b)
 	return took;
 }
 
-/** tn_bubble_returned() - a credit has come back from the other end */
+/** tn_bubble_returned() - count a credit from the other end; @critical: of a critical bubble */
 static inline void tn_bubble_returned(struct tn_bubble *b, bool critical)
 {
 	b->free++;
@@ -144,9 +140,9 @@ static inline void tn_bubble_returned(struct tn_bubble *b, bool critical)
 }
 
 /**
- * tn_bubble_move() - a buffer of an input is freed; @b is the output of the same node
- * into the same ring. MBS, cases 3 and 4.
- * Return: true: it takes a critical bubble over, and is to be given back as critical.
+ * tn_bubble_move() - MBS, cases 3 and 4: let a buffer that is freed take a bubble over
+ * @b: the output of the same node into the same ring
+ * Return: true if it does: the buffer is returned as critical.
  */
 static inline bool tn_bubble_move(enum tn_bubble_policy policy, struct tn_bubble *b)
 {
@@ -157,35 +153,32 @@ static inline bool tn_bubble_move(enum tn_bubble_policy policy, struct tn_bubble
 }
 
 /**
- * tn_bubble_respond() - the node below asks for a false packet
+ * tn_bubble_respond() - decide on a request of the next node for a false packet
  * @idle: this output is sending nothing and nothing waits for it
- *
- * Return: true: send one; it goes no further than to the other end, where
- * tn_bubble_move() decides how its buffer is given back.
+ * Return: true: send one. It goes only to the other end, where tn_bubble_move() decides how its
+ * buffer is returned.
  */
 bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool idle);
 
 /**
- * tn_bubble_hand() - the node below asks for a false packet, and all that is free here is critical
+ * tn_bubble_hand() - decide on such a request if all free buffers here are critical
  * @lowest: this node has the lowest coordinate of the ring: it keeps its bubbles
- *
- * A ring that has a bubble at each output may have no other buffer left. Then one that is handed
- * down in a false packet meets that of the node that asked, and the two become one.
- * Return: true: send a false packet that carries it.
+ * A ring with a bubble at each output may have no other free buffer. A bubble that a false packet
+ * carries downstream meets that of the node that asked, and the two become one.
+ * Return: true: send a false packet that carries a bubble.
  */
 bool tn_bubble_hand(enum tn_bubble_policy policy, struct tn_bubble *b, bool lowest);
 
 /**
- * tn_bubble_watch() - starts or stops the timer T; call it when @b has changed
+ * tn_bubble_watch() - start or stop the timer T; called when @b has changed
  * @now: ticks of the host's clock, not 0
- *
- * Return: true if it has just been started.
+ * Return: true if the timer was started.
  */
 bool tn_bubble_watch(enum tn_bubble_policy policy, struct tn_bubble *b, u32 now);
 
 /**
- * tn_bubble_due() - is it time to ask upstream? If so, the timer starts anew.
- * @threshold: ticks
+ * tn_bubble_due() - Return: true if it is time to ask upstream; the timer then starts anew
+ * @threshold: T, ticks
  */
 bool tn_bubble_due(struct tn_bubble *b, u32 now, u32 threshold);
 

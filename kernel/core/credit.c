@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Credits; credit.h says how and why. */
+/* Credits; see credit.h. */
 #include "credit.h"
 
 bool tn_credit_room(const struct tn_credit *c, const u16 *slots, const u16 *occupied)
@@ -41,7 +41,7 @@ bool tn_credit_returned(struct tn_credit *c, unsigned int vc, unsigned int crp)
 		return false;
 	c->ct[vc] = (u16)(c->ct[vc] - crp);
 	if (critical)
-		c->critical[vc] = 1;	/* two that meet are one from now on */
+		c->critical[vc] = 1;	/* two bubbles that meet become one */
 	return true;
 }
 

@@ -2,44 +2,43 @@
 /*
  * Credits of one link, per virtual channel (Angara paper, fig. 4).
  *
- * The unit is a packet buffer (slot), of the largest packet, not a flit: bubble flow
- * control reasons in whole packet buffers. Were space counted in flits, a ring
- * could hold room for a packet spread over several inputs, none of which has
- * room for one: e.g. inputs with 10 and 3 free flits and packets of up to 10:
- * a packet of 4 moves into the first, leaving 6 and 7, and nothing of 10 can
- * move any more although 13 flits are free.
+ *	N_inp	packet buffers of the peer's input (tn_credit.n_inp)
+ *	CT	those that the sender counts as taken (tn_credit.ct): it rises by 1 with each packet
+ *		sent, and falls by CRP
+ *	CRP	buffers that the receiver has freed since its last report, for virtual channel VC#
  *
- * The receiver reports what it has freed since its last report (CRP for VC#);
- * the sender's counter CT rises with each packet sent and falls by CRP; it may
- * send while CT < N_inp, and into a ring only while CT + 1 < N_inp, which is what
- * bubble flow control asks for (bubble.h). The paper has CT + 1 < N_inp, of flits, and does
- * not say why; that leaves the last unit unused. A counter in hardware may be late by the flit
- * that is just going out. Here nothing happens between the test and the counting, so it would
- * be a whole packet buffer for nothing.
+ * A packet may be sent while CT < N_inp, and into a ring while CT + 1 < N_inp, for bubble flow
+ * control (bubble.h). The paper has CT + 1 < N_inp everywhere, counted in flits, and does not say
+ * why. In hardware the counter may lag by the flit that is being sent; here the test and the count
+ * are one step, so the margin would only waste a packet buffer.
  *
- * Exactly once: a report travels in the header of a sequenced packet, is chosen
- * when that packet is first sent, and stays the same in every replay of it; the
- * receiver counts it only when it accepts the packet, which the retry does
- * exactly once. So however often a packet is replayed, its CRP counts once.
+ * The unit is a packet buffer (slot) of the largest packet, not a flit, because bubble flow control
+ * needs whole packet buffers. Counted in flits, a ring could have room for a packet spread over
+ * several inputs, none of which has room for one. Example: inputs with 10 and 3 free flits, packets
+ * of up to 10. A packet of 4 moves into the first and leaves 6 and 7 free: no packet of 10 can move
+ * any more, although 13 flits are free.
  *
- * A faulty peer. If a peer reports more buffers than it had, or sends more packets than it has
- * credit for, this is detected at once, and the link becomes faulty. If a peer never returns
- * credits, this NIC cannot detect it, because it knows no bound for the time that a credit may
- * take: the peer's own next link may be dead, its parking segment full, and the manager that would
- * empty it not running. A timeout would expire at about the same time on all links behind the
- * blocked one, although these are healthy, and their packets would be parked, although their path
- * is whole. A message "I wait, too" would not help, because a faulty peer could send it. Waiting
- * loses no packet, and only links behind the blocked one wait. So the NIC does not judge, but shows
- * the time: tn_link.waiting, the gauge "waited" of each port. In a tree of waiting links, the link
- * at fault is the one that leads to a node none of whose links waits. When it is taken down, the
- * packets that wait for it are parked. Only the managers together see the whole tree, and they do
- * this after stall_max (daemon/stall.h). The gauge is the time since a packet on VCD0 or VCD1 began
- * to wait for a buffer or bubble, if no packet of its VC has used the link since: any progress ends
- * it.
+ * Lemmas, with the tests of tests/unit/test_credit.c.
  *
- * Tests. tests/unit/test_credit.c: test_conserved() compares all counts with packets in a model,
- * over a wire that delays reports; test_lies() has a peer that reports too much. Ports that wait
- * for ever: tests/sim/test_stall.c.
+ *  1. A report counts exactly once. It travels in the header of a sequenced packet, is chosen when
+ *     that packet is first sent, and stays the same in every replay; the receiver counts it when
+ *     it accepts the packet, which the retry does exactly once (test_conserved(), over a wire that
+ *     delays reports).
+ *  2. A peer that reports more buffers than it had, or sends more packets than it has credit for,
+ *     is detected at once, and the link becomes faulty (test_lies()).
+ *  3. A peer that never returns credits cannot be detected here, because no bound is known for the
+ *     time that a credit may take: the peer's own next link may be dead, its parking segment full,
+ *     and the manager that would empty it not running. A timeout would expire at about the same
+ *     time on all links behind the blocked one, although these are healthy, and would park their
+ *     packets, although their path is whole. A message "I wait, too" would not help, because a
+ *     faulty peer could send it. Waiting loses no packet, and only links behind the blocked one
+ *     wait. So the NIC only shows the time: tn_link.waiting, the gauge "waited" of each port. It is
+ *     the time since a packet on VCD0 or VCD1 began to wait for a buffer or bubble, if no packet
+ *     of its VC has used the link since.
+ *  4. The managers find the link at fault. In a tree of waiting links it is the one that leads to
+ *     a node none of whose links waits. When it is taken down, the packets that wait for it are
+ *     parked. The managers together see the whole tree, and do this after stall_max
+ *     (daemon/stall.h; tests/sim/test_stall.c).
  */
 #ifndef TN_CREDIT_H
 #define TN_CREDIT_H
@@ -81,7 +80,7 @@ static inline unsigned int tn_credit_free(const struct tn_credit *c, unsigned in
 	return (unsigned int)(c->n_inp[vc] - c->ct[vc]);
 }
 
-/** tn_credit_may() - may a packet be sent on @vc, leaving @bubbles buffers? */
+/** tn_credit_may() - Return: true if a packet may be sent on @vc, leaving @bubbles buffers */
 static inline bool tn_credit_may(const struct tn_credit *c, unsigned int vc,
 				 unsigned int bubbles)
 {
@@ -89,15 +88,18 @@ static inline bool tn_credit_may(const struct tn_credit *c, unsigned int vc,
 }
 
 /**
- * tn_credit_room() - may a session begin with a peer that has @slots, @occupied of them?
- * One that puts a critical bubble into each ring needs a free buffer for it (ring.h).
+ * tn_credit_room() - Return: true if a session may begin with a peer that has @slots, @occupied of
+ *	them in use. A session that puts a critical bubble into each ring needs a free buffer for
+ *	it (ring.h)
  */
 bool tn_credit_room(const struct tn_credit *c, const u16 *slots, const u16 *occupied);
 
 /**
- * tn_credit_start() - a new session: the peer has @slots, @occupied of them by
- * packets of former sessions, whose freeing it will report in this one
- * Return: false if the numbers make no sense.
+ * tn_credit_start() - begin a session
+ * @slots: packet buffers of the peer
+ * @occupied: those in which packets of former sessions are; the peer reports in this session when
+ *	it frees them
+ * Return: false if the numbers contradict each other.
  */
 bool tn_credit_start(struct tn_credit *c, const u16 *slots, const u16 *occupied);
 
@@ -113,18 +115,18 @@ static inline void tn_credit_take(struct tn_credit *c, unsigned int vc)
 	c->ct[vc]++;
 }
 
-/** tn_credit_freed() - a buffer of @vc is free; @critical: as a critical bubble */
+/** tn_credit_freed() - count a freed buffer of @vc; @critical: it is a critical bubble */
 static inline void tn_credit_freed(struct tn_credit *c, unsigned int vc, bool critical)
 {
 	c->used[vc]--;
 	c->owed[vc]++;
-	c->owed_critical[vc] |= critical;	/* two that meet are one from now on */
+	c->owed_critical[vc] |= critical;	/* two bubbles that meet become one */
 }
 
-/** tn_credit_returned() - the peer reports. Return: false: more than it had. */
+/** tn_credit_returned() - count a report of the peer. Return: false: it is more than it had */
 bool tn_credit_returned(struct tn_credit *c, unsigned int vc, unsigned int crp);
 
-/** tn_credit_report() - next report, 0 if nothing is owed; *@vc says for whom */
+/** tn_credit_report() - Return: the next report, for virtual channel *@vc; 0: nothing is owed */
 u16 tn_credit_report(struct tn_credit *c, u8 *vc);
 
 #endif /* TN_CREDIT_H */

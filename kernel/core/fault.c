@@ -27,7 +27,7 @@ static u64 multiply_high(u64 a, u64 b, u64 *low)
 	return ah * bh + (mid >> 32) + (mid2 >> 32);
 }
 
-/* -log2(u / 2^64), @u not 0: bit by bit, squaring what is left. */
+/* Return: -log2(u / 2^64), @u not 0. One bit for each squaring of the mantissa. */
 static u64 minus_log2(u64 u)
 {
 	u64 whole = 1, frac = 0, low;
@@ -49,7 +49,7 @@ static u64 minus_log2(u64 u)
 	return (whole << LOG_BITS) - frac;
 }
 
-/* @part / @whole as a fraction of 2^64; @part < @whole < 2^63. */
+/* Return: @part / @whole in units of 2^-64; @part < @whole < 2^63. */
 static u64 make_fraction(u64 part, u64 whole)
 {
 	u64 q = 0;
@@ -67,6 +67,7 @@ static u64 make_fraction(u64 part, u64 whole)
 	return q;
 }
 
+/* Return: the number of good bits before the next error. */
 static u64 draw_distance(struct tn_fault *f)
 {
 	u64 u = draw_bits(f), log, high, low, p;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bit errors of a software NIC's wire, for trying out what retry and recovery do.
+ * Injected bit errors of a software NIC's line, to test retry and recovery.
  *
- * Errors are independent, so the number of good bits between two is geometric:
- * one random number for each error instead of one for each bit. The same seed
- * and rate hit the same bits of the same stream.
+ * Errors are independent, so the number of good bits between two errors has a geometric
+ * distribution: one random number for each error, instead of one for each bit. The same seed and
+ * rate hit the same bits of the same stream.
+ *
+ * Tests: tests/unit/test_fault.c.
  */
 #ifndef TN_FAULT_H
 #define TN_FAULT_H
@@ -13,7 +15,7 @@
 #include <torus_uapi.h>
 
 /**
- * struct tn_fault - bit errors of one wire
+ * struct tn_fault - bit errors of one line
  * @ber: errors per bit, in units of 1e-18, at most TORUS_BER_ONE; 0 for none
  * @seed: of the error positions
  */

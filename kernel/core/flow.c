@@ -161,7 +161,7 @@ static bool comes_before(const struct tn_flow_rx *rx, const struct tn_pkt *a,
 	return (s32)(a->tail.eseq - rx->expected) < (s32)(b->tail.eseq - rx->expected);
 }
 
-/* Melds two heaps. */
+/* Melds two heaps of one flow. Return: the packet that comes first. */
 static struct tn_pkt *meld_heaps(const struct tn_flow_rx *rx, struct tn_pkt *a, struct tn_pkt *b)
 {
 	struct tn_pkt *low = a, *high = b;
@@ -192,7 +192,7 @@ static struct tn_pkt *pop_chain(struct tn_pkt **chain)
 	return p;
 }
 
-/* Melds a chain of heaps, first in pairs, which makes it log n in the mean. */
+/* Melds a chain of heaps, first in pairs: so a removal takes log n steps on average. */
 static struct tn_pkt *meld_all(const struct tn_flow_rx *rx, struct tn_pkt *chain)
 {
 	struct tn_pkt *pairs = NULL, *all = NULL;

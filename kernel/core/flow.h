@@ -52,7 +52,7 @@
  * No more packets of one flow can be missing at once, because the memory of all nodes on a path has
  * no room for them. The other numbers are for late packets: a packet may stay parked on a node
  * without a running manager until the receiver has given up the gap and the source has sent more.
- * If such a packet were taken for ahead, the flow would discard all numbers up to it. So it must
+ * If such a packet were treated as ahead, the flow would discard all numbers up to it. So it must
  * not be replayed when the source is 2^32 - 2^26 to 2^32 packets further in the same numbering,
  * which is six minutes of smallest packets at 6 Gbit/s. "fabricctl status" names nodes that hold
  * packets and have no manager. In a flow that is new to a NIC, every number other than 0 is ahead,
@@ -96,8 +96,8 @@ struct tn_flow_rx {
 #define TN_FLOW_WAITING	2	/* a packet of it waits */
 #define TN_FLOW_FRESH	4	/* no packet of the epoch was delivered or given up yet */
 #define TN_FLOW_OLD	8	/* the epoch is too old to be compared */
-#define TN_FLOW_FIRST	16	/* the first epoch that this NIC hears of: it may have begun
-				 * before */
+#define TN_FLOW_FIRST	16	/* the first epoch of the flow that this NIC receives: it may have
+				 * begun before */
 
 /**
  * struct tn_flows - all flows of a NIC
@@ -133,19 +133,23 @@ void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx 
 /** tn_flow_stamp() - number a new packet of this node: ESEQ, epoch */
 void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
 
-/** tn_flow_begin() - the first packet since the row to @dst became valid: number its flows anew */
+/** tn_flow_begin() - number the flows to @dst anew, at the first packet since its row is valid */
 void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version);
 
-/** tn_flows_age() - the table's version goes from @old to @version */
+/** tn_flows_age() - when a table of @version follows one of @old: mark flows of old epochs */
 void tn_flows_age(struct tn_flows *f, u64 old, u64 version);
 
 enum tn_flow_turn { TN_FLOW_NOW, TN_FLOW_EARLY, TN_FLOW_BEHIND, TN_FLOW_LATE };
 
-/** tn_flow_turn() - is @pkt the next of its flow? Only a new epoch changes the state. */
+/**
+ * tn_flow_turn() - decide what to do with a packet that has arrived
+ * Changes the flow only if the epoch is new, or a licence (tn_flow_license()) lets it jump a gap.
+ * Return: NOW: it is the next one; EARLY: packets before it are missing; BEHIND: a duplicate;
+ * LATE: of an earlier numbering.
+ */
 enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt);
 
-/** tn_flow_done() - @pkt, the next of its flow, was delivered. Return: true if packets of the
- * flow are waiting. */
+/** tn_flow_done() - note that @pkt was delivered. Return: true if packets of its flow wait */
 bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt);
 
 void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now);

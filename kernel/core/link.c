@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Data path of a link: received frames, sent frames, their timers. See linkstate.c for states. */
+/* Data path of a link: received and sent frames. linkstate.c has its states and timers. */
 #include "linkstate.h"
 #include "pieces.h"
 #include "times.h"
@@ -25,7 +25,7 @@ void tn_link_account(struct tn_link *l, u64 now)
 	}
 }
 
-/* Computes the ECRC. It covers the final destination: that of a leg changes on the way. */
+/* Return: the ECRC. It covers the final destination, because that of a leg changes on the way. */
 static u32 end_to_end(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t,
 		      const struct tn_via *via)
 {
@@ -95,7 +95,7 @@ static bool is_well_formed(const struct tn_link *l, const struct tn_hdr *h)
 }
 
 /**
- * struct came - a packet inside a received frame
+ * struct came - a packet inside a received frame, not decoded yet
  * @head: header flit
  * @payload: payload flits, as many as @head says; unused if there are none
  * @end: tail flit and, if RELAYED, relay flit
@@ -113,7 +113,7 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		      struct tn_tail *t, u64 now)
 {
 	bool data = h->type == TN_DATA || h->type == TN_UNREACH;
-	bool takes = data || h->nic;	/* a buffer: false packets do, too */
+	bool takes = data || h->nic;	/* takes a buffer, as false packets do */
 	struct tn_pkt *pkt = NULL;
 
 	tn_assert(l->state == TORUS_LINK_UP);
@@ -156,7 +156,7 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		pkt->unresolved = 0;
 		pkt->unsummed = l->rx_memory ? TN_UNSUMMED : 0;
 		l->ops->accept(l->ctx, l, pkt);
-	} else if (data) {		/* marked bad by the sender; a good copy follows */
+	} else if (data) {		/* the sender has marked it as bad; a good copy follows */
 		l->counter[TORUS_PC_VB_DROPS]++;
 		l->credit.used[h->vc]++;
 		tn_link_freed(l, h->vc, false, now);
@@ -442,7 +442,7 @@ static bool is_large(const struct tn_pkt *pkt)
 	return pkt->hdr.len >= TN_FRAME_LARGE / TN_FLIT;
 }
 
-/* The time that @bytes take on a paced wire, ns; 0: the link is not paced. */
+/* Return: the time that @bytes take on a paced wire, ns; 0: the link is not paced. */
 static u64 wire_time(const struct tn_link *l, u32 bytes)
 {
 	u32 mbps = l->peer_mbps;
@@ -530,7 +530,7 @@ static void push_credits(struct tn_link *l, u64 now)
 	}
 }
 
-/* @at: in l->ctl */
+/* Adds the IDLE @h to the frame; @at: memory for it in l->ctl */
 static void add_idle(struct tn_link *l, struct tn_frame *f, struct tn_hdr h, u8 *at)
 {
 	h.type = TN_IDLE;

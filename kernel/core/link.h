@@ -56,8 +56,8 @@
  * packets, as on a slow cable. A timer that is late by less than PACE_LATE does not lower the rate.
  *
  * A link that fails gives its RETRY buffer to the NIC, with the session and the TSEQs. The peer may
- * have accepted the first packets of it; it tells how many in its next INIT (last session, RSEQ) or
- * through the fabric manager.
+ * have accepted the first packets of it; it reports how many in its next INIT (last session, RSEQ)
+ * or through the fabric manager.
  *
  * Tests. tests/spin/link.pml proves handshake, retraining and retry for small numbers.
  * tests/unit/test_link_times.c has delayed INITs and versions, test_link_retrain.c sessions that
@@ -83,15 +83,15 @@ struct tn_link;
  *	are set and a buffer is occupied until tn_link_freed()
  * @acked: the peer has the packets of @done; the callee takes them
  * @failed: the link left up; the callee takes the packets of @retry
- * @changed: the state changed; or, with UP as @old_state and still up, its margin has
- *	fallen below what training would take, or is above it again; or the state is the same
- *	and its reason says why the ends cannot come up
+ * @changed: the state changed; or it is UP as before, and the margin has fallen below the
+ *	threshold of training, or risen above it; or it is the same, and its reason says why the
+ *	ends cannot come up
  * @asked: MBS: the peer asks for a false packet on @vc
- * @false_came: MBS: one came, and its buffer is occupied until tn_link_freed(); @handed: it
- *	carries a critical bubble of the peer's
- * @peer_seq: what the peer accepted of the last session: all before @seq, or
- *	@none: it never was up in it (our packets came to a peer that lacked our
- *	last INIT), or it is not known any more (the peer restarted)
+ * @false_came: MBS: a false packet arrived, and its buffer is occupied until tn_link_freed();
+ *	@handed: it carries a critical bubble of the peer
+ * @peer_seq: the peer has accepted all packets of the last session before @seq; or, with @none, no
+ *	packets are known to be accepted: it never was up in that session (it lacked our last
+ *	INIT), or has restarted
  */
 struct tn_link_ops {
 	void (*accept)(void *ctx, struct tn_link *l, struct tn_pkt *pkt);
@@ -122,14 +122,14 @@ struct tn_link {
 	u8 reason;
 	bool admin;
 	bool carrier;
-	bool closed;		/* the NIC's: divert to parking until reopened */
+	bool closed;		/* set by the NIC: packets are parked until it is reopened */
 
 	/* Packets that are to be sent. */
 	bool init_now;
 	bool ack_now;
 	bool credit_now;
-	u8 asks;		/* VCs, a bit each, to ask for a false packet on */
-	bool paced;		/* the wire is taken until @free_at */
+	u8 asks;		/* mask of VCs for which to request a false packet */
+	bool paced;		/* the wire is occupied until @free_at */
 
 	struct tn_retry retry;
 	u32 retry_packets;	/* RETRY buffer: as in params, or what the protocol allows */
@@ -138,31 +138,31 @@ struct tn_link {
 	u8 differs;		/* enum torus_differs; NOTHING unless @reason says so */
 	u32 differs_own;	/* value of this end */
 	u32 differs_peer;
-	u8 wire_highest;	/* version that INITs say it speaks */
+	u8 wire_highest;	/* highest version that its INITs announce */
 	u8 wire;		/* version of this or the last session; 0: there was none */
 	struct tn_credit credit;
 	u32 stuck[TORUS_VCS];	/* tn_bubble.since of each VC */
-	struct tn_fault marks;	/* DATA and UNREACH packets that a marked copy goes before */
+	struct tn_fault marks;	/* selects DATA and UNREACH packets that get a marked copy */
 	struct tn_train train;
-	u64 look_at;		/* at the eyes, or when to train again after a failure */
+	u64 look_at;		/* when to measure the eyes, or to train again after a failure */
 	bool was_faulty;	/* before this training */
 	u8 width;		/* lanes that the last training left */
 	u32 unacked;		/* accepted since the last header sent */
 	u32 eager;		/* packets to acknowledge at once: errors were seen */
 
 	u32 seed;		/* of the LCRCs of the present or last up time */
-	u32 session;		/* that it belongs to */
-	u32 last_session;	/* what INITs of this attempt say of the time before */
-	u16 last_rseq;
+	u32 session;		/* of that up time */
+	u32 last_session;	/* the session before this attempt, */
+	u16 last_rseq;		/* and its RSEQ, as INITs of this attempt report them */
 	u32 nonce;
 	u32 attempt;		/* nonces drawn so far */
-	u32 peer_nonce;		/* heard; 0 none */
+	u32 peer_nonce;		/* received in this attempt; 0: none */
 	u32 peer_epoch;
-	u32 peer_attempt;	/* of the newest INIT heard in that epoch, */
-	u64 attempt_at;		/* and when that was */
-	u32 up_attempt;		/* of the peer, that led to the last up time */
+	u32 peer_attempt;	/* of the newest INIT received in that epoch, */
+	u64 attempt_at;		/* and when it was received */
+	u32 up_attempt;		/* attempt of the peer that led to the last up time */
 	u64 peer_guid;
-	u32 peer_mbps;		/* its receiver takes; 0: it did not say */
+	u32 peer_mbps;		/* rate of its receiver; 0: not announced */
 	u8 peer_port;
 	bool peer_up;		/* it has shown that it is up in this session */
 	bool resume;		/* this attempt can resume @session */
@@ -180,8 +180,8 @@ struct tn_link {
 	u64 free_at;
 	u64 heard_at;
 	u64 state_at;		/* when it entered its state */
-	u64 since;		/* time counters are right up to here */
-	u64 waiting[TORUS_VCS];	/* packets for this VC have waited since then; 0: none do */
+	u64 since;		/* up to when the time counters are right */
+	u64 waiting[TORUS_VCS];	/* since when packets for this VC wait; 0: none do */
 
 	u64 counter[TORUS_PC_COUNT];
 	u8 ctl[(2 + TN_INIT_FLITS) * TN_FLIT];	/* header, tail, payload */

@@ -269,7 +269,7 @@ static void start_init(struct tn_link *l, u64 now)
 	l->give_up_at = l->was_faulty ? now + 10 * l->params->init_interval : NEVER;
 }
 
-/* The ends are not known to differ any more: the other one may be another NIC. */
+/* Forgets why the ends could not come up: the peer may be another NIC now. */
 static void forget_mismatch(struct tn_link *l)
 {
 	if (l->reason == TORUS_REASON_MISMATCH || l->reason == TORUS_REASON_BUBBLE)
@@ -277,7 +277,7 @@ static void forget_mismatch(struct tn_link *l)
 	l->differs = TORUS_DIFFERS_NOTHING;
 }
 
-/* From any state with carrier and admin up, nothing to keep. */
+/* Begins training, from any state with carrier and admin up. The RETRY buffer is empty. */
 static void enter_training(struct tn_link *l, u64 now)
 {
 	tn_assert(l->admin && l->carrier);
@@ -290,8 +290,8 @@ static void enter_training(struct tn_link *l, u64 now)
 }
 
 /*
- * Return: true if an INIT may be sent. Not without a trained lane: the answer could not be
- * received. An end that begins a retraining sends an INIT before its receiver is trained.
+ * Return: true if an INIT may be sent. Without a trained lane the answer could not be received; but
+ * an end that begins a retraining sends an INIT before its receiver is trained.
  */
 static bool may_say(const struct tn_link *l)
 {
@@ -364,7 +364,7 @@ void tn_link_admin(struct tn_link *l, bool up, u64 now)
 	set_state(l, TORUS_LINK_DOWN, now);
 }
 
-/* Begins a retraining. The peer is told at once and trains its receiver at the same time. */
+/* Begins a retraining. An INIT goes to the peer at once, so that both receivers train together. */
 static void begin_retraining(struct tn_link *l, bool near, u64 now)
 {
 	tn_assert(l->state == TORUS_LINK_UP);
@@ -583,7 +583,7 @@ static u16 fewest_slots(const struct tn_init *i)
 	return fewest;
 }
 
-/* Return: why this end and the one that said @i never come up. */
+/* Return: the difference because of which this end and the sender of @i cannot come up. */
 static struct difference find_difference(const struct tn_link *l, const struct tn_init *i)
 {
 	u32 slots = fewest_slots(i), needed = tn_slots_min(l->credit.policy);
@@ -600,7 +600,7 @@ static struct difference find_difference(const struct tn_link *l, const struct t
 	return (struct difference) { TORUS_DIFFERS_NOTHING, 0, 0 };
 }
 
-/* Return: the versions of both ends that are nearest to each other; they have none in common. */
+/* Return: the two nearest versions of both ends, which have none in common. */
 static struct difference version_difference(const struct tn_link *l, const struct tn_init *i)
 {
 	if (i->lowest > l->wire_highest)
@@ -610,8 +610,9 @@ static struct difference version_difference(const struct tn_link *l, const struc
 }
 
 /*
- * The state stays as it is, so a new reason is told by itself, once. A handshake is not given up,
- * even if the link was faulty before: the next INIT of the peer would begin it again.
+ * Reports a difference, once: the state does not change, so no other event shows it. The handshake
+ * is not given up, even if the link was faulty before, because the next INIT of the peer would
+ * begin it again.
  */
 static void tell_mismatch(struct tn_link *l, struct difference d)
 {
@@ -686,9 +687,9 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	forget_mismatch(l);
 	if (l->state != TORUS_LINK_RETRAINING &&
 	    !tn_credit_room(&l->credit, i.slots, i.occupied))
-		return;		/* it begins anew when it has freed a buffer */
+		return;		/* the peer begins another attempt when a buffer is free */
 	if (i.nonce == l->nonce)
-		return;		/* this INIT began our attempt, which has drawn the same by chance */
+		return;		/* our attempt, which this INIT began, drew the same by chance */
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
 	l->peer_attempt = i.attempt;
@@ -720,10 +721,7 @@ static u64 replay_at(const struct tn_link *l)
 	return from + (l->params->replay_timeout << shift);
 }
 
-/*
- * As in PCI Express: retrain after four replays without progress. The HIPPI paper has no such
- * rule.
- */
+/* Replays without progress after which the link retrains. PCI Express has this rule, HIPPI not. */
 #define REPLAY_NUM 4
 
 static void poll_up(struct tn_link *l, u64 now)
@@ -766,8 +764,8 @@ static void poll_up(struct tn_link *l, u64 now)
 }
 
 /*
- * Does this attempt keep the peer from beginning, by the occupied buffers of which it tells, though
- * there are free ones by now?
+ * Return: true if the peer cannot begin a session because of the occupied buffers that this attempt
+ * reports, and enough of them are free by now: another attempt helps.
  */
 static bool has_drained(const struct tn_link *l)
 {
@@ -780,7 +778,7 @@ static bool has_drained(const struct tn_link *l)
 	       tn_credit_room(&l->credit, slots, l->credit.used);
 }
 
-/* The peer was heard in this attempt, and is silent since: it may be gone for good. */
+/* Return: true if the peer sent INITs in this attempt, and has been silent since. */
 static bool is_deserted(const struct tn_link *l, u64 now)
 {
 	return l->peer_nonce && now - l->heard_at >= handshake_silence(l);

@@ -8,30 +8,31 @@
  *   retry_acknak.c  PCI Express: separate 8-byte ACK and NAK packets
  *   retry_hippi.c   BlueGene/L: 8-bit numbers, a repeated answer is a NAK
  *
- * All three go back to the oldest packet that is not acknowledged and send
- * everything from there again; all receivers accept only the packet that is
- * next. So for all of them: no packet is lost, because a packet leaves the buffer only after the
- * receiver has acknowledged it. No packet is duplicated or reordered: the receiver accepts each
- * number once and in order. At most tn_retry_limit() packets are outstanding, no more than half of
- * the protocol's numbers, so a delayed frame is not mistaken for a new one; and a frame of another
- * session fails its LCRC, which starts from another seed. No packet waits for ever: without
- * progress for replay_timeout the sender starts a replay.
+ * All three replay from the oldest packet that is not acknowledged; all receivers accept only the
+ * packet that is next. So for all of them:
  *
- * An answer in an intact header counts, whether its packet is next in sequence or not: it says what
- * its sender has accepted, which stays true. The HIPPI paper (fig. 6) takes only those of packets
- * in sequence; then an error in one direction takes the answers of the other away, too, until the
- * replay comes ("fabricsim retry --answers in-sequence").
+ *  1. No packet is lost: it leaves the buffer only after the receiver has acknowledged it.
+ *  2. No packet is duplicated or reordered: the receiver accepts each number once and in order. At
+ *     most tn_retry_ops.limit packets are outstanding, no more than half of the protocol's numbers,
+ *     so a delayed frame is not mistaken for a new one; and a frame of another session fails its
+ *     LCRC, which starts from another seed.
+ *  3. No packet waits for ever: without progress for replay_timeout the sender starts a replay.
  *
- * The window is not in the papers. Packets on the wire behind a damaged one are sent for nothing,
- * and in software many packets are on the wire (in socket queues, or while a process waits for a
+ * An answer in an intact header counts, whether its packet is next in sequence or not: what its
+ * sender has accepted stays accepted. The HIPPI paper (fig. 6) uses only answers of packets in
+ * sequence; then an error in one direction also loses the answers of the other one, until the
+ * replay arrives ("fabricsim retry --answers in-sequence").
+ *
+ * The window is not in the papers. Packets on the wire behind a damaged one are wasted, and in
+ * software many packets are on the wire (in socket queues, or while a process waits for a
  * processor). So each replay reduces the window by a quarter, and each acknowledgement enlarges it
  * by a quarter of the packets that it covers: with one error in 30 packets some 30 are on the wire,
  * with one in 300 as many as the peer has room for. After an error a receiver acknowledges every
  * frame for some time (TN_RETRY_EAGER), because a small window needs early acknowledgements.
  *
  * Tests. tests/unit/test_retry.c runs each protocol over a wire that loses, damages, doubles and
- * delays; test_masks() of tests/unit/test_retry_angara.c, test_retry_acknak.c and
- * test_retry_hippi.c tries every history of a few packets. The window is tested in test_window().
+ * delays packets; test_masks() of tests/unit/test_retry_angara.c, test_retry_acknak.c and
+ * test_retry_hippi.c tries every history of a few packets. test_window() tests the window.
  */
 #ifndef TN_RETRY_H
 #define TN_RETRY_H

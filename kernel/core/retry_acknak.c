@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Retry as PCI Express does it (ACK/NAK; "Comparison of ACK/NAK and HIPPI link
- * retry", section 2): answers are packets of their own of 8 bytes (TN_ACKNAK, a
- * DLLP there) with the number of the last good packet, NEXT_RCV_SEQ - 1.
+ * Retry as in PCI Express (ACK/NAK; "Comparison of ACK/NAK and HIPPI link retry", section 2).
+ * Answers are packets of their own of 8 bytes (TN_ACKNAK; a DLLP in PCI Express) with the number of
+ * the last good packet, NEXT_RCV_SEQ - 1.
  *
- * ACK: everything up to that number is accepted; one may cover many (ACK
- * coalescing is the link's: ack_delay, ack_every). NAK: the same, and what
- * follows came damaged or is missing: go back. NAK_SCHEDULED (rx.ignoring):
- * a NAK was sent; no other until the expected packet has come. Behind a NAK that
- * was lost, and behind a replay whose first packet is hit again, the sender's
- * REPLAY_TIMER (replay_timeout) helps; each fourth going back without progress
- * (REPLAY_NUM) retrains the link. A packet that is behind is answered by an
- * ACK: the sender missed the one before.
+ *  1. ACK: the peer has accepted everything up to that number. One ACK may cover many packets; the
+ *     link delays it for that (ack_delay).
+ *  2. NAK: the same, and the next packet was damaged or is missing: the sender replays from it.
+ *     After a NAK (NAK_SCHEDULED, rx.ignoring) no other is sent until the expected packet has
+ *     arrived (test_nak_scheduled()).
+ *  3. If a NAK is lost, or the first packet of a replay is damaged again, the sender's REPLAY_TIMER
+ *     (replay_timeout) starts a replay. Every fourth replay without progress (REPLAY_NUM) retrains
+ *     the link.
+ *  4. A packet that was accepted before is answered by an ACK: the sender has missed the last one.
+ *     A NAK that arrives after a newer ACK starts no replay (test_late_nak()).
+ *
+ * Tests: tests/unit/test_retry_acknak.c; its test_masks() tries every history of a few packets.
  */
 #include "retry.h"
 

@@ -4,17 +4,21 @@
  * header carries RSEQ, the number expected next, and E: after a reception error the receiver
  * ignores all packets but RSEQ.
  *
- * Not in the paper: how an E for an error that is being repaired differs from one for a new error.
- * Here each replay inverts the generation bit G; E carries the generation in which the error was
- * seen (GE), and the sender obeys it only if that is the present generation. So E may be repeated
- * (it is a level, not an edge), one error causes one replay, and if the first packet of a replay is
- * damaged again, the second one reveals it. Safety does not depend on G. A packet before CTRP is a
- * replay of an accepted packet, and is dropped without E.
+ * Two rules are not in the paper.
  *
- * Also not in the paper: the TSEQ of an IDLE is that of the next packet to be sent. A receiver that
- * expects just this number has missed nothing, and withdraws an E that a damaged IDLE caused; a
- * sender with an empty RETRY buffer answers an E by an IDLE. Otherwise E would be repeated on an
- * idle link until there is data to send.
+ *  1. Generation. A repeated E for an error that is being repaired must differ from an E for a new
+ *     error. Each replay inverts the generation bit G; E carries the generation in which the error
+ *     was seen (GE), and the sender obeys it only if that is the present generation. So E may be
+ *     repeated (it is a level, not an edge), one error causes one replay (test_one_hit()), and if
+ *     the first packet of a replay is damaged again, the second one reveals it. Safety does not
+ *     depend on G: a packet before CTRP is a replay of an accepted packet, and is dropped without
+ *     E.
+ *  2. Idle links. The TSEQ of an IDLE is that of the next packet to be sent. A receiver that
+ *     expects this number has missed nothing, and withdraws an E that a damaged IDLE caused; a
+ *     sender with an empty RETRY buffer answers an E by an IDLE. Otherwise E would be repeated on
+ *     an idle link until there is data to send (test_idle()).
+ *
+ * Tests: tests/unit/test_retry_angara.c; its test_masks() tries every history of a few packets.
  */
 #include "retry.h"
 

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Retry as in HIPPI and the torus of BlueGene/L ("Comparison of ACK/NAK and
- * HIPPI link retry", section 3): numbers of 8 bits, 0 to 254 in turn, and every
- * header answers with the number expected next, or with 255: no answer. A packet
- * numbered 255 (our IDLE, an empty packet there) needs none.
+ * Retry as in HIPPI and the torus of BlueGene/L ("Comparison of ACK/NAK and HIPPI link retry",
+ * section 3). Packets have numbers of 8 bits, 0 to 254 in turn. Every header carries an answer: the
+ * number expected next, or 255 for no answer. A packet with the number 255 (our IDLE, an empty
+ * packet in the paper) needs no answer.
  *
- * There is no NAK. If a number is received twice in a row, its packet did not arrive, and the
- * sender replays from it. So each number is sent as an answer once, when it becomes the expected
- * one, and after an error a second time, but then no more until the expected packet arrives. If
- * answers are lost, the sender's timer starts the replay.
+ *  1. There is no NAK. A number that is received twice in a row is one: its packet did not arrive,
+ *     and the sender replays from it (test_twice_is_nak()). So each number is sent as an answer
+ *     once, when it becomes the expected one, and a second time after an error, but no more until
+ *     the expected packet arrives (test_answers()). If answers are lost, the sender's timer starts
+ *     the replay.
+ *  2. Not in the paper, which forbids a third answer even to a packet that was accepted before: if
+ *     both answers were lost and no new packet is sent, the sender would replay accepted packets
+ *     for ever. So when a second replay of accepted packets begins without a new packet in between,
+ *     it is answered (test_behind_is_answered()). An answer to every packet that was accepted
+ *     before would be worse: it repeats a number, is therefore a NAK, and causes another replay
+ *     (test_no_storm()). To answer only the last accepted packet would not suffice: each replay
+ *     makes the window narrower, and a window of TN_RETRY_WINDOW_MIN ends before that packet if
+ *     more were accepted since the last answer that arrived (test_short_replay_is_answered()).
+ *  3. Numbers run modulo 255 on the wire and modulo 4096 in the NIC. The number of the oldest
+ *     unacknowledged packet (head) and of the expected one (next) are kept in both forms; the
+ *     others are counted from there. Both start at 0 with the session (test_circle()).
+ *  4. At most 127 packets are outstanding, so that ahead and behind can be told apart
+ *     (test_most()). The paper does not say how many. 64 of them are kept for control packets
+ *     (TN_LINK_CTL_SLACK), so a link has at most 63 data packets under way.
  *
- * Not in the source: it forbids a third answer even to a packet that was accepted before. If both
- * answers were lost and no new packet is sent, the sender would replay accepted packets for ever.
- * So when a second replay of accepted packets begins without a new one in between, it is answered.
- * To answer every packet that was accepted before would be worse: each answer repeats a number, is
- * therefore a NAK, and causes another replay of accepted packets. To wait for the last accepted one
- * would not do: each replay makes the window narrower, and a window of TN_RETRY_WINDOW_MIN ends
- * before it if more packets were accepted since the last answer that arrived.
+ * Micro-packets. The paper cuts a message into pieces of 32 bytes with 8 bytes of control, each
+ * with a number, so that an error costs a piece and not a packet. This protocol numbers whatever it
+ * is given, and the NIC gives it packets, because pieces gain nothing in Ethernet frames. A NIC or
+ * switch that finds a bad FCS drops the frame with all pieces in it. And 127 outstanding pieces are
+ * 4064 bytes, less than one frame of 9000: a link would carry 4 KB each round trip. Numbers of 12
+ * bits would allow more, but that is not HIPPI's protocol; fabricsim refuses the combination.
+ * "fabricsim retry" measures, with this code and to the byte, what pieces gain on a line whose
+ * errors hit single bits.
  *
- * On the wire the numbers run in a circle of 255, in the NIC of 4096: the number
- * of the oldest packet not acknowledged (head) and of the expected one (next)
- * are kept in both, what lies between is counted from there. Both start at 0
- * with the session. At most 127 packets are outstanding, so ahead and behind can
- * be told apart. The source does not say how many. 64 of these are kept for control
- * packets (TN_LINK_CTL_SLACK), so a link has 63 data packets under way at most.
- *
- * Micro-packets. There a message is cut into pieces of 32 bytes with 8 of control, each
- * with a number, so that an error costs a piece and not a packet. The frame format decides what is
- * numbered, not this protocol: it numbers whatever it is given. The NIC gives it packets, for on a
- * wire of Ethernet frames pieces would lose what they are for. A NIC or switch that finds a bad FCS
- * drops the frame with all pieces in it, so damage comes in frames. And 127 pieces outstanding are
- * 4064 bytes, less than one frame of 9000: a link would carry 4 KB each round trip. With numbers of
- * 12 bits they could be many, but then it is not HIPPI's protocol; fabricsim refuses the
- * combination. "fabricsim retry" measures, with this code and to the byte, what pieces gain on a
- * line whose errors hit single bits.
+ * Tests: tests/unit/test_retry_hippi.c; its test_masks() tries every history of a few packets.
  */
 #include "retry.h"
 
@@ -61,9 +62,9 @@ static void hippi_stamp(struct tn_retry *r, struct tn_hdr *h)
 	h->gen_echo = 0;
 	h->rseq = CIRCLE;
 	/*
-	 * A replayed packet carries the present answer, not the one it was first sent with, as the
-	 * paper has it. If the peer has heard no later answer, the same number once more would mean
-	 * NAK, and start a replay without a cause; and if it has, an old number tells nothing.
+	 * A replayed packet carries the present answer, unlike in the paper, where it carries the
+	 * first one again. If the peer has received no later answer, a repeated number would be a
+	 * NAK, and start a replay without a cause; otherwise an old number is useless.
 	 */
 	if (!r->owed)
 		return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Critical bubbles of a NIC's outputs; ring.h says how and why. */
+/* Critical bubbles of a NIC's outputs; see ring.h. */
 #include "ring.h"
 
 #define TICK_SHIFT	10	/* a tick is so many bits of ns */
 
-/* The timer T: some of it passes before a credit comes that nobody waits for. */
+/* The timer T: a sixteenth of the time for which the peer may delay a credit. */
 static u64 credit_timeout(const struct tn_nic *nic)
 {
 	return nic->params.ack_delay / 16 + 1;
@@ -27,7 +27,7 @@ static struct tn_bubble bubble_of(const struct tn_link *out, unsigned int vc)
 }
 
 /*
- * Return: the link by which the ring comes in that leaves by @port, and the other way round; NULL:
+ * Return: the link by which packets of the ring that leaves by @port arrive, and vice versa; NULL:
  * no ring uses @port.
  */
 static struct tn_link *entering_link(struct tn_nic *nic, unsigned int port)
@@ -72,7 +72,7 @@ void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 
 {
 	struct tn_bubble b;
 
-	if (vc == TORUS_VC_A)		/* what it waits for is its escape */
+	if (vc == TORUS_VC_A)		/* it waits for its escape channel */
 		vc = TORUS_VC_D0;
 	b = bubble_of(out, vc);
 	if (tn_bubble_watch(out->credit.policy, &b, to_ticks(now)))
@@ -81,8 +81,8 @@ void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 
 }
 
 /*
- * Is @in the end of a line, and will a session that it begins be one that its sender has not begun
- * yet? A sender begins when it reads that we have heard it.
+ * Return: true if @in is the upstream end of a line, and the sender has not yet begun the session
+ * that would close the ring: it begins one when it reads its own nonce in our INIT.
  */
 static bool is_end(const struct tn_link *in)
 {
@@ -90,7 +90,10 @@ static bool is_end(const struct tn_link *in)
 	       (!in->admin || !in->carrier || !in->peer_nonce);
 }
 
-/* A bubble at @out is in the way of packets of @vc. */
+/*
+ * Asks the upstream node for a false packet, because a bubble at @out blocks packets of @vc. At the
+ * upstream end of a line, drops the bubble.
+ */
 static void ask_upstream(struct tn_nic *nic, struct tn_link *out, unsigned int vc)
 {
 	struct tn_link *in = entering_link(nic, out->port);
@@ -141,7 +144,7 @@ void tn_ring_respond(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u
 	handed = tn_bubble_hand(out->credit.policy, &b,
 				!nic->at.c[tn_dir_dim(&nic->shape, out->port)]);
 	if (!handed && !tn_bubble_respond(out->credit.policy, &b, !out->waiting[vc])) {
-		tn_ring_wait(nic, out, vc, now);	/* what is in the way here goes first */
+		tn_ring_wait(nic, out, vc, now);	/* first the bubble that blocks @out */
 		return;
 	}
 	if (!tn_link_false(out, vc, handed, now))

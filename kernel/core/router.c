@@ -2,25 +2,30 @@
 /*
  * The router: moves packets from inputs to links, host and parking segment.
  *
- * Deadlock. VCD0 and VCD1: directions never decrease along a path (+x +y ...
- * -x -y ...), so dependences between rings are acyclic; within a ring a packet
- * that enters (injected, or turning) must leave one packet buffer free behind it
- * (CT + 1 < N_inp), one that continues need not (CT < N_inp), so every ring
- * always has a free buffer and a packet that can move (BLOC, bubble.h; CBS and MBS keep one in
- * another way, ring.h). A packet that turns back into its own direction's ring after a first step
- * continues in it. A packet on VCA takes any allowed direction. When none has room, it enters
- * VCD0's ring by the same rule and stays there: the escape. Hosts always take the packets that
- * arrive.
+ * Deadlock. Lemmas, with their tests; tests/unit/test_router.c runs tori at saturation with the
+ * least number of buffers (test_rings() to test_six_dimensions()).
  *
- * VCA itself has no bubble: its packets can fill the buffers of a circle and wait for each other.
- * They get out because each may enter the escape. So a packet waits on VCA only while the link of
- * its escape is alive. If that link is dead and no allowed direction has room at this moment, the
- * packet is parked, even if another allowed direction is alive: to wait for its credit could be to
- * wait in such a circle for ever, since new tables do not change headers in input buffers. Parking
- * frees the input buffer; the packet is replayed by new rows. It is parked again only if these lead
- * by a dead link once more. That ends the replay (see park_packet()), so the packet does not go
- * round. Only a full segment makes such a packet wait, as it does one of VCD, until the replay;
- * packets of the replay itself always have room there.
+ *  1. Rings do not wait for each other in a cycle. On VCD0 and VCD1 directions never decrease along
+ *     a path (+x +y ... -x -y ...). A packet that turns back into its own direction's ring after a
+ *     first step continues in it (tests/unit/test_verify_cycles.c finds cycles of any table).
+ *  2. Every ring has a free buffer, so some packet of it can move (bubble.h, lemma 2; ring.h for
+ *     CBS and MBS). A packet that enters (injected, or turning) must leave one packet buffer free
+ *     behind it (CT + 1 < N_inp); one that continues need not (CT < N_inp) (test_bubble() of
+ *     tests/unit/test_nic_ways.c).
+ *  3. A packet on VCA takes any allowed direction that has room. If none has, it enters VCD0's ring
+ *     by the same rule and stays there: the escape. VCA itself has no bubble: its packets can fill
+ *     the buffers of a circle and wait for each other; they get out because each may enter the
+ *     escape (test_planes(); test_adaptive() of test_nic_ways.c).
+ *  4. So a packet waits on VCA only while the link of its escape is alive. If that link is dead and
+ *     no allowed direction has room at this moment, the packet is parked, even if another allowed
+ *     direction is alive: a wait for its credit could be a wait in such a circle for ever, since
+ *     new tables do not change headers in input buffers (test_circle()). Parking
+ *     frees the input buffer; the packet is replayed by new rows. It is parked again only if these
+ *     lead by a dead link once more. That ends the replay (park_packet()), so the packet does not
+ *     circulate. Only a full segment makes such a packet wait, like one of VCD, until the replay;
+ *     packets of the replay itself always have room there (test_park_full() and
+ *     test_replay_again() of test_nic_ways.c).
+ *  5. Hosts always take the packets that arrive.
  *
  * The Angara paper says that each of its three subnets handles a dead link in its own way, and
  * describes that of VCD0 and VCD1: parking. For VCA the rule is our reading: another allowed
@@ -29,7 +34,8 @@
  *
  * Order. One flow uses one path under one table, and queues are FIFO. Parked packets leave before
  * later ones: a port that once diverted a packet stays closed until the manager reopens it, and
- * then until all parked packets have left. Packets that come meanwhile are parked behind them.
+ * then until all parked packets have left. Packets that arrive meanwhile are parked behind them
+ * (test_replay(), test_reopen_late()).
  */
 #include "bubble.h"
 #include "nic_impl.h"
@@ -69,7 +75,7 @@ void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	}
 }
 
-/* A packet is out of the queue of its input: its buffer is free. */
+/* Frees the buffer of a packet that was taken out of the queue of its input. */
 static void free_buffer(struct tn_nic *nic, unsigned int port, unsigned int vc, bool took, u64 now)
 {
 	if (port >= nic->nports)
@@ -137,7 +143,7 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	if (pkt->tail.flags & TN_TAIL_REPLAYED)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
 	tn_tell(nic, TN_EV_PARK);
-	/* A source of so many bits would spill over into the directions of the header. */
+	/* A source above the range of node ids would overwrite the directions of the header. */
 	if (h->type == TN_UNREACH || src >= nic->nodes ||
 	    (h->relayed && pkt->via.dst >= TORUS_MAX_NODES)) {
 		nic->ops->pkt_put(nic->host, pkt);	/* it cannot go back either */
@@ -206,7 +212,7 @@ void tn_deliver_waiting(struct tn_nic *nic, u64 now)
 	}
 }
 
-/* Delivers waiting packets of the flow's former epoch. Return: false: the host is full. */
+/* Delivers the waiting packets of the flow's former epoch. Return: false: the host is full. */
 static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
 {
 	struct tn_flows *f = &nic->flows;
@@ -371,8 +377,9 @@ static enum moved park_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned i
 		return MOVED;
 	}
 	/*
-	 * Rows that lead nowhere. An adaptive packet of a former replay may still have waited
-	 * here, for a drain does not count it; with the present rows it has not been replayed yet.
+	 * A packet that was replayed by the present rows comes back: these lead by a dead link, so
+	 * the replay ends. A packet of another colour is an adaptive one of a former replay, which
+	 * no drain counts; the present rows have not been tried for it.
 	 */
 	if (from_park(pkt) && pkt->hdr.colour == nic->colour)
 		p->through = false;
@@ -415,6 +422,7 @@ static enum moved stall_packet(struct tn_nic *nic, struct tn_link *l, struct tn_
 	return BLOCKED;
 }
 
+/* Return: the last step that remains in the header after a hop by @out. */
 static u8 last_after(const struct tn_nic *nic, struct tn_path path, unsigned int out)
 {
 	tn_route_leave(&nic->shape, &nic->at, &path, out);
@@ -573,9 +581,8 @@ static enum moved relay_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 }
 
 /*
- * A row may allow VCA both ways round a ring, if they are as long. The first hop along it
- * decides: a packet does not go back to where it came from. Return: the directions that are
- * left.
+ * A row may allow VCA both ways round a ring if they are equally long; the first hop decides. So a
+ * packet must not go back by the port it came from. Return: the directions that are left.
  */
 static u16 dirs_left(const struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -656,7 +663,7 @@ static unsigned int serve_input(struct tn_nic *nic, unsigned int input, u64 now)
 	return n;
 }
 
-/* Serves each input of @inputs that has packets once, in order. Return: packets moved. */
+/* Serves each input of @inputs that has packets, once. Return: packets moved. */
 static unsigned int serve_all(struct tn_nic *nic, u64 inputs, u64 now)
 {
 	unsigned int moved = 0, input;
