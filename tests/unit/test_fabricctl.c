@@ -45,6 +45,29 @@ static void shows_status(void **state)
 	has(out, "next     fabricctl links --bad has the reason of each end");
 }
 
+/* The command of the next step asks the same manager, and can be pasted into a shell. */
+static void names_commands_for_the_same_manager(void **state)
+{
+	char args[512], wanted[512];
+
+	(void)state;
+	fake.state = "degraded";
+	fake.dead[3] = true;
+	snprintf(args, sizeof(args), "status --control %s", fake.path);
+	snprintf(wanted, sizeof(wanted), "next     fabricctl links --bad --control %s has the reason",
+		 fake.path);
+	expect(args, 1);
+	has(out, wanted);
+	snprintf(args, sizeof(args), "%s's", fake.path);
+	assert_int_equal(symlink(fake.path, args), 0);
+	snprintf(args, sizeof(args), "status --control %s's", fake.path);
+	expect(args, 1);
+	unlink(args + strlen("status --control "));
+	snprintf(wanted, sizeof(wanted), "next     fabricctl links --bad --control '%s'\\''s' has the reason",
+		 fake.path);
+	has(out, wanted);
+}
+
 #define END(at, port, name) "\"node\":" at ",\"port\":\"" port "\",\"name\":" name
 #define FAULTY(a, b, more) "{" a ",\"peer\":{" b "}," more "}"
 #define OF_DEAD(a, b) FAULTY(a, b, "\"reason\":null,\"dead\":[2,2],\"for_ms\":3000.5")
@@ -1355,6 +1378,7 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(shows_status, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(names_commands_for_the_same_manager, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_faulty_cables, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_maintenance_from_faults, fake_setup,
 						fake_teardown),

@@ -433,7 +433,7 @@ static int cmd_status(struct ctl *ctl, int argc, char **argv)
 	status = ask(&a, json_pack("{ss}", "cmd", "status"), &data);
 	if (status == OK) {
 		add_degraded(&a, data);
-		json_object_set_new(data, "next", next_steps(data));
+		json_object_set_new(data, "next", next_steps(ctl, data));
 		status = judge_status(data);
 		if (ctl->json)
 			json_show(json_incref(data));

@@ -40,20 +40,45 @@ static const struct step steps[] = {
 	{ "candidate", NULL, "root", "has the candidates; set their root_priority" },
 };
 
-static void add_step(json_t *list, const char *command, const char *text)
+#define COMMAND_MAX 512
+
+/* Appends an option that was given, with its value as a shell reads it. */
+static void add_option(char *line, const char *option, const char *value)
 {
-	char line[160];
+	size_t n = strlen(line), plain;
+
+	if (!value)
+		return;
+	plain = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+,./:-");
+	n += (size_t)snprintf(line + n, COMMAND_MAX - n, " --%s ", option);
+	if (*value && !value[plain]) {
+		snprintf(line + n, COMMAND_MAX - n, "%s", value);
+		return;
+	}
+	line[n++] = '\'';
+	for (; *value && n < COMMAND_MAX - 6; value++)
+		n += (size_t)snprintf(line + n, COMMAND_MAX - n, *value == '\'' ? "'\\''" : "%c", *value);
+	snprintf(line + n, COMMAND_MAX - n, "'");
+}
+
+/* Adds a command with the options that select the manager. */
+static void add_step(json_t *list, const struct ctl *ctl, const char *command, const char *text)
+{
+	char line[COMMAND_MAX];
 	size_t i;
 	json_t *v;
 
 	snprintf(line, sizeof(line), "fabricctl %s", command);
+	add_option(line, "control", ctl->control);
+	add_option(line, "lab", ctl->lab);
+	add_option(line, "node", ctl->node);
 	json_array_foreach(list, i, v)
 		if (!strcmp(json_text(v, "command"), line))
 			return;
 	json_array_append_new(list, json_pack("{ss ss}", "command", line, "text", text));
 }
 
-static void add_problem(json_t *list, const json_t *problem)
+static void add_problem(json_t *list, const struct ctl *ctl, const json_t *problem)
 {
 	const char *kind = json_text(problem, "kind"), *text = json_text(problem, "text");
 	char command[128];
@@ -62,38 +87,41 @@ static void add_problem(json_t *list, const json_t *problem)
 		return;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (!strcmp(steps[i].kind, kind) && (!steps[i].part || strstr(text, steps[i].part))) {
-			add_step(list, steps[i].command, steps[i].text);
+			add_step(list, ctl, steps[i].command, steps[i].text);
 			return;
 		}
 	snprintf(command, sizeof(command), "events --kind %.64s", kind);
-	add_step(list, command, "has when it began; PROBLEMS in fabricd(8) has what to do");
+	add_step(list, ctl, command, "has when it began; PROBLEMS in fabricd(8) has what to do");
 }
 
-static void add_degraded(json_t *list, const json_t *links)
+static void add_degraded(json_t *list, const struct ctl *ctl, const json_t *links)
 {
 	size_t i;
 	json_t *v;
 
 	json_array_foreach(links, i, v)
 		if (errors_level(v))
-			add_step(list, "links --errors", "has the counts; clean, reseat or replace the cable");
+			add_step(list, ctl, "links --errors",
+				 "has the counts; clean, reseat or replace the cable");
 		else
-			add_step(list, "links --bad", "has lanes, rate and margin; reseat or replace the cable");
+			add_step(list, ctl, "links --bad",
+				 "has lanes, rate and margin; reseat or replace the cable");
 }
 
-json_t *next_steps(const json_t *status)
+json_t *next_steps(const struct ctl *ctl, const json_t *status)
 {
 	const json_t *root = json_object_get(status, "root");
 	json_t *list = json_array(), *v;
 	size_t i;
 
 	if (json_is_object(root) && !root_leads(root))
-		add_step(list, "root", "has who leads and who could; start the managers that do not answer");
+		add_step(list, ctl, "root",
+			 "has who leads and who could; start the managers that do not answer");
 	json_array_foreach(json_object_get(status, "problems"), i, v)
-		add_problem(list, v);
+		add_problem(list, ctl, v);
 	if (json_array_size(json_object_get(status, "faulty")))
-		add_step(list, "links --bad", WHY_DOWN);
-	add_degraded(list, json_object_get(status, "degraded_links"));
+		add_step(list, ctl, "links --bad", WHY_DOWN);
+	add_degraded(list, ctl, json_object_get(status, "degraded_links"));
 	return list;
 }
 

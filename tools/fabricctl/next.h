@@ -5,8 +5,14 @@
 
 #include <jansson.h>
 
-/** next_steps() - Return: an array of {command, text}, each command once, the most urgent first */
-json_t *next_steps(const json_t *status);
+#include "command.h"
+
+/**
+ * next_steps() - find the next step for each fault
+ * @ctl: options by which the commands ask the same manager again
+ * Return: an array of {command, text}, each command once, the most urgent first.
+ */
+json_t *next_steps(const struct ctl *ctl, const json_t *status);
 /** next_show() - print such an array */
 void next_show(const json_t *list);
 
