@@ -86,17 +86,23 @@ static json_t *swapped_json(const struct lab *lab, uint32_t node)
 	return list;
 }
 
+/* A NIC that "lab pause" has stopped is not asked for its faults, because it would not answer. */
 static json_t *node_json(const struct lab *lab, uint32_t node)
 {
 	char host[TORUS_TEXT_MAX], ns[LAB_TEXT_MAX], path[LAB_TEXT_MAX];
 	int manager = proc_running(lab_path(lab, node, "fabricd.pid", path));
+	int nic = nic_running(lab, node);
+	bool nic_paused = nic && !lab->kernel[node] && proc_is_paused(nic);
+	bool paused = nic_paused || (manager && proc_is_paused(manager));
 
-	return json_pack("{so ss ss ss so so sb so so so}", "node", json_node(&lab->shape, node),
-			 "name", lab_host(lab, node, host), "netns", lab_netns(lab, node, ns),
-			 "backend", lab->kernel[node] ? "kernel" : "user", "nic",
-			 number_or_null(nic_running(lab, node)), "manager", number_or_null(manager),
-			 "power", !(lab->killed[node] & LAB_NO_POWER), "cut", cut_ports(lab, node),
-			 "swapped", swapped_json(lab, node), "faults", faults_json(lab, node));
+	return json_pack("{so ss ss ss so so sb sb so so so}", "node",
+			 json_node(&lab->shape, node), "name", lab_host(lab, node, host),
+			 "netns", lab_netns(lab, node, ns),
+			 "backend", lab->kernel[node] ? "kernel" : "user",
+			 "nic", number_or_null(nic), "manager", number_or_null(manager),
+			 "paused", paused, "power", !(lab->killed[node] & LAB_NO_POWER),
+			 "cut", cut_ports(lab, node), "swapped", swapped_json(lab, node),
+			 "faults", nic_paused ? json_null() : faults_json(lab, node));
 }
 
 static json_t *to_json(const struct lab *lab)
@@ -144,6 +150,8 @@ static void fault_cell(struct table *t, const json_t *node)
 	size_t i, len = 0;
 	json_t *v;
 
+	if (json_is_true(json_object_get(node, "paused")))
+		len += (size_t)sprintf(text, "paused");
 	json_array_foreach(json_object_get(node, "swapped"), i, v)
 		if (len < sizeof(text) - 192)
 			len += (size_t)sprintf(text + len, "%s%s leads to %s", len ? ", " : "",
@@ -211,6 +219,7 @@ static int judge_lab(const struct lab *lab, const json_t *j)
 	json_array_foreach(nodes, i, v)
 		if (json_is_null(json_object_get(v, "nic")) ||
 		    json_is_null(json_object_get(v, "manager")) ||
+		    json_is_true(json_object_get(v, "paused")) ||
 		    json_array_size(json_object_get(v, "cut")))
 			return PROBLEM;
 	return OK;
@@ -248,8 +257,8 @@ COMMAND(lab_status) = {
 	.args = "",
 	.brief = "Processes, cut cables and faults of a lab",
 	.help = "NIC is the process of one in user space, or the index of the interface of one of\n"
-		"the kernel. Exit status 1 if a process is dead or a cable is cut. 'fabricctl\n"
-		"status' shows the state of the fabric.",
+		"the kernel. Exit status 1 if a process is dead or paused, or a cable is cut.\n"
+		"'fabricctl status' shows the state of the fabric.",
 	.in_lab = true,
 	.json = true,
 	.watch = true,

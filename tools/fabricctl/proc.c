@@ -18,24 +18,47 @@
 #include "netns.h"
 #include "proc.h"
 
-/* Return: field 22 of /proc/PID/stat; the name in field 2 may contain any character. */
-static unsigned long long start_time(pid_t pid)
+#define STAT_MAX 1024
+
+/*
+ * Reads /proc/PID/stat into @line. Return: field 3, the state, and those after it, for the name in
+ * field 2 may contain any character; NULL: there is no such process.
+ */
+static const char *read_stat(pid_t pid, char line[STAT_MAX])
 {
-	unsigned long long start = 0;
-	char path[64], line[1024], *p;
+	char path[64], *p = NULL;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	f = fopen(path, "re");
 	if (!f)
-		return 0;
-	if (fgets(line, sizeof(line), f) && (p = strrchr(line, ')')) != NULL && p[1] == ' ' &&
-	    p[2] != 'Z' && p[2] != 'X')
-		if (sscanf(p + 2, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-				  "%*s %*s %*s %*s %*s %llu", &start) != 1)
-			start = 0;
+		return NULL;
+	if (fgets(line, STAT_MAX, f))
+		p = strrchr(line, ')');
 	fclose(f);
+	return p && p[1] == ' ' ? p + 2 : NULL;
+}
+
+/* Return: field 22 of /proc/PID/stat; 0: the process has ended. */
+static unsigned long long start_time(pid_t pid)
+{
+	unsigned long long start = 0;
+	char line[STAT_MAX];
+	const char *p = read_stat(pid, line);
+
+	if (!p || *p == 'Z' || *p == 'X' ||
+	    sscanf(p, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		      "%*s %*s %*s %*s %*s %llu", &start) != 1)
+		return 0;
 	return start;
+}
+
+bool proc_is_paused(int pid)
+{
+	char line[STAT_MAX];
+	const char *p = read_stat(pid, line);
+
+	return p && *p == 'T';
 }
 
 /*

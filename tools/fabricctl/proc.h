@@ -27,6 +27,8 @@ struct proc {
 int proc_start(const struct proc *p);
 /** proc_running() - Return: pid of the live process of a pid file, or 0 */
 int proc_running(const char *pidfile);
+/** proc_is_paused() - Return: true if SIGSTOP has stopped that process */
+bool proc_is_paused(int pid);
 /**
  * proc_hold() - open the process of a pid file
  * Return: a pidfd, -ESRCH if it does not run, another negative errno.
