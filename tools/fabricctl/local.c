@@ -14,10 +14,12 @@
 
 /**
  * struct local - NICs that are asked
+ * @ctl: the limit for each answer
  * @n: how many have answered
  * @status: kind of the error of the last one that has not
  */
 struct local {
+	const struct ctl *ctl;
 	int (*add)(struct torus_dev *dev, const struct torus_device *info, json_t *list);
 	json_t *list;
 	unsigned int n;
@@ -27,8 +29,12 @@ struct local {
 static void take_nic(struct local *l, struct torus_dev *dev)
 {
 	struct torus_device info;
-	int err = torus_device_get(dev, &info);
+	int err = 0;
 
+	if (l->ctl->timeout > 0)
+		err = torus_timeout_set(dev, (int)(l->ctl->timeout * 1e3));
+	if (!err)
+		err = torus_device_get(dev, &info);
 	if (!err)
 		err = l->add(dev, &info, l->list);
 	if (err)
@@ -90,7 +96,7 @@ int local_show(const struct ctl *ctl,
 	       int (*add)(struct torus_dev *dev, const struct torus_device *info, json_t *list),
 	       json_t *(*pick)(const json_t *list), void (*show)(const json_t *list))
 {
-	struct local l = { .add = add };
+	struct local l = { .ctl = ctl, .add = add };
 	int status;
 
 	if (ctl->control)
