@@ -17,7 +17,7 @@ static bool all, bad, local, with_errors;
 static const char *since, *save;
 static uint64_t top;
 static json_t *baseline;
-static int found;	/* the exit status of --bad, and of what --save failed to do */
+static int found;	/* the exit status of --bad and --errors, or of what --save failed to do */
 
 static bool is_fine(const json_t *l)
 {
@@ -321,10 +321,17 @@ static void show_all(const json_t *links)
 	}
 }
 
+/* Return: the counts of all receivers; one that is judged bad is a warning, as in a status. */
 static json_t *pick_errors(const json_t *links)
 {
+	json_t *list = errors_list(links, baseline, top), *v;
+	size_t i;
+
 	found = save ? errors_save(links, save) : OK;
-	return errors_list(links, baseline, top);
+	json_array_foreach(list, i, v)
+		if (found == OK && errors_level(v))
+			found = NOT_KEPT;
+	return list;
 }
 
 /* Return: the links to be shown: with --bad the bad ones, which set the exit status. */
@@ -567,7 +574,8 @@ COMMAND(cmd_links) = {
 		"are judged bad by their errors.\n"
 		"With --errors: damaged packets by the bits received, for each direction. JUDGED is what\n"
 		"the manager makes of the last ones by the limits in fabricd.conf(5). LOST: frames that\n"
-		"never came. The real rate lies, in 95 of 100 cases, between the last two figures.",
+		"never came. The real rate lies, in 95 of 100 cases, between the last two figures. Exit\n"
+		"status 3 if one of those shown is judged bad.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,
