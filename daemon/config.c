@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <arpa/inet.h>
 #include <errno.h>
+#include <float.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -331,14 +332,20 @@ static int set_ber(struct config *c, const struct key *key, const char *value)
 	return 0;
 }
 
+/* Writes as many digits as tell the value. */
 static void get_ber(const struct config *c, const struct key *key, char *text)
 {
-	double v = *(const double *)((const char *)c + key->at);
+	double v = *(const double *)((const char *)c + key->at), read;
 
-	if (v > 0)
-		snprintf(text, CONFIG_TEXT_MAX, "%g", v);
-	else
+	if (!(v > 0)) {
 		strcpy(text, "none");
+		return;
+	}
+	for (int digits = 6; digits <= DBL_DECIMAL_DIG; digits++) {
+		snprintf(text, CONFIG_TEXT_MAX, "%.*g", digits, v);
+		if (sscanf(text, "%lf", &read) == 1 && !(read < v || read > v))
+			break;
+	}
 }
 
 #define AT(member) offsetof(struct config, member)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "daemon/config_dump.h"
 
@@ -59,16 +61,37 @@ void config_print(FILE *to, const struct config *c, const struct config_run *run
 	}
 }
 
+/* Return: the text; bytes of a path that are no UTF-8 as \xNN, because JSON cannot have them. */
+static json_t *text_of_bytes(const char *text)
+{
+	size_t room = 4 * strlen(text) + 1, n = 0;
+	json_t *j = json_string(text);
+	char *copy;
+
+	if (j)
+		return j;
+	copy = malloc(room);
+	if (!copy)
+		return json_null();
+	for (; *text; text++)
+		n += (size_t)snprintf(copy + n, room - n, *text & 0x80 ? "\\x%02x" : "%c",
+				      (unsigned char)*text);
+	j = json_string(copy);
+	free(copy);
+	return j;
+}
+
 static void add_option(json_t *list, const char *key, const char *value, bool given)
 {
-	json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:s, s:n}", "section", "options",
-					      "key", key, "value", value, "source",
+	json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s, s:n}", "section", "options",
+					      "key", key, "value",
+					      value ? text_of_bytes(value) : json_null(), "source",
 					      given ? "command line" : "default", "line"));
 }
 
 static json_t *value_json(const struct config_value *v)
 {
-	return v->text[0] ? json_string(v->text) : json_null();
+	return v->text[0] ? text_of_bytes(v->text) : json_null();
 }
 
 json_t *config_json(const struct config *c, const struct config_run *run)

@@ -630,6 +630,54 @@ static void dump(void **state)
 	free(dumps);
 }
 
+/* A rate has as many digits as it needs. */
+static void dump_rates(void **state)
+{
+	struct config c, d;
+	struct heard h;
+	char *text;
+
+	(void)state;
+	assert_int_equal(parse(&c, NEEDED "[links]\nwarn_ber = 1.2345678e-9\nfail_ber = 1e-5\n", &h), 0);
+	text = dumped(&c, false);
+	says(text, "warn_ber = 1.2345678e-09 ");
+	says(text, "fail_ber = 1e-05 ");
+	assert_int_equal(parse(&d, text, &h), 0);
+	assert_true(!(d.quality.warn_ber < c.quality.warn_ber || d.quality.warn_ber > c.quality.warn_ber));
+	free(text);
+}
+
+/* Names of files are bytes. JSON has those that are no UTF-8 as \xNN, and leaves out no key. */
+static void dump_bytes(void **state)
+{
+	const struct config_run run = { .path = "/\xff.conf", .record = "/r" };
+	struct config c;
+	struct heard h;
+	json_t *list, *v;
+	unsigned int n = 0;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(parse(&c, NEEDED "state_dir = /s\xe4\xc3\xa4\n", &h), 0);
+	list = config_json(&c, &run);
+	json_array_foreach(list, i, v) {
+		const char *key = json_string_value(json_object_get(v, "key"));
+		const char *value = json_string_value(json_object_get(v, "value"));
+
+		assert_non_null(key);
+		if (!strcmp(key, "config"))
+			assert_string_equal(value, "/\\xff.conf");
+		if (!strcmp(key, "state_dir"))
+			assert_string_equal(value, "/s\\xe4\\xc3\\xa4");
+		n += !strcmp(key, "config") + !strcmp(key, "state_dir");
+	}
+	assert_int_equal(n, 2);
+	json_decref(list);
+	v = config_values_json(&c);
+	assert_string_equal(json_string_value(json_object_get(v, "state_dir")), "/s\\xe4\\xc3\\xa4");
+	json_decref(v);
+}
+
 static void dump_sources(void **state)
 {
 	struct config c, d, now;
@@ -699,6 +747,8 @@ int main(void)
 		cmocka_unit_test(service_networks),
 		cmocka_unit_test(own_network),
 		cmocka_unit_test(dump),
+		cmocka_unit_test(dump_rates),
+		cmocka_unit_test(dump_bytes),
 		cmocka_unit_test(dump_sources),
 		cmocka_unit_test(addresses),
 	};
