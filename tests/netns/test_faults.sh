@@ -58,7 +58,9 @@ one_way() {
 stopped() { grep -q '^State:.*stopped' "/proc/$(cut -d ' ' -f 1 "/run/torus/$lab/2.2/$1.pid")/status"; }
 dead() { is '.problems[] | select(.kind == "node") | .text | contains("2,2")' true; }
 pauses() {
-	lab pause 2,2 && stopped torusemu && stopped fabricd && until_true 20 dead && lab revive 2,2 && until_true 20 calm || return 1
+	lab pause 2,2 && stopped torusemu && stopped fabricd && exits 1 "" lab status && grep -E "^2,2 .* paused$" "$tmp/.exits" &&
+		lab status --json | jq -e '[.nodes[] | select(.paused) | .name] == ["n2-2"]' &&
+		exits 6 "no answer in 300 ms" ask links --local --node 2,2 --timeout 0.3 && until_true 20 dead && lab revive 2,2 && until_true 20 calm || return 1
 	"$bin/fabricctl" lab pause --name "$lab" 2,2 600 &
 	local pid=$!
 	until_true 10 stopped fabricd && until_true 20 dead && lab ber 0,0:+x 0 && kill "$pid" && wait "$pid" &&
@@ -106,14 +108,21 @@ found() {
 	return $rc
 }
 shown() { ask status >"$tmp/status"; grep -E -- "$1" "$tmp/status"; }
-# steps_have COMMAND: whether the status names this command, and what to do then
+# steps_have COMMAND: whether the status names this command, for the same lab, and what to do then
 steps_have() {
-	ask status --json | jq -e --arg c "fabricctl $1" '.next[] | select(.command == $c) | .text | length > 10' &&
-		grep -E "^(next)? +fabricctl $1 [a-z]" "$tmp/status"
+	ask status --json | jq -e --arg c "fabricctl $1 --lab $lab" '.next[] | select(.command == $c) | .text | length > 10' &&
+		grep -E "^(next)? +fabricctl $1 --lab $lab [a-z]" "$tmp/status"
 }
-# The words of the command are told apart by blanks, as a reader would type them.
+# The words of the command are told apart by blanks, as a reader would type them. "links" with a fault to
+# show does not end with 0.
 # shellcheck disable=SC2086
-second() { ask $1 >"$tmp/second"; cat "$tmp/second"; grep -E -- "$2" "$tmp/second"; }
+second() {
+	local rc=0
+	ask $1 >"$tmp/second" || rc=$?
+	cat "$tmp/second"
+	[[ $rc != 0 || $1 != links* ]] || { echo "$1: exit status 0"; return 1; }
+	grep -E -- "$2" "$tmp/second"
+}
 
 # errors RATE CABLE END FROM TO SECONDS: bit errors of a cable that carries 1 Gbit/s from node to node
 errors() {
