@@ -106,9 +106,16 @@ report() {
 	for n in 1 2; do lab cut 1,1:+x && until_true 20 fabric_is '[9,17]' && lab mend 1,1:+x && until_true 20 fabric_is '[9,18]' || return 1; done
 	echo 3 >"$tmp/losses"
 	fabricctl report --node 2,2 | tee "$tmp/report" &&
-		[[ $(grep -A1 '^CABLE' "$tmp/report" | tail -1) == "1,1:+x (n1-1) - 2,1:-x (n2-1) "*' 3 '*'replace the cable' ]] && grep '^recoveries .*median' "$tmp/report" &&
+		[[ $(grep -A1 '^CABLE' "$tmp/report" | tail -1) == "1,1:+x (n1-1) - 2,1:-x (n2-1) "*' 3 '* ]] && grep '^recoveries .*median' "$tmp/report" &&
+		grep '^to do  *replace  1,1:+x (n1-1) - 2,1:-x (n2-1): lost 3 times (carrier' "$tmp/report" &&
 		fabricctl report --json | jq -e '.cables[0].times == 3 and .recoveries.count > 6 and (.outages | length) > 3 and .orders == [] and .events.link > 3' &&
 		fabricctl report --day yesterday | grep -x 'no cable was lost'
+}
+# The page is well-formed, and what others wrote remains text.
+page() {
+	fabricctl exclude 0,1:+y --reason '<script>alert("1 & 2")</script>' >/dev/null && fabricctl report --html >"$tmp/page" || return 1
+	fabricctl include 0,1:+y >/dev/null && until_true 20 fabric_is '[9,18]' && ! grep -i '<script' "$tmp/page" && grep -F '<li><b>replace</b> 1,1:+x (n1-1) - 2,1:-x (n2-1): lost 3 times' "$tmp/page" &&
+		python3 -c 'import sys, xml.etree.ElementTree as tree; print("".join(tree.parse(sys.argv[1]).getroot().itertext()))' "$tmp/page" | grep -F '<script>alert("1 & 2")</script>'
 }
 counted() {
 	fabricctl status --json | jq -e '.history | .events > 10 and .bytes > 2000 and .bytes_max == 67108864 and .dropped == 0 and .since > 1600000000'
@@ -131,6 +138,7 @@ check "counted" counted
 check "outages" outage
 check "a cable that is lost still" still_lost
 check "a report of the day" report
+check "the report as a page" page
 check "the next root tells it" next_root
 check "the former root has all that it missed, once" comes_back
 check "all lose their power: it is told" power_is_back

@@ -8,190 +8,23 @@
 #include "moment.h"
 #include "number.h"
 #include "orders.h"
-#include "outages.h"
 #include "past.h"
+#include "report.h"
+#include "say.h"
 #include "table.h"
 
 #define LINES_MAX 10
-#define OFTEN 3			/* losses a day from which on a cable should be replaced */
 
 static const char *day = "today";
+static bool html;
 static char since[32], until[32];
 static struct past past = { .since = since, .until = until };
 
-/* --- sums ------------------------------------------------------------------------------ */
-
-static json_t *cable_entry(json_t *cables, const json_t *link)
-{
-	size_t i;
-	json_t *v;
-
-	json_array_foreach(cables, i, v)
-		if (json_equal(json_object_get(v, "link"), link))
-			return v;
-	v = json_pack("{s:O, s:i, s:i, s:b, s:[]}", "link", link, "times", 0, "lost_ms", 0,
-		      "lost", 0, "reasons");
-	json_array_append_new(cables, v);
-	return v;
-}
-
-static void add_reason(json_t *reasons, json_t *reason)
-{
-	size_t i;
-	json_t *v;
-
-	json_array_foreach(reasons, i, v)
-		if (json_equal(v, reason))
-			return;
-	if (json_is_string(reason))
-		json_array_append(reasons, reason);
-}
-
-static int order_cables(const void *a, const void *b)
-{
-	const json_t *p = *(json_t *const *)a, *q = *(json_t *const *)b;
-	uint64_t m = json_count(p, "times"), n = json_count(q, "times");
-
-	if (m == n) {
-		m = json_count(p, "lost_ms");
-		n = json_count(q, "lost_ms");
-	}
-	return m > n ? -1 : m < n;
-}
-
-static json_t *sort_cables(json_t *cables)
-{
-	size_t n = json_array_size(cables);
-	json_t **list = calloc(n + 1, sizeof(*list)), *sorted = json_array();
-
-	for (size_t i = 0; list && i < n; i++)
-		list[i] = json_array_get(cables, i);
-	if (list)
-		qsort(list, n, sizeof(*list), order_cables);
-	for (size_t i = 0; list && i < n; i++)
-		json_array_append(sorted, list[i]);
-	free(list);
-	json_decref(cables);
-	return sorted;
-}
-
-/* Sums outages by cable; those that an administrator had excluded are not failures. */
-static json_t *sum_cables(const json_t *outages)
-{
-	json_t *cables = json_array(), *v, *c;
-	size_t i;
-
-	json_array_foreach(outages, i, v) {
-		if (json_is_true(json_object_get(v, "excluded")))
-			continue;
-		c = cable_entry(cables, json_object_get(v, "link"));
-		json_object_set_new(c, "times", json_integer((json_int_t)json_count(c, "times") + 1));
-		json_object_set_new(c, "lost_ms",
-				    json_integer((json_int_t)(json_count(c, "lost_ms") +
-							      json_count(v, "duration_ms"))));
-		json_object_set_new(c, "lost", json_boolean(!strcmp(json_text(v, "state"), "lost")));
-		add_reason(json_object_get(c, "reasons"), json_object_get(v, "reason"));
-	}
-	return sort_cables(cables);
-}
-
-static int order_numbers(const void *a, const void *b)
-{
-	const double *p = a, *q = b;
-
-	return *p < *q ? -1 : *p > *q;
-}
-
-static json_t *sum_recoveries(const json_t *events)
-{
-	size_t room = json_array_size(events) + 1, n = 0, i;
-	double *ms = calloc(room, sizeof(*ms));
-	uint64_t parked = 0, lost = 0;
-	json_t *v, *j;
-
-	json_array_foreach(events, i, v) {
-		const json_t *r = json_object_get(v, "recovery");
-
-		if (!ms || !json_is_object(r))
-			continue;
-		ms[n++] = json_number_value(json_object_get(r, "duration_ms"));
-		parked += json_count(r, "parked");
-		lost += json_count(r, "lost");
-	}
-	if (n)
-		qsort(ms, n, sizeof(*ms), order_numbers);
-	j = json_pack("{s:i, s:o, s:o, s:I, s:I}", "count", (int)n,
-		      "median_ms", n ? json_real(ms[n / 2]) : json_null(),
-		      "worst_ms", n ? json_real(ms[n - 1]) : json_null(),
-		      "parked", (json_int_t)parked, "lost", (json_int_t)lost);
-	free(ms);
-	return j;
-}
-
-/* Counts errors and warnings of each kind. */
-static json_t *count_kinds(const json_t *events)
-{
-	json_t *kinds = json_object(), *v;
-	size_t i;
-
-	json_array_foreach(events, i, v) {
-		const char *level = json_text(v, "level"), *kind = json_text(v, "kind");
-
-		if (kind && level && strcmp(level, "info"))
-			json_object_set_new(kinds, kind,
-					    json_integer((json_int_t)json_count(kinds, kind) + 1));
-	}
-	return kinds;
-}
-
-static json_t *make_report(const struct past_found *found, const json_t *faulty, json_t *orders)
-{
-	json_t *outages = outages_find(found->events, faulty);
-
-	outages_so_far(outages, past_end(found));
-	return json_pack("{s:f, s:f, s:o, s:o, s:o, s:o, s:O?}", "from", (double)found->from / 1e3,
-			 "to", (double)found->to / 1e3, "cables", sum_cables(outages),
-			 "recoveries", sum_recoveries(found->events),
-			 "events", count_kinds(found->events), "outages", outages, "orders", orders);
-}
-
 /* --- output ---------------------------------------------------------------------------- */
-
-static char *report_cable_text(const json_t *link, char *buf, size_t room)
-{
-	const json_t *peer = json_object_get(link, "peer");
-	const char *name = json_text(link, "name"), *other = json_text(peer, "name");
-	char at[TORUS_TEXT_MAX], end[TORUS_TEXT_MAX];
-
-	snprintf(buf, room, "%s (%s) - %s (%s)", json_end_text(link, at), name ? name : "-",
-		 json_end_text(peer, end), other ? other : "-");
-	return buf;
-}
-
-static void print_reasons(struct table *t, const json_t *reasons)
-{
-	char text[128] = "";
-	size_t i, n = 0;
-	json_t *v;
-
-	json_array_foreach(reasons, i, v)
-		if (n < sizeof(text) - 32)
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.20s", n ? ", " : "",
-					      json_string_value(v));
-	table_cell(t, PLAIN, "%s", n ? text : "-");
-}
-
-static const char *advice_text(const json_t *cable)
-{
-	if (json_count(cable, "times") >= OFTEN)
-		return "replace the cable";
-	return json_is_true(json_object_get(cable, "lost")) ? "mend it" : "";
-}
 
 static void show_cables(const json_t *cables)
 {
-	static const char *const titles[] = { "CABLE", ">TIMES", ">FOR", "STATE", "REASONS", "TO DO",
-					      NULL };
+	static const char *const titles[] = { "CABLE", ">TIMES", ">FOR", "STATE", "REASONS", NULL };
 	struct table *t = table_new(titles);
 	char text[256];
 	size_t i;
@@ -208,13 +41,65 @@ static void show_cables(const json_t *cables)
 		table_cell(t, PLAIN, "%s", json_count(v, "lost_ms") ?
 			   duration_text((double)json_count(v, "lost_ms") / 1e3, text) : "-");
 		table_cell(t, lost ? BAD : PLAIN, "%s", lost ? "lost still" : "back");
-		print_reasons(t, json_object_get(v, "reasons"));
-		table_cell(t, STRONG, "%s", advice_text(v));
+		table_cell(t, PLAIN, "%s", report_reasons_text(json_object_get(v, "reasons"), text,
+							       sizeof(text)));
 	}
 	table_print(t, "no cable was lost");
 	if (json_array_size(cables) > LINES_MAX)
 		printf("and %zu more; 'fabricctl outages' lists all\n",
 		       json_array_size(cables) - LINES_MAX);
+}
+
+/* Prints the receivers that count too many errors; null: they are not known. */
+static void show_receivers(const json_t *receivers)
+{
+	static const char *const titles[] = { "RECEIVER", "FROM", "JUDGED", ">ERRORS",
+					      ">BIT ERROR RATE", ">MARGIN", NULL };
+	struct table *t;
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	if (!json_array_size(receivers))
+		return;
+	printf("\n");
+	t = table_new(titles);
+	json_array_foreach(receivers, i, v) {
+		const json_t *q = json_object_get(v, "quality");
+
+		if (i == LINES_MAX)
+			break;
+		table_cell(t, PLAIN, "%s", json_end_text(v, text));
+		table_cell(t, PLAIN, "%s", json_end_text(json_object_get(v, "peer"), text));
+		table_cell(t, BAD, "%s", table_or_dash(json_text(q, "level")));
+		table_cell(t, PLAIN, "%s", count_text(json_count(q, "errors"), text));
+		table_cell(t, PLAIN, "%.1e", json_number_value(json_object_get(q, "ber")));
+		table_cell(t, PLAIN, "%llu%%", (unsigned long long)json_count(v, "margin"));
+	}
+	table_print(t, "");
+	if (json_array_size(receivers) > LINES_MAX)
+		printf("and %zu more; 'fabricctl links --errors' lists all\n",
+		       json_array_size(receivers) - LINES_MAX);
+}
+
+static void show_tasks(const json_t *tasks)
+{
+	char text[256];
+	size_t i, k;
+	json_t *v, *why;
+
+	json_array_foreach(tasks, i, v) {
+		if (i == LINES_MAX)
+			break;
+		printf("%s%-12s%s%-8s %s: ", paint(STRONG), i ? "" : "to do", paint(PLAIN),
+		       table_or_dash(json_text(v, "what")),
+		       report_cable_text(json_object_get(v, "link"), text, sizeof(text)));
+		json_array_foreach(json_object_get(v, "why"), k, why)
+			printf("%s%s", k ? "; " : "", table_or_dash(json_string_value(why)));
+		printf("\n");
+	}
+	if (json_array_size(tasks) > LINES_MAX)
+		printf("            and %zu more; --json has all\n", json_array_size(tasks) - LINES_MAX);
 }
 
 static void show_report(const json_t *report)
@@ -228,6 +113,7 @@ static void show_report(const json_t *report)
 	       moment_text(json_number_value(json_object_get(report, "from")), from),
 	       moment_text(json_number_value(json_object_get(report, "to")), to));
 	show_cables(json_object_get(report, "cables"));
+	show_receivers(json_object_get(report, "errors"));
 	printf("\nrecoveries  %llu", (unsigned long long)json_count(r, "count"));
 	if (json_count(r, "count"))
 		printf(": median %.1f ms, worst %.1f ms; packets parked %llu, lost %llu",
@@ -240,6 +126,7 @@ static void show_report(const json_t *report)
 	json_object_foreach(kinds, kind, v)
 		printf(" %s %lld", kind, (long long)json_integer_value(v));
 	printf("\n");
+	show_tasks(json_object_get(report, "to_do"));
 	orders_show(json_object_get(report, "orders"), "excluded", LINES_MAX);
 }
 
@@ -265,26 +152,64 @@ static int read_day(void)
 	return past_check(&past);
 }
 
+/*
+ * Asks what is wrong now. @degraded: NULL if the root does not tell it, because it is of an earlier
+ * release; the report does without it.
+ */
+static int ask_present(struct ask *a, json_t **status, json_t **table, json_t **degraded)
+{
+	int err = ask(a, json_pack("{ss}", "cmd", "status"), status);
+
+	if (err == OK)
+		err = ask(a, json_pack("{ss}", "cmd", "table"), table);
+	if (err == OK && !a->rootless &&
+	    ask(a, json_pack("{ss sb}", "cmd", "links", "degraded", true), degraded) != OK)
+		*degraded = NULL;
+	return err;
+}
+
+static json_t *make_report(const struct ask *a, const struct past_found *found, const json_t *status,
+			   const json_t *table, const json_t *degraded)
+{
+	bool known = !json_count(status, "faulty_more") && !a->rootless;
+	struct report_facts facts = {
+		.from = (double)found->from / 1e3, .to = (double)found->to / 1e3,
+		.until = past_end(found), .fabric = json_text(status, "fabric"),
+		.events = found->events, .degraded = degraded,
+		.faulty = known ? json_object_get(status, "faulty") : NULL,
+		.orders = json_object_get(table, "orders"),
+	};
+
+	return report_make(&facts);
+}
+
+static void print_report(const struct ctl *ctl, json_t *report)
+{
+	if (ctl->json)
+		json_show(json_incref(report));
+	else if (html)
+		report_html(stdout, report);
+	else
+		show_report(report);
+}
+
 static int show_day(const struct ctl *ctl, struct ask *a)
 {
-	json_t *faulty = NULL, *table = NULL, *report = NULL;
+	json_t *now = NULL, *table = NULL, *degraded = NULL, *report;
 	struct past_found found;
 	int status = past_ask(a, &past, &found);
 
 	if (status != OK)
 		return status;
-	status = past_faulty(a, &faulty);
-	if (status == OK)
-		status = ask(a, json_pack("{ss}", "cmd", "table"), &table);
-	if (status == OK)
-		report = make_report(&found, faulty, json_object_get(table, "orders"));
-	if (status == OK && ctl->json)
-		json_show(json_incref(report));
-	else if (report)
-		show_report(report);
-	json_decref(report);
+	status = ask_present(a, &now, &table, &degraded);
+	if (status == OK) {
+		report = make_report(a, &found, now, table, degraded);
+		print_report(ctl, report);
+		json_decref(report);
+	}
+	json_decref(degraded);
 	json_decref(table);
-	json_decref(faulty);
+	json_decref(now);
 	if (status == OK) {
 		ask_label(a, true);
 		past_notes(&found);
@@ -300,6 +225,8 @@ static int cmd_report(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
+	if (html && ctl->json)
+		return fail("--html and --json exclude each other");
 	if (status == OK)
 		status = ask_open(ctl, &a);
 	if (status != OK)
@@ -311,6 +238,7 @@ static int cmd_report(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ OPT_TEXT, "day", 'd', "DATE", &day, 0, 0, "2026-11-26, yesterday; usually today" },
+	{ OPT_FLAG, "html", 0, NULL, &html, 0, 0, "as a page for a browser, or to be printed or sent" },
 	{ .kind = OPT_END },
 };
 
@@ -318,8 +246,9 @@ COMMAND(cmd_report) = {
 	.name = "report",
 	.args = "",
 	.brief = "A day of the fabric: cables that were lost, recoveries, exclusions",
-	.help = "The cables that were lost most often come first. One that was lost three times or\n"
-		"more should be replaced.",
+	.help = "The cables that were lost most often come first, then the receivers that count too\n"
+		"many errors. \"to do\" has the cables to be replaced, mended or cleaned, and why: one\n"
+		"that was lost three times or more should be replaced. --html needs no other file.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

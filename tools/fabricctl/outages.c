@@ -10,7 +10,6 @@
  *
  * Test: tests/unit/test_outages.c.
  */
-#include <stdbool.h>
 #include <string.h>
 
 #include "json.h"
@@ -19,8 +18,7 @@
 /* Parameter "silence" of a NIC that was made without it: kernel/core/params.c. */
 #define SILENCE_MS 350
 
-/* Return: the identity of a cable: both ends, and their names. */
-static json_t *cable_of(const json_t *link)
+json_t *outages_cable(const json_t *link)
 {
 	json_t *j = json_object();
 	static const char *const keys[] = { "node", "port", "name", "peer" };
@@ -36,7 +34,7 @@ static bool are_same_ends(const json_t *a, const json_t *b)
 	       json_equal(json_object_get(a, "port"), json_object_get(b, "port"));
 }
 
-static bool is_same_cable(const json_t *a, const json_t *b)
+bool outages_same_cable(const json_t *a, const json_t *b)
 {
 	return are_same_ends(a, b) || are_same_ends(a, json_object_get(b, "peer"));
 }
@@ -47,7 +45,7 @@ static json_t *find_open_outage(const json_t *outages, const json_t *link)
 	for (size_t i = json_array_size(outages); i-- > 0;) {
 		json_t *o = json_array_get(outages, i);
 
-		if (is_same_cable(json_object_get(o, "link"), link))
+		if (outages_same_cable(json_object_get(o, "link"), link))
 			return json_is_null(json_object_get(o, "to")) ? o : NULL;
 	}
 	return NULL;
@@ -70,7 +68,7 @@ static json_t *begin_outage(json_t *outages, const json_t *event, const json_t *
 {
 	const char *reason = json_text(link, "reason");
 	json_t *o = json_pack("{s:o, s:s, s:O?, s:n, s:n, s:O?, s:O?, s:o, s:n, s:n}",
-			      "link", cable_of(link), "state", "lost",
+			      "link", outages_cable(link), "state", "lost",
 			      "from", json_object_get(event, "time"), "to", "duration_ms",
 			      "reason", json_object_get(link, "reason"),
 			      "excluded", json_object_get(link, "excluded"),
@@ -189,7 +187,7 @@ static bool is_faulty(const json_t *faulty, const json_t *link)
 	json_t *v;
 
 	json_array_foreach(faulty, i, v)
-		if (is_same_cable(link, v) || are_same_ends(json_object_get(v, "peer"), link))
+		if (outages_same_cable(link, v) || are_same_ends(json_object_get(v, "peer"), link))
 			return true;
 	return false;
 }

@@ -4,6 +4,7 @@
 #define OUTAGES_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #define OUTAGES_KINDS "link,recovery"
 
@@ -17,5 +18,9 @@
 json_t *outages_find(const json_t *events, const json_t *faulty);
 /** outages_so_far() - set the durations of cables that are lost still, up to that time of day, s */
 void outages_so_far(const json_t *outages, double until);
+/** outages_cable() - Return: {node, port, name, peer}, a new object, from a link or an event of it */
+json_t *outages_cable(const json_t *link);
+/** outages_same_cable() - Return: true if both are one cable, of which either end may come first */
+bool outages_same_cable(const json_t *a, const json_t *b);
 
 #endif /* OUTAGES_H */

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reports on a day: what is to be done and why, and the page. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tools/fabricctl/command.h"
+#include "tools/fabricctl/json.h"
+#include "tools/fabricctl/report.h"
+
+const struct program this_program = { .name = "test" };
+
+#define CABLE "\"node\":[0,0],\"port\":\"+x\",\"name\":\"a\",\"peer\":{\"node\":[1,0],\"port\":\"-x\",\"name\":\"b\"}"
+#define OTHER_END "\"node\":[1,0],\"port\":\"-x\",\"name\":\"b\",\"peer\":{\"node\":[0,0],\"port\":\"+x\",\"name\":\"a\"}"
+#define LINK(time, state) "{\"time\":" #time ",\"log\":\"l\",\"level\":\"warning\",\"kind\":\"link\",\"link\":{" CABLE \
+	",\"state\":\"" state "\",\"reason\":\"carrier\",\"excluded\":false}}"
+#define LOSS(at, back) LINK(at, "lost") "," LINK(back, "up")
+#define EVENT(level, kind, text) "{\"time\":5000,\"level\":\"" level "\",\"kind\":\"" kind "\",\"text\":\"" text "\"}"
+#define RECEIVER(cable, level, worn, errors, ber) "{" cable ",\"margin\":80,\"quality\":{\"level\":\"" level \
+	"\",\"worn\":" worn ",\"usual_margin\":120.0,\"errors\":" #errors ",\"ber\":" #ber "}}"
+
+static json_t *parse(const char *text)
+{
+	json_error_t why;
+	json_t *j = json_loads(text, JSON_DECODE_ANY, &why);
+
+	if (!j)
+		fail_msg("%s: %s", why.text, text);
+	return j;
+}
+
+/* @degraded: NULL: not known */
+static json_t *make(const char *events, const char *degraded, const char *orders)
+{
+	json_t *e = parse(events), *d = degraded ? parse(degraded) : NULL, *o = parse(orders);
+	json_t *none = json_array();
+	struct report_facts facts = {
+		.from = 0, .to = 86400, .until = 86400, .fabric = "f<&>", .events = e, .degraded = d,
+		.faulty = none, .orders = o,
+	};
+	json_t *report = report_make(&facts);
+
+	json_decref(none);
+	json_decref(o);
+	json_decref(d);
+	json_decref(e);
+	return report;
+}
+
+static void wants(json_t *report, const char *key, const char *wanted)
+{
+	json_t *w = parse(wanted);
+
+	if (!json_equal(json_object_get(report, key), w))
+		fail_msg("%s is %s", key, json_dumps(json_object_get(report, key), JSON_ENCODE_ANY));
+	json_decref(w);
+	json_decref(report);
+}
+
+static void replaces(void **state)
+{
+	(void)state;
+	wants(make("[" LOSS(10, 20) "," LOSS(30, 40) "]", "[]", "[]"), "to_do", "[]");
+	wants(make("[" LOSS(10, 20) "," LOSS(30, 40) "," LOSS(50, 60) "]", "[]", "[]"), "to_do",
+	      "[{\"link\":{" CABLE "},\"what\":\"replace\",\"why\":[\"lost 3 times (carrier)\"]}]");
+	wants(make("[]", "[" RECEIVER(CABLE, "fail", "false", 7, 1e-6) "]", "[]"), "to_do",
+	      "[{\"link\":{" CABLE "},\"what\":\"replace\",\"why\":[\"0,0:+x receives badly: bit error rate 1.0e-06\"]}]");
+	wants(make("[]", "[" RECEIVER(CABLE, "warn", "true", 0, 0.0) "]", "[]"), "to_do",
+	      "[{\"link\":{" CABLE "},\"what\":\"replace\",\"why\":[\"0,0:+x loses margin: 80%, was 120%\"]}]");
+	wants(make("[]", "[" RECEIVER(CABLE, "warn", "false", 7, 1e-9) "]", "[]"), "to_do",
+	      "[{\"link\":{" CABLE "},\"what\":\"clean\",\"why\":[\"0,0:+x receives badly: bit error rate 1.0e-09\"]}]");
+	wants(make("[]", "[" RECEIVER(CABLE, "good", "false", 7, 1e-15) "]", "[]"), "to_do", "[]");
+}
+
+/* A cable is one entry, whichever end is at fault, and the greater task counts. */
+static void merges(void **state)
+{
+	(void)state;
+	wants(make("[" LOSS(10, 20) "," LOSS(30, 40) "," LOSS(50, 60) "]",
+		   "[" RECEIVER(OTHER_END, "warn", "false", 7, 1e-9) "]", "[]"), "to_do",
+	      "[{\"link\":{" CABLE "},\"what\":\"replace\",\"why\":[\"lost 3 times (carrier)\","
+	      "\"1,0:-x receives badly: bit error rate 1.0e-09\"]}]");
+}
+
+/* The worst receiver comes first; what is not known is not "none". */
+static void lists_receivers(void **state)
+{
+	json_t *r = make("[]", "[" RECEIVER(CABLE, "warn", "false", 9, 1e-7) ","
+			 RECEIVER(OTHER_END, "fail", "false", 2, 1e-8) "]", "[]");
+	json_t *errors = json_object_get(r, "errors");
+
+	(void)state;
+	assert_int_equal(json_array_size(errors), 2);
+	assert_string_equal(json_text(json_array_get(errors, 0), "port"), "-x");
+	assert_string_equal(json_text(json_array_get(errors, 1), "port"), "+x");
+	json_decref(r);
+	wants(make("[]", NULL, "[]"), "errors", "null");
+}
+
+/* Other warnings are kept, the last 100 of them; cables are told by outages. */
+static void lists_warnings(void **state)
+{
+	char *events = calloc(102, 100), *at = events;
+	json_t *r;
+
+	(void)state;
+	for (int i = 0; i < 101; i++)
+		at += sprintf(at, "%s" EVENT("warning", "flap", "%d"), i ? "," : "[", i);
+	strcpy(at, "]");
+	r = make(events, "[]", "[]");
+	free(events);
+	assert_int_equal(json_array_size(json_object_get(r, "warnings")), 100);
+	assert_int_equal(json_count(r, "warnings_more"), 1);
+	assert_string_equal(json_text(json_array_get(json_object_get(r, "warnings"), 0), "text"), "1");
+	json_decref(r);
+	r = make("[" LOSS(1, 2) "," EVENT("info", "node", "joins") "," EVENT("error", "node", "dead") "]", "[]", "[]");
+	assert_int_equal(json_array_size(json_object_get(r, "warnings")), 1);
+	assert_string_equal(json_text(json_array_get(json_object_get(r, "warnings"), 0), "text"), "dead");
+	json_decref(r);
+}
+
+/* --- the page -------------------------------------------------------------------------- */
+
+static char *page_of(json_t *report)
+{
+	char *page = NULL;
+	size_t size;
+	FILE *f = open_memstream(&page, &size);
+
+	report_html(f, report);
+	fclose(f);
+	json_decref(report);
+	return page;
+}
+
+static void has(const char *page, const char *text)
+{
+	if (!strstr(page, text))
+		fail_msg("'%s' is not in %s", text, page);
+}
+
+static void lacks(const char *page, const char *text)
+{
+	if (strstr(page, text))
+		fail_msg("'%s' is in %s", text, page);
+}
+
+/* Whatever is between < and > is a tag of the page, and each that opens is closed, in order. */
+static void is_nested(const char *page)
+{
+	const char *open[32];
+	size_t n = 0;
+
+	for (const char *p = strchr(page, '<'); p; p = strchr(p, '<')) {
+		const char *end = strchr(p, '>');
+
+		assert_non_null(end);
+		assert_null(memchr(p + 1, '<', (size_t)(end - p - 1)));
+		if (p[1] == '/') {
+			assert_true(n > 0);
+			n--;
+			assert_memory_equal(open[n], p + 2, (size_t)(end - p - 2));
+		} else if (p[1] != '!' && end[-1] != '/') {
+			assert_true(n < 32);
+			open[n++] = p + 1;
+		}
+		p = end;
+	}
+	assert_int_equal(n, 0);
+}
+
+static void escapes(void **state)
+{
+	char *page = page_of(make("[" EVENT("error", "node", "</td><script>x\\u0007\\u001b[31m") "]",
+				  "[" RECEIVER("\"node\":[0,0],\"port\":\"+x\",\"name\":\"<i>\\\"'\",\"peer\":null",
+					       "fail", "false", 7, 1e-6) "]",
+				  "[{\"node\":[0,0],\"name\":\"n\",\"ports\":[\"+x\"],\"since\":7,\"until\":null,"
+				  "\"uid\":0,\"by\":\"n\",\"reason\":\"<img src=x onerror=alert(1)> & \\u202e more\"}]"));
+
+	(void)state;
+	is_nested(page);
+	lacks(page, "<script");
+	lacks(page, "<img");
+	lacks(page, "<i>");
+	lacks(page, "\x1b");
+	lacks(page, "\x07");
+	has(page, "<title>Fabric f&lt;&amp;&gt;,");
+	has(page, "&lt;/td&gt;&lt;script&gt;x\xef\xbf\xbd\xef\xbf\xbd[31m");
+	has(page, "&lt;i&gt;&quot;&#39;");
+	has(page, "&lt;img src=x onerror=alert(1)&gt; &amp; ");
+	free(page);
+}
+
+/* A long text is not cut, and so not within a character. */
+static void keeps_length(void **state)
+{
+	char events[4096] = "[{\"time\":1,\"level\":\"error\",\"kind\":\"node\",\"text\":\"", *page;
+
+	(void)state;
+	for (int i = 0; i < 900; i++)
+		strcat(events, "\xc3\xa4");
+	strcat(events, "end\"}]");
+	page = page_of(make(events, "[]", "[]"));
+	has(page, "\xc3\xa4" "end</td>");
+	is_nested(page);
+	free(page);
+}
+
+static void draws_day(void **state)
+{
+	char *page = page_of(make("[" LOSS(8640, 17280) "," LINK(43200, "lost") "]", "[]", "[]"));
+
+	(void)state;
+	is_nested(page);
+	has(page, "<rect x=\"100.0\" width=\"100.0\" height=\"10\"/>");
+	/* No root has seen how this one ended, and its length is not known. */
+	has(page, "<rect x=\"500.0\" width=\"3.0\" height=\"10\"/>");
+	has(page, "not seen");
+	free(page);
+}
+
+static void fine_day(void **state)
+{
+	char *page = page_of(make("[]", "[]", "[]"));
+
+	(void)state;
+	is_nested(page);
+	has(page, "No cable is to be mended or replaced.");
+	has(page, "No cable was lost.");
+	has(page, "None has too many.");
+	free(page);
+	page = page_of(make("[]", NULL, "[]"));
+	has(page, "The root does not tell.");
+	free(page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replaces),
+		cmocka_unit_test(merges),
+		cmocka_unit_test(lists_receivers),
+		cmocka_unit_test(lists_warnings),
+		cmocka_unit_test(escapes),
+		cmocka_unit_test(keeps_length),
+		cmocka_unit_test(draws_day),
+		cmocka_unit_test(fine_day),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
