@@ -51,10 +51,10 @@ class Script(Program):
 		"""What killed a mutant: the result stands as long as that suite does not change."""
 		suite = failed[len('not ok - '):].split(':')[0]
 		part = suite if suite in self.parts else 'no suite'
-		return ['%s/%s' % (name, part), self.parts[part], failed]
+		return ['%s:%s' % (name, part), self.parts[part], failed]
 
 	def is_killer(self, run, known):
-		return self.parts.get(run.partition('/')[2]) == known
+		return self.parts.get(run.partition(':')[2]) == known
 
 
 def suite_of(path):

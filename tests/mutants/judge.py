@@ -15,13 +15,13 @@ class Step:
 
 	def __init__(self, program, how):
 		self.program, self.how = program, how
-		self.name = program.short + ('/' + how if how else '')
+		self.name = program.short + (':' + how if how else '')
 		self.cpu, self.wall = program.cost[how]
 
 
 def is_asserted(killer):
 	"""Whether a run with assertions killed a mutant, after those without had not."""
-	return killer is not None and killer[0].endswith('/' + ASSERTED)
+	return killer is not None and killer[0].endswith(':' + ASSERTED)
 
 
 def steps_of(programs, mutant, hows):

@@ -109,16 +109,16 @@ def part(how):
 
 class Program:
 	"""
-	A test program. digest: hash of its objects of tests/ and tools/; sources: hash of all
-	its source text; lines: {file: set of lines} that it reaches with a part of its seeds;
-	seen: {file: set of lines} for which the compiler made code; functions: {file: set of
-	functions} that it reaches; cost: {how: (cpu, wall)}; slow: seconds of processor time that a
-	run of PART exceeded, if it was stopped then.
+	A test program. short: its folder and name, which no other program has; digest: hash
+	of its objects of tests/ and tools/; sources: hash of all its source text; lines: {file: set
+	of lines} that it reaches with a part of its seeds; seen: {file: set of lines} for which the
+	compiler made code; functions: {file: set of functions} that it reaches; cost: {how: (cpu,
+	wall)}; slow: seconds of processor time that a run of PART exceeded, if it was stopped then.
 	"""
 
 	def __init__(self, name, objects):
 		self.name = name
-		self.short = os.path.basename(name)
+		self.short = name.removeprefix('tests/')
 		self.objects = objects
 		self.cost, self.slow = {}, 0
 		self.lines, self.seen, self.functions = {}, {}, {}
@@ -238,7 +238,7 @@ class Programs:
 			if n.startswith(('tests/unit/', 'tests/sim/'))]
 
 	def path_of(self, program):
-		return os.path.join(self.known, program.short + '.json')
+		return os.path.join(self.known, program.short.replace('/', '-') + '.json')
 
 	def recall(self, program):
 		"""Loads what keep() wrote. Return: False if the sources have changed since."""
@@ -263,7 +263,7 @@ class Programs:
 		Measures the time that it takes, but stops it after most seconds of processor time.
 		A program that fails is not used.
 		"""
-		out = os.path.join(self.home, program.short + '.out')
+		out = os.path.join(self.home, program.short.replace('/', '-') + '.out')
 		tree = self.others.get(how, self.base)
 		limits = Limits(how=how)
 		limits.cpu = math.ceil(most or limits.cpu)

@@ -43,11 +43,11 @@ class Results:
 		return self.texts[path]
 
 	def is_now(self, run, digest):
-		program = self.programs.get(run.split('/')[0])
+		program = self.programs.get(run.split(':')[0])
 		return program and program.digest == digest
 
 	def still_kills(self, run, digest):
-		program = self.programs.get(run.split('/')[0])
+		program = self.programs.get(run.split(':')[0])
 		return program and program.is_killer(run, digest)
 
 	def find(self, mutant):

@@ -14,12 +14,11 @@ export PYTHONDONTWRITEBYTECODE=1
 make_toy() {
 	mkdir -p "$toy/kernel/core" "$toy/tests/unit"
 	cat >"$toy/Makefile" <<'END'
-tests := tests/unit/test_sum
-tests/unit/test_sum-objs := tests/unit/test_sum.o kernel/core/sum.o
-tests: $(B)/$(tests)
-list-tests:
-	@echo $(tests)
-$(B)/$(tests): $(addprefix $(B)/,$($(tests)-objs))
+tests := $(basename $(wildcard tests/*/test_*.c))
+$(foreach t,$(tests),$(eval $(t)-objs := $(t).o kernel/core/sum.o))
+tests: $(addprefix $(B)/,$(tests))
+.SECONDARY:
+$(B)/tests/%: $(B)/tests/%.o $(B)/kernel/core/sum.o
 	gcc $(OPT) -o $@ $^
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -149,12 +148,13 @@ sys.path.insert(0, sys.argv[1])
 from programs import Programs
 p = Programs(sys.argv[2], sys.argv[3], 1, print)
 p.base.path = sys.argv[2]
-objects = {q.short: q.objects for q in p.list()}
-print(len(objects), 'programs')
-assert len(objects) > 100
-assert all(f'tests/{f}/{n}.o' in o for f, n, o in
-	   [('unit', 'test_seal', objects['test_seal']), ('sim', 'test_takeover', objects['test_takeover'])])
-assert 'daemon/seal.o' in objects['test_seal'] and 'daemon/fm/root/claim.o' in objects['test_takeover']
+found = p.list()
+objects = {q.short: q.objects for q in found}
+print(len(objects), 'names of', len(found), 'programs')
+assert len(objects) == len(found) > 100
+assert all(f'tests/{n}.o' in objects[n] for n in ('unit/test_seal', 'unit/test_arbiter', 'sim/test_arbiter'))
+assert 'daemon/seal.o' in objects['unit/test_seal']
+assert 'daemon/fm/root/claim.o' in objects['sim/test_takeover']
 END
 }
 
@@ -228,7 +228,7 @@ unreached() {
 # What lives without assertions is judged with them too; without the option this does not count.
 asserts() {
 	campaign --assertions
-	judged 'died, test_sum/assert: signal 6' 'drop assignment' least &&
+	judged 'died, unit/test_sum:assert: signal 6' 'drop assignment' least &&
 		grep -q '^# without assertions 7 of 14 died (50.0 %), with assertions 8 (57.1 %)$' "$tmp/said" || return 1
 	campaign
 	judged lived 'drop assignment' least
@@ -242,7 +242,7 @@ quick() {
 	campaign --quick 0.000001 --results "$tmp/quick2"
 	judged lived 'drop assignment' sum || return 1
 	campaign --quick 1 --results "$tmp/quick3"
-	judged 'died, test_sum/12: not ok - sum' 'drop assignment' sum
+	judged 'died, unit/test_sum:12: not ok - sum' 'drop assignment' sum
 }
 
 # A program that fails once and passes when it is run again has not noticed the mutant.
@@ -277,6 +277,31 @@ notices_tests() {
 	campaign --thorough
 	status=$?
 	judged died logic never && ends 0 'ok - kernel/core: 100.0 % of'
+}
+
+# Programs of unit and sim may have the same name: each has lines and results of its own.
+twins() {
+	local judged
+	mkdir "$toy/tests/sim"
+	cat >"$toy/tests/sim/test_sum.c" <<'END'
+#include <stdio.h>
+int never(int n);
+int main(void)
+{
+	int right = !never(7);
+
+	printf("%s - never\n", right ? "ok" : "not ok");
+	return !right;
+}
+END
+	sed -i 's/ && .*;/;/' "$toy/tests/unit/test_sum.c"
+	campaign --results "$tmp/twins"
+	judged 'died, sim/test_sum:12: not ok - never' logic never &&
+		judged 'died, unit/test_sum:12: not ok - sum' 'drop assignment' sum || return 1
+	judged=$(wc -l <"$tmp/twins")
+	campaign --results "$tmp/twins"
+	! grep -F ': finding' "$tmp/said" || return 1
+	[[ $(wc -l <"$tmp/twins") == "$judged" ]] || { echo 'judged again:'; tail -n +$((judged + 1)) "$tmp/twins"; return 1; }
 }
 
 # Each mutant written by hand is one of the sources as they are now: else nothing is marked, or judged.
@@ -335,9 +360,9 @@ cp "$toy/kernel/core/sum.c" "$tmp"
 campaign
 status=$?
 check 'a mutant without an assignment dies' \
-	judged 'died, test_sum/12: not ok - sum' 'drop assignment' sum
+	judged 'died, unit/test_sum:12: not ok - sum' 'drop assignment' sum
 check 'a mutant that loops for ever is stopped, and dies' \
-	judged 'died, test_sum/12: time' 'drop assignment' sum
+	judged 'died, unit/test_sum:12: time' 'drop assignment' sum
 check 'a mutant with the same object as the original does not count' judged same arithmetic sum
 check 'a mutant that no program reaches lives' judged lived logic never
 check 'lines that no program reaches are listed' unreached
@@ -352,4 +377,5 @@ check 'with assertions mutants die that live without' asserts
 check 'programs that take long can be left out' quick
 check 'mutants written by hand are judged' named
 check 'a survivor is judged again when the tests have changed' notices_tests
+check 'programs of the same name in unit and sim are told apart' twins
 done_testing
