@@ -36,7 +36,7 @@ class Script(Program):
 	"""
 
 	def __init__(self, name, tree):
-		super().__init__(name, ())
+		super().__init__(name, {})
 		texts = texts_of(tree, name)
 		suites = [f for f in texts if f.startswith(KUNIT) and '/lab.' not in f]
 		self.parts = {suite_of(f): digest(texts, [f, KUNIT + 'lab.c', KUNIT + 'lab.h'])

@@ -110,12 +110,19 @@ class Place:
 	def run(self, step):
 		"""Links the program, if it is not linked yet, and runs it."""
 		program = os.path.join('build', step.program.name)
-		if program not in self.linked and \
-		   not self.tree.shell(self.pristine.commands(program, self.target())):
+		if program not in self.linked and not self.tree.shell(self.link(step.program, program)):
 			raise RuntimeError('%s cannot be linked' % program)
 		self.linked.add(program)
 		return play(self.tree, [step.program.path(self.tree)], self.out,
 			    Limits(step.cpu, step.wall, step.how), **part(step.how))
+
+	def link(self, program, path):
+		"""
+		The commands that link a program. They are the same for all objects of which the same
+		is linked, so make is asked for them once, and not for each file.
+		"""
+		mutated = self.mutant.path[:-1] + 'o'
+		return self.pristine.commands(path, self.target(), program.holders(mutated))
 
 	def undo(self):
 		"""Restores the source and everything built since build()."""

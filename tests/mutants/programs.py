@@ -109,11 +109,13 @@ def part(how):
 
 class Program:
 	"""
-	A test program. short: its folder and name, which no other program has; digest: hash
-	of its objects of tests/ and tools/; sources: hash of all its source text; lines: {file: set
-	of lines} that it reaches with a part of its seeds; seen: {file: set of lines} for which the
-	compiler made code; functions: {file: set of functions} that it reaches; cost: {how: (cpu,
-	wall)}; slow: seconds of processor time that a run of PART exceeded, if it was stopped then.
+	A test program. short: its folder and name, which no other program has; objects: {object:
+	names of what is linked of it}, the program itself, archives, programs that it runs; digest:
+	hash of its objects of tests/ and tools/; sources: hash of all its source text; lines: {file:
+	set of lines} that it reaches with a part of its seeds; seen: {file: set of lines} for which
+	the compiler made code; functions: {file: set of functions} that it reaches; cost: {how:
+	(cpu, wall)}; slow: seconds of processor time that a run of PART exceeded, if it was stopped
+	then.
 	"""
 
 	def __init__(self, name, objects):
@@ -137,6 +139,10 @@ class Program:
 	def is_longer(self):
 		"""Whether it takes longer with all seeds, and so has seeds to choose from."""
 		return self.cost[ALL][0] > 1.5 * self.cost[PART][0] + 0.05
+
+	def holders(self, o):
+		"""The names of what is linked of an object."""
+		return frozenset(self.objects.get(o, ()))
 
 	def fingerprint(self, tree):
 		tests, sources = hashlib.sha256(), hashlib.sha256()
@@ -230,11 +236,15 @@ class Programs:
 			name, *of = line.split()
 			parts[name] = [o.removeprefix('build/') for o in of]
 
-		def objects(name):
+		def objects(name, of):
 			for o in parts.get(name, ()):
-				yield from [o] if o.endswith('.o') else objects(o)
+				if o.endswith('.o'):
+					of.setdefault(o, set()).add(name)
+				else:
+					objects(o, of)
+			return of
 
-		return [Program(n, set(objects(n))) for n in parts
+		return [Program(n, objects(n, {})) for n in parts
 			if n.startswith(('tests/unit/', 'tests/sim/'))]
 
 	def path_of(self, program):

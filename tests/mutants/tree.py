@@ -61,12 +61,13 @@ class Tree:
 		return run(['make', '-s', 'WARN=-w', 'B=build', *self.options, *words], self.path,
 			   self.env)
 
-	def commands(self, target, changed):
+	def commands(self, target, changed, alike=None):
 		"""
 		The commands that rebuild a target after a file has changed. They are cached, for
-		make takes half a second to print them.
+		make takes half a second to print them. alike: what other changed files with the same
+		commands have in common, instead of the file's name.
 		"""
-		key = target, changed
+		key = target, alike or changed
 		if key not in self.known:
 			self.known[key] = self.make('V=1', '-n', '-W', changed, target)[1]
 		return self.known[key]

@@ -270,6 +270,46 @@ END
 END
 }
 
+# make is asked once how a program is linked, whichever of its objects changed: the commands only
+# differ if the object is in an archive.
+links() {
+	python3 - "$mutants" >"$tmp/links" <<'END' || return 1
+import sys
+from types import SimpleNamespace as Thing
+sys.path.insert(0, sys.argv[1])
+from judge import Place
+from programs import Program
+from tree import Tree
+asked, done = [], []
+pristine, tree = Tree('/nowhere', []), Tree('/nowhere', [])
+pristine.make = lambda *words: (0, asked.append(words[3:]) or f'link after {words[3]}')
+tree.shell = lambda commands: done.append(commands)
+program = Program('tests/unit/test_a', {'a.o': {'tests/unit/test_a'}, 'b.o': {'tests/unit/test_a'},
+	'c.o': {'lib.a'}, 'd.o': {'lib.a', 'tests/unit/test_a'}, 'e.o': {'lib.a'}})
+other = Program('tests/sim/test_a', {'a.o': {'tests/sim/test_a'}})
+for of, path in (program, 'a.c'), (program, 'b.c'), (program, 'c.c'), (program, 'd.c'), (program, 'e.c'), (other, 'a.c'):
+	place = Place(tree, pristine)
+	place.mutant, place.linked = Thing(path=path), set()
+	try:
+		place.run(Thing(program=of))
+	except RuntimeError:	# the shell above fails
+		pass
+print(*(' '.join(a) for a in asked), *done, sep='\n')
+END
+	diff - "$tmp/links" <<'END'
+build/a.o build/tests/unit/test_a
+build/c.o build/tests/unit/test_a
+build/d.o build/tests/unit/test_a
+build/a.o build/tests/sim/test_a
+link after build/a.o
+link after build/a.o
+link after build/c.o
+link after build/d.o
+link after build/c.o
+link after build/a.o
+END
+}
+
 # A mutant that survived is judged again when the tests have changed.
 notices_tests() {
 	sed -i 's/sum(4) == 10/& \&\& never(1) \&\& !never(0) \&\& !never(7) \&\& least(9) == 7/' \
@@ -354,6 +394,7 @@ check 'numbers of mutants and jobs are checked' numbers
 check 'mutants are made of executed code only' makes
 check 'mutants that are marked or named are of these sources' fresh
 check 'a failure that does not come again kills no mutant' twice
+check 'make is asked once how a program is linked' links
 make_toy
 cp "$toy/kernel/core/sum.c" "$tmp"
 : >"$tmp/equivalent"
