@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The manager as a state machine (fm-objs) and the codec of its messages
 # (svc-objs, needs svc-libs). The machine itself needs lib/topology and lib/route.
-fm-objs := $(addprefix daemon/fm/,fm.o config.o status.o wire/init.o \
+fm-objs := $(addprefix daemon/fm/,fm.o config.o status.o wire/init.o wire/plan.o \
 	$(addprefix node/,log.o spare.o random.o lag.o port.o square.o wave.o bootstrap.o tree.o conns.o reports.o \
 		uplink.o children.o called.o follow.o candidate.o verdict.o handover.o keep.o orders.o library.o table.o nic.o rows.o task.o member.o) \
 	$(addprefix root/,root.o claim.o calls.o arbiter.o quorum.o epoch.o roster.o join.o base.o changes.o tally.o sums.o demand.o recall.o plan.o parts.o \

@@ -5,7 +5,8 @@
 # A lab with other prefixes than 10.0.0.0/8 and fd74:6f72::/32: addresses, routes and answers are of
 # these. The root reads a new prefix from its configuration under traffic: all interfaces get new
 # addresses in one recovery, and flows by addresses that stay lose nothing. A restart and a takeover
-# change nothing, and bad prefixes are refused. A route that another interface has stays.
+# change nothing, and bad prefixes are refused. A route that another interface has stays. A node that
+# gets a service address in the plan does not take the plan.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -121,6 +122,29 @@ other_network() {
 	until_true 10 addresses 2.1 198.18.0.5 fd00:9:0:2:1:: && until_true 10 routes 2.1 198.18.0.0/17 fd00:9::/48
 }
 
+
+# While all managers are down a node gets a service address that is in the plan, and a NIC without a
+# place. The others reach it, because their routes to that address are longer than the plan's.
+own_address() {
+	local n conf=$run/1.1/fabricd.conf pids=() pid
+	for n in 0.0 1.0 2.0 0.1 1.1 2.1; do
+		pid=$(pid_of "$n")
+		kill "$pid" && pids+=("$pid")
+		[[ $n == 1.1 ]] || at "$n" ip route add 198.18.90.1/32 dev svc0 || return 1
+	done
+	for pid in "${pids[@]}"; do until_true 10 gone "$pid" || return 1; done
+	lab kill 1,1 && at 1.1 ip addr add 198.18.90.1/32 dev svc0 &&
+		sed -i 's|^service_address = .*|service_address = 198.18.90.1:7117|
+			s|^address4 = .*|address4 = 10.0.0.0/8|' "$conf" || return 1
+	lab revive --no-wait 1,1 && until_true 10 grep -F "service 198.18.90.1:7117" "$run/1.1/fabricd.log" || return 1
+	for n in 1,0 2,0 0,1 2,1 0,0; do lab revive --no-wait "$n" || return 1; done
+	until_true 20 grep -E "(this node|'n1-1') has the service address 198.18.90.1:7117" "$run/1.1/fabricd.log" &&
+		until_true 20 problem_of refused "'n1-1' has the service address 198.18.90.1:7117" &&
+		! at 1.1 ip route show dev torus0 | grep 198.18 && pings 2.1 198.18.0.1
+}
+gone() { ! kill -0 "$1" 2>/dev/null; }
+problem_of() { ask status --json | jq -e --arg k "$1" --arg t "$2" '.problems[] | select(.kind == $k and (.text | contains($t)))'; }
+
 cat >"$tmp/conf" <<'EOF'
 address4 = 192.168.0.0/16
 address6 = fd00:1:2:3::/64
@@ -139,5 +163,6 @@ check "one of multicast addresses is refused" refused 224.1.0.0/16 "address4 is 
 check "one of the service network is refused" refused 172.30.0.0/16 "but 172.30.0.0/16 and fd00:9::/48 are the torus itself"
 check "a good one changes all addresses" accepted
 check "it takes no route of another interface" other_network
+check "a node whose service address is in it does not take it" own_address
 check "lab down" lab down
 done_testing

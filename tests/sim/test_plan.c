@@ -443,7 +443,7 @@ static void service_addresses(void **state)
 
 	(void)state;
 	config("4x2", 2, "172.30.3.0/24", NULL);
-	c.svc_ip = true;
+	c.svc_ip = 4;
 	story_begin(&s, &c);
 	story_power_all(&s);
 	world_run(s.w, 5 * SEC);
@@ -455,7 +455,7 @@ static void service_addresses(void **state)
 	end();
 
 	config("4x2", 2, NULL, NULL);
-	c.svc_ip = true;
+	c.svc_ip = 4;
 	story_begin(&s, &c);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		if (i != 5)
@@ -488,6 +488,101 @@ static void service_addresses(void **state)
 	end();
 }
 
+static void service_addresses6(void **state)
+{
+	uint64_t version;
+
+	(void)state;
+	config("4x2", 1, NULL, NULL);
+	c.svc_ip = 6;
+	begin();
+	has(NULL, NULL);
+	version = fm_version(root());
+	reload(NULL, "fd00:30::/32");
+	world_run(s.w, 1 * SEC);
+	assert_true(story_problem(&s, "plan", "has the service address [fd00:30:0::1]:1"));
+	reload(NULL, "fd00:30:3:0:8000::/65");
+	world_run(s.w, 1 * SEC);
+	assert_false(story_problem(&s, "plan", "service address"));
+	assert_int_equal(fm_version(root()), version + 1);
+	reload(NULL, "fd00:30:3::/64");
+	world_run(s.w, 1 * SEC);
+	assert_true(story_problem(&s, "plan", "has the service address [fd00:30:3::1]:1"));
+	reload("172.16.0.0/12", "fd00:31::/32");
+	story_rest(&s, 10 * SEC);
+	has("172.16.0.0/12", "fd00:31::/32");
+	end();
+}
+
+/* All managers start at once: a node that joins before the root has settled is not in it, either. */
+static void joins_early(unsigned int svc_ip, const char *v4, const char *v6)
+{
+	struct torus_plan want = plan_of(v4, v6);
+
+	config("4x2", 2, v4, v6);
+	c.svc_ip = svc_ip;
+	story_begin(&s, &c);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		if (i != 5)
+			world_power(s.w, i, true);
+	}
+	world_run(s.w, 5 * SEC);
+	assert_int_not_equal(fm_version(root()), 0);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_manager(s.w, i, false);
+	world_run(s.w, 50 * MS);
+	world_power(s.w, 5, true);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_manager(s.w, i, true);
+	world_run(s.w, 20 * SEC);
+	root();
+	assert_true(story_problem(&s, "refused", "the torus itself"));
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		struct torus_plan nic = world_plan(s.w, i);
+
+		assert_int_equal(fm_plan_same(&nic, &want), i != 5);
+	}
+	reload("10.0.0.0/8", "fd74:6f72::/32");
+	story_rest(&s, 20 * SEC);
+	has(NULL, NULL);
+	end();
+}
+
+static void addresses_of_early(void **state)
+{
+	(void)state;
+	joins_early(4, "172.30.5.0/24", NULL);
+	joins_early(6, NULL, "fd00:30:5::/48");
+}
+
+/* All managers get other addresses, and the root's is in the plan: it does not lead for long. */
+static void address_of_root(void **state)
+{
+	struct torus_plan want = plan_of("172.30.0.0/24", NULL);
+
+	(void)state;
+	config("4x2", 2, "172.30.0.0/24", NULL);
+	begin();
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_manager(s.w, i, false);
+	world_run(s.w, 50 * MS);
+	s.w->cfg.svc_ip = 4;
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_manager(s.w, i, true);
+	world_run(s.w, 20 * SEC);
+	assert_int_not_equal(ends_leader(s.w, TORUS_NO_NODE), 0);
+	assert_true(story_problem(&s, "refused", "'n0' has the service address 172.30.0.1:1"));
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		struct torus_plan nic = world_plan(s.w, i);
+
+		assert_true(fm_plan_same(&nic, &want));
+	}
+	reload("10.0.0.0/8", NULL);
+	story_rest(&s, 20 * SEC);
+	has(NULL, NULL);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -504,6 +599,9 @@ int main(void)
 		cmocka_unit_test(stuck),
 		cmocka_unit_test(grow6),
 		cmocka_unit_test(service_addresses),
+		cmocka_unit_test(service_addresses6),
+		cmocka_unit_test(addresses_of_early),
+		cmocka_unit_test(address_of_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,53 @@ static void test_newer_count(void **state)
 	stage_end(&s);
 }
 
+static bool has_problem(const char *kind, const char *text)
+{
+	const struct fm_problem *p;
+
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		if (!strcmp(p->kind, kind) && strstr(p->text, text))
+			return true;
+	return false;
+}
+
+static void table_of_plan(uint64_t version, const char *v4, const char *v6)
+{
+	struct fm_msg m = stage_table(&s, version, entry);
+
+	torus_plan_default(&m.table.plan);
+	assert_false(torus_plan_parse4(v4, &m.table.plan));
+	assert_false(torus_plan_parse6(v6, &m.table.plan));
+	stage_msg(&s, 1, &m);
+}
+
+/* A plan that has the service address of this node changes nothing at its NIC, and is reported. */
+static void refuses_plan(const char *address, const char *v4, const char *v6)
+{
+	node_1();
+	strcpy(s.cfg.address, address);
+	joins();
+	table_of_plan(1, v4, v6);
+	stage_did_no(&s, "place");
+	assert_true(has_problem("plan", address));
+	assert_true(has_problem("plan", "give it an address of another network"));
+	step(1, 0, FM_STEP_APPLY);
+	stage_did_some(&s, "1 < failed 101/1 version 1 error 98\n");
+	table_of_plan(2, "172.16.0.0/12", "fd00:31::/32");
+	stage_did_some(&s, "place 4x1 at 1,0 plan /12 /32\n");
+	assert_false(has_problem("plan", ""));
+	stage_end(&s);
+}
+
+static void test_own_address(void **state)
+{
+	(void)state;
+	refuses_plan("30.0.0.1:1", "30.0.0.0/8", "fd00:31::/32");
+	refuses_plan("30.0.0.1:1", "30.0.0.0/29", "fd00:31::/32");
+	refuses_plan("[fd00:30::1]:1", "172.16.0.0/12", "fd00:30::/32");
+	refuses_plan("[fd74:6f72::1]:1", "172.16.0.0/12", "fd74:6f72::/32");
+}
+
 /* An answer that comes twice, or to no action under way, changes nothing. */
 static void test_unknown_tags(void **state)
 {
@@ -532,6 +579,7 @@ int main(void)
 		cmocka_unit_test(test_asked_again),
 		cmocka_unit_test(test_newer_table),
 		cmocka_unit_test(test_newer_count),
+		cmocka_unit_test(test_own_address),
 		cmocka_unit_test(test_unknown_tags),
 		cmocka_unit_test(test_no_counts),
 		cmocka_unit_test(test_release_fails),

@@ -160,6 +160,27 @@ static void hang_up(struct world *w, uint32_t from, int id)
 
 #define SVC_NAME "sim:%u"	/* service address of a node */
 #define SVC_IP	 "172.30.%u.1:1"
+#define SVC_IP6	 "[fd00:30:%x::1]:1"
+
+static void write_address(const struct world *w, uint32_t node, char *text, size_t room)
+{
+	if (w->cfg.svc_ip == 4)
+		snprintf(text, room, SVC_IP, node);
+	else if (w->cfg.svc_ip)
+		snprintf(text, room, SVC_IP6, node);
+	else
+		snprintf(text, room, SVC_NAME, node);
+}
+
+/* Return: true if @text is the service address of a node, written to @node. */
+static bool read_address(const struct world *w, const char *text, unsigned int *node)
+{
+	int n = w->cfg.svc_ip == 4 ? sscanf(text, SVC_IP, node) :
+		w->cfg.svc_ip	   ? sscanf(text, SVC_IP6, node) :
+				     sscanf(text, SVC_NAME, node);
+
+	return n == 1 && *node < w->nodes;
+}
 
 static int svc_connect(void *io, const char *addr)
 {
@@ -168,7 +189,7 @@ static int svc_connect(void *io, const char *addr)
 	unsigned int to;
 	int a, b;
 
-	if (sscanf(addr, w->cfg.svc_ip ? SVC_IP : SVC_NAME, &to) != 1 || to >= w->nodes)
+	if (!read_address(w, addr, &to))
 		return -EINVAL;
 	a = end_new(w, h->node);
 	if (w->node[to].vanished || world_lost(w, h->node, to) || world_lost(w, to, h->node))
@@ -418,10 +439,7 @@ void manager_start(struct world *w, uint32_t node)
 	fm_config_default(&c);
 	strcpy(c.fabric, n->fabric);
 	strcpy(c.name, n->name);
-	if (w->cfg.svc_ip)
-		snprintf(c.address, sizeof(c.address), SVC_IP, node);
-	else
-		snprintf(c.address, sizeof(c.address), SVC_NAME, node);
+	write_address(w, node, c.address, sizeof(c.address));
 	c.fanout = w->cfg.fanout;
 	c.priority = n->priority;
 	c.seed = world_random(w);

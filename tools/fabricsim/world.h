@@ -68,7 +68,7 @@ struct world_watch {
  * @shape: as cabled; node i has the coordinates of id i, node 0 has the bootstrap flag
  * @discover: the root discovers the shape; false: it is configured
  * @plan, @plan_given: of the configuration of managers, as in fm_config
- * @svc_ip: service addresses are 172.30.ID.1; false: they are names, in no address plan
+ * @svc_ip: service addresses are 4: 172.30.ID.1; 6: fd00:30:ID::1; 0: names, in no address plan
  * @no_plans: mask of nodes whose NIC knows only the default address plan
  * @open: mask of dimensions without a cable from the last node back to the first
  * @link_latency, @svc_latency: one way, in ns
@@ -101,7 +101,7 @@ struct world_config {
 	uint8_t open;
 	struct torus_plan plan;
 	unsigned int plan_given;
-	bool svc_ip;
+	unsigned int svc_ip;
 	uint64_t no_plans;
 	uint64_t seed;
 	uint64_t link_latency;

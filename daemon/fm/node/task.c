@@ -17,6 +17,7 @@
  * asks for another replay. If a NIC fails for too long, in one step or at every replay, the node
  * reports it to the root (member.c).
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/node/wave.h"
+#include "daemon/fm/wire/plan.h"
 #include "lib/deps/invariant.h"
 
 #define BACKOFF_MAX 20	/* times member_max, between attempts of a node whose NIC failed */
@@ -110,9 +112,11 @@ bool fm_task_mine(const struct fm *fm)
 	return fm_table_takes(fm, fm_table_self(fm), fm->guid, fm->epoch);
 }
 
-/* Return: ns for which a NIC may fail before it is reported to the root. */
+/* Return: ns for which a NIC may fail before it is reported to the root; a refused plan stays so. */
 static uint64_t fail_limit(const struct fm *fm)
 {
+	if (fm->task->err == -EADDRINUSE)
+		return 0;
 	return fm->task->backoff ? fm->cfg.member_max / AGAIN : 2 * fm->cfg.member_max;
 }
 
@@ -193,6 +197,29 @@ static void take_position(struct fm *fm)
 		fm_ports_spread(fm);
 }
 
+#define OWN_ADDRESS 1	/* key of a problem of kind "plan"; that of root/plan.c is 0 */
+
+/*
+ * Refuses a table whose address plan has the service address of this node: the routes of the plan
+ * would lead the service network into the torus. Return: 0 or -EADDRINUSE.
+ */
+static int check_plan(struct fm *fm)
+{
+	struct torus_plan full = fm_plan_full(&fm->table.plan);
+	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
+
+	if (!fm_plan_has(&full, fm->cfg.address)) {
+		fm_problem_clear(fm, "plan", OWN_ADDRESS);
+		return 0;
+	}
+	fm_problem_set(fm, "plan", OWN_ADDRESS,
+		       "version %llu is refused: this node has the service address %s, but %s and "
+		       "%s are the torus itself: give it an address of another network",
+		       (unsigned long long)fm->table.version, fm->cfg.address,
+		       torus_plan_text4(&full, v4), torus_plan_text6(&full, v6));
+	return -EADDRINUSE;
+}
+
 /*
  * Begins to take the place that the table gives this node, if it gives one.
  * Return: 0; negative errno: the NIC is where it was.
@@ -203,6 +230,9 @@ static int take_place(struct fm *fm, uint32_t node)
 
 	if (node == TORUS_NO_NODE)
 		return 0;
+	err = check_plan(fm);
+	if (err)
+		return err;
 	err = fm_rows_place(fm, &fm->table.shape, node);
 	if (fm_nic_idle(fm))
 		update_problem(fm, FM_ACT_PLACE, err);

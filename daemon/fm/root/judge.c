@@ -58,6 +58,7 @@
  *
  * Tests: tests/unit/test_fm_missing.c, tests/unit/test_fm_reach.c, tests/sim/test_dead.c.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <torus/topology.h>
@@ -250,10 +251,11 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 		return;
 	}
 	snprintf(why, sizeof(why),
-		 ": it cannot follow version %llu: its NIC %s%s, and works on with the rows that "
-		 "it has",
-		 (unsigned long long)f->version, f->err ? "says " : "does not answer",
-		 f->err ? strerror((int)f->err) : "");
+		 ": it cannot follow version %llu: %s%s, and works on with the rows that it has",
+		 (unsigned long long)f->version,
+		 f->err == EADDRINUSE ? "its service address is in the address plan" :
+		 f->err		      ? "its NIC says " : "its NIC does not answer",
+		 f->err && f->err != EADDRINUSE ? strerror((int)f->err) : "");
 	set_gone(fm, m, FM_NODE_SILENT, why);
 }
 

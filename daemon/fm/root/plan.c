@@ -24,11 +24,12 @@
  * Each node routes the prefixes of the plan through its torus interface. So no node may have its
  * service address in one of them: the service network would lose it. A plan that has the address of
  * a known node does not come into force, and while a plan is in force a node whose address it has
- * is refused. A plan that the fabric has when a root begins is kept in any case.
+ * is refused. A plan that the fabric has when a root begins is kept in any case. A node whose own
+ * address is in it has perhaps joined already; it refuses the table (node/task.c), is silent
+ * then, and is refused when it joins again. If that is the root itself, it hands over (resign.c).
  *
  * Tests: tests/sim/test_plan.c, tests/netns/test_plan.sh.
  */
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,39 +55,13 @@ void fm_plan_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 	r->plan = h->plan;
 }
 
-static bool are_bits_same(const uint8_t *a, const uint8_t *b, unsigned int bits)
-{
-	unsigned int n = bits / 8, rest = bits % 8;
-
-	return !memcmp(a, b, n) && (!rest || !((a[n] ^ b[n]) >> (8 - rest)));
-}
-
-/* Return: true if the service address, "IP:PORT" or "[IP]:PORT", is in a prefix of @plan. */
-static bool has_address(const struct torus_plan *plan, const char *address)
-{
-	struct torus_plan full = fm_plan_full(plan);
-	const char *end = strrchr(address, ':');
-	bool v6 = address[0] == '[';
-	char ip[INET6_ADDRSTRLEN];
-	uint8_t bytes[16];
-	int n = end ? (int)(end - address) - 2 * v6 : 0;
-
-	if (n <= 0 || n >= (int)sizeof(ip))
-		return false;
-	snprintf(ip, sizeof(ip), "%.*s", n, address + v6);
-	if (inet_pton(v6 ? AF_INET6 : AF_INET, ip, bytes) != 1)
-		return false;
-	return v6 ? are_bits_same(bytes, full.net6, full.len6) :
-		    are_bits_same(bytes, full.net4, full.len4);
-}
-
 bool fm_plan_objection(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
 	const struct fm_root *r = fm->root;
 	struct torus_plan full = fm_plan_full(&r->plan);
 	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
 
-	if (r->settled && has_address(&r->plan, h->address)) {
+	if (r->settled && fm_plan_has(&r->plan, h->address)) {
 		snprintf(text, room,
 			 "'%s' has the service address %s, but %s and %s are the torus itself: "
 			 "give it an address of another network",
@@ -123,7 +98,7 @@ static bool is_plan_apart(struct fm *fm, const struct torus_plan *plan)
 
 		if (m->state != FM_NODE_UP && m->node == TORUS_NO_NODE)
 			continue;
-		if (!has_address(plan, m->address))
+		if (!fm_plan_has(plan, m->address))
 			continue;
 		snprintf(why, sizeof(why), "it has the service address %s of '%s'", m->address,
 			 m->name);

@@ -6,6 +6,7 @@
 #ifndef FM_WIRE_PLAN_H
 #define FM_WIRE_PLAN_H
 
+#include <stdbool.h>
 #include <string.h>
 #include <torus/topology.h>
 
@@ -45,5 +46,8 @@ static inline bool fm_plan_holds(const struct torus_plan *plan, const struct tor
 
 	return torus_plan_holds4(&full, shape) && torus_plan_holds6(&full, shape);
 }
+
+/** fm_plan_has() - Return: true if the service address, "IP:PORT" or "[IP]:PORT", is in @plan */
+bool fm_plan_has(const struct torus_plan *plan, const char *address);
 
 #endif /* FM_WIRE_PLAN_H */
