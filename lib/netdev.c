@@ -100,17 +100,21 @@ static int address_change(struct nl_sock *sk, uint32_t ifindex, const struct add
 	struct nl_msg *msg = new_netdev_request(add ? RTM_NEWADDR : RTM_DELADDR,
 						add ? NLM_F_CREATE | NLM_F_EXCL : 0, &ifa,
 						sizeof(ifa));
-	int err = send_netdev(sk, msg, !msg || nla_put(msg, IFA_LOCAL, a->len, a->at));
+	int err = send_netdev(sk, msg, !msg || nla_put(msg, IFA_LOCAL, a->len, a->at) ||
+			      (add && nla_put_u8(msg, IFA_PROTO, LT_NETDEV_PROTO)));
 
 	return err == -NLE_EXIST || (!add && err == -NLE_NOADDR) ? 0 : err;
 }
 
-/* Adds the route to all nodes, or deletes that of a former prefix. */
+/*
+ * Adds the route to all nodes, or deletes that of a former prefix, whose protocol is RTPROT_STATIC
+ * if an earlier release has added it.
+ */
 static int route_change(struct nl_sock *sk, uint32_t ifindex, const struct address *a, bool add)
 {
 	struct rtmsg rtm = {
 		.rtm_family = a->family, .rtm_dst_len = (uint8_t)a->net_len,
-		.rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_STATIC,
+		.rtm_table = RT_TABLE_MAIN, .rtm_protocol = add ? LT_NETDEV_PROTO : RTPROT_UNSPEC,
 		.rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST,
 	};
 	struct nl_msg *msg = new_netdev_request(add ? RTM_NEWROUTE : RTM_DELROUTE,
@@ -122,58 +126,113 @@ static int route_change(struct nl_sock *sk, uint32_t ifindex, const struct addre
 			   nla_put_u32(msg, RTA_OIF, ifindex));
 }
 
+static bool is_same_net(const struct address *a, const struct address *b)
+{
+	return a->net_len == b->net_len && !memcmp(a->net, b->net, sizeof(a->net));
+}
+
+#define STALE_MAX 4
+
 /**
- * struct foreign - a search for a route of another interface
- * @a: the address whose net is looked for
- * @ifindex: the own interface
- * @name: of the other one; "": none is found yet
+ * struct survey - a look at the routes and addresses of one family
+ * @a: the address that the interface is to have
+ * @ifindex: of the interface
+ * @foreign: name of another interface that has a route of the same net; "": none
+ * @stale, @n: nets and addresses that this code has set at the interface and that are not those of
+ *	@a: a caller died before it could delete them
  */
-struct foreign {
+struct survey {
 	const struct address *a;
 	uint32_t ifindex;
-	char name[IF_NAMESIZE];
+	char foreign[IF_NAMESIZE];
+	struct address stale[STALE_MAX];
+	unsigned int n;
 };
+
+static void note_foreign(struct survey *v, uint32_t ifindex)
+{
+	if (!if_indextoname(ifindex, v->foreign))
+		strcpy(v->foreign, "none");
+}
 
 static int on_route(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *head = nlmsg_hdr(msg);
 	struct rtmsg *rtm = nlmsg_data(head);
-	struct foreign *f = arg;
+	struct survey *v = arg;
+	struct address net = { .family = v->a->family, .len = v->a->len };
 	struct nlattr *tb[RTA_MAX + 1];
 	uint32_t ifindex;
 
 	if (head->nlmsg_type != RTM_NEWROUTE || nlmsg_parse(head, sizeof(*rtm), tb, RTA_MAX, NULL))
 		return NL_SKIP;
-	if (rtm->rtm_table != RT_TABLE_MAIN || rtm->rtm_family != f->a->family ||
-	    rtm->rtm_dst_len != f->a->net_len || !tb[RTA_DST] ||
-	    nla_len(tb[RTA_DST]) < f->a->len || memcmp(nla_data(tb[RTA_DST]), f->a->net, f->a->len))
+	if (rtm->rtm_table != RT_TABLE_MAIN || rtm->rtm_family != net.family || !tb[RTA_DST] ||
+	    nla_len(tb[RTA_DST]) < net.len)
 		return NL_SKIP;
+	net.net_len = rtm->rtm_dst_len;
+	memcpy(net.net, nla_data(tb[RTA_DST]), (size_t)net.len);
 	ifindex = tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0;
-	if (ifindex != f->ifindex && !if_indextoname(ifindex, f->name))
-		strcpy(f->name, "none");
+	if (is_same_net(&net, v->a) && ifindex != v->ifindex)
+		note_foreign(v, ifindex);
+	else if (!is_same_net(&net, v->a) && ifindex == v->ifindex &&
+		 rtm->rtm_protocol == LT_NETDEV_PROTO && v->n < STALE_MAX)
+		v->stale[v->n++] = net;
 	return NL_OK;
 }
 
-/*
- * Looks for a route of the same net that another interface has: it may be the service network's,
- * and NLM_F_REPLACE would take its place. Return: 0 or a libnl error.
- */
-static int find_foreign(struct nl_sock *sk, struct foreign *f)
+static int on_address(struct nl_msg *msg, void *arg)
 {
-	struct rtmsg rtm = { .rtm_family = f->a->family };
+	struct nlmsghdr *head = nlmsg_hdr(msg);
+	struct ifaddrmsg *ifa = nlmsg_data(head);
+	struct survey *v = arg;
+	struct address old = { .family = v->a->family, .len = v->a->len };
+	struct nlattr *tb[IFA_MAX + 1];
+
+	if (head->nlmsg_type != RTM_NEWADDR || nlmsg_parse(head, sizeof(*ifa), tb, IFA_MAX, NULL))
+		return NL_SKIP;
+	if (ifa->ifa_family != old.family || ifa->ifa_index != v->ifindex ||
+	    ifa->ifa_prefixlen != 8 * old.len || !tb[IFA_ADDRESS] ||
+	    nla_len(tb[IFA_ADDRESS]) < old.len || !tb[IFA_PROTO] ||
+	    nla_get_u8(tb[IFA_PROTO]) != LT_NETDEV_PROTO)
+		return NL_SKIP;
+	memcpy(old.at, nla_data(tb[IFA_ADDRESS]), (size_t)old.len);
+	if (memcmp(old.at, v->a->at, sizeof(old.at)) && v->n < STALE_MAX)
+		v->stale[v->n++] = old;
+	return NL_OK;
+}
+
+/* Has the kernel list what @type asks for, to @on. Return: 0 or a libnl error. */
+static int dump_netdev(struct nl_sock *sk, int type, void *head, size_t len,
+		       nl_recvmsg_msg_cb_t on, struct survey *v)
+{
 	int err;
 
-	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, on_route, f);
-	err = nl_send_simple(sk, RTM_GETROUTE, NLM_F_DUMP, &rtm, sizeof(rtm));
+	v->n = 0;
+	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, on, v);
+	err = nl_send_simple(sk, type, NLM_F_DUMP, head, len);
 	if (err >= 0)
 		err = nl_recvmsgs_default(sk);
 	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_DEFAULT, NULL, NULL);
 	return err < 0 ? err : 0;
 }
 
-static bool is_same_net(const struct address *a, const struct address *b)
+/*
+ * Looks for a route of the same net that another interface has: it may be the service network's,
+ * and NLM_F_REPLACE would take its place. Deletes what a caller that died has left. Linux before
+ * 5.18 does not tell whose an address is, so there addresses are left. Return: 0 or a libnl error.
+ */
+static int look_round(struct nl_sock *sk, struct survey *v)
 {
-	return a->net_len == b->net_len && !memcmp(a->net, b->net, sizeof(a->net));
+	struct rtmsg rtm = { .rtm_family = v->a->family };
+	struct ifaddrmsg ifa = { .ifa_family = v->a->family };
+	int err = dump_netdev(sk, RTM_GETROUTE, &rtm, sizeof(rtm), on_route, v);
+
+	for (unsigned int i = 0; !err && i < v->n; i++)
+		route_change(sk, v->ifindex, &v->stale[i], false);
+	err = err ? err : dump_netdev(sk, RTM_GETADDR, &ifa, sizeof(ifa), on_address, v);
+	for (unsigned int i = 0; !err && i < v->n; i++)
+		address_change(sk, v->ifindex, &v->stale[i], false);
+	return err;
 }
 
 /* Writes the text of the error, if it is not one of libnl, to @text. */
@@ -181,7 +240,7 @@ static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t f
 		      size_t len)
 {
 	struct address a, old;
-	struct foreign f = { .a = &a, .ifindex = dev->ifindex };
+	struct survey v = { .a = &a, .ifindex = dev->ifindex };
 	char net[TORUS_TEXT_MAX];
 	int err;
 
@@ -193,11 +252,11 @@ static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t f
 		if (memcmp(old.at, a.at, sizeof(a.at)))
 			address_change(sk, dev->ifindex, &old, false);
 	}
-	err = find_foreign(sk, &f);
-	if (!err && f.name[0]) {
+	err = look_round(sk, &v);
+	if (!err && v.foreign[0]) {
 		snprintf(text, len, "%s is already a route of interface %s",
 			 family == AF_INET ? torus_plan_text4(dev->plan, net) :
-					     torus_plan_text6(dev->plan, net), f.name);
+					     torus_plan_text6(dev->plan, net), v.foreign);
 		return -NLE_EXIST;
 	}
 	if (!err)

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <torus/topology.h>
 
+/** LT_NETDEV_PROTO - protocol number of the routes and addresses that are set here */
+#define LT_NETDEV_PROTO 117
+
 /**
  * struct lt_netdev - an interface and its place
  * @ifindex: in the caller's network namespace
@@ -38,6 +41,7 @@ struct lt_netdev {
  * @text: gets the text of an error
  * @len: bytes of @text
  * May be repeated. A route of the same prefix that another interface has stays, and is an error.
+ * Routes and addresses of LT_NETDEV_PROTO that the interface should not have are deleted.
  * Return: 0; -EAFNOSUPPORT if only IPv6 failed, as where it is disabled; -EIO.
  */
 int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len);

@@ -123,6 +123,36 @@ other_network() {
 }
 
 
+# own_address_add IP: with the protocol number of the manager, which ip(8) cannot set
+own_address_add() {
+	at 2.1 python3 - "$1" <<'EOF'
+import ipaddress, socket, struct, sys
+ip = ipaddress.ip_address(sys.argv[1])
+def attr(kind, data):
+    return struct.pack("=HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
+body = struct.pack("=BBBBI", 2 if ip.version == 4 else 10, ip.max_prefixlen, 2, 0, socket.if_nametoindex("torus0"))
+body += attr(2, ip.packed) + attr(11, b"\x75")
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+s.send(struct.pack("=IHHII", 16 + len(body), 20, 0x605, 1, 0) + body)
+sys.exit(-struct.unpack_from("=i", s.recv(4096), 16)[0])
+EOF
+}
+# What a manager left that died while it changed the prefixes goes with the next change, and what an
+# admin has added stays.
+leftovers() {
+	at 2.1 ip route add 192.0.2.0/24 dev torus0 proto 117 && own_address_add 192.0.2.9 &&
+		at 2.1 ip route add fd00:99::/48 dev torus0 proto 117 && own_address_add fd00:99::9 &&
+		at 2.1 ip route add 203.0.113.0/24 dev torus0 proto static && at 2.1 ip addr add 203.0.113.9/32 dev torus0 ||
+		return 1
+	reload "$(root_dir)" 198.19.0.0/17 fd00:9::/48
+	until_true 10 plan_is 198.19.0.0/17 fd00:9::/48 && until_true 10 routes 2.1 $'198.19.0.0/17\n203.0.113.0/24' fd00:9::/48 &&
+		[[ $(at 2.1 ip -br addr show torus0 | awk '{ $1 = $2 = ""; print }') == "  203.0.113.9/32 198.19.0.5/32 fd00:9:0:2:1::/128" ]] ||
+		{ at 2.1 ip -br addr show torus0; at 2.1 ip route show dev torus0; at 2.1 ip -6 route show dev torus0; return 1; }
+	at 2.1 ip route del 203.0.113.0/24 dev torus0 && at 2.1 ip addr del 203.0.113.9/32 dev torus0
+	reload "$(root_dir)" 198.18.0.0/17 fd00:9::/48
+	until_true 10 routes 2.1 198.18.0.0/17 fd00:9::/48
+}
+
 # While all managers are down a node gets a service address that is in the plan, and a NIC without a
 # place. The others reach it, because their routes to that address are longer than the plan's.
 own_address() {
@@ -163,6 +193,7 @@ check "one of multicast addresses is refused" refused 224.1.0.0/16 "address4 is 
 check "one of the service network is refused" refused 172.30.0.0/16 "but 172.30.0.0/16 and fd00:9::/48 are the torus itself"
 check "a good one changes all addresses" accepted
 check "it takes no route of another interface" other_network
+check "what a dead manager left is deleted" leftovers
 check "a node whose service address is in it does not take it" own_address
 check "lab down" lab down
 done_testing
