@@ -4,14 +4,15 @@
  *
  * A link delivers exactly once and in order, and so does a path that does not change. When
  * hardware fails, three cases remain, which the receiver handles by the number ESEQ in the tail:
- *   - a link fails, and its far end has accepted packets whose acknowledgement was lost. If the far
+ *
+ *  1. A link fails, and its far end has accepted packets whose acknowledgement was lost. If the far
  *     end is dead too, it cannot be asked, and the packets are sent again. The second copy has a
- *     number below the expected one, and is discarded as a duplicate;
- *   - parts of one flow are parked at two nodes and replayed at the same time: packets ahead of the
- *     expected number wait here until the earlier part has arrived;
- *   - a node dies with packets inside: its packets are a gap in the numbers. When the manager says
- *     that no old packet is left (GIVE_UP), or after gap_time, the waiting packets are delivered
- *     and the gap is counted as lost.
+ *     number below the expected one, and is discarded as a duplicate.
+ *  2. Parts of one flow are parked at two nodes and replayed at the same time: packets ahead of the
+ *     expected number wait here until the earlier part has arrived.
+ *  3. A node dies with packets inside: its packets are a gap in the numbers. When the manager
+ *     reports that no old packet is left (GIVE_UP), or after gap_time, the waiting packets are
+ *     delivered and the gap is counted as lost.
  *
  * Numberings. A flow is numbered from 0. It is numbered anew when the source's row to the
  * destination becomes valid: after a destination was declared dead and came back, or after the
@@ -68,9 +69,9 @@
  * credit.h say what a neighbour cannot do by the numbers of its link.
  *
  * Tests. tests/unit/test_flow.c compares all of this with a list of the packets of each flow: order
- * and duplicates in test_order(), gaps in test_loss(), numberings in test_epochs() and test_age(),
- * the range of "ahead" in test_halves() and test_late_by_half(), flows unknown to the node in
- * test_unknown() and test_started_late().
+ * and duplicates (1, 2) in test_order(), gaps (3) in test_loss(), numberings in test_epochs() and
+ * test_age(), the range of "ahead" in test_halves() and test_late_by_half(), flows unknown to the
+ * node in test_unknown() and test_started_late().
  */
 #ifndef TN_FLOW_H
 #define TN_FLOW_H

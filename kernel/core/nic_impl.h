@@ -174,14 +174,15 @@ static inline bool tn_is_rider(const struct tn_pkt *pkt)
 }
 
 /*
- * @pkt, in the RETRY buffer of a failed link, may go another way without a replay. One that is
- * relayed may not: its window belongs to a version of the table.
+ * Return: true if @pkt, in the RETRY buffer of a failed link, may take another path without a
+ * replay. A relayed packet may not, because its window belongs to a version of the table.
  */
 static inline bool tn_may_reroute(const struct tn_pkt *pkt)
 {
 	return pkt->hdr.vc == TORUS_VC_A && !pkt->hdr.relayed;
 }
 
+/** tn_tell() - report an event that has no port to the host */
 void tn_tell(struct tn_nic *nic, u8 type);
 
 /* router.c */
@@ -189,9 +190,9 @@ void tn_tell(struct tn_nic *nic, u8 type);
 void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 /** tn_parked() - count @pkt, which is resolved, as parked */
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_reroute() - @pkt, of which no other copy is known, takes another way: see tn_may_reroute() */
+/** tn_reroute() - route @pkt anew, of which no other copy is known; after tn_may_reroute() */
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_reopen() - open the ports that waited for the replay, if it is done */
+/** tn_reopen() - if the replay is done, open the ports that wait for it. Return: true if it is */
 bool tn_reopen(struct tn_nic *nic);
 /** tn_deliver_waiting() - deliver waiting packets that are next in their flows */
 void tn_deliver_waiting(struct tn_nic *nic, u64 now);
@@ -213,7 +214,7 @@ void tn_via_poll(struct tn_nic *nic, u64 now);
 /* nic.c */
 /** tn_gone() - count the packets of @done, which neighbours accepted, and give them back */
 void tn_gone(struct tn_nic *nic, struct tn_queue *done);
-/** tn_launch_waiting() - inject own packets that wait for the relay window. Return: any */
+/** tn_launch_waiting() - inject own packets that wait for the relay window. Return: true if any */
 bool tn_launch_waiting(struct tn_nic *nic);
 /** tn_release_held() - inject the own waiting packets that no hold or window stops any more */
 void tn_release_held(struct tn_nic *nic);

@@ -52,7 +52,7 @@ const struct tn_param tn_param_list[TN_PARAMS] = {
 #undef X
 };
 
-/* One that must be another and @more at least. */
+/* Pairs of parameters: @param must be at least @than + @more. */
 static const struct {
 	enum tn_param_id param, than;
 	u8 more;
@@ -81,7 +81,7 @@ void tn_param_set(struct tn_params *all, const struct tn_param *p, u64 v)
 		*(u32 *)at = (u32)v;
 }
 
-/* BLOC does with two (credit.h), but peers of wire version 4 refuse fewer than four. */
+/* Return: the fewest slots. BLOC needs two, but peers of wire version 4 refuse fewer than four. */
 static u64 slots_min(u32 bubble)
 {
 	return bubble == TORUS_BUBBLE_BLOC ? 4 : bubble == TORUS_BUBBLE_CBS ? 2 : 1;

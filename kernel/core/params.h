@@ -9,10 +9,11 @@ enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE, TN_PROTOCOL, TN_POLICY };
 
 /**
  * struct tn_param - one of struct tn_params
- * @name: as people write it
+ * @name: its name for administrators
  * @attr: enum torus_ifla
- * @offset, @is_wide: where it is kept, as u64 or u32
- * @min, @max: what is allowed: ns, bytes, errors per bit in 1e-18, enum torus_retry or enum
+ * @offset: where it is in struct tn_params
+ * @is_wide: it is a u64 there, not a u32
+ * @min, @max: the allowed range: ns, bytes, errors per bit in 1e-18, enum torus_retry or enum
  *	torus_bubble
  */
 struct tn_param {
@@ -38,9 +39,9 @@ u64 tn_param_get(const struct tn_params *all, const struct tn_param *p);
 void tn_param_set(struct tn_params *all, const struct tn_param *p, u64 v);
 
 /**
- * struct tn_params_why - what is wrong with a NIC's parameters
- * @param: this one is not @min to @max
- * @than: because it has to be @more or more above this one; NULL: whatever the others are
+ * struct tn_params_why - the reason why a NIC's parameters are refused
+ * @param: the parameter that is not in the range @min to @max
+ * @than: @min is the value of this other parameter plus @more; NULL: @min depends on none
  */
 struct tn_params_why {
 	const struct tn_param *param;
@@ -51,8 +52,9 @@ struct tn_params_why {
 };
 
 /**
- * tn_params_check() - each parameter by itself, and against others
- * Return: 0; -ERANGE, -EINVAL: it contradicts another one; then @why says which.
+ * tn_params_check() - check the range of each parameter, and the relations between them
+ * Return: 0; or with the reason in @why -ERANGE: one is out of range, -EINVAL: two contradict each
+ * other.
  */
 int tn_params_check(const struct tn_params *all, struct tn_params_why *why);
 

@@ -9,22 +9,23 @@
  * accepted the first of them. tn_park_resolve() drops those. A replay is refused while any packet
  * is unresolved.
  *
- * Adaptive packets (VCA) of that buffer need no replay, for they have no order to keep. One that
- * was never on the wire exists nowhere else: it is routed anew at once (router.c). If it was sent,
- * the peer may have a copy and may have passed it on; to send it another way now would double it,
- * and adaptive packets have no number by which the destination could tell. So it waits here for
- * the peer's last acknowledgement, as the others do, but goes on as soon as that has come, in the
- * INIT of the next session or by way of the manager: the drain and the replay are not for it. On
- * its other way it is like a packet of this host, also if it had been replayed before: if its
- * escape is dead and no other way has room, it is parked, or waits in its queue if this segment is
- * full. If the peer is gone, it will never acknowledge anything. Then a packet of VCD is kept,
- * since the destination discards a second copy by its number; an adaptive one is kept, too, and
- * counted as unsure: it may arrive twice, where dropping it could lose it.
+ * Adaptive packets (VCA) of that buffer need no replay, because they keep no order.
  *
- * A replay goes on with what is parked after it began: packets that a full
- * segment had kept waiting, and adaptive ones, which no drain waits for. It ends
- * when a link fails, when new rows come, or when a replayed packet is parked
- * again: the rows are then behind the times.
+ *  - One that was never on the wire exists nowhere else: it is routed anew at once (router.c).
+ *  - If it was sent, the peer may have accepted it and forwarded it. To send it by another path now
+ *    would double it, and adaptive packets have no number by which the destination could notice. So
+ *    it waits here for the peer's last acknowledgement, like the others, but leaves as soon as that
+ *    has arrived, in the INIT of the next session or through the manager, without drain or replay.
+ *    From then on it is like a packet of this host, even if it had been replayed before: if its
+ *    escape is dead and no other direction has room, it is parked, or waits in its queue if this
+ *    segment is full.
+ *  - If the peer is gone, it will never acknowledge anything. Then a packet of VCD is kept, because
+ *    the destination discards a second copy by its number. An adaptive one is kept, too, and
+ *    counted as unsure: it may arrive twice, whereas dropping it could lose it.
+ *
+ * A replay includes packets that are parked after it began: those that a full segment had kept
+ * waiting, and adaptive ones, for which no drain waits. It ends when a link fails, when new rows
+ * are committed, or when a replayed packet is parked again: the rows are then outdated.
  *
  * A full segment refuses packets that can wait in input buffers (back-pressure). It still accepts
  * RETRY buffers, because these packets have no other place to wait, and packets of a relay, as many

@@ -2,6 +2,9 @@
 /*
  * Relays: paths to destinations that no single header can describe.
  *
+ *	N	nodes of the fabric
+ *	w	window of a node: how many of its packets may be in flight through relays
+ *
  * A row with RELAY leads to another node, the relay. There the packet leaves the network into host
  * memory, and continues by the relay's own row, which may name a further relay. The packet carries
  * a relay flit with its final destination; ECRC, ESEQ and colour remain those of the source. A
@@ -11,29 +14,29 @@
  * memory, this buffer would depend on the rings of the next leg, and the order of directions, which
  * keeps rings from waiting for each other (router.c), would be lost. So memory must always be
  * available:
- *   - each of the N nodes has a window: at most w of its packets may be in flight through relays,
- *     at any place. Further packets wait in the host memory of their node, and their host waits
- *     too. So a relay never holds more than N * w packets, which is relay_packets, or N if that is
- *     more;
- *   - a packet counts in the window of the node that injected it: its source, or the node that
- *     replayed it from its parking segment;
- *   - a packet that is parked leaves the relay memory at once, and its window when the window
- *     begins anew (see below); until then its replay counts in the same window. Packets that are
- *     replayed through relays pass ports that are closed only to keep order: if they waited there
- *     for a replay that waits for its window, the two would wait for each other;
- *   - the destination counts the packets that have arrived from each window, and sends ACK with the
+ *  1. At most w packets of each node may be in flight through relays, at any place. Further ones
+ *     wait in the host memory of their node, and their host waits too. So a relay never holds more
+ *     than N * w packets, which is relay_packets, or N if that is more.
+ *  2. A packet counts in the window of the node that injected it: its source, or the node that
+ *     replayed it from its parking segment.
+ *  3. A packet that is parked leaves the relay memory at once, and its window when the window
+ *     begins anew (see Generations); until then its replay counts in the same window. Packets that
+ *     are replayed through relays pass ports that are closed only to keep order: if they waited
+ *     there for a replay that waits for its window, the two would wait for each other.
+ *  4. The destination counts the packets that have arrived from each window, and sends ACK with the
  *     whole count of the window's present generation, so an ACK may be lost, duplicated or late. A
  *     NIC that has unacknowledged packets to a node, and got no new count from it for
  *     replay_timeout, sends it ASK. It asks one node at a time, with back-off until any new count
  *     arrives, because a full network must not be filled further. ASK and ACK are queued before
- *     other packets, so that windows open early;
- *   - ACK, ASK and packets returned as unreachable are in no window ("riders"). A relay holds
+ *     other packets, so that windows open early.
+ *  5. ACK, ASK and packets returned as unreachable are in no window ("riders"). A relay holds
  *     TN_RELAY_RIDERS of them and drops the rest. They need no reserved memory, so no memory
  *     depends on them; and they are few, of one flit.
- * Hence a relay accepts every packet at once, like a destination; packets in relay memory enter a
- * ring by the bubble rule, like packets of a host; and each leg keeps the order of directions. No
- * channel waits for a relay, so relays add no deadlock. Relays become empty, because their packets
- * are injected into a network that moves; then ACKs arrive and windows open.
+ *
+ * Hence (lemma 6) a relay accepts every packet at once, like a destination; packets in relay memory
+ * enter a ring by the bubble rule, like packets of a host; and each leg keeps the order of
+ * directions. No channel waits for a relay, so relays add no deadlock. Relays become empty, because
+ * their packets are injected into a network that moves; then ACKs arrive and windows open.
  *
  * Sums of a recovery. A relay counts nothing: a packet is injected once, with one colour, and ends
  * once. A packet in relay memory is missing in the sums, as if it were on a link, until it drains
@@ -87,11 +90,11 @@
  * never be exact); windows from relay to relay (two relays whose packets need each other fill up
  * and wait for each other).
  *
- * Tests. Windows, generations and back-off, over a network that loses and doubles ASK and ACK:
- * tests/unit/test_relay.c. No deadlock if every hop of every packet ends in a relay:
- * tests/unit/test_via.c, test_saturation(). Packets of another colour, of a later table and
- * returned ones at one relay: tests/unit/test_nic_relay.c. Loss and order in recoveries:
- * tests/sim/test_relays.c.
+ * Tests. Windows, generations and back-off (1, 2, 4), over a network that loses and doubles ASK and
+ * ACK: tests/unit/test_relay.c. No deadlock (6) if every hop of every packet ends in a relay:
+ * test_saturation() of tests/unit/test_via.c. Replays (3: test_replayed()), riders (5:
+ * test_riders()), packets of another colour and of a later table at one relay:
+ * tests/unit/test_nic_relay.c. Loss and order in recoveries: tests/sim/test_relays.c.
  */
 #ifndef TN_RELAY_H
 #define TN_RELAY_H

@@ -13,11 +13,11 @@
 #define CTLE		(ONE / 32)
 #define CTLE_MAX	3
 #define SETTLE		(100 * US)	/* 802.3 clause 72: training ends in 500 ms */
-#define ERRORS_FOR	(10 * MS)	/* for which a computed error rate is used */
-#define PULSE		7		/* bits that a pulse spreads over; p(0) is the third */
+#define ERRORS_FOR	(10 * MS)	/* how long a computed error rate is used */
+#define PULSE		7		/* bits over which a pulse spreads; p(0) is the third */
 #define PER_KELVIN	2		/* per mille of the loss */
 
-/* Lanes of 6.25 Gb/s and less; the loss in dB goes with the root: 1/1000. */
+/* Rates of a lane, and the loss in dB at each, in 1/1000 of that at the first: the root. */
 static const u32 mbps[TN_RATES_MAX] = { 6250, 5000, 3125, 2500 };
 static const u32 root[TN_RATES_MAX] = { 1000, 894, 707, 632 };
 
@@ -30,7 +30,7 @@ static const u32 half[] = {
 /* Noise gain of the linear equaliser: the root of (1 + k)^2 + k^2, in 1/1000. */
 static const u32 louder[CTLE_MAX + 1] = { 1000, 1032, 1064, 1098 };
 
-/* 10^(-mdb / 20000); 6.0206 dB halve. */
+/* Return: 10^(-mdb / 20000), in 1/65536; 6.0206 dB halve a signal. */
 static s32 attenuation_of(u32 mdb)
 {
 	u32 whole = mdb * 10 / 60206, rest = mdb * 10 % 60206 * 16;
@@ -45,7 +45,7 @@ static u32 hash_lane(u64 seed, u32 lane)
 	return (u32)(splitmix64_mix((seed + lane + 1) * SPLITMIX64_STEP) >> 33);
 }
 
-/* A triangle wave from -1000 to 1000, of period TN_CABLE_PERIOD, that begins with 0. */
+/* Return: a triangle wave from -1000 to 1000, of period TN_CABLE_PERIOD, that begins with 0. */
 static s32 swing_at(u64 age)
 {
 	u32 phase = (u32)(age % TN_CABLE_PERIOD / (TN_CABLE_PERIOD / 4000));
@@ -55,7 +55,7 @@ static s32 swing_at(u64 age)
 	return phase < 3000 ? 2000 - (s32)phase : (s32)phase - 4000;
 }
 
-/* mdB at the present rate */
+/* Return: loss of a lane at the present rate, mdB. */
 static u32 loss_of(const struct tn_serdes_model *m, unsigned int lane, u64 now)
 {
 	const struct tn_cable *c = &m->cable;
@@ -134,7 +134,7 @@ static void measure_eye(void *ctx, unsigned int lane, struct tn_eye *eye, u64 no
 	eye->width = (u16)((s64)WIDTH * open / p[2]);
 }
 
-/* Bit error rate at a point: the eye is a rhombus; the larger of noise and jitter errors counts. */
+/* Return: bit error rate at a point of the eye, a rhombus: the larger of noise's and jitter's. */
 static u64 sample_ber(void *ctx, unsigned int lane, int phase, int offset, u64 now)
 {
 	s32 height, width, q, qt;
@@ -184,7 +184,7 @@ static void enable_lane(void *ctx, unsigned int lane, bool on)
 	m->errors_at = 0;
 }
 
-/* The mean over the lanes that are on; a dead lane has a bit error rate of 1/2. */
+/* Averages over the lanes that are on; a dead lane has a bit error rate of 1/2. */
 u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now)
 {
 	unsigned int i, n = 0;

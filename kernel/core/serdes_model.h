@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A cable and the SerDes behind it, for software NICs: what tn_serdes_ops asks
- * of hardware, computed; and the bit errors that follow.
+ * A model of a cable and of the SerDes behind it, for software NICs: computes what tn_serdes_ops
+ * asks of hardware, and the bit errors that follow. All is fixed point, and the same for the same
+ * configuration and times.
  *
- * Cable. A pulse of one bit arrives spread over its neighbours, h(-1) .. h(2). Two
- * things are known of it at each rate: slow signals pass (the sum is 1), and
- * the fastest, 1010..., is weaker by the cable's loss x (the alternating sum is x).
- * Hence h(-1) + h(1) = (1 - x) / 2 and h(0) + h(2) = (1 + x) / 2; a quarter of
- * the former comes early, an eighth as much as it comes two bits late. Loss in
- * dB grows with length and with the root of the rate (skin effect).
+ *	x	loss of the cable at the present rate, as an amplitude: 1 is no loss
+ *	h(i)	pulse of one bit after the cable, i bits after its centre; h(-1) to h(2)
+ *	p(i)	the same with the taps of the transmitter; p(-2) to p(4)
+ *	q(i)	the same after the receiver's linear equaliser
+ *	c, k	step of that equaliser (CTLE), and its gain k = c / 32
+ *	d	step of the decision feedback (DFE)
  *
- * Eye. The transmitter's taps make of h the pulse p; the innermost trace lies where
- * all other bits conspire: height = |p(0)| - |p(-2)| - |p(-1)| - |p(1)| ... (peak
- * distortion, Lucky 1965), less the crosstalk of the lanes beside it that are on.
- * An eye half as high as its pulse is half as wide. Noise and jitter are Gaussian.
+ *  1. Cable. Slow signals pass, so the sum of h is 1. The fastest signal, 1010..., is weaker by the
+ *     loss, so the alternating sum is x. Hence h(-1) + h(1) = (1 - x) / 2 and h(0) + h(2) =
+ *     (1 + x) / 2. A quarter of the former sum is h(-1); h(2) is an eighth of it. The loss in dB
+ *     grows with the length and with the root of the rate (skin effect).
+ *  2. Eye. The innermost trace is that of the worst neighbouring bits (peak distortion, Lucky
+ *     1965): height = |p(0)| - |p(-2)| - |p(-1)| - |p(1)| ..., less the crosstalk of neighbouring
+ *     lanes that are on. An eye that is half as high as its pulse is half as wide. Noise and jitter
+ *     are Gaussian.
+ *  3. Linear equaliser: q(i) = (1 + k) p(i) - k p(i-1). The fastest signal and the crosstalk grow
+ *     by 1 + 2k, the noise, which is white, by the root of (1 + k)^2 + k^2 (rounded up to whole
+ *     mV).
+ *  4. Decision feedback subtracts d / 40 of the swing from q(1), the next bit, and amplifies
+ *     nothing. Setting 0, 0 is a receiver without equaliser.
+ *  5. Temperature. Copper's resistance grows by 0.39 % per kelvin, and the loss by its root: 0.2 %.
+ *  6. Time. The loss swings by @drift per mille around its mean, once in TN_CABLE_PERIOD, as a room
+ *     warms and cools; aged lanes lose @ageing more each second. The seed decides how lanes differ,
+ *     by up to 5 % of the loss.
  *
- * Receiver. Its linear equaliser (CTLE) lifts what is fast: of step c it makes q(i) =
- * (1 + k) p(i) - k p(i-1), with k = c / 32; the fastest signal and the crosstalk grow by
- * 1 + 2k, the noise, which is white, by the root of (1 + k)^2 + k^2 (rounded up to
- * whole mV). Then decision feedback (DFE) takes d / 40 of the swing off q(1), the bit
- * after, and amplifies nothing. Setting 0, 0 is a receiver without equaliser.
+ * A cable of length 0 stands for none: eyes are fully open at once, and only dead lanes count.
  *
- * Temperature. Copper's resistance grows by 0.39 % a degree, and its loss in the skin
- * with the root of it: 0.2 %.
- *
- * Time. A room that warms and cools makes the loss swing by @drift per mille around what
- * it is said to be, once in TN_CABLE_PERIOD; aged lanes lose @ageing more each second.
- * The seed decides how lanes differ, by up to 5 % of the loss. All is fixed point,
- * and the same for the same configuration and times.
- *
- * A cable of length 0 is no cable: eyes are as wide as can be, at once, and only
- * dead lanes matter.
+ * Tests. tests/unit/test_serdes_model.c compares each lane of any cable with these equations
+ * (test_equations(), test_bit_by_bit()) and has temperature and age (test_drift(),
+ * test_warm_and_old()); tests/unit/test_serdes_eye.c computes them in floating point.
  */
 #ifndef TN_SERDES_MODEL_H
 #define TN_SERDES_MODEL_H
@@ -41,7 +44,7 @@
 #define TN_CABLE_PERIOD	60000000000ull	/* ns */
 
 /**
- * struct tn_cable - what a software NIC is told of the cable it receives from
+ * struct tn_cable - configuration of a simulated cable, at its receiver
  * @length: cm, at most TORUS_CABLE_LENGTH_MAX; 0: none
  * @loss: mdB per metre, for the fastest bits at the highest rate
  * @crosstalk: per mille of the swing, from each neighbouring lane
@@ -82,13 +85,13 @@ struct tn_serdes_model {
 	u64 errors_at;			/* when their rate was computed */
 };
 
-/** tn_serdes_model_init() - without a cable */
+/** tn_serdes_model_init() - initialise the model, without a cable */
 void tn_serdes_model_init(struct tn_serdes_model *m);
 /**
- * tn_serdes_model_lay() - another cable; then call tn_nic_cable()
- * One that differs in crosstalk, temperature or dead lanes alone is as old as it was.
+ * tn_serdes_model_lay() - replace the cable; tn_nic_cable() must follow
+ * A cable that differs only in crosstalk, temperature or dead lanes keeps its age.
  */
 void tn_serdes_model_lay(struct tn_serdes_model *m, const struct tn_cable *cable, u64 now);
-/** tn_serdes_model_ber() - of the whole link as it is set now, in units of 1e-18 */
+/** tn_serdes_model_ber() - Return: bit error rate of the link as it is set now, in 1e-18 */
 u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now);
 #endif /* TN_SERDES_MODEL_H */

@@ -229,13 +229,16 @@ u32 tn_nic_park_flows(const struct tn_nic *nic, struct tn_park_flow *out, u32 ma
 	return tn_park_flows(&nic->park, out, max, more);
 }
 
-/** struct settling - of a failed link's packets; @dead: its peer will never acknowledge them */
+/** struct settling - context of stays_parked(); @dead: the peer will never acknowledge anything */
 struct settling {
 	struct tn_nic *nic;
 	bool dead;
 };
 
-/* The peer does not have @pkt, as far as is known. Return: it stays parked. */
+/*
+ * Called for each packet of the failed link's RETRY buffer that the peer is not known to have.
+ * Return: true if it stays parked.
+ */
 static bool stays_parked(void *ctx, struct tn_pkt *pkt)
 {
 	const struct settling *s = ctx;

@@ -470,7 +470,7 @@ u64 tn_train_ber(const struct tn_train *t)
 	return width ? sum / width : 0;
 }
 
-/* Rounded down: 1e-12 and a bit less is 12. */
+/* Return: -log10 of a bit error rate, rounded down: 12 for 1e-12 and a little less. */
 static u8 minus_log10(u64 ber)
 {
 	u8 n = 18;

@@ -1,38 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Training of a link: taps, equaliser, rate and lanes for the cable that is there.
+ * Training of a link: finds taps, equaliser, rate and lanes for the cable at hand.
  *
- * As the Angara paper has it, transmitters have pre-emphasis and receivers an eye
- * monitor; instead of looking up a cable in a list, each power-up measures it, and
- * chooses settings of both sides. The order of the steps (its figure 2) is not in its
- * text, nor which settings a receiver has: both are inferred, and the search is ours.
+ * As in the Angara paper, transmitters have pre-emphasis and receivers an eye monitor; each
+ * power-up measures the cable, instead of looking it up in a list, and chooses settings of both
+ * sides. The paper's text has neither the order of the steps (its figure 2) nor the settings of a
+ * receiver: both are inferred, and the search is ours.
  *
  *   for rates from the fastest down
  *	1. with a flat receiver, for all settings of the taps: measure every lane's eye
  *	2. with the best taps of each lane, for all settings of its receiver: likewise
  *	3. with the best receiver, for settings around the best taps: likewise
- *	a lane keeps the setting that errs less than the target and fits the mask best
- *	a lane without signal is dead; it is not asked again
+ *	of the settings below the target error rate, a lane keeps the one with the largest margin
+ *	a lane without signal is dead, and is left out
  *	stop if no lower rate could carry more than the best so far
  *   take the rate that carries most: rate times lanes that reach the target
- *   switch off all other lanes; no lane is left: training has failed
+ *   switch off all other lanes; if no lane is left, training has failed
  *
- * Margin is how far the mask could grow, in percent of its size, until it touches
- * the eye: 100 fits just so. A lane reaches the target if its margin is at least
- * margin_train and the bit error rate that its eye lets expect is at most
- * target_ber. An eye that cannot be wider ends the search. Lanes have an eye monitor
- * each and are searched at the same time.
+ * Margin is how far the mask could grow, in percent of its size, until it touches the eye: at 100
+ * it just fits. A lane reaches the target if its margin is at least margin_train and the bit error
+ * rate that its eye predicts is at most target_ber. An eye that cannot be wider ends the search.
+ * Each lane has an eye monitor, so all lanes are searched at the same time.
  *
- * Order and cost. The transmitter comes first: taps open an eye before the cable adds
- * its noise, while a linear equaliser amplifies noise and crosstalk, so the receiver
- * has to do only what is left; and eyes that are still closed cannot be compared, so
- * the larger search must be the one that opens them. Step 3 is there because a receiver
- * that equalises makes strong taps unnecessary, which cost amplitude. All combinations
- * would be taps x receiver settings, with the model 2048 of 0.1 ms a rate; the steps
- * are taps + receiver settings + 25, with the model 169. The price: step 1 finds the best
- * taps whatever the surface looks like, and no step makes a lane worse, but the pair
- * need not be the best of all pairs (tests/unit/test_train_rx.c measures how far it
- * may be off with the model). A driver without set_rx has step 1 alone.
+ * Order and cost. The transmitter comes first: taps open an eye before the cable adds its noise,
+ * while a linear equaliser amplifies noise and crosstalk, so the receiver has to do only what is
+ * left. Closed eyes cannot be compared, so the larger search must be the one that opens them.
+ * Step 3 follows because strong taps cost amplitude, and a receiver that equalises makes them
+ * unnecessary. All combinations would be taps x receiver settings, with the model 2048 of 0.1 ms a
+ * rate; the steps are taps + receiver settings + 25, with the model 169. The price: step 1 finds
+ * the best taps, and no step makes a lane worse, but the pair need not be the best of all pairs
+ * (test_model() of tests/unit/test_train_rx.c measures the difference). A driver without set_rx has
+ * step 1 alone (test_taps_alone()).
  *
  * An up link measures its eyes at intervals (tn_train_watch()). When a mask no longer fits, the
  * link retrains, while errors are still few enough for the retry. It first tries settings around
@@ -40,11 +38,15 @@
  * temperature and age, and otherwise begins anew. margin_retrain is less than margin_train, so that
  * a link does not retrain again at once.
  *
- * Each end trains what it receives; taps of the peer's transmitter are set through
- * the SerDes's back channel (as in IEEE 802.3 clause 72). So the directions of a
- * cable may differ in rate and width.
+ * Each end trains what it receives; taps of the peer's transmitter are set through the SerDes's
+ * back channel (as in IEEE 802.3 clause 72). So the directions of a cable may differ in rate and
+ * width.
  *
- * One call makes one measurement of each lane at most: tens of register accesses.
+ * One call makes at most one measurement of each lane: tens of register accesses.
+ *
+ * Tests. tests/unit/test_train.c and test_train_rx.c try all eyes of small SerDes (test_small()),
+ * and searches around present settings (test_near()); test_train_eye.c has margins and error rates,
+ * test_link_train.c links that train.
  */
 #ifndef TN_TRAIN_H
 #define TN_TRAIN_H
@@ -60,15 +62,15 @@ struct tn_taps {
 	u8 pre, post;
 };
 
-/** struct tn_rx - receiver: steps of its linear equaliser, and of its decision feedback's tap */
+/** struct tn_rx - receiver: steps of its linear equaliser and of its decision feedback */
 struct tn_rx {
 	u8 ctle, dfe;
 };
 
 /**
- * struct tn_eye - what an eye monitor says of a lane
- * @signal: there is any
- * @height: from its centre to the innermost trace, mV; 0: closed
+ * struct tn_eye - a lane's eye, as its monitor measures it
+ * @signal: a signal is received
+ * @height: from the centre to the innermost trace, mV; 0: closed
  * @width: likewise, in 1/1000 UI, TN_HALF_UI at most
  * @noise: on the traces, rms, mV
  * @jitter: rms, in 1/1000 UI
@@ -80,16 +82,16 @@ struct tn_eye {
 };
 
 /**
- * struct tn_serdes_ops - what hardware implements; called under the host's lock
+ * struct tn_serdes_ops - operations of the hardware; called under the host's lock
  * @set_rate: of all lanes; index into tn_serdes.mbps
  * @set_taps: of the transmitter that feeds receiver lane @lane
- * @set_rx: of receiver lane @lane; NULL: there is nothing to set, or the receiver does it itself
+ * @set_rx: of receiver lane @lane; NULL: the receiver has no settings, or adapts by itself
  * @enable: switch a lane on or off
  * @measure: the eye of @lane at @now
  * @sample: bit error rate, in units of 1e-18, if bits were decided @phase (1/1000 UI,
  *	-TN_HALF_UI .. TN_HALF_UI) beside and @offset mV above the centre of the eye
- * @errors: of a model: do the next @bytes suffer? The errors, for tn_fault_corrupt(), or NULL,
- *	and they are passed. NULL: bits come with the errors that they have
+ * @errors: of a model: Return: the errors in the next @bytes, for tn_fault_corrupt(), or NULL if
+ *	there are none. The operation is NULL if received bits have their errors already
  */
 struct tn_serdes_ops {
 	void (*set_rate)(void *ctx, unsigned int rate);
@@ -110,7 +112,7 @@ struct tn_serdes_ops {
  * @ctle_max, @dfe_max: likewise of the receiver, if it can be set; 0 does not equalise
  * @swing: height of the widest eye, mV
  * @settle: ns from a setting to its measurement; 0: at once
- * @steady: eyes never change: no need to look at them again. May change; then
+ * @steady: eyes never change, so they are not measured again. If this flag changes,
  *	tn_nic_cable() must be called
  */
 struct tn_serdes {
@@ -132,7 +134,7 @@ static inline bool tn_serdes_sets_rx(const struct tn_serdes *s)
 	return s->ops->set_rx && (s->ctle_max || s->dfe_max);
 }
 
-/** tn_serdes_errors() - of the next @bytes of a link; NULL for none. Steady eyes have none */
+/** tn_serdes_errors() - Return: the errors in the next @bytes; NULL: none, as with steady eyes */
 static inline struct tn_fault *tn_serdes_errors(const struct tn_serdes *s, u32 bytes, u64 now)
 {
 	return s->steady || !s->ops->errors ? NULL : s->ops->errors(s->ctx, bytes, now);
@@ -150,7 +152,7 @@ struct tn_train_params {
 	u32 margin_train, margin_retrain;
 };
 
-/** struct tn_lane - a lane in its best setting so far; state: enum torus_lane_state */
+/** struct tn_lane - a lane with its best setting so far; @state: enum torus_lane_state */
 struct tn_lane {
 	u8 state;
 	struct tn_taps taps;
@@ -167,9 +169,9 @@ enum tn_train_state {
 };
 
 /**
- * enum tn_train_step - of the search at one rate
- * @TN_STEP_TAPS: all, or with @near around the present ones
- * @TN_STEP_RX: of the receiver, with the best taps of each lane
+ * enum tn_train_step - steps of the search at one rate
+ * @TN_STEP_TAPS: all taps, or with @near those around the present ones
+ * @TN_STEP_RX: settings of the receiver, with the best taps of each lane
  * @TN_STEP_AGAIN: taps around the best ones, with the best receiver setting of each lane
  */
 enum tn_train_step {
@@ -180,7 +182,7 @@ enum tn_train_step {
 
 /**
  * struct tn_train - training of one link
- * @lane: as they are used, or while busy as found best at @rate
+ * @lane: lanes as they are used; while busy, with the best settings at @rate so far
  * @found: while busy: lanes at the rate that carries most so far, @found_mbps
  */
 struct tn_train {
@@ -193,30 +195,30 @@ struct tn_train {
 	bool near;		/* only around the former settings */
 	u8 step;		/* enum tn_train_step */
 	u8 found_rate;
-	u16 cursor;		/* which setting of the step is measured */
+	u16 cursor;		/* number of the setting that is measured in this step */
 	u32 found_mbps;
-	u64 at;			/* when */
-	struct tn_taps base[TORUS_LANES_MAX];		/* what the step starts from */
+	u64 at;			/* when it is measured */
+	struct tn_taps base[TORUS_LANES_MAX];		/* settings from which the step starts */
 	struct tn_rx base_rx[TORUS_LANES_MAX];
 	struct tn_lane found[TORUS_LANES_MAX];
 };
 
-/** tn_train_init() - @serdes is kept; NULL: nothing to train, done at once */
+/** tn_train_init() - @serdes must stay valid; NULL: there is nothing to train, and it is done */
 void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,
 		   const struct tn_train_params *params);
 /**
- * tn_train_begin() - begin anew; @near: look around the present settings first
- * Ends by tn_train_poll(), after at most (taps + receiver settings + 25) x rates
- * measurements, taps being pre x post, receiver settings ctle x dfe; if @near, after 50
- * more. Without set_rx it is taps x rates, and 25 more.
+ * tn_train_begin() - begin anew; @near: try settings around the present ones first
+ * tn_train_poll() ends it, after at most (taps + receiver settings + 25) x rates measurements,
+ * taps being pre x post, receiver settings ctle x dfe; if @near, 50 more. Without set_rx it is
+ * taps x rates, and 25 more.
  */
 void tn_train_begin(struct tn_train *t, bool near, u64 now);
-/** tn_train_poll() - at tn_train_expiry(); Return: enum tn_train_state */
+/** tn_train_poll() - measure the next setting, at tn_train_expiry(). Return: enum tn_train_state */
 u8 tn_train_poll(struct tn_train *t, u64 now);
 u64 tn_train_expiry(const struct tn_train *t);
 /**
- * tn_train_watch() - measure lanes in use
- * Return: true: some mask fits no more, or a lane errs too often: retrain.
+ * tn_train_watch() - measure the lanes in use
+ * Return: true if the link must retrain: a mask no longer fits, or a lane has too many errors.
  */
 bool tn_train_watch(struct tn_train *t, u64 now);
 
@@ -230,8 +232,8 @@ u32 tn_train_margin(const struct tn_train *t);
 u64 tn_train_ber(const struct tn_train *t);
 
 /**
- * tn_train_eye_top() - what a map of a lane's eye should show: mV from its centre
- * A quarter more than eye and mask need.
+ * tn_train_eye_top() - Return: height of the map of a lane's eye, mV from its centre
+ * It is a quarter more than the eye and the mask need.
  */
 unsigned int tn_train_eye_top(const struct tn_train *t, unsigned int lane, u64 now);
 /**
@@ -248,9 +250,9 @@ u32 tn_eye_margin(const struct tn_eye *eye, const struct tn_train_params *p);
 /** tn_eye_ber() - bit error rate to be expected at the eye's centre, in 1e-18 */
 u64 tn_eye_ber(const struct tn_eye *eye);
 /**
- * tn_gauss_ber() - how often noise exceeds a distance: erfc(q / sqrt 2) / 2
- * @q16: distance in 1/16 of the noise's rms; below 0: as for 0
- * Return: in units of 1e-18.
+ * tn_gauss_ber() - probability that noise exceeds a distance q: erfc(q / sqrt 2) / 2
+ * @q16: q in 1/16 of the noise's rms; a value below 0 counts as 0
+ * Return: the probability in units of 1e-18.
  */
 u64 tn_gauss_ber(s32 q16);
 

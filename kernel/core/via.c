@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Relays packets, and counts them at both ends of a path through relays; see relay.h. */
+/* Relays packets, and counts them at both ends of a path with relays; see relay.h. */
 #include "nic_impl.h"
 
 #define ASK_NODES 4096	/* peers examined in one search for one to ask */

@@ -12,7 +12,7 @@ static inline u8 get_bits8(u64 w, unsigned int shift, u8 mask)
 	return (u8)(w >> shift & mask);
 }
 
-/* A field that is too large would change its neighbour. */
+/* Asserts that each field fits its bits: one that is too large would change its neighbour. */
 static void check_fields(const struct tn_hdr *h)
 {
 	tn_assert(h->type < 8 && h->vc < 4 && h->crp_vc < 4 && h->colour < 4);

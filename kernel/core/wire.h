@@ -2,11 +2,10 @@
 /*
  * Wire format.
  *
- * A packet is a header flit, 0 to 1023 payload flits, a tail flit and, if RELAYED, a
- * relay flit; a flit is 16 bytes; numbers are little endian. How many payload flits it
- * has at most is the same in the whole fabric (payload_max, nic.h). An Ethernet frame of
- * type 0x88b5 holds packets back to back; a header of type PAD (all zero) or the end of
- * the frame ends them.
+ * A packet is a header flit, 0 to 1023 payload flits, a tail flit and, if RELAYED, a relay flit; a
+ * flit is 16 bytes; numbers are little endian. The limit of the payload is the same in the whole
+ * fabric (payload_max, nic.h). An Ethernet frame of type 0x88b5 holds packets back to back; a
+ * header of type PAD (all zero) or the end of the frame ends them.
  *
  * Header, two 64-bit words, bits from the least significant:
  *
@@ -38,12 +37,11 @@
  *        16 bits (flow.h)
  *
  * Relay flit (relay.h); the header's destination is then that of the present leg:
- *   0-3  final destination   4-7  whose window it is in; ~0: nobody's
+ *   0-3  final destination   4-7  node in whose window it is; ~0: in none
  *   8-11 generation of that window   12-13 relays passed   14-15 zero
  *
- * NIC: a DATA packet that no host sees, 1 payload flit:
- *   0-3  what it says: 1 ASK, 2 ACK (relay.h)   4-7 generation   8-11 packets
- *   12-15 zero
+ * NIC: a DATA packet between NICs, not for a host, 1 payload flit:
+ *   0-3  meaning: 1 ASK, 2 ACK (relay.h)   4-7 generation   8-11 packets   12-15 zero
  *
  * Types. Sequenced packets take a TSEQ, wait in the RETRY buffer and are
  * accepted exactly once: DATA, CREDIT (no payload; carries VCCR when there is
@@ -59,22 +57,23 @@
  * with NIC: it takes a packet buffer of VC, which is freed at once; destination: 1: it carries a
  * critical bubble of its sender's, else 0. With 0, BLOC, NIC in both is malformed.
  *
- * TSEQ, RSEQ, E, G and GE as of the Angara protocol; retry_acknak.c and
- * retry_hippi.c say what the others put there. ACKNAK is 8 bytes between packets:
+ * TSEQ, RSEQ, E, G and GE are those of the Angara protocol; retry_acknak.c and retry_hippi.c
+ * describe their contents for the other protocols. ACKNAK is 8 bytes between packets:
  *   0-2 type   3 NAK   4-15 last good TSEQ   16-31 zero
  *   32-63 CRC-32C of the first 4 bytes, started from the seed of the LCRC
  *
- * Cut-through. This NIC stores a packet whole, and checks LCRC and ECRC, before it sends any of
- * it on; so what it sends on is good, VB is 0, and a damaged packet is asked for again where it
- * was damaged. A peer with cut-through has sent the header on when it finds the ECRC wrong: it
- * asks for the packet again itself, ends what it is sending with VB = 0xea and an LCRC that holds,
- * and sends the good one when that has come, with the next TSEQ. The receiver takes a packet with
- * VB = 0xea as the next in sequence without looking at its ECRC, sends no E, drops it, counts it
- * (vb_drops), and returns its packet buffer. In sums of a recovery it is not a packet (link.h).
+ * Cut-through. This NIC stores a whole packet, and checks LCRC and ECRC, before it forwards any of
+ * it. So all that it forwards is good, VB is 0, and a damaged packet is retransmitted on the link
+ * that damaged it. A peer with cut-through has forwarded the header when it finds that the ECRC is
+ * wrong. It then asks for the packet again, ends the forwarded copy with VB = 0xea and a right
+ * LCRC, and forwards the good packet when that has arrived, with the next TSEQ. The receiver
+ * accepts a packet with VB = 0xea as the next in sequence without checking its ECRC, sends no E,
+ * drops it, counts it (vb_drops), and returns its packet buffer. In sums of a recovery it is not a
+ * packet (link.h).
  *
- * E with RSEQ and GE: the receiver misses packet RSEQ; GE is the generation G
- * of the last good packet it saw. The sender turns G over each time it goes
- * back, and obeys E only if GE is its present G: one error, one going back.
+ * E with RSEQ and GE: the receiver misses packet RSEQ; GE is the generation G of the last good
+ * packet that it received. The sender inverts G with each replay, and obeys E only if GE is its
+ * present G: one error causes one replay.
  *
  * INIT payload, 4 flits:
  *   0 lowest version spoken (4 bytes)   4 port (1)   5 flags (1: bit 0
@@ -89,21 +88,21 @@
  *   48 attempt (4): rises by one with each nonce of an epoch
  *   52 highest version spoken (1; 0: the lowest one is the only one)
  *   53 bubble policy (1): 0 BLOC, 1 CBS, 2 MBS; others are reserved
- *   54 Mb/s that the sender's receiver takes, all lanes together (4; 0: it does not say)
+ *   54 Mb/s that the sender's receiver takes, all lanes together (4; 0: not announced)
  *   58 zero, not read (6)
  *
- * Versions. A link speaks the highest version that both ends do; in INITs each says the lowest
- * and the highest one, and if they have none in common, the link stays down: reason mismatch. So
- * it does if a peer has fewer packet buffers than the bubble policy needs.
- * Both ends find the same one, for each knows what the other said; a session keeps its version
- * through every retraining. An end that speaks version 4 alone compares the first word with 4
- * and reads nothing behind the attempt: to it an INIT of an end that speaks 4 to 5 is one of 4.
+ * Versions. A link uses the highest version that both ends know. Their INITs contain the lowest and
+ * the highest one; if they have none in common, the link stays down (reason mismatch), as it does
+ * if a peer has fewer packet buffers than the bubble policy needs. Both ends compute the same
+ * version from these four numbers, and a session keeps it through every retraining. An end that
+ * knows only version 4 compares the first word with 4 and reads nothing behind the attempt, so it
+ * takes an INIT of an end that knows 4 to 5 for one of 4.
  *   4	The service byte and the last two bytes of a relay flit are written as zero and not read;
- *	what is in the service byte is not sent on.
+ *	the service byte is not forwarded.
  *   5	Both are reserved, and zero: a packet with another value is malformed, and its link
  *	fails. The ECRC covers the service byte, so no node on the path can set it. Ends whose
- *	bubble policies differ do not come up (reason bubble): what a policy changes in the
- *	meaning of header bits needs no version of its own.
+ *	bubble policies differ do not come up (reason bubble), so the header bits that a policy
+ *	redefines need no version of their own.
  * An INIT that gives a running link new sequence numbers (the RESYNC of other protocols) is in
  * neither version; link.h says why a retraining does that better.
  *
@@ -286,7 +285,7 @@ static inline u32 tn_hdr_flits(const struct tn_hdr *h)
 
 void tn_hdr_put(u8 *flit, const struct tn_hdr *h);
 void tn_hdr_get(const u8 *flit, struct tn_hdr *h);
-/** tn_type_of() - enum tn_type of what begins at @bytes */
+/** tn_type_of() - Return: enum tn_type of the packet at @bytes */
 static inline unsigned int tn_type_of(const u8 *bytes)
 {
 	return bytes[0] & 7;
@@ -298,7 +297,7 @@ static inline unsigned int tn_len_of(const u8 *head)
 	return tn_get_le16(head + 1) & 0x3ffu;
 }
 
-/** tn_relayed_of() - has it a relay flit? */
+/** tn_relayed_of() - Return: 1 if the packet has a relay flit, else 0 */
 static inline unsigned int tn_relayed_of(const u8 *head)
 {
 	return head[2] >> 2 & 1u;
@@ -315,9 +314,8 @@ void tn_via_get(const u8 *flit, struct tn_via *v);
 void tn_init_put(u8 *payload, const struct tn_init *i);
 void tn_init_get(const u8 *payload, struct tn_init *i);
 /**
- * tn_init_version() - the version to speak with the sender of @i
- * @highest: that this end speaks
- * Return: 0: none.
+ * tn_init_version() - Return: the version to use with the sender of @i; 0: none is common
+ * @highest: the highest version of this end
  */
 unsigned int tn_init_version(const struct tn_init *i, unsigned int highest);
 
@@ -325,18 +323,18 @@ unsigned int tn_init_version(const struct tn_init *i, unsigned int highest);
 
 /**
  * tn_lcrc_set() - write the LCRC of a packet into its edge
- * @edge: header flit, tail flit with LCRC zero and, if RELAYED, relay flit, one behind
- *	the other: what is around the payload
+ * @edge: the flits around the payload, one behind the other: header flit, tail flit with LCRC zero
+ *	and, if RELAYED, relay flit
  */
 void tn_lcrc_set(u8 *edge, u32 seed);
 /**
- * tn_lcrc_ok() - of a packet as it came
+ * tn_lcrc_ok() - Return: true if the LCRC of a received packet is right
  * @head: header flit
- * @end: what came behind the payload: tail flit and, if RELAYED, relay flit
+ * @end: the flits after the payload: tail flit and, if RELAYED, relay flit
  */
 bool tn_lcrc_ok(const u8 *head, const u8 *end, u32 seed);
 
-/** tn_ecrc() - the ECRC that a packet with @payload should have; @h->dst: the final one */
+/** tn_ecrc() - Return: the right ECRC of a packet with @payload; @h->dst: final destination */
 u32 tn_ecrc(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t);
 
 #endif /* TN_WIRE_H */

@@ -100,7 +100,7 @@ static unsigned int least_len(const struct place *p)
 	return (p->len - p->at - 1) % p->max + 1;
 }
 
-/* Return: how many bytes from the next on lie in one page that may be referred to; @from: where. */
+/* Return: how many of the next bytes lie in one page to refer to, and with @from where; or 0. */
 static unsigned int find_run(struct place *p, const u8 **from)
 {
 	const struct skb_shared_info *s = skb_shinfo(p->skb);

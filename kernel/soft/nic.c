@@ -13,10 +13,10 @@
 
 #include "nic.h"
 
-#define MOVES_MAX	4	/* times that a round takes messages of the host */
-#define OFTEN_MAX	(500 * NSEC_PER_USEC)	/* of a busy NIC, between two looks at its times */
+#define MOVES_MAX	4	/* how often a round takes messages of the host */
+#define OFTEN_MAX	(500 * NSEC_PER_USEC)	/* longest time of a busy NIC between two timers */
 
-/* --- what the core asks (struct tn_ops) -------------------------------------------- */
+/* --- callbacks of the core (struct tn_ops) ----------------------------------------- */
 
 static struct tn_pkt *op_pkt_get(void *host, void *owner, const u8 *payload)
 {
@@ -137,7 +137,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Return: when the first thing in the NIC is due, ns; ~0: nothing is. */
+/* Return: when the next timer of the NIC expires, ns; ~0: none is running. */
 static u64 next_expiry(const struct torus_soft *s, u64 now)
 {
 	u64 at = min(tn_nic_expiry(s->soft.nic), torus_msg_expiry(s, now));
@@ -149,10 +149,10 @@ static u64 next_expiry(const struct torus_soft *s, u64 now)
 }
 
 /*
- * Arms the timer for the next expiry, at the end of a round, under the lock, so that two rounds
- * cannot arm it in the wrong order. A timer that fires early does no harm, and is left as it is,
- * because arming costs more. To ask all ports after every frame would also cost more: if the NIC is
- * @busy, its timer fires at least every half ack_delay, and nothing is late by more than that.
+ * Arms the timer for the next expiry, at the end of a round; the lock keeps two rounds from arming
+ * it in the wrong order. A timer that fires early does no harm, and is left as it is, because
+ * arming costs more. So would asking all ports after every frame: if the NIC is @busy, its timer
+ * fires at least every half ack_delay, and nothing is late by more than that.
  */
 static void arm_timer(struct torus_soft *s, bool busy, u64 now)
 {
@@ -196,11 +196,12 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	return more || torus_msg_pending(s);
 }
 
-/* Sends the frames @down, gives the messages @up to the host, and wakes its queue; no lock. */
+/* Sends the frames @down, gives the messages @up to the host, and wakes its queue. */
 static void hand_on(struct torus_soft *s, struct sk_buff_head *down, struct sk_buff_head *up)
 {
 	struct sk_buff *skb;
 
+	lockdep_assert_not_held(&s->lock);
 	while ((skb = __skb_dequeue(down)))
 		dev_queue_xmit(skb);
 	if (!skb_queue_empty(up))
@@ -248,7 +249,7 @@ static int torus_poll(struct napi_struct *napi, int budget)
 	return done;
 }
 
-/* --- what commands need (struct tn_soft_shell) --------------------------------------------- */
+/* --- callbacks of commands (struct tn_soft_shell) ------------------------------------------ */
 
 static struct torus_soft *shell_of(struct tn_soft *soft)
 {

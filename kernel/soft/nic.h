@@ -13,23 +13,23 @@
  *
  * Locking.
  *
- * torus_soft.lock serialises the core and all that is marked (lock) below; functions marked so
- * assert it (lockdep_assert_held()). It is a spinlock taken with bottom halves off, never from hard
- * interrupts. Its holder does not sleep and hands nothing to another device or to the network
- * stack, so it is never taken twice on one CPU, however devices are stacked. The only callbacks
- * made under it are those into genl_events.c.
+ *  1. torus_soft.lock serialises the core and all that is marked (lock) below; functions marked so
+ *     assert it (lockdep_assert_held()). It is a spinlock taken with bottom halves off, never from
+ *     hard interrupts. Its holder does not sleep and passes nothing to another device or to the
+ *     network stack, so it is never taken twice on one CPU, however devices are stacked. The only
+ *     callbacks made under it are those into genl_events.c.
+ *  2. Functions marked (bh) use memory of their processor that all NICs share: their callers have
+ *     bottom halves off (lockdep_assert_in_softirq()), and need no lock.
+ *  3. Each queue between contexts has its own lock (sk_buff_head.lock), held for single list
+ *     operations: torus_port.rx from the lower device's receive path to NAPI, torus_soft.txq from
+ *     ndo_start_xmit to NAPI. NICs that send each other frames share nothing but these queues.
+ *  4. All frames and messages of a NIC leave from its NAPI poll, which runs on one CPU at a time,
+ *     so their order is kept.
+ *  5. RTNL protects attaching and detaching ports, and torus_port.lower against change; the data
+ *     path reads torus_port.lower under RCU.
  *
- * Functions marked (bh) use memory of their processor that all NICs share: their callers have
- * bottom halves off (lockdep_assert_in_softirq()), and need no lock.
- *
- * Each queue between contexts has its own lock (sk_buff_head.lock), held for
- * single list operations: torus_port.rx from the lower device's receive path to
- * NAPI, torus_soft.txq from ndo_start_xmit to NAPI. NICs that send each other
- * frames share nothing but these queues. All frames and messages of a NIC leave
- * from its NAPI poll, which runs on one CPU at a time, so their order is kept.
- *
- * RTNL protects attaching and detaching ports, and torus_port.lower against
- * change; the data path reads torus_port.lower under RCU.
+ * Guests whose kernel has lockdep check 1, 2 and 5 in all their tests (tests/vm/debug.config);
+ * tests/vm/test_lifetime.sh has NICs, cables and namespaces that are removed while in use.
  *
  * Lifetime.
  *

@@ -43,7 +43,7 @@ int torus_park_init(struct torus_soft *s)
 	struct torus_parking *p = &s->park;
 
 	BUILD_BUG_ON(sizeof(struct block) != TN_FLIT);
-	/* A block takes no more than the core counts for its packet; one may skip the end. */
+	/* A block is no longer than the core's count for its packet; one skips the ring's end. */
 	p->size =
 		(u32)min_t(u64, round_up(s->soft.params.park_bytes + 2 * TN_PACKET_MAX, PAGE_SIZE),
 			   U32_MAX & PAGE_MASK);

@@ -264,6 +264,7 @@ static bool send_port(struct torus_port *port, u64 now)
 	bool memory = lower && !port->soft->fault.bits.ber && is_memory(lower);
 	unsigned int n;
 
+	lockdep_assert_held(&s->lock);
 	tn_nic_tx_memory(s->soft.nic, port->num, memory);
 	for (n = 0; n < TX_BATCH; n++) {
 		if (!tn_nic_tx(s->soft.nic, port->num, &s->frame, now))
@@ -306,7 +307,7 @@ void torus_port_init(struct torus_soft *s, unsigned int num)
 	skb_queue_head_init(&port->rx);
 }
 
-/* Tells the core the carrier and frame size of a port, after its lower device changed; RTNL. */
+/* Sets the carrier and frame size of a port in the core, after its lower device changed; RTNL. */
 static void update_carrier(struct torus_port *port)
 {
 	struct net_device *lower = rtnl_dereference(port->lower);

@@ -4,30 +4,31 @@
  * with the tx-usecs and tx-frames of ethtool (torus_tx.usecs, torus_tx.frames).
  *
  * A round of NAPI, here and at every node on the way, costs nearly the same for one message as for
- * many, and so does waking the receiver. So messages of a host that streams are sent in batches. A
- * batch ends when it has @frames messages or when its time is over: @wait, which adapts to the rate
- * of the messages, and @usecs at most.
+ * many, and so does waking the receiver. So messages of a host that streams are sent in batches.
+ * Rules, with the tests of kunit/tx.c:
  *
- * A host that waits for answers must not be delayed. It is recognised by what it receives: each
- * message that it sends adds 1 to its score, each delivery to it subtracts STREAM, and a host with
- * a score of STREAM or more streams. A batch that ends with a single message also subtracts STREAM,
- * so that a host that has become slow has a few messages delayed, not all.
- *
- * This score does not recognise a TCP sender, which receives acknowledgements all the time. Its
- * messages are large and acknowledgements are small, so large messages of a host that does not
- * stream are batched on trial. If another message arrives in the time of a trial, the next large
- * messages are batched, too. If none does, @backoff large messages are sent at once before the next
- * trial, and each failure doubles @backoff. The time of a trial follows from @gap, the time between
- * large messages that are sent at once, most of which is the time that their rounds take from a
- * busy processor: a trial pays if messages arrive twice as fast as that. TCP small queues limit a
- * socket to what it sends in a millisecond, which would end every trial early; here the limit is
- * four times that (PACING_SHIFT).
- *
- * No message is left in the queue. The message that finds the queue empty schedules NAPI or starts
- * the timer; for the others, that has been done. A round takes all messages that the core has room
- * for, and whatever makes room starts a round (nic.c). Order and delivery depend on nothing else:
- * the score is an estimate that several contexts update without a lock, and a wrong one costs at
- * most @usecs. kunit/tx.c tests each rule.
+ *  1. A batch ends when it has @frames messages or when its time is over: @wait, which adapts to
+ *     the rate of the messages, and @usecs at most (test_stream()).
+ *  2. A host that waits for answers must not be delayed. It is recognised by what it receives: each
+ *     message that it sends adds 1 to its score, each delivery to it subtracts STREAM, and a host
+ *     with a score of STREAM or more streams (test_first(), test_answered()).
+ *  3. A batch that ends with a single message also subtracts STREAM, so that a host that has become
+ *     slow has a few messages delayed, not all (test_alone()).
+ *  4. This score does not recognise a TCP sender, which receives acknowledgements all the time. Its
+ *     messages are large and acknowledgements are small, so large messages of a host that does not
+ *     stream are batched on trial. If another message arrives in the time of a trial, the next
+ *     large messages are batched, too. If none does, @backoff large messages are sent at once
+ *     before the next trial, and each failure doubles @backoff (test_large()).
+ *  5. The time of a trial follows from @gap, the average time between large messages that are sent
+ *     at once, most of which is the time that their rounds take from a busy processor: a trial pays
+ *     if messages arrive twice as fast as that (test_gap(), test_complete()).
+ *  6. TCP small queues limit a socket to what it sends in a millisecond, which would end every
+ *     trial early; here the limit is four times that (PACING_SHIFT).
+ *  7. No message is left in the queue. The message that finds the queue empty schedules NAPI or
+ *     starts the timer; for the others, that has been done. A round takes all messages that the
+ *     core has room for, and whatever makes room starts a round (nic.c). Order and delivery depend
+ *     on nothing else: the score is an estimate that several contexts update without a lock, and a
+ *     wrong one costs at most @usecs.
  */
 #include <net/sock.h>
 #include "nic.h"
@@ -36,7 +37,7 @@
 #define SCORE_MAX	(4 * STREAM)
 #define WAIT_MIN	(32 * NSEC_PER_USEC)
 #define STREAM_WAIT_MAX	(200 * NSEC_PER_USEC)
-#define PACE_MIN	(32 * NSEC_PER_USEC)	/* longest gap of a stream that waits on */
+#define PACE_MIN	(32 * NSEC_PER_USEC)	/* longest average gap for which a batch pays */
 #define LARGE		4096	/* bytes: a message with so many or more is large */
 #define BACKOFF_MAX	4096	/* messages */
 #define PACING_SHIFT	8	/* a TCP socket may queue what it sends in 2^-8 s */
@@ -139,6 +140,7 @@ static enum hrtimer_restart batch_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Return: true if a message, the last of @queued ones, is batched. */
 static bool may_wait(const struct torus_tx *tx, bool large, unsigned int queued)
 {
 	return queued < READ_ONCE(tx->frames) && READ_ONCE(tx->usecs) &&
@@ -146,10 +148,11 @@ static bool may_wait(const struct torus_tx *tx, bool large, unsigned int queued)
 		(large && READ_ONCE(tx->large_sent) >= READ_ONCE(tx->backoff)));
 }
 
+/* Stops the stack's queue, until NAPI has taken half of the messages. */
 static void stop_queue(struct torus_soft *s)
 {
 	netif_stop_queue(s->dev.netdev);
-	/* If NAPI has just emptied the queue, it will not wake us. */
+	/* If NAPI has emptied the queue before that, it will not wake the stack's queue. */
 	smp_mb__after_atomic();
 	if (skb_queue_len_lockless(&s->txq) < TORUS_TXQ_MAX / 2)
 		netif_wake_queue(s->dev.netdev);
