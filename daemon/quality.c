@@ -24,7 +24,7 @@ static double at_least_zero(double v)
 	return v > 0 ? v : 0;
 }
 
-/* @from: when the reading before @more was */
+/* Adds a reading to the sums of a limit; @from: time of the reading before. */
 static void add_evidence(struct quality_sum *s, double limit, uint64_t from,
 			 const struct quality_count *more)
 {

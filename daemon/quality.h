@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Quality of the line into one receiver, judged by what the receiver counts. It does no I/O and
- * knows no daemon, so fabricd and fabricsim judge by the same code.
+ * Quality of the line into one receiver, judged by the receiver's counters. It does no I/O and
+ * knows no daemon, so fabricd and fabricsim use the same code.
  *
- * The measured quantity: a NIC counts packets whose check sum was wrong, and flits of packets that
- * it accepted. Their quotient is the bit error rate as long as a packet rarely has more than one
- * error, that is below 1e-6 with packets of 16 KiB; above, it is too low by up to the bits of a
- * packet, and then the link is bad by any limit.
+ *	l	the limit, errors per bit: warn_ber or fail_ber
+ *	r	a tenth of it: a line with so few errors is not reported
+ *	up	the sum that argues for "bad" (quality_sum.up)
+ *	down	the sum that argues for "good again" (quality_sum.down)
  *
- * When it is a warning. Errors come at random, so a few of them prove nothing, and a window of
- * fixed length is too short for slow links and too long for fast ones. So a cumulative sum
- * (CUSUM, Page 1954) is kept for each limit: it grows by one with each error and falls with the
- * bits received, by (l - r) / ln(l / r) errors a bit, where l is the limit and r a tenth of it;
- * never below zero. This is the test that decides soonest between the rates r and l. It reports
- * when it reaches errors_min. At the limit that takes about errors_min / 0.6 errors, at ten
- * times the limit errors_min / 0.96. With a rate of r or less it is reached once in
- * 10^errors_min errors (Wald's bound), so errors_min = 20 never happens by chance. Errors of one
- * reading are not enough: a static discharge, or a plug that is touched, ends within one, and a
- * bad cable goes on.
+ *  1. Measured quantity. A NIC counts packets whose check sum was wrong, and flits of packets that
+ *     it accepted. Their quotient is the bit error rate as long as a packet rarely has more than
+ *     one error, that is below 1e-6 with packets of 16 KiB. Above, it is too low by at most the
+ *     bits of a packet, and then the link is bad by any limit.
+ *  2. A line becomes bad. Errors come at random, so a few of them prove nothing, and a window of
+ *     fixed length is too short for slow links and too long for fast ones. So @up is a cumulative
+ *     sum (CUSUM, Page 1954): it grows by one with each error and falls with the bits received, by
+ *     (l - r) / ln(l / r) errors a bit, never below zero. This is the test that decides soonest
+ *     between the rates r and l. The line is bad when @up reaches errors_min: at the limit after
+ *     about errors_min / 0.6 errors (test_at_limit()), at ten times the limit after errors_min /
+ *     0.96 (test_found()). With a rate of r or less it is reached once in 10^errors_min errors
+ *     (Wald's bound), so errors_min = 20 never happens by chance (test_false_alarms()).
+ *  3. Errors of one reading are not enough: a static discharge, or a plug that is touched, ends
+ *     within one, and a bad cable goes on (test_burst()).
+ *  4. A line becomes good again. @down grows with the bits received, by the errors that the limit
+ *     would allow, and falls by two for each error: it rises only at less than half of the limit.
+ *     It must reach QUALITY_CLEAN, which a line at the limit does with a probability of 2 %, and
+ *     clean_for must have passed since the last reading that argued for "bad" (test_over(),
+ *     test_not_over()). So a line without traffic keeps its level.
+ *  5. A counter that falls has begun anew, with another life of the NIC or another session of the
+ *     link; its readings count from zero (test_restart(), test_sessions()). Errors while a link is
+ *     not up are those of its training, and do not count.
  *
- * When it is over. Another sum grows with the bits received, by the errors that the limit would
- * allow, and falls by two for each error: it rises only at less than half of the limit. It must
- * reach QUALITY_CLEAN, which a line at the limit does with a probability of 2 %, and clean_for
- * must have passed since the last reading that argued against it. So a line without traffic
- * stays as it was judged last: nothing is known of it.
- *
- * Readings of another life of the NIC, or of another session of the link, count from zero: a
- * counter that falls has begun anew. Errors while a link is not up are those of its training,
- * and do not count.
+ * Tests: tests/unit/test_quality.c; test_naive() compares all with a second implementation.
  */
 #ifndef QUALITY_H
 #define QUALITY_H
@@ -62,7 +66,7 @@ struct quality_count {
 	uint64_t at, bits, errors;
 };
 
-/** struct quality_sum - the sums of one limit, and when the last reading argued for @bad */
+/** struct quality_sum - the sums of one limit; @against: when a reading last argued for @bad */
 struct quality_sum {
 	double up, down;
 	unsigned int readings;	/* with errors, since @up was 0 */
@@ -75,7 +79,7 @@ struct quality_sum {
  * struct quality - of one receiver; all zero: nothing is known yet
  * @fresh: the last reading had new errors
  * @window: the present one, and the one before: a window has errors_min errors, or is an hour long.
- *   A level that rises is told by what came since its sum was 0, and not by older windows
+ *   A level that rises is reported with the errors since its sum was 0, not with older windows
  */
 struct quality {
 	bool based, fresh;
@@ -85,12 +89,12 @@ struct quality {
 	enum quality_level level;
 };
 
-/** quality_rules_default() - fabricd.conf(5) argues for these */
+/** quality_rules_default() - set the defaults; fabricd.conf(5) gives the reasons */
 void quality_rules_default(struct quality_rules *rules);
-/** quality_read() - takes a reading. Return: true if the level is another one now */
+/** quality_read() - add a reading. Return: true if it has changed the level */
 bool quality_read(struct quality *q, const struct quality_rules *rules,
 		  const struct quality_sample *s);
-/** quality_suspects() - Return: true: the next reading may decide, so it should come soon */
+/** quality_suspects() - Return: true if the next reading may change the level, so read soon */
 bool quality_suspects(const struct quality *q);
 /** quality_recent() - Return: errors and bits of the last two windows */
 struct quality_count quality_recent(const struct quality *q);

@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Links whose packets wait for credits that the neighbour keeps (kernel/core/credit.h).
+ * Links whose packets wait for credits that the neighbour keeps (kernel/core/credit.h, lemma 3).
  *
- * The gauge "waited" of a port is the time since a packet of one of the virtual channels in
- * order began to wait for a buffer of the neighbour, as long as no packet of that channel went
- * over the link since. A neighbour that is slow and takes a packet now and then is thus never
- * seen here; one whose host takes none for stall_max is treated as one that is broken, for the
- * network cannot tell them apart and suffers the same.
+ * The gauge "waited" of a port is the time since a packet on VCD0 or VCD1 began to wait for a
+ * buffer of the neighbour, as long as no packet of that channel went over the link since. So a slow
+ * neighbour that takes a packet now and then is never seen here. One whose host takes none for
+ * stall_max is treated as broken: the network cannot tell the two apart and suffers the same.
  *
- * A node reads its links when its manager's timer fires anyway, mostly for a keep-alive, and every
- * 2 s at most. While it has sent no packets it reads them less often, down to every 8 s or
- * half of stall_max. A link whose packets wait for 1 s makes an event. The event is only a hint to
- * the root: the root asks all nodes which of their links wait, walks to the sinks (stall_walk.h),
- * and repeats this every 2 s while any wait lasts. A port that leads straight to a sink in two
- * walks in a row is reported, by an event and by a problem of status. After stall_max the root asks
- * the port's own node to take it down; that node checks once more and refuses if packets were sent.
+ *  1. A node reads its links when its manager's timer fires anyway, mostly for a keep-alive, at
+ *     most every 2 s; while it has sent no packets less often, down to every 8 s or half of
+ *     stall_max. A link whose packets wait for 1 s makes an event.
+ *  2. The event is only a hint to the root. The root asks all nodes which of their links wait,
+ *     walks to the sinks (stall_walk.h), and repeats this every 2 s while any wait lasts. A port
+ *     that leads straight to a sink in two walks in a row is reported, by an event and by a problem
+ *     of status.
+ *  3. After stall_max the root asks the port's own node to take it down; that node checks once more
+ *     and refuses if packets were sent.
+ *  4. The port is taken down in the NIC, as by an administrator, and not only excluded: the packets
+ *     that wait in the NIC have the path in their headers and would wait for ever. When the link is
+ *     down the NIC parks them, and the recovery replays them over other paths (recovery.c). No
+ *     packet is lost.
+ *  5. The node's row contains the reason (fm_stalled()), so the table, and any root, knows it as
+ *     long as that manager lives and the port is down: the cable is excluded as "stall". The port
+ *     stays down without limit, because there is no traffic by which the root could find that the
+ *     neighbour works again. An administrator takes it up.
+ *  6. At most one port is taken down after a walk, because parked packets change the waits of
+ *     others. A host that takes no packets loses its ports one after the other, each after it has
+ *     waited for stall_max.
  *
- * Why the links are read, and the NIC sends no event: a read costs 35 us of processor time here and
- * 30 us in the NIC (six ports of torusemu, mean of 20,000 reads, one core of an EPYC, 2026-11-25).
- * With the default of stall_max that is 13 us a second at rest, and no wake-up of its own, beside
- * the 2 ms a second that a manager with seven children takes for keep-alives. While packets are
- * sent it is 33 us a second. It causes no delay: a wait has consequences only after stall_max, and
- * the interval is at most half of that. An event of the NIC would need a timer for each port and
- * channel, in the driver and in torusemu; a message of the interface that NICs of the former
- * release do not have, so that their links would have to be read as now; and a threshold below
- * which the many short waits of a busy network make no event.
+ * The links are read, because an event of the NIC would cost more. A read costs 35 us of processor
+ * time here and 30 us in the NIC (six ports of torusemu, mean of 20,000 reads, one core of an EPYC,
+ * 2026-11-25). With the default of stall_max that is 13 us a second at rest, without a wake-up of
+ * its own, beside the 2 ms a second that a manager with seven children takes for keep-alives; while
+ * packets are sent it is 33 us a second. It causes no delay: a wait has consequences only after
+ * stall_max, and the interval is at most half of that. An event of the NIC would need a timer for
+ * each port and channel, in the driver and in torusemu; a message that NICs of the former release
+ * do not have, so that their links would have to be read nevertheless; and a threshold below which
+ * the many short waits of a busy network make no event.
  *
- * The port is taken down in the NIC, like one that an administrator takes down, and not only
- * excluded. The packets that wait in the NIC have the path in their headers and would wait for
- * ever; when the link is down the NIC parks them, and the recovery replays them over other paths
- * (recovery.c). No packet is lost. The node's row contains the reason (fm_stalled()), so the table,
- * and any root, knows it as long as that manager lives and the port is down: the cable is excluded
- * as "stall". The port stays down without limit, because there is no traffic by which the root
- * could find that the neighbour works again. An administrator takes it up.
- *
- * At most one port is taken down after a walk, because parked packets change the waits of others. A
- * host that takes no packets loses its ports one after the other, each after it has waited for
- * stall_max.
+ * Tests. Walks (2): tests/unit/test_stall_walk.c. Ports that are taken down and up (4, 5), with
+ * real managers and NIC cores: tests/sim/test_stall.c. All of it with processes:
+ * tests/netns/test_stall.sh.
  */
 #ifndef STALL_H
 #define STALL_H
@@ -53,7 +57,8 @@ struct question_kind;
 /**
  * struct stalls - this node's links that wait, and the root's walks
  * @read_at: when this node's links may be read next
- * @pause: ns between two reads; @sent: packets that its ports had sent at the last read
+ * @pause: ns between two reads
+ * @sent: packets that its ports had sent at the last read
  * @told: when this node last reported that a link waits; 0: none does
  * @ask: the question to all nodes that is under way; @order: the order to take a port down
  * @left: nodes that have to answer and have not

@@ -7,34 +7,35 @@
  * the order in which they were begun, and reports the end of each once.
  *
  * Only one action with a tag is under way at any time. So the statements about the order of a
- * node's actions in recovery.c, table.c and rows.c hold as if each action were done at once:
+ * node's actions in recovery.c, table.c and rows.c hold as if each action were done at once. The
+ * tests are those of tests/unit/test_fm_task.c.
  *
- *  - Rows are on hold and the version is in force before counters are read for the report
- *    of it: the count begins when the end of rows_write is known.
- *  - Counters that are reported for a step were read after the step came, so all nodes have
- *    answered one count before any of them reads the next. A count that was begun for an
- *    older step (@old) is not reported; another one is begun.
- *  - Packets are resolved before the count that follows: park_resolve has no tag, because no part
- *    waits for its end, but the host keeps the order. Packets that it failed to resolve are in that
- *    count, and the root asks for it again.
- *  - Holds are lifted only while the version that RESUME named is in force: no rows are
- *    written until release has ended, and none are released until rows_write has ended.
- *
- * A newer step does not wait for an older one to be done, only for the one action that is
- * under way (task.c). That action still changes the NIC, so the machine notes its result, but does
- * not report it.
- *
- * Before the first action by order of a root, the NIC is told to obey that root (task.c). It
- * remembers that while this manager starts again, and from then on refuses orders of roots of
- * earlier epochs, and of another root of the same epoch (kernel/req/fence.c).
- *
- * A NIC that failed or timed out when it was told to obey a root may obey it nevertheless, and then
- * refuses other roots of that epoch and earlier ones. HELLO reports this to other roots, which ask
- * all nodes anew, in a later epoch (root/epoch.c). It does not count as a promise.
- *
- * An action that failed may have been done or not: a time-out does not tell. So nothing is reported
- * that depends on it, and it is tried again when the root asks for the step again. All actions may
- * be done twice. See rows.c for how rows are written when the NIC's present rows are not known.
+ *  1. Rows are on hold and the version is in force before counters are read for the report of it:
+ *     the count begins when the end of rows_write is known (test_order()).
+ *  2. Counters that are reported for a step were read after the step arrived, so all nodes have
+ *     answered one count before any of them reads the next. A count that was begun for an older
+ *     step (@old) is not reported; another one is begun (test_newer_count()).
+ *  3. Packets are resolved before the count that follows: park_resolve has no tag, because nothing
+ *     waits for its end, but the host keeps the order. Packets that it failed to resolve are in
+ *     that count, and the root asks for it again.
+ *  4. Holds are lifted only while the version that RESUME named is in force: no rows are written
+ *     until release has ended, and none are released until rows_write has ended
+ *     (test_release_fails()).
+ *  5. A newer step does not wait for an older one to be done, only for the one action that is under
+ *     way (task.c). That action still changes the NIC, so the machine notes its result, but does
+ *     not report it (test_newer_table(), test_old_failure()).
+ *  6. An action that failed may have been done or not: a time-out does not show which. So nothing
+ *     is reported that depends on it, and it is tried again when the root asks for the step again.
+ *     All actions may be done twice (test_asked_again()). See rows.c for how rows are written when
+ *     the NIC's present rows are not known (test_doubtful_version()).
+ *  7. Before the first action by order of a root, the NIC is ordered to obey that root (task.c). It
+ *     remembers that while this manager starts again, and from then on refuses orders of roots of
+ *     earlier epochs, and of another root of the same epoch (kernel/req/fence.c;
+ *     before_all_else() of tests/unit/test_fm_obey.c).
+ *  8. A NIC that failed or timed out at that order may obey the root nevertheless, and then refuses
+ *     other roots of that epoch and earlier ones. HELLO reports this to other roots, which ask all
+ *     nodes anew, in a later epoch (root/epoch.c). It does not count as a promise
+ *     (one_that_times_out() of test_fm_obey.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -51,10 +52,10 @@
  * @hello: a HELLO waits for counters
  * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
  * @maybe_epoch, @maybe_guid: another root that it may obey instead, because it failed or timed out
- *	when it was told to; epoch 0: none. GUID 0: one of several roots of that epoch
- * @told: this manager told the NIC to obey @root_guid, and did not only find it so
- * @obey: the NIC has to be told to obey the joined root as soon as no action is under way
- * @asked_epoch, @asked_guid: the root that the NIC was told to obey last
+ *	at the order; epoch 0: none. GUID 0: one of several roots of that epoch
+ * @told: this manager ordered the NIC to obey @root_guid; false: it found it so
+ * @obey: the NIC must be ordered to obey the joined root as soon as no action is under way
+ * @asked_epoch, @asked_guid: the root of the last such order
  */
 struct fm_nic {
 	uint32_t tag;

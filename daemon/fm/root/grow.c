@@ -9,29 +9,34 @@
  * including those that wait for rows on hold. So a shape may grow only while the network is empty
  * and no host wants to send. The root makes sure of that in two steps:
  *
- *	PAUSE	a table of the shape as it is, whose rows are all on hold. The recovery for it
- *		proves that the network is empty, as always (recovery.c): what is sent from
- *		then on waits in the NIC of its sender. It is counted once more after LISTEN.
+ *	PAUSE	a table of the present shape whose rows are all on hold. The recovery for it proves
+ *		that the network is empty, as always (recovery.c): packets that are sent from then
+ *		on wait in the NIC of their sender. All is counted once more after LISTEN.
  *	GO	if nothing waits and nothing is parked, the next table follows instead of RESUME.
  *		It has the new shape, goes to all as a whole, and is put in force like every other.
  *		Each NIC takes its place anew and makes all rows anew, on hold, until RESUME.
  *
- * Safety: no packet is doubled or taken for another, and none is lost that was sent before. Between
- * PAUSE and RESUME every row of every NIC is on hold, and the network is empty, so a NIC of the old
- * shape and one of the new shape never exchange a packet. RESUME comes when all nodes have reported
- * the new shape. If a packet waits or is parked, or there is no proof, the recovery ends as always,
- * with nothing lost. The next attempt is made after a while, longer each time, and a problem tells
- * the administrator what to do. Packets that a host sends between the last count and the new shape,
- * that is, for the time of two messages down the tree, are dropped, or refused as unreachable. So a
- * fabric does not grow if some host sends more often than once in LISTEN; if hosts send seldom,
- * packets of that moment may be lost.
+ * Lemmas, with the tests of tests/unit/test_fm_grow.c; tests/sim/test_grow.c has whole fabrics.
  *
- * The NIC of a silent node works on with the old shape, which cannot be changed without its
- * manager. So nothing grows while a node is silent. If a manager is lost during the change, its NIC
- * has all rows on hold, but would forward packets of others by the old sizes. So all its cables are
- * excluded until it has taken its new place, and no holds are lifted before.
- *
- * A root that starts anew during the change goes on with the shape of its own NIC.
+ *  1. No packet is doubled or delivered to a wrong node: between PAUSE and RESUME every row of
+ *     every NIC is on hold, and the network is empty, so a NIC of the old shape and one of the new
+ *     shape never exchange a packet. RESUME is sent when all nodes have reported the new shape
+ *     (test_two_tables()).
+ *  2. No packet is lost that was sent before the last count. If a packet waits or is parked, or
+ *     there is no proof, the recovery ends as always, with nothing lost. The next attempt is made
+ *     after a while, longer each time, and a problem of status advises the administrator
+ *     (test_not_while_sending(), test_fails_at_the_last_moment()).
+ *  3. Packets that a host sends between the last count and the new shape, that is, for the time of
+ *     two messages down the tree, are dropped, or refused as unreachable. So a fabric does not grow
+ *     if some host sends more often than once in LISTEN; if hosts send seldom, packets of that
+ *     moment may be lost.
+ *  4. Nothing grows while a node is silent, because its NIC works on with the old shape, which only
+ *     its manager can change (test_silent()).
+ *  5. If a manager is lost during the change, its NIC has all rows on hold, but would forward
+ *     packets of others by the old sizes. So all its cables are excluded until it has taken its new
+ *     place, and no holds are lifted before (test_silent_with_old_shape()).
+ *  6. A root that starts anew during the change continues with the shape of its own NIC
+ *     (disturbed() of tests/sim/test_grow.c).
  */
 #include <stdlib.h>
 #include <string.h>
