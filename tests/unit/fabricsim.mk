@@ -44,5 +44,11 @@ tests/unit/test_fabricsim_route-objs := tests/unit/test_fabricsim_route.o tests/
 tests/unit/test_fabricsim_route-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_route-libs := $(call pkg-libs,cmocka) $(lib-libs)
 
-$(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_recovery.o test_fabricsim_flow.o \
+tests += tests/unit/test_fabricsim_plot
+tests/unit/test_fabricsim_plot-objs := tests/unit/test_fabricsim_plot.o tests/unit/program.o \
+	tools/fabricsim/plot.o tools/fabricctl/say.o
+tests/unit/test_fabricsim_plot-deps := $(B)/libtorus.a $(B)/fabricsim
+tests/unit/test_fabricsim_plot-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+
+$(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_plot.o test_fabricsim_recovery.o test_fabricsim_flow.o \
 	test_fabricsim_retry.o test_fabricsim_train.o test_fabricsim_availability.o test_fabricsim_route.o): CPPFLAGS += $(lib-cflags)

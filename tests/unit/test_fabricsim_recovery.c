@@ -251,7 +251,7 @@ static void test_bad(void **state)
 	bad("recovery --dark 2x2x2@4,0,0", "'4,0,0' is no node of 4x4x4");
 	bad("recovery --dark @1,1,1", "as 2x2x1 or 2x2x1@0,0,3");
 	bad("recovery --json --csv", "--csv");
-	bad("recovery --svg x", "--svg");
+	bad("recovery --shape 2x2 --svg /nonexistent/x", "cannot write");
 	bad("recovery now", "fabricsim recovery --help");
 }
 

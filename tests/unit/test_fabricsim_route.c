@@ -198,7 +198,7 @@ static void test_refused(void **state)
 	} bad[] = {
 		{ "--engine greedy", "walk, signs, steps" }, { "--engine walk,", "engine" },
 		{ "--shape 4x0", "4x0" }, { "--cut-links 2.5", "2.5" }, { "--dead-nodes 64", "64" },
-		{ "--no-relays", "--no-relays" }, { "--svg x", "--svg" },
+		{ "--no-relays", "--no-relays" }, { "--svg /nonexistent/x", "cannot write" },
 	};
 	char args[128];
 

@@ -392,16 +392,21 @@ static void limits_print(const struct plan *p)
 	}
 }
 
+/* Lines are computed, marks are drawn at random. */
 static void curves_draw(struct plot *plot, const struct plan *p, size_t first, size_t n,
 			bool down)
 {
-	static const char *const names[] = { "without", "with", "with nodes masked" };
-	char name[64];
+	static const char *const names[] = {
+		"no fault tolerance", "links bypassed", "links and nodes bypassed"
+	};
+	char like[64], name[96];
 
 	for (int which = 0; which < 3 + (monte_carlo ? KINDS : 0); which++) {
-		snprintf(name, sizeof(name), "%uD %s%s", p->point[first].shape.ndims,
-			 names[which < 3 ? which : which - 2], which < 3 ? "" : ", Monte Carlo");
+		snprintf(like, sizeof(like), "%uD, %s", p->point[first].shape.ndims,
+			 names[which < 3 ? which : which - 2]);
+		snprintf(name, sizeof(name), "%s%s", like, which < 3 ? "" : ", drawn");
 		plot_curve(plot, name);
+		plot_look(plot, like, which >= 3 ? PLOT_MARKS : monte_carlo ? PLOT_LINE : PLOT_BOTH);
 		for (size_t i = first; i < first + n; i++) {
 			struct avail_k k = avail_series(&p->point[i].a);
 			double error = 0, v = which < 3 ? curve_value(&k, which) :
@@ -418,8 +423,8 @@ static int draw_availability(const struct plan *p, const char *file)
 	size_t each = shape_text ? 1 : p->nodes.n;
 
 	for (int down = 0; down < 2; down++) {
-		plot_panel(plot, down ? "unavailability" : "availability", "nodes",
-			   down ? "1 - K" : "K");
+		plot_panel(plot, down ? "Unavailability" : "Availability", "nodes",
+			   down ? "1 - K, share of the time" : "K, share of the time");
 		plot_log(plot, true, down);
 		for (size_t i = 0; i < p->n; i += each)
 			curves_draw(plot, p, i, each, down);

@@ -128,7 +128,8 @@ static void draw_panel(struct plot *plot, const struct flow_plan *plan,
 
 	snprintf(name, sizeof(name), "%s of %s traffic", latency ? "latency" : "throughput",
 		 flow_patterns[pattern]);
-	plot_panel(plot, name, "load, phits / node / cycle", latency ? "cycles" : "accepted");
+	plot_panel(plot, name, "load, phits / node / cycle", latency ?
+		   "latency, cycles" : "accepted, phits / node / cycle");
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct flow_point *r = &plan->point[i];
 		const struct mean *m = latency ? &r->latency : &r->accepted;
@@ -152,7 +153,7 @@ static int draw_sweep(const struct flow_plan *plan, const char *file)
 	char shape[TORUS_TEXT_MAX], title[160];
 	struct plot *plot;
 
-	snprintf(title, sizeof(title), "%s torus, packets of %u phits, %u seeds",
+	snprintf(title, sizeof(title), "%s torus, packets of %u phits, means of %u seeds, 95 %% confidence",
 		 torus_shape_text(&plan->base.shape, shape), plan->base.packet, plan->seeds);
 	plot = plot_new(title);
 	for (size_t i = 0; i < plan->n; i++) {

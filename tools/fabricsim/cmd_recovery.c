@@ -5,11 +5,13 @@
  * modelled (a delay), and the service network (a delay, and the bandwidth of each node's link to
  * it). Computing takes no time.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <torus/topology.h>
+#include "plot.h"
 #include "points.h"
 #include "range.h"
 #include "recovery_scene.h"
@@ -189,6 +191,57 @@ static int act_done(void *arg, const struct scene_act *a)
 	return json_array_append_new(p->points, point);
 }
 
+/* --- the picture ----------------------------------------------------------- */
+
+static double number_in(const json_t *point, const char *key)
+{
+	const json_t *v = json_object_get(point, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* Draws a curve for each act, over the steps of its first recovery. */
+static void draw_steps(struct plot *plot, const json_t *points, const char *const *keys, size_t n)
+{
+	char name[96];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(points, i, v) {
+		snprintf(name, sizeof(name), "%s: %s",
+			 json_string_value(json_object_get(v, "scenario")),
+			 json_string_value(json_object_get(v, "act")));
+		plot_curve(plot, name);
+		for (size_t k = 0; k < n; k++)
+			plot_point(plot, (double)k, number_in(v, keys[k]), 0);
+	}
+}
+
+static int draw_scenes(const struct plan *p, const char *file)
+{
+	static const char *const steps[] = { "detected", "table", "rebuilt", "drained", "resumed" };
+	static const char *const step_keys[] = {
+		"detected_ms", "table_ms", "rebuilt_ms", "drained_ms", "resumed_ms"
+	};
+	static const char *const sums[] = { "messages", "of the root", "rows", "flows held" };
+	static const char *const sum_keys[] = { "messages", "root_messages", "rows", "flows_held" };
+	char shape[TORUS_TEXT_MAX], title[96];
+	struct plot *plot;
+
+	snprintf(title, sizeof(title), "Recoveries of a fabric of %s",
+		 torus_shape_text(&p->scene.world.shape, shape));
+	plot = plot_new(title);
+	plot_panel(plot, "When a step is reached", "step of the first recovery",
+		   "time since the act, ms");
+	plot_words(plot, steps, 5);
+	draw_steps(plot, p->points, step_keys, 5);
+	plot_panel(plot, "What it takes", "", "number");
+	plot_log(plot, false, true);
+	plot_words(plot, sums, 4);
+	draw_steps(plot, p->points, sum_keys, 4);
+	return plot_write(plot, file);
+}
+
 static int show_scenes(const struct ctl *ctl, const struct plan *p)
 {
 	const char *const columns[] = {
@@ -205,8 +258,10 @@ static int show_scenes(const struct ctl *ctl, const struct plan *p)
 				  "hop_us", (json_int_t)hop_us, "gbps",
 				  (double)c->svc_mbps / 1000, "fanout", (json_int_t)fanout,
 				  "jitter_us", (json_int_t)jitter_us);
-	int status = points_show(ctl, about, p->points, columns);
+	int status = ctl->svg ? draw_scenes(p, ctl->svg) : OK;
 
+	if (points_show(ctl, about, p->points, columns))
+		status = CANNOT;
 	return status ? status : p->unsettled ? PROBLEM : OK;
 }
 
@@ -218,8 +273,6 @@ static int cmd_recovery(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (points_check(ctl))
 		return CANNOT;
-	if (ctl->svg)
-		return fail("--svg: recovery has nothing to draw; --csv is for your own plots");
 	if (make_scene_plan(&p, ctl))
 		return CANNOT;
 	p.points = json_array();

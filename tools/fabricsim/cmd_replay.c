@@ -263,6 +263,5 @@ COMMAND(cmd_replay) = {
 	.min = 1,
 	.max = 1,
 	.json = true,
-	.simulates = true,
 	.run = cmd_replay,
 };

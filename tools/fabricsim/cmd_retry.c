@@ -330,29 +330,46 @@ static void crossover_print(const json_t *about)
 		       "1e-4\n\n");
 }
 
+static bool are_one_curve(const struct point *a, const struct point *b)
+{
+	return a->protocol == b->protocol && a->f.payload == b->f.payload &&
+	       a->plan.delay == b->plan.delay && a->plan.coalesce == b->plan.coalesce;
+}
+
+/* A curve has the name of its protocol, and of what else differs between curves. */
+static void begin_curve(struct plot *plot, const struct plan *p, const struct point *t, bool measured)
+{
+	char like[96], name[128];
+	int n = snprintf(like, sizeof(like), "%s", protocols[t->protocol]);
+
+	if (p->payload.n > 1)
+		n += snprintf(like + n, sizeof(like) - (size_t)n, ", %g bytes", t->f.payload);
+	if (p->delay.n > 1)
+		n += snprintf(like + n, sizeof(like) - (size_t)n, ", delay %llu",
+			      (unsigned long long)t->plan.delay);
+	if (p->coalesce.n > 1)
+		snprintf(like + n, sizeof(like) - (size_t)n, ", ACK of %u", t->plan.coalesce);
+	snprintf(name, sizeof(name), "%s, %s", like, measured ? "measured" : "exact");
+	plot_curve(plot, name);
+	plot_look(plot, like, measured ? PLOT_MARKS : PLOT_LINE);
+}
+
+/* Lines are computed, marks are measured. */
 static int draw_efficiency(const struct plan *p, const char *file)
 {
-	struct plot *plot = plot_new("Efficiency of link retry");
-	char name[64];
+	struct plot *plot = plot_new("Efficiency of link retry: computed (lines) and measured (marks)");
 
-	plot_panel(plot, "payload / flow", retries_list ? "retries" : "bit error rate",
-		   "efficiency");
+	plot_panel(plot, "", retries_list ? "times that one message is hit" :
+		   "bit error rate, errors / bit", "efficiency, payload / bytes on the line");
 	plot_log(plot, !retries_list, false);
-	for (int kind = 0; kind < 2; kind++) {
+	for (int measured = 0; measured < 2; measured++) {
 		for (size_t i = 0; i < p->n; i++) {
-			const struct point *t = &p->point[i], *before = i ? t - 1 : NULL;
-			bool same = before && before->protocol == t->protocol &&
-				    before->f.payload == t->f.payload &&
-				    before->plan.delay == t->plan.delay &&
-				    before->plan.coalesce == t->plan.coalesce;
+			const struct point *t = &p->point[i];
 
-			if (!same) {
-				snprintf(name, sizeof(name), "%s %g, %s", protocols[t->protocol],
-					 t->f.payload, kind ? "measured" : "exact");
-				plot_curve(plot, name);
-			}
+			if (!i || !are_one_curve(t, t - 1))
+				begin_curve(plot, p, t, measured);
 			plot_point(plot, t->fixed ? t->plan.hit : t->f.ber,
-				   kind ? t->measured : t->exact, 0);
+				   measured ? t->measured : t->exact, 0);
 		}
 	}
 	return plot_write(plot, file);

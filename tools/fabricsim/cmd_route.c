@@ -11,6 +11,7 @@
 
 #include <torus/topology.h>
 #include "jobs.h"
+#include "plot.h"
 #include "points.h"
 #include "range.h"
 #include "route_fabric.h"
@@ -226,6 +227,83 @@ static int route_one(void *arg, size_t i)
 	return 0;
 }
 
+/* --- the picture ----------------------------------------------------------- */
+
+static double number_in(const json_t *point, const char *key)
+{
+	return json_number_value(json_object_get(point, key));
+}
+
+/* @what: 0: pairs without a path, 1: load, 2: time */
+static double route_value(const json_t *point, unsigned int what)
+{
+	double pairs = number_in(point, "pairs");
+
+	switch (what) {
+	case 0:
+		return pairs > 0 ? 100 * number_in(point, "unroutable_pairs") / pairs : 0;
+	case 1:
+		return number_in(point, "link_load_ratio");
+	default:
+		return number_in(point, "tables_ms_all");
+	}
+}
+
+/*
+ * Draws a curve for each engine, and for each number of the faults that are not on the x axis:
+ * these are the dead nodes, unless only the numbers of cut links differ.
+ */
+static void draw_route_curves(struct plot *plot, const struct plan *p, const json_t *points,
+			      bool by_cuts, unsigned int what)
+{
+	char name[64];
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct route_case *c = &p->point[i].c;
+		unsigned int fixed = by_cuts ? c->dead_nodes : c->cut_links;
+
+		for (size_t k = 0; k < p->n; k++) {
+			const struct route_case *o = &p->point[k].c;
+
+			if (o->engine != c->engine ||
+			    fixed != (by_cuts ? o->dead_nodes : o->cut_links))
+				continue;
+			if (k < i)	/* this curve is drawn already */
+				break;
+			if (k == i) {
+				snprintf(name, sizeof(name), "%s, %u %s", route_engines[c->engine],
+					 fixed, by_cuts ? "dead nodes" : "cut links");
+				plot_curve(plot, name);
+			}
+			plot_point(plot, by_cuts ? o->cut_links : o->dead_nodes,
+				   route_value(json_array_get(points, k), what), 0);
+		}
+	}
+}
+
+static int draw_route(const struct plan *p, const json_t *points, const char *file)
+{
+	static const char *const title[][2] = {
+		{ "Pairs without a path", "% of the pairs that links join" },
+		{ "Load of the busiest link", "times that without faults" },
+		{ "Time to compute the rows of all nodes", "processor time, ms" },
+	};
+	char shape[TORUS_TEXT_MAX], head[96];
+	bool by_cuts = true;
+	struct plot *plot;
+
+	for (size_t i = 1; i < p->n; i++)
+		by_cuts &= p->point[i].c.dead_nodes == p->point[0].c.dead_nodes;
+	snprintf(head, sizeof(head), "Routes on faulty fabrics of %s, %zu of each kind",
+		 torus_shape_text(&p->shape, shape), p->each);
+	plot = plot_new(head);
+	for (unsigned int what = 0; what < 3; what++) {
+		plot_panel(plot, title[what][0], by_cuts ? "cut links" : "dead nodes", title[what][1]);
+		draw_route_curves(plot, p, points, by_cuts, what);
+	}
+	return plot_write(plot, file);
+}
+
 static int show_route(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const columns[] = {
@@ -261,6 +339,8 @@ static int show_route(const struct ctl *ctl, const struct plan *p)
 	total = sum_json(p, &all);
 	json_object_update(about, total);
 	json_decref(total);
+	if (ctl->svg && draw_route(p, points, ctl->svg))
+		status = CANNOT;
 	return points_show(ctl, about, points, columns) ? CANNOT : status;
 }
 
@@ -285,8 +365,6 @@ static int cmd_route(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (points_check(ctl))
 		return CANNOT;
-	if (ctl->svg)
-		return fail("--svg: route has nothing to draw; --csv is for your own plots");
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return fail("out of memory");

@@ -370,6 +370,8 @@ static void cable_curve_name(const struct plan *p, const struct point *t, char *
 		snprintf(buf + n, size - (size_t)n, ", crosstalk %u", t->plan.cable.crosstalk);
 }
 
+#define LENGTH_LABEL "length of the cable, m"
+
 static double point_value(const struct point *t, unsigned int what)
 {
 	const struct train_state *s = &t->result.trained;
@@ -403,16 +405,16 @@ static void curve_point(struct plot *plot, const struct point *t, unsigned int w
 static int draw_training(const struct plan *p, const char *file)
 {
 	static const char *const title[][2] = {
-		{ "What the link carries", "Gbit/s" },
-		{ "Margin of the worst lane", "percent of the mask" },
-		{ "Bit errors without training", "bit error rate" },
-		{ "Training", "ms" },
+		{ "What the link carries", "rate, Gbit/s" },
+		{ "Margin of the worst lane", "margin, % of the mask" },
+		{ "Bit errors without training", "bit error rate, errors / bit" },
+		{ "Time of the training", "time, ms" },
 	};
-	struct plot *plot = plot_new("Link training by length of the cable");
+	struct plot *plot = plot_new("Link training");
 	char name[64];
 
 	for (unsigned int what = 0; what < 4; what++) {
-		plot_panel(plot, title[what][0], "m", title[what][1]);
+		plot_panel(plot, title[what][0], LENGTH_LABEL, title[what][1]);
 		plot_log(plot, false, what == 2);
 		for (size_t i = 0; i < p->n; i += seeds) {
 			if (i / seeds % p->length.n == 0) {
@@ -422,6 +424,47 @@ static int draw_training(const struct plan *p, const char *file)
 			curve_point(plot, &p->point[i], what);
 		}
 	}
+	return plot_write(plot, file);
+}
+
+/* Hours from the warning to the failure that @share of the lines exceed; NAN: none has aged. */
+static double warned_hours(const struct point *t, double share)
+{
+	size_t n = t->wear.failed;
+
+	return n ? (double)t->before[(size_t)((1 - share) * (double)n)] / (double)SEC / 3600 : NAN;
+}
+
+/* @what: 0: how early half of the lines are warned of, 1: 95 of 100, 2: false alarms */
+static void draw_wear_curves(struct plot *plot, const struct plan *p, unsigned int what)
+{
+	static const char *const how[] = { ", half of the lines", ", 95 of 100", "" };
+	char like[64], name[96];
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct point *t = &p->point[i];
+
+		if (i % (p->length.n * seeds) == 0) {
+			cable_curve_name(p, t, like, sizeof(like));
+			snprintf(name, sizeof(name), "%s%s", like, how[what]);
+			plot_curve(plot, name);
+		}
+		plot_point(plot, t->plan.cable.length / 100.0, what == 2 ?
+			   in_thousand(t->wear.alarms, t->wear.months) :
+			   warned_hours(t, what ? 0.95 : 0.5), 0);
+	}
+}
+
+static int draw_wear(const struct plan *p, const char *file)
+{
+	struct plot *plot = plot_new("Warnings before lines fail, and false alarms");
+
+	plot_panel(plot, "From the warning to the failure, at least", LENGTH_LABEL, "time, h");
+	plot_log(plot, false, true);
+	draw_wear_curves(plot, p, 0);
+	draw_wear_curves(plot, p, 1);
+	plot_panel(plot, "False alarms", LENGTH_LABEL, "alarms / 1000 links and months");
+	draw_wear_curves(plot, p, 2);
 	return plot_write(plot, file);
 }
 
@@ -440,6 +483,11 @@ static int show_wear(const struct ctl *ctl, const struct plan *p)
 		json_array_append_new(points, j);
 	}
 	json_object_set_new(about, "seed", json_integer((json_int_t)ctl->seed));
+	if (ctl->svg && draw_wear(p, ctl->svg)) {
+		json_decref(points);
+		json_decref(about);
+		return CANNOT;
+	}
 	return points_show(ctl, about, points, columns);
 }
 
@@ -492,8 +540,10 @@ static int cmd_train(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (points_check(ctl))
 		return CANNOT;
-	if (months && (by_lane || ctl->svg))
-		return fail("--months does not go with --%s", by_lane ? "lanes" : "svg");
+	if (months && by_lane)
+		return fail("--months does not go with --lanes");
+	if (months && ctl->svg && seeds > 1)
+		return fail("--svg: with --months it draws cables of one seed");
 	status = parse_plan(&p);
 	if (status == OK)
 		status = points_make(&p, ctl->seed);

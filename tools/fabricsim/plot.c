@@ -10,24 +10,29 @@
 #include "tools/fabricctl/say.h"
 
 /* Pixels. */
-#define WIDE 440
-#define HIGH 330
-#define LEFT 62
-#define RIGHT 14
+#define WIDE 460
+#define WIDE_ALONE 660		/* of the only panel */
+#define HIGH 340
+#define LEFT 76
+#define RIGHT 24
 #define TOP 58
-#define BOTTOM 48
-#define LEGEND_LINE 17
-#define LEGEND_COLUMN 220
+#define BOTTOM 52
+#define LEGEND_LINE 18
+#define LEGEND_COLUMN 230
+#define LABEL_Y 20		/* of the turned label of the y axis, from the left */
 
+/** struct curve - @like: the name of the curve whose style it has */
 struct curve {
-	char *name;
+	char *name, *like;
+	enum plot_look look;
 	size_t panel;
 	double *at;		/* x, y, error */
 	size_t n;
 };
 
+/** struct axis - @single: all points have one value */
 struct axis {
-	bool log;
+	bool log, single;
 	double low, high;
 };
 
@@ -35,6 +40,8 @@ struct panel {
 	char *title, *label[2];
 	bool log[2];
 	double top;
+	const char *const *words;
+	size_t n_words;
 };
 
 struct plot {
@@ -51,6 +58,9 @@ static const char *const colours[] = {
 };
 
 #define COLOURS (sizeof(colours) / sizeof(colours[0]))
+#define DASHES 4
+#define MARKS 6
+#define FILLED 4		/* of the marks; the others are hollow */
 
 struct plot *plot_new(const char *title)
 {
@@ -97,6 +107,14 @@ void plot_top(struct plot *p, double top)
 		p->panel[p->panels - 1].top = top;
 }
 
+void plot_words(struct plot *p, const char *const *words, size_t n)
+{
+	if (!p || !p->panels)
+		return;
+	p->panel[p->panels - 1].words = words;
+	p->panel[p->panels - 1].n_words = n;
+}
+
 void plot_curve(struct plot *p, const char *name)
 {
 	struct curve *more = p && p->panels ?
@@ -105,7 +123,20 @@ void plot_curve(struct plot *p, const char *name)
 	if (!more)
 		return;
 	p->curve = more;
-	more[p->curves++] = (struct curve){ .name = strdup(name), .panel = p->panels - 1 };
+	more[p->curves++] = (struct curve){
+		.name = strdup(name), .like = strdup(name), .panel = p->panels - 1,
+	};
+}
+
+void plot_look(struct plot *p, const char *like, enum plot_look look)
+{
+	struct curve *c = p && p->curves ? &p->curve[p->curves - 1] : NULL;
+
+	if (!c)
+		return;
+	free(c->like);
+	c->like = strdup(like);
+	c->look = look;
 }
 
 void plot_point(struct plot *p, double x, double y, double error)
@@ -150,10 +181,40 @@ static double step_of(double span)
 	return base * (span / 4 >= 5 * base ? 5 : span / 4 >= 2 * base ? 2 : 1);
 }
 
+/* An axis of words has half a step of room on either side. */
+static struct axis word_axis(const struct panel *panel)
+{
+	return (struct axis){ .low = -0.5, .high = (double)panel->n_words - 0.5 };
+}
+
+static void round_axis(struct axis *a)
+{
+	double step;
+
+	if (a->log) {
+		a->low = floor(log10(a->low) + 1e-9);
+		a->high = fmax(ceil(log10(a->high) - 1e-9), a->low + 1);
+		return;
+	}
+	/* near enough to zero to begin there */
+	if (a->low > 0 && a->low <= a->high)
+		a->low = a->low < a->high / 2 || a->low == a->high ? 0 : a->low;
+	if (a->low == 0 && a->high > 0 && a->single)
+		a->high *= 2;
+	if (a->high <= a->low)
+		a->high = a->low + fmax(fabs(a->low), 1);
+	step = step_of(a->high - a->low);
+	a->low = floor(a->low / step + 1e-9) * step;
+	a->high = ceil(a->high / step - 1e-9) * step;
+}
+
+/* @which: 0 x, 1 y */
 static struct axis axis_of(const struct plot *p, size_t panel, int which)
 {
 	struct axis a = { .log = p->panel[panel].log[which], .low = INFINITY, .high = -INFINITY };
 
+	if (!which && p->panel[panel].words)
+		return word_axis(&p->panel[panel]);
 	for (size_t i = 0; i < p->curves; i++) {
 		const struct curve *c = &p->curve[i];
 
@@ -162,27 +223,14 @@ static struct axis axis_of(const struct plot *p, size_t panel, int which)
 			a.high = fmax(a.high, c->at[3 * k + (size_t)which]);
 		}
 	}
+	a.single = a.low == a.high;
 	if (which)
 		a.high = fmin(a.high, p->panel[panel].top);
 	if (!(a.low <= a.high)) {
 		a.low = a.log ? 1 : 0;
 		a.high = a.log ? 10 : 1;
 	}
-	if (a.log) {
-		a.low = floor(log10(a.low) + 1e-9);
-		a.high = fmax(ceil(log10(a.high) - 1e-9), a.low + 1);
-	} else {
-		double step;
-
-		/* near enough to zero to begin there */
-		if (a.low > 0 && a.low < a.high / 2)
-			a.low = 0;
-		if (a.high <= a.low)
-			a.high = a.low + fmax(fabs(a.low), 1);
-		step = step_of(a.high - a.low);
-		a.low = floor(a.low / step + 1e-9) * step;
-		a.high = ceil(a.high / step - 1e-9) * step;
-	}
+	round_axis(&a);
 	return a;
 }
 
@@ -191,35 +239,49 @@ static double place_on(const struct axis *a, double v)
 	return ((a->log ? log10(v) : v) - a->low) / (a->high - a->low);
 }
 
-static double at_x(const struct axis *a, double v)
+static int width_of(const struct plot *p)
 {
-	return LEFT + place_on(a, v) * (WIDE - LEFT - RIGHT);
+	return p->panels > 1 ? WIDE : WIDE_ALONE;
+}
+
+static double at_x(const struct plot *p, const struct axis *a, double v)
+{
+	return LEFT + place_on(a, v) * (width_of(p) - LEFT - RIGHT);
 }
 
 static double at_y(const struct axis *a, double v)
 {
-	return HIGH - BOTTOM - fmin(fmax(place_on(a, v), -0.02), 1.02) * (HIGH - TOP - BOTTOM);
+	return HIGH - BOTTOM - place_on(a, v) * (HIGH - TOP - BOTTOM);
 }
 
-static void put_tick(FILE *f, const struct axis *a, int which, double v)
+/* Powers of ten have their exponent raised. */
+static void put_tick_text(FILE *f, double x, double y, const char *anchor, const struct axis *a,
+			  double v)
 {
 	char s[32];
 
-	snprintf(s, sizeof(s), "%.6g", fabs(v) < 1e-12 && !a->log ? 0 : v);
+	snprintf(s, sizeof(s), "%.6g", fabs(v) < 1e-12 ? 0 : v);
+	if (a->log)
+		fprintf(f, "<text x='%.1f' y='%.1f' text-anchor='%s'>10<tspan dy='-5' "
+			"style='font-size:9px'>%.0f</tspan></text>\n", x, y, anchor, log10(v));
+	else
+		fprintf(f, "<text x='%.1f' y='%.1f' text-anchor='%s'>%s</text>\n", x, y, anchor, s);
+}
+
+static void put_tick(FILE *f, const struct plot *p, const struct axis *a, int which, double v)
+{
+	double at = which ? at_y(a, v) : at_x(p, a, v);
+
 	if (which) {
-		double y = at_y(a, v);
-
-		fprintf(f, "<path class='g' d='M%d %.1fH%d'/>\n", LEFT, y, WIDE - RIGHT);
-		put_svg_text(f, LEFT - 6, y + 4, " text-anchor='end'", s);
+		fprintf(f, "<path class='g' d='M%d %.1fH%d'/>\n", LEFT, at, width_of(p) - RIGHT);
+		put_tick_text(f, LEFT - 6, at + 4, "end", a, v);
 	} else {
-		double x = at_x(a, v);
-
-		fprintf(f, "<path class='g' d='M%.1f %dV%d'/>\n", x, TOP, HIGH - BOTTOM);
-		put_svg_text(f, x, HIGH - BOTTOM + 16, " text-anchor='middle'", s);
+		fprintf(f, "<path class='g' d='M%.1f %dV%d'/>\n", at, TOP, HIGH - BOTTOM);
+		put_tick_text(f, at, HIGH - BOTTOM + 17, "middle", a, v);
 	}
 }
 
-static void put_ticks(FILE *f, const struct axis *a, int which)
+static void put_ticks(FILE *f, const struct plot *p, const struct axis *a, int which)
 {
 	double step = a->log ? fmax(1, ceil((a->high - a->low) / 7)) : step_of(a->high - a->low);
 	int n = (int)floor((a->high - a->low) / step + 1e-6);
@@ -227,63 +289,130 @@ static void put_ticks(FILE *f, const struct axis *a, int which)
 	for (int i = 0; i <= n; i++) {
 		double v = a->low + i * step;
 
-		put_tick(f, a, which, a->log ? pow(10, v) : v);
+		put_tick(f, p, a, which, a->log ? pow(10, v) : v);
 	}
 }
 
-/* Which of the names this is: it says colour and dashes. */
-static size_t style_of(const struct plot *p, const char *name)
+static void put_words(FILE *f, const struct plot *p, const struct panel *panel, const struct axis *a)
+{
+	for (size_t i = 0; i < panel->n_words; i++) {
+		double x = at_x(p, a, (double)i);
+
+		fprintf(f, "<path class='g' d='M%.1f %dV%d'/>\n", x, TOP, HIGH - BOTTOM);
+		put_svg_text(f, x, HIGH - BOTTOM + 17, " text-anchor='middle'", panel->words[i]);
+	}
+}
+
+/* Return: the number of the style: of the first curve that has it, among those with others. */
+static size_t style_of(const struct plot *p, const struct curve *c)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->curves; i++) {
 		size_t k = 0;
 
-		while (k < i && strcmp(p->curve[k].name, p->curve[i].name))
+		while (k < i && strcmp(p->curve[k].like, p->curve[i].like))
 			k++;
 		if (k < i)
 			continue;
-		if (!strcmp(p->curve[i].name, name))
+		if (!strcmp(p->curve[i].like, c->like))
 			break;
 		n++;
 	}
 	return n;
 }
 
-static const char *colour_of(const struct plot *p, const char *name)
+static const char *colour_of(const struct plot *p, const struct curve *c)
 {
-	return colours[style_of(p, name) % COLOURS];
+	return colours[style_of(p, c) % COLOURS];
 }
 
-static const char *dashes_of(const struct plot *p, const char *name)
+/* Dashes and marks together differ for the first 24 curves. */
+static const char *dashes_of(const struct plot *p, const struct curve *c)
 {
-	static const char *const dashes[] = { "", " stroke-dasharray='6 3'",
-		" stroke-dasharray='2 3'", " stroke-dasharray='8 3 2 3'" };
+	static const char *const dashes[DASHES] = { "", " stroke-dasharray='7 3'",
+		" stroke-dasharray='2 3'", " stroke-dasharray='9 3 2 3'" };
 
-	return dashes[style_of(p, name) / COLOURS % (sizeof(dashes) / sizeof(dashes[0]))];
+	return dashes[style_of(p, c) % DASHES];
 }
 
+static void put_mark(FILE *f, const struct plot *p, const struct curve *c, double x, double y)
+{
+	static const char *const shapes[MARKS] = {
+		"m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z", "m-3 -3h6v6h-6z", "m0 -4l3.6 6.5h-7.2z",
+		"m0 -4.2l3.6 4.2l-3.6 4.2l-3.6 -4.2z", "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
+		"m-3.3 -3.3h6.6v6.6h-6.6z",
+	};
+	size_t style = style_of(p, c), mark = (style + style / DASHES) % MARKS;
+	const char *colour = colour_of(p, c);
+
+	fprintf(f, "<path class='m' stroke='%s' fill='%s' d='M%.1f %.1f%s'/>\n", colour,
+		mark < FILLED ? colour : "#fff", x, y, shapes[mark]);
+}
+
+/* An error bar that would leave the frame ends at it, without a stroke across its end. */
+static void put_error_bar(FILE *f, const char *colour, const struct axis *y, double at,
+			  const double *v)
+{
+	double low = at_y(y, v[1] - v[2]), high = at_y(y, v[1] + v[2]);
+
+	if (!(v[2] > 0) || (y->log && v[1] <= v[2]))
+		return;
+	fprintf(f, "<path class='e' stroke='%s' d='M%.1f %.1fV%.1f", colour, at,
+		fmin(low, HIGH - BOTTOM), fmax(high, TOP));
+	if (high >= TOP)
+		fputs("m-3 0h6", f);
+	if (low <= HIGH - BOTTOM)
+		fprintf(f, "M%.1f %.1fh6", at - 3, low);
+	fputs("'/>\n", f);
+}
+
+static void draw_line(FILE *f, const struct plot *p, const struct curve *c, const struct axis *x,
+		      const struct axis *y)
+{
+	fprintf(f, "<path class='c' clip-path='url(#p%zu)' stroke='%s'%s d='", c->panel,
+		colour_of(p, c), dashes_of(p, c));
+	for (size_t k = 0; k < c->n; k++)
+		fprintf(f, "%c%.1f %.1f", k ? 'L' : 'M', at_x(p, x, c->at[3 * k]),
+			at_y(y, c->at[3 * k + 1]));
+	fputs("'/>\n", f);
+}
+
+/* Points above the frame have no mark; the line leads there. */
 static void draw_curve(FILE *f, const struct plot *p, const struct curve *c,
 		       const struct axis *x, const struct axis *y)
 {
-	fprintf(f, "<path class='c' stroke='%s'%s d='", colour_of(p, c->name),
-		dashes_of(p, c->name));
-	for (size_t k = 0; k < c->n; k++)
-		fprintf(f, "%c%.1f %.1f", k ? 'L' : 'M', at_x(x, c->at[3 * k]),
-			at_y(y, c->at[3 * k + 1]));
-	fputs("'/>\n", f);
+	if (c->look != PLOT_MARKS)
+		draw_line(f, p, c, x, y);
 	for (size_t k = 0; k < c->n; k++) {
 		const double *v = c->at + 3 * k;
+		double at = at_x(p, x, v[0]);
 
 		if (place_on(y, v[1]) > 1.001)
 			continue;
-		fprintf(f, "<circle r='2.5' cx='%.1f' cy='%.1f' fill='%s'/>\n", at_x(x, v[0]),
-			at_y(y, v[1]), colour_of(p, c->name));
-		if (v[2] > 0 && !(y->log && v[1] <= v[2]))
-			fprintf(f, "<path class='e' stroke='%s' d='M%.1f %.1fV%.1f'/>\n",
-				colour_of(p, c->name), at_x(x, v[0]), at_y(y, v[1] - v[2]),
-				at_y(y, v[1] + v[2]));
+		put_error_bar(f, colour_of(p, c), y, at, v);
+		if (c->look != PLOT_LINE)
+			put_mark(f, p, c, at, at_y(y, v[1]));
 	}
+}
+
+static void draw_curves(FILE *f, const struct plot *p, size_t i, const struct axis *x,
+			const struct axis *y)
+{
+	bool none = true;
+
+	fprintf(f, "<clipPath id='p%zu'><rect x='%d' y='%d' width='%d' height='%d'/></clipPath>\n",
+		i, LEFT - 1, TOP - 1, width_of(p) - LEFT - RIGHT + 2, HIGH - TOP - BOTTOM + 2);
+	for (size_t k = 0; k < p->curves; k++) {
+		if (p->curve[k].panel != i || !p->curve[k].n)
+			continue;
+		draw_curve(f, p, &p->curve[k], x, y);
+		none = false;
+	}
+	if (none)
+		put_svg_text(f, (LEFT + width_of(p) - RIGHT) / 2.0, (TOP + HIGH - BOTTOM) / 2.0,
+			     " text-anchor='middle'", p->panel[i].log[1] ? "no value above 0" :
+			     "no value");
 }
 
 static void draw_plot_panel(FILE *f, const struct plot *p, size_t i, size_t left, size_t top)
@@ -294,19 +423,39 @@ static void draw_plot_panel(FILE *f, const struct plot *p, size_t i, size_t left
 
 	fprintf(f, "<g transform='translate(%zu %zu)'>\n", left, top);
 	put_svg_text(f, LEFT, TOP - 10, " class='t'", panel->title);
-	put_ticks(f, &x, 0);
-	put_ticks(f, &y, 1);
+	if (panel->words)
+		put_words(f, p, panel, &x);
+	else
+		put_ticks(f, p, &x, 0);
+	put_ticks(f, p, &y, 1);
 	fprintf(f, "<path class='a' d='M%d %dV%dH%d'/>\n", LEFT, TOP, HIGH - BOTTOM,
-		WIDE - RIGHT);
-	put_svg_text(f, (LEFT + WIDE - RIGHT) / 2.0, HIGH - 12, " text-anchor='middle'",
+		width_of(p) - RIGHT);
+	put_svg_text(f, (LEFT + width_of(p) - RIGHT) / 2.0, HIGH - 14, " text-anchor='middle'",
 		     panel->label[0]);
-	snprintf(turned, sizeof(turned), " text-anchor='middle' transform='rotate(-90 14 %d)'",
-		 (TOP + HIGH - BOTTOM) / 2);
-	put_svg_text(f, 14, (TOP + HIGH - BOTTOM) / 2.0, turned, panel->label[1]);
-	for (size_t k = 0; k < p->curves; k++)
-		if (p->curve[k].panel == i && p->curve[k].n)
-			draw_curve(f, p, &p->curve[k], &x, &y);
+	snprintf(turned, sizeof(turned), " text-anchor='middle' transform='rotate(-90 %d %d)'",
+		 LABEL_Y, (TOP + HIGH - BOTTOM) / 2);
+	put_svg_text(f, LABEL_Y, (TOP + HIGH - BOTTOM) / 2.0, turned, panel->label[1]);
+	draw_curves(f, p, i, &x, &y);
 	fputs("</g>\n", f);
+}
+
+/* Return: true if no earlier curve has the name of this one. */
+static bool is_first_of_name(const struct plot *p, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(p->curve[k].name, p->curve[i].name))
+			return false;
+	return true;
+}
+
+static void put_legend_entry(FILE *f, const struct plot *p, const struct curve *c, double x, double y)
+{
+	if (c->look != PLOT_MARKS)
+		fprintf(f, "<path class='c' stroke='%s'%s d='M%.1f %.1fh34'/>\n", colour_of(p, c),
+			dashes_of(p, c), x, y);
+	if (c->look != PLOT_LINE)
+		put_mark(f, p, c, x + 17, y);
+	put_svg_text(f, x + 40, y + 4, "", c->name);
 }
 
 /* Each name once. Return: how many there are; @f NULL only counts. */
@@ -315,21 +464,13 @@ static size_t put_legend(FILE *f, const struct plot *p, size_t columns, size_t t
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->curves; i++) {
-		size_t k = 0;
-		double x, y;
-
-		while (k < i && strcmp(p->curve[k].name, p->curve[i].name))
-			k++;
-		if (k < i)
+		if (!is_first_of_name(p, i))
 			continue;
-		x = LEFT + (double)(n % columns * LEGEND_COLUMN);
-		y = (double)(top + 4 + n / columns * LEGEND_LINE);
+		if (f)
+			put_legend_entry(f, p, &p->curve[i],
+					 LEFT + (double)(n % columns * LEGEND_COLUMN),
+					 (double)(top + 4 + n / columns * LEGEND_LINE));
 		n++;
-		if (!f)
-			continue;
-		fprintf(f, "<path class='c' stroke='%s'%s d='M%.1f %.1fh22'/>\n",
-			colour_of(p, p->curve[i].name), dashes_of(p, p->curve[i].name), x, y);
-		put_svg_text(f, x + 28, y + 4, "", p->curve[i].name);
 	}
 	return n;
 }
@@ -339,7 +480,7 @@ static void put_curves(FILE *f, const struct plot *p)
 {
 	size_t across = p->panels > 3 ? 2 : p->panels ? p->panels : 1;
 	size_t rows = p->panels ? (p->panels + across - 1) / across : 1;
-	size_t wide = WIDE * across, top = HIGH * rows, high;
+	size_t wide = (size_t)width_of(p) * across, top = HIGH * rows, high;
 	size_t columns = (wide - LEFT) / LEGEND_COLUMN;
 
 	if (!columns)
@@ -349,11 +490,11 @@ static void put_curves(FILE *f, const struct plot *p)
 		"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %zu %zu' width='%zu'"
 		" height='%zu'>\n<style>text{font:12px sans-serif}.t{font-weight:bold}"
 		".a,.c,.e,.g{fill:none}.a{stroke:#000}.c{stroke-width:1.6}.e{stroke-width:1}"
-		".g{stroke:#ddd;stroke-width:.7}</style>\n"
+		".g{stroke:#ccc;stroke-width:.7}.m{stroke-width:1.2}</style>\n"
 		"<rect width='100%%' height='100%%' fill='#fff'/>\n", wide, high, wide, high);
 	put_svg_text(f, LEFT, 22, " style='font-size:15px'", p->title);
 	for (size_t i = 0; i < p->panels; i++)
-		draw_plot_panel(f, p, i, i % across * WIDE, i / across * HIGH);
+		draw_plot_panel(f, p, i, i % across * (size_t)width_of(p), i / across * HIGH);
 	put_legend(f, p, columns, top);
 	fputs("</svg>\n", f);
 }
@@ -367,6 +508,7 @@ static void plot_free(struct plot *p)
 	}
 	for (size_t i = 0; i < p->curves; i++) {
 		free(p->curve[i].name);
+		free(p->curve[i].like);
 		free(p->curve[i].at);
 	}
 	free(p->panel);
