@@ -179,6 +179,39 @@ static void test_held(void **state)
 	stage_end(&s);
 }
 
+/* A cable that is plugged into another port is not back, but is when it is in the right one. */
+static void test_wrong_end(void **state)
+{
+	struct fm_row r, wrong;
+
+	(void)state;
+	start();
+	cable(FM_PORT_FAULTY);
+	lives(5100);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')")), 1);
+	cable(FM_PORT_UP);
+	r = wrong = stage_row(&s, 5);
+	wrong.port[0].peer_guid = stage_row(&s, 10).port[0].peer_guid;
+	says(5, wrong);
+	lives(5200);
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "wiring");
+	lives(8000);
+	assert_int_equal(stage_count(&s, BACK("1,1:+x", "2,1:-x")), 0);
+	assert_int_equal(stage_count(&s, BACK("1,1:+x ('n5')", "2,1:-x ('n6')")), 0);
+	says(5, r);
+	lives(9000);
+	assert_null(fm_excluded(s.fm, 5, 0));
+	assert_int_equal(stage_count(&s, BACK("1,1:+x ('n5')", "2,1:-x ('n6')") ", after "), 1);
+	/* Plugged into another port in between two rows: lost, and why. */
+	stage_end(&s);
+	start();
+	says(5, wrong);
+	lives(9500);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": wiring, after "), 1);
+	assert_int_equal(links(), 1);
+	stage_end(&s);
+}
+
 /*
  * A node that comes late brings cables that nobody has missed. So it is if the root had no memory
  * for the states of cables with its first table, and takes them from the present one.
@@ -243,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_how_long),
 		cmocka_unit_test(test_excluded),
 		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_wrong_end),
 		cmocka_unit_test(test_new_node),
 		cmocka_unit_test(test_node_states),
 	};

@@ -218,6 +218,28 @@ static void one_is_away(void **state)
 	cut(3);
 	join_but(1u << 3);
 	becomes(PATIENT, "uuusuuuu");
+	/* The cables of a node that died with the former root are told as lost, and no others. */
+	begins();
+	cut(2);
+	cut(3);
+	join_but(1u << 3);
+	assert_int_equal(waits(), AT_ONCE);
+	assert_int_equal(stage_count(&s, "log warning link: "), 2);
+	assert_int_equal(stage_count(&s, "('n2') to "), 1);
+	assert_int_equal(stage_count(&s, "('n3') to "), 1);
+	assert_int_equal(stage_count(&s, "('n4') is lost\n") + stage_count(&s, "('n3') is lost\n"), 2);
+	stage_end(&s);
+	/* One that was lost before is no news. */
+	begins();
+	entry[2].fault |= 1u << plus;
+	cut(2);
+	cut(3);
+	join_but(1u << 3);
+	waits();
+	states("uuuxuuuu");
+	assert_int_equal(stage_count(&s, "log warning link: "), 1);
+	assert_int_equal(stage_count(&s, "('n3') to "), 1);
+	stage_end(&s);
 	/* The root's own word is enough, if its NIC works. */
 	root_works = true;
 	begins();

@@ -2,9 +2,10 @@
 /*
  * An event for each cable that is lost, or comes back, made with the first table that contains the
  * change. By then both ends of the cable have reported, if both can, so there is one event. A cable
- * is lost if one of its ends is not up, is held down, or belongs to a node without a NIC. A cable
- * that has not been up yet is not lost, and there is no event when it comes up: the bring-up logs
- * the nodes that join.
+ * is lost if one of its ends is not up, is held down, leads elsewhere, or belongs to a node without a
+ * NIC. A cable that has not been up yet is not lost, and there is no event when it comes up: the
+ * bring-up logs the nodes that join. A root that takes over compares with the former root's table, so
+ * it tells of the cables that were lost with that root.
  *
  * A cable has one name, that of its end at a port with "+".
  *
@@ -37,6 +38,7 @@ struct change {
  * @shape: the shape of the two arrays; without dimensions: there are none yet
  * @up, @lost: by node id, mask of dimensions whose cable at the port with "+" is up, or is lost
  * @begun: since when they are known
+ * @former: they are those of the former root's table
  * @change, @n: the cables that have changed, with the latest time; @by_cable: numbers in @change
  * @found, @nfound: the cables that the next table changes
  */
@@ -44,6 +46,7 @@ struct fm_cables {
 	struct torus_shape shape;
 	uint8_t *up, *lost;
 	uint64_t begun;
+	bool former;
 	struct change *change;
 	uint32_t n, room;
 	struct hash by_cable;
@@ -101,7 +104,8 @@ static bool has_nic(const struct fm_entry *e)
 static bool is_up(const struct fm_entry *a, unsigned int p, const struct fm_entry *b,
 		  unsigned int q)
 {
-	return has_nic(a) && has_nic(b) && !(a->fault & 1u << p) && !(b->fault & 1u << q);
+	return has_nic(a) && has_nic(b) && !((a->fault | a->wiring) & 1u << p) &&
+	       !((b->fault | b->wiring) & 1u << q);
 }
 
 /* Return: false: one of the nodes has never been here. */
@@ -110,12 +114,10 @@ static bool are_known(const struct fm_entry *a, const struct fm_entry *b)
 	return a && b && a->state != FM_NODE_ABSENT && b->state != FM_NODE_ABSENT;
 }
 
-/* Takes the states of all cables from the present table or, if there is none, from the next one. */
-static bool init_states(struct fm *fm, const struct fm_table_msg *t)
+/* Makes room for the states of all cables, which are not known then. Return: false: no memory. */
+static bool begin_states(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_cables *c = fm->root->cables;
-	const struct torus_shape *shape = &fm->table.shape;
-	const struct fm_table_msg *of = fm->table.version ? NULL : t;
 	uint32_t nodes = torus_nodes(shape);
 
 	forget_shape(c);
@@ -127,18 +129,43 @@ static bool init_states(struct fm *fm, const struct fm_table_msg *t)
 	}
 	c->shape = *shape;
 	c->begun = fm->now;
-	for (uint32_t i = 0; i < nodes; i++) {
-		for (unsigned int d = 0; d < shape->ndims; d++) {
-			const struct fm_entry *a = entry_of(fm, of, i);
-			const struct fm_entry *b = entry_of(fm, of, torus_neighbour(shape, i, d));
-
-			if (is_up(a, d, b, torus_dir_opposite(shape, d)))
-				c->up[i] |= (uint8_t)(1u << d);
-			else if (are_known(a, b))
-				c->lost[i] |= (uint8_t)(1u << d);
-		}
-	}
 	return true;
+}
+
+/* Takes the state of the cable of @node, which is @a, in dimension @d. @b: the node at its other end */
+static void init_state(struct fm_cables *c, uint32_t node, unsigned int d, const struct fm_entry *a,
+		       const struct fm_entry *b)
+{
+	if (is_up(a, d, b, torus_dir_opposite(&c->shape, d)))
+		c->up[node] |= (uint8_t)(1u << d);
+	else if (are_known(a, b))
+		c->lost[node] |= (uint8_t)(1u << d);
+}
+
+/* Takes the states of all cables from the present table or, if there is none, from the next one. */
+static bool init_states(struct fm *fm, const struct fm_table_msg *t)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	const struct fm_table_msg *of = fm->table.version ? NULL : t;
+
+	if (!begin_states(fm, shape))
+		return false;
+	for (uint32_t i = 0; i < torus_nodes(shape); i++)
+		for (unsigned int d = 0; d < shape->ndims; d++)
+			init_state(fm->root->cables, i, d, entry_of(fm, of, i),
+				   entry_of(fm, of, torus_neighbour(shape, i, d)));
+	return true;
+}
+
+void fm_cables_former(struct fm *fm, const struct torus_shape *shape, const struct fm_entry *entry)
+{
+	if (!begin_states(fm, shape))
+		return;
+	fm->root->cables->former = true;
+	for (uint32_t i = 0; i < torus_nodes(shape); i++)
+		for (unsigned int d = 0; d < shape->ndims; d++)
+			init_state(fm->root->cables, i, d, &entry[i],
+				   &entry[torus_neighbour(shape, i, d)]);
 }
 
 /* Return: why the end at @port of that node is down, by its own row; NULL: up, or not known. */
@@ -162,6 +189,8 @@ static const char *find_reason(const struct fm *fm, const struct fm_table_msg *t
 		why = reason_at(fm, l->peer, l->peer_port);
 	if (!why && ((a && a->held & 1u << l->port) || (b && b->held & 1u << l->peer_port)))
 		why = "flap";
+	if (!why && ((a && a->wiring & 1u << l->port) || (b && b->wiring & 1u << l->peer_port)))
+		why = "wiring";
 	return why;
 }
 
@@ -289,6 +318,10 @@ uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t)
 
 	if (memcmp(&c->shape, shape, sizeof(*shape)) && !init_states(fm, t))
 		return 0;
+	if (c->former) {	/* when it changed is not known, only that it did before now */
+		c->former = false;
+		c->begun = fm->now;
+	}
 	c->nfound = 0;
 	for (uint32_t i = 0; i < t->nentries; i++)
 		for (unsigned int d = 0; d < shape->ndims; d++) {
@@ -321,13 +354,14 @@ static void log_change(struct fm *fm, const struct fm_link_change *l)
 		.text = text, .link = l,
 	};
 
-	snprintf(text, sizeof(text), "%s:%s ('%s') to %s:%s ('%s') is %s%s%s, after %s",
+	snprintf(text, sizeof(text), "%s:%s ('%s') to %s:%s ('%s') is %s%s%s%s%s",
 		 torus_node_text(shape, l->node, node),
 		 torus_port_text(shape->ndims, l->port, port), l->name,
 		 torus_node_text(shape, l->peer, peer),
 		 torus_port_text(shape->ndims, l->peer_port, end), l->peer_name,
 		 l->up ? "up again" : "lost", l->reason ? ": " : "", l->reason ? l->reason : "",
-		 time_text(l->was_for, was, sizeof(was)));
+		 l->was_for ? ", after " : "",
+		 l->was_for ? time_text(l->was_for, was, sizeof(was)) : "");
 	fm->ops.log(fm->io, &line);
 }
 

@@ -7,12 +7,16 @@
 #include <stdint.h>
 
 struct fm;
+struct fm_entry;
 struct fm_root;
 struct fm_table_msg;
+struct torus_shape;
 
 /* A root begins. Return: false: no memory. */
 bool fm_cables_new(struct fm_root *r);
 void fm_cables_free(struct fm_root *r);
+/** fm_cables_former() - take the states of all cables from the former root's table, @entry */
+void fm_cables_former(struct fm *fm, const struct torus_shape *shape, const struct fm_entry *entry);
 /**
  * fm_cables_look() - find the cables that the next table @t changes, before it is taken
  * Return: how many cables are lost or come back by it.

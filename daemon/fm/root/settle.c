@@ -42,6 +42,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/base.h"
+#include "daemon/fm/root/cables.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
@@ -419,6 +420,8 @@ static void settle_fabric(struct fm *fm)
 		find_silent_behind(fm, former);
 	if (former)
 		add_former(fm, former, &voters);
+	if (former && former != fm->kept.book)
+		fm_cables_former(fm, &former->shape, former->entry);
 	fm_book_put(former);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		uint32_t node = fm_mate_no(r, i)->node;
