@@ -53,6 +53,13 @@ next_root() {
 	until_true 10 copied && lab kill 0,0 && until_true 30 fabric_is '[8,14]' && told --node 2,2 --since -1h &&
 		fabricctl events --json --node 2,2 | jq -e 'map(.by) | unique | contains(["n0-0"]) and length > 1'
 }
+since_then() {
+	fabricctl diff "$from" --node 2,2 | tee "$tmp/diff" | grep "^node .*node 0,0 ('n0-0') is dead" &&
+		[[ $(grep -c '^link .*0,0:.* lost, was up: ' "$tmp/diff") == 4 && $(grep -c '^link' "$tmp/diff") == 4 ]] &&
+		grep '^root ' "$tmp/diff" && ! grep -vE '^(link|node|root) ' "$tmp/diff" &&
+		fabricctl outages --json | jq -e '[.[] | select(.link.node == [0,0] or .link.peer.node == [0,0]) | select(.state == "lost")] | length == 4'
+}
+as_before() { fabricctl diff "$from" --node 2,2 | tee "$tmp/diff" | grep '^root ' && ! grep -v '^root ' "$tmp/diff"; }
 # What the others had meanwhile comes to the former root; what it has comes to nobody twice.
 comes_back() {
 	lab revive 0,0 >/dev/null && until_true 30 fabric_is '[9,18]' && until_true 20 caught_up && until_true 10 same_everywhere
@@ -100,6 +107,14 @@ still_lost() {
 	lab cut 0,1:+y && until_true 20 fabric_is '[9,17]' && fabricctl outages --link 0,1:+y | grep 'lost still' &&
 		lab mend 0,1:+y && until_true 20 fabric_is '[9,18]'
 }
+# A cable that comes back to another port is lost still, until it is in the right one.
+wrong_end() {
+	lab swap 0,0:+y 1,0:+y && until_true 20 fabric_is '[9,16]' && until_true 10 is_lost '0,0:+y' && is_lost '1,0:+y' &&
+		fabricctl outages --link 0,0:+y | grep 'lost still' && fabricctl events --link 0,0:+y --kind link | tail -n 1 | grep ' is lost' &&
+		lab swap 0,0:+y 1,0:+y && until_true 20 fabric_is '[9,18]' && until_true 10 is_mended 0,0:+y && is_mended 1,0:+y
+}
+is_lost() { fabricctl outages --link "$1" --json | jq -e 'length == 1 and .[0].state == "lost"'; }
+is_mended() { fabricctl outages --link "$1" --json | jq -e 'length >= 1 and all(.state == "mended")'; }
 # The cable that was lost most often comes first.
 report() {
 	local n
@@ -137,10 +152,16 @@ check "candidates keep it, too" until_true 20 at_candidate
 check "counted" counted
 check "outages" outage
 check "a cable that is lost still" still_lost
+check "a cable in a wrong port is not back" wrong_end
 check "a report of the day" report
 check "the report as a page" page
+rest 1 # the second in which the cables before were lost
+from=$(date '+%F %T')
+rest 1
 check "the next root tells it" next_root
+check "it tells what was lost with the former root" since_then
 check "the former root has all that it missed, once" comes_back
+check "what is back is no difference" until_true 10 as_before
 check "all lose their power: it is told" power_is_back
 check "a file that is no history is moved aside" refused
 check "a full disk: told, and nothing is lost" full_disk

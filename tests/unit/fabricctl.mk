@@ -37,6 +37,13 @@ tests/unit/test_report-deps := $(B)/libtorus.a
 tests/unit/test_report-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_report.o: CPPFLAGS += $(lib-cflags)
 
+tests += tests/unit/test_difference
+tests/unit/test_difference-objs := tests/unit/test_difference.o \
+	$(addprefix tools/fabricctl/,difference.o json.o say.o)
+tests/unit/test_difference-deps := $(B)/libtorus.a
+tests/unit/test_difference-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+$(B)/tests/unit/test_difference.o: CPPFLAGS += $(lib-cflags)
+
 tests += tests/unit/test_fabricctl_rows
 tests/unit/test_fabricctl_rows-objs := tests/unit/test_fabricctl_rows.o \
 	$(addprefix tools/fabricctl/,rows.o json.o say.o)

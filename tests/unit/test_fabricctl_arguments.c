@@ -104,6 +104,8 @@ static void wrong_questions(void **state)
 		{ "diff", "missing" }, { "diff soon", "'soon': allowed are" },
 		{ "diff 2h 03:77", "'03:77': allowed are" }, { "diff 1h 2h", "is before" },
 		{ "diff 2h 1h now", "too many" },
+		{ "diff 5", "time '5': allowed are a time of day" }, { "diff 5", "how long ago (30min, 2h, 7d)" },
+		{ "diff 1h 2h", "time '2h' is before time '1h'" }, { "diff 2200-01-01", "time '2200-01-01' is yet to" },
 		{ "outages --link 0,0:+z", "no port" },
 		{ "events --link 0,0", "write a node and its port" },
 		{ "events --of 7,7", "'7,7'" },

@@ -1,142 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Compares the fabric at two times, by the events between them. The first event of a cable tells how
- * it was before, the last one how it is then; a problem that begins and ends between is no difference.
- */
-#include <ctype.h>
+/* Compares the fabric at two times, by its history. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "difference.h"
 #include "json.h"
 #include "moment.h"
 #include "past.h"
 #include "say.h"
 
-#define KINDS "link,node,root,table,wiring,flap,release,state,history"
-#define OVER "over: "
-
-static struct past past = { .kinds = KINDS };
-
-static json_t *find_by(const json_t *list, const char *key, const json_t *value)
-{
-	size_t i;
-	json_t *v;
-
-	json_array_foreach(list, i, v)
-		if (json_equal(json_object_get(v, key), value))
-			return v;
-	return NULL;
-}
-
-/* --- cables ---------------------------------------------------------------------------- */
-
-static void take_link(json_t *links, const json_t *event)
-{
-	const json_t *link = json_object_get(event, "link");
-	const char *state = json_text(link, "state");
-	json_t *cable, *change;
-
-	if (!state)
-		return;
-	cable = json_pack("{s:O?, s:O?, s:O?, s:O?}", "node", json_object_get(link, "node"), "port",
-			  json_object_get(link, "port"), "name", json_object_get(link, "name"),
-			  "peer", json_object_get(link, "peer"));
-	change = find_by(links, "link", cable);
-	if (!change) {
-		/* An event tells a change, so the cable was the opposite before. */
-		change = json_pack("{s:O, s:s, s:n, s:n, s:i}", "link", cable, "was",
-				   strcmp(state, "lost") ? "lost" : "up", "is", "reason", "times", 0);
-		json_array_append_new(links, change);
-	}
-	json_object_set_new(change, "is", json_string(strcmp(state, "lost") ? "up" : "lost"));
-	json_object_set(change, "reason", json_object_get(link, "reason"));
-	json_object_set_new(change, "times",
-			    json_integer((json_int_t)json_count(change, "times") + 1));
-	json_decref(cable);
-}
-
-/* --- problems -------------------------------------------------------------------------- */
-
-/* Takes a problem that begins, or, after "over: ", ends. */
-static void take_problem(json_t *problems, const json_t *event)
-{
-	const char *text = json_text(event, "text"), *level = json_text(event, "level");
-	bool ends = text && !strncmp(text, OVER, strlen(OVER));
-	json_t *p, *key;
-
-	if (!text || !level || (!ends && !strcmp(level, "info")))
-		return;
-	key = json_string(ends ? text + strlen(OVER) : text);
-	p = find_by(problems, "text", key);
-	if (!p) {
-		p = json_pack("{s:O, s:O, s:b, s:b}", "kind", json_object_get(event, "kind"), "text",
-			      key, "was", ends, "is", 0);
-		json_array_append_new(problems, p);
-	}
-	json_object_set_new(p, "is", json_boolean(!ends));
-	json_decref(key);
-}
-
-/* --- exclusions and root --------------------------------------------------------------- */
-
-/* Takes what an administrator excluded or included: "version 7: excluded 1,1:+x". */
-static void take_order(json_t *orders, const json_t *event)
-{
-	const char *text = json_text(event, "text"), *what = text ? strstr(text, ": ") : NULL;
-
-	if (what && (!strncmp(what + 2, "excluded ", 9) || !strncmp(what + 2, "included ", 9)))
-		json_array_append_new(orders, json_pack("{s:O, s:s}", "time",
-				      json_object_get(event, "time"), "text", what + 2));
-}
-
-static void take_root(json_t *diff, const json_t *event)
-{
-	const char *text = json_text(event, "text");
-
-	if (text && !strncmp(text, "this node is root", 17))
-		json_object_set_new(diff, "root", json_pack("{s:O, s:O?, s:O?, s:s}", "time",
-				    json_object_get(event, "time"), "node", json_object_get(event, "node"),
-				    "name", json_object_get(event, "by"), "text", text));
-}
-
-/* Keeps only what is not as it was. */
-static void keep_changes(json_t *list)
-{
-	for (size_t i = json_array_size(list); i-- > 0;) {
-		const json_t *v = json_array_get(list, i);
-
-		if (json_equal(json_object_get(v, "was"), json_object_get(v, "is")))
-			json_array_remove(list, i);
-	}
-}
-
-static json_t *make_diff(const struct past_found *found)
-{
-	json_t *links = json_array(), *problems = json_array(), *orders = json_array();
-	json_t *diff = json_pack("{s:f, s:f, s:o, s:o, s:o, s:n}", "from", (double)found->from / 1e3,
-				 "to", past_end(found), "links", links, "problems", problems,
-				 "exclusions", orders, "root");
-	size_t i;
-	json_t *v;
-
-	json_array_foreach(found->events, i, v) {
-		const char *kind = json_text(v, "kind");
-
-		if (!kind)
-			continue;
-		if (!strcmp(kind, "link"))
-			take_link(links, v);
-		else if (!strcmp(kind, "table"))
-			take_order(orders, v);
-		else if (!strcmp(kind, "root"))
-			take_root(diff, v);
-		else
-			take_problem(problems, v);
-	}
-	keep_changes(links);
-	keep_changes(problems);
-	return diff;
-}
+static struct past past = { .arguments = true };
 
 /* --- output ---------------------------------------------------------------------------- */
 
@@ -186,15 +60,39 @@ static bool is_empty(const json_t *diff)
 	       json_is_null(json_object_get(diff, "root"));
 }
 
+/* Gets what was before, and, if the second time is now, what the root says now. */
+static int compare_times(struct ask *a, const struct past_found *found, json_t **diff)
+{
+	json_t *before = NULL, *now = NULL, *changes;
+	double from = (double)found->from / 1e3;
+	int status = past_before(a, found->from, &before);
+
+	if (status == OK && found->to / 1000 >= time(NULL) - 1 && !a->rootless)
+		status = ask(a, json_pack("{ss}", "cmd", "status"), &now);
+	if (status == OK) {
+		*diff = json_pack("{s:f, s:f}", "from", from, "to", past_end(found));
+		changes = difference_find(before, found->events, from, now);
+		json_object_update(*diff, changes);
+		json_decref(changes);
+	}
+	json_decref(before);
+	json_decref(now);
+	return status;
+}
+
 static int answer_diff(const struct ctl *ctl, struct ask *a)
 {
 	struct past_found found;
 	int status = past_ask(a, &past, &found), changed;
-	json_t *diff;
+	json_t *diff = NULL;
 
 	if (status != OK)
 		return status;
-	diff = make_diff(&found);
+	status = compare_times(a, &found, &diff);
+	if (status != OK) {
+		past_free(&found);
+		return status;
+	}
 	changed = is_empty(diff) ? OK : PROBLEM;
 	if (ctl->json)
 		json_show(json_incref(diff));
@@ -210,25 +108,13 @@ static int answer_diff(const struct ctl *ctl, struct ask *a)
 	return status == OK ? changed : status;
 }
 
-/* Return: the time as the history takes it: "2h" is "-2h", which would look like an option. */
-static const char *read_time(const char *text, char *buf, size_t room)
-{
-	size_t n = strlen(text);
-
-	if (!n || !isdigit((unsigned char)text[0]) || !isalpha((unsigned char)text[n - 1]))
-		return text;
-	snprintf(buf, room, "-%s", text);
-	return buf;
-}
-
 static int cmd_diff(struct ctl *ctl, int argc, char **argv)
 {
-	static char since[32], until[32];
 	struct ask a;
 	int status;
 
-	past.since = read_time(argv[0], since, sizeof(since));
-	past.until = argc > 1 ? read_time(argv[1], until, sizeof(until)) : NULL;
+	past.since = argv[0];
+	past.until = argc > 1 ? argv[1] : NULL;
 	status = past_check(&past);
 	if (status == OK)
 		status = ask_open(ctl, &a);

@@ -15,8 +15,10 @@
  */
 int moment_parse(const char *text, time_t now, int64_t after, int64_t *out);
 
-#define MOMENT_ALLOWED "a time of day (03:00 or 03:00:30), a date (2026-11-26), both " \
-	"('2026-11-26 03:00'), today, yesterday, now, or how long ago (-30min, -2h, -7d)"
+#define MOMENT_FORMS "a time of day (03:00 or 03:00:30), a date (2026-11-26), both " \
+	"('2026-11-26 03:00'), today, yesterday, now, or how long ago "
+#define MOMENT_ALLOWED MOMENT_FORMS "(-30min, -2h, -7d)"
+#define MOMENT_ALLOWED_ARGUMENT MOMENT_FORMS "(30min, 2h, 7d)"
 
 /** moment_text() - as a date and a time of day with ms. Return: @buf, of 32 bytes */
 char *moment_text(double seconds, char *buf);

@@ -11,7 +11,7 @@
 /**
  * outages_find() - find outages of cables, sorted by their beginning
  * @events: in the order in which they happened
- * @faulty: cables that are down now, from a status; NULL: not known
+ * @faulty: ends of cables that are not used now, by node and port; NULL: not known
  * Return: an array of {link, state, from, to, duration_ms, reason, excluded, silent_ms, recovery,
  * pause_ms}.
  */

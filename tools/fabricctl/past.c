@@ -3,6 +3,8 @@
  * The history is read in parts. Events of one manager keep their order; those of several managers
  * are merged by their time of day.
  */
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@
 #define LOOK_MS 500
 #define TRIES_MAX 20	/* looks at a manager that refuses, before it is given up */
 #define LOGS_MAX 256
+#define BEFORE_MAX 2048	/* as many as a manager gives */
 #define KINDS_MAX 127U /* as much as a manager takes */
 
 /** struct logs - for each run of a manager, the last event that was shown */
@@ -26,20 +29,38 @@ struct logs {
 	} log[LOGS_MAX];
 };
 
+#define DURATION_MAX 32
+
+/* Return: the time as moment_parse() takes it: an argument may be "2h" for "-2h", which looks like an option. */
+static const char *time_of_argument(const struct past *p, const char *text, char buf[DURATION_MAX])
+{
+	size_t n = strlen(text);
+
+	if (!p->arguments || !n || !isdigit((unsigned char)text[0]) ||
+	    !isalpha((unsigned char)text[n - 1]))
+		return text;
+	snprintf(buf, DURATION_MAX, "-%s", text);
+	return buf;
+}
+
 static int read_span(const struct past *p, int64_t *from, int64_t *to)
 {
+	const char *since = p->arguments ? "time" : "--since", *until = p->arguments ? since : "--until";
+	const char *allowed = p->arguments ? MOMENT_ALLOWED_ARGUMENT : MOMENT_ALLOWED;
+	char text[DURATION_MAX];
 	time_t now = time(NULL);
 
 	*from = 0;
 	*to = INT64_MAX;
-	if (p->since && moment_parse(p->since, now, INT64_MIN, from))
-		return fail("--since '%s': allowed are " MOMENT_ALLOWED, p->since);
-	if (p->until && moment_parse(p->until, now, p->since ? *from : INT64_MIN, to))
-		return fail("--until '%s': allowed are " MOMENT_ALLOWED, p->until);
+	if (p->since && moment_parse(time_of_argument(p, p->since, text), now, INT64_MIN, from))
+		return fail("%s '%s': allowed are %s", since, p->since, allowed);
+	if (p->until && moment_parse(time_of_argument(p, p->until, text), now,
+				     p->since ? *from : INT64_MIN, to))
+		return fail("%s '%s': allowed are %s", until, p->until, allowed);
 	if (p->since && *from > (int64_t)now * 1000 + 1000)
-		return fail("--since '%s' is yet to come", p->since);
+		return fail("%s '%s' is yet to come", since, p->since);
 	if (*to < *from)
-		return fail("--until '%s' is before --since '%s'", p->until, p->since);
+		return fail("%s '%s' is before %s '%s'", until, p->until, since, p->since);
 	return OK;
 }
 
@@ -251,6 +272,20 @@ int past_ask(struct ask *a, const struct past *p, struct past_found *f)
 	return OK;
 }
 
+int past_before(struct ask *a, int64_t from, json_t **events)
+{
+	json_t *data, *request = json_pack("{ss sI sI}", "cmd", "history", "to",
+					   (json_int_t)from - 1, "last", (json_int_t)BEFORE_MAX);
+	int status = ask_part(a, request, &data);
+
+	json_decref(request);
+	if (status != OK)
+		return status;
+	*events = in_order(json_incref(json_object_get(data, "events")));
+	json_decref(data);
+	return OK;
+}
+
 void past_free(struct past_found *f)
 {
 	json_decref(f->events);
@@ -284,17 +319,28 @@ void past_notes(const struct past_found *f)
 		     (unsigned long long)json_count(kept, "dropped"));
 }
 
+/*
+ * The table has all ports that are not used, also those whose cables lead elsewhere, which a status
+ * does not count as faulty.
+ */
 int past_faulty(struct ask *a, json_t **faulty)
 {
-	json_t *status;
-	int err = ask(a, json_pack("{ss}", "cmd", "status"), &status);
+	json_t *table, *node, *why;
+	const char *port;
+	size_t i;
+	int err = ask(a, json_pack("{ss}", "cmd", "table"), &table);
 
 	*faulty = NULL;
 	if (err != OK)
 		return err;
-	if (!json_count(status, "faulty_more") && !a->rootless)
-		*faulty = json_incref(json_object_get(status, "faulty"));
-	json_decref(status);
+	if (!a->rootless)
+		*faulty = json_array();
+	json_array_foreach(json_object_get(table, "nodes"), i, node)
+		json_object_foreach(json_object_get(node, "ports"), port, why)
+			if (*faulty)
+				json_array_append_new(*faulty, json_pack("{sO ss}", "node",
+						      json_object_get(node, "node"), "port", port));
+	json_decref(table);
 	return OK;
 }
 

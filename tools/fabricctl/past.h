@@ -10,11 +10,12 @@
  * @since, @until, @level, @kind, @link, @of: options as typed; NULL: all
  * @kinds: several kinds, with commas between them, instead of @kind
  * @local: ask for the history of the node asked, not for that of the root
+ * @arguments: @since and @until are arguments of the command, with or without "-", and no options
  * @last: without @since and @until, only the last so many events; 0: all
  */
 struct past {
 	const char *since, *until, *level, *kind, *kinds, *link, *of;
-	bool local;
+	bool local, arguments;
 	uint64_t last;
 };
 
@@ -30,9 +31,16 @@ int past_check(const struct past *p);
 /** past_ask() - ask. Return: OK, and past_free() has to follow; or the kind of the error */
 int past_ask(struct ask *a, const struct past *p, struct past_found *found);
 void past_free(struct past_found *found);
+/**
+ * past_before() - get the last events before a time
+ * @from: that time, ms since 1970
+ * @events: set to an array
+ * Return: OK or the kind of the error.
+ */
+int past_before(struct ask *a, int64_t from, json_t **events);
 /** past_end() - Return: the end of the time asked for, or now if that is yet to come; unix time, s */
 double past_end(const struct past_found *found);
-/** past_faulty() - get the cables that are down now; @faulty NULL: not known, or too many */
+/** past_faulty() - get the ports that are not used now, by node and port; @faulty NULL: not known */
 int past_faulty(struct ask *a, json_t **faulty);
 /** past_notes() - warn of events that may be missing: not kept any more, or lost */
 void past_notes(const struct past_found *found);

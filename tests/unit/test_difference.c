@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is different between two times, by events. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tools/fabricctl/command.h"
+#include "tools/fabricctl/difference.h"
+
+const struct program this_program = { .name = "test" };
+
+#define FROM 1000.0
+
+/* Events are written as JSON with ` for ", because texts have names in '. */
+static json_t *json_of(const char *text)
+{
+	char *copy = strdup(text);
+	json_t *j;
+
+	for (char *p = copy; *p; p++)
+		if (*p == '`')
+			*p = '"';
+	j = json_loads(copy, 0, NULL);
+	if (!j)
+		fail_msg("no JSON: %s", copy);
+	free(copy);
+	return j;
+}
+
+#define EVENT(log, time, level, kind, text) \
+	"{`log`:`" log "`,`by`:`r" log "`,`node`:[0,0],`time`:" #time ",`level`:`" level "`,`kind`:`" kind \
+	"`,`text`:`" text "`}"
+#define ERROR(log, time, kind, text) EVENT(log, time, "error", kind, text)
+#define OVER(log, time, kind, text) EVENT(log, time, "info", kind, "over: " text)
+#define ROOT(log, time) EVENT(log, time, "warning", "root", "this node is root now, in epoch 2")
+#define LINK(time, x, state, was) \
+	"{`log`:`a`,`time`:" #time ",`kind`:`link`,`level`:`info`,`text`:`-`,`link`:{`node`:[" #x ",0]," \
+	"`port`:`+x`,`name`:`n`,`peer`:{`node`:[9,0],`port`:`-x`,`name`:`m`},`state`:`" state \
+	"`,`reason`:null,`was_for_ms`:" #was "}}"
+#define ORDER(time, text) EVENT("a", time, "info", "table", "version 7: " text)
+
+/* Writes "x lost, y up; kind + text; kind - text; order; root" and compares. */
+static void finds(const char *before, const char *events, const char *now, const char *wanted)
+{
+	json_t *b = json_of(before), *e = json_of(events), *s = now ? json_of(now) : NULL, *v;
+	json_t *diff = difference_find(b, e, FROM, s);
+	char got[2048] = "";
+	size_t i;
+
+	json_array_foreach(json_object_get(diff, "links"), i, v) {
+		const json_t *node = json_object_get(json_object_get(v, "link"), "node");
+
+		sprintf(got + strlen(got), "%lld %s, was %s; ",
+			(long long)json_integer_value(json_array_get(node, 0)),
+			json_string_value(json_object_get(v, "is")),
+			json_string_value(json_object_get(v, "was")));
+	}
+	json_array_foreach(json_object_get(diff, "problems"), i, v) {
+		assert_int_equal(json_object_size(v), 4);
+		sprintf(got + strlen(got), "%s %s%s; ", json_string_value(json_object_get(v, "kind")),
+			json_is_true(json_object_get(v, "is")) ? "+" : "-",
+			json_string_value(json_object_get(v, "text")));
+	}
+	json_array_foreach(json_object_get(diff, "exclusions"), i, v)
+		sprintf(got + strlen(got), "%s; ", json_string_value(json_object_get(v, "text")));
+	if (json_is_object(json_object_get(diff, "root")))
+		strcat(got, json_string_value(json_object_get(json_object_get(diff, "root"), "name")));
+	assert_string_equal(got, wanted);
+	json_decref(diff);
+	json_decref(b);
+	json_decref(e);
+	json_decref(s);
+}
+
+static void cables(void **state)
+{
+	(void)state;
+	finds("[]", "[]", NULL, "");
+	finds("[]", "[" LINK(1001, 1, "lost", 5000) "," LINK(1001, 2, "lost", 5000) ","
+	      LINK(1002, 2, "up", 1000) "," LINK(1003, 3, "up", 9000) "]", NULL,
+	      "1 lost, was up; 3 up, was lost; ");
+	/* The loss was after the first time, and is told by a root that is no more. */
+	finds("[]", "[" LINK(1005, 1, "up", 2000) "]", NULL, "");
+	finds("[" LINK(900, 1, "lost", 0) "]", "[" LINK(1005, 1, "up", 2000) "]", NULL, "1 up, was lost; ");
+	/* The next root tells of a loss that was before. */
+	finds("[" LINK(900, 1, "lost", 0) "]", "[" LINK(1005, 1, "lost", 0) "]", NULL, "");
+}
+
+#define WRONG "0,0:+x ('n0') is cabled to 1,0:+y ('n1')"
+#define DEAD "node 1,0 ('n1') is dead"
+
+static void problems(void **state)
+{
+	(void)state;
+	finds("[]", "[" ERROR("a", 1001, "wave", "A") "," ERROR("a", 1001, "seal", "B") ","
+	      OVER("a", 1002, "seal", "B") "," OVER("a", 1003, "isolated", "C") ","
+	      EVENT("a", 1003, "warning", "tree", "parent lost; back to the root") "]", NULL,
+	      "wave +A; isolated -C; ");
+	finds("[]", "[" ERROR("a", 1001, "seal", "B (said 3 times more meanwhile)") ","
+	      OVER("a", 1002, "seal", "B") "]", NULL, "");
+}
+
+/* The next root tells the problems that it finds: those that were are no news, others have ended. */
+static void another_root(void **state)
+{
+	(void)state;
+	finds("[" ROOT("a", 1) "," ERROR("a", 900, "wiring", WRONG) "," ERROR("a", 900, "seal", "S") ","
+	      ERROR("a", 901, "flap", "F") "]",
+	      "[" ROOT("b", 1001) "," ERROR("b", 1002, "wiring", WRONG) "]", NULL, "flap -F; rb");
+	finds("[]", "[" ERROR("a", 1001, "flap", "F") "," ROOT("b", 1002) "," ERROR("b", 1003, "flap", "G")
+	      "]", NULL, "flap +G; rb");
+	/* A node is dead, whatever the cause that a root tells. */
+	finds("[" ERROR("a", 900, "node", DEAD) "]", "[" ROOT("b", 1001) ","
+	      ERROR("b", 1002, "node", DEAD ": no link leads to it") "]", NULL, "rb");
+	finds("[" ERROR("a", 900, "node", DEAD) "]", "[" ROOT("b", 1001) ","
+	      ERROR("b", 1002, "node", DEAD ": no link leads to it") "," OVER("b", 1003, "node", DEAD
+	      ": no link leads to it") "]", NULL, "node -" DEAD ": no link leads to it; rb");
+}
+
+/* A manager that ends, ends no problem: the status tells which there are. */
+static void compared_with_now(void **state)
+{
+	(void)state;
+	finds("[]", "[" ERROR("a", 1001, "state", "full") "," ERROR("a", 1002, "node", DEAD) "]",
+	      "{`root`:{`node`:[0,0]},`problems`:[{`kind`:`node`,`text`:`" DEAD "`}]}", "node +" DEAD "; ");
+	finds("[]", "[" ERROR("a", 1001, "state", "full") "]",
+	      "{`root`:{`node`:[5,0]},`problems`:[]}", "state +full; ");
+	finds("[]", "[" ERROR("a", 1001, "state", "full") "]",
+	      "{`root`:{`node`:[0,0]},`problems`:[],`problems_more`:3}", "state +full; ");
+	finds("[]", "[" ERROR("a", 1001, "flap", "F") "]",
+	      "{`root`:{`node`:[5,0]},`problems`:[]}", "");
+}
+
+/* The texts of the beginning and of the end differ. */
+static void bad_cables(void **state)
+{
+	(void)state;
+#define BAD "0,0:+x ('n0') receives badly from 1,0:-x ('n1'): 7 errors"
+#define WORN "0,0:+x ('n0') loses margin from 1,0:-x ('n1'): 20%"
+#define SLOW "line 0,0:+x: 10 of 12 lanes"
+	finds("[]", "[" EVENT("a", 1001, "warning", "errors", BAD) "," EVENT("a", 1001, "warning", "errors", WORN)
+	      "," EVENT("a", 1001, "warning", "line", SLOW) "]", "{`root`:{`node`:[0,0]},`problems`:[]}",
+	      "errors +" BAD "; errors +" WORN "; line +" SLOW "; ");
+	finds("[" EVENT("a", 901, "warning", "errors", BAD) "," EVENT("a", 901, "warning", "errors", WORN)
+	      "," EVENT("a", 901, "warning", "line", SLOW) "]",
+	      "[" OVER("a", 1001, "errors", "0,0:+x ('n0') receives well again from 1,0:-x ('n1')") ","
+	      OVER("a", 1001, "errors", "0,0:+x ('n0') has its margin from 1,0:-x ('n1') again") ","
+	      EVENT("a", 1001, "info", "line", "line 0,0:+x: 12 of 12 lanes") "]", NULL,
+	      "errors -" BAD "; errors -" WORN "; line -" SLOW "; ");
+}
+
+static void orders(void **state)
+{
+	(void)state;
+	finds("[" ORDER(900, "excluded 3,0:+x") "]", "[" ORDER(1001, "excluded 1,0:+x") ","
+	      ORDER(1002, "excluded 2,0:all ports") "," ORDER(1003, "included 1,0:+x") ","
+	      ORDER(1004, "included 3,0:+x, the time is over") "," ORDER(1005, "link 1,1:+x down") "]", NULL,
+	      "excluded 2,0:all ports; included 3,0:+x, the time is over; ");
+	finds("[]", "[" ORDER(1001, "excluded 1,0:+x") "," ORDER(1003, "included 1,0:+x, the time is over") "]",
+	      NULL, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(cables),
+		cmocka_unit_test(problems),
+		cmocka_unit_test(another_root),
+		cmocka_unit_test(compared_with_now),
+		cmocka_unit_test(bad_cables),
+		cmocka_unit_test(orders),
+	};
+
+	return cmocka_run_group_tests_name("difference", all, NULL, NULL);
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The events before the first time tell how cables and problems were then; where they do not, the
+ * first event of a cable afterwards does, because an event is a change.
+ *
+ * A problem begins with an error and ends with the same text after "over: ". But the problems that a
+ * root has found end with its lead: the next root finds and tells those that there are still. And a
+ * manager that ends, ends no problem, so at the present time those of the root are what its status has.
+ *
+ * Test: tests/unit/test_difference.c.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "difference.h"
+#include "json.h"
+
+#define OVER "over: "
+#define IS_ROOT "this node is root now"
+#define TIME_IS_OVER ", the time is over"
+
+static const char *const of_root[] = {
+	"arbiter", "bootstrap", "candidate", "dispute", "flap", "isolated", "node", "place", "plan",
+	"quorum", "recovery", "refused", "relay", "wiring", NULL
+};
+
+static bool is_of_root(const char *kind)
+{
+	for (unsigned int i = 0; of_root[i]; i++)
+		if (!strcmp(of_root[i], kind))
+			return true;
+	return false;
+}
+
+static json_t *find_by(const json_t *list, const char *key, const json_t *value)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(list, i, v)
+		if (json_equal(json_object_get(v, key), value))
+			return v;
+	return NULL;
+}
+
+/* --- cables ---------------------------------------------------------------------------- */
+
+/* Return: true if the cable was up at the time @from, by its first event since. */
+static bool was_up(const json_t *event, double from)
+{
+	const json_t *link = json_object_get(event, "link");
+	double since = json_number_value(json_object_get(event, "time")) -
+		       json_number_value(json_object_get(link, "was_for_ms")) / 1e3;
+
+	/* The root that knows of the loss may have begun afterwards; then the loss was after @from. */
+	return !strcmp(json_text(link, "state"), "lost") || since > from;
+}
+
+static void take_link(json_t *links, const json_t *event, double from)
+{
+	const json_t *link = json_object_get(event, "link");
+	const char *state = json_text(link, "state");
+	json_t *cable, *change;
+
+	if (!state)
+		return;
+	cable = json_pack("{s:O?, s:O?, s:O?, s:O?}", "node", json_object_get(link, "node"), "port",
+			  json_object_get(link, "port"), "name", json_object_get(link, "name"),
+			  "peer", json_object_get(link, "peer"));
+	change = find_by(links, "link", cable);
+	if (!change) {
+		change = json_pack("{s:O, s:s, s:n, s:n, s:i}", "link", cable, "was",
+				   was_up(event, from) ? "up" : "lost", "is", "reason", "times", 0);
+		json_array_append_new(links, change);
+	}
+	json_object_set_new(change, "is", json_string(strcmp(state, "lost") ? "up" : "lost"));
+	json_object_set(change, "reason", json_object_get(link, "reason"));
+	json_object_set_new(change, "times",
+			    json_integer((json_int_t)json_count(change, "times") + 1));
+	json_decref(cable);
+}
+
+/* --- problems -------------------------------------------------------------------------- */
+
+/* Return: the part of @text up to the end of @word; NULL: it does not have it */
+static json_t *text_up_to(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+
+	return at ? json_stringn(text, (size_t)(at - text) + strlen(word)) : NULL;
+}
+
+/*
+ * Return: what the texts of one problem have in common, which may have other numbers or causes each
+ * time; NULL: it is none that ends
+ */
+static json_t *key_of(const char *kind, const char *text)
+{
+	const char *said = strstr(text, " (said ");
+	json_t *key = NULL;
+
+	if (!strncmp(text, OVER, strlen(OVER)))
+		text += strlen(OVER);
+	if (!strcmp(kind, "line"))
+		return text_up_to(text, ": ");
+	if (!strcmp(kind, "errors")) {
+		key = text_up_to(text, "') receives");
+		return key || !strstr(text, " margin from ") ? key : text_up_to(text, "') ");
+	}
+	if (!strcmp(kind, "node")) {
+		key = text_up_to(text, "') is dead");
+		return key ? key : text_up_to(text, "') is silent");
+	}
+	return said ? json_stringn(text, (size_t)(said - text)) : json_string(text);
+}
+
+enum step { NO_STEP, BEGINS, ENDS };
+
+static enum step step_of(const char *kind, const char *level, const char *text)
+{
+	bool warns = !strcmp(kind, "errors") || !strcmp(kind, "line");
+
+	if (!strncmp(text, OVER, strlen(OVER)) || (!strcmp(kind, "line") && !strcmp(level, "info")))
+		return ENDS;
+	return !strcmp(level, warns ? "warning" : "error") ? BEGINS : NO_STEP;
+}
+
+static json_t *find_problem(const json_t *problems, const char *kind, const json_t *key)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(problems, i, v)
+		if (!strcmp(json_text(v, "kind"), kind) && json_equal(json_object_get(v, "key"), key))
+			return v;
+	return NULL;
+}
+
+static void take_problem(json_t *problems, const json_t *event)
+{
+	const char *kind = json_text(event, "kind"), *text = json_text(event, "text");
+	const char *level = json_text(event, "level");
+	enum step step = text && level ? step_of(kind, level, text) : NO_STEP;
+	json_t *key = step ? key_of(kind, text) : NULL, *p;
+
+	if (!key)
+		return;
+	text += step == ENDS && !strncmp(text, OVER, strlen(OVER)) ? strlen(OVER) : 0;
+	p = find_problem(problems, kind, key);
+	if (!p) {
+		p = json_pack("{s:s, s:s, s:O, s:b, s:b}", "kind", kind, "text", text, "key", key,
+			      "was", step == ENDS, "is", 0);
+		json_array_append_new(problems, p);
+	}
+	json_object_set_new(p, "is", json_boolean(step == BEGINS));
+	if (step == BEGINS)
+		json_object_set_new(p, "text", json_string(text));
+	json_object_set(p, "log", json_object_get(event, "log"));
+	json_object_set(p, "at", json_object_get(event, "node"));
+	json_decref(key);
+}
+
+/* A node has become root: problems that another one had found as root have ended, or are told anew. */
+static void end_former(json_t *problems, const json_t *event)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(problems, i, v)
+		if (is_of_root(json_text(v, "kind")) &&
+		    !json_equal(json_object_get(v, "log"), json_object_get(event, "log")))
+			json_object_set_new(v, "is", json_false());
+}
+
+static bool has_problem(const json_t *status, const json_t *problem)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(json_object_get(status, "problems"), i, v) {
+		const char *kind = json_text(v, "kind"), *text = json_text(v, "text");
+		json_t *key = kind && text && !strcmp(kind, json_text(problem, "kind")) ?
+				      key_of(kind, text) : NULL;
+		bool same = key && json_equal(key, json_object_get(problem, "key"));
+
+		json_decref(key);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+/* Ends problems of the root that its status does not have. It has no errors and lines. */
+static void compare_status(json_t *problems, const json_t *status)
+{
+	const json_t *root = json_object_get(json_object_get(status, "root"), "node");
+	size_t i;
+	json_t *v;
+
+	if (!status || json_count(status, "problems_more"))
+		return;
+	json_array_foreach(problems, i, v) {
+		const char *kind = json_text(v, "kind");
+		bool own = json_is_array(root) && json_equal(json_object_get(v, "at"), root) &&
+			   strcmp(kind, "errors") && strcmp(kind, "line");
+
+		if ((own || is_of_root(kind)) && !has_problem(status, v))
+			json_object_set_new(v, "is", json_false());
+	}
+}
+
+/* --- exclusions and root --------------------------------------------------------------- */
+
+/* Return: the length of what is excluded or included, by the text that @order points into. */
+static size_t target_length(const char *order)
+{
+	const char *end = strstr(order, TIME_IS_OVER);
+
+	return end ? (size_t)(end - order) : strlen(order);
+}
+
+/* Removes the opposite order for the same ports. Return: false: there is none */
+static bool undo_order(json_t *orders, const char *what)
+{
+	size_t n = target_length(what);
+
+	for (size_t i = json_array_size(orders); i-- > 0;) {
+		const char *had = json_text(json_array_get(orders, i), "text");
+
+		if (target_length(had) != n || strncmp(had + 2, what + 2, n - 2))
+			continue;
+		if (!strncmp(had, what, 2))
+			return false;
+		json_array_remove(orders, i);
+		return true;
+	}
+	return false;
+}
+
+/* Takes what an administrator excluded or included: "version 7: excluded 1,1:+x". */
+static void take_order(json_t *orders, const json_t *event)
+{
+	const char *text = json_text(event, "text"), *what = text ? strstr(text, ": ") : NULL;
+
+	if (!what || (strncmp(what + 2, "excluded ", 9) && strncmp(what + 2, "included ", 9)))
+		return;
+	if (!undo_order(orders, what + 2))
+		json_array_append_new(orders, json_pack("{s:O, s:s}", "time",
+				      json_object_get(event, "time"), "text", what + 2));
+}
+
+static bool makes_root(const json_t *event)
+{
+	const char *text = json_text(event, "text");
+
+	return text && !strncmp(text, IS_ROOT, strlen(IS_ROOT));
+}
+
+static void take_root(json_t *diff, const json_t *event)
+{
+	json_object_set_new(diff, "root", json_pack("{s:O, s:O?, s:O?, s:O}", "time",
+			    json_object_get(event, "time"), "node", json_object_get(event, "node"),
+			    "name", json_object_get(event, "by"), "text", json_object_get(event, "text")));
+}
+
+/* --- all of it ------------------------------------------------------------------------- */
+
+static void take_event(json_t *diff, const json_t *event, double from)
+{
+	const char *kind = json_text(event, "kind");
+	json_t *problems = json_object_get(diff, "problems");
+
+	if (!kind)
+		return;
+	if (!strcmp(kind, "link")) {
+		take_link(json_object_get(diff, "links"), event, from);
+	} else if (!strcmp(kind, "table")) {
+		take_order(json_object_get(diff, "exclusions"), event);
+	}
+	if (!strcmp(kind, "root") && makes_root(event)) {
+		take_root(diff, event);
+		end_former(problems, event);
+	}
+	take_problem(problems, event);
+}
+
+/* What is so by now was so at the first time. */
+static void begin_window(json_t *diff)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(json_object_get(diff, "links"), i, v) {
+		json_object_set(v, "was", json_object_get(v, "is"));
+		json_object_set_new(v, "times", json_integer(0));
+	}
+	json_array_foreach(json_object_get(diff, "problems"), i, v)
+		json_object_set(v, "was", json_object_get(v, "is"));
+	json_array_clear(json_object_get(diff, "exclusions"));
+	json_object_set_new(diff, "root", json_null());
+}
+
+/* Keeps only what is not as it was, without the keys that are for the comparison. */
+static void keep_changes(json_t *list)
+{
+	for (size_t i = json_array_size(list); i-- > 0;) {
+		json_t *v = json_array_get(list, i);
+
+		json_object_del(v, "key");
+		json_object_del(v, "log");
+		json_object_del(v, "at");
+		if (json_equal(json_object_get(v, "was"), json_object_get(v, "is")))
+			json_array_remove(list, i);
+	}
+}
+
+json_t *difference_find(const json_t *before, const json_t *events, double from, const json_t *now)
+{
+	json_t *diff = json_pack("{s:[], s:[], s:[], s:n}", "links", "problems", "exclusions", "root");
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(before, i, v)
+		take_event(diff, v, from);
+	begin_window(diff);
+	json_array_foreach(events, i, v)
+		take_event(diff, v, from);
+	compare_status(json_object_get(diff, "problems"), now);
+	keep_changes(json_object_get(diff, "links"));
+	keep_changes(json_object_get(diff, "problems"));
+	return diff;
+}
