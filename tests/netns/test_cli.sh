@@ -376,6 +376,16 @@ root_away() {
 		until_true 20 taken_out &&
 		fabricctl include 0,1 --lab "$lab" && until_true 20 verified
 }
+# A node without links finds no root, though the others have one.
+unlinked() {
+	local cable
+	fabricctl lab kill 1,1 --name "$lab" || return 1
+	for cable in +x -x +y -y; do fabricctl lab cut 1,1:$cable --name "$lab" || return 1; done
+	says 6 "no cable joins it to a node that runs, so it finds no root" \
+		fabricctl lab revive 1,1 --name "$lab" --timeout 2 || return 1
+	for cable in +x -x +y -y; do fabricctl lab mend 1,1:$cable --name "$lab" || return 1; done
+	until_true 20 all_up && until_true 20 verified
+}
 # With no manager left, one alone would wait for a quorum in vain.
 all_dead() {
 	local n
@@ -424,6 +434,7 @@ check "a dead node keeps its name and GUID while managers begin anew" remembered
 check "a manager that hangs is not the one that is asked" hung
 check "the first node is root again" moved_back
 check "the root is away and returns" root_away
+check "lab revive of a node without links says so" unlinked
 check "lab revive starts all nodes if no manager is left" all_dead
 check "a user who is not root may ask, but not change" not_root
 done_testing

@@ -154,6 +154,22 @@ static bool is_rootless(const char *control)
 	return none;
 }
 
+/* Return: true if no cable that is whole joins the node to one whose NIC runs. */
+static bool is_unjoined(const struct lab *lab, uint32_t node)
+{
+	for (unsigned int port = 0; port < 2u * lab->shape.ndims; port++) {
+		uint32_t peer;
+		unsigned int peer_port;
+
+		if (!lab_cable(lab, port) || !lab_end_up(lab, node, port))
+			continue;
+		lab_peer(lab, node, port, &peer, &peer_port);
+		if (lab_end_up(lab, peer, peer_port) && !(node_missing(lab, peer) & LAB_NO_NIC))
+			return false;
+	}
+	return true;
+}
+
 int await_node(const struct lab *lab, uint32_t node, int seconds,
 	       const volatile sig_atomic_t *stop)
 {
@@ -179,7 +195,12 @@ int await_node(const struct lab *lab, uint32_t node, int seconds,
 	progress("%s", "");
 	if (up)
 		return OK;
-	if (is_rootless(path))
+	if (is_unjoined(lab, node))
+		fail("after %.0f s node %s is not up: no cable joins it to a node that runs, so it "
+		     "finds no root; next: fabricctl lab mend a cable of it, or fabricctl lab "
+		     "revive a neighbour",
+		     seconds_now() - start, text);
+	else if (is_rootless(path))
 		fail("after %.0f s node %s is not up: no node is root, and too few are left to "
 		     "choose one; next: fabricctl lab revive the others",
 		     seconds_now() - start, text);
