@@ -128,8 +128,8 @@ static void fail_training(struct tn_link *l, u64 now)
 	if (l->state == TORUS_LINK_RETRAINING) {
 		tn_link_fail(l, TORUS_REASON_TRAINING, now);
 	} else if (l->state == TORUS_LINK_TRAINING) {
+		tn_assert(!l->differs);	/* no INIT was received yet */
 		l->reason = TORUS_REASON_TRAINING;
-		l->differs = TORUS_DIFFERS_NOTHING;
 		if (l->was_faulty)
 			start_probing(l, now);
 	}
