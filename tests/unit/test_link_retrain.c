@@ -161,6 +161,29 @@ static void test_retrain_time(void **state)
 	end();
 }
 
+/* The ends differ when they retrain: it is reported until the retraining has taken too long. */
+static void test_retrain_differs(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin_up();
+	tn_nic_retrain(l.nic, 0, l.now);
+	lone_drain(&l, 0);
+	i = resumes();
+	i.slot_flits--;
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, TORUS_LINK_RETRAINING);
+	assert_int_equal(link->reason, TORUS_REASON_MISMATCH);
+	assert_int_equal(link->differs, TORUS_DIFFERS_PAYLOAD_MAX);
+	l.now += 200 * MS;
+	tn_nic_poll(l.nic, l.now);
+	assert_int_equal(link->state, TORUS_LINK_FAULTY);
+	assert_int_equal(link->reason, TORUS_REASON_SILENCE);
+	assert_int_equal(link->differs, TORUS_DIFFERS_NOTHING);
+	end();
+}
+
 /* The peer cannot resume, or has another session or a packet that was never sent: begin anew. */
 static void test_no_resume(void **state)
 {
@@ -224,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_retrain),
 		cmocka_unit_test(test_retrain_idle),
 		cmocka_unit_test(test_retrain_time),
+		cmocka_unit_test(test_retrain_differs),
 		cmocka_unit_test(test_no_resume),
 		cmocka_unit_test(test_peer_retrains),
 	};

@@ -413,6 +413,13 @@ static void test_mismatch(void **state)
 		if (apart) {
 			lone_init(&l, 0, &i);
 			assert_int_equal(lone_told(&l, TN_EV_LINK), 0);
+			if (size) {		/* it differs by another value */
+				i.slot_flits--;
+				lone_init(&l, 0, &i);
+				assert_int_equal(lone_told(&l, TN_EV_LINK), 1);
+				differ_by(l.nic->params.payload_max,
+					  l.nic->params.payload_max - 2 * TN_FLIT);
+			}
 			i = lone_init_of(&l, 0);	/* the peer is made anew */
 			i.retry = p[0].peer;
 			lone_init(&l, 0, &i);
@@ -422,6 +429,36 @@ static void test_mismatch(void **state)
 		}
 		end();
 	}
+}
+
+/* Another difference of the same values is reported, too; a new cable makes the link forget it. */
+static void test_another_mismatch(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin();
+	tn_nic_retry(l.nic, 0, 2, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	i = lone_init_of(&l, 0);
+	i.retry = 1;
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->differs, TORUS_DIFFERS_RETRY);
+	differ_by(2, 1);
+	lone_told(&l, TN_EV_LINK);
+	i.retry = 2;
+	i.slots[2] = 1;
+	lone_init(&l, 0, &i);
+	assert_int_equal(lone_told(&l, TN_EV_LINK), 1);
+	assert_int_equal(link->differs, TORUS_DIFFERS_SLOTS);
+	differ_by(2, 1);
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(link->reason, TORUS_REASON_NONE);
+	assert_int_equal(link->differs, TORUS_DIFFERS_NOTHING);
+	end();
 }
 
 /* A faulty link does not understand the INIT of a newer NIC: it stays faulty and tells why. */
@@ -703,6 +740,7 @@ int main(void)
 		cmocka_unit_test(test_bad_version_up),
 		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(test_another_mismatch),
 		cmocka_unit_test(test_faulty_mismatch),
 		cmocka_unit_test(test_retry_wish),
 		cmocka_unit_test(test_keepalive),
