@@ -31,13 +31,18 @@ static void takes(unsigned int step, uint64_t ns)
 	assert_in_range(one_until(&o, step), ns, ns + ONE_SOON);
 }
 
-/* The NIC of @node lost its memory, so the number of earlier losses is not known any more. */
-static void starts_anew(uint32_t node)
+static void join_anew(uint32_t node)
 {
 	one_gone(&o, node);
 	o.node[node].epoch++;
 	memset(&o.node[node].sums, 0, sizeof(o.node[node].sums));
 	one_join(&o, node);
+}
+
+/* The NIC of @node lost its memory, so the number of earlier losses is not known any more. */
+static void starts_anew(uint32_t node)
+{
+	join_anew(node);
 	one_answer(&o);
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_APPLY);
 	one_answer(&o);
@@ -450,6 +455,42 @@ static void counts_from_the_first(void **state)
 	one_end(&o);
 }
 
+/*
+ * Another NIC takes the place of that of node 3: what others lost before that counts, too, and what
+ * the new one has lost elsewhere does not.
+ */
+static void counts_over_two_sets(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	o.node[2].sums.lost = 10;
+	starts_anew(3);
+	one_until(&o, FM_STEP_RESUME);
+	o.node[2].sums.lost = 12;
+	one_version(&o, 3);
+	one_until(&o, FM_STEP_COUNT);
+	join_anew(3);
+	o.node[3].sums.lost = 50;
+	one_until(&o, FM_STEP_APPLY);
+	one_answer(&o);
+	o.node[2].sums.lost = 13;
+	assert_int_equal(last(4)->lost, 3);
+	one_end(&o);
+}
+
+/* The base is known, and no packet is missing: what receivers give up now was counted before. */
+static void counts_with_a_base(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	one_version(&o, 2);
+	one_until(&o, FM_STEP_RESUME);
+	o.node[2].sums.lost = 3;
+	assert_int_equal(last(2)->lost, 0);
+	assert_false(fm_last(o.fm)->bounded);
+	one_end(&o);
+}
+
 /* --- packets left parked ------------------------------------------------------------------ */
 
 /* Replay in vain, until the recovery is over. Return: when the next one begins, after that */
@@ -511,6 +552,8 @@ int main(void)
 		cmocka_unit_test(left_parked),
 		cmocka_unit_test(tells_of_both),
 		cmocka_unit_test(counts_from_the_first),
+		cmocka_unit_test(counts_over_two_sets),
+		cmocka_unit_test(counts_with_a_base),
 		cmocka_unit_test(parked_for_good),
 	};
 
