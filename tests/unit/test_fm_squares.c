@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Squares of cables by themselves (node/square.c): which of them are closed or open, and which are
+ * none. The functions of the manager that the file calls are in this test.
+ */
+#include <string.h>
+
+#include "tests/unit/memory.h"
+#include "tests/unit/seeds.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/square.h"
+#include "daemon/fm/wire/init.h"
+
+#define NONE FM_SQUARE_NONE
+#define OPEN FM_SQUARE_OPEN
+#define CLOSED FM_SQUARE_CLOSED
+
+/* The node itself, its neighbours at ports 0, 1 and 2, and nodes beyond them */
+enum { OWN = 100, A, B, C, OTHER, FAR = 1000 };
+
+static struct fm fm;
+static struct fm_init told[TORUS_MAX_PORTS];	/* the Init that came last by each port */
+
+unsigned int fm_opposite(unsigned int ndims, unsigned int port)
+{
+	return port < ndims ? port + ndims : port - ndims;
+}
+
+unsigned int fm_ports_used(const struct fm *f)
+{
+	return 2 * f->ndims;
+}
+
+static void finish(void)
+{
+	if (fm.squares)
+		fm_squares_free(&fm);
+	memset(&fm, 0, sizeof(fm));
+	memset(told, 0, sizeof(told));
+}
+
+/* A NIC with one port more than the fabric uses, and no cable. */
+static void begin(unsigned int ndims)
+{
+	finish();
+	fm.guid = OWN;
+	fm.ndims = ndims;
+	fm.nports = 2 * ndims + 1;
+	assert_true(fm_squares_new(&fm));
+}
+
+/* A right cable at @port to @guid, of which an Init tells no cable yet. */
+static void cable(unsigned int port, uint64_t guid)
+{
+	fm.row.port[port].peer_guid = guid;
+	fm.row.port[port].peer_port = (uint8_t)fm_opposite(fm.ndims, port);
+	told[port].guid = guid;
+	fm_squares_heard(&fm, port, &told[port]);
+}
+
+/* The neighbour at @port tells that its cable at @at leads to @far of @guid. */
+static void tells(unsigned int port, unsigned int at, uint64_t guid, unsigned int far)
+{
+	told[port].end[at] = (struct fm_end) { .guid = guid, .port = (uint8_t)far };
+	fm_squares_heard(&fm, port, &told[port]);
+}
+
+/* Both neighbours tell of right cables to one node, which closes the square along @p and @q. */
+static void close_square(unsigned int p, unsigned int q)
+{
+	tells(p, q, FAR + 10 * p + q, fm_opposite(fm.ndims, q));
+	tells(q, p, FAR + 10 * p + q, fm_opposite(fm.ndims, p));
+}
+
+/* Two dimensions: A at port 0 (+x), B at port 1 (+y), and the square between both, closed. */
+static void one_square(void)
+{
+	begin(2);
+	cable(0, A);
+	cable(1, B);
+	close_square(0, 1);
+}
+
+/* The results for the cables to A and B. */
+static void judged(enum fm_square a, enum fm_square b)
+{
+	assert_int_equal(fm_squares_judge(&fm, 0), a);
+	assert_int_equal(fm_squares_judge(&fm, 1), b);
+}
+
+static void closed(void **state)
+{
+	(void)state;
+	one_square();
+	judged(CLOSED, CLOSED);
+	/* Ports without a cable have no square. */
+	assert_int_equal(fm_squares_judge(&fm, 2), NONE);
+	assert_int_equal(fm_squares_judge(&fm, 3), NONE);
+	finish();
+}
+
+/* The cables beyond A and B end at different nodes, or at a wrong port. */
+static void open(void **state)
+{
+	(void)state;
+	one_square();
+	tells(0, 1, OTHER, 3);
+	judged(OPEN, OPEN);
+	one_square();
+	tells(0, 1, told[0].end[1].guid, 2);
+	judged(OPEN, OPEN);
+	one_square();
+	tells(1, 0, told[1].end[0].guid, 3);
+	judged(OPEN, OPEN);
+	finish();
+}
+
+/* One of the four cables is missing, is not known yet, or is wrong by itself. */
+static void not_judged(void **state)
+{
+	(void)state;
+	for (unsigned int p = 0; p < 2; p++) {
+		one_square();
+		tells(p, !p, 0, 0);
+		judged(NONE, NONE);
+		one_square();
+		fm.row.port[p].peer_guid = 0;
+		judged(NONE, NONE);
+		one_square();
+		fm.row.port[p].peer_port = !p;
+		judged(NONE, NONE);
+		/* The Init is of another node than that at the cable now. */
+		one_square();
+		fm.row.port[p].peer_guid = C;
+		judged(NONE, NONE);
+		/* The cable leads back to this node. */
+		one_square();
+		told[p].guid = OWN;
+		cable(p, OWN);
+		judged(NONE, NONE);
+	}
+	/* No Init came by a port whose cable leads to a node that the NIC does not name. */
+	begin(2);
+	cable(0, A);
+	tells(0, 1, FAR, 3);
+	fm.row.port[1].peer_port = 3;
+	judged(NONE, NONE);
+	finish();
+}
+
+/* Both ports of the other dimension lead to one node: a square of it proves nothing (Lemma 2). */
+static void pairs(void **state)
+{
+	(void)state;
+	one_square();
+	fm.size[1] = 2;
+	judged(NONE, CLOSED);
+	fm.size[1] = 3;
+	judged(CLOSED, CLOSED);
+	fm.size[0] = 2;
+	judged(CLOSED, NONE);
+	one_square();
+	fm.row.port[3].peer_guid = B;
+	judged(NONE, CLOSED);
+	fm.row.port[3].peer_guid = C;
+	fm.row.port[2].peer_guid = A;
+	judged(CLOSED, NONE);
+	/* An open one counts there as well. */
+	tells(0, 1, OTHER, 3);
+	judged(OPEN, OPEN);
+	finish();
+}
+
+/* One closed square is enough, whether an open one is judged before it or after it. */
+static void of_several(void **state)
+{
+	(void)state;
+	for (unsigned int q = 1; q < 3; q++) {
+		begin(3);
+		cable(0, A);
+		cable(1, B);
+		cable(2, C);
+		close_square(0, q);
+		assert_int_equal(fm_squares_judge(&fm, 0), CLOSED);
+		assert_int_equal(fm_squares_judge(&fm, 3 - q), NONE);
+		tells(0, 3 - q, OTHER, 0);
+		tells(3 - q, 0, FAR, 0);
+		assert_int_equal(fm_squares_judge(&fm, 0), CLOSED);
+		assert_int_equal(fm_squares_judge(&fm, q), CLOSED);
+		assert_int_equal(fm_squares_judge(&fm, 3 - q), OPEN);
+		/* Without the closed one the open one is the result. */
+		tells(q, 0, 0, 0);
+		assert_int_equal(fm_squares_judge(&fm, 0), OPEN);
+		assert_int_equal(fm_squares_judge(&fm, q), NONE);
+		/* One that is closed but proves nothing does not hide it. */
+		close_square(0, q);
+		fm.size[q] = 2;
+		assert_int_equal(fm_squares_judge(&fm, 0), OPEN);
+	}
+	finish();
+}
+
+/* Cables along one dimension are no sides of a square; a cable at an unused port is not, either. */
+static void no_sides(void **state)
+{
+	(void)state;
+	begin(2);
+	cable(0, A);
+	cable(2, B);
+	close_square(0, 2);
+	assert_int_equal(fm_squares_judge(&fm, 0), NONE);
+	assert_int_equal(fm_squares_judge(&fm, 2), NONE);
+	begin(2);
+	cable(1, A);
+	cable(4, B);
+	close_square(1, 4);
+	assert_int_equal(fm_squares_judge(&fm, 1), NONE);
+	finish();
+}
+
+/* --- what Inits tell of cables ------------------------------------------------------------- */
+
+static void news(void **state)
+{
+	struct fm_init i = { .guid = A, .nends = 4 };
+
+	(void)state;
+	begin(2);
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
+		i.end[p].guid = FAR;
+		assert_true(fm_squares_heard(&fm, 1, &i));
+		assert_false(fm_squares_heard(&fm, 1, &i));
+		i.end[p].port = 3;
+		assert_true(fm_squares_heard(&fm, 1, &i));
+		assert_false(fm_squares_heard(&fm, 1, &i));
+	}
+	/* Another node with the same cables, and another port that none came by. */
+	i.guid = B;
+	assert_false(fm_squares_heard(&fm, 1, &i));
+	assert_true(fm_squares_heard(&fm, 0, &i));
+	finish();
+}
+
+/* The Inits of this node tell of all of its ports, also of those without a cable. */
+static void own_cables(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	begin(2);
+	cable(0, A);
+	cable(1, B);
+	cable(4, C);
+	memset(&i, 0xff, sizeof(i));
+	fm_squares_tell(&fm, &i);
+	assert_int_equal(i.nends, 5);
+	for (unsigned int p = 0; p < 5; p++) {
+		assert_int_equal(i.end[p].guid, fm.row.port[p].peer_guid);
+		assert_int_equal(i.end[p].port, fm.row.port[p].peer_port);
+	}
+	assert_int_equal(i.end[1].guid, B);
+	assert_int_equal(i.end[4].guid, C);
+	assert_int_equal(i.end[5].port, 0xff);
+	finish();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(closed),
+		cmocka_unit_test(open),
+		cmocka_unit_test(not_judged),
+		cmocka_unit_test(pairs),
+		cmocka_unit_test(of_several),
+		cmocka_unit_test(no_sides),
+		cmocka_unit_test(news),
+		cmocka_unit_test(own_cables),
+	};
+
+	return cmocka_run_group_tests_name("fm_squares", all, NULL, NULL);
+}
