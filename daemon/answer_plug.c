@@ -131,7 +131,7 @@ const struct question_kind question_module = {
 	.begin = begin_plug, .run = run_plug, .tell = tell_module, .words = true,
 };
 
-/* A manager of an earlier release does not know these commands, and so says nothing. */
+/* A manager of an earlier release does not know these commands, so it sends no answer. */
 static void plug_end(struct request *rq, json_t **by_node, uint32_t n)
 {
 	if (rq->node < n && !by_node[rq->node])

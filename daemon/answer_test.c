@@ -185,7 +185,7 @@ const struct question_kind question_test = {
 	.begin = begin_test, .run = run_test, .tell = tell_test, .words = true,
 };
 
-/* A manager of an earlier release does not know the command, and so says nothing. */
+/* A manager of an earlier release does not know the command, so it sends no answer. */
 static void test_end(struct request *rq, json_t **by_node, uint32_t n)
 {
 	if (rq->node < n && !by_node[rq->node])

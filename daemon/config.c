@@ -332,7 +332,7 @@ static int set_ber(struct config *c, const struct key *key, const char *value)
 	return 0;
 }
 
-/* Writes as many digits as tell the value. */
+/* Writes the fewest digits that give the value exactly. */
 static void get_ber(const struct config *c, const struct key *key, char *text)
 {
 	double v = *(const double *)((const char *)c + key->at), read;

@@ -96,7 +96,7 @@ static bool is_excluded_by_admin(const struct fabricd *d, unsigned int port)
 	return why && !strcmp(why, "admin");
 }
 
-/* An administrator who includes a link has repaired it. Return: true if it was judged bad before. */
+/* A link that an administrator includes counts as repaired. Return: true if it was judged bad. */
 static bool note_included(struct fabricd *d, unsigned int port)
 {
 	struct errors *e = &d->errors;

@@ -60,7 +60,7 @@ struct fabricd {
 	uint64_t guid;		/* of the NIC */
 	struct fm *fm;
 	struct loop_timer *fm_timer;
-	struct wall *wall;	/* NULL: the kernel cannot tell when the clock is set */
+	struct wall *wall;	/* NULL: the kernel cannot report that the clock is set */
 	struct recorder *recorder;
 	struct query *query;
 	struct request *waiting;

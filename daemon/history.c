@@ -34,7 +34,7 @@
 #define SEGMENT_MAX (4u << 20)
 #define SLOW (5 * SEC)			/* a write that takes longer is a problem */
 
-/* Calls @told if what is wrong has changed. Return: since when the writer is busy; 0: it is idle */
+/* Calls @told if the error has changed. Return: since when the writer is busy; 0: it is idle */
 static uint64_t tell_history(struct history *h)
 {
 	char why[HISTORY_TEXT_MAX];

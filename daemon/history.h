@@ -36,7 +36,7 @@ struct history_config {
 	uint64_t bytes;
 };
 
-/** struct history_ops - @told: called in the loop when what is wrong (@why, or "") has changed */
+/** struct history_ops - @told: called in the loop when the error (@why, "": none) has changed */
 struct history_ops {
 	void (*told)(void *arg, const char *why);
 };

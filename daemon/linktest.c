@@ -21,7 +21,7 @@
 #define VERSION		1
 #define HEAD		32
 #define WAIT		(3 * SEC)	/* a packet without an echo for so long is lost */
-#define UNASKED		(10 * SEC)	/* nobody waits for the result of a sender any more */
+#define UNASKED		(10 * SEC)	/* a sender whose result is not asked for ends */
 #define UNHEARD		(60 * SEC)	/* the sender whose packets are echoed has ended */
 #define KEPT		(60 * SEC)	/* ... and of one that has ended */
 #define AGAIN		(2 * MS)	/* after the NIC was busy */
@@ -434,7 +434,7 @@ static void run_sender(struct end *e, struct run *r, uint64_t now)
 		end_run(r, LINKTEST_DONE, "", now);
 }
 
-/* Forgets results that nobody has asked for. */
+/* Forgets results that were not asked for in time. */
 static void forget_old(struct end *e, uint64_t now)
 {
 	for (unsigned int i = 0; i < LINKTEST_ROLES; i++) {

@@ -111,7 +111,7 @@ void linktest_end(struct linktest *t, unsigned int port, uint64_t token);
 void linktest_fail(struct linktest *t, unsigned int port, enum linktest_role role,
 		   const char *why, uint64_t now);
 /**
- * linktest_result() - the result so far. A sender that nobody asks for 10 s ends.
+ * linktest_result() - the result so far. A sender that is not asked for 10 s ends.
  * Return: false: @token has no such test at @port.
  */
 bool linktest_result(struct linktest *t, unsigned int port, enum linktest_role role,

@@ -306,7 +306,7 @@ static void fabricd_event_with(struct fabricd *d, double time, const char *node,
 	if (json)
 		events_link(d->events, seq, json);
 	event_added(d, seq);
-	/* The root is told the end of what it was told the beginning of, too. */
+	/* The root gets the end of a problem, too, if it got the beginning. */
 	if (!other && d->own[0] && (level <= FM_WARNING || !strncmp(text, "over: ", 6)))
 		report_warning(d, time, level, kind, text);
 }

@@ -44,7 +44,7 @@ static void set_measured(struct module *m, const uint8_t *celsius, const uint8_t
 	m->volts = be16(volts) * 100e-6;
 }
 
-/* Powers are in units of 0.1 uW. A plug without light says 0 of all lanes, and then has none. */
+/* Powers are in units of 0.1 uW. A plug without light reports 0 for all lanes. */
 static unsigned int get_powers(double *mw, const uint8_t *p, unsigned int lanes)
 {
 	bool some = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The plug of a cable: what its memory says of vendor and part, and of its present temperature and
+ * The plug of a cable: its memory describes vendor and part, and the present temperature and
  * light. Without I/O. The memory maps are those of SFF-8472 (SFP), SFF-8636 (QSFP) and CMIS
  * (QSFP-DD, OSFP). Powers of an SFP that its host has to calibrate are left out.
  */
@@ -14,7 +14,7 @@
 #define MODULE_LANES	8
 
 /**
- * struct module - what a plug says; texts without trailing blanks, "" if it has none
+ * struct module - contents of a plug's memory; texts without trailing blanks, "": none
  * @kind: "SFP", "QSFP28" and so on
  * @celsius, @volts: if @measured
  * @tx_mw, @rx_mw: light in each lane, if @ntx, @nrx: copper has none

@@ -251,7 +251,7 @@ void nic_root_set(struct nic *nic, uint32_t tag, uint64_t epoch, uint64_t guid)
 	call_add(c);
 }
 
-/* Names the default address plan only to a NIC that tells one: earlier releases know no other. */
+/* Sends the default address plan only to a NIC that reports a plan: earlier ones know no other. */
 static int do_place(struct call *c, struct torus_dev *dev)
 {
 	struct torus_device before;

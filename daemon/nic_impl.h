@@ -67,7 +67,7 @@ struct nic {
 	bool kernel;			/* its interface is ours to set up */
 	uint64_t retry;
 	int lost;			/* negative errno, to be reported */
-	unsigned int asked;		/* questions that the loop was not told the end of */
+	unsigned int asked;		/* questions whose end the loop does not know yet */
 	uint32_t no_memory;		/* tag of an action that there was no memory for */
 	struct nic_mgmt mgmt[TORUS_MAX_PORTS];
 	char why[256];

@@ -10,8 +10,8 @@
 #include "daemon/nicq.h"
 #include "daemon/plug.h"
 
-#define SURE	(150 * MS)	/* a driver that cannot blink says so sooner */
-#define FRESH	(10 * SEC)	/* reading a plug takes the kernel's RTNL lock, and anybody may ask */
+#define SURE	(150 * MS)	/* a driver that cannot blink returns its error sooner */
+#define FRESH	(10 * SEC)	/* reading a plug takes RTNL, and any user may ask for it */
 
 /**
  * struct blink - a LED that blinks

@@ -83,7 +83,7 @@ static void forget_windows(struct quality *q, uint64_t at)
 	q->window[0] = q->window[1] = (struct quality_count) { .at = at };
 }
 
-/* A line is told by what proved it bad: what it received before would make the rate too low. */
+/* Keeps the errors that proved the line bad: earlier bits would make the rate too low. */
 static void tell_proof(struct quality *q)
 {
 	const struct quality_sum *s = q->fail.bad ? &q->fail : &q->warn;

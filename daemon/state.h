@@ -26,7 +26,7 @@ int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg
 
 /**
  * struct state_ops - callbacks to the owner, called in the loop
- * @told: writing fails or takes long, for the reason @why; or it works again, and @why is ""
+ * @told: writing fails or takes long, with the reason @why; or it works again, and @why is ""
  * @kept: writing the last table has succeeded (@ok), or has failed and is tried again later
  */
 struct state_ops {

@@ -4,7 +4,7 @@
  * receiver loses lanes. As in quality.h, there is no I/O, and fabricsim judges by the same code.
  *
  * Long before a line that ages has bit errors, the NIC trains it anew and gives up lanes. Its margin
- * tells earlier. But margins differ from cable to cable, and swing with the temperature of the room,
+ * shows that earlier. But margins differ from cable to cable, and swing with the room temperature,
  * so no fixed limit fits. The room, which is the margin less 100 percent of the mask, is compared
  * with the line's own best: the largest mean over about a day. A line is worn when the room is less
  * than WEAR_LOW of that for WEAR_HOLD more than it is not, and the margin is at least WEAR_LEAST

@@ -175,7 +175,7 @@ static int end_with(struct exchange *x, int err, const char *text)
 {
 	x->done = true;
 	x->end = err;
-	if (x->err) /* what went wrong first is what to tell */
+	if (x->err) /* the first error is the one to report */
 		return err;
 	if (err > 0 || err < -4095)
 		return lt_fail(x->dev, x->end = -EBADMSG, "%s: answered with error %d",

@@ -218,8 +218,8 @@ static int dump_netdev(struct nl_sock *sk, int type, void *head, size_t len,
 
 /*
  * Looks for a route of the same net that another interface has: it may be the service network's,
- * and NLM_F_REPLACE would take its place. Deletes what a caller that died has left. Linux before
- * 5.18 does not tell whose an address is, so there addresses are left. Return: 0 or a libnl error.
+ * and NLM_F_REPLACE would take its place. Deletes entries of a caller that died. Linux before
+ * 5.18 does not report the owner of an address: addresses are left. Return: 0 or a libnl error.
  */
 static int look_round(struct nl_sock *sk, struct survey *v)
 {

@@ -84,7 +84,7 @@ enum torus_bubble {
 /* Difference that keeps the ends of a link from beginning a session. */
 enum torus_differs {
 	TORUS_DIFFERS_NOTHING,
-	TORUS_DIFFERS_WIRE,	/* versions of the wire format; their nearest ones are told */
+	TORUS_DIFFERS_WIRE,	/* versions of the wire format; the two nearest ones are reported */
 	TORUS_DIFFERS_BUBBLE,	/* enum bubble */
 	TORUS_DIFFERS_PAYLOAD_MAX,	/* bytes */
 	/* Enum retry: both ends ask for a protocol, and for different ones. */
@@ -286,11 +286,11 @@ enum torus_attr {
 	TORUS_A_PARK_MORE,	/* u64: parked packets that PARK_FLOWS does not count */
 	/*
 	 * U8, enum torus_differs: with reason MISMATCH or BUBBLE; a later driver may
-	 * tell others.
+	 * report others.
 	 */
 	TORUS_A_DIFFERS,
 	TORUS_A_DIFFERS_OWN,	/* u32: value of this end */
-	TORUS_A_DIFFERS_PEER,	/* u32: value of the peer, as it says */
+	TORUS_A_DIFFERS_PEER,	/* u32: value of the peer, as it reports it */
 	/*
 	 * Binary: prefix of the nodes' IPv4 addresses, as in a packet; bits after
 	 * NET4_LEN are 0.

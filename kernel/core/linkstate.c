@@ -14,7 +14,7 @@ static u64 min_time(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* The arrows of link.h, and those to DOWN: any state, if the administrator or the cable says so. */
+/* Return: true if link.h has this arrow, or it is one to DOWN, which any state may have. */
 static bool is_arrow(u8 from, u8 to)
 {
 	switch (to) {

@@ -15,8 +15,8 @@
  *   machine's clock up to it.
  * - A turn begins with such a reading, and takes from the machine's clock what that one leaves out.
  *   So the next reading begins there, and its limit is later than @woke.
- * - At the end of a turn @due may become earlier, and the limit with it. @told holds the clock at
- *   what was read before that, until the limit or the machine has caught up.
+ * - At the end of a turn @due may become earlier, and the limit with it. @told keeps the clock at
+ *   the reading before that, until the limit or the machine has caught up.
  */
 #ifndef TORUS_HOST_CLOCK_H
 #define TORUS_HOST_CLOCK_H

@@ -635,7 +635,7 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 	} else {
 		err = update_rows(r, cables, n);
 	}
-	/* Also if only the ranges found no room: the caller was not told of all rows. */
+	/* Also without memory for the ranges: the caller does not know all changed rows. */
 	if (r->failed)
 		err = -ENOMEM;
 	r->stale = err;

@@ -42,7 +42,7 @@ int ask_open(const struct ctl *ctl, struct ask *ask);
 void ask_close(struct ask *ask);
 /**
  * ask_again() - the manager does not answer: connect anew, to it or, of a lab, to another one
- * Tries every second for --timeout, or 60 s, and says so.
+ * Tries every second for --timeout, or 60 s, and prints that.
  * Return: OK, or why the last try failed.
  */
 int ask_again(const struct ctl *ctl, struct ask *ask);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the file of a NIC and says what "device up" would do with it. It needs neither root nor the
- * driver, so it can judge a file before that is put in its place, or on another machine.
+ * Reads the file of a NIC and prints what "device up" would do with it. It needs neither root nor
+ * the driver, so it can judge a file before that is put in its place, or on another machine.
  */
 #include <ctype.h>
 #include <inttypes.h>

@@ -54,7 +54,7 @@ enum lab_state {
  * @cut: a bit for each port whose cable is cut, at both its ends
  * @joined: for each end of a cable that is not plugged as planned, the other end; LAB_PLANNED: it is
  * @killed: LAB_NO_... for each node
- * @kernel: for each node, is its NIC one of the kernel?
+ * @kernel: for each node, true if its NIC is one of the kernel
  * @names: for each node, the name that "lab replace --as" gave it; NULL: that of its place
  * @replaced: how often each node was replaced by another one, LAB_REPLACED_MAX at most
  * @log_level: of every NIC and manager

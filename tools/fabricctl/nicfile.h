@@ -8,7 +8,7 @@
 #include "../torusemu/param.h"
 #include "device.h"
 
-#define NICFILE_MTU 9000	/* what most Ethernet devices can do at most */
+#define NICFILE_MTU 9000	/* largest MTU of most Ethernet devices */
 #define NICFILE_SET_MAX 64	/* bytes of "PARAM=VALUE" */
 #define NICFILE_DIR "/etc/torus"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is to be done follows from three things: a cable that was lost often, one that is lost
- * still, and a receiver that counts too many errors or loses its margin. Both ends of a cable are
- * one entry, with all reasons.
+ * A cable is to be replaced or checked for three reasons: it was lost often, it is lost still, or
+ * a receiver counts too many errors or loses its margin. Both ends of a cable are one entry, with
+ * all reasons.
  *
  * Test: tests/unit/test_report.c.
  */
@@ -146,7 +146,7 @@ static json_t *count_kinds(const json_t *events)
 	return kinds;
 }
 
-/* Adds the last errors and warnings, but not those of cables: the outages tell these. */
+/* Adds the last errors and warnings, but not those of cables, which the outages contain. */
 static void add_warnings(json_t *report, const json_t *events)
 {
 	json_t *list = json_array(), *v;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A report as one page. It is well-formed XML, too, loads nothing and has no script: reasons and
- * names come from other people. What is black on white on the screen is so on paper; where the
+ * names come from other people. It is black on white, on the screen as on paper; where the
  * screen is narrow, each cell of a table becomes a line.
  *
  * Test: tests/unit/test_report.c.

@@ -16,7 +16,7 @@ struct recovery {
  * recovery_option() - "0.003", or a file of lines NODES SECONDS; # begins a comment. A
  * line may as well be what fabricsim recovery --json printed: the longest time until
  * resumption of its acts that begin with @act
- * Return: OK; the caller frees the ranges. CANNOT when it has said what is wrong.
+ * Return: OK; the caller frees the ranges. CANNOT after it has printed the error.
  */
 int recovery_option(const char *option, const char *text, const char *act, struct recovery *r);
 

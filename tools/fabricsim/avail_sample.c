@@ -291,7 +291,7 @@ static int measure_exact(struct state *s, struct sample_plan *p)
 	return cut < 0 ? cut : 0;
 }
 
-/* --- part 1: somebody is alone ----------------------------------------------- */
+/* --- part 1: some node is alone ---------------------------------------------- */
 
 /* The cables between @c and its neighbour @to; the neighbour, if it may be dead. */
 static void fail_beside(struct state *s, const uint32_t *cable, unsigned int n, uint32_t to)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often faults part a torus, by Monte Carlo: states are drawn, and the routing
- * engine says whether all nodes that live reach each other.
+ * How often faults part a torus, by Monte Carlo: states are drawn at random, and the routing
+ * engine decides if all nodes that live reach each other.
  *
- * Parts fail and are mended on their own; so at any moment each is down with chance
+ * Parts fail and are repaired independently, so at any moment each is down with probability
  * MTTR / (MTBF + MTTR), whatever the distributions, and to draw states is as good as
  * to follow the system for a long time.
  *

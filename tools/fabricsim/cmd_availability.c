@@ -176,8 +176,8 @@ static int make_availability(struct plan *p)
 }
 
 /*
- * Figure 8 of Simonov and Zhabin: the paper's text has three times, and what it says of the two
- * curves. The values of the figure itself are in no text, so what is printed is our formula's.
+ * Figure 8 of Simonov and Zhabin: the paper's text gives three times, and describes the two
+ * curves. The values of the figure are in no text, so those of our formula are printed.
  */
 #define FIGURE "simonov-8"
 static const char *const figure_says[] = {

@@ -45,7 +45,7 @@ static unsigned int overhead_of(unsigned int protocol)
 	return overhead == UINT64_MAX ? format[protocol].overhead : (unsigned int)overhead;
 }
 
-/* --answers: only those in sequence count. Return: 0 or 1, or -1 when it has said what is wrong. */
+/* --answers: only those in sequence count. Return: 0 or 1, or -1 after it has printed the error. */
 static int in_sequence(void)
 {
 	static const char *const words[] = { "always", "in-sequence", NULL };

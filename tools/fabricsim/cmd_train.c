@@ -49,7 +49,7 @@ struct plan {
 	struct line_class class[CLASSES_MAX];
 	size_t nclasses;
 	struct range length, loss, crosstalk, celsius;
-	struct train_plan all;		/* what holds for all */
+	struct train_plan all;		/* common to all points */
 	struct point *point;
 	size_t n;
 };
@@ -78,7 +78,7 @@ static int classes_parse(struct plan *p)
 	}
 }
 
-/* Losses said in numbers are classes without a name. */
+/* Losses given as numbers are classes without a name. */
 static int losses_parse(struct plan *p)
 {
 	if (!loss_list)
@@ -94,7 +94,7 @@ static int losses_parse(struct plan *p)
 	return OK;
 }
 
-/* Thresholds that are not said are those of the NIC. */
+/* Thresholds that are not given are those of the NIC. */
 static int params_parse(struct train_plan *t)
 {
 	struct tn_params usual;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checks that only read the simulation: is a packet lost, is one deadlocked?
+ * Checks for lost and deadlocked packets, which only read the simulation.
  *
- * Deadlock. A packet that is first in its queue and not being sent is dead if, for
- * each way it may take, what it waits for can never come: the input behind has too
- * little room and its own first packet is dead too. The live packets are found by starting from
+ * Deadlock. A packet that is first in its queue and not being sent is dead if no output that it
+ * may take can ever accept it: the input at the other end has too
+ * little room, and its own first packet is dead, too. The live packets are found by starting from
  * those that are moving or may move, until none is added; all others are dead. A packet that waits
  * for a critical bubble in a ring without traffic is starved, not dead.
  */

@@ -169,7 +169,7 @@ static inline u32 first_of(const struct flow_net *net, u32 channel)
 	return slot[net->input[channel].head];
 }
 
-/* With FLOW_HEAD: is the first packet's buffer free already? */
+/* Return: true, with FLOW_HEAD, if the first packet's buffer is free already. */
 static inline bool head_left(const struct flow_net *net, const struct input *in)
 {
 	return net->p.freed == FLOW_HEAD && in->sending && in->since != net->now;

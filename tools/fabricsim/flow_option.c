@@ -135,7 +135,7 @@ static int parse_word(const char *option, const char *text, const char *const *w
 	return OK;
 }
 
-/* Words with commas between. Return: how many, 0 when it has said what is wrong. */
+/* Reads words with commas between. Return: how many, 0 after it has printed the error. */
 static int word_list(const char *option, const char *text, const char *const *words, int *to)
 {
 	int n = 0;
@@ -191,7 +191,7 @@ static const struct figure *figure_now(void)
 	return &figure_of[word_option("figure", asked.figure, strlen(asked.figure), figures)];
 }
 
-/* A figure says which curves there are. */
+/* Sets the curves of the figure. */
 static int take_figure(struct flow_plan *plan)
 {
 	static const struct { const char *option; const char **text;

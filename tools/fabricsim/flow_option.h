@@ -10,7 +10,7 @@ extern const struct opt flow_opts[];
 
 /** struct flow_plan - all that is to be run; freed by flow_plan_free() */
 struct flow_plan {
-	struct flow_params base;	/* what all points share */
+	struct flow_params base;	/* parameters that all points share */
 	const char *preset;
 	const char *figure;		/* whose curves they are, or NULL */
 	struct flow_trace trace;
@@ -19,7 +19,7 @@ struct flow_plan {
 	unsigned int seeds, threads;
 };
 
-/** flow_plan_make() - Return: OK, or CANNOT when it has said what is not allowed */
+/** flow_plan_make() - Return: OK, or CANNOT after it has printed the error */
 int flow_plan_make(struct flow_plan *plan);
 void flow_plan_free(struct flow_plan *plan);
 

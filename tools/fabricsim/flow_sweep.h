@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Many runs of the flow simulator, on all cores, and what they say together. */
+/* Many runs of the flow simulator, on all cores, and their statistics. */
 #ifndef FLOW_SWEEP_H
 #define FLOW_SWEEP_H
 
@@ -36,7 +36,7 @@ struct mean mean_of(const double *sample, size_t n);
  * flow_sweep() - runs each point with @seeds seeds drawn from @seed
  *
  * All points have the same seeds, so that differences between them are not chance.
- * Return: OK, or CANNOT when it has said what is wrong.
+ * Return: OK, or CANNOT after it has printed the error.
  */
 int flow_sweep(struct flow_point *point, size_t n, unsigned int seeds, uint64_t seed,
 	       unsigned int threads);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Actions that managers order from their NICs. A NIC acts at once, and its manager gets the
- * result when it has ended what it was doing. A slow NIC (world_slow()) does actions one after
- * the other, each in the middle of its time, so what it counted is already old when the manager
- * hears of it.
+ * result when its present event is done. A slow NIC (world_slow()) does actions one after
+ * the other, each in the middle of its time, so its counters are already old when the manager
+ * gets them.
  */
 #include <errno.h>
 

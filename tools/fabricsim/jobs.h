@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Many independent simulations on all cores. The answer depends on the number of
- * a job alone, never on who did it or when.
+ * Many independent simulations on all cores. The result of a job depends only on its number, not
+ * on the thread or the time.
  */
 #ifndef JOBS_H
 #define JOBS_H

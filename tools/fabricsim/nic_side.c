@@ -31,7 +31,7 @@ struct host {
 	uint32_t node;
 };
 
-/* Notes that @copy is a copy of the packet with payload @l, and tells the watch. */
+/* Notes that @copy is a copy of the packet with payload @l, and calls the watch. */
 static void note_copy(const struct host *h, struct copy *copy, const struct load *l)
 {
 	const struct world_watch *watch = &h->w->watch;
@@ -319,7 +319,7 @@ void tell_link(struct world *w, uint32_t node, unsigned int port)
 	world_post(w, &ev);
 }
 
-/* Tells the manager of links that changed, when the NIC has nothing more to do. */
+/* Reports changed links to the manager, when the NIC has nothing more to do. */
 static void tell_world_links(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];

@@ -52,7 +52,7 @@ struct plot {
 	bool failed;
 };
 
-/* Told apart by people with any kind of colour sight (Okabe and Ito's palette). */
+/* Okabe and Ito's palette, which people with any colour vision can distinguish. */
 static const char *const colours[] = {
 	"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00",
 };

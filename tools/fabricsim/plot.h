@@ -35,7 +35,7 @@ void plot_point(struct plot *p, double x, double y, double error);
 
 /**
  * plot_write() - writes the drawing into @file and drops it
- * Return: OK, or CANNOT when it has said what is wrong.
+ * Return: OK, or CANNOT after it has printed the error.
  */
 int plot_write(struct plot *p, const char *file);
 

@@ -63,7 +63,7 @@ static int add_steps(struct range *r, double from, double to, double step)
 	for (double i = 0; i <= count; i++) {
 		double v = from + i * step;
 
-		/* what was typed in decimal is a decimal number of few digits */
+		/* the user typed decimal numbers of few digits, so round to those */
 		v = round(v * 1e12) / 1e12;
 		if (add_value(r, v < to ? v : to))
 			return CANNOT;

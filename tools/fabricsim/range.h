@@ -16,8 +16,8 @@ struct range {
 /**
  * range_parse() - one number, some with commas between, or FROM:TO:STEP with TO
  * included; each from @min to @max
- * @option: whose value it is, for the complaint
- * Return: OK; the caller frees r->v. CANNOT when it has said what is wrong.
+ * @option: its option, for the text of an error
+ * Return: OK; the caller frees r->v. CANNOT after it has printed the error.
  */
 int range_parse(const char *option, const char *text, double min, double max,
 		struct range *r);
@@ -30,8 +30,8 @@ int range_decades(const char *option, const char *text, double min, double max, 
 int real_option(const char *option, const char *text, double min, double max, double *out);
 
 /**
- * word_option() - which of @words, ended by NULL, @text is
- * Return: its index, or -1 when it has said what is wrong.
+ * word_option() - find @text among @words, which NULL ends
+ * Return: its index, or -1 after it has printed the error.
  */
 int word_option(const char *option, const char *text, size_t len, const char *const *words);
 

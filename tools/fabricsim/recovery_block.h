@@ -23,7 +23,7 @@ struct block {
 /** block_plane() - all nodes of one coordinate in the last dimension of two or more */
 void block_plane(const struct torus_shape *shape, struct block *out);
 
-/** block_parse() - SIZE or SIZE@COORDS as option --dark. Return: OK or CANNOT, told */
+/** block_parse() - SIZE or SIZE@COORDS as option --dark. Return: OK, or CANNOT after an error */
 int block_parse(const char *text, const struct torus_shape *shape, struct block *out);
 
 /** block_place() - where it is not placed yet: somewhere, drawn by @random(@arg) */

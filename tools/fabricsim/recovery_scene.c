@@ -17,7 +17,7 @@
 #include "tools/fabricctl/say.h"
 
 #define REST_MAX (120 * SEC)	/* virtual time after which a scene is given up */
-#define AFTERMATH (1 * SEC)	/* between two acts: all tell that they are there */
+#define AFTERMATH (1 * SEC)	/* between two acts: time for all nodes to report */
 #define SLICE (2 * MS)	/* between two lines of progress */
 
 /** struct scene - one being played */
@@ -91,7 +91,7 @@ static void to_rest(struct scene *s, uint64_t least)
 	a->counts = world_counts(s->w);
 }
 
-/* The act is over: what it led to is told. */
+/* Ends an act, and reports its results. */
 static void end_act(struct scene *s)
 {
 	struct scene_act *a = &s->act;

@@ -295,7 +295,7 @@ static bool arrive_frame(struct wire *w, struct end *e, struct flight *f)
 
 	if (f->fate == WIRE_LOST)
 		return true;
-	/* A damaged answer is only missed; a receiver cannot tell it from data. */
+	/* A damaged answer counts as missing: a receiver cannot distinguish it from data. */
 	if (f->fate == WIRE_WHOLE)
 		kept = arrive_whole(w, e, f, &ev);
 	else if (f->h.type != TN_ACKNAK)

@@ -14,18 +14,18 @@
 
 enum wire_what { WIRE_SENT, WIRE_CAME, WIRE_TIMER };
 enum wire_fate { WIRE_WHOLE, WIRE_DAMAGED, WIRE_LOST };
-/** enum wire_verdict - what the receiver made of a unit; WIRE_HEARD: it was an answer alone */
+/** enum wire_verdict - how the receiver treated a unit; WIRE_HEARD: it was only an answer */
 enum wire_verdict { WIRE_HEARD, WIRE_TAKEN, WIRE_AHEAD, WIRE_BEHIND };
 
 /**
- * struct wire_event - a frame was sent or came, or a sender's timer ran out
- * @end: who sent it, to whom it came, or whose timer it is: 0 or 1
+ * struct wire_event - a frame was sent or received, or a sender's timer expired
+ * @end: 0 or 1: the end that sent or received it, or whose timer it is
  * @answer: it is an answer alone; else it carries @unit, sent @copy times before
- * @says: the answer in it: the number that is expected next, modulo what the protocol counts to;
+ * @says: the answer in it: the number expected next, modulo the protocol's range;
  *	-1: none
- * @nak: ... and what follows came damaged or is missing
- * @fate, @verdict: if it came
- * @back: the one to whom it came, or whose timer it is, goes back to its oldest unit
+ * @nak: the answer is a NAK: the unit with this number is damaged or missing
+ * @fate, @verdict: if it was received
+ * @back: @end begins a replay from its oldest unit
  */
 struct wire_event {
 	uint64_t at, unit;
@@ -40,9 +40,9 @@ struct wire_event {
 };
 
 /**
- * struct wire_watch - who looks at a run, and may lose frames
- * @fate: of a frame that is sent
- * @tell: what happened, in the order of time
+ * struct wire_watch - an observer of a run, which may lose frames
+ * @fate: Return: the fate of a frame that is sent
+ * @tell: called for each event, in the order of time
  */
 struct wire_watch {
 	enum wire_fate (*fate)(void *arg, const struct wire_event *sent);

@@ -65,7 +65,7 @@ static uint64_t walk_greedy(struct way w, uint32_t to)
 	return w.at == to ? way_row(dirs) : 0;
 }
 
-/* The directions of @signs: bit d says that dimension d is crossed downwards. */
+/* Follows the directions of @signs; bit d: dimension d is crossed downwards. */
 static bool follow_signs(struct way *w, unsigned int signs, uint32_t to, unsigned int *dirs)
 {
 	unsigned int n = w->shape->ndims;

@@ -294,7 +294,7 @@ static bool is_message_lost(struct world *w, int id, int to)
 	return true;
 }
 
-/* Something is sent to an end that vanished with its host. Once that has power, it says so. */
+/* A message reaches an end that vanished with its host: once that has power, it sends a reset. */
 static void reset_end(struct world *w, int id)
 {
 	const struct end *e = &w->end[id - 1];

@@ -269,7 +269,7 @@ void world_admin(struct world *w, uint32_t node, unsigned int port, bool up, boo
 /* The manager of @node ignores messages of the types in @mask (1 << FM_MSG_...) from now on. */
 void world_ignore(struct world *w, uint32_t node, uint32_t mask);
 
-/* The manager of @root is told to hand over to @node. Return: as fm_root_move(). */
+/* Orders the manager of @root to hand over to @node. Return: as fm_root_move(). */
 int world_move(struct world *w, uint32_t root, uint32_t node);
 /* The manager of @node receives @msg on its @k-th connection (modulo their number), as if from
  * its peer. Return: false if there is no connection, or the codec rejects @msg. */

@@ -107,7 +107,7 @@ struct wnode {
 	uint64_t held_began;	/* sum of the times when they were, modulo 2^64 */
 	struct ev *late;	/* events that wait for a manager that hangs, or a node that is paused */
 	size_t nlate;
-	uint32_t links_changed;	/* mask of ports, told to the manager by nic_pump() */
+	uint32_t links_changed;	/* mask of ports, which nic_pump() reports to the manager */
 	uint64_t *seq;		/* next number of traffic, for each (destination, VC) */
 	uint32_t next_dst;
 	int32_t *cable;		/* cable at each port, -1: none */

@@ -16,7 +16,7 @@
 #include "port.h"
 
 /**
- * struct carrier_question - what is the carrier of a device?
+ * struct carrier_question - a question for the carrier of a device
  * @port: the port that asks; NULL: it was dropped. Used only by the loop, as is @again
  * @name: name of the device
  * @again: the port has asked again

@@ -37,7 +37,7 @@ struct ether_rx {
 };
 
 /**
- * struct ether_state - what the kernel says of a device
+ * struct ether_state - a device's state, as the kernel reports it
  * @carrier: it is there and has carrier
  * @mtu: if it has carrier, bytes or negative errno; else 0
  */
@@ -51,7 +51,7 @@ void ether_rx_fini(struct ether_rx *rx, struct pool *pool);
 
 /** ether_look() - ask the kernel for the state of a device; it may wait for its RTNL lock */
 void ether_look(const char *name, struct ether_state *state);
-/** ether_told() - tell the NIC the carrier of @port, whose device is in @state */
+/** ether_told() - set the carrier of @port in the NIC; its device is in @state */
 void ether_told(struct port *port, const struct ether_state *state, u64 now);
 
 /** ether_mtu() - Return: MTU of a device, bytes, or negative errno */

@@ -20,7 +20,7 @@ struct emu;
  * @ether: its Ethernet device, if @medium is of that kind
  * @plug: its end of a cable in memory, if @medium is of that kind
  * @question: about the carrier of its Ethernet device, while that is not answered, or NULL
- * @carrier: the carrier that the NIC was last told
+ * @carrier: the carrier that was last set in the NIC
  */
 struct port {
 	struct emu *emu;

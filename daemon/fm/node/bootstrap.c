@@ -108,7 +108,7 @@ static void clear_problems(struct fm *fm, unsigned int port)
 	fm_problem_clear(fm, "release", 3000 + port);
 }
 
-/* Writes the other end of a cable; a NIC of another wire version has not said which it is. */
+/* Writes the other end of a cable, which a NIC of another wire version has not named. */
 static const char *peer_text(const struct fm *fm, const struct torus_link *l, char *buf,
 			     size_t room)
 {
@@ -311,7 +311,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		news |= fm_wave_init(fm, port, &init);
 	else if (news)
 		fm_wave_squares(fm);
-	/* Its place by the wave of this node's root, of which it told before, is not its place now. */
+	/* The place that it reported by the wave of this node's root is not its place now. */
 	if (init.root_guid && init.root_guid != fm->root_guid)
 		fm_wave_forget(fm, port);
 	if (follows)

@@ -16,7 +16,7 @@ enum fm_conn_role {
 	FM_CONN_PARENT,		/* to the parent */
 	FM_CONN_CHILD,		/* accepted; the peer is below this node in the tree */
 	FM_CONN_NOTICE,		/* by the root: the peer is to drop another node */
-	FM_CONN_PROBE,		/* by the root: does the peer live? */
+	FM_CONN_PROBE,		/* by the root, to find out if the peer lives */
 	FM_CONN_CALL,		/* by a root: carries an Init where no link leads */
 };
 

@@ -165,7 +165,7 @@ uint64_t fm_ports_expiry(const struct fm *fm)
 	return at;
 }
 
-/* Return: what the row has to say of a port, by the present state of its link. */
+/* Return: the port row's entry of a port, by the present state of its link. */
 static struct fm_port_row make_port_row(struct fm *fm, const struct torus_link *l)
 {
 	struct fm_port_row r = fm->row.port[l->port];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Squares of cables: which cables of this node are right can be told without any coordinates. */
+/* Squares of cables: they show, without coordinates, which cables of this node are right. */
 #ifndef FM_SQUARE_H
 #define FM_SQUARE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A square is judged as in node/square.c, but each node has told its own cables. So the cables at
- * three corners are enough: the fourth corner need not have joined.
+ * A square is judged as in node/square.c, but each node has reported its own cables. So the cables
+ * at three corners are enough: the fourth corner need not have joined.
  */
 #include <torus/topology.h>
 

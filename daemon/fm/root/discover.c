@@ -270,7 +270,7 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
  */
 enum trust {
 	CROSSED,	/* its squares are open; or its ring has a wrong length, so a wrong cable */
-	UNSURE,		/* neither can be told yet */
+	UNSURE,		/* neither is known yet */
 	SURE,		/* the cable closes a square, or its ring has the right length */
 };
 

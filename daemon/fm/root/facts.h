@@ -27,7 +27,7 @@ struct fm_root {
 	struct torus_shape shape;
 	uint8_t open;		/* mask of dimensions whose ends are not cabled together */
 	struct torus_plan plan;	/* address plan; before @settled that of @nics_version */
-	uint64_t nics_version;	/* of the NIC that told it, before @settled; valid if @nics_plan */
+	uint64_t nics_version;	/* of the NIC with @plan, before @settled; valid if @nics_plan */
 	bool nics_plan;
 	uint64_t plan_again;	/* a first table is not tried before: no plan could be used */
 	uint32_t *at;		/* number in the roster + 1, by node id; 0: no node is there */

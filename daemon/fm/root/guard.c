@@ -43,7 +43,10 @@ static bool has_nic(const struct fm *fm, uint32_t node)
 	return is_alive(m ? m->state : fm->table.entry[node].state);
 }
 
-/* The table says nothing of the cables of a node that has come back since. */
+/*
+ * Return: the bit of @port if the table excludes its cable. If an end was dead in the table, only
+ * damping (held) counts, because that node may have come back since.
+ */
 static uint16_t lost_in_table(const struct fm *fm, uint32_t node, unsigned int port)
 {
 	const struct fm_table *t = &fm->table;

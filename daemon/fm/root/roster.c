@@ -297,7 +297,7 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	return m;
 }
 
-#define CLAIM_WAIT 50	/* times resend: time for a node that was told to obey this root */
+#define CLAIM_WAIT 50	/* times resend: time for a node that was asked to obey this root */
 
 /* Return: true if @m is dead, has no place, and no part of the root refers to it. */
 static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
