@@ -57,7 +57,10 @@ since_then() {
 	fabricctl diff "$from" --node 2,2 | tee "$tmp/diff" | grep "^node .*node 0,0 ('n0-0') is dead" &&
 		[[ $(grep -c '^link .*0,0:.* lost, was up: ' "$tmp/diff") == 4 && $(grep -c '^link' "$tmp/diff") == 4 ]] &&
 		grep '^root ' "$tmp/diff" && ! grep -vE '^(link|node|root) ' "$tmp/diff" &&
-		fabricctl outages --json | jq -e '[.[] | select(.link.node == [0,0] or .link.peer.node == [0,0]) | select(.state == "lost")] | length == 4'
+		fabricctl outages --json | jq -e '[.[] | select(.link.node == [0,0] or .link.peer.node == [0,0]) | select(.state == "lost")] |
+			length == 4 and all(.dead == [0,0])' && fabricctl outages | grep '^0,0:+x .* (0,0 dead) ' &&
+		fabricctl report | tee "$tmp/report" | grep "^nodes  *0,0 (n0-0) was dead 1 time, for .*, and is dead still: " &&
+		fabricctl report --json | jq -e 'all(.to_do[]; .link.node != [0,0] or .what != "mend")'
 }
 as_before() { fabricctl diff "$from" --node 2,2 | tee "$tmp/diff" | grep '^root ' && ! grep -v '^root ' "$tmp/diff"; }
 # What the others had meanwhile comes to the former root; what it has comes to nobody twice.

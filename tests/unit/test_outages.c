@@ -42,7 +42,8 @@ static json_t *json_of(const char *text)
 	"{'version':" #version ",'duration_ms':12.5,'parked':3,'replayed':3,'lost':0}"
 #define OUTAGE(x, state, from, to, ms, reason, silent, recovery, pause) \
 	"{'link':{" CABLE(x) "},'state':'" state "','from':" from ",'to':" to ",'duration_ms':" ms "," \
-	"'reason':" reason ",'excluded':false,'silent_ms':" silent ",'recovery':" recovery ",'pause_ms':" pause "}"
+	"'reason':" reason ",'excluded':false,'silent_ms':" silent ",'recovery':" recovery ",'pause_ms':" pause "," \
+	"'dead':null}"
 
 static void finds(const char *events, const char *faulty, const char *wanted)
 {
@@ -106,6 +107,45 @@ static void end_not_seen(void **state)
 	      "[" OUTAGE(1, "lost", "100.5", "null", "null", "null", "null", "null", "null") "]");
 }
 
+/* Names are in ', so this text is written as such. Return: who is dead of these outages, as "1 -1 3". */
+static const char *dead_of(const char *before, const char *text, const char *after)
+{
+	static char out[256];
+	json_t *events = json_of(before), *more = json_of(after), *outages, *v, *n;
+	size_t i;
+
+	json_array_append_new(events, json_pack("{s:f, s:s, s:s}", "time", 105.5, "kind", "node", "text", text));
+	json_array_extend(events, more);
+	outages = outages_find(events, NULL);
+	out[0] = '\0';
+	json_array_foreach(outages, i, v) {
+		n = json_array_get(json_object_get(v, "dead"), 0);
+		sprintf(out + strlen(out), "%s%lld", i ? " " : "", n ? (long long)json_integer_value(n) : -1);
+	}
+	json_decref(outages);
+	json_decref(more);
+	json_decref(events);
+	return out;
+}
+
+/* A node dies: its cables, lost shortly before or after that is known, are not at fault; others are. */
+static void node_dies(void **state)
+{
+	static const char before[] = "[" LINK(50.5, 1000, "a", 3, "lost", "null", 7, 50) ","
+		LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) "," LINK(100.5, 1000, "a", 2, "lost", "null", 7, 50) "]";
+	static const char after[] = "[" LINK(106.5, 1000, "a", 4, "lost", "null", 7, 50) ","
+		LINK(107.5, 1000, "a", 1, "up", "null", 7, 50) "," LINK(108.5, 1000, "a", 1, "lost", "null", 7, 50) "]";
+
+	(void)state;
+	assert_string_equal(dead_of(before, "node 1,0 ('n1') is dead", "[]"), "-1 1 -1");
+	assert_string_equal(dead_of(before, "node 3,0 ('n3') is dead", "[]"), "-1 -1 -1");
+	assert_string_equal(dead_of(before, "node 9,0 ('m') is dead: why", after), "-1 9 9 9 9");
+	assert_string_equal(dead_of(before, "node 11,0 ('n1') is dead", "[]"), "-1 -1 -1");
+	assert_string_equal(dead_of(before, "node 1,0 ('n1') is silent", "[]"), "-1 -1 -1");
+	assert_string_equal(dead_of(before, "over: node 1,0 ('n1') is dead", after), "-1 -1 -1 -1 -1");
+	assert_string_equal(dead_of("[]", "node 4,0 ('n4') is dead", after), "4 -1 -1");
+}
+
 /* The time of a cable that is lost still goes on; that of others is known, or is not. */
 static void lost_so_far(void **state)
 {
@@ -143,6 +183,7 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(one_after_the_other), cmocka_unit_test(clock_set_back),
 		cmocka_unit_test(began_before), cmocka_unit_test(end_not_seen),
+		cmocka_unit_test(node_dies),
 		cmocka_unit_test(lost_so_far), cmocka_unit_test(odd_events),
 	};
 

@@ -77,6 +77,30 @@ static void replaces(void **state)
 	wants(make("[]", "[" RECEIVER(CABLE, "good", "false", 7, 1e-15) "]", "[]"), "to_do", "[]");
 }
 
+/* What a node's death or an administrator has done is no fault of the cable; the node is listed. */
+static void excuses(void **state)
+{
+#define DEAD "node 1,0 ('b') is dead"
+#define AT(time, level, text) "{\"time\":" #time ",\"level\":\"" level "\",\"kind\":\"node\",\"text\":\"" text "\"}"
+#define DEATH(at, back) LINK(at, "lost") "," AT(at, "error", DEAD) "," AT(back, "info", "over: " DEAD) "," LINK(back, "up")
+	static const char deaths[] = "[" DEATH(10, 20) "," DEATH(30, 40) "," DEATH(50, 60) "]";
+	static const char dead[] = "[" LINK(86300, "lost") "," AT(86300, "error", DEAD) "," AT(86390, "error", DEAD ": why") "]";
+#define DOWN "{\"time\":10,\"kind\":\"link\",\"link\":{" CABLE ",\"state\":\"lost\",\"reason\":\"admin\"}}"
+
+	(void)state;
+	wants(make(deaths, "[]", "[]"), "to_do", "[]");
+	wants(make(deaths, "[]", "[]"), "cables", "[]");
+	wants(make(deaths, "[]", "[]"), "nodes",
+	      "[{\"node\":[1,0],\"name\":\"b\",\"times\":3,\"dead_ms\":30000.0,\"dead\":false}]");
+	wants(make(dead, "[]", "[]"), "cables", "[]");
+	wants(make(dead, "[]", "[]"), "nodes",
+	      "[{\"node\":[1,0],\"name\":\"b\",\"times\":1,\"dead_ms\":100000.0,\"dead\":true}]");
+	wants(make("[" AT(10, "info", "over: " DEAD) "]", "[]", "[]"), "nodes",
+	      "[{\"node\":[1,0],\"name\":\"b\",\"times\":0,\"dead_ms\":0.0,\"dead\":false}]");
+	wants(make("[" DOWN "]", "[]", "[]"), "cables", "[]");
+	wants(make("[" LOSS(10, 20) "]", "[]", "[]"), "nodes", "[]");
+}
+
 /* A cable is one entry, whichever end is at fault, and the greater task counts. */
 static void merges(void **state)
 {
@@ -243,6 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(replaces),
+		cmocka_unit_test(excuses),
 		cmocka_unit_test(merges),
 		cmocka_unit_test(lists_receivers),
 		cmocka_unit_test(lists_warnings),

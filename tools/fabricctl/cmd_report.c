@@ -50,6 +50,31 @@ static void show_cables(const json_t *cables)
 		       json_array_size(cables) - LINES_MAX);
 }
 
+/* Prints the nodes that were dead, to which their cables' losses belong. */
+static void show_nodes_that_died(const json_t *nodes)
+{
+	char at[TORUS_TEXT_MAX], text[32];
+	size_t i;
+	json_t *v;
+
+	if (json_array_size(nodes))
+		putchar('\n');
+	json_array_foreach(nodes, i, v) {
+		unsigned long long times = json_count(v, "times");
+		bool dead = json_is_true(json_object_get(v, "dead"));
+
+		printf("%-12s%s (%s) ", i ? "" : "nodes", json_node_text(json_object_get(v, "node"), at),
+		       table_or_dash(json_text(v, "name")));
+		if (!times)	/* it died before */
+			printf("is no longer dead");
+		else
+			printf("%swas dead %llu time%s%s, for %s", dead ? paint(BAD) : "", times,
+			       times == 1 ? "" : "s", dead ? paint(PLAIN) : "",
+			       duration_text(json_number_value(json_object_get(v, "dead_ms")) / 1e3, text));
+		printf("%s\n", dead ? ", and is dead still: repair or start it" : "");
+	}
+}
+
 /* Prints the receivers that count too many errors; null: they are not known. */
 static void show_receivers(const json_t *receivers)
 {
@@ -113,6 +138,7 @@ static void show_report(const json_t *report)
 	       moment_text(json_number_value(json_object_get(report, "from")), from),
 	       moment_text(json_number_value(json_object_get(report, "to")), to));
 	show_cables(json_object_get(report, "cables"));
+	show_nodes_that_died(json_object_get(report, "nodes"));
 	show_receivers(json_object_get(report, "errors"));
 	printf("\nrecoveries  %llu", (unsigned long long)json_count(r, "count"));
 	if (json_count(r, "count"))

@@ -5,11 +5,16 @@
  * the time since when the root knew of the loss. The duration is that of the monotonic clock, if
  * one machine wrote both events in one boot; else that of the time of day.
  *
+ * A cable that is lost because a node at its end dies is not at fault. The root tells that a node is
+ * dead when all of its cables are lost, so those that were lost shortly before count, too.
+ *
  * Traffic over the cable paused from the last packet that came over it until the recovery ended. A
  * recovery begins when the loss is noticed, which is later for a cable that became silent.
  *
  * Test: tests/unit/test_outages.c.
  */
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
@@ -17,6 +22,7 @@
 
 /* Parameter "silence" of a NIC that was made without it: kernel/core/params.c. */
 #define SILENCE_MS 350
+#define OVER "over: "
 
 json_t *outages_cable(const json_t *link)
 {
@@ -67,12 +73,12 @@ static json_t *silence_before(const char *reason)
 static json_t *begin_outage(json_t *outages, const json_t *event, const json_t *link)
 {
 	const char *reason = json_text(link, "reason");
-	json_t *o = json_pack("{s:o, s:s, s:O?, s:n, s:n, s:O?, s:O?, s:o, s:n, s:n}",
+	json_t *o = json_pack("{s:o, s:s, s:O?, s:n, s:n, s:O?, s:O?, s:o, s:n, s:n, s:n}",
 			      "link", outages_cable(link), "state", "lost",
 			      "from", json_object_get(event, "time"), "to", "duration_ms",
 			      "reason", json_object_get(link, "reason"),
 			      "excluded", json_object_get(link, "excluded"),
-			      "silent_ms", silence_before(reason), "recovery", "pause_ms");
+			      "silent_ms", silence_before(reason), "recovery", "pause_ms", "dead");
 
 	json_array_append_new(outages, o);
 	return o;
@@ -109,7 +115,70 @@ static void end_outage(json_t *o, const json_t *begun, const json_t *event, cons
 	json_object_set_new(o, "duration_ms", json_integer((json_int_t)(ms + 0.5)));
 }
 
-static void take_link_event(json_t *outages, json_t *begun, const json_t *event)
+/* --- nodes that die -------------------------------------------------------------------- */
+
+#define DYING_S 10	/* from the loss of a first cable until a node is told as dead, at most */
+#define NODE_TEXT "node "
+
+json_t *outages_dead_node(const json_t *event, bool *over)
+{
+	const char *kind = json_text(event, "kind"), *text = json_text(event, "text"), *end;
+	json_t *node;
+
+	if (!kind || strcmp(kind, "node") || !text)
+		return NULL;
+	*over = !strncmp(text, OVER, strlen(OVER));
+	text += *over ? strlen(OVER) : 0;
+	if (strncmp(text, NODE_TEXT, strlen(NODE_TEXT)) || !strstr(text, "') is dead"))
+		return NULL;
+	node = json_array();
+	for (text += strlen(NODE_TEXT); isdigit((unsigned char)*text); text = end + (*end == ','))
+		json_array_append_new(node, json_integer(strtol(text, (char **)&end, 10)));
+	return node;
+}
+
+static bool is_end_of(const json_t *link, const json_t *node)
+{
+	return json_equal(json_object_get(link, "node"), node) ||
+	       json_equal(json_object_get(json_object_get(link, "peer"), "node"), node);
+}
+
+/* Takes that a node is dead, or is back: @dead lists those that are dead. */
+static void take_node_event(const json_t *outages, json_t *dead, const json_t *event)
+{
+	bool over = false;
+	json_t *node = outages_dead_node(event, &over), *v;
+	size_t i;
+
+	json_array_foreach(dead, i, v)
+		if (node && json_equal(v, node)) {
+			json_array_remove(dead, i);
+			break;
+		}
+	if (node && !over)
+		json_array_append(dead, node);
+	json_array_foreach(outages, i, v)
+		if (node && !over && json_is_null(json_object_get(v, "to")) &&
+		    is_end_of(json_object_get(v, "link"), node) &&
+		    number_of(event, "time") - number_of(v, "from") <= DYING_S)
+			json_object_set(v, "dead", node);
+	json_decref(node);
+}
+
+/* Notes that an outage begins because a node at an end of its cable is dead. */
+static void note_dead(json_t *outage, const json_t *dead)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(dead, i, v)
+		if (is_end_of(json_object_get(outage, "link"), v))
+			json_object_set(outage, "dead", v);
+}
+
+/* --- cables ---------------------------------------------------------------------------- */
+
+static void take_link_event(json_t *outages, json_t *begun, const json_t *dead, const json_t *event)
 {
 	json_t *link = json_object_get(event, "link");
 	const char *state = json_text(link, "state");
@@ -120,10 +189,10 @@ static void take_link_event(json_t *outages, json_t *begun, const json_t *event)
 	if (!state || !json_is_object(link))
 		return;
 	if (!strcmp(state, "lost")) {
-		if (!o)
-			begin_outage(outages, event, link);
-		if (!o)
+		if (!o) {
+			note_dead(begin_outage(outages, event, link), dead);
 			json_array_append(begun, (json_t *)event);
+		}
 		return;
 	}
 	if (!o) {	/* its beginning is not among the events */
@@ -194,11 +263,12 @@ static bool is_faulty(const json_t *faulty, const json_t *link)
 
 json_t *outages_find(const json_t *events, const json_t *faulty)
 {
-	json_t *outages = json_array(), *begun = json_array(), *v;
+	json_t *outages = json_array(), *begun = json_array(), *dead = json_array(), *v;
 	size_t i;
 
 	json_array_foreach(events, i, v) {
-		take_link_event(outages, begun, v);
+		take_link_event(outages, begun, dead, v);
+		take_node_event(outages, dead, v);
 		take_recovery(outages, begun, v);
 	}
 		/* No root has seen that the cable came back. */
@@ -208,5 +278,6 @@ json_t *outages_find(const json_t *events, const json_t *faulty)
 		    !is_faulty(faulty, json_object_get(v, "link")))
 			json_object_set_new(v, "state", json_string("unknown"));
 	json_decref(begun);
+	json_decref(dead);
 	return outages;
 }

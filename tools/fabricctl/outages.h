@@ -6,16 +6,22 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#define OUTAGES_KINDS "link,recovery"
+#define OUTAGES_KINDS "link,recovery,node"
 
 /**
  * outages_find() - find outages of cables, sorted by their beginning
  * @events: in the order in which they happened
  * @faulty: ends of cables that are not used now, by node and port; NULL: not known
  * Return: an array of {link, state, from, to, duration_ms, reason, excluded, silent_ms, recovery,
- * pause_ms}.
+ * pause_ms, dead}; dead: the node whose death was the cause, or null.
  */
 json_t *outages_find(const json_t *events, const json_t *faulty);
+/**
+ * outages_dead_node() - read an event that a node is dead
+ * @over: set if it is so no longer
+ * Return: its coordinates; NULL: it is another event.
+ */
+json_t *outages_dead_node(const json_t *event, bool *over);
 /** outages_so_far() - set the durations of cables that are lost still, up to that time of day, s */
 void outages_so_far(const json_t *outages, double until);
 /** outages_cable() - Return: {node, port, name, peer}, a new object, from a link or an event of it */

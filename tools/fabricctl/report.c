@@ -77,14 +77,24 @@ static json_t *sort_array(json_t *list, int (*order)(const void *a, const void *
 	return sorted;
 }
 
-/* Sums outages by cable; those that an administrator had excluded are not failures. */
+/* Return: true if the cable is not at fault: a node died, or an administrator wanted it so. */
+static bool is_excused(const json_t *outage)
+{
+	const char *reason = json_text(outage, "reason");
+
+	return json_is_true(json_object_get(outage, "excluded")) ||
+	       json_is_array(json_object_get(outage, "dead")) ||
+	       (reason && !strcmp(reason, "admin"));
+}
+
+/* Sums outages by cable. */
 static json_t *sum_cables(const json_t *outages)
 {
 	json_t *cables = json_array(), *v, *c;
 	size_t i;
 
 	json_array_foreach(outages, i, v) {
-		if (json_is_true(json_object_get(v, "excluded")))
+		if (is_excused(v))
 			continue;
 		c = cable_entry(cables, json_object_get(v, "link"));
 		json_object_set_new(c, "times", json_integer((json_int_t)json_count(c, "times") + 1));
@@ -95,6 +105,74 @@ static json_t *sum_cables(const json_t *outages)
 		add_reason(json_object_get(c, "reasons"), json_object_get(v, "reason"));
 	}
 	return sort_array(cables, order_cables);
+}
+
+/* --- nodes ----------------------------------------------------------------------------- */
+
+static json_t *node_entry(json_t *nodes, const json_t *node)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(nodes, i, v)
+		if (json_equal(json_object_get(v, "node"), node))
+			return v;
+	v = json_pack("{s:O, s:n, s:i, s:f, s:b, s:f}", "node", node, "name", "times", 0, "dead_ms",
+		      0.0, "dead", 0, "since", 0.0);
+	json_array_append_new(nodes, v);
+	return v;
+}
+
+/* Adds the name, which the text has in quotes after the coordinates. */
+static void name_node(json_t *entry, const json_t *event)
+{
+	const char *text = json_text(event, "text"), *from = strchr(text, '\'');
+	const char *to = from ? strchr(from + 1, '\'') : NULL;
+
+	if (to)
+		json_object_set_new(entry, "name", json_stringn(from + 1, (size_t)(to - from - 1)));
+}
+
+static void end_death(json_t *entry, double at)
+{
+	double ms = (at - json_number_value(json_object_get(entry, "since"))) * 1e3 +
+		    json_number_value(json_object_get(entry, "dead_ms"));
+
+	json_object_set_new(entry, "dead_ms", json_real(ms > 0 ? ms : 0));
+}
+
+/* Lists the nodes that were dead. One that the next root finds dead, too, did not die again. */
+static json_t *sum_nodes(const json_t *events, double until)
+{
+	json_t *nodes = json_array(), *v, *node, *e;
+	bool over = false;
+	size_t i;
+
+	json_array_foreach(events, i, v) {
+		const json_t *at = json_object_get(v, "time");
+
+		node = outages_dead_node(v, &over);
+		if (!node)
+			continue;
+		e = node_entry(nodes, node);
+		json_decref(node);
+		name_node(e, v);
+		if (json_is_true(json_object_get(e, "dead")) == !over)
+			continue;
+		json_object_set_new(e, "dead", json_boolean(!over));
+		if (over) {
+			end_death(e, json_number_value(at));
+		} else {
+			json_object_set_new(e, "times", json_integer((json_int_t)json_count(e, "times") + 1));
+			json_object_set(e, "since", (json_t *)at);
+		}
+	}
+	json_array_foreach(nodes, i, v) {
+		if (json_is_true(json_object_get(v, "dead")))
+			end_death(v, until);
+		json_object_del(v, "since");
+	}
+	return nodes;
 }
 
 static int order_numbers(const void *a, const void *b)
@@ -307,9 +385,10 @@ json_t *report_make(const struct report_facts *f)
 	outages_so_far(outages, f->until);
 	cables = sum_cables(outages);
 	receivers = find_bad_receivers(f->degraded);
-	report = json_pack("{s:s?, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}", "fabric",
+	report = json_pack("{s:s?, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O?}", "fabric",
 			   f->fabric, "from", f->from, "to", f->to, "to_do",
-			   make_tasks(cables, receivers), "cables", cables, "errors", receivers,
+			   make_tasks(cables, receivers), "cables", cables, "nodes",
+			   sum_nodes(f->events, f->until), "errors", receivers,
 			   "recoveries", sum_recoveries(f->events), "events",
 			   count_kinds(f->events), "outages", outages, "orders", f->orders);
 	add_warnings(report, f->events);
