@@ -17,7 +17,7 @@
 
 static const struct play figures[] = {
 	{ "fig3", "ACK/NAK: a packet is lost; a NAK tells, and acknowledges what was before it",
-	  TORUS_RETRY_ACKNAK, 2, 6, false, false, "lose 2" },
+	  TORUS_RETRY_ACKNAK, 3, 6, false, false, "lose 2" },
 	{ "fig4", "HIPPI: a packet is lost; the same answer, said twice, tells", TORUS_RETRY_HIPPI,
 	  1, 6, false, false, "lose 2" },
 	{ "fig5", "ACK/NAK: an ACK is lost; the next one covers it", TORUS_RETRY_ACKNAK, 2, 6,
