@@ -329,6 +329,34 @@ static void test_sequence(void **state)
 	end();
 }
 
+/* What a packet acknowledges counts, though the packet is ahead, ignored after an error, or behind. */
+static void test_answers(void **state)
+{
+	static const struct { u16 tseq, rseq; u32 left; } said[] = {
+		{ 1, (u16)-2, 2 }, { 2, (u16)-1, 1 }, { (u16)-1, 0, 0 },
+	};
+	const struct tn_link *link = begin(NULL);
+	struct tn_hdr h = data(1);
+
+	(void)state;
+	lone_row(&l, 1, lone_dirs(1));
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(lone_send(&l, 1, TORUS_VC_D0, 1), 0);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(lone_drain(&l, 0), 3);
+	assert_int_equal(link->retry.tx.sent.count, 3);
+	for (unsigned int i = 0; i < ARRAY_SIZE(said); i++) {
+		h.tseq = said[i].tseq;
+		h.rseq = said[i].rseq;
+		once(h, good);
+		assert_int_equal(link->retry.tx.sent.count, said[i].left);
+	}
+	assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 1);
+	assert_int_equal(pc(TORUS_PC_DUPLICATES), 1);
+	came(0, 0, 0);
+	end();
+}
+
 /* A packet that is cut short is counted and reported; one without a header belongs to no VC. */
 static void test_cut_short(void **state)
 {
@@ -655,6 +683,7 @@ int main(void)
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_sequence),
+		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_not_up),
 		cmocka_unit_test(test_bad_init),
