@@ -106,7 +106,7 @@
  * An INIT that gives a running link new sequence numbers (the RESYNC of other protocols) is in
  * neither version; link.h says why a retraining does that better.
  *
- * Sources: Angara fault tolerance paper, "контроль целостности данных" and
+ * Sources: Angara paper, "контроль целостности данных" and
  * fig. 3, 4 for TSEQ/RSEQ/E/VB/VCCR. G, GE, LCRC apart from ECRC, and ESEQ are
  * ours; link.h and flow.h say why.
  *

@@ -65,6 +65,12 @@ bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
  * yet reached. The destination depends on the channel if the channel is this hop at one of those
  * nodes. If no such channel is excluded, a healthy path, and so an escape, exists at all of them.
  *
+ * The Angara paper sets the directions of adaptive packets apart from those of the others, along
+ * shortest ways. Here the two differ only half way round. A router knows only the header, which is a
+ * set of directions for all nodes on the way: it cannot say that +x is healthy here, and not at the
+ * next node. And the escape at the source is the plain path. So a destination whose row is a detour has no
+ * adaptive packets, though another order of the same directions may be healthy.
+ *
  * Half way round a ring both ways are as short, and a header of VCA, which is a set of directions,
  * may have both. Then the first hop along that dimension decides: a packet never goes back to
  * where it came from (dirs_left() in kernel/core/router.c). So whatever it chooses, it is a packet
