@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames that were cut anywhere, against the same bytes in one piece: what the core gets is
- * what it would read there, no part of a packet lies in two pieces, and what others may
- * write to is copied before they may.
+ * Frames that are divided into pieces anywhere, compared with the same bytes in one piece: the
+ * core gets the same packets, no part of a packet lies in two pieces, and memory that others may
+ * write to is copied first.
  */
 #include <linux/mm.h>
 

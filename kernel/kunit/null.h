@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The smallest NIC: it moves no packets, and does at once what it is told. Its operations fail or
- * sleep if a test says so.
+ * The smallest NIC: it moves no packets, and completes each command at once. A test can make its
+ * operations fail or sleep.
  */
 #ifndef TORUS_KUNIT_NULL_H
 #define TORUS_KUNIT_NULL_H

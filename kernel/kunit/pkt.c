@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory of packets: where it is taken from, and who keeps it. */
+/* Memory of packets: where it is allocated, and what holds references to it. */
 #include <linux/mm.h>
 
 #include "lab.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Ports and lower devices: what may be bound, what is let go, who is told. */
+/* Ports and lower devices: which devices may be bound, when they are released, and the errors. */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ethtool and `ip -s link` show each counter of a NIC under its name; netlink tells what there is,
- * or that it could not.
+ * ethtool and `ip -s link` show each counter of a NIC under its name; netlink dumps are complete,
+ * or report that they are not.
  */
 #include <linux/ethtool.h>
 #include <linux/net.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lines of a recording: whatever a line says, it is an event or it is refused. */
+/* Lines of a recording: any line is an event, or is refused. */
 #include <stdint.h>
 #include <stdlib.h>
 

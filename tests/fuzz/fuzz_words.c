@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any text as what people type: numbers, times, places, parameters. A text that is accepted is in
- * its range, has the form that the manual gives, and is read as the same value again when it is
- * written out.
+ * Any text as user input: numbers, times, places, parameters. A text that is accepted is in its
+ * range, has the form that the manual gives, and is read as the same value when it is written out.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Adaptive traffic (VCA) while cables fail: what a failed link has in its RETRY buffer takes another
-# way, nothing is lost, and counters tell what became of it. Flows of three sources meet at one
-# node, whose neighbours have few packet buffers, so that VCA has no room at times and packets
+# Adaptive traffic (VCA) while cables fail: packets in the RETRY buffer of a failed link take
+# another path, nothing is lost, and counters show the fate of each. Flows of three sources meet at
+# one node, whose neighbours have few packet buffers, so that VCA has no room at times and packets
 # escape to VCD0.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}

@@ -3,8 +3,8 @@
 # shellcheck disable=SC2317
 #
 # The site has an arbiter, a script whose answer is a file: granted, refused, slow, nonsense or not
-# there. Whatever it says, the fabric runs on and tells of it. Node 1,1 looks on,
-# or node 0,1 while that is the root that ends.
+# there. Whatever it answers, the fabric runs on and reports it. Node 1,1 is asked for the reports,
+# or node 0,1 while 1,1 is the root that ends.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

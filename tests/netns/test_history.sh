@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2317
 #
-# An incident can be told afterwards: whichever node is asked, when its root is dead, when all have
-# lost their power, and when the disk is full or a file is damaged.
+# The history of an incident can be read afterwards, from any node: when its root is dead, when all
+# nodes have lost their power, and when the disk is full or a file is damaged.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

@@ -3,9 +3,9 @@
 # shellcheck disable=SC2317
 #
 # Hooks. Each event is the standard input of a program; one that hangs is killed with all that it
-# started, also with what left its session; one that fails is told; so many run at once. Then the
-# recipe of fabricctl(8): an MPI job writes checkpoints, a node under it dies, a hook tells the batch
-# system, and the job is begun again from its checkpoint with a spare node.
+# started, also if that left its session; one that fails is reported; a limited number runs at once.
+# Then the recipe of fabricctl(8): an MPI job writes checkpoints, a node under it dies, a hook
+# informs the batch system, and the job is begun again from its checkpoint with a spare node.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# fabricctl link test, locate and module, in a lab of real processes: an idle cable with bit errors is told from a good
-# one, by both ends' counters; a test loses nothing of other traffic; a link that is not up, or whose
-# far manager is away, is refused in words.
+# fabricctl link test, locate and module, in a lab of real processes: an idle cable with bit errors
+# is distinguished from a good one, by both ends' counters; a test loses no other traffic; a link
+# that is not up, or whose far manager is away, is refused with the reason.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

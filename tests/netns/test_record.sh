@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The root of a lab, and another node, record what they are told and do while a cable is cut and
-# a link is excluded. The simulator plays it again, action by action, and notices a changed line.
+# The root of a lab, and another node, record their inputs and actions while a cable is cut and a
+# link is excluded. The simulator plays it again, action by action, and notices a changed line.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2317
 #
-# A NIC that keeps the credits of one link, which lives on otherwise: the root names it, takes the
-# port that waits for it down after stall_max, and what waited arrives by other ways.
+# A NIC that keeps the credits of one link, which works otherwise: the root names it, takes the port
+# that waits for it down after stall_max, and the packets that waited arrive by other paths.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

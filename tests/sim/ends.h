@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The ways in which a node of a simulated world ends and comes back, and who leads then. */
+/* The ways in which a node of a simulated world ends and comes back, and which node leads then. */
 #ifndef ENDS_H
 #define ENDS_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The checkers of tables, orders, deaths, exclusions and takeovers find what is wrong: each test makes a fault. */
+/*
+ * The checkers of tables, orders, deaths, exclusions and takeovers find errors: each test makes
+ * one.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

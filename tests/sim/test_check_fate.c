@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The checkers of holds, colours and packets find what is wrong: each test makes one fault. */
+/* The checkers of holds, colours and packets find errors: each test makes one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Members that live and cannot follow: their NIC takes no place, or never replays, or their manager
- * answers and does not report. Each is told of by name, no recovery waits for it longer than it may,
- * it comes back when it can, and no packet is lost.
+ * Members that live and cannot follow: their NIC takes no place, or never replays, or their
+ * manager answers and does not report. Each is reported by name, no recovery waits for it longer
+ * than the limit, it comes back when it can, and no packet is lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings of two and three nodes, in which each node ends in each way at each step of a recovery:
- * who leads then, that the former root joins as a member when it goes on, and that no packet is
+ * Rings of two and three nodes, in which each node ends in each way at each step of a recovery.
+ * The right node leads then, the former root joins as a member when it continues, and no packet is
  * lost but those that were in a NIC without power. One of two nodes is no majority.
  */
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Managers whose NICs are slow, or fail to do what they are asked. Recoveries take longer then,
- * but nothing is lost or reordered, and no manager is taken for one that hangs.
+ * Managers whose NICs are slow, or fail at actions. Recoveries take longer then, but nothing is
+ * lost or reordered, and no manager counts as hung.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The root dies under traffic, at any step of a recovery, by any way in which a root can end; another
- * node becomes root, a cable that is cut then is recovered from, and the former root, when it is
- * back, leads no node any more. All checkers of a story watch what becomes of the packets of the
- * other nodes.
+ * The root dies under traffic, at any step of a recovery, in any way in which a root can end.
+ * Another node becomes root and recovers from a cable that is cut then, and the former root, when
+ * it is back, leads no node any more. All checkers of a story follow the packets of the other
+ * nodes.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hosts that vanish: they lose their power, and nobody closes their service connections. The
- * root must find them by their cables, in a few milliseconds, whatever hangs below them in the tree.
+ * Hosts that vanish: they lose their power, and their service connections are not closed. The root
+ * must find them by their cables, in a few milliseconds, whatever nodes are below them in the
+ * tree.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The harness's own test: it runs small commands, most of which report what they should
-# not, or end as they should not, and must count them so.
+# The harness's own test: it runs small commands, most of which fail in some way, and must count
+# each as failed.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 # shellcheck source=tests/check.sh

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * System calls that fail when the test says so. A program is linked with -Wl,--wrap=NAME for each
+ * System calls that fail when a test wants it. A program is linked with -Wl,--wrap=NAME for each
  * call in calls-wrap of fabricd.mk. Calls of the program's own objects come here first; those of
  * libraries do not.
  */

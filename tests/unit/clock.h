@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A monotonic clock that a test can stop, for the whole program and its libraries: time then passes
- * only when the test says so. Sockets, and timers of the kernel, work as usual.
+ * A monotonic clock that a test can stop, for the whole program and its libraries: time then
+ * passes only when the test advances it. Sockets, and timers of the kernel, work as usual.
  */
 #ifndef TESTS_CLOCK_H
 #define TESTS_CLOCK_H

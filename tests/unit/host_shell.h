@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A shell around the host side of a NIC (kernel/host): memory that is counted, and what stands for
- * the NIC.
+ * A shell around the host side of a NIC (kernel/host): counted memory, and a stand-in for the NIC.
  */
 #ifndef TEST_HOST_SHELL_H
 #define TEST_HOST_SHELL_H

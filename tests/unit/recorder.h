@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A NIC behind struct torus_hw_ops that only writes down what it is asked, and requests to it. It
- * has 4 ports and is node 9 of a torus of 4 x 3.
+ * A NIC behind struct torus_hw_ops that only records its commands, and requests to it. It has 4
+ * ports and is node 9 of a torus of 4 x 3.
  */
 #ifndef TESTS_RECORDER_H
 #define TESTS_RECORDER_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Situations of a node that follows a root, or none, and what it is told of others. */
+/*
+ * Situations of a node that follows a root, or none, and the information that it gets about
+ * others.
+ */
 #ifndef TESTS_STAGE_CHOICE_H
 #define TESTS_STAGE_CHOICE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The root of a ring of four that begins anew, and asks who would obey it. */
+/* The root of a ring of four that begins anew, and asks which nodes would obey it. */
 #ifndef TESTS_STAGE_CLAIM_H
 #define TESTS_STAGE_CLAIM_H
 

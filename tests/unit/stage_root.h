@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A root, and nodes that do what it asks for. */
+/* A root, and nodes that obey it. */
 #ifndef TESTS_STAGE_ROOT_H
 #define TESTS_STAGE_ROOT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Records what a manager asks for and sends, as lines of text. */
+/* Records the actions and messages of a manager as lines of text. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

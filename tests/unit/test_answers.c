@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Complete answers of the control socket, read from the manager's table: an admin, and each
- * program that reads them, is told the value that the key names and no other.
+ * Complete answers of the control socket, read from the manager's table: each key has its value,
+ * for an administrator and for programs.
  */
 #include <errno.h>
 #include <setjmp.h>

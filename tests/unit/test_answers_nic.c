@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Complete answers of the control socket, read from the NICs; and what the NIC is told to do. */
+/* Complete answers of the control socket, read from the NICs; and the orders to the NIC. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

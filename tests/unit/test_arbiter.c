@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The program that is an arbiter: what it is asked, and all that can be wrong with its answer. */
+/* The program that is an arbiter: its input, and all errors that its answer can have. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricd's own messages on the wire: what a peer sends arrives as it was, and what breaks a limit
- * does not arrive. Without it a member could put what it likes on the terminals of admins.
+ * fabricd's own messages on the wire: valid ones arrive unchanged, and those that break a limit do
+ * not arrive. Otherwise a member could write anything on the terminals of administrators.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is different between two times, by events. */
+/* Differences between two times, by events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The arguments of torusemu: what torusemu(8) and --help say of them. */
+/* The arguments of torusemu, as torusemu(8) and --help describe them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

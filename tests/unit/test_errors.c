@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a node judges a link anew, and which reports a root acts on: a link that is included was
- * repaired, and what was counted or reported before is no reason to take it out of service again.
+ * When a node judges a link anew, and on which reports a root acts: a link that is included was
+ * repaired, and errors that were counted or reported before are no reason to take it out of
+ * service again.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricctl as users run it: what it asks, prints and returns, for right and wrong fabrics.
- * test_fabricctl_arguments.c has the wrong arguments.
+ * fabricctl as users run it: its requests, output and exit status, for healthy and faulty fabrics.
+ * test_fabricctl_arguments.c has wrong arguments.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The exit statuses of fabricctl by the kind of an error: what is denied, out of reach, or late. */
+/* The exit statuses of fabricctl by the kind of an error: denied, unreachable, or timed out. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

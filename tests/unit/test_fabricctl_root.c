@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricctl root: what it shows of the root and of its candidates, and how it hands over. */
+/* fabricctl root: the data of the root and of its candidates, and how it hands over. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The place of a node by the Inits of its neighbours: what contradicts and what does not, when it
- * moves and how often, and what ends a contradiction.
+ * The place of a node by the Inits of its neighbours: which Inits contradict it and which do not,
+ * when it moves and how often, and what ends a contradiction.
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Neighbours that say one thing and then another. No other node confirms an Init, so one neighbour
- * with one cable can send good and foreign ones in turn for ever: it costs its own link, and the
- * fabric a few recoveries and the log a few lines, however often it does.
+ * Neighbours whose Inits change. No other node confirms an Init, so one neighbour with one cable
+ * can send good and foreign ones in turn for ever: it costs its own link, and the fabric a few
+ * recoveries and the log a few lines, however often it does.
  */
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * When a node asks to be root, by itself: random lives of a node that loses roots, follows others
- * that ask, is called, and asks in vain, beside an account of when it is to ask, and when it is to
- * look for a root among its neighbours. Stubs in this test stand for the functions of the manager
- * that the file calls.
+ * that ask, is called, and asks without success, compared with an account of when it must ask, and
+ * when it must look for a root among its neighbours. Stubs in this test stand for the functions of
+ * the manager that the file calls.
  */
 #include <string.h>
 

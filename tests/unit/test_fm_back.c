@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes 3 and 4 of a ring were judged dead together. Node 3 comes back, and what its row says of
- * the link to 4 decides if the NIC of 4 works on. And nodes that say, or of which a parent says,
- * that they cannot follow a version, and when the root may do without them.
+ * Nodes 3 and 4 of a ring were judged dead together. Node 3 comes back, and its row decides if the
+ * NIC of 4 works on. And nodes that report, or whose parent reports, that they cannot follow a
+ * version, and when the root may do without them.
  */
 #include <errno.h>
 #include <stdio.h>

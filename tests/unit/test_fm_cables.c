@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of cables at the root: one for each cable that is lost or comes back, whichever end tells,
- * and however many do so at once.
+ * Events of cables at the root: one for each cable that is lost or comes back, whichever end
+ * reports it, and however many do so at once.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls over the service network: whom one that asks to be root calls, how often, and how many at
- * once; what a node makes of a call, and the one that called of the answer.
+ * Calls over the service network: which nodes a node that asks to be root calls, how often, and
+ * how many at once; and what the called node and the calling one do.
  */
 #include <errno.h>
 

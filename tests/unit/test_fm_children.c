@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The children of a node: which it accepts, what it passes on, what all below it learn about the
- * way to the root, and how one of many connections is found.
+ * The children of a node: which it accepts, what it passes on, what all nodes below it learn about
+ * the way to the root, and how one of many connections is found.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which of the roots that Inits tell of a node follows: in each situation of the node, all kinds of
+ * A node's choice among the roots that Inits name: in each situation of the node, all kinds of
  * Inits, by epoch and GUID.
  */
 #include "stage_choice.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A claim to be root: who takes part, how long it is waited for, and to which other root this one
- * gives way, for all that an Init can say.
+ * A claim to be root: which nodes take part, how long it waits for them, and to which other root
+ * this one gives way, for every Init.
  */
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/follow.h"

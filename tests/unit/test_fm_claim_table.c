@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A claim to be root, and tables of former roots: with which one it begins, when that comes, and of
- * whom it is enough.
+ * A claim to be root, and tables of former roots: the one with which it begins, when that arrives,
+ * and from how many nodes.
  */
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/roster.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Links that flap, and cables whose ends differ, at the root: when a cable is held down and for how
- * long, what is reported, and what the table says.
+ * Links that flap, and cables whose ends differ, at the root: when a cable is held down and for
+ * how long, what is reported, and the next table.
  */
 #include <errno.h>
 #include <stdio.h>

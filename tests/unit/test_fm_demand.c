@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The demand for a new table, by itself: what its first change is, and when it is due. */
+/* The demand for a new table, by itself: its first change, and when it is due. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

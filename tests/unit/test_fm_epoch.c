@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The epoch of a root: above all that it knows of. Two roots of one epoch would give out tables of
- * the same numbers, and NICs could not tell whom to obey.
+ * the same numbers, and NICs could not distinguish their orders.
  */
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes that come when the shape was discovered long ago, at the root: to which shape it grows by
- * them, that it does so only while the network is empty and nobody sends, and what it tells of
- * those for whom it cannot. If it grew at a wrong moment packets would be lost or go astray; to a
- * wrong shape, it could never be mended.
+ * Nodes that boot long after the shape was discovered, at the root: to which shape it grows by
+ * them, that it grows only while the network is empty and no host sends, and what it reports if it
+ * cannot. If it grew at a wrong moment packets would be lost or delivered to wrong nodes; a wrong
+ * shape could not be repaired.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A shape that grows, by itself: random events at a root, and what it does about each: when it
- * tries, gives up, waits and tries again, and what the new shape makes of places, exclusions and
- * orders. Stubs in this test stand for the functions of the manager that the file calls.
+ * A shape that grows, by itself: random events at a root, and its reaction to each: when it tries,
+ * gives up, waits and tries again, and the places, exclusions and orders in the new shape. Stubs
+ * in this test stand for the functions of the manager that the file calls.
  */
 #include <stdio.h>
 #include <string.h>

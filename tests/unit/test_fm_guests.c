@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Nodes on their way from the root to their parents, and NICs with more ports than the fabric has
- * directions: what a root sends them, and how it treats them.
+ * directions: the messages of a root to them, and how it treats them.
  */
 #include <errno.h>
 #include <stdio.h>

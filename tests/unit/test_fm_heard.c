@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A manager's knowledge of others without a root: whom it has heard and when, which nodes and
- * cables it counts as up, and how far the one has come that asks to be root.
+ * A manager's knowledge of others without a root: from which nodes it has received messages and
+ * when, which nodes and cables it counts as up, and how far the node that asks to be root has
+ * come.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which tables are given to the host to be kept, and which are taken from it; and what is sent to
- * one who asks to be root.
+ * Tables on the disk: which are given to the host to be kept, which are read from it, and what is
+ * sent to a node that asks to be root.
  */
 #include <stdio.h>
 

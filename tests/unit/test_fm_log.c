@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Problems that stand, and the lines of the log that tell of them: each once, and those that begin
- * again and again ever more seldom.
+ * Problems that have not ended, and their lines in the log: each once, and those that begin again
+ * and again ever less often.
  */
 #include <stdio.h>
 

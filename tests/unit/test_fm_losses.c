@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Losses of a link as the root counts them: a single one holds the link down here. And the holds
- * that it tells of: those of the fabric's own ports, each cable once.
+ * that it reports: those of the fabric's own ports, each cable once.
  */
 #include "stage_root.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The number of lost packets that the root gives after a recovery in which NICs went or came: what
- * the NICs lost in that recovery, and not what those had lost before that went or came.
+ * The number of lost packets that the root reports after a recovery in which NICs died or came
+ * back: those lost in that recovery, and none that were lost before.
  */
 #include "daemon/fm/root/recovery.h"
 #include "stage_claim.h"

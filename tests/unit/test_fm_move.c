@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A root hands over to a node that the administrator names: who the candidates are, to which it
- * can, and when it does not.
+ * A root hands over to a node that the administrator names: to which candidates it can, and when
+ * it does not.
  */
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A node tells its NIC which root it obeys before it does anything by that root's order, and joins
- * no root of a former epoch. Otherwise a manager that begins anew, or one that lost its way, could
- * bring its NIC under a root that another has taken the place of.
+ * A node orders its NIC to obey a root before it does anything by that root's order, and joins no
+ * root of a former epoch. Otherwise a manager that begins anew, or one that missed a takeover,
+ * could bring its NIC under a root that another has replaced.
  */
 #include <errno.h>
 #include <stdio.h>

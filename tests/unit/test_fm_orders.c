@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Orders to exclude, by whom and why: the list against a naive one, in which each port has its own
- * record; and the way of an order through tables, disks, and parts that meet.
+ * Orders to exclude, with user and reason: the list compared with a naive one, in which each port
+ * has its own record; and the way of an order through tables, disks, and parts that join.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Nodes of another part join a root: it asks two of them for the whole table that they had, and
- * takes over what is excluded in it, also at nodes of which none of that part can tell.
+ * takes over the exclusions in it, also at nodes that no node of that part can report.
  */
 #include "stage_root.h"
 #include "daemon/fm/node/machine.h"

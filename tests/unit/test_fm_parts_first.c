@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A root and the tables of other parts, before its own first table: which it asks for, which it
- * takes, and what is excluded in the first table then.
+ * takes, and the exclusions of the first table then.
  */
 #include "stage_root.h"
 #include "daemon/fm/clock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Places in a fabric whose shape is known: which node replaces a dead one, which stays at its
- * place, what cannot be a fabric; and which changes of a held cable lead to a new table.
+ * place, which cabling is refused; and which changes of a held cable lead to a new table.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A node's row tells of ports that are stalled; and how ports are named in problems. */
+/* A node's row reports stalled ports; and how ports are named in problems. */
 #include <stdio.h>
 
 #include "stage_member.h"

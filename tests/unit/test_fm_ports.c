@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ports of a node, by themselves: random lives of links, Inits that come and go, and what the
- * row tells of it, beside a plain account that the test keeps of each port.
+ * The ports of a node, by themselves: random lives of links and random Inits, and the row that
+ * results, compared with a plain account that the test keeps of each port.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Nodes that no link leads to, by themselves: random exclusions in small tables, and which nodes
- * are told as cut off. Stubs in this test stand for the functions of the manager that the file
+ * are reported as cut off. Stubs in this test stand for the functions of the manager that the file
  * calls.
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A root whose own NIC fails, by itself: when it hands over, and to whom. Stubs in this test stand
- * for the functions of the manager that the file calls.
+ * A root whose own NIC fails, by itself: when it hands over, and to which node. Stubs in this test
+ * stand for the functions of the manager that the file calls.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The root and its nodes: which nodes it accepts, under which parents, which it refuses and why,
- * what is new in a row, and what the next table says of all this.
+ * which part of a row is new, and the table that follows.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ends of sessions of links, by themselves: random rows of a small torus, what a step says of
- * their ports beyond the table, and which ports are no longer closed after a recovery. Stubs in
- * this test stand for the functions of the manager that the file calls.
+ * The ends of sessions of links, by themselves: random rows of a small torus, the ports that a
+ * step adds to the table, and which ports are no longer closed after a recovery. Stubs in this
+ * test stand for the functions of the manager that the file calls.
  */
 #include <string.h>
 #include <torus/topology.h>

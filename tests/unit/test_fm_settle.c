@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a root makes its first table: gaps, nodes that are only heard of, news that does not end, and a
- * root that is alone.
+ * When a root makes its first table: gaps, nodes that only Inits name, changes that do not end,
+ * and a root that is alone.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A node's part in a recovery: the sums that it reports, the children that it waits for, and what a
- * child gets that joins or asks.
+ * A node's part in a recovery: the sums that it reports, the children that it waits for, and the
+ * messages to a child that joins or asks.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A node at a NIC that takes its time: the order of its actions, what it says meanwhile, and what
- * comes of an action whose step is not at hand any more, or that failed.
+ * A node at a slow NIC: the order of its actions, its messages meanwhile, and the end of an action
+ * whose step is outdated, or that failed.
  */
 #include <errno.h>
 #include <stdio.h>

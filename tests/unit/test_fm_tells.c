@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A node tells its neighbours about the root that it follows: what it says, which of them it
- * answers, and when it asks them.
+ * A node's Inits to its neighbours about the root that it follows: their contents, which
+ * neighbours it answers, and when it asks them.
  */
 #include "stage_choice.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A node's way to the root and to its parent: to which nodes it connects and when, what it sends,
- * and when it takes a connection for lost.
+ * and when it treats a connection as lost.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When it is a candidate's turn to ask to be root: by priority and place, after it asked in vain,
- * while it follows another that asks, and while it joins.
+ * When it is a candidate's turn to ask to be root: by priority and place, after it asked without
+ * success, while it follows another that asks, and while it joins.
  */
 #include "stage_choice.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A member and its root: what it says about the table that it has, when it asks whether its parent
- * lives, which connections it drops at the root's word, and since when it knows that root.
+ * A member and its root: its report of the table that it has, when it asks whether its parent
+ * lives, which connections it drops at the root's order, and since when it knows that root.
  */
 #include <string.h>
 

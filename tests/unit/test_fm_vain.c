@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The node that was followed asked in vain, by itself: which root this node follows then. Stubs in
- * this test stand for the functions of the manager that the file calls.
+ * The node that was followed asked without success, by itself: which root this node follows then.
+ * Stubs in this test stand for the functions of the manager that the file calls.
  */
 #include <string.h>
 

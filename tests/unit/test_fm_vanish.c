@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which nodes a root takes as lost by what their neighbours say of links, and which it does not;
+ * Which nodes a root treats as lost by their neighbours' reports of links, and which it does not;
  * and how long it waits for one that hangs while others wait for its report.
  */
 #include "daemon/fm/node/conns.h"

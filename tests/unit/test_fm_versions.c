@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The number of the first table of a root that begins anew: the next one, or some later if a NIC may
- * have had rows of later versions than all that are told of. Its colour is one that no node stamps.
+ * The number of the first table of a root that begins anew: the next one, or a later one if a NIC
+ * may have had rows of later versions than all that are reported. Its colour is one that no node
+ * stamps.
  */
 #include "stage_claim.h"
 

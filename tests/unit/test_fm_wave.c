@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Inits of a member after it has joined: until when they are repeated, what they say of its place,
- * and that none is sent without need.
+ * Inits of a member after it has joined: until when they are repeated, the place in them, and that
+ * none is sent without need.
  */
 #include "daemon/fm/node/log.h"
 #include "stage_member.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The history on the disk: what was kept is found again, whatever becomes of the disk. */
+/* The history on the disk: kept events are found again, whatever happens to the disk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Delayed frames: they keep their order, come in time, and are not more than a bound. */
+/* Delayed frames: they keep their order, are sent in time, and their number is bounded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the host on their way into the NIC: to which node and on which VC they go, what
- * becomes of them if the NIC refuses them, and when the host has to wait.
+ * Messages of the host on their way into the NIC: their node and VC, their fate if the NIC refuses
+ * them, and when the host has to wait.
  */
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Destination unreachable: about what the host is told it, what it says, and how often. RFC 792,
- * 1122, 1812, 4443: never about an error or a later fragment, and the beginning of what could not
- * arrive goes along, as much as keeps the answer below 576 or 1280 bytes.
+ * ICMP destination unreachable to the host: for which packets, with which contents, and how often.
+ * RFC 792, 1122, 1812, 4443: never for an error or a later fragment, and with the beginning of the
+ * packet that could not arrive, as much as keeps the answer below 576 or 1280 bytes.
  */
 #include <netinet/icmp6.h>
 #include <netinet/ip.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A candidate's keeper: whose an event is, what it asks the root for, what it takes of the answer,
- * and when it asks again. The question and the state of the fabric are the test's; the history is
- * the real one, in a directory of the test.
+ * A candidate's keeper: which node's log an event belongs to, its questions to the root, what it
+ * takes of the answer, and when it asks again. The question and the state of the fabric are the
+ * test's; the history is the real one, in a directory of the test.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A link that trains again, by itself or with its peer: what is kept, what ends it. */
+/*
+ * A link that trains again, by itself or with its peer: what is kept, and what ends the training.
+ */
 #include "tests/unit/lone.h"
 #include "lib/util/times.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reception by a link: what becomes of each packet, and what is counted. */
+/* Reception by a link: the fate of each packet, and the counters. */
 #include "tests/unit/lone.h"
 
 static struct lone l;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A link whose SerDes is the test: when it trains, what it sends meanwhile, what it counts. */
+/* A link whose SerDes is the test: when it trains, and what it sends and counts meanwhile. */
 #include "tests/unit/lone.h"
 #include "lib/util/times.h"
 

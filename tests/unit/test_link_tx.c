@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transmission by a link: what it puts into frames and when, and what it counts. */
+/* Transmission by a link: the contents of frames, when they are sent, and the counters. */
 #include "tests/unit/lone.h"
 #include "lib/util/times.h"
 

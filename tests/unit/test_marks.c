@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies marked bad (VB) that go before packets: what the sender does with them, and a torus whose
- * links all send them while cables fail. test_link_rx.c says what the receiver does with one.
+ * Copies marked bad (VB) that go before packets: how the sender handles them, and a torus whose
+ * links all send them while cables fail. test_link_rx.c has the receiver.
  */
 #include "tests/unit/fabric.h"
 #include "tests/unit/lone.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A member in a recovery; the test is the root: what the member's NIC is told of rows, holds and
- * parked packets, and what the member reports.
+ * A member in a recovery; the test is the root: the orders to the member's NIC for rows, holds and
+ * parked packets, and the member's reports.
  */
 #include <errno.h>
 #include <setjmp.h>

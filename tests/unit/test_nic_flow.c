@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Packets that come to a node: order, gaps, duplicates, packets that cannot go on; counters. */
+/*
+ * Packets that arrive at a node: order, gaps, duplicates, packets that cannot be forwarded;
+ * counters.
+ */
 #include "tests/unit/one_lone.h"
 
 /* Node 0 of 3x3; port 0 leads to 1, port 1 to 3. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parameters of a NIC: their defaults, what is allowed, and which contradict each other. */
+/* Parameters of a NIC: their defaults and limits, and which contradict each other. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a root makes a table, of which version, and what is in it. A version has the colour of the
+ * When a root makes a table, of which version, and its contents. A version has the colour of the
  * fourth before it: if packets of that were in the network, no sum would prove anything.
  */
 #include <errno.h>

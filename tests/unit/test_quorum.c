@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Quorums of a root, beside sets that the test keeps itself: for random tables of one root, the
- * voters that each table has, and which nodes suffice to go on; and what a claim needs.
+ * Quorums of a root, compared with sets that the test keeps itself: for random tables of one root,
+ * the voters that each table has, and which nodes suffice to continue; and the needs of a claim.
  */
 #include "tests/unit/seeds.h"
 #include "daemon/fm/node/keep.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reports on a day: what is to be done and why, and the page. */
+/* Reports on a day: what is to be repaired and why, and the page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The meaning of each command, with a NIC that only writes down what it is asked. If a command
- * asked for something else, or passed on a bad request, each driver behind struct torus_hw_ops
- * would do what its manager did not order; and a manager that is not told why it was refused
- * repeats itself.
+ * The meaning of each command, with a NIC that only records its orders. If a command ordered
+ * something else, or passed on a bad request, each driver behind struct torus_hw_ops would do what
+ * its manager did not order; and a manager that gets no reason for a refusal repeats itself.
  */
 #include "tests/unit/recorder.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dumps of a NIC, its ports and its rows, part by part. If a part went missing, or was told twice,
- * a manager would compute routes from links and rows that are not those of the NIC.
+ * Dumps of a NIC, its ports and its rows, part by part. If a part were missing or repeated, a
+ * manager would compute routes from links and rows that are not those of the NIC.
  */
 #include "tests/unit/recorder.h"
 

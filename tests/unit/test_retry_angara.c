@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Angara's retry: every history of a bad wire, and what an error costs. */
+/* Angara's retry: every history of a bad wire, and the cost of an error. */
 #include "tests/unit/retrymasks.h"
 
 static void test_masks(void **state)

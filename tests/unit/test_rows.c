@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows compared with a simple model: it moves a packet hop by hop as the text of the ABI says, and
- * tries every possible header.
+ * Rows compared with a simple model: it moves a packet hop by hop as the ABI describes, and tries
+ * every possible header.
  */
 #include <errno.h>
 #include <setjmp.h>

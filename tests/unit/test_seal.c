@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two managers that speak over a link, and one who can put on it whatever was ever on it, or on other
- * links of the fabric, and changes it.
+ * Two managers that communicate over a link, and an attacker who can send on it, unchanged or
+ * changed, all that was ever sent on it or on other links of the fabric.
  */
 #include <setjmp.h>
 #include <stdarg.h>

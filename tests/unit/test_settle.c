@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A root that has no memory for its table: it keeps nothing meanwhile, and tries again. */
+/* A root that has no memory for its table: it keeps no part of it, and tries again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands to a software NIC: its place, its rows, what it tells. If one kept the lock too long,
- * packets would wait; if a place that is refused took the old table, they would be lost.
+ * Commands to a software NIC: its place, its rows, its replies. If one kept the lock too long,
+ * packets would wait; if a place that is refused replaced the old table, they would be lost.
  */
 #include "tests/unit/softnic.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A NIC tells of itself what its core knows: otherwise a manager would route by, and an admin read,
- * something else than what happens.
+ * A NIC's replies contain the state of its core: otherwise a manager would compute routes from,
+ * and an administrator read, something else.
  */
 #include "tests/unit/lone.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeping a table on a disk that hangs or fails: it is told, nothing waits for it, and what was
- * given last is kept once it works.
+ * Keeping a table on a disk that hangs or fails: that is reported, nothing waits for it, and the
+ * latest table is kept once the disk works.
  */
 #include "state_disk.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A root in a recovery: what it sends to nodes that do not answer, what it tells nodes that wait
- * for the other end of a dead link, and what it knows of ports when they are opened.
+ * A root in a recovery: its messages to nodes that do not answer, and to nodes that wait for the
+ * other end of a dead link, and its knowledge of ports when they are opened.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A root, and packets whose places the test knows: through many versions, with packets of all
- * colours in NICs, parked, replayed and returned, the recovery goes on when the last of the older
- * packets has ended, and not before.
+ * colours in NICs, parked, replayed and returned, the recovery continues when the last of the
+ * older packets has ended, and not before.
  */
 #include <setjmp.h>
 #include <stdarg.h>

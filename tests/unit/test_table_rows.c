@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows and holds: what is refused, tables in parts, and long histories compared with a model. */
+/* Rows and holds: refusals, tables in parts, and long histories compared with a model. */
 #include "tests/unit/fabric.h"
 #include "tests/unit/lone.h"
 #include "lib/util/times.h"

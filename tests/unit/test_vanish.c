@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which nodes the root takes as lost, when it probes them, and whom it tells: random fabrics in
- * which hosts lose power and others are slow, compared with a literal implementation of the rules
- * in vanish.c.
+ * Which nodes the root treats as lost, when it probes them, and which nodes it informs: random
+ * fabrics in which hosts lose power and others are slow, compared with a literal implementation of
+ * the rules in vanish.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module that makes the mistake it is told to when loaded, and then refuses to
- * stay: shows that the test kernels catch what they are there to catch.
+ * A module that makes the mistake that its parameter names when it is loaded, and then refuses to
+ * stay: shows that the test kernels find what they should find.
  */
 #include <linux/list.h>
 #include <linux/module.h>
