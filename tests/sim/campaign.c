@@ -182,6 +182,11 @@ static const struct origin named[] = {
 	{ "mended_after_the_drain", 7200351, 0, WAKE + 1, false, false,
 	  "an error of check_drain: a link that lost all while the drain waited for its packets in "
 	  "vain was whole again before the replay ended" },
+	{ "mended_in_the_drain", 7084, 0, WAKE + 1, true, false,
+	  "an error of check_drain: a link that lost all was whole again just before the root gave up "
+	  "waiting for its packets, which moved again" },
+	{ "silent_in_the_drain", 4241, 0, WAKE + 1, false, false,
+	  "an error of check_drain: a node became silent during the drain, so the table did not say so" },
 	{ "all_links_held_down", 7201275, 0, WAKE + 1, false, false,
 	  "an error of the history: all links of a small fabric were held down for flapping when it "
 	  "looked whether packets arrive" },

@@ -6,7 +6,8 @@
  *
  * A drain that ended without proof, by drain_max, is checked in the same way where the root must
  * have waited until nothing moved: no node is silent, so no NIC puts in older packets, and no link
- * that the table has as up loses everything, so none waits for the end of one.
+ * that the table has as up loses everything, or did until shortly before the end, so no packet
+ * waits for such a link.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 #include "kernel/core/nic_impl.h"
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
@@ -110,7 +112,9 @@ static bool is_known_down(const struct fm *root, uint64_t guid, unsigned int por
 
 /*
  * A link loses all, or did when the drain ended, and no NIC has given it up yet, or only since the
- * table was made, perhaps after the drain: packets wait for its end, and others behind them.
+ * table was made, perhaps after the drain: packets wait for its end, and others behind them. If it
+ * was mended less than drain_max before the drain ended, they move again, perhaps only after the
+ * last count.
  */
 static bool is_stuck(const struct fm *root, const struct world *w)
 {
@@ -118,7 +122,8 @@ static bool is_stuck(const struct fm *root, const struct world *w)
 
 	for (uint32_t i = 0; i < w->ncables; i++) {
 		const struct cable *k = &w->cable[i];
-		bool lost = k->there && (!world_cable_whole(w, i) || k->mended > drained);
+		bool mended = k->mended && k->mended + root->cfg.drain_max > drained;
+		bool lost = k->there && (!world_cable_whole(w, i) || mended);
 
 		for (unsigned int e = 0; e < 2 && lost; e++) {
 			const struct wnode *n = &w->node[k->node[e]];
@@ -132,16 +137,32 @@ static bool is_stuck(const struct fm *root, const struct world *w)
 }
 
 /*
+ * Return: true if the NIC of @node may have put in older packets when the drain ended: its node is
+ * silent, though perhaps not in the table yet, or was judged dead or silent and has joined since.
+ */
+static bool may_put_in(const struct fm *root, uint32_t node)
+{
+	uint64_t drained = fm_recovery_log(root->root)->at[FM_AT_DRAINED];
+	const struct fm_entry *e = fm_node(root, node);
+	const struct fm_mate *m = fm_mate_at(root->root, node);
+
+	if (e->state == FM_NODE_SILENT)
+		return true;
+	if (!m || m->guid != e->guid)
+		return false;
+	return m->state == FM_NODE_SILENT || (e->state == FM_NODE_DEAD && m->state == FM_NODE_UP) ||
+	       (e->state == FM_NODE_UP && m->voice.heard > drained);
+}
+
+/*
  * Return: true if no packet of an older colour may be left although there was no proof: the root counts
  * on no NIC that still puts some in, and so it has waited until none moved for drain_max. Packets
  * that are missing then were in NICs that died.
  */
 static bool is_at_rest(const struct fm *root, const struct world *w)
 {
-	const struct fm_entry *e;
-
-	for (uint32_t i = 0; (e = fm_node(root, i)); i++)
-		if (e->state == FM_NODE_SILENT)
+	for (uint32_t i = 0; fm_node(root, i); i++)
+		if (may_put_in(root, i))
 			return false;
 	return !is_stuck(root, w);
 }
