@@ -187,6 +187,9 @@ static const struct origin named[] = {
 	  "waiting for its packets, which moved again" },
 	{ "silent_in_the_drain", 4241, 0, WAKE + 1, false, false,
 	  "an error of check_drain: a node became silent during the drain, so the table did not say so" },
+	{ "colour_of_a_node_that_is_back", 8266, 0, WAKE + 1, false, false,
+	  "a node that was judged dead returned with packets of the next version's colour, and the root "
+	  "took that colour, for which the drain did not wait" },
 	{ "all_links_held_down", 7201275, 0, WAKE + 1, false, false,
 	  "an error of the history: all links of a small fabric were held down for flapping when it "
 	  "looked whether packets arrive" },

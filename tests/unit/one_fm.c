@@ -526,6 +526,7 @@ static void say_hello(struct one_fm *o, uint32_t node, uint64_t obeys)
 	h->epoch = n->epoch;
 	h->attach = n->attach;
 	h->version = n->asked.version ? n->asked.version : n->rows;
+	h->rows_term = n->asked.version ? fm_epoch(o->fm) : 0;
 	if (h->version) {
 		h->placed = true;
 		h->shape = (struct torus_shape) { .ndims = 1,

@@ -43,6 +43,7 @@ struct fm_root {
 	struct fm_orders orders;	/* the orders by which they are excluded */
 	uint64_t version, version_seen;	/* of the last table; highest that any node has */
 	uint8_t clean;		/* mask of colours that no packet in the network has */
+	uint8_t brought;	/* colours of packets in NICs that joined since the last table */
 	uint32_t early;		/* nodes that wait for their neighbours' places (discover.c) */
 	uint64_t early_until;	/* when the first of them waits no longer; NEVER */
 	bool joined, bare;	/* links join all nodes that are up; a mate may be @bare */

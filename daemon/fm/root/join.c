@@ -303,6 +303,18 @@ static bool works_there(const struct fm *fm, const struct fm_mate *m, const stru
 	       m->node == torus_node_id(&h->shape, &h->coords);
 }
 
+/*
+ * Return: mask of the colours of packets that may be in the NIC of a node that was away, or had
+ * another root: that of its rows, and those that were not clean by the last message of its root. If
+ * its manager has no table and its rows are of another epoch, any.
+ */
+static uint8_t find_brought(const struct fm *fm, const struct fm_hello *h)
+{
+	uint8_t clean = h->table ? h->clean : h->rows_term == fm->term ? UINT8_MAX : 0;
+
+	return h->version ? (uint8_t)(~clean | 1u << h->version % TORUS_COLOURS) : 0;
+}
+
 /* Takes all statements of a HELLO, which is not a late one. */
 static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
 {
@@ -330,6 +342,8 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 	take_mark(fm, m, h->marked, fresh);
 	if (fresh || back)
 		fm_base_count(fm, m, h);
+	if ((fresh || back) && fm->table.version)
+		r->brought |= find_brought(fm, h);
 	if (h->version > r->version_seen)
 		r->version_seen = h->version;
 	/* The node has missed versions, or has those of a former root. */

@@ -125,10 +125,16 @@ static bool is_later_possible(const struct fm_root *r)
  * A node that joins may have a later version than the present table, without a recovery of it. The
  * version after that may have the colour of the present table, which is not clean until another
  * table is in force. So it is left out, like versions of other colours that are not clean.
+ *
+ * No drain of this root waited for the packets in the NIC of a node that was away. With the colour
+ * of the next version, that version's drain would not wait for them either. So versions of the
+ * colours that these packets may have are left out, too. If no other is clean, one of them is
+ * taken, and a further table follows whose drain covers it, as after a restart.
  */
 static uint64_t next_version(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
+	uint64_t version;
 
 	/* It is above each table in a HELLO, even if no NIC has taken that. */
 	r->version = later(r->version, later(r->version_seen, r->told.table));
@@ -137,9 +143,10 @@ static uint64_t next_version(struct fm *fm)
 		r->version = later(r->version, fm->kept.version);
 	if (!fm->table.version && r->version)
 		return first_version(r) + (is_later_possible(r) ? TORUS_COLOURS : 0);
-	if (r->version != fm->table.version)
-		return version_without(r, (uint8_t)~r->clean);
-	return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
+	if (r->version == fm->table.version && !r->brought)
+		return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
+	version = version_without(r, (uint8_t)~r->clean | r->brought);
+	return version ? version : version_without(r, (uint8_t)~r->clean);
 }
 
 /*
@@ -322,7 +329,8 @@ static void publish_table(struct fm *fm, uint64_t version)
 	fm_quorum_voters(fm, version, &t.voters);
 	fm_demand_end(fm);
 	r->version = version;
-	r->clean &= (uint8_t)~(1u << version % TORUS_COLOURS);
+	r->clean &= (uint8_t)~(r->brought | 1u << version % TORUS_COLOURS);
+	r->brought = 0;
 	t.clean = r->clean;
 	fm_recovery_begin(fm);
 	cables = fm_cables_look(fm, &t);
@@ -358,21 +366,24 @@ void fm_publish_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	uint64_t version;
-	bool doubtful;
+	bool doubtful, mixed;
 
 	if (fm->now < fm_publish_expiry(fm))
 		return;
 	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
 	doubtful |= !fm->table.version && r->version && !r->clean;
+	mixed = version && r->brought >> version % TORUS_COLOURS & 1;
 	invariant(!version || (version > fm->table.version && version >= r->version));
 	invariant(!version || !fm->table.version || r->clean >> version % TORUS_COLOURS & 1);
 	if (version)
 		publish_table(fm, version);
 	else
 		fm_demand_put_off(fm, NEVER);	/* until recovery.c finds the network drained */
-	if (doubtful && fm->table.version) {
-		fm_demand(fm, 0, "root restarted in a recovery");
+	mixed &= fm->table.version == version;
+	if ((doubtful || mixed) && fm->table.version) {
+		fm_demand(fm, 0, mixed ? "nodes came with packets of the new colour" :
+				 "root restarted in a recovery");
 		fm_demand_put_off(fm, NEVER);	/* no colour is free before the drain */
 	}
 }
