@@ -3,8 +3,11 @@
  * DOC: the same history at all candidates
  *
  * Users ask the root what happened, so its history should have all events that the roots before it
- * had. Each candidate therefore copies new events from the root: it asks soon after a new table,
- * because then something has happened, and every IDLE. It asks for the events after the last
+ * had. Each candidate therefore copies new events from the root: it asks at once after a change,
+ * because then something has happened, once more SOON after that for what follows, and every IDLE;
+ * but it asks no more often than each SOON.
+ * The first of these is so early that a root which hands over after an order of the administrator
+ * has given its record of that order to the next root before. A candidate asks for the events after the last
  * answer, and sends the last number of each run of a manager (log) that it has. So it also gets the
  * events of the time while it was down, and no event is kept twice.
  *
@@ -28,6 +31,7 @@
 
 #define IDLE (10 * SEC)
 #define SOON (200 * MS)
+#define AT_ONCE (5 * MS)		/* for changes that follow each other */
 #define NEXT (20 * MS)			/* until the next part of an answer */
 #define REFUSED (60 * SEC)		/* until a root without this command is asked again */
 
@@ -36,8 +40,10 @@
  * @log: the log of this run; @boot: id of this boot of the machine, as text
  * @text: what is wrong
  * @history: NULL: there is none; @guid: the NIC that it is of
- * @ask: the question to the root that is under way; @due: when the root is asked
+ * @ask: the question to the root that is under way; @due: when the root is asked; @last: when it
+ *	was asked last
  * @after: position where the root's last answer ended; "": it was not asked before
+ * @changed: since the last answer the fabric has changed
  */
 struct keeper {
 	struct fabricd *d;
@@ -47,9 +53,10 @@ struct keeper {
 	struct history *history;
 	uint64_t guid;
 	struct loop_timer *timer;
-	uint64_t due;
+	uint64_t due, last;
 	struct ask *ask;
 	char after[HISTORY_AFTER_MAX];
+	bool changed;
 };
 
 struct history *keeper_history(const struct keeper *k)
@@ -143,8 +150,16 @@ static void ask_at(struct keeper *k, uint64_t at)
 
 void keeper_changed(struct keeper *k)
 {
-	if (k && k->history && !k->ask && k->due > loop_now() + SOON)
-		ask_at(k, loop_now() + SOON);
+	uint64_t at;
+
+	if (!k || !k->history)
+		return;
+	at = loop_now() + AT_ONCE;
+	if (at < k->last + SOON)
+		at = k->last + SOON;
+	if (!k->changed && !k->ask && k->due > at)
+		ask_at(k, at);
+	k->changed = true;
 }
 
 /* Adds an event of the root. Return: false if there is no room for it now. */
@@ -207,7 +222,8 @@ static void take_reply(void *arg, const char *text)
 		again = json_is_true(json_object_get(data, "more")) ? NEXT : IDLE;
 	}
 	json_decref(reply);
-	ask_at(k, loop_now() + again);
+	ask_at(k, loop_now() + (k->changed && again > SOON ? SOON : again));
+	k->changed = false;
 }
 
 static void on_asked(void *arg)
@@ -240,6 +256,7 @@ static void ask_root(struct keeper *k)
 	/* If the history is full, older events would only displace newer ones. */
 	if (s.bytes >= s.bytes_max / 10 * 9)
 		json_object_set_new(cmd, "from", json_integer((json_int_t)s.since));
+	k->last = loop_now();
 	k->ask = query_ask(d->query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, &SVC_MANAGER, QUERY_ROOT_MS,
 			   &asked, k);
 	json_decref(cmd);

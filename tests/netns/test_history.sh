@@ -63,6 +63,13 @@ since_then() {
 		fabricctl report --json | jq -e 'all(.to_do[]; .link.node != [0,0] or .what != "mend")'
 }
 as_before() { fabricctl diff "$from" --node 2,2 | tee "$tmp/diff" | grep '^root ' && ! grep -v '^root ' "$tmp/diff"; }
+# What was ordered just before the root has handed over is told by the next one.
+ordered() {
+	sleep 0.5	# candidates ask no more often than each 0.2 s
+	fabricctl exclude 2,0:+y >/dev/null && fabricctl root move 1,0 && until_true 10 leads 1,0 || return 1
+	fabricctl events --json --since -1h | jq -e 'any(.[]; .text | contains("excluded 2,0:+y"))' &&
+		fabricctl include 2,0:+y >/dev/null && fabricctl root move 0,0 && until_true 10 leads 0,0 && until_true 20 fabric_is '[9,18]'
+}
 # What the others had meanwhile comes to the former root; what it has comes to nobody twice.
 comes_back() {
 	lab revive 0,0 >/dev/null && until_true 30 fabric_is '[9,18]' && until_true 20 caught_up && until_true 10 same_everywhere
@@ -153,6 +160,7 @@ check "by level, kind, node and time" filtered
 check "what a node has noticed itself" locally
 check "candidates keep it, too" until_true 20 at_candidate
 check "counted" counted
+check "the next root knows what was ordered just before" ordered
 check "outages" outage
 check "a cable that is lost still" still_lost
 check "a cable in a wrong port is not back" wrong_end

@@ -361,7 +361,7 @@ static void whom_it_asks(void **state)
 	asked_after(10 * SEC);
 }
 
-/* The table has changed: the root is asked soon, however often that is said. */
+/* The fabric has changed: the root is asked at once, however often that is said, and soon again. */
 static void after_a_change(void **state)
 {
 	(void)state;
@@ -370,9 +370,19 @@ static void after_a_change(void **state)
 	ends(REPLY("", "\"after\":\"a:1:2\""));
 	passes(SEC);
 	keeper_changed(k);
-	passes(150 * MS);
+	passes(2 * MS);
 	keeper_changed(k);
-	asked_after(50 * MS);
+	asked_after(3 * MS);
+	keeper_changed(k);	/* while it is asked */
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	asked_after(200 * MS);
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	keeper_changed(k);	/* no more often than that */
+	asked_after(200 * MS);
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	asked_after(200 * MS);
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	asked_after(10 * SEC);
 }
 
 /* An event that comes twice is kept once; the next question goes on where the answer ended. */
