@@ -351,6 +351,9 @@ static const struct origin named[] = {
 	{ "opened_by_an_earlier_replay", 2011679, 0, MOVE + 1, false, false,
 	  "a port counted as opened by the replay of a table that another one had replaced, which excludes "
 	  "it; the end of its session was forgotten, and a silent neighbour's entry was not marked" },
+	{ "asks_and_hangs", 770012790, 0, MOVE + 1, false, false,
+	  "the node that a root handed over to hung after it had answered its first follower, which "
+	  "waited for it as long as for its own turn: there was no root for more than 3 s" },
 };
 
 int main(int argc, char **argv)

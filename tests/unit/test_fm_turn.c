@@ -158,6 +158,27 @@ static void behind_another(void **state)
 	stage_end(&s);
 }
 
+/* One that has answered and is silent then, though it is told HELLO, is left before its own turn. */
+static void behind_a_silent_one(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = GREATER } };
+	char closes[32];
+
+	(void)state;
+	bereft(1, FM_PRIORITY_MAX, 1);
+	s.refuse_connect = 0;
+	hear(2, ASKS, GREATER, TERM + 1);
+	stage_up(&s, last_conn());
+	run(MS);
+	stage_msg(&s, last_conn(), &m);
+	assert_false(told().lost);
+	sprintf(closes, "close %d\n", last_conn());
+	stage_forget(&s);
+	assert_in_range(stage_wait(&s, closes), 10 * s.cfg.resend, 12 * s.cfg.resend);
+	assert_true(follows(FOLLOWED));
+	stage_end(&s);
+}
+
 /* A root has been told of it: for half a second it waits for an answer. */
 static void while_it_joins(void **state)
 {
@@ -259,8 +280,10 @@ static void how_often_it_asks_around(void **state)
 	asked();
 	known_to_both();
 	stage_forget(&s);
-	run(10 * TAKEOVER - 2 * s.cfg.resend);
-	claim();
+	for (unsigned int k = 0; k < 3; k++) {	/* it answers, so it is not left */
+		run((10 * TAKEOVER - 2 * s.cfg.resend) / 3);
+		claim();
+	}
 	stage_did_no(&s, "init");
 	run(2 * s.cfg.resend);
 	assert_int_equal(told().asks, true);
@@ -275,6 +298,7 @@ int main(void)
 		cmocka_unit_test(not_a_candidate),
 		cmocka_unit_test(in_vain),
 		cmocka_unit_test(behind_another),
+		cmocka_unit_test(behind_a_silent_one),
 		cmocka_unit_test(while_it_joins),
 		cmocka_unit_test(once_it_is_led),
 		cmocka_unit_test(nobody_asks),

@@ -32,7 +32,8 @@
 #define UPWARD_WAIT 6		/* the same: root or parent is lost, if nodes can take over */
 #define URGENT_WAIT 2		/* times resend: for the answer to an urgent ping */
 #define ANSWER_WAIT 20		/* times resend: for a sign of life of a child that has to report */
-#define CLAIMER_WAIT 10		/* times resend: for a message of a claiming node: no root leads */
+#define CLAIMER_WAIT 10		/* times resend: for a message of a node that asks or claims, and has
+				 * answered before: no root leads */
 #define ASKER_WAIT 5		/* times resend: to connect to an asking node, or for its answer */
 #define CALL_WAIT 5		/* times resend: for the answer to a call */
 #define BACKOFF_MAX 3		/* so often the time until the next HELLO doubles */
@@ -108,6 +109,15 @@ static bool is_to_asker(const struct fm *fm, const struct fm_conn *c)
 	       (fm->root_lost || !c->answered);
 }
 
+/*
+ * Return: true if a node that asks to be root has not answered the last HELLO; it answers each one.
+ * Without this limit its followers would wait for it longer than for their own turn.
+ */
+static bool is_silent_asker(const struct fm *fm, const struct fm_conn *c)
+{
+	return c->role == FM_CONN_ROOT && c->ready && !c->confirmed && c->greeted && fm->root_asks;
+}
+
 /* Return: when the connection counts as lost if nothing comes, without regard to lag. */
 static uint64_t lost_without_lag(const struct fm *fm, const struct fm_conn *c)
 {
@@ -117,6 +127,8 @@ static uint64_t lost_without_lag(const struct fm *fm, const struct fm_conn *c)
 		return c->heard + CALL_WAIT * fm->cfg.resend;
 	if (is_to_asker(fm, c))
 		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend + 2 * c->pace;
+	if (is_silent_asker(fm, c))
+		lost = earlier(lost, c->greeted + CLAIMER_WAIT * fm->cfg.resend + 2 * c->pace);
 	if (is_watched(fm, c))
 		lost = c->heard + UPWARD_WAIT * fm->cfg.keepalive / 4;
 	if (is_watched(fm, c) && c->role == FM_CONN_ROOT && fm->root_asks)

@@ -34,7 +34,7 @@ struct fm_conn {
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
 	uint64_t heard, attach;	/* when a message came last; number given by the opening node */
-	uint64_t urgent, greeted; /* upward: urgent ping without answer; first HELLO */
+	uint64_t urgent, greeted; /* upward: urgent ping, first HELLO, without an answer */
 	uint64_t asked;		/* upward: last PING or HELLO; child: when this step was sent */
 	uint64_t again, pace;	/* upward: when the next HELLO is due; interval that peer wants */
 	uint64_t busy;		/* child: when it last reported that it waits, too */

@@ -464,7 +464,7 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 		return;
 	c->heard = fm->now;
 	c->answered = true;
-	c->urgent = 0;
+	c->urgent = c->greeted = 0;
 	if (c->hellos)
 		fm_conn_hurry(fm, c);
 	c->hellos = 0;
