@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <jansson.h>
 #include "daemon/fabricd.h"
+#include "daemon/question.h"
 #include "daemon/svc_msg.h"
 
 struct ask;
@@ -168,12 +169,9 @@ json_t *port_json(const struct fabricd *d, unsigned int port);
 json_t *text_json(const char *text);
 /** answer_wall() - convert @at of the monotonic clock to seconds since 1970 */
 double answer_wall(uint64_t at);
-/**
- * links_json() - Return: an array of @links of this NIC; with each lane if @lanes, and
- *	without most counters if @brief
- */
-json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
-		   bool degraded, bool brief);
+/** links_json() - Return: an array of @links of this NIC */
+json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n,
+		   struct links_want want);
 json_t *event_json(const struct fabricd *d, const struct event_record *r);
 /** error_line() - Return: a reply that is an error, to be freed by the caller */
 char *error_line(const char *code, const char *text);

@@ -196,18 +196,25 @@ static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 	return j;
 }
 
-json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
-		   bool degraded, bool brief)
+static bool is_bad(const struct fabricd *d, const struct torus_link *l)
+{
+	return l->state != TORUS_LINK_UP || fm_excluded(d->fm, fm_own(d->fm), l->port) ||
+	       line_degraded(d, l);
+}
+
+json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n,
+		   struct links_want want)
 {
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < n; i++) {
 		json_t *j;
 
-		if (degraded && !line_degraded(d, &links[i]))
+		if ((want.degraded && !line_degraded(d, &links[i])) ||
+		    (want.bad && !is_bad(d, &links[i])))
 			continue;
-		j = brief ? brief_json(d, &links[i]) : link_json(d, &links[i]);
-		if (lanes)
+		j = want.brief ? brief_json(d, &links[i]) : link_json(d, &links[i]);
+		if (want.lanes)
 			json_object_set_new(j, "lane", lanes_json(&links[i]));
 		json_array_append_new(list, j);
 	}
@@ -216,15 +223,18 @@ json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned i
 
 static bool begin_links(struct question *q, const json_t *cmd)
 {
-	q->lanes = json_is_true(json_object_get(cmd, "lanes"));
-	q->degraded = json_is_true(json_object_get(cmd, "degraded"));
-	q->brief = json_is_true(json_object_get(cmd, "brief"));
+	q->want = (struct links_want) {
+		.lanes = json_is_true(json_object_get(cmd, "lanes")),
+		.degraded = json_is_true(json_object_get(cmd, "degraded")),
+		.brief = json_is_true(json_object_get(cmd, "brief")),
+		.bad = json_is_true(json_object_get(cmd, "bad")),
+	};
 	return true;
 }
 
 static json_t *tell_links(struct question *q)
 {
-	return links_json(q->d, q->link, q->n, q->lanes, q->degraded, q->brief);
+	return links_json(q->d, q->link, q->n, q->want);
 }
 
 const struct question_kind question_links_get = {

@@ -139,7 +139,7 @@ void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 	json_t *list = NULL;
 
 	if (d->lines.asked && may_tell(d) && d->lines.again)
-		list = links_json(d, links, n, false, true, false);
+		list = links_json(d, links, n, (struct links_want) { .degraded = true });
 	d->lines.asked = false;
 	if (!list)
 		return;

@@ -32,9 +32,20 @@ struct question_kind {
 };
 
 /**
+ * struct links_want - which links, and what of them
+ * @lanes: each lane
+ * @degraded: only links that are up, and not as they should be
+ * @brief: without most counters
+ * @bad: no links that are up, not excluded, and not degraded
+ */
+struct links_want {
+	bool lanes, degraded, brief, bad;
+};
+
+/**
  * struct question - a question under way
  * @ask: takes the answer; NULL: question_forget() was called
- * @port, @lane, @protocol, @up, @ns, @version, @lanes, @degraded, @brief, @joined, @runs,
+ * @port, @lane, @protocol, @up, @want, @ns, @version, @joined, @runs,
  *	@flows, @plan, @step, @seconds: arguments
  * @error: if not "", the answer is a failure with this text
  * @link, @n, @eye, @dev, @flow, @park, @parked: answers of the NIC
@@ -47,7 +58,8 @@ struct question {
 	const struct question_kind *kind;
 	unsigned int port, lane;
 	enum torus_retry protocol;
-	bool up, lanes, degraded, brief, joined, runs, flows;
+	bool up, joined, runs, flows;
+	struct links_want want;
 	uint64_t ns, version;
 	char error[256];
 	struct torus_link link[TORUS_MAX_PORTS];

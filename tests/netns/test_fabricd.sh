@@ -200,6 +200,7 @@ cut_and_mended() {
 		.data.last_recovery.lost == 0' status &&
 	traffic 10.1.0.0 &&
 	until_true 10 is 1.1 '.data | map(select(.excluded == "fault")) | length == 2' links &&
+	is 1.1 '.data | map(.excluded) == ["fault", "fault"]' links bad=true &&
 	lab mend 0,0:+x >/dev/null &&
 	until_true 10 running 0.0 && traffic 10.1.0.0
 }
@@ -229,11 +230,13 @@ flapping() {
 	until_true 10 held &&
 	lab line 0,0:+x --dead 0 >/dev/null &&
 	until_true 10 is 1.1 '.data | length == 2 and all(.width == 11 and .held_ms > 0)' links degraded=true &&
+	is 1.1 '.data | map(.excluded) == ["held", "held"]' links bad=true brief=true &&
 	lab line 0,0:+x --dead none >/dev/null &&
 	traffic 10.1.0.0 &&
 	is 0.0 .ok include node=0,0 port=+x &&
 	until_true 10 running 0.0 && traffic 10.1.0.0 &&
-	until_true 10 is 1.1 '.data | length == 2 and all(.held_ms == null)' links degraded=true
+	until_true 10 is 1.1 '.data | length == 2 and all(.held_ms == null)' links degraded=true &&
+	is 1.1 '.data | length == 2 and all(.excluded == null and .width == 11)' links bad=true
 }
 
 nic_killed() {

@@ -545,7 +545,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return move(f, (uint32_t)node);
 	if (!strcmp(cmd, "nodes"))
 		return nodes(f, of);
-	if (!strcmp(cmd, "links") && f->former && json_object_get(request, "brief"))
+	if (!strcmp(cmd, "links") && f->former &&
+	    (json_object_get(request, "brief") || json_object_get(request, "bad")))
 		return NULL;
 	if (!strcmp(cmd, "links") && json_is_true(json_object_get(request, "degraded")))
 		return degraded(f);

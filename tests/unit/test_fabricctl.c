@@ -200,9 +200,18 @@ static void asks_for_links_in_brief(void **state)
 	expect("links", 0);
 	has(out, "1,0:+x  2,0:-x");
 	assert_null(json_object_get(fake.request, "brief"));
+	expect("links --bad", 0);
+	assert_null(json_object_get(fake.request, "bad"));
+	expect("links --bad --json", 0);
+	assert_null(json_object_get(fake.request, "bad"));
 	fake.former = false;
 	expect("links --all", 0);
 	assert_null(json_object_get(fake.request, "brief"));
+	assert_null(json_object_get(fake.request, "bad"));
+	expect("links --bad", 0);
+	assert_true(json_is_true(json_object_get(fake.request, "bad")));
+	expect("links --bad --json", 0);
+	assert_true(json_is_true(json_object_get(fake.request, "bad")));
 }
 
 /* --json prints the manager's data unchanged, whatever it contains. */

@@ -452,7 +452,8 @@ static int add_far_end(struct ask *a, const struct torus_shape *shape, uint32_t 
 	size_t i;
 	int status;
 
-	json_object_del(q, "brief");	/* a manager of an earlier release does not know it */
+	json_object_del(q, "brief");	/* a manager of an earlier release does not know these */
+	json_object_del(q, "bad");
 	json_object_set_new(q, "node", json_string(torus_node_text(shape, far, at)));
 	torus_port_text(shape->ndims, torus_dir_opposite(shape, port), back);
 	status = ask_sparing(a, q, &data, "unreachable", &silent);
@@ -500,6 +501,8 @@ static int ask_links(const struct ctl *ctl, const char *node)
 
 	if (want)
 		json_object_set_new(question, want, json_true());
+	if (bad)
+		json_object_set_new(question, "bad", json_true());
 	return show_nodes(ctl, question, node,
 			  &(struct show_nodes) { .max = ASK_LINKS_MAX, .each = 2,
 				.pick = with_errors ? pick_errors : pick_links,

@@ -23,11 +23,15 @@ static bool is_refused(const struct ask *a, const char *code)
 	return a->spared && !strcmp(a->refused, code);
 }
 
-/* Asks with "brief"; a manager of an earlier release refuses it, and is asked for everything. */
+/*
+ * Asks with "brief" and "bad"; a manager of an earlier release refuses these, and is asked for
+ * everything.
+ */
 static int ask_briefly(struct ask *a, json_t *question, bool all, const struct show_nodes *how,
 		       json_t **data)
 {
-	json_t *whole = json_object_get(question, "brief") ? json_copy(question) : NULL;
+	bool brief = json_object_get(question, "brief") || json_object_get(question, "bad");
+	json_t *whole = brief ? json_copy(question) : NULL;
 	int status;
 
 	a->spares = !how->instead || all ? "usage" : "usage unreachable";
@@ -39,6 +43,7 @@ static int ask_briefly(struct ask *a, json_t *question, bool all, const struct s
 		a->spares = how->instead && !all ? "unreachable" : NULL;
 		a->spared = false;
 		json_object_del(whole, "brief");
+		json_object_del(whole, "bad");
 		status = ask_some(a, json_incref(whole), all, how->max, how->each, data);
 	}
 	a->spares = NULL;
