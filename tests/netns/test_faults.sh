@@ -4,7 +4,7 @@
 #
 # Faults that "fabricctl lab" injects. Each is a row of a table: "fabricctl status" shows it within a
 # time, and names one more command, whose output shows the cable or the node and the cause. Latency,
-# and errors of cables without traffic, take measurements of their own: no status shows them.
+# and errors of cables without traffic, are found by "fabricctl link test" alone: no status shows them.
 #
 # FAULTS=slow adds those that take longer: tests/run --faults.
 
@@ -135,6 +135,24 @@ loaded() {
 }
 unloaded() { kill "$load" 2>/dev/null; wait "$load"; cat "$tmp/traffic"; }
 
+# tested NAME LINK PACKETS INJECT STATUS PATTERN MEND: the status complains of nothing, but "link test LINK" with so many
+# packets ends with STATUS and prints what matches PATTERN; without the fault it ends with 0, and does not.
+tested() { check "$1" measured "${@:2}"; }
+measured() {
+	local link=$1 packets=$2 inject=$3 status=$4 pattern=$5 mend=$6 rc=0
+	{ probe "$link" "$packets" 0 && ! matches "$pattern" && eval "$inject" && calm &&
+		probe "$link" "$packets" "$status" && matches "$pattern"; } || rc=1
+	eval "$mend" || rc=1
+	return $rc
+}
+probe() {
+	local rc=0
+	ctl link test "$1" --count "$2" --lab "$lab" >"$tmp/probe" || rc=$?
+	cat "$tmp/probe"
+	[[ $rc == "$3" ]] && grep -F "$1 to " "$tmp/probe"
+}
+matches() { grep -E -- "$1" "$tmp/probe"; }
+
 # Both ends ask for another retry protocol, and the link begins a session.
 mismatch() { ctl link retry 0,2:+y acknak --lab "$lab" && ctl link retry 0,0:-y hippi --lab "$lab" && lab cut 0,2:+y && lab mend 0,2:+y; }
 # It is lost again and again, until it is held down.
@@ -168,6 +186,10 @@ check "lab pause stops a node, for a time or until lab revive" pauses
 
 check "diff tells what is different since a time" compared
 
+# A round trip has the latency twice; 2000 packets of 1 KiB are 16 Mbit each way, of which 1e-5 damages over a
+# hundred. Afterwards the receivers may be judged by these errors.
+tested "latency of a cable" 0,2:+x 300 'lab latency 0,2:+x 50ms' 0 '^round trip  min 1[0-9]{5}\.' 'lab latency 0,2:+x 0'
+tested "bit errors of an idle cable" 1,1:+y 2000 'lab ber 1,1:+y 1e-5' 1 '^ +bit errors: (1,1:\+y|1,2:-y) received [0-9]+ damaged packets' 'lab ber 1,1:+y 0'
 errors 1e-5 0,0:+x 1,0:-x 0,0 1,0 10
 errors 1e-7 0,1:+x 1,1:-x 0,1 1,1 10
 if [[ ${FAULTS-} == slow ]]; then
