@@ -2,6 +2,10 @@
 /* End-to-end sequence; see flow.h. */
 #include "flow.h"
 
+_Static_assert(sizeof(struct tn_flow_tx) == 8 && sizeof(struct tn_flow_rx) == 8,
+	       "each node has two of each");
+_Static_assert(TN_FLOW_BUCKETS % 64 == 0, "tn_flows.look has words of 64 bits");
+
 #define AGE_STEP	12	/* flows are examined every 2^12 versions */
 #define AGE_OLD		0x2000u	/* flows are marked whose epoch is so far behind */
 #define BEFORE		0x8000u	/* from this difference, modulo 2^16, an epoch is earlier */

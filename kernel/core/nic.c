@@ -4,6 +4,9 @@
 #include "params.h"
 #include "ring.h"
 
+_Static_assert(TN_INPUTS <= 64, "tn_nic.active has a bit for each input");
+_Static_assert(TORUS_MAX_PORTS <= 16, "tn_nic.live and tn_nic.reopening have a bit for each port");
+
 void tn_tell(struct tn_nic *nic, u8 type)
 {
 	struct tn_event ev = { .type = type };

@@ -2,6 +2,9 @@
 /* Routing rows, holds, colours, and the manager's commands to the parking segment. */
 #include "nic_impl.h"
 
+_Static_assert(TN_BLOCK == 64, "tn_block.begins has a bit for each row of a block");
+_Static_assert(sizeof(struct tn_block) == 16, "a table has a block for every 64 rows");
+
 /* Return: true if the row is valid for the number of dimensions of this NIC. */
 static bool row_ok(const struct tn_nic *nic, u64 row)
 {

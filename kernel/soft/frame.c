@@ -23,6 +23,9 @@
 /* Most bytes of each of the frames that a copied frame becomes. */
 #define PIECE_MAX	TORUS_MEM_MAX(0)
 
+static_assert(PIECE_MAX >= TN_PACKET_MAX);
+static_assert(TORUS_SMALL_MAX >= TN_PACKET_MAX);
+
 /* --- building ------------------------------------------------------------------------ */
 
 /**
