@@ -345,7 +345,7 @@ static bool rx_one(struct tn_link *l, struct tn_pieces *in, void *owner, u64 now
 	}
 	if (h.type == TN_INIT) {
 		if (init_ok(&c, &h))
-			tn_link_hear_init(l, c.payload, now);
+			tn_link_receive_init(l, c.payload, now);
 		else
 			l->counter[TORUS_PC_CRC_ERRORS]++;
 		return true;
@@ -592,7 +592,7 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 	f->small = 0;
 	if (l->init_now) {
 		l->init_now = false;
-		tn_link_say_init(l, now);
+		tn_link_build_init(l, now);
 		seg_add(f, l->ctl, TN_FLIT);
 		seg_add(f, l->ctl + 2 * TN_FLIT, TN_INIT_FLITS * TN_FLIT);
 		seg_add(f, l->ctl + TN_FLIT, TN_FLIT);

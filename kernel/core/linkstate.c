@@ -293,7 +293,7 @@ static void enter_training(struct tn_link *l, u64 now)
  * Return: true if an INIT may be sent. Without a trained lane the answer could not be received; but
  * an end that begins a retraining sends an INIT before its receiver is trained.
  */
-static bool may_say(const struct tn_link *l)
+static bool may_send_init(const struct tn_link *l)
 {
 	return l->train.state == TN_TRAIN_DONE || l->state == TORUS_LINK_RETRAINING;
 }
@@ -306,7 +306,7 @@ static void start_probing(struct tn_link *l, u64 now)
 	if (!l->carrier)
 		return;
 	begin_attempt(l, false, now);
-	l->init_now = may_say(l);
+	l->init_now = may_send_init(l);
 	l->init_gap = l->params->probe_interval;
 }
 
@@ -405,7 +405,7 @@ void tn_link_note_sent(struct tn_link *l, u64 now)
 	l->keepalive_at = (now / k + 1) * k;
 }
 
-void tn_link_say_init(struct tn_link *l, u64 now)
+void tn_link_build_init(struct tn_link *l, u64 now)
 {
 	struct tn_hdr h = { .type = TN_INIT, .len = TN_INIT_FLITS };
 	struct tn_tail t = { 0 };
@@ -508,7 +508,7 @@ static bool begin_session(struct tn_link *l, const struct tn_init *i, u64 now)
 
 /*
  * Brings the link up: both ends know both nonces. @i is the INIT of the peer. In a retraining it
- * asks to resume the session, which tn_link_hear_init() has checked.
+ * asks to resume the session, which tn_link_receive_init() has checked.
  */
 static void enter_up(struct tn_link *l, const struct tn_init *i, u64 now)
 {
@@ -614,7 +614,7 @@ static struct difference version_difference(const struct tn_link *l, const struc
  * is not given up, even if the link was faulty before, because the next INIT of the peer would
  * begin it again.
  */
-static void tell_mismatch(struct tn_link *l, struct difference d)
+static void report_mismatch(struct tn_link *l, struct difference d)
 {
 	bool told = l->differs == d.what && l->differs_own == d.own && l->differs_peer == d.peer;
 
@@ -637,11 +637,11 @@ static bool check_init_version(struct tn_link *l, const struct tn_init *i)
 		return true;
 	l->counter[TORUS_PC_MALFORMED]++;
 	if (!version && (l->state == TORUS_LINK_INIT || l->state == TORUS_LINK_FAULTY))
-		tell_mismatch(l, version_difference(l, i));
+		report_mismatch(l, version_difference(l, i));
 	return false;
 }
 
-void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
+void tn_link_receive_init(struct tn_link *l, const u8 *payload, u64 now)
 {
 	struct difference d;
 	struct tn_init i;
@@ -681,7 +681,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	if (d.what) {
 		l->peer_guid = i.guid;
 		l->peer_port = i.port;
-		tell_mismatch(l, d);
+		report_mismatch(l, d);
 		return;
 	}
 	forget_mismatch(l);
@@ -807,7 +807,7 @@ void tn_link_poll(struct tn_link *l, u64 now)
 			l->init_gap = gap;
 		}
 		l->init_at = now + l->init_gap;
-		l->init_now = may_say(l);
+		l->init_now = may_send_init(l);
 	}
 }
 

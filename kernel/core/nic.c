@@ -7,7 +7,7 @@
 _Static_assert(TN_INPUTS <= 64, "tn_nic.active has a bit for each input");
 _Static_assert(TORUS_MAX_PORTS <= 16, "tn_nic.live and tn_nic.reopening have a bit for each port");
 
-void tn_tell(struct tn_nic *nic, u8 type)
+void tn_report(struct tn_nic *nic, u8 type)
 {
 	struct tn_event ev = { .type = type };
 
@@ -65,7 +65,7 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u6
 		tn_park_push(&nic->park, pkt, now);
 	}
 	if (first && nic->park.q.head)
-		tn_tell(nic, TN_EV_PARK);
+		tn_report(nic, TN_EV_PARK);
 }
 
 static void link_changed(void *ctx, struct tn_link *l, u8 old_state)
@@ -417,7 +417,7 @@ void tn_release_held(struct tn_nic *nic)
 		pkt->hdr.dst = nic->node;
 		if (!nic->ops->deliver(nic->host, pkt))
 			nic->ops->pkt_put(nic->host, pkt);
-		tn_tell(nic, TN_EV_PARK);
+		tn_report(nic, TN_EV_PARK);
 	}
 	tn_assert(nic->held.head || nic->relay.wait.head || !nic->held_bytes);
 }
@@ -559,7 +559,7 @@ void tn_nic_poll(struct tn_nic *nic, u64 now)
 		tn_flow_close_gaps(f);
 		tn_deliver_waiting(nic, now);
 		if (f->lost != lost)
-			tn_tell(nic, TN_EV_PARK);
+			tn_report(nic, TN_EV_PARK);
 	}
 }
 

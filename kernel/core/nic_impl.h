@@ -182,8 +182,8 @@ static inline bool tn_may_reroute(const struct tn_pkt *pkt)
 	return pkt->hdr.vc == TORUS_VC_A && !pkt->hdr.relayed;
 }
 
-/** tn_tell() - report an event that has no port to the host */
-void tn_tell(struct tn_nic *nic, u8 type);
+/** tn_report() - report an event that has no port to the host */
+void tn_report(struct tn_nic *nic, u8 type);
 
 /* router.c */
 /** tn_stamp() - fill the header of a packet that starts at this node, from a valid @row */
@@ -198,8 +198,8 @@ bool tn_reopen(struct tn_nic *nic);
 void tn_deliver_waiting(struct tn_nic *nic, u64 now);
 
 /* via.c */
-/** tn_via_hear() - receive an ASK or ACK of another NIC; @pkt is given back to the host */
-void tn_via_hear(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_via_receive() - receive an ASK or ACK of another NIC; @pkt is given back to the host */
+void tn_via_receive(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_via_ended() - count a packet with this relay flit that has reached its destination */
 void tn_via_ended(struct tn_nic *nic, const struct tn_via *via);
 /** tn_via_charge() - put @pkt, just stamped, into this node's window if it is relayed */

@@ -142,7 +142,7 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);
 	if (pkt->tail.flags & TN_TAIL_REPLAYED)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
-	tn_tell(nic, TN_EV_PARK);
+	tn_report(nic, TN_EV_PARK);
 	/* A source above the range of node ids would overwrite the directions of the header. */
 	if (h->type == TN_UNREACH || src >= nic->nodes ||
 	    (h->relayed && pkt->via.dst >= TORUS_MAX_NODES)) {
@@ -287,7 +287,7 @@ static enum moved deliver_here(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	struct tn_pkt came = *pkt;
 
 	if (pkt->hdr.nic) {
-		tn_via_hear(nic, pkt);
+		tn_via_receive(nic, pkt);
 		free_buffer_of(nic, &came, now);
 		return MOVED;
 	}
@@ -340,7 +340,7 @@ static void park_it(struct tn_nic *nic, struct tn_pkt *pkt, u64 now,
 	tn_parked(nic, pkt);
 	push(&nic->park, pkt, now);
 	if (first)
-		tn_tell(nic, TN_EV_PARK);
+		tn_report(nic, TN_EV_PARK);
 }
 
 static void note_full(struct tn_nic *nic)
@@ -348,7 +348,7 @@ static void note_full(struct tn_nic *nic)
 	if (nic->park.full)
 		return;
 	nic->park.full = true;
-	tn_tell(nic, TN_EV_PARK);
+	tn_report(nic, TN_EV_PARK);
 }
 
 /*
@@ -714,7 +714,7 @@ static unsigned int replay_parked(struct tn_nic *nic)
 		tn_input_push(nic, TN_INPUT_REPLAY + vc, pkt);
 	}
 	if (!nic->park.q.head)
-		tn_tell(nic, TN_EV_PARK);
+		tn_report(nic, TN_EV_PARK);
 	return n;
 }
 

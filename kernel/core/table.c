@@ -205,7 +205,7 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 		} while (f->waiting && f->waiting < before);
 		tn_flow_license(f);
 		if (f->lost != lost)
-			tn_tell(nic, TN_EV_PARK);
+			tn_report(nic, TN_EV_PARK);
 	}
 	nic->releases++;
 	nic->relays_held = false;
@@ -268,7 +268,7 @@ int tn_nic_park_resolve(struct tn_nic *nic, unsigned int port, u32 session, u16 
 	tn_park_resolve(&nic->park, session, seq, dead, &gone, stays_parked, &s);
 	tn_gone(nic, &gone);
 	if (some && !nic->park.q.head)
-		tn_tell(nic, TN_EV_PARK);
+		tn_report(nic, TN_EV_PARK);
 	return 0;
 }
 

@@ -38,7 +38,7 @@ static void send_word(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen
 	tn_input_push_front(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
 }
 
-void tn_via_hear(struct tn_nic *nic, struct tn_pkt *pkt)
+void tn_via_receive(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	const u8 *p = pkt->payload;
 	u32 gen = tn_get_le32(p + 4), from = pkt->hdr.src;

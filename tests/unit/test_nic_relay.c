@@ -535,7 +535,7 @@ static void acked(u32 from, u32 count)
 	tn_put_le32(pkt->payload, TN_NIC_ACK);
 	tn_put_le32(pkt->payload + 4, l.nic->relay.gen);
 	tn_put_le32(pkt->payload + 8, count);
-	tn_via_hear(l.nic, pkt);
+	tn_via_receive(l.nic, pkt);
 }
 
 /* A packet to a relay has its fields; two may be sent; others wait in order, later ones too. */

@@ -350,7 +350,7 @@ static void say_to_relay(u32 from, u32 word, u32 gen, u32 count)
 	tn_put_le32(pkt->payload + 4, gen);
 	tn_put_le32(pkt->payload + 8, count);
 	f.node[RELAY].nic->link[LIAR_IN].credit.used[TORUS_VC_D1]--;
-	tn_via_hear(f.node[RELAY].nic, pkt);
+	tn_via_receive(f.node[RELAY].nic, pkt);
 }
 
 /* Return: messages of this NIC that wait to be sent. */
