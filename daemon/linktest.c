@@ -407,7 +407,7 @@ static void send_probes(struct end *e, struct run *r, uint64_t now)
 	}
 }
 
-/* Counts what got no echo as lost. Return: true if packets are outstanding. */
+/* Counts packets without an echo after WAIT as lost. Return: true if packets are outstanding. */
 static bool look_for_lost(struct run *r, uint64_t now)
 {
 	bool some = false;

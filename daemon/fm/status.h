@@ -300,7 +300,7 @@ uint32_t fm_node_by_guid(const struct fm *fm, uint64_t guid);
 /** fm_joiner() - node number @i that is not in the table yet (root). Return: false past the last */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 
-/* Whether a candidate has the present table on its disk. */
+/* State of the present table on a candidate's disk. */
 enum fm_disk {
 	FM_DISK_UNKNOWN,	/* only the root knows */
 	FM_DISK_NONE,		/* it has no disk for it */

@@ -163,7 +163,7 @@ static struct sk_buff *to4(struct kunit *test, u32 addr, unsigned int len)
 	return skb;
 }
 
-/* To fd74:6f72:NODE::, from which the stack knows addresses of the fabric. */
+/* Return: a datagram to fd74:6f72:NODE::, an address in the fabric's prefix. */
 static struct sk_buff *to6(struct kunit *test, u8 node, unsigned int len)
 {
 	struct sk_buff *skb = datagram(test, max_t(unsigned int, len, sizeof(struct ipv6hdr)));

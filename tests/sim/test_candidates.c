@@ -260,8 +260,8 @@ static void by_priority_if_it_hangs(void **state)
 }
 
 /*
- * Where all have the same, one leads soon. With the default it is the one with the lowest id that
- * is left, unless some notice later than others that the root has ended.
+ * If all candidates have the same priority, one leads soon. With the default it is that with the
+ * lowest id that lives, unless some notice later than others that the root has ended.
  */
 static void equal_priorities(void **state)
 {

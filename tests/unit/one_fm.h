@@ -47,8 +47,8 @@ struct one_node {
 	bool answered;
 	unsigned int times;
 	char parent[FM_ADDR_MAX];
-	uint64_t drop;		/* the node that it was told to drop last */
-	uint64_t claim;		/* epoch in which it is to obey the root before it says HELLO again */
+	uint64_t drop;		/* the node that it was last ordered to drop */
+	uint64_t claim;		/* epoch in which it must obey the root before its next HELLO */
 };
 
 /** struct one_resolve - a call of park_resolve; @seq -1: all parked packets are kept */

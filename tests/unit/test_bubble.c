@@ -172,7 +172,7 @@ static void check(struct world *w, const struct ring *state)
 	w->stuck_states += packets && !moves;
 }
 
-/* No new packets: which nodes could enter the ring if they wanted to? */
+/* Drains the ring, and checks which nodes could enter it then. */
 static void check_drained(struct world *w, struct ring r)
 {
 	for (unsigned int moved = 1; moved; ) {

@@ -361,7 +361,7 @@ static void test_figures(void **state)
 		/* Good packets only if the NAK is lost, which would have acknowledged them. */
 		assert_int_equal(events(p, "sent", 1, 1, -1, NULL), fig == 7);
 		assert_int_equal(events(p, "came", 1, 0, -1, "behind"), fig == 7);
-		/* What acknowledges packets 0 and 1 is the NAK. */
+		/* The NAK acknowledges packets 0 and 1. */
 		if (fig == 3)
 			assert_int_equal(events(p, "came", -1, 0, 2, "heard"), 1);
 		/* The same answer twice: 2 is expected. */

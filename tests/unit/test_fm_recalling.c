@@ -336,7 +336,7 @@ static struct fm_past latest(void)
 	return (struct fm_past) { root.told.epoch, root.told.table, root.told.root };
 }
 
-/* The latest table is in a book: 0 in none, 1 of this node, 2 that which was sent. */
+/* Return: the book that has the latest table: 0: none; 1: this node's; 2: the one that was sent. */
 static int holder(const struct model *m)
 {
 	if (latest().version && !compare(own(), latest()))

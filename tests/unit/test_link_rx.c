@@ -329,7 +329,7 @@ static void test_sequence(void **state)
 	end();
 }
 
-/* What a packet acknowledges counts, though the packet is ahead, ignored after an error, or behind. */
+/* Acknowledgements count, also in packets that are ahead, ignored after an error, or behind. */
 static void test_answers(void **state)
 {
 	static const struct { u16 tseq, rseq; u32 left; } said[] = {

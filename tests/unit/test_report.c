@@ -77,7 +77,7 @@ static void replaces(void **state)
 	wants(make("[]", "[" RECEIVER(CABLE, "good", "false", 7, 1e-15) "]", "[]"), "to_do", "[]");
 }
 
-/* What a node's death or an administrator has done is no fault of the cable; the node is listed. */
+/* Losses by a node's death or an administrator are no fault of the cable; the node is listed. */
 static void excuses(void **state)
 {
 #define DEAD "node 1,0 ('b') is dead"

@@ -271,7 +271,7 @@ static void came(bool handed, unsigned int free, u8 critical, bool owed, u8 left
 	end();
 }
 
-/* A bubble that comes meets that of this node, or goes back; a packet without one may take it. */
+/* A received bubble meets that of this node, or is returned; a packet without one may take it. */
 static void test_false_came(void **state)
 {
 	(void)state;

@@ -285,7 +285,7 @@ static void take_event(json_t *diff, const json_t *event, double from)
 	take_problem(problems, event);
 }
 
-/* What is so by now was so at the first time. */
+/* The state reached so far becomes that of the first time. */
 static void begin_window(json_t *diff)
 {
 	size_t i;

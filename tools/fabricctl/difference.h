@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is different in the fabric between two times, by events. */
+/* Differences of the fabric between two times, by events. */
 #ifndef DIFFERENCE_H
 #define DIFFERENCE_H
 
