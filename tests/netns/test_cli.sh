@@ -175,7 +175,11 @@ completion() {
 	completes '+x -x +y -y' fabricctl exclude --lab "$lab" 1,1 : &&
 	completes '-x -y' fabricctl lab cut --lab "$lab" 1,1 : - &&
 	completes 'on off' fabricctl lab silence 0,0 : +x o && completes '' fabricctl lab ber 0,0:+x '' &&
-	completes '' fabricctl events --since 03 : && on_cluster
+	completes '' fabricctl events --since 03 : && completes '' fabricctl exclude --lab "$lab" --reason '' &&
+	completes '' fabricctl exclude -r '' && completes '' fabricctl links --timeout '' && completes '' fabricctl lab line -c '' &&
+	completes "$all" fabricctl exclude --force '' && completes "$all" fabricctl links --bad '' &&
+	completes 'dac24 dac26 dac28 dac30' fabricctl lab line 0,0:+x --class d && completes exclude fabricctl help exc &&
+	completes 'wave wiring' fabricctl events --kind w && on_cluster && beside_cluster
 }
 
 # Where there is no lab a manager tells the nodes.
@@ -187,6 +191,16 @@ on_cluster() (
 		completes '+x -x +y -y' fabricctl exclude n1-1 : && unset TORUS_CONTROL &&
 		completes "$all" fabricctl links --control "/run/torus/$lab/1.1/control" '' &&
 		TORUS_CONTROL=/nope completes '' fabricctl links ''
+)
+
+# A lab is up beside the fabric of this machine: each command completes the nodes of what it would ask.
+beside_cluster() (
+	_fabricctl_nodes() { echo 9,9; }
+	export TORUS_CONTROL=/run/torus/$lab/0.0/control
+	all='0,0 n0-0 1,0 n1-0 0,1 n0-1 1,1 n1-1'
+	completes "$all" fabricctl exclude '' && completes 9,9 fabricctl exclude --lab x '' && completes 9,9 fabricctl lab cut '' &&
+		unset TORUS_CONTROL && completes 9,9 fabricctl links '' &&
+		completes "$all" fabricctl links --control "/run/torus/$lab/1.1/control" ''
 )
 
 outputs() {

@@ -25,13 +25,17 @@ _fabricctl_nodes() {
 	done
 }
 
-# Nodes of the fabric that a manager of this machine tells, where there is no lab.
+# Nodes of the fabric that the command would ask: those of a lab, or those that a manager of this
+# machine tells.
 _fabricctl_known() {
-	local nodes i control=()
-	nodes=$(_fabricctl_nodes)
+	local nodes='' i control=() lab=''
+	[[ ${COMP_WORDS[1]} != lab ]] || lab=yes
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		[[ ${COMP_WORDS[i]} != --control ]] || control=(--control "${COMP_WORDS[i + 1]}")
+		[[ ${COMP_WORDS[i]} != --lab && ${COMP_WORDS[i]} != --node ]] || lab=yes
 	done
+	[[ -z $lab && (${#control[@]} != 0 || -n ${TORUS_CONTROL-} || -S /run/fabricd/control) ]] ||
+		nodes=$(_fabricctl_nodes)
 	[[ -n $nodes ]] || nodes=$("${COMP_WORDS[0]}" nodes --timeout 1 "${control[@]}" 2>/dev/null |
 		awk 'NR > 1 && $1 ~ /^[0-9,]+$/ { print $1; if ($2 != "-") print $2 }')
 	[[ -z $nodes ]] || printf '%s\n' "$nodes"
@@ -54,6 +58,14 @@ _fabricctl_nics() {
 
 _fabricctl_options() {
 	"${COMP_WORDS[0]}" "$@" --help 2>/dev/null | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p'
+}
+
+# Whether the option $1 of the command in the further arguments takes a value.
+_fabricctl_takes_value() {
+	local option=$1
+	shift
+	[[ $option == -* ]] && "${COMP_WORDS[0]}" "$@" --help 2>/dev/null |
+		grep -qE -- "^  (-., |    )(.*, )?$option [A-Z]|^  $option, --[a-z-]+ [A-Z]"
 }
 
 _fabricctl() {
@@ -97,7 +109,9 @@ _fabricctl() {
 		words='today yesterday now -10min -1h -1d'
 		;;
 	--level) words='error warning info' ;;
-	--kind) words='link node root table recovery wiring flap errors stall state nic admin bootstrap' ;;
+	--kind) words='admin bootstrap errors fabric flap history isolated line link nic node quorum recovery
+		refused release root seal stall state table tree wave wiring' ;;
+	--class) words='dac24 dac26 dac28 dac30 fr4 megtron optical' ;;
 	--log-level | log) words='error warning info debug' ;;
 	--backend) words='user kernel mixed' ;;
 	--diff)
@@ -111,10 +125,11 @@ _fabricctl() {
 	*)
 		if [[ $cur == -* ]]; then
 			words=$(_fabricctl_options "${COMP_WORDS[@]:1:at}")
-		else
+		elif ! _fabricctl_takes_value "$prev" "${COMP_WORDS[@]:1:at}"; then
 			[[ ${COMP_WORDS[1]} != link || $command == retry ]] || command=link
 			case $command in
 			add) ;;
+			help) words=$commands ;;
 			diff) words='today yesterday now 10min 1h 1d' ;;
 			root) words=move && [[ $prev != move ]] || words=$(_fabricctl_known) ;;
 			check)
