@@ -61,20 +61,6 @@ static void set_offsets(struct flow_net *net, struct packet *p)
 	}
 }
 
-static void enqueue_packet(struct flow_net *net, u32 node, u32 packet)
-{
-	u32 channel = channel_of(net, node, net->host);
-	struct input *in = &net->input[channel];
-	unsigned int n, at;
-	u32 *slot = slots_of(net, channel, &n);
-
-	at = in->head + in->count;
-	invariant(in->count < n);
-	slot[at >= n ? at - n : at] = packet;
-	if (!in->count++)
-		input_ready(net, channel);
-}
-
 static u32 create_packet(struct flow_net *net, u32 src, u32 dst)
 {
 	u32 i = packet_new(net);
@@ -135,7 +121,7 @@ static void births_by_chance(struct flow_net *net)
 			dst = pattern_destination(net, node);
 			packet = dst == NONE ? NONE : create_packet(net, node, dst);
 			if (packet != NONE)
-				enqueue_packet(net, node, packet);
+				append_packet(net, channel_of(net, node, net->host), packet);
 			else
 				continue;	/* the node never sends, or no memory */
 		}
@@ -154,7 +140,7 @@ void births_refill(struct flow_net *net, u32 node)
 		return;
 	invariant(!source_full(net, node) && net->packet[packet].src == node);
 	list[0] = net->packet[packet].next;
-	enqueue_packet(net, node, packet);
+	append_packet(net, channel_of(net, node, net->host), packet);
 }
 
 static void births_by_trace(struct flow_net *net)
@@ -169,7 +155,7 @@ static void births_by_trace(struct flow_net *net)
 		if (packet == NONE)
 			return;
 		if (!source_full(net, e->src)) {
-			enqueue_packet(net, e->src, packet);
+			append_packet(net, channel_of(net, e->src, net->host), packet);
 			continue;
 		}
 		net->packet[packet].next = NONE;

@@ -223,6 +223,19 @@ void packet_drop(struct flow_net *net, u32 packet);
 /* flow_step.c */
 void input_ready(struct flow_net *net, u32 channel);
 
+/* Appends @packet to the queue of the input @channel, which has room. */
+static inline void append_packet(struct flow_net *net, u32 channel, u32 packet)
+{
+	struct input *in = &net->input[channel];
+	unsigned int n, at = in->head + in->count;
+	u32 *slot = slots_of(net, channel, &n);
+
+	invariant(in->count < n);
+	slot[at >= n ? at - n : at] = packet;
+	if (!in->count++)
+		input_ready(net, channel);
+}
+
 /* flow_pattern.c. Return: NONE: this node sends nothing */
 u32 pattern_destination(struct flow_net *net, u32 src);
 

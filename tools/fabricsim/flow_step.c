@@ -128,18 +128,6 @@ static inline void finish_departure(struct flow_net *net, u32 channel)
 		input_ready(net, channel);
 }
 
-static inline void add_arrival(struct flow_net *net, u32 channel, u32 packet)
-{
-	struct input *in = &net->input[channel];
-	unsigned int n, at = in->head + in->count;
-	u32 *slot = slots_of(net, channel, &n);
-
-	invariant(in->count < n);
-	slot[at >= n ? at - n : at] = packet;
-	if (!in->count++)
-		input_ready(net, channel);
-}
-
 /* --- false packets --------------------------------------------------------- */
 
 static void check_timer(struct flow_net *net, u32 channel)
@@ -212,7 +200,7 @@ int flow_step(struct flow_net *net)
 	b->n = 0;
 	b = bucket_now(net, &net->arrive);
 	for (u32 i = 0; i < b->n; i++)
-		add_arrival(net, (u32)b->ev[i], (u32)(b->ev[i] >> 32));
+		append_packet(net, (u32)b->ev[i], (u32)(b->ev[i] >> 32));
 	b->n = 0;
 	b = bucket_now(net, &net->late);
 	for (u32 i = 0; i < b->n; i++)
