@@ -38,6 +38,7 @@ static void wrong_options(void **state)
 		{ "--load 1.1", "0 to 1" },
 		{ "--load -0.1", "0 to 1" },
 		{ "--load x", "'x'" },
+		{ "--load 0:1:0.0001", "--load: '0:1:0.0001' has more than the 4096 numbers" },
 		{ "--policy blok", "there is no 'blok', allowed: bloc, cbs" },
 		{ "--policy bloc,", "there is no ''" },
 		{ "--pattern unifrom", "there is no 'unifrom', allowed: uniform" },
@@ -362,7 +363,7 @@ static void traces(void **state)
 	json_decref(j);
 	snprintf(args, sizeof(args), "flow --load 0.1 --trace %s", file);
 	expect(args, 2);
-	has(err, "--load cannot");
+	has(err, "--load: --trace sets");
 }
 
 static void broken_trace_lines(void **state)

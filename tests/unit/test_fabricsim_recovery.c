@@ -245,9 +245,9 @@ static void test_bad(void **state)
 	bad("recovery --fanout 0", "--fanout");
 	bad("recovery --faults -1", "--faults");
 	bad("recovery --dark 4x4x4", "--dark '4x4x4': is the whole fabric");
-	bad("recovery --dark 2x2", "allowed are 3 sizes up to those of 4x4x4");
-	bad("recovery --dark 5x1x1", "allowed are 3 sizes up to those of 4x4x4");
-	bad("recovery --dark 2x2x2@3,3,3", "the root, node 0, is in it");
+	bad("recovery --dark 2x2", "allowed are 3 sizes, up to those of the fabric, 4x4x4");
+	bad("recovery --dark 5x1x1", "allowed are 3 sizes, up to those of the fabric, 4x4x4");
+	bad("recovery --dark 2x2x2@3,3,3", "contains node 0, the root");
 	bad("recovery --dark 2x2x2@4,0,0", "'4,0,0' is no node of 4x4x4");
 	bad("recovery --dark @1,1,1", "as 2x2x1 or 2x2x1@0,0,3");
 	bad("recovery --json --csv", "--csv");

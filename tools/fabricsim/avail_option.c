@@ -17,10 +17,13 @@
 
 static int append_size(struct range *r, double v)
 {
-	double *more = r->n < RANGE_MAX ? realloc(r->v, (r->n + 1) * sizeof(*more)) : NULL;
+	double *more;
 
+	if (r->n == RANGE_MAX)
+		return fail("a file of recoveries has more than %d lines NODES SECONDS", RANGE_MAX);
+	more = realloc(r->v, (r->n + 1) * sizeof(*more));
 	if (!more)
-		return fail("too many sizes of recovery, or out of memory");
+		return fail("out of memory");
 	r->v = more;
 	r->v[r->n++] = v;
 	return OK;
@@ -55,19 +58,20 @@ static int read_recoveries(const char *file, unsigned int at, const char *line, 
 		return OK;
 	if (rest == '{') {
 		if (answer_read(line, act, &nodes, &seconds))
-			return fail("%s:%u: no answer of fabricsim recovery --json with an act "
-				    "'%s...'",
+			return fail("%s:%u: not an output of fabricsim recovery --json that has an "
+				    "act '%s...'",
 				    file, at, act);
 	} else if (sscanf(line, "%lf %lf %c", &nodes, &seconds, &rest) != 2) {
-		return fail("%s:%u: allowed is NODES SECONDS", file, at);
+		return fail("%s:%u: '%.*s': allowed are two numbers, NODES SECONDS", file, at,
+			    (int)strcspn(line, "\n"), line);
 	}
 	if (!(nodes >= 1) || !(seconds >= 0 && seconds <= SECONDS_MAX))
 		return fail("%s:%u: %g nodes, %g seconds: allowed are 1 node or more, 0 to %g "
 			    "seconds",
 			    file, at, nodes, seconds, SECONDS_MAX);
 	if (r->nodes.n && nodes <= r->nodes.v[r->nodes.n - 1])
-		return fail("%s:%u: %g nodes after %g: sizes must rise", file, at, nodes,
-			    r->nodes.v[r->nodes.n - 1]);
+		return fail("%s:%u: %g nodes, allowed are more than the %g of the line before",
+			    file, at, nodes, r->nodes.v[r->nodes.n - 1]);
 	return append_size(&r->nodes, nodes) || append_size(&r->seconds, seconds) ? CANNOT : OK;
 }
 

@@ -115,12 +115,12 @@ static int add_availability(struct plan *p, const struct torus_shape *shape, dou
 		return OK;
 	torus_shape_text(shape, text);
 	if (no_relays && nodes > ALL_PAIRS_MAX)
-		return fail("--no-relays: %s has %g nodes, allowed are %d: the rows of all of them "
-			    "have to be looked at", text, nodes, ALL_PAIRS_MAX);
+		return fail("--no-relays: %s has %g nodes, allowed are up to %d, because all their "
+			    "rows are examined", text, nodes, ALL_PAIRS_MAX);
 	faults = new->a.nodes * down_of(p, true) + new->a.links * down_of(p, false);
 	if (faults > SAMPLE_MEAN_MAX)
-		return fail("--monte-carlo: %s has %g faults at a time on average, allowed are %g",
-			    text, faults, SAMPLE_MEAN_MAX);
+		return fail("--monte-carlo: %s has %g faults at a time on average, allowed are up "
+			    "to %g", text, faults, SAMPLE_MEAN_MAX);
 	for (int kind = 0; kind < KINDS; kind++) {
 		new->run[kind] = calloc(seeds, sizeof(*new->run[kind]));
 		if (!new->run[kind])
@@ -205,10 +205,11 @@ static int figure_parse(void)
 		return fail("--figure '%s': allowed is " FIGURE, figure_text);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (*fixed[i].text)
-			return fail("--%s: --figure " FIGURE " says which points there are",
-				    fixed[i].option);
+			return fail("--%s: --figure " FIGURE " sets the points: leave out one of "
+				    "the options", fixed[i].option);
 	if (monte_carlo)
-		return fail("--monte-carlo: --figure " FIGURE " has two curves of formulas");
+		return fail("--monte-carlo: --figure " FIGURE " has curves of formulas only: leave "
+			    "out one of the options");
 	nodes_text = "8:1000000";
 	return OK;
 }
@@ -251,12 +252,14 @@ static int options_parse(struct plan *p)
 		return CANNOT;
 	for (size_t i = 0; i < p->dims.n; i++)
 		if (p->dims.v[i] != floor(p->dims.v[i]))
-			return fail("--dims: %g is no whole number", p->dims.v[i]);
+			return fail("--dims %g: allowed are whole numbers, 1 to %d", p->dims.v[i],
+				    TORUS_MAX_DIMS);
 	if (p->dims.n > DIMS_LISTED)
-		return fail("--dims: each of 1 to %d once", TORUS_MAX_DIMS);
+		return fail("--dims: %zu numbers, allowed is each of 1 to %d once", p->dims.n,
+			    TORUS_MAX_DIMS);
 	if (no_relays && !monte_carlo)
-		return fail("--no-relays is about what the routing engine finds: it needs "
-			    "--monte-carlo");
+		return fail("--no-relays: allowed only with --monte-carlo, which runs the routing "
+			    "engine");
 	return make_availability(p);
 }
 

@@ -52,7 +52,7 @@ static int scenes_parse(struct plan *p)
 			return OK;
 		at += len + 1;
 	}
-	return fail("--scenario '%s': at most %u of them", scene_text, SCENES_MAX);
+	return fail("--scenario '%s': allowed are up to %u scenarios", scene_text, SCENES_MAX);
 }
 
 static int make_scene_shape(struct torus_shape *s)

@@ -405,7 +405,8 @@ static int play_figure_option(void)
 	if (!figure_text)
 		return OK;
 	if (play_text)
-		return fail("--play %s: --figure %s is played", play_text, figure_text);
+		return fail("--play %s: --figure %s sets what is played: leave out one of the "
+			    "options", play_text, figure_text);
 	if (!play_figure(figure_text))
 		return fail("--figure '%s': allowed are fig3 to fig8", figure_text);
 	play_text = figure_text;
@@ -427,11 +428,12 @@ static int play_parse(void)
 		return OK;
 	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
 		if (never[i].asked)
-			return fail("--%s: --play says what happens to packets", never[i].option);
+			return fail("--%s: --play sets which packets are damaged: leave out one of "
+				    "the options", never[i].option);
 	for (size_t i = 0; figure && i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (fixed[i].asked)
-			return fail("--%s: --play %s says what is played", fixed[i].option,
-				    play_text);
+			return fail("--%s: --play %s sets it: leave out this option",
+				    fixed[i].option, play_text);
 	if (!figure && (!protocol_list || strchr(protocol_list, ',')))
 		return fail("--play '%s': it is none of fig3 to fig8, and steps need one protocol, "
 			    "such as --protocol acknak",
@@ -461,9 +463,10 @@ static int play_script(struct ctl *ctl, struct plan *p)
 	struct point t;
 
 	if (p->payload.n > 1 || p->delay.n > 1 || p->coalesce.n > 1)
-		return fail("--play: it takes one --payload, --delay and --coalesce");
+		return fail("--play: allowed is one --payload, --delay and --coalesce");
 	if (ctl->svg || ctl->csv)
-		return fail("--play: it is drawn as text, or told by --json");
+		return fail("--play: the output is text, or with --json JSON: leave out --svg and "
+			    "--csv");
 	if (figure) {
 		asked = *figure;
 		if (answers_text)

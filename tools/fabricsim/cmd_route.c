@@ -42,7 +42,7 @@ struct plan {
 	uint64_t healthy_load;
 };
 
-/** struct sum - of some fabrics; see route_result */
+/** struct sum - sums of struct route_result over some fabrics */
 struct sum {
 	uint64_t fabrics, connected, routed, pairs, apart, unroutable, relayed, adaptive, wrong,
 		unsafe;
@@ -126,7 +126,8 @@ static int add_route(struct plan *p, enum route_engine engine, double dead, doub
 	uint32_t lost;
 
 	if (p->n == POINTS_MAX)
-		return fail("more than %d points", POINTS_MAX);
+		return fail("--engine, --dead-nodes and --cut-links have more than the %d "
+			    "combinations that are allowed", POINTS_MAX);
 	new->c = (struct route_case){
 		.shape = p->shape, .dead_nodes = (unsigned int)dead,
 		.cut_links = (unsigned int)cut, .engine = engine,

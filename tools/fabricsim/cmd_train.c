@@ -70,7 +70,8 @@ static int classes_parse(struct plan *p)
 		if (!c)
 			return CANNOT;
 		if (p->nclasses == CLASSES_MAX)
-			return fail("--class '%s': at most %d", class_list, CLASSES_MAX);
+			return fail("--class '%s': allowed are up to %d classes", class_list,
+				    CLASSES_MAX);
 		p->class[p->nclasses++] = *c;
 		if (!at[len])
 			return OK;
@@ -86,7 +87,7 @@ static int losses_parse(struct plan *p)
 	if (range_parse("loss", loss_list, 0, TORUS_CABLE_LOSS_MAX, &p->loss))
 		return CANNOT;
 	if (p->loss.n > CLASSES_MAX)
-		return fail("--loss '%s': at most %d", loss_list, CLASSES_MAX);
+		return fail("--loss '%s': allowed are up to %d numbers", loss_list, CLASSES_MAX);
 	for (size_t i = 0; i < p->loss.n; i++)
 		p->class[p->nclasses++] = (struct line_class) {
 			.loss = (uint32_t)p->loss.v[i], .crosstalk = 10,
@@ -141,7 +142,7 @@ static int line_parse(struct train_plan *t)
 static int parse_plan(struct plan *p)
 {
 	if (loss_list && strcmp(class_list, LINE_USUAL))
-		return fail("--loss and --class both say the loss: give one");
+		return fail("--loss and --class both set the loss: give one");
 	if (losses_parse(p) || params_parse(&p->all) || line_parse(&p->all) ||
 	    range_parse("length", length_list, 0, TORUS_CABLE_LENGTH_MAX, &p->length) ||
 	    range_parse("temperature", celsius_list, -40, 125, &p->celsius))
@@ -541,9 +542,10 @@ static int cmd_train(struct ctl *ctl, int argc, char **argv)
 	if (points_check(ctl))
 		return CANNOT;
 	if (months && by_lane)
-		return fail("--months does not go with --lanes");
+		return fail("--months and --lanes exclude each other: give one");
 	if (months && ctl->svg && seeds > 1)
-		return fail("--svg: with --months it draws cables of one seed");
+		return fail("--seeds %llu: allowed is 1 with --svg and --months",
+			    (unsigned long long)seeds);
 	status = parse_plan(&p);
 	if (status == OK)
 		status = points_make(&p, ctl->seed);

@@ -144,7 +144,7 @@ static int word_list(const char *option, const char *text, const char *const *wo
 		size_t len = strcspn(text, ",");
 
 		if (n == LIST_MAX) {
-			fail("--%s: %d of them at most", option, LIST_MAX);
+			fail("--%s: allowed are up to %d words", option, LIST_MAX);
 			return 0;
 		}
 		to[n] = word_option(option, text, len, words);
@@ -208,8 +208,8 @@ static int take_figure(struct flow_plan *plan)
 		return CANNOT;
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (*fixed[i].text)
-			return fail("--%s: --figure %s says which curves there are",
-				    fixed[i].option, asked.figure);
+			return fail("--%s: --figure %s sets the curves: leave out one of the "
+				    "options", fixed[i].option, asked.figure);
 	plan->figure = asked.figure;
 	return OK;
 }
@@ -262,7 +262,7 @@ static int whole_range(const char *option, const char *text, double min, double 
 	for (size_t i = 0; i < r->n; i++) {
 		if (r->v[i] == (double)(uint64_t)r->v[i])
 			continue;
-		fail("--%s: %g is not a whole number", option, r->v[i]);
+		fail("--%s: %g is not a whole number of %g to %g", option, r->v[i], min, max);
 		free(r->v);
 		r->v = NULL;
 		return CANNOT;
@@ -274,7 +274,7 @@ static int take_axes(struct axes *a, const char *queue)
 {
 	*a = (struct axes) { .policies = 0 };
 	if (asked.trace && asked.load)
-		return fail("--trace says when packets are sent: --load cannot too");
+		return fail("--load: --trace sets when packets are sent: leave out one of them");
 	a->policies = policy_list(asked.policy ? asked.policy : "bloc,cbs,mbs", a->policy);
 	a->patterns = word_list("pattern", asked.pattern ? asked.pattern :
 				asked.figure ? figure_now()->patterns : "uniform", flow_patterns,
@@ -289,7 +289,7 @@ static int take_axes(struct axes *a, const char *queue)
 		a->pattern[0] = FLOW_TRACE;
 	}
 	if (!strcmp(queue, "0"))
-		return fail("--queue: a queue of 0 is smaller than a packet, allowed 1 to 4096");
+		return fail("--queue 0: smaller than a packet, allowed are 1 to 4096");
 	if (whole_range("bubbles", asked.bubbles ? asked.bubbles : "0", asked.bubbles ? 1 : 0,
 			1 << 24, &a->bubbles) ||
 	    whole_range("queue", queue, 1, 4096, &a->queue) ||

@@ -86,7 +86,7 @@ static void print_points(const json_t *points, const char *const *columns)
 int points_check(const struct ctl *ctl)
 {
 	if (ctl->json && ctl->csv)
-		return fail("--json and --csv: one of them");
+		return fail("--json and --csv exclude each other: give one of them");
 	return OK;
 }
 

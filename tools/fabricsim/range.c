@@ -39,12 +39,16 @@ int real_option(const char *option, const char *text, double min, double max, do
 	return OK;
 }
 
+static int fail_long(const char *option, const char *text)
+{
+	return fail("--%s: '%.60s' has more than the %d numbers that are allowed", option, text,
+		    RANGE_MAX);
+}
+
 static int add_value(struct range *r, double v)
 {
 	double *more;
 
-	if (r->n == RANGE_MAX)
-		return fail("a range may have %d numbers at most", RANGE_MAX);
 	more = realloc(r->v, (r->n + 1) * sizeof(*more));
 	if (!more)
 		return fail("out of memory");
@@ -58,8 +62,6 @@ static int add_steps(struct range *r, double from, double to, double step)
 {
 	double count = floor((to - from) / step + 1e-9);
 
-	if (count >= RANGE_MAX)
-		return fail("a range may have %d numbers at most", RANGE_MAX);
 	for (double i = 0; i <= count; i++) {
 		double v = from + i * step;
 
@@ -90,9 +92,16 @@ int range_parse(const char *option, const char *text, double min, double max,
 			break;
 		at++;
 	}
-	if (n == 3 && !*at && v[0] <= v[1] && v[2] > 0)
+	if (n == 3 && !*at && v[0] <= v[1] && v[2] > 0) {
+		if ((v[1] - v[0]) / v[2] + 1e-9 >= RANGE_MAX)
+			return fail_long(option, text);
 		return add_steps(r, v[0], v[1], v[2]);
+	}
 	for (at = text; n == 1; at++) {
+		if (r->n == RANGE_MAX) {
+			free(r->v);
+			return fail_long(option, text);
+		}
 		if (real_parse(at, &at, &v[0]) || v[0] < min || v[0] > max || add_value(r, v[0]))
 			break;
 		if (!*at)
