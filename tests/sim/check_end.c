@@ -19,7 +19,7 @@ const char *check_table(struct world *w, char *buf, size_t room)
 			      w->node[c->node[1]].managed;
 		bool open = !(closed[c->node[0]] & 1u << c->port[0]);
 
-		/* If both nodes are without power, nobody reports the state of their cable. */
+		/* If both nodes are without power, no node reports the state of their cable. */
 		if (!w->node[c->node[0]].on && !w->node[c->node[1]].on)
 			continue;
 		if (c->there && usable != open) {

@@ -7,8 +7,8 @@
  * Two roots may lead in epochs of one number if they lead parts that no link joins, and each part
  * is all that its root can reach (daemon/fm/root/epoch.c says why that is safe). So no NIC that
  * has rows of one of these roots sends data to a NIC that has rows of the other, except where
- * the sender's root counts it as silent: then its manager hangs, nobody can know whom its NIC obeys,
- * and nothing is proven by it.
+ * the sender's root counts it as silent: then its manager hangs, no node can know whom its NIC
+ * obeys, and nothing is proven by it.
  */
 #include "check_impl.h"
 #include "daemon/fm/node/machine.h"

@@ -55,7 +55,7 @@ void story_fail(struct story *s, const char *fmt, ...) __attribute__((format(pri
 bool story_excluded(const struct story *s);
 /*
  * An administrator excludes a port of @node, or -1: all, or includes it. Return: as fm_exclude();
- * -EPERM: nobody leads.
+ * -EPERM: no node leads.
  */
 int story_exclude(struct story *s, uint32_t node, int port, bool excluded);
 /* Return: true if some running manager reports a problem of @kind with @part in its text. */

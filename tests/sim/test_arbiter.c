@@ -143,7 +143,7 @@ static void refused(void **state)
 	finish();
 }
 
-/* It granted a later epoch than any NIC knows of: that is told, and the next claim is above. */
+/* It granted a later epoch than any NIC knows of: that is reported, and the next claim is above. */
 static void granted_later_epoch(void **state)
 {
 	uint32_t root;
@@ -218,8 +218,8 @@ static void back_while_refused(void **state)
 
 /*
  * All candidates ask and are refused; then one is granted, at any moment of their trials. All
- * follow it soon, also the former root, and candidates that asked in vain and wait longer each
- * time.
+ * follow it soon, also the former root, and candidates that asked without success and wait longer
+ * each time.
  */
 static void granted_after_refusals(void **state)
 {
@@ -243,7 +243,7 @@ static void granted_after_refusals(void **state)
 	seed = 5;
 }
 
-/* An answer that nobody waits for, or about another epoch, changes nothing. */
+/* An answer that no node waits for, or about another epoch, changes nothing. */
 static void answers_nobody_asked_for(void **state)
 {
 	(void)state;

@@ -152,8 +152,8 @@ static void checkerboard(void **state)
 }
 
 /*
- * Node 10 and all its neighbours hang: no manager that answers tells of node 10. Its NIC works on, so it is
- * not dead, and its traffic goes on. The same in a ring, with three in a row.
+ * Node 10 and all its neighbours hang: no manager that answers reports node 10. Its NIC works on,
+ * so it is not dead, and its traffic goes on. The same in a ring, with three in a row.
  */
 static void all_around(const char *shape, uint64_t hung, enum ending end, uint64_t seed)
 {
@@ -185,7 +185,7 @@ static void hung_among_hung(void **state)
 	}
 }
 
-/* Node 10 has lost its power, which nobody can see as long as its neighbours hang. */
+/* Node 10 has lost its power, which no node can see as long as its neighbours hang. */
 static void dead_among_hung(void **state)
 {
 	const uint64_t hung = BIT(6) | BIT(9) | BIT(11) | BIT(14);
@@ -208,7 +208,7 @@ static void dead_among_hung(void **state)
 	finish("a dead one among hung ones", 8);
 }
 
-/* A node that the majority does not need: it is told of the root that leads. */
+/* A node that the majority does not need: it is informed of the root that leads. */
 static void not_needed(void **state)
 {
 	(void)state;

@@ -102,7 +102,7 @@ static void the_eighth(void **state)
 
 /*
  * The same if they hang, and the tree of managers is deep: nodes whose parents hang together with the
- * root learn it from nobody else.
+ * root learn it from no other node.
  */
 static void the_eighth_in_a_deep_tree(void **state)
 {
@@ -289,7 +289,7 @@ static void equal_priorities(void **state)
 	}
 }
 
-/* No node but the root is a candidate: none leads, and that is told, until the root is back. */
+/* No node but the root is a candidate: none leads, and that is reported, until the root is back. */
 static void none_but_the_root(void **state)
 {
 	static const unsigned int priority[9] = { AUTO };
@@ -336,8 +336,8 @@ static void asker_not_reached(void **state)
 
 /*
  * All managers begin anew, so no node has been led. The candidate of the greater GUID reaches the
- * other one over the service network, and no third node: it asks in vain. The other one reaches all
- * nodes, and gives way to it as long as it asks.
+ * other one over the service network, and no third node: it asks without success. The other one
+ * reaches all nodes, and gives way to it as long as it asks.
  */
 static void asker_without_a_majority(void **state)
 {

@@ -213,7 +213,7 @@ static void no_majority_without_slow_nics(void **state)
 	end(NULL);
 }
 
-/* Half of the nodes are no majority, so nobody need lead. */
+/* Half of the nodes are no majority, so no node need lead. */
 static void no_majority(void **state)
 {
 	(void)state;

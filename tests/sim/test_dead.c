@@ -88,7 +88,7 @@ static void one_dies(void **state)
 	}
 }
 
-/* Neighbours die together: then nobody knows what one had accepted from the other. */
+/* Neighbours die together: then no node knows what one had accepted from the other. */
 static void several_die(void **state)
 {
 	(void)state;

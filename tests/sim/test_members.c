@@ -107,7 +107,7 @@ static void restart_root(struct story *s, bool nic)
 /*
  * Ports that the administrator excluded stay excluded when the root restarts, also those of the
  * root and of a node that is off meanwhile. A port that was included again is not excluded by a
- * node whose manager did not hear of that.
+ * node whose manager did not learn of that.
  */
 static void outlive_root(bool nic, bool discover)
 {
@@ -274,7 +274,7 @@ static void say_down(struct world *w, uint32_t node, unsigned int port)
 
 /*
  * When the ends of a cable disagree, the table takes it as down, and later the root reports the
- * dispute. A cut cable is not reported, although its ends tell of it one after the other.
+ * dispute. A cut cable is not reported, although its ends report it one after the other.
  */
 static void ends_differ(void **state)
 {

@@ -88,7 +88,7 @@ static void happen(struct story *s, enum fault f, uint32_t k)
 	case NODE_DIES:
 		world_power(s->w, node, false);
 		break;
-	case MANAGER_DIES:	/* nobody replays what its NIC parks until the manager is back */
+	case MANAGER_DIES:	/* no node replays what its NIC parks until the manager is back */
 		world_manager(s->w, node, false);
 		break;
 	case MANAGER_RESTARTS:

@@ -180,7 +180,7 @@ static void included_dead(void **state)
 #define TERM 20		/* seconds */
 #define BEGAN 1000000	/* seconds since 1970, when the world begins */
 
-/* Each manager that lives is told the time of day, as when its machine begins. */
+/* Each manager that lives gets the time of day, as when its machine begins. */
 static void tell_clocks(void)
 {
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)

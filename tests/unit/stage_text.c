@@ -327,7 +327,7 @@ static void end(struct stage *s, uint32_t tag, int err)
 	s->result = err;
 }
 
-/* Before all that a node does by order of a root it is told that: of interest to few. */
+/* The order to obey a root, which precedes all others, is of interest to few tests. */
 static void do_root(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 {
 	struct stage *s = io;

@@ -96,7 +96,7 @@ static void status_of_root(void **state)
 	says("{'cmd':'status'}", STATUS_OF_ROOT);
 }
 
-/* A status has room for 64 faulty cables, and tells how many there are beside them. */
+/* A status has room for 64 faulty cables, and reports how many there are beside them. */
 static void status_with_many_faulty(void **state)
 {
 	json_t *wanted = json_of(STATUS_OF_ROOT), *data = json_object_get(wanted, "data");
@@ -326,8 +326,8 @@ static void some_nodes(void **state)
 }
 
 /*
- * Without the root a node tells what it knows. One that has not answered it, and that nobody has
- * heard of within the bound, is not said to be up, nor to be silent.
+ * Without the root a node tells what it knows. One that has not answered it, and that no node has
+ * learned of within the bound, is not said to be up, nor to be silent.
  */
 static void nodes_without_root(void **state)
 {
@@ -447,7 +447,7 @@ static void table(void **state)
 	says("{'cmd':'table'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':{" OF_TABLE "}}");
 }
 
-/* The manager is told of the very node and port that were named, and whether they go or return. */
+/* The manager gets the node and port that were named, and whether they go or return. */
 #define SEVENTY "1234567 1234567 1234567 1234567 1234567 1234567 1234567 1234567 12345 "
 
 static void excluded_and_included(void **state)

@@ -99,7 +99,7 @@ static void links_of_a_node(void **state)
 		  "'width':203,'ber':0.5}]", ",'lane':[]"));
 }
 
-/* In brief: a part of what is told of each link otherwise. */
+/* In brief: a part of the data of each link. */
 static void links_in_brief(void **state)
 {
 	static const char *const keys[] = {
@@ -127,7 +127,7 @@ static void links_in_brief(void **state)
 			    "\"node\":\"2,1\",\"brief\":true}");
 }
 
-/* How long a link is still held is shown at both its ends, whoever told of it. */
+/* How long a link is still held is shown at both its ends, whichever end reported it. */
 static void links_of_all(void **state)
 {
 	json_t *wanted, *all = json_of("["
@@ -685,7 +685,7 @@ static void enough_have_answered(void **state)
 	assert_true(a.enough);
 }
 
-/* By hand only in a fabric at rest; the NIC is told the version of its own rows. */
+/* By hand only in a fabric at rest; the NIC gets the version of its own rows. */
 static void replay(void **state)
 {
 	(void)state;

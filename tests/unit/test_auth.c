@@ -661,7 +661,7 @@ static void key_files(void **state)
 	assert_non_null(strstr(text, "mode 0604"));
 	assert_int_equal(auth_open(&a, &auth_key_ops, "f", "n", "/nonexistent", text), -ENOENT);
 	assert_int_equal(auth_open(&a, &auth_key_ops, "f", "n", "/dev/null", text), -EINVAL);
-	/* Opening a pipe to which nobody writes must not block. */
+	/* Opening a pipe without a writer must not block. */
 	assert_int_equal(mkdtemp(pipe) ? 0 : -1, 0);
 	strcat(pipe, "/key");
 	assert_int_equal(mkfifo(pipe, 0600), 0);

@@ -493,7 +493,9 @@ static void counts_with_a_base(void **state)
 
 /* --- packets left parked ------------------------------------------------------------------ */
 
-/* Replay in vain, until the recovery is over. Return: when the next one begins, after that */
+/*
+ * Replay without success, until the recovery is over. Return: when the next one begins, after that
+ */
 static uint64_t until_next(uint64_t within)
 {
 	uint64_t was;

@@ -270,7 +270,7 @@ static void bloc_never_deadlocks(void **state)
 		assert_true(w.tail > 1);
 		assert_int_equal(w.stuck_states, 0);
 		assert_int_equal(w.starved, 0);
-		/* with one buffer nobody enters at all */
+		/* with one buffer no node enters at all */
 		w = explore(TN_BUBBLE_BLOC, n, 1, 0);
 		assert_int_equal(w.tail, 1);
 	}

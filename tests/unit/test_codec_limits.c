@@ -207,7 +207,7 @@ static void of_hello(void **state)
 	text(&h->name, TORUS_NAME_MAX + 1);
 	text(&h->address, FM_ADDR_MAX);
 	RIGHT(h->guid, ~0ull);
-	WRONG(h->guid, 0);	/* means nobody elsewhere */
+	WRONG(h->guid, 0);	/* means no node elsewhere */
 	RIGHT(h->role, FM_ROLE_CHILD);
 	WRONG(h->role, FM_ROLE_CHILD + 1);
 	RIGHT(h->clean, 0xf);

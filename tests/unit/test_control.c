@@ -176,7 +176,7 @@ static void followed(void **state)
 	client_close(&c);
 }
 
-/* A follower that does not read in time is told how many events it missed. */
+/* A follower that does not read in time learns how many events it missed. */
 static void slow_follower(void **state)
 {
 	uint64_t seq = last_event();

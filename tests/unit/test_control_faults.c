@@ -158,7 +158,7 @@ static void makes_folder(void **state)
 	assert_int_equal(rmdir(other.config.control), 0);
 }
 
-/* A daemon that listens there but accepts nobody, with a full backlog, still counts as alive. */
+/* A daemon that listens there but accepts no client, with a full backlog, still counts as alive. */
 static void busy_other(void **state)
 {
 	struct fabricd other = other_at("busy");

@@ -84,10 +84,10 @@ static void cables(void **state)
 	finds("[]", "[" LINK(1001, 1, "lost", 5000) "," LINK(1001, 2, "lost", 5000) ","
 	      LINK(1002, 2, "up", 1000) "," LINK(1003, 3, "up", 9000) "]", NULL,
 	      "1 lost, was up; 3 up, was lost; ");
-	/* The loss was after the first time, and is told by a root that is no more. */
+	/* The loss was after the first time, and is reported by a former root. */
 	finds("[]", "[" LINK(1005, 1, "up", 2000) "]", NULL, "");
 	finds("[" LINK(900, 1, "lost", 0) "]", "[" LINK(1005, 1, "up", 2000) "]", NULL, "1 up, was lost; ");
-	/* The next root tells of a loss that was before. */
+	/* The next root reports a loss that was before. */
 	finds("[" LINK(900, 1, "lost", 0) "]", "[" LINK(1005, 1, "lost", 0) "]", NULL, "");
 }
 
@@ -105,7 +105,9 @@ static void problems(void **state)
 	      OVER("a", 1002, "seal", "B") "]", NULL, "");
 }
 
-/* The next root tells the problems that it finds: those that were are no news, others have ended. */
+/*
+ * The next root reports the problems that it finds: those that were are no news, others have ended.
+ */
 static void another_root(void **state)
 {
 	(void)state;
@@ -122,7 +124,7 @@ static void another_root(void **state)
 	      ": no link leads to it") "]", NULL, "node -" DEAD ": no link leads to it; rb");
 }
 
-/* A manager that ends, ends no problem: the status tells which there are. */
+/* A manager that ends, ends no problem: the status reports which there are. */
 static void compared_with_now(void **state)
 {
 	(void)state;

@@ -25,7 +25,7 @@ static void alone(uint32_t node)
 	one_lose(&o, node + 1, 1, 9, 1);
 }
 
-/* Within @ns nobody is probed. */
+/* Within @ns no node is probed. */
 static void quiet(uint64_t ns)
 {
 	unsigned int before = o.reaches;
@@ -34,7 +34,7 @@ static void quiet(uint64_t ns)
 	assert_int_equal(o.reaches, before);
 }
 
-/* @address is probed exactly @ns from now, and nobody before. */
+/* @address is probed exactly @ns from now, and no node before. */
 static void probed(uint64_t ns, const char *address)
 {
 	unsigned int before = o.reaches;
@@ -72,7 +72,7 @@ static void says_nothing(void **state)
 	one_end(&o);
 }
 
-/* A node that lives tells of its links, or of one at least: its row is no longer out of date. */
+/* A node that lives reports its links, or at least one: its row is no longer out of date. */
 static void says_so_in_time(void **state)
 {
 	(void)state;
@@ -119,7 +119,7 @@ static void has_another_link(void **state)
 
 /*
  * A neighbour that was dead may be back with the row that it had: then no row ends the doubt. As long
- * as there is one, nobody is said to be isolated, nor to be so no more.
+ * as there is one, no node is said to be isolated, nor to be so no more.
  */
 static void ends_without_a_row(void **state)
 {
@@ -169,7 +169,7 @@ static void vouched_from_below(void **state)
 	probed(WAIT, "2:1");
 	one_run(&o, PROBE_WAIT);
 	assert_int_equal(o.node[2].conn, 0);
-	/* It is told that its parent is lost. */
+	/* It is informed that its parent is lost. */
 	assert_int_equal(o.reaches, 2);
 	assert_string_equal(o.reach[1].address, "3:1");
 	fm_conn_up(o.fm, o.reach[1].conn, o.now);
@@ -226,7 +226,7 @@ static void inner_one(void **state)
 	one_end(&o);
 }
 
-/* Until the table is made nobody is doubted: nodes come, and their links come up. */
+/* Until the table is made no node is doubted: nodes come, and their links come up. */
 static void at_the_beginning(void **state)
 {
 	(void)state;

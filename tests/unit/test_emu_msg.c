@@ -145,7 +145,7 @@ static void test_whole(void **state)
 	assert_int_equal(counter[TORUS_NC_HOST_DROPS], 0);
 }
 
-/* The host is told of a packet that comes back by an ICMP message behind an empty header. */
+/* The host is informed of a packet that comes back by an ICMP message behind an empty header. */
 static void test_unreachable(void **state)
 {
 	const u8 none[TUN_HDR] = { 0 };

@@ -185,7 +185,7 @@ static void names_degraded_lines(void **state)
 	assert_null(strstr(out, "modelled"));
 }
 
-/* A table needs links only in brief; a manager of an earlier release tells all of them. */
+/* A table needs links only in brief; a manager of an earlier release reports all of them. */
 static void asks_for_links_in_brief(void **state)
 {
 	(void)state;
@@ -710,11 +710,17 @@ static void excludes_on_purpose(void **state)
 	assert_int_equal(json_array_size(json_object_get(j, "culprits")), 0);
 	assert_int_equal(json_array_size(json_object_get(j, "excluded")), 1);
 	json_decref(j);
-	/* One cable broke instead of being excluded: then nobody wanted the node to be cut off. */
+	/*
+	 * One cable broke instead of being excluded: then no administrator wanted the node to be
+	 * cut off.
+	 */
 	fake.admin[10] = 7;
 	expect("verify", 1);
 	has(out, "cut-off    2,2: ");
-	/* 0 and 2 of a ring are excluded; 1, between them, is cut off: nobody wanted that. */
+	/*
+	 * 0 and 2 of a ring are excluded; 1, between them, is cut off: no administrator wanted
+	 * that.
+	 */
 	fake_stop(&fake);
 	fake_start(&fake, "5");
 	fake.excluded[0] = fake.admin[0] = fake.excluded[2] = fake.admin[2] = 3;
@@ -836,7 +842,7 @@ static void drains(void **state)
 	expect("drain 1,0:+x --timeout 0.3", 6);
 	has(err, "the exclusion is not in force; do not pull");
 	fake.state = "degraded";
-	/* The answer tells of the table before; those after it, of the next root, lack the order. */
+	/* The answer reports the table before; those after it, of the next root, lack the order. */
 	fake.forgets = true;
 	fake.late = true;
 	expect("drain 2,2:+y --timeout 0.3", 6);
@@ -911,7 +917,7 @@ static void tells_why_an_eye_is_shut(void **state)
 	j = printed();
 	assert_string_equal(json_string_value(json_object_get(j, "state")), "dead");
 	json_decref(j);
-	fake.narrow[1] = 0;		/* a NIC that tells nothing of lanes */
+	fake.narrow[1] = 0;		/* a NIC that reports nothing of lanes */
 	expect("link eye 1,0:+x", 0);
 	has(out, "1,0:+x lane 0\n\n");
 	/* The eye came; the question for the lane's state fails. */

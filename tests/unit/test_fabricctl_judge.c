@@ -240,8 +240,8 @@ static void longest_gap(void **state)
 }
 
 /*
- * Records may still come for a while after the end was told of, even if none came before;
- * the end is told of again and again, which does not extend that.
+ * Records may still come for a while after the end was reported, even if none came before;
+ * the end is reported again and again, which does not extend that.
  */
 static void time_for_the_late(void **state)
 {

@@ -369,7 +369,9 @@ static void test_figures(void **state)
 			assert_int_equal(events(p, "came", -1, 0, 2, "heard"), 2);
 		json_decref(p);
 	}
-	/* With the answers of packets out of sequence the first end hears of its packets at once. */
+	/*
+	 * With the answers of packets out of sequence the first end learns of its packets at once.
+	 */
 	p = play("fig6 --answers always", "hippi", 0);
 	json_decref(p);
 }

@@ -524,7 +524,7 @@ static void test_many(void **state)
 		taken++;
 	}
 	assert_int_equal(taken, MANY - copies);
-	assert_int_equal(w.in.lost, last + 1 - taken - 1);	/* 0: nobody knows */
+	assert_int_equal(w.in.lost, last + 1 - taken - 1);	/* 0: not known */
 	assert_int_equal(w.in.wait_bytes, 0);
 }
 

@@ -65,7 +65,7 @@ static void a_claim_is_answered(void **state)
 	claim(1, NIC, TERM);
 	assert_int_equal(stage_count(&s, "root 100"), 0);
 	stage_did_some(&s, "1 < hello join");
-	/* A later epoch: the NIC is told that one. */
+	/* A later epoch: the NIC gets that one. */
 	claim(1, NIC, TERM + 1);
 	stage_did_some(&s, "root 100 of 127\n1 < hello join");
 	stage_end(&s);

@@ -111,7 +111,7 @@ static void ends_of(uint32_t node, struct fm_init *i)
 			i->end[swapped[k][1]].guid = NIC + swapped[k][2];
 }
 
-/* The neighbour at @port tells all that it knows: its place, its doubt, and its cables. */
+/* The neighbour at @port reports all that it knows: its place, its doubt, and its cables. */
 static void tells(unsigned int port, int x, int y, uint8_t doubt)
 {
 	struct fm_init i = from(port);
@@ -128,7 +128,7 @@ static void tells(unsigned int port, int x, int y, uint8_t doubt)
  * exchanged their far ends, 7 and 4. The wave came through 3 and 7 first, so 7 and all that it was
  * first to reach are one row off, and agree with each other: all neighbours of node 1 but the root.
  * Its cable to the root closes no square, because both of these have a swapped cable. But then node
- * 2 is told by the root where it is, by a cable that closes one.
+ * 2 is informed by the root where it is, by a cable that closes one.
  */
 static void by_squares(void **state)
 {
@@ -205,7 +205,7 @@ static void cables_moved(void **state)
 	}
 }
 
-/* A neighbour tells its cables later, without a place: then a square closes. */
+/* A neighbour reports its cables later, without a place: then a square closes. */
 static void square_closes_later(void **state)
 {
 	struct fm_init i;
@@ -336,7 +336,7 @@ static void other_dimensions(void **state)
 		assert_true(fm_place(s.fm, &at));
 		assert_int_equal(at.ndims, 3);
 		assert_int_equal(at.position[2], 2);
-		/* A neighbour that has not heard of it yet is not followed back. */
+		/* A neighbour that has not learned of it yet is not followed back. */
 		dimensions(2, TERM, false, 0, 0);
 		is_at(0, 2);
 		stage_end(&s);
@@ -351,7 +351,7 @@ static uint64_t status_root(void)
 	return r.guid;
 }
 
-/* A NIC that has a place follows a root of more dimensions: its manager tells no position. */
+/* A NIC that has a place follows a root of more dimensions: its manager reports no position. */
 static void other_dimensions_placed(void **state)
 {
 	struct fm_entry entries[16];
@@ -396,7 +396,7 @@ static void other_dimensions_placed(void **state)
 	stage_end(&s);
 }
 
-/* A dimension of size 1 has no cables; what comes by one tells no place. */
+/* A dimension of size 1 has no cables; what comes by one reports no place. */
 static void size_one(void **state)
 {
 	struct fm_place at;

@@ -7,7 +7,7 @@
 #include "daemon/fm/node/member.h"
 #include "stage_root.h"
 
-/* The cable from 1 to 2 is lost, and all are told. */
+/* The cable from 1 to 2 is lost, and all nodes know that. */
 static void table_2(void)
 {
 	ring();

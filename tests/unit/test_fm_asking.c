@@ -75,7 +75,7 @@ void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
 /**
  * struct account
  * @ask, @look: when it is to ask to be root, and to ask its neighbours for one; NEVER
- * @vain, @lost: how often it asked in vain, and lost one that asked
+ * @vain, @lost: how often it asked without success, and lost one that asked
  */
 static struct account {
 	uint64_t ask, look, unfit;

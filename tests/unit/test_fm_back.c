@@ -359,8 +359,8 @@ static void alone_of_three(void **state)
 }
 
 /*
- * The root and two others of eight nodes remain: that is told when the five would be silent, not
- * before, also if one of them is silent already. Those that come back end it.
+ * The root and two others of eight nodes remain: that is reported when the five would be silent,
+ * not before, also if one of them is silent already. Those that come back end it.
  */
 static void three_of_eight(void **state)
 {

@@ -121,7 +121,7 @@ static void test_answers(void **state)
 
 #define ASKS(p) "init " #p ": asks\n"
 
-/* The Init of a node at 1,2 of a 4x4 that has heard of the root at @port. */
+/* The Init of a node at 1,2 of a 4x4 that has learned of the root at @port. */
 static void placed_by(unsigned int port, bool settled, const char *want)
 {
 	struct fm_init i;
@@ -415,7 +415,7 @@ static void test_wrong_neighbours(void **state)
 	}
 }
 
-/* A problem with a neighbour ends with the link, if nobody is heard there any more. */
+/* A problem with a neighbour ends with the link, if no node is heard there any more. */
 static void test_wrong_neighbour_is_gone(void **state)
 {
 	struct fm_init i;
@@ -509,7 +509,7 @@ static void test_mismatch(void **state)
 	}
 }
 
-/* Links that differed, or were old, before the manager began: their NICs tell nothing more. */
+/* Links that differed, or were old, before the manager began: their NICs report nothing more. */
 static void test_noted_at_begin(void **state)
 {
 	(void)state;
@@ -677,7 +677,7 @@ static void test_another_root_is_told(void **state)
 	stage_forget(&s);
 	/*
 	 * The neighbour's root is the earlier one: each of its Inits is answered once, for its
-	 * root may begin to lead after the neighbour heard of the later one.
+	 * root may begin to lead after the neighbour learned of the later one.
 	 */
 	stage_run(&s, 10000);
 	assert_int_equal(stage_count(&s, "init 0"), 1);

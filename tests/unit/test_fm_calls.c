@@ -11,7 +11,7 @@
 
 /* --- whom a root calls -------------------------------------------------------------------- */
 
-/* Those that nobody who takes part has a link to, once no new one has said HELLO for SETTLE. */
+/* Those that no node that takes part has a link to, once no new one has said HELLO for SETTLE. */
 static void who_is_called(void **state)
 {
 	uint64_t from;
@@ -314,7 +314,7 @@ static bool has_problem(const char *part)
 }
 
 /*
- * An epoch far above is a problem until 30 s after the last call that told of it: as long as the
+ * An epoch far above is a problem until 30 s after the last call that named it: as long as the
  * caller goes on, whoever else calls, and not for ever.
  */
 static void doubt_ends(void **state)
@@ -338,7 +338,7 @@ static void doubt_ends(void **state)
 	assert_true(has_problem(doubt));
 	stage_run_ns(&s, from + 50000 * MS);
 	assert_false(has_problem(doubt));
-	/* The next one is told as the first was. */
+	/* The next one is reported as the first was. */
 	is_called(&wrong);
 	assert_true(has_problem(doubt));
 	stage_end(&s);
@@ -393,7 +393,7 @@ static void not_believed(void **state)
 }
 
 /*
- * A root that leads ends for a later one alone: one that tells of its former root knows nothing
+ * A root that leads ends for a later one alone: one that reports its former root knows nothing
  * of it yet.
  */
 static void called_and_leads(void **state)

@@ -333,7 +333,7 @@ static void most_say_hello(void)
 		says_hello(here[i]);
 }
 
-/* It calls nobody while it waits for promises. */
+/* It calls no node while it waits for promises. */
 static void none_while_it_claims(void **state)
 {
 	uint64_t from;
@@ -349,8 +349,8 @@ static void none_while_it_claims(void **state)
 }
 
 /*
- * A root that leads goes on to call until none is left. It begins again, after RESEND, when it is told that
- * there may be one.
+ * A root that leads goes on to call until none is left. It begins again, after RESEND, when it is
+ * informed that there may be one.
  */
 static void while_it_leads(void **state)
 {

@@ -80,7 +80,9 @@ static void not_while_it_joins(void **state)
 	stage_end(&s);
 }
 
-/* It asks in vain, again and again: the time until it asks once more doubles, five times. */
+/*
+ * It asks without success, again and again: the time until it asks once more doubles, five times.
+ */
 static void ever_more_seldom(void **state)
 {
 	(void)state;
@@ -101,8 +103,8 @@ static void ever_more_seldom(void **state)
 }
 
 /*
- * A NIC with the bootstrap flag knows of no root, so it leads at once. It hears of a later one, and
- * does not reach that. It asks when its turn comes, and does not lead as the first root again.
+ * A NIC with the bootstrap flag knows of no root, so it leads at once. It learns of a later one,
+ * and does not reach that. It asks when its turn comes, and does not lead as the first root again.
  */
 static void asks_after_another_root(void **state)
 {
@@ -148,7 +150,7 @@ static void says_hello(uint32_t node)
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* It asks all anew and none answers: it goes on asking, for nobody else has led since. */
+/* It asks all anew and none answers: it goes on asking, for no other node has led since. */
 static void no_way_back_to_the_one_before(void **state)
 {
 	struct fm_status st;

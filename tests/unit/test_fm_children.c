@@ -300,7 +300,7 @@ static void is_cut_off(bool is, double since)
 	assert_int_equal(st.root.lost, is ? START + (uint64_t)(since * 1000) * (MS / 1000) : 0);
 }
 
-/* A node without a way to the root tells its children, also those that come later. */
+/* A node without a way to the root informs its children, also those that come later. */
 static void test_adrift(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_PONG };

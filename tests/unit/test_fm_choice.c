@@ -78,7 +78,7 @@ static void never(void **state)
 	}
 }
 
-/* The root that led the node last counts as lost, until an Init tells of a later epoch of it. */
+/* The root that led the node last counts as lost, until an Init reports a later epoch of it. */
 static void the_root_that_led_it(void **state)
 {
 	(void)state;
@@ -98,7 +98,7 @@ static void the_root_that_led_it(void **state)
 
 /* --- the followed root ------------------------------------------------------------------ */
 
-/* A neighbour tells that the lost root leads: the node tries it at once. */
+/* A neighbour reports that the lost root leads: the node tries it at once. */
 static void it_leads_again(void **state)
 {
 	(void)state;
@@ -189,9 +189,9 @@ static void its_new_address(void **state)
 	stage_end(&s);
 }
 
-/* --- in vain ---------------------------------------------------------------------------- */
+/* --- without success -------------------------------------------------------------------- */
 
-/* A node that turned from one that asked in vain follows no other that asks for a while. */
+/* A node that turned from one that asked without success follows no other that asks for a while. */
 static void no_other_that_asks(void **state)
 {
 	(void)state;

@@ -154,8 +154,8 @@ static void not_broken_off(void **state)
 }
 
 /*
- * A node that asks says the latest epoch that it has heard of, by HELLO or from a neighbour that has lost
- * a later root: nodes that know of that epoch follow none that asks in an earlier one.
+ * A node that asks says the latest epoch that it has learned of, by HELLO or from a neighbour that
+ * has lost a later root: nodes that know of that epoch follow none that asks in an earlier one.
  */
 static void says_the_latest_epoch(void **state)
 {
@@ -454,7 +454,7 @@ static void sees_claim(int conn, const struct fm_msg *msg)
 		told_others++;
 }
 
-/* Those that have said HELLO are told the epoch once; a connection that has said nothing is not told. */
+/* Those that have sent HELLO get the epoch once; a connection without HELLO does not. */
 static void told_once(void **state)
 {
 	(void)state;

@@ -10,7 +10,7 @@
 /* --- with which table it begins ------------------------------------------------------------- */
 
 /*
- * It fetches the latest table that is told of; one of the same number, but a former epoch, is
+ * It fetches the latest table that is reported; one of the same number, but a former epoch, is
  * another.
  */
 static void fetches_the_latest(void **state)
@@ -295,7 +295,7 @@ static void of_one_that_began_anew(void **state)
 		{ 10, 0, 2, 1, false, false },
 		{ 10, 41, 2, 2, false, false },
 		{ 10, 41, 9, 1, false, false },	/* the table does not have it */
-		/* That it made the table counts only as long as nobody has that. */
+		/* That it made the table counts only as long as no node has that. */
 		{ 10, 41, 2, 1, true, true },
 		{ 10, 41, 2, 2, true, false },
 	};

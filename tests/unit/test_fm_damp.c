@@ -383,7 +383,7 @@ static void test_many(void **state)
 	stage_end(&s);
 }
 
-/* Only one end tells of losses: the administrator may end the hold at the other end as well. */
+/* Only one end reports losses: the administrator may end the hold at the other end as well. */
 static void test_far_end(void **state)
 {
 	(void)state;
@@ -527,7 +527,7 @@ static void test_ring_is_cut(void **state)
 	stage_end(&s);
 }
 
-/* The root stood still: losses that it hears of then are not those of bad cables. */
+/* The root stood still: losses that it learns of then are not those of bad cables. */
 static void test_stood_still(void **state)
 {
 	(void)state;
@@ -598,7 +598,7 @@ static void test_dispute(void **state)
 	stage_end(&s);
 }
 
-/* More at once than are remembered: told is what is so at two looks, and when it is over. */
+/* More at once than are remembered: reported is what is so at two looks, and when it is over. */
 static void test_many_disputes(void **state)
 {
 	uint64_t from;

@@ -523,8 +523,8 @@ static void test_one_pair_anywhere(void **state)
 }
 
 /*
- * The root's own line is one with another, so it tells a wrong size; the other lines are more. Each
- * other node keeps the place of the first table, whatever its cables say later.
+ * The root's own line is one with another, so it reports a wrong size; the other lines are more.
+ * Each other node keeps the place of the first table, whatever its cables say later.
  */
 static void test_later(void **state)
 {

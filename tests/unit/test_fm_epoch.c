@@ -99,7 +99,7 @@ static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 	stage_run_ns(&s, s.now + 1);
 	assert_int_equal(stage_count(&s, "close 101"), 1);
 	assert_false(fm_reachable(s.fm));
-	/* Its Inits say so: those who know of that epoch follow nobody of an earlier one. */
+	/* Its Inits say so: those who know of that epoch follow no node of an earlier one. */
 	assert_int_equal(s.fm->root_epoch, epoch);
 	stage_did_no(&s, "welcome");
 	all_join();
@@ -139,7 +139,8 @@ static void not_asked(uint64_t epoch, uint64_t guid, uint64_t next)
 }
 
 /*
- * A node's knowledge of an earlier root makes the first root ask; the caller says how it is told.
+ * A node's knowledge of an earlier root makes the first root ask; the caller says how it is
+ * reported.
  */
 static void asks_for(const struct fm_msg *m)
 {
@@ -184,7 +185,7 @@ static void first_among_others(void **state)
 	asks_for(&m);
 }
 
-/* A neighbour that has lost its root tells of @epoch. Return: whether the root asks anew */
+/* A neighbour that has lost its root reports @epoch. Return: whether the root asks anew */
 static bool asks_by_init(bool led, uint64_t guid, uint64_t epoch)
 {
 	struct fm_init init;
@@ -270,7 +271,7 @@ static void above_all_others(void **state)
 
 /*
  * A NIC that did not answer in time may obey another root of this epoch, or a later one: all nodes
- * are asked anew. If it may obey what this root told it, it is told again.
+ * are asked anew. If it may obey this root's order, it gets that again.
  */
 static void may_obey(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 {
@@ -452,7 +453,7 @@ static void table_far_above(void **state)
 	stage_end(&s);
 }
 
-/* While its own NIC does not obey it, the root tells that again after each resend. */
+/* While its own NIC does not obey it, the root repeats that order after each resend. */
 static void own_nic_is_told_again(void **state)
 {
 	struct fm_root *r;

@@ -93,7 +93,7 @@ static void without_a_root(void **state)
 }
 
 /*
- * No root has led the node. One that asks refuses it, or cannot be reached: neighbours tell of that
+ * No root has led the node. One that asks refuses it, or cannot be reached: neighbours report that
  * one again and again, and for a while the node does not follow it, but another.
  */
 static void an_asker_in_vain(void **state)
@@ -173,8 +173,8 @@ static void the_other_asker(void **state)
 }
 
 /*
- * No root has led the node, so it tells its neighbours at once of one that asks; the host of that one
- * takes its connection, but no manager answers.
+ * No root has led the node, so it informs its neighbours at once of one that asks; the host of that
+ * one takes its connection, but no manager answers.
  */
 static void an_asker_that_hangs(void **state)
 {
@@ -283,7 +283,7 @@ static const char *told_address(void)
 
 /*
  * The manager of the root begins anew at another address, and asks, while the node tries the former
- * one. It is told of it by the root itself, or by another node in a later epoch.
+ * one. It is informed of it by the root itself, or by another node in a later epoch.
  */
 static void a_root_that_begins_elsewhere(void **state)
 {
@@ -338,8 +338,8 @@ static void a_root_that_leads_elsewhere(void **state)
 }
 
 /*
- * No root has led the node. It passes on that a root is lost as it was told, also if it learns that
- * only by being refused: else one that asks would give way to a root that nobody follows.
+ * No root has led the node. It passes on that a root is lost as it was reported, also if it learns
+ * that only by being refused: else one that asks would give way to a root that no node follows.
  */
 static void a_lost_root_passed_on(void **state)
 {
@@ -506,7 +506,8 @@ static void refused_and_asks_itself(void **state)
 
 /*
  * The root that led the node is lost for good. Its neighbours obey a root of an earlier epoch, which
- * hung and has not heard of the later one. That root has to be told, or it would not ask all anew.
+ * hung and has not learned of the later one. That root has to be told, or it would not ask all
+ * anew.
  */
 static void a_lost_root_and_one_of_an_epoch_before(void **state)
 {

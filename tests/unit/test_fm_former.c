@@ -44,7 +44,7 @@ static struct fm_msg hello_of(uint32_t i)
 	return m;
 }
 
-/* A root begins anew, which has heard of a former one. */
+/* A root begins anew, which has learned of a former one. */
 static void begins(void)
 {
 	struct fm_msg m;
@@ -153,7 +153,7 @@ static void becomes(uint64_t ms, const char *want)
 
 	assert_int_equal(waits(), ms);
 	states(want);
-	/* Those that are away keep name, address and NIC; a problem tells of each. */
+	/* Those that are away keep name, address and NIC; a problem reports each. */
 	for (uint32_t i = 0; i < NODES; i++) {
 		const struct fm_entry *e = fm_node(s.fm, i);
 		char text[80], node[TORUS_TEXT_MAX];
@@ -320,7 +320,7 @@ static void was_away(void **state)
 	entry[3].state = FM_NODE_SILENT;
 	join_but(1u << 3);
 	becomes(AT_ONCE, "uuuxuuuu");
-	/* It had no link by then: that nobody has one now says nothing. */
+	/* It had no link by then: that no node has one now says nothing. */
 	for (unsigned int ends = 0; ends < 4; ends++) {
 		begins();
 		cut(2);

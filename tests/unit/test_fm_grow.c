@@ -58,7 +58,7 @@ static void joins(uint32_t i)
 	stage_msg(&s, 100 + (int)i, &m);
 }
 
-/* Node @i boots, and its neighbours tell of their links to it. */
+/* Node @i boots, and its neighbours report their links to it. */
 static void arrives(uint32_t i)
 {
 	there[i] = true;
@@ -497,7 +497,7 @@ static void test_shapes(void **state)
 	}
 }
 
-/* A cable of a new node that does not agree with the others: nothing grows, and it is told. */
+/* A cable of a new node that does not agree with the others: nothing grows, and it is reported. */
 static void test_wrong_cable(void **state)
 {
 	(void)state;

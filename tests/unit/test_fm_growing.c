@@ -209,7 +209,7 @@ static void end(void)
 	free(root.at);
 }
 
-/* The root hears of changes. */
+/* The root learns of changes. */
 static void change(struct rnd *r)
 {
 	static const char *const shapes[] = { "5x3", "4x4", "6x6" };

@@ -270,8 +270,8 @@ static void shows(enum fm_root_state state, unsigned int here, unsigned int need
 }
 
 /*
- * A node that asks tells all nodes that say HELLO how many answer or obey it. They show that as
- * long as they follow it.
+ * A node that asks reports to all nodes that say HELLO how many answer or obey it. They show that
+ * as long as they follow it.
  */
 static void progress(void **state)
 {
@@ -369,7 +369,7 @@ static void tells_progress(void **state)
 	stage_msg(&s, 102, &m);
 	assert_int_equal(said.need, 3);
 	assert_int_equal(said.here, status().root.here);
-	assert_int_equal(status().nodes, 0);	/* it has no table, so it counts nobody */
+	assert_int_equal(status().nodes, 0);	/* it has no table, so it counts no node */
 	answers(0, 0);
 	stage_end(&s);
 }

@@ -19,7 +19,7 @@ static void sees(int conn, const struct fm_msg *msg)
 		said = msg->hello;
 }
 
-/* Only a whole table of a fabric is taken; the root is told of it. */
+/* Only a whole table of a fabric is taken; the root is informed of it. */
 static void whole_tables_only(void **state)
 {
 	static const struct {
@@ -144,7 +144,10 @@ static bool has_problem(const char *kind)
 	return false;
 }
 
-/* There is no memory to give a table: that is told, and it is given later. Return: whether any was asked for */
+/*
+ * There is no memory to give a table: that is reported, and it is given later. Return: whether any
+ * was asked for
+ */
 static bool given_later(unsigned int fails, unsigned int *told)
 {
 	struct fm_msg m;
@@ -367,7 +370,7 @@ static void what_must_survive(void **state)
 			snprintf(text, sizeof(text), "keep version %u of epoch 126",
 				 (unsigned int)version);
 			assert_int_equal(stage_count(&s, text), change < 8);
-			/* It is told by KEPT when the host has it; the others at once. */
+			/* It is informed by KEPT when the host has it; the others at once. */
 			assert_int_equal(stage_count(&s, "1 < kept"), change >= 8);
 			host_says(TERM, version, true);
 		}

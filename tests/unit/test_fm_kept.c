@@ -296,7 +296,7 @@ static void test_root_counts(void **state)
 	assert_null(disk_of(3));	/* no candidate */
 	assert_string_equal(disk_of(2), "none");
 	/*
-	 * One that is away may be the only one that comes back: it counts, and nobody waits for
+	 * One that is away may be the only one that comes back: it counts, and no node waits for
 	 * it.
 	 */
 	stage_down(&s, 101);

@@ -34,7 +34,7 @@ static struct fm *start(void)
 	stage_init(&s, "4x4", 5);
 	s.deaf = "";
 	stage_start(&s);
-	/* It tells that it has heard no root. */
+	/* It reports that it has heard no root. */
 	until(40 * SECOND * MS);
 	fm_problem_clear(s.fm, "root", 0);
 	stage_forget(&s);

@@ -152,7 +152,10 @@ static void cable_lost(unsigned int port, uint64_t peer, uint32_t serial)
 	settle(4);
 }
 
-/* A cable is told once if its ends agree about it; else each end is told, without the other. */
+/*
+ * A cable is reported once if its ends agree about it; else each end is reported, without the
+ * other.
+ */
 static void each_cable_once(void **state)
 {
 	static const unsigned int port[] = { 3, 4, 2, 2 };
@@ -207,7 +210,7 @@ static void spare_ports(void **state)
 	assert_int_equal(holds(), 0);
 	assert_int_equal(fm_node(s.fm, 1)->held, 0);
 	assert_int_equal(fm_node(s.fm, 1)->fault, 1 << 1 | 1 << 3);
-	/* One of its own is lost as well: that is told, and the table has that alone. */
+	/* One of its own is lost as well: that is reported, and the table has that alone. */
 	r.serial = 3;
 	r.port[0].state = FM_PORT_FAULTY;
 	row(1, &r);

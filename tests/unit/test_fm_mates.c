@@ -19,7 +19,7 @@
 /**
  * struct shadow - a node
  * @there: the root has a number for it
- * @below: it hangs below @via: the root knew that one when it heard of it
+ * @below: it hangs below @via: the root knew that one when it learned of it
  */
 struct shadow {
 	bool there, below, listed;
@@ -302,7 +302,7 @@ static void test_live(void **state)
 	for_seeds(40, live);
 }
 
-/* A node is heard of before the one that holds its connection. */
+/* A node is known before the one that holds its connection. */
 static void test_unknown_above(void **state)
 {
 	(void)state;

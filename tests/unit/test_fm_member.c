@@ -158,7 +158,7 @@ static void test_rows_of_this_version(void **state)
 
 /*
  * The fabric was larger, and the NIC is at a place that the table does not have any more: that
- * is nobody's place, and the node takes the one that a table gives it.
+ * is no node's place, and the node takes the one that a table gives it.
  */
 static void test_beyond_the_table(void **state)
 {

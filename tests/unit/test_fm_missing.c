@@ -80,8 +80,8 @@ static void test_dead_at_once(void **state)
 }
 
 /*
- * A cable from one port of a node to another is told of, whatever tables are made for. When the
- * node is dead nobody vouches for it by that.
+ * A cable from one port of a node to another is reported, whatever tables are made for. When the
+ * node is dead no node vouches for it by that.
  */
 static void test_own_cable(void **state)
 {
@@ -149,7 +149,7 @@ static void test_behind_the_row(void **state)
 
 /*
  * Node 4 says that its cable leads to another port of 3 than 3 says: a link that its ends do not
- * agree on is nobody's word, not even as 3 has just come back, beside a silent node.
+ * agree on is no node's word, not even as 3 has just come back, beside a silent node.
  */
 static void test_back_beside_silent(void **state)
 {
@@ -415,7 +415,7 @@ static void test_place_found(void **state)
 }
 
 /*
- * No cable tells the place of a node: it keeps the one that its NIC works at, if that is of this
+ * No cable reports the place of a node: it keeps the one that its NIC works at, if that is of this
  * shape. The number of a place in another shape means another place.
  */
 static void test_place_of_its_nic(void **state)
@@ -535,7 +535,7 @@ static void live(uint64_t ns)
 	}
 }
 
-/* Its parent tells of node 3: the root does without it, and it is refused for @ms. */
+/* Its parent reports node 3: the root does without it, and it is refused for @ms. */
 static void refused_for(uint64_t ms)
 {
 	struct fm_msg m = hello(3);

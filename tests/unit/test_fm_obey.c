@@ -127,7 +127,7 @@ static void one_that_times_out(void **state)
 	table(1);
 	says_hello_again(1, 2);
 	stage_did_some(&s, " obeys abc of 125 or 100 of 126");
-	/* Its answer that it refuses tells nothing more. */
+	/* Its answer that it refuses reports nothing more. */
 	s.err.root = -ESTALE;
 	stage_welcome(&s, 2, TERM, "");
 	m = stage_table(&s, 2, entry);
@@ -174,7 +174,7 @@ static void former_roots(void **state)
 		"0000000000000abc of 126, and later ones up to 1150");
 }
 
-/* After one of an epoch far above, which only a mistake or a lie can be, it would obey nobody. */
+/* After one of an epoch far above, which only a mistake or a lie can be, it would obey no node. */
 static void one_far_above(void **state)
 {
 	(void)state;

@@ -425,8 +425,8 @@ static void each_has_its_own(void **state)
 }
 
 /*
- * A root that hears of the order from another one: what is left by its own time of day, the whole
- * term if that shows a time before the order was given, or if nobody has told it.
+ * A root that learns of the order from another one: what is left by its own time of day, the whole
+ * term if that shows a time before the order was given, or if that is not known.
  */
 static void known_from_another(void **state)
 {

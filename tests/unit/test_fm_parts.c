@@ -473,7 +473,7 @@ static void of_too_many_parts(void **state)
 	stage_end(&s);
 }
 
-/* Node 3 sends a table that it has kept, which nobody asked for: port +x of @node is excluded. */
+/* Node 3 sends a table that it has kept, which no node asked for: port +x of @node is excluded. */
 static void sends_kept(uint64_t epoch, uint32_t node)
 {
 	struct fm_msg m = stage_table(&s, 9, entry);
@@ -616,7 +616,9 @@ static void of_own_cables(void **state)
 	stage_end(&s);
 }
 
-/* A node without a place tells of a shape and of exclusions: no honest one does. They are of no node. */
+/*
+ * A node without a place reports a shape and exclusions: no honest one does. They are of no node.
+ */
 static void of_no_place(void **state)
 {
 	struct fm_msg m;

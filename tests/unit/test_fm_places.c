@@ -152,7 +152,7 @@ static void test_replaced(void **state)
 	m.hello.guid = 0x777;
 	strcpy(m.hello.name, "new");
 	cables(10, 0x777);
-	/* As long as nobody knows whose NIC it is no cable is wrong. */
+	/* As long as no node knows whose NIC it is no cable is wrong. */
 	lives(50);
 	assert_int_equal(stage_count(&s, "wiring"), 0);
 	stage_up(&s, 120);
@@ -393,7 +393,7 @@ static void test_waits(void **state)
 		assert_int_equal(s.fm->root->early, 1);
 		assert_int_equal(stage_count(&s, "has no place"), 0);
 		assert_true(fm_grow_expiry(s.fm) == NEVER);
-		/* A further node for which there is none is told of nevertheless. */
+		/* A further node for which there is none is reported nevertheless. */
 		spare_joins(1);
 		lives(20);
 		assert_int_equal(stage_count(&s, "'spare1' (30.9.0.1:1) has no place"), 1);
@@ -430,8 +430,8 @@ static void test_waits_restless(void **state)
 }
 
 /*
- * A node that is looked at before the neighbour which tells its place, but placed after that in the
- * same run, does not wait any more: no further table is made for it.
+ * A node that is looked at before the neighbour which reports its place, but placed after that in
+ * the same run, does not wait any more: no further table is made for it.
  */
 static void test_waits_no_more(void **state)
 {
@@ -460,7 +460,7 @@ static void test_waits_no_more(void **state)
 	stage_end(&s);
 }
 
-/* Where all have a place, a table needs no memory to find any, and nobody is told of a lack. */
+/* Where all have a place, a table needs no memory to find any, and no lack is reported. */
 static void test_all_have_places(void **state)
 {
 	bool failed = true;
@@ -507,7 +507,7 @@ static void test_all_in_the_next(void **state)
 /* --- wrong cables ----------------------------------------------------------------------- */
 
 /*
- * As long as a cable is wrong it is told, whatever else tables are made for. Only nodes that
+ * As long as a cable is wrong it is reported, whatever else tables are made for. Only nodes that
  * have one are looked at for each table, or cut cables would take the longer the more there are.
  */
 static void test_wrong_port(void **state)
@@ -551,7 +551,7 @@ static void test_wrong_fabric(void **state)
 	stage_end(&s);
 }
 
-/* A cable to a port that the fabric does not use is told of by the end that it does use. */
+/* A cable to a port that the fabric does not use is reported by the end that it does use. */
 static void test_spare_port(void **state)
 {
 	(void)state;

@@ -115,7 +115,10 @@ static void change_link(struct rnd *r, unsigned int p)
 			a->row.seq = l->seq;
 		}
 	}
-	/* All neighbours are told of another cable, also those that have heard of the one before. */
+	/*
+	 * All neighbours are informed of another cable, also those that have learned of the one
+	 * before.
+	 */
 	for (unsigned int q = 0; q < used() && is_other(&was, &a->row); q++) {
 		account[q].moved = account[q].is_up && account[q].said;
 		spread(&account[q]);
@@ -334,7 +337,7 @@ static void test_names(void **state)
 		}
 }
 
-/* An interface, a carrier, or a state tells that a port has a cable. */
+/* An interface, a carrier, or a state reports that a port has a cable. */
 static void test_cabled(void **state)
 {
 	(void)state;

@@ -62,7 +62,7 @@ static void problem(const char *text)
 	assert_null(fm_problem(s.fm, 1));
 }
 
-/* Priorities that are configured differ. Those that nobody has configured may be the same. */
+/* Priorities that are configured differ. Those that no node has configured may be the same. */
 static void equal(void **state)
 {
 	(void)state;

@@ -361,7 +361,7 @@ static void test_last_port(void **state)
 	end();
 }
 
-/* Without memory for the search nothing is told, and it is searched again later. */
+/* Without memory for the search nothing is reported, and it is searched again later. */
 static void test_memory(void **state)
 {
 	struct fm_table_msg msg = { .nentries = 0 };

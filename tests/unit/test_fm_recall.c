@@ -402,7 +402,7 @@ static void test_recall_tell(void **state)
 	stage_forget(&s);
 	stage_up(&s, 2);
 	stage_did_some(&s, " table 4 admin 6 across 9 row");
-	/* A parent is told nothing of this. */
+	/* A parent gets no report of this. */
 	stage_welcome(&s, 2, TERM, "30.0.0.9:1");
 	stage_up(&s, 3);
 	stage_did_no(&s, "across");
@@ -458,7 +458,7 @@ static void test_shape_of_the_latest(void **state)
 	is_shape("4x4");
 	assert_int_equal(place_of(1), TORUS_NO_NODE);
 	assert_int_equal(place_of(2), 2);
-	/* The same shape again: nobody loses the place. */
+	/* The same shape again: no node loses the place. */
 	works(3, "4x4", 3, 12);
 	is_shape("4x4");
 	assert_int_equal(place_of(2), 2);

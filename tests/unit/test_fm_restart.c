@@ -81,7 +81,9 @@ static void other_end(struct fm_hello *h)
 		h->row.port[2].peer_guid = NIC + 9;
 }
 
-/* No node is behind ports that the fabric does not use, and each end is told as it says itself. */
+/*
+ * No node is behind ports that the fabric does not use, and each end is reported as it says itself.
+ */
 static void test_restart_cables(void **state)
 {
 	static const char *const text[] = {
@@ -188,7 +190,7 @@ static void test_root_without_memory(void **state)
 	(void)state;
 	for (unsigned int known = 0; known < 2; known++) {
 		root(known);
-		/* The first such HELLO tells the root that there was one before; all join anew. */
+		/* The first such HELLO shows the root that there was one before; all join anew. */
 		join(1, beside);
 		stage_run(&s, 1);
 		memset(s.joiner, 0, sizeof(s.joiner));
@@ -277,7 +279,7 @@ static void test_versions(void **state)
 }
 
 /**
- * struct heard - what a node heard of the former root
+ * struct heard - what a node learned of the former root
  * @version: of its NIC's rows; @table, @term: of its table; @clean, @open: said with it
  */
 struct heard {
@@ -335,7 +337,7 @@ static void test_clean_colours(void **state)
 		/* A colour that some NIC stamps is not gone. */
 		{ { 6, 6, 1, 0x9, 0 }, { 3, 3, 1, 0xf, 0 }, 8 },
 		/*
-		 * A NIC has rows of a later table than the one that is told of: none of that
+		 * A NIC has rows of a later table than the one that is reported: none of that
 		 * counts.
 		 */
 		{ { 6, 6, 1, 0x1, 0 }, { 7, 6, 1, 0x1, 0 }, 8 },
@@ -422,8 +424,8 @@ static void test_open_dimensions(void **state)
 }
 
 /*
- * A table was kept in which this node is not, and all have forgotten: it is told that there is no
- * place for it as long as it finds none.
+ * A table was kept in which this node is not, and all have forgotten: it is informed that there is
+ * no place for it as long as it finds none.
  */
 static void test_root_without_place(void **state)
 {

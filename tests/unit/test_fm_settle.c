@@ -255,7 +255,10 @@ static void cut_in_each_row(struct fm_hello *h)
 		h->row.port[2] = (struct fm_port_row) { .state = FM_PORT_DOWN };
 }
 
-/* A node says that it is cabled to another, which says nothing of it: that tells nothing of the shape. */
+/*
+ * A node says that it is cabled to another, which says nothing of it: that shows nothing of the
+ * shape.
+ */
 static void test_one_sided(void **state)
 {
 	(void)state;

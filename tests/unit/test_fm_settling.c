@@ -539,7 +539,7 @@ struct want {
 
 static struct want want[STRANGER + 2];
 
-/* Nodes that rows of others tell of. */
+/* Nodes that rows of others report. */
 static void want_silent(void)
 {
 	for (uint32_t i = 0; i < mates; i++)
@@ -656,7 +656,7 @@ static void check_table(struct rnd *r, unsigned int former)
 }
 
 /*
- * If two NICs are told of at one place, it depends on the order in which they are found which of
+ * If two NICs are reported at one place, it depends on the order in which they are found which of
  * them the former links lead to. So there are none then.
  */
 static void cut_from_strangers(void)

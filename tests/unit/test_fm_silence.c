@@ -150,7 +150,7 @@ static void orders_of_two(void **state)
 	stage_end(&s);
 }
 
-/* A claim comes while the NIC is busy: it is told after that. */
+/* A claim comes while the NIC is busy: the NIC gets the order after that. */
 static void a_busy_nic(void **state)
 {
 	(void)state;

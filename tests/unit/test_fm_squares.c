@@ -50,7 +50,7 @@ static void begin(unsigned int ndims)
 	assert_true(fm_squares_new(&fm));
 }
 
-/* A right cable at @port to @guid, of which an Init tells no cable yet. */
+/* A right cable at @port to @guid, of which an Init reports no cable yet. */
 static void cable(unsigned int port, uint64_t guid)
 {
 	fm.row.port[port].peer_guid = guid;
@@ -59,14 +59,14 @@ static void cable(unsigned int port, uint64_t guid)
 	fm_squares_heard(&fm, port, &told[port]);
 }
 
-/* The neighbour at @port tells that its cable at @at leads to @far of @guid. */
+/* The neighbour at @port reports that its cable at @at leads to @far of @guid. */
 static void tells(unsigned int port, unsigned int at, uint64_t guid, unsigned int far)
 {
 	told[port].end[at] = (struct fm_end) { .guid = guid, .port = (uint8_t)far };
 	fm_squares_heard(&fm, port, &told[port]);
 }
 
-/* Both neighbours tell of right cables to one node, which closes the square along @p and @q. */
+/* Both neighbours report right cables to one node, which closes the square along @p and @q. */
 static void close_square(unsigned int p, unsigned int q)
 {
 	tells(p, q, FAR + 10 * p + q, fm_opposite(fm.ndims, q));
@@ -219,7 +219,7 @@ static void no_sides(void **state)
 	finish();
 }
 
-/* --- what Inits tell of cables ------------------------------------------------------------- */
+/* --- reports of cables in Inits ------------------------------------------------------------- */
 
 static void news(void **state)
 {
@@ -242,7 +242,7 @@ static void news(void **state)
 	finish();
 }
 
-/* The Inits of this node tell of all of its ports, also of those without a cable. */
+/* The Inits of this node report all of its ports, also of those without a cable. */
 static void own_cables(void **state)
 {
 	struct fm_init i;

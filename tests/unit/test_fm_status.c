@@ -52,7 +52,7 @@ static struct fm_status status(void)
 	fm_status(s.fm, &st);
 	assert_int_equal(fm_state(s.fm), st.state);
 	assert_int_equal(fm_nodes(s.fm, &up), st.nodes);
-	/* Not all of the table have been heard of lately, and without a root this one is up. */
+	/* Not all nodes of the table have answered lately, and without a root this one is up. */
 	assert_in_range(st.nodes_up, 0, up + (st.root.lost && st.own != TORUS_NO_NODE));
 	return st;
 }
@@ -370,7 +370,7 @@ static void test_why(void **state)
 			assert_int_equal(status().links_excluded, most >= 2);
 			stage_end(&s);
 		}
-	/* Taken down for want of credits: a fault, and why. One that flaps is told of as that. */
+	/* Taken down for want of credits: a fault, and why. One that flaps is reported as that. */
 	for (unsigned int k = 0; k < 4; k++) {
 		static const char *const of[] = { "stall", "stall", "held", "admin" };
 
@@ -490,7 +490,7 @@ static void test_kept(void **state)
 	t.table.open = 1;
 	takes(&t);
 	assert_int_equal(status().links, 31);
-	/* It was there: this is told with a step. */
+	/* It was there: this is reported with a step. */
 	end.step.nended = 1;
 	end.step.ended[0] = (struct fm_ended) { .node = 3, .port = 0, .session = 9 };
 	stage_msg(&s, 1, &end);

@@ -183,7 +183,7 @@ static void table_is(struct rnd *r, struct fm *fm, const struct torus_shape *s, 
 	fm_table_whole_end(fm, &m);
 }
 
-/* Two managers that share a library, and one that does not: each has what it was told. */
+/* Two managers that share a library, and one that does not: each has the tables that it got. */
 static void tables(uint64_t seed)
 {
 	static struct fm_entry entry[3][NODES_MAX], change[NODES_MAX];

@@ -291,7 +291,7 @@ static unsigned int told_of_50(uint32_t round, enum fm_step_kind kind)
 }
 
 /*
- * A NIC that refuses an action each time is told of once, and when it is over: the step is asked
+ * A NIC that refuses an action each time is reported once, and when it is over: the step is asked
  * for every few milliseconds, and nothing else would be left in the events of the fabric.
  */
 static void test_told_once(void **state)
@@ -397,7 +397,7 @@ static void test_hello(void **state)
 
 /*
  * The counters for a HELLO cannot be read: it is said when they can. The root must hear that the
- * parent which it gave does not take this node, or nobody passes tables on to it.
+ * parent which it gave does not take this node, or no node passes tables on to it.
  */
 static void test_hello_fails(void **state)
 {

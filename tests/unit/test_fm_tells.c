@@ -43,7 +43,7 @@ static bool tells_at_once(void)
 	return tells;
 }
 
-/* A neighbour that follows an earlier root, which leads, has to hear of the later one. */
+/* A neighbour that follows an earlier root, which leads, has to learn of the later one. */
 static void which_neighbours_it_answers(void **state)
 {
 	static const struct {

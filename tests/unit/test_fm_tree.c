@@ -356,7 +356,7 @@ static void test_parent_of_another(void **state)
 	stage_welcome(&s, 1, TERM, "");
 	stage_did_nothing(&s);
 	stage_end(&s);
-	/* It has been this node's parent, and tells its children of its new root. */
+	/* It has been this node's parent, and informs its children of its new root. */
 	with_parent();
 	stage_msg(&s, 2, &m);
 	stage_did_some(&s, "close 2\nlog warning tree: parent lost; back to the root\n");

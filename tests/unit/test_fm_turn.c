@@ -99,7 +99,7 @@ static void not_a_candidate(void **state)
 	stage_end(&s);
 }
 
-/* After each try in vain it waits twice as long, at most 32 times; anew once it is led. */
+/* After each try without success it waits twice as long, at most 32 times; anew once it is led. */
 static void in_vain(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void behind_another(void **state)
 	stage_end(&s);
 }
 
-/* One that has answered and is silent then, though it is told HELLO, is left before its own turn. */
+/* One that has answered and is silent then, though it gets HELLO, is left before its own turn. */
 static void behind_a_silent_one(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = GREATER } };
@@ -179,7 +179,7 @@ static void behind_a_silent_one(void **state)
 	stage_end(&s);
 }
 
-/* A root has been told of it: for half a second it waits for an answer. */
+/* A root has been informed of it: for half a second it waits for an answer. */
 static void while_it_joins(void **state)
 {
 	(void)state;

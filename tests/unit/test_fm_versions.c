@@ -71,7 +71,7 @@ static void next_or_later(void **state)
 {
 	(void)state;
 	all_have(9);
-	/* The maker of the latest table is here: nobody has had a later one. */
+	/* The maker of the latest table is here: no node has had a later one. */
 	assert_int_equal(first_version(NIC + 1), 10);
 	assert_int_equal(first_version(NIC + 3), 10);
 	assert_int_equal(first_version(NIC), 10);

@@ -42,7 +42,7 @@ static void until_it_is_heard(void **state)
 	stage_end(&s);
 }
 
-/* The link comes up anew, perhaps to another NIC: that may not have heard of this node yet. */
+/* The link comes up anew, perhaps to another NIC: that may not have learned of this node yet. */
 static void in_a_new_session(void **state)
 {
 	struct fm_init i;
@@ -73,8 +73,8 @@ static void news_until_they_are_heard(void **state)
 }
 
 /*
- * The root is lost for a moment: neighbours are told that it is back only if they were told of the
- * loss.
+ * The root is lost for a moment: neighbours are informed that it is back only if they were informed
+ * of the loss.
  */
 static void after_a_short_loss(void **state)
 {
@@ -114,7 +114,7 @@ static void after_a_short_loss(void **state)
 	}
 }
 
-/* The table gives the node another place than the first Init did: its Inits tell that one. */
+/* The table gives the node another place than the first Init did: its Inits report that one. */
 static void of_the_place_that_it_was_given(void **state)
 {
 	struct fm_entry entries[16], other;
@@ -173,7 +173,7 @@ static unsigned int told_of_place(int x)
 	return n;
 }
 
-/* Neighbours are told of the place that the root gives it only if the wave had another one. */
+/* Neighbours are informed of the place that the root gives it only if the wave had another one. */
 static void when_the_root_moves_it(void **state)
 {
 	(void)state;

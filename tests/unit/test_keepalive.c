@@ -26,7 +26,7 @@
 #define DOWN		100		/* a connection to the manager */
 
 static struct fm *fm;
-static uint64_t takeover;	/* 0: nobody replaces the root */
+static uint64_t takeover;	/* 0: no node replaces the root */
 static uint64_t now;
 
 /* The actions of the manager. */

@@ -36,7 +36,7 @@ static unsigned int asks;
 static const struct query_done *done;
 static enum fm_level told_level;	/* of the last problem of the history */
 static char told[HISTORY_TEXT_MAX + 8];
-static bool slow;			/* it was told that writing takes long */
+static bool slow;			/* it was informed that writing takes long */
 static atomic_bool hangs, in_sync;	/* the disk */
 
 bool fm_is_root(const struct fm *fm)
@@ -522,7 +522,7 @@ static void records(void **state)
 		assert_string_equal(json_string_value(json_object_get(j, "by")), "n1");
 		assert_int_equal(json_integer_value(json_object_get(j, "clock_ms")), loop_now() / MS);
 		boot = json_string_value(json_object_get(j, "boot"));
-		/* Without one that is told, it is the kernel's, if there is one. */
+		/* Without one that is reported, it is the kernel's, if there is one. */
 		if (row[i].boot)
 			assert_string_equal(boot, row[i].boot);
 		else

@@ -239,7 +239,7 @@ static void test_thin(void **state)
 	end();
 }
 
-/* The mask no longer fits: tells the peer, trains without receiving, loses a lane. */
+/* The mask no longer fits: informs the peer, trains without receiving, loses a lane. */
 static void test_eye_closes(void **state)
 {
 	u64 from;

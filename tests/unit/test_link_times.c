@@ -205,7 +205,7 @@ static void differ_by(u32 own, u32 peer)
 	assert_int_equal(info.differs_peer, peer);
 }
 
-/* Invalid INITs are counted and change nothing. If it is the ends that differ, this is told. */
+/* Invalid INITs are counted and change nothing. If it is the ends that differ, this is reported. */
 static void test_bad_inits(void **state)
 {
 	(void)state;

@@ -133,7 +133,7 @@ static void test_no_memory(void **state)
 	lone_end(&l);
 }
 
-/* The link fails: the packets are parked, the copies are nobody's. */
+/* The link fails: the packets are parked, the copies are dropped. */
 static void test_failed(void **state)
 {
 	begin(NULL);

@@ -74,7 +74,7 @@ static void asks_for(uint64_t version, uint64_t ns)
 
 /*
  * A NIC that refuses its rows: after a while the root is told, and told again. It leaves the node
- * out, which joins again later and later, and is told nothing more once its NIC obeys.
+ * out, which joins again later and later, and is not reported any more once its NIC obeys.
  */
 static void never_written(void **state)
 {
@@ -136,7 +136,7 @@ static void is_told(uint64_t version, uint32_t err)
 	assert_int_equal(f->err, err);
 }
 
-/* From now on it is told of another failure. */
+/* Forgets the reports of failures so far. */
 static void forget_failure(void)
 {
 	o.ntold[FM_MSG_FAILED] = 0;
@@ -216,7 +216,9 @@ static void cannot_be_placed(void **state)
 	one_end(&o);
 }
 
-/* A NIC that failed, joined again and fails again is told of sooner; one that works is as before. */
+/*
+ * A NIC that failed, joined again and fails again is reported sooner; one that works is as before.
+ */
 static void fails_again(void **state)
 {
 	(void)state;

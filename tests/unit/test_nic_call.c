@@ -232,7 +232,7 @@ static void test_done(void **state)
 	struct torus_plan plan;
 
 	(void)state;
-	/* This NIC tells no address plan, so it has the default one, and may know no other. */
+	/* This NIC reports no address plan, so it has the default one, and may know no other. */
 	torus_plan_default(&plan);
 	nic_place_set(n, 1, &shape, &at, &plan);
 	ends(1, 0);
@@ -398,7 +398,7 @@ static void asks_links(struct nic_question *q, int err)
 }
 
 /*
- * Actions that come later go before questions that wait, for whose answers nobody need wait; and of
+ * Actions that come later go before questions that wait, whose answers are not urgent; and of
  * questions only so many wait.
  */
 static void test_questions(void **state)
@@ -560,8 +560,8 @@ static void lose_events(void)
 }
 
 /*
- * Events are lost: all that they would have told is read. Without memory for that the NIC is found
- * again, and read whole; else the manager would never hear of a link that is down.
+ * Events are lost: all that they would have reported is read. Without memory for that the NIC is
+ * found again, and read whole; else the manager would never learn of a link that is down.
  */
 static void test_events_lost(void **state)
 {

@@ -200,7 +200,7 @@ static void test_later(void **state)
 	close(gate[1]);
 }
 
-/* Without a thread no job is done, and who added it is told, though not at once. */
+/* Without a thread no job is done, and its owner is informed, though not at once. */
 static void test_no_thread(void **state)
 {
 	(void)state;

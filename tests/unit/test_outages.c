@@ -72,7 +72,7 @@ static void one_after_the_other(void **state)
 	      OUTAGE(1, "lost", "105.5", "null", "null", "'retry'", "null", "null", "null") "]");
 }
 
-/* The time of day was set back meanwhile: the clock of the machine tells how long it was. */
+/* The time of day was set back meanwhile: the clock of the machine shows how long it was. */
 static void clock_set_back(void **state)
 {
 	(void)state;

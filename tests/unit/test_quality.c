@@ -324,7 +324,7 @@ static void test_windows(void **state)
 	assert_true(quality_recent(&q).errors <= 20);
 }
 
-/* Fifty clean minutes at 75 Gbit/s do not make the rate lower that is told at the verdict. */
+/* Fifty clean minutes at 75 Gbit/s do not make the rate lower that is reported at the verdict. */
 static void test_told_rate(void **state)
 {
 	struct quality_count c;

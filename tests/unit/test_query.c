@@ -573,7 +573,7 @@ static void own_question(void **state)
 }
 
 /*
- * Enough is known though others are silent: the asker is told that it is over, once, without
+ * Enough is known though others are silent: the asker is informed that it is over, once, without
  * their time being waited for. This node's own answer is among the first: it counts, too.
  */
 static void enough(void **state)

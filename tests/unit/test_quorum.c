@@ -260,7 +260,7 @@ static void of_those_that_remember(void **state)
 		{ 4, 9, 0, true }, { 3, 9, 0, true }, { 99, 8, 0, true }, { 0, 0, 0, true },
 		{ 5, 9, 0, false },	/* took the next one of that root, */
 		{ 1, 10, 0, false },	/* or one of the next root, */
-		{ 3, 0, 0, false },	/* or rows of nobody knows whom, */
+		{ 3, 0, 0, false },	/* or rows of an unknown source, */
 		{ 0, 0, 1, false },	/* or has lost its memory */
 	};
 	struct fm_entry e[NODES];
@@ -368,7 +368,7 @@ static void of_places(void **state)
 
 /**
  * struct history - what the root has made
- * @rnd: the seed tells all
+ * @rnd: random numbers, which follow from the seed
  * @claimed: @nclaimed sets
  * @up: of each version; @changed: other nodes are up than before
  * @version, @taken: the last made, and the last taken; 0: none

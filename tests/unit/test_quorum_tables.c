@@ -190,7 +190,10 @@ static void goes_on(void **state)
 	stage_end(&s);
 }
 
-/* A cable to a NIC that nobody knows leads to another; one to a NIC that did not say who it is does not. */
+/*
+ * A cable to a NIC that no node knows leads to another; one to a NIC that did not say who it is
+ * does not.
+ */
 static void to_a_stranger(void **state)
 {
 	struct fm_port_row *p;

@@ -126,7 +126,7 @@ static void lists_receivers(void **state)
 	wants(make("[]", NULL, "[]"), "errors", "null");
 }
 
-/* Other warnings are kept, the last 100 of them; cables are told by outages. */
+/* Other warnings are kept, the last 100 of them; cables are in the outages. */
 static void lists_warnings(void **state)
 {
 	char *events = calloc(102, 100), *at = events;

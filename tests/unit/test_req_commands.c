@@ -288,7 +288,7 @@ static void test_no_faults(void **state)
 	assert_string_equal(r.asked, "link_set 1: retry -1 admin 1 retrain 0");
 }
 
-/* Nor have they any to tell: what is told of a port would be taken for that of a model. */
+/* Nor have they any to tell: a report of a port would be taken for that of a model. */
 static void test_no_faults_told(void **state)
 {
 	const struct value port[] = { U8(PORT, 1), { 0 } };

@@ -290,7 +290,9 @@ static void test_histories(void **state)
 
 /* --- mixed policies ------------------------------------------------------------------------ */
 
-/* The links at both ends of NIC 0 were up once. They stay in state init, and nothing is told. */
+/*
+ * The links at both ends of NIC 0 were up once. They stay in state init, and nothing is reported.
+ */
 static void stay_apart(void)
 {
 	u64 changes = port_counters(TORUS_PC_STATE_CHANGES);

@@ -35,7 +35,7 @@ struct said {
 
 /**
  * struct side - a manager
- * @heard, @n: what it was told, as text, and how often
+ * @heard, @n: the text that it got, and how often
  */
 struct side {
 	struct seal *seal;
@@ -422,7 +422,7 @@ static void changed(void **state)
 	end();
 }
 
-/* All that was ever said, to both, again and again: nobody believes anything, and both go on. */
+/* All that was ever said, to both, again and again: no node believes anything, and both go on. */
 static void replayed(void **state)
 {
 	unsigned int all;

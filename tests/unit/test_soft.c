@@ -162,7 +162,7 @@ static void begin_another(void)
 	assert_int_equal(tn_nic_rows_open(w.l.nic, 77), 0);
 }
 
-/* If the NIC is told of another version between two slices, it does not take both for one. */
+/* If the NIC gets another version between two slices, it does not take both for one. */
 static void test_begin_overtaken(void **state)
 {
 	(void)state;

@@ -63,7 +63,7 @@ static void test_two_sinks(void **state)
 	assert_int_equal(w[2].verdict, STALL_SINK);
 }
 
-/* A ring of nodes that wait for each other, and one that waits for the ring: nobody's fault. */
+/* A ring of nodes that wait for each other, and one that waits for the ring: no node's fault. */
 static void test_circle(void **state)
 {
 	struct stall_wait w[] = { W(0, 0), W(1, 0), W(2, 0), W(3, 0), W(4, 3) };

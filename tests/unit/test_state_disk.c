@@ -35,7 +35,7 @@ static void a_disk_that_hangs(void **state)
 }
 
 /*
- * One table is on the disk, and another one was given before the loop heard of that: nothing is
+ * One table is on the disk, and another one was given before the loop learned of that: nothing is
  * said to be kept until the latter is.
  */
 static void one_given_as_another_ends(void **state)
@@ -83,7 +83,7 @@ static bool is_over(void)
 	return !told[0];
 }
 
-/* ... and it is told, once, after 5 s, however many tables come meanwhile. */
+/* ... and it is reported, once, after 5 s, however many tables come meanwhile. */
 static void a_disk_that_hangs_is_told(void **state)
 {
 	(void)state;

@@ -44,7 +44,7 @@ static void said_again(void **state)
 	one_end(&o);
 }
 
-/* A report is lost with its connection, and nobody notices that. */
+/* A report is lost with its connection, and no node notices that. */
 static void called_to_join_anew(void **state)
 {
 	uint64_t term;
@@ -153,7 +153,7 @@ static void no_table_may_begin(uint32_t nodes)
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
 }
 
-/* In the present step, what is told of @port of @node: its session, and @seq; 0: nothing. */
+/* In the present step, the report about @port of @node: its session, and @seq; 0: nothing. */
 static uint32_t told(uint32_t node, unsigned int port, unsigned int *seq)
 {
 	const struct fm_step *s = &o.node[1].asked;
@@ -243,7 +243,7 @@ static void other_end_comes_late(void **state)
 }
 
 /*
- * An end that was told with a count is in the root's own table by then. The next table goes to
+ * An end that was reported with a count is in the root's own table by then. The next table goes to
  * nodes that may have missed the count, so it has that end again.
  */
 static void told_late_is_in_the_next_table(void **state)

@@ -202,7 +202,7 @@ static void output_bound(void **state)
 	end();
 }
 
-/* More than the kernel takes at once: the owner is told when all of it has been sent. */
+/* More than the kernel takes at once: the owner is informed when all of it has been sent. */
 static void drained(void **state)
 {
 	uint8_t *data = calloc(1, BIG);

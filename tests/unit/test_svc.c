@@ -50,7 +50,7 @@ static void members(void **state)
 	assert_int_equal(b.bytes, (8u << 20) - 1);
 	free(big);
 	assert_int_equal(svc_stats(a.svc)->up, 1);
-	/* b closes the connection in a callback; only a is told that it is down. */
+	/* b closes the connection in a callback; only a is informed that it is down. */
 	b.close_at = 1002;
 	send_text(&a, "{}");
 	run_until(a_down);

@@ -414,8 +414,8 @@ static bool both_through(void)
 }
 
 /*
- * Any request of a whole handshake is refused: it succeeds, or the side that began is told that it
- * ended; afterwards nothing is left of it.
+ * Any request of a whole handshake is refused: it succeeds, or the side that began is informed that
+ * it ended; afterwards nothing is left of it.
  */
 static void conversation(void **state)
 {

@@ -337,7 +337,7 @@ static void hosts_vanish(uint64_t *random, bool gone[NODES])
 	}
 }
 
-/* Something happens meanwhile: a slow node tells of its links, or is adopted. */
+/* Something happens meanwhile: a slow node reports its links, or is adopted. */
 static void meanwhile(uint64_t *random)
 {
 	unsigned int i = 1 + random_below(random, NODES - 1);
