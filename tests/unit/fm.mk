@@ -9,7 +9,7 @@ endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 tests += $(addprefix tests/unit/test_fm_,arbiter asking demand dispute equals flows growing leftover marks \
-	news ports \
+	news ports positions \
 	reach recalling resign rows service sessions settling squares taking \
 	vain verdict wiring)
 define alone-test
@@ -29,6 +29,7 @@ $(eval $(call alone-test,leftover,root/leftover))
 $(eval $(call alone-test,marks,root/changes))
 $(eval $(call alone-test,news,root/news))
 $(eval $(call alone-test,ports,node/port))
+$(eval $(call alone-test,positions,node/wave))
 $(eval $(call alone-test,reach,root/isolated))
 $(eval $(call alone-test,recalling,root/recall))
 $(eval $(call alone-test,resign,root/resign))
