@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # NICs of the kernel against the kernel's own forwarding, in one guest with Debian's
-# kernel: packets through one node, and TCP through three links.
+# kernel: packets through one node, one at a time (round trips) and as many as go, and TCP through
+# three links.
 #
-#	bench_kernel.sh [--icount] [--cpu MODEL] [SECONDS [ROUNDS [PAYLOAD]]]
+#	bench_kernel.sh [--icount] [--cpu MODEL] [--round-trips] [SECONDS [ROUNDS [PAYLOAD]]]
 #
+# --round-trips measures nothing else, in a tenth of the time.
 # PAYLOAD: payload_max of the NICs, by default the largest, as in labs.
 #
 # Both ways take turns, ROUNDS times; the table shows medians. On an emulated processor
@@ -13,6 +15,11 @@
 # forwarding: its segments then pass whole. The sender puts many small messages of a flow
 # into one frame. "at once" sends each in a frame of its own (torus(4), tx-usecs), as for a
 # host that waits for answers.
+#
+# A round trip is one of 1000 questions of 64 bytes, each sent after the answer to the one before;
+# beside the median of each round are the 5th and 95th percentile. The NIC sends them at once by
+# itself, since the host waits for answers. There is one processor: what both hosts and the node
+# between them do for a round trip is added up, and nothing runs at the same time.
 #
 # With --icount the guest's clock counts instructions, 1 ns each. The figures are then
 # instructions, not times: they do not depend on the load of the machine, and one round is
@@ -44,6 +51,8 @@ if [[ ${1-} == --cpu ]]; then
 	clock+=(--cpu "$2")
 	shift 2
 fi
+only=()
+[[ ${1-} != --round-trips ]] || { only=(--round-trips); shift; }
 check_count 3 "$@"
 seconds=${1:-3}
 rounds=${2:-3}
@@ -58,7 +67,7 @@ B=${B:-$TOP/build}
 if [[ -z ${KMOD-} ]]; then
 	exec "$TOP/tests/vm/guest" --no-plan "${clock[@]}" --limit 900 "${VM:-stock}" env \
 		BENCH_SAMPLES="${BENCH_SAMPLES-}" bash "$TOP/tests/bench/bench_kernel.sh" \
-		"$seconds" "$rounds" "$payload"
+		"${only[@]}" "$seconds" "$rounds" "$payload"
 fi
 
 # shellcheck source=tests/bench/chain.sh
@@ -90,22 +99,41 @@ if [[ ! -e /sys/module/torus ]]; then
 	insmod "$KMOD/torus.ko" payload_max="$payload" || exit 2
 fi
 declare -A result
-for ((round = 0; round < rounds; round++)); do
-	for way in kernel64k torus; do
-		$way 4
-		ip netns exec "$id-0" ping -q -c 10 -i 0.01 10.3.0.0 >/dev/null
-		result[$way,tcp]+="$(tcp 3) "
-		down
-		$way 3
-		ip netns exec "$id-0" ping -q -c 10 -i 0.01 10.2.0.0 >/dev/null
+
+# through_one WAY: through one node
+through_one() {
+	local way=$1 middle low high
+	"$way" 3
+	ip netns exec "$id-0" ping -q -c 10 -i 0.01 10.2.0.0 >/dev/null
+	asks 2 64 >"$dir/rtt"
+	read -r middle low high <"$dir/rtt"
+	result[$way,rtt]+="$middle "
+	result[$way,low]+="$low "
+	result[$way,high]+="$high "
+	if [[ ! ${only[*]} ]]; then
 		result[$way,64]+="$(packets 2 64) "
 		result[$way,1400]+="$(packets 2 1400) "
-		if [[ $way == torus ]]; then
-			ip netns exec "$id-0" ethtool -C torus0 tx-usecs 0
-			result[at_once,64]+="$(packets 2 64) "
-			result[at_once,1400]+="$(packets 2 1400) "
-		fi
-		down
+	fi
+	if [[ ! ${only[*]} && $way == torus ]]; then
+		ip netns exec "$id-0" ethtool -C torus0 tx-usecs 0
+		result[at_once,64]+="$(packets 2 64) "
+		result[at_once,1400]+="$(packets 2 1400) "
+	fi
+	down
+}
+
+# through_three WAY: through three links
+through_three() {
+	"$1" 4
+	ip netns exec "$id-0" ping -q -c 10 -i 0.01 10.3.0.0 >/dev/null
+	result[$1,tcp]+="$(tcp 3) "
+	down
+}
+
+for ((round = 0; round < rounds; round++)); do
+	for way in kernel64k torus; do
+		[[ ${only[*]} ]] || through_three $way
+		through_one $way
 	done
 done
 
@@ -120,10 +148,18 @@ row() {
 	# shellcheck disable=SC2086
 	sample "$1, torus" 1 ${result[${4:-torus},$2]}
 }
+
+# spread WAY: 5th and 95th percentile of its round trips
+spread() { echo "$(median "${result[$1,low]}")-$(median "${result[$1,high]}")"; }
+
 echo "NICs of the kernel, payload_max $payload, veth cables: no CRC of the payload"
 printf '%-42s %12s %12s %8s   %s\n' "" "forwarding" "torus" "ratio" "wanted"
-row "64-byte UDP through one node, batched, 1/s" 64 "0.7"
-row "1400-byte UDP through one node, batched" 1400 "0.7"
-row "64-byte UDP, at once" 64 "" at_once
-row "1400-byte UDP, at once" 1400 "" at_once
-row "TCP through 3 links, Gbit/s" tcp "0.6"
+if [[ ! ${only[*]} ]]; then
+	row "64-byte UDP through one node, batched, 1/s" 64 "0.7"
+	row "1400-byte UDP through one node, batched" 1400 "0.7"
+	row "64-byte UDP, at once" 64 "" at_once
+	row "1400-byte UDP, at once" 1400 "" at_once
+	row "TCP through 3 links, Gbit/s" tcp "0.6"
+fi
+row "64-byte UDP, round trip, ns" rtt ""
+printf '%-42s %12s %12s\n' "  9 of 10 of these" "$(spread kernel64k)" "$(spread torus)"

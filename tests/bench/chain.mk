@@ -4,3 +4,6 @@ tests/bench/bare-objs := tests/bench/bare.o
 
 programs += tests/bench/udp_rate
 tests/bench/udp_rate-objs := tests/bench/udp_rate.o
+
+programs += tests/bench/udp_ask
+tests/bench/udp_ask-objs := tests/bench/udp_ask.o

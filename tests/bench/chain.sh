@@ -90,5 +90,15 @@ packets() {
 	cat "$dir/pps"
 }
 
+# asks TO [BYTES]: round trip of a small UDP datagram: median, 5th and 95th percentile, ns
+asks() {
+	local to=$1 answerer
+	ip netns exec "$id-$to" "$B/tests/bench/udp_ask" answer "10.$to.0.0" &
+	answerer=$!
+	until_true listens "$to" -u 7002
+	ip netns exec "$id-0" "$B/tests/bench/udp_ask" ask "10.$to.0.0" "${2:-64}" 1000 || exit 2
+	{ kill "$answerer"; wait "$answerer"; } 2>/dev/null
+}
+
 median() { tr ' ' '\n' <<<"$1" | grep . | sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f", a / b }'; }
