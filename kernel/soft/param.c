@@ -14,8 +14,9 @@ static int refuse_params(const struct tn_params *all, const struct tn_params_why
 	u64 v = tn_param_get(all, p);
 
 	if (!q) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is %llu, allowed %llu to %llu", p->name, v,
-					why->min, why->max);
+		NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is %llu, allowed %llu to %llu%s", p->name, v,
+					why->min, why->max,
+					why->min > p->min ? " with this bubble policy" : "");
 		return -ERANGE;
 	}
 	if (data && !a)

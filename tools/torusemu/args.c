@@ -226,8 +226,9 @@ static int check_args(const struct parse *to)
 		return 0;
 	if (!why.than)
 		return fail_args(to, "--set %s: allowed %" PRIu64 " to %" PRIu64
-				 " with this bubble",
-				 why.param->name, (uint64_t)why.min, (uint64_t)why.max);
+				 " with bubble=%s",
+				 why.param->name, (uint64_t)why.min, (uint64_t)why.max,
+				 param_policy(p->bubble));
 	if (!why.more)
 		return fail_args(to, "--set %s: must not be less than %s (%" PRIu64 ")",
 				 why.param->name, why.than->name, (uint64_t)why.min);

@@ -24,6 +24,11 @@ static const char *const policies[TORUS_BUBBLES] = {
 	[TORUS_BUBBLE_MBS] = "mbs",
 };
 
+const char *param_policy(uint32_t bubble)
+{
+	return policies[bubble];
+}
+
 static int parse_policy(const char *text, uint64_t *out)
 {
 	for (unsigned int i = 0; i < TORUS_BUBBLES; i++) {

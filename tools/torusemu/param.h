@@ -23,6 +23,12 @@ const char *param_allowed(const struct tn_param *p);
 const char *param_range(const struct tn_param *p, char *buf);
 
 /**
+ * param_policy() - the name of a bubble policy
+ * @bubble: enum torus_bubble
+ */
+const char *param_policy(uint32_t bubble);
+
+/**
  * param_parse() - parse "PARAM=VALUE", with times as 350ms and sizes as 4M
  * @text: to parse
  * @v: gets the value
