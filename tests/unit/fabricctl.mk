@@ -37,6 +37,12 @@ tests/unit/test_report-deps := $(B)/libtorus.a
 tests/unit/test_report-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_report.o: CPPFLAGS += $(lib-cflags)
 
+tests += tests/unit/test_follow
+tests/unit/test_follow-objs := tests/unit/test_follow.o $(addprefix tools/fabricctl/,follow.o json.o say.o)
+tests/unit/test_follow-deps := $(B)/libtorus.a
+tests/unit/test_follow-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+$(B)/tests/unit/test_follow.o: CPPFLAGS += $(lib-cflags)
+
 tests += tests/unit/test_difference
 tests/unit/test_difference-objs := tests/unit/test_difference.o \
 	$(addprefix tools/fabricctl/,difference.o json.o say.o)

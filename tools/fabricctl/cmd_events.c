@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "follow.h"
 #include "hook_follow.h"
 #include "json.h"
 #include "moment.h"
@@ -76,21 +77,30 @@ static bool show_new(const json_t *events)
 
 /* --- the list of one manager, by number ------------------------------------------------ */
 
-static double last_time;	/* of the last event that was shown */
+/* The last event that was shown. */
+static uint64_t last_seq;
+static double last_time;
 
-static double time_of(const json_t *event)
+static void note_last(const json_t *events)
 {
-	return json_number_value(json_object_get(event, "time"));
+	size_t n = json_array_size(events);
+	const json_t *last = json_array_get(events, n - 1);
+
+	if (!n)
+		return;
+	last_seq = json_count(last, "seq");
+	last_time = json_number_value(json_object_get(last, "time"));
 }
 
-/* Return: those that are later than the last one that was shown; @events is dropped. */
+/* Return: those that were not shown; @events, all that the manager has in memory, is dropped. */
 static json_t *later_ones(json_t *events)
 {
+	bool same = follow_is_same_run(events, last_seq, last_time);
 	json_t *list = json_array(), *v;
 	size_t i;
 
 	json_array_foreach(events, i, v)
-		if (time_of(v) > last_time)
+		if (!same || json_count(v, "seq") > last_seq)
 			json_array_append(list, v);
 	json_decref(events);
 	return list;
@@ -107,8 +117,7 @@ static int follow_list(struct ask *a, uint64_t from, bool anew)
 		if (anew)
 			data = later_ones(data);
 		anew = false;
-		if (json_array_size(data))
-			last_time = time_of(json_array_get(data, json_array_size(data) - 1));
+		note_last(data);
 		show_new(data);
 		json_decref(data);
 		if (ferror(stdout))

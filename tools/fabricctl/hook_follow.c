@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "ask.h"
+#include "follow.h"
 #include "hook_follow.h"
 #include "json.h"
 #include "say.h"
@@ -47,18 +48,6 @@ static void run_new(struct last *last, const json_t *events)
 		note_last(last, v);
 		hook_run(v);
 	}
-}
-
-/* Return: true if @last came from the manager that has @events: it is among them, or older. */
-static bool has_told(const struct last *last, const json_t *events)
-{
-	size_t i;
-	json_t *v;
-
-	json_array_foreach(events, i, v)
-		if (json_count(v, "seq") == last->seq)
-			return time_of(v) == last->time;
-	return json_count(json_array_get(events, 0), "seq") > last->seq;
 }
 
 static int list_events(struct ask *a, uint64_t since, json_t **events)
@@ -116,7 +105,7 @@ static int resume_following(const struct ctl *ctl, struct ask *a, struct last *l
 	if (status != OK)
 		return status;
 	warn("hooks: the manager is back");
-	if (!has_told(last, events))
+	if (!follow_is_same_run(events, last->seq, last->time))
 		*last = (struct last) { .seq = 0 };
 	run_new(last, events);
 	json_decref(events);

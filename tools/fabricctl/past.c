@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "follow.h"
 #include "json.h"
 #include "lib/util/clock.h"
 #include "moment.h"
@@ -16,18 +17,8 @@
 
 #define LOOK_MS 500
 #define TRIES_MAX 20	/* looks at a manager that refuses, before it is given up */
-#define LOGS_MAX 256
 #define BEFORE_MAX 2048	/* as many as a manager gives */
 #define KINDS_MAX 127U /* as much as a manager takes */
-
-/** struct logs - for each run of a manager, the last event that was shown */
-struct logs {
-	unsigned int n;
-	struct {
-		char log[20];
-		uint64_t seq;
-	} log[LOGS_MAX];
-};
 
 #define DURATION_MAX 32
 
@@ -346,44 +337,22 @@ int past_faulty(struct ask *a, json_t **faulty)
 
 /* --- further events -------------------------------------------------------------------- */
 
-/* Marks an event as shown. Return: true if it was not shown before. */
-static bool is_new(struct logs *l, const json_t *event)
-{
-	uint64_t seq = json_count(event, "seq");
-	const char *log = log_of(event);
-	unsigned int i;
-
-	for (i = 0; i < l->n && strcmp(l->log[i].log, log); i++)
-		;
-	if (i == LOGS_MAX)
-		i = l->n = 0;
-	if (i == l->n) {
-		snprintf(l->log[i].log, sizeof(l->log[i].log), "%s", log);
-		l->log[i].seq = 0;
-		l->n++;
-	}
-	if (seq <= l->log[i].seq)
-		return false;
-	l->log[i].seq = seq;
-	return true;
-}
-
-static json_t *new_ones(struct logs *l, const json_t *events)
+static json_t *new_ones(struct follow *f, const json_t *events)
 {
 	json_t *list = json_array(), *v;
 	size_t i;
 
 	json_array_foreach(events, i, v)
-		if (is_new(l, v))
+		if (follow_take(f, v))
 			json_array_append(list, v);
 	return list;
 }
 
 /*
  * Sets where the next request begins: at the position of the last answer; if another manager
- * answered or this one was restarted, at the time of the last event.
+ * answered or this one was restarted, some time before the last event.
  */
-static void go_on(json_t *request, const json_t *data, double last)
+static void go_on(json_t *request, const json_t *data, struct follow *shown)
 {
 	const char *after = json_text(data, "after");
 
@@ -392,7 +361,7 @@ static void go_on(json_t *request, const json_t *data, double last)
 		return;
 	}
 	json_object_del(request, "after");
-	json_object_set_new(request, "from", json_integer((json_int_t)(last * 1e3)));
+	json_object_set_new(request, "from", json_integer(follow_again(shown)));
 }
 
 /* A manager that is back may refuse for a while. Return: true: go on; false: @status is final */
@@ -409,17 +378,15 @@ int past_follow(const struct ctl *ctl, struct ask *a, const struct past *p,
 		const struct past_found *f, bool (*show)(const json_t *events))
 {
 	const struct timespec moment = { .tv_nsec = LOOK_MS * 1000000L };
-	struct logs logs = { .n = 0 };
-	size_t n = json_array_size(f->events);
-	double last = n ? moment_of(json_array_get(f->events, n - 1)) : (double)time(NULL);
+	struct follow shown = { .last = (double)time(NULL) };
 	unsigned int tries = 0;
 	int status;
 	json_t *request = make_request(a, p, f, &status), *data, *list;
 
 	if (!request)
 		return status;
-	json_decref(new_ones(&logs, f->events));
-	go_on(request, f->about, last);
+	json_decref(new_ones(&shown, f->events));
+	go_on(request, f->about, &shown);
 	for (;;) {
 		nanosleep(&moment, NULL);
 		status = ask_part(a, request, &data);
@@ -428,13 +395,10 @@ int past_follow(const struct ctl *ctl, struct ask *a, const struct past *p,
 		if (status != OK)
 			break;
 		tries = 0;
-		list = new_ones(&logs, json_object_get(data, "events"));
-		n = json_array_size(list);
-		if (n)
-			last = moment_of(json_array_get(list, n - 1));
-		if (n && !show(list))
+		list = new_ones(&shown, json_object_get(data, "events"));
+		if (json_array_size(list) && !show(list))
 			status = PROBLEM;
-		go_on(request, data, last);
+		go_on(request, data, &shown);
 		json_decref(list);
 		json_decref(data);
 		if (status != OK)
