@@ -359,7 +359,7 @@ int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 			err = -EAGAIN;
 		if (err != -EAGAIN)
 			break;
-		lt_fail(dev, err, "%s: what it reads kept changing",
+		lt_fail(dev, err, "%s: the data kept changing while they were read",
 			lt_command_name(x.cmd));
 	}
 	nlmsg_free(msg);

@@ -197,7 +197,7 @@ static void wrong_labs(void **state)
 		{ "lab up 4X4 --timeout 0", "1 to 3600" },
 		{ "lab up 2x2 --name kx --backend both", "kernel, and mixed" },
 		{ "lab up 2x2 --name kx --kernel-nodes n0-2", "n0-2" },
-		{ "lab up 2x2 --name kx --kernel-nodes n0-1 --backend kernel", "does too" },
+		{ "lab up 2x2 --name kx --kernel-nodes n0-1 --backend kernel", "both set" },
 		{ "lab up 2x2 --name kx --backend both --service 172.30.0.0", "with 8 to 30 bits" },
 		{ "lab up 2x2 --name kx --backend both --service 172.30.0.0/31", "with 8 to 30 bits" },
 		{ "lab up 2x2 --name kx --backend both --service 172.30.1.0/16", "bits below /16 are set" },

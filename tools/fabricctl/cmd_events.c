@@ -187,7 +187,7 @@ static int check_event_options(void)
 	bool filter = past.until || past.level || past.kind || past.link || past.of;
 
 	if (hook && !follow)
-		return fail("--exec runs for what happens from now on: it needs --follow");
+		return fail("--exec runs for events from now on: it needs --follow");
 	if (!hook && (hook_seconds || hook_at_once))
 		return fail("--%s is a limit for programs of --exec: there is none",
 			    hook_seconds ? "exec-seconds" : "exec-at-once");
@@ -203,7 +203,7 @@ static int check_event_options(void)
 	if (!is_event_number(past.since))
 		return past_check(&past);
 	if (number_parse(past.since, 0, INT64_MAX, &number))
-		return fail("--since '%s': this is too large for the number of an event", past.since);
+		return fail("--since '%s': too large for the number of an event, allowed 0 to 2^63-1", past.since);
 	if (!hook && (!past.local || filter))
 		return fail("--since '%s': allowed are " MOMENT_ALLOWED "; the number of an event "
 			    "only with --local, without --until, --level, --kind, --link and --of",

@@ -384,8 +384,8 @@ static int choose_backends(struct lab *lab)
 		return fail("--packed is of NICs in user space: --%s does not go with it",
 			    kernel_nodes ? "kernel-nodes" : "backend");
 	if (kernel_nodes && (all || mixed))
-		return fail("--kernel-nodes says which nodes have a NIC of the kernel: "
-			    "--backend %s does too", kind);
+		return fail("--kernel-nodes and --backend %s both set which nodes have a NIC of "
+			    "the kernel: give one", kind);
 	for (uint32_t id = 0; id < lab->nodes; id++)
 		lab->kernel[id] = all || (mixed && is_alternate(lab, id));
 	if (kernel_nodes && kernel_list(lab, kernel_nodes))

@@ -40,7 +40,7 @@ static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct
 	if (o.until)
 		o.ends = fm->now + (o.until > o.since ? o.until - o.since : 0) * SEC;
 	if (!fm_orders_put(&fm->root->orders, &o))
-		fm_say(fm, FM_WARNING, "table", "no memory to keep who excluded what");
+		fm_say(fm, FM_WARNING, "table", "no memory to keep the user and the reason of an exclusion");
 }
 
 /* Return: mask of @port; -1: of all ports. */
