@@ -13,7 +13,7 @@ static double odds_of(double p)
 	return p < 1 ? p / (1 - p) : INFINITY;
 }
 
-/* Hours of outage for each hour of service. */
+/* Computes hours of outage for each hour of service. */
 struct avail_k avail_series(const struct avail *a)
 {
 	double node_rate = a->nodes / a->mtbf_node, link_rate = a->links / a->mtbf_link;

@@ -54,16 +54,16 @@ struct avail_k {
 	double without, with, masked;
 };
 
-/** avail_series() - nothing fails while the system stands still */
+/** avail_series() - availability if nothing fails while the system is stopped */
 struct avail_k avail_series(const struct avail *a);
-/** avail_independent() - all fail and are mended on their own */
+/** avail_independent() - availability if all parts fail and are repaired independently */
 struct avail_k avail_independent(const struct avail *a);
 
-/** avail_down() - share of time in which a part is down */
+/** avail_down() - Return: share of time in which a part is down */
 double avail_down(double mtbf, double mttr);
 
 /**
- * avail_cut() - chance that nodes that live are not all joined, or that none lives
+ * avail_cut() - Return: probability that not all live nodes are connected, or that none lives
  * @shape: of more than one dimension, how many cables join two neighbours in each
  * @nodes: how many
  * @node_down, @link_down: chance of each, on its own
@@ -75,7 +75,7 @@ double avail_cut(const struct torus_shape *shape, double nodes, double node_down
 		 double link_down);
 
 /**
- * avail_alone() - chance that a node lives and no link joins it to another that does
+ * avail_alone() - Return: probability that a node lives and is linked to no other live node
  */
 double avail_alone(const struct torus_shape *shape, double node_down, double link_down);
 

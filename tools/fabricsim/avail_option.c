@@ -29,7 +29,7 @@ static int append_size(struct range *r, double v)
 	return OK;
 }
 
-/* The longest of the acts that begin with @act, in an answer of fabricsim recovery. */
+/* Gets the longest time of the acts that begin with @act from an output of fabricsim recovery. */
 static int answer_read(const char *line, const char *act, double *nodes, double *seconds)
 {
 	json_t *all = json_loads(line, 0, NULL), *point;
@@ -149,7 +149,7 @@ int nodes_option(const char *text, double min, double max, struct range *r)
 	return OK;
 }
 
-/* The divisor nearest to @want by ratio, or 0 if none is within a factor of two. */
+/* Return: the divisor of @n nearest to @want by ratio, or 0 if none is within a factor of two. */
 static uint32_t divisor_near(uint32_t n, double want)
 {
 	double best = 2;

@@ -7,14 +7,14 @@
 
 #include "range.h"
 
-/** struct recovery - seconds that going around a fault takes, by number of nodes */
+/** struct recovery - duration of a recovery, seconds, by number of nodes */
 struct recovery {
 	struct range nodes, seconds;	/* rising in nodes */
 };
 
 /**
  * recovery_option() - "0.003", or a file of lines NODES SECONDS; # begins a comment. A
- * line may as well be what fabricsim recovery --json printed: the longest time until
+ * line may also be an output of fabricsim recovery --json: the longest time until
  * resumption of its acts that begin with @act
  * Return: OK; the caller frees the ranges. CANNOT after it has printed the error.
  */

@@ -11,7 +11,7 @@
 #include "jobs.h"
 
 #define FAULTS_MAX (4 * SAMPLE_STRATA)
-#define WEIGHT_MIN 1e-15	/* of a stratum that is looked at */
+#define WEIGHT_MIN 1e-15	/* of a stratum that is sampled */
 #define Z95 1.959964
 #define UNSEEN95 3.0	/* -log(0.05) */
 
@@ -52,7 +52,7 @@ static double draw_fraction(struct state *s)
 	return ((double)(draw_u64(s) >> 11) + 1) * 0x1p-53;
 }
 
-/* How many are up before the next of those that are down, each with chance @p. */
+/* Return: how many parts are up before the next that is down, each with probability @p. */
 static double draw_skip(struct state *s, double p)
 {
 	return p > 0 ? floor(log(draw_fraction(s)) / log1p(-p)) : INFINITY;
@@ -270,7 +270,7 @@ static int strata_run(struct state *s, struct sample_run *run)
 	return 0;
 }
 
-/* No fault, and one: a cable along each dimension, a node. */
+/* Computes exactly the states with no fault and with one: a cable of each dimension, a node. */
 static int measure_exact(struct state *s, struct sample_plan *p)
 {
 	double node = p->weight[1] > 0 ?
@@ -293,7 +293,7 @@ static int measure_exact(struct state *s, struct sample_plan *p)
 
 /* --- part 1: some node is alone ---------------------------------------------- */
 
-/* The cables between @c and its neighbour @to; the neighbour, if it may be dead. */
+/* Lets the cables between @c and its neighbour @to fail, or the neighbour if it may be dead. */
 static void fail_beside(struct state *s, const uint32_t *cable, unsigned int n, uint32_t to)
 {
 	double v = s->p->c.node_down, u = s->p->c.link_down;
@@ -312,7 +312,7 @@ static bool is_neighbour(const struct state *s, uint32_t node, uint32_t of)
 	return torus_distance(&s->p->c.shape, node, of) <= 1;
 }
 
-/* All but node @c, its cables and neighbours: each with its own chance. */
+/* Lets all parts but @c, its cables and neighbours fail, each with its own probability. */
 static void fail_others(struct state *s, uint32_t c)
 {
 	const struct sample_plan *p = s->p;
@@ -397,7 +397,7 @@ static void state_free(struct state *s)
 	free(s->cable);
 }
 
-/* Logarithms of the chances that 0, 1, ... of @n are down. */
+/* Computes logarithms of the probabilities that 0, 1, ... of @n are down. */
 static void binomial_logs(double n, double p, double *out)
 {
 	out[0] = n * log1p(-p);
@@ -502,7 +502,7 @@ struct sample_found sample_sum(const struct sample_plan *p, const struct sample_
 			cut += (double)run[i].cut[k];
 		f.impossible += k < p->safe ? (uint64_t)cut : 0;
 		f.cut += w * cut / states;
-		if (cut > 0)	/* Laplace's guess: all hits are no certainty either */
+		if (cut > 0)	/* Laplace's estimate: hits only are no certainty */
 			variance += w * w * (cut + 1) * (states - cut + 1) /
 				    ((states + 2) * (states + 2) * (states + 3));
 		else if (k >= p->safe)

@@ -36,7 +36,7 @@
 #define SAMPLE_STRATA 2048
 #define SAMPLE_MEAN_MAX 1000.0	/* faults at a time */
 
-/** struct sample_case - what is drawn */
+/** struct sample_case - the parameters of the states that are drawn */
 struct sample_case {
 	struct torus_shape shape;
 	double node_down, link_down;	/* chance of each; 0: they never fail */
@@ -45,7 +45,7 @@ struct sample_case {
 };
 
 /**
- * struct sample_plan - what is known before anything is drawn
+ * struct sample_plan - values that are computed before states are drawn
  * @dim: dimensions that have cables, @ndims of them
  * @alone: sum over all nodes of the chance that the node is alone
  * @safe: fewer faults never cut
@@ -66,7 +66,7 @@ struct sample_plan {
 	double exact[2];
 };
 
-/** struct sample_run - what a run saw */
+/** struct sample_run - the result of a run */
 struct sample_run {
 	uint64_t cut[SAMPLE_STRATA];
 	double alone_sum, alone_squares;
@@ -74,7 +74,7 @@ struct sample_run {
 };
 
 /**
- * struct sample_found - of all runs
+ * struct sample_found - the result of all runs
  * @cut: chance that nodes that live are not all joined; @error: half its 95 % interval
  * @unseen: so much more may be in strata where nothing was seen, at 95 %
  * @alone: part 1 of it
@@ -91,7 +91,7 @@ struct sample_found {
  */
 int sample_plan_new(const struct sample_case *c, struct sample_plan **out);
 
-/** sample_run() - the same @seed, the same states. Return: 0 or -ENOMEM */
+/** sample_run() - run with states drawn from @seed. Return: 0 or -ENOMEM */
 int sample_run(const struct sample_plan *p, uint64_t seed, struct sample_run *run);
 
 /** sample_sum() - of @n runs */

@@ -20,7 +20,7 @@ static inline unsigned int dir_of(const struct flow_net *net, unsigned int numbe
 	return net->vcs == 1 ? number : number / 2;
 }
 
-/* Critical bubbles or free buffers of an output have changed. */
+/* Starts or stops the timer of an output whose critical bubbles or free buffers have changed. */
 static inline void watch(struct flow_net *net, u32 channel)
 {
 	struct output *out = &net->output[channel];

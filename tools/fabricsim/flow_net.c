@@ -124,7 +124,7 @@ static void init_node(struct flow_net *net, u32 id)
 		net->backlog[2 * (size_t)id] = NONE;
 }
 
-/* The ring that leaves @node by @dir: which of its buffers are critical at first. */
+/* Chooses the buffers of the ring that leaves @node by @dir that are critical at first. */
 static void place_bubbles(struct flow_net *net, u32 node, unsigned int dir, u64 *random)
 {
 	u32 k = net->p.shape.size[dir % net->dims], at = node;
@@ -276,7 +276,7 @@ void flow_false_packets(const struct flow_net *net, uint64_t *requests, uint64_t
 
 /* --- a run ----------------------------------------------------------------- */
 
-/* Smallest latency that 99 of 100 did not exceed: the upper end of its bin. */
+/* Return: the latency that 99 of 100 packets do not exceed: the upper end of its bin. */
 static u32 percentile_99(const struct flow_net *net)
 {
 	u64 want = net->got - net->got / 100, seen = 0;
@@ -338,7 +338,7 @@ int flow_run(struct flow_net *net, struct flow_result *r)
 	still_waiting(net);
 	r->cpu = seconds_of(CLOCK_THREAD_CPUTIME_ID) - t;
 	r->end = net->now - begin;
-	/* of a run that has died, nothing more will come in the time that was left */
+	/* a deadlocked run would deliver nothing in the remaining time */
 	if (net->measuring && net->now > warm)
 		r->accepted = (double)net->got * net->p.packet / net->nodes /
 			      (r->deadlock && !net->p.trace ? net->p.cycles : net->now - warm);

@@ -53,7 +53,7 @@ struct output {
 
 struct node {
 	u64 random;
-	u32 act;		/* channels (dir, or dirs for the sink) to look at */
+	u32 act;		/* mask of channels (dir, or dirs for the sink) to examine */
 	u32 idle;		/* channels that are not sending */
 	u32 waiting;		/* inputs whose first packet is not granted (adaptive) */
 	u32 next;		/* in a bucket of births */
@@ -73,7 +73,7 @@ struct wheel {
 	u32 mask;
 };
 
-/* In the wheel leave: a false packet's tail has come, a packet's head has left. */
+/* Events in the wheel leave: a false packet's tail has arrived, a packet's head has left. */
 #define RESPONSE_ENDS (1ull << 32)
 #define HEAD_LEFT (1ull << 33)
 
@@ -175,7 +175,7 @@ static inline bool head_left(const struct flow_net *net, const struct input *in)
 	return net->p.freed == FLOW_HEAD && in->sending && in->since != net->now;
 }
 
-/* Return: a direction, or dirs: it has arrived. Dimension order. */
+/* Return: the direction in dimension order, or dirs if the packet has arrived. */
 static inline unsigned int route(const struct flow_net *net, struct packet *p)
 {
 	while (p->dim < net->dims && !p->off[p->dim])
@@ -236,7 +236,7 @@ static inline void append_packet(struct flow_net *net, u32 channel, u32 packet)
 		input_ready(net, channel);
 }
 
-/* flow_pattern.c. Return: NONE: this node sends nothing */
+/* flow_pattern.c. Return: a destination, or NONE if this node sends nothing. */
 u32 pattern_destination(struct flow_net *net, u32 src);
 
 #endif /* FLOW_NET_H */

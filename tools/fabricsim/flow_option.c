@@ -86,8 +86,8 @@ static const struct flow_params preset_params[] = {
 
 /**
  * struct figure - the curves of a paper's figure
- * @test: where bloc looks, unless asked otherwise
- * @seeds: runs of each point, unless asked otherwise
+ * @test: the default of --bubble-test
+ * @seeds: the default of --seeds
  */
 struct figure {
 	const char *patterns;
@@ -121,7 +121,7 @@ static void set_if_given(uint64_t value, unsigned int *to)
 		*to = (unsigned int)value;
 }
 
-/* Return: OK; *@to stays as it is where nothing was asked. */
+/* Parses an option's word, unless the option was not given. Return: OK or CANNOT. */
 static int parse_word(const char *option, const char *text, const char *const *words, int *to)
 {
 	int i;
@@ -321,7 +321,7 @@ static int add_point(struct flow_plan *plan, struct flow_params p)
 	return OK;
 }
 
-/* Loads are innermost: a curve is a run of points. */
+/* Makes points for all combinations, loads innermost: consecutive points are a curve. */
 static int cross_axes(struct flow_plan *plan, const struct axes *a)
 {
 	struct flow_params p = plan->base;
@@ -345,7 +345,7 @@ static int cross_axes(struct flow_plan *plan, const struct axes *a)
 	return OK;
 }
 
-/* The curves of a figure, for each pattern and load that was asked. */
+/* Makes the points of a figure's curves, for each given pattern and load. */
 static int draw_figure(struct flow_plan *plan, const struct axes *a)
 {
 	const struct figure *f = figure_now();

@@ -12,7 +12,7 @@ extern const struct opt flow_opts[];
 struct flow_plan {
 	struct flow_params base;	/* parameters that all points share */
 	const char *preset;
-	const char *figure;		/* whose curves they are, or NULL */
+	const char *figure;		/* the figure that has these curves, or NULL */
 	struct flow_trace trace;
 	struct flow_point *point;
 	size_t n;

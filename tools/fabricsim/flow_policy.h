@@ -11,11 +11,11 @@
 
 /**
  * struct flow_policy - one policy
- * @name: as users type it
+ * @name: its name in --policy
  * @vcs: virtual channels of a link, 1 or 2
  * @rule: the bubble rule of an output
  * @leaves_one: a packet that enters a ring leaves one buffer free, so inputs need two
- * @tests: flow_params.test means something
+ * @tests: it uses flow_params.test
  * @bubbles: critical bubbles that are best for the rings of dimension @dim; NULL: the
  *	policy has none
  * @output: the output that the first packet of input @number, which goes on along

@@ -13,7 +13,9 @@ static inline unsigned int local_free(const struct flow_net *net, u32 channel)
 	return net->p.queue - in->count + head_left(net, in);
 }
 
-/* BLOC with a test of the local input: alone, or besides that of the next node. */
+/*
+ * Return: true if BLOC allows it by the router's own input, alone or beside that of the next node.
+ */
 static bool may_enter_local(const struct flow_net *net, u32 channel)
 {
 	const struct tn_bubble *b = &net->output[channel].bubble;

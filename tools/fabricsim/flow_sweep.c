@@ -47,7 +47,7 @@ struct mean mean_of(const double *sample, size_t n)
 static int run_job(void *arg, size_t job)
 {
 	struct sweep *s = arg;
-	/* high loads last longest: they are given first, and come last */
+	/* high loads take longest, and are last in the list: begin with them */
 	size_t i = s->n * s->seeds - 1 - job;
 	struct flow_params p = s->point[i / s->seeds].params;
 	struct flow_net *net;

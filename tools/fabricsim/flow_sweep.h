@@ -13,7 +13,7 @@ struct mean {
 };
 
 /**
- * struct flow_point - one set of parameters and what its seeds gave
+ * struct flow_point - one set of parameters and the results of its seeds
  * @latency: of the seeds in which a packet was delivered; its mean is NAN if none was
  * @p99: mean over the seeds
  * @deadlocks: how many seeds ended so

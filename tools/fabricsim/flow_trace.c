@@ -27,7 +27,7 @@ static int node_read(const char *text, const struct torus_shape *shape, uint32_t
 	return 0;
 }
 
-/* Return: NULL, or what is wrong with the line. */
+/* Return: NULL, or the text of the error in the line. */
 static const char *entry_read(char **word, const struct torus_shape *shape, struct flow_entry *e)
 {
 	uint64_t time;
@@ -86,7 +86,7 @@ static int line_read(char *line, const char *file, size_t number,
 	return status;
 }
 
-/* By time; those of one time stay in the order of the file. */
+/* Sorts by time; entries of one time stay in the order of the file. */
 static void merge_sort(struct flow_entry *e, struct flow_entry *spare, size_t n)
 {
 	for (size_t run = 1; run < n; run *= 2) {

@@ -46,7 +46,7 @@ void plain_carrier(struct world *w, uint32_t cable)
 	struct ev ev = { .kind = EV_TRAINED, .at = w->now + TRAINING * w->cfg.link_latency };
 
 	if (world_cable_whole(w, cable)) {
-		/* It must be this life of both ends that is whole then. */
+		/* The link comes up only if both ends still have their present life then. */
 		ev.node = c->node[0];
 		ev.port = c->port[0];
 		ev.life = w->node[c->node[0]].nic_life;

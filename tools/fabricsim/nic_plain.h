@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* NICs of which nothing but the links is there: what their two files share. */
+/* NICs that consist of their links alone: the interface between their two files. */
 #ifndef NIC_PLAIN_H
 #define NIC_PLAIN_H
 
@@ -14,7 +14,7 @@ struct plain_port {
 	uint32_t session;
 };
 
-/** struct plain - one; @version of its rows, 0: it has none */
+/** struct plain - one such NIC; @version: of its rows; 0: it has none */
 struct plain {
 	bool placed;
 	uint32_t node;

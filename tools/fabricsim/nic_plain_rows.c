@@ -23,7 +23,7 @@
 #include "nic_plain.h"
 
 #define VERSIONS 8	/* nodes may be so far apart */
-#define WORK_MAX (1u << 24)	/* nodes times faults that are all looked at */
+#define WORK_MAX (1u << 24)	/* up to so many nodes times faults, all nodes are examined */
 
 /** struct version - a table that some node has */
 struct version {
@@ -31,7 +31,7 @@ struct version {
 	struct torus_health *health;
 };
 
-/* Where a destination lies: in escape boxes of cables of these kinds, and in their narrow boxes. */
+/* Kinds of cables, in whose escape boxes, and in whose narrow ones, a destination may be. */
 enum { WENT, CAME, KEPT, NARROW, KINDS = 2 * NARROW };
 
 /** struct run - destinations @first on begin (@step 1) or end (-1) to be in a box */
@@ -42,11 +42,11 @@ struct run {
 };
 
 /**
- * struct plain_route - what all nodes of a world share
+ * struct plain_route - state that all nodes of a world share
  * @from, @to: versions between which @cable are the ones that changed
  * @kind: of each: WENT or CAME, or KEPT: excluded in both
  * @dst: destinations with a fault on their plain path
- * @nheld: of these, that get another way and not none
+ * @nheld: number of those that get another path
  * @run: of escape boxes
  */
 struct plain_route {
@@ -240,7 +240,7 @@ static void fill_boxes(struct plain_route *r, const struct torus_health *h,
 	}
 }
 
-/* Leaves in @dst those whose way is another, ascending. */
+/* Removes from @dst the destinations whose path stays the same; the rest is ascending. */
 static void ways_changed(struct plain_route *r, uint32_t from, struct torus_health *old,
 			 struct torus_health *new)
 {
@@ -302,7 +302,7 @@ static uint64_t rows_changed(struct plain_route *r)
 	return n + r->ndst - d;
 }
 
-/* How many nodes one stands for. */
+/* Return: for how many nodes each examined one stands. */
 static uint32_t nodes_per_sample(const struct world *w)
 {
 	uint64_t work = (uint64_t)w->nodes * w->route->ncables;

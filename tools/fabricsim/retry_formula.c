@@ -32,7 +32,7 @@ double exact_retries(const struct formula *f, unsigned int k)
 	return f->payload / (clean_flow(f) + (f->unit + f->overhead) * (1 + f->waste) * k);
 }
 
-/* The chance that at least one bit of @bytes is hit. */
+/* Return: the probability that at least one bit of @bytes is damaged. */
 static double hit_chance(double bytes, double ber)
 {
 	return ber >= 1 ? 1 : -expm1(8 * bytes * log1p(-ber));

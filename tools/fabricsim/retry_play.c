@@ -43,7 +43,7 @@ const struct play *play_figure(const char *name)
 }
 
 /**
- * struct step - what happens to one frame
+ * struct step - the fate of one frame
  * @end: that sends it
  * @answer: it is the @n-th answer alone, from 0; else a transmission of packet @n
  */
@@ -126,7 +126,7 @@ static int script_parse(struct run *r)
 
 /* --- the run ------------------------------------------------------------------- */
 
-/* The first step that is for the frame and was not done yet: two for one packet hit it twice. */
+/* Applies the first unused step for the frame: two steps for one packet damage it twice. */
 static enum wire_fate fate_of(void *arg, const struct wire_event *ev)
 {
 	struct run *r = arg;
