@@ -75,7 +75,7 @@ static void without_colours(void **state)
 	(void)state;
 	plot_panel(p, "", "x", "y");
 	for (int i = 0; i < 24; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "c%d", i);
 		plot_curve(p, name);
