@@ -96,6 +96,8 @@ limit() {
 	case $((${1//x/*})):$2 in
 	512:verify) echo '< 700 ms' ;;
 	1024:verify) echo '< 2000 ms' ;;
+	1024:status) echo '< 50 ms' ;;
+	"1024:links --bad") echo '< 300 ms' ;;
 	1024:up) echo '< 8 s' ;;
 	1024:worst) echo '< 12 s' ;;
 	*:up) echo '< 10 s' ;;
@@ -131,14 +133,15 @@ bring_up() {
 # Until the command has read its answer from all nodes.
 questions() {
 	local command i began
-	for command in verify nodes links counters; do
+	for command in status 'links --bad' verify nodes links counters; do
 		: >"$tmp/asked"
 		for ((i = 0; i < asked; i++)); do
 			began=${EPOCHREALTIME/[.,]/}
-			"$B/fabricctl" "$command" --lab "$lab" --json >/dev/null || die "$command"
+			# shellcheck disable=SC2086 # words of a command
+			"$B/fabricctl" $command --lab "$lab" --json >/dev/null || die "$command"
 			echo $(((${EPOCHREALTIME/[.,]/} - began) / 1000)) >>"$tmp/asked"
 		done
-		row "  $command, median of $asked" - "$(median <"$tmp/asked") ms" "$(limit "$shape" $command)"
+		row "  $command, median of $asked" - "$(median <"$tmp/asked") ms" "$(limit "$shape" "$command")"
 	done
 	row "  the root's largest memory so far" - \
 		"$(awk '/^VmHWM/ { print $2 }' "/proc/$(cut -d' ' -f1 "${root%/*}/fabricd.pid")/status") KiB" ""
