@@ -26,7 +26,7 @@ static uint64_t hop_us = 50, jitter_us, link_us = 2, traffic_us, fanout = 8, fau
 static const char *nics_text, *dark_text;
 static bool verbose, cost;
 
-/** struct plan - what was asked for, and what has come of it */
+/** struct plan - parameters and results of all scenes */
 struct plan {
 	struct scene_plan scene;
 	unsigned int scenes[SCENES_MAX];
@@ -125,7 +125,7 @@ static double in_ms(uint64_t ns)
 	return (double)ns / MS;
 }
 
-/* When a step of the first recovery was reached, from the act on; null: it was not. */
+/* Return: time from the act to a step of its first recovery; null: it was not reached. */
 static json_t *stamp_json(const struct scene_act *a, enum fm_stamp which)
 {
 	uint64_t at = a->recovery.at[which];

@@ -46,7 +46,7 @@ static int refuse_line(struct replay *r, const char *why)
 	return fail("%s:%" PRIu64 ": %s", r->path, r->number, why);
 }
 
-/* The next line; NULL at the end, which a line cut short by a crash is, too. */
+/* Return: the next line; NULL at the end, or at a line that a crash has cut short. */
 static json_t *next_record(struct replay *r)
 {
 	json_error_t err;

@@ -53,7 +53,7 @@ static int in_sequence(void)
 	return answers_text ? word_option("answers", answers_text, strlen(answers_text), words) : 0;
 }
 
-/** struct point - one combination, and what came of it */
+/** struct point - one combination, and its results */
 struct point {
 	unsigned int protocol;	/* index of protocols[] */
 	struct formula f;
@@ -127,7 +127,7 @@ static int ranges_parse(struct plan *p)
 	return OK;
 }
 
-/* Combinations that cannot be: refused, never mended in silence. */
+/* Refuses impossible combinations, and never changes them without an error. */
 static int check_plan(const struct plan *p)
 {
 	if (cross_asked && window > wire_window_max(3))
@@ -234,7 +234,7 @@ static int run_point(void *arg, size_t i)
 	double unit = t->f.unit + t->f.overhead, clean = t->f.payload / t->f.unit * unit;
 
 	t->cost = wire_run(&t->plan);
-	if (t->fixed)	/* all flow but that of the other messages is of the one that was hit */
+	if (t->fixed)	/* the flow beyond that of the other messages belongs to the damaged one */
 		t->measured = t->f.payload /
 			((double)t->cost.sent * unit - (HIT_MESSAGES - 1) * clean);
 	else
@@ -276,7 +276,7 @@ static double measure_at(struct point t, double ber)
 }
 
 /*
- * By halving: below 1e-9 errors are too seldom to be measured; above 1e-4 micro-packets have won.
+ * Bisects: below 1e-9 errors are too rare to be measured; above 1e-4 micro-packets are won.
  */
 static double measured_crossing(const struct point *a, const struct point *b)
 {
@@ -299,7 +299,9 @@ static double measured_crossing(const struct point *a, const struct point *b)
 	return pow(10, (low + high) / 2);
 }
 
-/* Where packets and micro-packets are equally efficient, for the first payload. */
+/*
+ * Return: bit error rate at which packets and micro-packets are equally efficient (first payload).
+ */
 static json_t *crossover_json(const struct plan *p, uint64_t seed)
 {
 	struct point a, b;
@@ -336,7 +338,7 @@ static bool are_one_curve(const struct point *a, const struct point *b)
 	       a->plan.delay == b->plan.delay && a->plan.coalesce == b->plan.coalesce;
 }
 
-/* A curve has the name of its protocol, and of what else differs between curves. */
+/* Names a curve by its protocol, and by all else that differs between curves. */
 static void begin_curve(struct plot *plot, const struct plan *p, const struct point *t, bool measured)
 {
 	char like[96], name[128];
@@ -354,7 +356,7 @@ static void begin_curve(struct plot *plot, const struct plan *p, const struct po
 	plot_look(plot, like, measured ? PLOT_MARKS : PLOT_LINE);
 }
 
-/* Lines are computed, marks are measured. */
+/* Draws the efficiencies: lines are computed, marks are measured. */
 static int draw_efficiency(const struct plan *p, const char *file)
 {
 	struct plot *plot = plot_new("Efficiency of link retry: computed (lines) and measured (marks)");

@@ -150,7 +150,7 @@ static int add_route(struct plan *p, enum route_engine engine, double dead, doub
 	return OK;
 }
 
-/* All combinations of faults for one engine: the same fabrics for each. */
+/* Adds all combinations of faults for one engine; all engines get the same fabrics. */
 static int points_add(struct plan *p, enum route_engine engine)
 {
 	struct range dead = { .n = 0 }, cut = { .n = 0 };
@@ -198,7 +198,7 @@ static int make_route_plan(struct plan *p, const struct ctl *ctl)
 
 /* --- the run --------------------------------------------------------------- */
 
-/* Only the last engine is to serve all pairs; what any of them makes must be right. */
+/* Return: true if the last engine does not serve all pairs, or any engine makes a wrong row. */
 static bool is_problem(enum route_engine engine, uint64_t unroutable, uint64_t unsafe,
 		       uint64_t cycles, uint64_t unequal)
 {

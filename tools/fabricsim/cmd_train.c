@@ -31,7 +31,7 @@ static bool by_lane;
 #define AGED_MAX 100		/* lines of a point that age until they fail */
 
 /**
- * struct point - one cable, and what came of it; @class NULL: --loss
+ * struct point - one cable, and its results; @class NULL: --loss
  * @wear: with --months; @before: its memory
  */
 struct point {
@@ -44,7 +44,7 @@ struct point {
 	u64 before[AGED_MAX];
 };
 
-/** struct plan - what is to be combined; classes with loss and crosstalk of their own */
+/** struct plan - lists of values to combine; classes have their own loss and crosstalk */
 struct plan {
 	struct line_class class[CLASSES_MAX];
 	size_t nclasses;

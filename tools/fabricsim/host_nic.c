@@ -299,7 +299,7 @@ static void end_later(struct world *w, uint32_t node, uint64_t after, const stru
 	world_post(w, &ev);
 }
 
-/* A copy in one piece, with what the action points to. */
+/* Return: a copy in one piece, with the data that the action points to; NULL: no memory. */
 static struct act *act_copy(const struct act *a)
 {
 	size_t rows = a->n * sizeof(*a->rows), nodes = a->n * sizeof(*a->nodes);

@@ -164,7 +164,7 @@ static const struct tn_ops ops = {
 	.random = nic_random,
 };
 
-/* Connects the model of a port to its cable, which is the same both ways. */
+/* Sets the cable of a port's SerDes model; both directions are alike. */
 static void lay_cable(struct world *w, uint32_t node, unsigned int port)
 {
 	struct wnode *n = &w->node[node];
@@ -428,7 +428,7 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 	out->peer_port = i.peer_port;
 }
 
-/* The node id of @node in a shape that may be a part of the world's; or TORUS_NO_NODE. */
+/* Return: the id of @node in a shape that may be a part of the world's; TORUS_NO_NODE: none. */
 static uint32_t id_in(const struct world *w, const struct torus_shape *shape, uint32_t node)
 {
 	struct torus_coords at;

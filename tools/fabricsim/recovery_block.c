@@ -6,7 +6,7 @@
 #include "tools/fabricctl/command.h"
 #include "tools/fabricctl/say.h"
 
-/* The dimension in which it is a plane, ndims if it is none. */
+/* Return: the dimension across which the block is a plane; ndims: it is none. */
 static unsigned int plane_dim(const struct torus_shape *shape, const struct block *b)
 {
 	unsigned int dim = shape->ndims;

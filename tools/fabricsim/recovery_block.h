@@ -12,7 +12,7 @@
 
 /**
  * struct block - @size nodes along each dimension, from @at on
- * @placed: @at was asked for
+ * @placed: the user has set @at
  */
 struct block {
 	struct torus_shape size;
@@ -26,7 +26,7 @@ void block_plane(const struct torus_shape *shape, struct block *out);
 /** block_parse() - SIZE or SIZE@COORDS as option --dark. Return: OK, or CANNOT after an error */
 int block_parse(const char *text, const struct torus_shape *shape, struct block *out);
 
-/** block_place() - where it is not placed yet: somewhere, drawn by @random(@arg) */
+/** block_place() - choose the place of a block that has none, by @random(@arg) */
 void block_place(const struct torus_shape *shape, struct block *b,
 		 uint64_t (*random)(void *arg), void *arg);
 

@@ -20,7 +20,7 @@
 #define AFTERMATH (1 * SEC)	/* between two acts: time for all nodes to report */
 #define SLICE (2 * MS)	/* between two lines of progress */
 
-/** struct scene - one being played */
+/** struct scene - a scene that is being played */
 struct scene {
 	const struct scene_plan *plan;
 	const char *name;
@@ -190,7 +190,7 @@ static void act_fault(struct scene *s)
 	finish_act(s, 10 * MS);
 }
 
-/* Never more than half of all: the list must be drawn to an end. */
+/* Return: cables of a burst, at most half of all, so that drawing different ones ends soon. */
 static uint32_t burst_size(const struct scene *s)
 {
 	uint32_t there = 0;
@@ -215,7 +215,7 @@ static void act_burst(struct scene *s)
 	finish_act(s, 2 * MS);
 }
 
-/* One more in each millisecond, so that they fall into each other's recoveries. */
+/* Cuts another cable each millisecond, so that each fault falls into the recovery of another. */
 static void act_during(struct scene *s)
 {
 	uint32_t n = burst_size(s);

@@ -10,7 +10,7 @@
 #include "world.h"
 
 /**
- * struct scene_act - what an act led to; times in virtual ns
+ * struct scene_act - the results of an act; times in virtual ns
  * @scene, @what: of which scene, and what was done
  * @began: when it was
  * @recovery: the first one that ended after it began; version 0: none
@@ -35,7 +35,7 @@ struct scene_act {
 };
 
 /**
- * struct scene_plan - what is asked of a scene
+ * struct scene_plan - parameters of a scene
  * @world: how its world is made
  * @faults: links that a burst cuts
  * @dark: the cabinet

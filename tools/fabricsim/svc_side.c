@@ -353,7 +353,7 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 	queue_event(w, e->peer, EV_MSG, data, len);
 }
 
-/* As on a disk: it outlives the power of the node. */
+/* Keeps a table as a disk does: it outlives the power of the node. */
 static void keep_table(void *io, const struct fm_msg *table)
 {
 	struct wnode *n = node_of(io);

@@ -9,7 +9,7 @@
 #include "kernel/core/serdes_model.h"
 
 /**
- * struct train_plan - what to do
+ * struct train_plan - parameters of a run
  * @life: ns to go on after training, with a look at the eyes every @look ns
  */
 struct train_plan {
@@ -27,7 +27,7 @@ struct train_state {
 };
 
 /**
- * struct train_result - what came of it
+ * struct train_result - results of a run
  * @untrained: bit error rate before any training: no taps, flat receiver, highest rate, all lanes
  * @took: ns of the first training
  * @settings: that it measured

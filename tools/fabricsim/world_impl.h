@@ -125,8 +125,8 @@ struct ended {
 
 /**
  * struct warbiter - the arbiter of the site
- * @verdict: what it says; FM_GRANTED: if the epoch is after @epoch, which it granted to @guid
- * @delay: until it says so
+ * @verdict: its answer; FM_GRANTED: if the epoch is after @epoch, which it granted to @guid
+ * @delay: until the answer
  * @asked: how often
  */
 struct warbiter {
