@@ -48,7 +48,8 @@ static json_t *json_of(const char *text)
 static void finds(const char *before, const char *events, const char *now, const char *wanted)
 {
 	json_t *b = json_of(before), *e = json_of(events), *s = now ? json_of(now) : NULL, *v;
-	json_t *diff = difference_find(b, e, FROM, s);
+	const struct torus_shape shape = { 2, { 4, 4 } };
+	json_t *diff = difference_find(&shape, b, e, FROM, s);
 	char got[2048] = "";
 	size_t i;
 
@@ -165,6 +166,11 @@ static void orders(void **state)
 	      "excluded 2,0:all ports; included 3,0:+x, the time is over; ");
 	finds("[]", "[" ORDER(1001, "excluded 1,0:+x") "," ORDER(1003, "included 1,0:+x, the time is over") "]",
 	      NULL, "");
+	/* A cable by its other end; an order that is given again; and by its end round the ring. */
+	finds("[]", "[" ORDER(1001, "excluded 2,0:-x") "," ORDER(1002, "excluded 2,0:all ports") ","
+	      ORDER(1003, "excluded 2,0:all ports") "," ORDER(1004, "included 1,0:+x") ","
+	      ORDER(1005, "excluded 0,0:-y") "," ORDER(1006, "included 0,3:+y") ","
+	      ORDER(1007, "included 2,0:all ports, the time is over") "]", NULL, "");
 }
 
 int main(void)

@@ -64,14 +64,17 @@ static bool is_empty(const json_t *diff)
 static int compare_times(struct ask *a, const struct past_found *found, json_t **diff)
 {
 	json_t *before = NULL, *now = NULL, *changes;
+	struct torus_shape shape;
 	double from = (double)found->from / 1e3;
-	int status = past_before(a, found->from, &before);
+	int status = ask_shape(a, &shape);
 
+	if (status == OK)
+		status = past_before(a, found->from, &before);
 	if (status == OK && found->to / 1000 >= time(NULL) - 1 && !a->rootless)
 		status = ask(a, json_pack("{ss}", "cmd", "status"), &now);
 	if (status == OK) {
 		*diff = json_pack("{s:f, s:f}", "from", from, "to", past_end(found));
-		changes = difference_find(before, found->events, from, now);
+		changes = difference_find(&shape, before, found->events, from, now);
 		json_object_update(*diff, changes);
 		json_decref(changes);
 	}

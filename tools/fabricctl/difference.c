@@ -19,6 +19,7 @@
 #define OVER "over: "
 #define IS_ROOT "this node is root now"
 #define TIME_IS_OVER ", the time is over"
+#define TEXT_MAX 512
 
 static const char *const of_root[] = {
 	"arbiter", "bootstrap", "candidate", "dispute", "flap", "isolated", "node", "place", "plan",
@@ -212,42 +213,51 @@ static void compare_status(json_t *problems, const json_t *status)
 
 /* --- exclusions and root --------------------------------------------------------------- */
 
-/* Return: the length of what is excluded or included, by the text that @order points into. */
-static size_t target_length(const char *order)
+/* Writes the ports of an order, a cable by its end at a port with "+": "1,1:+x", "1,1:all ports". */
+static void write_target(const struct torus_shape *shape, const char *order, char *buf, size_t room)
 {
-	const char *end = strstr(order, TIME_IS_OVER);
+	const char *from = strchr(order, ' ') + 1, *end = strstr(from, TIME_IS_OVER), *colon;
+	unsigned int port;
+	struct torus_coords at;
+	char text[TORUS_TEXT_MAX];
+	uint32_t node;
 
-	return end ? (size_t)(end - order) : strlen(order);
+	snprintf(buf, room, "%.*s", end ? (int)(end - from) : (int)strlen(from), from);
+	colon = strrchr(buf, ':');
+	if (!shape || !colon || torus_port_parse(colon + 1, shape->ndims, &port) || port < shape->ndims)
+		return;
+	snprintf(text, sizeof(text), "%.*s", (int)(colon - buf), buf);
+	if (torus_coords_parse(text, shape, &at))
+		return;
+	node = torus_neighbour(shape, torus_node_id(shape, &at), port);
+	snprintf(buf, room, "%s:", torus_node_text(shape, node, text));
+	torus_port_text(shape->ndims, torus_dir_opposite(shape, port), buf + strlen(buf));
 }
 
-/* Removes the opposite order for the same ports. Return: false: there is none */
-static bool undo_order(json_t *orders, const char *what)
+/*
+ * Takes what an administrator excluded or included: "version 7: excluded 1,1:+x". The opposite order
+ * for the same ports is undone by it.
+ */
+static void take_order(json_t *orders, const struct torus_shape *shape, const json_t *event)
 {
-	size_t n = target_length(what);
-
-	for (size_t i = json_array_size(orders); i-- > 0;) {
-		const char *had = json_text(json_array_get(orders, i), "text");
-
-		if (target_length(had) != n || strncmp(had + 2, what + 2, n - 2))
-			continue;
-		if (!strncmp(had, what, 2))
-			return false;
-		json_array_remove(orders, i);
-		return true;
-	}
-	return false;
-}
-
-/* Takes what an administrator excluded or included: "version 7: excluded 1,1:+x". */
-static void take_order(json_t *orders, const json_t *event)
-{
-	const char *text = json_text(event, "text"), *what = text ? strstr(text, ": ") : NULL;
+	const char *text = json_text(event, "text"), *what = text ? strstr(text, ": ") : NULL, *had;
+	char target[TEXT_MAX], other[TEXT_MAX];
 
 	if (!what || (strncmp(what + 2, "excluded ", 9) && strncmp(what + 2, "included ", 9)))
 		return;
-	if (!undo_order(orders, what + 2))
-		json_array_append_new(orders, json_pack("{s:O, s:s}", "time",
-				      json_object_get(event, "time"), "text", what + 2));
+	what += 2;
+	write_target(shape, what, target, sizeof(target));
+	for (size_t i = json_array_size(orders); i-- > 0;) {
+		had = json_text(json_array_get(orders, i), "text");
+		write_target(shape, had, other, sizeof(other));
+		if (strcmp(target, other))
+			continue;
+		if (strncmp(had, what, 2))
+			json_array_remove(orders, i);
+		return;
+	}
+	json_array_append_new(orders, json_pack("{s:O, s:s}", "time", json_object_get(event, "time"),
+			      "text", what));
 }
 
 static bool makes_root(const json_t *event)
@@ -266,18 +276,17 @@ static void take_root(json_t *diff, const json_t *event)
 
 /* --- all of it ------------------------------------------------------------------------- */
 
-static void take_event(json_t *diff, const json_t *event, double from)
+static void take_event(json_t *diff, const struct torus_shape *shape, const json_t *event, double from)
 {
 	const char *kind = json_text(event, "kind");
 	json_t *problems = json_object_get(diff, "problems");
 
 	if (!kind)
 		return;
-	if (!strcmp(kind, "link")) {
+	if (!strcmp(kind, "link"))
 		take_link(json_object_get(diff, "links"), event, from);
-	} else if (!strcmp(kind, "table")) {
-		take_order(json_object_get(diff, "exclusions"), event);
-	}
+	else if (!strcmp(kind, "table"))
+		take_order(json_object_get(diff, "exclusions"), shape, event);
 	if (!strcmp(kind, "root") && makes_root(event)) {
 		take_root(diff, event);
 		end_former(problems, event);
@@ -315,17 +324,18 @@ static void keep_changes(json_t *list)
 	}
 }
 
-json_t *difference_find(const json_t *before, const json_t *events, double from, const json_t *now)
+json_t *difference_find(const struct torus_shape *shape, const json_t *before, const json_t *events,
+			double from, const json_t *now)
 {
 	json_t *diff = json_pack("{s:[], s:[], s:[], s:n}", "links", "problems", "exclusions", "root");
 	size_t i;
 	json_t *v;
 
 	json_array_foreach(before, i, v)
-		take_event(diff, v, from);
+		take_event(diff, shape, v, from);
 	begin_window(diff);
 	json_array_foreach(events, i, v)
-		take_event(diff, v, from);
+		take_event(diff, shape, v, from);
 	compare_status(json_object_get(diff, "problems"), now);
 	keep_changes(json_object_get(diff, "links"));
 	keep_changes(json_object_get(diff, "problems"));
