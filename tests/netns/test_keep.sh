@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2317
 #
-# All nodes lose their power at once, and come back: coordinates, names and exclusions are as before,
-# if the command that excluded has ended. That command reports a disk that hangs. A state file that
-# is damaged or cannot be written is reported, and the fabric runs on.
+# All nodes lose their power at once, and come back: coordinates, names and exclusions are as
+# before, if the command that excluded has ended. That command reports a disk that hangs. A state
+# file that is damaged or cannot be written is reported, and the fabric runs on.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}

@@ -341,8 +341,8 @@ static void parts_meet(uint64_t seed, unsigned int starts)
 }
 
 /*
- * The same, but all nodes lose their power before the parts meet: then the disks of the candidates tell
- * what either part has decided.
+ * The same, but all nodes lose their power before the parts meet: then the disks of the candidates
+ * have the decisions of both parts.
  */
 static void parts_meet_on_disk(uint64_t seed, unsigned int starts)
 {

@@ -36,8 +36,8 @@ static void begin(const char *shape, uint64_t seed)
 }
 
 /*
- * Makes what these nodes send on two of their cables no longer arrive, so that packets that they
- * accept on others are in their NICs when they lose their power soon.
+ * Stops the frames that these nodes send on two of their cables, so that packets that they
+ * accept on others are in their NICs when they lose their power.
  */
 static void fill(uint64_t mask)
 {

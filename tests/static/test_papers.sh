@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# doc/PAPERS.md lists where each claim of the papers is built and tested, and how to see it: all that
-# it names exists. The checker itself finds files, tests, commands, options and states that do not.
+# doc/PAPERS.md lists where each claim of the papers is built and tested, and how to see it: all
+# that it names exists. The checker itself finds files, tests, commands, options and states that do
+# not.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 TOP=$PWD

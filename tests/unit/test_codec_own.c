@@ -229,7 +229,7 @@ static void too_long(void **state)
 	}
 }
 
-/* The schema is told whatever it is, and whatever follows; who may speak it svc.c decides. */
+/* Any schema is reported, whatever follows it; svc.c decides which peer may use it. */
 static void of_schema(void **state)
 {
 	const struct svc_msg ping = { .fm = { .type = FM_MSG_PING } };

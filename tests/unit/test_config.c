@@ -447,7 +447,7 @@ static void files(void **state)
 	assert_int_equal(h.n, 4);
 }
 
-/* Neighbours of the networks that are refused, and loopback if that is wanted. */
+/* Addresses beside refused networks are accepted, and loopback addresses if configured. */
 static void service_addresses(void **state)
 {
 	static const char *const good[] = {

@@ -322,7 +322,7 @@ static void cable_astray(void **state)
 	}
 }
 
-/* Nodes that are dead report nothing, though they have places. */
+/* Dead nodes report nothing, though they have places. */
 static void beside_the_dead(void **state)
 {
 	(void)state;

@@ -213,7 +213,7 @@ static void test_wrong_end(void **state)
 }
 
 /*
- * A node that comes late brings cables that no node has missed. So it is if the root had no memory
+ * A node that joins late adds cables that were not lost before. The same if the root had no memory
  * for the states of cables with its first table, and takes them from the present one.
  */
 static void test_new_node(void **state)

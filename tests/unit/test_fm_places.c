@@ -95,8 +95,8 @@ static void cables(uint32_t i, uint64_t guid)
 }
 
 /*
- * A NIC joins that the wave had placed: the root places it by its cables, and tells where the wave
- * had it if that is another place.
+ * A NIC joins that the wave had placed: the root places it by its cables, and reports where the
+ * wave had it if that is another place.
  */
 static void one_by_the_wave(int x, int y, bool told)
 {

@@ -40,7 +40,7 @@ struct model {
 	bool has_said, kept, has_book;
 	struct fm_past id, wanted;
 	uint64_t asked, since, of[4];
-	unsigned int n;		/* so many were asked for @wanted, @of are the first */
+	unsigned int n;		/* number of nodes that were asked for @wanted; @of has the first */
 };
 
 static struct fm_root root;

@@ -126,7 +126,7 @@ static void test_silent4(void **state)
 	struct iphdr *ip = packet4(IPPROTO_UDP);
 
 	(void)state;
-	/* A header and eight bytes are the least that says of which packet this is. */
+	/* A header and eight bytes are the least by which a packet is recognised. */
 	for (u32 len = 0; len < 28; len++)
 		assert_int_equal(answered(len), 0);
 	assert_true(answered(28));

@@ -275,9 +275,7 @@ static double measure_at(struct point t, double ber)
 	return t.cost.flow ? (double)t.cost.payload / (double)t.cost.flow : 0;
 }
 
-/*
- * Bisects: below 1e-9 errors are too rare to be measured; above 1e-4 micro-packets are won.
- */
+/* Bisects: below 1e-9 errors are too rare to be measured; above 1e-4 micro-packets are better. */
 static double measured_crossing(const struct point *a, const struct point *b)
 {
 	double low = -9, high = -4;
