@@ -117,6 +117,13 @@ static void another_root(void **state)
 	      "[" ROOT("b", 1001) "," ERROR("b", 1002, "wiring", WRONG) "]", NULL, "flap -F; rb");
 	finds("[]", "[" ERROR("a", 1001, "flap", "F") "," ROOT("b", 1002) "," ERROR("b", 1003, "flap", "G")
 	      "]", NULL, "flap +G; rb");
+	/* A cable is the same problem, whatever it leads to. */
+	finds("[" ERROR("a", 900, "flap", "the link from 0,0:+x ('n0') to 1,0:-x ('n1') fails") ","
+	      ERROR("a", 901, "flap", "the link from 0,0:+x ('n0') to 2,0:-x ('n2') fails") ","
+	      OVER("a", 902, "flap", "the link from 0,0:+x ('n0') to 2,0:-x ('n2') fails") ","
+	      ERROR("a", 903, "wiring", WRONG) "," ERROR("a", 904, "wiring", "0,0:+x ('n0') is cabled to itself")
+	      "]", "[" OVER("a", 1001, "wiring", "0,0:+x ('n0') is cabled to itself") "," ROOT("b", 1001) "]", NULL,
+	      "wiring -0,0:+x ('n0') is cabled to itself; rb");
 	/* A node is dead, whatever the cause that a root tells. */
 	finds("[" ERROR("a", 900, "node", DEAD) "]", "[" ROOT("b", 1001) ","
 	      ERROR("b", 1002, "node", DEAD ": no link leads to it") "]", NULL, "rb");
@@ -137,6 +144,11 @@ static void compared_with_now(void **state)
 	      "{`root`:{`node`:[0,0]},`problems`:[],`problems_more`:3}", "state +full; ");
 	finds("[]", "[" ERROR("a", 1001, "flap", "F") "]",
 	      "{`root`:{`node`:[5,0]},`problems`:[]}", "");
+	/* It ended, or was told with another text, before the first time. */
+	finds("[" ERROR("a", 901, "quorum", "1 of 9") "," ERROR("a", 902, "quorum", "2 of 9") ","
+	      OVER("a", 903, "quorum", "2 of 9") "]", "[]", "{`root`:{`node`:[5,0]},`problems`:[]}", "");
+	finds("[" ERROR("a", 901, "quorum", "1 of 9") "]", "[" ROOT("b", 1001) "]",
+	      "{`root`:{`node`:[5,0]},`problems`:[]}", "quorum -1 of 9; rb");
 }
 
 /* The texts of the beginning and of the end differ. */

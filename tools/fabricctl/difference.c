@@ -109,10 +109,16 @@ static json_t *key_of(const char *kind, const char *text)
 		key = text_up_to(text, "') receives");
 		return key || !strstr(text, " margin from ") ? key : text_up_to(text, "') ");
 	}
-	if (!strcmp(kind, "node")) {
+	if (!strcmp(kind, "node"))
 		key = text_up_to(text, "') is dead");
-		return key ? key : text_up_to(text, "') is silent");
-	}
+	if (!strcmp(kind, "node") && !key)
+		key = text_up_to(text, "') is silent");
+	if (!strcmp(kind, "wiring") || !strcmp(kind, "wave"))
+		key = text_up_to(text, " is cabled to ");
+	if (!strcmp(kind, "flap"))
+		key = text_up_to(text, "') to ");
+	if (key)
+		return key;
 	return said ? json_stringn(text, (size_t)(said - text)) : json_string(text);
 }
 
@@ -157,6 +163,7 @@ static void take_problem(json_t *problems, const json_t *event)
 	json_object_set_new(p, "is", json_boolean(step == BEGINS));
 	if (step == BEGINS)
 		json_object_set_new(p, "text", json_string(text));
+	json_object_set_new(p, "old", json_false());
 	json_object_set(p, "log", json_object_get(event, "log"));
 	json_object_set(p, "at", json_object_get(event, "node"));
 	json_decref(key);
@@ -170,8 +177,10 @@ static void end_former(json_t *problems, const json_t *event)
 
 	json_array_foreach(problems, i, v)
 		if (is_of_root(json_text(v, "kind")) &&
-		    !json_equal(json_object_get(v, "log"), json_object_get(event, "log")))
+		    !json_equal(json_object_get(v, "log"), json_object_get(event, "log"))) {
 			json_object_set_new(v, "is", json_false());
+			json_object_set_new(v, "old", json_false());
+		}
 }
 
 static bool has_problem(const json_t *status, const json_t *problem)
@@ -192,7 +201,10 @@ static bool has_problem(const json_t *status, const json_t *problem)
 	return false;
 }
 
-/* Ends problems of the root that its status does not have. It has no errors and lines. */
+/*
+ * Ends problems of the root that its status does not have. It has no errors and lines. If nothing was
+ * told of one since the first time, it had ended before, without an event.
+ */
 static void compare_status(json_t *problems, const json_t *status)
 {
 	const json_t *root = json_object_get(json_object_get(status, "root"), "node");
@@ -206,8 +218,11 @@ static void compare_status(json_t *problems, const json_t *status)
 		bool own = json_is_array(root) && json_equal(json_object_get(v, "at"), root) &&
 			   strcmp(kind, "errors") && strcmp(kind, "line");
 
-		if ((own || is_of_root(kind)) && !has_problem(status, v))
-			json_object_set_new(v, "is", json_false());
+		if ((!own && !is_of_root(kind)) || has_problem(status, v))
+			continue;
+		json_object_set_new(v, "is", json_false());
+		if (json_is_true(json_object_get(v, "old")))
+			json_object_set_new(v, "was", json_false());
 	}
 }
 
@@ -304,8 +319,10 @@ static void begin_window(json_t *diff)
 		json_object_set(v, "was", json_object_get(v, "is"));
 		json_object_set_new(v, "times", json_integer(0));
 	}
-	json_array_foreach(json_object_get(diff, "problems"), i, v)
+	json_array_foreach(json_object_get(diff, "problems"), i, v) {
 		json_object_set(v, "was", json_object_get(v, "is"));
+		json_object_set_new(v, "old", json_true());
+	}
 	json_array_clear(json_object_get(diff, "exclusions"));
 	json_object_set_new(diff, "root", json_null());
 }
@@ -319,6 +336,7 @@ static void keep_changes(json_t *list)
 		json_object_del(v, "key");
 		json_object_del(v, "log");
 		json_object_del(v, "at");
+		json_object_del(v, "old");
 		if (json_equal(json_object_get(v, "was"), json_object_get(v, "is")))
 			json_array_remove(list, i);
 	}
