@@ -23,7 +23,7 @@
 #
 # With --icount the guest's clock counts instructions, 1 ns each. The figures are then
 # instructions, not times: they do not depend on the load of the machine, and one round is
-# enough.
+# enough; but those of TCP differ by some per cent from run to run.
 #
 # What the ratios leave out:
 #  - The cables are veth pairs, whose frames never leave the machine's memory. For these the NIC

@@ -24,7 +24,7 @@
 static char buf[MAX];
 static long long took[COUNT_MAX];
 
-static long long now(void)
+static long long now_ns(void)
 {
 	struct timespec ts;
 
@@ -32,7 +32,7 @@ static long long now(void)
 	return (long long)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static int answer(int fd)
+static int answer_all(int fd)
 {
 	struct sockaddr_in from;
 	socklen_t size;
@@ -53,21 +53,21 @@ static long long ask_one(int fd, size_t bytes, int number)
 	int got;
 
 	memcpy(buf, &number, sizeof(number));
-	start = now();
+	start = now_ns();
 	if (send(fd, buf, bytes, 0) != (ssize_t)bytes || recv(fd, buf, MAX, 0) != (ssize_t)bytes)
 		return -1;
 	memcpy(&got, buf, sizeof(got));
-	return got == number ? now() - start : -1;
+	return got == number ? now_ns() - start : -1;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	long long x = *(const long long *)a, y = *(const long long *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int ask(int fd, size_t bytes, int count)
+static int ask_all(int fd, size_t bytes, int count)
 {
 	struct timeval limit = { PATIENCE / 1000, PATIENCE % 1000 * 1000 };
 	int warm = count < WARM ? count : WARM;
@@ -83,7 +83,7 @@ static int ask(int fd, size_t bytes, int count)
 		if (i >= warm)
 			took[i - warm] = t;
 	}
-	qsort(took, (size_t)count, sizeof(took[0]), compare);
+	qsort(took, (size_t)count, sizeof(took[0]), compare_times);
 	printf("%lld %lld %lld\n", took[count / 2], took[count / 20], took[count - 1 - count / 20]);
 	return 0;
 }
@@ -98,11 +98,11 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!strcmp(argv[1], "answer"))
-		return bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ? 2 : answer(fd);
+		return bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ? 2 : answer_all(fd);
 	bytes = argc == 5 ? atoi(argv[3]) : 0;
 	count = argc == 5 ? atoi(argv[4]) : 0;
 	if (bytes < (int)sizeof(int) || bytes > MAX || count < 1 || count > COUNT_MAX ||
 	    connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
 		return 2;
-	return ask(fd, (size_t)bytes, count);
+	return ask_all(fd, (size_t)bytes, count);
 }
