@@ -2,7 +2,7 @@
 /* The RETRY buffer, common to all protocols; see retry.h. */
 #include "retry.h"
 
-_Static_assert(TN_RETRY_MAX <= TN_SEQ_MASK / 2, "a delayed packet is not mistaken for a new one");
+_Static_assert(TN_SEQ_MASK / 2 >= TN_RETRY_MAX, "a delayed packet is not mistaken for a new one");
 
 const struct tn_retry_ops *tn_retry_of(unsigned int protocol)
 {

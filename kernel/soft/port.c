@@ -24,7 +24,7 @@
 #include "nic.h"
 
 /* A bit for each port in torus_soft.rx_ports and torus_soft.delays. */
-static_assert(TORUS_MAX_PORTS <= BITS_PER_LONG && TORUS_MAX_PORTS <= 32);
+static_assert(TORUS_MAX_PORTS <= 32);
 
 #define RX_QUEUE_MAX	1024	/* frames: more than a RETRY buffer sent twice */
 #define TX_BATCH	16	/* frames that a port sends before other ports have their turn */

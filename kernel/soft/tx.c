@@ -42,8 +42,9 @@
 #define BACKOFF_MAX	4096	/* messages */
 #define PACING_SHIFT	8	/* a TCP socket may queue what it sends in 2^-8 s */
 
-static_assert(TORUS_TX_FRAMES <= TORUS_TXQ_MAX && TORUS_TX_USECS <= TORUS_TX_USECS_MAX);
-static_assert(TORUS_TX_USECS_MAX <= U32_MAX / (2 * NSEC_PER_USEC));	/* wait is doubled */
+static_assert(TORUS_TX_FRAMES <= TORUS_TXQ_MAX);
+static_assert(TORUS_TX_USECS <= TORUS_TX_USECS_MAX);
+static_assert(U32_MAX / (2 * NSEC_PER_USEC) >= TORUS_TX_USECS_MAX);	/* wait is doubled */
 
 static void lower_score(struct torus_tx *tx)
 {
