@@ -420,6 +420,51 @@ static void two_fabrics(void **state)
 	world_free(s.w);
 }
 
+/*
+ * A root that leads no other node, in a later epoch, is cabled to another fabric of the same name
+ * and key, which has just lost its root: that has a root of its own then, and all places stay.
+ */
+static void beside_a_lone_root(void **state)
+{
+	struct world_config c;
+	struct story s;
+	uint32_t roots = 0;
+
+	(void)state;
+	shape_of(&c, "8");
+	story_begin(&s, &c);
+	world_bootstrap(s.w, 4, true);
+	world_cut(s.w, 0, true);
+	world_cut(s.w, 7, true);
+	story_power_all(&s);
+	world_run(s.w, 2 * SEC);
+	for (unsigned int k = 0; k < 3; k++) {
+		world_manager(s.w, 0, false);
+		world_run(s.w, 10 * MS);
+		world_manager(s.w, 0, true);
+		world_run(s.w, 5 * SEC);
+	}
+	assert_true(fm_is_root(world_fm(s.w, 0)));
+	assert_true(fm_epoch(world_fm(s.w, 0)) > fm_epoch(world_fm(s.w, 4)));
+	world_manager(s.w, 4, false);
+	world_cut(s.w, 0, false);
+	world_run(s.w, 10 * SEC);
+	world_manager(s.w, 4, true);
+	world_run(s.w, 10 * SEC);
+	for (uint32_t i = 1; i < 8; i++) {
+		struct fm_status st;
+
+		roots += fm_is_root(world_fm(s.w, i));
+		fm_status(world_fm(s.w, i), &st);
+		assert_int_equal(st.nodes, 7);
+		assert_int_equal(fm_own(world_fm(s.w, i)), (i + 3) % 7);
+	}
+	assert_int_equal(roots, 1);
+	assert_true(story_problem(&s, "root", "two roots"));
+	check_flow_free(s.flow);
+	world_free(s.w);
+}
+
 static void no_root(void **state)
 {
 	struct world_config c;
@@ -507,7 +552,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(crossed),	    cmocka_unit_test(to_itself),
 		cmocka_unit_test(wrong_port),	    cmocka_unit_test(other_fabric),
 		cmocka_unit_test(two_roots),	    cmocka_unit_test(two_fabrics),
-		cmocka_unit_test(no_root),
+		cmocka_unit_test(no_root),	    cmocka_unit_test(beside_a_lone_root),
 		cmocka_unit_test(same_names),	    cmocka_unit_test(plugged_in_later),
 	};
 

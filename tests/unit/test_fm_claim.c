@@ -257,6 +257,7 @@ static bool gives_way(unsigned int stage, const struct fm_init *init)
 	int64_t epochs = (int64_t)init->epoch - (int64_t)fm->root_epoch;
 	bool before = epochs < 0 || (!epochs && init->root_guid < fm->guid);
 	bool kin = init->guid < NIC + 4;
+	bool own = kin || (init->root_guid >= NIC && init->root_guid < NIC + 4);
 
 	if (init->lost)
 		return false;
@@ -265,9 +266,9 @@ static bool gives_way(unsigned int stage, const struct fm_init *init)
 	case ASKS_LONG:
 		if (init->asks)
 			return !before;
-		return (epochs >= 0 || stage == ASKS_LONG) && (init->root_guid != fm->led.guid || init->epoch > fm->led.epoch);
+		return ((epochs >= 0 && own) || stage == ASKS_LONG) && (init->root_guid != fm->led.guid || init->epoch > fm->led.epoch);
 	case LEADS:
-		return !init->asks && (!before || init->settled);
+		return !init->asks && (!before || init->settled) && own;
 	case SETTLED:
 		return !init->asks && !before && kin;
 	default:

@@ -18,10 +18,12 @@
  * refuses the node, it counts as lost.
  *
  * A node that has lost its root follows
- *  - a root that leads, if its epoch is not before the one that the node knows. It follows a root
- *    of an earlier epoch, too, if the node that it follows has asked without success, or has been
- *    lost, for GIVE_UP: that one leads no node here. The root of the earlier epoch then learns the
- *    later epoch, and asks all nodes anew in an epoch after it (root/epoch.c);
+ *  - a root that leads, if its epoch is not before the one that the node knows, and the neighbour
+ *    or the root is in its table: another fabric of the same name and key may be cabled to this
+ *    one, and would give the node another place. It follows any root that leads if the node that
+ *    it follows has asked without success, or has been lost, for GIVE_UP: that one leads no node
+ *    here. If that root is of an earlier epoch, it learns the later epoch then, and asks all nodes
+ *    anew in an epoch after it (root/epoch.c);
  *  - else an asking node; and of two, the one of the later epoch, or of the greater GUID, unless a
  *    connection to it has just failed.
  *
@@ -242,6 +244,11 @@ static bool may_be_kin(const struct fm *fm, const struct fm_init *init)
 	return !fm->table.version || fm_follow_kin(fm, init->guid);
 }
 
+bool fm_follow_own(const struct fm *fm, const struct fm_init *init)
+{
+	return may_be_kin(fm, init) || fm_follow_kin(fm, init->root_guid);
+}
+
 /* Return: true if, as far as this node knows, the followed root leads, though it is not joined. */
 static bool may_lead(const struct fm *fm)
 {
@@ -297,7 +304,8 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 		return later;
 	if (leads)
 		return gives_up(fm) ||
-		       (init->epoch >= fm->root_epoch && !names_lost_root(fm, init));
+		       (init->epoch >= fm->root_epoch && !names_lost_root(fm, init) &&
+			fm_follow_own(fm, init));
 	return !init->lost && init->epoch >= fm->root_epoch &&
 	       (!fm->root_asks || (later && !has_failed(fm, init)) || lost_by_parent(fm)) &&
 	       fm->now >= fm->following->turns;

@@ -46,5 +46,7 @@ bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init);
 /** fm_follow_kin() - Return: true if the NIC is in the table that this node has */
 bool fm_follow_kin(const struct fm *fm, uint64_t guid);
+/** fm_follow_own() - Return: false if neither the neighbour nor its root is in this node's table */
+bool fm_follow_own(const struct fm *fm, const struct fm_init *init);
 
 #endif /* FM_FOLLOW_H */

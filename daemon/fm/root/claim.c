@@ -37,8 +37,9 @@
  *	if as many nodes take part as the shape has, or if all their ports are up: then no other is
  *	cut off; or if the part has no rows, places or kept tables: then there is nothing to lose.
  *
- * How asking ends. A node asks only while no neighbour's Init names a root that leads in its epoch
- * or a later one. If it asks without success for ASK_MAX, it also joins a root of an earlier epoch.
+ * How asking ends. A node asks only while no neighbour's Init names a root of its fabric that leads
+ * in its epoch or a later one (node/follow.c). If it asks without success for ASK_MAX, it joins any
+ * root that leads, also one of an earlier epoch.
  * That root learns the later epoch from it, and asks all nodes anew. If no root has led it, and
  * another candidate takes part, it gives up after a random time, because that one may reach more
  * nodes; it asks again later. A claim that does not win for lack of promises is a part of that
@@ -682,13 +683,14 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 	if (init->root_guid == fm->guid)
 		return false;
 	if (!fm_claim_leads(fm))
-		return leads ? (init->epoch >= fm->root_epoch || has_no_success(fm)) &&
+		return leads ? ((init->epoch >= fm->root_epoch && fm_follow_own(fm, init)) ||
+				has_no_success(fm)) &&
 			       !(init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch) :
 			       !init->lost && later && !fm_follow_shuns(fm, init);
 	if (!leads)
 		return false;
 	if (!r->settled)
-		return later || init->settled;
+		return (later || init->settled) && fm_follow_own(fm, init);
 	if (r->joiners == 1 && (init->epoch > fm->root_epoch ||
 				(init->settled && init->epoch == fm->root_epoch &&
 				 (later || init->guid != init->root_guid))))
