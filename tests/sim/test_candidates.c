@@ -125,7 +125,8 @@ static void the_eighth_in_a_deep_tree(void **state)
 }
 
 /*
- * Two of 9 nodes live, and the NICs of the others work on: no node may lead until enough come back.
+ * Two of 9 nodes live, and the NICs of the others work on: no node may lead until enough come back,
+ * and a problem says so.
  */
 static void no_majority(void **state)
 {
@@ -136,12 +137,16 @@ static void no_majority(void **state)
 		all_but(7, (enum ending)end, true);
 		story_run(&s, 5 * SEC);
 		assert_int_equal(ends_leader(s.w, TORUS_NO_NODE), TORUS_NO_NODE);
+		if (!story_problem(&s, "root", " of the 5 nodes that it needs answered"))
+			story_fail(&s, "it is not told that too few answer");
 		for (uint32_t i = 1; i < 4; i++)
 			end_undo(s.w, i, (enum ending)end);
 		if (ends_await(&s, 0, 20 * SEC) == TORUS_NO_NODE)
 			story_fail(&s, "nobody leads, though 5 of 9 live again");
 		all_but(7, (enum ending)end, false);
 		story_rest(&s, 20 * SEC);
+		if (story_problem(&s, "root", "that it needs answered"))
+			story_fail(&s, "it is told still that too few answer");
 		finish();
 	}
 }

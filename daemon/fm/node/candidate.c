@@ -10,7 +10,8 @@
  *
  * Shortly after a node lost its root, it asks its neighbours which root they follow; while the root
  * led it, it did not need to know. It asks them again as long as no root leads it. If no candidate
- * has asked to be root for NO_ASKER, the node reports a problem.
+ * has asked to be root for NO_ASKER, the node reports a problem; and so does a node that has asked
+ * without success because too few answered, until a root leads it, or it leads.
  *
  * Tests: tests/unit/test_fm_candidate.c, tests/sim/test_candidates.c.
  */
@@ -29,6 +30,7 @@
 #define BACKS_MAX 6
 #define NO_ASKER (30000 * MS)	/* time without root and asking node until this is a problem */
 #define NO_ASKER_KEY 3000	/* of this problem of kind "root"; bootstrap.c has lower keys */
+#define VAIN_KEY 3001		/* of the problem that too few nodes answer this one */
 #define UNFIT 20		/* times member_max: a root whose NIC failed does not ask so long */
 #define FOLLOW_WAIT 10		/* times takeover: time for an asking node to lead */
 #define ANSWER_WAIT 5		/* times resend: for the first answer of a root, after HELLO */
@@ -128,6 +130,7 @@ void fm_candidate_adrift(struct fm *fm)
 	if (!fm->cut_off || fm->root_asks)
 		fm_problem_clear(fm, "root", NO_ASKER_KEY);
 	if (!fm->cut_off) {
+		fm_problem_clear(fm, "root", VAIN_KEY);
 		c->tries = c->backs = 0;
 		return;
 	}
@@ -171,6 +174,16 @@ void fm_candidate_back(struct fm *fm)
 {
 	if (fm->candidate->backs < BACKS_MAX)
 		fm->candidate->backs++;
+}
+
+void fm_candidate_vain(struct fm *fm, uint32_t here, uint32_t need)
+{
+	if (here < need)
+		fm_problem_set(fm, "root", VAIN_KEY,
+			       "no root: this node asked to be root, and only %u of the %u nodes "
+			       "that it needs answered: start the managers of the others, or "
+			       "switch off those that are gone",
+			       here, need);
 }
 
 uint64_t fm_candidate_wait(const struct fm *fm)

@@ -26,6 +26,8 @@ void fm_candidate_called(struct fm *fm, bool relieves);
  * @relieves: set to true if the root's NIC fails
  */
 bool fm_candidate_take_call(struct fm *fm, bool *relieves);
+/** fm_candidate_vain() - this node asked without success: @here of the @need nodes have answered */
+void fm_candidate_vain(struct fm *fm, uint32_t here, uint32_t need);
 /** fm_candidate_unfit() - this node was root, and its NIC failed: for a while it is no candidate */
 void fm_candidate_unfit(struct fm *fm);
 /** fm_candidate_fit() - its NIC has taken part in a whole recovery: it is a candidate again */
