@@ -53,7 +53,7 @@ static void hello_that_waits(void **state)
 	stage_end(&s);
 }
 
-/* It has answered: it lives, and is given the time of any peer. */
+/* It has answered, and does not answer the next HELLO: it is given the time of one that claims. */
 static void an_answer(void **state)
 {
 	(void)state;
@@ -64,7 +64,7 @@ static void an_answer(void **state)
 			tried_unled();
 		stage_up(&s, last_conn());
 		claim();
-		assert_int_equal(until_closed(last_conn()), 4 * s.cfg.keepalive);
+		assert_int_equal(until_closed(last_conn()), s.cfg.resend + 10 * s.cfg.resend);
 		stage_end(&s);
 	}
 }
