@@ -31,9 +31,13 @@ dkms_ahead() {
 		mount -o loop disk mnt
 		mount --bind /dev mnt/dev
 		mount -t proc proc mnt/proc
+		mkdir -p mnt/ccache "$CCACHE_DIR"
+		mount --bind "$CCACHE_DIR" mnt/ccache
 		cp -a data/src mnt/usr/src/torus
-		chroot mnt make -s -C /usr/src/torus dkms-install \
+		chroot mnt env PATH="/usr/lib/ccache:$PATH" CCACHE_DIR=/ccache make -s -C /usr/src/torus dkms-install \
 			KREL="$(basename mnt/boot/vmlinuz-* | cut -d- -f2-)"
+		umount mnt/ccache
+		rmdir mnt/ccache
 		umount -R mnt
 	' - "$tmp"
 }

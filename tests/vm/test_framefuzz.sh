@@ -7,5 +7,5 @@
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)
 export TOP=$top B=${B:-$top/build}
-exec "$top/tests/vm/guest" --leaks --limit 3600 "${VM:-uml}" env COUNT="${COUNT:-4200}" \
+exec "$top/tests/vm/guest" --leaks --limit 3600 "${VM:-uml}" env COUNT="${COUNT:-1440}" \
 	bash tests/vm/inside/framefuzz.sh

@@ -6,5 +6,5 @@
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 VM=${VM:-uml}
-exec "$TOP/tests/vm/guest" --leaks --module "$TOP/tests/vm/rival" --limit $((300 + 20 * ${ROUNDS:-20})) "$VM" \
-	bash "$TOP/tests/vm/inside/lifetime.sh" "${ROUNDS:-20}"
+exec "$TOP/tests/vm/guest" --leaks --module "$TOP/tests/vm/rival" --limit $((300 + 20 * ${ROUNDS:-8})) "$VM" \
+	bash "$TOP/tests/vm/inside/lifetime.sh" "${ROUNDS:-8}"

@@ -11,4 +11,4 @@ export TOP=$top B=${B:-$top/build}
 exec "$top/tests/vm/guest" --leaks --limit 1500 "${VM:-uml}" bash -c '
 	COUNT=$1 tests/vm/inside/each tests/vm/inside/nlfuzz.sh &&
 		COUNT=$(($1 / 15)) tests/vm/inside/each tests/vm/inside/ethfuzz.sh
-	' - "${COUNT:-42000}"
+	' - "${COUNT:-16000}"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In a guest: COUNT hostile frames (4200) at one port of a NIC whose other links carry traffic,
-# in batches of EVERY (1400). Each batch has a seed of its own, and its frames have another form
+# In a guest: COUNT hostile frames (1440) at one port of a NIC whose other links carry traffic,
+# in batches of EVERY (480). Each batch has a seed of its own, and its frames have another form
 # in the kernel's memory than those of the batch before (framefuzz.h).
 #
 #	n0:torus0 --e--w-- n1:torus0 --e--w-- n2:torus0		3x2, its lower row
@@ -24,8 +24,8 @@
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
 
-COUNT=${COUNT:-4200}
-EVERY=${EVERY:-1400}
+COUNT=${COUNT:-1440}
+EVERY=${EVERY:-480}
 first=${SEED:-1}
 stop=/tmp/stop
 

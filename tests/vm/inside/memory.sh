@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Allocations fail: first every 13th of those that each command makes (or all: EVERY=1), then
+# Allocations fail: first every 29th of those that each command makes (or all: EVERY=1), then
 # one in ten of all that the driver makes while it works (a message takes ten or more). Commands
 # fail as a whole or not at all; messages that cannot be passed to the host are dropped and
 # counted; links lose no packet; nothing leaks. Then the same while frames are cut anywhere, with
@@ -11,7 +11,7 @@
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
 faults=/sys/kernel/debug
-every=${EVERY:-13} # 1: each allocation; takes minutes
+every=${EVERY:-29} # 1: each allocation; takes minutes
 most=700         # more allocations than any command makes
 
 # Only allocations of the driver: those with its code on the call stack.
@@ -37,7 +37,7 @@ probability() {
 }
 
 # each NAME UNDO COMMAND...: runs the command with its first allocation failing, then with its
-# eighth, and so on until it makes no more. Then it must succeed. UNDO restores the state after a
+# 30th, and so on until it makes no more. Then it must succeed. UNDO restores the state after a
 # success; after a failure it must not be needed, or do no harm.
 each() {
 	local name=$1 undo=$2 n failed=0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In a guest: COUNT messages (42000) to the netlink family, in batches of EVERY (7000), each
+# In a guest: COUNT messages (16000) to the netlink family, in batches of EVERY (4000), each
 # with a seed of its own: most as root, some as an unprivileged user, some as root of a
 # container, who may only change the NIC in it. Each batch also makes a fiftieth as many requests
 # as `ip link` does. After each batch a link in other namespaces must still be up.
@@ -10,8 +10,8 @@
 #	torus0 --fuzz0--fuzz1--			the target
 
 set -eu
-COUNT=${COUNT:-42000}
-EVERY=${EVERY:-7000}
+COUNT=${COUNT:-16000}
+EVERY=${EVERY:-4000}
 first=${SEED:-1}
 ctl=$B/fabricctl
 
@@ -61,7 +61,7 @@ batch() {
 	esac
 }
 
-# The first six batches, those of the default count, have every role.
+# The first four batches, those of the default count, have every role.
 roles=(root none userns container root root root root)
 for ((i = 0; i * EVERY < COUNT; i++)); do
 	export SEED=$((first + i))
