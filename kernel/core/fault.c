@@ -92,6 +92,7 @@ static u64 draw_distance(struct tn_fault *f)
 void tn_fault_arm(struct tn_fault *f)
 {
 	f->rng = f->seed;
+	f->left = TN_FAULT_ERRORS_MAX;
 	if (f->ber)
 		f->skip = draw_distance(f);
 }
@@ -111,8 +112,10 @@ bool tn_fault_hits(struct tn_fault *f, u32 bytes)
 
 	if (!f->ber)
 		return false;
-	if (f->skip < bits)
+	if (f->skip < bits) {
+		f->left = TN_FAULT_ERRORS_MAX;
 		return true;
+	}
 	f->skip -= bits;
 	return false;
 }
@@ -134,6 +137,11 @@ void tn_fault_corrupt(struct tn_fault *f, u8 *data, u32 bytes)
 	u64 bits = 8ull * bytes;
 
 	while (f->skip < bits) {
+		if (!f->left) {
+			f->skip = draw_distance(f);
+			return;
+		}
+		f->left--;
 		tn_assert(f->skip / 8 < bytes);
 		data[f->skip / 8] ^= (u8)(1u << f->skip % 8);
 		f->skip += 1 + draw_distance(f);

@@ -48,7 +48,7 @@ static void test_rate(void **state)
 	u64 where;
 
 	(void)state;
-	for (u64 ber = TORUS_BER_ONE / 1000000; ber <= TORUS_BER_ONE / 10; ber *= 10) {
+	for (u64 ber = TORUS_BER_ONE / 1000000; ber <= TORUS_BER_ONE / 1000; ber *= 10) {
 		double want = (double)bits * (double)ber / (double)TORUS_BER_ONE;
 		double got;
 
@@ -68,7 +68,7 @@ static void test_ends(void **state)
 	arm(&f, 0, 1);
 	assert_int_equal(flips(&f, 10, &where), 0);
 	arm(&f, TORUS_BER_ONE, 1);
-	assert_int_equal(flips(&f, 10, &where), 10 * 8 * BYTES);
+	assert_int_equal(flips(&f, 10, &where), 10 * TN_FAULT_ERRORS_MAX);
 	arm(&f, 1, 1);
 	assert_int_equal(flips(&f, FRAMES, &where), 0);
 }
@@ -89,13 +89,40 @@ static void test_seed(void **state)
 	assert_int_not_equal(a, c);
 }
 
-/* Bit by bit, the same bits are wrong as in a stream of bytes. */
+/* A frame gets a limited number of errors, however many pieces it has; the next one as many. */
+static void test_bound(void **state)
+{
+	static const u64 rates[] = { TORUS_BER_ONE / 10, TORUS_BER_ONE / 2, TORUS_BER_ONE };
+
+	(void)state;
+	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+		for (u32 piece = 64; piece <= BYTES; piece *= 4) {
+			unsigned int count = 0;
+			struct tn_fault f;
+
+			arm(&f, rates[r], r);
+			for (unsigned int n = 0; n < 3; n++) {
+				assert_true(tn_fault_hits(&f, BYTES));
+				for (u32 at = 0; at < BYTES; at += piece)
+					tn_fault_corrupt(&f, frame + at, piece);
+				for (u32 i = 0; i < BYTES; i++) {
+					count += (unsigned int)__builtin_popcount(frame[i]);
+					frame[i] = 0;
+				}
+				assert_int_equal(count, (n + 1) * TN_FAULT_ERRORS_MAX);
+			}
+		}
+	}
+}
+
+/* Bit by bit, the same bits are wrong as in a stream of bytes, up to the bound. */
 static void test_next(void **state)
 {
 	static const u64 rates[] = { 0, 1, TORUS_BER_ONE / 50, TORUS_BER_ONE / 2, TORUS_BER_ONE };
 
 	(void)state;
 	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+		unsigned int left = TN_FAULT_ERRORS_MAX;
 		u8 bytes[2000] = { 0 };
 		struct tn_fault a, b;
 
@@ -103,9 +130,14 @@ static void test_next(void **state)
 		arm(&b, rates[r], r + 3);
 		if (tn_fault_hits(&a, sizeof(bytes)))
 			tn_fault_corrupt(&a, bytes, sizeof(bytes));
-		for (u32 i = 0; i < 8 * sizeof(bytes); i++)
-			assert_int_equal(tn_fault_next(&b), bytes[i / 8] >> i % 8 & 1);
-		assert_true(a.skip == b.skip && a.rng == b.rng);
+		for (u32 i = 0; i < 8 * sizeof(bytes); i++) {
+			bool bad = left && tn_fault_next(&b);
+
+			assert_int_equal(bad, bytes[i / 8] >> i % 8 & 1);
+			left -= bad;
+		}
+		if (left)
+			assert_true(a.skip == b.skip && a.rng == b.rng);
 	}
 }
 
@@ -221,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_seed),
+		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_next),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_change),
