@@ -234,11 +234,11 @@ static struct tn_pkt *new_packet(unsigned int flits)
 	return pkt;
 }
 
-/* A packet with @hdr and a UDP datagram of IPv@version, which the NIC is given. */
-static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version)
+/* A packet with @hdr and a datagram of @len, a UDP header included, of IPv@version. */
+static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version, u8 len)
 {
 	unsigned int ip = version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
-	unsigned int bytes = HDR + ip + UDP_LEN, flits = DIV_ROUND_UP(bytes, TN_FLIT);
+	unsigned int bytes = HDR + ip + len, flits = DIV_ROUND_UP(bytes, TN_FLIT);
 	struct tn_pkt *pkt = new_packet(flits);
 	u8 *data;
 
@@ -249,13 +249,13 @@ static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version)
 	data = pkt->payload + HDR;
 	data[0] = (u8)(version << 4 | (version == 4 ? 5 : 0));
 	if (version == 6) {
-		data[5] = UDP_LEN;
+		data[5] = len;
 		data[6] = IPPROTO_UDP;
 	} else {
-		data[3] = (u8)(ip + UDP_LEN);
+		data[3] = (u8)(ip + len);
 		data[9] = IPPROTO_UDP;
 	}
-	data[ip + 5] = UDP_LEN;
+	data[ip + 5] = len;
 	pkt->hdr = (struct tn_hdr) { .src = SRC, .len = (u16)flits, .type = TN_DATA };
 	pkt->tail = (struct tn_tail) { .flags = FIRST | LAST | (u8)(flits * TN_FLIT - bytes) };
 	return pkt;
@@ -280,7 +280,7 @@ static void expect_given(struct kunit *test, struct virtio_net_hdr hdr, u8 versi
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	unsigned int ip = version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
-	struct sk_buff *skb = given(test, s, udp_packet(&hdr, version));
+	struct sk_buff *skb = given(test, s, udp_packet(&hdr, version, UDP_LEN));
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	KUNIT_EXPECT_EQ(test, skb->len, ip + UDP_LEN);
@@ -304,7 +304,7 @@ static void expect_given(struct kunit *test, struct virtio_net_hdr hdr, u8 versi
 static void expect_refused(struct kunit *test, struct virtio_net_hdr hdr, u8 version, u8 proto)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
-	struct tn_pkt *pkt = udp_packet(&hdr, version);
+	struct tn_pkt *pkt = udp_packet(&hdr, version, UDP_LEN);
 	struct sk_buff *skb;
 
 	KUNIT_ASSERT_NOT_NULL(test, pkt);
@@ -357,6 +357,36 @@ static void test_udp(struct kunit *test)
 	expect_refused(test, (struct virtio_net_hdr) { 0 }, 5, IPPROTO_UDP);
 }
 
+/* Return: the segments that the host may make of a message; 0: it does not get the message. */
+static unsigned int segments(struct kunit *test, u8 gso_type, u16 size, u8 version, u8 payload)
+{
+	struct torus_soft *s = lab_nic(test, 2, 0);
+	struct virtio_net_hdr hdr = udp_how(version, size);
+	struct sk_buff *skb;
+	unsigned int n = 0;
+
+	hdr.gso_type = gso_type;
+	skb = given(test, s, udp_packet(&hdr, version, (u8)(8 + payload)));
+	if (skb)
+		n = DIV_ROUND_UP(payload, skb_shinfo(skb)->gso_size);
+	kfree_skb(skb);
+	return n;
+}
+
+/* Of one message the stack does not make thousands of datagrams, whatever its header says. */
+static void test_datagrams(struct kunit *test)
+{
+	u8 version;
+
+	for (version = 4; version <= 6; version += 2) {
+		KUNIT_EXPECT_EQ(test, segments(test, UDP_L4, 1, version, 128), 128u);
+		KUNIT_EXPECT_EQ(test, segments(test, UDP_L4, 1, version, 129), 0u);
+		KUNIT_EXPECT_EQ(test, segments(test, UDP_L4, 2, version, 129), 65u);
+	}
+	KUNIT_EXPECT_EQ(test, segments(test, VIRTIO_NET_HDR_GSO_UDP, 1, 4, 128), 128u);
+	KUNIT_EXPECT_EQ(test, segments(test, VIRTIO_NET_HDR_GSO_UDP, 1, 4, 129), 0u);
+}
+
 /*
  * A packet that the NIC brings back is answered as if by its destination, so that the stack takes
  * it.
@@ -397,7 +427,7 @@ static void test_unreachable(struct kunit *test)
 	u8 version;
 
 	for (version = 4; version <= 6; version += 2) {
-		pkt = udp_packet(&hdr, version);
+		pkt = udp_packet(&hdr, version, UDP_LEN);
 		KUNIT_ASSERT_NOT_NULL(test, pkt);
 		pkt->hdr.type = TN_UNREACH;
 		torus_soft_lock(s);
@@ -432,7 +462,8 @@ static void test_short(struct kunit *test)
 }
 
 /* A message of @bytes, in packets of 4 KiB. Return: whether the host gets it. */
-static bool gets_long(struct kunit *test, struct torus_soft *s, unsigned int bytes)
+static bool gets_long(struct kunit *test, struct torus_soft *s, unsigned int bytes,
+		      struct virtio_net_hdr hdr)
 {
 	u64 before = lab_counter(s, TORUS_NC_HOST_MESSAGES_RX);
 	unsigned int at, len;
@@ -448,8 +479,11 @@ static bool gets_long(struct kunit *test, struct torus_soft *s, unsigned int byt
 		if (!pkt)
 			break;
 		memset(pkt->payload, 0, flits * TN_FLIT);
-		if (!at)
+		if (!at) {
+			memcpy(pkt->payload, &hdr, HDR);
 			pkt->payload[HDR] = 0x45;
+			pkt->payload[HDR + 9] = IPPROTO_TCP;
+		}
 		pkt->hdr = (struct tn_hdr) { .src = SRC, .len = (u16)flits, .type = TN_DATA };
 		pkt->tail = (struct tn_tail) {
 			.eseq = at / 4096,
@@ -466,20 +500,41 @@ static bool gets_long(struct kunit *test, struct torus_soft *s, unsigned int byt
 /* No message is longer than IP allows. */
 static void test_long(struct kunit *test)
 {
+	const struct virtio_net_hdr plain = { 0 };
 	struct torus_soft *s = lab_nic(test, 2, 0);
 
-	KUNIT_EXPECT_TRUE(test, gets_long(test, s, TORUS_HOST_MSG_MAX));
+	KUNIT_EXPECT_TRUE(test, gets_long(test, s, TORUS_HOST_MSG_MAX, plain));
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 0ull);
-	KUNIT_EXPECT_FALSE(test, gets_long(test, s, TORUS_HOST_MSG_MAX + 1));
+	KUNIT_EXPECT_FALSE(test, gets_long(test, s, TORUS_HOST_MSG_MAX + 1, plain));
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 1ull);
+}
+
+/* Segments of TCP may be short, but not so short that they are thousands. */
+static void test_tcp_segments(struct kunit *test)
+{
+	struct torus_soft *s = lab_nic(test, 2, 0);
+	struct virtio_net_hdr hdr = {
+		.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM, .gso_type = VIRTIO_NET_HDR_GSO_TCPV4,
+		.gso_size = (__force __virtio16)cpu_to_le16(36),
+		.csum_start = (__force __virtio16)cpu_to_le16(20),
+		.csum_offset = (__force __virtio16)cpu_to_le16(16),
+	};
+
+	KUNIT_EXPECT_TRUE(test, gets_long(test, s, TORUS_HOST_MSG_MAX, hdr));
+	hdr.gso_size = (__force __virtio16)cpu_to_le16(8);
+	KUNIT_EXPECT_FALSE(test, gets_long(test, s, TORUS_HOST_MSG_MAX, hdr));
+	KUNIT_EXPECT_TRUE(test, gets_long(test, s, 16000, hdr));
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 1ull);
 }
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_where),
 	KUNIT_CASE(test_udp),
+	KUNIT_CASE(test_datagrams),
 	KUNIT_CASE(test_unreachable),
 	KUNIT_CASE(test_short),
 	KUNIT_CASE(test_long),
+	KUNIT_CASE(test_tcp_segments),
 	KUNIT_CASE(test_stall),
 	{}
 };

@@ -26,6 +26,8 @@
 #define LINEAR_MAX	(SKB_WITH_OVERHEAD(8192) - NET_SKB_PAD)
 #define LINEAR_HEAD	256	/* linear bytes of a message beyond LINEAR_MAX */
 #define KEEP_MIN	512	/* longest message that is always copied, bytes */
+#define UDP_SEGMENTS_MAX 128	/* datagrams that a message may be cut into, */
+#define TCP_SEGMENTS_MAX 2048	/* and segments of TCP */
 
 /*
  * Does not use icmp_send(), which needs the route of the packet that it answers: a packet that
@@ -228,6 +230,24 @@ static struct sk_buff *message_keep(const struct tn_pkt *first)
 #define VIRTIO_NET_HDR_GSO_UDP_L4 5
 #endif
 
+/*
+ * Return: true if the message is to be cut into more segments than a sender makes of one. The stack
+ * does not check that: it would make 65,000 skbs of a message of 64 KiB in bytes. Datagrams are 128
+ * at most (UDP_MAX_SEGMENTS of newer kernels); the shortest segments of TCP are those of an MSS of
+ * 48 less the options (TCP_MIN_SND_MSS).
+ */
+static bool has_too_many_segments(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *s = skb_shinfo(skb);
+	unsigned int most = s->gso_type & (SKB_GSO_TCPV4 | SKB_GSO_TCPV6) ? TCP_SEGMENTS_MAX :
+									    UDP_SEGMENTS_MAX;
+
+	if (!skb_is_gso(skb))
+		return false;
+	return skb->len - (unsigned int)skb_transport_offset(skb) >
+	       s->gso_size * most + sizeof(struct udphdr);
+}
+
 static u8 ip_proto(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
@@ -240,7 +260,7 @@ static u8 ip_proto(const struct sk_buff *skb)
  * the segmentation of UDP to the receiver. The virtio_net_hdr of this kernel may not know that,
  * but its stack can do it. Return: 0 or -EINVAL.
  */
-static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
+static int apply_offloads(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 {
 	struct virtio_net_hdr plain = *hdr;
 	unsigned int size = le16_to_cpu((__force __le16)hdr->gso_size);
@@ -260,6 +280,14 @@ static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 	skb_shinfo(skb)->gso_size = (u16)size;
 	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY; /* the stack checks it */
 	return 0;
+}
+
+/* Return: 0, or -EINVAL if @hdr does not fit the message, or cuts it into too many segments. */
+static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
+{
+	int err = apply_offloads(skb, hdr);
+
+	return err || has_too_many_segments(skb) ? -EINVAL : 0;
 }
 
 /* Makes an skb of the message of @bytes that begins with @first. NULL: malformed, or no memory. */
