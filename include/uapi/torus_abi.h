@@ -489,7 +489,7 @@ enum torus_port_gauge {
 	X(RELAYED_RX, relayed_rx, packets, "packets that came here by way of a relay") \
 	X(RELAY_FORWARDED, relay_forwarded, packets, "packets taken in and sent on as a relay") \
 	X(RELAY_WAITED, relay_waited, packets, "packets that waited at the source for the relay window") \
-	X(RELAY_DROPS, relay_drops, packets, "acknowledgements and returns that a full relay dropped") \
+	X(RELAY_DROPS, relay_drops, packets, "acknowledgements and returns that were dropped for lack of room") \
 	X(HOST_MERGED, host_merged, messages, "datagrams given to the host together with others of their flow") \
 	X(ESCAPED, escaped, packets, "adaptive packets that went on by VCD0, the escape") \
 	X(REROUTED, rerouted, packets, "adaptive packets of a failed link's RETRY buffer sent another way") \

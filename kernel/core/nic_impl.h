@@ -14,17 +14,19 @@
 #include "route.h"
 
 #define TN_INJECT_MAX	256		/* packets in an injection queue */
-/* The same with the ASKs, ACKs and returned packets that the NIC itself adds. */
-#define TN_ANSWERS_MAX	(TN_INJECT_MAX + TN_RELAY_RIDERS)
+#define TN_ANSWERS_MAX	64		/* ASKs, ACKs and returned packets of the NIC itself */
+#define TN_RETURN_FLITS	80		/* of a returned packet: more than an ICMP error quotes */
 
 /*
  * Inputs of the router: port * VCS + vc, then for each VC an injection queue, a queue of
- * packets replayed from the parking segment, and a queue of packets that this node relays.
+ * packets replayed from the parking segment, and a queue of packets that this node relays; then a
+ * queue of the NIC's own answers, all on VCD1.
  */
 #define TN_INPUT_INJECT	(TORUS_MAX_PORTS * TORUS_VCS)
 #define TN_INPUT_REPLAY	(TN_INPUT_INJECT + TORUS_VCS)
 #define TN_INPUT_RELAY	(TN_INPUT_REPLAY + TORUS_VCS)
-#define TN_INPUTS	(TN_INPUT_RELAY + TORUS_VCS)
+#define TN_INPUT_ANSWER	(TN_INPUT_RELAY + TORUS_VCS)
+#define TN_INPUTS	(TN_INPUT_ANSWER + 1)
 
 #define TN_BLOCK	64		/* rows */
 
@@ -188,6 +190,11 @@ void tn_report(struct tn_nic *nic, u8 type);
 /* router.c */
 /** tn_stamp() - fill the header of a packet that starts at this node, from a valid @row */
 void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
+/**
+ * tn_answer() - send @pkt, an ASK, an ACK or a returned packet, which is stamped for VCD1
+ * If TN_ANSWERS_MAX of them wait, the one that has waited longest is dropped.
+ */
+void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_parked() - count @pkt, which is resolved, as parked */
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_reroute() - route @pkt anew, of which no other copy is known; after tn_may_reroute() */

@@ -27,8 +27,8 @@
  *     whole count of the window's present generation, so an ACK may be lost, duplicated or late. A
  *     NIC that has unacknowledged packets to a node, and got no new count from it for
  *     replay_timeout, sends it ASK. It asks one node at a time, with back-off until any new count
- *     arrives, because a full network must not be filled further. ASK and ACK are queued before
- *     other packets, so that windows open early.
+ *     arrives, because a full network must not be filled further. ASK and ACK have a queue of
+ *     their own (router.c), so that windows open early.
  *  5. ACK, ASK and packets returned as unreachable are in no window ("riders"). A relay holds
  *     TN_RELAY_RIDERS of them and drops the rest. They need no reserved memory, so no memory
  *     depends on them; and they are few, of one flit.

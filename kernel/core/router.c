@@ -36,6 +36,15 @@
  * later ones: a port that once diverted a packet stays closed until the manager reopens it, and
  * then until all parked packets have left. Packets that arrive meanwhile are parked behind them
  * (test_replay(), test_reopen_late()).
+ *
+ * Bounds. Packets in input buffers are bounded by credits, those of the host by TN_INJECT_MAX, and
+ * those that are relayed by windows. A returned packet has given its buffer back, and a neighbour
+ * can cause any number of them, and then report no credits of VCD1. So the NIC's own answers have a
+ * queue of their own, in which they have no order: those whose link has no credit do not keep the
+ * others, nor the host's packets, waiting. There are TN_ANSWERS_MAX at most, the oldest is dropped
+ * for a new one, and a returned packet is a copy of TN_RETURN_FLITS at most, so that it does not
+ * keep the frame that it came in: together less than 100 KiB (test_way_back_full() and
+ * test_way_back_blocked() of tests/unit/test_nic_relay.c).
  */
 #include "bubble.h"
 #include "nic_impl.h"
@@ -122,10 +131,46 @@ void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
 	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_A, pkt);
 }
 
+void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	struct tn_queue *q = &nic->input[TN_INPUT_ANSWER];
+
+	tn_assert(pkt->hdr.vc == TORUS_VC_D1);
+	tn_assert(pkt->in_port == TN_PORT_HOST);
+	if (q->count >= TN_ANSWERS_MAX) {
+		nic->counter[TORUS_NC_RELAY_DROPS]++;
+		nic->ops->pkt_put(nic->host, tn_queue_pop(q));
+	}
+	tn_input_push(nic, TN_INPUT_ANSWER, pkt);
+}
+
+/* Return: a copy of @pkt with as much as its source needs, in place of @pkt; NULL: no memory. */
+static struct tn_pkt *shorten_packet(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	u16 len = pkt->hdr.len < TN_RETURN_FLITS ? pkt->hdr.len : TN_RETURN_FLITS;
+	struct tn_pkt *copy = nic->ops->pkt_new(nic->host, len);
+
+	if (copy) {
+		copy->hdr = pkt->hdr;
+		copy->tail = pkt->tail;
+		copy->via = pkt->via;
+		copy->in_port = pkt->in_port;
+		copy->unresolved = 0;
+		copy->stalled = 0;
+		if (len)
+			memcpy(copy->payload, pkt->payload, (size_t)len * TN_FLIT);
+		if (len < pkt->hdr.len) {
+			copy->hdr.len = len;
+			copy->tail.flags &= (u8)(0xff ^ (TN_TAIL_PAD | TN_TAIL_LAST));
+		}
+	}
+	nic->ops->pkt_put(nic->host, pkt);
+	return copy;
+}
+
 /*
  * Sends @pkt, for which there is no valid row, back to its source as unreachable, and counts it.
- * Its input buffer is free already, so the queue of packets on their way back must be bounded:
- * if it is full, @pkt is dropped.
+ * Its input buffer is free already, so what goes back is bounded: see the head of this file.
  */
 static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -163,14 +208,16 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 		return;
 	}
 	row = nic->rows[src];
-	if (!(row & TORUS_ROW_VALID) ||
-	    nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count >= TN_ANSWERS_MAX) {
+	if (!(row & TORUS_ROW_VALID)) {
 		nic->ops->pkt_put(nic->host, pkt);
 		return;
 	}
+	pkt = shorten_packet(nic, pkt);
+	if (!pkt)
+		return;
 	tn_stamp(nic, pkt, row);
 	pkt->unsummed = TN_UNSUMMED;
-	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
+	tn_answer(nic, pkt);
 }
 
 /* Counts a VCD packet that has reached its destination, whether or not the host takes it. */
@@ -663,6 +710,25 @@ static unsigned int serve_input(struct tn_nic *nic, unsigned int input, u64 now)
 	return n;
 }
 
+/* Moves all answers that can move: a blocked one does not stop others. Return: packets moved. */
+static unsigned int serve_answers(struct tn_nic *nic, u64 now)
+{
+	struct tn_queue *q = &nic->input[TN_INPUT_ANSWER];
+	unsigned int n = 0, left;
+
+	for (left = q->count; left; left--) {
+		struct tn_pkt *pkt = tn_queue_pop(q);
+
+		if (move_packet(nic, pkt, now) == BLOCKED)
+			tn_queue_push(q, pkt);
+		else
+			n++;
+	}
+	if (!q->head)
+		nic->active &= ~(1ull << TN_INPUT_ANSWER);
+	return n;
+}
+
 /* Serves each input of @inputs that has packets, once. Return: packets moved. */
 static unsigned int serve_all(struct tn_nic *nic, u64 inputs, u64 now)
 {
@@ -672,7 +738,8 @@ static unsigned int serve_all(struct tn_nic *nic, u64 inputs, u64 now)
 	for (left = nic->active & inputs; left; left = nic->active & inputs) {
 		input = tn_lowest(left);
 		inputs &= ~((2ull << input) - 1);
-		moved += serve_input(nic, input, now);
+		moved += input == TN_INPUT_ANSWER ? serve_answers(nic, now) :
+						    serve_input(nic, input, now);
 	}
 	return moved;
 }

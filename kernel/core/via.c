@@ -5,18 +5,14 @@
 #define ASK_NODES 4096	/* peers examined in one search for one to ask */
 #define ASK_SHIFT_MAX 6	/* limit of the back-off: 2^6 times replay_timeout */
 
-/*
- * Sends @word to the NIC of node @to. It goes to the head of the injection queue, which the host
- * may keep full. If it cannot be sent now, the peer will ask for it again.
- */
+/* Sends @word to the NIC of node @to. If it cannot be sent now, the peer will ask for it again. */
 static void send_word(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 count)
 {
-	struct tn_queue *q = &nic->input[TN_INPUT_INJECT + TORUS_VC_D1];
 	u64 row = nic->rows[to];
 	struct tn_pkt *pkt;
 
 	tn_assert(to < nic->nodes);
-	if (!(row & TORUS_ROW_VALID) || to == nic->node || q->count >= TN_ANSWERS_MAX)
+	if (!(row & TORUS_ROW_VALID) || to == nic->node)
 		return;
 	pkt = nic->ops->pkt_new(nic->host, 1);
 	if (!pkt)
@@ -35,7 +31,7 @@ static void send_word(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen
 	tn_put_le32(pkt->payload + 12, 0);
 	pkt->unsummed = TN_UNSUMMED;
 	tn_stamp(nic, pkt, row);
-	tn_input_push_front(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
+	tn_answer(nic, pkt);
 }
 
 void tn_via_receive(struct tn_nic *nic, struct tn_pkt *pkt)
@@ -77,8 +73,9 @@ bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt)
 		waiting += nic->input[TN_INPUT_RELAY + vc].count;
 	tn_assert(pkt->hdr.relayed);
 	tn_assert(waiting >= r->riders);
-	if (tn_is_rider(pkt) ? r->riders >= TN_RELAY_RIDERS :
-	    waiting - r->riders >= r->capacity || pkt->via.legs >= TN_RELAY_LEGS)
+	if (pkt->via.legs >= TN_RELAY_LEGS ||
+	    (tn_is_rider(pkt) ? r->riders >= TN_RELAY_RIDERS :
+				waiting - r->riders >= r->capacity))
 		return false;
 	pkt->via.legs++;
 	return true;

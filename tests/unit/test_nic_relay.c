@@ -164,6 +164,12 @@ static void test_riders(void **state)
 	assert_int_equal(l.nic->relay.riders, 0);
 	assert_int_equal(lone_drain(&l, 1), 1);
 	assert_int_equal(nc(TORUS_NC_RELAY_FORWARDED), 1);
+	/* Nor does one that circles between relays. */
+	relayed(TN_UNREACH, 3, NONE, TN_RELAY_LEGS - 1, 2);
+	assert_int_equal(lone_drain(&l, 1), 1);
+	relayed(TN_UNREACH, 3, NONE, TN_RELAY_LEGS, 2);
+	assert_int_equal(lone_drain(&l, 1), 0);
+	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 3);
 	end();
 }
 
@@ -336,8 +342,61 @@ static void test_way_back_full(void **state)
 		relayed(TN_DATA, 5, 6, 0, 2);
 	}
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2 * TN_ANSWERS_MAX);
-	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count, TN_ANSWERS_MAX);
+	assert_int_equal(l.nic->input[TN_INPUT_ANSWER].count, TN_ANSWERS_MAX);
 	assert_int_equal(l.mem.live, TN_ANSWERS_MAX);
+	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), TN_ANSWERS_MAX);
+	for (unsigned int vc = 0; vc < TORUS_VCS; vc++)	/* the host's room is its own */
+		assert_int_equal(tn_nic_room(l.nic, vc), TN_INJECT_MAX);
+	end();
+}
+
+/* They keep neither answers nor packets of the host waiting that go another way. */
+static void test_way_back_blocked(void **state)
+{
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 6, lone_dirs(2));
+	release();
+	tn_nic_retrain(l.nic, 1, l.now);
+	for (u32 n = 0; n < TN_ANSWERS_MAX; n++) {
+		lone_drain(&l, 2);
+		relayed(TN_DATA, 5, 6, 0, 2);
+	}
+	word(1, TN_NIC_ASK, 9, 0);
+	said(0, 1, TN_NIC_ACK, 9, 0);
+	assert_int_equal(lone_send(&l, 1, TORUS_VC_D1, 1), 0);
+	work();
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.src, 0);
+	/* One of those that waited gave way to the ACK. */
+	assert_int_equal(l.nic->input[TN_INPUT_ANSWER].count, TN_ANSWERS_MAX - 1);
+	end();
+}
+
+/* Of a long packet its source gets what an ICMP error quotes, in memory of its own. */
+static void test_way_back_short(void **state)
+{
+	static const u16 lens[] = { 0, 1, TN_RETURN_FLITS, TN_RETURN_FLITS + 1, 256 };
+	const struct sent *s = &l.sent[0];
+
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 6, lone_dirs(2));
+	release();
+	for (unsigned int i = 0; i < ARRAY_SIZE(lens); i++) {
+		bool cut = lens[i] > TN_RETURN_FLITS;
+		u8 flags = TN_TAIL_FIRST | TN_TAIL_LAST | (lens[i] ? 3 : 0);
+
+		lone_say(&l, 2, (struct tn_hdr) { .type = TN_DATA, .len = lens[i], .src = 6, .dst = 5,
+			 .first = 15, .last = 15 }, (struct tn_tail) { .flags = flags });
+		work();
+		lone_drain(&l, 2);
+		assert_int_equal(lone_tx(&l, 1), 1);
+		assert_true(s->hdr.type == TN_UNREACH && s->hdr.src == 5 && s->hdr.dst == 6);
+		assert_int_equal(s->hdr.len, cut ? TN_RETURN_FLITS : lens[i]);
+		assert_int_equal(s->tail.flags, cut ? TN_TAIL_FIRST : flags);
+		assert_int_equal(s->tail.ecrc, tn_ecrc(s->payload, &s->hdr, &s->tail));
+	}
 	end();
 }
 
@@ -353,7 +412,7 @@ static void test_way_back_of_none(void **state)
 	relayed(TN_DATA, TORUS_MAX_NODES, 6, 0, 2);
 	relayed(TN_DATA, ~0u, 6, 0, 2);
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 3);
-	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count, 1);
+	assert_int_equal(l.nic->input[TN_INPUT_ANSWER].count, 1);
 	assert_int_equal(l.mem.live, 1);
 	end();
 }
@@ -435,7 +494,7 @@ static void test_answers(void **state)
 	/* Nor if the host has no packet for the answer: the other NIC will ask again. */
 	l.no_memory = true;
 	tn_via_ended(l.nic, &(struct tn_via) { .payer = 3, .gen = 9 });
-	assert_int_equal(l.nic->input[TN_INPUT_INJECT + 1].count, 0);
+	assert_int_equal(l.nic->input[TN_INPUT_ANSWER].count, 0);
 	end();
 }
 
@@ -656,6 +715,8 @@ int main(void)
 		cmocka_unit_test(test_later_full),
 		cmocka_unit_test(test_park_full),
 		cmocka_unit_test(test_way_back_full),
+		cmocka_unit_test(test_way_back_blocked),
+		cmocka_unit_test(test_way_back_short),
 		cmocka_unit_test(test_way_back_of_none),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_answers),

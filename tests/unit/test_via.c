@@ -356,7 +356,7 @@ static void say_to_relay(u32 from, u32 word, u32 gen, u32 count)
 /* Return: messages of this NIC that wait to be sent. */
 static u32 words(const struct tn_nic *nic)
 {
-	return nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count;
+	return nic->input[TN_INPUT_ANSWER].count;
 }
 
 enum { ASK = 1, ACK = 2 };	/* as in wire.h */
@@ -366,7 +366,7 @@ static void test_strangers(void **state)
 {
 	static const u32 far[] = { 9, 1 << 20, (1 << 24) - 1 };
 	struct tn_nic *nic = relay_start();
-	u32 limit = TN_INJECT_MAX + TN_RELAY_RIDERS;
+	u32 limit = TN_ANSWERS_MAX;
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(far); i++) {
@@ -385,7 +385,7 @@ static void test_strangers(void **state)
 		say_to_relay(4, ASK, 0, 0);
 		assert_int_equal(words(nic), i < limit ? i : limit);
 	}
-	assert_int_equal(nic->input[TN_INPUT_INJECT + TORUS_VC_D1].head->hdr.vc, TORUS_VC_D1);
+	assert_int_equal(nic->input[TN_INPUT_ANSWER].head->hdr.vc, TORUS_VC_D1);
 	fabric_end(&f);
 }
 
