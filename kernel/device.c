@@ -9,6 +9,7 @@
  */
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
+#include <linux/user_namespace.h>
 #include <linux/virtio_net.h>
 
 #include "torus.h"
@@ -138,8 +139,12 @@ int torus_dev_run(struct torus_dev *d, struct torus_req *r)
 static int torus_ndo_init(struct net_device *dev)
 {
 	struct torus_dev *d = netdev_priv(dev);
+	int err = d->ops->init(d);
 
-	return d->ops->init(d);
+	if (err)
+		return err;
+	d->owner = get_user_ns(d->owner ?: dev_net(dev)->user_ns);
+	return 0;
 }
 
 static void torus_ndo_uninit(struct net_device *dev)
@@ -158,6 +163,7 @@ static void torus_destructor(struct net_device *dev)
 	struct torus_dev *d = netdev_priv(dev);
 
 	d->ops->free(d);
+	put_user_ns(d->owner);
 	mutex_destroy(&d->ctl);
 }
 

@@ -9,10 +9,12 @@
  * commands: a writer of rows names their version, and gets an error if another writer intervened.
  *
  * A command finds devices in the sender's network namespace. Sets need CAP_NET_ADMIN in the user
- * namespace that owns it, so the root of a container can command its own NICs; gets need no
- * privilege. Groups carry the events of the devices that are in the namespace at that time, each
- * with its IFINDEX. A listener that is too slow gets ENOBUFS from its socket, and must read
- * everything again.
+ * namespace that owns it, and in that in which the NIC was made: so the root of a container can
+ * command the NICs that it makes, but not one that it was given. Faults need it in the initial user
+ * namespace: they load the processor, and harm links of others. Gets need no privilege.
+ *
+ * Groups carry the events of the devices that are in the namespace at that time, each with its
+ * IFINDEX. A listener that is too slow gets ENOBUFS from its socket, and must read all again.
  *
  * u64 attributes are aligned to 4 bytes, as everywhere else in this protocol.
  */
@@ -107,6 +109,31 @@ int torus_request_check(unsigned int cmd, bool dump, const void *attrs, int len,
 	return err ? torus_refused(extack, &why, err) : 0;
 }
 
+/*
+ * Refuses a change by whoever may not command @d. The sender has CAP_NET_ADMIN in its own network
+ * namespace, to which the netdev may have been moved by its owner: a container that is given the
+ * host side of a NIC is not given the router, through which the packets of others go.
+ */
+static int check_owner(const torus_genl_op *op, struct sk_buff *skb, const struct genl_info *info,
+		       const struct torus_dev *d)
+{
+	struct nlattr *fault = info->attrs[TORUS_A_FAULT];
+
+	if (!(op->flags & GENL_UNS_ADMIN_PERM))
+		return 0;
+	if (!netlink_ns_capable(skb, d->owner, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "the NIC was made in another user namespace, which commands it");
+		return -EPERM;
+	}
+	if (fault && !netlink_capable(skb, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, fault,
+				    "FAULT needs CAP_NET_ADMIN in the initial user namespace");
+		return -EPERM;
+	}
+	return 0;
+}
+
 /* --- a do ------------------------------------------------------------------------------ */
 
 static int pre_doit(const torus_genl_op *ops, struct sk_buff *skb, struct genl_info *info)
@@ -127,6 +154,12 @@ static int pre_doit(const torus_genl_op *ops, struct sk_buff *skb, struct genl_i
 	if (IS_ERR(d)) {
 		kfree(t);
 		return PTR_ERR(d);
+	}
+	err = check_owner(ops, skb, info, d);
+	if (err) {
+		torus_dev_put(d, t);
+		kfree(t);
+		return err;
 	}
 	info->user_ptr[0] = d;
 	info->user_ptr[1] = t;

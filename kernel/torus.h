@@ -74,6 +74,8 @@ struct torus_net_ops {
  * @ctl: serialises commands; see Locking
  * @label: protects hw->name and hw->bootstrap; see Locking
  * @gone: the device is being unregistered (written under RTNL and @ctl)
+ * @owner: user namespace of its maker, referenced; constant. Changes need CAP_NET_ADMIN in it,
+ *	wherever the netdev has moved to
  */
 struct torus_dev {
 	struct net_device *netdev;
@@ -82,13 +84,15 @@ struct torus_dev {
 	struct mutex ctl;
 	spinlock_t label;
 	bool gone;
+	struct user_namespace *owner;
 };
 
 /* --- device.c ---------------------------------------------------------------- */
 
 /**
  * torus_netdev_setup() - make @dev a torus netdev, before it is registered
- * The caller has set ops and hw of the struct torus_dev; all else in it is zero.
+ * The caller has set ops and hw of the struct torus_dev; all else in it is zero. It may set owner
+ * before it registers @dev; else that is the user namespace of the netdev's namespace.
  */
 void torus_netdev_setup(struct net_device *dev);
 

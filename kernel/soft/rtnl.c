@@ -226,6 +226,7 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 	if (err)
 		return err;
 
+	s->dev.owner = src_net->user_ns;
 	err = register_netdevice(dev);
 	if (err)
 		return err;

@@ -5,7 +5,8 @@ In a guest, tests of netlink that need a raw socket: a dump with a commit in bet
 a listener that is too slow gets an error and can read everything again; of two writers at once
 one gets an error; the counters of a NIC with 12 ports come in one datagram; a user without
 privileges can change nothing, however it got its socket; no port is bound to a device of the
-namespace to which its NIC is moving; and events report what happens.
+namespace to which its NIC is moving; a container that is given a NIC does not command it; and
+events report what happens.
 """
 import ctypes
 import errno
@@ -301,6 +302,69 @@ def test_moves():
     check("who commands here gets no device from there", not any([os.waitpid(p, 0)[1] for p in pids]))
 
 
+def contained():
+    """Root of a container: of a user namespace that owns a network namespace."""
+    if ctypes.CDLL(None, use_errno=True).unshare(0x50000000):
+        raise OSError(ctypes.get_errno(), "unshare")
+    with open("/proc/self/uid_map", "w") as ids:
+        ids.write("0 0 1")
+
+
+def container(given, report):
+    """Waits for a NIC, and then does with it, and with one of its own, what it may."""
+    contained()
+    os.write(report, b"here\n")
+    os.read(given, 1)
+    u8 = lambda name, v: attr(A["TORUS_A_" + name], bytes([v]))
+    fault = attr(A["TORUS_A_FAULT"] | 0x8000, attr(nl.enum("torus_fault_attr")["TORUS_FAULT_SILENCE"], b"\1"))
+    s = Sock()
+    said = {
+        "reads": 0 if s.get("DEVICE_GET") else -1,
+        "changes": s.refusal("LINK_SET", port(1) + u8("ADMIN", 0)),
+        "detaches": s.ask("LINK_ATTACH", port(0), attr(A["TORUS_A_LOWER"], b"\0")),
+        "writes": s.ask("ROWS_BEGIN", version(20)),
+        "makes": os.system("ip link add own type torus"),
+    }
+    own = attr(A["TORUS_A_NAME"], b"own\0")
+    said["changes own"] = s.ask("LINK_SET", own, port(1), u8("ADMIN", 0))
+    said["faults"] = s.refusal("LINK_SET", own + port(1) + fault)
+    os.write(report, json.dumps(said).encode())
+    os.read(given, 1)
+    os._exit(0)
+
+
+def test_container():
+    """A container that is given a NIC uses it; only its maker commands it."""
+    (given, give), (said, report) = os.pipe(), os.pipe()
+    os.system("ip link add gift type torus")
+    pid = os.fork()
+    if not pid:
+        container(given, report)
+    os.read(said, 5)
+    there = os.open(f"/proc/{pid}/ns/net", 0)
+    check("a NIC is given to a container", move(rtnl(), b"gift\0", there) == 0)
+    os.write(give, b"!")
+    got = json.loads(os.read(said, 65536))
+    check("which sees it", got["reads"] == 0)
+    check("and may not change its ports", got["changes"][0] == errno.EPERM and
+          "user namespace" in got["changes"][1] or print(got["changes"]))
+    check("nor detach its cables", got["detaches"] == -errno.EPERM)
+    check("nor write its rows", got["writes"] == -errno.EPERM)
+    check("its own NIC it commands", got["makes"] == 0 and got["changes own"] == 0)
+    err, text, name = got["faults"]
+    check("but orders no faults", (err, name) == (errno.EPERM, A["TORUS_A_FAULT"]) and
+          "initial user namespace" in text or print(got["faults"]))
+    pid2 = os.fork()
+    if not pid2:
+        setns(f"/proc/{pid}/ns/net")
+        os._exit(Sock().ask("LINK_SET", attr(A["TORUS_A_NAME"], b"gift\0"), port(1),
+                            attr(A["TORUS_A_ADMIN"], b"\0")) != 0)
+    check("root of the host still commands it there", os.waitpid(pid2, 0)[1] == 0)
+    os.write(give, b"!")
+    os.waitpid(pid, 0)
+    os.close(there)
+
+
 def events(s, cmd, index, until):
     """Those of a command and NIC that s hears, until one fits; each with its attributes."""
     heard, index = [], struct.pack("=I", index)
@@ -371,4 +435,5 @@ test_one_datagram()
 test_privilege(second)
 test_events()
 test_moves()
+test_container()
 nl.done_testing()
