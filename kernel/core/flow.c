@@ -329,14 +329,21 @@ bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt)
 	       !is_late(rx, pkt->tail.epoch);
 }
 
+/* Gives up the gap before @first, the first waiting packet of its flow. */
+static void close_gap_before(struct tn_flows *f, const struct tn_pkt *first)
+{
+	if (is_due(f, first))
+		return;
+	skip_missing(f, rx_of(f, first), first->tail.eseq);
+	mark_flow(f, first);
+}
+
 void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of)
 {
 	const struct tn_pkt *first = *first_of(f, of);
 
-	if (!first || is_due(f, first))
-		return;
-	skip_missing(f, rx_of(f, of), first->tail.eseq);
-	mark_flow(f, of);
+	if (first)
+		close_gap_before(f, first);
 }
 
 void tn_flow_close_gaps(struct tn_flows *f)
@@ -346,7 +353,7 @@ void tn_flow_close_gaps(struct tn_flows *f)
 
 	for (b = 0; b < TN_FLOW_BUCKETS; b++) {
 		for (pkt = f->wait[b]; pkt; pkt = pkt->next)
-			tn_flow_close_gap(f, pkt);
+			close_gap_before(f, pkt);
 	}
 }
 
