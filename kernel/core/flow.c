@@ -237,7 +237,7 @@ void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now)
 	rx->flags |= TN_FLOW_WAITING;
 	if (!f->waiting++)
 		f->since = now;
-	f->wait_bytes += (u64)tn_pkt_flits(pkt) * TN_FLIT;
+	f->wait_bytes += pkt->held;
 	pkt->child = NULL;
 	pkt->next = NULL;
 	if (first) {
@@ -291,7 +291,7 @@ void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt)
 	tn_assert(*p == pkt);	/* the first of its flow */
 	tn_assert(rx->flags & TN_FLOW_WAITING);
 	tn_assert(f->waiting);
-	tn_assert(f->wait_bytes >= (u64)tn_pkt_flits(pkt) * TN_FLIT);
+	tn_assert(f->wait_bytes >= pkt->held);
 	rest = meld_all(rx, pkt->child);
 	if (rest)
 		rest->next = after;
@@ -300,7 +300,7 @@ void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt)
 	*p = rest ? rest : after;
 	pkt->child = NULL;
 	pkt->next = NULL;
-	f->wait_bytes -= (u64)tn_pkt_flits(pkt) * TN_FLIT;
+	f->wait_bytes -= pkt->held;
 	if (!--f->waiting)
 		f->since = ~0ull;
 	tn_assert(f->waiting || !f->wait_bytes);

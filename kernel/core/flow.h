@@ -68,6 +68,12 @@
  * anyhow, because the ECRC has no key. The NICs of a fabric trust each other with data; link.h and
  * credit.h say what a neighbour cannot do by the numbers of its link.
  *
+ * Bounds. A source that leaves a gap and sends on lets packets wait here until gap_time has passed.
+ * The host copies those that hold much more memory than they have (tn_ops.keep), and what they hold
+ * is limited to park_bytes; the driver counts 1 KiB for each at least, so 16,384 wait at most in 16
+ * MiB. To give up gaps takes a step for each waiting packet, and one for each of TN_FLOW_BUCKETS
+ * for each gap that one flow has.
+ *
  * Tests. tests/unit/test_flow.c compares all of this with a list of the packets of each flow: order
  * and duplicates (1, 2) in test_order(), gaps (3) in test_loss(), numberings in test_epochs() and
  * test_age(), the range of "ahead" in test_halves() and test_late_by_half(), flows unknown to the
@@ -108,7 +114,7 @@ struct tn_flow_rx {
  *	log n for each
  * @look: bitmap of buckets in which a waiting packet may have become the next of its flow
  * @waiting: number of waiting packets
- * @wait_bytes: bytes of their flits
+ * @wait_bytes: bytes of memory that they hold (tn_pkt.held)
  * @since: when the oldest began to wait; ~0: none
  * @licence: number of the last GIVE_UP
  * @licensed: it is still in force
@@ -153,6 +159,7 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt);
 /** tn_flow_done() - note that @pkt was delivered. Return: true if packets of its flow wait */
 bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt);
 
+/** tn_flow_wait() - let @pkt wait; pkt->held counts in wait_bytes */
 void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now);
 
 /** tn_flow_next() - a waiting packet that is now the next of its flow, or NULL */

@@ -379,8 +379,8 @@ bool tn_launch_waiting(struct tn_nic *nic)
 			break;
 		}
 		tn_queue_pop(&r->wait);
-		tn_assert(nic->held_bytes >= tn_park_cost(pkt));
-		nic->held_bytes -= tn_park_cost(pkt);
+		tn_assert(nic->held_bytes >= pkt->held);
+		nic->held_bytes -= pkt->held;
 		inject_packet(nic, pkt, row);
 	}
 	return some;
@@ -404,8 +404,8 @@ void tn_release_held(struct tn_nic *nic)
 			tn_queue_push(&nic->relay.wait, pkt);
 			continue;
 		}
-		tn_assert(nic->held_bytes >= tn_park_cost(pkt));
-		nic->held_bytes -= tn_park_cost(pkt);
+		tn_assert(nic->held_bytes >= pkt->held);
+		nic->held_bytes -= pkt->held;
 		if (row & TORUS_ROW_VALID) {
 			inject_packet(nic, pkt, row);
 			continue;
@@ -473,7 +473,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	row = nic->rows[dst];
 	if (tn_on_hold(nic, dst)) {
 		nic->counter[TORUS_NC_HELD]++;
-		nic->held_bytes += tn_park_cost(pkt);
+		nic->held_bytes += tn_keep(nic, pkt);
 		tn_queue_push(&nic->held, pkt);
 		return 0;
 	}
@@ -483,7 +483,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	}
 	if (window_full(nic, row)) {
 		nic->counter[TORUS_NC_RELAY_WAITED]++;
-		nic->held_bytes += tn_park_cost(pkt);
+		nic->held_bytes += tn_keep(nic, pkt);
 		tn_queue_push(&nic->relay.wait, pkt);
 		return 0;
 	}

@@ -48,6 +48,9 @@ struct tn_event {
  * @park: before a packet is parked: the host may move it into memory that it reserves for
  *	parking. Return: false: no such memory is left; the packet waits where it is. NULL:
  *	packets stay in their memory
+ * @keep: before a packet stays for long, other than parked: the host may move it into memory of its
+ *	own size. Return: the bytes of memory that are not free because of it, its descriptor
+ *	included; they count in the limits. NULL: packets stay in their memory, and flits count
  * @deliver: a data packet for the host. Return: true: the host owns it; false: the host is full,
  *	and the packet is offered again at the next tn_nic_work(). Packets of one (hdr.src, flow
  *	VC) are delivered in order for VCD0 and VCD1. type is TN_DATA, or TN_UNREACH for an own
@@ -61,6 +64,7 @@ struct tn_ops {
 	struct tn_pkt *(*pkt_new)(void *host, unsigned int nflits);
 	void (*pkt_put)(void *host, struct tn_pkt *pkt);
 	bool (*park)(void *host, struct tn_pkt *pkt);
+	u32 (*keep)(void *host, struct tn_pkt *pkt);
 	bool (*deliver)(void *host, struct tn_pkt *pkt);
 	void (*mgmt)(void *host, unsigned int port, const u8 *data, unsigned int len);
 	void (*event)(void *host, const struct tn_event *ev);
@@ -98,9 +102,10 @@ struct tn_ops {
  *	links between different policies do not come up (ring.h)
  * @relay_packets: number of packets that the node holds as a relay; at least one of each node
  *	(relay.h)
- * @park_bytes: size of the parking segment
- * @hold_bytes: bytes of own packets that may wait for the end of holds and for the relay window
- *	before the host has to wait
+ * @park_bytes: size of the parking segment; packets that wait for an earlier one of their flow may
+ *	have as much memory again (tn_ops.keep)
+ * @hold_bytes: bytes of memory (tn_ops.keep) of own packets that may wait for the end of holds and
+ *	for the relay window before the host has to wait
  */
 struct tn_params {
 	u64 keepalive;

@@ -169,6 +169,13 @@ static inline bool tn_settle(const struct tn_nic *nic, struct tn_pkt *pkt)
 	return !nic->ops->park || nic->ops->park(nic->host, pkt);
 }
 
+/* Before @pkt waits for long: sets and returns the bytes that it counts. */
+static inline u32 tn_keep(const struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	pkt->held = nic->ops->keep ? nic->ops->keep(nic->host, pkt) : (u32)tn_park_cost(pkt);
+	return pkt->held;
+}
+
 /* Return: true if @pkt is relayed and counts in no window: a relay may drop it. */
 static inline bool tn_is_rider(const struct tn_pkt *pkt)
 {

@@ -23,6 +23,7 @@
  * @unsummed: state of the ECRC: 0: computed; TN_UNSUMMED: not computed; TN_UNSUMMED_SENT: not
  *	computed, and the packet was sent without it
  * @stalled: it has waited for a credit or bubble, and was counted
+ * @held: bytes of memory that count in the limit of what waits (tn_ops.keep), while it waits there
  * @session: session of the failed link, while unresolved
  * @parked: when it was last parked, ns
  *
@@ -44,6 +45,7 @@ struct tn_pkt {
 	u8 unresolved;
 	u8 stalled;
 	u8 unsummed;
+	u32 held;
 	u32 session;
 	u64 parked;
 };

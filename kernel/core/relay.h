@@ -8,7 +8,7 @@
  * A row with RELAY leads to another node, the relay. There the packet leaves the network into host
  * memory, and continues by the relay's own row, which may name a further relay. The packet carries
  * a relay flit with its final destination; ECRC, ESEQ and colour remain those of the source. A
- * relay forwards the packet unchanged and copies no flit of it.
+ * relay forwards the packet unchanged, and copies no flit of it unless TN_RELAY_REFER packets wait.
  *
  * A full relay never blocks the network. If a packet could wait in an input buffer of the relay for
  * memory, this buffer would depend on the rings of the next leg, and the order of directions, which
@@ -103,6 +103,7 @@
 
 #define TN_RELAY_LEGS	4096		/* relays that a packet may pass */
 #define TN_RELAY_RIDERS	256		/* packets without a window in a relay */
+#define TN_RELAY_REFER	64		/* if more wait, further ones are copied (tn_ops.keep) */
 
 /**
  * struct tn_relay_peer - state for one other node

@@ -280,6 +280,7 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 			    u64 now)
 {
 	struct tn_pkt seen = *pkt;
+	u32 held;
 
 	tn_assert(!pkt->hdr.relayed);
 	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
@@ -307,7 +308,10 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 				tn_deliver_waiting(nic, now);
 			break;
 		case TN_FLOW_EARLY:
-			if (nic->flows.wait_bytes + tn_park_cost(pkt) > nic->params.park_bytes)
+			/* One may always wait: its gap ends by gap_time. */
+			held = tn_keep(nic, pkt);
+			if (nic->flows.waiting &&
+			    nic->flows.wait_bytes + held > nic->params.park_bytes)
 				return BLOCKED;
 			count_ended(nic, pkt);
 			nic->counter[TORUS_NC_REORDERED]++;

@@ -77,6 +77,8 @@ bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt)
 	    (tn_is_rider(pkt) ? r->riders >= TN_RELAY_RIDERS :
 				waiting - r->riders >= r->capacity))
 		return false;
+	if (waiting >= TN_RELAY_REFER)
+		tn_keep(nic, pkt);
 	pkt->via.legs++;
 	return true;
 }

@@ -74,9 +74,83 @@ static void test_kept(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/*
+ * What stays for long: a payload is moved if it keeps much more memory than it has, and is then the
+ * same; what it counts is what it keeps.
+ */
+static void keep_bytes(struct kunit *test, unsigned int bytes, u32 least, u32 most)
+{
+	struct sk_buff *skb = alloc_skb(60000, GFP_KERNEL);
+	bool same = true, moved = false;
+	struct tn_pkt *pkt;
+	u32 held = 0, again = 0;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	for (i = 0; i < bytes; i++)
+		skb->data[i] = (u8)(i * 7);
+	local_bh_disable();
+	pkt = torus_pkt_of(skb, skb->data);
+	if (pkt) {
+		pkt->hdr.len = (u16)(bytes / TN_FLIT);
+		held = torus_pkt_keep(pkt);
+		moved = pkt->payload != skb->data;
+		for (i = 0; i < bytes; i++)
+			same &= pkt->payload[i] == (u8)(i * 7);
+		again = torus_pkt_keep(pkt);
+		torus_pkt_free(pkt);
+	}
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, same);
+	KUNIT_EXPECT_TRUE(test, moved);
+	KUNIT_EXPECT_EQ(test, refcount_read(&skb->users), 1u);
+	KUNIT_EXPECT_EQ(test, again, held);
+	KUNIT_EXPECT_GE_MSG(test, held, least, "%u", bytes);
+	KUNIT_EXPECT_LE_MSG(test, held, most, "%u", bytes);
+	kfree_skb(skb);
+}
+
+static void test_keep(struct kunit *test)
+{
+	const u32 own = sizeof(struct tn_pkt);
+
+	keep_bytes(test, TN_FLIT, TORUS_KEEP_LEAST, TORUS_KEEP_LEAST);
+	keep_bytes(test, 512, TORUS_KEEP_LEAST, TORUS_KEEP_LEAST);
+	keep_bytes(test, 1040, 2048 + own, 2048 + own);
+	keep_bytes(test, 2048, 2048 + own, 2048 + own);
+	keep_bytes(test, 2064, 4096 + own, 4096 + own);
+	keep_bytes(test, 4096, 4096 + own, 4096 + own);
+	keep_bytes(test, 16368, 16384 + own, 16384 + own);
+}
+
+/* One that keeps little more than it has stays where it is. */
+static void test_keep_small(struct kunit *test)
+{
+	struct sk_buff *skb = alloc_skb(SKB_WITH_OVERHEAD(1024), GFP_KERNEL);
+	struct tn_pkt *pkt;
+	bool moved = true;
+	u32 held = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	local_bh_disable();
+	pkt = torus_pkt_of(skb, skb->data);
+	if (pkt) {
+		pkt->hdr.len = 560 / TN_FLIT;
+		held = torus_pkt_keep(pkt);
+		moved = pkt->payload != skb->data;
+		torus_pkt_free(pkt);
+	}
+	local_bh_enable();
+	KUNIT_EXPECT_FALSE(test, moved);
+	KUNIT_EXPECT_EQ(test, held, skb->truesize + (u32)sizeof(*pkt));
+	kfree_skb(skb);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_together),
 	KUNIT_CASE(test_kept),
+	KUNIT_CASE(test_keep),
+	KUNIT_CASE(test_keep_small),
 	{}
 };
 

@@ -38,6 +38,11 @@ static bool op_park(void *host, struct tn_pkt *pkt)
 	return torus_park_take(host, pkt);
 }
 
+static u32 op_keep(void *host, struct tn_pkt *pkt)
+{
+	return torus_pkt_keep(pkt);
+}
+
 static bool op_deliver(void *host, struct tn_pkt *pkt)
 {
 	torus_msg_deliver(host, pkt);
@@ -68,6 +73,7 @@ static const struct tn_ops nic_ops = {
 	.pkt_new = op_pkt_new,
 	.pkt_put = op_pkt_put,
 	.park = op_park,
+	.keep = op_keep,
 	.deliver = op_deliver,
 	.mgmt = op_mgmt,
 	.event = op_event,

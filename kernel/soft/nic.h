@@ -276,6 +276,12 @@ struct tn_pkt *torus_pkt_at(const u8 *payload);
 struct tn_pkt *torus_pkt_of(struct sk_buff *skb, const u8 *payload);
 /** torus_pkt_page() - Return: the page to refer to in order to keep the payload; NULL: none */
 struct page *torus_pkt_page(const struct tn_pkt *pkt);
+#define TORUS_KEEP_LEAST	1024	/* bytes that a packet counts while it waits for long */
+/**
+ * torus_pkt_keep() - @pkt, which has its header, stays for long; tn_ops.keep (bh; parked: lock)
+ * Return: the bytes of memory that it holds, TORUS_KEEP_LEAST at least.
+ */
+u32 torus_pkt_keep(struct tn_pkt *pkt);
 /** torus_pkt_free() - free the descriptor and the memory of a packet (bh; parked: lock) */
 void torus_pkt_free(struct tn_pkt *pkt);
 /** torus_pkt_leave() - free the memory of a packet, which gets other (bh; parked: lock) */

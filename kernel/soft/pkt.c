@@ -6,6 +6,13 @@
  * is allocated from. A run that nothing refers to any more is used again. So a NIC that forwards
  * neither allocates nor clears pages, which would cost more than all other work for a small packet.
  * All functions here need bottom halves off, because they use the stash of their processor.
+ *
+ * Bounds. A packet in the NIC keeps the frame or the run of pages that its payload came in, which
+ * may be a thousand times its size. Packets in input and RETRY buffers are few and leave soon. One
+ * that stays (torus_pkt_keep()) is copied if it keeps more than twice its size and SPARE bytes, and
+ * what it keeps then is what the limits count: descriptor, rounding of the allocator and all, and
+ * TORUS_KEEP_LEAST bytes at least, which also limits the number of such packets. None is charged to
+ * a process, because they are allocated in soft interrupts; so the limits are low (torus(4)).
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -14,6 +21,10 @@
 
 /* With KASAN none are kept, so that it detects the use of a freed descriptor. */
 #define STASH_MAX (IS_ENABLED(CONFIG_KASAN) ? 0 : 256)
+
+/* tn_pkt.owner of a packet with a kmalloc()ed payload; parked ones have another bit (park.c). */
+#define IN_SLAB	((void *)2ul)
+#define SPARE	256	/* bytes that a packet may hold beside twice its payload */
 
 #define RUN_BYTES	max_t(unsigned int, 32768, PAGE_SIZE)
 #define RUNS		64	/* RETRY buffers of some NICs, a quarter full of the largest */
@@ -179,9 +190,55 @@ struct page *torus_pkt_page(const struct tn_pkt *pkt)
 	return pkt->owner ? NULL : virt_to_head_page(pkt->payload);
 }
 
+/* Return: bytes of memory that are not free because of the payload of @pkt. */
+static size_t pinned_bytes(const struct tn_pkt *pkt)
+{
+	if (pkt->owner == IN_SLAB)
+		return roundup_pow_of_two(pkt->hdr.len * TN_FLIT);
+	if (torus_park_of(pkt))
+		return pkt->hdr.len * TN_FLIT;
+	if (pkt->owner)
+		return ((struct sk_buff *)pkt->owner)->truesize;
+	return pkt->payload ? page_size(virt_to_head_page(pkt->payload)) : 0;
+}
+
+/* Moves the payload of @pkt into memory of its own size, if there is any. */
+static void copy_payload(struct tn_pkt *pkt)
+{
+	size_t bytes = pkt->hdr.len * TN_FLIT;
+	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN | __GFP_NORETRY | __GFP_NOMEMALLOC;
+	bool slab = bytes <= PAGE_SIZE / 2;
+	struct page *page = NULL;
+	u8 *mem = NULL;
+
+	if (slab)
+		mem = kmalloc(bytes, gfp);
+	else
+		page = alloc_pages(gfp | __GFP_COMP, get_order(bytes));
+	if (page)
+		mem = page_address(page);
+	if (!mem)
+		return;
+	memcpy(mem, pkt->payload, bytes);
+	torus_pkt_leave(pkt);
+	pkt->owner = slab ? IN_SLAB : NULL;
+	pkt->payload = mem;
+}
+
+u32 torus_pkt_keep(struct tn_pkt *pkt)
+{
+	size_t bytes = pkt->hdr.len * TN_FLIT;
+
+	if (bytes && pinned_bytes(pkt) > 2 * bytes + SPARE)
+		copy_payload(pkt);
+	return (u32)max_t(size_t, pinned_bytes(pkt) + sizeof(*pkt), TORUS_KEEP_LEAST);
+}
+
 void torus_pkt_leave(struct tn_pkt *pkt)
 {
-	if (torus_park_of(pkt))
+	if (pkt->owner == IN_SLAB)
+		kfree(pkt->payload);
+	else if (torus_park_of(pkt))
 		torus_park_give(pkt);
 	else if (pkt->owner)
 		napi_consume_skb(pkt->owner, 1);

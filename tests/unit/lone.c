@@ -48,6 +48,14 @@ static bool on_park(void *host, struct tn_pkt *pkt)
 	return !l->no_park;
 }
 
+static u32 on_keep(void *host, struct tn_pkt *pkt)
+{
+	struct lone *l = host;
+
+	l->kept++;
+	return l->each ? l->each : (u32)tn_park_cost(pkt);
+}
+
 static bool on_deliver(void *host, struct tn_pkt *pkt)
 {
 	struct lone *l = host;
@@ -92,7 +100,8 @@ void lone_start(struct lone *l, const char *shape, u32 node, void (*tune)(struct
 	l->random = 100;
 	l->ops = (struct tn_ops) {
 		.pkt_get = on_get, .pkt_new = on_new, .pkt_put = on_put, .park = on_park,
-		.deliver = on_deliver, .mgmt = on_mgmt, .event = on_event, .random = on_random,
+		.keep = on_keep, .deliver = on_deliver, .mgmt = on_mgmt, .event = on_event,
+		.random = on_random,
 	};
 	assert_int_equal(torus_shape_parse(shape, &l->shape), 0);
 	tn_params_default(&l->params);

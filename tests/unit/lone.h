@@ -46,6 +46,7 @@ struct sent {
  * @no_memory, @no_park, @busy: the host has no packets, has no parking memory, takes nothing
  * @got: packets that were delivered
  * @parks: how many packets were moved to parking memory
+ * @kept: how often a packet was to be kept; @each: bytes that it then holds, 0: its flits
  * @mgmt, @mgmt_port, @mgmt_len: the last management packet; @mgmts: how many
  * @event: events that the NIC reported; @events: how many
  * @random: the next random number
@@ -63,6 +64,7 @@ struct lone {
 	bool no_memory, no_park, busy;
 	struct tn_queue got;
 	u32 parks;
+	u32 kept, each;
 	u8 mgmt[TORUS_MGMT_MAX];
 	u32 mgmts, mgmt_port, mgmt_len;
 	struct tn_event event[LONE_EVENTS];

@@ -40,6 +40,7 @@ static struct tn_pkt *waits(u32 src, u8 vc, u32 eseq, u16 len, u64 now)
 	struct tn_pkt *pkt = make(src, vc, eseq, len);
 
 	assert_int_equal(tn_flow_turn(&f, pkt), TN_FLOW_EARLY);
+	pkt->held = tn_pkt_flits(pkt) * TN_FLIT;
 	tn_flow_wait(&f, pkt, now);
 	return pkt;
 }

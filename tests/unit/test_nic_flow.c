@@ -252,6 +252,39 @@ static void test_wait_room(void **state)
 	end();
 }
 
+/* What they hold counts, however small they are. */
+static void test_wait_memory(void **state)
+{
+	(void)state;
+	lone_begin(little_park);
+	l.each = 1000;
+	comes(0);
+	got(0);
+	comes(2);
+	comes(3);
+	assert_int_equal(nc(TORUS_NC_REORDERED), 1);
+	assert_int_equal(l.nic->flows.wait_bytes, 1000);
+	assert_int_equal(lone_link(&l, 0)->credit.used[0], 1);
+	l.each = 72;			/* it holds less now */
+	work();
+	assert_int_equal(nc(TORUS_NC_REORDERED), 2);
+	assert_int_equal(l.nic->flows.wait_bytes, 1072);
+	comes(1);
+	for (u32 eseq = 1; eseq < 4; eseq++)
+		got(eseq);
+	/* One may always wait, as otherwise nothing would end the wait. */
+	l.each = 5000;
+	comes(5);
+	assert_int_equal(l.nic->flows.waiting, 1);
+	comes(6);
+	assert_int_equal(l.nic->flows.waiting, 1);
+	tn_nic_poll(l.nic, l.now += l.params.gap_time);
+	work();
+	got(5);
+	got(6);
+	end();
+}
+
 /* A packet that came before, or was given up, is not delivered. */
 static void test_duplicate(void **state)
 {
@@ -555,6 +588,7 @@ int main(void)
 		cmocka_unit_test(test_in_turn_again),
 		cmocka_unit_test(test_waits_for_host),
 		cmocka_unit_test(test_wait_room),
+		cmocka_unit_test(test_wait_memory),
 		cmocka_unit_test(test_duplicate),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_next_epoch),

@@ -299,6 +299,27 @@ static void hold_some(struct lone *t)
 	t->params.hold_bytes = HELD * 5 * TN_FLIT;
 }
 
+/* What packets on hold hold counts, however small they are. */
+static void test_hold_memory(void **state)
+{
+	u32 held = 1;
+
+	(void)state;
+	lone_begin(hold_some);
+	l.each = 500;
+	lone_row(&l, 1, lone_dirs(1));
+	release();
+	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
+	for (u32 n = 0; n < 3; n++)
+		assert_int_equal(lone_send(&l, 1, 0, 1), 0);
+	assert_int_equal(l.nic->held_bytes, 1500);
+	assert_int_equal(lone_send(&l, 1, 0, 1), -EAGAIN);
+	release();
+	assert_int_equal(l.nic->held_bytes, 0);
+	assert_int_equal(nc(TORUS_NC_INJECTED), 3);
+	end();
+}
+
 /* Packets on hold wait in order, up to hold_bytes; then the host has to wait. */
 static void test_hold(void **state)
 {
@@ -410,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_hold_memory),
 		cmocka_unit_test(test_hold_lost),
 		cmocka_unit_test(test_tx_ports),
 	};

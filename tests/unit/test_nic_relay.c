@@ -127,12 +127,15 @@ static void test_capacity(void **state)
 		relayed(TN_DATA, 3, 6, 0, 2);
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 0);
 	assert_int_equal(l.nic->input[TN_INPUT_RELAY + 1].count, 9);
+	assert_int_equal(l.kept, 0);
 	relayed(TN_DATA, 3, 6, 0, 2);
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
 	for (u32 i = 0; i < TN_RELAY_RIDERS; i++) {
 		relayed(i % 2 ? TN_UNREACH : TN_DATA, 3, i % 2 ? 6 : NONE, 0, 2);
 		lone_drain(&l, 2);		/* its buffers are given back */
 		assert_int_equal(l.nic->relay.riders, i + 1);
+		/* Those keep no frame that come when many wait. */
+		assert_int_equal(l.kept, i + 9 < TN_RELAY_REFER ? 0 : i + 10 - TN_RELAY_REFER);
 	}
 	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 0);
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);

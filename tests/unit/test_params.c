@@ -28,7 +28,7 @@ static void test_defaults(void **state)
 	assert_true(p.mask_height == 60 && p.mask_width == 100 && p.margin_train == 110);
 	assert_true(p.margin_retrain == 100 && p.retry_packets == 256 && p.slots == 256);
 	assert_true(p.payload_max == 4096 && p.frame_max == 65520 && p.relay_packets == 4096);
-	assert_true(p.park_bytes == 16 << 20 && p.hold_bytes == 16 << 20 && !p.retry && !p.pace);
+	assert_true(p.park_bytes == 16 << 20 && p.hold_bytes == 24 << 20 && !p.retry && !p.pace);
 	assert_int_equal(p.bubble, TORUS_BUBBLE_BLOC);
 	assert_int_equal(tn_params_check(&p, &why), 0);
 }

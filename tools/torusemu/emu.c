@@ -46,6 +46,11 @@ static void emu_pkt_put(void *host, struct tn_pkt *pkt)
 	pkt_free(((struct emu *)host)->pool, pkt);
 }
 
+static u32 emu_keep(void *host, struct tn_pkt *pkt)
+{
+	return pkt_keep(((struct emu *)host)->pool, pkt);
+}
+
 static bool emu_deliver(void *host, struct tn_pkt *pkt)
 {
 	msg_deliver(host, pkt);
@@ -71,6 +76,7 @@ static const struct tn_ops ops = {
 	.pkt_get = emu_pkt_get,
 	.pkt_new = emu_pkt_new,
 	.pkt_put = emu_pkt_put,
+	.keep = emu_keep,
 	.deliver = emu_deliver,
 	.mgmt = emu_mgmt,
 	.event = emu_event,

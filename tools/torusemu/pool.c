@@ -155,3 +155,21 @@ void pkt_free(struct pool *pool, struct tn_pkt *p)
 	p->next = pool->pkt;
 	pool->pkt = p;
 }
+
+u32 pkt_keep(struct pool *pool, struct tn_pkt *p)
+{
+	size_t bytes = (size_t)p->hdr.len * TN_FLIT;
+	struct frame *f = p->owner;
+
+	if (class_bytes[f->class] > 2 * bytes + class_bytes[0]) {
+		f = frame_new(pool, bytes);
+		if (f) {
+			memcpy(f->data, p->payload, bytes);
+			frame_put(pool, p->owner);
+			p->owner = f;
+			p->payload = f->data;
+		}
+		f = p->owner;
+	}
+	return class_bytes[f->class] + ALIGN + (u32)sizeof(*p);
+}

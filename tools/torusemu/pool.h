@@ -57,5 +57,10 @@ static inline void frame_put(struct pool *pool, struct frame *f)
 /** pkt_new() - Return: a descriptor, which takes over one reference to @f, or NULL */
 struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *payload);
 void pkt_free(struct pool *pool, struct tn_pkt *p);
+/**
+ * pkt_keep() - @p stays for long: if its frame is much larger, move it into another
+ * Return: bytes of memory that it holds.
+ */
+u32 pkt_keep(struct pool *pool, struct tn_pkt *p);
 
 #endif /* EMU_POOL_H */
