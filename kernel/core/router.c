@@ -288,14 +288,15 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 		if (!nic->ops->deliver(nic->host, pkt))
 			return BLOCKED;
 		nic->counter[TORUS_NC_RETURNED]++;
+	} else if (pkt->hdr.src >= nic->nodes ||
+		   (!(pkt->tail.flags & TN_TAIL_ADAPTIVE) && pkt->hdr.vc >= TN_FLOW_VCS)) {
+		count_ended(nic, came);
+		nic->counter[TORUS_NC_HOST_DROPS]++;
+		nic->ops->pkt_put(nic->host, pkt);
 	} else if (pkt->tail.flags & TN_TAIL_ADAPTIVE) {
 		if (!give_host(nic, pkt))
 			return BLOCKED;
 		count_ended(nic, came);
-	} else if (pkt->hdr.src >= nic->nodes || pkt->hdr.vc >= TN_FLOW_VCS) {
-		count_ended(nic, pkt);
-		nic->counter[TORUS_NC_HOST_DROPS]++;
-		nic->ops->pkt_put(nic->host, pkt);
 	} else if (!former_epoch_done(nic, pkt, now)) {
 		return BLOCKED;
 	} else {

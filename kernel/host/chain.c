@@ -2,7 +2,17 @@
 /*
  * Reassembly. The packets of a message have consecutive numbers in their flow (ESEQ), so a gap
  * shows that packets were lost with a dead node; the message is then dropped as a whole.
+ *
+ * Bounds. A source may begin a message and never end it. Only flows have unfinished messages, one
+ * for each node of the fabric and VC at most: an adaptive packet is a message of its own, or is
+ * dropped. All of them together have TORUS_HOST_WAITING_MAX packets and TORUS_HOST_HELD_MAX bytes
+ * at most. Packets beyond the first TORUS_HOST_REFER_MAX are copied if they hold much more memory
+ * than they have (tn_ops.keep). When there is no room, the message gives way that has got no packet
+ * for the longest time: so a source that begins messages and does not end them supplants only its
+ * own, unless it sends thousands of packets between two of another source. The table of messages is
+ * addressed by a hash with a random seed, so nobody can choose sources that share a bucket.
  */
+#include "../core/splitmix64.h"
 #include "host.h"
 
 /**
@@ -10,11 +20,12 @@
  * @memory: a packet whose payload is the memory of this struct
  * @next: the next chain of the bucket, or NULL
  * @at: the pointer to this chain in its bucket
- * @older: the chain that was begun before this one, or NULL
- * @newer: the chain that was begun after this one, or NULL
+ * @older: the chain that got its last packet before this one, or NULL
+ * @newer: the chain that got its last packet after this one, or NULL
  * @packets: the packets so far, at least one between calls; owned here
  * @src: source of the flow, node id
  * @bytes: of @packets, without padding
+ * @held: bytes of memory of @packets and @memory
  * @vc: of the flow
  */
 struct torus_host_chain {
@@ -24,6 +35,7 @@ struct torus_host_chain {
 	struct tn_queue packets;
 	u32 src;
 	u32 bytes;
+	u32 held;
 	u8 vc;
 };
 
@@ -31,7 +43,7 @@ struct torus_host_chain {
 
 static struct torus_host_chain **find_bucket(struct torus_host *h, u32 src, u8 vc)
 {
-	return &h->bucket[(src * TORUS_VCS + vc) % ARRAY_SIZE(h->bucket)];
+	return &h->bucket[splitmix64_mix(h->seed + src * TORUS_VCS + vc) % ARRAY_SIZE(h->bucket)];
 }
 
 static struct torus_host_chain *find_chain(struct torus_host *h, u32 src, u8 vc)
@@ -43,24 +55,49 @@ static struct torus_host_chain *find_chain(struct torus_host *h, u32 src, u8 vc)
 	return c;
 }
 
+/* Return: the bytes of memory that @pkt holds while it waits here. */
+static u32 keep_packet(const struct torus_host *h, struct tn_pkt *pkt)
+{
+	if (h->ops->keep && h->waiting >= TORUS_HOST_REFER_MAX)
+		return h->ops->keep(h->shell, pkt);
+	return pkt->hdr.len * TN_FLIT;
+}
+
+static void push_newest(struct torus_host *h, struct torus_host_chain *c)
+{
+	c->older = h->newest;
+	c->newer = NULL;
+	*(c->older ? &c->older->newer : &h->oldest) = c;
+	h->newest = c;
+}
+
+static void unlink_age(struct torus_host *h, struct torus_host_chain *c)
+{
+	*(c->older ? &c->older->newer : &h->oldest) = c->newer;
+	*(c->newer ? &c->newer->older : &h->newest) = c->older;
+}
+
 static struct torus_host_chain *new_chain(struct torus_host *h, u32 src, u8 vc)
 {
 	struct tn_pkt *memory = h->ops->pkt_new(h->shell, CHAIN_FLITS);
 	struct torus_host_chain *c;
+	u32 held;
 
 	if (!memory)
 		return NULL;
+	memory->hdr.len = CHAIN_FLITS;
+	held = keep_packet(h, memory);
 	c = (void *)memory->payload;
 	*c = (struct torus_host_chain) {
 		.memory = memory, .src = src, .vc = vc, .at = find_bucket(h, src, vc),
-		.older = h->newest,
+		.held = held,
 	};
 	c->next = *c->at;
 	if (c->next)
 		c->next->at = &c->next;
 	*c->at = c;
-	*(c->older ? &c->older->newer : &h->oldest) = c;
-	h->newest = c;
+	push_newest(h, c);
+	h->held += held;
 	return c;
 }
 
@@ -72,9 +109,9 @@ static struct tn_queue end_chain(struct torus_host *h, struct torus_host_chain *
 	*c->at = c->next;
 	if (c->next)
 		c->next->at = c->at;
-	*(c->older ? &c->older->newer : &h->oldest) = c->newer;
-	*(c->newer ? &c->newer->older : &h->newest) = c->older;
+	unlink_age(h, c);
 	h->waiting -= packets.count;
+	h->held -= c->held;
 	h->ops->pkt_put(h->shell, c->memory);
 	return packets;
 }
@@ -122,13 +159,49 @@ static u32 check_message(struct torus_host *h, struct tn_queue *msg, u32 bytes)
 	return 0;
 }
 
+/* Appends @pkt to @c, which becomes the newest, and makes room for it. */
+static void wait_in(struct torus_host *h, struct torus_host_chain *c, struct tn_pkt *pkt)
+{
+	u32 held = keep_packet(h, pkt);
+
+	tn_queue_push(&c->packets, pkt);
+	c->held += held;
+	h->held += held;
+	h->waiting++;
+	unlink_age(h, c);
+	push_newest(h, c);
+	while (h->oldest != c &&
+	       (h->waiting > TORUS_HOST_WAITING_MAX || h->held > TORUS_HOST_HELD_MAX))
+		drop_chain(h, h->oldest);
+}
+
+/* Ends @c with @pkt. Return: bytes of the message, which is put into @msg; 0: it is none. */
+static u32 finish_message(struct torus_host *h, struct torus_host_chain *c, struct tn_pkt *pkt,
+			  struct tn_queue *msg)
+{
+	u32 bytes = c->bytes;
+
+	*msg = end_chain(h, c);
+	tn_queue_push(msg, pkt);
+	return check_message(h, msg, bytes);
+}
+
+/* Drops @pkt, which belongs to no message. Return: 0 */
+static u32 drop_packet(struct torus_host *h, struct tn_pkt *pkt)
+{
+	struct tn_queue q = { 0 };
+
+	tn_queue_push(&q, pkt);
+	torus_host_drop(h, &q);
+	return 0;
+}
+
 u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *msg)
 {
-	u8 vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? (u8)TORUS_VC_A : pkt->hdr.vc;
-	u8 whole = TN_TAIL_FIRST | TN_TAIL_LAST;
-	struct torus_host_chain *c = find_chain(h, pkt->hdr.src, vc);
-	bool last = pkt->tail.flags & TN_TAIL_LAST;
+	u8 whole = TN_TAIL_FIRST | TN_TAIL_LAST, ends = pkt->tail.flags & whole;
+	bool adaptive = pkt->tail.flags & TN_TAIL_ADAPTIVE;
 	u32 bytes = tn_pkt_bytes(pkt);
+	struct torus_host_chain *c;
 
 	*msg = (struct tn_queue) { 0 };
 	if (pkt->hdr.type == TN_UNREACH) {
@@ -136,25 +209,22 @@ u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *m
 		h->ops->pkt_put(h->shell, pkt);
 		return 0;
 	}
-	if ((pkt->tail.flags & whole) == whole && !c) {
+	if (adaptive && ends != whole)
+		return drop_packet(h, pkt);
+	c = adaptive ? NULL : find_chain(h, pkt->hdr.src, pkt->hdr.vc);
+	if (ends == whole && !c) {
 		tn_queue_push(msg, pkt);
 		return check_message(h, msg, bytes);
 	}
-	c = chain_of(h, c, pkt, vc);
-	if (!c) {
-		tn_queue_push(msg, pkt);
-		torus_host_drop(h, msg);
-		return 0;
-	}
-	tn_queue_push(&c->packets, pkt);
-	bytes = c->bytes += bytes;
-	h->waiting++;
-	if (last) {
-		*msg = end_chain(h, c);
-		return check_message(h, msg, bytes);
-	}
-	if (h->waiting > TORUS_HOST_WAITING_MAX)
-		drop_chain(h, h->oldest);
+	c = chain_of(h, c, pkt, pkt->hdr.vc);
+	if (!c)
+		return drop_packet(h, pkt);
+	c->bytes += bytes;
+	if (ends & TN_TAIL_LAST)
+		return finish_message(h, c, pkt, msg);
+	wait_in(h, c, pkt);
+	if (c->bytes > TORUS_HOST_MSG_MAX)
+		drop_chain(h, c);
 	return 0;
 }
 

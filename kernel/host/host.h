@@ -22,7 +22,9 @@
 /* Packets of a message: twice as many as the longest one needs with the smallest payload_max. */
 #define TORUS_HOST_PACKETS_MAX	(2 * ((TORUS_HOST_MSG_MAX + TN_PAYLOAD_MIN - 1) / TN_PAYLOAD_MIN))
 #define TORUS_HOST_WAITING_MAX	8192	/* packets of all unfinished messages */
-#define TORUS_HOST_BUCKETS	256
+#define TORUS_HOST_HELD_MAX	(16u << 20)	/* bytes of memory of these */
+#define TORUS_HOST_REFER_MAX	512	/* packets of these that keep the memory they came in */
+#define TORUS_HOST_BUCKETS	1024
 #define TORUS_HOST_ANSWER_MAX	1280u	/* bytes of an ICMP error */
 
 struct torus_host_chain;
@@ -49,9 +51,11 @@ typedef void (*torus_host_lost)(void *shell, const u8 *ip, u32 len);
  * @out_dst: their destination, node id
  * @out_vc: their VC
  * @bucket: unfinished messages from the fabric, by flow
- * @oldest: the oldest of them, or NULL
- * @newest: the newest of them, or NULL
+ * @seed: of the hash by which they are found, random
+ * @oldest: the one that got its last packet first, or NULL
+ * @newest: the one that got its last packet last, or NULL
  * @waiting: packets of unfinished messages, at most TORUS_HOST_WAITING_MAX between calls
+ * @held: bytes of memory of these, at most TORUS_HOST_HELD_MAX between calls
  * @answer_at: time up to which ICMP errors are accounted for (rate limit), ns
  */
 struct torus_host {
@@ -67,8 +71,10 @@ struct torus_host {
 	u8 out_vc;
 	/* private: */
 	struct torus_host_chain *bucket[TORUS_HOST_BUCKETS];
+	u64 seed;
 	struct torus_host_chain *oldest, *newest;
 	u32 waiting;
+	u32 held;
 	u64 answer_at;
 };
 

@@ -20,6 +20,7 @@ void torus_host_init(struct torus_host *h, struct tn_nic *nic, const struct tn_n
 	h->nic = nic;
 	h->lost = lost;
 	h->plan = &tn_plan_default;
+	h->seed = (u64)cfg->ops->random(cfg->host) << 32 | cfg->ops->random(cfg->host);
 	h->payload_max = cfg->params.payload_max / TN_FLIT * TN_FLIT;
 }
 

@@ -110,7 +110,15 @@ static struct tn_pkt *op_pkt_new(void *shell, unsigned int nflits)
 	return new_packet(nflits * TN_FLIT);
 }
 
-static const struct tn_ops ops = { .pkt_new = op_pkt_new, .pkt_put = op_pkt_put };
+static u32 op_random(void *shell)
+{
+	(void)shell;
+	return 1;
+}
+
+static const struct tn_ops ops = {
+	.pkt_new = op_pkt_new, .pkt_put = op_pkt_put, .random = op_random,
+};
 
 /* --- records ------------------------------------------------------------------------------- */
 
@@ -122,6 +130,11 @@ static u32 expect(struct flow *f, const struct tn_pkt *pkt)
 	bool first = pkt->tail.flags & TN_TAIL_FIRST, last = pkt->tail.flags & TN_TAIL_LAST;
 	u32 bytes = tn_pkt_bytes(pkt), all;
 
+	if (pkt->tail.flags & TN_TAIL_ADAPTIVE) {
+		all = first && last && bytes > TORUS_HOST_HDR ? bytes : 0;
+		drops += !all;
+		return all;
+	}
 	if (f->count && (first || pkt->tail.eseq != f->last + 1 || pkt->tail.epoch != f->epoch ||
 			 f->count == TORUS_HOST_PACKETS_MAX)) {
 		f->count = f->bytes = 0;
@@ -137,8 +150,13 @@ static u32 expect(struct flow *f, const struct tn_pkt *pkt)
 	f->bytes += bytes;
 	f->last = pkt->tail.eseq;
 	f->epoch = pkt->tail.epoch;
-	if (!last)
+	if (!last) {
+		if (f->bytes > TORUS_HOST_MSG_MAX) {
+			f->count = f->bytes = 0;
+			drops++;
+		}
 		return 0;
+	}
 	all = f->first > TORUS_HOST_HDR && f->bytes <= TORUS_HOST_MSG_MAX ? f->bytes : 0;
 	drops += !all;
 	f->count = f->bytes = 0;
@@ -158,8 +176,7 @@ static void take_data(const u8 *p, size_t n)
 	pkt->hdr.src = p[0] % SRCS;
 	pkt->hdr.vc = p[1] % TORUS_VCS;
 	pkt->tail.flags = flits ? p[2] : (u8)(p[2] & ~(TN_FLIT - 1));
-	f = &flows[pkt->hdr.src * TORUS_VCS +
-		   (pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc)];
+	f = &flows[pkt->hdr.src * TORUS_VCS + pkt->hdr.vc];
 	pkt->tail.eseq = f->last + 1 + (u32)(int8_t)p[3];
 	pkt->tail.epoch = p[4] % 2;
 	all = expect(f, pkt);

@@ -52,9 +52,24 @@ static void lost(void *of, const u8 *ip, u32 len)
 	shell.told_len = len;
 }
 
+static u32 op_keep(void *of, struct tn_pkt *pkt)
+{
+	assert_ptr_equal(of, &shell);
+	shell.kept++;
+	return shell.each ? shell.each : pkt->hdr.len * TN_FLIT;
+}
+
+static u32 op_random(void *of)
+{
+	assert_ptr_equal(of, &shell);
+	return ++shell.random;
+}
+
 static const struct tn_ops ops = {
 	.pkt_new = op_pkt_new,
 	.pkt_put = op_pkt_put,
+	.keep = op_keep,
+	.random = op_random,
 };
 
 void host_start(void)

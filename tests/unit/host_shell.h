@@ -14,6 +14,8 @@
  * @counter: the NIC's
  * @packets: that exist
  * @is_out: there is no memory
+ * @kept: how often a packet was to be kept; @each: bytes that it then holds, 0: its flits
+ * @random: the last random number
  * @room: of the NIC, on each VC
  * @takes: so many packets does it take before it refuses one with @refusal
  * @sent: packets that it took, and where they went last
@@ -24,6 +26,7 @@ struct host_shell {
 	u64 counter[TORUS_NC_COUNT];
 	unsigned int packets;
 	bool is_out;
+	u32 kept, each, random;
 	unsigned int room[TORUS_VCS];
 	unsigned int takes;
 	int refusal;

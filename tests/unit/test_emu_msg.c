@@ -87,9 +87,17 @@ static void op_pkt_put(void *host, struct tn_pkt *pkt)
 	pkt_free(&pool, pkt);
 }
 
+static u32 op_random(void *host)
+{
+	(void)host;
+	return 1;
+}
+
 static void start(void)
 {
-	static const struct tn_ops ops = { .pkt_new = op_pkt_new, .pkt_put = op_pkt_put };
+	static const struct tn_ops ops = {
+		.pkt_new = op_pkt_new, .pkt_put = op_pkt_put, .random = op_random,
+	};
 	const struct tn_nic_config cfg = {
 		.ops = &ops, .host = &emu, .params = { .payload_max = MOST },
 	};

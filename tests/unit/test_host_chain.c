@@ -94,16 +94,16 @@ static void test_hole(void **state)
 	EXPECT_WHOLE(0, 2, { 5, FIRST, 1, 0 }, { 6, 0, 1, 0 }, { 7, LAST, 2, 0 });
 }
 
-/* Flows do not meddle: those of two nodes, of two VCs, and of adaptive packets on any VC. */
+/* Flows do not meddle: those of two VCs, and of so many nodes that they share buckets. */
 static void test_flows(void **state)
 {
-	static const struct { u32 src; u8 vc, ends; } flows[] = {
-		{ 1, 0, 0 }, { 2, 0, 0 }, { 1, 1, 0 }, { 1, 1, TN_TAIL_ADAPTIVE },
-		/* These share buckets with the first ones. */
-		{ 1 + TORUS_HOST_BUCKETS, 0, 0 }, { 1 + TORUS_HOST_BUCKETS, 1, 0 },
-		{ 1 + 2 * TORUS_HOST_BUCKETS, 0, 0 },
-	};
+	struct { u32 src; u8 vc; } flows[2 * TORUS_HOST_BUCKETS];
 	struct piece p;
+
+	for (u32 i = 0; i < ARRAY_SIZE(flows); i++) {
+		flows[i].src = i / 2;
+		flows[i].vc = i % 2;
+	}
 
 	(void)state;
 	host_start();
@@ -111,16 +111,33 @@ static void test_flows(void **state)
 		for (unsigned int i = 0; i < ARRAY_SIZE(flows); i++) {
 			u8 end = eseq == 0 ? FIRST : eseq == 2 ? LAST : 0;
 
-			p = (struct piece) { eseq, (u8)(flows[i].ends | end), 0, 0 };
+			p = (struct piece) { eseq, end, 0, 0 };
 			assert_int_equal(arrive(flows[i].src, flows[i].vc, &p),
 					 eseq == 2 ? 3 * 64 : 0);
 		}
-	/* An adaptive packet belongs to one flow, whatever VC brought it. */
-	p = (struct piece) { 7, TN_TAIL_ADAPTIVE | FIRST, 0, 0 };
-	assert_int_equal(arrive(1, 0, &p), 0);
-	p = (struct piece) { 8, TN_TAIL_ADAPTIVE | LAST, 0, 0 };
-	assert_int_equal(arrive(1, 1, &p), 2 * 64);
 	assert_int_equal(drops(), 0);
+	host_end();
+}
+
+/* An adaptive packet is a message of its own, which ends none of the flow, or is dropped. */
+static void test_adaptive(void **state)
+{
+	const u8 adaptive = TN_TAIL_ADAPTIVE;
+	static const struct piece begin = { 5, FIRST, 0, 0 }, end = { 6, LAST, 0, 0 };
+	struct piece p = { 6, (u8)(adaptive | FIRST | LAST), 0, 100 };
+
+	(void)state;
+	host_start();
+	assert_int_equal(arrive(SRC, 0, &begin), 0);
+	assert_int_equal(arrive(SRC, 0, &p), 100);
+	assert_int_equal(drops(), 0);
+	for (u8 ends = 0; ends < 3; ends++) {
+		p.ends = (u8)(adaptive | (ends == 1 ? FIRST : ends == 2 ? LAST : 0));
+		assert_int_equal(arrive(SRC, 0, &p), 0);
+		assert_int_equal(drops(), ends + 1);
+	}
+	assert_int_equal(shell.host.waiting, 1);
+	assert_int_equal(arrive(SRC, 0, &end), 2 * 64);
 	host_end();
 }
 
@@ -200,6 +217,70 @@ static void test_unfinished(void **state)
 	host_end();
 }
 
+/*
+ * Others that begin messages and do not end them do not supplant one that goes on. Of these packets
+ * those are kept that come when many wait already.
+ */
+static void test_others_unfinished(void **state)
+{
+	struct piece p = { 0, FIRST, 0, 0 };
+	u32 stranger = 1000;
+
+	(void)state;
+	host_start();
+	for (u32 eseq = 0; eseq < 20; eseq++) {
+		p = (struct piece) { eseq, eseq ? 0 : FIRST, 0, 0 };
+		assert_int_equal(arrive(SRC, 0, &p), 0);
+		p = (struct piece) { 7, FIRST, 0, 0 };
+		for (u32 i = 0; i < TORUS_HOST_WAITING_MAX / 2; i++)
+			assert_int_equal(arrive(stranger++, 0, &p), 0);
+		assert_true(shell.host.waiting <= TORUS_HOST_WAITING_MAX);
+	}
+	p = (struct piece) { 20, LAST, 0, 0 };
+	assert_int_equal(arrive(SRC, 0, &p), 21 * 64);
+	/* Each packet, and the memory of its message. */
+	assert_true(shell.kept >= 2 * (20 * TORUS_HOST_WAITING_MAX / 2 - TORUS_HOST_REFER_MAX));
+	host_end();
+}
+
+/* What waits has a limited number of bytes, too, as many as it holds. */
+static void test_bytes(void **state)
+{
+	struct piece p = { 7, FIRST, 0, 0 };
+	u32 n = 0;
+
+	(void)state;
+	host_start();
+	shell.each = 65536;
+	while (!drops())
+		assert_int_equal(arrive(n++, 0, &p), 0);
+	assert_in_range(n, TORUS_HOST_REFER_MAX + 1,
+			TORUS_HOST_REFER_MAX + TORUS_HOST_HELD_MAX / 65536);
+	assert_true(shell.host.held <= TORUS_HOST_HELD_MAX);
+	while (n < 3 * TORUS_HOST_REFER_MAX)
+		assert_int_equal(arrive(n++, 0, &p), 0);
+	assert_true(shell.host.held <= TORUS_HOST_HELD_MAX);
+	torus_host_flush(&shell.host);
+	assert_int_equal(shell.host.held, 0);
+	host_end();
+}
+
+/* A message that is longer than any may be is dropped before it ends. */
+static void test_too_long(void **state)
+{
+	struct piece p = { 0, FIRST, 0, TN_PAYLOAD_MAX };
+
+	(void)state;
+	host_start();
+	for (; p.eseq * TN_PAYLOAD_MAX <= TORUS_HOST_MSG_MAX - TN_PAYLOAD_MAX; p.eseq++, p.ends = 0)
+		assert_int_equal(arrive(SRC, 0, &p), 0);
+	assert_int_equal(drops(), 0);
+	assert_int_equal(arrive(SRC, 0, &p), 0);
+	assert_int_equal(drops(), 1);
+	assert_int_equal(shell.host.waiting, 0);
+	host_end();
+}
+
 /* One message gets no more either: twice what the longest needs. */
 static void test_endless(void **state)
 {
@@ -240,9 +321,13 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_hole),
 		cmocka_unit_test(test_flows),
+		cmocka_unit_test(test_adaptive),
 		cmocka_unit_test(test_one_packet),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_others_unfinished),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_no_memory),
 	};

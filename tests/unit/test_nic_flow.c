@@ -148,6 +148,11 @@ static void test_nobodys(void **state)
 	assert_int_equal(fc(TORUS_FC_DELIVERED), 2);
 	assert_int_equal(nc(TORUS_NC_DELIVERED), 0);
 	assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
+	/* Nor does an adaptive one of no node come to the host. */
+	h = to_here(9);
+	lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
+	work();
+	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 3);
 	got_none();
 	lone_say(&l, 0, to_here(8), (struct tn_tail) { 0 });
 	work();
