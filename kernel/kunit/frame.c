@@ -345,6 +345,53 @@ static void test_lent(struct kunit *test)
 	local_bh_enable();
 }
 
+/* A linear frame of @room bytes that begins with packets of 4 flits, @n of them. */
+static struct sk_buff *roomy(struct kunit *test, struct wire *w, unsigned int room, unsigned int n)
+{
+	struct tn_hdr h = { .type = TN_DATA, .len = 2 };
+	struct sk_buff *skb = alloc_skb(room, GFP_ATOMIC);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	memset(w->bytes, 0, room);
+	w->len = 0;
+	w->packets = 0;
+	while (n--) {
+		tn_hdr_put(w->bytes + w->len, &h);
+		add(w, 4 * TN_FLIT);
+	}
+	memset(w->bytes + w->len, 0xff, TN_FLIT);
+	tn_hdr_put(w->bytes + w->len, &(struct tn_hdr) { .type = TN_PAD });
+	w->len = room;
+	skb_put_data(skb, w->bytes, room);
+	memset(skb->cb, 0x5c, sizeof(skb->cb));
+	return skb;
+}
+
+/* A frame that is mostly padding does not keep its memory; one that is mostly packets does. */
+static void test_roomy(struct kunit *test)
+{
+	struct wire *w = wire(test);
+	struct sk_buff *skb, *got;
+
+	local_bh_disable();
+	skb = skb_get(roomy(test, w, 60000, 1));
+	got = taken(skb);
+	KUNIT_EXPECT_PTR_NE(test, got, skb);
+	KUNIT_EXPECT_TRUE(test, got && same(got, w, 0));
+	KUNIT_EXPECT_TRUE(test, got && got->len <= 5 * TN_FLIT && got->truesize < 2048);
+	kfree_skb(got);
+	kfree_skb(skb);
+	skb = roomy(test, w, 60000, 500);
+	got = taken(skb);
+	KUNIT_EXPECT_PTR_EQ(test, got, skb);
+	kfree_skb(got);
+	skb = roomy(test, w, 4000, 1);
+	got = taken(skb);
+	KUNIT_EXPECT_PTR_EQ(test, got, skb);
+	kfree_skb(got);
+	local_bh_enable();
+}
+
 static void test_empty(struct kunit *test)
 {
 	struct wire *w = wire(test);
@@ -385,6 +432,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_cloned),
 	KUNIT_CASE(test_fitting),
 	KUNIT_CASE(test_lent),
+	KUNIT_CASE(test_roomy),
 	KUNIT_CASE(test_empty),
 	KUNIT_CASE(test_kept),
 	{}

@@ -9,7 +9,10 @@
  *
  * Received frames are copied if another sender has divided them into pieces differently, or if
  * their sender may still write to their pages: a payload that changed in a RETRY buffer would not
- * match its ECRC any more, and would fail a link that is not the sender's.
+ * match its ECRC any more, and would fail a link that is not the sender's. They are also copied if
+ * they have more than LITTLE bytes of memory and less than a quarter of it is packets: a packet in
+ * an input buffer keeps the memory of its frame, and a sender could fill all buffers of a port, 768
+ * by default, with packets of two flits that keep 64 KiB each.
  */
 #include <linux/mm.h>
 #include <linux/net.h>
@@ -22,6 +25,7 @@
 
 /* Most bytes of each of the frames that a copied frame becomes. */
 #define PIECE_MAX	TORUS_MEM_MAX(0)
+#define LITTLE		16384
 
 static_assert(PIECE_MAX >= TN_PACKET_MAX);
 static_assert(TORUS_SMALL_MAX >= TN_PACKET_MAX);
@@ -231,7 +235,10 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 		piece = torus_mem_skb(n, NULL, 0);
 		if (!piece)
 			break;		/* as if lost on the cable */
-		skb_copy_bits(skb, (int)at, skb_put(piece, n), (int)n);
+		if (skb_copy_bits(skb, (int)at, skb_put(piece, n), (int)n)) {
+			kfree_skb(piece);	/* pages that the processor cannot read */
+			break;
+		}
 		memcpy(piece->cb, skb->cb, sizeof(skb->cb));
 		__skb_queue_tail(out, piece);
 	}
@@ -249,13 +256,29 @@ static bool is_lent(struct sk_buff *skb)
 	       (skb->destructor && skb->destructor != sock_wfree);
 }
 
+/* Return: true if @skb has much memory for few packets. */
+static bool is_wasteful(const struct sk_buff *skb)
+{
+	unsigned int at = 0, n;
+
+	if (skb->truesize <= LITTLE)
+		return false;
+	while (at < skb->truesize / 4 && (n = packet_bytes(skb, at)))
+		at += n;
+	return at < skb->truesize / 4;
+}
+
 /* Return: true if the core can read @skb without a copy. torus_frame_build() made one of @ours. */
 static bool is_usable(struct sk_buff *skb, bool ours)
 {
 	struct tn_seg seg[TORUS_PIECES];
 	unsigned int n;
 
-	if (ours || !skb_is_nonlinear(skb))
+	if (ours)
+		return true;
+	if (is_wasteful(skb))
+		return false;
+	if (!skb_is_nonlinear(skb))
 		return true;
 	if (is_lent(skb))
 		return false;
