@@ -313,6 +313,7 @@ static void wait_at(struct kunit *test, struct torus_soft *s, u8 port, unsigned 
 		memset(skb->cb, 0, sizeof(skb->cb));
 		skb->cb[0] = (char)port;
 		__skb_queue_tail(&s->port[port].rx, skb);
+		s->port[port].rx_bytes += skb->truesize;
 		set_bit(port, &s->rx_ports);
 	}
 }
@@ -352,6 +353,9 @@ static void expect_rounds(struct kunit *test, int budget, unsigned int a, unsign
 				    a, b, c, budget);
 		left -= min(left, took);
 		KUNIT_EXPECT_EQ(test, waiting(s), left);
+		if (!left)
+			KUNIT_EXPECT_EQ(test, s->port[0].rx_bytes + s->port[1].rx_bytes +
+					s->port[3].rx_bytes, 0u);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, left, 0u, "%u %u %u by %d", a, b, c, budget);
 	more = torus_ports_take(s, &out, budget);
@@ -387,11 +391,50 @@ static void test_turns(struct kunit *test)
 		torus_ports_take(s, &out, 1);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, skb_queue_len(&s->port[i].rx), 8u);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		__skb_queue_purge(&s->port[i].rx);
+		s->port[i].rx_bytes = 0;
+	}
 	__skb_queue_purge(&out);
 	s->rx_ports = 0;
 	local_bh_enable();
+}
+
+/* What waits at a port has a limited number of frames, and of bytes of memory. */
+static void expect_full(struct kunit *test, unsigned int truesize, unsigned int wait)
+{
+	struct net_device *lower = lab_lower(test, "ktl0", 9000);
+	struct torus_soft *s = lab_nic(test, 2, 0);
+	unsigned int i, sent = 1100, n;
+	u64 dropped;
+
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
+	local_bh_disable();	/* NAPI does not run */
+	for (i = 0; i < sent; i++) {
+		struct sk_buff *skb = alloc_skb(64, GFP_ATOMIC);
+
+		if (!skb)
+			break;
+		skb_put_zero(skb, 64);
+		skb->dev = lower;
+		skb->protocol = htons(TN_ETHERTYPE);
+		skb->truesize += truesize;
+		skb_reset_mac_header(skb);
+		netif_receive_skb(skb);
+	}
+	n = skb_queue_len(&s->port[0].rx);
+	dropped = s->dev.ops->rx_drops(&s->dev, 0);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, i, sent);
+	KUNIT_EXPECT_EQ(test, n, wait);
+	KUNIT_EXPECT_EQ(test, dropped, (u64)(sent - wait));
+	lab_lower_del(lower);
+}
+
+static void test_full(struct kunit *test)
+{
+	expect_full(test, 0, 1024);
+	expect_full(test, 1 << 20, 8);
 }
 
 /* Frames that a fault delays do not outlive the cable that they were sent on. */
@@ -429,6 +472,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_left_alone),
 	KUNIT_CASE(test_budget),
 	KUNIT_CASE(test_turns),
+	KUNIT_CASE(test_full),
 	KUNIT_CASE(test_late),
 	{}
 };

@@ -66,6 +66,7 @@ struct torus_soft;
  * @lower: the Ethernet device it is bound to, or NULL (RTNL to write, RCU to read)
  * @lower_tracker: of the reference to @lower
  * @rx: received frames on their way to NAPI, at most RX_QUEUE_MAX (its own lock)
+ * @rx_bytes: bytes of memory of these, less than RX_BYTES_MAX and a frame (lock of @rx)
  * @rx_dropped: frames dropped because @rx was full
  * @soft: last known name of @lower, injected faults, SerDes of the receiver (lock)
  * @num: number of the port, from 0; constant
@@ -75,6 +76,7 @@ struct torus_port {
 	struct net_device __rcu *lower;
 	netdevice_tracker lower_tracker;
 	struct sk_buff_head rx;
+	unsigned int rx_bytes;
 	atomic_long_t rx_dropped;
 	struct tn_soft_port *soft;
 	u8 num;

@@ -26,7 +26,8 @@
 /* A bit for each port in torus_soft.rx_ports and torus_soft.delays. */
 static_assert(TORUS_MAX_PORTS <= 32);
 
-#define RX_QUEUE_MAX	1024	/* frames: more than a RETRY buffer sent twice */
+#define RX_QUEUE_MAX	1024	/* frames: more than a RETRY buffer sent twice, */
+#define RX_BYTES_MAX	(8 << 20) /* and bytes of their memory */
 #define TX_BATCH	16	/* frames that a port sends before other ports have their turn */
 
 /* --- receiving --------------------------------------------------------------------- */
@@ -85,7 +86,8 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	if (!skb)
 		return RX_HANDLER_CONSUMED;
 	port = rcu_dereference(skb->dev->rx_handler_data);
-	if (skb_queue_len_lockless(&port->rx) >= RX_QUEUE_MAX) {
+	if (skb_queue_len_lockless(&port->rx) >= RX_QUEUE_MAX ||
+	    READ_ONCE(port->rx_bytes) >= RX_BYTES_MAX) {
 		atomic_long_inc(&port->rx_dropped);
 		kfree_skb(skb);
 		return RX_HANDLER_CONSUMED;
@@ -94,6 +96,7 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	rx_cb(skb)->memory = is_marked(skb);
 	spin_lock(&port->rx.lock);
 	__skb_queue_tail(&port->rx, skb);
+	WRITE_ONCE(port->rx_bytes, port->rx_bytes + skb->truesize);
 	if (!test_bit(port->num, &port->nic->rx_ports))
 		set_bit(port->num, &port->nic->rx_ports);
 	spin_unlock(&port->rx.lock);
@@ -112,9 +115,12 @@ static int take_port(struct torus_port *port, struct sk_buff_head *out, int budg
 	if (skb_queue_len(&port->rx) < budget) {
 		clear_bit(port->num, &port->nic->rx_ports);
 		skb_queue_splice_init(&port->rx, &mine);
+		WRITE_ONCE(port->rx_bytes, 0);
 	} else {
-		while (skb_queue_len(&mine) < budget && (skb = __skb_dequeue(&port->rx)))
+		while (skb_queue_len(&mine) < budget && (skb = __skb_dequeue(&port->rx))) {
+			WRITE_ONCE(port->rx_bytes, port->rx_bytes - skb->truesize);
 			__skb_queue_tail(&mine, skb);
+		}
 	}
 	spin_unlock(&port->rx.lock);
 	budget -= skb_queue_len(&mine);
@@ -367,6 +373,7 @@ void torus_port_detach(struct torus_soft *s, unsigned int num)
 	set_lower_name(port, "");
 	update_carrier(port);
 	skb_queue_purge(&port->rx);
+	WRITE_ONCE(port->rx_bytes, 0);
 	drop_late(port);
 	netdev_put(lower, &port->lower_tracker);
 }
