@@ -206,6 +206,25 @@ static int set_defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
 	return 0;
 }
 
+/*
+ * Checks parameters that allow a NIC more memory than by default that is charged to nobody: packets
+ * are allocated in soft interrupts. The parking segment is charged to the maker.
+ */
+static int check_memory(const struct tn_params *p, struct netlink_ext_ack *extack)
+{
+	struct tn_params least;
+
+	tn_params_default(&least);
+	if (p->hold_bytes <= least.hold_bytes && p->relay_packets <= least.relay_packets &&
+	    p->slots <= least.slots && p->retry_packets <= least.retry_packets)
+		return 0;
+	if (capable(CAP_NET_ADMIN))
+		return 0;
+	NL_SET_ERR_MSG(extack,
+		       "more than by default needs CAP_NET_ADMIN in the initial user namespace");
+	return -EPERM;
+}
+
 static int torus_newlink(struct net *src_net, struct net_device *dev, struct nlattr *tb[],
 			 struct nlattr *data[], struct netlink_ext_ack *extack)
 {
@@ -223,6 +242,8 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 	if (data && data[IFLA_TORUS_NAME])
 		nla_strscpy(s->soft.hw.name, data[IFLA_TORUS_NAME], sizeof(s->soft.hw.name));
 	err = torus_params_take(&s->soft.params, data, extack);
+	if (!err)
+		err = check_memory(&s->soft.params, extack);
 	if (err)
 		return err;
 

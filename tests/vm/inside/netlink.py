@@ -325,6 +325,10 @@ def container(given, report):
         "writes": s.ask("ROWS_BEGIN", version(20)),
         "makes": os.system("ip link add own type torus"),
     }
+    make = f"{os.environ['B']}/fabricctl device add %s --set %s >/dev/null"
+    said["small"] = os.system(make % ("small", "hold_bytes=1M"))
+    said["large"] = [os.system(make % ("large", more) + " 2>&1") != 0 for more in
+                     ("hold_bytes=25M", "relay_packets=4097", "slots=257", "retry_packets=257")]
     own = attr(A["TORUS_A_NAME"], b"own\0")
     said["changes own"] = s.ask("LINK_SET", own, port(1), u8("ADMIN", 0))
     said["faults"] = s.refusal("LINK_SET", own + port(1) + fault)
@@ -351,6 +355,8 @@ def test_container():
     check("nor detach its cables", got["detaches"] == -errno.EPERM)
     check("nor write its rows", got["writes"] == -errno.EPERM)
     check("its own NIC it commands", got["makes"] == 0 and got["changes own"] == 0)
+    check("with less memory than by default", got["small"] == 0)
+    check("but not with more", all(got["large"]) or print(got["large"]))
     err, text, name = got["faults"]
     check("but orders no faults", (err, name) == (errno.EPERM, A["TORUS_A_FAULT"]) and
           "initial user namespace" in text or print(got["faults"]))
