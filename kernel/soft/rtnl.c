@@ -77,8 +77,8 @@ static void soft_get_coalesce(struct torus_dev *d, struct ethtool_coalesce *c)
 {
 	const struct torus_tx *tx = &torus_soft_of(d)->tx;
 
-	c->tx_coalesce_usecs = tx->usecs;
-	c->tx_max_coalesced_frames = tx->frames;
+	c->tx_coalesce_usecs = READ_ONCE(tx->usecs);
+	c->tx_max_coalesced_frames = READ_ONCE(tx->frames);
 }
 
 static int soft_set_coalesce(struct torus_dev *d, const struct ethtool_coalesce *c,
