@@ -9,6 +9,9 @@ _Static_assert(TN_FLOW_BUCKETS % 64 == 0, "tn_flows.look has words of 64 bits");
 #define AGE_STEP	12	/* flows are examined every 2^12 versions */
 #define AGE_OLD		0x2000u	/* flows are marked whose epoch is so far behind */
 #define BEFORE		0x8000u	/* from this difference, modulo 2^16, an epoch is earlier */
+#define EPOCH_AHEAD	64u	/* versions that a source may be ahead of this NIC without doubt */
+#define DOUBT_SHIFT	5	/* of the number of a commit in tn_flow_rx.flags, */
+#define DOUBTS		7	/* modulo this, from 1 on; 0: no doubt */
 #define AHEAD_MAX	(1u << 26)	/* numbers that a flow can have lost at once */
 
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
@@ -56,6 +59,8 @@ void tn_flows_age(struct tn_flows *f, u64 old, u64 version)
 {
 	u32 i;
 
+	f->version = (u16)version;
+	f->commits++;
 	if (old >> AGE_STEP == version >> AGE_STEP)
 		return;
 	for (i = 0; i < f->nodes * TN_FLOW_VCS; i++) {
@@ -75,11 +80,36 @@ static struct tn_flow_rx *rx_of(struct tn_flows *f, const struct tn_pkt *pkt)
 	return &f->rx[pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc];
 }
 
+/* Return: true if @epoch is further ahead of this NIC's table than the source's should be. */
+static bool is_doubtful(const struct tn_flows *f, u16 epoch)
+{
+	u16 ahead = (u16)(epoch - f->version);
+
+	return ahead > EPOCH_AHEAD && ahead < BEFORE;
+}
+
+/* The number that a doubt has which begins now. */
+static u8 present_doubt(const struct tn_flows *f)
+{
+	return (u8)(f->commits % DOUBTS + 1);
+}
+
+/*
+ * Return: true if the epoch of the flow was forged: it was doubtful, and still is with a table that
+ * this NIC got since.
+ */
+static bool is_refuted(const struct tn_flows *f, const struct tn_flow_rx *rx)
+{
+	u8 doubt = rx->flags >> DOUBT_SHIFT;
+
+	return doubt && doubt != present_doubt(f) && is_doubtful(f, rx->epoch);
+}
+
 /* Return: true if @epoch is of an earlier numbering than that of the flow. */
-static bool is_late(const struct tn_flow_rx *rx, u16 epoch)
+static bool is_late(const struct tn_flows *f, const struct tn_flow_rx *rx, u16 epoch)
 {
 	return (rx->flags & (TN_FLOW_KNOWN | TN_FLOW_OLD)) == TN_FLOW_KNOWN &&
-	       (u16)(epoch - rx->epoch) >= BEFORE;
+	       (u16)(epoch - rx->epoch) >= BEFORE && !is_refuted(f, rx);
 }
 
 /* Return: 0: @eseq is the expected number; above 0: it is ahead; below 0: it is behind. */
@@ -121,11 +151,13 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 	bool may_jump = f->licensed && rx->licence != f->licence;
 	int turn;
 
-	if (is_late(rx, pkt->tail.epoch))
+	if (is_late(f, rx, pkt->tail.epoch))
 		return TN_FLOW_LATE;
 	if (!(rx->flags & TN_FLOW_KNOWN) || rx->epoch != pkt->tail.epoch) {
 		rx->flags = (u8)((rx->flags & TN_FLOW_WAITING) | TN_FLOW_FRESH | TN_FLOW_KNOWN |
 				 (rx->flags & TN_FLOW_KNOWN ? 0 : TN_FLOW_FIRST));
+		if (is_doubtful(f, pkt->tail.epoch))
+			rx->flags |= (u8)(present_doubt(f) << DOUBT_SHIFT);
 		rx->epoch = pkt->tail.epoch;
 		rx->expected = 0;
 	}
@@ -326,7 +358,7 @@ bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt)
 	const struct tn_flow_rx *rx = rx_of(f, pkt);
 
 	return (rx->flags & TN_FLOW_WAITING) && rx->epoch != pkt->tail.epoch &&
-	       !is_late(rx, pkt->tail.epoch);
+	       !is_late(f, rx, pkt->tail.epoch);
 }
 
 /* Gives up the gap before @first, the first waiting packet of its flow. */

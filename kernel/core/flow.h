@@ -62,7 +62,12 @@
  *
  * Trust. Numbers are not verified. A NIC that forges packets of another source can use any number.
  * A forged packet ahead waits, and after its gap is given up, the source's own packets up to that
- * number count as duplicates, until its next numbering. To accept only the numbers that the source
+ * number count as duplicates, until its next numbering. A forged epoch ahead of the source's makes
+ * the source's own packets late. So an epoch that is more than 64 versions ahead of this NIC's own
+ * table is in doubt, and if it still is after the next commit of this NIC, it was forged, and any
+ * other epoch is newer. It is not refused at once, because a NIC without a running manager may have
+ * missed as many tables. A forged epoch within 64 versions lasts until the source begins a
+ * numbering with a later one. To accept only the numbers that the source
  * can have in flight would shorten this but not prevent it, and how many those are depends on the
  * parking segments and buffers of other nodes. A node on the path can drop and change packets
  * anyhow, because the ECRC has no key. The NICs of a fabric trust each other with data; link.h and
@@ -77,7 +82,7 @@
  * Tests. tests/unit/test_flow.c compares all of this with a list of the packets of each flow: order
  * and duplicates (1, 2) in test_order(), gaps (3) in test_loss(), numberings in test_epochs() and
  * test_age(), the range of "ahead" in test_halves() and test_late_by_half(), flows unknown to the
- * node in test_unknown() and test_started_late().
+ * node in test_unknown() and test_started_late(), forged epochs in test_forged().
  */
 #ifndef TN_FLOW_H
 #define TN_FLOW_H
@@ -95,7 +100,7 @@ struct tn_flow_tx {
 struct tn_flow_rx {
 	u32 expected;
 	u16 epoch;
-	u8 flags;		/* TN_FLOW_* */
+	u8 flags;		/* TN_FLOW_*; the upper three bits: of an epoch in doubt (flow.c) */
 	u8 licence;		/* tn_flows.licence when the last packet arrived */
 };
 
@@ -116,6 +121,8 @@ struct tn_flow_rx {
  * @waiting: number of waiting packets
  * @wait_bytes: bytes of memory that they hold (tn_pkt.held)
  * @since: when the oldest began to wait; ~0: none
+ * @version: of the NIC's table, its low bits
+ * @commits: number of commits of tables
  * @licence: number of the last GIVE_UP
  * @licensed: it is still in force
  * @lost: packets given up so far
@@ -124,6 +131,8 @@ struct tn_flows {
 	struct tn_flow_tx *tx;
 	struct tn_flow_rx *rx;
 	u32 nodes;
+	u32 commits;
+	u16 version;
 	u8 licence;
 	bool licensed;
 	u64 lost;

@@ -27,6 +27,7 @@ void tn_relay_renew(struct tn_relay *r, u32 gen)
 		r->peer[i].sent = r->peer[i].acked = 0;
 	tn_assert(r->used || !r->out);
 	r->gen = gen;
+	r->renewals++;
 	r->used = false;
 	r->out = 0;
 	r->asks = 0;
@@ -48,6 +49,15 @@ void tn_relay_charge(struct tn_relay *r, struct tn_pkt *pkt, u32 node)
 	r->used = true;
 }
 
+/*
+ * Return: true if the generation of @p was forged: it is further ahead of the own one than that of
+ * another node should be, although the own one has been renewed since.
+ */
+static bool is_refuted(const struct tn_relay *r, const struct tn_relay_peer *p)
+{
+	return p->renewals != r->renewals && (s32)(p->gen - r->gen) > TN_RELAY_AHEAD;
+}
+
 bool tn_relay_ended(struct tn_relay *r, const struct tn_via *via)
 {
 	struct tn_relay_peer *p;
@@ -55,10 +65,11 @@ bool tn_relay_ended(struct tn_relay *r, const struct tn_via *via)
 	if (via->payer >= r->nodes)
 		return false;
 	p = &r->peer[via->payer];
-	if ((s32)(via->gen - p->gen) < 0)
+	if ((s32)(via->gen - p->gen) < 0 && !is_refuted(r, p))
 		return false;
 	if (via->gen != p->gen) {
 		p->gen = via->gen;
+		p->renewals = r->renewals;
 		p->ended = 0;
 	}
 	p->ended++;

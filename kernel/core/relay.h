@@ -75,7 +75,9 @@
  * Trust. Windows and generations are not verified, like the numbers of flows (flow.h). If a NIC
  * forges packets of a later window of another node, the destination does not count the real ones,
  * and these keep the window closed. To accept only generations up to the version of the destination
- * would stop the count at a node without a running manager.
+ * would stop the count at a node without a running manager. But if a generation is still more than
+ * TN_RELAY_AHEAD versions ahead of the destination's own one when that has been renewed, it was
+ * forged, and any other one counts (test_forged() of tests/unit/test_relay.c).
  *
  * Packets that wait for the window are in one queue. Each waits for a free place, no matter which
  * destination's ACK frees it; a queue for each destination would change the order, not the rate. It
@@ -103,6 +105,7 @@
 
 #define TN_RELAY_LEGS	4096		/* relays that a packet may pass */
 #define TN_RELAY_RIDERS	256		/* packets without a window in a relay */
+#define TN_RELAY_AHEAD	64		/* versions that another node's window may be ahead */
 #define TN_RELAY_REFER	64		/* if more wait, further ones are copied (tn_ops.keep) */
 
 /**
@@ -110,6 +113,7 @@
  * @sent, @acked: packets of the own window to that node, in the present generation
  * @asked: value of @acked when tn_relay_ask() last examined the node
  * @ended: packets received from that node's window of generation @gen
+ * @renewals: value of tn_relay.renewals when @gen was set
  */
 struct tn_relay_peer {
 	u32 sent;
@@ -117,6 +121,7 @@ struct tn_relay_peer {
 	u32 asked;
 	u32 ended;
 	u32 gen;
+	u8 renewals;
 };
 
 /**
@@ -126,6 +131,7 @@ struct tn_relay_peer {
  * @window: w, at least 1
  * @out: number of packets in the own window
  * @gen: generation of the own window
+ * @renewals: how often the own window has begun anew, modulo 256
  * @used: a packet was in the own window in this generation
  * @riders: packets without a window that wait here
  * @cursor: the node that tn_relay_ask() examines next
@@ -140,6 +146,7 @@ struct tn_relay {
 	u32 window;
 	u32 out;
 	u32 gen;
+	u8 renewals;
 	bool used;
 	u32 riders;
 	u32 cursor;

@@ -279,6 +279,52 @@ static void test_epochs(void **state)
 	assert_int_equal(p.tail.epoch, 0);
 }
 
+/*
+ * An epoch far ahead of the table silences the source until the next table at the latest. One that
+ * a newer table confirms stays, as does one that is little ahead.
+ */
+static void test_forged(void **state)
+{
+	static const u16 ahead[] = { 65, 1000, 0x7f00 };
+	static struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ahead); i++)
+		for (u32 before = 0; before < 8; before++) {
+			world_start(&w, 1);
+			for (u32 v = 0; v < before; v++)
+				tn_flows_age(&w.in, v, v + 1);
+			tn_flows_age(&w.in, before, 100);
+			assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_NOW);
+			assert_int_equal(turn_of(&w, (u16)(100 + ahead[i]), 0), TN_FLOW_NOW);
+			assert_int_equal(turn_of(&w, 5, 1), TN_FLOW_LATE);
+			tn_flows_age(&w.in, 100, 101);
+			if (ahead[i] == 65) {	/* now it is little ahead */
+				assert_int_equal(turn_of(&w, 5, 1), TN_FLOW_LATE);
+				assert_int_equal(turn_of(&w, 165, 1), TN_FLOW_NOW);
+				continue;
+			}
+			assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_NOW);
+			assert_int_equal(turn_of(&w, 5, 1), TN_FLOW_NOW);
+			assert_int_equal(turn_of(&w, 4, 0), TN_FLOW_LATE);
+		}
+	/* A NIC that missed 200 tables, and then gets the present one. */
+	world_start(&w, 1);
+	tn_flows_age(&w.in, 0, 100);
+	assert_int_equal(turn_of(&w, 300, 0), TN_FLOW_NOW);
+	tn_flows_age(&w.in, 100, 299);
+	assert_int_equal(turn_of(&w, 5, 1), TN_FLOW_LATE);
+	assert_int_equal(turn_of(&w, 300, 1), TN_FLOW_NOW);
+	/* Little ahead it stays, however many tables come. */
+	world_start(&w, 1);
+	tn_flows_age(&w.in, 0, 100);
+	assert_int_equal(turn_of(&w, 164, 0), TN_FLOW_NOW);
+	for (u64 v = 100; v < 120; v++) {
+		tn_flows_age(&w.in, v, v + 1);
+		assert_int_equal(turn_of(&w, 100, 1), TN_FLOW_LATE);
+	}
+}
+
 /* A receiver that starts anew finds flows at any number, also beyond 2^31. */
 static void test_unknown(void **state)
 {
@@ -637,6 +683,7 @@ int main(void)
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_started_late),
 		cmocka_unit_test(test_epochs),
+		cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_late_by_half),
 		cmocka_unit_test(test_age),

@@ -230,6 +230,32 @@ static void test_generations(void **state)
 	assert_int_equal(tn_relay_count(&r, 2, 2), 0);
 }
 
+/* A generation far ahead keeps others from being counted until the own window begins anew. */
+static void test_forged(void **state)
+{
+	struct tn_relay_peer peer[NODES];
+	struct tn_relay r;
+
+	(void)state;
+	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	tn_relay_renew(&r, 100);
+	assert_true(ended(&r, 1, 100));
+	assert_true(ended(&r, 1, 1u << 30));
+	assert_false(ended(&r, 1, 100));
+	tn_relay_renew(&r, 101);
+	assert_true(ended(&r, 1, 101));
+	assert_int_equal(tn_relay_count(&r, 1, 101), 1);
+	assert_false(ended(&r, 1, 100));
+	/* One that is little ahead stays, as does one that was right. */
+	assert_true(ended(&r, 1, 101 + TN_RELAY_AHEAD + 1));
+	tn_relay_renew(&r, 102);
+	assert_false(ended(&r, 1, 102));
+	assert_true(ended(&r, 2, 500));
+	tn_relay_renew(&r, 499);
+	assert_false(ended(&r, 2, 499));
+	assert_true(ended(&r, 2, 500));
+}
+
 /* The time to ask is forgotten with the last packet, the interval with any news. */
 static void test_timers(void **state)
 {
@@ -369,6 +395,7 @@ int main(void)
 		cmocka_unit_test(test_ask_single),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_generations),
+		cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_timers),
 		cmocka_unit_test(test_capacity),
 		cmocka_unit_test(test_renew),
