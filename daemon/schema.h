@@ -18,7 +18,9 @@
  * that does not know them they are missing, and what is excluded is not changed by that.
  *
  * Schema 6 has KEPT, and the AUTH that names the newest schema; schema 5 has roots that take over.
- * Earlier schemas are not spoken any more.
+ * Earlier schemas are not used any more.
+ *
+ * Tests: tests/unit/test_svc.c, ends with and without a schema in common.
  */
 #ifndef SCHEMA_H
 #define SCHEMA_H

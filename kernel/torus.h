@@ -21,7 +21,7 @@
  * A NIC lives as long as its net_device: from ndo_init to the destructor, which runs when the
  * last reference is gone. The holder of a reference to the device (torus_dev_get_*()) may use
  * everything here, even while the device is being unregistered: commands then find a NIC whose
- * ports are detached.
+ * ports are detached. Tests: test_one_at_a_time() and test_removed() of kunit/seam.c.
  */
 #ifndef TORUS_KERNEL_H
 #define TORUS_KERNEL_H

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The rows of one node: made from nothing, and kept up to date.
+ * The rows of one node: computed from nothing, and kept up to date.
  *
  * A row is one of three kinds.
- *	plain: the header of the fault-free torus (plain.c), all whose cables are
- *		healthy; adaptive unless an excluded channel stands in its way;
- *	detour: the best of all fit headers (search.c; of many at once, detour.c);
- *	far: none is fit: a relay (relay.c), or no row.
+ *	plain: the header of the fault-free torus (plain.c), all of whose cables are healthy;
+ *		adaptive unless an excluded channel forbids it (2);
+ *	detour: the best of all headers that work (search.c; of many at once, detour.c);
+ *	far: no header works: a relay (relay.c), or no row.
  * Plain rows are in no list: box.c computes which of them a cable affects. All others are in @odd.
  *
- * Adaptive packets may take the directions of their plain row, and both of a dimension in which the
- * destination is half way round. Only the escape boxes of excluded channels (box.h) forbid that: a
- * row of such a box has no adaptive directions, or, if its own way does not need the channel, only
- * its own. Detours are not adaptive: one that leaves the minimal directions stands where a channel
- * of the plain way is excluded, so a box of its choices would need its own escapes checked channel
- * by channel at each change of the table, and it serves the few rows around a fault only. Their
- * packets on VCA go by the escape alone; if that dies, they are parked like those of VCD0.
+ *  1. A cable that is lost takes adaptive directions from the rows of its escape box, and turns the
+ *     rows of its path box into detours. A detour that does not cross it stays: no other header has
+ *     become better. A cable that is back affects detours which could now cross it, and far rows;
+ *     those that become plain, and all plain rows of its escape box, get adaptive directions unless
+ *     the box of another excluded channel forbids it. Far rows look for a relay again after every
+ *     change, when all others are right. So each row is what it would be if computed from nothing
+ *     (test_histories() of tests/unit/test_routes.c; tests/unit/test_routes_naive.c), and that is
+ *     one such update: all excluded cables are lost at once in a fault-free torus.
+ *  2. Adaptive packets may take the directions of their plain row, and both of a dimension in which
+ *     the destination is half way round. Only the escape boxes of excluded channels (box.h) forbid
+ *     that: a row of such a box has no adaptive directions, or, if its own path does not need the
+ *     channel, only its own. Detours are not adaptive: they leave the minimal directions where a
+ *     channel of the plain path is excluded, so the escapes of all their choices would have to be
+ *     checked channel by channel at each change of the table, for the few rows around a fault.
+ *     Their packets on VCA use the escape only; if that dies, they are parked like those of VCD0.
  *
- * Increment. A cable that goes takes adaptive directions from the rows of its
- * escape box, and turns the rows of its path box into detours; a detour that does
- * not cross it stays what it is, since nothing that was worse became better. A
- * cable that comes back matters to detours which could now cross it, and to far
- * rows; those that become plain, and all plain rows of its escape box, get adaptive
- * directions unless another excluded channel's box holds them. Far rows look for a relay
- * again after every change, when all others are right. Each row is then what it
- * would be if made from nothing, which is itself no more than an increment: all
- * excluded cables go at once from a fault-free torus.
+ * The work of an update is in tests/unit/test_routes_work.c, memory that runs out in
+ * tests/unit/test_route_memory.c.
  */
 #include <errno.h>
 #include <stdlib.h>

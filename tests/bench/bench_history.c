@@ -48,7 +48,7 @@ static void print_row(const char *figure, double value, const char *unit, const 
 
 /* --- writing --------------------------------------------------------------------------- */
 
-/* What a manager writes when a cable is lost, and when it is back: three events each time. */
+/* Writes the events of a lost cable, or of one that is back: three each time. */
 static size_t make_event(uint64_t i, char *json, size_t room, struct history_record *r)
 {
 	static const char *const kinds[] = { "table", "link", "recovery" };

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Availability K of a torus on paper: the share of time in which it serves jobs.
+ * Availability K of a torus by formulas: the share of time in which it serves jobs.
  *
- * Source: Simonov, Zhabin, "Method of ensuring fault tolerance of a communication
- * network with multidimensional torus topology" (Trudy MAI, 2020), figure 8: K over
- * the number of nodes, without the method (any fault stops the system until it is
- * mended) and with it (faults of links are bypassed; those of nodes are not). MTBF
- * 10^6 h of a node, 10^5 h of a link, MTTR 1 h.
+ * Source: Simonov, Zhabin, "Method of ensuring fault tolerance of a communication network with
+ * multidimensional torus topology" (Trudy MAI, 2020), figure 8: K over the number of nodes, without
+ * the method (any fault stops the system until it is repaired) and with it (faults of links are
+ * bypassed; those of nodes are not). MTBF 10^6 h of a node, 10^5 h of a link, MTTR 1 h.
  *
- * The paper's text gives those three times, and of the two curves that K is above 0.99
- * with the method "even for large systems" and "unacceptably low" without it "for a few
- * dozen nodes": no formula, no number of dimensions, no value. All values are ours.
- *   - avail_series() is the series system MTBF / (MTBF + MTTR), which is exact if nothing
- *     else fails while the system stands still; avail_independent() is that of elements
- *     that fail and are mended each on its own, a product. They part when K is small:
- *     0.887 and 0.881 at 4096 nodes in 3 dimensions.
- *   - By either, K without the method is 0.998 at 64 nodes: it takes a few hundred until
- *     it is below 0.99.
- *   - "K > 0.99 even for large systems" ends at 10101 nodes, N MTTR / MTBF_node = 1 / 99,
- *     since faults of nodes are not masked. The third curve masks them as well: the
- *     fabric goes around dead nodes, and jobs restart on others.
- *   - A fault that is bypassed costs nothing there. Here each costs the time that the
- *     recovery takes.
- *   - Several faults at once are "negligible". On a ring they are not: any two cut
- *     it. Here what the links that are left cannot join is an outage, avail_cut().
+ * The paper's text gives those three times, and of the two curves that K is above 0.99 with the
+ * method "even for large systems" and "unacceptably low" without it "for a few dozen nodes": no
+ * formula, no number of dimensions, no value. All values are ours.
+ *
+ *  1. avail_series() is the series system MTBF / (MTBF + MTTR), which is exact if nothing else
+ *     fails while the system is stopped; avail_independent() is the product for elements that fail
+ *     and are repaired independently. They differ when K is small: 0.887 and 0.881 at 4096 nodes in
+ *     3 dimensions.
+ *  2. By either, K without the method is 0.998 at 64 nodes, and below 0.99 from a few hundred on.
+ *  3. "K > 0.99 even for large systems" ends at 10101 nodes, N MTTR / MTBF_node = 1 / 99, because
+ *     faults of nodes are not masked. The third curve masks them as well: the fabric goes around
+ *     dead nodes, and jobs restart on others.
+ *  4. In the paper a bypassed fault costs nothing. Here each costs the time of its recovery.
+ *  5. In the paper several faults at once are "negligible". On a ring they are not: any two cut it.
+ *     Here an outage is counted if the remaining links do not connect all nodes (avail_cut()).
+ *
+ * Tests. tests/unit/test_fabricsim_availability.c has a small torus by hand (1, 4: test_by_hand()),
+ * the values of README.md (1 to 3: test_readme()) and rings (5: test_rings()).
  */
 #ifndef AVAIL_FORMULA_H
 #define AVAIL_FORMULA_H
