@@ -248,12 +248,13 @@ static void end_apply(struct fm *fm)
 	begin_count(fm, true);
 }
 
-/* Return: true if the table has this node at @node, and does not count on it. */
+/* Return: true if the table does not count on this node, which is its entry @node. */
 static bool is_left_out(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = node == TORUS_NO_NODE ? NULL : &fm->table.entry[node];
 
-	return e && e->guid == fm->guid && e->epoch == fm->epoch && !fm_table_counts(e);
+	invariant(!e || e->guid == fm->guid);
+	return e && e->epoch == fm->epoch && !fm_table_counts(e);
 }
 
 /*
