@@ -228,6 +228,7 @@ static void only_what_changed(void **state)
 static void no_place(void **state)
 {
 	struct one_node *n = &o.node[SIZE];
+	uint64_t version;
 
 	(void)state;
 	one_root(&o, SIZE, 8);
@@ -241,6 +242,10 @@ static void no_place(void **state)
 	assert_true(one_problem(&o, "place", "'n4'"));
 	for (uint32_t i = 0; i < SIZE; i++)
 		assert_false(one_problem(&o, "place", o.entry[i].name));
+	/* No version is published because of it: none would place it. */
+	version = fm_version(o.fm);
+	assert_int_equal(one_asked(&o, 10 * ONE_MEMBER_MAX), ONE_NOTHING);
+	assert_int_equal(fm_version(o.fm), version);
 	one_gone(&o, SIZE);
 	one_finish(&o);
 	assert_false(one_problem(&o, "place", ""));
