@@ -48,6 +48,11 @@
  * both. A node that asks, and finds a node that obeys a later epoch, or another root in its own
  * epoch, asks anew (epoch.c).
  *
+ * Another fabric of the same name and key may be cabled to this one. A root that leads no other
+ * node, and finds nodes there that have lost their root in a later epoch, asks anew and may win.
+ * It begins with the latest table of all of them, as any root does: they keep their places, and it
+ * has none, which ranks.c reports.
+ *
  * Repetition. Messages may be lost or late: HELLO is repeated until WELCOME, and answered each
  * time. While a node only asks, repeated HELLOs merely show that their senders still live, so it
  * answers after which time it wants the next one: HELLO_EACH for each connection that it has, but

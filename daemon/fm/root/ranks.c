@@ -83,7 +83,12 @@ static void check_ranks(struct fm *fm)
 		}
 		if (!m->priority || m->priority > FM_PRIORITY_MAX)
 			continue;
-		if (m->node == TORUS_NO_NODE)
+		if (m->node == TORUS_NO_NODE && m->guid == fm->guid)
+			fm_problem_set(fm, KIND, m->guid,
+				       "'%s' leads, and has no place in the fabric: 'fabricctl root "
+				       "move' lets a node lead that has one",
+				       m->name);
+		else if (m->node == TORUS_NO_NODE)
 			fm_problem_set(fm, KIND, m->guid,
 				       "'%s' has root_priority %u, and no place in the fabric: it "
 				       "cannot become root",
