@@ -198,6 +198,7 @@ static void drop_packets(struct tn_nic *nic, u64 now)
 	tn_assert(!nic->reopening || nic->placed);
 	nic->active = 0;
 	nic->reopening = 0;
+	nic->cut_short = false;
 	drop_all(nic, &nic->held);
 	drop_all(nic, &nic->relay.wait);
 	nic->relay.riders = 0;

@@ -66,6 +66,7 @@ struct tn_way {
  * @way: of the packet that was last moved
  * @ring_at: when to look at outputs that are stuck (ring.h); ~0: none is
  * @reopening: mask of closed ports that open when the replay is done
+ * @cut_short: a later version ended that replay: they open when nothing is parked
  * @held: own packets whose destination is on hold, in order
  * @rows, @shadow: the active and the shadow table, @nodes rows each; @shadow_open: the shadow
  *	accepts rows
@@ -105,6 +106,7 @@ struct tn_nic {
 	u8 turn;
 	u16 live;
 	u16 reopening;
+	bool cut_short;
 	u64 ring_at;
 	struct tn_way way;
 	struct tn_queue input[TN_INPUTS];

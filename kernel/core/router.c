@@ -794,7 +794,7 @@ bool tn_reopen(struct tn_nic *nic)
 {
 	unsigned int i;
 
-	if (!nic->reopening || nic->park.replaying)
+	if (!nic->reopening || nic->park.replaying || (nic->cut_short && nic->park.q.head))
 		return false;
 	for (i = TN_INPUT_REPLAY; i < TN_INPUT_RELAY; i++) {
 		if (nic->input[i].head)

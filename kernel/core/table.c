@@ -141,10 +141,12 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 	nic->flows.licensed = false;
 	/*
 	 * End a running replay: it was of the former version. Its packets that are in the
-	 * network are drained like all others of their colour.
+	 * network are drained like all others of their colour. A port that waits for the replay
+	 * stays closed to new packets of the flows that are still parked.
 	 */
 	nic->park.replaying = 0;
 	nic->park.through = false;
+	nic->cut_short = nic->reopening;
 	/* This node cannot know at which relays rows have changed. */
 	nic->relays_held = true;
 	tn_release_held(nic);
@@ -284,6 +286,7 @@ int tn_nic_park_replay(struct tn_nic *nic, u64 version, u32 ports, u64 now)
 	tn_relay_renew(&nic->relay, (u32)version);
 	tn_assert(!nic->relay.out || nic->relay.used);
 	nic->reopening |= (u16)(ports & ((1u << nic->nports) - 1));
+	nic->cut_short = false;
 	tn_park_replay(&nic->park);
 	tn_assert(!(nic->reopening >> nic->nports));
 	tn_reopen(nic);

@@ -809,6 +809,55 @@ static void test_reopen_late(void **state)
 	}
 }
 
+/* The peer of port 0 passes on all VCD0 packets that it gets, until none comes. */
+static void frees_all(void)
+{
+	for (u32 n = went(0, 0); n; n = went(0, 0))
+		frees(0, 0, (u16)n);
+}
+
+/*
+ * A later version ends a replay. Its packets that are on their way go on; others that are still
+ * parked, or come meanwhile, stay, and the port stays closed. So later packets of their flow do not
+ * overtake them before the next replay.
+ */
+static void test_reopen_cut_short(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		bool left = k & 1, comes = k & 2;
+
+		begin(few_slots);
+		tn_nic_admin(l.nic, 0, false, l.now);
+		sends(5, 1, 0);
+		if (left)
+			sends(TN_INJECT_MAX, 1, 0);
+		tn_nic_admin(l.nic, 0, true, l.now);
+		lone_up(&l, 0);
+		assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+		work();
+		assert_int_equal(went(0, 0), 2);
+		assert_int_equal(parked().parked, left ? 3 : 0);
+		lone_row(&l, 3, lone_dirs(2));
+		if (comes)
+			sends(1, 1, 0);
+		assert_int_equal(parked().parked, (left ? 3 : 0) + comes);
+		frees_all();
+		assert_int_equal(lone_link(&l, 0)->closed, left || comes);
+		sends(1, 1, 0);
+		assert_int_equal(parked().parked, left || comes ? (left ? 3 : 0) + comes + 1 : 0);
+		/* The next one, after which a packet stays whose link is dead. */
+		tn_nic_admin(l.nic, 1, false, l.now);
+		sends(1, 3, 0);
+		assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 0, l.now), 0);
+		work();
+		frees_all();
+		assert_int_equal(parked().parked, 1);
+		assert_false(lone_link(&l, 0)->closed);
+		end();
+	}
+}
+
 /* --- turns -------------------------------------------------------------------------------------- */
 
 /* Inputs take turns of 16 packets, so that none has to wait for all packets of another. */
@@ -864,6 +913,7 @@ int main(void)
 		cmocka_unit_test(test_replay_rows),
 		cmocka_unit_test(test_replay_many),
 		cmocka_unit_test(test_reopen_late),
+		cmocka_unit_test(test_reopen_cut_short),
 		cmocka_unit_test(test_turns),
 	};
 
