@@ -30,16 +30,19 @@
 #define APART	  64	/* a copy was in a living NIC when that was judged dead */
 #define WAYLESS	  128	/* a NIC had no row for it, and none back to its source */
 
+#define PARKED_APART UINT16_MAX
+
 /**
  * struct fate - what became of a packet
- * @copies: number of copies in the memory of NICs
  * @life: nic_life of the destination when it arrived
+ * @copies: number of copies in the memory of NICs
+ * @parked: 1 + the node that replayed a parked copy; 0: none did; PARKED_APART: several did
  * @is: mask of SENT, ARRIVED, ...
  */
 struct fate {
 	uint64_t sent_at;
 	uint32_t life;
-	uint16_t copies;
+	uint16_t copies, parked;
 	uint8_t is;
 };
 
@@ -192,6 +195,36 @@ static bool mark_apart(void *arg, const struct tn_pkt *pkt, enum where where, un
 void fate_apart(struct check_flow *c, uint32_t node)
 {
 	each_packet(c->w, node, mark_apart, c);
+}
+
+/* Return: where packets were parked of which one was at @a and one at @b, as in struct fate. */
+static uint16_t parked_at(uint16_t a, uint16_t b)
+{
+	return !a || a == b ? b : !b ? a : PARKED_APART;
+}
+
+struct replay {
+	struct check_flow *c;
+	uint32_t node;
+};
+
+static bool mark_parked(void *arg, const struct tn_pkt *pkt, enum where where, unsigned int port)
+{
+	const struct replay *r = arg;
+	struct world_packet id;
+	struct fate *fate;
+
+	(void)port;
+	if (where == IN_PARKING && nic_packet(pkt, &id)) {
+		fate = fate_of(r->c, &id);
+		fate->parked = parked_at(fate->parked, (uint16_t)(r->node + 1));
+	}
+	return false;
+}
+
+void fate_replayed(struct check_flow *c, uint32_t node)
+{
+	each_packet(c->w, node, mark_parked, &(struct replay) { c, node });
 }
 
 /*
@@ -478,26 +511,39 @@ static void lost_are_counted(struct check_flow *c)
 	}
 }
 
-/* Return: packets of the flow that may have come before an earlier one, which is missing. */
+/*
+ * Return: packets of the flow that may have come before an earlier one. That one is missing, or was
+ * in a NIC that was judged dead; or it came in an earlier life of the destination's NIC, which does
+ * not know that now; or both were parked, at different nodes, which replay at the same time.
+ */
 static uint64_t overtaking(const struct flow *f)
 {
+	uint32_t life = UINT32_MAX;
+	uint16_t parked = 0;
 	uint64_t n = 0;
 	bool may = false;
 
 	for (uint64_t seq = 0; seq < f->nfates; seq++) {
-		may |= f->fate[seq].is & SENT && !(f->fate[seq].is & ARRIVED);
-		n += may && f->fate[seq].is & ARRIVED;
+		const struct fate *fate = &f->fate[seq];
+
+		may |= fate->is & APART || (fate->is & (SENT | ARRIVED)) == SENT;
+		if (fate->is & ARRIVED) {
+			may |= fate->life > life;
+			life = fate->life < life ? fate->life : life;
+			n += may || (fate->parked && parked_at(parked, fate->parked) == PARKED_APART);
+		}
+		parked = parked_at(parked, fate->parked);
 	}
 	return n;
 }
 
 /*
- * A packet overtakes another one of its flow only if that died or came late; or if some were parked, of
- * which flows is not followed; or if holds were lifted without proof that earlier packets had arrived.
+ * A packet overtakes another one of its flow only as overtaking() says, or if holds were lifted
+ * without proof that earlier packets had arrived.
  */
 static void order_is_counted(struct check_flow *c)
 {
-	if (c->bounded_at || fate_counted(c, TORUS_NC_PARKED))
+	if (c->bounded_at)
 		return;
 	for (uint32_t dst = 0; dst < c->w->nodes; dst++) {
 		uint64_t counted, may = 0;

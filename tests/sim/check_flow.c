@@ -303,6 +303,7 @@ static void goes_on(struct check_flow *c, uint32_t node, uint64_t version, bool 
 static void replays(void *arg, uint32_t node, uint64_t version)
 {
 	goes_on(arg, node, version, true);
+	fate_replayed(arg, node);
 }
 
 static void releases(void *arg, uint32_t node, uint64_t version, bool give_up)

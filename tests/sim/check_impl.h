@@ -108,6 +108,8 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session);
 /* @node lives and is judged dead: packets in its NIC may be given up. */
 void fate_apart(struct check_flow *c, uint32_t node);
+/* @node is about to replay its parked packets. */
+void fate_replayed(struct check_flow *c, uint32_t node);
 /* @node lifts its holds: no packet of the flows on hold may be in the network. */
 void fate_released(struct check_flow *c, uint32_t node);
 uint64_t fate_died(const struct check_flow *c);
