@@ -204,7 +204,13 @@ static void asks_for_links_in_brief(void **state)
 	assert_null(json_object_get(fake.request, "bad"));
 	expect("links --bad --json", 0);
 	assert_null(json_object_get(fake.request, "bad"));
+	expect("nodes --map", 0);
+	assert_null(json_object_get(fake.request, "brief"));
 	fake.former = false;
+	expect("nodes --map", 0);
+	assert_true(json_is_true(json_object_get(fake.request, "brief")));
+	expect("cabling", 0);
+	assert_true(json_is_true(json_object_get(fake.request, "brief")));
 	expect("links --all", 0);
 	assert_null(json_object_get(fake.request, "brief"));
 	assert_null(json_object_get(fake.request, "bad"));

@@ -481,6 +481,20 @@ int ask_nodes(struct ask *a, json_t *request, uint32_t max, uint32_t each, json_
 	return status;
 }
 
+int ask_all_links(struct ask *a, json_t **data)
+{
+	int status;
+
+	a->spares = "usage";	/* of a manager of an earlier release, which does not know "brief" */
+	a->spared = false;
+	status = ask_nodes(a, json_pack("{ss sb}", "cmd", "links", "brief", true), ASK_LINKS_MAX, 2,
+			   data);
+	a->spares = NULL;
+	if (!a->spared)
+		return status;
+	return ask_nodes(a, json_pack("{ss}", "cmd", "links"), ASK_LINKS_MAX, 2, data);
+}
+
 int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **data)
 {
 	struct torus_fabric *f;

@@ -77,6 +77,8 @@ int ask_ready(struct ask *ask, bool *ready);
  * @each: items of a node in each dimension; 0: one item a node
  */
 int ask_nodes(struct ask *ask, json_t *request, uint32_t max, uint32_t each, json_t **data);
+/** ask_all_links() - ask for the links of all nodes, without most counters if the manager can */
+int ask_all_links(struct ask *ask, json_t **data);
 /** ask_first() - send a request with many replies, and wait for the first, without a time limit */
 int ask_first(struct ask *ask, json_t *request, json_t **data);
 /** ask_next() - the next reply of such a request */

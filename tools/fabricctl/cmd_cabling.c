@@ -254,7 +254,7 @@ static int read_fabric(struct cabling *c, struct cables *is)
 {
 	json_t *links, *v;
 	size_t i;
-	int status = ask_nodes(&c->ask, json_pack("{ss}", "cmd", "links"), ASK_LINKS_MAX, 2, &links);
+	int status = ask_all_links(&c->ask, &links);
 
 	if (status != OK)
 		return status;

@@ -160,7 +160,7 @@ static int show_map(const struct ctl *ctl)
 	if (status == OK)
 		status = ask_nodes(&a, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0, &nodes);
 	if (status == OK)
-		status = ask_nodes(&a, json_pack("{ss}", "cmd", "links"), ASK_LINKS_MAX, 2, &links);
+		status = ask_all_links(&a, &links);
 	if (status == OK)
 		ask_label(&a, false);
 	if (status == OK)
