@@ -248,6 +248,16 @@ static void draws_day(void **state)
 	free(page);
 }
 
+/* The list of outages excuses a cable that was lost with a node, as the list of cables does. */
+static void excuses_on_page(void **state)
+{
+	char *page = page_of(make("[" DEATH(10, 20) "]", "[]", "[]"));
+
+	(void)state;
+	has(page, "carrier (1,0 dead)");
+	free(page);
+}
+
 static void fine_day(void **state)
 {
 	char *page = page_of(make("[]", "[]", "[]"));
@@ -274,6 +284,7 @@ int main(void)
 		cmocka_unit_test(escapes),
 		cmocka_unit_test(keeps_length),
 		cmocka_unit_test(draws_day),
+		cmocka_unit_test(excuses_on_page),
 		cmocka_unit_test(fine_day),
 	};
 

@@ -57,33 +57,17 @@ static void print_times(struct table *t, const json_t *o)
 		table_cell(t, BAD, "%s", state && !strcmp(state, "unknown") ? "not seen" : "lost still");
 }
 
-/* Prints why the cable was lost, and if a node's death or an administrator was the cause. */
-static void print_cause(struct table *t, const json_t *o)
-{
-	const json_t *dead = json_object_get(o, "dead");
-	const char *reason = json_text(o, "reason");
-	char at[TORUS_TEXT_MAX];
-
-	if (!reason)
-		reason = "-";
-	if (json_is_array(dead))
-		table_cell(t, PLAIN, "%s (%s dead)", reason, json_node_text(dead, at));
-	else
-		table_cell(t, PLAIN, "%s%s", reason,
-			   json_is_true(json_object_get(o, "excluded")) ? " (excluded)" : "");
-}
-
 static void print_outage(struct table *t, const json_t *o)
 {
 	const json_t *link = json_object_get(o, "link"), *recovery = json_object_get(o, "recovery");
-	char text[32];
+	char text[OUTAGES_CAUSE_MAX];
 
 	print_cable_end(t, link);
 	print_cable_end(t, json_object_get(link, "peer"));
 	print_times(t, o);
 	table_cell(t, PLAIN, "%s%s", json_is_null(json_object_get(o, "from")) ? "> " : "",
 		   ms_text(o, "duration_ms", text));
-	print_cause(t, o);
+	table_cell(t, PLAIN, "%s", outages_cause_text(o, text));
 	table_cell(t, PLAIN, "%s", ms_text(o, "silent_ms", text));
 	table_cell(t, PLAIN, "%s", ms_text(recovery, "duration_ms", text));
 	table_cell(t, STRONG, "%s", ms_text(o, "pause_ms", text));

@@ -14,6 +14,7 @@
  * Test: tests/unit/test_outages.c.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +142,22 @@ static bool is_end_of(const json_t *link, const json_t *node)
 {
 	return json_equal(json_object_get(link, "node"), node) ||
 	       json_equal(json_object_get(json_object_get(link, "peer"), "node"), node);
+}
+
+char *outages_cause_text(const json_t *outage, char *buf)
+{
+	const json_t *dead = json_object_get(outage, "dead");
+	const char *reason = json_text(outage, "reason");
+	char at[TORUS_TEXT_MAX];
+
+	if (!reason)
+		reason = "-";
+	if (json_is_array(dead))
+		snprintf(buf, OUTAGES_CAUSE_MAX, "%s (%s dead)", reason, json_node_text(dead, at));
+	else
+		snprintf(buf, OUTAGES_CAUSE_MAX, "%s%s", reason,
+			 json_is_true(json_object_get(outage, "excluded")) ? " (excluded)" : "");
+	return buf;
 }
 
 /* Takes that a node is dead, or is back: @dead lists those that are dead. */

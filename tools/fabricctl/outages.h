@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #define OUTAGES_KINDS "link,recovery,node"
+#define OUTAGES_CAUSE_MAX 128
 
 /**
  * outages_find() - find outages of cables, sorted by their beginning
@@ -22,6 +23,12 @@ json_t *outages_find(const json_t *events, const json_t *faulty);
  * Return: its coordinates; NULL: it is another event.
  */
 json_t *outages_dead_node(const json_t *event, bool *over);
+/**
+ * outages_cause_text() - tell why the cable of an outage was lost
+ * @buf: OUTAGES_CAUSE_MAX bytes
+ * Return: @buf: the reason, and whether a node's death or an administrator was the cause
+ */
+char *outages_cause_text(const json_t *outage, char *buf);
 /** outages_so_far() - set the durations of cables that are lost still, up to that time of day, s */
 void outages_so_far(const json_t *outages, double until);
 /** outages_cable() - Return: {node, port, name, peer}, a new object, from a link or an event of it */

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "moment.h"
 #include "number.h"
+#include "outages.h"
 #include "report.h"
 #include "table.h"
 
@@ -251,7 +252,7 @@ static void put_receivers(FILE *f, const json_t *receivers)
 static void put_outage(FILE *f, const char *const *titles, const json_t *o)
 {
 	const json_t *recovery = json_object_get(o, "recovery"), *from = json_object_get(o, "from");
-	const char *state = json_text(o, "state"), *reason = json_text(o, "reason");
+	const char *state = json_text(o, "state");
 	bool unknown = state && !strcmp(state, "unknown");
 	char text[256];
 
@@ -263,8 +264,7 @@ static void put_outage(FILE *f, const char *const *titles, const json_t *o)
 					       unknown ? "not seen" : "lost still", text));
 	put_cell(f, titles[3], "%s%s", json_is_null(from) ? "> " : "",
 		 ms_text(json_object_get(o, "duration_ms"), text));
-	put_cell(f, titles[4], "%s%s", reason ? reason : "-",
-		 json_is_true(json_object_get(o, "excluded")) ? " (excluded)" : "");
+	put_cell(f, titles[4], "%s", outages_cause_text(o, text));
 	put_cell(f, titles[5], "%s", ms_text(json_object_get(o, "pause_ms"), text));
 	if (json_is_object(recovery))
 		put_cell(f, titles[6], "%llu", (unsigned long long)json_count(recovery, "lost"));
