@@ -32,6 +32,7 @@ static _Atomic unsigned int manners;
 static _Atomic uint32_t epoch;
 static _Atomic int events;	/* the connection that has subscribed */
 static _Atomic bool no_memory;
+static _Atomic bool plans;	/* the NIC reports its address plan, which is the default one */
 static char sent[64];		/* of each management packet port and first byte; then "|" for a count */
 
 /* The calls that the owner got. */
@@ -62,6 +63,15 @@ static void put_unplaced(struct nl_msg *msg)
 	nla_put_u64(msg, TORUS_A_GUID, 5);
 	nla_put_u32(msg, TORUS_A_EPOCH, epoch);
 	nla_put_u8(msg, TORUS_A_PORT_COUNT, PORTS);
+	if (plans) {
+		struct torus_plan plan;
+
+		torus_plan_default(&plan);
+		nla_put(msg, TORUS_A_NET4, sizeof(plan.net4), plan.net4);
+		nla_put_u8(msg, TORUS_A_NET4_LEN, plan.len4);
+		nla_put(msg, TORUS_A_NET6, sizeof(plan.net6), plan.net6);
+		nla_put_u8(msg, TORUS_A_NET6_LEN, plan.len6);
+	}
 	put_counters(msg, TORUS_A_NODE_COUNTERS, TORUS_NC_COUNT, 100);
 }
 
@@ -238,6 +248,13 @@ static void test_done(void **state)
 	ends(1, 0);
 	assert_int_equal(fake_cmd(&nic), TORUS_CMD_DEVICE_SET);
 	assert_null(fake_attr(&nic, TORUS_A_NET4));
+	/* One that reports a plan is told the default one, too, in case that it has another. */
+	plans = true;
+	nic_place_set(n, 1, &shape, &at, &plan);
+	ends(1, 0);
+	plans = false;
+	assert_non_null(fake_attr(&nic, TORUS_A_NET4_LEN));
+	assert_int_equal(nla_get_u8(fake_attr(&nic, TORUS_A_NET4_LEN)), plan.len4);
 	assert_int_equal(torus_plan_parse4("192.168.0.0/16", &plan), 0);
 	nic_place_set(n, 1, &shape, &at, &plan);
 	ends(1, 0);
@@ -268,7 +285,7 @@ static void test_done(void **state)
 	nic_count(n, 7, true);
 	ends(7, 0);
 	assert_int_equal(told.lost, 100 + TORUS_NC_LOST);
-	assert_int_equal(told.done, 8);
+	assert_int_equal(told.done, 9);
 }
 
 /* Only one packet of a port waits; then the last goes. Other calls wait for no more than that. */
