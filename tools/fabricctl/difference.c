@@ -3,9 +3,10 @@
  * The events before the first time tell how cables and problems were then; where they do not, the
  * first event of a cable afterwards does, because an event is a change.
  *
- * A problem begins with an error and ends with the same text after "over: ". But the problems that a
- * root has found end with its lead: the next root finds and tells those that there are still. And a
- * manager that ends, ends no problem, so at the present time those of the root are what its status has.
+ * A problem begins with an error and ends with the same text after "over: ". But the problems that
+ * a root has found end with its lead: the next root finds and tells those that there are still. And
+ * a manager that ends, ends no problem, so at the present time those of the root are those that its
+ * status has.
  *
  * Test: tests/unit/test_difference.c.
  */
@@ -169,7 +170,7 @@ static void take_problem(json_t *problems, const json_t *event)
 	json_decref(key);
 }
 
-/* A node has become root: problems that another one had found as root have ended, or are told anew. */
+/* A node has become root: problems that another root had found have ended, or are told anew. */
 static void end_former(json_t *problems, const json_t *event)
 {
 	size_t i;
@@ -228,8 +229,9 @@ static void compare_status(json_t *problems, const json_t *status)
 
 /* --- exclusions and root --------------------------------------------------------------- */
 
-/* Writes the ports of an order, a cable by its end at a port with "+": "1,1:+x", "1,1:all ports". */
-static void write_target(const struct torus_shape *shape, const char *order, char *buf, size_t room)
+/* Writes the ports of an order: "1,1:all ports", or a cable by its end at a port with "+". */
+static void write_target(const struct torus_shape *shape, const char *order, char *buf,
+			 size_t room)
 {
 	const char *from = strchr(order, ' ') + 1, *end = strstr(from, TIME_IS_OVER), *colon;
 	unsigned int port;
@@ -239,14 +241,16 @@ static void write_target(const struct torus_shape *shape, const char *order, cha
 
 	snprintf(buf, room, "%.*s", end ? (int)(end - from) : (int)strlen(from), from);
 	colon = strrchr(buf, ':');
-	if (!shape || !colon || torus_port_parse(colon + 1, shape->ndims, &port) || port < shape->ndims)
+	if (!shape || !colon || torus_port_parse(colon + 1, shape->ndims, &port) ||
+	    port < shape->ndims)
 		return;
 	snprintf(text, sizeof(text), "%.*s", (int)(colon - buf), buf);
 	if (torus_coords_parse(text, shape, &at))
 		return;
 	node = torus_neighbour(shape, torus_node_id(shape, &at), port);
 	snprintf(buf, room, "%s:", torus_node_text(shape, node, text));
-	torus_port_text(shape->ndims, torus_dir_opposite(shape, port), buf + strlen(buf));
+	buf += strlen(buf);
+	torus_port_text(shape->ndims, torus_dir_opposite(shape, port), buf);
 }
 
 /*
@@ -284,14 +288,17 @@ static bool makes_root(const json_t *event)
 
 static void take_root(json_t *diff, const json_t *event)
 {
-	json_object_set_new(diff, "root", json_pack("{s:O, s:O?, s:O?, s:O}", "time",
-			    json_object_get(event, "time"), "node", json_object_get(event, "node"),
-			    "name", json_object_get(event, "by"), "text", json_object_get(event, "text")));
+	json_object_set_new(diff, "root", json_pack("{s:O, s:O?, s:O?, s:O}",
+			    "time", json_object_get(event, "time"),
+			    "node", json_object_get(event, "node"),
+			    "name", json_object_get(event, "by"),
+			    "text", json_object_get(event, "text")));
 }
 
 /* --- all of it ------------------------------------------------------------------------- */
 
-static void take_event(json_t *diff, const struct torus_shape *shape, const json_t *event, double from)
+static void take_event(json_t *diff, const struct torus_shape *shape, const json_t *event,
+		       double from)
 {
 	const char *kind = json_text(event, "kind");
 	json_t *problems = json_object_get(diff, "problems");
@@ -345,7 +352,8 @@ static void keep_changes(json_t *list)
 json_t *difference_find(const struct torus_shape *shape, const json_t *before, const json_t *events,
 			double from, const json_t *now)
 {
-	json_t *diff = json_pack("{s:[], s:[], s:[], s:n}", "links", "problems", "exclusions", "root");
+	json_t *diff = json_pack("{s:[], s:[], s:[], s:n}", "links", "problems", "exclusions",
+				 "root");
 	size_t i;
 	json_t *v;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events have numbers within a log, and a time by the clock of the machine that noticed them. Clocks
- * of two machines differ, and one may be set back. So within a log the number tells what is new. Of a
- * log that has not been seen yet all events are new, but it may have begun long ago: then those are
- * not that happened clearly before the last one that was shown.
+ * Events have numbers within a log, and a time by the clock of the machine that noticed them.
+ * Clocks of two machines differ, and one may be set back. So within a log the number tells what is
+ * new. Of a log that has not been seen yet all events are new, but it may have begun long ago: then
+ * those are not that happened clearly before the last one that was shown.
  *
  * Test: tests/unit/test_follow.c.
  */

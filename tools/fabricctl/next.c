@@ -49,7 +49,8 @@ static void add_option(char *line, const char *option, const char *value)
 
 	if (!value)
 		return;
-	plain = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+,./:-");
+	plain = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			      "0123456789_+,./:-");
 	n += (size_t)snprintf(line + n, COMMAND_MAX - n, " --%s ", option);
 	if (*value && !value[plain]) {
 		snprintf(line + n, COMMAND_MAX - n, "%s", value);

@@ -195,7 +195,8 @@ static void note_dead(json_t *outage, const json_t *dead)
 
 /* --- cables ---------------------------------------------------------------------------- */
 
-static void take_link_event(json_t *outages, json_t *begun, const json_t *dead, const json_t *event)
+static void take_link_event(json_t *outages, json_t *begun, const json_t *dead,
+			    const json_t *event)
 {
 	json_t *link = json_object_get(event, "link");
 	const char *state = json_text(link, "state");

@@ -22,8 +22,12 @@
 
 #define DURATION_MAX 32
 
-/* Return: the time as moment_parse() takes it: an argument may be "2h" for "-2h", which looks like an option. */
-static const char *time_of_argument(const struct past *p, const char *text, char buf[DURATION_MAX])
+/*
+ * Return: the time as moment_parse() takes it. An argument may be "2h" for "-2h", which would look
+ * like an option.
+ */
+static const char *time_of_argument(const struct past *p, const char *text,
+				    char buf[DURATION_MAX])
 {
 	size_t n = strlen(text);
 
@@ -36,7 +40,8 @@ static const char *time_of_argument(const struct past *p, const char *text, char
 
 static int read_span(const struct past *p, int64_t *from, int64_t *to)
 {
-	const char *since = p->arguments ? "time" : "--since", *until = p->arguments ? since : "--until";
+	const char *since = p->arguments ? "time" : "--since";
+	const char *until = p->arguments ? "time" : "--until";
 	const char *allowed = p->arguments ? MOMENT_ALLOWED_ARGUMENT : MOMENT_ALLOWED;
 	char text[DURATION_MAX];
 	time_t now = time(NULL);

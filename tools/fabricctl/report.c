@@ -163,7 +163,8 @@ static json_t *sum_nodes(const json_t *events, double until)
 		if (over) {
 			end_death(e, json_number_value(at));
 		} else {
-			json_object_set_new(e, "times", json_integer((json_int_t)json_count(e, "times") + 1));
+			json_object_set_new(e, "times",
+					    json_integer((json_int_t)json_count(e, "times") + 1));
 			json_object_set(e, "since", (json_t *)at);
 		}
 	}

@@ -2,10 +2,10 @@
 /*
  * An event for each cable that is lost, or comes back, made with the first table that contains the
  * change. By then both ends of the cable have reported, if both can, so there is one event. A cable
- * is lost if one of its ends is not up, is held down, leads elsewhere, or belongs to a node without a
- * NIC. A cable that has not been up yet is not lost, and there is no event when it comes up: the
- * bring-up logs the nodes that join. A root that takes over compares with the former root's table, so
- * it tells of the cables that were lost with that root.
+ * is lost if one of its ends is not up, is held down, leads elsewhere, or belongs to a node without
+ * a NIC. A cable that has not been up yet is not lost, and there is no event when it comes up: the
+ * bring-up logs the nodes that join. A root that takes over compares with the former root's table,
+ * so it tells of the cables that were lost with that root.
  *
  * A cable has one name, that of its end at a port with "+".
  *
@@ -132,9 +132,9 @@ static bool begin_states(struct fm *fm, const struct torus_shape *shape)
 	return true;
 }
 
-/* Takes the state of the cable of @node, which is @a, in dimension @d. @b: the node at its other end */
-static void init_state(struct fm_cables *c, uint32_t node, unsigned int d, const struct fm_entry *a,
-		       const struct fm_entry *b)
+/* Takes the state of the cable of @node in dimension @d. @a, @b: @node, and that at its other end */
+static void init_state(struct fm_cables *c, uint32_t node, unsigned int d,
+		       const struct fm_entry *a, const struct fm_entry *b)
 {
 	if (is_up(a, d, b, torus_dir_opposite(&c->shape, d)))
 		c->up[node] |= (uint8_t)(1u << d);
