@@ -190,6 +190,9 @@ static const struct origin named[] = {
 	{ "colour_of_a_node_that_is_back", 8266, 0, WAKE + 1, false, false,
 	  "a node that was judged dead returned with packets of the next version's colour, and the root "
 	  "took that colour, for which the drain did not wait" },
+	{ "dead_together", 1325, 0, WAKE + 1, false, false,
+	  "an error of check_flow: of two nodes that were cut off and judged dead together, one was back, "
+	  "and the check took it for one that takes part" },
 	{ "opened_too_early", 164, 0, WAKE + 1, true, false,
 	  "a port that a replay was to open opened after a later version had ended the replay: packets "
 	  "overtook those that were still parked" },

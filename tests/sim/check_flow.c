@@ -162,7 +162,8 @@ static bool is_judged_dead(const struct fm *root, uint64_t guid)
 
 /*
  * It takes part, and its manager answers. A NIC that obeys a later root takes no order of this one,
- * which may have hung while links came back, and learns of it only now.
+ * which may have hung while links came back, and learns of it only now. A node that was judged dead
+ * and is back takes part from the next table on.
  */
 static bool is_there(const struct check_flow *c, const struct fm *root, uint32_t node)
 {
@@ -170,6 +171,7 @@ static bool is_there(const struct check_flow *c, const struct fm *root, uint32_t
 	const struct fm_mate *m = fm_mate(root->root, e->guid);
 
 	return fm_table_counts(e) && is_entry_of(e, &c->w->node[node]) && m && m->via &&
+	       m->state != FM_NODE_DEAD &&
 	       c->w->node[node].root_epoch <= fm_epoch(root);
 }
 
