@@ -43,7 +43,8 @@
  * @ask: the question to the root that is under way; @due: when the root is asked; @last: when it
  *	was asked last
  * @after: position where the root's last answer ended; "": it was not asked before
- * @changed: since the last answer the fabric has changed
+ * @changed: since the last answer the fabric has changed: the root is asked once more SOON after the
+ *	next one
  */
 struct keeper {
 	struct fabricd *d;
@@ -157,7 +158,7 @@ void keeper_changed(struct keeper *k)
 	at = loop_now() + AT_ONCE;
 	if (at < k->last + SOON)
 		at = k->last + SOON;
-	if (!k->changed && !k->ask && k->due > at)
+	if (!k->ask && k->due > at)
 		ask_at(k, at);
 	k->changed = true;
 }

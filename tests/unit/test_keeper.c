@@ -385,6 +385,31 @@ static void after_a_change(void **state)
 	asked_after(10 * SEC);
 }
 
+/* A change that led to no answer does not delay the question after the next one. */
+static void after_changes_without_answer(void **state)
+{
+	(void)state;
+	begin();
+	asks_root();
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	passes(SEC);
+	keeper_changed(k);
+	asked_after(5 * MS);
+	ends(NULL);		/* the root is gone */
+	passes(SEC);
+	keeper_changed(k);
+	asked_after(5 * MS);
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	asked_after(200 * MS);
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	leads = true;
+	keeper_changed(k);
+	passes(SEC);
+	leads = false;
+	keeper_changed(k);
+	asked_after(5 * MS);
+}
+
 /* An event that comes twice is kept once; the next question goes on where the answer ended. */
 static void once(void **state)
 {
@@ -689,6 +714,7 @@ int main(void)
 		cmocka_unit_test_teardown(whose, end),
 		cmocka_unit_test_teardown(whom_it_asks, end),
 		cmocka_unit_test_teardown(after_a_change, end),
+		cmocka_unit_test_teardown(after_changes_without_answer, end),
 		cmocka_unit_test_teardown(once, end),
 		cmocka_unit_test_teardown(malformed, end),
 		cmocka_unit_test_teardown(begins_anew, end),
