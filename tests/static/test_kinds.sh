@@ -9,6 +9,7 @@ cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 . tests/check.sh
 
 page=daemon/fabricd.8
+past=tools/fabricctl/past.c
 
 # sources: the daemon's C files on one line each
 sources() {
@@ -34,6 +35,7 @@ events() {
 	texts 'fm_say\(fm, [^"]*? "\K[a-z]+(?=",)'
 	texts 'fabricd_event\([^;]*?, *"\K[a-z]+(?=", [a-z_>-]+\);)'
 	texts '"kind", "\K[a-z]+'
+	texts '\.kind = "\K[a-z]+(?=",)'
 }
 
 # lacks SECTION KIND...: the kinds that have no entry in SECTION of the page
@@ -64,6 +66,20 @@ has_events() {
 	[ -z "$(lacks PROBLEMS "${all[@]}" | tee /dev/stderr)" ]
 }
 
+# words FILE BEGIN END: the lower-case words between two patterns
+words() {
+	tr '\n' ' ' <"$1" | grep -aoPe "$2\K.*?(?=$3)" | grep -oE '[a-z]+' | sort -u
+}
+
+# fabricctl events takes each kind, and no other; the completion offers each.
+takes_kinds() {
+	local all
+
+	all=$({ problems; events; } | sort -u)
+	diff <(echo "$all") <(words "$past" 'define KINDS' '/\*') >&2 &&
+		diff <(echo "$all") <(words tools/fabricctl/fabricctl.bash "--kind\) words='" "'") >&2
+}
+
 has_keys() {
 	local key n=0 wrong=0
 
@@ -84,7 +100,15 @@ notices() {
 
 check "each kind of problem is in fabricd(8)" has_problems
 check "each kind of event is in fabricd(8)" has_events
+check "fabricctl events takes each kind of event and problem" takes_kinds
 check "each key is in fabricd.conf(5)" has_keys
 check "a problem that the page lacks is noticed" notices '/^\.B wiring$/d' has_problems
 check "an event that the page lacks is noticed" notices '/^\.B line$/d' has_events
+lacks_kind() {
+	local past=$tmp/past
+
+	sed 's/ flap / /' tools/fabricctl/past.c >"$past"
+	! takes_kinds 2>/dev/null
+}
+check "a kind that fabricctl does not take is noticed" lacks_kind
 done_testing

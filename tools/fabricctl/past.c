@@ -4,6 +4,7 @@
  * are merged by their time of day.
  */
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,21 +61,34 @@ static int read_span(const struct past *p, int64_t *from, int64_t *to)
 	return OK;
 }
 
-/* Return: true if @list is words of small letters with a comma between each two of them. */
+/* All kinds of events and problems: fabricd(8) explains them. */
+#define KINDS "admin arbiter bootstrap candidate dispute errors fabric flap history isolated line link " \
+	      "memory missed nic node place plan quorum recovery refused relay release root seal stall " \
+	      "state table tree wave wiring"
+
+/* Return: true if the @n bytes at @word are one of KINDS. */
+static bool is_kind(const char *word, size_t n)
+{
+	for (const char *k = KINDS; *k; k += strcspn(k, " "), k += *k == ' ')
+		if (n && strcspn(k, " ") == n && !memcmp(k, word, n))
+			return true;
+	return false;
+}
+
+/* Return: true if @list is kinds with a comma between each two of them. */
 static bool are_kinds(const char *list)
 {
-	size_t length = strlen(list);
+	size_t n;
 
-	if (!length || length > KINDS_MAX || list[length - 1] == ',')
+	if (strlen(list) > KINDS_MAX)
 		return false;
-	for (const char *word = list; *word; word += *word == ',') {
-		size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz");
-
-		if (!n || (word[n] && word[n] != ','))
+	for (;; list += n + 1) {
+		n = strcspn(list, ",");
+		if (!is_kind(list, n))
 			return false;
-		word += n;
+		if (!list[n])
+			return true;
 	}
-	return true;
 }
 
 int past_check(const struct past *p)
@@ -88,9 +102,8 @@ int past_check(const struct past *p)
 	if (!found)
 		return fail("--level '%s': allowed are error, warning, info", p->level);
 	if (p->kind && !are_kinds(p->kind))
-		return fail("--kind '%s': it is a word such as link, node or recovery, or several with "
-			    "commas, %u bytes at most; EVENTS and PROBLEMS in fabricd(8) list them",
-			    p->kind, KINDS_MAX);
+		return fail("--kind '%s': allowed are, or several of these with commas, %u bytes at most: "
+			    KINDS, p->kind, KINDS_MAX);
 	return read_span(p, &from, &to);
 }
 
