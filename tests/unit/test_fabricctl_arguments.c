@@ -100,7 +100,6 @@ static void wrong_questions(void **state)
 		{ "events --kind link,foo", "--kind 'link,foo': allowed are" },
 		{ "events --kind lin", "--kind 'lin': allowed are" },
 		{ "events --kind links", "--kind 'links': allowed are" },
-		{ "events --kind 'node link'", "--kind 'node link': allowed are" },
 		{ "events --link 0,0:+x --of 0,0", "--link and --of exclude each other" },
 		{ "report --day 03:00", "--day '03:00': allowed are a date (2026-11-26), today, yesterday" },
 		{ "report --day -2h", "--day '-2h'" },
