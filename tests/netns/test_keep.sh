@@ -63,8 +63,8 @@ already_so() {
 # The next root tells who excluded what, and takes another reason.
 next_root() {
 	fabricctl root move 1,0 && until_true 10 moved && all_up && same_orders &&
-		fabricctl status | grep -E '^excluded +1,0:\+x by 0@n0-0, .* ago: loose plug$' &&
-		fabricctl table | grep -E '^  2,2 by 0@n1-1, .* ago$' &&
+		fabricctl status | grep -E '^excluded +1,0:\+x by root\(0\)@n0-0, (.* ago|just now): loose plug$' &&
+		fabricctl table | grep -E '^  2,2 by root\(0\)@n1-1, (.* ago|just now)$' &&
 		fabricctl exclude 1,0:+x --reason 'new plug' --node 2,1 &&
 		fabricctl table --json | jq -e '.orders[0] | .by == "n2-1" and .reason == "new plug"' &&
 		orders=$(fabricctl table --json | jq -c .orders) && fabricctl root move 0,0 && until_true 10 moved_back
@@ -74,7 +74,7 @@ moved_back() { [[ $(ask root --json | jq -c .node) == '[0,0]' ]]; }
 # An exclusion for a while is shown as such, and the next root ends it.
 for_a_while() {
 	fabricctl exclude 0,1:+y --for "$((15 * slow))s" --reason dust &&
-		fabricctl table | grep -E '^  0,1:\+y by 0@n0-0, .* ago, for another .*: dust$' &&
+		fabricctl table | grep -E '^  0,1:\+y by root\(0\)@n0-0, (.* ago|just now), for another .*: dust$' &&
 		fabricctl links 0,1 | grep -E '^0,1:\+y .* admin [0-9.]+ ' &&
 		fabricctl links 0,1 --json | jq -e '.[] | select(.port == "+y") | .until > 1600000000' &&
 		fabricctl root move 1,0 && until_true 10 moved || return 1

@@ -31,7 +31,7 @@ $(B)/tests/unit/test_outages.o: CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_report
 tests/unit/test_report-objs := tests/unit/test_report.o \
-	$(addprefix tools/fabricctl/,report.o report_html.o outages.o errors.o json.o moment.o number.o say.o table.o) \
+	$(addprefix tools/fabricctl/,report.o report_html.o orders.o outages.o errors.o json.o moment.o number.o say.o table.o) \
 	lib/util/units.o
 tests/unit/test_report-deps := $(B)/libtorus.a
 tests/unit/test_report-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm

@@ -125,9 +125,9 @@ static json_t *status(const struct fake *f)
 	for (unsigned int i = 0; i < f->orders; i++) {
 		if (!i)
 			json_object_set_new(j, "orders", json_array());
-		json_array_append_new(json_object_get(j, "orders"), json_pack("{so s[s] si ss si ss}",
-				      "node", place(f, i), "ports", "+x", "uid", 0, "by", "n0-0",
-				      "since", 1700000000, "reason", "dust"));
+		json_array_append_new(json_object_get(j, "orders"), json_pack("{so s[s] si ss sI ss}",
+				      "node", place(f, i), "ports", "+x", "uid", i ? 4000000 : 0, "by", "n0-0",
+				      "since", f->ordered ? f->ordered : 1700000000, "reason", "dust"));
 	}
 	return j;
 }

@@ -16,7 +16,7 @@
  * struct fake - the fabric
  * @excluded: excluded ports of each node, as in the table
  * @faulty: JSON, what a status tells as "faulty"; NULL: it is of an earlier release
- * @orders: how many orders of exclusion a status tells
+ * @orders: how many orders of exclusion a status tells; @ordered: when, seconds since 1970
  * @out_links: how many links are excluded
  * @admin: those of these ports that an administrator excluded
  * @held: those of these ports that are held down for 12.5 s more because they flap
@@ -55,6 +55,7 @@ struct fake {
 	uint64_t table_version;
 	const char *faulty;
 	unsigned int orders, out_links;
+	json_int_t ordered;
 	uint16_t excluded[FAKE_NODES_MAX];
 	uint16_t admin[FAKE_NODES_MAX];
 	uint16_t held[FAKE_NODES_MAX];

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -100,17 +101,27 @@ static void names_faulty_cables(void **state)
 		 "         and 4 more; 'fabricctl links --bad' lists all\nparked ");
 }
 
-/* An exclusion by an administrator is no fault: it is a warning, named in the first lines. */
+/*
+ * An exclusion by an administrator is no fault: it is a warning, named in the first lines. Its time
+ * has whole seconds.
+ */
 static void tells_maintenance_from_faults(void **state)
 {
+	int digits = 0;
+
 	(void)state;
 	fake.out_links = 4;
 	fake.orders = 12;
 	expect("status", 3);
 	has(out, "fabric fake: running, 4 links excluded, 4x4, table version 7\n");
-	has(out, "excluded 0,0:+x by 0@n0-0, ");
+	has(out, "excluded 0,0:+x by root(0)@n0-0, ");
+	has(out, "         1,0:+x by 4000000@n0-0, ");
 	has(out, "         and 2 more; 'fabricctl table' lists all\nparked ");
 	assert_null(strstr(out, "2,2:+x"));
+	fake.ordered = (json_int_t)time(NULL) - 30;
+	expect("status", 3);
+	assert_int_equal(sscanf(strstr(out, "@n0-0, "), "@n0-0, %*u%n s ago: dust", &digits), 0);
+	assert_memory_equal(strstr(out, "@n0-0, ") + digits, " s ago: dust", 12);
 	fake.out_links = 1;
 	expect("status", 3);
 	has(out, "running, 1 link excluded, ");

@@ -217,6 +217,7 @@ static void escapes(void **state)
 	has(page, "&lt;/td&gt;&lt;script&gt;x\xef\xbf\xbd\xef\xbf\xbd[31m");
 	has(page, "&lt;i&gt;&quot;&#39;");
 	has(page, "&lt;img src=x onerror=alert(1)&gt; &amp; ");
+	has(page, ">root(0)@n</td>");
 	free(page);
 }
 

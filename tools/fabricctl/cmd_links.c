@@ -139,7 +139,7 @@ static void excluded_cell(struct table *t, const json_t *l)
 			   duration_text(json_number_value(ms) / 1e3, left));
 	else if (json_count(l, "until"))
 		table_cell(t, DOUBTFUL, "%s %s", why,
-			   duration_text(seconds_left((double)json_count(l, "until")), left));
+			   left_text((double)json_count(l, "until"), left));
 	else
 		table_cell(t, *why == '-' ? FAINT : DOUBTFUL, "%s", why);
 }

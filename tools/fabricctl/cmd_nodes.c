@@ -44,7 +44,7 @@ static void print_nodes(const json_t *nodes)
 		table_cell(t, STRONG, "%s", table_or_dash(json_text(v, "name")));
 		table_cell(t, out ? DOUBTFUL : map_colour(state), "%s%s%s%s%s", state,
 			   out ? " (excluded" : "", out && until > 0 ? " for " : "",
-			   out && until > 0 ? duration_text(seconds_left(until), left) : "",
+			   out && until > 0 ? left_text(until, left) : "",
 			   out ? ")" : "");
 		heard_cell(t, json_object_get(v, "heard_ms"));
 		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "address")));

@@ -50,6 +50,31 @@ double seconds_left(double until)
 	return until > now ? until - now : 0;
 }
 
+/* Whole seconds: more digits would not be true. */
+static char *whole_text(double seconds, char *buf)
+{
+	if (seconds < 60)
+		snprintf(buf, TEXT_MAX, "%d s", (int)seconds);
+	else
+		duration_text(seconds, buf);
+	return buf;
+}
+
+char *ago_text(double since, char *buf)
+{
+	double seconds = age(since);
+
+	if (seconds < 1)
+		return strcpy(buf, "just now");
+	return strcat(whole_text(seconds, buf), " ago");
+}
+
+/* The time may be up to a second later than @until says. */
+char *left_text(double until, char *buf)
+{
+	return whole_text(seconds_left(until) + 0.5, buf);
+}
+
 static char *scaled_text(double v, double step, const char *const *units, char *buf)
 {
 	int i = 0;

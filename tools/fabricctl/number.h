@@ -17,6 +17,11 @@ double age(double since);
 /** seconds_left() - Return: seconds until a unix time, 0 if it is past */
 double seconds_left(double until);
 
+/** ago_text() - how long ago a time in whole seconds was: "5 s ago", "just now". Return: @buf */
+char *ago_text(double since, char *buf);
+/** left_text() - how long it is until a time in whole seconds: "5 s", "1 min 05 s". Return: @buf */
+char *left_text(double until, char *buf);
+
 /* These write into @buf (32 bytes) and return it. */
 char *bytes_text(uint64_t bytes, char *buf);
 char *count_text(uint64_t n, char *buf);

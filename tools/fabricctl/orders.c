@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <pwd.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "json.h"
 #include "number.h"
@@ -22,18 +25,42 @@ static void show_ports(const json_t *order)
 		printf("%s%s", i ? "," : ":", json_is_string(v) ? json_string_value(v) : "?");
 }
 
-/* Prints the user as 1000@name; a manager of an earlier release does not send it. */
-static void show_user(const json_t *order)
+/*
+ * Writes the name of a user of this machine into @buf; "" if it has none. Only the file is read: a
+ * directory of users may be down together with the fabric.
+ */
+static void find_user(uint64_t uid, char *buf, size_t room)
 {
-	const char *by = json_text(order, "by");
+	FILE *f = fopen("/etc/passwd", "re");
+	const struct passwd *user;
 
-	if (json_is_integer(json_object_get(order, "uid")))
-		printf(" by %llu@%s", (unsigned long long)json_count(order, "uid"), by ? by : "?");
+	*buf = '\0';
+	while (f && !*buf && (user = fgetpwent(f)))
+		if (user->pw_uid == uid)
+			snprintf(buf, room, "%s", user->pw_name);
+	if (f)
+		fclose(f);
+}
+
+char *orders_user_text(const json_t *order, char *buf)
+{
+	unsigned long long uid = json_count(order, "uid");
+	const char *by = json_text(order, "by");
+	char name[64];
+
+	if (!json_is_integer(json_object_get(order, "uid")))
+		return strcpy(buf, "");
+	find_user(uid, name, sizeof(name));
+	if (*name)
+		snprintf(buf, ORDERS_USER_MAX, "%s(%llu)@%s", name, uid, by ? by : "?");
+	else
+		snprintf(buf, ORDERS_USER_MAX, "%llu@%s", uid, by ? by : "?");
+	return buf;
 }
 
 void orders_show(const json_t *orders, const char *title, size_t max)
 {
-	char text[32];
+	char text[32], user[ORDERS_USER_MAX];
 	size_t i;
 	json_t *v;
 
@@ -48,10 +75,11 @@ void orders_show(const json_t *orders, const char *title, size_t max)
 		else
 			printf("  ");
 		show_ports(v);
-		show_user(v);
-		printf(", %s ago", duration_text(age((double)json_count(v, "since")), text));
+		orders_user_text(v, user);
+		printf("%s%s, %s", *user ? " by " : "", user,
+		       ago_text((double)json_count(v, "since"), text));
 		if (until > 0)
-			printf(", for another %s", duration_text(seconds_left(until), text));
+			printf(", for another %s", left_text(until, text));
 		printf("%s%s\n", reason ? ": " : "", reason ? reason : "");
 	}
 }

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "moment.h"
 #include "number.h"
+#include "orders.h"
 #include "outages.h"
 #include "report.h"
 #include "table.h"
@@ -340,7 +341,7 @@ static void put_warnings(FILE *f, const json_t *report)
 static void put_orders(FILE *f, const json_t *orders)
 {
 	static const char *const titles[] = { "Node", "Ports", "Since", "Until", "By", "Reason", NULL };
-	char text[TORUS_TEXT_MAX];
+	char text[TORUS_TEXT_MAX], user[ORDERS_USER_MAX];
 	size_t i, k;
 	json_t *v, *port;
 
@@ -363,11 +364,8 @@ static void put_orders(FILE *f, const json_t *orders)
 		put_cell(f, titles[2], "%s", time_text(json_object_get(v, "since"), "-", text));
 		put_cell(f, titles[3], "%s", time_text(json_count(v, "until") ? until : NULL,
 						       "further notice", text));
-		if (json_is_integer(json_object_get(v, "uid")))
-			put_cell(f, titles[4], "%llu@%s", (unsigned long long)json_count(v, "uid"),
-				 table_or_dash(json_text(v, "by")));
-		else
-			put_cell(f, titles[4], "-");
+		orders_user_text(v, user);
+		put_cell(f, titles[4], "%s", *user ? user : "-");
 		put_text_cell(f, titles[5], json_text(v, "reason"));
 		fputs("</tr>\n", f);
 	}
