@@ -21,6 +21,9 @@ const struct program this_program = { .name = "test" };
 	",\"state\":\"" state "\",\"reason\":\"carrier\",\"excluded\":false}}"
 #define LOSS(at, back) LINK(at, "lost") "," LINK(back, "up")
 #define EVENT(level, kind, text) "{\"time\":5000,\"level\":\"" level "\",\"kind\":\"" kind "\",\"text\":\"" text "\"}"
+#define DEAD "node 1,0 ('b') is dead"
+#define AT(time, level, text) "{\"time\":" #time ",\"level\":\"" level "\",\"kind\":\"node\",\"text\":\"" text "\"}"
+#define DEATH(at, back) LINK(at, "lost") "," AT(at, "error", DEAD) "," AT(back, "info", "over: " DEAD) "," LINK(back, "up")
 #define RECEIVER(cable, level, worn, errors, ber) "{" cable ",\"margin\":80,\"quality\":{\"level\":\"" level \
 	"\",\"worn\":" worn ",\"usual_margin\":120.0,\"errors\":" #errors ",\"ber\":" #ber "}}"
 
@@ -77,14 +80,12 @@ static void replaces(void **state)
 	wants(make("[]", "[" RECEIVER(CABLE, "good", "false", 7, 1e-15) "]", "[]"), "to_do", "[]");
 }
 
+static const char dead[] = "[" LINK(86300, "lost") "," AT(86300, "error", DEAD) "," AT(86390, "error", DEAD ": why") "]";
+
 /* Losses by a node's death or an administrator are no fault of the cable; the node is listed. */
 static void excuses(void **state)
 {
-#define DEAD "node 1,0 ('b') is dead"
-#define AT(time, level, text) "{\"time\":" #time ",\"level\":\"" level "\",\"kind\":\"node\",\"text\":\"" text "\"}"
-#define DEATH(at, back) LINK(at, "lost") "," AT(at, "error", DEAD) "," AT(back, "info", "over: " DEAD) "," LINK(back, "up")
 	static const char deaths[] = "[" DEATH(10, 20) "," DEATH(30, 40) "," DEATH(50, 60) "]";
-	static const char dead[] = "[" LINK(86300, "lost") "," AT(86300, "error", DEAD) "," AT(86390, "error", DEAD ": why") "]";
 #define DOWN "{\"time\":10,\"kind\":\"link\",\"link\":{" CABLE ",\"state\":\"lost\",\"reason\":\"admin\"}}"
 
 	(void)state;
@@ -259,6 +260,27 @@ static void excuses_on_page(void **state)
 	free(page);
 }
 
+static void lists_dead_nodes(void **state)
+{
+	char *page = page_of(make("[" DEATH(10, 20) "," DEATH(30, 40) "]", "[]", "[]"));
+
+	(void)state;
+	is_nested(page);
+	has(page, ">Nodes that were dead<");
+	has(page, ">1,0 (b)</td><td data-t=\"Times\" class=\"n\">2</td><td data-t=\"For\" class=\"n\">20.0 s</td>"
+	    "<td data-t=\"State\">no longer dead</td>");
+	free(page);
+	page = page_of(make(dead, "[]", "[]"));
+	has(page, ">dead still: repair or start it</td>");
+	free(page);
+	page = page_of(make("[" AT(10, "info", "over: " DEAD) "]", "[]", "[]"));
+	has(page, ">0</td><td data-t=\"For\" class=\"n\">-</td><td data-t=\"State\">no longer dead</td>");
+	free(page);
+	page = page_of(make("[" LOSS(10, 20) "]", "[]", "[]"));
+	lacks(page, "Nodes that were dead");
+	free(page);
+}
+
 static void fine_day(void **state)
 {
 	char *page = page_of(make("[]", "[]", "[]"));
@@ -286,6 +308,7 @@ int main(void)
 		cmocka_unit_test(keeps_length),
 		cmocka_unit_test(draws_day),
 		cmocka_unit_test(excuses_on_page),
+		cmocka_unit_test(lists_dead_nodes),
 		cmocka_unit_test(fine_day),
 	};
 

@@ -216,6 +216,35 @@ static void put_cables(FILE *f, const json_t *report)
 	end_table(f, json_array_size(cables), "fabricctl outages");
 }
 
+/* The nodes that were dead, to which their cables' losses belong. */
+static void put_dead_nodes(FILE *f, const json_t *nodes)
+{
+	static const char *const titles[] = { "Node", ">Times", ">For", "State", NULL };
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	if (!json_array_size(nodes))
+		return;
+	begin_section(f, "Nodes that were dead");
+	begin_table(f, titles);
+	json_array_foreach(nodes, i, v) {
+		bool earlier = !json_count(v, "times");	/* it died before the day */
+
+		if (i == ROWS_MAX)
+			break;
+		fputs("<tr>", f);
+		put_cell(f, titles[0], "%s (%s)", json_node_text(json_object_get(v, "node"), text),
+			 table_or_dash(json_text(v, "name")));
+		put_cell(f, titles[1], "%llu", (unsigned long long)json_count(v, "times"));
+		put_cell(f, titles[2], "%s", earlier ? "-" : ms_text(json_object_get(v, "dead_ms"), text));
+		put_cell(f, titles[3], "%s", json_is_true(json_object_get(v, "dead")) ?
+			 "dead still: repair or start it" : "no longer dead");
+		fputs("</tr>\n", f);
+	}
+	end_table(f, json_array_size(nodes), "fabricctl report --json");
+}
+
 static void put_receivers(FILE *f, const json_t *receivers)
 {
 	static const char *const titles[] = { "Receiver", "From", "Judged", ">Errors",
@@ -392,6 +421,7 @@ void report_html(FILE *f, const json_t *report)
 	fprintf(f, "</h1>\n<p>%.16s to %.16s</p>\n", from, to);
 	put_tasks(f, json_object_get(report, "to_do"));
 	put_cables(f, report);
+	put_dead_nodes(f, json_object_get(report, "nodes"));
 	put_receivers(f, json_object_get(report, "errors"));
 	put_outages(f, json_object_get(report, "outages"));
 	put_recoveries(f, json_object_get(report, "recoveries"));
