@@ -281,8 +281,11 @@ static void shows_tables(void **state)
 {
 	(void)state;
 	fake.excluded[1] = 1;
-	fake.dead[6] = true;
 	expect("nodes", 0);
+	fake.dead[6] = true;
+	expect("nodes 1,0", 0);
+	expect("nodes --json", 1);
+	expect("nodes", 1);
 	has(out, "NODE  NAME  STATE  HEARD  ADDRESS   TABLE  PARENT");
 	has(out, "2,1   n2-1  dead     now  10.0.0.0      7  -");
 	expect("links 1,0", 0);
@@ -514,8 +517,9 @@ static void draws_map(void **state)
 	fake_start(&fake, "3x2");
 	fake.excluded[1] = 1 << 2;
 	fake.held[3] = 1;
-	fake.dead[4] = true;
 	expect("nodes --map", 0);
+	fake.dead[4] = true;
+	expect("nodes --map", 1);
 	has(out, "  |        |        |      \n"
 		 " 0,1  .. (1,1) --  2,1  -- \n"
 		 "  |        |        |      \n"
@@ -717,7 +721,7 @@ static void excludes_on_purpose(void **state)
 	fake_rows(&fake);
 	expect("verify", 0);
 	has(out, "excluded   2,2: an admin took it out\n210 pairs of 16 nodes walked");
-	expect("nodes", 0);
+	expect("nodes", 3);
 	has(out, "2,2   n2-2  up (excluded)    now  ");
 	has(out, "1,2   n1-2  up               now  ");
 	expect("status", 0);

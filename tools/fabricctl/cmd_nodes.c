@@ -11,6 +11,7 @@
 #include "wave.h"
 
 static bool map;
+static int found;	/* the exit status by the nodes that were shown */
 
 /* Prints how long ago the last message of the node came. */
 static void heard_cell(struct table *t, const json_t *ms)
@@ -24,6 +25,23 @@ static void heard_cell(struct table *t, const json_t *ms)
 		table_cell(t, FAINT, "now");
 	else
 		table_cell(t, DOUBTFUL, "%s ago", duration_text(is / 1e3, text));
+}
+
+/* Sets the exit status: a node is not up, or one is excluded. Return: @nodes, a new reference. */
+static json_t *judge_nodes(const json_t *nodes)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(nodes, i, v) {
+		const char *state = json_text(v, "state");
+
+		if (json_is_true(json_object_get(v, "excluded")))
+			found = found == OK ? NOT_KEPT : found;
+		else if (!state || strcmp(state, "up"))
+			found = PROBLEM;
+	}
+	return json_incref((json_t *)nodes);
 }
 
 static void print_nodes(const json_t *nodes)
@@ -167,6 +185,7 @@ static int show_map(const struct ctl *ctl)
 		status = map_print(&shape, nodes, links);
 	if (status == OK)
 		status = ask_status(&a);
+	json_decref(judge_nodes(nodes));
 	json_decref(nodes);
 	json_decref(links);
 	ask_close(&a);
@@ -175,15 +194,20 @@ static int show_map(const struct ctl *ctl)
 
 static int cmd_nodes(struct ctl *ctl, int argc, char **argv)
 {
+	int status;
+
+	found = OK;
 	if (map && ctl->json)
 		return fail("--map and --json exclude each other");
 	if (map && argc)
 		return fail("--map draws all nodes: leave out '%s'", argv[0]);
 	if (map)
-		return show_map(ctl);
-	return show_nodes(ctl, json_pack("{ss}", "cmd", "nodes"), argc ? argv[0] : NULL,
-			  &(struct show_nodes) { .max = ASK_NODES_MAX, .show = print_nodes,
-						 .early = &early });
+		status = show_map(ctl);
+	else
+		status = show_nodes(ctl, json_pack("{ss}", "cmd", "nodes"), argc ? argv[0] : NULL,
+				    &(struct show_nodes) { .max = ASK_NODES_MAX, .pick = judge_nodes,
+							   .show = print_nodes, .early = &early });
+	return status == OK ? found : status;
 }
 
 static const struct opt opts[] = {
@@ -203,7 +227,9 @@ COMMAND(cmd_nodes) = {
 		"was\n"
 		"known last to be there. 'excluded' follows the state of nodes that an admin took out of\n"
 		"service. Before there is a table: the asked node and its neighbours, as the Inits of\n"
-		"these place them; 'contradicts': not all cables fit. Exit status 1.",
+		"these place them; 'contradicts': not all cables fit. Exit status 1.\n"
+		"Also 1 if one of the nodes shown is not up; 3 if all that is wrong is that an admin took\n"
+		"nodes out of service.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,
