@@ -377,7 +377,7 @@ static json_t *status_json(struct fabricd *d)
 
 	if (d->fm)
 		fm_status(d->fm, &s);
-	j = json_pack("{s:o, s:s, s:I, s:{s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:I, s:o,"
+	j = json_pack("{s:o, s:s, s:I, s:{s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i, s:i}, s:I, s:I, s:o,"
 		      " s:s, s:s, s:o, s:o, s:o, s:{s:i, s:i}}",
 		      "shape", s.placed ? shape_json(&s.shape) : json_array(),
 		      "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
@@ -386,6 +386,7 @@ static json_t *status_json(struct fabricd *d)
 		      "excluded", (int)s.nodes_excluded,
 		      "links", "total", (int)s.links, "up", (int)s.links_up,
 		      "faulty", (int)s.links_faulty, "excluded", (int)s.links_excluded,
+		      "wrong", (int)s.links_wrong,
 		      "parked_packets", (json_int_t)s.parked,
 		      "relayed_pairs", (json_int_t)s.relayed,
 		      "root", d->fm ? root_json(d, &s.root) : json_null(),

@@ -356,7 +356,7 @@ const uint16_t *fm_exclusions(const struct fm *fm)
 
 enum cable { CABLE_NONE, CABLE_UP, CABLE_FAULTY, CABLE_EXCLUDED, CABLE_MISWIRED };
 
-/* The state of a cable in the table; it is excluded by order, or because it is wrong. */
+/* The state of a cable in the table. */
 static enum cable cable_state(const struct fm *fm, uint32_t node, unsigned int d)
 {
 	const char *why = fm_excluded(fm, node, d);
@@ -381,7 +381,7 @@ static void count_cables(const struct fm *fm, struct fm_cables *n)
 			n->all += is != CABLE_NONE;
 			n->up += is == CABLE_UP;
 			n->faulty += is == CABLE_FAULTY;
-			n->excluded += is == CABLE_EXCLUDED || is == CABLE_MISWIRED;
+			n->excluded += is == CABLE_EXCLUDED;
 			n->miswired += is == CABLE_MISWIRED;
 		}
 	}
@@ -453,8 +453,10 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 			s->links++;
 			s->links_heard += here || is_heard(fm, torus_neighbour(&t->shape, i, d));
 			lacks |= is == CABLE_FAULTY || is == CABLE_MISWIRED;
-			if (is == CABLE_EXCLUDED || is == CABLE_MISWIRED)
+			if (is == CABLE_EXCLUDED)
 				s->links_excluded++;
+			else if (is == CABLE_MISWIRED)
+				s->links_wrong++;
 			else if (is == CABLE_FAULTY || own_down(fm, i, d))
 				s->links_faulty++;
 			else

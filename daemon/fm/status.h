@@ -115,6 +115,7 @@ struct fm_status {
 	uint32_t nodes, nodes_up;	/* up: in the table, and fm_heard() is true */
 	uint32_t nodes_excluded;	/* out of service, whether they are up or not */
 	uint32_t links, links_up, links_faulty, links_excluded;	/* cables; up: at such a node */
+	uint32_t links_wrong;		/* cables that lead to wrong ports */
 	uint32_t nodes_heard;		/* whose managers this one has a way to now */
 	uint32_t links_heard;		/* with an end at one of them */
 	uint64_t parked;		/* in the fabric (root, last count) */

@@ -391,7 +391,7 @@ static void set_up_status(void)
 	*s = (struct fm_status){
 		.state = FM_DEGRADED, .is_root = true, .placed = true, .shape = asked_shape, .own = OWN,
 		.version = 101, .applied = 102, .nodes = 103, .nodes_up = 104, .nodes_excluded = 123, .links = 105,
-		.links_up = 106, .links_faulty = 107, .links_excluded = 108, .parked = 109,
+		.links_up = 106, .links_faulty = 107, .links_excluded = 108, .links_wrong = 127, .parked = 109,
 		.relayed = 110, .problems = 111,
 		.root = { .state = FM_ROOT_LEADS, .own = true, .known = true, .reachable = true,
 			  .epoch = 115, .since = NOW - 9 * SEC, .guid = 112, .node = OWN,

@@ -106,12 +106,12 @@ static json_t *status(const struct fake *f)
 			json_array_append_new(held, json_pack("{so ss sn sf}", "node", place(f, id),
 					      "port", "+x", "peer", "left_ms", 12500.0));
 	}
-	j = json_pack("{so ss sI s{si si si} s{si si si si} si si so s{si si} s{so ss} ss so so "
+	j = json_pack("{so ss sI s{si si si} s{si si si si si} si si so s{si si} s{so ss} ss so so "
 			 "s{sI ss sf sf si si si s{sf sf sf sf sn sf}}}",
 			 "shape", shape_of(f), "state", f->state, "table_version",
 			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up, "excluded", out,
 			 "links", "total", 2 * f->nodes, "up", 2 * f->nodes - 1, "faulty", 1,
-			 "excluded", (int)f->out_links, "parked_packets", 3, "relayed_pairs", 12,
+			 "excluded", (int)f->out_links, "wrong", (int)f->wrong_links, "parked_packets", 3, "relayed_pairs", 12,
 			 "root", root(f), "heard", "nodes", f->rootless ? 1 : f->nodes, "links",
 			 f->rootless ? 4 : 2 * f->nodes, "own", "node", place(f, 1), "name", "n1-0",
 			 "fabric", "fake", "problems", problems, "held_links", held, "last_recovery", "version",

@@ -54,7 +54,7 @@ struct fake {
 	const char *state;
 	uint64_t table_version;
 	const char *faulty;
-	unsigned int orders, out_links;
+	unsigned int orders, out_links, wrong_links;
 	json_int_t ordered;
 	uint16_t excluded[FAKE_NODES_MAX];
 	uint16_t admin[FAKE_NODES_MAX];

@@ -45,7 +45,7 @@
 	"'rootless':{'since':" since ",'table_version':119,'own':{'node':" node ",'name':'myself'}}"
 #define NUMBERS \
 	"'table_version':101,'nodes':{'total':103,'up':104,'excluded':123}," \
-	"'links':{'total':105,'up':106,'faulty':107,'excluded':108}," \
+	"'links':{'total':105,'up':106,'faulty':107,'excluded':108,'wrong':127}," \
 	"'parked_packets':109,'relayed_pairs':110,'orders_more':0," ORDERS "," FAULTY ","
 /* Those of dead nodes come last; the root alone knows reasons and times. */
 #define FAULTY \
@@ -165,7 +165,7 @@ static void status_without_a_place(void **state)
 						 .node = TORUS_NO_NODE, .address = "x" } };
 	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("null", "null") ",'data':{'shape':[],'state':'bootstrapping',"
 	     "'table_version':0,'nodes':{'total':0,'up':0,'excluded':0},"
-	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0},"
+	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0,'wrong':0},"
 	     "'parked_packets':0,'relayed_pairs':0,'orders':[],'orders_more':0,'faulty':[],"
 	     "'faulty_more':0,'own':{'node':null,'name':'myself',"
 	     "'wave':{'position':[-1,1],'size':[null,2],'confirmed':false," NEIGHBOURS "}}," FABRIC

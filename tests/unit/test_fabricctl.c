@@ -126,8 +126,10 @@ static void tells_maintenance_from_faults(void **state)
 	expect("status", 3);
 	has(out, "running, 1 link excluded, ");
 	fake.state = "degraded";
+	fake.wrong_links = 2;
 	expect("status", 1);
 	has(out, "fabric fake: degraded, 4x4");
+	has(out, "31 of 32 up, 1 faulty, 2 in wrong ports, 1 excluded\n");
 }
 
 static void tells_how_long_links_are_held(void **state)

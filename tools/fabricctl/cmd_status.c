@@ -92,6 +92,9 @@ static void show_count(const char *what, const json_t *s, const char *since)
 	if (json_count(c, "faulty"))
 		printf(", %s%llu faulty%s", paint(BAD),
 		       (unsigned long long)json_count(c, "faulty"), paint(PLAIN));
+	if (json_count(c, "wrong"))
+		printf(", %s%llu in wrong ports%s", paint(BAD),
+		       (unsigned long long)json_count(c, "wrong"), paint(PLAIN));
 	if (json_count(c, "excluded"))
 		printf(", %s%llu excluded%s", paint(DOUBTFUL),
 		       (unsigned long long)json_count(c, "excluded"), paint(PLAIN));

@@ -15,7 +15,7 @@ struct fm_library;
 
 /**
  * struct fm_cables - number of cables by state; valid if @counted
- * @excluded: by an administrator, or because they are wired wrongly: these are @miswired
+ * @excluded: by an administrator; @miswired: they lead to wrong ports
  * @away: nodes that are not up, though no administrator has taken them out of service
  */
 struct fm_cables {
