@@ -527,6 +527,9 @@ static void say_hello(struct one_fm *o, uint32_t node, uint64_t obeys)
 	h->attach = n->attach;
 	h->version = n->asked.version ? n->asked.version : n->rows;
 	h->rows_term = n->asked.version ? fm_epoch(o->fm) : 0;
+	h->table = n->table;
+	h->term = n->table ? fm_epoch(o->fm) : 0;
+	h->clean = n->clean;
 	if (h->version) {
 		h->placed = true;
 		h->shape = (struct torus_shape) { .ndims = 1,

@@ -28,6 +28,8 @@
  * @sums: what it has counted, which it reports when it is asked
  * @below: further reports, of nodes below it in the tree
  * @rows: version of the rows that its NIC had when the node joined
+ * @table, @clean: version of the table that its manager has when it joins again, and the colours that
+ *	are clean by the last message to it; 0: it has started anew
  * @mute: it does not report
  * @asked, @version, @round: the step that it was asked for last
  * @answered: it has reported that step
@@ -41,7 +43,8 @@ struct one_node {
 	struct fm_row row;
 	struct fm_sums sums;
 	struct fm_report below;
-	uint64_t rows;
+	uint64_t rows, table;
+	uint8_t clean;
 	bool mute;
 	struct fm_step asked;
 	bool answered;

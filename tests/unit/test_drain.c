@@ -176,6 +176,8 @@ static void is_away_until(uint64_t version)
 		one_finish(&o);
 	}
 	assert_int_equal(fm_version(o.fm), version);
+	o.node[3].table = 3;
+	o.node[3].clean = 0x7;
 }
 
 /*
@@ -230,6 +232,52 @@ static void no_colour_but_that_of_who_is_back(void **state)
 }
 
 /*
+ * Node 3 is back while version 5 is in force, with a packet of colour 2 in its NIC: the root finds
+ * it before anything is replayed or released, although that is the colour of the next version.
+ */
+static void drains_what_came_back(void)
+{
+	one_sends(&o, 3, 2, 1);
+	one_join(&o, 3);
+	one_until(&o, FM_STEP_APPLY);
+	one_answer(&o);
+	while (one_asked(&o, ONE_SOON) == FM_STEP_COUNT)
+		one_answer(&o);
+	comes_after(0, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 7);
+	assert_int_equal(fm_node(o.fm, 3)->state, FM_NODE_UP);
+	one_answer(&o);
+	comes_after(2, FM_STEP_COUNT);
+	one_gets(&o, 1, 2, 1);
+	one_until(&o, FM_STEP_RESUME);
+	assert_int_equal(fm_version(o.fm), 7);
+	one_finish(&o);
+	assert_false(fm_last(o.fm)->bounded);
+	one_end(&o);
+}
+
+/* Its manager has started anew, and does not know which colours were clean before it was away. */
+static void manager_of_who_is_back_is_new(void **state)
+{
+	(void)state;
+	is_away_until(5);
+	o.node[3].epoch++;
+	o.node[3].table = 0;
+	o.node[3].clean = 0;
+	drains_what_came_back();
+}
+
+/* Its NIC has failed, but its manager got the tables, and took part in no drain of them. */
+static void nic_of_who_is_back_had_failed(void **state)
+{
+	(void)state;
+	is_away_until(5);
+	o.node[3].table = 5;
+	o.node[3].clean = 0xd;
+	drains_what_came_back();
+}
+
+/*
  * While the manager of node 3 hangs, the root goes on without proof, and a packet of colour 3 is
  * behind a link that takes none for some time. Later that packet arrives, and another one is on
  * its way when the next version of that colour ends: as many are missing as before.
@@ -256,6 +304,8 @@ static void late_packets_are_not_lost(void **state)
 		assert_int_equal(fm_last(o.fm)->version, version);
 		assert_true(fm_last(o.fm)->bounded);
 	}
+	o.node[3].table = 4;
+	o.node[3].clean = 0xe;
 	one_join(&o, 3);
 	one_until(&o, FM_STEP_APPLY);
 	assert_int_equal(fm_version(o.fm), 7);
@@ -355,6 +405,8 @@ int main(void)
 		cmocka_unit_test(who_is_back_is_in_no_count),
 		cmocka_unit_test(colour_of_who_is_back),
 		cmocka_unit_test(no_colour_but_that_of_who_is_back),
+		cmocka_unit_test(manager_of_who_is_back_is_new),
+		cmocka_unit_test(nic_of_who_is_back_had_failed),
 		cmocka_unit_test(late_packets_are_not_lost),
 		cmocka_unit_test(other_end_is_waited_for),
 		cmocka_unit_test(each_end_has_its_time),

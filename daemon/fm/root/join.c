@@ -304,14 +304,19 @@ static bool works_there(const struct fm *fm, const struct fm_mate *m, const stru
 }
 
 /*
- * Return: mask of the colours of packets that may be in the NIC of a node that was away, or had
- * another root: that of its rows, and those that were not clean by the last message of its root. If
- * its manager has no table and its rows are of another epoch, any.
+ * Return: mask of the colours of packets that may be in the NIC of a node that was @away, or whose
+ * manager started anew: that of its rows, and those that were not clean by the last message of its
+ * root. If it was away, this is known only if its NIC has the rows of its table: a manager that
+ * started anew has no table, and one whose NIC failed got tables whose drains did not include it.
  */
-static uint8_t find_brought(const struct fm *fm, const struct fm_hello *h)
+static uint8_t find_brought(const struct fm *fm, const struct fm_hello *h, bool away)
 {
-	uint8_t clean = h->table ? h->clean : h->rows_term == fm->term ? UINT8_MAX : 0;
+	uint8_t clean = 0;
 
+	if (h->table && (!away || h->table == h->version))
+		clean = h->clean;
+	else if (!away && h->rows_term == fm->term)
+		clean = UINT8_MAX;	/* all drains of this root included the NIC */
 	return h->version ? (uint8_t)(~clean | 1u << h->version % TORUS_COLOURS) : 0;
 }
 
@@ -319,6 +324,7 @@ static uint8_t find_brought(const struct fm *fm, const struct fm_hello *h)
 static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
 {
 	struct fm_root *r = fm->root;
+	bool away = fresh || m->state != FM_NODE_UP;
 	bool back = m->state != FM_NODE_UP || m->epoch != h->epoch;
 
 	if (!fresh && m->epoch != h->epoch) {
@@ -342,8 +348,8 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 	take_mark(fm, m, h->marked, fresh);
 	if (fresh || back)
 		fm_base_count(fm, m, h);
-	if ((fresh || back) && fm->table.version)
-		r->brought |= find_brought(fm, h);
+	if ((away || back) && fm->table.version)
+		r->brought |= find_brought(fm, h, away);
 	if (h->version > r->version_seen)
 		r->version_seen = h->version;
 	/* The node has missed versions, or has those of a former root. */
