@@ -266,7 +266,7 @@ static void excluded(void **state)
 	assert_int_equal(o.entry[1].admin, 2);
 	assert_int_equal(fm_exclusions(o.fm)[1], 2);
 	assert_int_equal(fm_exclusions(o.fm)[0], 1);	/* the other end */
-	assert_string_equal(fm_last(o.fm)->cause, "excluded 1:-x");
+	assert_string_equal(fm_last(o.fm)->cause, "excluded 0:+x");
 	assert_int_equal(fm_exclude(o.fm, SIZE - 1, -1, true, o.now), 0);
 	one_finish(&o);
 	assert_int_equal(o.entry[SIZE - 1].admin, 3);

@@ -75,11 +75,40 @@ static void include_far_end(struct fm *fm, uint32_t node, unsigned int port)
 	fm_change_node(fm, far);
 }
 
+#define TARGET_MAX (2 * TORUS_TEXT_MAX + 1)
+
+/*
+ * Writes the name of what an order is about: "2,1:all ports", "2,1:+x,-y", or one cable, by its end
+ * at a port with "+", as all other events name it. Return: @buf
+ */
+static const char *name_ports(const struct fm *fm, uint32_t node, uint16_t ports, char *buf)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	unsigned int first = (unsigned int)__builtin_ctz(ports);
+	char name[TORUS_TEXT_MAX];
+	size_t n;
+
+	if (ports == 1u << first && first >= fm->ndims) {
+		node = torus_neighbour(shape, node, first);
+		ports = (uint16_t)(1u << torus_dir_opposite(shape, first));
+	}
+	n = (size_t)snprintf(buf, TARGET_MAX, "%s:", torus_node_text(shape, node, name));
+	if ((ports & port_mask(fm, -1)) == port_mask(fm, -1)) {
+		strcpy(buf + n, "all ports");
+		return buf;
+	}
+	for (unsigned int p = 0; p < 2u * fm->ndims; p++)
+		if (ports >> p & 1)
+			n += (size_t)snprintf(buf + n, TARGET_MAX - n, buf[n - 1] == ':' ? "%s" : ",%s",
+					      torus_port_text(fm->ndims, p, name));
+	return buf;
+}
+
 int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 		  const struct fm_order *order)
 {
 	struct fm_root *r = fm->root;
-	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX] = "all ports";
+	char name[TARGET_MAX];
 	uint16_t mask;
 
 	if (!r->settled)
@@ -99,10 +128,7 @@ int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 		r->judge_at = fm->now;	/* a node out of service is silent sooner */
 	else
 		fm_damp_end(fm, node, mask);
-	if (port >= 0)
-		torus_port_text(fm->ndims, (unsigned int)port, name);
-	fm_demand(fm, 0, "%s %s:%s", excluded ? "excluded" : "included",
-			 torus_node_text(&fm->table.shape, node, text), name);
+	fm_demand(fm, 0, "%s %s", excluded ? "excluded" : "included", name_ports(fm, node, mask, name));
 	return 0;
 }
 
@@ -146,34 +172,17 @@ bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool exclude
 	       (port >= 0 && is_far_excluded(fm, node, (unsigned int)port));
 }
 
-/* Writes the names of @ports, as in "+x,-y", or "all ports". Return: @buf */
-static const char *name_ports(const struct fm *fm, uint16_t ports, char *buf)
-{
-	uint16_t all = (uint16_t)((1u << 2 * fm->ndims) - 1);
-	char name[TORUS_TEXT_MAX];
-	size_t n = 0;
-
-	if ((ports & all) == all)
-		return strcpy(buf, "all ports");
-	for (unsigned int p = 0; p < 2u * fm->ndims; p++)
-		if (ports >> p & 1)
-			n += (size_t)snprintf(buf + n, TORUS_TEXT_MAX - n, n ? ",%s" : "%s",
-					      torus_port_text(fm->ndims, p, name));
-	return buf;
-}
-
 void fm_admin_over(struct fm *fm, uint32_t node, uint16_t ports)
 {
-	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX];
+	char name[TARGET_MAX];
 
 	fm->root->admin[node] &= (uint16_t)~ports;
 	take_order(fm, node, ports, NULL);
 	fm_change_node(fm, node);
 	fm_damp_end(fm, node, ports);
-	name_ports(fm, ports, name);
-	torus_node_text(&fm->table.shape, node, text);
-	fm_say(fm, FM_INFO, "table", "%s:%s is included: it was excluded until now", text, name);
-	fm_demand(fm, 0, "included %s:%s, the time is over", text, name);
+	name_ports(fm, node, ports, name);
+	fm_say(fm, FM_INFO, "table", "%s is included: it was excluded until now", name);
+	fm_demand(fm, 0, "included %s, the time is over", name);
 	fm_judge_due(fm);
 	fm_publish_due(fm);
 }
