@@ -539,8 +539,17 @@ static void traces(void **state)
 	has(out, "0,0\n0 hops");
 	fake.excluded[0] = 1;
 	expect("trace 0,0 1,0", 1);
-	has(out, "crosses an excluded link");
+	has(out, "crosses an excluded link\n");
 	fake_rows(&fake);
+	fake.dead[10] = true;
+	fake.row[0][10] = 0;
+	expect("trace 0,0 2,2", 1);
+	has(out, "no valid row: 2,2 is not up\n");
+	fake.dead[10] = false;
+	fake.excluded[10] = fake.admin[10] = 0xf;
+	expect("trace 0,0 2,2", 1);
+	has(out, "no valid row: an administrator has excluded 2,2\n");
+	fake.excluded[10] = fake.admin[10] = 0;
 	expect("trace 0,0 n1-0 --json", 0);
 	j = printed();
 	assert_int_equal(json_array_size(json_object_get(j, "hops")), 3);

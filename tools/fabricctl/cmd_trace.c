@@ -66,6 +66,23 @@ static bool is_relay(const struct trace *t, uint32_t node, uint32_t *seen)
 	return true;
 }
 
+/* Prints how the path ends, and why, if an end of it is not there. */
+static void show_why(const struct trace *t)
+{
+	const uint32_t ends[] = { t->from, t->to };
+	char text[TORUS_TEXT_MAX];
+
+	printf("%s%s", paint(BAD), torus_walk_end_text(t->path.end));
+	for (unsigned int i = 0; i < 2; i++) {
+		json_id_text(&t->table.shape, ends[i], text);
+		if (t->table.out[ends[i]])
+			printf(": an administrator has excluded %s", text);
+		else if (!t->table.up[ends[i]])
+			printf(": %s is not up", text);
+	}
+	printf("%s\n", paint(PLAIN));
+}
+
 static void show_trace(const struct trace *t)
 {
 	const struct torus_shape *shape = &t->table.shape;
@@ -93,7 +110,7 @@ static void show_trace(const struct trace *t)
 		       t->path.n, t->path.n == 1 ? "" : "s",
 		       torus_distance(shape, t->from, t->to));
 	else
-		printf("%s%s%s\n", paint(BAD), torus_walk_end_text(t->path.end), paint(PLAIN));
+		show_why(t);
 }
 
 static int walk_trace(struct trace *t, char **argv)
