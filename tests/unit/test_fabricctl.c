@@ -1202,9 +1202,11 @@ static void tells_what_is_missing_as_json(void **state)
 /* A file with this text. Return: its name, to be removed. */
 static const char *file_of(const char *text)
 {
-	static char path[] = "/tmp/test_fabricctl.file";
-	FILE *f = fopen(path, "w");
+	static char path[64];
+	FILE *f;
 
+	snprintf(path, sizeof(path), "/tmp/test_fabricctl.%d.file", (int)getpid());
+	f = fopen(path, "w");
 	assert_non_null(f);
 	fputs(text, f);
 	assert_int_equal(fclose(f), 0);
@@ -1262,6 +1264,10 @@ static void plans_cables(void **state)
 	unlink(path);
 	expect("cabling --expect /no/such", 2);
 	has(err, "/no/such: No such file");
+	expect("cabling --expect /dev/null", 2);
+	has(err, "/dev/null: no cable is in this plan");
+	expect("cabling --expect /", 2);
+	has(err, "/: Is a directory");
 }
 
 #define SAVED(at, name, guid, more) \

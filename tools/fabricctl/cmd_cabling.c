@@ -227,6 +227,15 @@ static int read_line(const struct cabling *c, struct cables *wanted, char *line,
 	return OK;
 }
 
+static bool has_cable(const struct cables *c)
+{
+	for (uint32_t i = 0; i < c->ends; i++)
+		if (c->far[i] != CABLE_NONE)
+			return true;
+	return false;
+}
+
+/* Reads the plan of --expect. One without cables, by mistake, would have all cables removed. */
 static int read_plan(const struct cabling *c, struct cables *wanted)
 {
 	char line[1024];
@@ -237,6 +246,10 @@ static int read_plan(const struct cabling *c, struct cables *wanted)
 		return fail("%s: %s", expect, strerror(errno));
 	for (unsigned int n = 1; status == OK && fgets(line, sizeof(line), f); n++)
 		status = read_line(c, wanted, line, n);
+	if (status == OK && ferror(f))
+		status = fail("%s: %s", expect, strerror(errno));
+	else if (status == OK && !has_cable(wanted))
+		status = fail("%s: no cable is in this plan; 'cabling --plan --csv' prints one", expect);
 	fclose(f);
 	return status;
 }
