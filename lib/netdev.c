@@ -106,15 +106,13 @@ static int address_change(struct nl_sock *sk, uint32_t ifindex, const struct add
 	return err == -NLE_EXIST || (!add && err == -NLE_NOADDR) ? 0 : err;
 }
 
-/*
- * Adds the route to all nodes, or deletes that of a former prefix, whose protocol is RTPROT_STATIC
- * if an earlier release has added it.
- */
-static int route_change(struct nl_sock *sk, uint32_t ifindex, const struct address *a, bool add)
+/* Adds the route to all nodes, or deletes the one of that protocol. */
+static int route_change(struct nl_sock *sk, uint32_t ifindex, const struct address *a, bool add,
+			uint8_t protocol)
 {
 	struct rtmsg rtm = {
 		.rtm_family = a->family, .rtm_dst_len = (uint8_t)a->net_len,
-		.rtm_table = RT_TABLE_MAIN, .rtm_protocol = add ? LT_NETDEV_PROTO : RTPROT_UNSPEC,
+		.rtm_table = RT_TABLE_MAIN, .rtm_protocol = protocol,
 		.rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST,
 	};
 	struct nl_msg *msg = new_netdev_request(add ? RTM_NEWROUTE : RTM_DELROUTE,
@@ -124,6 +122,13 @@ static int route_change(struct nl_sock *sk, uint32_t ifindex, const struct addre
 	return send_netdev(sk, msg, !msg || nla_put(msg, RTA_DST, a->len, a->net) ||
 			   (add && nla_put(msg, RTA_PREFSRC, a->len, a->at)) ||
 			   nla_put_u32(msg, RTA_OIF, ifindex));
+}
+
+/* Deletes the route to a former prefix, which an earlier release has added as a static one. */
+static void delete_route(struct nl_sock *sk, uint32_t ifindex, const struct address *old)
+{
+	if (route_change(sk, ifindex, old, false, LT_NETDEV_PROTO))
+		route_change(sk, ifindex, old, false, RTPROT_STATIC);
 }
 
 static bool is_same_net(const struct address *a, const struct address *b)
@@ -228,7 +233,7 @@ static int look_round(struct nl_sock *sk, struct survey *v)
 	int err = dump_netdev(sk, RTM_GETROUTE, &rtm, sizeof(rtm), on_route, v);
 
 	for (unsigned int i = 0; !err && i < v->n; i++)
-		route_change(sk, v->ifindex, &v->stale[i], false);
+		route_change(sk, v->ifindex, &v->stale[i], false, LT_NETDEV_PROTO);
 	err = err ? err : dump_netdev(sk, RTM_GETADDR, &ifa, sizeof(ifa), on_address, v);
 	for (unsigned int i = 0; !err && i < v->n; i++)
 		address_change(sk, v->ifindex, &v->stale[i], false);
@@ -248,7 +253,7 @@ static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t f
 	if (dev->old) {
 		address_of(dev->old_plan, dev->old, dev->old_node, family, &old);
 		if (!is_same_net(&old, &a))
-			route_change(sk, dev->ifindex, &old, false);
+			delete_route(sk, dev->ifindex, &old);
 		if (memcmp(old.at, a.at, sizeof(a.at)))
 			address_change(sk, dev->ifindex, &old, false);
 	}
@@ -261,7 +266,7 @@ static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t f
 	}
 	if (!err)
 		err = address_change(sk, dev->ifindex, &a, true);
-	return err ? err : route_change(sk, dev->ifindex, &a, true);
+	return err ? err : route_change(sk, dev->ifindex, &a, true, LT_NETDEV_PROTO);
 }
 
 int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len)

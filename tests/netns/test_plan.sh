@@ -142,13 +142,15 @@ EOF
 leftovers() {
 	at 2.1 ip route add 192.0.2.0/24 dev torus0 proto 117 && own_address_add 192.0.2.9 &&
 		at 2.1 ip route add fd00:99::/48 dev torus0 proto 117 && own_address_add fd00:99::9 &&
+		at 2.1 ip route add fd00:99::/48 dev torus0 proto static metric 100 &&
 		at 2.1 ip route add 203.0.113.0/24 dev torus0 proto static && at 2.1 ip addr add 203.0.113.9/32 dev torus0 ||
 		return 1
 	reload "$(root_dir)" 198.19.0.0/17 fd00:9::/48
-	until_true 10 plan_is 198.19.0.0/17 fd00:9::/48 && until_true 10 routes 2.1 $'198.19.0.0/17\n203.0.113.0/24' fd00:9::/48 &&
+	until_true 10 plan_is 198.19.0.0/17 fd00:9::/48 && until_true 10 routes 2.1 $'198.19.0.0/17\n203.0.113.0/24' $'fd00:9::/48\nfd00:99::/48' &&
+		at 2.1 ip -6 route show fd00:99::/48 | grep static &&
 		[[ $(at 2.1 ip -br addr show torus0 | awk '{ $1 = $2 = ""; print }') == "  203.0.113.9/32 198.19.0.5/32 fd00:9:0:2:1::/128" ]] ||
 		{ at 2.1 ip -br addr show torus0; at 2.1 ip route show dev torus0; at 2.1 ip -6 route show dev torus0; return 1; }
-	at 2.1 ip route del 203.0.113.0/24 dev torus0 && at 2.1 ip addr del 203.0.113.9/32 dev torus0
+	at 2.1 ip route del fd00:99::/48 dev torus0 && at 2.1 ip route del 203.0.113.0/24 dev torus0 && at 2.1 ip addr del 203.0.113.9/32 dev torus0
 	reload "$(root_dir)" 198.18.0.0/17 fd00:9::/48
 	until_true 10 routes 2.1 198.18.0.0/17 fd00:9::/48
 }
