@@ -49,22 +49,28 @@ static uint64_t version_without(const struct fm_root *r, uint8_t used)
 	return 0;
 }
 
+/* Return: mask of colours that are clean as the node of @v knows, if @latest is the table. */
+static uint8_t clean_by(const struct fm_voice *v, const struct fm_past *latest)
+{
+	const struct fm_past its = { .epoch = v->term, .version = v->table, .root = v->root };
+	bool counted = v->votes & 1;
+
+	if (!v->table)		/* its manager started again */
+		return !v->rows_term || (v->rows_term == latest->epoch &&
+					 v->rows == latest->version) ? UINT8_MAX : 0;
+	if (!counted && v->rows && v->rows < v->table)
+		return 0;	/* no drain of that table included its NIC */
+	return fm_past_same(&its, latest) ? UINT8_MAX : v->clean;
+}
+
 /* Return: mask of colours that are clean by all nodes that took part in the claim. */
 static uint8_t clean_of_all(const struct fm_root *r)
 {
 	const struct fm_past latest = fm_told_id(&r->told);
 	uint8_t clean = r->told.clean;
 
-	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		const struct fm_voice *v = &fm_mate_no(r, i)->voice;
-		const struct fm_past its = {
-			.epoch = v->term, .version = v->table, .root = v->root,
-		};
-
-		if (v->table ? !fm_past_same(&its, &latest) :
-		    v->rows_term && v->rows_term != latest.epoch)
-			clean &= v->table ? v->clean : 0;
-	}
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		clean &= clean_by(&fm_mate_no(r, i)->voice, &latest);
 	return clean;
 }
 
@@ -76,8 +82,9 @@ static uint8_t clean_of_all(const struct fm_root *r)
  * highest version that any NIC has, a clean colour is taken, and versions are left out if need be.
  *
  * A node with another table may not have taken part in that drain: another root led it, or none.
- * Its HELLO has the colours that are clean by its own table. If its manager started again and its
- * rows are of another epoch, none is.
+ * Its HELLO has the colours that are clean by its own table. None is if its manager started again
+ * and its rows are not of the latest table, or if its NIC was not counted in the latest table and
+ * has other rows: that NIC took part in no drain of it.
  *
  * If no colour is known to be clean, one is taken that no node's rows have, and later tables wait
  * until the network has drained. Packets may have the colour taken, too: so when the others are
