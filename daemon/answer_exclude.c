@@ -225,6 +225,11 @@ static bool cuts_nothing(struct request *rq, size_t n)
 			     "would be cut off: try again");
 		return false;
 	}
+	if (!err && s.left < 2 && s.went > s.left) {
+		answer_error(rq, "cuts-off", "would leave %s in service: nothing was excluded; "
+			     "--force excludes it anyway", s.left ? "only one node" : "no node");
+		return false;
+	}
 	if (err || !s.nodes)	/* other errors are reported when the manager gets the order */
 		return true;
 	name_severed(rq->d, &s, who, sizeof(who));

@@ -356,10 +356,12 @@ struct fm_target {
  * @nodes: how many would be cut off from the largest part of those that they are joined to now;
  *	the first of them are in @node
  * @pairs: from one node to another, that would have no path any more
+ * @went: how many would be taken out of service; @left: how many would still work
  */
 struct fm_severed {
 	uint32_t nodes, node[FM_SEVERED_MAX];
 	uint64_t pairs;
+	uint32_t went, left;
 };
 
 /**

@@ -39,6 +39,7 @@
  * @change_error: what the manager returns when it is told to change something; @once: the first time
  * @privileged: whoever asks may change things; @uid, @at: who and where that is
  * @severs: so many nodes would be cut off by exclusions of ports -y
+ * @went, @left: by exclusions of whole nodes: that go out of service, and that would be left
  * @more_faulty: cables of a dead node, beside the first two that are faulty
  * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
  * @root_says: reply of the root to what is passed on to it; NULL: it is silent
@@ -64,7 +65,7 @@ struct asked {
 	bool lately[NODES];
 	struct fm_candidate_status candidate[3];
 	unsigned int ncandidates;
-	unsigned int rows_read, more_faulty, severs;
+	unsigned int rows_read, more_faulty, severs, went, left;
 	int severs_error;
 	bool equal_rows;
 	int nic_error, flows_error, change_error, test_error;

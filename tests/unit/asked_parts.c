@@ -341,8 +341,12 @@ int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t
 	(void)fm;
 	*out = (struct fm_severed) { .nodes = 0 };
 	for (uint32_t i = 0; i < n; i++)
-		if (end[i].port == 3)
-			*out = (struct fm_severed) { a.severs, { 1, 2, 3, 4, 5, 0, 1, 2 }, 22 };
+		if (end[i].port < 0)
+			*out = (struct fm_severed) { .went = a.went, .left = a.left };
+		else if (end[i].port == 3)
+			*out = (struct fm_severed) {
+				.nodes = a.severs, .node = { 1, 2, 3, 4, 5, 0, 1, 2 }, .pairs = 22,
+			};
 	return a.severs_error;
 }
 

@@ -434,6 +434,20 @@ static void guarded(void **state)
 	says("{'cmd':'exclude','node':'1,1','port':'-y','force':true}", EXCLUDED("true"));
 	does("exclude 4 3 at 50\n");
 	a.severs_error = 0;
+	a.went = 1;
+	refuses("{'cmd':'exclude','node':'1,1'}", "cuts-off",
+		"would leave no node in service: nothing was excluded; --force excludes it anyway");
+	a.went = 2;
+	a.left = 1;
+	refuses("{'cmd':'exclude','links':['1,1','2,1']}", "cuts-off",
+		"would leave only one node in service: nothing was excluded; --force excludes it anyway");
+	does("");
+	a.went = 1;
+	says("{'cmd':'exclude','node':'1,1'}", EXCLUDED("true"));
+	a.went = 2;
+	a.left = 2;
+	says("{'cmd':'exclude','node':'1,1'}", EXCLUDED("true"));
+	does("exclude 4 -1 at 50\nexclude 4 -1 at 50\n");
 	says("{'cmd':'include','node':'1,1','port':'-y'}", EXCLUDED("true"));
 	says("{'cmd':'exclude','node':'1,1','port':'+y'}", EXCLUDED("true"));
 	does("include 4 3 at 50\nexclude 4 1 at 50\n");

@@ -51,6 +51,28 @@ static void test_last_cable(void **state)
 	stage_end(&s);
 }
 
+/* Named as wholes, all nodes may go, but it is told how many are left. */
+static void test_all_nodes(void **state)
+{
+	struct fm_target all[16];
+	struct fm_severed out;
+
+	(void)state;
+	start("4x4");
+	for (uint32_t i = 0; i < 16; i++)
+		all[i] = (struct fm_target) { i, -1 };
+	assert_int_equal(severs(all, 16, &out), 0);
+	assert_int_equal(out.went, 16);
+	assert_int_equal(out.left, 0);
+	assert_int_equal(severs(all, 15, &out), 0);
+	assert_int_equal(out.left, 1);
+	exclude(5, -1);
+	assert_int_equal(severs(all, 6, &out), 0);
+	assert_int_equal(out.went, 5);	/* one is out of service already */
+	assert_int_equal(out.left, 10);
+	stage_end(&s);
+}
+
 /* An order to include a port counts as well before a table has it. */
 static void test_included_again(void **state)
 {
@@ -184,6 +206,7 @@ int main(void)
 {
 	static const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_last_cable),
+		cmocka_unit_test(test_all_nodes),
 		cmocka_unit_test(test_included_again),
 		cmocka_unit_test(test_given),
 		cmocka_unit_test(test_lost_cable),

@@ -161,16 +161,23 @@ int fm_guard_look(const struct fm *fm, const struct fm_target *end, uint32_t n,
 	const struct fm_table *t = &fm->table;
 	struct search s = { .gone = NULL };
 	bool fine = alloc_search(&s, fm);
+	uint32_t went = 0;
 
 	for (uint32_t i = 0; fine && i < n; i++) {
-		if (end[i].port < 0)
+		if (end[i].port < 0) {
+			went += !s.gone[end[i].node];
 			s.gone[end[i].node] = true;
+		}
 		s.out[1][end[i].node] |= (uint16_t)(end[i].port < 0 ? (1u << 2 * fm->ndims) - 1 :
 						    1u << end[i].port);
 	}
 	fine = fine && find_parts(&s, &t->shape);
 	if (fine)
 		count_severed(&s, t->nodes, out);
+	for (uint32_t node = 0; fine && node < t->nodes; node++)
+		out->left += !s.gone[node];
+	if (fine)
+		out->went = went;
 	free_search(&s);
 	return fine ? 0 : -ENOMEM;
 }
