@@ -43,7 +43,7 @@ double age(double since)
 	return now > since ? now - since : 0;
 }
 
-double seconds_left(double until)
+static double seconds_left(double until)
 {
 	double now = seconds_of(CLOCK_REALTIME);
 

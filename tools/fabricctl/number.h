@@ -14,8 +14,6 @@ int hex_parse(const char *text, uint64_t *out);
 
 /** age() - Return: seconds since a unix time, 0 if it is in the future */
 double age(double since);
-/** seconds_left() - Return: seconds until a unix time, 0 if it is past */
-double seconds_left(double until);
 
 /** ago_text() - how long ago a time in whole seconds was: "5 s ago", "just now". Return: @buf */
 char *ago_text(double since, char *buf);
