@@ -103,6 +103,7 @@ static void wrong_questions(void **state)
 		{ "events --link 0,0:+x --of 0,0", "--link and --of exclude each other" },
 		{ "report --day 03:00", "--day '03:00': allowed are a date (2026-11-26), today, yesterday" },
 		{ "report --day -2h", "--day '-2h'" },
+		{ "report --day 2200-01-01", "--day '2200-01-01' is yet to come" },
 		{ "report --html --json", "--html and --json exclude each other" },
 		{ "report --html report.html", "'report.html' is one argument too many" },
 		{ "outages --since soon", "--since 'soon': allowed are" },

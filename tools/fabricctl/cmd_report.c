@@ -175,6 +175,8 @@ static int read_day(void)
 	tm.tm_isdst = -1;
 	mktime(&tm);
 	strftime(until, sizeof(until), "%F", &tm);
+	if (at > time(NULL))
+		return fail("--day '%s' is yet to come", day);
 	return past_check(&past);
 }
 

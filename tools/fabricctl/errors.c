@@ -68,7 +68,7 @@ json_t *errors_load(const char *file)
 	if (all)
 		fail("%s: it is no baseline: 'links --errors --save' writes one", file);
 	else
-		fail("%s: %s", file, why.text);
+		fail("%s: %s; 'links --errors --save' writes a baseline", file, why.text);
 	json_decref(all);
 	return NULL;
 }
