@@ -46,7 +46,7 @@ clean() {
 named() {
 	lab ber 2,1:+x "$1" && under 2,1 3,1 until_true $((10 * slow)) warns && cat "$tmp/status" &&
 		grep -E '^errors +(3,1:-x \(n3-1\) receives badly from 2,1:\+x \(n2-1\)|2,1:\+x \(n2-1\) receives badly from 3,1:-x \(n3-1\)): [0-9]+ errors' "$tmp/status" &&
-		grep '^next  *fabricctl links --errors has the counts; clean, reseat or replace the cable$' "$tmp/status"
+		grep "^next  *fabricctl links --errors --lab $lab has the counts; clean, reseat or replace the cable\$" "$tmp/status"
 }
 as_event() { ask events --level warning | grep -E "errors +3,1:-x \('n3-1'\) receives badly from 2,1:\+x \('n2-1'\): "; }
 is_bad() {
@@ -54,9 +54,15 @@ is_bad() {
 	[[ $? == 3 ]] && cat "$tmp/bad" && grep '^3,1:-x  *2,1:+x  *up ' "$tmp/bad"
 }
 
+# counts OPTION...: `links --errors` while the receiver of the cable is judged bad
+counts() {
+	ask links --errors "$@"
+	[[ $? == 3 ]]
+}
+
 # What is measured is what is injected, within the errors of so few, and no other cable has any.
 measured() {
-	ask links --errors --top 2 && ask links --errors --json >"$tmp/list" &&
+	counts --top 2 && counts --json >"$tmp/list" &&
 		[[ $(jq -c '.[0] | [.node, .port, .peer.node]' "$tmp/list") == '[[3,1],"-x",[2,1]]' ]] &&
 		jq -e '.[0] | .ber > 5e-7 and .ber < 2e-6 and .ber_min < .ber and .ber < .ber_max' "$tmp/list" &&
 		jq -e '[.[2:][] | .errors] | add == 0' "$tmp/list"
@@ -65,13 +71,13 @@ measured() {
 # A baseline begins the counts anew; one that does not fit is told of.
 baseline() {
 	local before
-	lab ber 2,1:+x 0 && ask links --errors --save "$tmp/base" >/dev/null &&
+	lab ber 2,1:+x 0 && counts --save "$tmp/base" >/dev/null &&
 		under 2,1 3,1 true && before=$(errors_of 3,1 -x | jq .errors) && ((before > 0)) &&
 		errors_of 3,1 -x --since "$tmp/base" | jq -e '.errors == 0 and .bits > 0 and .restarted == false' &&
 		sed 's/"epoch": [0-9]*/"epoch": 7/' "$tmp/base" >"$tmp/old" &&
 		errors_of 3,1 -x --since "$tmp/old" | jq -e --argjson n "$before" '.errors >= $n and .restarted' &&
 		ask links --errors --since "$tmp/old" | grep '^\* not in the baseline' &&
-		ask links --errors --since "$tmp/base" --top 1 && ! ask links --errors --since "$TOP/README.md"
+		counts --since "$tmp/base" --top 1 && ! ask links --errors --since "$TOP/README.md"
 }
 
 # With limits at which few bits are enough, a repaired cable is good again after a second.

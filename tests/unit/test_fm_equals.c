@@ -193,7 +193,9 @@ static unsigned int expect_candidates(struct rnd *r)
 			continue;
 		if (mate[i].node == TORUS_NO_NODE && mate[i].priority != 0 &&
 		    mate[i].priority != FM_PRIORITY_AUTO)
-			expect_problem(r, "candidate", mate[i].guid, "and no place", &n);
+			expect_problem(r, "candidate", mate[i].guid,
+				       i ? "and no place in the fabric: it cannot become root" :
+					   "leads, and has no place in the fabric", &n);
 		if (i) {
 			others++;
 			would += mate[i].priority == FM_PRIORITY_AUTO ? mate[i].node < 2 :

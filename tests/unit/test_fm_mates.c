@@ -335,12 +335,18 @@ static void test_end_text(void **state)
 						      "port 4 of 'n1'" };
 
 		s.fm->table.shape = s.shape;
+		s.fm->table.nodes = torus_nodes(&s.shape);
 		assert_ptr_equal(fm_end_text(s.fm, mate(1), p, text, sizeof(text)), text);
 		assert_string_equal(text, placed[p]);
 	}
+	/* A root that restarts with a small table meets a node with a place in a larger one. */
+	s.fm->table.nodes = 2;
+	fm_end_text(s.fm, mate(1), 1, text, sizeof(text));
+	assert_string_equal(text, "port +y of 'n1'");
+	s.fm->table.nodes = 0;
 	fm_mate_move(s.fm, mate(1), TORUS_NO_NODE);
 	fm_end_text(s.fm, mate(1), 1, text, sizeof(text));
-	assert_string_equal(text, "port 1 of 'n1'");
+	assert_string_equal(text, "port +y of 'n1'");
 	stage_end(&s);
 }
 

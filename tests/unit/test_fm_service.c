@@ -66,6 +66,7 @@ static void begin(void)
 {
 	memset(admin, 0, sizeof(admin));
 	assert_int_equal(torus_shape_parse("3x2", &fm.table.shape), 0);
+	fm.table.nodes = NODES;
 	fm.cfg.resend = 10 * MS;
 	fm.cfg.member_max = 5000 * MS;
 	root.admin = admin;
@@ -109,6 +110,9 @@ static void test_gone(void **state)
 	assert_string_equal(problem, "");
 	assert_true(mate.out);
 	assert_int_equal(fm_service_patience(&fm, &mate), 40 * MS);
+	mate.node = NODES;	/* a place in a table that this root does not have */
+	assert_true(fm_service_gone(&fm, &mate, ""));
+	assert_string_equal(problem, "node ? ('n4') is dead");
 	mate.node = TORUS_NO_NODE;
 	mate.state = FM_NODE_SILENT;
 	assert_true(fm_service_gone(&fm, &mate, ""));

@@ -57,7 +57,10 @@ static void name_cable(const struct fm *fm, uint32_t *node, unsigned int *p)
 	*p = torus_dir_opposite(shape, *p);
 }
 
-/* Names the first port that went up or down, if any did, as cause of a recovery. */
+/*
+ * Names the first port that went up or down, if any did, as cause of a recovery. Until the root has
+ * settled, the place that a node had before may not exist in the present table.
+ */
 static void write_cause(const struct fm *fm, const struct fm_mate *m, const struct fm_row *now,
 		      char *text, size_t room)
 {
@@ -69,7 +72,7 @@ static void write_cause(const struct fm *fm, const struct fm_mate *m, const stru
 
 	while (p < 2 * fm->ndims && m->row.port[p].state == now->port[p].state)
 		p++;
-	if (!fm->table.version || id == TORUS_NO_NODE || p == 2 * fm->ndims) {
+	if (id >= fm->table.nodes || p == 2 * fm->ndims) {
 		snprintf(text, room, "links of '%s'", m->name);
 		return;
 	}

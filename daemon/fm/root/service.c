@@ -36,7 +36,7 @@ bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why)
 	m->out = fm_service_is_out(fm, m->node);
 	if (m->out)
 		return false;
-	if (m->node != TORUS_NO_NODE)
+	if (m->node < fm->table.nodes)
 		torus_node_text(&fm->table.shape, m->node, node);
 	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s", node, m->name,
 		       fm_node_state_name(m->state), why);

@@ -98,7 +98,7 @@ PLACED = [
     ("LINK_ATTACH", [port(0), text("LOWER", b"none")], "ENODEV", "LOWER", "no such lower device"),
     ("LINK_ATTACH", [port(0), text("LOWER", b"lo")], "EINVAL", "LOWER", "not an Ethernet device"),
     ("LINK_ATTACH", [port(0), text("LOWER", b"torus0")], "EINVAL", "LOWER", "not an Ethernet"),
-    ("LINK_ATTACH", [port(0), text("LOWER", b"thin")], "EINVAL", "LOWER", "4144 at least"),
+    ("LINK_ATTACH", [port(0), text("LOWER", b"thin")], "EINVAL", "LOWER", "4143, allowed 4144 and more"),
     ("EYE_GET", [port(4), a("LANE", "=B", 0)], "EINVAL", "PORT", "PORT is 4"),
     ("MGMT_SEND", [port(4), a("DATA", "=B", 1)], "EINVAL", "PORT", "PORT is 4"),
     ("MGMT_SEND", [port(1), a("DATA", "=B", 1)], "ENETDOWN", None, "port 1 is not up"),
