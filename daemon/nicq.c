@@ -41,7 +41,7 @@
 #include "daemon/nicq.h"
 #include "daemon/thread.h"
 
-#define AHEAD 2		/* jobs of the first list done before one that waits in the second */
+#define AHEAD 2		/* after so many jobs of the first list, one of the second has its turn */
 
 /** struct list - jobs in the order in which they were added */
 struct list {

@@ -15,7 +15,7 @@
 #define NETLINK_MAX_FMTMSG_LEN 80
 #endif
 
-/* @work first: its address is what is freed. */
+/* @work is the first member: the callback gets its address, and frees that. */
 struct text {
 	struct callback_head work;
 	char s[NETLINK_MAX_FMTMSG_LEN];

@@ -46,8 +46,8 @@ void lab_lower_del(struct net_device *lower);
  * struct lab_cable - two Ethernet devices, ktc0 and ktc1, joined
  * @virtual: each names the other as its peer, as those of a veth pair do, and marks of the
  *	stack pass; else frames are copied, as over a wire, and marks do not
- * @touch: if not NULL, sees each frame under way, its Ethernet payload at skb->data, and may
- *	change the copy of a wire; runs with bottom halves off
+ * @touch: if not NULL, called for each frame under way, with its Ethernet payload at skb->data and
+ *	bottom halves off; may change it unless @virtual, because then it is a copy
  */
 struct lab_cable {
 	struct net_device *end[2];

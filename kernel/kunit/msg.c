@@ -78,7 +78,7 @@ static void test_stall(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(skb); i++)
 		skb[i] = datagram(test, 100);
-	torus_soft_lock(s);	/* no round, of another time, comes between */
+	torus_soft_lock(s);	/* so that NAPI does not run at another time meanwhile */
 	fill(s);
 	__skb_queue_tail(&s->txq, skb[0]);
 	__skb_queue_tail(&s->txq, skb[1]);
@@ -204,13 +204,13 @@ static void test_where(struct kunit *test)
 	expect_sent(test, s, to6(test, 1, 40));
 	expect_sent(test, s, in_page(test, to4(test, 0x0a010000, 100), 10));
 	expect_sent(test, s, in_page(test, to6(test, 1, 100), 39));
-	/* Headers that are cut off, addresses of nobody. */
+	/* Truncated headers; addresses that belong to no node. */
 	expect_dropped(test, s, to4(test, 0x0a010000, 19), false);
 	expect_dropped(test, s, to4(test, 0x0a010000, 1), false);
 	expect_dropped(test, s, to6(test, 1, 39), false);
 	expect_dropped(test, s, to4(test, 0x0a030000, 100), false);
 	expect_dropped(test, s, to6(test, 3, 100), false);
-	/* There is no way to node 2, as its row says: who sends there is told. */
+	/* Node 2 has no path, as its row says: the sender gets an ICMP error. */
 	expect_dropped(test, s, to4(test, 0x0a020000, 100), true);
 	expect_dropped(test, s, to6(test, 2, 100), true);
 }

@@ -191,7 +191,7 @@ static void test_readers(struct kunit *test)
 	KUNIT_EXPECT_GT(test, atomic_read(&c.seen), 2);
 }
 
-/* Each is told of the other; what is committed is one's alone. */
+/* Two writers: each learns of the other, and a committed table is of one of them alone. */
 static void test_writers(struct kunit *test)
 {
 	static struct crowd c;

@@ -128,8 +128,8 @@ static unsigned int short_signs(const struct leg *leg, unsigned int n)
 }
 
 /*
- * Every choice of signs for @leg, between the given steps: short ones first, so that the
- * others are mostly told by their length.
+ * Tries every choice of signs for @leg, between the given steps. Short paths come first, so that
+ * most others are rejected by their length alone.
  */
 static void search_signs(struct search *s, const struct leg *leg, unsigned int first,
 			 unsigned int last)

@@ -367,8 +367,8 @@ two_roots() {
 }
 
 no_root() {
-	raise none && until_true 40 problem 4 root 'told of a root' && until_true 5 state 4 bootstrapping &&
-	until_true 5 problem 0 root 'told of a root' &&
+	raise none && until_true 40 problem 4 root 'named a root' && until_true 5 state 4 bootstrapping &&
+	until_true 5 problem 0 root 'named a root' &&
 	! ctl 4 nodes >/dev/null 2>&1
 }
 

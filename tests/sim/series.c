@@ -80,7 +80,7 @@ static int play_named(void *arg, size_t i)
 	return 0;
 }
 
-/* Every fourth seed is crowded. The others take a third of its time. */
+/* Every fourth history is crowded (struct origin); the others take a third of its time. */
 static int play_seed(void *arg, size_t i)
 {
 	struct run *r = arg;

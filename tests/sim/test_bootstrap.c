@@ -498,7 +498,7 @@ static void no_root(void **state)
 	world_bootstrap(s.w, 0, false);
 	story_power_all(&s);
 	world_run(s.w, 31 * SEC);
-	assert_true(story_problem(&s, "root", "no Init has told of a root"));
+	assert_true(story_problem(&s, "root", "no Init has named a root"));
 	check_flow_free(s.flow);
 	world_free(s.w);
 }

@@ -145,7 +145,7 @@ static void status_by_the_root(void **state)
 	says("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'")
 	     "'problems':[6," PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
 	     "'root':3},'missing':[4]}");
-	/* One of before told no problems. */
+	/* A root of an earlier release reports no problems. */
 	a.root_says = "{'ok':true,'data':{'root':3}}";
 	says("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'") "'root':3}}");
 	assert_string_equal(a.passed_on, "root -1 open 2500 ms: {\"cmd\":\"status\"}");
@@ -786,7 +786,7 @@ static void only_admins_change(void **state)
 	does("");
 }
 
-/* While there is no table there is nothing to tell but the status. */
+/* Commands that need a table, or a NIC, are refused without one. */
 static void not_ready(void **state)
 {
 	static const char *const cmd[] = {

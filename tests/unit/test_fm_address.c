@@ -462,7 +462,7 @@ static void turns(void **state)
 		stands(0, "leads to the wrong node");
 		says(0, 2, 2);
 	}
-	stands(0, "the neighbour has said several places");
+	stands(0, "the neighbour has claimed several places");
 	is_at(1, 2);
 	/* No other neighbour is left but one that sees it elsewhere: the vote at +x does not count. */
 	for (unsigned int p = 1; p < 4; p++)
@@ -514,7 +514,7 @@ static void turned_before(void **state)
 		says(0, 0, 0);
 	}
 	says(0, 2, 2);
-	stands(0, "the neighbour has said several places");
+	stands(0, "the neighbour has claimed several places");
 	i = from(0);
 	i.root_guid = NIC + 3;
 	i.epoch++;

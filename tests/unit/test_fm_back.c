@@ -249,7 +249,7 @@ static void nic_fails(void **state)
 	}
 }
 
-/* Late or wrong: it names another life, another version, the root, or an unknown node. */
+/* FAILED is ignored if it is of another epoch or version, or names the root or a stranger. */
 static void failed_is_late(void **state)
 {
 	struct fm_failed f;

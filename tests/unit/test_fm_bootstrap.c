@@ -52,7 +52,7 @@ static void test_again_and_again(void **state)
 	stage_link_up(&s, 2, 8);
 	stage_run(&s, 60020);
 	stage_did(&s, "init 2: settled 0/3 0/2 root 100 30.0.0.0:1\n");
-	/* A link that is lost hears nothing. Up again it does, be the session the same. */
+	/* No Init is sent while the link is lost; one is sent when it is up again. */
 	stage_link_lost(&s, 2, 0);
 	stage_run(&s, 70000);
 	stage_did_nothing(&s);

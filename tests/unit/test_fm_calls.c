@@ -319,7 +319,7 @@ static bool has_problem(const char *part)
  */
 static void doubt_ends(void **state)
 {
-	static const char doubt[] = "a call: node 'n2' tells of root 'n3' (3,0) of epoch";
+	static const char doubt[] = "a call: node 'n2' names root 'n3' (3,0) of epoch";
 	struct fm_init wrong, right;
 	uint64_t from;
 
@@ -355,7 +355,7 @@ static void epoch_far_above(void **state)
 		i.epoch = TERM + FM_EPOCH_STEP + more;
 		is_called(&i);
 		assert_int_equal(stage_count(&s, "connect"), !more);
-		assert_int_equal(has_problem("a call: node 'n2' tells of root 'n3' (3,0) of epoch"), more);
+		assert_int_equal(has_problem("a call: node 'n2' names root 'n3' (3,0) of epoch"), more);
 		stage_end(&s);
 	}
 }

@@ -145,7 +145,7 @@ static void it_asks(void **state)
 	assert_int_equal(told().epoch, TERM);
 	stage_did_no(&s, "close");
 	stage_end(&s);
-	/* That it leads in a later epoch it tells by itself. */
+	/* Its epoch is not taken from a neighbour's Init: the root reports it itself. */
 	asked();
 	hear(0, LEADS, FOLLOWED, TERM + 1);
 	assert_int_equal(told().epoch, TERM);
@@ -191,7 +191,7 @@ static void its_new_address(void **state)
 
 /* --- without success -------------------------------------------------------------------- */
 
-/* A node that turned from one that asked without success follows no other that asks for a while. */
+/* A node that left an unsuccessful asking node follows no asking node for a while. */
 static void no_other_that_asks(void **state)
 {
 	(void)state;

@@ -329,7 +329,7 @@ static void shun(uint64_t guid, uint64_t left)
 	s.fm->now = now;
 }
 
-/* A later node that asks, and that it could not reach lately: it goes on asking, unless that one leads. */
+/* A node does not yield to a later asking node that it could not reach, but it does to a root. */
 static void not_reached(void **state)
 {
 	struct fm_init init;

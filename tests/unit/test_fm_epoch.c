@@ -359,7 +359,7 @@ static void far_above(void **state)
 	stage_run_ns(&s, s.now + 1);
 	joins_from(3, 1031 + 1025, NIC);
 	assert_string_equal(fm_problem(s.fm, 0)->text, "'n3' obeys epoch 2056; a root of epoch 7 "
-			    "believes 2055 at most");
+			    "accepts 2055 at most");
 	stage_did_some(&s, "103 < refuse 'n3' obeys epoch 2056");
 	all_join();
 	epoch_is(1032);
@@ -435,7 +435,7 @@ static void version_far_above(void **state)
 		if (cases[i].believed)
 			stage_did_no(&s, "refuse");
 		else
-			stage_did_some(&s, "believes 1073741825 at most");
+			stage_did_some(&s, "accepts 1073741825 at most");
 		stage_link_lost(&s, 0, 7);
 		stage_run_ns(&s, s.now + 200 * MS);
 		assert_in_range(fm_version(s.fm), 2, 2 * (1ULL << 30));
@@ -449,7 +449,7 @@ static void table_far_above(void **state)
 	(void)state;
 	ring();
 	says_version(1, 1, 1026);
-	stage_did_some(&s, "'n3' obeys epoch 1026; a root of epoch 1 believes 1025 at most");
+	stage_did_some(&s, "'n3' obeys epoch 1026; a root of epoch 1 accepts 1025 at most");
 	stage_end(&s);
 }
 

@@ -68,7 +68,7 @@ static bool has_problem(const char *part)
 /* A node that has had no root for 30 s says so: from when it began, and from when it had none again. */
 static void without_a_root(void **state)
 {
-	static const char text[] = "no Init has told of a root for 30 s";
+	static const char text[] = "no Init has named a root for 30 s";
 	struct fm_init i;
 
 	(void)state;

@@ -229,7 +229,7 @@ static void one_is_away(void **state)
 	assert_int_equal(stage_count(&s, "('n3') to "), 1);
 	assert_int_equal(stage_count(&s, "('n4') is lost\n") + stage_count(&s, "('n3') is lost\n"), 2);
 	stage_end(&s);
-	/* One that was lost before is no news. */
+	/* The loss of a cable that the former root had reported is not logged again. */
 	begins();
 	entry[2].fault |= 1u << plus;
 	cut(2);
@@ -320,7 +320,7 @@ static void was_away(void **state)
 	entry[3].state = FM_NODE_SILENT;
 	join_but(1u << 3);
 	becomes(AT_ONCE, "uuuxuuuu");
-	/* It had no link by then: that no node has one now says nothing. */
+	/* Node 3 had no link in the former table: that it has none now does not prove it dead. */
 	for (unsigned int ends = 0; ends < 4; ends++) {
 		begins();
 		cut(2);

@@ -115,7 +115,7 @@ static void says_hello_again(int was, int now)
 	stage_up(&s, now);
 }
 
-/* The NIC does not answer in time: it may obey that root, and HELLO says so. The former stays said. */
+/* The NIC does not answer in time, so it may obey either root: HELLO names the former, too. */
 static void one_that_times_out(void **state)
 {
 	struct fm_msg m;
@@ -159,7 +159,7 @@ static void refuses(uint64_t epoch, uint64_t guid, uint64_t welcome, const char 
 	stage_forget(&s);
 	table(1);
 	stage_did_nothing(&s);
-	/* It is over once the root is of an epoch that it may. */
+	/* The problem ends when the root is of an epoch that the NIC may obey. */
 	stage_welcome(&s, 1, epoch + 1024, "");
 	assert_null(fm_problem(s.fm, 0));
 	stage_end(&s);
@@ -204,7 +204,7 @@ static void far_above_what_was_kept(void **state)
 	i.epoch = TERM + 1025;
 	stage_hear(&s, 2, &i);
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "port 2: node 'n0' tells of root 'n0' (0,0) of epoch 1151; this node knows 126, and believes up to 1150");
+			    "port 2: node 'n0' names root 'n0' (0,0) of epoch 1151; this node knows 126, and accepts no epoch above 1150");
 	i.epoch = TERM + 1024;
 	stage_hear(&s, 2, &i);
 	assert_null(fm_problem(s.fm, 0));
@@ -217,7 +217,7 @@ static void far_above_what_was_kept(void **state)
 	stage_end(&s);
 }
 
-/* An Init of such a root is not believed, and no row changes. */
+/* An Init that names a root of an epoch far above is ignored: no row changes. */
 static void an_init_far_above(void **state)
 {
 	struct fm_init i;
@@ -233,7 +233,7 @@ static void an_init_far_above(void **state)
 	stage_hear(&s, 2, &i);
 	stage_did_nothing(&s);
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "port 2: node 'n0' tells of root 0000000000000100 of epoch 1151; this node knows 126, and believes up to 1150");
+			    "port 2: node 'n0' names root 0000000000000100 of epoch 1151; this node knows 126, and accepts no epoch above 1150");
 	i = stage_neighbour(&s, 2);
 	i.epoch = TERM + 1024;
 	stage_hear(&s, 2, &i);

@@ -399,7 +399,7 @@ static void turns(void **state)
 		is_at(1, 1);
 	}
 	hear(3, 1, 1, 5);
-	assert_non_null(strstr(problem[3], "the neighbour has said several places"));
+	assert_non_null(strstr(problem[3], "the neighbour has claimed several places"));
 	/* The doubt of this place is not by it, although it implies the place. */
 	for (unsigned int p = 0; p < 3; p++)
 		fm_wave_forget(&fm, p);
@@ -429,7 +429,7 @@ static void turns(void **state)
 			hear(3, 3, 1, 6);
 		}
 		hear(3, 1, 1, 6);
-		assert_non_null(strstr(problem[3], "the neighbour has said several places"));
+		assert_non_null(strstr(problem[3], "the neighbour has claimed several places"));
 		i = init_of(3, 1, 1, less ? 5 : 6);
 		if (!less) {
 			i.root_guid = OTHER;

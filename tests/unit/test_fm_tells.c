@@ -70,7 +70,7 @@ static void which_neighbours_it_answers(void **state)
 					 init[k].answers && kind == LEADS);
 			stage_end(&s);
 		}
-	/* One whose own root is lost, or asks, has nothing to tell. */
+	/* A node whose own root is lost, or only asks, sends no Init at once. */
 	for (unsigned int asks = 0; asks < 2; asks++) {
 		if (asks)
 			asked();

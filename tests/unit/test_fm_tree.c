@@ -515,7 +515,7 @@ static void test_row_later(void **state)
 /* Thirty seconds without a root are logged, and so is the end of that. */
 static void test_lonely(void **state)
 {
-	static const char text[] = "no Init has told of a root for 30 s: does a NIC have the "
+	static const char text[] = "no Init has named a root for 30 s: does a NIC have the "
 				   "bootstrap flag, and do links that are up join it to this "
 				   "node (fabricctl device list --ports)?";
 	struct fm_init i;
@@ -538,7 +538,7 @@ static void test_lonely(void **state)
 	i = stage_neighbour(&s, 1);
 	stage_hear(&s, 1, &i);
 	stage_run(&s, 90001);
-	assert_non_null(strstr(s.text, "log info root: over: no Init has told of a root for 30 s"));
+	assert_non_null(strstr(s.text, "log info root: over: no Init has named a root for 30 s"));
 	assert_null(fm_problem(s.fm, 0));
 	stage_end(&s);
 }

@@ -144,7 +144,7 @@ static void behind_another(void **state)
 		stage_msg(&s, last_conn(), &m);
 		its_turn(10 * MS);
 	}
-	/* Its HELLO has been said, and each CLAIM is a word: only when it hangs it is left. */
+	/* Each CLAIM shows that the asking node lives; it is left only when it is silent. */
 	assert_int_equal(s.now - from, 30 * TAKEOVER);
 	from = s.now;
 	its_turn(30 * TAKEOVER);

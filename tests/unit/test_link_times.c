@@ -363,7 +363,10 @@ static void test_last_attempt(void **state)
 	end();
 }
 
-/* Ends that differ report this and stay apart; the NIC learns its neighbour's identity. */
+/*
+ * Ends whose retry protocol, packet size or bubble policy differ bring no link up, and report it.
+ * The NIC still learns its neighbour's identity.
+ */
 static void test_mismatch(void **state)
 {
 	static const struct { u8 own, peer; bool apart; u8 speaks; } p[] = {

@@ -87,7 +87,7 @@ static void test_onward(void **state)
 	end();
 }
 
-/* Without a row, or after too many legs, it ends as unreachable. */
+/* A relayed packet without a row, or after too many legs, goes back as unreachable. */
 static void test_no_onward(void **state)
 {
 	(void)state;
@@ -353,7 +353,7 @@ static void test_way_back_full(void **state)
 	end();
 }
 
-/* They keep neither answers nor packets of the host waiting that go another way. */
+/* Returning packets that cannot leave do not block answers and host packets by other ports. */
 static void test_way_back_blocked(void **state)
 {
 	(void)state;

@@ -92,7 +92,7 @@ static bool is_plain(uint32_t to, uint64_t row)
 	return row && !memcmp(&h, &plain, sizeof(h));
 }
 
-/* @rows: those from before the cable changed. */
+/* Return: true if the row to @to must be computed anew; @rows: from before the change of @c. */
 static bool has_to(uint32_t to, const uint64_t *rows, const struct torus_cable *c, bool goes)
 {
 	uint64_t row = rows[to];

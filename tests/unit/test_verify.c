@@ -425,7 +425,7 @@ static void test_counts(void **state)
 	assert_int_equal(f.found.legs_max, 1);
 	/* Distances 1 2 1 from each of four: 16 hops over 8 channels, evenly. */
 	assert_int_equal(f.found.load_max, 2);
-	/* Nothing is said about a node whose rows are not known, but of those who go there. */
+	/* Pairs from a node whose rows are not known are not checked; pairs to that node are. */
 	f.list[0][2] = NULL;
 	good(&f, 1, 0);
 	assert_int_equal(f.found.pairs, 9);

@@ -60,7 +60,7 @@ static bool is_empty(const json_t *diff)
 	       json_is_null(json_object_get(diff, "root"));
 }
 
-/* Gets what was before, and, if the second time is now, what the root says now. */
+/* Gets the state at the first time and, if the second time is now, the root's present status. */
 static int compare_times(struct ask *a, const struct past_found *found, json_t **diff)
 {
 	json_t *before = NULL, *now = NULL, *changes;

@@ -333,7 +333,7 @@ static int cmd_drain(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ OPT_TEXT, "reason", 'r', "TEXT", &how.reason, 0, 0,
-	  "kept with who excludes it, and since when" },
+	  "why; stored with the user and the time" },
 	{ OPT_FLAG, "force", 0, NULL, &how.force, 0, 0, "also if nodes or pairs lose their paths" },
 	{ .kind = OPT_END },
 };
@@ -342,12 +342,13 @@ COMMAND(cmd_drain) = {
 	.name = "drain",
 	.args = "NODE | LINK...",
 	.brief = "Exclude links or nodes, and wait until they may be pulled",
-	.help = "As 'exclude', with its guard; then it waits until the exclusion is in the table\n"
-		"and in force, and until 10 checks in a row, within about 1 s, found no packet in\n"
-		"the buffers of the ports at both ends of each cable, none received there between\n"
-		"the checks, and none parked or held at a node that is named as a whole. Only then\n"
-		"it reports that the cable may be pulled. It waits 30 s, or --timeout: exit status\n"
-		"6, with what is left; the exclusion stays then. 1 and 3 as with 'exclude'.\n"
+	.help = "Excludes as 'exclude' does, which refuses to cut off other nodes unless --force\n"
+		"is given. Then it waits until the exclusion is in the table and in force, and\n"
+		"until 10 checks in a row, within about 1 s, found no packet in the buffers of\n"
+		"the ports at both ends of each cable, none received there between the checks,\n"
+		"and none parked or held at a node that is named as a whole. Only then it reports\n"
+		"that the cable may be pulled. It waits 30 s, or --timeout: exit status 6, with\n"
+		"what is left; the exclusion stays then. 1 and 3 as with 'exclude'.\n"
 		"'fabricctl include' ends it.",
 	.opts = opts,
 	.min = 1,

@@ -246,7 +246,7 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "link", 0, "NODE:PORT", &past.link, 0, 0, "that name this cable, by either end" },
 	{ OPT_TEXT, "of", 0, "NODE", &past.of, 0, 0, "that happened at this node, or name it" },
 	{ OPT_FLAG, "local", 0, NULL, &past.local, 0, 0,
-	  "what the node asked has noticed itself, not what the root knows" },
+	  "events that the asked node has noticed itself, not those of the root" },
 	{ OPT_TEXT, "exec", 'x', "PROGRAM", &hook, 0, 0,
 	  "run it for each event, which is its standard input" },
 	{ OPT_NUMBER, "exec-seconds", 0, "SECONDS", &hook_seconds, 1, 86400,
@@ -260,9 +260,9 @@ COMMAND(cmd_events) = {
 	.name = "events",
 	.args = "",
 	.brief = "What happened in the fabric",
-	.help = "The root answers from its history, which outlives it: the last 512 events, or all of\n"
-		"the times that --since and --until tell. A time of day is the last one that was; for\n"
-		"--until, the first one after --since.\n"
+	.help = "The last 512 events, or all between --since and --until, from the root's\n"
+		"history, which is kept when the root ends. A time of day (03:00) means its last\n"
+		"occurrence; with --until, its first one after --since.\n"
 		"With --local, --since may also be the NUMBER of an event.\n"
 		"With --follow, --json prints one event a line, and a manager that does not answer\n"
 		"is tried again for a minute.\n"

@@ -28,7 +28,7 @@ static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 static const struct opt exclude_opts[] = {
 	{ OPT_FLAG, "dry-run", 'n', NULL, &dry, 0, 0, "only say what would break" },
 	{ OPT_TEXT, "reason", 'r', "TEXT", &how.reason, 0, 0,
-	  "kept with who excludes it, and since when" },
+	  "why; stored with the user and the time" },
 	{ OPT_TEXT, "for", 'f', "DURATION", &term, 0, 0,
 	  "include it again after that time: 30min, 2h, 1d" },
 	{ OPT_FLAG, "force", 0, NULL, &how.force, 0, 0, "also if nodes or pairs lose their paths" },

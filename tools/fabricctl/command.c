@@ -34,7 +34,7 @@ static const struct opt json_opts[] = {
 };
 static const struct opt answer_opts[] = {
 	{ OPT_TEXT, "json", 'j', "[=full]", NULL, 0, 0,
-	  "machine-readable, one stable shape; full: with the nodes that are missing" },
+	  "machine-readable, one stable shape; full: also which nodes did not answer" },
 	{ .kind = OPT_END },
 };
 static const struct opt watch_opts[] = {

@@ -170,7 +170,7 @@ static void take_problem(json_t *problems, const json_t *event)
 	json_decref(key);
 }
 
-/* A node has become root: problems that another root had found have ended, or are told anew. */
+/* A node has become root: ends the problems of the former one, for it reports those that remain. */
 static void end_former(json_t *problems, const json_t *event)
 {
 	size_t i;
@@ -203,8 +203,8 @@ static bool has_problem(const json_t *status, const json_t *problem)
 }
 
 /*
- * Ends problems of the root that its status does not have. It has no errors and lines. If nothing was
- * told of one since the first time, it had ended before, without an event.
+ * Ends the root's problems that are not in its status; "errors" and "line" never are. A problem of
+ * which there is no event since the first time had ended before it, without an event.
  */
 static void compare_status(json_t *problems, const json_t *status)
 {

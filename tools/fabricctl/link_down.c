@@ -11,7 +11,7 @@ COMMAND(link_down) = {
 	.family = "link",
 	.name = "down",
 	.args = "NODE:PORT",
-	.brief = "Take this end of a cable down, with what waits in it",
+	.brief = "Take this end of a cable down, and park the packets that wait for it",
 	.help = "For a peer that frees no buffer: packets that wait for it are parked and take\n"
 		"another path. For maintenance use 'fabricctl exclude', which moves traffic away\n"
 		"first. The port stays down until 'fabricctl link up', or until its NIC is\n"

@@ -76,10 +76,10 @@ COMMAND(link_module) = {
 	.family = "link",
 	.name = "module",
 	.args = "NODE:PORT",
-	.brief = "What the plugs at both ends of a cable say of themselves",
+	.brief = "The contents of the memories of the plugs at both ends of a cable",
 	.help = "Vendor, part and serial number, temperature and light, as of 'ethtool -m' for the\n"
-		"interface below the port; what a plug or its driver does not say is left out. Exit\n"
-		"status 1: neither end says anything.",
+		"interface below the port; values that a plug or its driver does not report are\n"
+		"left out. Exit status 1: neither end reports any.",
 	.min = 1,
 	.max = 1,
 	.asks = true,

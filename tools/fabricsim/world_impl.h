@@ -162,7 +162,7 @@ struct world {
 	bool calling;		/* a manager has got an event */
 	bool flow;		/* there is no other traffic than from @flow_src to @flow_dst */
 	uint32_t flow_src, flow_dst;
-	struct ended ended;	/* an action of this manager */
+	struct ended ended;	/* NIC action that was done within the call: reported after it */
 };
 
 void world_post(struct world *w, struct ev *ev);
@@ -185,7 +185,7 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 void nic_traffic(struct world *w, uint32_t node);
 /* Sends the state of a link to the manager of @node; it arrives after 20 us. */
 void tell_link(struct world *w, uint32_t node, unsigned int port);
-/* Gets which packet of the traffic @pkt is a copy of. Return: false if of none. */
+/* Reads from @pkt which packet of the traffic it carries. Return: false: it carries none. */
 bool nic_packet(const struct tn_pkt *pkt, struct world_packet *id);
 
 /* nic_plain.c, nic_plain_rows.c: NICs that are nothing but links */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A port has at most one question under way. If it asks again meanwhile, the answer may be older
- * than what made it ask, so the question is repeated once it is answered.
+ * A port has at most one question under way. If the port asks again meanwhile, the answer may be
+ * older than the change that made it ask, so the question is repeated after the answer.
  */
 #include "carrier.h"
 

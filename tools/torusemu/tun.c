@@ -21,7 +21,7 @@
  */
 #define QUEUE_PACKETS 4096
 #define READ_BATCH 64		/* messages, and */
-#define READ_BYTES 131072	/* bytes of a round: what came in has its turn too */
+#define READ_BYTES 131072	/* bytes of a round, so that received frames have their turn too */
 
 #ifndef TUN_F_USO4
 #define TUN_F_USO4 0x20

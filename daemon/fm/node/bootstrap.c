@@ -264,8 +264,8 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 	if (port != FM_NO_PORT)
 		snprintf(from, sizeof(from), "port %s", fm_port_text(fm, port, at));
 	fm_problem_set(fm, "root", 2000 + port,
-		       "%s: node '%s' tells of root %s of epoch %llu; this node knows %llu, "
-		       "and believes up to %llu",
+		       "%s: node '%s' names root %s of epoch %llu; this node knows %llu, "
+		       "and accepts no epoch above %llu",
 		       from, init->name, fm_table_who(fm, init->root_guid, root),
 		       (unsigned long long)init->epoch, (unsigned long long)known,
 		       (unsigned long long)known + FM_EPOCH_STEP);
@@ -332,7 +332,7 @@ void fm_bootstrap_due(struct fm *fm)
 	if (!fm->have_root && !fm->lonely && fm->now >= fm->rootless + LONELY) {
 		fm->lonely = true;
 		fm_problem_set(fm, "root", 0,
-			       "no Init has told of a root for 30 s: does a NIC have the "
+			       "no Init has named a root for 30 s: does a NIC have the "
 			       "bootstrap flag, and do links that are up join it to this "
 			       "node (fabricctl device list --ports)?");
 	} else if (fm->have_root && fm->lonely) {

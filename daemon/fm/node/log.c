@@ -326,7 +326,7 @@ void fm_problems_mark(struct fm *fm, const char *kind)
 
 void fm_problems_sweep(struct fm *fm, const char *kind)
 {
-	/* Spares first: otherwise a marked one could get the place of one that ends below. */
+	/* Spares first: a marked one must not take the place of a problem that ends below. */
 	fm_spares_sweep(&fm->problems->spares, kind);
 	for (unsigned int i = fm->problems->n; i-- > 0;)
 		if (fm->problems->trouble[i].mark &&

@@ -305,7 +305,7 @@ static const char *find_init_fault(const struct fm *fm, unsigned int p)
 		return "in a dimension of size 1";
 	if (!is_implied(fm, p, fm->position))
 		return "leads to the wrong node";
-	return h->turns <= TURNS_MAX ? NULL : "the neighbour has said several places";
+	return h->turns <= TURNS_MAX ? NULL : "the neighbour has claimed several places";
 }
 
 /* Reports the fault of each cable as a problem, and ends the problems of right ones. */

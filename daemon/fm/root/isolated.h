@@ -15,7 +15,7 @@ struct fm;
  * @doubts: it is in doubt whether nodes are lost (vanish.c): report them later
  */
 void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts);
-/** fm_isolated_again() - no node is in doubt any more: report what was left for later */
+/** fm_isolated_again() - no node is in doubt any more: report the nodes that were postponed */
 void fm_isolated_again(struct fm *fm);
 
 #endif /* FM_ISOLATED_H */

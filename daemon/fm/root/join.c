@@ -162,14 +162,14 @@ static bool is_incredible(const struct fm *fm, const struct fm_hello *h, char *t
 	epoch = later(epoch, h->table ? h->term : 0);
 	if (epoch > fm_epoch_believed(fm)) {
 		snprintf(text, room,
-			 "'%s' obeys epoch %llu; a root of epoch %llu believes %llu at most",
+			 "'%s' obeys epoch %llu; a root of epoch %llu accepts %llu at most",
 			 h->name, (unsigned long long)epoch, (unsigned long long)fm->term,
 			 (unsigned long long)fm_epoch_believed(fm));
 		return true;
 	}
 	if (version <= fm_version_believed(fm))
 		return false;
-	snprintf(text, room, "'%s' has version %llu; a root that knows %llu believes %llu at most",
+	snprintf(text, room, "'%s' has version %llu; a root that knows %llu accepts %llu at most",
 		 h->name, (unsigned long long)version,
 		 (unsigned long long)later(fm->root->version, fm->root->version_seen),
 		 (unsigned long long)fm_version_believed(fm));
@@ -516,8 +516,8 @@ static void take_adopted(struct fm *fm, const struct fm_left *l)
 	m->missing = 0;
 	fm_vanish_adopted(fm, m);
 	/*
-	 * Judged dead because this came late. One that is in the table sees that there
-	 * and joins anew; of one that was never placed no table says anything.
+	 * The root judged the node dead because this message came late. A node with a place
+	 * finds that in the table, and joins anew. A node without a place is in no table.
 	 */
 	if (m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE) {
 		m->state = FM_NODE_UP;

@@ -358,7 +358,7 @@ static void publish_table(struct fm *fm, uint64_t version)
 		fm_demand(fm, fm->cfg.member_max, "nodes wait for memory to be placed");
 	if (r->early)
 		fm_demand(fm, r->early_until - fm->now,
-			  "nodes wait for neighbours that tell their place");
+			  "nodes wait for the places of their neighbours");
 }
 
 uint64_t fm_publish_expiry(const struct fm *fm)

@@ -188,7 +188,7 @@ static bool alloc_said(struct fm *fm, const struct torus_shape *shape)
 		l->said = calloc(torus_nodes(shape), sizeof(*l->said));
 	if (!l->said)
 		fm_say(fm, FM_ERROR, "table",
-		       "no memory for what nodes say is excluded: that may be lost");
+		       "no memory for the exclusions that nodes report: they may be lost");
 	return l->said;
 }
 
