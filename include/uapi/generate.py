@@ -376,7 +376,7 @@ def policies_header():
     lines = [HEAD % "GPL-2.0-only" + "#ifndef TORUS_GENL_POLICY_H", "#define TORUS_GENL_POLICY_H", "",
              "#include <net/genetlink.h>", "", '#include "../include/uapi/torus.h"', "",
              "extern const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1];",
-             "", "/* Flags of the commands: who may. */", "enum {"]
+             "", "/* Flags of the commands: the capability that each one requires. */", "enum {"]
     lines += [f"\tPERM_{upper(op['name'])} = "
               + ("GENL_UNS_ADMIN_PERM," if "flags" in op else "0,") for op in ops if "event" not in op]
     return "\n".join([*lines, "};", "", "#endif /* TORUS_GENL_POLICY_H */", ""])
