@@ -22,8 +22,9 @@ whole() { is .state running && is .nodes.up 9 && is .links.up 18; }
 stand_still() {
 	local pids pid
 	pids=$(cut -d ' ' -f 1 "$run"/*/fabricd.pid "$run"/*/torusemu.pid)
+	[[ $(wc -w <<<"$pids") == 18 ]] || { echo "processes: $pids"; return 1; }
 	# shellcheck disable=SC2086
-	kill -STOP $pids
+	kill -STOP $pids || return
 	sleep "$1"
 	for pid in $(shuf -e $pids); do
 		kill -CONT "$pid"
@@ -31,14 +32,19 @@ stand_still() {
 	done
 }
 pinged() {
-	local ping
+	local ping rc=0
 	lab exec 2,2 -- ping -i "$interval" -W 30 -c "$PINGS" n1-2 >"$tmp/ping" &
 	ping=$!
 	until_true 10 grep -q 'icmp_seq=50 ' "$tmp/ping"
-	stand_still "$@"
+	stand_still "$@" || rc=1
 	wait "$ping"
 	tail -n 2 "$tmp/ping"
-	grep -q " $PINGS received" "$tmp/ping" && ! grep -q DUP "$tmp/ping" && in_order
+	grep -q " $PINGS received" "$tmp/ping" && ! grep -q DUP "$tmp/ping" && in_order &&
+		waited "$1" && return $rc
+}
+# Whether some answer came nearly so many seconds late: else nothing stood still.
+waited() {
+	awk -F / -v s="$1" '/^rtt/ { found = $6 >= 900 * s } END { exit !found }' "$tmp/ping"
 }
 in_order() {
 	sed -n 's/.*icmp_seq=\([0-9]*\) .*/\1/p' "$tmp/ping" >"$tmp/seq"
