@@ -38,7 +38,14 @@ static bool kept_ok;
 
 /* --- the disk --------------------------------------------------------------------------- */
 
-static atomic_int hangs, fails, close_fails, syncs;
+static atomic_int hangs, fails, dir_fails, close_fails, syncs;
+
+static inline bool is_dir(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISDIR(st.st_mode);
+}
 
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
@@ -48,8 +55,8 @@ int __wrap_fsync(int fd)
 	syncs++;
 	while (hangs)
 		usleep(500);
-	if (fails) {
-		errno = fails;
+	if (fails || (dir_fails && is_dir(fd))) {
+		errno = fails ? fails : dir_fails;
 		return -1;
 	}
 	return __real_fsync(fd);
@@ -137,7 +144,7 @@ static inline int setup(void **state)
 	ntold = 0;
 	kept_told = 0;
 	told[0] = '\0';
-	hangs = fails = close_fails = syncs = sleeps = 0;
+	hangs = fails = dir_fails = close_fails = syncs = sleeps = 0;
 	return 0;
 }
 

@@ -41,6 +41,25 @@ static void read_as_written(void **state)
 	assert_int_equal(ntold, 0);
 }
 
+/* A power failure has left a file that was being written, longer than the next one. */
+static void left_over(void **state)
+{
+	static const uint8_t longer[BYTES] = { 'x' };
+	char beside[140];
+	struct state *s;
+
+	(void)state;
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	write_all(longer, sizeof(longer));
+	assert_int_equal(rename(path, beside), 0);
+	s = state_new(loop, dir, "lab", &ops, NULL);
+	state_save(s, GUID, table(9));
+	wait_until(last_kept_told);
+	state_free(s);
+	assert_int_equal(kept(), 9);
+	assert_int_not_equal(access(beside, F_OK), 0);
+}
+
 /* Cut off anywhere, or one bit another: it is never taken for something else. */
 static void damaged(void **state)
 {
@@ -204,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(read_as_written),
+		TEST(left_over),
 		TEST(damaged),
 		TEST(of_others),
 		TEST(of_the_first_release),

@@ -186,6 +186,20 @@ static void a_disk_that_fails(void **state)
 	state_free(s);
 }
 
+/* The file is on the disk, but not yet its name: after a power failure there may be the old one. */
+static void a_directory_that_fails(void **state)
+{
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
+
+	(void)state;
+	dir_fails = EIO;
+	state_save(s, GUID, table(9));
+	wait_until(last_kept_told);
+	assert_false(kept_ok);
+	assert_non_null(strstr(told, "Input/output error"));
+	state_free(s);
+}
+
 static bool is_kept_in_time(void)
 {
 	if (!is_kept() && loop_now() < started + 300 * SEC)
@@ -262,6 +276,7 @@ int main(void)
 		TEST(an_end_at_once),
 		TEST(an_end_while_the_disk_hangs),
 		TEST(a_disk_that_fails),
+		TEST(a_directory_that_fails),
 		TEST(a_disk_that_fails_for_a_while),
 		TEST(a_file_that_does_not_come),
 		TEST(no_directory),
