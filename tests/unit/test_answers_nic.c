@@ -11,6 +11,7 @@
 
 #include "daemon/linktest.h"
 #include "daemon/plug.h"
+#include "daemon/question.h"
 #include "tests/unit/asked.h"
 
 /* --- links ------------------------------------------------------------------- */
@@ -528,6 +529,35 @@ static void idle_node(void **state)
 	}
 }
 
+/*
+ * An order of the root may come late. The port is taken down only if it is up and has waited as long
+ * as the order says until now, whatever others have waited.
+ */
+static void late_order(void **state)
+{
+	struct question q = { .d = &a.d, .port = 1 };
+
+	(void)state;
+	for (unsigned int p = 0; p < PORTS; p++) {
+		a.link[p].state = TORUS_LINK_UP;
+		a.link[p].gauge[TORUS_PG_WAITED] = 9 * SEC;
+	}
+	a.link[1].gauge[TORUS_PG_WAITED] = 4 * SEC;
+	q.ns = 4 * SEC + 1;
+	assert_int_equal(question_stalled.run(&q.nic, NULL), 0);
+	assert_true(q.up);
+	a.link[1].state = TORUS_LINK_FAULTY;
+	q.ns = 4 * SEC;
+	assert_int_equal(question_stalled.run(&q.nic, NULL), 0);
+	assert_true(q.up);
+	does("");
+	a.link[1].state = TORUS_LINK_UP;
+	assert_int_equal(question_stalled.run(&q.nic, NULL), 0);
+	assert_false(q.up);
+	assert_int_equal(q.ns, 4 * SEC);
+	does("port 1 down\n");
+}
+
 /* --- counters, rows, park, replay -------------------------------------------------- */
 
 static void counters(void **state)
@@ -779,6 +809,7 @@ int main(void)
 		TEST(module),
 		TEST(links_without_root), TEST(links_of_several),
 		TEST(idle_node),
+		TEST(late_order),
 		TEST(counters),
 		TEST(rows),
 		TEST(rows_without_root),
