@@ -204,7 +204,7 @@ static bool changes(uint32_t node, int port, const struct fm_order *o)
 static void nothing_to_change(void **state)
 {
 	struct fm_order o = order(5, "plug"), later = order(6, "plug"), other = order(6, "dust"),
-		hour = order_for(3600);
+		hour = order_for(3600), longer = order(6, hour.reason);
 
 	(void)state;
 	ring();
@@ -226,6 +226,7 @@ static void nothing_to_change(void **state)
 	assert_true(changes(3, 2, &o));
 	assert_int_equal(fm_exclude_by(s.fm, 2, 0, &hour, START + s.now), 0);
 	assert_true(changes(2, 0, &hour) && changes(2, 0, &later));
+	assert_true(changes(2, 0, &longer));		/* for the same reason, but without an end */
 	assert_int_equal(fm_exclude_by(s.fm, 2, -1, &o, START + s.now), 0);
 	assert_false(changes(2, 0, &later) || changes(2, -1, &later));
 	assert_false(changes(3, 2, NULL));		/* node 2 is out of service, not this cable */
