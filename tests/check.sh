@@ -41,10 +41,11 @@ exec {nothing}<> <(:)
 rest() { (read -r -t "$1" -u "$nothing") || :; }
 
 # check NAME COMMAND...: one test, which passes if the command exits with 0. Its output follows
-# as comments. Status: 0 if it passed, else 1.
+# as comments. Without a command it fails. Status: 0 if it passed, else 1.
 check() {
 	local verdict
 	told=$((told + 1))
+	(($# > 1)) || set -- "$1" false
 	"${@:2}" >"$tmp/.check" 2>&1
 	verdict=$(($? != 0))
 	if ((verdict)); then

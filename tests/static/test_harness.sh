@@ -162,6 +162,11 @@ check b false
 skip c "no c here"
 done_testing
 END
+expect '0 1 0' "a check without a command fails" <<'END'
+. tests/check.sh
+check "that nothing is asked"
+done_testing
+END
 expect '1 1 0' "a script that uses check.sh and ends early fails" 'ended without a plan' <<'END'
 . tests/check.sh
 check a true
