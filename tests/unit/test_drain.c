@@ -232,6 +232,29 @@ static void no_colour_but_that_of_who_is_back(void **state)
 }
 
 /*
+ * Another table is due before the recovery in which node 3 is back has drained. It would have the
+ * colour of that node's packets, for which no drain has waited yet: it waits for this one.
+ */
+static void brought_colour_waits_for_its_drain(void **state)
+{
+	(void)state;
+	is_away_until(5);
+	one_sends(&o, 1, 1, 1);
+	one_join(&o, 3);
+	one_until(&o, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 6);
+	one_answer(&o);
+	assert_int_equal(fm_exclude(o.fm, 0, -1, false, o.now), 0);
+	one_run(&o, 3 * MS);
+	assert_int_equal(fm_version(o.fm), 6);
+	one_gets(&o, 1, 1, 1);
+	one_finish(&o);
+	assert_int_equal(fm_version(o.fm), 7);
+	assert_false(fm_last(o.fm)->bounded);
+	one_end(&o);
+}
+
+/*
  * Node 3 is back while version 5 is in force, with a packet of colour 2 in its NIC: the root finds
  * it before anything is replayed or released, although that is the colour of the next version.
  */
@@ -405,6 +428,7 @@ int main(void)
 		cmocka_unit_test(who_is_back_is_in_no_count),
 		cmocka_unit_test(colour_of_who_is_back),
 		cmocka_unit_test(no_colour_but_that_of_who_is_back),
+		cmocka_unit_test(brought_colour_waits_for_its_drain),
 		cmocka_unit_test(manager_of_who_is_back_is_new),
 		cmocka_unit_test(nic_of_who_is_back_had_failed),
 		cmocka_unit_test(late_packets_are_not_lost),
