@@ -373,7 +373,7 @@ static unsigned int segments(struct kunit *test, u8 gso_type, u16 size, u8 versi
 	return n;
 }
 
-/* Of one message the stack does not make thousands of datagrams, whatever its header says. */
+/* The stack does not make thousands of datagrams of one message, whatever its header says. */
 static void test_datagrams(struct kunit *test)
 {
 	u8 version;

@@ -75,8 +75,8 @@ static void test_kept(struct kunit *test)
 }
 
 /*
- * What stays for long: a payload is moved if it keeps much more memory than it has, and is then the
- * same; what it counts is what it keeps.
+ * The payload of a packet that stays for long is moved if it keeps much more memory than it has. It is
+ * the same then, and the packet counts as much memory as it keeps.
  */
 static void keep_bytes(struct kunit *test, unsigned int bytes, u32 least, u32 most)
 {

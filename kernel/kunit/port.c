@@ -400,7 +400,7 @@ static void test_turns(struct kunit *test)
 	local_bh_enable();
 }
 
-/* What waits at a port has a limited number of frames, and of bytes of memory. */
+/* The frames that wait at a port are limited in number, and in bytes of memory. */
 static void expect_full(struct kunit *test, unsigned int truesize, unsigned int wait)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);

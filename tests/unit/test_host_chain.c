@@ -243,7 +243,7 @@ static void test_others_unfinished(void **state)
 	host_end();
 }
 
-/* What waits has a limited number of bytes, too, as many as it holds. */
+/* The packets that wait are limited in bytes, too: the memory that they hold counts. */
 static void test_bytes(void **state)
 {
 	struct piece p = { 7, FIRST, 0, 0 };

@@ -257,7 +257,7 @@ static void test_wait_room(void **state)
 	end();
 }
 
-/* What they hold counts, however small they are. */
+/* The memory that early packets hold counts, however small they are. */
 static void test_wait_memory(void **state)
 {
 	(void)state;

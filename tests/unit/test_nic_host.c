@@ -299,7 +299,7 @@ static void hold_some(struct lone *t)
 	t->params.hold_bytes = HELD * 5 * TN_FLIT;
 }
 
-/* What packets on hold hold counts, however small they are. */
+/* The memory that packets on hold occupy counts, however small they are. */
 static void test_hold_memory(void **state)
 {
 	u32 held = 1;

@@ -376,7 +376,7 @@ static void test_way_back_blocked(void **state)
 	end();
 }
 
-/* Of a long packet its source gets what an ICMP error quotes, in memory of its own. */
+/* The source of a long packet gets as much of it as an ICMP error quotes, in memory of its own. */
 static void test_way_back_short(void **state)
 {
 	static const u16 lens[] = { 0, 1, TN_RETURN_FLITS, TN_RETURN_FLITS + 1, 256 };
