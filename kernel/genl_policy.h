@@ -9,7 +9,7 @@
 
 extern const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1];
 
-/* Flags of the commands: who may. */
+/* Flags of the commands: the capability that each one requires. */
 enum {
 	PERM_DEVICE_GET = 0,
 	PERM_DEVICE_SET = GENL_UNS_ADMIN_PERM,
