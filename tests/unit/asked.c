@@ -159,7 +159,9 @@ void tell(const struct svc_msg *msg)
 	query.ops->told(query.arg, msg);
 }
 
-/* This node is asked; its NIC answers later, unless time is over first. */
+/*
+ * Answers a question to this node. Its NIC answers later, unless the question is forgotten before.
+ */
 static json_t *own_answer(json_t *cmd)
 {
 	void *handle;

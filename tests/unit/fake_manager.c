@@ -132,7 +132,7 @@ static json_t *status(const struct fake *f)
 	return j;
 }
 
-/* Which nodes a question is about: one, some, or all. */
+/* The nodes that a question is about: one, some, or all. */
 struct range {
 	uint32_t from, to;
 };

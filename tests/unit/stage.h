@@ -114,9 +114,12 @@ unsigned int stage_count(const struct stage *s, const char *part);
 
 /* --- what happens to the manager -------------------------------------------------- */
 
-/* Its link at @port to the neighbour in the shape comes up, in session @session. */
+/*
+ * The link of the manager's NIC at @port to the neighbour in the shape comes up, in session
+ * @session.
+ */
 void stage_link_up(struct stage *s, unsigned int port, uint32_t session);
-/* Its link at @port ends; TSEQ @seq was expected next. */
+/* The link of the manager's NIC at @port ends; TSEQ @seq was expected next. */
 void stage_link_lost(struct stage *s, unsigned int port, uint16_t seq);
 void stage_link_tell(struct stage *s, unsigned int port);
 /* An Init of the neighbour at @port, which knows the root at node 0. */

@@ -88,7 +88,7 @@ static inline void fresh(void)
 
 /* --- situations ------------------------------------------------------------------------- */
 
-/* It follows no root, and hears the first one of TERM. */
+/* Begins with a node that follows no root, and receives the first one of TERM. */
 static inline void none(void)
 {
 	fresh();
@@ -148,7 +148,10 @@ static inline void lost_nearly_long(void)
 	run(VAIN - 1);
 }
 
-/* It was led by LESSER - 1 in the epoch before, and tries to reach FOLLOWED, which asks. */
+/*
+ * Begins with a node that was led by LESSER - 1 in the epoch before, and that tries to reach
+ * FOLLOWED, which asks to be root.
+ */
 static inline void tried(void)
 {
 	fresh();

@@ -28,7 +28,9 @@ static inline void node_1(void)
 	stage_link_up(&s, 2, 1);
 }
 
-/* It has joined the root, and has children 2 and 3 by connections 52 and 53. */
+/*
+ * Begins with a node that has joined the root, and has children 2 and 3 by connections 52 and 53.
+ */
 static inline void joins(void)
 {
 	struct fm_init i;

@@ -149,7 +149,7 @@ static void hello(struct stage *s, const struct fm_hello *h)
 		add(s, "%s%d", d ? "," : " ", h->position[d]);
 	number(s, "version", h->version);
 	term(s, h->term);
-	/* It follows the clock; the line has the difference to it. */
+	/* The attach number follows the clock; the line has the difference to it. */
 	add(s, " attach %+lld", (long long)(h->attach - START - s->now));
 	if (s->roots)
 		add(s, " obeys %llx of %llu", (unsigned long long)h->root_guid,

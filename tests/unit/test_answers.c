@@ -47,7 +47,10 @@
 	"'table_version':101,'nodes':{'total':103,'up':104,'excluded':123}," \
 	"'links':{'total':105,'up':106,'faulty':107,'excluded':108,'wrong':127}," \
 	"'parked_packets':109,'relayed_pairs':110,'orders_more':0," ORDERS "," FAULTY ","
-/* Those of dead nodes come last; the root alone knows reasons and times. */
+/*
+ * In the list of faulty ports those of dead nodes come last; the root alone knows reasons and
+ * times.
+ */
 #define FAULTY \
 	"'faulty':[{'node':[1,1],'port':'+x','name':'eve','peer':{'node':[2,1],'port':'-x','name':'own'}," \
 	"'reason':'it is cut','dead':null,'for_ms':1500.5}," FAULTY_OF_DEAD "],'faulty_more':0"
@@ -306,7 +309,7 @@ static void nodes(void **state)
 	assert_string_equal(a.passed_on, "all -1 privileged 1500 ms: {\"cmd\":\"nodes\"}");
 }
 
-/* Those without a place come with the last of the others. */
+/* A question about some nodes: nodes without a place are in the answer for the last places. */
 static void some_nodes(void **state)
 {
 	(void)state;
@@ -561,7 +564,10 @@ static void excluded_and_kept(void **state)
 	says(request, KEPT("5", "8"));
 	a.kept = waiting;
 	waits_kept(request, 2 * SEC, &waiting, KEPT("4", "8"));
-	/* So few are left that it cannot be a majority; what they have is told all the same. */
+	/*
+	 * So few nodes are left that a majority is impossible; the answer has what these keep all
+	 * the same.
+	 */
 	a.kept = too_few;
 	waits_kept(request, 0, &none_left, KEPT("4", "8"));
 	says(request, KEPT("4", "8"));

@@ -589,7 +589,10 @@ static void rows(void **state)
 	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0'],'rootless':false}}");
 }
 
-/* Those of this node, and of nodes that it reaches; never more than that. */
+/*
+ * Without a root, a question about rows is answered for this node and for nodes that it reaches,
+ * and never for all.
+ */
 static void rows_without_root(void **state)
 {
 	(void)state;

@@ -130,7 +130,7 @@ static void other_fabric(void **state)
 	assert_false(converse(&p, &a, &b));
 	assert_non_null(strstr(p.l.text, "'green', allowed: 'blue'"));
 	auth_close(&a);
-	/* One name is a prefix of the other. */
+	/* The name of one fabric is a prefix of the other's. */
 	open_ok(&a, "blues", "n0", key_a);
 	assert_false(converse(&p, &a, &b));
 	assert_non_null(strstr(p.l.text, "'blues', allowed: 'blue'"));
@@ -436,7 +436,7 @@ static void downgraded(void **state)
 	auth_close(&b);
 }
 
-/* One of an earlier release says its schemas, and has no mark in its nonce: it is accepted. */
+/* A peer of an earlier release sends its schemas, but no mark in its nonce: it is accepted. */
 static void unmarked(void **state)
 {
 	struct auth_session old, now;

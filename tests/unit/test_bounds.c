@@ -102,8 +102,8 @@ static void lost_in_the_network(void **state)
 	assert_true(last(2)->bounded);
 	assert_int_equal(fm_last(o.fm)->lost, 3);
 	/*
-	 * They may only have been late, so the next drain is not proven by them, either. They are not
-	 * counted as lost again.
+	 * The lost packets may only have been late, so they do not prove the next drain, either.
+	 * They are not counted as lost again.
 	 */
 	one_sends(&o, 1, 2, 2);
 	one_version(&o, 3);
@@ -123,7 +123,7 @@ static void lost_before_is_not_known(void **state)
 	o.node[2].sums.lost = 10;
 	starts_anew(3);
 	takes(FM_STEP_RESUME, ONE_DRAIN_MAX);
-	/* Then receivers have given up missing packets and report how many. */
+	/* Receivers have then given up missing packets and report how many. */
 	o.node[2].sums.lost = 11;
 	assert_true(last(2)->bounded);
 	assert_int_equal(fm_last(o.fm)->lost, 1);
@@ -177,7 +177,7 @@ static void parking_is_no_progress(void **state)
 	one_end(&o);
 }
 
-/* It is progress if packets arrive, of any colour. */
+/* Arriving packets of any colour are progress: the drain is not given up by its bound. */
 static void progress_of_any_colour(void **state)
 {
 	(void)state;
@@ -256,7 +256,7 @@ static void until_all_have_come(void **state)
 	assert_false(r->bounded);
 	for (unsigned int i = 1; i < FM_STAMPS; i++)
 		assert_true(r->at[i] && r->at[i] >= r->at[i - 1]);
-	/* These are not counted again. */
+	/* The packets of that recovery are not counted again in the next one. */
 	one_version(&o, 3);
 	takes(FM_STEP_RESUME, 0);
 	r = last(3);
@@ -293,7 +293,10 @@ static void lost_in_the_replay(void **state)
 	assert_int_equal(fm_last(o.fm)->lost, 2);
 	one_version(&o, 3);
 	last(3);
-	/* These are not waited for again in a replay, but the drain has no proof; others are. */
+	/*
+	 * The replay does not wait again for packets that are known as lost, but the drain has no
+	 * proof; it waits for others.
+	 */
 	one_sends(&o, 1, 3, 1);
 	one_parks(&o, 1, 3, 1);
 	one_version(&o, 4);

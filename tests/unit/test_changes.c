@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which nodes the next table looks at after a change. */
+/* Tests of fm_changes: the nodes that the root looks at for the next table after a change. */
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/facts.h"
 #include "stage_root.h"

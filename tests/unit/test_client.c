@@ -236,7 +236,7 @@ static void test_park(void **state)
 		}
 }
 
-/* One attribute of a device or link replaced by another. */
+/* An attribute of a device or link that the fake kernel replaces by another, or leaves out. */
 static struct {
 	int type;
 	int len;
@@ -471,7 +471,7 @@ static void test_dump_is_read_again(void **state)
 	assert_int_equal(torus_links_get(dev, l, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(nic.requests, 5);
-	/* But not without limit. */
+	/* A dump that always changes meanwhile is not read again without limit. */
 	left = 1000000;
 	n = 12;
 	assert_int_equal(torus_links_get(dev, l, &n), -EAGAIN);

@@ -51,7 +51,7 @@ static void answer_short_ack(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_send(fd, msg);
 }
 
-/* Its text has no end. */
+/* Answers with an error whose text has no terminating zero. */
 static void answer_endless_text(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	struct nl_msg *msg = nlmsg_alloc();

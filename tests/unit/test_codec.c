@@ -471,7 +471,7 @@ static void whole_table(void **state)
 		snprintf(e->address, sizeof(e->address), "10.1.%u.%u:4711", i / 256, i % 256);
 	}
 	assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
-	/* So that FRAME_MAX holds those of a million. */
+	/* An entry takes less than 14 bytes, so that FRAME_MAX holds those of a million nodes. */
 	assert_true(len < 14 * m.table.nentries);
 	assert_int_equal(fm_msg_unpack(data, len, &n), 0);
 	assert_same(&m, &n);

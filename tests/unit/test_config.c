@@ -507,7 +507,10 @@ static void finds(const struct host *h, const char *network, int wanted, const c
 		fail_msg("%s: %d, %s", network, err, err ? text : found);
 }
 
-/* One configuration for all hosts: each takes its own address, unless it has none or several. */
+/*
+ * All hosts have the same configuration: each takes its own address in the service network, unless
+ * it has none or several.
+ */
 static void service_networks(void **state)
 {
 	struct host h = { .n = 0 };
@@ -550,7 +553,7 @@ static void own_network(void **state)
 	assert_int_equal(parse(&c, "service_network = 240.0.0.0/4\n", &h), -EADDRNOTAVAIL);
 	assert_int_equal(h.line, 1);
 	assert_non_null(strstr(h.text, "this host has no address in it (yet); its addresses are: "));
-	/* It would not become right by itself. */
+	/* Another error is worse than the missing address: it would not end by itself. */
 	assert_int_equal(parse(&c, "service_network = 240.0.0.0/4\nfanout = 0\n", &h), -EINVAL);
 	assert_int_equal(parse(&c, NEEDED "service_port = 7117\n", &h), 0);
 	assert_int_equal(c.port, 7117);

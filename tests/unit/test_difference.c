@@ -144,7 +144,7 @@ static void compared_with_now(void **state)
 	      "{`root`:{`node`:[0,0]},`problems`:[],`problems_more`:3}", "state +full; ");
 	finds("[]", "[" ERROR("a", 1001, "flap", "F") "]",
 	      "{`root`:{`node`:[5,0]},`problems`:[]}", "");
-	/* It ended, or was told with another text, before the first time. */
+	/* A problem of before ended, or was reported with another text, before the first time. */
 	finds("[" ERROR("a", 901, "quorum", "1 of 9") "," ERROR("a", 902, "quorum", "2 of 9") ","
 	      OVER("a", 903, "quorum", "2 of 9") "]", "[]", "{`root`:{`node`:[5,0]},`problems`:[]}", "");
 	finds("[" ERROR("a", 901, "quorum", "1 of 9") "]", "[" ROOT("b", 1001) "]",

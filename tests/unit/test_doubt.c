@@ -86,7 +86,7 @@ static void says_so_in_time(void **state)
 	one_end(&o);
 }
 
-/* One that is slow answers, and is asked again only a keep-alive later. */
+/* A slow node answers the probe, and is asked again only a keep-alive later. */
 static void answers(void **state)
 {
 	uint64_t began;
@@ -111,7 +111,7 @@ static void has_another_link(void **state)
 	one_lose(&o, 1, 0, 9, 1);
 	one_finish(&o);
 	quiet(1000 * MS);
-	/* It is no longer any of that when the last link is lost, too. */
+	/* When the last link is lost, too, all this does not help the node any longer. */
 	one_lose(&o, 3, 1, 9, 1);
 	probed(WAIT, "2:1");
 	one_end(&o);
@@ -169,13 +169,13 @@ static void vouched_from_below(void **state)
 	probed(WAIT, "2:1");
 	one_run(&o, PROBE_WAIT);
 	assert_int_equal(o.node[2].conn, 0);
-	/* It is informed that its parent is lost. */
+	/* The child is informed that its parent is lost. */
 	assert_int_equal(o.reaches, 2);
 	assert_string_equal(o.reach[1].address, "3:1");
 	fm_conn_up(o.fm, o.reach[1].conn, o.now);
 	assert_int_equal(o.reach[1].drop, o.node[2].guid);
 	assert_false(dead(2));
-	/* It joins again, without that link: now its former parent is dead. */
+	/* The child joins again, without that link: now its former parent is dead. */
 	o.node[3].row.port[1].state = FM_PORT_FAULTY;
 	one_join(&o, 3);
 	one_run(&o, ONE_SOON);
@@ -195,7 +195,7 @@ static void parent_is_told(void **state)
 	assert_int_equal(o.node[4].drop, o.node[2].guid);
 	one_run(&o, ONE_SOON);
 	assert_true(dead(2));
-	/* That the connection was there is reported late. */
+	/* A late report that the connection was there changes nothing. */
 	o.node[2].attach--;
 	one_adopt(&o, 2, 4);
 	one_run(&o, ONE_SOON);
@@ -219,7 +219,7 @@ static void inner_one(void **state)
 	probed(WAIT, "2:1");
 	one_run(&o, PROBE_WAIT);
 	assert_int_equal(o.node[2].conn, 0);
-	/* They are judged together. */
+	/* The three nodes are judged together. */
 	assert_false(dead(1) || dead(2) || dead(3));
 	one_run(&o, MOMENT + MS);
 	assert_true(dead(1) && dead(2) && dead(3));

@@ -279,7 +279,10 @@ static void drains_what_came_back(void)
 	one_end(&o);
 }
 
-/* Its manager has started anew, and does not know which colours were clean before it was away. */
+/*
+ * The manager of a node that comes back has started anew, and does not know which colours were
+ * clean before.
+ */
 static void manager_of_who_is_back_is_new(void **state)
 {
 	(void)state;
@@ -290,7 +293,10 @@ static void manager_of_who_is_back_is_new(void **state)
 	drains_what_came_back();
 }
 
-/* Its NIC has failed, but its manager got the tables, and took part in no drain of them. */
+/*
+ * The NIC of a node that comes back had failed: its manager got the tables, but took part in no
+ * drain of them.
+ */
 static void nic_of_who_is_back_had_failed(void **state)
 {
 	(void)state;

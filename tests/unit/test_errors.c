@@ -217,7 +217,10 @@ static void judged_anew(void **state)
 	assert_false(errors_table(&d));
 	reads(0);
 	assert_int_equal(d.errors.port[0].level, QUALITY_GOOD);
-	/* One that was not repaired is bad again; that it is lost and back is no repair. */
+	/*
+	 * A port that was not repaired is bad again; a link that is lost and comes back is no
+	 * repair.
+	 */
 	reads(100);
 	assert_int_equal(d.errors.port[0].level, QUALITY_FAIL);
 	excludes("fault");

@@ -743,8 +743,8 @@ static void excludes_on_purpose(void **state)
 	assert_int_equal(json_array_size(json_object_get(j, "excluded")), 1);
 	json_decref(j);
 	/*
-	 * One cable broke instead of being excluded: then no administrator wanted the node to be
-	 * cut off.
+	 * A cable broke instead of being excluded: then no administrator wanted the node to be cut
+	 * off.
 	 */
 	fake.admin[10] = 7;
 	expect("verify", 1);
@@ -884,7 +884,7 @@ static void drains(void **state)
 	j = printed();
 	assert_true(json_is_false(json_object_get(j, "in_force")));
 	json_decref(j);
-	/* One end alone is not enough. */
+	/* An exclusion at one end alone is not enough. */
 	fake.excluded[10] = 2;
 	expect("drain 2,2:+y --timeout 0.3", 6);
 	has(err, "not any more, in the table");

@@ -100,7 +100,7 @@ static void swaps(void **state)
 	is.far[wanted.far[16]] = 0;
 	is.far[wanted.far[0]] = 16;
 	assert_int_equal(ends_up(&wanted, &is), 2);
-	/* One is not plugged in. */
+	/* One of the two cables is not plugged in. */
 	is.far[is.far[1]] = CABLE_NONE;
 	is.far[1] = CABLE_NONE;
 	assert_int_equal(ends_up(&wanted, &is), 3);

@@ -127,7 +127,7 @@ static void one_lost_one_doubled(void **state)
 	expect_counts(RECORDS - 1, 1, 1, 0, 0);
 }
 
-/* One record is overtaken by others, by one or by many. */
+/* A single record is overtaken by others, by one or by many. */
 static void one_late(void **state)
 {
 	(void)state;

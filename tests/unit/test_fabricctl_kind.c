@@ -62,7 +62,7 @@ static void decides_by_code(void **state)
 			 kinds[i].code);
 		fake.raw = reply;
 		for (size_t k = 0; k < sizeof(commands) / sizeof(commands[0]); k++) {
-			/* It is a problem of the fabric: --watch looks on. */
+			/* A problem of the fabric does not end --watch. */
 			if (strstr(commands[k], "--watch") && kinds[i].status == 1)
 				continue;
 			expect(commands[k], kinds[i].status);

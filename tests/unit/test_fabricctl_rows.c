@@ -168,7 +168,7 @@ static void replies_of_limited_size(void **state)
 	assert_int_equal(reads("[" OF("2", "8", ONE) "," NO_ROOM("2") "]", OK), 2);
 	assert_non_null(rows[1].row);
 	forget_rows();
-	/* So much is left out by no manager: each question gets further. */
+	/* A reply that leaves out all rows is none of a manager: each question must get further. */
 	none_are_read("[" NO_ROOM("1") "]");
 }
 

@@ -84,7 +84,7 @@ static void test_scenarios(void **state)
 	for (size_t i = 0; i < n; i++)
 		in_order(point(all, i));
 	json_decref(all);
-	/* One dimension, and one of size 1. */
+	/* A torus of one dimension, and one with a dimension of size 1. */
 	expect("recovery --shape 2 --scenario bring-up,dark,root", OK);
 	expect("recovery --shape 5x1 --scenario dark", OK);
 }

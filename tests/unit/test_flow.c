@@ -189,7 +189,10 @@ static void loss_one(uint64_t seed)
 		/* Losses at the very end of a flow are noticed with its next packet. */
 		for (unsigned int f = 0; f < FLOWS; f++)
 			expect(&w.r, w.missing[f] || w.got[f] == w.sent[f], "flow %u", f);
-		/* One table is in force and all paths are stable until the next commit. */
+		/*
+		 * From now on the same table is in force and all paths are stable until the next
+		 * commit.
+		 */
 		for (int i = 0; i < 200; i++) {
 			emit(&w);
 			arrive(&w, false, false);
@@ -346,7 +349,7 @@ static void test_unknown(void **state)
 	/* For every receiver the next numbering starts at 0. */
 	assert_int_equal(turn_of(&w, 6, 4000000000u), TN_FLOW_EARLY);
 	assert_int_equal(turn_of(&w, 6, 0), TN_FLOW_NOW);
-	/* And licensed, at once. */
+	/* The same with a license at once. */
 	world_start(&w, 1);
 	tn_flow_license(&w.in);
 	assert_int_equal(turn_of(&w, 5, 3000000000u), TN_FLOW_NOW);

@@ -70,7 +70,7 @@ static void nobody(void)
 		assert_int_equal(f.look[i], 0);
 }
 
-/* One flow after the other: the packet whose turn it is is found in any flow. */
+/* Flows are filled one after the other: the packet whose turn it is is found in any flow. */
 static void test_each_flow(void **state)
 {
 	(void)state;
@@ -182,7 +182,7 @@ static void test_gaps(void **state)
 	assert_int_equal(f.lost, 2);
 	tn_flow_close_gaps(&f);
 	assert_int_equal(f.lost, 2 + 2 + 8);
-	/* Their turn has come; until it is over there is no gap to close. */
+	/* The turn of the waiting packets has come; until it is over there is no gap to close. */
 	tn_flow_close_gaps(&f);
 	assert_int_equal(f.lost, 12);
 	tn_flow_unwait(&f, other);

@@ -226,7 +226,7 @@ static void adrift_at_root_and_parent(void **state)
 	stage_end(&s);
 }
 
-/* One that asked leads since the node knew of it by PONG. */
+/* A root that asked for promises reports by PONG that it leads: the node knows since when. */
 static void a_pong_that_it_leads(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
@@ -295,7 +295,7 @@ static void who_fetches_the_table(void **state)
 	stage_forget(&s);
 	fetch(1, true, 0);
 	stage_did(&s, "1 < table 1 term 126 4x1 former" ALL);
-	/* Its number is no order to anyone. */
+	/* The number of a former table is no order to anyone. */
 	fetch(1, false, TERM);
 	stage_did_nothing(&s);
 	stage_end(&s);
@@ -479,7 +479,10 @@ static void nothing_is_left_of_the_former_root(void **state)
 	stage_end(&s);
 }
 
-/* It names a parent, by an address of any length, or none: a complaint about a former one ends. */
+/*
+ * The WELCOME of the root names a parent, by an address of any length, or none: a complaint about a
+ * former parent ends.
+ */
 static void the_parent_it_names(void **state)
 {
 	(void)state;

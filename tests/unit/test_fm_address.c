@@ -387,7 +387,7 @@ static void other_dimensions_placed(void **state)
 	stage_run(&s, 2);
 	stage_did_some(&s, "init 0: asks ");
 	stage_did_no(&s, "/4");
-	/* That one cannot be reached: back to the root that has led. */
+	/* The node that asks cannot be reached: back to the root that has led. */
 	stage_down(&s, 2);
 	assert_int_equal(status_root(), NIC);
 	assert_true(fm_place(s.fm, &at));

@@ -93,7 +93,7 @@ static void test_held(void **state)
 		/* The far end's manager need not have seen anything. */
 		assert_string_equal(fm_excluded(s.fm, 6, 2), used());
 		assert_true(stage_count(&s, "log error flap: the link from 1,1:+x ('n5') to ") >= 1);
-		/* It has been quiet for long enough. */
+		/* The cable has been quiet for long enough. */
 		before = fm_version(s.fm);
 		lives_ns(s.now + HOLD_MAX * MS + 100 * MS);
 		assert_false(held());

@@ -85,7 +85,7 @@ static void same_link(void **state)
 	ring_of_8();
 	pair_dies();
 	assert_int_equal(back(row3), FM_NODE_SILENT);
-	/* Its port may be any, also the first and the last. */
+	/* The port of node 3 may be any, also the first and the last. */
 	for (unsigned int p = 0; p < 4; p++) {
 		ring_of_8();
 		row3.port[p] = row3.port[0];
@@ -99,7 +99,9 @@ static void same_link(void **state)
 	}
 }
 
-/* One link that is not the same is no proof. */
+/*
+ * A pair of nodes that come back with one link that is not the same are not proved to be the same.
+ */
 static void another_link(void **state)
 {
 	(void)state;
@@ -131,7 +133,10 @@ static void another_link(void **state)
 	}
 }
 
-/* Neither behind the last port of the row that it had, nor behind that of its row now. */
+/*
+ * A link behind the last port of a node's row is no proof: neither of the row before its death, nor
+ * of its row now.
+ */
 static void behind_the_row(void **state)
 {
 	(void)state;
@@ -213,7 +218,10 @@ static void failed(struct fm_failed f)
 	stage_msg(&s, 101, &m);
 }
 
-/* Its NIC fails, with an error or without an answer: it is silent at once, but connected. */
+/*
+ * The NIC of a node fails, with an error or without an answer: the node is silent at once, but
+ * stays connected.
+ */
 static void nic_fails(void **state)
 {
 	(void)state;
@@ -410,7 +418,10 @@ static void rests(uint64_t ns)
 	}
 }
 
-/* Its parent says that it has not reported a new table. Return: the ms for which it is refused. */
+/*
+ * The parent of node 3 reports that node 3 has not reported a new table. Return: the ms for which
+ * node 3 is refused then.
+ */
 static unsigned long long refused_for(uint64_t attach)
 {
 	static bool excluded;
@@ -433,7 +444,7 @@ static unsigned long long refused_for(uint64_t attach)
 				"(30.0.0.3:1) answers, but has not reported for %llu ms; it may join again after %llu ms",
 				&version, &passed, &ms), 3);
 	assert_int_equal(passed, 10);
-	/* Its connections end, and so do the children's to it. */
+	/* The connections of node 3 end, and so do its children's to it. */
 	assert_int_equal(stage_count(&s, "close 103\n"), 1);
 	rests(100 * MS);
 	h.hello.attach = attach;

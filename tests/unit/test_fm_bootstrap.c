@@ -207,7 +207,7 @@ static void test_no_position(void **state)
 	i.port = 3;
 	stage_hear(&s, 0, &i);
 	stage_run(&s, 1);
-	/* Its Init counts as received, although there is nothing to say yet. */
+	/* The neighbour's Init counts as received, although there is nothing to report yet. */
 	stage_did(&s, "at 0 ms\nconnect 30.0.0.0:1: 1\n"
 		      "init 0: asks heard root 100 30.0.0.0:1\n"
 		      "init 1: asks root 100 30.0.0.0:1\n");
@@ -268,7 +268,7 @@ static void test_spare_ports(void **state)
 	stage_run(&s, 1);
 	/* As long as the number of dimensions is unknown, all ports may be of use. */
 	stage_did(&s, "at 0 ms\n" ASKS(0) ASKS(1) ASKS(2) ASKS(3) ASKS(4) ASKS(5));
-	/* Nor does one know that only asks, even at the same port. */
+	/* A neighbour that only asks does not know the number either, even at the same port. */
 	i = (struct fm_init) { .port = 1, .guid = 0x999, .fabric = "fab", .name = "new" };
 	stage_hear(&s, 1, &i);
 	i = stage_neighbour(&s, 1);
@@ -278,7 +278,7 @@ static void test_spare_ports(void **state)
 	assert_int_equal(stage_count(&s, "init 4:"), 0);
 	assert_int_equal(stage_count(&s, "init 5:"), 0);
 	stage_end(&s);
-	/* Nor does it use ports that it does not have. */
+	/* The node does not use ports that its NIC does not have. */
 	stage_init(&s, "4x4", 0);
 	s.deaf = "log hello row ";
 	s.dev.nports = 3;
@@ -333,7 +333,7 @@ static void problem(struct fm_init *i, unsigned int port, const char *kind, cons
 	assert_string_equal(fm_problem(s.fm, 0)->kind, kind);
 	assert_string_equal(fm_problem(s.fm, 0)->text, text);
 	assert_null(fm_problem(s.fm, 1));
-	/* It is logged once. */
+	/* The problem is logged once. */
 	stage_forget(&s);
 	stage_hear(&s, port, i);
 	stage_did_nothing(&s);
@@ -598,7 +598,7 @@ static void test_another_root(void **state)
 	strcpy(i.fabric, "other");
 	stage_hear(&s, 0, &i);
 	stage_did_no(&s, "gives way");
-	/* Nor a node that only asks. */
+	/* The root does not give way to a node that only asks. */
 	strcpy(i.fabric, "fab");
 	i.placed = false;
 	stage_hear(&s, 0, &i);

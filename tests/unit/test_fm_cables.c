@@ -47,7 +47,9 @@ static void start(void)
 	stage_forget(&s);
 }
 
-/* So many cables are faulty, the first one at 0,1; that one since about @ms. */
+/*
+ * Checks that @n cables are faulty, all for reason @why, and the first one at 0,1 since about @ms.
+ */
 static void faulty(unsigned int n, const char *why, uint64_t ms)
 {
 	struct fm_faulty f;
@@ -113,7 +115,10 @@ static void test_three(void **state)
 	stage_end(&s);
 }
 
-/* One end is enough, and the table's cause has the name of the cable, too. */
+/*
+ * A lost cable has one name, also if only its other end reports the loss; the log of the table
+ * names it in the same way.
+ */
 static void test_other_end(void **state)
 {
 	(void)state;

@@ -11,7 +11,10 @@
 
 /* --- whom a root calls -------------------------------------------------------------------- */
 
-/* Those that no node that takes part has a link to, once no new one has said HELLO for SETTLE. */
+/*
+ * A root that asks calls the nodes to which no node that takes part has a link, once no new node
+ * has said HELLO for SETTLE.
+ */
 static void who_is_called(void **state)
 {
 	uint64_t from;
@@ -47,7 +50,7 @@ static void wave_does_not_end(void **state)
 	stage_end(&s);
 }
 
-/* Its words, and what is made of the answers; the connection has done its duty then. */
+/* What a call says, and what the root makes of the answers. An answered connection is closed. */
 static void what_is_said(void **state)
 {
 	uint64_t from, epoch;
@@ -75,7 +78,7 @@ static void what_is_said(void **state)
 	assert_int_equal(count().called, 5);
 	assert_int_equal(count().follow, 1);
 	assert_int_equal(count().others, 0);
-	/* One that leads is not followed for that: it would call. */
+	/* A called node that leads is not followed because of its answer: it would call. */
 	stage_up(&s, conn + 2);
 	answers(conn + 2, NIC + 4, epoch + 1, true);
 	assert_int_equal(stage_count(&s, "does not ask to be root any more"), 0);
@@ -264,7 +267,10 @@ static void is_called(const struct fm_init *i)
 	stage_msg(&s, 70, &m);
 }
 
-/* It stays with the root that leads it, asks whether that lives, and says which one it is. */
+/*
+ * A called node that is led stays with its root, asks whether that root lives, and names it to the
+ * caller.
+ */
 static void called_and_led(void **state)
 {
 	struct fm_init i;
@@ -281,7 +287,10 @@ static void called_and_led(void **state)
 	stage_end(&s);
 }
 
-/* It follows: it says so, connects, and says HELLO; the promise is asked for and given there. */
+/*
+ * A called node that is adrift follows the caller: it says so, connects, and says HELLO; the
+ * promise is asked for and given there.
+ */
 static void called_and_adrift(void **state)
 {
 	struct fm_init i;

@@ -207,7 +207,10 @@ static void one_call_at_once(void **state)
 	stage_end(&s);
 }
 
-/* One that has said HELLO, and does not any more, is called in the next round, whichever that is. */
+/*
+ * A node that has said HELLO, and does not any more, is called in the next round, whichever that
+ * is.
+ */
 static void fell_silent(void **state)
 {
 	uint64_t from;
@@ -277,7 +280,10 @@ static void link_between_rounds(void **state)
 	m.hello.row.port[2].state = FM_PORT_DOWN;
 	stage_up(&s, 107);
 	stage_msg(&s, 107, &m);
-	/* It would lead if no link led from these three to another NIC: one does, to a stranger. */
+	/*
+	 * The root would lead if no link led from these three nodes to another NIC: one leads to a
+	 * stranger.
+	 */
 	m.hello.row.port[1].state = FM_PORT_UP;
 	m.hello.row.port[1].peer_guid = 0xdead;
 	stage_msg(&s, 107, &m);
@@ -291,7 +297,10 @@ static void link_between_rounds(void **state)
 	stage_end(&s);
 }
 
-/* One that was called many times, and answers that it follows another root, is called in each second round. */
+/*
+ * A node that was called many times, and answers that it follows another root, is called in each
+ * second round.
+ */
 static void answers_after_long(void **state)
 {
 	uint64_t from;
@@ -313,7 +322,7 @@ static void answers_after_long(void **state)
 	assert_int_equal(called(3), 6);
 	stage_run_ns(&s, s.now + ROUND);
 	assert_int_equal(called(3), 7);
-	/* It comes all the same. */
+	/* The node joins all the same. */
 	stage_up(&s, s.next_conn - 5 + 1);
 	answers(s.next_conn - 5 + 1, 1, said.epoch, false);
 	says_hello(3);
@@ -333,7 +342,7 @@ static void most_say_hello(void)
 		says_hello(here[i]);
 }
 
-/* It calls no node while it waits for promises. */
+/* A candidate calls no node while it waits for promises. */
 static void none_while_it_claims(void **state)
 {
 	uint64_t from;
@@ -385,7 +394,9 @@ static void while_it_leads(void **state)
 	stage_end(&s);
 }
 
-/* One of which the table has no address joins by itself: then it is not unknown any more. */
+/*
+ * A node whose address the table lacks joins by itself: then it does not count as unknown any more.
+ */
 static void unknown_joins(void **state)
 {
 	uint64_t from;
@@ -400,7 +411,10 @@ static void unknown_joins(void **state)
 	stage_end(&s);
 }
 
-/* One request for memory is refused: what it was needed for is done in the next round. */
+/*
+ * A request for memory is refused during a round of calls: the calls that it was needed for are
+ * made in the next round.
+ */
 static void no_memory(void **state)
 {
 	bool failed = true;

@@ -25,7 +25,7 @@ static void lost(unsigned int priority)
 	assert_false(asks());
 }
 
-/* It is alone: it asks after the time in which the root may come back. */
+/* A candidate that is alone asks to be root after the time in which the root may come back. */
 static void after_a_while(void **state)
 {
 	(void)state;
@@ -72,7 +72,7 @@ static void not_while_it_joins(void **state)
 	stage_up(&s, 2);
 	stage_run_ns(&s, s.now + 4 * TAKEOVER * MS);
 	assert_false(asks());
-	/* That connection breaks, too, and no other one comes. */
+	/* The connection that followed breaks, too, and no other one comes. */
 	s.refuse_connect = -1;
 	stage_down(&s, 2);
 	stage_run_ns(&s, s.now + 2 * TAKEOVER * MS);
@@ -81,7 +81,8 @@ static void not_while_it_joins(void **state)
 }
 
 /*
- * It asks without success, again and again: the time until it asks once more doubles, five times.
+ * A candidate that asks without success, again and again, doubles the time until it asks once more,
+ * five times.
  */
 static void ever_more_seldom(void **state)
 {
@@ -150,7 +151,9 @@ static void says_hello(uint32_t node)
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* It asks all anew and none answers: it goes on asking, for no other node has led since. */
+/*
+ * A root that asks all anew, and gets no answer, goes on asking, for no other node has led since.
+ */
 static void no_way_back_to_the_one_before(void **state)
 {
 	struct fm_status st;

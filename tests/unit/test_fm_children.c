@@ -68,7 +68,7 @@ static void test_child(void **state)
 	stage_did(&s, "50" WELCOME "1 < adopted 103/1 parent 101 attach 43\n");
 	stage_say(&s, 50, FM_MSG_PING);
 	stage_did(&s, "50 < pong\n");
-	/* Its messages are passed on. */
+	/* Messages of the child are passed on. */
 	struct fm_msg m = { .type = FM_MSG_ROW };
 
 	m.row = (struct fm_row_msg) { .guid = NIC + 9, .epoch = 2, .row = stage_row(&s, 3) };
@@ -87,7 +87,7 @@ static void test_child(void **state)
 	stage_did_nothing(&s);
 	stage_down(&s, 50);
 	stage_did(&s, "1 < left 103/1 parent 101 attach 43\n");
-	/* That node is not there any more. */
+	/* The child is not there any more. */
 	stage_say(&s, 50, FM_MSG_PING);
 	stage_down(&s, 50);
 	stage_did_nothing(&s);
@@ -113,7 +113,7 @@ static void test_circle(void **state)
 		m.left = (struct fm_left) { NIC + 3, NIC + 1, 43, 1 };
 		stage_msg(&s, 51, &m);
 		stage_did(&s, "close 51\n1 < left 103/1 parent 101 attach 43\n");
-		/* That we have left a parent is no circle. */
+		/* A report that we have left a parent is no circle. */
 		child(51, 3);
 		stage_forget(&s);
 		m.left = (struct fm_left) { NIC + 1, NIC + 3, 43, 1 };
@@ -152,7 +152,10 @@ static void test_refuses(void **state)
 	m = child_hello(3);
 	m.hello.term = TERM + 1;
 	refuses(&m, "this node has not joined the root of that term");
-	/* Its NIC obeys another root of this epoch; that it obeyed one of an earlier is no matter. */
+	/*
+	 * The child's NIC obeys another root of this epoch; one of an earlier epoch would not
+	 * matter.
+	 */
 	m = child_hello(3);
 	m.hello.root_epoch = TERM;
 	m.hello.root_guid = NIC + 7;
@@ -166,7 +169,7 @@ static void test_refuses(void **state)
 	m = child_hello(3);
 	refuses(&m, "this node has not joined the root of that term");
 	stage_end(&s);
-	/* Nor is any child accepted before the node itself has been accepted. */
+	/* No child is accepted before the node itself has been accepted. */
 	at_root();
 	m = child_hello(3);
 	m.hello.term = 0;

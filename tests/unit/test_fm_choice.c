@@ -112,7 +112,10 @@ static void it_leads_again(void **state)
 	stage_run_ns(&s, s.now);
 	stage_did_some(&s, "connect 30.1.0.16:1");
 	stage_end(&s);
-	/* One that the node tries for the first time is not tried more often for that. */
+	/*
+	 * A root that the node tries for the first time is not tried more often because of its
+	 * Init.
+	 */
 	first_tried();
 	stage_forget(&s);
 	hear(0, LEADS, FOLLOWED, TERM);
@@ -145,14 +148,19 @@ static void it_asks(void **state)
 	assert_int_equal(told().epoch, TERM);
 	stage_did_no(&s, "close");
 	stage_end(&s);
-	/* Its epoch is not taken from a neighbour's Init: the root reports it itself. */
+	/*
+	 * The epoch of the root is not taken from a neighbour's Init: the root reports it itself.
+	 */
 	asked();
 	hear(0, LEADS, FOLLOWED, TERM + 1);
 	assert_int_equal(told().epoch, TERM);
 	stage_end(&s);
 }
 
-/* Its manager began anew at another address; neighbours and the next try have that one. */
+/*
+ * The manager of the followed root began anew at another address: the node's Inits and its next
+ * connection have that address.
+ */
 static void its_new_address(void **state)
 {
 	struct fm_init i;
@@ -175,7 +183,7 @@ static void its_new_address(void **state)
 	run(MS);
 	assert_int_equal(stage_count(&s, "init 2: "), 1);
 	stage_did_some(&s, "30.9.9.9:9");
-	/* One that asks is lost, and the node goes back to it. */
+	/* A second node, which asks, is followed and lost; the node goes back to the first. */
 	stage_down(&s, 1);
 	hear(0, ASKS, GREATER, TERM + 1);
 	stage_up(&s, last_conn());
@@ -211,7 +219,10 @@ static void no_other_that_asks(void **state)
 	}
 }
 
-/* One that was not reached twice is not followed as one that asks; it is as one that leads. */
+/*
+ * A root that asks, and could not be reached twice, is not followed again; the same node is
+ * followed when it leads.
+ */
 static void not_reached(void **state)
 {
 	(void)state;
@@ -258,7 +269,7 @@ static void not_reached(void **state)
 		assert_true(follows(GREATER));
 		stage_end(&s);
 	}
-	/* One that led, as far as the node knew, and refused it. */
+	/* The refusing root led, as far as the node knew. */
 	first();
 	stage_up(&s, 1);
 	stage_refuse(&s, 1, "no");
@@ -303,7 +314,7 @@ static void two_fabrics(void **state)
 		}
 }
 
-/* Its place is final where the fabric of the followed root has such a place. */
+/* The place of a node is final only if the fabric of the followed root has such a place. */
 static void a_place_of_another_fabric(void **state)
 {
 	(void)state;

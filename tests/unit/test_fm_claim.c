@@ -28,7 +28,7 @@ static void no_promise(void **state)
 	}
 	stage_run_ns(&s, from + 11 * RESEND);
 	assert_int_equal(stage_count(&s, "claims epoch 2\n"), 1);
-	/* Those who still say HELLO are asked again, in the next epoch. */
+	/* Nodes that still send HELLO are asked again, in the next epoch. */
 	all_say_hello();
 	stage_run_ns(&s, s.now + 2 * RESEND);
 	assert_int_equal(stage_count(&s, "claims epoch 3\n"), 1);
@@ -183,7 +183,7 @@ static void says_the_latest_epoch(void **state)
 	assert_int_equal(s.fm->root_epoch, 19);
 	stage_did_some(&s, "init 0:");
 	assert_int_equal(state_of(), FM_ROOT_ASKS);
-	/* It claims an epoch later than both. */
+	/* The candidate claims an epoch later than both. */
 	all_say_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(s.fm->term, 20);
@@ -317,7 +317,10 @@ static void to_whom(void **state)
 	stage_end(&s);
 }
 
-/* It shuns that node, which asks, as if it had not reached it so long ago that @left ns are left. */
+/*
+ * Lets the node shun root @guid, which asks, as if it had failed to reach it so long ago that @left
+ * ns are left.
+ */
 static void shun(uint64_t guid, uint64_t left)
 {
 	uint64_t followed = s.fm->root_guid, now = s.fm->now;
@@ -455,7 +458,10 @@ static void sees_claim(int conn, const struct fm_msg *msg)
 		told_others++;
 }
 
-/* Those that have sent HELLO get the epoch once; a connection without HELLO does not. */
+/*
+ * Each node that has sent HELLO is asked for its promise once; a connection without HELLO is not
+ * asked.
+ */
 static void told_once(void **state)
 {
 	(void)state;

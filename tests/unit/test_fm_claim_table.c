@@ -10,8 +10,8 @@
 /* --- with which table it begins ------------------------------------------------------------- */
 
 /*
- * It fetches the latest table that is reported; one of the same number, but a former epoch, is
- * another.
+ * A candidate fetches the latest table that a node reports. A table of the same number, but of a
+ * former epoch, is another table.
  */
 static void fetches_the_latest(void **state)
 {
@@ -139,7 +139,7 @@ static void older_words(void **state)
 		m.table.term = 41;
 		m.table.maker = 0xabc;
 		m.table.former = true;
-		/* It is not the whole table, or one of another shape. */
+		/* The table is not whole, or is of another shape. */
 		m.table.base = k == 1 ? 8 : 0;
 		if (k == 2)
 			assert_int_equal(torus_shape_parse("2x2", &m.table.shape), 0);
@@ -162,8 +162,8 @@ static void older_words(void **state)
 }
 
 /*
- * That table comes when the node leads already: it takes names, votes and exclusions of a node that is
- * away, as it does when the table comes before.
+ * The latest former table comes when the node leads already: names, votes and exclusions of a node
+ * that is away are taken from it, as when it comes before.
  */
 static void table_comes_late(void **state)
 {
@@ -252,7 +252,7 @@ static bool enough(struct fm_msg *one, struct fm_msg *two)
 	return is;
 }
 
-/* Those count that are up in the same table, and in each of its voters. */
+/* Only nodes that were up in the same table, and in each of its voters, count towards a quorum. */
 static void of_the_same_table(void **state)
 {
 	struct fm_msg one = of_three(1), two = of_three(2);
@@ -295,7 +295,7 @@ static void of_one_that_began_anew(void **state)
 		{ 10, 0, 2, 1, false, false },
 		{ 10, 41, 2, 2, false, false },
 		{ 10, 41, 9, 1, false, false },	/* the table does not have it */
-		/* That it made the table counts only as long as no node has that. */
+		/* Having made the table counts only as long as no node has it. */
 		{ 10, 41, 2, 1, true, true },
 		{ 10, 41, 2, 2, true, false },
 	};

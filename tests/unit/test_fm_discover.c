@@ -436,7 +436,10 @@ static void test_side_entry(void **state)
 	stage_end(&s);
 }
 
-/* One crossed pair is two wrong cables, reported with both ends, and no wrong nodes. */
+/*
+ * One pair of cables is crossed: two wrong cables are reported, each with both ends, and no wrong
+ * nodes.
+ */
 static void test_one_pair(void **state)
 {
 	struct rnd r = rnd_new(0);
@@ -494,8 +497,8 @@ static void now(uint32_t node, unsigned int p, struct fm_port_row is)
 }
 
 /*
- * So it is wherever they are crossed: lines that close as the shape wants are believed first, so no
- * node is placed by the two wrong cables.
+ * One pair of cables is crossed anywhere in a random shape: the wave prefers cables that close
+ * squares, so no node is placed by the two wrong ones.
  */
 static void one_pair(uint64_t seed)
 {

@@ -99,7 +99,9 @@ static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 	stage_run_ns(&s, s.now + 1);
 	assert_int_equal(stage_count(&s, "close 101"), 1);
 	assert_false(fm_reachable(s.fm));
-	/* Its Inits say so: those who know of that epoch follow no node of an earlier one. */
+	/*
+	 * The root's Inits say so: nodes that know of that epoch follow no root of an earlier one.
+	 */
 	assert_int_equal(s.fm->root_epoch, epoch);
 	stage_did_no(&s, "welcome");
 	all_join();
@@ -121,7 +123,7 @@ static void not_asked(uint64_t epoch, uint64_t guid, uint64_t next)
 	joins_from(2, epoch, guid);
 	assert_int_equal(stage_count(&s, "close 101"), 1);
 	assert_true(fm_reachable(s.fm));
-	/* It is welcomed when it says HELLO again: by then the root's NIC knows the epoch. */
+	/* Node 2 is welcomed when it sends HELLO again: by then the root's NIC knows the epoch. */
 	stage_did_no(&s, "welcome");
 	m = hello(2);
 	m.hello.root_epoch = epoch;
@@ -170,7 +172,7 @@ static void first_among_others(void **state)
 	/* An epoch without a version, as no manager of ours says it, counts as well. */
 	m.hello.kept = 0;
 	asks_for(&m);
-	/* So does a version without an epoch, here of a node that obeys another root. */
+	/* A version without an epoch counts as well, here of a node that obeys another root. */
 	m.hello.kept_term = 0;
 	m.hello.kept = 5;
 	m.hello.root_epoch = 1;
@@ -214,12 +216,12 @@ static void told_by_init(void **state)
 	/* The first root is not the first, if there was one. */
 	assert_true(asks_by_init(false, NIC + 1, 1));
 	assert_true(asks_by_init(false, NIC + 1, 5));
-	/* One that leads is not followed into an earlier epoch by a stranger. */
+	/* A root that leads does not believe an earlier epoch in a stranger's Init. */
 	assert_false(asks_by_init(true, 0xdead, 1));
 	assert_true(asks_by_init(true, 0xdead, 2));
 	assert_true(asks_by_init(true, 0xdead, 1 + 1024));
 	assert_false(asks_by_init(true, 0xdead, 1 + 1025));
-	/* One of its own nodes says HELLO. */
+	/* The epoch of its own nodes reaches the root by HELLO. */
 	assert_false(asks_by_init(true, NIC + 1, 2));
 }
 
@@ -262,7 +264,7 @@ static void above_all_others(void **state)
 		anew(led, 1000, NIC, 1001);
 		anew(led, 1, 0xabc, 2);
 	}
-	/* It was of this epoch itself, in a life of which it knows nothing. */
+	/* The root was of this epoch itself, in a life of which it knows nothing. */
 	anew(false, 1, NIC, 2);
 	not_asked(5000, NIC, 5001);
 	not_asked(1, NIC, 2);
@@ -309,7 +311,7 @@ static void above_what_nics_may_obey(void **state)
 	}
 }
 
-/* It is no promise. */
+/* The epoch that a NIC may obey (maybe_epoch of HELLO) does not count as its promise. */
 static void may_obey_is_no_promise(void **state)
 {
 	struct fm_msg m = hello(1);
@@ -348,7 +350,10 @@ static void not_above_its_own(void **state)
 	stage_end(&s);
 }
 
-/* One node that is far above what this root knows is not believed; the others go on. */
+/*
+ * A node that reports an epoch far above that of the root is not believed; epochs that others
+ * report are.
+ */
 static void far_above(void **state)
 {
 	(void)state;
@@ -385,7 +390,7 @@ static void far_above_what_was_kept(void **state)
 	joins_from(2, 9 + 1024, NIC);
 	stage_did_no(&s, "102 < refuse");
 	stage_end(&s);
-	/* Nor is a table of such an epoch, whatever the HELLO said of it; a later one is taken. */
+	/* A table of such an epoch is not taken, whatever the HELLO said of it; a later one is. */
 	stage_start(&s);
 	joins_from(2, 8, NIC);
 	kept.table.term = 10 + 1024;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which root a node follows while there is none: one that asks to be root and has gone, one that
- * has claimed, one that knows less of the fabric than the node, and one whose host takes a
+ * Tests of the root that a node follows while none leads: it meets a root that asks and has gone,
+ * one that has claimed, one that knows less of the fabric than the node, and one whose host takes a
  * connection and whose manager hangs.
  */
 #include "daemon/fm/clock.h"
@@ -42,7 +42,7 @@ static void an_asker_that_gave_up(void **state)
 	stage_refuse(&s, 1, "this node is not the root");
 	assert_false(s.fm->have_root);
 	stage_forget(&s);
-	/* It asks all neighbours, also those that it has heard. */
+	/* The node asks all neighbours, also those whose Inits it has received. */
 	stage_run(&s, 1);
 	s.deaf = "ping ";
 	stage_run(&s, 200);
@@ -165,7 +165,7 @@ static void the_other_asker(void **state)
 	stage_run_ns(&s, failed + 10 * s.cfg.resend - 1);
 	stage_hear(&s, 2, &i);
 	assert_int_equal(s.fm->root_guid, NIC);
-	/* It may have been by chance, and is long ago. */
+	/* The failed connection may have been by chance, and is long ago. */
 	stage_run_ns(&s, failed + 10 * s.cfg.resend);
 	stage_hear(&s, 2, &i);
 	assert_int_equal(s.fm->root_guid, OTHER);
@@ -305,7 +305,7 @@ static void a_root_that_begins_elsewhere(void **state)
 		i.guid = NIC + 2;
 		stage_hear(&s, 2, &i);
 		assert_string_equal(told_address(), "30.9.9.9:9");
-		/* It asks on, from a third one. */
+		/* The root asks on, from a third address. */
 		strcpy(i.root_address, "30.8.8.8:8");
 		i.epoch++;
 		stage_hear(&s, 2, &i);
@@ -315,7 +315,10 @@ static void a_root_that_begins_elsewhere(void **state)
 	}
 }
 
-/* It leads the node over a connection to the former address. */
+/*
+ * A root leads the node over a connection to its former address, and its Init has another address
+ * now.
+ */
 static void a_root_that_leads_elsewhere(void **state)
 {
 	struct fm_init i;

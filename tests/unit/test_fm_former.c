@@ -101,7 +101,7 @@ static void join_but(unsigned int away)
 	}
 }
 
-/* Those that have joined say that they are there. */
+/* All nodes that have joined send PING, so that the root does not lose them. */
 static void live(void)
 {
 	for (int conn = 101; conn < 100 + NODES; conn++)
@@ -153,7 +153,7 @@ static void becomes(uint64_t ms, const char *want)
 
 	assert_int_equal(waits(), ms);
 	states(want);
-	/* Those that are away keep name, address and NIC; a problem reports each. */
+	/* Nodes that are away keep name, address and NIC; a problem reports each. */
 	for (uint32_t i = 0; i < NODES; i++) {
 		const struct fm_entry *e = fm_node(s.fm, i);
 		char text[80], node[TORUS_TEXT_MAX];
@@ -209,7 +209,7 @@ static void one_is_away(void **state)
 	cut(3);
 	join_but(1u << 3);
 	becomes(AT_ONCE, "uuuxuuuu");
-	/* One neighbour has a link to it: the other one's word is not enough. */
+	/* A neighbour has a link to the node: the other neighbour's report is not enough. */
 	begins();
 	cut(2);
 	join_but(1u << 3);
@@ -274,12 +274,12 @@ static void another_cable(void **state)
 						 .peer_guid = NIC + 51, .peer_port = 1 };
 	join_but(1u << 3);
 	becomes(AT_ONCE, "uuuxuuuu");
-	/* It is said to be of another fabric: it is neither lost nor at work here. */
+	/* The node is reported to be of another fabric: it is neither lost nor at work here. */
 	begins();
 	rows[2].port[plus].problem = rows[4].port[minus].problem = FM_PROBLEM_FABRIC;
 	join_but(1u << 3);
 	becomes(QUIET, "uuuxuuuu");
-	/* It is cabled wrongly: it is waited for, but has no place by that. */
+	/* The node is cabled wrongly: it is waited for, but has no place by that cable. */
 	begins();
 	cut(3);
 	rows[2].port[plus].peer_port = 1;
@@ -313,7 +313,9 @@ static void was_away(void **state)
 	entry[3] = (struct fm_entry) { .node = 3 };
 	join_but(1u << 3);
 	becomes(AT_ONCE, "uuu.uuuu");
-	/* It was silent, as its links were up: so it is not known to be lost before they end. */
+	/*
+	 * The node was silent, as its links were up: so it is not known to be lost before they end.
+	 */
 	begins();
 	cut(2);
 	cut(3);
@@ -347,7 +349,9 @@ static void behind_silent_ones(void **state)
 	begins();
 	join_but(7u << 2);
 	becomes(PATIENT, "uusssuuu");
-	/* Also if only one of the outer ones has a link, to either side: the other may live. */
+	/*
+	 * The same if only one of the outer nodes has a link, to either side: the other may live.
+	 */
 	begins();
 	cut(1);
 	join_but(7u << 2);

@@ -200,7 +200,7 @@ static void test_two_tables(void **state)
 	assert_int_equal(stage_count(&s, "place 3x2 at 0,0\n"), 1);
 	/* The lines along x are closed now. */
 	assert_int_equal(s.fm->table.open, 0);
-	/* And that is all. */
+	/* No other table follows. */
 	lives(5000);
 	assert_int_equal(fm_version(s.fm), version + 2);
 	stage_end(&s);
@@ -264,7 +264,10 @@ static void test_exclusions_stay(void **state)
 
 /* --- when ------------------------------------------------------------------------------ */
 
-/* It is given up while packets wait or are parked; holds are lifted, and it is tried again later. */
+/*
+ * The shape is not changed while packets wait or are parked: the attempt is given up, holds are
+ * released, and it is tried again later.
+ */
 static void test_not_while_sending(void **state)
 {
 	(void)state;
@@ -367,7 +370,7 @@ static void test_silent_with_old_shape(void **state)
 	assert_int_equal(fm_node(s.fm, 1)->state, FM_NODE_SILENT);
 	assert_int_equal(fm_exclusions(s.fm)[1], 15);
 	assert_true(stage_count(&s, "release") > 0);
-	/* It is back, and has not taken the new shape yet: that is for the next table. */
+	/* The node is back, and has not taken the new shape yet: that is for the next table. */
 	m = stage_hello(&s, 1);
 	m.hello.row = rows[1];
 	m.hello.row.serial++;
@@ -457,7 +460,10 @@ static void test_exclusions_of_all(void **state)
 
 /* --- to which shape ------------------------------------------------------------------------ */
 
-/* Which nodes of a fabric come when a part of it has settled, and what the shape is then. */
+/*
+ * Nodes join after a part of the fabric has settled. A table of which nodes come, and of the shape
+ * that the fabric has then.
+ */
 static void test_shapes(void **state)
 {
 	static const struct {
@@ -515,7 +521,7 @@ static void test_wrong_cable(void **state)
 	lives(3000);
 	assert_string_equal(shape(), "2x2");
 	assert_true(told("cannot grow by it"));
-	/* It is put right. */
+	/* The cable is put right. */
 	make_row(6);
 	tell(6);
 	make_row(2);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which nodes an exclusion would cut off, as the root finds it before it takes the order. */
+/*
+ * Tests of the nodes that an exclusion would cut off, as the root finds them before it accepts the
+ * order.
+ */
 #include <errno.h>
 #include <stdio.h>
 
@@ -44,7 +47,7 @@ static void test_last_cable(void **state)
 	/* By its other end, too. */
 	assert_int_equal(severs(&(struct fm_target){ 1, 1 }, 1, &out), 1);
 	assert_int_equal(out.node[0], 5);
-	/* That is wanted if the node itself is named, and it is out of service then. */
+	/* The cut is wanted if the node itself is named, and the node is out of service then. */
 	assert_int_equal(severs(&(struct fm_target){ 5, -1 }, 1, &out), 0);
 	exclude(5, -1);
 	assert_int_equal(severs(&(struct fm_target){ 1, 1 }, 1, &out), 0);

@@ -132,7 +132,7 @@ static void test_restless(void **state)
 				stage_say(&s, 100 + (int)i, FM_MSG_PING);
 		}
 		given(8, 208, 2, k ? "30.0.0.3:1" : "30.0.0.1:1");
-		/* And after that the next node above. */
+		/* After that the next node above is given. */
 		stage_run_ns(&s, s.now + MS);
 		given(8, 308, 3, k ? "30.0.0.1:1" : "");
 		stage_end(&s);
@@ -190,7 +190,10 @@ static void row(uint32_t node, uint32_t serial, unsigned int port, enum fm_port_
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* They do not change the table, and the root does not wait for the nodes behind them. */
+/*
+ * Cables at spare ports do not change the table, and the root does not wait for the nodes behind
+ * them.
+ */
 static void test_spare(void **state)
 {
 	(void)state;

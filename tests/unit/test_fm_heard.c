@@ -107,7 +107,7 @@ static void the_roots_word(void **state)
 	assert_int_equal(status().state, FM_DEGRADED);
 	assert_true(heard(5, &at));
 	assert_int_equal(at, s.now);
-	/* Its own links it sees itself. */
+	/* A node sees its own links itself. */
 	stage_link_lost(&s, 2, 7);
 	counts(1, 3, 1);
 	assert_false(fm_heard(s.fm, 16, &at));

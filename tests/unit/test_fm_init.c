@@ -219,7 +219,7 @@ static void test_ends(void **state)
 		assert_int_equal(comes(&i), 0);
 	}
 	len = fm_init_put(buf, &i);
-	/* One more than a NIC can have, with its bytes. */
+	/* The count of ports is one more than a NIC can have, with the bytes of that port. */
 	buf[len - 9 * TORUS_MAX_PORTS - 1]++;
 	memset(buf + len, 0, 9);
 	assert_int_equal(take(buf, len + 9, &i), -EBADMSG);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which nodes are cut off after each of many changes of a table, compared with a full search; and
- * that no full search is made for changes that cannot cut off any node.
+ * Compares the nodes that are cut off after each of many changes of a table with a full search, and
+ * checks that no full search is made for changes that cannot cut off any node.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -308,7 +308,7 @@ static void test_looks(void **state)
 	fabric("16x1");
 	assert_int_equal(change(3, 2, 0, FM_NODE_UP), 0);
 	assert_int_equal(change(3, 8, 0, FM_NODE_UP), 0);
-	/* Nor is anything searched if all its cables were excluded by wish. */
+	/* Nothing is searched either if an administrator excluded all cables of a node. */
 	change(3, 5, 0, FM_NODE_UP);
 	assert_int_equal(fm_problems_count(&fm), 1);
 	change(3, 5, 1, FM_NODE_UP);

@@ -106,7 +106,7 @@ static void later_ones(void **state)
 		assert_int_equal(out.table.entries[i].differs, 0);
 	}
 	stage_end(&s);
-	/* One without a disk for it says so. */
+	/* A node without a disk for tables reports that. */
 	joined();
 	h.keeps = true;
 	fm_keep_tell(s.fm, &h);
@@ -176,7 +176,7 @@ static bool given_later(unsigned int fails, unsigned int *told)
 		stage_run_ns(&s, s.now + 100 * MS);
 		given += stage_count(&s, "keep version 1 of epoch 126\n");
 	}
-	/* Nor has the host answered. */
+	/* The host has not answered either. */
 	assert_int_equal(given, 1 + at_once);
 	assert_false(has_problem("memory"));
 	stage_end(&s);
@@ -193,7 +193,10 @@ static void without_memory(void **state)
 	assert_int_equal(told, 1);
 }
 
-/* It is no candidate any more when the next table comes: then it keeps none, and nothing is wrong. */
+/*
+ * A node that lacked memory to keep a table is no candidate any more when the next table comes:
+ * then it keeps none, and the problem ends.
+ */
 static void without_memory_and_no_candidate(void **state)
 {
 	struct fm_msg m;
@@ -274,7 +277,10 @@ static void sees_table(int conn, const struct fm_msg *msg)
 		wrong += msg->table.entries[i].node >= msg->table.entries[i + 1].node;
 }
 
-/* So does one who lacks what this node has kept: also of a fabric in which nodes are absent. */
+/*
+ * A new root fetches a kept table of a fabric in which nodes are absent: the node sends it with
+ * rising ids, as a receiver requires.
+ */
 static void kept_with_absent_nodes(void **state)
 {
 	struct fm_msg m, fetch = { .type = FM_MSG_FETCH };
@@ -370,7 +376,10 @@ static void what_must_survive(void **state)
 			snprintf(text, sizeof(text), "keep version %u of epoch 126",
 				 (unsigned int)version);
 			assert_int_equal(stage_count(&s, text), change < 8);
-			/* It is informed by KEPT when the host has it; the others at once. */
+			/*
+			 * For a change that must survive, KEPT informs the root when the host has
+			 * the table; for others at once.
+			 */
 			assert_int_equal(stage_count(&s, "1 < kept"), change >= 8);
 			host_says(TERM, version, true);
 		}

@@ -281,7 +281,7 @@ static void test_root_counts(void **state)
 	counts(3, 2, 1, 0);
 	kept(1, 1, false);
 	counts(3, 2, 2, 0);
-	/* They do not have what is in force now. */
+	/* The candidates do not have the table that is in force now. */
 	assert_int_equal(fm_exclude(s.fm, 2, 0, true, START + s.now), 0);
 	all_do();
 	assert_true(fm_in_force(s.fm, 2));
@@ -296,8 +296,8 @@ static void test_root_counts(void **state)
 	assert_null(disk_of(3));	/* no candidate */
 	assert_string_equal(disk_of(2), "none");
 	/*
-	 * One that is away may be the only one that comes back: it counts, and no node waits for
-	 * it.
+	 * A candidate that is away may be the only one that comes back: it counts, and no node
+	 * waits for it.
 	 */
 	stage_down(&s, 101);
 	counts(3, 2, 2, 0);

@@ -97,7 +97,7 @@ static void later_and_later(void **state)
 			wait = wait < LAST / 2 ? 2 * wait : LAST;
 			ends(true, false, bounded, wait);
 		}
-		/* One that leaves nothing is the last. */
+		/* A recovery that leaves no packets parked is the last. */
 		comes(1);
 		ends(false, false, bounded, 0);
 		ends(true, false, bounded, bounded ? FIRST : SOON);
@@ -105,7 +105,7 @@ static void later_and_later(void **state)
 	}
 }
 
-/* One that reached a bound is followed after a second at least. */
+/* After a recovery that reached a bound the next one comes after a second at least. */
 static void a_bound_is_reached(void **state)
 {
 	(void)state;

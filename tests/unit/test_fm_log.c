@@ -34,7 +34,7 @@ static struct fm *start(void)
 	stage_init(&s, "4x4", 5);
 	s.deaf = "";
 	stage_start(&s);
-	/* It reports that it has heard no root. */
+	/* The node reports that it has received no Init of a root. */
 	until(40 * SECOND * MS);
 	fm_problem_clear(s.fm, "root", 0);
 	stage_forget(&s);
@@ -157,7 +157,7 @@ static void test_many_problems(void **state)
 	stage_did(&s, "log info many: over: text 8.\nlog error many: other\n");
 	assert_int_equal(standing(), FM_PROBLEMS_MAX);
 	assert_int_equal(fm_problems_more(fm), 2);
-	/* One that ends before is never listed. */
+	/* A problem that ends before there is room is never listed. */
 	fm_problem_clear(fm, "many", FM_PROBLEMS_MAX + 2);
 	fm_problem_clear(fm, "many", FM_PROBLEMS_MAX + 2);
 	stage_did_nothing(&s);
@@ -206,7 +206,7 @@ static void test_many_swept(void **state)
 	stage_end(&s);
 }
 
-/* One that ends by itself does so wherever it is. */
+/* A problem with a limited time ends by itself, also if it is not in the list for want of room. */
 static void test_many_limited(void **state)
 {
 	struct fm *fm = start_many();
@@ -253,7 +253,7 @@ static void over(void)
 	fm_problem_clear(s.fm, "it", 1);
 }
 
-/* It begins and ends @times within @ms. */
+/* The problem begins and ends @times within @ms. */
 static void alternates(unsigned int times, uint64_t ms)
 {
 	uint64_t from = s.now;
@@ -374,8 +374,8 @@ static void test_bounded(void **state)
 }
 
 /*
- * It is known of a limited number of problems when they were logged: of those that do not stand
- * the one that was logged longest ago is forgotten first.
+ * The log remembers for a limited number of problems when they were logged. It forgets first the
+ * problem that is over and was logged longest ago.
  */
 static void test_forgotten(void **state)
 {
@@ -398,7 +398,7 @@ static void test_forgotten(void **state)
 	stage_did_nothing(&s);
 	fm_problem_set(s.fm, "many", FM_PROBLEMS_MAX / 2, "bad");
 	stage_did(&s, "log error many: bad\n");
-	/* Those that stand are all there. */
+	/* All problems that stand are remembered. */
 	for (unsigned int k = 0; k < FM_PROBLEMS_MAX / 2; k++) {
 		char want[40];
 

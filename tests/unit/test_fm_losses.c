@@ -96,10 +96,10 @@ static void losses(void **state)
 	assert_true(is_loss(up, port));
 	assert_true(is_loss(up, both));
 	assert_true(is_loss(up, unknown));
-	/* It turns out to be wrong, or wrong in another way. */
+	/* The cable turns out to be wrong, or wrong in another way. */
 	assert_true(is_loss(up, stranger));
 	assert_true(is_loss(stranger, old));
-	/* It is as it was, or becomes right; or the neighbour is known at last. */
+	/* The cable is as it was, or becomes right; or the neighbour is known at last. */
 	assert_false(is_loss(up, up));
 	assert_false(is_loss(stranger, stranger));
 	assert_false(is_loss(stranger, up));
@@ -210,7 +210,10 @@ static void spare_ports(void **state)
 	assert_int_equal(holds(), 0);
 	assert_int_equal(fm_node(s.fm, 1)->held, 0);
 	assert_int_equal(fm_node(s.fm, 1)->fault, 1 << 1 | 1 << 3);
-	/* One of its own is lost as well: that is reported, and the table has that alone. */
+	/*
+	 * A port that the fabric uses is lost as well: that is reported, and the table has that
+	 * alone.
+	 */
 	r.serial = 3;
 	r.port[0].state = FM_PORT_FAULTY;
 	row(1, &r);

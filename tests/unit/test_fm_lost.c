@@ -95,14 +95,14 @@ static void one_goes_and_comes(void **state)
 	lost[1] += 3;
 	answer(6, 6);
 	assert_int_equal(lost_in_last(), 3);
-	/* It comes with all that it has lost, in a recovery of its own. */
+	/* Node 3 comes with all that it has lost, in a recovery of its own. */
 	node_3_comes();
 	answer(14, 1);
 	lost[2] += 4;
 	answer(14, 6);
 	assert_int_equal(lost_in_last(), 4);
 	stage_end(&s);
-	/* It comes while the recovery from its death goes on. */
+	/* Node 3 comes while the recovery from its death goes on. */
 	begins();
 	node_3_dies();
 	answer(6, 1);
@@ -114,7 +114,10 @@ static void one_goes_and_comes(void **state)
 	stage_end(&s);
 }
 
-/* Another one dies in the recovery from a death: what it lost in its life counts for nothing. */
+/*
+ * Another node dies in the recovery from a death: packets that its NIC lost before do not count as
+ * lost in this recovery.
+ */
 static void another_goes(void **state)
 {
 	(void)state;

@@ -101,7 +101,7 @@ static void test_not_applied(void **state)
 	/* Later steps cannot be done in this state. */
 	step(1, 1, FM_STEP_REPLAY);
 	stage_did_no(&s, "replay 1: ");
-	/* Nor is the table put in force in the midst of one. */
+	/* The table is not put in force in the midst of a later step. */
 	s.err.rows = 0;
 	step(1, 1, FM_STEP_REPLAY);
 	stage_did_no(&s, "rows 1");
@@ -118,7 +118,7 @@ static void test_not_applied(void **state)
 		  "log info table: over: table 1 cannot be applied: Device or resource busy\n"
 		  "lost\n1 < report 1.0 of 3 term 126\n");
 	stage_end(&s);
-	/* Nor is the step done if the NIC refused its place. */
+	/* The step is not done if the NIC refused its place. */
 	joined();
 	s.err.place = -EBUSY;
 	table(1);
@@ -549,7 +549,7 @@ static void test_whether_it_waits(void **state)
 	stage_forget(&s);
 	step(1, 1, FM_STEP_COUNT);
 	stage_did(&s, "1 < pong waits\n");
-	/* It has no way to the root for a moment. */
+	/* The parent has no way to the root for a moment. */
 	stage_msg(&s, 1, &(struct fm_msg) { .type = FM_MSG_PONG, .pong = { .adrift = true } });
 	step(1, 1, FM_STEP_COUNT);
 	stage_did_some(&s, "1 < pong adrift waits\n");

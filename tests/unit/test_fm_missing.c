@@ -65,8 +65,8 @@ static void test_dead(void **state)
 }
 
 /*
- * Its links were seen to end before its connection is: all who are lost at that instant are
- * judged together, half a millisecond later, and not after.
+ * All neighbours of a node report its links as lost before its connection ends. All nodes that are
+ * lost at that instant are judged together, half a millisecond later, and not after.
  */
 static void test_dead_at_once(void **state)
 {
@@ -183,7 +183,7 @@ static void test_back_beside_silent(void **state)
 	stage_end(&s);
 }
 
-/* Its links are up, but its manager is away: it is silent, after member_max. */
+/* The links of a node are up, but its manager is away: the node is silent after member_max. */
 static void test_silent(void **state)
 {
 	(void)state;
@@ -225,7 +225,7 @@ static void test_notices(void **state)
 	notice(FM_MSG_LEFT, 2, 1, 5, 1);
 	stage_did_some(&s, "log debug node: connection to 'n2' lost\n");
 	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
-	/* That it was adopted by that connection is older than that it left. */
+	/* An ADOPTED of that connection is older than the LEFT. */
 	notice(FM_MSG_ADOPTED, 2, 1, 5, 1);
 	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
 	notice(FM_MSG_ADOPTED, 2, 3, 6, 1);
@@ -271,7 +271,7 @@ static void test_below(void **state)
 	notice(FM_MSG_ADOPTED, 5, 4, 5, 1);
 	notice(FM_MSG_ADOPTED, 6, 3, 5, 1);
 	assert_int_equal(fm_node_parent(s.fm, 5), 4);
-	/* One of them moves first. */
+	/* Node 4, below the lost one, moves first. */
 	notice(FM_MSG_ADOPTED, 4, 7, 6, 1);
 	stage_forget(&s);
 	notice(FM_MSG_LEFT, 2, 1, 5, 1);
@@ -286,7 +286,7 @@ static void test_below(void **state)
 	notice(FM_MSG_ADOPTED, 6, 3, 6, 1);
 	notice(FM_MSG_ADOPTED, 3, 2, 6, 1);
 	assert_int_equal(fm_node_parent(s.fm, 6), 3);
-	/* Then all are missing again. */
+	/* All nodes are missing again then. */
 	notice(FM_MSG_LEFT, 7, 0, 5, 1);
 	for (uint32_t i = 2; i < 8; i++)
 		assert_int_equal(fm_node_parent(s.fm, i), TORUS_NO_NODE);
@@ -315,7 +315,7 @@ static void test_unknown_parent(void **state)
 	notice(FM_MSG_ADOPTED, 2, 9, 5, 1);
 	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
 	stage_run_ns(&s, s.now + 4000 * MS);
-	/* It has a parent: it is not silent. */
+	/* Node 2 has a parent: it is not silent. */
 	assert_null(strstr(s.text, "'n2' is silent"));
 	notice(FM_MSG_ADOPTED, 9, 1, 1, 1);
 	notice(FM_MSG_LEFT, 9, 1, 1, 1);
@@ -383,7 +383,7 @@ static void test_no_place(void **state)
 	assert_string_equal(fm_problem(s.fm, 0)->text,
 			    "node 'n9' (30.0.0.9:1) has no place: no free coordinates fit its "
 				"cables");
-	/* It changes nothing whose child it becomes: no table is made for that. */
+	/* Whose child the node becomes changes nothing: no table is made for that. */
 	assert_int_equal(fm_version(s.fm), 2);
 	notice(FM_MSG_ADOPTED, 9, 1, 5, 1);
 	stage_run_ns(&s, s.now + 50 * MS);
@@ -535,7 +535,10 @@ static void live(uint64_t ns)
 	}
 }
 
-/* Its parent reports node 3: the root does without it, and it is refused for @ms. */
+/*
+ * The parent of node 3 reports that it does not follow: the root does without node 3, and refuses
+ * it for @ms.
+ */
 static void refused_for(uint64_t ms)
 {
 	struct fm_msg m = hello(3);

@@ -164,7 +164,10 @@ static void taken_back(void **state)
 	stage_end(&s);
 }
 
-/* It does not answer in ten times resend; or it is gone when a recovery is over. */
+/*
+ * The chosen successor does not answer in ten times resend, or is gone when a recovery is over: the
+ * root stays root.
+ */
 static void stays(void **state)
 {
 	for (unsigned int k = 0; k < 2; k++) {
@@ -210,7 +213,7 @@ static void without_end(void **state)
 	stage_run_ns(&s, s.now + 200 * MS);
 	assert_int_equal(stage_count(&s, said), 1);
 	assert_true(fm_is_root(s.fm));
-	/* It can be ordered again. */
+	/* The hand-over can be ordered again. */
 	settle(4);
 	assert_int_equal(move(1), 0);
 	stage_run_ns(&s, s.now + 30 * MS);
@@ -228,7 +231,10 @@ static unsigned int problems(const char *text)
 	return n;
 }
 
-/* Its lack of memory as root ends with its time as root, but not its lack as a candidate. */
+/*
+ * A root that hands over ends the problems of its lack of memory as root, but not of its lack as a
+ * candidate.
+ */
 static void lack_of_memory(void **state)
 {
 	(void)state;

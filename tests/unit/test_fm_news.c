@@ -98,7 +98,7 @@ static void of_what_is_expected(void **state)
 		assert_int_equal(fm_news_last(&root), BEGAN + 20 * MEMBER);
 		fm_news_wait(&fm, BEGAN + 20 * MEMBER + 1);
 		assert_int_equal(fm_news_last(&root), BEGAN + 20 * MEMBER + !leads);
-		/* It is expected in the next stage, too. */
+		/* The node is expected in the next stage, too. */
 		fm.now = BEGAN + 1;
 		fm_news_begin(&fm);
 		assert_int_equal(fm_news_last(&root), BEGAN + 20 * MEMBER + !leads);

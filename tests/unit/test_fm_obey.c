@@ -48,7 +48,10 @@ static void before_all_else(void **state)
 	stage_end(&s);
 }
 
-/* Also if the NIC obeyed that root in the manager's former life: what this one says has no root yet. */
+/*
+ * A manager reports once in each life which root its NIC obeys, also if the NIC obeyed that root in
+ * a former life of the manager, for its HELLO named no root yet.
+ */
 static void once_in_each_life(void **state)
 {
 	(void)state;
@@ -127,7 +130,7 @@ static void one_that_times_out(void **state)
 	table(1);
 	says_hello_again(1, 2);
 	stage_did_some(&s, " obeys abc of 125 or 100 of 126");
-	/* Its answer that it refuses reports nothing more. */
+	/* The NIC's answer that it refuses reports nothing more. */
 	s.err.root = -ESTALE;
 	stage_welcome(&s, 2, TERM, "");
 	m = stage_table(&s, 2, entry);

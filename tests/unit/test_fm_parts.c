@@ -78,7 +78,7 @@ static void of_nodes_elsewhere(void **state)
 	settle(4);
 	assert_int_equal(fm_version(s.fm), 10);
 	assert_int_equal(fm_node(s.fm, 1)->admin, 3);
-	/* Others of that part have the same, whenever they come. */
+	/* Other nodes of that part have the same table, whenever they come. */
 	comes(2, THERE);
 	assert_int_equal(stage_count(&s, "fetch former"), 0);
 	stage_run_ns(&s, s.now + 2 * s.cfg.resend);
@@ -144,7 +144,10 @@ static void what_was_asked_for(void **state)
 	stage_end(&s);
 }
 
-/* Others of that part have a later table, or are of a third part: theirs are asked for, too. */
+/*
+ * Other nodes of the same part have a later table, or a node is of a third part: their tables are
+ * fetched, too.
+ */
 static void tables_that_are_not_had(void **state)
 {
 	/* There is no epoch two before the first root's: the second table is of one after it. */
@@ -321,7 +324,7 @@ static void of_an_unknown_root(void **state)
 		bool asks;
 	} is[] = {
 		{ THERE, 0, 1, false }, { 0, THERE, 1, false }, { 0, 0, 1, false },
-		/* One that this root made, or another one in its epoch. */
+		/* A table that this root made, or that another root made in its epoch. */
 		{ THERE, NIC, 0, false }, { THERE, 0, 0, false }, { THERE, THERE, 0, true },
 		{ THERE, NIC, 1, true },
 	};
@@ -342,7 +345,10 @@ static void of_an_unknown_root(void **state)
 	}
 }
 
-/* It is asked for once in a while, until it comes; one without a table is not asked. */
+/*
+ * The table of another part is asked for again each resend, until it comes; a node without a table
+ * is not asked.
+ */
 static void asked_again(void **state)
 {
 	(void)state;
@@ -636,7 +642,10 @@ static void of_no_place(void **state)
 	stage_end(&s);
 }
 
-/* It says HELLO once more, and nothing else has changed: there is a new table for that. */
+/*
+ * A node reports another exclusion in a repeated HELLO, and nothing else has changed: the root
+ * makes a new table for that.
+ */
 static void in_the_next_table(void **state)
 {
 	struct fm_msg m = hello(3);

@@ -77,7 +77,10 @@ static void sends(uint32_t i, struct fm_past t, uint32_t node)
 
 /* --- one node has a table ---------------------------------------------------------------------- */
 
-/* Which tables of node 2 are asked for when the latest of all is known. */
+/*
+ * The latest table of all is known: a list of tables that node 2 may have, and how many of them are
+ * asked for.
+ */
 static void beside_the_latest(void **state)
 {
 	static const struct {
@@ -148,7 +151,7 @@ static void words_of_another_part(void **state)
 		settle(4);
 		assert_true(fm_version(s.fm) > 0);
 		assert_int_equal(fm_node(s.fm, 3)->admin, other ? 4 : 0);
-		/* It was in the first table: no other one comes for it. */
+		/* The exclusion was in the first table: no other table comes for it. */
 		version = fm_version(s.fm);
 		stage_run_ns(&s, s.now + 100 * MS);
 		assert_int_equal(fm_version(s.fm), version);
@@ -172,7 +175,7 @@ static void outdone(void **state)
 		t = sent(old, 2);
 		t.table.former = true;
 		stage_msg(&s, 103, &t);
-		/* One of that root's, or one whose line has it, or has another one. */
+		/* A later table of that root, one whose line has it, or one of another part. */
 		m = has(2, k ? other : later);
 		joins(&m);
 		t = sent(k ? other : later, 1);
@@ -295,7 +298,10 @@ static void beside_the_kept(void **state)
 	}
 }
 
-/* Its table has the kept one in its line, and the latest eight of that one's. */
+/*
+ * The line of a new root's table is its kept table, followed by the latest eight of the kept
+ * table's line.
+ */
 static void line_of_the_kept(void **state)
 {
 	struct fm_line line = { .n = 0 };
@@ -318,7 +324,7 @@ static void line_of_the_kept(void **state)
 		if (line.n == FM_LINE_MAX)
 			break;
 	}
-	/* One of another shape is not what it begins with. */
+	/* The new table does not begin with a kept table of another shape. */
 	has_kept(&line, "8x1", 0);
 	for (uint32_t i = 1; i < 4; i++)
 		join(i);

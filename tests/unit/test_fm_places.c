@@ -242,7 +242,7 @@ static void adopted(uint64_t parent, uint64_t attach)
 	stage_msg(&s, 101, &m);
 }
 
-/* One that is dead is not forgotten as long as another is said to hang below it. */
+/* A dead spare node is not forgotten as long as another node is reported as its child. */
 static void test_spare_with_child(void **state)
 {
 	struct fm_joiner j;

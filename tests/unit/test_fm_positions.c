@@ -303,14 +303,14 @@ static void open_squares(void **state)
 	hear(0, 1, 1, 3);
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 4);
-	/* One of the same doubt without any square moves it. */
+	/* An Init of the same doubt without any square moves the node. */
 	hear(1, 3, 1, 3);
 	is_at(3, 1);
 	/* Two with open squares do not move it back. */
 	square[2] = FM_SQUARE_OPEN;
 	hear(2, 1, 1, 3);
 	is_at(3, 1);
-	/* But one of less doubt decides, although its squares are open. */
+	/* An Init of less doubt decides, although its squares are open. */
 	hear(2, 1, 1, 2);
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 3);
@@ -407,7 +407,7 @@ static void turns(void **state)
 	for (unsigned int p = 0; p < 3; p++)
 		hear(p, 1, 1, 5);
 	assert_int_equal(fm_wave_doubt(&fm), 6);
-	/* It alone would give another place. */
+	/* The fourth Init alone would give another place. */
 	hear(3, 3, 1, 5);
 	for (unsigned int p = 0; p < 3; p++)
 		fm_wave_forget(&fm, p);
@@ -455,7 +455,7 @@ static void forgotten(void **state)
 	hear(1, 1, 1, 3);
 	hear(2, 4, 4, 5);
 	assert_int_equal(fm_wave_doubt(&fm), 2);
-	/* Its doubt is not by this one, nor by a port of which there was no Init. */
+	/* The node's doubt does not come from port 2, nor from a port that received no Init. */
 	fm_wave_forget(&fm, 2);
 	fm_wave_forget(&fm, 3);
 	assert_int_equal(fm_wave_doubt(&fm), 2);

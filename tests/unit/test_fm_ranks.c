@@ -96,7 +96,7 @@ static void equal(void **state)
 	stage_end(&s);
 }
 
-/* One that is dead asks for nothing. */
+/* The priority of a dead node causes no problem. */
 static void of_the_dead(void **state)
 {
 	struct fm_row r;
@@ -123,7 +123,10 @@ static void of_the_dead(void **state)
 	stage_end(&s);
 }
 
-/* None but this root, from the start or because the others have changed; and where none is wanted. */
+/*
+ * No other node is a candidate, from the start or because priorities have changed: the root reports
+ * it. It does not where no candidate is wanted.
+ */
 static void no_candidate(void **state)
 {
 	(void)state;

@@ -303,7 +303,7 @@ static void test_flat(void **state)
 	changed[0] = entry[2];
 	fm_isolated_tell(&fm, &msg, false);
 	assert_false(told_any);
-	/* Nor is it missed if no other node is there. */
+	/* The node is not missed if no other node is there. */
 	for (uint32_t i = 1; i < 5; i++)
 		entry[i].state = FM_NODE_ABSENT;
 	for (uint32_t i = 0; i < 5; i++)

@@ -31,7 +31,7 @@ static void recalled(bool known, const char *words)
 	for (uint32_t i = 1; i < 16; i++)
 		if (i != away)
 			join(i, says);
-	/* Their table is asked for, and does not come. */
+	/* The former table of these nodes is asked for, and does not come. */
 	stage_run(&s, away ? 6005 : 4 * s.cfg.resend / MS + 5);
 	assert_int_not_equal(fm_version(s.fm), 0);
 	assert_int_equal(stage_count(&s, "excluded as before"), words[0] != '\0');
@@ -70,13 +70,13 @@ static void test_recall(void **state)
 		recalled(known, "log info table: 2 ports stay excluded as before\n");
 		assert_int_equal(fm_node(s.fm, 9)->admin, 2);
 		stage_end(&s);
-		/* It was included since, which 6 knows and 5 does not. */
+		/* The port was included since, which 6 knows and 5 does not. */
 		forget_said();
 		admin_of[5] = 1;
 		table_of[6] = 7;
 		recalled(known, "");
 		stage_end(&s);
-		/* It was excluded since. */
+		/* The port was excluded since. */
 		forget_said();
 		across_of[6] = 4;
 		table_of[6] = 7;

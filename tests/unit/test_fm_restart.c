@@ -115,8 +115,8 @@ static void test_other_place(void **state)
 		join(i, NULL);
 	settles_then(0);
 	/*
-	 * Its versions continue, because packets may be in the network; those without a place may
-	 * have had others.
+	 * The versions of the root continue, because packets may be in the network; nodes without a
+	 * place may have had other versions.
 	 */
 	assert_int_equal(stage_count(&s, "version 11: root restarted\n"), 1);
 	stage_end(&s);
@@ -255,7 +255,7 @@ static void test_versions(void **state)
 	} t[] = {
 		{ 6, 6, 6, 7 }, { 6, 9, 6, 11 }, { 6, 2, 6, 7 }, { 6, 3, 6, 8 }, { 7, 8, 6, 9 },
 		{ 5, 7, 6, 8 }, { 4, 5, 3, 6 }, { 6, 9, 8, 11 },
-		/* One has lost its memory, and may have had a later one. */
+		/* A node has lost its memory, and may have had a later version. */
 		{ 5, 0, 7, 12 },
 	};
 
@@ -308,7 +308,7 @@ static uint64_t heard(const struct heard *rest, const struct heard *one)
 		stage_up(&s, 100 + (int)i);
 		stage_msg(&s, 100 + (int)i, &m);
 	}
-	/* Their table is asked for, and does not come from any of them. */
+	/* The former table of these nodes is asked for, and does not come from any of them. */
 	stage_run_ns(&s, s.now + 4 * s.cfg.resend + 5 * MS);
 	assert_int_not_equal(fm_version(s.fm), 0);
 	return fm_version(s.fm);

@@ -76,7 +76,7 @@ static void test_forebears(void **state)
 	stage_run(&s, 5);
 	stage_down(&s, 108);
 	stage_forget(&s);
-	/* Its parent does not accept it. */
+	/* The parent of node 8 does not accept it. */
 	m = hello(8);
 	m.hello.attach = 2;
 	m.hello.stray = true;
@@ -154,7 +154,10 @@ static void test_refused(void **state)
 	m.hello.epoch = 7;
 	refused(&m, "name 'n0' of 0000000000000109 (30.0.2.9:1) is in use by "
 		    "0000000000000100 (30.0.0.0:1)");
-	/* Its manager starts again with another name: it is accepted, and the problem is over. */
+	/*
+	 * The refused manager starts again with another name: it is accepted, and the problem is
+	 * over.
+	 */
 	m.hello.epoch = 8;
 	strcpy(m.hello.name, "n9");
 	stage_up(&s, 300);
@@ -169,7 +172,7 @@ static void test_refused(void **state)
 	stage_up(&s, 301);
 	stage_msg(&s, 301, &m);
 	stage_did_some(&s, "301 < welcome own term root 100 parent ''\n");
-	/* And then it is not free for its former owner, nor is its GUID for another node. */
+	/* The name is not free then for its former owner, nor is the GUID for another node. */
 	stage_up(&s, 302);
 	m = hello(2);
 	stage_msg(&s, 302, &m);
@@ -274,7 +277,7 @@ static void test_relay(void **state)
 	stage_end(&s);
 }
 
-/* One node is marked as bootstrap; of two the administrator is told, until one mark is gone. */
+/* One NIC with the bootstrap flag is right; two are a problem, until one flag is gone. */
 static void test_marked(void **state)
 {
 	struct fm_msg m;
@@ -320,7 +323,10 @@ static void test_marked(void **state)
 
 #define TABLE2 "log info table: version 2: "
 
-/* One end reports a loss: the table waits 6 ms for the other, and names the first one. */
+/*
+ * One end reports the loss of a link: the root waits 6 ms for the report of the other end, and its
+ * table names the first.
+ */
 static void test_one_end(void **state)
 {
 	struct fm_row r;

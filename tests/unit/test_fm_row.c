@@ -82,7 +82,7 @@ static void test_row(void **state)
 	l->closed = false;
 	stage_link_tell(&s, 2);
 	says(2, "u100.0");
-	/* It ended and began again, without a report of where it ended. */
+	/* The link ended and began again, without a report of where it ended. */
 	at(800);
 	l->closed = true;
 	l->session = 5;
@@ -124,7 +124,7 @@ static void test_row(void **state)
 	l->peer_port = 3;
 	stage_link_tell(&s, 2);
 	says(2, "u777.3");
-	/* It leads to another fabric, as the neighbour says. */
+	/* The cable leads to another fabric, as the neighbour reports. */
 	i = stage_neighbour(&s, 2);
 	strcpy(i.fabric, "other");
 	at(1450);

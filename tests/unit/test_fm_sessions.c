@@ -62,7 +62,7 @@ static void begin(struct rnd *r)
 		mate[i].state = (uint8_t)(rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP);
 		excluded[i] = (uint16_t)rnd_below(r, 64);
 		mate[i].opening = (uint16_t)rnd_below(r, 1u << TORUS_MAX_PORTS);
-		/* Also of ports that the fabric does not use. */
+		/* Ports that the fabric does not use have links, too. */
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
 			struct fm_port_row *port = &mate[i].row.port[p];
 

@@ -313,13 +313,13 @@ static void test_alone(void **state)
 	root(true);
 	settles(3000);
 	stage_end(&s);
-	/* Nor is one without any cables. */
+	/* A NIC without any cables is not alone. */
 	stage_init(&s, "4x4", 0);
 	s.cfg.shape.ndims = 0;
 	stage_start(&s);
 	settles(500);
 	stage_end(&s);
-	/* But a root whose links are not up is, also if its ports have no lower devices. */
+	/* A root whose links are not up is alone, also if its ports have no lower devices. */
 	for (unsigned int i = 0; i < 3; i++) {
 		stage_init(&s, "4x4", 0);
 		s.cfg.shape.ndims = 0;

@@ -560,7 +560,7 @@ static void want_silent(void)
 		}
 }
 
-/* And those behind them, of which only the former table tells. */
+/* Adds the nodes behind those, which only the former table names. */
 static void want_behind(void)
 {
 	bool more = true;
@@ -776,11 +776,11 @@ static void test_alone(void **state)
 	fm_settle_due(&fm);
 	assert_true(!root.alone);
 	assert_string_equal(problem_kind, "");
-	/* That of another file stands. */
+	/* A problem of another file with the same key stands. */
 	fm_problem_set(&fm, "bootstrap", 1, "%s", "");
 	fm_settle_due(&fm);
 	assert_string_equal(problem_kind, "bootstrap");
-	/* And it is not told once there is a table. */
+	/* The problem is not reported once there is a table. */
 	problem_kind[0] = '\0';
 	root.settled = true;
 	root.joiners = 1;

@@ -19,7 +19,10 @@ static void tried_unled(void)
 	assert_true(follows(FOLLOWED));
 }
 
-/* It cannot be reached, or takes the connection and does not answer HELLO. */
+/*
+ * The root cannot be reached, or takes the connection and does not answer HELLO: it is left after
+ * five times resend.
+ */
 static void no_answer(void **state)
 {
 	(void)state;
@@ -53,7 +56,10 @@ static void hello_that_waits(void **state)
 	stage_end(&s);
 }
 
-/* It has answered, and does not answer the next HELLO: it is given the time of one that claims. */
+/*
+ * The root has answered, and does not answer the next HELLO: it is left after the time that a claim
+ * may take.
+ */
 static void an_answer(void **state)
 {
 	(void)state;
@@ -69,7 +75,10 @@ static void an_answer(void **state)
 	}
 }
 
-/* It has welcomed the node, and does not lead yet: no root is lost sooner than one that claims. */
+/*
+ * The root has welcomed the node, and does not lead yet: it is not lost sooner than a root that
+ * claims.
+ */
 static void welcomed(void **state)
 {
 	(void)state;
@@ -80,7 +89,7 @@ static void welcomed(void **state)
 	asked_with_parent();
 	assert_int_equal(until_closed(last_conn()), s.cfg.keepalive * 6 / 4);
 	stage_end(&s);
-	/* One that leads; and where no other can take over. */
+	/* The root leads already; first where another node can take over, then where none can. */
 	led();
 	assert_int_equal(until_closed(1), s.cfg.keepalive * 6 / 4 - MS);
 	stage_end(&s);

@@ -116,7 +116,10 @@ static void open(void **state)
 	finish();
 }
 
-/* One of the four cables is missing, is not known yet, or is wrong by itself. */
+/*
+ * A square is not judged if one of its four cables is missing, is not known yet, or is wrong by
+ * itself.
+ */
 static void not_judged(void **state)
 {
 	(void)state;
@@ -172,7 +175,9 @@ static void pairs(void **state)
 	finish();
 }
 
-/* One closed square is enough, whether an open one is judged before it or after it. */
+/*
+ * A cable with one closed square is right, whether an open square is judged before it or after it.
+ */
 static void of_several(void **state)
 {
 	(void)state;
@@ -193,7 +198,7 @@ static void of_several(void **state)
 		tells(q, 0, 0, 0);
 		assert_int_equal(fm_squares_judge(&fm, 0), OPEN);
 		assert_int_equal(fm_squares_judge(&fm, q), NONE);
-		/* One that is closed but proves nothing does not hide it. */
+		/* A closed square that proves nothing does not hide the open one. */
 		close_square(0, q);
 		fm.size[q] = 2;
 		assert_int_equal(fm_squares_judge(&fm, 0), OPEN);

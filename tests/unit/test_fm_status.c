@@ -491,7 +491,7 @@ static void test_kept(void **state)
 	t.table.open = 1;
 	takes(&t);
 	assert_int_equal(status().links, 31);
-	/* It was there: this is reported with a step. */
+	/* The port was there after all: this is reported with a step. */
 	end.step.nended = 1;
 	end.step.ended[0] = (struct fm_ended) { .node = 3, .port = 0, .session = 9 };
 	stage_msg(&s, 1, &end);

@@ -81,7 +81,7 @@ static void test_sums(void **state)
 	stage_down(&s, 52);
 	stage_did_some(&s, "report 1.1 of 1 term 126 flow0.0 3 ");
 	assert_int_equal(s.set, set_of(1));
-	/* It returns, and the sum waits for it. */
+	/* The child returns, and the sum waits for it. */
 	child(54, 2, 1);
 	stage_did_some(&s, "54 < step 1.1 resume term 126\n");
 	step(1, 1, FM_STEP_RESUME);
@@ -329,7 +329,10 @@ static void test_waits_itself(void **state)
 	asked_for(s.cfg.resend, false);
 	assert_int_equal(stage_count(&s, LACKS), 1);
 	stage_end(&s);
-	/* Nor is one of which nothing is heard: its connection will end. Here that takes longer. */
+	/*
+	 * A child that sends nothing at all is not reported either: its connection will end. Here
+	 * that takes longer.
+	 */
 	node_1();
 	s.cfg.member_max = 10 * s.cfg.resend;
 	joins();
@@ -365,7 +368,10 @@ static void test_child_fails(void **state)
 	m.failed.epoch = 1;
 	stage_msg(&s, 53, &m);
 	stage_did(&s, "1 < failed 103/1 version 1 error 5\n1 < report 1.0 of 2 term 126\n");
-	/* Nor in the later steps of this version; those below it still report by it. */
+	/*
+	 * The failed child is not waited for in the later steps of this version; nodes below it
+	 * still report through it.
+	 */
 	step(1, 1, FM_STEP_COUNT);
 	stage_forget(&s);
 	reports(52, 2, 1, 1);
@@ -375,7 +381,7 @@ static void test_child_fails(void **state)
 	table(2);
 	reports(52, 2, 2, 0);
 	stage_did_no(&s, "report");
-	/* Its own words of another node come back by a circle in the tree. */
+	/* What this node reported of another comes back by a circle in the tree. */
 	m.failed.by = NIC + 1;
 	stage_msg(&s, 53, &m);
 	stage_did_some(&s, "close 53\n");

@@ -291,7 +291,10 @@ static void test_refused(void **state)
 	fm_table_free(&fm.table);
 }
 
-/* Which rows may change: after a few changes these are known; else all may. */
+/*
+ * After few changes a table names the nodes to which rows may change (news); after many, all rows
+ * may.
+ */
 static void test_news(void **state)
 {
 	struct torus_shape s;

@@ -166,7 +166,7 @@ static void life(uint64_t seed)
 			check(&r);
 		if (rnd_one_in(&r, 5))
 			apply(&r);
-		/* One that has no name any more in the roster is none. */
+		/* An entry that has no name in the roster any more is no bare one. */
 		if (rnd_one_in(&r, 8))
 			for (uint32_t k = 0; k < NODES; k++)
 				mate[k].bare = false;

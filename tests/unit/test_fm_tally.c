@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which nodes count as taking part in the version at hand: each kind of entry of the table, and of
- * node at that place. And which NICs may still lack their place: once their manager is silent no
- * packet is to pass through them.
+ * Tests of the nodes that count as taking part in the version at hand, for each kind of entry of
+ * the table and of node at that place; and of the NICs that may still lack their place: once their
+ * manager is silent no packet is to pass through them.
  */
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
@@ -32,7 +32,7 @@ static enum fm_part part_of(const struct kind *k)
 		return FM_PART_NONE;
 	if (k->unknown)
 		return up || k->entry == FM_NODE_SILENT ? FM_PART_LIVES : FM_PART_NONE;
-	/* It began anew: what it had is gone. */
+	/* The NIC began anew: what it had is gone. */
 	if (!k->epoch)
 		return up ? FM_PART_ANEW : FM_PART_NONE;
 	if (k->entry == FM_NODE_ABSENT)

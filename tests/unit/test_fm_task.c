@@ -258,7 +258,7 @@ static void test_old_failure(void **state)
 	table(3);
 	stage_forget(&s);
 	stage_end_of(&s);
-	/* It is not known what stands in the NIC: all that was written is written again. */
+	/* What stands in the NIC is not known: all rows that were written are written again. */
 	stage_did(&s, "log error table: table 2 cannot be applied: Connection timed out\n"
 		  "rows 3: 4\n");
 	s.err.count = -ETIMEDOUT;
@@ -506,7 +506,10 @@ static void test_left_out_for_its_nic(void **state)
 	stage_end(&s);
 }
 
-/* It waits twice as long after each failure, but not longer than 20 times member_max. */
+/*
+ * A node whose NIC refuses rows waits twice as long after each failure until it joins again, but
+ * not longer than 20 times member_max.
+ */
 static void test_back_off(void **state)
 {
 	static const unsigned int waits[] = { 1, 2, 4, 8, 16, 20, 20 };

@@ -24,7 +24,7 @@ static void until_it_answers(void **state)
 	stage_start(&s);
 	hear(2, LEADS, FOLLOWED, TERM);
 	assert_true(told().lost);
-	/* It is lost again if it ends before it led. */
+	/* The root is lost again if its connection ends before it led. */
 	stage_up(&s, 1);
 	welcome(1, FOLLOWED, TERM, true, "");
 	assert_false(told().lost);
@@ -99,7 +99,7 @@ static void what_it_tells_at_once(void **state)
 	welcome(1, FOLLOWED, TERM + 1, false, "");
 	assert_true(tells_at_once());
 	stage_end(&s);
-	/* It does not lead, but asks; it asks in another epoch. */
+	/* The root does not lead, but asks; then it asks in another epoch. */
 	first();
 	stage_up(&s, 1);
 	known_to_both();
@@ -112,7 +112,7 @@ static void what_it_tells_at_once(void **state)
 		assert_false(tells_at_once());
 	}
 	stage_end(&s);
-	/* It refuses the node, and so is lost. */
+	/* The root refuses the node, and so is lost. */
 	first();
 	for (unsigned int again = 0; again < 2; again++) {
 		stage_up(&s, last_conn());
@@ -124,7 +124,10 @@ static void what_it_tells_at_once(void **state)
 		stage_forget(&s);
 	}
 	stage_end(&s);
-	/* One that asks refuses it: neighbours are asked at once if no root ever led this node. */
+	/*
+	 * A root that asks refuses the node: neighbours are asked at once if no root ever led this
+	 * node.
+	 */
 	for (unsigned int was_led = 0; was_led < 2; was_led++) {
 		if (was_led)
 			asked();
@@ -217,7 +220,10 @@ static void when_it_asks_around(void **state)
 	stage_end(&s);
 }
 
-/* It follows no root, for the one that asks cannot be reached: it goes on to tell a neighbour so. */
+/*
+ * A node has no root, for the one that asks cannot be reached: it goes on to send Inits that say
+ * so.
+ */
 static void without_a_root(void **state)
 {
 	struct fm_init i;

@@ -315,7 +315,7 @@ static void test_stray(void **state)
 	stage_forget(&s);
 	stage_refuse(&s, 2, "no");
 	stage_did(&s, "close 2\n" STRAY);
-	/* One that then takes us and is lost is another matter. */
+	/* A parent that then accepts us and is lost is another matter. */
 	stage_welcome(&s, 1, TERM, "30.0.0.3:1");
 	stage_up(&s, 3);
 	stage_welcome(&s, 3, TERM, "");
@@ -356,7 +356,7 @@ static void test_parent_of_another(void **state)
 	stage_welcome(&s, 1, TERM, "");
 	stage_did_nothing(&s);
 	stage_end(&s);
-	/* It has been this node's parent, and informs its children of its new root. */
+	/* The sender has been this node's parent, and informs its children of its new root. */
 	with_parent();
 	stage_msg(&s, 2, &m);
 	stage_did_some(&s, "close 2\nlog warning tree: parent lost; back to the root\n");
@@ -376,7 +376,7 @@ static void test_parent_lost(void **state)
 	stage_up(&s, 3);
 	stage_did_some(&s, "3 < " HELLO("join", " position 1,0"));
 	stage_end(&s);
-	/* So it does when the parent falls silent. */
+	/* The node also goes back to the root when the parent falls silent. */
 	with_parent();
 	stage_run(&s, 4000);
 	assert_int_equal(stage_count(&s, "2 < ping\n"), 3);

@@ -108,7 +108,7 @@ static void in_vain(void **state)
 		uint64_t wait = TAKEOVER << (k < 5 ? k : 5), ns = its_turn(20000 * MS);
 
 		assert_in_range(ns, wait, wait + 2 * MS);
-		/* It gives way to another one, which is lost. */
+		/* The node gives way to another one, which is lost. */
 		s.refuse_connect = 0;
 		hear(2, ASKS, GREATER + k, told().epoch + 1);
 		assert_true(follows(GREATER + k));
@@ -150,7 +150,7 @@ static void behind_another(void **state)
 	its_turn(30 * TAKEOVER);
 	assert_true(is_own());
 	stage_end(&s);
-	/* One whose connection does not come up yet counts the same. */
+	/* A root whose connection does not come up yet counts the same. */
 	bereft(1, FM_PRIORITY_MAX, 1);
 	s.refuse_connect = 0;
 	hear(2, ASKS, GREATER, TERM + 1);
@@ -158,7 +158,10 @@ static void behind_another(void **state)
 	stage_end(&s);
 }
 
-/* One that has answered and is silent then, though it gets HELLO, is left before its own turn. */
+/*
+ * A root that asks has answered, and is silent then, though the node sends it HELLO: the node
+ * leaves it before it asks itself.
+ */
 static void behind_a_silent_one(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = GREATER } };
@@ -190,7 +193,7 @@ static void while_it_joins(void **state)
 	stage_up(&s, last_conn());
 	assert_in_range(its_turn(20 * TAKEOVER), 5 * s.cfg.resend, 5 * s.cfg.resend + SLOT);
 	stage_end(&s);
-	/* One that is called by the root does not wait. */
+	/* A node that is called by the root does not wait. */
 	bereft(1, FM_PRIORITY_MAX, 1);
 	s.refuse_connect = 0;
 	run(150 * MS);
@@ -236,7 +239,7 @@ static bool says_vain(void)
 	return false;
 }
 
-/* It says so after 30 s, until a root leads, or one asks. */
+/* A node without a root reports the problem after 30 s, and until a root leads, or a node asks. */
 static void nobody_asks(void **state)
 {
 	(void)state;
@@ -265,7 +268,10 @@ static void nobody_asks(void **state)
 	}
 }
 
-/* It asks its neighbours around again and again, also while it follows one that asks. */
+/*
+ * A node without a root asks its neighbours around again and again, also while it follows a root
+ * that asks.
+ */
 static void how_often_it_asks_around(void **state)
 {
 	(void)state;

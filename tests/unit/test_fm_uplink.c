@@ -174,7 +174,10 @@ static void excluded_across(void **state)
 	stage_end(&s);
 }
 
-/* Its NIC has not taken the place that the table of another shape gives it. */
+/*
+ * The NIC has not taken the place that a table of another shape gives it: the next HELLO has
+ * neither table nor links.
+ */
 static void a_table_of_another_shape(void **state)
 {
 	static struct fm_entry all[8];
@@ -429,7 +432,10 @@ static void not_before_it_stands(void **state)
 	stage_end(&s);
 }
 
-/* It has waited longer and longer for a root; to another one it waits for a short time again. */
+/*
+ * A node has waited longer and longer between its connections to a lost root; another root is tried
+ * after a short time.
+ */
 static void another_root_is_tried_soon(void **state)
 {
 	struct fm_init i;

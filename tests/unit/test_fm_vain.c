@@ -112,7 +112,10 @@ uint64_t fm_uplink_backoff(const struct fm *f)
 	return 0;
 }
 
-/* It follows a node that asks, and was led by @led before; 0: by no root. */
+/*
+ * Begins with a node that follows ASKED, which asks to be root, and that was led by @led before (0:
+ * by no root).
+ */
 static void follows(uint64_t led)
 {
 	memset(&fm, 0, sizeof(fm));
@@ -149,7 +152,7 @@ static void test_led_by_another(void **state)
 	assert_true(adrift == 1 && !asked && back == 1);
 }
 
-/* It was root itself, and is none now: so it has no root from now on. */
+/* A node that was root itself turns back from a root that asks: it has no root from now on. */
 static void test_led_by_itself(void **state)
 {
 	(void)state;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which nodes a root treats as lost by their neighbours' reports of links, and which it does not;
- * and how long it waits for one that hangs while others wait for its report.
+ * Tests of the nodes that a root treats as lost by their neighbours' reports of links, and of those
+ * that it does not; and of how long it waits for a node that hangs while others wait for its
+ * report.
  */
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/root/facts.h"
@@ -52,13 +53,13 @@ static void not_who_is_vouched_for(void **state)
 		stage_run_ns(&s, s.now + s.cfg.keepalive);
 	}
 	assert_int_equal(stage_count(&s, "connect 30.0.0.5:1"), 0);
-	/* Its link is lost, too: the node is probed, and does not answer. */
+	/* The vouching link is lost, too: the node is probed, and does not answer. */
 	far_end_lost(5, 3, 3);
 	s.refuse_connect = -1;
 	stage_run_ns(&s, s.now + 60 * MS);
 	assert_true(stage_count(&s, "connect 30.0.0.5:1: fails\n") > 0);
 	assert_int_equal(stage_count(&s, "'n5' does not report links that its neighbours have lost"), 1);
-	/* It is dead, and not cut off: its manager does not answer. */
+	/* The node is dead, and not cut off: its manager does not answer. */
 	settle(15);
 	stage_run_ns(&s, s.now + 1000 * MS);
 	assert_int_equal(stage_count(&s, "('n5') is dead\n"), 1);

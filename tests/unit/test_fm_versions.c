@@ -75,7 +75,7 @@ static void next_or_later(void **state)
 	assert_int_equal(first_version(NIC + 1), 10);
 	assert_int_equal(first_version(NIC + 3), 10);
 	assert_int_equal(first_version(NIC), 10);
-	/* It is none of these. */
+	/* The table was made by none of these nodes. */
 	assert_int_equal(first_version(0xabc), 14);
 	/* Some NIC has lost its memory: the root's own, another one, the maker's. */
 	for (uint32_t i = 0; i < NODES; i++) {

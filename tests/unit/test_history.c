@@ -561,7 +561,7 @@ static void of_others(void **state)
 		unlink(file(1, path));
 		unlink(strcat(path, ".refused"));
 	}
-	/* Neither a directory nor a symbolic link, wherever it leads, is a file of the history. */
+	/* A directory or a symbolic link, wherever it leads, is no file of the history. */
 	for (unsigned int link = 0; link < 2; link++) {
 		told[0] = '\0';
 		assert_int_equal(link ? symlink("/dev/null", file(1, path)) : mkdir(file(1, path), 0700), 0);

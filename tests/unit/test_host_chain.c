@@ -205,7 +205,7 @@ static void test_unfinished(void **state)
 	assert_int_equal(arrive(1, 0, &p), 0);
 	assert_int_equal(shell.host.waiting, n + 1 - each);
 	assert_int_equal(drops(), 1);
-	/* Its end is now a stray packet; the next one is still there. */
+	/* The end of the dropped message is now a stray packet; the next message is still there. */
 	p = (struct piece) { each, LAST, 0, 0 };
 	assert_int_equal(arrive(0, 0, &p), 0);
 	assert_int_equal(drops(), 2);
@@ -218,8 +218,8 @@ static void test_unfinished(void **state)
 }
 
 /*
- * Others that begin messages and do not end them do not supplant one that goes on. Of these packets
- * those are kept that come when many wait already.
+ * Messages that many sources begin and do not end do not supplant one that goes on. Of the packets
+ * of such messages those are kept that come when many wait already.
  */
 static void test_others_unfinished(void **state)
 {
@@ -281,7 +281,10 @@ static void test_too_long(void **state)
 	host_end();
 }
 
-/* One message gets no more either: twice what the longest needs. */
+/*
+ * A single message that never ends may keep twice the packets that the longest one needs, then it
+ * is dropped.
+ */
 static void test_endless(void **state)
 {
 	struct piece p = { 0, FIRST, 0, 0 };
@@ -291,7 +294,7 @@ static void test_endless(void **state)
 	for (; p.eseq < TORUS_HOST_PACKETS_MAX; p.eseq++, p.ends = 0)
 		assert_int_equal(arrive(SRC, 0, &p), 0);
 	assert_int_equal(shell.host.waiting, TORUS_HOST_PACKETS_MAX);
-	/* It is dropped, and so is what continues it. */
+	/* The message is dropped, and so is what continues it. */
 	assert_int_equal(arrive(SRC, 0, &p), 0);
 	assert_int_equal(shell.host.waiting, 0);
 	assert_int_equal(drops(), 2);

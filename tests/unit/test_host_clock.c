@@ -23,7 +23,7 @@ static void late(void **state)
 	assert_int_equal(torus_host_clock_woke(&c, 10 * SEC, 7 * SEC), 7 * SEC + MOST);
 	assert_int_equal(torus_host_clock(&c, 10 * SEC, 8 * SEC), 7 * SEC + MOST);
 	assert_int_equal(torus_host_clock(&c, 11 * SEC, 8 * SEC), 8 * SEC + MOST);
-	/* It goes on from there. */
+	/* The clock goes on from there. */
 	assert_int_equal(torus_host_clock_woke(&c, 11 * SEC, 8 * SEC + MOST), 8 * SEC + MOST);
 	assert_int_equal(torus_host_clock_woke(&c, 12 * SEC, 8 * SEC + MOST), 8 * SEC + 2 * MOST);
 }

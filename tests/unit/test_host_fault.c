@@ -47,7 +47,7 @@ static void test_delay(void **state)
 	assert_int_equal(due(&f, 2000), 3);
 	assert_false(torus_host_delays(&f));
 	assert_true(torus_host_fault_expiry(&f) == ~0ull);
-	/* And again, after all were taken. */
+	/* The same after all frames were taken. */
 	assert_true(torus_host_delay(&f, &frame[4], 3000));
 	assert_int_equal(due(&f, ~0ull), 4);
 	assert_int_equal(due(&f, ~0ull), -1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which nodes are judged dead or silent, and when: random fabrics in which any nodes are missing
- * and any links are lost, compared with a literal implementation of the rules in judge.c.
+ * Compares the nodes that are judged dead or silent, and the time of it, with a literal
+ * implementation of the rules in judge.c: random fabrics in which any nodes are missing and any
+ * links are lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,7 +131,7 @@ static bool joined(unsigned int a, unsigned int b, const bool vouched[NODES])
 	return false;
 }
 
-/* Those that are judged together with @i. */
+/* Fills @set with the nodes that are judged together with @i. Return: how many these are. */
 static unsigned int set_of(unsigned int i, const bool vouched[NODES], bool set[NODES])
 {
 	unsigned int n = 1;
@@ -281,7 +282,7 @@ static void judge(void)
 		assert_int_equal(mates[i].state, due[i]);
 	}
 	doubts(before);
-	/* Those of whom more is to come are listed, no others. */
+	/* Exactly those nodes are listed of which more is to come. */
 	for (unsigned int i = 1; i < NODES; i++) {
 		bool open = !mates[i].via && mates[i].state != FM_NODE_DEAD;
 

@@ -60,7 +60,10 @@ static void on_close(void *io, int conn)
 	did.closed_at = now;
 }
 
-/* Its NIC never says what it has counted, so there is no HELLO; keep-alive does not need one. */
+/*
+ * Operations of a manager whose NIC never reports its counts, so there is no HELLO; a keep-alive
+ * does not need one.
+ */
 static struct fm_ops my_ops(void)
 {
 	struct fm_ops ops = idle_ops();
@@ -176,7 +179,7 @@ static void silent_root(void **state)
 	fm_status(fm, &s);
 	assert_false(s.root.reachable);
 	assert_true(s.root.lost == now);
-	/* It soon tries again. */
+	/* The manager soon tries again. */
 	pass(now + KEEPALIVE);
 	assert_int_equal(did.connects, 2);
 	fm_free(fm);

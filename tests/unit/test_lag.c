@@ -89,7 +89,7 @@ static void stopped(void **state)
 	assert_false(late_at(&fm, 11 * SEC, 300 * MS));
 	assert_false(late_at(&fm, 12 * SEC - 1, 9 * SEC));
 	assert_int_equal(fm_lag_late(&fm), 300 * MS);
-	/* One that was late by nearly as much before lacks processor time. */
+	/* A manager that was late by nearly as much before lacks processor time. */
 	assert_false(late_at(&fm, 20 * SEC, 2 * SEC));
 	assert_false(late_at(&fm, 21 * SEC - 1, 3 * SEC));
 	assert_int_equal(fm_lag_late(&fm), 3 * SEC);
@@ -120,7 +120,7 @@ static void connections(void **state)
 	assert_int_equal(fm_conn_lost_at(&fm, child), lost[1] + 280 * MS);
 	assert_int_equal(fm_conn_lost_at(&fm, root), lost[2] + 280 * MS);
 	assert_int_equal(fm_conn_expiry(&fm, root), next + 70 * MS);
-	/* One that is awaited in a recovery is lost sooner, but also later than before. */
+	/* A connection that is awaited in a recovery is lost sooner, but also later than before. */
 	child->awaited = true;
 	assert_int_equal(fm_conn_expiry(&fm, child), SEC + 2 * SEC + 280 * MS);
 	fm_conns_free(&fm);

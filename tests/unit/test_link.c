@@ -73,7 +73,7 @@ static void test_clean(void **state)
 	pair_end(&p);
 }
 
-/* One damaged frame in twenty costs replays, but never the link. */
+/* Every twentieth frame is damaged on average: there are retransmits, but the link never ends. */
 static void mild_one(uint64_t seed)
 {
 	pair_start(&p, seed);

@@ -167,7 +167,7 @@ static void test_mgmt(void **state)
 	struct tn_link *link = begin(NULL);
 
 	(void)state;
-	/* It makes one hop, so a mark from upstream has no meaning. */
+	/* A management packet makes one hop, so a mark from upstream has no meaning. */
 	lone_say(&l, 0, h, (struct tn_tail) { .flags = 7, .vb = TN_VB_BAD });
 	assert_int_equal(l.mgmts, 1);
 	assert_int_equal(l.mgmt_port, 0);
@@ -178,7 +178,7 @@ static void test_mgmt(void **state)
 	assert_int_equal(tn_credit_owed(&link->credit), 0);
 	assert_int_equal(link->credit.used[0], 0);
 	no_errors();
-	/* So damage is detected although the packet is marked. */
+	/* Damage is detected although the packet is marked. */
 	once(h, (struct tn_tail) { .vb = TN_VB_BAD, .ecrc = 1 });
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
 	assert_int_equal(l.mgmts, 1);

@@ -116,7 +116,7 @@ static void test_admin(void **state)
 	assert_int_equal(gauge(TORUS_PG_RETRY_PACKETS), 0);
 	assert_int_equal(gauge(TORUS_PG_RETRY_FLITS), 0);
 	still();
-	/* Neither carrier nor INITs nor a retraining by hand bring it up. */
+	/* A link that is disabled is not brought up by carrier, INITs or a retraining by hand. */
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	tn_nic_retrain(l.nic, 0, l.now);

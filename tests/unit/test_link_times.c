@@ -175,7 +175,7 @@ static void test_handshake(void **state)
 	assert_true(link->session && link->session == link->seed);
 	assert_int_equal(link->peer_guid, 2000);
 	assert_int_equal(link->peer_port, 1);
-	/* It says again that it is up, in case the peer has not received its echo. */
+	/* The link reports again that it is up, in case the peer has not received its echo. */
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_true(l.peer[0].heard.up && l.peer[0].heard.nonce_heard == i.nonce);
 	assert_int_equal(lone_tx(&l, 0), 0);
@@ -356,7 +356,7 @@ static void test_last_attempt(void **state)
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->peer_nonce, 0);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	/* It answers the present INIT: the sender never came up. */
+	/* An INIT that answers the present one: its sender never came up. */
 	i.nonce_heard = l.peer[0].heard.nonce;
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->state, UP);

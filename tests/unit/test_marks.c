@@ -58,7 +58,7 @@ static void test_copy(void **state)
 	lone_ack(&l, 0);
 	assert_int_equal(lone_fc(&l, TORUS_FC_LINK_TX), 1);
 	assert_int_equal(link->retry.tx.sent.count, 0);
-	/* One without payload, and none after the rate is 0 again. */
+	/* A packet without payload is marked, and none after the rate is 0 again. */
 	ready(1, 0);
 	assert_int_equal(lone_tx(&l, 0), 2);
 	assert_int_equal(l.sent[0].tail.vb, TN_VB_BAD);
@@ -102,7 +102,7 @@ static void small_retry(struct lone *t)
 	t->params.retry_packets = 3;
 }
 
-/* Nor if the RETRY buffer has room for one packet only. */
+/* A packet is not marked if the RETRY buffer has room for it only, and not for its copy. */
 static void test_retry_room(void **state)
 {
 	struct tn_link *link = begin(small_retry);

@@ -198,7 +198,7 @@ static void other_end_has_told(void **state)
 	lost(2);
 	resolved(0, 9, 3);
 	one_end(&o);
-	/* Or the other end is dead: then all parked packets of the link are kept. */
+	/* The other end is dead: then all parked packets of the link are kept. */
 	begin();
 	entry[2].ended = 2;
 	entry[2].session[1] = 9;
@@ -233,9 +233,9 @@ static void links_that_are_up(void **state)
 }
 
 /*
- * It is not known what the other end had received. Nothing is decided until the root says that it
- * does not wait any longer; then all packets are kept, because a duplicate is recognised, and a
- * missing packet is not.
+ * The other end of a lost link does not report what it had received. Nothing is decided until the
+ * root orders not to wait any longer; then all packets are kept, because a duplicate is recognised,
+ * and a missing packet is not.
  */
 static void other_end_does_not_tell(void **state)
 {
@@ -395,7 +395,10 @@ static void held_until_released(void **state)
 	one_end(&o);
 }
 
-/* Its rows were lost with its cables; the nodes on the new path may not have theirs yet. */
+/*
+ * A node comes back whose cables were faulty: the new row to it is on hold, as nodes on the new
+ * path may lack theirs.
+ */
 static void comes_back_on_hold(void **state)
 {
 	(void)state;

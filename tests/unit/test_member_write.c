@@ -309,7 +309,7 @@ static void never_replayed(void **state)
 	step(version, 1, FM_STEP_REPLAY);
 	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
 	is_told(version, EBUSY);
-	/* Its ports are of no use, and it tries again later, with less time. */
+	/* Ports of the node are of no use then, and it tries again later, with less time. */
 	left_out_for(version + 1, ONE_MEMBER_MAX);
 	version += 2;
 	forget_failure();
@@ -324,7 +324,7 @@ static void never_replayed(void **state)
 	n = o.ntold[FM_MSG_FAILED];
 	assert_int_equal(n, 0);
 	assert_false(one_problem(&o, "nic", ""));
-	/* It begins anew: one refusal is nothing. */
+	/* The count of refusals begins anew: one refusal causes nothing. */
 	o.replay_err = -EBUSY;
 	table(++version, 0);
 	step(version, 1, FM_STEP_REPLAY);

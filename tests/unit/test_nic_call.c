@@ -248,7 +248,7 @@ static void test_done(void **state)
 	ends(1, 0);
 	assert_int_equal(fake_cmd(&nic), TORUS_CMD_DEVICE_SET);
 	assert_null(fake_attr(&nic, TORUS_A_NET4));
-	/* One that reports a plan is told the default one, too, in case that it has another. */
+	/* A NIC that reports a plan gets the default one, too, in case that it has another. */
 	plans = true;
 	nic_place_set(n, 1, &shape, &at, &plan);
 	ends(1, 0);

@@ -148,7 +148,7 @@ static void test_nobodys(void **state)
 	assert_int_equal(fc(TORUS_FC_DELIVERED), 2);
 	assert_int_equal(nc(TORUS_NC_DELIVERED), 0);
 	assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
-	/* Nor does an adaptive one of no node come to the host. */
+	/* An adaptive packet of no node does not come to the host either. */
 	h = to_here(9);
 	lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
 	work();
@@ -277,7 +277,7 @@ static void test_wait_memory(void **state)
 	comes(1);
 	for (u32 eseq = 1; eseq < 4; eseq++)
 		got(eseq);
-	/* One may always wait, as otherwise nothing would end the wait. */
+	/* One packet may always wait, as otherwise nothing would end the wait. */
 	l.each = 5000;
 	comes(5);
 	assert_int_equal(l.nic->flows.waiting, 1);

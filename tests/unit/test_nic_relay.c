@@ -134,7 +134,7 @@ static void test_capacity(void **state)
 		relayed(i % 2 ? TN_UNREACH : TN_DATA, 3, i % 2 ? 6 : NONE, 0, 2);
 		lone_drain(&l, 2);		/* its buffers are given back */
 		assert_int_equal(l.nic->relay.riders, i + 1);
-		/* Those keep no frame that come when many wait. */
+		/* Packets that come when many wait already keep no frame. */
 		assert_int_equal(l.kept, i + 9 < TN_RELAY_REFER ? 0 : i + 10 - TN_RELAY_REFER);
 	}
 	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 0);
@@ -167,7 +167,7 @@ static void test_riders(void **state)
 	assert_int_equal(l.nic->relay.riders, 0);
 	assert_int_equal(lone_drain(&l, 1), 1);
 	assert_int_equal(nc(TORUS_NC_RELAY_FORWARDED), 1);
-	/* Nor does one that circles between relays. */
+	/* A packet that circles between relays does not go on for ever. */
 	relayed(TN_UNREACH, 3, NONE, TN_RELAY_LEGS - 1, 2);
 	assert_int_equal(lone_drain(&l, 1), 1);
 	relayed(TN_UNREACH, 3, NONE, TN_RELAY_LEGS, 2);
@@ -193,7 +193,7 @@ static void test_on_hold(void **state)
 	assert_int_equal(l.parks, 1);
 	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
 	assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
-	/* It is parked even without memory for that: it is in a relay's memory. */
+	/* The packet is parked even without memory for that: it is in a relay's memory. */
 	l.no_park = true;
 	relayed(TN_DATA, 3, 6, 0, (u8)(l.nic->colour ^ 1));
 	assert_int_equal(nc(TORUS_NC_PARKED), 2);
@@ -315,7 +315,10 @@ static void test_park_full(void **state)
 	relayed(TN_DATA, 3, 6, 0, 2);
 	assert_int_equal(nc(TORUS_NC_PARKED), 23);
 	assert_int_equal(l.nic->input[TN_INPUT_RELAY + 1].count, 0);
-	/* Also without memory for it, but no more than there is relay memory. */
+	/*
+	 * Relayed packets are parked also without memory for that, but no more than there is relay
+	 * memory.
+	 */
 	l.no_park = true;
 	for (int i = 1; i < 20; i++) {
 		lone_drain(&l, 2);		/* the buffer is given back */
@@ -371,7 +374,7 @@ static void test_way_back_blocked(void **state)
 	work();
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.sent[0].hdr.src, 0);
-	/* One of those that waited gave way to the ACK. */
+	/* A waiting answer gave way to the ACK. */
 	assert_int_equal(l.nic->input[TN_INPUT_ANSWER].count, TN_ANSWERS_MAX - 1);
 	end();
 }
@@ -486,7 +489,10 @@ static void test_answers(void **state)
 	said(1, 3, TN_NIC_ACK, 10, 0);
 	assert_int_equal(lone_link(&l, 0)->credit.used[1], 0);
 	assert_int_equal(nc(TORUS_NC_DELIVERED), 1);
-	/* None to a node without a row, an unknown one, or itself; other messages are ignored. */
+	/*
+	 * No answer goes to a node without a row, an unknown one, or the NIC itself; other messages
+	 * are ignored.
+	 */
 	word(5, TN_NIC_ASK, 9, 0);
 	word(9, TN_NIC_ASK, 9, 0);
 	word(0, TN_NIC_ASK, 9, 0);
@@ -494,7 +500,7 @@ static void test_answers(void **state)
 	word(3, 0, 9, 0);
 	for (unsigned int p = 0; p < 4; p++)
 		assert_int_equal(lone_drain(&l, p), 0);
-	/* Nor if the host has no packet for the answer: the other NIC will ask again. */
+	/* No answer is sent if the host has no packet for it: the other NIC will ask again. */
 	l.no_memory = true;
 	tn_via_ended(l.nic, &(struct tn_via) { .payer = 3, .gen = 9 });
 	assert_int_equal(l.nic->input[TN_INPUT_ANSWER].count, 0);
@@ -629,7 +635,7 @@ static void test_window(void **state)
 		assert_true(l.sent[n].via.gen == l.nic->version && !l.sent[n].via.legs);
 	}
 	assert_false(l.sent[2].hdr.relayed);
-	/* One place is free, but another packet waits for it. */
+	/* The window has room for one packet, but another packet waits for it. */
 	acked(8, 1);
 	assert_int_equal(lone_send(&l, 8, 0, 1), 0);
 	assert_int_equal(nc(TORUS_NC_RELAY_WAITED), 3);

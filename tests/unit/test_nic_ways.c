@@ -301,7 +301,7 @@ static void test_adaptive_dead(void **state)
 	assert_int_equal(nc(TORUS_NC_PARKED), 1);
 	sends(3, 4, TORUS_VC_A);
 	assert_int_equal(went(1, 2), 3);
-	/* One port is alive, but without room, and the escape is dead: it does not wait. */
+	/* One port is alive, but without room, and the escape is dead: the packet does not wait. */
 	sends(1, 4, TORUS_VC_A);
 	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 0);
 	assert_int_equal(nc(TORUS_NC_PARKED), 2);
@@ -427,7 +427,7 @@ static void test_park_full(void **state)
 		assert_int_equal(l.events, 0);
 		assert_int_equal(nc(TORUS_NC_PARKED), 22 - 2 * (u32)host);
 		assert_int_equal(l.nic->input[TN_INPUT_INJECT].count, 2);
-		/* So does a packet that another node replayed. */
+		/* A packet that another node replayed waits in the same way. */
 		lone_say(&l, 2, on, (struct tn_tail) { .flags = TN_TAIL_REPLAYED });
 		work();
 		assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
@@ -439,7 +439,10 @@ static void test_park_full(void **state)
 	}
 }
 
-/* Its RETRY buffer is parked as it is, unresolved, until the peer reports what it has. */
+/*
+ * The RETRY buffer of a lost link is parked as it is, unresolved, until the peer reports what it
+ * has received.
+ */
 static void test_unresolved(void **state)
 {
 	struct tn_link_info info;

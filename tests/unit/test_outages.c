@@ -89,7 +89,10 @@ static void began_before(void **state)
 	      "[" OUTAGE(1, "mended", "null", "100.5", "50", "null", "null", "null", "null") "]");
 }
 
-/* It came back while there was no root, and is up; or it is down still, told by its other end. */
+/*
+ * The end of an outage was not seen: the cable came back while there was no root, and is up; or it
+ * is still down, as its other end reports.
+ */
 static void end_not_seen(void **state)
 {
 	static const char events[] = "[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) "]";

@@ -92,7 +92,7 @@ static void resolve(struct rnd *r, struct tn_park *p, struct shadow *s, struct t
 	expect(r, !gone.head && kept == s->nkept, "all settled");
 }
 
-/* One of a later table is behind all others. */
+/* Parks @q. In the shadow, a packet of a later table goes behind all others. */
 static void push(struct rnd *r, struct tn_park *p, struct shadow *s, struct tn_pkt *q)
 {
 	unsigned int at = s->n - s->later;

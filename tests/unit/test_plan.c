@@ -200,7 +200,7 @@ static void test_each_once(void **state)
 	}
 }
 
-/* One bit of a node's address changed is another node's address, or none's. */
+/* A node's address with one bit changed is the address of another node, or of none. */
 static void test_one_bit(void **state)
 {
 	uint64_t seed = random_seed(3);

@@ -156,8 +156,9 @@ static uint64_t version_beside(uint64_t rows)
 }
 
 /*
- * Such rows must not be newer. The number behind theirs is left out if it has the colour of the
- * table in force, which is version 1: that colour is not clean, and would not be.
+ * Rows of another root must not be newer than the table. The number after theirs is left out if it
+ * has the colour of the table in force, which is version 1: that colour is not clean, and would not
+ * become so.
  */
 static void node_of_another_root(void **state)
 {

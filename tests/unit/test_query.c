@@ -306,7 +306,10 @@ static void passed_on(void **state)
 	assert_int_equal(did.served + did.local, 0);
 }
 
-/* Its time is over: the asker is told, and an answer comes too late. */
+/*
+ * The time of a question is over: its asker gets the end of the answers, and an answer that comes
+ * later is dropped.
+ */
 static void too_late(void **state)
 {
 	(void)state;
@@ -382,7 +385,8 @@ static void all(void **state)
 }
 
 /*
- * This node answers later: its answer is awaited, as long as there is time, like those of others.
+ * This node answers later: its own answer is awaited, as long as there is time, like those of
+ * others.
  */
 static void own_later(void **state)
 {
@@ -405,7 +409,7 @@ static void own_later(void **state)
 	query_local(did.ask, NULL);
 	assert_int_equal(nsent, 6);
 	went(5, LEFT, SVC_ANSWER, 8, false, "0: ");
-	/* It knows no answer to what only it could answer. */
+	/* This node knows no answer to what only it could answer. */
 	asks(UP, 9, SVC_TO_NODE, OWN, false, 800);
 	assert_int_equal(nsent, 6);
 	query_local(did.ask, NULL);
@@ -625,7 +629,10 @@ static void renewed(void **state)
 	run_due();
 	assert_int_equal(did.ends, 1);
 	assert_int_equal(did.items, 4);
-	/* So is that of one that passes the answers on; but all in all there is a bound. */
+	/*
+	 * The time of a node that passes answers on is extended as well; but there is a bound for
+	 * all.
+	 */
 	forget_sent();
 	asks(LEFT, 7, SVC_TO_ALL, 0, false, 800);
 	for (unsigned int i = 0; i < 6; i++) {

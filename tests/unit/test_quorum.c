@@ -50,17 +50,17 @@ static void of_the_latest_only(void **state)
 	former(set, 1, CLAIMED);
 	r->stage = FM_STAGE_ASKS;
 	assert_true(fm_quorum_claimed(s.fm));
-	/* Nor does one of the same numbers, of the root of another part. */
+	/* A table of the same numbers, of the root of another part, does not count either. */
 	fm_mate_no(r, 1)->voice.root = fm_mate_no(r, 2)->voice.root = CLAIMED + 1;
 	assert_false(fm_quorum_claimed(s.fm));
 	fm_mate_no(r, 1)->voice.root = fm_mate_no(r, 2)->voice.root = CLAIMED;
 	assert_true(fm_quorum_claimed(s.fm));
 	fm_mate_no(r, 1)->voice.term = fm_mate_no(r, 2)->voice.term = 8;
 	assert_false(fm_quorum_claimed(s.fm));
-	/* But who made it was up in it, whatever its manager has now. */
+	/* The node that made the table was up in it, whatever its manager has now. */
 	r->told.root = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
-	/* So it was in each of the voters that it made. */
+	/* That node was also up in each of the voters that it made. */
 	former((const unsigned int[]) { 7, 7, 7 }, 3, NIC);
 	fm_mate_no(r, 1)->voice.term = 8;
 	fm_mate_no(r, 2)->voice.heard = 0;
@@ -243,7 +243,7 @@ static void once_the_table_comes(void **state)
 			fm_mate_no(r, k)->voice.table = fm_mate_no(r, k)->voice.votes = 0;
 		fm_quorum_begin(s.fm);
 		assert_true(fm_recall_sent(s.fm, &m.table));
-		/* It is of no use if a node has told of a later one since. */
+		/* The table is of no use if a node has reported a later one since. */
 		r->told.table += later;
 		fm_quorum_sent(s.fm);
 		for (uint32_t k = 0; k < NODES; k++)
@@ -253,7 +253,7 @@ static void once_the_table_comes(void **state)
 	}
 }
 
-/* One that cannot know whether it has had a later table does not vote by an earlier one. */
+/* A node that cannot know whether it has had a later table does not vote by an earlier one. */
 static void of_those_that_remember(void **state)
 {
 	static const struct { uint64_t rows, term; uint32_t life; bool votes; } was[] = {
@@ -286,7 +286,10 @@ static void of_those_that_remember(void **state)
 		v->rows_term = was[i].term;
 		v->life = fm_mate_no(r, 1)->epoch + was[i].life;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes);
-		/* So it is with the root that made that table, if that is all there is to say. */
+		/*
+		 * The same holds for the root that made that table, if the table itself is not
+		 * known.
+		 */
 		fm_recall_forget(r);
 		r->told.root = r->told.voters.set[0].maker = fm_mate_no(r, 1)->guid;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes && was[i].rows);
@@ -320,7 +323,7 @@ static void of_those_kept(void **state)
 	assert_true(fm_quorum_claimed(s.fm));
 	fm_mate_no(r, 2)->voice.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
-	/* One that was not there then does not count. */
+	/* A node that was not there then does not count. */
 	fm_mate_no(r, 5)->voice.heard = s.fm->now;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* In one that was kept later there is one node alone. */
@@ -348,7 +351,7 @@ static void of_places(void **state)
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 0; k < NODES; k++)
 		fm_mate_no(r, k)->version = k < 4 ? k + 1 : 0;
-	/* It does not know how many places there are. */
+	/* This node does not know how many places there are. */
 	assert_false(r->restored);
 	assert_false(fm_quorum_claimed(s.fm));
 	fm_quorum_count(s.fm, &here, &need);
@@ -520,7 +523,7 @@ static void former_ones(void **state)
 	former(set, 2, CLAIMED);
 	fm_quorum_begin(s.fm);
 	fm_mate_no(r, 4)->voice.chose = 0;
-	/* It was another's table. */
+	/* The former table was another root's. */
 	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
 	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 0);
 	/* Now this node has the latest table, too. */
@@ -537,7 +540,10 @@ static void former_ones(void **state)
 	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 3);
 	former(set, 2, CLAIMED);
 	fm_quorum_begin(s.fm);
-	/* One that says HELLO late counts, too; not any more once a table of this root is taken. */
+	/*
+	 * A node that sends HELLO late counts, too; not any more once a table of this root is
+	 * taken.
+	 */
 	fm_mate_no(r, 5)->voice.chose = 0;
 	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
 	assert_int_equal(fm_mate_no(r, 5)->voice.chose, 2);

@@ -65,7 +65,10 @@ static void too_many(void **state)
 
 /* --- a NIC loses its memory ------------------------------------------------------------------ */
 
-/* It counts for no table from before, and in the next one as one that was not there. */
+/*
+ * A node that has lost its memory counts for no table from before, and in the next one as a node
+ * that was not there.
+ */
 static void forgets(void **state)
 {
 	const unsigned int set[1] = { ALL };
@@ -78,7 +81,7 @@ static void forgets(void **state)
 	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 2), 3);
 	fm_quorum_forgot(s.fm, fm_mate_no(r, 4));
 	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 2), 0);
-	/* One that was not up, and one that is not any more. */
+	/* Node 1 was not up in the first table, and node 3 is not up any more. */
 	fm_quorum_forgot(s.fm, fm_mate_no(r, 1));
 	make(ALL - 0x12, 2);
 	make(ALL - 0x1a, 3);
@@ -124,7 +127,7 @@ static void begins_with_a_kept_one(void **state)
 	fm_mate_no(r, 4)->voice.chose = 0;
 	fm_quorum_hello(s.fm, fm_mate_no(r, 4));
 	assert_int_equal(fm_quorum_differs(s.fm, late, false, 1), 1);
-	/* One that comes when there is a first table counts by that. */
+	/* A node that comes when there is a first table counts by that. */
 	fm_mate_no(r, 4)->voice.chose = 0;
 	r->settled = true;
 	fm_quorum_hello(s.fm, fm_mate_no(r, 4));

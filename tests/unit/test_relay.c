@@ -149,7 +149,10 @@ static void test_ask(void **state)
 	assert_int_equal(tn_relay_ask(&r, 4096), TORUS_NO_NODE);
 }
 
-/* One packet is enough to be asked about; the search wraps around to node 0. */
+/*
+ * One packet under way is enough for its relay to be asked about; the search wraps around to node
+ * 0.
+ */
 static void test_ask_single(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -246,7 +249,7 @@ static void test_forged(void **state)
 	assert_true(ended(&r, 1, 101));
 	assert_int_equal(tn_relay_count(&r, 1, 101), 1);
 	assert_false(ended(&r, 1, 100));
-	/* One that is little ahead stays, as does one that was right. */
+	/* A number that is little ahead stays, as does one that was right. */
 	assert_true(ended(&r, 1, 101 + TN_RELAY_AHEAD + 1));
 	tn_relay_renew(&r, 102);
 	assert_false(ended(&r, 1, 102));

@@ -113,7 +113,7 @@ static void expect_failure(const struct good *g, int err, const char *text)
 	r.error = err;
 	assert_int_equal(recorder_run(&r, g->cmd, g->with), err);
 	assert_memory_equal(&r.hw, &before, offsetof(struct torus_hw, reply));
-	/* These two have texts of their own, below. */
+	/* DEVICE_SET and LINK_ATTACH have texts of their own, below. */
 	if (g->cmd == TORUS_CMD_DEVICE_SET || g->cmd == TORUS_CMD_LINK_ATTACH)
 		return;
 	assert_true(!strncmp(r.req.why.text, torus_cmd_name(g->cmd), strlen(torus_cmd_name(g->cmd))));
@@ -129,7 +129,7 @@ static void test_failures(void **state)
 			continue;
 		expect_failure(g, -EIO, " was refused");
 		expect_failure(g, -ENOMEM, ": out of memory");
-		/* It has its place, and is gone all the same. */
+		/* The device has its place, and is gone all the same. */
 		expect_failure(g, -ENODEV, " was refused");
 		if (g->cmd != TORUS_CMD_PARK_REPLAY)	/* it tells what is busy, below */
 			expect_failure(g, -EBUSY, " was refused");
@@ -288,7 +288,10 @@ static void test_no_faults(void **state)
 	assert_string_equal(r.asked, "link_set 1: retry -1 admin 1 retrain 0");
 }
 
-/* Nor have they any to tell: a report of a port would be taken for that of a model. */
+/*
+ * A device without fault injection reports no faults of a port: they would be taken for those of a
+ * model.
+ */
 static void test_no_faults_told(void **state)
 {
 	const struct value port[] = { U8(PORT, 1), { 0 } };
@@ -302,7 +305,10 @@ static void test_no_faults_told(void **state)
 		assert_int_equal(torus_attrs_has(r.req.without, a), a == TORUS_A_FAULT);
 }
 
-/* These have no meaning for a NIC: notifications, a dump as a do, numbers of newer ABIs. */
+/*
+ * Some commands have no meaning for a NIC, and are refused: notifications, a dump as a do, numbers
+ * of newer ABIs.
+ */
 static void test_no_command(void **state)
 {
 	static const unsigned int none[] = {
@@ -532,7 +538,7 @@ static void test_two_writers(void **state)
 	r.error = 0;
 	assert_int_equal(run_from(2, TORUS_CMD_ROWS_PUT, puts), 0);
 	assert_int_equal(run_from(2, TORUS_CMD_ROWS_COMMIT, v), 0);
-	/* It is committed: the NIC knows what is left of a begin. */
+	/* The rows are committed: the NIC knows what is left of a begin. */
 	assert_int_equal(run_from(1, TORUS_CMD_ROWS_PUT, puts), 0);
 	assert_string_equal(r.asked, "rows_put 7 from 0: 5;");
 }

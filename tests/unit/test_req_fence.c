@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which root a NIC obeys. If it took the order of a former one, a manager that had hung could
- * change the table of a fabric that another root leads by now, and packets would go in circles.
+ * Tests of the root that a NIC obeys. If it took an order of a former root, a manager that had hung
+ * could change the table of a fabric that another root leads by now, and packets would go in
+ * circles.
  */
 #include "tests/unit/recorder.h"
 

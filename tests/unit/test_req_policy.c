@@ -220,7 +220,10 @@ static void test_dump(void **state)
 	assert_string_equal(why.text, "FIRST is not allowed in a dump of LINK_GET");
 }
 
-/* One attribute of FAULT or ROWS, of @len bytes. Return: what the check of a request says. */
+/*
+ * Makes a request with a single attribute within FAULT or ROWS, of @len bytes. Return: what the
+ * check of requests says.
+ */
 static int nested(unsigned int cmd, unsigned int nest, unsigned int type, const void *data, size_t len)
 {
 	struct nlattr *a;

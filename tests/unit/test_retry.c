@@ -443,7 +443,7 @@ static void test_tries(void **state)
 	assert_int_equal(tn_retry_ack(&r, 1, &done, 50), TN_ACK_OK);
 	assert_int_equal(r.tx.tries, 0);
 	assert_int_equal(r.tx.since, 50);
-	/* One more packet does not change the time of those that wait. */
+	/* A further packet does not change the time of those that wait. */
 	tn_retry_push(&r, &pkt[2], 60);
 	assert_int_equal(r.tx.since, 50);
 }

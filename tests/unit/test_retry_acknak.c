@@ -32,8 +32,8 @@ static struct tn_hdr answer(void)
 }
 
 /*
- * One NAK for any number of damaged packets; it acknowledges what was good; the
- * next good packet allows another. One ACK covers all before it.
+ * A receiver sends one NAK for any number of damaged packets; the NAK acknowledges the good ones
+ * before, and the next good packet allows another. One ACK covers all packets before it.
  */
 static void test_nak_scheduled(void **state)
 {

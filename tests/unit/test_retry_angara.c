@@ -8,7 +8,10 @@ static void test_masks(void **state)
 	masks_all(&tn_retry_angara);
 }
 
-/* One hit anywhere makes the sender go back once: no timer, one round trip is sent again. */
+/*
+ * A single damaged packet makes the sender go back once, without its timer: the packets of one
+ * round trip are sent again.
+ */
 static void test_one_hit(void **state)
 {
 	struct masks m = { .ops = &tn_retry_angara, .hit = HIT_DAMAGED, .bits = 1, .packets = 16,
@@ -31,11 +34,13 @@ static void test_idle(void **state)
 
 	(void)state;
 	tn_retry_start(&r, &tn_retry_angara, 10, 20, 1);
-	/* It reports an error, and there is nothing to send again: it gets the next number. */
+	/*
+	 * The peer reports an error, and there is nothing to send again: it gets the next number.
+	 */
 	h.rseq = 10;
 	h.tseq = 20;
 	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_ASK);
-	/* Its next packet is not the expected one: a packet is missing. */
+	/* The peer's next packet is not the expected one: a packet is missing. */
 	assert_true(tn_retry_error(&r, 0));
 	assert_false(tn_retry_error(&r, 0));
 	assert_int_equal(r.rx.e_gen, 0);

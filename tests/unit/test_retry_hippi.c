@@ -128,7 +128,10 @@ static void test_most(void **state)
 	}
 }
 
-/* One answer; after an error two in total; then none until the packet comes. */
+/*
+ * A receiver answers a packet once. After an error it answers twice in total, then not until the
+ * packet comes.
+ */
 static void test_answers(void **state)
 {
 	struct tn_hdr h[4];

@@ -97,7 +97,7 @@ static void say(struct history *h, uint32_t node, uint16_t ports)
 	h->nchanged += (unsigned int)ret;
 }
 
-/* One event: mostly at one end of a cable, sometimes at a whole node. */
+/* Draws an event: mostly at one end of a cable, sometimes at a whole node. */
 static void event(struct history *h, unsigned int density)
 {
 	uint32_t node = random_below(&h->seed, h->nodes);

@@ -221,7 +221,10 @@ static void check_table(struct table *t, const uint64_t *rows)
 
 /* --- histories ------------------------------------------------------------- */
 
-/* One cable or node breaks or is repaired; @changed gets the cables that this concerns. */
+/*
+ * Breaks or repairs a cable or a node. @changed gets the cables that this concerns. Return: how
+ * many.
+ */
 static uint32_t event(struct model *m, struct torus_health *h, unsigned int density,
 		      struct torus_cable *changed)
 {

@@ -291,7 +291,7 @@ static void test_against_exhaustive(void **state)
 	}
 }
 
-/* One and two faults in 4x4x4: no node is cut off. */
+/* With one or two faults in 4x4x4 no node is cut off. */
 static void test_few_faults_all_reach(void **state)
 {
 	struct torus_shape s = shape_of("4x4x4");

@@ -202,7 +202,10 @@ static void without_random(void **state)
 	no_random = false;
 }
 
-/* One NIC knows of the session first, and its manager speaks: what comes too soon is said again. */
+/*
+ * The NIC at one end knows of the session first, and its manager sends: what comes too soon for the
+ * other end is sent again.
+ */
 static void one_first(void **state)
 {
 	(void)state;

@@ -225,7 +225,10 @@ static void test_told(void **state)
 	softnic_end();
 }
 
-/* So many events are kept; of more it is known that there were some, and none is mixed up. */
+/*
+ * Only TN_SOFT_EVENTS events are kept. When there were more, this is known, and those kept are
+ * right.
+ */
 static void test_notes(void **state)
 {
 	static const struct tn_event park = { .type = TN_EV_PARK };

@@ -91,7 +91,7 @@ static void test_errors_repeat(void **state)
 	softnic_end();
 }
 
-/* So do marks; a seed alone keeps their rate. */
+/* The same seed gives the same marks, and a request with a seed alone keeps the rate of marks. */
 static void test_marks_repeat(void **state)
 {
 	struct tn_fault *marks, first;

@@ -214,7 +214,7 @@ static void no_file(void **state)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/dev/zero", path), 0);
 	assert_int_equal(load(&msg, why), -ELOOP);
-	/* It is replaced, and not what it names. */
+	/* The symbolic link is replaced, and not the file that it names. */
 	keep_one();
 	assert_int_equal(kept(), 9);
 }

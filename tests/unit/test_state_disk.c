@@ -35,8 +35,8 @@ static void a_disk_that_hangs(void **state)
 }
 
 /*
- * One table is on the disk, and another one was given before the loop learned of that: nothing is
- * said to be kept until the latter is.
+ * A first table is on the disk, and a second was given before the loop learned of that: nothing is
+ * reported as kept until the second is on the disk.
  */
 static void one_given_as_another_ends(void **state)
 {

@@ -36,7 +36,7 @@ static void said_again(void **state)
 	one_report(&o, 1);
 	assert_false(one_problem(&o, "recovery", ""));
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_RESUME);
-	/* It does not matter which node it is. */
+	/* Which node is late does not matter. */
 	one_report(&o, 1);
 	one_report(&o, 2);
 	one_run(&o, 11 * ONE_RESEND);
@@ -208,7 +208,7 @@ static void other_end_comes_late(void **state)
 	assert_int_equal(o.node[1].asked.nended, 1);
 	assert_int_equal(told(2, 1, &seq), 9);
 	assert_int_equal(seq, 3);
-	/* It is told once, and again if it changes. */
+	/* The end is reported once, and again if it changes. */
 	next_count();
 	assert_int_equal(o.node[1].asked.nended, 0);
 	one_lose(&o, 2, 1, 9, 4);
@@ -348,7 +348,7 @@ static void other_end_is_dead(void **state)
 	assert_int_equal(seq, FM_SEQ_GONE);
 	assert_int_equal(told(2, 0, &seq), 8);
 	assert_int_equal(seq, FM_SEQ_GONE);
-	/* These two ends are told as well, once each. */
+	/* The far ends are reported as well, once each. */
 	assert_int_equal(told(1, 0, &seq), 9);
 	assert_int_equal(told(3, 1, &seq), 8);
 	assert_int_equal(o.node[1].asked.nended, 4);
@@ -357,7 +357,7 @@ static void other_end_is_dead(void **state)
 	one_end(&o);
 }
 
-/* Its report from before it died is valid. */
+/* The report that a node made of its lost link before it died is valid. */
 static void dead_end_has_told(void **state)
 {
 	unsigned int seq;
@@ -451,7 +451,7 @@ static void opened_without_a_word(void **state)
 		one_finish(&o);
 	}
 	assert_int_equal(fm_version(o.fm), 3);
-	/* Their entries have no ended sessions any more. */
+	/* The entries of both nodes have no ended sessions any more. */
 	one_version(&o, 4);
 	one_finish(&o);
 	assert_int_equal(fm_node(o.fm, 1)->ended, 0);

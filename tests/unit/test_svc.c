@@ -291,7 +291,7 @@ static void of_other_releases(void **state)
 	}
 }
 
-/* Neither speaks a schema of the other: both say so, whoever begins. */
+/* Neither end speaks a schema of the other: both refuse, whichever of them begins. */
 static void too_far_apart(void **state)
 {
 	(void)state;

@@ -259,7 +259,7 @@ static void not_accepted(void **state)
 		assert_true(svc_connect(a.svc, b.address) > 0);
 		run_until(both_up);
 		assert_true(call_given());
-		/* It is accepted in the same turn of the loop. */
+		/* The connection is accepted in the same turn of the loop. */
 		assert_true(svc_connect(a.svc, b.address) > 0);
 		call_gives(CALL_ACCEPT, 1, -1, passing[i]);
 		run_until(up_again);
@@ -270,7 +270,10 @@ static void not_accepted(void **state)
 	}
 }
 
-/* That no connection waits any more is no error, after which it would pause for a second. */
+/*
+ * An accept() that finds no connection waiting is no error, after which the listener would pause
+ * for a second.
+ */
 static void nobody_waits(void **state)
 {
 	(void)state;

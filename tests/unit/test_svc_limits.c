@@ -482,7 +482,7 @@ static void strangers_limit(void **state)
 			strangers(fd + i * EACH, EACH, from[i]);
 		turned_away("127.0.0.5:1");
 		assert_int_equal(svc_stats(b.svc)->refused_busy, 3 * round + 1);
-		/* One is refused, one closes: each makes room for one. */
+		/* A stranger is refused, another closes: each makes room for one. */
 		refused_when_heard(fd[0]);
 		fd[0] = stranger_from("127.0.0.5:1");
 		turned_away("127.0.0.6:1");
@@ -490,7 +490,10 @@ static void strangers_limit(void **state)
 		close_awaited(fd[1]);
 		fd[1] = stranger_from("127.0.0.6:1");
 		turned_away("127.0.0.7:1");
-		/* None of them is closed before 5 s; then all are, and there is room again. */
+		/*
+		 * No stranger's connection is closed before 5 s; then all are, and there is room
+		 * again.
+		 */
 		for (unsigned int i = 0; i < ALL; i++)
 			assert_false(closed(fd[i]));
 		clock_move(5 * SEC);

@@ -42,7 +42,7 @@ static void random_cable(u32 *node, unsigned int *port)
 
 static const char *const shapes[] = { "4x4", "3x3x2", "2x2x2", "5x2", "2x1x4", "2x2x2x2" };
 
-/* One cable is pulled under traffic, and later put back: no packet is lost or reordered. */
+/* One cable is unplugged under traffic, and plugged in later: no packet is lost or reordered. */
 static void one_cut(uint64_t seed)
 {
 	unsigned int port;
@@ -234,9 +234,9 @@ static void test_park_commands(void **state)
 /* --- unreachable -------------------------------------------------------------------- */
 
 /*
- * One node is cut off: packets for it come back, all other traffic continues. Only packets that
- * are inside the lone node on their way between others can neither go on nor go back; they are
- * counted there.
+ * A node is cut off: packets for it come back, all other traffic continues. Only packets that are
+ * inside the lone node on their way between others can neither go on nor go back; they are counted
+ * there.
  */
 static void cut_off(uint64_t seed)
 {

@@ -108,7 +108,7 @@ static void test_rows_parts(void **state)
 	active = tn_nic_rows_get(nic, 0, n);
 	for (u32 i = 0; i < n; i++)
 		assert_false(active[i] & TORUS_ROW_HOLD);
-	/* Nor does a new place of the NIC. */
+	/* A new place of the NIC ends an open table, too. */
 	mem = aligned_alloc(64, tn_nic_table_size(&other));
 	assert_int_equal(tn_nic_rows_open(nic, 9), 0);
 	assert_int_equal(tn_nic_set_shape(nic, &other, &at, mem), 0);

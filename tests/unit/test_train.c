@@ -305,7 +305,10 @@ static void test_perfect(void **state)
 	assert_true(tn_train_ber(&tr) == 0);
 }
 
-/* One that lacks a little, in height or in width, does not. */
+/*
+ * Settings with an eye that lacks a little of a perfect one, in height or in width, do not end the
+ * search.
+ */
 static void test_almost_perfect(void **state)
 {
 	static const struct tn_eye almost[] = {

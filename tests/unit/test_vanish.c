@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which nodes the root treats as lost, when it probes them, and which nodes it informs: random
- * fabrics in which hosts lose power and others are slow, compared with a literal implementation of
- * the rules in vanish.c.
+ * Compares the nodes that the root treats as lost, those that it probes, and those that it informs,
+ * with a literal implementation of the rules in vanish.c: random fabrics in which hosts lose power
+ * and others are slow.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -357,7 +357,7 @@ static void meanwhile(uint64_t *random)
 	}
 }
 
-/* It is time to look: each node in doubt is treated as the rules say. */
+/* The time to look has come: checks that each node in doubt is treated as the rules say. */
 static void look(void)
 {
 	struct fm_mate before[NODES];

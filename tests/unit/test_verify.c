@@ -189,7 +189,9 @@ static void test_dead_links(void **state)
 	good(&f, 2, 0);
 }
 
-/* Its own path is healthy, but the path from where adaptive routing may lead is not. */
+/*
+ * A row whose own path is healthy is wrong if the path from where adaptive routing may lead is not.
+ */
 static void test_escape(void **state)
 {
 	uint64_t adaptive = TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT;
@@ -289,7 +291,7 @@ static void test_wrong_old_rows(void **state)
 	verify(&f, 2);
 	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
 	assert_int_equal(f.last.table, 0);
-	/* That the other table's row is right does not make up for it. */
+	/* The right row of the other table does not make up for the wrong one. */
 	assert_int_equal(f.found.unroutable, 1);
 	/* All rows that may lead there are culprits, not only the first. */
 	f.rows[0][4][6] |= adaptive;
@@ -302,7 +304,7 @@ static void test_wrong_old_rows(void **state)
 	verify(&f, 2);
 	assert_int_equal(f.told[TORUS_WRONG_NO_ROW], 1);
 	assert_int_equal(f.last.table, 0);
-	/* That an old row is accepted does not excuse a new row after it. */
+	/* An accepted old row does not excuse a wrong new row after it. */
 	memset(f.rows, 0, sizeof(f.rows));
 	f.tables[0].old = true;
 	f.tables[1].old = false;

@@ -249,7 +249,7 @@ static void test_escapes_of_two_rows(void **state)
 		f.rows[0][0][6] = turns[0].row;
 		f.rows[0][6][0] = turns[2].row;
 		f.rows[0][5][1] = turns[3].row;
-		/* Also to 5, and also through 2 and 1, but it continues by +x. */
+		/* Rows to 5 go through 2 and 1, too, but continue by +x. */
 		f.rows[i / 2][1][5] = NONE | 1 | 2 | ADAPTIVE(1 | 2);
 		f.rows[i / 2][2][5] = NONE | 1 | 2 | ADAPTIVE(1 | 2);
 		verify(&f, 2);

@@ -391,7 +391,7 @@ static void test_ecrc_cover(void **state)
 	}
 }
 
-/* One flipped bit, wherever it is, and every burst of up to 32 bits. */
+/* The CRCs find one flipped bit, wherever it is, and every burst of up to 32 bits. */
 static void test_flips(void **state)
 {
 	struct rnd r = rnd_new(19);
