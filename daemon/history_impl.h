@@ -82,7 +82,7 @@ const char *history_path(const struct history *h, uint32_t n, char to[HISTORY_PA
 struct history_writer *history_writer_new(void);
 /** history_write_thread() - body of the thread that writes */
 void *history_write_thread(void *arg);
-/* These three are called with the lock. */
+/* The three functions below are called with the lock. */
 /** history_find_log() - Return: what is known of a log; NULL: nothing */
 struct history_log *history_find_log(struct history *h, uint64_t log);
 /**

@@ -24,7 +24,7 @@ static long wrong_words(const long *block, int rank, long round)
 	return wrong;
 }
 
-/* One round. Return: words that were wrong at any rank. */
+/* Passes words on to the right neighbour, once. Return: words that were wrong at any rank. */
 static long take_turn(int rank, int ranks, long round)
 {
 	static long out[WORDS], in[WORDS];

@@ -38,7 +38,7 @@ int torus_coords_parse(const char *text, const struct torus_shape *shape,
 int torus_port_parse(const char *text, unsigned int ndims, unsigned int *port);
 int torus_link_parse(const char *text, const struct torus_shape *shape,
 		     uint32_t *node, unsigned int *port);
-/* These write the text into @buf (TORUS_TEXT_MAX bytes) and return @buf. */
+/* The functions below write the text into @buf (TORUS_TEXT_MAX bytes) and return @buf. */
 char *torus_shape_text(const struct torus_shape *shape, char *buf);
 char *torus_coords_text(const struct torus_shape *shape, const struct torus_coords *at,
 			char *buf);
@@ -63,7 +63,7 @@ unsigned int torus_plan_longest(const struct torus_shape *shape, unsigned int bi
 /** torus_plan_parse4() - set the IPv4 prefix from "10.0.0.0/8". Return: 0 or -EINVAL */
 int torus_plan_parse4(const char *text, struct torus_plan *plan);
 int torus_plan_parse6(const char *text, struct torus_plan *plan);
-/* These write the prefix into @buf (TORUS_TEXT_MAX bytes) and return @buf. */
+/* The two functions below write the prefix into @buf (TORUS_TEXT_MAX bytes) and return @buf. */
 char *torus_plan_text4(const struct torus_plan *plan, char *buf);
 char *torus_plan_text6(const struct torus_plan *plan, char *buf);
 struct in_addr torus_plan_addr4(const struct torus_plan *plan, const struct torus_shape *shape,

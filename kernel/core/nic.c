@@ -411,7 +411,10 @@ void tn_release_held(struct tn_nic *nic)
 			inject_packet(nic, pkt, row);
 			continue;
 		}
-		/* It was not counted as injected, so the sums must not count it as unreachable. */
+		/*
+		 * The packet was not counted as injected, so the sums must not count it as
+		 * unreachable.
+		 */
 		nic->counter[TORUS_NC_UNREACHABLE]++;
 		pkt->hdr.type = TN_UNREACH;
 		pkt->hdr.src = pkt->hdr.dst;

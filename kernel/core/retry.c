@@ -27,7 +27,9 @@ static void check_buffer(const struct tn_retry *r)
 	tn_assert(tx->sent.head || !tx->next);
 	tn_assert(tx->sent.head || !tx->flits);
 	tn_assert(tx->sent.count <= r->ops->limit);
-	/* Its packets are numbered without a gap, and all that left it was on the wire. */
+	/*
+	 * Packets of the buffer are numbered without a gap, and all that left it was on the wire.
+	 */
 	tn_assert(!tx->sent.head ||
 		  tn_seq_diff(tx->tseq, tx->sent.head->hdr.tseq) == tx->sent.count);
 	tn_assert(tn_seq_diff(tx->tseq, tx->high) <= tx->sent.count);

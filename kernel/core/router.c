@@ -309,7 +309,7 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 				tn_deliver_waiting(nic, now);
 			break;
 		case TN_FLOW_EARLY:
-			/* One may always wait: its gap ends by gap_time. */
+			/* One packet may always wait: its gap ends by gap_time. */
 			held = tn_keep(nic, pkt);
 			if (nic->flows.waiting &&
 			    nic->flows.wait_bytes + held > nic->params.park_bytes)

@@ -248,7 +248,7 @@ static void test_cut(struct kunit *test)
 	KUNIT_EXPECT_GT(test, apart, 0u);
 }
 
-/* Others have the same frame, as a tap's reader has: it stays as it is. */
+/* A frame that has a clone, as with a reader of a tap, is not changed. */
 static void test_cloned(struct kunit *test)
 {
 	struct wire *w = wire(test);
@@ -270,7 +270,7 @@ static void test_cloned(struct kunit *test)
 	}
 }
 
-/* One packet, its payload in a page of its own. */
+/* Makes a frame of one packet, with its payload in a page of its own. */
 static struct sk_buff *whole(struct kunit *test, struct wire *w)
 {
 	struct tn_hdr h = { .type = TN_DATA, .len = 100 };

@@ -128,7 +128,7 @@ static struct went went(struct torus_soft *s, struct sk_buff *skb)
 	return w;
 }
 
-/* It is counted as sent in any case; dropped, it is counted as that as well, once. */
+/* Sends @skb, which is dropped: it counts as sent all the same, and as dropped once. */
 static void expect_dropped(struct kunit *test, struct torus_soft *s, struct sk_buff *skb,
 			   bool unreachable)
 {
@@ -290,7 +290,7 @@ static void expect_given(struct kunit *test, struct virtio_net_hdr hdr, u8 versi
 	KUNIT_EXPECT_EQ(test, skb_mac_offset(skb), 0);
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_size, gso_size);
 	KUNIT_EXPECT_EQ(test, !!(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4), gso_size > 0);
-	/* Its segments have not been checked or counted yet. */
+	/* The segments have not been checked or counted yet. */
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, 0);
 	if (gso_size)
 		KUNIT_EXPECT_TRUE(test, skb_shinfo(skb)->gso_type & SKB_GSO_DODGY);
@@ -335,7 +335,7 @@ static void test_udp(struct kunit *test)
 		expect_given(test, (struct virtio_net_hdr) { 0 }, version, 0);
 		expect_given(test, udp_how(version, 50), version, 50);
 		expect_given(test, udp_how(version, UDP_LEN - 9), version, UDP_LEN - 9);
-		/* One datagram is not to be segmented. */
+		/* A single datagram is not segmented. */
 		expect_given(test, udp_how(version, UDP_LEN - 8), version, 0);
 		expect_given(test, udp_how(version, 1000), version, 0);
 		expect_refused(test, udp_how(version, 0), version, IPPROTO_UDP);

@@ -123,7 +123,7 @@ static void test_keep(struct kunit *test)
 	keep_bytes(test, 16368, 16384 + own, 16384 + own);
 }
 
-/* One that keeps little more than it has stays where it is. */
+/* A packet whose memory is little larger than what it uses is not moved by torus_pkt_keep(). */
 static void test_keep_small(struct kunit *test)
 {
 	struct sk_buff *skb = alloc_skb(SKB_WITH_OVERHEAD(1024), GFP_KERNEL);

@@ -72,7 +72,7 @@ static void test_replace(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl1"), 0);
 	KUNIT_EXPECT_FALSE(test, linked(first, s));
 	KUNIT_EXPECT_TRUE(test, linked(second, s));
-	/* One that is refused leaves the port as it was. */
+	/* A refused device leaves the port as it was. */
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "none"), -ENODEV);
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "lo"), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, linked(second, s));

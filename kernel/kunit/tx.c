@@ -86,7 +86,7 @@ static void test_stream(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
 
-/* One message more; an answer came to the one before. Return: NAPI was told. */
+/* Sends one message more, after an answer to the one before. Return: true if NAPI was scheduled. */
 static bool answered(struct kunit *test, struct torus_soft *s, unsigned int len)
 {
 	bool now;
@@ -153,7 +153,7 @@ static void wait_together(struct kunit *test, struct torus_soft *s, unsigned int
 	torus_tx_answered(s);
 }
 
-/* They wait as long as they were apart, and longer if they come twice as fast then. */
+/* Messages wait as long as they were apart, and longer if they come twice as fast then. */
 static void test_gap(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);

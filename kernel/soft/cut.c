@@ -54,7 +54,7 @@ static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr
 	pkt = torus_pkt_of(skb, skb->data - HDR);
 	if (!pkt)
 		return NULL;
-	/* It may wait here for long, and must not hold a socket or route meanwhile. */
+	/* The packet may wait here for long, and must not hold a socket or route meanwhile. */
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	skb_ext_reset(skb);

@@ -177,7 +177,10 @@ static void arm_timer(struct torus_soft *s, bool busy, u64 now)
 		hrtimer_start(&s->timer, ns_to_ktime(at + s->clock.stood), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* One round: received frames, timers, messages, frames to send. Return: there is more to do. */
+/*
+ * Makes one round: received frames, timers, messages, frames to send. Return: true if there is more
+ * to do.
+ */
 static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 {
 	bool more = false;

@@ -636,7 +636,10 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 	} else {
 		err = update_rows(r, cables, n);
 	}
-	/* Also without memory for the ranges: the caller does not know all changed rows. */
+	/*
+	 * The update failed as well if memory for the ranges lacked: the caller does not know all
+	 * changed rows.
+	 */
 	if (r->failed)
 		err = -ENOMEM;
 	r->stale = err;

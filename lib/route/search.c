@@ -117,7 +117,7 @@ static bool is_ordered(const struct header *c)
 	return (c->first == TORUS_ROW_NO_STEP || c->first <= low) && c->last >= high;
 }
 
-/* One bit for each dimension of @leg: - is shorter. */
+/* Return: a bit for each dimension of @leg, set if the - direction is the shorter one. */
 static unsigned int short_signs(const struct leg *leg, unsigned int n)
 {
 	unsigned int signs = 0, j;

@@ -168,9 +168,9 @@ static uint16_t dirs_ahead(const struct torus_shape *s, const struct torus_coord
 }
 
 /*
- * One node that the packet may come to. Return: whether the way on is healthy.
- * Pushes the nodes it may go to from there. Where an old row meets a dead link,
- * the packet is parked; it may have crossed it before.
+ * Checks one node that the packet may come to, and pushes the nodes to which it may go from there.
+ * Return: true if the way on is healthy. Where an old row meets a dead link, the packet is parked;
+ * it may have crossed that link before.
  */
 static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs, bool old,
 		      uint32_t *height, struct torus_hop *where)
@@ -264,7 +264,7 @@ static bool check_escape(struct proof *p, unsigned int table, uint32_t from, uin
 
 /* --- chains of relays ------------------------------------------------------ */
 
-/* One row: its leg, its escape. */
+/* Checks one row: its leg, and its escape. */
 static void check_row(struct proof *p, unsigned int table, uint32_t from, uint32_t to)
 {
 	uint64_t row = valid_row(p, table, from, to);

@@ -283,7 +283,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (n > len - 4)
 			n = len - 4;
 		record(fm, data[0], data[1], data + 4, n, &now);
-		/* One bit of it leaves an action under way, another one lets it fail. */
+		/* One bit of data[0] leaves an action under way, another one lets it fail. */
 		if (!(data[0] & 0x80))
 			ends(&w, fm, data[0] & 0x40 ? -ETIMEDOUT : 0, now);
 		come_to_rest(fm, now);

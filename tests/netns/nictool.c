@@ -132,7 +132,7 @@ static void roots(char **arg)
 	told("6 of 0xb", later, torus_root_set(later, 6, 0xb));
 	told("first commits", dev, torus_rows_commit(dev, VERSION + 2));
 	orders("first", dev, VERSION + 3);
-	/* It may begin below what the former one did. */
+	/* The later root may begin below what the former one did. */
 	orders("later", later, VERSION);
 	told("nobody places", nobody, torus_place_set(nobody, &line, &at));
 	check(torus_device_get(dev, &d));

@@ -85,7 +85,10 @@ static unsigned int left_in(const struct world *w, uint32_t node, uint8_t colour
 	return l.n;
 }
 
-/* Its id is another one as long as the shape that was discovered is a part of the world's. */
+/*
+ * Return: true if @node takes part. It is looked up by GUID: its id is another one as long as the
+ * discovered shape is a part of the world's.
+ */
 static bool takes_part(const struct fm *root, const struct world *w, uint32_t node)
 {
 	const struct wnode *n = &w->node[node];

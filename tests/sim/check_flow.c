@@ -161,9 +161,9 @@ static bool is_judged_dead(const struct fm *root, uint64_t guid)
 }
 
 /*
- * It takes part, and its manager answers. A NIC that obeys a later root takes no order of this one,
- * which may have hung while links came back, and learns of it only now. A node that was judged dead
- * and is back takes part from the next table on.
+ * Return: true if @node takes part, and its manager answers. A NIC that obeys a later root takes no
+ * order of this one, which may have hung while links came back, and learns of it only now. A node
+ * that was judged dead and is back takes part from the next table on.
  */
 static bool is_there(const struct check_flow *c, const struct fm *root, uint32_t node)
 {

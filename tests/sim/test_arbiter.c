@@ -99,7 +99,10 @@ static void granted(void **state)
 	finish();
 }
 
-/* It does not answer: the majority decides, and people are told until it is back. */
+/*
+ * The arbiter does not answer: the majority decides, and a problem is reported until the arbiter is
+ * back.
+ */
 static void down(void **state)
 {
 	uint32_t root;
@@ -143,7 +146,10 @@ static void refused(void **state)
 	finish();
 }
 
-/* It granted a later epoch than any NIC knows of: that is reported, and the next claim is above. */
+/*
+ * The arbiter granted a later epoch than any NIC knows of: that is reported, and the next claim is
+ * above.
+ */
 static void granted_later_epoch(void **state)
 {
 	uint32_t root;

@@ -273,8 +273,8 @@ static void called_one_is_cut_off(void **state)
 }
 
 /*
- * One node loses the root over the service network, and asks. The nodes that it calls still hear
- * the root, and stay with it.
+ * A node loses the root over the service network, and asks to be root. The nodes that it calls
+ * still receive from the root, and stay with it.
  */
 static void root_lives(void **state)
 {
@@ -299,8 +299,9 @@ static void root_lives(void **state)
 }
 
 /*
- * So many of a long ring hang that calls bring a majority only after 3 s: the one that asks goes on as
- * long as more and more nodes take part. It gave up after 2 s, and began anew, for ever.
+ * Half of the managers of a long ring hang, so that calls bring a majority only after 3 s: the node
+ * that asks goes on as long as more and more nodes take part. It once gave up after 2 s, and began
+ * anew, for ever.
  */
 static void more_and_more(void **state)
 {

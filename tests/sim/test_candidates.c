@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which candidate becomes root: the only one that is left of eight, the next one if the first ends
- * together with the root, and the one with the highest root_priority.
+ * Tests of the candidate that becomes root: the only one that is left of eight, the next one if the
+ * first ends together with the root, and the one with the highest root_priority.
  */
 #include <setjmp.h>
 #include <stdarg.h>

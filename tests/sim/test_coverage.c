@@ -94,7 +94,7 @@ static void cut_links(void **state)
 	whole(0, 16, 267, 89);
 }
 
-/* So many faults that fabrics fall apart: the nodes of each part still reach each other. */
+/* With so many faults that fabrics fall apart, the nodes of each part still reach each other. */
 static void ruins(void **state)
 {
 	static const struct {

@@ -90,7 +90,7 @@ static void new_node(uint32_t node, unsigned int times)
 		assert_int_equal(state_of(&s, node), FM_NODE_SILENT);
 		is_told(&s, fm_node(world_fm(s.w, 0), node)->name, "cannot follow version");
 		assert_int_equal(fm_node(world_fm(s.w, 0), node)->fault, 0xf);
-		/* It tries again, seldom, and others need not join anew. */
+		/* The node tries again, seldom, and others need not join anew. */
 		story_run(&s, 20 * MEMBER_MAX);
 		assert_int_equal(fm_epoch(world_fm(s.w, 0)), term);
 		world_refuse(s.w, node, WORLD_PLACE, 0);
@@ -169,8 +169,9 @@ static uint32_t place_in_tree(const struct story *s, bool inner, uint32_t depth)
 }
 
 /*
- * Its manager answers pings, and takes neither tables nor steps, so it passes on none. It alone is
- * found silent, though others lack reports, too: those above and below it in the tree.
+ * The manager of a node answers pings, and takes neither tables nor steps, so it passes on none.
+ * The node alone is found silent, though others lack reports, too: those above and below it in the
+ * tree.
  */
 static void mute(const char *shape, bool inner, uint32_t depth, uint32_t types, uint64_t seed)
 {
@@ -198,7 +199,7 @@ static void mute(const char *shape, bool inner, uint32_t depth, uint32_t types, 
 	world_cut(s.w, last - 1, true);
 	story_run(&s, 10 * MS);
 	ends_within(&s, 1 * SEC);
-	/* It comes back, seldom, and still does not report. */
+	/* The node comes back, seldom, and still does not report. */
 	story_run(&s, 30 * MEMBER_MAX);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		assert_true(i == node || state_of(&s, i) == FM_NODE_UP);

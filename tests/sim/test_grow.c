@@ -181,7 +181,7 @@ static void not_under_traffic(void **state)
 	assert_string_equal(shape_now(&g, text), "4x2");
 	assert_true(waits(&g));
 	assert_true(check_flow_arrived(g.s.flow));
-	/* It is tried ever more seldom. */
+	/* The root tries ever more seldom. */
 	world_counts(g.s.w);
 	runs(&g, 20 * SEC);
 	assert_in_range(world_counts(g.s.w).versions, 1, 3);
@@ -230,7 +230,7 @@ static void one_seed(uint64_t seed)
 	half_of_4x2(&g, 0);
 	runs(&g, 3 * SEC);
 	half_of_4x2(&g, 2);
-	/* It begins half a second after they came, and takes some milliseconds. */
+	/* Growth begins half a second after the nodes came, and takes some milliseconds. */
 	runs(&g, 500 * MS + random_below(&random, 40) * 250 * US);
 	hit(&g, what, node, cable, true);
 	runs(&g, 100 * MS + random_below(&random, 6) * SEC);

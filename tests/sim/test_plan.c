@@ -386,7 +386,7 @@ static void old_cut(void **state)
 	end();
 }
 
-/* One half of a 4x4 torus settles, then the other half gets power. */
+/* Lets half of a 4x4 torus settle, and then gives power to the other half. */
 static void halves(const char *v4, const char *v6)
 {
 	config("4x4", 1, v4, v6);

@@ -51,7 +51,10 @@ static void await_rest(struct world *w, const char *what, uint64_t limit)
 	assert_true(world_settled(w));
 }
 
-/* They were never up: joining nodes left the root, because they handled its answers late. */
+/*
+ * All 512 nodes start with little processor time, and all come up. They once did not: joining nodes
+ * left the root, because they handled its answers late.
+ */
 static void all_start(void **state)
 {
 	struct world *w = world_of("8x8x8", UP_NS);

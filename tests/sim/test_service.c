@@ -98,7 +98,10 @@ static void take_over(enum ending how)
 	rest(how);
 }
 
-/* It comes back under another root, is still excluded, and works once it is included. */
+/*
+ * The excluded node comes back under another root, is still excluded, and works once it is
+ * included.
+ */
 static void back(enum ending how, const char *what)
 {
 	end_undo(s.w, NODE, how);

@@ -125,7 +125,7 @@ static void one_nic_fails(void **state)
 	assert_false(story_under_way(&s, 0));
 	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_SILENT);
 	assert_true(story_problem(&s, "node", "cannot follow version"));
-	/* It tries again some times, and fails. */
+	/* The node tries again some times, and fails. */
 	story_run(&s, 30 * SEC);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 5)->state, FM_NODE_UP);
 	world_slow(s.w, 6, 0, 0);

@@ -25,7 +25,7 @@
 u16 __real_tn_credit_report(struct tn_credit *c, u8 *vc);
 u16 __wrap_tn_credit_report(struct tn_credit *c, u8 *vc);
 
-/* Those that are kept. */
+/* The credits of a port that are never reported to its peer. */
 static const struct tn_credit *victim;
 
 u16 __wrap_tn_credit_report(struct tn_credit *c, u8 *vc)
@@ -142,7 +142,7 @@ static void story_of(const char *shape, uint32_t sink, unsigned int port, unsign
 	story_run(&s, 50 * MS);
 	victim = &world_nic(s.w, sink)->link[port].credit;
 	w = stalled();
-	/* That port is named and no other, however far the wait has spread. */
+	/* The faulty port is named and no other, however far the wait has spread. */
 	assert_int_equal(w.node, torus_neighbour(torus, sink, port));
 	assert_int_equal(w.port, torus_dir_opposite(torus, port));
 	all_know(w.node, w.port, NULL);

@@ -94,7 +94,7 @@ static void each_way(void **state)
 				one(shapes[k], (enum ending)end, seed);
 }
 
-/* One candidate after the other becomes root and ends, down to the last. */
+/* Each of eight candidates in turn becomes root and ends, down to the last. */
 static void all_candidates(void **state)
 {
 	uint32_t root = 0;
@@ -170,7 +170,10 @@ static void two_nodes(void **state)
 	}
 }
 
-/* But not if its NIC works on: then half of the nodes are not enough, and its manager may come back. */
+/*
+ * The manager of one of two nodes hangs and its NIC works on: half of the nodes are not enough, as
+ * that manager may come back.
+ */
 static void half_is_not_enough(void **state)
 {
 	(void)state;

@@ -120,7 +120,7 @@ static void root_fails(enum world_act act, unsigned int times, uint64_t seed)
 	ends(root, what);
 	assert_int_equal(fm_node(world_fm(s.w, root), 0)->state, FM_NODE_SILENT);
 	assert_true(story_problem(&s, "node", "('n0') is silent"));
-	/* It tries again, and is not root. */
+	/* The former root tries again, and is not root. */
 	story_run(&s, 8 * MEMBER_MAX);
 	assert_int_equal(roots(&root), 1);
 	assert_int_equal(root, 1);

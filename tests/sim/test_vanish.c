@@ -156,7 +156,7 @@ static void some_nodes(void **state)
 	}
 }
 
-/* It has power again before its old connections have ended. */
+/* A host has power again before its old connections have ended. */
 static void soon_back(void **state)
 {
 	static const uint64_t after[] = { MS, 4 * MS, 6 * MS, 12 * MS, 300 * MS };

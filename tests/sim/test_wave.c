@@ -181,7 +181,10 @@ static void shuffle(uint64_t *random, uint32_t *order, uint32_t n)
 	}
 }
 
-/* One to six dimensions, sizes 1 and 2 among them, in any order and at any time. */
+/*
+ * Starts a torus of one to six dimensions, sizes 1 and 2 among them, with its nodes in any order
+ * and at any time.
+ */
 static void one_seed(uint64_t seed)
 {
 	uint64_t random = seed;
@@ -772,7 +775,9 @@ static void liar(void **state)
 				    torus_neighbour(&c.shape, i, p) != who)
 					story_fail(&s, "seed %llu: a cable of others is named",
 						   (unsigned long long)seed);
-		/* It has turned more than once: only a new session of the link ends that. */
+		/*
+		 * Some cable has turned more than once: only a new session of the link ends that.
+		 */
 		for (unsigned int p = 0; p < 2u * c.shape.ndims; p++) {
 			uint32_t from = p < c.shape.ndims ? who : torus_neighbour(&c.shape, who, p);
 

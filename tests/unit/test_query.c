@@ -384,10 +384,7 @@ static void all(void **state)
 	went(7, RIGHT, SVC_ASK, 9, false, "to node ");
 }
 
-/*
- * This node answers later: its own answer is awaited, as long as there is time, like those of
- * others.
- */
+/* This node answers later: its own answer is awaited, as long as there is time, as others' are. */
 static void own_later(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which events a command that follows them has shown, so that it shows each once. */
+/* Remembers which events a command that follows them has shown, so that it shows each once. */
 #ifndef FOLLOW_H
 #define FOLLOW_H
 

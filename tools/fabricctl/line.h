@@ -22,7 +22,7 @@ struct line_class {
 /* The class of cables of which only a length is given. */
 #define LINE_USUAL "dac26"
 
-/* These print the error. Return: OK or CANNOT; line_class(): NULL. */
+/* The three functions below print the error. Return: OK or CANNOT; line_class(): NULL. */
 const struct line_class *line_class(const char *name);
 /** line_lanes() - parse "0,2,5-7", "all" or "none" into a mask */
 int line_lanes(const char *option, const char *text, uint64_t *mask);

@@ -20,7 +20,7 @@ char *ago_text(double since, char *buf);
 /** left_text() - how long it is until a time in whole seconds: "5 s", "1 min 05 s". Return: @buf */
 char *left_text(double until, char *buf);
 
-/* These write into @buf (32 bytes) and return it. */
+/* The four functions below write into @buf (32 bytes) and return it. */
 char *bytes_text(uint64_t bytes, char *buf);
 char *count_text(uint64_t n, char *buf);
 char *duration_text(double seconds, char *buf);

@@ -71,7 +71,7 @@ int power_signal(const struct lab *lab, uint32_t node, int sig)
 		return err;
 	n = netns_hold(&ns, 1, fd, PROCESSES);
 	for (unsigned int i = 0; i < n; i++) {
-		/* One that has just ended needs no signal. */
+		/* A process that has just ended needs no signal. */
 		proc_signal(fd[i], sig);
 		close(fd[i]);
 	}

@@ -74,7 +74,7 @@ static int bad_step(const char *text)
 		    text);
 }
 
-/* One step, "lose answer 2". */
+/* Parses one step, such as "lose answer 2". */
 static int step_parse(const struct play *play, const char *text, struct step *s)
 {
 	char verb[8], kind[8];

@@ -117,7 +117,10 @@ static int make_tables(struct fabric *f, struct route_result *r)
 	uint64_t began;
 	int err = 0;
 
-	/* One by one into the same memory: how fast rows are made, not memory. */
+	/*
+	 * All tables in turn are made in the same memory: this measures how fast rows are made, not
+	 * memory.
+	 */
 	began = processor_ns();
 	for (uint32_t i = 0; i < f->nodes && err >= 0; i++)
 		if (f->up[i])

@@ -245,7 +245,7 @@ void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails)
  * FM_UNKNOWN.
  */
 void world_arbiter(struct world *w, enum fm_verdict verdict, uint64_t delay);
-/* It remembers that it granted @epoch to @guid. */
+/* The arbiter remembers that it granted @epoch to @guid. */
 void world_arbiter_granted(struct world *w, uint64_t epoch, uint64_t guid);
 /* How often it was asked. */
 unsigned int world_arbiter_asked(const struct world *w);

@@ -110,7 +110,10 @@ void fm_child_gone(struct fm *fm, const struct fm_conn *c)
 	announce_child(fm, c, FM_MSG_LEFT);
 	if (c->guest)
 		fm->up->guest_left(fm, c->guid);
-	/* Its report may have been in the sum sent, and may be in that of its new parent by now. */
+	/*
+	 * The child's report may have been in the sum sent, and may be in that of its new parent by
+	 * now.
+	 */
 	fm_member_left(fm);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which root this node follows, of those that Inits name. */
+/* Choice of the root that this node follows, of those that Inits name. */
 #ifndef FM_FOLLOW_H
 #define FM_FOLLOW_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which nodes an exclusion would cut off: of the nodes that healthy links join now, all but the
- * largest part into which they would fall. Each two nodes that links join have a path, if need be
- * through relays, so no rows are computed.
+ * Finds the nodes that an exclusion would cut off: of the nodes that healthy links join now, all
+ * but the largest part into which they would fall. Each two nodes that links join have a path, if
+ * need be through relays, so no rows are computed.
  *
  * Counts with all orders given, and all cables and nodes lost or back, so far, also those that no
  * table has yet.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which nodes an exclusion would cut off. */
+/* Finds the nodes that an exclusion would cut off. */
 #ifndef FM_GUARD_H
 #define FM_GUARD_H
 

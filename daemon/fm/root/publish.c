@@ -143,7 +143,7 @@ static uint64_t next_version(struct fm *fm)
 	struct fm_root *r = fm->root;
 	uint64_t version;
 
-	/* It is above each table in a HELLO, even if no NIC has taken that. */
+	/* The version is above each table in a HELLO, even if no NIC has taken that. */
 	r->version = later(r->version, later(r->version_seen, r->told.table));
 	/* NICs that had the kept table may have lost their memory, but not all their receivers. */
 	if (r->version && !fm->table.version)

@@ -325,7 +325,9 @@ static void add_former(struct fm *fm, const struct fm_book *former, const struct
 			m = fm_mate_add(fm->root, e->guid);
 		if (!m)
 			return;
-		/* It is new here, or was asked to obey this root, and has not promised yet. */
+		/*
+		 * The node is new here, or was asked to obey this root, and has not promised yet.
+		 */
 		if (m->node == TORUS_NO_NODE) {
 			m->state = FM_NODE_DEAD;
 			m->row.nports = (uint8_t)(2 * former->shape.ndims);

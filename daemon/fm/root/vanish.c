@@ -350,7 +350,7 @@ static bool check_late(struct fm *fm, struct fm_mate *m)
 	if (fm->now >= next_check(fm, m)) {
 		if (is_vouched(fm, m)) {
 			m->probed = 0;
-			/* It may not be late any more if a dead neighbour joins again. */
+			/* The node may not be late any more if a dead neighbour joins again. */
 			fm->root->vanish->at = earlier(fm->root->vanish->at,
 						      fm->now + fm->cfg.keepalive);
 			return false;
