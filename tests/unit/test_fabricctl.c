@@ -802,11 +802,46 @@ static void tries_exclusions(void **state)
 	json_decref(j);
 	expect("exclude 1,1 0,0 --dry-run", 0);
 	has(out, "without 1,1, 0,0, of 182 pairs of other nodes: ");
+	assert_null(strstr(out, "refused"));
 	expect("exclude 1,1 9,9 --dry-run", 2);
 	has(err, "9,9");
 	/* If one argument is wrong, nothing is excluded. */
 	expect("exclude 1,1 0,0:+x 9,9", 2);
 	assert_string_not_equal(json_string_value(json_object_get(fake.request, "cmd")), "exclude");
+}
+
+/* What the root would refuse is an error of a dry run, too, and says why. */
+static void tries_refused_exclusions(void **state)
+{
+	char all[512] = "exclude -n", at[TORUS_TEXT_MAX];
+	json_t *j;
+
+	(void)state;
+	for (uint32_t i = 0; i < fake.nodes; i++) {
+		expect(all, i ? i + 1 < fake.nodes ? 0 : 1 : 2);
+		strcat(all, " ");
+		strcat(all, torus_node_text(&fake.shape, i, at));
+	}
+	has(out, "would be refused without --force: only one node would be left in service\n");
+	strcat(all, " --json");
+	expect(all, 1);
+	j = printed();
+	assert_false(json_is_true(json_object_get(j, "ok")));
+	assert_int_equal(json_integer_value(json_object_get(j, "left")), 0);
+	assert_string_equal(json_string_value(json_object_get(j, "refused")),
+			    "no node would be left in service");
+	json_decref(j);
+	/* Without their links 1,1 and 2,1 are cut off, but 1,1 is out of service: it needs none. */
+	fake.excluded[5] = fake.admin[5] = 0xf;
+	fake.excluded[6] = 0xb;
+	fake_rows(&fake);
+	expect("exclude 2,1:-x 0,0 --dry-run", 0);
+	assert_null(strstr(out, "cut off"));
+	fake.excluded[6] = 7;
+	fake_rows(&fake);
+	expect("exclude 2,1:-y --dry-run", 1);
+	assert_null(strstr(out, "cut off 1,1"));
+	has(out, "cut off 2,1\nwould be refused without --force: nodes would be cut off\n");
 }
 
 /* An order refused because it cuts nodes off exits with 1; --force is passed on. */
@@ -1483,6 +1518,7 @@ int main(int argc, char **argv)
 	};
 
 	(void)argc;
+		cmocka_unit_test_setup_teardown(tries_refused_exclusions, fake_setup, fake_teardown),
 	program_is(argv[0], "fabricctl");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,8 @@
 
 /**
  * struct dry_run - before [0] and after [1]
- * @gone: for each node, true if it is to be excluded as a whole
+ * @gone: for each node, true if it is out of service, or is to be
+ * @left: nodes that are up and stay in service; @went: those that are up and go out of service
  * @relay, @relay_rows: the last relay, and its rows
  * @path: room for paths
  */
@@ -34,6 +35,7 @@ struct dry_run {
 	uint64_t *relay_rows[2];
 	struct path path;
 	uint64_t pairs, moved, longer, lost;
+	uint32_t left, went;
 	json_t *cut_off;
 };
 
@@ -43,6 +45,8 @@ static int prepare_run(struct dry_run *r)
 
 	r->nodes = torus_nodes(s);
 	r->gone = calloc(r->nodes, sizeof(*r->gone));
+	if (r->gone)
+		memcpy(r->gone, r->table.out, r->nodes * sizeof(*r->gone));
 	for (int i = 0; i < 2; i++) {
 		r->rows[i] = calloc(r->nodes, sizeof(uint64_t));
 		r->relay_rows[i] = calloc(r->nodes, sizeof(uint64_t));
@@ -72,6 +76,7 @@ static int exclude_part(struct dry_run *r, const char *what)
 		return fail("%s is no node of the fabric", node_text);
 	node = torus_node_id(s, &at);
 	if (!*port_text) {
+		r->went += r->table.up[node] && !r->gone[node];
 		r->gone[node] = true;
 		r->table.port[node] = (uint16_t)((1u << 2 * s->ndims) - 1);
 	} else if (torus_port_parse(port_text, s->ndims, &port)) {
@@ -137,37 +142,61 @@ static bool compare_rows_of(struct dry_run *r, uint32_t from)
 	return true;
 }
 
-/* Finds the nodes that would be outside of the largest part of the fabric. */
-static void find_cut_off(struct dry_run *r)
+/*
+ * Finds the nodes that would be cut off: of those that links join now, all but the largest part
+ * into which they would fall.
+ */
+static bool find_cut_off(struct dry_run *r)
 {
-	uint32_t *size = calloc(r->nodes, sizeof(*size)), main_part = 0;
+	uint32_t *size = calloc(r->nodes, sizeof(*size)), *best = calloc(r->nodes, sizeof(*best));
+	bool fine = size && best;
 
-	for (uint32_t i = 0; size && i < r->nodes; i++)
+	for (uint32_t i = 0; fine && i < r->nodes; i++)
 		if (r->table.up[i] && !r->gone[i])
 			size[torus_health_component(r->health[1], i)]++;
-	for (uint32_t i = 0; size && i < r->nodes; i++)
-		main_part = size[i] > size[main_part] ? i : main_part;
-	for (uint32_t i = 0; size && i < r->nodes; i++)
+	for (uint32_t i = 0; fine && i < r->nodes; i++) {
+		uint32_t *b = &best[torus_health_component(r->health[0], i)];
+		uint32_t is = torus_health_component(r->health[1], i);
+
+		*b = size[is] > size[*b] ? is : *b;
+	}
+	for (uint32_t i = 0; fine && i < r->nodes; i++)
 		if (r->table.up[i] && !r->gone[i] &&
-		    torus_health_component(r->health[1], i) != main_part)
+		    torus_health_component(r->health[1], i) !=
+			    best[torus_health_component(r->health[0], i)])
 			json_array_append_new(r->cut_off, json_node(&r->table.shape, i));
+	for (uint32_t i = 0; i < r->nodes; i++)
+		r->left += r->table.up[i] && !r->gone[i];
+	free(best);
 	free(size);
+	return fine;
+}
+
+/* Return: why the root would refuse it without --force (answer_exclude.c); NULL: it would not. */
+static const char *find_refusal(const struct dry_run *r)
+{
+	if (r->left < 2 && r->went > r->left)
+		return r->left ? "only one node would be left in service" :
+				 "no node would be left in service";
+	return json_array_size(r->cut_off) ? "nodes would be cut off" : NULL;
 }
 
 /* Prints the result. Without a root the table may be an old one, and so the status is PROBLEM. */
 static int report_run(const struct ctl *ctl, const struct dry_run *r, char **what, int n)
 {
-	int status = r->lost ? PROBLEM : ask_status(&r->ask);
+	const char *refusal = find_refusal(r);
+	int status = r->lost || refusal ? PROBLEM : ask_status(&r->ask);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
 	json_t *v;
 
 	if (ctl->json) {
-		json_show(json_pack("{sb sI sI sI sI sI sO sb}", "ok", status == OK, "version",
+		json_show(json_pack("{sb sI sI sI sI sI sO sb sI ss?}", "ok", status == OK, "version",
 				    (json_int_t)r->table.version, "pairs", (json_int_t)r->pairs,
 				    "moved", (json_int_t)r->moved, "longer",
 				    (json_int_t)r->longer, "lost", (json_int_t)r->lost, "cut_off",
-				    r->cut_off, "rootless", r->ask.rootless));
+				    r->cut_off, "rootless", r->ask.rootless, "left",
+				    (json_int_t)r->left, "refused", refusal));
 		return status;
 	}
 	printf("without %s", what[0]);
@@ -178,6 +207,8 @@ static int report_run(const struct ctl *ctl, const struct dry_run *r, char **wha
 	       r->moved, r->longer, paint(r->lost ? BAD : GOOD), r->lost, paint(PLAIN));
 	json_array_foreach(r->cut_off, i, v)
 		printf("%scut off%s %s\n", paint(BAD), paint(PLAIN), json_node_text(v, text));
+	if (refusal)
+		printf("%swould be refused%s without --force: %s\n", paint(BAD), paint(PLAIN), refusal);
 	return status;
 }
 
@@ -203,7 +234,8 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 			return fail("out of memory");
 	}
 	progress("%s", "");
-	find_cut_off(r);
+	if (!find_cut_off(r))
+		return fail("out of memory");
 	return report_run(ctl, r, what, n);
 }
 
