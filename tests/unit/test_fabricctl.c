@@ -886,6 +886,8 @@ static void drains(void **state)
 	fake.at_rest = true;
 	expect("drain 1,0 2,0:+y", 0);
 	has(out, "1,0, 2,0:+y are drained: the cables may be pulled, and the node stopped\n");
+	expect("drain 1,0 0,3", 0);
+	has(out, "1,0, 0,3 are drained: the cables may be pulled, and the nodes stopped\n");
 	fake.queued = 1000000;
 	expect("drain 1,0:+y --timeout 0.3", 6);
 	has(err, "not drained after 0.3 s: 1,0:+y: 2 packets queued; do not pull anything yet");

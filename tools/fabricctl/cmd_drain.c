@@ -280,14 +280,15 @@ static int await_drained(const struct ctl *ctl, struct drain *d)
 
 static void say_drained(char **what, int n)
 {
-	bool node = false;
+	int nodes = 0;
 
 	for (int i = 0; i < n; i++) {
 		printf("%s%s", i ? ", " : "", what[i]);
-		node |= !ask_is_link(what[i]);
+		nodes += !ask_is_link(what[i]);
 	}
-	printf(" %s drained: the cable%s may be pulled%s\n", n > 1 ? "are" : "is",
-	       n > 1 || node ? "s" : "", node ? ", and the node stopped" : "");
+	printf(" %s drained: the cable%s may be pulled%s%s%s\n", n > 1 ? "are" : "is",
+	       n > 1 || nodes ? "s" : "", nodes ? ", and the node" : "", nodes > 1 ? "s" : "",
+	       nodes ? " stopped" : "");
 }
 
 static int drain_named(const struct ctl *ctl, struct drain *d, char **what, int n)
