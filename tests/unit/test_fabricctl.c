@@ -1346,6 +1346,32 @@ static void keeps_an_inventory(void **state)
 	assert_int_equal(n, 2);
 	unlink(file_of("[]"));
 	expect(args, 2);
+	has(err, ": No such file or directory");
+}
+
+/* A file that is not of inventory --save: the error says so, and nothing is compared with it. */
+static void refuses_other_inventories(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} of[] = {
+		{ "", "it is no inventory, because line 1 is no JSON: 'inventory --save' writes one" },
+		{ "{\n\"nodes\": hello", "it is no inventory, because line 2 is no JSON: " },
+		{ "[]", "it is no inventory: 'inventory --save' writes one" },
+		{ "{\"nodes\":7}", "it is no inventory: " },
+		{ "{\"nodes\":[1]}", "it is no inventory: " },
+		{ "{\"nodes\":[{\"node\":5,\"guid\":\"00000000000000aa\"}]}", "it is no inventory: " },
+		{ "{\"nodes\":[{\"node\":[0]}]}", "it is no inventory: " },
+	};
+	char args[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		snprintf(args, sizeof(args), "inventory --diff %s", file_of(of[i].text));
+		expect(args, 2);
+		has(err, of[i].error);
+		assert_string_equal(out, "");
+	}
 }
 
 static void bears_bad_answers(void **state)
@@ -1492,6 +1518,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(verifies, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(excludes_on_purpose, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tries_exclusions, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(tries_refused_exclusions, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(forces_exclusions, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(drains, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(excludes_one_by_one, fake_setup, fake_teardown),
@@ -1509,6 +1536,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(asks_the_neighbours, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(plans_cables, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(keeps_an_inventory, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(refuses_other_inventories, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_failures_as_json, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_what_is_missing_as_json, fake_setup,
 						fake_teardown),
@@ -1520,7 +1548,6 @@ int main(int argc, char **argv)
 	};
 
 	(void)argc;
-		cmocka_unit_test_setup_teardown(tries_refused_exclusions, fake_setup, fake_teardown),
 	program_is(argv[0], "fabricctl");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

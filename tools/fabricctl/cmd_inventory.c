@@ -146,20 +146,43 @@ static void print_change(const json_t *c)
 		       table_or_dash(json_text(is, key)), table_or_dash(json_text(was, key)));
 }
 
-static int compare_inventory(const struct ctl *ctl, const json_t *is)
+/* Return: true if all entries are nodes as 'inventory --save' writes them. */
+static bool is_inventory(const json_t *j)
+{
+	const json_t *nodes = json_object_get(j, "nodes");
+	bool fine = json_is_array(nodes);
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(nodes, i, v)
+		fine &= json_text(v, "guid") && json_is_array(json_object_get(v, "node"));
+	return fine;
+}
+
+/* Return: the inventory in the file; NULL, after an error: there is none. */
+static json_t *load_inventory(void)
 {
 	json_error_t error;
-	json_t *was = json_load_file(diff, 0, &error), *changes, *v;
-	size_t i, n;
+	json_t *was = json_load_file(diff, 0, &error);
 
-	if (!was)
-		return fail("%s: %s", diff, error.line > 0 ? error.text : strerror(errno));
-	if (!json_is_array(json_object_get(was, "nodes"))) {
-		json_decref(was);
-		return fail("%s: it is no inventory: 'inventory --save' writes one", diff);
-	}
-	changes = list_changes(was, is);
-	n = json_array_size(changes);
+	if (is_inventory(was))
+		return was;
+	if (!was && error.line <= 0)
+		fail("%s: %s", diff, strerror(errno));
+	else if (!was)
+		fail("%s: it is no inventory, because line %d is no JSON: 'inventory --save' writes one",
+		     diff, error.line);
+	else
+		fail("%s: it is no inventory: 'inventory --save' writes one", diff);
+	json_decref(was);
+	return NULL;
+}
+
+static int compare_inventory(const struct ctl *ctl, const json_t *was, const json_t *is)
+{
+	json_t *changes = list_changes(was, is), *v;
+	size_t i, n = json_array_size(changes);
+
 	if (ctl->json)
 		json_show(json_incref(changes));
 	else
@@ -168,16 +191,16 @@ static int compare_inventory(const struct ctl *ctl, const json_t *is)
 	if (!ctl->json && !n)
 		printf("nothing has changed\n");
 	json_decref(changes);
-	json_decref(was);
 	return n ? PROBLEM : OK;
 }
 
-static int show_or_compare(const struct ctl *ctl, const json_t *inventory)
+/* @was: to be compared with; NULL: nothing is */
+static int show_or_compare(const struct ctl *ctl, const json_t *was, const json_t *inventory)
 {
 	int status = save ? save_inventory(inventory) : OK;
 
-	if (status != OK || diff)
-		return status != OK ? status : compare_inventory(ctl, inventory);
+	if (status != OK || was)
+		return status != OK ? status : compare_inventory(ctl, was, inventory);
 	if (ctl->json)
 		json_show(json_incref((json_t *)inventory));
 	else if (!save)
@@ -185,29 +208,43 @@ static int show_or_compare(const struct ctl *ctl, const json_t *inventory)
 	return OK;
 }
 
-static int cmd_inventory(struct ctl *ctl, int argc, char **argv)
+static int ask_inventory(const struct ctl *ctl, const json_t *was)
 {
 	json_t *nodes, *inventory;
 	struct ask a;
-	int status;
+	int status = ask_open(ctl, &a);
 
-	(void)argc;
-	(void)argv;
-	if (save && diff)
-		return fail("--save and --diff exclude each other");
-	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
 	status = ask_nodes(&a, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0, &nodes);
 	if (status == OK) {
 		inventory = make_inventory(nodes);
-		status = show_or_compare(ctl, inventory);
+		status = show_or_compare(ctl, was, inventory);
 		json_decref(inventory);
 		json_decref(nodes);
 	}
 	if (status == OK)
 		status = ask_status(&a);
 	ask_close(&a);
+	return status;
+}
+
+static int cmd_inventory(struct ctl *ctl, int argc, char **argv)
+{
+	json_t *was = NULL;
+	int status;
+
+	(void)argc;
+	(void)argv;
+	if (save && diff)
+		return fail("--save and --diff exclude each other");
+	if (diff) {
+		was = load_inventory();
+		if (!was)
+			return CANNOT;
+	}
+	status = ask_inventory(ctl, was);
+	json_decref(was);
 	return status;
 }
 
