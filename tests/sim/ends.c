@@ -50,13 +50,13 @@ uint32_t ends_leader(struct world *w, uint32_t but)
 	return TORUS_NO_NODE;
 }
 
-uint32_t ends_await(struct story *s, uint32_t but, uint64_t limit)
+uint32_t ends_await(struct trial *s, uint32_t but, uint64_t limit)
 {
 	uint64_t end = world_now(s->w) + limit;
 	uint32_t root = ends_leader(s->w, but);
 
 	while (root == TORUS_NO_NODE && world_now(s->w) < end) {
-		story_run(s, 10 * MS);
+		trial_run(s, 10 * MS);
 		root = ends_leader(s->w, but);
 	}
 	return root;

@@ -3,7 +3,7 @@
 #ifndef ENDS_H
 #define ENDS_H
 
-#include "story.h"
+#include "trial.h"
 
 /* POWER: NIC and manager are gone. KILL: only the manager. HANG: that stops, and goes on later. */
 enum ending { POWER, KILL, HANG, ENDS };
@@ -20,6 +20,6 @@ unsigned int ends_roots(struct world *w);
  */
 uint32_t ends_leader(struct world *w, uint32_t but);
 /* Runs until a node other than @but leads, or for @limit. Return: as ends_leader(). */
-uint32_t ends_await(struct story *s, uint32_t but, uint64_t limit);
+uint32_t ends_await(struct trial *s, uint32_t but, uint64_t limit);
 
 #endif /* ENDS_H */

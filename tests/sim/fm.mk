@@ -3,7 +3,7 @@
 series-objs := tests/sim/series.o tools/fabricsim/jobs.o tools/fabricctl/say.o
 sim-objs := $(addprefix tests/sim/,check_flow.o check_fate.o check_hold.o check_where.o \
 	check_epoch.o check_order.o check_admin.o check_takeover.o \
-	check_drain.o check_end.o check_tally.o story.o) $(sim-world-objs)
+	check_drain.o check_end.o check_tally.o trial.o) $(sim-world-objs)
 
 tests += tests/sim/test_bootstrap
 tests/sim/test_bootstrap-objs := tests/sim/test_bootstrap.o $(sim-objs)
@@ -35,20 +35,20 @@ tests/sim/test_liar-objs := tests/sim/test_liar.o $(sim-objs)
 tests/sim/test_liar-deps := $(B)/libtorus.a
 tests/sim/test_liar-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
-tests += tests/sim/test_lines
-tests/sim/test_lines-objs := tests/sim/lines.o $(series-objs) $(sim-objs)
-tests/sim/test_lines-deps := $(B)/libtorus.a
-tests/sim/test_lines-libs := $(svc-libs) -lpthread
+tests += tests/sim/test_random_lines
+tests/sim/test_random_lines-objs := tests/sim/random_lines.o $(series-objs) $(sim-objs)
+tests/sim/test_random_lines-deps := $(B)/libtorus.a
+tests/sim/test_random_lines-libs := $(svc-libs) -lpthread
 
-tests += tests/sim/test_campaign
-tests/sim/test_campaign-objs := tests/sim/campaign.o $(series-objs) $(sim-objs)
-tests/sim/test_campaign-deps := $(B)/libtorus.a
-tests/sim/test_campaign-libs := $(svc-libs) -lpthread
+tests += tests/sim/test_random_faults
+tests/sim/test_random_faults-objs := tests/sim/random_faults.o $(series-objs) $(sim-objs)
+tests/sim/test_random_faults-deps := $(B)/libtorus.a
+tests/sim/test_random_faults-libs := $(svc-libs) -lpthread
 
-tests += tests/sim/test_ruins
-tests/sim/test_ruins-objs := tests/sim/ruins.o $(series-objs) $(sim-objs)
-tests/sim/test_ruins-deps := $(B)/libtorus.a
-tests/sim/test_ruins-libs := $(svc-libs) -lpthread
+tests += tests/sim/test_random_relays
+tests/sim/test_random_relays-objs := tests/sim/random_relays.o $(series-objs) $(sim-objs)
+tests/sim/test_random_relays-deps := $(B)/libtorus.a
+tests/sim/test_random_relays-libs := $(svc-libs) -lpthread
 
 tests += tests/sim/test_relays
 tests/sim/test_relays-objs := tests/sim/test_relays.o $(sim-objs)
@@ -120,10 +120,10 @@ tests/sim/test_live-objs := tests/sim/test_live.o $(sim-objs)
 tests/sim/test_live-deps := $(B)/libtorus.a
 tests/sim/test_live-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
-tests += tests/sim/test_storms
-tests/sim/test_storms-objs := tests/sim/storms.o $(series-objs) $(sim-objs)
-tests/sim/test_storms-deps := $(B)/libtorus.a
-tests/sim/test_storms-libs := $(svc-libs) -lpthread
+tests += tests/sim/test_random_roots
+tests/sim/test_random_roots-objs := tests/sim/random_roots.o $(series-objs) $(sim-objs)
+tests/sim/test_random_roots-deps := $(B)/libtorus.a
+tests/sim/test_random_roots-libs := $(svc-libs) -lpthread
 
 tests += tests/sim/test_unfit
 tests/sim/test_unfit-objs := tests/sim/test_unfit.o $(sim-objs)

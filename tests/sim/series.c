@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "series.h"
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 #include "tools/fabricctl/command.h"
 #include "tools/fabricsim/jobs.h"
@@ -135,9 +135,9 @@ static void mind(int sig)
 /* How many histories of a series are played: all, or with sanitizers a share, at most 100. */
 static uint64_t share_of(uint64_t count)
 {
-	uint64_t share = (count + story_every() - 1) / story_every();
+	uint64_t share = (count + trial_every() - 1) / trial_every();
 
-	return story_every() > 1 && share > 100 ? 100 : share;
+	return trial_every() > 1 && share > 100 ? 100 : share;
 }
 
 int series_main(const struct series *s, int argc, char **argv)

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "trial.h"
 
 #define NOBODY UINT32_MAX
 #define TAKEOVER (3 * SEC)
 
-static struct story s;
+static struct trial s;
 
 static uint64_t seed = 5;
 
@@ -24,23 +24,23 @@ static void begin(const char *shape, enum fm_verdict verdict, uint64_t delay)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.vanish = true;
 	c.arbiter = true;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	world_arbiter(s.w, verdict, delay);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	/* The first root of all claims nothing. */
 	assert_int_equal(world_arbiter_asked(s.w), 0);
 	s.sparing = true;
-	story_traffic(&s, 500 * US);
+	trial_traffic(&s, 500 * US);
 }
 
 /* The node that leads and has a table, once there is one within @limit; else NOBODY. */
 static uint32_t leader(uint64_t limit)
 {
-	for (limit += world_now(s.w); world_now(s.w) < limit; story_run(&s, 10 * MS))
+	for (limit += world_now(s.w); world_now(s.w) < limit; trial_run(&s, 10 * MS))
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			if (world_managed(s.w, i) && fm_is_root(world_fm(s.w, i)) &&
 			    fm_version(world_fm(s.w, i)))
@@ -73,7 +73,7 @@ static void last_answer(uint32_t node, enum fm_verdict verdict)
 
 static void finish(void)
 {
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s", s.wrong);
 }
 
@@ -91,10 +91,10 @@ static void granted(void **state)
 	last_answer(root, FM_GRANTED);
 	assert_false(problem(""));
 	world_power(s.w, 0, true);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	/* A root that leads by a grant has no more questions. */
 	asked = world_arbiter_asked(s.w);
-	story_run(&s, 20 * SEC);
+	trial_run(&s, 20 * SEC);
 	assert_int_equal(world_arbiter_asked(s.w), asked);
 	finish();
 }
@@ -114,18 +114,18 @@ static void down(void **state)
 	assert_int_not_equal(root, NOBODY);
 	assert_true(problem("the arbiter gives no answer: it is down; this node leads"));
 	last_answer(root, FM_UNKNOWN);
-	story_run(&s, 10 * SEC);
+	trial_run(&s, 10 * SEC);
 	assert_in_range(world_arbiter_asked(s.w), 3, 8);
 	/* A root that leads goes on, whatever it says then. */
 	world_arbiter(s.w, FM_REFUSED, MS);
-	story_run(&s, 10 * SEC);
+	trial_run(&s, 10 * SEC);
 	assert_int_equal(leader(MS), root);
 	assert_true(problem("refuses that this node leads: no; this node leads"));
 	world_arbiter(s.w, FM_GRANTED, MS);
-	story_run(&s, 10 * SEC);
+	trial_run(&s, 10 * SEC);
 	assert_false(problem(""));
 	last_answer(root, FM_GRANTED);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), root);
 	finish();
 }
@@ -141,7 +141,7 @@ static void refused(void **state)
 	assert_in_range(world_arbiter_asked(s.w), 5, 100);
 	world_arbiter(s.w, FM_GRANTED, 5 * MS);
 	assert_int_not_equal(leader(20 * SEC), NOBODY);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	assert_false(problem(""));
 	finish();
 }
@@ -161,7 +161,7 @@ static void granted_later_epoch(void **state)
 	root = leader(TAKEOVER);
 	assert_int_not_equal(root, NOBODY);
 	assert_int_equal(fm_epoch(world_fm(s.w, root)), 41);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	finish();
 }
 
@@ -194,7 +194,7 @@ static void few_left(enum fm_verdict verdict, const char *text)
 	}
 	/* Before it asks, no link has led out of it for member_max. */
 	assert_int_not_equal(leader(verdict == FM_GRANTED ? TAKEOVER + 3 * SEC : 20 * SEC), NOBODY);
-	story_run(&s, 1 * SEC);
+	trial_run(&s, 1 * SEC);
 	assert_false(problem(""));
 	finish();
 }
@@ -213,11 +213,11 @@ static void back_while_refused(void **state)
 	(void)state;
 	begin("4x4", FM_REFUSED, 5 * MS);
 	world_hang(s.w, 0, true);
-	story_run(&s, 6 * SEC);
+	trial_run(&s, 6 * SEC);
 	assert_true(problem("refuses"));
 	world_arbiter(s.w, FM_GRANTED, 5 * MS);
 	world_hang(s.w, 0, false);
-	story_rest(&s, 30 * SEC);
+	trial_rest(&s, 30 * SEC);
 	assert_false(problem(""));
 	finish();
 }
@@ -230,19 +230,19 @@ static void back_while_refused(void **state)
 static void granted_after_refusals(void **state)
 {
 	(void)state;
-	for (unsigned int k = 0; k < 24 / story_every(); k++) {
+	for (unsigned int k = 0; k < 24 / trial_every(); k++) {
 		seed = 100 + k;
 		begin("3x2", FM_REFUSED, 5 * MS);
 		if (k % 2)
 			world_power(s.w, 0, false);
 		else
 			world_manager(s.w, 0, false);
-		story_run(&s, (1000 + k * 7919 % 9000) * MS);
+		trial_run(&s, (1000 + k * 7919 % 9000) * MS);
 		world_arbiter(s.w, FM_GRANTED, 5 * MS);
 		assert_int_not_equal(leader(20 * SEC), NOBODY);
 		world_power(s.w, 0, true);
 		world_manager(s.w, 0, true);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		assert_false(problem(""));
 		finish();
 	}
@@ -263,11 +263,11 @@ static void answers_nobody_asked_for(void **state)
 		fm_arbiter(world_fm(s.w, i), 1, FM_GRANTED, 0, "", world_now(s.w));
 		fm_arbiter(world_fm(s.w, i), 77, FM_REFUSED, 0, "no", world_now(s.w));
 	}
-	story_run(&s, 200 * MS);
+	trial_run(&s, 200 * MS);
 	assert_int_equal(leader(MS), NOBODY);
 	assert_int_not_equal(leader(TAKEOVER), NOBODY);
 	assert_false(problem(""));
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	finish();
 }
 

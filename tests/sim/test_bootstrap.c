@@ -12,12 +12,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 
-static void end(struct story *s, const char *what, uint64_t seed)
+static void end(struct trial *s, const char *what, uint64_t seed)
 {
-	if (!story_end(s))
+	if (!trial_end(s))
 		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s->wrong);
 }
 
@@ -50,14 +50,14 @@ static bool next_order(uint32_t *o, uint32_t n)
 static void one_order(const struct world_config *c, const uint32_t *order, uint32_t n,
 		      const char *shape)
 {
-	struct story s;
+	struct trial s;
 
-	story_begin(&s, c);
+	trial_begin(&s, c);
 	for (uint32_t i = 0; i < n; i++) {
 		world_power(s.w, order[i], true);
 		world_run(s.w, 3 * MS);
 	}
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	end(&s, shape, c->seed);
 }
 
@@ -77,7 +77,7 @@ static void every_order(void **state)
 			for (uint32_t i = 0; i < n; i++)
 				order[i] = i;
 			do {
-				if (c.seed++ % story_every())
+				if (c.seed++ % trial_every())
 					continue;
 				one_order(&c, order, n, shapes[k]);
 			} while (next_order(order, n));
@@ -91,14 +91,14 @@ static void one_seed(uint64_t seed)
 {
 	uint64_t random = seed;
 	struct world_config c;
-	struct story s;
+	struct trial s;
 	char text[TORUS_TEXT_MAX];
 	uint32_t n;
 
 	world_config_default(&c);
 	c.adaptive = true;
 	c.seed = seed;
-	story_shape(&random, 36, &c.shape);
+	trial_shape(&random, 36, &c.shape);
 	c.discover = random_below(&random, 3);
 	if (!random_below(&random, 4))
 		c.open = (uint8_t)random_below(&random, 1u << c.shape.ndims);
@@ -106,19 +106,19 @@ static void one_seed(uint64_t seed)
 	c.svc_jitter = 10 * US << random_below(&random, 10);
 	c.svc_double = random_below(&random, 2) * 50;
 	c.svc_break = random_below(&random, 2) * 500;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	n = world_nodes(s.w);
 	for (uint32_t k = 0, i = random_below(&random, n); k < n; k++, i = (i + 1) % n) {
 		world_power(s.w, i, true);
 		if (random_below(&random, 2))
 			world_run(s.w, 1 + random_below(&random, 10) * MS);
 	}
-	story_rest(&s, 30 * SEC);
+	trial_rest(&s, 30 * SEC);
 	world_disturb(s.w, 0, 0, 50 * US);
 	world_traffic(s.w, 200 * US);
 	world_run(s.w, 20 * MS);
 	if (n > 1 && !check_flow_arrived(s.flow))
-		story_fail(&s, "no packet arrived");
+		trial_fail(&s, "no packet arrived");
 	end(&s, torus_shape_text(&c.shape, text), seed);
 }
 
@@ -131,7 +131,7 @@ static void thousand_seeds(void **state)
 		one_seed(random_seed(0));
 		return;
 	}
-	for (uint64_t seed = 1; seed <= 1000; seed += story_every())
+	for (uint64_t seed = 1; seed <= 1000; seed += trial_every())
 		one_seed(seed);
 }
 
@@ -142,11 +142,11 @@ static void thousand_seeds(void **state)
 static void flapping(void **state)
 {
 	struct world_config c;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	shape_of(&c, "4x3");
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_power(s.w, i, true);
 	world_manager(s.w, 7, false);
@@ -168,18 +168,18 @@ static void adopted_late(void **state)
 {
 	struct world_config c;
 	struct fm_status st;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	shape_of(&c, "6");
 	c.discover = false;
 	c.fanout = 1;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	for (uint32_t i = 0; i < 5; i++) {
 		world_power(s.w, i, true);
 		world_run(s.w, 100 * MS);
 	}
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	world_hang(s.w, 2, true);
 	for (unsigned int i = 0; i < 6; i++) {
 		world_cut(s.w, 0, !(i & 1));
@@ -190,25 +190,25 @@ static void adopted_late(void **state)
 	world_cut(s.w, 4, true);		/* no neighbour vouches for node 5 */
 	world_cut(s.w, 5, true);
 	world_run(s.w, 100 * MS);
-	if (!story_problem(&s, "node", "('n5') is dead"))
-		story_fail(&s, "node 5 is not judged dead");
+	if (!trial_problem(&s, "node", "('n5') is dead"))
+		trial_fail(&s, "node 5 is not judged dead");
 	fm_status(world_fm(s.w, 5), &st);
 	if (st.placed)
-		story_fail(&s, "node 5 has coordinates");
+		trial_fail(&s, "node 5 has coordinates");
 	world_hang(s.w, 2, false);
 	world_run(s.w, 1 * SEC);
-	if (story_problem(&s, "node", ""))
-		story_fail(&s, "node 5 stays dead");
+	if (trial_problem(&s, "node", ""))
+		trial_fail(&s, "node 5 stays dead");
 	world_cut(s.w, 4, false);
 	world_cut(s.w, 5, false);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	end(&s, "adopted late", 0);
 }
 
 /* --- wiring ------------------------------------------------------------------------ */
 
 /* All nodes have their coordinates, and the wrong cables are excluded and reported. */
-static void wrong_cables(struct story *s, unsigned int healthy, const char *a, const char *b)
+static void wrong_cables(struct trial *s, unsigned int healthy, const char *a, const char *b)
 {
 	struct fm_status st;
 
@@ -216,19 +216,19 @@ static void wrong_cables(struct story *s, unsigned int healthy, const char *a, c
 	assert_true(world_fm(s->w, 0));
 	fm_status(world_fm(s->w, 0), &st);
 	if (memcmp(&st.shape, &world_config(s->w)->shape, sizeof(st.shape)))
-		story_fail(s, "the root found another shape");
+		trial_fail(s, "the root found another shape");
 	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
 		fm_status(world_fm(s->w, i), &st);
 		if (!st.placed || st.own != i)
-			story_fail(s, "node %u thinks it is %u", i, st.own);
+			trial_fail(s, "node %u thinks it is %u", i, st.own);
 	}
 	fm_status(world_fm(s->w, 0), &st);
 	if (st.links_up != healthy)
-		story_fail(s, "%u links up, expected %u", st.links_up, healthy);
-	if (!story_problem(s, "wiring", a))
-		story_fail(s, "no wiring problem has '%s' in its text", a);
-	if (!story_problem(s, "wiring", b))
-		story_fail(s, "no wiring problem has '%s' in its text", b);
+		trial_fail(s, "%u links up, expected %u", st.links_up, healthy);
+	if (!trial_problem(s, "wiring", a))
+		trial_fail(s, "no wiring problem has '%s' in its text", a);
+	if (!trial_problem(s, "wiring", b))
+		trial_fail(s, "no wiring problem has '%s' in its text", b);
 	if (s->wrong[0])
 		fail_msg("%s", s->wrong);
 	world_traffic(s->w, 100 * US);
@@ -236,7 +236,7 @@ static void wrong_cables(struct story *s, unsigned int healthy, const char *a, c
 	world_traffic(s->w, 0);
 	world_run(s->w, 50 * MS);
 	if (!check_flow_arrived(s->flow) || check_flow_alive(s->flow))
-		story_fail(s, "traffic: %llu arrived, %llu missing",
+		trial_fail(s, "traffic: %llu arrived, %llu missing",
 			   (unsigned long long)check_flow_arrived(s->flow),
 			   (unsigned long long)check_flow_alive(s->flow));
 	if (s->wrong[0])
@@ -251,14 +251,14 @@ static void crossed(void **state)
 	for (unsigned int discover = 0; discover < 2; discover++) {
 		for (uint32_t a = 0; a < 8; a++) {
 			struct world_config c;
-			struct story s;
+			struct trial s;
 
 			shape_of(&c, "4x4");
 			c.discover = discover;
 			c.seed = a + 1;
-			story_begin(&s, &c);
+			trial_begin(&s, &c);
 			world_cross(s.w, 2 * a, 2 * ((a + 5) % 16));
-			story_power_all(&s);
+			trial_power_all(&s);
 			wrong_cables(&s, 30, "expected", "leads to the wrong node");
 		}
 	}
@@ -267,27 +267,27 @@ static void crossed(void **state)
 static void to_itself(void **state)
 {
 	struct world_config c;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	shape_of(&c, "4x4");
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	world_plug(s.w, 2 * 5, 5, 0, 5, 2);
-	story_power_all(&s);
+	trial_power_all(&s);
 	wrong_cables(&s, 30, "1,1:+x", "from a node to itself");
 }
 
 static void wrong_port(void **state)
 {
 	struct world_config c;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	shape_of(&c, "4x4");
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	/* +x of node 5 goes to -y of node 6; the cables that were there are unplugged */
 	world_plug(s.w, 2 * 5, 5, 0, 6, 3);
-	story_power_all(&s);
+	trial_power_all(&s);
 	wrong_cables(&s, 30, "1,1:+x", "not opposite");
 }
 
@@ -295,23 +295,23 @@ static void other_fabric(void **state)
 {
 	struct world_config c;
 	struct fm_status st;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	shape_of(&c, "4x2");
 	c.discover = false;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	world_fabric(s.w, 3, "other");
-	story_power_all(&s);
+	trial_power_all(&s);
 	world_run(s.w, 5 * SEC);
 	fm_status(world_fm(s.w, 0), &st);
-	if (!story_problem(&s, "fabric", "'other'"))
-		story_fail(&s, "the other fabric is not reported");
+	if (!trial_problem(&s, "fabric", "'other'"))
+		trial_fail(&s, "the other fabric is not reported");
 	if (st.nodes_up != 7)
-		story_fail(&s, "%u nodes up", st.nodes_up);
+		trial_fail(&s, "%u nodes up", st.nodes_up);
 	fm_status(world_fm(s.w, 3), &st);
 	if (st.placed)
-		story_fail(&s, "a stranger was placed");
+		trial_fail(&s, "a stranger was placed");
 	if (s.wrong[0])
 		fail_msg("%s", s.wrong);
 	check_flow_free(s.flow);
@@ -322,14 +322,14 @@ static void other_fabric(void **state)
 static void two_marked(uint32_t second, uint64_t lead)
 {
 	struct world_config c;
-	struct story s;
+	struct trial s;
 	struct fm_status st;
 	unsigned int roots = 0;
 
 	shape_of(&c, "4x4");
 	c.discover = lead & 1;
 	c.seed = second + lead;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	world_bootstrap(s.w, second, true);
 	for (uint32_t i = 0; i < 16; i++)
 		if (i != second)
@@ -341,11 +341,11 @@ static void two_marked(uint32_t second, uint64_t lead)
 		roots += fm_is_root(world_fm(s.w, i));
 	fm_status(world_fm(s.w, world_root(s.w)), &st);
 	if (roots != 1 || st.nodes_up != 16)
-		story_fail(&s, "%u roots, %u nodes up", roots, st.nodes_up);
-	if (!story_problem(&s, "bootstrap", "two NICs have the bootstrap flag"))
-		story_fail(&s, "it is not told that two have the flag");
-	if (story_problem(&s, "root", "two roots"))
-		story_fail(&s, "two roots remain");
+		trial_fail(&s, "%u roots, %u nodes up", roots, st.nodes_up);
+	if (!trial_problem(&s, "bootstrap", "two NICs have the bootstrap flag"))
+		trial_fail(&s, "it is not told that two have the flag");
+	if (trial_problem(&s, "root", "two roots"))
+		trial_fail(&s, "two roots remain");
 	if (s.wrong[0])
 		fail_msg("second %u, %llu ms later: %s", second, (unsigned long long)lead, s.wrong);
 	check_flow_free(s.flow);
@@ -363,7 +363,7 @@ static void two_roots(void **state)
 }
 
 /* Each half is led by a node of its own, and has all its nodes up. @first: of the first half */
-static void halves_led(struct story *s, uint32_t first, uint32_t second)
+static void halves_led(struct trial *s, uint32_t first, uint32_t second)
 {
 	struct fm_status st;
 
@@ -372,7 +372,7 @@ static void halves_led(struct story *s, uint32_t first, uint32_t second)
 
 		fm_status(world_fm(s->w, i), &st);
 		if (fm_is_root(world_fm(s->w, i)) != (i == root) || st.nodes != 4)
-			story_fail(s, "node %u: root %d, %u nodes", i, st.is_root, st.nodes);
+			trial_fail(s, "node %u: root %d, %u nodes", i, st.is_root, st.nodes);
 	}
 }
 
@@ -385,15 +385,15 @@ static void two_fabrics(void **state)
 {
 	static const char *const at[] = { "two roots: node 'n4' at port +x", "two roots: node 'n3' at port -x" };
 	struct world_config c;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	shape_of(&c, "8");
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	world_bootstrap(s.w, 4, true);
 	world_cut(s.w, 3, true);
 	world_cut(s.w, 7, true);
-	story_power_all(&s);
+	trial_power_all(&s);
 	world_run(s.w, 2 * SEC);
 	halves_led(&s, 0, 4);
 	for (unsigned int k = 0; k < 2; k++) {
@@ -401,14 +401,14 @@ static void two_fabrics(void **state)
 		world_run(s.w, 2 * SEC);
 		halves_led(&s, 0, k ? 5 : 4);
 		for (unsigned int end = 0; end < 2; end++)
-			if (!story_problem(&s, "root", at[end]))
-				story_fail(&s, "it is not told that %s", at[end]);
-		if (!story_problem(&s, "wiring", "leads to nodes that obey another root"))
-			story_fail(&s, "the roots do not tell of the cable");
+			if (!trial_problem(&s, "root", at[end]))
+				trial_fail(&s, "it is not told that %s", at[end]);
+		if (!trial_problem(&s, "wiring", "leads to nodes that obey another root"))
+			trial_fail(&s, "the roots do not tell of the cable");
 		world_cut(s.w, 3, true);
 		world_run(s.w, 2 * SEC);
-		if (story_problem(&s, "root", "two roots") || story_problem(&s, "wiring", ""))
-			story_fail(&s, "it is told of a cable that was pulled");
+		if (trial_problem(&s, "root", "two roots") || trial_problem(&s, "wiring", ""))
+			trial_fail(&s, "it is told of a cable that was pulled");
 		world_manager(s.w, 4, false);
 		world_run(s.w, 4 * SEC);
 		world_manager(s.w, 4, true);
@@ -421,7 +421,7 @@ static void two_fabrics(void **state)
 }
 
 /* The manager of a node ends, and begins again: the epoch rises. */
-static void lead_again(struct story *s, uint32_t node)
+static void lead_again(struct trial *s, uint32_t node)
 {
 	for (unsigned int k = 0; k < 3; k++) {
 		world_manager(s->w, node, false);
@@ -432,7 +432,7 @@ static void lead_again(struct story *s, uint32_t node)
 }
 
 /* Each node of the fabric of seven has its place, and one root leads all of them. */
-static void places_stay(struct story *s)
+static void places_stay(struct trial *s)
 {
 	uint64_t epoch = fm_epoch(world_fm(s->w, 1));
 
@@ -454,16 +454,16 @@ static void places_stay(struct story *s)
 static void beside_a_lone_root(void **state)
 {
 	struct world_config c;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	for (unsigned int earlier = 0; earlier < 2; earlier++) {
 		shape_of(&c, "8");
-		story_begin(&s, &c);
+		trial_begin(&s, &c);
 		world_bootstrap(s.w, 4, true);
 		world_cut(s.w, 0, true);
 		world_cut(s.w, 7, true);
-		story_power_all(&s);
+		trial_power_all(&s);
 		world_run(s.w, 2 * SEC);
 		lead_again(&s, earlier ? 4 : 0);
 		assert_true(fm_is_root(world_fm(s.w, 0)));
@@ -474,13 +474,13 @@ static void beside_a_lone_root(void **state)
 		world_run(s.w, 10 * SEC);
 		places_stay(&s);
 		if (earlier) {
-			assert_true(story_problem(&s, "candidate", "leads, and has no place"));
+			assert_true(trial_problem(&s, "candidate", "leads, and has no place"));
 			assert_int_equal(world_move(s.w, 0, 5), 0);
 			world_run(s.w, 5 * SEC);
 			assert_true(fm_is_root(world_fm(s.w, 2)));	/* at place 5 */
 			places_stay(&s);
 		} else {
-			assert_true(story_problem(&s, "root", "two roots"));
+			assert_true(trial_problem(&s, "root", "two roots"));
 		}
 		check_flow_free(s.flow);
 		world_free(s.w);
@@ -490,15 +490,15 @@ static void beside_a_lone_root(void **state)
 static void no_root(void **state)
 {
 	struct world_config c;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	shape_of(&c, "3");
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	world_bootstrap(s.w, 0, false);
-	story_power_all(&s);
+	trial_power_all(&s);
 	world_run(s.w, 31 * SEC);
-	assert_true(story_problem(&s, "root", "no Init has named a root"));
+	assert_true(trial_problem(&s, "root", "no Init has named a root"));
 	check_flow_free(s.flow);
 	world_free(s.w);
 }
@@ -507,26 +507,26 @@ static void same_names(void **state)
 {
 	struct world_config c;
 	struct fm_status st;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	for (unsigned int guid = 0; guid < 2; guid++) {
 		shape_of(&c, "4x2");
 		c.discover = false;
-		story_begin(&s, &c);
+		trial_begin(&s, &c);
 		if (guid) {
 			world_guid(s.w, 3, 0x77);
 			world_guid(s.w, 6, 0x77);
 		} else {
 			world_name(s.w, 6, "n3");
 		}
-		story_power_all(&s);
+		trial_power_all(&s);
 		world_run(s.w, 5 * SEC);
 		fm_status(world_fm(s.w, 0), &st);
-		if (!story_problem(&s, "refused", "in use by"))
-			story_fail(&s, "no node is reported as refused");
+		if (!trial_problem(&s, "refused", "in use by"))
+			trial_fail(&s, "no node is reported as refused");
 		if (st.nodes_up != 7)
-			story_fail(&s, "%u nodes up", st.nodes_up);
+			trial_fail(&s, "%u nodes up", st.nodes_up);
 		if (s.wrong[0])
 			fail_msg("%s: %s", guid ? "guid" : "name", s.wrong);
 		check_flow_free(s.flow);
@@ -542,24 +542,24 @@ static void plugged_in_later(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct world_config c;
-		struct story s;
+		struct trial s;
 
 		shape_of(&c, "4x3");
 		c.discover = seed & 1;
 		c.seed = seed;
-		story_begin(&s, &c);
+		trial_begin(&s, &c);
 		for (uint32_t i = 0; i < 12; i++)
 			if (i != 7)
 				world_power(s.w, i, true);
 		world_cut(s.w, 3, true);
 		world_run(s.w, 1 * SEC);
-		story_rest(&s, 10 * SEC);
+		trial_rest(&s, 10 * SEC);
 		world_traffic(s.w, 50 * US);
 		world_run(s.w, 50 * MS);
 		world_power(s.w, 7, true);
-		story_rest(&s, 10 * SEC);
+		trial_rest(&s, 10 * SEC);
 		world_cut(s.w, 3, false);
-		story_rest(&s, 10 * SEC);
+		trial_rest(&s, 10 * SEC);
 		end(&s, "4x3", seed);
 	}
 }

@@ -16,19 +16,19 @@
 #define TAKEOVER (3 * SEC)
 #define BIT(n) (1ULL << (n))
 
-static struct story s;
+static struct trial s;
 
 static void begin(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.vanish = true;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 300 * US);
+	trial_traffic(&s, 300 * US);
 	world_run(s.w, 5 * MS);
 }
 
@@ -53,9 +53,9 @@ static uint32_t taken_over(uint64_t but, const char *what)
 	uint64_t limit = world_now(s.w) + TAKEOVER;
 
 	while (world_now(s.w) < limit && leader(but) == TORUS_NO_NODE)
-		story_run(&s, 10 * MS);
+		trial_run(&s, 10 * MS);
 	if (leader(but) == TORUS_NO_NODE) {
-		story_fail(&s, "%s: nobody leads", what);
+		trial_fail(&s, "%s: nobody leads", what);
 		return 0;
 	}
 	return leader(but);
@@ -72,9 +72,9 @@ static void all_follow(uint64_t away, const char *what)
 		if (away & BIT(i))
 			continue;
 		if (!fm_reachable(world_fm(s.w, i)) || fm_version(world_fm(s.w, i)) != fm_version(world_fm(s.w, root)))
-			story_fail(&s, "%s: node %u does not follow root %u", what, i, root);
+			trial_fail(&s, "%s: node %u does not follow root %u", what, i, root);
 		else if (!e || e->state != FM_NODE_UP)
-			story_fail(&s, "%s: node %u is not up", what, i);
+			trial_fail(&s, "%s: node %u is not up", what, i);
 	}
 }
 
@@ -95,7 +95,7 @@ static bool calls_in_vain(void)
 
 static void finish(const char *what, uint64_t seed)
 {
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s.wrong);
 }
 
@@ -113,16 +113,16 @@ static void around(const char *shape, uint64_t hung, enum ending end, uint64_t s
 	hang(hung, true);
 	end_node(s.w, 0, end);
 	root = taken_over(hung | BIT(0), what);
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	all_follow(hung | BIT(0), what);
 	/* A cable between two that live is lost: flows move on. */
 	world_cut(s.w, root * world_config(s.w)->shape.ndims, true);
-	story_run(&s, 1 * SEC);
+	trial_run(&s, 1 * SEC);
 	hang(hung, false);
 	end_undo(s.w, 0, end);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	if (world_root(s.w) != root)
-		story_fail(&s, "%s: node %u leads, and no more node %u", what, world_root(s.w), root);
+		trial_fail(&s, "%s: node %u leads, and no more node %u", what, world_root(s.w), root);
 	finish(what, seed);
 }
 
@@ -134,7 +134,7 @@ static void ring(void **state)
 {
 	(void)state;
 	for (unsigned int end = 0; end < ENDS; end++)
-		for (uint64_t seed = 1; seed <= 3; seed += story_every())
+		for (uint64_t seed = 1; seed <= 3; seed += trial_every())
 			around("8", BIT(2) | BIT(4), (enum ending)end, seed);
 }
 
@@ -146,7 +146,7 @@ static void checkerboard(void **state)
 {
 	(void)state;
 	for (unsigned int end = 0; end < ENDS; end++)
-		for (uint64_t seed = 1; seed <= 2; seed += story_every())
+		for (uint64_t seed = 1; seed <= 2; seed += trial_every())
 			around("4x4", BIT(1) | BIT(3) | BIT(4) | BIT(6) | BIT(9) | BIT(12),
 			       (enum ending)end, seed);
 }
@@ -163,16 +163,16 @@ static void all_around(const char *shape, uint64_t hung, enum ending end, uint64
 	hang(hung, true);
 	end_node(s.w, 0, end);
 	root = taken_over(hung | BIT(0), "all around hang");
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		const struct fm_entry *e = fm_node(world_fm(s.w, root), i);
 
 		if (hung & BIT(i) && (!e || e->state != FM_NODE_SILENT))
-			story_fail(&s, "node %u hangs, and is in state %u", i, e ? e->state : 0);
+			trial_fail(&s, "node %u hangs, and is in state %u", i, e ? e->state : 0);
 	}
 	hang(hung, false);
 	end_undo(s.w, 0, end);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	finish("all around hang", seed);
 }
 
@@ -197,14 +197,14 @@ static void dead_among_hung(void **state)
 	world_power(s.w, 10, false);
 	end_node(s.w, 0, KILL);
 	root = taken_over(hung | BIT(10) | BIT(0), "a dead one among hung ones");
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	hang(hung, false);
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	if (fm_node(world_fm(s.w, root), 10)->state != FM_NODE_DEAD)
-		story_fail(&s, "node 10 is in state %u", fm_node(world_fm(s.w, root), 10)->state);
+		trial_fail(&s, "node 10 is in state %u", fm_node(world_fm(s.w, root), 10)->state);
 	world_power(s.w, 10, true);
 	end_undo(s.w, 0, KILL);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	finish("a dead one among hung ones", 8);
 }
 
@@ -227,20 +227,20 @@ static void called_one_hangs(void **state)
 	hang(hung, true);
 	end_node(s.w, 0, POWER);
 	for (unsigned int i = 0; i < 80; i++) {
-		story_run(&s, 100 * MS);
+		trial_run(&s, 100 * MS);
 		told |= calls_in_vain();
 	}
 	if (leader(hung | BIT(0)) != TORUS_NO_NODE)
-		story_fail(&s, "four of eight have a root");
+		trial_fail(&s, "four of eight have a root");
 	if (!told)
-		story_fail(&s, "nobody says that a call is not answered");
+		trial_fail(&s, "nobody says that a call is not answered");
 	hang(BIT(3), false);
 	taken_over(BIT(2) | BIT(4) | BIT(0), "node 3 has woken");
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	all_follow(BIT(2) | BIT(4) | BIT(0), "node 3 has woken");
 	hang(hung, false);
 	end_undo(s.w, 0, POWER);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	finish("the one that is called hangs", 5);
 }
 
@@ -257,18 +257,18 @@ static void called_one_is_cut_off(void **state)
 	hang(hung, true);
 	world_partition(s.w, BIT(3));
 	world_counts(s.w);
-	story_run(&s, 8 * SEC);
+	trial_run(&s, 8 * SEC);
 	c = world_counts(s.w);
 	if (leader(hung) != TORUS_NO_NODE)
-		story_fail(&s, "four of eight have a root");
+		trial_fail(&s, "four of eight have a root");
 	if (c.messages > 4000)
-		story_fail(&s, "%llu messages in 8 s", (unsigned long long)c.messages);
+		trial_fail(&s, "%llu messages in 8 s", (unsigned long long)c.messages);
 	world_partition(s.w, 0);
 	taken_over(hung, "the service network is whole");
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	all_follow(hung, "the service network is whole");
 	hang(hung, false);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	finish("the one that is called is cut off", 6);
 }
 
@@ -286,15 +286,15 @@ static void root_lives(void **state)
 	hang(BIT(2) | BIT(4), true);
 	world_one_way(s.w, 0, 1, true);
 	world_one_way(s.w, 1, 0, true);
-	story_run(&s, 12 * SEC);
+	trial_run(&s, 12 * SEC);
 	if (leader(0) != 0 || fm_epoch(world_fm(s.w, 0)) != epoch || leader(BIT(0)) != TORUS_NO_NODE)
-		story_fail(&s, "the root was there, and node %u leads", leader(BIT(0)));
+		trial_fail(&s, "the root was there, and node %u leads", leader(BIT(0)));
 	world_one_way(s.w, 0, 1, false);
 	world_one_way(s.w, 1, 0, false);
 	hang(BIT(2) | BIT(4), false);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	if (world_root(s.w) != 0)
-		story_fail(&s, "node %u leads", world_root(s.w));
+		trial_fail(&s, "node %u leads", world_root(s.w));
 	finish("the root lives", 7);
 }
 

@@ -16,7 +16,7 @@
 #define CANDIDATES 8		/* nodes that are candidates where nothing is configured */
 #define TAKEOVER (3 * SEC)	/* as long as a majority lives, whoever hangs */
 
-static struct story s;
+static struct trial s;
 static char name[120];		/* of the scenario */
 
 /* @priority: of each node, or NULL: none is configured. @fanout: of the tree of managers; 0: the default. */
@@ -24,17 +24,17 @@ static void begin_tree(const char *shape, const unsigned int *priority, uint64_t
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = false;
 	c.vanish = true;
 	c.fanout = fanout ? fanout : c.fanout;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	for (uint32_t i = 0; priority && i < world_nodes(s.w); i++)
 		world_priority(s.w, i, priority[i]);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 1 * MS);
+	trial_traffic(&s, 1 * MS);
 	world_run(s.w, 5 * MS);
 }
 
@@ -46,8 +46,8 @@ static void begin(const char *shape, const unsigned int *priority, uint64_t seed
 static void finish(void)
 {
 	if (ends_roots(s.w) != 1)
-		story_fail(&s, "%u roots", ends_roots(s.w));
-	if (!story_end(&s))
+		trial_fail(&s, "%u roots", ends_roots(s.w));
+	if (!trial_end(&s))
 		fail_msg("%s: %s", name, s.wrong);
 }
 
@@ -57,7 +57,7 @@ static uint32_t taken_over(uint32_t but)
 	uint32_t root = ends_await(&s, but, TAKEOVER);
 
 	if (root == TORUS_NO_NODE)
-		story_fail(&s, "nobody leads");
+		trial_fail(&s, "nobody leads");
 	return root;
 }
 
@@ -66,7 +66,7 @@ static void leads(uint32_t expected)
 	uint32_t root = ends_leader(s.w, TORUS_NO_NODE);
 
 	if (root != expected)
-		story_fail(&s, "node %d leads, and not %u", (int)root, expected);
+		trial_fail(&s, "node %d leads, and not %u", (int)root, expected);
 }
 
 /* --- all but one ------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static void all_but(uint32_t last, enum ending end, bool ends)
 static void the_eighth(void **state)
 {
 	(void)state;
-	for (uint32_t last = 1; last < CANDIDATES; last += 2 * story_every())
+	for (uint32_t last = 1; last < CANDIDATES; last += 2 * trial_every())
 		for (unsigned int end = 0; end < ENDS; end++) {
 			snprintf(name, sizeof(name), "only node %u is left, each other %s", last,
 				 end_names[end]);
@@ -92,9 +92,9 @@ static void the_eighth(void **state)
 			all_but(last, (enum ending)end, true);
 			ends_await(&s, 0, TAKEOVER);
 			leads(last);
-			story_run(&s, 300 * MS);
+			trial_run(&s, 300 * MS);
 			all_but(last, (enum ending)end, false);
-			story_rest(&s, 20 * SEC);
+			trial_rest(&s, 20 * SEC);
 			leads(last);
 			finish();
 		}
@@ -107,19 +107,19 @@ static void the_eighth(void **state)
 static void the_eighth_in_a_deep_tree(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 12; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 12; seed += trial_every()) {
 		unsigned int fanout = 1 + (unsigned int)seed % 3;
 		uint32_t last = 1 + (uint32_t)seed % 7;
 
 		snprintf(name, sizeof(name), "only node %u is left, fanout %u, seed %u", last, fanout,
 			 (unsigned int)seed);
 		begin_tree(seed % 2 ? "4x4" : "16", NULL, seed, fanout);
-		story_run(&s, seed * 41 % 1000 * MS);
+		trial_run(&s, seed * 41 % 1000 * MS);
 		all_but(last, HANG, true);
 		ends_await(&s, 0, TAKEOVER);
 		leads(last);
 		all_but(last, HANG, false);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		finish();
 	}
 }
@@ -135,18 +135,18 @@ static void no_majority(void **state)
 		snprintf(name, sizeof(name), "7 of 9: each %s", end_names[end]);
 		begin("3x3", NULL, 1);
 		all_but(7, (enum ending)end, true);
-		story_run(&s, 5 * SEC);
+		trial_run(&s, 5 * SEC);
 		assert_int_equal(ends_leader(s.w, TORUS_NO_NODE), TORUS_NO_NODE);
-		if (!story_problem(&s, "root", " of the 5 nodes that it needs answered"))
-			story_fail(&s, "it is not told that too few answer");
+		if (!trial_problem(&s, "root", " of the 5 nodes that it needs answered"))
+			trial_fail(&s, "it is not told that too few answer");
 		for (uint32_t i = 1; i < 4; i++)
 			end_undo(s.w, i, (enum ending)end);
 		if (ends_await(&s, 0, 20 * SEC) == TORUS_NO_NODE)
-			story_fail(&s, "nobody leads, though 5 of 9 live again");
+			trial_fail(&s, "nobody leads, though 5 of 9 live again");
 		all_but(7, (enum ending)end, false);
-		story_rest(&s, 20 * SEC);
-		if (story_problem(&s, "root", "that it needs answered"))
-			story_fail(&s, "it is told still that too few answer");
+		trial_rest(&s, 20 * SEC);
+		if (trial_problem(&s, "root", "that it needs answered"))
+			trial_fail(&s, "it is told still that too few answer");
 		finish();
 	}
 }
@@ -163,16 +163,16 @@ static void majority_of_the_rest(void **state)
 	begin("3x3", NULL, 1);
 	for (uint32_t i = 5; i < 9; i++)
 		end_node(s.w, i, POWER);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	world_cut(s.w, 0, true);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	end_node(s.w, 0, HANG);
 	end_node(s.w, 3, HANG);
 	if (ends_await(&s, 0, TAKEOVER) == TORUS_NO_NODE)
-		story_fail(&s, "nobody leads, though 3 of 5 live");
+		trial_fail(&s, "nobody leads, though 3 of 5 live");
 	end_undo(s.w, 0, HANG);
 	end_undo(s.w, 3, HANG);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	finish();
 }
 
@@ -182,7 +182,7 @@ static void majority_of_the_rest(void **state)
 static void the_next_ends_too(void **state)
 {
 	(void)state;
-	for (unsigned int k = 0; k < ENDS * ENDS; k += story_every()) {
+	for (unsigned int k = 0; k < ENDS * ENDS; k += trial_every()) {
 		enum ending first = (enum ending)(k % ENDS), second = (enum ending)(k / ENDS);
 
 		snprintf(name, sizeof(name), "the root %s, node 1 %s", end_names[first],
@@ -192,12 +192,12 @@ static void the_next_ends_too(void **state)
 		end_node(s.w, 1, second);
 		taken_over(0);
 		world_cut(s.w, world_cables(s.w) - 1, true);
-		story_run(&s, 500 * MS);
+		trial_run(&s, 500 * MS);
 		end_undo(s.w, 1, second);
 		end_undo(s.w, 0, first);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		if (world_root(s.w) < 2)
-			story_fail(&s, "node %u leads again", world_root(s.w));
+			trial_fail(&s, "node %u leads again", world_root(s.w));
 		finish();
 	}
 }
@@ -232,12 +232,12 @@ static void by_priority(void **state)
 			if (end == KILL)
 				leads(order[n]);
 			else if (root != TORUS_NO_NODE && !priorities[root])
-				story_fail(&s, "node %u leads", root);
-			story_rest(&s, 20 * SEC);
+				trial_fail(&s, "node %u leads", root);
+			trial_rest(&s, 20 * SEC);
 		}
 		for (unsigned int i = 0; i < n; i++)
 			end_undo(s.w, ended[i], (enum ending)end);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		leads(root);
 		finish();
 	}
@@ -247,7 +247,7 @@ static void by_priority(void **state)
 static void by_priority_if_it_hangs(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
 		uint32_t root;
 
 		snprintf(name, sizeof(name), "by priority: the root hangs, seed %u", (unsigned int)seed);
@@ -255,10 +255,10 @@ static void by_priority_if_it_hangs(void **state)
 		end_node(s.w, 0, HANG);
 		root = taken_over(0);
 		if (root != TORUS_NO_NODE && !priorities[root])
-			story_fail(&s, "node %u leads", root);
-		story_run(&s, 1 * SEC);
+			trial_fail(&s, "node %u leads", root);
+		trial_run(&s, 1 * SEC);
 		end_undo(s.w, 0, HANG);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		leads(root);
 		finish();
 	}
@@ -289,7 +289,7 @@ static void equal_priorities(void **state)
 		if (values[k / ENDS] == FM_PRIORITY_DEFAULT && end != HANG)
 			leads(1);
 		end_undo(s.w, 0, end);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		finish();
 	}
 }
@@ -303,13 +303,13 @@ static void none_but_the_root(void **state)
 	snprintf(name, sizeof(name), "no candidate is left");
 	begin("3x3", priority, 1);
 	end_node(s.w, 0, POWER);
-	story_run(&s, 35 * SEC);
+	trial_run(&s, 35 * SEC);
 	assert_int_equal(ends_roots(s.w), 0);
-	assert_true(story_problem(&s, "root", "no node asks to be root"));
+	assert_true(trial_problem(&s, "root", "no node asks to be root"));
 	end_undo(s.w, 0, POWER);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), 0);
-	assert_false(story_problem(&s, "root", ""));
+	assert_false(trial_problem(&s, "root", ""));
 	finish();
 }
 
@@ -327,14 +327,14 @@ static void asker_not_reached(void **state)
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			world_manager(s.w, i, false);
 		world_partition(s.w, 1);
-		story_run(&s, 10 * MS);
+		trial_run(&s, 10 * MS);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			world_manager(s.w, i, true);
 		/* No node has a table: the first one waits for node 0, to which links lead, for 6 s. */
 		ends_await(&s, 0, TAKEOVER + 6 * SEC);
 		leads(1);
 		world_partition(s.w, 0);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		finish();
 	}
 }
@@ -358,10 +358,10 @@ static void asker_without_a_majority(void **state)
 			world_one_way(s.w, i, 6, true);
 			world_one_way(s.w, 6, i, true);
 		}
-		story_run(&s, 10 * MS);
+		trial_run(&s, 10 * MS);
 		for (uint32_t i = 1; i < world_nodes(s.w); i++)
 			world_manager(s.w, i, true);
-		story_run(&s, 500 * MS);
+		trial_run(&s, 500 * MS);
 		world_manager(s.w, 0, true);
 		ends_await(&s, TORUS_NO_NODE, 6 * SEC);
 		leads(0);
@@ -369,7 +369,7 @@ static void asker_without_a_majority(void **state)
 			world_one_way(s.w, i, 6, false);
 			world_one_way(s.w, 6, i, false);
 		}
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		finish();
 	}
 }

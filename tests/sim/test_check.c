@@ -18,23 +18,23 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
 #include "kernel/core/nic_impl.h"
-#include "story.h"
+#include "trial.h"
 #include "tools/fabricsim/world_impl.h"
 
 #define VICTIM 4
 
-static struct story s;
+static struct trial s;
 
 static void begin_with(uint64_t latency)
 {
 	struct world_config c;
 
-	story_config(&c, "3x3", 1);
+	trial_config(&c, "3x3", 1);
 	c.link_latency = latency ? latency : c.link_latency;
 	c.member_max = 300 * MS;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 }
 
 static void begin(void)
@@ -46,7 +46,7 @@ static void begin(void)
 static void change(void)
 {
 	world_cut(s.w, 0, true);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 }
 
 static void end(const char *found)
@@ -123,7 +123,7 @@ static void wrong_death(void **state)
 
 static void exclude(bool excluded, bool tell)
 {
-	assert_int_equal(tell ? story_exclude(&s, 5, 1, excluded) :
+	assert_int_equal(tell ? trial_exclude(&s, 5, 1, excluded) :
 				fm_exclude(world_fm(s.w, 0), 5, 1, excluded, world_now(s.w)), 0);
 	change();
 }
@@ -175,7 +175,7 @@ static void no_takeover_by_the_rest(void **state)
 	begin();
 	for (uint32_t i = 5; i < 9; i++)
 		world_power(s.w, i, false);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	change();
 	for (uint32_t i = 0; i < 5; i++)
 		world_ignore(s.w, i, 1u << FM_MSG_HELLO);
@@ -232,7 +232,7 @@ static void drains_in_no_time(void **state)
 {
 	(void)state;
 	begin_with(3 * MS);
-	story_traffic(&s, 20 * US);
+	trial_traffic(&s, 20 * US);
 	world_run(s.w, 20 * MS);
 	world_fm(s.w, 0)->cfg.drain_max = 0;
 	world_cut(s.w, 0, true);
@@ -250,7 +250,7 @@ static void without_order(bool ends, bool replays)
 	fm = world_fm(s.w, VICTIM);
 	for (unsigned int i = 0; i < 20000 && s.w->node[VICTIM].nic->version != 2; i++)
 		world_run(s.w, 5 * US);
-	assert_int_equal(story_step(&s), STEP_APPLY);
+	assert_int_equal(trial_step(&s), STEP_APPLY);
 	if (ends)
 		world_manager(s.w, 0, false);
 	if (replays)
@@ -281,9 +281,9 @@ static void counts_wrong(void **state)
 		struct tn_nic *nic;
 
 		begin();
-		story_traffic(&s, 20 * US);
+		trial_traffic(&s, 20 * US);
 		world_run(s.w, 20 * MS);
-		story_traffic(&s, 0);
+		trial_traffic(&s, 0);
 		world_run(s.w, 20 * MS);
 		assert_null(check_flow_end(s.flow));
 		nic = s.w->node[VICTIM].nic;

@@ -12,25 +12,25 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/facts.h"
 #include "kernel/core/nic_impl.h"
-#include "story.h"
+#include "trial.h"
 
 #define VICTIM 4
 #define CABLE (2 * VICTIM)	/* at its port +x, to node 5 */
 #define FAR_CABLE 0		/* at port +x of node 0; no path of the victim leads over it */
 
-static struct story s;
+static struct trial s;
 
 static void begin_with(uint64_t latency)
 {
 	struct world_config c;
 
-	story_config(&c, "3x3", 1);
+	trial_config(&c, "3x3", 1);
 	c.link_latency = latency ? latency : c.link_latency;
 	c.member_max = 300 * MS;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
-	story_traffic(&s, 20 * US);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, 20 * US);
 	world_run(s.w, 20 * MS);
 }
 
@@ -52,7 +52,7 @@ static void end(const char *found)
 /* All packets have arrived, and nothing is wrong. */
 static void empty(void)
 {
-	story_traffic(&s, 0);
+	trial_traffic(&s, 0);
 	world_run(s.w, 20 * MS);
 	assert_int_equal(check_flow_alive(s.flow), 0);
 	assert_null(check_flow_end(s.flow));
@@ -137,7 +137,7 @@ static void colour_too_early(void **state)
 	begin_with(1 * MS);
 	root = world_fm(s.w, 0)->root;
 	world_cut(s.w, CABLE, true);
-	for (unsigned int i = 0; i < 20000 && story_step(&s) != STEP_DRAIN; i++)
+	for (unsigned int i = 0; i < 20000 && trial_step(&s) != STEP_DRAIN; i++)
 		world_run(s.w, 5 * US);
 	assert_int_equal(root->version, 2);
 	root->clean = 1u << 1;		/* of version 1, and 5 */

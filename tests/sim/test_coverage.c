@@ -95,7 +95,7 @@ static void cut_links(void **state)
 }
 
 /* With so many faults that fabrics fall apart, the nodes of each part still reach each other. */
-static void ruins(void **state)
+static void fabrics_in_parts(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dead_nodes),
 		cmocka_unit_test(cut_links),
-		cmocka_unit_test(ruins),
+		cmocka_unit_test(fabrics_in_parts),
 	};
 
 	unsigned long every = getenv("EVERY") ? strtoul(getenv("EVERY"), NULL, 10) : 0;

@@ -14,12 +14,12 @@
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/facts.h"
-#include "story.h"
+#include "trial.h"
 
 #define CABLE 2U			/* 3x3: 1,0:+x to 2,0:-x */
 #define LIMIT 4
 
-static void start_bounded(struct story *s, uint64_t half_life, uint64_t hold_max)
+static void start_bounded(struct trial *s, uint64_t half_life, uint64_t hold_max)
 {
 	struct world_config c;
 
@@ -30,49 +30,49 @@ static void start_bounded(struct story *s, uint64_t half_life, uint64_t hold_max
 	c.flap_limit = LIMIT;
 	c.flap_half_life = half_life;
 	c.hold_max = hold_max;
-	story_begin(s, &c);
-	story_power_all(s);
-	story_rest(s, 10 * SEC);
+	trial_begin(s, &c);
+	trial_power_all(s);
+	trial_rest(s, 10 * SEC);
 	world_traffic(s->w, 500 * US);
 	world_run(s->w, 5 * MS);
 }
 
-static void start(struct story *s, uint64_t half_life)
+static void start(struct trial *s, uint64_t half_life)
 {
 	start_bounded(s, half_life, 0);
 }
 
-static void end(struct story *s, const char *what)
+static void end(struct trial *s, const char *what)
 {
-	if (story_end(s))
+	if (trial_end(s))
 		return;
 	print_error("%s: %s\n", what, s->wrong);
 	fail();
 }
 
-static void loss(struct story *s)
+static void loss(struct trial *s)
 {
 	world_cut(s->w, CABLE, true);
-	story_rest(s, 5 * SEC);
+	trial_rest(s, 5 * SEC);
 	assert_string_equal(fm_excluded(world_fm(s->w, 0), 1, 0),
-			    story_problem(s, "flap", "") ? "held" : "fault");
+			    trial_problem(s, "flap", "") ? "held" : "fault");
 	world_cut(s->w, CABLE, false);
 	world_run(s->w, 20 * MS);
-	story_rest(s, 5 * SEC);
+	trial_rest(s, 5 * SEC);
 }
 
-static const char *excluded(struct story *s, uint32_t node)
+static const char *excluded(struct trial *s, uint32_t node)
 {
 	const char *why = fm_excluded(world_fm(s->w, node), 1, 0);
 
 	return why ? why : "no";
 }
 
-static void until_used(struct story *s, uint64_t most)
+static void until_used(struct trial *s, uint64_t most)
 {
 	for (uint64_t t = 0; t < most && !strcmp(excluded(s, 0), "held"); t += 10 * MS)
 		world_run(s->w, 10 * MS);
-	story_rest(s, 5 * SEC);
+	trial_rest(s, 5 * SEC);
 	assert_string_equal(excluded(s, 0), "no");
 }
 
@@ -82,7 +82,7 @@ static void held_at_the_limit(void **state)
 	struct fm_status st;
 	const struct fm_problem *p;
 	unsigned int told = 0;
-	struct story s;
+	struct trial s;
 	uint64_t from;
 
 	(void)state;
@@ -90,7 +90,7 @@ static void held_at_the_limit(void **state)
 	for (unsigned int i = 1; i < LIMIT; i++) {
 		loss(&s);
 		assert_string_equal(excluded(&s, 0), "no");
-		assert_false(story_problem(&s, "flap", ""));
+		assert_false(trial_problem(&s, "flap", ""));
 	}
 	loss(&s);
 	from = world_now(s.w);
@@ -99,22 +99,22 @@ static void held_at_the_limit(void **state)
 	for (unsigned int i = 0; (p = fm_problem(world_fm(s.w, 0), i)); i++)
 		told += !strcmp(p->kind, "flap");
 	assert_int_equal(told, 1);
-	assert_true(story_problem(&s, "flap", "1,0:+x ('n1')"));
-	assert_true(story_problem(&s, "flap", "2,0:-x ('n2')"));
+	assert_true(trial_problem(&s, "flap", "1,0:+x ('n1')"));
+	assert_true(trial_problem(&s, "flap", "2,0:-x ('n2')"));
 	fm_status(world_fm(s.w, 0), &st);
 	assert_int_equal(st.links_faulty, 1);
 	assert_int_equal(st.links_excluded, 0);
 	until_used(&s, 2 * SEC);
 	/* About a half-life for LIMIT losses at once. */
 	assert_in_range(world_now(s.w) - from, 600 * MS, 1100 * MS);
-	assert_false(story_problem(&s, "flap", ""));
+	assert_false(trial_problem(&s, "flap", ""));
 	end(&s, "held at the limit");
 }
 
 /* Changes of a held link make no table. Losses meanwhile make the hold longer. */
 static void no_recovery_while_held(void **state)
 {
-	struct story s;
+	struct trial s;
 	uint64_t version, from;
 
 	(void)state;
@@ -135,7 +135,7 @@ static void no_recovery_while_held(void **state)
 /* Losses far apart never reach the limit. */
 static void seldom(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, 100 * MS);
@@ -150,7 +150,7 @@ static void seldom(void **state)
 /* Many losses and a long half-life: the hold ends hold_max after the last loss. */
 static void bounded(void **state)
 {
-	struct story s;
+	struct trial s;
 	uint64_t from;
 
 	(void)state;
@@ -168,7 +168,7 @@ static void bounded(void **state)
 static void how_long(void **state)
 {
 	struct fm_hold h, more;
-	struct story s;
+	struct trial s;
 	struct fm *fm;
 
 	(void)state;
@@ -196,7 +196,7 @@ static void how_long(void **state)
 static void said_seldom(void **state)
 {
 	uint64_t quiet, held;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, 10 * SEC);
@@ -218,7 +218,7 @@ static void said_seldom(void **state)
 /* A link that is down when its hold ends stays excluded, and is used as soon as it is up. */
 static void down_at_the_end(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, 500 * MS);
@@ -227,9 +227,9 @@ static void down_at_the_end(void **state)
 	world_cut(s.w, CABLE, true);
 	world_run(s.w, 4 * SEC);
 	assert_string_equal(excluded(&s, 0), "fault");
-	assert_false(story_problem(&s, "flap", ""));
+	assert_false(trial_problem(&s, "flap", ""));
 	world_cut(s.w, CABLE, false);
-	story_rest(&s, 5 * SEC);
+	trial_rest(&s, 5 * SEC);
 	assert_string_equal(excluded(&s, 0), "no");
 	end(&s, "down at the end");
 }
@@ -237,7 +237,7 @@ static void down_at_the_end(void **state)
 /* "include" at either end ends a hold; excluding and including a port is no loss. */
 static void administrator(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, 10 * SEC);
@@ -245,21 +245,21 @@ static void administrator(void **state)
 		loss(&s);
 	assert_string_equal(excluded(&s, 0), "held");
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 2, 2, false, world_now(s.w)), 0);
-	story_rest(&s, 5 * SEC);
+	trial_rest(&s, 5 * SEC);
 	assert_string_equal(excluded(&s, 0), "no");
-	assert_false(story_problem(&s, "flap", ""));
+	assert_false(trial_problem(&s, "flap", ""));
 	for (unsigned int i = 0; i < 3 * LIMIT; i++) {
 		fm_exclude(world_fm(s.w, 0), 4, 0, i % 2 == 0, world_now(s.w));
-		story_rest(&s, 5 * SEC);
+		trial_rest(&s, 5 * SEC);
 	}
-	assert_false(story_problem(&s, "flap", ""));
+	assert_false(trial_problem(&s, "flap", ""));
 	end(&s, "administrator");
 }
 
 /* No link is held because a node restarts once. A restarted root has forgotten all holds. */
 static void restarts(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, 10 * SEC);
@@ -267,17 +267,17 @@ static void restarts(void **state)
 		world_power(s.w, node, false);
 		world_run(s.w, 1 * SEC);
 		world_power(s.w, node, true);
-		story_rest(&s, 10 * SEC);
-		assert_false(story_problem(&s, "flap", ""));
+		trial_rest(&s, 10 * SEC);
+		assert_false(trial_problem(&s, "flap", ""));
 	}
 	for (unsigned int i = 0; i < LIMIT; i++)
 		loss(&s);
-	assert_true(story_problem(&s, "flap", ""));
+	assert_true(trial_problem(&s, "flap", ""));
 	world_manager(s.w, 0, false);
 	world_run(s.w, 100 * MS);
 	world_manager(s.w, 0, true);
-	story_rest(&s, 10 * SEC);
-	assert_false(story_problem(&s, "flap", ""));
+	trial_rest(&s, 10 * SEC);
+	assert_false(trial_problem(&s, "flap", ""));
 	assert_string_equal(excluded(&s, 0), "no");
 	end(&s, "restarts");
 }

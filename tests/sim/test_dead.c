@@ -2,7 +2,7 @@
 /*
  * Nodes die under traffic, with packets in them. The root must prove that no packet of an old
  * table is left in the network, instead of waiting until the sums do not move any more
- * (drain_max). check_drain.c checks each proof packet by packet, here and in all stories.
+ * (drain_max). check_drain.c checks each proof packet by packet, here and in all trials.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,12 +12,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 
 #define SEEDS 4
 
-static struct story s;
+static struct trial s;
 static uint64_t seen;		/* version of the last recovery that ended */
 static unsigned int proven, bounded;	/* recoveries that ended with proof, or by drain_max */
 
@@ -33,7 +33,7 @@ static void watch(uint64_t ns)
 	while (world_now(s.w) < end) {
 		const struct fm_recovery *last;
 
-		if (story_step(&s) != STEP_REST)
+		if (trial_step(&s) != STEP_REST)
 			busy = world_now(s.w);
 		calm = world_now(s.w) - busy > 20 * MS && end - world_now(s.w) > 10 * MS;
 		world_traffic(s.w, calm ? 4 * MS : s.interval);
@@ -51,14 +51,14 @@ static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = false;
 	c.member_max = 500 * MS;
 	c.vanish = seed / 2 % 2;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
-	story_traffic(&s, traffic);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, traffic);
 	world_run(s.w, 10 * MS);
 	seen = fm_last(world_fm(s.w, 0))->version;
 	proven = bounded = 0;
@@ -70,7 +70,7 @@ static void end(uint64_t seed, const char *why)
 	bool ended = proven && (why || !bounded);
 	unsigned int p = proven, b = bounded;
 
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 	if (!ended)
 		fail_msg("seed %llu: %u recoveries with proof, %u without",
@@ -80,7 +80,7 @@ static void end(uint64_t seed, const char *why)
 static void one_dies(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		begin(seed % 2 ? "4x4" : "3x3x3", seed, 20 * US);
 		world_power(s.w, 1 + (uint32_t)seed, false);
 		watch(200 * MS);
@@ -92,7 +92,7 @@ static void one_dies(void **state)
 static void several_die(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		uint64_t random = seed;
 
 		begin("4x4x2", seed, 30 * US);
@@ -105,9 +105,9 @@ static void several_die(void **state)
 }
 
 /* Runs until the recovery that was begun is at @step. */
-static void until(enum story_step step, uint64_t seed)
+static void until(enum trial_step step, uint64_t seed)
 {
-	for (uint64_t end = world_now(s.w) + 1 * SEC; story_step(&s) != step;) {
+	for (uint64_t end = world_now(s.w) + 1 * SEC; trial_step(&s) != step;) {
 		watch(10 * US);
 		if (world_now(s.w) > end)
 			fail_msg("seed %llu: no step %u", (unsigned long long)seed, step);
@@ -118,8 +118,8 @@ static void until(enum story_step step, uint64_t seed)
 static void one_after_another(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += story_every()) {
-		enum story_step step = (enum story_step)(STEP_TABLE + seed % (STEPS - STEP_TABLE));
+	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += trial_every()) {
+		enum trial_step step = (enum trial_step)(STEP_TABLE + seed % (STEPS - STEP_TABLE));
 
 		begin("4x3", seed, 40 * US);
 		world_power(s.w, 5, false);
@@ -134,8 +134,8 @@ static void one_after_another(void **state)
 static void comes_back(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += story_every()) {
-		enum story_step step = (enum story_step)(STEP_REST + seed % (STEPS - STEP_REST));
+	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += trial_every()) {
+		enum trial_step step = (enum trial_step)(STEP_REST + seed % (STEPS - STEP_REST));
 
 		begin("4x3", seed, 40 * US);
 		world_power(s.w, 5, false);
@@ -150,7 +150,7 @@ static void comes_back(void **state)
 static void cut_off(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		begin("4x4", seed, 40 * US);
 		for (uint32_t c = 0; c < world_cables(s.w); c++)
 			if (c / 2 == 10 || c == 2 * 6 || c == 2 * 9 + 1 || c == 2 * 9 ||
@@ -170,7 +170,7 @@ static void cut_off(void **state)
 static void split(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		begin("9", seed, 40 * US);
 		world_cut(s.w, 2, true);
 		world_cut(s.w, 6, true);
@@ -190,7 +190,7 @@ static uint32_t need_relay(uint64_t *random)
 		assert_true(cuts < world_cables(s.w));
 		world_cut(s.w, random_below(random, world_cables(s.w)), true);
 		watch(100 * MS);
-		story_relays(&world_config(s.w)->shape, fm_exclusions(world_fm(s.w, 0)), random,
+		trial_relays(&world_config(s.w)->shape, fm_exclusions(world_fm(s.w, 0)), random,
 			     &relay);
 	}
 	return relay;
@@ -200,7 +200,7 @@ static uint32_t need_relay(uint64_t *random)
 static void relay_dies(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		uint64_t random = seed;
 		uint32_t relay;
 
@@ -217,7 +217,7 @@ static void relay_dies(void **state)
 static void nobody_dies(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		begin("4x4", seed, 20 * US);
 		world_cut(s.w, (uint32_t)seed * 3, true);
 		watch(50 * MS);

@@ -16,51 +16,51 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
-#include "story.h"
+#include "trial.h"
 
 #define MEMBER_MAX (600 * MS)	/* the node answers in less: a step is said again each 100 ms */
 #define ALL_STEPS (1u << FM_MSG_TABLE | 1u << FM_MSG_STEP)
 
-static void begin(struct story *s, const char *shape, uint64_t seed, bool discover)
+static void begin(struct trial *s, const char *shape, uint64_t seed, bool discover)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.fanout = 2;
 	c.member_max = MEMBER_MAX;
 	c.discover = discover;
-	story_begin(s, &c);
+	trial_begin(s, &c);
 	s->sparing = true;
 }
 
-static void end(struct story *s, const char *what)
+static void end(struct trial *s, const char *what)
 {
-	if (!story_end(s))
+	if (!trial_end(s))
 		fail_msg("%s: %s", what, s->wrong);
 }
 
-static uint8_t state_of(const struct story *s, uint32_t node)
+static uint8_t state_of(const struct trial *s, uint32_t node)
 {
 	return fm_node(world_fm(s->w, 0), node)->state;
 }
 
 /* Runs until the recovery at hand has ended. It is an error if that takes longer than @limit. */
-static void ends_within(struct story *s, uint64_t limit)
+static void ends_within(struct trial *s, uint64_t limit)
 {
 	uint64_t until = world_now(s->w) + limit;
 
-	while (story_under_way(s, 0) && world_now(s->w) < until)
-		story_run(s, 10 * MS);
-	assert_false(story_under_way(s, 0));
+	while (trial_under_way(s, 0) && world_now(s->w) < until)
+		trial_run(s, 10 * MS);
+	assert_false(trial_under_way(s, 0));
 }
 
-static void is_told(struct story *s, const char *name, const char *why)
+static void is_told(struct trial *s, const char *name, const char *why)
 {
 	char text[64];
 
 	snprintf(text, sizeof(text), "('%s') is silent", name);
-	assert_true(story_problem(s, "node", text));
-	assert_true(story_problem(s, "node", why));
+	assert_true(trial_problem(s, "node", text));
+	assert_true(trial_problem(s, "node", why));
 }
 
 /* --- no place -------------------------------------------------------------------- */
@@ -71,34 +71,34 @@ static void is_told(struct story *s, const char *name, const char *why)
  */
 static void new_node(uint32_t node, unsigned int times)
 {
-	struct story s;
+	struct trial s;
 
 	begin(&s, "3x3", 1 + node, false);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		if (i != node)
 			world_power(s.w, i, true);
-	story_rest(&s, 10 * SEC);
-	story_traffic(&s, 300 * US);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, 300 * US);
 	world_refuse(s.w, node, WORLD_PLACE, times);
 	world_power(s.w, node, true);
-	story_run(&s, MEMBER_MAX / 2);
+	trial_run(&s, MEMBER_MAX / 2);
 	if (times == WORLD_ALWAYS) {
 		uint64_t term = fm_epoch(world_fm(s.w, 0));
 
-		assert_true(story_under_way(&s, 0));
+		assert_true(trial_under_way(&s, 0));
 		ends_within(&s, 3 * MEMBER_MAX);
 		assert_int_equal(state_of(&s, node), FM_NODE_SILENT);
 		is_told(&s, fm_node(world_fm(s.w, 0), node)->name, "cannot follow version");
 		assert_int_equal(fm_node(world_fm(s.w, 0), node)->fault, 0xf);
 		/* The node tries again, seldom, and others need not join anew. */
-		story_run(&s, 20 * MEMBER_MAX);
+		trial_run(&s, 20 * MEMBER_MAX);
 		assert_int_equal(fm_epoch(world_fm(s.w, 0)), term);
 		world_refuse(s.w, node, WORLD_PLACE, 0);
 	}
-	story_run(&s, 21 * MEMBER_MAX);
+	trial_run(&s, 21 * MEMBER_MAX);
 	assert_int_equal(state_of(&s, node), FM_NODE_UP);
-	assert_false(story_problem(&s, "node", ""));
-	assert_true(world_settled(s.w) && !story_under_way(&s, 0));
+	assert_false(trial_problem(&s, "node", ""));
+	assert_true(world_settled(s.w) && !trial_under_way(&s, 0));
 	end(&s, "a new node");
 }
 
@@ -118,34 +118,34 @@ static void no_place_in_growth(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
 		uint32_t node = refuses[k];
-		struct story s;
+		struct trial s;
 
 		begin(&s, "3x3", 20 + k, true);
 		for (uint32_t i = 0; i < 6; i++)
 			world_power(s.w, i, true);
-		story_rest(&s, 10 * SEC);
+		trial_rest(&s, 10 * SEC);
 		s.sparing = false;
 		world_traffic(s.w, 0);
 		world_refuse(s.w, node, WORLD_PLACE, WORLD_ALWAYS);
 		for (uint32_t i = 6; i < 9; i++)
 			world_power(s.w, i, true);
-		story_run(&s, 10 * MEMBER_MAX);
+		trial_run(&s, 10 * MEMBER_MAX);
 		assert_int_equal(torus_nodes(&world_fm(s.w, 0)->table.shape), 9);
 		assert_int_equal(state_of(&s, node), FM_NODE_SILENT);
-		story_run(&s, 40 * MEMBER_MAX);
+		trial_run(&s, 40 * MEMBER_MAX);
 		world_refuse(s.w, node, WORLD_PLACE, 0);
-		story_run(&s, 21 * MEMBER_MAX);
+		trial_run(&s, 21 * MEMBER_MAX);
 		assert_int_equal(state_of(&s, node), FM_NODE_UP);
-		assert_true(world_settled(s.w) && !story_under_way(&s, 0));
-		story_traffic(&s, 300 * US);
-		story_run(&s, 20 * MS);
+		assert_true(world_settled(s.w) && !trial_under_way(&s, 0));
+		trial_traffic(&s, 300 * US);
+		trial_run(&s, 20 * MS);
 		end(&s, "growth");
 	}
 }
 
 /* --- no report --------------------------------------------------------------------- */
 
-static uint32_t depth_of(const struct story *s, uint32_t node)
+static uint32_t depth_of(const struct trial *s, uint32_t node)
 {
 	const struct fm_root *r = world_fm(s->w, 0)->root;
 	const struct fm_mate *m = fm_mate_at(r, node);
@@ -157,7 +157,7 @@ static uint32_t depth_of(const struct story *s, uint32_t node)
 }
 
 /* A node that is below the root by a node or more, and has one below it, or none. */
-static uint32_t place_in_tree(const struct story *s, bool inner, uint32_t depth)
+static uint32_t place_in_tree(const struct trial *s, bool inner, uint32_t depth)
 {
 	const struct fm_root *r = world_fm(s->w, 0)->root;
 
@@ -175,42 +175,42 @@ static uint32_t place_in_tree(const struct story *s, bool inner, uint32_t depth)
  */
 static void mute(const char *shape, bool inner, uint32_t depth, uint32_t types, uint64_t seed)
 {
-	struct story s;
+	struct trial s;
 	uint64_t term;
 	uint32_t node, last;
 
 	begin(&s, shape, seed, false);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
-	story_traffic(&s, 300 * US);
-	story_run(&s, 5 * MS);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, 300 * US);
+	trial_run(&s, 5 * MS);
 	node = place_in_tree(&s, inner, depth);
 	last = world_cables(s.w) - 1;
 	term = fm_epoch(world_fm(s.w, 0));
 	world_ignore(s.w, node, types);
 	world_cut(s.w, last, true);
-	story_run(&s, MEMBER_MAX / 2);
-	assert_true(story_under_way(&s, 0));
+	trial_run(&s, MEMBER_MAX / 2);
+	assert_true(trial_under_way(&s, 0));
 	ends_within(&s, 2 * MEMBER_MAX);
 	is_told(&s, fm_node(world_fm(s.w, 0), node)->name, "has not reported");
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		assert_int_equal(state_of(&s, i), i == node ? FM_NODE_SILENT : FM_NODE_UP);
 	/* While it is refused recoveries do not wait for it. */
 	world_cut(s.w, last - 1, true);
-	story_run(&s, 10 * MS);
+	trial_run(&s, 10 * MS);
 	ends_within(&s, 1 * SEC);
 	/* The node comes back, seldom, and still does not report. */
-	story_run(&s, 30 * MEMBER_MAX);
+	trial_run(&s, 30 * MEMBER_MAX);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		assert_true(i == node || state_of(&s, i) == FM_NODE_UP);
 	assert_int_equal(fm_epoch(world_fm(s.w, 0)), term);
 	world_ignore(s.w, node, 0);
 	world_cut(s.w, last, false);
 	world_cut(s.w, last - 1, false);
-	story_run(&s, 25 * MEMBER_MAX);
+	trial_run(&s, 25 * MEMBER_MAX);
 	assert_int_equal(state_of(&s, node), FM_NODE_UP);
-	assert_false(story_problem(&s, "node", ""));
-	assert_true(world_settled(s.w) && !story_under_way(&s, 0));
+	assert_false(trial_problem(&s, "node", ""));
+	assert_true(world_settled(s.w) && !trial_under_way(&s, 0));
 	end(&s, "mute");
 }
 
@@ -228,26 +228,26 @@ static void no_report(void **state)
 /* A NIC that never replays keeps a port closed: its links there are excluded, and it is named. */
 static void no_replay(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	begin(&s, "3x3", 40, false);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
-	story_traffic(&s, 300 * US);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, 300 * US);
 	world_refuse(s.w, 4, WORLD_REPLAY, WORLD_ALWAYS);
 	world_cut(s.w, 8, true);
-	story_run(&s, 100 * MS);
+	trial_run(&s, 100 * MS);
 	world_cut(s.w, 8, false);
-	story_run(&s, 12 * SEC);
+	trial_run(&s, 12 * SEC);
 	assert_int_equal(state_of(&s, 4), FM_NODE_SILENT);
 	is_told(&s, "n4", "cannot follow version");
-	assert_false(story_under_way(&s, 0));
+	assert_false(trial_under_way(&s, 0));
 	assert_int_equal(fm_node(world_fm(s.w, 0), 4)->fault & 1, 1);
 	world_refuse(s.w, 4, WORLD_REPLAY, 0);
-	story_run(&s, 21 * MEMBER_MAX);
+	trial_run(&s, 21 * MEMBER_MAX);
 	assert_int_equal(state_of(&s, 4), FM_NODE_UP);
-	assert_true(world_settled(s.w) && !story_under_way(&s, 0));
+	assert_true(world_settled(s.w) && !trial_under_way(&s, 0));
 	end(&s, "no replay");
 }
 

@@ -13,17 +13,17 @@
 #include <cmocka.h>
 
 #include <torus/topology.h>
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 
 #define NODES_MAX 64
 
 /**
- * struct growth - a story whose nodes boot one after the other
+ * struct growth - a trial whose nodes boot one after the other
  * @addr: of each node, once it has one
  */
 struct growth {
-	struct story s;
+	struct trial s;
 	struct in_addr addr[NODES_MAX];
 	bool has_addr[NODES_MAX];
 };
@@ -38,12 +38,12 @@ static void begin(struct growth *g, const char *shape, uint64_t seed)
 	c.discover = true;
 	c.seed = seed;
 	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	story_begin(&g->s, &c);
+	trial_begin(&g->s, &c);
 }
 
 static void end(struct growth *g, const char *what)
 {
-	if (!story_end(&g->s))
+	if (!trial_end(&g->s))
 		fail_msg("%s: %s", what, g->s.wrong);
 }
 
@@ -61,7 +61,7 @@ static void check_addresses(struct growth *g)
 			continue;
 		now = torus_addr4(&st.shape, st.own);
 		if (g->has_addr[i] && now.s_addr != g->addr[i].s_addr)
-			story_fail(&g->s, "the address of node %u changes", i);
+			trial_fail(&g->s, "the address of node %u changes", i);
 		g->has_addr[i] = true;
 		g->addr[i] = now;
 	}
@@ -105,11 +105,11 @@ static void one_after_the_other(void **state)
 			boots(&g, i, 1);
 			runs(&g, 2 * SEC);
 		}
-		story_rest(&g.s, 10 * SEC);
+		trial_rest(&g.s, 10 * SEC);
 		check_addresses(&g);
 		for (uint32_t i = 0; i < n; i++)
 			if (!g.has_addr[i])
-				story_fail(&g.s, "node %u has no address", i);
+				trial_fail(&g.s, "node %u has no address", i);
 		world_traffic(g.s.w, 200 * US);
 		world_run(g.s.w, 20 * MS);
 		end(&g, shapes[k]);
@@ -134,7 +134,7 @@ static void half_after_half(void **state)
 	};
 
 	(void)state;
-	for (size_t k = 0; k < sizeof(t) / sizeof(t[0]); k += story_every() > 1 ? 3 : 1) {
+	for (size_t k = 0; k < sizeof(t) / sizeof(t[0]); k += trial_every() > 1 ? 3 : 1) {
 		char text[TORUS_TEXT_MAX];
 		struct torus_coords at;
 		struct growth g;
@@ -154,14 +154,14 @@ static void half_after_half(void **state)
 			assert_string_equal(shape_now(&g, text), late ? t[k].shape : t[k].first);
 		}
 		world_traffic(g.s.w, 200 * US);
-		story_rest(&g.s, 10 * SEC);
+		trial_rest(&g.s, 10 * SEC);
 		end(&g, t[k].shape);
 	}
 }
 
 static bool waits(struct growth *g)
 {
-	return story_problem(&g->s, "place", "not while packets are sent");
+	return trial_problem(&g->s, "place", "not while packets are sent");
 }
 
 /* While packets are sent the shape stays, and who looks is told why; afterwards it grows. */
@@ -241,7 +241,7 @@ static void one_seed(uint64_t seed)
 	world_run(g.s.w, 12 * SEC);
 	check_addresses(&g);
 	world_traffic(g.s.w, 200 * US);
-	if (!story_end(&g.s))
+	if (!trial_end(&g.s))
 		fail_msg("seed %llu: %s", (unsigned long long)seed, g.s.wrong);
 }
 
@@ -256,7 +256,7 @@ static void disturbed(void **state)
 		one_seed(random_seed(0));
 		return;
 	}
-	for (uint64_t seed = 0; seed < 160; seed += story_every())
+	for (uint64_t seed = 0; seed < 160; seed += trial_every())
 		one_seed(seed);
 }
 

@@ -12,23 +12,23 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
-#include "story.h"
+#include "trial.h"
 
 #define SEEDS 4
 
-static struct story s;
+static struct trial s;
 
 /* @open: dimensions without a cable from the last node back to the first. */
 static void begin_open(const char *shape, uint64_t seed, bool discover, uint8_t open)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = discover;
 	c.open = open;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 }
 
 static void begin(const char *shape, uint64_t seed, bool discover)
@@ -39,7 +39,7 @@ static void begin(const char *shape, uint64_t seed, bool discover)
 static void exclude(uint32_t node, int port, bool is)
 {
 	assert_int_equal(fm_exclude(world_fm(s.w, world_root(s.w)), node, port, is, world_now(s.w)), 0);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 }
 
 static bool is_excluded(uint32_t node, unsigned int port)
@@ -64,7 +64,7 @@ static void places_are_as_before(void)
 
 static void finish(const char *what, uint64_t seed)
 {
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s.wrong);
 }
 
@@ -83,7 +83,7 @@ static void all(bool power, bool on)
 static void all_begin_anew(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		for (unsigned int power = 0; power < 2; power++)
 			for (unsigned int discover = 0; discover < 2; discover++) {
 				begin("4x3", seed, discover);
@@ -92,9 +92,9 @@ static void all_begin_anew(void **state)
 				exclude(7, 0, false);
 				exclude(10, 3, true);
 				all(power, false);
-				story_run(&s, 100 * MS);
+				trial_run(&s, 100 * MS);
 				all(power, true);
-				story_rest(&s, 30 * SEC);
+				trial_rest(&s, 30 * SEC);
 				places_are_as_before();
 				assert_true(is_excluded(5, 2));
 				assert_false(is_excluded(7, 0));
@@ -126,14 +126,14 @@ static void service_network_is_late(uint64_t seed, bool power, bool discover)
 	exclude(5, 2, true);
 	exclude(10, 3, true);
 	all(power, false);
-	story_run(&s, 100 * MS);
+	trial_run(&s, 100 * MS);
 	service_network(false);
 	all(power, true);
-	story_run(&s, 20 * SEC);
+	trial_run(&s, 20 * SEC);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		assert_false(fm_is_root(world_fm(s.w, i)));
 	service_network(true);
-	story_rest(&s, 30 * SEC);
+	trial_rest(&s, 30 * SEC);
 	places_are_as_before();
 	assert_true(is_excluded(5, 2));
 	assert_true(is_excluded(10, 3));
@@ -147,7 +147,7 @@ static void service_network_is_late(uint64_t seed, bool power, bool discover)
 static void the_service_network_is_late(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		for (unsigned int how = 0; how < 4; how++)
 			service_network_is_late(seed, how & 1, how & 2);
 }
@@ -168,23 +168,23 @@ static void is_open(uint8_t open, const char *when)
 static void open_dimensions(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		for (uint8_t open = 1; open < 4; open++) {
 			begin_open("4x3", seed, true, open);
 			is_open(open, "at first");
 			exclude(5, 2, true);
 			world_power(s.w, 0, false);
-			story_run(&s, 5 * SEC);
+			trial_run(&s, 5 * SEC);
 			assert_true(world_root(s.w) != TORUS_NO_NODE && world_root(s.w) != 0);
 			assert_int_equal(world_fm(s.w, world_root(s.w))->table.open, open);
 			world_power(s.w, 0, true);
-			story_rest(&s, 10 * SEC);
+			trial_rest(&s, 10 * SEC);
 			is_open(open, "after a takeover");
 			places_are_as_before();
 			all(seed % 2, false);
-			story_run(&s, 100 * MS);
+			trial_run(&s, 100 * MS);
 			all(seed % 2, true);
-			story_rest(&s, 30 * SEC);
+			trial_rest(&s, 30 * SEC);
 			is_open(open, "when all began anew");
 			places_are_as_before();
 			assert_true(is_excluded(5, 2));
@@ -197,17 +197,17 @@ static void open_dimensions(void **state)
 static void the_latest_counts(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		begin("4x3", seed, seed % 2);
 		exclude(5, 2, true);
 		world_power(s.w, 0, false);
-		story_run(&s, 3 * SEC);
+		trial_run(&s, 3 * SEC);
 		exclude(5, 2, false);
 		exclude(9, 1, true);
 		all(true, false);
-		story_run(&s, 100 * MS);
+		trial_run(&s, 100 * MS);
 		all(true, true);
-		story_rest(&s, 30 * SEC);
+		trial_rest(&s, 30 * SEC);
 		places_are_as_before();
 		assert_false(is_excluded(5, 2));
 		assert_true(is_excluded(9, 1));
@@ -220,19 +220,19 @@ static void the_latest_counts(void **state)
 static void one_is_missing(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		begin("4x3", seed, true);
 		exclude(5, 2, true);
 		all(true, false);
-		story_run(&s, 100 * MS);
+		trial_run(&s, 100 * MS);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			if (i != 6)
 				world_power(s.w, i, true);
-		story_run(&s, 30 * SEC);
+		trial_run(&s, 30 * SEC);
 		assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_DEAD);
 		places_are_as_before();
 		world_power(s.w, 6, true);
-		story_rest(&s, 10 * SEC);
+		trial_rest(&s, 10 * SEC);
 		places_are_as_before();
 		exclude(5, 2, false);
 		finish("one is missing", seed);
@@ -243,19 +243,19 @@ static void one_is_missing(void **state)
 static void one_has_no_manager(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		begin("4x3", seed, seed % 2);
 		exclude(5, 2, true);
 		all(true, false);
-		story_run(&s, 100 * MS);
+		trial_run(&s, 100 * MS);
 		all(true, true);
 		world_manager(s.w, 6, false);
-		story_run(&s, 30 * SEC);
+		trial_run(&s, 30 * SEC);
 		assert_true(world_root(s.w) != TORUS_NO_NODE);
 		places_are_as_before();
 		assert_true(is_excluded(5, 2));
 		world_manager(s.w, 6, true);
-		story_rest(&s, 10 * SEC);
+		trial_rest(&s, 10 * SEC);
 		places_are_as_before();
 		exclude(5, 2, false);
 		finish("one has no manager", seed);
@@ -288,15 +288,15 @@ static struct fm *root_of(uint32_t node)
 static void order(uint32_t node, unsigned int port, bool is)
 {
 	assert_int_equal(fm_exclude(root_of(node), node, (int)port, is, world_now(s.w)), 0);
-	story_run(&s, 1 * SEC);
+	trial_run(&s, 1 * SEC);
 }
 
 static void begins_anew(uint32_t node)
 {
 	world_manager(s.w, node, false);
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	world_manager(s.w, node, true);
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 }
 
 /*
@@ -312,7 +312,7 @@ static void parts_meet(uint64_t seed, unsigned int starts)
 	cut_between();
 	for (unsigned int i = 0; i < starts; i++)
 		begins_anew(0);
-	story_run(&s, 6 * SEC);	/* half of the nodes lead on after they were cut off for member_max */
+	trial_run(&s, 6 * SEC);	/* half of the nodes lead on after they were cut off for member_max */
 	assert_ptr_not_equal(root_of(0), root_of(2));
 	order(5, 1, true);
 	order(10, 1, true);
@@ -321,7 +321,7 @@ static void parts_meet(uint64_t seed, unsigned int starts)
 	order(6, 1, false);
 	world_partition(s.w, 0);
 	world_cut(s.w, 2 * 5, false);
-	story_run(&s, 20 * SEC);
+	trial_run(&s, 20 * SEC);
 	assert_true(world_root(s.w) != TORUS_NO_NODE);
 	assert_true(is_excluded(5, 1));
 	assert_true(is_excluded(10, 1));
@@ -332,7 +332,7 @@ static void parts_meet(uint64_t seed, unsigned int starts)
 	exclude(5, 1, false);
 	/* A node that comes later does not know better. */
 	begins_anew(13);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	assert_false(is_excluded(14, 1));
 	assert_false(is_excluded(5, 1));
 	exclude(4, 1, false);
@@ -352,7 +352,7 @@ static void parts_meet_on_disk(uint64_t seed, unsigned int starts)
 	cut_between();
 	for (unsigned int i = 0; i < starts; i++)
 		begins_anew(0);
-	story_run(&s, 6 * SEC);	/* half of the nodes lead on after they were cut off for member_max */
+	trial_run(&s, 6 * SEC);	/* half of the nodes lead on after they were cut off for member_max */
 	assert_ptr_not_equal(root_of(0), root_of(2));
 	order(5, 1, true);
 	order(10, 1, true);
@@ -364,7 +364,7 @@ static void parts_meet_on_disk(uint64_t seed, unsigned int starts)
 		world_cut(s.w, 2 * i, false);
 	world_partition(s.w, 0);
 	all(true, true);
-	story_rest(&s, 30 * SEC);
+	trial_rest(&s, 30 * SEC);
 	places_are_as_before();
 	assert_true(is_excluded(5, 1));
 	assert_true(is_excluded(10, 1));
@@ -373,13 +373,13 @@ static void parts_meet_on_disk(uint64_t seed, unsigned int starts)
 	assert_false(is_excluded(6, 1));
 	/* From now on one root decides. A candidate that is away, and comes back, does not know better. */
 	world_power(s.w, 3, false);
-	story_run(&s, 1 * SEC);
+	trial_run(&s, 1 * SEC);
 	assert_int_equal(fm_exclude(world_fm(s.w, world_root(s.w)), 10, 1, false, world_now(s.w)), 0);
 	assert_int_equal(fm_exclude(world_fm(s.w, world_root(s.w)), 5, 1, false, world_now(s.w)), 0);
-	story_run(&s, 1 * SEC);
+	trial_run(&s, 1 * SEC);
 	all(true, false);
 	all(true, true);
-	story_rest(&s, 30 * SEC);
+	trial_rest(&s, 30 * SEC);
 	assert_false(is_excluded(5, 1));
 	assert_false(is_excluded(10, 1));
 	assert_true(is_excluded(4, 1));
@@ -391,14 +391,14 @@ static void parts_meet_on_disk(uint64_t seed, unsigned int starts)
 static void two_parts_meet_on_disk(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		parts_meet_on_disk(seed, 1 + (unsigned int)seed % 3);
 }
 
 static void two_parts_meet(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		for (unsigned int starts = 1; starts < 4; starts++)
 			parts_meet(seed, starts);
 }

@@ -15,7 +15,7 @@
 #define CPU_NS (20 * US)	/* of a message; fabricd needs less */
 #define TAKEOVER (3 * SEC)
 
-static struct story s;
+static struct trial s;
 
 static void root_of_512(void **state)
 {
@@ -24,27 +24,27 @@ static void root_of_512(void **state)
 	uint32_t root;
 
 	(void)state;
-	story_config(&c, story_every() > 1 ? "4x4x4" : "8x8x8", 1);
+	trial_config(&c, trial_every() > 1 ? "4x4x4" : "8x8x8", 1);
 	c.discover = false;
 	c.vanish = true;
 	c.share = true;
 	c.svc_cpu_ns = CPU_NS;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	s.sparing = true;
-	story_power_all(&s);
-	story_rest(&s, 20 * SEC);
+	trial_power_all(&s);
+	trial_rest(&s, 20 * SEC);
 	world_flow(s.w, world_nodes(s.w) - 1, 1);
-	story_traffic(&s, 1 * MS);
+	trial_traffic(&s, 1 * MS);
 	world_run(s.w, 5 * MS);
 	since = world_now(s.w);
 	end_node(s.w, 0, POWER);
 	root = ends_await(&s, 0, TAKEOVER);
 	if (root == TORUS_NO_NODE)
-		story_fail(&s, "nobody leads");
+		trial_fail(&s, "nobody leads");
 	printf("# node %d leads after %.0f ms\n", (int)root, (double)(world_now(s.w) - since) / 1e6);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	printf("# all is done after %.0f ms\n", (double)(world_now(s.w) - since) / 1e6);
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s", s.wrong);
 }
 

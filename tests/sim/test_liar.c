@@ -21,7 +21,7 @@
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/wire/init.h"
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 
 static uint64_t r;
@@ -76,7 +76,7 @@ static void shape(struct torus_shape *out)
 	if (random_below(&r, 4))
 		*out = world_config(w)->shape;
 	else
-		story_shape(&r, 30, out);
+		trial_shape(&r, 30, out);
 }
 
 /* An epoch in use, a later one, or, seldom, any. */
@@ -362,20 +362,20 @@ static void disturb(void)
 static void lies(uint64_t seed)
 {
 	struct world_config c;
-	struct story s;
+	struct trial s;
 	uint64_t said;
 
 	r = seed;
 	heard = 0;
-	story_config(&c, seed % 2 ? "3x3" : "2x2x2", seed);
+	trial_config(&c, seed % 2 ? "3x3" : "2x2x2", seed);
 	c.discover = false;
 	c.fanout = 1 + (unsigned int)seed % 4;
 	c.member_max = 300 * MS;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	w = s.w;
 	check_flow_lies(s.flow);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	for (int i = 0; i < 300; i++) {
 		lie();
 		if (seed % 3 == 0 && !random_below(&r, 30))
@@ -398,8 +398,8 @@ static void lies(uint64_t seed)
 		world_wipe(w, i);
 	}
 	world_run(w, 1 * SEC);
-	story_power_all(&s);
-	if (!story_end(&s)) {
+	trial_power_all(&s);
+	if (!trial_end(&s)) {
 		print_error("seed %llu: %s\n", (unsigned long long)seed, s.wrong);
 		fail();
 	}

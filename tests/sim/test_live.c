@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "kernel/core/nic_impl.h"
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 #include "tools/fabricsim/world_impl.h"
 
@@ -68,7 +68,7 @@ static void settle(struct world *w, unsigned int retry)
 }
 
 /* Return: the greatest number of sessions that any link had. */
-static u32 check_links(struct story *s, unsigned int retry)
+static u32 check_links(struct trial *s, unsigned int retry)
 {
 	u32 most = 0;
 
@@ -81,7 +81,7 @@ static u32 check_links(struct story *s, unsigned int retry)
 			tn_nic_link_info(s->w->node[i].nic, p, &l, s->w->now);
 			most = l.session > most ? l.session : most;
 			if (l.retry != (retry == TORUS_RETRY_AUTO ? TORUS_RETRY_ANGARA : retry))
-				story_fail(s, "node %u, port %u: protocol %u, not %u", i, p, l.retry,
+				trial_fail(s, "node %u, port %u: protocol %u, not %u", i, p, l.retry,
 					   retry);
 		}
 	return most;
@@ -92,16 +92,16 @@ static void one_history(uint64_t seed)
 	unsigned int retry = (unsigned int)(seed % (TORUS_RETRY_HIPPI + 1));
 	struct world_config c;
 	uint64_t r = seed;
-	struct story s;
+	struct trial s;
 
-	story_config(&c, seed & 1 ? "4x3" : "3x3x2", seed);
+	trial_config(&c, seed & 1 ? "4x3" : "3x3x2", seed);
 	c.frame_loss = random_below(&r, 2) * 300;
 	c.flap_limit = 1000;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	s.none_late = true;
-	story_traffic(&s, 100 * US);
+	trial_traffic(&s, 100 * US);
 	for (unsigned int i = 0; i < CHANGES; i++) {
 		uint32_t k = random_below(&r, s.w->ncables);
 		unsigned int what = random_below(&r, 4), end = random_below(&r, 3);
@@ -112,16 +112,16 @@ static void one_history(uint64_t seed)
 		world_run(s.w, random_below(&r, 2) * random_below(&r, 20 * MS));
 	}
 	settle(s.w, retry);
-	story_rest(&s, 60 * SEC);
+	trial_rest(&s, 60 * SEC);
 	if (check_links(&s, retry) < 3)
-		story_fail(&s, "no link has begun anew");
+		trial_fail(&s, "no link has begun anew");
 	if (!check_flow_counted(s.flow, TORUS_NC_PARKED))
-		story_fail(&s, "nothing was parked");
+		trial_fail(&s, "nothing was parked");
 	if (check_flow_returned(s.flow) || check_flow_counted(s.flow, TORUS_NC_LOST) ||
 	    check_flow_counted(s.flow, TORUS_NC_DUPLICATES) ||
 	    check_flow_counted(s.flow, TORUS_NC_UNSURE))
-		story_fail(&s, "packets came back, are lost or may be doubled");
-	if (!story_end(&s))
+		trial_fail(&s, "packets came back, are lost or may be doubled");
+	if (!trial_end(&s))
 		fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 }
 
@@ -132,7 +132,7 @@ static void changed_while_in_use(void **state)
 		one_history(random_seed(0));
 		return;
 	}
-	for (uint64_t seed = 1; seed <= 12; seed += story_every())
+	for (uint64_t seed = 1; seed <= 12; seed += trial_every())
 		one_history(seed);
 }
 

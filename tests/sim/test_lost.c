@@ -14,7 +14,7 @@
 
 #include "ends.h"
 
-static struct story s;
+static struct trial s;
 static uint64_t total;		/* packets that died in all worlds of a test */
 
 /* All packets have sequence numbers, so that receivers miss those that die. */
@@ -22,16 +22,16 @@ static void begin(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = false;
 	c.vanish = true;
 	c.member_max = 300 * MS;
 	c.link_latency = 50 * US;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 15 * US);
+	trial_traffic(&s, 15 * US);
 	world_run(s.w, 10 * MS);
 }
 
@@ -59,17 +59,17 @@ static void look(const char *what, uint64_t mask)
 		if (!(mask & 1ull << i))
 			counted += tn_nic_counters(world_nic(s.w, i))[TORUS_NC_LOST];
 	if (root == TORUS_NO_NODE)
-		story_fail(&s, "nobody leads");
+		trial_fail(&s, "nobody leads");
 	else
 		said = fm_last(world_fm(s.w, root))->lost;
 	if (counted != died)
-		story_fail(&s, "the NICs count %llu packets as lost, and %llu died",
+		trial_fail(&s, "the NICs count %llu packets as lost, and %llu died",
 			   (unsigned long long)counted, (unsigned long long)died);
 	if (said != died)
-		story_fail(&s, "last_recovery says that %llu packets were lost, and %llu died",
+		trial_fail(&s, "last_recovery says that %llu packets were lost, and %llu died",
 			   (unsigned long long)said, (unsigned long long)died);
 	total += died;
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s: %s", what, s.wrong);
 }
 
@@ -80,7 +80,7 @@ static void die(const char *what, const char *shape, uint64_t mask, uint64_t see
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		if (mask & 1ull << i)
 			world_power(s.w, i, false);
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	look(what, mask);
 }
 
@@ -88,7 +88,7 @@ static void a_member(void **state)
 {
 	(void)state;
 	total = 0;
-	for (uint64_t seed = 1; seed <= 3; seed += story_every())
+	for (uint64_t seed = 1; seed <= 3; seed += trial_every())
 		die("a member", seed % 2 ? "4x4" : "3x3x2", 1ull << (1 + 2 * seed), seed);
 	assert_int_not_equal(total, 0);
 }
@@ -97,7 +97,7 @@ static void the_root(void **state)
 {
 	(void)state;
 	total = 0;
-	for (uint64_t seed = 1; seed <= 3; seed += story_every())
+	for (uint64_t seed = 1; seed <= 3; seed += trial_every())
 		die("the root", seed % 2 ? "4x4" : "3x3x2", 1, seed);
 	assert_int_not_equal(total, 0);
 }
@@ -109,7 +109,7 @@ static void two_at_once(void **state)
 
 	(void)state;
 	total = 0;
-	for (unsigned int k = 0; k < sizeof(masks) / sizeof(masks[0]); k += story_every())
+	for (unsigned int k = 0; k < sizeof(masks) / sizeof(masks[0]); k += trial_every())
 		die("two at once", "4x4", masks[k], 1 + k);
 	assert_int_not_equal(total, 0);
 }
@@ -121,16 +121,16 @@ static void during_a_recovery(void **state)
 
 	(void)state;
 	total = 0;
-	for (unsigned int step = STEP_TABLE; step < STEPS; step += story_every()) {
+	for (unsigned int step = STEP_TABLE; step < STEPS; step += trial_every()) {
 		begin("4x4", step);
 		/* Nothing is replayed before the silent cables of a node that lives are noticed. */
 		fill(step < STEP_REPLAY ? mask : 1 << 5);
 		world_power(s.w, 5, false);
-		for (unsigned int i = 0; i < 20000 && story_step(&s) != step; i++)
+		for (unsigned int i = 0; i < 20000 && trial_step(&s) != step; i++)
 			world_run(s.w, 5 * US);
-		assert_int_equal(story_step(&s), step);
+		assert_int_equal(trial_step(&s), step);
 		world_power(s.w, 10, false);
-		story_run(&s, 2 * SEC);
+		trial_run(&s, 2 * SEC);
 		look("one in the recovery from another", mask);
 	}
 	assert_int_not_equal(total, 0);
@@ -142,7 +142,7 @@ static uint64_t await_replay(uint64_t version)
 	const struct fm *root = world_fm(s.w, 0);
 
 	for (unsigned int i = 0; i < 20000; i++) {
-		if (story_step(&s) == STEP_REPLAY && fm_version(root) > version)
+		if (trial_step(&s) == STEP_REPLAY && fm_version(root) > version)
 			return fm_version(root);
 		world_run(s.w, 5 * US);
 	}
@@ -159,7 +159,7 @@ static void cuts_during_a_recovery(void **state)
 {
 	(void)state;
 	total = 0;
-	for (uint64_t seed = 1; seed <= 2; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 2; seed += trial_every()) {
 		uint64_t version;
 
 		begin("4x4", seed);
@@ -170,7 +170,7 @@ static void cuts_during_a_recovery(void **state)
 		world_cut(s.w, 2 * 10, true);
 		version = await_replay(version);
 		world_cut(s.w, 2 * 2, true);
-		story_run(&s, 2 * SEC);
+		trial_run(&s, 2 * SEC);
 		look("cuts in the recovery from a death", 1 << 5);
 	}
 	assert_int_not_equal(total, 0);

@@ -13,31 +13,31 @@
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/facts.h"
-#include "story.h"
+#include "trial.h"
 
-static void start_as(struct story *s, const char *shape, uint64_t seed, unsigned int fanout, bool discover)
+static void start_as(struct trial *s, const char *shape, uint64_t seed, unsigned int fanout, bool discover)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.fanout = fanout;
 	c.discover = discover;
-	story_begin(s, &c);
-	story_power_all(s);
-	story_rest(s, 10 * SEC);
-	story_traffic(s, 300 * US);
+	trial_begin(s, &c);
+	trial_power_all(s);
+	trial_rest(s, 10 * SEC);
+	trial_traffic(s, 300 * US);
 	s->sparing = true;
 	world_run(s->w, 5 * MS);
 }
 
-static void start(struct story *s, const char *shape, uint64_t seed, unsigned int fanout)
+static void start(struct trial *s, const char *shape, uint64_t seed, unsigned int fanout)
 {
 	start_as(s, shape, seed, fanout, false);
 }
 
-static void end(struct story *s, const char *what)
+static void end(struct trial *s, const char *what)
 {
-	if (story_end(s))
+	if (trial_end(s))
 		return;
 	print_error("%s: %s\n", what, s->wrong);
 	fail();
@@ -58,38 +58,38 @@ static void cut_node(struct world *w, uint32_t node, bool cut)
 
 static void node_without_links(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, "4x4", 1, 4);
 	cut_node(s.w, 5, true);
 	world_run(s.w, 20 * MS);
 	assert_true(world_until(s.w, world_settled, 5 * SEC));
-	assert_true(story_problem(&s, "isolated", "node 1,1 ('n5') is cut off"));
-	assert_false(story_problem(&s, "isolated", "'n6'"));
+	assert_true(trial_problem(&s, "isolated", "node 1,1 ('n5') is cut off"));
+	assert_false(trial_problem(&s, "isolated", "'n6'"));
 	cut_node(s.w, 5, false);
 	world_run(s.w, 20 * MS);
 	assert_true(world_until(s.w, world_settled, 5 * SEC));
-	assert_false(story_problem(&s, "isolated", ""));
+	assert_false(trial_problem(&s, "isolated", ""));
 	/* A node that the administrator has excluded is no problem. */
 	fm_exclude(world_fm(s.w, 0), 5, -1, true, world_now(s.w));
-	story_rest(&s, 5 * SEC);
-	assert_false(story_problem(&s, "isolated", ""));
+	trial_rest(&s, 5 * SEC);
+	assert_false(trial_problem(&s, "isolated", ""));
 	fm_exclude(world_fm(s.w, 0), 5, -1, false, world_now(s.w));
-	story_rest(&s, 5 * SEC);
+	trial_rest(&s, 5 * SEC);
 	end(&s, "a node without links");
 }
 
 /* --- excluded ------------------------------------------------------------------- */
 
-static bool is_out(struct story *s, uint32_t by, uint32_t node, unsigned int port)
+static bool is_out(struct trial *s, uint32_t by, uint32_t node, unsigned int port)
 {
 	const char *why = fm_excluded(world_fm(s->w, by), node, port);
 
 	return why && !strcmp(why, "admin");
 }
 
-static void restart_root(struct story *s, bool nic)
+static void restart_root(struct trial *s, bool nic)
 {
 	if (nic)
 		world_power(s->w, 0, false);
@@ -101,7 +101,7 @@ static void restart_root(struct story *s, bool nic)
 	else
 		world_manager(s->w, 0, true);
 	if (!nic)
-		story_rest(s, 60 * SEC);
+		trial_rest(s, 60 * SEC);
 }
 
 /*
@@ -111,7 +111,7 @@ static void restart_root(struct story *s, bool nic)
  */
 static void outlive_root(bool nic, bool discover)
 {
-	struct story s;
+	struct trial s;
 	uint64_t now;
 
 	start_as(&s, "4x4", 3, 4, discover);
@@ -119,26 +119,26 @@ static void outlive_root(bool nic, bool discover)
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 0, 0, true, now), 0);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 10, -1, true, now), 0);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 7, 1, true, now), 0);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	world_manager(s.w, 7, false);
 	world_power(s.w, 10, false);
-	story_run(&s, 5 * SEC);
+	trial_run(&s, 5 * SEC);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 7, 1, false, world_now(s.w)), 0);
-	story_run(&s, 5 * SEC);
+	trial_run(&s, 5 * SEC);
 	restart_root(&s, nic);
 	world_manager(s.w, 7, true);
 	world_power(s.w, 10, true);
-	story_rest(&s, 60 * SEC);
+	trial_rest(&s, 60 * SEC);
 	for (uint32_t by = 0; by < 16; by++) {
 		assert_true(is_out(&s, by, 0, 0));
 		assert_false(is_out(&s, by, 7, 1));
 		for (unsigned int p = 0; p < 4; p++)
 			assert_true(is_out(&s, by, 10, p));
 	}
-	assert_false(story_problem(&s, "isolated", ""));
+	assert_false(trial_problem(&s, "isolated", ""));
 	for (uint32_t i = 0; i < 16; i++)
 		fm_exclude(world_fm(s.w, 0), i, -1, false, world_now(s.w));
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	assert_false(is_out(&s, 3, 10, 0));
 	end(&s, "exclusions outlive the root");
 }
@@ -160,7 +160,7 @@ static void exclusions_outlive_root_nic(void **state)
 /* A ring in two parts: all nodes of the part without the root are reported as isolated. */
 static void ring_in_two(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, "6", 2, 4);
@@ -168,10 +168,10 @@ static void ring_in_two(void **state)
 	world_cut(s.w, 3, true);
 	world_run(s.w, 20 * MS);
 	assert_true(world_until(s.w, world_settled, 5 * SEC));
-	assert_true(story_problem(&s, "isolated", "'n2'"));
-	assert_true(story_problem(&s, "isolated", "'n3'"));
-	assert_false(story_problem(&s, "isolated", "'n1'"));
-	assert_false(story_problem(&s, "isolated", "'n4'"));
+	assert_true(trial_problem(&s, "isolated", "'n2'"));
+	assert_true(trial_problem(&s, "isolated", "'n3'"));
+	assert_false(trial_problem(&s, "isolated", "'n1'"));
+	assert_false(trial_problem(&s, "isolated", "'n4'"));
 	end(&s, "a ring in two");
 }
 
@@ -193,7 +193,7 @@ static bool all_reach_root(struct world *w)
 static void root_away(void **state)
 {
 	struct fm_status st;
-	struct story s;
+	struct trial s;
 	uint64_t gone;
 
 	(void)state;
@@ -210,7 +210,7 @@ static void root_away(void **state)
 		assert_int_equal(st.nodes_up, 8);	/* all but the root, for a while */
 	}
 	world_manager(s.w, 0, true);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	assert_true(all_reach_root(s.w));
 	end(&s, "root away");
 }
@@ -231,7 +231,7 @@ static bool recovered(struct world *w)
  */
 static void hung(uint32_t node, unsigned int fanout)
 {
-	struct story s;
+	struct trial s;
 	char what[40];
 
 	snprintf(what, sizeof(what), "node %u hangs, fanout %u", node, fanout);
@@ -240,13 +240,13 @@ static void hung(uint32_t node, unsigned int fanout)
 	world_cut(s.w, 2, true);
 	world_run(s.w, 20 * MS);
 	if (!world_until(s.w, recovered, 6 * SEC))
-		story_fail(&s, "the recovery still waits");
-	if (!story_problem(&s, "node", "is silent"))
-		story_fail(&s, "no node is reported as silent");
+		trial_fail(&s, "the recovery still waits");
+	if (!trial_problem(&s, "node", "is silent"))
+		trial_fail(&s, "no node is reported as silent");
 	world_hang(s.w, node, false);
-	story_rest(&s, 10 * SEC);
-	if (story_problem(&s, "node", ""))
-		story_fail(&s, "a node is still reported as silent");
+	trial_rest(&s, 10 * SEC);
+	if (trial_problem(&s, "node", ""))
+		trial_fail(&s, "a node is still reported as silent");
 	end(&s, what);
 }
 
@@ -279,31 +279,31 @@ static void say_down(struct world *w, uint32_t node, unsigned int port)
 static void ends_differ(void **state)
 {
 	const uint16_t *closed;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, "3x3", 5, 8);
 	world_cut(s.w, 2, true);
 	for (unsigned int i = 0; i < 3000; i++) {
 		world_run(s.w, 1 * MS);
-		assert_false(story_problem(&s, "dispute", ""));
+		assert_false(trial_problem(&s, "dispute", ""));
 	}
 	world_cut(s.w, 2, false);
-	story_rest(&s, 5 * SEC);
+	trial_rest(&s, 5 * SEC);
 	say_down(s.w, 4, 0);
 	world_run(s.w, 100 * MS);
 	closed = fm_exclusions(world_fm(s.w, 0));
 	assert_true(closed[4] & 1 && closed[5] & 1 << 2);
-	assert_false(story_problem(&s, "dispute", ""));
-	story_run(&s, 3 * SEC);
-	assert_true(story_problem(&s, "dispute", "is up, says 2,1:-x ('n5'), and down, says 1,1:+x"));
-	assert_false(story_problem(&s, "dispute", "2,1:+x"));
+	assert_false(trial_problem(&s, "dispute", ""));
+	trial_run(&s, 3 * SEC);
+	assert_true(trial_problem(&s, "dispute", "is up, says 2,1:-x ('n5'), and down, says 1,1:+x"));
+	assert_false(trial_problem(&s, "dispute", "2,1:+x"));
 	world_cut(s.w, 8, true);		/* makes node 4 send its true row again */
 	world_run(s.w, 100 * MS);
 	world_cut(s.w, 8, false);
-	story_rest(&s, 5 * SEC);
-	story_run(&s, 3 * SEC);
-	assert_false(story_problem(&s, "dispute", ""));
+	trial_rest(&s, 5 * SEC);
+	trial_run(&s, 3 * SEC);
+	assert_false(trial_problem(&s, "dispute", ""));
 	end(&s, "ends differ");
 }
 
@@ -314,27 +314,27 @@ static void ends_differ(void **state)
 static void closed_at_a_silent_node(void **state)
 {
 	const uint16_t *closed;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, "3x3", 7, 8);
 	world_hang(s.w, 4, true);
 	world_cut(s.w, 2, true);
-	story_run(&s, 6 * SEC);
-	assert_true(story_problem(&s, "node", "is silent"));
+	trial_run(&s, 6 * SEC);
+	assert_true(trial_problem(&s, "node", "is silent"));
 	for (unsigned int i = 0; i < 6; i++) {	/* tables of which it is no voter */
 		world_cut(s.w, 3, i % 2 == 0);
-		story_run(&s, 1 * SEC);
+		trial_run(&s, 1 * SEC);
 	}
 	world_cut(s.w, 8, true);		/* 1,1:+x to 2,1:-x */
-	story_run(&s, 1 * SEC);
+	trial_run(&s, 1 * SEC);
 	world_cut(s.w, 8, false);
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	closed = fm_exclusions(world_fm(s.w, 0));
 	assert_true(closed[4]);
 	world_hang(s.w, 4, false);
 	world_cut(s.w, 2, false);
-	story_rest(&s, 5 * SEC);
+	trial_rest(&s, 5 * SEC);
 	closed = fm_exclusions(world_fm(s.w, 0));
 	assert_false(closed[4]);
 	end(&s, "closed at a silent node");
@@ -343,26 +343,26 @@ static void closed_at_a_silent_node(void **state)
 /* A node whose relay_packets differs from the root's is reported as long as it is up. */
 static void relay_memory(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, "3x3", 6, 8);
-	assert_false(story_problem(&s, "relay", ""));
+	assert_false(trial_problem(&s, "relay", ""));
 	world_power(s.w, 4, false);
-	story_run(&s, 1 * SEC);
-	story_rest(&s, 5 * SEC);
+	trial_run(&s, 1 * SEC);
+	trial_rest(&s, 5 * SEC);
 	world_relay_packets(s.w, 4, 100);
 	world_power(s.w, 4, true);
-	story_rest(&s, 5 * SEC);
-	assert_true(story_problem(&s, "relay", "'n4' keeps 100 packets as a relay, the root 'n0' 4096"));
+	trial_rest(&s, 5 * SEC);
+	assert_true(trial_problem(&s, "relay", "'n4' keeps 100 packets as a relay, the root 'n0' 4096"));
 	world_power(s.w, 4, false);
-	story_run(&s, 1 * SEC);
-	story_rest(&s, 5 * SEC);
-	assert_false(story_problem(&s, "relay", ""));
+	trial_run(&s, 1 * SEC);
+	trial_rest(&s, 5 * SEC);
+	assert_false(trial_problem(&s, "relay", ""));
 	world_relay_packets(s.w, 4, 4096);
 	world_power(s.w, 4, true);
-	story_rest(&s, 5 * SEC);
-	assert_false(story_problem(&s, "relay", ""));
+	trial_rest(&s, 5 * SEC);
+	assert_false(trial_problem(&s, "relay", ""));
 	end(&s, "memory for relays");
 }
 
@@ -375,12 +375,12 @@ static void dark_branch(void **state)
 {
 	(void)state;
 	for (unsigned int fanout = 1; fanout <= 2; fanout++) {
-		struct story s;
+		struct trial s;
 
 		start(&s, "3x8", 1, fanout);
 		for (uint32_t node = 9; node < 18; node++)
 			world_power(s.w, node, false);
-		story_run(&s, 1 * SEC);
+		trial_run(&s, 1 * SEC);
 		assert_true(world_until(s.w, world_settled, 500 * MS));
 		for (uint32_t node = 9; node < 18; node++)
 			assert_int_equal(fm_node(world_fm(s.w, 0), node)->state, FM_NODE_DEAD);
@@ -398,7 +398,7 @@ static void dark_branch(void **state)
 static void late_replay(void **state)
 {
 	uint64_t between;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, "6", 7, 8);
@@ -408,11 +408,11 @@ static void late_replay(void **state)
 	world_cut(s.w, 2, true);
 	world_run(s.w, 1 * MS);
 	world_traffic(s.w, 0);
-	story_run(&s, 4 * SEC);		/* the others recover without node 2 */
+	trial_run(&s, 4 * SEC);		/* the others recover without node 2 */
 	world_power(s.w, 1, false);
 	world_run(s.w, 100 * MS);
 	world_power(s.w, 1, true);
-	story_run(&s, 2 * SEC);
+	trial_run(&s, 2 * SEC);
 	world_traffic(s.w, 100 * US);
 	world_run(s.w, 20 * MS);
 	between = check_flow_between(s.flow, 1, 3);

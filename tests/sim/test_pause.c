@@ -14,27 +14,27 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 
 #define SEEDS 2
 
-static struct story s;
+static struct trial s;
 
 static void begin(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = false;
 	c.vanish = true;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	s.sparing = true;
 	s.none_late = true;
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
-	story_traffic(&s, 200 * US);
-	story_run(&s, 20 * MS);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, 200 * US);
+	trial_run(&s, 20 * MS);
 }
 
 /* @all: no manager went on while others stood still, so no packet may come back. */
@@ -43,9 +43,9 @@ static void end(const char *shape, uint64_t seed, bool all)
 	uint64_t returned = check_flow_returned(s.flow);
 
 	if (all && returned)
-		story_fail(&s, "%llu packets came back as unreachable",
+		trial_fail(&s, "%llu packets came back as unreachable",
 			   (unsigned long long)returned);
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s, seed %llu: %s", shape, (unsigned long long)seed, s.wrong);
 }
 
@@ -57,7 +57,7 @@ static void check_none_dead(void)
 
 		for (uint32_t k = 0; fm && fm_is_root(fm) && k < world_nodes(s.w); k++)
 			if (fm_node(fm, k) && fm_node(fm, k)->state == FM_NODE_DEAD)
-				story_fail(&s, "root %u calls node %u dead", i, k);
+				trial_fail(&s, "root %u calls node %u dead", i, k);
 	}
 }
 
@@ -66,7 +66,7 @@ static void run(uint64_t ns)
 	uint64_t end = world_now(s.w) + ns;
 
 	while (world_now(s.w) < end) {
-		story_run(&s, end - world_now(s.w) < 10 * MS ? end - world_now(s.w) : 10 * MS);
+		trial_run(&s, end - world_now(s.w) < 10 * MS ? end - world_now(s.w) : 10 * MS);
 		check_none_dead();
 	}
 }
@@ -94,7 +94,7 @@ static void pause_nodes(const uint32_t *node, uint32_t n, uint64_t ns, uint64_t 
 
 static void pause_all(const char *shape, uint64_t ns, uint64_t gap)
 {
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		uint32_t node[64];
 		uint64_t random = seed;
 
@@ -132,7 +132,7 @@ static void one_after_another(void **state)
 static void minority_of_root(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		uint32_t node[64], n = 0;
 		uint64_t random = seed;
 

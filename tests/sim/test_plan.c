@@ -18,7 +18,7 @@
 #include "ends.h"
 #include "tools/fabricsim/world_impl.h"
 
-static struct story s;
+static struct trial s;
 static struct world_config c;
 
 static struct torus_plan plan_of(const char *v4, const char *v6)
@@ -46,9 +46,9 @@ static void config(const char *shape, uint64_t seed, const char *v4, const char 
 
 static void begin(void)
 {
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 }
 
 /* Each NIC and each manager has that plan. */
@@ -83,7 +83,7 @@ static void reload(const char *v4, const char *v6)
 
 static void end(void)
 {
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s", s.wrong);
 }
 
@@ -98,7 +98,7 @@ static void first_table(void **state)
 		config("4x2", seed, "192.168.0.0/16", "fd00:1:2:3::/64");
 		begin();
 		has("192.168.0.0/16", "fd00:1:2:3::/64");
-		assert_false(story_problem(&s, "plan", ""));
+		assert_false(trial_problem(&s, "plan", ""));
 		end();
 		config("4x2", seed, "192.168.7.8/29", NULL);
 		begin();
@@ -116,12 +116,12 @@ static void change(void **state)
 	(void)state;
 	config("4x4", 1, NULL, NULL);
 	begin();
-	story_traffic(&s, 20 * US);
+	trial_traffic(&s, 20 * US);
 	world_run(s.w, 20 * MS);
 	world_counts(s.w);
 	version = fm_version(root());
 	reload(NULL, "fd00:1:2:3::/64");
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	has(NULL, "fd00:1:2:3::/64");
 	assert_int_equal(fm_version(root()), version + 1);
 	n = world_counts(s.w);
@@ -136,7 +136,7 @@ static void change(void **state)
 	world_run(s.w, 1 * SEC);
 	assert_int_equal(fm_version(root()), version + 1);
 	reload("172.16.0.0/12", "fd74:6f72::/32");
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	has("172.16.0.0/12", NULL);
 	end();
 }
@@ -147,29 +147,29 @@ static void change_amid_faults(void **state)
 	static const char *const v4[] = { "192.168.0.0/16", "172.16.0.0/12", "10.0.0.0/8" };
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 12; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 12; seed += trial_every()) {
 		uint64_t random = seed;
 
 		config("3x3", seed, NULL, NULL);
 		begin();
-		story_traffic(&s, 50 * US);
+		trial_traffic(&s, 50 * US);
 		for (unsigned int k = 0; k < 6; k++) {
 			uint32_t cable = (uint32_t)(world_random(s.w) % 18);
 
 			world_cut(s.w, cable, true);
-			world_run(s.w, story_some_time(&random, 20 * US, 6));
+			world_run(s.w, trial_some_time(&random, 20 * US, 6));
 			reload(v4[k % 3], NULL);
-			world_run(s.w, story_some_time(&random, 20 * US, 6));
+			world_run(s.w, trial_some_time(&random, 20 * US, 6));
 			if (k == 3)
 				world_manager(s.w, 4, false);
 			world_cut(s.w, cable, false);
 			if (k == 4)
 				world_manager(s.w, 4, true);
 		}
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		has("10.0.0.0/8", NULL);
 		reload("172.16.0.0/12", NULL);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		has("172.16.0.0/12", NULL);
 		end();
 	}
@@ -192,7 +192,7 @@ static void restart(void **state)
 		world_manager(s.w, 0, false);
 		world_run(s.w, 50 * MS);
 		world_manager(s.w, 0, true);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		has("192.168.0.0/16", NULL);
 		/* All managers at once, so that no table is left but those on disks. */
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
@@ -200,13 +200,13 @@ static void restart(void **state)
 		world_run(s.w, 50 * MS);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			world_manager(s.w, i, true);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		has("192.168.0.0/16", NULL);
-		assert_true(story_problem(&s, "plan", "reload"));
+		assert_true(trial_problem(&s, "plan", "reload"));
 		reload("10.64.0.0/10", NULL);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		has("10.64.0.0/10", NULL);
-		assert_false(story_problem(&s, "plan", ""));
+		assert_false(trial_problem(&s, "plan", ""));
 		end();
 	}
 }
@@ -223,13 +223,13 @@ static void takeover(void **state)
 			world_manager(s.w, i, false);
 			world_manager(s.w, i, true);
 		}
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		world_power(s.w, 0, false);
 		world_run(s.w, 5 * SEC);
 		assert_int_not_equal(ends_leader(s.w, TORUS_NO_NODE), 0);
-		assert_true(story_problem(&s, "plan", "reload"));
+		assert_true(trial_problem(&s, "plan", "reload"));
 		world_power(s.w, 0, true);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		has("192.168.0.0/16", NULL);
 		end();
 	}
@@ -245,8 +245,8 @@ static void all_power(void **state)
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_power(s.w, i, false);
 	world_run(s.w, 1 * SEC);
-	story_power_all(&s);
-	story_rest(&s, 20 * SEC);
+	trial_power_all(&s);
+	trial_rest(&s, 20 * SEC);
 	has("192.168.0.0/16", "fd00:1:2:3::/64");
 	end();
 }
@@ -258,14 +258,14 @@ static void too_small(void **state)
 
 	(void)state;
 	config("4x4", 1, "192.168.7.8/29", NULL);
-	story_begin(&s, &c);
-	story_power_all(&s);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
 	world_run(s.w, 10 * SEC);
 	assert_int_equal(fm_version(world_fm(s.w, 0)), 0);
-	assert_true(story_problem(&s, "plan", "allowed are prefixes of at most /28 and /124"));
+	assert_true(trial_problem(&s, "plan", "allowed are prefixes of at most /28 and /124"));
 	plan = plan_of("192.168.7.16/28", NULL);
 	fm_plan(world_fm(s.w, 0), &plan, FM_PLAN4, world_now(s.w));
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	has("192.168.7.16/28", NULL);
 	end();
 
@@ -275,12 +275,12 @@ static void too_small(void **state)
 	reload("192.168.7.8/29", NULL);
 	world_run(s.w, 1 * SEC);
 	assert_int_equal(fm_version(root()), version);
-	assert_true(story_problem(&s, "plan", "192.168.7.8/29"));
+	assert_true(trial_problem(&s, "plan", "192.168.7.8/29"));
 	has("192.168.7.16/28", NULL);
 	reload("192.168.7.32/28", NULL);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	has("192.168.7.32/28", NULL);
-	assert_false(story_problem(&s, "plan", ""));
+	assert_false(trial_problem(&s, "plan", ""));
 	end();
 }
 
@@ -300,7 +300,7 @@ static void earlier_releases(void **state)
 	world_run(s.w, 1 * SEC);
 	assert_int_equal(fm_version(root()), version);
 	has(NULL, NULL);
-	assert_true(story_problem(&s, "plan", "knows only the default one"));
+	assert_true(trial_problem(&s, "plan", "knows only the default one"));
 	/* While it is away the plan changes, and then it is refused. */
 	world_power(s.w, 5, false);
 	world_run(s.w, 3 * SEC);
@@ -308,14 +308,14 @@ static void earlier_releases(void **state)
 	world_run(s.w, 3 * SEC);
 	world_power(s.w, 5, true);
 	world_run(s.w, 3 * SEC);
-	assert_true(story_problem(&s, "refused", "knows only the default address plan"));
+	assert_true(trial_problem(&s, "refused", "knows only the default address plan"));
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		struct torus_plan nic = world_plan(s.w, i);
 
 		assert_int_equal(fm_plan_same(&nic, &plan), i != 5);
 	}
 	reload("10.0.0.0/8", NULL);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	has(NULL, NULL);
 	end();
 }
@@ -332,7 +332,7 @@ static void shut_out(void)
 	world_run(s.w, 3 * SEC);
 	world_power(s.w, 5, true);
 	world_run(s.w, 5 * SEC);
-	assert_true(story_problem(&s, "refused", "knows only the default address plan"));
+	assert_true(trial_problem(&s, "refused", "knows only the default address plan"));
 }
 
 /* The others have their plan and a root, and node 5 is refused. */
@@ -341,8 +341,8 @@ static void still_shut_out(uint32_t dead)
 	struct torus_plan want = plan_of("192.168.0.0/16", NULL);
 
 	root();
-	assert_true(story_problem(&s, "refused", "knows only the default address plan"));
-	assert_false(story_problem(&s, "plan", "knows only"));
+	assert_true(trial_problem(&s, "refused", "knows only the default address plan"));
+	assert_false(trial_problem(&s, "plan", "knows only"));
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		struct torus_plan nic = world_plan(s.w, i);
 
@@ -362,7 +362,7 @@ static void old_blocks(void **state)
 	world_run(s.w, 30 * SEC);
 	still_shut_out(TORUS_NO_NODE);
 	reload("10.0.0.0/8", NULL);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	has(NULL, NULL);
 	end();
 }
@@ -381,7 +381,7 @@ static void old_cut(void **state)
 	still_shut_out(TORUS_NO_NODE);
 	world_cut(s.w, 3, false);
 	reload("10.0.0.0/8", NULL);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	has(NULL, NULL);
 	end();
 }
@@ -391,7 +391,7 @@ static void halves(const char *v4, const char *v6)
 {
 	config("4x4", 1, v4, v6);
 	c.discover = true;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	for (uint32_t i = 0; i < 16; i++)
 		if (i % 4 < 2)
 			world_power(s.w, i, true);
@@ -411,13 +411,13 @@ static void stuck(void **state)
 	(void)state;
 	halves("192.168.7.8/29", NULL);
 	assert_int_equal(torus_nodes(fm_shape(root())), 8);
-	assert_true(story_problem(&s, "place", "the prefix address4 or address6 has too few"));
+	assert_true(trial_problem(&s, "place", "the prefix address4 or address6 has too few"));
 	s.w->cfg.discover = false;
 	world_plan_set(s.w, &plan, FM_PLAN4);
 	world_manager(s.w, 0, false);
 	world_run(s.w, 50 * MS);
 	world_manager(s.w, 0, true);
-	story_rest(&s, 60 * SEC);
+	trial_rest(&s, 60 * SEC);
 	has("192.168.7.16/28", NULL);
 	end();
 }
@@ -428,8 +428,8 @@ static void grow6(void **state)
 	(void)state;
 	halves(NULL, "fd00:1::/112");
 	assert_int_equal(torus_nodes(fm_shape(root())), 8);
-	assert_true(story_problem(&s, "place", "cannot grow by it"));
-	story_end(&s);
+	assert_true(trial_problem(&s, "place", "cannot grow by it"));
+	trial_end(&s);
 	halves(NULL, "fd00:1::/64");
 	assert_int_equal(torus_nodes(fm_shape(root())), 16);
 	end();
@@ -444,19 +444,19 @@ static void service_addresses(void **state)
 	(void)state;
 	config("4x2", 2, "172.30.3.0/24", NULL);
 	c.svc_ip = 4;
-	story_begin(&s, &c);
-	story_power_all(&s);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
 	world_run(s.w, 5 * SEC);
 	assert_int_equal(fm_version(world_fm(s.w, 0)), 0);
-	assert_true(story_problem(&s, "plan", "has the service address 172.30.3.1:1"));
+	assert_true(trial_problem(&s, "plan", "has the service address 172.30.3.1:1"));
 	fm_plan(world_fm(s.w, 0), &plan, FM_PLAN4, world_now(s.w));
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	has(NULL, NULL);
 	end();
 
 	config("4x2", 2, NULL, NULL);
 	c.svc_ip = 4;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		if (i != 5)
 			world_power(s.w, i, true);
@@ -467,23 +467,23 @@ static void service_addresses(void **state)
 	reload("172.30.0.0/16", NULL);
 	world_run(s.w, 1 * SEC);
 	assert_int_equal(fm_version(root()), version);
-	assert_true(story_problem(&s, "plan", "172.30.0.0/16"));
+	assert_true(trial_problem(&s, "plan", "172.30.0.0/16"));
 	reload("172.30.3.0/24", NULL);
 	world_run(s.w, 1 * SEC);
 	assert_int_equal(fm_version(root()), version);
-	assert_true(story_problem(&s, "plan", "has the service address 172.30.3.1:1"));
+	assert_true(trial_problem(&s, "plan", "has the service address 172.30.3.1:1"));
 	/* The address of a node that is not known yet: the node is refused. */
 	reload("172.30.5.0/24", NULL);
 	world_run(s.w, 1 * SEC);
 	assert_int_equal(fm_version(root()), version + 1);
-	assert_false(story_problem(&s, "plan", ""));
+	assert_false(trial_problem(&s, "plan", ""));
 	world_power(s.w, 5, true);
 	world_run(s.w, 3 * SEC);
-	assert_true(story_problem(&s, "refused", "has the service address 172.30.5.1:1"));
+	assert_true(trial_problem(&s, "refused", "has the service address 172.30.5.1:1"));
 	plan = world_plan(s.w, 5);
 	assert_true(fm_plan_is_default(&plan));
 	reload("172.30.8.0/24", NULL);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	has("172.30.8.0/24", NULL);
 	end();
 }
@@ -500,16 +500,16 @@ static void service_addresses6(void **state)
 	version = fm_version(root());
 	reload(NULL, "fd00:30::/32");
 	world_run(s.w, 1 * SEC);
-	assert_true(story_problem(&s, "plan", "has the service address [fd00:30:0::1]:1"));
+	assert_true(trial_problem(&s, "plan", "has the service address [fd00:30:0::1]:1"));
 	reload(NULL, "fd00:30:3:0:8000::/65");
 	world_run(s.w, 1 * SEC);
-	assert_false(story_problem(&s, "plan", "service address"));
+	assert_false(trial_problem(&s, "plan", "service address"));
 	assert_int_equal(fm_version(root()), version + 1);
 	reload(NULL, "fd00:30:3::/64");
 	world_run(s.w, 1 * SEC);
-	assert_true(story_problem(&s, "plan", "has the service address [fd00:30:3::1]:1"));
+	assert_true(trial_problem(&s, "plan", "has the service address [fd00:30:3::1]:1"));
 	reload("172.16.0.0/12", "fd00:31::/32");
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	has("172.16.0.0/12", "fd00:31::/32");
 	end();
 }
@@ -521,7 +521,7 @@ static void joins_early(unsigned int svc_ip, const char *v4, const char *v6)
 
 	config("4x2", 2, v4, v6);
 	c.svc_ip = svc_ip;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		if (i != 5)
 			world_power(s.w, i, true);
@@ -536,14 +536,14 @@ static void joins_early(unsigned int svc_ip, const char *v4, const char *v6)
 		world_manager(s.w, i, true);
 	world_run(s.w, 20 * SEC);
 	root();
-	assert_true(story_problem(&s, "refused", "the torus itself"));
+	assert_true(trial_problem(&s, "refused", "the torus itself"));
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		struct torus_plan nic = world_plan(s.w, i);
 
 		assert_int_equal(fm_plan_same(&nic, &want), i != 5);
 	}
 	reload("10.0.0.0/8", "fd74:6f72::/32");
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	has(NULL, NULL);
 	end();
 }
@@ -571,14 +571,14 @@ static void address_of_root(void **state)
 		world_manager(s.w, i, true);
 	world_run(s.w, 20 * SEC);
 	assert_int_not_equal(ends_leader(s.w, TORUS_NO_NODE), 0);
-	assert_true(story_problem(&s, "refused", "'n0' has the service address 172.30.0.1:1"));
+	assert_true(trial_problem(&s, "refused", "'n0' has the service address 172.30.0.1:1"));
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		struct torus_plan nic = world_plan(s.w, i);
 
 		assert_true(fm_plan_same(&nic, &want));
 	}
 	reload("10.0.0.0/8", NULL);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	has(NULL, NULL);
 	end();
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 
 /* The faults and repairs of these tests. */
@@ -68,7 +68,7 @@ static unsigned int failures;
 static unsigned int met;	/* steps at which a second fault hit, a bit each */
 static uint64_t rerouted;	/* adaptive packets of failed links that took another way */
 
-static void happen(struct story *s, enum fault f, uint32_t k)
+static void happen(struct trial *s, enum fault f, uint32_t k)
 {
 	uint32_t nodes = world_nodes(s->w), node = 1 + (k * 5 + 2) % (nodes - 1);
 	uint32_t cable = (k * 7 + 3) % world_cables(s->w);
@@ -116,7 +116,7 @@ static void happen(struct story *s, enum fault f, uint32_t k)
 	}
 }
 
-static void include_all(struct story *s)
+static void include_all(struct trial *s)
 {
 	for (uint32_t i = 0; world_fm(s->w, 0) && i < world_nodes(s->w); i++)
 		fm_exclude(world_fm(s->w, 0), i, -1, false, world_now(s->w));
@@ -128,25 +128,25 @@ static bool noticed_late(enum fault f)
 	return f == SILENCE || f == MANAGER_DIES;
 }
 
-static void begin(struct story *s, struct world_config *c, enum fault a, enum fault b)
+static void begin(struct trial *s, struct world_config *c, enum fault a, enum fault b)
 {
 	bool absent = a == NODE_COMES_BACK || b == NODE_COMES_BACK;
 
-	story_begin(s, c);
+	trial_begin(s, c);
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
 		if (!absent || i != world_nodes(s->w) - 1)
 			world_power(s->w, i, true);
 	if (a == MEND || b == MEND)
 		world_cut(s->w, 1, true);
 	world_run(s->w, absent ? 1000 * MS : 0);
-	story_rest(s, 10 * SEC);
-	story_traffic(s, 150 * US);
+	trial_rest(s, 10 * SEC);
+	trial_traffic(s, 150 * US);
 	world_run(s->w, 10 * MS);
 	s->sparing = !noticed_late(a) && !noticed_late(b);
 }
 
 /* Checks that @s has cost no more than @a and @b may; rows may be on hold for @most ms. */
-static void judge_cost(struct story *s, enum fault a, enum fault b, uint64_t most)
+static void judge_cost(struct trial *s, enum fault a, enum fault b, uint64_t most)
 {
 	bool dies = a == NODE_DIES || b == NODE_DIES;
 	bool absent = a == NODE_COMES_BACK || b == NODE_COMES_BACK;
@@ -159,16 +159,16 @@ static void judge_cost(struct story *s, enum fault a, enum fault b, uint64_t mos
 				   check_flow_counted(s->flow, TORUS_NC_UNREACHABLE);
 
 	if (held > most * MS)
-		story_fail(s, "rows were on hold for %llu ms, allowed are %llu",
+		trial_fail(s, "rows were on hold for %llu ms, allowed are %llu",
 			   (unsigned long long)(held / MS), (unsigned long long)most);
 	if (missed && !dies)
-		story_fail(s, "%llu packets were unreachable", (unsigned long long)missed);
+		trial_fail(s, "%llu packets were unreachable", (unsigned long long)missed);
 	if (doubled && !dies && !unproven)
-		story_fail(s, "%llu duplicates arrived", (unsigned long long)doubled);
+		trial_fail(s, "%llu duplicates arrived", (unsigned long long)doubled);
 	if (check_flow_counted(s->flow, TORUS_NC_UNSURE) && !dies && !unproven)
-		story_fail(s, "adaptive packets may have been doubled");
+		trial_fail(s, "adaptive packets may have been doubled");
 	if (check_flow_unproven(s->flow) && !unproven)
-		story_fail(s, "the root went on without proof");
+		trial_fail(s, "the root went on without proof");
 	s->none_late |= !unproven;
 }
 
@@ -184,17 +184,17 @@ static uint64_t most_of_both(enum fault a, enum fault b)
 }
 
 /* Waits until silence is noticed and the world is at rest. */
-static void settle(struct story *s)
+static void settle(struct trial *s)
 {
-	story_run(s, 400 * MS);
-	story_rest(s, 30 * SEC);
+	trial_run(s, 400 * MS);
+	trial_rest(s, 30 * SEC);
 }
 
-static void finish(struct story *s, const char *what, uint64_t seed, uint64_t gap)
+static void finish(struct trial *s, const char *what, uint64_t seed, uint64_t gap)
 {
 	settle(s);
 	include_all(s);
-	if (story_end(s))
+	if (trial_end(s))
 		return;
 	print_error("%s, seed %llu, gap %llu us: %s\n", what, (unsigned long long)seed,
 		    (unsigned long long)(gap / US), s->wrong);
@@ -203,7 +203,7 @@ static void finish(struct story *s, const char *what, uint64_t seed, uint64_t ga
 
 static void config(struct world_config *c, const char *shape, uint64_t seed)
 {
-	story_config(c, shape, seed);
+	trial_config(c, shape, seed);
 	c->discover = false;
 	c->member_max = MEMBER_MAX;
 }
@@ -215,10 +215,10 @@ static void single(enum fault f)
 	for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
 		for (uint32_t n = 0; n < 3; n++) {
 			struct world_config c;
-			struct story s;
+			struct trial s;
 			char what[80];
 
-			if (story_every() > 1 && n != (f + k) % 3)
+			if (trial_every() > 1 && n != (f + k) % 3)
 				continue;
 			config(&c, shapes[k], n + 1);
 			begin(&s, &c, f, f);
@@ -258,13 +258,13 @@ static void two_faults(void **state)
 		for (unsigned int b = 0; b < FAULTS; b++) {
 			for (size_t g = 0; g < sizeof(gaps) / sizeof(gaps[0]); g++) {
 				struct world_config c;
-				struct story s;
+				struct trial s;
 				char what[80];
 
 				/* All pairs, each at some of the gaps. */
 				if ((a * 7 + b * 3 + g) % 6)
 					continue;
-				if (!one && count++ % story_every())
+				if (!one && count++ % trial_every())
 					continue;
 				if (one && strtoul(one, NULL, 0) != a * 1000 + b * 100 + g)
 					continue;
@@ -272,7 +272,7 @@ static void two_faults(void **state)
 				begin(&s, &c, (enum fault)a, (enum fault)b);
 				happen(&s, (enum fault)a, 0);
 				world_run(s.w, gaps[g] * US);
-				met |= 1u << story_step(&s);
+				met |= 1u << trial_step(&s);
 				happen(&s, (enum fault)b, 1);
 				settle(&s);
 				judge_cost(&s, (enum fault)a, (enum fault)b,
@@ -283,7 +283,7 @@ static void two_faults(void **state)
 		}
 	}
 	assert_int_equal(failures, 0);
-	if (!one && story_every() == 1)
+	if (!one && trial_every() == 1)
 		assert_int_equal(met, (1u << STEPS) - (1u << STEP_REST));
 }
 
@@ -294,12 +294,12 @@ static void disturbed(void **state)
 
 	(void)state;
 	failures = 0;
-	for (uint64_t seed = 1; seed <= 60; seed += one ? 1 : story_every()) {
+	for (uint64_t seed = 1; seed <= 60; seed += one ? 1 : trial_every()) {
 		if (one && strtoul(one, NULL, 0) != seed)
 			continue;
 		struct world_config c;
 		uint64_t random = seed;
-		struct story s;
+		struct trial s;
 		enum fault f;
 
 		config(&c, "4x3", seed);
@@ -324,7 +324,7 @@ static void pause_of_a_cut(void **state)
 {
 	struct world_config c;
 	struct fm_status st;
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	failures = 0;
@@ -333,7 +333,7 @@ static void pause_of_a_cut(void **state)
 	begin(&s, &c, FAULTS, FAULTS);
 	happen(&s, CUT, 3);
 	world_run(s.w, 5 * MS);
-	story_rest(&s, 1 * SEC);
+	trial_rest(&s, 1 * SEC);
 	fm_status(world_fm(s.w, 0), &st);
 	print_message("4x4x4 recovery: table %.3f ms, rebuilt %.3f, drained %.3f, replayed %.3f, resumed %.3f\n",
 		      (double)(st.last.at[FM_AT_TABLE] - st.last.at[FM_AT_DETECTED]) / 1e6,

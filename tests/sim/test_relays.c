@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "trial.h"
 
 /**
  * struct scene - a shape with cut cables
@@ -43,7 +43,7 @@ enum event { CUT, MEND, RELAY_DIES, RELAY_RESTARTS, ROOT_RESTARTS, EXCLUDE, EVEN
 static const char *const names[EVENTS] = { "cut", "mend", "relay dies", "relay's manager restarts",
 					   "root restarts", "relay's port excluded" };
 
-static void happen(struct story *s, const struct scene *scene, enum event e)
+static void happen(struct trial *s, const struct scene *scene, enum event e)
 {
 	switch (e) {
 	case CUT:
@@ -74,7 +74,7 @@ static void happen(struct story *s, const struct scene *scene, enum event e)
 	}
 }
 
-static uint64_t counted(struct story *s, enum torus_node_counter which)
+static uint64_t counted(struct trial *s, enum torus_node_counter which)
 {
 	uint64_t n = 0;
 
@@ -85,50 +85,50 @@ static uint64_t counted(struct story *s, enum torus_node_counter which)
 }
 
 /* @packets: relay_packets of all NICs, for how many packets a relay has memory; 0: the default. */
-static void begin(struct story *s, const struct scene *scene, uint64_t seed, uint32_t packets)
+static void begin(struct trial *s, const struct scene *scene, uint64_t seed, uint32_t packets)
 {
 	struct world_config c;
 	struct fm_status st;
 
-	story_config(&c, scene->shape, seed);
+	trial_config(&c, scene->shape, seed);
 	c.discover = false;
 	c.member_max = 500 * MS;
-	story_begin(s, &c);
+	trial_begin(s, &c);
 	for (uint32_t i = 0; packets && i < world_nodes(s->w); i++)
 		world_relay_packets(s->w, i, packets);
-	story_power_all(s);
-	story_rest(s, 10 * SEC);
+	trial_power_all(s);
+	trial_rest(s, 10 * SEC);
 	for (unsigned int i = 0; i < scene->cuts; i++)
 		world_cut(s->w, scene->cut[i], true);
-	story_rest(s, 10 * SEC);
+	trial_rest(s, 10 * SEC);
 	fm_status(world_fm(s->w, 0), &st);
 	if (!st.relayed)
-		story_fail(s, "no pair needs a relay");
-	story_traffic(s, 150 * US);
+		trial_fail(s, "no pair needs a relay");
+	trial_traffic(s, 150 * US);
 	s->sparing = true;
 	world_run(s->w, 10 * MS);
 	if (!tn_nic_counters(world_nic(s->w, scene->relay))[TORUS_NC_RELAY_FORWARDED])
-		story_fail(s, "node %u is no relay", scene->relay);
+		trial_fail(s, "node %u is no relay", scene->relay);
 }
 
-static void look(struct story *s)
+static void look(struct trial *s)
 {
 	char buf[200];
 	const char *wrong;
 
-	story_run(s, 100 * MS);
-	story_rest(s, 30 * SEC);
+	trial_run(s, 100 * MS);
+	trial_rest(s, 30 * SEC);
 	wrong = s->wrong[0] ? NULL : check_rows(s->w, buf, sizeof(buf));
 	if (wrong)
-		story_fail(s, "%s", wrong);
+		trial_fail(s, "%s", wrong);
 }
 
-static bool finish(struct story *s, const char *what)
+static bool finish(struct trial *s, const char *what)
 {
 	look(s);
 	for (uint32_t i = 0; world_fm(s->w, 0) && i < world_nodes(s->w); i++)
 		fm_exclude(world_fm(s->w, 0), i, -1, false, world_now(s->w));
-	if (story_end(s))
+	if (trial_end(s))
 		return true;
 	print_error("%s: %s\n", what, s->wrong);
 	return false;
@@ -147,23 +147,23 @@ static void phases(void **state)
 		const struct scene *scene = &scenes[k % SCENES];
 		enum event a = k / SCENES % EVENTS, b = k / SCENES / EVENTS % EVENTS;
 		uint64_t gap = gaps[k / SCENES / EVENTS / EVENTS] * US;
-		struct story s;
+		struct trial s;
 		char what[120];
 
 		/* Each pair of events at some gaps in some scene. */
-		if (one ? strtoul(one, NULL, 0) != k : a == b || k % 3 || count++ % story_every())
+		if (one ? strtoul(one, NULL, 0) != k : a == b || k % 3 || count++ % trial_every())
 			continue;
 		begin(&s, scene, k + 1, 0);
 		happen(&s, scene, a);
 		world_run(s.w, gap);
-		met |= 1u << story_step(&s);
+		met |= 1u << trial_step(&s);
 		happen(&s, scene, b);
 		snprintf(what, sizeof(what), "SEED=%u %s: %s, %llu us later %s", k, scene->shape,
 			 names[a], (unsigned long long)(gap / US), names[b]);
 		failures += !finish(&s, what);
 	}
 	assert_int_equal(failures, 0);
-	if (!one && story_every() == 1)
+	if (!one && trial_every() == 1)
 		assert_int_equal(met, (1u << STEPS) - (1u << STEP_REST));
 }
 
@@ -175,7 +175,7 @@ static void nobody_unreachable(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < SCENES; k++) {
 		const struct scene *scene = &scenes[k];
-		struct story s;
+		struct trial s;
 		uint64_t before;
 
 		begin(&s, scene, 7, 0);
@@ -185,7 +185,7 @@ static void nobody_unreachable(void **state)
 			look(&s);
 		}
 		if (counted(&s, TORUS_NC_UNREACHABLE) != before)
-			story_fail(&s, "packets were unreachable");
+			trial_fail(&s, "packets were unreachable");
 		failures += !finish(&s, scene->shape);
 	}
 	assert_int_equal(failures, 0);
@@ -203,14 +203,14 @@ static void small_windows(void **state)
 	for (unsigned int k = 0; k < SCENES; k++) {
 		const struct scene *scene = &scenes[k];
 		uint64_t before, since;
-		struct story s;
+		struct trial s;
 
 		begin(&s, scene, 8, 1);
 		before = counted(&s, TORUS_NC_RELAY_FORWARDED);
 		world_run(s.w, 50 * MS);
 		since = counted(&s, TORUS_NC_RELAY_FORWARDED) - before;
 		if (since < 100)
-			story_fail(&s, "%llu packets through relays", (unsigned long long)since);
+			trial_fail(&s, "%llu packets through relays", (unsigned long long)since);
 		failures += !finish(&s, scene->shape);
 	}
 	assert_int_equal(failures, 0);

@@ -11,27 +11,27 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 #include "tools/fabricsim/world_impl.h"
 
 #define SEEDS 60
 
-static struct story s;
+static struct trial s;
 
 static void begin(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = seed % 3 == 0;
 	c.vanish = seed / 2 % 2;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	s.sparing = true;
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
-	story_traffic(&s, 200 * US);
-	story_run(&s, 10 * MS);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, 200 * US);
+	trial_run(&s, 10 * MS);
 }
 
 /* @higher: its GUID is above all others, else below: of nodes without a place the lowest asks. */
@@ -46,7 +46,7 @@ static void replace(uint32_t node, uint64_t *random)
 	char name[16];
 
 	world_power(s.w, node, false);
-	story_run(&s, story_some_time(random, 100 * US, 5));
+	trial_run(&s, trial_some_time(random, 100 * US, 5));
 	world_wipe(s.w, node);
 	world_guid(s.w, node, guid);
 	snprintf(name, sizeof(name), "new%u", node);
@@ -68,9 +68,9 @@ static void in_place(uint64_t seed)
 				 (unsigned long long)seed, i);
 	}
 	/* Candidates are judged later (ranks.c). */
-	story_run(&s, 200 * MS);
-	if (story_problem(&s, "node", "") || story_problem(&s, "name", "") ||
-	    story_problem(&s, "bootstrap", ""))
+	trial_run(&s, 200 * MS);
+	if (trial_problem(&s, "node", "") || trial_problem(&s, "name", "") ||
+	    trial_problem(&s, "bootstrap", ""))
 		fail_msg("seed %llu: a problem of a node is left", (unsigned long long)seed);
 }
 
@@ -83,25 +83,25 @@ static void one(uint64_t seed, const char *shape, unsigned int times, bool root_
 		uint32_t n = world_nodes(s.w);
 
 		replace(root_too && !i ? world_root(s.w) : random_below(&random, n), &random);
-		story_run(&s, story_some_time(&random, MS, 2));
+		trial_run(&s, trial_some_time(&random, MS, 2));
 	}
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	in_place(seed);
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 }
 
 static void one_is_replaced(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		one(seed, seed % 2 ? "3x3" : "4x2x2", 1, false);
 }
 
 static void the_root_is_replaced(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		one(1000 + seed, seed % 2 ? "3x3" : "4x2x2", 1, true);
 }
 
@@ -109,7 +109,7 @@ static void the_root_is_replaced(void **state)
 static void several_are_replaced(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		one(2000 + seed, seed % 2 ? "2x2" : "4x3", 3, seed % 4 == 0);
 }
 
@@ -117,19 +117,19 @@ static void several_are_replaced(void **state)
 static void exclusions_stay(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += 10 * story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += 10 * trial_every()) {
 		uint64_t random = seed;
 
 		begin("3x3", 3000 + seed);
-		assert_int_equal(story_exclude(&s, 4, 0, true), 0);
-		story_rest(&s, 10 * SEC);
+		assert_int_equal(trial_exclude(&s, 4, 0, true), 0);
+		trial_rest(&s, 10 * SEC);
 		replace(4, &random);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		if (!(fm_node(world_fm(s.w, world_root(s.w)), 4)->admin & 1))
 			fail_msg("seed %llu: the exclusion is lost", (unsigned long long)seed);
-		assert_int_equal(story_exclude(&s, 4, 0, false), 0);
-		story_rest(&s, 10 * SEC);
-		if (!story_end(&s))
+		assert_int_equal(trial_exclude(&s, 4, 0, false), 0);
+		trial_rest(&s, 10 * SEC);
+		if (!trial_end(&s))
 			fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 	}
 }
@@ -138,18 +138,18 @@ static void exclusions_stay(void **state)
 static void the_marked_node_is_replaced(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += 5 * story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += 5 * trial_every()) {
 		uint64_t random = seed;
 
 		begin("3x3", 5000 + seed);
 		assert_int_equal(world_move(s.w, 0, 1), 0);
-		story_run(&s, SEC);
-		story_rest(&s, 10 * SEC);
+		trial_run(&s, SEC);
+		trial_rest(&s, 10 * SEC);
 		assert_int_equal(world_root(s.w), 1);
 		replace(0, &random);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		in_place(seed);
-		if (!story_end(&s))
+		if (!trial_end(&s))
 			fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 	}
 }
@@ -162,29 +162,29 @@ static void the_marked_node_is_replaced(void **state)
 static void the_marked_node_is_replaced_apart(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += 5 * story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += 5 * trial_every()) {
 		uint64_t random = seed;
 
 		begin("3x3", 6000 + seed);
 		assert_int_equal(world_move(s.w, 0, 1), 0);
-		story_run(&s, SEC);
-		story_rest(&s, 10 * SEC);
+		trial_run(&s, SEC);
+		trial_rest(&s, 10 * SEC);
 		world_partition(s.w, 1);
 		replace(0, &random);
-		story_run(&s, SEC);
+		trial_run(&s, SEC);
 		world_counts(s.w);
 		for (unsigned int i = 0; i < 1000; i++) {
 			if (fm_is_root(world_fm(s.w, 0)))
 				fail_msg("seed %llu: it leads again", (unsigned long long)seed);
-			story_run(&s, 10 * MS);
+			trial_run(&s, 10 * MS);
 		}
 		if (fm_epoch(world_fm(s.w, 0)) > fm_epoch(world_fm(s.w, 1)) ||
 		    world_counts(s.w).versions)
 			fail_msg("seed %llu: it disturbs the root", (unsigned long long)seed);
 		world_partition(s.w, 0);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		in_place(seed);
-		if (!story_end(&s))
+		if (!trial_end(&s))
 			fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 	}
 }
@@ -206,16 +206,16 @@ static void cut_cables(uint32_t node)
 static void the_cut_off_root_is_replaced(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += 4 * story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += 4 * trial_every()) {
 		uint64_t random = seed;
 		uint32_t node;
 
 		begin(seed / 4 % 2 ? "3x3" : "4x2x2", 4000 + seed);
 		node = world_root(s.w);
 		cut_cables(node);
-		story_rest(&s, 10 * SEC);
+		trial_rest(&s, 10 * SEC);
 		replace(node, &random);
-		story_run(&s, 10 * SEC);
+		trial_run(&s, 10 * SEC);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 			const struct fm *fm = world_fm(s.w, i);
 
@@ -228,7 +228,7 @@ static void the_cut_off_root_is_replaced(void **state)
 				fail_msg("seed %llu: node %u is not up in its table",
 					 (unsigned long long)seed, i);
 		}
-		if (!story_end(&s))
+		if (!trial_end(&s))
 			fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 	}
 }

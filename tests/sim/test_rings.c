@@ -15,33 +15,33 @@
 
 #define TAKEOVER (3 * SEC)
 
-static struct story s;
+static struct trial s;
 static char name[100];		/* of the scenario */
 
 static void begin(uint32_t nodes, uint64_t seed)
 {
 	struct world_config c;
 
-	story_config(&c, nodes == 2 ? "2" : "3", seed);
+	trial_config(&c, nodes == 2 ? "2" : "3", seed);
 	c.discover = seed % 2;
 	c.vanish = true;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	s.sparing = true;
 	s.none_late = true;
-	story_traffic(&s, 40 * US);
+	trial_traffic(&s, 40 * US);
 	world_run(s.w, 5 * MS);
 }
 
 /* A cable is cut, unless @step is STEP_REST. Return: whether the recovery came to @step. */
-static bool reach(enum story_step step)
+static bool reach(enum trial_step step)
 {
 	if (step != STEP_REST)
 		world_cut(s.w, 0, true);
-	for (unsigned int i = 0; i < 4000 && story_step(&s) != step; i++)
+	for (unsigned int i = 0; i < 4000 && trial_step(&s) != step; i++)
 		world_run(s.w, 2 * US);
-	return story_step(&s) == step;
+	return trial_step(&s) == step;
 }
 
 /* @node has ended. Return: who leads now, or TORUS_NO_NODE. */
@@ -50,20 +50,20 @@ static uint32_t look_who_leads(uint32_t node, enum ending end)
 	uint32_t root;
 
 	if (node) {
-		story_run(&s, 1 * SEC);
+		trial_run(&s, 1 * SEC);
 		root = ends_leader(s.w, TORUS_NO_NODE);
 		if (root)
-			story_fail(&s, "node 0 does not lead any more");
+			trial_fail(&s, "node 0 does not lead any more");
 	} else if (world_nodes(s.w) == 2 && end != POWER) {
-		story_run(&s, TAKEOVER);
+		trial_run(&s, TAKEOVER);
 		root = ends_leader(s.w, TORUS_NO_NODE);
 		if (root != TORUS_NO_NODE)
-			story_fail(&s, "half of the nodes have a root");
+			trial_fail(&s, "half of the nodes have a root");
 	} else {
 		/* Half of two nodes are no majority: they wait for member_max more. */
 		root = ends_await(&s, 0, (world_nodes(s.w) == 2 ? 2 : 1) * TAKEOVER);
 		if (root == TORUS_NO_NODE)
-			story_fail(&s, "nobody leads");
+			trial_fail(&s, "nobody leads");
 	}
 	return root;
 }
@@ -73,18 +73,18 @@ static void look_who_joins(uint32_t node, uint32_t root)
 {
 	const struct fm *fm;
 
-	story_run(&s, 20 * MS);
+	trial_run(&s, 20 * MS);
 	if (root != TORUS_NO_NODE && ends_leader(s.w, root) != TORUS_NO_NODE)
-		story_fail(&s, "node %u leads beside node %u", ends_leader(s.w, root), root);
-	story_rest(&s, 20 * SEC);
+		trial_fail(&s, "node %u leads beside node %u", ends_leader(s.w, root), root);
+	trial_rest(&s, 20 * SEC);
 	if (root == TORUS_NO_NODE)
 		return;
 	fm = world_fm(s.w, node);
 	if (fm_is_root(fm) || !fm_reachable(fm) || fm_epoch(fm) != fm_epoch(world_fm(s.w, root)))
-		story_fail(&s, "node %u is no member of node %u", node, root);
+		trial_fail(&s, "node %u is no member of node %u", node, root);
 }
 
-static bool at(uint32_t nodes, uint32_t node, enum ending end, enum story_step step)
+static bool at(uint32_t nodes, uint32_t node, enum ending end, enum trial_step step)
 {
 	uint32_t root;
 	bool met;
@@ -95,14 +95,14 @@ static bool at(uint32_t nodes, uint32_t node, enum ending end, enum story_step s
 	met = reach(step);
 	end_node(s.w, node, end);
 	root = look_who_leads(node, end);
-	story_run(&s, 500 * MS);
+	trial_run(&s, 500 * MS);
 	end_undo(s.w, node, end);
 	look_who_joins(node, root);
 	if (ends_roots(s.w) != 1)
-		story_fail(&s, "%u roots", ends_roots(s.w));
+		trial_fail(&s, "%u roots", ends_roots(s.w));
 	if (end != POWER && check_flow_counted(s.flow, TORUS_NC_LOST))
-		story_fail(&s, "packets are lost, though no NIC was");
-	if (!story_end(&s))
+		trial_fail(&s, "packets are lost, though no NIC was");
+	if (!trial_end(&s))
 		fail_msg("%s: %s", name, s.wrong);
 	return met;
 }
@@ -112,10 +112,10 @@ static void ring(uint32_t nodes)
 	for (unsigned int step = STEP_REST; step < STEPS; step++) {
 		unsigned int met = 0;
 
-		for (uint32_t k = step % story_every(); k < nodes * ENDS; k += story_every())
-			met += at(nodes, k / ENDS, (enum ending)(k % ENDS), (enum story_step)step);
+		for (uint32_t k = step % trial_every(); k < nodes * ENDS; k += trial_every())
+			met += at(nodes, k / ENDS, (enum ending)(k % ENDS), (enum trial_step)step);
 		/* Two nodes are drained as soon as both have the rows. */
-		if (!met && story_every() == 1 && (nodes > 2 || step != STEP_DRAIN))
+		if (!met && trial_every() == 1 && (nodes > 2 || step != STEP_DRAIN))
 			fail_msg("%s: never reached", name);
 	}
 }

@@ -16,22 +16,22 @@
 #define ANSWER (2 * SEC)	/* as long as fabricd waits until the change is in force */
 #define TAKEOVER (3 * SEC)
 
-static struct story s;
+static struct trial s;
 
 static void begin(uint64_t seed, bool absent)
 {
 	struct world_config c;
 
-	story_config(&c, "4x4", seed);
+	trial_config(&c, "4x4", seed);
 	c.discover = false;
 	c.vanish = true;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_power(s.w, i, i != NODE || !absent);
-	story_rest(&s, 10 * SEC);
-	story_traffic(&s, 1 * MS);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, 1 * MS);
 	s.sparing = true;
-	story_run(&s, 20 * MS);
+	trial_run(&s, 20 * MS);
 }
 
 static const struct fm *root(void)
@@ -48,7 +48,7 @@ static bool in_force(struct world *w)
 
 static void order(bool excluded)
 {
-	assert_int_equal(story_exclude(&s, NODE, -1, excluded), 0);
+	assert_int_equal(trial_exclude(&s, NODE, -1, excluded), 0);
 	if (!world_until(s.w, in_force, ANSWER))
 		fail_msg("not in force");
 }
@@ -66,13 +66,13 @@ static void expect(const char *when, bool out, unsigned int state)
 	for (unsigned int p = 0; out && p < 4; p++)
 		if (!(fm_exclusions(root())[NODE] & 1u << p))
 			fail_msg("%s: port %u is in use", when, p);
-	if (out && story_problem(&s, "node", "2,2"))
+	if (out && trial_problem(&s, "node", "2,2"))
 		fail_msg("%s: it is a problem", when);
 }
 
 static void finish(const char *what)
 {
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s: %s", what, s.wrong);
 }
 
@@ -82,7 +82,7 @@ static void rest(enum ending how)
 	if (how == HANG && !world_until(s.w, in_force, 10 * SEC))
 		fail_msg("not in force");
 	else if (how != HANG)
-		story_rest(&s, 10 * SEC);
+		trial_rest(&s, 10 * SEC);
 }
 
 /* The last root ends, and another one takes over. @how: in which way the node has ended */
@@ -94,7 +94,7 @@ static void take_over(enum ending how)
 	assert_int_not_equal(ends_await(&s, former, TAKEOVER), TORUS_NO_NODE);
 	rest(how);
 	end_undo(s.w, former, KILL);
-	story_run(&s, 100 * MS);
+	trial_run(&s, 100 * MS);
 	rest(how);
 }
 
@@ -105,11 +105,11 @@ static void take_over(enum ending how)
 static void back(enum ending how, const char *what)
 {
 	end_undo(s.w, NODE, how);
-	story_rest(&s, 10 * SEC);
-	story_run(&s, 100 * MS);
+	trial_rest(&s, 10 * SEC);
+	trial_run(&s, 100 * MS);
 	expect("back", true, FM_NODE_UP);
 	order(false);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	expect("included", false, FM_NODE_UP);
 	finish(what);
 }
@@ -117,11 +117,11 @@ static void back(enum ending how, const char *what)
 static void dead(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
 		begin(seed, false);
 		end_node(s.w, NODE, POWER);
-		story_rest(&s, 10 * SEC);
-		assert_true(story_problem(&s, "node", "2,2"));
+		trial_rest(&s, 10 * SEC);
+		assert_true(trial_problem(&s, "node", "2,2"));
 		order(true);
 		expect("excluded", true, FM_NODE_DEAD);
 		take_over(POWER);
@@ -134,12 +134,12 @@ static void dead(void **state)
 static void without_manager(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
 		enum ending how = seed % 2 ? KILL : HANG;
 
 		begin(seed, false);
 		end_node(s.w, NODE, how);
-		story_run(&s, how == KILL ? seed * MS : 4 * SEC);
+		trial_run(&s, how == KILL ? seed * MS : 4 * SEC);
 		order(true);
 		expect("excluded", true, FM_NODE_SILENT);
 		take_over(how);
@@ -152,7 +152,7 @@ static void without_manager(void **state)
 static void never_seen(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
 		begin(seed, true);
 		order(true);
 		expect("excluded", true, FM_NODE_ABSENT);
@@ -168,15 +168,15 @@ static void included_dead(void **state)
 	(void)state;
 	begin(1, false);
 	end_node(s.w, NODE, POWER);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	order(true);
-	assert_false(story_problem(&s, "node", "2,2"));
+	assert_false(trial_problem(&s, "node", "2,2"));
 	order(false);
 	expect("included", false, FM_NODE_DEAD);
-	assert_true(story_problem(&s, "node", "node 2,2 ('n10') is dead"));
+	assert_true(trial_problem(&s, "node", "node 2,2 ('n10') is dead"));
 	end_undo(s.w, NODE, POWER);
-	story_rest(&s, 10 * SEC);
-	assert_false(story_problem(&s, "node", "2,2"));
+	trial_rest(&s, 10 * SEC);
+	assert_false(trial_problem(&s, "node", "2,2"));
 	finish("included dead");
 }
 
@@ -198,7 +198,7 @@ static void for_a_while(void **state)
 	uint64_t over;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
 		begin(seed, false);
 		tell_clocks();
 		o.since = BEGAN + world_now(s.w) / SEC;
@@ -209,16 +209,16 @@ static void for_a_while(void **state)
 					       world_now(s.w)), 0);
 		assert_true(world_until(s.w, in_force, ANSWER));
 		expect("excluded", true, FM_NODE_UP);
-		story_run(&s, (1 + seed) * SEC);
+		trial_run(&s, (1 + seed) * SEC);
 		take_over(KILL);
 		expect("taken over", true, FM_NODE_UP);
 		assert_int_equal(fm_out_until(root(), NODE), o.until);
 		assert_true(world_now(s.w) + 2 * SEC < over);
-		story_run(&s, over - 2 * SEC - world_now(s.w));
+		trial_run(&s, over - 2 * SEC - world_now(s.w));
 		expect("nearly over", true, FM_NODE_UP);
 		check_flow_ordered(s.flow, world_root(s.w), NODE, -1, false);
-		story_run(&s, 3 * SEC);
-		story_rest(&s, 10 * SEC);
+		trial_run(&s, 3 * SEC);
+		trial_rest(&s, 10 * SEC);
 		expect("over", false, FM_NODE_UP);
 		assert_null(fm_order(root(), 0));
 		finish("for a while");
@@ -232,9 +232,9 @@ static void never_seen_and_grows(void **state)
 	char text[TORUS_TEXT_MAX];
 
 	(void)state;
-	story_config(&c, "4x2", 1);
+	trial_config(&c, "4x2", 1);
 	c.discover = true;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	for (uint32_t i = 0; i < 8; i++)
 		world_power(s.w, i, i % 4 < 3 && i != 5);
 	world_run(s.w, 5 * SEC);

@@ -9,40 +9,40 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "trial.h"
 
 #define SLOW (500 * MS)	/* for each action */
 #define FAULTS 12		/* cables cut or mended in a history */
 
-static void start(struct story *s, const char *shape, uint64_t seed)
+static void start(struct trial *s, const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = false;
-	story_begin(s, &c);
-	story_power_all(s);
-	story_rest(s, 10 * SEC);
-	story_traffic(s, 300 * US);
+	trial_begin(s, &c);
+	trial_power_all(s);
+	trial_rest(s, 10 * SEC);
+	trial_traffic(s, 300 * US);
 	s->sparing = true;
 	world_run(s->w, 5 * MS);
 }
 
-static void end(struct story *s, const char *what, uint64_t seed)
+static void end(struct trial *s, const char *what, uint64_t seed)
 {
-	if (story_end(s))
+	if (trial_end(s))
 		return;
 	print_error("%s, seed %llu: %s\n", what, (unsigned long long)seed, s->wrong);
 	fail();
 }
 
 /* Lets @ns pass. All nodes are up in the root's table, and have a way to the root, all the time. */
-static void nobody_is_lost(struct story *s, uint64_t ns)
+static void nobody_is_lost(struct trial *s, uint64_t ns)
 {
 	uint64_t until = world_now(s->w) + ns;
 
 	while (world_now(s->w) < until) {
-		story_run(s, 50 * MS);
+		trial_run(s, 50 * MS);
 		for (uint32_t i = 0; i < world_nodes(s->w); i++) {
 			assert_int_equal(fm_node(world_fm(s->w, 0), i)->state, FM_NODE_UP);
 			assert_true(fm_reachable(world_fm(s->w, i)));
@@ -50,7 +50,7 @@ static void nobody_is_lost(struct story *s, uint64_t ns)
 	}
 }
 
-static void cut_and_mended(struct story *s, uint32_t cable)
+static void cut_and_mended(struct trial *s, uint32_t cable)
 {
 	world_cut(s->w, cable, true);
 	nobody_is_lost(s, 15 * SEC);
@@ -64,13 +64,13 @@ static void cut_and_mended(struct story *s, uint32_t cable)
 static void one_slow_nic(void **state)
 {
 	static const uint32_t cables[] = { 10, 0, 31 }, slow[] = { 5, 0 };
-	struct story s;
+	struct trial s;
 
 	(void)state;
-	for (unsigned int k = 0; k < 2; k += story_every()) {
+	for (unsigned int k = 0; k < 2; k += trial_every()) {
 		start(&s, "4x4", 1 + k);
 		world_slow(s.w, slow[k], SLOW, 0);
-		for (unsigned int i = 0; i < 3; i += story_every())
+		for (unsigned int i = 0; i < 3; i += trial_every())
 			cut_and_mended(&s, cables[i]);
 		end(&s, "one slow NIC", 1 + k);
 	}
@@ -78,7 +78,7 @@ static void one_slow_nic(void **state)
 
 static void all_nics_slow(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, "3x3", 3);
@@ -91,18 +91,18 @@ static void all_nics_slow(void **state)
 /* A node that dies is recovered from although its neighbour's NIC is slow. */
 static void death_beside_a_slow_nic(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, "4x4", 4);
 	world_slow(s.w, 5, SLOW, 0);
 	world_power(s.w, 6, false);
-	story_run(&s, 15 * SEC);
+	trial_run(&s, 15 * SEC);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_DEAD);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 5)->state, FM_NODE_UP);
 	assert_true(world_settled(s.w));
 	world_power(s.w, 6, true);
-	story_run(&s, 15 * SEC);
+	trial_run(&s, 15 * SEC);
 	assert_true(world_settled(s.w));
 	end(&s, "death beside a slow NIC", 4);
 }
@@ -113,26 +113,26 @@ static void death_beside_a_slow_nic(void **state)
  */
 static void one_nic_fails(void **state)
 {
-	struct story s;
+	struct trial s;
 
 	(void)state;
 	start(&s, "4x4", 5);
 	world_slow(s.w, 6, MS, 1000);
 	world_cut(s.w, 31, true);
-	story_run(&s, 5 * SEC);
-	assert_true(story_under_way(&s, 0));
-	story_run(&s, 3 * SEC);
-	assert_false(story_under_way(&s, 0));
+	trial_run(&s, 5 * SEC);
+	assert_true(trial_under_way(&s, 0));
+	trial_run(&s, 3 * SEC);
+	assert_false(trial_under_way(&s, 0));
 	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_SILENT);
-	assert_true(story_problem(&s, "node", "cannot follow version"));
+	assert_true(trial_problem(&s, "node", "cannot follow version"));
 	/* The node tries again some times, and fails. */
-	story_run(&s, 30 * SEC);
+	trial_run(&s, 30 * SEC);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 5)->state, FM_NODE_UP);
 	world_slow(s.w, 6, 0, 0);
-	story_run(&s, 60 * SEC);
+	trial_run(&s, 60 * SEC);
 	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_UP);
-	assert_false(story_problem(&s, "node", "cannot follow"));
-	assert_true(world_settled(s.w) && !story_under_way(&s, 0));
+	assert_false(trial_problem(&s, "node", "cannot follow"));
+	assert_true(world_settled(s.w) && !trial_under_way(&s, 0));
 	end(&s, "one NIC fails", 5);
 }
 
@@ -142,7 +142,7 @@ static void one_nic_fails(void **state)
  */
 static void history(uint64_t seed)
 {
-	struct story s;
+	struct trial s;
 
 	start(&s, seed % 2 ? "4x4" : "3x2x2", seed);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
@@ -154,7 +154,7 @@ static void history(uint64_t seed)
 
 		if (world_cable_there(s.w, cable))
 			world_cut(s.w, cable, world_cable_whole(s.w, cable));
-		story_run(&s, world_random(s.w) % (100 * MS));
+		trial_run(&s, world_random(s.w) % (100 * MS));
 	}
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_slow(s.w, i, 0, 0);
@@ -164,7 +164,7 @@ static void history(uint64_t seed)
 static void failing_nics(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 40; seed += story_every())
+	for (uint64_t seed = 1; seed <= 40; seed += trial_every())
 		history(seed);
 }
 

@@ -16,7 +16,7 @@
 
 #include "daemon/stall_walk.h"
 #include "kernel/core/nic_impl.h"
-#include "story.h"
+#include "trial.h"
 
 #define LOOK (2 * SEC)
 #define TELL (1 * SEC)
@@ -37,18 +37,18 @@ u16 __wrap_tn_credit_report(struct tn_credit *c, u8 *vc)
 	return 0;
 }
 
-static struct story s;
+static struct trial s;
 
 static void begin(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = false;
 	victim = NULL;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 }
 
 /* Walks from all links that wait to their ends. Return: how many wait. */
@@ -82,7 +82,7 @@ static struct stall_wait stalled(void)
 	for (unsigned int k = 0; k < 10; k++) {
 		unsigned int now = k % 2, before = !now;
 
-		story_run(&s, LOOK);
+		trial_run(&s, LOOK);
 		n[now] = look(w[now]);
 		for (size_t i = 0; i < n[now]; i++)
 			if (w[now][i].verdict == STALL_SINK && w[now][i].ns >= STALL_MAX &&
@@ -97,9 +97,9 @@ static void comes_to_rest(void)
 {
 	uint64_t until = world_now(s.w) + 5 * SEC;
 
-	while (story_under_way(&s, world_root(s.w)) && world_now(s.w) < until)
-		story_run(&s, 10 * MS);
-	assert_false(story_under_way(&s, world_root(s.w)));
+	while (trial_under_way(&s, world_root(s.w)) && world_now(s.w) < until)
+		trial_run(&s, 10 * MS);
+	assert_false(trial_under_way(&s, world_root(s.w)));
 }
 
 /* Checks that all managers give this reason at both ends of the cable. */
@@ -124,7 +124,7 @@ static void all_know(uint32_t node, unsigned int port, const char *why)
 /*
  * Node @sink keeps the credits of the link at its @port, over which a node @hops away sends to it.
  */
-static void story_of(const char *shape, uint32_t sink, unsigned int port, unsigned int hops, bool new_root,
+static void trial_of(const char *shape, uint32_t sink, unsigned int port, unsigned int hops, bool new_root,
 		     uint64_t seed)
 {
 	const struct torus_shape *torus;
@@ -138,8 +138,8 @@ static void story_of(const char *shape, uint32_t sink, unsigned int port, unsign
 	if (hops > 1)
 		src = torus_neighbour(torus, src, port);
 	world_flow(s.w, src, sink);
-	story_traffic(&s, 300 * US);
-	story_run(&s, 50 * MS);
+	trial_traffic(&s, 300 * US);
+	trial_run(&s, 50 * MS);
 	victim = &world_nic(s.w, sink)->link[port].credit;
 	w = stalled();
 	/* The faulty port is named and no other, however far the wait has spread. */
@@ -148,12 +148,12 @@ static void story_of(const char *shape, uint32_t sink, unsigned int port, unsign
 	all_know(w.node, w.port, NULL);
 	parked = check_flow_counted(s.flow, TORUS_NC_PARKED);
 	world_admin(s.w, w.node, w.port, false, true);
-	story_run(&s, 50 * MS);
+	trial_run(&s, 50 * MS);
 	comes_to_rest();
 	assert_true(check_flow_counted(s.flow, TORUS_NC_PARKED) > parked);
 	all_know(w.node, w.port, "stall");
 	/* No packet waits any more. */
-	story_run(&s, 3 * LOOK);
+	trial_run(&s, 3 * LOOK);
 	{
 		struct stall_wait left[256];
 		size_t n = look(left);
@@ -163,36 +163,36 @@ static void story_of(const char *shape, uint32_t sink, unsigned int port, unsign
 	}
 	if (new_root) {
 		world_manager(s.w, world_root(s.w), false);
-		story_run(&s, 5 * SEC);
+		trial_run(&s, 5 * SEC);
 		comes_to_rest();
 		all_know(w.node, w.port, "stall");
 	}
 	/* Repaired. */
 	victim = NULL;
 	world_admin(s.w, w.node, w.port, true, false);
-	story_run(&s, 3 * SEC);
+	trial_run(&s, 3 * SEC);
 	comes_to_rest();
 	all_know(w.node, w.port, NULL);
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s: %s", shape, s.wrong);
 }
 
 static void one_link(void **state)
 {
 	(void)state;
-	story_of("3x3", 1, 2, 1, false, 1);
-	story_of("4x4", 5, 1, 1, false, 2);
-	story_of("3x3x2", 7, 3, 1, false, 3);
-	story_of("5x3", 7, 2, 2, false, 7);
+	trial_of("3x3", 1, 2, 1, false, 1);
+	trial_of("4x4", 5, 1, 1, false, 2);
+	trial_of("3x3x2", 7, 3, 1, false, 3);
+	trial_of("5x3", 7, 2, 2, false, 7);
 }
 
 /* A port of the root, or one that leads to it; and a new root knows it from the table. */
 static void at_the_root(void **state)
 {
 	(void)state;
-	story_of("4x4", 0, 0, 1, false, 4);
-	story_of("4x4", 1, 2, 1, false, 5);
-	story_of("4x4", 10, 3, 1, true, 6);
+	trial_of("4x4", 0, 0, 1, false, 4);
+	trial_of("4x4", 1, 2, 1, false, 5);
+	trial_of("4x4", 10, 3, 1, true, 6);
 }
 
 int main(int argc, char **argv)

@@ -2,7 +2,7 @@
 /*
  * The root dies under traffic, at any step of a recovery, in any way in which a root can end.
  * Another node becomes root and recovers from a cable that is cut then, and the former root, when
- * it is back, leads no node any more. All checkers of a story follow the packets of the other
+ * it is back, leads no node any more. All checkers of a trial follow the packets of the other
  * nodes.
  */
 #include <errno.h>
@@ -20,20 +20,20 @@
 #define SEEDS 3
 #define TAKEOVER (3 * SEC)	/* within which another node leads, whatever became of the first */
 
-static struct story s;
+static struct trial s;
 
 static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = seed % 2;
 	c.vanish = true;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, traffic);
+	trial_traffic(&s, traffic);
 	world_run(s.w, 5 * MS);
 }
 
@@ -44,21 +44,21 @@ static uint32_t taken_over(uint32_t former, const char *what)
 	uint32_t root = former;
 
 	while (world_now(s.w) < limit && (root == former || !fm_version(world_fm(s.w, root)))) {
-		story_run(&s, 10 * MS);
+		trial_run(&s, 10 * MS);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			if (i != former && world_managed(s.w, i) && fm_is_root(world_fm(s.w, i)))
 				root = i;
 	}
 	if (root == former)
-		story_fail(&s, "%s: nobody leads", what);
+		trial_fail(&s, "%s: nobody leads", what);
 	return root;
 }
 
 static void finish(const char *what, uint64_t seed)
 {
 	if (ends_roots(s.w) != 1)
-		story_fail(&s, "%u roots", ends_roots(s.w));
-	if (!story_end(&s))
+		trial_fail(&s, "%u roots", ends_roots(s.w));
+	if (!trial_end(&s))
 		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s.wrong);
 }
 
@@ -75,11 +75,11 @@ static void one(const char *shape, enum ending end, uint64_t seed)
 	end_node(s.w, 0, end);
 	root = taken_over(0, what);
 	world_cut(s.w, world_cables(s.w) - 1, true);
-	story_run(&s, 500 * MS);
+	trial_run(&s, 500 * MS);
 	end_undo(s.w, 0, end);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	if (world_root(s.w) != root)
-		story_fail(&s, "node %u leads, and no more node %u", world_root(s.w), root);
+		trial_fail(&s, "node %u leads, and no more node %u", world_root(s.w), root);
 	finish(what, seed);
 }
 
@@ -90,7 +90,7 @@ static void each_way(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++)
 		for (unsigned int end = 0; end < ENDS; end++)
-			for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+			for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 				one(shapes[k], (enum ending)end, seed);
 }
 
@@ -104,13 +104,13 @@ static void all_candidates(void **state)
 	for (unsigned int i = 0; i < 7; i++) {
 		end_node(s.w, root, KILL);
 		root = taken_over(root, "one after the other");
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		assert_true(root < 8);
 	}
 	for (uint32_t i = 0; i < 8; i++)
 		if (i != root)
 			end_undo(s.w, i, KILL);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), root);
 	finish("all candidates but one end", 7);
 }
@@ -118,23 +118,23 @@ static void all_candidates(void **state)
 /* --- in a recovery ------------------------------------------------------------------------- */
 
 /* A cable is cut; once the recovery is at @step, the root ends, and another cable. */
-static bool at(enum story_step step, enum ending end, uint64_t seed)
+static bool at(enum trial_step step, enum ending end, uint64_t seed)
 {
 	char what[100];
 	bool met;
 
 	begin("4x4", seed, 200 * US);
 	world_cut(s.w, 5, true);
-	for (unsigned int i = 0; i < 4000 && story_step(&s) != step; i++)
+	for (unsigned int i = 0; i < 4000 && trial_step(&s) != step; i++)
 		world_run(s.w, 5 * US);
-	met = story_step(&s) == step;
+	met = trial_step(&s) == step;
 	end_node(s.w, 0, end);
 	world_cut(s.w, 11 + (uint32_t)seed, true);
 	snprintf(what, sizeof(what), "the root %s at step %u", end_names[end], step);
 	taken_over(0, what);
-	story_run(&s, 1 * SEC);
+	trial_run(&s, 1 * SEC);
 	end_undo(s.w, 0, end);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	finish(what, seed);
 	return met;
 }
@@ -146,8 +146,8 @@ static void at_each_step(void **state)
 		for (unsigned int end = 0; end < ENDS; end++) {
 			unsigned int met = 0;
 
-			for (uint64_t seed = 1; seed <= SEEDS; seed += met ? story_every() : 1)
-				met += at((enum story_step)step, (enum ending)end, seed);
+			for (uint64_t seed = 1; seed <= SEEDS; seed += met ? trial_every() : 1)
+				met += at((enum trial_step)step, (enum ending)end, seed);
 			assert_int_not_equal(met, 0);
 		}
 }
@@ -162,10 +162,10 @@ static void two_nodes(void **state)
 		begin(n == 2 ? "2" : "3", n, 300 * US);
 		end_node(s.w, 0, POWER);
 		if (n == 2)	/* no majority: only after it has been cut off for member_max */
-			story_run(&s, 3 * SEC);
+			trial_run(&s, 3 * SEC);
 		taken_over(0, "few nodes");
 		end_undo(s.w, 0, POWER);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		finish("few nodes", n);
 	}
 }
@@ -179,10 +179,10 @@ static void half_is_not_enough(void **state)
 	(void)state;
 	begin("2", 3, 300 * US);
 	end_node(s.w, 0, HANG);
-	story_run(&s, 10 * SEC);
+	trial_run(&s, 10 * SEC);
 	assert_false(fm_is_root(world_fm(s.w, 1)));
 	end_undo(s.w, 0, HANG);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), 0);
 	finish("half of two", 3);
 }
@@ -194,7 +194,7 @@ static void half_is_not_enough(void **state)
 static void all_but_one_began_anew(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 6; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 6; seed += trial_every()) {
 		uint32_t knows = 1 + (uint32_t)seed % 7, hung = 1 + (uint32_t)(seed + 3) % 7;
 
 		begin("4x2", seed, 300 * US);
@@ -202,15 +202,15 @@ static void all_but_one_began_anew(void **state)
 		for (uint32_t i = 0; i < 8; i++)
 			if (i != knows && i != hung)
 				end_node(s.w, i, KILL);
-		story_run(&s, 20 * MS);
+		trial_run(&s, 20 * MS);
 		for (uint32_t i = 1; i < 8; i++)
 			if (i != knows && i != hung)
 				end_undo(s.w, i, KILL);
 		taken_over(0, "all but one began anew");
-		story_run(&s, 1 * SEC);
+		trial_run(&s, 1 * SEC);
 		end_undo(s.w, hung, HANG);
 		end_undo(s.w, 0, KILL);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		finish("all but one began anew", seed);
 	}
 }
@@ -221,17 +221,17 @@ static void all_but_one_began_anew(void **state)
 static void moved(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
 		begin("4x4", seed, 100 * US);
 		for (uint32_t to = 7; to < 8; to--) {
 			uint32_t root = world_root(s.w);
 
 			assert_int_equal(world_move(s.w, root, to), 0);
-			story_run(&s, 30 * MS);
+			trial_run(&s, 30 * MS);
 			world_cut(s.w, to, to % 2);
 			if (root != to)
 				assert_int_equal(taken_over(root, "by order"), to);
-			story_rest(&s, 20 * SEC);
+			trial_rest(&s, 20 * SEC);
 			assert_int_equal(world_root(s.w), to);
 		}
 		finish("root moves", seed);
@@ -250,16 +250,16 @@ static void moved_to_one_that_ends(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < 3; k++)
 		for (unsigned int end = 0; end < ENDS; end++)
-			for (uint64_t at = 0; at < 60; at += 3 * story_every()) {
+			for (uint64_t at = 0; at < 60; at += 3 * trial_every()) {
 				begin("4x4", 100 + at, 300 * US);
 				assert_int_equal(world_move(s.w, 0, to), 0);
-				story_run(&s, 20 * MS + at * MS / 2);
+				trial_run(&s, 20 * MS + at * MS / 2);
 				end_node(s.w, victims[k], (enum ending)end);
-				story_run(&s, TAKEOVER);
+				trial_run(&s, TAKEOVER);
 				if (ends_roots(s.w) < 1)
-					story_fail(&s, "no root after node %u %s", victims[k], end_names[end]);
+					trial_fail(&s, "no root after node %u %s", victims[k], end_names[end]);
 				end_undo(s.w, victims[k], (enum ending)end);
-				story_rest(&s, 20 * SEC);
+				trial_rest(&s, 20 * SEC);
 				finish("the root moves and a node ends", 100 + at);
 			}
 }
@@ -272,15 +272,15 @@ static void who_cannot_be_root(void **state)
 	assert_int_equal(world_move(s.w, 0, 16), -EINVAL);
 	assert_int_equal(world_move(s.w, 0, 0), 0);
 	end_node(s.w, 3, KILL);
-	story_run(&s, 50 * MS);
+	trial_run(&s, 50 * MS);
 	assert_int_equal(world_move(s.w, 0, 3), -EHOSTUNREACH);
 	end_undo(s.w, 3, KILL);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	world_cut(s.w, 9, true);
-	for (unsigned int i = 0; i < 4000 && story_step(&s) != STEP_APPLY; i++)
+	for (unsigned int i = 0; i < 4000 && trial_step(&s) != STEP_APPLY; i++)
 		world_run(s.w, 5 * US);
 	assert_int_equal(world_move(s.w, 0, 3), -EAGAIN);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	assert_int_equal(world_root(s.w), 0);
 	finish("nobody becomes root", 1);
 }
@@ -310,7 +310,7 @@ static void orders_too_early(void **state)
 	assert_true(done[0] && done[1]);
 	end_undo(s.w, 0, POWER);
 	end_undo(s.w, 6, HANG);
-	story_rest(&s, 20 * SEC);
+	trial_rest(&s, 20 * SEC);
 	finish("orders", 4);
 }
 
@@ -327,14 +327,14 @@ static void table_at_once(void **state)
 		begin("4x4", seed, 300 * US);
 		died = world_now(s.w);
 		end_node(s.w, 0, POWER);
-		story_run(&s, 500 * MS);
+		trial_run(&s, 500 * MS);
 		world_cut(s.w, 9, seed % 2);
 		while (ends_leader(s.w, 0) == TORUS_NO_NODE && world_now(s.w) < died + TAKEOVER)
 			world_run(s.w, 1 * MS);
 		assert_in_range(world_now(s.w) - died, 0, 800 * MS);
 		world_cut(s.w, 9, false);
 		end_undo(s.w, 0, POWER);
-		story_rest(&s, 20 * SEC);
+		trial_rest(&s, 20 * SEC);
 		finish("the first table", seed);
 	}
 }

@@ -16,38 +16,38 @@
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/facts.h"
-#include "story.h"
+#include "trial.h"
 
 #define MEMBER_MAX (600 * MS)
 #define TAKEOVER (3 * SEC)
 
 static const char *const acts[WORLD_ACTS] = { "obey", "place", "rows", "release", "replay", "count" };
 
-static struct story s;
+static struct trial s;
 
 static void power_up(const char *shape, uint64_t seed)
 {
 	struct world_config c;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.member_max = MEMBER_MAX;
 	c.discover = false;
-	story_begin(&s, &c);
-	story_power_all(&s);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
 }
 
 static void begin(const char *shape, uint64_t seed)
 {
 	power_up(shape, seed);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 300 * US);
+	trial_traffic(&s, 300 * US);
 	world_run(s.w, 5 * MS);
 }
 
 static void finish(const char *what)
 {
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s: %s", what, s.wrong);
 }
 
@@ -70,7 +70,7 @@ static uint32_t another_leads(uint32_t former, uint64_t limit, const char *what)
 	uint32_t root = former;
 
 	while (world_now(s.w) < until && (roots(&root) != 1 || root == former))
-		story_run(&s, 10 * MS);
+		trial_run(&s, 10 * MS);
 	if (roots(&root) != 1 || root == former)
 		fail_msg("%s: node %u leads, of %u", what, root, roots(&root));
 	return root;
@@ -81,9 +81,9 @@ static void ends(uint32_t root, const char *what)
 {
 	uint64_t until = world_now(s.w) + 6 * MEMBER_MAX;
 
-	while (story_under_way(&s, root) && world_now(s.w) < until)
-		story_run(&s, 10 * MS);
-	if (story_under_way(&s, root))
+	while (trial_under_way(&s, root) && world_now(s.w) < until)
+		trial_run(&s, 10 * MS);
+	if (trial_under_way(&s, root))
 		fail_msg("%s: no recovery ends", what);
 }
 
@@ -102,7 +102,7 @@ static void root_fails(enum world_act act, unsigned int times, uint64_t seed)
 	begin("4x4", seed);
 	if (act == WORLD_REPLAY) {
 		world_cut(s.w, 0, true);
-		story_rest(&s, 5 * SEC);
+		trial_rest(&s, 5 * SEC);
 	}
 	world_refuse(s.w, 0, act, times);
 	world_cut(s.w, act == WORLD_REPLAY ? 0 : 9, act != WORLD_REPLAY);
@@ -116,21 +116,21 @@ static void root_fails(enum world_act act, unsigned int times, uint64_t seed)
 	 * A node whose NIC cannot count says no HELLO: once it is missing long enough it is
 	 * silent.
 	 */
-	story_run(&s, 3 * MEMBER_MAX);
+	trial_run(&s, 3 * MEMBER_MAX);
 	ends(root, what);
 	assert_int_equal(fm_node(world_fm(s.w, root), 0)->state, FM_NODE_SILENT);
-	assert_true(story_problem(&s, "node", "('n0') is silent"));
+	assert_true(trial_problem(&s, "node", "('n0') is silent"));
 	/* The former root tries again, and is not root. */
-	story_run(&s, 8 * MEMBER_MAX);
+	trial_run(&s, 8 * MEMBER_MAX);
 	assert_int_equal(roots(&root), 1);
 	assert_int_equal(root, 1);
 	world_refuse(s.w, 0, act, 0);
 	if (times == WORLD_STUCK) {
 		world_manager(s.w, 0, false);
-		story_run(&s, 100 * MS);
+		trial_run(&s, 100 * MS);
 		world_manager(s.w, 0, true);
 	}
-	story_run(&s, 25 * MEMBER_MAX);
+	trial_run(&s, 25 * MEMBER_MAX);
 	assert_int_equal(fm_node(world_fm(s.w, root), 0)->state, FM_NODE_UP);
 	assert_int_equal(roots(&root), 1);
 	assert_int_equal(root, 1);
@@ -142,7 +142,7 @@ static void of_a_root(void **state)
 	(void)state;
 	root_fails(WORLD_ROWS, WORLD_ALWAYS, 1);
 	root_fails(WORLD_RELEASE, WORLD_ALWAYS, 2);
-	if (story_every() > 1)
+	if (trial_every() > 1)
 		return;
 	root_fails(WORLD_COUNT, WORLD_ALWAYS, 3);
 	root_fails(WORLD_REPLAY, WORLD_ALWAYS, 4);
@@ -152,7 +152,7 @@ static void that_is_stuck(void **state)
 {
 	(void)state;
 	root_fails(WORLD_COUNT, WORLD_STUCK, 7);
-	if (story_every() > 1)
+	if (trial_every() > 1)
 		return;
 	root_fails(WORLD_ROWS, WORLD_STUCK, 5);
 	root_fails(WORLD_RELEASE, WORLD_STUCK, 6);
@@ -168,10 +168,10 @@ static void now_and_then(void **state)
 		begin("4x4", 10 + act);
 		world_refuse(s.w, 0, act, 3);
 		world_cut(s.w, 9, true);
-		story_run(&s, 4 * MEMBER_MAX);
+		trial_run(&s, 4 * MEMBER_MAX);
 		assert_int_equal(roots(&root), 1);
 		assert_int_equal(root, 0);
-		assert_false(story_under_way(&s, 0));
+		assert_false(trial_under_way(&s, 0));
 		finish("now and then");
 	}
 }
@@ -187,7 +187,7 @@ static void first_root(void **state)
 	root = another_leads(0, 2 * SEC + 2 * MEMBER_MAX + TAKEOVER, "first root");
 	ends(root, "first root");
 	world_refuse(s.w, 0, WORLD_PLACE, 0);
-	story_run(&s, 25 * MEMBER_MAX);
+	trial_run(&s, 25 * MEMBER_MAX);
 	assert_int_equal(fm_node(world_fm(s.w, root), 0)->state, FM_NODE_UP);
 	finish("first root");
 }
@@ -202,15 +202,15 @@ static void asker(unsigned int times, uint64_t seed)
 	world_power(s.w, 0, false);
 	root = another_leads(0, 4 * SEC, "asker");
 	assert_int_not_equal(root, 1);
-	story_run(&s, 10 * MEMBER_MAX);
+	trial_run(&s, 10 * MEMBER_MAX);
 	ends(root, "asker");
 	world_refuse(s.w, 1, WORLD_OBEY, 0);
 	if (times == WORLD_STUCK) {
 		world_manager(s.w, 1, false);
-		story_run(&s, 100 * MS);
+		trial_run(&s, 100 * MS);
 		world_manager(s.w, 1, true);
 	}
-	story_run(&s, 25 * MEMBER_MAX);
+	trial_run(&s, 25 * MEMBER_MAX);
 	assert_int_equal(fm_node(world_fm(s.w, root), 1)->state, FM_NODE_UP);
 	finish("asker");
 }
@@ -239,7 +239,7 @@ static void one_after_the_other(void **state)
 	ends(root, "one after the other");
 	for (uint32_t i = 0; i < 3; i++)
 		world_refuse(s.w, i, WORLD_ROWS, 0);
-	story_run(&s, 25 * MEMBER_MAX);
+	trial_run(&s, 25 * MEMBER_MAX);
 	finish("one after the other");
 }
 
@@ -252,17 +252,17 @@ static void only_candidate(void **state)
 	begin("4x4", 50);
 	for (uint32_t i = 1; i < 8; i++)
 		world_manager(s.w, i, false);
-	story_run(&s, 8 * MEMBER_MAX);
+	trial_run(&s, 8 * MEMBER_MAX);
 	world_refuse(s.w, 0, WORLD_ROWS, WORLD_ALWAYS);
 	world_cut(s.w, 31, true);
-	story_run(&s, 2 * MEMBER_MAX);
+	trial_run(&s, 2 * MEMBER_MAX);
 	assert_int_equal(roots(&root), 1);
 	assert_int_equal(root, 0);
-	assert_true(story_problem(&s, "nic", "no other candidate is connected that could lead"));
+	assert_true(trial_problem(&s, "nic", "no other candidate is connected that could lead"));
 	world_refuse(s.w, 0, WORLD_ROWS, 0);
-	story_run(&s, 6 * MEMBER_MAX);
-	assert_false(story_problem(&s, "nic", ""));
-	assert_false(story_under_way(&s, 0));
+	trial_run(&s, 6 * MEMBER_MAX);
+	assert_false(trial_problem(&s, "nic", ""));
+	assert_false(trial_under_way(&s, 0));
 	finish("only candidate");
 }
 

@@ -12,12 +12,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 
 #define HELD_MAX (60 * MS)	/* of flows, while keep-alives end after seconds */
 
-static struct story s;
+static struct trial s;
 static char name[100];		/* of the scenario */
 
 static void begin(const char *shape, unsigned int fanout, uint64_t seed)
@@ -30,12 +30,12 @@ static void begin(const char *shape, unsigned int fanout, uint64_t seed)
 	c.fanout = fanout;
 	c.vanish = true;
 	c.seed = seed;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	s.sparing = true;
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
-	story_traffic(&s, 20 * US);
-	story_run(&s, 20 * MS);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, 20 * US);
+	trial_run(&s, 20 * MS);
 }
 
 static enum fm_node_state state_of(uint32_t node)
@@ -48,22 +48,22 @@ static void vanish(const uint32_t *node, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		world_power(s.w, node[i], false);
-	story_run(&s, 100 * MS);
+	trial_run(&s, 100 * MS);
 	for (unsigned int i = 0; i < n; i++)
 		if (state_of(node[i]) != FM_NODE_DEAD)
-			story_fail(&s, "node %u is not known to be dead", node[i]);
+			trial_fail(&s, "node %u is not known to be dead", node[i]);
 	if (fm_last(world_fm(s.w, 0))->bounded)
-		story_fail(&s, "the recovery had no proof");
+		trial_fail(&s, "the recovery had no proof");
 	if (!world_settled(s.w))
-		story_fail(&s, "the fabric is not at rest");
+		trial_fail(&s, "the fabric is not at rest");
 	if (check_flow_held(s.flow) > HELD_MAX)
-		story_fail(&s, "flows were on hold for %.1f ms",
+		trial_fail(&s, "flows were on hold for %.1f ms",
 			   (double)check_flow_held(s.flow) / 1e6);
 }
 
 static void end(void)
 {
-	if (!story_end(&s))
+	if (!trial_end(&s))
 		fail_msg("%s: %s", name, s.wrong);
 }
 
@@ -72,7 +72,7 @@ static void each_node(const char *shape, unsigned int fanout)
 	struct torus_shape parsed;
 
 	assert_int_equal(torus_shape_parse(shape, &parsed), 0);
-	for (uint32_t i = 1; i < torus_nodes(&parsed); i += story_every()) {
+	for (uint32_t i = 1; i < torus_nodes(&parsed); i += trial_every()) {
 		snprintf(name, sizeof(name), "%s, fanout %u, node %u", shape, fanout, i);
 		begin(shape, fanout, i);
 		vanish(&i, 1);
@@ -122,7 +122,7 @@ static void block(const char *text, const uint16_t from[3], const uint16_t to[3]
 static void a_cabinet(void **state)
 {
 	(void)state;
-	for (unsigned int fanout = 8; fanout > 1; fanout /= 2 * story_every())
+	for (unsigned int fanout = 8; fanout > 1; fanout /= 2 * trial_every())
 		block("5x5x4", (uint16_t[]){ 1, 1, 0 }, (uint16_t[]){ 3, 3, 3 }, fanout);
 }
 
@@ -130,7 +130,7 @@ static void a_cabinet(void **state)
 static void a_plane(void **state)
 {
 	(void)state;
-	for (unsigned int fanout = 8; fanout > 2; fanout /= 2 * story_every())
+	for (unsigned int fanout = 8; fanout > 2; fanout /= 2 * trial_every())
 		block("5x5x3", (uint16_t[]){ 0, 0, 1 }, (uint16_t[]){ 4, 4, 1 }, fanout);
 }
 
@@ -138,7 +138,7 @@ static void a_plane(void **state)
 static void some_nodes(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 20; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 20; seed += trial_every()) {
 		uint64_t random = seed;
 		uint32_t last = 0;
 
@@ -147,11 +147,11 @@ static void some_nodes(void **state)
 		for (unsigned int k = 0; k < 2 + seed % 4; k++) {
 			last = 1 + random_below(&random, 31);
 			world_power(s.w, last, false);
-			story_run(&s, random_below(&random, 20) * MS);
+			trial_run(&s, random_below(&random, 20) * MS);
 		}
-		story_run(&s, 100 * MS);
+		trial_run(&s, 100 * MS);
 		if (state_of(last) != FM_NODE_DEAD)
-			story_fail(&s, "node %u is not known to be dead", last);
+			trial_fail(&s, "node %u is not known to be dead", last);
 		end();
 	}
 }
@@ -167,9 +167,9 @@ static void soon_back(void **state)
 			 (unsigned long long)(after[k] / MS));
 		begin("4x4", 2, 1 + k);
 		world_power(s.w, 1, false);
-		story_run(&s, after[k]);
+		trial_run(&s, after[k]);
 		world_power(s.w, 1, true);
-		story_run(&s, 2 * SEC);
+		trial_run(&s, 2 * SEC);
 		assert_int_equal(state_of(1), FM_NODE_UP);
 		assert_true(world_settled(s.w));
 		end();
@@ -190,10 +190,10 @@ static void hung_with_one_cable(void **state)
 		world_cut(s.w, 10, true);	/* its cables are 10, 11, 8 and 3 */
 		world_cut(s.w, 11, true);
 		world_cut(s.w, 8, true);
-		story_run(&s, 2 * SEC);
+		trial_run(&s, 2 * SEC);
 		assert_int_not_equal(state_of(5), FM_NODE_DEAD);
 		world_hang(s.w, 5, false);
-		story_run(&s, 4 * SEC);
+		trial_run(&s, 4 * SEC);
 		assert_int_equal(state_of(5), FM_NODE_UP);
 		end();
 	}
@@ -209,11 +209,11 @@ static void all_cables_pulled(void **state)
 	begin("4x4", 2, 1);
 	for (unsigned int i = 0; i < 4; i++)
 		world_cut(s.w, cables[i], true);
-	story_run(&s, 300 * MS);
+	trial_run(&s, 300 * MS);
 	assert_int_equal(state_of(5), FM_NODE_UP);
 	for (unsigned int i = 0; i < 4; i++)
 		world_cut(s.w, cables[i], false);
-	story_run(&s, 300 * MS);
+	trial_run(&s, 300 * MS);
 	assert_int_equal(state_of(5), FM_NODE_UP);
 	assert_true(world_settled(s.w));
 	end();

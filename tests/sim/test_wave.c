@@ -16,7 +16,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/square.h"
 #include "daemon/fm/wire/init.h"
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 #include "tools/fabricsim/world_impl.h"
 
@@ -50,55 +50,55 @@ static bool has_link(const struct world *w, uint32_t node, unsigned int p)
 	return shape->size[d] > 1 && world_cable_whole(w, from * shape->ndims + d);
 }
 
-static void check_neighbour(struct story *s, uint32_t i, unsigned int p)
+static void check_neighbour(struct trial *s, uint32_t i, unsigned int p)
 {
 	const struct torus_shape *shape = &world_config(s->w)->shape;
 	bool there = has_link(s->w, i, p);
 	struct fm_neighbour n;
 
 	if (fm_neighbour(world_fm(s->w, i), p, &n) != there) {
-		story_fail(s, "node %u, port %u: a neighbour is%s known", i, p, there ? " not" : "");
+		trial_fail(s, "node %u, port %u: a neighbour is%s known", i, p, there ? " not" : "");
 		return;
 	}
 	if (!there)
 		return;
 	if (n.port != torus_dir_opposite(shape, p) ||
 	    !is_at(s->w, n.position, torus_neighbour(shape, i, p)))
-		story_fail(s, "node %u, port %u: the neighbour is elsewhere", i, p);
+		trial_fail(s, "node %u, port %u: the neighbour is elsewhere", i, p);
 	if (!n.agrees)
-		story_fail(s, "node %u, port %u: the neighbour does not agree", i, p);
+		trial_fail(s, "node %u, port %u: the neighbour does not agree", i, p);
 }
 
 /* Each node knows its coordinates and its neighbours; but for the root, by the wave alone. */
-static void check_places(struct story *s, bool confirmed)
+static void check_places(struct trial *s, bool confirmed)
 {
 	struct fm_status st;
 	struct fm_place at;
 
 	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
 		if (!fm_place(world_fm(s->w, i), &at)) {
-			story_fail(s, "node %u does not know its place", i);
+			trial_fail(s, "node %u does not know its place", i);
 			continue;
 		}
 		if (!is_at(s->w, at.position, i))
-			story_fail(s, "node %u thinks that it is at %d,%d", i, at.position[0],
+			trial_fail(s, "node %u thinks that it is at %d,%d", i, at.position[0],
 				   at.position[1]);
 		fm_status(world_fm(s->w, i), &st);
 		if (at.confirmed != st.placed || (i && at.confirmed != confirmed))
-			story_fail(s, "the place of node %u is%s confirmed", i,
+			trial_fail(s, "the place of node %u is%s confirmed", i,
 				   at.confirmed ? "" : " not");
 		if (i && !confirmed && (st.version || st.applied))
-			story_fail(s, "node %u has a table", i);
+			trial_fail(s, "node %u has a table", i);
 		for (unsigned int p = 0; p < 2u * world_config(s->w)->shape.ndims; p++)
 			check_neighbour(s, i, p);
 	}
-	if (story_problem(s, "wave", ""))
-		story_fail(s, "a contradiction in a fabric that is cabled right");
+	if (trial_problem(s, "wave", ""))
+		trial_fail(s, "a contradiction in a fabric that is cabled right");
 }
 
-static void end(struct story *s, const char *what, uint64_t seed)
+static void end(struct trial *s, const char *what, uint64_t seed)
 {
-	if (!story_end(s))
+	if (!trial_end(s))
 		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s->wrong);
 }
 
@@ -128,9 +128,9 @@ static void one_order(const struct world_config *c, const uint32_t *order, uint6
 		      uint64_t wait, bool comes)
 {
 	char shape[TORUS_TEXT_MAX];
-	struct story s;
+	struct trial s;
 
-	story_begin(&s, c);
+	trial_begin(&s, c);
 	isolate(s.w);
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
 		world_power(s.w, order[i], true);
@@ -140,7 +140,7 @@ static void one_order(const struct world_config *c, const uint32_t *order, uint6
 	check_places(&s, false);
 	world_partition(s.w, 0);
 	if (comes) {
-		story_rest(&s, 60 * SEC);
+		trial_rest(&s, 60 * SEC);
 		check_places(&s, true);
 	}
 	end(&s, torus_shape_text(&c->shape, shape), c->seed);
@@ -155,14 +155,14 @@ static void every_order(void **state)
 		uint32_t order[8], n;
 		struct world_config c;
 
-		story_config(&c, shapes[k], 0);
+		trial_config(&c, shapes[k], 0);
 		n = torus_nodes(&c.shape);
 		for (unsigned int discover = 0; discover < 2; discover++) {
 			c.discover = discover;
 			for (uint32_t i = 0; i < n; i++)
 				order[i] = i;
 			do {
-				if (!(c.seed++ % story_every()))
+				if (!(c.seed++ % trial_every()))
 					one_order(&c, order, 3 * MS, 1 * SEC, !(c.seed % 8));
 			} while (next_order(order, n));
 		}
@@ -194,7 +194,7 @@ static void one_seed(uint64_t seed)
 	world_config_default(&c);
 	c.adaptive = true;
 	c.seed = seed;
-	story_shape(&random, 60, &c.shape);
+	trial_shape(&random, 60, &c.shape);
 	c.discover = random_below(&random, 2);
 	if (!random_below(&random, 4))
 		c.open = (uint8_t)random_below(&random, 1u << c.shape.ndims);
@@ -211,7 +211,7 @@ static void random_orders(void **state)
 		one_seed(random_seed(0));
 		return;
 	}
-	for (uint64_t seed = 1; seed <= 300; seed += story_every())
+	for (uint64_t seed = 1; seed <= 300; seed += trial_every())
 		one_seed(seed);
 }
 
@@ -259,7 +259,7 @@ static bool is_cabled_right(struct world *w, uint32_t node, unsigned int port)
  * it one after the other then, in any order, and it places each by the cables that are reported by
  * then. Return: nodes without a place, or at a wrong one.
  */
-static unsigned int confirmed(struct story *s, const char *what)
+static unsigned int confirmed(struct trial *s, const char *what)
 {
 	const struct torus_shape *shape = &world_config(s->w)->shape;
 	unsigned int wrong = 0;
@@ -275,13 +275,13 @@ static unsigned int confirmed(struct story *s, const char *what)
 	for (uint32_t i = 0; !wrong && i < world_nodes(s->w); i++)
 		for (unsigned int p = 0; p < 2u * shape->ndims; p++)
 			if (disagrees(s->w, i, p) && is_cabled_right(s->w, i, p))
-				story_fail(s, "%s: a contradiction by the wave stays", what);
-	if (!story_problem(s, "wiring", what))
-		story_fail(s, "the root does not say: %s", what);
+				trial_fail(s, "%s: a contradiction by the wave stays", what);
+	if (!trial_problem(s, "wiring", what))
+		trial_fail(s, "the root does not say: %s", what);
 	return wrong;
 }
 
-static void drop(struct story *s)
+static void drop(struct trial *s)
 {
 	if (s->wrong[0])
 		fail_msg("%s", s->wrong);
@@ -297,14 +297,14 @@ static unsigned int one_cross(const char *shape, uint32_t a, uint32_t b, uint64_
 			      unsigned int *by_root)
 {
 	struct world_config c;
-	struct story s;
+	struct trial s;
 	struct sum sum;
 	uint64_t r = seed;
 	unsigned int d;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = false;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	isolate(s.w);
 	d = a % c.shape.ndims;
 	world_cross(s.w, a, b);
@@ -316,7 +316,7 @@ static unsigned int one_cross(const char *shape, uint32_t a, uint32_t b, uint64_
 	world_run(s.w, 2 * SEC);
 	sum = sum_of(s.w);
 	if (!sum.named)
-		story_fail(&s, "%s, seed %llu: nothing is named", shape, (unsigned long long)seed);
+		trial_fail(&s, "%s, seed %llu: nothing is named", shape, (unsigned long long)seed);
 	/* Where all know their place, exactly the four ends have a contradiction. */
 	if (!sum.wrong) {
 		uint32_t from[2] = { a / c.shape.ndims, b / c.shape.ndims };
@@ -325,10 +325,10 @@ static unsigned int one_cross(const char *shape, uint32_t a, uint32_t b, uint64_
 			if (!disagrees(s.w, from[k], d) ||
 			    !disagrees(s.w, torus_neighbour(&c.shape, from[k], d),
 				       torus_dir_opposite(&c.shape, d)))
-				story_fail(&s, "%s, seed %llu: an end is not named", shape,
+				trial_fail(&s, "%s, seed %llu: an end is not named", shape,
 					   (unsigned long long)seed);
-		if (sum.named != 4 || !story_problem(&s, "wave", "leads to the wrong node"))
-			story_fail(&s, "%s, seed %llu: %u ends are named", shape,
+		if (sum.named != 4 || !trial_problem(&s, "wave", "leads to the wrong node"))
+			trial_fail(&s, "%s, seed %llu: %u ends are named", shape,
 				   (unsigned long long)seed, sum.named);
 	}
 	if (late)
@@ -347,20 +347,20 @@ static void one_way_round(const char *shape, uint32_t a, uint32_t b, uint64_t se
 {
 	uint32_t order[256], n;
 	struct world_config c;
-	struct story s;
+	struct trial s;
 	uint64_t r = seed;
 	struct sum sum;
 
-	story_config(&c, shape, seed);
+	trial_config(&c, shape, seed);
 	c.discover = seed % 4 == 3;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	isolate(s.w);
 	world_cross(s.w, a, b);
 	n = world_cables(s.w);
 	shuffle(&r, order, n);
 	for (uint32_t k = 0; k < n; k++)
 		world_cut(s.w, k, true);
-	story_power_all(&s);
+	trial_power_all(&s);
 	for (uint32_t k = 0; k < n; k++) {
 		world_cut(s.w, order[k], false);
 		world_run(s.w, random_below(&r, 2) * random_below(&r, 800 * MS / n));
@@ -368,12 +368,12 @@ static void one_way_round(const char *shape, uint32_t a, uint32_t b, uint64_t se
 	world_run(s.w, 2 * SEC);
 	sum = sum_of(s.w);
 	if (sum.wrong)
-		story_fail(&s, "%s, cables %u and %u, seed %llu: %u nodes are misplaced", shape,
+		trial_fail(&s, "%s, cables %u and %u, seed %llu: %u nodes are misplaced", shape,
 			   a, b, (unsigned long long)seed, sum.wrong);
 	for (uint32_t i = 0; !c.discover && i < world_nodes(s.w); i++)
 		for (unsigned int p = 0; p < 2u * c.shape.ndims; p++)
 			if (disagrees(s.w, i, p) == is_cabled_right(s.w, i, p))
-				story_fail(&s, "%s, cables %u and %u, seed %llu: node %u, port %u is%s "
+				trial_fail(&s, "%s, cables %u and %u, seed %llu: node %u, port %u is%s "
 					   "named", shape, a, b, (unsigned long long)seed, i, p,
 					   disagrees(s.w, i, p) ? "" : " not");
 	drop(&s);
@@ -391,7 +391,7 @@ static void any_way_round(void **state)
 	for (uint32_t a = 0; a < 18; a++)
 		for (uint32_t b = a + 2; b < 18; b += 2)
 			for (unsigned int k = 0; k < 12; k++)
-				if (!(seed++ % story_every()))
+				if (!(seed++ % trial_every()))
 					one_way_round("3x3", a, b, seed);
 	for (unsigned int k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
 		assert_int_equal(torus_shape_parse(shapes[k], &shape), 0);
@@ -400,7 +400,7 @@ static void any_way_round(void **state)
 			uint32_t a = random_below(&r, nodes), b = random_below(&r, nodes - 1);
 
 			b += b >= a;
-			if (!(seed++ % story_every()))
+			if (!(seed++ % trial_every()))
 				one_way_round(shapes[k], a * shape.ndims + d, b * shape.ndims + d, seed);
 		}
 	}
@@ -439,7 +439,7 @@ static void swapped_cables(void **state)
 			uint32_t a, b;
 
 			draw_two(shapes[k], &r, &a, &b);
-			if (!(seed++ % story_every()))
+			if (!(seed++ % trial_every()))
 				misplaced += one_cross(shapes[k], a, b, seed, n % 3 == 0, &by_root) > 0;
 		}
 		if (misplaced || by_root)
@@ -457,7 +457,7 @@ static void late_nodes(void **state)
 	(void)state;
 	for (uint32_t a = 0; a < 18; a++)
 		for (uint32_t b = a + 2; b < 18; b += 2)
-			if (!(seed++ % story_every()))
+			if (!(seed++ % trial_every()))
 				misplaced += one_cross("3x3", a, b, seed, true, &by_root) > 0;
 	if (misplaced || by_root)
 		fail_msg("the wave went wrong in %u of 72 fabrics, the root in %u", misplaced, by_root);
@@ -467,21 +467,21 @@ static void one_plug(uint32_t node, unsigned int port, uint32_t node2, unsigned 
 		     const char *text, const char *what)
 {
 	struct world_config c;
-	struct story s;
+	struct trial s;
 
-	story_config(&c, "4x4", 1);
+	trial_config(&c, "4x4", 1);
 	c.discover = false;
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	isolate(s.w);
 	world_plug(s.w, 2 * node + port, node, port, node2, port2);
-	story_power_all(&s);
+	trial_power_all(&s);
 	world_run(s.w, 2 * SEC);
 	if (sum_of(s.w).wrong)
-		story_fail(&s, "a node is misplaced");
-	if (!story_problem(&s, "wave", text))
-		story_fail(&s, "no problem of the wave: %s", text);
+		trial_fail(&s, "a node is misplaced");
+	if (!trial_problem(&s, "wave", text))
+		trial_fail(&s, "no problem of the wave: %s", text);
 	if (confirmed(&s, what))
-		story_fail(&s, "the root has misplaced a node");
+		trial_fail(&s, "the root has misplaced a node");
 	drop(&s);
 }
 
@@ -505,13 +505,13 @@ static void two_who_ask(void **state)
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct world_config c;
 		struct torus_coords at;
-		struct story s;
+		struct trial s;
 		uint64_t r = seed;
 		uint32_t other;
 
-		story_config(&c, seed & 1 ? "4x4" : "3x3x2", seed);
+		trial_config(&c, seed & 1 ? "4x4" : "3x3x2", seed);
 		c.discover = seed & 2;
-		story_begin(&s, &c);
+		trial_begin(&s, &c);
 		isolate(s.w);
 		other = 1 + random_below(&r, world_nodes(s.w) - 1);
 		torus_node_coords(&c.shape, other, &at);
@@ -527,25 +527,25 @@ static void two_who_ask(void **state)
 
 			fm_root_status(world_fm(s.w, i), &root);
 			if (!fm_place(world_fm(s.w, i), &is)) {
-				story_fail(&s, "node %u does not know its place", i);
+				trial_fail(&s, "node %u does not know its place", i);
 				continue;
 			}
 			if (fm_is_root(world_fm(s.w, i)))
-				story_fail(&s, "seed %llu: node %u leads without a promise",
+				trial_fail(&s, "seed %llu: node %u leads without a promise",
 					   (unsigned long long)seed, i);
 			if (root.guid == world_fm(s.w, other)->guid)
 				for (unsigned int d = 0; d < c.shape.ndims; d++)
 					is.position[d] += at.c[d];
 			if (!is_at(s.w, is.position, i))
-				story_fail(&s, "seed %llu: node %u is elsewhere",
+				trial_fail(&s, "seed %llu: node %u is elsewhere",
 					   (unsigned long long)seed, i);
 		}
-		if (story_problem(&s, "wave", ""))
-			story_fail(&s, "seed %llu: places of two roots are compared",
+		if (trial_problem(&s, "wave", ""))
+			trial_fail(&s, "seed %llu: places of two roots are compared",
 				   (unsigned long long)seed);
 		/* The service network comes, and one of them leads all. */
 		world_partition(s.w, 0);
-		story_rest(&s, 30 * SEC);
+		trial_rest(&s, 30 * SEC);
 		drop(&s);
 	}
 }
@@ -584,7 +584,7 @@ static void cut_off(struct world *w, uint64_t part, bool cut)
 }
 
 /* Each node of the part is where @other's wave says, each one beside it where that of node 0 does. */
-static void check_apart(struct story *s, uint64_t part, uint32_t other)
+static void check_apart(struct trial *s, uint64_t part, uint32_t other)
 {
 	const struct torus_shape *shape = &world_config(s->w)->shape;
 	struct torus_coords at;
@@ -597,20 +597,20 @@ static void check_apart(struct story *s, uint64_t part, uint32_t other)
 
 		fm_root_status(world_fm(s->w, i), &root);
 		if (root.guid != world_fm(s->w, of_part ? other : 0)->guid)
-			story_fail(s, "node %u follows the root of the other part", i);
+			trial_fail(s, "node %u follows the root of the other part", i);
 		if (fm_is_root(world_fm(s->w, i)) != (i == (of_part ? other : 0)))
-			story_fail(s, "node %u leads%s", i, i && i != other ? "" : " no more");
+			trial_fail(s, "node %u leads%s", i, i && i != other ? "" : " no more");
 		if (!fm_place(world_fm(s->w, i), &is)) {
-			story_fail(s, "node %u does not know its place", i);
+			trial_fail(s, "node %u does not know its place", i);
 			continue;
 		}
 		for (unsigned int d = 0; of_part && d < shape->ndims; d++)
 			is.position[d] += at.c[d];
 		if (!is_at(s->w, is.position, i))
-			story_fail(s, "node %u is elsewhere", i);
+			trial_fail(s, "node %u is elsewhere", i);
 	}
-	if (story_problem(s, "wave", ""))
-		story_fail(s, "places of two roots are compared");
+	if (trial_problem(s, "wave", ""))
+		trial_fail(s, "places of two roots are compared");
 }
 
 /* Return: true if both nodes at each cable between the parts name two roots, or none does, as @named. */
@@ -640,16 +640,16 @@ static bool two_are_named(struct world *w, uint64_t part, bool named)
  * takes the second root's bootstrap flag away, and starts the nodes of its part anew without what they
  * knew: the first root leads all.
  */
-static void one_meeting(struct story *s, uint64_t part, uint32_t other, uint32_t to)
+static void one_meeting(struct trial *s, uint64_t part, uint32_t other, uint32_t to)
 {
 	world_bootstrap(s->w, other, true);
 	world_partition(s->w, part);
 	cut_off(s->w, part, true);
-	story_power_all(s);
+	trial_power_all(s);
 	world_run(s->w, 2 * SEC);
 	check_apart(s, part, other);
 	world_flow(s->w, 0, to);
-	story_traffic(s, 100 * US);
+	trial_traffic(s, 100 * US);
 	for (unsigned int joined = 0; joined < 2; joined++) {
 		uint64_t before = check_flow_arrived(s->flow);
 
@@ -660,9 +660,9 @@ static void one_meeting(struct story *s, uint64_t part, uint32_t other, uint32_t
 		world_run(s->w, 2 * SEC);
 		check_apart(s, part, other);
 		if (!two_are_named(s->w, part, true))
-			story_fail(s, "two roots are not named at each cable between them");
+			trial_fail(s, "two roots are not named at each cable between them");
 		if (check_flow_arrived(s->flow) < before + 1000)
-			story_fail(s, "the traffic of the first fabric stands still");
+			trial_fail(s, "the traffic of the first fabric stands still");
 	}
 	world_bootstrap(s->w, other, false);
 	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
@@ -671,10 +671,10 @@ static void one_meeting(struct story *s, uint64_t part, uint32_t other, uint32_t
 		world_power(s->w, i, false);
 		world_wipe(s->w, i);
 	}
-	story_power_all(s);
-	story_rest(s, 60 * SEC);
+	trial_power_all(s);
+	trial_rest(s, 60 * SEC);
 	if (!two_are_named(s->w, part, false))
-		story_fail(s, "two roots are named although one leads all");
+		trial_fail(s, "two roots are named although one leads all");
 	check_places(s, true);
 }
 
@@ -682,15 +682,15 @@ static void one_meeting(struct story *s, uint64_t part, uint32_t other, uint32_t
 static void two_roots(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 10; seed += story_every()) {
+	for (uint64_t seed = 1; seed <= 10; seed += trial_every()) {
 		uint64_t r = seed, part;
 		struct world_config c;
 		uint32_t other, to;
-		struct story s;
+		struct trial s;
 
-		story_config(&c, "3x3x2", seed);
+		trial_config(&c, "3x3x2", seed);
 		c.discover = false;
-		story_begin(&s, &c);
+		trial_begin(&s, &c);
 		do {
 			other = 1 + random_below(&r, world_nodes(s.w) - 1);
 			part = draw_part(&c.shape, &r, other);
@@ -742,16 +742,16 @@ static void liar(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct world_config c;
-		struct story s;
+		struct trial s;
 		uint64_t r = seed;
 		unsigned int lines = 0;
 		uint32_t who;
 
-		story_config(&c, seed & 1 ? "4x4" : "3x3x3", seed);
+		trial_config(&c, seed & 1 ? "4x4" : "3x3x3", seed);
 		c.discover = false;
-		story_begin(&s, &c);
+		trial_begin(&s, &c);
 		isolate(s.w);
-		story_power_all(&s);
+		trial_power_all(&s);
 		world_run(s.w, 1 * SEC);
 		who = random_below(&r, world_nodes(s.w));
 		for (unsigned int k = 0; k < 100; k++) {
@@ -764,16 +764,16 @@ static void liar(void **state)
 			world_run(s.w, random_below(&r, 50 * MS));
 			lines += disagrees(s.w, to, torus_dir_opposite(&c.shape, p));
 			if (sum_of(s.w).wrong)
-				story_fail(&s, "seed %llu, lie %u: a node has moved",
+				trial_fail(&s, "seed %llu, lie %u: a node has moved",
 					   (unsigned long long)seed, k);
 		}
 		if (!lines)
-			story_fail(&s, "seed %llu: no lie is found", (unsigned long long)seed);
+			trial_fail(&s, "seed %llu: no lie is found", (unsigned long long)seed);
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			for (unsigned int p = 0; p < 2u * c.shape.ndims; p++)
 				if (disagrees(s.w, i, p) && i != who &&
 				    torus_neighbour(&c.shape, i, p) != who)
-					story_fail(&s, "seed %llu: a cable of others is named",
+					trial_fail(&s, "seed %llu: a cable of others is named",
 						   (unsigned long long)seed);
 		/*
 		 * Some cable has turned more than once: only a new session of the link ends that.
@@ -784,8 +784,8 @@ static void liar(void **state)
 			world_cut(s.w, from * c.shape.ndims + p % c.shape.ndims, true);
 		}
 		world_run(s.w, 1 * SEC);
-		if (story_problem(&s, "wave", ""))
-			story_fail(&s, "a contradiction outlives its link");
+		if (trial_problem(&s, "wave", ""))
+			trial_fail(&s, "a contradiction outlives its link");
 		for (unsigned int p = 0; p < 2u * c.shape.ndims; p++) {
 			uint32_t from = p < c.shape.ndims ? who : torus_neighbour(&c.shape, who, p);
 

@@ -8,10 +8,10 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking demand dispute equals flows growing leftover marks \
+tests += $(addprefix tests/unit/test_fm_,arbiter asking demand dispute equals flows follow_back growing leftover marks \
 	news ports positions \
 	reach recalling resign rows service sessions settling squares taking \
-	vain verdict wiring)
+	verdict wiring)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -39,7 +39,7 @@ $(eval $(call alone-test,sessions,root/ended))
 $(eval $(call alone-test,settling,root/settle))
 $(eval $(call alone-test,squares,node/square))
 $(eval $(call alone-test,taking,root/tally))
-$(eval $(call alone-test,vain,node/follow))
+$(eval $(call alone-test,follow_back,node/follow))
 $(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o

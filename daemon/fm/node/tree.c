@@ -39,7 +39,8 @@
  * to the nodes that are connected to it (root/vanish.c). If only its own children have lost a cable
  * to it, they find it themselves: each node that passes a row up pings its parent.
  *
- * Tests: tests/unit/test_fm_tree.c, test_fm_silence.c and test_fm_above.c, tests/sim/test_liar.c.
+ * Tests: tests/unit/test_fm_tree.c, test_fm_silence.c and test_fm_parent_messages.c,
+ * tests/sim/test_liar.c.
  */
 #include <string.h>
 

@@ -185,5 +185,5 @@ int main(void)
 		cmocka_unit_test(test_leads),
 	};
 
-	return cmocka_run_group_tests_name("fm_vain", all, NULL, NULL);
+	return cmocka_run_group_tests_name("fm_follow_back", all, NULL, NULL);
 }

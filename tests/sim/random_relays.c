@@ -6,9 +6,9 @@
  * after recoveries. The root dies and restarts, too, and another node takes over. Now and then the
  * fabric is brought to rest, unless parts may have roots of their own: then the rows are verified,
  * and a new packet must get through between all joined nodes. At the end everything is mended as in
- * the campaign.
+ * random_faults.c.
  *
- *	test_ruins [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
+ *	test_random_relays [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include <torus/route.h>
 
 #include "series.h"
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 #include "tools/fabricsim/world_impl.h"
 
@@ -50,7 +50,7 @@ enum act {
  *	fabric may have a root of its own
  */
 struct ruin {
-	struct story s;
+	struct trial s;
 	uint64_t random;
 	bool dead[NODES_MAX];
 	uint32_t excluded[NODES_MAX];
@@ -149,7 +149,7 @@ static bool has_root(struct ruin *r)
  */
 static void look(struct ruin *r)
 {
-	struct story *s = &r->s;
+	struct trial *s = &r->s;
 	struct look l = { .r = r };
 	uint32_t a, b, root, unused;
 	struct fm_status st;
@@ -159,26 +159,26 @@ static void look(struct ruin *r)
 
 	if (!has_root(r))
 		return;
-	story_rest(s, 30 * SEC);
+	trial_rest(s, 30 * SEC);
 	if (s->wrong[0])
 		return;
-	wrong = story_excluded(s) ? NULL : check_table(s->w, buf, sizeof(buf));
+	wrong = trial_excluded(s) ? NULL : check_table(s->w, buf, sizeof(buf));
 	if (!wrong)
 		wrong = check_rows(s->w, buf, sizeof(buf));
 	if (wrong) {
-		story_fail(s, "at rest: %s", wrong);
+		trial_fail(s, "at rest: %s", wrong);
 		return;
 	}
 	root = world_root(s->w);
 	if (torus_health_new(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, root)),
 			     &l.health))
 		abort();
-	relayed = story_relays(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, root)),
+	relayed = trial_relays(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, root)),
 			    &(uint64_t){ 1 }, &unused);
 	atomic_fetch_add(&rows_looked_at, relayed);
 	fm_status(world_fm(s->w, root), &st);
 	if (st.relayed != relayed)
-		story_fail(s, "the status says that %llu pairs need relays, but %llu do",
+		trial_fail(s, "the status says that %llu pairs need relays, but %llu do",
 			   (unsigned long long)st.relayed, (unsigned long long)relayed);
 	for (a = 0; a < s->w->nodes; a++)
 		for (b = 0; b < s->w->nodes; b++)
@@ -188,7 +188,7 @@ static void look(struct ruin *r)
 		world_run(s->w, 20 * MS);
 	world_traffic(s->w, s->interval);
 	if (waits(&l, &a, &b))
-		story_fail(s, "no packet from %u arrives at %u any more", a, b);
+		trial_fail(s, "no packet from %u arrives at %u any more", a, b);
 	torus_health_free(l.health);
 }
 
@@ -206,7 +206,7 @@ static void kill_relay(struct ruin *r)
 	uint32_t relay = 0;
 
 	closed_of(r->s.w, closed);
-	if (story_relays(&world_config(r->s.w)->shape, closed, &r->random, &relay))
+	if (trial_relays(&world_config(r->s.w)->shape, closed, &r->random, &relay))
 		kill(r, relay);
 }
 
@@ -214,13 +214,13 @@ static void exclude(struct ruin *r, uint32_t node)
 {
 	unsigned int port = random_below(&r->random, r->s.w->nports);
 
-	if (r->nexcluded < NODES_MAX && !story_exclude(&r->s, node, (int)port, true))
+	if (r->nexcluded < NODES_MAX && !trial_exclude(&r->s, node, (int)port, true))
 		r->excluded[r->nexcluded++] = node;
 }
 
 static void include_all(struct ruin *r)
 {
-	while (r->nexcluded && !story_exclude(&r->s, r->excluded[r->nexcluded - 1], -1, false))
+	while (r->nexcluded && !trial_exclude(&r->s, r->excluded[r->nexcluded - 1], -1, false))
 		r->nexcluded--;
 }
 
@@ -230,7 +230,7 @@ static void restart(struct ruin *r, uint32_t node)
 		return;
 	r->ended = true;
 	world_manager(r->s.w, node, false);
-	story_run(&r->s, story_some_time(&r->random, US, 8));
+	trial_run(&r->s, trial_some_time(&r->random, US, 8));
 	world_manager(r->s.w, node, true);
 }
 
@@ -249,7 +249,7 @@ static void act(struct ruin *r)
 		break;
 	case FLAP:
 		world_cut(w, cable, true);
-		story_run(&r->s, story_some_time(&r->random, US, 8) / 16);
+		trial_run(&r->s, trial_some_time(&r->random, US, 8) / 16);
 		world_cut(w, cable, false);
 		break;
 	case MUTE:
@@ -283,7 +283,7 @@ static void act(struct ruin *r)
 		restart(r, world_root(w));
 		break;
 	case LOOK:
-		story_run(&r->s, 400 * MS);	/* time for silence to be noticed */
+		trial_run(&r->s, 400 * MS);	/* time for silence to be noticed */
 		look(r);
 		break;
 	}
@@ -336,7 +336,7 @@ static bool draw(struct ruin *r, const struct torus_shape *shape, bool *cut, boo
 		if (!all_joined(r, shape, dark))
 			continue;
 		*whole = all_joined(r, shape, closed);
-		if (story_relays(shape, closed, &r->random, &relay))
+		if (trial_relays(shape, closed, &r->random, &relay))
 			return true;
 	}
 	return false;
@@ -347,7 +347,7 @@ static void begin(struct ruin *r, struct world_config *c)
 	bool cut[NODES_MAX * TORUS_MAX_DIMS], whole, late;
 
 	do {
-		story_shape(&r->random, NODES_MAX, &c->shape);
+		trial_shape(&r->random, NODES_MAX, &c->shape);
 	} while (torus_nodes(&c->shape) < 6 || !draw(r, &c->shape, cut, &whole));
 	c->fanout = 1 + random_below(&r->random, 8);
 	c->member_max = 300 * MS;
@@ -355,15 +355,15 @@ static void begin(struct ruin *r, struct world_config *c)
 	c->frame_loss = random_below(&r->random, 3) ? 0 : 500;
 	/* Cut the cables after the bring-up? A node that no Init reaches would never join. */
 	late = random_below(&r->random, 2) || !whole;
-	story_begin(&r->s, c);
+	trial_begin(&r->s, c);
 	for (uint32_t i = 0; i < world_nodes(r->s.w); i++)
 		if (!r->dead[i])
 			world_power(r->s.w, i, true);
 	for (uint32_t i = 0; !late && i < world_cables(r->s.w); i++)
 		world_cut(r->s.w, i, cut[i]);
 	world_run(r->s.w, 1 * SEC);
-	story_rest(&r->s, 20 * SEC);
-	story_traffic(&r->s, c->frame_loss ? 2 * MS :
+	trial_rest(&r->s, 20 * SEC);
+	trial_traffic(&r->s, c->frame_loss ? 2 * MS :
 			     100 * US << random_below(&r->random, 4));
 	world_run(r->s.w, 5 * MS);
 	for (uint32_t i = 0; late && i < world_cables(r->s.w); i++)
@@ -382,7 +382,7 @@ static void mend_all(struct ruin *r)
 	for (uint32_t i = 0; i < w->nodes; i++)
 		world_power(w, i, true);
 	for (unsigned int tries = 0; tries < 100 && r->nexcluded; tries++) {
-		story_run(&r->s, 100 * MS);
+		trial_run(&r->s, 100 * MS);
 		include_all(r);
 	}
 }
@@ -393,10 +393,10 @@ static void mend(struct ruin *r)
 	include_all(r);
 	if (r->nexcluded)
 		mend_all(r);
-	for (unsigned int tries = 0; tries < 100 && story_excluded(&r->s); tries++) {
+	for (unsigned int tries = 0; tries < 100 && trial_excluded(&r->s); tries++) {
 		for (uint32_t i = 0; i < world_nodes(r->s.w); i++)
-			story_exclude(&r->s, i, -1, false);
-		story_run(&r->s, 50 * MS);
+			trial_exclude(&r->s, i, -1, false);
+		trial_run(&r->s, 50 * MS);
 	}
 }
 
@@ -417,17 +417,17 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	if (random_below(&r.random, 2))
 		look(&r);
 	if (!random_below(&r.random, 3))
-		story_disturb(r.s.w, &r.random, 200, 1000, 8);
+		trial_disturb(r.s.w, &r.random, 200, 1000, 8);
 	for (unsigned int i = 3 + random_below(&r.random, 8); i && !r.s.wrong[0]; i--) {
 		act(&r);
-		story_run(&r.s, story_some_time(&r.random, US, 8));
+		trial_run(&r.s, trial_some_time(&r.random, US, 8));
 	}
 	world_disturb(r.s.w, 0, 0, 50 * US);
-	story_run(&r.s, 400 * MS);
+	trial_run(&r.s, 400 * MS);
 	if (!r.s.wrong[0])
 		look(&r);
 	mend(&r);
-	good = story_end(&r.s);
+	good = trial_end(&r.s);
 	snprintf(wrong, room, "%s: %s", torus_shape_text(&c.shape, text), r.s.wrong);
 	return good;
 }
@@ -461,7 +461,7 @@ static const struct origin named[] = {
 int main(int argc, char **argv)
 {
 	int status = series_main(&(struct series) {
-		.name = "ruins",
+		.name = "random_relays",
 		.count = 150,
 		.history = history,
 		.named = named,
@@ -470,7 +470,7 @@ int main(int argc, char **argv)
 
 	printf("# %llu rows through relays were checked\n", rows_looked_at);
 	if (argc == 1 && !rows_looked_at) {
-		printf("not ok - ruins: no row went through a relay\n");
+		printf("not ok - random_relays: no row went through a relay\n");
 		return 1;
 	}
 	return status;

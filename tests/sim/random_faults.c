@@ -5,12 +5,12 @@
  * come to rest, with no packet lost (except in NICs that died, see check_fate.c), doubled or out
  * of order.
  *
- *	test_campaign [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
+ *	test_random_faults [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
  */
 #include <stdio.h>
 
 #include "series.h"
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 
 /* Add new acts at the end and set origin.acts of the named histories: they stay as they were. */
@@ -30,7 +30,7 @@ enum act {
 	ACTS,
 };
 
-static void cut_and_restart(struct story *s, uint32_t cable, uint32_t node, uint64_t *random)
+static void cut_and_restart(struct trial *s, uint32_t cable, uint32_t node, uint64_t *random)
 {
 	bool cut_first = random_below(random, 2);
 
@@ -39,7 +39,7 @@ static void cut_and_restart(struct story *s, uint32_t cable, uint32_t node, uint
 	world_manager(s->w, node, false);
 	if (!cut_first)
 		world_cut(s->w, cable, true);
-	story_run(s, story_some_time(random, US, 10));
+	trial_run(s, trial_some_time(random, US, 10));
 	world_manager(s->w, node, true);
 }
 
@@ -47,7 +47,7 @@ static void cut_and_restart(struct story *s, uint32_t cable, uint32_t node, uint
  * Something happens; only if @any, it may happen to the node that was root first, and the root may
  * hand over.
  */
-static void act(struct story *s, unsigned int acts, bool any, uint64_t *random)
+static void act(struct trial *s, unsigned int acts, bool any, uint64_t *random)
 {
 	uint32_t cable = random_below(random, world_cables(s->w));
 	uint32_t node = random_below(random, world_nodes(s->w));
@@ -90,7 +90,7 @@ static void act(struct story *s, unsigned int acts, bool any, uint64_t *random)
 			break;
 		}
 		world_manager(s->w, 0, false);
-		story_run(s, story_some_time(random, US, 10));
+		trial_run(s, trial_some_time(random, US, 10));
 		world_manager(s->w, 0, true);
 		break;
 	case CUT_AND_RESTART:
@@ -112,14 +112,14 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	uint64_t random = o->stream;
 	char text[TORUS_TEXT_MAX];
 	struct world_config c;
-	struct story s;
+	struct trial s;
 	bool good;
 
 	world_config_default(&c);
 	c.seed = o->seed;
 	c.adaptive = !o->in_order;
 	do {
-		story_shape(&random, 18, &c.shape);
+		trial_shape(&random, 18, &c.shape);
 	} while (torus_nodes(&c.shape) < 3);
 	c.discover = random_below(&random, 2);
 	c.fanout = 1 + random_below(&random, 8);
@@ -136,22 +136,22 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	}
 	c.link_latency = (2 * US) << random_below(&random, 10);
 	c.frame_loss = random_below(&random, 3) ? 0 : 1000;
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	s.sparing = !o->crowded;
-	story_traffic(&s, c.frame_loss ? 2 * MS : 300 * US);
+	trial_traffic(&s, c.frame_loss ? 2 * MS : 300 * US);
 	world_run(s.w, 5 * MS);
 	if (random_below(&random, 2))
-		story_disturb(s.w, &random, 200, 1000, 10);
+		trial_disturb(s.w, &random, 200, 1000, 10);
 	for (unsigned int i = 3 + random_below(&random, 8); i; i--) {
 		act(&s, o->acts ? o->acts : ACTS, o->seed % 3 == 2, &random);
-		story_run(&s, story_some_time(&random, US, 10));
+		trial_run(&s, trial_some_time(&random, US, 10));
 	}
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_hang(s.w, i, false);
 	world_disturb(s.w, 0, 0, 50 * US);
-	good = story_end(&s);
+	good = trial_end(&s);
 	snprintf(wrong, room, "%s: %s", torus_shape_text(&c.shape, text), s.wrong);
 	return good;
 }
@@ -207,7 +207,7 @@ static const struct origin named[] = {
 int main(int argc, char **argv)
 {
 	return series_main(&(struct series) {
-		.name = "campaign",
+		.name = "random_faults",
 		.count = 200,
 		.history = history,
 		.named = named,

@@ -6,14 +6,14 @@
  * doubled or out of order. When all cables are new again, all links must come up with the margin
  * that training demands.
  *
- *	test_lines [FIRST [COUNT]]	see series.h; VERBOSE=1..4 prints the managers' log
+ *	test_random_lines [FIRST [COUNT]]	see series.h; VERBOSE=1..4 prints the managers' log
  */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "series.h"
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 
 enum act {
@@ -94,7 +94,7 @@ static void count(struct world *w)
 }
 
 /* All cables are new: checks that all links are up, with the margin that training demands. */
-static void whole_again(struct story *s)
+static void whole_again(struct trial *s)
 {
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
 		for (unsigned int p = 0; p < 2u * world_config(s->w)->shape.ndims; p++) {
@@ -104,10 +104,10 @@ static void whole_again(struct story *s)
 				continue;
 			tn_nic_link_info(world_nic(s->w, i), p, &li, world_now(s->w));
 			if (li.state != TORUS_LINK_UP)
-				story_fail(s, "node %u port %u is not up", i, p);
+				trial_fail(s, "node %u port %u is not up", i, p);
 			else if (!li.gauge[TORUS_PG_MARGIN_TRAIN] ||
 				 li.gauge[TORUS_PG_MARGIN] < li.gauge[TORUS_PG_MARGIN_TRAIN])
-				story_fail(s, "node %u port %u: margin %llu of %llu", i, p,
+				trial_fail(s, "node %u port %u: margin %llu of %llu", i, p,
 					   (unsigned long long)li.gauge[TORUS_PG_MARGIN],
 					   (unsigned long long)li.gauge[TORUS_PG_MARGIN_TRAIN]);
 		}
@@ -119,7 +119,7 @@ static void make(uint64_t seed, uint64_t *random, struct world_config *c)
 	c->adaptive = true;
 	c->seed = seed;
 	do {
-		story_shape(random, 12, &c->shape);
+		trial_shape(random, 12, &c->shape);
 	} while (torus_nodes(&c->shape) < 3);
 	c->lines = true;
 	c->fanout = 1 + random_below(random, 8);
@@ -132,11 +132,11 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	char text[TORUS_TEXT_MAX];
 	struct tn_cable *line;
 	struct world_config c;
-	struct story s;
+	struct trial s;
 	bool good;
 
 	make(o->seed, &random, &c);
-	story_begin(&s, &c);
+	trial_begin(&s, &c);
 	line = calloc(world_cables(s.w), sizeof(*line));
 	if (!line)
 		abort();
@@ -144,9 +144,9 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 		line[i] = new_line(random_next(&random));
 		world_line(s.w, i, &line[i]);
 	}
-	story_power_all(&s);
+	trial_power_all(&s);
 	world_run(s.w, 50 * MS);
-	story_rest(&s, 10 * SEC);
+	trial_rest(&s, 10 * SEC);
 	world_traffic(s.w, 1 * MS);
 	for (unsigned int i = 10 + random_below(&random, 20); i; i--) {
 		act(s.w, line, &random);
@@ -161,7 +161,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	whole_again(&s);
 	count(s.w);
 	free(line);
-	good = story_end(&s);
+	good = trial_end(&s);
 	snprintf(wrong, room, "%s: %s", torus_shape_text(&c.shape, text), s.wrong);
 	return good;
 }
@@ -169,7 +169,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 int main(int argc, char **argv)
 {
 	int status = series_main(&(struct series) {
-		.name = "lines",
+		.name = "random_lines",
 		.count = 60,
 		.history = history,
 	}, argc, argv);
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 	printf("# lanes shed %llu, retrained for an eye %llu, trainings that left no lane %llu\n",
 	       seen.shed, seen.retrains, seen.failures);
 	if (argc == 1 && !(seen.shed && seen.retrains && seen.failures)) {
-		printf("not ok - lines: the cables did not degrade enough\n");
+		printf("not ok - random_lines: the cables did not degrade enough\n");
 		return 1;
 	}
 	return status;

@@ -6,14 +6,14 @@
  * no special role. The service network is cut in two or loses all messages in one direction, NICs
  * are slow or fail, and an administrator excludes ports at the node that is root then. At the end
  * all but the exclusions is mended: one root must lead, with all exclusions that were acknowledged,
- * and the checks of the campaign must pass.
+ * and the checks of random_faults.c must pass.
  *
- *	test_storms [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
+ *	test_random_roots [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
  */
 #include <stdio.h>
 
 #include "series.h"
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 #include "tools/fabricsim/world_impl.h"
 
@@ -43,7 +43,7 @@ static const char *const names[ACTS] = {
 	"partition", "one way", "heal", "slow", "move",
 };
 
-static void end_node(struct story *s, uint32_t node, uint64_t *random)
+static void end_node(struct trial *s, uint32_t node, uint64_t *random)
 {
 	switch (random_below(random, 3)) {
 	case 0:
@@ -57,7 +57,7 @@ static void end_node(struct story *s, uint32_t node, uint64_t *random)
 	}
 }
 
-static void back(struct story *s)
+static void back(struct trial *s)
 {
 	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
 		world_power(s->w, i, true);
@@ -65,21 +65,21 @@ static void back(struct story *s)
 	}
 }
 
-static void wake(struct story *s)
+static void wake(struct trial *s)
 {
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
 		world_hang(s->w, i, false);
 }
 
 /* A recovery begins; once it is at a random step, the root ends, and a cable or another node. */
-static void end_in_step(struct story *s, uint64_t *random)
+static void end_in_step(struct trial *s, uint64_t *random)
 {
-	enum story_step step = STEP_TABLE + random_below(random, STEPS - STEP_TABLE);
+	enum trial_step step = STEP_TABLE + random_below(random, STEPS - STEP_TABLE);
 	uint32_t cable = random_below(random, world_cables(s->w));
 	uint32_t node = random_below(random, world_nodes(s->w));
 
 	world_cut(s->w, cable, random_below(random, 4) > 0);
-	for (unsigned int i = 0; i < 2000 && story_step(s) != step; i++)
+	for (unsigned int i = 0; i < 2000 && trial_step(s) != step; i++)
 		world_run(s->w, 10 * US);
 	end_node(s, world_root(s->w), random);
 	if (random_below(random, 2))
@@ -97,7 +97,7 @@ static void slow(struct world *w, uint32_t node, uint64_t *random)
 	world_slow(w, node, time, fails);
 }
 
-static void act(struct story *s, unsigned int acts, uint64_t *random)
+static void act(struct trial *s, unsigned int acts, uint64_t *random)
 {
 	struct world *w = s->w;
 	uint32_t cable = random_below(random, world_cables(w));
@@ -133,10 +133,10 @@ static void act(struct story *s, unsigned int acts, uint64_t *random)
 		wake(s);
 		break;
 	case EXCLUDE:
-		story_exclude(s, node, (int)random_below(random, 2u * world_config(w)->shape.ndims), true);
+		trial_exclude(s, node, (int)random_below(random, 2u * world_config(w)->shape.ndims), true);
 		break;
 	case INCLUDE:
-		story_exclude(s, node, -1, false);
+		trial_exclude(s, node, -1, false);
 		break;
 	case PARTITION:
 		world_partition(w, random_next(random));
@@ -161,17 +161,17 @@ static void act(struct story *s, unsigned int acts, uint64_t *random)
  * A root may just be handing over, or give way to another, which knows nothing of what it did
  * last.
  */
-static void include_all(struct story *s)
+static void include_all(struct trial *s)
 {
-	for (unsigned int tries = 0; tries < 100 && (story_excluded(s) || !world_settled(s->w)); tries++) {
+	for (unsigned int tries = 0; tries < 100 && (trial_excluded(s) || !world_settled(s->w)); tries++) {
 		for (uint32_t i = 0; i < world_nodes(s->w); i++)
-			story_exclude(s, i, -1, false);
+			trial_exclude(s, i, -1, false);
 		world_run(s->w, 50 * MS);
 	}
 }
 
 /* Mends all, waits for rest, and looks whether what was excluded still is; then includes it. */
-static void mend(struct story *s)
+static void mend(struct trial *s)
 {
 	const char *wrong;
 	char buf[100];
@@ -184,10 +184,10 @@ static void mend(struct story *s)
 		world_cut(s->w, i, false);
 	wake(s);
 	back(s);
-	story_rest(s, 60 * SEC);
+	trial_rest(s, 60 * SEC);
 	wrong = check_admin(s->flow, buf, sizeof(buf));
 	if (wrong)
-		story_fail(s, "%s", wrong);
+		trial_fail(s, "%s", wrong);
 	include_all(s);
 }
 
@@ -196,34 +196,34 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	uint64_t random = o->stream;
 	char text[TORUS_TEXT_MAX];
 	struct world_config c;
-	struct story s;
+	struct trial s;
 	bool good;
 
 	world_config_default(&c);
 	c.seed = o->seed;
 	c.adaptive = true;
 	do {
-		story_shape(&random, NODES_MAX, &c.shape);
+		trial_shape(&random, NODES_MAX, &c.shape);
 	} while (torus_nodes(&c.shape) < 3);
 	c.discover = random_below(&random, 2);
 	c.fanout = 1 + random_below(&random, 8);
 	c.vanish = random_below(&random, 2);
 	c.member_max = 300 * MS;
 	c.link_latency = (2 * US) << random_below(&random, 6);
-	story_begin(&s, &c);
-	story_power_all(&s);
-	story_rest(&s, 10 * SEC);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
 	s.sparing = true;
-	story_traffic(&s, 2 * MS);
+	trial_traffic(&s, 2 * MS);
 	world_run(s.w, 5 * MS);
 	if (!random_below(&random, 3))
-		story_disturb(s.w, &random, 100, 300, 8);
+		trial_disturb(s.w, &random, 100, 300, 8);
 	for (unsigned int i = 3 + random_below(&random, 8); i && !s.wrong[0]; i--) {
 		act(&s, o->acts ? o->acts : ACTS, &random);
-		story_run(&s, story_some_time(&random, 10 * US, 10));
+		trial_run(&s, trial_some_time(&random, 10 * US, 10));
 	}
 	mend(&s);
-	good = story_end(&s);
+	good = trial_end(&s);
 	snprintf(wrong, room, "%s: %s", torus_shape_text(&c.shape, text), s.wrong);
 	return good;
 }
@@ -359,7 +359,7 @@ static const struct origin named[] = {
 int main(int argc, char **argv)
 {
 	return series_main(&(struct series) {
-		.name = "storms",
+		.name = "random_roots",
 		.count = 10000,
 		.history = history,
 		.named = named,

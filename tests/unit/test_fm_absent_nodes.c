@@ -464,5 +464,5 @@ int main(void)
 		both(two_come),
 	};
 
-	return cmocka_run_group_tests_name("fm_former", all, NULL, NULL);
+	return cmocka_run_group_tests_name("fm_absent_nodes", all, NULL, NULL);
 }

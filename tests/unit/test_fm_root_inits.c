@@ -257,5 +257,5 @@ int main(void)
 		cmocka_unit_test(when_it_asks_around),
 	};
 
-	return cmocka_run_group_tests_name("fm_tells", all, NULL, NULL);
+	return cmocka_run_group_tests_name("fm_root_inits", all, NULL, NULL);
 }

@@ -11,11 +11,11 @@
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/facts.h"
 #include "kernel/core/nic_impl.h"
-#include "story.h"
+#include "trial.h"
 #include "tests/unit/random.h"
 #include "tools/fabricsim/world_impl.h"
 
-void story_fail(struct story *s, const char *fmt, ...)
+void trial_fail(struct trial *s, const char *fmt, ...)
 {
 	char text[200];
 	va_list ap;
@@ -28,7 +28,7 @@ void story_fail(struct story *s, const char *fmt, ...)
 	snprintf(s->wrong, sizeof(s->wrong), "at %.3f ms: %s", (double)world_now(s->w) / 1e6, text);
 }
 
-void story_config(struct world_config *c, const char *shape, uint64_t seed)
+void trial_config(struct world_config *c, const char *shape, uint64_t seed)
 {
 	world_config_default(c);
 	c->adaptive = true;
@@ -37,7 +37,7 @@ void story_config(struct world_config *c, const char *shape, uint64_t seed)
 		abort();
 }
 
-void story_begin(struct story *s, const struct world_config *c)
+void trial_begin(struct trial *s, const struct world_config *c)
 {
 	struct world_config cfg = *c;
 
@@ -48,26 +48,26 @@ void story_begin(struct story *s, const struct world_config *c)
 	s->flow = check_flow_new(s->w);
 }
 
-void story_power_all(struct story *s)
+void trial_power_all(struct trial *s)
 {
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)
 		world_power(s->w, i, true);
 }
 
-void story_traffic(struct story *s, uint64_t interval)
+void trial_traffic(struct trial *s, uint64_t interval)
 {
 	s->interval = interval;
 	world_traffic(s->w, interval);
 }
 
 /* Runs check_tally(). */
-static void tally(struct story *s)
+static void tally(struct trial *s)
 {
 	char buf[100];
 	const char *wrong = check_tally(s->w, buf, sizeof(buf));
 
 	if (wrong)
-		story_fail(s, "%s", wrong);
+		trial_fail(s, "%s", wrong);
 }
 
 /**
@@ -83,7 +83,7 @@ struct pace {
 };
 
 /* Links, table versions, recoveries. */
-static uint64_t state_of(struct story *s)
+static uint64_t state_of(struct trial *s)
 {
 	uint64_t state = 0;
 
@@ -105,7 +105,7 @@ static uint64_t state_of(struct story *s)
 #define FILLING (2 * CALM)	/* until all nodes send again, and inputs are full */
 
 /* Runs for 1 ms, then sets the traffic: full if something changed lately, else reduced. */
-static void pace(struct story *s, struct pace *p)
+static void pace(struct trial *s, struct pace *p)
 {
 	uint64_t was = p->state, events;
 
@@ -120,7 +120,7 @@ static void pace(struct story *s, struct pace *p)
 	world_traffic(s->w, p->quiet < QUIET || s->interval > CALM ? s->interval : CALM);
 }
 
-void story_run(struct story *s, uint64_t ns)
+void trial_run(struct trial *s, uint64_t ns)
 {
 	uint64_t end = world_now(s->w) + ns;
 	struct pace p = { 0 };
@@ -134,7 +134,7 @@ void story_run(struct story *s, uint64_t ns)
 	tally(s);
 }
 
-void story_rest(struct story *s, uint64_t limit)
+void trial_rest(struct trial *s, uint64_t limit)
 {
 	uint64_t end = world_now(s->w) + limit;
 	struct pace p = { 0 };
@@ -144,7 +144,7 @@ void story_rest(struct story *s, uint64_t limit)
 	while (s->sparing && s->interval && !world_settled(s->w) && world_now(s->w) < end)
 		pace(s, &p);
 	if (!world_until(s->w, world_settled, limit))
-		story_fail(s, "not at rest after %llu ms", (unsigned long long)(limit / MS));
+		trial_fail(s, "not at rest after %llu ms", (unsigned long long)(limit / MS));
 	if (s->sparing)
 		world_traffic(s->w, s->interval);
 	tally(s);
@@ -153,30 +153,30 @@ void story_rest(struct story *s, uint64_t limit)
 }
 
 /* Waits until all links that were held down for flapping are in use again. */
-static void wait_out_holds(struct story *s)
+static void wait_out_holds(struct trial *s)
 {
-	for (unsigned int i = 0; i < 1300 && story_problem(s, "flap", ""); i++)
+	for (unsigned int i = 0; i < 1300 && trial_problem(s, "flap", ""); i++)
 		world_run(s->w, 100 * MS);
-	if (story_problem(s, "flap", ""))
-		story_fail(s, "a link is still held down after 130 s");
+	if (trial_problem(s, "flap", ""))
+		trial_fail(s, "a link is still held down after 130 s");
 }
 
 /*
  * Return: true if packets arrive now that all is whole. Without them nothing could be lost, and the
- * checks of the story would have been none.
+ * checks of the trial would have been none.
  */
-static bool flows_again(struct story *s)
+static bool flows_again(struct trial *s)
 {
 	uint64_t before = check_flow_arrived(s->flow);
 
 	if (!world_config(s->w)->traffic)
 		world_traffic(s->w, 1 * MS);
 	/* Where inputs have one buffer, a bubble moves by a timer and a round trip for each hop. */
-	story_run(s, world_config(s->w)->slots ? 500 * MS : 50 * MS);
+	trial_run(s, world_config(s->w)->slots ? 500 * MS : 50 * MS);
 	return world_nodes(s->w) < 2 || check_flow_arrived(s->flow) != before;
 }
 
-bool story_end(struct story *s)
+bool trial_end(struct trial *s)
 {
 	bool held, flows;
 	char buf[200];
@@ -190,39 +190,39 @@ bool story_end(struct story *s)
 		world_power(s->w, i, true);
 		world_manager(s->w, i, true);
 	}
-	story_rest(s, 60 * SEC);
-	held = story_problem(s, "flap", "");
+	trial_rest(s, 60 * SEC);
+	held = trial_problem(s, "flap", "");
 	flows = flows_again(s);
-	story_traffic(s, 0);
+	trial_traffic(s, 0);
 	wait_out_holds(s);
 	if (!flows && held) {	/* perhaps all links were held down */
 		flows = flows_again(s);
-		story_traffic(s, 0);
+		trial_traffic(s, 0);
 	}
 	if (!flows)
-		story_fail(s, "no packet arrives although all is whole");
+		trial_fail(s, "no packet arrives although all is whole");
 	world_run(s->w, 100 * MS);
-	story_rest(s, 60 * SEC);
+	trial_rest(s, 60 * SEC);
 	/* Where links lose frames it takes a while until all queued packets have arrived. */
 	for (unsigned int i = 0; i < 100 && check_flow_alive(s->flow); i++)
 		world_run(s->w, 200 * MS);
 	wrong = check_flow_end(s->flow);
 	if (wrong)
-		story_fail(s, "%s", wrong);
+		trial_fail(s, "%s", wrong);
 	if (s->none_late && check_flow_late(s->flow))
-		story_fail(s, "%llu packets came too late",
+		trial_fail(s, "%llu packets came too late",
 			   (unsigned long long)check_flow_late(s->flow));
 	wrong = check_admin(s->flow, buf, sizeof(buf));
 	if (!wrong)
 		wrong = check_end(s->w, buf, sizeof(buf));
 	if (wrong)
-		story_fail(s, "%s", wrong);
+		trial_fail(s, "%s", wrong);
 	world_free(s->w);
 	check_flow_free(s->flow);
 	return !s->wrong[0];
 }
 
-bool story_under_way(const struct story *s, uint32_t node)
+bool trial_under_way(const struct trial *s, uint32_t node)
 {
 	struct fm_outline o = { 0 };
 
@@ -230,9 +230,9 @@ bool story_under_way(const struct story *s, uint32_t node)
 	return o.under_way;
 }
 
-enum story_step story_step(const struct story *s)
+enum trial_step trial_step(const struct trial *s)
 {
-	static const enum story_step steps[] = {
+	static const enum trial_step steps[] = {
 		[FM_PHASE_REST] = STEP_REST,	 [FM_PHASE_APPLY] = STEP_APPLY,
 		[FM_PHASE_DRAIN] = STEP_DRAIN,	 [FM_PHASE_REPLAY] = STEP_REPLAY,
 		[FM_PHASE_RESUME] = STEP_RESUME,
@@ -246,7 +246,7 @@ enum story_step story_step(const struct story *s)
 	return steps[fm_recovery_phase(root->root)];
 }
 
-bool story_excluded(const struct story *s)
+bool trial_excluded(const struct trial *s)
 {
 	const struct fm *root = world_fm(s->w, world_root(s->w));
 
@@ -256,7 +256,7 @@ bool story_excluded(const struct story *s)
 	return !root;
 }
 
-int story_exclude(struct story *s, uint32_t node, int port, bool excluded)
+int trial_exclude(struct trial *s, uint32_t node, int port, bool excluded)
 {
 	uint32_t root = world_root(s->w);
 	struct fm *fm = world_fm(s->w, root);
@@ -273,7 +273,7 @@ int story_exclude(struct story *s, uint32_t node, int port, bool excluded)
 	return err;
 }
 
-bool story_problem(struct story *s, const char *kind, const char *part)
+bool trial_problem(struct trial *s, const char *kind, const char *part)
 {
 	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
 		struct fm *fm = world_fm(s->w, i);
@@ -286,7 +286,7 @@ bool story_problem(struct story *s, const char *kind, const char *part)
 	return false;
 }
 
-void story_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out)
+void trial_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out)
 {
 	uint32_t n;
 
@@ -303,7 +303,7 @@ void story_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out)
 	} while (n < 2 || n > nodes);
 }
 
-uint64_t story_relays(const struct torus_shape *shape, const uint16_t *closed, uint64_t *random,
+uint64_t trial_relays(const struct torus_shape *shape, const uint16_t *closed, uint64_t *random,
 		      uint32_t *relay)
 {
 	uint32_t nodes = torus_nodes(shape);
@@ -324,7 +324,7 @@ uint64_t story_relays(const struct torus_shape *shape, const uint16_t *closed, u
 	return n;
 }
 
-unsigned int story_every(void)
+unsigned int trial_every(void)
 {
 	const char *text = getenv("EVERY");
 	unsigned long n = text ? strtoul(text, NULL, 10) : 1;
@@ -333,7 +333,7 @@ unsigned int story_every(void)
 }
 
 /* Arguments that each draw a number would be evaluated in no fixed order, and a seed be no one history. */
-uint64_t story_some_time(uint64_t *random, uint64_t unit, uint32_t shifts)
+uint64_t trial_some_time(uint64_t *random, uint64_t unit, uint32_t shifts)
 {
 	uint64_t steps = 1 + random_below(random, 1000);
 	unsigned int shift = random_below(random, shifts);
@@ -341,7 +341,7 @@ uint64_t story_some_time(uint64_t *random, uint64_t unit, uint32_t shifts)
 	return steps * unit << shift;
 }
 
-void story_disturb(struct world *w, uint64_t *random, uint32_t doubled, uint32_t breaks, uint32_t shifts)
+void trial_disturb(struct world *w, uint64_t *random, uint32_t doubled, uint32_t breaks, uint32_t shifts)
 {
 	uint64_t jitter = (20 * US) << random_below(random, shifts);
 	unsigned int broken = random_below(random, breaks), twice = random_below(random, doubled);

@@ -524,5 +524,5 @@ int main(void)
 		cmocka_unit_test(the_parent_it_names),
 	};
 
-	return cmocka_run_group_tests_name("fm_above", all, NULL, NULL);
+	return cmocka_run_group_tests_name("fm_parent_messages", all, NULL, NULL);
 }
