@@ -219,7 +219,7 @@ frr_node() {
 	done
 }
 
-# Whether each node has routes to all others and BFD sessions with its neighbours
+# Succeeds if each node has routes to all others and BFD sessions with its neighbours.
 # shellcheck disable=SC2086
 frr_ready() {
 	local node ns

@@ -78,7 +78,7 @@ works() {
 		fabricctl lab down --name "$lab"
 }
 
-# What is written by hand stays, what others put there too.
+# Uninstalling leaves files that were written by hand, and those of other packages.
 uninstalled() {
 	local left
 	mkdir -p "$tmp/etc/torus" && echo >"$tmp/etc/torus/torus0.conf" && echo >"$tmp/usr/bin/other"

@@ -19,7 +19,7 @@ cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 # is FILTER WANT: whether the jq filter, applied to the status of the fabric, gives WANT
 is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 version() { "$bin/fabricctl" status --lab "$lab" --json | jq .table_version; }
-# Whether "fabricctl verify" succeeds. It does not read the rows of all nodes at one instant, so
+# Succeeds if "fabricctl verify" does. It does not read the rows of all nodes at one instant, so
 # while a new table is distributed it may read rows of two tables, which together need not pass.
 # Only a verdict that stays wrong is an error; the number of wrong verdicts before a right one is
 # printed. The simulator's checker reads them at one instant (check_rows(), tests/sim/check.h).
@@ -30,7 +30,7 @@ verified() {
 	return $rc
 }
 verdict() { ask verify || { wrong=$((wrong + 1)); return 1; }; }
-# Whether no receiving NIC counts a lost or a duplicate packet of any flow
+# Succeeds if no receiving NIC counts a lost or a duplicate packet of any flow.
 all_came_once() {
 	local counters
 	counters=$(ask counters --json) || return 1

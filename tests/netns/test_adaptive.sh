@@ -67,7 +67,7 @@ cuts() {
 	return $rc
 }
 
-# Of one node they are shown with their meanings: of the one that sent most packets by another way.
+# Counters are shown with their meanings for one node: that which sent most packets by another way.
 # Either end of the silent cable may be the one that had packets in its RETRY buffer.
 shown() {
 	local name node most

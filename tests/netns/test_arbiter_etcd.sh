@@ -56,7 +56,7 @@ wrong() {
 		serve honest 'hello,you' && ask "$url" 5 $one 'unknown * torus/green/root does not hold EPOCH GUID' &&
 		stored ''
 }
-# Nobody listens at port 1.
+# No etcd listens at port 1.
 absent() {
 	ask http://127.0.0.1:1 5 $one 'unknown http://127.0.0.1:1: no connection' &&
 		ask 'http://[::1]:1' 5 $one 'unknown http://\[::1\]:1: *' &&

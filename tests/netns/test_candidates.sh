@@ -25,7 +25,7 @@ named() {
 check "two nodes with the same priority" configured 'root_priority = 9' \
 	"'n0-0' and 'n1-0' (and 2 more) have the same root_priority 9"
 check "that lab ends" lab down
-# One node cannot be configured apart from the others, so this is what the administrator wants.
+# The configuration of all nodes says that none is a candidate: that is a wish, and no problem.
 none_wanted() {
 	echo 'root_priority = 0' >"$tmp/conf"
 	lab up 2x2 --packed --config "$tmp/conf" && until_true 10 at_peace

@@ -75,7 +75,7 @@ lab_arguments() {
 	[[ ! -e /run/torus/${lab}b ]] && ! ip netns list | grep -q "^${lab}b-"
 }
 
-# What a file says of keys that are alike at all nodes holds; of others it is refused.
+# A file of "lab up --config" may set keys that are alike at all nodes; other keys are refused.
 config() {
 	local key
 	for key in fabric name shape device service_address control; do
@@ -321,7 +321,8 @@ hung() {
 	return $rc
 }
 
-# What an administrator takes out of use is a warning; what would cut a node off is refused.
+# A link that an administrator takes out of use is a warning; an exclusion that would cut a node off
+# is refused.
 maintenance() {
 	shows 0 "0,0:\+x is drained: the cable may be pulled" fabricctl drain 0,0:+x --lab "$lab" &&
 		shows 3 "running, 1 link excluded" fabricctl status --lab "$lab" &&
@@ -337,7 +338,7 @@ maintenance() {
 # shows STATUS PATTERN COMMAND...: as says, but to standard output
 shows() { says "$1" "" "${@:3}" && grep -qE -- "$2" "$tmp/out" || { cat "$tmp/out"; return 1; }; }
 
-# Who is away is named, and what is the matter with it; what is not there is wrong usage.
+# A node that is away is named, with the reason; a node that does not exist is wrong usage.
 away() {
 	local_nic 4 && fabricctl lab kill 1,1 --name "$lab" && until_true 10 local_nic 2 &&
 		says 5 "cannot ask the manager of node 1,1 of lab '$lab'.*Connection refused.*lab status" \

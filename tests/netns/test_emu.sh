@@ -110,7 +110,7 @@ takes_only() {
 	done
 	return $rc
 }
-# Whether all buffers of n1 are free again, which are as many for each VC
+# Succeeds if all buffers of n1 are free again, which are as many for each VC.
 unchanged() { [[ $(credits | sort -u | wc -l) == 1 ]]; }
 
 # dropped N: how many messages did not fit into the queue of node N's tun device, as the kernel

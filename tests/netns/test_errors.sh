@@ -60,7 +60,8 @@ counts() {
 	[[ $? == 3 ]]
 }
 
-# What is measured is what is injected, within the errors of so few, and no other cable has any.
+# The measured error rate is the injected one, within the errors of so few, and no other cable has
+# any.
 measured() {
 	counts --top 2 && counts --json >"$tmp/list" &&
 		[[ $(jq -c '.[0] | [.node, .port, .peer.node]' "$tmp/list") == '[[3,1],"-x",[2,1]]' ]] &&

@@ -93,7 +93,7 @@ commands() {
 	is 0.1 '.data.excluded == [] and (.data.nodes | length) == 4' table
 }
 
-# What belongs together agrees: the session of a link at both of its ends, the age of its state
+# Values that belong together agree: the session of a link at both of its ends, the age of its state
 # with its time in that state, the length of a recovery with the time of its last step.
 agrees() {
 	# shellcheck disable=SC2016 # jq's variables
@@ -261,8 +261,8 @@ own_again() {
 	kill "$last" && wait "$last" && revive 1,1 && until_true 10 running 0.0
 }
 
-# Its neighbours believe nothing that it says, and it believes nothing of them, so it never comes to
-# know where the root is. Each tells so itself, and the root has an event of it.
+# A node with the wrong key: its neighbours accept no message of it, nor does it of them, so it
+# never comes to know where the root is. Each reports so itself, and the root has an event of it.
 wrong_key() {
 	local fine=1
 	(umask 077 && echo "this is another key altogether" >"$tmp/key")
@@ -294,7 +294,7 @@ name_twice() {
 	own_again && return "$fine"
 }
 
-# What the root refuses from strangers: a recorded proof, and a message of another schema; each
+# The root refuses two things of strangers, a recorded proof and a message of another schema; each
 # is counted and logged.
 overheard() {
 	local at port before
@@ -426,7 +426,7 @@ second_daemon() {
 	[[ $? == 1 && $out == *"Address already in use"* ]] && until_true 10 running 1.1
 }
 
-# It logs to the journal if its standard error is the journal's, and only then.
+# fabricd logs to the journal if its standard error is the journal's, and only then.
 journal() {
 	local err=$tmp/err conf=$run/1.1/fabricd.conf rc=0
 	local here=(ip netns exec "$lab-1.1" "$B/fabricd" --config "$conf")
@@ -468,9 +468,9 @@ configuration() {
 	[[ $? == 2 ]] && ! "$B/fabricd" --check extra >/dev/null 2>&1
 }
 
-# One file for all nodes: each takes its own address of the service network. What it runs with then is
-# what it would run with, and "fabricctl config" names what differs.
-# changes() has set the log level of 0,0 alone.
+# All nodes can have one configuration file: each takes its own address of the service network. The
+# configuration in force is the one that it would start with, and "fabricctl config" names any
+# difference. changes() has set the log level of 0,0 alone.
 one_file() {
 	local n net file=$tmp/one.conf
 	net=$(sed -nE 's/^service_address = ([0-9]+\.[0-9]+)\..*/\1.0.0\/16/p' "$run/0.0/fabricd.conf")
@@ -489,7 +489,7 @@ one_file() {
 		[[ $("$B/fabricctl" config --diff --lab "$lab" --json | jq -r '.[].key' | sort | paste -sd' ') == "control device log_level shape state_dir" ]]
 }
 
-# Its only capability while it runs: CAP_NET_ADMIN (bit 12).
+# The only capability of fabricd while it runs is CAP_NET_ADMIN (bit 12).
 privileges() {
 	local status
 	status=/proc/$(pid 0.0 fabricd)/status

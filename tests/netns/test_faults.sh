@@ -20,7 +20,7 @@ explain() { "$B/fabricctl" status --lab "$lab"; "$B/fabricctl" lab status --name
 programs() {
 	mkdir "$tmp/bin" && cp "$B/fabricctl" "$B/torusemu" "$tmp/bin/" && bin=$tmp/bin && release "$B/fabricd"
 }
-# What is started from now on is that program.
+# release PROGRAM: managers that are started from now on run this program
 release() { ln -sf "$1" "$tmp/bin/fabricd"; }
 
 up() { lab up 3x3 "${patient[@]}" "$@" && until_true 20 calm; }
@@ -77,7 +77,8 @@ not_packed() {
 	return $rc
 }
 
-# What is different since then: what came back is not, what is excluded is, and who leads.
+# "fabricctl diff" shows what is different since then: not a cable that came back, but an exclusion,
+# and another root.
 compared() {
 	local from
 	rest 1 # What the tests before did is not in the second that begins now.
@@ -155,7 +156,7 @@ matches() { grep -E -- "$1" "$tmp/probe"; }
 
 # Both ends ask for another retry protocol, and the link begins a session.
 mismatch() { ctl link retry 0,2:+y acknak --lab "$lab" && ctl link retry 0,0:-y hippi --lab "$lab" && lab cut 0,2:+y && lab mend 0,2:+y; }
-# It is lost again and again, until it is held down.
+# The cable is lost again and again, until it is held down.
 flaps() {
 	for _ in {1..20}; do
 		lab cut 1,2:+x && until_true 5 link_is faulty && lab mend 1,2:+x && until_true 5 link_is up || return 1

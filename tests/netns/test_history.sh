@@ -40,13 +40,14 @@ filtered() {
 		fabricctl events --json --kind recovery | jq -e 'length > 1 and all(.kind == "recovery")' &&
 		fabricctl events --of 2,1 | grep ' is lost: ' && ! fabricctl events --of 2,2 | grep ' is lost: '
 }
-# Its own manager noticed nothing of the cable; the node keeps it all the same, for it may be root.
+# The manager of a candidate noticed nothing of the cable itself; it keeps the event all the same,
+# for it may become root.
 locally() {
 	fabricctl events --local --node 1,0 | tee "$tmp/local" | grep 'position from node' && ! grep 'is lost' "$tmp/local" &&
 		fabricctl events --local --node 2,2 2>&1 | grep 'n2-2 keeps no history on disk'
 }
 at_candidate() { cat "$(histories 1.0)"/*.log | grep -c "'n2-1') is lost" | grep -qx 1; }
-# What the root noticed last is lost with it if no candidate has asked for it yet (daemon/keeper.c).
+# An event is lost with the root if no candidate has asked for it yet (daemon/keeper.c).
 copied() { copied_all "is lost" && copied_all "is up again"; }
 copied_all() { [[ $(cat "$(histories 1.0)"/*.log | grep -c "'n2-1') $1") == $(<"$tmp/losses") ]]; }
 next_root() {
@@ -63,14 +64,14 @@ since_then() {
 		fabricctl report --json | jq -e 'all(.to_do[]; .link.node != [0,0] or .what != "mend")'
 }
 as_before() { fabricctl diff "$from" --node 2,2 | tee "$tmp/diff" | grep '^root ' && ! grep -v '^root ' "$tmp/diff"; }
-# What was ordered just before the root has handed over is told by the next one.
+# An order that was given just before the root has handed over is in the history of the next one.
 ordered() {
 	sleep 0.5	# candidates ask no more often than each 0.2 s
 	fabricctl exclude 2,0:+y >/dev/null && fabricctl root move 1,0 && until_true 10 leads 1,0 || return 1
 	fabricctl events --json --since -1h | jq -e 'any(.[]; .text | contains("excluded 2,0:+y"))' &&
 		fabricctl include 2,0:+y >/dev/null && fabricctl root move 0,0 && until_true 10 leads 0,0 && until_true 20 fabric_is '[9,18]'
 }
-# What the others had meanwhile comes to the former root; what it has comes to nobody twice.
+# The former root gets the events that others had meanwhile; no node gets an event twice.
 comes_back() {
 	lab revive 0,0 >/dev/null && until_true 30 fabric_is '[9,18]' && until_true 20 caught_up && until_true 10 same_everywhere
 }

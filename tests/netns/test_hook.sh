@@ -24,7 +24,7 @@ hooks_now() {
 	until_true 5 follows
 }
 last_event() { "$B/fabricctl" events --json --lab "$lab" | jq '.[-1].seq'; }
-# It has said so, and waits for events.
+# Succeeds once the command has reported that it waits for events, and waits.
 follows() { grep -q 'S (sleeping)' "/proc/$hook/status" && find "/proc/$hook/fd" -lname "socket:*" | grep -q .; }
 no_hooks() {
 	kill "$hook" && wait "$hook"
@@ -49,7 +49,7 @@ gets_events() {
 		"$tmp/got" && [[ ! -s $tmp/said ]]
 }
 
-# What was before it began is of no hook.
+# Events of before the command began run no hook.
 from_now() {
 	local last
 	program <<-EOF
@@ -87,7 +87,8 @@ begun_again() {
 	jq -es '[.[] | select(.kind == "admin")] | length >= 4 and (map(.seq) != (map(.seq) | sort))' "$tmp/begun"
 }
 
-# It hangs, and so do a child, one in a session of its own, and one whose parent has ended.
+# A hook hangs, and so do a child of it, one in a session of its own, and one whose parent has
+# ended.
 hangs() {
 	cp /bin/sleep "$tmp/hanging"
 	program <<-EOF
@@ -103,7 +104,7 @@ hangs() {
 	until_true 10 not_running hanging
 }
 
-# It ends, and leaves something behind.
+# A hook ends, and leaves a process behind.
 leaves() {
 	cp /bin/sleep "$tmp/left"
 	program <<-EOF
@@ -141,7 +142,7 @@ ends_with_it() {
 	until_true 10 not_running ending
 }
 
-# Of many at once so many run as may.
+# If many events come at once, as many hooks run as may.
 at_once() {
 	program <<-EOF
 	#!/bin/sh

@@ -52,7 +52,7 @@ kept() {
 }
 orders() { fabricctl table --json | jq -c '[.orders[] | [.node, .ports, .uid, .reason]]'; }
 same_orders() { [[ $(fabricctl table --json | jq -c .orders) == "$orders" ]]; }
-# What is so already makes no new table, and whoever gave the order first stays.
+# An order that changes nothing makes no new table, and the reason of the first order stays.
 already_so() {
 	local version
 	version=$(fabricctl table --json | jq .version) &&
@@ -127,7 +127,7 @@ two_at_once() {
 	wait "$other" && [[ $rc == 0 ]] && [[ $(ask root --json | jq '[.candidates[] | select(.disk == "kept")] | length') -gt 4 ]] &&
 		fabricctl include 0,1:+x 0,1:+y
 }
-# They hang for long: the command says so, and what it changed is in force.
+# The disks hang for long: the command reports it, and its change is in force.
 tells_that_disks_hang() {
 	hang 0.0 1.0 2.0 0.1 || return 1
 	changes 3 '[true,false]' exclude 1,1:+y && [[ $rc == 3 ]] &&

@@ -17,10 +17,10 @@ B_SAN=${B_SAN:-$TOP/build-san}
 lab=tl$$
 
 running() { is .state running; }
-# Whether the fabric has recovered at a version greater than $1.
+# newer VERSION: succeeds if the fabric has recovered at a later version
 newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)); }
 
-# What the NICs counted beside their traffic, and what the managers said last.
+# Prints what the NICs counted beside their traffic, and the last log lines of the managers.
 # shellcheck disable=SC2317
 explain() {
 	"$bin/fabricctl" counters --lab "$lab" --json |
@@ -178,7 +178,7 @@ manager_killed() {
 	lab kill "$node" --manager && sleep 1 && revive "$node" && until_true 20 running && verified
 }
 
-# One process is killed; that of the receiving node is asked to end.
+# One manager is killed; that of the receiving node is asked to end.
 managers_away() {
 	local run=/run/torus/$lab/${far/,/.} pid
 	pid=$(cut -d' ' -f1 "$run/fabricd.pid")
@@ -195,7 +195,7 @@ node_killed() {
 	revive "$node" && until_true 30 running && is .nodes.up "$nodes" && verified
 }
 
-# Nobody closes its connections: the root finds it by its cables.
+# A host without power closes no connection: the root finds the loss by the host's cables.
 host_vanishes() {
 	local node=$1
 	lab kill "$node" --power && until_true 20 is .nodes.up $((nodes - 1)) &&
@@ -321,7 +321,7 @@ half_dead() {
 
 # ------------------------------------------------------------------------------------
 
-# What fabricctl and managers do by themselves does not depend on the NICs.
+# Checks of fabricctl and of managers alone run with one kind of NIC only.
 suite() {
 	local backend=${TORUS_BACKEND:-user}
 	check "up, addressed, all links" up_right

@@ -52,10 +52,10 @@ half_dead() {
 	lab down && nothing_left
 }
 
-# What "lab list" says of this lab
+# Prints the state of this lab in "lab list".
 state() { ctl lab list --json | jq --arg lab "$lab" '.[] | select(.name == $lab) | .state'; }
 
-# What the lab began before may take another moment.
+# A refused "lab up" changes nothing. Processes that the lab began before may take another moment.
 refused_untouched() {
 	local before
 	before=$(remains | sort)

@@ -19,7 +19,8 @@ state_is() { [[ $(fabricctl status --json | jq -r '.state') == "$1" ]]; }
 calm() { state_is "$1" && { [[ $1 != running ]] || fabricctl status --json | jq -e '.problems == []'; }; }
 settles() { until_true $((40 * slow)) calm "$1"; }
 
-# What hands do: ACTION [WHAT] [STATE of the fabric after it]
+# hands ACTION [WHAT] [STATE of the fabric after it]: does what the manual asks an administrator to
+# do
 hands() {
 	local node nodes
 	case $1 in

@@ -42,7 +42,7 @@ up_right() {
 		until_true 20 is '.problems | length' 0 && verified
 }
 
-# One process and one namespace, and a socket and a manager for each node.
+# A packed lab has one process and one namespace, and a socket and a manager for each node.
 one_of_each() {
 	local pids
 	pids=$(lab status --json | jq '[.nodes[].nic] | unique | length')
@@ -287,7 +287,8 @@ nothing_left() {
 
 down_clean() { lab down && until_true 5 nothing_left; }
 
-# That long after its start; if the lab is up by then, it tries again.
+# "lab up" is killed at different times after its start; if the lab is up by then, the test tries
+# again.
 killed_up() {
 	local up
 	for _ in 1 2 3 4 5; do

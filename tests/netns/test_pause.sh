@@ -42,7 +42,7 @@ pinged() {
 	grep -q " $PINGS received" "$tmp/ping" && ! grep -q DUP "$tmp/ping" && in_order &&
 		waited "$1" && return $rc
 }
-# Whether some answer came nearly so many seconds late: else nothing stood still.
+# waited SECONDS: succeeds if some answer came nearly so late, as otherwise no process stood still
 waited() {
 	awk -F / -v s="$1" '/^rtt/ { found = $6 >= 900 * s } END { exit !found }' "$tmp/ping"
 }
@@ -60,7 +60,8 @@ stands() {
 	pinged "$@" && until_true 30 whole && none_unreachable && all_came_once
 }
 
-# Their clocks stand still, too: no link has been silent, for as long as that is for its NIC.
+# The clocks of paused nodes stand still, too: no link has been silent, for as long as that is for
+# its NIC.
 unharmed() {
 	local before
 	before=$(lost) && stands "$@" && [[ $before -gt 0 && $(lost) == "$before" ]]

@@ -137,8 +137,8 @@ s.send(struct.pack("=IHHII", 16 + len(body), 20, 0x605, 1, 0) + body)
 sys.exit(-struct.unpack_from("=i", s.recv(4096), 16)[0])
 EOF
 }
-# What a manager left that died while it changed the prefixes goes with the next change, and what an
-# admin has added stays.
+# Addresses and routes of a manager that died while it changed the prefixes go with the next change;
+# those that an admin has added stay.
 leftovers() {
 	at 2.1 ip route add 192.0.2.0/24 dev torus0 proto 117 && own_address_add 192.0.2.9 &&
 		at 2.1 ip route add fd00:99::/48 dev torus0 proto 117 && own_address_add fd00:99::9 &&

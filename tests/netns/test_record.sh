@@ -58,7 +58,8 @@ changed() {
 # The line before which the version of the first table stands
 first() { grep -n -m 1 "$1" "$tmp/0.0.rec" | cut -d: -f1; }
 
-# That of the first message which the root answered: others may have come too early, and are said again
+# Prints the line of the first message which the root answered: earlier ones may have come too
+# early, and are sent again.
 taken() {
 	awk '/"event":/ { at = /"event":"msg"/ ? NR : 0 } at && /"do":"send"/ { print at; exit }' \
 		"$tmp/0.0.rec"

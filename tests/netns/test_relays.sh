@@ -21,7 +21,7 @@ explain() { ask status; ask trace 0,0 $far; }
 
 resting='(.state == "running" or .state == "degraded")'
 at_rest() { is "$resting" true; }
-# Whether a version greater than $1 is in force.
+# newer VERSION: succeeds if a later version is in force
 newer() { is "(.last_recovery.version // 0) > $1 and $resting" true; }
 
 # then_rests COMMAND...: runs COMMAND, which changes the table, and waits for rest
@@ -76,7 +76,7 @@ through_relays() {
 	((bytes > 0 && after - before >= bytes / 16368)) && until_true 10 is .parked_packets 0
 }
 
-# Neither cable is on the only path of 0,0; mending the second adds paths, cutting it removes
+# No cable of the two is on the only path of 0,0; mending the second adds paths, cutting it removes
 # them.
 cut_and_mend() {
 	then_rests lab cut 1,1:+x && is .last_recovery.lost 0 && verified &&
@@ -139,7 +139,7 @@ check "some pairs of nodes need relays" break_it || exit 1
 check "status, trace and verify show the relays" seen
 check "TCP and UDP through relays" through_relays
 check "cables cut and mended under TCP and UDP" under 6 "" cut_and_mend
-# Which rows the managers write does not depend on the NICs.
+# The rows that managers write do not depend on the kind of NIC.
 [[ ${TORUS_BACKEND:-user} != user ]] || check "exclusions under TCP and UDP" under 4 "" exclude_and_include
 check "a relay dies and comes back" relay_dies
 [[ ${TORUS_BACKEND:-user} != user ]] || check "a fabric in two parts" two_parts

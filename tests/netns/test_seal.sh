@@ -115,7 +115,7 @@ counted() {
 seal_is() { [[ $(seal) == "$1" ]]; }
 again() { data from0 && counted 0 "${#data[@]}" "${data[@]}"; }
 of_a_former_session() { data before && counted 0 "${#data[@]}" "${data[@]}"; }
-# One bit of each byte; bytes 8 to 11 are the session.
+# A message with one bit of each byte changed is refused; bytes 8 to 11 are the session.
 altered() {
 	local all=() d
 	d=$(message from0)
@@ -129,13 +129,13 @@ shortened() {
 	d=$(message from0)
 	counted 3 0 "0x${d:0:${#d}-2}" "0x${d:0:104}" "0x${d:0:2}"
 }
-# What came from node 2 on the other cable, also as if it was of this session.
+# A message of node 2 from the other cable is refused, also with the session of this link.
 of_another_link() {
 	local d own
 	d=$(message from2) own=$(message from0)
 	counted 1 1 "0x$d" "0x${d:0:16}${own:16:8}${d:24}"
 }
-# What the manager has said itself comes back.
+# A message that the manager has sent itself comes back, and is refused.
 its_own() { counted 1 0 "0x$(message from1)"; }
 told() {
 	is_of_node '.problems | any(.kind == "seal" and (.text | test("^port .x: .*without the seal")))'

@@ -13,7 +13,7 @@ lab=take$$
 . "$TOP/tests/netns/lab.sh"
 run=/run/torus/$lab
 
-# What the managers said last.
+# Prints the last log lines of the managers.
 explain() { tail -n 40 "$run"/*/fabricd.log; }
 
 seen() { "$TOP/tests/netns/ask" "$run/2.2/control" status | jq -r "$1"; }

@@ -17,7 +17,7 @@ run=/run/torus/$lab
 programs() {
 	mkdir "$tmp/bin" && cp "$B/fabricctl" "$B/torusemu" "$tmp/bin/" && bin=$tmp/bin && release "$B/fabricd"
 }
-# What is started from now on is that program.
+# release PROGRAM: managers that are started from now on run this program
 release() { ln -sf "$1" "$tmp/bin/fabricd"; }
 
 on() { ask "$2" --node "$1" "${@:3}"; }

@@ -391,7 +391,7 @@ stranger() { # LINE NODE KIND PATTERN: node 4 has this line; the other eight run
 	until_true 5 state 0 degraded && all_reach 0 1 2 3 5 6 7 8
 }
 
-# Its NIC is in no table; and what was wrong with it is over when its cables are unplugged.
+# A node is unplugged whose NIC is in no table: the problem that it caused is over.
 stranger_leaves() { # KIND: of the problem that its neighbours know
 	is 1 'any(.[]; .port == "+y" and (.peer | .node == null and .port == "-y"))' links 1,0 &&
 	plug 4 down && until_true 15 problems 1 0 "$1" && until_true 5 problems 0 0 wiring

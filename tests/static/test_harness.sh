@@ -220,7 +220,7 @@ cp tests/{run,harness.sh,check.sh} "$tmp/run/tests/"
 printf 'all tests test-objects fuzzers list-tests:\n' >"$tmp/run/Makefile"
 echo 'echo "ok - a"; echo 1..1' | tee "$tmp"/run/tests/static/test_{a,b}.sh >/dev/null
 echo 'echo "not ok - a"; echo 1..1' >"$tmp/run/tests/static/test_c.sh"
-# Its four builds pass.
+# The four builds of this run pass.
 whole() { exits "$1" "$2" env TORUS_SANDBOX="$tmp/run" CCACHE_DIR= "$tmp/run/tests/run" "${@:3}"; }
 check "a run with a failure exits with 1" whole 1 '6 passed, 1 failed, 0 skipped' static
 rm "$tmp/run/tests/static/test_c.sh"

@@ -29,7 +29,7 @@ circle_noticed() {
 		grep -F "one is in a circle of folders" "$tmp/out"
 }
 
-# Its README says what belongs into a folder. The headers of the worlds and the ABI say it
+# The README of a folder says what belongs into it. The headers of the worlds and the ABI say it
 # themselves.
 readmes() {
 	local folder lacks=0

@@ -225,7 +225,8 @@ unreached() {
 		grep -q '^kernel/core/sum.c:24:.*return n && n != SEVEN' "$tmp/unreached"
 }
 
-# What lives without assertions is judged with them too; without the option this does not count.
+# A mutant that lives without assertions is judged with them too; without the option this does not
+# count.
 asserts() {
 	campaign --assertions
 	judged 'died, unit/test_sum:assert: signal 6' 'drop assignment' least &&

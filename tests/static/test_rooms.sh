@@ -22,7 +22,8 @@ includes() {
 	}' ./*.[ch] ./*/*.[ch]) | sed 's|^\./||'
 }
 
-# Which room may use which. Files outside of the rooms may use all, but headers no root/.
+# Prints includes that the rooms of daemon/fm must not have. Files outside of the rooms may use all,
+# but headers no root/.
 wrong_rooms() {
 	includes "$1" | awk '
 		function room(f) { return f ~ /\// ? substr(f, 1, index(f, "/") - 1) : "" }

@@ -810,7 +810,7 @@ static void tries_exclusions(void **state)
 	assert_string_not_equal(json_string_value(json_object_get(fake.request, "cmd")), "exclude");
 }
 
-/* What the root would refuse is an error of a dry run, too, and says why. */
+/* An error that the root would report is an error of a dry run, too, with its reason. */
 static void tries_refused_exclusions(void **state)
 {
 	char all[512] = "exclude -n", at[TORUS_TEXT_MAX];
@@ -1100,7 +1100,7 @@ static void shows_names(void **state)
 	expect("status --names", 0);
 }
 
-/* Whatever is not coordinates is looked up by the manager; a port follows the last colon. */
+/* Names that are no coordinates are looked up by the manager; a port follows the last colon. */
 static void asks_for_other_names(void **state)
 {
 	static const char *const same[] = { "10.2.1.0", "172.30.0.4:7117", "07b5622827000006",

@@ -103,8 +103,8 @@ static void none_are_read(const char *text)
 #define ONE "0000000000000001"
 
 /*
- * Whatever the order of the answers, each is taken for the node that it names, the first for each.
- * A node that does not answer, or wrongly, costs no other its rows. Rows are texts or one text.
+ * In whatever order answers come, each is taken for the node that it names, the first for each. A
+ * node that does not answer, or wrongly, costs no other its rows. Rows are texts or one text.
  */
 static void answers_in_any_order(void **state)
 {

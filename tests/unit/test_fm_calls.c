@@ -50,7 +50,10 @@ static void wave_does_not_end(void **state)
 	stage_end(&s);
 }
 
-/* What a call says, and what the root makes of the answers. An answered connection is closed. */
+/*
+ * A call and the answers to it: what the call says, and what the root counts. An answered
+ * connection is closed.
+ */
 static void what_is_said(void **state)
 {
 	uint64_t from, epoch;

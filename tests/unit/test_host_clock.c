@@ -72,7 +72,7 @@ static void in_time(void **state)
 	assert_int_equal(c.stood, 0);
 }
 
-/* Whatever is due: a turn counts all its time, but at most MOST of a delay. */
+/* A turn counts all its time, but at most MOST of a delay, whatever is due. */
 static void turns(void **state)
 {
 	struct torus_host_clock c = { 0 };

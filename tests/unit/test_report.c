@@ -175,7 +175,7 @@ static void lacks(const char *page, const char *text)
 		fail_msg("'%s' is in %s", text, page);
 }
 
-/* Whatever is between < and > is a tag of the page, and each that opens is closed, in order. */
+/* All that is between < and > is a tag of the page, and each that opens is closed, in order. */
 static void is_nested(const char *page)
 {
 	const char *open[32];

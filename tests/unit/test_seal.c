@@ -226,7 +226,7 @@ static void one_first(void **state)
 	}
 }
 
-/* Whatever is lost: what is said again gets through. */
+/* A message that is sent again gets through, whichever messages were lost before. */
 static void lost(void **state)
 {
 	(void)state;

@@ -291,7 +291,7 @@ static void of_other_releases(void **state)
 	}
 }
 
-/* Neither end speaks a schema of the other: both refuse, whichever of them begins. */
+/* No schema is common to both ends: both refuse, whichever of them begins. */
 static void too_far_apart(void **state)
 {
 	(void)state;

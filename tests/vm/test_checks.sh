@@ -60,7 +60,8 @@ caught 'files that the guest cannot see' '/tmp/build is below /tmp, which each g
 guest --no-plan --limit 8 "$VM" bash -c "while :; do :; done"
 caught 'a script that hangs' 'not ok - ends by itself: ended by the limit'
 
-# What UML prints about the processes and memory of the host that its guests consist of
+# Kernel messages of UML about the processes and memory of the host that its guests consist of are
+# caught.
 while read -r line; do
 	echo "[    3.140000] $line" | awk -f "$TOP/tests/vm/scan.awk" >"$out"
 	caught "UML: $line" "${line//[()]/.}"

@@ -14,7 +14,7 @@ export TMPDIR=${TMPDIR:-/var/tmp} # the disk is large
 # shellcheck source=tests/check.sh
 . tests/check.sh
 
-# What the driver needs: itself, our sources, and the programs as installed.
+# Makes a disk with all that the driver needs: itself, our sources, and the programs as installed.
 make_data() {
 	mkdir -p "$tmp/data/src" &&
 	cp -a tests/vm/debian/{driver,peers,torus0.conf} tests/{check.sh,manual} doc/OPERATIONS.md "$tmp/data/" &&

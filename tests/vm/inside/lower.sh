@@ -65,7 +65,7 @@ loop() {
 		until_true 10 more_than 2 port 1 mgmt_rx 0
 }
 
-# One device cannot be in two ports; neither the NIC nor a device on top of it can be its cable.
+# A device cannot be in two ports; neither the NIC nor a device on top of it can be its cable.
 refused() {
 	exits 1 'bound to another port' nic 2 attach 1 loop0 &&
 		exits 1 'not an Ethernet device' nic 2 attach 1 torus0 &&
@@ -80,7 +80,7 @@ unplugged() {
 		until_true 10 state_is 1 1 "faulty carrier" && lower 0 +x '' && lower 1 -x '' && replug
 }
 
-# It belongs to another namespace then, and returns as a new device.
+# A device that moved belongs to another namespace, and returns as a new device.
 moved() {
 	ip -n n0 link set e netns n2 && until_true 10 state_is 0 0 "faulty carrier" && lower 0 +x '' &&
 		ip -n n2 link set e netns n0 && lower 0 +x '' && ip -n n0 link set e up &&
