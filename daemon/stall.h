@@ -38,9 +38,9 @@
  * do not have, so that their links would have to be read nevertheless; and a threshold below which
  * the many short waits of a busy network make no event.
  *
- * Tests. Walks (2): tests/unit/test_stall_walk.c. Ports that are taken down and up (4, 5), with
- * real managers and NIC cores: tests/sim/test_stall.c. All of it with processes:
- * tests/netns/test_stall.sh.
+ * Tests. Walks (2): tests/unit/test_stall_walk.c; what the root makes of them (2, 3, 6):
+ * tests/unit/test_stall.c. Ports that are taken down and up (4, 5), with real managers and NIC
+ * cores: tests/sim/test_stall.c. All of it with processes: tests/netns/test_stall.sh.
  */
 #ifndef STALL_H
 #define STALL_H

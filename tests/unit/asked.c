@@ -214,6 +214,12 @@ static void answer_question(void)
 	json_decref(q.cmd);
 }
 
+void nodes_answer(void)
+{
+	while (ask.cmd)
+		answer_question();
+}
+
 /* --- requests and answers --------------------------------------------------------- */
 
 json_t *json_of(const char *text)
@@ -263,8 +269,7 @@ void says_json(const char *request, json_t *wanted)
 	rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow, &reply);
 	assert_non_null(rq);
 	answer_begin(rq);
-	while (ask.cmd)		/* nodes are asked after a root that is silent */
-		answer_question();
+	nodes_answer();		/* they are asked after a root that is silent */
 	compare(request, reply, wanted);
 }
 

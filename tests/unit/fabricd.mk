@@ -34,7 +34,7 @@ tests/unit/test_query-objs := tests/unit/test_query.o tests/unit/clock.o daemon/
 tests/unit/test_query-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd)
 
 # Answers to all commands; what they are read from is in asked.c and asked_parts.c.
-answers-tests := tests/unit/test_answers tests/unit/test_answers_nic
+answers-tests := tests/unit/test_answers tests/unit/test_answers_nic tests/unit/test_stall
 tests += $(answers-tests)
 define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
