@@ -9,7 +9,7 @@
  * Calls are done in the order in which they were added: there is one thread, and it has one
  * connection to the NIC (nic.c), which handles the requests of a connection in order. Their @done
  * functions are called in the same order. The manager adds an action only after @done of the one
- * before (fm/node/nic.c), except for actions whose result is not used: these are done before all
+ * before (fm/node/nic_actions.c), except for actions whose result is not used: these are done before all
  * that it adds later.
  *
  * Questions of users are jobs of a second list. A job of it is done when the first list is empty,

@@ -18,7 +18,7 @@
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/member.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/rows.h"

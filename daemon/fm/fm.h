@@ -64,7 +64,7 @@ struct fm_log {
  *
  * The NIC. The host does these actions in the order in which they were begun, and reports the end
  * of each action with a @tag by fm_done(). Until then the machine begins no other action with a
- * tag. The end of an action without a tag is not reported (node/nic.c explains why).
+ * tag. The end of an action without a tag is not reported (node/nic_actions.c explains why).
  * @mgmt_send: a management packet to the neighbour on @port; it may be lost
  * @root_set: the NIC obeys this root from now on, and the following actions are by its order. If
  *	the NIC obeys a root of a later epoch, this and the following actions fail with -ESTALE

@@ -15,7 +15,7 @@
 #include "tests/unit/seeds.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "stage_member.h"
 
 /* At a NIC that obeys the root already: test_fm_roots.c has others. */

@@ -38,7 +38,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/rows.h"

@@ -23,7 +23,7 @@
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/wire/plan.h"
 #include "lib/deps/invariant.h"

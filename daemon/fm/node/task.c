@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The actions of this node at its NIC for the present step, one after the other (nic.c):
+ * The actions of this node at its NIC for the present step, one after the other (nic_actions.c):
  *
  *	table	place, rows, resolve, count
  *	COUNT	resolve, count
@@ -25,7 +25,7 @@
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/rows.h"

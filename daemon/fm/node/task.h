@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 
 struct fm;
 struct fm_counts;

@@ -54,7 +54,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/table.h"

@@ -95,7 +95,7 @@
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"

@@ -58,7 +58,7 @@
  */
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/node/log.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"

@@ -13,7 +13,7 @@
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/handover.h"
 #include "daemon/fm/node/log.h"
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"

@@ -40,7 +40,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/machine.h"
 #include "lib/deps/invariant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The actions of this node at its NIC: one at a time. */
-#ifndef FM_NIC_H
-#define FM_NIC_H
+#ifndef FM_NIC_ACTIONS_H
+#define FM_NIC_ACTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,4 +59,4 @@ void fm_nic_count(struct fm *fm, bool lost);
 /** fm_nic_hello() - read the counters for a HELLO as soon as no action is under way */
 void fm_nic_hello(struct fm *fm);
 
-#endif /* FM_NIC_H */
+#endif /* FM_NIC_ACTIONS_H */
