@@ -296,7 +296,8 @@ static void ends_differ(void **state)
 	assert_true(closed[4] & 1 && closed[5] & 1 << 2);
 	assert_false(trial_problem(&s, "dispute", ""));
 	trial_run(&s, 3 * SEC);
-	assert_true(trial_problem(&s, "dispute", "is up, says 2,1:-x ('n5'), and down, says 1,1:+x"));
+	assert_true(trial_problem(&s, "dispute",
+				  "2,1:-x ('n5') reports that its link is up, and 1,1:+x ('n4')"));
 	assert_false(trial_problem(&s, "dispute", "2,1:+x"));
 	world_cut(s.w, 8, true);		/* makes node 4 send its true row again */
 	world_run(s.w, 100 * MS);

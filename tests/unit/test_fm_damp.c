@@ -548,8 +548,8 @@ static void test_stood_still(void **state)
 
 /* --- disputes --------------------------------------------------------------------------- */
 
-#define DISPUTE "the link is up, says 1,1:+x ('n5'), and down, says 2,1:-x ('n6'): nothing is " \
-		"sent over it"
+#define DISPUTE "1,1:+x ('n5') reports that its link is up, and 2,1:-x ('n6') that it is down: " \
+		"nothing is sent over it"
 
 /* The ends differ for a moment at each change: only a lasting difference is reported. */
 static void test_dispute(void **state)
@@ -568,8 +568,8 @@ static void test_dispute(void **state)
 		assert_string_equal(fm_excluded(s.fm, 5, 0), "fault");
 		lives_ns(from + 2001 * MS);
 		assert_int_equal(stage_count(&s, other ?
-				 "log error dispute: the link is up, says 2,1:-x ('n6'), and down, "
-				 "says 1,1:+x ('n5'): nothing is sent over it\n" :
+				 "log error dispute: 2,1:-x ('n6') reports that its link is up, and "
+				 "1,1:+x ('n5') that it is down: nothing is sent over it\n" :
 				 "log error dispute: " DISPUTE "\n"), 1);
 		/* The difference lasts. */
 		lives_ns(from + 9000 * MS);
@@ -640,8 +640,8 @@ static void test_one_dispute_too_many(void **state)
 	row(2, 0, FM_PORT_UP);
 	lives_ns(from + 2001 * MS);
 	assert_int_equal(stage_count(&s, "log error dispute: "), FM_SUSPECTS);
-	assert_int_equal(stage_count(&s, "log error dispute: the link is up, says 0,0:-y ('n0'), "
-				 "and down, says 0,11:+y ('n132')"), 1);
+	assert_int_equal(stage_count(&s, "log error dispute: 0,0:-y ('n0') reports that its link is "
+				 "up, and 0,11:+y ('n132') that it is down"), 1);
 	stage_end(&s);
 }
 

@@ -159,7 +159,7 @@ static unsigned int check_node(struct rnd *r, uint32_t i, unsigned int next)
 			continue;
 		sprintf(here, "%u.%u", i + 1, p);
 		sprintf(there, "%u.%u", (unsigned int)a->peer_guid, a->peer_port);
-		sprintf(text, "the link is up, says %s, and down, says %s: nothing is sent over it",
+		sprintf(text, "%s reports that its link is up, and %s that it is down: nothing is sent over it",
 			up ? here : there, up ? there : here);
 		expect(r, next < n_stands && !strcmp(stands[next].text, text), "%s", text);
 		expect(r, stands[next].key == ((up ? i + 1 : a->peer_guid) << 8 ^

@@ -266,9 +266,9 @@ static void test_spare_dispute(void **state)
 		for (uint32_t i = 1; i < 16; i++)
 			stage_say(&s, 100 + (int)i, FM_MSG_PING);
 	}
-	assert_int_equal(stage_count(&s, "log error dispute: the link is up, says port 5 of 'n5', "
-		"and "
-				     "down, says port 5 of 'n4': nothing is sent over it\n"), 1);
+	assert_int_equal(stage_count(&s, "log error dispute: port 5 of 'n5' reports that its link is "
+				     "up, and port 5 of 'n4' that it is down: nothing is sent over "
+				     "it\n"), 1);
 	stage_end(&s);
 }
 
