@@ -4,6 +4,7 @@
  * closes the connection, or goes away with one of them under way.
  */
 #include <errno.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -461,6 +462,53 @@ static void test_questions_lost(void **state)
 	asks_links(&question[0], 0);
 }
 
+/* Holds the thread of the queue up until the test says so. */
+static sem_t held, goes_on;
+
+static int run_held(struct nic_question *q, struct torus_dev *to)
+{
+	(void)q;
+	(void)to;
+	sem_post(&held);
+	while (sem_wait(&goes_on))
+		;
+	return 0;
+}
+
+/*
+ * The NIC is lost while actions wait: none of them is done at the NIC that is found then, for which
+ * the manager decides anew. It hears of none of them either.
+ */
+static void test_calls_lost(void **state)
+{
+	(void)state;
+	sem_init(&held, 0, 0);
+	sem_init(&goes_on, 0, 0);
+	assert_int_equal(asks_now(&question[0], run_held), 0);
+	while (sem_wait(&held))
+		;
+	memset(sent, 0, sizeof(sent));
+	nic_mgmt_send(n, 1, "a", 1);
+	nic_count(n, 1, true);
+	nic_rows_write(n, 2, 8, NULL, NULL, 0);
+	nic_give_up(n);
+	while (!told.gone)
+		loop_run(loop);
+	sem_post(&goes_on);
+	while (told.found < 2)
+		loop_run(loop);
+	answers(1, -ENODEV);
+	assert_string_equal(sent, "|");		/* a count: the NIC is read when it is found */
+	assert_int_equal(told.done, 0);
+	/* What comes later is done, also at the port whose packet never went. */
+	nic_mgmt_send(n, 1, "b", 1);
+	nic_count(n, 3, false);
+	ends(3, 0);
+	assert_string_equal(sent, "|1b|");
+	sem_destroy(&held);
+	sem_destroy(&goes_on);
+}
+
 /* A refusal is the manager's business; the NIC is as it was. */
 static void test_refused(void **state)
 {
@@ -618,9 +666,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		NIC_TEST(done), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused),
-		NIC_TEST(questions), NIC_TEST(questions_lost), NIC_TEST(connection_breaks),
-		NIC_TEST(no_answers), NIC_TEST(late_answers), NIC_TEST(goes_away), NIC_TEST(events_lost),
-		NIC_TEST(daemon_ends),
+		NIC_TEST(questions), NIC_TEST(questions_lost), NIC_TEST(calls_lost),
+		NIC_TEST(connection_breaks), NIC_TEST(no_answers), NIC_TEST(late_answers), NIC_TEST(goes_away),
+		NIC_TEST(events_lost), NIC_TEST(daemon_ends),
 	};
 
 	return CLIENT_TESTS("nic_call", tests);
