@@ -54,7 +54,10 @@ static void see_packet(const struct lab_cable *c, u8 *packet, const struct tn_hd
 	pair.next += EVERY + pair.damaged;
 }
 
-/* Only what is wire is in one piece, and may be written to. */
+/*
+ * Sees each data packet of a frame under way, and may change a byte of it or mark the frame. Only
+ * frames of a wire are in one piece, and may be written to.
+ */
 static void touch(struct lab_cable *c, struct sk_buff *skb)
 {
 	struct tn_hdr h;
@@ -75,7 +78,7 @@ static void touch(struct lab_cable *c, struct sk_buff *skb)
 	}
 }
 
-/* The host of nic[1]. */
+/* Host of nic[1]: compares each message that it gets with what was sent. */
 static rx_handler_result_t hear(struct sk_buff **pskb)
 {
 	struct sk_buff *skb = *pskb;
@@ -141,7 +144,10 @@ static void rows(struct kunit *test, struct torus_soft *s, u32 to, u64 dir)
 	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), 0);
 }
 
-/* The netdev that messages of nic[1] go up by is up, and its host is hear(). */
+/*
+ * Brings the netdev up by which nic[1] hands its messages up, with hear() as its host, or takes it
+ * down.
+ */
 static void listen(struct kunit *test, bool on)
 {
 	struct net_device *dev = pair.nic[1]->dev.netdev;
@@ -177,7 +183,7 @@ static void join(struct kunit *test, bool virtual)
 	KUNIT_ASSERT_EQ(test, state(pair.nic[1], 1), TORUS_LINK_UP);
 }
 
-/* All that is sent arrives, as it was, once and in order. */
+/* Sends all messages, and checks that all arrive as they were, once and in order. */
 static void converse(struct kunit *test)
 {
 	unsigned int i;
@@ -201,7 +207,7 @@ static void test_wire(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
-/* Behind a damaged packet the rest of its frame is not looked at. */
+/* Damages packets: the rest of a frame behind a damaged packet is not read. */
 static void damaged(struct kunit *test, bool mark)
 {
 	join(test, false);
@@ -228,7 +234,7 @@ static void test_virtual(struct kunit *test)
 {
 	join(test, true);
 	converse(test);
-	/* A packet that is sent again, as on a slow machine, has its ECRC. */
+	/* Retransmitted packets, which a slow machine may cause, have their ECRC. */
 	KUNIT_EXPECT_EQ(test, pair.unsummed, (unsigned int)MESSAGES);
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
@@ -254,8 +260,8 @@ static u64 changes(struct torus_soft *s, unsigned int port)
 }
 
 /*
- * No NIC of the machine gets a turn for longer than a link stays up without a frame. The first one
- * that has a turn again does not take that for the silence of the other. A command in the meantime
+ * No NIC of the machine gets processor time for longer than a link stays up without a frame. The
+ * first one that runs again does not take that for silence of the other. A command in the meantime
  * reads no time that is still to come then.
  */
 static void test_standstill(struct kunit *test)
@@ -283,7 +289,10 @@ static void set_latency(struct torus_soft *s, unsigned int port, u64 ns)
 	torus_soft_unlock(s);
 }
 
-/* Frames of port 0 of nic[0] that are delayed; @ports: gets the mask of ports that delay any. */
+/*
+ * Return: how many frames of port 0 of nic[0] are delayed; @ports: gets the mask of ports that
+ * delay any.
+ */
 static unsigned int delayed(u32 *ports)
 {
 	struct torus_soft *s = pair.nic[0];
@@ -296,7 +305,7 @@ static unsigned int delayed(u32 *ports)
 	return n;
 }
 
-/* Return: whether more than @n frames are delayed in the end. */
+/* Return: true if more than @n frames are delayed in the end. */
 static bool gets_delayed(unsigned int n)
 {
 	unsigned int i;
@@ -323,7 +332,7 @@ static void test_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ports, 0u);
 }
 
-/* Frames that are sent after the latency was changed do not overtake those before. */
+/* The latency is lowered: frames that are sent after that do not overtake those sent before. */
 static void test_overtake(struct kunit *test)
 {
 	unsigned int n;

@@ -12,7 +12,7 @@ static u8 byte_at(unsigned int at)
 	return (u8)(at * 7 + (at >> 8));
 }
 
-/* A message of @linear bytes, and @frags pages of @bytes each. */
+/* Return: a message of @linear bytes, and @frags pages of @bytes each. */
 static struct sk_buff *message(unsigned int linear, unsigned int frags, unsigned int bytes)
 {
 	struct sk_buff *skb = alloc_skb(linear, GFP_KERNEL);
@@ -36,7 +36,9 @@ static struct sk_buff *message(unsigned int linear, unsigned int frags, unsigned
 	return skb;
 }
 
-/* Return: bytes of @q that are those of the message, from its first on. */
+/*
+ * Return: how many bytes of @q are those of the message, from its first on; 0 if a packet is wrong.
+ */
 static unsigned int right(const struct tn_queue *q, unsigned int max)
 {
 	const struct tn_pkt *pkt;
@@ -69,7 +71,10 @@ static void cut_one(struct kunit *test, unsigned int linear, unsigned int frags,
 			      bytes, max);
 	KUNIT_EXPECT_EQ_MSG(test, right(&q, max), len, "%u + %u * %u by %u", linear, frags, bytes,
 			    max);
-	/* Linear bytes are copied by themselves: one more, if they are more than a packet. */
+	/*
+	 * The linear part is cut by itself: that costs one packet more, if it is longer than a
+	 * packet.
+	 */
 	KUNIT_EXPECT_LE(test, q.count, DIV_ROUND_UP(len, max) + (linear + HDR) / max + 1);
 	while ((pkt = tn_queue_pop(&q)))
 		torus_pkt_free(pkt);
@@ -92,7 +97,9 @@ static void test_cut(struct kunit *test)
 						cut_one(test, linear[l], n, bytes[b], max[m]);
 }
 
-/* Behind a linear part that is more than a packet less is left than headers may have. */
+/*
+ * A linear part is longer than a packet, and what is left behind it is shorter than headers may be.
+ */
 static void test_short_rest(struct kunit *test)
 {
 	unsigned int bytes;
@@ -101,7 +108,7 @@ static void test_short_rest(struct kunit *test)
 		cut_one(test, 1034, 1, bytes, 1024);
 }
 
-/* A socket whose memory a message is charged to. */
+/* Bytes of memory that are charged to the socket of a message. */
 static unsigned int charged;
 
 static void discharge(struct sk_buff *skb)
@@ -110,8 +117,8 @@ static void discharge(struct sk_buff *skb)
 }
 
 /*
- * A message whose memory becomes a packet's may wait long in the NIC. Meanwhile its socket may
- * send on: it is charged for the message no more.
+ * Memory of a message that becomes packets may stay long in the NIC. Meanwhile its socket may send
+ * on: the memory is no longer charged to it.
  */
 static void test_charged(struct kunit *test)
 {

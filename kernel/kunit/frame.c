@@ -15,7 +15,9 @@
 #define CUT_ORDER	2		/* of a piece's pages */
 #define ROUNDS		400
 
-/* A frame in one piece. @end: of its packets, in bytes; behind the last nothing is read. */
+/*
+ * A frame in one piece. @end: where each packet ends, in bytes; bytes after the last are not read.
+ */
 struct wire {
 	u8 bytes[FRAME_MAX];
 	unsigned int len;
@@ -58,7 +60,7 @@ static bool add_packet(struct wire *w, unsigned int max)
 	return true;
 }
 
-/* Adds bytes behind the packets that are no packet: padding, or the beginning of one. */
+/* Adds bytes after the packets that are no packet: padding, or the beginning of one. */
 static void add_end(struct wire *w)
 {
 	struct tn_hdr h = { .type = TN_DATA, .len = (u16)(1 + below(TN_PAYLOAD_FLITS_MAX)) };
@@ -112,8 +114,8 @@ static unsigned int cut_size(unsigned int left)
 }
 
 /*
- * @bytes in one skb of @frags pages at most, any of them empty, with no room around.
- * Return: how many of @len it has.
+ * Makes an skb of @bytes with at most @frags pages, any of them empty, and with no room around.
+ * Return: how many of @len bytes it has.
  */
 static unsigned int cut_one(struct sk_buff **skb, const u8 *bytes, unsigned int len,
 			    unsigned int frags)
@@ -133,7 +135,7 @@ static unsigned int cut_one(struct sk_buff **skb, const u8 *bytes, unsigned int 
 	return at;
 }
 
-/* All of @w; what its pages do not take is in a list of more skbs. */
+/* Makes a frame of all bytes of @w; what its pages do not hold is in a list of more skbs. */
 static struct sk_buff *cut(struct kunit *test, const struct wire *w)
 {
 	struct sk_buff *skb, *more, **last;
@@ -174,7 +176,7 @@ static bool is_end(const struct wire *w, unsigned int at)
 	return !at || (i < w->packets && w->end[i] == at);
 }
 
-/* Are the bytes of @skb those of @w from @at on? */
+/* Return: true if the bytes of @skb are those of @w from @at on. */
 static bool same(const struct sk_buff *skb, const struct wire *w, unsigned int at)
 {
 	static u8 copy[FRAME_MAX];
@@ -183,7 +185,7 @@ static bool same(const struct sk_buff *skb, const struct wire *w, unsigned int a
 	       !memcmp(copy, w->bytes + at, skb->len);
 }
 
-/* How much of @w must have arrived: whole, or what is read and the beginning of the rest. */
+/* Return: how many bytes of @w must arrive: all, or those read and the beginning of the rest. */
 static unsigned int due(const struct wire *w, bool apart)
 {
 	unsigned int read = w->packets ? w->end[w->packets - 1] : 0;
@@ -191,7 +193,10 @@ static unsigned int due(const struct wire *w, bool apart)
 	return apart ? min(read + (unsigned int)TN_FLIT, w->len) : w->len;
 }
 
-/* Return: pieces that @skb was taken into, which are gone; 0: not as they must be. */
+/*
+ * Takes @skb as the driver does, checks all pieces and frees them. Return: how many there were; 0:
+ * a piece was wrong.
+ */
 static unsigned int judge(struct kunit *test, struct sk_buff *skb, const struct wire *w)
 {
 	unsigned int at = 0, n = 0, bad = 0;
@@ -313,7 +318,7 @@ static void test_fitting(struct kunit *test)
 
 static unsigned int told;
 
-/* The sender is told that its memory is its own again, and uses it. */
+/* The kernel calls this when the memory is the sender's again. The sender overwrites it at once. */
 static void tell(struct sk_buff *skb)
 {
 	memset(skb_frag_address(&skb_shinfo(skb)->frags[0]), 0xff, 100 * TN_FLIT);
@@ -345,7 +350,7 @@ static void test_lent(struct kunit *test)
 	local_bh_enable();
 }
 
-/* A linear frame of @room bytes that begins with packets of 4 flits, @n of them. */
+/* Return: a linear frame of @room bytes that begins with @n packets of 4 flits. */
 static struct sk_buff *roomy(struct kunit *test, struct wire *w, unsigned int room, unsigned int n)
 {
 	struct tn_hdr h = { .type = TN_DATA, .len = 2 };
@@ -367,7 +372,10 @@ static struct sk_buff *roomy(struct kunit *test, struct wire *w, unsigned int ro
 	return skb;
 }
 
-/* A frame that is mostly padding does not keep its memory; one that is mostly packets does. */
+/*
+ * A packet of a frame that is mostly padding does not keep the frame's memory; a packet of a frame
+ * that is mostly packets does.
+ */
 static void test_roomy(struct kunit *test)
 {
 	struct wire *w = wire(test);
@@ -403,7 +411,7 @@ static void test_empty(struct kunit *test)
 	local_bh_enable();
 }
 
-/* A long message is given to the host in pages that others have, too. */
+/* A long message reaches the host in pages that are shared with others. */
 static void test_kept(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);

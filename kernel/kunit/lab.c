@@ -25,7 +25,9 @@ void torus_kunit_exit(void)
 
 /* --- devices --------------------------------------------------------------------- */
 
-/* By number: the test may have removed it. */
+/*
+ * Removes the device of the resource. It is found by number, because the test may have removed it.
+ */
 static void drop_dev(struct kunit_resource *res)
 {
 	struct net_device *dev;
@@ -119,7 +121,7 @@ int lab_attach(struct torus_soft *s, unsigned int port, const char *name)
 	rtnl_lock();
 	err = torus_port_attach(s, port, name, &why);
 	rtnl_unlock();
-	/* A refusal is explained. */
+	/* Each refusal must give a reason. */
 	return err && !why.text[0] ? -ENOMSG : err;
 }
 
@@ -140,7 +142,7 @@ static void setup_lower(struct net_device *dev)
 	eth_hw_addr_random(dev);
 }
 
-/* @dev, just allocated, in use until the test ends. */
+/* Opens @dev, which was just allocated, until the test ends. */
 static void open_lower(struct kunit *test, struct net_device *dev, unsigned int mtu)
 {
 	int err;
@@ -221,7 +223,7 @@ void lab_cable(struct kunit *test, struct lab_cable *c)
 		KUNIT_ASSERT_NOT_NULL(test, dev);
 		dev->netdev_ops = c->virtual ? &virtual_ops : &wire_ops;
 		dev->features |= NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA;
-		if (c->virtual)		/* who has a peer must count so */
+		if (c->virtual)		/* required of devices with a peer */
 			dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
 		*(struct lab_cable **)netdev_priv(dev) = c;
 		c->end[i] = dev;

@@ -64,10 +64,10 @@ int lab_attach(struct torus_soft *s, unsigned int port, const char *name);
 struct sk_buff *lab_msg(u8 cmd);
 
 /**
- * lab_send() - have @skb checked by its command's policy and obeyed
+ * lab_send() - have @skb checked by its command's policy and executed
  * @s: the device that genl.c would have found; NULL: it is checked only
- * @bad: if not NULL, gets the attribute that was complained of, 0 for none
- * Return: as the command returns. @skb is gone.
+ * @bad: if not NULL, gets the attribute that the error names, 0 for none
+ * Return: as the command returns. @skb is freed.
  */
 int lab_send(struct torus_soft *s, struct sk_buff *skb, unsigned int *bad);
 

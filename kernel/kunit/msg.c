@@ -18,7 +18,9 @@
 
 /* --- from the host ---------------------------------------------------------------- */
 
-/* Node 0 of a ring of 3 whose links are down: what it sends is parked. */
+/*
+ * Return: node 0 of a ring of 3 whose links are down, so that all packets that it sends are parked.
+ */
 static struct torus_soft *nic_of(struct kunit *test, u64 park_bytes)
 {
 	struct torus_soft *s = lab_nic(test, 2, park_bytes);
@@ -43,7 +45,7 @@ static struct sk_buff *datagram(struct kunit *test, unsigned int len)
 	return skb;
 }
 
-/* Fills the parking segment, and with it the queue on the way there. Lock held. */
+/* Fills the parking segment, and with it the queue on the way there. Called with the lock. */
 static void fill(struct torus_soft *s)
 {
 	while (tn_nic_room(s->soft.nic, 0)) {
@@ -62,10 +64,15 @@ static void fill(struct torus_soft *s)
 	}
 }
 
-/* The host waits for ten seconds; then what waits is dropped and counted. */
+/*
+ * The host waits for a full NIC for ten seconds; then the waiting messages are dropped and counted.
+ */
 static void test_stall(struct kunit *test)
 {
-	/* When, after it began to wait; messages that wait then, and that were dropped. */
+	/*
+	 * When the test looks, after the host began to wait; messages that wait then, and dropped
+	 * ones.
+	 */
 	static const struct { u64 at; u32 wait; u64 drops; } looks[] = {
 		{ 0, 2, 0 }, { 10ull * NSEC_PER_SEC - 1, 2, 0 }, { 10ull * NSEC_PER_SEC, 0, 2 },
 		{ 10ull * NSEC_PER_SEC + 1, 0, 3 },	/* the next one does not wait */
@@ -91,7 +98,7 @@ static void test_stall(struct kunit *test)
 		drops[i] = tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_DROPS];
 	}
 	expiry = torus_msg_expiry(s, now);
-	s->full_since = 0;		/* time goes back to what it is */
+	s->full_since = 0;		/* the time of the machine again */
 	torus_soft_unlock(s);
 	KUNIT_EXPECT_EQ(test, expiry, now + looks[2].at);
 	for (i = 0; i < ARRAY_SIZE(looks); i++) {
@@ -103,7 +110,7 @@ static void test_stall(struct kunit *test)
 /** struct went - what becomes of one message of the host; counters by how much they grew */
 struct went {
 	u64 injected, drops, messages, bytes;
-	bool unreachable;	/* the host is told so */
+	bool unreachable;	/* the host gets an ICMP error */
 };
 
 static struct went went(struct torus_soft *s, struct sk_buff *skb)
@@ -178,7 +185,7 @@ static struct sk_buff *to6(struct kunit *test, u8 node, unsigned int len)
 	return skb;
 }
 
-/* The same message, of which all but the first @head bytes lie in a page. */
+/* Return: the same message, with all but the first @head bytes in a page. */
 static struct sk_buff *in_page(struct kunit *test, struct sk_buff *skb, unsigned int head)
 {
 	unsigned int rest = skb->len - head;
@@ -195,7 +202,7 @@ static void test_where(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 
-	/* Without a place it goes nowhere. */
+	/* A message is dropped while the NIC has no place. */
 	expect_dropped(test, s, to4(test, 0x0a010000, 100), false);
 	s = nic_of(test, 0);
 	expect_sent(test, s, to4(test, 0x0a010000, 100));
@@ -204,7 +211,7 @@ static void test_where(struct kunit *test)
 	expect_sent(test, s, to6(test, 1, 40));
 	expect_sent(test, s, in_page(test, to4(test, 0x0a010000, 100), 10));
 	expect_sent(test, s, in_page(test, to6(test, 1, 100), 39));
-	/* Truncated headers; addresses that belong to no node. */
+	/* Messages with truncated headers, and to addresses of no node, are dropped. */
 	expect_dropped(test, s, to4(test, 0x0a010000, 19), false);
 	expect_dropped(test, s, to4(test, 0x0a010000, 1), false);
 	expect_dropped(test, s, to6(test, 1, 39), false);
@@ -223,7 +230,7 @@ static void test_where(struct kunit *test)
 #define UDP_LEN		100	/* of a datagram, with its header */
 #define UDP_L4		5	/* gso_type of VIRTIO 1.2 */
 
-/* Packets are allocated with bottom halves off, as in the NIC. */
+/* Return: a packet of @flits, allocated with bottom halves off, as in the NIC. */
 static struct tn_pkt *new_packet(unsigned int flits)
 {
 	struct tn_pkt *pkt;
@@ -234,7 +241,7 @@ static struct tn_pkt *new_packet(unsigned int flits)
 	return pkt;
 }
 
-/* A packet with @hdr and a datagram of @len, a UDP header included, of IPv@version. */
+/* Return: a packet with @hdr and a datagram of @len, a UDP header included, of IPv@version. */
 static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version, u8 len)
 {
 	unsigned int ip = version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
@@ -261,7 +268,7 @@ static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version, u
 	return pkt;
 }
 
-/* Return: the message that the host gets; NULL: none, and the drop is counted. */
+/* Delivers @pkt. Return: the message that the host gets; NULL if none, and the drop is counted. */
 static struct sk_buff *given(struct kunit *test, struct torus_soft *s, struct tn_pkt *pkt)
 {
 	u64 drops = lab_counter(s, TORUS_NC_HOST_DROPS);
@@ -325,7 +332,10 @@ static struct virtio_net_hdr udp_how(u8 version, u16 size)
 	};
 }
 
-/* Datagrams that are not segmented yet, of hosts in user space. */
+/*
+ * A NIC in user space may send datagrams that are not segmented yet: the host gets them with their
+ * segment size.
+ */
 static void test_udp(struct kunit *test)
 {
 	struct virtio_net_hdr hdr;
@@ -350,14 +360,14 @@ static void test_udp(struct kunit *test)
 		hdr.csum_start = (__force __virtio16)cpu_to_le16(5000);
 		expect_refused(test, hdr, version, IPPROTO_UDP);
 	}
-	/* No kind of segmentation that there is; no IP. */
+	/* A kind of segmentation that does not exist; a message that is not IP. */
 	hdr = udp_how(4, 50);
 	hdr.gso_type = 0x42;
 	expect_refused(test, hdr, 4, IPPROTO_UDP);
 	expect_refused(test, (struct virtio_net_hdr) { 0 }, 5, IPPROTO_UDP);
 }
 
-/* Return: the segments that the host may make of a message; 0: it does not get the message. */
+/* Return: how many segments the host may make of a message; 0: it does not get the message. */
 static unsigned int segments(struct kunit *test, u8 gso_type, u16 size, u8 version, u8 payload)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -373,7 +383,7 @@ static unsigned int segments(struct kunit *test, u8 gso_type, u16 size, u8 versi
 	return n;
 }
 
-/* The stack does not make thousands of datagrams of one message, whatever its header says. */
+/* The stack makes no thousands of datagrams of one message, whatever its header says. */
 static void test_datagrams(struct kunit *test)
 {
 	u8 version;
@@ -388,8 +398,8 @@ static void test_datagrams(struct kunit *test)
 }
 
 /*
- * A packet that the NIC brings back is answered as if by its destination, so that the stack takes
- * it.
+ * A packet that came back gets an ICMP error with its destination as the source, as otherwise the
+ * stack would drop it.
  */
 static void expect_unreachable(struct kunit *test, struct sk_buff *skb, u8 version)
 {
@@ -441,7 +451,7 @@ static void test_unreachable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 0ull);
 }
 
-/* A packet in which there is no whole IP header is no message. */
+/* A packet without a whole IP header is no message. */
 static void test_short(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -461,7 +471,7 @@ static void test_short(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), (u64)TN_FLIT);
 }
 
-/* A message of @bytes, in packets of 4 KiB. Return: whether the host gets it. */
+/* Delivers a message of @bytes, in packets of 4 KiB. Return: true if the host gets it. */
 static bool gets_long(struct kunit *test, struct torus_soft *s, unsigned int bytes,
 		      struct virtio_net_hdr hdr)
 {
@@ -497,7 +507,7 @@ static bool gets_long(struct kunit *test, struct torus_soft *s, unsigned int byt
 	return lab_counter(s, TORUS_NC_HOST_MESSAGES_RX) > before;
 }
 
-/* No message is longer than IP allows. */
+/* A message that is longer than IP allows is dropped. */
 static void test_long(struct kunit *test)
 {
 	const struct virtio_net_hdr plain = { 0 };
@@ -509,7 +519,7 @@ static void test_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 1ull);
 }
 
-/* Segments of TCP may be short, but not so short that they are thousands. */
+/* TCP segments may be short, but not so short that a message has thousands. */
 static void test_tcp_segments(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);

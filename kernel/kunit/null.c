@@ -9,7 +9,7 @@ static struct null_nic *null_of(struct torus_hw *hw)
 	return container_of(hw, struct null_nic, hw);
 }
 
-/* The part that is the same in all operations. Return: what @op, a NULL_OP(), returns. */
+/* Does what all operations have in common. Return: what @op, a NULL_OP(), returns. */
 static int enter(struct torus_hw *hw, size_t op)
 {
 	struct null_nic *n = null_of(hw);
@@ -185,7 +185,7 @@ static int null_init(struct torus_dev *d)
 	return n->fails == ~0ul ? n->error : 0;
 }
 
-/* A command that is under way now would use what is taken down here. */
+/* Takes the NIC down. A command that was still under way would use what is freed here. */
 static void null_uninit(struct torus_dev *d)
 {
 	atomic_add(atomic_read(&seen_of(d)->inside), &seen_of(d)->met);

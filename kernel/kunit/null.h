@@ -20,9 +20,9 @@
 struct null_nic;
 
 /**
- * struct null_seen - what a test hears of a NIC, and may look at after it is gone
+ * struct null_seen - counts of a NIC for the test, which may read them after the NIC is freed
  * @inside: commands that are in an operation now
- * @met: how often one was called while another was under way
+ * @met: how often an operation was called while another was under way
  * @asked: operations that were called
  * @sent: messages of the host
  * @freed: the NIC is gone

@@ -11,7 +11,7 @@
 #define BYTES	(TN_PACKET_MAX + 100)	/* not a multiple of a packet's */
 #define ROOM	(BYTES / (FLITS * TN_FLIT))
 
-/* Node 0 of a ring of 3, whose packets leave by port 0, which is dead. */
+/* Makes the NIC node 0 of a ring of 3, whose packets leave by port 0, which is dead. */
 static void lead_nowhere(struct kunit *test, struct torus_soft *s)
 {
 	lab_place(test, s, 3);
@@ -28,7 +28,7 @@ static struct torus_soft *nic(struct kunit *test)
 	return s;
 }
 
-/* Return: packets that the NIC took of @n, each with its number inside. */
+/* Sends @n packets, each with its number inside. Return: how many of them the NIC took. */
 static u32 inject(struct kunit *test, struct torus_soft *s, u32 n)
 {
 	u32 done = 0;
@@ -108,7 +108,7 @@ static void test_versions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, replay(s, 0), -ESTALE);
 	KUNIT_EXPECT_EQ(test, replay(s, 2), -ESTALE);
 	KUNIT_EXPECT_EQ(test, info(s).parked, 10ull);
-	/* Onto the same dead link: parked again, nothing lost. */
+	/* A replay onto the same dead link parks all packets again, and loses none. */
 	KUNIT_EXPECT_EQ(test, replay(s, 1), 0);
 	torus_soft_lock(s);
 	tn_nic_work(s->soft.nic, torus_now(s));
@@ -117,7 +117,7 @@ static void test_versions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info(s).bytes, 10ull * FLITS * TN_FLIT);
 }
 
-/* Rows that lead nowhere: all come back to the host, none is left, none is lost. */
+/* With rows that lead nowhere, a replay brings all parked packets back to the host. */
 static void test_emptied(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
@@ -137,7 +137,10 @@ static void test_emptied(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_RETURNED), (u64)taken);
 }
 
-/* The NIC goes while it is full: kmemleak and the destructor have the last word. */
+/*
+ * The NIC is removed while its segment is full: kmemleak and the destructor check that all is
+ * freed.
+ */
 static void test_removed(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
@@ -148,7 +151,7 @@ static void test_removed(struct kunit *test)
 #define LONG_MSG	60000
 #define LONG_PART	128		/* of it, in a packet */
 
-/* A long message of the host for node 1. */
+/* Sends a long message of the host to node 1. Return: true if the NIC took it. */
 static bool put_long(struct torus_soft *s)
 {
 	struct sk_buff *skb = alloc_skb(LONG_MSG, GFP_KERNEL);
@@ -167,8 +170,8 @@ static bool put_long(struct torus_soft *s)
 }
 
 /*
- * A message of more packets than the NIC has room for at once: nothing but this round makes room for
- * the rest of it, for no link has a carrier, and no timer runs.
+ * A message has more packets than the NIC has room for at once. No link has a carrier, and no timer
+ * runs: only this round can make room for the rest of it.
  */
 static void test_long(struct kunit *test)
 {
@@ -188,7 +191,10 @@ static void test_long(struct kunit *test)
 
 #define PACKETS	200
 
-/* A packet of @flits, each byte of its payload @tag; in the segment, or NULL: it is full. */
+/*
+ * Return: a packet of @flits in the segment, with @tag in each byte of its payload; NULL if the
+ * segment is full.
+ */
 static struct tn_pkt *take(struct torus_soft *s, unsigned int flits, u8 tag)
 {
 	struct tn_pkt *pkt = torus_pkt_alloc(flits - 2);
@@ -208,7 +214,7 @@ static bool whole(const struct tn_pkt *pkt, u8 tag)
 	return !memchr_inv(pkt->payload, tag, pkt->hdr.len * TN_FLIT);
 }
 
-/* All of park_bytes can be taken, in packets of @flits, from wherever the ring is now. */
+/* Takes all of park_bytes, in packets of @flits, wherever the ring begins now. */
 static void fill(struct kunit *test, struct torus_soft *s, unsigned int flits)
 {
 	struct tn_queue q = { 0 };
@@ -226,7 +232,10 @@ static void fill(struct kunit *test, struct torus_soft *s, unsigned int flits)
 		torus_pkt_free(pkt);
 }
 
-/* Taken at once; what was promised fits, whatever its size and wherever the ring begins. */
+/*
+ * The memory of the segment is allocated at once: all of park_bytes fits, whatever the size of
+ * packets is and wherever the ring begins.
+ */
 static void test_up_front(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, BYTES);
@@ -240,7 +249,7 @@ static void test_up_front(struct kunit *test)
 	torus_soft_unlock(s);
 }
 
-/* Packets of all sizes come and go, in any order: none is overwritten while it is here. */
+/* Packets of all sizes come and go in any order: none is overwritten while it is parked. */
 static void test_ring(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, BYTES);

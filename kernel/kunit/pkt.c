@@ -7,8 +7,8 @@
 #define BYTES	4096	/* payload of a usual packet */
 
 /*
- * Payloads that are taken one after the other lie so: their packets then become few pieces of
- * a message, and one that needs too many is copied.
+ * Payloads that are allocated one after the other lie one after the other: their packets then
+ * become few pieces of a message, and a message of too many pieces is copied.
  */
 static void test_together(struct kunit *test)
 {
@@ -24,7 +24,7 @@ static void test_together(struct kunit *test)
 		if (mem[i])
 			skb_free_frag(mem[i]);
 	local_bh_enable();
-	KUNIT_EXPECT_LE(test, apart, 1u);	/* where a run of pages ends */
+	KUNIT_EXPECT_LE(test, apart, 1u);	/* at the end of a run of pages */
 }
 
 /** struct kept - what keeps a payload @at bytes behind the first of three pages */

@@ -9,7 +9,7 @@
 
 #include "../req/policy.h"
 
-/* An attribute and what it may say. */
+/* An attribute, and the bounds of its value. */
 struct edge {
 	unsigned int type;
 	enum torus_kind kind;
@@ -30,7 +30,7 @@ static bool next_edge(const struct torus_set *set, struct edge *e)
 
 #define for_each_edge(e, set) for (struct edge e##_ = { 0 }, *e = &e##_; next_edge(set, e); )
 
-/* Commands to ask for. */
+/* All commands that a request may ask for. */
 #define for_each_cmd(i)							\
 	for (unsigned int i = 1; i <= TORUS_CMD_MAX; i++)		\
 		if (torus_attrs_has(&torus_scopes[i].allowed, TORUS_A_IFINDEX))
@@ -45,7 +45,7 @@ static bool required(unsigned int cmd, unsigned int type)
 	return torus_attrs_has(&torus_scopes[cmd].required, type);
 }
 
-/* Said once more than in req/policy.c. */
+/* Return: bytes of one value of @kind. A copy of the table in req/policy.c, to check it. */
 static unsigned int width(enum torus_kind kind)
 {
 	static const u8 bytes[] = {
@@ -69,7 +69,7 @@ static void put_zeros(struct sk_buff *skb, unsigned int type, unsigned int bytes
 		memset(nla_data(a), 0, bytes);
 }
 
-/* The value @v, or that many letters or entries. */
+/* Puts an attribute with the value @v, or with that many letters or entries. */
 static void put_edge(struct sk_buff *skb, const struct edge *e, u64 v)
 {
 	struct nlattr *nest;
@@ -91,7 +91,7 @@ static void put_edge(struct sk_buff *skb, const struct edge *e, u64 v)
 	}
 }
 
-/* All that @cmd needs but @but. */
+/* Return: a request with all attributes that @cmd needs, but @but. */
 static struct sk_buff *request(struct kunit *test, unsigned int i, unsigned int but)
 {
 	struct sk_buff *skb = lab_msg((u8)i);
@@ -247,7 +247,9 @@ static void test_nested(struct kunit *test)
 	}
 }
 
-/* The data of a management packet may be any, also what would be refused as attributes. */
+/*
+ * The data of a management packet may be anything, also bytes that would be refused as attributes.
+ */
 static void test_data(struct kunit *test)
 {
 	struct sk_buff *skb = lab_msg(TORUS_CMD_MGMT_SEND);

@@ -52,7 +52,7 @@ static void test_attach(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, linked(lower, s));
 	KUNIT_EXPECT_TRUE(test, carrier(s, 2));
 	KUNIT_EXPECT_STREQ(test, s->soft.port[2].lower, "ktl0");
-	/* The same again changes nothing. */
+	/* Binding the same device again changes nothing. */
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 2, "ktl0"), 0);
 	detach(s, 2);
 	KUNIT_EXPECT_FALSE(test, linked(lower, s));
@@ -88,7 +88,7 @@ static void test_not_ethernet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, other->dev.netdev->name), -EINVAL);
 }
 
-/* A NIC is no wire of itself, and a wire ends in one port. */
+/* A NIC cannot be its own cable, and a cable ends in one port. */
 static void test_itself(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0), *other = lab_nic(test, 4, 0);
@@ -168,7 +168,9 @@ static void test_lower_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "ktl0"), -ENODEV);
 }
 
-/* A NIC that is being removed takes no cable, and who waits for its carrier gets none. */
+/*
+ * A NIC that is being removed takes no cable, and the thread that waits for its carrier gets none.
+ */
 static void test_removed(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -208,7 +210,7 @@ static void test_limits(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lab_attach(s, i, name), 0);
 		KUNIT_EXPECT_TRUE(test, carrier(s, i));
 	}
-	/* A port that the NIC has not. */
+	/* The NIC has no such port. */
 	s = lab_nic(test, 2, 0);
 	skb = lab_msg(TORUS_CMD_LINK_ATTACH);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
@@ -240,7 +242,7 @@ static u64 frames(struct torus_soft *s)
 	return n;
 }
 
-/* A frame comes in at @lower. Return: it was left to the host, whole, and not the NIC's. */
+/* A frame arrives at @lower. Return: true if it was left to the host, whole, and not to the NIC. */
 static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lower, u16 proto,
 		 u8 pkt_type, bool tagged)
 {
@@ -264,7 +266,10 @@ static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lo
 	left_alone = 0;
 	local_bh_disable();
 	netif_receive_skb(skb);
-	/* Otherwise a frame that waits would lie there until a timer of the NIC fires. */
+	/*
+	 * If NAPI was not scheduled, a waiting frame would lie there until a timer of the NIC
+	 * fires.
+	 */
 	told = test_bit(NAPI_STATE_SCHED, &s->napi.state) || skb_queue_empty(&s->port[0].rx);
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, told);
@@ -299,7 +304,7 @@ static void test_left_alone(struct kunit *test)
 
 /* --- what NAPI takes ---------------------------------------------------------------------- */
 
-/* @n frames wait at a port, as they do behind the lower device's handler. */
+/* Lets @n frames wait at a port, as they do behind the lower device's handler. */
 static void wait_at(struct kunit *test, struct torus_soft *s, u8 port, unsigned int n)
 {
 	while (n--) {
@@ -328,9 +333,9 @@ static unsigned int waiting(const struct torus_soft *s)
 }
 
 /*
- * Rounds of @budget frames, until there is no more. Each round takes the frames that there are, up
- * to the budget. While any frame waits, the round asks NAPI for another one, because nothing else
- * would.
+ * Plays rounds of @budget frames, until no frame waits. Each round takes the frames that there are,
+ * up to the budget. While any frame waits, the round asks NAPI for another one, because nothing
+ * else would.
  */
 static void expect_rounds(struct kunit *test, int budget, unsigned int a, unsigned int b,
 			  unsigned int c)
@@ -376,7 +381,7 @@ static void test_budget(struct kunit *test)
 	}
 }
 
-/* If all ports have more frames than the budget, each port is served first in turn. */
+/* Each port is served first in turn if all ports have more frames than the budget. */
 static void test_turns(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0);
@@ -400,7 +405,7 @@ static void test_turns(struct kunit *test)
 	local_bh_enable();
 }
 
-/* The frames that wait at a port are limited in number, and in bytes of memory. */
+/* Frames that wait at a port are limited in number, and in bytes of memory. */
 static void expect_full(struct kunit *test, unsigned int truesize, unsigned int wait)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables are switched while others read and write them. A table of version v has the
- * same row everywhere, made from v: whoever sees two rows, or a row of another
- * version, has seen half a table.
+ * Tables are switched while others read and write them. A table of version v has the same row at
+ * all places, made from v. So a reader that gets two different rows, or a row of another version,
+ * has read half a table.
  */
 #include <linux/completion.h>
 #include <linux/kthread.h>
@@ -11,10 +11,10 @@
 #include "lab.h"
 
 #define NODES		4096	/* of a ring */
-/* On one processor threads meet only where one lets others run: soon they did everywhere. */
+/* On one processor threads meet only where a thread lets others run: there few rounds show all. */
 #define ROUNDS		(IS_ENABLED(CONFIG_SMP) ? 150 : 20)
 
-/* Rows of version @v: the version is in bits that only a relay row uses. */
+/* Return: the row of version @v: it has the version in bits that only a relay row uses. */
 static u64 row_of(u64 v)
 {
 	return LAB_ROW | 1 | (v & TORUS_ROW_NODE_MASK) << TORUS_ROW_RELAY_SHIFT;
@@ -29,7 +29,7 @@ static int write_table(struct torus_soft *s, u64 v)
 	return err ?: lab_version(s, TORUS_CMD_ROWS_COMMIT, v);
 }
 
-/* Rows that are not of the active version; ~0: there is none. */
+/* Return: how many rows are not of the active version; ~0: there is no active table. */
 static u32 wrong_rows(struct torus_soft *s, u64 *version)
 {
 	u32 n = 0, wrong = 0;
@@ -57,7 +57,7 @@ static void test_begin_put_commit(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, write_table(s, 1), 0);
 	KUNIT_EXPECT_EQ(test, wrong_rows(s, &version), 0u);
 	KUNIT_EXPECT_EQ(test, version, 1ull);
-	/* A table is committed once. */
+	/* A table can be committed only once. */
 	KUNIT_EXPECT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), -ESTALE);
 }
 
@@ -77,7 +77,7 @@ static void test_refused_put(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, version, 1ull);
 }
 
-/* Abandoned: another begin, and nothing of the first is left. */
+/* A begun table is abandoned by another begin: nothing of the first is left. */
 static void test_abandon(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -142,7 +142,10 @@ static int writer(void *arg)
 		int err = write_table(c->s, (u64)atomic64_inc_return(&c->next));
 
 		atomic_inc(!err ? &c->committed : err == -ESTALE ? &c->stale : &c->failed);
-		/* However fast it is, others see some of its tables. */
+		/*
+		 * Sleep sometimes, so that others read some of the tables, however fast this thread
+		 * is.
+		 */
 		if (i % 4)
 			cond_resched();
 		else
@@ -191,7 +194,10 @@ static void test_readers(struct kunit *test)
 	KUNIT_EXPECT_GT(test, atomic_read(&c.seen), 2);
 }
 
-/* Two writers: each learns of the other, and a committed table is of one of them alone. */
+/*
+ * Two threads write: each gets an error when the other begins, and a committed table is of one of
+ * them alone.
+ */
 static void test_writers(struct kunit *test)
 {
 	static struct crowd c;
@@ -205,7 +211,7 @@ static void test_writers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong_rows(c.s, &version), 0u);
 }
 
-/* A begin in slices, another writer between any two requests. */
+/* A table is begun in slices, and another writer begins between any two requests. */
 static void test_interleaved(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);

@@ -61,7 +61,7 @@ static void put_attr(struct sk_buff *skb, unsigned int type)
 			type == TORUS_A_PORTS ? 2 : 1, zeros);
 }
 
-/* A good request to NIC @ifindex, if not 0, with what its command needs. */
+/* Return: a valid request to NIC @ifindex, if not 0, with what its command needs. */
 static struct sk_buff *request(u32 ifindex, u8 cmd)
 {
 	struct sk_buff *skb = lab_msg(cmd);
@@ -83,7 +83,7 @@ static int tell(struct talk *t, struct null_nic *n, u8 cmd)
 	return skb ? talk(t, skb, NLM_F_ACK) : -ENOMEM;
 }
 
-/* Gives it a place of a ring of NULL_ROWS. */
+/* Gives the NIC the place @at in a ring of NULL_ROWS. */
 static int tell_place(struct talk *t, struct null_nic *n, u16 at)
 {
 	struct sk_buff *skb = request((u32)n->dev.netdev->ifindex, TORUS_CMD_DEVICE_SET);
@@ -131,7 +131,7 @@ static void test_found(struct kunit *test)
 	KUNIT_EXPECT_NE(test, t->why[0], 0);
 }
 
-/* A NIC that cannot be made is no device, and what it had is freed. */
+/* A NIC whose initialisation fails is no device, and its memory is freed. */
 static void test_init_fails(struct kunit *test)
 {
 	struct null_seen *seen = new_seen(test);
@@ -176,7 +176,7 @@ static void match_link(struct talk *t)
 		l.state == TORUS_LINK_UP;
 }
 
-/* Return: how many messages of a dump are right; all must be. */
+/* Dumps @cmd. Return: how many messages there are; all must be right. */
 static unsigned int dump(struct kunit *test, struct null_nic *n, u8 cmd,
 			 void (*each)(struct talk *t))
 {
@@ -202,7 +202,7 @@ static void test_dumps(struct kunit *test)
 			(unsigned int)NULL_PORTS);
 }
 
-/* Asks for all parts of a dump. Return: how it ended. */
+/* Requests all parts of a dump. Return: its error, or 0. */
 static int ask_dump(struct kunit *test, struct talk *t, struct null_nic *n, u8 cmd)
 {
 	struct sk_buff *skb = lab_msg(cmd);
@@ -212,7 +212,7 @@ static int ask_dump(struct kunit *test, struct talk *t, struct null_nic *n, u8 c
 	return talk(t, skb, NLM_F_DUMP);
 }
 
-/* A dump that cannot go on ends with the error of the NIC, not as if that had been all. */
+/* A dump that cannot go on ends with the error of the NIC, not as if it was complete. */
 static void test_dump_fails(struct kunit *test)
 {
 	static const struct {
@@ -239,7 +239,7 @@ static void test_dump_fails(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ask_dump(test, t, n, dumps[i].cmd), 0);
 		KUNIT_EXPECT_EQ(test, t->replies, dumps[i].parts);
 	}
-	/* Rows of a NIC that has lost its place meanwhile. */
+	/* The NIC has lost its place meanwhile, so it has no rows. */
 	n->fails = NULL_OP(rows);
 	n->passes = 1;
 	KUNIT_EXPECT_EQ(test, ask_dump(test, t, n, TORUS_CMD_ROWS_GET), 0);
@@ -272,7 +272,7 @@ static void test_statistics(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, v[1], NULL_COUNTER + 1ull);
 		KUNIT_EXPECT_EQ(test, v[TORUS_NC_COUNT], NULL_WAITED + 0ull);
 		for (unsigned int p = 0; p < NULL_PORTS; p++, port += TORUS_PC_COUNT + 1) {
-			/* Nothing is known of a port that cannot be read. */
+			/* All counters of a port that cannot be read are 0. */
 			KUNIT_EXPECT_EQ(test, port[TORUS_PC_RX_FRAMES], fails ? 0ull : p + 1ull);
 			KUNIT_EXPECT_EQ(test, port[TORUS_PC_COUNT], NULL_DROPS + (u64)p);
 		}
@@ -282,7 +282,7 @@ static void test_statistics(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.rx_dropped, NULL_COUNTER + (u64)TORUS_NC_HOST_DROPS);
 }
 
-/* The host's messages are the NIC's, and it can send from when the NIC has a place. */
+/* Messages of the host go to the NIC, from the moment when the NIC has a place. */
 static void test_messages(struct kunit *test)
 {
 	struct talk *t = talk_new(test);
@@ -332,7 +332,7 @@ static const struct order {
 	{ TORUS_CMD_MGMT_SEND, NULL_OP(mgmt_send), true },
 };
 
-/* The command fails with @err, says why, and leaves all else of the NIC as it was. */
+/* Sends @cmd, which must fail with @err and a reason, and leave all else of the NIC as it was. */
 static void expect_error(struct kunit *test, struct talk *t, struct null_nic *n, u8 cmd, int err)
 {
 	static struct torus_hw before;
@@ -353,7 +353,7 @@ static void test_failures(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, tell_place(t, n, 5), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
-		/* Once before, for IFINDEX and IFNAME of the moment. */
+		/* A first request goes well, for IFINDEX and IFNAME of now. */
 		KUNIT_EXPECT_EQ_MSG(test, tell(t, n, orders[i].cmd), 0, "%s: %s",
 				    torus_cmd_name(orders[i].cmd), t->why);
 		for (unsigned int e = 0; e < ARRAY_SIZE(errors); e++) {
@@ -389,7 +389,7 @@ static void test_missing(struct kunit *test)
  * --- at once -------------------------------------------------------------------------------------
  */
 
-/* A thread that asks for FLOW_GET some times. */
+/* A thread that requests FLOW_GET some times. */
 struct asker {
 	struct null_nic *n;
 	u32 ifindex;
@@ -429,7 +429,10 @@ static void sleep_inside(void *data)
 	schedule_timeout_uninterruptible(1);
 }
 
-/* Operations of a NIC never meet, however many ask: drivers need no locks among them. */
+/*
+ * Operations of a NIC are never called at the same time, however many threads send requests:
+ * drivers need no locks among them.
+ */
 static void test_one_at_a_time(struct kunit *test)
 {
 	struct null_nic *n = new_nic(test);
@@ -455,7 +458,7 @@ static void test_one_at_a_time(struct kunit *test)
  * ---------------------------------------------------------------------------------------
  */
 
-/* A command sleeps in an operation until it is told to go on. */
+/* A command that sleeps in an operation until the test lets it go on. */
 struct removal {
 	struct completion inside, go_on, gone;
 	struct net_device *dev;

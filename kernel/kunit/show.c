@@ -41,7 +41,7 @@ static struct shown show(struct kunit *test, struct torus_soft *s)
 	return x;
 }
 
-/* ~0: it is not shown, or more than once. */
+/* Return: the value shown under @name; ~0: it is not shown, or more than once. */
 static u64 value(const struct shown *s, const char *name)
 {
 	u64 found = ~0ull;
@@ -84,7 +84,10 @@ static void test_statistics(struct kunit *test)
 	}
 }
 
-/* All counters of a port are there, its own: one port has heard a frame, others have not. */
+/*
+ * All counters of a port are shown, and are its own: one port has received a frame, the others have
+ * not.
+ */
 static void test_ports(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, PORTS, 0);
@@ -138,7 +141,7 @@ static int coalesce(struct torus_soft *s, u32 usecs, u32 frames)
 	struct netlink_ext_ack extack = { 0 };
 	int err = s->dev.netdev->ethtool_ops->set_coalesce(s->dev.netdev, &c, NULL, &extack);
 
-	/* A refusal is explained. */
+	/* Each refusal must give a reason. */
 	return err && !extack._msg ? -ENOMSG : err;
 }
 
@@ -189,7 +192,7 @@ static void test_stats64(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x.rx_dropped, 15ull);
 }
 
-/* The stack makes room as it is told to: enough, and little more. With less it fails. */
+/* The reported size of an answer is enough, and little more. With less room filling fails. */
 static void test_size(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -209,7 +212,7 @@ static void test_size(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* Puts the answer of @cmd, which may be given a port, into @skb. */
+/* Puts the answer of @cmd, for @port if it takes one, into @skb. */
 static int put(struct sk_buff *skb, struct torus_soft *s, unsigned int cmd)
 {
 	static const struct { struct nlattr a; u8 value; } port = {
@@ -223,8 +226,8 @@ static int put(struct sk_buff *skb, struct torus_soft *s, unsigned int cmd)
 }
 
 /*
- * The description of a NIC goes into a buffer whole, or the caller is told that it does not
- * fit: a dump then goes on with it in the next message. Never a part alone.
+ * The description of a NIC is put into a buffer as a whole, or the caller gets an error: a dump
+ * then goes on with it in the next message. A part alone is never put.
  */
 static void test_no_room(struct kunit *test)
 {
@@ -257,7 +260,7 @@ static void test_no_room(struct kunit *test)
 
 /* --- events ------------------------------------------------------------------------- */
 
-/* A socket that listens to @group of the family, as one of process 1 may. */
+/* Return: a socket of process 1 that listens to @group of the family. */
 static struct socket *listener(struct kunit *test, unsigned int group)
 {
 	struct sockaddr_nl addr = { .nl_family = AF_NETLINK, .nl_pid = 1 };
@@ -274,7 +277,7 @@ static struct socket *listener(struct kunit *test, unsigned int group)
 	return sock;
 }
 
-/* Return: bytes of the next message, or the error that the socket tells; -EAGAIN: neither. */
+/* Return: bytes of the next message, or the error of the socket; -EAGAIN: neither. */
 static int next(struct socket *sock)
 {
 	static u8 buf[NLMSG_GOODSIZE];
@@ -285,8 +288,8 @@ static int next(struct socket *sock)
 }
 
 /*
- * A listener is told of each event that it does not get, for whatever reason: otherwise it would
- * not ask.
+ * A listener gets an error for each event that it does not get, for whatever reason: otherwise it
+ * would not read the state again.
  */
 static void test_lost_event(struct kunit *test)
 {

@@ -25,7 +25,7 @@ static struct socket *new_socket(void)
 	return ERR_PTR(err);
 }
 
-/* The end of an answer: an error or 0, and behind it attributes. */
+/* Takes the end of an answer: an error or 0, and the attributes after it. */
 static void take_end(struct talk *t, const struct nlmsghdr *h)
 {
 	int head = h->nlmsg_type == NLMSG_ERROR ? (int)sizeof(struct nlmsgerr) : (int)sizeof(int);
@@ -39,7 +39,7 @@ static void take_end(struct talk *t, const struct nlmsghdr *h)
 		nla_strscpy(t->why, msg, sizeof(t->why));
 }
 
-/* Return: it was the last. */
+/* Takes a message of an answer. Return: true if it was the last. */
 static bool take(struct talk *t, const struct nlmsghdr *h)
 {
 	if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE) {
@@ -54,7 +54,10 @@ static bool take(struct talk *t, const struct nlmsghdr *h)
 	return false;
 }
 
-/* All has been answered when the request has been sent, or is as it is read. */
+/*
+ * Reads the answer. The kernel makes it while the request is sent, or, for a dump, while it is
+ * read.
+ */
 static void hear(struct talk *t, struct socket *sock)
 {
 	bool done = false;

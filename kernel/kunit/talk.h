@@ -6,12 +6,12 @@
 #include "lab.h"
 
 /**
- * struct talk - what was answered to a request
+ * struct talk - the answer to a request
  * @replies: messages
  * @data: attributes of the last one
  * @len: their bytes
  * @err: how it ended
- * @why: the reason that was told
+ * @why: the text of the error
  * @each: sees each reply; may be NULL
  * @ifindex: for it: of the NIC that was asked
  * @matches: it counts the replies that are right
@@ -33,7 +33,7 @@ struct talk {
 struct talk *talk_new(struct kunit *test);
 
 /**
- * talk() - send @skb, which is gone then, with further flags, and hear all of the answer
+ * talk() - send @skb, which is gone then, with further flags, and read all of the answer
  * Any thread; one at a time for one @t.
  * Return: the error, which is also t->err; 0 after an acknowledgement or the end of a dump.
  */

@@ -20,7 +20,7 @@ static bool put(struct kunit *test, struct torus_soft *s, unsigned int len)
 	return true;
 }
 
-/* NAPI was told. */
+/* Return: true if NAPI was scheduled. */
 static bool told(const struct torus_soft *s)
 {
 	return test_bit(NAPI_STATE_SCHED, &s->napi.state);
@@ -35,7 +35,9 @@ static bool emptied(struct torus_soft *s)
 	return skb_queue_empty_lockless(&s->txq);
 }
 
-/* Return: how many messages of @len NAPI was told of, of as many as make a stream. */
+/*
+ * Sends as many messages of @len as make a stream. Return: for how many of them NAPI was scheduled.
+ */
 static unsigned int stream(struct kunit *test, struct torus_soft *s, unsigned int len)
 {
 	unsigned int i, n = 0;
@@ -100,14 +102,14 @@ static bool answered(struct kunit *test, struct torus_soft *s, unsigned int len)
 	return now;
 }
 
-/* The time is over for what waits. */
+/* Lets the time of waiting messages end. */
 static void over(struct kunit *test, struct torus_soft *s)
 {
 	hrtimer_start(&s->tx.timer, 0, HRTIMER_MODE_REL);
 	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
 
-/* How many of @len go at once, at most @most, before one waits. */
+/* Return: how many messages of @len, at most @most, are sent at once before one waits. */
 static unsigned int at_once(struct kunit *test, struct torus_soft *s, unsigned int len,
 			    unsigned int most)
 {
@@ -120,7 +122,7 @@ static unsigned int at_once(struct kunit *test, struct torus_soft *s, unsigned i
 	return n;
 }
 
-/* Large messages of a host that gets answers wait, but in vain only seldom. */
+/* Large messages of a host that gets answers wait, but seldom without being joined by another. */
 static void test_large(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
@@ -131,15 +133,15 @@ static void test_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at_once(test, s, 4096, 100), 2 * STREAM);
 	over(test, s);
 	KUNIT_EXPECT_EQ(test, at_once(test, s, 4096, 100), 4 * STREAM);
-	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));	/* it is joined */
+	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));	/* another one joins it */
 	over(test, s);
 	KUNIT_EXPECT_EQ(test, s->tx.backoff, (u32)STREAM);
 	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));
-	KUNIT_EXPECT_TRUE(test, answered(test, s, 100));	/* and takes it along */
+	KUNIT_EXPECT_TRUE(test, answered(test, s, 100));	/* and is sent with the one that waits */
 	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
 
-/* @n large ones wait until the time is over. */
+/* Lets @n large messages wait until their time is over. */
 static void wait_together(struct kunit *test, struct torus_soft *s, unsigned int n)
 {
 	s->tx.large_sent = s->tx.backoff;
@@ -173,7 +175,7 @@ static void test_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->tx.wait, (u32)LONG);
 }
 
-/* The last packet that may go is no sign of how far apart those are that wait. */
+/* The message that completes a batch (tx-frames) does not count for the gap between messages. */
 static void test_complete(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
@@ -225,7 +227,7 @@ static void test_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->tx.waited, 0ull);
 }
 
-/* Packets that wait when the NIC goes are forgotten, and the timer with them. */
+/* Packets that wait when the NIC is removed are dropped, and the timer is stopped. */
 static void test_goes(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);

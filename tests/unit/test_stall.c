@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the root makes of links that wait for credits, and what a node does that is told to take
- * such a port down. The answers of nodes are the test's; the walk itself is in test_stall_walk.c.
+ * Tests of what the root does about links that wait for credits, and of a node that is ordered to
+ * take such a port down. The test gives the answers of nodes; the walk itself is in
+ * test_stall_walk.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
