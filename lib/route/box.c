@@ -25,7 +25,7 @@ static void set_side(struct span *s, unsigned int which, unsigned int lo, unsign
 	s->hi[which] = (uint16_t)hi;
 }
 
-/* Both are coordinates. */
+/* Return: hops along + from one coordinate to another. */
 static unsigned int hops_up(unsigned int from, unsigned int to, unsigned int size)
 {
 	return to >= from ? to - from : to + size - from;

@@ -50,9 +50,9 @@
  * @stale: an update failed half-way
  * @track: ranges are wanted
  * @failed: out of memory in a callback
- * @invalid: rows that are; @far: these and those through relays
+ * @invalid: number of invalid rows; @far: number of these and of rows through relays
  * @odd: destinations whose row is not plain, in no order; @is_odd: one bit each
- * @first_new: the first of @odd that the update at hand added
+ * @first_new: index of the first entry of @odd that the present update added
  */
 struct torus_routes {
 	struct torus_health *h;
@@ -74,12 +74,12 @@ struct torus_routes {
 
 /**
  * struct change - a cable of an update
- * @went: it is excluded now
+ * @went: the cable is excluded now
  * @at: the node at its - end
- * @any: dimensions in which a path from here may be at the cable whatever its
- *	destination: the cable's own, and those that the two differ in by a hop at most
- * @period, @low, @span: of ids, whose coordinate in one dimension is near enough: the
- *	first to be asked of every row that is not plain, see is_near()
+ * @any: dimensions in which a path from here may meet the cable whatever its destination is:
+ *	the cable's own, and those in which the source is at most one hop from the cable
+ * @period, @low, @span: the ids whose coordinate in one dimension is near the cable's, as
+ *	is_near() tests it first for each row that is not plain
  */
 struct change {
 	struct torus_cable cable;
@@ -89,7 +89,7 @@ struct change {
 	uint64_t period, low, span;
 };
 
-/* Room for @n and one more in an array that doubles. */
+/* Grows an array, by doubling it, to have room for entry @n. Return: false if out of memory. */
 static bool grow_array(struct torus_routes *r, void **array, uint32_t n, uint32_t *room,
 		       size_t size)
 {
@@ -141,7 +141,7 @@ static void store_row(struct torus_routes *r, uint32_t to, uint64_t row)
 
 #define ADAPT_MASK ((uint64_t)TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT)
 
-/** struct adapt - changes adaptive directions; @dirs: those that are treated apart */
+/** struct adapt - a change of adaptive directions; @dirs: directions that are treated apart */
 struct adapt {
 	struct torus_routes *r;
 	uint64_t dirs;
@@ -219,7 +219,7 @@ static void forbid_told(void *arg, const struct patch *p)
 	touched_all(a->r, p);
 }
 
-/* Takes from the rows of @box, of an excluded channel, what it forbids. */
+/* Takes from the rows of @box the adaptive directions that its excluded channel forbids. */
 static void forbid_box(struct torus_routes *r, const struct box *box, bool tell)
 {
 	struct adapt a = { r, box->other };
@@ -227,7 +227,7 @@ static void forbid_box(struct torus_routes *r, const struct box *box, bool tell)
 	lt_box_each(r->h, &r->own, box, tell ? forbid_told : forbid_patch, &a);
 }
 
-/* Marks up to 64 that were plain until now. Return: which of them were. */
+/* Marks up to 64 destinations as odd. Return: those whose rows were plain until now. */
 static uint64_t crossed_word(struct torus_routes *r, uint32_t first, uint32_t n)
 {
 	uint64_t *word = &r->is_odd[first / 64], all = ~0ull >> (64 - n), new;
@@ -270,8 +270,8 @@ static void crossed_line(struct torus_routes *r, uint32_t first, uint32_t n)
 }
 
 /*
- * Computes new rows for destinations whose path crosses a cable that went. Their flags are set
- * already.
+ * Computes new rows for destinations whose path crosses a lost cable. Their adaptive directions
+ * were changed before.
  */
 static void cross_patch(void *arg, const struct patch *p)
 {
@@ -322,7 +322,10 @@ static void flag_line(uint64_t *row, uint32_t n)
 		*row = with_adaptive(*row);
 }
 
-/* Up to 64 rows: those that are plain, and go none of @other. */
+/*
+ * Gives adaptive directions to those of up to 64 rows that are plain and have no direction of
+ * @other.
+ */
 static void flag_word(struct torus_routes *r, uint32_t first, uint32_t n, uint64_t other)
 {
 	uint64_t odd = r->is_odd[first / 64] >> first % 64 & ~0ull >> (64 - n);
@@ -352,7 +355,7 @@ static void flag_patch(void *arg, const struct patch *p)
 	touched_all(a->r, p);
 }
 
-/* Adds the two directions of a dimension, of which the row itself has one. */
+/* Adds both directions of a dimension to rows of the patch, which have one of them. */
 static void open_patch(void *arg, const struct patch *p)
 {
 	const struct adapt *a = arg;
@@ -407,10 +410,11 @@ static bool has_steps(uint64_t row)
 }
 
 /*
- * Ids that are near the cable in one dimension are an interval that comes again and
- * again. @c->period is 2^64 over the distance, rounded up, so that the product is where
- * in its period @to is; of what is not near it lets through next to nothing. A division
- * and a look at the row would cost as much as all else that an update does.
+ * Quick test, which excludes nearly all ids that are not near the cable in the dimension that
+ * near_set() chose. Ids near it are an interval that repeats with a period. @c->period is 2
+ *
+ * 64 over that period, rounded up, so that the product is the position of @to in its period. A
+ * division, and a look at the row, would cost as much as the rest of an update.
  */
 static bool is_near(uint32_t to, const struct change *c)
 {
@@ -471,7 +475,7 @@ static bool within_reach(const struct torus_routes *r, uint32_t to, const struct
 	return true;
 }
 
-/* The same of a path of signs alone. */
+/* Return: true if a path without steps could cross the cable. */
 static bool signs_reach(const struct torus_routes *r, const struct torus_coords *to,
 			const struct change *c)
 {

@@ -69,7 +69,7 @@ static bool leg_ok(const struct torus_health *h, const struct leg *leg, unsigned
 	return true;
 }
 
-/* Shorter way in each dimension. */
+/* Return: the shorter direction of each dimension that differs. */
 static unsigned int plain_dirs(const struct torus_health *h, const struct leg *leg)
 {
 	unsigned int n = h->shape.ndims, from_odd = 0, to_odd = 0, dirs = 0, d;
@@ -92,8 +92,8 @@ static unsigned int plain_dirs(const struct torus_health *h, const struct leg *l
 /* --- the search ------------------------------------------------------------ */
 
 /**
- * struct search - for the header of one pair
- * @best: so far; hops are ~0 if there is none
+ * struct search - the search for the header of one pair
+ * @best: the best header so far; its hops are ~0 if there is none
  */
 struct search {
 	const struct torus_health *h;
@@ -158,7 +158,7 @@ static void search_signs(struct search *s, const struct leg *leg, unsigned int f
 	}
 }
 
-/* The node next to @p along @dir, if the cable between them is fit for use. */
+/* Moves from @p one hop along @dir, to @out. Return: true if the cable between them is healthy. */
 static bool step_from(const struct torus_health *h, const struct torus_coords *p,
 		      unsigned int dir, struct torus_coords *out)
 {
@@ -171,7 +171,10 @@ static bool step_from(const struct torus_health *h, const struct torus_coords *p
 	return true;
 }
 
-/* Every last step after the given first one; the step itself runs backwards. */
+/*
+ * Searches with each last step that may follow the first step @first. The leg ends one hop before
+ * the destination.
+ */
 static void search_last(struct search *s, const struct torus_coords *from, unsigned int first)
 {
 	unsigned int ndirs = 2u * s->h->shape.ndims, last;
@@ -223,7 +226,10 @@ uint64_t lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *p
 		return 0;
 	search_signs(&s, &leg, TORUS_ROW_NO_STEP, TORUS_ROW_NO_STEP);
 	if (s.best.hops == UINT32_MAX) {
-		/* Components cost a flood; the first pair that fails asks for one. */
+		/*
+		 * Finding components takes a search of all nodes: that is done once a first pair
+		 * has no header.
+		 */
 		if (h->labelled && lt_apart(h, pair->from_id, pair->to_id))
 			return 0;
 		search_steps(&s);

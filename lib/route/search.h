@@ -5,7 +5,7 @@
  * A header fixes a path: the first step, if any; then for each dimension that
  * still differs one direction, all the way, in the order +x +y ... -x -y ...;
  * then the last step. So a path is at most one straight segment a dimension,
- * and struct torus_health checks a segment in one look. The search chooses the sign of each
+ * and struct torus_health checks a segment in one or two words. The search chooses the sign of each
  * dimension and the two steps. A path is fit for use if its directions never decrease and no
  * segment crosses an excluded cable. Paths of that kind, of whatever tables, never wait for each
  * other in a circle.
@@ -28,14 +28,14 @@
 #include "health.h"
 #include "kernel/core/splitmix64.h"
 
-/* A row's bits that are no header of it: valid, no steps. */
+/* The bits of a plain row beside its directions: valid, no steps. */
 #define ROW_PLAIN (TORUS_ROW_VALID | \
 		   (uint64_t)TORUS_ROW_NO_STEP << TORUS_ROW_FIRST_SHIFT | \
 		   (uint64_t)TORUS_ROW_NO_STEP << TORUS_ROW_LAST_SHIFT)
 #define ROW_FLAGS (TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT)
 
 /**
- * lt_tie_up() - half way round, both directions are minimal: which is taken
+ * lt_tie_up() - choose the direction half way round a ring, where both are minimal
  * @from_odd: parity of the source's coordinates up to and with this dimension
  * @to_odd: parity of the destination's coordinates above this dimension
  *
@@ -49,7 +49,7 @@ static inline bool lt_tie_up(unsigned int from_odd, unsigned int to_odd)
 	return !((from_odd ^ to_odd) & 1);
 }
 
-/* The part of the rank of headers that depends on the two nodes. */
+/* Return: the part of the rank of headers that depends on the two nodes. */
 static inline uint64_t lt_pair_hash(uint32_t from, uint32_t to)
 {
 	return splitmix64_mix(((uint64_t)from << 32 | to) + SPLITMIX64_STEP);

@@ -27,15 +27,15 @@
 enum visit { NEW, OPEN, DONE };
 
 /**
- * struct proof - in the making
- * @hop: of the leg at hand, room for @max
+ * struct proof - state of the proof
+ * @hop: hops of the present leg, room for @max
  * @load: rows that cross each channel
- * @hops: whole way to the destination at hand from each node, the worst of all
- *	tables; @legs likewise; @visit: how far that is found out
+ * @hops: for each node, length of its whole way to the present destination, the worst of
+ *	all tables; @legs: legs of that way; @visit: progress of this computation
  * @bad: a row on the way from the node is wrong
- * @seen: adaptive directions left with which each node was looked at last; of old
- *	and other tables apart, since they are asked different things
- * @stack: of searches over nodes
+ * @seen: for each node, the adaptive directions left with which it was visited last; with a
+ *	flag for old tables, for which other rules hold
+ * @stack: nodes to visit
  */
 struct proof {
 	const struct torus_verify *v;
@@ -78,7 +78,7 @@ static void report_culprit(struct proof *p, enum torus_wrong what, unsigned int 
 		p->v->culprit(p->v->arg, &c);
 }
 
-/* Where the row's own leg ends. */
+/* Return: the node at which the row's own leg ends. */
 static uint32_t leg_end(uint64_t row, uint32_t to)
 {
 	return row & TORUS_ROW_RELAY ? row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK : to;
@@ -86,7 +86,7 @@ static uint32_t leg_end(uint64_t row, uint32_t to)
 
 /* --- legs ------------------------------------------------------------------ */
 
-/* The hop that closes a circle round a ring; NULL if there is none. */
+/* Return: the first hop by which the leg goes all the way round a ring; NULL if there is none. */
 static const struct torus_hop *whole_ring(const struct proof *p, uint32_t n)
 {
 	uint32_t i, run = 1;
@@ -101,7 +101,9 @@ static const struct torus_hop *whole_ring(const struct proof *p, uint32_t n)
 	return NULL;
 }
 
-/* Walks a leg into @p->hop. Return: whether it is right; *@n its hops. */
+/*
+ * Walks a leg into @p->hop, and sets *@n to its number of hops. Return: true if the leg is right.
+ */
 static bool walk_leg(struct proof *p, unsigned int table, uint32_t from, uint32_t to, uint64_t row,
 		     uint32_t *n)
 {
@@ -134,7 +136,7 @@ static bool walk_leg(struct proof *p, unsigned int table, uint32_t from, uint32_
 
 /* --- the escape ------------------------------------------------------------ */
 
-/* The deterministic way on from @at; nports or more: none. */
+/* Return: the port of the deterministic way on from @at; nports or more: there is none. */
 static unsigned int escape_port(const struct proof *p, const struct torus_coords *at, uint32_t to,
 				uint16_t dirs)
 {
@@ -211,13 +213,16 @@ static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs
 	return true;
 }
 
-/* Nothing is seen yet of the destination at hand. */
+/* Forgets which nodes were visited for the present destination. */
 static void see_anew(struct proof *p)
 {
 	memset(p->seen, 0xff, p->nodes * sizeof(*p->seen));
 }
 
-/* @end: where the leg that @row begins leads, @to or a relay. */
+/*
+ * Checks the escapes of one leg, from @from to @end, which is @to or a relay. Return: true if they
+ * are healthy.
+ */
 static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
 		       uint32_t end, uint64_t row)
 {
@@ -240,7 +245,7 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 		dirs = p->seen[node] & TORUS_ROW_DIR_MASK;
 		if (escape_at(p, node, end, dirs, old, &height, &where))
 			continue;
-		/* The next path that comes here is to be reported as well. */
+		/* Visit all nodes again, so that the next path to this node is reported, too. */
 		see_anew(p);
 		report_culprit(p, TORUS_WRONG_ESCAPE, table, from, to, &where);
 		return false;
@@ -248,7 +253,10 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 	return true;
 }
 
-/* A relay is a destination of its own, of which nothing else is seen. */
+/*
+ * Checks the escapes of a row. A relay is a destination of its own, so nodes are visited anew for
+ * it.
+ */
 static bool check_escape(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
 			 uint64_t row)
 {
@@ -292,7 +300,7 @@ static void check_row(struct proof *p, unsigned int table, uint32_t from, uint32
 	}
 }
 
-/* The relay that a row to @to names, TORUS_NO_NODE if none (or nonsense). */
+/* Return: the relay that a row to @to names; TORUS_NO_NODE if it names none, or no node. */
 static uint32_t relay_of(const struct proof *p, unsigned int table, uint32_t from, uint32_t to)
 {
 	uint64_t row = valid_row(p, table, from, to);
@@ -301,7 +309,7 @@ static uint32_t relay_of(const struct proof *p, unsigned int table, uint32_t fro
 	return row & TORUS_ROW_RELAY && relay < p->nodes ? relay : TORUS_NO_NODE;
 }
 
-/* All relays of @node are known: so is its way. */
+/* Sets hops, legs and errors of the way from @node, after those of all its relays are known. */
 static void chain_done(struct proof *p, uint32_t node, uint32_t to)
 {
 	unsigned int t;
@@ -326,7 +334,7 @@ static void chain_done(struct proof *p, uint32_t node, uint32_t to)
 	p->visit[node] = DONE;
 }
 
-/* Depth first from relay to relay; a node met while open closes a circle. */
+/* Walks depth first from relay to relay: a relay that is met while it is open closes a circle. */
 static void walk_chain(struct proof *p, uint32_t from, uint32_t to)
 {
 	uint32_t height = 0;
@@ -406,7 +414,7 @@ static int check_to(struct proof *p, uint32_t to)
 	return 0;
 }
 
-/* The load that the pair puts on channels beyond its first relay. */
+/* Adds the load of the pair on channels beyond its first relay. */
 static void load_on(struct proof *p, unsigned int table, uint32_t from, uint32_t to)
 {
 	uint32_t node = relay_of(p, table, from, to), n, i;
@@ -445,8 +453,8 @@ static void count_pairs(struct proof *p, uint32_t to)
 }
 
 /*
- * Rows that close a circle: turns within a bad component of the graph, from a
- * direction to a lower one. Without such there would be no circle.
+ * Reports rows that close a circle: those with a turn from a direction to a lower one within a bad
+ * component of the graph. A circle always has such a turn.
  */
 static void blame_cycles(struct proof *p)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Where a row leads, by the very code that routers use. */
+/* Finds where a row leads, with the code that routers use. */
 #include <stddef.h>
 
 #include <torus/route.h>
 #include "kernel/core/route.h"
 
 /*
- * A right path takes each direction at most once round its ring, a first and a
- * last step; twice that is surely a loop.
+ * Return: a bound of the hops of a path. A right path takes each direction at most once round its
+ * ring, and a first and a last step; twice that is surely a loop.
  */
 static uint32_t hops_max(const struct torus_shape *shape)
 {
