@@ -15,6 +15,7 @@
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/home.h"
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/member.h"
@@ -132,7 +133,7 @@ static bool parts_new(struct fm *fm, const struct torus_device *dev)
 	       fm_nic_new(fm, dev->root_epoch, dev->root_guid) &&
 	       fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0) && fm_reports_new(fm) &&
 	       fm_uplink_new(fm) && fm_candidate_new(fm) && fm_verdict_new(fm) &&
-	       fm_follow_new(fm) && fm_task_new(fm) && fm_member_new(fm);
+	       fm_follow_new(fm) && fm_home_new(fm) && fm_task_new(fm) && fm_member_new(fm);
 }
 
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
@@ -171,6 +172,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		fm_free(fm);
 		return NULL;
 	}
+	fm_home_begin(fm);
 	fm_bootstrap_begin(fm, dev, links);
 	fm_uplink_begin(fm);
 	if (fm->bootstrap && fm_root_begin(fm)) {
@@ -188,6 +190,7 @@ void fm_free(struct fm *fm)
 	fm_table_free(&fm->table);
 	fm_member_free(fm);
 	fm_task_free(fm);
+	fm_home_free(fm);
 	fm_follow_free(fm);
 	fm_verdict_free(fm);
 	fm_candidate_free(fm);

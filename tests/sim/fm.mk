@@ -100,6 +100,11 @@ tests/sim/test_arbiter-objs := tests/sim/test_arbiter.o $(sim-objs)
 tests/sim/test_arbiter-deps := $(B)/libtorus.a
 tests/sim/test_arbiter-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_foreign
+tests/sim/test_foreign-objs := tests/sim/test_foreign.o $(sim-objs)
+tests/sim/test_foreign-deps := $(B)/libtorus.a
+tests/sim/test_foreign-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_follow
 tests/sim/test_follow-objs := tests/sim/test_follow.o $(sim-objs)
 tests/sim/test_follow-deps := $(B)/libtorus.a

@@ -44,7 +44,7 @@ static uint64_t now(const struct stage *s)
 
 bool stage_try(struct stage *s)
 {
-	s->fm = fm_new(&s->cfg, &stage_ops, s, &s->dev, s->link, &s->park, NULL, now(s));
+	s->fm = fm_new(&s->cfg, &stage_ops, s, &s->dev, s->link, &s->park, s->rows, now(s));
 	return s->fm;
 }
 

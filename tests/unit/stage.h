@@ -28,6 +28,7 @@
  * struct stage
  * @now: ns since the start
  * @shape: of the fabric that the helpers play
+ * @rows: of the NIC when the manager begins; NULL: all empty
  * @deaf: kinds of lines that are not recorded, each followed by a blank: "init log "
  * @park, @lost: what the NIC reports
  * @err: how actions at the NIC end
@@ -56,6 +57,7 @@ struct stage {
 	struct torus_link link[TORUS_MAX_PORTS];
 	uint64_t now;
 	struct torus_shape shape;
+	const uint64_t *rows;
 	const char *deaf;
 	struct torus_park park;
 	uint64_t lost;

@@ -233,7 +233,8 @@ static void what_it_says_of_itself(void **state)
 		s.dev.coords.c[0] = 1;
 		s.dev.node = 1;
 		s.dev.version = 4;
-		s.dev.rows_epoch = 99;
+		s.dev.rows_epoch = s.dev.root_epoch = 99;
+		s.dev.root_guid = NIC;
 		s.sees = sees;
 		joins();
 		assert_int_equal(said.priority, candidate ? 77 : 0);

@@ -30,6 +30,7 @@
 
 #include "daemon/fm/node/bootstrap.h"
 #include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/home.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/nic_actions.h"
@@ -180,14 +181,20 @@ static void note_link(struct fm *fm, const struct torus_link *l)
 
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 {
+	bool up;
+
 	if (l->port >= fm->nports)
 		return;
+	up = fm_port_up(fm, l->port);
 	note_link(fm, l);
 	fm_task_port(fm, l->port);
 	if (fm_port_link(fm, l))
 		fm_uplink_row(fm);
-	if (!fm_port_up(fm, l->port))
+	if (!fm_port_up(fm, l->port)) {
 		clear_problems(fm, l->port);
+		if (up)
+			fm_home_down(fm, l->port);
+	}
 	if (!fm_port_up(fm, l->port) || !fm_port_heard(fm, l->port))
 		fm_wave_forget(fm, l->port);
 }
@@ -215,6 +222,13 @@ static bool check_init(struct fm *fm, unsigned int port, const struct fm_init *i
 		fm_problem_set(fm, "fabric", key,
 			       "port %s leads to node '%s' of fabric '%s'; this is '%s'", at,
 			       init->name, init->fabric, fm->cfg.fabric);
+	} else if (fm_home_refuses(fm, port, init)) {
+		problem = FM_PROBLEM_ROOT;
+		fm_problem_set(fm, "root", key,
+			       "node '%s' at port %s names root %s at %s, which is not of the "
+			       "fabric of this node, whose root was %s: pull the wrong cable",
+			       init->name, at, fm_table_who(fm, init->root_guid, root),
+			       init->root_address, fm_table_who(fm, fm_home_root(fm), own));
 	} else if (are_two_roots(fm, init)) {
 		problem = FM_PROBLEM_ROOT;
 		fm_problem_set(fm, "root", key,
@@ -300,8 +314,9 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		return;
 	if (!fm_bootstrap_credible(fm, port, &init))
 		return;
+	fm_home_heard(fm, port, &init);
 	follows = !strcmp(init.fabric, fm->cfg.fabric) && init.ndims <= fm->nports / 2 &&
-		  fm_follow_takes(fm, &init);
+		  !fm_home_refuses(fm, port, &init) && fm_follow_takes(fm, &init);
 	if (follows)
 		fm_follow(fm, &init);
 	ours = check_init(fm, port, &init);
@@ -323,6 +338,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 
 void fm_bootstrap_due(struct fm *fm)
 {
+	fm_home_due(fm);
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
 		if (!fm_port_due(fm, p))
 			continue;
@@ -343,7 +359,7 @@ void fm_bootstrap_due(struct fm *fm)
 
 uint64_t fm_bootstrap_expiry(const struct fm *fm)
 {
-	uint64_t at = fm_ports_expiry(fm);
+	uint64_t at = earlier(fm_ports_expiry(fm), fm_home_expiry(fm));
 
 	if (!fm->have_root && !fm->lonely)
 		at = earlier(at, fm->rootless + LONELY);

@@ -57,10 +57,10 @@ struct fm {
 	struct fm_led led;
 	struct fm_candidate *candidate;
 	struct fm_following *following;
+	struct fm_home *home;
 	struct fm_arbitration *verdict;
 	char root_address[FM_ADDR_MAX];
 	struct fm_claim asker;	/* last CLAIM of the followed node that asks to be root */
-
 	const struct fm_up *up;
 	struct fm_uplink *uplink;
 	struct fm_conns *conns;

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Two fabrics of one name and key, each of four nodes in a row, that a wrong cable joins: nodes 0 to
+ * 3, and 4 to 7. The manager of node 3, at the cable, starts again while its own neighbour is
+ * silent. It knows no table then, but its NIC has its place and rows, and its disk may have a table.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "trial.h"
+
+#define HALF 4u
+#define WRONG 3u		/* the cable from node 3 to node 4 */
+#define AROUND 7u
+#define INSISTS (30 * SEC)	/* so long a node waits for its own fabric in any case */
+
+/* The root of a half starts again and again: its epoch rises. */
+static void lead_again(struct trial *s, uint32_t node)
+{
+	for (unsigned int k = 0; k < 3; k++) {
+		world_manager(s->w, node, false);
+		world_run(s->w, 10 * MS);
+		world_manager(s->w, node, true);
+		world_run(s->w, 5 * SEC);
+	}
+}
+
+/* @later: the other half, whose root is node 4, is in a later epoch than that of node 0. */
+static void begin(struct trial *s, bool later)
+{
+	struct world_config c;
+
+	trial_config(&c, "8", 7);
+	c.discover = true;
+	trial_begin(s, &c);
+	world_bootstrap(s->w, HALF, true);
+	world_cut(s->w, WRONG, true);
+	world_cut(s->w, AROUND, true);
+	trial_power_all(s);
+	world_run(s->w, 2 * SEC);
+	lead_again(s, later ? HALF : 0);
+	assert_int_equal(fm_epoch(world_fm(s->w, HALF)) > fm_epoch(world_fm(s->w, 0)), later);
+}
+
+static void end(struct trial *s)
+{
+	if (s->wrong[0])
+		fail_msg("%s", s->wrong);
+	check_flow_free(s->flow);
+	world_free(s->w);
+}
+
+static void start_again(struct trial *s, bool wiped)
+{
+	world_manager(s->w, 3, false);
+	if (wiped)
+		world_wipe(s->w, 3);
+	world_run(s->w, 100 * MS);
+	world_cut(s->w, WRONG, false);
+	world_manager(s->w, 3, true);
+}
+
+static uint32_t nodes_of(const struct trial *s, uint32_t node)
+{
+	struct fm_status st;
+
+	fm_status(world_fm(s->w, node), &st);
+	return st.nodes;
+}
+
+/* Node 3 obeys the root of its own half, in its own place. */
+static bool is_at_home(const struct trial *s)
+{
+	return fm_own(world_fm(s->w, 3)) == 3 && nodes_of(s, 3) == HALF && nodes_of(s, 0) == HALF &&
+	       nodes_of(s, HALF) == HALF && !fm_is_root(world_fm(s->w, 3)) &&
+	       fm_epoch(world_fm(s->w, 3)) == fm_epoch(world_fm(s->w, 0));
+}
+
+/* @called: the neighbour is silent until the root has missed node 3, and calls it by itself. */
+static void waits_for_its_own(bool later, bool wiped, bool called)
+{
+	struct trial s;
+	uint64_t epoch;
+
+	begin(&s, later);
+	epoch = fm_epoch(world_fm(s.w, 0));
+	world_hang(s.w, 2, true);
+	start_again(&s, wiped);
+	world_run(s.w, 1500 * MS);
+	assert_int_equal(nodes_of(&s, HALF), HALF);
+	assert_true(trial_problem(&s, "root", "is not of the fabric"));
+	if (called) {
+		world_run(s.w, INSISTS);
+		assert_true(is_at_home(&s));
+	}
+	world_hang(s.w, 2, false);
+	world_run(s.w, 10 * SEC);
+	assert_true(is_at_home(&s));
+	assert_int_equal(fm_epoch(world_fm(s.w, 0)), epoch);
+	world_cut(s.w, WRONG, true);
+	world_run(s.w, 2 * SEC);
+	assert_false(trial_problem(&s, "root", "is not of the fabric"));
+	end(&s);
+}
+
+static void beside_a_foreign_fabric(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 8; k++)
+		waits_for_its_own(k & 1, k & 2, k & 4);
+}
+
+/* No cable leads to its own fabric any more: it waits for that, then follows the other root. */
+static void its_own_is_gone(void **state)
+{
+	struct trial s;
+
+	(void)state;
+	begin(&s, true);
+	world_priority(s.w, 3, 0);
+	start_again(&s, true);
+	world_cut(s.w, 2, true);
+	world_run(s.w, INSISTS - SEC);
+	assert_true(trial_problem(&s, "root", "is not of the fabric"));
+	assert_int_not_equal(fm_epoch(world_fm(s.w, 3)), fm_epoch(world_fm(s.w, HALF)));
+	world_run(s.w, 3 * SEC);
+	assert_false(trial_problem(&s, "root", "is not of the fabric"));
+	assert_int_equal(fm_epoch(world_fm(s.w, 3)), fm_epoch(world_fm(s.w, HALF)));
+	end(&s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(beside_a_foreign_fabric),
+		cmocka_unit_test(its_own_is_gone),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The manager of a node of a ring of four starts again: which of the roots that Inits name it may
+ * follow. Its rows use the cable at +x, and not that at -x, which may be a wrong one.
+ */
+#include "daemon/fm/node/machine.h"
+#include "stage_choice.h"
+
+#define PLUS 0u
+#define MINUS 2u		/* of 4x1 */
+#define INSISTS (30 * SEC)
+#define OWN_ROOT (NIC + 0x50)
+#define KEPT_ROOT (NIC + 0x60)
+#define STRANGER 0xdeadULL
+
+static uint64_t rows[4];
+static struct fm_entry kept_entry[4];
+static struct fm_msg kept;
+
+static void make(bool placed, uint64_t rows_epoch, bool keeps)
+{
+	node_1();
+	s.cfg.priority = 0;
+	s.cfg.takeover = TAKEOVER;
+	s.deaf = "ping log hello row place rows release report lost ";
+	memset(rows, 0, sizeof(rows));
+	for (uint32_t i = 0; i < 4; i++)
+		rows[i] = TORUS_ROW_VALID | 1u << PLUS;
+	if (placed) {
+		s.dev.placed = true;
+		s.dev.shape = s.shape;
+		s.dev.node = 1;
+		s.dev.coords.c[0] = 1;
+		s.dev.version = 4;
+		s.dev.root_epoch = TERM;
+		s.dev.root_guid = OWN_ROOT;
+		s.dev.rows_epoch = rows_epoch;
+		s.rows = rows;
+	}
+	if (keeps) {
+		kept = stage_table(&s, 5, kept_entry);
+		kept.table.term = TERM;
+		kept.table.maker = KEPT_ROOT;
+		s.cfg.kept = &kept.table;
+	}
+	stage_start(&s);
+}
+
+/* An Init of a node that this one does not know, at its place beside @port. */
+static struct fm_init stranger(unsigned int port, enum kind kind, uint64_t root)
+{
+	struct fm_init i = init_of(port, kind, root, TERM + 1);
+
+	i.guid = STRANGER;
+	i.settled = true;
+	return i;
+}
+
+static bool takes(const struct fm_init *i, unsigned int port)
+{
+	stage_hear(&s, port, i);
+	return follows(i->root_guid);
+}
+
+static bool is_told(void)
+{
+	const struct fm_problem *p = fm_problem(s.fm, 0);
+
+	return p && strstr(p->text, "is not of the fabric of this node");
+}
+
+static void newcomers(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct fm_init i;
+
+		make(k, 0, false);
+		i = stranger(MINUS, LEADS, GREATER);
+		assert_true(takes(&i, MINUS));
+		stage_end(&s);
+	}
+}
+
+/* What shows that an Init is of the own fabric. */
+static void its_own(void **state)
+{
+	static const struct {
+		bool placed, keeps;
+		unsigned int port;
+		uint64_t guid, root;
+		bool own;
+	} c[] = {
+		{ true, false, MINUS, STRANGER, GREATER, false },
+		{ true, false, MINUS, NIC + 0, GREATER, false },
+		{ true, false, MINUS, STRANGER, OWN_ROOT, true },
+		{ true, false, MINUS, STRANGER, KEPT_ROOT, false },
+		{ true, false, PLUS, STRANGER, GREATER, true },
+		{ false, true, MINUS, STRANGER, GREATER, false },
+		{ false, true, PLUS, STRANGER, GREATER, false },
+		{ false, true, MINUS, NIC + 0, GREATER, true },
+		{ false, true, MINUS, STRANGER, NIC + 3, true },
+		{ false, true, MINUS, STRANGER, KEPT_ROOT, true },
+		{ false, true, MINUS, STRANGER, OWN_ROOT, false },
+		{ true, true, MINUS, STRANGER, GREATER, false },
+		{ true, true, PLUS, STRANGER, GREATER, true },
+		{ true, true, MINUS, STRANGER, OWN_ROOT, true },
+	};
+
+	(void)state;
+	for (unsigned int n = 0; n < sizeof(c) / sizeof(c[0]); n++) {
+		for (enum kind kind = LEADS; kind <= ASKS; kind++) {
+			struct fm_init i;
+
+			make(c[n].placed, TERM, c[n].keeps);
+			i = stranger(c[n].port, kind, c[n].root);
+			i.guid = c[n].guid;
+			if (takes(&i, c[n].port) != c[n].own)
+				fail_msg("case %u, kind %d", n, kind);
+			assert_int_equal(is_told(), !c[n].own);
+			stage_end(&s);
+		}
+	}
+}
+
+/* A cable that its rows use leads to another place, or to a fabric of another shape. */
+static void by_its_place(void **state)
+{
+	(void)state;
+	for (unsigned int n = 0; n < 6; n++) {
+		struct fm_init i;
+		bool own = n < 3;
+
+		make(true, TERM, false);
+		i = stranger(PLUS, LEADS, GREATER);
+		i.settled = n != 1 && n != 2;
+		i.size[0] += n == 1 || n == 3;
+		i.position[0] += n == 2 ? 4 : n == 4 ? 1 : 0;
+		i.ndims -= n == 5;
+		if (takes(&i, PLUS) != own)
+			fail_msg("case %u", n);
+		stage_end(&s);
+	}
+}
+
+/* Rows that lead elsewhere, or through a relay, or that are not valid, are no rows of a cable. */
+static void by_its_rows(void **state)
+{
+	static const uint64_t others[] = {
+		TORUS_ROW_VALID | 1u << MINUS, 1u << PLUS, 0,
+		TORUS_ROW_VALID | TORUS_ROW_RELAY | 1u << PLUS,
+	};
+
+	(void)state;
+	for (unsigned int n = 0; n < 4; n++) {
+		struct fm_init i;
+
+		make(true, TERM, false);
+		s.fm->rows[2] = others[n];
+		i = stranger(PLUS, LEADS, GREATER);
+		assert_false(takes(&i, PLUS));
+		stage_end(&s);
+	}
+}
+
+static unsigned int inits(void)
+{
+	return stage_count(&s, "init");
+}
+
+/* Its own neighbour is silent, or gone, or names the other root, too. */
+static void when_it_is_gone(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		struct fm_init i, own;
+
+		make(true, TERM, false);
+		i = stranger(MINUS, LEADS, GREATER);
+		own = stranger(PLUS, LEADS, GREATER);
+		own.position[0]++;
+		if (k == 1)
+			stage_link_lost(&s, PLUS, 0);
+		if (k == 2)
+			assert_false(takes(&own, PLUS));
+		assert_false(takes(&i, MINUS));
+		run(INSISTS - s.now - 1);
+		assert_false(takes(&i, MINUS));
+		stage_forget(&s);
+		run(1);
+		assert_true(inits());
+		assert_int_equal(takes(&i, MINUS), k != 0);
+		if (k == 2)
+			stage_hear(&s, PLUS, &own);
+		assert_int_equal(is_told(), k == 0);
+		if (!k) {
+			run(INSISTS);
+			assert_false(takes(&i, MINUS));
+			stage_forget(&s);
+			stage_link_lost(&s, PLUS, 0);
+			run(0);
+			assert_true(inits());
+			assert_true(takes(&i, MINUS));
+		}
+		stage_end(&s);
+	}
+}
+
+/* The cable to a node of the kept table, from which no Init comes. */
+static void kept_neighbour(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct fm_init i;
+
+		make(false, 0, true);
+		s.link[PLUS].peer_guid = k ? NIC + 2 : STRANGER;
+		stage_link_tell(&s, PLUS);
+		i = stranger(MINUS, LEADS, GREATER);
+		run(INSISTS);
+		assert_int_equal(takes(&i, MINUS), !k);
+		stage_end(&s);
+	}
+}
+
+/* The problem ends with the link, and when its own root leads the node. */
+static void the_problem_ends(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct fm_init i;
+
+		make(true, TERM, false);
+		i = stranger(MINUS, LEADS, GREATER);
+		assert_false(takes(&i, MINUS));
+		assert_true(is_told());
+		if (k) {
+			i.root_guid = OWN_ROOT;
+			assert_true(takes(&i, MINUS));
+		} else {
+			stage_link_lost(&s, MINUS, 0);
+		}
+		assert_false(is_told());
+		stage_end(&s);
+	}
+}
+
+/* With its first table it has the rules of all nodes. */
+static void with_a_table(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	make(true, TERM, false);
+	hear(PLUS, LEADS, OWN_ROOT, TERM);
+	stage_up(&s, 1);
+	welcome(1, OWN_ROOT, TERM, false, "");
+	table(5);
+	i = stranger(MINUS, LEADS, GREATER);
+	assert_false(takes(&i, MINUS));
+	assert_false(is_told());
+	stage_end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(newcomers),	    cmocka_unit_test(its_own),
+		cmocka_unit_test(by_its_place),	    cmocka_unit_test(by_its_rows),
+		cmocka_unit_test(when_it_is_gone),  cmocka_unit_test(kept_neighbour),
+		cmocka_unit_test(the_problem_ends), cmocka_unit_test(with_a_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
