@@ -2,7 +2,7 @@
 """
 echo.py answer ADDRESS PORT | ask ADDRESS PORT STOP: numbered datagrams of all sizes, several
 of them under way at once, are answered one by one until the file STOP exists. The answers must
-come whole and in order; else "ask" exits with 1.
+come whole and in order; else "ask" exits with 1. It says when the first has come.
 """
 import hashlib
 import os
@@ -47,6 +47,8 @@ def ask(address, port, stop):
             n = int.from_bytes(data[:8], "little")
             sys.exit(f"{address}: {len(data)} bytes of datagram {n} instead of datagram {heard}")
         heard += 1
+        if heard == 1:
+            print(f"{address}: the first datagram is answered", flush=True)
         time.sleep(0.001)
     print(f"{address}: {heard} datagrams answered in order")
 

@@ -67,12 +67,14 @@ changes() {
 	done
 }
 
-# Requests of $1 to $2, until the end
+# asker A B: requests of A to B, until the end; succeeds when the first was answered
 asker() {
-	ns "$2" python3 "$TOP/tests/vm/inside/echo.py" answer "10.$2.0.0" "7$1$2" &
+	local said=/tmp/asked$1$2
+	ns "$2" python3 "$TOP/tests/vm/inside/echo.py" answer "10.$2.0.0" "7$1$2" >/dev/null 2>&1 &
 	until_true 20 ns "$2" sh -c "ss -Hlun | grep -q :7$1$2" || return
-	ns "$1" python3 "$TOP/tests/vm/inside/echo.py" ask "10.$2.0.0" "7$1$2" $stop >"/tmp/asked$1$2" 2>&1 &
+	ns "$1" python3 "$TOP/tests/vm/inside/echo.py" ask "10.$2.0.0" "7$1$2" $stop >"$said" 2>&1 &
 	asked+=($!)
+	until_true 60 grep -q 'the first datagram is answered' "$said" || { cat "$said"; return 1; }
 }
 
 # As a manager would do: packets parked for dead ends are replayed or returned.
@@ -86,6 +88,7 @@ links_kept() { diff <(echo "$before") <(changes); }
 # Each process by itself: "kill -0" of several succeeds if one of them lives.
 going_on() {
 	local p
+	((${#asked[@]} == 2)) || return
 	for p in "${asked[@]}"; do kill -0 "$p" || return; done
 }
 
@@ -107,8 +110,8 @@ before=$(changes)
 lines=$(dmesg | wc -l)
 asked=()
 ways=(packet ring tap)
-asker 0 2
-asker 1 0
+check "0 asks 2, which answers" asker 0 2
+check "1 asks 0, which answers" asker 1 0
 for ((i = 0; i * EVERY < COUNT; i++)); do
 	batch $((first + i))
 done
