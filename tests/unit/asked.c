@@ -188,7 +188,10 @@ static json_t *answer_of(const struct ask *q, uint32_t node)
 	return a.told_by[node] ? json_of(a.told_by[node]) : NULL;
 }
 
-/* All answers to the question that was asked, and its end, unless it was the root's reply. */
+/*
+ * Sends all answers to the question that was asked, and its end, unless the root's reply was asked
+ * for.
+ */
 static void answer_question(void)
 {
 	struct ask q = ask;
@@ -471,7 +474,7 @@ static void set_up_lanes(struct torus_link *l)
 		};
 }
 
-/* The one at +x has all that a link can have, that at +y as little as possible. */
+/* The link at +x has all values that a link can have, that at +y as few as possible. */
 static void set_up_links(void)
 {
 	static const uint8_t state[PORTS] = {

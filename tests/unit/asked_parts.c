@@ -334,7 +334,10 @@ bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out)
 	return true;
 }
 
-/* Port -y of each node, with whatever else is asked for, would cut off the first nodes. */
+/*
+ * Pretends that the exclusion of port -y of each node, alone or with others, cuts off the first
+ * nodes.
+ */
 int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t n,
 		      struct fm_severed *out)
 {
@@ -561,7 +564,7 @@ void plug_looked(const struct plugs *p, unsigned int port, struct plug_module *o
 		{ 0.25, 0.5 }, { 0.75 } } };
 }
 
-/* Only a timer asks for this, and none goes off. */
+/* Reads nothing: only a timer asks for links, and no timer fires here. */
 void nic_links_get(struct nic *nic)
 {
 	(void)nic;
@@ -643,7 +646,7 @@ int torus_retry_set(struct torus_dev *dev, unsigned int port, enum torus_retry p
 	return a.nic_error;
 }
 
-/* Two at once, and the first time a version that is written anew meanwhile. */
+/* Reads two rows a call. The first call pretends that the rows were written anew meanwhile. */
 int torus_rows_get(struct torus_dev *dev, uint32_t first, uint64_t *row, uint32_t *n,
 		   uint64_t *version)
 {

@@ -17,7 +17,10 @@ void frame_put(struct frame *f)
 		free(f);
 }
 
-/* The bytes of the next part of a packet, or all that is left. @part: 0 header, 1 payload, 2 the rest. */
+/*
+ * Returns the bytes of the next part of a packet, or all that is left. @part: 0 header, 1 payload,
+ * 2 the rest.
+ */
 static size_t part_bytes(const u8 *at, size_t left, unsigned int *part, struct tn_hdr *h)
 {
 	size_t n = left;

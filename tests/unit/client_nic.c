@@ -162,7 +162,7 @@ long now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* The connection still works: the steps before left nothing behind in it. */
+/* Checks that the connection still works after the steps before. */
 void assert_usable(void)
 {
 	struct torus_device d;

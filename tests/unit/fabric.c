@@ -488,7 +488,7 @@ static bool changed(const struct fabric *f)
 	return yes;
 }
 
-/* Both ends of each dead link report what they have accepted. */
+/* Gives both ends of each dead link what the other end has accepted. */
 static void resolve(struct fabric *f)
 {
 	for (u32 i = 0; i < f->n; i++) {
@@ -519,7 +519,10 @@ static bool some_full(const struct fabric *f)
 	return false;
 }
 
-/* Packets behind a full parking segment wait until it is replayed. */
+/*
+ * Return: true if the network is drained. Packets behind a full parking segment count as parked:
+ * they wait until it is replayed.
+ */
 static bool drained(const struct fabric *f)
 {
 	s64 sum[TORUS_COLOURS];

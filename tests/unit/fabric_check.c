@@ -10,7 +10,7 @@ static void count_packet(const struct tn_pkt *pkt, s64 *sum)
 		sum[pkt->hdr.colour]++;
 }
 
-/* Has the peer of (node, port) accepted @tseq of @session? */
+/* Return: true if the peer of (node, port) has accepted @tseq of @session. */
 static bool accepted(const struct fabric *f, u32 node, unsigned int port, u32 session, u16 tseq)
 {
 	unsigned int pp;
@@ -20,8 +20,9 @@ static bool accepted(const struct fabric *f, u32 node, unsigned int port, u32 se
 }
 
 /*
- * Looks at the parked packets up to the last that is unresolved, by the NIC's own number of these:
- * most of the queue is resolved, and long. If that number is too low, the sum is.
+ * Counts the parked packets of a node. Looks only at those up to the last unresolved one, by the
+ * NIC's own number of these, because most of the long queue is resolved. If that number is too low,
+ * so is the sum.
  */
 static void count_node(const struct fabric *f, const struct node *n, s64 *sum)
 {
@@ -78,8 +79,8 @@ static void check_sums(struct fabric *f)
 }
 
 /*
- * Each NIC by itself: packets that went in and have not come out are in it, whatever its peers have
- * or report, including RETRY buffers and unresolved parked packets.
+ * Checks each NIC by itself: packets that went in and have not come out are in it, in RETRY buffers
+ * or parked, whatever its peers have or report.
  */
 static void check_balance(struct fabric *f, const struct node *n)
 {
@@ -115,7 +116,7 @@ static void check_balance(struct fabric *f, const struct node *n)
 
 /* --- bubbles ------------------------------------------------------------------- */
 
-/* Buffers of the peer's input that packets of @vc occupy or will occupy. */
+/* Return: how many buffers of the peer's input packets of @vc occupy, or will occupy. */
 static unsigned int occupancy(const struct fabric *f, u32 node, unsigned int port,
 			      unsigned int vc)
 {
@@ -153,10 +154,10 @@ static bool whole(const struct fabric *f, u32 node, unsigned int port)
 }
 
 /*
- * Is the ring a line that ends at the link that leaves @node by @port? BLOC keeps its bubble also
- * while only the receiver knows that the session is over. CBS and MBS do not: the receiver drops
- * the bubble that it has (ring.h), and what the sender adds to the session never arrives. The
- * sender puts in another bubble when the next session begins.
+ * Return: true if the ring is a line that ends at the link that leaves @node by @port. BLOC keeps
+ * its bubble also while only the receiver knows that the session is over. CBS and MBS do not: the
+ * receiver drops the bubble that it has (ring.h), and what the sender adds to the session never
+ * arrives. The sender puts in another bubble when the next session begins.
  */
 static bool ends_ring(const struct fabric *f, u32 node, unsigned int port)
 {
@@ -167,7 +168,7 @@ static bool ends_ring(const struct fabric *f, u32 node, unsigned int port)
 	return f->params.bubble == TORUS_BUBBLE_BLOC ? !carries(l) : !whole(f, node, port);
 }
 
-/* The ring that leaves @node by @port has a free packet buffer somewhere. */
+/* Checks that the ring that leaves @node by @port has a free packet buffer somewhere. */
 static void check_ring(struct fabric *f, u32 node, unsigned int port, unsigned int vc)
 {
 	u32 at = node;
@@ -184,7 +185,9 @@ static void check_ring(struct fabric *f, u32 node, unsigned int port, unsigned i
 	expect(&f->r, false, "ring of node %u, port %u, VC %u is full: no bubble", node, port, vc);
 }
 
-/* Critical bubbles that @node has or has sent away for the ring that leaves it by @port. */
+/*
+ * Return: critical bubbles that @node has, or has sent away, for the ring that leaves it by @port.
+ */
 static unsigned int critical_at(const struct fabric *f, u32 node, unsigned int port,
 				unsigned int vc)
 {
@@ -222,7 +225,10 @@ unsigned int fabric_critical(const struct fabric *f, u32 node, unsigned int port
 	return n;
 }
 
-/* A closed ring has a critical bubble; no output counts two, nor more than are free. */
+/*
+ * Checks that a closed ring has a critical bubble, and that no output counts two, or more than are
+ * free.
+ */
 static void check_critical(struct fabric *f, u32 node, unsigned int port, unsigned int vc)
 {
 	bool closed;
@@ -280,7 +286,7 @@ static void count_charged(const struct fabric *f, const struct tn_pkt *pkt, u32 
 	live[pkt->via.payer]++;
 }
 
-/* No more packets of a window are in the network than the window counts. */
+/* Checks that no more packets of a window are in the network than the window counts. */
 static void check_windows(struct fabric *f)
 {
 	u32 *live = calloc(f->n, sizeof(*live));

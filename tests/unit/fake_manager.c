@@ -405,7 +405,7 @@ static json_t *park(const struct fake *f, int only)
 	return list;
 }
 
-/* -1: no node in the request; -2: no node of this fabric. */
+/* Return: the node that a request names; -1: none; -2: no node of this fabric. */
 static int node_of(const struct fake *f, const json_t *request, const char *key)
 {
 	const char *text = json_string_value(json_object_get(request, key));
@@ -446,7 +446,7 @@ static struct range range_of(const struct fake *f, const json_t *request, int no
 	return r.to > f->nodes ? (struct range){ r.from, f->nodes } : r;
 }
 
-/* A lane on which no bit is right. */
+/* Answers with the eye of a lane on which no bit is right. */
 static json_t *eye(const struct fake *f, uint32_t id, const json_t *request)
 {
 	char row[2 * TORUS_EYE_COLS + 1];
@@ -476,7 +476,10 @@ static json_t *event(const struct fake *f, int seq, const char *text)
 			 place(f, 1), "level", "warning", "kind", "link", "text", text, "log", "ab");
 }
 
-/* Two parts, which the last events are in one; and what is new each time after that. */
+/*
+ * Answers with the history in two parts, or the last events in one; and each time after that with
+ * the new events.
+ */
 static json_t *history(const struct fake *f, const json_t *request)
 {
 	const char *after = json_string_value(json_object_get(request, "after"));
@@ -493,7 +496,10 @@ static json_t *history(const struct fake *f, const json_t *request)
 			 "kept", "events", 9, "since", 1700000000.0, "problem");
 }
 
-/* Node 1 has another keepalive, node 3 is of a release with one key less; all names differ. */
+/*
+ * Answers with configurations: node 1 has another keepalive, node 3 is of a release with one key
+ * less; all names differ.
+ */
 static json_t *configs(const struct fake *f, struct range of, bool values)
 {
 	json_t *all = json_array(), *j;
@@ -642,7 +648,7 @@ static char *reply_with(struct fake *f, json_t *data, bool more)
 	return text;
 }
 
-/* The last reply to a request; those before it are sent. */
+/* Return: the last reply to a request, after sending those before it. */
 static char *reply_to(struct fake *f, const char *line, int fd)
 {
 	json_t *data, *rest;

@@ -170,7 +170,10 @@ static void host_put(void *host, struct tn_pkt *pkt)
 	memory_put(&((struct end *)host)->mem, pkt);
 }
 
-/* Packets come once and in order; but those in a RETRY buffer are lost with its link. */
+/*
+ * Takes a management packet. They come once and in order, but those in a RETRY buffer are lost with
+ * the link.
+ */
 static void host_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct end *e = host;
@@ -252,7 +255,7 @@ static void faults(struct rnd *r, struct lane *l)
 	l->latency = rnd_below(r, 10 * PAIR_TICK);
 }
 
-/* Both ends ask for the same protocol, or one leaves it to the other. */
+/* Lets both ends ask for the same retry protocol, or one leave it to the other. */
 static void vary_protocol(struct end *e)
 {
 	struct pair *p = e->pair;
@@ -299,7 +302,7 @@ static void end_empty(struct end *e)
 	lane_clear(&e->out);
 }
 
-/* The NIC's process died and is started again: it has forgotten everything. */
+/* Restarts the process of a NIC, which forgets everything. */
 void end_restart(struct end *e)
 {
 	end_empty(e);
@@ -451,7 +454,7 @@ static void manage(struct end *e)
 		e->mgmt_sent++;
 }
 
-/* Bits that the receiver decides wrongly. */
+/* Return: bits that the receiver decides wrongly. */
 static void hurt(struct end *e, struct frame *f)
 {
 	struct tn_fault *errors = NULL;
@@ -476,7 +479,7 @@ static void receive(struct end *e)
 	}
 }
 
-/* Large payloads have the stated sizes, on which the host must be able to rely. */
+/* Counts a large payload, whose size must be one on which the host can rely. */
 static bool counted(const struct tn_link *l, const struct tn_frame *f)
 {
 	u32 large = 0, small = 0;

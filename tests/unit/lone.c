@@ -4,7 +4,7 @@
 
 /* --- the host ------------------------------------------------------------------ */
 
-/* The packet as a host may hand it out that does not clear returned packets. */
+/* Hands out a packet with old contents, as a host may that does not clear returned packets. */
 static struct tn_pkt *used(struct tn_pkt *pkt)
 {
 	void *owner = pkt->owner;
@@ -285,7 +285,7 @@ static void gather(struct lone *l)
 	assert_int_equal(l->bytes, l->tn.bytes);
 }
 
-/* A packet of the NIC arrives: the neighbour accepts it if it is the next. */
+/* Takes a packet of the NIC: the neighbour accepts it if it is the next. */
 static void hear(struct neighbour *n, const struct sent *s, u32 bubble)
 {
 	unsigned int type = s->hdr.type;

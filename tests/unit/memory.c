@@ -96,7 +96,9 @@ static struct head *fenced(size_t size)
 	return h;
 }
 
-/* The block ends, but for its alignment, where a page begins that must not be touched. */
+/*
+ * Allocates a block that ends, but for its alignment, where a page begins that must not be touched.
+ */
 static struct head *mapped(size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), align = _Alignof(max_align_t);

@@ -24,7 +24,7 @@ static void mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 }
 
 /*
- * The action @tag ends with @err, when the call of the machine has ended. Return: @err, or 0 if it
+ * Ends the action @tag with @err, after the call of the machine. Return: @err, or 0 if the action
  * is done nevertheless.
  */
 static int will_end(struct one_fm *o, uint32_t tag, int err)
@@ -135,7 +135,7 @@ static int service_connect(void *io, const char *addr)
 	return o->up = ++o->next_conn;
 }
 
-/* A table is the first step of its version. */
+/* Return: the step that a node was asked for. A table is the first step of its version. */
 static void asked(struct one_node *n, const struct fm_step *s)
 {
 	bool again = n->asked.version == s->version && n->asked.round == s->round &&
@@ -298,10 +298,10 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 	assert_non_null(o->fm);
 }
 
-/* Actions at the NIC end at once; each may be followed by another one. */
+/* Says HELLO. Actions at the NIC end at once; each may be followed by another one. */
 static void say_hello(struct one_fm *o, uint32_t node, uint64_t obeys);
 
-/* Nodes that are to obey the root do, and say so. */
+/* Nodes that are asked to obey the root do so, and say HELLO again. */
 static void promises(struct one_fm *o)
 {
 	for (uint32_t i = 1; i < o->nodes; i++) {
@@ -417,7 +417,7 @@ void one_run(struct one_fm *o, uint64_t ns)
 		step(o, end);
 }
 
-/* The step that all nodes that can be asked, and have not answered, were asked for. */
+/* Return: the step for which all nodes were asked that can be asked and have not answered. */
 static unsigned int step_at_hand(const struct one_fm *o)
 {
 	unsigned int found = ONE_NOTHING;

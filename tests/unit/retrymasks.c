@@ -152,7 +152,7 @@ static void hear(struct history *h)
 	}
 }
 
-/* The timers of a link: that of the sender, and the receiver's reminder of an E. */
+/* Runs the timers of a link: that of the sender, and the receiver's reminder of an E. */
 static void timers(struct history *h)
 {
 	if (h->round - h->progress_at < h->m->timeout)

@@ -64,7 +64,7 @@ static void actions(struct stage *s)
 		stage_end_of(s);
 }
 
-/* Nodes that the root asks to obey it do, and say HELLO again. */
+/* Nodes that the root asks to obey it do so, and say HELLO again. */
 static void promises(struct stage *s)
 {
 	if (!s->asked || s->stubborn)
@@ -104,7 +104,10 @@ void stage_end(struct stage *s)
 	memset(s->joiner, 0, sizeof(s->joiner));
 }
 
-/* Nothing is done before its time, and when it is due it is done once. */
+/*
+ * Lets time pass in steps, up to each moment at which something is due: it must not be done before,
+ * and only once then.
+ */
 void stage_run_ns(struct stage *s, uint64_t ns)
 {
 	uint64_t due;

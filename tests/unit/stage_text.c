@@ -37,7 +37,7 @@ static void add(struct stage *s, const char *fmt, ...)
 	s->len += (size_t)n;
 }
 
-/* A new line, after one with the time if that is another. */
+/* Begins a new line, after a line with the time if time has passed. */
 #define line(s, fmt, ...) do {							\
 	if (!deaf(s, fmt)) {							\
 		stamp(s);							\
@@ -278,7 +278,10 @@ static void body(struct stage *s, const struct fm_msg *m)
 	}
 }
 
-/* The message as the receiver finds it, which takes only one whose parts are all valid. */
+/*
+ * Return: the message as its receiver unpacks it, which accepts only messages whose parts are all
+ * valid.
+ */
 static void by_wire(struct stage *s, const struct fm_msg *m)
 {
 	struct fm_msg got;
@@ -327,7 +330,7 @@ static void end(struct stage *s, uint32_t tag, int err)
 	s->result = err;
 }
 
-/* The order to obey a root, which precedes all others, is of interest to few tests. */
+/* Records an order to obey a root, which precedes all other actions, only for tests of it. */
 static void do_root(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 {
 	struct stage *s = io;

@@ -63,7 +63,10 @@ static void on_due(void *arg)
 	loop_stop(loop);
 }
 
-/* Timers that are due at one time run in any order; after a second turn none is left. */
+/*
+ * Runs the timers that are due. Those of one time run in any order; after a second turn none is
+ * left.
+ */
 void run_due(void)
 {
 	for (unsigned int i = 0; i < 2; i++) {

@@ -113,7 +113,7 @@ static void status_with_many_faulty(void **state)
 	says_json("{'cmd':'status'}", wanted);
 }
 
-/* A member, the root of which does not answer, says what it knows itself. */
+/* A member whose root does not answer reports what it knows itself. */
 static void status_without_root(void **state)
 {
 	(void)state;
@@ -139,7 +139,10 @@ static void status_without_root(void **state)
 	assert_string_equal(a.passed_on, "root -1 privileged 2500 ms: {\"cmd\":\"status\"}");
 }
 
-/* The root's reply is passed on, but for what it says of itself; the problems of this node are added. */
+/*
+ * The root's status is passed on, except for what it says of the root itself; the problems of this
+ * node are added.
+ */
 static void status_by_the_root(void **state)
 {
 	(void)state;
@@ -239,7 +242,10 @@ static void another_becomes_root(void **state)
 		"move: argument 'node' is missing: coordinates such as '1,0,3', or a name");
 }
 
-/* During a recovery the answer waits for its end, and then the root is told once more. */
+/*
+ * During a recovery the answer to "root move" waits for its end; then the root gets the order once
+ * more.
+ */
 static void another_becomes_root_later(void **state)
 {
 	static const char request[] = "{'cmd':'move','node':'bob'}", late[] =
@@ -295,7 +301,10 @@ static void another_becomes_root_later(void **state)
 	"'address':null,'service':null,'table_version':null,'parent':null," \
 	"'software':null,'heard_ms':null,'excluded':false,'until':null,'rootless':" rootless "}"
 
-/* With a root the state is what the table says. One that has not answered now was heard before. */
+/*
+ * With a root the state of a node is that of the table, also if the node has not answered this
+ * question.
+ */
 static void nodes(void **state)
 {
 	(void)state;
@@ -329,8 +338,8 @@ static void some_nodes(void **state)
 }
 
 /*
- * Without the root a node tells what it knows. One that has not answered it, and that no node has
- * learned of within the bound, is not said to be up, nor to be silent.
+ * Without the root a node reports what it knows. A node that has not answered, and of which no
+ * message came within the bound, is reported neither as up nor as silent.
  */
 static void nodes_without_root(void **state)
 {
@@ -464,7 +473,7 @@ static void table(void **state)
 	says("{'cmd':'table'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':{" OF_TABLE "}}");
 }
 
-/* The manager gets the node and port that were named, and whether they go or return. */
+/* The manager gets the node and the port of an order, and whether they are excluded or included. */
 #define SEVENTY "1234567 1234567 1234567 1234567 1234567 1234567 1234567 1234567 12345 "
 
 static void excluded_and_included(void **state)
@@ -527,7 +536,8 @@ static void excluded_and_included(void **state)
 }
 
 /*
- * A change to what is so already is no event for the manager; the answer waits for it all the same.
+ * An order that changes nothing is no event for the manager; the answer waits for the table all the
+ * same.
  */
 static void nothing_to_change(void **state)
 {
@@ -547,8 +557,8 @@ static void nothing_to_change(void **state)
 }
 
 /*
- * An answer waits for most candidates to have it on disk, or for it to be clear that they will
- * not.
+ * The answer to an order waits until most candidates have it on disk, or until it is clear that
+ * they will not.
  */
 static void excluded_and_kept(void **state)
 {
@@ -621,7 +631,7 @@ static void events_of_others(void **state)
 	"{'ok':true,'data':{'events':" events ",'after':" after ",'more':" more ",'lost':" lost "," \
 	"'node':[2,1],'name':'myself','kept':" kept ",'problem':null}}"
 
-/* Without a history the events in memory are all there is. */
+/* Without a history on disk, the answer has the events in memory. */
 static void history_in_memory(void **state)
 {
 #define EVENT_1 "{'seq':1,'time':301.5,'node':[0,1],'level':'warning','kind':'node'," \

@@ -49,7 +49,7 @@ static json_t *link_at_x(const char *lanes)
 	return j;
 }
 
-/* The others have no SerDes, so their lists of lanes are empty. */
+/* Links without a SerDes have empty lists of lanes. */
 static json_t *own_links(const char *lanes, const char *no_lanes)
 {
 	static const char *const other[] = {
@@ -100,7 +100,7 @@ static void links_of_a_node(void **state)
 		  "'width':203,'ber':0.5}]", ",'lane':[]"));
 }
 
-/* In brief: a part of the data of each link. */
+/* A brief answer has a part of the data of each link. */
 static void links_in_brief(void **state)
 {
 	static const char *const keys[] = {
@@ -150,7 +150,7 @@ static void links_of_all(void **state)
 	says_json("{'cmd':'links'}", wanted);
 }
 
-/* The root knows those of the whole fabric that are degraded, a node its own. */
+/* The root lists the degraded links of the whole fabric, another node its own. */
 static void links_degraded(void **state)
 {
 	const struct svc_msg told = { .type = SVC_LINES, .lines = {
@@ -179,7 +179,7 @@ static struct torus_link read_link(unsigned int port, uint64_t errors)
 	return l;
 }
 
-/* Three readings; the last two have errors. */
+/* Makes a link bad by three readings, of which the last two have errors. */
 static void make_bad(void)
 {
 	struct torus_link links[2] = { read_link(0, 0), read_link(1, 0) };
@@ -193,7 +193,7 @@ static void make_bad(void)
 	assert_false(errors_read(&a.d, links, 2));
 }
 
-/* A link whose receiver counts errors is one of the degraded ones, with what was counted. */
+/* A link whose receiver counts errors is in the list of degraded links, with the counts. */
 static void links_with_errors(void **state)
 {
 	json_t *x = link_at_x("");
@@ -218,7 +218,10 @@ static void report(uint32_t node, const char *links)
 	tell(&told);
 }
 
-/* The root takes links out of service only if it may, and then not those that join nodes. */
+/*
+ * The root takes bad links out of service only if the configuration allows it, and none without
+ * which nodes are cut off.
+ */
 static void out_of_service(void **state)
 {
 	(void)state;
@@ -237,7 +240,10 @@ static void out_of_service(void **state)
 #define OF_PARK "{'node':[2,1],'parked':151,'unresolved':152,'bytes':153,'bytes_max':154,'held':155"
 #define ROOTLESS "'rootless':{'since':1700000043.0,'table_version':119,'own':{'node':[2,1],'name':'myself'}}"
 
-/* Without the root those answer that this node reaches; the others are missing. */
+/*
+ * Without the root the answer has the links of nodes that this node reaches; the others are
+ * missing.
+ */
 static void links_without_root(void **state)
 {
 	json_t *all = json_of("[{'node':[1,1],'port':'-x','held_ms':null,'rootless':true}]"), *own;
@@ -297,7 +303,7 @@ static void eye(void **state)
 	does("eye 1 11\n");
 }
 
-/* The port that was named, of this NIC; and people read in the log who did it. */
+/* A command about a port acts on the named port of this NIC, and the log names the user. */
 static void port_commands(void **state)
 {
 	(void)state;
@@ -323,7 +329,10 @@ static void port_commands(void **state)
 	"'token':'0000000000000007'" more "}"
 #define ITS_PLAN ",'packets':9,'seconds':3,'size':65,'rate':11"
 
-/* The slower of lower device and peer bounds the test; an end echoes for longer than it is sent to. */
+/*
+ * The slower of lower device and peer bounds the rate of a test; an end echoes for longer than the
+ * other one sends.
+ */
 static void test_begins(void **state)
 {
 	(void)state;
@@ -407,7 +416,7 @@ static void test_refusals(void **state)
 		"restart fabricd");
 }
 
-/* A manager that does not know the command says nothing of it. */
+/* A manager that does not know the command of a test sends no answer. */
 static void test_of_old_node(void **state)
 {
 	(void)state;
@@ -501,8 +510,8 @@ static void module(void **state)
 /* --- links that wait ------------------------------------------------------------------ */
 
 /*
- * The NIC of a node that sends nothing is asked more and more seldom, that of one that sends or
- * waits is not.
+ * The links of a NIC that sends nothing are read more and more seldom; those of a NIC that sends,
+ * or whose packets wait, are not.
  */
 static void idle_node(void **state)
 {
@@ -530,8 +539,8 @@ static void idle_node(void **state)
 }
 
 /*
- * An order of the root may come late. The port is taken down only if it is up and has waited as long
- * as the order says until now, whatever others have waited.
+ * The order of the root to take a port down may come late. The port is taken down only if it is up
+ * and has waited until now for as long as the order says, whatever other ports have waited.
  */
 static void late_order(void **state)
 {
@@ -613,7 +622,10 @@ static void rows_without_root(void **state)
 #define OWN_ROWS "{'node':[2,1],'version':141,'rows':" \
 	"'0123456789abcdef0000000000000002fffffffffffffff0','rootless':false}"
 
-/* In the order of the nodes; who should have answered and did not is missing, and no others. */
+/*
+ * An answer has the rows in the order of the nodes. Exactly the nodes that should have answered and
+ * did not are missing.
+ */
 static void rows_of_several(void **state)
 {
 	(void)state;
@@ -633,7 +645,7 @@ static void rows_of_several(void **state)
 	     "{'ok':true,'missing':[[2,1]],'data':[" OF("[1,1]") "]}");
 }
 
-/* The reply, and what is in memory for it, is limited by the number of rows in it. */
+/* The number of rows in a reply is limited, and with it the memory that it takes. */
 static void rows_are_limited(void **state)
 {
 	static const char *const wrong[] = { "0", "21846", "4294967297" };
@@ -652,7 +664,10 @@ static void rows_are_limited(void **state)
 #define OWN_RUNS "{'node':[2,1],'version':141,'rows':" \
 	"'0123456789abcdef,0000000000000002,fffffffffffffff0','rootless':false}"
 
-/* More nodes than as digits alone; a reply has no rows of those that it has no room for. */
+/*
+ * A reply has the rows of more nodes as runs than as digits alone; for nodes for which there is no
+ * room it has null.
+ */
 static void rows_as_runs(void **state)
 {
 	static char digits[5 << 20], told[2][sizeof(digits) + 80];
@@ -702,7 +717,7 @@ static void park(void **state)
 	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[" AT_00 "," PARK "]}");
 }
 
-/* Answers are awaited until those that should answer have; not any others, which may be silent. */
+/* An answer waits for the nodes that should answer, and not for others, which may be silent. */
 static void enough_have_answered(void **state)
 {
 	(void)state;
@@ -718,7 +733,7 @@ static void enough_have_answered(void **state)
 	assert_true(a.enough);
 }
 
-/* By hand only in a fabric at rest; the NIC gets the version of its own rows. */
+/* A replay by hand is done only in a fabric at rest; the NIC gets the version of its own rows. */
 static void replay(void **state)
 {
 	(void)state;
@@ -750,7 +765,7 @@ static const char *const of_one[] = {
 
 #define OF_ONE (sizeof(of_one) / sizeof(of_one[0]))
 
-/* The NIC's own words are passed on for what was asked of it, and no event says that it was done. */
+/* If the NIC refuses an order, its text is passed on, and no event says that the order was done. */
 static void refused_by_nic(void **state)
 {
 	(void)state;
@@ -762,7 +777,9 @@ static void refused_by_nic(void **state)
 	does("eye 0 0\nport 2 up\nretrain 1\nretry 1 hippi\nreplay 118 0\n");
 }
 
-/* Too many questions wait. If several nodes were asked, only one is missing. */
+/*
+ * The queue of questions to the NIC is full. If several nodes were asked, only this one is missing.
+ */
 static void busy(void **state)
 {
 	(void)state;

@@ -46,7 +46,7 @@ static void run_for(uint64_t ns)
 	loop_timer_free(t);
 }
 
-/* A file @name in the directory of this test. */
+/* Return: the path of file @name in the directory of this test. */
 static const char *path(const char *name)
 {
 	static char text[2][sizeof(dir) + 20];
@@ -57,7 +57,7 @@ static const char *path(const char *name)
 	return text[k];
 }
 
-/* The arbiter is a shell script. */
+/* Writes the shell script that is the arbiter. */
 static struct arbiter *script(const char *text, uint64_t max)
 {
 	int fd;
@@ -71,7 +71,7 @@ static struct arbiter *script(const char *text, uint64_t max)
 	return arbiter_new(loop, path("arbiter"), "green", max, on_answer, NULL);
 }
 
-/* Sets its answer to a question about epoch 7. */
+/* Makes the arbiter answer a question about epoch 7 with this text. */
 static void says(const char *text, enum fm_verdict verdict, uint64_t high, const char *why)
 {
 	struct arbiter *a = script(text, PATIENCE);
@@ -151,7 +151,7 @@ static bool lives(const char *name)
 	return yes;
 }
 
-/* Within some time it and what it has begun are gone. */
+/* Return: true if the arbiter, and what it has started, is gone within some time. */
 static void is_gone(const char *name)
 {
 	for (unsigned int i = 0; i < 500 && lives(name); i++)
@@ -176,7 +176,7 @@ static void slow(void **state)
 	arbiter_free(a);
 }
 
-/* A process that it leaves behind is not waited for, and is ended. */
+/* A process that the arbiter leaves behind is not waited for, and is killed. */
 static void leaves_a_child(void **state)
 {
 	struct arbiter *a = script("sleep 60 & echo $! > child; echo granted", PATIENCE);
@@ -191,7 +191,7 @@ static void leaves_a_child(void **state)
 	arbiter_free(a);
 }
 
-/* Only the last question is answered; the program of the former one is ended. */
+/* Only the last of two questions is answered; the program that was asked the first is killed. */
 static void asked_again(void **state)
 {
 	struct arbiter *a = script("echo $$ > self.$2; test $2 = 8 || sleep 60; echo granted", PATIENCE);

@@ -341,7 +341,7 @@ struct damage {
 	size_t len, bit, keep;
 };
 
-/* Return: whether @data is still a message of the handshake that svc.c would take. */
+/* Return: true if @data is still a message of the handshake that svc.c would accept. */
 static bool arrive(const uint8_t *data, size_t len, struct svc_auth *msg)
 {
 	struct svc_msg m;
@@ -376,8 +376,8 @@ static bool do_damage(struct svc_auth *msg, unsigned int turn, void *arg)
 }
 
 /*
- * Expects that damage @d makes the handshake fail. If the last message is damaged, the listener has
- * already accepted the initiator, and rightly so; the initiator refuses.
+ * Checks that damage @d makes the handshake fail. If the last message is damaged, the listener has
+ * accepted the initiator before, which is right; the initiator refuses.
  */
 static void fails(const struct auth *a, const struct auth *b, struct damage *d)
 {
@@ -580,8 +580,9 @@ static void every_bit_of_names(void **state)
 }
 
 /*
- * Two nodes have the same key, even across fabrics, which should not be. An attacker between them
- * replaces names and fabrics so that each end hears what it accepts. The proofs must not match.
+ * Two nodes have the same key, perhaps in two fabrics, which should not be. An attacker between
+ * them replaces names and fabrics so that each end gets a message that it accepts. The proofs must
+ * not match.
  */
 static void brought_together(const char *fabric_i, const char *name_i, const char *fabric_l,
 			     const char *name_l, const struct forged *f)

@@ -117,7 +117,7 @@ static void make_file(char *path, const char *data, size_t len, mode_t mode)
 	close(fd);
 }
 
-/* The file cannot be opened; nothing is left behind, and closing is harmless. */
+/* The file of the key cannot be opened: nothing is left behind, and closing is harmless. */
 static void not_opened(const char *path, int want, const char *text)
 {
 	unsigned int files = files_open();
@@ -135,7 +135,10 @@ static void not_opened(const char *path, int want, const char *text)
 	auth_close(&a);
 }
 
-/* Comes first: the version of the library is only checked once. */
+/*
+ * A library that is too old is refused. This test comes first, because the version is checked only
+ * once.
+ */
 static void old_library(void **state)
 {
 	char path[64];
@@ -249,7 +252,7 @@ static void key_wiped(void **state)
 
 /* --- conversations ---------------------------------------------------------------- */
 
-/* A handshake of two ends of one fabric until it stops. Return: the refusal's text. */
+/* Runs a handshake of two ends of one fabric until it stops. Return: the text of the refusal. */
 static const char *refused_at(unsigned int *turns)
 {
 	static struct auth_session s[2];
@@ -274,8 +277,8 @@ static const char *refused_at(unsigned int *turns)
 }
 
 /*
- * The initiator makes its proof in answer to a nonce; the listener makes one to compare, and
- * then its own; the initiator makes one to compare.
+ * A failure of libgcrypt at each proof ends the handshake. The initiator makes a proof in answer to
+ * a nonce; the listener makes one to compare, and then its own; the initiator makes one to compare.
  */
 static void broken(enum step step, unsigned int calls)
 {
@@ -377,7 +380,7 @@ static void way_close(struct auth *a)
 	closes++;
 }
 
-/* Another method of proof: its answers are passed on, and it is closed once. */
+/* With another method of proof, the answers of that are passed on, and it is closed once. */
 static void other_way(void **state)
 {
 	static const struct auth_ops way = { .name = "way", .open = way_open, .close = way_close };

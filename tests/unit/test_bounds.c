@@ -50,7 +50,7 @@ static void starts_anew(uint32_t node)
 
 /* --- drain -------------------------------------------------------------------------- */
 
-/* The root counts again at once, then at growing intervals of at most 20 ms. */
+/* Checks that the root counts again at once, and then at growing intervals of at most 20 ms. */
 static void counts_follow(void **state)
 {
 	uint64_t was, gap = 0;
@@ -73,8 +73,8 @@ static void counts_follow(void **state)
 }
 
 /*
- * Nothing was in any NIC as it was read, and only a second count can prove that: it follows at
- * once, for traffic waits for it.
+ * Each NIC was empty when it was read, which only a second count can prove. That count follows at
+ * once, because traffic waits for it.
  */
 static void empty_is_counted_again_at_once(void **state)
 {
@@ -159,7 +159,7 @@ static void late_packets_are_progress(void **state)
 	one_end(&o);
 }
 
-/* Adaptive packets are in no sum: that they park and are replayed is no progress. */
+/* Adaptive packets are in no sum, so their parking and replay is no progress. */
 static void parking_is_no_progress(void **state)
 {
 	uint64_t began;
@@ -204,7 +204,7 @@ static void progress_of_any_colour(void **state)
 	}
 }
 
-/* A NIC without a manager goes on sending packets of an old colour, so these never end. */
+/* A NIC without a manager goes on to send packets of an old colour: the drain ends by its bound. */
 static void silent_nic_sends_for_ever(void **state)
 {
 	uint64_t began;
@@ -311,7 +311,7 @@ static void lost_in_the_replay(void **state)
 	one_end(&o);
 }
 
-/* Any progress of replayed packets counts: the others may still come. */
+/* Any arrival of replayed packets is progress, because others may follow. */
 static void late_replays_are_progress(void **state)
 {
 	(void)state;
@@ -345,7 +345,10 @@ static void late_replays_are_progress(void **state)
 	one_end(&o);
 }
 
-/* The time begins when the last end of a link, and so what was parked there, is known. */
+/*
+ * The time of the drain begins when the last end of a link, and so the number of packets parked
+ * there, is known.
+ */
 static void drain_begins_when_ends_are_known(void **state)
 {
 	(void)state;
@@ -363,7 +366,10 @@ static void drain_begins_when_ends_are_known(void **state)
 	one_end(&o);
 }
 
-/* Each replay of a node parks another packet, of a flow that leads to a dead link. */
+/*
+ * Each replay of a node parks another packet, of a flow that leads to a dead link: the recovery
+ * ends by its bound.
+ */
 static void parks_for_ever(void **state)
 {
 	uint64_t began;
@@ -380,7 +386,9 @@ static void parks_for_ever(void **state)
 	one_end(&o);
 }
 
-/* Packets left parked begin another recovery: soon, or later if this one made no progress. */
+/*
+ * Packets that are left parked cause another recovery: soon, or later if this one reached a bound.
+ */
 static void left_parked(void **state)
 {
 	uint64_t began;
@@ -439,7 +447,10 @@ static void tells_of_both(void **state)
 	one_end(&o);
 }
 
-/* Before the first of them the number of earlier losses was not known. */
+/*
+ * Losses are counted from the first recovery on, before which the number of earlier losses was not
+ * known.
+ */
 static void counts_from_the_first(void **state)
 {
 	(void)state;
@@ -459,8 +470,8 @@ static void counts_from_the_first(void **state)
 }
 
 /*
- * Another NIC takes the place of that of node 3: what others lost before that counts, too, and what
- * the new one has lost elsewhere does not.
+ * Another NIC takes the place of that of node 3: losses of others before that count, and losses of
+ * the new NIC elsewhere do not.
  */
 static void counts_over_two_sets(void **state)
 {
@@ -481,7 +492,10 @@ static void counts_over_two_sets(void **state)
 	one_end(&o);
 }
 
-/* The base is known, and no packet is missing: what receivers give up now was counted before. */
+/*
+ * The base is known, and no packet is missing: packets that receivers give up now were counted
+ * before.
+ */
 static void counts_with_a_base(void **state)
 {
 	(void)state;
@@ -497,7 +511,7 @@ static void counts_with_a_base(void **state)
 /* --- packets left parked ------------------------------------------------------------------ */
 
 /*
- * Replay without success, until the recovery is over. Return: when the next one begins, after that
+ * Replays without success, until the recovery is over. Return: the time until the next one begins.
  */
 static uint64_t until_next(uint64_t within)
 {
@@ -509,7 +523,10 @@ static uint64_t until_next(uint64_t within)
 	return one_asked(&o, within) == FM_STEP_APPLY ? o.now - was : 0;
 }
 
-/* The next recovery comes later each time, because flows are on hold meanwhile. */
+/*
+ * Recoveries for parked packets without success come later each time, because flows are on hold
+ * meanwhile.
+ */
 static void parked_for_good(void **state)
 {
 	static const uint64_t waits[] = { 1, 2, 4, 8, 16, 32, 32, 32 };

@@ -37,7 +37,7 @@ static void add(uint64_t *set, uint32_t node)
 	set[node / 64] |= 1ull << node % 64;
 }
 
-/* The same of packets that may take either way half round a ring, in each way together. */
+/* Does the same for packets that may take either way half round a ring, once for each way. */
 static void look_ties(struct sets *s, uint32_t to)
 {
 	unsigned int ways = half_apart(&s->m, s->from, to), dirs = plain_dirs(&s->m, s->from, to);
@@ -52,7 +52,10 @@ static void look_ties(struct sets *s, uint32_t to)
 	}
 }
 
-/* Checks each destination: where its packets go, and on which channels they may rely. */
+/*
+ * Finds, for each destination, the channels of its packets, and those on which adaptive packets may
+ * rely.
+ */
 static void look(struct sets *s)
 {
 	struct visit visit[NODES_MAX];
@@ -128,7 +131,10 @@ static void check_ties(struct sets *s, bool some, const struct box *box, const u
 	}
 }
 
-/* Checks that an escape box has @escape, and besides those of @tie that are half way round. */
+/*
+ * Checks that an escape box has the destinations of @escape, and those of @tie that are half way
+ * round.
+ */
 static void check_escape(struct sets *s, bool some, const struct box *box, const uint64_t *escape,
 			 const uint64_t *tie, const struct channel *ch)
 {

@@ -18,7 +18,7 @@
 #define NODES_MAX 4
 #define QUEUE_MAX 2
 
-/* Output i feeds input i + 1; both belong to the ring. */
+/* struct ring - nodes in a circle: output i leads to input i + 1 */
 struct ring {
 	unsigned int count[NODES_MAX];
 	unsigned int to_go[NODES_MAX][QUEUE_MAX];	/* hops after this input */
@@ -120,7 +120,7 @@ static bool enter(const struct world *w, struct ring *r, unsigned int i, unsigne
 	return true;
 }
 
-/* The first packet of input @i goes on or leaves the ring. */
+/* Moves the first packet of input @i on, or out of the ring. */
 static bool advance(const struct world *w, struct ring *r, unsigned int i)
 {
 	bool took = false;
@@ -139,7 +139,7 @@ static bool advance(const struct world *w, struct ring *r, unsigned int i)
 	return true;
 }
 
-/* Output @i has waited long enough: node i asks the one before it. */
+/* Output @i has waited long enough: node i asks the node before it for a bubble. */
 static bool ask(const struct world *w, struct ring *r, unsigned int i)
 {
 	unsigned int up = before(w, i);
@@ -212,7 +212,7 @@ static void follow(struct world *w, const struct ring *state)
 	}
 }
 
-/* All distributions of the bubbles at the beginning. */
+/* Begins with each distribution of the bubbles in turn. */
 static void begin(struct world *w, struct ring *r, unsigned int i, unsigned int left)
 {
 	if (i == w->n) {
@@ -289,7 +289,10 @@ static void mbs_never_deadlocks_nor_starves(void **state)
 		}
 }
 
-/* The paper's figure 1: no deadlock, but a bubble that no packet passes blocks for ever. */
+/*
+ * As in figure 1 of the paper there is no deadlock, but a bubble that no packet passes blocks an
+ * entrance for ever.
+ */
 static void cbs_starves(void **state)
 {
 	(void)state;

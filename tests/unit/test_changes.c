@@ -8,7 +8,7 @@
 
 static struct fm_changes *changes;
 
-/* A root of 3x3 nodes at rest, of which none is marked. */
+/* Begins with a root of 3x3 nodes at rest, of which none is marked. */
 static void begin(void)
 {
 	uint32_t node;
@@ -23,7 +23,7 @@ static void begin(void)
 		;
 }
 
-/* The nodes in @m, one bit each; it is empty afterwards. */
+/* Return: the nodes in @m, one bit each; the set is empty afterwards. */
 static uint32_t take_marks(struct fm_marks *m)
 {
 	uint32_t mask = 0, node;

@@ -87,7 +87,7 @@ static bool by_root(uint64_t epoch, uint64_t guid)
 	return e && g && nla_get_u64(e) == epoch && nla_get_u64(g) == guid;
 }
 
-/* An order of a root says whose it is, from the moment on that the NIC obeys it. */
+/* Each order names the root that gives it, from the moment on that the NIC obeys that root. */
 static void test_root(void **state)
 {
 	struct torus_shape shape = { 1, { 4, 1, 1, 1, 1, 1 } };
@@ -343,7 +343,10 @@ static void test_lies(void **state)
 	assert_usable();
 }
 
-/* A later driver may tell a difference that this release does not know; the link is told all the same. */
+/*
+ * A later driver may report a difference that this release does not know; the caller gets the link
+ * all the same.
+ */
 static void test_later_difference(void **state)
 {
 	static const uint8_t later = 200;
@@ -365,7 +368,7 @@ static void test_later_difference(void **state)
 
 /* --- dumps ----------------------------------------------------------------- */
 
-/* Two links in one datagram, one alone, and so on. */
+/* Answers a dump with two links in one datagram, one in the next, and so on. */
 static void dump_links(int fd, struct nlmsghdr *req, unsigned int n, int flags)
 {
 	static char both[TORUS_MSG_MAX];
@@ -449,7 +452,7 @@ static void test_dump_ends_with_error(void **state)
 	assert_usable();
 }
 
-/* Inconsistent so many times; once told by a part, once by the end. */
+/* Answers with inconsistent dumps, so many times; once a part has the flag, once the end. */
 static void answer_changing(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	int *left = f->arg, flag = *left > 0 ? NLM_F_DUMP_INTR : 0;

@@ -152,7 +152,10 @@ static void test_events_death(void **state)
 	assert_int_equal(read_events(), -ENODEV);
 }
 
-/* The event cannot be delivered, but the client must learn that it missed one. */
+/*
+ * Answers a subscription late: the event before cannot be delivered, but the client must learn that
+ * it missed one.
+ */
 static void answer_subscribe_late(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	(void)f;

@@ -76,7 +76,7 @@ static void answer_no_genl(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, 0, NULL);
 }
 
-/* An ACK where a reply was due, and two replies where one was. */
+/* Answers with an ACK where a reply was due, and with two replies where one was. */
 static void answer_twice(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	struct nl_msg *msg = fake_reply(req, TORUS_CMD_DEVICE_GET, 0);
@@ -119,7 +119,10 @@ static void test_timeout(void **state)
 	assert_usable();
 }
 
-/* Late answers of a request that timed out come with the next: they must not be mistaken. */
+/*
+ * Sends late answers of a request that timed out together with those of the next: they must not be
+ * mistaken.
+ */
 static void answer_late(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	static struct nlmsghdr before;
@@ -150,7 +153,7 @@ static void test_late_answer(void **state)
 	assert_int_equal(d.nports, 6);
 }
 
-/* Endless stale answers do not make the caller wait without limit. */
+/* Sends stale answers without end: the caller must not wait without limit. */
 static void answer_stale(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	struct nlmsghdr other = *req;
@@ -222,7 +225,7 @@ static void test_death(void **state)
 	assert_int_equal(torus_device_get(dev, &d), -ENODEV);
 }
 
-/* Right answers with some bytes changed: any result is allowed, but no harm and no hang. */
+/* Right answers are changed in some bytes: any result is allowed, but no harm and no hang. */
 static uint64_t mutation;
 
 static void answer_mutated(struct fake *f, int fd, struct nlmsghdr *req)

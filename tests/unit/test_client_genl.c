@@ -73,7 +73,7 @@ static int connect_sock(struct nl_sock *sk, bool rtnl)
 	return 0;
 }
 
-/* libnl's own libraries name some of them. */
+/* The wrapped functions are visible, because libnl's own libraries call some of them. */
 #pragma GCC visibility push(default)
 int __wrap_genl_connect(struct nl_sock *sk);
 int __wrap_nl_connect(struct nl_sock *sk, int protocol);
@@ -349,7 +349,7 @@ static void test_kernels_words(void **state)
 	assert_non_null(strstr(torus_error(dev), "PORT is 9, allowed 0 to 5"));
 }
 
-/* A dump of two NICs that changes under the first reading. */
+/* Answers a dump with two NICs, which changes under the first reading. */
 static void answer_list(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	static const char *const names[] = { "torus0", "torus1" };
@@ -491,7 +491,7 @@ static void test_nic_goes(void **state)
 	assert_int_equal(heard, 1);
 }
 
-/* Opened again: the first subscription and its sockets are gone. */
+/* A second subscription replaces the first one, whose sockets are closed. */
 static void test_subscribe_again(void **state)
 {
 	(void)state;

@@ -22,7 +22,7 @@ static void answer_refused(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, -EBUSY, "port 3 is attached to 'px'");
 }
 
-/* Like kernels without NETLINK_CAP_ACK: the whole request comes before the text. */
+/* Refuses as kernels without NETLINK_CAP_ACK do: the whole request comes before the text. */
 static void answer_refused_uncapped(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(4096);
@@ -64,7 +64,10 @@ static void answer_endless_text(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_send(fd, msg);
 }
 
-/* Like the kernel's own checks: a text without a name, the attribute's offset, and the limits. */
+/*
+ * Refuses as the kernel's own checks do: a text without a name, the attribute's offset, and the
+ * limits.
+ */
 static void refuse_attr(int fd, struct nlmsghdr *req, uint32_t offs, const char *text, uint64_t max)
 {
 	struct nl_msg *msg = nlmsg_alloc();
@@ -117,7 +120,7 @@ static void answer_no_such_name(struct fake *f, int fd, struct nlmsghdr *req)
 	refuse_attr(fd, req, offset_of(req, TORUS_A_LOWER, 0), "no such device", 0);
 }
 
-/* A name that is not too long is refused without a word about its length. */
+/* The refusal of a name that is not too long does not mention its length. */
 static void test_refused_name(void **state)
 {
 	(void)state;

@@ -150,7 +150,7 @@ static void test_rows(void **state)
 	assert_int_equal(n, 3);
 }
 
-/* Any set of ids, from none to all, in as few messages as possible. */
+/* The rows of any set of ids, from none to all, are put in as few messages as possible. */
 static void test_rows_list(void **state)
 {
 	static uint32_t node[ROWS];

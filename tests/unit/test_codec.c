@@ -146,7 +146,7 @@ static void rnd_hello(struct fm_hello *h)
 	rnd_base(&h->base);
 }
 
-/* Orders for some nodes: one port each, or two orders with the ports between them. */
+/* Draws orders for some nodes: one port each, or two orders with the ports between them. */
 static void rnd_orders(struct fm_table_msg *t)
 {
 	t->orders = calloc(2 * t->nentries, sizeof(*t->orders));
@@ -214,7 +214,7 @@ static void rnd_table(struct fm_table_msg *t)
 	rnd_orders(t);
 }
 
-/* Numbers of fabricd's own messages are left out. */
+/* Draws a type of message, but none of fabricd's own. */
 static unsigned int a_type(unsigned int i)
 {
 	static const unsigned int more[] = { FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED,
@@ -444,7 +444,7 @@ static void limits(void **state)
 	free(data);
 }
 
-/* A fabric as it mostly is: an entry needs little more than GUID and epoch. */
+/* In a usual fabric an entry needs little more than GUID and epoch. */
 static void whole_table(void **state)
 {
 	const struct torus_shape shape = { .ndims = 3, .size = { 16, 16, 16, 1, 1, 1 } };
@@ -480,7 +480,7 @@ static void whole_table(void **state)
 	fm_msg_clear(&n);
 }
 
-/* Tables whose entries differ only in one member, which is random. */
+/* Packs tables whose entries differ in one member only, which is random. */
 static void one_member(unsigned int which)
 {
 	struct fm_entry e[3] = { { .node = 0 }, { .node = 1 }, { .node = 2 } };
@@ -533,7 +533,7 @@ static void each_member(void **state)
 		one_member(i);
 }
 
-/* Values do not repeat: neither from node to node nor within a column. */
+/* Packs tables whose values do not repeat, neither from node to node nor within a column. */
 static void no_runs(void **state)
 {
 	struct fm_entry e[20] = { { .node = 0 } };

@@ -79,7 +79,7 @@ static void give(void *member, size_t size, uint64_t value, int err)
 	memcpy(member, &was, size);
 }
 
-/* Exactly @n elements of an array, all alike, are allowed, not one more or less. */
+/* Checks that exactly @n elements of an array, all alike, are allowed, not one more or less. */
 static void just(size_t *n, void *array, size_t size, size_t allowed, bool fewer)
 {
 	void **at = array, *was = *at;
@@ -107,7 +107,7 @@ static void just(size_t *n, void *array, size_t size, size_t allowed, bool fewer
 #define AT_MOST(message, member, allowed) \
 	just(&(message)->n_##member, &(message)->member, sizeof(*(message)->member), allowed, true)
 
-/* A text has at most @room bytes with its NUL, all printable characters. */
+/* Checks that a text may have at most @room bytes with its NUL, and only printable characters. */
 static void text(char **member, size_t room)
 {
 	char *was = *member, long_[512];
@@ -408,8 +408,8 @@ static void of_schema(void **state)
 /* --- tables -------------------------------------------------------------------- */
 
 /*
- * Nodes 1, 2 and 4 of six, of which two have a session that ended, and one has two; with some
- * @orders of the admin.
+ * Takes a table with nodes 1, 2 and 4 of six, of which two have a session that ended, and one has
+ * two; with some @orders of the administrator.
  */
 static void take_ordered(struct fm_order *orders, uint32_t n)
 {
@@ -650,7 +650,7 @@ static void of_ended(void **state)
 	put();
 }
 
-/* Orders are sorted by node and lowest port, and a port of a node is in one of them at most. */
+/* Orders must be sorted by node and lowest port, and a port of a node is in at most one of them. */
 static void of_orders(void **state)
 {
 	struct fm_order some[3] = {

@@ -44,7 +44,7 @@ static int packed(const struct svc_msg *m, struct svc_msg *out)
 	return err;
 }
 
-/* The texts that a message only points to; then they are taken out of it. */
+/* Takes the texts to which a message points out of it. */
 static const char *take_text(struct svc_msg *m)
 {
 	char **at = m->type == SVC_ASK ? &m->ask.command : m->type == SVC_ANSWER ?
@@ -114,7 +114,7 @@ static void altered(void **state)
 	assert_true(refused > 100);
 }
 
-/* Return: true if message @i is taken after @change. */
+/* Return: true if message @i is accepted after @change. */
 static int changed(unsigned int i, void (*change)(struct svc_msg *m))
 {
 	struct svc_msg m = all[i], out;
@@ -157,7 +157,7 @@ static void before_1970(struct svc_msg *m)
 	m->event.time = -1;
 }
 
-/* There is no such year in a calendar, and no JSON for infinity. */
+/* A time is refused for which a calendar has no year, or JSON no number. */
 static void far_away(struct svc_msg *m)
 {
 	m->event.time = 1e300;
@@ -187,7 +187,7 @@ static void limits(void **state)
 	assert_int_equal(svc_msg_unpack(NULL, 0, &m), -EBADMSG);
 }
 
-/* A nonce, a proof and a name of one byte more than there is room for. */
+/* A nonce, a proof and a name are refused if they are one byte longer than there is room for. */
 static void too_long(void **state)
 {
 	uint8_t bytes[SVC_AUTH_MAX + 1] = { 0 }, *data;

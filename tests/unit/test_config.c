@@ -114,7 +114,7 @@ static int parse_long(const char *before, size_t n, struct heard *h)
 	return parse(&c, text, h);
 }
 
-/* The last valid value of each limit, and the next one. */
+/* Each limit allows its last valid value, and not the next one. */
 static void limits(void **state)
 {
 	static const struct {
@@ -185,8 +185,8 @@ static void defaults(void **state)
 }
 
 /*
- * The defaults that a document states, as lines of a configuration. "needed" and "none" are no
- * values, and the name is that of the host.
+ * Reads the defaults that a document states, as lines of a configuration. "needed" and "none" are
+ * no values, and the name is that of the host.
  */
 static void stated(const char *path, const char *format, const char *timers, const char *links,
 		   char *text, size_t size)
@@ -447,7 +447,7 @@ static void files(void **state)
 	assert_int_equal(h.n, 4);
 }
 
-/* Addresses beside refused networks are accepted, and loopback addresses if configured. */
+/* Addresses beside refused networks are accepted, and loopback addresses only if configured. */
 static void service_addresses(void **state)
 {
 	static const char *const good[] = {
@@ -540,7 +540,7 @@ static void service_networks(void **state)
 	finds(&h, "172.16.0.0/16", -EADDRNOTAVAIL, "none");
 }
 
-/* The addresses of this host: it has a loopback, and none in a network that is reserved. */
+/* Uses the addresses of this host: it has a loopback, and none in a network that is reserved. */
 static void own_network(void **state)
 {
 	struct config c;
@@ -583,7 +583,7 @@ static void says(const char *text, const char *line)
 		fail_msg("there is no '%s' in\n%s", line, text);
 }
 
-/* All values of the dump must be those that a reader of it gets. */
+/* Checks that all values of a dump are read back as they were. */
 static void assert_same(const struct config *c, const struct config *d)
 {
 	struct config_value v, w;
@@ -650,7 +650,7 @@ static void dump_rates(void **state)
 	free(text);
 }
 
-/* Names of files are bytes. JSON has those that are no UTF-8 as \xNN, and leaves out no key. */
+/* Names of files are bytes. In JSON, those that are no UTF-8 have \xNN, and no key is left out. */
 static void dump_bytes(void **state)
 {
 	const struct config_run run = { .path = "/\xff.conf", .record = "/r" };

@@ -122,7 +122,10 @@ static void lives(void **state)
 	}
 }
 
-/* A new connection has the type that it was added with, and was heard and asked just now. */
+/*
+ * Checks that a new connection has the role that it was added with, and counts as heard and asked
+ * just now.
+ */
 static void begins(void **state)
 {
 	struct fm *fm = calloc(1, sizeof(*fm));

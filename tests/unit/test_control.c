@@ -209,8 +209,8 @@ static void slow_follower(void **state)
 }
 
 /*
- * A client that asks for all events is not told of those dropped before it came; one that asks for
- * events since a number is.
+ * A client that asks for all events does not learn of those dropped before it came; one that asks
+ * for events since a number does.
  */
 static void missed(void **state)
 {

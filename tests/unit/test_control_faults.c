@@ -27,7 +27,7 @@
 
 #define MORE 1000	/* more than the requests for memory of any call */
 
-/* Another manager with its socket at @name in the test's folder. */
+/* Starts another manager with its socket at @name in the test's folder. */
 static struct fabricd other_at(const char *name)
 {
 	struct fabricd other = d;
@@ -43,7 +43,7 @@ static bool is_there(const struct fabricd *other)
 	return !lstat(other->config.control, &st);
 }
 
-/* No manager can listen at this path now; what is there stays. */
+/* Checks that no manager can listen at this path now, and that the file there stays. */
 static void no_control(struct fabricd *other, int want)
 {
 	unsigned int files = files_open();
@@ -119,7 +119,7 @@ static void no_socket(void **state)
 	unlink(link);
 }
 
-/* A socket that was left behind and cannot be removed. */
+/* A socket that was left behind cannot be removed: the manager reports it. */
 static void left_for_good(void **state)
 {
 	struct fabricd other = other_at("left");
@@ -186,7 +186,7 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* A manager that was started without standard input may get descriptor 0 for any file. */
+/* A manager that was started without standard input works with descriptor 0 for any file. */
 static void file_zero(void **state)
 {
 	struct fabricd other = other_at("zero");
@@ -304,7 +304,7 @@ void __wrap_answer_begin(struct request *rq)
 	answer_drop(rq);
 }
 
-/* An answer has a limit, so that clients can read with a limit; longer ones become an error. */
+/* An answer that is longer than the limit, up to which clients read, becomes an error. */
 static void long_answers(void **state)
 {
 	char *line = malloc(CONTROL_REPLY_MAX + 2);

@@ -126,7 +126,7 @@ static void ask_big(struct client *c, unsigned int n)
 		say(c, "{\"cmd\":\"events\"}\n");
 }
 
-/* The next answer is made only when the client has taken the one before. */
+/* The next request of a client is answered only when it has taken the answer before. */
 static void much_asked(void **state)
 {
 	struct client c;

@@ -29,7 +29,7 @@ static unsigned int reported(const struct model *m, unsigned int vc)
 	return n;
 }
 
-/* Every buffer is in exactly one of these places. */
+/* Checks that every buffer is in exactly one of these places. */
 static void conserved(struct rnd *r, const struct model *m, const struct tn_credit *tx,
 		      const struct tn_credit *rx)
 {
@@ -154,7 +154,7 @@ static void test_lies(void **state)
 	assert_int_equal(c.ct[0], 0);
 }
 
-/* The reports of no VC wait behind the others for ever. */
+/* No VC's credits wait behind those of the others for ever. */
 static void test_turns(void **state)
 {
 	struct tn_credit c = { 0 };
@@ -173,7 +173,7 @@ static void test_turns(void **state)
 }
 
 /*
- * Where nothing is owed the report is of the first VC: a peer refuses one of a VC that does not
+ * A report without credits names the first VC, because a peer refuses one of a VC that does not
  * exist.
  */
 static void test_nothing_owed(void **state)
@@ -234,7 +234,7 @@ static void test_marked_start(void **state)
 	}
 }
 
-/* @crp comes for @vc, of which @ct buffers are taken. */
+/* Returns credits in a report @crp for @vc, of which @ct buffers are taken. */
 static void returns(u8 policy, unsigned int vc, u16 ct, unsigned int crp, int left, u8 critical)
 {
 	struct tn_credit c = { .policy = policy };
@@ -252,7 +252,7 @@ static void returns(u8 policy, unsigned int vc, u16 ct, unsigned int crp, int le
 	assert_int_equal(c.critical[vc], 1);
 }
 
-/* Some of the buffers that come back are critical, never more than come, and none of VCA. */
+/* Some of the returned buffers are critical, but never more than are returned, and none of VCA. */
 static void test_marked_returned(void **state)
 {
 	(void)state;
@@ -272,7 +272,7 @@ static void test_marked_returned(void **state)
 	returns(TN_BUBBLE_BLOC, 0, 400, 300, 100, 0);
 }
 
-/* Buffers that one report has no room for are in the next; the bubble is in the first. */
+/* Buffers for which one report has no room are in the next report; the bubble is in the first. */
 static void test_marked_report(void **state)
 {
 	struct tn_credit bloc = { .policy = TN_BUBBLE_BLOC, .owed = { 300 } };

@@ -34,7 +34,7 @@ static void begin(struct graph *g, const char *shape)
 	assert_int_equal(g->deps.channels, g->channels);
 }
 
-/* A packet that leaves @node by @port may leave the next node by @then. */
+/* Adds to the graph that a packet that leaves @node by @port may leave the next node by @then. */
 static void add(struct graph *g, uint32_t node, unsigned int port, unsigned int then)
 {
 	unsigned int ports = 2 * g->m.n;
@@ -125,7 +125,10 @@ static void test_random(void **state)
 	assert_true(counts[0] > 20 && counts[1] > 20 && counts[2] > 20);
 }
 
-/* Round each ring both ways, and with turns to later directions: only rings are circles. */
+/*
+ * With dependencies round each ring, both ways, and with turns to later directions, only rings are
+ * circles.
+ */
 static void test_order(void **state)
 {
 	static const char *const shapes[] = { "5", "4x4", "2x5", "2x2x2" };

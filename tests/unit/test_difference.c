@@ -44,7 +44,7 @@ static json_t *json_of(const char *text)
 	"`,`reason`:null,`was_for_ms`:" #was "}}"
 #define ORDER(time, text) EVENT("a", time, "info", "table", "version 7: " text)
 
-/* Writes "x lost, y up; kind + text; kind - text; order; root" and compares. */
+/* Checks the differences, written as "x lost, y up; kind + text; kind - text; order; root". */
 static void finds(const char *before, const char *events, const char *now, const char *wanted)
 {
 	json_t *b = json_of(before), *e = json_of(events), *s = now ? json_of(now) : NULL, *v;
@@ -107,7 +107,8 @@ static void problems(void **state)
 }
 
 /*
- * The next root reports the problems that it finds: those that were are no news, others have ended.
+ * The next root reports the problems that it finds: those from before are not new, and those that
+ * it does not report have ended.
  */
 static void another_root(void **state)
 {
@@ -132,7 +133,7 @@ static void another_root(void **state)
 	      ": no link leads to it") "]", NULL, "node -" DEAD ": no link leads to it; rb");
 }
 
-/* A manager that ends, ends no problem: the status reports which there are. */
+/* A manager that ends, ends no problem: the present status shows which problems there are. */
 static void compared_with_now(void **state)
 {
 	(void)state;
@@ -151,7 +152,7 @@ static void compared_with_now(void **state)
 	      "{`root`:{`node`:[5,0]},`problems`:[]}", "quorum -1 of 9; rb");
 }
 
-/* The texts of the beginning and of the end differ. */
+/* Events of bad cables are matched although the texts of the beginning and of the end differ. */
 static void bad_cables(void **state)
 {
 	(void)state;

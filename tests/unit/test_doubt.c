@@ -25,7 +25,7 @@ static void alone(uint32_t node)
 	one_lose(&o, node + 1, 1, 9, 1);
 }
 
-/* Within @ns no node is probed. */
+/* Checks that no node is probed within @ns. */
 static void quiet(uint64_t ns)
 {
 	unsigned int before = o.reaches;
@@ -34,7 +34,7 @@ static void quiet(uint64_t ns)
 	assert_int_equal(o.reaches, before);
 }
 
-/* @address is probed exactly @ns from now, and no node before. */
+/* Checks that @address is probed exactly @ns from now, and no node before. */
 static void probed(uint64_t ns, const char *address)
 {
 	unsigned int before = o.reaches;
@@ -118,8 +118,8 @@ static void has_another_link(void **state)
 }
 
 /*
- * A neighbour that was dead may be back with the row that it had: then no row ends the doubt. As long
- * as there is one, no node is said to be isolated, nor to be so no more.
+ * A dead neighbour may come back with the row that it had, so that no row ends the doubt. As long
+ * as a node is in doubt, no problem of isolated nodes begins or ends.
  */
 static void ends_without_a_row(void **state)
 {
@@ -140,7 +140,7 @@ static void ends_without_a_row(void **state)
 	one_end(&o);
 }
 
-/* A node that has just joined has sent its row. */
+/* A node that has just joined is not doubted, because it has sent its row. */
 static void has_just_joined(void **state)
 {
 	(void)state;
@@ -159,7 +159,10 @@ static void moves(uint32_t node, uint32_t parent)
 	one_adopt(&o, node, parent);
 }
 
-/* A node below a late one cannot vouch for it: that it lost its link does not get through. */
+/*
+ * A node below a late one cannot vouch for it: its report that it lost its link does not get
+ * through.
+ */
 static void vouched_from_below(void **state)
 {
 	(void)state;
@@ -203,7 +206,10 @@ static void parent_is_told(void **state)
 	one_end(&o);
 }
 
-/* A node among three that vanish together has no neighbour that lost a link to it. */
+/*
+ * Three nodes vanish together. The one in the middle has no neighbour that can report a lost link
+ * to it.
+ */
 static void inner_one(void **state)
 {
 	(void)state;
@@ -226,7 +232,7 @@ static void inner_one(void **state)
 	one_end(&o);
 }
 
-/* Until the table is made no node is doubted: nodes come, and their links come up. */
+/* Before the first table no node is doubted, because nodes still come, and their links come up. */
 static void at_the_beginning(void **state)
 {
 	(void)state;

@@ -24,7 +24,7 @@ static unsigned int next_step(void)
 	return one_asked(&o, ONE_SOON);
 }
 
-/* Step @step comes after @counts more counts. */
+/* Checks that step @step comes after @counts more counts. */
 static void comes_after(unsigned int counts, unsigned int step)
 {
 	while (counts--) {
@@ -205,8 +205,9 @@ static void colour_of_who_is_back(void **state)
 }
 
 /*
- * The same, while no other colour is clean: version 11 has that of its packets. The next one
- * follows when all others have drained, before a packet is replayed or a hold is lifted.
+ * Node 3 is back while no other colour is clean: version 11 gets the colour of its packets. The
+ * next version follows when all others have drained, before a packet is replayed or a hold is
+ * released.
  */
 static void no_colour_but_that_of_who_is_back(void **state)
 {
@@ -233,7 +234,7 @@ static void no_colour_but_that_of_who_is_back(void **state)
 
 /*
  * Another table is due before the recovery in which node 3 is back has drained. It would have the
- * colour of that node's packets, for which no drain has waited yet: it waits for this one.
+ * colour of that node's packets, for which no drain has waited yet, so it waits for this drain.
  */
 static void brought_colour_waits_for_its_drain(void **state)
 {
@@ -255,8 +256,9 @@ static void brought_colour_waits_for_its_drain(void **state)
 }
 
 /*
- * Node 3 is back while version 5 is in force, with a packet of colour 2 in its NIC: the root finds
- * it before anything is replayed or released, although that is the colour of the next version.
+ * Node 3 is back while version 5 is in force, with a packet of colour 2 in its NIC. The drain finds
+ * the packet before anything is replayed or released, although that is the colour of the next
+ * version.
  */
 static void drains_what_came_back(void)
 {
@@ -355,7 +357,7 @@ static void late_packets_are_not_lost(void **state)
 
 /* --- packets that only the other end of a dead link knows --------------------------- */
 
-/* All nodes report, until the root stops waiting. Return: the ns that it took. */
+/* Lets all nodes report, until the root stops waiting. Return: the ns that it took. */
 static uint64_t until_given_up(void)
 {
 	uint64_t began = o.now;
@@ -368,9 +370,9 @@ static uint64_t until_given_up(void)
 }
 
 /*
- * The cable of nodes 1 and 2 is cut, and node 2 does not say how far it received. The packet
- * that node 1 sent last waits for that, resolve_max, and is then kept: perhaps it is one too
- * many, and so the old losses prove nothing any more.
+ * The cable of nodes 1 and 2 is cut, and node 2 does not report how far it received. The packet
+ * that node 1 sent last waits for that, for resolve_max, and is then kept. It may be a duplicate,
+ * so the number of earlier losses is not known any more.
  */
 static void other_end_is_waited_for(void **state)
 {

@@ -41,7 +41,7 @@ static void parse(struct args *a)
 	assert_int_equal(args_parse(a, 4, argv, why, sizeof(why)), ARGS_RUN);
 }
 
-/* A parameter that is not set has the value of the manual, which has one for each. */
+/* The manual has the default value of each parameter. */
 static void documented_defaults(void **state)
 {
 	char name[64], set[64], why[PARAM_WHY_MAX];

@@ -43,7 +43,7 @@ void ether_told(struct port *p, const struct ether_state *state, u64 now)
 	carrier[i] = state->carrier;
 }
 
-/* The kernel answers the question that it has. */
+/* Answers the question that the fake kernel has. */
 static void answer(bool says)
 {
 	sem_wait(&asked);
@@ -51,7 +51,7 @@ static void answer(bool says)
 	sem_post(&may_answer);
 }
 
-/* Runs the loop until port @i has been told @times. */
+/* Runs the loop until the carrier of port @i was reported @times. */
 static void until_told(unsigned int i, unsigned int times)
 {
 	for (unsigned int n = 0; n < 1000 && told[i] < times; n++)
@@ -101,7 +101,10 @@ static void test_at_once(void **state)
 	end();
 }
 
-/* The kernel does not answer for a long time, and the loop goes on. Ports are told in their turn. */
+/*
+ * The kernel does not answer for a long time, and the loop goes on. Ports get their carrier in the
+ * order of the questions.
+ */
 static void test_late(void **state)
 {
 	(void)state;

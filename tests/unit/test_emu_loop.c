@@ -22,7 +22,7 @@ static void stop(void)
 	nanosleep(&ts, NULL);
 }
 
-/* The process stops in a turn, and the next thing was due before it did. */
+/* The process is stopped within a turn, and something was due before it was stopped. */
 static void test_turn(void **state)
 {
 	u64 began, seen;
@@ -37,7 +37,7 @@ static void test_turn(void **state)
 	assert_in_range(loop_now(), seen, began + STOP - 1);
 }
 
-/* NICs are ready, so the turn goes on: all its time counts. */
+/* NICs are ready, so the loop does not sleep: all the time of a turn counts. */
 static void test_busy(void **state)
 {
 	u64 began, seen;

@@ -15,7 +15,7 @@ static struct pool pool;
 static struct emu emu;
 static u64 counter[TORUS_NC_COUNT];
 
-/* Packets that the NIC took, and what the host got. */
+/* Packets that the NIC took, and messages that the host got. */
 static struct tn_queue sent;
 static struct {
 	u8 bytes[POOL_FRAME_MAX];
@@ -110,7 +110,10 @@ static void start(void)
 	emu.soft.host.shape = &ring;
 }
 
-/* A message of @len bytes to node 1 leaves in packets, which arrive as the same message. */
+/*
+ * Sends a message of @len bytes to node 1: it leaves in packets, which are delivered as the same
+ * message.
+ */
 static void expect_whole(size_t len)
 {
 	struct frame *f = frame_new(&pool, len + TN_FLIT);
@@ -153,7 +156,7 @@ static void test_whole(void **state)
 	assert_int_equal(counter[TORUS_NC_HOST_DROPS], 0);
 }
 
-/* The host is informed of a packet that comes back by an ICMP message behind an empty header. */
+/* The host gets an ICMP message, behind an empty header, for a packet that comes back. */
 static void test_unreachable(void **state)
 {
 	const u8 none[TUN_HDR] = { 0 };

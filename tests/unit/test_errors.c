@@ -201,7 +201,7 @@ static void excludes(const char *why)
 	a.version++;
 }
 
-/* No reading came between the exclusion and the inclusion. */
+/* A link that was excluded and included is judged anew, also if no reading came in between. */
 static void judged_anew(void **state)
 {
 	(void)state;
@@ -240,7 +240,10 @@ static void takes(const char *excluded)
 	json_decref(links);
 }
 
-/* A report of a node that does not know yet that the link is included. */
+/*
+ * A late report of a node, made before it knew that the link is included, does not exclude the link
+ * again.
+ */
 static void old_report(void **state)
 {
 	(void)state;

@@ -104,7 +104,7 @@ static bool extends(void)
 
 /* --- along one dimension ---------------------------------------------------------------------- */
 
-/* The nodes that cables join to those of @old, without going round dimension @d. */
+/* Adds the nodes that cables join to those of @old, without going round dimension @d. */
 static void joined(const struct torus_shape *old, unsigned int d, bool known[NODES])
 {
 	bool more = true;
@@ -131,7 +131,7 @@ static void joined(const struct torus_shape *old, unsigned int d, bool known[NOD
 	}
 }
 
-/* How far the known nodes reach along @d, and if a cable leads from the last to the first. */
+/* Finds how far the known nodes reach along @d, and if a cable leads from the last to the first. */
 static uint16_t reach(const bool known[NODES], const struct torus_shape *old, unsigned int d,
 		      bool *round)
 {
@@ -201,7 +201,7 @@ static void fabrics(void **state)
 
 /* --- by which no shape can grow --------------------------------------------------------------- */
 
-/* A fabric of 4x3, of which the first two columns have places. */
+/* Makes a fabric of 4x3, of which the first two columns have places. */
 static void columns(void)
 {
 	struct torus_shape old = { .ndims = 2, .size = { 2, 3, 1, 1, 1, 1 } };
@@ -222,7 +222,7 @@ static void as_it_is(void **state)
 	fm_free(fm);
 }
 
-/* Nothing grows while there is no memory to find out by what. */
+/* Nothing grows without memory for the search. */
 static void no_memory(void **state)
 {
 	bool grows, failed;
@@ -258,7 +258,10 @@ static void cables_exchanged(void **state)
 	}
 }
 
-/* The cables to the new nodes are down, wrong, of a row too short, or lead nowhere: none is found. */
+/*
+ * New nodes are not found if the cables to them are down, wrong, of a row too short, or lead
+ * nowhere.
+ */
 static void cables_without_use(void **state)
 {
 	(void)state;
@@ -293,7 +296,7 @@ static void cables_without_use(void **state)
 	}
 }
 
-/* A cable of a new node leads to a known one that is elsewhere. */
+/* Nothing grows if a cable of a new node leads to a known node that is elsewhere. */
 static void cable_astray(void **state)
 {
 	static const struct {
@@ -322,7 +325,7 @@ static void cable_astray(void **state)
 	}
 }
 
-/* Dead nodes report nothing, though they have places. */
+/* Dead nodes that have places do not help, because they report no cables. */
 static void beside_the_dead(void **state)
 {
 	(void)state;
@@ -338,7 +341,7 @@ static void beside_the_dead(void **state)
 	fm_free(fm);
 }
 
-/* Two nodes would have the same place. */
+/* Nothing grows if two nodes would have the same place. */
 static void one_place_for_two(void **state)
 {
 	struct fm_mate *m;

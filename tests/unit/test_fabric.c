@@ -179,7 +179,10 @@ static void test_too_large(void **state)
 	free(big);
 }
 
-/* After a failure the next call opens a new connection, so no late answer can be mistaken. */
+/*
+ * After a failure the next call makes a new connection, so a late reply cannot be mistaken for its
+ * own.
+ */
 static void test_failures(void **state)
 {
 	char *reply;

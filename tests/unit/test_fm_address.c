@@ -9,7 +9,10 @@
 
 static struct stage s;
 
-/* The problem 'wave' at that port has @part in its text; NULL: nothing stands. */
+/*
+ * Checks that the problem "wave" at that port has @part in its text; NULL: there is no such
+ * problem.
+ */
 static void stands(unsigned int port, const char *part)
 {
 	char at[TORUS_TEXT_MAX + 2];
@@ -38,7 +41,7 @@ static void is_at(int x, int y)
 	assert_int_equal(at.position[1], y);
 }
 
-/* Node 1,2 of a 4x4; no neighbour has said anything. */
+/* Begins with node 1,2 of a 4x4, which has received no Init. */
 static void begin(const char *shape, uint32_t node)
 {
 	stage_init(&s, shape, node);
@@ -63,7 +66,10 @@ static void says(unsigned int port, int x, int y)
 	stage_hear(&s, port, &i);
 }
 
-/* The first Init places the node; it moves once more neighbours see it elsewhere, and not before. */
+/*
+ * The first Init places the node; it moves once more neighbours imply another place, and not
+ * before.
+ */
 static void most_neighbours(void **state)
 {
 	struct fm_place at;
@@ -125,10 +131,10 @@ static void tells(unsigned int port, int x, int y, uint8_t doubt)
 
 /*
  * A torus of 3x3 nodes, node i at i modulo 3 and i / 3. The cables of the nodes 3 and 6 at +x have
- * exchanged their far ends, 7 and 4. The wave came through 3 and 7 first, so 7 and all that it was
- * first to reach are one row off, and agree with each other: all neighbours of node 1 but the root.
- * Its cable to the root closes no square, because both of these have a swapped cable. But then node
- * 2 is informed by the root where it is, by a cable that closes one.
+ * exchanged their far ends, 7 and 4. The wave came through 3 and 7 first, so 7 and all nodes that
+ * it reached first are one row off, and agree with each other: they are all neighbours of node 1
+ * but the root. The cable of node 1 to the root closes no square, because both of its squares have
+ * a swapped cable. But then node 2 gets its place from the root, by a cable that closes a square.
  */
 static void by_squares(void **state)
 {
@@ -158,7 +164,7 @@ static void by_squares(void **state)
 	stage_end(&s);
 }
 
-/* The wave comes in the other order: words of more doubt do not move it. */
+/* The wave comes in the other order: Inits of more doubt do not move the node. */
 static void by_squares_first(void **state)
 {
 	(void)state;
@@ -178,8 +184,9 @@ static void by_squares_first(void **state)
 }
 
 /*
- * A node is sure of its place, and then all its cables are moved: it believes its new neighbours,
- * though they are less sure than the former ones were. As long as one of those is left, it does not.
+ * A node is sure of its place, and then all its cables are moved: it takes the place that its new
+ * neighbours imply, though they have more doubt than the former ones had. As long as one of the
+ * former is left, it does not.
  */
 static void cables_moved(void **state)
 {
@@ -265,7 +272,10 @@ static void cables(void **state)
 	stage_end(&s);
 }
 
-/* Where no size is known, places that differ by one contradict, and others may be one place. */
+/*
+ * Where no size is known, places that differ by one contradict each other, and others may be one
+ * place.
+ */
 static void unknown_sizes(void **state)
 {
 	static const struct {
@@ -317,8 +327,8 @@ static void dimensions(uint8_t ndims, uint64_t epoch, bool asks, int y, int z)
 }
 
 /*
- * The root begins anew with a dimension more: by the sizes, which are not known, the place by the
- * former dimensions might be the one that neighbours say now.
+ * The root begins anew with a dimension more. Sizes are not known, so the place by the former
+ * dimensions might equal the one that neighbours imply now: it is dropped all the same.
  */
 static void other_dimensions(void **state)
 {
@@ -396,7 +406,7 @@ static void other_dimensions_placed(void **state)
 	stage_end(&s);
 }
 
-/* A dimension of size 1 has no cables; what comes by one reports no place. */
+/* A dimension of size 1 has no cables, so an Init by one of its ports implies no place. */
 static void size_one(void **state)
 {
 	struct fm_place at;
@@ -419,7 +429,7 @@ static void size_one(void **state)
 	stage_end(&s);
 }
 
-/* Among those who see it elsewhere, it moves six times for a root, and then stays. */
+/* A node whose neighbours always imply other places moves six times for a root, and then stays. */
 static void bounded_moves(void **state)
 {
 	unsigned int moves = 0;
@@ -447,8 +457,8 @@ static void bounded_moves(void **state)
 }
 
 /*
- * A neighbour that turns again and again has no vote at last, and its contradiction stands until
- * its link comes up anew, whatever it says meanwhile.
+ * A neighbour that turns again and again loses its vote, and its contradiction stays a problem
+ * until its link comes up anew, whatever place it reports meanwhile.
  */
 static void turns(void **state)
 {
@@ -478,7 +488,7 @@ static void turns(void **state)
 	stage_end(&s);
 }
 
-/* The Inits of different roots are not compared; those of the former one count no more. */
+/* The Inits of different roots are not compared; those of the former root count no more. */
 static void another_root(void **state)
 {
 	struct fm_init i;
@@ -501,7 +511,7 @@ static void another_root(void **state)
 	stage_end(&s);
 }
 
-/* Under another root a neighbour that has turned too often is believed again. */
+/* Under another root a neighbour that has turned too often has a vote again. */
 static void turned_before(void **state)
 {
 	struct fm_init i;
@@ -525,7 +535,7 @@ static void turned_before(void **state)
 	stage_end(&s);
 }
 
-/* A neighbour that says another place than before has an answer, for it waits until it is heard. */
+/* An Init with another place than before is answered, because its sender waits for that. */
 static void answered(void **state)
 {
 	struct fm_init i;
@@ -549,7 +559,7 @@ static void answered(void **state)
 	stage_end(&s);
 }
 
-/* Words of an Init for a dimension that the fabric does not have are not passed on. */
+/* Coordinates of an Init for a dimension that the fabric does not have are not passed on. */
 static void no_further_dimension(void **state)
 {
 	struct fm_init i;

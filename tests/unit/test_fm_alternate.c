@@ -8,7 +8,7 @@
 
 #include "stage_flaps.h"
 
-/* The row of node 5 can say this of its port 0, beside that all is well. */
+/* The report of node 5's row about port 0; all other ports are well. */
 struct wrong {
 	enum fm_port_problem problem;
 	uint64_t guid;
@@ -48,7 +48,7 @@ static const char *used(void)
 
 #define TIMES 200
 
-/* All is well, and wrong, in turn; then well. Return: how many tables that made. */
+/* Makes the port well and wrong in turn, then well. Return: how many tables that made. */
 static uint64_t alternates(const struct wrong *one, const struct wrong *other)
 {
 	uint64_t before = fm_version(s.fm), from = s.now;
@@ -73,7 +73,10 @@ static const struct wrong version = { .problem = FM_PROBLEM_VERSION };
 static const struct wrong elsewhere = { .guid = NIC + 9, .port = 2 };
 static const struct wrong crossed = { .guid = NIC + 6, .port = 3 };
 
-/* A few tables, the last of which holds the link; none while it is held; one when it is used. */
+/*
+ * An alternating fault makes a few tables, of which the last holds the link; none while it is held;
+ * and one when it is used again.
+ */
 static void test_held(void **state)
 {
 	static const struct wrong *t[][2] = {
@@ -103,7 +106,7 @@ static void test_held(void **state)
 	}
 }
 
-/* A fault that comes once, or stays, is no flapping: the link is used again at once. */
+/* A fault that comes once, or stays, is no flapping: after it the link is used again at once. */
 static void test_once(void **state)
 {
 	uint64_t before;
@@ -127,7 +130,7 @@ static void test_once(void **state)
 	stage_end(&s);
 }
 
-/* While a link is held that turns out to be wrong in the end, it is not used when that is over. */
+/* A held link that turns out to be wrong is not used when its hold is over. */
 static void test_wrong_in_the_end(void **state)
 {
 	(void)state;
@@ -141,7 +144,7 @@ static void test_wrong_in_the_end(void **state)
 	stage_end(&s);
 }
 
-/* A link that is down has no use to lose: what its row says else of it counts for nothing. */
+/* Faults of a link that is down count for nothing, because it is not used anyway. */
 static void test_down(void **state)
 {
 	struct fm_row r;

@@ -7,7 +7,7 @@
 #include "daemon/fm/node/member.h"
 #include "stage_root.h"
 
-/* The cable from 1 to 2 is lost, and all nodes know that. */
+/* Makes table 2, without the cable from 1 to 2, and lets all nodes apply it. */
 static void table_2(void)
 {
 	ring();
@@ -24,7 +24,7 @@ static void table_2(void)
 	stage_forget(&s);
 }
 
-/* Time passes in small steps, in which nodes report what they are asked. */
+/* Lets time pass in small steps, in which nodes report what they are asked. */
 static void report_all(uint32_t nodes)
 {
 	for (uint64_t until = s.now + 19 * MS / 10; s.now < until;) {

@@ -155,7 +155,7 @@ static void test_lets(void **state)
 	}
 }
 
-/* A claim that comes too early after an answer waits, if there is an arbiter. */
+/* If there is an arbiter, a claim that comes too early after its answer waits. */
 static void test_waits(void **state)
 {
 	(void)state;
@@ -170,7 +170,10 @@ static void test_waits(void **state)
 	assert_false(fm_arbiter_waits(&fm));
 }
 
-/* A node that leads has a problem after each answer but a grant; a claim looks at it by itself. */
+/*
+ * A node that leads has a problem after each answer but a grant; a claim looks at the answer
+ * itself.
+ */
 static void test_answered(void **state)
 {
 	(void)state;
@@ -190,7 +193,10 @@ static void test_answered(void **state)
 	}
 }
 
-/* Only a root that leads without a grant asks again, when that is due, one question at a time. */
+/*
+ * Only a root that leads without a grant asks again, when its time has come, one question at a
+ * time.
+ */
 static void test_asks_on(void **state)
 {
 	(void)state;

@@ -95,8 +95,9 @@ static unsigned int priority(void)
 }
 
 /*
- * After all wait for TAKEOVER: the priorities above 100, half a ms apart; eight nodes with 100, a
- * quarter of TAKEOVER apart, by their ids; then those below it, one ms apart.
+ * Return: the delay of a candidate. After TAKEOVER come the priorities above 100, half a ms apart;
+ * then eight nodes with 100, a quarter of TAKEOVER apart, by their ids; then priorities below 100,
+ * one ms apart.
  */
 static uint64_t turn(void)
 {
@@ -160,7 +161,7 @@ static void looks(struct rnd *r)
 	expect(r, is == asks, "asks");
 }
 
-/* Time passes, mostly to just when something is due, or to just before. */
+/* Lets time pass, mostly to just when something is due, or to just before. */
 static void pass(struct rnd *r)
 {
 	uint64_t next = own.ask < own.look ? own.ask : own.look;
@@ -285,7 +286,10 @@ static void test_live(void **state)
 	for_seeds(80, live);
 }
 
-/* Whenever a node that asked was lost, the next look around comes twice as late, up to 64 times. */
+/*
+ * Each time that an asking node was lost, the next question to all neighbours comes twice as late,
+ * up to 64 times.
+ */
 static void test_lost(void **state)
 {
 	(void)state;
@@ -311,7 +315,7 @@ static void test_lost(void **state)
 	assert_true(memory_failed());
 }
 
-/* A node that leaves it to its place is a candidate if it is one of the first eight. */
+/* A node without a configured priority is a candidate if it is one of the first eight. */
 static void test_priority(void **state)
 {
 	(void)state;

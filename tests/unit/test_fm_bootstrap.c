@@ -15,7 +15,10 @@ static struct stage s;
 
 /* --- when ------------------------------------------------------------------------------- */
 
-/* At once, then later and later, up to 20 times the interval; none after the answer. */
+/*
+ * A node sends its Init at once, then at growing intervals up to 20 times the first one; none after
+ * the answer.
+ */
 static void test_again_and_again(void **state)
 {
 	struct fm_init i;
@@ -250,7 +253,7 @@ static void test_restarted(void **state)
 	stage_end(&s);
 }
 
-/* A NIC may have more ports than the fabric has directions: these send nothing. */
+/* A NIC may have more ports than the fabric has directions: no Inits are sent by these. */
 static void test_spare_ports(void **state)
 {
 	struct fm_init i;
@@ -415,7 +418,7 @@ static void test_wrong_neighbours(void **state)
 	}
 }
 
-/* A problem with a neighbour ends with the link, if no node is heard there any more. */
+/* A problem with a neighbour ends with the link, unless another node sends an Init by it. */
 static void test_wrong_neighbour_is_gone(void **state)
 {
 	struct fm_init i;
@@ -440,7 +443,7 @@ static void test_wrong_neighbour_is_gone(void **state)
 	}
 }
 
-/* The text of the only problem; NULL: there is none. */
+/* Checks the text of the only problem; NULL: there is none. */
 static const char *problem_text(void)
 {
 	const struct fm_problem *p = fm_problem(s.fm, 0);
@@ -451,7 +454,10 @@ static const char *problem_text(void)
 	return p ? p->text : NULL;
 }
 
-/* A NIC that this one's cannot talk to is a problem until the cable or the NIC is another. */
+/*
+ * A neighbour's NIC with which this NIC cannot bring a link up is a problem, until either is
+ * replaced.
+ */
 static void test_mismatch(void **state)
 {
 	static const struct {
@@ -509,7 +515,10 @@ static void test_mismatch(void **state)
 	}
 }
 
-/* Links that differed, or were old, before the manager began: their NICs report nothing more. */
+/*
+ * Mismatched or old NICs of links from before the manager began are found, although the NIC sends
+ * no event for them.
+ */
 static void test_noted_at_begin(void **state)
 {
 	(void)state;
@@ -556,7 +565,7 @@ static void test_old_nic(void **state)
 	stage_end(&s);
 }
 
-/* Numbers of the problems in the row, and that a new session has none. */
+/* The numbers of problems in the row are fixed, and a new session of the link has no problem. */
 static void test_problems_in_row(void **state)
 {
 	struct fm_init i;
@@ -580,7 +589,7 @@ static void test_problems_in_row(void **state)
 	stage_end(&s);
 }
 
-/* Another root is only believed when the way to the former one is lost. */
+/* Another root is followed only when the way to the former one is lost. */
 static void test_another_root(void **state)
 {
 	struct fm_init i;
@@ -659,7 +668,7 @@ static void test_two_roots(void **state)
 	}
 }
 
-/* Both ends of a cable between the nodes of two roots say so to their roots. */
+/* Both ends of a cable between nodes of two roots report it to their roots. */
 static void test_another_root_is_told(void **state)
 {
 	struct fm_init i;
@@ -687,7 +696,7 @@ static void test_another_root_is_told(void **state)
 	stage_end(&s);
 }
 
-/* The same root at another address is only believed when the way to it is lost. */
+/* A new address of the same root is used only when the way to it is lost. */
 static void test_root_moved(void **state)
 {
 	struct fm_init i;
@@ -712,7 +721,7 @@ static void test_root_moved(void **state)
 	stage_end(&s);
 }
 
-/* A root that was given up for another one, which cannot be reached, is believed again. */
+/* A root that was given up for another one, which cannot be reached, is followed again. */
 static void test_root_again(void **state)
 {
 	struct fm_init i;
@@ -752,7 +761,7 @@ static void test_heard_by_unplaced(void **state)
 	stage_end(&s);
 }
 
-/* The root believes its own data, whatever others say. */
+/* A root keeps its own place and shape, whatever Inits say. */
 static void test_root_is_root(void **state)
 {
 	struct fm_init i;

@@ -131,7 +131,7 @@ static void test_other_end(void **state)
 	stage_end(&s);
 }
 
-/* Seconds, then minutes. */
+/* The text of an outage has its duration in seconds, for a longer one in minutes. */
 static void test_how_long(void **state)
 {
 	(void)state;
@@ -184,7 +184,10 @@ static void test_held(void **state)
 	stage_end(&s);
 }
 
-/* A cable that is plugged into another port is not back, but is when it is in the right one. */
+/*
+ * A cable that is plugged into a wrong port is not back; it is when it is plugged into the right
+ * one.
+ */
 static void test_wrong_end(void **state)
 {
 	struct fm_row r, wrong;

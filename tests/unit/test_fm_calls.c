@@ -33,7 +33,7 @@ static void who_is_called(void **state)
 	stage_end(&s);
 }
 
-/* New ones say HELLO all the time: after ten times resend the first are called all the same. */
+/* New nodes say HELLO all the time: after ten times resend the calls begin all the same. */
 static void wave_does_not_end(void **state)
 {
 	uint64_t from;
@@ -89,7 +89,9 @@ static void what_is_said(void **state)
 	stage_end(&s);
 }
 
-/* The node that answers follows another: that is counted, and it is soon called again. */
+/*
+ * A called node answers that it follows another root: that is counted, and it is soon called again.
+ */
 static void one_follows_another(void **state)
 {
 	uint64_t from;
@@ -109,7 +111,7 @@ static void one_follows_another(void **state)
 	stage_end(&s);
 }
 
-/* Only an answer to the call is taken on its connection: no child, no table, no order. */
+/* On the connection of a call only the answer is taken: no child, no table, no order. */
 static void other_words_on_a_call(void **state)
 {
 	struct fm_entry entries[8];
@@ -205,7 +207,10 @@ static void connections_fail(void **state)
 	stage_end(&s);
 }
 
-/* The table has no address of it: said once, counted, and nothing else. */
+/*
+ * A node without an address in the table is logged once, and counted as unknown, and nothing else
+ * happens.
+ */
 static void no_address(void **state)
 {
 	uint64_t from;
@@ -326,8 +331,8 @@ static bool has_problem(const char *part)
 }
 
 /*
- * An epoch far above is a problem until 30 s after the last call that named it: as long as the
- * caller goes on, whoever else calls, and not for ever.
+ * A call with an epoch far above is a problem until 30 s after the last one that named it: as long
+ * as the caller goes on, whoever else calls, and not for ever.
  */
 static void doubt_ends(void **state)
 {
@@ -405,8 +410,8 @@ static void not_believed(void **state)
 }
 
 /*
- * A root that leads ends for a later one alone: one that reports its former root knows nothing
- * of it yet.
+ * A called root that leads gives way only to a later root. A caller that still names its former
+ * root in its Init does not make it give way.
  */
 static void called_and_leads(void **state)
 {

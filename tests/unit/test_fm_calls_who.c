@@ -51,7 +51,10 @@ static void draw_entry(struct rnd *rnd, struct world *w, uint32_t node)
 	memset(w->up[node], 0, sizeof(w->up[node]));
 }
 
-/* Nodes say HELLO in three groups. Those of the first do not count any more when the calls begin. */
+/*
+ * Lets nodes say HELLO in three groups. Those of the first do not count any more when the calls
+ * begin.
+ */
 static void say_hello(struct rnd *rnd, struct world *w, uint64_t from)
 {
 	static const unsigned int at[] = { 0, 19, 38 };	/* tenths of RESEND */
@@ -164,8 +167,8 @@ static uint64_t begins(uint32_t nodes)
 }
 
 /*
- * No call is answered, and none lasts: each node is called in rounds 0, 1, 2, 4, 8 and so on, and at last in
- * each 128th.
+ * No call is answered, and none lasts: each node is called in rounds 0, 1, 2, 4, 8 and so on, and
+ * at last in each 128th.
  */
 static void ever_more_rarely(void **state)
 {
@@ -227,7 +230,7 @@ static void fell_silent(void **state)
 	stage_end(&s);
 }
 
-/* Other nodes wait for room, which is looked for four times in RESEND. */
+/* Other nodes wait until there is room for their calls, which is checked four times in RESEND. */
 static void wait_for_room(void **state)
 {
 	uint64_t from;
@@ -264,7 +267,7 @@ static void hello_between_rounds(void **state)
 	stage_end(&s);
 }
 
-/* A link comes up between two rounds: what is behind it is called. */
+/* A link comes up between two rounds: the nodes behind it are called. */
 static void link_between_rounds(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_HELLO };

@@ -12,7 +12,7 @@ static bool asks(void)
 	return st.root.state == FM_ROOT_ASKS && st.root.own;
 }
 
-/* A candidate with a place, which has just lost its root. */
+/* Begins with a candidate with a place, which has just lost its root. */
 static void lost(unsigned int priority)
 {
 	node_1();
@@ -37,7 +37,7 @@ static void after_a_while(void **state)
 	stage_end(&s);
 }
 
-/* The highest first, and time between them. */
+/* Candidates ask in the order of their priorities, with time between them. */
 static void by_priority(void **state)
 {
 	static const unsigned int priority[] = { 255, 200, 101, 100, 99, 50, 1 };
@@ -62,7 +62,10 @@ static void by_priority(void **state)
 	}
 }
 
-/* The root is there again, and the NIC is slow: no HELLO has been said yet. It is waited for. */
+/*
+ * The root is there again, and the NIC is slow, so HELLO has not been sent yet: the candidate waits
+ * for the root.
+ */
 static void not_while_it_joins(void **state)
 {
 	(void)state;
@@ -104,8 +107,8 @@ static void ever_more_seldom(void **state)
 }
 
 /*
- * A NIC with the bootstrap flag knows of no root, so it leads at once. It learns of a later one,
- * and does not reach that. It asks when its turn comes, and does not lead as the first root again.
+ * A NIC with the bootstrap flag knows of no root, so it leads at once. It learns of a later root,
+ * which it does not reach. It asks when its turn comes, and does not lead as the first root again.
  */
 static void asks_after_another_root(void **state)
 {
@@ -134,7 +137,7 @@ static void asks_after_another_root(void **state)
 
 /* --- once it leads --------------------------------------------------------------------- */
 
-/* The HELLO of a node that has table 1, in which all are up. */
+/* Sends the HELLO of a node that has table 1, in which all are up. */
 static void says_hello(uint32_t node)
 {
 	struct fm_msg m = stage_hello(&s, node);

@@ -100,7 +100,10 @@ static bool stands(const char *kind)
 	return false;
 }
 
-/* All have reported: a parent that says otherwise, of whichever round, is late. */
+/*
+ * All nodes have reported: a report of a parent that one has not, of whichever round, is late, and
+ * ignored.
+ */
 static void lacks_at_rest(void **state)
 {
 	(void)state;
@@ -137,7 +140,7 @@ static void live(unsigned int first, unsigned int last, uint64_t ms)
 	}
 }
 
-/* The root alone may not do without the two other nodes, of which one was away first. */
+/* The root alone may not go on without the two other nodes, of which one was away first. */
 static void alone_of_three(void **state)
 {
 	(void)state;
@@ -160,8 +163,8 @@ static void alone_of_three(void **state)
 }
 
 /*
- * The root and two others of eight nodes remain: that is reported when the five would be silent,
- * not before, also if one of them is silent already. Those that come back end it.
+ * The root and two others of eight nodes remain: the lack of a quorum is reported when the five
+ * would be silent, not before, also if one of them is silent already. It ends when they come back.
  */
 static void three_of_eight(void **state)
 {
@@ -254,8 +257,8 @@ static unsigned long long refused_for(uint64_t attach)
 }
 
 /*
- * Each ban is twice as long as the one before, up to 20 times member_max, unless it has reported
- * for longer than that.
+ * Each ban of a node is twice as long as the one before, up to 20 times member_max, unless the node
+ * has reported for longer than that.
  */
 static void bans(void **state)
 {

@@ -94,7 +94,7 @@ static void test_child(void **state)
 	stage_end(&s);
 }
 
-/* Our own message comes back from a child: the tree has a circle. */
+/* A message of this node comes back from a child: the tree has a circle. */
 static void test_circle(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
@@ -177,7 +177,7 @@ static void test_refuses(void **state)
 	stage_end(&s);
 }
 
-/* A stranger that sends nothing, or anything but HELLO. */
+/* A stranger sends nothing, or anything but HELLO: its connection is closed. */
 static void test_stranger(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void test_child_silent(void **state)
 	stage_end(&s);
 }
 
-/* The same child by another connection: the first one is closed. */
+/* A child comes again on another connection: the first one is closed. */
 static void test_child_again(void **state)
 {
 	(void)state;
@@ -352,7 +352,7 @@ static void test_adrift(void **state)
 	stage_end(&s);
 }
 
-/* The loss of one way of two changes nothing. */
+/* The loss of one of two ways to the root changes nothing. */
 static void test_two_ways(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_PONG };
@@ -393,7 +393,10 @@ static void sees(int conn, const struct fm_msg *msg)
 	welcomes++;
 }
 
-/* WELCOME says if this node has a way to a root: to a new child, and to all when that is new. */
+/*
+ * WELCOME says if this node has a way to a root. It is sent to a new child, and to all when the way
+ * is new.
+ */
 static void test_welcome(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
@@ -459,7 +462,7 @@ static void test_many(void **state)
 	stage_end(&s);
 }
 
-/* A connection turns out to be of another node than before. */
+/* A connection turns out to lead to another node than before. */
 static void test_other_child(void **state)
 {
 	(void)state;

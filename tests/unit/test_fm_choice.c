@@ -6,8 +6,8 @@
 #include "stage_choice.h"
 
 /*
- * Columns: a root of the epoch before, lesser and greater GUID; of the same epoch; of the next one.
- * The neighbour is in the table, or is unknown.
+ * The roots that a node follows. Columns: a root of the epoch before, with a lesser and a greater
+ * GUID; of the same epoch; of the next one. The neighbour is in the table, or is unknown.
  */
 static const struct {
 	const char *name;
@@ -59,7 +59,7 @@ static void in_each_situation(void **state)
 	}
 }
 
-/* An Init without a place, or of this node itself as root, counts in none of them. */
+/* An Init without a place, or that names this node itself as root, is never followed. */
 static void never(void **state)
 {
 	(void)state;
@@ -335,7 +335,7 @@ static void a_place_of_another_fabric(void **state)
 	stage_end(&s);
 }
 
-/* A node that knows no epoch believes any; others only one that is near. */
+/* A node that knows no epoch believes any; other nodes only one that is near theirs. */
 static void a_far_epoch(void **state)
 {
 	uint64_t far = TERM + FM_EPOCH_STEP + 1;

@@ -9,7 +9,10 @@
 
 /* --- how long ----------------------------------------------------------------------------- */
 
-/* Promises do not come: after ten times resend it asks anew, and counts who answers then. */
+/*
+ * Promises do not come: after ten times resend the node asks anew, and counts the nodes that answer
+ * then.
+ */
 static void no_promise(void **state)
 {
 	uint64_t from;
@@ -40,8 +43,8 @@ static void no_promise(void **state)
 }
 
 /*
- * A HELLO counts for five times resend. One node has a link to each of the others: all that can be reached
- * take part only if each has said HELLO lately.
+ * A HELLO counts for five times resend. One node has a link to each of the others, so all that can
+ * be reached take part only if each has said HELLO lately.
  */
 static void hello_is_late(void **state)
 {
@@ -61,7 +64,7 @@ static void hello_is_late(void **state)
 
 /*
  * Too few nodes say HELLO. If one of them is a candidate, this node lets it ask, after 2.8 to 3.6
- * s. If none is, it goes on: no other node would ask.
+ * s. If none is, it goes on, because no other node would ask.
  */
 static void in_vain(void **state)
 {
@@ -94,7 +97,7 @@ static void in_vain(void **state)
 	}
 }
 
-/* A claim that does not win is a part of that time: the other candidate waits no longer for it. */
+/* The time of a claim that does not win is part of the time until the other candidate asks. */
 static void in_vain_after_a_claim(void **state)
 {
 	uint64_t from;
@@ -126,9 +129,7 @@ static void in_vain_after_a_claim(void **state)
 	stage_end(&s);
 }
 
-/*
- * A neighbour that has lost another root knows of a later epoch: that does not break off a claim.
- */
+/* A neighbour that has lost another root reports a later epoch: that does not break off a claim. */
 static void not_broken_off(void **state)
 {
 	struct fm_init i;
@@ -154,8 +155,9 @@ static void not_broken_off(void **state)
 }
 
 /*
- * A node that asks says the latest epoch that it has learned of, by HELLO or from a neighbour that
- * has lost a later root: nodes that know of that epoch follow none that asks in an earlier one.
+ * The Inits of a node that asks name the latest epoch that it has learned of, by HELLO or from a
+ * neighbour that has lost a later root: nodes that know of that epoch follow no root that asks in
+ * an earlier one.
  */
 static void says_the_latest_epoch(void **state)
 {
@@ -192,7 +194,7 @@ static void says_the_latest_epoch(void **state)
 
 /* --- whose place it takes ------------------------------------------------------------------ */
 
-/* All nodes have the latest table, made by that root. */
+/* Lets all nodes say HELLO with the latest table, made by root @guid. */
 static void told_by(uint64_t maker)
 {
 	struct fm_status st;
@@ -210,7 +212,10 @@ static void told_by(uint64_t maker)
 	assert_in_range(st.root.since, START + s.now - 2 * MS, START + s.now);
 }
 
-/* The maker of a table that this node does not have is named by its GUID. */
+/*
+ * If this node lacks the latest table, the reason why it leads names the maker of that table by its
+ * GUID.
+ */
 static void why(void **state)
 {
 	(void)state;
@@ -223,7 +228,7 @@ static void why(void **state)
 	stage_end(&s);
 }
 
-/* All its links are lost: it is the only node that obeys. */
+/* All links of the candidate are lost: it is the only node that obeys. */
 static void counts_itself(void **state)
 {
 	(void)state;
@@ -250,7 +255,10 @@ static void take_stage(unsigned int stage)
 	r->joiners = stage == SETTLED_ALONE ? 1 : 4;
 }
 
-/* The same rules, put another way: what a root at that stage makes of an Init that is not of itself. */
+/*
+ * Return: true if a root of that stage has to give way to that Init of another node; a second
+ * implementation of the rules.
+ */
 static bool gives_way(unsigned int stage, const struct fm_init *init)
 {
 	const struct fm *fm = s.fm;
@@ -357,9 +365,9 @@ static void not_reached(void **state)
 /* --- all that can be reached ------------------------------------------------------------------- */
 
 /*
- * The node has learned fewer dimensions from one that it followed, whose shape is configured wrong.
- * A link of the other dimension leads to a NIC that does not take part: without a majority it does
- * not lead.
+ * A node has learned fewer dimensions from a root that it followed, whose shape is configured
+ * wrong. A link of a further dimension leads to a NIC that does not take part: without a majority
+ * the node does not lead.
  */
 static void link_of_another_dimension(void **state)
 {
@@ -406,7 +414,10 @@ static bool reaches_all(unsigned int port, enum fm_port_state is, uint64_t peer)
 	return claims;
 }
 
-/* A link to a NIC that is not known leads there; one that is down does not, nor one of which that is not said. */
+/*
+ * A link to a NIC that is not known leads out of the part. One that is down does not, nor one whose
+ * row does not name the NIC.
+ */
 static void links_to_a_stranger(void **state)
 {
 	(void)state;
@@ -418,7 +429,10 @@ static void links_to_a_stranger(void **state)
 	}
 }
 
-/* A node that does not take part any more, and to which no link leads, may have links to whatever NICs. */
+/*
+ * A node does not take part any more, and no link leads to it: its own links, to whatever NICs, do
+ * not count.
+ */
 static void links_of_one_that_left(void **state)
 {
 	struct fm_msg m;
@@ -479,7 +493,9 @@ static void told_once(void **state)
 	stage_end(&s);
 }
 
-/* Only rows at a place tell the first root that there was one before it. */
+/*
+ * The first root asks before it leads only if rows at a place show that there was a root before it.
+ */
 static void no_history(void **state)
 {
 	(void)state;
@@ -502,7 +518,7 @@ static void no_history(void **state)
 
 /* --- promises of a former claim --------------------------------------------------------------- */
 
-/* A node says that its NIC obeys that root, by order of this claim or of another. */
+/* A node says in HELLO that its NIC obeys that root, by order of this claim or of another. */
 static void obeys(uint32_t i, uint64_t epoch, uint64_t root)
 {
 	struct fm_msg m = hello(i);
@@ -514,8 +530,8 @@ static void obeys(uint32_t i, uint64_t epoch, uint64_t root)
 }
 
 /*
- * Two nodes have promised to obey it when a third is found that obeys a later epoch. The claim
- * that follows is in an epoch which those two have not promised: they do not count.
+ * Two nodes have promised when a third one is found that obeys a later epoch. The claim that
+ * follows is in an epoch that those two have not promised: they do not count.
  */
 static void promised_before(void **state)
 {

@@ -39,7 +39,7 @@ static void fetches_the_latest(void **state)
 	stage_end(&s);
 }
 
-/* Node 1 sends the latest table, which 0xabc made: +x of node 3 is excluded. */
+/* Node 1 sends the latest table, which 0xabc made: +x of node 3 is excluded in it. */
 static void sends_the_latest(void)
 {
 	static struct fm_entry entry[4];
@@ -59,7 +59,9 @@ static void has_first_table(void)
 	assert_non_null(fm_node(s.fm, 3));
 }
 
-/* Node 2 works at another place than that table says, and says HELLO before the table comes. */
+/*
+ * Node 2 works at another place than the latest table has, and says HELLO before the table comes.
+ */
 static void place_of_the_latest(void **state)
 {
 	(void)state;
@@ -97,7 +99,10 @@ static void place_of_the_latest(void **state)
 	}
 }
 
-/* By that table another NIC was where the root is now: it was replaced, and nothing is said of it. */
+/*
+ * The latest table has another NIC at the place of the root: that was replaced, and is not
+ * reported.
+ */
 static void replaced_since(void **state)
 {
 	static struct fm_entry entry[4];
@@ -122,7 +127,7 @@ static void replaced_since(void **state)
 	stage_end(&s);
 }
 
-/* Exclusions of that table hold, whatever is said by an older one of that root. */
+/* Exclusions of the latest table hold, whatever an older table of its root says. */
 static void older_words(void **state)
 {
 	static struct fm_entry entry[8];
@@ -194,7 +199,10 @@ static void table_comes_late(void **state)
 	}
 }
 
-/* A node says HELLO to the new root, and has not obeyed when the first table comes: it keeps its place there. */
+/*
+ * A node says HELLO to the new root, and does not obey yet when the first table comes: it keeps its
+ * place in that.
+ */
 static void place_of_one_that_waits(void **state)
 {
 	struct fm_msg m;
@@ -228,7 +236,10 @@ static void place_of_one_that_waits(void **state)
 
 /* --- whose words count ----------------------------------------------------------------------- */
 
-/* Node 1 or 2 has table 10 of root 0xabc, in which three nodes are up. Node 3 is away. */
+/*
+ * Return: a HELLO of node 1 or 2 with table 10 of root 0xabc, in which three nodes are up. Node 3
+ * is away.
+ */
 static struct fm_msg of_three(uint32_t i)
 {
 	struct fm_msg m = with_table(i, 0xabc);
@@ -238,7 +249,10 @@ static struct fm_msg of_three(uint32_t i)
 	return m;
 }
 
-/* Nodes 1 and 2 say that to a node that asks. Return: true if it claims: these two are enough. */
+/*
+ * Nodes 1 and 2 send these HELLOs to a node that asks. Return: true if it claims: the two are
+ * enough.
+ */
 static bool enough(struct fm_msg *one, struct fm_msg *two)
 {
 	bool is;
@@ -278,8 +292,8 @@ static void of_the_same_table(void **state)
 }
 
 /*
- * The manager of node 2 began anew. By the table that node 1 sends it was up, unless its NIC has rows of a
- * later table, or may have, or is in another life.
+ * The manager of node 2 began anew. It counts as up in the table that node 1 sends, unless its NIC
+ * has, or may have, rows of a later table, or is in another life.
  */
 static void of_one_that_began_anew(void **state)
 {

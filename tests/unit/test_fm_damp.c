@@ -34,7 +34,7 @@ static uint64_t left(void)
 	return h.left;
 }
 
-/* The cable is lost @n times at once. */
+/* Loses the cable @n times in quick succession. */
 static void flaps(unsigned int n)
 {
 	while (n--) {
@@ -148,7 +148,7 @@ static void test_fades(void **state)
 	stage_end(&s);
 }
 
-/* The hold lasts until half of the limit is left: 4 takes one half-life, 8 takes two. */
+/* A hold lasts until the penalty is half of the limit: 4 flaps take one half-life, 8 take two. */
 static void test_how_long(void **state)
 {
 	(void)state;
@@ -192,7 +192,7 @@ static void test_how_long(void **state)
 	stage_end(&s);
 }
 
-/* However long the link flapped: never more than hold_max after the last loss. */
+/* A hold ends at most hold_max after the last loss, however long the link flapped. */
 static void test_hold_max(void **state)
 {
 	uint64_t from;
@@ -223,7 +223,7 @@ static void test_hold_max(void **state)
 	stage_end(&s);
 }
 
-/* Still down when the hold ends: then it is like any other link that is down. */
+/* A link is still down when its hold ends: then it is like any other link that is down. */
 static void test_still_down(void **state)
 {
 	(void)state;
@@ -239,7 +239,7 @@ static void test_still_down(void **state)
 	stage_end(&s);
 }
 
-/* No link is held if that is switched off. */
+/* With a limit of 0 no link is held. */
 static void test_off(void **state)
 {
 	(void)state;
@@ -359,7 +359,7 @@ static void test_one_table(void **state)
 	stage_end(&s);
 }
 
-/* Any number of nodes, by ports of any dimension. */
+/* Any number of links is held, of ports of any dimension. */
 static void test_many(void **state)
 {
 	struct fm_hold h;
@@ -404,7 +404,7 @@ static void test_far_end(void **state)
 	stage_end(&s);
 }
 
-/* The far end reports another neighbour: the cable is reported as it is known. */
+/* The far end reports another neighbour: the problem names the cable as far as it is known. */
 static void test_one_end(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
@@ -465,7 +465,7 @@ static void lose_others(void)
 	says(5, r);
 }
 
-/* The state of the cable from 5 to 6, while the other links of node 5 are down. */
+/* Sets the state of the cable from 5 to 6, while the other links of node 5 are down. */
 static void last_cable(enum fm_port_state is)
 {
 	struct fm_row r = fm_mate(s.fm->root, NIC + 5)->row;
@@ -507,7 +507,10 @@ static void test_last_link(void **state)
 	stage_end(&s);
 }
 
-/* A ring with a held cable loses another one, far from it: the held one joins the two parts. */
+/*
+ * A ring with a held cable loses another one, far from it: the held cable is used again, as it
+ * joins the two parts.
+ */
 static void test_ring_is_cut(void **state)
 {
 	(void)state;
@@ -527,7 +530,7 @@ static void test_ring_is_cut(void **state)
 	stage_end(&s);
 }
 
-/* The root stood still: losses that it learns of then are not those of bad cables. */
+/* The root stood still: losses that it learns of then do not count as flaps. */
 static void test_stood_still(void **state)
 {
 	(void)state;
@@ -598,7 +601,10 @@ static void test_dispute(void **state)
 	stage_end(&s);
 }
 
-/* More at once than are remembered: reported is what is so at two looks, and when it is over. */
+/*
+ * More cables are disputed than are remembered: those that are disputed at two checks are reported,
+ * and their ends.
+ */
 static void test_many_disputes(void **state)
 {
 	uint64_t from;
@@ -624,7 +630,10 @@ static void test_many_disputes(void **state)
 	stage_end(&s);
 }
 
-/* A cable of the root itself, which did not fit in at first, is reported once there is room. */
+/*
+ * A disputed cable of the root itself, for which there was no room at first, is reported once there
+ * is.
+ */
 static void test_one_dispute_too_many(void **state)
 {
 	uint64_t from;

@@ -43,7 +43,7 @@ static void pair_dies(void)
 	stage_forget(&s);
 }
 
-/* Return: how many problems stand that say so. */
+/* Return: how many problems have @text in their texts. */
 static unsigned int tells(const char *text)
 {
 	unsigned int n = 0;
@@ -72,7 +72,7 @@ static int back(struct fm_row r)
 	return is;
 }
 
-/* The same link as before, which 4 had up, too: its NIC works on. */
+/* The link is the same as before, and node 4 had it up, too: its NIC works on. */
 static void same_link(void **state)
 {
 	(void)state;
@@ -155,7 +155,10 @@ static void behind_the_row(void **state)
 	}
 }
 
-/* A cable from a node to itself says nothing of it; a node that is not dead stays what it is. */
+/*
+ * A cable from a node to itself proves nothing about it; the state of a node that is not dead
+ * stays.
+ */
 static void beside_itself_and_the_living(void **state)
 {
 	struct fm_row now;

@@ -28,7 +28,10 @@ static void end(void)
 	assert_int_equal(memory_blocks(), 0);
 }
 
-/* Further changes count, and can only make it due earlier; the first one names it. */
+/*
+ * Further changes are counted, and can only make the table due earlier; the first one gives the
+ * cause.
+ */
 static void changes_share_a_table(void **state)
 {
 	(void)state;
@@ -56,7 +59,7 @@ static void changes_share_a_table(void **state)
 	end();
 }
 
-/* Before the first table there are no changes of it. */
+/* Changes before the first table demand none. */
 static void not_before_the_first(void **state)
 {
 	(void)state;

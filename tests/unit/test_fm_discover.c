@@ -193,7 +193,7 @@ static bool lines_left(void)
 	return true;
 }
 
-/* Broken cables hide nothing, as long as one line of each dimension is whole. */
+/* Broken cables do not hide the shape, as long as one line of each dimension is whole. */
 static void broken(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
@@ -241,7 +241,7 @@ static void test_no_line_left(void **state)
 	}
 }
 
-/* A dimension whose ends are not joined is a mesh, of the extent that was seen. */
+/* A dimension whose ends are not joined is a mesh, as long as its nodes. */
 static void test_mesh(void **state)
 {
 	struct rnd r = rnd_new(0);
@@ -317,7 +317,7 @@ static void test_hole(void **state)
 
 /* --- wrong cables ----------------------------------------------------------------------- */
 
-/* How many neighbours of the node that is placed at @i agree that it is at @at. */
+/* Return: how many neighbours of the node that is placed at @i imply that it is at @at. */
 static int agree(const uint32_t *place, uint32_t i, uint32_t at)
 {
 	int n = 0;
@@ -337,8 +337,8 @@ static int agree(const uint32_t *place, uint32_t i, uint32_t at)
 }
 
 /*
- * Where each node is placed: no two at one place, the root at 0, and no node that fits better
- * elsewhere, by itself or by changing places.
+ * Checks where each node is placed: no two at one place, the root at 0, and no node that fits
+ * better elsewhere, by itself or by changing places.
  */
 static void fits(struct rnd *r)
 {
@@ -422,7 +422,7 @@ static void test_crossed(void **state)
 	for_seeds(300, crossed);
 }
 
-/* A node that says it is cabled to the middle of a line takes nothing from that line's vote. */
+/* A node that reports a cable to the middle of a line takes nothing from that line's vote. */
 static void test_side_entry(void **state)
 {
 	(void)state;
@@ -526,8 +526,8 @@ static void test_one_pair_anywhere(void **state)
 }
 
 /*
- * The root's own line is one with another, so it reports a wrong size; the other lines are more.
- * Each other node keeps the place of the first table, whatever its cables say later.
+ * The root's own line is joined with another, so it implies a wrong size; the other lines outvote
+ * it. Each other node keeps the place of the first table, whatever cables it reports later.
  */
 static void test_later(void **state)
 {
@@ -633,7 +633,7 @@ static void test_words(void **state)
 	}
 }
 
-/* A cable in a dimension that has none. */
+/* A cable in a dimension of size 1 is wrong. */
 static void test_flat(void **state)
 {
 	struct rnd r = rnd_new(0);

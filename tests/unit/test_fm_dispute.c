@@ -18,7 +18,7 @@
 #define PORTS 3
 #define KEEPALIVE (50 * MS)
 
-/** struct stands - a problem that has been set since the last look began */
+/** struct stands - a problem that has been set since the last check began */
 struct stands {
 	uint64_t key;
 	char text[200];
@@ -96,7 +96,7 @@ void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fm
 
 /* --- the account ------------------------------------------------------------------------------ */
 
-/* The nodes to be looked at next, in order, and if each was at the last look. */
+/* The nodes to be checked next, in order, and if each was checked last time. */
 static uint32_t list[FM_SUSPECTS];
 static bool was_seen[FM_SUSPECTS];
 static unsigned int n_list;
@@ -147,7 +147,7 @@ static void row_comes(uint32_t i)
 		look_at = fm.now + KEEPALIVE;
 }
 
-/* The ports of a node at which a cable is disputed are among the problems, in order. */
+/* Checks that the disputed ports of a node are among the problems, in order. */
 static unsigned int check_node(struct rnd *r, uint32_t i, unsigned int next)
 {
 	for (unsigned int p = 0; p < mate[i].row.nports; p++) {
@@ -228,7 +228,7 @@ static void change(struct rnd *r, uint32_t i)
 	}
 }
 
-/* Nodes in a ring of ports 0 and 1; by port 2 they are joined in pairs. */
+/* Begins with nodes in a ring of ports 0 and 1; by port 2 they are joined in pairs. */
 static void begin(struct rnd *r, uint32_t n)
 {
 	assert_true(fm_dispute_new(&root));
@@ -287,7 +287,9 @@ static void test_live(void **state)
 	for_seeds(60, live);
 }
 
-/* More nodes have disputed cables than are remembered: all are looked at, until they are few. */
+/*
+ * More nodes have disputed cables than are remembered: all nodes are checked, until they are few.
+ */
 static void test_many(void **state)
 {
 	struct rnd r = rnd_new(1);

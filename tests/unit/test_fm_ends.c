@@ -55,7 +55,7 @@ static void says_row(uint32_t i, unsigned int p, struct fm_port_row port)
 	row(i, &rows[i]);
 }
 
-/* Time passes, in which all nodes do what they are asked. */
+/* Lets time pass, in which all nodes do what they are asked. */
 static void passes(void)
 {
 	for (unsigned int k = 0; k < 4; k++) {
@@ -114,7 +114,7 @@ static void ends(void **state)
 		}
 }
 
-/* On the near side of the dead one, where that was cabled, a new node takes its place. */
+/* A new node is cabled to the same neighbour as a dead one, and takes its place. */
 static void replaced(void **state)
 {
 	(void)state;
@@ -133,8 +133,9 @@ static void replaced(void **state)
 }
 
 /*
- * The root is in the middle of a line of three: it is at 0, 1 and 2 are beside it. Either is replaced
- * by a new node, which was refused a place once: 2, beside 0, was taken for an end of the line.
+ * The root is in the middle of a line of three: it is at 0, and 1 and 2 are beside it. Either is
+ * replaced by a new node. Node 2, beside 0, was once taken for an end of the line, so that its
+ * successor was refused the place.
  */
 static void replaced_beside_the_root(void **state)
 {

@@ -46,7 +46,7 @@ static void all_join(void)
 		join(i);
 }
 
-/* A root that begins anew is above itself. */
+/* A root that begins anew takes an epoch above the one that its NIC obeys. */
 static void above_its_nic(void **state)
 {
 	(void)state;
@@ -65,8 +65,8 @@ static void above_its_nic(void **state)
 }
 
 /*
- * A root that leads nodes already finds a node of a later epoch: it gives up what it leads, and leads in
- * an epoch after that once they have promised to obey it there.
+ * A root that leads finds a node of a later epoch: it gives up its leadership, and leads in an
+ * epoch after that once the nodes have promised to obey it there.
  */
 static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 {
@@ -112,7 +112,10 @@ static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 	stage_end(&s);
 }
 
-/* The first root, and nodes without a place: neither has made a table, and it leads on. */
+/*
+ * The first root finds a later epoch at nodes without a place: neither root has made a table, and
+ * this one leads on.
+ */
 static void not_asked(uint64_t epoch, uint64_t guid, uint64_t next)
 {
 	struct fm_msg m;
@@ -140,10 +143,7 @@ static void not_asked(uint64_t epoch, uint64_t guid, uint64_t next)
 	stage_end(&s);
 }
 
-/*
- * A node's knowledge of an earlier root makes the first root ask; the caller says how it is
- * reported.
- */
+/* A node's HELLO that knows of an earlier root makes the first root ask. */
 static void asks_for(const struct fm_msg *m)
 {
 	root_of(0, 0);
@@ -226,8 +226,8 @@ static void told_by_init(void **state)
 }
 
 /*
- * No node is welcomed in an epoch that the root's NIC does not keep: its next life would take it,
- * too.
+ * No node is welcomed in an epoch that the root's NIC does not obey yet, because the root's next
+ * life would take the same epoch.
  */
 static void first_its_nic(void **state)
 {
@@ -254,7 +254,10 @@ static void first_its_nic(void **state)
 	stage_end(&s);
 }
 
-/* The root's NIC lost its memory: what the others obey is not below it, so all join once more. */
+/*
+ * The root's NIC lost its memory: if nodes obey an epoch that is not below the root's, all join
+ * once more.
+ */
 static void above_all_others(void **state)
 {
 	(void)state;
@@ -273,7 +276,7 @@ static void above_all_others(void **state)
 
 /*
  * A NIC that did not answer in time may obey another root of this epoch, or a later one: all nodes
- * are asked anew. If it may obey this root's order, it gets that again.
+ * are asked anew. If it may obey this root, it gets the order again.
  */
 static void may_obey(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 {
@@ -371,7 +374,10 @@ static void far_above(void **state)
 	stage_end(&s);
 }
 
-/* A root whose NIC lost its memory knows of an epoch if it has kept a table. */
+/*
+ * A root whose NIC lost its memory knows an epoch, if it has kept a table, and so believes none far
+ * above that.
+ */
 static void far_above_what_was_kept(void **state)
 {
 	struct fm_entry e[4];
@@ -405,7 +411,7 @@ static void far_above_what_was_kept(void **state)
 
 /* --- versions ---------------------------------------------------------------------------------- */
 
-/* Node 3 joins anew and says that version of its rows, or of its table, which is of that epoch. */
+/* Node 3 joins anew, and reports that version of its rows, or of its table, of that epoch. */
 static void says_version(uint64_t version, uint64_t table, uint64_t term)
 {
 	struct fm_msg m = hello(3);
@@ -422,7 +428,7 @@ static void says_version(uint64_t version, uint64_t table, uint64_t term)
 	joins(&m);
 }
 
-/* After the highest number there would be no next table. */
+/* A version far above is not believed: after the highest number there would be no next table. */
 static void version_far_above(void **state)
 {
 	static const struct {
@@ -448,7 +454,7 @@ static void version_far_above(void **state)
 	}
 }
 
-/* The epoch of a table is not believed either, if it is far above: it would be the latest for ever. */
+/* A table of an epoch far above is not believed, because it would count as the latest for ever. */
 static void table_far_above(void **state)
 {
 	(void)state;

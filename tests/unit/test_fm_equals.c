@@ -16,7 +16,7 @@
 #define MATES 7
 #define STAND_MAX 40
 
-/** struct problem - @marked: not set again yet */
+/** struct problem - a problem; @marked: it was not set again yet */
 struct problem {
 	char kind[16], text[250];
 	uint64_t key;
@@ -37,7 +37,7 @@ unsigned int fm_candidate_said(const struct fm *f)
 	return own_priority;
 }
 
-/* If none is configured, only those of the first places have one. */
+/* A node without a configured priority has one only at the first places. */
 unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
 {
 	return said == FM_PRIORITY_AUTO ? node < 2 : said;
@@ -146,7 +146,7 @@ static void change(struct rnd *r)
 	}
 }
 
-/* Return: true if the node has that priority, and may ask. */
+/* Return: true if the node has that priority, and may ask to be root. */
 static bool has(uint32_t i, unsigned int priority)
 {
 	return mate[i].name[0] && mate[i].state == FM_NODE_UP && mate[i].priority == priority &&
@@ -224,7 +224,7 @@ static unsigned int expect_marked(struct rnd *r)
 	return found;
 }
 
-/* Nodes come, go and change; the problems are looked at when that is due, and else stay. */
+/* Nodes come, go and change; the problems are updated when that is due, and else stay. */
 static void life(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);

@@ -8,7 +8,7 @@
 #include "tests/unit/seeds.h"
 #include "daemon/fm/root/sums.h"
 
-/* How much one more packet of a counter changes a sum. */
+/* Return: by how much one more packet of a counter changes a sum. */
 static int in_missing(unsigned int f)
 {
 	switch (f) {
@@ -85,7 +85,10 @@ static void test_sums(void **state)
 	for_seeds(30, packets);
 }
 
-/* Each counter alone moves, of each colour; and each number of what is parked. */
+/*
+ * Each counter alone is changed, of each colour, and each number of parked packets: the result must
+ * be the expected one.
+ */
 static void test_moved(void **state)
 {
 	struct fm_sums was, now;

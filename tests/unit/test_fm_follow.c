@@ -28,7 +28,10 @@ static void claim(uint64_t epoch)
 	stage_msg(&s, 1, &m);
 }
 
-/* No root has led the node. The one that it follows refuses it, and there is another. */
+/*
+ * No root has led the node. The root that it follows, which asks, refuses it, and the node follows
+ * another.
+ */
 static void an_asker_that_gave_up(void **state)
 {
 	struct fm_init i;
@@ -65,7 +68,10 @@ static bool has_problem(const char *part)
 	return false;
 }
 
-/* A node that has had no root for 30 s says so: from when it began, and from when it had none again. */
+/*
+ * A node that has had no root for 30 s reports it: from the time when it began, and from the time
+ * when it lost its root.
+ */
 static void without_a_root(void **state)
 {
 	static const char text[] = "no Init has named a root for 30 s";
@@ -93,7 +99,7 @@ static void without_a_root(void **state)
 }
 
 /*
- * No root has led the node. One that asks refuses it, or cannot be reached: neighbours report that
+ * No root has led the node. An asking node refuses it, or cannot be reached; neighbours name that
  * one again and again, and for a while the node does not follow it, but another.
  */
 static void an_asker_in_vain(void **state)
@@ -173,8 +179,8 @@ static void the_other_asker(void **state)
 }
 
 /*
- * No root has led the node, so it informs its neighbours at once of one that asks; the host of that
- * one takes its connection, but no manager answers.
+ * No root has led the node, so it names an asking node to its neighbours at once; the host of that
+ * one takes the connection, but no manager answers.
  */
 static void an_asker_that_hangs(void **state)
 {
@@ -270,7 +276,7 @@ static void another_root_at_its_address(void **state)
 	}
 }
 
-/* The Init with which it tells neighbours of its root. */
+/* Return: the address of the root in the Inits of this node. */
 static const char *told_address(void)
 {
 	struct fm_init i;
@@ -283,7 +289,8 @@ static const char *told_address(void)
 
 /*
  * The manager of the root begins anew at another address, and asks, while the node tries the former
- * one. It is informed of it by the root itself, or by another node in a later epoch.
+ * one. The node learns the address from an Init of the root itself, or of another node in a later
+ * epoch.
  */
 static void a_root_that_begins_elsewhere(void **state)
 {
@@ -342,7 +349,7 @@ static void a_root_that_leads_elsewhere(void **state)
 
 /*
  * No root has led the node. It passes on that a root is lost as it was reported, also if it learns
- * that only by being refused: else one that asks would give way to a root that no node follows.
+ * that only by a refusal: otherwise an asking node would give way to a root that no node follows.
  */
 static void a_lost_root_passed_on(void **state)
 {
@@ -370,7 +377,7 @@ static void a_lost_root_passed_on(void **state)
 	}
 }
 
-/* A node that took a claim follows none that asks in the epoch before. */
+/* A node that has taken a claim follows no node that asks in the epoch before. */
 static void claimed_by_an_init_of_before(void **state)
 {
 	struct fm_init i;
@@ -393,7 +400,10 @@ static void claimed_by_an_init_of_before(void **state)
 	stage_end(&s);
 }
 
-/* The node that it follows asks, and has learned of a later epoch: other neighbours are told. */
+/*
+ * The followed node, which asks, has learned of a later epoch: the node's Inits name that to other
+ * neighbours.
+ */
 static void an_asker_that_learns(void **state)
 {
 	struct fm_init i;
@@ -419,7 +429,10 @@ static void an_asker_that_learns(void **state)
 	stage_end(&s);
 }
 
-/* A node that asks answers a ping: it has no way to a root. It lives: neighbours may follow it. */
+/*
+ * A node that asks answers a ping: it has no way to a root, but it lives, so neighbours may follow
+ * it.
+ */
 static void an_asker_is_not_lost(void **state)
 {
 	struct fm_msg pong = { .type = FM_MSG_PONG, .pong = { .adrift = true } };
@@ -441,7 +454,7 @@ static void an_asker_is_not_lost(void **state)
 	stage_end(&s);
 }
 
-/* The place that the node gives is well formed, though that root knows no shape yet. */
+/* The place in the node's Init is well formed, though the asking root knows no shape yet. */
 static void an_asker_without_a_shape(void **state)
 {
 	struct fm_init i;
@@ -460,7 +473,10 @@ static void an_asker_without_a_shape(void **state)
 	stage_end(&s);
 }
 
-/* A host takes the connection, and no manager answers. The node is a candidate, and asks itself. */
+/*
+ * A host takes the connection, and no manager answers. The node is a candidate, and asks to be root
+ * itself.
+ */
 static void a_root_that_hangs(void **state)
 {
 	double at, until;
@@ -508,9 +524,9 @@ static void refused_and_asks_itself(void **state)
 }
 
 /*
- * The root that led the node is lost for good. Its neighbours obey a root of an earlier epoch, which
- * hung and has not learned of the later one. That root has to be told, or it would not ask all
- * anew.
+ * The root that led the node last is lost for good. Its neighbours obey a root of an earlier epoch,
+ * which hung and has not learned of the later one. The node has to inform that root of it, because
+ * otherwise it would not ask all nodes anew.
  */
 static void a_lost_root_and_one_of_an_epoch_before(void **state)
 {

@@ -152,7 +152,7 @@ static bool told(const char *part)
 	return false;
 }
 
-/* Each who is there, and no other, has its place in the table. */
+/* Checks that each node that is there, and no other, has its place in the table. */
 static void all_placed(void)
 {
 	for (uint32_t i = 0; i < torus_nodes(&s.shape); i++) {
@@ -172,7 +172,10 @@ static void all_placed(void)
 
 /* --- how ------------------------------------------------------------------------------- */
 
-/* A table of the old shape with all on hold, and at once a whole one of the new shape. */
+/*
+ * A table of the old shape with all rows on hold is followed at once by a whole table of the new
+ * shape.
+ */
 static void test_two_tables(void **state)
 {
 	uint64_t version;
@@ -215,7 +218,10 @@ static void ready(uint32_t node)
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* The root is told to hand over, and the shape grows before it does: ids change, the node does not. */
+/*
+ * The root has to hand over, and the shape grows before it does: ids change, but the named node
+ * stays the same.
+ */
 static void test_move_while_it_grows(void **state)
 {
 	unsigned int ordered = 0;
@@ -297,7 +303,7 @@ static void test_not_while_sending(void **state)
 	}
 }
 
-/* Something else happens in the pause: that goes first, and then it is tried again. */
+/* Another change comes in the pause: it goes first, and then the growth is tried again. */
 static void test_superseded(void **state)
 {
 	(void)state;
@@ -342,8 +348,8 @@ static void test_silent(void **state)
 }
 
 /*
- * A manager is gone when the new shape goes out: its NIC has the former one, so nothing may be sent
- * through it, until it is back.
+ * A manager is lost when the new shape is sent: its NIC has the former shape, so nothing may be
+ * sent through it until it is back.
  */
 static void test_silent_with_old_shape(void **state)
 {
@@ -405,7 +411,7 @@ static void test_silent_after_growth(void **state)
 
 /*
  * A NIC fails between the proof that the network is empty and the table: the shape stays. It grows
- * after another pause only, for packets are sent meanwhile.
+ * only after another pause, because packets are sent meanwhile.
  */
 static void test_fails_at_the_last_moment(void **state)
 {
@@ -503,7 +509,7 @@ static void test_shapes(void **state)
 	}
 }
 
-/* A cable of a new node that does not agree with the others: nothing grows, and it is reported. */
+/* A cable of a new node contradicts the others: nothing grows, and that is reported. */
 static void test_wrong_cable(void **state)
 {
 	(void)state;
@@ -532,7 +538,7 @@ static void test_wrong_cable(void **state)
 	stage_end(&s);
 }
 
-/* In a dimension whose ends are joined there is no end at which it could grow. */
+/* A dimension whose ends are joined does not grow. */
 static void test_closed(void **state)
 {
 	struct fm_msg m;

@@ -27,7 +27,7 @@
 #define LISTEN	(20 * MS)
 #define WAIT_MAX (30000 * MS)
 
-/** struct model - what the file is to know; @at: when it looks again */
+/** struct model - the expected state; @at: when the next attempt is due */
 struct model {
 	unsigned int step, busy;
 	uint64_t version, at, wait;
@@ -209,7 +209,7 @@ static void end(void)
 	free(root.at);
 }
 
-/* The root learns of changes. */
+/* Gives the root changes. */
 static void change(struct rnd *r)
 {
 	static const char *const shapes[] = { "5x3", "4x4", "6x6" };
@@ -349,7 +349,10 @@ static uint32_t moved(uint32_t node)
 	return node / 4 * fm.table.shape.size[0] + node % 4;
 }
 
-/* All has moved to the same coordinates in the new shape, and what moved is marked. */
+/*
+ * Checks that all nodes have the same coordinates in the new shape, and that those whose ids
+ * changed are marked.
+ */
 static void check_moved(struct rnd *r, const struct fm_mate *was, const uint16_t *admin,
 			const struct fm_order *orders, uint32_t norders)
 {
@@ -387,7 +390,7 @@ static void check_moved(struct rnd *r, const struct fm_mate *was, const uint16_t
 	assert_false(root.joined);
 }
 
-/* The next table: the pause, or the new shape, or another change that came first. */
+/* Makes the next table: the pause, or the new shape, or another change that came first. */
 static void make_table(struct rnd *r, struct model *m)
 {
 	uint64_t version = 2 + rnd_below(r, 3);
@@ -434,7 +437,7 @@ static void make_table(struct rnd *r, struct model *m)
 		m->version = version;
 }
 
-/* Nodes took the table; others did not, or are dead. */
+/* Some nodes apply the table; others do not, or are dead. */
 static void applied(struct rnd *r, struct model *m)
 {
 	struct fm_mate was[MATES];

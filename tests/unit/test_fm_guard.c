@@ -26,7 +26,7 @@ static void start(const char *shape)
 	lives(5000);
 }
 
-/* A node is cut off by its last cable. Orders count that no table has yet. */
+/* The exclusion of a node's last cable cuts it off. Orders count that no table has yet. */
 static void test_last_cable(void **state)
 {
 	struct fm_severed out;
@@ -54,7 +54,7 @@ static void test_last_cable(void **state)
 	stage_end(&s);
 }
 
-/* Named as wholes, all nodes may go, but it is told how many are left. */
+/* All nodes may be excluded by name, but the result says how many are left. */
 static void test_all_nodes(void **state)
 {
 	struct fm_target all[16];
@@ -93,7 +93,7 @@ static void test_included_again(void **state)
 	stage_end(&s);
 }
 
-/* The root knows an order, and both ends of its cable, before a table has it. */
+/* The root counts an order, at both ends of its cable, before a table has it. */
 static void test_given(void **state)
 {
 	struct fm_order o = { .reason = "bit errors" };
@@ -116,7 +116,7 @@ static void test_given(void **state)
 	stage_end(&s);
 }
 
-/* A cable that is lost during a recovery is in no table yet, and leads nowhere. */
+/* A cable that is lost during a recovery, and so in no table yet, does not count as a path. */
 static void test_lost_cable(void **state)
 {
 	struct fm_severed out;
@@ -159,7 +159,7 @@ static void test_node_back(void **state)
 	stage_end(&s);
 }
 
-/* Several exclusions at once: each alone would part nothing. */
+/* Several exclusions together cut nodes off, though each alone would not. */
 static void test_together(void **state)
 {
 	const struct fm_target ring[] = { { 1, 0 }, { 4, 0 } };

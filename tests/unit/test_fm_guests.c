@@ -30,7 +30,7 @@ static void joins(uint32_t node, int conn, uint64_t attach)
 	stage_msg(&s, conn, &m);
 }
 
-/* The parent that the root gives node @node, which joins by @conn. */
+/* Checks the parent that the root gives node @node, which joins by @conn. */
 static void given(uint32_t node, int conn, uint64_t attach, const char *parent)
 {
 	char want[100];
@@ -43,7 +43,7 @@ static void given(uint32_t node, int conn, uint64_t attach, const char *parent)
 	assert_int_equal(stage_count(&s, want), 1);
 }
 
-/* Guests get tables and steps only if they are still there when these are sent again. */
+/* Guests get tables and steps only if they are still there when these are repeated. */
 static void test_guests(void **state)
 {
 	(void)state;

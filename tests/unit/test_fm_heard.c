@@ -35,8 +35,8 @@ static void counts(unsigned int nodes, unsigned int links, unsigned int faulty)
 }
 
 /*
- * Checks how many nodes' managers have a way to this one now, and how many cables have an end
- * there.
+ * Checks how many managers have a way to this one now, and how many cables have an end at their
+ * nodes.
  */
 static void answers(unsigned int nodes, unsigned int links)
 {
@@ -46,7 +46,7 @@ static void answers(unsigned int nodes, unsigned int links)
 	assert_int_equal(st.links_heard, links);
 }
 
-/* Node 5 of a 4x4 at work, with its links to 6, 9, 4 and 1. */
+/* Begins with node 5 of a 4x4 at work, with its links to 6, 9, 4 and 1. */
 static void led(void)
 {
 	struct fm_init i;
@@ -79,7 +79,10 @@ static bool heard(uint32_t node, uint64_t *at)
 
 /* --- a member ------------------------------------------------------------------------------ */
 
-/* The last message of the root counts for a while, but for the root itself: it is what is lost. */
+/*
+ * Reports of the root about nodes count for a while after the root is lost, except for those about
+ * the root itself.
+ */
 static void the_roots_word(void **state)
 {
 	uint64_t at;
@@ -115,7 +118,7 @@ static void the_roots_word(void **state)
 	stage_end(&s);
 }
 
-/* A node that was led by no root in this life has no word of one. */
+/* A node that no root has led in this life knows nothing from a root. */
 static void never_led(void **state)
 {
 	struct fm_init i;
@@ -134,7 +137,7 @@ static void never_led(void **state)
 	stage_end(&s);
 }
 
-/* An Init of a neighbour, as long as the link is up. */
+/* An Init shows that a neighbour lives, as long as the link is up. */
 static void neighbours(void **state)
 {
 	struct fm_init i;
@@ -162,7 +165,7 @@ static void neighbours(void **state)
 	stage_end(&s);
 }
 
-/* Nodes below this one in the tree count as heard, and the parent. */
+/* Nodes below this one in the tree count as alive, and so does the parent. */
 static void connections(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_PING };
@@ -199,7 +202,7 @@ static void connections(void **state)
 	stage_end(&s);
 }
 
-/* No candidate is left: after 30 s that is said, until one asks or leads. */
+/* No candidate is left: after 30 s that is a problem, until a node asks or leads. */
 static void nobody_asks(void **state)
 {
 	struct fm_init i;
@@ -227,7 +230,10 @@ static void nobody_asks(void **state)
 	stage_end(&s);
 }
 
-/* A candidate asks for long, and answers: that is no problem of this node. Then that one ends, too. */
+/*
+ * A candidate asks for long, and answers: that is no problem of this node. Then the candidate ends,
+ * too, which is one.
+ */
 static void one_asks_no_more(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = NIC + 6 } };
@@ -270,8 +276,8 @@ static void shows(enum fm_root_state state, unsigned int here, unsigned int need
 }
 
 /*
- * A node that asks reports to all nodes that say HELLO how many answer or obey it. They show that
- * as long as they follow it.
+ * A node that asks reports to its followers how many nodes answer or obey it. They show that as
+ * long as they follow it.
  */
 static void progress(void **state)
 {
@@ -376,7 +382,7 @@ static void tells_progress(void **state)
 
 /* --- a root ---------------------------------------------------------------------------------- */
 
-/* A node that is not connected any more is up for a while: until the root judges it. */
+/* A node that is not connected any more counts as up for a while, until the root judges it. */
 static void of_a_root(void **state)
 {
 	struct fm_msg m;

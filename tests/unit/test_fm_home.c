@@ -82,7 +82,10 @@ static void newcomers(void **state)
 	}
 }
 
-/* What shows that an Init is of the own fabric. */
+/*
+ * An Init counts as one of the own fabric by the place of its port, the NIC's neighbours, or the
+ * table that was kept.
+ */
 static void its_own(void **state)
 {
 	static const struct {
@@ -168,7 +171,7 @@ static unsigned int inits(void)
 	return stage_count(&s, "init");
 }
 
-/* Its own neighbour is silent, or gone, or names the other root, too. */
+/* The neighbour of the node's own fabric is silent, or gone, or names the other root, too. */
 static void when_it_is_gone(void **state)
 {
 	(void)state;

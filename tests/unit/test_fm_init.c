@@ -108,7 +108,7 @@ static void test_bytes(void **state)
 	same(&out, &example);
 }
 
-/* Each flag is its own bit; no others are known. */
+/* Each flag is a bit of its own; no others are known. */
 static void test_flags(void **state)
 {
 	struct fm_init i = example;
@@ -132,7 +132,7 @@ static void test_flags(void **state)
 	}
 }
 
-/* Cut off anywhere, longer, of another version, or no Init at all. */
+/* An Init is refused if it is cut off anywhere, longer, of another version, or none at all. */
 static void test_torn(void **state)
 {
 	uint8_t buf[sizeof(bytes) + 1];
@@ -204,7 +204,10 @@ static void test_texts(void **state)
 	}
 }
 
-/* Other ends of at most all ports, at ports that NICs can have; and no more doubt than the most. */
+/*
+ * An Init has the other ends of at most all ports, at ports that NICs can have, and no more doubt
+ * than the most.
+ */
 static void test_ends(void **state)
 {
 	struct fm_init i = example;
@@ -242,7 +245,7 @@ static void test_ends(void **state)
 	assert_in_range(fm_init_put(buf, &i), 1, FM_INIT_MAX);
 }
 
-/* No epoch above the highest. */
+/* An Init cannot have an epoch above the highest. */
 static void test_epoch(void **state)
 {
 	struct fm_init i = example;
@@ -256,7 +259,7 @@ static void test_epoch(void **state)
 	assert_int_equal(comes(&i), -EBADMSG);
 }
 
-/* Only ports and dimensions that a fabric can have. */
+/* An Init has only ports and dimensions that a fabric can have. */
 static void test_ports(void **state)
 {
 	(void)state;

@@ -59,7 +59,7 @@ static void do_log(void *io, const struct fm_log *log)
 	over += log->level == FM_INFO;
 }
 
-/* Return: true if all cables of the node that lead to another are excluded by wish. */
+/* Return: true if an administrator has excluded all cables of the node that lead to another. */
 static bool is_wished(const struct torus_shape *s, const struct fm_entry *e)
 {
 	for (unsigned int p = 0; p < 2u * s->ndims; p++)
@@ -68,7 +68,7 @@ static bool is_wished(const struct torus_shape *s, const struct fm_entry *e)
 	return true;
 }
 
-/* Marks what links join to @from. Return: how many nodes. */
+/* Marks all nodes that links join to @from. Return: how many. */
 static uint32_t reach(const struct torus_shape *s, const struct fm_entry *entry, uint32_t from,
 		      bool *seen)
 {
@@ -90,8 +90,9 @@ static uint32_t reach(const struct torus_shape *s, const struct fm_entry *entry,
 }
 
 /*
- * All nodes that are up and not joined to the root are reported, unless excluded by wish; or, if
- * the root is, all that are not in the largest part.
+ * Checks that exactly those nodes are reported that are up and not joined to the root, except if an
+ * administrator excluded all their cables. If the root is out of service, it is all that are not in
+ * the largest part.
  */
 static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, unsigned int step)
 {
@@ -256,7 +257,10 @@ static void fabric_end(void)
 	fm_problems_free(&fm);
 }
 
-/* Excludes ports @fault of @node, and @admin by wish. Return: full searches that it took. */
+/*
+ * Excludes ports @fault of @node as faulty, and @admin by an administrator. Return: full searches
+ * that it took.
+ */
 static unsigned int change(uint32_t node, uint16_t fault, uint16_t admin, enum fm_node_state is)
 {
 	struct fm_entry e = whole[node];
@@ -343,7 +347,7 @@ static void test_root_out(void **state)
 	fabric_end();
 }
 
-/* A search that there was no memory for is made at the next table, whatever that changes. */
+/* A search for which there was no memory is made with the next table, whatever that changes. */
 static void test_no_memory(void **state)
 {
 	(void)state;

@@ -19,7 +19,7 @@ static void sees(int conn, const struct fm_msg *msg)
 		said = msg->hello;
 }
 
-/* Only a whole table of a fabric is taken; the root is informed of it. */
+/* Only a whole table of a fabric is taken; HELLO names it to the root. */
 static void whole_tables_only(void **state)
 {
 	static const struct {
@@ -48,7 +48,7 @@ static void whole_tables_only(void **state)
 	}
 }
 
-/* Table @version of epoch @term, made by NIC 0xabc. */
+/* Gives the node table @version of epoch @term, made by NIC 0xabc. */
 static bool takes(uint64_t term, uint64_t version, const char *shape)
 {
 	struct fm_entry entries[4];
@@ -64,7 +64,7 @@ static bool takes(uint64_t term, uint64_t version, const char *shape)
 	return fm_keep_take(s.fm, &m.table);
 }
 
-/* A later table than the one at hand is taken, and passed on as it came, but without votes. */
+/* A later table than the kept one is taken, and passed on as it came, but without votes. */
 static void later_ones(void **state)
 {
 	struct fm_hello h = { .kept = 0 };
@@ -145,8 +145,8 @@ static bool has_problem(const char *kind)
 }
 
 /*
- * There is no memory to give a table: that is reported, and it is given later. Return: whether any
- * was asked for
+ * There is no memory to give a table to the host: that is reported, and it is given later. Return:
+ * true if memory was asked for.
  */
 static bool given_later(unsigned int fails, unsigned int *told)
 {
@@ -242,7 +242,10 @@ static void for_a_root_that_lacks_it(void **state)
 	assert_int_equal(memory_blocks(), 0);
 }
 
-/* Words about sets of voters that no longer exist are sent to no node: they would be refused. */
+/*
+ * Votes in sets of voters that no longer exist are sent to no node, because it would refuse the
+ * table.
+ */
 static void without_former_sets(void **state)
 {
 	struct fm_msg m, fetch = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
@@ -413,7 +416,10 @@ static void what_the_host_says(void **state)
 	stage_end(&s);
 }
 
-/* A root of a new epoch makes a table of the next number: it is not known what came between. */
+/*
+ * A root of a new epoch makes a table of the next number: it is not known which tables came
+ * between.
+ */
 static void of_another_epoch(void **state)
 {
 	struct fm_msg m;

@@ -77,8 +77,8 @@ static void test_says_when_it_is_on_disk(void **state)
 }
 
 /*
- * Another candidate may have kept a table that this one has not seen, with later decisions than
- * those here.
+ * Another candidate may have kept a table that this one has not seen, with later decisions. So this
+ * one does not name a later table than it has on disk.
  */
 static void test_writes_after_a_gap(void **state)
 {
@@ -113,7 +113,7 @@ static void test_says_that_it_fails(void **state)
 	stage_end(&s);
 }
 
-/* The root lives meanwhile. */
+/* Lets time pass, in which the root lives. */
 static void waits(uint64_t ms)
 {
 	for (uint64_t until = s.now + ms * MS; s.now < until;) {
@@ -122,7 +122,10 @@ static void waits(uint64_t ms)
 	}
 }
 
-/* The host says nothing of it for 40 s: perhaps it had no memory for it. */
+/*
+ * The host reports nothing about a table for 40 s: it is given again, because there may have been
+ * no memory for it.
+ */
 static void test_gives_it_again(void **state)
 {
 	(void)state;
@@ -153,7 +156,10 @@ static void test_gives_it_again(void **state)
 	stage_end(&s);
 }
 
-/* With keep-alives, for a word may be lost further up; and what comes from below is passed on. */
+/*
+ * KEPT is repeated with keep-alives, because it may be lost further up; a KEPT from below is passed
+ * on.
+ */
 static void test_says_it_again(void **state)
 {
 	struct fm_msg below = { .type = FM_MSG_KEPT, .kept = { .guid = NIC + 3, .version = 1, .term = TERM } };
@@ -216,7 +222,10 @@ static void all_do(void)
 	}
 }
 
-/* The root of a ring of four. Node 1 and 2 are candidates, 2 without a disk for it; 3 is none. */
+/*
+ * Begins with the root of a ring of four. Nodes 1 and 2 are candidates, 2 without a disk for
+ * tables; 3 is none.
+ */
 static void root(void)
 {
 	struct fm_row row;
@@ -308,7 +317,7 @@ static void test_root_counts(void **state)
 	stage_end(&s);
 }
 
-/* A candidate that is away and out of service does not come back with its disk. */
+/* A candidate that is away and out of service does not count. */
 static void test_out_of_service(void **state)
 {
 	(void)state;

@@ -53,7 +53,7 @@ static void end(void)
 	assert_int_equal(memory_blocks(), 0);
 }
 
-/* A recovery ends, and the next one is to begin @wait after that; 0: none is. */
+/* Ends a recovery, and checks that the next one is due @wait after that; 0: none is. */
 static void ends(bool parked, bool reopen, bool bounded, uint64_t wait)
 {
 	const struct fm_sums sums = { .parked = parked, .reopen = reopen };
@@ -62,7 +62,7 @@ static void ends(bool parked, bool reopen, bool bounded, uint64_t wait)
 	assert_int_equal(fm_leftover_expiry(&fm), wait ? fm.now + wait : NEVER);
 }
 
-/* The time comes at which it is demanded, and it begins, for @of reasons. */
+/* Waits until the next recovery is demanded, and begins it for @of reasons. */
 static void comes(uint32_t of)
 {
 	uint64_t at = fm_leftover_expiry(&fm);
@@ -83,7 +83,7 @@ static void comes(uint32_t of)
 	fm.now += 3 * MS;
 }
 
-/* Each waits twice as long as the one before, from 20 ms, or 1 s, up to 32 s. */
+/* Each recovery waits twice as long as the one before, from 20 ms, or 1 s, up to 32 s. */
 static void later_and_later(void **state)
 {
 	(void)state;
@@ -118,7 +118,7 @@ static void a_bound_is_reached(void **state)
 	end();
 }
 
-/* While a port is closed the wait stays as it is. */
+/* While a port is closed the wait does not grow. */
 static void a_port_is_closed(void **state)
 {
 	(void)state;
@@ -133,7 +133,7 @@ static void a_port_is_closed(void **state)
 	}
 }
 
-/* A recovery that has another reason, or another one alone, begins the waits anew. */
+/* After a recovery that has another reason, too, or only another one, the waits begin anew. */
 static void for_another_reason(void **state)
 {
 	(void)state;

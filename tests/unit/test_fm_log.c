@@ -22,13 +22,13 @@ static void until(uint64_t ns)
 	s.fm->now = START + s.now;
 }
 
-/* @ms pass. */
+/* Lets @ms pass. */
 static void later_by(uint64_t ms)
 {
 	until(s.now + ms * MS);
 }
 
-/* A node that is by itself, with nothing to do. */
+/* Starts a node that is alone, with nothing to do. */
 static struct fm *start(void)
 {
 	stage_init(&s, "4x4", 5);
@@ -115,7 +115,7 @@ static bool is_listed(const char *text)
 	return false;
 }
 
-/* There are as many as are listed, and three more. */
+/* Starts a node with as many problems as the list holds, and three more. */
 static struct fm *start_many(void)
 {
 	struct fm *fm = start();
@@ -173,7 +173,7 @@ static void test_many_problems(void **state)
 	stage_end(&s);
 }
 
-/* When a kind is swept, those of it that wait for a place end as well. */
+/* When a kind of problem is swept, those of it that wait for a place in the list end as well. */
 static void test_many_swept(void **state)
 {
 	struct fm *fm = start_many();
@@ -229,7 +229,9 @@ static void test_many_limited(void **state)
 	stage_end(&s);
 }
 
-/* As many as a large fabric may have are counted; and no more, for each takes memory. */
+/*
+ * As many problems as a large fabric may have are counted, and no more, because each takes memory.
+ */
 static void test_very_many(void **state)
 {
 	struct fm *fm = start();
@@ -266,7 +268,10 @@ static void alternates(unsigned int times, uint64_t ms)
 	until(from + ms * MS);
 }
 
-/* The first time is logged at once, with its end; the next not before a second has passed. */
+/*
+ * A problem is logged at once the first time, and so is its end; the next time not before a second
+ * has passed.
+ */
 static void test_second_time(void **state)
 {
 	(void)state;
@@ -300,7 +305,7 @@ static void test_second_time(void **state)
 	stage_end(&s);
 }
 
-/* A problem that stands when it may be logged again is logged, as it is then. */
+/* A problem that is present when it may be logged again is logged, with its text of that time. */
 static void test_stands_later(void **state)
 {
 	(void)state;
@@ -329,7 +334,7 @@ static void test_stands_later(void **state)
 	stage_end(&s);
 }
 
-/* The gaps double until they are ten minutes long. */
+/* The gaps between log lines double until they are ten minutes long. */
 static void test_gaps(void **state)
 {
 	uint64_t gap = SECOND;
@@ -362,7 +367,7 @@ static void test_gaps(void **state)
 	stage_end(&s);
 }
 
-/* However often something alternates in a day, the log has some hundred lines of it. */
+/* However often a problem begins and ends in a day, the log has some hundred lines of it. */
 static void test_bounded(void **state)
 {
 	(void)state;

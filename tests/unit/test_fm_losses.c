@@ -5,7 +5,7 @@
  */
 #include "stage_root.h"
 
-/* The root of a ring of four in that shape. Each loss of a link holds it down. */
+/* Begins with the root of a ring of four in that shape. Each loss of a link holds it down. */
 static void begins(const char *shape, unsigned int limit)
 {
 	struct fm_row mine;
@@ -111,7 +111,7 @@ static void losses(void **state)
 	assert_false(is_loss(down, stranger));
 }
 
-/* Where no limit is set nothing is held down. */
+/* With a limit of 0 nothing is held down. */
 static void without_a_limit(void **state)
 {
 	struct fm_row r;
@@ -132,7 +132,10 @@ static void without_a_limit(void **state)
 
 /* --- which are told ------------------------------------------------------------------------------ */
 
-/* Both ends of the cable from 1 to 2 are lost. @port: where it ends at 2, as 1 says. */
+/*
+ * Both ends of the cable from 1 to 2 are lost. @port: where it ends at node 2, by the row of node
+ * 1.
+ */
 static void cable_lost(unsigned int port, uint64_t peer, uint32_t serial)
 {
 	struct fm_row r = stage_row(&s, 1);
@@ -153,8 +156,8 @@ static void cable_lost(unsigned int port, uint64_t peer, uint32_t serial)
 }
 
 /*
- * A cable is reported once if its ends agree about it; else each end is reported, without the
- * other.
+ * A held cable is reported once if both ends name the same cable; otherwise each end is reported,
+ * without the other.
  */
 static void each_cable_once(void **state)
 {
@@ -186,7 +189,9 @@ static void each_cable_once(void **state)
 	}
 }
 
-/* A port that the fabric does not use may be lost as often as it likes: no table says so. */
+/*
+ * A port that the fabric does not use may be lost any number of times: no table is made for that.
+ */
 static void spare_ports(void **state)
 {
 	struct fm_row r;
@@ -223,7 +228,10 @@ static void spare_ports(void **state)
 	stage_end(&s);
 }
 
-/* The last port of a fabric of three dimensions: held, told, and no longer held by order. */
+/*
+ * The last port of a fabric of three dimensions can be held, is reported, and can be included by
+ * order.
+ */
 static void the_last_port(void **state)
 {
 	struct fm_hold h;
@@ -255,8 +263,8 @@ static void the_last_port(void **state)
 }
 
 /*
- * A change of a held port alone needs no table. It does as soon as another port changes, too, or as
- * the node has more ports.
+ * A change of a held port alone needs no table. A table is needed as soon as another port changes,
+ * too, or the node has more ports.
  */
 static void no_table_for_it(void **state)
 {

@@ -39,7 +39,7 @@ static void end(void)
 		assert_true(!set(k)->is && !set(k)->node && !set(k)->n);
 }
 
-/* Takes all out. Return: mask of them. */
+/* Takes all nodes out of a set. Return: mask of them. */
 static uint64_t take(struct fm_marks *m)
 {
 	uint64_t mask = 0;
@@ -69,7 +69,7 @@ static void test_node(void **state)
 	end();
 }
 
-/* The neighbours' wiring depends on who stands there, and nothing else of them does. */
+/* The wiring of the neighbours depends on the node at a place, and nothing else of them does. */
 static void test_place(void **state)
 {
 	(void)state;

@@ -110,7 +110,7 @@ static void miss(uint32_t i)
 	judge_at = earlier(judge_at, s.fm->now + MS / 2);
 }
 
-/* All that hang below @top are missing, but not @top itself, should it hang below itself. */
+/* Marks all nodes below @top as missing, but not @top itself, even if it hangs below itself. */
 static void miss_below(uint32_t top)
 {
 	bool more = true, is[NODES] = { false };
@@ -178,7 +178,7 @@ static void forget(struct rnd *rnd)
 			shadow[i].there = false;
 }
 
-/* The missing have been judged. */
+/* The missing nodes have been judged. */
 static void judged(void)
 {
 	for (uint32_t i = 0; i < NODES; i++) {
@@ -413,7 +413,7 @@ static void has_come(struct fm_mate *m)
 	fm_mate_name(r(), m, "x");
 }
 
-/* A dead node without a place is forgotten, unless the root still has to do with it. */
+/* A dead node without a place is forgotten, unless a part of the root refers to it. */
 static void test_forgotten(void **state)
 {
 	static const struct {

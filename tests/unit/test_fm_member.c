@@ -157,8 +157,8 @@ static void test_rows_of_this_version(void **state)
 }
 
 /*
- * The fabric was larger, and the NIC is at a place that the table does not have any more: that
- * is no node's place, and the node takes the one that a table gives it.
+ * The fabric was larger, and the NIC is at a place that the table does not have any more: the node
+ * takes the place that the table gives it.
  */
 static void test_beyond_the_table(void **state)
 {
@@ -183,7 +183,9 @@ static void test_beyond_the_table(void **state)
 	memory_guard(false);
 }
 
-/* Without memory for an index a node is found as well, and one that is not there is not. */
+/*
+ * Without memory for an index of GUIDs a node is found as well, and one that is not there is not.
+ */
 static void test_no_index(void **state)
 {
 	struct fm_status st;
@@ -209,7 +211,7 @@ static void test_no_index(void **state)
 	memory_guard(false);
 }
 
-/* The root starts anew with another number of dimensions: its table is believed, not the Init. */
+/* The root starts anew with another number of dimensions: its table counts, not its Init. */
 static void test_other_dimensions(void **state)
 {
 	struct fm_msg m;
@@ -255,7 +257,10 @@ static void test_not_in_it(void **state)
 	stage_end(&s);
 }
 
-/* If the table has another NIC at its place, or another life of this NIC. */
+/*
+ * The table has another NIC at the place of this node, or another life of its NIC: the node joins
+ * anew.
+ */
 static void test_who_is_there(void **state)
 {
 	struct fm_msg m;
@@ -284,7 +289,7 @@ static void test_who_is_there(void **state)
 	}
 }
 
-/* The node is now at another place than before. */
+/* The table has the node at another place than before: the NIC moves there. */
 static void test_moves(void **state)
 {
 	struct fm_msg m;
@@ -382,7 +387,7 @@ static void test_steps(void **state)
 	stage_end(&s);
 }
 
-/* Steps of versions that the node does not have, or has no longer. */
+/* Steps of versions that the node does not have, or has no longer, are ignored. */
 static void test_other_steps(void **state)
 {
 	struct fm_msg m = stage_step(1, 3, FM_STEP_COUNT);
@@ -422,7 +427,7 @@ static void test_other_steps(void **state)
 	stage_end(&s);
 }
 
-/* The NIC refuses a call: that is logged, or tried again. */
+/* The NIC refuses an action: that is logged, or the action is tried again. */
 static void test_refusals(void **state)
 {
 	(void)state;
@@ -436,7 +441,7 @@ static void test_refusals(void **state)
 	stage_end(&s);
 }
 
-/* Base and hold, which the root wants to be remembered, are in the next HELLO. */
+/* The base, which the root wants all nodes to remember, is in the next HELLO. */
 static void test_base(void **state)
 {
 	struct fm_msg m = stage_step(1, 1, FM_STEP_COUNT);
@@ -467,7 +472,7 @@ static void test_base(void **state)
 	stage_end(&s);
 }
 
-/* REPLAY opens ports that the table says are healthy, and the row says so. */
+/* REPLAY opens the ports that are healthy by the table, and the row shows them as open. */
 static void test_reopen(void **state)
 {
 	(void)state;
@@ -493,7 +498,10 @@ static void test_reopen(void **state)
 	stage_end(&s);
 }
 
-/* Ends of sessions that came too late for the table, and those that no node will report. */
+/*
+ * A step has the ends of sessions that came too late for the table, and those that no node will
+ * report.
+ */
 static void test_late_ends(void **state)
 {
 	struct fm_msg m = stage_step(2, 1, FM_STEP_COUNT);

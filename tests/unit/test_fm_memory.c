@@ -51,7 +51,7 @@ void *__wrap_realloc(void *p, size_t n)
 
 #define CONNS 64
 
-/* By number of a connection: the last message on it. */
+/* The last message on each connection, by its number. */
 static struct peer {
 	bool open;
 	bool hello;
@@ -98,7 +98,7 @@ static void up(int conn)
 #define NODES 12
 #define FIRST 10	/* node n has connection FIRST + n */
 
-/* Each node joins unless it has, and reports the last step that it was asked for. */
+/* Each node joins unless it has joined, and reports the last step that it was asked for. */
 static void nodes_live(uint32_t from)
 {
 	for (uint32_t i = from; i < NODES; i++) {
@@ -160,7 +160,7 @@ static void settles(void)
 	}
 }
 
-/* All nodes join, a link flaps, a port is excluded, a node leaves and returns. */
+/* A root lives: all nodes join, a link flaps, a port is excluded, a node leaves and returns. */
 static void root_lives(bool discover)
 {
 	stage_init(&s, "4x3", 0);
@@ -210,7 +210,7 @@ static void root_lives(bool discover)
 	stage_end(&s);
 }
 
-/* Each allocation fails, by itself and with some of the next ones. */
+/* Plays it with each allocation failing in turn, by itself and with some of the next ones. */
 static void at_each(void (*lives)(bool), bool arg, unsigned int step)
 {
 	unsigned int n;
@@ -238,7 +238,7 @@ static void test_root_discovers(void **state)
 }
 
 /*
- * All nodes have joined when one of them obeys a later root: this one gives up what it leads, and
+ * All nodes have joined when one of them obeys a later root: the root gives up its leadership, and
  * asks all nodes anew.
  */
 static void root_asks_anew(bool arg)
@@ -290,7 +290,7 @@ static void test_root_asks_anew(void **state)
 
 static struct fm_entry entry[NODES];
 
-/* The root, by the connections that the node opens, and two children. */
+/* Plays the root above a member, by the connections that the member opens, and its two children. */
 static void member_passes(bool applied)
 {
 	struct fm_msg m;

@@ -81,7 +81,7 @@ static void test_dead_at_once(void **state)
 
 /*
  * A cable from one port of a node to another is reported, whatever tables are made for. When the
- * node is dead no node vouches for it by that.
+ * node is lost, that cable does not vouch for it.
  */
 static void test_own_cable(void **state)
 {
@@ -112,7 +112,7 @@ static void test_own_cable(void **state)
 
 /*
  * Entries of a row behind its last port mean nothing: a neighbour that has lost its link does not
- * vouch by that, neither one that is there nor one that is missing itself.
+ * vouch by them, neither one that is there nor one that is missing itself.
  */
 static void test_behind_the_row(void **state)
 {
@@ -148,8 +148,9 @@ static void test_behind_the_row(void **state)
 }
 
 /*
- * Node 4 says that its cable leads to another port of 3 than 3 says: a link that its ends do not
- * agree on is no node's word, not even as 3 has just come back, beside a silent node.
+ * Node 4 reports that its cable leads to another port of 3 than 3 reports. A link about which its
+ * ends do not agree does not vouch for a node, not even if 3 has just come back, beside a silent
+ * node.
  */
 static void test_back_beside_silent(void **state)
 {
@@ -236,8 +237,8 @@ static void test_notices(void **state)
 }
 
 /*
- * No node is its own parent, and none is the root's, whatever a peer says: else forgetting all below
- * it would not end.
+ * No node becomes its own parent, and none the parent of the root, whatever a peer reports:
+ * otherwise the search for all nodes below it would not end.
  */
 static void test_notices_in_a_circle(void **state)
 {
@@ -322,7 +323,7 @@ static void test_unknown_parent(void **state)
 	stage_end(&s);
 }
 
-/* Once that parent joins, it tells anew whom it holds: until then they are missing. */
+/* Once the unknown parent joins, it announces its children anew: until then they are missing. */
 static void test_unknown_parent_joins(void **state)
 {
 	(void)state;
@@ -391,7 +392,7 @@ static void test_no_place(void **state)
 	stage_end(&s);
 }
 
-/* ... and there is one as soon as it says which cables it has. */
+/* A node without a place gets one as soon as it reports its cables. */
 static void test_place_found(void **state)
 {
 	struct fm_msg m;
@@ -415,8 +416,8 @@ static void test_place_found(void **state)
 }
 
 /*
- * No cable reports the place of a node: it keeps the one that its NIC works at, if that is of this
- * shape. The number of a place in another shape means another place.
+ * No cable implies the place of a node: it keeps the one at which its NIC works, if that is of this
+ * shape. The same number in another shape means another place.
  */
 static void test_place_of_its_nic(void **state)
 {
@@ -441,7 +442,7 @@ static void test_place_of_its_nic(void **state)
 	}
 }
 
-/* A place at which there has never been a node can be excluded, for one that will come. */
+/* A place at which there has never been a node can be excluded, for a node that will come. */
 static void test_exclude_absent(void **state)
 {
 	(void)state;
@@ -482,7 +483,7 @@ static void test_no_place_by_odd_cable(void **state)
 	stage_end(&s);
 }
 
-/* All are there and nothing happens: no table is made, and nothing is logged. */
+/* All nodes are there and nothing happens: no table is made, and nothing is logged. */
 static void test_rest(void **state)
 {
 	(void)state;
@@ -508,7 +509,7 @@ static void lacks(uint32_t node, uint32_t parent, uint32_t round)
 	stage_msg(&s, 100 + (int)parent, &m);
 }
 
-/* A table follows, which node 3 does not report. Return: its version. */
+/* Makes another table, which node 3 does not report. Return: its version. */
 static uint64_t next_table(void)
 {
 	struct fm_row r = stage_row(&s, 1);
@@ -523,7 +524,7 @@ static uint64_t next_table(void)
 	return fm_version(s.fm);
 }
 
-/* Time passes, and nodes 1 and 2 report what they are asked. */
+/* Lets time pass, in which nodes 1 and 2 report what they are asked. */
 static void live(uint64_t ns)
 {
 	for (uint64_t end = s.now + ns; s.now < end;) {

@@ -10,7 +10,7 @@
 #include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
-/* A ring whose node 3 is no candidate. */
+/* Begins with a ring whose node 3 is no candidate. */
 static void candidates(void)
 {
 	stage_init(&s, "4x1", 0);
@@ -30,7 +30,10 @@ static void candidates(void)
 	stage_forget(&s);
 }
 
-/* To which nodes a root can hand over, and by which priority others would take its place. */
+/*
+ * Status lists the nodes to which the root can hand over, and the priorities by which they would
+ * take its place.
+ */
 static void lists_candidates(void **state)
 {
 	struct fm_candidate_status c;
@@ -64,7 +67,7 @@ static void ready(uint32_t node)
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* Every answer that the administrator can get. */
+/* The administrator gets the right error for each node to which the root cannot hand over. */
 static void answers(void **state)
 {
 	(void)state;
@@ -87,7 +90,7 @@ static void answers(void **state)
 	stage_end(&s);
 }
 
-/* The node is asked first, and once it is ready, this one is root no more. */
+/* The named node is asked first; when it is ready, this node ends as root. */
 static void hands_over(void **state)
 {
 	(void)state;
@@ -149,7 +152,7 @@ static void busy(void **state)
 	stage_end(&s);
 }
 
-/* An order that the present root stays root takes back one that waits. */
+/* An order that the present root stays root cancels an order that waits. */
 static void taken_back(void **state)
 {
 	(void)state;
@@ -190,7 +193,9 @@ static void stays(void **state)
 	}
 }
 
-/* A change follows another, so that the root is never at rest: after eight seconds it gives up. */
+/*
+ * One change follows another, so that the root is never at rest: after eight seconds it gives up.
+ */
 static void without_end(void **state)
 {
 	const char *said = "log warning root: does not hand over to 'n1': a recovery does not end\n";

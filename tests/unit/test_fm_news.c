@@ -43,7 +43,7 @@ static void delays(void (*what)(struct fm *fm), uint64_t after, uint64_t last)
 	assert_int_equal(fm_news_last(&root), BEGAN + last);
 }
 
-/* Rows that change delay it for 3 member_max after the last new node. */
+/* Rows that change delay the table for 3 member_max after the last new node. */
 static void of_rows(void **state)
 {
 	(void)state;
@@ -61,7 +61,7 @@ static void of_rows(void **state)
 	end();
 }
 
-/* New nodes delay it for 20 member_max after the first of them, if the root leads. */
+/* New nodes delay the table for 20 member_max after the first of them, if the root leads. */
 static void of_nodes(void **state)
 {
 	(void)state;
@@ -84,7 +84,7 @@ static void of_nodes(void **state)
 	}
 }
 
-/* A change that is expected delays it until then, and no further than 20 member_max. */
+/* An expected change delays the table until its time, and no further than 20 member_max. */
 static void of_what_is_expected(void **state)
 {
 	(void)state;

@@ -19,7 +19,7 @@ static void with_nic_of(uint64_t epoch, uint64_t guid)
 	s.roots = true;
 }
 
-/* Both children have done it. */
+/* Gives the node table 1, and lets both children report it. */
 static void table_1(void)
 {
 	table(1);
@@ -86,7 +86,7 @@ static void as_hello_says(void **state)
 	stage_end(&s);
 }
 
-/* The NIC refuses: nothing is done by order of that root, until it obeys. */
+/* The NIC refuses to obey the root: nothing is done by order of that root, until it obeys. */
 static void a_nic_that_does_not(void **state)
 {
 	(void)state;
@@ -177,7 +177,10 @@ static void former_roots(void **state)
 		"0000000000000abc of 126, and later ones up to 1150");
 }
 
-/* After one of an epoch far above, which only a mistake or a lie can be, it would obey no node. */
+/*
+ * The NIC is not told to obey an epoch far above, which only a mistake or a lie can name: it would
+ * obey no root after that.
+ */
 static void one_far_above(void **state)
 {
 	(void)state;
@@ -191,7 +194,7 @@ static void one_far_above(void **state)
 	stage_end(&s);
 }
 
-/* A NIC that lost its memory obeys none, but the manager has kept the epoch of a table. */
+/* A NIC that lost its memory obeys no root, but its manager knows the epoch of a kept table. */
 static void far_above_what_was_kept(void **state)
 {
 	struct fm_msg kept;
@@ -245,7 +248,7 @@ static void an_init_far_above(void **state)
 	stage_end(&s);
 }
 
-/* A root that goes on in a later epoch: its orders are by that, also within a step. */
+/* A root goes on in a later epoch: its orders are of that epoch, also within a step. */
 static void goes_on(void **state)
 {
 	struct fm_msg m;
@@ -268,9 +271,8 @@ static void goes_on(void **state)
 }
 
 /*
- * Two roots gave tables of one number, with the same rows: the former one hung before it told
- * more. The NIC is given the later one, too: it says to the next claim of which epoch its rows
- * are.
+ * Two roots made tables of one number, with the same rows: the former one hung before it sent more.
+ * The NIC gets the later table, too, because it reports the epoch of its rows to the next claim.
  */
 static void same_rows_of_a_later_root(void **state)
 {

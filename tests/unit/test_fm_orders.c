@@ -153,7 +153,10 @@ static struct fm_order order_for(uint64_t term)
 	return o;
 }
 
-/* The table has it as soon as the exclusion; another reason alone is a new table, too. */
+/*
+ * The next table has the order together with the exclusion; another reason alone makes a new table,
+ * too.
+ */
 static void in_the_next_table(void **state)
 {
 	struct fm_order o = order(5, "loose plug");
@@ -192,7 +195,7 @@ static void in_the_next_table(void **state)
 }
 
 /*
- * Return: true if to exclude for the reason of @o, or to include if it is NULL, would change
+ * Return: true if an exclusion for the reason of @o, or an inclusion if it is NULL, would change
  * anything.
  */
 static bool changes(uint32_t node, int port, const struct fm_order *o)
@@ -200,7 +203,7 @@ static bool changes(uint32_t node, int port, const struct fm_order *o)
 	return fm_exclude_changes(s.fm, node, port, o != NULL, o);
 }
 
-/* An order for what is so already, for the same reason and without an end, is no change. */
+/* An exclusion of what is excluded, for the same reason and without an end, is no change. */
 static void nothing_to_change(void **state)
 {
 	struct fm_order o = order(5, "plug"), later = order(6, "plug"), other = order(6, "dust"),
@@ -248,7 +251,7 @@ static void include(uint32_t node, int port)
 	settle(4);
 }
 
-/* A cable is included by either end, but one of a node out of service only there. */
+/* A cable is included by either of its ends, but one of a node out of service only at that node. */
 static void by_either_end(void **state)
 {
 	struct fm_order o = order(5, "plug");
@@ -339,7 +342,7 @@ static void excluded_for(uint32_t node, int port, uint64_t term)
 	settle(4);
 }
 
-/* The machine's clock stands on @wall from now on. */
+/* Sets the machine's clock to @wall from now on. */
 static void clock_is(uint64_t wall)
 {
 	fm_clock(s.fm, wall, START + s.now);
@@ -350,7 +353,10 @@ static void pass(uint64_t seconds)
 	stage_run_ns(&s, s.now + seconds * SEC);
 }
 
-/* At the root that took it: after its time and not before, however the clock is set meanwhile. */
+/*
+ * At the root that took an order, it ends after its time and not before, however the clock is set
+ * meanwhile.
+ */
 static void ends_by_itself(void **state)
 {
 	static const uint64_t set[] = { 0, BEGAN, 1, BEGAN + 59, BEGAN + 61, 2 * BEGAN };
@@ -385,7 +391,7 @@ static void ended(const char *ports)
 	stage_forget(&s);
 }
 
-/* Each order has its own time; the last one for a port counts, also if that is for ever. */
+/* Each order has its own time; the last order for a port counts, also if it has no end. */
 static void each_has_its_own(void **state)
 {
 	struct fm_order ever = order(BEGAN, "for ever");
@@ -426,8 +432,8 @@ static void each_has_its_own(void **state)
 }
 
 /*
- * A root that learns of the order from another one: what is left by its own time of day, the whole
- * term if that shows a time before the order was given, or if that is not known.
+ * A root that learns of an order from another root gives it the time that is left by its own clock;
+ * or the whole term, if the clock is before the order was given, or is not known.
  */
 static void known_from_another(void **state)
 {
@@ -489,8 +495,8 @@ static void comes(uint64_t version, uint64_t base, uint16_t admin, unsigned int 
 }
 
 /*
- * A node takes the orders of those entries that a table has, and passes on all that it has. Orders
- * about ports that the table does not exclude are ignored.
+ * A node takes the orders of the entries that a table has, and passes on all that it has. Orders
+ * for ports that the table does not exclude are ignored.
  */
 static void at_a_node(void **state)
 {

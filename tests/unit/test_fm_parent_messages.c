@@ -54,7 +54,7 @@ static void claim(int conn, uint64_t guid, uint64_t epoch)
 	stage_msg(&s, conn, &m);
 }
 
-/* The NIC is told once, and each claim is answered by the HELLO that promises. */
+/* The NIC gets one order, and each claim is answered by the HELLO that promises. */
 static void a_claim_is_answered(void **state)
 {
 	(void)state;
@@ -72,8 +72,8 @@ static void a_claim_is_answered(void **state)
 }
 
 /*
- * The messages come from another node than the one at that address, on another connection, or from
- * one that leads already.
+ * A claim is ignored if it comes from another node than the one at that address, on another
+ * connection, or from a root that leads already.
  */
 static void a_claim_that_is_not_obeyed(void **state)
 {
@@ -123,8 +123,8 @@ static void a_claim_of_the_past(void **state)
 }
 
 /*
- * The node does not know that the followed root only asks: a claim without an epoch says so,
- * and its Inits do from then on. A claim with an epoch says so of one that was known to ask.
+ * The node does not know that the followed root only asks: a claim without an epoch shows it, and
+ * the node's Inits say so from then on. A claim with an epoch does, if it was known to ask.
  */
 static void a_claim_tells_that_it_asks(void **state)
 {
@@ -164,7 +164,10 @@ static struct fm_msg drop_of(uint32_t node)
 	return m;
 }
 
-/* The root opens a connection to say that the parent has no power: the root is tried at once. */
+/*
+ * The root opens a connection to report that the parent has no power: the node goes back to the
+ * root at once.
+ */
 static void a_parent_without_power(void **state)
 {
 	struct fm_msg m = drop_of(3);
@@ -184,7 +187,7 @@ static void a_parent_without_power(void **state)
 	stage_end(&s);
 }
 
-/* A child cannot have others dropped, and gives no table. */
+/* A child cannot order to drop a node, and its table is not taken. */
 static void a_child_says_drop(void **state)
 {
 	struct fm_msg m = drop_of(3);
@@ -250,7 +253,7 @@ static void a_pong_that_it_leads(void **state)
 	stage_end(&s);
 }
 
-/* A root of the first epoch: the node has no table yet. */
+/* PONG of a root of the first epoch, before the node has a table. */
 static void pong_in_the_first_epoch(void **state)
 {
 	(void)state;
@@ -301,7 +304,7 @@ static void who_fetches_the_table(void **state)
 	stage_end(&s);
 }
 
-/* A node that has kept a table sends it at FETCH alone. */
+/* A node that has kept a table sends it only as the answer to FETCH. */
 static void a_kept_table(void **state)
 {
 	struct fm_entry kept_entry[4];
@@ -343,7 +346,7 @@ static struct fm_msg lead(uint64_t guid, bool now)
 	return m;
 }
 
-/* Children get it; the node that is asked says that it is ready, others do nothing. */
+/* LEAD goes to all children; the named node answers that it is ready, others do nothing. */
 static void asked_whether_it_is_ready(void **state)
 {
 	(void)state;
@@ -361,7 +364,7 @@ static void asked_whether_it_is_ready(void **state)
 	}
 }
 
-/* In another epoch, or on a connection that is not confirmed, it is no order. */
+/* A LEAD of another epoch, or on a connection that is not confirmed, is no order. */
 static void lead_that_does_not_count(void **state)
 {
 	struct fm_msg m;
@@ -381,7 +384,10 @@ static void lead_that_does_not_count(void **state)
 	stage_end(&s);
 }
 
-/* All leave the root; one that is not named connects to the named one when that knows of it. */
+/*
+ * All nodes leave the root; a node that is not named connects to the named one, after that has got
+ * LEAD, too.
+ */
 static void the_root_hands_over(void **state)
 {
 	uint64_t least = NEVER, most = 0;
@@ -411,7 +417,7 @@ static void the_root_hands_over(void **state)
 	assert_in_range(most, s.cfg.resend * 11 / 32, s.cfg.resend * 3 / 8);
 }
 
-/* The named one leaves the root, and asks to be root at once. */
+/* The named node leaves the root, and asks to be root at once. */
 static void it_is_named(void **state)
 {
 	struct fm_msg m;
@@ -431,7 +437,10 @@ static void it_is_named(void **state)
 	stage_end(&s);
 }
 
-/* The answer comes up from a child, and is passed on; one's own answer never comes from there. */
+/*
+ * The answer of the named node comes from a child, and is passed on; an answer of this node itself
+ * never comes from there.
+ */
 static void the_answer_of_a_child(void **state)
 {
 	struct fm_msg m;
@@ -449,7 +458,7 @@ static void the_answer_of_a_child(void **state)
 	stage_end(&s);
 }
 
-/* A step names the version of a table, which may be any number: that of a GUID, too. */
+/* The version in a step may be any number, also one that is the GUID of a node. */
 static void a_version_like_a_guid(void **state)
 {
 	(void)state;
@@ -462,7 +471,7 @@ static void a_version_like_a_guid(void **state)
 
 /* --- a new root ------------------------------------------------------------------------- */
 
-/* Calls to the NIC that the former root had made are not continued. */
+/* Actions at the NIC that the former root had ordered are not continued. */
 static void nothing_is_left_of_the_former_root(void **state)
 {
 	(void)state;

@@ -53,7 +53,7 @@ static void sends_table(uint32_t i, uint64_t maker, uint64_t version, uint64_t b
 	stage_msg(&s, 100 + (int)i, &m);
 }
 
-/* The table of comes(). */
+/* Node @i sends the table that comes() named. */
 static void sends(uint32_t i, uint64_t maker, uint32_t node)
 {
 	sends_table(i, maker, 9, 1, node);
@@ -64,7 +64,9 @@ static unsigned int asked(void)
 	return stage_count(&s, "< fetch");
 }
 
-/* Node 1 is none of that part, and no neighbour of node 3. */
+/*
+ * The other part excluded ports of node 1, which is none of that part, nor a neighbour of node 3.
+ */
 static void of_nodes_elsewhere(void **state)
 {
 	(void)state;
@@ -87,7 +89,10 @@ static void of_nodes_elsewhere(void **state)
 	stage_end(&s);
 }
 
-/* The table with which they are taken waits for what they exclude, but for a resend at most. */
+/*
+ * The table with which nodes of another part are taken waits for their exclusions, but for a resend
+ * at most.
+ */
 static void waited_for(void **state)
 {
 	(void)state;
@@ -108,7 +113,7 @@ static void waited_for(void **state)
 	}
 }
 
-/* However many parts come, and none answers: the table does not wait for ever. */
+/* However many parts come without an answer, the table does not wait for ever. */
 static void waited_for_once(void **state)
 {
 	(void)state;
@@ -122,7 +127,7 @@ static void waited_for_once(void **state)
 	stage_end(&s);
 }
 
-/* A table that was not asked for is not believed. */
+/* A table that was not asked for is not taken. */
 static void what_was_asked_for(void **state)
 {
 	(void)state;
@@ -169,7 +174,10 @@ static void tables_that_are_not_had(void **state)
 	}
 }
 
-/* Two nodes have that table: one may die before it answers. A third one is not asked as well. */
+/*
+ * Two nodes that have the table are asked, because one may die before it answers. A third one is
+ * not asked.
+ */
 static void of_two_nodes(void **state)
 {
 	(void)state;
@@ -204,7 +212,7 @@ static void of_two_parts_at_once(void **state)
 	stage_end(&s);
 }
 
-/* A table of this root's line: it knows all that was decided in that. */
+/* A table of this root's line is not fetched: all its decisions are in the present table. */
 static void of_its_line(void **state)
 {
 	struct fm_line *l;
@@ -228,8 +236,8 @@ static void of_its_line(void **state)
 }
 
 /*
- * The manager of the root of the other part began anew, and has only what it had kept: its table has the
- * numbers of one of this root's line, but another made it.
+ * The manager of the root of the other part began anew, and has only its kept table. That has the
+ * numbers of a table of this root's line, but another root made it.
  */
 static void kept_of_the_same_numbers(void **state)
 {
@@ -264,8 +272,8 @@ static void kept_of_the_same_numbers(void **state)
 }
 
 /*
- * All managers began anew. The root has kept a table of epoch 7, node 3 one of epoch 5. That is of
- * another part if it is not in the line that was kept with the former.
+ * All managers began anew. The root has kept a table of epoch 7, node 3 one of epoch 5. The latter
+ * is of another part if it is not in the line that was kept with the former.
  */
 static void kept_of_two_parts(void **state)
 {
@@ -368,7 +376,7 @@ static void asked_again(void **state)
 	stage_end(&s);
 }
 
-/* Four are asked for at once: the fifth takes the place of the first. */
+/* Four tables are fetched at once: the fifth takes the place of the first. */
 static void four_at_once(void **state)
 {
 	(void)state;
@@ -386,7 +394,7 @@ static void four_at_once(void **state)
 	stage_end(&s);
 }
 
-/* A table that excludes nothing more is no news, nor is one of another shape. */
+/* A table that excludes nothing more needs no new table, nor does one of another shape. */
 static void nothing_new(void **state)
 {
 	(void)state;
@@ -413,7 +421,7 @@ static void nothing_new(void **state)
 	}
 }
 
-/* Ports of three dimensions, and no others. */
+/* Exclusions of ports of three dimensions are taken, and of no others. */
 static void three_dimensions(void **state)
 {
 	static struct fm_entry all[8];
@@ -456,7 +464,7 @@ static void three_dimensions(void **state)
 
 #define KEPT_MAX 16	/* tables of other parts that a root keeps */
 
-/* The tables that it asked for first are forgotten; what they exclude stays. */
+/* The root forgets the tables that it fetched first; their exclusions stay. */
 static void of_too_many_parts(void **state)
 {
 	/* The first ones are in the line of the next table, and not asked for again. */
@@ -582,7 +590,7 @@ static struct fm_msg excludes(void)
 	return m;
 }
 
-/* Checks the ports of nodes 2 and 3 that are excluded once that node has joined. */
+/* Checks which ports of nodes 2 and 3 are excluded once node 3 has joined. */
 static void excluded_by(const struct fm_msg *m, uint16_t two, uint16_t three)
 {
 	joins(m);
@@ -592,7 +600,10 @@ static void excluded_by(const struct fm_msg *m, uint16_t two, uint16_t three)
 	ring();
 }
 
-/* Both ends, and no port that there is not; of the same shape, and not of this root's line. */
+/*
+ * A HELLO of another part excludes both ends of cables, no port that does not exist, and only if it
+ * is of the same shape and not of this root's line.
+ */
 static void of_own_cables(void **state)
 {
 	struct fm_msg m;
@@ -623,7 +634,8 @@ static void of_own_cables(void **state)
 }
 
 /*
- * A node without a place reports a shape and exclusions: no honest one does. They are of no node.
+ * A node without a place reports a shape and exclusions, which no right node does: they are
+ * ignored.
  */
 static void of_no_place(void **state)
 {
@@ -674,7 +686,10 @@ static void in_the_next_table(void **state)
 	stage_end(&s);
 }
 
-/* The log says how many ports, and which; what is excluded here already is not news. */
+/*
+ * The log says how many ports are excluded, and names the first; those that were excluded already
+ * do not count.
+ */
 static void said_in_the_log(void **state)
 {
 	struct fm_msg m;

@@ -31,7 +31,9 @@ static struct fm_msg has(uint32_t i, struct fm_past t)
 
 static const struct fm_past latest = { 41, 9, OLD }, former = { 40, 5, OTHER };
 
-/* The root of a ring of four begins anew: it asks who would obey it. Node 1 has the latest table. */
+/*
+ * Begins anew with the root of a ring of four, which asks to be root. Node 1 has the latest table.
+ */
 static void asks(void)
 {
 	struct fm_msg m = { .type = 0 };
@@ -130,7 +132,10 @@ static void first_table(void)
 	assert_true(fm_version(s.fm) > 0);
 }
 
-/* Node 3 is of another part: what it says of its own cables is excluded, though others know better. */
+/*
+ * Node 3 is of another part: the exclusions of its own cables are taken, though other nodes have
+ * later tables.
+ */
 static void words_of_another_part(void **state)
 {
 	(void)state;
@@ -159,7 +164,10 @@ static void words_of_another_part(void **state)
 	}
 }
 
-/* A table that another one outdoes is not taken: what that excluded was included since. */
+/*
+ * A table from which another stored one comes is not taken: its exclusions may have been included
+ * since.
+ */
 static void outdone(void **state)
 {
 	const struct fm_past old = { 39, 5, OTHER + 1 }, later = { 39, 6, OTHER + 1 },
@@ -224,7 +232,10 @@ static void taken(void **state)
 	}
 }
 
-/* A kept one, which recall.c may have asked for: of no epoch far above those that are known. */
+/*
+ * A kept table, which recall.c may have asked for, is not taken if its epoch is far above those
+ * that are known.
+ */
 static void of_an_epoch_far_above(void **state)
 {
 	(void)state;

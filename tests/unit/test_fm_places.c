@@ -95,8 +95,8 @@ static void cables(uint32_t i, uint64_t guid)
 }
 
 /*
- * A NIC joins that the wave had placed: the root places it by its cables, and reports where the
- * wave had it if that is another place.
+ * A NIC joins that the wave had placed: the root places it by its cables, and logs the place by the
+ * wave if that is another.
  */
 static void one_by_the_wave(int x, int y, bool told)
 {
@@ -176,7 +176,7 @@ static void test_replaced(void **state)
 	stage_end(&s);
 }
 
-/* A NIC without a place, by a connection of its own. */
+/* A NIC without a place joins, by a connection of its own. */
 static void spare_joins(unsigned int k)
 {
 	struct fm_msg m = stage_hello(&s, 10);
@@ -232,7 +232,7 @@ static void test_spares(void **state)
 	stage_end(&s);
 }
 
-/* @parent says that node 15 is now below it. */
+/* @parent reports that node 15 is now below it. */
 static void adopted(uint64_t parent, uint64_t attach)
 {
 	struct fm_msg m = { .type = FM_MSG_ADOPTED };
@@ -265,8 +265,8 @@ static void test_spare_with_child(void **state)
 }
 
 /*
- * As many nodes without a place as there are places: the next one is refused, and told why. It is
- * taken when another one has gone.
+ * As many nodes have no place as there are places: the next one is refused, with the reason. It is
+ * accepted when another one has gone.
  */
 static void test_too_many(void **state)
 {
@@ -368,7 +368,7 @@ static void test_moved_cables(void **state)
 
 /* --- nodes that wait for their neighbours ------------------------------------------------ */
 
-/* All that is known of node 5 is one cable, and that another one leads to a new NIC. */
+/* Leaves only one cable of node 5 known, and another one that leads to a new NIC. */
 static void waits(void)
 {
 	memset(rows[5].port, 0, sizeof(rows[5].port));
@@ -430,8 +430,8 @@ static void test_waits_restless(void **state)
 }
 
 /*
- * A node that is looked at before the neighbour which reports its place, but placed after that in
- * the same run, does not wait any more: no further table is made for it.
+ * The root looks at a node before the neighbour that implies its place, and places it after that in
+ * the same run: it waits no more, and no further table is made for it.
  */
 static void test_waits_no_more(void **state)
 {
@@ -460,7 +460,7 @@ static void test_waits_no_more(void **state)
 	stage_end(&s);
 }
 
-/* Where all have a place, a table needs no memory to find any, and no lack is reported. */
+/* If all nodes have places, a table needs no memory to find any, and no lack is reported. */
 static void test_all_have_places(void **state)
 {
 	bool failed = true;
@@ -507,8 +507,9 @@ static void test_all_in_the_next(void **state)
 /* --- wrong cables ----------------------------------------------------------------------- */
 
 /*
- * As long as a cable is wrong it is reported, whatever else tables are made for. Only nodes that
- * have one are looked at for each table, or cut cables would take the longer the more there are.
+ * A wrong cable is reported as long as it is wrong, whatever other tables are made for. Only nodes
+ * that have one are checked for each table; otherwise cut cables would take the longer the more
+ * nodes there are.
  */
 static void test_wrong_port(void **state)
 {
@@ -627,7 +628,7 @@ static void test_too_large(void **state)
 
 /* --- news of cables that are held ------------------------------------------------------- */
 
-/* 9:+x is held down, and is so in the table. */
+/* Holds the port 9:+x down, in the table, too. */
 static void held(void)
 {
 	fabric(0);

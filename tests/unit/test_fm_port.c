@@ -23,7 +23,10 @@ static bool stalled(bool is)
 	return rows;
 }
 
-/* Only a port that is not up is told to be stalled; one that was comes up whole. */
+/*
+ * Only a port that is not up is reported as stalled; one that was stalled comes up as a port
+ * without a fault.
+ */
 static void a_stalled_port(void **state)
 {
 	(void)state;
@@ -53,7 +56,7 @@ static void a_stalled_port(void **state)
 	stage_end(&s);
 }
 
-/* Ports of the shape by their directions, others by their numbers. */
+/* Ports of the shape are named by their directions, others by their numbers. */
 static void names(void **state)
 {
 	static const char *const name[] = { "+x", "+y", "+z", "-x", "-y", "-z", "6", "7" };

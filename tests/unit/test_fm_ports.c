@@ -293,7 +293,7 @@ static void test_live(void **state)
 	for_seeds(40, live);
 }
 
-/* Links that are up when the manager begins are due at once, each of them. */
+/* For links that are up when the manager begins an Init is due at once. */
 static void test_begin(void **state)
 {
 	(void)state;
@@ -317,7 +317,7 @@ static void test_begin(void **state)
 	}
 }
 
-/* Ports of a dimension are its number, and that plus the dimensions; others have a number only. */
+/* The ports of dimension d are d, and d plus the number of dimensions; others have no direction. */
 static void test_names(void **state)
 {
 	static const char *const names[] = { "+x", "+y", "+z", "-x", "-y", "-z" };
@@ -337,7 +337,7 @@ static void test_names(void **state)
 		}
 }
 
-/* An interface, a carrier, or a state reports that a port has a cable. */
+/* A lower device, a carrier, or a state of the link shows that a port has a cable. */
 static void test_cabled(void **state)
 {
 	(void)state;
@@ -355,7 +355,7 @@ static void test_cabled(void **state)
 	}
 }
 
-/* The reason of a loss is no news when it changes, except that the two NICs differ. */
+/* Another reason of a loss is not sent to the root, except that the two NICs differ. */
 static void test_mismatch(void **state)
 {
 	static const struct { enum torus_link_reason reason; bool news; } steps[] = {

@@ -103,7 +103,10 @@ static void finish(void)
 	moved = says = 0;
 }
 
-/* A node of a fabric of two dimensions with these sizes (0: unknown) that follows a root. */
+/*
+ * Begins with a node of a fabric of two dimensions with these sizes (0: unknown) that follows a
+ * root.
+ */
 static void begin(unsigned int x, unsigned int y)
 {
 	finish();
@@ -216,7 +219,10 @@ static void no_place(void **state)
 
 /* --- another place --------------------------------------------------------------------- */
 
-/* The neighbour with the least doubt decides, or the most of them; none that is as good does. */
+/*
+ * The place of the neighbours with the least doubt is taken, or that of most of them; a place with
+ * as many votes as the present one is not.
+ */
 static void votes(void **state)
 {
 	(void)state;
@@ -256,7 +262,7 @@ static void votes(void **state)
 	finish();
 }
 
-/* The doubt of a place stays when its neighbour has more; others with more do not decide. */
+/* A node's doubt stays if a neighbour has more; neighbours with more doubt do not vote. */
 static void doubts(void **state)
 {
 	struct fm_init wrong;
@@ -352,7 +358,10 @@ static bool three_imply(int x, unsigned int doubt, unsigned int *turns, unsigned
 	return moved > was;
 }
 
-/* With the same doubt it moves so often; with less doubt, or another root, it is counted anew. */
+/*
+ * With the same doubt a node moves a limited number of times; with less doubt, or another root, the
+ * count begins anew.
+ */
 static void limit_of_moves(void **state)
 {
 	(void)state;
@@ -382,7 +391,7 @@ static void limit_of_moves(void **state)
 	finish();
 }
 
-/* A neighbour that tells of several places loses its vote until its link ends. */
+/* A neighbour that reports several places in turn loses its vote until its link ends. */
 static void turns(void **state)
 {
 	(void)state;
@@ -444,7 +453,10 @@ static void turns(void **state)
 
 /* --- neighbours that go ---------------------------------------------------------------- */
 
-/* The doubt becomes that by the neighbours which are left, and their place may be another one. */
+/*
+ * After a link is lost the node has the doubt by the neighbours that are left, which may imply
+ * another place.
+ */
 static void forgotten(void **state)
 {
 	struct fm_init wrong;
@@ -539,7 +551,7 @@ static void squares_close(void **state)
 	finish();
 }
 
-/* Without the size two places may be the same: the one with the least doubt is taken. */
+/* Without the size two implied places may be the same: the one with the least doubt is taken. */
 static void nearest(void **state)
 {
 	(void)state;
@@ -552,7 +564,7 @@ static void nearest(void **state)
 	finish();
 }
 
-/* An Init by a port that the fabric does not use has no vote, gives no doubt and has no fault. */
+/* An Init by a port that the fabric does not use has no vote, gives no doubt and is no fault. */
 static void unused_port(void **state)
 {
 	struct fm_neighbour n;
@@ -597,7 +609,7 @@ static void news(void **state)
 	finish();
 }
 
-/* The faults of cables are problems; they name both ends, and what should be there. */
+/* Faults of cables are problems, which name both ends, and the expected end. */
 static void faults(void **state)
 {
 	struct fm_init i;
@@ -643,7 +655,7 @@ static void faults(void **state)
 	finish();
 }
 
-/* Without the size of a dimension only places one step apart are different ones. */
+/* Without the size of a dimension only places one step apart contradict each other. */
 static void unknown_size(void **state)
 {
 	(void)state;

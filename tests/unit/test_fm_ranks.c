@@ -10,7 +10,7 @@ static const char none[] = "no node would become root if 'n0' is lost: root_prio
 	"others that are up is 0";
 
 /*
- * A ring of four, of which node 0 leads with @own, and the others say what they are as candidates.
+ * Begins with a ring of four, of which node 0 leads with priority @own, and the others have these.
  */
 static void ranked(unsigned int own, unsigned int n1, unsigned int n2, unsigned int n3)
 {
@@ -47,7 +47,7 @@ static void says(uint32_t node, unsigned int priority)
 	stage_run_ns(&s, s.now + s.cfg.resend);
 }
 
-/* Exactly one problem, with this text; NULL: none */
+/* Checks that there is exactly one problem, with this text; NULL: none */
 static void problem(const char *text)
 {
 	const struct fm_problem *p = fm_problem(s.fm, 0);
@@ -62,7 +62,10 @@ static void problem(const char *text)
 	assert_null(fm_problem(s.fm, 1));
 }
 
-/* Priorities that are configured differ. Those that no node has configured may be the same. */
+/*
+ * Two equal configured priorities are a problem; nodes without a configured one have the same on
+ * purpose.
+ */
 static void equal(void **state)
 {
 	(void)state;
@@ -149,7 +152,7 @@ static void no_candidate(void **state)
 	stage_end(&s);
 }
 
-/* There is no place for it, so it never asks. */
+/* A candidate without a place is reported, because it never asks to be root. */
 static void without_a_place(void **state)
 {
 	struct fm_msg m;

@@ -90,7 +90,10 @@ static unsigned int ports(void)
 	return 2u * fm.table.shape.ndims;
 }
 
-/* Entries behind the last node are up: they would be noticed. */
+/*
+ * Begins with all nodes up. Entries behind the last node are up, too, so that a read of them would
+ * be noticed.
+ */
 static void begin(const char *shape)
 {
 	memset(entry, 0, sizeof(entry));
@@ -111,7 +114,7 @@ static void end(void)
 	free(fm.table.closed);
 }
 
-/* All that open links join to @from, found by passing marks on until nothing changes. */
+/* Marks all nodes that open links join to @from, by passing marks on until nothing changes. */
 static unsigned int join_all(uint32_t from, bool *joined)
 {
 	unsigned int n = 0;
@@ -139,7 +142,10 @@ static bool is_measure(uint32_t node)
 	return entry[node].state == FM_NODE_UP && entry[node].admin != 0xf;
 }
 
-/* The root, or the first node of the largest part if the root is out of service; NODES: none. */
+/*
+ * Return: the root, or the first node of the largest part if the root is out of service; NODES:
+ * none.
+ */
 static uint32_t measure(void)
 {
 	unsigned int most = 0;
@@ -159,7 +165,7 @@ static uint32_t measure(void)
 	return first;
 }
 
-/* Return: true if all that are up are joined. @is: those to be told */
+/* Return: true if all nodes that are up are joined. @is: gets the others. */
 static bool naive(bool *is)
 {
 	bool joined[NODES] = { false }, all = true;
@@ -176,7 +182,7 @@ static bool naive(bool *is)
 	return all;
 }
 
-/* The links of a node without a NIC are closed, at both ends. */
+/* Closes the links of a node without a NIC, at both ends. */
 static void end_some(struct rnd *r)
 {
 	for (uint32_t i = 0; i < fm.table.nodes; i++) {
@@ -190,7 +196,7 @@ static void end_some(struct rnd *r)
 	}
 }
 
-/* The nodes at both ends of these links change, and others. */
+/* Cuts or mends links: the nodes at both ends change, and others. */
 static void cut_some(struct rnd *r, struct fm_entry *changed, uint32_t *n)
 {
 	uint32_t links = rnd_below(r, fm.table.nodes);
@@ -254,7 +260,7 @@ static void test_tables(void **state)
 	for_seeds(3000, table);
 }
 
-/* Only the node that changed is looked at, as long as each of its cables has a way round. */
+/* Only the changed node is looked at, as long as a short path goes round each of its cables. */
 static void test_way_round(void **state)
 {
 	struct fm_entry changed[2];
@@ -289,7 +295,7 @@ static void test_way_round(void **state)
 	end();
 }
 
-/* No cable of a dimension of one node: it leads back to the node, and is not missed. */
+/* A cable in a dimension of one node leads back to the node, and does not count. */
 static void test_flat(void **state)
 {
 	struct fm_entry changed[1];
@@ -315,7 +321,10 @@ static void test_flat(void **state)
 	end();
 }
 
-/* The way round of a long ring is longer than is looked for: then all nodes are looked at. */
+/*
+ * The way round a long ring is longer than the limit of the short search: then all nodes are
+ * searched.
+ */
 static void test_long_way(void **state)
 {
 	static const char *const shapes[] = { "129", "130", "500" };
@@ -336,7 +345,7 @@ static void test_long_way(void **state)
 	}
 }
 
-/* Ways that lead over the last port of six dimensions. */
+/* Short paths over the last port of six dimensions are found. */
 static void test_last_port(void **state)
 {
 	struct fm_entry changed[1];
@@ -386,7 +395,7 @@ static void test_memory(void **state)
 	end();
 }
 
-/* A node whose manager does not answer, or that is judged already, is not told as cut off. */
+/* A node whose manager does not answer, or that is judged already, is not reported as cut off. */
 static void test_missing(void **state)
 {
 	static const struct { uint8_t via; enum fm_node_state state; bool told; } cases[] = {

@@ -48,7 +48,7 @@ static void forget_said(void)
 	away = 0;
 }
 
-/* The newer table is right about a cable, at both of its ends. */
+/* The later of two tables is right about a cable, at both of its ends. */
 static void test_recall(void **state)
 {
 	(void)state;
@@ -100,7 +100,7 @@ static void test_recall(void **state)
 	}
 }
 
-/* The newer of two claims counts; a claim of another shape, or without a place, does not. */
+/* The HELLO with the later table counts; one of another shape, or without a place, does not. */
 static void test_recall_words(void **state)
 {
 	(void)state;
@@ -134,8 +134,8 @@ static void test_recall_words(void **state)
 }
 
 /*
- * A root that leads asks for the table with which nodes work, and waits for it: that table has
- * exclusions of which none of these nodes tells.
+ * A root that leads fetches the table with which nodes work, and waits for it, because it has
+ * exclusions that none of these nodes reports.
  */
 static void test_latest_is_fetched(void **state)
 {
@@ -197,7 +197,10 @@ static void has_cut(struct fm_hello *h)
 			h->row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
 }
 
-/* The root begins with the latest table. @hung: nodes that do not join. Return: state of node 10. */
+/*
+ * Lets the root begin with the latest table. @hung: nodes that do not join. Return: state of node
+ * 10.
+ */
 static enum fm_node_state begins_without(uint32_t hung)
 {
 	struct fm_entry entry[16];
@@ -305,7 +308,10 @@ static void test_latest_below_root(void **state)
 	stage_end(&s);
 }
 
-/* The node sends the table that it has kept instead, which does not say who was up: another is asked. */
+/*
+ * A node sends its kept table instead of the latest, which does not have the nodes that were up:
+ * another node is asked.
+ */
 static void test_kept_is_not_the_latest(void **state)
 {
 	struct fm_entry entry[16];
@@ -330,7 +336,10 @@ static void test_kept_is_not_the_latest(void **state)
 	stage_end(&s);
 }
 
-/* No other has that table: the root waits only for other nodes then, and does not look again and again. */
+/*
+ * No other node has that table: the root then waits only for other nodes, and does not search again
+ * and again.
+ */
 static void test_latest_of_one(void **state)
 {
 	(void)state;
@@ -351,7 +360,7 @@ static void test_latest_of_one(void **state)
 	}
 }
 
-/* A node that comes again and again with a later table is not waited for for ever. */
+/* The root does not wait for ever for a node that comes again and again with a later table. */
 static void test_latest_never_comes(void **state)
 {
 	struct fm_msg m;
@@ -376,7 +385,7 @@ static void test_latest_never_comes(void **state)
 	stage_end(&s);
 }
 
-/* A node reports what its table says, for both ends of its cables. */
+/* A node's HELLO has the exclusions of its table, for both ends of its cables. */
 static void test_recall_tell(void **state)
 {
 	struct fm_entry entry[16];
@@ -440,7 +449,10 @@ static uint32_t place_of(uint32_t node)
 	return fm_mate(s.fm->root, NIC + node)->node;
 }
 
-/* The fabric has the shape in which the NIC of the latest version works; then others have no place. */
+/*
+ * The fabric has the shape in which the NIC of the latest version works; NICs of other shapes have
+ * no place.
+ */
 static void test_shape_of_the_latest(void **state)
 {
 	(void)state;
@@ -477,7 +489,7 @@ static void test_shape_of_the_latest(void **state)
 	stage_end(&s);
 }
 
-/* Claims about places of the former shape are forgotten, and there is room for a larger one. */
+/* Exclusions at places of the former shape are forgotten, and there is room for a larger one. */
 static void test_said_of_another_shape(void **state)
 {
 	(void)state;
@@ -512,8 +524,8 @@ static void has_kept(struct fm_hello *h)
 }
 
 /*
- * All have forgotten, but one has kept a table: it is asked for that, and given some time to send
- * it.
+ * All NICs have lost their memory, but one node has kept a table: it is asked for it, and gets some
+ * time to send it.
  */
 static void test_wait_for_kept(void **state)
 {
@@ -543,7 +555,10 @@ static void test_wait_for_kept(void **state)
 	}
 }
 
-/* The same after the root has asked for longer than new nodes can put the first table off. */
+/*
+ * The root waits for a kept table also after it has asked for longer than new nodes can delay the
+ * first table.
+ */
 static void test_wait_for_kept_after_long(void **state)
 {
 	(void)state;
@@ -566,8 +581,8 @@ static void test_wait_for_kept_after_long(void **state)
 }
 
 /*
- * A node that begins anew all the time, and never sends what it has kept, does not put the table off
- * for ever.
+ * A node that begins anew all the time, and never sends its kept table, does not delay the first
+ * table for ever.
  */
 static void test_kept_never_comes(void **state)
 {

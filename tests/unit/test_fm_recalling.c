@@ -28,13 +28,13 @@
 #define GUID 100
 #define RESEND 1000
 
-/** struct statement - what was said last of a node, by which table */
+/** struct statement - the last exclusions at a node, and by which table */
 struct statement {
 	struct fm_past id;
 	uint16_t admin, across;
 };
 
-/** struct model - what the file is to know */
+/** struct model - the expected state */
 struct model {
 	struct statement said[NODES];
 	bool has_said, kept, has_book;
@@ -311,7 +311,10 @@ static void end(void)
 
 /* --- the same, in another way ------------------------------------------------------------ */
 
-/* The later table is that of the later epoch; then of the greater root, if known; then newer. */
+/*
+ * Compares tables: the later one is of the later epoch; then of the greater root, if known; then
+ * newer.
+ */
 static int compare(struct fm_past a, struct fm_past b)
 {
 	if (a.epoch != b.epoch)
@@ -379,7 +382,7 @@ static void use_kept(struct rnd *r, struct model *m)
 	say_all(m, b->entry, (struct fm_past) { fm.kept.term, fm.kept.version, 0 });
 }
 
-/* The kept table becomes the one from which all begins; or only its exclusions are taken. */
+/* Checks that the root begins with the kept table, or takes only its exclusions. */
 static void check_kept(struct rnd *r, struct model *m, const struct fm_root *was,
 		       const struct fm_mate *had)
 {
@@ -599,7 +602,10 @@ static bool can_send(const struct model *m, uint32_t i)
 	return conns[i].role == FM_CONN_CHILD && v->table && !compare(its, m->wanted);
 }
 
-/* A node with the latest table stays, until that is here, with up to three others that have it. */
+/*
+ * A node with the latest table stays below the root until the root has that, with up to three
+ * others that have it.
+ */
 static void check_keeps(struct rnd *r, const struct model *m)
 {
 	unsigned int has[MATES], n = 0;
@@ -619,7 +625,10 @@ static void check_keeps(struct rnd *r, const struct model *m)
 	}
 }
 
-/* The one that was asked does not answer, while this root leads: another is asked, up to the fourth. */
+/*
+ * The node that was asked does not answer, while this root leads: another is asked, up to the
+ * fourth.
+ */
 static void ask_another(struct rnd *r, struct model *m)
 {
 	bool due = root.stage == FM_STAGE_LEADS && m->n < 4 && latest().version &&
@@ -744,7 +753,7 @@ static void check_wait(struct rnd *r, const struct model *m)
 
 /* --- the end ----------------------------------------------------------------------------- */
 
-/* The later of the two ends tells whether a cable is excluded. */
+/* Return: whether a cable is excluded, by the end with the later table. */
 static uint16_t excluded(const struct model *m, const struct torus_shape *shape, uint32_t node)
 {
 	uint16_t mask = 0;
@@ -811,7 +820,7 @@ static void settle(struct rnd *r, struct model *m)
 	fm_book_put(sent);
 }
 
-/* A root that has settled takes nothing more. */
+/* Checks that a root that has settled takes nothing more. */
 static void check_settled(struct rnd *r)
 {
 	const struct fm_conn c = { .attach = 77 };
@@ -891,7 +900,7 @@ static void test_lives(void **state)
 	for_seeds(1500, life);
 }
 
-/* The smallest shape in which a NIC can have worked, and one of three dimensions. */
+/* A NIC can have worked in the smallest shape, and in one of three dimensions. */
 static void test_shapes(void **state)
 {
 	static const char *const text[] = { "1", "2", "3x2x3" };

@@ -104,7 +104,9 @@ void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
 
 /* --- the cases -------------------------------------------------------------------------------- */
 
-/* A root that leads, whose NIC fails from 100 ms on. No other node is a candidate. */
+/*
+ * Begins with a root that leads, and whose NIC fails from 100 ms on. No other node is a candidate.
+ */
 static void begin(void)
 {
 	memset(&root, 0, sizeof(root));
@@ -164,7 +166,7 @@ static void test_when(void **state)
 	assert_true(fm_resign_expiry(&fm) == NEVER);
 }
 
-/* A root that does not lead yet, or has no table, does not fail. */
+/* A root that does not lead yet, or has no table, does not hand over. */
 static void test_not_yet(void **state)
 {
 	(void)state;
@@ -209,7 +211,7 @@ static void test_hands_over(void **state)
 	}
 }
 
-/* The candidate of the highest priority, and of these the one with the lowest id. */
+/* Return: the candidate of the highest priority, and of these the one with the lowest id. */
 static void choose(uint64_t seed)
 {
 	static const uint16_t priorities[] = { 0, 50, 100, 101, FM_PRIORITY_AUTO };

@@ -11,7 +11,10 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
 
-/* The shape stays; nodes that join keep their places; the root waits twice as long. */
+/*
+ * After a restart of the root the shape stays, nodes that join keep their places, and the root
+ * waits twice as long.
+ */
 static void test_restart(void **state)
 {
 	(void)state;
@@ -47,7 +50,7 @@ static void lost_seven(struct fm_hello *h)
 	h->base = (struct fm_base) { .version = 6, .known = 0x1f, .set = nics, .missing = { 0, 7 } };
 }
 
-/* Losses under the former root are known still, if all NICs are the same. */
+/* The base of the former root is valid still, if all NICs are the same. */
 static void test_restart_base(void **state)
 {
 	(void)state;
@@ -82,7 +85,8 @@ static void other_end(struct fm_hello *h)
 }
 
 /*
- * No node is behind ports that the fabric does not use, and each end is reported as it says itself.
+ * Ports that the fabric does not use lead to no node, and each end is reported as its own node
+ * reports it.
  */
 static void test_restart_cables(void **state)
 {
@@ -102,7 +106,7 @@ static void test_restart_cables(void **state)
 	}
 }
 
-/* If the NIC had another shape or place, nothing is kept. */
+/* If the NIC of the root had another shape or place, nothing is kept. */
 static void test_other_place(void **state)
 {
 	static const char text[] = "log warning bootstrap: the NIC was placed at another shape: "
@@ -161,7 +165,7 @@ static void of_5x4(struct fm_hello *h)
 		h->shape.size[0] = 5;
 }
 
-/* Two nodes claim one place: one of them gets it; the other is placed by its cables. */
+/* Two NICs work at one place: one of them keeps it; the other is placed by its cables. */
 static void test_places(void **state)
 {
 	(void)state;
@@ -177,7 +181,7 @@ static void test_places(void **state)
 	}
 }
 
-/* Where a node is if the root is at 1,0. */
+/* Return: the place of a node if the root is at 1,0. */
 static void beside(struct fm_hello *h)
 {
 	placed(h);
@@ -203,7 +207,7 @@ static void test_root_without_memory(void **state)
 	}
 }
 
-/* As many nodes as the root has room for: nothing behind the last is read. */
+/* There are as many nodes as the root has room for: nothing behind the last is read. */
 static void test_full_room(void **state)
 {
 	(void)state;
@@ -217,8 +221,8 @@ static void test_full_room(void **state)
 }
 
 /*
- * All began anew, and three do not come, which the table that was kept names. Without memory for
- * all of them there is a table nevertheless.
+ * All nodes began anew, and three of the kept table do not come. Without memory for all of them
+ * there is a table nevertheless.
  */
 static void test_remembered_without_memory(void **state)
 {
@@ -289,7 +293,10 @@ struct heard {
 
 static uint64_t base;	/* the version of which all know how many packets are lost for good */
 
-/* All nodes heard @rest but node 7, which heard @one. Return: the version of the next table. */
+/*
+ * All nodes learned @rest from the former root but node 7, which learned @one. Return: the version
+ * of the next table.
+ */
 static uint64_t heard(const struct heard *rest, const struct heard *one)
 {
 	restart(true, "4x4", 0, rest->version);
@@ -314,7 +321,7 @@ static uint64_t heard(const struct heard *rest, const struct heard *one)
 	return fm_version(s.fm);
 }
 
-/* A colour is taken of which the former root said that it is gone, and it need not be the next. */
+/* A colour is taken that was clean by the former root, and it need not be the next. */
 static void test_clean_colours(void **state)
 {
 	static const struct {
@@ -360,8 +367,8 @@ static void test_clean_colours(void **state)
 }
 
 /*
- * If no colour is known to be gone, packets of the one that is taken may be about. So another table
- * follows when those of all others are gone, also if it is known what was lost before.
+ * If no colour is known to be clean, packets of the one that is taken may be left. So another table
+ * follows when those of all others are gone, also if the base is known.
  */
 static void test_no_clean_colour(void **state)
 {
@@ -410,7 +417,7 @@ static void test_version_of_the_kept(void **state)
 	stage_end(&s);
 }
 
-/* A mesh that was found is not a torus with cables that are lost. */
+/* A mesh that was discovered does not become a torus with lost cables. */
 static void test_open_dimensions(void **state)
 {
 	const struct heard mesh = { 6, 6, 1, 0x8, 2 };
@@ -426,8 +433,8 @@ static void test_open_dimensions(void **state)
 }
 
 /*
- * A table was kept in which this node is not, and all have forgotten: it is informed that there is
- * no place for it as long as it finds none.
+ * The kept table does not have this node, and all NICs have lost their memory: a problem says that
+ * it has no place, as long as it finds none.
  */
 static void test_root_without_place(void **state)
 {

@@ -85,7 +85,7 @@ static void which_neighbours_it_answers(void **state)
 	}
 }
 
-/* All neighbours are told once what is news to them. */
+/* News are sent once to all neighbours, at once. */
 static void what_it_tells_at_once(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM };
@@ -143,7 +143,9 @@ static void what_it_tells_at_once(void **state)
 	}
 }
 
-/* The later of two roots of one epoch leads it: since then, not since the first did. */
+/*
+ * Two roots of one epoch lead the node one after the other: status has the time of the later one.
+ */
 static void since_when(void **state)
 {
 	struct fm_status st;
@@ -159,7 +161,9 @@ static void since_when(void **state)
 	stage_end(&s);
 }
 
-/* A node with a place, which no root has led, and whose asker is gone, asks to be root soon. */
+/*
+ * A node with a place, which no root has led, and whose asking node is gone, asks to be root soon.
+ */
 static void its_own_turn(void **state)
 {
 	uint64_t from;
@@ -182,8 +186,8 @@ static void its_own_turn(void **state)
 }
 
 /*
- * A node that lost its root asks its neighbours: at once if one has told of a node that asks, else
- * later each time that one which asked was lost.
+ * A node that lost its root asks its neighbours: at once if one of them has named an asking node,
+ * else later each time that an asking node was lost.
  */
 static void when_it_asks_around(void **state)
 {

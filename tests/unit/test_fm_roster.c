@@ -100,7 +100,7 @@ static void test_forebears(void **state)
 
 /* --- who is refused --------------------------------------------------------------------- */
 
-/* Return: true if it is among the problems. */
+/* Return: true if a problem has that text. */
 static bool stands(const char *kind, const char *text)
 {
 	const struct fm_problem *p;
@@ -181,7 +181,7 @@ static void test_refused(void **state)
 	stage_end(&s);
 }
 
-/* A node that does not ask again for a minute is no problem any more. */
+/* The problem of a refused node ends if it does not ask again for a minute. */
 static void test_refused_once(void **state)
 {
 	static const char why[] = "name 'n0' of 0000000000000103 (30.0.0.3:1) is in use by "
@@ -245,7 +245,7 @@ static void test_names(void **state)
 	stage_end(&s);
 }
 
-/* Memory for relays: reported while it is not the same everywhere. */
+/* A node whose memory for relays differs from the root's is reported. */
 static void test_relay(void **state)
 {
 	struct fm_msg m;
@@ -349,7 +349,7 @@ static void test_one_end(void **state)
 	stage_end(&s);
 }
 
-/* Both ends have reported: the table waits a moment for other cables. */
+/* Both ends have reported: the table waits a moment for changes of other cables. */
 static void test_both_ends(void **state)
 {
 	struct fm_row r;
@@ -407,7 +407,7 @@ static void test_each_port(void **state)
 	}
 }
 
-/* No state changed: the cause names the node, and no port. */
+/* A row changes no state of a port: the cause names the node, and no port. */
 static void test_other_change(void **state)
 {
 	struct fm_row r;
@@ -426,7 +426,7 @@ static void test_other_change(void **state)
 	stage_end(&s);
 }
 
-/* Each field of a row is news; the same row again, or an older one, is none. */
+/* A change of each field of a row is news; the same row again, or an older one, is none. */
 static void test_row_news(void **state)
 {
 	(void)state;
@@ -506,7 +506,7 @@ static void test_row_news(void **state)
 
 /* --- HELLO again ------------------------------------------------------------------------ */
 
-/* A node that was not away sends the same HELLO: it is answered, and nothing else happens. */
+/* A node that was not away repeats its HELLO: it is answered, and nothing else happens. */
 static void test_hello_again(void **state)
 {
 	struct fm_msg m;
@@ -570,7 +570,9 @@ static void test_comes_back(void **state)
 	}
 }
 
-/* The root is never adrift: those below, and all who hear it from them, would report a loss. */
+/*
+ * A root that leads never answers that it is adrift, because all nodes below would report a loss.
+ */
 static void test_pong(void **state)
 {
 	(void)state;

@@ -7,14 +7,14 @@
 
 static struct stage s;
 
-/* The parent is asked with a row whether it lives, and does. */
+/* The parent gets a ping with the row, and answers it. */
 static void parent_lives(void)
 {
 	stage_say(&s, 1, FM_MSG_PONG);
 	stage_did_nothing(&s);
 }
 
-/* The row as the root receives it; serials follow the clock, in ms. */
+/* Checks the row that the root receives; serials follow the clock, in ms. */
 static void says(unsigned int port, const char *what)
 {
 	char want[300];

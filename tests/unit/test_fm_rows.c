@@ -137,7 +137,7 @@ static uint32_t nodes(void)
 	return torus_nodes(&fm.table.shape);
 }
 
-/* The row to stand in the NIC for @to, of the row that the table asks for. */
+/* Return: the row that the NIC must have for @to, made from the row of the table. */
 static uint64_t due_row(uint32_t to, uint64_t asked)
 {
 	uint64_t adaptive = TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT;
@@ -172,7 +172,7 @@ static void check(struct rnd *r)
 	}
 }
 
-/* The table is put in force: what is written, and what becomes of it. */
+/* Puts the table in force, and checks what is written, and the result. */
 static void apply(struct rnd *r)
 {
 	struct torus_health *health;
@@ -219,7 +219,7 @@ static void apply(struct rnd *r)
 	}
 }
 
-/* Excludes a cable, or takes it back; the news may name one end only, or be too many. */
+/* Excludes or includes a cable; the news of the table may name one end only, or be too many. */
 static void exclude(struct rnd *r)
 {
 	uint32_t a = rnd_below(r, nodes()), b;
@@ -260,7 +260,7 @@ static void new_table(struct rnd *r)
 		exclude(r);
 }
 
-/* The node is given a place: another one, or the same. */
+/* Gives the node a place: another one, or the same. */
 static void place(struct rnd *r, uint32_t at)
 {
 	unsigned int places = nic.places;
@@ -345,8 +345,8 @@ static void test_live(void **state)
 }
 
 /*
- * Where memory runs out, nothing is written, and that is a problem; the next time all that differs
- * is written.
+ * Without memory nothing is written, and that is a problem; the next time all rows that differ are
+ * written.
  */
 static void no_memory(struct rnd *r, unsigned int n)
 {
@@ -459,7 +459,7 @@ static void is_resolved(struct rnd *r, unsigned int p, uint32_t session, int seq
 	next_resolved++;
 }
 
-/* For each link that is down: what the other end received, if known, or is awaited no more. */
+/* Resolves each link that is down: with what the other end received, if known, or without. */
 static void resolve(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);

@@ -76,7 +76,7 @@ static void begin(void)
 	cleared = 0;
 }
 
-/* A node is out if all its cables are excluded; a node without a place is not. */
+/* A node is out of service if all its cables are excluded; a node without a place is not. */
 static void test_is_out(void **state)
 {
 	(void)state;
@@ -120,7 +120,7 @@ static void test_gone(void **state)
 	assert_false(mate.out);
 }
 
-/* An order takes a node out of service, or back: of what state it is then. */
+/* An order takes a node out of service, or back: the next state of the node follows. */
 static void test_look(void **state)
 {
 	(void)state;

@@ -87,7 +87,7 @@ static void begin(struct rnd *r)
 
 static unsigned int next;
 
-/* The end is the next that the step says, if it has one, and the table does not say it. */
+/* Checks the next end of a session in the step, if the table does not have it. */
 static void check_end(struct rnd *r, const struct fm_step *s, uint32_t node, unsigned int p,
 		      uint32_t session, uint16_t seq)
 {
@@ -136,7 +136,7 @@ static void test_tell(void **state)
 	for_seeds(300, tell);
 }
 
-/* A step has room for some ends only; what is left out is said by the next table. */
+/* A step has room for a limited number of ends; the next table has the others. */
 static void test_tell_many(void **state)
 {
 	struct rnd r = rnd_new(1);

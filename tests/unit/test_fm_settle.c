@@ -8,7 +8,7 @@
 
 #include "stage_shape.h"
 
-/* The table comes @ms from now, neither sooner nor later. */
+/* Checks that the first table comes @ms from now, neither sooner nor later. */
 static void settles(uint64_t ms)
 {
 	stage_run_ns(&s, s.now + ms * MS - (ms != 0));
@@ -36,7 +36,7 @@ static void test_whole(void **state)
 	}
 }
 
-/* The links of a node that is missing are waited for, since the last news. */
+/* A missing node to which others report links is waited for, from the last news on. */
 static void test_heard_of(void **state)
 {
 	(void)state;
@@ -82,7 +82,7 @@ static void port_down(struct fm_hello *h)
 		h->row.port[2].state = FM_PORT_DOWN;
 }
 
-/* A known gap is waited for until there is no news for half a second. */
+/* The root waits for the node of a known gap until there is no news for half a second. */
 static void test_gaps(void **state)
 {
 	(void)state;
@@ -141,7 +141,7 @@ static void test_gaps(void **state)
 	}
 }
 
-/* A row that changes, from the first node that joined. */
+/* The first node that joined reports another row. */
 static void row_changes(uint32_t serial)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
@@ -167,7 +167,7 @@ static uint64_t with_news(void (*news)(uint32_t k))
 	return (s.now - began) / MS;
 }
 
-/* NIC number 11 without its cables, and with another GUID each time. */
+/* Number 11 joins without its cables, and with another GUID each time. */
 static void new_guid(uint32_t k)
 {
 	struct fm_msg m = stage_hello(&s, 11);
@@ -204,8 +204,8 @@ static void row_again(uint32_t k)
 }
 
 /*
- * Events that come again and again cannot put the table off for ever: rows, a node that restarts,
- * NICs that have another GUID each time. Each would be waited for once, for half a second.
+ * Events that repeat cannot delay the table for ever: rows, a node that restarts, NICs that have
+ * another GUID each time. Each alone would delay it by half a second.
  */
 static void test_restless(void **state)
 {
@@ -228,7 +228,7 @@ static void test_restless(void **state)
 	}
 }
 
-/* However late the first node comes, the others have their time. */
+/* However late the first node comes, the root waits for the others after it. */
 static void test_late_first(void **state)
 {
 	(void)state;
@@ -256,7 +256,7 @@ static void cut_in_each_row(struct fm_hello *h)
 }
 
 /*
- * A node says that it is cabled to another, which says nothing of it: that shows nothing of the
+ * A node reports a cable to another, which does not report it: the cable shows nothing of the
  * shape.
  */
 static void test_one_sided(void **state)

@@ -81,7 +81,7 @@ bool fm_mate_joined(const struct fm_mate *m)
 	return m && m->voice.heard;
 }
 
-/* All of them move, as when the roster grows. */
+/* Moves all nodes in memory, as when the roster grows. */
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 {
 	struct fm_mate *was = roster;
@@ -336,7 +336,10 @@ static void add_mate(struct rnd *r, uint32_t i, bool joined)
 		fill_row(r, m);
 }
 
-/* Few or many have joined, and the former table has states and faults of its own. */
+/*
+ * Begins with few or many nodes that have joined; the former table has states and faults of its
+ * own.
+ */
 static void begin(struct rnd *r)
 {
 	uint32_t rarely = 1 + rnd_below(r, 3);
@@ -405,7 +408,7 @@ static bool linked(uint32_t i, unsigned int p)
 	       !(entry[o].fault >> (p + 3) % 6 & 1);
 }
 
-/* A neighbour that has joined had a link to it, and has none now. */
+/* Return: true if a neighbour that has joined had a link to the node, and has none now. */
 static bool lost(uint32_t i)
 {
 	for (unsigned int p = 0; p < PORTS; p++) {
@@ -451,7 +454,7 @@ static uint64_t naive_time(void)
 	return at > awaits ? at : awaits;
 }
 
-/* All ports are up and lead to the root; and few of the nodes that lived are missing. */
+/* Makes all ports up and leading to the root, and few of the nodes that lived missing. */
 static void make_whole(struct rnd *r)
 {
 	for (uint32_t i = 0; i < mates; i++)
@@ -539,7 +542,7 @@ struct want {
 
 static struct want want[STRANGER + 2];
 
-/* Nodes that rows of others report. */
+/* Adds the nodes that rows of others report. */
 static void want_silent(void)
 {
 	for (uint32_t i = 0; i < mates; i++)
@@ -656,8 +659,8 @@ static void check_table(struct rnd *r, unsigned int former)
 }
 
 /*
- * If two NICs are reported at one place, it depends on the order in which they are found which of
- * them the former links lead to. So there are none then.
+ * Two NICs are reported at one place: which of them the former links lead to depends on the order
+ * in which they are found. So the model has no such links.
  */
 static void cut_from_strangers(void)
 {
@@ -720,7 +723,7 @@ static void test_first(void **state)
 	for_seeds(3000, first);
 }
 
-/* Not before it is due; and without memory, or a shape, it is tried again. */
+/* The first table is not made before it is due; without memory, or a shape, it is tried again. */
 static void test_again(void **state)
 {
 	struct rnd r = rnd_new(1);
@@ -749,7 +752,7 @@ static void test_again(void **state)
 	end();
 }
 
-/* A root that stays alone tells it after a while, once, until another node has joined. */
+/* A root that stays alone reports it after a while, once, until another node has joined. */
 static void test_alone(void **state)
 {
 	struct rnd r = rnd_new(1);

@@ -41,7 +41,7 @@ static void no_answer(void **state)
 		}
 }
 
-/* HELLO waits for the NIC, which is slow: the silence begins when it has been said. */
+/* HELLO waits for the slow NIC: the time of silence begins when it has been sent. */
 static void hello_that_waits(void **state)
 {
 	(void)state;
@@ -109,7 +109,9 @@ static void claims(uint64_t root, uint64_t epoch)
 	stage_msg(&s, last_conn(), &m);
 }
 
-/* An order that failed may have been done, unless the NIC obeys a later root: HELLO says so. */
+/*
+ * HELLO reports that an order which failed may have been done, unless the NIC obeys a later root.
+ */
 static void orders_that_failed(void **state)
 {
 	(void)state;
@@ -139,7 +141,10 @@ static void orders_that_failed(void **state)
 	stage_end(&s);
 }
 
-/* Two roots of one epoch: which of them it obeys is not known. */
+/*
+ * Orders of two roots of one epoch failed: HELLO reports that it is not known which of them the NIC
+ * obeys.
+ */
 static void orders_of_two(void **state)
 {
 	(void)state;

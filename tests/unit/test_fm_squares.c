@@ -40,7 +40,7 @@ static void finish(void)
 	memset(told, 0, sizeof(told));
 }
 
-/* A NIC with one port more than the fabric uses, and no cable. */
+/* Begins with a NIC with one port more than the fabric uses, and no cable. */
 static void begin(unsigned int ndims)
 {
 	finish();
@@ -50,7 +50,7 @@ static void begin(unsigned int ndims)
 	assert_true(fm_squares_new(&fm));
 }
 
-/* A right cable at @port to @guid, of which an Init reports no cable yet. */
+/* Adds a right cable at @port to @guid, of whose far cables no Init reports yet. */
 static void cable(unsigned int port, uint64_t guid)
 {
 	fm.row.port[port].peer_guid = guid;
@@ -73,7 +73,10 @@ static void close_square(unsigned int p, unsigned int q)
 	tells(q, p, FAR + 10 * p + q, fm_opposite(fm.ndims, p));
 }
 
-/* Two dimensions: A at port 0 (+x), B at port 1 (+y), and the square between both, closed. */
+/*
+ * Begins with two dimensions: A at port 0 (+x), B at port 1 (+y), and the square between both,
+ * closed.
+ */
 static void one_square(void)
 {
 	begin(2);
@@ -82,7 +85,7 @@ static void one_square(void)
 	close_square(0, 1);
 }
 
-/* The results for the cables to A and B. */
+/* Checks the results for the cables to A and B. */
 static void judged(enum fm_square a, enum fm_square b)
 {
 	assert_int_equal(fm_squares_judge(&fm, 0), a);
@@ -100,7 +103,7 @@ static void closed(void **state)
 	finish();
 }
 
-/* The cables beyond A and B end at different nodes, or at a wrong port. */
+/* A square is open if the cables beyond A and B end at different nodes, or at a wrong port. */
 static void open(void **state)
 {
 	(void)state;
@@ -152,7 +155,7 @@ static void not_judged(void **state)
 	finish();
 }
 
-/* Both ports of the other dimension lead to one node: a square of it proves nothing (Lemma 2). */
+/* If both ports of the other dimension lead to one node, a square proves nothing (Lemma 2). */
 static void pairs(void **state)
 {
 	(void)state;
@@ -206,7 +209,7 @@ static void of_several(void **state)
 	finish();
 }
 
-/* Cables along one dimension are no sides of a square; a cable at an unused port is not, either. */
+/* Cables along one dimension are no sides of a square, nor is a cable at an unused port. */
 static void no_sides(void **state)
 {
 	(void)state;

@@ -34,7 +34,7 @@ static void joined(void)
 	joins_root();
 }
 
-/* The node gets table @t, and the steps that follow until it is in force. */
+/* Gives the node table @t, and the steps that follow until it is in force. */
 static void takes(const struct fm_msg *t)
 {
 	struct fm_msg m = stage_step(t->table.version, 1, FM_STEP_RESUME);
@@ -170,7 +170,10 @@ static void test_running(void **state)
 	stage_end(&s);
 }
 
-/* Degraded: because of a node, a cable, a problem, or because the root cannot be reached. */
+/*
+ * The state is degraded because of a node, a cable or a problem, or because the root cannot be
+ * reached.
+ */
 static void test_degraded(void **state)
 {
 	struct fm_init i;
@@ -213,7 +216,10 @@ static void test_degraded(void **state)
 	stage_end(&s);
 }
 
-/* Running: what is down, an administrator excluded. Degraded: also something else is. */
+/*
+ * The state is running if an administrator excluded all that is down, and degraded if something
+ * else is down, too.
+ */
 static void test_maintained(void **state)
 {
 	struct fm_msg t;
@@ -240,7 +246,9 @@ static void test_maintained(void **state)
 	}
 }
 
-/* Each cable that is faulty is told once, by its end with a "+", with the node that is dead. */
+/*
+ * Each faulty cable is listed once, by its end with a "+", with the dead node if that is the cause.
+ */
 static void test_faulty(void **state)
 {
 	struct fm_faulty f;
@@ -275,7 +283,7 @@ static void test_faulty(void **state)
 	stage_end(&s);
 }
 
-/* Without a root the node that is asked is up, also if the last table says that it is silent. */
+/* Without a root the node that is asked counts as up, also if the last table has it as silent. */
 static void test_silent_itself(void **state)
 {
 	struct fm_msg t;
@@ -454,7 +462,7 @@ static void test_no_cable(void **state)
 	stage_end(&s);
 }
 
-/* Numbers are kept from one question to the next, and follow changes of the table. */
+/* Counts are cached between questions, and follow changes of the table. */
 static void test_kept(void **state)
 {
 	struct fm_msg t, end = stage_step(7, 2, FM_STEP_COUNT);
@@ -499,7 +507,7 @@ static void test_kept(void **state)
 	stage_end(&s);
 }
 
-/* Names belong to nodes in the table, except absent ones. */
+/* Nodes in the table have names, except absent ones. */
 static void test_names(void **state)
 {
 	struct fm_msg t;
@@ -651,7 +659,7 @@ static void test_own(void **state)
 
 /* --- times ------------------------------------------------------------------------------ */
 
-/* As in fabricd.conf(5). */
+/* The defaults are those of fabricd.conf(5). */
 static void test_defaults(void **state)
 {
 	struct fm_config c;

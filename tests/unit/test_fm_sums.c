@@ -28,7 +28,7 @@ static uint64_t set_of(uint32_t node)
 	return stage_report(&s, node, 1, 1).report.set;
 }
 
-/* Managers of other releases add up the same: these numbers must stay. */
+/* Managers of other releases compute the same fingerprints: these numbers must stay. */
 static void test_set(void **state)
 {
 	(void)state;
@@ -38,7 +38,7 @@ static void test_set(void **state)
 	stage_end(&s);
 }
 
-/* The sums of all nodes are added once each, whatever has changed below meanwhile. */
+/* The sums of all nodes below are added once each, however the tree has changed meanwhile. */
 static void test_sums(void **state)
 {
 	struct fm_msg two, three;
@@ -89,7 +89,7 @@ static void test_sums(void **state)
 	stage_end(&s);
 }
 
-/* If the NIC cannot be asked for its counters, nothing is reported until it can. */
+/* If the counters of the NIC cannot be read, nothing is reported until they can. */
 static void test_no_counts(void **state)
 {
 	(void)state;
@@ -114,7 +114,10 @@ static void test_no_counts(void **state)
 	stage_end(&s);
 }
 
-/* The sum is sent again on a new way to the root: on the old one it may have been lost. */
+/*
+ * The sum is sent again on a new connection to the root, because it may have been lost on the old
+ * one.
+ */
 static void test_new_way(void **state)
 {
 	(void)state;
@@ -230,7 +233,7 @@ static void test_not_awaited(void **state)
 	}
 }
 
-/* A child does not answer a step for 20 times the interval of repetition. */
+/* A child that does not answer a step is lost after 20 times the interval of repetition. */
 static void test_child_hangs(void **state)
 {
 	(void)state;
@@ -277,7 +280,7 @@ static void pong(int conn, bool waits)
 	stage_msg(&s, conn, &m);
 }
 
-/* The step is asked for again as long as @ns. Child 3 answers, and says whether it waits. */
+/* Asks for the step again for @ns. Child 3 answers, and reports whether it waits. */
 static void asked_for(uint64_t ns, bool waits)
 {
 	for (uint64_t end = s.now + ns; s.now < end;) {
@@ -291,7 +294,10 @@ static void asked_for(uint64_t ns, bool waits)
 
 #define LACKS "1 < failed 103/1 version 1 round 0 by 101\n"
 
-/* A child answers, and neither reports nor waits for anything: the root is told, again and again. */
+/*
+ * A child answers, and neither reports nor waits for anything: that is reported to the root, again
+ * and again.
+ */
 static void test_lacks_report(void **state)
 {
 	(void)state;
@@ -315,7 +321,8 @@ static void test_lacks_report(void **state)
 }
 
 /*
- * A node that waits for its NIC or for others is not to blame. Its report holds for this step only.
+ * A node that waits for its NIC or for others is not reported. Its answer that it waits holds for
+ * this step only.
  */
 static void test_waits_itself(void **state)
 {
@@ -348,7 +355,10 @@ static void test_waits_itself(void **state)
 	stage_end(&s);
 }
 
-/* A child says that its NIC fails: the root hears it, and the child is not waited for any more. */
+/*
+ * A child reports that its NIC fails: that is passed on to the root, and the child is not waited
+ * for any more.
+ */
 static void test_child_fails(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_FAILED };

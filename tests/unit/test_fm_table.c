@@ -31,7 +31,7 @@ static struct torus_shape random_shape(struct rnd *r)
 	return s;
 }
 
-/* A random valid entry: mostly a NIC that is up, with few ports excluded. */
+/* Draws a valid entry: mostly a NIC that is up, with few ports excluded. */
 static struct fm_entry random_entry(struct rnd *r, const struct torus_shape *s, uint32_t node)
 {
 	struct fm_entry e = { .node = node };
@@ -93,7 +93,7 @@ static void book_is(struct rnd *r, struct fm_book *b, const struct fm_entry *ent
 	expect(r, fm_book_find(b, 0) == TORUS_NO_NODE, "nobody is found");
 }
 
-/* Random new entries of a few nodes, in ascending order. */
+/* Draws new entries of a few nodes, in ascending order. */
 static uint32_t changes(struct rnd *r, const struct torus_shape *s, struct fm_entry *to,
 			uint32_t one_in)
 {
@@ -146,7 +146,7 @@ static void no_rows(void *io, uint32_t tag, uint64_t version, const uint16_t *cl
 	(void)closed;
 }
 
-/* The manager takes @n entries as @version; @base: the table that they change. */
+/* Gives the manager @n entries as @version; @base: the table that they change. */
 static bool take(struct fm *fm, const struct torus_shape *s, uint64_t version, uint64_t base,
 		 struct fm_entry *e, uint32_t n)
 {
@@ -183,7 +183,7 @@ static void table_is(struct rnd *r, struct fm *fm, const struct torus_shape *s, 
 	fm_table_whole_end(fm, &m);
 }
 
-/* Two managers that share a library, and one that does not: each has the tables that it got. */
+/* Two managers share a library, and a third does not: each has the tables that it got. */
 static void tables(uint64_t seed)
 {
 	static struct fm_entry entry[3][NODES_MAX], change[NODES_MAX];
@@ -248,7 +248,10 @@ static void test_tables(void **state)
 	for_seeds(40, tables);
 }
 
-/* Changes to an unknown table, or one of another root or shape; shared tables do not change. */
+/*
+ * Changes to an unknown table, or to one of another root or shape, are refused; shared tables do
+ * not change.
+ */
 static void test_refused(void **state)
 {
 	struct torus_shape s, other;
@@ -321,7 +324,7 @@ static void test_news(void **state)
 	fm_table_free(&fm.table);
 }
 
-/* A table is known by term, version and shape. */
+/* A library finds a table by term, version and shape. */
 static void test_library(void **state)
 {
 	struct torus_shape s, other;

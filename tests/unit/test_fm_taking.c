@@ -86,7 +86,7 @@ static void change(struct rnd *r)
 	changed[i] = true;
 }
 
-/* As what a node counts: who stands at its place comes first. */
+/* Return: as what a node counts, by a second implementation: the node at its place comes first. */
 static enum fm_part naive(uint32_t i)
 {
 	const struct fm_entry *e = &entry[i];
@@ -128,7 +128,7 @@ static void check(struct rnd *r)
 	expect(r, t->set == set, "%" PRIx64, t->set);
 }
 
-/* Nodes that take part work at their places, and others may still not. */
+/* Nodes that take part work at their places then; others may still not. */
 static void apply(struct rnd *r)
 {
 	bool is[NODES + 1], left = false;

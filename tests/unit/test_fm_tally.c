@@ -42,7 +42,7 @@ static enum fm_part part_of(const struct kind *k)
 	return k->entry == FM_NODE_DEAD ? FM_PART_NONE : FM_PART_LIVES;
 }
 
-/* The sums are those of all nodes. */
+/* Checks that the sums are those of all nodes. */
 static void sums_are_right(void)
 {
 	const struct fm_tally *t = fm_tally(s.fm);
@@ -122,8 +122,8 @@ static bool all_excluded(uint32_t node)
 }
 
 /*
- * Nodes 2 and 3 fall silent after the first table: one that has reported it works at its place; of
- * one that has not this is not known, so all its cables are excluded.
+ * Nodes 2 and 3 fall silent after the first table. A node that has reported it works at its place;
+ * of one that has not this is not known, so all its cables are excluded.
  */
 static void silent_before_it_reports(void **state)
 {

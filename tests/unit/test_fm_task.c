@@ -10,7 +10,7 @@
 #include "daemon/fm/node/nic_actions.h"
 #include "stage_member.h"
 
-/* At a NIC that obeys the root already: test_fm_roots.c has others. */
+/* Makes the NIC slow. It obeys the root already: test_fm_roots.c has other cases. */
 static void slow_from_now(void)
 {
 	fm_nic_obey_soon(s.fm);
@@ -52,7 +52,10 @@ static void test_order(void **state)
 	stage_end(&s);
 }
 
-/* A question meanwhile is answered that the node lives, and begins nothing twice. */
+/*
+ * The root asks for the step again meanwhile: the node answers that it lives, and begins nothing
+ * twice.
+ */
 static void test_asked_again(void **state)
 {
 	(void)state;
@@ -70,7 +73,7 @@ static void test_asked_again(void **state)
 	stage_end(&s);
 }
 
-/* A newer table waits for the action under way only, and nothing is reported of the older one. */
+/* A newer table waits only for the action under way, and nothing of the older one is reported. */
 static void test_newer_table(void **state)
 {
 	(void)state;
@@ -197,7 +200,7 @@ static void test_unknown_tags(void **state)
 	stage_end(&s);
 }
 
-/* A count without an error but without counters, which no host tells, is none. */
+/* A count without an error but without counters, which no host gives, is not reported. */
 static void test_no_counts(void **state)
 {
 	(void)state;
@@ -213,7 +216,7 @@ static void test_no_counts(void **state)
 	stage_end(&s);
 }
 
-/* Holds that could not be lifted are tried again: else their flows would wait for ever. */
+/* Holds whose release failed are released again: otherwise their flows would wait for ever. */
 static void test_release_fails(void **state)
 {
 	(void)state;
@@ -233,8 +236,8 @@ static void test_release_fails(void **state)
 }
 
 /*
- * An action that fails for an older step is not the failure of the one at hand, which is done
- * without being asked for again.
+ * An action that fails for an older step is no failure of the present one, which is done without
+ * being asked for again.
  */
 static void test_old_failure(void **state)
 {
@@ -278,7 +281,7 @@ static void test_old_failure(void **state)
 	stage_end(&s);
 }
 
-/* A step is asked for 50 times. Return: how many lines the log got. */
+/* Asks for a step 50 times. Return: how many lines the log got. */
 static unsigned int told_of_50(uint32_t round, enum fm_step_kind kind)
 {
 	unsigned int told;
@@ -291,8 +294,8 @@ static unsigned int told_of_50(uint32_t round, enum fm_step_kind kind)
 }
 
 /*
- * A NIC that refuses an action each time is reported once, and when it is over: the step is asked
- * for every few milliseconds, and nothing else would be left in the events of the fabric.
+ * A NIC that refuses an action each time is logged once, and when that ends: the step is asked for
+ * every few milliseconds, and otherwise nothing else would be left in the list of events.
  */
 static void test_told_once(void **state)
 {
@@ -319,7 +322,7 @@ static void test_told_once(void **state)
 	stage_end(&s);
 }
 
-/* The root that restarts must know of a version that the NIC may be stamping. */
+/* HELLO reports the version that a failed write may have put in force. */
 static void test_doubtful_version(void **state)
 {
 	(void)state;
@@ -334,7 +337,10 @@ static void test_doubtful_version(void **state)
 	stage_end(&s);
 }
 
-/* A port that is lost while parked packets are replayed may be closed: its row goes on to say so. */
+/*
+ * A port that is lost while parked packets are replayed may be closed: its row goes on to report
+ * that.
+ */
 static void test_lost_in_replay(void **state)
 {
 	static const struct {
@@ -369,7 +375,10 @@ static void test_lost_in_replay(void **state)
 	}
 }
 
-/* HELLO says what the NIC has counted, and is said when that is read; not to whom is gone then. */
+/*
+ * HELLO has the counters of the NIC, and is sent when these are read, unless the connection is gone
+ * by then.
+ */
 static void test_hello(void **state)
 {
 	(void)state;
@@ -396,8 +405,8 @@ static void test_hello(void **state)
 }
 
 /*
- * The counters for a HELLO cannot be read: it is said when they can. The root must hear that the
- * parent which it gave does not take this node, or no node passes tables on to it.
+ * The counters for a HELLO cannot be read: it is sent when they can. Until then the root does not
+ * learn that the given parent does not accept this node.
  */
 static void test_hello_fails(void **state)
 {
@@ -418,7 +427,7 @@ static void test_hello_fails(void **state)
 	stage_end(&s);
 }
 
-/* The NIC goes away, and the manager ends with an action under way: no memory is left. */
+/* The NIC is lost, and the manager ends with an action under way: all memory is freed. */
 static void test_gone(void **state)
 {
 	(void)state;
@@ -443,7 +452,7 @@ static void table_with(int conn, uint64_t version, enum fm_node_state state, uin
 	stage_msg(&s, conn, &m);
 }
 
-/* The next connection to the root stands, and is accepted. Return: its number. */
+/* Brings the next connection to the root up, on which the node is accepted. Return: its number. */
 static int joins_again(void)
 {
 	int conn;
@@ -456,7 +465,7 @@ static int joins_again(void)
 	return conn;
 }
 
-/* The root goes on without this node, in its present life: it joins anew at once, and once. */
+/* A table does not count on this node, in its present life: it joins anew at once, and once. */
 static void test_left_out(void **state)
 {
 	int conn;
@@ -481,7 +490,10 @@ static void test_left_out(void **state)
 	stage_end(&s);
 }
 
-/* If that is because its NIC failed, it joins after a while; then its NIC is as good as any. */
+/*
+ * A table does not count on this node because its NIC failed: it joins after a while; then its NIC
+ * is treated as any other.
+ */
 static void test_left_out_for_its_nic(void **state)
 {
 	uint64_t wait;
@@ -541,7 +553,7 @@ static void test_back_off(void **state)
 	stage_end(&s);
 }
 
-/* All connections live for @ns, and the root asks for the table again and again. */
+/* Keeps all connections alive for @ns, while the root asks for the table again and again. */
 static void asked_for(uint64_t ns)
 {
 	for (uint64_t end = s.now + ns; s.now < end;) {
@@ -554,8 +566,8 @@ static void asked_for(uint64_t ns)
 }
 
 /*
- * The time that a NIC may fail in a step counts from its last success: one that takes its place
- * late is not reported while its rows are under way.
+ * The time for which a NIC may fail in a step begins anew with each success: a NIC that takes its
+ * place late is not reported while its rows are under way.
  */
 static void test_success_counts(void **state)
 {

@@ -58,8 +58,8 @@ static void with_parent(void)
 /* --- joining ---------------------------------------------------------------------------- */
 
 /*
- * HELLO is repeated until it is answered: after 100 ms, and then each time after twice as long and a
- * bit more. After another answer it is repeated as at first.
+ * HELLO is repeated until it is answered: after 100 ms, and then each time after a little more than
+ * twice as long. After another answer it is repeated as at first.
  */
 static void test_hello_again(void **state)
 {
@@ -124,7 +124,7 @@ static void test_nobody_answers(void **state)
 	stage_end(&s);
 }
 
-/* Once accepted, the node asks a silent peer, and gives up after four keep-alives. */
+/* Once accepted, the node pings a silent peer, and gives it up after four keep-alives. */
 static void test_silence(void **state)
 {
 	(void)state;
@@ -143,7 +143,7 @@ static void test_silence(void **state)
 	stage_end(&s);
 }
 
-/* Any message will do. */
+/* Any message counts as a sign of life. */
 static void test_any_word(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void test_any_word(void **state)
 
 /* --- trying again ----------------------------------------------------------------------- */
 
-/* Each attempt later than the last, from 25 ms to 500 ms, with 50 % of jitter. */
+/* Attempts to connect are further and further apart, from 25 ms to 500 ms, with 50 % of jitter. */
 static void test_tries(void **state)
 {
 	double least[8], most[8];
@@ -199,7 +199,7 @@ static void test_tries(void **state)
 		assert_true(least[k] < 0.6 && most[k] > 1.4);
 }
 
-/* From half of ten times resend to once and a half, at random. */
+/* A refused node asks again after half to once and a half of ten times resend, at random. */
 static void test_refused_again(void **state)
 {
 	uint64_t least = ~0ULL, most = 0;
@@ -339,7 +339,7 @@ static void test_stray(void **state)
 	stage_end(&s);
 }
 
-/* The parent follows another root of the same epoch by now: it is none to this node. */
+/* The parent follows another root of the same epoch by now: this node leaves it. */
 static void test_parent_of_another(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
@@ -512,7 +512,7 @@ static void test_row_later(void **state)
 	stage_end(&s);
 }
 
-/* Thirty seconds without a root are logged, and so is the end of that. */
+/* A node without a root logs it after thirty seconds, and its end. */
 static void test_lonely(void **state)
 {
 	static const char text[] = "no Init has named a root for 30 s: does a NIC have the "
@@ -543,7 +543,7 @@ static void test_lonely(void **state)
 	stage_end(&s);
 }
 
-/* The table says that this node is dead: it joins anew on every kind of way. */
+/* The table has this node as dead: it joins anew on every kind of connection upward. */
 static void test_rejoin(void **state)
 {
 	struct fm_entry entry[4];
@@ -612,7 +612,7 @@ static void test_root_moves(void **state)
 	stage_end(&s);
 }
 
-/* Many peers that fall silent one by one are checked together, within a quarter of resend. */
+/* Many peers that fall silent one by one are handled together, within a quarter of resend. */
 static void test_looks(void **state)
 {
 	(void)state;

@@ -24,7 +24,10 @@ static uint64_t its_turn(uint64_t most)
 	return s.now - from;
 }
 
-/* Node @node of a ring of 16, with a place there unless it is ~0, has just lost its root. */
+/*
+ * Begins with node @node of a ring of 16, with a place there unless it is ~0, which has just lost
+ * its root.
+ */
 static void bereft(uint32_t node, unsigned int priority, uint64_t seed)
 {
 	uint32_t id = node == TORUS_NO_NODE ? 1 : node;
@@ -49,7 +52,7 @@ static void bereft(uint32_t node, unsigned int priority, uint64_t seed)
 	stage_down(&s, 1);
 }
 
-/* Later than @takeover, at any time of a short span. */
+/* A candidate asks later than @takeover, at any time of a short span, by priority and place. */
 static void by_priority_and_place(void **state)
 {
 	static const struct {
@@ -84,7 +87,7 @@ static void by_priority_and_place(void **state)
 	}
 }
 
-/* Nodes from 8 on are none by themselves, nor is a node without a place. */
+/* Nodes from 8 on are no candidates by default, nor is a node without a place. */
 static void not_a_candidate(void **state)
 {
 	(void)state;
@@ -99,7 +102,10 @@ static void not_a_candidate(void **state)
 	stage_end(&s);
 }
 
-/* After each try without success it waits twice as long, at most 32 times; anew once it is led. */
+/*
+ * After each try without success a candidate waits twice as long, at most 32 times; the count
+ * begins anew once it is led.
+ */
 static void in_vain(void **state)
 {
 	(void)state;
@@ -128,7 +134,7 @@ static void in_vain(void **state)
 	stage_end(&s);
 }
 
-/* While another one asks, and lives, it waits for that one to lead. */
+/* While another node asks, and lives, a candidate waits for that one to lead. */
 static void behind_another(void **state)
 {
 	uint64_t from;
@@ -182,7 +188,9 @@ static void behind_a_silent_one(void **state)
 	stage_end(&s);
 }
 
-/* A root has been informed of it: for half a second it waits for an answer. */
+/*
+ * A node has said HELLO to a root: it waits for half a second for the answer before it asks itself.
+ */
 static void while_it_joins(void **state)
 {
 	(void)state;

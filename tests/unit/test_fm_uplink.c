@@ -21,7 +21,7 @@ static void sees(int conn, const struct fm_msg *msg)
 	hellos++;
 }
 
-/* The connection to the root ends; the next one, @conn, stands soon. Return: the HELLO on it. */
+/* Ends the connection to the root; the next one, @conn, comes up soon. Return: the HELLO on it. */
 static const struct fm_hello *hello_again(int conn)
 {
 	stage_down(&s, conn - 1);
@@ -36,7 +36,10 @@ static const struct fm_hello *hello_again(int conn)
 
 /* --- the table that it has -------------------------------------------------------------- */
 
-/* A new root begins with what this says of colours, open dimensions, voters and former tables. */
+/*
+ * HELLO describes the table: colours, open dimensions, voters and former tables, with which a new
+ * root begins.
+ */
 static void tells_of_its_table(void **state)
 {
 	const struct fm_hello *h;
@@ -74,9 +77,7 @@ static void tells_of_its_table(void **state)
 	stage_end(&s);
 }
 
-/*
- * Ports that wait to be opened again are counted at the node's place; without one there are none.
- */
+/* HELLO has the closed ports by the node's place; without a place there are none. */
 static void ports_to_open(void **state)
 {
 	(void)state;
@@ -95,7 +96,7 @@ static void ports_to_open(void **state)
 	}
 }
 
-/* Spare ports of its NIC, which the table does not have, are none of them. */
+/* Spare ports of the NIC, which the table does not have, are not in HELLO. */
 static void spare_ports(void **state)
 {
 	(void)state;
@@ -120,7 +121,10 @@ static void spare_ports(void **state)
 	stage_end(&s);
 }
 
-/* Votes are those of the entry at its place, if that is this NIC in its present life. */
+/*
+ * Votes in HELLO are those of the entry at the node's place, if that is this NIC in its present
+ * life.
+ */
 static void votes_of_its_entry(void **state)
 {
 	(void)state;
@@ -146,7 +150,7 @@ static void votes_of_its_entry(void **state)
 	}
 }
 
-/* Exclusions across each cable, in three dimensions. */
+/* HELLO has the exclusions at the far end of each cable, in three dimensions. */
 static void excluded_across(void **state)
 {
 	static struct fm_entry all[27];
@@ -218,7 +222,7 @@ static void rows_that_failed(void **state)
 	stage_end(&s);
 }
 
-/* A HELLO says of the node itself: its priority, its bootstrap flag, the epoch of rows. */
+/* HELLO has the priority of the node, its bootstrap flag, and the epoch of its rows. */
 static void what_it_says_of_itself(void **state)
 {
 	struct fm_msg m;
@@ -250,7 +254,7 @@ static void what_it_says_of_itself(void **state)
 	}
 }
 
-/* To a parent it says which table of the present root it has. */
+/* HELLO to a parent names the table of the present root that the node has. */
 static void hello_to_a_parent(void **state)
 {
 	(void)state;
@@ -272,7 +276,10 @@ static void hello_to_a_parent(void **state)
 
 /* --- its parent ------------------------------------------------------------------------- */
 
-/* A neighbour that is in the table has lost the root: the parent may have vanished with it. */
+/*
+ * A neighbour that is in the table has lost the root: this node pings its parent, which may have
+ * vanished with the root.
+ */
 static void a_neighbour_lost_the_root(void **state)
 {
 	struct fm_init i;
@@ -293,7 +300,7 @@ static void a_neighbour_lost_the_root(void **state)
 
 /* --- at the root's word ----------------------------------------------------------------- */
 
-/* A former root's word that a node has no power is not followed. */
+/* DROP of a former root is ignored. */
 static void drops_for_its_root_only(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_DROP };
@@ -321,7 +328,10 @@ static uint64_t since(void)
 	return st.root.since - START;
 }
 
-/* A connection that breaks does not change it; another epoch of the root, or another root, does. */
+/*
+ * The time since when the root leads stays when a connection breaks, and changes with another epoch
+ * or another root.
+ */
 static void since_when_it_leads(void **state)
 {
 	struct fm_init i;
