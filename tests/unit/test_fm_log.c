@@ -105,6 +105,39 @@ static void test_problems(void **state)
 	stage_end(&s);
 }
 
+/* A problem whose cause another machine may report: its line waits, and comes only if it stays. */
+static void test_awaited_problems(void **state)
+{
+	struct fm *fm = start();
+
+	(void)state;
+	fm_problem_await(fm, "one", 1);
+	assert_null(fm_problem(fm, 0));
+	fm_problem_set(fm, "one", 1, "text");
+	assert_int_equal(standing(), 1);
+	later_by(SECOND / 2);
+	fm_problem_await(fm, "one", 1);
+	fm_problem_clear(fm, "one", 1);
+	later_by(5 * SECOND);
+	stage_did_nothing(&s);
+	fm_problem_await(fm, "one", 1);
+	fm_problem_set(fm, "one", 1, "text");
+	later_by(SECOND - 1);
+	stage_did_nothing(&s);
+	later_by(1);
+	stage_did(&s, "at 46500 ms\nlog error one: text\n");
+	fm_problem_clear(fm, "one", 1);
+	stage_did(&s, "log info one: over: text\n");
+	/* It was logged, so the gap until the next line is as long as ever. */
+	fm_problem_await(fm, "one", 1);
+	fm_problem_set(fm, "one", 1, "text");
+	later_by(2 * SECOND - 1);
+	stage_did_nothing(&s);
+	later_by(1);
+	stage_did_some(&s, "log error one: text\n");
+	stage_end(&s);
+}
+
 static bool is_listed(const char *text)
 {
 	const struct fm_problem *p;
@@ -419,6 +452,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_problems),
+		cmocka_unit_test(test_awaited_problems),
 		cmocka_unit_test(test_many_problems),
 		cmocka_unit_test(test_many_swept),
 		cmocka_unit_test(test_many_limited),

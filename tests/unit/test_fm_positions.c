@@ -73,6 +73,14 @@ void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 	says++;
 }
 
+/* Only what the root will report, too, waits for it. */
+void fm_problem_await(struct fm *f, const char *kind, uint64_t key)
+{
+	assert_true(f->placed);
+	assert_string_equal(kind, "wave");
+	assert_true(key < PORTS);
+}
+
 void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
 {
 	va_list args;

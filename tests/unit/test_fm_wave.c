@@ -205,6 +205,42 @@ static void what_contradicts_a_table(void **state)
 	stage_end(&s);
 }
 
+/*
+ * A wrong cable is one problem: that of the root, as soon as its table excludes the cable. The log
+ * of this node has it only if the root has not found it within a second.
+ */
+static void what_the_root_names(void **state)
+{
+	struct fm_init i;
+	struct fm_msg m;
+
+	(void)state;
+	joined();
+	table(1);
+	stage_run(&s, 10);
+	stage_forget(&s);
+	i = stage_neighbour(&s, 2);
+	i.settled = true;
+	i.position[0] = 2;
+	stage_hear(&s, 2, &i);
+	assert_int_equal(fm_problems_count(s.fm), 1);
+	m = stage_table(&s, 2, entry);
+	entry[1].wiring = 1u << 2;
+	stage_msg(&s, 1, &m);
+	stage_run(&s, 900);
+	assert_int_equal(fm_problems_count(s.fm), 0);
+	stage_did_no(&s, "wave");
+	m = stage_table(&s, 3, entry);
+	entry[1].wiring = 1u << 0;
+	stage_msg(&s, 1, &m);
+	stage_run(&s, 900);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "wave");
+	stage_did_no(&s, "wave");
+	stage_run_ns(&s, s.now + 1000 * MS);
+	stage_did_some(&s, "log error wave: ");
+	stage_end(&s);
+}
+
 /* A neighbour that obeys another root now is not judged by the place of which it told before. */
 static void what_it_told_of_another_root(void **state)
 {
@@ -233,6 +269,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(what_contradicts_a_table),
+		cmocka_unit_test(what_the_root_names),
 		cmocka_unit_test(what_it_told_of_another_root),
 		cmocka_unit_test(when_the_root_moves_it),
 		cmocka_unit_test(until_it_is_heard),

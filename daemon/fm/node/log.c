@@ -235,6 +235,21 @@ void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *f
 		put_problem(fm, kind, key, text);
 }
 
+void fm_problem_await(struct fm *fm, const char *kind, uint64_t key)
+{
+	struct fm_problems *p = fm->problems;
+	int i = find_trouble(fm, kind, key);
+	struct trouble *t = i < 0 ? add_trouble(p, kind, key) : &p->trouble[i];
+
+	if (!t || (i >= 0 && (unsigned int)i < p->n))
+		return;
+	if (t->said + t->gap >= fm->now + GAP_MIN)
+		return;		/* it was logged lately, and waits longer */
+	t->said = fm->now;
+	t->gap = GAP_MIN;
+	t->missed = 0;
+}
+
 /* Moves the problem that has waited longest into the list, which has room. */
 static void take_spare(struct fm *fm)
 {

@@ -23,6 +23,11 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 /** fm_problem_set() - the problem (@kind, @key) is present, with that text, until it is cleared */
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/**
+ * fm_problem_await() - the problem may come, and end again soon because another machine reports its
+ *	cause: it is logged only if it is still present a second later
+ */
+void fm_problem_await(struct fm *fm, const char *kind, uint64_t key);
 /** fm_problem_clear() - the problem is gone; nothing happens if it was not present */
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key);
 /** fm_problem_limit() - if the problem is present, it ends at @until by itself */

@@ -60,7 +60,8 @@
  * Confirmation. The root does not place nodes by the wave, but by their cables, as NICs report
  * them. So one wrong cable or one liar misplaces no node in the table (root/discover.c). The root's
  * decision wins: when the NIC is placed, the position is that of the table, and only settled Inits
- * of the same sizes are judged. The root then names and excludes wrong cables (root/wiring.c).
+ * of the same sizes are judged. The root then names and excludes wrong cables (root/wiring.c);
+ * the problem of the wave for such a cable ends with the table that excludes it.
  *
  * Safety. The position by the wave goes to the log, to status, to Inits and to HELLO, and nowhere
  * else. It writes no row, and places no NIC. A NIC without place and rows forwards nothing, so a
@@ -308,16 +309,29 @@ static const char *find_init_fault(const struct fm *fm, unsigned int p)
 	return h->turns <= TURNS_MAX ? NULL : "the neighbour has claimed several places";
 }
 
-/* Reports the fault of each cable as a problem, and ends the problems of right ones. */
+/* Return: true if the root has found that cable wrong, too, and reports it (root/wiring.c). */
+static bool is_root_problem(const struct fm *fm, unsigned int p)
+{
+	return fm->placed && fm->node < fm->table.nodes &&
+	       fm->table.entry[fm->node].wiring & 1u << p;
+}
+
+/*
+ * Reports the fault of each cable as a problem, and ends the problems of right ones. The root will
+ * name a wrong cable of a node that it has placed, so the log of this node waits for that.
+ */
 static void judge_cables(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm->nports; p++) {
 		const char *what = p < fm_ports_used(fm) ? find_init_fault(fm, p) : NULL;
 
-		if (what)
-			report_fault(fm, p, what);
-		else
+		if (!what || is_root_problem(fm, p)) {
 			fm_problem_clear(fm, "wave", p);
+			continue;
+		}
+		if (fm->placed)
+			fm_problem_await(fm, "wave", p);
+		report_fault(fm, p, what);
 	}
 }
 
