@@ -320,7 +320,7 @@ swapped() {
 	end[3:+x]=7:-x
 	end[6:+x]=4:-x
 	raise && until_true 10 problem 0 wiring '0,1:\+x .*cabled to 1,2:-x .*expected 1,1:-x' &&
-	until_true 5 problem 0 wiring '1,1:-x .*cabled to 0,2:\+x .*expected 0,1:\+x' &&
+	until_true 5 problem 0 wiring '0,2:\+x .*cabled to 1,1:-x .*expected 1,2:-x' &&
 	until_true 10 problems 0 2 wiring && until_true 10 everybody_up &&
 	until_true 5 is 0 '.state == "degraded" and .shape == [3,3] and .links.wrong == 2 and .links.excluded == 0' status &&
 	all_reach "${nodes[@]}" && verified || return 1

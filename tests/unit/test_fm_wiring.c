@@ -201,21 +201,22 @@ static void end_text(char *buf, uint64_t guid, unsigned int p)
 		sprintf(buf, "%u,%u,0:%s ('%s')", m->node % 3, m->node / 3, ports[p], m->name);
 }
 
-static void problem_text(char *buf, unsigned int end)
+/* The problem of the cable from a port of a placed node to another one, of the NIC @guid. */
+static void problem_text(char *buf, unsigned int end, uint64_t guid, unsigned int q, const char *what)
 {
 	static const char *const far[] = { "-x", "-y", "-z", "+x", "+y", "+z" };
-	const struct fm_mate *m = &mate[end / PORTS];
+	const struct fm_mate *m = &mate[end / PORTS], *o = fm_mate(&root, guid);
 	unsigned int p = end % PORTS;
 	char here[100], there[100];
 	uint32_t due = torus_neighbour(&fm.table.shape, m->node, p);
 
 	end_text(here, m->guid, p);
-	end_text(there, port(end)->peer_guid, port(end)->peer_port);
-	if (port(end)->peer_guid == m->guid)
-		sprintf(buf, "%s is cabled to %s: %s", here, there, fault(end));
+	end_text(there, guid, q);
+	if (guid == m->guid || (o && o->node == due && q == (p + 3) % 6))
+		sprintf(buf, "%s is cabled to %s: %s", here, there, what);
 	else
 		sprintf(buf, "%s is cabled to %s, expected %u,%u,0:%s: %s", here, there, due % 3,
-			due / 3, far[p], fault(end));
+			due / 3, far[p], what);
 }
 
 static uint64_t key_of(unsigned int end)
@@ -223,15 +224,26 @@ static uint64_t key_of(unsigned int end)
 	return (uint64_t)mate[end / PORTS].node * TORUS_MAX_PORTS + end % PORTS;
 }
 
-/* Return: true if the cable is to be named at this end: the other one does not do it. */
-static bool is_named_here(unsigned int end)
+/*
+ * Finds the problem that is told when the fault of the cable at @end is found: by the end at a port
+ * with "+". Return: false: none, because the other end tells it.
+ */
+static bool tells(unsigned int end, char *text, uint64_t *key)
 {
 	const struct fm_mate *o = fm_mate(&root, port(end)->peer_guid);
-	unsigned int far = o ? (unsigned int)(o - mate) * PORTS + port(end)->peer_port : 0;
+	unsigned int q = port(end)->peer_port, far = o ? (unsigned int)(o - mate) * PORTS + q : 0;
+	bool by_far = false;
 
-	if (!fault(end)[0])
+	if (o && o->node != TORUS_NO_NODE && q < 6)
+		by_far = (q < 3) != (end % PORTS < 3) ? q < 3 : key_of(far) < key_of(end);
+	if (by_far && fault(far)[0])
 		return false;
-	return !o || o->node == TORUS_NO_NODE || key_of(end) <= key_of(far) || !fault(far)[0];
+	*key = key_of(by_far ? far : end);
+	if (by_far)
+		problem_text(text, far, GUID + end / PORTS, end % PORTS, fault(end));
+	else
+		problem_text(text, end, port(end)->peer_guid, q, fault(end));
+	return true;
 }
 
 static void check(struct rnd *r)
@@ -250,12 +262,12 @@ static void check(struct rnd *r)
 		expect(r, fm_wiring_odd(&fm, &mate[i]) == is_odd(i), "node %u", i);
 		for (unsigned int end = i * PORTS; end < (i + 1) * PORTS; end++) {
 			char text[500];
+			uint64_t key;
 
-			if (!is_named_here(end))
+			if (!fault(end)[0] || !tells(end, text, &key))
 				continue;
-			problem_text(text, end);
 			expect(r, next < n_named, "%s is missing", text);
-			expect(r, named[next].key == key_of(end) && !strcmp(named[next].text, text),
+			expect(r, named[next].key == key && !strcmp(named[next].text, text),
 			       "%s, not %s", named[next].text, text);
 			next++;
 		}

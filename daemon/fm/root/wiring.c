@@ -70,33 +70,64 @@ static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m
 	return NULL;
 }
 
-static void set_wiring_problem(struct fm *fm, const struct fm_mate *m, unsigned int p,
+/** struct end - an end of a wrong cable; @mate may be NULL: only its GUID is known */
+struct end {
+	const struct fm_mate *mate;
+	uint64_t guid;
+	unsigned int port;
+};
+
+static bool has_place(const struct fm *fm, const struct end *e)
+{
+	return e->mate && e->mate->node != TORUS_NO_NODE && e->port < 2 * fm->ndims;
+}
+
+/*
+ * Return: true if the cable has its name from the end @b, not from @a: it is that at a port with
+ * "+". If both or neither are such, it is the end with the lower key.
+ */
+static bool is_named_by_far(const struct fm *fm, const struct end *a, const struct end *b)
+{
+	if (!has_place(fm, b))
+		return false;
+	if ((a->port < fm->ndims) != (b->port < fm->ndims))
+		return b->port < fm->ndims;
+	return b->mate->node != a->mate->node ? b->mate->node < a->mate->node : b->port < a->port;
+}
+
+/* Reports the cable from @a, which has a place, to @b. */
+static void set_wiring_problem(struct fm *fm, const struct end *a, const struct end *b,
 			       const char *what)
 {
-	const struct fm_port_row *port = &m->row.port[p];
-	const struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
-	uint32_t due = torus_neighbour(&fm->table.shape, m->node, p);
-	char here[160], there[160], want[160];
-	uint64_t key = (uint64_t)m->node * TORUS_MAX_PORTS + p;
+	uint32_t due = torus_neighbour(&fm->table.shape, a->mate->node, a->port);
+	unsigned int due_port = fm_opposite(fm->ndims, a->port);
+	uint64_t key = (uint64_t)a->mate->node * TORUS_MAX_PORTS + a->port;
+	char here[160], there[160], node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 
-	/* The end with the lower key reports it. A node without a place has the highest key. */
-	if (o && port->peer_port < 2 * fm->ndims) {
-		uint64_t other = (uint64_t)o->node * TORUS_MAX_PORTS + port->peer_port;
-
-		if (other < key && find_cable_fault(fm, o, port->peer_port))
-			return;
-	}
-	write_end(fm, m, m->guid, p, here, sizeof(here));
-	write_end(fm, o, port->peer_guid, port->peer_port, there, sizeof(there));
-	if (port->peer_guid == m->guid) {
+	write_end(fm, a->mate, a->guid, a->port, here, sizeof(here));
+	write_end(fm, b->mate, b->guid, b->port, there, sizeof(there));
+	if (a->guid == b->guid || (has_place(fm, b) && b->mate->node == due && b->port == due_port))
 		fm_problem_set(fm, "wiring", key, "%s is cabled to %s: %s", here, there, what);
-		return;
-	}
-	torus_node_text(&fm->table.shape, due, want);
-	strcat(want, ":");
-	torus_port_text(fm->ndims, fm_opposite(fm->ndims, p), want + strlen(want));
-	fm_problem_set(fm, "wiring", key, "%s is cabled to %s, expected %s: %s", here, there, want,
-		       what);
+	else
+		fm_problem_set(fm, "wiring", key, "%s is cabled to %s, expected %s:%s: %s", here,
+			       there, torus_node_text(&fm->table.shape, due, node),
+			       torus_port_text(fm->ndims, due_port, port), what);
+}
+
+/*
+ * Names the cable at port @p of @m. Its name does not depend on which end found the fault first; if
+ * both have found one, the end with the name says which.
+ */
+static void name_cable(struct fm *fm, const struct fm_mate *m, unsigned int p, const char *what)
+{
+	const struct fm_port_row *port = &m->row.port[p];
+	struct end a = { m, m->guid, p };
+	struct end b = { fm_mate(fm->root, port->peer_guid), port->peer_guid, port->peer_port };
+
+	if (!is_named_by_far(fm, &a, &b))
+		set_wiring_problem(fm, &a, &b, what);
+	else if (!find_cable_fault(fm, b.mate, b.port))
+		set_wiring_problem(fm, &b, &a, what);
 }
 
 uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m)
@@ -109,7 +140,7 @@ uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m)
 		if (!what)
 			continue;
 		mask |= (uint16_t)(1u << p);
-		set_wiring_problem(fm, m, p, what);
+		name_cable(fm, m, p, what);
 	}
 	return mask;
 }
