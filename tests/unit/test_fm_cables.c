@@ -220,6 +220,26 @@ static void test_wrong_end(void **state)
 	stage_end(&s);
 }
 
+/* The log of a table names a wrong cable by its end at a port with "+", too, wherever that is. */
+static void test_name_of_wrong(void **state)
+{
+	struct fm_row wrong;
+
+	(void)state;
+	start();
+	wrong = stage_row(&s, 6);
+	wrong.port[2].peer_guid = stage_row(&s, 9).port[2].peer_guid;
+	says(6, wrong);
+	lives(5100);
+	assert_string_equal(fm_excluded(s.fm, 6, 2), "wiring");
+	stage_forget(&s);
+	wrong.port[2].state = FM_PORT_FAULTY;
+	says(6, wrong);
+	lives(5200);
+	assert_int_equal(stage_count(&s, ": link 0,2:+x down\n"), 1);
+	stage_end(&s);
+}
+
 /*
  * A node that joins late adds cables that were not lost before. The same if the root had no memory
  * for the states of cables with its first table, and takes them from the present one.
@@ -285,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_excluded),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_wrong_end),
+		cmocka_unit_test(test_name_of_wrong),
 		cmocka_unit_test(test_new_node),
 		cmocka_unit_test(test_node_states),
 	};

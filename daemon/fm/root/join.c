@@ -46,15 +46,25 @@ static bool are_rows_same(const struct fm_row *a, const struct fm_row *b)
 	return true;
 }
 
-/* Names a cable by its end at a port with "+", as all texts do, if it is not wrong. */
-static void name_cable(const struct fm *fm, uint32_t *node, unsigned int *p)
+/*
+ * Names a cable by its end at a port with "+", as all texts do. @port: what the near end reports; if
+ * the cable is wrong, only this tells the far end
+ */
+static void name_cable(const struct fm *fm, const struct fm_port_row *port, uint32_t *node,
+		       unsigned int *p)
 {
 	const struct torus_shape *shape = &fm->table.shape;
+	const struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
 
-	if (*p < shape->ndims || fm->table.entry[*node].wiring & 1u << *p)
+	if (*p < shape->ndims)
 		return;
-	*node = torus_neighbour(shape, *node, *p);
-	*p = torus_dir_opposite(shape, *p);
+	if (!(fm->table.entry[*node].wiring & 1u << *p)) {
+		*node = torus_neighbour(shape, *node, *p);
+		*p = torus_dir_opposite(shape, *p);
+	} else if (o && o->node < fm->table.nodes && port->peer_port < shape->ndims) {
+		*node = o->node;
+		*p = port->peer_port;
+	}
 }
 
 /*
@@ -77,7 +87,7 @@ static void write_cause(const struct fm *fm, const struct fm_mate *m, const stru
 		return;
 	}
 	state = states[now->port[p].state];
-	name_cable(fm, &id, &p);
+	name_cable(fm, now->port[p].peer_guid ? &now->port[p] : &m->row.port[p], &id, &p);
 	snprintf(text, room, "link %s:%s %s", torus_node_text(&fm->table.shape, id, node),
 		 torus_port_text(fm->ndims, p, port), state);
 }
