@@ -179,11 +179,19 @@ char *error_line(const char *code, const char *text);
 /* answer_fabric.c */
 void answer_status(struct request *rq);
 void answer_nodes(struct request *rq);
-void answer_table(struct request *rq);
 void answer_coord(struct request *rq);
 json_t *local_nodes(struct fabricd *d, json_t *cmd);
+
+/* answer_table.c */
+/** shape_json() - Return: the sizes of the dimensions */
+json_t *shape_json(const struct torus_shape *shape);
+/** until_json() - Return: a time; null: the order has no end */
+json_t *until_json(uint64_t until);
+/** orders_json() - Return: which user excluded what, when, and why */
+json_t *orders_json(const struct fabricd *d);
 /** table_json() - Return: the exclusion table, as the command "table" has it */
 json_t *table_json(struct fabricd *d);
+void answer_table(struct request *rq);
 /* Adds the part of a status that is about this node itself. */
 void add_own_status(struct fabricd *d, json_t *status);
 /* Adds the problems that this node knows; those that a member and its root know differ. */

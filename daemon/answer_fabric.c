@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Answers from the manager's table: status, nodes, table, coord. */
+/* Answers from the manager's table: status, nodes, coord. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include "daemon/answer.h"
@@ -9,15 +9,6 @@
 #include "daemon/fm/wire/msg.h"
 
 #define REFUSED_RECENT	(60 * SEC)
-
-static json_t *shape_json(const struct torus_shape *shape)
-{
-	json_t *j = json_array();
-
-	for (unsigned int i = 0; i < shape->ndims; i++)
-		json_array_append_new(j, json_integer(shape->size[i]));
-	return j;
-}
 
 json_t *node_json(const struct fabricd *d, uint32_t node)
 {
@@ -311,49 +302,16 @@ void add_own_status(struct fabricd *d, json_t *status)
 
 #define STATUS_ORDERS 16	/* orders in a status at most; a table has all */
 
-/* Return: a time; null: the order has no end */
-static json_t *until_json(uint64_t until)
-{
-	return until ? json_integer((json_int_t)until) : json_null();
-}
-
-static json_t *order_json(const struct fabricd *d, const struct fm_order *o)
-{
-	const struct fm_entry *e = fm_node(d->fm, o->node);
-	json_t *ports = json_array();
-
-	for (unsigned int p = 0; p < 2u * fm_shape(d->fm)->ndims; p++)
-		if (o->ports & 1u << p)
-			json_array_append_new(ports, port_json(d, p));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}",
-			 "node", node_json(d, o->node), "name", text_json(e ? e->name : NULL),
-			 "ports", ports,
-			 "uid", o->uid == SVC_NO_UID ? json_null() : json_integer(o->uid),
-			 "by", text_json(o->by), "since", (json_int_t)o->since,
-			 "until", until_json(o->until),
-			 "reason", text_json(o->reason));
-}
-
-/* Return: at most @max orders: which user excluded what, when, and why. */
-static json_t *orders_json(const struct fabricd *d, uint32_t max)
-{
-	json_t *list = json_array();
-	const struct fm_order *o;
-
-	for (uint32_t i = 0; i < max && d->fm && (o = fm_order(d->fm, i)); i++)
-		json_array_append_new(list, order_json(d, o));
-	return list;
-}
-
 static void add_orders(const struct fabricd *d, json_t *status)
 {
-	uint32_t n = 0;
+	json_t *list = orders_json(d);
+	size_t n = json_array_size(list);
 
-	while (d->fm && fm_order(d->fm, n))
-		n++;
-	json_object_set_new(status, "orders", orders_json(d, STATUS_ORDERS));
+	for (size_t i = n; i > STATUS_ORDERS; i--)
+		json_array_remove(list, i - 1);
+	json_object_set_new(status, "orders", list);
 	json_object_set_new(status, "orders_more",
-			    json_integer(n > STATUS_ORDERS ? n - STATUS_ORDERS : 0));
+			    json_integer(n > STATUS_ORDERS ? (json_int_t)(n - STATUS_ORDERS) : 0));
 }
 
 /* Adds the address plan; null: not known yet. */
@@ -509,72 +467,6 @@ void answer_nodes(struct request *rq)
 	some |= json_is_integer(json_object_get(rq->args, "count"));
 	if (answer_ready(rq) && (!some || answer_range(rq, ANSWER_NODES_MAX)))
 		answer_gather(rq, nodes_end);
-}
-
-/* --- table ----------------------------------------------------------------- */
-
-static void add_ports(json_t *list, struct fabricd *d, uint32_t node, uint16_t mask,
-		      const char *why)
-{
-	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
-		if (mask & 1u << p)
-			json_array_append_new(list, json_pack("{s:o, s:o, s:s}",
-							      "node", node_json(d, node),
-							      "port", port_json(d, p),
-							      "why", why));
-}
-
-/*
- * Return: by port, the reason why routing does not use it. A cable that is excluded at one end is
- * excluded at both.
- */
-static json_t *reasons_json(const struct fabricd *d, uint32_t node)
-{
-	json_t *j = json_object();
-	char text[TORUS_TEXT_MAX];
-
-	for (unsigned int p = 0; p < 2u * fm_shape(d->fm)->ndims; p++) {
-		const char *why = fm_excluded(d->fm, node, p);
-
-		if (why)
-			json_object_set_new(j, torus_port_text(fm_shape(d->fm)->ndims, p, text),
-					    json_string(why));
-	}
-	return j;
-}
-
-json_t *table_json(struct fabricd *d)
-{
-	json_t *excluded = json_array(), *nodes = json_array();
-	const struct torus_shape *shape = fm_shape(d->fm);
-
-	for (uint32_t i = 0; i < torus_nodes(shape); i++) {
-		const struct fm_entry *e = fm_node(d->fm, i);
-
-		json_array_append_new(nodes,
-			json_pack("{s:o, s:s, s:o}", "node", node_json(d, i), "state",
-				  fm_node_state_name(e ? e->state : FM_NODE_ABSENT),
-				  "ports", reasons_json(d, i)));
-		if (!e)
-			continue;
-		add_ports(excluded, d, i, e->admin, "admin");
-		add_ports(excluded, d, i, e->wiring & ~e->admin, "wiring");
-		add_ports(excluded, d, i, e->held & ~(e->admin | e->wiring), "held");
-		add_ports(excluded, d, i, e->stalled & ~(e->admin | e->wiring | e->held), "stall");
-		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring | e->held | e->stalled),
-			  "fault");
-	}
-	return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "version",
-			 (json_int_t)fm_version(d->fm),
-			 "epoch", (json_int_t)fm_version_epoch(d->fm), "shape",
-			 shape_json(shape), "excluded", excluded, "nodes", nodes, "orders",
-			 orders_json(d, UINT32_MAX));
-}
-
-void answer_table(struct request *rq)
-{
-	if (answer_ready(rq))
-		answer_ok(rq, table_json(rq->d), NULL);
 }
 
 /* --- coord ----------------------------------------------------------------- */

@@ -441,13 +441,6 @@ static void set_up_nodes(void)
 		if (i != 2)
 			snprintf(e->address, sizeof(e->address), "192.168.0.%u:8", i);
 	}
-	/* Each reason by itself, and several: the first that holds counts. */
-	a.entry[1].admin = 0xb;
-	a.entry[1].wiring = 0x2;
-	a.entry[1].fault = 0x4;
-	a.entry[4].wiring = 0x5;
-	a.entry[4].held = 0xe;
-	a.entry[4].fault = 0xf;
 	a.entry[1].stalled = 0x4;
 	a.hold[0] = (struct fm_hold){ .node = OWN, .peer = 4, .port = 2, .peer_port = 0,
 				      .left = 8120500 * US };

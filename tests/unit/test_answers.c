@@ -20,8 +20,9 @@
 #define FABRIC "'fabric':'ring','software':'" TORUS_VERSION "'," \
 	"'address4':'10.0.0.0/8','address6':'fd74:6f72::/32',"
 #define ORDERS \
-	"'orders':[{'node':[1,0],'name':'bob','ports':['+x','-y'],'uid':1000,'by':'bob','since':170," \
-	"'until':null,'reason':'dust'},{'node':[1,1],'name':'eve','ports':['+y'],'uid':null,'by':null," \
+	"'orders':[{'node':[1,0],'name':'bob','ports':['+x'],'uid':1000,'by':'bob','since':170," \
+	"'until':null,'reason':'dust'},{'node':[1,1],'name':'eve','ports':['+y'],'uid':1000,'by':'bob'," \
+	"'since':170,'until':null,'reason':'dust'},{'node':[1,1],'name':'eve','ports':['+y'],'uid':null,'by':null," \
 	"'since':171,'until':172,'reason':null}]"
 #define SERVICE(refused) \
 	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,6],'refused_fabric':131," \
@@ -404,10 +405,13 @@ static void coord(void **state)
 #define IN_FORCE(in_force, kept) "{'ok':true,'data':{'changed':true,'in_force':" in_force ",'kept':" kept "," OF_TABLE "}}"
 #define OF_TABLE \
 	"'version':119,'epoch':7,'shape':[3,2],'excluded':[" \
-	"{'node':[1,0],'port':'+x','why':'admin'},{'node':[1,0],'port':'+y','why':'admin'}," \
-	"{'node':[1,0],'port':'-y','why':'admin'},{'node':[1,0],'port':'-x','why':'stall'}," \
-	"{'node':[1,1],'port':'+x','why':'wiring'},{'node':[1,1],'port':'-x','why':'wiring'}," \
-	"{'node':[1,1],'port':'+y','why':'held'},{'node':[1,1],'port':'-y','why':'held'}]," \
+	"{'node':[0,0],'port':'+x','why':'fault'},{'node':[0,0],'port':'+y','why':'fault'}," \
+	"{'node':[1,0],'port':'+x','why':'fault'},{'node':[1,0],'port':'+y','why':'fault'}," \
+	"{'node':[2,0],'port':'+x','why':'admin'},{'node':[2,0],'port':'+y','why':'admin'}," \
+	"{'node':[2,0],'port':'-x','why':'admin'},{'node':[2,0],'port':'-y','why':'admin'}," \
+	"{'node':[0,1],'port':'+x','why':'fault'},{'node':[0,1],'port':'+y','why':'fault'}," \
+	"{'node':[1,1],'port':'+x','why':'fault'},{'node':[1,1],'port':'+y','why':'fault'}," \
+	"{'node':[2,1],'port':'+x','why':'admin'},{'node':[2,1],'port':'+y','why':'wiring'}]," \
 	"'nodes':[{'node':[0,0],'state':'up'," ALL_FAULTY "},{'node':[1,0],'state':'silent'," ALL_FAULTY "}," \
 	"{'node':[2,0],'state':'dead'," ALL_FAULTY "},{'node':[0,1],'state':'absent'," ALL_FAULTY "}," \
 	"{'node':[1,1],'state':'up'," ALL_FAULTY "}," \
