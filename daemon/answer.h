@@ -187,6 +187,8 @@ json_t *local_nodes(struct fabricd *d, json_t *cmd);
 json_t *shape_json(const struct torus_shape *shape);
 /** until_json() - Return: a time; null: the order has no end */
 json_t *until_json(uint64_t until);
+/** order_json() - Return: an order about @ports; one cable by its end at a port with "+" */
+json_t *order_json(const struct fabricd *d, const struct fm_order *o, uint16_t ports);
 /** orders_json() - Return: which user excluded what, when, and why */
 json_t *orders_json(const struct fabricd *d);
 /** table_json() - Return: the exclusion table, as the command "table" has it */

@@ -95,17 +95,18 @@ static bool take_term(struct request *rq, struct fm_order *o)
 }
 
 /*
- * Reads an order. Its time is that of the root's clock, so that the orders of one root are in their
- * sequence. Return: false, after answering the request, if an argument is wrong.
+ * Reads an order, of an inclusion only the user. Its time is that of the root's clock, so that the
+ * orders of one root are in their sequence. Return: false, after answering the request, if an
+ * argument is wrong.
  */
-static bool read_order(struct request *rq, struct fm_order *o)
+static bool read_order(struct request *rq, bool on, struct fm_order *o)
 {
 	const struct fm_entry *e = fm_node(rq->d->fm, rq->user.node);
 
 	o->uid = rq->user.uid;
 	o->since = (uint64_t)loop_wall();
 	snprintf(o->by, sizeof(o->by), "%s", e ? e->name : "");
-	return take_reason(rq, o->reason) && take_term(rq, o);
+	return !on || (take_reason(rq, o->reason) && take_term(rq, o));
 }
 
 /* Copies the item @i of "links", "1,0:+x" or "1,0", to the arguments "node" and "port". */
@@ -253,7 +254,7 @@ static void take_exclusion(struct request *rq, bool on)
 	for (size_t i = 0; i < n; i++)
 		if (!read_link(rq, i, &e))
 			return;
-	if (on && !read_order(rq, &e.exclude.order))
+	if (!read_order(rq, on, &e.exclude.order))
 		return;
 	if (on && !json_is_true(json_object_get(rq->args, "force")) && !cuts_nothing(rq, n))
 		return;

@@ -30,7 +30,8 @@ json_t *event_json(const struct fabricd *d, const struct event_record *r)
 			      log_level_name(r->level), "kind", r->kind, "text", r->text);
 
 	if (r->link)
-		json_object_set_new(j, strcmp(r->kind, "recovery") ? "link" : "recovery",
+		json_object_set_new(j, !strcmp(r->kind, "recovery") ? "recovery" :
+				       !strcmp(r->kind, "admin") ? "order" : "link",
 				    json_loads(r->link, 0, NULL));
 	return j;
 }

@@ -18,8 +18,7 @@ json_t *until_json(uint64_t until)
 	return until ? json_integer((json_int_t)until) : json_null();
 }
 
-/* Return: the ports of an order as JSON: one cable by its end at a port with "+", as links has it. */
-static json_t *order_json(const struct fabricd *d, const struct fm_order *o, uint16_t ports)
+json_t *order_json(const struct fabricd *d, const struct fm_order *o, uint16_t ports)
 {
 	const struct torus_shape *shape = fm_shape(d->fm);
 	unsigned int first = (unsigned int)__builtin_ctz(ports);

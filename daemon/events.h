@@ -23,7 +23,7 @@ struct event_record {
 	char node[TORUS_TEXT_MAX];
 	char kind[16];
 	char *text;
-	char *link;		/* details of kind "link" or "recovery" as JSON; or NULL */
+	char *link;		/* details of kind "link", "recovery" or "admin" as JSON; or NULL */
 };
 
 struct events;
@@ -34,7 +34,7 @@ void events_free(struct events *ev);
 /** events_add() - add an event. Return: its sequence number, or 0 if out of memory. */
 uint64_t events_add(struct events *ev, double time, const char *node,
 		    enum fm_level level, const char *kind, const char *text);
-/** events_link() - add the details of a cable, in JSON, to the event @seq, the last one */
+/** events_link() - add details, in JSON, to the event @seq, the last one */
 void events_link(struct events *ev, uint64_t seq, const char *json);
 /** events_next() - Return: the oldest stored event with a number of at least @seq, or NULL */
 const struct event_record *events_next(const struct events *ev, uint64_t seq);

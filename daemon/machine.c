@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <systemd/sd-daemon.h>
 #include "daemon/answer.h"
+#include "daemon/answer.h"
 #include "daemon/arbiter.h"
 #include "daemon/control.h"
 #include "daemon/fabricd.h"
@@ -232,6 +233,22 @@ static void recovery_event(struct fabricd *d, const struct fm_log *log)
 	free(text);
 }
 
+/* Adds an event of kind admin. Its node is that at the end that gives the cable its name. */
+static void order_event(struct fabricd *d, const struct fm_log *log)
+{
+	static const char *const names[] = {
+		[FM_ORDERED_OUT] = "excluded", [FM_ORDERED_IN] = "included", [FM_ORDERED_OVER] = "over",
+	};
+	json_t *j = order_json(d, log->order->order, log->order->order->ports);
+	char *text;
+
+	json_object_set_new(j, "state", json_string(names[log->order->what]));
+	text = json_dumps(j, JSON_COMPACT);
+	json_decref(j);
+	fabricd_event_with(d, loop_wall(), "", log->level, log->kind, log->text, text);
+	free(text);
+}
+
 static void op_log(void *io, const struct fm_log *log)
 {
 	struct fabricd *d = io;
@@ -240,6 +257,8 @@ static void op_log(void *io, const struct fm_log *log)
 		link_event(d, log);
 	else if (log->recovery)
 		recovery_event(d, log);
+	else if (log->order && d->fm)
+		order_event(d, log);
 	else
 		fabricd_event(d, loop_wall(), "", log->level, log->kind, log->text);
 }

@@ -677,6 +677,9 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		if (e->exclude.on && e->exclude.order.since)
 			return fm_exclude_by(fm, e->exclude.node, e->exclude.port,
 					     &e->exclude.order, e->now);
+		if (e->exclude.order.since)
+			return fm_include_by(fm, e->exclude.node, e->exclude.port,
+					     &e->exclude.order, e->now);
 		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);
 	case RECORD_CLOCK:
 		fm_clock(fm, e->wall, e->now);

@@ -61,7 +61,7 @@ struct svc_user {
 	uint32_t node;
 };
 
-#define SVC_NO_UID UINT32_MAX
+#define SVC_NO_UID FM_NO_UID
 #define SVC_MANAGER \
 	((struct svc_user){ .privileged = true, .uid = SVC_NO_UID, .node = TORUS_NO_NODE })
 

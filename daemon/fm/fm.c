@@ -305,6 +305,13 @@ int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order 
 	return fm_is_root(fm) ? fm_admin_exclude(fm, node, port, true, order) : -EPERM;
 }
 
+int fm_include_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
+		  uint64_t now)
+{
+	set_time(fm, now);
+	return fm_is_root(fm) ? fm_admin_exclude(fm, node, port, false, order) : -EPERM;
+}
+
 int fm_exclude_first(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order, uint64_t now)
 {

@@ -44,12 +44,25 @@ struct fm_link_change {
 	char name[TORUS_NAME_MAX + 1], peer_name[TORUS_NAME_MAX + 1];
 };
 
+/** enum fm_ordered - what an order did: it excluded, or included; or its time is over */
+enum fm_ordered { FM_ORDERED_OUT, FM_ORDERED_IN, FM_ORDERED_OVER };
+
+/**
+ * struct fm_order_change - an administrator excluded or included ports, or the time of that is over
+ * @order: with @node and @ports
+ */
+struct fm_order_change {
+	enum fm_ordered what;
+	const struct fm_order *order;
+};
+
 struct fm_recovery;
 
 /**
  * struct fm_log - a line for the log and the list of events
  * @link: for kind "link", else NULL
  * @recovery: for kind "recovery", when one has ended, else NULL
+ * @order: for kind "admin", else NULL
  */
 struct fm_log {
 	enum fm_level level;
@@ -57,6 +70,7 @@ struct fm_log {
 	const char *text;
 	const struct fm_link_change *link;
 	const struct fm_recovery *recovery;
+	const struct fm_order_change *order;
 };
 
 /**
@@ -271,9 +285,12 @@ int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t n
  */
 int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);
+/** fm_include_by() - include ports by an order, of which only the user counts */
+int fm_include_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
+		  uint64_t now);
 /**
  * fm_exclude_first() - the same, without making the next table in this call
- * @order: as in fm_exclude_by(), or NULL
+ * @order: as in fm_exclude_by() or fm_include_by(), or NULL
  *
  * So further exclusions or inclusions at the same time are in the same table.
  */

@@ -85,16 +85,16 @@ compared() {
 	from=$(date '+%F %T')
 	rest 1
 	exits 0 'nothing has changed' ask diff "$from" && ask root move 1,0 && until_true 20 calm && lab cut 1,1:+y && lab cut 2,1:+y && until_true 20 is .links.faulty 2 &&
-		lab mend 2,1:+y && until_true 20 is .links.faulty 1 && ask exclude 0,0:+y || return 1
+		lab mend 2,1:+y && until_true 20 is .links.faulty 1 && ask exclude 0,1:-y --reason dust || return 1
 	until_true 10 differs "$from" && cat "$tmp/diff" || return 1
 	ask diff "$from" --json | jq -e '(.links | map([.link.name, .link.port, .was, .is, .times])) == [["n1-1", "+y", "up", "lost", 1]] and
-		(.exclusions | map(.text)) == ["excluded 0,0:+y"] and .root.name == "n1-0"' &&
+		(.exclusions | map(.order | [.state, .node, .ports, .uid, .by, .reason])) == [["excluded", [0,0], ["+y"], 0, "n0-0", "dust"]] and .root.name == "n1-0"' &&
 		lab mend 1,1:+y && ask include 0,0:+y && ask root move 0,0 && until_true 20 calm
 }
 differs() {
 	ask diff "$1" >"$tmp/diff"
 	[[ $? == 1 ]] && grep -E '^link +1,1:\+y \(n1-1\) - 1,2:-y \(n1-2\) lost, was up: carrier$' "$tmp/diff" && ! grep '2,1:+y' "$tmp/diff" &&
-		grep '^admin *excluded 0,0:+y, at 2' "$tmp/diff" && grep '^root *n1-0, at ' "$tmp/diff"
+		grep '^admin *excluded 0,0:+y by root(0)@n0-0, at 2.*: dust$' "$tmp/diff" && grep '^root *n1-0, at ' "$tmp/diff"
 }
 
 # --- the table ----------------------------------------------------------------------------

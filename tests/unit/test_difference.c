@@ -42,14 +42,16 @@ static json_t *json_of(const char *text)
 	"{`log`:`a`,`time`:" #time ",`kind`:`link`,`level`:`info`,`text`:`-`,`link`:{`node`:[" #x ",0]," \
 	"`port`:`+x`,`name`:`n`,`peer`:{`node`:[9,0],`port`:`-x`,`name`:`m`},`state`:`" state \
 	"`,`reason`:null,`was_for_ms`:" #was "}}"
-#define ORDER(time, text) EVENT("a", time, "info", "table", "version 7: " text)
+#define ORDER(time, state, node, ports) \
+	"{`log`:`a`,`time`:" #time ",`kind`:`admin`,`level`:`info`,`text`:`-`,`order`:" \
+	"{`state`:`" state "`,`node`:[" node "],`ports`:[" ports "]}}"
+#define ALL "`+x`,`+y`,`-x`,`-y`"
 
 /* Checks the differences, written as "x lost, y up; kind + text; kind - text; order; root". */
 static void finds(const char *before, const char *events, const char *now, const char *wanted)
 {
 	json_t *b = json_of(before), *e = json_of(events), *s = now ? json_of(now) : NULL, *v;
-	const struct torus_shape shape = { 2, { 4, 4 } };
-	json_t *diff = difference_find(&shape, b, e, FROM, s);
+	json_t *diff = difference_find(b, e, FROM, s);
 	char got[2048] = "";
 	size_t i;
 
@@ -67,8 +69,17 @@ static void finds(const char *before, const char *events, const char *now, const
 			json_is_true(json_object_get(v, "is")) ? "+" : "-",
 			json_string_value(json_object_get(v, "text")));
 	}
-	json_array_foreach(json_object_get(diff, "exclusions"), i, v)
-		sprintf(got + strlen(got), "%s; ", json_string_value(json_object_get(v, "text")));
+	json_array_foreach(json_object_get(diff, "exclusions"), i, v) {
+		const json_t *order = json_object_get(v, "order");
+		char *node = json_dumps(json_object_get(order, "node"), JSON_COMPACT);
+		char *ports = json_dumps(json_object_get(order, "ports"), JSON_COMPACT);
+
+		sprintf(got + strlen(got), "%g %s %s %s; ",
+			json_number_value(json_object_get(v, "time")),
+			json_string_value(json_object_get(order, "state")), node, ports);
+		free(node);
+		free(ports);
+	}
 	if (json_is_object(json_object_get(diff, "root")))
 		strcat(got, json_string_value(json_object_get(json_object_get(diff, "root"), "name")));
 	assert_string_equal(got, wanted);
@@ -173,17 +184,19 @@ static void bad_cables(void **state)
 static void orders(void **state)
 {
 	(void)state;
-	finds("[" ORDER(900, "excluded 3,0:+x") "]", "[" ORDER(1001, "excluded 1,0:+x") ","
-	      ORDER(1002, "excluded 2,0:all ports") "," ORDER(1003, "included 1,0:+x") ","
-	      ORDER(1004, "included 3,0:+x, the time is over") "," ORDER(1005, "link 1,1:+x down") "]", NULL,
-	      "excluded 2,0:all ports; included 3,0:+x, the time is over; ");
-	finds("[]", "[" ORDER(1001, "excluded 1,0:+x") "," ORDER(1003, "included 1,0:+x, the time is over") "]",
+	finds("[" ORDER(900, "excluded", "3,0", "`+x`") "]", "[" ORDER(1001, "excluded", "1,0", "`+x`") ","
+	      ORDER(1002, "excluded", "2,0", "`-x`") "," ORDER(1003, "included", "1,0", "`+x`") ","
+	      ORDER(1004, "over", "3,0", "`+x`") ","
+	      EVENT("a", 1005, "warning", "admin", "port 1,1:+x was taken down") "]", NULL,
+	      "1002 excluded [2,0] [\"-x\"]; 1004 over [3,0] [\"+x\"]; ");
+	finds("[]", "[" ORDER(1001, "excluded", "1,0", "`+x`") "," ORDER(1003, "over", "1,0", "`+x`") "]",
 	      NULL, "");
-	/* A cable by its other end; an order that is given again; and by its end round the ring. */
-	finds("[]", "[" ORDER(1001, "excluded 2,0:-x") "," ORDER(1002, "excluded 2,0:all ports") ","
-	      ORDER(1003, "excluded 2,0:all ports") "," ORDER(1004, "included 1,0:+x") ","
-	      ORDER(1005, "excluded 0,0:-y") "," ORDER(1006, "included 0,3:+y") ","
-	      ORDER(1007, "included 2,0:all ports, the time is over") "]", NULL, "");
+	/* An order that is given again, other ports of the same node, and a whole node. */
+	finds("[]", "[" ORDER(1001, "excluded", "1,0", "`+x`") "," ORDER(1002, "excluded", "2,0", ALL) ","
+	      ORDER(1003, "excluded", "2,0", ALL) "," ORDER(1004, "included", "1,0", "`+x`") ","
+	      ORDER(1005, "excluded", "0,3", "`+y`") "," ORDER(1006, "included", "0,3", "`+x`") ","
+	      ORDER(1007, "over", "2,0", ALL) "]", NULL,
+	      "1005 excluded [0,3] [\"+y\"]; 1006 included [0,3] [\"+x\"]; ");
 }
 
 int main(void)

@@ -194,6 +194,32 @@ static void in_the_next_table(void **state)
 	stage_end(&s);
 }
 
+/* The log says who ordered what, for how long, and why; a cable has one name. */
+static void is_logged(void **state)
+{
+	struct fm_order o = order(5, "loose plug"), hour = order_for(3600), own = order(6, "");
+
+	(void)state;
+	ring();
+	s.deaf = "row table report step release count";
+	stage_forget(&s);
+	assert_int_equal(fm_exclude_by(s.fm, 2, 2, &o, START + s.now), 0);
+	stage_did_some(&s, "log info admin: excluded 1,0:+x by user 1000 at node-2: loose plug\n");
+	assert_int_equal(fm_exclude_by(s.fm, 3, -1, &hour, START + s.now), 0);
+	stage_did_some(&s, "log info admin: excluded 3,0:all ports by user 1000 at node-2, for 3600 s: "
+		       "for a while\n");
+	assert_int_equal(fm_include_by(s.fm, 1, 0, &own, START + s.now), 0);
+	stage_did_some(&s, "log info admin: included 1,0:+x by user 1000 at node-2\n");
+	own.uid = FM_NO_UID;
+	own.by[0] = '\0';
+	assert_int_equal(fm_exclude_first(s.fm, 1, 0, true, &own, START + s.now), 0);
+	stage_did_some(&s, "log info admin: excluded 1,0:+x by the manager\n");
+	stage_forget(&s);
+	assert_int_equal(fm_exclude(s.fm, 2, 2, false, START + s.now), 0);
+	stage_did_no(&s, "admin");
+	stage_end(&s);
+}
+
 /*
  * Return: true if an exclusion for the reason of @o, or an inclusion if it is NULL, would change
  * anything.
@@ -386,7 +412,7 @@ static void ended(const char *ports)
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "log info table: %s is included: it was excluded until now", ports);
+	snprintf(text, sizeof(text), "log info admin: included %s, the time is over", ports);
 	stage_did_some(&s, text);
 	stage_forget(&s);
 }
@@ -533,6 +559,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_the_naive_list),
 		cmocka_unit_test(in_the_next_table),
+		cmocka_unit_test(is_logged),
 		cmocka_unit_test(by_either_end),
 		cmocka_unit_test(nothing_to_change),
 		cmocka_unit_test(ends_by_itself),

@@ -7,6 +7,7 @@
 #include "difference.h"
 #include "json.h"
 #include "moment.h"
+#include "orders.h"
 #include "past.h"
 #include "say.h"
 
@@ -43,9 +44,10 @@ static void show_diff(const json_t *diff)
 		printf("%-8s %s%s\n", json_text(v, "kind"),
 		       json_is_true(json_object_get(v, "is")) ? "" : "no longer: ",
 		       json_text(v, "text"));
-	json_array_foreach(json_object_get(diff, "exclusions"), i, v)
-		printf("admin    %s, at %s\n", json_text(v, "text"),
-		       moment_text(json_number_value(json_object_get(v, "time")), text));
+	json_array_foreach(json_object_get(diff, "exclusions"), i, v) {
+		printf("admin    ");
+		orders_show_event(v);
+	}
 	if (json_is_object(root))
 		printf("root     %s, at %s: %s\n", json_text(root, "name"),
 		       moment_text(json_number_value(json_object_get(root, "time")), text),
@@ -64,17 +66,14 @@ static bool is_empty(const json_t *diff)
 static int compare_times(struct ask *a, const struct past_found *found, json_t **diff)
 {
 	json_t *before = NULL, *now = NULL, *changes;
-	struct torus_shape shape;
 	double from = (double)found->from / 1e3;
-	int status = ask_shape(a, &shape);
+	int status = past_before(a, found->from, &before);
 
-	if (status == OK)
-		status = past_before(a, found->from, &before);
 	if (status == OK && found->to / 1000 >= time(NULL) - 1 && !a->rootless)
 		status = ask(a, json_pack("{ss}", "cmd", "status"), &now);
 	if (status == OK) {
 		*diff = json_pack("{s:f, s:f}", "from", from, "to", past_end(found));
-		changes = difference_find(&shape, before, found->events, from, now);
+		changes = difference_find(before, found->events, from, now);
 		json_object_update(*diff, changes);
 		json_decref(changes);
 	}

@@ -127,6 +127,22 @@ static void show_tasks(const json_t *tasks)
 		printf("            and %zu more; --json has all\n", json_array_size(tasks) - LINES_MAX);
 }
 
+static void show_admin(const json_t *events)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(events, i, v) {
+		if (i == LINES_MAX)
+			break;
+		printf("%-12s", i ? "" : "admin");
+		orders_show_event(v);
+	}
+	if (json_array_size(events) > LINES_MAX)
+		printf("            and %zu more; 'fabricctl events --kind admin' lists all\n",
+		       json_array_size(events) - LINES_MAX);
+}
+
 static void show_report(const json_t *report)
 {
 	const json_t *r = json_object_get(report, "recoveries");
@@ -152,6 +168,7 @@ static void show_report(const json_t *report)
 	json_object_foreach(kinds, kind, v)
 		printf(" %s %lld", kind, (long long)json_integer_value(v));
 	printf("\n");
+	show_admin(json_object_get(report, "admin"));
 	show_tasks(json_object_get(report, "to_do"));
 	orders_show(json_object_get(report, "orders"), "excluded", LINES_MAX);
 }

@@ -11,7 +11,6 @@
  * Test: tests/unit/test_difference.c.
  */
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "difference.h"
@@ -19,8 +18,6 @@
 
 #define OVER "over: "
 #define IS_ROOT "this node is root now"
-#define TIME_IS_OVER ", the time is over"
-#define TEXT_MAX 512
 
 static const char *const of_root[] = {
 	"arbiter", "bootstrap", "candidate", "dispute", "flap", "isolated", "node", "place", "plan",
@@ -229,54 +226,38 @@ static void compare_status(json_t *problems, const json_t *status)
 
 /* --- exclusions and root --------------------------------------------------------------- */
 
-/* Writes the ports of an order: "1,1:all ports", or a cable by its end at a port with "+". */
-static void write_target(const struct torus_shape *shape, const char *order, char *buf,
-			 size_t room)
+static bool is_excluded(const json_t *event)
 {
-	const char *from = strchr(order, ' ') + 1, *end = strstr(from, TIME_IS_OVER), *colon;
-	unsigned int port;
-	struct torus_coords at;
-	char text[TORUS_TEXT_MAX];
-	uint32_t node;
+	const char *state = json_text(json_object_get(event, "order"), "state");
 
-	snprintf(buf, room, "%.*s", end ? (int)(end - from) : (int)strlen(from), from);
-	colon = strrchr(buf, ':');
-	if (!shape || !colon || torus_port_parse(colon + 1, shape->ndims, &port) ||
-	    port < shape->ndims)
-		return;
-	snprintf(text, sizeof(text), "%.*s", (int)(colon - buf), buf);
-	if (torus_coords_parse(text, shape, &at))
-		return;
-	node = torus_neighbour(shape, torus_node_id(shape, &at), port);
-	snprintf(buf, room, "%s:", torus_node_text(shape, node, text));
-	buf += strlen(buf);
-	torus_port_text(shape->ndims, torus_dir_opposite(shape, port), buf);
+	return state && !strcmp(state, "excluded");
 }
 
-/*
- * Takes what an administrator excluded or included: "version 7: excluded 1,1:+x". The opposite order
- * for the same ports is undone by it.
- */
-static void take_order(json_t *orders, const struct torus_shape *shape, const json_t *event)
+static bool have_same_ports(const json_t *a, const json_t *b)
 {
-	const char *text = json_text(event, "text"), *what = text ? strstr(text, ": ") : NULL, *had;
-	char target[TEXT_MAX], other[TEXT_MAX];
+	return json_equal(json_object_get(a, "node"), json_object_get(b, "node")) &&
+	       json_equal(json_object_get(a, "ports"), json_object_get(b, "ports"));
+}
 
-	if (!what || (strncmp(what + 2, "excluded ", 9) && strncmp(what + 2, "included ", 9)))
+/* Takes what an administrator excluded or included. The opposite for the same ports is undone by it. */
+static void take_order(json_t *orders, const json_t *event)
+{
+	json_t *order = json_object_get(event, "order");
+	size_t i;
+	json_t *v;
+
+	if (!json_text(order, "state"))
 		return;
-	what += 2;
-	write_target(shape, what, target, sizeof(target));
-	for (size_t i = json_array_size(orders); i-- > 0;) {
-		had = json_text(json_array_get(orders, i), "text");
-		write_target(shape, had, other, sizeof(other));
-		if (strcmp(target, other))
+	json_array_foreach(orders, i, v) {
+		if (!have_same_ports(json_object_get(v, "order"), order))
 			continue;
-		if (strncmp(had, what, 2))
+		if (is_excluded(v) != is_excluded(event))
 			json_array_remove(orders, i);
 		return;
 	}
-	json_array_append_new(orders, json_pack("{s:O, s:s}", "time", json_object_get(event, "time"),
-			      "text", what));
+	json_array_append_new(orders, json_pack("{s:O, s:O?, s:O}", "time",
+			      json_object_get(event, "time"), "text", json_object_get(event, "text"),
+			      "order", order));
 }
 
 static bool makes_root(const json_t *event)
@@ -297,8 +278,7 @@ static void take_root(json_t *diff, const json_t *event)
 
 /* --- all of it ------------------------------------------------------------------------- */
 
-static void take_event(json_t *diff, const struct torus_shape *shape, const json_t *event,
-		       double from)
+static void take_event(json_t *diff, const json_t *event, double from)
 {
 	const char *kind = json_text(event, "kind");
 	json_t *problems = json_object_get(diff, "problems");
@@ -307,8 +287,8 @@ static void take_event(json_t *diff, const struct torus_shape *shape, const json
 		return;
 	if (!strcmp(kind, "link"))
 		take_link(json_object_get(diff, "links"), event, from);
-	else if (!strcmp(kind, "table"))
-		take_order(json_object_get(diff, "exclusions"), shape, event);
+	else if (!strcmp(kind, "admin"))
+		take_order(json_object_get(diff, "exclusions"), event);
 	if (!strcmp(kind, "root") && makes_root(event)) {
 		take_root(diff, event);
 		end_former(problems, event);
@@ -349,8 +329,7 @@ static void keep_changes(json_t *list)
 	}
 }
 
-json_t *difference_find(const struct torus_shape *shape, const json_t *before, const json_t *events,
-			double from, const json_t *now)
+json_t *difference_find(const json_t *before, const json_t *events, double from, const json_t *now)
 {
 	json_t *diff = json_pack("{s:[], s:[], s:[], s:n}", "links", "problems", "exclusions",
 				 "root");
@@ -358,10 +337,10 @@ json_t *difference_find(const struct torus_shape *shape, const json_t *before, c
 	json_t *v;
 
 	json_array_foreach(before, i, v)
-		take_event(diff, shape, v, from);
+		take_event(diff, v, from);
 	begin_window(diff);
 	json_array_foreach(events, i, v)
-		take_event(diff, shape, v, from);
+		take_event(diff, v, from);
 	compare_status(json_object_get(diff, "problems"), now);
 	keep_changes(json_object_get(diff, "links"));
 	keep_changes(json_object_get(diff, "problems"));

@@ -4,18 +4,15 @@
 #define DIFFERENCE_H
 
 #include <jansson.h>
-#include <torus/topology.h>
 
 /**
  * difference_find() - compare the fabric at two times
- * @shape: by which the two names of a cable are told; NULL: not known
  * @before: the last events before the first time, in the order in which they happened
  * @events: those from the first time on, up to the second one
  * @from: the first time, s since 1970
  * @now: a status, if the second time is now; NULL: it is not, or the fabric has no root
  * Return: {links, problems, exclusions, root}, as the schema of diff has them.
  */
-json_t *difference_find(const struct torus_shape *shape, const json_t *before, const json_t *events,
-			double from, const json_t *now);
+json_t *difference_find(const json_t *before, const json_t *events, double from, const json_t *now);
 
 #endif /* DIFFERENCE_H */

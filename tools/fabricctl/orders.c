@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "moment.h"
 #include "number.h"
 #include "orders.h"
 #include "say.h"
@@ -82,4 +83,36 @@ void orders_show(const json_t *orders, const char *title, size_t max)
 			printf(", for another %s", left_text(until, text));
 		printf("%s%s\n", reason ? ": " : "", reason ? reason : "");
 	}
+}
+
+const char *orders_event_what(const json_t *event)
+{
+	const char *state = json_text(json_object_get(event, "order"), "state");
+
+	return !state ? "?" : strcmp(state, "over") ? state : "included";
+}
+
+char *orders_event_by(const json_t *event, char *buf)
+{
+	const json_t *order = json_object_get(event, "order");
+	const char *state = json_text(order, "state");
+
+	return state && !strcmp(state, "over") ? strcpy(buf, "") : orders_user_text(order, buf);
+}
+
+void orders_show_event(const json_t *event)
+{
+	const json_t *order = json_object_get(event, "order");
+	const char *reason = json_text(order, "reason");
+	double until = (double)json_count(order, "until"), since = (double)json_count(order, "since");
+	char user[ORDERS_USER_MAX], text[32];
+
+	printf("%s ", orders_event_what(event));
+	show_ports(order);
+	orders_event_by(event, user);
+	printf("%s%s", *user ? " by " : ", the time is over", user);
+	if (*user && until > since)
+		printf(", for %s", duration_text(until - since, text));
+	printf(", at %s%s%s\n", moment_text(json_number_value(json_object_get(event, "time")), text),
+	       reason ? ": " : "", reason ? reason : "");
 }

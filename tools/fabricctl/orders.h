@@ -21,4 +21,12 @@ char *orders_user_text(const json_t *order, char *buf);
  */
 void orders_show(const json_t *orders, const char *title, size_t max);
 
+/* Events of kind "admin" with an order: what an administrator excluded or included. */
+/** orders_event_what() - Return: "excluded" or "included" */
+const char *orders_event_what(const json_t *event);
+/** orders_event_by() - as orders_user_text(). Return: @buf; "": none, because the time was over */
+char *orders_event_by(const json_t *event, char *buf);
+/** orders_show_event() - print the line of an event: what, which ports, who, when and why */
+void orders_show_event(const json_t *event);
+
 #endif /* ORDERS_H */

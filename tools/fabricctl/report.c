@@ -225,6 +225,18 @@ static json_t *count_kinds(const json_t *events)
 	return kinds;
 }
 
+/* Lists what administrators excluded and included. */
+static json_t *find_orders(const json_t *events)
+{
+	json_t *list = json_array(), *v;
+	size_t i;
+
+	json_array_foreach(events, i, v)
+		if (json_is_object(json_object_get(v, "order")))
+			json_array_append(list, v);
+	return list;
+}
+
 /* Adds the last errors and warnings, but not those of cables, which the outages contain. */
 static void add_warnings(json_t *report, const json_t *events)
 {
@@ -393,6 +405,7 @@ json_t *report_make(const struct report_facts *f)
 			   "recoveries", sum_recoveries(f->events), "events",
 			   count_kinds(f->events), "outages", outages, "orders", f->orders);
 	add_warnings(report, f->events);
+	json_object_set_new(report, "admin", find_orders(f->events));
 	return report;
 }
 

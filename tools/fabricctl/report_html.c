@@ -367,12 +367,25 @@ static void put_warnings(FILE *f, const json_t *report)
 			"lists all</p>\n", more);
 }
 
+static void put_ports(FILE *f, const char *title, const json_t *order)
+{
+	size_t i;
+	json_t *port;
+
+	begin_cell(f, title);
+	json_array_foreach(json_object_get(order, "ports"), i, port) {
+		fputs(i ? " " : "", f);
+		put_text(f, json_string_value(port));
+	}
+	fputs("</td>", f);
+}
+
 static void put_orders(FILE *f, const json_t *orders)
 {
 	static const char *const titles[] = { "Node", "Ports", "Since", "Until", "By", "Reason", NULL };
 	char text[TORUS_TEXT_MAX], user[ORDERS_USER_MAX];
-	size_t i, k;
-	json_t *v, *port;
+	size_t i;
+	json_t *v;
 
 	if (!json_array_size(orders))
 		return;
@@ -384,12 +397,7 @@ static void put_orders(FILE *f, const json_t *orders)
 		fputs("<tr>", f);
 		put_cell(f, titles[0], "%s (%s)", json_coords_text(json_object_get(v, "node"), text),
 			 table_or_dash(json_text(v, "name")));
-		begin_cell(f, titles[1]);
-		json_array_foreach(json_object_get(v, "ports"), k, port) {
-			fputs(k ? " " : "", f);
-			put_text(f, json_string_value(port));
-		}
-		fputs("</td>", f);
+		put_ports(f, titles[1], v);
 		put_cell(f, titles[2], "%s", time_text(json_object_get(v, "since"), "-", text));
 		put_cell(f, titles[3], "%s", time_text(json_count(v, "until") ? until : NULL,
 						       "further notice", text));
@@ -399,6 +407,36 @@ static void put_orders(FILE *f, const json_t *orders)
 		fputs("</tr>\n", f);
 	}
 	end_table(f, 0, "");
+}
+
+/* What administrators excluded and included during the day. */
+static void put_admin(FILE *f, const json_t *events)
+{
+	static const char *const titles[] = { "Time", "What", "Node", "Ports", "By", "Reason", NULL };
+	char text[TORUS_TEXT_MAX], user[ORDERS_USER_MAX];
+	size_t i;
+	json_t *v;
+
+	if (!json_array_size(events))
+		return;
+	begin_section(f, "Excluded and included by administrators");
+	begin_table(f, titles);
+	json_array_foreach(events, i, v) {
+		const json_t *order = json_object_get(v, "order");
+
+		if (i == ROWS_MAX)
+			break;
+		fputs("<tr>", f);
+		put_cell(f, titles[0], "%s", time_text(json_object_get(v, "time"), "-", text));
+		put_cell(f, titles[1], "%s", orders_event_what(v));
+		put_cell(f, titles[2], "%s (%s)", json_coords_text(json_object_get(order, "node"), text),
+			 table_or_dash(json_text(order, "name")));
+		put_ports(f, titles[3], order);
+		put_cell(f, titles[4], "%s", *orders_event_by(v, user) ? user : "the time was over");
+		put_text_cell(f, titles[5], json_text(order, "reason"));
+		fputs("</tr>\n", f);
+	}
+	end_table(f, json_array_size(events), "fabricctl events --kind admin");
 }
 
 /* --- the page -------------------------------------------------------------------------- */
@@ -426,6 +464,7 @@ void report_html(FILE *f, const json_t *report)
 	put_outages(f, json_object_get(report, "outages"));
 	put_recoveries(f, json_object_get(report, "recoveries"));
 	put_warnings(f, report);
+	put_admin(f, json_object_get(report, "admin"));
 	put_orders(f, json_object_get(report, "orders"));
 	fputs("</body></html>\n", f);
 }

@@ -104,6 +104,33 @@ static const char *name_ports(const struct fm *fm, uint32_t node, uint16_t ports
 	return buf;
 }
 
+/* Logs who excluded or included these ports, for how long, and why. */
+static void log_order(struct fm *fm, uint32_t node, uint16_t ports, enum fm_ordered what,
+		      const struct fm_order *by)
+{
+	struct fm_order o = *by;
+	const struct fm_order_change change = { what, &o };
+	char text[FM_TEXT_MAX], name[TARGET_MAX], user[16] = "the manager", term[32] = "";
+	const struct fm_log line = {
+		.level = FM_INFO, .kind = "admin", .text = text, .order = &change,
+	};
+
+	o.node = node;
+	o.ports = ports;
+	if (o.uid != FM_NO_UID)
+		snprintf(user, sizeof(user), "user %u", o.uid);
+	if (o.until > o.since)
+		snprintf(term, sizeof(term), ", for %llu s", (unsigned long long)(o.until - o.since));
+	name_ports(fm, node, ports, name);
+	if (what == FM_ORDERED_OVER)
+		snprintf(text, sizeof(text), "included %s, the time is over", name);
+	else
+		snprintf(text, sizeof(text), "%s %s by %s%s%s%s%s%s",
+			 what == FM_ORDERED_OUT ? "excluded" : "included", name, user,
+			 o.by[0] ? " at " : "", o.by, term, o.reason[0] ? ": " : "", o.reason);
+	fm->ops.log(fm->io, &line);
+}
+
 int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 		  const struct fm_order *order)
 {
@@ -121,6 +148,8 @@ int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 	else
 		r->admin[node] &= (uint16_t)~mask;
 	take_order(fm, node, mask, excluded ? order : NULL);
+	if (order)
+		log_order(fm, node, mask, excluded ? FM_ORDERED_OUT : FM_ORDERED_IN, order);
 	fm_change_node(fm, node);
 	if (!excluded && port >= 0)
 		include_far_end(fm, node, (unsigned int)port);
@@ -172,16 +201,18 @@ bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool exclude
 	       (port >= 0 && is_far_excluded(fm, node, (unsigned int)port));
 }
 
-void fm_admin_over(struct fm *fm, uint32_t node, uint16_t ports)
+void fm_admin_over(struct fm *fm, const struct fm_order *order)
 {
+	uint32_t node = order->node;
+	uint16_t ports = order->ports;
 	char name[TARGET_MAX];
 
+	log_order(fm, node, ports, FM_ORDERED_OVER, order);
 	fm->root->admin[node] &= (uint16_t)~ports;
 	take_order(fm, node, ports, NULL);
 	fm_change_node(fm, node);
 	fm_damp_end(fm, node, ports);
 	name_ports(fm, node, ports, name);
-	fm_say(fm, FM_INFO, "table", "%s is included: it was excluded until now", name);
 	fm_demand(fm, 0, "included %s, the time is over", name);
 	fm_judge_due(fm);
 	fm_publish_due(fm);

@@ -27,8 +27,8 @@ int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 /** fm_admin_changes() - see fm_exclude_changes() */
 bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
 		      const struct fm_order *order);
-/** fm_admin_over() - the time of these ports' order is over: include them, but not far ends */
-void fm_admin_over(struct fm *fm, uint32_t node, uint16_t ports);
+/** fm_admin_over() - the time of @order is over: include its ports, but not far ends; drops it */
+void fm_admin_over(struct fm *fm, const struct fm_order *order);
 /** fm_admin_move() - see fm_root_move() */
 int fm_admin_move(struct fm *fm, uint32_t node);
 /** fm_admin_ready() - that node is ready to be root: hand over; this root ends after the call */

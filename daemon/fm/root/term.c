@@ -60,7 +60,7 @@ void fm_term_due(struct fm *fm)
 		if (s->of[i].until && !s->of[i].ends)
 			s->of[i].ends = fm->now + find_rest(fm, &s->of[i]) * SEC;
 	while ((o = find_over(fm)))
-		fm_admin_over(fm, o->node, o->ports);
+		fm_admin_over(fm, o);
 }
 
 uint64_t fm_term_expiry(const struct fm *fm)

@@ -314,12 +314,13 @@ struct fm_entry {
 };
 
 #define FM_REASON_MAX 80		/* bytes of a reason, with NUL */
+#define FM_NO_UID UINT32_MAX		/* a manager gave the order, or who did is not known */
 #define FM_TIME_MAX 100000000000ull	/* in seconds: in the year 5138 */
 
 /**
  * struct fm_order - why the administrator excluded ports of a node
  * @node: its id; @ports: mask of them
- * @uid: of the user who ordered it; @by: name of the node at which
+ * @uid: of the user who ordered it, or FM_NO_UID; @by: name of the node at which
  * @since, @until: in seconds since 1970; @until 0: for ever
  * @reason: printable ASCII; "": none was given
  * @ends: not sent: when it ends by the monotonic clock of this root; 0: not known yet (root/term.c)
