@@ -10,10 +10,14 @@
  *
  *	CRC WHOSE LOG SEQ TIME LEVEL KIND JSON
  *
- * CRC is CRC-32C in hexadecimal, over the rest of the line. The fields between it and JSON are in
- * JSON, too; a search looks at them first. After a crash the last line may be incomplete. A damaged
+ * CRC is CRC-32C in hexadecimal, over the rest of the line, LOG a number in eleven digits of base 64,
+ * TIME milliseconds since 1970. JSON is the event without these fields, of which each is stored once:
+ * history_json() puts it together. After a crash the last line may be incomplete. A damaged
  * line is skipped; the next one begins after a newline, which no line contains. So one can read a
  * file with less(1), or with cut -d' ' -f8- and jq(1), without a manager.
+ *
+ * In format 1, LOG has sixteen hexadecimal digits, and JSON is the whole event. Such files are read,
+ * and not continued.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,9 +26,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "daemon/history_file.h"
+#include "daemon/log.h"
 #include "lib/deps/tn_deps.h"
 
-#define FORMAT 1
+#define FORMAT 2u
+#define LOG_DIGITS 11
 #define MAGIC "torus-history"
 #define CRC_DIGITS 8
 #define WALK_BYTES 65536u
@@ -33,7 +39,7 @@ char *history_kind(char to[SVC_KIND_MAX], const char *kind)
 {
 	snprintf(to, SVC_KIND_MAX, "%s", *kind ? kind : "-");
 	for (char *p = to; *p; p++)
-		if (*p <= ' ' || *p > '~')
+		if (*p <= ' ' || *p > '~' || *p == '"' || *p == '\\')
 			*p = '_';
 	return to;
 }
@@ -47,9 +53,19 @@ static void put_crc(char *line, size_t len)
 	memcpy(line, crc, CRC_DIGITS);
 }
 
+static const char digits64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static char *write_log(uint64_t log, char to[LOG_DIGITS + 1])
+{
+	for (int i = LOG_DIGITS - 1; i >= 0; i--, log >>= 6)
+		to[i] = digits64[log & 63];
+	to[LOG_DIGITS] = '\0';
+	return to;
+}
+
 char *history_line(const struct history_record *r, size_t *len)
 {
-	char kind[SVC_KIND_MAX], *line, *fit;
+	char kind[SVC_KIND_MAX], log[LOG_DIGITS + 1], *line, *fit;
 	int n;
 
 	if (r->len >= HISTORY_LINE_MAX || memchr(r->json, '\n', r->len))
@@ -58,8 +74,8 @@ char *history_line(const struct history_record *r, size_t *len)
 	if (!line)
 		return NULL;
 	n = snprintf(line, HISTORY_LINE_MAX,
-		     "%08x %c %016" PRIx64 " %" PRIu64 " %" PRId64 " %u %s %.*s",
-		     0, r->whose, r->log, r->seq, r->time, (unsigned int)r->level,
+		     "%08x %c %s %" PRIu64 " %" PRId64 " %u %s %.*s",
+		     0, r->whose, write_log(r->log, log), r->seq, r->time, (unsigned int)r->level,
 		     history_kind(kind, r->kind), (int)r->len, r->json);
 	if (n >= HISTORY_LINE_MAX - 1) {
 		free(line);
@@ -70,6 +86,22 @@ char *history_line(const struct history_record *r, size_t *len)
 	*len = (size_t)n + 1;
 	fit = realloc(line, *len);
 	return fit ? fit : line;
+}
+
+size_t history_json(const struct history_record *r, char to[HISTORY_JSON_MAX])
+{
+	bool empty = r->len <= strlen("{}");
+	int n = 0;
+
+	if (!r->whole)
+		n = snprintf(to, HISTORY_JSON_MAX, "{\"seq\":%" PRIu64 ",\"time\":%" PRId64 ".%03d,\"log\":"
+			     "\"%016" PRIx64 "\",\"level\":\"%s\",\"kind\":\"%s\"%s", r->seq,
+			     r->time / 1000, (int)(r->time % 1000), r->log, log_level_name(r->level),
+			     r->kind, empty ? "}" : ",");
+	if (r->whole || !empty)
+		n += snprintf(to + n, HISTORY_JSON_MAX - (size_t)n, "%.*s",
+			      (int)(r->len - !r->whole), r->json + !r->whole);
+	return (size_t)n;
 }
 
 /* --- a line read ----------------------------------------------------------------------- */
@@ -93,6 +125,27 @@ static const char *read_number(const char *p, const char *end, unsigned int base
 	return p > from && p < end && *p == ' ' ? p + 1 : NULL;
 }
 
+/*
+ * Reads the number of a log with a space after it; in format 1 it is hexadecimal, and has more
+ * digits. Return: the text after it; NULL: there is none.
+ */
+static const char *read_log(const char *p, const char *end, uint64_t *out, bool *former)
+{
+	const char *digit;
+
+	*former = end - p <= LOG_DIGITS || p[LOG_DIGITS] != ' ';
+	if (*former)
+		return read_number(p, end, 16, out);
+	*out = 0;
+	for (int i = 0; i < LOG_DIGITS; i++) {
+		digit = p[i] ? strchr(digits64, p[i]) : NULL;
+		if (!digit)
+			return NULL;
+		*out = *out << 6 | (uint64_t)(digit - digits64);
+	}
+	return p + LOG_DIGITS + 1;
+}
+
 static const char *read_kind(const char *p, const char *end, char kind[SVC_KIND_MAX])
 {
 	const char *space = memchr(p, ' ', (size_t)(end - p));
@@ -114,7 +167,7 @@ int history_line_read(const char *line, size_t len, struct history_record *out)
 	    crc != tn_crc32c(0, line + CRC_DIGITS, len - CRC_DIGITS))
 		return -EBADMSG;
 	out->whose = p[-2];
-	p = read_number(p, end, 16, &out->log);
+	p = read_log(p, end, &out->log, &out->whole);
 	p = p ? read_number(p, end, 10, &out->seq) : NULL;
 	p = p ? read_number(p, end, 10, &time) : NULL;
 	p = p ? read_number(p, end, 10, &level) : NULL;
@@ -130,9 +183,10 @@ int history_line_read(const char *line, size_t len, struct history_record *out)
 
 /* --- the first line -------------------------------------------------------------------- */
 
-size_t history_head(char line[HISTORY_HEAD_MAX], const char *fabric, uint64_t guid)
+static size_t write_head(char line[HISTORY_HEAD_MAX], unsigned int format, const char *fabric,
+			 uint64_t guid)
 {
-	int n = snprintf(line, HISTORY_HEAD_MAX, MAGIC " %u %s %016" PRIx64 " ", FORMAT, fabric,
+	int n = snprintf(line, HISTORY_HEAD_MAX, MAGIC " %u %s %016" PRIx64 " ", format, fabric,
 			 guid);
 
 	n += snprintf(line + n, HISTORY_HEAD_MAX - (size_t)n, "%08" PRIx32 "\n",
@@ -140,16 +194,25 @@ size_t history_head(char line[HISTORY_HEAD_MAX], const char *fabric, uint64_t gu
 	return (size_t)n;
 }
 
+size_t history_head(char line[HISTORY_HEAD_MAX], const char *fabric, uint64_t guid)
+{
+	return write_head(line, FORMAT, fabric, guid);
+}
+
 ssize_t history_head_check(const char *data, size_t len, const char *fabric, uint64_t guid,
-			   char *why, size_t room)
+			   bool *former, char *why, size_t room)
 {
 	char due[HISTORY_HEAD_MAX], text[HISTORY_HEAD_MAX], has[TORUS_NAME_MAX + 1];
-	size_t n = history_head(due, fabric, guid);
 	unsigned int format;
 	uint64_t of;
 
-	if (len >= n ? !memcmp(data, due, n) : !memcmp(data, due, len))
-		return len >= n ? (ssize_t)n : 0;
+	for (format = FORMAT; format; format--) {
+		size_t n = write_head(due, format, fabric, guid);
+
+		*former = format < FORMAT;
+		if (!memcmp(data, due, len < n ? len : n))
+			return len >= n ? (ssize_t)n : 0;
+	}
 	snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1),
 		 data);
 	if (sscanf(text, MAGIC " %u", &format) != 1)

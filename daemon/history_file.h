@@ -25,7 +25,9 @@
  * struct history_record - an event
  * @log, @seq: identity: @log is a run of a manager, in which events have ascending numbers @seq
  * @time: time of day, ms since 1970
- * @json: the event in the JSON of the control socket, @len bytes without a newline
+ * @json: the rest of the event in the JSON of the control socket: an object without seq, time, log,
+ *	level and kind, of @len bytes without a newline
+ * @whole: @json has these, too, because the line is of an earlier release
  */
 struct history_record {
 	char whose;
@@ -35,9 +37,19 @@ struct history_record {
 	char kind[SVC_KIND_MAX];
 	const char *json;
 	size_t len;
+	bool whole;
 };
 
-/** history_kind() - convert @kind to the form that lines have, without spaces. Return: @to */
+/* Bytes of history_json(), with NUL. */
+#define HISTORY_JSON_MAX (HISTORY_LINE_MAX + 160)
+
+/** history_json() - write the whole event as JSON. Return: its length */
+size_t history_json(const struct history_record *r, char to[HISTORY_JSON_MAX]);
+
+/**
+ * history_kind() - convert @kind to the form that lines have: without spaces, quotes and backslashes
+ * Return: @to
+ */
 char *history_kind(char to[SVC_KIND_MAX], const char *kind);
 /**
  * history_line() - make the line of @r, with its newline
@@ -51,12 +63,13 @@ int history_line_read(const char *line, size_t len, struct history_record *out);
 size_t history_head(char line[HISTORY_HEAD_MAX], const char *fabric, uint64_t guid);
 /**
  * history_head_check() - check the first line in the first @len bytes of a file
+ * @former: set to true if it is of an earlier format: it can be read, and not be continued
  * @why: after -EBADMSG, set to what is wrong
  * Return: bytes of the first line; 0: the file ends within it, because of a crash; -EBADMSG: it is
  * not a file of this history.
  */
 ssize_t history_head_check(const char *data, size_t len, const char *fabric, uint64_t guid,
-			   char *why, size_t room);
+			   bool *former, char *why, size_t room);
 
 /**
  * struct history_walk - state of reading a file

@@ -130,32 +130,44 @@ static void drop_first(struct history_job *j, uint32_t n)
 	memmove(j->lens, j->lens + n, (j->n -= n) * sizeof(*j->lens));
 }
 
-static bool add_event(struct history_job *j, const struct history_record *r)
+/* Adds an event of which @json is the JSON, with a comma after it. */
+static bool add_event(struct history_job *j, const char *json, size_t len)
 {
-	if (!grow_found(j, r->len + 1)) {
+	if (!grow_found(j, len)) {
 		j->failed = true;
 		return false;
 	}
-	memcpy(j->events + j->len, r->json, r->len);
-	j->events[j->len + r->len] = ',';
-	j->len += r->len + 1;
-	j->lens[j->n++] = (uint32_t)r->len + 1;
+	memcpy(j->events + j->len, json, len);
+	j->len += len;
+	j->lens[j->n++] = (uint32_t)len;
 	if (j->f.last && j->n > 2 * j->f.last)
 		drop_first(j, j->n - j->f.last);
 	return true;
+}
+
+/* Return: the length of the event as JSON with a comma. */
+static size_t write_event(const struct history_record *r, char json[HISTORY_JSON_MAX])
+{
+	size_t len = history_json(r, json);
+
+	json[len] = ',';
+	return len + 1;
 }
 
 /* Adds a record if it fits the filter. Return: false to end the search: there is no room. */
 static bool look_at_record(void *arg, const struct history_record *r, uint64_t next)
 {
 	struct history_job *j = arg;
+	char json[HISTORY_JSON_MAX];
+	size_t len;
 
 	if (job_wants(j, r)) {
-		if (!j->f.last && j->n && j->len + r->len + 1 > j->f.room) {
+		len = write_event(r, json);
+		if (!j->f.last && j->n && j->len + len > j->f.room) {
 			j->full = true;
 			return false;
 		}
-		if (!add_event(j, r))
+		if (!add_event(j, json, len))
 			return false;
 	}
 	j->at = next;
@@ -279,16 +291,19 @@ static char *copy_queue(const struct history *h, size_t *len)
 static void search_queue(struct history_job *j, const char *lines, size_t len)
 {
 	const char *end = lines + len, *nl;
+	char json[HISTORY_JSON_MAX];
 	struct history_record r;
+	size_t n;
 
 	for (; lines < end && !j->failed; lines = nl + 1) {
 		nl = memchr(lines, '\n', (size_t)(end - lines));
 		if (history_line_read(lines, (size_t)(nl - lines), &r) || !job_wants(j, &r))
 			continue;
 		/* Skipping this event would make its log look complete up to a later one. */
-		if (!j->f.last && j->len + r.len >= j->f.room)
+		n = write_event(&r, json);
+		if (!j->f.last && j->len + n > j->f.room)
 			break;
-		add_event(j, &r);
+		add_event(j, json, n);
 	}
 }
 

@@ -24,7 +24,7 @@
  * struct history_writer - state that only the writer uses
  * @fd: the file to which it appends; -1: none is open
  * @last_try: the writer is to end, and tries a failed write for the last time
- * @anew: the last file could not be read, so the writer begins another one
+ * @anew: the last file could not be read, or is of an earlier format, so the writer begins another
  */
 struct history_writer {
 	int fd;
@@ -209,8 +209,8 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 }
 
 /* Return: bytes of the first line; 0: it is incomplete; -EBADMSG: it is no such file; or -errno */
-static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64_t *size, char *why,
-			    size_t room)
+static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64_t *size,
+			    bool *former, char *why, size_t room)
 {
 	char head[HISTORY_HEAD_MAX];
 	struct stat st;
@@ -229,18 +229,19 @@ static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64
 	len = pread(*fd, head, sizeof(head), 0);
 	if (len < 0)
 		return errno == EBADMSG ? -EIO : -errno;
-	return history_head_check(head, (size_t)len, h->fabric, h->guid, why, room);
+	return history_head_check(head, (size_t)len, h->fabric, h->guid, former, why, room);
 }
 
 /* Reads a file. One that cannot be read now keeps its name: it may be a good one. */
 static void load_segment(struct history *h, uint32_t n)
 {
 	char path[HISTORY_PATH_MAX], why[160];
+	bool former = false;
 	uint64_t size = 0;
 	ssize_t at;
 	int fd;
 
-	at = open_segment(h, history_path(h, n, path), &fd, &size, why, sizeof(why));
+	at = open_segment(h, history_path(h, n, path), &fd, &size, &former, why, sizeof(why));
 	if (at > 0)
 		load_lines(h, n, fd, size, (uint64_t)at);
 	else if (at == -EBADMSG)
@@ -249,7 +250,7 @@ static void load_segment(struct history *h, uint32_t n)
 		unlink(path);	/* a crash happened before its first line was written */
 	else
 		set_history_why(h, "%.120s is not used: %s", path, strerror((int)-at));
-	if (at < 0)
+	if (at < 0 || former)
 		h->w->anew = true;
 	if (fd >= 0)
 		close(fd);

@@ -16,6 +16,7 @@
  *
  * Tests: tests/unit/test_keeper.c, tests/netns/test_history.sh.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,9 +114,15 @@ static char choose_whose(const struct fabricd *d, enum fm_level level)
 /* Adds a record with the event @j. Return: false if there is no room now. */
 static bool add_json(struct keeper *k, struct history_record *r, const json_t *j)
 {
-	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	static const char *const apart[] = { "seq", "time", "log", "level", "kind" };
+	json_t *rest = json_copy((json_t *)j);
 	bool room;
+	char *text;
 
+	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++)
+		json_object_del(rest, apart[i]);
+	text = json_dumps(rest, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	json_decref(rest);
 	if (!text)
 		return true;
 	r->json = text;
@@ -135,7 +142,7 @@ void keeper_event(struct keeper *k, const struct event_record *e)
 	j = keeper_record(k, e);
 	r.log = k->log;
 	r.whose = choose_whose(k->d, e->level);
-	r.time = e->time > 0 ? (int64_t)(e->time * 1e3) : 0;
+	r.time = e->time > 0 ? llround(e->time * 1e3) : 0;
 	history_kind(r.kind, e->kind);
 	add_json(k, &r, j);
 	json_decref(j);
@@ -177,7 +184,7 @@ static bool take_pulled(struct keeper *k, const json_t *j)
 	    log_level_parse(level, &r.level) || !(time >= 0 && time <= SVC_TIME_MAX) ||
 	    history_has(k->history, r.log, r.seq))
 		return true;
-	r.time = (int64_t)(time * 1e3);
+	r.time = llround(time * 1e3);
 	history_kind(r.kind, kind);
 	return add_json(k, &r, j);
 }

@@ -104,7 +104,7 @@ tests/unit/test_keeper-objs := $(addprefix tests/unit/,test_keeper.o clock.o mut
 	$(addprefix daemon/,keeper.o events.o history.o history_file.o history_filter.o \
 	history_write.o history_search.o thread.o loop.o log.o) lib/deps/crc32c.o
 tests/unit/test_keeper-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd) \
-	-Wl,--wrap=history_room -Wl,--wrap=fdatasync $(mutexes-wrap)
+	-Wl,--wrap=history_room -Wl,--wrap=fdatasync $(mutexes-wrap) -lm
 
 # The walk to the node that keeps credits: it needs the topology alone.
 tests += tests/unit/test_stall_walk

@@ -203,7 +203,7 @@ static void add_of(char whose, uint64_t log, uint64_t seq, const char *text)
 		.level = seq % 2 ? FM_WARNING : FM_INFO, .kind = "link", .json = json,
 	};
 
-	r.len = (size_t)snprintf(json, sizeof(json), "{\"seq\":%" PRIu64 ",\"text\":\"%s\"}", seq, text);
+	r.len = (size_t)snprintf(json, sizeof(json), "{\"text\":\"%s\"}", text);
 	history_add(h, &r);
 }
 
@@ -531,8 +531,8 @@ static void of_others(void **state)
 {
 	static const char *const other[][2] = {
 		{ "noise\n", "it is no history" },
-		{ "torus-history 2 lab abcdef0123456789 00000000\n",
-		  "it has format 2, of a later fabricd; this one knows 1" },
+		{ "torus-history 3 lab abcdef0123456789 00000000\n",
+		  "it has format 3, of a later fabricd; this one knows 2" },
 		{ "torus-history 1 lib abcdef0123456789 00000000\n", "it is of fabric 'lib', and this is 'lab'" },
 		{ "torus-history 1 l\xff\033b abcdef0123456789 00000000\n",
 		  "it is of fabric 'l??b', and this is 'lab'" },
@@ -754,8 +754,67 @@ static void odd_lines(void **state)
 	(void)state;
 	is_line(" r 0123456789abcdef 7 8 3 link {}", true);
 	is_line(" r 123456789abcdef 7 8 3 link ", true);
+	is_line(" r AEjRWeJq83v 7 8 3 link {}", true);
+	is_line(" r AEjRWeJq8*v 7 8 3 link {}", false);
+	is_line(" r AEjRWeJq83v", false);
+	is_line(" r AEjRWeJq83v ", false);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		is_line(wrong[i], false);
+}
+
+/* What is stored beside the JSON is in it again when it is found, each once. */
+static void put_together(void **state)
+{
+	struct history_record r = {
+		.whose = HISTORY_LED, .log = 0xf, .seq = 7, .time = 1795740055042, .level = FM_INFO,
+		.kind = "link", .json = "{}", .len = 2,
+	};
+	char path[160], line[200] = "";
+	int fd;
+
+	(void)state;
+	add_of(HISTORY_LED, UINT64_C(0xfedcba9876543210), 1, "dust");
+	history_add(h, &r);
+	FINDS("1 7");
+	assert_string_equal(found, "[{\"seq\":1,\"time\":1.000,\"log\":\"fedcba9876543210\",\"level\":"
+			    "\"warning\",\"kind\":\"link\",\"text\":\"dust\"},{\"seq\":7,\"time\":"
+			    "1795740055.042,\"log\":\"000000000000000f\",\"level\":\"info\",\"kind\":"
+			    "\"link\"}]");
+	stop();
+	fd = open(file(1, path), O_RDONLY);
+	assert_in_range(read(fd, line, sizeof(line) - 1), 100, 190);
+	close(fd);
+	assert_non_null(strstr(line, " r P7cuph2VDIQ 1 1000 1 link {\"text\":\"dust\"}\n"));
+	start();
+}
+
+/* A file of the former format is read, and the next events go into a new one. */
+static void former_format(void **state)
+{
+	static const char event[] = "{\"seq\":3,\"time\":8.00012,\"text\":\"dust\"}";
+	char path[160], data[400], fields[200];
+	int n = sprintf(data, "torus-history 1 lab %016" PRIx64 " ", GUID);
+
+	(void)state;
+	add(1);
+	stop();
+	n += sprintf(data + n, "%08x\n", tn_crc32c(0, data, (size_t)n));
+	sprintf(fields, " r 0123456789abcdef 3 8000 2 link %s", event);
+	sprintf(data + n, "%08x%s\n", tn_crc32c(0, fields, strlen(fields)), fields);
+	write_all(data, strlen(data));
+	start();
+	add(4);
+	FINDS("3 4");
+	assert_non_null(strstr(found, event));
+	assert_true(history_has(h, UINT64_C(0x0123456789abcdef), 3));
+	stop();
+	assert_int_equal(access(file(2, path), F_OK), 0);
+	start();
+	add(5);
+	FINDS("3 4 5");
+	stop();
+	assert_int_equal(access(file(3, path), F_OK), -1);
+	start();
 }
 
 /* A manager that was started without standard input may get descriptor 0 for its file. */
@@ -1030,7 +1089,7 @@ static void no_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		TEST(found_again), TEST(filtered), TEST(in_parts), TEST(slow_disk),
+		TEST(found_again), TEST(put_together), TEST(former_format), TEST(filtered), TEST(in_parts), TEST(slow_disk),
 		TEST(odd_positions), TEST(what_others_have),
 		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(room_to_the_byte),
 		TEST(file_zero), TEST(no_wait),
