@@ -454,7 +454,7 @@ static void manage(struct end *e)
 		e->mgmt_sent++;
 }
 
-/* Return: bits that the receiver decides wrongly. */
+/* Flips bits of a frame that the receiver decides wrongly, if its line is modelled. */
 static void hurt(struct end *e, struct frame *f)
 {
 	struct tn_fault *errors = NULL;

@@ -135,7 +135,7 @@ static int service_connect(void *io, const char *addr)
 	return o->up = ++o->next_conn;
 }
 
-/* Return: the step that a node was asked for. A table is the first step of its version. */
+/* Notes the step that a node is asked for. A table is the first step of its version. */
 static void asked(struct one_node *n, const struct fm_step *s)
 {
 	bool again = n->asked.version == s->version && n->asked.round == s->round &&

@@ -279,7 +279,7 @@ static void body(struct stage *s, const struct fm_msg *m)
 }
 
 /*
- * Return: the message as its receiver unpacks it, which accepts only messages whose parts are all
+ * Records the message as its receiver unpacks it, which accepts only messages whose parts are all
  * valid.
  */
 static void by_wire(struct stage *s, const struct fm_msg *m)

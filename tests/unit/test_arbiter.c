@@ -151,7 +151,7 @@ static bool lives(const char *name)
 	return yes;
 }
 
-/* Return: true if the arbiter, and what it has started, is gone within some time. */
+/* Checks that the arbiter, or a process that it has started, is gone within some time. */
 static void is_gone(const char *name)
 {
 	for (unsigned int i = 0; i < 500 && lives(name); i++)

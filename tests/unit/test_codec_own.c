@@ -44,7 +44,7 @@ static int packed(const struct svc_msg *m, struct svc_msg *out)
 	return err;
 }
 
-/* Takes the texts to which a message points out of it. */
+/* Takes the text to which a message points out of it. Return: the text. */
 static const char *take_text(struct svc_msg *m)
 {
 	char **at = m->type == SVC_ASK ? &m->ask.command : m->type == SVC_ANSWER ?

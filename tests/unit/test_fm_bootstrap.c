@@ -443,7 +443,7 @@ static void test_wrong_neighbour_is_gone(void **state)
 	}
 }
 
-/* Checks the text of the only problem; NULL: there is none. */
+/* Return: the text of the only problem; NULL: there is none. */
 static const char *problem_text(void)
 {
 	const struct fm_problem *p = fm_problem(s.fm, 0);

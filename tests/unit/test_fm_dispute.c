@@ -147,7 +147,10 @@ static void row_comes(uint32_t i)
 		look_at = fm.now + KEEPALIVE;
 }
 
-/* Checks that the disputed ports of a node are among the problems, in order. */
+/*
+ * Checks that the disputed ports of a node are among the problems, in order. Return: how many
+ * problems it has.
+ */
 static unsigned int check_node(struct rnd *r, uint32_t i, unsigned int next)
 {
 	for (unsigned int p = 0; p < mate[i].row.nports; p++) {

@@ -48,7 +48,7 @@ static void whole_tables_only(void **state)
 	}
 }
 
-/* Gives the node table @version of epoch @term, made by NIC 0xabc. */
+/* Gives the node table @version of epoch @term, made by NIC 0xabc. Return: true if it is taken. */
 static bool takes(uint64_t term, uint64_t version, const char *shape)
 {
 	struct fm_entry entries[4];

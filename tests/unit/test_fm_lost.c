@@ -26,7 +26,7 @@ static void answer(unsigned int who, uint32_t rounds)
 	}
 }
 
-/* Return: the row of node 2 without, or with, its link to node 3. */
+/* Node 2 reports its row without, or with, its link to node 3. */
 static void row_of_2(bool up, uint32_t serial)
 {
 	struct fm_row r = stage_row(&s, 2);

@@ -211,7 +211,10 @@ static void test_hands_over(void **state)
 	}
 }
 
-/* Return: the candidate of the highest priority, and of these the one with the lowest id. */
+/*
+ * A root hands over to the candidate of the highest priority, and of these to the one with the
+ * lowest id.
+ */
 static void choose(uint64_t seed)
 {
 	static const uint16_t priorities[] = { 0, 50, 100, 101, FM_PRIORITY_AUTO };

@@ -181,7 +181,7 @@ static void test_places(void **state)
 	}
 }
 
-/* Return: the place of a node if the root is at 1,0. */
+/* Places a node where it is if the root is at 1,0. */
 static void beside(struct fm_hello *h)
 {
 	placed(h);

@@ -93,7 +93,7 @@ static void book_is(struct rnd *r, struct fm_book *b, const struct fm_entry *ent
 	expect(r, fm_book_find(b, 0) == TORUS_NO_NODE, "nobody is found");
 }
 
-/* Draws new entries of a few nodes, in ascending order. */
+/* Draws new entries of a few nodes, in ascending order. Return: how many. */
 static uint32_t changes(struct rnd *r, const struct torus_shape *s, struct fm_entry *to,
 			uint32_t one_in)
 {
@@ -146,7 +146,10 @@ static void no_rows(void *io, uint32_t tag, uint64_t version, const uint16_t *cl
 	(void)closed;
 }
 
-/* Gives the manager @n entries as @version; @base: the table that they change. */
+/*
+ * Gives the manager @n entries as @version; @base: the table that they change. Return: true if it
+ * takes them.
+ */
 static bool take(struct fm *fm, const struct torus_shape *s, uint64_t version, uint64_t base,
 		 struct fm_entry *e, uint32_t n)
 {

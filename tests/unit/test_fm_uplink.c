@@ -395,8 +395,8 @@ static void notes_hello(int conn, const struct fm_msg *msg)
 }
 
 /*
- * HELLOs that the root does not answer follow each other after 1, 2, 4 and 8 times resend, and a
- * part of up to a quarter, which is another one at each node: they do not come all at once.
+ * HELLOs that the root does not answer follow each other after 1, 2, 4 and 8 times resend, and up
+ * to a quarter more, by a share that differs from node to node: they do not come all at once.
  */
 static void spread_hellos(void **state)
 {

@@ -37,8 +37,8 @@ static void one_dead(void)
 }
 
 /*
- * All neighbours but one have lost their links; that one vouches, for links join it to the root,
- * however often the root looks.
+ * All neighbours but one have lost their links. The one that is left vouches for the node, because
+ * links join it to the root, however often the root checks.
  */
 static void not_who_is_vouched_for(void **state)
 {
@@ -127,8 +127,8 @@ static void a_cabinet(void **state)
 }
 
 /*
- * All but node @mute say that they are there, for @ms. Return: the ms until its connection is
- * closed; 0: it is not.
+ * All nodes but @mute send PING for @ms. Return: the ms until the connection of @mute is closed; 0:
+ * it is not.
  */
 static uint64_t live(uint64_t ms, uint32_t mute)
 {
@@ -144,8 +144,8 @@ static uint64_t live(uint64_t ms, uint32_t mute)
 }
 
 /*
- * A cable is lost, and the root waits for node 3, which hangs: twenty times resend, whenever it
- * begins.
+ * A cable is lost, and the root waits for the report of node 3, which hangs: its connection ends
+ * after twenty times resend, whenever it begins to hang.
  */
 static void hangs_in_a_step(void **state)
 {
@@ -171,8 +171,8 @@ static void hangs_in_a_step(void **state)
 }
 
 /*
- * All 15 others are missing, and their last rows join them: each time that the root looks it judges
- * them together, and searches through their links once, not once for each of them.
+ * All 15 other nodes are missing, and their last rows join them: each time the root judges them
+ * together, and searches through their links once, not once for each of them.
  */
 static void one_set_at_once(void **state)
 {

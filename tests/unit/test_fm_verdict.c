@@ -105,7 +105,7 @@ static void test_take(void **state)
 	}
 }
 
-/* The gap doubles, up to 8 s, and is short again once another node leads. */
+/* The gap between questions doubles, up to 8 s, and is short again once another node leads. */
 static void test_put_off(void **state)
 {
 	static const unsigned int gap[] = { 250, 500, 1000, 2000, 4000, 8000, 8000, 8000 };

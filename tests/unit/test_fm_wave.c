@@ -6,7 +6,7 @@
 #include "daemon/fm/node/log.h"
 #include "stage_member.h"
 
-/* Both neighbours have heard this node, and it has heard both: the ports are silent. */
+/* Both neighbours have received this node's Init, and it has received theirs: no Inits are sent. */
 static void known_to_both(void)
 {
 	joined();
@@ -21,7 +21,7 @@ static void known_to_both(void)
 	stage_forget(&s);
 }
 
-/* The Init of this node may be lost: it is repeated until the neighbour says that it has one. */
+/* An Init may be lost: it is repeated until the neighbour acknowledges one. */
 static void until_it_is_heard(void **state)
 {
 	struct fm_init i;
@@ -42,7 +42,10 @@ static void until_it_is_heard(void **state)
 	stage_end(&s);
 }
 
-/* The link comes up anew, perhaps to another NIC: that may not have learned of this node yet. */
+/*
+ * The link comes up anew, perhaps to another NIC, whose manager may not know this node yet: the
+ * Init is sent again.
+ */
 static void in_a_new_session(void **state)
 {
 	struct fm_init i;
@@ -114,7 +117,10 @@ static void after_a_short_loss(void **state)
 	}
 }
 
-/* The table gives the node another place than the first Init did: its Inits report that one. */
+/*
+ * The table gives the node another place than the first Init did: its Inits report the place of the
+ * table.
+ */
 static void of_the_place_that_it_was_given(void **state)
 {
 	struct fm_entry entries[16], other;
@@ -147,7 +153,10 @@ static void of_the_place_that_it_was_given(void **state)
 	stage_end(&s);
 }
 
-/* The wave had placed it at @x, 0. Return: Inits by port 2 once the root has placed it at 1,0. */
+/*
+ * The wave has placed the node at @x, 0. Return: Inits sent by port 2 once the root has placed it
+ * at 1,0.
+ */
 static unsigned int told_of_place(int x)
 {
 	struct fm_init i;
@@ -181,7 +190,10 @@ static void when_the_root_moves_it(void **state)
 	assert_int_equal(told_of_place(3), 1);
 }
 
-/* Once the root has placed it, only places from the table, in the same shape, contradict. */
+/*
+ * Once the root has placed the node, only places from the table, in the same shape, contradict its
+ * own.
+ */
 static void what_contradicts_a_table(void **state)
 {
 	struct fm_init i;
@@ -241,7 +253,7 @@ static void what_the_root_names(void **state)
 	stage_end(&s);
 }
 
-/* A neighbour that obeys another root now is not judged by the place of which it told before. */
+/* A neighbour obeys another root now: its Init from before is no contradiction any more. */
 static void what_it_told_of_another_root(void **state)
 {
 	struct fm_neighbour n;

@@ -21,7 +21,7 @@
 #define STRANGER (GUID + MATES)	/* a NIC of which the root knows only the GUID */
 #define PORTS 7			/* one more than the fabric has dimensions for */
 
-/** struct named - a problem */
+/** struct named - a problem that names a cable */
 struct named {
 	uint64_t key;
 	char text[500];
@@ -74,8 +74,8 @@ void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fm
 /* --- the fabric: 3x2x1 ------------------------------------------------------------------- */
 
 /*
- * The nodes have places, but for some; a place may be empty, and some nodes are dead. For some
- * without a place the root knows little but the GUID, as they have not joined yet.
+ * Gives most nodes places; a place may be empty, and some nodes are dead. Of some without a place
+ * the root knows little but the GUID, as they have not joined yet.
  */
 static void place(struct rnd *r)
 {
@@ -110,7 +110,7 @@ static void join(unsigned int a, unsigned int b)
 	port(b)->peer_port = (uint8_t)(a % PORTS);
 }
 
-/* Many cables are as they should be, others lead anywhere, and some to strangers. */
+/* Makes cables: many as they should be, others to anywhere, and some to strangers. */
 static void cable(struct rnd *r)
 {
 	for (unsigned int end = 0; end < MATES * PORTS; end++) {
@@ -139,7 +139,7 @@ static void cable(struct rnd *r)
 
 /* --- the same, in another way ------------------------------------------------------------ */
 
-/* Why the cable at the port of a placed node is wrong; "": it is not. */
+/* Return: why the cable at the port of a placed node is wrong; "": it is not. */
 static const char *fault(unsigned int end)
 {
 	static const char *const said[] = { "", "leads to another fabric",

@@ -43,7 +43,10 @@ static void by_number(void **state)
 	assert_false(shows("a", 3, 1004));
 }
 
-/* The next root's clock is behind, and a log that had ended long before is in its history. */
+/*
+ * Events of the next root are new although its clock is behind; events of a log that had ended long
+ * before are not.
+ */
 static void by_another_manager(void **state)
 {
 	(void)state;

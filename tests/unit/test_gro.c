@@ -34,7 +34,7 @@ static u32 add16(u32 sum, const void *data, size_t len)
 	return sum;
 }
 
-/* Lengths and checksums of the headers that @m has, for @payload bytes. */
+/* Fills in the lengths and checksums of the headers that @m has, for @payload bytes. */
 static void complete(u8 *ip, size_t payload)
 {
 	struct udphdr *udp;
@@ -59,7 +59,7 @@ static void complete(u8 *ip, size_t payload)
 	udp->check = htons((u16)sum);
 }
 
-/* @v4, of flow @flow, the @nth of its host. */
+/* Makes a datagram of IPv4, or else of IPv6, of flow @flow, the @nth of its host. */
 static void datagram(struct message *m, bool v4, u32 flow, u32 nth, bool df, size_t payload,
 		     struct rnd *r)
 {
@@ -94,7 +94,7 @@ static void datagram(struct message *m, bool v4, u32 flow, u32 nth, bool df, siz
 	m->bytes = VNET + n + sizeof(udp) + payload;
 }
 
-/* Like the kernel: datagram @i of a merged message. */
+/* Cuts datagram @i out of a merged message, as the kernel does. */
 static void cut(const u8 *whole, size_t bytes, u32 i, struct message *m)
 {
 	struct virtio_net_hdr vh;
@@ -123,7 +123,10 @@ static void cut(const u8 *whole, size_t bytes, u32 i, struct message *m)
 	m->bytes = n + size;
 }
 
-/* Except fields without meaning: hdr_len and gso_size; an identification under DF. */
+/*
+ * Compares two messages, except for fields without meaning: hdr_len and gso_size; the
+ * identification under DF.
+ */
 static void expect_same(struct rnd *r, const struct message *a, const struct message *b)
 {
 	struct iphdr x, y;
@@ -142,7 +145,7 @@ static void expect_same(struct rnd *r, const struct message *a, const struct mes
 			  a->bytes - VNET - sizeof(x)), "%zu bytes", a->bytes);
 }
 
-/* The merged message is valid, and its datagrams are @m. */
+/* Checks that the merged message is valid, and that its datagrams are @m. */
 static void check_whole(struct rnd *r, struct gro *g, const struct message *m)
 {
 	static u8 whole[GRO_HEAD + 65536];

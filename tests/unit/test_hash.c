@@ -24,7 +24,7 @@ void *__wrap_calloc(size_t count, size_t size)
 	return no_memory ? NULL : __real_calloc(count, size);
 }
 
-/* All values of each key are found, each once, and no others. */
+/* Checks that all values of each key are found, each once, and no others. */
 static void compare(const struct hash *h, const uint32_t *keys, uint32_t nkeys)
 {
 	assert_int_equal(h->used, n);
@@ -80,7 +80,7 @@ static void lives(void **state)
 	}
 }
 
-/* Without memory for more it keeps what it has. */
+/* Without memory to grow, the table keeps what it has. */
 static void test_no_memory(void **state)
 {
 	struct hash h = { .size = 0 };

@@ -35,7 +35,7 @@ static bool hurt(const struct model *m, uint32_t node, unsigned int d)
 	return false;
 }
 
-/* Hops along @port from @node to the first dead cable; the whole ring if there is none. */
+/* Return: hops along @port from @node to the first dead cable; the whole ring if there is none. */
 static unsigned int reach(const struct model *m, uint32_t node, unsigned int port)
 {
 	unsigned int n = 0;
@@ -243,7 +243,10 @@ static void test_histories(void **state)
 	}
 }
 
-/* Made from the reports of all nodes, whatever these say of ports that do not exist. */
+/*
+ * A health made from the reports of all nodes equals one that was changed to them, whatever the
+ * reports say of ports that do not exist.
+ */
 static void test_made(void **state)
 {
 	static struct both b;

@@ -61,7 +61,7 @@ int __wrap_open(const char *path, int flags, ...)
 	return __real_open(path, flags, mode);
 }
 
-/* After so many reads that are left, each one fails. */
+/* Fails each read, after so many that are left. */
 ssize_t __wrap_pread(int fd, void *data, size_t len, off_t at)
 {
 	while (reads_hang)
@@ -82,7 +82,7 @@ int __wrap_fdatasync(int fd)
 	return __real_fdatasync(fd);
 }
 
-/* A disk that is full takes a part of it. */
+/* Writes only a part, as on a full disk. */
 ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at)
 {
 	if (!fails)
@@ -194,7 +194,7 @@ static int teardown(void **state)
 	return system(command);
 }
 
-/* Event number @seq of log @log, at that many seconds. */
+/* Adds event number @seq of log @log, at that many seconds. */
 static void add_of(char whose, uint64_t log, uint64_t seq, const char *text)
 {
 	char json[256];
@@ -235,7 +235,10 @@ static bool is_found(void)
 	return has_found;
 }
 
-/* Events that a search finds, by their numbers; "-": it is lost. A limit of 0 is none. */
+/*
+ * Return: the numbers of the events that a search finds; "-": the search is lost. A limit of 0 is
+ * none.
+ */
 static const char *search(struct history_filter f)
 {
 	static char seqs[8192];
@@ -372,7 +375,7 @@ static void in_parts(void **state)
 	assert_string_equal(search(f), "-");
 }
 
-/* A search on a slow disk ends with a part of the events, and says that there are more. */
+/* A search on a slow disk ends with a part of the events, and reports that there are more. */
 static void slow_disk(void **state)
 {
 	struct history_filter f = { .room = 1 << 20 };
@@ -402,7 +405,7 @@ static void slow_disk(void **state)
 	read_takes = 0;
 }
 
-/* A position must be one that a search has given: of this run, of a file, and within that. */
+/* A position is accepted only if a search has given it: of this run, of a file, and within that. */
 static void odd_positions(void **state)
 {
 	static const struct { const char *after, *finds; } row[] = {
@@ -429,7 +432,7 @@ static void odd_positions(void **state)
 	}
 }
 
-/* A candidate gets what it does not have. */
+/* A candidate gets the events that it does not have. */
 static void what_others_have(void **state)
 {
 	(void)state;
@@ -441,7 +444,7 @@ static void what_others_have(void **state)
 	FINDS("1 2 3 4 5", .have = strdup("nonsense"));
 }
 
-/* Cut off anywhere: the lines before are there, and it goes on. */
+/* A file is cut off anywhere: the whole lines are found, and events are added after them. */
 static void cut_off(void **state)
 {
 	uint8_t data[BYTES];
@@ -491,7 +494,10 @@ static bool count_line(void *arg, const struct history_record *r, uint64_t next)
 	return true;
 }
 
-/* With any bit another, no event is another: its line is left out, at most with the next one. */
+/*
+ * A line with any bit flipped is left out, at most with the next one, and no other event is
+ * changed.
+ */
 static void bits_flipped(void **state)
 {
 	uint8_t data[BYTES];
@@ -526,7 +532,9 @@ static void bits_flipped(void **state)
 	FINDS("2 3 4");
 }
 
-/* Another file is not written to: it is moved aside, and the reason is told. */
+/*
+ * A file that is not of this history is not written to: it is renamed, and the reason is reported.
+ */
 static void of_others(void **state)
 {
 	static const char *const other[][2] = {
@@ -612,7 +620,7 @@ static void bounded(void **state)
 	assert_true(history_has(h, LOG, 20000));
 }
 
-/* The oldest file goes when the rest has no room for another file and a line, to the byte. */
+/* The oldest file is deleted when the rest has no room for another file and a line, to the byte. */
 static void room_to_the_byte(void **state)
 {
 	struct history_stats s;
@@ -714,7 +722,7 @@ static void queue_to_the_byte(void **state)
 	fails = 0;
 }
 
-/* Expects that a line of these fields, with the right checksum, is one or not. */
+/* Checks if a line of these fields, with the right checksum, is accepted. */
 static void is_line(const char *fields, bool right)
 {
 	struct history_record r;
@@ -817,7 +825,7 @@ static void former_format(void **state)
 	start();
 }
 
-/* A manager that was started without standard input may get descriptor 0 for its file. */
+/* A manager that was started without standard input works with descriptor 0 for its file. */
 static void file_zero(void **state)
 {
 	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
@@ -837,7 +845,9 @@ static void file_zero(void **state)
 	FINDS("1 2");
 }
 
-/* The disk is full: nothing is lost as long as there is memory, nor when it has room again. */
+/*
+ * The disk is full: no event is lost as long as there is memory, nor when the disk has room again.
+ */
 static void full(void **state)
 {
 	struct history_stats s;
@@ -865,7 +875,7 @@ static void full(void **state)
 	assert_in_range(s.events, 5000, 9000);
 }
 
-/* Nothing waits for a disk that hangs: not those who add, nor those who search. */
+/* A disk that hangs delays neither those who add events, nor those who search. */
 static void hangs_long(void **state)
 {
 	struct history_stats s;
@@ -893,7 +903,7 @@ static unsigned int threads(void)
 	return (unsigned int)st.st_nlink - 2;
 }
 
-/* The disk hangs while the files are read, and an end comes: no line is written over others. */
+/* The disk hangs while the files are read, and the history is closed: no line is overwritten. */
 static void ends_while_read(void **state)
 {
 	unsigned int before;
@@ -945,7 +955,7 @@ static bool is_slow(void)
 	return strstr(told, "takes more than 5 s");
 }
 
-/* A disk that hangs is told once, although searches end meanwhile. */
+/* A disk that hangs is reported once, although searches end meanwhile. */
 static void told_once(void **state)
 {
 	(void)state;
@@ -960,7 +970,7 @@ static void told_once(void **state)
 	hangs = 0;
 }
 
-/* A line that is not written yet is not passed over for a later one that is shorter. */
+/* A search does not skip a line that is not written yet for a later, shorter one. */
 static void queue_in_order(void **state)
 {
 	char text[200];
@@ -1002,7 +1012,7 @@ static void forgotten(void **state)
 	FINDS("1");
 }
 
-/* Each search is told its end, even if the history ends and the disk hangs. */
+/* Each search is ended, even if the history is closed and the disk hangs. */
 static void ends_in_search(void **state)
 {
 	unsigned int before;
@@ -1026,7 +1036,7 @@ static void ends_in_search(void **state)
 		usleep(1000);
 }
 
-/* An answer that lacks something says so. */
+/* A search that could not read a file reports that. */
 static void unread(void **state)
 {
 	(void)state;

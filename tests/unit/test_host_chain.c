@@ -18,7 +18,10 @@ struct piece {
 	u32 bytes;
 };
 
-/* Return: bytes of the message that the host gets of this packet, whose memory it gives back. */
+/*
+ * Delivers a packet. Return: bytes of the message that the host gets by it, whose memory it gives
+ * back.
+ */
 static u32 arrive(u32 src, u8 vc, const struct piece *p)
 {
 	struct tn_pkt *pkt = host_packet(p->bytes ? p->bytes : 64);
@@ -47,7 +50,10 @@ static u64 drops(void)
 	return shell.counter[TORUS_NC_HOST_DROPS];
 }
 
-/* @whole messages of three packets reach the host, and the others are counted as @dropped. */
+/*
+ * Checks that @whole messages of three packets reach the host, and that the others count as
+ * @dropped.
+ */
 static void expect_whole(const struct piece *p, size_t n, unsigned int whole, u64 dropped)
 {
 	static const struct piece after[] = {
@@ -94,7 +100,7 @@ static void test_hole(void **state)
 	EXPECT_WHOLE(0, 2, { 5, FIRST, 1, 0 }, { 6, 0, 1, 0 }, { 7, LAST, 2, 0 });
 }
 
-/* Flows do not meddle: those of two VCs, and of so many nodes that they share buckets. */
+/* Flows are independent: those of two VCs, and of so many nodes that they share buckets. */
 static void test_flows(void **state)
 {
 	struct { u32 src; u8 vc; } flows[2 * TORUS_HOST_BUCKETS];
@@ -119,7 +125,9 @@ static void test_flows(void **state)
 	host_end();
 }
 
-/* An adaptive packet is a message of its own, which ends none of the flow, or is dropped. */
+/*
+ * An adaptive packet is a message of its own, and ends no message of its flow; else it is dropped.
+ */
 static void test_adaptive(void **state)
 {
 	const u8 adaptive = TN_TAIL_ADAPTIVE;
@@ -141,7 +149,7 @@ static void test_adaptive(void **state)
 	host_end();
 }
 
-/* A message of one packet is given at once, and ends what was unfinished in its flow. */
+/* A message of one packet is delivered at once, and ends an unfinished one of its flow. */
 static void test_one_packet(void **state)
 {
 	static const struct piece one = { 5, FIRST | LAST, 0, 100 }, begin = { 6, FIRST, 0, 0 };

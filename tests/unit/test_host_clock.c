@@ -12,7 +12,7 @@
 
 #define MOST TORUS_HOST_STALL_MAX
 
-/* A turn that was due 3 s ago: the clock counts MOST of that. */
+/* A turn runs 3 s after it was due: the clock counts MOST of that. */
 static void late(void **state)
 {
 	struct torus_host_clock c = { 0 };
@@ -28,7 +28,7 @@ static void late(void **state)
 	assert_int_equal(torus_host_clock_woke(&c, 12 * SEC, 8 * SEC + MOST), 8 * SEC + 2 * MOST);
 }
 
-/* A command while the turn is late reads what the turn will begin with. */
+/* A command while the turn is late reads the time with which the turn will begin. */
 static void command(void **state)
 {
 	struct torus_host_clock c = { 0 };
@@ -44,7 +44,7 @@ static void command(void **state)
 			 5 * SEC + 100 * MS + MOST);
 }
 
-/* A turn that is due earlier than the last one was: the clock waits at what it has told. */
+/* A turn is due earlier than the clock is: the clock stays at the time that it has told. */
 static void earlier(void **state)
 {
 	struct torus_host_clock c = { 0 };
@@ -57,7 +57,7 @@ static void earlier(void **state)
 	assert_int_equal(torus_host_clock(&c, 7 * SEC + MS, 5 * SEC + MS), 6 * SEC + MS);
 }
 
-/* A small delay is counted, and so is any time before a turn is due. */
+/* A small delay of a turn is counted in full, and so is any time before the turn is due. */
 static void in_time(void **state)
 {
 	struct torus_host_clock c = { 0 };
@@ -98,7 +98,7 @@ static uint64_t any_due(uint64_t *random, uint64_t now)
 	return random_below(random, 10) ? now - 50 * MS + random_below(random, 150) * MS : ~0ull;
 }
 
-/* Read at any time, before, in and after turns, it does not go back, nor is it too fast. */
+/* Read at any time, before, in and after turns, the clock does not go back, nor is it too fast. */
 static void never_back(void **state)
 {
 	struct torus_host_clock c = { 0 };

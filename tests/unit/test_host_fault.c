@@ -53,7 +53,10 @@ static void test_delay(void **state)
 	assert_int_equal(due(&f, ~0ull), -1);
 }
 
-/* Frames that do not fit are lost, as on a wire; frames already delayed are not. */
+/*
+ * Frames for which there is no room are lost, as on a wire; frames that are delayed already are
+ * not.
+ */
 static void test_most(void **state)
 {
 	struct torus_host_fault f = { .latency = 1 };

@@ -34,7 +34,7 @@ static u8 *header4(u8 *ip, u32 addr, u8 dsfield)
 	return ip;
 }
 
-/* To @net:6f72:NODE::. */
+/* Writes an IPv6 header to @net:6f72:NODE::. */
 static u8 *header6(u8 *ip, u16 net, u8 node, u8 dsfield)
 {
 	memset(ip, 0, 64);
@@ -48,7 +48,10 @@ static u8 *header6(u8 *ip, u16 net, u8 node, u8 dsfield)
 	return ip;
 }
 
-/* Where a message of @len bytes goes, whose IP packet has @n; a drop is counted as such. */
+/*
+ * Return: the node to which a message of @len bytes goes, whose IP packet has @n; a drop must be
+ * counted.
+ */
 static u32 goes(const u8 *ip, size_t n, u32 len)
 {
 	const u64 *c = shell.counter;
@@ -123,7 +126,7 @@ static void test_vc(void **state)
 	host_end();
 }
 
-/* A message of @len bytes, which is cut into packets of at most @each. */
+/* Sends a message of @len bytes, which is cut into packets of at most @each. */
 static void cut(u32 len, u32 each)
 {
 	u8 ip[64];
@@ -139,7 +142,7 @@ static void cut(u32 len, u32 each)
 	}
 }
 
-/* Packets say which bytes are theirs, and which are the first and the last ones. */
+/* Packets have the bytes of the message, in order, and the first and the last one are marked. */
 static void test_packets(void **state)
 {
 	struct tn_pkt *pkt;
@@ -165,7 +168,7 @@ static void test_packets(void **state)
 		}
 }
 
-/* A message that the NIC has no room for waits in its place, and is the first to go on. */
+/* A message for which the NIC has no room waits, and is the first to go on. */
 static void test_wait(void **state)
 {
 	(void)state;
@@ -207,7 +210,7 @@ static void test_wait(void **state)
 	host_end();
 }
 
-/* A refused message is dropped as one; the host is told if nothing of it was sent. */
+/* A refused message is dropped as a whole; the host gets an error if nothing of it was sent. */
 static void test_refused(void **state)
 {
 	static const struct { int err; unsigned int takes, told; } t[] = {
@@ -231,7 +234,7 @@ static void test_refused(void **state)
 	}
 }
 
-/* The host may send while each VC has room; what has no place is dropped at once. */
+/* The host may send while each VC has room; a message without a destination is dropped at once. */
 static void test_room(void **state)
 {
 	(void)state;

@@ -46,7 +46,7 @@ static void packet6(u8 next)
 	ip->ip6_dst.s6_addr[15] = 2;
 }
 
-/* Return: bytes of the answer to the first @len bytes of the packet; 0: none. */
+/* Return: bytes of the answer to the first @len bytes of the packet; 0: there is none. */
 static u32 answered(u32 len)
 {
 	u8 *copy = malloc(len + !len);	/* no byte behind it is read */
@@ -64,7 +64,7 @@ static u32 answered(u32 len)
 	return bytes;
 }
 
-/* The sum of 16-bit words, big endian, as in RFC 1071. */
+/* Return: the sum of 16-bit words, big endian, as in RFC 1071. */
 static u32 words(const void *data, size_t n)
 {
 	const u8 *p = data;
@@ -216,7 +216,7 @@ static unsigned int burst(unsigned int n, u64 now)
 	return given;
 }
 
-/* 50 at once and 200 a second, whatever the host sends. */
+/* ICMP errors are limited to 50 at once and 200 a second, whatever the host sends. */
 static void test_rate(void **state)
 {
 	u64 now = 1000 * EACH;
@@ -236,7 +236,7 @@ static void test_rate(void **state)
 	assert_int_equal(burst(200, 10 * EACH), 11);
 }
 
-/* Only the first packet of a message says what cannot arrive; no other is asked about. */
+/* Only the first packet of a message gets an ICMP error. */
 static void test_which(void **state)
 {
 	static const struct { u8 ends; u32 bytes, len; } t[] = {

@@ -57,7 +57,7 @@ static void root_new(void)
 
 /* --- the rules ------------------------------------------------------------------------ */
 
-/* The neighbour of @i at @p, if both rows name the other; NODES: none. */
+/* Return: the neighbour of @i at @p, if both rows name the other; NODES: none. */
 static unsigned int at(unsigned int i, unsigned int p)
 {
 	const struct fm_port_row *mine = &mates[i].row.port[p], *its;
@@ -74,7 +74,7 @@ static bool says_up(unsigned int o, unsigned int i, unsigned int p)
 	return mates[o].row.port[mates[i].row.port[p].peer_port].state == FM_PORT_UP;
 }
 
-/* Missing nodes for which another node vouches, over any number of steps. */
+/* Finds the missing nodes for which another node vouches, over any number of steps. */
 static void vouched_of(bool vouched[NODES])
 {
 	bool more = true;
@@ -119,7 +119,7 @@ static bool lost_what_was_up(unsigned int i)
 	return false;
 }
 
-/* Return: true if links join @a and @b, both missing and not vouched for, by one end's word. */
+/* Return: true if links join @a and @b, both missing and not vouched for, by the row of one end. */
 static bool joined(unsigned int a, unsigned int b, const bool vouched[NODES])
 {
 	if (mates[a].via || mates[b].via || vouched[a] || vouched[b])
@@ -153,7 +153,7 @@ static unsigned int set_of(unsigned int i, const bool vouched[NODES], bool set[N
 	return n;
 }
 
-/* When @i, one of @n judged together, may be dead. */
+/* Return: when @i, one of @n judged together, may be dead. */
 static uint64_t dead_at(unsigned int i, unsigned int n)
 {
 	if (!mates[i].lost && !lost_by_one_there(i))
@@ -210,7 +210,7 @@ static void draw(uint64_t *random)
 	}
 }
 
-/* The state of @i, which is missing, according to the rules at this time. */
+/* Return: the state of @i, which is missing, according to the rules at this time. */
 static uint8_t due_state(unsigned int i, const bool vouched[NODES])
 {
 	unsigned int n;
@@ -227,7 +227,10 @@ static uint8_t due_state(unsigned int i, const bool vouched[NODES])
 	return FM_NODE_DEAD;
 }
 
-/* When @i, which is missing and not yet judged, is to be judged; NEVER: nothing more is to come. */
+/*
+ * Return: when @i, which is missing and not yet judged, is to be judged; NEVER: nothing more is to
+ * come.
+ */
 static uint64_t next_at(unsigned int i, const bool vouched[NODES])
 {
 	bool set[NODES];
@@ -243,7 +246,10 @@ static uint64_t next_at(unsigned int i, const bool vouched[NODES])
 	return at_last;
 }
 
-/* The neighbours of who is dead are doubted, those of who is silent are not (vanish.c). */
+/*
+ * Checks that the neighbours of a dead node are in doubt, and those of a silent one are not
+ * (vanish.c).
+ */
 static void doubts(const uint8_t before[NODES])
 {
 	bool is[NODES] = { false };

@@ -29,7 +29,7 @@ static struct fm *fm;
 static uint64_t takeover;	/* 0: no node replaces the root */
 static uint64_t now;
 
-/* The actions of the manager. */
+/* The actions that the manager has done. */
 static struct {
 	unsigned int connects, pings, pongs, welcomes, closes;
 	int closed;			/* the last one that was closed */
@@ -129,7 +129,7 @@ static void root_says(void)
 	fm_msg(fm, UP, &m, now);
 }
 
-/* @conn is closed four keep-alives after @since, and not before. */
+/* Checks that @conn is closed four keep-alives after @since, and not before. */
 static void closes_in_four(int conn, uint64_t since)
 {
 	unsigned int closes = did.closes;
@@ -151,7 +151,7 @@ static void never_up(void **state)
 	fm_free(fm);
 }
 
-/* The manager asks the root for a message every keep-alive; any message will do. */
+/* The manager pings the root every keep-alive; any message counts as an answer. */
 static void silent_root(void **state)
 {
 	struct fm_status s;
@@ -186,8 +186,8 @@ static void silent_root(void **state)
 }
 
 /*
- * Where others can take over, those below the root ask it four times in a keep-alive, and count it as
- * lost after one and a half.
+ * Where others can take over, the root's children ping it four times in a keep-alive, and count it
+ * as lost after one and a half.
  */
 static void silent_root_that_can_be_replaced(void **state)
 {
@@ -213,7 +213,7 @@ static void silent_root_that_can_be_replaced(void **state)
 	takeover = 0;
 }
 
-/* The same of a parent that is not the root: asked after three quarters of a keep-alive. */
+/* A parent that is not the root is pinged after three quarters of a keep-alive. */
 static void silent_parent(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME, .welcome = { .term = TERM, .root_guid = ROOT } };
@@ -245,8 +245,8 @@ static void silent_parent(void **state)
 }
 
 /*
- * A node that lost a cable may have lost its parent with it: the parent is asked at once, and must
- * answer within twice resend. One question at a time is enough.
+ * A node that lost a cable may have lost its parent with it: the parent is pinged at once, and must
+ * answer within twice resend. One such ping at a time is enough.
  */
 static void parent_asked(void **state)
 {
@@ -275,7 +275,7 @@ static void parent_asked(void **state)
 	fm_free(fm);
 }
 
-/* A peer that connects has to say who it is. */
+/* A peer that connects and does not say HELLO is disconnected. */
 static void silent_stranger(void **state)
 {
 	struct fm_msg ping = { .type = FM_MSG_PING };
@@ -295,7 +295,7 @@ static void silent_stranger(void **state)
 	fm_free(fm);
 }
 
-/* A child asks regularly; one that stops asking has hung. */
+/* A child pings regularly; one that stops has hung. */
 static void silent_child(void **state)
 {
 	struct fm_msg hello = { .type = FM_MSG_HELLO }, ping = { .type = FM_MSG_PING };

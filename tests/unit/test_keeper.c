@@ -145,7 +145,7 @@ static bool has_turned(void)
 	return turns++ >= 20;
 }
 
-/* Lets @ns pass, and everything happen that is due then. */
+/* Lets @ns pass, and runs everything that is due then. */
 static void passes(uint64_t ns)
 {
 	clock_move(ns);
@@ -227,7 +227,7 @@ static int end(void **state)
 	return system(command);
 }
 
-/* The root can be reached, and is asked. */
+/* Lets the root be reached and asked. */
 static void asks_root(void)
 {
 	has_root = true;
@@ -236,7 +236,7 @@ static void asks_root(void)
 	assert_non_null(asked);
 }
 
-/* The question ends; the root's reply, if any, comes before. */
+/* Ends the question, after the root's reply, if any. */
 static void ends(const char *reply)
 {
 	json_decref(asked);
@@ -246,7 +246,7 @@ static void ends(const char *reply)
 	done->end(k);
 }
 
-/* Expects the next question after @ns, and not a millisecond before. */
+/* Checks that the next question comes after @ns, and not a millisecond before. */
 static void asked_after(uint64_t ns)
 {
 	unsigned int before = asks;
@@ -486,7 +486,7 @@ static void begins_anew(void **state)
 	}
 }
 
-/* A full history asks only for events that are not older than its own. */
+/* A candidate with a full history asks only for events that are not older than its own. */
 static void full(void **state)
 {
 	struct history_stats s = { 0 };
@@ -521,7 +521,7 @@ static void no_room(void **state)
 	asked_after(10 * SEC);
 }
 
-/* A record says who saw the event, in which run of the manager and in which boot of the host. */
+/* A record has the node that noticed the event, the run of its manager and the boot of its host. */
 static void records(void **state)
 {
 	static const struct { const char *given, *boot; } row[] = {
@@ -574,7 +574,7 @@ static int64_t number(const char *key)
 	return n;
 }
 
-/* The numbers that an admin gets; null without a history. */
+/* The control socket shows the numbers of the history; null without one. */
 static void shown(void **state)
 {
 	struct fabricd bare = { .loop = NULL };
@@ -620,7 +620,7 @@ static bool is_told(void)
 	return told[0];
 }
 
-/* A problem of the disk is an event, and is shown. */
+/* A problem of the disk is an event, and is in the status. */
 static void problem(void **state)
 {
 	char folder[128], text[600];

@@ -26,7 +26,7 @@ static void begin(struct fm *fm)
 	assert_true(fm_conns_new(fm));
 }
 
-/* The timer comes so late at @at. */
+/* Return: true if the lag fell when the timer comes so late at @at. */
 static bool late_at(struct fm *fm, uint64_t at, uint64_t late)
 {
 	fm->now = at;
@@ -34,7 +34,7 @@ static bool late_at(struct fm *fm, uint64_t at, uint64_t late)
 	return fm_lag_note(fm);
 }
 
-/* Small delays of timers are ordinary. */
+/* Small delays of timers are no lag. */
 static void on_time(void **state)
 {
 	struct fm fm;
@@ -53,7 +53,7 @@ static void on_time(void **state)
 	fm_conns_free(&fm);
 }
 
-/* The longest delay counts; half of it after each keep-alive, and then none. */
+/* The longest delay counts; half of it after each keep-alive, and at last none. */
 static void longest(void **state)
 {
 	struct fm fm;
@@ -96,7 +96,10 @@ static void stopped(void **state)
 	fm_conns_free(&fm);
 }
 
-/* A parent, a child and the root are lost, and the root is told HELLO again, so much later. */
+/*
+ * Connections to a parent, a child and the root count as lost, and HELLO is repeated, later by the
+ * lag.
+ */
 static void connections(void **state)
 {
 	struct fm_conn *parent, *child, *root;

@@ -43,7 +43,7 @@ static void test_random(void **state)
 		assert_true(delivered > (getenv("EVERY") ? 375000 : 1500000));
 }
 
-/* A good cable: nothing is ever sent twice, no state changes. */
+/* On a good cable no packet is sent twice, and no state changes. */
 static void test_clean(void **state)
 {
 	(void)state;
@@ -91,7 +91,7 @@ static void mild_one(uint64_t seed)
 	pair_end(&p);
 }
 
-/* Packets are sent without ECRC; a receiver that checks it gets them by replay. */
+/* Packets through memory have no ECRC; a receiver that checks it gets them by retransmission. */
 static void memory_one(uint64_t seed)
 {
 	for (int checked = 0; checked < 2; checked++) {
@@ -191,10 +191,9 @@ static bool by_mask(void *arg, u64 number, const struct frame *f)
 }
 
 /*
- * Brute force: a short conversation in which every packet has a frame of its own, with every mask
- * of losses of the first frames of both directions. linkpair checks the credits after every step;
- * in the end all of them have returned to their senders.
- * With EVERY only each fifth mask is used.
+ * A short conversation in which every packet has a frame of its own is played with every mask of
+ * losses of the first frames of both directions. linkpair checks the credits after every step; in
+ * the end all of them have returned to their senders. With EVERY only each fifth mask is used.
  */
 static void test_credit_masks(void **state)
 {
@@ -237,7 +236,7 @@ static void test_credit_masks(void **state)
 
 /* --- lies ---------------------------------------------------------------------- */
 
-/* A link that has carried some packets; from now on the test sends forged ones. */
+/* Begins with a link that has carried some packets; from now on the test sends forged ones. */
 static void forge_begin(unsigned int protocol)
 {
 	pair_start(&p, 1);
@@ -250,7 +249,7 @@ static void forge_begin(unsigned int protocol)
 	p.forged = true;
 }
 
-/* The victim's link fails for @reason, or stays up if that is 0. */
+/* Checks that the victim's link fails for @reason, or stays up if that is 0. */
 static void forge_end(const u8 *bytes, size_t len, u8 reason)
 {
 	struct end *a = &p.end[0], *b = &p.end[1];
@@ -266,7 +265,7 @@ static void forge_end(const u8 *bytes, size_t len, u8 reason)
 	pair_end(&p);
 }
 
-/* A well-formed packet of a peer that knows the session but lies. */
+/* Sends a well-formed packet of a peer that knows the session but lies. */
 static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
 {
 	u8 flits[TN_PACKET_MAX] = { 0 };
@@ -283,7 +282,7 @@ static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
 	forge_end(flits, (pkt.hdr.len + 2u) * TN_FLIT, reason);
 }
 
-/* The same with an ACK or NAK whose number is wrong by @off. */
+/* Sends an ACK or NAK whose number is wrong by @off. */
 static void forge_acknak(unsigned int protocol, u16 off, u8 nak, u8 reason)
 {
 	u8 bytes[TN_ACKNAK_BYTES];

@@ -34,7 +34,9 @@ static u64 pc(enum torus_port_counter c)
 	return lone_pc(&l, 0, c);
 }
 
-/* Nothing is due before @at, and tn_nic_expiry() says so; what is due is done then. */
+/*
+ * Checks that nothing is due before @at, and that tn_nic_expiry() says so; then does what is due.
+ */
 static void due_at(u64 at)
 {
 	u64 sent = pc(TORUS_PC_TX_FRAMES);
@@ -50,7 +52,7 @@ static void due_at(u64 at)
 	tn_nic_poll(l.nic, l.now);
 }
 
-/* The same, and what is due is to send a frame with one packet, of @type. */
+/* Checks that at @at, and not before, the NIC sends a frame with one packet, of @type. */
 static void sends_at(u64 at, unsigned int type)
 {
 	due_at(at);
@@ -59,7 +61,7 @@ static void sends_at(u64 at, unsigned int type)
 	lone_drain(&l, 0);
 }
 
-/* Exactly one event: the link went from @old to @now, for @reason. */
+/* Checks that there is exactly one event: the link went from @old to @now, for @reason. */
 static void told(u8 old, u8 now, u8 reason)
 {
 	assert_int_equal(l.events, 1);
@@ -81,7 +83,7 @@ static struct tn_init resumes(void)
 	return i;
 }
 
-/* The NIC says that it resumes, and continues from the packet that the peer names. */
+/* After a retraining the NIC resumes, and continues from the packet that the peer names. */
 static void test_retrain(void **state)
 {
 	u32 session, seed;
@@ -126,7 +128,7 @@ static void test_retrain(void **state)
 	end();
 }
 
-/* If there is nothing to send again, it has not gone back. */
+/* A retraining with no packet to send again does not count as a retransmission. */
 static void test_retrain_idle(void **state)
 {
 	struct tn_init i;
@@ -163,7 +165,10 @@ static void test_retrain_time(void **state)
 	end();
 }
 
-/* The ends differ when they retrain: it is reported until the retraining has taken too long. */
+/*
+ * The parameters of the ends differ when they retrain: that is reported until the retraining has
+ * taken too long.
+ */
 static void test_retrain_differs(void **state)
 {
 	struct tn_init i;
@@ -186,7 +191,10 @@ static void test_retrain_differs(void **state)
 	end();
 }
 
-/* The peer cannot resume, or has another session or a packet that was never sent: begin anew. */
+/*
+ * The link begins anew if the peer cannot resume, or has another session or a packet that was never
+ * sent.
+ */
 static void test_no_resume(void **state)
 {
 	(void)state;
@@ -217,7 +225,7 @@ static void test_no_resume(void **state)
 	}
 }
 
-/* If the peer retrains, the NIC does too, if session and start are the same. */
+/* If the peer retrains, this NIC does so too, if session and start are the same. */
 static void test_peer_retrains(void **state)
 {
 	(void)state;

@@ -6,7 +6,7 @@ static struct lone l;
 static u8 flits[2 * TN_PACKET_MAX];
 static const struct tn_tail good;
 
-/* Node 0 of a ring of four; the neighbours on both sides are up. */
+/* Begins with node 0 of a ring of four; the neighbours on both sides are up. */
 static struct tn_link *begin(void (*tune)(struct lone *l))
 {
 	lone_start(&l, "4", 0, tune);
@@ -60,7 +60,7 @@ static void no_errors(void)
 		assert_int_equal(pc(errors[i]), 0);
 }
 
-/* A packet, and an invalid INIT behind it, which would be counted if it were read. */
+/* Receives a packet, and an invalid INIT behind it, which would be counted if it were read. */
 static void before_noise(struct tn_hdr h)
 {
 	u32 len = lone_make(&l, 0, flits, h, good, NULL, NULL);
@@ -108,7 +108,7 @@ static void test_accepted(void **state)
 	end();
 }
 
-/* Several packets in a frame, up to the end or to padding; all are counted. */
+/* A frame has several packets, up to its end or to padding; all are counted. */
 static void test_frame_of_many(void **state)
 {
 	u32 at = 0;
@@ -185,7 +185,7 @@ static void test_mgmt(void **state)
 	end();
 }
 
-/* The largest packet is accepted; one with one more flit is a lie. */
+/* The largest packet is accepted; one with one more flit makes the link fail. */
 static void test_largest(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void test_largest(void **state)
 	}
 }
 
-/* Packets that an honest peer of this session cannot send: counted, and the link fails. */
+/* Packets that no right peer of this session can send are counted, and the link fails. */
 static void test_nonsense(void **state)
 {
 	static const struct tn_hdr bad[] = {
@@ -296,7 +296,7 @@ static void test_damaged(void **state)
 	}
 }
 
-/* Ahead: one error, however many packets are ahead. Behind: no error. */
+/* Packets ahead cause one error report, however many they are; packets behind cause none. */
 static void test_sequence(void **state)
 {
 	struct tn_hdr ahead = data(1), behind = data(1);
@@ -357,7 +357,9 @@ static void test_answers(void **state)
 	end();
 }
 
-/* A packet that is cut short is counted and reported; one without a header belongs to no VC. */
+/*
+ * A packet that is cut short is counted and reported; one without a whole header belongs to no VC.
+ */
 static void test_cut_short(void **state)
 {
 	static const u32 left[] = { 8, 15, 16, 31, 47, 63 };
@@ -375,7 +377,7 @@ static void test_cut_short(void **state)
 	}
 }
 
-/* A link that is not up only listens to INITs. */
+/* A link that is not up reads INITs only. */
 static void test_not_up(void **state)
 {
 	u32 len;
@@ -435,8 +437,8 @@ static void test_bad_init(void **state)
 /* --- marked upstream ------------------------------------------------------------------- */
 
 /*
- * VB: the packet is bad, and a good one follows. It is dropped and counted, without a check of its
- * ECRC and without memory; its buffer is returned, and it is no reception error.
+ * VB marks a packet as bad; a good copy follows. The marked one is dropped and counted, without a
+ * check of its ECRC and without memory; its buffer is returned, and it is no reception error.
  */
 static void test_marked(void **state)
 {
@@ -461,7 +463,7 @@ static void four(struct lone *t)
 	t->peer[0].highest = 0;
 }
 
-/* In version 4 another value is no mark, is in no ECRC, and is not sent on. */
+/* In version 4 another value of VB is no mark, is in no ECRC, and is not sent on. */
 static void test_service_of_4(void **state)
 {
 	struct tn_link *link = begin(four);
@@ -482,7 +484,7 @@ static void test_service_of_4(void **state)
 	end();
 }
 
-/* In version 5 it is reserved, in every packet that is accepted in sequence. */
+/* In version 5 another value of VB is reserved, in every packet that is accepted in sequence. */
 static void test_service_of_5(void **state)
 {
 	static const u8 values[] = { 1, 0x80, TN_VB_BAD - 1, 0xff };
@@ -508,7 +510,7 @@ static void test_service_of_5(void **state)
 	}
 }
 
-/* The last two bytes of a relay flit: version 4 does not read them, version 5 has them zero. */
+/* Version 4 does not read the last two bytes of a relay flit; in version 5 they must be zero. */
 static void test_relay_reserved(void **state)
 {
 	const struct tn_via via = { .dst = 2, .payer = TORUS_NO_NODE, .legs = 1 };
@@ -533,7 +535,7 @@ static void test_relay_reserved(void **state)
 
 /* --- memory ---------------------------------------------------------------------------- */
 
-/* The host has no packet left: as if the packet had not come; it comes again. */
+/* The host has no memory for a packet: it is treated as if it had not come, and is sent again. */
 static void test_no_memory(void **state)
 {
 	struct tn_link *link = begin(NULL);
@@ -554,8 +556,8 @@ static void test_no_memory(void **state)
 }
 
 /*
- * A report of more credits than were taken: the packet that brings it is dropped, and the rest of
- * the frame is not read, because the link has failed.
+ * A report returns more credits than were taken: its packet is dropped, and the rest of the frame
+ * is not read, because the link has failed.
  */
 static void test_credit_lie(void **state)
 {
@@ -578,7 +580,7 @@ static void four_slots(struct lone *t)
 	t->params.slots = 4;
 }
 
-/* As many packets of each VC as there are buffers are accepted; one more is a lie. */
+/* As many packets of each VC as there are buffers are accepted; one more makes the link fail. */
 static void test_overrun(void **state)
 {
 	(void)state;
@@ -650,7 +652,7 @@ static void test_rx_memory(void **state)
 
 /* --- answers of their own ----------------------------------------------------------------- */
 
-/* A damaged one is only counted; on a link with another protocol it is a lie. */
+/* A damaged ACK or NAK is only counted; on a link with another protocol it makes the link fail. */
 static void test_acknak(void **state)
 {
 	const struct tn_hdr h = { .rseq = 0 };

@@ -72,7 +72,7 @@ static void begin(void)
 	tn_nic_serdes(l.nic, 0, &serdes);
 }
 
-/* The next action is due at @at and not before; it is done. */
+/* Checks that the next action is due at @at and not before, and does it. */
 static void due_at(u64 at)
 {
 	u8 state = link->state;
@@ -103,7 +103,7 @@ static void end(void)
 	lone_end(&l);
 }
 
-/* Exactly one event, on port 0. */
+/* Checks that there is exactly one event, on port 0. */
 static void told(u8 old, u8 now)
 {
 	assert_int_equal(l.events, 1);
@@ -120,7 +120,7 @@ static u64 gauge(enum torus_port_gauge g)
 	return info.gauge[g];
 }
 
-/* Power-up: the link neither receives nor sends until it is trained; then it sends INITs. */
+/* At power-up the link neither receives nor sends until it is trained; then it sends INITs. */
 static void test_power_up(void **state)
 {
 	u64 from;
@@ -239,7 +239,10 @@ static void test_thin(void **state)
 	end();
 }
 
-/* The mask no longer fits: informs the peer, trains without receiving, loses a lane. */
+/*
+ * The mask no longer fits the eye: the link informs the peer, trains without receiving, and loses a
+ * lane.
+ */
 static void test_eye_closes(void **state)
 {
 	u64 from;
@@ -299,7 +302,7 @@ static void test_eye_closes(void **state)
 	end();
 }
 
-/* If the peer trains, the NIC tries settings near its own, too; by hand it tries all. */
+/* If the peer trains, the NIC tries settings near its own, too; on request it tries all. */
 static void test_near(void **state)
 {
 	struct tn_init i;
@@ -344,7 +347,7 @@ static void test_closes_in_init(void **state)
 	end();
 }
 
-/* No lane at power-up: the link keeps training and sends nothing, until it finds a lane. */
+/* No lane works at power-up: the link keeps training and sends nothing, until it finds a lane. */
 static void test_untrainable(void **state)
 {
 	(void)state;

@@ -29,7 +29,7 @@ static void end(void)
 	lone_end(&l);
 }
 
-/* Exactly one event, on port 0. */
+/* Checks that there is exactly one event, on port 0. */
 static void told(u8 old, u8 now, u8 reason)
 {
 	assert_int_equal(l.events, 1);
@@ -48,7 +48,7 @@ static u64 gauge(enum torus_port_gauge g)
 	return info.gauge[g];
 }
 
-/* No timer runs any more, and there is nothing to send. */
+/* Checks that no timer runs any more, and that there is nothing to send. */
 static void still(void)
 {
 	assert_true(tn_link_expiry(link) == NEVER);
@@ -58,7 +58,9 @@ static void still(void)
 	assert_false(tn_link_wants(link));
 }
 
-/* Gives the link one of each thing that it may have to do: an answer, a credit, a replay. */
+/*
+ * Gives the link one of each thing that it may have to send: an answer, a credit, a retransmission.
+ */
 static void busy(void)
 {
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = 1, .src = 1, .dir = 3, .first = 15,
@@ -72,7 +74,7 @@ static void busy(void)
 
 /* --- time ---------------------------------------------------------------------------------------- */
 
-/* The age of a state counts from its beginning, not from the last look. */
+/* The age of a state is the time since its beginning, not since it was read last. */
 static void test_state_age(void **state)
 {
 	struct tn_link_info info;
@@ -133,7 +135,7 @@ static void test_admin(void **state)
 	end();
 }
 
-/* Taken down in the middle of anything, and taken up without a cable. */
+/* A port is taken down in any state, and taken up without a cable. */
 static void test_admin_early(void **state)
 {
 	(void)state;
@@ -217,7 +219,10 @@ static void test_back(void **state)
 	end();
 }
 
-/* Another NIC is connected instead, which began as often and has made fewer attempts: it is heard. */
+/*
+ * Another NIC is connected instead, which began as often and has made fewer attempts: its INITs are
+ * accepted.
+ */
 static void test_another(void **state)
 {
 	struct tn_init i;
@@ -262,7 +267,10 @@ static void test_deserted_late(void **state)
 	end();
 }
 
-/* A neighbour that falls silent in the handshake: another attempt, in which it was not heard. */
+/*
+ * A neighbour falls silent in the handshake: another attempt begins, without what was received
+ * before.
+ */
 static void test_deserted(void **state)
 {
 	struct tn_init i;
@@ -302,8 +310,8 @@ static void test_deserted(void **state)
 }
 
 /*
- * Once the peer has shown that it is up, by an INIT or by any answer, it may be silent only for the
- * time of that, however long the handshake may take.
+ * Once the peer has shown that it is up, by an INIT or by any answer, the limit is that of silence
+ * on a link that is up, however long the handshake may take.
  */
 static void test_shown_up(void **state)
 {
@@ -335,7 +343,10 @@ static void test_shown_up(void **state)
 	}
 }
 
-/* Faulty: a new attempt at once, then an INIT every probe_interval; no other timer runs. */
+/*
+ * A faulty link makes a new attempt at once, then sends an INIT every probe_interval; no other
+ * timer runs.
+ */
 static void test_probe(void **state)
 {
 	u32 nonce;
@@ -377,7 +388,9 @@ static void test_probe(void **state)
 
 /* --- sessions ------------------------------------------------------------------------------------------ */
 
-/* Buffers that packets of the last session hold are reported in the next; so is their release. */
+/*
+ * Buffers that packets of the last session hold are reported in the next, and so is their release.
+ */
 static void test_occupied(void **state)
 {
 	(void)state;
@@ -408,7 +421,7 @@ static void test_occupied(void **state)
 	end();
 }
 
-/* A new session begins with nothing to acknowledge, and counts silence from now on. */
+/* A new session begins with nothing to acknowledge, and the time of silence begins anew. */
 static void test_resumed(void **state)
 {
 	struct tn_init i;
@@ -493,7 +506,10 @@ static void test_same_nonce(void **state)
 	end();
 }
 
-/* Retrained by hand: up it resumes, else it begins anew; without a cable nothing happens. */
+/*
+ * A retraining on request resumes a link that is up, and else begins anew; without a cable nothing
+ * happens.
+ */
 static void test_by_hand(void **state)
 {
 	u32 nonce;

@@ -33,7 +33,9 @@ static u64 pc(enum torus_port_counter c)
 	return lone_pc(&l, 0, c);
 }
 
-/* Nothing is due before @at, and tn_nic_expiry() says so; what is due is done then. */
+/*
+ * Checks that nothing is due before @at, and that tn_nic_expiry() says so; then does what is due.
+ */
 static void due_at(u64 at)
 {
 	u64 sent = pc(TORUS_PC_TX_FRAMES);
@@ -49,7 +51,7 @@ static void due_at(u64 at)
 	tn_nic_poll(l.nic, l.now);
 }
 
-/* The same, and what is due is to send a frame with one packet, of @type. */
+/* Checks that at @at, and not before, the NIC sends a frame with one packet, of @type. */
 static void sends_at(u64 at, unsigned int type)
 {
 	due_at(at);
@@ -58,13 +60,13 @@ static void sends_at(u64 at, unsigned int type)
 	lone_drain(&l, 0);
 }
 
-/* The peer is heard as late as possible, so that the link does not end by silence. */
+/* Receives from the peer as late as possible, so that the link does not end by silence. */
 static void heard(void)
 {
 	lone_ack(&l, 0);
 }
 
-/* Exactly one event: the link went from @old to @now, for @reason. */
+/* Checks that there is exactly one event: the link went from @old to @now, for @reason. */
 static void told(u8 old, u8 now, u8 reason)
 {
 	assert_int_equal(l.events, 1);
@@ -119,7 +121,7 @@ static void test_first_inits(void **state)
 	end();
 }
 
-/* The time in each state; each nanosecond is counted once. */
+/* The time in each state is counted, each nanosecond once. */
 static void test_times(void **state)
 {
 	(void)state;
@@ -205,7 +207,10 @@ static void differ_by(u32 own, u32 peer)
 	assert_int_equal(info.differs_peer, peer);
 }
 
-/* Invalid INITs are counted and change nothing. If it is the ends that differ, this is reported. */
+/*
+ * Invalid INITs are counted and change nothing. If they come from a difference of the ends, this is
+ * reported.
+ */
 static void test_bad_inits(void **state)
 {
 	(void)state;
@@ -253,7 +258,10 @@ static void test_bad_inits(void **state)
 	end();
 }
 
-/* An INIT in no version that this end speaks does a link that is up no harm, nor names it. */
+/*
+ * An INIT of no version that this end speaks does no harm to a link that is up, and is not reported
+ * as its reason.
+ */
 static void test_bad_version_up(void **state)
 {
 	struct tn_init i;
@@ -271,7 +279,7 @@ static void test_bad_version_up(void **state)
 	end();
 }
 
-/* The highest version that both ends speak; it stays the session's in a retraining. */
+/* A session uses the highest version that both ends speak, also after a retraining. */
 static void test_version(void **state)
 {
 	static const struct { u8 lowest, highest, speaks; } p[] = {
@@ -302,7 +310,7 @@ static void test_version(void **state)
 	}
 }
 
-/* An INIT of an attempt that its sender has given up: ignored for as long as silence takes. */
+/* An INIT of an attempt that its sender has given up is ignored, for as long as silence takes. */
 static void test_stale(void **state)
 {
 	struct tn_init old, new;
@@ -338,7 +346,7 @@ static void test_stale(void **state)
 	end();
 }
 
-/* The INIT that led to the last session does not begin another; but see stale(). */
+/* The INIT that led to the last session does not begin another; see also test_stale(). */
 static void test_last_attempt(void **state)
 {
 	struct tn_init i;
@@ -464,7 +472,7 @@ static void test_another_mismatch(void **state)
 	end();
 }
 
-/* A faulty link does not understand the INIT of a newer NIC: it stays faulty and tells why. */
+/* A faulty link cannot read the INIT of a newer NIC: it stays faulty and reports why. */
 static void test_faulty_mismatch(void **state)
 {
 	struct tn_init i;
@@ -560,7 +568,7 @@ static void test_silence(void **state)
 	end();
 }
 
-/* Timers run until @at, and the link stays up. */
+/* Runs timers until @at, and checks that the link stays up. */
 static void stays_up_until(u64 at)
 {
 	while (tn_nic_expiry(l.nic) <= at) {
@@ -571,7 +579,7 @@ static void stays_up_until(u64 at)
 	assert_int_equal(link->state, UP);
 }
 
-/* With the ACK/NAK protocol a peer that has nothing to say is heard by its answers alone. */
+/* With the ACK/NAK protocol answers alone show that a peer with nothing to send lives. */
 static void test_answers_are_heard(void **state)
 {
 	struct tn_hdr h = { .type = TN_ACKNAK };
@@ -650,7 +658,7 @@ static void test_retry_count(void **state)
 	}
 }
 
-/* A full window that errors have made small is sent again sooner. */
+/* A full window that errors have made small is retransmitted sooner. */
 static void test_small_window(void **state)
 {
 	static const struct { u64 rtt, wait; } t[] = {

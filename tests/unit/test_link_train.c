@@ -28,7 +28,7 @@ static void start(uint64_t seed, const struct tn_cable *cable)
 	pair_carrier(&p, true);
 }
 
-/* Only the first of each 10 ms has traffic, so that long times pass quickly. */
+/* Runs for long: only the first of each 10 ms has traffic, so that it passes quickly. */
 static void run_long(u64 ns, unsigned int load)
 {
 	for (u64 until = p.now + ns; p.now < until;) {
@@ -70,7 +70,7 @@ static void test_cold(void **state)
 	pair_end(&p);
 }
 
-/* Retrained by hand, by either end, by both: no packet is lost. */
+/* Retrainings on request, by either end or both, lose no packet. */
 static void test_retrain(void **state)
 {
 	(void)state;
@@ -94,7 +94,9 @@ static void test_retrain(void **state)
 	}
 }
 
-/* Lanes die one after another: each is shed without a failure, until none is left. */
+/*
+ * Lanes die one after another: each is given up without a failure of the link, until none is left.
+ */
 static void test_dying(void **state)
 {
 	struct tn_cable c = five_metres;
@@ -150,7 +152,9 @@ static void test_never(void **state)
 	pair_end(&p);
 }
 
-/* Temperature and age: many retrainings, a lower rate in the end, never faulty. */
+/*
+ * Temperature and age change: there are many retrainings, a lower rate in the end, and no failure.
+ */
 static void drift(unsigned int protocol)
 {
 	struct tn_cable c = five_metres;

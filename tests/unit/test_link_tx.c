@@ -7,7 +7,7 @@ static struct lone l;
 static u8 flits[TN_PACKET_MAX];
 static const struct tn_tail good;
 
-/* Node 0 of a ring of four: its neighbours are up, and 1 is reached by port 0. */
+/* Begins with node 0 of a ring of four: its neighbours are up, and 1 is reached by port 0. */
 static struct tn_link *begin(void (*tune)(struct lone *l))
 {
 	lone_start(&l, "4", 0, tune);
@@ -27,7 +27,7 @@ static u64 pc(enum torus_port_counter c)
 	return lone_pc(&l, 0, c);
 }
 
-/* @n packets of @len flits are queued for port 0. */
+/* Queues @n packets of @len flits for port 0. */
 static void ready(unsigned int n, u16 len)
 {
 	while (n--)
@@ -35,7 +35,7 @@ static void ready(unsigned int n, u16 len)
 	tn_nic_work(l.nic, l.now);
 }
 
-/* A packet for this node came, and its buffer is free again. */
+/* Receives a packet for this node, and frees its buffer again. */
 static void freed(unsigned int vc)
 {
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = (u8)vc, .src = 1, .dir = 3,
@@ -51,7 +51,7 @@ static void once(struct tn_hdr h)
 
 /* --- what a frame takes ------------------------------------------------------------------ */
 
-/* All queued packets leave, each whole and once; and what the counters show. */
+/* All queued packets are sent, each whole and once, and are counted. */
 static void test_packets(void **state)
 {
 	u64 frames;
@@ -159,7 +159,7 @@ static void two_large(struct lone *t)
 	t->cfg.small_max = 1200;
 }
 
-/* Large payloads, of TN_FRAME_LARGE bytes or more, and the rest of a frame have limits. */
+/* A frame has limits for large payloads, of TN_FRAME_LARGE bytes or more, and for the rest. */
 static void test_large(void **state)
 {
 	(void)state;
@@ -260,7 +260,7 @@ static void test_credit_delay(void **state)
 	end();
 }
 
-/* Data carries reports, one per packet; then no other packet is needed. */
+/* Data packets carry credits, one report each; then no other packet is needed. */
 static void test_credit_ride(void **state)
 {
 	struct tn_link *link = begin(NULL);
@@ -325,7 +325,7 @@ static void test_credit_quarter(void **state)
 	end();
 }
 
-/* No memory for a packet: credits stay owed for another ack_delay. */
+/* Without memory for a packet credits stay owed for another ack_delay. */
 static void test_credit_no_memory(void **state)
 {
 	struct tn_link *link = begin(NULL);
@@ -379,7 +379,10 @@ static void mgmt_came(void)
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_MGMT, .len = 1 }, good);
 }
 
-/* Sent after ack_delay, or with a quarter of the RETRY buffer plus one, or in any packet. */
+/*
+ * An acknowledgement is sent after ack_delay, or with a quarter of the RETRY buffer plus one, or in
+ * any packet.
+ */
 static void test_ack(void **state)
 {
 	struct tn_link *link = begin(retry_40);
@@ -443,8 +446,8 @@ static void test_eager(void **state)
 }
 
 /*
- * HIPPI: a packet numbered 255, an IDLE here, gets no answer, not even after an error, when all others
- * are answered at once: else two idle ends would answer each other for ever.
+ * With HIPPI a packet numbered 255, here an IDLE, gets no answer, not even after an error, when all
+ * others are answered at once: otherwise two idle ends would answer each other for ever.
  */
 static void test_number_255(void **state)
 {
@@ -482,7 +485,7 @@ static void test_number_255(void **state)
 	end();
 }
 
-/* ACK/NAK: an answer takes 8 bytes in front of the packets, and only these answer. */
+/* With ACK/NAK an answer takes 8 bytes in front of the packets, and only these answer. */
 static void test_alone(void **state)
 {
 	struct tn_link *link;
@@ -576,7 +579,10 @@ static void test_mgmt(void **state)
 	end();
 }
 
-/* At most the RETRY buffer and TN_LINK_CTL_SLACK more may wait; refused packets are counted. */
+/*
+ * At most the RETRY buffer and TN_LINK_CTL_SLACK more packets may wait; refused packets are
+ * counted.
+ */
 static void test_mgmt_full(void **state)
 {
 	struct tn_link *link = begin(retry_2);
@@ -621,7 +627,10 @@ static void test_retry_packets(void **state)
 	end();
 }
 
-/* The numbers of the Angara paper: CTTR, CTRP, CT and N_inp; and packets of each VC. */
+/*
+ * Gauges show the numbers of the Angara paper, CTTR, CTRP, CT and N_inp, and the packets of each
+ * VC.
+ */
 static void test_gauges(void **state)
 {
 	struct tn_link_info info;
@@ -656,7 +665,7 @@ static void paced(struct lone *t)
 	t->params.pace = 10;
 }
 
-/* A bit takes 10 ns of 1,000 Mb/s by 10: nothing but INITs is sent meanwhile. */
+/* With pace a bit takes 10 ns of 1,000 Mb/s by 10: nothing but INITs is sent meanwhile. */
 static void test_pace(void **state)
 {
 	struct tn_link *link = begin(paced);
@@ -697,7 +706,10 @@ static void test_pace(void **state)
 	end();
 }
 
-/* A frame takes a millisecond, so that answers do not wait for longer, or is one packet. */
+/*
+ * With pace a frame takes at most a millisecond, so that answers do not wait for longer, or is one
+ * packet.
+ */
 static void test_pace_frame(void **state)
 {
 	struct tn_link *link = begin(paced);

@@ -71,7 +71,7 @@ static bool no_data(void *arg, u64 number, const struct frame *f)
 	return h.type == TN_IDLE || h.type == TN_INIT;
 }
 
-/* Keep-alives arrive, packets do not: the link fails by retry. */
+/* Keep-alives arrive and packets do not: the link fails by its retry limit. */
 static void test_retry_exhausted(void **state)
 {
 	u64 from;
@@ -100,8 +100,8 @@ static void test_retry_exhausted(void **state)
 
 /* A faulty link with carrier probes, and is up soon after the cable is repaired. */
 /*
- * The silence of an idle link is much shorter than the interval of INITs and than the line: the
- * handshake waits for the answer all the same, and the link stays up.
+ * Silence ends an idle link much sooner than the interval of INITs and the delay of the line. The
+ * handshake waits for its answer all the same, and the link stays up.
  */
 static void test_long_line(void **state)
 {
@@ -155,7 +155,7 @@ struct mask {
 	u32 bits;	/* bit n: INIT n is lost */
 };
 
-/* The mask only counts INITs. */
+/* Loses the INITs of the mask, which counts INITs only. */
 static bool inits_by_mask(void *arg, u64 number, const struct frame *f)
 {
 	struct mask *m = arg;
@@ -340,7 +340,7 @@ static void test_loop(void **state)
 }
 
 /*
- * Found by tests/spin: on a link with nothing to send an IDLE is damaged. Its receiver could not
+ * Found by tests/spin: an IDLE is damaged on a link with nothing to send. Its receiver could not
  * know that nothing is missing, and reported the error for ever.
  */
 static void test_idle_damaged(void **state)
@@ -367,8 +367,8 @@ static void test_idle_damaged(void **state)
 }
 
 /*
- * An error report that brings no replay is repeated in the other generation: perhaps it was
- * received and the replay was lost.
+ * An error report that causes no retransmission is repeated in the other generation: perhaps it was
+ * received and the retransmission was lost.
  */
 static void test_complaint_lost(void **state)
 {
@@ -421,7 +421,7 @@ static void forge_init(u32 ahead)
 	lane_forge(&p.end[0].out, flits, sizeof(flits), p.now);
 }
 
-/* A forged INIT in the peer's name may end a session, but must not shut the link for good. */
+/* A forged INIT in the peer's name may end a session, but must not keep the link down for good. */
 static void test_forged_init(void **state)
 {
 	static const u32 ahead[] = { 1, 1000, 1u << 30 };
@@ -472,7 +472,7 @@ static void test_packet_sizes(void **state)
 	}
 }
 
-/* The protocols that the ends ask for, and the one that is used. */
+/* Plays one pair of protocols that the ends ask for, and checks the one that is used. */
 static void protocol_one(unsigned int a, unsigned int b)
 {
 	struct tn_link *la = &p.end[0].link, *lb = &p.end[1].link;
@@ -521,7 +521,7 @@ static void test_protocols(void **state)
 
 /* --- versions ---------------------------------------------------------------- */
 
-/* Says whether an INIT is one of version 4 to an end that knows no other; others pass. */
+/* Return: true if an INIT is legal for an end that knows version 4 only; other packets are. */
 static bool legal_in_4(void *arg, u64 number, const struct frame *f)
 {
 	const bool *speaks_4 = arg;
@@ -536,7 +536,9 @@ static bool legal_in_4(void *arg, u64 number, const struct frame *f)
 	return true;
 }
 
-/* Two ends that speak up to version @a and @b, on a bad cable; retrained, cut, and retrained. */
+/*
+ * Plays two ends that speak up to version @a and @b, on a bad cable; retrained, cut, and retrained.
+ */
 static void versions_one(u8 a, u8 b)
 {
 	const u8 of[] = { a, b };
@@ -582,7 +584,10 @@ static void test_versions(void **state)
 			versions_one(a, b);
 }
 
-/* An end is replaced by one that speaks less, and then by one that speaks more. */
+/*
+ * An end is replaced by one that speaks an earlier version, and then by one that speaks a later
+ * one.
+ */
 static void test_version_changes(void **state)
 {
 	static const u8 speaks[] = { 5, 4, 5 };
@@ -604,7 +609,10 @@ static void test_version_changes(void **state)
 	pair_end(&p);
 }
 
-/* PCI Express: going back four times without progress retrains; no packet is lost. */
+/*
+ * With ACK/NAK four retransmissions without progress cause a retraining, as in PCI Express; no
+ * packet is lost.
+ */
 static void test_replay_num(void **state)
 {
 	struct tn_link *l = &p.end[0].link;

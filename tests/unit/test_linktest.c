@@ -110,7 +110,7 @@ static void put_on_cable(struct side *s, const struct linktest_packet *p)
 	}
 }
 
-/* The NIC sends what it took, @kept later. */
+/* Lets the NIC send what it took, @kept later. */
 static void nic_runs(struct side *s)
 {
 	unsigned int n = s->ntaken, done = 0;
@@ -149,7 +149,7 @@ static void cable_runs(struct side *from, struct side *to)
 		most_flying = n;
 }
 
-/* Lets @ns pass. The timers of the managers fire when they say, and are not early. */
+/* Lets @ns pass. The timers of the managers fire on time, and not early. */
 static void pass(uint64_t ns)
 {
 	for (uint64_t end = now + ns; now < end; now += STEP) {
@@ -235,7 +235,7 @@ static void round_trip(void **state)
 	assert_in_range(a.rtt_median, a.rtt_min, 260 * US + 4 * STEP);
 }
 
-/* A median within a class, against the one of a list. */
+/* The median by classes is right within a class, compared with a sorted list. */
 static void median(void **state)
 {
 	struct linktest_plan plan = plan_of(999, 60 * SEC);
@@ -269,7 +269,7 @@ static void losses(void **state)
 	assert_int_equal(a.received + a.lost, 500);
 }
 
-/* An echo after its packet was given up: it is no loss, then. */
+/* An echo arrives after its packet was given up: it does not count as lost then. */
 static void late_echo(void **state)
 {
 	struct linktest_plan plan = plan_of(0, 4 * SEC);
@@ -305,7 +305,7 @@ static void wrong_patterns(void **state)
 	assert_int_equal(nspoilt, 10);
 }
 
-/* Never more than a twentieth of the link's rate, whatever is asked for, and whatever its size. */
+/* A test takes at most a twentieth of the link's rate, whatever rate and size are asked for. */
 static void bandwidth(void **state)
 {
 	static const struct { uint32_t size, mbps, rate; } t[] = {
@@ -340,7 +340,7 @@ static void bandwidth(void **state)
 	}
 }
 
-/* The window: a slow echo holds the sender back. */
+/* The window is full: a slow echo holds the sender back. */
 static void window(void **state)
 {
 	struct linktest_plan plan = plan_of(0, SEC);
@@ -355,7 +355,7 @@ static void window(void **state)
 	assert_true(result_of(0).sent <= 6 * LINKTEST_WINDOW);
 }
 
-/* A timer that comes late: no burst that is longer than the window, and no time is made up. */
+/* A timer comes late: no burst is longer than the window, and no time is made up. */
 static void late_timer(void **state)
 {
 	struct linktest_plan plan = plan_of(0, 100 * SEC);
@@ -412,7 +412,7 @@ static void heard_raw(unsigned int i, const uint8_t *data, size_t len, bool mine
 	pass(5 * MS);
 }
 
-/* Packets that no test waits for are taken and dropped, and others are left to the manager. */
+/* Packets of no running test are dropped; packets of other kinds are left to the manager. */
 static void strangers(void **state)
 {
 	struct linktest_plan plan = plan_of(2, 60 * SEC);
@@ -517,8 +517,8 @@ static void refusals(void **state)
 }
 
 /*
- * A client that is gone: the sender ends soon, the echo a minute after its last packet, so that
- * another test can begin, and nothing is left over.
+ * The client is gone: the sender ends soon, the echo a minute after its last packet, so that
+ * another test can begin, and all memory is freed.
  */
 static void unasked(void **state)
 {

@@ -38,7 +38,7 @@ static void stop_listening(void)
 	close(reader);
 }
 
-/* All that is in the pipe, with a NUL; the caller frees it. */
+/* Return: all that is in the pipe, with a NUL; the caller frees it. */
 static char *heard(void)
 {
 	char *text = calloc(1, 1 << 20);
@@ -79,7 +79,7 @@ static void levels(void **state)
 	stop_listening();
 }
 
-/* At most one line per @every, exact to the nanosecond; the others are counted. */
+/* At most one line is written per @every, exact to the nanosecond; the others are counted. */
 static void limit(void **state)
 {
 	struct log_limit l = { .every = 10 };
@@ -105,8 +105,8 @@ static void say(unsigned int n)
 }
 
 /*
- * No line waits for a blocked reader. Later all kept lines come whole and in order, 64 KiB of them
- * beside those in the pipe, and how many were not kept.
+ * Logging does not wait for a blocked reader. Later all kept lines come whole and in order, 64 KiB
+ * of them beside those in the pipe, and the number of lines that were not kept.
  */
 static void nobody_reads(void **state)
 {

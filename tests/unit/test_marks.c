@@ -9,7 +9,7 @@
 
 static struct lone l;
 
-/* Node 0 of a ring of four: its neighbours are up, and 1 is reached by port 0. */
+/* Begins with node 0 of a ring of four: its neighbours are up, and 1 is reached by port 0. */
 static struct tn_link *begin(void (*tune)(struct lone *l))
 {
 	lone_start(&l, "4", 0, tune);
@@ -34,7 +34,10 @@ static void ready(unsigned int n, u16 len)
 
 /* --- the sender ------------------------------------------------------------------------ */
 
-/* A copy is a packet of its own: TSEQ, packet buffer, first of the two. It is of no colour. */
+/*
+ * A marked copy is a packet of its own, the first of the two, with TSEQ and packet buffer. It
+ * counts for no colour.
+ */
 static void test_copy(void **state)
 {
 	struct tn_link *link = begin(NULL);
@@ -75,8 +78,8 @@ static void few_buffers(struct lone *t)
 }
 
 /*
- * No copy if the packet would then find no buffer, or leave no bubble: of 5 the copies of two
- * packets and these leave one.
+ * No copy is sent if the packet would then find no buffer, or leave no bubble: with 5 buffers two
+ * packets have copies.
  */
 static void test_room(void **state)
 {
@@ -133,7 +136,7 @@ static void test_no_memory(void **state)
 	lone_end(&l);
 }
 
-/* The link fails: the packets are parked, the copies are dropped. */
+/* The link fails: the packets are parked, their copies are dropped. */
 static void test_failed(void **state)
 {
 	begin(NULL);

@@ -49,7 +49,10 @@ static void reports_what_it_counted(void **state)
 	one_end(&o);
 }
 
-/* Other counters, zero or of before the switch, would prove something false: none are reported. */
+/*
+ * Counters cannot be read: nothing is reported, because zero, or counts from before the switch,
+ * would prove something false.
+ */
 static void counts_cannot_be_read(void **state)
 {
 	(void)state;
@@ -131,7 +134,7 @@ static void rows_cannot_be_written(void **state)
 
 /* --- its place -------------------------------------------------------------------------- */
 
-/* The NIC is told its place once, and again when that changes; all rows are then written. */
+/* The NIC gets its place once, and again when that changes; all rows are then written. */
 static void moves(void **state)
 {
 	(void)state;
@@ -299,7 +302,7 @@ static void hello_anew(void)
 }
 
 /*
- * The port is opened, and the root knows that without a report: otherwise the row of a node that
+ * The node opens a port, and the root knows that without a report: otherwise the row of a node that
  * joins anew would be news, and would begin a recovery for nothing.
  */
 static void opens_ports(void **state)
@@ -347,7 +350,10 @@ static void opens_no_dead_port(void **state)
 	one_end(&o);
 }
 
-/* Some packets are unresolved, for example: the port stays closed; the next replay opens it. */
+/*
+ * A replay is refused, for example because packets are unresolved: the port stays closed, and the
+ * next replay opens it.
+ */
 static void replay_refused(void **state)
 {
 	(void)state;
@@ -368,8 +374,8 @@ static void replay_refused(void **state)
 /* --- holds ------------------------------------------------------------------------------- */
 
 /*
- * Rows whose path changes are held, also those of a superseded version, until the holds of the last
- * version are lifted; other rows never are.
+ * Rows whose path changes are on hold, also those of a superseded version, until the release of the
+ * last version; other rows never are.
  */
 static void held_until_released(void **state)
 {

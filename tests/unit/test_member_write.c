@@ -10,8 +10,8 @@
 #include "tests/unit/one_member.h"
 
 /*
- * The answer to a write is lost, and the write was done. The rows that the next table asks for are
- * those from before it: these are written, and on hold, because they stand in for other ones.
+ * The answer to a write is lost, and the write was done. The next table asks for the rows from
+ * before it: these are written, and on hold, because other rows are in the NIC.
  */
 static void write_was_done(void **state)
 {
@@ -40,7 +40,7 @@ static void write_was_done(void **state)
 	one_end(&o);
 }
 
-/* Packets to the node itself wait for nothing, whatever came of the write before. */
+/* The row to the node itself is never on hold, whatever came of the write before. */
 static void first_write_was_done(void **state)
 {
 	(void)state;
@@ -62,7 +62,7 @@ static void first_write_was_done(void **state)
 	one_end(&o);
 }
 
-/* The root repeats table @version every resend, as long as @ns. */
+/* Lets the root repeat table @version every resend, for @ns. */
 static void asks_for(uint64_t version, uint64_t ns)
 {
 	for (uint64_t end = o.now + ns; o.now < end;) {
@@ -73,8 +73,9 @@ static void asks_for(uint64_t version, uint64_t ns)
 }
 
 /*
- * A NIC that refuses its rows: after a while the root is told, and told again. It leaves the node
- * out, which joins again later and later, and is not reported any more once its NIC obeys.
+ * A NIC always refuses its rows: after a while that is reported to the root, and again. The root
+ * leaves the node out, which joins again later and later, and is not reported any more once its NIC
+ * takes rows.
  */
 static void never_written(void **state)
 {
@@ -142,7 +143,10 @@ static void forget_failure(void)
 	o.ntold[FM_MSG_FAILED] = 0;
 }
 
-/* The table leaves the node out, which joins again after @wait, and no sooner, and is counted on. */
+/*
+ * A table leaves the node out, which joins again after @wait, and no sooner, and is in the next
+ * table.
+ */
 static void left_out_for(uint64_t version, uint64_t wait)
 {
 	struct fm_msg welcome = { .type = FM_MSG_WELCOME };
@@ -164,8 +168,8 @@ static void left_out_for(uint64_t version, uint64_t wait)
 }
 
 /*
- * A NIC that takes no place: a new one, or one that has another place, or is in another shape. Once
- * its manager was asked for ever, and so were all others.
+ * A NIC takes no place: a new one, or one that has another place, or is in another shape. All nodes
+ * once waited for such a node for ever.
  */
 static void never_placed(void **state)
 {
@@ -217,7 +221,8 @@ static void cannot_be_placed(void **state)
 }
 
 /*
- * A NIC that failed, joined again and fails again is reported sooner; one that works is as before.
+ * A NIC that failed, joined again and fails again is reported sooner; one that works in between is
+ * treated as before.
  */
 static void fails_again(void **state)
 {
@@ -246,7 +251,7 @@ static void fails_again(void **state)
 	one_end(&o);
 }
 
-/* An action of a step that is done each time is no progress if the next one fails each time. */
+/* Success of one action of a step, each time, is no progress if the next action fails each time. */
 static void never_counted(void **state)
 {
 	static const enum fm_step_kind kinds[] = { FM_STEP_RESUME, FM_STEP_REPLAY };
@@ -272,7 +277,7 @@ static void never_counted(void **state)
 	}
 }
 
-/* The root does three versions, each with a replay that fails, as long as @ns. */
+/* The root makes three versions, each with a replay that fails, for @ns. */
 static void replays_for(uint64_t *version, uint64_t ns)
 {
 	uint64_t end = o.now + ns;
@@ -288,8 +293,8 @@ static void replays_for(uint64_t *version, uint64_t ns)
 }
 
 /*
- * A NIC that never replays: each recovery ends, and what it has parked waits. Its manager says so
- * when that has lasted too long, whatever the steps between were.
+ * A NIC refuses to replay: each recovery ends, and its parked packets wait. Its manager reports
+ * that when it has lasted too long, whatever steps come in between.
  */
 static void never_replayed(void **state)
 {

@@ -85,7 +85,7 @@ static void test_place(void **state)
 	fabric_end(&f);
 }
 
-/* Sends to node 8 by +x and +y. Return: mask of the ports by which the packets leave. */
+/* Sends packets to node 8 by +x and +y. Return: mask of the ports by which they leave. */
 static u32 leaves_by(struct node *node)
 {
 	const u64 row = TORUS_ROW_VALID | 3u << TORUS_ROW_DIR_SHIFT |
@@ -156,7 +156,7 @@ static void test_send_errors(void **state)
 	fabric_end(&f);
 }
 
-/* An injection queue has a limit, and says so before it is reached. */
+/* An injection queue has a limit, and the NIC reports when it is near. */
 static void test_room(void **state)
 {
 	struct tn_nic *nic;
@@ -253,7 +253,7 @@ static void through(u8 vc)
 	tn_nic_work(alone.nic, alone.now);
 }
 
-/* Where packets of two VCs wait, all are shown, and the time of those that wait longest. */
+/* Where packets of two VCs wait, both are shown, and the time of the VC that waits longest. */
 static void test_waiting(void **state)
 {
 	struct tn_link_info info;
@@ -274,7 +274,7 @@ static void test_waiting(void **state)
 	lone_end(&alone);
 }
 
-/* Two inputs in turns, some packets each: one call moves all that can go on. */
+/* Two inputs have turns of some packets each: one call moves all that can go on. */
 static void test_turns(void **state)
 {
 	(void)state;
@@ -296,7 +296,7 @@ static void test_turns(void **state)
 
 /* --- a neighbour that lies ---------------------------------------------------------------- */
 
-/* A packet of any content that the link at port 0 of node 0 accepts as its next. */
+/* Makes a packet of any content that the link at port 0 of node 0 accepts as its next. */
 static void forge(struct tn_hdr h, struct tn_tail t)
 {
 	unsigned int pp;

@@ -24,7 +24,7 @@
 #define PORTS 6
 #define PATIENCE (3 * SEC)
 
-/* The NIC's ways with actions. */
+/* How the NIC reacts to actions. */
 enum manners { DOES, REFUSES, HANGS_UP, SILENT };
 
 static struct loop *loop;
@@ -223,7 +223,7 @@ static int end(void **state)
 	return close_nic(state);
 }
 
-/* The action @tag, which was asked for, ends with @err; its end does not come before it is awaited. */
+/* Checks that action @tag ends with @err, and not before its end is awaited. */
 static void ends(uint32_t tag, int err)
 {
 	unsigned int done = told.done;
@@ -289,7 +289,10 @@ static void test_done(void **state)
 	assert_int_equal(told.done, 9);
 }
 
-/* Only one packet of a port waits; then the last goes. Other calls wait for no more than that. */
+/*
+ * Only one management packet of a port waits; after that the last one is sent. Other calls wait for
+ * no more than that.
+ */
 static void test_mgmt(void **state)
 {
 	(void)state;
@@ -318,7 +321,7 @@ static bool by_root_9(void)
 	return e && g && nla_get_u64(e) == 7 && nla_get_u64(g) == 9;
 }
 
-/* Orders say by which root they are, also on a connection that was opened again. */
+/* Orders name the root that gives them, also on a connection that was opened again. */
 static void test_root(void **state)
 {
 	(void)state;
@@ -416,8 +419,8 @@ static void asks_links(struct nic_question *q, int err)
 }
 
 /*
- * Actions that come later go before questions that wait, whose answers are not urgent; and of
- * questions only so many wait.
+ * Actions that come later go before waiting questions, which are not urgent; and the number of
+ * waiting questions is limited.
  */
 static void test_questions(void **state)
 {
@@ -448,7 +451,7 @@ static void test_questions(void **state)
 	assert_int_equal(told.gone, 0);
 }
 
-/* The NIC is lost: questions to it are answered by no other. */
+/* The NIC is lost: questions to it are not answered by another one. */
 static void test_questions_lost(void **state)
 {
 	(void)state;
@@ -509,7 +512,7 @@ static void test_calls_lost(void **state)
 	sem_destroy(&goes_on);
 }
 
-/* A refusal is the manager's business; the NIC is as it was. */
+/* A refusal concerns the manager only; the NIC is kept. */
 static void test_refused(void **state)
 {
 	(void)state;
@@ -547,7 +550,7 @@ static void test_connection_breaks(void **state)
 	ends(12, -ENODEV);
 }
 
-/* Three connections in a row break: the NIC is gone, and looked for again. */
+/* Three connections in a row break: the NIC counts as lost, and is looked for again. */
 static void test_no_answers(void **state)
 {
 	(void)state;
@@ -564,8 +567,8 @@ static void test_no_answers(void **state)
 }
 
 /*
- * A NIC without processor time answers no call: it is not gone after three, but PATIENCE later. If
- * it answers before, all goes on.
+ * A NIC without processor time answers no call: it counts as lost not after three calls, but
+ * PATIENCE later. If it answers before, all goes on.
  */
 static void test_late_answers(void **state)
 {
@@ -594,7 +597,10 @@ static void test_late_answers(void **state)
 	assert_int_equal(told.found, 1);
 }
 
-/* The NIC goes away while an action is under way: the manager hears that, and of no action. */
+/*
+ * The NIC is lost while an action is under way: the manager learns of the loss, and of no end of an
+ * action.
+ */
 static void test_goes_away(void **state)
 {
 	char path[64];

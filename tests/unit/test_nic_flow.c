@@ -5,7 +5,7 @@
  */
 #include "tests/unit/one_lone.h"
 
-/* Node 0 of 3x3; port 0 leads to 1, port 1 to 3. */
+/* Begins with node 0 of 3x3; port 0 leads to 1, port 1 to 3. */
 static void begin(void)
 {
 	lone_begin(NULL);
@@ -19,7 +19,7 @@ static struct tn_hdr to_here(u32 src)
 	};
 }
 
-/* Packet @eseq of the flow from node 1 comes, in @epoch. */
+/* Receives packet @eseq of the flow from node 1, in @epoch. */
 static void comes_in(u32 eseq, u16 epoch)
 {
 	lone_say(&l, 0, to_here(1), (struct tn_tail) { .eseq = eseq, .epoch = epoch });
@@ -31,7 +31,7 @@ static void comes(u32 eseq)
 	comes_in(eseq, 5);
 }
 
-/* The host got packet @eseq next. */
+/* Checks that the host got packet @eseq next. */
 static void got(u32 eseq)
 {
 	struct tn_pkt *pkt = lone_got(&l);
@@ -48,7 +48,7 @@ static void got_none(void)
 
 /* --- delivery ------------------------------------------------------------------------------ */
 
-/* Each counter once; a full host gets the packet at the next tn_nic_work(). */
+/* A delivery counts once in each counter; a full host gets the packet at the next tn_nic_work(). */
 static void test_delivered(void **state)
 {
 	(void)state;
@@ -82,7 +82,7 @@ static void test_delivered(void **state)
 	end();
 }
 
-/* VCA: any order, no numbers, in none of the sums. */
+/* Packets of VCA are delivered in any order, have no numbers, and are in none of the sums. */
 static void test_adaptive(void **state)
 {
 	struct tn_hdr h = to_here(1);
@@ -130,7 +130,7 @@ static void test_returned(void **state)
 	end();
 }
 
-/* To an unknown node, or on a VC without flows: not delivered, but counted as ended. */
+/* A packet to an unknown node, or on a VC without flows, is not delivered, but counts as ended. */
 static void test_nobodys(void **state)
 {
 	struct tn_hdr h = to_here(9);
@@ -162,7 +162,7 @@ static void test_nobodys(void **state)
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-/* Ahead of its turn: it waits, its buffer is free, and it counts as received. */
+/* A packet ahead of its turn waits, its buffer is free, and it counts as received. */
 static void test_reordered(void **state)
 {
 	(void)state;
@@ -335,7 +335,10 @@ static void test_late(void **state)
 	end();
 }
 
-/* The next numbering begins: waiting packets of the former are delivered first, gaps are lost. */
+/*
+ * When the next numbering begins, waiting packets of the former are delivered first, and gaps are
+ * lost.
+ */
 static void test_next_epoch(void **state)
 {
 	(void)state;
@@ -360,7 +363,10 @@ static void test_next_epoch(void **state)
 
 /* --- gaps ------------------------------------------------------------------------------------- */
 
-/* After gap_time, not earlier, packets are delivered; missing ones are counted and reported. */
+/*
+ * After gap_time, and not earlier, waiting packets are delivered; missing ones are counted and
+ * reported.
+ */
 static void test_gap_time(void **state)
 {
 	u64 at;
@@ -399,7 +405,9 @@ static void test_gap_time(void **state)
 	end();
 }
 
-/* The host is full when the gap is given up: it gets the waiting packets at the next work. */
+/*
+ * The host is full when a gap is given up: it gets the waiting packets at the next tn_nic_work().
+ */
 static void test_gap_busy(void **state)
 {
 	(void)state;
@@ -417,7 +425,7 @@ static void test_gap_busy(void **state)
 	end();
 }
 
-/* No packet of a flow that began before this NIC started is lost: none is reported. */
+/* A NIC that has just started counts no packets as lost of flows that began before. */
 static void test_gap_first(void **state)
 {
 	(void)state;
@@ -431,7 +439,7 @@ static void test_gap_first(void **state)
 	end();
 }
 
-/* RELEASE with GIVE_UP ends all gaps, also those that appear once after it; reports losses. */
+/* RELEASE with GIVE_UP ends all gaps, also those that appear once after it, and reports losses. */
 static void test_give_up(void **state)
 {
 	(void)state;
@@ -493,7 +501,7 @@ static struct tn_hdr astray(void)
 	return h;
 }
 
-/* The packet goes back to its source, in the name of its destination. */
+/* A packet goes back to its source, with its destination as the new source. */
 static void test_goes_back(void **state)
 {
 	const struct sent *s = &l.sent[0];
@@ -529,7 +537,10 @@ static void test_goes_back(void **state)
 	end();
 }
 
-/* If it cannot go back: counted, reported, dropped. Messages between NICs are not counted. */
+/*
+ * A packet that cannot go back is counted, reported and dropped. Messages between NICs are not
+ * counted.
+ */
 static void test_no_way_back(void **state)
 {
 	struct tn_hdr h[4] = { astray(), astray(), astray(), astray() };

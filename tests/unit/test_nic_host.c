@@ -33,7 +33,7 @@ static void test_config(void **state)
 	free(mem);
 }
 
-/* A NIC, and its tables, take no more memory than they say. */
+/* A NIC and its tables take no more memory than their size functions return. */
 static void test_memory(void **state)
 {
 	struct tn_nic_config cfg = { .ops = &l.ops, .host = &l, .nports = TORUS_MAX_PORTS };
@@ -189,7 +189,7 @@ static struct tn_pkt *own(u16 len, u8 flags)
 	return pkt;
 }
 
-/* The fields of a sent packet, on each VC; nothing is left of its former contents. */
+/* The fields of a sent packet are right on each VC; nothing is left of its former contents. */
 static void test_send(void **state)
 {
 	/* Steps only apply to deterministic paths: +y first, +x last. */
@@ -229,7 +229,7 @@ static void test_send(void **state)
 	end();
 }
 
-/* To the node itself: delivered at once, or refused. */
+/* A packet to the node itself is delivered at once, or refused. */
 static void test_self(void **state)
 {
 	struct tn_pkt *pkt;
@@ -250,7 +250,7 @@ static void test_self(void **state)
 	end();
 }
 
-/* Refused arguments, and the last valid value of each. */
+/* Invalid arguments are refused, and the last valid value of each is accepted. */
 static void test_refused(void **state)
 {
 	(void)state;
@@ -355,7 +355,10 @@ static void test_hold(void **state)
 	end();
 }
 
-/* The row was lost meanwhile: the packets come back as unreachable; none counts as injected. */
+/*
+ * A row is lost while packets to it are on hold: they come back as unreachable; none counts as
+ * injected.
+ */
 static void test_hold_lost(void **state)
 {
 	struct tn_pkt *pkt;

@@ -4,7 +4,10 @@
 
 #define NONE TORUS_NO_NODE
 
-/* Node 0 of 3x3; rows of version 9 lead to 1 by port 0, to 3 by port 1, and to 8 through node 1. */
+/*
+ * Begins with node 0 of 3x3; rows of version 9 lead to 1 by port 0, to 3 by port 1, and to 8
+ * through node 1.
+ */
 static void begin(void (*tune)(struct lone *l))
 {
 	lone_begin(tune);
@@ -17,7 +20,7 @@ static void begin(void (*tune)(struct lone *l))
 	l.events = 0;
 }
 
-/* A packet from node 6 through this one to @dst, in the window of @payer, comes in at port 2. */
+/* Receives a packet from node 6 through this one to @dst, in the window of @payer, at port 2. */
 static void relayed(u8 type, u32 dst, u32 payer, u16 legs, u8 colour)
 {
 	const struct tn_hdr h = {
@@ -30,7 +33,7 @@ static void relayed(u8 type, u32 dst, u32 payer, u16 legs, u8 colour)
 	work();
 }
 
-/* A message between NICs: from @from, on its last leg. */
+/* Receives a message between NICs: from @from, on its last leg. */
 static void word(u32 from, u32 what, u32 gen, u32 count)
 {
 	u8 flits[3 * TN_FLIT], payload[TN_FLIT] = { 0 };
@@ -45,7 +48,10 @@ static void word(u32 from, u32 what, u32 gen, u32 count)
 	work();
 }
 
-/* The NIC sent exactly this to @to by @port: 16 bytes, and nothing else in the frame. */
+/*
+ * Checks that the NIC sent exactly this message to @to by @port: 16 bytes, and nothing else in the
+ * frame.
+ */
 static void said(unsigned int port, u32 to, u32 what, u32 gen, u32 count)
 {
 	const struct sent *s = &l.sent[0];
@@ -63,7 +69,10 @@ static void said(unsigned int port, u32 to, u32 what, u32 gen, u32 count)
 
 /* --- as a relay ------------------------------------------------------------------------------ */
 
-/* Received and sent on: counted as that and as nothing else; colour and window stay the same. */
+/*
+ * A packet is received and sent on: it counts as that and as nothing else; colour and window stay
+ * the same.
+ */
 static void test_onward(void **state)
 {
 	const struct sent *s = &l.sent[0];
@@ -116,7 +125,10 @@ static void three_each(struct lone *t)
 	t->params.relay_packets = 9;		/* one of each node */
 }
 
-/* Keeps as many packets of windows as promised, and TN_RELAY_RIDERS others; no shared room. */
+/*
+ * A relay keeps as many packets of windows as promised, and TN_RELAY_RIDERS others; neither takes
+ * the room of the other.
+ */
 static void test_capacity(void **state)
 {
 	(void)state;
@@ -149,7 +161,7 @@ static void test_capacity(void **state)
 	end();
 }
 
-/* A rider without a row is dropped; if it is data, it counts as ended. */
+/* A packet of no window without a row is dropped; if it is data, it counts as ended. */
 static void test_riders(void **state)
 {
 	(void)state;
@@ -203,7 +215,10 @@ static void test_on_hold(void **state)
 	end();
 }
 
-/* The window is of a later table than the rows here: parked, not replayed before there are others. */
+/*
+ * A packet whose window is of a later table than the rows here is parked, and not replayed before
+ * that table comes.
+ */
 static void test_later_table(void **state)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .len = 1, .src = 6, .dir = 15, .first = 15,
@@ -278,7 +293,7 @@ static void little_park(struct lone *t)
 	t->params.relay_packets = 9;
 }
 
-/* However many packets of later windows come, no more of them stay than a relay has memory for. */
+/* However many packets of later windows come, the relay keeps no more than it has memory for. */
 static void test_later_full(void **state)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .len = 1, .src = 6, .dir = 15, .first = 15,
@@ -302,7 +317,10 @@ static void test_later_full(void **state)
 	end();
 }
 
-/* The next link is dead and the parking segment full: it leaves the relay's memory nevertheless. */
+/*
+ * The next link is dead and the parking segment full: the packet leaves the relay's memory
+ * nevertheless.
+ */
 static void test_park_full(void **state)
 {
 	(void)state;
@@ -332,10 +350,7 @@ static void test_park_full(void **state)
 	end();
 }
 
-/*
- * Packets that are to go back to a source wait for a way that takes nothing: so many wait and no
- * more.
- */
+/* Packets that are to go back to their sources wait until they can be sent, up to a limit. */
 static void test_way_back_full(void **state)
 {
 	(void)state;
@@ -406,7 +421,7 @@ static void test_way_back_short(void **state)
 	end();
 }
 
-/* A destination that no header has room for does not come back as a source. */
+/* A destination that no header can hold does not become the source of a packet that goes back. */
 static void test_way_back_of_none(void **state)
 {
 	(void)state;
@@ -425,7 +440,7 @@ static void test_way_back_of_none(void **state)
 
 /* --- at the end ------------------------------------------------------------------------------ */
 
-/* The host gets it as its source made it; the payer of its window is told, each time. */
+/* The host gets a packet as its source made it; the payer of its window is told, each time. */
 static void test_ended(void **state)
 {
 	struct tn_pkt *pkt;
@@ -476,7 +491,7 @@ static void test_ended(void **state)
 	end();
 }
 
-/* A NIC that asks is answered; one that asks for another generation gets 0. */
+/* A NIC that asks gets its count; one that asks for another generation gets 0. */
 static void test_answers(void **state)
 {
 	(void)state;
@@ -509,7 +524,7 @@ static void test_answers(void **state)
 
 /* --- the window -------------------------------------------------------------------------------- */
 
-/* A NIC that sends no news is asked, later each time, until some NIC sends news. */
+/* A NIC that sends no count is asked, later each time, until some NIC sends one. */
 static void test_asks(void **state)
 {
 	u64 at;
@@ -594,7 +609,7 @@ static u64 by_relay(u64 dirs, u64 relay)
 	return lone_dirs(dirs) | TORUS_ROW_RELAY | relay << TORUS_ROW_RELAY_SHIFT;
 }
 
-/* Node @from has received @count packets of the window. */
+/* Receives from node @from that it has got @count packets of the window. */
 static void acked(u32 from, u32 count)
 {
 	struct tn_pkt *pkt = memory_new(&l.mem, 1);

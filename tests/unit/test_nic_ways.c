@@ -8,7 +8,7 @@ static void few_slots(struct lone *t)
 		t->peer[p].slots = 3;
 }
 
-/* Node 0 of 3x3: +x, +y, -x, -y are ports 0 to 3; rows lead to 1, 3, 4. */
+/* Begins with node 0 of 3x3: +x, +y, -x, -y are ports 0 to 3; rows lead to 1, 3, 4. */
 static void begin(void (*tune)(struct lone *l))
 {
 	lone_begin(tune);
@@ -25,7 +25,7 @@ static void sends(unsigned int n, u32 dst, unsigned int vc)
 	work();
 }
 
-/* Packets of @vc that went to @port since its RETRY buffer was empty. */
+/* Return: packets of @vc that were sent by @port since its RETRY buffer was empty. */
 static u32 went(unsigned int port, unsigned int vc)
 {
 	const struct tn_pkt *pkt = lone_link(&l, port)->retry.tx.sent.head;
@@ -146,8 +146,9 @@ static void one_slot(struct lone *t)
 }
 
 /*
- * MBS, one buffer an input: the bubble is in the way of a packet that enters. The neighbour upstream
- * has died in the handshake, so that the ring is a line: the bubble goes, and the packet.
+ * MBS with one buffer an input: a bubble is in the way of a packet that enters the ring. The
+ * neighbour upstream has died in the handshake, so that the ring is a line: the bubble is dropped,
+ * and the packet goes on.
  */
 static void test_bubble_of_line(void **state)
 {
@@ -214,7 +215,10 @@ static void test_headers(void **state)
 
 /* --- adaptive ways ----------------------------------------------------------------------------- */
 
-/* The allowed port with most credits; of equal ones the first; if there is none the escape. */
+/*
+ * An adaptive packet takes the allowed port with most credits; of equal ones the first; if there is
+ * none the escape.
+ */
 static void test_adaptive(void **state)
 {
 	(void)state;
@@ -262,7 +266,10 @@ static void test_adaptive_both(void **state)
 	end();
 }
 
-/* Among ports with equal credits, the one whose peer takes most; one that says nothing is whole. */
+/*
+ * Among ports with equal credits, the one whose peer receives at the highest rate is taken; a peer
+ * that reports none counts as whole.
+ */
 static void test_adaptive_wider(void **state)
 {
 	static const struct { u32 x, y; unsigned int port; } way[] = {
@@ -283,7 +290,10 @@ static void test_adaptive_wider(void **state)
 	}
 }
 
-/* No port that leads away, is dead or closed; the escape if it is whole. */
+/*
+ * An adaptive packet takes no port that leads away, is dead or closed; but the escape if that is
+ * not dead.
+ */
 static void test_adaptive_dead(void **state)
 {
 	struct tn_hdr h = { .type = TN_DATA, .vc = TORUS_VC_A, .src = 2, .dst = 1, .dir = 3,
@@ -475,7 +485,10 @@ static void test_unresolved(void **state)
 	end();
 }
 
-/* Sends @n adaptive packets by port 0, of which the first @sent go onto the wire. It fails. */
+/*
+ * Sends @n adaptive packets by port 0, of which the first @sent go onto the wire; then the link
+ * fails. Return: the number of the first one.
+ */
 static u16 fail_adaptive(u32 n, u32 sent)
 {
 	u16 seq;
@@ -527,7 +540,10 @@ static void test_rerouted(void **state)
 	end();
 }
 
-/* The peer is gone and may have passed them on: they are sent again, and counted for that. */
+/*
+ * The peer is gone and may have passed adaptive packets on: they are sent again, and counted for
+ * that.
+ */
 static void test_unsure(void **state)
 {
 	(void)state;
@@ -543,7 +559,7 @@ static void test_unsure(void **state)
 
 /* --- replay ------------------------------------------------------------------------------------- */
 
-/* @n packets for 1 are parked; port 0 is whole again, but closed. */
+/* Begins with @n parked packets for 1; port 0 works again, but is closed. */
 static void begin_parked(unsigned int n)
 {
 	begin(NULL);
@@ -555,7 +571,10 @@ static void begin_parked(unsigned int n)
 	assert_int_equal(lone_drain(&l, 0), 0);
 }
 
-/* In order, with the new colour; then packets that came meanwhile; then the port is open. */
+/*
+ * Parked packets are replayed in order, with the new colour; then come those that came meanwhile;
+ * then the port is open.
+ */
 static void test_replay(void **state)
 {
 	(void)state;
@@ -611,7 +630,7 @@ static void test_replay_again(void **state)
 	end();
 }
 
-/* @dst is reached by @port, adaptively too. */
+/* Makes the row that leads to @dst by @port, adaptively too. */
 static void leads(u32 dst, unsigned int port)
 {
 	lone_row(&l, dst, lone_dirs(1u << port) | TORUS_ROW_ADAPTIVE |
@@ -619,8 +638,8 @@ static void leads(u32 dst, unsigned int port)
 }
 
 /*
- * An adaptive packet of a former replay waits behind another one, for no drain counts them. When it
- * is parked by the rows of a later one, this is not over: it is replayed by these rows.
+ * An adaptive packet of a former replay waits behind another one, because no drain counts such
+ * packets. When it is parked by the rows of a later replay, it is replayed by these rows.
  */
 static void test_replay_late(void **state)
 {
@@ -732,7 +751,9 @@ static void test_reopen_failed(void **state)
 	end();
 }
 
-/* A row was lost: the packet ends as unreachable, and the sums count it as replayed. */
+/*
+ * A row is lost during a replay: the packet ends as unreachable, and the sums count it as replayed.
+ */
 static void test_replay_lost(void **state)
 {
 	struct tn_pkt *pkt;
@@ -768,7 +789,10 @@ static void test_replay_rows(void **state)
 	end();
 }
 
-/* More than a queue holds: all are sent in one tn_nic_work(), and "empty" is reported once. */
+/*
+ * More packets are replayed than a queue holds: all are sent in one tn_nic_work(), and "empty" is
+ * reported once.
+ */
 static void test_replay_many(void **state)
 {
 	(void)state;

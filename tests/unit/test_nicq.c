@@ -113,7 +113,10 @@ static int end(void **state)
 	return 0;
 }
 
-/* Jobs are done, and told, in their order; in a thread that leaves signals to the loop. */
+/*
+ * Jobs are done, and their ends are reported, in their order; in a thread that leaves signals to
+ * the loop.
+ */
 static void test_order(void **state)
 {
 	(void)state;
@@ -124,7 +127,7 @@ static void test_order(void **state)
 	assert_int_equal(nicq_waiting(q), 0);
 }
 
-/* The queue ends while a job is being done, which is waited for: whoever added one can free it. */
+/* The queue is freed while a job is being done, and waits for it, so that its owner can free it. */
 static void test_end(void **state)
 {
 	int gate[2];

@@ -72,7 +72,7 @@ static void one_after_the_other(void **state)
 	      OUTAGE(1, "lost", "105.5", "null", "null", "'retry'", "null", "null", "null") "]");
 }
 
-/* The time of day was set back meanwhile: the clock of the machine shows how long it was. */
+/* The time of day was set back during an outage: its duration is that of the monotonic clock. */
 static void clock_set_back(void **state)
 {
 	(void)state;
@@ -81,7 +81,10 @@ static void clock_set_back(void **state)
 	      "[" OUTAGE(1, "mended", "100.5", "40.5", "5000", "null", "null", "null", "null") "]");
 }
 
-/* Lost while there was no root: the next one knows of it since it began. */
+/*
+ * A cable was lost while there was no root: the outage has the time since when the next root knows
+ * of it.
+ */
 static void began_before(void **state)
 {
 	(void)state;
@@ -131,7 +134,10 @@ static const char *dead_of(const char *before, const char *text, const char *aft
 	return out;
 }
 
-/* A node dies: its cables, lost shortly before or after that is known, are not at fault; others are. */
+/*
+ * A node dies: its cables, lost shortly before or after that is reported, are not at fault; others
+ * are.
+ */
 static void node_dies(void **state)
 {
 	static const char before[] = "[" LINK(50.5, 1000, "a", 3, "lost", "null", 7, 50) ","
@@ -149,7 +155,7 @@ static void node_dies(void **state)
 	assert_string_equal(dead_of("[]", "node 4,0 ('n4') is dead", after), "4 -1 -1");
 }
 
-/* The time of a cable that is lost still goes on; that of others is known, or is not. */
+/* The duration of a cable that is still lost goes on; that of others is known, or is not. */
 static void lost_so_far(void **state)
 {
 	json_t *events = json_of("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","

@@ -33,7 +33,7 @@ static void test_defaults(void **state)
 	assert_int_equal(tn_params_check(&p, &why), 0);
 }
 
-/* Each is kept in its own member, whole, and no other changes. */
+/* Each parameter is kept in its own member, whole, and no other changes. */
 static void test_members(void **state)
 {
 	struct tn_params p;
@@ -87,7 +87,10 @@ static void expect_limit(const struct limit *t)
 	assert_int_equal(tn_params_check(&all, &why), 0);
 }
 
-/* Limits from both sides, which others have fixed: the wire, arrays, and other parameters. */
+/*
+ * The last valid and the first invalid values are those that other things fix: the wire, arrays,
+ * and other parameters.
+ */
 static void test_limits(void **state)
 {
 	static const struct limit limits[] = {
@@ -117,7 +120,7 @@ static void test_limits(void **state)
 		expect_limit(&limits[i]);
 }
 
-/* Packet buffers that each bubble policy needs an input. */
+/* Each bubble policy needs a number of packet buffers an input. */
 static void test_slots(void **state)
 {
 	static const u32 least[TORUS_BUBBLES] = {
@@ -141,7 +144,7 @@ static void test_slots(void **state)
 	}
 }
 
-/* Each parameter is held to its range of the ABI, which is never empty. */
+/* Each parameter is checked against its range of the ABI, which is never empty. */
 static void test_ranges(void **state)
 {
 	(void)state;

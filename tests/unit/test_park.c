@@ -35,7 +35,7 @@ static void same(struct rnd *r, const struct tn_park *p, const struct shadow *s)
 	expect(r, p->replaying <= p->q.count, "replaying %u", p->replaying);
 }
 
-/* Packets of odd length leave the segment. */
+/* Removes packets of odd length from the segment when they are resolved. */
 static bool on_settled(void *ctx, struct tn_pkt *pkt)
 {
 	struct shadow *s = ctx;
@@ -108,7 +108,7 @@ static void push(struct rnd *r, struct tn_park *p, struct shadow *s, struct tn_p
 	s->pkt[at] = q;
 }
 
-/* in_vc marks an unresolved packet in the model. */
+/* Parks a packet. In the model, in_vc marks an unresolved one. */
 static void park_one(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
@@ -163,7 +163,7 @@ static void test_park(void **state)
 	for_seeds(20, park_one);
 }
 
-/* A refused packet is forgotten when the segment is empty, not sooner. */
+/* A segment remembers that it refused a packet until it is empty, not for longer. */
 static void test_full(void **state)
 {
 	struct tn_park p = { .bytes_max = 100000, .full = true, .replaying = 2 };
@@ -181,7 +181,7 @@ static void test_full(void **state)
 	assert_null(tn_park_pop(&p));
 }
 
-/* A packet from @src to @dst by VCD0, or by VCD1 if @vc. */
+/* Return: a packet from @src to @dst by VCD0, or by VCD1 if @vc. */
 static struct tn_pkt packet(u32 src, u32 dst, u8 vc)
 {
 	struct tn_pkt pkt = { .hdr = { .src = src, .dst = dst, .vc = vc, .len = 2 } };
@@ -189,7 +189,7 @@ static struct tn_pkt packet(u32 src, u32 dst, u8 vc)
 	return pkt;
 }
 
-/* Flows are told apart; a packet on its way to a relay is for the node behind that. */
+/* Parked packets are counted by flow; a packet on its way to a relay counts for its destination. */
 static void test_flows(void **state)
 {
 	static struct tn_pkt many[TN_PARK_LOOK + 1];

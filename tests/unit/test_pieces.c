@@ -4,7 +4,7 @@
 #include "tests/unit/cable.h"
 #include "kernel/core/pieces.h"
 
-/* Packets of all kinds, and answers between them, up to the length of @f. */
+/* Fills a frame with packets of all kinds, and answers between them, up to the length of @f. */
 static void fill(struct rnd *r, struct frame *f)
 {
 	size_t at = 0;
@@ -41,7 +41,7 @@ static bool is_cut(const struct tn_seg *seg, unsigned int n, const u8 *at)
 	return false;
 }
 
-/* Makes one more cut, at a byte without one. Return: whether that was possible. */
+/* Makes one more cut, at a byte without one. Return: true if that was possible. */
 static bool cut_at(struct tn_seg *seg, unsigned int *n, const u8 *at)
 {
 	unsigned int i = *n;

@@ -154,7 +154,10 @@ static void test_rule(void **state)
 	assert_true(tried > 10000);
 }
 
-/* Each node has one of the addresses of a prefix, and none of those around it. */
+/*
+ * The addresses of a prefix belong to nodes, each node has one, and addresses around the prefix
+ * belong to none.
+ */
 static void test_each_once(void **state)
 {
 	static const char *const small[] = { "192.168.4.0/22", "192.168.7.0/24", "10.9.8.128/26" };

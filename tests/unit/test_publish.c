@@ -19,7 +19,10 @@ static struct one_fm o;
 
 /* --- when ------------------------------------------------------------------------------ */
 
-/* Both ends of a cable go into one table: it waits for the second end, and not much longer. */
+/*
+ * The losses of both ends of a cable are in one table: it waits for the second end, and not much
+ * longer.
+ */
 static void ends_of_a_cable(void **state)
 {
 	uint64_t began;
@@ -89,7 +92,7 @@ static uint64_t version_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 	return first;
 }
 
-/* The first version is higher than that of any node, and of a colour that no node stamps. */
+/* The first version is higher than that of any node, and of a colour that no node's rows have. */
 static void versions_of_a_former_root(void **state)
 {
 	(void)state;
@@ -105,7 +108,7 @@ static void versions_of_a_former_root(void **state)
 	assert_int_equal(version_of(5, 5, 6, 4), 7);
 }
 
-/* Nothing is known of the other colours until the network has drained. */
+/* After a restart nothing is known of the other colours until the network has drained. */
 static void after_a_restart(void **state)
 {
 	(void)state;
@@ -205,7 +208,10 @@ static void entries(void **state)
 	one_end(&o);
 }
 
-/* Only entries that differ from the present table, by number, whichever node reported first. */
+/*
+ * A table has only entries that differ from the present one, by node id, whichever node reported
+ * first.
+ */
 static void only_what_changed(void **state)
 {
 	(void)state;

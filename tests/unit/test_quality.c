@@ -30,7 +30,7 @@ static void begin(void)
 	assert_false(quality_read(&q, &rules, &s));
 }
 
-/* Two seconds later. Return: true if the level changed. */
+/* Gives a reading two seconds later. Return: true if the level changed. */
 static bool next(uint64_t bits, uint64_t errors)
 {
 	s.at += 2 * SEC;
@@ -54,7 +54,7 @@ static void test_bound(void **state)
 	assert_false(quality_suspects(&q));
 }
 
-/* A burst ends within one reading, however many errors it has. */
+/* A burst of errors within one reading, however many, does not make a line bad. */
 static void test_burst(void **state)
 {
 	(void)state;
@@ -66,7 +66,7 @@ static void test_burst(void **state)
 	assert_true(next(1000, 1));
 }
 
-/* At the limit the sum rises by 1 - 0.39 with each error. */
+/* With errors at the limit the sum rises by 1 - 0.39 with each error. */
 static void test_at_limit(void **state)
 {
 	unsigned int n = 0;
@@ -97,7 +97,7 @@ static void test_without_limit(void **state)
 
 #define STEPS 400
 
-/* The largest sum over all last readings, and how many of these readings have errors. */
+/* Return: the largest sum over all last readings, and how many of these readings have errors. */
 static bool naive_bad(const double *bits, const double *errors, unsigned int n)
 {
 	double sum = 0, best = 0;
@@ -172,7 +172,7 @@ static void test_false_alarms(void **state)
 	assert_in_range(errors, 900000, 1100000);
 }
 
-/* Ten times the limit is found after some 22 errors, and never after 100. */
+/* With ten times the limit a line is found after some 22 errors, and never after 100. */
 static void test_found(void **state)
 {
 	uint64_t seed = random_seed(7), r = seed, sum = 0, most = 0;
@@ -222,7 +222,7 @@ static void test_over(void **state)
 	assert_int_equal(quality_recent(&q).errors, 0);
 }
 
-/* Without traffic nothing is known, and each error argues against it anew. */
+/* A line without traffic does not become good, and each error argues against it anew. */
 static void test_not_over(void **state)
 {
 	(void)state;
@@ -239,7 +239,7 @@ static void test_not_over(void **state)
 		assert_false(next((uint64_t)(0.3 / LIMIT), i == 25));
 }
 
-/* From fail to warn to good. */
+/* A line gets from fail to warn to good. */
 static void test_less_bad(void **state)
 {
 	(void)state;
@@ -257,7 +257,7 @@ static void test_less_bad(void **state)
 
 /* --- odd counters ---------------------------------------------------------- */
 
-/* The NIC began anew: its counters fall. Later readings count from there. */
+/* The NIC began anew, so its counters fall: later readings count from zero. */
 static void test_restart(void **state)
 {
 	(void)state;
@@ -270,7 +270,7 @@ static void test_restart(void **state)
 	assert_true(next(0, 1));
 }
 
-/* In another session, and while the link is not up, nothing counts. */
+/* Readings of another session, and while the link is not up, do not count. */
 static void test_sessions(void **state)
 {
 	(void)state;
@@ -324,7 +324,7 @@ static void test_windows(void **state)
 	assert_true(quality_recent(&q).errors <= 20);
 }
 
-/* Fifty clean minutes at 75 Gbit/s do not make the rate lower that is reported at the verdict. */
+/* The reported rate at the verdict is not lowered by fifty clean minutes at 75 Gbit/s before. */
 static void test_told_rate(void **state)
 {
 	struct quality_count c;

@@ -102,7 +102,7 @@ static bool root(void *arg)
 	return is_root;
 }
 
-/* Answers now, or when the test says so. */
+/* Answers a question to this node now, or when the test says so. */
 static void *local(void *arg, json_t *cmd, struct ask *ask)
 {
 	(void)arg;
@@ -264,7 +264,7 @@ static void asks(int conn, uint64_t id, enum svc_to to, unsigned int node, bool 
 	query_msg(query, conn, &m);
 }
 
-/* The @i-th message that was sent is this one. */
+/* Checks the @i-th message that was sent. */
 static void went(unsigned int i, int conn, uint8_t type, uint64_t id, bool more, const char *has)
 {
 	assert_true(i < nsent);
@@ -278,7 +278,10 @@ static void went(unsigned int i, int conn, uint8_t type, uint64_t id, bool more,
 
 /* --- asked by others --------------------------------------------------------------- */
 
-/* To the root by one connection up, with no more rights and less time than it came with. */
+/*
+ * A question to the root goes up by one connection, with no more rights and less time than it came
+ * with.
+ */
 static void passed_on(void **state)
 {
 	(void)state;
@@ -325,7 +328,7 @@ static void too_late(void **state)
 	assert_int_equal(nsent, 2);
 }
 
-/* The root answers it, with the rights that it came with, once. */
+/* The root answers a question, with the rights that it came with, once. */
 static void served(void **state)
 {
 	(void)state;
@@ -356,7 +359,10 @@ static void served(void **state)
 	assert_int_equal(did.dropped, 3);
 }
 
-/* To all: answered here, passed on to all below but the asker, and ended when they have. */
+/*
+ * A question to all is answered here, passed on to all below but the asker, and ended when they
+ * have answered.
+ */
 static void all(void **state)
 {
 	(void)state;
@@ -414,7 +420,7 @@ static void own_later(void **state)
 	assert_int_equal(did.forgotten, 0);
 }
 
-/* Time is over, the asker is gone, or all ends: the answer is awaited no more. */
+/* The time is over, the asker is gone, or all ends: this node's answer is not awaited any more. */
 static void own_forgotten(void **state)
 {
 	(void)state;
@@ -477,7 +483,7 @@ static void malformed(void **state)
 	assert_int_equal(did.local, 2);
 }
 
-/* 256 at once; one more gets the end of an answer at once. */
+/* At most 256 questions are under way; one more gets the end of its answers at once. */
 static void many(void **state)
 {
 	(void)state;
@@ -492,7 +498,7 @@ static void many(void **state)
 	went(257, UP, SVC_ASK, 2001, false, "root");
 }
 
-/* A node's events go up by all own connections until they reach the root. */
+/* A node's events go up by all its own connections until they reach the root. */
 static void events(void **state)
 {
 	const struct svc_msg told[] = {
@@ -574,8 +580,8 @@ static void own_question(void **state)
 }
 
 /*
- * Enough is known though others are silent: the asker is informed that it is over, once, without
- * their time being waited for. This node's own answer is among the first: it counts, too.
+ * Enough answers have come though other nodes are silent: the question ends, once, without waiting
+ * for them. This node's own answer is among the first, so it counts, too.
  */
 static void enough(void **state)
 {
@@ -602,8 +608,8 @@ static void enough(void **state)
 }
 
 /*
- * Each answer begins the time anew: a node that is silent is waited for so long after the last of
- * them.
+ * Each answer begins the time limit anew: a silent node is waited for so long after the last
+ * answer.
  */
 static void renewed(void **state)
 {

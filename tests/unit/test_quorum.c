@@ -12,7 +12,9 @@
 
 /* --- claims ------------------------------------------------------------------------------ */
 
-/* All who may take part in a claim, of all tables and voters of four nodes. */
+/*
+ * Checks claims with all sets of nodes that may take part, of all tables and voters of four nodes.
+ */
 static void claim_of_each_set(void **state)
 {
 	unsigned int enough = 0;
@@ -40,7 +42,7 @@ static void claim_of_each_set(void **state)
 	stage_end(&s);
 }
 
-/* Words of a node about another table, of the same version in another epoch, do not count. */
+/* Reports of a node about another table, of the same version in another epoch, do not count. */
 static void of_the_latest_only(void **state)
 {
 	const unsigned int set[1] = { 7 };
@@ -101,7 +103,7 @@ static void takes_part(void **state)
 	stage_end(&s);
 }
 
-/* The command `root` shows the set that lacks most. */
+/* The command `root` shows the set of which most nodes are missing. */
 static void count_of_the_one_that_lacks_most(void **state)
 {
 	const unsigned int set[3] = { 1, ALL, 3 };
@@ -188,7 +190,7 @@ static struct fm_msg sent(struct fm_entry *e, unsigned int up, unsigned int vote
 	return m;
 }
 
-/* All managers but one began anew: with the table of that one it is known who votes. */
+/* All managers but one began anew: with the table of that one it is known which nodes vote. */
 static void of_those_that_began_anew(void **state)
 {
 	struct fm_entry e[NODES];
@@ -225,7 +227,10 @@ static void of_those_that_began_anew(void **state)
 	stage_end(&s);
 }
 
-/* The root leads before the table comes with which it claimed: then each node votes by that, itself, too. */
+/*
+ * The root leads before the table comes with which it claimed: then each node votes by that table,
+ * the root, too.
+ */
 static void once_the_table_comes(void **state)
 {
 	const unsigned int up = 0x1f, voter = 0x3d;
@@ -299,7 +304,7 @@ static void of_those_that_remember(void **state)
 	stage_end(&s);
 }
 
-/* No node has a table: those count that there were when one was kept. */
+/* No node has a table: the nodes of the kept table count. */
 static void of_those_kept(void **state)
 {
 	struct fm_entry e[NODES];
@@ -385,7 +390,10 @@ struct history {
 	unsigned int version, taken, untaken;
 };
 
-/* A node that has been down since does not count in what was made before. */
+/*
+ * Return: true if the node is in the set; one that has been down since does not count in earlier
+ * tables.
+ */
 static bool is_in(const struct history *h, unsigned int v, unsigned int k)
 {
 	bool down = false;
@@ -399,8 +407,8 @@ static bool is_in(const struct history *h, unsigned int v, unsigned int k)
 }
 
 /*
- * Computes what the table @before must say: sets, how many are in each, and its maker. Return: how
- * many
+ * Computes what the table @before must have: its sets, how many nodes are in each, and its maker.
+ * Return: how many sets.
  */
 static unsigned int voters_of(const struct history *h, unsigned int before, unsigned int *mask, struct fm_set *set)
 {
@@ -421,7 +429,7 @@ static unsigned int voters_of(const struct history *h, unsigned int before, unsi
 	return n;
 }
 
-/* Makes the next table, in which those of @up are. */
+/* Makes the next table, in which the nodes of @up are up. */
 static void makes(struct history *h, unsigned int up)
 {
 	unsigned int mask[VERSIONS], n, v = h->version + 1;
@@ -452,7 +460,7 @@ static void makes(struct history *h, unsigned int up)
 	}
 }
 
-/* Return: true if those with a connection are a quorum of all that the root needs. */
+/* Checks whether the nodes with a connection count as a quorum of all sets that the root needs. */
 static void looks(struct history *h, unsigned int who)
 {
 	unsigned int mask[VERSIONS], n;
@@ -509,8 +517,8 @@ static void random_tables(void **state)
 }
 
 /*
- * The entry of the former root's table for a node that has not joined goes into the tables of this
- * one.
+ * The entry of the former root's table for a node that has not joined has the votes of the node in
+ * the tables of this root.
  */
 static void former_ones(void **state)
 {

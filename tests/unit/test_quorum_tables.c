@@ -6,14 +6,14 @@
 #include "daemon/fm/node/keep.h"
 #include "stage_quorum.h"
 
-/* The root makes the table @version, in which the nodes of @up are. */
+/* Makes the table @version, in which the nodes of @up are up. */
 static void make(unsigned int up, uint64_t version)
 {
 	for (uint32_t k = 0; k < NODES; k++)
 		fm_quorum_entry(s.fm, fm_mate_no(r, k), up >> k & 1, version);
 }
 
-/* Checks of which sets the next table needs a quorum: how many nodes are in each. */
+/* Checks the sets of which the next table needs a quorum: how many nodes are in each. */
 static void voters(uint64_t version, unsigned int n, const uint32_t *ups)
 {
 	struct fm_voters v;
@@ -29,7 +29,7 @@ static void voters(uint64_t version, unsigned int n, const uint32_t *ups)
 
 /* --- tables that are made one after the other ---------------------------------------------- */
 
-/* An earlier table is taken: what came after it may be in force, too. */
+/* An earlier table is taken: tables after it may be in force, too. */
 static void an_earlier_one_is_taken(void **state)
 {
 	(void)state;
@@ -46,7 +46,7 @@ static void an_earlier_one_is_taken(void **state)
 	stage_end(&s);
 }
 
-/* No table is taken for long: there is no quorum of all, until the last one is. */
+/* No table is taken for long: there is no quorum of all of them, until the last one is. */
 static void too_many(void **state)
 {
 	(void)state;
@@ -94,7 +94,7 @@ static void forgets(void **state)
 
 /* --- the claim was made without a table ------------------------------------------------------ */
 
-/* No node had a table, and one was kept, in which the first five were. */
+/* Begins with a kept table, in which the first five nodes were; no node had a table. */
 static void kept(void)
 {
 	struct fm_entry e[NODES];
@@ -111,7 +111,10 @@ static void kept(void)
 	r->stage = FM_STAGE_ASKS;
 }
 
-/* All that were in the kept table count: who joined, who comes before the first table, who is away. */
+/*
+ * All nodes of the kept table count: those that joined, that come before the first table, or that
+ * are away.
+ */
 static void begins_with_a_kept_one(void **state)
 {
 	struct fm_entry e = { .state = FM_NODE_UP };
@@ -139,7 +142,7 @@ static void begins_with_a_kept_one(void **state)
 
 /* --- who has taken a table -------------------------------------------------------------------- */
 
-/* The cable at port +x of @node is there, or is not. */
+/* Adds or removes the cable at port +x of @node. */
 static void cable(uint32_t node, bool is)
 {
 	uint8_t state = is ? FM_PORT_UP : FM_PORT_DOWN;
@@ -171,7 +174,7 @@ static bool leads_on(unsigned int who, unsigned int cables)
 	return (ends >> 1 | ends << (NODES - 1)) & ALL & cables;
 }
 
-/* All sets of nodes that take it, with all sets of cables. */
+/* Tries all sets of nodes that take the table, with all sets of cables. */
 static void goes_on(void **state)
 {
 	unsigned int few = 0;
@@ -194,7 +197,7 @@ static void goes_on(void **state)
 }
 
 /*
- * A cable to a NIC that no node knows leads to another; one to a NIC that did not say who it is
+ * A cable to a NIC that no node knows leads out of the set; one to a NIC that has not named itself
  * does not.
  */
 static void to_a_stranger(void **state)

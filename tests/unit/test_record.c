@@ -56,7 +56,7 @@ static void assert_same_park(const struct torus_park *a, const struct torus_park
 	assert_memory_equal(a->flow.counter, b->flow.counter, sizeof(a->flow.counter));
 }
 
-/* As a line of text and back. */
+/* Converts an event to a line of text and back. */
 static struct record_event again(const struct record_event *e)
 {
 	struct record_event out;
@@ -243,7 +243,7 @@ static void test_refused(void **state)
 	}
 }
 
-/* A recording of an older fabricd is told from what is none. */
+/* A recording of an older fabricd gets another error than a file that is none. */
 static void test_other_format(void **state)
 {
 	static const char *const other[] = {

@@ -125,7 +125,7 @@ static void test_windows(void **state)
 	for_seeds(200, window_one);
 }
 
-/* The nodes without news from one look to the next are asked, each in turn. */
+/* The nodes that sent no count between two checks are asked, each in turn. */
 static void test_ask(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -179,7 +179,7 @@ static bool ended(struct tn_relay *r, u32 payer, u32 gen)
 	return tn_relay_ended(r, &(struct tn_via) { .payer = payer, .gen = gen });
 }
 
-/* A report counts if it is news of this generation, and of no more packets than were sent. */
+/* A count is accepted if it is of this generation, new, and of no more packets than were sent. */
 static void test_lies(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -259,7 +259,7 @@ static void test_forged(void **state)
 	assert_true(ended(&r, 2, 500));
 }
 
-/* The time to ask is forgotten with the last packet, the interval with any news. */
+/* The time to ask is forgotten with the last packet, and the interval with any new count. */
 static void test_timers(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -339,7 +339,7 @@ static void test_renew(void **state)
 	assert_true(r.window == 1 && r.capacity == NODES);
 }
 
-/* The nodes without news since the last look are asked one after the other. */
+/* The nodes that sent no count since the last check are asked one after the other. */
 static void test_mute(void **state)
 {
 	struct tn_relay_peer peer[NODES];

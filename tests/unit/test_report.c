@@ -82,7 +82,7 @@ static void replaces(void **state)
 
 static const char dead[] = "[" LINK(86300, "lost") "," AT(86300, "error", DEAD) "," AT(86390, "error", DEAD ": why") "]";
 
-/* Losses by a node's death or an administrator are no fault of the cable; the node is listed. */
+/* A loss by a node's death or an administrator is no fault of the cable; the node is listed. */
 static void excuses(void **state)
 {
 	static const char deaths[] = "[" DEATH(10, 20) "," DEATH(30, 40) "," DEATH(50, 60) "]";
@@ -102,7 +102,7 @@ static void excuses(void **state)
 	wants(make("[" LOSS(10, 20) "]", "[]", "[]"), "nodes", "[]");
 }
 
-/* A cable is one entry, whichever end is at fault, and the greater task counts. */
+/* A cable has one entry, whichever end is at fault, and the greater task counts. */
 static void merges(void **state)
 {
 	(void)state;
@@ -112,7 +112,7 @@ static void merges(void **state)
 	      "\"1,0:-x receives badly: bit error rate 1.0e-09\"]}]");
 }
 
-/* The worst receiver comes first; what is not known is not "none". */
+/* The worst receiver comes first; unknown receivers are not shown as "none". */
 static void lists_receivers(void **state)
 {
 	json_t *r = make("[]", "[" RECEIVER(CABLE, "warn", "false", 9, 1e-7) ","

@@ -136,7 +136,7 @@ static void test_failures(void **state)
 	}
 }
 
-/* A NIC leaves out what it cannot do, and says so when it is asked. */
+/* A NIC leaves out values that it does not have, and refuses requests for them. */
 static void test_missing(void **state)
 {
 	struct torus_hw before;
@@ -423,7 +423,7 @@ static void test_plan_refused(void **state)
 	}
 }
 
-/* A NIC that knows the default plan only says so by telling none. */
+/* A NIC that knows only the default plan shows that by reporting none. */
 static void test_plan_unknown(void **state)
 {
 	const struct value plan[] = { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64), { 0 } };
@@ -514,7 +514,10 @@ static int run_from(u64 from, unsigned int cmd, const struct value *with)
 	return torus_req_run(&r.hw, &r.req);
 }
 
-/* The writer of two that began last may go on; the other is told, and his rows are kept out. */
+/*
+ * The writer that began last of two may go on; the other gets an error, and its rows are
+ * refused.
+ */
 static void test_two_writers(void **state)
 {
 	const struct value v[] = { U64(VERSION, 7), { 0 } };
@@ -574,7 +577,7 @@ static void test_device_answer(void **state)
 	assert_null(r.req.without);
 }
 
-/* Attributes of a place are not told before there is one: a node 0 would look like a place. */
+/* Attributes of a place are left out before there is one: a node 0 would look like a place. */
 static void test_device_without_place(void **state)
 {
 	(void)state;

@@ -16,7 +16,7 @@ static int begin(unsigned int cmd, const struct value *with)
 	return torus_req_dump(&r.hw, &r.req, &parts);
 }
 
-/* The next part, in @room bytes, behind which nothing is written. */
+/* Gets the next part, in @room bytes, behind which nothing may be written. */
 static int next(unsigned int cmd, size_t room)
 {
 	int n;
@@ -36,7 +36,7 @@ static const struct value nothing[] = { { 0 } };
 
 static struct torus_attrs seen;
 
-/* The part of @n bytes, as the manager reads it. */
+/* Parses the part of @n bytes, as the manager does. */
 static void parse(const struct torus_tree *tree, int n, void *to)
 {
 	struct torus_refusal why;
@@ -115,7 +115,10 @@ static void test_no_room(void **state)
 	}
 }
 
-/* A port of which the NIC cannot tell is no end of the dump: whoever reads it sees the error. */
+/*
+ * A port that cannot be read does not end the dump as if it was complete: the reader gets the
+ * error.
+ */
 static void test_port_fails(void **state)
 {
 	(void)state;
@@ -137,7 +140,7 @@ static u64 row_at(unsigned int i)
 	return torus_number_at((u8 *)buf + AROUND + i * sizeof(u64), sizeof(u64));
 }
 
-/* A part of @n rows from @first on, of version @version, and no more than that. */
+/* Checks a part of @n rows from @first on, of version @version, and no more than that. */
 static void expect_rows(int bytes, u64 version, u32 first, u32 n)
 {
 	struct torus_span s = { buf, (size_t)bytes };
@@ -161,7 +164,7 @@ static void expect_rows(int bytes, u64 version, u32 first, u32 n)
 		assert_int_equal(row_at(i), 1000 + first + i);
 }
 
-/* All rows from @first to @end, in messages with room for @fit of them. */
+/* Checks a dump of all rows from @first to @end, in messages with room for @fit of them. */
 static void expect_dump(const struct value *with, u32 first, u32 end, u32 fit)
 {
 	u32 n;

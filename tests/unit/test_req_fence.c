@@ -14,7 +14,7 @@ static struct recorder r;
 
 #define BY(e, g)	U64(ROOT_EPOCH, e), U64(ROOT_GUID, g)
 
-/* Each command that a root gives, with room for whose it is. */
+/* Each command that a root gives, with room for the attributes that name the root. */
 struct order {
 	unsigned int cmd;
 	struct value with[6];
@@ -125,7 +125,7 @@ static void test_a_former_one(void **state)
 	}
 }
 
-/* An action that the NIC does not do is no reason to obey. */
+/* A NIC that does not do the action of an order does not obey the root for that. */
 static void test_failed(void **state)
 {
 	(void)state;
@@ -159,7 +159,7 @@ static void test_half_a_root(void **state)
 	recorder_refused(&r, &before, "ROOT_EPOCH is 0, allowed 1 and above", TORUS_A_ROOT_EPOCH);
 }
 
-/* A placement by hand, also where the NIC is already, takes it away from every root. */
+/* After a placement by hand, also at the same place, the NIC obeys no root. */
 static void test_by_hand(void **state)
 {
 	const struct value there[] = { U16S(SHAPE, 4, 3), U16S(COORDS, 1, 2), { 0 } };
@@ -182,7 +182,9 @@ static void test_by_hand(void **state)
 	obeys(EPOCH, ROOT);
 }
 
-/* A version that comes late is old; a later root may know less, and begins where it knows. */
+/*
+ * A late version of the same root is old; a later root may know less, and begins with any version.
+ */
 static void test_versions(void **state)
 {
 	const struct order late = { TORUS_CMD_ROWS_BEGIN, { U64(VERSION, 5) }, 1, "rows_begin 5" };
@@ -204,7 +206,7 @@ static void test_versions(void **state)
 	done(&late, 0, 0);
 }
 
-/* Commands that tell the NIC facts, or ask, need no root. */
+/* Commands that give the NIC facts, or read from it, need no root. */
 static void test_others(void **state)
 {
 	const struct order free[] = {

@@ -29,7 +29,7 @@ static void *put(unsigned int type, const void *data, size_t len)
 	return at;
 }
 
-/* The value @v; of a text or an array so many letters or entries. */
+/* Puts the value @v; of a text or an array so many letters or entries. */
 static void put_value(unsigned int type, const struct torus_rule *r, u64 v)
 {
 	unsigned int width = torus_kind_width(r->kind);
@@ -73,7 +73,7 @@ static int check_as(unsigned int cmd, bool dump)
 	return torus_check_request(cmd, dump, (struct torus_span) { buf, used }, NULL, &why);
 }
 
-/* All that @cmd needs but @but. */
+/* Begins a request with all attributes that @cmd needs, but @but. */
 static void begin(unsigned int cmd, unsigned int but)
 {
 	used = 0;
@@ -82,7 +82,7 @@ static void begin(unsigned int cmd, unsigned int but)
 			put_value(t, rule(t), rule(t)->min ? rule(t)->min : 1);
 }
 
-/* @cmd with attribute @type of value @v. Return: what the check says. */
+/* Makes @cmd with attribute @type of value @v. Return: what the check says. */
 static int with(unsigned int cmd, unsigned int type, u64 v)
 {
 	begin(cmd, type);
@@ -274,7 +274,10 @@ static void test_text(void **state)
 	refused(check_as(TORUS_CMD_DEVICE_GET, false), -EINVAL, TORUS_A_NAME);
 }
 
-/* A message that does not parse is refused as a whole, and each attribute found is handed out. */
+/*
+ * A message that cannot be parsed is refused as a whole; otherwise each attribute found is
+ * returned.
+ */
 static void test_span(void **state)
 {
 	const struct nlattr *tb[TORUS_A_MAX + 1];

@@ -46,7 +46,7 @@ static u64 draw(u64 n)
 	return random_next(&rng) % n;
 }
 
-/* A value that the rule allows, or any if it is not looked at. */
+/* Fills in a value that the rule allows, or any if it is not checked. */
 static void fill(const struct torus_tree *t, u8 *to)
 {
 	for (unsigned int i = 0; i < t->fields; i++) {
@@ -126,7 +126,9 @@ static void test_room(void **state)
 	}
 }
 
-/* Each in memory of its own, so that a sanitizer sees what is read behind it. */
+/*
+ * Parses damaged messages, each in memory of its own, so that a sanitizer notices reads behind it.
+ */
 static void test_damaged(void **state)
 {
 	(void)state;
@@ -214,7 +216,7 @@ static void test_left_out(void **state)
 	assert_true(torus_attrs_has(&seen, TORUS_A_DRIVER));
 }
 
-/* SHAPE and COORDS of different lengths, and a flag that is neither 0 nor 1. */
+/* A reply is malformed if SHAPE and COORDS have different lengths, or a flag is neither 0 nor 1. */
 static void test_disagree(void **state)
 {
 	static const u16 three[] = { 4, 4, 4 };

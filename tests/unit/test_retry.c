@@ -10,7 +10,7 @@
 #define WIRE 256	/* headers under way at most */
 #define POOL 1200
 
-/* A header under way: forward a packet, backward an acknowledgement. */
+/* A header on the line: forward of a packet, backward of an acknowledgement. */
 struct flight {
 	struct tn_hdr h;
 	u32 id;
@@ -148,7 +148,7 @@ static void acknowledged(struct pair *p)
 	expect(&p->r, p->acked <= p->accepted, "released before accepted");
 }
 
-/* The RETRY buffer has exactly the ids from acked on. */
+/* Checks that the RETRY buffer has exactly the ids from acked on. */
 static void buffer_right(struct pair *p)
 {
 	struct tn_pkt *pkt = p->a.tx.sent.head;
@@ -259,7 +259,7 @@ static void test_clean(void **state)
 		clean(protocol);
 }
 
-/* Angara: one error makes the sender go back once, however often E is repeated. */
+/* With Angara's protocol one error makes the sender go back once, however often E is repeated. */
 static void test_one_error_one_back(void **state)
 {
 	static struct pair p;
@@ -298,7 +298,7 @@ static void test_one_error_one_back(void **state)
 	assert_int_equal(f.h.gen_echo, p.a.tx.gen);
 }
 
-/* An RSEQ of a packet that was never sent is a lie; an old one is only old. */
+/* An RSEQ of a packet that was never sent is an error; an old one is only old. */
 static void test_acks(void **state)
 {
 	struct tn_pkt pkt[20] = { 0 };
@@ -417,7 +417,10 @@ static void test_resume(void **state)
 	}
 }
 
-/* Going back without progress is counted; the first packet after a pause starts at 0. */
+/*
+ * Retransmissions without progress are counted; the count of the first packet after a pause starts
+ * at 0.
+ */
 static void test_tries(void **state)
 {
 	struct tn_queue done = { 0 };
@@ -448,7 +451,10 @@ static void test_tries(void **state)
 	assert_int_equal(r.tx.since, 50);
 }
 
-/* The window: less a quarter of what was on the wire, plus a quarter of what is covered. */
+/*
+ * The window shrinks by a quarter of what was on the wire, and grows by a quarter of what is
+ * acknowledged.
+ */
 static void test_window(void **state)
 {
 	static struct tn_pkt pkt[400];

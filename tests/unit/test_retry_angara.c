@@ -24,7 +24,10 @@ static void test_one_hit(void **state)
 	assert_in_range(cost.sent, 33, 32 + 2 * 3 + 1);
 }
 
-/* A link that has sent all packets and has all acknowledged: what the other end may still send. */
+/*
+ * A link has sent all packets and all are acknowledged: messages that the other end may still send
+ * are handled.
+ */
 static void test_idle(void **state)
 {
 	struct tn_hdr h = { .type = TN_IDLE, .e = 1 };
@@ -71,7 +74,7 @@ static void test_idle(void **state)
 	assert_int_equal(r.tx.tries, 1);
 }
 
-/* The RETRY buffer holds at most half of what 12-bit numbers can tell apart. */
+/* The RETRY buffer holds at most half of the packets that 12-bit numbers can distinguish. */
 static void test_limit(void **state)
 {
 	(void)state;

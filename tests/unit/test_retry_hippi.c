@@ -66,7 +66,7 @@ static void hear_from_b(unsigned int i)
 	tn_retry_accept(&a, &h);
 }
 
-/* A packet that is sent again has the answer that is due then, and none if none is. */
+/* A retransmitted packet carries the answer that is due then, and none if none is. */
 static void test_replay_answers_anew(void **state)
 {
 	struct tn_hdr first, again;
@@ -102,7 +102,7 @@ static void test_circle(void **state)
 	}
 }
 
-/* As many unacknowledged packets as allowed, all covered by one answer. */
+/* As many packets as allowed are unacknowledged, and one answer covers all of them. */
 static void test_most(void **state)
 {
 	struct tn_queue done = { 0 };

@@ -99,7 +99,7 @@ static void plane(uint64_t seed)
 	fabric_end(&f);
 }
 
-/* Packets turn from ring to ring. */
+/* Packets turn from one ring to another. */
 static void test_planes(void **state)
 {
 	(void)state;
@@ -114,7 +114,9 @@ static void one_buffer(struct fabric *t)
 	t->params.slots = 1;
 }
 
-/* Each output begins with a bubble, and one buffer is all that it has: they must become fewer. */
+/*
+ * Each output begins with a bubble, and one buffer is all that it has: bubbles must become fewer.
+ */
 static void fewer(uint64_t seed)
 {
 	bool closed;
@@ -291,7 +293,7 @@ static void test_histories(void **state)
 /* --- mixed policies ------------------------------------------------------------------------ */
 
 /*
- * The links at both ends of NIC 0 were up once. They stay in state init, and nothing is reported.
+ * The links at both ends of NIC 0 were up once. They stay in state init, and no event is reported.
  */
 static void stay_apart(void)
 {

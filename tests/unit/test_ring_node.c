@@ -17,7 +17,10 @@ static void mbs(struct lone *t)
 		t->peer[p].slots = 4;
 }
 
-/* Node @node of a ring of 4: packets come by port 1 and go by port 0. Ports 2, 3 are in no ring. */
+/*
+ * Begins with node @node of a ring of 4: packets come by port 1 and go by port 0. Ports 2, 3 are in
+ * no ring.
+ */
 static void begin(u32 node)
 {
 	lone_start(&l, "4", node, mbs);
@@ -90,7 +93,7 @@ static void test_leave(void **state)
 
 /* --- asking upstream ------------------------------------------------------------- */
 
-/* A packet that waits starts the timer once; one of VCA waits for its escape. */
+/* A packet that waits starts the timer once; one of VCA waits for its escape channel. */
 static void test_wait(void **state)
 {
 	u64 at = l.now;
@@ -117,7 +120,7 @@ static void test_wait(void **state)
 	end();
 }
 
-/* After its time, and again after as much, the output asks by the cable that comes in. */
+/* When its time is over, and again after as much, the output asks upstream for a bubble. */
 static void test_ask(void **state)
 {
 	u64 from;
@@ -154,7 +157,7 @@ static void test_ask(void **state)
 	end();
 }
 
-/* Each output asks for itself, if a packet waits for it, and none that is in no ring. */
+/* Each output asks for itself, if a packet waits for it; one that is in no ring does not. */
 static void test_ask_each(void **state)
 {
 	(void)state;
@@ -171,7 +174,9 @@ static void test_ask_each(void **state)
 	end();
 }
 
-/* The link upstream when the time is over; @dropped: the bubble of the output goes. */
+/*
+ * Changes the link upstream when the time is over; @dropped: the bubble of the output is dropped.
+ */
 static void ask_at(u8 state, bool admin, bool carrier, u32 nonce, bool dropped)
 {
 	bool up = state == TORUS_LINK_UP;
@@ -207,7 +212,7 @@ static void test_end_of_line(void **state)
 
 /* --- false packets --------------------------------------------------------------- */
 
-/* The NIC answers a request on @vc; the false packet carries a bubble if @handed. */
+/* The NIC answers a request on @vc; its false packet carries a bubble if @handed. */
 static void responds(unsigned int vc, bool sent, bool handed)
 {
 	u64 before = lone_pc(&l, 0, TORUS_PC_BUBBLE_RESPONSES);
@@ -257,7 +262,7 @@ static void test_respond(void **state)
 	end();
 }
 
-/* A false packet came; @owed: its buffer is given back as critical. */
+/* Receives a false packet; @owed: its buffer is given back as critical. */
 static void came(bool handed, unsigned int free, u8 critical, bool owed, u8 left)
 {
 	begin(1);

@@ -227,7 +227,7 @@ static void check(const struct follower *f, uint32_t from)
 	torus_health_free(h);
 }
 
-/* A node without any cable; its rows are always computed anew. */
+/* Return: a node without any cable; its rows are always computed anew. */
 static bool alone(const struct follower *f, uint32_t from)
 {
 	for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)

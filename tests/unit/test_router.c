@@ -13,7 +13,7 @@ static void tight(struct fabric *t)
 	t->max_flits = rnd_below(&t->r, 4) ? 4 : t->params.payload_max / TN_FLIT;
 }
 
-/* More packets are offered than the torus can carry, with the smallest number of buffers. */
+/* Offers more packets than the torus can carry, with the smallest number of buffers. */
 static void saturate(uint64_t seed, const char *shape, u64 ns)
 {
 	fabric_start_tuned(&f, seed, shape, tight);

@@ -121,7 +121,7 @@ static void event(struct history *h, unsigned int density)
 	}
 }
 
-/* Rows outside the ranges that an update returns have not changed. */
+/* Checks that rows outside the ranges that an update returns have not changed. */
 static void check_ranges(const struct history *h, unsigned int i,
 			 const struct torus_range *range, uint32_t n)
 {
@@ -360,7 +360,7 @@ static void test_everyone_reached(void **state)
 
 /* --- the rest -------------------------------------------------------------- */
 
-/* Neighbouring destinations are searched together: each row is the one found alone. */
+/* Neighbouring destinations are searched together: each row equals the one of a search alone. */
 static void pairs_equal(const char *shape, unsigned int faults, uint16_t own, uint64_t seed)
 {
 	static uint64_t rows[NODES_MAX];

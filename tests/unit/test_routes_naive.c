@@ -21,7 +21,10 @@
 #include "naive.h"
 #include "random.h"
 
-/* The fewest hops of all choices of signs between two steps; NEVER if no choice can be used. */
+/*
+ * Return: the fewest hops of all choices of signs between two steps; NEVER if no choice can be
+ * used.
+ */
 static uint32_t best_signs(const struct model *m, uint32_t from, uint32_t to,
 			   unsigned int first, unsigned int last)
 {
@@ -141,7 +144,7 @@ static void wrong(const struct table *t, uint32_t to, uint64_t row, const char *
 		 t->want[to].hops, (unsigned long long)row, what);
 }
 
-/* The row's header leads to @end, with the fewest hops. */
+/* Checks that the row's header leads to @end, with the fewest hops. */
 static void check_head(const struct table *t, uint32_t to, uint32_t end, uint64_t row)
 {
 	const struct opinion *o = &t->want[end];
@@ -172,7 +175,10 @@ static void check_adaptive(struct table *t, uint32_t to, uint64_t row)
 	t->both += !!(want & want >> t->m->n);
 }
 
-/* The relay must be the nearest to @to of all nodes that headers reach, then the nearest to us. */
+/*
+ * Checks that the relay is the nearest to @to of all nodes that headers reach, and of these the
+ * nearest to the source.
+ */
 static void check_relay(struct table *t, uint32_t to, uint64_t row, const uint32_t *away)
 {
 	uint32_t relay = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK, i;

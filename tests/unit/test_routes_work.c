@@ -64,7 +64,7 @@ static bool crosses(uint32_t to, uint64_t row, uint32_t node, unsigned int dim)
 	return false;
 }
 
-/* Hops between two coordinates of a ring. */
+/* Return: hops between two coordinates of a ring. */
 static unsigned int apart(unsigned int d, unsigned int a, unsigned int b)
 {
 	unsigned int size = w.m.shape.size[d], up = (b + size - a) % size;
@@ -73,8 +73,8 @@ static unsigned int apart(unsigned int d, unsigned int a, unsigned int b)
 }
 
 /*
- * In each dimension a path stays where it was, or goes to the destination; steps are one hop to the
- * side. In the cable's dimension it may be anywhere.
+ * Return: true if the path could cross the cable. In each dimension it stays where it was, or goes
+ * to the destination; steps are one hop to the side. In the cable's dimension it may be anywhere.
  */
 static bool could_cross(uint32_t to, uint32_t node, unsigned int dim, unsigned int aside)
 {

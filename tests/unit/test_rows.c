@@ -75,7 +75,9 @@ static struct trip travel(const struct torus_shape *s, const uint16_t *excluded,
 	return t;
 }
 
-/* Cost of a header, which the engine minimises: class (0 no steps, 1 steps), then hops. */
+/*
+ * Return: the cost of a header, which the engine minimises: class (0 no steps, 1 steps), then hops.
+ */
 static unsigned int cost(uint64_t row, unsigned int hops)
 {
 	bool steps = (row >> TORUS_ROW_FIRST_SHIFT & 15) != 15 ||
@@ -84,7 +86,7 @@ static unsigned int cost(uint64_t row, unsigned int hops)
 	return steps * 100000u + hops;
 }
 
-/* The lowest cost of all headers of these sets that arrive, or ~0. */
+/* Return: the lowest cost of all headers of these sets that arrive, or ~0. */
 static unsigned int exhaustive(const struct torus_shape *s, const uint16_t *excluded,
 			       uint32_t from, uint32_t to)
 {
@@ -121,7 +123,7 @@ static void cut(const struct torus_shape *s, uint16_t *excluded, uint32_t node,
 	torus_exclusions_close(s, excluded);
 }
 
-/* @n different cables, none of them in a dimension of size 1. */
+/* Cuts @n different cables, none of them in a dimension of size 1. */
 static void cut_random(const struct torus_shape *s, uint16_t *excluded, unsigned int n,
 		       uint64_t *seed)
 {
@@ -144,7 +146,7 @@ static void kill_node(const struct torus_shape *s, uint16_t *excluded, uint32_t 
 	torus_exclusions_close(s, excluded);
 }
 
-/* All rows of a fabric: each valid row is right. Return: how many are not valid. */
+/* Checks all rows of a fabric: each valid row must be right. Return: how many are not valid. */
 static unsigned int check_fabric(const struct torus_shape *s, const uint16_t *excluded)
 {
 	uint32_t nodes = torus_nodes(s), from, to, n;
@@ -394,7 +396,7 @@ static void test_rows_stay(void **state)
 	}
 }
 
-/* The directions that a torus without faults uses, with ties as documented. */
+/* Return: the directions that a torus without faults uses, with ties as documented. */
 static unsigned int plain_dirs(const struct torus_shape *s, uint32_t from, uint32_t to)
 {
 	unsigned int dirs = 0, d, j;
@@ -416,8 +418,8 @@ static unsigned int plain_dirs(const struct torus_shape *s, uint32_t from, uint3
 }
 
 /*
- * At each node to which hops of @dirs can take a packet that does not go back, the first remaining
- * direction is healthy, and so is the whole deterministic path from there.
+ * Return: true if, at each node to which hops of @dirs can take a packet that does not go back, the
+ * first remaining direction is healthy, and so is the whole deterministic path from there.
  */
 static bool escape_ok(const struct torus_shape *s, const uint16_t *excluded, uint32_t at,
 		      uint32_t to, unsigned int dirs)
@@ -441,7 +443,7 @@ static bool escape_ok(const struct torus_shape *s, const uint16_t *excluded, uin
 	return true;
 }
 
-/* The longest way by @dirs. */
+/* Return: the length of the longest path by @dirs. */
 static unsigned int longest(const struct torus_shape *s, uint32_t at, uint32_t to,
 			    unsigned int dirs)
 {
@@ -462,7 +464,9 @@ static unsigned int longest(const struct torus_shape *s, uint32_t at, uint32_t t
 	return most;
 }
 
-/* Adaptive directions escape from everywhere, by ways no longer than the row's own. */
+/*
+ * Packets in adaptive directions can escape from everywhere, by paths no longer than the row's own.
+ */
 static void test_adaptive(void **state)
 {
 	static const char *const shapes[] = { "4x4", "2x4", "5x3x2", "4x4x4", "7" };

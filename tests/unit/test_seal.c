@@ -56,7 +56,7 @@ uint64_t loop_now(void)
 	return now += clock_stands ? 0 : 10;
 }
 
-/* Different ones each time, and never by chance the same. */
+/* Returns different bytes each time, never by chance the same. */
 ssize_t __wrap_getrandom(void *buf, size_t len, unsigned int flags);
 ssize_t __wrap_getrandom(void *buf, size_t len, unsigned int flags)
 {
@@ -128,7 +128,7 @@ static void manager(unsigned int i, const struct auth *a)
 	assert_non_null(side[i].seal);
 }
 
-/* All that is on the link arrives, and what comes of it. */
+/* Delivers all packets on the link, and their answers. */
 static void arrive(void)
 {
 	unsigned int begun = delivered;
@@ -265,7 +265,7 @@ static void two_at_one_instant(void **state)
 	end();
 }
 
-/* Only the last of what waits is said. */
+/* Only the last of the waiting messages is sent. */
 static void the_last_counts(void **state)
 {
 	(void)state;
@@ -280,7 +280,7 @@ static void the_last_counts(void **state)
 	end();
 }
 
-/* A manager that began anew hears what was said before, and is heard. */
+/* A manager that began anew gets what was sent before, and its own messages are accepted. */
 static void one_begins_anew(void **state)
 {
 	(void)state;
@@ -297,7 +297,7 @@ static void one_begins_anew(void **state)
 	}
 }
 
-/* Messages of a session are not sent in the next; a retraining does not begin one. */
+/* Messages of a session are not sent in the next one; a retraining does not begin a session. */
 static void sessions(void **state)
 {
 	struct torus_link l;
@@ -328,7 +328,7 @@ static void sessions(void **state)
 	end();
 }
 
-/* As long as there is room in a packet, and none that is empty. */
+/* A message may have any length for which a packet has room, but not 0. */
 static void lengths(void **state)
 {
 	char text[TORUS_MGMT_MAX] = { 0 };
@@ -362,7 +362,7 @@ static void nothing_new(unsigned int at, const uint8_t *data, size_t len, bool i
 	assert_true(is_refused || seal_counts(s->seal)->late > late);
 }
 
-/* The seal of a packet from A to B, made by itself. */
+/* Computes the seal of a packet from A to B in another way. */
 static void seal_by_hand(struct said *p)
 {
 	uint8_t text[18 + TORUS_MGMT_MAX] = { A }, out[AUTH_MAC];
@@ -402,7 +402,7 @@ static void unknown(void **state)
 	end();
 }
 
-/* Each bit of a packet, and each length. */
+/* A packet with any bit flipped, or of another length, is refused. */
 static void changed(void **state)
 {
 	struct said p;
@@ -425,7 +425,10 @@ static void changed(void **state)
 	end();
 }
 
-/* All that was ever said, to both, again and again: no node believes anything, and both go on. */
+/*
+ * All packets that were ever sent are repeated to both managers, again and again: neither accepts
+ * any, and both go on.
+ */
 static void replayed(void **state)
 {
 	unsigned int all;
@@ -459,7 +462,7 @@ static void replayed(void **state)
 	end();
 }
 
-/* After one has begun anew, before the other knows. */
+/* Packets are repeated to a manager that has begun anew, before the other knows. */
 static void replayed_to_a_new_one(void **state)
 {
 	unsigned int all;
@@ -482,7 +485,10 @@ static void replayed_to_a_new_one(void **state)
 	end();
 }
 
-/* On another link, at another port, to another node: each of its parts is under the seal. */
+/*
+ * A packet is refused on another link, at another port, by another node: each of these is under the
+ * seal.
+ */
 static void elsewhere(void **state)
 {
 	static const struct { uint64_t guid; uint8_t port; } to[] = { { B, 3 }, { 0x30, PORT_B }, { A, PORT_A } };
@@ -580,8 +586,9 @@ static void not_up(void **state)
 }
 
 /*
- * Random histories: managers begin anew, sessions too; packets are lost, and come late and again. Nothing
- * is heard that was not said in that life of both, or twice, or out of order; and in the end both hear.
+ * Random histories: managers and sessions begin anew; packets are lost, and come late and again. No
+ * message is accepted that was not sent in that life of both, or twice, or out of order; and in the
+ * end both managers accept messages.
  */
 static void one_history(uint64_t seed)
 {

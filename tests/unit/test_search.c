@@ -100,7 +100,10 @@ static uint64_t direct(struct both *b, uint32_t from, uint32_t to, bool *plain)
 	       (uint64_t)best.head.last << TORUS_ROW_LAST_SHIFT;
 }
 
-/* Nearest to @to of the nodes that @rows reach, then to @from, then of the smallest hash. */
+/*
+ * Return: the relay: of the nodes that @rows reach the nearest to @to, then to @from, then that of
+ * the smallest hash.
+ */
 static uint64_t relayed(const struct both *b, uint32_t from, uint32_t to, const uint64_t *rows)
 {
 	uint64_t hash = lt_pair_hash(from, to);
@@ -180,7 +183,7 @@ static void test_rows(void **state)
 	assert_true(b.ties > 100 && b.steps > 100 && b.relayed > 100);
 }
 
-/* The path of a row: its length, and the cables that it crosses. */
+/* Checks the path of a row: its length, and the cables that it crosses. */
 static void check_path(const struct both *b, uint32_t from, uint32_t to, const struct head *h)
 {
 	struct torus_coords a, z;

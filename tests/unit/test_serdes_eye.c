@@ -35,7 +35,7 @@ static void lay(const struct tn_cable *c, u64 now)
 
 /* --- the same in floating point ----------------------------------------------------------- */
 
-/* The difference of a lane from others: splitmix64 of seed and lane, 0 to 100. */
+/* Return: the difference of a lane from others: splitmix64 of seed and lane, 0 to 100. */
 static double lane_differs(u64 seed, unsigned int lane)
 {
 	u64 z = (seed + lane + 1) * 0x9e3779b97f4a7c15ull;
@@ -45,7 +45,7 @@ static double lane_differs(u64 seed, unsigned int lane)
 	return (double)((u32)(z >> 33) % 101);
 }
 
-/* -1 to 1, starting upwards from 0, with a period of 60 s. */
+/* Return: -1 to 1, starting upwards from 0, with a period of 60 s. */
 static double triangle(double seconds)
 {
 	double phase = fmod(seconds, 60) / 15;
@@ -110,7 +110,9 @@ static void check_eye(const struct tn_cable *c, unsigned int lane, unsigned int 
 		assert_true(fabs(e.width - 460 * open / peak) < 2.5);
 }
 
-/* Any cable, rate, settings, time and lane, whichever of its neighbours are on. */
+/*
+ * Eyes are right for any cable, rate, settings, time and lane, whichever of its neighbours are on.
+ */
 static void test_eyes(void **state)
 {
 	(void)state;
@@ -144,7 +146,7 @@ static void test_eyes(void **state)
 	}
 }
 
-/* Without a cable, and with ever longer ones until no eye is open. */
+/* Eyes without a cable, and with ever longer ones until no eye is open. */
 static void test_ends(void **state)
 {
 	struct tn_cable c = { .dead = 4 };
@@ -223,7 +225,7 @@ static void test_age(void **state)
 
 /* --- errors ---------------------------------------------------------------------------------- */
 
-/* The eye is a rhombus; noise and jitter cross it, whichever does so more often. */
+/* The eye is a rhombus; noise or jitter crosses it, whichever does so more often. */
 static void check_sample(const struct tn_eye *e, int phase, int offset)
 {
 	double height = e->height * (1 - fabs(phase / (double)e->width)) - abs(offset);

@@ -49,7 +49,9 @@ static u32 mbps(const struct port *p)
 	return tn_train_width(&p->t) * p->m.serdes.mbps[p->t.rate];
 }
 
-/* The best margin of lane @l with the other lanes as they are, found by trying everything. */
+/*
+ * Return: the best margin of lane @l with the other lanes as they are, found by trying everything.
+ */
 static u32 best_of(struct port *p, unsigned int l)
 {
 	struct tn_serdes_model m = p->m;
@@ -105,7 +107,10 @@ static void test_random(void **state)
 	assert_true(trained > 50 && trained < 200);
 }
 
-/* Twelve lanes from the start; a longer cable carries no more; in the end it carries nothing. */
+/*
+ * At first all twelve lanes work; a longer cable carries no more than a shorter one; in the end it
+ * carries nothing.
+ */
 static void test_length(void **state)
 {
 	struct tn_cable c = { .loss = 2000, .crosstalk = 10, .seed = 1 };
@@ -236,7 +241,9 @@ static struct trace eye_at(struct port *p, unsigned int lane, u64 now)
 	return (struct trace) { e.height, e.width };
 }
 
-/* How much a lane's loss differs, 0.95 to 1.05: found from an eye without other effects. */
+/*
+ * Return: by how much a lane's loss differs, 0.95 to 1.05: found from an eye without other effects.
+ */
 static double lane_factor(const struct tn_cable *cable, unsigned int lane)
 {
 	struct tn_cable plain = { .length = cable->length, .loss = 1000000 / cable->length,

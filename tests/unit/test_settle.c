@@ -75,7 +75,9 @@ static bool memory_is_short(const struct fm *fm)
 	return false;
 }
 
-/* Settles the fabric; the request number @fail for memory fails. Return: how many there are. */
+/*
+ * Settles the fabric; request number @fail for memory fails. Return: how many requests there are.
+ */
 static unsigned int settles(unsigned int fail)
 {
 	struct fm *fm = root_new();

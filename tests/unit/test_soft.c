@@ -28,7 +28,7 @@ static void expect_rows(u32 want, u64 want_version)
 	assert_int_equal(version, want_version);
 }
 
-/* The table is exchanged, and the old one freed; the host side learns the new shape. */
+/* A new place exchanges the table, frees the old one, and gives the host side the new shape. */
 static void test_place(void **state)
 {
 	u64 row = ~0ull, version;

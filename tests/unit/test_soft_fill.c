@@ -118,7 +118,7 @@ static void test_receiver(void **state)
 	lone_end(&l);
 }
 
-/* The states are those of the event, the rest is what the link is like now. */
+/* In an event the states are those of the event, and all else is what the link is like now. */
 static void test_event(void **state)
 {
 	static const struct tn_event ev = {

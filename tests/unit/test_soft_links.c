@@ -116,8 +116,8 @@ static void test_marks_repeat(void **state)
 }
 
 /*
- * The port looks at its eyes soon after they may have changed. The seed is also the cable's; one
- * that is the same is not laid again.
+ * The port measures its eyes soon after they may have changed. The seed is also the cable's; a
+ * request with the same seed makes no new cable.
  */
 static void test_cable(void **state)
 {
@@ -167,7 +167,10 @@ static void test_link_set(void **state)
 	softnic_end();
 }
 
-/* All of an order at once: the link that is taken up and trained anew has the new protocol. */
+/*
+ * All parts of an order take effect at once: the link that is taken up and trained anew has the new
+ * protocol.
+ */
 static void test_link_set_retrain(void **state)
 {
 	(void)state;

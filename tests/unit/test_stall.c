@@ -45,7 +45,7 @@ static int teardown(void **state)
 	return asked_teardown(state);
 }
 
-/* One walk, and the order after it if there is one: @asked is the last question to nodes. */
+/* Plays one walk, and the order after it if there is one: @asked is the last question to nodes. */
 static void walks(const char *asked)
 {
 	a.passed_on[0] = '\0';
@@ -54,7 +54,7 @@ static void walks(const char *asked)
 	assert_string_equal(a.passed_on, asked);
 }
 
-/* There are exactly these problems, one line each. */
+/* Checks that there are exactly these problems, one line each. */
 static void problems(const char *wanted)
 {
 	json_t *all = stall_problems(&a.d), *text;

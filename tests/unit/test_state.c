@@ -3,7 +3,7 @@
 #include "state_disk.h"
 #include "lib/deps/tn_deps.h"
 
-/* The file is refused, for a reason that has @what in it, and is not lost. */
+/* Checks that the file is refused, for a reason that has @what in it, and is not lost. */
 static void is_refused(const char *what)
 {
 	char why[STATE_TEXT_MAX];
@@ -60,7 +60,7 @@ static void left_over(void **state)
 	assert_int_not_equal(access(beside, F_OK), 0);
 }
 
-/* Cut off anywhere, or one bit another: it is never taken for something else. */
+/* A file that is cut off anywhere, or has one bit flipped, is never used. */
 static void damaged(void **state)
 {
 	uint8_t data[BYTES], other[BYTES];
@@ -115,7 +115,7 @@ static void of_others(void **state)
 
 /* --- other releases --------------------------------------------------------------------- */
 
-/* A file that each later release must read: written by the first fabricd that kept anything. */
+/* Each later release must read this file, which was written by the first fabricd that kept any. */
 static void of_the_first_release(void **state)
 {
 	uint8_t data[BYTES];

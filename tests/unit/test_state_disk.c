@@ -64,7 +64,7 @@ static void one_given_as_another_ends(void **state)
 static struct state *slow;
 static uint64_t next_version, started;
 
-/* A table comes each half second. */
+/* Gives a table each half second. Return: true if a problem was reported, or 60 s have passed. */
 static bool is_told_of_slowness(void)
 {
 	state_save(slow, GUID, table(next_version++));
@@ -83,7 +83,7 @@ static bool is_over(void)
 	return !told[0];
 }
 
-/* ... and it is reported, once, after 5 s, however many tables come meanwhile. */
+/* A disk that hangs is reported, once, after 5 s, however many tables come meanwhile. */
 static void a_disk_that_hangs_is_told(void **state)
 {
 	(void)state;
@@ -186,7 +186,10 @@ static void a_disk_that_fails(void **state)
 	state_free(s);
 }
 
-/* The file is on the disk, but not yet its name: after a power failure there may be the old one. */
+/*
+ * The file is on the disk, but its new name is not yet: after a power failure there may be the old
+ * one.
+ */
 static void a_directory_that_fails(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);

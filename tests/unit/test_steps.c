@@ -17,7 +17,7 @@ static struct one_fm o;
 
 /* --- nodes that do not answer ---------------------------------------------------------- */
 
-/* A step is sent again until it is answered; after a while the slow nodes are logged. */
+/* A step is repeated until it is answered; after a while the slow nodes are logged. */
 static void said_again(void **state)
 {
 	(void)state;
@@ -73,7 +73,7 @@ static void called_to_join_anew(void **state)
 	one_end(&o);
 }
 
-/* ... in a term that is not 0, whatever is drawn: to a node that is no term, and no welcome. */
+/* A root that has all nodes join anew draws a term that is not 0, because 0 means no term. */
 static void no_term_is_0(void **state)
 {
 	(void)state;
@@ -91,7 +91,7 @@ static void no_term_is_0(void **state)
 	one_end(&o);
 }
 
-/* Twenty times without a word: its manager hangs, and its connection counts as lost. */
+/* A node does not answer twenty times: its manager hangs, and its connection counts as lost. */
 static void counts_as_lost(void **state)
 {
 	uint64_t began;
@@ -157,7 +157,7 @@ static void no_table_may_begin(uint32_t nodes)
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
 }
 
-/* In the present step, the report about @port of @node: its session, and @seq; 0: nothing. */
+/* Return: the session that the present step has for @port of @node, and @seq; 0: none. */
 static uint32_t told(uint32_t node, unsigned int port, unsigned int *seq)
 {
 	const struct fm_step *s = &o.node[1].asked;
@@ -280,7 +280,7 @@ static void told_late_is_in_the_next_table(void **state)
 	one_end(&o);
 }
 
-/* The node is alive and has not reported: it will. */
+/* The node at the other end is alive and has not reported yet: the root waits for it. */
 static void other_end_may_tell_yet(void **state)
 {
 	unsigned int seq;
@@ -300,7 +300,7 @@ static void other_end_may_tell_yet(void **state)
 	one_end(&o);
 }
 
-/* Beside an empty place the recovery continues. */
+/* A link beside an empty place has no other end: the recovery continues. */
 static void beside_nobody(void **state)
 {
 	unsigned int seq;
@@ -382,7 +382,7 @@ static void dead_end_has_told(void **state)
 	one_end(&o);
 }
 
-/* More ends than fit into a step are in the next one. */
+/* Ends of sessions for which a step has no room are in the next one. */
 static void many_ends(void **state)
 {
 	unsigned int n = 0;

@@ -175,7 +175,7 @@ static void held(void **state)
 	end();
 }
 
-/* Before the connection is up, nothing is sent, and the allowed amount is kept. */
+/* Before the connection is up, output is kept, up to the allowed amount. */
 static void output_bound(void **state)
 {
 	static const uint8_t data[100];
@@ -202,7 +202,9 @@ static void output_bound(void **state)
 	end();
 }
 
-/* More than the kernel takes at once: the owner is informed when all of it has been sent. */
+/*
+ * More is sent than the kernel takes at once: the owner is informed when all of it has been sent.
+ */
 static void drained(void **state)
 {
 	uint8_t *data = calloc(1, BIG);

@@ -50,7 +50,7 @@ static void replay(uint32_t node, unsigned int colour)
 	in.in[node][colour][1]++;
 }
 
-/* A packet in the NIC of @node moves, parks, arrives or comes back. */
+/* Moves a packet in the NIC of @node on: it parks, arrives or comes back. */
 static void go_on(uint32_t node, unsigned int colour, unsigned int again)
 {
 	uint32_t to = (node + 1) % SIZE;
@@ -80,7 +80,7 @@ static void go_on(uint32_t node, unsigned int colour, unsigned int again)
 	}
 }
 
-/* All packets of one NIC, another one each time, and one in so many of the others. */
+/* Moves all packets of one NIC, another one each time, and one in so many of the others. */
 static void some_go_on(unsigned int one_in)
 {
 	uint32_t all = turn++ % SIZE;

@@ -279,7 +279,7 @@ static unsigned int b_hears(unsigned int a_newest, unsigned int b_oldest, unsign
 	return n;
 }
 
-/* The ends use the newest schema that both know, and say in it only what it has. */
+/* The ends use the newest schema that both know, and send only messages that it has. */
 static void of_other_releases(void **state)
 {
 	(void)state;
@@ -331,7 +331,7 @@ static bool refused_schema(void)
 	return svc_stats(b.svc)->refused_schema == 1;
 }
 
-/* A release that knows nothing of other schemas, and understands its own alone. */
+/* A peer of an earlier release names no other schemas, and understands its own alone. */
 static void of_an_old_release(void **state)
 {
 	struct svc_msg m;

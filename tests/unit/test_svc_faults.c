@@ -35,7 +35,7 @@ static struct svc *service(const char *address, int *err)
 
 /* --- its own sockets --------------------------------------------------------- */
 
-/* No service can be made with this address, or while a call fails. */
+/* Checks that no service can be made with this address, or while a call fails. */
 static void no_service(const char *address, int want)
 {
 	unsigned int files = files_open();
@@ -48,7 +48,7 @@ static void no_service(const char *address, int want)
 	assert_int_equal(memory_blocks(), blocks);
 }
 
-/* A free port of this machine, which no other program can take from now on. */
+/* Sets @address to a free port of this machine, which no other program can take from now on. */
 static void free_address(char *address)
 {
 	end_open(&b, HERE, "green", "n1", KEY_A);
@@ -417,8 +417,8 @@ static bool both_through(void)
 }
 
 /*
- * Any request of a whole handshake is refused: it succeeds, or the side that began is informed that
- * it ended; afterwards nothing is left of it.
+ * Any request for memory of a whole handshake fails: it succeeds, or the side that began is
+ * informed that it ended; afterwards all memory is free.
  */
 static void conversation(void **state)
 {

@@ -148,7 +148,7 @@ static void handshake_limit(void **state)
 	clock_go();
 }
 
-/* A connection of ours to a silent peer is given up after 5 s as well, and the owner is told. */
+/* An own connection to a silent peer is given up after 5 s as well, and the owner is informed. */
 static void handshake_limit_of_own(void **state)
 {
 	char address[FM_ADDR_MAX];
@@ -333,7 +333,7 @@ static void sent_before_the_end(void **state)
 	clock_go();
 }
 
-/* A connection of ours that is not up yet is closed at once, and down() is not called. */
+/* An own connection that is not up yet is closed at once, and down() is not called. */
 static void closed_before_it_is_up(void **state)
 {
 	char address[FM_ADDR_MAX];

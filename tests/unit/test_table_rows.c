@@ -60,7 +60,7 @@ static void test_rows(void **state)
 	fabric_end(&f);
 }
 
-/* A begin in parts: the table is not open before the last part; other calls may come between. */
+/* A table is begun in parts: it is not open before the last part; other calls may come between. */
 static void test_rows_parts(void **state)
 {
 	const struct torus_shape other = { .ndims = 2, .size = { 2, 2, 1, 1, 1, 1 } };
@@ -117,7 +117,7 @@ static void test_rows_parts(void **state)
 	free(mem);
 }
 
-/* Held packets wait, in order, and no others do; new ones carry the new colour. */
+/* Packets on hold wait, in order, and no others do; new ones have the new colour. */
 static void test_holds(void **state)
 {
 	u32 held[] = { 1, 4 }, wrong[] = { 2, 99 };
@@ -267,7 +267,7 @@ static void step_release(struct model *m, struct tn_nic *nic)
 	}
 }
 
-/* A packet that leaves is taken out of its queue at once. */
+/* Sends a packet, which leaves its queue at once. */
 static void step_send(struct model *m, struct tn_nic *nic)
 {
 	u32 dst = 1 + rnd_below(&f.r, MODEL_NODES - 1), vc = rnd_below(&f.r, TN_FLOW_VCS);
@@ -338,7 +338,7 @@ static int put(u32 first, u64 row)
 	return tn_nic_rows_put(l.nic, 7, first, &row, 1);
 }
 
-/* The last valid value and the first invalid one of each part of a row. */
+/* Each part of a row has a last valid value, and the next one is refused. */
 static void test_row_limits(void **state)
 {
 	static const u64 none = 15ull << TORUS_ROW_FIRST_SHIFT | 15ull << TORUS_ROW_LAST_SHIFT;

@@ -37,7 +37,7 @@ static size_t same(const char (*text)[TEXTS_MAX], size_t n)
 
 #define TEXTS 3000
 
-/* Numbers that count up, wrap and grow; and texts of few letters that nearly do. */
+/* Lists of numbers that count up, wrap and grow; and of texts of few letters that nearly do. */
 static void in_a_row(void **state)
 {
 	static char text[TEXTS][TEXTS_MAX];

@@ -10,7 +10,7 @@
 #include "kernel/core/topo.h"
 #include "random.h"
 
-/* A shape of up to @most nodes. */
+/* Return: a shape of up to @most nodes. */
 static struct torus_shape random_shape(uint64_t *seed, uint32_t most)
 {
 	struct torus_shape s = { .size = { 1, 1, 1, 1, 1, 1 } };
@@ -29,7 +29,7 @@ static struct torus_shape random_shape(uint64_t *seed, uint32_t most)
 	return s;
 }
 
-/* x + X * (y + Y * (z + ...)), term by term. */
+/* Return: x + X * (y + Y * (z + ...)), term by term. */
 static u64 id_of(const struct torus_shape *s, const struct torus_coords *at)
 {
 	u64 id = 0, weight = 1;

@@ -157,7 +157,7 @@ static void test_link_text(void **state)
 	assert_int_equal(port, 4);
 }
 
-/* Random bytes: a text is only accepted if it is the one that would be written. */
+/* Random bytes are only accepted if they are the text that would be written. */
 static void test_random_text(void **state)
 {
 	static const char some[] = "0123456789x,:+-yzabc ";
@@ -277,7 +277,7 @@ static void test_addresses_of_nobody(void **state)
 	assert_int_equal(torus_node_of_addr4(&flat, a4), TORUS_NO_NODE);
 }
 
-/* Hops found by breadth-first search. */
+/* Distances equal the hops that a breadth-first search finds. */
 static void test_distance(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "5x3", "2x2x3", "7", "3x1x4", "1",

@@ -79,7 +79,7 @@ static void table_init(struct table *t, u8 lanes, u8 rates, u8 pre_max, u8 post_
 	};
 }
 
-/* An eye into which @margin percent of the mask fits; 0: no signal. */
+/* Return: an eye into which @margin percent of the mask fits; 0: no signal. */
 static struct tn_eye eye_of(unsigned int margin)
 {
 	return (struct tn_eye) {
@@ -103,7 +103,7 @@ static unsigned int run(struct tn_train *t, u64 *now)
 	return steps;
 }
 
-/* The best margin of a lane at a rate, found by trying everything. */
+/* Return: the best margin of a lane at a rate, found by trying everything. */
 static u32 best_of(const struct table *t, unsigned int rate, unsigned int lane)
 {
 	u32 best = 0;
@@ -153,7 +153,12 @@ static void check(const struct table *t, const struct tn_train *tr)
 	}
 }
 
-/* Two lanes, two rates, two settings; each eye is too small, fits, or is better: all 3^8. */
+/*
+ * Trains two lanes with two rates and two settings; each eye is too small, fits, or is better: all
+ * 3
+ *
+ * 8.
+ */
 static void test_small(void **state)
 {
 	static const unsigned int margin[] = { 90, 110, 150 };
@@ -344,7 +349,7 @@ static void test_none(void **state)
 	assert_int_equal(tn_train_margin(&tr), 0);
 }
 
-/* Never less than the true value, and not much more. */
+/* The approximation of the error function is never less than the true value, and not much more. */
 static void test_gauss(void **state)
 {
 	(void)state;

@@ -90,7 +90,7 @@ static void all_wide(void)
 
 /* --- an eye ------------------------------------------------------------------------------ */
 
-/* How much larger the mask could be, in height and width; the smaller one counts. */
+/* The margin is how much larger the mask could be, in height or width, whichever is less. */
 static void test_margin(void **state)
 {
 	static const struct { u16 height, width; u32 margin; } m[] = {
@@ -109,7 +109,9 @@ static void test_margin(void **state)
 	}
 }
 
-/* Noise across the height, jitter across the width: whichever causes more errors. */
+/*
+ * Bit errors come from noise across the height or jitter across the width, whichever causes more.
+ */
 static void test_ber(void **state)
 {
 	struct tn_eye e = { .signal = true, .height = 70, .width = 140, .noise = 10, .jitter = 14 };
@@ -180,7 +182,10 @@ static void test_reaches(void **state)
 	assert_int_equal(on, 0);
 }
 
-/* The margin of the worst lane and the mean error rate; lanes that are off do not count. */
+/*
+ * The link reports the margin of the worst lane and the mean error rate; lanes that are off do not
+ * count.
+ */
 static void test_whole(void **state)
 {
 	struct tn_train t;
@@ -239,7 +244,7 @@ static void test_watch(void **state)
 
 /* --- maps ---------------------------------------------------------------------------------- */
 
-/* A quarter more than eye and mask need, in mV. */
+/* The map is a quarter higher than eye and mask need, in mV. */
 static void test_top(void **state)
 {
 	struct tn_train t;
@@ -256,7 +261,7 @@ static void test_top(void **state)
 	assert_int_equal(tn_train_eye_top(&t, 0, 1), 120 + 30 + 1);
 }
 
-/* Columns from -1/2 to 1/2 UI; rows from the top to as far below the centre. */
+/* Columns of the map go from -1/2 to 1/2 UI; rows from the top to as far below the centre. */
 static void test_map(void **state)
 {
 	struct tn_train t;
@@ -283,7 +288,7 @@ static void test_map(void **state)
 	assert_int_equal(sampled[64].phase, TN_HALF_UI);
 }
 
-/* Each byte is -log10 of the rate, rounded down; 18 stands for no errors. */
+/* Each byte of the map is -log10 of the rate, rounded down; 18 stands for no errors. */
 static void test_log(void **state)
 {
 	static const struct { u64 ber; u8 shown; } log[] = {

@@ -96,7 +96,9 @@ static void table_init(struct table *t, u8 lanes, u8 pre_max, u8 post_max, u8 ct
 	};
 }
 
-/* An eye into which @margin percent of the mask fits; a loud one errs more than the target. */
+/*
+ * Return: an eye into which @margin percent of the mask fits; a loud one errs more than the target.
+ */
 static struct tn_eye eye_of(unsigned int margin, bool loud)
 {
 	return (struct tn_eye) {
@@ -131,7 +133,10 @@ static bool is_within(unsigned int at, unsigned int base, unsigned int distance)
 	return at + distance >= base && at <= base + distance;
 }
 
-/* The best within a distance of @from, of the taps or of the receiver; @best if it is as good. */
+/*
+ * Return: the best setting within a distance of @from, of the taps or of the receiver; @best if it
+ * is as good.
+ */
 static struct set walk(const struct table *t, unsigned int lane, struct set from, bool rx,
 		       unsigned int distance, const struct set *best)
 {
@@ -169,7 +174,7 @@ static struct set searched(const struct table *t, unsigned int lane, bool again)
 	return again ? walk(t, lane, s, false, 2, &s) : s;
 }
 
-/* Each lane has what the search results in, and the SerDes is set so. */
+/* Checks that each lane has the settings that the search finds, and that the SerDes is set so. */
 static void check(const struct table *t, const struct tn_train *tr)
 {
 	bool again = false;
@@ -206,7 +211,10 @@ static void train(struct table *t, struct tn_train *tr)
 		    (t->serdes.ctle_max + 1u) * (t->serdes.dfe_max + 1u) + 25);
 }
 
-/* Two taps, two settings of each of the receiver's knobs: 8 eyes of 3 sorts, all tables. */
+/*
+ * Trains with two taps and two settings of each of the receiver's knobs: 8 eyes of 3 sorts, all
+ * tables.
+ */
 static void test_small(void **state)
 {
 	(void)state;
@@ -225,7 +233,11 @@ static void test_small(void **state)
 	}
 }
 
-/* Two lanes that differ, one tap, one knob: 3^8 tables; each lane has settings of its own. */
+/*
+ * Trains two lanes that differ, with one tap and one knob: 3
+ *
+ * 8 tables; each lane gets settings of its own.
+ */
 static void test_lanes(void **state)
 {
 	static const unsigned int margin[] = { 90, 120, 150 };
@@ -271,7 +283,7 @@ static void test_random(void **state)
 	}
 }
 
-/* Around the present settings: taps first, then the receiver, 50 measurements. */
+/* A search around the present settings tries taps first, then the receiver, in 50 measurements. */
 static void test_near(void **state)
 {
 	uint64_t seed = random_seed(22), r = seed;

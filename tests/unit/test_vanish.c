@@ -41,7 +41,7 @@ static bool accepts;	/* nodes that are probed do */
 
 /* --- the rules ----------------------------------------------------------------------------- */
 
-/* The node at the other end of port @p of @i, if both rows name the other; NODES: none. */
+/* Return: the node at the other end of port @p of @i, if both rows name the other; NODES: none. */
 static unsigned int at(unsigned int i, unsigned int p)
 {
 	const struct fm_port_row *mine = &mates[i].row.port[p];
@@ -89,7 +89,7 @@ static bool reliable(unsigned int i)
 	return true;
 }
 
-/* Links between reliable nodes lead from @i to the root. */
+/* Return: true if links between reliable nodes lead from @i to the root. */
 static bool reaches(unsigned int i)
 {
 	bool is[NODES] = { false }, more = true;
@@ -139,7 +139,7 @@ static unsigned int node_of(const char *address)
 	return i;
 }
 
-/* A probe, or a notice for a neighbour of the lost node in the tree. */
+/* Opens a connection for a probe, or for a notice to a neighbour of the lost node in the tree. */
 static int do_connect(void *io, const char *address)
 {
 	unsigned int i = node_of(address);
@@ -154,7 +154,7 @@ static int do_connect(void *io, const char *address)
 	return accepts ? (int)i - 1 : -1;
 }
 
-/* The notices that are due as @i is dropped: to its parent, and to those whose parent it was. */
+/* Notes which notices are due as @i is dropped: to its parent, and to those whose parent it was. */
 static void note_due(unsigned int i)
 {
 	memset(told, 0, sizeof(told));
@@ -223,7 +223,7 @@ static void root_new(void)
 
 /* --- fabrics ------------------------------------------------------------------------------- */
 
-/* A torus of 4 by 6, where ports p and p + 2 are opposite. All is well. */
+/* Begins with a torus of 4 by 6, where ports p and p + 2 are opposite. All links are up. */
 static void draw(uint64_t *random)
 {
 	root->nmissing = 0;
@@ -273,7 +273,7 @@ static void draw(uint64_t *random)
 		}
 }
 
-/* The row of @m is new: the nodes behind its lost links are in doubt. */
+/* Gives @m a new row: the nodes behind its lost links are in doubt. */
 static void row_comes(unsigned int i)
 {
 	bool is[NODES];
@@ -310,7 +310,9 @@ static void adopted(unsigned int i)
 	assert_int_equal(fm_vanish_expiry(fm), late(i) ? earlier(due, fm->now + WAIT) : due);
 }
 
-/* Hosts lose their power: of their links only the neighbours tell, some of them late or never. */
+/*
+ * Hosts lose their power: only the neighbours report their lost links, some of them late or never.
+ */
 static void hosts_vanish(uint64_t *random, bool gone[NODES])
 {
 	unsigned int n = 1 + random_below(random, 4), where = 1 + random_below(random, NODES - 1);
@@ -337,7 +339,7 @@ static void hosts_vanish(uint64_t *random, bool gone[NODES])
 	}
 }
 
-/* Something happens meanwhile: a slow node reports its links, or is adopted. */
+/* Another event comes meanwhile: a slow node reports its links, or is adopted. */
 static void meanwhile(uint64_t *random)
 {
 	unsigned int i = 1 + random_below(random, NODES - 1);
@@ -481,7 +483,10 @@ static void do_send(void *io, int conn, const struct fm_msg *msg)
 	sent_by = conn;
 }
 
-/* A connection opened for a notice says whom to drop; of a node forgotten since, nothing. */
+/*
+ * A connection for a notice is up: the notice names the lost node, or is not sent if that was
+ * forgotten since.
+ */
 static void notices(void **state)
 {
 	struct fm_conn *c;

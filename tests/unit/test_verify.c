@@ -118,7 +118,7 @@ static void test_wrong_rows(void **state)
 		  TORUS_WRONG_RELAY);
 }
 
-/* The texts that an administrator reads. */
+/* The texts of errors are those that an administrator reads. */
 static void test_texts(void **state)
 {
 	static const char *const text[] = {
@@ -389,7 +389,7 @@ static void test_counts_of_relays(void **state)
 	assert_int_equal(f.found.adaptive, 0);
 }
 
-/* Nodes that are cut off count as little as those that are given as down. */
+/* Nodes that are cut off are not counted, like those that are given as down. */
 static void test_counts_of_nodes(void **state)
 {
 	static struct fabric f;

@@ -5,7 +5,7 @@
  */
 #include "verify_fabric.h"
 
-/* Rows that are right one by one, each pair of turns allowed; together they close a circle. */
+/* Rows are right one by one, with each pair of turns allowed; together they close a circle. */
 static void test_cycle(void **state)
 {
 	static struct fabric f;
@@ -43,7 +43,7 @@ static void test_cycle_at_node_zero(void **state)
 	good(&f, 1, 0);
 }
 
-/* Up and down one ring: a circle of two channels, which no bubble prevents. */
+/* Rows that go up and down one ring close a circle of two channels, which no bubble prevents. */
 static void test_cycle_of_turns_back(void **state)
 {
 	static struct fabric f;
@@ -145,7 +145,7 @@ static void left_open_by(unsigned int missing, uint32_t from, uint32_t to, uint6
 	assert_false(closes(missing, &r, false));
 }
 
-/* Each turn is needed, and may be made by any two hops of a leg. */
+/* Each turn of the circle is needed, and may be made by any two hops of a leg. */
 static void test_cycle_of_legs(void **state)
 {
 	unsigned int i;
@@ -235,7 +235,10 @@ static void test_cycle_by_dead_link(void **state)
 	}
 }
 
-/* Two rows for one destination with different directions, of one table or of two. */
+/*
+ * Two rows for one destination have different directions, of one table or of two: the escapes of
+ * both count.
+ */
 static void test_escapes_of_two_rows(void **state)
 {
 	static struct fabric f;

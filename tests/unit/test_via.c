@@ -13,7 +13,7 @@ static struct fabric f;
 
 /* --- every node a relay ---------------------------------------------------------- */
 
-/* Each destination two or more hops away has a relay that is one hop nearer to it. */
+/* Gives each destination two or more hops away a relay that is one hop nearer to it. */
 static void hop_by_hop(struct fabric *t, u32 node, uint64_t *rows)
 {
 	struct torus_coords at, to;
@@ -197,7 +197,7 @@ static void test_broken(void **state)
 
 static const struct tn_via honest = { .dst = FINAL, .payer = LIAR };
 
-/* No link is up: packets that RELAY takes in stay, and leave only for the parking segment. */
+/* Tunes a torus whose links stay down: packets of RELAY stay, or go to the parking segment. */
 static void relay_alone(struct fabric *t)
 {
 	t->params.relay_packets = 18;	/* 2 for each of 9 nodes */
@@ -213,7 +213,7 @@ static struct tn_nic *relay_start(void)
 	return f.node[RELAY].nic;
 }
 
-/* A packet from LIAR, as the link passes it on. */
+/* Receives a packet from LIAR, as the link passes it on. */
 static struct tn_pkt *from_liar(struct tn_hdr h, const struct tn_via *via)
 {
 	struct tn_nic *nic = f.node[RELAY].nic;
@@ -326,7 +326,7 @@ static void test_too_many_riders(void **state)
 	fabric_end(&f);
 }
 
-/* Messages between NICs go first, past packets that wait at the relay. */
+/* Messages between NICs are sent before packets that wait at the relay. */
 static void test_words_first(void **state)
 {
 	struct tn_nic *nic = relay_start();
@@ -389,7 +389,7 @@ static void test_strangers(void **state)
 	fabric_end(&f);
 }
 
-/* A NIC asks at once, and then less and less often, until there is news. */
+/* A NIC asks for a count at once, and then less and less often, until one comes. */
 static void test_patience(void **state)
 {
 	struct tn_nic *nic = relay_start();

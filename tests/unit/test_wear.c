@@ -22,14 +22,14 @@ static void begin(uint32_t margin)
 	assert_false(wear_read(&w, now, 1, margin, CLEAN));
 }
 
-/* Two seconds later. */
+/* Gives a reading two seconds later. Return: true if the verdict changed. */
 static bool next(uint32_t margin)
 {
 	now += 2 * SEC;
 	return wear_read(&w, now, 1, margin, CLEAN);
 }
 
-/* Return: readings after which the line is worn; 1000: it is not */
+/* Return: number of readings after which the line is worn; 1000: it is not */
 static unsigned int readings(uint32_t usual, uint32_t margin)
 {
 	unsigned int n;
@@ -51,7 +51,7 @@ static void test_bounds(void **state)
 	assert_int_equal(readings(90, 0), 1000);	/* there was no room */
 }
 
-/* As long as it has enough half of the time, it is not worn. */
+/* A line that has enough margin half of the time is not worn. */
 static void test_swing(void **state)
 {
 	(void)state;
@@ -60,7 +60,7 @@ static void test_swing(void **state)
 		assert_false(next(i & 1 ? 150 : 170));
 }
 
-/* The best day counts, however slowly the margin has shrunk since. */
+/* The best day is the reference, however slowly the margin has shrunk since. */
 static void test_slow(void **state)
 {
 	unsigned int days = 0;

@@ -7,7 +7,7 @@
 #include "tests/unit/seeds.h"
 #include "kernel/core/wire.h"
 
-/* Bits of a flit, counted from the lowest bit of byte 0. */
+/* Writes bits of a flit, counted from the lowest bit of byte 0. */
 static void bits_put(u8 *flit, unsigned int at, unsigned int width, u64 v)
 {
 	for (unsigned int i = 0; i < width; i++) {
@@ -108,7 +108,7 @@ static void test_hdr(void **state)
 	for_seeds(20, hdr_one);
 }
 
-/* Every bit of a header flit has a meaning: any 16 bytes survive. */
+/* Every bit of a header flit has a meaning: any 16 bytes are the same after reading and writing. */
 static void test_hdr_is_full(void **state)
 {
 	struct rnd r = rnd_new(7);
@@ -420,7 +420,7 @@ static void test_flips(void **state)
 	}
 }
 
-/* @n different bits below @bits */
+/* Draws @n different bits below @bits. */
 static void draw_bits(struct rnd *r, unsigned int *at, unsigned int n, unsigned int bits)
 {
 	for (unsigned int k = 0; k < n; k++) {
@@ -434,7 +434,7 @@ static void draw_bits(struct rnd *r, unsigned int *at, unsigned int n, unsigned 
 	}
 }
 
-/* Two to six flips anywhere: 200000 attempts, none may pass undetected. */
+/* Two to six flips anywhere are always detected, in 200000 attempts. */
 static void flips_one(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
