@@ -770,7 +770,9 @@ static void odd_lines(void **state)
 		is_line(wrong[i], false);
 }
 
-/* What is stored beside the JSON is in it again when it is found, each once. */
+/*
+ * Members of an event that a line stores beside the JSON are in the found event again, each once.
+ */
 static void put_together(void **state)
 {
 	struct history_record r = {

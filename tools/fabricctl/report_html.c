@@ -409,7 +409,7 @@ static void put_orders(FILE *f, const json_t *orders)
 	end_table(f, 0, "");
 }
 
-/* What administrators excluded and included during the day. */
+/* Lists the exclusions and inclusions by administrators during the day. */
 static void put_admin(FILE *f, const json_t *events)
 {
 	static const char *const titles[] = { "Time", "What", "Node", "Ports", "By", "Reason", NULL };
