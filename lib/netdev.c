@@ -136,7 +136,7 @@ static bool is_same_net(const struct address *a, const struct address *b)
 	return a->net_len == b->net_len && !memcmp(a->net, b->net, sizeof(a->net));
 }
 
-#define STALE_MAX 4
+#define STALE_MAX 4	/* entries of a dead caller that are deleted at a time */
 
 /**
  * struct survey - a look at the routes and addresses of one family
@@ -222,22 +222,37 @@ static int dump_netdev(struct nl_sock *sk, int type, void *head, size_t len,
 }
 
 /*
+ * Deletes the routes of former nets, or the former addresses, as many at a time as the survey has
+ * room for, until there are no more or one cannot be deleted. Return: 0 or a libnl error of a dump.
+ */
+static int delete_stale(struct nl_sock *sk, struct survey *v, bool routes)
+{
+	struct rtmsg rtm = { .rtm_family = v->a->family };
+	struct ifaddrmsg ifa = { .ifa_family = v->a->family };
+	bool failed = false;
+	int err;
+
+	do {
+		err = routes ? dump_netdev(sk, RTM_GETROUTE, &rtm, sizeof(rtm), on_route, v) :
+			       dump_netdev(sk, RTM_GETADDR, &ifa, sizeof(ifa), on_address, v);
+		for (unsigned int i = 0; !err && i < v->n; i++)
+			failed |= routes ? route_change(sk, v->ifindex, &v->stale[i], false,
+							LT_NETDEV_PROTO) :
+					   address_change(sk, v->ifindex, &v->stale[i], false);
+	} while (!err && !failed && v->n == STALE_MAX);
+	return err;
+}
+
+/*
  * Looks for a route of the same net that another interface has: it may be the service network's,
  * and NLM_F_REPLACE would take its place. Deletes entries of a caller that died. Linux before
  * 5.18 does not report the owner of an address: addresses are left. Return: 0 or a libnl error.
  */
 static int look_round(struct nl_sock *sk, struct survey *v)
 {
-	struct rtmsg rtm = { .rtm_family = v->a->family };
-	struct ifaddrmsg ifa = { .ifa_family = v->a->family };
-	int err = dump_netdev(sk, RTM_GETROUTE, &rtm, sizeof(rtm), on_route, v);
+	int err = delete_stale(sk, v, true);
 
-	for (unsigned int i = 0; !err && i < v->n; i++)
-		route_change(sk, v->ifindex, &v->stale[i], false, LT_NETDEV_PROTO);
-	err = err ? err : dump_netdev(sk, RTM_GETADDR, &ifa, sizeof(ifa), on_address, v);
-	for (unsigned int i = 0; !err && i < v->n; i++)
-		address_change(sk, v->ifindex, &v->stale[i], false);
-	return err;
+	return err ? err : delete_stale(sk, v, false);
 }
 
 /* Writes the text of the error, if it is not one of libnl, to @text. */

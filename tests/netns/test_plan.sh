@@ -140,6 +140,11 @@ EOF
 # Addresses and routes of a manager that died while it changed the prefixes go with the next change;
 # those that an admin has added stay.
 leftovers() {
+	local n
+
+	for n in 1 2 3 4 5; do
+		at 2.1 ip route add 192.0.$((2 + n)).0/24 dev torus0 proto 117 && own_address_add 192.0.$((2 + n)).9 || return 1
+	done
 	at 2.1 ip route add 192.0.2.0/24 dev torus0 proto 117 && own_address_add 192.0.2.9 &&
 		at 2.1 ip route add fd00:99::/48 dev torus0 proto 117 && own_address_add fd00:99::9 &&
 		at 2.1 ip route add fd00:99::/48 dev torus0 proto static metric 100 &&
