@@ -4,12 +4,12 @@
  *
  * Users ask the root what happened, so its history should have all events that the roots before it
  * had. Each candidate therefore copies new events from the root: it asks at once after a change,
- * because then something has happened, once more SOON after that for what follows, and every IDLE;
- * but it asks no more often than each SOON.
+ * because then something has happened, once more SOON after that for what follows, and every IDLE.
  * The first of these is so early that a root which hands over after an order of the administrator
- * has given its record of that order to the next root before. A candidate asks for the events after the last
- * answer, and sends the last number of each run of a manager (log) that it has. So it also gets the
- * events of the time while it was down, and no event is kept twice.
+ * has given its record of that order to the next root before, also if other orders came just before
+ * it. Only if there are many changes, it asks no more often than each SOON. A candidate asks for
+ * the events after the last answer, and sends the last number of each run of a manager (log) that
+ * it has. So it also gets the events of the time while it was down, and no event is kept twice.
  *
  * If a root dies, its last events that no candidate has copied yet are lost. While there is no
  * root, each candidate keeps its own events as events of the fabric.
@@ -33,6 +33,7 @@
 #define IDLE (10 * SEC)
 #define SOON (200 * MS)
 #define AT_ONCE (5 * MS)		/* for changes that follow each other */
+#define BURST 10			/* questions that need not be SOON apart */
 #define NEXT (20 * MS)			/* until the next part of an answer */
 #define REFUSED (60 * SEC)		/* until a root without this command is asked again */
 
@@ -41,11 +42,12 @@
  * @log: the log of this run; @boot: id of this boot of the machine, as text
  * @text: what is wrong
  * @history: NULL: there is none; @guid: the NIC that it is of
- * @ask: the question to the root that is under way; @due: when the root is asked; @last: when it
- *	was asked last
+ * @ask: the question to the root that is under way; @due: when the root is asked
+ * @spent: the time at which the last question would have been asked, had all been SOON apart
  * @after: position where the root's last answer ended; "": it was not asked before
  * @changed: since the last answer the fabric has changed: the root is asked once more SOON after the
  *	next one
+ * @missed: it has changed while the root was being asked, so the answer may be without that
  */
 struct keeper {
 	struct fabricd *d;
@@ -55,10 +57,10 @@ struct keeper {
 	struct history *history;
 	uint64_t guid;
 	struct loop_timer *timer;
-	uint64_t due, last;
+	uint64_t due, spent;
 	struct ask *ask;
 	char after[HISTORY_AFTER_MAX];
-	bool changed;
+	bool changed, missed;
 };
 
 struct history *keeper_history(const struct keeper *k)
@@ -156,18 +158,22 @@ static void ask_at(struct keeper *k, uint64_t at)
 	loop_timer_set(k->timer, at);
 }
 
+/* Return: when the root can be asked next after a change. */
+static uint64_t find_turn(const struct keeper *k)
+{
+	uint64_t at = loop_now() + AT_ONCE, early = (BURST - 1) * SOON;
+
+	return at + early < k->spent + SOON ? k->spent + SOON - early : at;
+}
+
 void keeper_changed(struct keeper *k)
 {
-	uint64_t at;
-
 	if (!k || !k->history)
 		return;
-	at = loop_now() + AT_ONCE;
-	if (at < k->last + SOON)
-		at = k->last + SOON;
-	if (!k->ask && k->due > at)
-		ask_at(k, at);
+	if (!k->ask && k->due > find_turn(k))
+		ask_at(k, find_turn(k));
 	k->changed = true;
+	k->missed |= k->ask != NULL;
 }
 
 /* Adds an event of the root. Return: false if there is no room for it now. */
@@ -231,7 +237,10 @@ static void take_reply(void *arg, const char *text)
 	}
 	json_decref(reply);
 	ask_at(k, loop_now() + (k->changed && again > SOON ? SOON : again));
-	k->changed = false;
+	if (k->missed && again <= IDLE && k->due > find_turn(k))
+		ask_at(k, find_turn(k));
+	k->changed = k->missed;
+	k->missed = false;
 }
 
 static void on_asked(void *arg)
@@ -264,7 +273,8 @@ static void ask_root(struct keeper *k)
 	/* If the history is full, older events would only displace newer ones. */
 	if (s.bytes >= s.bytes_max / 10 * 9)
 		json_object_set_new(cmd, "from", json_integer((json_int_t)s.since));
-	k->last = loop_now();
+	k->missed = false;
+	k->spent = k->spent + SOON > loop_now() ? k->spent + SOON : loop_now();
 	k->ask = query_ask(d->query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, &SVC_MANAGER, QUERY_ROOT_MS,
 			   &asked, k);
 	json_decref(cmd);

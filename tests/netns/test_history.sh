@@ -64,12 +64,15 @@ since_then() {
 		fabricctl report --json | jq -e 'all(.to_do[]; .link.node != [0,0] or .what != "mend")'
 }
 as_before() { fabricctl diff "$from" --node 2,2 | tee "$tmp/diff" | grep '^root ' && ! grep -v '^root ' "$tmp/diff"; }
-# An order that was given just before the root has handed over is in the history of the next one.
+# Orders that were given just before the root has handed over are in the history of the next one, also
+# if they came right after each other.
 ordered() {
-	sleep 0.5	# candidates ask no more often than each 0.2 s
-	fabricctl exclude 2,0:+y --reason 'ticket 4711' >/dev/null && fabricctl root move 1,0 && until_true 10 leads 1,0 || return 1
-	fabricctl events --json --since -1h | jq -e 'any(.[]; .kind == "admin" and (.order | .state == "excluded" and .node == [2,0] and .ports == ["+y"] and
-		.uid == 0 and .by == "n0-0" and .reason == "ticket 4711"))' && fabricctl report | tee "$tmp/report" | grep "^admin  *excluded 2,0:+y by root(0)@n0-0, at .*: ticket 4711" &&
+	fabricctl exclude 2,0:+x >/dev/null && fabricctl include 2,0:+x >/dev/null &&
+		fabricctl exclude 2,0:+y --reason 'ticket 4711' >/dev/null && fabricctl root move 1,0 && until_true 10 leads 1,0 || return 1
+	fabricctl events --json --since -1h >"$tmp/orders"
+	jq -e 'map(select(.kind == "admin") | .order | select(.ports == ["+x"]) | .state) | . == ["excluded", "included"]' "$tmp/orders" &&
+		jq -e 'any(.[]; .kind == "admin" and (.order | .state == "excluded" and .node == [2,0] and .ports == ["+y"] and
+		.uid == 0 and .by == "n0-0" and .reason == "ticket 4711"))' "$tmp/orders" && fabricctl report | tee "$tmp/report" | grep "^  *excluded 2,0:+y by root(0)@n0-0, at .*: ticket 4711" &&
 		fabricctl include 2,0:+y >/dev/null && fabricctl root move 0,0 && until_true 10 leads 0,0 && until_true 20 fabric_is '[9,18]'
 }
 # The former root gets the events that others had meanwhile; no node gets an event twice.

@@ -375,14 +375,45 @@ static void after_a_change(void **state)
 	asked_after(3 * MS);
 	keeper_changed(k);	/* while it is asked */
 	ends(REPLY("", "\"after\":\"a:1:2\""));
-	asked_after(200 * MS);
-	ends(REPLY("", "\"after\":\"a:1:2\""));
-	keeper_changed(k);	/* no more often than that */
-	asked_after(200 * MS);
+	asked_after(5 * MS);
 	ends(REPLY("", "\"after\":\"a:1:2\""));
 	asked_after(200 * MS);
 	ends(REPLY("", "\"after\":\"a:1:2\""));
 	asked_after(10 * SEC);
+	keeper_changed(k);	/* ... by a root without a history */
+	ends("{\"ok\":false,\"code\":\"usage\"}");
+	asked_after(200 * MS);
+}
+
+/* Several orders one after the other: each leads to a question, until there are too many. */
+static void after_many_changes(void **state)
+{
+	(void)state;
+	begin();
+	asks_root();
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	passes(SEC);
+	for (unsigned int n = 0; n < 10; n++) {
+		keeper_changed(k);
+		asked_after(5 * MS);
+		ends(REPLY("", "\"after\":\"a:1:2\""));
+	}
+	keeper_changed(k);
+	asked_after(155 * MS);
+	for (unsigned int n = 0; n < 5; n++) {
+		ends(REPLY("", "\"after\":\"a:1:2\""));
+		keeper_changed(k);
+		asked_after(200 * MS);
+	}
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	asked_after(200 * MS);
+	ends(REPLY("", "\"after\":\"a:1:2\""));
+	passes(SEC);
+	for (unsigned int n = 0; n < 4; n++) {
+		keeper_changed(k);
+		asked_after(5 * MS);
+		ends(REPLY("", "\"after\":\"a:1:2\""));
+	}
 }
 
 /* A change that led to no answer does not delay the question after the next one. */
@@ -714,6 +745,7 @@ int main(void)
 		cmocka_unit_test_teardown(whose, end),
 		cmocka_unit_test_teardown(whom_it_asks, end),
 		cmocka_unit_test_teardown(after_a_change, end),
+		cmocka_unit_test_teardown(after_many_changes, end),
 		cmocka_unit_test_teardown(after_changes_without_answer, end),
 		cmocka_unit_test_teardown(once, end),
 		cmocka_unit_test_teardown(malformed, end),
