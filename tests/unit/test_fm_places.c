@@ -356,7 +356,7 @@ static void test_moved_cables(void **state)
 		uint32_t o = torus_neighbour(&s.shape, 5, p), q = torus_dir_opposite(&s.shape, p);
 
 		rows[10].port[p] = stage_row(&s, 5).port[p];
-		rows[o].port[q] = (struct fm_port_row) { FM_PORT_UP, .peer_guid = NIC + 10, .peer_port = (uint8_t)p };
+		rows[o].port[q] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 10, .peer_port = (uint8_t)p };
 		tell(o);
 	}
 	tell(10);

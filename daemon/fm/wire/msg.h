@@ -68,7 +68,7 @@ enum fm_port_problem {
 };
 
 /**
- * struct fm_port_row - one port
+ * struct fm_port_row - one port; without holes, because the root has one for each port of each node
  * @state: enum fm_port_state
  * @problem: enum fm_port_problem
  * @closed: the NIC parks packets for this port
@@ -79,15 +79,15 @@ enum fm_port_problem {
  * @reason: enum torus_link_reason, why it is not up; only for people
  */
 struct fm_port_row {
-	uint8_t state;
-	uint8_t problem;
-	bool closed;
-	bool stalled;
+	uint64_t peer_guid;
 	uint32_t session;
 	uint16_t seq;
-	uint64_t peer_guid;
+	uint8_t state;
+	uint8_t problem;
 	uint8_t peer_port;
 	uint8_t reason;
+	bool closed;
+	bool stalled;
 };
 
 /** struct fm_row - all ports of a node; @serial rises with every change */
