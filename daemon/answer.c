@@ -80,7 +80,11 @@ static void request_free(struct request *rq)
 	free(rq);
 }
 
-#define BIG 65536	/* bytes; after a larger reply, free memory goes back to the kernel */
+/*
+ * Bytes; after a larger reply, free memory goes back to the kernel. The JSON of a reply takes some
+ * twenty times as much as its text.
+ */
+#define BIG 16384
 #define NO_MEMORY "{\"ok\":false,\"code\":\"failed\",\"error\":\"out of memory\"}"
 
 static void finish_request(struct request *rq, const char *line)
