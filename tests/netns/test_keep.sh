@@ -78,7 +78,7 @@ for_a_while() {
 		fabricctl links 0,1 | grep -E '^0,1:\+y .* admin [0-9.]+ ' &&
 		fabricctl links 0,1 --json | jq -e '.[] | select(.port == "+y") | .until > 1600000000' &&
 		fabricctl root move 1,0 && until_true 10 moved || return 1
-	until_true $((60 * slow)) over && fabricctl events --node 1,0 | grep '0,1:+y is included' &&
+	until_true $((60 * slow)) over && fabricctl events --node 1,0 | grep 'included 0,1:+y, the time is over' &&
 		fabricctl root move 0,0 && until_true 10 moved_back && same_orders
 }
 over() { [[ $(fabricctl links 0,1 --json | jq -c '.[] | select(.port == "+y") | [.excluded, .until]') == '[null,null]' ]]; }
