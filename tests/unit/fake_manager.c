@@ -65,8 +65,10 @@ static json_t *root(const struct fake *f)
 	const char *state = f->root_state ? f->root_state : f->rootless ? "lost" : "leads";
 	char name[TORUS_TEXT_MAX];
 
-	return json_pack("{so ss ss sI sf ss sb so si si s{si si si si} s{ss ss si sf ss?} s[oo]}", "node", place(f, f->root),
-			 "name", name_of(f, f->root, name), "state", state, "epoch", (json_int_t)3,
+	return json_pack("{so ss? ss? ss sI sf ss sb so si si s{si si si si} s{ss ss si sf ss?} s[oo]}",
+			 "node", f->unnamed ? json_null() : place(f, f->root),
+			 "name", f->unnamed ? NULL : name_of(f, f->root, name),
+			 "address", f->unnamed ? "172.30.0.1:7117" : NULL, "state", state, "epoch", (json_int_t)3,
 			 "since", 1700000000.0, "why", "root 'n9-9' lost", "reachable", !f->rootless,
 			 "unreachable_since", f->rootless ? json_real(1700000000) : json_null(),
 			 "here", 2, "need", f->root_state ? 9 : 0,

@@ -28,6 +28,7 @@
  * @version: of each NIC's rows
  * @silent: nodes that do not answer
  * @rootless: the root has been out of reach for years
+ * @unnamed: only the root's address is known
  * @more_problems: than are listed
  * @root_away: what needs the root is refused as unreachable
  * @root: node id of it
@@ -66,7 +67,7 @@ struct fake {
 	bool silent[FAKE_NODES_MAX];
 	uint64_t row[FAKE_NODES_MAX][FAKE_NODES_MAX];
 	uint64_t version[FAKE_NODES_MAX];
-	bool rootless, refuses_move;
+	bool rootless, unnamed, refuses_move;
 	bool root_away;
 	bool late;
 	unsigned int more_problems;

@@ -67,6 +67,10 @@ static void shows_status_without_a_root(void **state)
 	has(out, " h, 4 heard from now, 1 faulty\n");
 	has(out, "root     none for ");
 	has(out, " h: n0-0 (0,0) is lost\nasked    n1-0 (1,0)\n");
+	fake.unnamed = true;
+	expect("status", 1);
+	has(out, " h: 172.30.0.1:7117 is lost\nasked    n1-0 (1,0)\n");
+	fake.unnamed = false;
 	fake.dead[3] = false;
 	fake.root_state = "asks";
 	expect("status", 1);

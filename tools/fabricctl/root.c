@@ -74,14 +74,27 @@ static void show_claim(const json_t *root, const char *who)
 	root_show_calls(root, "\ncalled   ");
 }
 
+/* The root's name and place; its address if the manager that was asked got no table from it. */
+static const char *root_text(const json_t *root, char who[TORUS_TEXT_MAX + 80])
+{
+	const char *name = json_text(root, "name"), *address = json_text(root, "address");
+	char at[TORUS_TEXT_MAX];
+
+	if (!name && address) {
+		snprintf(who, TORUS_TEXT_MAX + 80, "%s", address);
+	} else {
+		json_node_text(json_object_get(root, "node"), at);
+		snprintf(who, TORUS_TEXT_MAX + 80, "%s (%s)", name ? name : "-", at);
+	}
+	return who;
+}
+
 void root_show(const json_t *root)
 {
-	const char *name = json_text(root, "name");
-	char at[TORUS_TEXT_MAX], who[TORUS_TEXT_MAX + 80], ago[32];
+	char who[TORUS_TEXT_MAX + 80], ago[32];
 
 	printf("%-9s", "root");
-	json_node_text(json_object_get(root, "node"), at);
-	snprintf(who, sizeof(who), "%s (%s)", name ? name : "-", at);
+	root_text(root, who);
 	if (root_leads(root)) {
 		show_leader(root, who);
 	} else if (state_is(root, "unknown")) {
