@@ -51,6 +51,7 @@ static void wrong_options(void **state)
 		{ "--queue 1 --policy bloc", "queue of 2" },
 		{ "--bubbles 0", "1 to" },
 		{ "--bubbles 16 --policy mbs", "allowed 1 to 15" },
+		{ "--bubbles 0 --policy mbs", "must be 1 to 16777216" },
 		{ "--bubbles 8 --policy cbs --queue 1", "allowed 1 to 7" },
 		{ "--preset mbs2013", "allowed: mbs2012" },
 		{ "--bubble-test here", "allowed: downstream, local, either" },

@@ -26,8 +26,8 @@ static int real_parse(const char *text, const char **end, double *out)
 
 static int fail_outside(const char *option, const char *text, double min, double max)
 {
-	return fail("--%s: '%s' is not allowed, a number must be %g to %g", option, text, min,
-		    max);
+	return fail("--%s: '%s' is not allowed, a number must be %.10g to %.10g", option, text,
+		    min, max);
 }
 
 int real_option(const char *option, const char *text, double min, double max, double *out)
