@@ -342,7 +342,7 @@ static unsigned int events(const json_t *all, const char *event, int unit, int c
 	return n;
 }
 
-/* Each packet is taken once, and only once, in all six figures; and what each of them shows. */
+/* Each packet is taken once, and only once; and what each figure shows. */
 static void test_figures(void **state)
 {
 	json_t *p;
@@ -351,10 +351,12 @@ static void test_figures(void **state)
 	for (unsigned int fig = 3; fig <= 8; fig++) {
 		char args[8];
 
+		if (fig == 6)
+			continue;
 		snprintf(args, sizeof(args), "fig%u", fig);
-		p = play(args, fig == 4 || fig == 6 || fig == 8 ? "hippi" : "acknak", fig >= 7);
+		p = play(args, fig == 4 || fig == 8 ? "hippi" : "acknak", fig >= 7);
 		for (int k = 0; k < 6; k++)
-			assert_int_equal(events(p, "came", k, 0, -1, "taken"), fig == 6 ? 2 : 1);
+			assert_int_equal(events(p, "came", k, 0, -1, "taken"), 1);
 		/* A lost answer of ACK/NAK costs nothing; else the bad packet is sent again. */
 		assert_int_equal(json_integer_value(json_object_get(p, "backs")), fig != 5);
 		assert_int_equal(events(p, "sent", 2, 1, -1, NULL), fig != 5);
@@ -369,11 +371,28 @@ static void test_figures(void **state)
 			assert_int_equal(events(p, "came", -1, 0, 2, "heard"), 2);
 		json_decref(p);
 	}
-	/*
-	 * With the answers of packets out of sequence the first end learns of its packets at once.
-	 */
-	p = play("fig6 --answers always", "hippi", 0);
-	json_decref(p);
+}
+
+/*
+ * The other end's packet 2 is lost, and two equal answers report that. Its next packets are out of
+ * sequence. If their answers do not count, the first end times out, and sends again what has arrived.
+ */
+static void test_figure_6(void **state)
+{
+	(void)state;
+	for (int always = 0; always < 2; always++) {
+		json_t *p = play(always ? "fig6 --answers always" : "fig6", "hippi", always ? 0 : 2);
+
+		for (int k = 0; k < 6; k++)
+			assert_int_equal(events(p, "came", k, 0, -1, "taken"), 2);
+		assert_int_equal(json_integer_value(json_object_get(p, "backs")), always ? 1 : 3);
+		assert_true(events(p, "came", -1, 0, 3, "ahead") > 0);
+		assert_int_equal(!events(p, "sent", 0, 1, -1, NULL), always);
+		assert_int_equal(!events(p, "came", 0, 0, -1, "behind"), always);
+		json_decref(p);
+	}
+	/* With a longer RETRY buffer the first end does not wait. */
+	json_decref(play("fig6 --window 127", "hippi", 0));
 }
 
 /* Two steps for one packet hit it twice; with none behind it only the timer helps. */
@@ -521,7 +540,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_second_hit), cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_ends),	  cmocka_unit_test(test_crossing), cmocka_unit_test(test_which_to_take),
 		cmocka_unit_test(test_program),
-		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_script),
+		cmocka_unit_test(test_figures), cmocka_unit_test(test_figure_6),
+		cmocka_unit_test(test_script),
 		cmocka_unit_test(test_in_sequence), cmocka_unit_test(test_overhead),
 		cmocka_unit_test(test_measured_crossing),
 		cmocka_unit_test(test_same),	  cmocka_unit_test(test_refused),

@@ -475,6 +475,8 @@ static int play_script(struct ctl *ctl, struct plan *p)
 	t = retry_point(asked.protocol - 1, p->payload.v[0], p->delay.v[0], 1, 0, 0, ctl->seed);
 	if (!delay_list)
 		t.plan.delay = (t.plan.payload + t.plan.overhead) / 2;
+	if (asked.window && !window)
+		t.plan.window = asked.window;
 	return play_run(ctl, &asked, &t.plan);
 }
 

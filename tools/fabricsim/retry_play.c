@@ -17,21 +17,22 @@
 
 static const struct play figures[] = {
 	{ "fig3", "ACK/NAK: a packet is lost; a NAK tells, and acknowledges what was before it",
-	  TORUS_RETRY_ACKNAK, 3, 6, false, false, "lose 2" },
+	  TORUS_RETRY_ACKNAK, 3, 6, 0, false, false, "lose 2" },
 	{ "fig4", "HIPPI: a packet is lost; the same answer, said twice, tells", TORUS_RETRY_HIPPI,
-	  1, 6, false, false, "lose 2" },
-	{ "fig5", "ACK/NAK: an ACK is lost; the next one covers it", TORUS_RETRY_ACKNAK, 2, 6,
+	  1, 6, 0, false, false, "lose 2" },
+	{ "fig5", "ACK/NAK: an ACK is lost; the next one covers it", TORUS_RETRY_ACKNAK, 2, 6, 0,
 	  false, false, "lose answer 1" },
 	{ "fig6",
-	  "HIPPI: a packet that carries an answer is lost, and the next ones are out of sequence",
-	  TORUS_RETRY_HIPPI, 1, 6, true, true, "lose back 2" },
+	  "HIPPI: a packet that carries an answer is lost, the next ones are out of sequence; the timer "
+	  "runs out",
+	  TORUS_RETRY_HIPPI, 1, 6, 4, true, true, "lose back 2" },
 	{ "fig7",
 	  "ACK/NAK: a NAK is lost; the timer runs out, and good packets are sent again, too",
-	  TORUS_RETRY_ACKNAK, 4, 6, false, false, "damage 2, lose answer 0" },
+	  TORUS_RETRY_ACKNAK, 4, 6, 0, false, false, "damage 2, lose answer 0" },
 	{ "fig8",
 	  "HIPPI: one of two equal answers is lost; after the timer, only the bad packet and on is "
 	  "sent again",
-	  TORUS_RETRY_HIPPI, 1, 6, false, false, "damage 2, lose answer 2" },
+	  TORUS_RETRY_HIPPI, 1, 6, 0, false, false, "damage 2, lose answer 2" },
 };
 
 const struct play *play_figure(const char *name)

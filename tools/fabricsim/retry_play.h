@@ -12,6 +12,8 @@
  *	section 4), or the script itself
  * @about: of a figure: what it shows
  * @protocol: enum torus_retry
+ * @window: packets in the RETRY buffer, unless asked; 0: as many as numbers allow. In fig6 it makes
+ *	the sender wait for an answer, because the timer runs from the last packet that was sent
  * @script: what happens to frames: "lose 2, damage 2, lose answer 0, lose back 1"
  */
 struct play {
@@ -19,6 +21,7 @@ struct play {
 	unsigned int protocol;
 	unsigned int coalesce;
 	uint64_t units;
+	unsigned int window;
 	bool two_way, in_sequence;
 	const char *script;
 };
