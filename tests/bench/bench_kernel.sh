@@ -22,8 +22,10 @@
 # between them do for a round trip is added up, and nothing runs at the same time.
 #
 # With --icount the guest's clock counts instructions, 1 ns each. The figures are then
-# instructions, not times: they do not depend on the load of the machine, and one round is
-# enough; but those of TCP differ by some per cent from run to run.
+# instructions, not times: they do not depend on the load of the machine, and one round of
+# one second is enough, and the default; but those of TCP differ by some per cent from run to
+# run. A second of the guest takes ten to twenty seconds then, and a round six minutes on a busy
+# machine. The guest is ended after four times as long.
 #
 # What the ratios leave out:
 #  - The cables are veth pairs, whose frames never leave the machine's memory. For these the NIC
@@ -54,8 +56,9 @@ fi
 only=()
 [[ ${1-} != --round-trips ]] || { only=(--round-trips); shift; }
 check_count 3 "$@"
-seconds=${1:-3}
-rounds=${2:-3}
+enough=$([[ ${clock[0]-} == --icount ]] && echo 1 || echo 3)
+seconds=${1:-$enough}
+rounds=${2:-$enough}
 payload=${3:-16368}
 check_number SECONDS "$seconds" 1 3600
 check_number ROUNDS "$rounds" 1 9999
@@ -63,9 +66,17 @@ check_number PAYLOAD "$payload" 64 16368
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
 
+# limit: how long the guest may take, which measures 8 * seconds + 11 seconds in each round
+limit() {
+	local each=10 all
+	[[ ${clock[0]-} != --icount ]] || each=60
+	all=$((300 + rounds * (8 * seconds + 11) * each))
+	echo $((all < 999999 ? all : 999999))
+}
+
 # Outside of a guest: start one. The driver is in KMOD there.
 if [[ -z ${KMOD-} ]]; then
-	exec "$TOP/tests/vm/guest" --no-plan "${clock[@]}" --limit 900 "${VM:-stock}" env \
+	exec "$TOP/tests/vm/guest" --no-plan "${clock[@]}" --limit "$(limit)" "${VM:-stock}" env \
 		BENCH_SAMPLES="${BENCH_SAMPLES-}" bash "$TOP/tests/bench/bench_kernel.sh" \
 		"${only[@]}" "$seconds" "$rounds" "$payload"
 fi

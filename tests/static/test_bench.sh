@@ -60,6 +60,27 @@ others() {
 		refused bench_frr "--backend 'both'" --backend both && refused bench_frr "'x' is one argument" x
 }
 
+# kernel_runs OPTION...: what bench_kernel asks of a guest: its limit, SECONDS and ROUNDS
+kernel_runs() {
+	TOP=$tmp/top bash "$tmp/top/tests/bench/bench_kernel.sh" "$@" |
+		sed -n 's/.*--limit \([0-9]*\) .*bench_kernel\.sh \([0-9]*\) \([0-9]*\) 16368$/\1 \2 \3/p'
+}
+
+# A guest may take as long as the rounds that are asked for.
+kernel_limit() {
+	local short long words
+	mkdir -p "$tmp/top/tests/vm" && cp -r "$TOP/tests/bench" "$tmp/top/tests/" || return 1
+	printf '#!/bin/sh\necho "$@"\n' >"$tmp/top/tests/vm/guest"
+	chmod +x "$tmp/top/tests/vm/guest"
+	short=$(kernel_runs --icount)
+	long=$(kernel_runs --icount 3 3)
+	words="without --icount: $(kernel_runs); with it: $short; 3 rounds of 3 s: $long; most: $(kernel_runs 3600 9999)"
+	[[ $short == *" 1 1" && $(kernel_runs) == *" 3 3" && ${short%% *} -ge 1000 &&
+	   ${long%% *} -ge $((4 * ${short%% *})) && $(kernel_runs 3600 9999) == "999999 3600 9999" ]] ||
+		{ echo "$words"; return 1; }
+}
+
+check "a guest of bench_kernel may take as long as its rounds" kernel_limit
 check "each has --help, and refuses an unknown option" helps
 check "shapes" shapes
 check "numbers, cases and values that are missing" others
