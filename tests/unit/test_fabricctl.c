@@ -1296,6 +1296,19 @@ static void plans_cables(void **state)
 	file_of(PLAN "2,\"0,0:+x\",\"3,0:-x\"\n");
 	expect(args, 2);
 	has(err, ":3: 0,0:+x or 3,0:-x has another cable already");
+	/* A plan that was cut off would have all further cables removed. */
+	file_of(PLAN "2,\"2,0:+x\",\"3,0:-x\",\"n2-0 2,0:+x > n3");
+	expect(args, 2);
+	has(err, ":3: a quote has no end: is a part of this plan missing?\n");
+	assert_string_equal(out, "");
+	/* From a spreadsheet. */
+	file_of("\xef\xbb\xbf" PLAN "2,\"9,9:+x\",\"3,0:-x\"\r\n");
+	expect(args, 2);
+	has(err, ":3: '9,9:+x': allowed are two ends");
+	/* What controls a terminal is not printed. */
+	file_of(PLAN "2,\"\033[2J\177:+x\",\"3,0:-x\"\n");
+	expect(args, 2);
+	has(err, ":3: '?[2J?:+x': allowed are two ends");
 	snprintf(args, sizeof(args), "cabling --svg %s", path);
 	expect(args, 0);
 	unlink(path);

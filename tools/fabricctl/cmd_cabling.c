@@ -204,6 +204,16 @@ static uint32_t read_end(const struct cabling *c, const struct cables *of, const
 	return id == TORUS_NO_NODE ? CABLE_NONE : id * 2u * of->shape.ndims + port;
 }
 
+/* Return: true if the line ends within quotes, as the last line of a file does that was cut off. */
+static bool has_open_quote(const char *line)
+{
+	bool open = false;
+
+	for (; *line; line++)
+		open ^= *line == '"';
+	return open;
+}
+
 /* Parses a line of a plan: number, from, to and labels, or only from and to. */
 static int read_line(const struct cabling *c, struct cables *wanted, char *line, unsigned int n)
 {
@@ -213,6 +223,8 @@ static int read_line(const struct cabling *c, struct cables *wanted, char *line,
 	line[strcspn(line, "\r\n")] = '\0';
 	if (!*line || *line == '#' || !strncmp(line, "cable,", 6))
 		return OK;
+	if (has_open_quote(line))
+		return fail("%s:%u: a quote has no end: is a part of this plan missing?", expect, n);
 	first = next_field(&at);
 	from = strchr(first, ':') ? first : next_field(&at);
 	to = next_field(&at);
@@ -235,6 +247,14 @@ static bool has_cable(const struct cables *c)
 	return false;
 }
 
+/* Return: bytes of the mark that spreadsheets write at the beginning of a file in UTF-8; 0: none */
+static size_t mark_len(const char *line)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+
+	return strncmp(line, mark, strlen(mark)) ? 0 : strlen(mark);
+}
+
 /* Reads the plan of --expect. One without cables, by mistake, would have all cables removed. */
 static int read_plan(const struct cabling *c, struct cables *wanted)
 {
@@ -245,7 +265,7 @@ static int read_plan(const struct cabling *c, struct cables *wanted)
 	if (!f)
 		return fail("%s: %s", expect, strerror(errno));
 	for (unsigned int n = 1; status == OK && fgets(line, sizeof(line), f); n++)
-		status = read_line(c, wanted, line, n);
+		status = read_line(c, wanted, line + (n == 1 ? mark_len(line) : 0), n);
 	if (status == OK && ferror(f))
 		status = fail("%s: %s", expect, strerror(errno));
 	else if (status == OK && !has_cable(wanted))

@@ -14,10 +14,19 @@
 static bool in_progress, hushed;
 static char last_message[1024];
 
+/* Prints a message, which may quote a file or an argument, with '?' for what controls a terminal. */
+static void put_plain(const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < ' ' && *text != '\n' && *text != '\t' ? '?' :
+		      *text == 0x7f ? '?' : *text, stderr);
+}
+
 static void print_message(const char *fmt, va_list ap)
 {
 	int err = errno;	/* for %m */
 	va_list again;
+	char *text;
 
 	va_copy(again, ap);
 	vsnprintf(last_message, sizeof(last_message), fmt, again);
@@ -27,7 +36,10 @@ static void print_message(const char *fmt, va_list ap)
 	progress("%s", "");
 	fprintf(stderr, "%s: ", this_program.name);
 	errno = err;
-	vfprintf(stderr, fmt, ap);
+	if (vasprintf(&text, fmt, ap) >= 0) {
+		put_plain(text);
+		free(text);
+	}
 	fputc('\n', stderr);
 	errno = err;
 }
