@@ -33,6 +33,8 @@ static const struct step steps[] = {
 	  "has the ports; give the node there the key and the release of the others" },
 	{ "release", NULL, "nodes", "has the release of each (SOFTWARE); update the older ones" },
 	{ "state", NULL, "root", "has the disks of the candidates (DISK); make room on the full one" },
+	{ "history", "is not used", "events --kind history",
+	  "has when; move that file to its own node, or delete it, and restart the manager" },
 	{ "history", NULL, "root", "has the disks of the candidates (DISK); make room on the full one" },
 	{ "root", NULL, "root", "has who leads and who could; start the managers that do not answer" },
 	{ "quorum", NULL, "root", "has who answers; start the managers that do not" },
