@@ -217,6 +217,7 @@ static void all_draw(void **state)
 		{ "retry --ber 1e-6,1e-5 --messages 50",
 		  { "bit error rate, errors / bit", "angara, exact", "angara, measured" } },
 		{ "retry --retries 0:2:1 --messages 50", { "times that one message is hit", "efficiency", "" } },
+		{ "retry --play fig4", { ">time, bytes<", "packet 2  (lost)", "answer 2; goes back" } },
 		{ "availability --nodes 64,128", { "K, share of the time", "nodes", "3D, links bypassed" } },
 	};
 	char args[256];
@@ -236,6 +237,48 @@ static void all_draw(void **state)
 	assert_non_null(strstr(err, "--svg"));
 }
 
+static unsigned int count_of(const char *in, const char *what)
+{
+	unsigned int n = 0;
+
+	for (; (in = strstr(in, what)); in++)
+		n++;
+	return n;
+}
+
+/*
+ * The chart of a run: an arrow for each frame that comes, from the row where it was sent to a later
+ * one; half of one with a cross for each lost frame, and a dashed one for each damaged frame.
+ */
+static void message_chart(void **state)
+{
+	static const char *const of[] = {
+		"fig4", "fig6", "fig8", "lose-back-1,damage-0 --protocol hippi --messages 4",
+	};
+	char args[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		unsigned int arrows = 0;
+		int x, y, to_x, to_y;
+
+		snprintf(args, sizeof(args), "retry --play %s --json --svg %s", of[i], file);
+		expect(args, OK);
+		read_file();
+		for (const char *at = text; (at = strstr(at, "marker-end='url(#a)'")); at++) {
+			assert_int_equal(sscanf(strstr(at, " d='"), " d='M%d %dL%d %d", &x, &y, &to_x, &to_y), 4);
+			assert_true(to_y > y && x + to_x == 1000 && x != to_x);
+			assert_true((y - 76) % 18 == 0 && (to_y - 76) % 18 == 0);
+			arrows++;
+		}
+		assert_int_equal(arrows, count_of(out, "\"event\":\"came\""));
+		assert_int_equal(count_of(text, "<path class='x'"), count_of(out, "\"fate\":\"lost\""));
+		assert_true(count_of(text, "<path class='x'") > 0);
+		/* A damaged frame is one when it is sent, and one when it comes. */
+		assert_int_equal(2 * count_of(text, "<path class='f d'"), count_of(out, "\"fate\":\"damaged\""));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +287,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(within_frame),
 		cmocka_unit_test(ticks),
 		cmocka_unit_test(all_draw),
+		cmocka_unit_test(message_chart),
 	};
 
 	(void)argc;

@@ -519,7 +519,7 @@ static void test_refused(void **state)
 		{ "--play lose-0 --protocol acknak --messages 1001", "1000 at most" },
 		{ "--play lose-0 --protocol acknak --delay 1,2", "one --payload, --delay" },
 		{ "--window 1024 --protocol acknak --crossover", "at most 127" },
-		{ "--play fig3 --svg x", "--json" }, { "--play lose-2-3 --protocol hippi", "lose 2-3" },
+		{ "--play fig3 --csv", "--json" }, { "--play fig3 --svg /nonexistent/x", "cannot write" }, { "--play lose-2-3 --protocol hippi", "lose 2-3" },
 		{ "--coalesce 0", "1 to 1024" }, { "--payload 0", "1 to" },
 	};
 	char args[128];

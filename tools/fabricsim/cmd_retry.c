@@ -464,9 +464,8 @@ static int play_script(struct ctl *ctl, struct plan *p)
 
 	if (p->payload.n > 1 || p->delay.n > 1 || p->coalesce.n > 1)
 		return fail("--play: allowed is one --payload, --delay and --coalesce");
-	if (ctl->svg || ctl->csv)
-		return fail("--play: the output is text, or with --json JSON: leave out --svg and "
-			    "--csv");
+	if (ctl->csv)
+		return fail("--play: the output is text, or with --json JSON: leave out --csv");
 	if (figure) {
 		asked = *figure;
 		if (answers_text)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "retry_play.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -235,6 +236,106 @@ static void show_chart(const struct run *r, const struct wire_cost *cost)
 	       r->cut ? "; not all is shown" : "");
 }
 
+/* --- the chart as a drawing ------------------------------------------------------ */
+
+#define SENDER 340		/* the lines of both ends, from left to right */
+#define RECEIVER 660
+#define WIDE 1000
+#define TOP 76
+#define ROW 18
+
+/* An event has a row of its own, so texts do not cover each other. Return: where that is */
+static unsigned int row_of(unsigned int i)
+{
+	return TOP + i * ROW;
+}
+
+/* Return: the number of the event in which the frame that event @i sent comes; nevents: in none. */
+static unsigned int find_arrival(const struct run *r, unsigned int i)
+{
+	unsigned int end = r->event[i].end, before = 0;
+
+	for (unsigned int k = 0; k < i; k++)	/* frames of one end that are still on the line */
+		if (r->event[k].what == WIRE_SENT && r->event[k].end == end)
+			before += r->event[k].fate != WIRE_LOST;
+		else if (r->event[k].what == WIRE_CAME && r->event[k].end != end)
+			before--;
+	for (unsigned int k = i + 1; r->event[i].fate != WIRE_LOST && k < r->nevents; k++)
+		if (r->event[k].what == WIRE_CAME && r->event[k].end != end && !before--)
+			return k;
+	return r->nevents;
+}
+
+/* Draws a frame as an arrow; dashed if it is damaged, half of it with a cross if it is lost. */
+static void draw_frame(FILE *f, const struct run *r, unsigned int i)
+{
+	const struct wire_event *ev = &r->event[i];
+	unsigned int to = find_arrival(r, i), from_y = row_of(i);
+	int from_x = ev->end ? RECEIVER : SENDER, to_x = ev->end ? SENDER : RECEIVER;
+
+	if (to < r->nevents) {
+		fprintf(f, "<path class='f%s' marker-end='url(#a)' d='M%d %uL%d %u'/>\n",
+			ev->fate == WIRE_DAMAGED ? " d" : "", from_x, from_y, to_x, row_of(to));
+	} else if (ev->fate == WIRE_LOST) {
+		int x = (from_x + to_x) / 2;
+		unsigned int y = from_y + 2 * ROW;
+
+		fprintf(f, "<path class='f' d='M%d %uL%d %u'/><path class='x' d='M%d %ul12 12m0 -12l-12 12'/>\n",
+			from_x, from_y, x, y, x - 6, y - 6);
+	}
+}
+
+static void draw_event(FILE *f, const struct run *r, unsigned int i)
+{
+	const struct wire_event *ev = &r->event[i];
+	char text[4 * TEXT_MAX];
+
+	event_text(r, ev, text, sizeof(text));
+	fprintf(f, "<text x='96' y='%u' text-anchor='end'>%" PRIu64 "</text>\n<text x='%d' y='%u'%s>%s</text>\n",
+		row_of(i) + 4, ev->at, ev->end ? RECEIVER + 10 : SENDER - 10, row_of(i) + 4,
+		ev->end ? "" : " text-anchor='end'", text);
+	if (ev->what == WIRE_SENT)
+		draw_frame(f, r, i);
+}
+
+static void draw_chart(FILE *f, const struct run *r)
+{
+	unsigned int last = row_of(r->nevents);
+
+	fprintf(f, "<?xml version='1.0' encoding='UTF-8'?>\n<svg xmlns='http://www.w3.org/2000/svg' "
+		"viewBox='0 0 %d %u' width='%d' height='%u'>\n<style>text{font:12px sans-serif}.t{font-weight:"
+		"bold}path{fill:none;stroke:#000}.d{stroke-dasharray:5 4}.x{stroke-width:2}.l{stroke:#777}"
+		"</style>\n<defs><marker id='a' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
+		"markerHeight='8' orient='auto'><path d='M0 0L8 4L0 8z' style='fill:#000'/></marker></defs>\n"
+		"<rect width='100%%' height='100%%' fill='#fff'/>\n", WIDE, last + ROW, WIDE, last + ROW);
+	fprintf(f, "<text x='20' y='24' style='font-size:15px'>%s%s%s</text>\n", r->play->name,
+		r->play->about ? ": " : "", r->play->about ? r->play->about : "");
+	fprintf(f, "<text class='t' x='96' y='52' text-anchor='end'>time, bytes</text>\n"
+		"<text class='t' x='%d' y='52' text-anchor='middle'>sender</text>\n"
+		"<text class='t' x='%d' y='52' text-anchor='middle'>%s</text>\n"
+		"<path class='l' d='M%d 60V%uM%d 60V%u'/>\n", SENDER, RECEIVER,
+		r->play->two_way ? "the other end" : "receiver", SENDER, last, RECEIVER, last);
+	for (unsigned int i = 0; i < r->nevents; i++)
+		draw_event(f, r, i);
+	fputs("</svg>\n", f);
+}
+
+static int write_drawing(const struct run *r, const char *file)
+{
+	FILE *f = fopen(file, "w");
+	int status = OK;
+
+	if (f)
+		draw_chart(f, r);
+	if (!f || fflush(f) || ferror(f))
+		status = fail("cannot write '%s': %s", file, strerror(errno));
+	if (f && fclose(f) && status == OK)
+		status = fail("cannot write '%s': %s", file, strerror(errno));
+	return status;
+}
+
+/* --- the run, and what is shown of it --------------------------------------------- */
+
 static json_t *event_json(const struct wire_event *ev)
 {
 	static const char *const whats[] = { "sent", "came", "timer" };
@@ -300,6 +401,8 @@ int play_run(const struct ctl *ctl, const struct play *play, struct wire_plan *p
 		cost = wire_run(plan);
 		status = all_done(r);
 	}
+	if (status == OK && ctl->svg)
+		status = write_drawing(r, ctl->svg);
 	if (status == OK && ctl->json)
 		print_chart(r, &cost);
 	else if (status == OK)

@@ -31,7 +31,8 @@ const struct play *play_figure(const char *name);
 
 /**
  * play_run() - plays @play by @plan, which has the rest: sizes, line, window, timer
- * Prints the chart, or with ctl->json its events. Prints errors in the script.
+ * Prints the chart, or with ctl->json its events, and with ctl->svg draws it into that file. Prints
+ * errors in the script.
  * Return: OK, CANNOT, or PROBLEM if the run no longer made progress.
  */
 int play_run(const struct ctl *ctl, const struct play *play, struct wire_plan *plan);
