@@ -32,21 +32,21 @@
 #define QUEUE_BYTES_MAX (1u << 20)
 #define SEGMENTS 64u			/* about so many files */
 #define SEGMENT_MAX (4u << 20)
-#define SLOW (5 * SEC)			/* a write that takes longer is a problem */
 
 /* Calls @told if the error has changed. Return: since when the writer is busy; 0: it is idle */
 static uint64_t tell_history(struct history *h)
 {
 	char why[HISTORY_TEXT_MAX];
+	bool loaded, slow;
 	uint64_t since;
-	bool loaded;
 
 	pthread_mutex_lock(&h->lock);
 	since = h->since;
+	slow = since && loop_now() >= since + HISTORY_SLOW;
 	loaded = h->loaded;
 	strcpy(why, h->why);
 	pthread_mutex_unlock(&h->lock);
-	if (since && loop_now() >= since + SLOW)
+	if (slow)
 		snprintf(why, sizeof(why),
 			 "%s below %.160s takes more than 5 s: does the disk hang?",
 			 loaded ? "writing" : "reading", h->dir);
@@ -74,7 +74,7 @@ static void on_history_timer(void *arg)
 	uint64_t since = tell_history(h);
 
 	h->armed = since;
-	loop_timer_set(h->timer, since ? loop_now() + SLOW : LOOP_NEVER);
+	loop_timer_set(h->timer, since ? loop_now() + HISTORY_SLOW : LOOP_NEVER);
 }
 
 static bool start_history_thread(pthread_t *thread, void *(*run)(void *arg), struct history *h)
@@ -185,7 +185,7 @@ struct history *history_new(struct loop *loop, const struct history_config *c,
 		h->watch = loop_fd_new(loop, h->event, LOOP_READ, on_history_event, h);
 	h->timer = loop_timer_new(loop, on_history_timer, h);
 	if (h->timer)
-		loop_timer_set(h->timer, h->since + SLOW);
+		loop_timer_set(h->timer, h->since + HISTORY_SLOW);
 	if (h->w && h->watch && h->timer && n < (int)sizeof(h->dir)) {
 		if (start_history_thread(&h->writer, history_write_thread, h) &&
 		    start_history_thread(&h->searcher, history_search_thread, h))
@@ -229,7 +229,7 @@ bool history_add(struct history *h, const struct history_record *r)
 	pthread_cond_signal(&h->wake);
 	pthread_mutex_unlock(&h->lock);
 	if (!h->armed)
-		loop_timer_set(h->timer, loop_now() + SLOW);
+		loop_timer_set(h->timer, loop_now() + HISTORY_SLOW);
 	h->armed = true;
 	return room;
 }

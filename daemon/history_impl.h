@@ -32,6 +32,8 @@ struct history_log {
 
 struct history_writer;
 
+#define HISTORY_SLOW (5 * SEC)		/* a read or write that takes longer is a problem */
+
 /**
  * struct history
  * @log: the log of this run

@@ -261,7 +261,7 @@ static int is_segment(const struct dirent *e)
 	return strspn(e->d_name, "0123456789") == 8 && !strcmp(e->d_name + 8, ".log");
 }
 
-/* Sets @since, so that each file may take SLOW. Return: false if the writer is to end. */
+/* Sets @since, so that each file may take HISTORY_SLOW. Return: false if the writer is to end. */
 static bool begin_load(struct history *h)
 {
 	bool go_on;
@@ -501,6 +501,8 @@ static bool await_lines(struct history *h, bool failed)
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += AGAIN / SEC;
 	pthread_mutex_lock(&h->lock);
+	if (h->since && loop_now() >= h->since + HISTORY_SLOW)
+		history_tell_loop(h);	/* the problem is over */
 	h->since = 0;
 	while (!h->stop && (failed || !h->first)) {
 		if (!failed)
