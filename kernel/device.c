@@ -156,6 +156,7 @@ static void torus_ndo_uninit(struct net_device *dev)
 	netif_carrier_off(dev);
 	torus_dev_unlock(d);
 	d->ops->uninit(d);
+	torus_events_flush(d);
 }
 
 static void torus_destructor(struct net_device *dev)
@@ -225,6 +226,7 @@ void torus_netdev_setup(struct net_device *dev)
 	d->netdev = dev;
 	mutex_init(&d->ctl);
 	spin_lock_init(&d->label);
+	torus_events_init(d);
 	dev->netdev_ops = &torus_netdev_ops;
 	dev->ethtool_ops = &torus_ethtool_ops;
 	dev->needs_free_netdev = true;

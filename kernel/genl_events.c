@@ -1,49 +1,157 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * LINK_NTF, MGMT_NTF, PARK_NTF. A NIC makes them when the event happens, with its lock held, so
- * their contents are those of that moment and their order is that of the events. If there is no
- * memory for one, the listeners of its group get ENOBUFS, as when their socket is full.
+ * their contents are those of that moment. A work of the NIC sends them, in the order of the
+ * events: whoever has the cables could otherwise have the NIC write to sockets under its lock for
+ * as long as frames come.
+ *
+ * Bounds. What waits is bounded: management packets for each port, because the neighbour there
+ * decides how many come, and other events for the NIC. So a neighbour who sends more than the work
+ * can pass on loses its own packets, which its NIC counts (MGMT_DROPS), and neither those of other
+ * ports nor events of links. The listeners of a group get ENOBUFS if an event of theirs did not
+ * fit or found no memory, as when their socket is full. Test: test_flood() of kunit/show.c.
+ *
+ * Namespaces. An event goes to the namespace that the netdev was in when it happened, or nowhere
+ * if the netdev has left it since.
  */
 #include "genl.h"
+
+#define MGMT_MAX	256	/* packets of a port that wait; a link test sends 16 at once */
+#define STATES_MAX	512	/* events of links and the parking segment that wait: two rounds */
+#define NO_PORT		TORUS_MAX_PORTS
+
+/** struct note - skb->cb of a notification: its namespace, only to compare, its group, its port */
+struct note {
+	const struct net *net;
+	u8 group;
+	u8 port;
+};
+
+static struct note *note_of(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct note) > sizeof(skb->cb));
+	return (struct note *)skb->cb;
+}
 
 static struct net *net_of(struct torus_dev *d)
 {
 	return dev_net(d->netdev);
 }
 
-static void report_lost(struct torus_dev *d, unsigned int group)
+static void note_lost(struct torus_dev *d, unsigned int group)
 {
-	genl_set_err(&torus_family, net_of(d), 0, group, -ENOBUFS);
+	set_bit((int)group, &d->events.lost);
+	queue_work(system_highpri_wq, &d->events.work);
 }
 
-/* Begins a notification, and sets @hdr. NULL: @group has no listener, or there is no memory. */
-static struct sk_buff *ntf_new(struct torus_dev *d, unsigned int group, unsigned int cmd,
-			       void **hdr)
+/* Return: the number of events that wait and have one bound with those of @note. */
+static u32 *waiting(struct torus_events *e, const struct note *note)
 {
-	struct sk_buff *skb;
+	return note->port == NO_PORT ? &e->states : &e->mgmt[note->port];
+}
 
-	if (!genl_has_listeners(&torus_family, net_of(d), group))
-		return NULL;
-	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+/* Begins a notification with @room for attributes, and sets @hdr. NULL: there is no memory. */
+static struct sk_buff *ntf_new(struct torus_dev *d, unsigned int group, unsigned int cmd,
+			       size_t room, void **hdr)
+{
+	struct sk_buff *skb = genlmsg_new(room, GFP_ATOMIC);
+
 	if (!skb) {
-		report_lost(d, group);
+		note_lost(d, group);
 		return NULL;
 	}
 	*hdr = genlmsg_put(skb, 0, 0, &torus_family, 0, (u8)cmd);
 	return skb;
 }
 
-/* Sends the notification @skb; if putting its attributes failed with @err, reports a loss. */
-static void ntf_send(struct torus_dev *d, unsigned int group, struct sk_buff *skb, void *hdr,
-		     int err)
+/*
+ * Lets the work send the notification @skb, unless putting its attributes failed with @err or too
+ * many wait. Return: true if it will be sent.
+ */
+static bool ntf_queue(struct torus_dev *d, unsigned int group, unsigned int port,
+		      struct sk_buff *skb, void *hdr, int err)
 {
-	if (err) {
-		nlmsg_free(skb);
-		report_lost(d, group);
-		return;
+	u32 max = port == NO_PORT ? STATES_MAX : MGMT_MAX;
+	struct torus_events *e = &d->events;
+	struct note *note = note_of(skb);
+	bool fits = false;
+
+	*note = (struct note) { .net = net_of(d), .group = (u8)group, .port = (u8)port };
+	if (!err) {
+		genlmsg_end(skb, hdr);
+		spin_lock_bh(&e->queue.lock);
+		fits = *waiting(e, note) < max;
+		if (fits) {
+			++*waiting(e, note);
+			__skb_queue_tail(&e->queue, skb);
+		}
+		spin_unlock_bh(&e->queue.lock);
 	}
-	genlmsg_end(skb, hdr);
-	genlmsg_multicast_netns(&torus_family, net_of(d), skb, 0, group, GFP_ATOMIC);
+	if (fits) {
+		queue_work(system_highpri_wq, &e->work);
+		return true;
+	}
+	nlmsg_free(skb);
+	note_lost(d, group);
+	return false;
+}
+
+/* Sends a notification that waited. */
+static void send_note(struct torus_dev *d, struct sk_buff *skb)
+{
+	struct note note = *note_of(skb);
+	struct net *net;
+
+	memset(skb->cb, 0, sizeof(skb->cb));	/* as netlink expects it of a new message */
+	rcu_read_lock();	/* keeps the namespace */
+	net = net_of(d);
+	if (net == note.net)
+		genlmsg_multicast_netns(&torus_family, net, skb, 0, note.group, GFP_ATOMIC);
+	else
+		nlmsg_free(skb);
+	rcu_read_unlock();
+}
+
+static void report_lost(struct torus_dev *d)
+{
+	unsigned long lost = xchg(&d->events.lost, 0);
+	unsigned int group;
+
+	rcu_read_lock();
+	for_each_set_bit(group, &lost, TORUS_GROUPS)
+		genl_set_err(&torus_family, net_of(d), 0, group, -ENOBUFS);
+	rcu_read_unlock();
+}
+
+static void send_waiting(struct work_struct *work)
+{
+	struct torus_dev *d = container_of(work, struct torus_dev, events.work);
+	struct torus_events *e = &d->events;
+	struct sk_buff *skb;
+
+	for (;;) {
+		spin_lock_bh(&e->queue.lock);
+		skb = __skb_dequeue(&e->queue);
+		if (skb)
+			--*waiting(e, note_of(skb));
+		spin_unlock_bh(&e->queue.lock);
+		if (!skb)
+			break;
+		send_note(d, skb);
+		cond_resched();
+	}
+	report_lost(d);
+}
+
+void torus_events_init(struct torus_dev *d)
+{
+	skb_queue_head_init(&d->events.queue);
+	INIT_WORK(&d->events.work, send_waiting);
+}
+
+void torus_events_flush(struct torus_dev *d)
+{
+	flush_work(&d->events.work);
 }
 
 bool torus_event_wanted(struct torus_dev *d, unsigned int group)
@@ -57,9 +165,11 @@ static void notify_tree(struct torus_dev *d, unsigned int group, unsigned int cm
 	struct sk_buff *skb;
 	void *hdr;
 
-	skb = ntf_new(d, group, cmd, &hdr);
+	if (!torus_event_wanted(d, group))
+		return;
+	skb = ntf_new(d, group, cmd, GENLMSG_DEFAULT_SIZE, &hdr);
 	if (skb)
-		ntf_send(d, group, skb, hdr, torus_put(skb, tree, NULL, from));
+		ntf_queue(d, group, NO_PORT, skb, hdr, torus_put(skb, tree, NULL, from));
 }
 
 void torus_event_link(struct torus_dev *d, struct torus_link *link)
@@ -74,23 +184,27 @@ void torus_event_park(struct torus_dev *d, struct torus_park *park)
 	notify_tree(d, TORUS_GROUP_PARK, TORUS_CMD_PARK_NTF, &torus_tree_park_get, park);
 }
 
-void torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len)
+bool torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len)
 {
+	size_t room = nla_total_size(sizeof(u32)) + nla_total_size(sizeof(u8)) +
+		      nla_total_size((int)min_t(unsigned int, len, TORUS_MGMT_MAX));
 	struct sk_buff *skb;
 	void *hdr;
 	int err;
 
-	skb = ntf_new(d, TORUS_GROUP_MGMT, TORUS_CMD_MGMT_NTF, &hdr);
+	if (!torus_event_wanted(d, TORUS_GROUP_MGMT))
+		return true;
+	skb = ntf_new(d, TORUS_GROUP_MGMT, TORUS_CMD_MGMT_NTF, room, &hdr);
 	if (!skb)
-		return;
+		return false;
 	err = nla_put_u32(skb, TORUS_A_IFINDEX, (u32)d->netdev->ifindex) ?:
 	      nla_put_u8(skb, TORUS_A_PORT, (u8)port) ?:
 	      nla_put(skb, TORUS_A_DATA, (int)len, data);
-	ntf_send(d, TORUS_GROUP_MGMT, skb, hdr, err);
+	return ntf_queue(d, TORUS_GROUP_MGMT, port, skb, hdr, err);
 }
 
 void torus_event_lost(struct torus_dev *d)
 {
 	for (unsigned int group = 0; group < TORUS_GROUPS; group++)
-		report_lost(d, group);
+		note_lost(d, group);
 }

@@ -29,6 +29,7 @@
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <torus_uapi.h>
 
 #include "req/request.h"
@@ -67,6 +68,23 @@ struct torus_net_ops {
 };
 
 /**
+ * struct torus_events - notifications of a NIC that wait for the work that sends them
+ *	(genl_events.c)
+ * @queue: the messages; its lock protects @states and @mgmt, too
+ * @work: sends them
+ * @states: how many of them are of links and the parking segment
+ * @mgmt: how many are management packets, for each port that received them
+ * @lost: mask of groups whose listeners are to be told of a loss (atomic)
+ */
+struct torus_events {
+	struct sk_buff_head queue;
+	struct work_struct work;
+	u32 states;
+	u32 mgmt[TORUS_MAX_PORTS];
+	unsigned long lost;
+};
+
+/**
  * struct torus_dev - one NIC; netdev_priv() of its net_device begins with it
  * @netdev: its net_device, which has the reference count; constant
  * @ops: operations for packets; constant
@@ -76,6 +94,7 @@ struct torus_net_ops {
  * @gone: the device is being unregistered (written under RTNL and @ctl)
  * @owner: user namespace of its maker, referenced; constant. Changes need CAP_NET_ADMIN in it,
  *	wherever the netdev has moved to
+ * @events: what it has to tell
  */
 struct torus_dev {
 	struct net_device *netdev;
@@ -85,6 +104,7 @@ struct torus_dev {
 	spinlock_t label;
 	bool gone;
 	struct user_namespace *owner;
+	struct torus_events events;
 };
 
 /* --- device.c ---------------------------------------------------------------- */
@@ -145,19 +165,26 @@ void torus_genl_exit(void);
 /* --- genl_events.c ------------------------------------------------------------------ */
 
 /*
- * Events of a NIC, for listeners in its namespace. These functions may be called with bottom halves
- * off and a lock of the NIC held: they do not sleep, and allocate with GFP_ATOMIC. Events are sent
- * in the order of the calls.
+ * Events of a NIC, for listeners in its namespace. The functions torus_event_*() may be called with
+ * bottom halves off and a lock of the NIC held: they do not sleep, and allocate with GFP_ATOMIC. A
+ * work sends the events, in the order of the calls.
  */
 
+/** torus_events_init() - before any of the others */
+void torus_events_init(struct torus_dev *d);
+/** torus_events_flush() - wait until all events were sent that happened before; may sleep */
+void torus_events_flush(struct torus_dev *d);
 /** torus_event_wanted() - Return: true if @group has a listener; else events need not be made */
 bool torus_event_wanted(struct torus_dev *d, unsigned int group);
 /** torus_event_link() - send LINK_NTF; sets the ifindex in @link, the caller has set all else */
 void torus_event_link(struct torus_dev *d, struct torus_link *link);
 /** torus_event_park() - send PARK_NTF; sets the ifindex in @park, the caller has set all else */
 void torus_event_park(struct torus_dev *d, struct torus_park *park);
-/** torus_event_mgmt() - send MGMT_NTF: @len bytes @data of a packet that @port received */
-void torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len);
+/**
+ * torus_event_mgmt() - send MGMT_NTF: @len bytes @data of a packet that @port received
+ * Return: false if it is lost, because too many of this port wait or there is no memory.
+ */
+bool torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len);
 /** torus_event_lost() - send ENOBUFS to all listeners: events were lost, read all again */
 void torus_event_lost(struct torus_dev *d);
 

@@ -165,7 +165,8 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		l->ops->false_came(l->ctx, l, h->vc, h->dst, now);
 	} else if (h->type == TN_MGMT) {
 		l->counter[TORUS_PC_MGMT_RX]++;
-		l->host_ops->mgmt(l->host, l->port, c->payload, tn_payload_bytes(h, t));
+		if (!l->host_ops->mgmt(l->host, l->port, c->payload, tn_payload_bytes(h, t)))
+			l->counter[TORUS_PC_MGMT_DROPS]++;
 	}
 	return true;
 }

@@ -55,7 +55,8 @@ struct tn_event {
  *	and the packet is offered again at the next tn_nic_work(). Packets of one (hdr.src, flow
  *	VC) are delivered in order for VCD0 and VCD1. type is TN_DATA, or TN_UNREACH for an own
  *	packet that came back (hdr.src is then its intended destination)
- * @mgmt: a management packet was received from the neighbour on @port
+ * @mgmt: a management packet was received from the neighbour on @port; false: there is no room for
+ *	it, and it is lost
  * @event: an event for the host
  * @random: Return: 32 random bits (for nonces)
  */
@@ -66,7 +67,7 @@ struct tn_ops {
 	bool (*park)(void *host, struct tn_pkt *pkt);
 	u32 (*keep)(void *host, struct tn_pkt *pkt);
 	bool (*deliver)(void *host, struct tn_pkt *pkt);
-	void (*mgmt)(void *host, unsigned int port, const u8 *data, unsigned int len);
+	bool (*mgmt)(void *host, unsigned int port, const u8 *data, unsigned int len);
 	void (*event)(void *host, const struct tn_event *ev);
 	u32 (*random)(void *host);
 };

@@ -278,12 +278,13 @@ static struct socket *listener(struct kunit *test, unsigned int group)
 }
 
 /* Return: bytes of the next message, or the error of the socket; -EAGAIN: neither. */
-static int next(struct socket *sock)
+static int next(struct torus_soft *s, struct socket *sock)
 {
 	static u8 buf[NLMSG_GOODSIZE];
 	struct kvec vec = { buf, sizeof(buf) };
 	struct msghdr msg = { 0 };
 
+	torus_events_flush(&s->dev);
 	return kernel_recvmsg(sock, &msg, &vec, 1, sizeof(buf), MSG_DONTWAIT);
 }
 
@@ -300,18 +301,66 @@ static void test_lost_event(struct kunit *test)
 	torus_soft_lock(s);
 	torus_event_mgmt(&s->dev, 0, data, TORUS_MGMT_MAX);
 	torus_soft_unlock_read(s);
-	KUNIT_EXPECT_GT(test, next(sock), TORUS_MGMT_MAX);
-	KUNIT_EXPECT_EQ(test, next(sock), -EAGAIN);
+	KUNIT_EXPECT_GT(test, next(s, sock), TORUS_MGMT_MAX);
+	KUNIT_EXPECT_EQ(test, next(s, sock), -EAGAIN);
 	torus_soft_lock(s);
 	torus_event_mgmt(&s->dev, 0, data, sizeof(data));
 	torus_soft_unlock_read(s);
-	KUNIT_EXPECT_EQ(test, next(sock), -ENOBUFS);
-	KUNIT_EXPECT_EQ(test, next(sock), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, next(s, sock), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, next(s, sock), -EAGAIN);
 	torus_soft_lock(s);
 	torus_event_lost(&s->dev);
 	torus_soft_unlock_read(s);
-	KUNIT_EXPECT_EQ(test, next(sock), -ENOBUFS);
-	KUNIT_EXPECT_EQ(test, next(sock), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, next(s, sock), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, next(s, sock), -EAGAIN);
+	sock_release(sock);
+}
+
+/* Takes the place of the work that sends notifications. */
+static void pause_work(struct work_struct *work)
+{
+}
+
+/* Gives @s a packet from the neighbour on @port. Return: true if there is room for it. */
+static bool give_mgmt(struct torus_soft *s, unsigned int port)
+{
+	static const u8 data[16];
+	bool took;
+
+	torus_soft_lock(s);
+	took = torus_event_mgmt(&s->dev, port, data, sizeof(data));
+	torus_soft_unlock_read(s);
+	return took;
+}
+
+/*
+ * While the work that sends notifications does not run, a neighbour fills what its own port may
+ * have, and no more. Management packets of another port and events of links have room.
+ */
+static void test_flood(struct kunit *test)
+{
+	struct socket *sock = listener(test, TORUS_GROUP_MGMT);
+	struct torus_soft *s = lab_nic(test, 2, 0);
+	unsigned int fit = 0, came = 0;
+	work_func_t send = s->dev.events.work.func;
+	int n;
+
+	sock->sk->sk_rcvbuf = 1 << 20;
+	s->dev.events.work.func = pause_work;
+	while (fit < 100000 && give_mgmt(s, 0))
+		fit++;
+	KUNIT_EXPECT_GE(test, fit, 100u);
+	KUNIT_EXPECT_LE(test, fit, 1000u);
+	KUNIT_EXPECT_TRUE(test, give_mgmt(s, 1));
+	KUNIT_EXPECT_FALSE(test, give_mgmt(s, 0));
+	torus_events_flush(&s->dev);
+	s->dev.events.work.func = send;
+	KUNIT_EXPECT_TRUE(test, queue_work(system_wq, &s->dev.events.work));
+	while ((n = next(s, sock)) != -EAGAIN)
+		came += n > 0;
+	KUNIT_EXPECT_EQ(test, came, fit + 1);
+	KUNIT_EXPECT_TRUE(test, give_mgmt(s, 0));
+	KUNIT_EXPECT_GT(test, next(s, sock), 0);
 	sock_release(sock);
 }
 
@@ -324,6 +373,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_size),
 	KUNIT_CASE(test_no_room),
 	KUNIT_CASE(test_lost_event),
+	KUNIT_CASE(test_flood),
 	{}
 };
 

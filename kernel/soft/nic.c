@@ -49,11 +49,11 @@ static bool op_deliver(void *host, struct tn_pkt *pkt)
 	return true;
 }
 
-static void op_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static bool op_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct torus_soft *s = host;
 
-	torus_event_mgmt(&s->dev, port, data, len);
+	return torus_event_mgmt(&s->dev, port, data, len);
 }
 
 static void op_event(void *host, const struct tn_event *ev)

@@ -16,8 +16,8 @@
  *  1. torus_soft.lock serialises the core and all that is marked (lock) below; functions marked so
  *     assert it (lockdep_assert_held()). It is a spinlock taken with bottom halves off, never from
  *     hard interrupts. Its holder does not sleep and passes nothing to another device or to the
- *     network stack, so it is never taken twice on one CPU, however devices are stacked. The only
- *     callbacks made under it are those into genl_events.c.
+ *     network stack, so it is never taken twice on one CPU, however devices are stacked. Under it
+ *     notifications are made (genl_events.c); a work sends them.
  *  2. Functions marked (bh) use memory of their processor that all NICs share: their callers have
  *     bottom halves off (lockdep_assert_in_softirq()), and need no lock.
  *  3. Each queue between contexts has its own lock (sk_buff_head.lock), held for single list

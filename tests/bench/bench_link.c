@@ -67,12 +67,13 @@ static u32 randomly(void *host)
 	return (u32)rand();
 }
 
-static void mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static bool mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	(void)host;
 	(void)port;
 	(void)data;
 	(void)len;
+	return true;
 }
 
 static const struct tn_ops host_ops = {

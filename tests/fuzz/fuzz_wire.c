@@ -101,11 +101,12 @@ static bool deliver(void *host, struct tn_pkt *pkt)
 	return true;
 }
 
-static void mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static bool mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	(void)host;
 	must(port < PORTS && len && len <= TORUS_MGMT_MAX, "odd management packet");
 	read_all(data, len);
+	return len % 2;
 }
 
 static void event(void *host, const struct tn_event *ev)

@@ -161,7 +161,7 @@ static void on_put(void *host, struct tn_pkt *pkt)
 	memory_put(&((struct node *)host)->mem, pkt);
 }
 
-static void on_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static bool on_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct node *n = host;
 	u8 sum = (u8)port;
@@ -171,6 +171,7 @@ static void on_mgmt(void *host, unsigned int port, const u8 *data, unsigned int 
 	while (len--)
 		sum = (u8)(sum + *data++);	/* every byte is readable */
 	n->mgmt_got += 1 + (sum & 0);
+	return true;
 }
 
 static void on_event(void *host, const struct tn_event *ev)

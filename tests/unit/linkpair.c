@@ -174,19 +174,20 @@ static void host_put(void *host, struct tn_pkt *pkt)
  * Takes a management packet. They come once and in order, but those in a RETRY buffer are lost with
  * the link.
  */
-static void host_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static bool host_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct end *e = host;
 	u32 id = len < 5 ? 0 : tn_get_le32(data);
 
 	if (e->pair->forged)
-		return;
+		return true;
 	expect(rnd_of(e), port == e->link.port && len == 5 + id % 900, "length %u of %u", len, id);
 	expect(rnd_of(e), id == e->mgmt_got || (id > e->mgmt_got && e->peer->fails),
 	       "management %u after %u", id, e->mgmt_got);
 	for (unsigned int i = 4; i < len; i++)
 		expect(rnd_of(e), data[i] == (u8)(id + i), "byte %u", i);
 	e->mgmt_got = id + 1;
+	return true;
 }
 
 static u32 host_random(void *host)

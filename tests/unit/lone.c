@@ -66,15 +66,18 @@ static bool on_deliver(void *host, struct tn_pkt *pkt)
 	return true;
 }
 
-static void on_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static bool on_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct lone *l = host;
 
+	if (l->mgmt_full)
+		return false;
 	assert_true(len <= sizeof(l->mgmt));
 	memcpy(l->mgmt, data, len);
 	l->mgmt_port = port;
 	l->mgmt_len = len;
 	l->mgmts++;
+	return true;
 }
 
 static void on_event(void *host, const struct tn_event *ev)

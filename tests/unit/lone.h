@@ -48,6 +48,7 @@ struct sent {
  * @parks: how many packets were moved to parking memory
  * @kept: how often a packet was to be kept; @each: bytes that it then holds, 0: its flits
  * @mgmt, @mgmt_port, @mgmt_len: the last management packet; @mgmts: how many
+ * @mgmt_full: the host has no room for another
  * @event: events that the NIC reported; @events: how many
  * @random: the next random number
  * @sent: packets of the last frame, @nsent of them, in @frame bytes
@@ -67,6 +68,7 @@ struct lone {
 	u32 kept, each;
 	u8 mgmt[TORUS_MGMT_MAX];
 	u32 mgmts, mgmt_port, mgmt_len;
+	bool mgmt_full;
 	struct tn_event event[LONE_EVENTS];
 	u32 events;
 	u32 random;

@@ -185,6 +185,25 @@ static void test_mgmt(void **state)
 	end();
 }
 
+/* A host without room loses the packet, which is counted; the link takes no harm. */
+static void test_mgmt_full(void **state)
+{
+	struct tn_hdr h = { .type = TN_MGMT, .len = 2 };
+
+	(void)state;
+	begin(NULL);
+	l.mgmt_full = true;
+	lone_say(&l, 0, h, good);
+	assert_int_equal(pc(TORUS_PC_MGMT_DROPS), 1);
+	assert_int_equal(pc(TORUS_PC_MGMT_RX), 1);
+	l.mgmt_full = false;
+	lone_say(&l, 0, h, good);
+	assert_int_equal(l.mgmts, 1);
+	assert_int_equal(pc(TORUS_PC_MGMT_DROPS), 1);
+	assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_UP);
+	end();
+}
+
 /* The largest packet is accepted; one with one more flit makes the link fail. */
 static void test_largest(void **state)
 {
@@ -681,6 +700,7 @@ int main(void)
 		cmocka_unit_test(test_frame_of_many),
 		cmocka_unit_test(test_relayed),
 		cmocka_unit_test(test_mgmt),
+		cmocka_unit_test(test_mgmt_full),
 		cmocka_unit_test(test_largest),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_damaged),

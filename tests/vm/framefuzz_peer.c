@@ -83,12 +83,13 @@ static bool deliver(void *host, struct tn_pkt *pkt)
 	return true;
 }
 
-static void mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static bool mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	(void)host;
 	(void)port;
 	(void)data;
 	(void)len;
+	return true;
 }
 
 static void event(void *host, const struct tn_event *ev)

@@ -115,7 +115,7 @@ static bool deliver_packet(void *host, struct tn_pkt *p)
 	return true;
 }
 
-static void deliver_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static bool deliver_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct host *h = host;
 	struct wnode *n = &h->w->node[h->node];
@@ -129,12 +129,13 @@ static void deliver_mgmt(void *host, unsigned int port, const u8 *data, unsigned
 	};
 
 	if (!n->managed)
-		return;
+		return true;
 	ev.data = malloc(len);
 	if (!ev.data)
 		abort();
 	memcpy(ev.data, data, len);
 	world_post(h->w, &ev);
+	return true;
 }
 
 static void handle_event(void *host, const struct tn_event *e)

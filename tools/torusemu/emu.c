@@ -57,9 +57,9 @@ static bool emu_deliver(void *host, struct tn_pkt *pkt)
 	return true;
 }
 
-static void emu_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+static bool emu_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
-	notify_mgmt(host, port, data, len);
+	return notify_mgmt(host, port, data, len);
 }
 
 static void emu_event(void *host, const struct tn_event *ev)

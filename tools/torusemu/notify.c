@@ -18,7 +18,7 @@ static const char *const reason_names[TORUS_REASONS] = {
 	"bubble"
 };
 
-void notify_mgmt(struct emu *e, unsigned int port, const u8 *data, unsigned int len)
+bool notify_mgmt(struct emu *e, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct nl_msg *msg = reply_new(TORUS_CMD_MGMT_NTF, 0, 0, 64 + len);
 
@@ -27,10 +27,12 @@ void notify_mgmt(struct emu *e, unsigned int port, const u8 *data, unsigned int 
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	if (msg)
-		server_notify(e, TORUS_GROUP_MGMT, msg);
-	else
+	if (!msg) {
 		e->soft.events_lost = true;
+		return false;
+	}
+	server_notify(e, TORUS_GROUP_MGMT, msg);
+	return true;
 }
 
 /* Sends e->soft.hw.reply, encoded by @tree, to the subscribers of @group. */
