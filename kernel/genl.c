@@ -11,7 +11,8 @@
  * A command finds devices in the sender's network namespace. Sets need CAP_NET_ADMIN in the user
  * namespace that owns it, and in that in which the NIC was made: so the root of a container can
  * command the NICs that it makes, but not one that it was given. Faults need it in the initial user
- * namespace: they load the processor, and harm links of others. Gets need no privilege.
+ * namespace: they load the processor, and harm links of others. Gets need no privilege, nor does
+ * listening to events but to management packets, which say who manages what, and where.
  *
  * Groups carry the events of the devices that are in the namespace at that time, each with its
  * IFINDEX. A listener that is too slow gets ENOBUFS from its socket, and must read all again.
@@ -214,7 +215,7 @@ static const torus_genl_op torus_ops[] = {
 
 static const struct genl_multicast_group torus_groups[TORUS_GROUPS] = {
 	[TORUS_GROUP_LINK] = { .name = TORUS_GROUP_LINK_NAME },
-	[TORUS_GROUP_MGMT] = { .name = TORUS_GROUP_MGMT_NAME },
+	[TORUS_GROUP_MGMT] = { .name = TORUS_GROUP_MGMT_NAME, TORUS_MCAST_ADMIN },
 	[TORUS_GROUP_PARK] = { .name = TORUS_GROUP_PARK_NAME },
 };
 

@@ -44,6 +44,13 @@ typedef struct genl_ops torus_genl_op;
 
 #endif
 
+/* Member of a group that only CAP_NET_ADMIN may join; before Linux 6.7 and 6.1.74 all may. */
+#ifdef GENL_MCAST_CAP_NET_ADMIN
+#define TORUS_MCAST_ADMIN	.flags = GENL_MCAST_CAP_NET_ADMIN
+#else
+#define TORUS_MCAST_ADMIN
+#endif
+
 /* Attributes of a dump's request. */
 static inline struct nlattr **torus_dump_attrs(struct netlink_callback *cb)
 {

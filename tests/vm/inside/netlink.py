@@ -16,6 +16,7 @@ import re
 import socket
 import struct
 import sys
+import time
 
 import nl
 from nl import A, ACK, CMD, DUMP_INTR, R, REQUEST, Sock, attr, attrs, check, header, messages, perms, u16s
@@ -137,6 +138,7 @@ def test_overrun(a, slow):
     a.ask("LINK_ATTACH", port(0), attr(A["TORUS_A_LOWER"], b"wire\0"))
     for i in range(201):
         a.ask("LINK_SET", port(0), attr(A["TORUS_A_ADMIN"], bytes([i % 2])))
+    time.sleep(0.5)  # a work sends the events
     check("a listener that is too slow finds ENOBUFS", drain(slow) == errno.ENOBUFS)
     check("once", drain(slow) == errno.EAGAIN)
     slow.dump("LINK_GET")
@@ -226,6 +228,34 @@ def state(s):
                    for part in s.parts() for _, m in part]
     s.send(s.family, CMD["TORUS_CMD_PARK_GET"], b"", REQUEST)
     return all_of + [dict(attrs(d[4:])) for _, _, d in messages(s.s.recv(65536))]
+
+
+def listens(become):
+    """Return: group to error, as the process that @become makes is answered that joins it."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if not pid:
+        sock, said = become(), {}
+        for name, number in sock.groups.items():
+            try:
+                sock.s.setsockopt(270, 1, number)
+                said[name] = 0
+            except OSError as e:
+                said[name] = e.errno
+        os.write(w, json.dumps(said).encode())
+        os._exit(0)
+    os.close(w)
+    said = os.read(r, 65536)
+    os.waitpid(pid, 0)
+    return json.loads(said or "{}")
+
+
+def test_listeners():
+    for become in stranger, other_root:
+        said = listens(become)
+        check(f"{become.__name__}: may listen to events, but not to management packets",
+              said == {"link": 0, "park": 0, "mgmt": errno.EPERM} or print(said))
+    check("root may listen to all", set(listens(Sock).values()) == {0})
 
 
 def test_privilege(s):
@@ -439,6 +469,7 @@ test_dead_writer(second)
 test_overrun(first, Sock())
 test_one_datagram()
 test_privilege(second)
+test_listeners()
 test_events()
 test_moves()
 test_container()
