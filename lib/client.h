@@ -30,6 +30,7 @@ struct transport;
  * @missed: a notification arrived during a request and was dropped
  * @buf: the last datagram, TORUS_MSG_MAX bytes, owned here
  * @sk: private to transport-genl.c: libnl's socket
+ * @mgmt: private to transport-genl.c: libnl's socket for management packets, or NULL
  * @watch: private to transport-genl.c: rtnetlink socket, which reports that the NIC goes away
  * @ifindex: private to transport-genl.c: of the NIC that is watched
  */
@@ -42,6 +43,7 @@ struct conn {
 	bool missed;
 	void *buf;
 	struct nl_sock *sk;
+	struct nl_sock *mgmt;
 	struct nl_sock *watch;
 	uint32_t ifindex;
 };

@@ -4,7 +4,13 @@
  *
  * A handle belongs to the network namespace in which it was opened, also if its process enters
  * another one. Generic netlink does not report that a NIC goes away, so a connection for
- * notifications has a second socket, for rtnetlink, which does. An epoll descriptor combines both.
+ * notifications has a second socket, for rtnetlink, which does.
+ *
+ * Management packets have a third socket. Neighbours decide how many come, and could otherwise fill
+ * the buffer in which events of links wait, and have the reader read the state of the NIC again and
+ * again. Packets that do not fit are lost, as they may be on their way; those who send them repeat
+ * them. Events of links come first, so a packet is never taken for one of a link that is down by
+ * then. An epoll descriptor combines the sockets. Test: test_mgmt_flood().
  */
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -228,10 +234,23 @@ static ssize_t watch_recv(struct conn *c)
 	return 1;
 }
 
+/* Receives a management packet; what did not fit the buffer is lost. */
+static ssize_t mgmt_recv(struct conn *c)
+{
+	ssize_t n;
+
+	do {
+		n = recv_from(c, c->mgmt);
+	} while (n == -ENOBUFS);
+	return n;
+}
+
 static ssize_t genl_recv(struct conn *c)
 {
 	ssize_t n = recv_from(c, c->sk);
 
+	if (n == -EAGAIN && c->mgmt)
+		n = mgmt_recv(c);
 	if (n != -EAGAIN || !c->watch)
 		return n;
 	do {
@@ -242,7 +261,7 @@ static ssize_t genl_recv(struct conn *c)
 
 static int watch_open(struct conn *c, uint32_t ifindex)
 {
-	struct nl_sock *socks[] = { c->sk, NULL };
+	struct nl_sock *socks[] = { c->sk, NULL, c->mgmt };
 	struct epoll_event ev = { .events = EPOLLIN };
 	int err;
 
@@ -256,10 +275,23 @@ static int watch_open(struct conn *c, uint32_t ifindex)
 		return err;
 	buffer_set(nl_socket_get_fd(c->watch), SO_RCVBUF, SO_RCVBUFFORCE, EVENT_BUFFER);
 	c->poll = epoll_create1(EPOLL_CLOEXEC);
-	for (int i = 0; i < 2 && c->poll >= 0; i++)
-		if (epoll_ctl(c->poll, EPOLL_CTL_ADD, nl_socket_get_fd(socks[i]), &ev))
+	for (int i = 0; i < 3 && c->poll >= 0; i++)
+		if (socks[i] &&
+		    epoll_ctl(c->poll, EPOLL_CTL_ADD, nl_socket_get_fd(socks[i]), &ev))
 			return -errno;
 	return c->poll < 0 ? -errno : 0;
+}
+
+/* Opens the socket for management packets. */
+static int mgmt_open(struct conn *c)
+{
+	int err;
+
+	c->mgmt = nl_socket_alloc();
+	err = c->mgmt ? error_of(genl_connect(c->mgmt)) : -ENOMEM;
+	if (!err)
+		buffer_set(nl_socket_get_fd(c->mgmt), SO_RCVBUF, SO_RCVBUFFORCE, EVENT_BUFFER);
+	return err;
 }
 
 static int join_groups(struct torus_dev *dev, struct conn *c, uint32_t groups)
@@ -274,7 +306,8 @@ static int join_groups(struct torus_dev *dev, struct conn *c, uint32_t groups)
 		if (!(groups & 1u << g))
 			continue;
 		id = genl_ctrl_resolve_grp(ask, TORUS_GENL_NAME, group_name[g]);
-		err = error_of(id < 0 ? id : nl_socket_add_membership(c->sk, id));
+		err = error_of(id < 0 ? id : nl_socket_add_membership(
+			g == TORUS_GROUP_MGMT ? c->mgmt : c->sk, id));
 		if (err)
 			lt_fail(dev, err, "generic netlink group '%s': %s", group_name[g],
 				strerror(-err));
@@ -285,9 +318,13 @@ static int join_groups(struct torus_dev *dev, struct conn *c, uint32_t groups)
 
 static int genl_subscribe(struct torus_dev *dev, struct conn *c, uint32_t groups)
 {
-	int err;
+	int err = 0;
 
 	buffer_set(c->fd, SO_RCVBUF, SO_RCVBUFFORCE, EVENT_BUFFER);
+	if (groups & 1u << TORUS_GROUP_MGMT)
+		err = mgmt_open(c);
+	if (err)
+		return lt_fail(dev, err, "events: generic netlink: %s", strerror(-err));
 	err = watch_open(c, dev->ifindex);
 	if (err)
 		return lt_fail(dev, err, "events: rtnetlink: %s", strerror(-err));
@@ -299,6 +336,7 @@ static void genl_close(struct conn *c)
 	if (c->watch && c->poll >= 0)
 		close(c->poll);
 	nl_socket_free(c->watch);
+	nl_socket_free(c->mgmt);
 	nl_socket_free(c->sk);
 }
 

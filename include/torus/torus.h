@@ -164,8 +164,9 @@ int torus_events_fd(const struct torus_dev *dev);
  * @dev: the NIC
  * @fn: called for each event
  * @arg: argument of @fn
- * Return: 0; -ENOBUFS if events were lost: read everything again; -ENODEV if the NIC
- * went away; another negative errno.
+ * Return: 0; -ENOBUFS if events of links or the parking segment were lost: read everything again
+ * (torusemu also says so of management packets, whose loss the kernel's NICs only count);
+ * -ENODEV if the NIC went away; another negative errno.
  */
 int torus_events_read(struct torus_dev *dev,
 		      void (*fn)(const struct torus_event *ev, void *arg), void *arg);

@@ -402,6 +402,14 @@ static void hear(const struct torus_event *ev, void *arg)
 	heard++;
 }
 
+static struct ksock *joined_group(unsigned int group)
+{
+	for (int i = 0; i < SOCKS; i++)
+		if (socks[i].sk && socks[i].groups & 1u << group)
+			return &socks[i];
+	return NULL;
+}
+
 static struct ksock *joined(bool rtnl)
 {
 	for (int i = 0; i < SOCKS; i++)
@@ -431,7 +439,7 @@ static void link_event(uint32_t ifindex)
 
 	nla_put_u32(msg, TORUS_A_IFINDEX, ifindex);
 	put_link(msg, 1);
-	fake_send(joined(false)->kernel, msg);
+	fake_send(joined_group(TORUS_GROUP_LINK)->kernel, msg);
 }
 
 static void interface_event(int type, int family, int ifindex)
@@ -472,6 +480,47 @@ static void test_events_lost(void **state)
 	overrun = joined(true)->fd;
 	assert_int_equal(torus_events_read(dev, hear, NULL), -ENOBUFS);
 	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+}
+
+static void mgmt_event(void)
+{
+	struct nl_msg *msg = fake_reply(NULL, TORUS_CMD_MGMT_NTF, 0);
+
+	nla_put_u32(msg, TORUS_A_IFINDEX, 7);
+	nla_put_u8(msg, TORUS_A_PORT, 1);
+	nla_put(msg, TORUS_A_DATA, 3, "hey");
+	fake_send(joined_group(TORUS_GROUP_MGMT)->kernel, msg);
+}
+
+static void note_group(const struct torus_event *ev, void *arg)
+{
+	char *seen = arg;
+
+	seen[strlen(seen)] = "LMP"[ev->group];
+}
+
+/*
+ * Management packets that were lost are no reason to read the state again. Events of links are
+ * handled before those that came earlier than they.
+ */
+static void test_mgmt_flood(void **state)
+{
+	char seen[8] = "";
+
+	(void)state;
+	assert_int_equal(torus_open("genl:torus0", &dev), 0);
+	assert_int_equal(torus_events_open(dev, 7), 0);
+	assert_false(readable());
+	mgmt_event();
+	assert_true(readable());
+	link_event(7);
+	overrun = joined_group(TORUS_GROUP_MGMT)->fd;
+	assert_int_equal(torus_events_read(dev, note_group, seen), 0);
+	assert_string_equal(seen, "LM");
+	assert_false(readable());
+	overrun = joined_group(TORUS_GROUP_LINK)->fd;
+	assert_int_equal(torus_events_read(dev, note_group, seen), -ENOBUFS);
+	assert_int_equal(torus_events_read(dev, note_group, seen), 0);
 }
 
 static void test_nic_goes(void **state)
@@ -515,6 +564,7 @@ int main(void)
 		GENL(list),
 		GENL(events),
 		GENL(events_lost),
+		GENL(mgmt_flood),
 		GENL(nic_goes),
 		GENL(subscribe_again),
 	};
