@@ -2,10 +2,11 @@
 /* Injected latency: the queue of delayed frames. ../core/fault.c injects bit errors. */
 #include "fault.h"
 
-bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame, u64 now)
+bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame, u32 held, u64 now)
 {
-	if (f->count == TORUS_HOST_LATE_MAX)
+	if (f->count == TORUS_HOST_LATE_MAX || held > TORUS_HOST_LATE_BYTES - f->held)
 		return false;
+	frame->held = held;
 	frame->due = now + f->latency;
 	frame->next = NULL;
 	if (f->late)
@@ -14,6 +15,7 @@ bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame,
 		f->late = frame;
 	f->last = frame;
 	f->count++;
+	f->held += held;
 	return true;
 }
 
@@ -25,6 +27,7 @@ struct torus_host_late *torus_host_due(struct torus_host_fault *f, u64 now)
 		return NULL;
 	f->late = frame->next;
 	f->count--;
+	f->held -= frame->held;
 	return frame;
 }
 

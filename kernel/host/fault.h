@@ -6,15 +6,18 @@
 #include "../core/fault.h"
 
 #define TORUS_HOST_LATE_MAX	1024		/* delayed frames of a port */
+#define TORUS_HOST_LATE_BYTES	(16u << 20)	/* and bytes of their memory */
 
 /**
  * struct torus_host_late - a delayed frame; lies in a frame of the shell's
  * @next: the frame that was sent after it, or NULL
  * @due: when it goes on, ns
+ * @held: bytes of its memory
  */
 struct torus_host_late {
 	struct torus_host_late *next;
 	u64 due;
+	u32 held;
 };
 
 /**
@@ -25,6 +28,7 @@ struct torus_host_late {
  * @late: first delayed frame, in the order in which they were sent, or NULL
  * @last: last delayed frame; valid if @late is not NULL
  * @count: number of delayed frames, at most TORUS_HOST_LATE_MAX
+ * @held: bytes of their memory, at most TORUS_HOST_LATE_BYTES
  */
 struct torus_host_fault {
 	struct tn_fault bits;
@@ -34,6 +38,7 @@ struct torus_host_fault {
 	struct torus_host_late *late;
 	struct torus_host_late *last;
 	u32 count;
+	u32 held;
 };
 
 /** torus_host_is_deaf() - Return: true if frames that arrive are to be dropped */
@@ -48,8 +53,11 @@ static inline bool torus_host_delays(const struct torus_host_fault *f)
 	return f->latency || f->late;
 }
 
-/** torus_host_delay() - delay a frame. Return: false if there are too many; the shell drops it */
-bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame, u64 now);
+/**
+ * torus_host_delay() - delay a frame, which holds @held bytes of memory
+ * Return: false if there are too many; the shell drops it.
+ */
+bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame, u32 held, u64 now);
 /** torus_host_due() - take the first frame if it is due by @now (~0: any). Return: it, or NULL */
 struct torus_host_late *torus_host_due(struct torus_host_fault *f, u64 now);
 /** torus_host_fault_expiry() - Return: when the next delayed frame is due, ns; ~0: never */

@@ -239,7 +239,7 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 	if (hit)
 		torus_frame_corrupt(skb, &fault->bits);
 	if (torus_host_delays(fault)) {
-		if (!torus_host_delay(fault, late_frame(skb), now))
+		if (!torus_host_delay(fault, late_frame(skb), skb->truesize, now))
 			kfree_skb(skb);
 		port->nic->delays |= 1u << port->num;
 		return;

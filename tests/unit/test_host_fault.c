@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Delayed frames: they keep their order, are sent in time, and their number is bounded. */
+/*
+ * Delayed frames: they keep their order, are sent in time, and their number and memory are
+ * bounded.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +32,8 @@ static void test_delay(void **state)
 	assert_int_equal(due(&f, ~0ull), -1);
 	f.latency = 100;
 	assert_true(torus_host_delays(&f));
-	assert_true(torus_host_delay(&f, &frame[1], 1000));
-	assert_true(torus_host_delay(&f, &frame[2], 1050));
+	assert_true(torus_host_delay(&f, &frame[1], 1, 1000));
+	assert_true(torus_host_delay(&f, &frame[2], 1, 1050));
 	assert_int_equal(torus_host_fault_expiry(&f), 1100);
 	assert_int_equal(due(&f, 1099), -1);
 	assert_int_equal(due(&f, 1100), 1);
@@ -39,7 +42,7 @@ static void test_delay(void **state)
 	/* Frames without latency do not overtake those that had some. */
 	f.latency = 0;
 	assert_true(torus_host_delays(&f));
-	assert_true(torus_host_delay(&f, &frame[3], 1060));
+	assert_true(torus_host_delay(&f, &frame[3], 1, 1060));
 	assert_int_equal(torus_host_fault_expiry(&f), 1150);
 	assert_int_equal(due(&f, 1149), -1);
 	assert_int_equal(due(&f, 2000), 2);
@@ -48,7 +51,7 @@ static void test_delay(void **state)
 	assert_false(torus_host_delays(&f));
 	assert_true(torus_host_fault_expiry(&f) == ~0ull);
 	/* The same after all frames were taken. */
-	assert_true(torus_host_delay(&f, &frame[4], 3000));
+	assert_true(torus_host_delay(&f, &frame[4], 1, 3000));
 	assert_int_equal(due(&f, ~0ull), 4);
 	assert_int_equal(due(&f, ~0ull), -1);
 }
@@ -64,15 +67,37 @@ static void test_most(void **state)
 
 	(void)state;
 	for (n = 0; n < TORUS_HOST_LATE_MAX + 2; n++)
-		assert_int_equal(torus_host_delay(&f, &frame[n], (u64)n),
+		assert_int_equal(torus_host_delay(&f, &frame[n], 1, (u64)n),
 				 n < TORUS_HOST_LATE_MAX);
 	assert_int_equal(due(&f, 1), 0);
-	assert_true(torus_host_delay(&f, &frame[n - 1], 5000));
-	assert_false(torus_host_delay(&f, &frame[0], 5000));
+	assert_true(torus_host_delay(&f, &frame[n - 1], 1, 5000));
+	assert_false(torus_host_delay(&f, &frame[0], 1, 5000));
 	for (n = 1; n < TORUS_HOST_LATE_MAX; n++)
 		assert_int_equal(due(&f, ~0ull), n);
 	assert_int_equal(due(&f, ~0ull), TORUS_HOST_LATE_MAX + 1);
 	assert_int_equal(due(&f, ~0ull), -1);
+}
+
+/* The same of frames that hold much memory, to the byte; a frame gives back what it held. */
+static void test_bytes(void **state)
+{
+	struct torus_host_fault f = { .latency = 1 };
+	u32 half = TORUS_HOST_LATE_BYTES / 2;
+
+	(void)state;
+	assert_false(torus_host_delay(&f, &frame[0], TORUS_HOST_LATE_BYTES + 1, 0));
+	assert_false(torus_host_delay(&f, &frame[0], ~0u, 0));
+	assert_true(torus_host_delay(&f, &frame[0], half, 0));
+	assert_false(torus_host_delay(&f, &frame[1], half + 1, 0));
+	assert_true(torus_host_delay(&f, &frame[1], half, 0));
+	assert_false(torus_host_delay(&f, &frame[2], 1, 0));
+	assert_int_equal(due(&f, 1), 0);
+	assert_false(torus_host_delay(&f, &frame[2], half + 1, 0));
+	assert_true(torus_host_delay(&f, &frame[2], half, 0));
+	assert_int_equal(due(&f, ~0ull), 1);
+	assert_int_equal(due(&f, ~0ull), 2);
+	assert_true(torus_host_delay(&f, &frame[3], TORUS_HOST_LATE_BYTES, 0));
+	assert_int_equal(due(&f, ~0ull), 3);
 }
 
 int main(void)
@@ -80,6 +105,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_most),
+		cmocka_unit_test(test_bytes),
 	};
 
 	return cmocka_run_group_tests_name("host_fault", all, NULL, NULL);

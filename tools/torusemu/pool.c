@@ -113,6 +113,11 @@ void frame_free(struct pool *pool, struct frame *f)
 	push_frame(pool, f);
 }
 
+u32 frame_held(const struct frame *f)
+{
+	return class_bytes[f->class] + ALIGN;
+}
+
 static struct tn_pkt *pkt_alloc(struct pool *pool)
 {
 	struct tn_pkt *slab;
@@ -171,5 +176,5 @@ u32 pkt_keep(struct pool *pool, struct tn_pkt *p)
 		}
 		f = p->owner;
 	}
-	return class_bytes[f->class] + ALIGN + (u32)sizeof(*p);
+	return frame_held(f) + (u32)sizeof(*p);
 }

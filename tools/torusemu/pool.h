@@ -25,10 +25,10 @@
 struct frame {
 	struct frame *next;
 	u32 refs;
-	u32 bytes;
+	u32 bytes : 24;
+	u32 class : 8;
 	u8 *data;
 	struct torus_host_late late;
-	u8 class;
 };
 
 /**
@@ -47,6 +47,8 @@ void pool_init(struct pool *pool, u32 frames_max);
 /** frame_new() - Return: a frame of at least @bytes with one reference, or NULL */
 struct frame *frame_new(struct pool *pool, size_t bytes);
 void frame_free(struct pool *pool, struct frame *f);
+/** frame_held() - Return: bytes of memory that the frame holds */
+u32 frame_held(const struct frame *f);
 
 static inline void frame_put(struct pool *pool, struct frame *f)
 {

@@ -150,7 +150,7 @@ static void send_faulty(struct port *port, const struct tn_frame *tx, bool hit, 
 	f->bytes = tx->bytes;
 	if (!torus_host_delays(&port->soft->fault))
 		send_whole(port, f, now);
-	else if (!torus_host_delay(&port->soft->fault, &f->late, now))
+	else if (!torus_host_delay(&port->soft->fault, &f->late, frame_held(f), now))
 		frame_put(pool, f);
 }
 
