@@ -190,7 +190,7 @@ static void service_send(void *io, int conn, const struct fm_msg *msg)
 	for (unsigned int i = 0; i < o->reaches; i++)
 		if (o->reach[i].conn == conn)
 			o->reach[i].drop = msg->drop.guid;
-	for (uint32_t i = 0; i < o->nodes; i++)
+	for (uint32_t i = 0; i < o->nodes + o->more; i++)
 		if (o->node[i].conn == conn)
 			said_down(o, &o->node[i], msg);
 }
@@ -201,7 +201,7 @@ static void service_close(void *io, int conn)
 
 	if (conn == o->up)
 		o->up = 0;
-	for (uint32_t i = 0; i < o->nodes; i++)
+	for (uint32_t i = 0; i < o->nodes + o->more; i++)
 		if (o->node[i].conn == conn)
 			o->node[i].conn = 0;
 }
@@ -304,7 +304,7 @@ static void say_hello(struct one_fm *o, uint32_t node, uint64_t obeys);
 /* Nodes that are asked to obey the root do so, and say HELLO again. */
 static void promises(struct one_fm *o)
 {
-	for (uint32_t i = 1; i < o->nodes; i++) {
+	for (uint32_t i = 1; i < o->nodes + o->more; i++) {
 		uint64_t epoch = o->node[i].claim;
 
 		o->node[i].claim = 0;
@@ -422,7 +422,7 @@ static unsigned int step_at_hand(const struct one_fm *o)
 {
 	unsigned int found = ONE_NOTHING;
 
-	for (uint32_t i = 0; i < o->nodes; i++) {
+	for (uint32_t i = 0; i < o->nodes + o->more; i++) {
 		const struct one_node *n = &o->node[i];
 
 		if (n->conn && !n->mute && n->asked.version && !n->answered)
@@ -468,7 +468,7 @@ void one_report(struct one_fm *o, uint32_t node)
 
 void one_answer(struct one_fm *o)
 {
-	for (uint32_t i = 0; i < o->nodes; i++) {
+	for (uint32_t i = 0; i < o->nodes + o->more; i++) {
 		const struct one_node *n = &o->node[i];
 
 		if (n->conn && !n->mute && n->asked.version && !n->answered)
@@ -586,6 +586,33 @@ void one_row(struct one_fm *o, uint32_t node)
 	msg.row.row = n->row;
 	fm_msg(o->fm, n->conn, &msg, o->now);
 	one_ends(o);
+}
+
+void one_cable(struct one_fm *o, uint32_t at, uint32_t node)
+{
+	for (unsigned int p = 0; p < ONE_PORTS; p++) {
+		uint32_t to = (at + (p ? o->nodes - 1 : 1)) % o->nodes;
+
+		o->node[node].row.port[p] = (struct fm_port_row) {
+			.state = FM_PORT_UP, .peer_guid = o->node[to].guid,
+			.peer_port = (uint8_t)!p };
+		o->node[to].row.port[!p] = (struct fm_port_row) {
+			.state = FM_PORT_UP, .peer_guid = o->node[node].guid,
+			.peer_port = (uint8_t)p };
+		one_row(o, to);
+	}
+}
+
+uint32_t one_replace(struct one_fm *o, uint32_t node)
+{
+	uint32_t i = o->nodes + o->more++;
+
+	assert_true(i < ONE_NODES);
+	o->node[i] = (struct one_node) { .guid = 100 + i, .epoch = 1000 + i,
+					 .row.nports = o->node[node].row.nports };
+	one_cable(o, node, i);
+	one_join(o, i);
+	return i;
 }
 
 void one_lose(struct one_fm *o, uint32_t node, unsigned int port, uint32_t session, uint16_t seq)

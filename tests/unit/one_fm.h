@@ -74,6 +74,7 @@ struct one_reach {
  * struct one_fm - the manager and its surroundings
  * @entry: entries of the last table that a root sent, for the nodes that are @in_table
  * @up: the connection that a member has to the root, and its address; 0: none
+ * @more: further nodes, which the ring has no place for (one_replace())
  * @reach, @reaches: connections that a root opened; they stand soon, the first @reached do, unless
  *	nodes are @unreachable
  * @told: the last message that the manager of a member sent up, by type
@@ -89,7 +90,7 @@ struct one_reach {
 struct one_fm {
 	struct fm *fm;
 	uint64_t now;
-	uint32_t nodes;
+	uint32_t nodes, more;
 	uint32_t self;
 	struct one_node node[ONE_NODES];
 	struct fm_entry entry[ONE_NODES];
@@ -171,6 +172,10 @@ void one_lose(struct one_fm *o, uint32_t node, unsigned int port, uint32_t sessi
 void one_mend(struct one_fm *o, uint32_t node, unsigned int port, uint32_t session);
 /** one_row() - @node reports its row */
 void one_row(struct one_fm *o, uint32_t node);
+/** one_replace() - a new node joins with the cables of @node, which is away. Return: its number */
+uint32_t one_replace(struct one_fm *o, uint32_t node);
+/** one_cable() - the cables at the place @at of the ring lead to @node; its neighbours report it */
+void one_cable(struct one_fm *o, uint32_t at, uint32_t node);
 /** one_problem() - whether the manager reports a problem of @kind with @part in its text */
 bool one_problem(const struct one_fm *o, const char *kind, const char *part);
 /** one_link() - the link of the manager's own NIC is in @state */

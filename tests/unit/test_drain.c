@@ -309,6 +309,56 @@ static void nic_of_who_is_back_had_failed(void **state)
 }
 
 /*
+ * Node 3 is back, with a packet of colour 3, while another node has its place: no table has it until
+ * that node is dead. Version 11 gives it its place, and has that colour. So another table follows,
+ * whose drain waits for the packet, before anything is replayed or released.
+ */
+static void place_comes_later(void **state)
+{
+	uint32_t other;
+
+	(void)state;
+	is_away_until(5);
+	other = one_replace(&o, 3);
+	one_finish(&o);
+	assert_int_equal(fm_node(o.fm, 3)->guid, o.node[other].guid);
+	one_sends(&o, 3, 3, 1);
+	memset(o.node[3].row.port, 0, ONE_PORTS * sizeof(*o.node[3].row.port));
+	o.node[3].mute = true;		/* it takes part in no table without it */
+	one_join(&o, 3);
+	one_finish(&o);
+	assert_int_equal(fm_last(o.fm)->version, 8);
+	one_lose(&o, 2, 0, 11, 1);
+	one_lose(&o, 4, 1, 11, 1);
+	one_gone(&o, other);
+	one_finish(&o);
+	assert_int_equal(fm_node(o.fm, 3)->state, FM_NODE_DEAD);
+	while (fm_version(o.fm) < 10) {
+		one_version(&o, fm_version(o.fm) + 1);
+		one_finish(&o);
+	}
+	o.node[3].mute = false;
+	one_cable(&o, 3, 3);
+	one_row(&o, 3);
+	one_until(&o, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 11);
+	assert_int_equal(fm_node(o.fm, 3)->guid, o.node[3].guid);
+	one_answer(&o);
+	while (one_asked(&o, ONE_SOON) == FM_STEP_COUNT)
+		one_answer(&o);
+	comes_after(0, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 12);
+	one_answer(&o);
+	comes_after(2, FM_STEP_COUNT);
+	one_gets(&o, 3, 3, 1);
+	one_until(&o, FM_STEP_RESUME);
+	assert_int_equal(fm_version(o.fm), 12);
+	one_finish(&o);
+	assert_false(fm_last(o.fm)->bounded);
+	one_end(&o);
+}
+
+/*
  * While the manager of node 3 hangs, the root goes on without proof, and a packet of colour 3 is
  * behind a link that takes none for some time. Later that packet arrives, and another one is on
  * its way when the next version of that colour ends: as many are missing as before.
@@ -439,6 +489,7 @@ int main(void)
 		cmocka_unit_test(brought_colour_waits_for_its_drain),
 		cmocka_unit_test(manager_of_who_is_back_is_new),
 		cmocka_unit_test(nic_of_who_is_back_had_failed),
+		cmocka_unit_test(place_comes_later),
 		cmocka_unit_test(late_packets_are_not_lost),
 		cmocka_unit_test(other_end_is_waited_for),
 		cmocka_unit_test(each_end_has_its_time),

@@ -361,8 +361,13 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 	take_mark(fm, m, h->marked, fresh);
 	if (fresh || back)
 		fm_base_count(fm, m, h);
-	if ((away || back) && fm->table.version)
-		r->brought |= find_brought(fm, h, away);
+	if ((away || back) && fm->table.version) {
+		uint8_t brought = find_brought(fm, h, away);
+
+		r->brought |= brought;
+		if (m->node == TORUS_NO_NODE)
+			m->brought |= brought;
+	}
 	if (h->version > r->version_seen)
 		r->version_seen = h->version;
 	/* The node has missed versions, or has those of a former root. */

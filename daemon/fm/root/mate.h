@@ -27,6 +27,8 @@ struct fm_flap;
  * @state: FM_NODE_UP, _SILENT or _DEAD
  * @position: its position by the wave, from its HELLO before it was placed; all 0: not known
  * @bare: its NIC may not work at @node
+ * @brought: colours of packets that its NIC may have, if it came back without a place: when it gets
+ *	one, they are added to fm_root's @brought
  * @banned: it may not join before then; @ban: the last such time, in ns
  */
 struct fm_mate {
@@ -34,7 +36,7 @@ struct fm_mate {
 	uint32_t epoch, node, worked_at;
 	int32_t position[TORUS_MAX_DIMS];
 	bool fixed, listed, marked;	/* @marked: its NIC has the bootstrap flag */
-	uint8_t state;
+	uint8_t state, brought;
 	uint16_t priority;	/* as in its HELLO */
 	bool plans;		/* as in its HELLO: it knows address plans */
 	bool moving;		/* it left the root for the parent that it was given */

@@ -136,7 +136,8 @@ static bool is_later_possible(const struct fm_root *r)
  * No drain of this root waited for the packets in the NIC of a node that was away. With the colour
  * of the next version, that version's drain would not wait for them either. So versions of the
  * colours that these packets may have are left out, too. If no other is clean, one of them is
- * taken, and a further table follows whose drain covers it, as after a restart.
+ * taken, and a further table follows whose drain covers it, as after a restart. Such a table also
+ * follows if a node that has waited for a place gets one in a version of such a colour.
  */
 static uint64_t next_version(struct fm *fm)
 {
@@ -307,7 +308,8 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 	return true;
 }
 
-static void publish_table(struct fm *fm, uint64_t version)
+/* Return: true if nodes came with packets that may have the colour of @version, now in force. */
+static bool publish_table(struct fm *fm, uint64_t version)
 {
 	struct fm_root *r = fm->root;
 	bool pause = fm_grow_table(fm, version);
@@ -323,7 +325,7 @@ static void publish_table(struct fm *fm, uint64_t version)
 	};
 
 	uint32_t cables;
-	bool placed = fm_discover_place(fm, &fm->table.shape);
+	bool placed = fm_discover_place(fm, &fm->table.shape), mixed;
 
 	fm_roster_forget(fm);
 	fm_damp_spare(fm, NULL);
@@ -331,11 +333,12 @@ static void publish_table(struct fm *fm, uint64_t version)
 	fm_grow_look(fm);
 	if (!fill_changes(fm, &t)) {
 		fm_demand_put_off(fm, fm->now + fm->cfg.resend);
-		return;
+		return false;
 	}
 	fm_quorum_voters(fm, version, &t.voters);
 	fm_demand_end(fm);
 	r->version = version;
+	mixed = r->brought >> version % TORUS_COLOURS & 1;
 	r->clean &= (uint8_t)~(r->brought | 1u << version % TORUS_COLOURS);
 	r->brought = 0;
 	t.clean = r->clean;
@@ -359,6 +362,7 @@ static void publish_table(struct fm *fm, uint64_t version)
 	if (r->early)
 		fm_demand(fm, r->early_until - fm->now,
 			  "nodes wait for the places of their neighbours");
+	return mixed && fm->table.version == version;
 }
 
 uint64_t fm_publish_expiry(const struct fm *fm)
@@ -373,21 +377,19 @@ void fm_publish_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	uint64_t version;
-	bool doubtful, mixed;
+	bool doubtful, mixed = false;
 
 	if (fm->now < fm_publish_expiry(fm))
 		return;
 	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
 	doubtful |= !fm->table.version && r->version && !r->clean;
-	mixed = version && r->brought >> version % TORUS_COLOURS & 1;
 	invariant(!version || (version > fm->table.version && version >= r->version));
 	invariant(!version || !fm->table.version || r->clean >> version % TORUS_COLOURS & 1);
 	if (version)
-		publish_table(fm, version);
+		mixed = publish_table(fm, version);
 	else
 		fm_demand_put_off(fm, NEVER);	/* until recovery.c finds the network drained */
-	mixed &= fm->table.version == version;
 	if ((doubtful || mixed) && fm->table.version) {
 		fm_demand(fm, 0, mixed ? "nodes came with packets of the new colour" :
 				 "root restarted in a recovery");

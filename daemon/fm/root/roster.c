@@ -203,8 +203,11 @@ void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
 	if (m->node != node)
 		m->bare = fm->root->bare = true;
 	m->node = node;
-	if (node != TORUS_NO_NODE)
+	if (node != TORUS_NO_NODE) {
 		m->waits_since = 0;
+		fm->root->brought |= m->brought;
+		m->brought = 0;
+	}
 	fm->root->ranks_at = earlier(fm->root->ranks_at, fm->now + fm->cfg.resend);
 }
 
