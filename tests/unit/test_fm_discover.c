@@ -450,10 +450,10 @@ static void test_one_pair(void **state)
 	} t[] = {
 		{ 5, 14, 0, {
 		  "1,1:+x ('n5') is cabled to 3,3:-x ('n15'), expected 2,1:-x" WRONG,
-		  "2,1:-x ('n6') is cabled to 2,3:+x ('n14'), expected 1,1:+x" WRONG } },
+		  "2,3:+x ('n14') is cabled to 2,1:-x ('n6'), expected 3,3:-x" WRONG } },
 		{ 1, 11, 3, {
-		  "1,0:-y ('n1') is cabled to 3,1:+y ('n7'), expected 1,3:+y" WRONG,
-		  "3,2:-y ('n11') is cabled to 1,3:+y ('n13'), expected 3,1:+y" WRONG } },
+		  "3,1:+y ('n7') is cabled to 1,0:-y ('n1'), expected 3,2:-y" WRONG,
+		  "1,3:+y ('n13') is cabled to 3,2:-y ('n11'), expected 1,0:-y" WRONG } },
 	};
 
 	(void)state;

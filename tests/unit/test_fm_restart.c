@@ -85,14 +85,14 @@ static void other_end(struct fm_hello *h)
 }
 
 /*
- * Ports that the fabric does not use lead to no node, and each end is reported as its own node
- * reports it.
+ * Ports that the fabric does not use lead to no node, and a wrong cable that only its end at a port
+ * with "-" reports has its name from the other end.
  */
 static void test_restart_cables(void **state)
 {
 	static const char *const text[] = {
 		"log info bootstrap: shape 4x4, 16 of 16 nodes\n",
-		"log error wiring: 2,1:-x ('n6') is cabled to 1,2:+x ('n9'), expected 1,1:+x: leads",
+		"log error wiring: 1,2:+x ('n9') is cabled to 2,1:-x ('n6'), expected 2,2:-x: leads",
 	};
 
 	(void)state;
