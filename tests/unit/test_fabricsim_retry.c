@@ -303,6 +303,9 @@ static void test_program(void **state)
 	has(out, "\nacknak,4096,4096,3089,1,,1,0.24830");
 	has(out, "\nhippi,4096,32,966,1,,1,0.57528");
 	expect("retry --protocol acknak --ber 0", OK);
+	assert_string_equal(err, "");
+	expect("retry --protocol angara --ber 1e-3,1e-9 --messages 20", PROBLEM);
+	has(err, "1 of 2 runs stopped making progress, because hardly a packet arrives whole: exit status 1");
 	has(out, "measured");
 }
 

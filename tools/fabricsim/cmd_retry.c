@@ -380,12 +380,12 @@ static int show_retry(const struct ctl *ctl, const struct plan *p)
 	static const char *const columns[] = { "protocol", "payload", "unit", "delay", "ber",
 		"retries", "analytic", "exact", "measured", "backs", "timeouts", NULL };
 	json_t *points = json_array(), *about;
+	size_t stuck = 0;
 	int status = OK;
 
 	for (size_t i = 0; i < p->n; i++) {
 		json_array_append_new(points, retry_json(&p->point[i]));
-		if (!p->point[i].cost.ended)
-			status = PROBLEM;
+		stuck += !p->point[i].cost.ended;
 	}
 	about = json_pack("{sI sI sI sb so}", "seed", (json_int_t)ctl->seed, "micro",
 			  (json_int_t)micro, "messages", (json_int_t)messages, "one_way", one_way,
@@ -396,7 +396,10 @@ static int show_retry(const struct ctl *ctl, const struct plan *p)
 		crossover_print(about);
 	if (points_show(ctl, about, points, columns))
 		return CANNOT;
-	return status;
+	if (stuck)
+		warn("%zu of %zu runs stopped making progress, because hardly a packet arrives whole: "
+		     "exit status 1; 'ended' of --json and --csv tells which", stuck, p->n);
+	return status == OK && stuck ? PROBLEM : status;
 }
 
 /* --figure plays a figure, as --play does. */
