@@ -104,13 +104,17 @@ silence() {
 		until_true 10 settled && lab silence 0,"$rest":+x off && until_true 10 running
 }
 
-# For longer than links may be silent. The NICs and the cables stand still together, so none is lost.
+# For longer than links may be silent ("patience"). The NICs and the cables stand still together, so
+# no link is lost. The log names those that were lost in the test before.
 stopped() {
-	local before
-	before=$(silences)
-	kill -STOP "$(pack)"
-	sleep 0.7
-	kill -CONT "$(pack)"
+	local pid before state
+	pid=$(pack) before=$(silences)
+	((before > 0)) || { echo "no link was ever silent in the log"; return 1; }
+	kill -STOP "$pid" || return
+	sleep $((2 * slow)).7
+	state=$(awk '/^State/ { print $2 }' "/proc/$pid/status")
+	kill -CONT "$pid" || return
+	[[ $state == T ]] || { echo "process $pid was in state '$state'"; return 1; }
 	until_true 10 running && verified && [[ $(silences) == "$before" ]]
 }
 silences() { grep -c '(silence)' "$run/torusemu.log"; }
