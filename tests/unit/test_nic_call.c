@@ -19,10 +19,13 @@
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/nic.h"
+#include "daemon/nic_impl.h"
+#include "lib/netdev.h"
 #include "lib/util/times.h"
 
 #define PORTS 6
 #define PATIENCE (3 * SEC)
+#define RING 4
 
 /* How the NIC reacts to actions. */
 enum manners { DOES, REFUSES, HANGS_UP, SILENT };
@@ -34,6 +37,7 @@ static _Atomic uint32_t epoch;
 static _Atomic int events;	/* the connection that has subscribed */
 static _Atomic bool no_memory;
 static _Atomic bool plans;	/* the NIC reports its address plan, which is the default one */
+static _Atomic int placed;	/* its place in a ring of RING nodes; -1: it has none */
 static char sent[64];		/* of each management packet port and first byte; then "|" for a count */
 
 /* The calls that the owner got. */
@@ -57,13 +61,60 @@ void *__wrap_calloc(size_t count, size_t size)
 	return no_memory ? NULL : __real_calloc(count, size);
 }
 
-static void put_unplaced(struct nl_msg *msg)
+/* The interface of the NIC, as it was set up last, and the place that the NIC had then. */
+static struct {
+	unsigned int times;
+	uint32_t node, old_node, ifindex;
+	uint8_t len4, old_len4;
+	bool moved;
+	int placed, err;
+} interface;
+
+int __wrap_lt_netdev_place(const struct lt_netdev *netdev, char *text, size_t len);
+
+int __wrap_lt_netdev_place(const struct lt_netdev *netdev, char *text, size_t len)
+{
+	interface.times++;
+	interface.node = netdev->node;
+	interface.moved = netdev->old;
+	interface.old_node = netdev->old_node;
+	interface.ifindex = netdev->ifindex;
+	interface.len4 = netdev->plan->len4;
+	interface.old_len4 = netdev->old_plan->len4;
+	interface.placed = placed;
+	snprintf(text, len, "it does not want to");
+	return interface.err;
+}
+
+static void put_place(struct nl_msg *msg)
+{
+	uint16_t size = RING, at = (uint16_t)placed;
+
+	if (placed < 0)
+		return;
+	nla_put(msg, TORUS_A_SHAPE, sizeof(size), &size);
+	nla_put(msg, TORUS_A_COORDS, sizeof(at), &at);
+	nla_put_u32(msg, TORUS_A_NODE, at);
+}
+
+/* Takes a place that the manager gives it. */
+static void take_place(const struct nlmsghdr *req)
+{
+	struct nlattr *at = nlmsg_find_attr((struct nlmsghdr *)req, GENL_HDRLEN, TORUS_A_COORDS);
+
+	if (at)
+		placed = *(uint16_t *)nla_data(at);
+}
+
+static void put_device_info(struct nl_msg *msg)
 {
 	nla_put_string(msg, TORUS_A_NAME, "n");
 	nla_put_string(msg, TORUS_A_DRIVER, "fake");
 	nla_put_u64(msg, TORUS_A_GUID, 5);
 	nla_put_u32(msg, TORUS_A_EPOCH, epoch);
 	nla_put_u8(msg, TORUS_A_PORT_COUNT, PORTS);
+	nla_put_u32(msg, TORUS_A_IFINDEX, 17);
+	put_place(msg);
 	if (plans) {
 		struct torus_plan plan;
 
@@ -92,7 +143,7 @@ static void answer_get(int fd, const struct nlmsghdr *req, unsigned int cmd)
 	struct nl_msg *msg = fake_reply(req, cmd, 0);
 
 	if (cmd == TORUS_CMD_DEVICE_GET)
-		put_unplaced(msg);
+		put_device_info(msg);
 	else
 		put_park(msg);
 	fake_send(fd, msg);
@@ -119,6 +170,8 @@ static void answer(struct fake *f, int fd, struct nlmsghdr *req)
 	note_sent(req, cmd);
 	if (cmd == TORUS_CMD_SUBSCRIBE)
 		events = fd;
+	if (cmd == TORUS_CMD_DEVICE_SET && manners == DOES)
+		take_place(req);
 	if (cmd == TORUS_CMD_LINK_GET)
 		answer_links(fd, req);
 	else if (cmd == TORUS_CMD_DEVICE_GET || cmd == TORUS_CMD_PARK_GET)
@@ -207,6 +260,7 @@ static int begin(void **state)
 	answered = 0;
 	manners = DOES;
 	epoch = 1;
+	placed = -1;
 	nic.fn = answer;
 	loop = loop_new();
 	n = nic_new(loop, where, PATIENCE, &ops, NULL);
@@ -287,6 +341,53 @@ static void test_done(void **state)
 	ends(7, 0);
 	assert_int_equal(told.lost, 100 + TORUS_NC_LOST);
 	assert_int_equal(told.done, 9);
+}
+
+static void place_at(uint32_t tag, int16_t at, const struct torus_plan *plan, int err)
+{
+	struct torus_shape shape = { 1, { RING, 1, 1, 1, 1, 1 } };
+	struct torus_coords c = { { at } };
+
+	nic_place_set(n, tag, &shape, &c, plan);
+	ends(tag, err);
+}
+
+/*
+ * The interface of a NIC of the kernel is set up after the NIC has its place, and then without the
+ * addresses of the place before; it stays as it is if the NIC refuses. The place of the NIC does not
+ * depend on its interface.
+ */
+static void test_interface(void **state)
+{
+	struct torus_plan plan, other;
+
+	(void)state;
+	memset(&interface, 0, sizeof(interface));
+	torus_plan_default(&plan);
+	other = plan;
+	assert_int_equal(torus_plan_parse4("192.168.0.0/16", &other), 0);
+	place_at(1, 2, &plan, 0);
+	assert_int_equal(interface.times, 0);		/* that of torusemu is not the manager's */
+	n->kernel = true;
+	placed = -1;
+	place_at(2, 2, &plan, 0);
+	assert_int_equal(interface.times, 1);
+	assert_int_equal(interface.ifindex, 17);
+	assert_int_equal(interface.node, 2);
+	assert_false(interface.moved);
+	assert_int_equal(interface.placed, 2);
+	interface.err = -EIO;
+	place_at(3, 3, &other, 0);
+	assert_int_equal(interface.times, 2);
+	assert_int_equal(interface.node, 3);
+	assert_true(interface.moved);
+	assert_int_equal(interface.old_node, 2);
+	assert_int_equal(interface.placed, 3);
+	assert_int_equal(interface.len4, other.len4);
+	assert_int_equal(interface.old_len4, plan.len4);
+	manners = REFUSES;
+	place_at(4, 1, &plan, -EBUSY);
+	assert_int_equal(interface.times, 2);
 }
 
 /*
@@ -671,7 +772,7 @@ static void test_daemon_ends(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		NIC_TEST(done), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused),
+		NIC_TEST(done), NIC_TEST(interface), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused),
 		NIC_TEST(questions), NIC_TEST(questions_lost), NIC_TEST(calls_lost),
 		NIC_TEST(connection_breaks), NIC_TEST(no_answers), NIC_TEST(late_answers), NIC_TEST(goes_away),
 		NIC_TEST(events_lost), NIC_TEST(daemon_ends),
