@@ -110,7 +110,7 @@ static void log_order(struct fm *fm, uint32_t node, uint16_t ports, enum fm_orde
 {
 	struct fm_order o = *by;
 	const struct fm_order_change change = { what, &o };
-	char text[FM_TEXT_MAX], name[TARGET_MAX], user[16] = "the manager", term[32] = "";
+	char text[2 * FM_TEXT_MAX], name[TARGET_MAX], user[16] = "the manager", term[32] = "";
 	const struct fm_log line = {
 		.level = FM_INFO, .kind = "admin", .text = text, .order = &change,
 	};
