@@ -9,6 +9,7 @@
 #include "daemon/question.h"
 
 #define LINKS_MAX	2048	/* ends of cables in a reply */
+#define BAD_MAX		8192	/* ... of bad ones in brief: at most, because most are well */
 
 /* Return: the other end of the cable, which is not that of the neighbour if the wiring is wrong. */
 static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
@@ -338,9 +339,11 @@ void answer_links(struct request *rq)
 {
 	bool lanes = json_is_true(json_object_get(rq->args, "lanes"));
 	bool degraded = json_is_true(json_object_get(rq->args, "degraded"));
+	bool few = !lanes && json_is_true(json_object_get(rq->args, "brief")) &&
+		   json_is_true(json_object_get(rq->args, "bad"));
 
 	if (!degraded || lanes || json_is_string(json_object_get(rq->args, "node")))
-		answer_gather_some(rq, LINKS_MAX, 2, links_end);
+		answer_gather_some(rq, few ? BAD_MAX : LINKS_MAX, 2, links_end);
 	else if (answer_ready(rq))
 		answer_degraded(rq);
 }

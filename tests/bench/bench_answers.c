@@ -204,12 +204,12 @@ static void ask_status(struct fabricd *d)
 	run_request(d, json_pack("{ss sb}", "cmd", "links", "degraded", 1), 0, 0);
 }
 
-#define LINKS_MAX 2048	/* ends of cables in a question: tools/fabricctl/ask.h */
+#define BAD_MAX 8192	/* ends of cables in a question: tools/fabricctl/ask.h */
 
 static void ask_bad_links(struct fabricd *d)
 {
 	const struct torus_shape *shape = fm_shape(d->fm);
-	uint32_t nodes = torus_nodes(shape), batch = LINKS_MAX / (2u * shape->ndims);
+	uint32_t nodes = torus_nodes(shape), batch = BAD_MAX / (2u * shape->ndims);
 	char at[TORUS_TEXT_MAX];
 
 	for (uint32_t first = 0; first < nodes; first += batch) {

@@ -278,6 +278,12 @@ static void links_of_several(void **state)
 			    "{\"cmd\":\"links\",\"node\":\"0,0\",\"count\":2}");
 	refuses("{'cmd':'links','node':'0,0','count':513}", "usage",
 		"count: allowed 1 to 512 in a fabric of 6 nodes");
+	refuses("{'cmd':'links','node':'0,0','count':513,'bad':true}", "usage",
+		"count: allowed 1 to 512 in a fabric of 6 nodes");
+	refuses("{'cmd':'links','node':'0,0','count':2049,'brief':true,'bad':true}", "usage",
+		"count: allowed 1 to 2048 in a fabric of 6 nodes");
+	says("{'cmd':'links','node':'0,0','count':2,'brief':true,'bad':true}", "{'ok':true,'missing':"
+	     "[[1,0]],'data':[{'node':[0,0],'port':'-x','downs':4,'rootless':false}]}");
 	a.told_by[1] = "{'node':[1,0],'told':1}";
 	says("{'cmd':'counters','node':'bob','count':1}", "{'ok':true,'data':["
 	     "{'node':[1,0],'told':1,'rootless':false}]}");

@@ -14,6 +14,7 @@
 
 #define ASK_NODES_MAX 4096	/* in a reply about nodes: fabricd-control(7) */
 #define ASK_LINKS_MAX 2048	/* ... about ends of cables */
+#define ASK_BAD_MAX 8192	/* ... about bad ones, in brief */
 
 /** struct ask - an open connection to a manager */
 struct ask {

@@ -44,7 +44,7 @@ static int ask_briefly(struct ask *a, json_t *question, bool all, const struct s
 		a->spared = false;
 		json_object_del(whole, "brief");
 		json_object_del(whole, "bad");
-		status = ask_some(a, json_incref(whole), all, how->max, how->each, data);
+		status = ask_some(a, json_incref(whole), all, how->whole, how->each, data);
 	}
 	a->spares = NULL;
 	json_decref(whole);

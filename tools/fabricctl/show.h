@@ -24,13 +24,14 @@ struct show_early {
 /**
  * struct show_nodes - how to ask a question about one node or all, and show the answer
  * @max, @each: as in ask_nodes(); @max 0: one question about all nodes
+ * @whole: @max of a question to a manager of an earlier release
  * @pick: selects items of the answer, a new reference; or NULL
  * @show: prints the answer as text
  * @early: answers a question about all nodes while there is no table; or NULL
  * @instead: asks another question if the one node does not answer, or prints an error; or NULL
  */
 struct show_nodes {
-	uint32_t max, each;
+	uint32_t max, whole, each;
 	json_t *(*pick)(const json_t *data);
 	void (*show)(const json_t *data);
 	const struct show_early *early;
