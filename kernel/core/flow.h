@@ -76,8 +76,11 @@
  * Bounds. A source that leaves a gap and sends on lets packets wait here until gap_time has passed.
  * The host copies those that hold much more memory than they have (tn_ops.keep), and what they hold
  * is limited to park_bytes; the driver counts 1 KiB for each at least, so 16,384 wait at most in 16
- * MiB. To give up gaps takes a step for each waiting packet, and one for each of TN_FLOW_BUCKETS
- * for each gap that one flow has.
+ * MiB. If they become the next, a call of the host delivers 256 of them, and the next calls the
+ * others: what comes in between is ahead of those that still wait, by its number, and waits behind
+ * them. To give up gaps takes a short step for each flow with waiting packets, and one for each of
+ * TN_FLOW_BUCKETS for each gap that one flow has. Tests: test_many_due() and test_many_gaps() of
+ * tests/unit/test_nic_flow.c.
  *
  * Tests. tests/unit/test_flow.c compares all of this with a list of the packets of each flow: order
  * and duplicates (1, 2) in test_order(), gaps (3) in test_loss(), numberings in test_epochs() and

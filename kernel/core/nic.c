@@ -560,6 +560,7 @@ void tn_nic_poll(struct tn_nic *nic, u64 now)
 		u64 lost = f->lost;
 
 		f->since = now;
+		nic->due_left = TN_DUE_MAX;
 		tn_flow_close_gaps(f);
 		tn_deliver_waiting(nic, now);
 		if (f->lost != lost)
@@ -567,11 +568,18 @@ void tn_nic_poll(struct tn_nic *nic, u64 now)
 	}
 }
 
+bool tn_nic_due(const struct tn_nic *nic)
+{
+	return nic->due_more && nic->flows.waiting;
+}
+
 u64 tn_nic_expiry(const struct tn_nic *nic)
 {
 	u64 at = nic->flows.waiting ? nic->flows.since + nic->params.gap_time : ~0ull;
 	unsigned int p;
 
+	if (tn_nic_due(nic))
+		return nic->flows.since;
 	if (nic->relay.ask_at < at)
 		at = nic->relay.ask_at;
 	if (nic->ring_at < at)

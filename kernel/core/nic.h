@@ -253,6 +253,13 @@ void tn_nic_work(struct tn_nic *nic, u64 now);
 /** tn_nic_poll() - run the timers that have expired at @now */
 void tn_nic_poll(struct tn_nic *nic, u64 now);
 
+/**
+ * tn_nic_due() - Return: true if tn_nic_work() is to be called again at once
+ * It delivers a limited number of packets that waited for earlier ones, so that the host can do
+ * other things in between. tn_nic_expiry() has passed as well then.
+ */
+bool tn_nic_due(const struct tn_nic *nic);
+
 /** tn_nic_expiry() - when tn_nic_poll() must be called next; ~0 for never */
 u64 tn_nic_expiry(const struct tn_nic *nic);
 
@@ -372,6 +379,13 @@ const u64 *tn_nic_rows_get(struct tn_nic *nic, u32 first, u32 n);
 
 /* Return: 0, -ENODEV, -EINVAL. */
 int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n);
+/**
+ * tn_nic_give_up() - do a part of what tn_nic_release() with @give_up does to packets that wait
+ * A host whose other traffic waits meanwhile calls it before, as long as it returns true.
+ * Return: true if there is more; false if nothing is left, the host is full or @version is not the
+ * active one.
+ */
+bool tn_nic_give_up(struct tn_nic *nic, u64 version, u64 now);
 /* Return: 0, -ENODEV, -ESTALE not the active version. */
 int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now);
 

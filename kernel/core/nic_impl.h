@@ -15,6 +15,7 @@
 
 #define TN_INJECT_MAX	256		/* packets in an injection queue */
 #define TN_ANSWERS_MAX	64		/* ASKs, ACKs and returned packets of the NIC itself */
+#define TN_DUE_MAX	256		/* waiting packets that are delivered at once */
 #define TN_RETURN_FLITS	80		/* of a returned packet: more than an ICMP error quotes */
 
 /*
@@ -73,6 +74,8 @@ struct tn_way {
  * @block, @shadow_block: block states of these tables
  * @copying: the active rows are being copied to the shadow; the first @copied are done
  * @releases: number of releases so far; each ends all holds
+ * @due_left: how many waiting packets may still be delivered in this call of the host
+ * @due_more: there may be more, for the next call
  * @relays_held: no release since the last commit: all destinations behind relays are on hold
  */
 struct tn_nic {
@@ -114,6 +117,8 @@ struct tn_nic {
 	u64 held_bytes;
 	struct tn_park park;
 	struct tn_flows flows;
+	u32 due_left;
+	bool due_more;
 	struct tn_relay relay;
 
 	u64 counter[TORUS_NC_COUNT];
@@ -210,7 +215,7 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_reopen() - if the replay is done, open the ports that wait for it. Return: true if it is */
 bool tn_reopen(struct tn_nic *nic);
-/** tn_deliver_waiting() - deliver waiting packets that are next in their flows */
+/** tn_deliver_waiting() - deliver waiting packets that are next in their flows, due_left at most */
 void tn_deliver_waiting(struct tn_nic *nic, u64 now);
 
 /* via.c */

@@ -241,10 +241,12 @@ void tn_deliver_waiting(struct tn_nic *nic, u64 now)
 	struct tn_flows *f = &nic->flows;
 	struct tn_pkt *pkt;
 
-	while ((pkt = tn_flow_next(f))) {
+	nic->due_more = false;
+	while (nic->due_left && (pkt = tn_flow_next(f))) {
 		struct tn_pkt seen = *pkt;
 
 		tn_assert(f->waiting);
+		nic->due_left--;
 		f->since = now;
 		tn_flow_unwait(f, pkt);
 		if (tn_flow_turn(f, pkt) != TN_FLOW_NOW) {
@@ -257,9 +259,13 @@ void tn_deliver_waiting(struct tn_nic *nic, u64 now)
 			return;
 		}
 	}
+	nic->due_more = !nic->due_left && f->waiting;
 }
 
-/* Delivers the waiting packets of the flow's former epoch. Return: false: the host is full. */
+/*
+ * Delivers the waiting packets of the flow's former epoch. Return: false: the host is full, or more
+ * of them are left than may be delivered now.
+ */
 static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
 {
 	struct tn_flows *f = &nic->flows;
@@ -816,6 +822,8 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 		return;
 	tn_assert(nic->turn < TN_INPUTS);
 	tn_assert(!(nic->active >> TN_INPUTS));
+	nic->due_left = TN_DUE_MAX;
+	nic->due_more = false;
 	do {
 		moved = nic->park.replaying ? replay_parked(nic) : 0;
 		if (nic->active) {

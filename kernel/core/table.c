@@ -187,10 +187,33 @@ int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n)
 	return 0;
 }
 
-int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
+/* Gives up gaps until no packet waits, the host is full, or as many were delivered as may be. */
+static void give_up_gaps(struct tn_nic *nic, u64 now)
 {
 	struct tn_flows *f = &nic->flows;
 	u64 lost = f->lost;
+	u32 before;
+
+	do {
+		before = f->waiting;
+		tn_flow_close_gaps(f);
+		tn_deliver_waiting(nic, now);
+	} while (f->waiting && f->waiting < before);
+	if (f->lost != lost)
+		tn_report(nic, TN_EV_PARK);
+}
+
+bool tn_nic_give_up(struct tn_nic *nic, u64 version, u64 now)
+{
+	if (!nic->placed || version != nic->version)
+		return false;
+	nic->due_left = TN_DUE_MAX;
+	give_up_gaps(nic, now);
+	return nic->due_more;
+}
+
+int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
+{
 
 	if (!nic->placed)
 		return -ENODEV;
@@ -198,16 +221,9 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 		return -ESTALE;
 	tn_relay_renew(&nic->relay, (u32)version);
 	if (give_up) {
-		u32 before;
-
-		do {
-			before = f->waiting;
-			tn_flow_close_gaps(f);
-			tn_deliver_waiting(nic, now);
-		} while (f->waiting && f->waiting < before);
-		tn_flow_license(f);
-		if (f->lost != lost)
-			tn_report(nic, TN_EV_PARK);
+		nic->due_left = ~0u;
+		give_up_gaps(nic, now);
+		tn_flow_license(&nic->flows);
 	}
 	nic->releases++;
 	nic->relays_held = false;

@@ -7,6 +7,7 @@
 #include "soft.h"
 
 #define SLICE		8192	/* rows; 64 KiB */
+#define GIVE_UP_TURNS	256	/* to give up 65,536 packets that wait */
 
 static u64 lock_soft(struct tn_soft *s)
 {
@@ -262,11 +263,32 @@ static int soft_hold(struct torus_hw *hw, const u32 *nodes, u32 n)
 	return unlock_soft(s, tn_nic_hold(s->nic, nodes, n));
 }
 
+/*
+ * Gives up gaps in turns. Packets that come in between, in order of their numbers, wait behind
+ * those that still do, or are delivered if they are next; so the order of a flow is the same as in
+ * one turn. A source that keeps sending packets ahead does not keep the command from its end.
+ */
+static void give_up_slices(struct tn_soft *s, u64 version)
+{
+	bool more = true;
+
+	for (unsigned int i = 0; more && i < GIVE_UP_TURNS; i++) {
+		u64 now = lock_soft(s);
+
+		more = tn_nic_give_up(s->nic, version, now);
+		unlock_soft(s, 0);
+		s->shell->rest();
+	}
+}
+
 static int soft_release(struct torus_hw *hw, u64 version, bool give_up)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	u64 now = lock_soft(s);
+	u64 now;
 
+	if (give_up)
+		give_up_slices(s, version);
+	now = lock_soft(s);
 	return unlock_soft(s, tn_nic_release(s->nic, version, give_up, now));
 }
 

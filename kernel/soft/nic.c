@@ -202,7 +202,7 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 			break;
 	}
 	send_events(s);
-	return more || torus_msg_pending(s);
+	return more || torus_msg_pending(s) || tn_nic_due(s->soft.nic);
 }
 
 /* Sends the frames @down, gives the messages @up to the host, and wakes its queue. */

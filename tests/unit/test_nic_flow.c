@@ -490,6 +490,93 @@ static void test_give_up(void **state)
 	end();
 }
 
+/* Takes what the host got. Return: how many packets, which are those from @first on. */
+static u32 got_from(u32 first)
+{
+	u32 n = 0;
+
+	while (l.got.head)
+		got(first + n++);
+	return n;
+}
+
+/* As comes(); the peer learns at once which of its packets left their buffers. */
+static void come(u32 eseq)
+{
+	comes(eseq);
+	lone_drain(&l, 0);
+}
+
+/*
+ * Many packets become the next at once: each call delivers a part of them, and the NIC asks to be
+ * called again. What comes in between keeps its place, also if it begins a new epoch.
+ */
+static void test_many_due(void **state)
+{
+	u32 n, all = 0, last = 1000;
+
+	(void)state;
+	begin();
+	come(0);
+	got(0);
+	for (u32 i = 2; i <= last; i++)
+		come(i);
+	got_none();
+	for (come(1); l.got.head; last < 1002 ? come(++last) : work()) {
+		n = got_from(1 + all);
+		assert_in_range(n, 1, 257);
+		all += n;
+		if (all < last)
+			assert_true(tn_nic_due(l.nic) && tn_nic_expiry(l.nic) <= l.now);
+	}
+	assert_int_equal(all, last);
+	assert_true(tn_nic_expiry(l.nic) > l.now);
+	assert_false(tn_nic_due(l.nic));
+	for (u32 i = last + 2; i < last + 902; i++)
+		come(i);
+	comes_in(0, 6);		/* all of the former epoch go first */
+	n = 0;
+	for (u32 turn = 0; turn < 8; turn++) {
+		while (l.got.head && n < 900)
+			got(last + 2 + n++);
+		work();
+	}
+	assert_int_equal(n, 900);
+	assert_int_equal(got_from(0), 1);
+	assert_int_equal(nc(TORUS_NC_DUPLICATES), 0);
+	end();
+}
+
+/* The same of gaps that are given up in turns, each before one packet. */
+static void test_many_gaps(void **state)
+{
+	u32 n = 0, turns = 1;
+
+	(void)state;
+	begin();
+	come(0);
+	got(0);
+	for (u32 i = 1; i <= 700; i++)
+		come(2 * i);
+	got_none();
+	assert_false(tn_nic_give_up(l.nic, l.nic->version + 1, l.now));
+	got_none();
+	for (; tn_nic_give_up(l.nic, l.nic->version, l.now); turns++) {
+		u32 before = n;
+
+		while (l.got.head)
+			got(2 * ++n);
+		assert_in_range(n - before, 1, 256);
+	}
+	while (l.got.head)
+		got(2 * ++n);
+	assert_int_equal(n, 700);
+	assert_int_equal(turns, 3);
+	assert_int_equal(tn_nic_release(l.nic, l.nic->version, true, l.now), 0);
+	assert_int_equal(nc(TORUS_NC_LOST), 700);
+	end();
+}
+
 /* --- packets that cannot go on ----------------------------------------------------------------- */
 
 static struct tn_hdr astray(void)
@@ -612,6 +699,8 @@ int main(void)
 		cmocka_unit_test(test_gap_busy),
 		cmocka_unit_test(test_gap_first),
 		cmocka_unit_test(test_give_up),
+		cmocka_unit_test(test_many_due),
+		cmocka_unit_test(test_many_gaps),
 		cmocka_unit_test(test_goes_back),
 		cmocka_unit_test(test_no_way_back),
 		cmocka_unit_test(test_own_back),
