@@ -4,6 +4,7 @@
  * a table may go on with the nodes that have taken it.
  */
 #include "daemon/fm/node/keep.h"
+#include "daemon/fm/node/table.h"
 #include "stage_quorum.h"
 
 /* Makes the table @version, in which the nodes of @up are up. */
@@ -61,6 +62,42 @@ static void too_many(void **state)
 	assert_true(fm_quorum_look(s.fm));
 	VOTERS(FM_QUORUM_OPEN + 5, 5);
 	stage_end(&s);
+}
+
+/*
+ * Entries may keep bits of sets of voters that the table has no more. A node that gets the whole
+ * table gets none of them, whether all places are filled or not: it would refuse the message.
+ */
+static void bits_of_former_sets(void **state)
+{
+	const struct fm_entry blank = { .state = FM_NODE_ABSENT };
+
+	(void)state;
+	for (uint32_t absent = 0; absent < 2; absent++) {
+		struct fm_table *t;
+		struct fm_msg m;
+
+		begin();
+		t = &s.fm->table;
+		t->voters.n = 2;
+		if (absent)
+			t->entry[3] = blank;
+		for (uint32_t odd = 0; odd < 2; odd++) {
+			t->entry[odd].differs = 6;
+			assert_true(fm_table_whole(s.fm, &m));
+			assert_int_equal(m.table.nentries, NODES - absent);
+			for (uint32_t i = 0; i < m.table.nentries; i++) {
+				struct fm_entry e = t->entry[m.table.entries[i].node];
+
+				e.differs &= 3;
+				assert_memory_equal(&m.table.entries[i], &e, sizeof(e));
+			}
+			fm_table_whole_end(s.fm, &m);
+			assert_int_equal(t->entry[odd].differs, 6);
+			t->entry[odd].differs = 2;
+		}
+		stage_end(&s);
+	}
 }
 
 /* --- a NIC loses its memory ------------------------------------------------------------------ */
@@ -240,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_earlier_one_is_taken),
 		cmocka_unit_test(too_many),
+		cmocka_unit_test(bits_of_former_sets),
 		cmocka_unit_test(forgets),
 		cmocka_unit_test(begins_with_a_kept_one),
 		cmocka_unit_test(goes_on),
