@@ -456,6 +456,45 @@ static void links_of_one_that_left(void **state)
 	}
 }
 
+/*
+ * Nodes 0 and 1 are cut off from the others of the latest table. After @steady times resend, a port of
+ * node 1 that is down becomes faulty. Return: the time until they claim.
+ */
+static uint64_t claims_alone(unsigned int steady)
+{
+	uint64_t from, took;
+
+	asks_anew();
+	stage_link_lost(&s, 2, 0);
+	from = s.now;
+	for (unsigned int i = 0; state_of() == FM_ROOT_ASKS; i++) {
+		struct fm_msg m = with_table(1, 0xabc);
+
+		assert_true(i < 200);
+		m.hello.row.port[0].state = i < steady ? FM_PORT_DOWN : FM_PORT_FAULTY;
+		m.hello.row.serial += i >= steady;
+		says(1, &m);
+		stage_run_ns(&s, s.now + RESEND);
+	}
+	took = s.now - from;
+	stage_end(&s);
+	return took;
+}
+
+/* A part that is cut off waits anew when a port changes, although that leads to no other node. */
+static void port_changes_in_a_part(void **state)
+{
+	struct fm_config cfg;
+
+	(void)state;
+	fm_config_default(&cfg);
+	for (unsigned int steady = 0; steady < 30; steady += 13) {
+		uint64_t due = steady * RESEND + cfg.member_max;
+
+		assert_in_range(claims_alone(steady), due, due + 3 * RESEND);
+	}
+}
+
 /* --- who is told ------------------------------------------------------------------------------- */
 
 static unsigned int told[4], told_others;
@@ -575,6 +614,7 @@ int main(void)
 		cmocka_unit_test(link_of_another_dimension),
 		cmocka_unit_test(links_to_a_stranger),
 		cmocka_unit_test(links_of_one_that_left),
+		cmocka_unit_test(port_changes_in_a_part),
 		cmocka_unit_test(counts_itself),
 		cmocka_unit_test(told_once),
 		cmocka_unit_test(no_history),
