@@ -292,10 +292,17 @@ void __real_answer_begin(struct request *rq);
 void __wrap_answer_begin(struct request *rq);
 
 static const char *answer;
+static bool is_slow;
+static struct request *at_work;
 
-/* Replaces the answer that a request would get, if the test has one. */
+/* Replaces the answer that a request would get, if the test has one, or lets it wait. */
 void __wrap_answer_begin(struct request *rq)
 {
+	if (is_slow) {
+		assert_null(at_work);	/* one request of a client at a time */
+		at_work = rq;
+		return;
+	}
 	if (!answer) {
 		__real_answer_begin(rq);
 		return;
@@ -335,6 +342,41 @@ static void long_answers(void **state)
 	free(line);
 }
 
+/*
+ * A follower sends two requests while it has not read all events. When it has read them, the first
+ * request is still at work, so the second one waits.
+ */
+static void requests_of_a_slow_follower(void **state)
+{
+	unsigned int i = 0;
+	struct client c;
+
+	(void)state;
+	client_open(&c);
+	say(&c, "{\"cmd\":\"events\",\"follow\":true}\n");
+	add(1);
+	hear(&c, 1);
+	stream_hold(c.stream, true);
+	add(600);	/* more than the socket has room for */
+	is_slow = true;
+	say(&c, "{\"cmd\":\"nodes\"}\n{}\n");
+	run_due();
+	assert_non_null(at_work);
+	stream_hold(c.stream, false);
+	run_due();
+	assert_true(c.n > 1);
+	is_slow = false;
+	at_work->reply(at_work->arg, "first");
+	answer_drop(at_work);
+	at_work = NULL;
+	for (hear(&c, 1); strstr(c.line[i], "\"more\":true"); hear(&c, i + 1))
+		i++;
+	hear(&c, i + 2);
+	assert_string_equal(c.line[i], "first");
+	assert_non_null(strstr(c.line[i + 1], "cmd is missing"));
+	client_close(&c);
+}
+
 /* The next client is served as soon as it comes, whatever failed before. */
 static void next_client(void **state)
 {
@@ -366,6 +408,7 @@ int main(void)
 		cmocka_unit_test(not_accepted),
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(long_answers),
+		cmocka_unit_test(requests_of_a_slow_follower),
 		cmocka_unit_test(next_client),
 	};
 
