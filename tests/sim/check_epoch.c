@@ -77,9 +77,26 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return splitmix64_mix(hash ^ value);
 }
 
+static uint64_t mix_plan(uint64_t hash, const struct torus_plan *p)
+{
+	for (unsigned int i = 0; i < sizeof(p->net4); i++)
+		hash = mix(hash, p->net4[i]);
+	for (unsigned int i = 0; i < sizeof(p->net6); i++)
+		hash = mix(hash, p->net6[i]);
+	return mix(mix(hash, p->len4), p->len6);
+}
+
+/* The sets of voters; entries have a bit for each, and further ones that count no more (table.c). */
+static uint64_t mix_voters(uint64_t hash, const struct fm_voters *v)
+{
+	for (unsigned int i = 0; i < v->n; i++)
+		hash = mix(mix(hash, v->set[i].ups), v->set[i].maker);
+	return mix(hash, v->n);
+}
+
 /*
- * Hash of all that rows and recoveries follow from. Sessions and sequence numbers of links are left
- * out, because the second end of a cable tells them later.
+ * Hash of all that rows, recoveries and the next root follow from. Sessions and sequence numbers of
+ * links are left out, because the second end of a cable tells them later.
  * Return: 0: @node has another table by now.
  */
 static uint64_t hash_table(const struct fm *fm, uint64_t epoch, uint64_t version)
@@ -92,10 +109,12 @@ static uint64_t hash_table(const struct fm *fm, uint64_t epoch, uint64_t version
 	hash = mix(mix(hash, t->shape.ndims), t->open * 2u + t->pause);
 	for (unsigned int d = 0; d < t->shape.ndims; d++)
 		hash = mix(hash, t->shape.size[d]);
+	hash = mix_voters(mix_plan(hash, &t->plan), &t->voters);
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		const struct fm_entry *e = &t->entry[i];
 
 		hash = mix(mix(hash, t->closed[i]), e->state);
+		hash = mix(hash, fm_table_votes(&t->voters, e));
 		hash = mix(mix(hash, e->fault | (uint32_t)e->wiring << 16), e->admin);
 		hash = mix(mix(hash, e->guid), e->epoch);
 	}

@@ -18,6 +18,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
 #include "kernel/core/nic_impl.h"
+#include "check_impl.h"
 #include "trial.h"
 #include "tools/fabricsim/world_impl.h"
 
@@ -103,6 +104,50 @@ static void two_tables(void **state)
 	s.w->node[VICTIM].fm->table.entry[8].admin ^= 1;
 	change();
 	end("have different tables");
+}
+
+/* The checker looks at the table of VICTIM again, which the test has changed. */
+static void look_again(const char *found)
+{
+	epochs_switched(s.flow, VICTIM, fm_version(world_fm(s.w, VICTIM)));
+	end(found);
+}
+
+static void two_plans(void **state)
+{
+	(void)state;
+	begin();
+	world_fm(s.w, VICTIM)->table.plan.net6[15] ^= 1;
+	look_again("have different tables");
+}
+
+static void two_voters(void **state)
+{
+	struct fm_table *t;
+
+	(void)state;
+	begin();
+	change();
+	t = &world_fm(s.w, VICTIM)->table;
+	assert_in_range(t->voters.n, 1, FM_VOTERS_MAX);
+	t->voters.set[t->voters.n - 1].ups++;
+	look_again("have different tables");
+}
+
+/* Bits of an entry count if the table has such sets of voters. */
+static void two_votes(void **state)
+{
+	(void)state;
+	for (unsigned int beyond = 0; beyond < 2; beyond++) {
+		struct fm_table *t;
+
+		begin();
+		change();
+		t = &world_fm(s.w, VICTIM)->table;
+		assert_in_range(t->voters.n, 1, FM_VOTERS_MAX - 1);
+		t->entry[8].differs ^= (uint8_t)(1u << (t->voters.n - !beyond));
+		look_again(beyond ? NULL : "have different tables");
+	}
 }
 
 /* The root takes a node for dead that has links to all its neighbours. */
@@ -374,6 +419,9 @@ int main(void)
 		cmocka_unit_test(epoch_falls),
 		cmocka_unit_test(two_roots),
 		cmocka_unit_test(two_tables),
+		cmocka_unit_test(two_plans),
+		cmocka_unit_test(two_voters),
+		cmocka_unit_test(two_votes),
 		cmocka_unit_test(wrong_death),
 		cmocka_unit_test(exclusion_is_forgotten),
 		cmocka_unit_test(exclusion_is_ended),
