@@ -1305,7 +1305,7 @@ static void plans_cables(void **state)
 	file_of("\xef\xbb\xbf" PLAN "2,\"9,9:+x\",\"3,0:-x\"\r\n");
 	expect(args, 2);
 	has(err, ":3: '9,9:+x': allowed are two ends");
-	/* What controls a terminal is not printed. */
+	/* Bytes that control a terminal are not printed. */
 	file_of(PLAN "2,\"\033[2J\177:+x\",\"3,0:-x\"\n");
 	expect(args, 2);
 	has(err, ":3: '?[2J?:+x': allowed are two ends");

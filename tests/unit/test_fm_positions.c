@@ -73,7 +73,7 @@ void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 	says++;
 }
 
-/* Only what the root will report, too, waits for it. */
+/* A problem waits for the root only if that will report it, too. */
 void fm_problem_await(struct fm *f, const char *kind, uint64_t key)
 {
 	assert_true(f->placed);
